@@ -1,5 +1,5 @@
 # The front door.  `make` builds build/qrun; everything else is one word more.
-.PHONY: all deps run test check bench dev tsan stress fuzz install uninstall deb clean
+.PHONY: all deps run test check docs bench dev tsan stress ptx-run fuzz install uninstall deb wheel clean
 PREFIX ?= /usr/local
 QRUN = build/qrun
 PYTHON ?= python3
@@ -23,8 +23,11 @@ test: deps check all
 	@python3 tests/run.py --qrun $(QRUN) --device cpu --options '--loops always'
 	@python3 tests/loops.py --qrun $(QRUN)
 	@python3 tests/arrays.py --qrun $(QRUN)
+	@python3 tests/grad_programs.py --qrun $(QRUN) --seconds 15
 	@python3 tests/elem.py --qrun $(QRUN)
 	@python3 tests/builtins.py --seed 1 --seconds 15
+	@python3 tests/gradients.py --qrun $(QRUN)
+	@python3 tests/adjoints.py --qrun $(QRUN)
 
 check:
 	@python3 tests/layers.py
@@ -37,7 +40,7 @@ KEEPS = unit_api|unit_cuda|unit_locale
 dev: deps
 	@cmake --preset dev > /dev/null
 	@cmake --build --preset dev
-	@$(LEAKS) ctest --test-dir build-dev --output-on-failure -j2 -E '$(KEEPS)|command|embedding|unit_opencl|python_|scripts_as_gpu_threads'
+	@$(LEAKS) ctest --test-dir build-dev --output-on-failure -j2 -E '$(KEEPS)|command|embedding|unit_opencl|python_|_on_ptx'
 	@ASAN_OPTIONS=detect_leaks=0 ctest --test-dir build-dev --output-on-failure -j2 -R '$(KEEPS)'
 	@$(LEAKS) $(PYTHON) tests/python/inside.py --qrun build-dev/qrun --slow 8
 	@$(LEAKS) $(PYTHON) tests/run.py --qrun build-dev/qrun --slow 8 --device ref
@@ -56,10 +59,26 @@ tsan: deps
 # threads goes to a file, as errors do then.
 stress: deps
 	@cmake --preset stress > /dev/null
-	@cmake --build --preset stress --target qrun qrun_threads
+	@cmake --build --preset stress --target qrun ptx_driver fake_cuda_math
 	@$(PYTHON) tests/run.py --qrun build-stress/qrun --device ref --slow 20
 	@ASAN_OPTIONS=detect_leaks=0:log_path=$(CURDIR)/build-stress/asan \
-	    $(PYTHON) tests/run.py --qrun build-stress/qrun_threads --device cuda --slow 20
+	    $(call ON_PTX,build-stress) $(PYTHON) tests/run.py --qrun build-stress/qrun --device cuda --slow 20
+
+# Every script, and random kernels, on a driver that executes PTX (tests/support/ptx), for an old target and a new one, with
+# NVIDIA's mathematical functions, where they are installed, and with our own.
+ON_PTX = QUASAR_CUDA=$(CURDIR)/$(1)/libptx_driver.so QUASAR_CUBLAS=$(CURDIR)/$(1)/libfake_cuda_math.so \
+    QUASAR_CUSOLVER=$(CURDIR)/$(1)/libfake_cuda_math.so
+ptx-run: deps all
+	@python3 tests/nvcc.py --program build/ptx_cases
+	@build/unit_cuda_threads 1 400
+	@$(call ON_PTX,build) FAKE_GPU_SEED=2 $(PYTHON) tests/run.py --qrun $(QRUN) --device cuda --slow 4
+	@$(call ON_PTX,build) FAKE_GPU_SEED=3 FAKE_GPU_ARCH=70 QUASAR_LIBDEVICE=none $(PYTHON) tests/run.py --qrun $(QRUN) --device cuda --slow 4
+	@$(call ON_PTX,build) FAKE_GPU_DEFER=1 $(PYTHON) tests/run.py --qrun $(QRUN) --device cuda --slow 4 kernels/ fusion/ devices/
+
+# What is made of tables and of the text of documents: docs/builtins.md, the pictures of docs/figures.md.
+docs: all
+	@build/unit_builtins --write > /dev/null
+	@tools/pictures --qrun $(QRUN)
 
 # SECONDS=n per target; the targets are tests/fuzz/*.c.
 fuzz: deps
@@ -70,6 +89,10 @@ bench: deps all
 
 install: all
 	cmake --install build --prefix $(PREFIX)
+
+# A wheel that other machines can install, in dist/.
+wheel: deps
+	@tools/wheel
 
 # What the last install wrote, and the folders that are empty then.
 uninstall:
@@ -88,4 +111,4 @@ deb: deps
 	@rm -rf out/deb/_CPack_Packages; ls out/deb/*.deb
 
 clean:
-	rm -rf build build-dev build-tsan build-fuzz build-stress out
+	rm -rf build build-dev build-tsan build-fuzz build-stress out dist

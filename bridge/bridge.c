@@ -77,7 +77,7 @@ static qs_status keep(Border *b, PyObject *o, qs_value *out) {
 }
 
 static qs_status to_py(qs_vm *vm, qs_call_args *c) {
-    Border *b = border_of(vm);
+    Border *b = qgil_border(vm);
     qs_value v = c->in[0];
     PyObject *o;
     if (v.kind == QS_ARRAY) o = qnd_from_array(b, v.u.p);
@@ -87,9 +87,10 @@ static qs_status to_py(qs_vm *vm, qs_call_args *c) {
 }
 
 static qs_status from_py(qs_vm *vm, qs_call_args *c) {
+    Border *b = qgil_border(vm);
     PyObject *o = qpyvalue_get(c->in[0]);
     if (!o) return c->out[0] = qval_retain(c->in[0]), QS_OK;
-    return qnd_import(border_of(vm), o, &c->out[0]);
+    return qnd_import(b, o, &c->out[0]);
 }
 
 static PyObject *integer(Border *b, qs_value v) {
@@ -105,7 +106,8 @@ static PyObject *integer(Border *b, qs_value v) {
 }
 
 static qs_status make_int(qs_vm *vm, qs_call_args *c) {
-    return keep(border_of(vm), integer(border_of(vm), c->in[0]), &c->out[0]);
+    Border *b = qgil_border(vm);
+    return keep(b, integer(b, c->in[0]), &c->out[0]);
 }
 
 /* An array becomes one of elements of type d. */
@@ -127,7 +129,8 @@ static PyObject *boolean(Border *b, qs_value v) {
 }
 
 static qs_status make_bool(qs_vm *vm, qs_call_args *c) {
-    return keep(border_of(vm), boolean(border_of(vm), c->in[0]), &c->out[0]);
+    Border *b = qgil_border(vm);
+    return keep(b, boolean(b, c->in[0]), &c->out[0]);
 }
 
 static PyObject *real(Border *b, qs_value v) {
@@ -139,7 +142,8 @@ static PyObject *real(Border *b, qs_value v) {
 }
 
 static qs_status make_float(qs_vm *vm, qs_call_args *c) {
-    return keep(border_of(vm), real(border_of(vm), c->in[0]), &c->out[0]);
+    Border *b = qgil_border(vm);
+    return keep(b, real(b, c->in[0]), &c->out[0]);
 }
 
 static qs_status make_string(qs_vm *vm, qs_call_args *c) {
@@ -147,13 +151,15 @@ static qs_status make_string(qs_vm *vm, qs_call_args *c) {
     size_t n;
     TRY(qs_format(vm, c->in[0], &text));
     const char *s = qs_to_string(text, &n);
-    qs_status status = keep(border_of(vm), qpy_string(s, n), &c->out[0]);
+    Border *b = qgil_border(vm);
+    qs_status status = keep(b, qpy_string(s, n), &c->out[0]);
     qs_release(vm, text);
     return status;
 }
 
 static qs_status make_function(qs_vm *vm, qs_call_args *c) {
     PyObject *o = qpyvalue_get(c->in[0]);
+    qgil_here(border_of(vm));
     if (c->in[0].kind != QS_FUNCTION && (!o || !PyCallable_Check(o)))
         return qs_fail(vm, QS_ETYPE, "pyfunc: f must be a Python object that can be called, got %s",
                        qs_type_name(vm, c->in[0]));
@@ -169,7 +175,7 @@ static qs_status version(qs_vm *vm, qs_call_args *c) {
 /* -- the prompt ---------------------------------------------------------------------------------------------------- */
 
 static qs_status about(qs_vm *vm, const char *what, qs_value v, const char *path, qs_value *out) {
-    Border *b = border_of(vm);
+    Border *b = qgil_border(vm);
     PyObject *o = qpyvalue_get(v), *text = o ? qbridge_support(what, "(Os)", o, path) : NULL;
     qgil_back(b);
     if (!o) return qs_fail(vm, QS_ETYPE, "no Python object");
@@ -189,7 +195,7 @@ static void interrupt(void) { PyErr_SetInterrupt(); }
 
 /* Python has been told too; what it was told is taken back. */
 static void forget_interrupt(qs_vm *vm) {
-    (void)vm;
+    qgil_here(border_of(vm));
     if (PyErr_CheckSignals() < 0) PyErr_Clear();
 }
 
@@ -203,7 +209,7 @@ static void finalize(void) {
 }
 
 static void closing(qs_vm *vm) {
-    Border *b = border_of(vm);
+    Border *b = qgil_border(vm);
     if (qbridge.ours && qbridge.host == b) {
         PyObject *r = qbridge_support("end", "()");
         Py_XDECREF(r);
@@ -348,9 +354,10 @@ static int init_builtins(void) {
 
 static int init_types(PyObject *module) {
     qbridge.support = PyImport_ImportModule("pyquasar._support");
-    if (!qbridge.support || qerror_init(qbridge.support) < 0) return -1;
+    if (!qbridge.support || qerror_init(qbridge.support) < 0 || qnd_tell_elements() < 0) return -1;
     if (init_builtins() < 0 || qscalar_init() < 0 || qfunction_init() < 0 || qvalue_init() < 0 || qcycles_init() < 0 ||
         watch_collections(module) < 0 || PyModule_AddFunctions(module, qhost_functions) < 0 ||
+        PyModule_AddFunctions(module, qgrad_functions) < 0 ||
         PyModule_AddFunctions(module, qgpu_functions) < 0)
         return -1;
     Py_INCREF(qbridge.value);

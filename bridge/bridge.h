@@ -6,6 +6,7 @@
  *     pyvalue.c          Python objects in the language
  *     value.c items.c operators.c function.c     values of the language in Python
  *     ndarray.c dlpack.c gpu.c                   memory that both sides use
+ *     grad.c             derivatives of what Python computes with values
  *     errors.c           exceptions as errors, errors as exceptions, one traceback
  *     cycles.c           garbage that passes through both heaps
  *
@@ -18,8 +19,9 @@
  * `import pyquasar` opens; it contains the machine and exports nothing but its door, so that no other library's symbols
  * meet ours.
  *
- * Whoever runs script code holds the GIL, except in the windows of gil.c.  So everything here may count on it, and
- * counts of both sides may be changed freely; what arrives without it (finalisers on strange threads) is queued.
+ * Whoever runs script code holds the GIL, or has let it go for a while (gil.c).  What the machine calls begins with
+ * qgil_here, or with qgpu_lend, which contains it: everything behind may count on the GIL, and counts of both sides may
+ * be changed freely; what arrives without it (finalisers) is queued.
  *
  * Two ways to fail: functions that return PyObject * or int leave a Python exception, functions that return qs_status
  * leave the machine's error.  errors.c turns one into the other, nothing else does. */
@@ -71,6 +73,7 @@ typedef struct Thread {    /* one that runs script code; with depth 0 one that d
     pthread_t id;
     QThread *state;        /* while another one runs */
     int depth;             /* entries inside each other */
+    int works;             /* the depth at which the machine works for itself, and may let the GIL go; 0: at none */
     struct Followed { Device *device; DevPtr stream; int depth; } *followed; /* gpu.c: by which entry, innermost last */
     int nfollowed, cap_followed;
 } Thread;
@@ -92,6 +95,7 @@ struct Border {
     pthread_t owner;       /* threads->id, whose state the machine has now */
     Thread *threads;       /* the owner first */
     Flag away;             /* the owner works without the GIL: nobody may touch the machine */
+    int loose;             /* reasons why: 0 when it holds the GIL */
     int waiting;           /* threads that want the machine */
     qs_value *dropped; uint32_t ndropped, cap_dropped; /* references to release when it is back */
     bool hosted;           /* Python opened the machine: its arrays go in as they are, cells stay cells (convert.c) */
@@ -117,6 +121,7 @@ typedef struct {
     bool plain_floats;                               /* the value of a float lies where we look for it */
     bool disturbed;                                  /* cycles.c: something changed during a full collection */
     bool ours, finished;                             /* Python was started by the bridge; it has ended */
+    bool ending;                                     /* the program has ended, and Python is about to */
 } Bridge;
 extern Bridge qbridge;
 /* Calls a function of pyquasar/_support.py. */
@@ -128,6 +133,7 @@ void qborder_release(Border *b);
 
 /* -- host.c: the machine that Python opens, as functions of the package -------------------------------------------- */
 extern PyMethodDef qhost_functions[];
+extern PyMethodDef qgrad_functions[]; /* grad.c */
 /* The machine, entered, to be left by qgil_leave; NULL with an exception.  `what` wants it. */
 Border *qhost_enter(const char *what);
 
@@ -148,6 +154,18 @@ static inline PyObject *qgil_result(Border *b, PyObject *r) { /* leaves with it;
     Py_XDECREF(r);
     return NULL;
 }
+/* Around work of the machine that Python asks for.  In it the machine lets the GIL go when it works on large arrays
+ * (Ctx.let_go), and has it again when it calls Python, and at the end.  work gives what rest takes. */
+int qgil_work(Border *b);
+void qgil_rest(Border *b, int before);
+void qgil_take(Border *b);
+static inline void qgil_here(Border *b) { /* from here on with the GIL */
+    if (__builtin_expect(b->loose, 0)) qgil_take(b);
+}
+static inline Border *qgil_border(qs_vm *vm) { /* how functions begin that the machine calls */
+    qgil_here(border_of(vm));
+    return border_of(vm);
+}
 void qgil_unblock(qs_vm *vm);
 void qgil_block(qs_vm *vm);
 qs_status qgil_yield(qs_vm *vm);
@@ -157,7 +175,7 @@ void qgil_start(Border *b, bool inside);              /* inside: this thread run
 void qgil_stop(Border *b);                            /* the machine is about to close */
 void qgil_stopped(Border *b);
 bool qgil_used(Border *b);                            /* somebody besides the caller is inside */
-void qgil_abandon(void);                              /* in the child of a fork: every machine is lost */
+void qgil_forked(void);                               /* in the child of a fork */
 void qgil_decref(PyObject *o);                        /* from any thread, with the GIL or not */
 void qgil_release(Border *b, qs_value v); /* a reference held by Python goes; the machine may be busy or closed */
 
@@ -235,6 +253,7 @@ qs_status qnd_assigned(Border *b, PyObject *o, qs_value *out); /* what elements 
 qs_status qnd_kept(Border *b, PyObject *o, qs_value *out);   /* for a field or variable: lists by value(x) */
 void qnd_keep_exports(Border *b);                     /* the machine closes: views stay, without it */
 const char *qnd_name(int dtype);                      /* as NumPy calls the element type */
+int qnd_tell_elements(void);                          /* to _support, which names them; -1: an exception is set */
 int qnd_named(const char *name);                      /* the other way; QS_NDTYPES: there is none */
 /* Memory that somebody outside has.  It stays where it is until it is taken back, also when the machine closes: then
  * this holds the memory alone. */
@@ -283,7 +302,10 @@ qs_status qgpu_follow(Border *b, Device *d, DevPtr stream);
 qs_status qgpu_hand_back(Border *b);                  /* the entry ends */
 /* Around every call of Python by script code, which may queue work on streams that are followed. */
 qs_status qgpu_order_all(Border *b, bool back);
-static inline qs_status qgpu_lend(Border *b) { return b->threads->nfollowed ? qgpu_order_all(b, true) : QS_OK; }
+static inline qs_status qgpu_lend(Border *b) {
+    qgil_here(b);
+    return b->threads->nfollowed ? qgpu_order_all(b, true) : QS_OK;
+}
 static inline qs_status qgpu_regain(Border *b, qs_status s) { /* s: how the call ended */
     qs_status order = b->threads->nfollowed ? qgpu_order_all(b, false) : QS_OK;
     return s == QS_OK ? order : s;

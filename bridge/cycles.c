@@ -242,6 +242,7 @@ int qcycles_init(void) {
 }
 
 void qcycles_collect(qs_vm *vm) {
+    Border *b = qgil_border(vm);
     PyGC_Collect();
-    qgil_back(border_of(vm));
+    qgil_back(b);
 }

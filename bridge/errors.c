@@ -100,7 +100,7 @@ qs_status qerror_take(Border *b) {
 }
 
 qs_status qerror_report(qs_vm *vm, PyObject *e, qs_value *out) {
-    Border *b = border_of(vm);
+    Border *b = qgil_border(vm);
     PyObject *text = qbridge_support("traceback_text", "(O)", e);
     qgil_back(b);
     if (text) return qpy_text(b, text, out);

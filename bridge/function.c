@@ -218,7 +218,9 @@ static PyObject *run(Border *b, qs_value fn, int nin, qs_value *in, int nnamed, 
     qs_value out[MOST_RESULTS];
     out[0] = qs_nil();
     qs_status s = fn.kind == QS_FUNCTION && ((Function *)fn.u.p)->each ? qoperator_align(b->vm, in, nin) : QS_OK;
+    int before = qgil_work(b);
     if (s == QS_OK) s = qvm_call(b->vm, fn, nin, in, nnamed, names, n, out);
+    qgil_rest(b, before);
     if (s != QS_OK) return qerror_raise(b, s);
     be_seen(out[0]);
     return n > 1 ? give_all(b, out, n) : qpy_give(b, out[0]);
@@ -314,6 +316,14 @@ static PyObject *known(PyObject *o, void *unused) {
     return Py_BuildValue("(NN)", doc, parameters(f->ast));
 }
 
+/* How many results it has when all are taken; 1 where that is not declared. */
+static PyObject *number_of_results(PyObject *o, void *unused) {
+    qs_value fn = ((Wrapper *)o)->v;
+    int n = results_of(fn);
+    (void)unused;
+    return PyLong_FromLong(n > 1 ? n : 1);
+}
+
 static PyObject *repr(PyObject *o) {
     PyObject *name = name_of(o, NULL), *r = name ? PyUnicode_FromFormat("<quasar function %U>", name) : NULL;
     Py_XDECREF(name);
@@ -349,6 +359,7 @@ static PyGetSetDef attributes[] = {
     {"__name__", name_of, NULL, NULL, NULL},
     {"__qualname__", name_of, NULL, NULL, NULL},
     {"_known", known, NULL, NULL, NULL},
+    {"_results", number_of_results, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyMemberDef members[] = {

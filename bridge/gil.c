@@ -4,9 +4,11 @@
  * which other threads get their turn.
  *
  * A wait, the compiler, and a launch that takes longer than some tenths of a millisecond (vm/launch/launch.c) let the
- * GIL go (unblock … block).  The machine is `away` meanwhile, and whoever wants it waits without the GIL; nothing of
- * the machine may be touched but the arguments of the launch.  Shorter launches keep the GIL, because who lets it go
- * while another thread computes gets it back only after that thread's turn of 5 ms.
+ * GIL go (unblock … block), and so does whoever works on a large array: from there on until script code calls Python,
+ * yields, or has its result (let_go … take).  The machine is `away` meanwhile: whoever wants it waits without the GIL,
+ * and references to its values that others drop are kept until it is back.  So built-ins need not know of Python.
+ * What is shorter keeps the GIL, because who lets it go while another thread computes gets it back only after that
+ * thread's turn of 5 ms.
  *
  * And when script code calls Python, or yields, another thread may get the GIL and enter the machine: it then runs on a
  * stack of its own (Thread, vm/session/thread.c), and the first one switches back when it returns (qgil_back).
@@ -77,6 +79,15 @@ static Thread *new_thread(Border *b) {
     return t;
 }
 
+/* Its own, or one for a thread that comes in; NULL: no memory. */
+static Thread *machine_of(Border *b, pthread_t id) {
+    Thread *t = thread_of(b, id);
+    if (!t) t = idle_thread(b);
+    if (!t) t = new_thread(b);
+    if (t) t->id = id;
+    return t;
+}
+
 /* -- waiting ------------------------------------------------------------------------------------------------------- */
 
 static void wait_until_back(Border *b) {
@@ -110,13 +121,11 @@ int qgil_enter(Border *b) {
     pthread_t me = pthread_self();
     qbridge.disturbed = true; /* cycles.c */
     if (b->vm && !qflag_is_up(&b->away) && pthread_equal(b->owner, me)) return b->threads->depth++, 0;
+    if (qbridge.ending && qflag_is_up(&b->away)) return qgil_closed(); /* who has it may never come back */
     while (b->vm && qflag_is_up(&b->away)) wait_until_back(b);
     if (!b->vm) return qgil_closed();
-    Thread *t = thread_of(b, me);
-    if (!t) t = idle_thread(b);
-    if (!t) t = new_thread(b);
+    Thread *t = machine_of(b, me);
     if (!t) return qerror_raise(b, QS_ENOMEM), -1;
-    t->id = me;
     switch_to(b, t);
     t->depth++;
     return 0;
@@ -131,10 +140,24 @@ static int hand_back(Border *b) {
     return -1;
 }
 
+static struct { PyObject **at; int n, cap; } orphans; /* references dropped without the GIL; under `lock` */
+
+static int release_orphans(void *unused) {
+    (void)unused;
+    for (;;) {
+        pthread_mutex_lock(&lock);
+        PyObject *o = orphans.n ? orphans.at[--orphans.n] : NULL;
+        pthread_mutex_unlock(&lock);
+        if (!o) return 0;
+        Py_DECREF(o);
+    }
+}
+
 /* What other threads dropped while the machine was away.  Not before a launch is over: the last reference to an object
  * may run a finaliser, which may enter the machine and replace what the launch works on. */
 static void release_dropped(Border *b) {
     while (b->vm && b->ndropped) qs_release(b->vm, b->dropped[--b->ndropped]);
+    if (orphans.n) release_orphans(NULL);
 }
 
 /* What Python did inside may have let another thread run the machine. */
@@ -148,15 +171,16 @@ int qgil_leave(Border *b) {
 
 /* -- windows without the GIL --------------------------------------------------------------------------------------- */
 
-void qgil_unblock(qs_vm *vm) {
-    Border *b = border_of(vm);
+static void let_go(Border *b) {
+    if (b->loose++) return;
     qflag_raise(&b->away);
     resting = PyEval_SaveThread();
 }
 
-void qgil_block(qs_vm *vm) {
-    Border *b = border_of(vm);
+void qgil_take(Border *b) {
+    b->loose = 0;
     PyEval_RestoreThread(resting);
+    resting = NULL;
     if (b->waiting) pthread_mutex_lock(&lock);
     qflag_lower(&b->away);
     if (b->waiting) {
@@ -165,9 +189,39 @@ void qgil_block(qs_vm *vm) {
     }
 }
 
+void qgil_unblock(qs_vm *vm) { let_go(border_of(vm)); }
+
+void qgil_block(qs_vm *vm) {
+    Border *b = border_of(vm);
+    if (b->loose == 1) qgil_take(b);
+    else if (b->loose) b->loose--;
+}
+
+/* Only where the machine works for itself: a Python function that it has called may use it, too, and counts on the
+ * GIL. */
+static void let_go_at_work(Ctx *c) {
+    Border *b = border_of((qs_vm *)c);
+    if (!b->loose && b->threads->works == b->threads->depth) let_go(b);
+}
+
+int qgil_work(Border *b) {
+    int before = b->threads->works;
+    b->threads->works = b->threads->depth;
+    return before;
+}
+
+/* Of a Ctrl-C that came too late to stop anything Python knows, too. */
+void qgil_rest(Border *b, int before) {
+    qgil_here(b);
+    qgil_back(b);
+    if (b->hosted && !before) qflag_lower(&qvm(b->vm)->interrupted);
+    b->threads->works = before;
+}
+
 /* Python's own loop would also collect garbage here, from 3.12 on nowhere else. */
 qs_status qgil_yield(qs_vm *vm) {
     Border *b = border_of(vm);
+    qgil_here(b);
     PyThreadState *me = PyEval_SaveThread();
     PyEval_RestoreThread(me);
     int failed = PyErr_CheckSignals();
@@ -178,7 +232,7 @@ qs_status qgil_yield(qs_vm *vm) {
 
 /* At the prompt.  Toolkits set PyOS_InputHook, which serves their windows until there is something to read. */
 void qgil_idle(qs_vm *vm) {
-    (void)vm;
+    qgil_here(border_of(vm));
     resting = PyEval_SaveThread();
     if (PyOS_InputHook) PyOS_InputHook();
 }
@@ -190,19 +244,6 @@ void qgil_busy(qs_vm *vm) {
 }
 
 /* -- finalisers ---------------------------------------------------------------------------------------------------- */
-
-static struct { PyObject **at; int n, cap; } orphans; /* references dropped without the GIL; under `lock` */
-
-static int release_orphans(void *unused) {
-    (void)unused;
-    for (;;) {
-        pthread_mutex_lock(&lock);
-        PyObject *o = orphans.n ? orphans.at[--orphans.n] : NULL;
-        pthread_mutex_unlock(&lock);
-        if (!o) return 0;
-        Py_DECREF(o);
-    }
-}
 
 static void add_orphan(PyObject *o) {
     pthread_mutex_lock(&lock);
@@ -220,7 +261,7 @@ static void add_orphan(PyObject *o) {
 void qgil_decref(PyObject *o) {
     if (qbridge.finished) return;
     qbridge.disturbed = true;
-    if (PyGILState_Check()) Py_DECREF(o);
+    if (!resting && PyGILState_Check()) Py_DECREF(o);
     else add_orphan(o);
 }
 
@@ -309,7 +350,8 @@ static void start_ticker(void) {
 
 void qgil_start(Border *b, bool inside) {
     first_thread(b);
-    b->threads->depth = inside;
+    b->threads->depth = b->threads->works = inside;
+    qvm_ctx(b->vm)->let_go = let_go_at_work;
     pthread_mutex_lock(&lock);
     b->next = qbridge.borders;
     qbridge.borders = b;
@@ -320,6 +362,7 @@ void qgil_start(Border *b, bool inside) {
 
 /* Threads that are still inside keep their stacks: they are stopped when they come back. */
 void qgil_stop(Border *b) {
+    qvm_ctx(b->vm)->let_go = NULL;
     pthread_mutex_lock(&lock);
     Border **at = &qbridge.borders;
     while (*at != b) at = &(*at)->next;
@@ -339,19 +382,23 @@ void qgil_stop(Border *b) {
 bool qgil_used(Border *b) {
     int depth = b->away;
     for (Thread *t = b->threads; t; t = t->next) depth += t->depth;
-    return depth > 1;
+    return depth > (pthread_equal(b->owner, pthread_self()) && b->threads->depth > 0);
 }
 
-/* A script that forks goes on in the child, on the one thread that there is. */
+/* The machine goes on in the child of a fork, on the one thread that there is; the others have stayed behind, and so
+ * have their stacks.  Not when somebody was at work in it without the GIL, for then it is as he left it: half done. */
 static bool goes_on(Border *b) {
-    if (b->hosted || !b->vm || qflag_is_up(&b->away) || !pthread_equal(b->owner, pthread_self())) return false;
-    b->threads->next = NULL; /* the others have stayed behind */
+    if (!b->vm || qflag_is_up(&b->away)) return false;
+    Thread *mine = machine_of(b, pthread_self());
+    if (!mine) return false;
+    switch_to(b, mine);
+    mine->next = NULL;
     b->waiting = 0;
+    qthread_forked(b->vm);
     return true;
 }
 
-/* In the child of a fork: whatever the other threads held is theirs. */
-void qgil_abandon(void) {
+void qgil_forked(void) {
     Border *list = qbridge.borders;
     pthread_mutex_init(&lock, NULL);
     pthread_cond_init(&back, NULL);

@@ -38,9 +38,10 @@ static PyObject *none(void) { return Py_INCREF(Py_None), Py_None; }
 
 /* Program output goes where Python's own goes, and in order with it. */
 static void show(void *unused, int fd, const char *s, size_t n) {
-    PyObject *type, *value, *traceback, *stream = PySys_GetObject(fd == 1 ? "stdout" : "stderr");
     Border *b = qbridge.host;
     (void)unused;
+    if (b) qgil_here(b);
+    PyObject *type, *value, *traceback, *stream = PySys_GetObject(fd == 1 ? "stdout" : "stderr");
     if (!stream || stream == Py_None) return;
     Py_INCREF(stream);
     PyErr_Fetch(&type, &value, &traceback);
@@ -59,6 +60,7 @@ static qs_status warn(void *unused, const qs_where *where, const char *sentence)
     Border *b = qbridge.host;
     (void)unused;
     if (!b) return QS_OK;
+    qgil_here(b);
     PyObject *r = qbridge_support("warn", "(ssi)", sentence, where->file ? where->file : "?", where->line);
     qgil_back(b);
     if (!r) return qerror_take(b);
@@ -68,7 +70,7 @@ static qs_status warn(void *unused, const qs_where *where, const char *sentence)
 
 static PyObject *fail(const char *text) { return PyErr_SetString((PyObject *)qbridge.error, text), NULL; }
 
-/* (device, precision, threads, checked, fast math, memory limit, library folders, cache folder) */
+/* (device, precision, threads, checked, fast math, memory limit, library folders, cache folder, llvmlite's library) */
 static PyObject *open_machine(PyObject *module, PyObject *args) {
     qs_config c;
     int checked, fast_math;
@@ -76,8 +78,8 @@ static PyObject *open_machine(PyObject *module, PyObject *args) {
     qs_vm *vm = NULL;
     (void)module;
     qs_config_init(&c);
-    if (!PyArg_ParseTuple(args, "siippnzz", &c.device, &c.precision, &c.threads, &checked, &fast_math, &limit,
-                          &c.library_path, &c.cache_dir))
+    if (!PyArg_ParseTuple(args, "siippnzzz", &c.device, &c.precision, &c.threads, &checked, &fast_math, &limit,
+                          &c.library_path, &c.cache_dir, &c.llvmlite))
         return NULL;
     c.checked = checked, c.fast_math = fast_math;
     c.memory_limit = (size_t)limit;
@@ -109,6 +111,15 @@ static PyObject *close_machine(PyObject *module, PyObject *unused) {
     return none();
 }
 
+/* The program has ended.  Nobody is waited for: a thread that is still inside keeps the machine, which ends with the
+ * process. */
+static PyObject *end_machine(PyObject *module, PyObject *unused) {
+    Border *b = qbridge.host;
+    qbridge.ending = true;
+    if (!b || !b->hosted || qflag_is_up(&b->away) || qgil_used(b)) return none();
+    return close_machine(module, unused);
+}
+
 static PyObject *version(PyObject *module, PyObject *unused) {
     (void)module;
     (void)unused;
@@ -121,11 +132,11 @@ static PyObject *is_open(PyObject *module, PyObject *unused) {
     return PyBool_FromLong(qbridge.host != NULL);
 }
 
-/* In the child of a fork: threads and devices have stayed behind, and so does the machine, unless a script forked. */
-static PyObject *abandon(PyObject *module, PyObject *unused) {
+/* In the child of a fork. */
+static PyObject *forked(PyObject *module, PyObject *unused) {
     (void)module;
     (void)unused;
-    qgil_abandon();
+    qgil_forked();
     if (!qbridge.host) forget_names();
     return none();
 }
@@ -149,8 +160,54 @@ static PyObject *load(PyObject *module, PyObject *args) {
     if (!PyArg_ParseTuple(args, "sy#", &name, &text, &n)) return NULL;
     Border *b = qhost_enter("compile");
     if (!b) return NULL;
+    int before = qgil_work(b);
     qs_status s = qs_load(b->vm, name, text, (size_t)n);
+    qgil_rest(b, before);
     forget_names();
+    return qgil_result(b, s == QS_OK ? none() : qerror_raise(b, s));
+}
+
+typedef struct { PyObject *list; } Texts;
+
+static void add_text(void *ud, const char *path, const char *text, size_t n) {
+    Texts *t = ud;
+    PyObject *pair = t->list ? Py_BuildValue("(sy#)", path, text, (Py_ssize_t)n) : NULL;
+    if (!pair || PyList_Append(t->list, pair) < 0) Py_CLEAR(t->list);
+    Py_XDECREF(pair);
+}
+
+/* (module): [(path, text)] of what it imports, and of itself at the end; None: there is no such module. */
+static PyObject *texts(PyObject *module, PyObject *args) {
+    const char *name;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "s", &name)) return NULL;
+    Border *b = qhost_enter("pickle");
+    if (!b) return NULL;
+    Texts t = {PyList_New(0)};
+    bool found = qcarry_each(b->vm, name, add_text, &t);
+    if (!found && t.list) Py_DECREF(t.list), t.list = none();
+    return qgil_result(b, t.list);
+}
+
+/* (value): the name of the module that defines it, or None. */
+static PyObject *home(PyObject *module, PyObject *o) {
+    (void)module;
+    if (!qwrapper_check(o)) return PyErr_SetString(PyExc_TypeError, "a value of the language is wanted"), NULL;
+    Border *b = qhost_enter("pickle");
+    if (!b) return NULL;
+    const char *name = qcarry_home(b->vm, ((Wrapper *)o)->v);
+    return qgil_result(b, name ? qpy_string(name, strlen(name)) : none());
+}
+
+/* (path, text): of a file that a program imports, as another process had it. */
+static PyObject *carry(PyObject *module, PyObject *args) {
+    const char *path, *text;
+    Py_ssize_t n;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "sy#", &path, &text, &n)) return NULL;
+    Border *b = qhost_enter("unpickle");
+    if (!b) return NULL;
+    qs_status s = qcarry_take(b->vm, path, text, (size_t)n);
     return qgil_result(b, s == QS_OK ? none() : qerror_raise(b, s));
 }
 
@@ -162,7 +219,9 @@ static PyObject *evaluate(PyObject *module, PyObject *text) {
     bool whole = bytes && PyBytes_AsStringAndSize(bytes, &source, NULL) == 0; /* else a NUL would cut it off */
     Border *b = whole ? qhost_enter("evaluate") : NULL;
     if (!b) return Py_XDECREF(bytes), NULL;
+    int before = qgil_work(b);
     qs_status s = qs_eval(b->vm, source, &v);
+    qgil_rest(b, before);
     Py_DECREF(bytes);
     forget_names();
     return qgil_result(b, s == QS_OK ? qpy_give(b, v) : qerror_raise(b, s));
@@ -312,7 +371,9 @@ static qs_status take_copy(Border *b, PyObject *x, qs_value *out) {
     qs_value v;
     Array *copy;
     TRY(qdl_take(b, x, true, &v));
+    int before = qgil_work(b);
     qs_status s = qarr_copy(b->vm, v.u.p, &copy);
+    qgil_rest(b, before);
     qs_release(b->vm, v);
     if (s == QS_OK) *out = qarr_value(copy);
     return s;
@@ -435,9 +496,13 @@ PyMethodDef qhost_functions[] = {
     {"_open", open_machine, METH_VARARGS, NULL},
     {"_close", close_machine, METH_NOARGS, NULL},
     {"_is_open", is_open, METH_NOARGS, NULL},
-    {"_abandon", abandon, METH_NOARGS, NULL},
+    {"_end", end_machine, METH_NOARGS, NULL},
+    {"_forked", forked, METH_NOARGS, NULL},
     {"_load", load, METH_VARARGS, NULL},
     {"_evaluate", evaluate, METH_O, NULL},
+    {"_texts", texts, METH_VARARGS, NULL},
+    {"_home", home, METH_O, NULL},
+    {"_carry", carry, METH_VARARGS, NULL},
     {"_define", define, METH_VARARGS, NULL},
     {"_attribute", attribute, METH_O, NULL},
     {"_built_in", built_in, METH_O, NULL},

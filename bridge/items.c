@@ -4,6 +4,7 @@
  * the same shape is the language's own; whatever else an index may be (lists, index arrays, several of them) NumPy
  * itself does on a view of the array.  Cells and strings take numbers and slices. */
 #include "bridge/bridge.h"
+#include "vm/grad/tape.h"
 #include "vm/array/index.h"
 
 #include <string.h>
@@ -124,11 +125,16 @@ static char *element(const View *v, const void *first) {
 static qs_status read_view(Border *b, Array *a, const View *v, qs_value *out) {
     const void *p;
     Array *r;
+    if (v->rank == 0 && qtape_is_recorded(b->vm, qarr_value(a))) {
+        TRY(qdoor_view(b->vm, a, 1, (int64_t[]){1}, (int64_t[]){1}, (size_t)v->offset, &r));
+        qs_status s = qdoor_element(b->vm, qarr_value(r), 0, out);
+        return qarr_release(b->vm, r), s;
+    }
     if (v->rank == 0) {
         TRY(qarr_read(b->vm, a, &p));
         return qnd_element(b, (qs_dtype)a->dtype, element(v, p), out);
     }
-    TRY(qarr_view(b->vm, a, v->rank, v->dims, v->strides, (size_t)v->offset, &r));
+    TRY(qdoor_view(b->vm, a, v->rank, v->dims, v->strides, (size_t)v->offset, &r));
     return *out = qarr_value(r), QS_OK;
 }
 
@@ -146,7 +152,7 @@ static qs_status write_view(Border *b, Array *a, const View *v, qs_value x, bool
     Array *r;
     *fits = true;
     if (v->rank == 0) return write_element(b, a, v, x);
-    TRY(qarr_view(b->vm, a, v->rank, v->dims, v->strides, (size_t)v->offset, &r));
+    TRY(qdoor_view(b->vm, a, v->rank, v->dims, v->strides, (size_t)v->offset, &r));
     qs_status s = QS_OK;
     if (x.kind != QS_ARRAY) s = qarr_fill(b->vm, r, x);
     else if (same_shape(r, qval_array(x))) s = qarr_assign(b->vm, r, qval_array(x));
@@ -173,7 +179,10 @@ static PyObject *array_item(Border *b, PyObject *o, PyObject *key) {
     }
     if (!is_mask(key, a)) return get_by_numpy(o, key);
     mask = value_of(key);
-    return qvalue_result(b, qidx_get(b->vm, value_of(o), 1, &mask, (TypeMods){0}, NULL, &r), &r);
+    int before = qgil_work(b);
+    qs_status s = qidx_get(b->vm, value_of(o), 1, &mask, (TypeMods){0}, NULL, &r);
+    qgil_rest(b, before);
+    return qvalue_result(b, s, &r);
 }
 
 static int done(Border *b, qs_status s) { return s == QS_OK ? 0 : (qerror_raise(b, s), -1); }
@@ -194,10 +203,18 @@ static int set_in_array(Border *b, PyObject *o, PyObject *key, PyObject *x) {
     if (!view && !is_mask(key, a)) return set_by_numpy(o, key, x);
     qs_status s = qnd_assigned(b, x, &y);
     if (s != QS_OK) return done(b, s);
+    if (qtape_any(b->vm, 2, (const qs_value[]){value_of(o), y})) {
+        qs_release(b->vm, y);
+        return done(b, qtape_refuse(b->vm, "x[…] = v in Python",
+                                    "it changes an array that other names may share; where(c, v, x) makes a new one, "
+                                    "and a function of a script may assign"));
+    }
     mask = view ? qs_nil() : value_of(key);
+    int before = qgil_work(b);
     if (y.kind == QS_FOREIGN && PyLong_Check(x)) fits = false; /* elements of uint64 may hold it nevertheless */
     else if (view) s = write_view(b, a, &v, y, &fits);
     else s = qidx_set(b->vm, value_of(o), 1, &mask, (TypeMods){0}, NULL, y);
+    qgil_rest(b, before);
     qs_release(b->vm, y);
     return fits ? done(b, s) : set_by_numpy(o, key, x);
 }

@@ -19,6 +19,7 @@
  * goes with the last of them.  A block of a device is then freed by an object that retains the device's primary context
  * by itself. */
 #include "bridge/bridge.h"
+#include "vm/grad/tape.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -95,6 +96,18 @@ static const char *format_of(int d) {
 
 const char *qnd_name(int d) { return d == QS_I32 ? "int32" : qdtype_info[d].name; }
 
+int qnd_tell_elements(void) {
+    PyObject *all = PyDict_New(), *done = NULL;
+    for (int d = 0; all && d < QS_NDTYPES; d++) {
+        PyObject *code = PyUnicode_FromString(qdtype_info[d].numpy);
+        if (!code || PyDict_SetItemString(all, qnd_name(d), code) < 0) Py_CLEAR(all);
+        Py_XDECREF(code);
+    }
+    if (all) done = qbridge_support("know_elements", "(O)", all);
+    Py_XDECREF(all), Py_XDECREF(done);
+    return done ? 0 : -1;
+}
+
 int qnd_named(const char *name) {
     int d = 0;
     while (d < QS_NDTYPES && strcmp(qnd_name(d), name) != 0) d++;
@@ -161,6 +174,7 @@ static bool dtype_of_format(const char *f, Py_ssize_t size, qs_dtype *d) {
 qs_status qnd_give(Border *b, Array *a, Device *d, Export **out) {
     DevPtr block;
     size_t size = qdtype_size((qs_dtype)a->dtype);
+    if (qtape_forbids(b->vm, a)) return qtape_forbidden(b->vm);
     qs_status s = qbuf_give(qvm_ctx(b->vm), a->buf, d, &block);
     Export *e = s == QS_OK ? PyMem_Calloc(1, sizeof *e) : NULL;
     if (s == QS_OK && !e) qbuf_take_back(a->buf);
@@ -353,8 +367,12 @@ PyObject *qnd_tuple_of(int rank, const int64_t *x, int64_t factor) {
 /* Elements that lie one behind the other, in that shape. */
 qs_status qnd_shape(qs_vm *vm, int ndim, const int64_t *dims, qs_value *v) {
     Array *a = qval_array(*v), *r;
+    int64_t steps[QS_MAX_RANK];
     if (qarr_has_shape(a, ndim, dims)) return QS_OK;
-    TRY(qarr_reshape(vm, a, ndim, dims, &r));
+    if (qtape_is_recorded(vm, *v)) { /* a result, so it is packed */
+        for (int i = ndim; i-- > 0;) steps[i] = i + 1 < ndim ? steps[i + 1] * dims[i + 1] : 1;
+        TRY(qdoor_view(vm, a, ndim, dims, steps, a->offset, &r));
+    } else TRY(qarr_reshape(vm, a, ndim, dims, &r));
     qarr_release(vm, a);
     return *v = qarr_value(r), QS_OK;
 }

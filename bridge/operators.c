@@ -5,6 +5,7 @@
  * that speaks DLPack; beside an array a list of numbers.  The language's rules of promotion hold; shapes are compared
  * from their ends, as NumPy does. */
 #include "bridge/bridge.h"
+#include "vm/grad/tape.h"
 #include "vm/array/arith.h"
 
 #include <math.h>
@@ -82,7 +83,7 @@ static qs_status widen(qs_vm *vm, qs_value *v, int ndim) {
     int from = ndim - a->ndim;
     for (int i = 0; i < from; i++) dims[i] = strides[i] = 1;
     qarr_shape(a, dims + from, strides + from);
-    TRY(qarr_view(vm, a, ndim, dims, strides, a->offset, &wide));
+    TRY(qdoor_view(vm, a, ndim, dims, strides, a->offset, &wide));
     qarr_release(vm, a);
     return *v = qarr_value(wide), QS_OK;
 }
@@ -112,7 +113,9 @@ static PyObject *combine(Operation *f, Op op, PyObject *x, PyObject *y) {
     if (qgil_enter(b) < 0) return NULL;
     if (take(b, x, y, &p) < 0) return qgil_leave(b), NULL;
     if (take(b, y, x, &q) < 0) return qs_release(b->vm, p), qgil_leave(b), NULL;
+    int before = qgil_work(b);
     qs_status s = f(b->vm, op, p, q, &r);
+    qgil_rest(b, before);
     qs_release(b->vm, p);
     qs_release(b->vm, q);
     PyObject *o = qvalue_result(b, s, &r);
@@ -123,7 +126,7 @@ static PyObject *combine(Operation *f, Op op, PyObject *x, PyObject *y) {
 static qs_status elementwise(qs_vm *vm, Op op, qs_value p, qs_value q, qs_value *out) {
     qs_value v[2] = {qval_retain(p), qval_retain(q)};
     qs_status s = qoperator_align(vm, v, 2);
-    if (s == QS_OK) s = qarith_binary(vm, op, v[0], v[1], out);
+    if (s == QS_OK) s = (qtape_any(vm, 2, v) ? qdoor_binary : qarith_binary)(vm, op, v[0], v[1], out);
     qs_release(vm, v[0]);
     qs_release(vm, v[1]);
     return s;
@@ -152,7 +155,7 @@ static qs_status check_factors(qs_vm *vm, qs_value a, qs_value b) {
 /* A vector on the right is a column. */
 static qs_status as_column(qs_vm *vm, Array *b, Array **out) {
     if (b->ndim == 2) return *out = b, qval_retain(qarr_value(b)), QS_OK;
-    return qarr_view(vm, b, 2, (int64_t[]){b->dims[0], 1}, (int64_t[]){b->strides[0], 1}, b->offset, out);
+    return qdoor_view(vm, b, 2, (int64_t[]){b->dims[0], 1}, (int64_t[]){b->strides[0], 1}, b->offset, out);
 }
 
 /* Packed elements in the shape that the product of a and b has: the extents that both share, and those that a vector
@@ -162,6 +165,7 @@ static qs_status shaped(qs_vm *vm, const Array *a, const Array *b, Array *r, qs_
     int ndim = 0;
     if (qarr_shape(a, m, NULL) == 2) dims[ndim++] = m[0];
     if (qarr_shape(b, n, NULL) == 2) dims[ndim++] = n[1];
+    if (!ndim && qtape_touches(qarr_value(r))) return qdoor_element(vm, qarr_value(r), 0, out);
     if (!ndim) return qarr_get(vm, r, 0, out);
     *out = qval_retain(qarr_value(r));
     qs_status s = qnd_shape(vm, ndim, dims, out);
@@ -172,10 +176,11 @@ static qs_status shaped(qs_vm *vm, const Array *a, const Array *b, Array *r, qs_
 static qs_status matmul(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
     qs_value r;
     Array *column;
-    (void)op;
     TRY(check_factors(vm, a, b));
     TRY(as_column(vm, qval_array(b), &column));
-    qs_status s = qarith_matmul(vm, qval_array(a), column, &r);
+    const qs_value in[2] = {a, qarr_value(column)};
+    bool recorded = qtape_any(vm, 2, in);
+    qs_status s = recorded ? qdoor_binary(vm, op, a, in[1], &r) : qarith_matmul(vm, qval_array(a), column, &r);
     qarr_release(vm, column);
     TRY(s);
     s = shaped(vm, qval_array(a), qval_array(b), r.u.p, out);
@@ -192,7 +197,10 @@ static PyObject *in_place(Op op, PyObject *x, PyObject *y) {
     if (take(b, y, x, &q) < 0) return qgil_leave(b), NULL;
     qs_value v[2] = {qval_retain(p), q};
     qs_status s = qoperator_align(b->vm, v, 2);
-    if (s == QS_OK) s = qarith_update(b->vm, op, v[0], v[1]);
+    int before = qgil_work(b);
+    bool recorded = qtape_any(b->vm, 2, v);
+    if (s == QS_OK) s = recorded ? qdoor_update(b->vm, op, &v[0], v[1]) : qarith_update(b->vm, op, v[0], v[1]);
+    qgil_rest(b, before);
     qs_release(b->vm, v[0]);
     qs_release(b->vm, v[1]);
     if (s != QS_OK) qerror_raise(b, s);
@@ -204,7 +212,11 @@ static PyObject *unary(Op op, PyObject *x) {
     Border *b = border(x);
     qs_value r;
     if (qgil_enter(b) < 0) return NULL;
-    PyObject *o = qvalue_result(b, qarith_unary(b->vm, op, value_of(x), &r), &r);
+    qs_value v = value_of(x);
+    int before = qgil_work(b);
+    qs_status s = qtape_touches(v) ? qdoor_unary(b->vm, op, v, &r) : qarith_unary(b->vm, op, v, &r);
+    qgil_rest(b, before);
+    PyObject *o = qvalue_result(b, s, &r);
     qgil_leave(b);
     return o;
 }
@@ -220,7 +232,9 @@ static PyObject *built_in(const char *name, PyObject *x, PyObject *y) {
         qs_status s = qoperator_align(b->vm, in, 2);
         if (s == QS_OK) s = qvm_lookup_builtin(b->vm, name, &fn);
         if (s == QS_OK) {
+            int before = qgil_work(b);
             s = qs_call(b->vm, fn, y ? 2 : 1, in, 1, &r);
+            qgil_rest(b, before);
             qs_release(b->vm, fn);
         }
         o = qvalue_result(b, s, &r);
@@ -308,6 +322,8 @@ static PyObject *number(PyObject *x) {
     if (v.kind == QS_ARRAY && qval_array(v)->count == 1) s = qnd_only(b, v.u.p, &one);
     else if (qval_is_number(v) || v.kind == QS_COMPLEX || v.kind == QS_STRING || v.kind == QS_FOREIGN)
         one = qval_retain(v);
+    else if (v.kind == QS_TRACED) s = qtape_refuse(b->vm, "a number of Python", "it remembers nothing of a value; "
+                                                   "stop_gradient(x) is a number that is constant");
     else s = qs_fail(b->vm, QS_ETYPE, "a number is wanted, got %s", qs_type_name(b->vm, v));
     PyObject *r = s == QS_OK ? qpy_from_value(b, one) : qerror_raise(b, s);
     qs_release(b->vm, one);
@@ -355,7 +371,9 @@ static const Op comparisons[] = {
     [Py_LT] = OP_LT, [Py_LE] = OP_LE, [Py_EQ] = OP_EQ, [Py_NE] = OP_NE, [Py_GT] = OP_GT, [Py_GE] = OP_GE};
 
 static bool plain(qs_value v) { return qval_is_number(v) || v.kind == QS_COMPLEX || v.kind == QS_STRING; }
-static bool has_elements(PyObject *o) { return (is_value(o) && value_of(o).kind == QS_ARRAY) || qnd_is_numbers(o); }
+static bool has_elements(PyObject *o) {
+    return (is_value(o) && (value_of(o).kind == QS_ARRAY || value_of(o).kind == QS_TRACED)) || qnd_is_numbers(o);
+}
 
 /* What Python says of the numbers and strings themselves. */
 static PyObject *compare_plain(PyObject *x, PyObject *y, int op) {

@@ -436,7 +436,7 @@ static qs_status format(qs_vm *vm, void *p, qs_value *out) {
 
 /* Of which type it is. */
 static qs_status detail(qs_vm *vm, void *p, qs_value *out) {
-    Border *b = border_of(vm);
+    Border *b = qgil_border(vm);
     PyObject *text = qbridge_support("kind", "(O)", p);
     qgil_back(b);
     return text ? qpy_text(b, text, out) : qerror_take(b);
@@ -444,7 +444,8 @@ static qs_status detail(qs_vm *vm, void *p, qs_value *out) {
 
 /* `catch e` receives the exception, but of a script's error its message, as without Python in between. */
 static qs_status caught(qs_vm *vm, void *p, qs_value *out) {
-    if (PyObject_IsInstance(p, (PyObject *)qbridge.error) == 1) return qerror_format(border_of(vm), p, out);
+    Border *b = qgil_border(vm);
+    if (PyObject_IsInstance(p, (PyObject *)qbridge.error) == 1) return qerror_format(b, p, out);
     *out = qpyvalue_new(vm, p);
     Py_INCREF((PyObject *)p);
     return QS_OK;

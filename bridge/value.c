@@ -1,6 +1,7 @@
 /* value.c -- any value of the language as a Python object: qvalue.  Elements are in items.c, operators in operators.c,
  * and what is said in Python because it is shorter there in pyquasar/_values.py. */
 #include "bridge/bridge.h"
+#include "vm/grad/tape.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -31,7 +32,9 @@ static PyObject *text(PyObject *o, bool brief) {
     Text t;
     if (qgil_enter(b) < 0) return NULL;
     qtext_init(&t, qvm_ctx(b->vm));
+    int before = qgil_work(b);
     qs_status s = qfmt_made(b->vm, value_of(o), brief, &t);
+    qgil_rest(b, before);
     PyObject *r = s == QS_OK ? qpy_string(t.s ? t.s : "", t.len) : qerror_raise(b, s);
     qtext_free(&t);
     qgil_leave(b);
@@ -70,6 +73,8 @@ static PyObject *to_py(PyObject *o, PyObject *unused) {
 
 /* -- fields -------------------------------------------------------------------------------------------------------- */
 
+static bool is_private(PyObject *name) { return PyUnicode_GetLength(name) > 0 && PyUnicode_ReadChar(name, 0) == '_'; }
+
 static Str *name_text(Border *b, PyObject *name) {
     Py_ssize_t n;
     const char *s = PyUnicode_AsUTF8AndSize(name, &n);
@@ -88,17 +93,26 @@ static PyObject *method_named(Border *b, PyObject *o, PyObject *name) {
     return r;
 }
 
+/* Of windows and figures, whose fields are made when they are asked for. */
+static PyObject *foreign_field(Border *b, PyObject *o, Str *s) {
+    qs_value r;
+    qs_status status = qs_get(b->vm, value_of(o), qval_object(QS_STRING, s), &r);
+    if (status == QS_ENAME || status == QS_ETYPE) return qs_error_clear(b->vm), NULL;
+    return status == QS_OK ? qpy_give(b, r) : qerror_raise(b, status);
+}
+
 static PyObject *field(Border *b, PyObject *o, PyObject *name) {
     Str *s = name_text(b, name);
     Object *x = value_of(o).u.p;
     qs_value r;
+    if (s && value_of(o).kind == QS_FOREIGN && !is_private(name)) return foreign_field(b, o, s);
     if (!s || value_of(o).kind != QS_OBJECT || !qobj_has(x, s) || qobj_get(b->vm, x, s, &r) != QS_OK) return NULL;
     PyObject *p = qpy_from_value(b, r);
     qs_release(b->vm, r);
     return p;
 }
 
-static bool is_private(PyObject *name) { return PyUnicode_GetLength(name) > 0 && PyUnicode_ReadChar(name, 0) == '_'; }
+static bool has_fields(qs_value v) { return v.kind == QS_OBJECT || v.kind == QS_FOREIGN; }
 
 /* Fields first, then what every value has, then functions: for objects alone, since NumPy asks arrays for their
  * methods.  When the machine is closed, what is left are the names with _ in front, by which Python and libraries find
@@ -106,7 +120,7 @@ static bool is_private(PyObject *name) { return PyUnicode_GetLength(name) > 0 &&
 static PyObject *get_attribute(PyObject *o, PyObject *name) {
     Border *b = border(o);
     if (!b->vm && PyUnicode_Check(name) && !is_private(name)) return qgil_closed(), NULL;
-    if (value_of(o).kind != QS_OBJECT || !b->vm) return PyObject_GenericGetAttr(o, name);
+    if (!has_fields(value_of(o)) || !b->vm) return PyObject_GenericGetAttr(o, name);
     if (qgil_enter(b) < 0) return NULL;
     PyObject *r = field(b, o, name);
     if (!r && !PyErr_Occurred()) r = PyObject_GenericGetAttr(o, name);
@@ -127,14 +141,14 @@ static int set_field(Border *b, PyObject *o, PyObject *name, PyObject *x) {
     if (!s) return -1;
     qs_status status = qnd_kept(b, x, &v);
     if (status == QS_OK) {
-        status = qobj_set(b->vm, value_of(o).u.p, s, v);
+        status = qs_set(b->vm, value_of(o), qval_object(QS_STRING, s), v);
         qs_release(b->vm, v);
     }
     return status == QS_OK ? 0 : (qerror_raise(b, status), -1);
 }
 
 static int set_attribute(PyObject *o, PyObject *name, PyObject *x) {
-    if (value_of(o).kind != QS_OBJECT || !x) return PyObject_GenericSetAttr(o, name, x);
+    if (!has_fields(value_of(o)) || !x) return PyObject_GenericSetAttr(o, name, x);
     if (qgil_enter(border(o)) < 0) return -1;
     int r = set_field(border(o), o, name, x);
     return qgil_leave(border(o)) < 0 ? -1 : r;
@@ -332,7 +346,7 @@ static PyObject *view(PyObject *o, PyObject *args) {
     if (!array_for(o, "_view") || !PyArg_ParseTuple(args, "OO", &shape, &steps)) return NULL;
     int rank = qnd_of_tuple(shape, dims);
     if (rank < 0 || qnd_of_tuple(steps, strides) != rank || qgil_enter(border(o)) < 0) return NULL;
-    qs_status s = qarr_view(border(o)->vm, a, rank, dims, strides, a->offset, &r);
+    qs_status s = qdoor_view(border(o)->vm, a, rank, dims, strides, a->offset, &r);
     PyObject *made = new_array(border(o), s, r);
     qgil_leave(border(o));
     return made;
@@ -348,7 +362,9 @@ static PyObject *converted(PyObject *o, PyObject *args) {
     if (d == QS_NDTYPES) return PyErr_Format(PyExc_TypeError, "there is no element type %s", name);
     if (qgil_enter(border(o)) < 0) return NULL;
     bool same = a->dtype == d && copy;
+    int before = qgil_work(border(o));
     qs_status s = same ? qarr_copy(border(o)->vm, a, &r) : qarr_convert(border(o)->vm, a, (qs_dtype)d, &r);
+    qgil_rest(border(o), before);
     PyObject *made = new_array(border(o), s, r);
     qgil_leave(border(o));
     return made;
@@ -400,9 +416,15 @@ static int clear(PyObject *o) {
 
 static PyObject *get_kind(PyObject *o, void *unused) {
     static const char *const names[] = {"null",  "bool", "int",    "number",   "complex", "string",
-                                        "array", "cell", "object", "function", "type",    "foreign"};
+                                        "array", "cell", "object", "function", "type",    "foreign", "number"};
     (void)unused;
     return PyUnicode_FromString(names[value_of(o).kind]);
+}
+
+/* A derivative that is being taken depends on it. */
+static PyObject *get_recorded(PyObject *o, void *unused) {
+    (void)unused;
+    return PyBool_FromLong(border(o)->vm && qtape_is_recorded(border(o)->vm, value_of(o)));
 }
 
 static PyObject *get_type(PyObject *o, void *unused) {
@@ -443,6 +465,7 @@ static PyGetSetDef attributes[] = {
     {"grad", get_grad, set_grad, "An array of the same shape that tensors made of this one have as gradient, or None.",
      NULL},
     {"_kind", get_kind, NULL, NULL, NULL},
+    {"_recorded", get_recorded, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 /* Not needed by iter(), which would use the items; but some ask for __iter__ to know an array from a number. */

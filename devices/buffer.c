@@ -244,6 +244,7 @@ static qs_status conflict(Ctx *c, const Buffer *b, qs_access mode) {
 
 static qs_status enter(Ctx *c, Buffer *b, int m, qs_access mode) {
     TRY(conflict(c, b, mode));
+    if (mode != QS_READ && b->kept) TRY(c->before_write(c, b));
     TRY(qbuf_settle(c, b));
     if (mode == QS_WRITE) TRY(have_block(c, b, m));
     else TRY(bring(c, b, m));

@@ -30,6 +30,7 @@ typedef struct Buffer {
     bool readonly : 1;         /* foreign memory that must not be written */
     bool unseen : 1;           /* a copy of what somebody passed: what is written to it would be lost */
     bool joined : 1;           /* the host block lies in the same allocation, directly behind this header */
+    bool kept : 1;             /* others share the block who want its contents as they are: Ctx.before_write */
     size_t nbytes;
     DevPtr block[MAX_DEVICES]; /* block[HOST_MEMORY] is a void * */
     void (*release)(void *owner); void *owner;
@@ -60,7 +61,7 @@ static inline qs_status qbuf_leave(Ctx *c, Buffer *b, Device *d, qs_access mode,
 qs_status qbuf_reach_host(Ctx *c, Buffer *b, qs_access mode, void **out);
 static inline qs_status qbuf_host(Ctx *c, Buffer *b, qs_access mode, void **out) {
     bool mine = b->valid == 1 && b->writer < 0; /* the usual case: current here and nowhere else, nothing held */
-    if (!mine || (mode != QS_READ && qbuf_is_readonly(b))) return qbuf_reach_host(c, b, mode, out);
+    if (!mine || (mode != QS_READ && (qbuf_is_readonly(b) || b->kept))) return qbuf_reach_host(c, b, mode, out);
     *out = (void *)(uintptr_t)b->block[HOST_MEMORY];
     return QS_OK;
 }

@@ -1,4 +1,4 @@
-/* llvm.c -- the only file that sees LLVM; through dlopen, without its headers.
+/* llvm.c -- LLVM by its C API; through dlopen, without its headers.  What llvmlite has of LLVM, llvmlite.c knows.
  *
  * The first kernel, when the cache has nothing, costs what opening LLVM and one compilation cost.  In milliseconds of
  * the whole process, with libLLVM 19 in the page cache (the first and the last line are estimated, the others
@@ -19,6 +19,7 @@
  * ms of that, and would open it for nothing in every program whose kernels are in the cache.  RTLD_DEEPBIND saves 0.9
  * ms, and breaks programs that have loaded another malloc before. */
 #include "devices/llvm.h"
+#include "devices/llvmlite.h"
 #include "devices/nvidia.h"
 
 #include <dlfcn.h>
@@ -50,6 +51,7 @@ struct Llvm {
     unsigned major;
     char version[32];
     char *cpu, *features; /* of the processor we run on */
+    Llvmlite *lite;       /* instead of all that, where the system has no libLLVM */
 };
 
 /* LLVM's table of targets belongs to the process, whatever number of machines run in it: filling it is serialised. */
@@ -94,8 +96,9 @@ static void register_targets(const Api *f) {
 }
 
 static const char *advice(void) {
-    return "install LLVM 19 (Debian, Ubuntu: apt install libllvm19, or libllvm16), or name one in QUASAR_LLVM; "
-           "`--device ref` works without it";
+    return "install LLVM 19 (Debian, Ubuntu: apt install libllvm19, or libllvm16) or llvmlite (Python 3.10 and later: "
+           "pip install llvmlite), or name one in QUASAR_LLVM; the device ref works without (qrun --device ref, in "
+           "Python init(\"ref\"))";
 }
 
 static qs_status refuse(Ctx *c) {
@@ -109,6 +112,14 @@ static qs_status refuse(Ctx *c) {
     return qerr_set(c, QS_EDEVICE, "compiling kernels needs LLVM, which is not installed: %s", advice());
 }
 
+static bool open_found(void *ud, const char *path) { return (*(void **)ud = dlopen(path, RTLD_NOW | RTLD_LOCAL)); }
+
+/* In the places where packages of Python are. */
+static bool find_llvmlite(void **out) {
+    static const char *const folders[] = {"%s/lib/python3*/site-packages/llvmlite/binding"};
+    return qnvidia_find(folders, 1, "libllvmlite.so", open_found, out);
+}
+
 /* The library stays open for good: other machines, and other users in the process, may share it. */
 static qs_status open_library(Ctx *c, void **out) {
     const char *named = getenv("QUASAR_LLVM");
@@ -118,13 +129,15 @@ static qs_status open_library(Ctx *c, void **out) {
     }
     for (size_t i = 0; i < sizeof library_names / sizeof *library_names; i++)
         if ((*out = dlopen(library_names[i], RTLD_NOW | RTLD_LOCAL))) return QS_OK;
-    return refuse(c);
+    if (c->llvmlite && (*out = dlopen(c->llvmlite, RTLD_NOW | RTLD_LOCAL))) return QS_OK;
+    return find_llvmlite(out) ? QS_OK : refuse(c);
 }
 
 static qs_status open_api(Ctx *c, Llvm *l) {
     void *lib;
     const char *missing = "";
     TRY(open_library(c, &lib));
+    if (qllvmlite_is(lib)) return qllvmlite_open(c, lib, &l->lite);
     bool complete = load_symbols(lib, &l->f, &missing);
     unsigned major = 0, minor = 0, patch = 0;
     if (l->f.GetVersion) l->f.GetVersion(&major, &minor, &patch);
@@ -149,11 +162,12 @@ qs_status qllvm_open(Ctx *c, Llvm **out) {
 
 void qllvm_close(Ctx *c, Llvm *l) {
     if (!l) return;
-    l->f.DisposeMessage(l->cpu), l->f.DisposeMessage(l->features);
+    if (l->lite) qllvmlite_close(c, l->lite);
+    else l->f.DisposeMessage(l->cpu), l->f.DisposeMessage(l->features);
     qmem_free(c, l, sizeof *l);
 }
 
-const char *qllvm_version(const Llvm *l) { return l->version; }
+const char *qllvm_version(const Llvm *l) { return l->lite ? qllvmlite_version(l->lite) : l->version; }
 
 /* -- one compilation -------------------------------------------------------------------------------------------- */
 
@@ -399,6 +413,7 @@ static qs_status run(Job *j, const LlvmTarget *t, const char *ir, size_t n, Llvm
 
 qs_status qllvm_compile(Ctx *c, Llvm *l, const LlvmTarget *t, const char *ir, size_t n, LlvmOutput kind, Text *out) {
     Job j = {.ctx = c, .l = l};
+    if (l->lite) return qllvmlite_compile(c, l->lite, t, triple_of(t->arch), effort(n), ir, kind, out);
     qs_status s = run(&j, t, ir, n, kind, out);
     finish(&j);
     return s;

@@ -9,7 +9,7 @@
 #include "devices/combine.h"
 #include "devices/device.h"
 
-enum { NATIVE_ABI = 3, NATIVE_SUMS = 8 };
+enum { NATIVE_ABI = 4, NATIVE_SUMS = 8, NATIVE_TURNS = 8 };
 enum {
     NATIVE_BLOCKS = 1, /* the kernel knows about blocks: use those of the launch; else the device chooses */
     NATIVE_SERIAL = 2, /* positions must run in index order: one thread */
@@ -36,6 +36,11 @@ typedef struct {
     uint8_t param, op, dtype, parts;
 } NativeSum; /* Combine; dtype of an element, or of a complex one's 2 parts */
 
+/* Instructions of a position that run as often as the entry before says, that of `around`, times the turns of a loop:
+ * `more` and an extent of an array, or a number.  The first has no loop around it, and runs once. */
+enum { NATIVE_ONCE = 255 /* axis: only `more` turns */, NATIVE_NUMBER = 254 /* axis: the int that the argument is */ };
+typedef struct { uint32_t cost; uint8_t around, param, axis, dtype; int64_t more; } NativeTurns;
+
 typedef struct {
     uint32_t abi, flags;
     uint32_t cost;            /* instructions for one position, roughly: decides about threads and block sizes */
@@ -43,5 +48,7 @@ typedef struct {
     uint64_t shared_bytes, item_bytes;
     uint32_t nsums;           /* 0 also when some other array is updated atomically */
     NativeSum sums[NATIVE_SUMS];
+    uint32_t nturns;          /* 0: nobody can say how long the loops are */
+    NativeTurns turns[NATIVE_TURNS];
 } NativeInfo;
 #endif

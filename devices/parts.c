@@ -37,13 +37,33 @@ static size_t copy_bytes(const NativeInfo *info, int nargs, const DevArg *args) 
     return bytes;
 }
 
+static double turns_of(const NativeTurns *t, const DevArg *args) {
+    double n = (double)t->more;
+    if (t->axis == NATIVE_NUMBER) {
+        int32_t narrow = (int32_t)args[t->param].bits;
+        n += t->dtype == QS_I32 ? (double)narrow : (double)(int64_t)args[t->param].bits;
+    } else if (t->axis != NATIVE_ONCE) n += (double)args[t->param].dims[t->axis];
+    return n > 0 ? n : 0;
+}
+
+/* Instructions of a position, where its loops are as long as arguments say. */
+static double cost_of(const NativeInfo *info, const DevArg *args) {
+    double often[NATIVE_TURNS] = {0}, sum = 0;
+    for (uint32_t i = 0; i < info->nturns; i++) {
+        often[i] = turns_of(&info->turns[i], args) * (i ? often[info->turns[i].around] : 1);
+        sum += often[i] * info->turns[i].cost;
+    }
+    return sum;
+}
+
 int64_t qparts_count(const NativeInfo *info, const DevArg *args, int64_t positions) {
     double elements = 0, cost = info->cost, n = PARTS_MAX;
     if (!info->nsums) return 1;
     size_t bytes = copy_bytes(info, (int)info->nargs, args);
     if (bytes > room / 2) return 1;
     for (uint32_t i = 0; i < info->nsums; i++) elements += (double)sum_count(args, &info->sums[i]);
-    if (info->flags & NATIVE_LOOPS && cost < LOOP_GUESS) cost = LOOP_GUESS;
+    if (info->nturns) cost = cost_of(info, args);
+    else if (info->flags & NATIVE_LOOPS && cost < LOOP_GUESS) cost = LOOP_GUESS;
     double work = cost * (double)positions;
     if (n > work / PART_WORK) n = work / PART_WORK;
     double joining = elements * (bytes > CACHE ? FAR : NEAR);

@@ -8,7 +8,7 @@
 #ifndef NATIVES_OF_ELEM
 #define BUILTINS_WITHOUT_ELEM
 #endif
-#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy) qs_native_fn function;
+#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy, adjoint) qs_native_fn function;
 #define CONSTANT(name, value, doc, matlab, numpy)
 #define GROUP(title)
 #include "stdlib/builtins.def"

@@ -14,7 +14,7 @@
 static const qs_native_def natives[] = {
 #define GROUP(title)
 #define CONSTANT(name, value, doc, matlab, numpy)
-#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy)                                 \
+#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy, adjoint)                        \
     {name, function, min_in, max_in, max_out, signature "\n" doc},
 #include "stdlib/builtins.def"
 };
@@ -22,15 +22,27 @@ static const qs_native_def natives[] = {
 static const bool each[] = {
 #define GROUP(title)
 #define CONSTANT(name, value, doc, matlab, numpy)
-#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy) false,
-#define EACH(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy) true,
+#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy, adjoint) false,
+#define EACH(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy, adjoint) true,
 #include "stdlib/builtins.def"
 };
+
+static const char *const adjoints[] = {
+#define GROUP(title)
+#define CONSTANT(name, value, doc, matlab, numpy)
+#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy, adjoint) adjoint,
+#include "stdlib/builtins.def"
+};
+
+const char *qlib_adjoint(const qs_native_def *d) {
+    size_t i = (size_t)((uintptr_t)d - (uintptr_t)natives) / sizeof *d;
+    return i < sizeof natives / sizeof *natives ? adjoints[i] : NULL;
+}
 
 static const LibDoc docs[] = {
 #define GROUP(title) {NULL, NULL, title, NULL, NULL},
 #define CONSTANT(name, value, doc, matlab, numpy) {name, name, doc, matlab, numpy},
-#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy)                                 \
+#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy, adjoint)                        \
     {name, signature, doc, matlab, numpy},
 #include "stdlib/builtins.def"
 };
@@ -41,7 +53,7 @@ void qlib_register(qs_vm *vm) {
     const Constant constants[] = {
 #define GROUP(title)
 #define CONSTANT(name, value, doc, matlab, numpy) {name, value},
-#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy)
+#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy, adjoint)
 #include "stdlib/builtins.def"
     };
     Lib *lib = qmem_alloc(qvm_ctx(vm), sizeof *lib);
@@ -62,7 +74,9 @@ void qlib_close(qs_vm *vm) {
     if (!qvm(vm)->lib) return;
     qlinalg_close(vm);
     qregex_close(vm);
+    qprogress_close(vm);
     qfigure_close(vm);
+    qwindow_end(vm);
     qmem_free(qvm_ctx(vm), qvm(vm)->lib, sizeof(Lib));
     qvm(vm)->lib = NULL;
 }
@@ -87,6 +101,8 @@ bool qlib_has(const char *library) {
         NULL};
     for (int i = 0; built_with[i]; i++)
         if (!strcmp(library, built_with[i])) return true;
+    if (!strcmp(library, "figures")) return qfigure_has();
+    if (!strcmp(library, "video")) return qvideo_has();
     return !strcmp(library, "lapack") && qlinalg_available();
 }
 

@@ -7,6 +7,7 @@
  * edition. */
 #include "stdlib/builtins.h"
 #include "vm/array/device_math.h"
+#include "vm/array/gemm.h"
 
 #include <dlfcn.h>
 #include <float.h>
@@ -45,12 +46,14 @@ bool qlinalg_available(void) {
     return false;
 }
 
+/* What it computes takes long for small matrices already. */
 static qs_status lapack(qs_vm *vm, const char *fn, Lapack **out) {
     Lib *lib = qlib(vm);
+    qctx_let_go(qvm_ctx(vm));
     if ((*out = lib->lapack)) return QS_OK;
     Lapack *l = qmem_alloc(qvm_ctx(vm), sizeof *l);
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
-        if (!(l->handle = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL))) continue;
+        if (!(l->handle = qgemm_library(libraries[i]))) continue;
         if (resolve(l)) return lib->lapack = *out = l, QS_OK;
         dlclose(l->handle);
     }

@@ -271,15 +271,68 @@ static qs_status statistic(qs_vm *vm, qs_call_args *c, const char *fn, unsigned 
     if (!(kind & MAY_BE_EMPTY)) TRY(not_empty(vm, &w));
     return run(vm, c, &w, 1, f, NULL);
 }
+/* The same of elements of 64 bits, which doubles would round: sorted, the longest run of equal ones. */
+static uint64_t frequent(const uint64_t *x, size_t n, size_t step) {
+    size_t best = 0;
+    uint64_t found = 0;
+    for (size_t i = 0, from = 0; i < n; i++) {
+        if (x[i * step] != x[from * step]) from = i;
+        if (i - from + 1 > best) best = i - from + 1, found = x[i * step];
+    }
+    return found;
+}
+
+static qs_status mode_of_wide(qs_vm *vm, qs_call_args *c, Array *a) {
+    Array *sorted, *r;
+    const void *p;
+    void *q, *to;
+    int dim = DIM_ALL;
+    int64_t dims[QS_MAX_RANK] = {1};
+    qs_dtype d = (qs_dtype)a->dtype;
+    if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, "mode", c->in[0], c->in[1], &dim));
+    ArrayLines l = dim == DIM_ALL ? (ArrayLines){1, a->count, 1} : qstats_lines(a, dim);
+    if (!l.n) return qs_fail(vm, QS_EVALUE, "mode: x must not be empty");
+    int rank = dim == DIM_ALL ? 1 : qstats_with_dim(a, dim, 1, dims);
+    TRY(qarr_copy(vm, a, &sorted));
+    qs_status s = qarr_read(vm, sorted, &p);
+    if (!s) s = qarr_write(vm, sorted, &q);
+    if (!s) s = qsort_lines(vm, "mode", d, &l, false, p, q, QS_I32, NULL);
+    if (!s) s = qarg_result(vm, c, 0, d, rank, dims, &r, &to);
+    for (size_t k = 0; !s && k < l.outer * l.inner; k++)
+        ((uint64_t *)to)[k] = frequent((const uint64_t *)q + qstats_line_at(&l, k), l.n, l.inner);
+    qarr_release(vm, sorted);
+    if (s) return s;
+    qarg_keep(c->out[0], a);
+    if (dim != DIM_ALL) return QS_OK;
+    s = qarr_get(vm, r, 0, &c->out[0]);
+    return qarr_release(vm, r), s;
+}
+
+static bool is_wide(qs_value v) {
+    return v.kind == QS_ARRAY && (qval_array(v)->dtype == QS_I64 || qval_array(v)->dtype == QS_U64);
+}
+
+qs_status qlines_mode(qs_vm *vm, qs_call_args *c) {
+    if (is_wide(c->in[0])) return mode_of_wide(vm, c, qval_array(c->in[0]));
+    return statistic(vm, c, "mode", 0, mode_line);
+}
+
 #define STATISTIC(name, kind)                                                                                          \
     qs_status qlines_##name(qs_vm *vm, qs_call_args *c) { return statistic(vm, c, #name, kind, name##_line); }
-STATISTIC(mode, 0)
 STATISTIC(median, PER_COLUMN)
 STATISTIC(nanmedian, PER_COLUMN)
 STATISTIC(nansum, MAY_BE_EMPTY)
 STATISTIC(nanmean, 0)
-STATISTIC(nanmin, 0)
-STATISTIC(nanmax, 0)
+
+/* Integers have no nan: the extreme keeps their digits. */
+static qs_status nanextreme(qs_vm *vm, qs_call_args *c, const char *fn, Reduce r, LineFn *f) {
+    int dim = DIM_ALL;
+    if (!is_wide(c->in[0]) || !qval_array(c->in[0])->count) return statistic(vm, c, fn, 0, f);
+    if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, fn, c->in[0], c->in[1], &dim));
+    return qred_run(vm, r, c->in[0], dim, &c->out[0]);
+}
+qs_status qlines_nanmin(qs_vm *vm, qs_call_args *c) { return nanextreme(vm, c, "nanmin", RED_MIN, nanmin_line); }
+qs_status qlines_nanmax(qs_vm *vm, qs_call_args *c) { return nanextreme(vm, c, "nanmax", RED_MAX, nanmax_line); }
 
 /* The variance of all elements, as var_line has it; *done false: they are not real. */
 static qs_status whole_variance(qs_vm *vm, qs_call_args *c, const char *fn, double ddof, bool *done) {

@@ -209,7 +209,7 @@ qs_status qmatrix_size(qs_vm *vm, qs_call_args *c) {
     for (int i = 0; i < rank; i++) out[i] = (double)dims[i];
     if (c->nin == 1) {
         TRY(qarg_exact(vm, out, 1, &n, &c->out[0]));
-        if (c->in[0].kind == QS_ARRAY) qval_array(c->out[0])->source = qval_array(c->in[0])->ndim;
+        if (c->in[0].kind == QS_ARRAY) qval_array(c->out[0])->size_of = qval_array(c->in[0])->ndim;
         return QS_OK;
     }
     if (qval_is_number(c->in[1])) {
@@ -350,7 +350,7 @@ static qs_status swap_first_two(qs_vm *vm, qs_call_args *c, const char *fn, bool
     Array *a;
     void *p;
     TRY(qarg_array(vm, c, 0, fn, "x", &a));
-    bool column = a->source == 1 && a->ndim == 2;
+    bool column = a->turned && a->ndim == 2;
     TRY(permute(vm, c, a, order, a->rank < 2 ? 2 : a->rank));
     Array *r = qval_array(c->out[0]);
     if (conjugate) {
@@ -358,7 +358,7 @@ static qs_status swap_first_two(qs_vm *vm, qs_call_args *c, const char *fn, bool
         negate_imag(r, p);
     }
     if (column) qarr_keep(r, 1);
-    else if (a->ndim < 2) r->source = 1;
+    else if (a->ndim < 2) r->turned = true;
     return QS_OK;
 }
 

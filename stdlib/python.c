@@ -219,8 +219,9 @@ static bool find_python(Found *f) {
 
 /* In the build tree, or installed: beside the command, a library, a library in a folder of its architecture. */
 static bool bridge_folder(char out[PATH_MAX]) {
-    static const char *const places[] = {"/python", "/../lib/quasar/python", "/quasar/python", "/../quasar/python"};
-    if (!qlibrary_beside(places, 4, BRIDGE_FILE, out)) return false;
+    static const char *const places[] = {"/python", "/../lib/quasar/python", "/quasar/python", "/../quasar/python",
+                                         "/.." /* of a wheel */};
+    if (!qlibrary_beside(places, 5, BRIDGE_FILE, out)) return false;
     out[strlen(out) - sizeof BRIDGE_FILE] = 0; /* the folder in which the package lies */
     return true;
 }

@@ -19,7 +19,10 @@
 void qlib_register(qs_vm *vm); /* from qs_open: one walk over builtins.def */
 void qlib_close(qs_vm *vm);    /* from qs_close */
 bool qpython_has(const char *what);   /* python, or a module of it */
-bool qlib_has(const char *library); /* png jpeg tiff pcre2 zlib: built with it; lapack: can be opened */
+/* png jpeg tiff pcre2 zlib: built with it; lapack figures video: what is needed can be opened. */
+bool qlib_has(const char *library);
+bool qvideo_has(void);
+bool qfigure_has(void);
 
 typedef struct { /* a row of builtins.def; name NULL: the heading of a group, its title in doc */
     const char *name, *signature, *doc, *matlab, *numpy;
@@ -33,7 +36,9 @@ typedef struct Lib { /* Machine.lib */
     double timer;         /* time.c: tic, in seconds of the monotonic clock; < 0 never started */
     struct Lapack *lapack; /* linalg.c: opened on first use */
     struct Regex *regex;  /* regex.c: compiled patterns */
-    struct Figures *figures; /* figure.c */
+    struct Figures *figures; /* figure/figure.c */
+    struct Progress *progress; /* progress.c */
+    struct Windows *windows; /* window/window.c */
 } Lib;
 Lib *qlib(qs_vm *vm);
 
@@ -41,6 +46,13 @@ void qlinalg_close(qs_vm *vm);
 bool qlinalg_available(void);
 void qregex_close(qs_vm *vm);
 void qfigure_close(qs_vm *vm);
+void qprogress_close(qs_vm *vm);
+void qwindow_end(qs_vm *vm);
+qs_status qfigure_flush(qs_vm *vm); /* figures that have changed are written, or shown */
+
+/* What the column `adjoint` of builtins.def says; NULL: it is no built-in of the table. */
+enum { ADJOINT_ZERO = '0', ADJOINT_ELEMENTS = '.', ADJOINT_CALLS = '>', ADJOINT_NONE = '!' };
+const char *qlib_adjoint(const struct qs_native_def *d);
 
 /* -- args.c: reading arguments.  `fn` and `what` name function and argument in messages: "sqrt: x must be …" ------- */
 qs_status qarg_wrong(qs_vm *vm, const char *fn, const char *what, const char *wanted, qs_value got); /* QS_ETYPE */

@@ -225,9 +225,14 @@ def floats(*args):
     return out if len(out) > 1 else out[0]
 
 
-def exact(*args):
-    """The same in the type in which they meet."""
+def exact(*args, choice=False):
+    """The same in the type in which they meet.  choice: int64 and uint64 keep their digits beside a whole number."""
     d = meet(*args)
+    wide = [a.dtype for a in args if isinstance(a, np.ndarray) and a.dtype in ("i8", "u8")]
+    numbers = [a for a in args if isinstance(a, float)]
+    if choice and len(wide) == 1 and len(numbers) == 1:
+        least = 0 if wide[0] == "u8" else -2**53
+        if numbers[0] == np.trunc(numbers[0]) and least <= numbers[0] <= 2**53: d = wide[0]
     return [np.asarray(a).astype(d).reshape(np.shape(a) or (1,)) for a in args]
 
 
@@ -329,6 +334,9 @@ def reduced(name, v, unsigned=False):
         if whole and not -2**63 <= r < (2**64 if unsigned else 2**63): raise Overflow
         if not whole and name == "prod" and depends_on_order(w): raise Skip
         return np.array(r, dtype="O") if whole and v.dtype.kind != "b" else np.float64(r) if whole else r
+    if name in ("mode", "nanmin", "nanmax") and v.dtype in ("i8", "u8"): # keep their digits
+        u, n = np.unique(v, return_counts=True)
+        return np.array(int(u[np.argmax(n)] if name == "mode" else u[0] if name == "nanmin" else u[-1]), dtype="O")
     w = v.astype("f8") if w.dtype.kind != "c" else w
     if name in ("any", "all"): return getattr(np, name)(w)
     if name == "squared_norm": return np.sum(w**2)
@@ -355,7 +363,7 @@ def extreme(g, name):
     x = g.maybe(g.array(REAL, empty=0))
     if name[:4] != "find" and g.chance(0.4):
         y = g.maybe(g.array(REAL, shape=np.shape(x) if isinstance(x, np.ndarray) else None))
-        a, b = exact(x, y)
+        a, b = exact(x, y, choice=True)
         return (x, y), Want(getattr(np, "f" + name)(a, b))
     v = np.atleast_1d(x)
     if name[:4] == "find":
@@ -739,7 +747,10 @@ def compared(g, name):
         x, y = (v.astype("O") if v.dtype.kind in "biu" else v for v in exact(a, b))
         return (a, b), Want(np.array(bool(np.all(x.ravel() == y.ravel()))))
     b = g.maybe(b)
-    x, y = exact(a, b)
+    x, y = exact(a, b, choice=name in ("mod", "clamp"))
+    if name in ("mod", "clamp") and x.dtype in ("i8", "u8") and isinstance(b, float):
+        if name == "clamp" and np.all(y >= 0): return (a, b), Want(np.minimum(np.maximum(x, 0), y))
+        if name == "mod" and np.all(y != 0): return (a, b), Want(np.mod(x, y))
     if x.dtype.kind in "biu" or x.dtype == "f2": raise Skip  # tests/elem.py has each type
     with np.errstate(all="ignore"):
         if name in ("isclose", "allclose"):

@@ -86,6 +86,69 @@ class Devices(unittest.TestCase):
         self.assertEqual(wished.stderr.count("kernels run on cpu: no GPU is here; cuda: "), 1)
 
 
+class Progress(unittest.TestCase):
+    def test_a_line_for_every_tenth(self):
+        r = qrun(text="""
+n = 0
+for x = progress(1..40, "squares")
+    n += x
+end
+for i = 0..3
+    progress(i, 3)
+end
+for s = progress({"a","b"}, "cell")
+    n += numel(s)
+end
+print n
+for wrong = {() -> progress(1, 0), () -> progress([]), () -> progress("x"), () -> progress(-1, 3)}
+    try
+        wrong()
+    catch e
+        print e
+    end
+end
+""")
+        self.assertEqual(r.stdout.split("\n")[0], "822")
+        self.assertEqual(len(r.stdout.splitlines()), 5)
+        lines = r.stderr.splitlines()
+        self.assertEqual([l.split()[1] for l in lines if l.startswith("squares")], [str(10 * k) for k in range(11)])
+        self.assertEqual(sum("/3" in l for l in lines), 4)
+        self.assertIn("squares  100 %  40/40", r.stderr)
+        self.assertRegex(lines[1], r"^squares   10 %  4/40  \d+/s  0 s left$")
+
+    def test_one_line_on_a_terminal(self):
+        import pty
+        ours, theirs = pty.openpty()
+        with script('for x = progress(1..5, "slow")\n    sleep(60)\nend\n') as name:
+            subprocess.run([QRUN, name], stderr=theirs, timeout=60)
+        said = os.read(ours, 65536).decode()
+        os.close(ours), os.close(theirs)
+        self.assertEqual(said.count("\n"), 1)
+        self.assertGreaterEqual(said.count("\r"), 4)
+        self.assertRegex(said, r"slow  100 %  5/5  [\d.]+/s  0 s\x1b\[K\r?\n$")
+
+
+class Figures(unittest.TestCase):
+    def test_the_folder_is_said_once(self):
+        env = {"QUASAR_FIGURES": "", "DISPLAY": ""}
+        with tempfile.TemporaryDirectory() as folder, script("plot([1,2])\nplot([2,1])\nprint hold(\"on\")") as name:
+            r = subprocess.run([QRUN, name], cwd=folder, capture_output=True, text=True, env={**os.environ, **env})
+            self.assertEqual(r.stdout, "0\n")
+            self.assertEqual(r.stderr, "figures are written to the folder figures/, for there is no display\n")
+            self.assertEqual(sorted(os.listdir(folder + "/figures")), ["figure_0001.png", "figure_0002.png"])
+
+    def test_figures_of_a_program_that_fails(self):
+        with tempfile.TemporaryDirectory() as folder:
+            r = qrun(text="plot([1,2])\nerror(\"wrong\")", env={"QUASAR_FIGURES": folder})
+            self.assertEqual((r.returncode, os.listdir(folder)), (1, ["figure_0001.png"]))
+
+    def test_without_a_display_forms_are_an_error(self):
+        r = qrun("-e", 'form("x")', env={"DISPLAY": ""})
+        self.assertIn("form: there is no display", r.stderr)
+        r = qrun("-e", 'form("x")', env={"DISPLAY": ":987"})
+        self.assertIn("form: the display does not answer", r.stderr)
+
+
 class Cache(WithCache):
     def test_private_and_filled(self):
         self.good(qrun("--device", "cpu", text=kernel(), env=self.env))
@@ -475,6 +538,33 @@ print 1/s[0], " ", 1/s[1]
             for n in (1, 2, 7):
                 r = qrun("--device", "cpu", "--threads", str(n), text=self.ZEROS % (first, first))
                 self.assertEqual(r.stdout, "-inf inf\n", f"{n} threads")
+
+    PARTS = """
+function [] = __kernel__ single(s : vec, pos : int)
+    s[0] += 1
+end
+function [] = __kernel__ spread(w : vec, img : mat, rows : int, pos : int)
+    for m = 0..rows-1
+        for n = 1..size(img,1)
+            img[m,n-1] += w[pos]
+        end
+    end
+end
+s = [2^24]
+parallel_do(1000000, s, single)
+img = zeros(300,300) + 2^24
+parallel_do(640, ones(640), img, 300, spread)
+print s[0] - 2^24, " ", min(img) - 2^24
+"""
+
+    def test_accumulating_launches_run_in_several_parts(self):
+        # 2^24 + 1 is 2^24 in float32: only what other parts have added up before it goes into the array is seen.
+        for n in (1, 3):
+            r = qrun("--device", "cpu", "--threads", str(n), text=self.PARTS)
+            self.assertEqual(r.stderr, "")
+            single, spread = map(float, r.stdout.split())
+            self.assertGreater(single, 0.95 * 1000000, "sixty-four parts")
+            self.assertGreater(spread, 300, "a position here is dear: it has 90000 updates")
 
 
 class Threads(unittest.TestCase):

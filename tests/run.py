@@ -22,7 +22,7 @@ import argparse, concurrent.futures, os, re, shlex, shutil, subprocess, sys, tem
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|inf|nan)")
-SNIPPET = re.compile(r"^```quasar\n(.*?)^```\n+```output\n(.*?)^```", re.M | re.S)
+SNIPPET = re.compile(r"^```quasar\n((?:(?!^```).)*)^```\n+```output\n(.*?)^```", re.M | re.S)
 PYTHON_MODULE = re.compile(r'pyimport\("(\w+)')
 REACHES_KERNEL = re.compile(r"parallel_do|serial_do|__kernel__|^import|^\s*for\b", re.M)
 

@@ -82,11 +82,13 @@ typedef struct qs_config {
     bool explain;                                     /* says on fd 2 what became of each loop */
     bool no_warnings;                                 /* about programs that are legal and hardly meant */
     bool strict;                                      /* warns of what is often meant, too, as qrun --check does */
+    bool unbuffered;                                  /* output to stdio is written at once */
     bool final;                                      /* nobody reads the variables of a program after it has ended */
     const char *loops; /* host loops, array expressions as machine code: "always", "never"; NULL = when worth it */
     int argc; char **argv;                            /* what args() returns to the script */
     /* Tells a warning; NULL: as text on fd 2.  What is not QS_OK, with an error that is set, ends the program. */
     qs_status (*warn)(void *ud, const qs_where *where, const char *sentence);
+    const char *llvmlite;    /* Python's libllvmlite, for where the system has no libLLVM; NULL: looked for */
     const char *compile_for; /* "sm_90": kernels are also made for that target, for the cache */
     void *ud;
 } qs_config;
@@ -100,7 +102,7 @@ QS_API QS_CHECK qs_status qs_open(const qs_config *config, qs_vm **out);
 QS_API void qs_close(qs_vm *vm);
 QS_API const char *qs_version(void); /* "0.1.0" */
 /* Whether something is here: a kind of device (ref cpu opencl cuda), a library that this build can use (png jpeg tiff
- * pcre2 zlib lapack), python or a module of it.  Needs no machine. */
+ * pcre2 zlib lapack figures video), python or a module of it.  Needs no machine. */
 QS_API bool qs_has(const char *what);
 QS_API void *qs_userdata(qs_vm *vm); /* config.ud */
 

@@ -18,9 +18,10 @@ typedef enum { /* every fallible call returns one; 0 is success */
     QS_EDEVICE, QS_ELOCK, QS_EIO, QS_EFOREIGN, QS_EINTERRUPT, QS_EASSERT, QS_EUSER, QS_EINTERNAL
 } qs_status;
 
-typedef enum { /* kinds up to QS_NUM hold everything in the 16 bytes; from QS_COMPLEX on u.p is a counted object */
+typedef enum { /* kinds up to QS_NUM hold everything in the 16 bytes; from QS_COMPLEX on u.p is a counted object.
+                * QS_TRACED: a number to which a derivative is being taken; natives and foreign types do not meet it */
     QS_NIL, QS_BOOL, QS_INT, QS_NUM, QS_COMPLEX, QS_STRING, QS_ARRAY, QS_CELL, QS_OBJECT, QS_FUNCTION, QS_TYPE,
-    QS_FOREIGN
+    QS_FOREIGN, QS_TRACED
 } qs_kind;
 
 typedef enum { /* element types; the order is that of dtypes.def */

@@ -33,7 +33,8 @@ MEMRESOURCE_CPU, MEMRESOURCE_SINGLE_CUDA, MEMRESOURCE_SINGLE_OPENCL = 0, 1, 2
 MEMRESOURCE_DEVICE0 = 16  # where kernels run; DEVICE0 + 1 is the processor, DEVICE0 + n is devices()[n - 1]
 MEMRESOURCE_DEVICE1, MEMRESOURCE_DEVICE2, MEMRESOURCE_DEVICE3, MEMRESOURCE_DEVICE4 = 17, 18, 19, 20
 
-_opened = None  # the arguments of init
+_opened = None      # the arguments of init
+_inherited = False  # in the child of a fork, the machine is that of its parent; init may take another one
 _folder = _os.path.dirname(_os.path.abspath(__file__))
 
 
@@ -55,12 +56,14 @@ def init(device="auto", *, loadCompiler=True, load_compiler=True, precision=32, 
     cache_dir     where compiled kernels are kept; "": nowhere
 
     The compiler is always there; load_compiler is accepted for programs that ask for it."""
-    global _opened
+    global _opened, _inherited
     if precision not in (32, 64):
         raise ValueError("init: precision must be 32 or 64, got %r" % (precision,))
     if threads is not None and threads < 1:
         raise ValueError("init: threads must be ≥ 1, got %r" % (threads,))
     wanted = device, precision, threads, checked, fast_math, memory_limit, library_path, cache_dir
+    if _inherited and _bridge._is_open() and (wanted != _opened or any(d.kind == "lost" for d in devices())):
+        destroy()
     if _bridge._is_open():
         if wanted == _opened:
             return
@@ -72,8 +75,14 @@ def init(device="auto", *, loadCompiler=True, load_compiler=True, precision=32, 
     # By pip, by make install.
     installed = [_os.path.join(_folder, "stdlib"), _os.path.join(_folder, "../../../../share/quasar/stdlib")]
     folders = ":".join(filter(None, [library_path] + installed))
-    _bridge._open(name, precision, threads or 0, checked, fast_math, memory_limit, folders, cache_dir)
-    _opened = wanted
+    _bridge._open(name, precision, threads or 0, checked, fast_math, memory_limit, folders, cache_dir, _llvmlite())
+    _opened, _inherited = wanted, False
+
+
+def _llvmlite():
+    """The library of the package llvmlite, which the machine takes where the system has no LLVM."""
+    places = (_os.path.join(p or ".", "llvmlite", "binding", "libllvmlite.so") for p in _sys.path)
+    return next(filter(_os.path.exists, places), None)
 
 
 def _open_like(wanted):
@@ -99,24 +108,29 @@ def devices():
 
 
 def run_gui():
-    """Waits until all windows are closed; figures are files here, so there are none."""
+    """Waits until all windows are closed, while their functions run; figures without a display are written."""
     if not _bridge._is_open():
         raise QuasarClosedError("run_gui: call pyquasar.init first")
+    _bridge._attribute("run_gui")()
 
 
-def _end():  # after what others have registered, because it was registered before
-    try:
-        destroy()
-    except QuasarError:
-        pass  # a daemon thread is still in a script: the machine ends with the process
+_atexit.register(_bridge._end)  # after what others have registered, because it was registered before
 
 
-_atexit.register(_end)
+def _forked():
+    global _inherited
+    _inherited = True
+    _bridge._forked()
+
+
 if hasattr(_os, "register_at_fork"):
-    _os.register_at_fork(after_in_child=_bridge._abandon)
+    _os.register_at_fork(after_in_child=_forked)
 
 
 # -- programs ----------------------------------------------------------------------------------------------------------
+
+_assigned = {}  # {module: variables that Python has set}
+
 
 class module:
     """What one text or file defines: m.f is its own f, whatever else is called f, and m.x = 1 sets its variable x."""
@@ -131,6 +145,11 @@ class module:
 
     def __setattr__(self, name, x):
         _bridge._assign_in(self.__name__, name, x)
+        _assigned.setdefault(self.__name__, set()).add(name)
+
+    def __reduce__(self):
+        from . import _pickles
+        return _pickles.reduce_module(self)
 
     def __dir__(self):
         return _bridge._names(self.__name__)
@@ -143,6 +162,7 @@ def compile_string(name, text):
     """Compiles and runs a program; what it defines is found here and in the module that is returned.  A program
     compiled under the same name before is replaced."""
     _bridge._load(name, text.encode("utf-8", "surrogateescape"))
+    _assigned.pop(name, None)
     return module(name)
 
 
@@ -152,6 +172,7 @@ def compile_file(path):
     with open(path, "rb") as f:
         text = f.read()
     _bridge._load(path, text)
+    _assigned.pop(path, None)
     return module(path)
 
 
@@ -190,9 +211,10 @@ def load_ipython_extension(shell):
 # -- arrays of other libraries: the functions of _interop.py, which is read when one of them is wanted -----------------
 
 descriptor = _bridge.descriptor
-_interop_names = frozenset("""from_numpy from_torch to_torch torch_op from_dlpack to_dlpack from_jax to_jax from_cupy
+_interop_names = frozenset("""from_numpy from_torch to_torch from_dlpack to_dlpack from_jax to_jax from_cupy
     to_cupy from_paddle to_paddle dtype_from_numpy dtype_to_numpy dtype_from_torch dtype_to_torch device_from_torch
     device_to_torch stream stream_from_torch stream_to_torch""".split())
+_grad_names = frozenset("grad value_and_grad vjp jvp jacobian hessian hvp gradcheck stop_gradient checkpoint".split())
 
 
 # -- names of the language ---------------------------------------------------------------------------------------------
@@ -201,9 +223,15 @@ def __getattr__(name):
     if name in _interop_names:
         from . import _interop
         return globals().setdefault(name, getattr(_interop, name))
+    if name in ("torch_op", "jax_op"):
+        module = __import__("pyquasar._" + name, fromlist=[name])
+        return globals().setdefault(name, getattr(module, name))
+    if name in _grad_names:
+        from . import _grad
+        return globals().setdefault(name, getattr(_grad, name))
     return _bridge._attribute(name)
 
 
 def __dir__():
     own = {n for n in globals() if not n.startswith("_") or n.endswith("__")}
-    return sorted(own | _interop_names | set(_bridge._names(None)))
+    return sorted(own | _interop_names | _grad_names | {"torch_op", "jax_op"} | set(_bridge._names(None)))

@@ -50,6 +50,8 @@ def _cell(shell, line, body):
 def _show_figures(folder):
     """Those that were drawn since the last time; a figure that is drawn on again is shown again."""
     import glob, os
+    if _bridge._is_open():
+        _bridge._attribute("drawnow")()
     from IPython.display import Image, display
     for path in sorted(glob.glob(os.path.join(folder, "*.png"))):
         display(Image(filename=path))

@@ -51,6 +51,8 @@ def item(self, *place):
         return self[place] if isinstance(place, tuple) else self.ravel()[place]
     if self._kind == "array" and self.size != 1:
         raise ValueError("item: the array has %d elements; item(i) is one of them" % self.size)
+    if self._recorded:
+        return self if self._kind == "number" else self.reshape(-1)[0]
     for convert in (float, complex):
         try:
             x = convert(self)
@@ -535,6 +537,8 @@ def array_ufunc(self, ufunc, method, *inputs, **options):
 
 
 def _plain(x):
+    if getattr(x, "_recorded", False):
+        raise TypeError("functions of NumPy have no derivatives here; those of the language do, as q.sin(x)")
     return x.to_py() if hasattr(x, "_kind") else x
 
 
@@ -561,7 +565,7 @@ def set_item(a, key, x):
         a[...] = view
 
 
-# -- copies and pickles ------------------------------------------------------------------------------------------------
+# -- copies ------------------------------------------------------------------------------------------------------------
 
 def _make_cell(typename, shape, items):
     import itertools
@@ -599,42 +603,6 @@ def deep_duplicate(self, memo):
     if self._kind == "cell":
         return _make_cell(self.typename, self.shape, copy.deepcopy(_items(self), memo))
     return duplicate(self)
-
-
-def restore_in(machine, kind, *parts):
-    """A value from its pickle.  Where no machine is open, in a process of a pool, one like that of the pickle opens."""
-    _machine()._open_like(machine)
-    return restore(kind, *parts)
-
-
-def restore(kind, *parts):
-    q = _machine()
-    make = {"array": q._bridge._array, "cell": _make_cell, "object": _make_object, "type": q.typename, "value": q.value,
-            "function": lambda name: getattr(q, name)}
-    return make[kind](*parts)
-
-
-def _pickled(*parts):
-    return restore_in, (_machine()._opened, *parts)
-
-
-def reduce(self):
-    kind = self._kind
-    if kind == "array":
-        return _pickled(kind, self._dtype, self.shape, _memory(self).tobytes())
-    if kind == "cell":
-        return _pickled(kind, self.typename, self.shape, _items(self))
-    if kind == "object":
-        return _pickled(kind, self.typename, self._fields())
-    return _pickled("type", str(self)) if kind == "type" else _pickled("value", self.to_py())
-
-
-def reduce_function(self):
-    """By its name, as Python's own functions."""
-    import pickle
-    if getattr(_machine(), self.__name__, None) != self:
-        raise pickle.PicklingError("%r is not found as pyquasar.%s" % (self, self.__name__))
-    return _pickled("function", self.__name__)
 
 
 # -- functions ---------------------------------------------------------------------------------------------------------
@@ -728,11 +696,11 @@ def repr_html(self):
     return "<table>%s</table><p>%s, %s</p>" % ("".join(text), self.typename, " &times; ".join(map(str, self.shape)))
 
 
-def _later(name):
-    """A method that lives in _interop.py, which is read when it is called."""
+def _later(name, module="_interop"):
+    """A method that lives in a file which is read when it is called."""
     def method(self, *args, **options):
-        from . import _interop
-        return getattr(_interop, name)(self, *args, **options)
+        from importlib import import_module
+        return getattr(import_module("." + module, __package__), name)(self, *args, **options)
     method.__name__ = name
     return method
 
@@ -745,7 +713,7 @@ METHODS = {
     "dtype": property(dtype), "requires_grad": property(lambda self: self.grad is not None),
     "__array__": array, "__array_interface__": property(array_interface), "__array_ufunc__": array_ufunc,
     "__cuda_array_interface__": property(cuda_array_interface),
-    "__copy__": duplicate, "__deepcopy__": deep_duplicate, "__reduce__": reduce,
+    "__copy__": duplicate, "__deepcopy__": deep_duplicate, "__reduce__": _later("reduce_value", "_pickles"),
     "_repr_png_": repr_png, "_repr_html_": repr_html,
 }
 METHODS["numpy"].__doc__ = "A NumPy array of the same memory."
@@ -759,6 +727,6 @@ def install(qvalue, qfunction):
         setattr(qvalue, name, method if isinstance(method, for_arrays) else for_arrays(method, name))
     for name, function in ARRAY_PROPERTIES.items():
         setattr(qvalue, name, property_of_arrays(function, name))
-    qfunction.__reduce__ = reduce_function
+    qfunction.__reduce__ = _later("reduce_function", "_pickles")
     qfunction.__doc__ = property(doc)
     qfunction.__signature__ = property(signature)

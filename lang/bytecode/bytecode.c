@@ -729,6 +729,7 @@ qs_status qbytecode_compile(Ctx *c, Func *f, const BytecodeHost *host, bool echo
     defaults(&e);
     annotations(&e);
     body(&e, echo);
+    if (!e.status && !out->nhandlers) qcode_return_at_once(out);
     if (e.status) qbytecode_free(out);
     return e.status;
 }

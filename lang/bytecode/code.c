@@ -168,6 +168,16 @@ static int instruction_length(uint32_t word, const Chunk *c) {
     return n;
 }
 
+/* A jump to a RETURN is that RETURN; in the place of its distance one stands that nobody comes to.  In a `try` it would
+ * be in the reach of a handler. */
+void qcode_return_at_once(Chunk *c) {
+    for (uint32_t pc = 0; pc < c->ncode; pc += (uint32_t)instruction_length(c->code[pc], c)) {
+        if ((c->code[pc] & 0xff) != BC_JMP) continue;
+        uint32_t target = c->code[pc + 2 + c->code[pc + 1]];
+        if ((target & 0xff) == BC_RETURN) c->code[pc] = c->code[pc + 1] = target;
+    }
+}
+
 static void print_literal(const Literal *l, Text *out) {
     switch (l->kind) {
     case LIT_NUM: qtext_printf(out, "%.17g", l->u.num[0]); break;

@@ -44,6 +44,7 @@ void qcode_jump(Coder *e, Opcode op, int a, int b, int c, int *list);
 void qcode_jump_to(Coder *e, Opcode op, int a, int b, int c, uint32_t target);
 void qcode_patch(Coder *e, int list, uint32_t target);
 void qcode_here(Coder *e, int list);
+void qcode_return_at_once(Chunk *c);
 static inline uint32_t qcode_pc(const Coder *e) { return e->chunk->ncode; }
 void qcode_statement(Coder *e, Node *n);
 int qcode_temps(Coder *e, int n);                         /* the first of n new temporaries in a row */

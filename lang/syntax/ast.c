@@ -244,3 +244,9 @@ bool qast_equal(const Node *a, const Node *b) {
     default: return false; /* lambdas and statements with blocks are equal only to themselves */
     }
 }
+
+const Attr *qast_attribute(const Func *f, const char *name) {
+    for (int i = 0; i < f->nattrs; i++)
+        if (!strcmp(f->attrs[i]->name->s, name)) return f->attrs[i];
+    return NULL;
+}

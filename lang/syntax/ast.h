@@ -59,6 +59,7 @@ typedef struct { Str *name; TypeExpr *type; Node *init; bool variadic; uint32_t 
 /* {!name key=value; …}: parsed, kept, and read only by those who honour it */
 typedef struct { Str *key; Node *value; /* NULL: a bare word */ } AttrItem;
 typedef struct { Str *name; AttrItem *items; int nitems; uint32_t pos; } Attr;
+const Attr *qast_attribute(const Func *f, const char *name); /* the first of that name; NULL: f has none */
 
 /* -- names, filled in by scope.c ----------------------------------------------------------------------------------- */
 typedef enum {

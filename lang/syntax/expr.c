@@ -229,12 +229,70 @@ static Node *field(Parser *p, Node *base) {
     return qparse_grown(p, n, height);
 }
 
+/* What follows '$'; code_call.c and the lowering of kernels say what each is. */
+static bool is_meta(const char *name) {
+    static const char *const known[] = {"ftype", "target", "type", "size", "nops", "str", "eval", "inline",
+                                        "specialize", "value", "check"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(name, known[i])) return true;
+    return false;
+}
+
+static Node *ident(Parser *p, const char *name, uint32_t pos) {
+    Node *n = leaf(p, N_IDENT, pos);
+    n->u.ident.name = qstr_cname(p->ctx, name);
+    return n;
+}
+
+static void add_argument(Parser *p, Node *value) {
+    Arg a = {.value = value, .pos = value->pos};
+    qparse_push(p, &a, sizeof a);
+}
+
+/* $diff(expr, x) is a call with x -> expr and x; $diffmul(expr, x, dx) the same with dx. */
+static Node *derivative(Parser *p, const char *name, uint32_t pos) {
+    uint32_t opener = p->i, mark = p->nscratch;
+    Node *n = qparse_node(p, N_CALL, pos), *function = qparse_node(p, N_LAMBDA, pos), *x;
+    Func *f = qparse_func(p, Q_HOST, qstr_cname(p->ctx, "lambda"), pos), *outer = p->func;
+    Param param = {.pos = pos};
+    f->is_lambda = true;
+    if (p->k != T_LPAREN) return qparse_expected(p, "'(' with an expression and a variable"), nothing(p);
+    qparse_next(p);
+    p->func = f;
+    f->expr = qexpr_any(p);
+    f->end = qparse_end(p);
+    p->func = outer;
+    int height = p->height;
+    function->u.lambda.func = f;
+    add_argument(p, function);
+    qparse_expect(p, T_COMMA, "and the variable");
+    add_argument(p, x = qexpr_any(p));
+    if (x->kind != N_IDENT && !p->stopped)
+        qparse_fail(p, x->pos, "%s: the second argument is the name of a variable", name);
+    param.name = x->kind == N_IDENT ? x->u.ident.name : qstr_cname(p->ctx, "x");
+    while (qparse_accept(p, T_COMMA)) {
+        add_argument(p, qexpr_any(p));
+        if (p->height > height) height = p->height;
+    }
+    qparse_close(p, T_RPAREN, opener, "',' or ");
+    n->u.call.callee = ident(p, name, pos);
+    n->u.call.args.at = qparse_take(p, mark, sizeof(Arg), &n->u.call.args.n);
+    mark = p->nscratch;
+    qparse_push(p, &param, sizeof param);
+    f->params = qparse_take(p, mark, sizeof param, &f->nparams);
+    return qparse_grown(p, n, height);
+}
+
 static Node *meta(Parser *p) {
     const Token *t = qparse_at(p);
     Node *n = qparse_node(p, N_META, t->pos);
     n->u.meta.name = qstr_name(p->ctx, p->text + t->pos + 1, t->end - t->pos - 1);
     qparse_next(p);
     p->height = 0;
+    const char *word = n->u.meta.name->s;
+    if (!strcmp(word, "diff")) return derivative(p, "$diff", t->pos);
+    if (!strcmp(word, "diffmul")) return derivative(p, "$diffmul", t->pos);
+    if (!is_meta(word)) qparse_fail(p, t->pos, "$%s is not known", word);
     if (p->k == T_LPAREN) n->u.meta.args = arguments(p);
     return qparse_grown(p, n, p->height);
 }

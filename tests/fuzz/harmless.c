@@ -47,7 +47,7 @@ static qs_status refuse(qs_vm *vm, qs_call_args *c) {
 
 /* The number of arguments stays what the table says. */
 static const qs_native_def table[] = {
-#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy)                                 \
+#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy, adjoint)                        \
     {name, function, min_in, max_in, max_out, NULL},
 #define CONSTANT(name, value, doc, matlab, numpy)
 #define GROUP(title)
@@ -67,9 +67,10 @@ static void replace(qs_vm *vm, const char *name, qs_native_fn *fn) {
 static void replace_all(qs_vm *vm) {
 #define REPLACE(name, function) replace(vm, #name, guarded_##name);
     PATH_NATIVES(REPLACE)
-    static const char *const refused[] = {"pyimport", "to_py",    "from_py",  "pyint", "pybool", "pyfloat",
-                                          "pystr",    "pyfunc",   "pyconfig", "sleep", "pause",  "imshow",
-                                          "plot",     "movefile", "copyfile", "chdir", "setenv"};
+    static const char *const refused[] = {
+        "pyimport", "to_py",  "from_py", "pyint",   "pybool",    "pyfloat",  "pystr",    "pyfunc", "pyconfig", "sleep",
+        "pause",    "imshow", "plot",    "saveas",  "drawnow",   "form",     "vidopen",  "vidcreate", "movefile",
+        "copyfile", "chdir",  "setenv"};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) replace(vm, refused[i], refuse);
 }
 

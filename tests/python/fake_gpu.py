@@ -19,7 +19,7 @@ class Order(ctypes.Structure):
 
 class Record(ctypes.Structure):
     """FakeCuda of fake_cuda.h"""
-    _fields_ = [("hooks", ctypes.c_void_p * 3)] + \
+    _fields_ = [("hooks", ctypes.c_void_p * 4)] + \
         [(n, ctypes.c_int) for n in ("devices", "capability", "max_threads", "blocks")] + \
         [("jit_log", ctypes.c_char_p), ("jit_at", ctypes.c_char_p), ("fail_after", ctypes.c_long)] + \
         [(n, ctypes.c_int) for n in ("fail_with", "capturing", "dead")] + \

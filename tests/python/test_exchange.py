@@ -754,6 +754,8 @@ class Life(Exchange):
             if os.fork() == 0:
                 view += 1
                 print(view, flush=True)
+                print(a, foreign, flush=True)
+                q.destroy()
                 del a, foreign
                 q.init("cpu")
                 print(q.value(view) + 1, flush=True)
@@ -763,7 +765,7 @@ class Life(Exchange):
             """
         r = subprocess.run([sys.executable, "-c", textwrap.dedent(text)], capture_output=True, text=True, timeout=60)
         self.assertEqual((r.returncode, r.stderr), (0, ""))
-        self.assertEqual(r.stdout, "[2. 2. 2. 2.]\n[3,3,3,3]\n[1. 1. 1. 1.] [0,1,2,3]\n")
+        self.assertEqual(r.stdout, "[2. 2. 2. 2.]\n[2,2,2,2] [0,1,2,3]\n[3,3,3,3]\n[1. 1. 1. 1.] [0,1,2,3]\n")
 
 
 if __name__ == "__main__":

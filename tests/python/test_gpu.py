@@ -1,7 +1,8 @@
-"""import pyquasar: memory of a GPU.  Without one, against the recording fake of the driver (fake_gpu.py): kernels run
-on it thread by thread, so results are right, but nothing is shown of a real GPU.  With one, against torch and CuPy.
+"""import pyquasar: memory of a GPU.  Without one, against the recording fake of the driver (fake_gpu.py): their PTX
+is executed, so results are right, but nothing is shown of a real GPU.  With one, against torch and CuPy.
 
-    cd tests/python; PYTHONPATH=BUILD/python_threads FAKE_CUDA=BUILD/libfake_cuda.so python3 -m unittest test_gpu"""
+    cd tests/python; export QUASAR_CUDA=BUILD/libptx_driver.so
+    PYTHONPATH=BUILD/python FAKE_CUDA=$QUASAR_CUDA python3 -m unittest test_gpu"""
 import gc, os, pickle, subprocess, sys, textwrap, types, unittest, unittest.mock
 
 import pyquasar as q

@@ -256,16 +256,55 @@ class Life(unittest.TestCase):
             a = q.ones(1000) + 1
             child = os.fork()
             if child == 0:
-                try: q.ones(3)
-                except AttributeError as e: print("call pyquasar.init first" in str(e), flush=True)
+                q.init("cpu")                        # which it is
+                a += 1
+                q.evaluate("x = ones(1000000); for i = 0..numel(x)-1; x[i] += i; end")
+                print(a[0], q.sum(q.ones(1000000) + 1), q.x[10], flush=True)
+                q.init("ref")                        # another one
                 try: a[0]
                 except q.QuasarError as e: print(e, flush=True)
-                q.init("cpu")
-                print(q.sum(q.ones(100000) + 1), flush=True)
+                print(q.devices()[0].kind, flush=True)
                 os._exit(0)
             os.waitpid(child, 0)
             print(a[999])
-            """), "True\nthe machine of this value was closed\n200000.0\n2.0\n")
+            """), "3.0 2000000.0 11.0\nthe machine of this value was closed\nref\n2.0\n")
+
+    def test_a_fork_while_another_thread_computes(self):
+        # What that thread works on is half done, so the child has no machine; it may open one.
+        self.assertEqual(in_child("""
+            import os, threading, time, warnings, pyquasar as q
+            warnings.simplefilter("ignore", DeprecationWarning)
+            q.init("cpu", threads=1)
+            a, x = q.ones(10), q.rand(3000000)
+            started, done = threading.Event(), threading.Event()
+            def work():
+                while not done.is_set():
+                    started.set()
+                    q.sort(x)
+            t = threading.Thread(target=work)
+            t.start()
+            started.wait()
+            for _ in range(5):
+                time.sleep(0.02)
+                if os.fork() == 0:
+                    if not q._bridge._is_open():
+                        try: a[0]
+                        except q.QuasarError: pass
+                        q.init("cpu")
+                    os._exit(int(q.sum(q.ones(100000))) != 100000)
+                assert os.wait()[1] == 0
+            done.set()
+            t.join()
+            print(a[9])
+            """), "1.0\n")
+
+    def test_random_numbers_differ_in_children(self):
+        self.assertEqual(in_child("""
+            import multiprocessing, pyquasar as q
+            q.init("cpu")
+            with multiprocessing.get_context("fork").Pool(2) as pool:
+                print(len({float(x) for x in pool.map(q.rand, [1]*8, chunksize=4)}))
+            """), "8\n")
 
     def test_pools_of_processes(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -454,6 +454,26 @@ class Programs(unittest.TestCase):
         self.assertEqual(q.half(numbers((4, 5, 1))).shape, (4, 5))  # computed: a list of numbers as any other
         self.assertEqual(q.zeros(q.size(numbers((1, 4, 1)))).shape, (1, 4, 1))
 
+    # What a loop leaves in v, given x; compiled, as loops of so many turns are, or not.
+    LOOPS = {"made": "v = zeros(1,3); v[1] = i", "operators": "v = x*0.5 + [1,2,3]", "list": "v = [i,2,3]",
+             "nested": "v = [[i,2,3]]", "turned": "v = transpose([[i],[2],[3]])", "mapped": "v = sqrt(x)",
+             "product": "v = x*[[1,2,3],[4,5,6],[7,8,i]]", "carried": "v = v*0.5", "one": "v = ones(1,1)*i",
+             "row": "v = m[0,:]"}
+
+    def test_short_vectors_that_loops_make(self):
+        self.open("cpu")
+        m = numbers((3, 3))
+        for name, body in self.LOOPS.items():
+            q.compile_string(name, "\n".join(f"""function v = {name}{n}(x, m)
+                v = x
+                for i = 0..{n}
+                    {body}
+                end
+            end""" for n in (3, 300000)))
+            for x in (numbers((3,)), numbers((1, 3))):
+                shapes = [getattr(q, f"{name}{n}")(x, m).shape for n in (3, 300000)]
+                self.assertEqual(shapes[0], shapes[1], (name, x.shape))
+
     def test_methods_are_the_built_ins(self):
         names = "mean sum prod min max any all var std cumsum cumprod copy abs floor conj real imag mod".split()
         text = "".join("function y = %s(x, varargs = 0)\n y = 77\nend\n" % n for n in names)

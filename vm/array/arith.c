@@ -202,6 +202,20 @@ static qs_status logical_not(qs_vm *vm, qs_value x, qs_value *out) {
     return QS_OK;
 }
 
+bool qarith_order(Op op, qs_value a, qs_value b) {
+    int order = a.kind == QS_NUM ? qdtype_order(b.u.i, a.u.f) : qdtype_order(a.u.i, b.u.f);
+    if (order == 2) return op == OP_NE;
+    if (a.kind == QS_NUM) order = -order;
+    switch (op) {
+    case OP_EQ: return order == 0;
+    case OP_NE: return order != 0;
+    case OP_LT: return order < 0;
+    case OP_LE: return order <= 0;
+    case OP_GT: return order > 0;
+    default: return order >= 0;
+    }
+}
+
 qs_status qarith_unary(qs_vm *vm, Op op, qs_value a, qs_value *out) {
     if (a.kind == QS_FOREIGN && ((Foreign *)a.u.p)->ftype->op)
         return ((Foreign *)a.u.p)->ftype->op(vm, (int)op, a, qs_nil(), out);

@@ -18,5 +18,7 @@ qs_status qarith_unary(qs_vm *vm, Op op, qs_value a, qs_value *out);
 qs_status qarith_update(qs_vm *vm, Op op, qs_value a, qs_value b);
 /* c ? a : b of the elements of an array c, with broadcasting; a and b are numbers or arrays (where.c). */
 qs_status qarith_where(qs_vm *vm, qs_value c, qs_value a, qs_value b, qs_value *out);
+/* A comparison of an int with a double, exactly. */
+bool qarith_order(Op op, qs_value a, qs_value b);
 qs_status qarith_matmul(qs_vm *vm, Array *a, Array *b, qs_value *out);               /* matrix.c: BLAS */
 #endif

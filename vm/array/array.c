@@ -2,6 +2,8 @@
 #include "devices/pool.h"
 #include "devices/threads.h"
 #include "vm/base/dtype.h"
+#include "vm/base/number.h"
+#include "vm/grad/tape.h"
 #include "vm/quasar.h"
 #include "vm/value/convert.h"
 #include "vm/array/move.h"
@@ -37,9 +39,11 @@ int qarr_size(const Array *a, int64_t dims[QS_MAX_RANK]) {
     return a->rank + skip;
 }
 
-bool qarr_same_shape(const Array *a, const Array *b) {
-    return a->rank == b->rank && !memcmp(a->dims, b->dims, a->rank * sizeof *a->dims);
+bool qarr_same_dims(const Array *a, int rank, const int64_t *dims) {
+    return a->rank == rank && !memcmp(a->dims, dims, a->rank * sizeof *a->dims);
 }
+
+bool qarr_same_shape(const Array *a, const Array *b) { return qarr_same_dims(a, b->rank, b->dims); }
 
 /* Leading extents that the normal form leaves out: that of 1xN. */
 static int left_out(int rank, int ndim) { return rank == 1 && ndim > 1; }
@@ -135,7 +139,8 @@ static qs_status new_header(qs_vm *vm, qs_dtype d, int ndim, const int64_t *dims
     a->hdr = (Obj){1, QS_ARRAY, 0, 0};
     a->dtype = (uint8_t)d;
     a->ndim = (uint8_t)ndim;
-    a->source = 0;
+    a->size_of = 0, a->turned = false;
+    a->trace = NULL;
     a->buf = buf;
     a->offset = 0;
     a->count = count;
@@ -148,7 +153,9 @@ static qs_status new_header(qs_vm *vm, qs_dtype d, int ndim, const int64_t *dims
 static qs_status new_packed(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, size_t count, bool zeroed,
                             Array **out) {
     Buffer *buf;
-    TRY(qbuf_new(qvm_ctx(vm), count * qdtype_size(d), zeroed, &buf));
+    size_t nbytes = count * qdtype_size(d);
+    if (nbytes >= QCTX_LONG) qctx_let_go(qvm_ctx(vm));
+    TRY(qbuf_new(qvm_ctx(vm), nbytes, zeroed, &buf));
     TRY(new_header(vm, d, rank, dims, count, buf, out));
     pack_strides(*out);
     (*out)->contiguous = true;
@@ -170,6 +177,7 @@ qs_status qarr_like(qs_vm *vm, const Array *a, qs_dtype d, Array **out) {
 }
 
 void qarr_free(qs_vm *vm, Array *a) {
+    if (__builtin_expect(a->trace != NULL || a->hdr.flags & ARRAY_KEPT, 0)) qtape_free_array(vm, a);
     qbuf_release(qvm_ctx(vm), a->buf);
     qpool_put(qvm_ctx(vm), a, sizeof *a);
 }
@@ -184,6 +192,12 @@ static void set_strides(Array *a, const int64_t *strides) {
 
 qs_status qarr_view(qs_vm *vm, Array *base, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
                     Array **out) {
+    if (qtape_forbids(vm, base)) return qtape_forbidden(vm);
+    return qarr_alias(vm, base, ndim, dims, strides, offset, out);
+}
+
+qs_status qarr_alias(qs_vm *vm, Array *base, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
+                     Array **out) {
     size_t count;
     TRY(check_shape(vm, dtype_of(base), ndim, dims, &count));
     qbuf_retain(base->buf);
@@ -255,21 +269,35 @@ qs_status qarr_lock_failed(qs_vm *vm, Array *a, const char *name, qs_status s) {
 /* The common case inline: the host's copy is current and nobody holds a lock. */
 static qs_status host(qs_vm *vm, Array *a, qs_access mode, void **p) {
     void *block;
+    if (qtape_forbids(vm, a)) return qtape_forbidden(vm);
+    if (__builtin_expect(mode != QS_READ && a->hdr.flags & ARRAY_KEPT, 0)) return qtape_unwritten(vm);
     qs_status s = qbuf_host(qvm_ctx(vm), a->buf, mode, &block);
     if (__builtin_expect(s != QS_OK, 0)) return (void)qarr_lock_failed(vm, a, NULL, s), s;
     *p = (char *)block + a->offset * elem_size(a);
     return QS_OK;
 }
 
+static void let_go(qs_vm *vm, const Array *a) {
+    if (a->count * elem_size(a) >= QCTX_LONG) qctx_let_go(qvm_ctx(vm));
+}
+
 qs_status qarr_read(qs_vm *vm, Array *a, const void **p) {
-    void *q;
+    void *q = NULL;
+    let_go(vm, a);
     TRY(host(vm, a, QS_READ, &q));
     *p = q;
     return QS_OK;
 }
 
+/* What was known of its elements holds no more: a list of sizes that is changed is a list. */
+static void about_to_change(Array *a) {
+    a->size_of = 0, a->turned = false;
+    a->hdr.flags &= (uint8_t)~ARRAY_LITERAL;
+}
+
 qs_status qarr_write(qs_vm *vm, Array *a, void **p) {
-    a->source = 0; /* a list of sizes that is changed is a list */
+    about_to_change(a);
+    let_go(vm, a);
     return host(vm, a, QS_READWRITE, p);
 }
 
@@ -323,7 +351,9 @@ qs_status qarr_load(qs_vm *vm, qs_dtype d, const void *p, qs_value *out) {
 }
 
 static qs_status check_truth(qs_vm *vm, double x) {
-    return x == 0 || x == 1 ? QS_OK : qerr_set(qvm_ctx(vm), QS_EVALUE, "%.15g " QDTYPE_NO_TRUTH, x);
+    char text[NUMBER_TEXT];
+    if (x == 0 || x == 1) return QS_OK;
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s " QDTYPE_NO_TRUTH, qnum_shown(x, text));
 }
 
 qs_status qarr_check_truths(qs_vm *vm, const Array *dst, Array *src) {
@@ -361,14 +391,15 @@ qs_status qarr_store(qs_vm *vm, qs_dtype d, void *p, qs_value v) {
 }
 
 qs_status qarr_get(qs_vm *vm, Array *a, size_t linear, qs_value *out) {
-    const void *p;
-    TRY(qarr_read(vm, a, &p));
+    void *p = NULL;
+    TRY(host(vm, a, QS_READ, &p));
     return qarr_load(vm, dtype_of(a), (const char *)p + (ptrdiff_t)(qarr_offset(a, linear) * elem_size(a)), out);
 }
 
 qs_status qarr_put(qs_vm *vm, Array *a, size_t linear, qs_value v) {
-    void *p;
-    TRY(qarr_write(vm, a, &p));
+    void *p = NULL;
+    about_to_change(a);
+    TRY(host(vm, a, QS_READWRITE, &p));
     TRY(qarr_store(vm, dtype_of(a), (char *)p + (ptrdiff_t)(qarr_offset(a, linear) * elem_size(a)), v));
     return qarr_settle(vm, a);
 }
@@ -430,6 +461,7 @@ qs_status qarr_contiguous(qs_vm *vm, Array *a, Array **out) {
 /* An array that is its whole buffer is copied where it lies, on a device if need be. */
 qs_status qarr_copy(qs_vm *vm, Array *a, Array **out) {
     Buffer *buf;
+    if (qtape_forbids(vm, a)) return qtape_forbidden(vm);
     if (!a->contiguous || a->buf->nbytes != a->count * elem_size(a) || (a->buf->valid & 1))
         return copy_as(vm, a, dtype_of(a), out);
     TRY(qbuf_clone(qvm_ctx(vm), a->buf, &buf));
@@ -447,6 +479,7 @@ qs_status qarr_convert(qs_vm *vm, Array *a, qs_dtype d, Array **out) {
 qs_status qarr_reshape(qs_vm *vm, Array *a, int ndim, const int64_t *dims, Array **out) {
     char was[SHAPE_TEXT], wanted[SHAPE_TEXT];
     size_t count;
+    if (qtape_forbids(vm, a)) return qtape_forbidden(vm);
     TRY(check_shape(vm, dtype_of(a), ndim, dims, &count));
     if (count != a->count)
         return qerr_set(qvm_ctx(vm), QS_ESHAPE, "reshape: an array of %s has %zu elements, %s needs %zu",
@@ -604,7 +637,7 @@ static qs_status shape_from_list(qs_vm *vm, const char *fn, qs_value list, int *
 
 /* size(x) stands for the shape of x. */
 static void restore(qs_value list, int *rank, int64_t dims[QS_MAX_RANK]) {
-    int ndim = list.kind == QS_ARRAY && qval_array(list)->rank == 1 ? qval_array(list)->source : 0;
+    int ndim = list.kind == QS_ARRAY && qval_array(list)->rank == 1 ? qval_array(list)->size_of : 0;
     if (ndim == 1 && *rank == 2 && dims[0] == 1) dims[0] = dims[1], *rank = 1;
     for (; *rank < ndim; ++*rank) dims[*rank] = 1;
 }

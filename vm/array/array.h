@@ -18,7 +18,7 @@
  * operators, the result has as many dimensions as the argument with the most, or more where it needs them (qarr_keep).
  *
  * `size(x)` has at least two entries, also for a single column ([N,1]): the original gives one entry there, which
- * breaks `[m,n] = size(x)` and `zeros(size(x))`.  It remembers the ndim of x (Array.source), and zeros(size(x)) has it
+ * breaks `[m,n] = size(x)` and `zeros(size(x))`.  It remembers the ndim of x (Array.size_of), and zeros(size(x)) has it
  * again (qarr_shape_args); so has a vec when the column that transpose made of it is transposed. */
 #ifndef VM_ARRAY_H
 #define VM_ARRAY_H
@@ -35,6 +35,9 @@ qs_status qarr_wrap(qs_vm *vm, const struct qs_array_info *info, void *data, Dev
 qs_status qarr_like(qs_vm *vm, const Array *a, qs_dtype d, Array **out);     /* same shape, contiguous, uninitialised */
 qs_status qarr_view(qs_vm *vm, Array *base, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
                     Array **out);
+/* The same also of an array whose derivative is recorded: vm/grad says what the view is. */
+qs_status qarr_alias(qs_vm *vm, Array *base, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
+                     Array **out);
 qs_status qarr_contiguous(qs_vm *vm, Array *a, Array **out);                    /* itself (retained) or a packed copy */
 qs_status qarr_copy(qs_vm *vm, Array *a, Array **out);                               /* always fresh and packed */
 qs_status qarr_convert(qs_vm *vm, Array *a, qs_dtype d, Array **out);           /* itself when it has dtype d already */
@@ -67,6 +70,7 @@ int qarr_shape(const Array *a, int64_t dims[QS_MAX_RANK], int64_t strides[QS_MAX
 bool qarr_has_shape(const Array *a, int ndim, const int64_t *dims);                  /* as it was made */
 void qarr_keep(Array *a, int ndim);                                    /* so many dimensions, or as many as it needs */
 int qarr_normalise(int rank, int64_t *dims);                           /* to the normal form, in place; the rank */
+bool qarr_same_dims(const Array *a, int rank, const int64_t *dims);  /* of a normal form */
 bool qarr_same_shape(const Array *a, const Array *b);                                /* as programs see shapes */
 /* "3x4", for messages; buf is returned. */
 enum { SHAPE_TEXT = 176 };
@@ -100,6 +104,9 @@ qs_status qarr_literal(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_v
  * stand alone it is the type that loses nothing of them (float64, int64, bool, complex128).  An int that the elements
  * of the arrays do not hold makes float64 of them.  Other values take no part. */
 qs_dtype qoperand_meet(qs_vm *vm, int n, const qs_value *v);
+/* v, a number beside elements of type d where something is chosen or compared: a whole one beside int64 or uint64 is an
+ * int, so that no digit of theirs is lost. */
+qs_value qoperand_whole(qs_dtype d, qs_value v);
 
 /* -- apply.c: functions of two elements that have no row ----------------------------------------------------------- */
 qs_status qapply_two(qs_vm *vm, const char *name, double (*fn)(double, double), qs_value a, qs_value b, qs_value *out);

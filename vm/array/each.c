@@ -56,6 +56,7 @@ typedef void ElemLoop(size_t n, const void *const *in, void *out);
 #define ARITH                 INTEGERS
 #define ITSELF                INTEGERS
 #define WHOLE(...)            INTEGERS
+#define FIRST(...)            INTEGERS
 #define OPERATOR(...)
 #define ELEM(id, nargs, bound, reals, whole, pairs, ...)                                                               \
     reals(LOOP, id, nargs) whole(LOOP, id, nargs) pairs(LOOP, id, nargs)
@@ -143,7 +144,19 @@ static void run(const How *how, const Nest *n, const qs_dtype *types, int nargs)
     }
 }
 
-static qs_status of_arrays(qs_vm *vm, Elem e, const qs_value *args, int nargs, qs_value *out) {
+/* min, max, clamp: what comes out is one of the arguments.  mod, which is as whole as they are: math.c. */
+static bool is_choice(Elem e) { return kelem_info[e].whole == ELEM_SAME && kelem_info[e].nargs > 1; }
+
+static void keep_digits(Elem e, const qs_value *given, int nargs, qs_value *args) {
+    qs_dtype d = QS_B1;
+    for (int i = 0; i < nargs; i++)
+        if (given[i].kind == QS_ARRAY && qval_array(given[i])->dtype > d) d = (qs_dtype)qval_array(given[i])->dtype;
+    for (int i = 0; i < nargs; i++) args[i] = is_choice(e) ? qoperand_whole(d, given[i]) : given[i];
+}
+
+static qs_status of_arrays(qs_vm *vm, Elem e, const qs_value *given, int nargs, qs_value *out) {
+    qs_value args[MOST_ARGS];
+    keep_digits(e, given, nargs, args);
     How how;
     Extents shape;
     Operand x[MOST_ARGS];

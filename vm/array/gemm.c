@@ -16,6 +16,7 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ROWS = 4, DEPTH = 256 };
@@ -164,11 +165,43 @@ static void find_threads(qs_vm *vm, void *lib) {
     }
 }
 
+/* What OpenBLAS calls the kernels that this processor can run; NULL: those for any. */
+static const char *best_kernels(void) {
+#if defined(__x86_64__)
+    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    return avx512 ? "SkylakeX" : avx2 ? "Haswell" : NULL;
+#else
+    return NULL;
+#endif
+}
+
+static bool has_oldest_kernels(void *lib) {
+    void *symbol = dlsym(lib, "openblas_get_corename");
+    const char *(*name)(void);
+    memcpy(&name, &symbol, sizeof name);
+    return symbol && strcmp(name(), "Prescott") == 0;
+}
+
+/* An OpenBLAS that is older than the processor does not know it, and takes its oldest kernels, six times slower.  It
+ * looks at the variable while it is opened, and nobody else shall see that. */
+void *qgemm_library(const char *name) {
+    static const char variable[] = "OPENBLAS_CORETYPE";
+    void *lib = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (!lib || getenv(variable) || !best_kernels() || !has_oldest_kernels(lib)) return lib;
+    dlclose(lib); /* where others have it open it stays as it is */
+    setenv(variable, best_kernels(), 1);
+    lib = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    unsetenv(variable);
+    return lib;
+}
+
 static void open_blas(qs_vm *vm) {
     static const char *const names[] = {"libopenblas.so.0", "libblas.so.3", "libcblas.so.3", "libmkl_rt.so.2"};
     qvm(vm)->blas.tried = true;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        void *lib = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+        void *lib = qgemm_library(names[i]);
         if (!lib) continue;
         void *s = dlsym(lib, "cblas_sgemm"), *d = dlsym(lib, "cblas_dgemm");
         void *c = dlsym(lib, "cblas_cgemm"), *z = dlsym(lib, "cblas_zgemm");

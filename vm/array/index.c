@@ -2,13 +2,14 @@
 #include "vm/array/arith.h"
 #include "vm/array/index.h"
 #include "vm/base/dtype.h"
+#include "vm/base/warning.h"
 #include "vm/array/nest.h"
 #include "vm/array/select.h"
 
 #include <string.h>
 
 /* -- reading an array --------------------------------------------------------------------------------------------- */
-/* The usual case, before anything is prepared: numbers inside, one per dimension of a packed array. */
+/* The usual case, before anything is prepared: whole numbers inside, one per dimension of a packed array. */
 static bool quick_place(const Array *a, int n, const qs_value *at, size_t *linear) {
     size_t k = 0;
     if (n != a->rank || !a->contiguous) return false;
@@ -17,6 +18,7 @@ static bool quick_place(const Array *a, int n, const qs_value *at, size_t *linea
         if (at[d].kind == QS_NUM) {
             if (!(at[d].u.f >= 0 && at[d].u.f < 0x1p62)) return false;
             i = (int64_t)at[d].u.f;
+            if ((double)i != at[d].u.f) return false;
         } else if (at[d].kind == QS_INT) i = at[d].u.i;
         else return false;
         if (i < 0 || i >= a->dims[d]) return false;
@@ -172,6 +174,10 @@ static qs_status put_masked(const Base *b, Array *a, Array *mask, Array *value) 
     open_mask_nest(&n, a, p, mask, q);
     size_t chosen = count_true(n);
     bool parallel = value->count != chosen && qarr_same_shape(a, value);
+    if (parallel && value->count > 1)
+        TRY(qwarn_at(qvm_ctx(b->vm), qvm_here(b->vm),
+                     "%zu values for %zu chosen elements: those in the same places are taken, as in x[m] = v[m]",
+                     value->count, chosen));
     ptrdiff_t step = value->count == 1 ? 0 : (ptrdiff_t)size;
     if (value->count != 1 && value->count != chosen && !parallel)
         return assign_error(b, value, 1, &(int64_t){(int64_t)chosen});

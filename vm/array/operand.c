@@ -115,14 +115,18 @@ static qs_status as_bits(qs_vm *vm, Op op, qs_dtype d, qs_value *number) {
     return *number = qs_int(n), QS_OK;
 }
 
+qs_value qoperand_whole(qs_dtype d, qs_value v) {
+    double x = v.u.f;
+    bool fits = (d == QS_I64 || d == QS_U64) && v.kind == QS_NUM && x == floor(x) && fabs(x) <= 0x1p53;
+    return fits && int_fits((int64_t)x, d) ? qs_int((int64_t)x) : v;
+}
+
 qs_status qoperand_number(qs_vm *vm, Op op, qs_dtype d, bool keeps, qs_value *number) {
     OpClass cls = op_plans[op].cls;
     if (number->kind == QS_ARRAY || !qdtype_is_int(d)) return QS_OK;
     if (cls == CLASS_BITS) return as_bits(vm, op, d, number);
-    bool exact = cls == CLASS_ORDER || (keeps && (cls == CLASS_ARITH || cls == CLASS_CHOICE));
-    if (!exact || qdtype_size(d) < 8 || number->kind != QS_NUM) return QS_OK;
-    double x = number->u.f;
-    if (x == floor(x) && fabs(x) <= 0x1p53 && int_fits((int64_t)x, d)) *number = qs_int((int64_t)x);
+    if (cls == CLASS_ORDER || cls == CLASS_CHOICE || (keeps && cls == CLASS_ARITH))
+        *number = qoperand_whole(d, *number);
     return QS_OK;
 }
 

@@ -2,6 +2,7 @@
  * or not. */
 #include "lang/kernel/elem/elem_host.h"
 #include "vm/array/operand.h"
+#include "vm/array/arith.h"
 #include "vm/quasar.h"
 
 #include <math.h>
@@ -95,6 +96,8 @@ static qs_status bits_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value 
 
 static qs_status number_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
     if (a.kind == QS_INT && b.kind == QS_INT) return int_binary(vm, op, a.u.i, b.u.i, out);
+    if (op >= OP_EQ && op <= OP_GE && (a.kind == QS_INT || b.kind == QS_INT) && a.kind + b.kind == QS_INT + QS_NUM)
+        return *out = qs_bool(qarith_order(op, a, b)), QS_OK;
     double x = qval_number(a), y = qval_number(b);
     switch (op) {
     case OP_ADD: *out = qs_num(elem_add_F64(x, y)); return QS_OK;

@@ -40,9 +40,9 @@ static bool has_boundary(AccessMode m) {
 
 static qs_status outside(const Base *b, int dim, double index) {
     int shown = b->rank == 1 ? 1 : dim; /* a vec is 1xN */
-    char text[32];
-    qnum_print(text, sizeof text, fabs(index) < 0x1p63 ? "%.0f" : "%.15g", index + 0);
-    return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "index %s is outside dimension %d%s%s (size %lld)", text, shown,
+    char text[NUMBER_TEXT];
+    return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "index %s is outside dimension %d%s%s (size %lld)",
+                    qnum_shown(index, text), shown,
                     b->of, b->of_name, (long long)b->dims[dim]);
 }
 
@@ -51,6 +51,7 @@ static qs_status place(const Base *b, int dim, double x, int64_t *out) {
     if (isnan(x))
         return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "an index of %s is not a number", b->name);
     double whole = has_boundary(b->mode) ? floor(x) : trunc(x);
+    if (whole != x && b->whole) TRY(qwarn_slip(qvm_ctx(b->vm), qvm_here(b->vm), SLIP_FRACTION));
     int64_t i = qdtype_sat_i64(whole, INT64_MIN / 4, INT64_MAX / 4);
     if (qselect_bound(b->mode, i, b->dims[dim], out)) return QS_OK;
     *out = OUTSIDE;
@@ -81,14 +82,14 @@ static void even_out(qs_vm *vm, Select *s) {
 }
 
 bool qselect_inside(const double *x, size_t n, double size, int64_t *list) {
-    bool outside = false;
-    for (size_t k = 0; k < n; k++) outside |= !(x[k] >= 0 && x[k] < size);
-    if (outside) return false;
+    bool other = false;
+    for (size_t k = 0; k < n; k++) other |= !(x[k] >= 0 && x[k] < size);
+    if (other) return false;
     if (size <= INT32_MAX) /* for which there are vectors */
-        for (size_t k = 0; k < n; k++) list[k] = (int32_t)x[k];
+        for (size_t k = 0; k < n; k++) list[k] = (int32_t)x[k], other |= (double)(int32_t)x[k] != x[k];
     else
-        for (size_t k = 0; k < n; k++) list[k] = (int64_t)x[k];
-    return true;
+        for (size_t k = 0; k < n; k++) list[k] = (int64_t)x[k], other |= (double)list[k] != x[k];
+    return !other;
 }
 
 static qs_status places_of_run(const Base *b, int dim, qs_dtype d, const char *p, ptrdiff_t step, size_t n,
@@ -206,6 +207,7 @@ static qs_status fit_rank(Base *b, int n) {
 static void open_base(Base *b, qs_vm *vm, TypeMods mods, const char *name) {
     b->vm = vm;
     b->mode = (AccessMode)mods.access;
+    b->whole = !mods.access && !mods.flags;
     b->name = name ? name : "the array";
     b->of = name ? " of " : "";
     b->of_name = name ? name : "";
@@ -242,10 +244,12 @@ static qs_status unpack_position(qs_vm *vm, Array *a, Indices *x) {
     return QS_OK;
 }
 
-/* As many zeros and ones as there are elements: computed, they were to be a mask (two of them may be an order). */
+/* As many zeros and ones as there are elements: computed, they were to be a mask (two of them may be an order).  Labels
+ * look the same; an integer type says that they are places, but for the bytes that others keep masks in. */
 static qs_status check_for_mask(const Base *b, Array *a) {
     const void *p;
     size_t size = qdtype_size((qs_dtype)a->dtype);
+    if (qdtype_is_int((qs_dtype)a->dtype) && a->dtype != QS_U8) return QS_OK;
     if (a->count < 3 || a->hdr.flags & ARRAY_LITERAL || qdtype_is_complex((qs_dtype)a->dtype) || !whole_shape(b, a))
         return QS_OK;
     TRY(qarr_read(b->vm, a, &p));
@@ -254,8 +258,8 @@ static qs_status check_for_mask(const Base *b, Array *a) {
         if (v != 0 && v != 1) return QS_OK;
     }
     return qwarn_at(qvm_ctx(b->vm), qvm_here(b->vm),
-                    "these numbers are the places 0 and 1%s%s, not a mask: comparisons make masks, as in x[w != 0]",
-                    b->of, b->of_name);
+                    "these numbers are the places 0 and 1%s%s, not a mask: comparisons make masks, as in x[w != 0], "
+                    "and int(w) says that they are places", b->of, b->of_name);
 }
 
 qs_status qselect_open(const Base *b, int n, const qs_value *at, Indices *x) {

@@ -12,6 +12,7 @@ typedef struct {
     const char *name;         /* of the variable, or "the array" */
     const char *of, *of_name; /* " of " and the name; "" and "" when there is none */
     AccessMode mode;
+    bool whole;               /* a fraction in an index is hardly meant */
     int rank;
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
 } Base;
@@ -53,7 +54,7 @@ bool qselect_outside(const Selection *s); /* of any place */
 int qselect_shape(const Selection *s, int64_t dims[QS_MAX_RANK]);
 size_t qselect_count(const Selection *s);
 enum { PIECE = 256 }; /* places that are read at once */
-/* Places that are all inside, in any mode: rounding toward zero is all there is to do.  false: one is not, or NaN. */
+/* Places that are all whole and inside, so the same in any mode.  false: one is not. */
 bool qselect_inside(const double *x, size_t n, double size, int64_t *list);
 
 /* -- gather.c ---------------------------------------------------------------------------------------------------- */

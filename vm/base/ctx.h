@@ -57,13 +57,22 @@ typedef struct Ctx {
     struct Device *spaces[8]; /* devices/buffer.c: a device that reaches memory space m; [0], the host, stays NULL */
     struct Buffer *on_devices; /* devices/buffer.c: buffers with a block on some device, latest used first */
     uint64_t nfuncs;          /* functions parsed so far: their ids, which outlive them in what was compiled */
+    const char *llvmlite;     /* devices/llvm.c: taken where the system has no libLLVM; NULL: not known */
     bool no_warnings;         /* nobody wants them */
     qs_status (*warn)(struct Ctx *, Where, const char *sentence); /* tells one; of the machine.  NULL: nobody listens */
+    qs_status (*before_write)(struct Ctx *, struct Buffer *); /* vm/grad/keep.c: of buffers with `kept` */
+    void (*let_go)(struct Ctx *); /* others may run from here on, of the host program; NULL: nobody waits for us */
     double fetched[256];      /* bytes that came from devices to the host, by Buffer.maker */
 } Ctx;
 
 void qctx_init(Ctx *c, int precision);
 void qctx_close(Ctx *c);
+
+/* Work on so many bytes of an array takes some 10 µs, so others need not wait for its end. */
+enum { QCTX_LONG = 1 << 16 };
+static inline void qctx_let_go(Ctx *c) { /* whoever began the work waits for them again */
+    if (c->let_go) c->let_go(c);
+}
 
 /* -- memory.  qmem_try may return NULL and is for sizes a user chooses (array blocks); qmem_alloc is for bookkeeping
  *    and never returns NULL: when a few bytes are not to be had the process cannot go on, and aborts.  Tests of every

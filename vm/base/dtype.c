@@ -168,3 +168,13 @@ void qdtype_put(qs_dtype d, void *p, double x) {
     case QS_C128: ((QComplexD *)p)->re = x; ((QComplexD *)p)->im = 0; break;
     }
 }
+
+int qdtype_order(int64_t i, double x) {
+    if (isnan(x)) return 2;
+    if (x >= 0x1p63) return -1;
+    if (x < -0x1p63) return 1;
+    int64_t whole = (int64_t)x; /* toward zero */
+    if (i != whole) return i < whole ? -1 : 1;
+    double rest = x - (double)whole;
+    return rest > 0 ? -1 : rest < 0;
+}

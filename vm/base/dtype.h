@@ -77,6 +77,8 @@ uint16_t qdtype_float_to_bf16(float f);   /* round to nearest even */
  * after rounding: x[a..b] would read the elements beside.  So a list or range that holds such a number is float64,
  * whatever becomes of it. */
 bool qdtype_rounds_whole(double x);
+/* i beside x, exactly: -1, 0, 1; 2: x is nan.  Beyond 2^53 many integers round to one double. */
+int qdtype_order(int64_t i, double x);
 /* The part of its step that a range may miss its end by through rounding, however large the bounds. */
 #define QDTYPE_RANGE_SLACK 0x1p-10
 

@@ -2,6 +2,8 @@
  * of a call.  newlocale of "C" allocates nothing. */
 #include "vm/base/number.h"
 
+#include <math.h>
+
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,4 +40,10 @@ int qnum_print(char *s, size_t n, const char *fmt, ...) {
     int length = qnum_vprint(s, n, fmt, ap);
     va_end(ap);
     return length;
+}
+
+const char *qnum_shown(double x, char buf[NUMBER_TEXT]) {
+    bool whole = x == floor(x) && fabs(x) < 0x1p63;
+    qnum_print(buf, NUMBER_TEXT, whole ? "%.0f" : "%.15g", isnan(x) ? fabs(x) : x + 0);
+    return buf;
 }

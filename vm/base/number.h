@@ -13,4 +13,7 @@ float qnum_read_float(const char *s, char **end);
 /* snprintf and vsnprintf. */
 int qnum_print(char *s, size_t n, const char *fmt, ...) QS_PRINTF(3, 4);
 int qnum_vprint(char *s, size_t n, const char *fmt, va_list ap);
+/* A number in a message: all digits of a whole one, otherwise fifteen; nan has no sign. */
+enum { NUMBER_TEXT = 32 };
+const char *qnum_shown(double x, char buf[NUMBER_TEXT]);
 #endif

@@ -2,6 +2,8 @@
 
 #include "vm/base/number.h"
 
+#include <string.h>
+
 enum { SENTENCE = 1024 };
 
 bool qwarn_wanted(const Ctx *c, Where w) {
@@ -37,3 +39,21 @@ qs_status qwarn_at(Ctx *c, Where w, const char *fmt, ...) {
     va_end(ap);
     return c->warn(c, w, sentence);
 }
+
+qs_status qwarn_slip(Ctx *c, Where w, Slip s) {
+    static const char *const sentences[] = {
+        [SLIP_FRACTION] = "an index is a whole number: this one has a fraction, which is dropped",
+        [SLIP_CUT] = "the variable has an integer type that does not hold this number, which is cut off",
+        [SLIP_FLOAT32] = "these differ by the rounding of a float32 element only: float64([0.1])[0] == 0.1 holds",
+    };
+    return qwarn_at(c, w, "%s", sentences[s]);
+}
+
+static bool is_rounding_of(double x, double y) {
+    float f = (float)y;
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return (double)f == x && bits & 0xff;
+}
+
+bool qwarn_is_rounded(double x, double y) { return x != y && (is_rounding_of(x, y) || is_rounding_of(y, x)); }

@@ -10,6 +10,15 @@
 bool qwarn_wanted(const Ctx *c, Where w);
 /* Says it, unless it is not wanted or was said: QS_OK.  Who listens may make it an error, as Python does. */
 qs_status qwarn_at(Ctx *c, Where w, const char *fmt, ...) QS_PRINTF(3, 4);
+/* What only the values show, in the interpreter and in compiled loops (lang/kernel/host/loop.h). */
+typedef enum {
+    SLIP_FRACTION, /* an index without an access mode has a fraction */
+    SLIP_CUT,      /* a variable of an integer type is given a number beyond it, or nan */
+    SLIP_FLOAT32   /* x == y, where x is y rounded to float32, which no number with a short fraction is */
+} Slip;
+qs_status qwarn_slip(Ctx *c, Where w, Slip s);
+/* SLIP_FLOAT32: x and y are not equal.  Of a number with few digits in binary nobody can say it. */
+bool qwarn_is_rounded(double x, double y);
 /* From byte pos of the text on they are wanted, or not. */
 void qwarn_switch(Ctx *c, Source *src, uint32_t pos, bool on);
 #endif

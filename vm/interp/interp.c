@@ -3,6 +3,7 @@
  * Script calls push a Frame and stay in the same C call; a native that calls back enters qvm_call, which runs until its
  * own frame is left.  An error looks for a handler frame by frame, down to where this run began. */
 #include "vm/array/packed.h"
+#include "vm/grad/tape.h"
 #include "vm/interp/frame.h"
 #include "vm/interp/interp.h"
 #include "vm/launch/regions.h"
@@ -27,15 +28,15 @@ static qs_status prepare(qs_vm *vm, Function *fn) { return qproto_of(vm, fn->ast
 
 static inline bool host_current(const Buffer *b) { return (b->valid & 1) && b->writer < 0; }
 static inline bool host_alone(const Buffer *b) {
-    return b->valid == 1 && b->writer < 0 && b->nreaders == 0 && !b->readonly;
+    return b->valid == 1 && b->writer < 0 && b->nreaders == 0 && !b->readonly && !b->kept;
 }
 
-/* An index that no access mode maps elsewhere. */
+/* A whole index, which no access mode maps elsewhere. */
 static inline bool plain_index(const qs_value *v, int64_t *n) {
     if (v->kind == QS_NUM) {
         if (!(v->u.f >= 0 && v->u.f < 0x1p63)) return false;
         *n = (int64_t)v->u.f;
-        return true;
+        return (double)*n == v->u.f;
     }
     *n = v->u.i;
     return v->kind == QS_INT;
@@ -65,12 +66,13 @@ static inline bool store_element(Array *a, int64_t n, double x) {
 }
 
 static inline bool place1(const Array *a, const qs_value *i, int64_t *n) {
-    return a->rank == 1 && a->contiguous && plain_index(i, n) && (uint64_t)*n < (uint64_t)a->dims[0];
+    return a->rank == 1 && a->contiguous && !a->trace && plain_index(i, n) && (uint64_t)*n < (uint64_t)a->dims[0];
 }
 
 static inline bool place2(const Array *a, const qs_value *at, int64_t *n) {
     int64_t r, c;
-    if (a->rank != 2 || !a->contiguous || !plain_index(&at[0], &r) || !plain_index(&at[1], &c)) return false;
+    if (a->rank != 2 || !a->contiguous || a->trace) return false;
+    if (!plain_index(&at[0], &r) || !plain_index(&at[1], &c)) return false;
     *n = r * a->dims[1] + c;
     return (uint64_t)r < (uint64_t)a->dims[0] && (uint64_t)c < (uint64_t)a->dims[1];
 }
@@ -150,10 +152,14 @@ static bool update_number(Array *a, const qs_value *at, double v, uint32_t what)
         pc = f->pc;                                                                                                    \
         NEXT;                                                                                                          \
     }
+/* Not equal by a rounding only: the slow way tells it. */
+#define ODD(op, a, b)                                                                                                  \
+    (((op) == OP_EQ || (op) == OP_NE) &&                                                                               \
+     __builtin_expect((float)(a)->u.f == (float)(b)->u.f && (a)->u.f != (b)->u.f, 0))
 #define COMPARISON(id, op, expr)                                                                                       \
     L_##id : {                                                                                                         \
         qs_value *a = RB, *b = RC;                                                                                     \
-        if (LIKELY(NUMBERS(a, b))) {                                                                                   \
+        if (LIKELY(NUMBERS(a, b)) && !ODD(op, a, b)) {                                                                 \
             double x = a->u.f, y = b->u.f;                                                                             \
             set_bool(vm, RA, expr);                                                                                    \
             NEXT;                                                                                                      \
@@ -165,7 +171,7 @@ static bool update_number(Array *a, const qs_value *at, double v, uint32_t what)
 #define COMPARE_JUMP(id, op, other, expr)                                                                              \
     L_##id : {                                                                                                         \
         qs_value *a = RA, *b = other;                                                                                  \
-        if (LIKELY(NUMBERS(a, b))) {                                                                                   \
+        if (LIKELY(NUMBERS(a, b)) && !ODD(op, a, b)) {                                                                 \
             double x = a->u.f, y = b->u.f;                                                                             \
             JUMP_WHEN((expr) == (bool)C);                                                                              \
             NEXT;                                                                                                      \
@@ -729,9 +735,14 @@ call_function:
     if (LIKELY(fn->fkind == FN_SCRIPT)) {
         if (__builtin_expect(!fn->proto, 0) && (status = prepare(vm, fn)) != QS_OK) goto fail;
         Proto *p = fn->proto;
-        if (__builtin_expect(nin != (int)p->nparams || p->variadic || names, 0) &&
-            (status = qcall_arrange(vm, fn, args, nin, names ? names->n : 0, names ? names->at : NULL)) != QS_OK)
-            goto fail;
+        if (__builtin_expect(nin != (int)p->nparams || p->variadic || names, 0)) {
+            status = qcall_arrange(vm, fn, args, nin, names ? names->n : 0, names ? names->at : NULL);
+            if (status != QS_OK) goto fail;
+        }
+        if (__builtin_expect(p->own_rule, 0) && qtape_is_on(vm) && qtape_any(vm, (int)p->nparams, args)) {
+            if ((status = qinvoke_with_rule(vm, fn, args, ret, want)) != QS_OK) goto fail;
+            goto called_out;
+        }
         ATTEND();
         if ((status = qframe_push(vm, fn, p, args, ret, want)) != QS_OK) goto fail;
         f = &m->frames[m->nframes - 1];
@@ -809,7 +820,7 @@ called_out:
     }
 returned:
     if (m->nframes == floor_frames) return QS_OK;
-    f = &m->frames[m->nframes - 1];
+    f--; /* frames lie one behind the other */
     pc = f->pc;
     base = f->base;
     k = f->proto->k;
@@ -910,9 +921,12 @@ qs_status qvm_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nnam
     for (int i = 1 + nin; i < nout; i++) qinterp_clear(vm, ret + i);
     m->top = ret + 1 + (nin > nout ? nin : nout);
     NameTable table = {nnamed, (Str **)names};
+    uint32_t inside = m->grad_inside;
     m->depth++;
+    m->grad_inside = 0; /* what a built-in calls is recorded */
     qs_status s = run(vm, ret, nin, nnamed ? &table : NULL, maybe ? WANT_MAYBE : (uint32_t)nout);
     m->depth--;
+    m->grad_inside = inside;
     m->top = top;
     for (int i = 0; i < nout && s == QS_OK; i++) {
         out[i] = qval_is_unset(ret[i]) ? qs_nil() : ret[i];

@@ -2,6 +2,7 @@
  *
  * The results of a native lie above everything that is in use, while its arguments still lie in the registers of its
  * caller.  Those of a script lie in its registers, so they are taken out before these are left. */
+#include "vm/grad/tape.h"
 #include "vm/interp/frame.h"
 #include "vm/interp/interp.h"
 
@@ -53,6 +54,14 @@ static int results_for(int most, uint32_t want) {
     return n < most ? n : most;
 }
 
+static bool touches(const qs_vm *vm, int n, const qs_value *v) {
+    if (__builtin_expect(!((const Machine *)vm)->tape, 1)) return false;
+    if (qtape_is_on(vm)) return true;
+    for (int i = 0; i < n; i++)
+        if (qtape_touches(v[i])) return true;
+    return false;
+}
+
 qs_status qinvoke(qs_vm *vm, Function *fn, qs_value *args, int nin, const NameTable *names, qs_value *ret,
                   uint32_t want) {
     Machine *m = qvm(vm);
@@ -69,7 +78,7 @@ qs_status qinvoke(qs_vm *vm, Function *fn, qs_value *args, int nin, const NameTa
     qs_status s;
     if (d) {
         qs_call_args c = {.nin = nin, .nout = results_for(most, want), .in = args, .out = out};
-        s = d->fn(vm, &c);
+        s = touches(vm, nin, args) ? qdoor_native(vm, d, &c) : d->fn(vm, &c);
     } else {
         s = qcall_other(vm, *ret, nin, args, nnamed, names ? names->at : NULL, results_for(most, want), out);
     }
@@ -78,6 +87,22 @@ qs_status qinvoke(qs_vm *vm, Function *fn, qs_value *args, int nin, const NameTa
     for (int i = 0; i < nin; i++) qframe_drop(vm, &args[i]);
     if (s == QS_OK) s = deliver(vm, d ? d->name : "this", out, have, ret, want);
     for (uint32_t i = 0; i < slots; i++) qframe_drop(vm, &out[i]);
+    m->top = top;
+    return s;
+}
+
+qs_status qinvoke_with_rule(qs_vm *vm, Function *fn, qs_value *args, qs_value *ret, uint32_t want) {
+    Machine *m = qvm(vm);
+    const Func *f = fn->ast;
+    int most = f->is_lambda ? 1 : f->nouts, nin = f->nparams, have = results_for(most, want);
+    qs_value *out = qframe_free_slot(m), *top = m->top;
+    if (out + MAX_WANTED > m->stack_limit) return qframe_too_deep(vm);
+    for (int i = 0; i < MAX_WANTED; i++) qinterp_clear(vm, &out[i]);
+    m->top = out + MAX_WANTED;
+    qs_status s = qdoor_function(vm, fn, nin, args, have, out);
+    for (int i = 0; i < nin; i++) qframe_drop(vm, &args[i]);
+    if (s == QS_OK) s = deliver(vm, f->name->s, out, have, ret, want);
+    for (int i = 0; i < MAX_WANTED; i++) qframe_drop(vm, &out[i]);
     m->top = top;
     return s;
 }

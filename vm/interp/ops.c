@@ -3,6 +3,7 @@
 #include "vm/array/arith.h"
 #include "vm/array/index.h"
 #include "vm/base/warning.h"
+#include "vm/grad/tape.h"
 #include "vm/interp/interp.h"
 #include "vm/session/module.h"
 
@@ -59,12 +60,13 @@ static bool mixed_binary(Op op, double x, double y, qs_value *out) {
     case OP_SUB: *out = qs_num(x - y); return true;
     case OP_MUL: case OP_PWMUL: *out = qs_num(x * y); return true;
     case OP_DIV: case OP_PWDIV: *out = qs_num(x / y); return true;
-    case OP_LT: *out = qs_bool(x < y); return true;
-    case OP_LE: *out = qs_bool(x <= y); return true;
-    case OP_GT: *out = qs_bool(x > y); return true;
-    case OP_GE: *out = qs_bool(x >= y); return true;
     default: return false;
     }
+}
+
+static bool mixed_order(Op op, qs_value a, qs_value b, qs_value *out) {
+    if (op < OP_EQ || op > OP_GE) return false;
+    return *out = qs_bool(qarith_order(op, a, b)), true;
 }
 
 /* -- strings ----------------------------------------------------------------------------------------------------- */
@@ -135,9 +137,13 @@ qs_status qops_concat(qs_vm *vm, int n, const qs_value *at, qs_value *out) {
 /* -- binary operators -------------------------------------------------------------------------------------------- */
 
 qs_status qops_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
+    if ((op == OP_EQ || op == OP_NE) && a.kind == QS_NUM && b.kind == QS_NUM && qwarn_is_rounded(a.u.f, b.u.f))
+        TRY(qwarn_slip(qvm_ctx(vm), qvm_here(vm), SLIP_FLOAT32));
     if (a.kind == QS_INT && b.kind == QS_INT) return int_binary(vm, op, a.u.i, b.u.i, out);
     if ((a.kind == QS_NUM && b.kind == QS_INT) || (a.kind == QS_INT && b.kind == QS_NUM))
-        if (mixed_binary(op, qval_number(a), qval_number(b), out)) return QS_OK;
+        if (mixed_order(op, a, b, out) || mixed_binary(op, qval_number(a), qval_number(b), out)) return QS_OK;
+    if (qtape_touches(a) || qtape_touches(b))
+        if (!qvm(vm)->grad_inside || a.kind == QS_TRACED || b.kind == QS_TRACED) return qdoor_binary(vm, op, a, b, out);
     if (foreign_of(a) || foreign_of(b)) {
         if ((op != OP_EQ && op != OP_NE) || (a.kind != QS_NIL && b.kind != QS_NIL))
             return foreign_binary(vm, (int)op, a, b, out);
@@ -160,6 +166,7 @@ qs_status qops_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
 }
 
 qs_status qops_unary(qs_vm *vm, Op op, qs_value a, qs_value *out) {
+    if (qtape_touches(a) && (!qvm(vm)->grad_inside || a.kind == QS_TRACED)) return qdoor_unary(vm, op, a, out);
     if (foreign_of(a)) return foreign_binary(vm, (int)op, a, qs_nil(), out);
     return qarith_unary(vm, op, a, out);
 }
@@ -184,6 +191,9 @@ static bool append_text(qs_vm *vm, qs_value *target, qs_value v) {
 
 qs_status qops_update(qs_vm *vm, Op op, qs_value *target, qs_value v) {
     qs_value r;
+    if (qtape_is_recorded(vm, *target) || qtape_is_recorded(vm, v)) return qdoor_update(vm, op, target, v);
+    v = qtape_plain(v);
+    if (target->kind == QS_TRACED) return qdoor_update(vm, op, target, v);
     if (in_place(*target, op, v)) return qarith_update(vm, op, *target, v);
     if (target->kind == QS_STRING && op == OP_ADD && joins(v) && append_text(vm, target, v)) return QS_OK;
     if (foreign_of(*target)) TRY(foreign_binary(vm, (int)op | QS_OP_IN_PLACE, *target, v, &r));
@@ -233,7 +243,9 @@ bool qops_match(qs_vm *vm, qs_value v, qs_value pattern, bool is_list) {
 }
 
 /* -- choices ----------------------------------------------------------------------------------------------------- */
-static bool has_elements(qs_value v) { return v.kind == QS_ARRAY || v.kind == QS_COMPLEX || qval_is_number(v); }
+static bool has_elements(qs_value v) {
+    return v.kind == QS_TRACED || v.kind == QS_ARRAY || v.kind == QS_COMPLEX || qval_is_number(v);
+}
 
 /* Between values of other kinds all elements decide. */
 qs_status qops_settles(qs_vm *vm, qs_value *c, bool *out) {
@@ -241,6 +253,7 @@ qs_status qops_settles(qs_vm *vm, qs_value *c, bool *out) {
     if (has_elements(c[1])) return QS_OK;
     TRY(qops_decide(vm, c[0], out));
     if (*out) qinterp_clear(vm, &c[0]);
+    else qinterp_put(vm, &c[0], qs_bool(false)); /* which is known now, and told */
     return QS_OK;
 }
 
@@ -248,11 +261,11 @@ qs_status qops_choose(qs_vm *vm, qs_value *c) {
     bool all = false;
     qs_value r = qs_nil();
     if (has_elements(c[1]) && has_elements(c[2])) {
-        TRY(qarith_where(vm, c[0], c[1], c[2], &r));
+        bool traced = qtape_touches(c[0]) || qtape_touches(c[1]) || qtape_touches(c[2]);
+        TRY(traced ? qdoor_where(vm, c, &r) : qarith_where(vm, c[0], c[1], c[2], &r));
         qinterp_put(vm, &c[2], r);
     } else {
-        bool told = !has_elements(c[1]); /* by qops_settles */
-        TRY(told ? qval_truth(vm, c[0], &all) : qops_decide(vm, c[0], &all));
+        TRY(qops_decide(vm, c[0], &all));
         if (all) qinterp_put(vm, &c[2], c[1]), c[1] = qs_nil();
     }
     return qinterp_clear(vm, &c[0]), qinterp_clear(vm, &c[1]), QS_OK;
@@ -260,7 +273,18 @@ qs_status qops_choose(qs_vm *vm, qs_value *c) {
 
 /* -- ranges and loops -------------------------------------------------------------------------------------------- */
 
+/* Of a loop or a range that does not depend on it: how many turns there are has no derivative. */
+static qs_status traced_bound(qs_vm *vm, qs_value *v, const char *what) {
+    if (v->kind != QS_TRACED) return QS_OK;
+    bool moves = strcmp(what, "end") != 0 && qtape_is_recorded(vm, *v);
+    *v = qtape_plain(*v);
+    if (!moves) return QS_OK;
+    return qtape_refuse(vm, "a loop", "its counter would depend on what is differentiated: count from a constant, and "
+                        "compute with the counter");
+}
+
 static qs_status bound(qs_vm *vm, qs_value v, const char *what, double *out) {
+    TRY(traced_bound(vm, &v, what));
     if (qval_is_number(v)) {
         *out = qval_number(v);
         if (v.kind != QS_INT || (*out < 0x1p63 && (int64_t)*out == v.u.i)) return QS_OK;
@@ -275,6 +299,7 @@ static qs_status bound(qs_vm *vm, qs_value v, const char *what, double *out) {
 qs_status qops_range(qs_vm *vm, qs_dtype d, const qs_value *at, bool stepped, qs_value *out) {
     double lo, step = 1, hi;
     Array *a;
+    if (qtape_any(vm, 2 + stepped, at)) return qdoor_range(vm, d, at, stepped, out);
     TRY(bound(vm, at[0], "start", &lo));
     if (stepped) TRY(bound(vm, at[1], "step", &step));
     TRY(bound(vm, at[1 + stepped], "end", &hi));
@@ -342,7 +367,8 @@ qs_status qops_iter(qs_vm *vm, qs_value *r) {
         qinterp_put(vm, &r[0], it);
         return QS_OK;
     }
-    if (qval_is_number(v) || v.kind == QS_COMPLEX || v.kind == QS_ARRAY || v.kind == QS_CELL) return QS_OK;
+    if (qval_is_number(v) || v.kind == QS_COMPLEX || v.kind == QS_TRACED || v.kind == QS_ARRAY || v.kind == QS_CELL)
+        return QS_OK;
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "for: cannot go through %s", qval_type_name(vm, v));
 }
 
@@ -351,11 +377,11 @@ static qs_status next_of_array(qs_vm *vm, qs_value v, int64_t i, qs_value *item,
     bool elements = a->rank == 1;
     *more = i < (elements ? (int64_t)a->count : a->dims[0]);
     if (!*more) return QS_OK;
-    if (elements) return qarr_get(vm, a, (size_t)i, item);
+    if (elements) return qtape_is_recorded(vm, v) ? qdoor_element(vm, v, i, item) : qarr_get(vm, a, (size_t)i, item);
     qs_value at[QS_MAX_RANK];
     at[0] = qs_int(i);
     for (int d = 1; d < a->rank; d++) at[d] = qval_colon();
-    return qidx_get(vm, v, a->rank, at, (TypeMods){0}, NULL, item);
+    return (qtape_is_recorded(vm, v) ? qdoor_get : qidx_get)(vm, v, a->rank, at, (TypeMods){0}, NULL, item);
 }
 
 qs_status qops_next(qs_vm *vm, qs_value *r, qs_value *item, bool *more) {
@@ -402,7 +428,7 @@ qs_status qops_destruct(qs_vm *vm, qs_value v, int n, qs_value *out) {
     if (count < (size_t)n) return too_few(vm, n, count);
     for (int i = 0; i < n; i++) {
         if (v.kind == QS_CELL) out[i] = qval_retain(((Cell *)v.u.p)->items[i]);
-        else TRY(qarr_get(vm, v.u.p, (size_t)i, &out[i]));
+        else TRY(qtape_is_recorded(vm, v) ? qdoor_element(vm, v, i, &out[i]) : qarr_get(vm, v.u.p, (size_t)i, &out[i]));
     }
     return QS_OK;
 }

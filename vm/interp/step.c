@@ -2,6 +2,7 @@
  * operands are let go.  After an error the operands are still there. */
 #include "vm/array/arith.h"
 #include "vm/array/index.h"
+#include "vm/grad/tape.h"
 #include "vm/interp/frame.h"
 #include "vm/interp/interp.h"
 #include "vm/launch/regions.h"
@@ -16,13 +17,14 @@ static qs_status fuse_from(qs_vm *vm, Frame *f, qs_value a, qs_value b, bool *do
 }
 
 /* A temporary, or the variable that gets the result, which nobody else holds and whose block fits the result. */
-static bool reusable(const Frame *f, Op op, const qs_value *dst, const qs_value *a, const qs_value *other) {
+static bool takes_over(const Frame *f, Op op, const qs_value *dst, const qs_value *a, const qs_value *other) {
     qs_value b = *other;
     const Array *x = a->u.p, *y = b.u.p;
     if (a->kind != QS_ARRAY || x->hdr.refs != 1 || a == other || (!qframe_is_temp(f, a) && a != dst)) return false;
-    if ((x->dtype != QS_F32 && x->dtype != QS_F64) || !x->contiguous) return false;
+    if ((x->dtype != QS_F32 && x->dtype != QS_F64) || !x->contiguous || x->trace) return false;
     if (qbuf_shared(x->buf) || x->buf->home >= 0) return false;
     bool elementwise = op == OP_ADD || op == OP_SUB || op == OP_PWMUL || op == OP_PWDIV;
+    if (qtape_touches(b)) return false;
     if (b.kind == QS_NUM) return elementwise || op == OP_MUL || op == OP_DIV;
     return b.kind == QS_ARRAY && elementwise && y->dtype == x->dtype && y->ndim <= x->ndim && qarr_same_shape(x, y);
 }
@@ -33,7 +35,7 @@ qs_status qstep_binary(qs_vm *vm, Frame *f, Op op, qs_value *dst, qs_value *a, q
     bool done;
     TRY(fuse_from(vm, f, *a, *b, &done));
     if (done) return QS_OK;
-    if (reusable(f, op, dst, a, b)) {
+    if (takes_over(f, op, dst, a, b)) {
         TRY(qarith_update(vm, op, *a, *b));
         qframe_used(vm, f, b);
         if (dst == a) return QS_OK;
@@ -77,14 +79,18 @@ static qs_status read_element(qs_vm *vm, Frame *f, qs_value base, int n, const q
     const Foreign *x = base.kind == QS_FOREIGN ? base.u.p : NULL;
     if (x && x->ftype->get_item) return x->ftype->get_item(vm, x->p, n, at, out);
     if (x && x->ftype->get && n == 1) return x->ftype->get(vm, x->p, at[0], out);
-    return qidx_get(vm, base, n, at, index_mods(w), index_name(f, w), out);
+    bool traced = qtape_touches(base);
+    for (int i = 0; i < n; i++) traced |= qtape_touches(at[i]);
+    return (traced ? qdoor_get : qidx_get)(vm, base, n, at, index_mods(w), index_name(f, w), out);
 }
 
 static qs_status write_element(qs_vm *vm, Frame *f, qs_value base, int n, const qs_value *at, uint32_t w, qs_value v) {
     const Foreign *x = base.kind == QS_FOREIGN ? base.u.p : NULL;
     if (x && x->ftype->set_item) return x->ftype->set_item(vm, x->p, n, at, v);
     if (x && x->ftype->set && n == 1) return x->ftype->set(vm, x->p, at[0], v);
-    return qidx_set(vm, base, n, at, index_mods(w), index_name(f, w), v);
+    bool traced = qtape_touches(base) || qtape_touches(v);
+    for (int i = 0; i < n; i++) traced |= qtape_touches(at[i]);
+    return (traced ? qdoor_set : qidx_set)(vm, base, n, at, index_mods(w), index_name(f, w), v);
 }
 
 static void used_element(qs_vm *vm, const Frame *f, qs_value *base, int n, qs_value *at) {
@@ -119,7 +125,10 @@ static qs_status update_item(qs_vm *vm, Frame *f, Op op, qs_value base, int n, c
 }
 
 qs_status qstep_update(qs_vm *vm, Frame *f, Op op, qs_value *base, int n, qs_value *at, qs_value *v, uint32_t w) {
-    if (base->kind == QS_ARRAY) TRY(qidx_update(vm, op, *base, n, at, index_mods(w), index_name(f, w), *v));
+    bool traced = qtape_touches(*base) || qtape_touches(*v);
+    for (int i = 0; i < n; i++) traced |= qtape_touches(at[i]);
+    if (base->kind == QS_ARRAY)
+        TRY((traced ? qdoor_update_at : qidx_update)(vm, op, *base, n, at, index_mods(w), index_name(f, w), *v));
     else TRY(update_item(vm, f, op, *base, n, at, *v, w));
     used_element(vm, f, base, n, at);
     qframe_used(vm, f, v);
@@ -170,7 +179,10 @@ static qs_dtype literal_dtype(qs_vm *vm, ListKind k) {
 }
 
 static qs_status make_list(qs_vm *vm, ListKind k, int n, const qs_value *items, qs_value *out) {
-    return k == LIST_CELL ? qops_cell(vm, n, items, out) : qarr_literal(vm, literal_dtype(vm, k), n, items, out);
+    if (k == LIST_CELL) return qops_cell(vm, n, items, out);
+    bool traced = false;
+    for (int i = 0; i < n; i++) traced |= qtape_touches(items[i]);
+    return (traced ? qdoor_literal : qarr_literal)(vm, literal_dtype(vm, k), n, items, out);
 }
 
 qs_status qstep_literal(qs_vm *vm, ListKind k, int n, qs_value *items, qs_value *dst) {

@@ -315,6 +315,16 @@ void qdevices_block(const Device *d, int rank, const int64_t *domain, int32_t *b
     }
 }
 
+void qdevices_forked(qs_vm *vm) {
+    Machine *m = qvm(vm);
+    for (int i = 0; i < m->ndevices; i++) {
+        Device *d = &m->devices[i];
+        if (d->memory == HOST_MEMORY) continue;
+        d->ops = &qdev_lost_ops;
+        d->math = NULL, d->recording = NULL;
+    }
+}
+
 void qdevices_close(qs_vm *vm) {
     Machine *m = qvm(vm);
     for (int i = 0; i < m->ndevices; i++) {

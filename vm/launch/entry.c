@@ -3,8 +3,11 @@
  * An entry may lie inside another one, as what a function has captured and the fields of an object do.  It stands
  * behind the one that it lies in, so their kinds are compared in that order at each run: the kind of the outer one says
  * that the inner one is there. */
+#include "vm/grad/tape.h"
 #include "vm/launch/kind.h"
 #include "vm/value/machine.h"
+
+#include <math.h>
 
 static qs_value field(const Object *o, uint32_t index, const Str *name) {
     Str *found;
@@ -13,7 +16,14 @@ static qs_value field(const Object *o, uint32_t index, const Str *name) {
     return has && (found == name || qstr_equal(found, name)) ? v : qval_unset();
 }
 
-qs_value qentry_value(qs_vm *vm, const Entry *e, const Site *s, const qs_value *before) {
+/* c[number]; unset where there is none. */
+static qs_value item(const Cell *c, double number) {
+    bool row = c->rank == 1 || (c->rank == 2 && c->dims[0] == 1);
+    bool has = row && number >= 0 && number < (double)c->count && number == floor(number);
+    return has ? c->items[(size_t)number] : qval_unset();
+}
+
+qs_value qentry_given(qs_vm *vm, const Entry *e, const Site *s, const qs_value *before) {
     const void *parent = e->parent >= 0 ? before[e->parent].u.p : s->fn;
     switch ((From)e->from) {
     case FROM_FUNCTION: return qval_object(QS_FUNCTION, s->fn);
@@ -21,9 +31,15 @@ qs_value qentry_value(qs_vm *vm, const Entry *e, const Site *s, const qs_value *
     case FROM_GLOBAL: return *qvm_global(vm, (uint64_t)e->index);
     case FROM_CAPTURE: return ((const Function *)parent)->captures[e->index];
     case FROM_FIELD: return field(parent, (uint32_t)e->index, e->name);
+    case FROM_ITEM: return item(parent, e->index < 0 ? -1.0 - e->index : qval_number(before[e->index]));
     case FROM_MEMBER: return qval_object(QS_FUNCTION, ((const Function *)parent)->members[e->index]);
     }
     return qs_nil();
+}
+
+qs_value qentry_value(qs_vm *vm, const Entry *e, const Site *s, const qs_value *before) {
+    qs_value v = qentry_given(vm, e, s, before);
+    return v.kind == QS_TRACED ? qkind_smooth(qtape_plain(v)) : v;
 }
 
 int qentry_add(Entries *e, From from, int parent, int index, const Str *name) {

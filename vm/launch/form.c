@@ -42,9 +42,8 @@ qs_status qform_load(qs_vm *vm, Form *f, int which, Device *d, Program **out) {
     return *out = *p, QS_OK;
 }
 
-static void drop(qs_vm *vm, Forms *list, Form **at) {
-    Form *f = *at;
-    *at = f->next, list->n--;
+static void end(qs_vm *vm, Form *f) {
+    qform_free(vm, &f->gradients);
     for (int i = 0; i < MAX_VERSIONS * MAX_DEVICES; i++) {
         Program *p = f->version[i / MAX_DEVICES].on[i % MAX_DEVICES];
         if (p) qprogram_release(vm, p);
@@ -52,6 +51,19 @@ static void drop(qs_vm *vm, Forms *list, Form **at) {
     qentry_release(vm, f->entries, f->nentries);
     qarena_free(&f->arena);
     qmem_free(qvm_ctx(vm), f, f->size);
+}
+
+static void drop(qs_vm *vm, Forms *list, Form **at) {
+    Form *f = *at;
+    *at = f->next, list->n--;
+    if (f->users) f->dropped = true;
+    else end(vm, f);
+}
+
+void qform_let_go(qs_vm *vm, Form *f) {
+    Form *of = f->of;
+    if (--f->users == 0 && f->dropped) end(vm, f);
+    if (of) qform_let_go(vm, of);
 }
 
 void qform_drop_first(qs_vm *vm, Forms *list) { drop(vm, list, &list->first); }

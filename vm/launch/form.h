@@ -40,6 +40,8 @@ typedef struct {
     int told;                  /* number, from 1, of the device that --explain named last; 0: none */
 } Choice;
 
+typedef struct Forms { struct Form *first; int n; } Forms;
+
 typedef struct Form {
     struct Form *next;         /* used before this one */
     size_t size;
@@ -49,8 +51,12 @@ typedef struct Form {
     const char *noun;          /* in messages, before the function's name: "kernel " */
     Version version[MAX_VERSIONS];
     Choice choice;
+    struct Form *of;           /* of the code of a gradient: the form that it was made of, which stays as long; NULL */
+    Forms gradients;           /* gradient.c: code that was made of a version, to differentiate it */
+    double evaluated;          /* row.c: steps that the evaluator has run in place of compiled code */
+    uint32_t users;            /* nodes of tapes that will run them */
+    bool dropped;              /* by its owner: it goes with its last user */
 } Form;
-typedef struct { Form *first; int n; } Forms;
 
 /* -- form.c -------------------------------------------------------------------------------------------------------- */
 void *qform_new(qs_vm *vm, Forms *list, size_t size, const char *noun); /* zeroed, and the first of the list */
@@ -70,6 +76,11 @@ qs_status qform_load(qs_vm *vm, Form *f, int which, Device *d, Program **out);
 void qform_drop_first(qs_vm *vm, Forms *list);
 void qform_drop_last(qs_vm *vm, Forms *list);
 void qform_free(qs_vm *vm, Forms *list);
+static inline Form *qform_hold(Form *f) {
+    for (Form *x = f; x; x = x->of) x->users++;
+    return f;
+}
+void qform_let_go(qs_vm *vm, Form *f);
 
 /* -- program.c ----------------------------------------------------------------------------------------------------- */
 /* The loaded code of a function on a device; made on first use, found by its hash later.  It is unloaded when there was

@@ -3,11 +3,13 @@
  * A region is compiled for the element types of its leaves once it has worked enough for the compiler to pay: a cheap
  * expression on small arrays never leaves the loops of arith.c.  Those loops also serve where there is no code
  * generator, and what lang/kernel/host/fuse.c declines; results agree, that is what the types are chosen for. */
+#include "vm/grad/tape.h"
 #include "vm/launch/regions.h"
 
 #include "lang/kernel/host/fuse.h"
 #include "lang/kernel/ir/sem.h"
 #include "vm/array/operand.h"
+#include "vm/grad/tape.h"
 #include "vm/launch/run.h"
 
 #include <math.h>
@@ -20,13 +22,14 @@ enum { CALL = 8 };
 enum { LEAVES = 16, CHUNKS = 64, CHUNK_LEAST = 16384, BLOCKS = 1024, PARTS = BLOCKS /* the larger of the two */ };
 
 /* A reduction is cut into chunks for the cores of a processor; in groups thousands of positions work together. */
-enum { CHUNKED, GROUPED };
+enum { CHUNKED, GROUPED, ADDED /* a sum as a tape records it */ };
 
 typedef struct { /* the region for one combination of leaf types */
     Form base;
     bool flat;
     int rank;
-    FuseKernel kernel[2]; /* CHUNKED, GROUPED; func NULL: not made, or declined */
+    uint8_t same[LEAVES];
+    FuseKernel kernel[3]; /* CHUNKED, GROUPED, ADDED; func NULL: not made, or declined */
 } FuseForm;
 
 typedef struct { double work, nops; FuseExpr expr; Forms forms; } FuseState;
@@ -37,7 +40,9 @@ typedef struct {
     const FuseRegion *region;
     FuseState *state;
     FuseForm *form;
-    qs_value at[LEAVES]; /* the leaves now */
+    qs_value at[LEAVES]; /* the leaves now, numbers without their traces */
+    uint8_t same[LEAVES]; /* as in FuseLeafType */
+    bool recorded;       /* one of them is */
     bool flat;
     int rank;
     int64_t dims[QS_MAX_RANK];
@@ -116,10 +121,24 @@ static bool no_single(const Now *now) {
     return true;
 }
 
+/* An array that is mentioned twice is read once; and its adjoint is one. */
+static uint8_t same_before(const Now *now, int i) {
+    for (int k = 0; k < i; k++)
+        if (array_at(now, k) && array_at(now, k) == array_at(now, i)) return (uint8_t)(k + 1);
+    return 0;
+}
+
 static bool look(Now *now) {
     const FuseRegion *r = now->region;
     if (r->nleaves > LEAVES) return false;
-    for (int i = 0; i < r->nleaves; i++) now->at[i] = now->f->base[r->regs[i]];
+    now->recorded = false;
+    memset(now->same, 0, sizeof now->same);
+    for (int i = 0; i < r->nleaves; i++) {
+        qs_value v = now->f->base[r->regs[i]];
+        now->at[i] = qtape_plain(v);
+        now->same[i] = same_before(now, i);
+        now->recorded = now->recorded || qtape_is_recorded(now->run.vm, v);
+    }
     return suits(now) && common_shape(now) && (!r->choice || no_single(now));
 }
 
@@ -148,7 +167,8 @@ static FuseForm *find_form(const Now *now) {
     qs_value leaves[LEAVES];
     for (Form *at = now->state->forms.first; at; at = at->next) {
         FuseForm *v = (FuseForm *)at;
-        bool fits = v->flat == now->flat && (v->flat || v->rank == now->rank);
+        bool fits = v->flat == now->flat && (v->flat || v->rank == now->rank) &&
+                    !memcmp(v->same, now->same, sizeof v->same);
         if (fits && qform_agrees(now->run.vm, at, &site, leaves)) return v;
     }
     return NULL;
@@ -165,8 +185,8 @@ static qs_status build(const Now *now, int which) {
     FuseState *s = now->state;
     FuseForm *v = now->form;
     FuseLeafType types[LEAVES];
-    for (int i = 0; i < now->region->nleaves; i++) types[i] = leaf_type(now->at[i]);
-    s->expr.grouped = which == GROUPED;
+    for (int i = 0; i < now->region->nleaves; i++) types[i] = leaf_type(now->at[i]), types[i].same = now->same[i];
+    s->expr.grouped = which == GROUPED, s->expr.adds = which == ADDED;
     TRY(kfuse_build(qvm_ctx(now->run.vm), &v->base.arena, &s->expr, types, v->flat, v->rank, &v->kernel[which]));
     return qform_set(&v->base, which, v->kernel[which].func), QS_OK;
 }
@@ -180,6 +200,7 @@ static qs_status make_form(Now *now) {
     qform_enter(&v->base, e);
     qmem_free(qvm_ctx(vm), e, sizeof *e);
     v->flat = now->flat, v->rank = now->rank;
+    memcpy(v->same, now->same, sizeof v->same);
     TRY(build(now, CHUNKED));
     Where at = {now->state->expr.src, now->state->expr.root->pos};
     if (v->kernel[CHUNKED].func) qreport_explain(vm, at, "expression: one kernel of %d operations", now->region->nops);
@@ -229,6 +250,9 @@ static qs_status bind(Run *run) {
     Now *now = (Now *)run;
     int n = 0;
     for (int i = 0; i < now->region->nleaves; i++) {
+        qs_value given = now->f->base[now->region->regs[i]];
+        if (now->same[i]) continue;
+        run->bound.origin[n] = (Origin){given, 0}, run->bound.origin[n + 1] = (Origin){given, 1};
         if (now->at[i].kind != QS_ARRAY) n += bind_leaf_number(&run->bound, n, now->at[i]);
         else bind_leaf(now, n++, now->at[i].u.p);
     }
@@ -261,6 +285,7 @@ static qs_status fit_reduction(Run *run) {
     int64_t nparts = share_out(now);
     if (now->result) qarr_release(vm, now->result), now->result = NULL; /* of an attempt before */
     TRY(qarr_new(vm, now->form->kernel[run->which].dtype, 1, &nparts, false, &now->result));
+    for (int i = now->nargs; i < now->nargs + 2; i++) run->bound.origin[i] = (Origin){qs_nil(), 0};
     qbind_number(&run->bound, now->nargs, (uint64_t)now->chunk, 8);
     qbind_number(&run->bound, now->nargs + 1, now->count, 8);
     bind_result(now, now->nargs + 2, nparts);
@@ -280,6 +305,7 @@ static Array *own(Array *a) { return a->hdr.refs++, a; }
  * before it writes it, or in what the variable that gets the result held until now.  NULL: nowhere. */
 static Array *spare(const Now *now) {
     const FuseRegion *r = now->region;
+    if (now->recorded) return NULL; /* what it held may be wanted again */
     qs_value old = now->f->base[r->dst];
     qs_dtype d = now->form->kernel[CHUNKED].dtype;
     for (int i = 0; now->flat && i < r->nleaves; i++) {
@@ -328,6 +354,28 @@ static qs_status merge_parts(const Now *now, qs_value *out) {
     return QS_OK;
 }
 
+/* -- derivatives --------------------------------------------------------------------------------------------------- */
+/* Partial results are no result of the program.  What is recorded of a sum is that each position adds its element,
+ * which has the same derivative; it is never run. */
+static qs_status record_sum(Now *now, qs_value *result) {
+    Run *r = &now->run;
+    bool mean = now->state->expr.kind == FUSE_MEAN;
+    if (!now->form->kernel[ADDED].func) TRY(build(now, ADDED));
+    if (!now->form->kernel[ADDED].func) return QS_OK; /* of whole numbers */
+    qs_value sum = qs_num(mean ? qval_number(*result) * (double)now->count : qval_number(*result));
+    r->which = ADDED, r->bound.nlocked = 0, r->unrecorded = false;
+    r->launch = (Launch){.rank = 1, .domain = {(int64_t)now->count}, .block = {1}, .any_block = true};
+    TRY(bind(r));
+    DevArg *arg = &r->bound.arg[now->nargs];
+    r->bound.array[now->nargs] = NULL;
+    *arg = (DevArg){.is_array = true, .rank = 1, .dims = {1}, .strides = {1}};
+    TRY(qrecord_begin(r));
+    TRY(qrecord_end(r, 1, &(Extracted){now->nargs, 0, &sum}));
+    if (!mean) return *result = sum, QS_OK;
+    qs_status s = qrow_record(r->vm, EL_div, 2, (qs_value[]){sum, qs_num((double)now->count)}, result);
+    return qval_release(r->vm, sum), s;
+}
+
 /* -- the decision -------------------------------------------------------------------------------------------------- */
 /* A failure to make or load code leaves the expression to the operators; only an interrupt counts. */
 static qs_status give_up(qs_vm *vm) {
@@ -354,7 +402,7 @@ static qs_status prepare(Now *now) {
     FuseState *s = now->state;
     Device *d;
     now->form = NULL;
-    s->work += (double)now->count * s->nops;
+    s->work += (double)now->count * s->nops * (now->recorded ? 4 : 1);
     if (!s->forms.n && !pays(now)) return QS_OK;
     TRY(qdevices_current(now->run.vm, &d));
     if (d->ops->code == CODE_KIR && !at_once(now->run.vm)) return QS_OK; /* the evaluator is slower than the loops */
@@ -369,7 +417,7 @@ static qs_status run(Now *now) {
     Run *r = &now->run;
     bool map = now->state->expr.kind == FUSE_MAP;
     r->form = &now->form->base, r->which = CHUNKED, r->optional = true, r->device = NULL, r->chosen = false;
-    r->bind = bind, r->fit = map ? NULL : fit_reduction;
+    r->bind = bind, r->fit = map ? NULL : fit_reduction, r->unrecorded = !map;
     r->positions = (double)now->count, r->steps = r->positions * now->state->nops;
     return qlaunch_run(r);
 }
@@ -396,13 +444,19 @@ qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
     now.run.vm = vm, now.f = f, now.region = r, now.result = NULL;
     if (!look(&now) || now.count < qvm(vm)->fuse_least) return QS_OK;
     now.state = state_of(vm, f, r);
+    bool extreme = now.state->expr.kind == FUSE_MIN || now.state->expr.kind == FUSE_MAX;
+    if (now.recorded && extreme) return QS_OK; /* which element it is, the built-in has a rule for */
     if (prepare(&now) != QS_OK) return give_up(vm);
     if (!now.form) return QS_OK;
     if (now.state->expr.kind == FUSE_MAP) TRY(begin_map(&now));
     qs_status s = run(&now);
-    if (s == QS_OK && now.state->expr.kind != FUSE_MAP) s = merge_parts(&now, &result);
-    else if (s == QS_OK) result = qarr_value(now.result), now.result = NULL;
-    else s = failed(&now, s);
+    if (s == QS_OK && now.state->expr.kind != FUSE_MAP) {
+        s = merge_parts(&now, &result);
+        if (s == QS_OK && now.recorded) s = record_sum(&now, &result);
+    } else if (s == QS_OK) {
+        s = qrecord_end(&now.run, 0, NULL);
+        if (s == QS_OK) result = qarr_value(now.result), now.result = NULL;
+    } else s = failed(&now, s);
     if (s == QS_EINTERRUPT) forget_half(&now);
     if (now.result) qarr_release(vm, now.result);
     if (s != QS_OK || !now.run.launched) return s;

@@ -2,6 +2,7 @@
  *
  *     size, arguments ── their kinds, and those of all that the kernel mentions ── a form (found, or made once)
  *                     ── parameters bound ── the common way (launch.c) ── a fault becomes an error */
+#include "vm/grad/tape.h"
 #include "vm/launch/kernel_form.h"
 
 #include <math.h>
@@ -53,25 +54,19 @@ static qs_status read_domain(qs_vm *vm, const char *fn, qs_value v, Request *r) 
                     qval_type_name(vm, v));
 }
 
-static void drop_axis(Request *r, int axis) {
-    r->rank--;
-    for (int i = axis; i < r->rank; i++) r->domain[i] = r->domain[i + 1], r->block[i] = r->block[i + 1];
-}
-
 static bool trivial(const Request *r, int axis) {
     return r->domain[axis] == 1 && (!r->explicit_block || r->block[axis] == 1);
 }
 
-/* size(x) of a vec is [1,N]: a kernel over one position sees N.  Dimensions beyond the positions of the kernel are left
- * to it: it runs once for each place in the leading ones.  `positions`: see klower_positions.  How many are left. */
+/* How many dimensions are left to the kernel. */
 static int fit_domain(Request *r, int positions) {
-    if (positions == 0 && r->rank == 2 && trivial(r, 0)) drop_axis(r, 0);
-    if (positions <= 0) return 0;
-    while (r->rank > positions && trivial(r, r->rank - 1)) drop_axis(r, r->rank - 1);
-    while (r->rank > positions && trivial(r, 0)) drop_axis(r, 0);
-    int beyond = r->rank - positions;
-    if (beyond > 0) r->rank = positions;
-    return beyond > 0 ? beyond : 0;
+    bool ones[QS_MAX_RANK];
+    for (int i = 0; i < r->rank; i++) ones[i] = trivial(r, i);
+    KFit fit = klower_fit(r->rank, positions, ones);
+    r->rank -= fit.front + fit.back + fit.beyond;
+    memmove(r->domain, r->domain + fit.front, (size_t)r->rank * sizeof *r->domain);
+    memmove(r->block, r->block + fit.front, (size_t)r->rank * sizeof *r->block);
+    return fit.beyond;
 }
 
 static bool is_empty(const Request *r) {
@@ -200,12 +195,18 @@ static qs_status check_number(const KernelRun *k, const Str *name, qs_value v) {
                    qtype_name(t), isnan(x) ? fabs(x) : x, qtype_name(t));
 }
 
+/* With its trace. */
+static qs_value given(const KernelRun *k, int source) {
+    return qentry_given(k->run.vm, &k->form->base.entries[source], &k->request->site, k->values);
+}
+
 static qs_status bind_number(KernelRun *k, int i, qs_value v) {
     const KParam *p = &qlaunch_func(&k->run)->params[i];
     const KBind *b = &k->form->binds[i];
     qs_dtype d = (qs_dtype)p->dtype;
     if (qval_is_number(v) && qdtype_is_int(d)) TRY(check_number(k, p->name, v));
     if (v.kind == QS_ARRAY) v = qs_num(qkind_element(k->run.vm, v.u.p, (size_t)b->part)); /* handed over by value */
+    if (qtape_is_on(k->run.vm)) k->run.bound.origin[i] = (Origin){given(k, b->source), b->part};
     qbind_number(&k->run.bound, i, number_bits(v, b->part, d), qdtype_size(d));
     return QS_OK;
 }
@@ -302,11 +303,21 @@ static qs_status fit_block(Run *run) {
                     f->name->s, positions, d->name, d->max_block);
 }
 
+/* What is compiled in is a constant of the code: it has no derivative. */
+static qs_status check_known(const KernelRun *k) {
+    for (int i = 0; qtape_is_on(k->run.vm) && i < k->form->base.nentries; i++)
+        if (k->form->base.entries[i].num_known && qtape_is_recorded(k->run.vm, given(k, i)))
+            return qtape_refuse(k->run.vm, k->request->site.fn->name->s,
+                                "the size of one of its arrays depends on what a derivative is asked of");
+    return QS_OK;
+}
+
 /* -- launching --------------------------------------------------------------------------------------------------- */
 static qs_status run(KernelRun *k, const Request *r) {
     Run *run = &k->run;
     run->form = &k->form->base, run->which = 0, run->optional = false, run->device = NULL;
-    run->bind = bind, run->fit = fit_block;
+    run->bind = bind, run->fit = fit_block, run->unrecorded = false;
+    TRY(check_known(k));
     run->launch.rank = r->rank, run->launch.any_block = !k->form->uses_blocks && !r->serial;
     run->positions = 1;
     for (int i = 0; i < r->rank; i++) {
@@ -316,7 +327,9 @@ static qs_status run(KernelRun *k, const Request *r) {
     run->steps = run->form->version[0].nloops ? INFINITY : run->positions * qlaunch_func(run)->nins;
     TRY(qlaunch_run(run));
     const KFunc *f = qlaunch_func(run);
-    return run->fault.message ? qlaunch_fault(run, (Where){f->src, run->fault.pos}) : QS_OK;
+    if (!run->fault.message) return qrecord_end(run, 0, NULL);
+    qrecord_drop(run);
+    return qlaunch_fault(run, (Where){f->src, run->fault.pos});
 }
 
 static bool takes(const Function *f, int nargs) {

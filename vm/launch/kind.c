@@ -2,6 +2,7 @@
 #include "vm/launch/kind.h"
 
 #include "lang/syntax/ast.h"
+#include "vm/grad/tape.h"
 
 #include <math.h>
 
@@ -20,7 +21,7 @@ static unsigned number_facts(double x) {
 }
 
 int qkind_bits(qs_value v) {
-    if (v.kind != QS_INT && v.kind != QS_NUM) return 0;
+    if ((v.kind != QS_INT && v.kind != QS_NUM) || v.aux == NUM_SMOOTH) return 0;
     uint64_t f = number_facts(qval_number(v));
     return f & NUM_24 ? 24 : f & NUM_INT ? 31 : f & NUM_53 || v.kind == QS_INT ? 53 : 0;
 }
@@ -55,7 +56,7 @@ uint64_t qkind_facts(qs_value v, Tells tells) {
     const Told *t = &told[tells];
     uint64_t f = 0;
     switch ((qs_kind)v.kind) {
-    case QS_NUM: f = t->number ? number_facts(v.u.f) & t->number : 0; break;
+    case QS_NUM: f = v.aux != NUM_SMOOTH ? number_facts(v.u.f) & t->number : 0; break;
     case QS_INT: f = t->number ? number_facts((double)v.u.i) & t->number : 0; break;
     case QS_ARRAY: f = array_facts(v.u.p, t->array); break;
     case QS_STRING: f = t->which ? text_facts(v.u.p) : 0; break;
@@ -70,7 +71,10 @@ uint64_t qkind_facts(qs_value v, Tells tells) {
 /* -- what is known beyond facts ------------------------------------------------------------------------------------ */
 double qkind_element(qs_vm *vm, Array *a, size_t i) {
     const void *p;
-    if (qarr_read(vm, a, &p) != QS_OK) return 0;
+    qtape_enter(vm); /* as a parameter it is recorded (record.c) */
+    qs_status s = qarr_read(vm, a, &p);
+    qtape_leave(vm);
+    if (s != QS_OK) return 0;
     return qdtype_get((qs_dtype)a->dtype, (const char *)p + qarr_offset(a, i) * qdtype_size((qs_dtype)a->dtype));
 }
 

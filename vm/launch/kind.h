@@ -26,7 +26,7 @@ enum { /* facts.  Of a number: it is whole, and at most 2^20, 2^24, 2^31, 2^53; 
 };
 
 /* Where a value that enters is found: at the running function, or inside the value of an entry before it. */
-typedef enum { FROM_FUNCTION, FROM_LOCAL, FROM_GLOBAL, FROM_CAPTURE, FROM_FIELD, FROM_MEMBER } From;
+typedef enum { FROM_FUNCTION, FROM_LOCAL, FROM_GLOBAL, FROM_CAPTURE, FROM_FIELD, FROM_MEMBER, FROM_ITEM } From;
 typedef struct { Function *fn; const qs_value *locals; } Site; /* locals: registers of a frame, arguments of a kernel */
 
 typedef struct {
@@ -34,8 +34,9 @@ typedef struct {
     uint8_t dims_known;  /* bit d: extent d of an array is known */
     bool num_known;      /* so is the number, the text, or every element of a small array */
     bool by_value;       /* an array whose elements are parameters */
-    int parent;          /* FROM_CAPTURE, FROM_FIELD, FROM_MEMBER: entry of the function or object; -1: at the Site */
-    int index;
+    int parent;          /* FROM_CAPTURE, FROM_FIELD, FROM_MEMBER, FROM_ITEM: entry of the function, object or cell;
+                            -1: at the Site */
+    int index;           /* FROM_ITEM: the entry of the number of the item, or -1 - that number */
     const Str *name;     /* FROM_FIELD: of the field */
     uint64_t facts;
     double num[2], *vec; /* the number, the elements that are known */
@@ -53,6 +54,14 @@ typedef struct {
     int n;
 } Entries;
 
+/* A number of which a derivative is asked, with its trace left away: to the code it is no whole number, whatever its
+ * value is, since what is computed in integers has none. */
+enum { NUM_SMOOTH = 1 }; /* aux of a QS_NUM, of the values of entries only */
+static inline qs_value qkind_smooth(qs_value v) {
+    if (v.kind == QS_NUM) v.aux = NUM_SMOOTH;
+    return v;
+}
+
 /* -- kind.c -------------------------------------------------------------------------------------------------------- */
 uint64_t qkind_facts(qs_value v, Tells t);
 /* How many bits a whole number needs, in the steps that matter to kernels: 24, 31, 53; 0: it is none. */
@@ -66,7 +75,8 @@ void qkind_know_extent(Entry *e, const Array *a, int axis);
 bool qkind_agrees(qs_vm *vm, const Entry *e, qs_value v, Tells t);
 
 /* -- entry.c ------------------------------------------------------------------------------------------------------- */
-qs_value qentry_value(qs_vm *vm, const Entry *e, const Site *s, const qs_value *before);
+qs_value qentry_given(qs_vm *vm, const Entry *e, const Site *s, const qs_value *before);
+qs_value qentry_value(qs_vm *vm, const Entry *e, const Site *s, const qs_value *before); /* without a trace */
 /* The number of the entry, which is new when it is mentioned for the first time; -1: there are too many. */
 int qentry_add(Entries *e, From from, int parent, int index, const Str *name);
 /* The values of all entries; false: one of them is of another kind. */

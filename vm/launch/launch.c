@@ -50,14 +50,17 @@ static qs_status pick_device(Run *r) {
 
 static qs_status attempt(Run *r) {
     Program *p;
-    r->loaded = r->launched = false, r->fault.message = 0, r->bound.nlocked = 0;
+    r->loaded = r->launched = false, r->recorded = NULL, r->fault.message = 0, r->bound.nlocked = 0;
     TRY(r->bind(r));
     if (!r->device) TRY(pick_device(r));
     if (r->fit) TRY(r->fit(r));
     if (r->launch.any_block) qdevices_block(r->device, r->launch.rank, r->launch.domain, r->launch.block);
     TRY(qform_load(r->vm, r->form, r->which, r->device, &p));
     r->loaded = true;
-    return locked_run(r, p);
+    TRY(qrecord_begin(r));
+    qs_status s = locked_run(r, p);
+    if (s != QS_OK) qrecord_drop(r);
+    return s;
 }
 
 /* Nothing was launched because the device cannot have the code or the arrays, and another one may do it: where each
@@ -101,6 +104,7 @@ void qlaunch_close(qs_vm *vm) {
     Launches *l = qvm(vm)->launches;
     if (l) {
         qkernel_close(vm);
+        qrow_close(vm);
         qprogram_close(vm);
         qreport_close(vm, l->report);
         qmem_free(qvm_ctx(vm), l, sizeof *l);

@@ -15,6 +15,9 @@
  *                                 |
  *              results in arrays and variables; a fault is an error of the program
  *
+ * While a tape records (vm/grad/tape.h) what is launched becomes a node of it, record.h: what its gradient reads again is
+ * kept, and the gradient is a launch like any other.
+ *
  * Values of the machine and a piece of the tree come in; lang/kernel makes code of the two.  What goes out are
  * changed arrays, new values of variables, or an error with a place in the script.  The three above differ in what they
  * ask for, and in what becomes of a refusal: a kernel that cannot run is an error, a loop is left to the interpreter,
@@ -25,6 +28,7 @@
  * device_math.c) choose and report like launches. */
 #ifndef VM_LAUNCH_H
 #define VM_LAUNCH_H
+#include "lang/kernel/elem/elem.h"
 #include "vm/array/array.h"
 
 struct Unit; /* lang/syntax/ast.h */
@@ -33,6 +37,13 @@ struct Unit; /* lang/syntax/ast.h */
 qs_status qkernel_do(qs_vm *vm, bool serial, int nin, const qs_value *in);
 void qlaunch_close(qs_vm *vm);
 void qkernel_forget(qs_vm *vm, const struct Unit *u); /* what was compiled of its kernels goes; none of them can run */
+
+/* -- row.c: derivatives of operators and functions of elements ----------------------------------------------------- */
+/* *result was computed from these arguments by the row e; it is recorded, and gets its trace.  Arguments are as they
+ * were before, with their traces. */
+qs_status qrow_record(qs_vm *vm, Elem e, int n, const qs_value *args, qs_value *result);
+/* The row of these arguments, computed and recorded. */
+qs_status qrow_apply(qs_vm *vm, Elem e, int n, const qs_value *args, qs_value *out);
 
 /* -- devices.c ----------------------------------------------------------------------------------------------------- */
 void qdevices_list(qs_vm *vm, Text *out); /* a line for each, and for each kind of which there is none */

@@ -1,5 +1,6 @@
 /* loop_cost.c -- how many steps the interpreter would take for a loop, from its tree and the variables as they are. */
 #include "lang/syntax/operators.h"
+#include "vm/grad/tape.h"
 #include "vm/launch/loop_run.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@ static qs_value meaning(const Estimate *e, const Sym *sym) {
     qs_value v = qval_unset();
     if (sym && e->f) (void)qloop_find(e->vm, e->f, sym, &v);
     else if (sym && sym->kind == SYM_GLOBAL) v = *qvm_global(e->vm, (uint64_t)sym->index);
-    return v;
+    return qtape_plain(v);
 }
 
 static double known_symbol(const Estimate *e, const Sym *sym) {

@@ -1,5 +1,8 @@
 /* loop_run.c -- parameters of a version, its launch, variables afterwards. */
 #include "vm/launch/loop_run.h"
+#include "vm/launch/record.h"
+
+#include "vm/base/warning.h"
 
 #include <math.h>
 #include <string.h>
@@ -8,8 +11,15 @@
 static void bind_real(Call *c, int i, double x) { qbind_number(&c->run.bound, i, (KSlot){.F64 = x}.bits, 8); }
 static void bind_whole(Call *c, int i, int64_t x) { qbind_number(&c->run.bound, i, (KSlot){.I64 = x}.bits, 8); }
 
+/* With its trace. */
+static qs_value given(const Call *c, int source) {
+    const Site site = {c->f->fn, c->f->base};
+    return qtape_is_on(c->vm) ? qentry_given(c->vm, &c->v->base.entries[source], &site, c->value) : qs_nil();
+}
+
 static void bind_source(Call *c, int i, int source, const KParam *p) {
     qs_value v = c->value[source];
+    c->run.bound.origin[i] = (Origin){given(c, source), 0};
     if (v.kind == QS_ARRAY) qbind_array(&c->run.bound, i, v.u.p, p->written ? QS_READWRITE : QS_READ);
     else if (v.kind == QS_COMPLEX) bind_real(c, i, ((const Complex *)v.u.p)->re);
     else if (p->dtype == QS_F64) bind_real(c, i, qval_number(v));
@@ -30,10 +40,14 @@ static void bind_all(Call *c, const LoopCode *code) {
     for (int i = 0; i < code->func->nparams; i++) {
         const LoopBind *b = &code->binds[i];
         const KParam *p = &code->func->params[i];
+        to->origin[i] = (Origin){qs_nil(), 0};
         switch ((LoopBindKind)b->kind) {
         case LOOP_SOURCE: case LOOP_SNAPSHOT: bind_source(c, i, b->index, p); break;
-        case LOOP_IMAGINARY: bind_real(c, i, ((const Complex *)c->value[b->index].u.p)->im); break;
-        case LOOP_REALS: qbind_memory(to, i, c->reals, RESULTS); break;
+        case LOOP_IMAGINARY:
+            to->origin[i] = (Origin){given(c, b->index), 1};
+            bind_real(c, i, ((const Complex *)c->value[b->index].u.p)->im);
+            break;
+        case LOOP_REALS: qbind_memory(to, i, c->reals, RESULTS + LOOP_NOTES); break;
         case LOOP_WHOLES: qbind_memory(to, i, c->wholes, RESULTS); break;
         case LOOP_PARTS: qbind_memory(to, i, c->parts, PARTS * LOOP_CHUNKS); break;
         case LOOP_SUMS: qbind_memory(to, i, c->sums[b->index], c->nchunks * qloop_sum_count(c, b->index)); break;
@@ -43,6 +57,12 @@ static void bind_all(Call *c, const LoopCode *code) {
         default: bind_counter(c, i, b, p); break;
         }
     }
+}
+
+bool qloop_is_recorded(const Call *c) {
+    for (int i = 0; i < c->v->base.nentries; i++)
+        if (qtape_is_recorded(c->vm, given(c, i))) return true;
+    return false;
 }
 
 static qs_status bind(Run *run) {
@@ -60,6 +80,7 @@ Array *qloop_array(const Call *c, const LoopBind *b) {
 /* The array of parameter i shares memory with another one that is written. */
 static bool meets_written(const Call *c, const LoopCode *code, int i) {
     const Array *a = qloop_array(c, &code->binds[i]);
+    if (!code->func->params[i].read && !code->func->params[i].written) return false; /* extents only */
     for (int k = 0; a && k < code->func->nparams; k++) {
         const Array *b = k != i && code->func->params[k].written ? qloop_array(c, &code->binds[k]) : NULL;
         if (b && qbuf_overlap(b->buf, a->buf)) return true;
@@ -120,10 +141,12 @@ static qs_status vector_value(Call *c, const LoopOut *o, qs_value *out) {
     qs_dtype d = qvm_ctx(c->vm)->scalar_dtype;
     Array *a;
     void *p;
-    for (int i = 0; i < o->length; i++)
-        if (qdtype_rounds_whole(c->reals[o->slot + i])) d = QS_F64;
+    if (c->reals[o->slot + o->length] != 0) d = QS_F64;
     TRY(qarr_new(c->vm, d, o->columns ? 2 : 1, dims, false, &a));
     *out = qarr_value(a);
+    for (int i = 0; i < c->v->base.nentries && i < LOOP_TWO; i++)
+        if (o->like & LOOP_LIKE(i) && c->value[i].kind == QS_ARRAY) qarr_keep(a, qval_array(c->value[i])->ndim);
+    if (o->like & LOOP_LIKE(LOOP_TWO)) qarr_keep(a, 2);
     TRY(qarr_write(c->vm, a, &p));
     for (int i = 0; i < o->length; i++)
         if (a->dtype == QS_F64) ((double *)p)[i] = c->reals[o->slot + i];
@@ -141,13 +164,58 @@ static qs_status result(Call *c, const LoopOut *o, qs_value *out) {
     }
 }
 
-static qs_status set_variables(Call *c) {
+static bool was_set(const Call *c, const LoopOut *o) { return o->given < 0 || c->reals[o->given] != 0; }
+
+/* How many of the reals make the variable. */
+static int parts_of(const LoopOut *o) {
+    return o->kind == LOOP_NUM ? 1 : o->kind == LOOP_COMPLEX ? 2 : o->kind == LOOP_VECTOR ? o->length : 0;
+}
+
+/* Where a tape records the loop, each real gets its trace. */
+static qs_status record(Call *c, qs_value *part) {
+    const LoopResult *code = &c->v->code;
+    const LoopCode *ran = qloop_code(c->v, (LoopVersion)c->run.which);
+    Extracted from[RESULTS];
+    int n = 0, reals = 0;
+    while (reals < ran->func->nparams && ran->binds[reals].kind != LOOP_REALS) reals++;
+    for (int i = 0; reals < ran->func->nparams && i < code->nouts; i++)
+        for (int k = 0; was_set(c, &code->outs[i]) && k < parts_of(&code->outs[i]); k++) {
+            int slot = code->outs[i].slot + k;
+            part[slot] = qs_num(c->reals[slot]);
+            from[n++] = (Extracted){reals, slot, &part[slot]};
+        }
+    return qrecord_end(&c->run, n, from);
+}
+
+static qs_status traced_vector(Call *c, const LoopOut *o, qs_value *part, qs_value plain, qs_value *out) {
+    Array *a = qval_array(plain), *traced;
+    int64_t at[LOOP_VECTOR_MAX];
+    Shape s = {.dtype = (qs_dtype)a->dtype, .ndim = a->ndim, .rank = a->rank};
+    memcpy(s.dims, a->dims, sizeof s.dims);
+    for (int i = 0; i < o->length; i++) at[i] = i;
+    qs_status st = qpiece_put(c->vm, &s, o->length, at, part + o->slot, &traced);
+    qval_release(c->vm, plain);
+    if (st == QS_OK) *out = qarr_value(traced);
+    return st;
+}
+
+/* part NULL: nothing records the loop. */
+static qs_status variable(Call *c, const LoopOut *o, qs_value *part, qs_value *out) {
+    qs_value plain;
+    if (part && o->kind == LOOP_COMPLEX) return qrow_apply(c->vm, EL_complex, 2, part + o->slot, out);
+    if (part && o->kind == LOOP_NUM) return *out = qval_retain(part[o->slot]), QS_OK;
+    TRY(result(c, o, &plain));
+    if (part && o->kind == LOOP_VECTOR) return traced_vector(c, o, part, plain, out);
+    return *out = plain, QS_OK;
+}
+
+static qs_status put_variables(Call *c, qs_value *part) {
     const LoopResult *code = &c->v->code;
     for (int i = 0; i < code->nouts; i++) {
         const LoopOut *o = &code->outs[i];
         qs_value v = qs_nil();
-        if (o->given >= 0 && c->reals[o->given] == 0) continue;
-        qs_status s = result(c, o, &v);
+        if (!was_set(c, o)) continue;
+        qs_status s = variable(c, o, part, &v);
         if (s != QS_OK) return qval_release(c->vm, v), s;
         if (o->object >= 0) {
             s = qobj_set(c->vm, c->value[o->object].u.p, o->sym->name, v);
@@ -160,6 +228,16 @@ static qs_status set_variables(Call *c) {
     return QS_OK;
 }
 
+static qs_status set_variables(Call *c) {
+    qs_value part[RESULTS];
+    if (!c->run.recorded) return put_variables(c, NULL);
+    for (int i = 0; i < RESULTS; i++) part[i] = qs_nil();
+    qs_status s = record(c, part);
+    if (s == QS_OK) s = put_variables(c, part);
+    for (int i = 0; i < RESULTS; i++) qval_release(c->vm, part[i]);
+    return s;
+}
+
 static void note_drawn(Call *c, LoopVersion which) {
     const LoopResult *code = &c->v->code;
     uint64_t *drawn = &qvm(c->vm)->random_drawn;
@@ -168,9 +246,20 @@ static void note_drawn(Call *c, LoopVersion which) {
     else *drawn = (uint64_t)c->wholes[code->drawn];
 }
 
+static qs_status warn(Call *c) {
+    const LoopResult *code = &c->v->code;
+    for (int i = 0; i < code->nnotes; i++) {
+        const LoopNote *n = &code->notes[i];
+        if (c->reals[LOOP_NOTE + i] != 0)
+            TRY(qwarn_slip(qvm_ctx(c->vm), qast_where(n->func->unit, n->pos), (Slip)n->slip));
+    }
+    return QS_OK;
+}
+
 static qs_status finish(Call *c, bool *again) {
     LoopVersion which = (LoopVersion)c->run.which;
     bool failed = c->run.fault.message;
+    if (failed) qrecord_drop(&c->run);
     if (which == PARALLEL && failed) return *again = true, QS_OK; /* nothing was changed */
     if (which == PARALLEL && c->v->code.chunked) {
         if (!qloop_reduce(c)) return *again = true, QS_OK;
@@ -178,6 +267,7 @@ static qs_status finish(Call *c, bool *again) {
     }
     note_drawn(c, which);
     TRY(set_variables(c));
+    TRY(warn(c));
     return failed ? qloop_fault(c) : QS_OK;
 }
 
@@ -192,11 +282,12 @@ static double steps_of(const Call *c, LoopVersion which, double positions) {
 qs_status qloop_run(Call *c, Device *d, LoopVersion which, const Launch *l, bool *again) {
     Run *r = &c->run;
     r->form = &c->v->base, r->which = (int)which, r->optional = true, r->device = d, r->chosen = false;
-    r->bind = bind, r->fit = NULL;
+    r->bind = bind, r->fit = NULL, r->unrecorded = false;
     r->launch = *l, r->launch.any_block = which == PARALLEL;
     r->positions = c->v->code.chunked ? c->turns : 1;
     for (int i = 0; !c->v->code.chunked && i < l->rank; i++) r->positions *= (double)l->domain[i];
     r->steps = steps_of(c, which, r->positions);
+    memset(c->reals + LOOP_NOTE, 0, LOOP_NOTES * sizeof *c->reals);
     TRY(qlaunch_run(r));
     return finish(c, again);
 }

@@ -12,7 +12,7 @@
 #include "vm/launch/regions.h"
 #include "vm/launch/run.h"
 
-enum { RESULTS = 128, PARTS = 16 };
+enum { RESULTS = LOOP_NOTE, PARTS = 16 };
 
 typedef enum { EXACT, QUICK, PARALLEL } LoopVersion; /* also the versions of the Form */
 
@@ -49,7 +49,7 @@ typedef struct {
     int64_t chunk;                /* turns of one; how many there are */
     int64_t nchunks;
     double *sums[LOOP_SUM_ARRAYS];
-    double reals[RESULTS], parts[PARTS * LOOP_CHUNKS];
+    double reals[RESULTS + LOOP_NOTES], parts[PARTS * LOOP_CHUNKS];
     int64_t wholes[RESULTS];
     char order[LOOP_WHY];         /* why this run is in order although there is a parallel version; "": it is not */
     const Source *order_src;
@@ -78,6 +78,7 @@ typedef enum { FRAME_NOT, FRAME, FRAME_OF_SUMS /* what these add up has other bi
 LoopFrame qloop_is_frame(qs_vm *vm, const Frame *f, const LoopRegion *r);
 
 /* -- loop_run.c -------------------------------------------------------------------------------------------------- */
+bool qloop_is_recorded(const Call *c);                                    /* by a tape, for derivatives */
 Array *qloop_array(const Call *c, const LoopBind *b);                     /* NULL: it is no array that enters */
 bool qloop_apart(const Call *c, const LoopCode *code);
 bool qloop_vectors_apart(const Call *c); /* what is read only at the beginning shares no memory with what is written */

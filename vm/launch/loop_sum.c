@@ -6,6 +6,7 @@
 #include "vm/launch/loop_run.h"
 
 #include "lang/kernel/ir/sem.h"
+#include "vm/grad/tape.h"
 
 #include <math.h>
 
@@ -57,7 +58,7 @@ bool qloop_cut(Call *c, Launch *l) {
     l->domain[0] = c->nchunks;
     for (int i = 0; i < code->nouts; i++) { /* no comparison with a nan is true, which max and min do not know */
         const LoopOut *o = &code->outs[i];
-        if (o->reduce && isnan(qval_number(*qloop_place(c->vm, c->f, o->sym))))
+        if (o->reduce && isnan(qval_number(qtape_plain(*qloop_place(c->vm, c->f, o->sym)))))
             return qloop_because(c, "%s is nan", o->sym->name->s), false;
     }
     for (int i = 0; i < code->nsums; i++)
@@ -102,7 +103,7 @@ bool qloop_reduce(Call *c) {
         const LoopOut *o = &code->outs[i];
         if (!o->reduce) continue;
         const double *part = c->parts + o->part * LOOP_CHUNKS;
-        double s = qval_number(*qloop_place(c->vm, c->f, o->sym));
+        double s = qval_number(qtape_plain(*qloop_place(c->vm, c->f, o->sym)));
         for (int64_t k = 0; k < c->nchunks; k++) {
             if (o->reduce == REDUCE_PRODUCT && !is_plain(s, part + k)) return false;
             s = combined(o->reduce, s, part[k]);

@@ -62,6 +62,7 @@ static LoopValue describe(const Asking *a, int entry) {
     case QS_COMPLEX: out.kind = LOOP_COMPLEX; break;
     case QS_ARRAY: describe_array(e, v.u.p, &out); break;
     case QS_FUNCTION: describe_function(a->e.vm, v.u.p, &out); break;
+    case QS_CELL: out.kind = LOOP_CELL; break;
     case QS_OBJECT: out.kind = LOOP_OBJECT, out.cls = ((const Object *)v.u.p)->cls; break;
     default: break;
     }
@@ -102,6 +103,10 @@ static void ask_field(void *ud, int of, const Str *name, LoopValue *out) {
     if (found && qstr_equal(found, name)) *out = value_of(a, FROM_FIELD, of, (int)i, name);
 }
 
+static void ask_item(void *ud, int of, int number, LoopValue *out) {
+    *out = value_of(ud, FROM_ITEM, of, number, NULL);
+}
+
 static bool ask_settable(void *ud, int of, const Str *name, const Type **type) {
     const Asking *a = ud;
     const Class *cls = ((const Object *)a->e.value[of].u.p)->cls;
@@ -140,7 +145,7 @@ static int64_t ask_extent(void *ud, int source, int axis) {
 LoopJob qloop_job(Asking *a, const LoopRegion *r, const LoopRange *ranges) {
     Func *func = a->f->proto->func;
     const Machine *m = qvm(a->e.vm);
-    LoopJob job = {.loop = r->loop, .func = func, .ud = a, .value = ask, .field = ask_field,
+    LoopJob job = {.loop = r->loop, .func = func, .ud = a, .value = ask, .field = ask_field, .item = ask_item,
                    .settable = ask_settable, .method = ask_method, .is_of_class = ask_class, .extent = ask_extent,
                    .ends = m->config.final && func->unit == m->main_module->units[0]};
     memcpy(job.range, ranges, sizeof job.range);

@@ -14,8 +14,13 @@ enum { MAX_PARAMS = 160 };
  * for memory that several arguments share, a buffer is made that lasts as long as the launch. */
 typedef struct { Buffer *buf; void *host; size_t nbytes; uint8_t mode; bool made; DevPtr block; } Locked;
 
+/* Of a number: where it comes from, when that is traced: a traced number, of a complex one the part, or an array and
+ * the element of it. */
+typedef struct { qs_value from; int part; } Origin;
+
 typedef struct {
     DevArg arg[MAX_PARAMS];
+    Origin origin[MAX_PARAMS]; /* set while a tape records (qtape_is_on) */
     Array *array[MAX_PARAMS];  /* of a parameter that is an array; NULL: it is memory of the host */
     int lock[MAX_PARAMS];      /* of a parameter that is an array: its number in `locked` */
     Locked locked[MAX_PARAMS];
@@ -34,6 +39,8 @@ typedef struct Run {
     bool chosen;               /* choose.c chose the device, by what it has measured */
     bool loaded, launched;     /* how far the run got */
     DevFault fault;            /* message 0: none */
+    bool unrecorded;           /* of what a tape wants to know the owner records something else */
+    struct Recorded *recorded; /* record.c: for the tape; NULL: it does not record this */
     qs_status (*bind)(struct Run *); /* sets the arguments that do not depend on the device */
     qs_status (*fit)(struct Run *);  /* sets version, block and results for the device; NULL: nothing depends on it */
     Binding bound;
@@ -50,14 +57,26 @@ typedef struct Launches {
     struct Report *report;     /* report.c; NULL: nobody wants to know */
     double bandwidth[MAX_DEVICES]; /* to the device, in bytes per nanosecond; 0: not measured */
     double launch[MAX_DEVICES], making[MAX_DEVICES]; /* nanoseconds of a launch, of making a program; 0: not measured */
+    Forms *rows;               /* row.c: by row of elem.def; NULL: none yet */
     uint8_t makers;            /* numbers given to forms so far: Choice.maker */
 } Launches;
 Launches *qlaunch_state(qs_vm *vm); /* made on first use */
 /* All launches of the program come through here. */
 qs_status qlaunch_run(Run *r);
 void qkernel_close(qs_vm *vm); /* kernel.c */
+void qrow_close(qs_vm *vm);    /* row.c */
 /* The text of r->fault is the error, at this place. */
 qs_status qlaunch_fault(const Run *r, Where at);
+
+/* -- record.c: what is launched, as a node of the tape ------------------------------------------------------------- */
+/* A variable that the program gets from an array of results: element `element` of that of parameter `param`, replaced
+ * by the same value with its trace. */
+typedef struct { int param; int64_t element; qs_value *v; } Extracted;
+/* Before the launch, with everything bound: r->recorded, when a value that enters is recorded. */
+qs_status qrecord_begin(Run *r);
+/* After it: arrays that were written get their traces, then the variables. */
+qs_status qrecord_end(Run *r, int n, const Extracted *from);
+void qrecord_drop(Run *r); /* instead: nothing was computed */
 
 /* -- bind.c -------------------------------------------------------------------------------------------------------- */
 static inline void qbind_number(Binding *b, int i, uint64_t bits, size_t size) {
@@ -103,4 +122,5 @@ qs_status qdevices_current(qs_vm *vm, Device **out); /* opens the default device
 /* A block for code that uses blocks and is launched without one. */
 void qdevices_block(const Device *d, int rank, const int64_t *domain, int32_t *block);
 void qdevices_close(qs_vm *vm);
+void qdevices_forked(qs_vm *vm); /* in the child: those with memory of their own are lost */
 #endif

@@ -1,4 +1,5 @@
 /* api.c -- the public functions of quasar.h: thin doors to the files that do the work. */
+#include "vm/grad/tape.h"
 #include "vm/array/index.h"
 #include "vm/base/number.h"
 #include "vm/base/warning.h"
@@ -84,9 +85,9 @@ static void keep_config(qs_vm *vm, const qs_config *c) {
     m->config.library_path = keep(vm, c->library_path);
     m->config.cache_dir = keep(vm, c->cache_dir);
     m->config.compile_for = keep(vm, c->compile_for);
-    const char *unbuffered = getenv("PYTHONUNBUFFERED"); /* what containers and cluster jobs set to see progress */
+    m->config.llvmlite = keep(vm, c->llvmlite);
     m->line_buffered = !c->write && isatty(1);
-    m->unbuffered = !c->write && unbuffered && *unbuffered;
+    m->unbuffered = !c->write && c->unbuffered;
     bool never = c->loops && !strcmp(c->loops, "never"), always = c->loops && !strcmp(c->loops, "always");
     m->loop_least = never ? INT64_MAX : always ? 1 : LOOP_LEAST;
     m->loop_look = qloop_next_look(m->loop_least);
@@ -118,6 +119,7 @@ qs_status qs_open(const qs_config *config, qs_vm **out) {
     keep_config(*out, &c);
     m->base.nthreads = c.threads;
     m->base.warn = tell_warning;
+    m->base.llvmlite = m->config.llvmlite;
     m->base.no_warnings = c.no_warnings;
     return start(*out);
 }
@@ -136,6 +138,7 @@ void qs_close(qs_vm *vm) {
     if (m->python) m->python->closed(vm);
     qtext_free(&m->out);
     qtext_free(&m->report);
+    qtape_close(vm);
     qctx_close(&m->base);
     free(m);
 }
@@ -147,14 +150,18 @@ void *qs_userdata(qs_vm *vm) { return qvm(vm)->config.ud; }
 
 /* Control goes back to the host program: it shall see what was printed. */
 static qs_status back(qs_vm *vm, qs_status s) {
-    if (qvm(vm)->depth == 0) qvm_flush(vm);
+    if (qvm(vm)->depth == 0) {
+        qs_status shown = qfigure_flush(vm); /* after an error, too, which is then the first one */
+        s = s == QS_OK ? shown : s;
+        qvm_flush(vm);
+    }
     return s;
 }
 
 static qs_status load(qs_vm *vm, const char *name, const char *src, size_t n) {
     Module *m;
     TRY(qmod_load_text(vm, name, src, n, &m));
-    qmod_use(vm, qvm(vm)->session, m);
+    if (!m->left) qmod_use(vm, qvm(vm)->session, m);
     return qmod_run(vm, m);
 }
 
@@ -286,6 +293,7 @@ qs_status qvm_attend(qs_vm *vm) {
     Machine *m = qvm(vm);
     qflag_lower(&m->attention);
     if (qvm_take_interrupt(vm)) return qerr_set(&m->base, QS_EINTERRUPT, "interrupted");
+    if (m->windows) TRY(m->windows(vm));
     return m->python ? m->python->yield(vm) : QS_OK;
 }
 
@@ -464,8 +472,10 @@ qs_status qs_lock(qs_vm *vm, qs_value v, int device, qs_access mode, void **ptr)
     Device host = {.memory = HOST_MEMORY, .name = "the host"}, *d;
     DevPtr p;
     if (v.kind != QS_ARRAY) return not_a(vm, "an array", v);
+    if (qtape_forbids(vm, qval_array(v))) return qtape_forbidden(vm, qval_array(v));
     TRY(device_of(vm, device, &d));
     if (!d) d = &host;
+    if (qtape_forbids(vm, v.u.p)) return qtape_forbidden(vm);
     qs_status s = qbuf_lock(qvm_ctx(vm), qval_array(v)->buf, d, mode, &p);
     if (s != QS_OK) return qarr_lock_failed(vm, qval_array(v), NULL, s);
     if (d->memory != HOST_MEMORY && (s = d->ops->sync(d)) != QS_OK) return give_back(vm, v, d, mode), s;

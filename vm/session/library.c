@@ -60,6 +60,8 @@ static bool in_library(const char *name, char *out) {
     return qlibrary_beside(places, sizeof places / sizeof *places, name, out);
 }
 
+bool qlibrary_own(const char *name, char out[PATH_MAX]) { return in_library(name, out); }
+
 bool qlibrary_find(qs_vm *vm, const char *name, char out[PATH_MAX]) {
     return in_folders(qvm(vm)->config.library_path, name, out) || in_folders(getenv("QUASAR_PATH"), name, out) ||
            in_library(name, out);

@@ -157,11 +157,14 @@ static qs_value *save_functions(qs_vm *vm, Module *m, const Unit *u) {
 }
 
 static void settle_functions(qs_vm *vm, Module *m, const Unit *u, qs_value *before, bool taken) {
-    for (int i = 0; i < u->nfuncs; i++) {
-        if (taken) qval_release(vm, before[i]);
-        else qinterp_put(vm, qvm_global(vm, (uint64_t)qnames_slot(vm, m, u->funcs[i]->u.func->name)), before[i]);
+    for (int i = 0; !taken && i < u->nfuncs; i++) {
+        qs_value *at = qvm_global(vm, (uint64_t)qnames_slot(vm, m, u->funcs[i]->u.func->name)), now = *at;
+        *at = before[i];
+        before[i] = now;
     }
-    qmem_free(qvm_ctx(vm), before, (size_t)u->nfuncs * sizeof *before);
+    int n = u->nfuncs; /* what goes may be the last of something that compiles when it goes */
+    for (int i = 0; i < n; i++) qval_release(vm, before[i]);
+    qmem_free(qvm_ctx(vm), before, (size_t)n * sizeof *before);
 }
 
 qs_status qlink_unit(qs_vm *vm, Module *m, Unit *u) {

@@ -204,7 +204,7 @@ static qs_status resolve_import(qs_vm *vm, const Unit *u, const Node *n, char ou
         if (!qlibrary_find(vm, file, out)) out[0] = 0;
     } else if (is_binary(name)) {
         s = qerr_at(qvm_ctx(vm), QS_EIO, w, "library %s is not available: only .q files can be imported", name);
-    } else if (!qlibrary_find_import(vm, importer, name, out)) {
+    } else if (!qcarry_find(vm, importer, name, out) && !qlibrary_find_import(vm, importer, name, out)) {
         s = qerr_at(qvm_ctx(vm), QS_EIO, w,
                     "cannot find %s, neither beside the file that imports it nor in the library", name);
     }
@@ -214,7 +214,7 @@ static qs_status resolve_import(qs_vm *vm, const Unit *u, const Node *n, char ou
 
 /* -- loading ----------------------------------------------------------------------------------------------------- */
 
-static Module *module_at(qs_vm *vm, const char *path) {
+Module *qmod_at(qs_vm *vm, const char *path) {
     for (Module *m = qvm(vm)->modules; m; m = m->next)
         if (strcmp(m->path, path) == 0 && m != qvm(vm)->session) return m;
     return NULL;
@@ -303,15 +303,17 @@ static void note_file(Module *m) {
 static qs_status read_module(qs_vm *vm, const char *path, Fresh *fresh, Module **out) {
     size_t n;
     char cwd[PATH_MAX];
-    Module *old = *out = module_at(vm, path);
+    Module *old = *out = qmod_at(vm, path);
     if (old && !is_stale(vm, old)) return QS_OK;
     Module *m = *out = new_module(vm, path);
     qretire_inherit(m, old);
     note_file(m);
-    char *text = read_file(vm, path, &n);
-    if (!text) return m->path[0] = 0, qerr_set(qvm_ctx(vm), QS_EIO, "cannot read %s", path);
-    Source *src = qsource_add(qvm_ctx(vm), shown_path(path, cwd), text, n);
-    free(text);
+    const char *carried = qcarry_text(vm, path, &n);
+    if (carried) m->bytes = -1;
+    char *read = carried ? NULL : read_file(vm, path, &n);
+    if (!carried && !read) return m->path[0] = 0, qerr_set(qvm_ctx(vm), QS_EIO, "cannot read %s", path);
+    Source *src = qsource_add(qvm_ctx(vm), shown_path(path, cwd), carried ? carried : read, n);
+    free(read);
     qs_status s = read_source(vm, m, src, fresh);
     if (s) m->path[0] = 0;
     return s;
@@ -402,12 +404,13 @@ qs_status qmod_load_text(qs_vm *vm, const char *name, const char *text, size_t n
     Fresh fresh = {.n = 0};
     qretire_sweep(vm);
     Source *src = qsource_add(qvm_ctx(vm), name, text, n);
-    Module *old = module_at(vm, name), *m = *out = new_module(vm, name);
+    Module *old = qmod_at(vm, name), *m = *out = new_module(vm, name);
     m->bytes = -1;
     qretire_inherit(m, old);
     qs_status s = load(vm, read_source(vm, m, src, &fresh), &fresh);
     if (s) m->path[0] = 0;
     Module *left = s ? m : old;
+    if (s) m->state = MOD_DONE;
     if (left) qretire_module(vm, left);
     return s;
 }
@@ -432,6 +435,7 @@ qs_status qmod_run(qs_vm *vm, Module *m) {
     m->state = MOD_RUNNING;
     qs_status s = qvm_call(vm, qval_object(QS_FUNCTION, m->main), 0, NULL, 0, NULL, 0, NULL);
     m->state = MOD_DONE;
+    if (m->left) qretire_module(vm, m);
     return s;
 }
 
@@ -501,7 +505,7 @@ qs_status qvm_lookup_builtin(qs_vm *vm, const char *name, qs_value *out) {
 }
 
 static qs_status slot_in(qs_vm *vm, const char *module, const char *name, uint64_t *slot) {
-    Module *m = module_at(vm, module);
+    Module *m = qmod_at(vm, module);
     if (!m) return qerr_set(qvm_ctx(vm), QS_ENAME, "no module is called %s", module);
     if (qmap_get(&m->names, qstr_cname(qvm_ctx(vm), name), slot) && !qval_is_unset(*qvm_global(vm, *slot)))
         return QS_OK;
@@ -528,7 +532,7 @@ qs_status qvm_assign_in(qs_vm *vm, const char *module, const char *name, qs_valu
 
 void qvm_each_name(qs_vm *vm, const char *module, void (*f)(void *ud, const char *name), void *ud) {
     const NameVisitor v = {f, ud};
-    Module *m = module ? module_at(vm, module) : NULL;
+    Module *m = module ? qmod_at(vm, module) : NULL;
     if (!module) qnames_each(vm, qvm(vm)->session, f, ud);
     else if (m) qnames_in(&m->names, &v);
 }
@@ -600,5 +604,6 @@ void qmod_close(qs_vm *vm) {
         next = at->next;
         close_module(vm, at);
     }
+    qcarry_close(vm);
     qnames_close(vm);
 }

@@ -2,7 +2,7 @@
  *
  *     module.c    finds, reads and runs files       names.c     what a name means to a module
  *     link.c      joins a file to its imports       modtype.c   what a type means to it
- *     retire.c    what became of replaced ones
+ *     retire.c    what became of replaced ones      carry.c     programs as texts, for other processes
  *
  * Paths and texts come in, running programs go out; api.c is the door for host programs (quasar.h), qrun.c and prompt.c
  * are the command.  The interpreter asks here what a name or a type means.
@@ -43,6 +43,7 @@ typedef struct Module {
     struct Module **imports; uint32_t nimports, cap_imports;
     Reduction **rules; uint32_t nrules, cap_rules; bool rules_known; /* its own and its imports', ordered */
     ModState state;
+    bool left;                 /* another one has taken its place before it had run: it goes then */
     struct timespec changed; int64_t bytes; /* of its file, when it was read */
     uint32_t visited;        /* of the walk over imports that came by last */
     Function *main;          /* its top level */
@@ -61,10 +62,16 @@ qs_status qmod_load_file(qs_vm *vm, const char *path, Module **out);
 qs_status qmod_load_text(qs_vm *vm, const char *name, const char *text, size_t n, Module **out);
 /* Loads again what the session imported and was edited since, with what imports it, and runs it.  Each goes to f. */
 qs_status qmod_reload(qs_vm *vm, void (*f)(qs_vm *vm, const Module *m));
+Module *qmod_at(qs_vm *vm, const char *path);                 /* the one that is loaded; NULL: none */
 qs_status qmod_run(qs_vm *vm, Module *m);                     /* its top level, once */
 qs_status qmod_import(qs_vm *vm, Node *import);               /* an import statement is reached */
 qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out); /* one more unit of the session */
 void qmod_use(qs_vm *vm, Module *into, Module *m);            /* names of m become visible in `into` */
+
+/* carry.c: a text that came with a program of another process; NULL, false: there is none. */
+const char *qcarry_text(qs_vm *vm, const char *path, size_t *n);
+bool qcarry_find(qs_vm *vm, const char *importer, const char *name, char out[]);
+void qcarry_close(qs_vm *vm);
 
 Reduction **qmod_rules(qs_vm *vm, Module *m, int *n);         /* those that apply to its code */
 

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -149,6 +150,7 @@ typedef struct {
     char *(*readline)(const char *prompt);  /* NULL: plain */
     void (*add_history)(const char *line);
     int (*write_history)(const char *file);
+    int (**while_waiting)(void);            /* what libedit calls over and over while nobody types; NULL: unknown */
     char history[PATH_MAX];                 /* the file, "" for none */
     struct Completion completion;
 } Lines;
@@ -188,6 +190,7 @@ static void open_lines(qs_vm *vm, Lines *l) {
         setlocale(LC_CTYPE, ""); /* else what is not ASCII is dropped while it is typed */
     *(void **)&l->readline = dlsym(lib, "readline");
     *(void **)&l->add_history = dlsym(lib, "add_history");
+    l->while_waiting = dlsym(lib, "rl_event_hook");
     open_history(l, lib);
     open_completion(l, lib);
 }
@@ -214,8 +217,23 @@ static char *plain_line(const Lines *l, const char *prompt) {
     return line;
 }
 
+/* Functions of the program are run for what happens in windows; their errors are told, and end nothing. */
+static int look_at_windows(void) {
+    qs_vm *vm = completing->vm;
+    if (!qflag_is_up(&qvm(vm)->attention)) return nanosleep(&(struct timespec){0, 20000000}, NULL);
+    qpython_busy(vm);
+    if (qvm_attend(vm) != QS_OK) {
+        fprintf(stderr, "\n%s", qs_error_report(vm));
+        qs_error_clear(vm);
+    }
+    qvm_flush(vm);
+    qpython_idle(vm);
+    return 0;
+}
+
 static char *next_line(const Lines *l, const char *prompt) {
     if (!l->readline) return plain_line(l, prompt);
+    if (l->while_waiting) *l->while_waiting = qvm(l->vm)->windows ? look_at_windows : NULL;
     char *line = l->readline(prompt);
     if (line && *line && l->add_history) l->add_history(line);
     return line;

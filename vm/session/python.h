@@ -60,4 +60,17 @@ void qthread_free(qs_vm *vm, QThread *t);    /* with its stack */
 void qthread_drop(qs_vm *vm, QThread *t);    /* what qthread_running gave, without one */
 /* The running thread's state goes to `from`, and the machine goes on with that of `to`. */
 void qthread_switch(qs_vm *vm, QThread *from, QThread *to);
+/* In the child of a fork, of a machine in which nobody works without the GIL: it goes on, on the thread that is left.
+ */
+void qthread_forked(qs_vm *vm);
+
+/* -- carry.c: a program as texts, for other processes -------------------------------------------------------------- */
+/* The module whose program defines a function, type or object; NULL: it is built in, or was typed at the prompt. */
+const char *qcarry_home(qs_vm *vm, qs_value v);
+/* The text of the module of that name, the last one, and before it those of what it imports, but the library's.
+ * False: there is no such module. */
+bool qcarry_each(qs_vm *vm, const char *module, void (*f)(void *ud, const char *path, const char *text, size_t n),
+                 void *ud);
+/* Imports that mean `path` find this text from now on; QS_EVALUE when it is loaded with another one. */
+qs_status qcarry_take(qs_vm *vm, const char *path, const char *text, size_t n);
 #endif

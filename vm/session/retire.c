@@ -23,18 +23,25 @@ void qretire_unit(qs_vm *vm, Unit *u) {
 }
 
 void qretire_module(qs_vm *vm, Module *m) {
-    if (m->state == MOD_RUNNING) return;
+    if (m->state != MOD_DONE) { /* something that went has loaded another one in its place before it ran */
+        m->left = true;
+        return;
+    }
     Function *main = m->main;
     m->main = NULL;
     for (uint32_t i = 0; i < m->nunits; i++) qretire_unit(vm, m->units[i]);
     if (main) qval_release(vm, qval_object(QS_FUNCTION, main));
 }
 
+static Proto *proto_of(qs_vm *vm, const Unit *u) {
+    Proto *p = qvm(vm)->protos;
+    while (p && p->func->unit != u) p = p->next;
+    return p;
+}
+
+/* A value that goes may be the last one of something that compiles when it goes: the list is another one after each. */
 static void drop_protos(qs_vm *vm, const Unit *u) {
-    for (Proto *p = qvm(vm)->protos, *next; p; p = next) {
-        next = p->next;
-        if (p->func->unit == u) qproto_drop(vm, p);
-    }
+    for (Proto *p; (p = proto_of(vm, u));) qproto_drop(vm, p);
 }
 
 static void leave_module(Module *m, const Unit *u) {
@@ -79,12 +86,17 @@ bool qretire_adopt(qs_vm *vm, Module *m, Str *name, uint64_t *slot) {
     return true;
 }
 
+/* What goes is let go of when all is in its place: a finaliser of it may compile the same module again. */
 void qretire_settle(qs_vm *vm, Module *m, bool taken) {
-    for (uint32_t i = 0; i < m->nadopted; i++) {
-        if (taken) qval_release(vm, m->adopted[i].before);
-        else qinterp_put(vm, qvm_global(vm, m->adopted[i].slot), m->adopted[i].before);
-    }
-    qmem_free(qvm_ctx(vm), m->adopted, m->cap_adopted * sizeof *m->adopted);
+    Adopted *list = m->adopted;
+    uint32_t n = m->nadopted, cap = m->cap_adopted;
     m->adopted = NULL, m->nadopted = m->cap_adopted = 0;
     m->heir_of = NULL;
+    for (uint32_t i = 0; !taken && i < n; i++) {
+        qs_value *at = qvm_global(vm, list[i].slot), now = *at;
+        *at = list[i].before;
+        list[i].before = now;
+    }
+    for (uint32_t i = 0; i < n; i++) qval_release(vm, list[i].before);
+    qmem_free(qvm_ctx(vm), list, cap * sizeof *list);
 }

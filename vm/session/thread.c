@@ -1,6 +1,9 @@
 /* thread.c -- what of the machine belongs to a thread that runs script code: its stack, its frames, its error. */
 #include "vm/interp/frame.h"
+#include "vm/launch/run.h"
 #include "vm/session/python.h"
+
+#include <unistd.h>
 
 struct QThread {
     qs_value *stack, *stack_limit, *top;
@@ -43,4 +46,10 @@ void qthread_switch(qs_vm *vm, QThread *from, QThread *to) {
     m->nframes = to->nframes;
     m->depth = to->depth;
     m->base.err = to->err;
+}
+
+/* Random numbers of the processes of a pool shall differ, as those of Python's `random` do. */
+void qthread_forked(qs_vm *vm) {
+    qdevices_forked(vm);
+    qvm(vm)->random_seed += (uint64_t)getpid() * 0x9e3779b97f4a7c15;
 }

@@ -3,6 +3,7 @@
 #include "lang/syntax/ast.h"
 #include "vm/array/array.h"
 #include "vm/base/number.h"
+#include "vm/grad/tape.h"
 #include "vm/quasar.h"
 
 #include <ctype.h>
@@ -244,6 +245,7 @@ static qs_status add_value(Printer *p, qs_value v, const Above *above, int depth
     case QS_FUNCTION: add_function(p->t, v.u.p); break;
     case QS_TYPE: add_type(p->t, v.u.p); break;
     case QS_FOREIGN: return add_foreign(p, v.u.p);
+    case QS_TRACED: return add_value(p, qtape_plain(v), above, depth);
     }
     return QS_OK;
 }

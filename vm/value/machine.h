@@ -15,6 +15,7 @@ typedef struct Machine {
     struct GlobalCells *cells; Str **global_names; uint32_t nglobals, cap_globals;
     Map builtins;                    /* name -> global slot */
     struct Unit *dead_units;         /* programs of which nothing is left; freed by retire.c */
+    struct Carried *carried;         /* texts that came with programs of other processes; carry.c */
     /* interp.c */
     qs_value *stack, *stack_limit;
     qs_value *top;                   /* end of what the innermost native uses; frames above it know their own end */
@@ -32,6 +33,10 @@ typedef struct Machine {
     GcObj gc_list; size_t gc_count, gc_threshold; bool gc_running;
     /* object.c */
     GcObj *dying; bool burying;      /* containers whose count reached 0, waiting for their contents to be released */
+    /* tape.c */
+    uint64_t grad_levels;            /* bit per running level; 0: nothing is recorded */
+    uint32_t grad_inside;            /* who reads elements of traced arrays was let in by a door */
+    struct Tape *tape;               /* NULL until the first level */
     /* launch.c, devices.c */
     struct Launches *launches;
     struct Device *devices; int ndevices; struct Device *device; /* device: where kernels run */
@@ -42,6 +47,7 @@ typedef struct Machine {
     struct { bool tried, side_by_side; void *gemm[4]; int (*threads)(void); void (*set_threads)(int); } blas;
     /* stdlib */
     void *lib;                       /* random state, timer, figures: stdlib/core.c */
+    qs_status (*windows)(qs_vm *);   /* window.c: what people did in them; NULL: there were none */
     bool exiting; int exit_code;     /* exit(n) was called: QS_EINTERRUPT unwinds everything, no catch takes it */
     Text out;                        /* pending program output, flushed by qvm_flush */
     Text report; /* api.c: what qs_error_report gives; module.c: all diagnostics of a refused file */

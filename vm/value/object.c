@@ -3,6 +3,7 @@
 #include "devices/pool.h"
 #include "lang/syntax/ast.h"
 #include "vm/array/array.h"
+#include "vm/grad/tape.h"
 #include "vm/value/machine.h"
 
 #include <string.h>
@@ -92,6 +93,7 @@ void qval_destroy(qs_vm *vm, qs_value v) {
     case QS_STRING: qstr_free(qvm_ctx(vm), v.u.p); break;
     case QS_ARRAY: qarr_free(vm, v.u.p); break;
     case QS_COMPLEX: qmem_free(qvm_ctx(vm), v.u.p, sizeof(Complex)); break;
+    case QS_TRACED: qtape_free_number(vm, v.u.p); break;
     case QS_TYPE: qmem_free(qvm_ctx(vm), v.u.p, sizeof(TypeValue)); break;
     default: destroy_container(vm, v.u.p); break;
     }

@@ -54,16 +54,19 @@ typedef struct Array {
     uint8_t dtype;    /* qs_dtype */
     uint8_t rank;     /* 1..8 */
     uint8_t ndim;     /* at least rank; 0: one element without dimensions, from outside */
-    uint8_t source;   /* of size(x): the ndim of x; of transpose(x), where x is a vec: 1; else 0 */
+    uint8_t size_of;  /* a list that size(x) has made: the ndim of x; else 0 */
+    bool turned;      /* a column that transpose has made of a vec of one dimension */
     bool contiguous;
     Buffer *buf;
     size_t offset;    /* of the first element, in elements */
     size_t count;     /* product of dims */
+    struct Trace *trace; /* of which operation this is the result, while derivatives are taken (vm/grad/tape.h); NULL */
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
 } Array;
 enum { /* hdr.flags */
     ARRAY_AS_IS = 1,  /* memory that somebody wants used in place; it is never converted implicitly */
-    ARRAY_LITERAL = 2 /* as it is written in the program */
+    ARRAY_LITERAL = 2, /* as it is written in the program */
+    ARRAY_KEPT = 4 /* a snapshot of vm/grad/keep.c; it is never written */
 };
 
 enum { CELL_INFERRED = 1 }; /* hdr.flags: elem was seen in the items of a literal, and widens when it must */
@@ -116,7 +119,8 @@ typedef struct Foreign { GcObj gc; const struct qs_foreign_type *ftype; void *p;
 
 /* -- the machine, as most see it; the rest of it is in machine.h --------------------------------------------------- */
 static inline Ctx *qvm_ctx(qs_vm *vm) { return (Ctx *)vm; }
-/* What a loop does when it finds `attention` set: QS_EINTERRUPT after qs_interrupt. */
+/* What a loop does when it finds `attention` set: QS_EINTERRUPT after qs_interrupt.  May run functions of the program,
+ * for what happened in windows, and code of Python. */
 qs_status qvm_attend(qs_vm *vm);
 bool qvm_take_interrupt(qs_vm *vm); /* whether qs_interrupt was called since it was asked last */
 
@@ -130,8 +134,8 @@ const Type *qval_type(qs_vm *vm, qs_value v);             /* null has type ?? */
 const char *qval_type_name(qs_vm *vm, qs_value v);        /* "null", "vec", "point"; lives as long as vm */
 void qval_put_type(qs_vm *vm, Text *t, qs_value v);       /* the same for messages: "pyvalue (list)" */
 bool qval_is_type(qs_vm *vm, qs_value v, const Type *t);  /* x fits an annotation t without conversion */
-/* Assignment to something declared t: numbers convert (scalar to int truncates …), arrays of other real elements are
- * converted into a new array, else QS_ETYPE naming `what`. */
+/* Assignment to something declared t: numbers convert (scalar to int truncates, with a warning beyond it), arrays of
+ * other real elements are converted into a new array, else QS_ETYPE naming `what`. */
 qs_status qval_coerce(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out);
 /* The same for a parameter of a function: a number that an integer type would change is QS_EVALUE. */
 qs_status qval_pass(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out);

@@ -3,6 +3,9 @@
 #include "lang/syntax/operators.h"
 #include "vm/array/array.h"
 #include "vm/array/packed.h"
+#include "vm/base/number.h"
+#include "vm/base/warning.h"
+#include "vm/grad/tape.h"
 #include "vm/quasar.h"
 #include "vm/value/convert.h"
 
@@ -37,6 +40,7 @@ const Type *qval_type(qs_vm *vm, qs_value v) {
     case QS_FUNCTION: return qtype_simple(c, is_kernel(v.u.p) ? TY_KERNEL : TY_FN);
     case QS_TYPE: return qtype_simple(c, TY_TYPE);
     case QS_FOREIGN: return qtype_simple(c, TY_FOREIGN);
+    case QS_TRACED: return qval_type(vm, ((Traced *)v.u.p)->value);
     }
     return qtype_any(c);
 }
@@ -79,6 +83,7 @@ static int64_t int_saturate(qs_dtype d, int64_t x) {
 /* -- fitting ------------------------------------------------------------------------------------------------------- */
 
 static bool number_fits(qs_value v, qs_dtype d) {
+    v = qtape_plain(v);
     switch ((DtypeClass)qdtype_info[d].cls) {
     case DC_BOOL: return v.kind == QS_BOOL;
     case DC_SINT: case DC_UINT: return v.kind == QS_INT && int_holds(d, v.u.i);
@@ -280,12 +285,21 @@ bool qval_holds(qs_dtype integer, qs_value number) {
     return number.u.f == trunc(number.u.f) && number.u.f >= lo && number.u.f < hi + 1;
 }
 
+/* A fraction may go, as the type says; more is hardly meant. */
+static qs_status warn_of_cut(qs_vm *vm, qs_dtype d, qs_value v) {
+    if (!qdtype_is_int(d) || !qval_is_number(v)) return QS_OK;
+    bool cut = v.kind != QS_NUM ? !int_holds(d, v.u.i)
+                                : !(trunc(v.u.f) == (double)to_int(d, v).u.i && v.u.f < 0x1p63);
+    return cut ? qwarn_slip(qvm_ctx(vm), qvm_here(vm), SLIP_CUT) : QS_OK;
+}
+
 qs_status qval_pass(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
     bool whole = t->kind == TY_NUM && qdtype_is_int(t->dtype);
+    if (whole) v = qtape_plain(v);
     if (!whole || !qval_is_number(v) || qval_holds(t->dtype, v)) return qval_coerce(vm, v, t, what, out);
-    double x = qval_number(v);
-    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s must be %s, got %.15g, which %s does not hold", what, qtype_name(t),
-                    isnan(x) ? fabs(x) : x, qtype_name(t));
+    char text[NUMBER_TEXT];
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s must be %s, got %s, which %s does not hold", what, qtype_name(t),
+                    qnum_shown(qval_number(v), text), qtype_name(t));
 }
 
 static const Type *numeric_member(const Type *t) {
@@ -295,6 +309,8 @@ static const Type *numeric_member(const Type *t) {
 }
 
 qs_status qval_coerce(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
+    if (v.kind == QS_TRACED || qtape_is_recorded(vm, v)) return qdoor_coerce(vm, v, t, what, out);
+    if (t->kind == TY_NUM) TRY(warn_of_cut(vm, t->dtype, v));
     if (t->kind == TY_NUM) return convert_number(vm, v, t, what, out);
     if (qval_is_type(vm, v, t)) return *out = qval_retain(v), QS_OK;
     if (t->kind == TY_UNION && qval_is_number(v) && numeric_member(t))
@@ -316,7 +332,10 @@ static bool element_truth(qs_dtype d, const void *p) {
 static qs_status array_truth(qs_vm *vm, Array *a, bool *out) {
     const void *p;
     size_t size = qdtype_size((qs_dtype)a->dtype), i = 0;
-    TRY(qarr_read(vm, a, &p));
+    qtape_enter(vm); /* what is true has no derivative */
+    qs_status s = qarr_read(vm, a, &p);
+    qtape_leave(vm);
+    if (s != QS_OK) return s;
     while (i < a->count && element_truth((qs_dtype)a->dtype, (const char *)p + (ptrdiff_t)(qarr_offset(a, i) * size)))
         i++;
     *out = a->count > 0 && i == a->count;
@@ -334,6 +353,7 @@ static qs_status foreign_truth(qs_vm *vm, qs_value v, bool *out) {
 }
 
 qs_status qval_truth(qs_vm *vm, qs_value v, bool *out) {
+    v = qtape_plain(v);
     const Complex *z = v.u.p;
     switch ((qs_kind)v.kind) {
     case QS_BOOL: case QS_INT: return *out = v.u.i != 0, QS_OK;
@@ -358,9 +378,7 @@ static bool equal_at(qs_vm *vm, qs_value a, qs_value b, int depth);
 static bool numbers_equal(qs_value a, qs_value b) {
     if (a.kind != QS_NUM && b.kind != QS_NUM) return a.u.i == b.u.i;
     if (a.kind == b.kind) return a.u.f == b.u.f;
-    double x = a.kind == QS_NUM ? a.u.f : b.u.f;
-    int64_t i = a.kind == QS_NUM ? b.u.i : a.u.i;
-    return x == (double)i && x < 0x1p63 && (int64_t)x == i; /* exactly: beyond 2^53 many integers round to one double */
+    return a.kind == QS_NUM ? !qdtype_order(b.u.i, a.u.f) : !qdtype_order(a.u.i, b.u.f);
 }
 
 static void parts(qs_value v, double z[2]) {
@@ -454,6 +472,7 @@ static bool foreign_equal(qs_vm *vm, qs_value a, qs_value b) {
 }
 
 static bool equal_at(qs_vm *vm, qs_value a, qs_value b, int depth) {
+    a = qtape_plain(a), b = qtape_plain(b);
     if (qval_is_number(a) && qval_is_number(b)) return numbers_equal(a, b);
     if (a.kind == QS_FOREIGN || b.kind == QS_FOREIGN) return foreign_equal(vm, a, b);
     if (a.kind == QS_COMPLEX || b.kind == QS_COMPLEX)
@@ -471,7 +490,12 @@ static bool equal_at(qs_vm *vm, qs_value a, qs_value b, int depth) {
     }
 }
 
-bool qval_equal(qs_vm *vm, qs_value a, qs_value b) { return equal_at(vm, a, b, 0); }
+bool qval_equal(qs_vm *vm, qs_value a, qs_value b) {
+    qtape_enter(vm); /* what is equal has no derivative */
+    bool same = equal_at(vm, a, b, 0);
+    qtape_leave(vm);
+    return same;
+}
 
 /* -- construction -------------------------------------------------------------------------------------------------- */
 
@@ -542,14 +566,26 @@ static qs_status construct_fixed(qs_vm *vm, const Type *t, int n, const qs_value
     return s;
 }
 
+/* mat(size(x)) has the shape of x, whatever that is.  But a matrix holds elements, and so does what would not make a
+ * vec. */
+static qs_status check_listed(qs_vm *vm, const Type *t, const Array *list, int rank, const int64_t *dims) {
+    bool sizes = list->size_of || t->rank == RANK_ANY || rank <= t->rank || (t->rank == 1 && rank == 2 && dims[0] == 1);
+    if (sizes || (list->rank < 2 && t->rank != 1)) return QS_OK;
+    bool converts = t->inner->kind == TY_NUM && t->inner->dtype != qvm_ctx(vm)->scalar_dtype;
+    const char *element = converts ? qtype_name(t->inner) : NULL;
+    return qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s takes %d size%s, %d given%s%s%s", qtype_name(t), t->rank,
+                    t->rank == 1 ? "" : "s", rank, element ? " (elements are converted by " : "",
+                    element ? element : "", element ? "([...]))" : "");
+}
+
 static qs_status construct_array(qs_vm *vm, const Type *t, int n, const qs_value *args, qs_value *out) {
     int64_t dims[QS_MAX_RANK];
     int rank;
     if (t->nfixed) return construct_fixed(vm, t, n, args, out);
     if (n == 0) return qval_zero(vm, t, out);
     TRY(qarr_shape_args(vm, qtype_name(t), n, args, &rank, dims));
-    bool listed = n == 1 && args[0].kind == QS_ARRAY; /* mat(size(x)) has the shape of x, whatever that is */
-    if (t->rank != RANK_ANY && rank != t->rank && !listed)
+    if (n == 1 && args[0].kind == QS_ARRAY) TRY(check_listed(vm, t, qval_array(args[0]), rank, dims));
+    else if (t->rank != RANK_ANY && rank != t->rank)
         return qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s takes %d size%s, %d given", qtype_name(t), t->rank,
                         t->rank == 1 ? "" : "s", rank);
     return new_array(vm, t, rank, dims, out);
@@ -572,6 +608,9 @@ static qs_status construct_object(qs_vm *vm, Class *cls, int n, const qs_value *
 }
 
 qs_status qval_construct(qs_vm *vm, const Type *t, int n, const qs_value *args, qs_value *out) {
+    bool keeps = t->kind == TY_OBJECT || t->kind == TY_CLASS; /* what it is given, as it is */
+    for (int i = 0; i < n && !keeps; i++)
+        if (args[i].kind == QS_TRACED || qtape_is_recorded(vm, args[i])) return qdoor_construct(vm, t, n, args, out);
     switch (t->kind) {
     case TY_NUM: return construct_number(vm, t, n, args, out);
     case TY_STRING: return construct_string(vm, n, args, out);

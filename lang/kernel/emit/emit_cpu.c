@@ -14,6 +14,7 @@
 #include "lang/kernel/emit/emit_cpu.h"
 #include "devices/native.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -391,6 +392,11 @@ static bool has_long_loop(const Emit *e) {
     return false;
 }
 
+static uint32_t cost_of_one(uint8_t op) {
+    bool dear = op == K_MATH || op == K_DIV || op == K_MOD;
+    return dear ? 8 : op == K_ATOMIC ? 20 : op == K_CONST ? 0 : 1;
+}
+
 /* Instructions one position takes, roughly; loops of unknown length count for 16 turns. */
 static uint32_t cost_of(const KFunc *f) {
     double sum = 0, times[EMIT_MAX_LOOPS + 1] = {1};
@@ -398,13 +404,58 @@ static uint32_t cost_of(const KFunc *f) {
     for (KRef r = 1; r < f->nins; r++) {
         uint8_t op = f->ins[r].op;
         if (op == K_END || op == K_ELSE) depth--;
-        bool dear = op == K_MATH || op == K_DIV || op == K_MOD;
-        sum += times[depth] * (dear ? 8 : op == K_ATOMIC ? 20 : op == K_CONST ? 0 : 1);
+        sum += times[depth] * cost_of_one(op);
         if (op != K_IF && op != K_ELSE && op != K_LOOP && op != K_FOR) continue;
         int64_t turns = op == K_FOR ? kplan_turns(f, r) : op == K_LOOP ? -1 : 1;
         times[depth + 1] = times[depth] * (turns < 0 ? 16 : (double)turns), depth++;
     }
     return sum < 1 ? 1 : sum > 1e9 ? 1000000000u : (uint32_t)sum;
+}
+
+/* Adds r to what is counted in *out: constants, and one extent or number that is given. */
+static bool add_bound(const KFunc *f, KRef r, int sign, NativeTurns *out) {
+    const KIns *i = &f->ins[r];
+    double v;
+    if (kir_is_const(f, r, &v)) return out->more += sign * (int64_t)v, fabs(v) < 0x1p53;
+    if (i->op == K_CAST && qdtype_is_int((qs_dtype)f->ins[i->a].dtype)) return add_bound(f, i->a, sign, out);
+    if (i->op == K_ADD || i->op == K_SUB)
+        return add_bound(f, i->a, sign, out) && add_bound(f, i->b, i->op == K_ADD ? sign : -sign, out);
+    bool number = i->op == K_PARAM && (i->dtype == QS_I32 || i->dtype == QS_I64), extent = i->op == K_DIM;
+    uint64_t param = extent ? i->imm >> 8 : i->imm;
+    if ((!number && !extent) || sign < 0 || out->axis != NATIVE_ONCE || param > UINT8_MAX) return false;
+    out->axis = extent ? (uint8_t)i->imm : NATIVE_NUMBER, out->dtype = i->dtype, out->param = (uint8_t)param;
+    return true;
+}
+
+/* last - first + 1 turns, counted by one. */
+static bool turns_of(const KFunc *f, KRef loop, NativeTurns *out) {
+    const KIns *i = &f->ins[loop];
+    double step;
+    out->more = 1, out->axis = NATIVE_ONCE;
+    bool counts = i->op == K_FOR && kir_is_const(f, i->c, &step) && step == 1;
+    return counts && add_bound(f, i->b, 1, out) && add_bound(f, i->a, -1, out);
+}
+
+/* The instructions of a position, by the loop that is around them; 0: too many loops, or turns that only show as it
+ * runs. */
+static int count_turns(const KFunc *f, NativeTurns out[NATIVE_TURNS]) {
+    uint8_t in[EMIT_MAX_LOOPS + 1] = {0};
+    int n = 1, depth = 0;
+    out[0] = (NativeTurns){.axis = NATIVE_ONCE, .more = 1};
+    for (KRef r = 1; r < f->nins; r++) {
+        uint8_t op = f->ins[r].op;
+        if (op == K_END || op == K_ELSE) depth--;
+        out[in[depth]].cost += cost_of_one(op);
+        if (op != K_IF && op != K_ELSE && op != K_LOOP && op != K_FOR) continue;
+        uint8_t around = in[depth++];
+        in[depth] = around;
+        if (op == K_IF || op == K_ELSE) continue;
+        NativeTurns loop = {.around = around};
+        if (n == NATIVE_TURNS || !turns_of(f, r, &loop)) return 0;
+        in[depth] = (uint8_t)n;
+        out[n++] = loop;
+    }
+    return n;
 }
 
 static bool has_atomic(const KFunc *f, int p) {
@@ -451,22 +502,30 @@ static int find_sums(const KFunc *f, NativeSum out[NATIVE_SUMS]) {
 static void print_info(Cpu *k, Text *out) {
     const KFunc *f = k->e->source;
     NativeSum sums[NATIVE_SUMS] = {0};
+    NativeTurns turns[NATIVE_TURNS] = {0};
     int nsums = f->serial || f->few ? 0 : find_sums(f, sums);
     unsigned flags = (k->blocks ? NATIVE_BLOCKS : 0u) | (f->serial ? NATIVE_SERIAL : 0u) |
                      (kir_has(f, K_CHECK) ? NATIVE_CHECKS : 0u) | (has_unknown_loop(f) ? NATIVE_LOOPS : 0u) |
                      (has_long_loop(k->e) && !k->strips ? NATIVE_SINGLE : 0u) | (is_ordered(f) ? NATIVE_ORDERED : 0u);
     qtext_printf(out,
-                 "@kernel_info = constant { i32, i32, i32, i32, i64, i64, i32, [%d x [4 x i8]] } { i32 %d, i32 %u, i32 "
-                 "%u, i32 %d, i64 %u, "
+                 "@kernel_info = constant { i32, i32, i32, i32, i64, i64, i32, [%d x [4 x i8]], i32, "
+                 "[%d x { i32, i8, i8, i8, i8, i64 }] } { i32 %d, i32 %u, i32 %u, i32 %d, i64 %u, "
                  "i64 %u, i32 %d, [%d x [4 x i8]] [",
-                 NATIVE_SUMS, NATIVE_ABI, flags, cost_of(f), f->nparams, k->head,
+                 NATIVE_SUMS, NATIVE_TURNS, NATIVE_ABI, flags, cost_of(f), f->nparams, k->head,
                  k->plan ? k->plan->item_bytes : 0, nsums, NATIVE_SUMS);
     for (int i = 0; i < NATIVE_SUMS; i++)
         qtext_printf(out, "%s[4 x i8] [i8 %u, i8 %u, i8 %u, i8 %u]", i ? ", " : "", sums[i].param, sums[i].op,
                      sums[i].dtype, sums[i].parts);
+    qtext_printf(out, "], i32 %d, [%d x { i32, i8, i8, i8, i8, i64 }] [", nsums ? count_turns(f, turns) : 0,
+                 NATIVE_TURNS);
+    for (int i = 0; i < NATIVE_TURNS; i++)
+        qtext_printf(out, "%s{ i32, i8, i8, i8, i8, i64 } { i32 %u, i8 %u, i8 %u, i8 %u, i8 %u, i64 %lld }",
+                     i ? ", " : "", turns[i].cost, turns[i].around, turns[i].param, turns[i].axis, turns[i].dtype,
+                     (long long)turns[i].more);
     qtext_puts(out, "] }\n");
 }
-_Static_assert(offsetof(NativeInfo, shared_bytes) == 16 && offsetof(NativeInfo, sums) == 36 && sizeof(NativeSum) == 4,
+_Static_assert(offsetof(NativeInfo, shared_bytes) == 16 && offsetof(NativeInfo, sums) == 36 && sizeof(NativeSum) == 4 &&
+                   offsetof(NativeInfo, turns) == 72 && sizeof(NativeTurns) == 16,
                "print_info writes a NativeInfo");
 
 /* Declared vector functions must survive until the vectoriser looks for them. */

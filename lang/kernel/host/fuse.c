@@ -158,6 +158,64 @@ static Val unary(Fuse *z, Op o, Val a) {
 }
 
 /* -- function calls ------------------------------------------------------------------------------------------------ */
+/* As bits: integers as they are; floats as int64, and the result is one of *back again; numbers that are known, and
+ * whole.  Of other numbers the host tells what is wrong with them. */
+static bool has_bits(Fuse *z, Val *v, qs_dtype *back) {
+    double x;
+    if (v->im || !supported(v->dtype)) return false;
+    if (v->array && v->dtype < QS_F16) return true;
+    if (v->array) {
+        *back = *back == QS_B1 ? v->dtype : qdtype_promote(*back, v->dtype);
+        return *v = value(cast(z, v->ref, QS_I64), QS_I64, true), true;
+    }
+    if (!kir_is_const(z->f, v->ref, &x) || x != floor(x) || fabs(x) > 0x1p53) return false;
+    return *v = value(kbuild_int(&z->walk, QS_I64, (int64_t)x), QS_I64, false), true;
+}
+
+static Val again(Fuse *z, KRef r, qs_dtype d, qs_dtype back) {
+    return back == QS_B1 ? value(r, d, true) : value(cast(z, r, back), back, true);
+}
+
+static Val shifted(Fuse *z, Elem e, const Val *a) {
+    Val v = a[0];
+    qs_dtype back = QS_B1, of_n = (qs_dtype)z->f->ins[a[1].ref].dtype;
+    if (!v.array || a[1].im || !has_bits(z, &v, &back)) return declined;
+    qs_dtype d = qdtype_promote(v.dtype, v.dtype);
+    if (of_n == QS_B1 || of_n >= QS_F16) of_n = of_n == QS_B1 ? QS_I32 : QS_I64;
+    KInto into = {z->f, &z->pos, true};
+    KRef x = cast(z, v.ref, d), n = cast(z, a[1].ref, of_n);
+    return again(z, kelem_shift(kelem_into(&into), e, d, x, n, of_n, false), d, back);
+}
+
+/* The type in which the two meet: that of the elements, where the number beside them has no other bits. */
+static bool bits_meet(Val a, Val b, qs_dtype *d) {
+    if (a.array && b.array) return *d = a.dtype == b.dtype ? a.dtype : qdtype_promote(a.dtype, b.dtype), *d < QS_F16;
+    return *d = a.array ? a.dtype : b.dtype, *d != QS_B1;
+}
+
+static Val bits(Fuse *z, Elem e, const Val *a) {
+    int n = kelem_info[e].nargs;
+    Val v[2] = {a[0], a[n - 1]};
+    qs_dtype back = QS_B1, d;
+    double x, lo, hi;
+    for (int i = 0; i < n; i++)
+        if (!has_bits(z, &v[i], &back)) return declined;
+    if ((!v[0].array && !v[n - 1].array) || !bits_meet(v[0], v[n - 1], &d)) return declined;
+    for (int i = 0; i < n; i++) {
+        if (v[i].array || !kir_is_const(z->f, v[i].ref, &x)) continue;
+        qdtype_int_span(d, &lo, &hi);
+        if (x < lo || x > hi) return declined;
+    }
+    if (e == EL_bitnot && d < QS_I32 && d != QS_B1) return declined; /* an int would have more bits */
+    qs_dtype c = d == QS_B1 ? QS_B1 : compute_dtype(d);
+    KInto into = {z->f, &z->pos, true};
+    KRef r = kelem_real(kelem_into(&into), e, c, (KRef[]){cast(z, v[0].ref, c), cast(z, v[n - 1].ref, c)}).re;
+    return again(z, r, d, back);
+}
+
+/* A whole number beside them is an int, others are not: it depends on what it is when it runs. */
+static bool keeps_digits(Val a) { return a.array && (a.dtype == QS_I64 || a.dtype == QS_U64); }
+
 /* Numbers alone have truth values and complex results of their own kinds. */
 static Val call(Fuse *z, Elem e, const Val *a) {
     Term terms[ROW_ARGS];
@@ -167,7 +225,14 @@ static Val call(Fuse *z, Elem e, const Val *a) {
         array = array || a[i].array, number = number || !a[i].array;
     }
     if (!array && (a[0].im || kelem_info[e].real != ELEM_NUMBER)) return declined;
-    if (e == EL_mod && a[0].dtype < QS_F16) return declined; /* exact between any two types there */
+    if (kelem_info[e].whole == ELEM_FIRST) return shifted(z, e, a);
+    if (e == EL_bitand || e == EL_bitor || e == EL_bitxor || e == EL_bitnot) return bits(z, e, a);
+    if (e == EL_mod && array && !number && qdtype_mixes_signs(a[0].dtype, a[1].dtype))
+        return value(kelem_mod_signs(kelem_into(&(KInto){z->f, &z->pos, true}), a[0].ref, a[1].ref,
+                                     a[1].dtype == QS_U64), QS_F64, true);
+    bool choice = (kelem_info[e].whole == ELEM_SAME && kelem_info[e].nargs > 1) || e == EL_mod;
+    for (int i = 0; choice && number && i < kelem_info[e].nargs; i++)
+        if (keeps_digits(a[i])) return declined;
     qs_dtype d = kelem_meet(e, terms, z->c->scalar_dtype);
     if (d < QS_F16 && number) return declined; /* an int that does not fit is an error */
     if (d < QS_I32 && kelem_info[e].whole == ELEM_WHOLE) return declined; /* saturates, which code of ints does not */
@@ -180,6 +245,7 @@ static Val call(Fuse *z, Elem e, const Val *a) {
 static bool choice_dtype(Fuse *z, Val a, Val b, qs_dtype *d) {
     double x, y;
     if (a.array && b.array && a.dtype == b.dtype) return *d = a.dtype, true;
+    if ((!a.array && keeps_digits(b)) || (!b.array && keeps_digits(a))) return false;
     if (a.array || b.array) return *d = common(z, a, b, false), (*d >= QS_F16 || (a.array && b.array));
     if (a.im || b.im || !kir_is_const(z->f, a.ref, &x) || !kir_is_const(z->f, b.ref, &y)) return false;
     bool wide = qdtype_rounds_whole(x) || qdtype_rounds_whole(y);
@@ -264,6 +330,7 @@ static void parameters(Fuse *z) {
     char name[16];
     for (int i = 0; i < z->e->nleaves; i++) {
         const FuseLeafType *t = &z->types[i];
+        if (t->same) continue;
         snprintf(name, sizeof name, "x%d", i);
         KParam p = {.name = qstr_cname(z->c, name), .kind = t->array ? KP_ARRAY : KP_NUM,
                     .dtype = t->array ? t->dtype : t->weak_int ? QS_I64 : QS_F64, .rank = (uint8_t)z->rank,
@@ -286,7 +353,8 @@ static void load_leaves(Fuse *z, const KRef *at) {
     for (int i = 0; i < z->e->nleaves; i++) {
         const FuseLeafType *t = &z->types[i];
         Val *v = &z->leaves[i];
-        if (t->array) {
+        if (t->same) *v = z->leaves[t->same - 1];
+        else if (t->array) {
             Layout a = {.param = z->params[i], .rank = z->rank, .contiguous = z->flat};
             KRef index = kmem_linear(&z->walk, &a, at);
             *v = value(load_part(z, i, index, 0), (qs_dtype)t->dtype, true);
@@ -310,19 +378,24 @@ static int add_result(Fuse *z, qs_dtype d, bool flat) {
     return kir_param(z->f, &p);
 }
 
+static void store_result(Fuse *z, const KRef *at, Val v, qs_dtype d) {
+    int result = add_result(z, d, z->flat);
+    Layout y = {.param = result, .rank = z->rank, .contiguous = true};
+    KRef linear = kmem_linear(&z->walk, &y, at);
+    qs_dtype as = kir_value_dtype(d);
+    kmem_store(&z->walk, result, d, linear, 0, cast(z, v.ref, as), 0);
+    if (!qdtype_is_complex(d)) return;
+    kmem_store(&z->walk, result, d, linear, 1, v.im ? cast(z, v.im, as) : number(z, as, 0), 0);
+}
+
 static bool build_map(Fuse *z, FuseKernel *out) {
     KRef at[QS_MAX_RANK];
     for (int d = 0; d < z->rank; d++) at[d] = emit(z, K_POS, QS_I64, 0, 0, 0, (uint64_t)d);
     load_leaves(z, at);
     Val v = build(z);
     if (!v.ref || !v.array) return false;
-    int result = add_result(z, v.dtype, z->flat);
-    Layout y = {.param = result, .rank = z->rank, .contiguous = true};
-    KRef linear = kmem_linear(&z->walk, &y, at);
-    kmem_store(&z->walk, result, v.dtype, linear, 0, v.ref, 0);
-    if (v.im) kmem_store(&z->walk, result, v.dtype, linear, 1, v.im, 0);
-    out->dtype = v.dtype;
-    return true;
+    store_result(z, at, v, v.dtype);
+    return out->dtype = v.dtype, true;
 }
 
 /* The type in which a reduction accumulates: exact for integers, float64 for sums of floats. */
@@ -408,6 +481,34 @@ static bool build_reduction(Fuse *z, FuseKernel *out) {
     return true;
 }
 
+static bool build_added(Fuse *z, FuseKernel *out) {
+    KRef pos = emit(z, K_POS, QS_I64, 0, 0, 0, 0);
+    load_leaves(z, &pos);
+    Val v = build(z);
+    if (!v.ref || !v.array || v.im || v.dtype < QS_F16) return false;
+    int sum = add_result(z, QS_F64, true);
+    kbuild_emit(&z->walk, K_ATOMIC, QS_B1, KA_ADD, kbuild_int(&z->walk, QS_I64, 0), cast(z, v.ref, QS_F64), 0,
+                (uint64_t)sum);
+    return out->dtype = QS_F64, true;
+}
+
+static void begin(Fuse *z, Arena *arena, const char *name) {
+    const FuseExpr *e = z->e;
+    kbuild_begin(&z->walk, kir_new(z->c, arena, qstr_cname(z->c, name), e->src), arena, 0);
+    z->leaves = qarena_alloc(arena, sizeof *z->leaves * (size_t)(e->nleaves + 1));
+    z->params = qarena_alloc(arena, sizeof *z->params * (size_t)(e->nleaves + 1));
+    z->f->rank = z->rank, z->f->fast = e->fast_math;
+    parameters(z);
+}
+
+static qs_status end(Fuse *z, bool built, FuseKernel *out) {
+    kbuild_free(&z->walk);
+    if (!built) return QS_OK;
+    kir_seal(z->f);
+    TRY(kir_verify(z->c, z->f));
+    return out->func = z->f, QS_OK;
+}
+
 qs_status kfuse_build(Ctx *c, Arena *arena, const FuseExpr *e, const FuseLeafType *types, bool flat, int rank,
                       FuseKernel *out) {
     *out = (FuseKernel){0};
@@ -415,16 +516,26 @@ qs_status kfuse_build(Ctx *c, Arena *arena, const FuseExpr *e, const FuseLeafTyp
         if (types[i].array && !supported((qs_dtype)types[i].dtype)) return QS_OK;
     if (e->kind != FUSE_MAP && !flat) return QS_OK;
     Fuse z = {.walk = {.rules = &rules, .c = c}, .e = e, .types = types, .flat = flat, .rank = flat ? 1 : rank};
-    kbuild_begin(&z.walk, kir_new(c, arena, qstr_cname(c, "expression"), e->src), arena, 0);
-    z.leaves = qarena_alloc(arena, sizeof *z.leaves * (size_t)(e->nleaves + 1));
-    z.params = qarena_alloc(arena, sizeof *z.params * (size_t)(e->nleaves + 1));
-    z.f->rank = z.rank, z.f->fast = e->fast_math;
-    parameters(&z);
-    bool built = e->kind == FUSE_MAP ? build_map(&z, out) : build_reduction(&z, out);
-    kbuild_free(&z.walk);
-    if (!built) return QS_OK;
-    kir_seal(z.f);
-    TRY(kir_verify(c, z.f));
-    out->func = z.f;
-    return QS_OK;
+    begin(&z, arena, "expression");
+    bool built = e->kind == FUSE_MAP ? build_map(&z, out) : e->adds ? build_added(&z, out) : build_reduction(&z, out);
+    return end(&z, built, out);
+}
+
+static bool build_row(Fuse *z, Elem e, qs_dtype d, qs_dtype result) {
+    KRef at[QS_MAX_RANK];
+    for (int i = 0; i < z->rank; i++) at[i] = emit(z, K_POS, QS_I64, 0, 0, 0, (uint64_t)i);
+    load_leaves(z, at);
+    Val v = row(z, e, z->leaves, d, true);
+    if (!v.ref) return false;
+    store_result(z, at, v, result);
+    return true;
+}
+
+qs_status kfuse_row(Ctx *c, Arena *arena, Elem e, qs_dtype d, qs_dtype result, const FuseLeafType *types, bool flat,
+                    int rank, FuseKernel *out) {
+    const FuseExpr expr = {.nleaves = kelem_info[e].nargs};
+    Fuse z = {.walk = {.rules = &rules, .c = c}, .e = &expr, .types = types, .flat = flat, .rank = flat ? 1 : rank};
+    *out = (FuseKernel){.dtype = result};
+    begin(&z, arena, kelem_name(e));
+    return end(&z, build_row(&z, e, d, result), out);
 }

@@ -10,8 +10,8 @@
  * the caller goes on operator by operator. */
 #ifndef LANG_KERNEL_FUSE_H
 #define LANG_KERNEL_FUSE_H
+#include "lang/kernel/elem/elem.h"
 #include "lang/syntax/ast.h"
-#include "lang/kernel/ir/kfunc.h"
 
 typedef enum { FUSE_MAP, FUSE_SUM, FUSE_MEAN, FUSE_MIN, FUSE_MAX } FuseKind;
 
@@ -22,6 +22,7 @@ typedef struct {
     uint8_t dtype;     /* of an array's elements */
     bool weak_int;     /* a number that is an int or a bool */
     bool complex;      /* a number that is complex: two parameters, its parts */
+    uint8_t same;      /* 1 + number of the leaf before it which is the same value: no parameter; 0: none is */
 } FuseLeafType;
 
 /* The expression as the bytecode compiler found it: `leaves` are evaluated by the machine, what lies above
@@ -34,6 +35,7 @@ typedef struct {
     int nops;          /* operators and functions above the leaves */
     bool fast_math;
     bool grouped;      /* a reduction by blocks of FUSE_GROUP positions, instead of one by chunks */
+    bool adds;         /* a sum as its derivative is taken: each position adds its element to the one of the result */
 } FuseExpr;
 
 typedef struct {
@@ -46,6 +48,11 @@ typedef struct {
  * stride 0 along the dimensions they are stretched over.  Gives out->func == NULL when the expression is declined. */
 qs_status kfuse_build(Ctx *c, Arena *arena, const FuseExpr *e, const FuseLeafType *types, bool flat, int rank,
                       FuseKernel *out);
+
+/* One row of elem.def: out[pos] = row(leaves), of elements that compute in d (complex where the row is of complex
+ * numbers), and `result` are the elements that come out.  For derivatives of what the host has computed. */
+qs_status kfuse_row(Ctx *c, Arena *arena, Elem e, qs_dtype d, qs_dtype result, const FuseLeafType *types, bool flat,
+                    int rank, FuseKernel *out);
 
 /* The function behind a call that can be fused, by the name of the built-in; false: none. */
 bool kfuse_function(const char *name, int nargs);

@@ -74,7 +74,7 @@ static void declare_all(Loops *L, Frame *in) {
         Var *v = &in->vars[i];
         bool entered = in == L->root && v->entry.kind != LOOP_UNSET && L->mode != MODE_PARALLEL;
         bool reduced = in == L->root && v->reduce && L->mode == MODE_PARALLEL;
-        v->v = v->twin = v->im = v->given = v->least = v->most = 0, v->part = NULL, v->home = NULL;
+        v->v = v->twin = v->im = v->given = v->least = v->most = v->f64 = 0, v->part = NULL, v->home = NULL;
         v->bound = false;
         v->set = (entered && is_held(v)) || reduced;
         if (reduced) v->fraction = true;
@@ -105,6 +105,10 @@ static void begin_pass(Loops *L, Arena *scratch) {
     L->nfaults = L->nchecks = L->nwide = L->ntouches = L->loose = 0;
     L->waits = false;
     declare_all(L, L->root);
+    for (int i = 0; i < LOOP_NOTES; i++) {
+        bool known = i < L->out->nnotes;
+        L->note[i] = known ? kloop_emit(L, K_LOCAL, QS_B1, kbuild_int(&L->walk, QS_B1, 0), 0, 0, 0) : 0;
+    }
     if (L->mode == MODE_PARALLEL) return kloop_declare_random(L);
     L->fault = kloop_emit(L, K_LOCAL, QS_B1, kbuild_int(&L->walk, QS_I32, 0), 0, 0, 0);
     for (int i = 0; i < 2; i++) L->value[i] = kloop_emit(L, K_LOCAL, QS_B1, kloop_f64(L, 0), 0, 0, 0);
@@ -139,7 +143,7 @@ static void assign_slots(Loops *L) {
         o->given = -1, o->reduce = v->reduce;
         if (v->reduce) o->part = r->nparts, r->nparts += v->reduce == REDUCE_PRODUCT ? 3 : 1;
         o->slot = v->kind == LOOP_INT ? r->nwholes++ : r->nreals;
-        if (v->kind != LOOP_INT) r->nreals += v->kind == LOOP_COMPLEX ? 2 : v->kind == LOOP_VECTOR ? v->n : 1;
+        if (v->kind != LOOP_INT) r->nreals += v->kind == LOOP_COMPLEX ? 2 : v->kind == LOOP_VECTOR ? v->n + 1 : 1;
         if (v->entry.kind == LOOP_UNSET) o->given = r->nreals++;
     }
     r->returned = has_return(L->job->loop) ? r->nreals++ : -1;
@@ -148,7 +152,10 @@ static void assign_slots(Loops *L) {
 
 static void put_variable(Loops *L, const Var *v, int slot) {
     for (int i = 0; v->kind == LOOP_VECTOR && i < v->n; i++) put(L, LOOP_REALS, slot + i, kloop_get(L, v->part[i]));
-    if (v->kind == LOOP_VECTOR) return;
+    if (v->kind == LOOP_VECTOR) {
+        put(L, LOOP_REALS, slot + v->n, v->f64 ? kloop_cast(L, kloop_get(L, v->f64), QS_F64) : kloop_f64(L, 0));
+        return;
+    }
     KRef x = kloop_get(L, v->v);
     if (v->kind == LOOP_INT) put(L, LOOP_WHOLES, slot, x);
     else put(L, LOOP_REALS, slot, kloop_cast(L, x, QS_F64));
@@ -161,12 +168,23 @@ static void store_variables(Loops *L) {
         const Var *v = &L->root->vars[i];
         LoopOut *o = out_of(L, v->sym);
         if (!o || (v->reduce && L->mode == MODE_PARALLEL)) continue;
+        o->like = v->like; /* the last pass knows all */
         put_variable(L, v, o->slot);
         if (o->given >= 0)
             put(L, LOOP_REALS, o->given, v->given ? kloop_cast(L, kloop_get(L, v->given), QS_F64) : kloop_f64(L, 1));
     }
     if (L->drawn) put(L, LOOP_WHOLES, L->out->drawn, kloop_get(L, L->drawn));
     if (L->returned) put(L, LOOP_REALS, L->out->returned, kloop_get(L, L->returned));
+}
+
+/* Positions that have met nothing leave the place as it is. */
+static void store_notes(Loops *L) {
+    for (int i = 0; i < L->out->nnotes; i++) {
+        if (!L->note[i]) continue;
+        kloop_flow(L, K_IF, kloop_get(L, L->note[i]));
+        put(L, LOOP_REALS, LOOP_NOTE + i, kloop_f64(L, 1));
+        kloop_flow(L, K_END, 0);
+    }
 }
 
 static void report_fault(Loops *L) {
@@ -185,6 +203,7 @@ static qs_status serial_pass(Loops *L) {
     kloop_flow(L, K_BREAK, 0);
     kloop_flow(L, K_END, 0);
     store_variables(L);
+    store_notes(L);
     report_fault(L);
     return QS_OK;
 }
@@ -209,8 +228,9 @@ static void store_parts(Loops *L) {
 
 /* The position of the last turn leaves the variables as they are then. */
 static qs_status parallel_pass(Loops *L) {
-    TRY(kloop_for(L, L->job->loop));
+    TRY(knest_lower(&L->walk, L->job->loop));
     KRef last = kbuild_int(&L->walk, QS_B1, 1);
+    store_notes(L);
     if (L->chunked) store_parts(L), last = kloop_op(L, K_EQ, L->chunk_last, L->level[0].last);
     for (int i = 0; i < L->axes && !L->chunked; i++) {
         const Level *v = &L->level[i];

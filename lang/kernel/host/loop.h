@@ -48,7 +48,7 @@
 typedef enum {
     LOOP_UNSET, LOOP_NUM, LOOP_INT, LOOP_BOOL, LOOP_COMPLEX,
     LOOP_VECTOR, /* a few numbers of a length that is compiled in, of variables that the loop sets */
-    LOOP_ARRAY, LOOP_FUNC, LOOP_BUILTIN, LOOP_OBJECT, LOOP_OTHER
+    LOOP_ARRAY, LOOP_FUNC, LOOP_BUILTIN, LOOP_OBJECT, LOOP_CELL, LOOP_OTHER
 } LoopKind;
 enum { LOOP_VECTOR_MAX = 32, LOOP_SMALL = 1 << 20 /* sums of a few such are exact in float32 */ };
 
@@ -82,6 +82,8 @@ typedef struct {
      * source of another function (else -1), of what that has captured, and of globals. */
     void (*value)(void *ud, int of, const Sym *sym, LoopValue *out);
     void (*field)(void *ud, int of, const Str *name, LoopValue *out); /* of the object with that source */
+    /* Of the cell with that source the item whose number is the source `number`, or -1 - number. */
+    void (*item)(void *ud, int of, int number, LoopValue *out);
     /* That field may be set, and converts to *type; NULL: it does not. */
     bool (*settable)(void *ud, int of, const Str *name, const Type **type);
     /* The function that o.name() in `from` calls, o being the object with that source: no field of it. */
@@ -109,12 +111,19 @@ typedef enum {
     REDUCE_NOT, REDUCE_SUM, REDUCE_PRODUCT, REDUCE_MIN, REDUCE_MAX, REDUCE_LT, REDUCE_LE, REDUCE_GT, REDUCE_GE
 } LoopReduce;
 
+/* A vec may have been made as a matrix of one row, and then so is what is made of it (qarr_keep): bit LOOP_TWO: surely;
+ * a bit below: if the array of that source is. */
+enum { LOOP_TWO = 63 };
+#define LOOP_LIKE(bit) ((uint64_t)1 << (bit))
+
 typedef struct { /* a variable that the loop sets: where its value is afterwards */
     const Sym *sym;
     int object;            /* a field, whose name sym has, of the object with this source; -1: a variable */
     uint8_t kind;          /* LOOP_NUM, LOOP_BOOL: in reals[slot]; LOOP_INT: in wholes[slot]; LOOP_COMPLEX: in two
-                              reals; LOOP_VECTOR: in `length` reals from there on */
+                              reals; LOOP_VECTOR: in `length` reals from there on, and behind them whether
+                              they are of float64 */
     uint8_t length, columns; /* of a LOOP_VECTOR; columns 0: a vec */
+    uint64_t like;         /* of a vec: LOOP_LIKE */
     int slot;
     int given;             /* reals[given] is 0 when it was not set after all; -1: it was */
     uint8_t reduce;        /* LoopReduce */
@@ -126,6 +135,10 @@ typedef struct LoopPlace { const Func *func; uint32_t pos; struct LoopPlace *cal
 
 /* An index test that the guard makes for all turns: of dimension `axis` of the array `name`. */
 typedef struct { const Func *func; uint32_t pos; const char *name; int axis; } LoopTest;
+
+/* A place that may warn (vm/base/warning.h): if it has to, reals[LOOP_NOTE + its number] is not 0. */
+enum { LOOP_NOTE = 128, LOOP_NOTES = 8 /* the first that the loop has */ };
+typedef struct { const Func *func; uint32_t pos; uint8_t slip; } LoopNote;
 
 typedef struct {
     KFunc *func;
@@ -144,6 +157,7 @@ typedef struct {
     int64_t draws;         /* in a turn of the parallel version */
     bool chunked;          /* parallel is by chunks; a fault in it has changed nothing, and exact is to be run */
     LoopTest *tests;       /* of the guard */
+    LoopNote notes[LOOP_NOTES]; int nnotes;
     int sums[LOOP_SUM_ARRAYS], nsums; /* sources of arrays that turns only add to */
     const Source *src;     /* of the sentence in `why` */
     uint32_t why_pos;

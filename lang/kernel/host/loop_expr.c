@@ -148,21 +148,50 @@ static qs_status unary(Walk *w, Op op, Value *a, Value *out) {
     return (x.kind == LOOP_COMPLEX ? kloop_complex_unary : kloop_unary)(L, op, x, &out->num);
 }
 
-/* An item of an array stays whole when it is: the host would take float64 for it, or int64 for an int that doubles may
- * not hold, as long as it is not made of one.  Whether a number of which nothing is known is whole and lost by rounding
- * shows at each turn. */
-static qs_status item(Loops *L, const Value *v, Number *out) {
+/* The host takes float64 for a list with a whole number that `scalar` rounds, or int64 for an int that doubles may not
+ * hold, as long as it is not made of one.  *asks: whether this one is so shows at each turn; an element of such an
+ * array and a small number are not. */
+static qs_status item(Loops *L, const Value *v, Number *out, bool *asks) {
     TRY(kloop_real_number(L, v, out));
-    if (kloop_twin(L, *out)) return *out = kloop_to_num(L, *out), QS_OK;
     const KIns *made = &L->f->ins[out->v];
-    if (out->kind == LOOP_INT && (made->op != K_CAST || L->f->ins[made->a].dtype != QS_F64))
+    bool element = made->op == K_CAST && L->f->ins[made->a].dtype == QS_F32;
+    if (!kloop_twin(L, *out) && out->kind == LOOP_INT && (made->op != K_CAST || L->f->ins[made->a].dtype != QS_F64))
         return kloop_decline(L, L->pos, "a list of ints of 64 bits");
-    KRef x = kloop_real(L, *out), whole = kelem_real(kbuild_rows(&L->walk), EL_trunc, QS_F64, (KRef[]){x, 0}).re;
-    *out = kloop_rounded(L, *out);
-    KRef large = kloop_op(L, K_LT, kbuild_pure(&L->walk, K_ABS, QS_B1, 0, x, 0, 0, 0), kloop_f64(L, 0x1p64));
-    KRef lost = kloop_op(L, K_AND, kloop_op(L, K_NE, out->v, x), large);
-    KRef keep = kloop_op(L, K_AND, kloop_op(L, K_EQ, whole, x), lost);
-    return *out = kloop_num(kbuild_pure(&L->walk, K_SELECT, QS_B1, 0, keep, x, out->v, 0)), QS_OK;
+    *out = kloop_to_num(L, *out);
+    *asks = L->c->scalar_dtype == QS_F32 && !element && kloop_rounded(L, *out).v != out->v;
+    return QS_OK;
+}
+
+static KRef magnitude(Loops *L, Number x) { return kbuild_pure(&L->walk, K_ABS, QS_B1, 0, x.v, 0, 0, 0); }
+
+static KRef is_lost(Loops *L, Number x) {
+    KRef whole = kelem_real(kbuild_rows(&L->walk), EL_trunc, QS_F64, (KRef[]){x.v, 0}).re;
+    KRef large = kloop_op(L, K_LT, magnitude(L, x), kloop_f64(L, 0x1p64));
+    KRef lost = kloop_op(L, K_AND, kloop_op(L, K_NE, kloop_rounded(L, x).v, x.v), large);
+    return kloop_op(L, K_AND, kloop_op(L, K_EQ, whole, x.v), lost);
+}
+
+/* Below 2^24 no whole number is rounded, and so it is nearly always: all else stands behind a branch. */
+static void hold(Loops *L, const bool *asks, Value *list) {
+    KRef far = 0, again[LOOP_VECTOR_MAX], f64, lost = 0;
+    Number given[LOOP_VECTOR_MAX];
+    memcpy(given, list->at, (size_t)list->n * sizeof *given);
+    for (int i = 0; i < list->n; i++) {
+        if (asks[i]) far = kloop_or(L, far, kloop_op(L, K_LT, kloop_f64(L, 0x1p24), magnitude(L, given[i])));
+        if (!kloop_twin(L, given[i])) list->at[i] = kloop_rounded(L, given[i]); /* a whole one stays: see is_lost */
+    }
+    if (!far) return;
+    kloop_fork(L, list, again);
+    f64 = kloop_emit(L, K_LOCAL, QS_B1, kbuild_int(&L->walk, QS_B1, 0), 0, 0, 0);
+    kloop_flow(L, K_IF, far);
+    for (int i = 0; i < list->n; i++)
+        if (asks[i]) lost = kloop_or(L, lost, is_lost(L, given[i]));
+    kloop_emit(L, K_SET, QS_B1, f64, lost, 0, 0);
+    for (int i = 0; i < list->n; i++)
+        kloop_emit(L, K_SET, QS_B1, again[i], kloop_held(L, lost, given[i]).v, 0, 0);
+    kloop_flow(L, K_END, 0);
+    list->f64 = kloop_get(L, f64);
+    kloop_merge(L, list, again);
 }
 
 /* [a,b,c], and of vectors the matrix that has them as rows */
@@ -173,11 +202,14 @@ static qs_status matrix(Walk *w, Value *items, int n, Value *out) {
     if (!cols || cols > LOOP_VECTOR_MAX || rows > LOOP_VECTOR_MAX || rows * cols > LOOP_VECTOR_MAX)
         return kloop_decline(L, L->pos, "an array of %s elements made in the loop", cols ? "many" : "no");
     *out = kloop_matrix(L, rows, cols);
-    for (int i = 0; i < n && !nested; i++) TRY(item(L, &items[i], &out->at[i]));
+    bool asks[LOOP_VECTOR_MAX];
+    for (int i = 0; i < n && !nested; i++) TRY(item(L, &items[i], &out->at[i], &asks[i]));
+    if (!nested) hold(L, asks, out);
     for (int i = 0; i < n && nested; i++) {
         bool fits = items[i].what == WHAT_VECTOR && items[i].n == cols && !items[i].cols;
         if (!fits) return kloop_decline(L, L->pos, "a matrix that is not made of rows of numbers");
         memcpy(out->at + i * cols, items[i].at, (size_t)cols * sizeof *out->at);
+        out->f64 = kloop_or(L, out->f64, items[i].f64);
     }
     return QS_OK;
 }

@@ -51,6 +51,7 @@ static KRef whole_index(Loops *L, const Access *a, Number n, KRef *shown) {
     snprintf(text, sizeof text, "an index of %.80s is not a number", a->name ? a->name : "the array");
     if (!kloop_is_number(L, x)) kloop_fail_unless(L, kloop_op(L, K_EQ, x, x), QS_EINDEX, text, 0, 0);
     *shown = kbuild_pure(&L->walk, K_MATH, QS_B1, down ? MF_floor : MF_trunc, x, 0, 0, 0);
+    if (a->mode == ACC_DEFAULT) kloop_note_fraction(L, x, *shown);
     t = kloop_cast(L, *shown, QS_I64);
     return kloop_op(L, K_MIN, kloop_op(L, K_MAX, t, kloop_i64(L, LOOP_INDEX_LEAST)), kloop_i64(L, LOOP_INDEX_MOST));
 }
@@ -357,6 +358,7 @@ void kloop_short(Loops *L, Value *v) {
     if (v->what != WHAT_ARRAY || !kloop_is_short(L, &v->host, &rows, &cols)) return;
     Access a = {.base = *v, .rank = v->host.rank, .n = v->host.rank, .plain = true};
     *v = kloop_matrix(L, rows, cols);
+    v->like = a.base.host.source < LOOP_TWO ? LOOP_LIKE(a.base.host.source) : 0;
     for (int i = 0; i < v->n; i++) {
         if (a.rank == 2) a.at[0] = kloop_i64(L, i / cols);
         a.at[a.rank - 1] = kloop_i64(L, i % cols);
@@ -365,10 +367,25 @@ void kloop_short(Loops *L, Value *v) {
 }
 
 /* -- statements -------------------------------------------------------------------------------------------------- */
+/* c[k], c a cell: an item. */
+static qs_status load_item(Loops *L, Node *n, Value *out, bool *found) {
+    Node *base = n->u.index.base;
+    Value cell;
+    *found = false;
+    if (n->u.index.at.n != 1 || base->kind != N_IDENT || !base->u.ident.sym) return QS_OK;
+    TRY(kloop_read(L, base->u.ident.sym, &cell));
+    *found = cell.what == WHAT_CELL;
+    L->pos = n->pos;
+    return *found ? kloop_item(L, &cell, n->u.index.at.at[0], out) : QS_OK;
+}
+
 qs_status kloop_load(Walk *w, Node *n, Value *out) {
     Loops *L = (Loops *)w;
     Access a;
     Value v = {.what = WHAT_NUMBER};
+    bool is_item;
+    TRY(load_item(L, n, out, &is_item));
+    if (is_item) return QS_OK;
     TRY(access_of(L, n, &a));
     if (a.row) return kloop_vector_row(L, &a.base, a.index[0], a.name, out);
     if (a.base.what == WHAT_VECTOR) {

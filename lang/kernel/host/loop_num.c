@@ -131,11 +131,38 @@ static qs_status power(Loops *L, Number a, Number b, Number *out) {
 }
 
 /* Whole numbers by their twins, which the passes behind understand. */
+/* x is an element of float32, y a number of the program that float32 rounds: they are never equal. */
+static void note_rounded(Loops *L, KRef x, KRef y) {
+    const KIns *i = &L->f->ins[x];
+    double k;
+    if (i->op != K_CAST || L->f->ins[i->a].dtype != QS_F32 || !kir_is_const(L->f, y, &k)) return;
+    if (qwarn_is_rounded((double)(float)k, k))
+        kloop_note(L, SLIP_FLOAT32, kloop_op(L, K_EQ, x, kloop_f64(L, (double)(float)k)));
+}
+
+/* What takes the place of x, a double, beside i, an int of more than 53 bits: where both are equal as doubles an int
+ * decides, -1, 0 or 1 away.  Below: which side of 0 stands for i < x. */
+static KRef order_of(Loops *L, KRef i, KRef x) {
+    KRef d = kloop_cast(L, i, QS_F64), whole = kloop_cast(L, x, QS_I64), zero = kloop_f64(L, 0);
+    KRef far = kloop_op(L, K_LE, kloop_f64(L, 0x1p63), x); /* an int64 is less */
+    KRef least = kbuild_const(&L->walk, QS_F64, -1), most = kloop_f64(L, 1);
+    KRef close = kbuild_pure(&L->walk, K_SELECT, QS_B1, 0, kloop_op(L, K_LT, i, whole), least,
+                             kbuild_pure(&L->walk, K_SELECT, QS_B1, 0, kloop_op(L, K_LT, whole, i), most, zero, 0), 0);
+    close = kbuild_pure(&L->walk, K_SELECT, QS_B1, 0, far, least, close, 0);
+    KRef apart = kloop_op(L, K_SUB, d, x); /* the sign is that of the difference; nan stays nan */
+    return kbuild_pure(&L->walk, K_SELECT, QS_B1, 0, kloop_op(L, K_EQ, d, x), close, apart, 0);
+}
+
+static KRef as_int(Loops *L, Number a) { return a.kind == LOOP_INT ? a.v : kloop_twin(L, a); }
+
 static qs_status compare(Loops *L, Op op, Number a, Number b, Number *out) {
-    bool ints = a.kind == LOOP_INT && b.kind == LOOP_INT;
-    KRef x = ints ? a.v : kloop_twin(L, a), y = ints ? b.v : kloop_twin(L, b);
-    bool whole = x && y;
-    if (!whole) x = kloop_real(L, a), y = kloop_real(L, b);
+    KRef x = as_int(L, a), y = as_int(L, b);
+    bool whole = x && y, far = a.kind == LOOP_INT ? !kloop_twin(L, a) : b.kind == LOOP_INT && !kloop_twin(L, b);
+    if (!whole && far) {
+        if (x) x = order_of(L, x, kloop_real(L, b)), y = kloop_f64(L, 0);
+        else y = order_of(L, y, kloop_real(L, a)), x = kloop_f64(L, 0);
+    } else if (!whole) x = kloop_real(L, a), y = kloop_real(L, b);
+    if (op == OP_EQ || op == OP_NE) note_rounded(L, x, y), note_rounded(L, y, x);
     KPair c = kelem_real(kbuild_rows(&L->walk), kelem_operator(op), whole ? QS_I64 : QS_F64, (KRef[]){x, y});
     return *out = kloop_bool(c.re), QS_OK;
 }
@@ -236,6 +263,26 @@ qs_status kloop_convert(Loops *L, const Str *type, Number *n) {
         if (!strcmp(name, qdtype_info[d].name) || (d == QS_I32 && !strcmp(name, "int32")))
             return kloop_convert_to(L, d, n);
     return kloop_decline(L, L->pos, "a conversion to %s", *name ? name : "a type");
+}
+
+static bool integer_named(const Str *type, qs_dtype *d) {
+    return type && qdtype_from_name(type->s, d) && qdtype_is_int(*d);
+}
+
+void kloop_note_cut(Loops *L, qs_dtype d, Number n) {
+    double lo, hi;
+    if (!qdtype_is_int(d) || n.kind == LOOP_COMPLEX || n.kind == LOOP_BOOL) return;
+    qdtype_int_span(d, &lo, &hi);
+    if ((n.kind == LOOP_INT || kloop_twin(L, n)) && n.lo >= lo && n.hi <= hi) return;
+    KRef x = kbuild_pure(&L->walk, K_MATH, QS_B1, MF_trunc, kloop_real(L, n), 0, 0, 0);
+    KRef above = kloop_op(L, K_LE, kloop_f64(L, lo), x), below = kloop_op(L, K_LT, x, kloop_f64(L, hi + 1));
+    kloop_note(L, SLIP_CUT, kloop_not(L, kloop_op(L, K_AND, above, below)));
+}
+
+qs_status kloop_settle(Loops *L, const Str *type, Number *n) {
+    qs_dtype d;
+    if (integer_named(type, &d)) kloop_note_cut(L, d, *n);
+    return kloop_convert(L, type, n);
 }
 
 Number kloop_to_num(Loops *L, Number a) {

@@ -10,6 +10,8 @@
  * a variable that may have no value is a test like that of an index. */
 #include "lang/kernel/host/looping.h"
 
+#include "lang/syntax/fold.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -106,6 +108,7 @@ static qs_status entering(Loops *L, const LoopValue *v, Str *called, Value *out)
     case LOOP_ARRAY: out->what = WHAT_ARRAY; return QS_OK;
     case LOOP_FUNC: case LOOP_BUILTIN: out->what = WHAT_FUNCTION; return QS_OK;
     case LOOP_OBJECT: out->what = WHAT_OBJECT; return QS_OK;
+    case LOOP_CELL: out->what = WHAT_CELL; return QS_OK;
     case LOOP_UNSET: return kloop_decline(L, L->pos, "%s has no value", called->s);
     default: return kloop_decline(L, L->pos, "%s is neither a number nor an array of numbers", called->s);
     }
@@ -201,6 +204,11 @@ static Value from_locals(Loops *L, Var *v) {
     if (v->kind == LOOP_VECTOR) {
         x = kloop_vector(L, v->n), x.cols = v->cols;
         for (int i = 0; i < v->n; i++) x.at[i] = kloop_num(kloop_get(L, v->part[i]));
+        if (v->f64) x.f64 = kloop_get(L, v->f64);
+        /* Read here it may be what it was before the loop. */
+        uint64_t entry = v->entry.kind == LOOP_ARRAY && v->entry.source < LOOP_TWO ? LOOP_LIKE(v->entry.source) : 0;
+        if ((v->like | entry) != v->like) v->like |= entry, L->changed = true;
+        x.like = v->like;
         return x;
     }
     if (!v->v) return (Value){.what = WHAT_NUMBER, .num = kloop_const(L, 0)}; /* declared in the next pass */
@@ -235,7 +243,7 @@ static const char *kind_name(uint8_t kind) {
     static const char *const names[] = {
         [LOOP_UNSET] = "nothing", [LOOP_NUM] = "a number", [LOOP_INT] = "an int", [LOOP_BOOL] = "a truth value",
         [LOOP_COMPLEX] = "a complex number", [LOOP_VECTOR] = "a vector", [LOOP_ARRAY] = "an array",
-        [LOOP_FUNC] = "a function", [LOOP_BUILTIN] = "a function", [LOOP_OBJECT] = "an object",
+        [LOOP_FUNC] = "a function", [LOOP_BUILTIN] = "a function", [LOOP_OBJECT] = "an object", [LOOP_CELL] = "a cell",
         [LOOP_OTHER] = "something else"};
     return names[kind];
 }
@@ -263,6 +271,7 @@ void kloop_declare(Loops *L, Var *v, const Value *init) {
     if (v->kind == LOOP_VECTOR) {
         v->part = qarena_alloc(L->arena, (size_t)(v->n + 1) * sizeof *v->part);
         for (int i = 0; i < v->n; i++) v->part[i] = local(L, init->at[i].v);
+        v->f64 = v->varies ? local(L, init->f64 ? init->f64 : kbuild_int(&L->walk, QS_B1, 0)) : 0;
         return;
     }
     v->v = local(L, init->num.v), v->im = local(L, init->num.im);
@@ -336,10 +345,13 @@ qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
         TRY(share(L, x->origin));
         TRY(share(L, v));
     }
+    if (vector && (v->like | x->like) != v->like) v->like |= x->like, L->changed = true;
+    if (vector && x->f64 && !v->varies) v->varies = L->changed = true;
     v->set = true, v->bound = false;
     v->home = L->block, v->val = *x, v->val.origin = NULL;
     if (vector ? !v->part : !v->v) return kloop_declare(L, v, x), L->changed = true, QS_OK;
     for (int i = 0; vector && i < v->n; i++) set_local(L, v->part[i], x->at[i].v);
+    if (vector && v->f64) set_local(L, v->f64, x->f64 ? x->f64 : kbuild_int(&L->walk, QS_B1, 0));
     if (!vector) set_local(L, v->v, x->num.v), set_local(L, v->im, x->num.im), set_local(L, v->twin, x->num.twin);
     if (v->given) set_local(L, v->given, kbuild_int(&L->walk, QS_B1, 1));
     if (v->most) kloop_watched(L, v);
@@ -368,6 +380,7 @@ static qs_status convert_field(Loops *L, const Var *v, Value *x) {
     bool vector = t && t->kind == TY_ARRAY && t->inner->kind == TY_NUM && t->inner->dtype == L->c->scalar_dtype &&
                   t->rank == 1 && !x->cols && (!t->nfixed || t->dims[0] == x->n);
     if (!t) return QS_OK;
+    if (x->what == WHAT_NUMBER && t->kind == TY_NUM) kloop_note_cut(L, t->dtype, x->num);
     if (x->what == WHAT_NUMBER && t->kind == TY_NUM) return kloop_convert_to(L, t->dtype, &x->num);
     if (x->what == WHAT_VECTOR && vector) return QS_OK;
     return kloop_decline(L, L->pos, "a conversion to the type of the field %s", v->sym->name->s);
@@ -409,6 +422,22 @@ qs_status kloop_field(Loops *L, const Value *object, const Str *name, Value *out
     L->job->field(L->job->ud, object->host.source, name, &v);
     *out = (Value){.what = WHAT_NOTHING};
     return entering(L, &v, (Str *)(uintptr_t)name, out);
+}
+
+qs_status kloop_item(Loops *L, const Value *cell, Node *index, Value *out) {
+    double k = -1;
+    Value at = {0};
+    LoopValue v = {0};
+    bool known = qfold_number(index, &k) && k == floor(k) && k >= 0 && k < INT32_MAX;
+    bool named = !known && index->kind == N_IDENT && index->u.ident.sym;
+    if (named) TRY(kloop_read(L, index->u.ident.sym, &at));
+    bool entered = named && at.what == WHAT_NUMBER && (at.host.kind == LOOP_NUM || at.host.kind == LOOP_INT);
+    if (!known && !entered) return kloop_decline(L, L->pos, "an item of a cell with a number that changes");
+    L->job->item(L->job->ud, cell->host.source, known ? -1 - (int)k : at.host.source, &v);
+    *out = (Value){.what = WHAT_NOTHING};
+    char called[80];
+    snprintf(called, sizeof called, "an item of %.60s", cell->name->s);
+    return entering(L, &v, qstr_cname(L->c, called), out);
 }
 
 /* -- which variables certainly have a value ---------------------------------------------------------------------- */
@@ -469,6 +498,37 @@ void kloop_fail_unless(Loops *L, KRef cond, qs_status s, const char *sentence, K
     if (b) kloop_emit(L, K_SET, QS_B1, L->value[1], kloop_cast(L, b, QS_F64), 0, 0);
     kbuild_leave(&L->walk, K_BREAK, 1);
     kloop_flow(L, K_END, 0);
+}
+
+/* -- notes ------------------------------------------------------------------------------------------------------- */
+static int note_at(Loops *L, Slip slip) {
+    LoopResult *r = L->out;
+    for (int i = 0; i < r->nnotes; i++)
+        if (r->notes[i].func == L->in->func && r->notes[i].pos == L->pos && r->notes[i].slip == slip) return i;
+    if (r->nnotes == LOOP_NOTES) return -1;
+    r->notes[r->nnotes] = (LoopNote){L->in->func, L->pos, (uint8_t)slip};
+    return L->changed = true, r->nnotes++; /* its LOCAL is there in the next pass */
+}
+
+void kloop_note(Loops *L, Slip slip, KRef when) {
+    double k;
+    if (kir_is_const(L->f, when, &k) && k == 0) return;
+    int n = note_at(L, slip);
+    if (n < 0 || !L->note[n]) return;
+    kloop_flow(L, K_IF, when);
+    kloop_emit(L, K_SET, QS_B1, L->note[n], kbuild_int(&L->walk, QS_B1, 1), 0, 0);
+    kloop_flow(L, K_END, 0);
+}
+
+static bool rounds(const KIns *i) {
+    return i->op == K_MATH &&
+           (i->flag == MF_floor || i->flag == MF_ceil || i->flag == MF_round || i->flag == MF_trunc);
+}
+
+void kloop_note_fraction(Loops *L, KRef x, KRef whole) {
+    const KIns *i = &L->f->ins[x];
+    bool counted = i->op == K_CAST && !qdtype_is_real((qs_dtype)L->f->ins[i->a].dtype);
+    if (!counted && !rounds(i)) kloop_note(L, SLIP_FRACTION, kloop_op(L, K_NE, x, whole));
 }
 
 void kloop_inside(Loops *L, KRef at, KRef n, KRef shown, const char *array, int axis) {

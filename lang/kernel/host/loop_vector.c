@@ -1,6 +1,8 @@
 /* loop_vector.c -- short vectors that a loop makes, as the arrays of the host: [x,y], p + q, A[i,:], v[0].
  *
  * The length is known, and each element is a number of its own, rounded to what an array holds: float32, or float64.
+ * A list with a whole number that float32 rounds is of float64, and so is what is made of it.  Where that shows in each
+ * turn only (Value.f64), elements are computed as float32 holds them, and then, if it has to be, once more.
  * Elements compute in that type, reductions in double, in the order of vm/array/packed.c and vm/array/reduce.c.
  *
  * A whole element keeps its twin where float32 surely holds it; extents and counters of at most 20 bits are compiled in
@@ -25,7 +27,7 @@ Value kloop_matrix(Loops *L, int rows, int cols) {
 
 static Value shaped_as(Loops *L, const Value *v) {
     Value r = kloop_vector(L, v->n);
-    return r.cols = v->cols, r;
+    return r.cols = v->cols, r.f64 = v->f64, r.like = v->like, r;
 }
 
 static int cols_of(const Value *v) { return v->cols ? v->cols : v->n; }
@@ -40,13 +42,21 @@ Number kloop_rounded(Loops *L, Number a) {
     return kloop_num(kloop_cast(L, kloop_cast(L, a.v, QS_F32), QS_F64));
 }
 
+KRef kloop_or(Loops *L, KRef a, KRef b) { return !a || !b ? a | b : kloop_op(L, K_OR, a, b); }
+
+static Number either(Loops *L, KRef f64, Number wide, Number narrow) {
+    if (!f64 || wide.v == narrow.v) return narrow;
+    return kloop_num(kbuild_pure(&L->walk, K_SELECT, QS_B1, 0, f64, wide.v, narrow.v, 0));
+}
+
+Number kloop_held(Loops *L, KRef f64, Number a) { return either(L, f64, kloop_to_num(L, a), kloop_rounded(L, a)); }
+
 /* -- operators --------------------------------------------------------------------------------------------------- */
 static bool is_element_wise(Op op) {
     return op == OP_ADD || op == OP_SUB || op == OP_MUL || op == OP_PWMUL || op == OP_DIV || op == OP_PWDIV ||
            op == OP_PWPOW || op == OP_MAXEQ || op == OP_MINEQ;
 }
 
-static KRef narrow(Loops *L, Number a) { return kloop_cast(L, a.v, elem(L)); }
 static Number wide(Loops *L, KRef v) { return kloop_num(kloop_cast(L, v, QS_F64)); }
 
 /* The twin of the result goes along as long as the element surely holds it. */
@@ -55,27 +65,55 @@ static Number with_twin(const Loops *L, Number n, Number doubles) {
     return n.twin = doubles.twin, n.lo = doubles.lo, n.hi = doubles.hi, n;
 }
 
-static KRef narrow_row(Loops *L, Elem e, KRef x, KRef y) {
-    return kelem_real(kbuild_rows(&L->walk), e, elem(L), (KRef[]){x, y}).re;
+static KRef in_type(Loops *L, Number x, qs_dtype d) { return d == QS_F32 && x.f32 ? x.f32 : kloop_cast(L, x.v, d); }
+
+static Number row_in(Loops *L, Elem e, qs_dtype d, const Number *x, int n) {
+    KRef refs[LOOP_ROW_ARGS] = {0};
+    for (int i = 0; i < n; i++) refs[i] = in_type(L, x[i], d);
+    return wide(L, kelem_real(kbuild_rows(&L->walk), e, d, refs).re);
 }
 
-static qs_status power(Loops *L, Number a, double n, Number *out) {
-    KPair z;
-    KRef x = narrow(L, a);
-    if (kelem_power(kbuild_rows(&L->walk), elem(L), (KPair){x, 0}, n, &z)) return *out = wide(L, z.re), QS_OK;
-    return *out = wide(L, narrow_row(L, EL_pow, x, kbuild_const(&L->walk, elem(L), n))), QS_OK;
+/* What all elements are made of: `at` computes the i-th in type d.  Where the array is of float64 they are computed
+ * again: a branch costs less than both. */
+typedef struct Making {
+    Number (*at)(Loops *L, const struct Making *m, qs_dtype d, int i);
+    const void *a, *b;
+    int n;
+    Elem e;
+    double power;
+} Making;
+
+void kloop_fork(Loops *L, const Value *v, KRef *again) {
+    for (int i = 0; i < v->n; i++) again[i] = kloop_emit(L, K_LOCAL, QS_B1, v->at[i].v, 0, 0, 0);
 }
 
-static qs_status element_binary(Loops *L, Op op, Number a, Number b, Number *out) {
-    double n;
-    if (op == OP_PWPOW) {
-        if (!kloop_known(L, b, &n)) return kloop_decline(L, L->pos, "a power of a vector that is not known");
-        return power(L, a, n, out);
+/* Of a whole number both are the same.  What follows in float32 follows from there, without a look at the branch. */
+void kloop_merge(Loops *L, Value *v, const KRef *again) {
+    for (int i = 0; i < v->n; i++) {
+        KIns made = L->f->ins[v->at[i].v];
+        if (v->at[i].twin) continue;
+        v->at[i] = kloop_num(kloop_get(L, again[i]));
+        if (made.op == K_CAST && L->f->ins[made.a].dtype == QS_F32) v->at[i].f32 = made.a;
     }
-    Number doubles;
-    TRY(kloop_binary(L, op, a, b, &doubles));
-    *out = with_twin(L, wide(L, narrow_row(L, kelem_operator(op), narrow(L, a), narrow(L, b))), doubles);
-    return QS_OK;
+}
+
+static void make_elements(Loops *L, const Making *m, Value *out) {
+    KRef again[LOOP_VECTOR_MAX];
+    for (int i = 0; i < out->n; i++) out->at[i] = m->at(L, m, elem(L), i);
+    if (!out->f64) return;
+    kloop_fork(L, out, again);
+    kloop_flow(L, K_IF, out->f64);
+    for (int i = 0; i < out->n; i++)
+        kloop_emit(L, K_SET, QS_B1, again[i], m->at(L, m, QS_F64, i).v, 0, 0);
+    kloop_flow(L, K_END, 0);
+    kloop_merge(L, out, again);
+}
+
+static Number power_in(Loops *L, qs_dtype d, Number a, double n) {
+    KPair z;
+    if (d == QS_F32) n = (double)(float)n;
+    if (kelem_power(kbuild_rows(&L->walk), d, (KPair){in_type(L, a, d), 0}, n, &z)) return wide(L, z.re);
+    return row_in(L, EL_pow, d, (Number[]){a, kloop_num(kloop_f64(L, n))}, 2);
 }
 
 bool kloop_is_vectorial(const Value *a, const Value *b) { return a->what == WHAT_VECTOR || b->what == WHAT_VECTOR; }
@@ -84,11 +122,36 @@ static bool takes_part(const Value *a) {
     return a->what == WHAT_VECTOR || (a->what == WHAT_NUMBER && a->num.kind != LOOP_COMPLEX);
 }
 
-static Number element(Loops *L, const Value *a, int i) {
-    return a->what == WHAT_VECTOR ? a->at[a->n == 1 ? 0 : i] : kloop_rounded(L, a->num);
+/* A number takes part in the type of the arrays. */
+static Number element(Loops *L, const Value *a, int i, KRef f64) {
+    return a->what == WHAT_VECTOR ? a->at[a->n == 1 ? 0 : i] : kloop_held(L, f64, a->num);
+}
+
+static uint64_t like_of(const Value *args, int n) {
+    uint64_t like = 0;
+    for (int i = 0; i < n; i++) like |= args[i].what == WHAT_VECTOR ? args[i].like : 0;
+    return like;
+}
+
+static KRef f64_of(Loops *L, const Value *args, int n) {
+    KRef f64 = 0;
+    for (int i = 0; i < n; i++)
+        if (args[i].what == WHAT_VECTOR) f64 = kloop_or(L, f64, args[i].f64);
+    return f64;
 }
 
 /* Sums in the type of the elements, as vm/array/gemm.c has them. */
+static Number product_at(Loops *L, const Making *m, qs_dtype d, int i) {
+    const Value *a = m->a, *b = m->b;
+    int cols = cols_of(b), depth = cols_of(a);
+    KRef sum = kbuild_const(&L->walk, d, 0);
+    for (int p = 0; p < depth; p++) {
+        KRef x = in_type(L, a->at[i / cols * depth + p], d), y = in_type(L, b->at[p * cols + i % cols], d);
+        sum = kloop_op(L, K_ADD, sum, kloop_op(L, K_MUL, x, y));
+    }
+    return wide(L, sum);
+}
+
 static qs_status product(Loops *L, const Value *a, const Value *b, Value *out) {
     enum { IN_STRANDS = 8 /* that long, a sum into a single column is cut */, LARGE = 16 /* elements */ };
     int rows = rows_of(a), cols = cols_of(b), depth = cols_of(a);
@@ -96,21 +159,35 @@ static qs_status product(Loops *L, const Value *a, const Value *b, Value *out) {
     if (depth != rows_of(b) || large || (cols == 1 && depth >= IN_STRANDS))
         return kloop_decline(L, L->pos, "a product of matrices that do not fit, or are too large");
     *out = kloop_matrix(L, rows, cols);
-    for (int i = 0; i < out->n; i++) {
-        KRef sum = kbuild_const(&L->walk, elem(L), 0);
-        for (int p = 0; p < depth; p++) {
-            Number x = a->at[i / cols * depth + p], y = b->at[p * cols + i % cols];
-            sum = kloop_op(L, K_ADD, sum, kloop_op(L, K_MUL, narrow(L, x), narrow(L, y)));
-        }
-        out->at[i] = wide(L, sum);
-    }
-    return QS_OK;
+    out->f64 = kloop_or(L, a->f64, b->f64), out->like = a->like;
+    return make_elements(L, &(Making){.at = product_at, .a = a, .b = b}, out), QS_OK;
 }
 
 static bool is_comparison(Op op) { return op >= OP_EQ && op <= OP_GE; }
 
-static qs_status element_of(Loops *L, Op op, Number a, Number b, Number *out) {
-    return (is_comparison(op) ? kloop_binary : element_binary)(L, op, a, b, out);
+static Number power_at(Loops *L, const Making *m, qs_dtype d, int i) {
+    return power_in(L, d, ((const Number *)m->a)[i], m->power);
+}
+
+static Number row_at(Loops *L, const Making *m, qs_dtype d, int i) {
+    return row_in(L, m->e, d, (const Number *)m->a + i * m->n, m->n);
+}
+
+static qs_status powers(Loops *L, const Number *x, Number n, Value *out) {
+    Making m = {.at = power_at, .a = x};
+    if (!kloop_known(L, n, &m.power)) return kloop_decline(L, L->pos, "a power of a vector that is not known");
+    return make_elements(L, &m, out), QS_OK;
+}
+
+/* x: the operands of each element, side by side. */
+static qs_status operated(Loops *L, Op op, const Number *x, Value *out) {
+    Number doubles;
+    make_elements(L, &(Making){.at = row_at, .a = x, .n = 2, .e = kelem_operator(op)}, out);
+    for (int i = 0; i < out->n; i++) {
+        TRY(kloop_binary(L, op, x[2 * i], x[2 * i + 1], &doubles));
+        out->at[i] = with_twin(L, out->at[i], doubles);
+    }
+    return QS_OK;
 }
 
 qs_status kloop_vector_binary(Loops *L, Op op, const Value *a, const Value *b, Value *out) {
@@ -125,10 +202,17 @@ qs_status kloop_vector_binary(Loops *L, Op op, const Value *a, const Value *b, V
     if (!fits || (both && op == OP_DIV && na != nb))
         return kloop_decline(L, L->pos, "vectors or matrices of different sizes");
     *out = shaped_as(L, a->what == WHAT_VECTOR && (na > nb || b->what != WHAT_VECTOR || (na == nb && a->cols)) ? a : b);
-    for (int i = 0; i < out->n; i++)
-        TRY(element_of(L, op, element(L, a, i), element(L, b, i), &out->at[i]));
-    if (is_comparison(op)) out->what = WHAT_TRUTHS;
-    return QS_OK;
+    out->f64 = f64_of(L, (Value[]){*a, *b}, 2), out->like = like_of((Value[]){*a, *b}, 2);
+    Number x[2 * LOOP_VECTOR_MAX];
+    for (int i = 0; i < out->n; i++) {
+        Number p = element(L, a, i, out->f64), q = element(L, b, i, out->f64);
+        if (op == OP_PWPOW) x[i] = p;
+        else x[2 * i] = p, x[2 * i + 1] = q;
+    }
+    if (op == OP_PWPOW) return powers(L, x, b->num, out);
+    if (!is_comparison(op)) return operated(L, op, x, out);
+    for (int i = 0; i < out->n; i++) TRY(kloop_binary(L, op, x[2 * i], x[2 * i + 1], &out->at[i]));
+    return out->what = WHAT_TRUTHS, QS_OK;
 }
 
 /* Of two numbers that are doubles a list would be made, which may be of float64. */
@@ -145,8 +229,9 @@ qs_status kloop_vector_choose(Loops *L, const Value *c, const Value *a, const Va
     TRY(side(L, a, b, c));
     TRY(side(L, b, a, c));
     Value r = shaped_as(L, c);
+    r.f64 = f64_of(L, (Value[]){*a, *b}, 2), r.like = like_of((Value[]){*a, *b, *c}, 3);
     for (int i = 0; i < c->n; i++)
-        r.at[i] = kloop_choose(L, kloop_truth(L, c->at[i]), element(L, a, i), element(L, b, i));
+        r.at[i] = kloop_choose(L, kloop_truth(L, c->at[i]), element(L, a, i, r.f64), element(L, b, i, r.f64));
     return *out = r, QS_OK;
 }
 
@@ -167,6 +252,7 @@ static KRef place_in(Loops *L, int extent, int axis, Number index, const char *n
         snprintf(text, sizeof text, "an index of %.80s is not a number", name ? name : "the array");
         kloop_fail_unless(L, kloop_op(L, K_EQ, x, x), QS_EINDEX, text, 0, 0);
         shown = kbuild_pure(&L->walk, K_MATH, QS_B1, MF_trunc, x, 0, 0, 0);
+        kloop_note_fraction(L, x, shown);
         t = kloop_cast(L, shown, QS_I64);
     }
     return kloop_inside(L, t, n, shown, name, axis), t;
@@ -181,6 +267,7 @@ static KRef place(Loops *L, const Value *v, const Number *index, const char *nam
 qs_status kloop_vector_row(Loops *L, const Value *m, Number index, const char *name, Value *out) {
     KRef at = place_in(L, rows_of(m), 0, index, name);
     *out = kloop_vector(L, m->cols);
+    out->f64 = m->f64;
     for (int k = 0; k < m->cols; k++) {
         out->at[k] = m->at[k];
         for (int i = 1; i < rows_of(m); i++)
@@ -205,7 +292,7 @@ qs_status kloop_vector_patch(Loops *L, const Value *v, const Number *index, cons
     KRef at = place(L, v, index, name);
     bool known = kir_is_const(L->f, at, &k);
     *out = shaped_as(L, v);
-    Number e = kloop_rounded(L, to);
+    Number e = kloop_held(L, v->f64, to);
     for (int i = 0; i < v->n; i++)
         out->at[i] = known ? (k == i ? e : v->at[i])
                            : kloop_choose(L, kloop_op(L, K_EQ, at, kloop_i64(L, i)), e, v->at[i]);
@@ -275,13 +362,13 @@ static qs_status map(Loops *L, const char *name, const Value *args, int nargs, V
         if (args[k].what == WHAT_VECTOR && args[k].n != longest->n && args[k].n != 1)
             return kloop_decline(L, L->pos, "%s of vectors that do not fit", name);
     *out = shaped_as(L, longest);
-    for (int i = 0; i < out->n; i++) {
-        Number x[LOOP_ROW_ARGS];
-        KRef refs[LOOP_ROW_ARGS];
-        for (int k = 0; k < nargs; k++) x[k] = element(L, &args[k], i), refs[k] = narrow(L, x[k]);
-        bool itself = kelem_info[e].whole == ELEM_ITSELF && x[0].twin;
-        out->at[i] = itself ? x[0] : wide(L, kelem_real(kbuild_rows(&L->walk), e, elem(L), refs).re);
-    }
+    out->f64 = f64_of(L, args, nargs), out->like = like_of(args, nargs);
+    Number x[LOOP_VECTOR_MAX * LOOP_ROW_ARGS];
+    for (int i = 0; i < out->n; i++)
+        for (int k = 0; k < nargs; k++) x[i * nargs + k] = element(L, &args[k], i, out->f64);
+    make_elements(L, &(Making){.at = row_at, .a = x, .n = nargs, .e = e}, out);
+    for (int i = 0; i < out->n; i++)
+        if (kelem_info[e].whole == ELEM_ITSELF && x[i * nargs].twin) out->at[i] = x[i * nargs];
     return QS_OK;
 }
 
@@ -301,6 +388,7 @@ static qs_status extent(Loops *L, const Value *args, Value *out) {
 static Value transposed(Loops *L, const Value *m) {
     int rows = rows_of(m), cols = cols_of(m);
     Value t = kloop_matrix(L, cols, rows);
+    t.f64 = m->f64, t.like = m->cols ? LOOP_LIKE(LOOP_TWO) : 0;
     for (int i = 0; i < t.n; i++) t.at[i] = m->at[i % rows * cols + i / rows];
     return t;
 }
@@ -319,6 +407,7 @@ qs_status kloop_made(Loops *L, const char *name, const Value *args, int nargs, b
     if (!known || sizes[0] * sizes[1] > LOOP_VECTOR_MAX)
         return kloop_decline(L, L->pos, "%s of a size that is not known, or large", name);
     *out = kloop_matrix(L, (int)sizes[0], (int)sizes[1]);
+    if (nargs == 2 || eye) out->like = LOOP_LIKE(LOOP_TWO);
     for (int i = 0; i < out->n; i++)
         out->at[i] = kloop_const(L, ones || (eye && i / (int)sizes[1] == i % (int)sizes[1]));
     return *found = true, QS_OK;

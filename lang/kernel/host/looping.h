@@ -6,6 +6,7 @@
 #include "lang/kernel/ir/affine.h"
 #include "lang/kernel/walk/walk.h"
 #include "lang/syntax/operators.h"
+#include "vm/base/warning.h"
 
 /* A variable that is real at first and complex later is compiled as complex from the beginning (loop_complex.c); while
  * the program has a real number, the imaginary part here is +0.  This says what a complex number here may be in the
@@ -19,19 +20,24 @@ typedef struct {
     uint8_t kind;      /* LOOP_NUM, LOOP_INT, LOOP_BOOL, LOOP_COMPLEX */
     KRef v;            /* float64, int64 or bool */
     KRef twin;         /* of LOOP_NUM; 0: none */
+    KRef f32;          /* of an element of a vector that may be of float64: what it is where it is not; 0: v is */
     KRef wide;         /* of LOOP_NUM without a twin: an int64 that it is rounded from, as in min(9,int(x)); 0: none */
     double lo, hi;     /* bounds of twin or wide, or of a LOOP_INT */
     KRef im;           /* of LOOP_COMPLEX */
     uint8_t maybe;     /* MaybeReal, of LOOP_COMPLEX */
 } Number;
 
-typedef enum { WHAT_NOTHING, WHAT_NUMBER, WHAT_VECTOR, WHAT_TRUTHS, WHAT_ARRAY, WHAT_FUNCTION, WHAT_OBJECT } What;
+typedef enum {
+    WHAT_NOTHING, WHAT_NUMBER, WHAT_VECTOR, WHAT_TRUTHS, WHAT_ARRAY, WHAT_FUNCTION, WHAT_OBJECT, WHAT_CELL
+} What;
 typedef struct Val {
     What what;
     Number num;            /* WHAT_NUMBER */
     Number *at; int n;     /* WHAT_VECTOR: what its elements hold, each rounded to their type */
                            /* WHAT_TRUTHS: truth values instead, as a condition of ?: */
     int cols;              /* of a matrix, whose elements come row by row; 0: a vec */
+    uint64_t like;         /* a vec: how many dimensions Python sees, at least (LOOP_LIKE) */
+    KRef f64;              /* bool: its array is of float64, as that of [16777217,x] is; 0: surely of `scalar` */
     struct Var *origin;    /* WHAT_VECTOR: the variable of whose array it is; NULL: a new one */
     LoopValue host;        /* the others */
     struct Val *caught;    /* WHAT_FUNCTION: what it has captured in the loop; NULL: what host.source has */
@@ -50,6 +56,8 @@ typedef struct Var { /* a variable: of the loop's function, or of one inlined; o
     int n, cols;       /* LOOP_VECTOR: elements, and as in Value */
     bool shared;       /* LOOP_VECTOR: perhaps its array has another name, too */
     bool patched;      /* LOOP_VECTOR: single elements are set */
+    bool varies;       /* LOOP_VECTOR: its array may be of float64 */
+    uint64_t like;     /* LOOP_VECTOR: as in Value */
     bool assigned;     /* somewhere in the loop, as far as is known */
     uint8_t maybe;     /* MaybeReal, of LOOP_COMPLEX */
     bool replaced;     /* its value before the loop is of another kind, and is never read in the loop */
@@ -61,7 +69,7 @@ typedef struct Var { /* a variable: of the loop's function, or of one inlined; o
     uint8_t reduce;    /* LoopReduce */
     bool live;         /* its value after the loop may matter */
     /* this pass */
-    KRef v, twin, im, *part; /* LOCALs */
+    KRef v, twin, im, *part, f64; /* LOCALs */
     KRef given;        /* LOCAL: whether it has a value, of one that had none when the loop began */
     KRef least, most;  /* LOCALs: of a product in a chunk, how small and how large it has been */
     bool set;          /* certainly has a value here */
@@ -124,6 +132,7 @@ typedef struct Loops {
     KRef fault, value[2];  /* LOCALs: number of the test that failed, its values */
     KRef returned;         /* LOCAL: 1 + where the `return` is that has left the loop; 0: there is none */
     struct { LoopPlace place; int message; } *faults; uint32_t nfaults, cap_faults;
+    KRef note[LOOP_NOTES]; /* LOCALs, bool: for each place of out->notes */
     LoopBind *binds; uint32_t cap_binds;
     Check *checks; uint32_t nchecks, cap_checks;   /* index tests that a guard can make */
     /* ints that may need more than 62 bits, so that bounds of them wrap */
@@ -163,6 +172,8 @@ static inline qs_status kloop_read(Loops *L, const Sym *sym, Value *out) {
     return kcall_name(&L->walk, sym, L->pos, out);
 }
 qs_status kloop_field(Loops *L, const Value *object, const Str *name, Value *out);
+/* c[index], where c and the index are what they were before the loop. */
+qs_status kloop_item(Loops *L, const Value *cell, Node *index, Value *out);
 qs_status kloop_set_field(Loops *L, const Value *object, Str *name, const Value *x);
 /* It is asked for where it may have no value: an error, if it has none. */
 qs_status kloop_doubt(Loops *L, Var *v, const char *sentence);
@@ -177,10 +188,13 @@ void kloop_join(Walk *w, bool *into);
 void kloop_fail_unless(Loops *L, KRef cond, qs_status s, const char *sentence, KRef a, KRef b);
 /* An index test; `shown` is what messages call the index. */
 void kloop_inside(Loops *L, KRef at, KRef n, KRef shown, const char *array, int axis);
+/* After the loop this place warns if `when` has held. */
+void kloop_note(Loops *L, Slip slip, KRef when);
+/* x is an index, `whole` what is read of it. */
+void kloop_note_fraction(Loops *L, KRef x, KRef whole);
 void kloop_forget(Loops *L, const Node *loop);                  /* it begins: what its turns set is not known now */
 
 /* -- loop_stmt.c ------------------------------------------------------------------------------------------------- */
-qs_status kloop_for(Loops *L, Node *n);
 extern const WalkRules kloop_rules;
 
 /* -- instructions ------------------------------------------------------------------------------------------------ */
@@ -212,6 +226,8 @@ qs_status kloop_unary(Loops *L, Op op, Number a, Number *out);
 Number kloop_choose(Loops *L, KRef c, Number a, Number b);       /* of one kind */
 Number kloop_to_int(Loops *L, Number a);                         /* int(a) */
 qs_status kloop_convert(Loops *L, const Str *type, Number *n); /* as a variable of that type holds it; NULL: declines */
+qs_status kloop_settle(Loops *L, const Str *type, Number *n);    /* the same; what is cut off is told */
+void kloop_note_cut(Loops *L, qs_dtype d, Number n);
 qs_status kloop_convert_to(Loops *L, qs_dtype d, Number *n);     /* the same with scalar, int8 … int64 */
 Number kloop_to_num(Loops *L, Number a);                         /* scalar(a) */
 
@@ -228,6 +244,10 @@ Value kloop_vector(Loops *L, int n);                             /* new, of n el
 Value kloop_matrix(Loops *L, int rows, int cols);                /* one of one row is a vec */
 qs_status kloop_made(Loops *L, const char *name, const Value *args, int nargs, bool *found, Value *out); /* zeros … */
 Number kloop_rounded(Loops *L, Number a);                        /* as an element of an array holds it */
+KRef kloop_or(Loops *L, KRef a, KRef b);                         /* of conditions, 0: never */
+void kloop_fork(Loops *L, const Value *v, KRef *again);          /* a LOCAL for each element, to be set in a branch */
+void kloop_merge(Loops *L, Value *v, const KRef *again);         /* behind it */
+Number kloop_held(Loops *L, KRef f64, Number a);                 /* as an element of such an array holds it */
 bool kloop_is_vectorial(const Value *a, const Value *b);         /* an operation on elements */
 qs_status kloop_vector_binary(Loops *L, Op op, const Value *a, const Value *b, Value *out);
 qs_status kloop_vector_unary(Loops *L, Op op, const Value *a, Value *out);

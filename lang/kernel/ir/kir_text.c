@@ -419,8 +419,10 @@ qs_status kir_parse(Ctx *c, Arena *arena, const char *text, size_t n, KFunc **ou
 /* -- faults -------------------------------------------------------------------------------------------------------- */
 /* Kernels have floats, loops of the host doubles, and indices as the interpreter shows them (vm/array/select.c). */
 static void print_value(const KFunc *f, Text *t, double v) {
-    if (v == floor(v) && fabs(v) < (f->strict ? 0x1p63 : 1e15)) qtext_printf(t, "%.0f", v);
-    else qtext_printf(t, "%.*g", f->strict ? 15 : 6, v);
+    char text[NUMBER_TEXT];
+    bool whole = v == floor(v) && fabs(v) < 1e15;
+    if (f->strict || whole || isnan(v)) qtext_puts(t, qnum_shown(v, text));
+    else qtext_printf(t, "%.6g", v);
 }
 
 static void print_place(const KFunc *f, const KFault *fault, Text *t) {

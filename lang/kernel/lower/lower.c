@@ -200,6 +200,16 @@ int klower_positions(const Func *f) {
     return count ? count : indexed ? -1 : 0;
 }
 
+KFit klower_fit(int rank, int positions, const bool *trivial) {
+    KFit fit = {0};
+    if (positions == 0 && rank == 2 && trivial[0]) fit.front = 1;
+    if (positions <= 0) return fit;
+    while (rank - fit.back > positions && trivial[rank - fit.back - 1]) fit.back++;
+    while (rank - fit.back - fit.front > positions && trivial[fit.front]) fit.front++;
+    fit.beyond = rank - fit.back - fit.front > positions ? rank - fit.back - fit.front - positions : 0;
+    return fit;
+}
+
 static KRef special_ref(Lower *L, int which, int axis) {
     if (axis >= L->job->rank) return klnum_int(L, QS_I32, specials[which].beyond);
     if (which == SPECIAL_BLKDIM && L->job->block) return klnum_int(L, QS_I32, L->job->block[axis]);

@@ -92,6 +92,10 @@ qs_status klower_kernel(Ctx *c, Arena *arena, const LowerJob *job, LowerResult *
 
 /* How many components the positions of a kernel have: as declared; else -1 if one is indexed like a vector; else 0. */
 int klower_positions(const Func *kernel);
+/* Which dimensions of a launch they are: without `front` first and `back` last ones, whose extents are 1, and `beyond`
+ * more at the end, which are left to the kernel.  size(x) of a vec is [1,N]: a kernel over one position sees N. */
+typedef struct { int front, back, beyond; } KFit;
+KFit klower_fit(int rank, int positions, const bool *trivial);
 /* Is a parameter of this type, a fixed size of at most KLOWER_BY_VALUE elements, handed over as numbers (KV_VEC)? */
 enum { KLOWER_BY_VALUE = 32 };
 bool klower_by_value(const Func *f, const Param *p, const Type *t);

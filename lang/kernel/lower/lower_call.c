@@ -223,16 +223,12 @@ static bool trivial(Lower *L, Num extent) {
     return kir_is_const(L->f, klnum_ref(L, extent, QS_I32), &n) && n == 1;
 }
 
-/* The dimensions that kernel f has positions for, as in vm/launch/kernel.c. */
 static void fit_domain(Lower *L, Domain *d, const Func *f) {
-    int positions = klower_positions(f);
-    if (positions <= 0) return;
-    while (d->rank > positions && trivial(L, d->extent[d->rank - 1])) d->rank--;
-    while (d->rank > positions && trivial(L, d->extent[0])) {
-        d->rank--;
-        memmove(d->extent, d->extent + 1, (size_t)d->rank * sizeof *d->extent);
-    }
-    if (d->rank > positions) d->rank = positions;
+    bool ones[QS_MAX_RANK];
+    for (int i = 0; i < d->rank; i++) ones[i] = trivial(L, d->extent[i]);
+    KFit fit = klower_fit(d->rank, klower_positions(f), ones);
+    d->rank -= fit.front + fit.back + fit.beyond;
+    memmove(d->extent, d->extent + fit.front, (size_t)d->rank * sizeof *d->extent);
 }
 
 static void open_domain(Lower *L, Domain *d) {

@@ -255,9 +255,25 @@ static qs_status index_value(Lower *L, Node *n, bool down, Val *out) {
     return QS_OK;
 }
 
+/* x[v] where v is no whole number is a mistake that --checked tells; a quotient of whole numbers, x[pos/2], is none. */
+static void check_whole(Lower *L, const Access *a, Num n, KRef at) {
+    char text[160];
+    if (!L->job->checked || klnum_whole(n) || !qdtype_is_real(n.dtype) || effective_mode(L, a->mode) != ACC_CHECKED)
+        return;
+    KRef x = klnum_ref(L, n, klnum_real_dtype(L, n));
+    snprintf(text, sizeof text, "index %%0 of %.80s has a fraction (int(x) drops it)", a->name);
+    klnum_emit(L, K_CHECK, QS_B1, 0, klnum_bin(L, K_EQ, x, klnum_cast_ref(L, at, L->f->ins[x].dtype)), x, 0,
+               (uint64_t)kir_message(L->f, QS_EINDEX, text));
+}
+
+static KRef index_of(Lower *L, const Access *a, Num n, bool down) {
+    KRef at = klnum_index(L, n, down);
+    return check_whole(L, a, n, at), at;
+}
+
 static Item single(Lower *L, const Access *a, Num n, bool down) {
     uint8_t texture = a->base.mods.flags & (MOD_HWTEX_LINEAR | MOD_HWTEX_NEAREST);
-    if (!texture || klnum_whole(n)) return (Item){.kind = AT_ONE, .one = klnum_index(L, n, down)};
+    if (!texture || klnum_whole(n)) return (Item){.kind = AT_ONE, .one = index_of(L, a, n, down)};
     qs_dtype d = klnum_real_dtype(L, n);
     KRef x = klnum_ref(L, n, d), whole = klnum_math(L, texture & MOD_HWTEX_LINEAR ? MF_floor : MF_round, x, 0);
     KRef frac = texture & MOD_HWTEX_LINEAR ? klnum_bin(L, K_SUB, x, whole) : 0;
@@ -272,7 +288,7 @@ static qs_status make_item(Lower *L, const Access *a, const Val *v, bool down, I
     if (v->rank == 0) return *out = single(L, a, klval_num(v, 0), down), QS_OK;
     int64_t n = klval_count(v);
     *out = (Item){.kind = AT_LIST, .n = n, .list = qarena_alloc(L->arena, (size_t)(n + 1) * sizeof(KRef))};
-    for (int64_t i = 0; i < n; i++) out->list[i] = klnum_index(L, klval_num(v, i), down);
+    for (int64_t i = 0; i < n; i++) out->list[i] = index_of(L, a, klval_num(v, i), down);
     return QS_OK;
 }
 

@@ -1,13 +1,13 @@
-% needs: png
+% needs: figures png
 % devices: one
-% A matrix is a line for each column; lines may be dashed, marks differ, and titles keep what is no ASCII.
+% A matrix is a line for each column; lines may be dashed, marks differ, and letters beyond ASCII are drawn.
 setenv("QUASAR_FIGURES", pathjoin(getenv("QUASAR_FIGURES"), "styles"))
 function n = pixels(h, colour)
-    img = imread(pathjoin(getenv("QUASAR_FIGURES"), sprintf("figure_%04d.png", h.number)))
+    img = float(h.rasterize())
     n = sum((img[:,:,0] == colour[0]).*(img[:,:,1] == colour[1]).*(img[:,:,2] == colour[2]))
 end
 function n = dark(h)
-    img = imread(pathjoin(getenv("QUASAR_FIGURES"), sprintf("figure_%04d.png", h.number)))
+    img = float(h.rasterize())
     n = sum(img[0..40,:,0] < 128)
 end
 red = [214,39,40]
@@ -18,13 +18,13 @@ whole = pixels(plot(y, "r"), red)
 part = pixels(plot(y, "r--"), red)
 dots = pixels(plot(y, ":r"), red)
 print "dashes and dots", whole > 1.2*part, part > 1.2*dots, dots > 50
-marks = zeros(5)
+marks = zeros(13)
 k = 0
-for style = {"r.", "ro", "rx", "r+", "r*"}
-    marks[k] = pixels(plot(0..9, style), red)
+for style = {"r.", "ro", "rx", "r+", "r*", "rs", "rd", "r^", "rv", "r<", "r>", "rp", "rh"}
+    marks[k] = pixels(plot(0..9, style, "markersize", 12), red)
     k += 1
 end
-print "marks that differ", numel(unique(marks)) >= 4, all(marks > 20)
+print "marks that differ", numel(unique(marks)) >= 8, all(marks > 20)
 h = plot(y)
 title("Gr e")
 plain = dark(h)

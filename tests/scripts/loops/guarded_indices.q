@@ -1,4 +1,4 @@
-% options: --loops always --explain
+% options: --no-warnings --loops always --explain
 % What is asked around an index keeps it inside the array: such loops are parallel.
 function y = s1(x)
     [M,N] = size(x,0..1)

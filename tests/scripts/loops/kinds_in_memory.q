@@ -1,4 +1,4 @@
-% options: --loops always
+% options: --no-warnings --loops always
 % elements are read as the host reads them and narrowed when they are stored
 a = zeros(4)
 b = uint8(zeros(4))

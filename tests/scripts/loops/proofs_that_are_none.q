@@ -1,4 +1,4 @@
-% options: --loops always
+% options: --no-warnings --loops always
 % What looks like a proof that an index is inside, and is none; values that are forgotten with the code that made them.
 function [] = w1(x, y, k:int)
     for i=0..numel(x)-1

@@ -1,4 +1,4 @@
-% options: --loops always
+% options: --no-warnings --loops always
 % assignments to several names, functions with several results and typed parameters, match
 [a,b] = [0,1]
 for i=1..20

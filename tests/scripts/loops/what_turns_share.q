@@ -1,4 +1,5 @@
 % options: --loops always
+% tolerance: 1e-6
 % whatever turns share, the result is that of one after the other
 n = 1000
 x = zeros(n)

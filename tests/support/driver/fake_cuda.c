@@ -8,7 +8,6 @@
 
 enum { SUCCESS, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_CONTEXT = 201,
        INVALID_PTX = 218, CAPTURE_UNSUPPORTED = 900 };
-enum { BLOCKS = 256 };
 
 typedef struct {
     char kind;
@@ -17,7 +16,8 @@ typedef struct {
 } Handle; /* 's'tream, 'e'vent, 'c'ontext, 'm'odule: also its function */
 
 static FakeCuda fake = {.devices = 1, .capability = 90, .max_threads = 1024, .blocks = 8, .fail_after = -1};
-static struct { uintptr_t at; size_t n; int device; } block[BLOCKS];
+static struct { uintptr_t at; size_t n; int device; } *block; /* in the order of addresses */
+static int nblocks, room;
 static Handle contexts[2] = {{'c', 0, NULL}, {'c', 1, NULL}};
 static Handle *stack[16];
 
@@ -87,10 +87,34 @@ static void destroy(void *handle, int *counter) {
     --*counter;
 }
 
+/* The block with all of these bytes, or -1. */
 static int find(uint64_t p, size_t n) {
-    for (int i = 0; i < BLOCKS; i++)
-        if (block[i].at && p >= block[i].at && p - block[i].at + n <= block[i].n) return i;
-    return -1;
+    int low = 0, high = nblocks;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (block[middle].at + block[middle].n > p) high = middle;
+        else low = middle + 1;
+    }
+    return low < nblocks && p >= block[low].at && p - block[low].at + n <= block[low].n ? low : -1;
+}
+
+/* Of the word that a block ends in all bytes are its own: atomic updates of bytes move whole words. */
+bool fake_block(uint64_t p, uint64_t *begin, uint64_t *end) {
+    int i = find(p, 1);
+    return i >= 0 ? (*begin = block[i].at, *end = (block[i].at + block[i].n + 3) & ~(uint64_t)3, true) : false;
+}
+
+static bool add_block(uintptr_t p, size_t n) {
+    int i = nblocks;
+    if (nblocks == room) block = realloc(block, (size_t)(room = room ? 2 * room : 256) * sizeof *block);
+    if (!block) return false;
+    for (; i > 0 && block[i - 1].at > p; i--) block[i] = block[i - 1];
+    block[i].at = p, block[i].n = n, block[i].device = stack[fake.depth - 1]->device;
+    return nblocks++, true;
+}
+
+static void remove_block(int i) {
+    memmove(&block[i], &block[i + 1], (size_t)(--nblocks - i) * sizeof *block);
 }
 
 /* -- devices and contexts ------------------------------------------------------------------------------------------ */
@@ -257,11 +281,8 @@ int fake_EventSynchronize(void *event) {
 
 /* -- memory -------------------------------------------------------------------------------------------------------- */
 static int give_memory(void **out, size_t n, size_t *counter) {
-    int i = 0;
-    while (i < BLOCKS && block[i].at) i++;
-    if (i == BLOCKS || !n || n > (size_t)1 << 34) return OUT_OF_MEMORY;
-    *out = malloc(n);
-    block[i].at = (uintptr_t)*out, block[i].n = n, block[i].device = stack[fake.depth - 1]->device;
+    if (!n || n > (size_t)1 << 34 || posix_memalign(out, 256, n + 4)) return OUT_OF_MEMORY;
+    if (!add_block((uintptr_t)*out, n)) return free(*out), OUT_OF_MEMORY;
     ++*counter;
     return SUCCESS;
 }
@@ -269,8 +290,8 @@ static int give_memory(void **out, size_t n, size_t *counter) {
 static int take_memory(uint64_t p, size_t *counter, const char *name) {
     int i = find(p, 0);
     if (i < 0 || block[i].at != p) return misused(name);
+    remove_block(i);
     free((void *)(uintptr_t)p);
-    block[i].at = 0;
     --*counter;
     return SUCCESS;
 }
@@ -374,8 +395,10 @@ int fake_ModuleLoadDataEx(void **module, const void *image, unsigned noptions, i
         else snprintf(values[0], (size_t)(uintptr_t)values[1], "%s", fake.jit_log);
         return INVALID_PTX;
     }
+    void *code = fake.load ? fake.load(image, values[0], (size_t)(uintptr_t)values[1]) : NULL;
+    if (fake.load && !code) return INVALID_PTX;
     Handle *h = make('m', &fake.modules);
-    h->code = fake.load ? fake.load(image) : NULL;
+    h->code = code;
     *module = h;
     return SUCCESS;
 }
@@ -395,8 +418,10 @@ int fake_ModuleGetFunction(void **out, void *module, const char *name) {
 
 int fake_FuncGetAttribute(int *out, int what, void *f) {
     BEGIN("FuncGetAttribute");
-    if (!is(f, 'm') || what != 0) return misused("FuncGetAttribute");
-    return *out = fake.max_threads, SUCCESS;
+    if (!is(f, 'm') || what < 0 || what > 9) return misused("FuncGetAttribute");
+    *out = fake.attribute ? fake.attribute(((Handle *)f)->code, what) : -1;
+    if (*out < 0) *out = what ? 0 : fake.max_threads;
+    return SUCCESS;
 }
 
 int fake_FuncSetAttribute(void *f, int what, int value) {
@@ -420,6 +445,7 @@ int fake_LaunchKernel(void *f, unsigned grid_x, unsigned grid_y, unsigned grid_z
     FakeLaunch *l = &fake.launch[fake.nlaunches++ % FAKE_LAUNCHES];
     *l = (FakeLaunch){.grid = grid_x, .x = x, .y = y, .z = z, .shared = shared};
     memcpy(l->slot, arguments[0], sizeof l->slot);
-    if (fake.run) fake.run(((Handle *)f)->code, l, arguments[0]);
-    return SUCCESS;
+    int failed = fake.run ? fake.run(((Handle *)f)->code, l, arguments[0]) : SUCCESS;
+    if (failed >= 700) fake.dead = failed; /* a kernel's error comes with a later call */
+    return failed >= 700 ? SUCCESS : failed;
 }

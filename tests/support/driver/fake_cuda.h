@@ -6,6 +6,7 @@
  * what was made and not given back, and makes the n-th call fail with any error. */
 #ifndef TESTS_SUPPORT_FAKE_CUDA_H
 #define TESTS_SUPPORT_FAKE_CUDA_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,9 +21,10 @@ typedef struct { void *first, *then; } FakeOrder; /* what is queued on the strea
 
 typedef struct {
     /* what a test does with code; NULL: nothing */
-    void *(*load)(const char *image);
-    void (*run)(void *code, const FakeLaunch *l, const uint64_t *slots);
+    void *(*load)(const char *image, char *why, size_t n);                 /* NULL: it does not load, and why */
+    int (*run)(void *code, const FakeLaunch *l, const uint64_t *slots); /* the driver's error, from 700 on with a later call */
     void (*unload)(void *code);
+    int (*attribute)(void *code, int what);                                /* of a function; -1: nothing to say */
     /* what there is */
     int devices, capability /* 90 */, max_threads /* of a kernel */, blocks /* that a multiprocessor holds of 256 */;
     const char *jit_log;  /* not NULL: modules do not load, and the driver says this */
@@ -46,5 +48,7 @@ typedef struct {
 } FakeCuda;
 
 FakeCuda *fake_cuda(void);
+/* The block of memory, of a device or pinned, with this address. */
+bool fake_block(uint64_t p, uint64_t *begin, uint64_t *end);
 size_t fake_cuda_size(void); /* of a FakeCuda, for tests/python/fake_gpu.py */
 #endif

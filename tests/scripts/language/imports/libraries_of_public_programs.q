@@ -11,7 +11,6 @@ function [] = show(f)
         print e
     end
 end
-show(() -> vidopen("F:\film.mov"))
 show(() -> vidreadframe(0))
 show(() -> vidseek(0, 7))
 show(() -> exrread("a.exr").data)

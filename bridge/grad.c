@@ -1,0 +1,195 @@
+/* grad.c -- derivatives of callables that compute with values: one run with a record, swept as often as wanted.
+ *
+ *     _record(f, arguments, chosen)      f runs with leaves in place of the chosen arguments: its result, and a record
+ *     _sweep(record, False, adjoints)    an adjoint of each result, or None, gives one of each chosen argument
+ *     _sweep(record, True, tangents)     a tangent of each chosen argument, or None, gives one of each result
+ *
+ * Everything else, grad, jacobian, operators of torch and JAX, is made of these in pyquasar/_grad.py.  Inside f the
+ * leaves are qvalues like others; what it gives is plain again, unless a derivative around this one records it. */
+#include "bridge/bridge.h"
+#include "vm/grad/tape.h"
+
+enum { MOST = 64 };
+
+typedef struct {
+    qs_vm *vm;
+    int nx, ny;
+    Trace *x[MOST];            /* of the leaves; retained */
+    Trace *y[MOST];            /* of the results; retained; NULL: it depends on no leaf */
+} Record;
+
+static void release(void *p) {
+    Record *r = p;
+    for (int i = 0; i < r->nx; i++) qtape_release(r->vm, r->x[i]);
+    for (int i = 0; i < r->ny; i++) qtape_release(r->vm, r->y[i]);
+    qmem_free(qvm_ctx(r->vm), r, sizeof *r);
+}
+
+static const qs_foreign_type record_type = {.name = "record of a derivative", .release = release};
+
+static int too_many(const char *what) {
+    PyErr_Format(PyExc_TypeError, "a derivative of more than %d %s at once", MOST, what);
+    return -1;
+}
+
+/* -- the run ------------------------------------------------------------------------------------------------------- */
+static qs_status leaf(Border *b, Record *r, const GradLevel *l, PyObject *o, PyObject **out) {
+    qs_value v, x;
+    TRY(qnd_value(b, o, &v));
+    qs_status s = qtape_leaf(b->vm, l, v, &x);
+    qs_release(b->vm, v);
+    if (s != QS_OK) return s;
+    r->x[r->nx++] = qtape_retain(qtape_trace(x));
+    *out = qvalue_new(b, x);
+    return qs_release(b->vm, x), QS_OK;
+}
+
+/* The arguments with leaves; NULL with an exception.  chosen: the numbers of those that become leaves. */
+static PyObject *with_leaves(Border *b, Record *r, const GradLevel *l, PyObject *args, PyObject *chosen) {
+    Py_ssize_t n = PyTuple_Size(args);
+    PyObject *all = PyTuple_GetSlice(args, 0, n), *list = all ? PySequence_List(all) : NULL;
+    Py_XDECREF(all);
+    for (Py_ssize_t i = 0; list && i < PyTuple_Size(chosen); i++) {
+        Py_ssize_t k = PyLong_AsSsize_t(PyTuple_GetItem(chosen, i));
+        PyObject *o = NULL;
+        qs_status s = leaf(b, r, l, PyTuple_GetItem(args, k), &o);
+        if (s != QS_OK) qerror_raise(b, s);
+        if (!o || PyList_SetItem(list, k, o) < 0) Py_CLEAR(list);
+    }
+    PyObject *t = list ? PyList_AsTuple(list) : NULL;
+    Py_XDECREF(list);
+    return t;
+}
+
+/* A result of f, without the level that is over. */
+static PyObject *settled(Border *b, Record *r, const GradLevel *l, PyObject *o) {
+    Trace *t = qvalue_check(o) ? qtape_trace(((Wrapper *)o)->v) : NULL;
+    bool ours = t && t->node->serial >= l->first;
+    r->y[r->ny++] = ours ? qtape_retain(t) : NULL;
+    if (!ours) return Py_INCREF(o), o;
+    qs_value v = qval_retain(((Wrapper *)o)->v);
+    qtape_settle(b->vm, &v);
+    return qpy_give(b, v);
+}
+
+static PyObject *all_settled(Border *b, Record *r, const GradLevel *l, PyObject *y) {
+    if (!PyTuple_CheckExact(y)) return settled(b, r, l, y);
+    Py_ssize_t n = PyTuple_Size(y);
+    if (n > MOST) return too_many("results"), NULL;
+    PyObject *t = PyTuple_New(n);
+    for (Py_ssize_t i = 0; t && i < n; i++) {
+        PyObject *o = settled(b, r, l, PyTuple_GetItem(y, i));
+        if (!o || PyTuple_SetItem(t, i, o) < 0) Py_CLEAR(t);
+    }
+    return t;
+}
+
+/* f's result while the level runs. */
+static PyObject *run(Border *b, Record *r, GradLevel *l, PyObject *f, PyObject *args, PyObject *chosen) {
+    qs_status s = qtape_begin(b->vm, l);
+    if (s != QS_OK) return qerror_raise(b, s);
+    PyObject *x = with_leaves(b, r, l, args, chosen), *y = x ? PyObject_CallObject(f, x) : NULL;
+    qgil_back(b);
+    qtape_end(b->vm, l);
+    Py_XDECREF(x);
+    return y;
+}
+
+/* _record(f, arguments, chosen): (result, record) */
+static PyObject *record(PyObject *module, PyObject *args) {
+    PyObject *f, *x, *chosen;
+    GradLevel l;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO!O!", &f, &PyTuple_Type, &x, &PyTuple_Type, &chosen)) return NULL;
+    if (PyTuple_Size(chosen) > MOST) return too_many("arguments"), NULL;
+    Border *b = qhost_enter("a derivative");
+    if (!b) return NULL;
+    Record *r = qmem_alloc(qvm_ctx(b->vm), sizeof *r);
+    r->vm = b->vm;
+    qs_value v = qval_object(QS_FOREIGN, qobj_foreign(b->vm, &record_type, r));
+    PyObject *y = run(b, r, &l, f, x, chosen), *plain = y ? all_settled(b, r, &l, y) : NULL;
+    Py_XDECREF(y);
+    PyObject *held = plain ? qvalue_new(b, v) : NULL;
+    qs_release(b->vm, v);
+    PyObject *both = held ? PyTuple_Pack(2, plain, held) : NULL;
+    Py_XDECREF(plain);
+    Py_XDECREF(held);
+    return qgil_result(b, both);
+}
+
+/* -- sweeps -------------------------------------------------------------------------------------------------------- */
+typedef struct { int n; Trace *const *traces; qs_value v[MOST]; } Row;
+
+static void row_init(Row *row, int n, Trace *const *traces) {
+    row->n = n, row->traces = traces;
+    for (int i = 0; i < n; i++) row->v[i] = qs_nil();
+}
+
+static void row_free(qs_vm *vm, Row *row) {
+    for (int i = 0; i < row->n; i++) qs_release(vm, row->v[i]);
+}
+
+/* What is given for each trace, in its form; nil: zero. */
+static qs_status fit(Border *b, PyObject *given, Row *row) {
+    for (int i = 0; i < row->n; i++) {
+        PyObject *o = PyTuple_GetItem(given, i);
+        qs_value v;
+        if (o == Py_None || !row->traces[i]) continue;
+        TRY(qnd_value(b, o, &v));
+        qs_status s = qsweep_fit(b->vm, row->traces[i], v, &row->v[i]);
+        qs_release(b->vm, v);
+        if (s != QS_OK) return s;
+    }
+    return QS_OK;
+}
+
+/* As values of their own; None for what has no trace. */
+static PyObject *give(Border *b, Row *row) {
+    qs_status s = QS_OK;
+    for (int i = 0; i < row->n && s == QS_OK; i++)
+        if (row->traces[i]) s = qsweep_hand_out(b->vm, row->traces[i], &row->v[i]);
+    if (s != QS_OK) return qerror_raise(b, s);
+    PyObject *t = PyTuple_New(row->n);
+    for (int i = 0; t && i < row->n; i++) {
+        PyObject *o = qpy_give(b, row->v[i]);
+        row->v[i] = qs_nil();
+        if (!o || PyTuple_SetItem(t, i, o) < 0) Py_CLEAR(t);
+    }
+    return t;
+}
+
+static PyObject *swept(Border *b, const Record *r, bool forward, PyObject *given) {
+    Row from, to;
+    row_init(&from, forward ? r->nx : r->ny, forward ? r->x : r->y);
+    row_init(&to, forward ? r->ny : r->nx, forward ? r->y : r->x);
+    if (PyTuple_Size(given) != from.n)
+        return PyErr_Format(PyExc_TypeError, "%d %s wanted, got %zd", from.n, forward ? "tangents are" : "adjoints are",
+                            PyTuple_Size(given));
+    qs_status s = fit(b, given, &from);
+    if (s == QS_OK && forward) s = qsweep_forward(b->vm, from.n, from.traces, from.v, to.n, to.traces, to.v);
+    else if (s == QS_OK) s = qsweep_reverse(b->vm, from.n, from.traces, from.v, to.n, to.traces, to.v);
+    PyObject *out = s == QS_OK ? give(b, &to) : qerror_raise(b, s);
+    row_free(b->vm, &from);
+    row_free(b->vm, &to);
+    return out;
+}
+
+/* _sweep(record, forward, given) */
+static PyObject *sweep(PyObject *module, PyObject *args) {
+    PyObject *o, *given;
+    int forward;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OpO!", &o, &forward, &PyTuple_Type, &given)) return NULL;
+    Border *b = qhost_enter("a derivative");
+    if (!b) return NULL;
+    const Record *r = qvalue_check(o) ? qs_foreign_ptr(((Wrapper *)o)->v, &record_type) : NULL;
+    if (r && r->vm == b->vm) return qgil_result(b, swept(b, r, forward, given));
+    PyErr_SetString(PyExc_TypeError, "a derivative of a machine that is closed");
+    return qgil_result(b, NULL);
+}
+
+PyMethodDef qgrad_functions[] = {
+    {"_record", record, METH_VARARGS, NULL},
+    {"_sweep", sweep, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,225 @@
+"""Derivatives, with the names and conventions of JAX: of functions of scripts, and of Python functions that compute
+with values.  Two functions of the bridge do the work: _record runs a function with a record of what it computes, _sweep
+goes through the record, back from its results or forward from its arguments.
+
+Complex numbers are as in torch: the gradient of a real loss points where the loss grows most, dL/dRe + i dL/dIm."""
+import array, functools
+
+
+def _q():
+    import pyquasar
+    return pyquasar
+
+
+def _numbers(argnums, n, what):
+    """argnums as a tuple of places among n arguments."""
+    several = isinstance(argnums, (tuple, list))
+    places = tuple(argnums) if several else (argnums,)
+    for k in places:
+        if not isinstance(k, int) or not -n <= k < n:
+            raise TypeError("%s: argnums must be places among %d arguments, got %r" % (what, n, argnums))
+    return tuple(k % n for k in places), several
+
+
+def _name(f):
+    return getattr(f, "__name__", None) or type(f).__name__
+
+
+def _record(f, args, chosen):
+    return _q()._bridge._record(f, tuple(args), tuple(chosen))
+
+
+def _tuple(y):
+    return y if isinstance(y, tuple) else (y,)
+
+
+def _one(y, what, f):
+    """The adjoint of a result that must be one real number."""
+    size = getattr(y, "size", 1)
+    if isinstance(y, tuple) or size != 1 or isinstance(y, complex) or "complex" in str(getattr(y, "dtype", "")):
+        shape = "%d results" % len(y) if isinstance(y, tuple) else getattr(y, "shape", type(y).__name__)
+        raise TypeError("%s: %s must give one real number, got %s; of several there is jacobian, or vjp" %
+                        (what, _name(f), shape))
+    return 1.0 if not hasattr(y, "shape") or y.shape == () else _q().ones_like(y)
+
+
+def value_and_grad(f, argnums=0):
+    """A function like f, which gives (f(*args), gradient).  The gradient has the shape of argument argnums; of several
+    arguments, argnums=(0, 2), it is a tuple."""
+    @functools.wraps(f, updated=())
+    def value_and_gradient(*args, **names):
+        chosen, several = _numbers(argnums, len(args), "grad")
+        y, record = _record(functools.partial(f, **names) if names else f, args, chosen)
+        dx = _q()._bridge._sweep(record, False, (_one(y, "grad", f),))
+        return y, dx if several else dx[0]
+    return value_and_gradient
+
+
+def grad(f, argnums=0):
+    """A function like f, which gives the gradient of f's result, one real number, with respect to argument argnums."""
+    both = value_and_grad(f, argnums)
+
+    @functools.wraps(f, updated=())
+    def gradient(*args, **names):
+        return both(*args, **names)[1]
+    return gradient
+
+
+def _own(x):
+    """A copy of an array of somebody else, who may change it before the pullback is called."""
+    if not hasattr(x, "shape") or hasattr(x, "_kind"):
+        return x
+    return _q().value(x).copy() if len(x.shape) else x.item()
+
+
+def vjp(f, *args):
+    """(y, pullback) of y = f(*args).  pullback(adjoint) gives a tuple, an adjoint for each argument; where f gives a
+    tuple, it takes one.  It may be called as often as wanted.  None stands for zero, and for an argument that has no
+    derivative (a whole number, a string)."""
+    args = tuple(map(_own, args))
+    chosen = tuple(k for k, x in enumerate(args) if _is_smooth(x))
+    y, record = _record(f, args, chosen)
+
+    def pullback(adjoint):
+        given = adjoint if isinstance(y, tuple) else (adjoint,)
+        if not isinstance(given, tuple):
+            raise TypeError("the pullback of %s takes a tuple of %d adjoints, got %s" %
+                            (_name(f), len(y), type(given).__name__))
+        found = iter(_q()._bridge._sweep(record, False, given))
+        return tuple(next(found) if k in chosen else None for k in range(len(args)))
+    return y, pullback
+
+
+def jvp(f, args, tangents):
+    """(y, dy): f(*args), and its derivative along the tangents, a tuple with one for each argument (None: zero)."""
+    args, tangents = tuple(args), tuple(tangents)
+    if len(args) != len(tangents):
+        raise TypeError("jvp: %d arguments, but %d tangents" % (len(args), len(tangents)))
+    chosen = tuple(k for k, t in enumerate(tangents) if t is not None)
+    y, record = _record(f, args, chosen)
+    dy = _q()._bridge._sweep(record, True, tuple(tangents[k] for k in chosen))
+    dy = tuple(_like(v, 0.0) if d is None else d for d, v in zip(dy, _tuple(y)))
+    return y, dy if isinstance(y, tuple) else dy[0]
+
+
+def jacobian(f, argnums=0):
+    """A function like f, which gives all derivatives of its result: an array of the shape of the result followed by
+    that of the argument.  As many sweeps as the smaller of the two has elements."""
+    @functools.wraps(f, updated=())
+    def all_derivatives(*args, **names):
+        chosen, several = _numbers(argnums, len(args), "jacobian")
+        y, record = _record(functools.partial(f, **names) if names else f, args, chosen)
+        if isinstance(y, tuple):
+            raise TypeError("jacobian: %s gives %d results, and must give one" % (_name(f), len(y)))
+        found = tuple(_all(record, y, args[k], i, len(chosen)) for i, k in enumerate(chosen))
+        return found if several else found[0]
+    return all_derivatives
+
+
+def _shape(x):
+    return tuple(getattr(x, "shape", ()))
+
+
+def _like(x, fill):
+    """A value like x, a number or an array of floats: 0, 1, or random ("rand")."""
+    if not _shape(x) and not hasattr(x, "_kind"):
+        return float(_q().rand()) if fill == "rand" else fill
+    q = _q()
+    if fill == "rand":
+        r = (q.rand(tuple(x.shape)) - 0.5).astype(x.dtype)
+        return r + 1j*(q.rand(tuple(x.shape)) - 0.5).astype(x.dtype) if "complex" in str(x.dtype) else r
+    return x*0 + fill
+
+
+def _units(x):
+    """For each element of x, an array of its shape that is 1 there and 0 elsewhere; of a number, 1."""
+    if not _shape(x):
+        yield 1.0
+        return
+    for i in range(x.size):
+        unit = _like(x, 0.0)
+        unit.reshape(-1)[i] = 1
+        yield unit
+
+
+def _all(record, y, x, i, n):
+    """dy/dx of the i-th of n arguments, from a sweep for each element of y, or of x where it has fewer."""
+    sweep = _q()._bridge._sweep
+    if getattr(y, "size", 1) <= getattr(x, "size", 1):
+        rows = [sweep(record, False, (unit,))[i] for unit in _units(y)]
+        return _stacked(rows).reshape(_shape(y) + _shape(x)) if _shape(y) or _shape(x) else rows[0]
+    columns = [sweep(record, True, tuple(unit if k == i else None for k in range(n)))[0] for unit in _units(x)]
+    columns = [_like(y, 0.0) if c is None else c for c in columns]
+    whole = _stacked(columns).reshape(_shape(x) + _shape(y))
+    outer, inner = len(_shape(x)), len(_shape(y))
+    return whole.transpose(tuple(range(outer, outer + inner)) + tuple(range(outer)))
+
+
+def _stacked(parts):
+    """Arrays of one shape, or numbers, one after the other along a new first dimension."""
+    q = _q()
+    if all(isinstance(p, float) for p in parts):
+        return q._bridge._array("float64", (len(parts),), array.array("d", parts).tobytes())
+    return q.cat(0, *[p.reshape((1,) + p.shape) if _shape(p) else p for p in parts])
+
+
+def hessian(f, argnums=0):
+    """A function like f, whose result is one real number, which gives its second derivatives."""
+    return jacobian(grad(f, argnums), argnums)
+
+
+def hvp(f, args, vectors):
+    """The Hessian of f, whose result is one real number, times a vector: a tuple with the shapes of the arguments.  The
+    Hessian is never made."""
+    places = tuple(range(len(args)))
+    return jvp(grad(f, places), args, vectors)[1]
+
+
+def stop_gradient(x):
+    """x as a constant: no derivative goes through it."""
+    return _q()._bridge._built_in("stop_gradient")(x)
+
+
+def checkpoint(f):
+    """A function like f, of which a record keeps the arguments alone: it runs again when the sweep comes to it."""
+    return _q()._bridge._built_in("checkpoint")(f)
+
+
+def gradcheck(f, *args, rtol=1e-5, atol=1e-7):
+    """Compares the derivatives of f, back and forward, with central differences along random directions; ValueError
+    tells the first that differs.  Give arrays of float64: those of float32 are too coarse for differences."""
+    y, pullback = vjp(f, *args)
+    several = isinstance(y, tuple)
+    for n, u in enumerate(_tuple(y)):
+        adjoint = _like(u, "rand")
+        back = pullback(tuple(adjoint if i == n else None for i in range(len(y))) if several else adjoint)
+        for k, dx in enumerate(back):
+            if dx is not None:
+                _compare(f, args, k, dx, n, adjoint, rtol, atol)
+    return True
+
+
+def _compare(f, args, k, dx, n, adjoint, rtol, atol):
+    q, v = _q(), _like(args[k], "rand")
+    h = 6e-6*max(1.0, float(q.max(q.abs(args[k]))))
+
+    def along(x):
+        return _dot(q, adjoint, _tuple(f(*args[:k], x, *args[k + 1:]))[n])
+    by_differences = (along(args[k] + v*h) - along(args[k] - v*h))/(2*h)
+    dy = _tuple(jvp(f, args, tuple(v if i == k else None for i in range(len(args))))[1])[n]
+    for way, got in (("back", _dot(q, dx, v)), ("forward", _dot(q, adjoint, dy))):
+        if not abs(by_differences - got) <= atol + rtol*max(abs(by_differences), abs(got)):
+            raise ValueError("gradcheck: %s: along argument %d differences give %.9g, the sweep %s gives %.9g" %
+                             (_name(f), k, by_differences, way, got))
+
+
+def _dot(q, a, b):
+    """The real inner product of two values of one shape."""
+    return float(q.real(q.sum(q.conj(a)*b)))
+
+
+def _is_smooth(x):
+    """Whether derivatives can be taken to it: a float or complex number, or an array of them."""
+    dtype = str(getattr(x, "dtype", type(x).__name__))
+    return "float" in dtype or "complex" in dtype or dtype == "number" or getattr(x, "_kind", None) == "number" or (
+        isinstance(x, (list, tuple)) and len(x) > 0 and all(map(_is_smooth, x)))

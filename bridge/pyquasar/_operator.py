@@ -1,0 +1,104 @@
+"""What operators of torch and of JAX are made of: a function of arrays with a known list of parameters, and the
+functions that its derivatives are, which have the same form, so that derivatives of derivatives need nothing more."""
+from . import _grad
+
+# Parameters that a launch sets, wherever they stand (lang/kernel/lower/lower.c).
+SET_BY_LAUNCH = {"pos", "blkpos", "blkdim", "blkidx", "blkcnt"}
+
+
+class Function:
+    """f(*arguments) gives a value or a tuple of them.
+
+    parameters  (type, name) of each: "Tensor", "float", "int" or "bool"
+    name        for messages"""
+
+    def __init__(self, f, parameters, name):
+        self.f, self.parameters, self.name = f, parameters, name
+        self._derived = {}
+
+    def __call__(self, *args):
+        return self.f(*args)
+
+    def tensors(self):
+        return [k for k, (kind, _) in enumerate(self.parameters) if kind == "Tensor"]
+
+    def reverse(self, which, results):
+        """The function of the arguments and the adjoints of all results that gives the adjoints of the arguments
+        `which`, as a tuple."""
+        n = len(self.parameters)
+
+        def adjoints(*given):
+            args, dy = given[:n], given[n:]
+            y, pullback = _grad.vjp(self.f, *args)
+            dx = pullback(dy if isinstance(y, tuple) else dy[0])
+            return tuple(args[k]*0 if dx[k] is None else dx[k] for k in which)
+        names = [("Tensor", "d_%d" % i) for i in range(results)]
+        return self._derive(("reverse", which), adjoints, names)
+
+    def forward(self, which):
+        """The function of the arguments and the tangents of the arguments `which` that gives the tangents of the
+        results."""
+        n = len(self.parameters)
+
+        def tangents(*given):
+            args, dx = given[:n], [None]*n
+            for k, t in zip(which, given[n:]):
+                dx[k] = t
+            return _grad.jvp(self.f, args, dx)[1]
+        return self._derive(("forward", which), tangents, [("Tensor", "t_%d" % k) for k in which])
+
+    def _derive(self, key, f, more):
+        if key not in self._derived:
+            self._derived[key] = Function(f, self.parameters + more, self.name + "_" + key[0])
+        return self._derived[key]
+
+
+def of_script(function, dims=None, out=None):
+    """A function of a script, a kernel with its grid and outputs, or a callable of Python."""
+    import inspect
+    kinds = {"scalar": "float", "int": "int", "bool": "bool", float: "float", int: "int", bool: "bool"}
+    parameters = list(inspect.signature(function).parameters.values())
+    name = getattr(function, "__name__", "function")
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        raise TypeError("%s: an operator has a fixed list of arguments" % name)
+    if out is not None or dims is not None:
+        function, parameters = _launch(function, parameters, dims, out, name)
+    return Function(function, [(kinds.get(p.annotation, "Tensor"), p.name) for p in parameters], name), parameters
+
+
+def _launch(kernel, parameters, dims, out, name):
+    """A kernel as a function: the outputs are made, and given as results.
+
+    out   the names of parameters that the kernel writes: "y", ("y", "z"), or {"y": shape} with the shape or a function
+          of the other arguments; without a shape, that of the first array
+    dims  the grid, or a function of the arguments; None: that of the first output"""
+    import pyquasar as q
+    shapes = dict(out) if isinstance(out, dict) else dict.fromkeys((out,) if isinstance(out, str) else tuple(out or ()))
+    parameters = [p for p in parameters if p.name not in SET_BY_LAUNCH]
+    known = [p.name for p in parameters]
+    if not shapes:
+        raise TypeError("%s is a kernel: out= names what it writes" % name)
+    for wrong in (n for n in shapes if n not in known):
+        raise TypeError("%s: out names %s, which is no parameter; there are %s" % (name, wrong, ", ".join(known)))
+    inputs = [p for p in parameters if p.name not in shapes]
+
+    def run(*args):
+        given = dict(zip((p.name for p in inputs), args))
+        arrays = [x for x in args if len(getattr(x, "shape", ()))]
+        first = next((x for x in arrays if "float" in str(x.dtype) or "complex" in str(x.dtype)), None)
+        made = {}
+        for n, shape in shapes.items():
+            shape = shape(*args) if callable(shape) else shape
+            if shape is None and first is None:
+                raise TypeError("%s: out={'%s': shape}, since no argument is an array" % (name, n))
+            made[n] = q.zeros_like(first, tuple(first.shape if shape is None else shape)) if first is not None else (
+                q.zeros(tuple(shape)))
+        grid = dims(*args) if callable(dims) else dims
+        grid = tuple(next(iter(made.values())).shape) if grid is None else grid
+        q.parallel_do(grid, *[made[n] if n in made else given[n] for n in known], kernel)
+        return tuple(made.values()) if len(made) > 1 else next(iter(made.values()))
+    return run, inputs
+
+
+def results_of(y):
+    return y if isinstance(y, tuple) else (y,)

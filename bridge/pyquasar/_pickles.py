@@ -1,0 +1,101 @@
+"""Pickles of values and functions: what another process needs to have the same.
+
+A function, a type or an object of one goes with the program that defines it: the texts of its file and of all that it
+imports, not their paths, and what Python has assigned to its variables.  Whoever unpickles one opens a machine like that
+of the pickle, unless one is open, and loads the program, unless it is there."""
+import pickle
+
+
+def _q():
+    import pyquasar
+    return pyquasar
+
+
+# -- out ---------------------------------------------------------------------------------------------------------------
+
+def program_of(name):
+    """(name, texts, assigned variables) of the module of that name."""
+    q = _q()
+    texts = q._bridge._texts(name)
+    if texts is None:
+        raise pickle.PicklingError("program %s was replaced by another one" % name)
+    return name, texts, {x: q._bridge._attribute_in(name, x) for x in q._assigned.get(name, ())}
+
+
+def _pickled(home, kind, *parts):
+    return restore, (_q()._opened, home and program_of(home), kind, *parts)
+
+
+def reduce_value(self):
+    from . import _values
+    kind, home = self._kind, _q()._bridge._home(self)
+    if kind == "array":
+        return _pickled(home, kind, self._dtype, self.shape, _values._memory(self).tobytes())
+    if kind == "cell":
+        return _pickled(home, kind, self.typename, self.shape, _values._items(self))
+    if kind == "object":
+        return _pickled(home, kind, self.typename, self._fields())
+    return _pickled(home, "type", str(self)) if kind == "type" else _pickled(home, "value", self.to_py())
+
+
+def _is(self, look_up, *where):
+    try:
+        return look_up(*where) == self
+    except AttributeError:
+        return False
+
+
+def reduce_function(self):
+    """By its name, as Python's own functions."""
+    q, name = _q(), self.__name__
+    home = q._bridge._home(self)
+    if home is None and _is(self, q._bridge._built_in, name):
+        return _pickled(None, "built-in", name)
+    if home is not None and _is(self, q._bridge._attribute_in, home, name):
+        return _pickled(home, "function", name)
+    if home is not None and _is(self, getattr, q, name):
+        why = "that name means functions of several programs"
+    else:
+        why = "a function that is pickled has a name in a program of compile_string or compile_file"
+    raise pickle.PicklingError("%r cannot be pickled: %s" % (self, why))
+
+
+def reduce_module(self):
+    return restore_module, (_q()._opened, program_of(self.__name__))
+
+
+# -- in ----------------------------------------------------------------------------------------------------------------
+
+def _load(program):
+    """The module of that program: the one that is here, or a new one; under another name when there is another program
+    of its name."""
+    q = _q()
+    name, texts, variables = program
+    here, imported = q._bridge._texts(name), texts  # by files that import each other the last one, too
+    if here is not None and here != texts:
+        import hashlib
+        name = "%s#%s" % (name, hashlib.sha256(repr(texts).encode()).hexdigest()[:8])
+        here, imported = q._bridge._texts(name), texts[:-1]
+    if here is None:
+        for path, text in imported:
+            q._bridge._carry(path, text)
+        q._bridge._load(name, texts[-1][1])
+        for x, value in variables.items():
+            setattr(q.module(name), x, value)
+    return name
+
+
+def restore_module(machine, program):
+    _q()._open_like(machine)
+    return _q().module(_load(program))
+
+
+def restore(machine, program, kind, *parts):
+    from . import _values
+    q = _q()
+    q._open_like(machine)
+    home = program and _load(program)
+    make = {"array": q._bridge._array, "cell": _values._make_cell, "object": _values._make_object, "type": q.typename,
+            "value": q.value, "built-in": q._bridge._built_in,
+            "function": lambda name: q._bridge._attribute_in(home, name)}
+    return make[kind](*parts)

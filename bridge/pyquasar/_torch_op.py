@@ -1,0 +1,244 @@
+"""Functions and kernels as operators of torch, with their derivatives.
+
+    op(x) ──► autograd.Function ──► a custom operator ──► the function, on the memory of the tensors
+               │ backward, jvp          torch.compile and opcheck see this one
+               └──► the same of the derived function (_operator.py), to any order
+
+torch's custom operators know torch.compile, but not torch.func; its autograd.Function knows torch.func, but must not be
+looked into by torch.compile.  So there are both, one around the other, and a call takes the one that its caller
+knows."""
+import itertools, re
+
+from ._operator import Function, of_script, results_of
+
+_number = itertools.count(1)
+
+
+def _torch():
+    import torch
+    return torch
+
+
+def _tensor_of(r, args):
+    """A result as a tensor that shares no memory with the arguments.  A number is a tensor without dimensions, of the
+    type of the first floating argument."""
+    torch = _torch()
+    tensors = [a for a in args if isinstance(a, torch.Tensor)]
+    if isinstance(r, (bool, int, float, complex)):
+        kind = next((t for t in tensors if t.is_floating_point() or t.is_complex()), torch.empty(()))
+        t = torch.tensor(r) if isinstance(r, complex) and not kind.is_complex() else kind.new_tensor(r)
+    else:
+        t = r.to_torch(requires_grad=False) if hasattr(r, "_kind") else r
+        memory = t.untyped_storage().data_ptr()
+        t = t.clone() if any(a.untyped_storage().data_ptr() == memory for a in tensors) else t
+    return t.to(tensors[0].device) if tensors else t
+
+
+def _fit(t, like):
+    """In the shape of `like`, when it differs only in extents of 1."""
+    same = [n for n in t.shape if n != 1] == [n for n in like.shape if n != 1]
+    return t.reshape(like.shape).to(like.dtype) if same else t
+
+
+class Operator:
+    """One function: `custom` for torch.compile, `apply` for everything else.  Calling it chooses.
+
+    imagine   of the arguments: empty tensors like the results; None: the function runs once on ones, for each
+              combination of shapes that comes
+    backward  a function of torch that gives the gradients; None: they are derived
+    adjoints_of  the numbers of the arguments of which the results are adjoints"""
+
+    def __init__(self, function, results, name, imagine=None, backward=None, adjoints_of=None):
+        self.function, self.results, self.name, self.adjoints_of = function, results, name, adjoints_of
+        self.imagined, self.backward = {}, backward
+        self.own_shape = imagine
+        self.derived = {}
+        self.tensors = function.tensors()
+        torch = _torch()
+        schema = ", ".join("%s %s" % parameter for parameter in function.parameters)
+        gives = "Tensor" if results == 1 else "(%s)" % ", ".join(["Tensor"]*results)
+        self.custom = torch.library.custom_op(name, self.run, mutates_args=(), schema="(%s) -> %s" % (schema, gives))
+        self.custom.register_fake(self.imagine)
+        self.custom.register_autograd(self.derive, setup_context=self.keep)
+        self.opaque = self.custom._opoverload
+        self.apply = _function_of(torch, self).apply
+
+    def __call__(self, *args):
+        return (self.opaque if _torch().compiler.is_compiling() else self.apply)(*args)
+
+    # -- what it computes ----------------------------------------------------------------------------------------------
+    def run(self, *args):
+        torch = _torch()
+        with torch.no_grad():
+            given = [a.detach().resolve_conj().resolve_neg() if isinstance(a, torch.Tensor) else a for a in args]
+            r = results_of(self.function(*given))
+            if len(r) != self.results:
+                raise TypeError("%s gives %d results, got %d" % (self.function.name, self.results, len(r)))
+            r = tuple(_tensor_of(x, given) for x in r)
+            if self.adjoints_of:
+                r = tuple(_fit(t, args[k]) for k, t in zip(self.adjoints_of, r))
+        return r if self.results > 1 else r[0]
+
+    def imagine(self, *args):
+        torch = _torch()
+        if self.own_shape is not None:
+            return self.own_shape(*args)
+        key = tuple((tuple(map(int, a.shape)), a.dtype) if isinstance(a, torch.Tensor) else a for a in args)
+        if key not in self.imagined:
+            from torch._subclasses.fake_tensor import unset_fake_temporarily
+            with unset_fake_temporarily():
+                ones = [torch.ones(k[0], dtype=k[1]) if isinstance(k, tuple) else k for k in key]
+                r = self.run(*ones)
+            self.imagined[key] = [(tuple(t.shape), t.dtype) for t in results_of(r)]
+        r = tuple(self.like(args, shape, dtype) for shape, dtype in self.imagined[key])
+        return r if self.results > 1 else r[0]
+
+    @staticmethod
+    def like(args, shape, dtype):
+        """An empty tensor; where an argument has the shape, of its shape, of which torch.compile may know letters."""
+        torch = _torch()
+        tensors = [a for a in args if isinstance(a, torch.Tensor)]
+        same = next((t for t in tensors if tuple(map(int, t.shape)) == shape), None)
+        return tensors[0].new_empty(shape if same is None else same.shape, dtype=dtype)
+
+    # -- derivatives ---------------------------------------------------------------------------------------------------
+    def keep(self, ctx, inputs, output):
+        ctx.save_for_backward(*(inputs[k] for k in self.tensors))
+        ctx.numbers = [None if k in self.tensors else x for k, x in enumerate(inputs)]
+        ctx.wanted = tuple(k for k in self.tensors if inputs[k].is_floating_point() or inputs[k].is_complex())
+
+    def arguments(self, ctx):
+        args = list(ctx.numbers)
+        for k, t in zip(self.tensors, ctx.saved_tensors):
+            args[k] = t
+        return args
+
+    def derive(self, ctx, *adjoints):
+        args = self.arguments(ctx)
+        which = tuple(k for k in ctx.wanted if ctx.needs_input_grad[k])
+        dx = results_of(self.reverse(which)(*args, *adjoints)) if which else ()
+        found = dict(zip(which, dx))
+        return tuple(found.get(k) for k in range(len(args)))
+
+    def reverse(self, which):
+        """The operator of the arguments and of an adjoint of each result; made when it is first wanted."""
+        if ("reverse", which) not in self.derived:
+            f = self.function.reverse(which, self.results) if self.backward is None else self.by_hand(which)
+            name = "%s_backward%s" % (self.name, "".join("_%d" % k for k in which))
+
+            def shapes(*args):
+                alike = tuple(_torch().empty_like(args[k]) for k in which)
+                return alike if len(alike) > 1 else alike[0]
+            self.derived["reverse", which] = Operator(f, len(which), name, shapes, adjoints_of=which)
+        return self.derived["reverse", which]
+
+    def by_hand(self, which):
+        backward, n, name = self.backward, len(self.function.parameters), self.name
+
+        def gradients(*given):
+            args, adjoints = given[:n], given[n:]
+            r = backward(*adjoints, *args)
+            r = r if isinstance(r, tuple) else (r,)
+            if len(r) != n:
+                raise TypeError("%s_backward: %d gradients are wanted, one for each argument, got %d" %
+                                (name, n, len(r)))
+            return tuple(_torch().zeros_like(args[k]) if r[k] is None else r[k] for k in which)
+        more = [("Tensor", "d_%d" % i) for i in range(self.results)]
+        return Function(gradients, self.function.parameters + more, self.function.name + "_backward")
+
+    def forward(self, which):
+        if ("forward", which) not in self.derived:
+            name = "%s_forward%s" % (self.name, "".join("_%d" % k for k in which))
+            f, n = self.function.forward(which), len(self.function.parameters)
+            shapes = lambda *args: self.imagine(*args[:n])
+            self.derived["forward", which] = Operator(f, self.results, name, shapes)
+        return self.derived["forward", which]
+
+    def along(self, ctx, tangents):
+        args = self.arguments(ctx)
+        which = tuple(k for k in ctx.wanted if tangents[k] is not None)
+        return self.forward(which)(*args, *(tangents[k] for k in which))
+
+    # -- vmap: one after the other -------------------------------------------------------------------------------------
+    def each(self, info, dims, args):
+        torch = _torch()
+        rows = [results_of(self(*(x if d is None else x.select(d, i) for x, d in zip(args, dims))))
+                for i in range(info.batch_size)]
+        r = tuple(torch.stack(column) for column in zip(*rows))
+        return (r, (0,)*len(r)) if self.results > 1 else (r[0], 0)
+
+
+def _function_of(torch, op):
+    class function(torch.autograd.Function):
+        @staticmethod
+        def forward(*args):
+            return op.opaque(*args)
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            op.keep(ctx, inputs, output)
+            ctx.save_for_forward(*(inputs[k] for k in op.tensors))
+
+        @staticmethod
+        def backward(ctx, *adjoints):
+            return op.derive(ctx, *adjoints)
+
+        @staticmethod
+        def jvp(ctx, *tangents):
+            return op.along(ctx, tangents)
+
+        @staticmethod
+        def vmap(info, dims, *args):
+            return op.each(info, dims, args)
+    function.__name__ = op.function.name
+    return function
+
+
+def torch_op(function, backward=None, shape=None, name=None, dims=None, out=None, results=None):
+    """An operator of torch that calls a function of a script, a kernel, or a Python function that computes with values.
+    It is differentiable, to any order, and works in torch.compile, torch.func and vmap.
+
+    backward  backward(grad, *arguments) gives the gradient of each argument, None where there is none; without it,
+              gradients are derived
+    shape     shape(*arguments): an empty tensor like the result, a tuple of them of several results; without it, the
+              function runs once on ones, for each combination of shapes that torch.compile meets
+    name      "namespace::name" of the operator, which must be new; without it, quasar::NAME_NUMBER
+    dims, out of a kernel: the grid, and the names of the parameters that it writes, {"y": shape} where they have not
+              the shape of the first tensor; the operator takes the other parameters, and gives these
+    results   how many results a Python function gives; 1 without it
+
+    Arguments are tensors or numbers; numbers alone where the parameter is declared scalar, int or bool."""
+    f, parameters = of_script(function, dims, out)
+    if results is None:
+        results = len(out) if isinstance(out, (dict, tuple, list)) else 1 if out else getattr(function, "_results", 1)
+    if name is None:
+        name = "quasar::%s_%d" % (re.sub(r"\W", "_", f.name), next(_number))
+    op = Operator(f, results, name, shape, backward)
+    return _callable(op, [p.default for p in parameters], [p.empty for p in parameters])
+
+
+def _callable(op, defaults, empty):
+    """The custom operator itself, so that opcheck takes it; a call goes through the Operator.  Defaults of the function
+    are filled in, and a number where a tensor is wanted is one without dimensions that holds it exactly."""
+    torch = _torch()
+    exact = {bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128}
+    parameters = op.function.parameters
+
+    def taken(kind, x):
+        own = next((t for t in exact if isinstance(x, t)), None) if kind == "Tensor" else None
+        return torch.tensor(x, dtype=exact[own]) if own else x
+
+    class operator(type(op.custom)):
+        def __call__(self, *args, **names):
+            full = list(args)
+            for k in range(len(args), len(parameters)):
+                name = parameters[k][1]
+                if name not in names and defaults[k] is empty[k]:
+                    raise TypeError("%s: argument %s is missing" % (op.function.name, name))
+                full.append(names.pop(name) if name in names else defaults[k])
+            if names or len(full) > len(parameters):
+                raise TypeError("%s takes %d arguments (%s)" % (op.function.name, len(parameters),
+                                                                ", ".join(name for _, name in parameters)))
+            return op(*(taken(kind, x) for (kind, _), x in zip(parameters, full)))
+    op.custom.__class__ = operator
+    return op.custom

@@ -1,0 +1,203 @@
+#include "devices/llvmlite.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+#define LITE(result, name, args) result(*name) args;
+#include "devices/llvmlite_api.def"
+} Api;
+
+struct Llvmlite {
+    Api f;
+    char version[32];
+    const char *cpu, *features; /* of the processor we run on */
+};
+
+/* 19 and older come with a llvmlite that has no passes of the new kind. */
+enum { OLDEST = 20 };
+
+bool qllvmlite_is(void *library) { return dlsym(library, "LLVMPY_GetVersionInfo") != NULL; }
+
+static const char *load_symbols(void *library, Api *f) {
+#define LITE(result, name, args)                                                                                       \
+    if (!(*(void **)(void *)&f->name = dlsym(library, "LLVMPY_" #name))) return "LLVMPY_" #name;
+#include "devices/llvmlite_api.def"
+    return NULL;
+}
+
+static qs_status open_api(Ctx *c, void *library, Llvmlite *l) {
+    const char *missing = load_symbols(library, &l->f);
+    unsigned version = l->f.GetVersionInfo ? l->f.GetVersionInfo() : 0, major = version >> 16 & 0xff;
+    if (missing || major < OLDEST)
+        return qerr_set(c, QS_EDEVICE, "this llvmlite cannot compile kernels (%s%s): pip install 'llvmlite>=0.45'",
+                        missing ? "it lacks " : "its LLVM is older than 20", missing ? missing : "");
+    snprintf(l->version, sizeof l->version, "%u.%u.%u", major, version >> 8 & 0xff, version & 0xff);
+    l->f.InitializeNativeTarget(); /* what is there already is left alone */
+    l->f.InitializeNativeAsmPrinter();
+    l->f.GetHostCPUName(&l->cpu);
+    l->f.GetHostCPUFeatures(&l->features);
+    return QS_OK;
+}
+
+qs_status qllvmlite_open(Ctx *c, void *library, Llvmlite **out) {
+    Llvmlite *l = qmem_alloc(c, sizeof *l);
+    qs_status s = open_api(c, library, l);
+    if (s != QS_OK) qmem_free(c, l, sizeof *l);
+    else *out = l;
+    return s;
+}
+
+void qllvmlite_close(Ctx *c, Llvmlite *l) {
+    l->f.DisposeString(l->cpu), l->f.DisposeString(l->features);
+    qmem_free(c, l, sizeof *l);
+}
+
+const char *qllvmlite_version(const Llvmlite *l) { return l->version; }
+
+/* -- one compilation ----------------------------------------------------------------------------------------------- */
+
+typedef struct { /* what has to be given back, however far we came */
+    Ctx *ctx;
+    Llvmlite *l;
+    void *tm, *context, *module, *tuning, *builder, *buffer;
+    const char *layout, *message;
+} Job;
+
+static void finish(Job *j) {
+    const Api *f = &j->l->f;
+    if (j->message) f->DisposeString(j->message);
+    if (j->buffer) f->DisposeMemoryBuffer(j->buffer);
+    if (j->builder) f->DisposePassBuilder(j->builder);
+    if (j->tuning) f->DisposePipelineTuningOptions(j->tuning);
+    if (j->module) f->DisposeModule(j->module);
+    if (j->context) f->ContextDispose(j->context);
+    if (j->layout) f->DisposeString(j->layout);
+    if (j->tm) f->DisposeTargetMachine(j->tm);
+}
+
+static qs_status failed(Job *j, const char *step) {
+    return qerr_set(j->ctx, QS_EINTERNAL, "LLVM %s of llvmlite cannot %s a kernel: %s", j->l->version, step,
+                    j->message ? j->message : "no reason given");
+}
+
+static qs_status make_target(Job *j, const LlvmTarget *t, const char *triple, int effort) {
+    const Api *f = &j->l->f;
+    bool host = !*t->cpu;
+    void *target = f->GetTargetFromTriple(triple, &j->message);
+    if (!target) return failed(j, "target");
+    j->tm = f->CreateTargetMachine(target, triple, host ? j->l->cpu : t->cpu, host ? j->l->features : t->features,
+                                   effort, "pic", "default", 0, 0, "");
+    if (!j->tm) return failed(j, "target");
+    void *layout = f->CreateTargetMachineData(j->tm);
+    f->CopyStringRepOfTargetData(layout, &j->layout);
+    f->DisposeTargetData(layout);
+    return QS_OK;
+}
+
+static qs_status parse(Job *j, const char *triple, const char *text, void **module) {
+    const Api *f = &j->l->f;
+    if (!j->context) j->context = f->ContextCreate();
+    *module = f->ParseAssembly(j->context, text, &j->message);
+    if (!*module) return failed(j, "parse");
+    f->SetDataLayout(*module, j->layout);
+    f->SetTarget(*module, triple);
+    return QS_OK;
+}
+
+/* Only the kernel is called from outside: all else may be inlined or dropped. */
+static void hide_all_but(Job *j, const char *entry) {
+    const Api *f = &j->l->f;
+    enum { INTERNAL = 8 };
+    void *iterator = f->ModuleFunctionsIter(j->module);
+    for (void *v; (v = f->FunctionsIterNext(iterator));)
+        if (!f->IsDeclaration(v) && strcmp(f->GetValueName(v), entry) != 0) f->SetLinkage(v, INTERNAL);
+    f->DisposeFunctionsIter(iterator);
+}
+
+static qs_status link_math(Job *j, const LlvmTarget *t, const char *triple) {
+    void *math;
+    if (!t->math) return QS_OK;
+    TRY(parse(j, triple, t->math, &math));
+    if (j->l->f.LinkModules(j->module, math, &j->message)) return failed(j, "link functions into");
+    hide_all_but(j, "kernel");
+    return QS_OK;
+}
+
+static void run_passes(Job *j, void *passes) {
+    const Api *f = &j->l->f;
+    f->RunNewModulePassManager(passes, j->module, j->builder);
+    f->DisposeNewModulePassManger(passes);
+}
+
+static void *inlining(const Api *f) {
+    void *passes = f->CreateNewModulePassManager();
+    f->module_AddAlwaysInlinerPass(passes, false);
+    return passes;
+}
+
+/* Inlining comes twice, as in llvm.c: what the vectoriser calls becomes part of the loop, too. */
+static void optimise(Job *j) {
+    const Api *f = &j->l->f;
+    enum { O3 = 3 };
+    j->tuning = f->CreatePipelineTuningOptions();
+    f->PTOSetSLPVectorization(j->tuning, true);
+    f->PTOSetLoopVectorization(j->tuning, true);
+    j->builder = f->CreatePassBuilder(j->tm, j->tuning);
+    run_passes(j, inlining(f));
+    run_passes(j, f->buildPerModuleDefaultPipeline(j->builder, O3, 0));
+    void *last = inlining(f);
+    f->module_AddSROAPass(last);
+    f->module_AddInstCombinePass(last);
+    f->module_AddSimplifyCFGPass(last);
+    f->module_AddGlobalDCEPass(last);
+    run_passes(j, last);
+}
+
+static qs_status emit(Job *j, LlvmOutput kind, Text *out) {
+    const Api *f = &j->l->f;
+    out->len = 0;
+    if (kind == LLVM_IR) {
+        const char *text;
+        f->PrintModuleToString(j->module, &text);
+        qtext_puts(out, text);
+        f->DisposeString(text);
+        return QS_OK;
+    }
+    j->buffer = f->TargetMachineEmitToMemory(j->tm, j->module, kind == LLVM_OBJECT, &j->message);
+    if (!j->buffer) return failed(j, "emit");
+    qtext_add(out, f->GetBufferStart(j->buffer), f->GetBufferSize(j->buffer));
+    return QS_OK;
+}
+
+/* A loop that shall become vectors and does not is remarked upon, on stderr: llvmlite has no way to take what LLVM
+ * says.  So here loops are left to LLVM's own judgement, under a name that it does not know. */
+static void no_wishes(char *ir) {
+    static const char wish[] = "vectorize.enable\", i1 true", other[] = "vectorize.wished\", i1 true";
+    for (char *p = ir; (p = strstr(p, wish));) memcpy(p, other, sizeof other - 1);
+}
+
+static qs_status run(Job *j, const LlvmTarget *t, const char *triple, int effort, const char *ir, LlvmOutput kind,
+                     Text *out) {
+    TRY(make_target(j, t, triple, effort));
+    out->len = 0;
+    qtext_puts(out, ir);
+    TRY(qtext_status(out));
+    no_wishes(out->s);
+    TRY(parse(j, triple, out->s, &j->module));
+    TRY(link_math(j, t, triple));
+    optimise(j);
+    return emit(j, kind, out);
+}
+
+qs_status qllvmlite_compile(Ctx *c, Llvmlite *l, const LlvmTarget *t, const char *triple, int effort, const char *ir,
+                            LlvmOutput kind, Text *out) {
+    Job j = {.ctx = c, .l = l};
+    if (t->arch == LLVM_NVPTX)
+        return qerr_set(c, QS_EDEVICE, "code for NVIDIA devices needs libLLVM 16 to 19; that of llvmlite serves the "
+                                       "processor alone");
+    qs_status s = run(&j, t, triple, effort, ir, kind, out);
+    finish(&j);
+    return s;
+}

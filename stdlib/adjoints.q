@@ -1,0 +1,1472 @@
+% adjoints.q -- the derivatives of the built-ins; vm/grad/rule.c calls these functions when a derivative is computed.
+%
+% A rule gets the arguments of the built-in in their places (null: left out), its results (null: not asked for), and the
+% adjoints of the results.  It gives the adjoints of the arguments: null for none, a text for an argument with respect to
+% which there is no derivative, which says why.  Of arguments and results that it does not need (builtins.def says which
+% it does) it sees zeros of their shape.  What broadcasting stretched need not be summed back: that is done once, by `fit`.
+%
+% A rule computes with ordinary operations, because derivatives of derivatives go through it; and it writes into nothing
+% that it was given.  Complex numbers: the adjoint of z is dL/dRe(z) + 1j*dL/dIm(z), as in torch; so that of a product
+% has the conjugate of the other factor.
+
+% -- shapes ------------------------------------------------------------------------------------------------------------
+
+function y = is_one_number(x)
+    t = type(x)
+    y = t == "scalar" || t == "cscalar" || t == "int"
+end
+
+% An adjoint in the shape and type of its value, of which `like` is zeros.
+function v = fit(v, like)
+    if iscomplex(v) && !iscomplex(like)
+        v = real(v)
+    end
+    if is_one_number(like)
+        if !is_one_number(v)
+            v = sum(v)
+        end
+    else
+        for d = 0..ndims(v)-1
+            if size(v,d) != 1 && size(like,d) == 1
+                v = sum(v, d)
+            end
+        end
+        if type(v) != type(like) || !isequal(size(v), size(like))
+            v = cast_like(v + like, like)
+        end
+    end
+end
+
+function n = main_dim(x)
+    n = 0
+    while n < ndims(x)-1 && size(x,n) == 1
+        n += 1
+    end
+end
+
+function d = given_dim(x, dim)
+    d = isnull(dim) || numel(dim) == 0 ? main_dim(x) : dim
+end
+
+function y = as_row(x)
+    y = reshape(x, [1,numel(x)])
+end
+
+% The lines of x along a dimension as the columns of a matrix, and back.
+function y = lines_of(x, dim)
+    n = size(x, dim)
+    y = reshape(moved(x, dim, 0), [n, numel(x)/max(n,1)])
+end
+
+function y = moved(x, from, to)
+    y = from == to || ndims(x) <= max(from,to) ? x : moveaxis(x, from, to)
+end
+
+% n rows in place of those along dim of something shaped like `like`.
+function x = from_lines(y, like, dim)
+    s = float64(size(like))
+    n = numel(y)/max(numel(like)/max(size(like,dim),1),1)
+    if dim >= numel(s)
+        x = reshape(y, s)
+    else
+        order = without(0..numel(s)-1, dim)
+        x = moved(reshape(y, horzcat(n, s[order])), 0, dim)
+    end
+end
+
+function y = without(list, dim)
+    y = list[list != dim]
+end
+
+% Places from..to along a dimension.
+function y = part(x, dim, from, to)
+    y = from_lines(lines_of(x, dim)[from..to,:], x, dim)
+end
+
+% 0, 1, … along a dimension of x, in the shape that stretches over x.
+function k = along(x, dim)
+    s = ones(1, max(ndims(x), dim+1))
+    s[dim] = size(x, dim)
+    k = reshape(float64(0..size(x,dim)-1), s)
+end
+
+function y = safe_divide(a, b)
+    y = is_one_number(b) ? (b == 0 ? 0 : a/b) : where(b == 0, 0, a./where(b == 0, 1, b))
+end
+
+% -- operators: those of elements have their derivatives in elem.def ---------------------------------------------------------------------------------------------------------
+
+function [da, db] = matmul_adjoint(a, b, y, dy)
+    da = dy*herm_transpose(b)
+    db = herm_transpose(a)*dy
+end
+
+function [dc, da, db] = where_adjoint(c, a, b, y, dy)
+    dc = null
+    da = where(c, dy, 0)
+    db = where(c, 0, dy)
+end
+
+% -- indexing, lists ---------------------------------------------------------------------------------------------------
+
+% dy added up at the positions p, counted from 1 in the array; 0 is nowhere.
+function dx = scatter_adjoint(like, p, dy)
+    n = numel(like)
+    if iscomplex(dy)
+        re = bincount(as_row(p), n+1, as_row(real(dy)))
+        im = bincount(as_row(p), n+1, as_row(imag(dy)))
+        all = complex(re, im)
+    else
+        all = bincount(as_row(p), n+1, as_row(dy))
+    end
+    dx = reshape(all[1..n], size(like))
+end
+
+% What was written gets what has arrived at its places, if nothing was written there after it.
+function dv = written_adjoint(like, got, p, dy)
+    if !isnull(p)
+        order = float64(1..numel(p))
+        last = zeros_like(order, numel(dy)+1)
+        last[as_row(p)] = order
+        wins = last[as_row(p)] == order && as_row(p) != 0
+        got = where(wins, as_row(got), 0)
+    end
+    dv = numel(like) == 1 ? sum(got) : reshape(got, size(like))
+end
+
+function dv = masked_adjoint(like, mask, none, dy)
+    dv = reshape(where(mask, dy, 0), size(like))
+end
+
+function d = literal_adjoint(items, y, dy)
+    n = numel(items)
+    each = numel(dy)/n
+    row = as_row(dy)
+    d = cell(n)
+    for i = 0..n-1
+        x = items[i]
+        d[i] = is_one_number(x) ? row[i] : reshape(row[i*each..i*each+each-1], size(x))
+    end
+end
+
+function d = range_adjoint(items, y, dy)
+    d = {sum(dy), null}
+end
+
+function d = steps_adjoint(items, y, dy)
+    d = {sum(dy), sum(dy.*float64(0..numel(dy)-1)), null}
+end
+
+function dx = conversion_adjoint(x, y, dy)
+    dx = dy
+end
+
+function [dx, dlike] = cast_like_adjoint(x, like, y, dy)
+    dx = dy
+    dlike = null
+end
+
+function [dre, dim] = complex_adjoint(re, im, y, dy)
+    dre = real(dy)
+    dim = imag(dy)
+end
+
+function [da, db, dn] = linspace_adjoint(a, b, n, y, dy)
+    t = linspace(float64([0]), 1, numel(dy))
+    da = sum(dy.*(1-t))
+    db = sum(dy.*t)
+    dn = null
+end
+
+function [dx, dy] = meshgrid_adjoint(xs, ys, X, Y, dX, dY)
+    dx = isnull(dX) ? zeros_like(xs) : reshape(sum(dX, 0), size(xs))
+    dy = null
+    if isnull(ys)
+        if !isnull(dY)
+            dx = dx + reshape(sum(dY, 1), size(xs))
+        end
+    elseif !isnull(dY)
+        dy = reshape(sum(dY, 1), size(ys))
+    end
+end
+
+% -- shape -------------------------------------------------------------------------------------------------------------
+
+function dx = copy_adjoint(x, y, dy)
+    dx = dy
+end
+
+function d = reshape_adjoint(items, y, dy)
+    d = cell(numel(items))
+    d[0] = reshape_one_adjoint(items[0], y, dy)
+end
+
+function dx = reshape_one_adjoint(x, y, dy)
+    dx = is_one_number(x) ? sum(dy) : reshape(dy, size(x))
+end
+
+function dx = transpose_adjoint(x, y, dy)
+    dx = transpose(dy)
+end
+
+function dx = herm_transpose_adjoint(x, y, dy)
+    dx = herm_transpose(dy)
+end
+
+function dx = permute_adjoint(x, order, y, dy)
+    [sorted, back] = sort(order)
+    dx = permute(dy, back)
+end
+
+function dx = moveaxis_adjoint(x, from, to, y, dy)
+    dx = reshape(moveaxis(dy, to, from), size(x))
+end
+
+function d = split_for(dim, items, dy)
+    d = cell(numel(items))
+    at = 0
+    for i = 0..numel(items)-1
+        x = items[i]
+        if numel(x) > 0
+            n = size(x, dim)
+            d[i] = reshape_one_adjoint(x, null, part(dy, dim, at, at+n-1))
+            at += n
+        end
+    end
+end
+
+function d = vertcat_adjoint(items, y, dy)
+    d = split_for(0, items, dy)
+end
+
+function d = horzcat_adjoint(items, y, dy)
+    d = split_for(1, items, dy)
+end
+
+function d = cat_adjoint(items, y, dy)
+    n = numel(items)
+    rest = split_for(items[0], n > 1 ? items[1..n-1] : {}, dy)
+    d = cell(n)
+    for i = 1..n-1
+        d[i] = rest[i-1]
+    end
+end
+
+function d = repmat_adjoint(items, y, dy)
+    x = items[0]
+    dx = dy
+    for dim = 0..ndims(dy)-1
+        n = size(x, dim)
+        times = size(dy, dim)/max(n,1)
+        if times != 1
+            rest = numel(dx)/max(size(dx,dim),1)
+            summed = sum(reshape(lines_of(dx, dim), [times, n*rest]), 0)
+            dx = from_lines(reshape(summed, [n, rest]), dx, dim)
+        end
+    end
+    d = cell(numel(items))
+    d[0] = reshape_one_adjoint(x, y, dx)
+end
+
+function dx = circshift_adjoint(x, shift, dim, y, dy)
+    dx = isnull(dim) ? circshift(dy, -shift) : circshift(dy, -shift, dim)
+end
+
+function dx = flip_adjoint(x, dim, y, dy)
+    dx = flip(dy, given_dim(x, dim))
+end
+
+function dx = fliplr_adjoint(x, y, dy)
+    dx = fliplr(dy)
+end
+
+function dx = flipud_adjoint(x, y, dy)
+    dx = flipud(dy)
+end
+
+function dx = diag_adjoint(x, y, dy)
+    if isvec(x)
+        dx = diag(dy)
+    else
+        row = zeros_like(dy, numel(x))
+        row[(0..numel(dy)-1)*(size(x,1)+1)] = as_row(dy)
+        dx = reshape(row, size(x))
+    end
+end
+
+function dx = diagm_adjoint(x, y, dy)
+    dx = reshape_one_adjoint(x, y, is_one_number(dy) ? dy : isvec(dy) ? dy : diag(dy))
+end
+
+function dx = triu_adjoint(x, k, y, dy)
+    dx = triu(dy, isnull(k) ? 0 : k)
+end
+
+function dx = tril_adjoint(x, k, y, dy)
+    dx = tril(dy, isnull(k) ? 0 : k)
+end
+
+function [da, db] = kron_adjoint(a, b, y, dy)
+    m = size(a,0)
+    n = size(a,1)
+    p = size(b,0)
+    q = size(b,1)
+    d = reshape(dy, [m,p,n,q])
+    da = reshape_one_adjoint(a, y, sum(sum(d.*reshape(conj(b)+zeros_like(d,1), [1,p,1,q]), 1), 3))
+    db = reshape_one_adjoint(b, y, sum(sum(d.*reshape(conj(a)+zeros_like(d,1), [m,1,n,1]), 0), 2))
+end
+
+function [da, db] = cross_adjoint(a, b, y, dy)
+    da = reshape(cross(conj(b), dy), size(a))
+    db = reshape(cross(dy, conj(a)), size(b))
+end
+
+% -- reductions --------------------------------------------------------------------------------------------------------
+
+function dx = sum_adjoint(x, dim, y, dy)
+    dx = dy
+end
+
+function dx = mean_adjoint(x, dim, y, dy)
+    dx = dy/(numel(x)/max(numel(dy),1))
+end
+
+% Products of all others: of those before and those after, so that a zero does no harm.
+function p = others(x, dim)
+    n = size(x, dim)
+    one = part(x, dim, 0, 0)*0 + 1
+    if n > 1
+        before = cat(dim, one, cumprod(part(x, dim, 0, n-2), dim))
+        after = cat(dim, flip(cumprod(flip(part(x, dim, 1, n-1), dim), dim), dim), one)
+        p = before.*after
+    else
+        p = one
+    end
+end
+
+function dx = prod_adjoint(x, dim, y, dy)
+    if is_one_number(x)
+        dx = dy
+    elseif isnull(dim)
+        dx = reshape(sum(dy)*conj(others(as_row(x), 1)), size(x))
+    else
+        dx = dy.*conj(others(x, dim))
+    end
+end
+
+function n = lines_length(x, dim)
+    n = isnull(dim) ? numel(x) : size(x, dim)
+end
+
+function m = mean_along(x, dim)
+    m = isnull(dim) ? mean(x) : mean(x, dim)
+end
+
+function dx = var_adjoint(x, dim, ddof, y, dy)
+    n = lines_length(x, dim)
+    left = n - (isnull(ddof) ? 1 : ddof)
+    dx = left > 0 ? dy.*(x - mean_along(x, dim))*(2/left) : 0*x
+end
+
+function dx = std_adjoint(x, dim, ddof, y, dy)
+    dx = var_adjoint(x, dim, ddof, null, safe_divide(dy, 2*y))
+end
+
+% Along a dimension the element that was found; of all elements the equal ones share.
+function dx = extremum_of(x, dim, y, i, dy)
+    if isnull(dim)
+        same = cast_like(x == y, x)
+        dx = same.*(dy/max(sum(same),1))
+    else
+        dx = dy.*(along(x, dim) == i)
+    end
+end
+
+function [dx, db, ddim] = max_adjoint(x, b, dim, y, i, dy, di)
+    db = null
+    ddim = null
+    if !isnull(dim)
+        [y, i] = max(x, [], dim)
+    end
+    dx = extremum_of(x, dim, y, i, dy)
+end
+
+function [dx, db, ddim] = min_adjoint(x, b, dim, y, i, dy, di)
+    db = null
+    ddim = null
+    if !isnull(dim)
+        [y, i] = min(x, [], dim)
+    end
+    dx = extremum_of(x, dim, y, i, dy)
+end
+
+function dx = cumsum_adjoint(x, dim, y, dy)
+    d = given_dim(x, dim)
+    dx = is_one_number(dy) ? dy : flip(cumsum(flip(dy, d), d), d)
+end
+
+function dx = cumprod_adjoint(x, dim, y, dy)
+    if numel(x) <= 1
+        dx = dy
+    else
+        d = given_dim(x, dim)
+        n = size(x, d)
+        v = conj(lines_of(x, d))
+        w = lines_of(dy, d)
+        s = w[n-1,:]
+        rows = cell(n)
+        rows[n-1] = s
+        for i = n-2..-1..0
+            s = w[i,:] + v[i+1,:].*s
+            rows[i] = s
+        end
+        before = n > 1 ? vertcat(v[0,:]*0+1, cumprod(v[0..n-2,:], 0)) : v*0+1
+        dx = from_lines(before.*stacked(rows), x, d)
+    end
+end
+
+function m = stacked(rows)
+    m = rows[0]
+    if numel(rows) > 1
+        m = apply(vertcat, rows)
+    end
+end
+
+function dx = diff_adjoint(x, dim, y, dy)
+    d = given_dim(x, dim)
+    if numel(dy) == 0
+        dx = 0*x
+    else
+        none = part(dy, d, 0, 0)*0
+        dx = cat(d, none, dy) - cat(d, dy, none)
+    end
+end
+
+% -- by parts: a function that computes the same from what has a rule already -------------------------------------------
+
+function y = trapezoids(x, y, dim)
+    d = lines_of(y, dim)
+    n = size(d, 0)
+    steps = 1
+    if !isnull(x) && numel(x) > 0
+        steps = diff(isvec(x) && numel(x) == n ? reshape(x, [n,1]) : lines_of(x, dim), 0)
+    end
+    y = (d[1..n-1,:] + d[0..n-2,:])/2.*steps
+end
+
+function [da, db, ddim] = trapz_adjoint(a, b, dim, y, dy)
+    ddim = null
+    db = null
+    if isnull(b)
+        d = main_dim(a)
+        [v, pull] = vjp(u -> reshape_like(sum(trapezoids(null, u, d), 0), y), a)
+        da = pull(dy)
+    else
+        d = given_dim(b, dim)
+        [v, pull] = vjp((s, u) -> reshape_like(sum(trapezoids(s, u, d), 0), y), a, b)
+        [da, db] = pull(dy)
+    end
+end
+
+function r = reshape_like(x, y)
+    r = is_one_number(y) ? sum(x) : reshape(x, size(y))
+end
+
+function [da, db, ddim] = cumulative_trapezoid_adjoint(a, b, dim, y, dy)
+    ddim = null
+    db = null
+    if isnull(b)
+        d = main_dim(a)
+        [v, pull] = vjp(u -> running(null, u, d), a)
+        da = pull(dy)
+    else
+        d = given_dim(b, dim)
+        [v, pull] = vjp((s, u) -> running(s, u, d), a, b)
+        [da, db] = pull(dy)
+    end
+end
+
+function r = running(x, y, dim)
+    t = trapezoids(x, y, dim)
+    r = from_lines(vertcat(t[0,:]*0, cumsum(t, 0)), y, dim)
+end
+
+% Every kind of quantile lies between two neighbours of the sorted elements: where, it says itself of 0, 1, 2, …
+function y = quantile_at(x, at, dim)
+    v = isnull(dim) ? reshape(x, [numel(x),1]) : lines_of(x, dim)
+    s = sort(v, 0)
+    low = min(max(floor(at), 0), size(s,0)-1)
+    high = min(low+1, size(s,0)-1)
+    part_of = at - low
+    rows = cell(numel(at))
+    for i = 0..numel(at)-1
+        rows[i] = s[low[i],:] + (s[high[i],:] - s[low[i],:])*part_of[i]
+    end
+    y = stacked(rows)
+end
+
+function dx = quantile_from(x, at, dim, y, dy)
+    back = isnull(dim) ? dy : is_one_number(dy) ? dy : lines_of(dy, dim)
+    [v, pull] = vjp(u -> quantile_at(u, at, dim), x)
+    dx = pull(reshape_like(back, v))
+end
+
+function [dx, dp] = quantile_adjoint(x, q, dim, method, y, dy)
+    n = lines_length(x, dim)
+    grid = float64(0..n-1)
+    at = isnull(method) ? quantile(grid, q) : quantile(grid, q, 1, method)
+    dx = quantile_from(x, listed(at), dim, y, dy)
+    dp = "quantile has no derivative with respect to its level: the elements around it change in jumps"
+end
+
+function v = listed(x)
+    v = is_one_number(x) ? float64([x]) : x
+end
+
+function [dx, dp] = percentile_adjoint(x, p, dim, method, y, dy)
+    [dx, dp] = quantile_adjoint(x, p/100, dim, method, y, dy)
+end
+
+function dx = median_adjoint(x, dim, y, dy)
+    if isnull(dim) && !isvec(x)
+        dim = 0
+    end
+    at = float64([(lines_length(x, dim)-1)/2])
+    dx = quantile_from(x, at, dim, y, dy)
+end
+
+% -- without nan -------------------------------------------------------------------------------------------------------
+
+function n = numbers_in(x, dim)
+    there = float64(!isnan(x))
+    n = isnull(dim) ? sum(there) : sum(there, dim)
+end
+
+function dx = nansum_adjoint(x, dim, y, dy)
+    dx = cast_like(!isnan(x), x).*dy
+end
+
+function dx = nanmean_adjoint(x, dim, y, dy)
+    dx = cast_like(!isnan(x), x).*safe_divide(dy, numbers_in(x, dim))
+end
+
+function dx = nanvar_adjoint(x, dim, ddof, y, dy)
+    n = numbers_in(x, dim)
+    left = n - (isnull(ddof) ? 1 : ddof)
+    total = isnull(dim) ? nansum(x) : nansum(x, dim)
+    dx = where(isnan(x), 0, 2*safe_divide(dy, max(left,0)).*(where(isnan(x), 0, x) - safe_divide(total, n)))
+end
+
+function dx = nanstd_adjoint(x, dim, ddof, y, dy)
+    dx = nanvar_adjoint(x, dim, ddof, null, safe_divide(dy, 2*y))
+end
+
+function dx = nan_extremum(x, dim, y, i, dy)
+    dx = isnull(dim) ? extremum_of(x, dim, y, i, dy) : dy.*(along(x, dim) == i)
+end
+
+function dx = nanmax_adjoint(x, dim, y, dy)
+    i = null
+    if !isnull(dim)
+        [v, i] = max(where(isnan(x), -inf, x), [], dim)
+    end
+    dx = nan_extremum(x, dim, y, i, dy)
+end
+
+function dx = nanmin_adjoint(x, dim, y, dy)
+    i = null
+    if !isnull(dim)
+        [v, i] = min(where(isnan(x), inf, x), [], dim)
+    end
+    dx = nan_extremum(x, dim, y, i, dy)
+end
+
+function dx = nanmedian_adjoint(x, dim, y, dy)
+    if isnull(dim) && !isvec(x)
+        dim = 0
+    end
+    v = isnull(dim) ? reshape(x, [numel(x),1]) : lines_of(x, dim)
+    w = as_row(dy + zeros_like(x, 1))
+    d = zeros_like(v)
+    for j = 0..size(v,1)-1
+        column = as_row(v[:,j])
+        order = sort_places(column)
+        n = numel(column) - sum(isnan(column))
+        if n > 0
+            d[order[floor((n-1)/2)],j] += w[j]/2
+            d[order[ceil((n-1)/2)],j] += w[j]/2
+        end
+    end
+    dx = isnull(dim) ? reshape(d, size(x)) : from_lines(d, x, dim)
+end
+
+function i = sort_places(x)
+    [s, i] = sort(x)
+end
+
+% -- sorting -----------------------------------------------------------------------------------------------------------
+
+function dx = unsorted(dy, i, dim)
+    d = lines_of(dy, dim)
+    columns = size(d, 1)
+    places = lines_of(float64(i), dim)*columns + float64(0..columns-1)
+    [s, back] = sort(as_row(places))
+    dx = from_lines(reshape(as_row(d)[back], size(d)), dy, dim)
+end
+
+function dx = sort_adjoint(x, a, b, y, i, dy, di)
+    dim = isnull(a) || isstring(a) ? b : a
+    dim = isnull(dim) || isstring(dim) ? main_dim(x) : dim
+    if numel(x) <= 1
+        dx = dy
+    else
+        if isnull(i)
+            [y, i] = isnull(a) ? {sort(x), sort_places(x)} : ordered(x, a, b)
+        end
+        dx = unsorted(dy, i, dim)
+    end
+end
+
+function both = ordered(x, a, b)
+    if isnull(b)
+        [y, i] = sort(x, a)
+    else
+        [y, i] = sort(x, a, b)
+    end
+    both = {y, i}
+end
+
+function dx = unique_adjoint(x, y, first, which, counts, dy, df, dw, dc)
+    [y, first] = unique(x)
+    row = zeros_like(dy + zeros_like(dy), numel(x))
+    row[first] = as_row(dy)
+    dx = reshape_one_adjoint(x, y, row)
+end
+
+function [da, db] = dotprod_adjoint(a, b, y, dy)
+    da = reshape_one_adjoint(a, y, dy.*conj(as_row(b)))
+    db = reshape_one_adjoint(b, y, dy.*conj(as_row(a)))
+end
+
+function dx = norm_adjoint(x, y, dy)
+    dx = x.*safe_divide(dy, y)
+end
+
+function dx = squared_norm_adjoint(x, y, dy)
+    dx = 2*dy.*x
+end
+
+% -- sampled functions -------------------------------------------------------------------------------------------------
+
+% The interval of ascending x in which each place lies.
+function k = interval(x, at)
+    k = zeros_like(float64(at))
+    for i = 0..numel(at)-1
+        k[i] = min(max(sum(x <= at[i])-1, 0), numel(x)-2)
+    end
+end
+
+% Slopes at the points that make the monotone interpolant, as SciPy's PchipInterpolator.
+function d = pchip_slopes(x, y)
+    h = diff(as_row(x))
+    n = numel(h)
+    m = diff(as_row(y))./h
+    if n == 1
+        d = horzcat(m, m)
+    else
+        w1 = 2*h[1..n-1] + h[0..n-2]
+        w2 = h[1..n-1] + 2*h[0..n-2]
+        left = m[0..n-2]
+        right = m[1..n-1]
+        same = left.*right > 0
+        inner = where(same, (w1+w2)./(w1./where(same, left, 1) + w2./where(same, right, 1)), 0)
+        d = horzcat(pchip_end(h[0], h[1], m[0], m[1]), inner, pchip_end(h[n-1], h[n-2], m[n-1], m[n-2]))
+    end
+end
+
+function d = pchip_end(h0, h1, m0, m1)
+    d = ((2*h0+h1)*m0 - h0*m1)/(h0+h1)
+    if sign(d) != sign(m0)
+        d = 0*d
+    elseif sign(m0) != sign(m1) && abs(d) > 3*abs(m0)
+        d = 3*m0
+    end
+end
+
+% Slopes of the not-a-knot spline: the second derivative's jumps vanish, and the third's at the second and last but one.
+function d = spline_slopes(x, y)
+    x = as_row(x)
+    y = as_row(y)
+    n = numel(x)
+    h = diff(x)
+    m = diff(y)./h
+    if n == 2
+        d = horzcat(m, m)
+    elseif n == 3
+        a = (m[1]-m[0])/(x[2]-x[0])
+        d = horzcat(m[0]-a*h[0], m[0]+a*h[0], m[1]+a*h[1])
+    else
+        A = zeros_like(h, n, n)
+        b = zeros_like(h, n, 1)
+        A[0,0] = h[1]
+        A[0,1] = x[2]-x[0]
+        b[0,0] = ((h[0]+2*(x[2]-x[0]))*h[1]*m[0] + h[0]^2*m[1])/(x[2]-x[0])
+        for i = 1..n-2
+            A[i,i-1] = h[i]
+            A[i,i] = 2*(h[i-1]+h[i])
+            A[i,i+1] = h[i-1]
+            b[i,0] = 3*(h[i]*m[i-1] + h[i-1]*m[i])
+        end
+        A[n-1,n-1] = h[n-3]
+        A[n-1,n-2] = x[n-1]-x[n-3]
+        b[n-1,0] = (h[n-2]^2*m[n-3] + (2*(x[n-1]-x[n-3])+h[n-2])*h[n-3]*m[n-2])/(x[n-1]-x[n-3])
+        d = as_row(solve(A, b))
+    end
+end
+
+function v = hermite(x, y, d, k, at)
+    x = as_row(x)
+    y = as_row(y)
+    h = x[k+1]-x[k]
+    t = (at-x[k])./h
+    v = y[k].*(1+2*t).*(1-t).^2 + d[k].*h.*t.*(1-t).^2 + y[k+1].*t.^2.*(3-2*t) + d[k+1].*h.*t.^2.*(t-1)
+end
+
+function v = column_at(x, y, at, method)
+    x = as_row(x)
+    y = as_row(y)
+    xs = stop_gradient(x)
+    as = stop_gradient(at)
+    k = interval(xs, as)
+    match method with
+    | "linear" -> v = y[k] + (y[k+1]-y[k]).*(at-x[k])./(x[k+1]-x[k])
+    | "nearest" -> v = y[where(as-xs[k] <= xs[k+1]-as, k, k+1)]
+    | "previous" -> v = y[where(as >= xs[k+1], k+1, k)]
+    | "next" -> v = y[where(as <= xs[k], k, k+1)]
+    | "pchip" -> v = hermite(x, y, pchip_slopes(x, y), k, at)
+    | _ -> v = hermite(x, y, spline_slopes(x, y), k, at)
+    end
+end
+
+function v = interpolated(x, y, at, method, outside)
+    where_at = as_row(at + zeros_like(x, 1))
+    constant = stop_gradient(where_at)
+    xs = stop_gradient(as_row(x))
+    below = constant < xs[0]
+    above = constant > xs[numel(x)-1]
+    inside = where_at
+    if !isstring(outside) || outside != "extrap"
+        inside = where(below, x[0], where(above, x[numel(x)-1], where_at))
+    end
+    if isvec(y)
+        v = column_at(x, y, inside, method)
+        v = isstring(outside) ? v : where(below || above, 0, v)
+    else
+        columns = cell(size(y,1))
+        for j = 0..size(y,1)-1
+            c = column_at(x, reshape(y[:,j], [1,size(y,0)]), inside, method)
+            columns[j] = isstring(outside) ? c : where(below || above, 0, c)
+        end
+        v = transpose(stacked(columns))
+    end
+end
+
+function [dx, dy, dat, dmethod, doutside] = interp1_adjoint(x, y, at, method, outside, v, dv)
+    name = isnull(method) ? "linear" : method
+    [w, pull] = vjp((a, b, c) -> interpolated(a, b, c, name, outside), x, y, at)
+    [dx, dy, dat] = pull(reshape_like(dv, w))
+    dmethod = null
+    doutside = null
+    if !isnull(outside) && !isstring(outside)
+        out = as_row(at + zeros_like(x, 1)) < min(x) || as_row(at + zeros_like(x, 1)) > max(x)
+        doutside = sum(where(isvec(y) ? reshape(out, size(v)) : reshape(out, [numel(out),1]), dv, 0))
+    end
+end
+
+function v = bilinear(z, x, y, method, outside)
+    h = size(z,0)
+    w = size(z,1)
+    xs = stop_gradient(x)
+    ys = stop_gradient(y)
+    beyond = xs < 0 || xs > w-1 || ys < 0 || ys > h-1
+    row = as_row(z)
+    if method == "nearest"
+        i = min(max(ceil(ys-0.5), 0), h-1)
+        j = min(max(ceil(xs-0.5), 0), w-1)
+        v = row[i*w+j]
+    else
+        free = isstring(outside) && outside == "extrap"
+        cx = free ? x : where(xs < 0, 0, where(xs > w-1, w-1, x))
+        cy = free ? y : where(ys < 0, 0, where(ys > h-1, h-1, y))
+        j = min(max(floor(stop_gradient(cx)), 0), max(w-2,0))
+        i = min(max(floor(stop_gradient(cy)), 0), max(h-2,0))
+        a = cx-j
+        b = cy-i
+        right = w > 1 ? 1 : 0
+        down = h > 1 ? w : 0
+        at = i*w+j
+        v = (row[at].*(1-a) + row[at+right].*a).*(1-b) + (row[at+down].*(1-a) + row[at+down+right].*a).*b
+    end
+    v = isstring(outside) ? v : where(beyond, 0, v)
+end
+
+function [dz, dx, dy, dmethod, doutside] = interp2_adjoint(z, x, y, method, outside, v, dv)
+    dmethod = null
+    doutside = null
+    name = isnull(method) ? "linear" : method
+    if name != "linear" && name != "nearest"
+        dz = "that of interp2 is known for linear and nearest interpolation"
+        dx = dz
+        dy = dz
+    else
+        [s, pull] = vjp((c, a, b) -> bilinear(c, as_row(a + zeros_like(c,1)), as_row(b + zeros_like(c,1)), name, outside), z, x, y)
+        [dz, dx, dy] = pull(reshape_like(dv, s))
+        if !isnull(outside) && !isstring(outside)
+            beyond = x < 0 || x > size(z,1)-1 || y < 0 || y > size(z,0)-1
+            doutside = sum(where(beyond, dv, 0))
+        end
+    end
+end
+
+% How many elements are in an interval changes in jumps; its edges follow the range.
+function [dx, dbins, drange] = histogram_adjoint(x, bins, range, counts, edges, dcounts, dedges)
+    dx = null
+    dbins = null
+    drange = null
+    if !isnull(edges)
+        t = linspace(float64([0]), 1, numel(dedges))
+        lo = sum(dedges.*(1-t))
+        hi = sum(dedges.*t)
+        if !isnull(range) && numel(range) > 0
+            drange = [lo, hi]
+        elseif isnull(bins) || numel(bins) <= 1
+            dx = lo*(x == min(x))/sum(x == min(x)) + hi*(x == max(x))/sum(x == max(x))
+        else
+            dbins = dedges
+        end
+    end
+end
+
+function [dx, dn, dweights] = bincount_adjoint(x, n, weights, y, dy)
+    dx = null
+    dn = null
+    dweights = isnull(weights) ? null : reshape(as_row(dy)[as_row(x)], size(weights))
+end
+
+function y = horner(p, x)
+    y = 0*x
+    for i = 0..numel(p)-1
+        y = y.*x + p[i]
+    end
+end
+
+function [dp, dx] = polyval_adjoint(p, x, y, dy)
+    [v, pull] = vjp(horner, p, x)
+    [dp, dx] = pull(dy)
+end
+
+function p = fitted(x, y, degree)
+    n = numel(x)
+    columns = cell(degree+1)
+    for k = 0..degree
+        columns[k] = as_row(x).^(degree-k)
+    end
+    p = as_row(solve(transpose(stacked(columns)), reshape(y, [n,1])))
+end
+
+function [dx, dy, ddegree] = polyfit_adjoint(x, y, degree, p, dp)
+    [v, pull] = vjp((a, b) -> fitted(a, b, degree), x, y)
+    [dx, dy] = pull(reshape_like(dp, v))
+    ddegree = null
+end
+
+% At a root r of p: 0 = p(r), so dp(r) + p'(r) dr = 0.
+function dp = roots_adjoint(p, r, dr)
+    n = numel(p)
+    slope = 0*r
+    for i = 0..n-2
+        slope = slope.*r + p[i]*(n-1-i)
+    end
+    parts = cell(n)
+    for i = 0..n-1
+        parts[i] = sum(dr.*conj(-(r.^(n-1-i))./slope))
+    end
+    dp = reshape(stacked_numbers(parts), size(p))
+end
+
+function v = stacked_numbers(parts)
+    v = apply(horzcat, parts)
+end
+
+% The place of a median is one of those in its window that equal it.
+function [dx, dr] = medfilt_adjoint(x, r, y, dy)
+    n = isnull(r) ? 1 : r
+    rows = size(x,0)
+    columns = size(x,1)
+    dr = null
+    equal = 0*y
+    for i = -n..n
+        for j = -n..n
+            equal += shifted(x, i, j) == y
+        end
+    end
+    share = dy./equal
+    [v, pull] = vjp(u -> weighted_shifts(u, y, share, n), x)
+    dx = pull(1)
+end
+
+function t = weighted_shifts(x, y, share, n)
+    t = 0
+    for i = -n..n
+        for j = -n..n
+            s = shifted(x, i, j)
+            t += sum(s.*where(stop_gradient(s) == y, share, 0))
+        end
+    end
+end
+
+function y = shifted(x, i, j)
+    rows = mirrored((0..size(x,0)-1)+i, size(x,0))
+    columns = mirrored((0..size(x,1)-1)+j, size(x,1))
+    y = ndims(x) > 2 ? x[rows,columns,:] : isvec(x) ? x[columns] : x[rows,columns]
+end
+
+function k = mirrored(k, n)
+    k = mod(k, 2*n)
+    k = where(k >= n, 2*n-1-k, k)
+end
+
+function v = flipped(x)
+    v = flip(flip(x, 0), 1)
+end
+
+% The adjoint of a whole convolution, of that of a part of it.
+function d = whole(dy, na, nb, mode)
+    if mode == "full"
+        d = dy
+    elseif mode == "same"
+        from = ceil((nb-1)/2)
+        d = padded(dy, from, na+nb-1-na-from)
+    else
+        d = padded(dy, min(na,nb)-1, na+nb-1-numel(dy)-(min(na,nb)-1))
+    end
+end
+
+function d = padded(x, before, after)
+    d = horzcat(zeros_like(x, before), as_row(x), zeros_like(x, after))
+end
+
+function [da, db] = conv_adjoint(a, b, mode, y, dy)
+    d = whole(as_row(dy), numel(a), numel(b), isnull(mode) ? "full" : mode)
+    da = reshape_one_adjoint(a, y, middle(conv(d, conj(flip(as_row(b), 1))), numel(b)-1, numel(a)))
+    db = reshape_one_adjoint(b, y, middle(conv(d, conj(flip(as_row(a), 1))), numel(a)-1, numel(b)))
+end
+
+function m = middle(x, from, n)
+    m = as_row(x)[from..from+n-1]
+end
+
+function d = framed(x, rows, columns, top, left)
+    d = zeros_like(x, rows, columns)
+    if numel(x) > 0
+        d[top..top+size(x,0)-1, left..left+size(x,1)-1] = x
+    end
+end
+
+function [da, db] = conv2_adjoint(a, b, mode, y, dy)
+    m = size(a,0) + size(b,0) - 1
+    n = size(a,1) + size(b,1) - 1
+    name = isnull(mode) ? "full" : mode
+    top = 0
+    left = 0
+    if name == "same"
+        top = ceil((size(b,0)-1)/2)
+        left = ceil((size(b,1)-1)/2)
+    elseif name == "valid"
+        top = min(size(a,0),size(b,0))-1
+        left = min(size(a,1),size(b,1))-1
+    end
+    d = framed(dy, m, n, top, left)
+    wa = conv2(d, conj(flipped(b)))
+    wb = conv2(d, conj(flipped(a)))
+    da = reshape(box_of(wa, size(b,0)-1, size(b,1)-1, size(a,0), size(a,1)), size(a))
+    db = reshape(box_of(wb, size(a,0)-1, size(a,1)-1, size(b,0), size(b,1)), size(b))
+end
+
+function d = box_of(x, top, left, rows, columns)
+    d = x[top..top+rows-1, left..left+columns-1]
+end
+
+function c = covariance(x, y)
+    if isnull(y)
+        v = isvec(x) ? reshape(x, [numel(x),1]) : x
+    else
+        v = horzcat(reshape(x, [numel(x),1]), reshape(y, [numel(y),1]))
+    end
+    n = size(v,0)
+    v = v - mean(v, 0)
+    c = herm_transpose(v)*v/(n-1)
+end
+
+function c = correlation(x, y)
+    c = covariance(x, y)
+    s = sqrt(diag(c))
+    c = c./(transpose(s)*s)
+end
+
+function [dx, dy] = cov_adjoint(x, y, c, dc)
+    [dx, dy] = by_pairs(covariance, x, y, dc)
+end
+
+function [dx, dy] = corrcoef_adjoint(x, y, c, dc)
+    [dx, dy] = by_pairs(correlation, x, y, dc)
+end
+
+function [dx, dy] = by_pairs(f, x, y, dc)
+    dy = null
+    if isnull(y)
+        [v, pull] = vjp(u -> f(u, null), x)
+        dx = pull(reshape_like(dc, v))
+    else
+        [v, pull] = vjp(f, x, y)
+        [dx, dy] = pull(reshape_like(dc, v))
+    end
+end
+
+% -- linear algebra: Giles 2008; Seeger, Hetzel, Dai, Meissner and Lawrence 2017; Walter and Lehmann 2010 ---------------
+
+function [dA, dB] = solve_adjoint(A, B, X, dX)
+    if is_one_number(A) || numel(A) == 1
+        dB = dX./conj(sum(A))
+        dA = -sum(dB.*conj(X))
+    elseif size(A,0) == size(A,1)
+        dB = solve(herm_transpose(A), dX)
+        dA = -dB*herm_transpose(X)
+    else
+        P = pinv(A)
+        dB = herm_transpose(P)*dX
+        dA = pinv_adjoint(A, null, P, dX*herm_transpose(B))
+    end
+end
+
+function dA = inv_adjoint(A, Y, dY)
+    H = herm_transpose(Y)
+    dA = is_one_number(Y) || numel(Y) == 1 ? -dY.*conj(Y).^2 : -(H*dY*H)
+end
+
+function dA = pinv_adjoint(A, tolerance, P, dP)
+    H = herm_transpose(P)
+    G = herm_transpose(dP)
+    dA = -(H*dP*H) + (eye_like(A, 0) - A*P)*(G*(P*H)) + H*(P*G)*(eye_like(A, 1) - P*A)
+end
+
+function I = eye_like(A, dim)
+    I = cast_like(eye(size(A,dim)), A)
+end
+
+% Where the determinant is 0: what the products of all other singular values give.
+function dA = det_adjoint(A, y, dy)
+    if numel(A) == 1
+        dA = dy
+    elseif y != 0
+        dA = dy*conj(y)*herm_transpose(inv(A))
+    else
+        [U, S, V] = svd(A)
+        turn = conj(det(U)*det(herm_transpose(V)))
+        dA = dy*turn*(U*diagonal(others(as_row(diag(S)), 1))*herm_transpose(V))
+    end
+end
+
+function D = diagonal(v)
+    D = diagm(as_row(v))
+end
+
+function dA = logdet_adjoint(A, y, dy)
+    dA = numel(A) == 1 ? dy./conj(A) : dy*herm_transpose(inv(A))
+end
+
+function dA = trace_adjoint(A, y, dy)
+    dA = is_one_number(A) ? dy : dy*cast_like(eye(size(A,0), size(A,1)), A)
+end
+
+function dA = cond_adjoint(A, y, dy)
+    [v, pull] = vjp(condition, A)
+    dA = pull(dy)
+end
+
+function c = condition(A)
+    s = svd(A)
+    c = s[0]/s[numel(s)-1]
+end
+
+function S = symmetric(X)
+    S = (X + herm_transpose(X))/2
+end
+
+% As a function of symmetric matrices: the derivative is symmetric, whichever half was read.
+function dA = chol_adjoint(A, R, dR)
+    if numel(A) == 1
+        dA = dR./(2*R)
+    else
+        M = R*herm_transpose(dR)
+        half = tril(M) - diagonal(diag(M))/2
+        I = inv(R)
+        dA = symmetric(I*half*herm_transpose(I))
+    end
+end
+
+function dA = chol_ex_adjoint(A, R, info, dR, dinfo)
+    info = isnull(info) ? 0 : info
+    dA = info == 0 ? chol_adjoint(A, R, dR) : 0*A
+end
+
+function dA = qr_adjoint(A, Q, R, dQ, dR)
+    m = size(A,0)
+    n = size(A,1)
+    [Q, R] = qr(A)
+    dQ = isnull(dQ) ? 0*Q : dQ
+    dR = isnull(dR) ? 0*R : dR
+    if m >= n
+        dA = qr_tall(Q, R, dQ, dR)
+    else % R is [U, V], and V = Q' times the columns beyond
+        Y = A[:,m..n-1]
+        dV = dR[:,m..n-1]
+        dX = qr_tall(Q, R[:,0..m-1], dQ + Y*herm_transpose(dV), dR[:,0..m-1])
+        dA = horzcat(dX, Q*dV)
+    end
+end
+
+function dA = qr_tall(Q, R, dQ, dR)
+    M = triu(R_times(dR, R) - herm_transpose(Q)*dQ)
+    S = M + herm_transpose(M)
+    S = S - diagonal(diag(S))/2
+    dA = (dQ + Q*S)*herm_transpose(inv(R))
+end
+
+function M = R_times(dR, R)
+    M = dR*herm_transpose(R)
+end
+
+function K = no_diagonal(K)
+    K = K - diagonal(diag(K))
+end
+
+% 1/(d[j]-d[i]), 0 on the diagonal; equal ones have no vectors of their own.
+function F = gaps(d, what)
+    n = numel(d)
+    D = repmat(as_row(d), [n,1]) - transpose(repmat(as_row(d), [n,1]))
+    off = !(eye(n) == 1)
+    if any(D == 0 && off)
+        error(what, " has no derivative: two of its values are equal, and their vectors are any of a plane")
+    end
+    F = where(off, 1./where(off, D, 1), 0)
+end
+
+% Vectors are turned so that one large element is real and positive: which one is known, and what that does.
+function i = turned_by(V)
+    i = zeros(size(V,1))
+    for k = 0..size(V,1)-1
+        a = abs(V[:,k])
+        i[k] = find_first(a >= 0.9*max(a))
+    end
+end
+
+function i = find_first(mask)
+    i = find_index_max(as_row(mask))
+end
+
+% What the turn of each vector adds to the adjoint of its large element; c: what a turn of them all costs.
+function G = turned_back(G, V, c)
+    if iscomplex(V)
+        i = turned_by(V)
+        for k = 0..size(V,1)-1
+            G[i[k],k] = G[i[k],k] + 1j*c[k]/V[i[k],k]
+        end
+    end
+end
+
+function c = turn_cost(G, V)
+    c = as_row(real(sum(conj(G).*(-1j*V), 0)))
+end
+
+function [U, S, V] = svd_of(A)
+    [U, S, V] = svd(A)
+end
+
+function dA = svd_adjoint(A, U, S, V, dU, dS, dV)
+    only = isnull(S)
+    first = dU
+    [U, S, V] = svd(A)
+    s = as_row(diag(S))
+    H = herm_transpose(V)
+    if only
+        dA = U*diagonal(first)*H
+    else
+        inner = isnull(dS) ? 0*S : diagonal(diag(dS))
+        dA = isnull(dU) && isnull(dV) ? U*inner*H : svd_vectors(A, U, s, V, inner, dU, dV)
+    end
+end
+
+function dA = svd_vectors(A, U, s, V, inner, dU, dV)
+    dU = isnull(dU) ? 0*U : dU
+    dV = isnull(dV) ? 0*V : dV
+    H = herm_transpose(V)
+    if iscomplex(A)
+        dU = turned_back(copy(dU), U, turn_cost(dU, U) + turn_cost(dV, V))
+    end
+    F = gaps(s.^2, "svd")
+    K = herm_transpose(U)*dU
+    L = H*dV
+    T = diagonal(s)
+    inner = inner + (F.*(K - herm_transpose(K)))*T + T*(F.*(L - herm_transpose(L)))
+    if iscomplex(A)
+        inner = inner + diagonal(1j*imag(diag(K))./s)
+    end
+    dA = U*inner*H
+    over = diagonal(1./s)
+    if size(A,0) > numel(s)
+        dA = dA + (dU - U*K)*over*H
+    end
+    if size(A,1) > numel(s)
+        dA = dA + U*over*(herm_transpose(dV) - herm_transpose(L)*H)
+    end
+end
+
+function dC = symeig_adjoint(C, V, d, dV, dd)
+    only = isnull(d)
+    if only
+        dd = dV
+    end
+    [V, d] = symeig(C)
+    H = herm_transpose(V)
+    inner = isnull(dd) ? diagonal(0*d) : diagonal(dd)
+    if !only && !isnull(dV)
+        if iscomplex(C)
+            dV = turned_back(copy(dV), V, turn_cost(dV, V))
+        end
+        inner = inner + gaps(d, "symeig").*(H*dV)
+    end
+    dC = symmetric(V*inner*H)
+end
+
+function dA = eig_adjoint(A, V, d, dV, dd)
+    only = isnull(d)
+    if only
+        dd = dV
+    end
+    [V, d] = eig(A)
+    inner = isnull(dd) ? diagonal(0*d) : diagonal(dd)
+    if !only && !isnull(dV) % of length 1, the largest element real
+        c = as_row(real(sum(conj(dV).*(1j*V), 0)))
+        G = dV - V.*real(sum(conj(dV).*V, 0))
+        for k = 0..numel(d)-1
+            i = find_index_max(as_row(abs(V[:,k])))
+            G[i,k] = G[i,k] - 1j*c[k]/V[i,k]
+        end
+        inner = inner + conj(gaps(d, "eig")).*(herm_transpose(V)*G)
+    end
+    dA = solve(herm_transpose(V), inner*herm_transpose(V))
+end
+
+% -- Fourier transforms: the adjoint is the inverse without its factor --------------------------------------------------
+
+function dx = fft1_adjoint(x, dim, y, dy)
+    d = given_dim(x, dim)
+    dx = ifft1(dy, d)*size(x, d)
+end
+
+function dx = ifft1_adjoint(x, dim, y, dy)
+    d = given_dim(x, dim)
+    dx = fft1(dy, d)/size(x, d)
+end
+
+function dx = fft2_adjoint(x, y, dy)
+    dx = ifft2(dy)*(size(x,0)*size(x,1))
+end
+
+function dx = ifft2_adjoint(x, y, dy)
+    dx = fft2(dy)/(size(x,0)*size(x,1))
+end
+
+function dx = fft3_adjoint(x, y, dy)
+    dx = ifft3(dy)*(size(x,0)*size(x,1)*size(x,2))
+end
+
+function dx = ifft3_adjoint(x, y, dy)
+    dx = fft3(dy)/(size(x,0)*size(x,1)*size(x,2))
+end
+
+function dx = fftshift1_adjoint(x, y, dy)
+    dx = ifftshift1(dy)
+end
+
+function dx = fftshift2_adjoint(x, y, dy)
+    dx = ifftshift2(dy)
+end
+
+function dx = fftshift3_adjoint(x, y, dy)
+    dx = ifftshift3(dy)
+end
+
+function dx = ifftshift1_adjoint(x, y, dy)
+    dx = fftshift1(dy)
+end
+
+function dx = ifftshift2_adjoint(x, y, dy)
+    dx = fftshift2(dy)
+end
+
+function dx = ifftshift3_adjoint(x, y, dy)
+    dx = fftshift3(dy)
+end
+
+% -- what is made of vjp and jvp ---------------------------------------------------------------------------------------
+
+% A vec counts as one dimension, a number as none.
+function s = own_size(x)
+    s = is_one_number(x) ? [] : isvec(x) ? [numel(x)] : size(x)
+end
+
+function J = jacobian_of(f, x)
+    [y, pull] = vjp(f, x)
+    if iscomplex(y)
+        error("jacobian: the function gives complex numbers; take it of their real and imaginary parts")
+    end
+    if is_one_number(y)
+        J = pull(1)
+    else
+        n = numel(y)
+        rows = cell(n)
+        for i = 0..n-1
+            e = zeros_like(y)
+            e[position_of(y, i)] = 1
+            rows[i] = as_row(pull(e) + zeros_like(y, 1))
+        end
+        s = horzcat(own_size(y), own_size(x))
+        J = reshape(stacked(rows), numel(s) == 1 ? [1,s[0]] : s)
+    end
+end
+
+function p = position_of(y, i)
+    p = isvec(y) ? i : ind2pos(size(y), i)
+end
+
+function H = hessian_of(f, x)
+    H = jacobian_of(z -> grad(f, z), x)
+end
+
+function h = hvp_of(f, x, v)
+    [g, h] = jvp(z -> grad(f, z), x, v)
+end
+
+function d = diffmul_of(f, a, da)
+    [y, pull] = vjp(f, a)
+    d = pull(da)
+end
+
+function d = diff_of(f, x)
+    [y, pull] = vjp(f, x)
+    if is_one_number(y) || (numel(y) == 1 && numel(x) == 1)
+        d = pull(1)
+    elseif is_one_number(x)
+        [v, d] = jvp(f, x, 1)
+    else
+        what = "$diff: elements of the expression depend on several elements of the variable; use jacobian"
+        if !isequal(size(y), size(x))
+            error(what)
+        end
+        d = pull(ones_like(y))
+        for i = 1..2 % a Jacobian that is not diagonal shows with random weights
+            w = cast_like(randn(size(y)), y)
+            if max(abs(pull(w) - d.*w)) > 1e-4*max(abs(d.*w)) + 1e-30
+                error(what)
+            end
+        end
+    end
+end
+
+function y = at_changed(f, xs, k, i, h)
+    changed = cell(numel(xs))
+    for j = 0..numel(xs)-1
+        changed[j] = xs[j]
+    end
+    if is_one_number(xs[k])
+        changed[k] = xs[k] + h
+    else
+        changed[k] = copy(xs[k])
+        changed[k][position_of(xs[k], i)] += h
+    end
+    y = apply(f, changed)
+end
+
+function x = wide(x)
+    if isnumeric(x) && !isint(x) && !isbool(x)
+        x = is_one_number(x) ? x : iscomplex(x) ? x + czeros_wide() : float64(x)
+    end
+end
+
+function z = czeros_wide()
+    z = complex(float64([0]), float64([0]))
+end
+
+% The element at which the two differ most.
+function [worst, at, derivative, difference] = compared(f, xs, k, weights, d)
+    worst = 0
+    at = 0
+    derivative = 0
+    difference = 0
+    x = xs[k]
+    for i = 0..numel(x)-1
+        value = is_one_number(x) ? x : x[position_of(x, i)]
+        h = 6e-6*max(1, abs(value))
+        n = (real_part(f, xs, k, i, h, weights) - real_part(f, xs, k, i, -h, weights))/(2*h)
+        if iscomplex(x)
+            n = n + 1j*(real_part(f, xs, k, i, h*1j, weights) - real_part(f, xs, k, i, -h*1j, weights))/(2*h)
+        end
+        a = is_one_number(d) ? d : d[position_of(d, i)]
+        wrong = abs(a-n)/(1e-5*max(abs(a),abs(n)) + 1e-6)
+        if wrong > worst || isnan(wrong)
+            worst = isnan(wrong) ? inf : wrong
+            at = i
+            derivative = a
+            difference = n
+        end
+    end
+end
+
+function r = real_part(f, xs, k, i, h, weights)
+    y = at_changed(f, xs, k, i, h)
+    r = real(sum(conj(weights).*y))
+end
+
+function good = gradcheck_of(f, arguments)
+    xs = cell(numel(arguments))
+    for j = 0..numel(xs)-1
+        xs[j] = wide(arguments[j])
+    end
+    [y, pull] = apply(vjp, joined(f, xs))
+    weights = is_one_number(y) ? 1 : cast_like(0.5+rand(size(y)), y)
+    ds = pulled(pull, weights, numel(xs))
+    for k = 0..numel(xs)-1
+        if isnumeric(xs[k]) && !isint(xs[k]) && !isbool(xs[k])
+            [wrong, i, a, n] = compared(f, xs, k, weights, ds[k])
+            if wrong > 1
+                error("gradcheck: argument ", k, ", element ", i, ": the derivative is ", a, ", differences give ", n)
+            end
+        end
+    end
+    good = true
+end
+
+function list = joined(f, xs)
+    list = cell(numel(xs)+1)
+    list[0] = f
+    for i = 0..numel(xs)-1
+        list[i+1] = xs[i]
+    end
+end
+
+function ds = pulled(pull, dy, n)
+    d = pull(dy)
+    ds = n == 1 ? {d} : d
+end

@@ -1,0 +1,165 @@
+/* draw.c -- a figure on a canvas: heading, axes with their frames, ticks and texts, colour bars, items. */
+#include "stdlib/figure/figure.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const Colour qdraw_ink = {0.13, 0.13, 0.13}, qdraw_grid = {0.86, 0.86, 0.86};
+static const Stroke frame_stroke = {.width = 0.8, .alpha = 1};
+
+double qdraw_x(const Painter *p, double v) { return p->x + qscale_place(&p->a->axis[AXIS_X], v) * p->width; }
+double qdraw_y(const Painter *p, double v) { return p->y + (1 - qscale_place(&p->a->axis[AXIS_Y], v)) * p->height; }
+
+/* Thin upright and level lines lie on whole pixels. */
+static double crisp(double v) { return floor(v * 2) / 2 + 0.25; }
+
+static void segment(Canvas *c, double x0, double y0, double x1, double y1) {
+    qcanvas_move(c, x0, y0);
+    qcanvas_line(c, x1, y1);
+}
+
+/* -- grid and ticks ------------------------------------------------------------------------------------------------ */
+static void minor_ticks(const Painter *p, AxisName n) {
+    const Axis *a = &p->a->axis[n];
+    double decades = a->log && a->lo > 0 ? log10(a->hi / a->lo) : 99;
+    if (decades > 8) return;
+    for (double power = pow(10, floor(log10(a->lo))); power < a->hi; power *= 10)
+        for (int k = 2; k < 10; k++) {
+            double v = k * power, x = qdraw_x(p, v), y = qdraw_y(p, v);
+            if (v < a->lo || v > a->hi) continue;
+            if (n == AXIS_X) segment(p->c, crisp(x), p->y + p->height, crisp(x), p->y + p->height + TICK_LENGTH * 0.6);
+            else segment(p->c, p->x, crisp(y), p->x - TICK_LENGTH * 0.6, crisp(y));
+        }
+}
+
+static void draw_grid(const Painter *p, const Ticks *x, const Ticks *y) {
+    for (int i = 0; i < x->n; i++) {
+        double at = crisp(qdraw_x(p, x->at[i]));
+        segment(p->c, at, p->y, at, p->y + p->height);
+    }
+    for (int i = 0; i < y->n; i++) {
+        double at = crisp(qdraw_y(p, y->at[i]));
+        segment(p->c, p->x, at, p->x + p->width, at);
+    }
+    qcanvas_stroke(p->c, qdraw_grid, frame_stroke);
+}
+
+static void x_ticks(const Painter *p, const Ticks *t) {
+    Lettering l = {.size = SIZE_TICK, .across = 0.5, .up = 1, .colour = qdraw_ink};
+    double bottom = p->y + p->height;
+    for (int i = 0; i < t->n; i++) {
+        double at = qdraw_x(p, t->at[i]);
+        segment(p->c, crisp(at), bottom, crisp(at), bottom + TICK_LENGTH);
+        qcanvas_text(p->c, at, bottom + TICK_LENGTH + 2, t->text[i], &l);
+    }
+    minor_ticks(p, AXIS_X);
+    qcanvas_stroke(p->c, qdraw_ink, frame_stroke);
+    l.across = 1;
+    if (*t->factor) qcanvas_text(p->c, p->x + p->width, bottom + TICK_LENGTH + 14, t->factor, &l);
+}
+
+static void y_ticks(const Painter *p, const Ticks *t) {
+    Lettering l = {.size = SIZE_TICK, .across = 1, .up = 0.5, .colour = qdraw_ink};
+    for (int i = 0; i < t->n; i++) {
+        double at = qdraw_y(p, t->at[i]);
+        segment(p->c, p->x, crisp(at), p->x - TICK_LENGTH, crisp(at));
+        qcanvas_text(p->c, p->x - TICK_LENGTH - 3, at, t->text[i], &l);
+    }
+    minor_ticks(p, AXIS_Y);
+    qcanvas_stroke(p->c, qdraw_ink, frame_stroke);
+    l.across = 0, l.up = 0;
+    if (*t->factor) qcanvas_text(p->c, p->x, p->y - 1, t->factor, &l);
+}
+
+/* -- labels -------------------------------------------------------------------------------------------------------- */
+static double widest(Canvas *c, const Ticks *t) {
+    double most = 0, w, h;
+    for (int i = 0; i < t->n; i++) {
+        qcanvas_text_size(c, t->text[i], &(Lettering){.size = SIZE_TICK}, &w, &h);
+        most = fmax(most, w);
+    }
+    return most;
+}
+
+static void labels(const Painter *p, const Ticks *x, const Ticks *y) {
+    const Axes *a = p->a;
+    Lettering l = {.size = SIZE_LABEL, .across = 0.5, .up = 1, .colour = qdraw_ink};
+    double below = p->y + p->height + (x->n ? TICK_LENGTH + 16 : 4) + (*x->factor ? 11 : 0);
+    if (a->axis[AXIS_X].label) qcanvas_text(p->c, p->x + p->width / 2, below, a->axis[AXIS_X].label, &l);
+    l.angle = 1, l.up = 0;
+    double left = p->x - (y->n ? TICK_LENGTH + 5 + widest(p->c, y) : 4);
+    if (a->axis[AXIS_Y].label) qcanvas_text(p->c, left, p->y + p->height / 2, a->axis[AXIS_Y].label, &l);
+}
+
+static void heading(const Painter *p, bool factor) {
+    Lettering l = {.size = SIZE_TITLE, .across = 0.5, .up = 0, .colour = qdraw_ink};
+    double w, h, x = p->x + p->width / 2;
+    if (!p->a->title) return;
+    qcanvas_text_size(p->c, p->a->title, &l, &w, &h);
+    qcanvas_text(p->c, x, p->y - 4 - (factor ? 8 : 0), p->a->title, &l);
+}
+
+/* -- colour bar ---------------------------------------------------------------------------------------------------- */
+enum { SHADES = 256 };
+
+static void colour_bar(const Painter *p) {
+    const Axes *a = p->a;
+    Axis range = {.lo = a->range[0], .hi = a->range[1]};
+    Ticks t;
+    uint32_t shades[SHADES];
+    double x = p->x + p->width + 10;
+    Lettering l = {.size = SIZE_TICK, .up = 0.5, .colour = qdraw_ink};
+    for (int i = 0; i < SHADES; i++) shades[i] = qpaint_rgb(qcolour_at(a->map, (SHADES - 1 - i) / (SHADES - 1.0)));
+    qcanvas_picture(p->c, &(Picture){shades, 1, SHADES, false, false}, x, p->y, BAR_WIDTH, p->height);
+    qcanvas_box(p->c, x, p->y, BAR_WIDTH, p->height);
+    qscale_ticks(&range, (int)(p->height / (0.7 * TICKS_EACH)), &t);
+    for (int i = 0; i < t.n; i++) {
+        double y = p->y + (1 - qscale_place(&range, t.at[i])) * p->height;
+        segment(p->c, x + BAR_WIDTH, crisp(y), x + BAR_WIDTH + TICK_LENGTH, crisp(y));
+    }
+    qcanvas_stroke(p->c, qdraw_ink, frame_stroke);
+    for (int i = 0; i < t.n; i++)
+        qcanvas_text(p->c, x + BAR_WIDTH + TICK_LENGTH + 3, p->y + (1 - qscale_place(&range, t.at[i])) * p->height,
+                     t.text[i], &l);
+    Lettering factor = {.size = SIZE_TICK, .colour = qdraw_ink};
+    if (*t.factor) qcanvas_text(p->c, x, p->y - 1, t.factor, &factor);
+    Lettering name = {.size = SIZE_LABEL, .angle = 1, .across = 0.5, .up = 1, .colour = qdraw_ink};
+    if (a->bar_label)
+        qcanvas_text(p->c, x + BAR_WIDTH + TICK_LENGTH + 6 + widest(p->c, &t), p->y + p->height / 2, a->bar_label,
+                     &name);
+}
+
+/* -- axes ---------------------------------------------------------------------------------------------------------- */
+static void flat_axes(const Painter *p) {
+    Ticks x = {0}, y = {0};
+    bool ticked = qlayout_ticked(p->a);
+    qlegend_make_room(p);
+    if (ticked) qlayout_ticks(p->a, AXIS_X, p->width, &x), qlayout_ticks(p->a, AXIS_Y, p->height, &y);
+    if (p->a->grid) draw_grid(p, &x, &y);
+    qcanvas_clip(p->c, p->x, p->y, p->width, p->height);
+    for (Item *i = p->a->items; i; i = i->next) qpaint_item(p, i);
+    qcanvas_unclip(p->c);
+    if (ticked) {
+        x_ticks(p, &x), y_ticks(p, &y);
+        qcanvas_box(p->c, crisp(p->x), crisp(p->y), floor(p->width * 2) / 2, floor(p->height * 2) / 2);
+        qcanvas_stroke(p->c, qdraw_ink, frame_stroke);
+        labels(p, &x, &y);
+    }
+    heading(p, *y.factor != 0);
+    qlegend_draw(p);
+}
+
+static void draw_axes(Canvas *c, Axes *a) {
+    Painter p = {c, a, a->box[0], a->box[1], a->box[2], a->box[3]};
+    if (!a->deep) flat_axes(&p);
+    else qdepth_draw(&p), heading(&p, false);
+    if (a->bar && qlayout_mapped(a)) colour_bar(&p);
+}
+
+void qdraw_figure(Canvas *c, Figure *f, double width, double height) {
+    Lettering l = {.size = SIZE_TITLE + 1, .across = 0.5, .up = 1, .bold = true, .colour = qdraw_ink};
+    for (Axes *a = f->axes; a; a = a->next) qscale_limits(a);
+    qlayout_boxes(c, f, width, height);
+    if (f->title) qcanvas_text(c, width / 2, 5, f->title, &l);
+    for (Axes *a = f->axes; a; a = a->next) draw_axes(c, a);
+}

@@ -1,0 +1,323 @@
+/* label.c -- the axes themselves: figure, subplot, title, xlabel, axis, grid, legend, colorbar, colormap, close … */
+#include "stdlib/builtins.h"
+#include "stdlib/figure/figure.h"
+#include "stdlib/figure/window.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static qs_status changed(qs_vm *vm, Axes *a) { return qfigure_changed(vm, a->figure), QS_OK; }
+
+/* -- figures and subplots ------------------------------------------------------------------------------------------ */
+/* figure(): a new one; figure(n): that one, made where there is none. */
+qs_status qlabel_figure(qs_vm *vm, qs_call_args *c) {
+    int64_t n = 0;
+    TRY(qfigure_flush(vm));
+    if (qarg_given(c, 0)) TRY(qarg_count(vm, "figure", "number", c->in[0], &n));
+    if (n > 1 << 24) return qs_fail(vm, QS_EVALUE, "figure: number must be at most %d", 1 << 24);
+    Figure *f = n ? qfigure_find(vm, (int)n) : NULL;
+    if (!f) {
+        f = qfigure_new(vm);
+        if (n) f->number = (int)n;
+        qfigure_all(vm)->hold = false;
+    }
+    f->chosen = true;
+    qfigure_all(vm)->current = f;
+    return qhandle_new(vm, qfigure_axes(vm), &c->out[0]);
+}
+
+static Axes *cell_of(const Figure *f, int rows, int columns, int at) {
+    for (Axes *a = f->axes; a; a = a->next)
+        if (a->rows == rows && a->columns == columns && a->at == at) return a;
+    return NULL;
+}
+
+/* Axes without anything, which a first look at the figure has made, make room for subplots. */
+static void drop_empty(qs_vm *vm, Figure *f, int rows, int columns) {
+    for (Axes **p = &f->axes; *p;) {
+        Axes *a = *p;
+        if (a->items || (a->rows == rows && a->columns == columns)) {
+            p = &a->next;
+            continue;
+        }
+        *p = a->next;
+        qaxes_clear(vm, a);
+        qmem_free(qvm_ctx(vm), a, sizeof *a);
+    }
+    f->current = f->axes;
+}
+
+qs_status qlabel_subplot(qs_vm *vm, qs_call_args *c) {
+    int64_t v[3];
+    static const char *const names[] = {"rows", "columns", "place"};
+    Figures *all = qfigure_all(vm);
+    for (int k = 0; k < 3; k++) TRY(qarg_count(vm, "subplot", names[k], c->in[k], &v[k]));
+    if (v[0] < 1 || v[1] < 1 || v[0] > 64 || v[1] > 64)
+        return qs_fail(vm, QS_EVALUE, "subplot: rows and columns must be 1 to 64, got %ld and %ld", (long)v[0],
+                       (long)v[1]);
+    if (v[2] >= v[0] * v[1])
+        return qs_fail(vm, QS_EVALUE, "subplot: places of %ld x %ld count from 0 to %ld, got %ld", (long)v[0],
+                       (long)v[1], (long)(v[0] * v[1] - 1), (long)v[2]);
+    bool full = all->current && !all->current->chosen && !all->current->embedded;
+    Figure *f = !all->current || full ? qfigure_new(vm) : all->current;
+    f->chosen = true;
+    drop_empty(vm, f, (int)v[0], (int)v[1]);
+    Axes *a = cell_of(f, (int)v[0], (int)v[1], (int)v[2]);
+    f->current = a ? a : qaxes_new(vm, f, (int)v[0], (int)v[1], (int)v[2]);
+    return qhandle_new(vm, f->current, &c->out[0]);
+}
+
+/* -- texts --------------------------------------------------------------------------------------------------------- */
+static qs_status set_label(qs_vm *vm, const char *fn, qs_value v, char **slot, Axes *a) {
+    const char *s;
+    TRY(qarg_string(vm, fn, "text", v, &s, NULL));
+    qfigure_set(slot, *s ? s : NULL);
+    return changed(vm, a);
+}
+
+qs_status qlabel_title(qs_vm *vm, qs_call_args *c) {
+    Axes *a = qfigure_axes(vm);
+    return set_label(vm, "title", c->in[0], &a->title, a);
+}
+qs_status qlabel_sgtitle(qs_vm *vm, qs_call_args *c) {
+    Axes *a = qfigure_axes(vm);
+    return set_label(vm, "sgtitle", c->in[0], &a->figure->title, a);
+}
+qs_status qlabel_xlabel(qs_vm *vm, qs_call_args *c) {
+    Axes *a = qfigure_axes(vm);
+    return set_label(vm, "xlabel", c->in[0], &a->axis[AXIS_X].label, a);
+}
+qs_status qlabel_ylabel(qs_vm *vm, qs_call_args *c) {
+    Axes *a = qfigure_axes(vm);
+    return set_label(vm, "ylabel", c->in[0], &a->axis[AXIS_Y].label, a);
+}
+qs_status qlabel_zlabel(qs_vm *vm, qs_call_args *c) {
+    Axes *a = qfigure_axes(vm);
+    return set_label(vm, "zlabel", c->in[0], &a->axis[AXIS_Z].label, a);
+}
+
+/* -- words: "on", "off" and others --------------------------------------------------------------------------------- */
+static qs_status on_off(qs_vm *vm, const char *fn, qs_call_args *c, bool otherwise, bool *out) {
+    const char *s = otherwise ? "on" : "off";
+    if (qarg_given(c, 0)) TRY(qarg_string(vm, fn, "mode", c->in[0], &s, NULL));
+    if (strcmp(s, "on") && strcmp(s, "off"))
+        return qs_fail(vm, QS_EVALUE, "%s: mode must be \"on\" or \"off\", got \"%s\"", fn, s);
+    return *out = !strcmp(s, "on"), QS_OK;
+}
+
+qs_status qlabel_grid(qs_vm *vm, qs_call_args *c) {
+    Axes *a = qfigure_axes(vm);
+    TRY(on_off(vm, "grid", c, !a->grid, &a->grid));
+    return changed(vm, a);
+}
+
+/* Whether further plots are added to what axes show; gives whether a window is open. */
+qs_status qlabel_hold(qs_vm *vm, qs_call_args *c) {
+    Figures *all = qfigure_all(vm);
+    TRY(on_off(vm, "hold", c, true, &all->hold));
+    TRY(qfigure_flush(vm));
+    TRY(qwindow_events(vm));
+    c->out[0] = qs_bool(all->current && all->current->window);
+    return QS_OK;
+}
+
+/* -- limits -------------------------------------------------------------------------------------------------------- */
+static qs_status set_limits(qs_vm *vm, const char *fn, Axis *x, const double v[2]) {
+    if (!(v[0] < v[1]) || !isfinite(v[1] - v[0]))
+        return qs_fail(vm, QS_EVALUE, "%s: limits must be finite and ascend, got %g and %g", fn, v[0], v[1]);
+    if (x->log && !(v[0] > 0))
+        return qs_fail(vm, QS_EVALUE, "%s: limits of a logarithmic axis are positive, got %g", fn, v[0]);
+    return x->lo = v[0], x->hi = v[1], x->fixed = true, QS_OK;
+}
+
+static qs_status axis_numbers(qs_vm *vm, Axes *a, qs_value v) {
+    Column n = {0};
+    TRY(qseries_column(vm, "axis", "limits", v, &n));
+    bool good = n.n == 4 || n.n == 6;
+    qs_status s = good ? QS_OK : qs_fail(vm, QS_EVALUE, "axis: limits are [x0, x1, y0, y1], got %zu numbers", n.n);
+    for (size_t k = 0; s == QS_OK && k < n.n / 2; k++) s = set_limits(vm, "axis", &a->axis[k], n.x + 2 * k);
+    free(n.x);
+    return s;
+}
+
+static bool axis_word(Axes *a, const char *s) {
+    bool *no_margins = &a->tight;
+    if (!strcmp(s, "equal") || !strcmp(s, "image")) a->equal = true;
+    else if (!strcmp(s, "normal")) a->equal = false;
+    else if (!strcmp(s, "off")) a->hidden = true;
+    else if (!strcmp(s, "on")) a->hidden = false;
+    else if (!strcmp(s, "ij")) a->axis[AXIS_Y].flipped = true;
+    else if (!strcmp(s, "xy")) a->axis[AXIS_Y].flipped = false;
+    else if (!strcmp(s, "auto"))
+        for (int k = 0; k < 3; k++) a->axis[k].fixed = false;
+    else if (strcmp(s, "tight") != 0) return false;
+    if (!strcmp(s, "tight") || !strcmp(s, "image")) *no_margins = true;
+    if (!strcmp(s, "auto")) *no_margins = false;
+    return true;
+}
+
+qs_status qlabel_axis(qs_vm *vm, qs_call_args *c) {
+    Axes *a = qfigure_axes(vm);
+    const char *s = qs_to_string(c->in[0], NULL);
+    if (!s) TRY(axis_numbers(vm, a, c->in[0]));
+    else if (!axis_word(a, s))
+        return qs_fail(vm, QS_EVALUE,
+                       "axis: wants [x0, x1, y0, y1] or equal, image, normal, tight, auto, on, off, ij, xy, "
+                       "got \"%s\"",
+                       s);
+    return changed(vm, a);
+}
+
+static qs_status limits(qs_vm *vm, const char *fn, qs_call_args *c, AxisName n) {
+    Axes *a = qfigure_axes(vm);
+    Column v = {0};
+    TRY(qseries_column(vm, fn, "limits", c->in[0], &v));
+    qs_status s = v.n == 2 ? set_limits(vm, fn, &a->axis[n], v.x)
+                           : qs_fail(vm, QS_EVALUE, "%s: limits are [lo, hi], got %zu numbers", fn, v.n);
+    free(v.x);
+    return s == QS_OK ? changed(vm, a) : s;
+}
+
+qs_status qlabel_xlim(qs_vm *vm, qs_call_args *c) { return limits(vm, "xlim", c, AXIS_X); }
+qs_status qlabel_ylim(qs_vm *vm, qs_call_args *c) { return limits(vm, "ylim", c, AXIS_Y); }
+qs_status qlabel_zlim(qs_vm *vm, qs_call_args *c) { return limits(vm, "zlim", c, AXIS_Z); }
+
+static qs_status tick_names(qs_vm *vm, const char *fn, qs_value v, Axis *x) {
+    const Cell *cell = v.kind == QS_CELL ? v.u.p : NULL;
+    if (!cell || cell->count != x->nticks) return qarg_wrong(vm, fn, "names", "a cell of as many strings as places", v);
+    x->names = calloc(x->nticks + 1, sizeof *x->names);
+    for (size_t k = 0; x->names && k < x->nticks; k++) {
+        const char *s = qs_to_string(cell->items[k], NULL);
+        if (!s) return qarg_wrong(vm, fn, "every name", "a string", cell->items[k]);
+        x->names[k] = strdup(s);
+    }
+    return QS_OK;
+}
+
+static qs_status ticks(qs_vm *vm, const char *fn, qs_call_args *c, AxisName n) {
+    Axes *a = qfigure_axes(vm);
+    Axis *x = &a->axis[n];
+    Column v = {0};
+    TRY(qseries_column(vm, fn, "places", c->in[0], &v));
+    for (size_t k = 0; k < x->nticks; k++) free(x->names ? x->names[k] : NULL);
+    free(x->ticks), free(x->names);
+    x->ticks = v.x, x->nticks = v.n, x->names = NULL;
+    if (c->nin > 1) TRY(tick_names(vm, fn, c->in[1], x));
+    return changed(vm, a);
+}
+
+qs_status qlabel_xticks(qs_vm *vm, qs_call_args *c) { return ticks(vm, "xticks", c, AXIS_X); }
+qs_status qlabel_yticks(qs_vm *vm, qs_call_args *c) { return ticks(vm, "yticks", c, AXIS_Y); }
+
+qs_status qlabel_view(qs_vm *vm, qs_call_args *c) {
+    Axes *a = qfigure_axes(vm);
+    TRY(qarg_num(vm, "view", "azimuth", c->in[0], &a->azimuth));
+    TRY(qarg_num(vm, "view", "elevation", c->in[1], &a->elevation));
+    return changed(vm, a);
+}
+
+/* -- legend -------------------------------------------------------------------------------------------------------- */
+static bool legend_place(const char *s, LegendPlace *out) {
+    static const char *const names[] = {"none",      "best",      "northeast",  "northwest",
+                                        "southwest", "southeast", "eastoutside"};
+    for (int k = 0; k < (int)(sizeof names / sizeof *names); k++)
+        if (!strcasecmp(s, names[k])) return *out = (LegendPlace)k, true;
+    return false;
+}
+
+static Item *next_named(Item *i) { /* from i on, the next that a legend shows */
+    while (i && (i->kind == ITEM_IMAGE || i->kind == ITEM_TEXT || i->kind == ITEM_CONTOUR || i->kind == ITEM_SURFACE))
+        i = i->next;
+    return i;
+}
+
+qs_status qlabel_legend(qs_vm *vm, qs_call_args *c) {
+    Axes *a = qfigure_axes(vm);
+    Item *i = next_named(a->items);
+    LegendPlace place = a->legend == LEGEND_NONE ? LEGEND_BEST : a->legend;
+    for (int k = 0; k < c->nin; k++) {
+        const char *s;
+        TRY(qarg_string(vm, "legend", "every argument", c->in[k], &s, NULL));
+        if (strcasecmp(s, "location") != 0 || k + 1 >= c->nin) {
+            if (i) qfigure_set(&i->name, s), i = next_named(i->next);
+            continue;
+        }
+        TRY(qarg_string(vm, "legend", "location", c->in[++k], &s, NULL));
+        if (!legend_place(s, &place))
+            return qs_fail(vm, QS_EVALUE,
+                           "legend: location is best, northeast, northwest, southwest, southeast, eastoutside "
+                           "or none, got \"%s\"",
+                           s);
+    }
+    a->legend = place;
+    return changed(vm, a);
+}
+
+/* -- colours ------------------------------------------------------------------------------------------------------- */
+qs_status qlabel_colorbar(qs_vm *vm, qs_call_args *c) {
+    Axes *a = qfigure_axes(vm);
+    const char *s = NULL;
+    if (qarg_given(c, 0)) TRY(qarg_string(vm, "colorbar", "label", c->in[0], &s, NULL));
+    qfigure_set(&a->bar_label, s);
+    a->bar = true;
+    return changed(vm, a);
+}
+
+qs_status qlabel_colormap(qs_vm *vm, qs_call_args *c) {
+    Axes *a = qfigure_axes(vm);
+    const char *s;
+    TRY(qarg_string(vm, "colormap", "name", c->in[0], &s, NULL));
+    const ColourMap *m = qcolour_map(s);
+    if (m) return a->map = m, changed(vm, a);
+    Text list;
+    qtext_init(&list, qvm_ctx(vm));
+    qcolour_map_list(&list);
+    qs_status status = qs_fail(vm, QS_EVALUE, "colormap: there is no \"%s\"; there are %s", s, list.s);
+    qtext_free(&list);
+    return status;
+}
+
+qs_status qlabel_caxis(qs_vm *vm, qs_call_args *c) {
+    Axes *a = qfigure_axes(vm);
+    Column v = {0};
+    TRY(qseries_column(vm, "caxis", "range", c->in[0], &v));
+    bool good = v.n == 2 && v.x[0] < v.x[1];
+    if (good) a->range[0] = v.x[0], a->range[1] = v.x[1], a->ranged = true;
+    free(v.x);
+    return good ? changed(vm, a) : qs_fail(vm, QS_EVALUE, "caxis: the range of colours is [lo, hi]");
+}
+
+/* -- files and ends ------------------------------------------------------------------------------------------------ */
+/* saveas(path) or saveas(h, path) */
+qs_status qlabel_saveas(qs_vm *vm, qs_call_args *c) {
+    Figure *f = qfigure_all(vm)->current;
+    Axes *a;
+    const char *path;
+    if (c->nin > 1) TRY(qhandle_figure(vm, "saveas", c->in[0], &f, &a));
+    if (!f) return qs_fail(vm, QS_EVALUE, "saveas: there is no figure");
+    TRY(qarg_string(vm, "saveas", "path", c->in[c->nin - 1], &path, NULL));
+    return qfigure_write(vm, "saveas", f, path);
+}
+
+qs_status qlabel_close(qs_vm *vm, qs_call_args *c) {
+    Figures *all = qfigure_all(vm);
+    Figure *f = all->current;
+    Axes *a;
+    bool every = c->nin && qs_to_string(c->in[0], NULL) && !strcmp(qs_to_string(c->in[0], NULL), "all");
+    TRY(qfigure_flush(vm));
+    if (c->nin && !every) TRY(qhandle_figure(vm, "close", c->in[0], &f, &a));
+    for (Figure *g = all->list, *next; g && every; g = next) {
+        next = g->next;
+        if (!g->embedded) qfigure_forget(vm, g);
+    }
+    if (!every && f && !f->embedded) qfigure_forget(vm, f);
+    return QS_OK;
+}
+
+qs_status qlabel_drawnow(qs_vm *vm, qs_call_args *c) {
+    (void)c;
+    TRY(qfigure_flush(vm));
+    return qwindow_events(vm);
+}

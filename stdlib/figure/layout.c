@@ -1,0 +1,117 @@
+/* layout.c -- where axes are on the page: cells of a grid, less the room for what is written around them.  Axes of the
+ * same row or column get the same margins, so that their frames are in line. */
+#include "stdlib/figure/figure.h"
+
+#include <math.h>
+
+enum { EDGE = 7, GAP = 4, HEADING = 24, BAR_GAP = 10 };
+
+bool qlayout_ticked(const Axes *a) { return !a->hidden; }
+
+const Item *qlayout_mapped(const Axes *a) {
+    for (const Item *i = a->items; i; i = i->next) {
+        bool gray = i->kind == ITEM_IMAGE && (i->image->rank < 3 || i->image->dims[2] == 1);
+        if (gray || i->kind == ITEM_SURFACE || i->kind == ITEM_CONTOUR) return i;
+        if (i->kind == ITEM_SCATTER && i->part[PART_Z].n) return i;
+    }
+    return NULL;
+}
+
+void qlayout_ticks(const Axes *a, AxisName n, double length, Ticks *out) {
+    qscale_ticks(&a->axis[n], 1 + (int)(length / (n == AXIS_X ? TICKS_EACH : 0.75 * TICKS_EACH)), out);
+}
+
+static void text_size(Canvas *c, const char *s, double size, double *w, double *h) {
+    qcanvas_text_size(c, s, &(Lettering){.size = size}, w, h);
+}
+
+static void widest(Canvas *c, const Ticks *t, double *w, double *h) {
+    *w = *h = 0;
+    for (int i = 0; i < t->n; i++) {
+        double tw, th;
+        text_size(c, t->text[i], SIZE_TICK, &tw, &th);
+        *w = fmax(*w, tw), *h = fmax(*h, th);
+    }
+}
+
+/* Room for a line of text of this size; 0 for none. */
+static double line_room(Canvas *c, const char *s, double size) {
+    double w, h;
+    if (!s) return 0;
+    text_size(c, s, size, &w, &h);
+    return h + GAP;
+}
+
+static double bar_room(Canvas *c, const Axes *a, double height) {
+    Axis range = {.lo = a->range[0], .hi = a->range[1]};
+    Ticks t;
+    double w, h;
+    if (!a->bar || !qlayout_mapped(a)) return 0;
+    qscale_ticks(&range, (int)(height / (0.7 * TICKS_EACH)), &t);
+    widest(c, &t, &w, &h);
+    return BAR_GAP + BAR_WIDTH + TICK_LENGTH + GAP + w + line_room(c, a->bar_label, SIZE_LABEL);
+}
+
+static void margins(Canvas *c, const Axes *a, double width, double height, Margins *m) {
+    Ticks x, y;
+    double xw = 0, xh = 0, yw = 0, yh = 0;
+    bool around = qlayout_ticked(a) && !a->deep;
+    qlayout_ticks(a, AXIS_X, width, &x), qlayout_ticks(a, AXIS_Y, height, &y);
+    widest(c, &x, &xw, &xh), widest(c, &y, &yw, &yh);
+    double ticks_below = around && x.n ? xh + TICK_LENGTH + GAP : 0,
+           ticks_left = around && y.n ? yw + TICK_LENGTH + GAP : 0;
+    bool labels = around || a->deep;
+    m->left = fmax(m->left, ticks_left + (labels && !a->deep ? line_room(c, a->axis[AXIS_Y].label, SIZE_LABEL) : 0));
+    m->bottom = fmax(m->bottom, ticks_below + (*x.factor ? xh : 0) +
+                                    (labels && !a->deep ? line_room(c, a->axis[AXIS_X].label, SIZE_LABEL) : 0));
+    m->top = fmax(m->top, line_room(c, a->title, SIZE_TITLE) + (around && *y.factor ? yh : around ? yh / 2 : 0));
+    m->right = fmax(m->right, around ? xw / 2 : 0);
+    double beside = bar_room(c, a, height), names = qlegend_width(c, a);
+    m->right = fmax(m->right, beside + names);
+}
+
+/* Axes of a column have the same margins at their sides, those of a row above and below. */
+static void line_up(Canvas *c, const Axes *a, const Axes *b, double width, double height, Margins *m) {
+    Margins own = {0};
+    if (a->rows != b->rows || a->columns != b->columns) return;
+    margins(c, b, width, height, &own);
+    if (a->at % a->columns == b->at % b->columns)
+        m->left = fmax(m->left, own.left), m->right = fmax(m->right, own.right);
+    if (a->at / a->columns == b->at / b->columns)
+        m->top = fmax(m->top, own.top), m->bottom = fmax(m->bottom, own.bottom);
+}
+
+static void place(const Axes *a, const Margins *m, double top, double edge, double width, double height,
+                  double box[4]) {
+    double w = (width - edge) / a->columns, h = (height - top - edge) / a->rows;
+    box[0] = edge + w * (a->at % a->columns) + m->left;
+    box[1] = top + h * (a->at / a->columns) + m->top;
+    box[2] = fmax(8, w - edge - m->left - m->right);
+    box[3] = fmax(8, h - edge - m->top - m->bottom);
+}
+
+/* The same length for a unit of x as for one of y: the box becomes narrower or lower. */
+static void keep_aspect(const Axes *a, double box[4]) {
+    double x = fabs(a->axis[AXIS_X].hi - a->axis[AXIS_X].lo), y = fabs(a->axis[AXIS_Y].hi - a->axis[AXIS_Y].lo);
+    double unit = fmin(box[2] / x, box[3] / y);
+    if (!a->equal || !(unit > 0) || !isfinite(unit)) return;
+    box[0] += (box[2] - unit * x) / 2, box[1] += (box[3] - unit * y) / 2;
+    box[2] = unit * x, box[3] = unit * y;
+}
+
+/* Pages of one image have no edge around it. */
+static double edge_of(const Figure *f) {
+    return f->axes && !f->axes->next && !qlayout_ticked(f->axes) && !f->axes->deep ? 0 : EDGE;
+}
+
+void qlayout_boxes(Canvas *c, Figure *f, double width, double height) {
+    double top = f->title ? HEADING : 0, edge = edge_of(f);
+    if (top == 0) top = edge;
+    for (Axes *a = f->axes; a; a = a->next) {
+        Margins m = {0};
+        for (Axes *b = f->axes; b; b = b->next)
+            line_up(c, a, b, (width - edge) / b->columns * 0.8, (height - top) / b->rows * 0.8, &m);
+        place(a, &m, top, edge, width, height, a->box);
+        keep_aspect(a, a->box);
+    }
+}

@@ -1,0 +1,105 @@
+/* legend.c -- the names of items, in the corner or at the side where they cover the least of the data. */
+#include "stdlib/figure/figure.h"
+
+#include <math.h>
+
+enum { SWATCH = 22, PAD = 6, GAP = 6, ROW = 14, INSET = 7, PLACES = 9 };
+typedef struct {
+    double width, height;
+    int rows;
+} Extent;
+
+static bool is_named(const Item *i) { return i->name && i->kind != ITEM_TEXT; }
+
+static Extent measure(Canvas *c, const Axes *a) {
+    Extent e = {0};
+    for (const Item *i = a->items; i; i = i->next) {
+        double w, h;
+        if (!is_named(i)) continue;
+        qcanvas_text_size(c, i->name, &(Lettering){.size = SIZE_TICK}, &w, &h);
+        e.width = fmax(e.width, w), e.rows++;
+    }
+    e.width += 2 * PAD + SWATCH + GAP;
+    e.height = ROW * e.rows + 2 * PAD - 3;
+    return e;
+}
+
+double qlegend_width(Canvas *c, const Axes *a) { return a->legend == LEGEND_OUTSIDE ? measure(c, a).width + INSET : 0; }
+
+/* How much of a piece of a line is in the box: looked at every few units. */
+static double covered(const double from[2], const double to[2], const double box[4]) {
+    double length = hypot(to[0] - from[0], to[1] - from[1]), n = fmin(fmax(1, ceil(length / 6)), 400), in = 0;
+    for (double k = 0; k < n; k++) {
+        double x = from[0] + (to[0] - from[0]) * k / n, y = from[1] + (to[1] - from[1]) * k / n;
+        in += x > box[0] && x < box[0] + box[2] && y > box[1] && y < box[1] + box[3];
+    }
+    return in;
+}
+
+static double cost_of(const Painter *p, const Item *i, const double box[4]) {
+    double cost = 0, last[2] = {NAN, NAN};
+    const Column *x = &i->part[PART_X], *y = &i->part[PART_Y];
+    size_t n = x->n < y->n ? x->n : y->n, every = n / 2000 + 1;
+    for (size_t k = 0; k < n; k += every) {
+        double now[2] = {qdraw_x(p, x->x[k]), qdraw_y(p, y->x[k])};
+        const double foot[2] = {now[0], i->kind == ITEM_BARS ? qdraw_y(p, 0) : now[1]};
+        if (!isfinite(now[0] + now[1])) last[0] = NAN;
+        else if (i->kind == ITEM_BARS || !i->style.dash || !isfinite(last[0])) cost += covered(now, foot, box);
+        else cost += covered(last, now, box);
+        if (isfinite(now[0] + now[1])) last[0] = now[0], last[1] = now[1];
+    }
+    return cost;
+}
+
+/* Places in the order in which they are tried: corners, sides, the middle; as parts of the room that is left. */
+static const double places[PLACES][2] = {{1, 0},   {0, 0},   {0, 1},   {1, 1},    {1, 0.5},
+                                         {0, 0.5}, {0.5, 0}, {0.5, 1}, {0.5, 0.5}};
+
+static void put(const Painter *p, const Extent *e, int k, double box[4]) {
+    box[0] = p->x + INSET + places[k][0] * (p->width - e->width - 2 * INSET);
+    box[1] = p->y + INSET + places[k][1] * (p->height - e->height - 2 * INSET);
+    box[2] = e->width, box[3] = e->height;
+}
+
+/* The place that covers the least; how much that is. */
+static double best(const Painter *p, const Extent *e, double box[4]) {
+    double least = INFINITY, tried[4];
+    for (int k = 0; k < PLACES && least > 0; k++) {
+        double cost = 0;
+        put(p, e, k, tried);
+        for (const Item *i = p->a->items; i; i = i->next) cost += cost_of(p, i, tried);
+        if (cost >= least) continue;
+        least = cost;
+        for (int j = 0; j < 4; j++) box[j] = tried[j];
+    }
+    return least;
+}
+
+/* Where every place covers something, and nobody has said what the axis of y shows, it shows more: the legend lies
+ * above the data. */
+void qlegend_make_room(const Painter *p) {
+    Axis *y = &p->a->axis[AXIS_Y];
+    Extent e = measure(p->c, p->a);
+    double box[4], room = e.height + 2 * INSET;
+    if (p->a->legend != LEGEND_BEST || !e.rows || y->fixed || y->log || y->flipped || room > p->height / 2) return;
+    if (best(p, &e, box) > 0) y->hi += (y->hi - y->lo) * room / (p->height - room);
+}
+
+void qlegend_draw(const Painter *p) {
+    Extent e = measure(p->c, p->a);
+    double box[4] = {0};
+    if (p->a->legend == LEGEND_NONE || !e.rows) return;
+    if (p->a->legend == LEGEND_BEST) best(p, &e, box);
+    else put(p, &e, p->a->legend == LEGEND_OUTSIDE ? 0 : (int)p->a->legend - LEGEND_NE, box);
+    if (p->a->legend == LEGEND_OUTSIDE) box[0] = p->x + p->width + INSET, box[1] = p->y;
+    qcanvas_box(p->c, box[0], box[1], box[2], box[3]);
+    qcanvas_fill_and_stroke(p->c, (Colour){1, 1, 1}, 0.85, qdraw_grid, 0.8);
+    double y = box[1] + PAD + ROW / 2.0 - 1.5;
+    for (const Item *i = p->a->items; i; i = i->next) {
+        if (!is_named(i)) continue;
+        Lettering l = {.size = SIZE_TICK, .up = 0.5, .colour = qdraw_ink};
+        qpaint_key(p, i, box[0] + PAD, y, SWATCH);
+        qcanvas_text(p->c, box[0] + PAD + SWATCH + GAP, y, i->name, &l);
+        y += ROW;
+    }
+}

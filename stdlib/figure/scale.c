@@ -1,0 +1,149 @@
+/* scale.c -- what an axis shows: its limits, and ticks at numbers that people would choose. */
+#include "stdlib/figure/figure.h"
+#include "vm/base/number.h"
+
+#include <math.h>
+#include <string.h>
+
+/* -- limits -------------------------------------------------------------------------------------------------------- */
+static void widen(Axis *a, const double b[2], bool sticky_lo, bool sticky_hi, bool tight) {
+    double margin = tight ? 0 : 0.05;
+    if (!(b[0] <= b[1])) {
+        a->lo = a->log ? 1 : 0, a->hi = a->log ? 10 : 1;
+        return;
+    }
+    double lo = a->log ? log10(b[0]) : b[0], hi = a->log ? log10(b[1]) : b[1], span = hi - lo;
+    if (span <= fabs(hi) * 1e-12) lo -= (span = fmax(1, fabs(hi) * 0.1)) / 2, hi += span / 2;
+    if (!sticky_lo) lo -= margin * span;
+    if (!sticky_hi) hi += margin * span;
+    a->lo = a->log ? pow(10, lo) : lo, a->hi = a->log ? pow(10, hi) : hi;
+}
+
+/* Logarithms exist of positive numbers alone: bounds of those among the items. */
+static void positive(const Axes *a, AxisName n, double b[2]) {
+    Part part = n == AXIS_X ? PART_X : n == AXIS_Y ? PART_Y : PART_Z;
+    if (b[0] > 0) return;
+    b[0] = INFINITY;
+    for (const Item *i = a->items; i; i = i->next)
+        for (size_t k = 0; k < i->part[part].n; k++)
+            if (i->part[part].x[k] > 0) b[0] = fmin(b[0], i->part[part].x[k]);
+    if (!(b[0] < INFINITY)) b[0] = 1, b[1] = 10;
+}
+
+static void fit(Axes *a, AxisName n, double b[2]) {
+    Axis *x = &a->axis[n];
+    bool tight = a->tight, lo = false, hi = false;
+    if (x->fixed) return;
+    if (x->log) positive(a, n, b);
+    for (const Item *i = a->items; i; i = i->next) {
+        tight = tight || qpaint_tight(i);
+        lo = lo || qpaint_sticky(i, n, b[0]), hi = hi || qpaint_sticky(i, n, b[1]);
+    }
+    widen(x, b, lo, hi, tight);
+}
+
+static void colours(Axes *a) {
+    const Item *i = qlayout_mapped(a);
+    if (a->ranged || !i || i->kind == ITEM_IMAGE) return;
+    const Column *z = &i->part[PART_Z];
+    a->range[0] = INFINITY, a->range[1] = -INFINITY;
+    for (size_t k = 0; k < z->n; k++)
+        if (isfinite(z->x[k])) a->range[0] = fmin(a->range[0], z->x[k]), a->range[1] = fmax(a->range[1], z->x[k]);
+    if (!(a->range[0] < a->range[1])) a->range[1] = a->range[0] + 1;
+}
+
+void qscale_limits(Axes *a) {
+    double b[6] = {INFINITY, -INFINITY, INFINITY, -INFINITY, INFINITY, -INFINITY};
+    for (const Item *i = a->items; i; i = i->next) {
+        double own[6] = {INFINITY, -INFINITY, INFINITY, -INFINITY, INFINITY, -INFINITY};
+        qpaint_bounds(i, own);
+        for (int k = 0; k < 6; k++) b[k] = k % 2 ? fmax(b[k], own[k]) : fmin(b[k], own[k]);
+    }
+    for (int n = 0; n < 3; n++) fit(a, (AxisName)n, b + 2 * n);
+    colours(a);
+}
+
+double qscale_place(const Axis *a, double v) {
+    double t = a->log ? (log10(v) - log10(a->lo)) / (log10(a->hi) - log10(a->lo)) : (v - a->lo) / (a->hi - a->lo);
+    if (a->log && !(v > 0)) t = -1e4; /* far below */
+    return a->flipped ? 1 - t : t;
+}
+
+/* -- ticks --------------------------------------------------------------------------------------------------------- */
+/* 1, 2, 2.5 or 5 times a power of ten: the smallest that gives no more than `wanted` steps. */
+static double step_for(double span, int wanted) {
+    static const double steps[] = {1, 2, 2.5, 5, 10};
+    double raw = span / wanted, power = pow(10, floor(log10(raw)));
+    for (int i = 0; i < 5; i++)
+        if (steps[i] * power >= raw * (1 - 1e-9)) return steps[i] * power;
+    return 10 * power;
+}
+
+static int decimals_of(double step) { /* that tell its multiples apart */
+    for (int d = 0; d < 12; d++)
+        if (fabs(step * pow(10, d) - round(step * pow(10, d))) < 1e-6 * fabs(step * pow(10, d))) return d;
+    return 12;
+}
+
+/* U+2212 in place of the hyphen: as wide as a plus. */
+static void minus(char *s, size_t size) {
+    size_t n = strlen(s);
+    if (*s != '-' || n + 3 > size) return;
+    memmove(s + 3, s + 1, n);
+    memcpy(s, "\xe2\x88\x92", 3);
+}
+
+static void write_ticks(Ticks *t, double step) {
+    double largest = 0;
+    for (int i = 0; i < t->n; i++) largest = fmax(largest, fabs(t->at[i]));
+    int power = largest > 0 ? (int)floor(log10(largest) + 1e-9) : 0;
+    power = power >= 5 || power <= -4 ? power : 0;
+    double unit = pow(10, power);
+    int decimals = decimals_of(step / unit);
+    for (int i = 0; i < t->n; i++) {
+        double v = fabs(t->at[i]) < step * 1e-6 ? 0 : t->at[i] / unit;
+        qnum_print(t->text[i], TICK_TEXT, "%.*f", decimals, v);
+        minus(t->text[i], TICK_TEXT);
+    }
+    if (power)
+        qnum_print(t->factor, TICK_TEXT, "\xc3\x97 10^{%s%d}", power < 0 ? "\xe2\x88\x92" : "",
+                   power < 0 ? -power : power);
+}
+
+static void even_ticks(const Axis *a, int wanted, Ticks *t) {
+    double lo = fmin(a->lo, a->hi), hi = fmax(a->lo, a->hi), step = step_for(hi - lo, wanted);
+    double first = ceil(lo / step - 1e-9), last = floor(hi / step + 1e-9);
+    for (double k = first; k <= last && t->n < MOST_TICKS; k++) t->at[t->n++] = k * step;
+    write_ticks(t, step);
+}
+
+/* Powers of ten; where fewer than two are seen, even ticks. */
+static void power_ticks(const Axis *a, int wanted, Ticks *t) {
+    int first = (int)ceil(log10(a->lo) - 1e-9), last = (int)floor(log10(a->hi) + 1e-9);
+    if (last - first < 1) {
+        even_ticks(a, wanted, t);
+        return;
+    }
+    int every = (last - first) / (wanted > 1 ? wanted : 1) + 1;
+    for (int k = first; k <= last && t->n < MOST_TICKS; k += every) {
+        qnum_print(t->text[t->n], TICK_TEXT, "10^{%s%d}", k < 0 ? "\xe2\x88\x92" : "", k < 0 ? -k : k);
+        t->at[t->n++] = pow(10, k);
+    }
+}
+
+static void own_ticks(const Axis *a, Ticks *t) {
+    for (size_t k = 0; k < a->nticks && t->n < MOST_TICKS; k++) {
+        if (a->ticks[k] < fmin(a->lo, a->hi) || a->ticks[k] > fmax(a->lo, a->hi)) continue;
+        if (a->names) qnum_print(t->text[t->n], TICK_TEXT, "%s", a->names[k]);
+        else qnum_print(t->text[t->n], TICK_TEXT, "%.6g", a->ticks[k]);
+        t->at[t->n++] = a->ticks[k];
+    }
+}
+
+void qscale_ticks(const Axis *a, int wanted, Ticks *t) {
+    *t = (Ticks){0};
+    wanted = wanted < 2 ? 2 : wanted > 9 ? 9 : wanted;
+    if (a->ticks) own_ticks(a, t);
+    else if (a->log && a->lo > 0) power_ticks(a, wanted, t);
+    else if (a->hi > a->lo && isfinite(a->hi - a->lo)) even_ticks(a, wanted, t);
+}

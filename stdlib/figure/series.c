@@ -1,0 +1,597 @@
+/* series.c -- plots of numbers: plot, semilogx …, scatter, bar, hist, errorbar, stairs, quiver, line, text, rectangle.
+ */
+#include "stdlib/builtins.h"
+#include "stdlib/figure/figure.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* -- arguments ----------------------------------------------------------------------------------------------------- */
+qs_status qseries_column(qs_vm *vm, const char *fn, const char *what, qs_value v, Column *out) {
+    double *x;
+    size_t n;
+    char name[64];
+    snprintf(name, sizeof name, "%s: %s", fn, what);
+    TRY(qarr_doubles(vm, v, name, &x, &n));
+    out->x = malloc((n + 1) * sizeof *x), out->n = n;
+    if (out->x) memcpy(out->x, x, n * sizeof *x);
+    qmem_free(qvm_ctx(vm), x, n * sizeof *x);
+    return out->x ? QS_OK : qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu numbers", fn, n);
+}
+
+void qseries_grid(qs_value v, size_t *rows, size_t *columns) {
+    const Array *a = v.kind == QS_ARRAY ? qval_array(v) : NULL;
+    bool matrix = a && a->rank > 1;
+    *rows = matrix ? (size_t)a->dims[0] : a ? a->count : 1;
+    *columns = matrix ? (size_t)a->dims[1] : 1;
+}
+
+qs_status qseries_colour(qs_vm *vm, const char *fn, qs_value v, Colour *out) {
+    const char *s = qs_to_string(v, NULL);
+    Column c = {0};
+    if (s && qcolour_named(s, out)) return QS_OK;
+    if (s)
+        return qs_fail(vm, QS_EVALUE,
+                       "%s: \"%s\" is no colour; write a letter of rgbkcmyw, a name as \"orange\" or "
+                       "\"#rrggbb\"",
+                       fn, s);
+    TRY(qseries_column(vm, fn, "colour", v, &c));
+    bool good = c.n == 3;
+    for (size_t k = 0; good && k < 3; k++) good = c.x[k] >= 0 && c.x[k] <= 1;
+    if (good) *out = (Colour){c.x[0], c.x[1], c.x[2]};
+    free(c.x);
+    return good ? QS_OK : qs_fail(vm, QS_EVALUE, "%s: a colour of numbers is [red, green, blue], each from 0 to 1", fn);
+}
+
+static qs_status style_of(qs_vm *vm, const char *fn, const char *text, Style *out) {
+    const char *at;
+    if (qcolour_style(text, out, &at)) return QS_OK;
+    return qs_fail(
+        vm, QS_EVALUE,
+        "%s: the style \"%s\" may have a colour (r g b k c m y w, or a name alone), a line (- -- -. :) and a "
+        "mark (. o * x + s d ^ v < > p h), each once; '%c' is none of them, or another one",
+        fn, text, *at);
+}
+
+/* -- properties: name and value ------------------------------------------------------------------------------------ */
+typedef enum { P_COLOUR, P_WIDTH, P_SIZE, P_ALPHA, P_DASH, P_MARK, P_LABEL } Property;
+static const struct {
+    const char *name;
+    Property what;
+} properties[] = {{"color", P_COLOUR},      {"colour", P_COLOUR}, {"linewidth", P_WIDTH},  {"markersize", P_SIZE},
+                  {"fontsize", P_SIZE},     {"alpha", P_ALPHA},   {"linestyle", P_DASH},   {"marker", P_MARK},
+                  {"displayname", P_LABEL}, {"label", P_LABEL},   {"facecolor", P_COLOUR}, {"edgecolor", P_COLOUR}};
+
+static int property(const char *name) {
+    for (size_t i = 0; name && i < sizeof properties / sizeof *properties; i++)
+        if (!strcasecmp(name, properties[i].name)) return (int)properties[i].what;
+    return -1;
+}
+
+static qs_status set_number(qs_vm *vm, const char *fn, const char *name, qs_value v, double most, double *out) {
+    double x;
+    TRY(qarg_num(vm, fn, name, v, &x));
+    if (!(x > 0 && x <= most))
+        return qs_fail(vm, QS_EVALUE, "%s: %s must be above 0 and at most %g, got %g", fn, name, most, x);
+    return *out = x, QS_OK;
+}
+
+static qs_status set_property(qs_vm *vm, const char *fn, const char *key, qs_value v, Style *s, char **name) {
+    const char *text = qs_to_string(v, NULL);
+    Property p = (Property)property(key);
+    if (p == P_COLOUR) return s->coloured = true, qseries_colour(vm, fn, v, &s->colour);
+    if (p == P_WIDTH) return set_number(vm, fn, key, v, 100, &s->width);
+    if (p == P_SIZE) return set_number(vm, fn, key, v, 200, &s->size);
+    if (p == P_ALPHA) return set_number(vm, fn, key, v, 1, &s->alpha);
+    if (!text) return qarg_wrong(vm, fn, key, "a string", v);
+    if (p == P_LABEL) return qfigure_set(name, text), QS_OK;
+    if (p == P_MARK && qcolour_mark(text, &s->mark)) return QS_OK;
+    if (p == P_DASH && !strcasecmp(text, "none")) return s->dash = NULL, QS_OK;
+    if (p == P_DASH && (s->dash = qcolour_dash(text))) return QS_OK;
+    return qs_fail(vm, QS_EVALUE, "%s: %s \"%s\" is not known; %s", fn, key, text,
+                   p == P_MARK ? "marks are . o * x + s d ^ v < > p h none" : "lines are - -- -. : none");
+}
+
+/* Takes a style and properties from in[*at] on, which is moved behind them. */
+qs_status qseries_style(qs_vm *vm, const char *fn, qs_call_args *c, int *at, Style *style, char **name) {
+    const char *s = *at < c->nin ? qs_to_string(c->in[*at], NULL) : NULL;
+    if (s && property(s) < 0) {
+        TRY(style_of(vm, fn, s, style));
+        s = ++*at < c->nin ? qs_to_string(c->in[*at], NULL) : NULL;
+    }
+    while (s && property(s) >= 0) {
+        if (*at + 1 >= c->nin) return qs_fail(vm, QS_EVALUE, "%s: \"%s\" wants a value behind it", fn, s);
+        TRY(set_property(vm, fn, s, c->in[*at + 1], style, name));
+        *at += 2;
+        s = *at < c->nin ? qs_to_string(c->in[*at], NULL) : NULL;
+    }
+    return QS_OK;
+}
+
+static qs_status done(qs_vm *vm, Axes *a, qs_call_args *c) {
+    qfigure_changed(vm, a->figure);
+    return qhandle_new(vm, a, &c->out[0]);
+}
+
+static int cycled(const Axes *a) { /* items that took a colour of the cycle */
+    int n = 0;
+    for (const Item *i = a->items; i; i = i->next)
+        n += !i->style.coloured && i->kind != ITEM_IMAGE && i->kind != ITEM_TEXT && i->kind != ITEM_CONTOUR;
+    return n;
+}
+
+static Item *add(qs_vm *vm, Axes *a, ItemKind kind, const Style *style, const char *name) {
+    int n = cycled(a);
+    Item *i = qaxes_add(vm, a, kind);
+    i->style = *style;
+    if (!style->coloured) i->style.colour = qcolour_cycle(n);
+    qfigure_set(&i->name, name);
+    return i;
+}
+
+/* -- lines --------------------------------------------------------------------------------------------------------- */
+/* Column k of numbers that are laid out as rows x columns. */
+static qs_status pick(qs_vm *vm, const char *fn, const Column *from, size_t rows, size_t columns, size_t k,
+                      Column *out) {
+    out->x = malloc((rows + 1) * sizeof *out->x);
+    if (!out->x) return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu numbers", fn, rows);
+    for (size_t i = 0; i < rows; i++) out->x[i] = from->n ? from->x[i * columns + k] : (double)i;
+    return out->n = rows, QS_OK;
+}
+
+typedef struct {
+    const char *fn;
+    Axes *a;
+    Column x, y;
+    size_t rows, columns, own;
+} Lines; /* own: columns of x */
+
+static bool same_column(const Column *a, const Column *b) {
+    return a->n == b->n && memcmp(a->x, b->x, a->n * sizeof *a->x) == 0;
+}
+
+static bool same_line(const Item *a, const Item *b) {
+    const Style *s = &a->style, *t = &b->style;
+    return a->kind == b->kind && s->coloured == t->coloured && s->dash == t->dash && s->mark == t->mark &&
+           s->width == t->width && s->alpha == t->alpha && s->size == t->size &&
+           same_column(&a->part[PART_X], &b->part[PART_X]) && same_column(&a->part[PART_Y], &b->part[PART_Y]);
+}
+
+/* A line that the axes have already, as a loop under hold draws it again and again, is not kept twice. */
+static void drop_again(qs_vm *vm, Axes *a, Item *last) {
+    for (Item *i = a->items; i != last; i = i->next)
+        if (same_line(i, last) &&
+            (!last->style.coloured || !memcmp(&i->style.colour, &last->style.colour, sizeof(Colour)))) {
+            qaxes_drop(vm, a, last);
+            return;
+        }
+}
+
+/* A line for each column of y, over the same column of x or the only one. */
+static qs_status add_lines(qs_vm *vm, const Lines *l, const Style *style, const char *name) {
+    for (size_t k = 0; k < l->columns; k++) {
+        Item *i = add(vm, l->a, ITEM_LINE, style, name);
+        TRY(pick(vm, l->fn, &l->x, l->rows, l->own, l->own > 1 ? k : 0, &i->part[PART_X]));
+        TRY(pick(vm, l->fn, &l->y, l->rows, l->columns, k, &i->part[PART_Y]));
+        drop_again(vm, l->a, i);
+    }
+    return QS_OK;
+}
+
+static qs_status check_lines(qs_vm *vm, Lines *l, qs_value x, qs_value y) {
+    size_t nx = 0;
+    if (y.kind == QS_ARRAY && qval_array(y)->rank > 2)
+        return qs_fail(vm, QS_ESHAPE, "%s: y must be a vector or a matrix, got %d dimensions", l->fn,
+                       qval_array(y)->rank);
+    qseries_grid(y, &l->rows, &l->columns);
+    l->own = 1;
+    if (x.kind == QS_NIL) return qseries_column(vm, l->fn, "y", y, &l->y);
+    qseries_grid(x, &nx, &l->own);
+    bool row = l->columns > 1 && l->own == 1 && nx == l->columns && nx != l->rows;
+    if ((nx != l->rows && !row) || (l->own != 1 && l->own != l->columns))
+        return qs_fail(vm, QS_ESHAPE, "%s: x and y must have as many numbers, got %zu and %zu", l->fn, nx, l->rows);
+    if (row)
+        return qs_fail(vm, QS_ESHAPE,
+                       "%s: the columns of y are lines; x has %zu numbers, a column of y %zu: transpose(y) "
+                       "draws its rows",
+                       l->fn, nx, l->rows);
+    TRY(qseries_column(vm, l->fn, "x", x, &l->x));
+    return qseries_column(vm, l->fn, "y", y, &l->y);
+}
+
+static bool is_number(const qs_call_args *c, int i) { return i < c->nin && c->in[i].kind != QS_STRING; }
+
+/* y, or x and y, then a style and properties, as often as there are arguments. */
+static qs_status lines(qs_vm *vm, const char *fn, Axes *a, qs_call_args *c) {
+    if (!is_number(c, 0))
+        return qs_fail(vm, QS_ETYPE, "%s: wants %s(y), %s(x, y) or %s(x, y, \"style\")", fn, fn, fn, fn);
+    for (int at = 0; at < c->nin;) {
+        Lines l = {.fn = fn, .a = a};
+        Style style = qcolour_plain;
+        char *name = NULL;
+        if (!is_number(c, at))
+            return qs_fail(vm, QS_ETYPE, "%s: argument %d must be numbers, got \"%s\"", fn, at + 1,
+                           qs_to_string(c->in[at], NULL));
+        bool two = is_number(c, at + 1);
+        qs_value x = two ? c->in[at] : qs_nil(), y = c->in[at + two];
+        at += 1 + two;
+        qs_status s = qseries_style(vm, fn, c, &at, &style, &name);
+        if (s == QS_OK) s = check_lines(vm, &l, x, y);
+        if (s == QS_OK) s = add_lines(vm, &l, &style, name);
+        free(l.x.x), free(l.y.x), free(name);
+        TRY(s);
+    }
+    return done(vm, a, c);
+}
+
+/* Checks before axes are cleared: the style and the shape of a call that fails leave the figure as it is. */
+static qs_status plot(qs_vm *vm, const char *fn, qs_call_args *c, bool log_x, bool log_y) {
+    Figures *all = qfigure_all(vm);
+    Figure trial = {0};
+    Axes a = {.figure = &trial};
+    qs_call_args once = *c;
+    qs_value out = qs_nil();
+    once.out = &out;
+    qs_status s = lines(vm, fn, &a, &once);
+    qs_release(vm, out);
+    qaxes_clear(vm, &a);
+    TRY(s);
+    (void)all;
+    Axes *real = qfigure_begin(vm);
+    real->axis[AXIS_X].log |= log_x, real->axis[AXIS_Y].log |= log_y;
+    return lines(vm, fn, real, c);
+}
+
+qs_status qseries_plot(qs_vm *vm, qs_call_args *c) { return plot(vm, "plot", c, false, false); }
+qs_status qseries_semilogx(qs_vm *vm, qs_call_args *c) { return plot(vm, "semilogx", c, true, false); }
+qs_status qseries_semilogy(qs_vm *vm, qs_call_args *c) { return plot(vm, "semilogy", c, false, true); }
+qs_status qseries_loglog(qs_vm *vm, qs_call_args *c) { return plot(vm, "loglog", c, true, true); }
+qs_status qseries_line(qs_vm *vm, qs_call_args *c) { return lines(vm, "line", qfigure_axes(vm), c); }
+
+/* -- pairs x, y ---------------------------------------------------------------------------------------------------- */
+typedef struct {
+    Column x, y;
+} Pair;
+
+static void free_pair(Pair *p) { free(p->x.x), free(p->y.x); }
+
+/* x and y of the same length from in[0], in[1]; x 0, 1 … where `alone`. */
+static qs_status pair(qs_vm *vm, const char *fn, qs_call_args *c, bool alone, Pair *out) {
+    *out = (Pair){0};
+    TRY(qseries_column(vm, fn, alone ? "y" : "x", c->in[0], &out->x));
+    if (!alone) return qseries_column(vm, fn, "y", c->in[1], &out->y);
+    out->y = out->x;
+    out->x = (Column){0};
+    return pick(vm, fn, &out->x, out->y.n, 1, 0, &out->x);
+}
+
+static qs_status same_length(qs_vm *vm, const char *fn, const char *what, size_t got, size_t wanted) {
+    if (got == wanted) return QS_OK;
+    return qs_fail(vm, QS_ESHAPE, "%s: %s must have as many numbers as x, got %zu and %zu", fn, what, got, wanted);
+}
+
+static qs_status begin_pair(qs_vm *vm, const char *fn, qs_call_args *c, bool alone, Pair *p) {
+    qs_status s = pair(vm, fn, c, alone, p);
+    if (s == QS_OK) s = same_length(vm, fn, "y", p->y.n, p->x.n);
+    if (s != QS_OK) free_pair(p);
+    return s;
+}
+
+static Item *take_pair(qs_vm *vm, Axes *a, ItemKind kind, const Style *s, const char *name, Pair *p) {
+    Item *i = add(vm, a, kind, s, name);
+    i->part[PART_X] = p->x, i->part[PART_Y] = p->y;
+    return i;
+}
+
+/* -- scatter(x, y [, areas [, colours]] …) ------------------------------------------------------------------------- */
+typedef struct {
+    Style style;
+    char *name;
+    Column sizes, colours;
+} Dots;
+
+static qs_status dots(qs_vm *vm, qs_call_args *c, size_t n, Dots *d) {
+    int at = 2;
+    d->style = qcolour_plain, d->style.alpha = 0.85;
+    if (is_number(c, at)) TRY(qseries_column(vm, "scatter", "areas", c->in[at++], &d->sizes));
+    if (is_number(c, at)) TRY(qseries_column(vm, "scatter", "colours", c->in[at++], &d->colours));
+    if (d->sizes.n > 1) TRY(same_length(vm, "scatter", "areas", d->sizes.n, n));
+    if (d->colours.n) TRY(same_length(vm, "scatter", "colours", d->colours.n, n));
+    TRY(qseries_style(vm, "scatter", c, &at, &d->style, &d->name));
+    if (at < c->nin) return qs_fail(vm, QS_EVALUE, "scatter: argument %d is not understood", at + 1);
+    if (!d->style.mark) d->style.mark = 'o';
+    return d->style.dash = NULL, QS_OK;
+}
+
+qs_status qseries_scatter(qs_vm *vm, qs_call_args *c) {
+    Pair p;
+    Dots d = {0};
+    TRY(begin_pair(vm, "scatter", c, false, &p));
+    qs_status s = dots(vm, c, p.x.n, &d);
+    if (s == QS_OK) {
+        Axes *a = qfigure_begin(vm);
+        Item *i = take_pair(vm, a, ITEM_SCATTER, &d.style, d.name, &p);
+        i->part[PART_U] = d.sizes, i->part[PART_Z] = d.colours;
+        s = done(vm, a, c);
+    } else free_pair(&p), free(d.sizes.x), free(d.colours.x);
+    free(d.name);
+    return s;
+}
+
+/* -- bars ---------------------------------------------------------------------------------------------------------- */
+static double least_step(const Column *x) {
+    double least = INFINITY;
+    for (size_t k = 1; k < x->n; k++)
+        if (x->x[k] != x->x[k - 1]) least = fmin(least, fabs(x->x[k] - x->x[k - 1]));
+    return isfinite(least) ? least : 1;
+}
+
+/* A group of bars for each row of y, one bar for each column; or one on top of the other. */
+static qs_status bars(qs_vm *vm, qs_call_args *c, Lines *l, const Style *style, const char *name, bool stacked) {
+    Axes *a = l->a = qfigure_begin(vm);
+    Column *below = NULL;
+    double whole = 0.8 * (l->x.n ? least_step(&l->x) : 1), width = stacked ? whole : whole / (double)l->columns;
+    for (size_t k = 0; k < l->columns; k++) {
+        Item *i = add(vm, a, ITEM_BARS, style, name);
+        TRY(pick(vm, "bar", &l->x, l->rows, 1, 0, &i->part[PART_X]));
+        TRY(pick(vm, "bar", &l->y, l->rows, l->columns, k, &i->part[PART_Y]));
+        i->width = width;
+        double offset = stacked ? 0 : ((double)k - ((double)l->columns - 1) / 2) * width;
+        for (size_t j = 0; j < l->rows; j++) i->part[PART_X].x[j] += offset;
+        if (stacked && below) TRY(pick(vm, "bar", below, l->rows, 1, 0, &i->part[PART_U]));
+        for (size_t j = 0; stacked && below && j < l->rows; j++) i->part[PART_Y].x[j] += below->x[j];
+        below = &i->part[PART_Y];
+    }
+    return done(vm, a, c);
+}
+
+static bool take_word(qs_call_args *c, int at, const char *word) {
+    const char *s = at < c->nin ? qs_to_string(c->in[at], NULL) : NULL;
+    return s && !strcasecmp(s, word);
+}
+
+qs_status qseries_bar(qs_vm *vm, qs_call_args *c) {
+    Lines l = {.fn = "bar"};
+    Style style = qcolour_plain;
+    char *name = NULL;
+    bool two = is_number(c, 1);
+    int at = 1 + two;
+    bool stacked = take_word(c, at, "stacked");
+    at += stacked || take_word(c, at, "grouped");
+    qs_status s = check_lines(vm, &l, two ? c->in[0] : qs_nil(), c->in[two]);
+    if (s == QS_OK) s = qseries_style(vm, "bar", c, &at, &style, &name);
+    if (s == QS_OK) s = bars(vm, c, &l, &style, name, stacked);
+    free(l.x.x), free(l.y.x), free(name);
+    return s;
+}
+
+/* -- hist(x [, bins or edges]) ------------------------------------------------------------------------------------- */
+static void range_of(const Column *x, double *lo, double *hi) {
+    *lo = INFINITY, *hi = -INFINITY;
+    for (size_t k = 0; k < x->n; k++)
+        if (isfinite(x->x[k])) *lo = fmin(*lo, x->x[k]), *hi = fmax(*hi, x->x[k]);
+    if (!(*lo <= *hi)) *lo = 0, *hi = 1;
+    if (*lo == *hi) *lo -= 0.5, *hi += 0.5;
+}
+
+/* Edges from in[1]: so many bins of equal width, or the edges themselves; ten where nothing is said. */
+static qs_status edges_of(qs_vm *vm, qs_call_args *c, const Column *x, Column *out) {
+    double lo, hi, bins = 10;
+    Column e = {0};
+    if (is_number(c, 1)) TRY(qseries_column(vm, "hist", "bins", c->in[1], &e));
+    if (e.n > 1) return *out = e, QS_OK;
+    if (e.n) bins = e.x[0];
+    free(e.x);
+    if (!(bins >= 1 && bins <= 1e6))
+        return qs_fail(vm, QS_EVALUE, "hist: bins must be 1 to 1000000, or edges, got %g", bins);
+    range_of(x, &lo, &hi);
+    out->n = (size_t)bins + 1, out->x = malloc(out->n * sizeof *out->x);
+    for (size_t k = 0; out->x && k < out->n; k++) out->x[k] = lo + (hi - lo) * (double)k / floor(bins);
+    return out->x ? QS_OK : qs_fail(vm, QS_ENOMEM, "hist: no memory for %g bins", bins);
+}
+
+static void count_into(const Column *x, const Column *e, double *n) {
+    for (size_t k = 0; k < x->n; k++) {
+        size_t lo = 0, hi = e->n - 1;
+        double v = x->x[k];
+        if (!(v >= e->x[0] && v <= e->x[hi])) continue;
+        while (hi - lo > 1) {
+            size_t middle = (lo + hi) / 2;
+            if (v >= e->x[middle]) lo = middle;
+            else hi = middle;
+        }
+        n[lo]++;
+    }
+}
+
+static qs_status histogram(qs_vm *vm, const Column *x, const Column *e, Pair *out) {
+    size_t n = e->n - 1;
+    *out = (Pair){{calloc(n, sizeof(double)), n}, {calloc(n, sizeof(double)), n}};
+    if (!out->x.x || !out->y.x) return free_pair(out), qs_fail(vm, QS_ENOMEM, "hist: no memory for %zu bins", n);
+    for (size_t k = 0; k < n; k++) {
+        if (!(e->x[k + 1] > e->x[k])) return free_pair(out), qs_fail(vm, QS_EVALUE, "hist: edges must ascend");
+        out->x.x[k] = (e->x[k] + e->x[k + 1]) / 2;
+    }
+    count_into(x, e, out->y.x);
+    return QS_OK;
+}
+
+qs_status qseries_hist(qs_vm *vm, qs_call_args *c) {
+    Column x = {0}, e = {0};
+    Pair p = {0};
+    Style style = qcolour_plain;
+    char *name = NULL;
+    int at = 1 + is_number(c, 1);
+    qs_status s = qseries_column(vm, "hist", "x", c->in[0], &x);
+    if (s == QS_OK) s = edges_of(vm, c, &x, &e);
+    if (s == QS_OK) s = qseries_style(vm, "hist", c, &at, &style, &name);
+    if (s == QS_OK) s = histogram(vm, &x, &e, &p);
+    if (s == QS_OK) {
+        Axes *a = qfigure_begin(vm);
+        take_pair(vm, a, ITEM_BARS, &style, name, &p)->width = (e.x[e.n - 1] - e.x[0]) / (double)(e.n - 1);
+        s = done(vm, a, c);
+    }
+    free(x.x), free(e.x), free(name);
+    return s;
+}
+
+/* -- errorbar(x, y, e) or (x, y, below, above) --------------------------------------------------------------------- */
+static qs_status error_parts(qs_vm *vm, qs_call_args *c, size_t n, int *at, Column out[2]) {
+    TRY(qseries_column(vm, "errorbar", "the error", c->in[(*at)++], &out[0]));
+    bool two = is_number(c, *at);
+    TRY(qseries_column(vm, "errorbar", "the error above", c->in[two ? (*at)++ : *at - 1], &out[1]));
+    if (out[0].n > 1) TRY(same_length(vm, "errorbar", "the error", out[0].n, n));
+    return out[1].n > 1 ? same_length(vm, "errorbar", "the error above", out[1].n, n) : QS_OK;
+}
+
+qs_status qseries_errorbar(qs_vm *vm, qs_call_args *c) {
+    Pair p;
+    Column e[2] = {{0}, {0}};
+    Style style = qcolour_plain;
+    char *name = NULL;
+    int at = 2;
+    TRY(begin_pair(vm, "errorbar", c, false, &p));
+    qs_status s = error_parts(vm, c, p.x.n, &at, e);
+    if (s == QS_OK) s = qseries_style(vm, "errorbar", c, &at, &style, &name);
+    if (s == QS_OK) {
+        Axes *a = qfigure_begin(vm);
+        Item *i = take_pair(vm, a, ITEM_ERRORS, &style, name, &p);
+        i->part[PART_U] = e[0], i->part[PART_V] = e[1];
+        s = done(vm, a, c);
+    } else free_pair(&p), free(e[0].x), free(e[1].x);
+    free(name);
+    return s;
+}
+
+/* -- stairs([x,] y): the value holds until the next x -------------------------------------------------------------- */
+static qs_status steps(qs_vm *vm, const Pair *p, Pair *out) {
+    size_t n = p->x.n ? 2 * p->x.n - 1 : 0;
+    *out = (Pair){{malloc((n + 1) * sizeof(double)), n}, {malloc((n + 1) * sizeof(double)), n}};
+    if (!out->x.x || !out->y.x) return free_pair(out), qs_fail(vm, QS_ENOMEM, "stairs: no memory for %zu points", n);
+    for (size_t k = 0; k < n; k++) out->x.x[k] = p->x.x[(k + 1) / 2], out->y.x[k] = p->y.x[k / 2];
+    return QS_OK;
+}
+
+qs_status qseries_stairs(qs_vm *vm, qs_call_args *c) {
+    Pair p, q;
+    Style style = qcolour_plain;
+    char *name = NULL;
+    bool two = is_number(c, 1);
+    int at = 1 + two;
+    TRY(begin_pair(vm, "stairs", c, !two, &p));
+    qs_status s = qseries_style(vm, "stairs", c, &at, &style, &name);
+    if (s == QS_OK) s = steps(vm, &p, &q);
+    if (s == QS_OK) {
+        Axes *a = qfigure_begin(vm);
+        take_pair(vm, a, ITEM_LINE, &style, name, &q);
+        s = done(vm, a, c);
+    }
+    free_pair(&p), free(name);
+    return s;
+}
+
+/* -- quiver([x, y,] u, v) ------------------------------------------------------------------------------------------ */
+/* Columns and rows of u as places, where no others are given. */
+static qs_status raster(qs_vm *vm, size_t rows, size_t columns, Pair *out) {
+    size_t n = rows * columns;
+    *out = (Pair){{malloc((n + 1) * sizeof(double)), n}, {malloc((n + 1) * sizeof(double)), n}};
+    if (!out->x.x || !out->y.x) return free_pair(out), qs_fail(vm, QS_ENOMEM, "quiver: no memory for %zu arrows", n);
+    for (size_t k = 0; k < n; k++) out->x.x[k] = (double)(k % columns), out->y.x[k] = (double)(k / columns);
+    return QS_OK;
+}
+
+/* The longest arrow reaches to the next place. */
+static double arrow_factor(const Item *i) {
+    double lo, hi, wide, high, longest = 0, n = (double)i->part[PART_X].n;
+    range_of(&i->part[PART_X], &lo, &hi), wide = hi - lo;
+    range_of(&i->part[PART_Y], &lo, &hi), high = hi - lo;
+    for (size_t k = 0; k < i->part[PART_U].n; k++)
+        if (isfinite(i->part[PART_U].x[k] + i->part[PART_V].x[k]))
+            longest = fmax(longest, hypot(i->part[PART_U].x[k], i->part[PART_V].x[k]));
+    return longest > 0 ? sqrt(wide * high / fmax(1, n)) / longest : 1;
+}
+
+qs_status qseries_quiver(qs_vm *vm, qs_call_args *c) {
+    Pair p = {0}, d = {0};
+    Style style = qcolour_plain;
+    char *name = NULL;
+    bool four = is_number(c, 3);
+    int first = four ? 2 : 0, at = first + 2;
+    size_t rows, columns;
+    style.width = 1;
+    if (!is_number(c, 1)) return qs_fail(vm, QS_ETYPE, "quiver: wants quiver(u, v) or quiver(x, y, u, v)");
+    qseries_grid(c->in[first], &rows, &columns);
+    if (columns == 1) columns = rows, rows = 1;
+    qs_status s = four ? begin_pair(vm, "quiver", c, false, &p) : raster(vm, rows, columns, &p);
+    if (s == QS_OK) s = qseries_column(vm, "quiver", "u", c->in[first], &d.x);
+    if (s == QS_OK) s = qseries_column(vm, "quiver", "v", c->in[first + 1], &d.y);
+    if (s == QS_OK) s = same_length(vm, "quiver", "u", d.x.n, p.x.n);
+    if (s == QS_OK) s = same_length(vm, "quiver", "v", d.y.n, p.x.n);
+    if (s == QS_OK) s = qseries_style(vm, "quiver", c, &at, &style, &name);
+    if (s == QS_OK) {
+        Axes *a = qfigure_begin(vm);
+        Item *i = take_pair(vm, a, ITEM_ARROWS, &style, name, &p);
+        i->part[PART_U] = d.x, i->part[PART_V] = d.y;
+        i->width = 0.9 * arrow_factor(i);
+        s = done(vm, a, c);
+    } else free_pair(&p), free_pair(&d);
+    free(name);
+    return s;
+}
+
+/* -- text, rectangle: on the axes that are there ------------------------------------------------------------------- */
+static qs_status place(qs_vm *vm, Item *i, const double *x, const double *y, size_t n) {
+    for (int k = 0; k < 2; k++) {
+        i->part[k] = (Column){malloc(n * sizeof(double)), n};
+        if (!i->part[k].x) return qs_fail(vm, QS_ENOMEM, "no memory for an item");
+        memcpy(i->part[k].x, k ? y : x, n * sizeof(double));
+    }
+    return QS_OK;
+}
+
+qs_status qseries_text(qs_vm *vm, qs_call_args *c) {
+    double x, y;
+    const char *s;
+    Style style = qcolour_plain;
+    char *name = NULL;
+    int at = 3;
+    style.size = SIZE_TICK, style.colour = qdraw_ink;
+    TRY(qarg_num(vm, "text", "x", c->in[0], &x));
+    TRY(qarg_num(vm, "text", "y", c->in[1], &y));
+    TRY(qarg_string(vm, "text", "text", c->in[2], &s, NULL));
+    qs_status status = qseries_style(vm, "text", c, &at, &style, &name);
+    free(name);
+    TRY(status);
+    Axes *a = qfigure_axes(vm);
+    Item *i = qaxes_add(vm, a, ITEM_TEXT);
+    i->style = style;
+    qfigure_set(&i->name, s);
+    TRY(place(vm, i, &x, &y, 1));
+    return done(vm, a, c);
+}
+
+qs_status qseries_rectangle(qs_vm *vm, qs_call_args *c) {
+    Column v = {0};
+    Style style = qcolour_plain;
+    char *name = NULL;
+    int at = 1;
+    bool filled = false;
+    for (int k = 1; k < c->nin; k++) filled = filled || take_word(c, k, "facecolor");
+    qs_status s = qseries_column(vm, "rectangle", "place", c->in[0], &v);
+    if (s == QS_OK && v.n != 4)
+        s = qs_fail(vm, QS_EVALUE, "rectangle: wants [x, y, width, height], got %zu numbers", v.n);
+    if (s == QS_OK) s = qseries_style(vm, "rectangle", c, &at, &style, &name);
+    if (s == QS_OK) {
+        const double x[] = {v.x[0], v.x[0] + v.x[2]}, y[] = {v.x[1], v.x[1] + v.x[3]};
+        Axes *a = qfigure_axes(vm);
+        Item *i = add(vm, a, ITEM_RECT, &style, name);
+        i->filled = filled;
+        s = place(vm, i, x, y, 2);
+        if (s == QS_OK) s = done(vm, a, c);
+    }
+    free(v.x), free(name);
+    return s;
+}

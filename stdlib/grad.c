@@ -1,0 +1,310 @@
+/* grad.c -- derivatives asked for by a program: grad, vjp, jvp, and what is made of them in adjoints.q.
+ *
+ * A function and its arguments come in.  A level begins, the arguments become its leaves, the function runs, the level
+ * ends, and a sweep goes back from the result (vm/grad/tape.h).  What the program gets is plain, unless a level around
+ * this one still records it. */
+#include "stdlib/builtins.h"
+#include "vm/grad/tape.h"
+
+#include <string.h>
+
+enum { MOST = 16 };
+
+typedef struct { /* a function that ran */
+    int nx;
+    qs_value x[MOST];          /* leaves, or what is constant */
+    Trace *leaf[MOST];         /* NULL: constant */
+    qs_value y;
+    Trace *result;             /* of y, retained; NULL: it depends on no leaf */
+} Ran;
+
+static void ran_free(qs_vm *vm, Ran *r) {
+    for (int i = 0; i < r->nx; i++) qval_release(vm, r->x[i]);
+    qval_release(vm, r->y);
+    qtape_release(vm, r->result);
+}
+
+/* Whether derivatives can be taken to it. */
+static bool is_smooth(qs_value v) {
+    if (v.kind == QS_TRACED || v.kind == QS_NUM || v.kind == QS_COMPLEX) return true;
+    qs_dtype d = v.kind == QS_ARRAY ? (qs_dtype)qval_array(v)->dtype : QS_B1;
+    return qdtype_is_real(d) || qdtype_is_complex(d);
+}
+
+static qs_status make_leaves(qs_vm *vm, const GradLevel *l, const qs_value *x, int nleaves, Ran *r) {
+    for (int i = 0; i < r->nx; i++) {
+        if (i >= nleaves || !is_smooth(x[i])) {
+            r->x[i] = qval_retain(x[i]);
+            continue;
+        }
+        TRY(qtape_leaf(vm, l, x[i], &r->x[i]));
+        r->leaf[i] = qtape_trace(r->x[i]);
+    }
+    return QS_OK;
+}
+
+static qs_status ran_run(qs_vm *vm, qs_value f, int nx, const qs_value *x, int nleaves, Ran *r) {
+    GradLevel level;
+    *r = (Ran){.nx = nx, .y = qs_nil()};
+    for (int i = 0; i < nx; i++) r->x[i] = qs_nil();
+    TRY(qtape_begin(vm, &level));
+    qs_status s = make_leaves(vm, &level, x, nleaves, r);
+    if (s == QS_OK) s = qvm_call(vm, f, nx, r->x, 0, NULL, 1, &r->y);
+    qtape_end(vm, &level);
+    if (s != QS_OK) return ran_free(vm, r), s;
+    Trace *t = qtape_trace(r->y);
+    if (t && t->node->serial >= level.first) r->result = qtape_retain(t);
+    qtape_settle(vm, &r->y);
+    return QS_OK;
+}
+
+static qs_status pull_back(qs_vm *vm, const Ran *r, qs_value dy, int n, qs_value *dx) {
+    TRY(qsweep_reverse(vm, 1, &r->result, &dy, n, r->leaf, dx));
+    for (int i = 0; i < n; i++) TRY(qsweep_hand_out(vm, r->leaf[i], &dx[i]));
+    return QS_OK;
+}
+
+/* -- grad ---------------------------------------------------------------------------------------------------------- */
+static qs_status check_arguments(qs_vm *vm, const char *fn, const qs_call_args *c) {
+    if (c->nin > MOST) return qs_fail(vm, QS_ETYPE, "%s: at most %d arguments, got %d", fn, MOST - 1, c->nin - 1);
+    if (c->in[0].kind == QS_FUNCTION || c->in[0].kind == QS_FOREIGN) return QS_OK;
+    return qarg_wrong(vm, fn, "f", "a function", c->in[0]);
+}
+
+static qs_status check_wanted(qs_vm *vm, const char *fn, const qs_value *x, int nx, int wanted) {
+    if (wanted > nx) return qs_fail(vm, QS_ETYPE, "%s: %d derivatives are wanted, of %d arguments", fn, wanted, nx);
+    for (int i = 0; i < wanted; i++)
+        if (!is_smooth(x[i])) return qarg_wrong(vm, fn, "x", "a number or an array of floats or complex numbers", x[i]);
+    return QS_OK;
+}
+
+/* 1 in the shape of a value that is one real number. */
+static qs_status one_of(qs_vm *vm, const char *fn, qs_value y, qs_value *out) {
+    qs_value plain = qtape_plain(y);
+    const Array *a = plain.u.p;
+    Array *one;
+    if (qval_is_number(plain)) return *out = qs_num(1), QS_OK;
+    if (plain.kind != QS_ARRAY || a->count != 1 || qdtype_is_complex((qs_dtype)a->dtype))
+        return qs_fail(vm, QS_ETYPE, "%s: the function must give one real number, got %s; of several there is "
+                       "jacobian, or vjp", fn, qval_type_name(vm, plain));
+    TRY(qarr_like(vm, a, (qs_dtype)a->dtype, &one));
+    *out = qarr_value(one);
+    return qarr_fill(vm, one, qs_num(1));
+}
+
+static qs_status gradient(qs_vm *vm, qs_call_args *c, const char *fn, bool value) {
+    Ran r;
+    qs_value one = qs_nil();
+    int nx = c->nin - 1, wanted = c->nout - value;
+    if (wanted < 1 - value) wanted = 1 - value;
+    TRY(check_arguments(vm, fn, c));
+    TRY(check_wanted(vm, fn, c->in + 1, nx, wanted));
+    TRY(ran_run(vm, c->in[0], nx, c->in + 1, wanted, &r));
+    qs_status s = one_of(vm, fn, r.y, &one);
+    if (s == QS_OK) s = pull_back(vm, &r, one, wanted, c->out + value);
+    if (s == QS_OK && value) c->out[0] = qval_retain(r.y);
+    qval_release(vm, one);
+    return ran_free(vm, &r), s;
+}
+
+qs_status qgrad_grad(qs_vm *vm, qs_call_args *c) { return gradient(vm, c, "grad", false); }
+qs_status qgrad_value_and_grad(qs_vm *vm, qs_call_args *c) { return gradient(vm, c, "value_and_grad", true); }
+
+/* -- vjp: the pullback holds what ran ------------------------------------------------------------------------------ */
+/* Of several arguments it gives a list, which [a, b] = pull(dy) takes apart. */
+typedef struct { qs_vm *vm; Ran ran; } Pullback;
+
+static void pullback_release(void *p) {
+    Pullback *b = p;
+    ran_free(b->vm, &b->ran);
+    qmem_free(qvm_ctx(b->vm), b, sizeof *b);
+}
+
+static qs_status pullback_call(qs_vm *vm, void *p, qs_call_args *c) {
+    const Pullback *b = p;
+    qs_value dx[MOST];
+    if (c->nin != 1)
+        return qs_fail(vm, QS_ETYPE, "a pullback takes the adjoint of the result, got %d arguments", c->nin);
+    TRY(pull_back(vm, &b->ran, c->in[0], b->ran.nx, dx));
+    if (b->ran.nx == 1) return c->out[0] = dx[0], QS_OK;
+    Cell *list;
+    qs_status s = qcell_new(vm, qtype_any(qvm_ctx(vm)), 1, &(int64_t){b->ran.nx}, &list);
+    for (int i = 0; i < b->ran.nx; i++)
+        if (s == QS_OK) list->items[i] = dx[i];
+        else qval_release(vm, dx[i]);
+    if (s == QS_OK) c->out[0] = qval_object(QS_CELL, list);
+    return s;
+}
+
+static const qs_foreign_type pullback_type = {.name = "pullback", .release = pullback_release, .call = pullback_call};
+
+qs_status qgrad_vjp(qs_vm *vm, qs_call_args *c) {
+    TRY(check_arguments(vm, "vjp", c));
+    Pullback *b = qmem_alloc(qvm_ctx(vm), sizeof *b);
+    b->vm = vm;
+    qs_status s = ran_run(vm, c->in[0], c->nin - 1, c->in + 1, c->nin - 1, &b->ran);
+    if (s != QS_OK) return qmem_free(qvm_ctx(vm), b, sizeof *b), s;
+    c->out[0] = qval_retain(b->ran.y);
+    qs_value pull = qval_object(QS_FOREIGN, qobj_foreign(vm, &pullback_type, b));
+    if (c->nout > 1) c->out[1] = qval_retain(pull);
+    qval_release(vm, pull);
+    return QS_OK;
+}
+
+/* -- jvp ----------------------------------------------------------------------------------------------------------- */
+static qs_status unpack(qs_vm *vm, const char *what, qs_value v, const qs_value **x, int *n) {
+    static _Thread_local qs_value single[2];
+    const Cell *c = v.u.p;
+    if (v.kind != QS_CELL) {
+        qs_value *at = &single[what[0] == 'd'];
+        return *at = v, *x = at, *n = 1, QS_OK;
+    }
+    if (c->count > MOST) return qs_fail(vm, QS_ETYPE, "jvp: at most %d arguments", MOST);
+    return *x = c->items, *n = (int)c->count, QS_OK;
+}
+
+static qs_status fit_tangents(qs_vm *vm, const Ran *r, const qs_value *dx, qs_value *fitted) {
+    for (int i = 0; i < r->nx; i++)
+        if (r->leaf[i]) TRY(qsweep_fit(vm, r->leaf[i], dx[i], &fitted[i]));
+    return QS_OK;
+}
+
+qs_status qgrad_jvp(qs_vm *vm, qs_call_args *c) {
+    Ran r;
+    const qs_value *x = NULL, *dx = NULL;
+    int nx = 0, ndx = 0;
+    TRY(check_arguments(vm, "jvp", c));
+    TRY(unpack(vm, "x", c->in[1], &x, &nx));
+    TRY(unpack(vm, "dx", c->in[2], &dx, &ndx));
+    if (nx != ndx) return qs_fail(vm, QS_ETYPE, "jvp: %d arguments, but %d tangents", nx, ndx);
+    TRY(ran_run(vm, c->in[0], nx, x, nx, &r));
+    qs_value fitted[MOST], dy = qs_nil();
+    for (int i = 0; i < MOST; i++) fitted[i] = qs_nil();
+    qs_status s = fit_tangents(vm, &r, dx, fitted);
+    if (s == QS_OK && r.result) s = qsweep_forward(vm, nx, r.leaf, fitted, 1, &r.result, &dy);
+    if (s == QS_OK && r.result) s = qsweep_hand_out(vm, r.result, &dy);
+    else if (s == QS_OK) dy = qs_num(0);
+    c->out[0] = qval_retain(r.y);
+    if (c->nout > 1) c->out[1] = dy;
+    else qval_release(vm, dy);
+    for (int i = 0; i < nx; i++) qval_release(vm, fitted[i]);
+    return ran_free(vm, &r), s;
+}
+
+/* -- constants, and time for memory -------------------------------------------------------------------------------- */
+qs_status qgrad_stop_gradient(qs_vm *vm, qs_call_args *c) {
+    Array *copy;
+    if (c->in[0].kind != QS_ARRAY || !qtape_is_recorded(vm, c->in[0]))
+        return c->out[0] = qval_retain(qtape_plain(c->in[0])), QS_OK;
+    qtape_enter(vm);
+    qs_status s = qarr_copy(vm, c->in[0].u.p, &copy);
+    qtape_leave(vm);
+    if (s == QS_OK) c->out[0] = qarr_value(copy);
+    return s;
+}
+
+typedef struct { qs_value f; uint64_t seed, drawn; int nx; qs_value x[]; } Again; /* a call that runs again */
+
+static size_t again_bytes(const Again *a) { return sizeof *a + (size_t)a->nx * sizeof *a->x; }
+
+static void again_release(qs_vm *vm, GradNode *n) {
+    Again *a = n->data;
+    for (int i = 0; i < a->nx; i++) qval_release(vm, a->x[i]);
+    qval_release(vm, a->f);
+    qmem_free(qvm_ctx(vm), a, again_bytes(a));
+}
+
+/* With the random numbers that it drew the first time. */
+static qs_status run_again(qs_vm *vm, const Again *a, Ran *r) {
+    Machine *m = qvm(vm);
+    uint64_t seed = m->random_seed, drawn = m->random_drawn;
+    m->random_seed = a->seed, m->random_drawn = a->drawn;
+    qs_status s = ran_run(vm, a->f, a->nx, a->x, a->nx, r);
+    m->random_seed = seed, m->random_drawn = drawn;
+    return s;
+}
+
+static qs_status again_reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
+    Ran r;
+    TRY(run_again(vm, n->data, &r));
+    qs_status s = r.result ? qsweep_reverse(vm, 1, &r.result, dy, r.nx, r.leaf, dx) : QS_OK;
+    return ran_free(vm, &r), s;
+}
+
+static const GradRule again_rule = {.name = "checkpoint", .reverse = again_reverse, .release = again_release};
+
+/* The arguments are plain the first time, so nothing is recorded, unless the function has captured what is traced. */
+static qs_status call_plain(qs_vm *vm, const Again *a, qs_value *y) {
+    qs_value x[MOST];
+    qs_status s = QS_OK;
+    for (int i = 0; i < a->nx; i++) x[i] = qs_nil();
+    for (int i = 0; i < a->nx && s == QS_OK; i++) s = qtape_keep_plain(vm, a->x[i], &x[i]);
+    if (s == QS_OK) s = qvm_call(vm, a->f, a->nx, x, 0, NULL, 1, y);
+    for (int i = 0; i < a->nx; i++) qval_release(vm, x[i]);
+    if (s != QS_OK || !qtape_is_recorded(vm, *y)) return s;
+    return qtape_refuse(vm, "checkpoint", "its function uses a value that a derivative depends on and that is no "
+                                          "argument of it; pass it as an argument");
+}
+
+static qs_status call_recorded(qs_vm *vm, qs_value f, qs_call_args *c) {
+    const Machine *m = qvm(vm);
+    Trace *edges[MOST];
+    Again *a = qmem_alloc(qvm_ctx(vm), sizeof *a + (size_t)c->nin * sizeof *a->x);
+    GradNode n = {.data = a};
+    *a = (Again){qval_retain(f), m->random_seed, m->random_drawn, c->nin};
+    qs_status s = QS_OK;
+    for (int i = 0; i < c->nin; i++) a->x[i] = qs_nil();
+    for (int i = 0; i < c->nin && s == QS_OK; i++) s = qtape_keep(vm, c->in[i], &a->x[i]);
+    for (int i = 0; i < c->nin; i++) edges[i] = qtape_edge(vm, c->in[i]);
+    if (s == QS_OK) s = call_plain(vm, a, &c->out[0]);
+    if (s == QS_OK) return qtape_record(vm, &again_rule, a, c->nin, edges, 1, c->out), QS_OK;
+    for (int i = 0; i < c->nin; i++) qtape_release(vm, edges[i]);
+    return again_release(vm, &n), s;
+}
+
+typedef struct { qs_vm *vm; qs_value f; } Checkpoint;
+
+static void checkpoint_release(void *p) {
+    Checkpoint *k = p;
+    qval_release(k->vm, k->f);
+    qmem_free(qvm_ctx(k->vm), k, sizeof *k);
+}
+
+static qs_status checkpoint_call(qs_vm *vm, void *p, qs_call_args *c) {
+    const Checkpoint *k = p;
+    if (qtape_any(vm, c->nin, c->in) && c->nin <= MOST) return call_recorded(vm, k->f, c);
+    return qvm_call(vm, k->f, c->nin, c->in, 0, NULL, c->nout > 1 ? c->nout : 1, c->out);
+}
+
+static const qs_foreign_type checkpoint_type = {
+    .name = "checkpoint", .release = checkpoint_release, .call = checkpoint_call};
+
+qs_status qgrad_checkpoint(qs_vm *vm, qs_call_args *c) {
+    TRY(check_arguments(vm, "checkpoint", c));
+    Checkpoint *k = qmem_alloc(qvm_ctx(vm), sizeof *k);
+    *k = (Checkpoint){vm, qval_retain(c->in[0])};
+    qs_value again = qval_object(QS_FOREIGN, qobj_foreign(vm, &checkpoint_type, k));
+    c->out[0] = qval_object(QS_FUNCTION, qfn_foreign(vm, qstr_cname(qvm_ctx(vm), "checkpoint"), again));
+    qval_release(vm, again);
+    return QS_OK;
+}
+
+/* -- what adjoints.q makes of these -------------------------------------------------------------------------------- */
+/* fn(f, {x…}) of adjoints.q. */
+static qs_status by_list(qs_vm *vm, qs_call_args *c, const char *fn, const char *rule) {
+    Cell *list;
+    TRY(check_arguments(vm, fn, c));
+    TRY(qcell_new(vm, qtype_any(qvm_ctx(vm)), 1, &(int64_t){c->nin - 1}, &list));
+    for (int i = 1; i < c->nin; i++) list->items[i - 1] = qval_retain(c->in[i]);
+    const qs_value in[2] = {c->in[0], qval_object(QS_CELL, list)};
+    qs_status s = qtape_library(vm, rule, 2, in, 1, c->out);
+    qval_release(vm, in[1]);
+    return s;
+}
+
+qs_status qgrad_jacobian(qs_vm *vm, qs_call_args *c) { return qtape_library(vm, "jacobian_of", 2, c->in, 1, c->out); }
+qs_status qgrad_hessian(qs_vm *vm, qs_call_args *c) { return qtape_library(vm, "hessian_of", 2, c->in, 1, c->out); }
+qs_status qgrad_hvp(qs_vm *vm, qs_call_args *c) { return qtape_library(vm, "hvp_of", 3, c->in, 1, c->out); }
+qs_status qgrad_gradcheck(qs_vm *vm, qs_call_args *c) { return by_list(vm, c, "gradcheck", "gradcheck_of"); }
+qs_status qgrad_diff(qs_vm *vm, qs_call_args *c) { return qtape_library(vm, "diff_of", 2, c->in, 1, c->out); }
+qs_status qgrad_diffmul(qs_vm *vm, qs_call_args *c) { return qtape_library(vm, "diffmul_of", 3, c->in, 1, c->out); }

@@ -1,0 +1,143 @@
+/* progress.c -- progress(done, n, text): how far a program is, how fast, how long it will take.
+ *
+ *     a terminal      one line, written over ten times a second:  denoising  42 %  420/1000  73.1/s  8 s left
+ *     anything else   a line for every tenth
+ *
+ * progress(x, text) gives the elements of x to a for loop, and tells how many of them are done. */
+#include "stdlib/builtins.h"
+#include "vm/base/number.h"
+#include "vm/value/machine.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct Progress { /* Lib.progress: of what is told at the moment */
+    char text[64];
+    double started, shown; /* seconds of the clock; shown: when it was told last */
+    double done, total;
+    int tenth; /* that was told last, where there is no terminal */
+} Progress;
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void add_time(Text *t, double s) {
+    if (s < 100) qtext_printf(t, "%.0f s", s);
+    else if (s < 6000) qtext_printf(t, "%d min %02d s", (int)s / 60, (int)s % 60);
+    else qtext_printf(t, "%.0f h %02d min", floor(s / 3600), (int)fmod(s / 60, 60));
+}
+
+static void write_line(qs_vm *vm, const Progress *p, bool terminal, double at) {
+    Text t;
+    double took = at - p->started, rate = took > 0 ? p->done / took : 0;
+    bool ended = p->done >= p->total;
+    qtext_init(&t, qvm_ctx(vm));
+    if (terminal) qtext_puts(&t, "\r");
+    qtext_printf(&t, "%s%s%3.0f %%  %.0f/%.0f", p->text, *p->text ? "  " : "", floor(100 * p->done / p->total), p->done,
+                 p->total);
+    if (rate > 0) qtext_printf(&t, rate >= 100 ? "  %.0f/s  " : "  %.3g/s  ", rate);
+    if (rate > 0) add_time(&t, ended ? took : (p->total - p->done) / rate);
+    if (rate > 0 && !ended) qtext_puts(&t, " left");
+    qtext_puts(&t, terminal ? ended ? "\033[K\n" : "\033[K" : "\n");
+    qvm_diagnostic(vm, t.s, t.len);
+    qtext_free(&t);
+}
+
+/* A new line begins where the text, the total, or the direction is another. */
+static Progress *current(qs_vm *vm, double done, double total, const char *text) {
+    Progress *p = qlib(vm)->progress;
+    if (!p) p = qlib(vm)->progress = qmem_alloc(qvm_ctx(vm), sizeof *p);
+    bool same =
+        p->total == total && !strncmp(p->text, text, sizeof p->text - 1) && done >= p->done && p->done < p->total;
+    if (!same) {
+        *p = (Progress){.started = now(), .shown = -1, .total = total, .tenth = -1};
+        snprintf(p->text, sizeof p->text, "%s", text);
+    }
+    p->done = done;
+    return p;
+}
+
+static void tell(qs_vm *vm, double done, double total, const char *text) {
+    Progress *p = current(vm, done, total, text);
+    bool terminal = !qvm(vm)->config.write && isatty(2);
+    double at = now();
+    int tenth = (int)floor(10 * done / total);
+    bool due = terminal ? at - p->shown >= 0.1 || done >= total : tenth > p->tenth;
+    if (!due) return;
+    p->shown = at, p->tenth = tenth;
+    write_line(vm, p, terminal, at);
+}
+
+void qprogress_close(qs_vm *vm) {
+    if (qlib(vm)->progress) qmem_free(qvm_ctx(vm), qlib(vm)->progress, sizeof(Progress));
+    qlib(vm)->progress = NULL;
+}
+
+/* -- in a for loop ------------------------------------------------------------------------------------------------- */
+typedef struct {
+    qs_vm *vm;
+    qs_value over;
+    size_t at, n;
+    char text[64];
+} Walk;
+static const qs_foreign_type walk_type;
+
+static qs_status walk_iter(qs_vm *vm, void *p, qs_value *out) {
+    const Walk *from = p;
+    Walk *w = qmem_alloc(qvm_ctx(vm), sizeof *w);
+    *w = *from;
+    w->at = 0, w->over = qs_retain(from->over);
+    return qs_foreign(vm, &walk_type, w, out);
+}
+
+static qs_status walk_next(qs_vm *vm, void *p, bool *more, qs_value *out) {
+    Walk *w = p;
+    tell(vm, (double)w->at, (double)w->n, w->text);
+    *more = w->at < w->n;
+    if (!*more) return QS_OK;
+    if (w->over.kind == QS_CELL) return *out = qs_retain(((Cell *)w->over.u.p)->items[w->at++]), QS_OK;
+    return qarr_get(vm, qval_array(w->over), w->at++, out);
+}
+
+static void walk_release(void *p) {
+    Walk *w = p;
+    qs_release(w->vm, w->over);
+    qmem_free(qvm_ctx(w->vm), w, sizeof *w);
+}
+
+static const qs_foreign_type walk_type = {
+    .name = "progress", .release = walk_release, .iter = walk_iter, .next = walk_next};
+
+static qs_status walk(qs_vm *vm, qs_call_args *c, const char *text) {
+    qs_value over = c->in[0];
+    size_t n = over.kind == QS_CELL ? ((Cell *)over.u.p)->count : qval_array(over)->count;
+    if (n == 0) return qs_fail(vm, QS_EVALUE, "progress: there is nothing to go over");
+    Walk *w = qmem_alloc(qvm_ctx(vm), sizeof *w);
+    *w = (Walk){.vm = vm, .over = qs_retain(over), .n = n};
+    snprintf(w->text, sizeof w->text, "%s", text);
+    return qs_foreign(vm, &walk_type, w, &c->out[0]);
+}
+
+/* progress(done, n [, text]) or for x = progress(values [, text]) */
+qs_status qprogress_progress(qs_vm *vm, qs_call_args *c) {
+    double done, total;
+    const char *text = "";
+    bool counts = c->nin > 1 && c->in[1].kind != QS_STRING;
+    if (c->nin > 1 + counts) TRY(qarg_string(vm, "progress", "text", c->in[1 + counts], &text, NULL));
+    if (!counts && c->in[0].kind != QS_ARRAY && c->in[0].kind != QS_CELL)
+        return qarg_wrong(vm, "progress", "what is gone over", "an array or a cell", c->in[0]);
+    if (!counts) return walk(vm, c, text);
+    TRY(qarg_num(vm, "progress", "done", c->in[0], &done));
+    TRY(qarg_num(vm, "progress", "n", c->in[1], &total));
+    if (!(total > 0) || !(done >= 0) || !isfinite(total))
+        return qs_fail(vm, QS_EVALUE, "progress: done must not be negative, n above 0, got %g of %g", done, total);
+    tell(vm, fmin(done, total), total, text);
+    return QS_OK;
+}

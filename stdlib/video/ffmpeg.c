@@ -1,0 +1,464 @@
+/* ffmpeg.c -- the only file that sees FFmpeg, in an object of its own.
+ *
+ *     file ── demuxer ── decoder ── scaler ──► a ring of frames ──► read()
+ *             └────────── thread of the video ────────┘
+ *
+ * The thread keeps AHEAD frames ready.  A seek goes to the last key frame before, and frames up to the time that was
+ * asked for are decoded and dropped, so that it is exact. */
+#include "stdlib/video/ffmpeg.h"
+
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+#include <libavutil/imgutils.h>
+#include <libavutil/opt.h>
+#include <libavutil/pixdesc.h>
+#include <libswscale/swscale.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { AHEAD = 4, LINE_BYTES = 64, NAME_ROOM = 4200 };
+enum { SCALING = SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP };
+
+typedef struct Reader {
+    AVFormatContext *format;
+    AVCodecContext *codec;
+    struct SwsContext *scaler;
+    AVPacket *packet;
+    AVFrame *frame;
+    int stream, bits, channels; /* bits of the frames that are given */
+    int64_t told, given;        /* frames that the file says it has, and those decoded without a seek; -1 after one */
+    bool draining;
+    double skip_to;         /* frames that end before are dropped */
+    atomic_bool complained; /* the decoder has logged an error: some conceal what they cannot decode */
+    pthread_t thread;
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t changed;
+    VideoFrame ring[AHEAD];
+    int first, count;
+    VideoStatus state; /* of the thread: VIDEO_FRAME while it goes on */
+    char why[VIDEO_WHY];
+    bool stop, wants_seek;
+    double seek_to;
+    int seek_bits;
+} Reader;
+
+static void say(char why[VIDEO_WHY], const char *what, int error) {
+    char text[128] = "";
+    if (error) av_strerror(error, text, sizeof text);
+    snprintf(why, VIDEO_WHY, error ? "%s: %s" : "%s", what, text);
+}
+
+/* What decoders log about streams goes to nobody, but that they did. */
+static void on_log(void *from, int level, const char *format, va_list args) {
+    const AVClass *class = from ? *(const AVClass **)from : NULL;
+    (void)format, (void)args;
+    if (!class || level > AV_LOG_ERROR || strcmp(class->class_name, "AVCodecContext") != 0) return;
+    const AVCodecContext *c = from;
+    if (c->opaque) atomic_store((atomic_bool *)c->opaque, true);
+}
+
+/* -- pixels -------------------------------------------------------------------------------------------------------- */
+static bool is_grey(enum AVPixelFormat f) {
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(f);
+    return d && d->nb_components == 1 && !(d->flags & AV_PIX_FMT_FLAG_PAL);
+}
+
+static enum AVPixelFormat packed(int channels, int bits) {
+    return bits > 8        ? channels == 1 ? AV_PIX_FMT_GRAY16 : AV_PIX_FMT_RGB48
+           : channels == 1 ? AV_PIX_FMT_GRAY8
+                           : AV_PIX_FMT_RGB24;
+}
+
+/* Which matrix makes red, green and blue of brightness and colour: as the file says, else by the size, as television
+ * has it. */
+static int matrix(int space, int height) {
+    if (space != AVCOL_SPC_UNSPECIFIED) return space == AVCOL_SPC_RGB ? SWS_CS_ITU709 : space;
+    return height >= 720 ? SWS_CS_ITU709 : SWS_CS_ITU601;
+}
+
+static void set_colours(struct SwsContext *s, int space, int height, bool from_full, bool to_full) {
+    const int *table = sws_getCoefficients(matrix(space, height));
+    sws_setColorspaceDetails(s, table, from_full, table, to_full, 0, 1 << 16, 1 << 16);
+}
+
+/* A scaler writes whole words behind the end of lines: rows have room, and are moved together afterwards. */
+static void *frame_pixels(Reader *r, char why[VIDEO_WHY]) {
+    AVFrame *f = r->frame;
+    size_t row = (size_t)f->width * (size_t)r->channels * (r->bits > 8 ? 2 : 1), wide = row + LINE_BYTES;
+    uint8_t *data = malloc(wide * (size_t)f->height + LINE_BYTES);
+    r->scaler = sws_getCachedContext(r->scaler, f->width, f->height, (enum AVPixelFormat)f->format, f->width, f->height,
+                                     packed(r->channels, r->bits), SCALING, NULL, NULL, NULL);
+    if (!data || !r->scaler) return free(data), say(why, "no memory for a frame", 0), NULL;
+    set_colours(r->scaler, f->colorspace, f->height,
+                f->color_range == AVCOL_RANGE_JPEG || is_grey((enum AVPixelFormat)f->format), true);
+    uint8_t *to[4] = {data};
+    int step[4] = {(int)wide};
+    sws_scale(r->scaler, (const uint8_t *const *)f->data, f->linesize, 0, f->height, to, step);
+    for (int y = 1; y < f->height; y++) memmove(data + (size_t)y * row, data + (size_t)y * wide, row);
+    uint16_t *x = (uint16_t *)data;
+    for (size_t k = 0; r->bits > 8 && r->bits < 16 && k < row / 2 * (size_t)f->height; k++)
+        x[k] = (uint16_t)(x[k] >> (16 - r->bits));
+    return data;
+}
+
+/* -- decoding, in the thread --------------------------------------------------------------------------------------- */
+static double seconds_of(const Reader *r, int64_t stamp) {
+    const AVStream *s = r->format->streams[r->stream];
+    int64_t start = s->start_time != AV_NOPTS_VALUE ? s->start_time : 0;
+    return (double)(stamp - start) * av_q2d(s->time_base);
+}
+
+static int next_packet(Reader *r) {
+    for (;;) {
+        int e = av_read_frame(r->format, r->packet);
+        if (e < 0 || r->packet->stream_index == r->stream) return e;
+        av_packet_unref(r->packet);
+    }
+}
+
+/* Hands the decoder a packet, or the end; an error of AVERROR. */
+static int feed(Reader *r) {
+    int e = next_packet(r);
+    if (e == AVERROR_EOF) {
+        r->draining = true;
+        return avcodec_send_packet(r->codec, NULL);
+    }
+    if (e < 0) return e;
+    bool corrupt = r->packet->flags & AV_PKT_FLAG_CORRUPT;
+    e = corrupt ? AVERROR_INVALIDDATA : avcodec_send_packet(r->codec, r->packet);
+    av_packet_unref(r->packet);
+    return e;
+}
+
+static VideoStatus decode(Reader *r, char why[VIDEO_WHY]) {
+    int e;
+    while ((e = avcodec_receive_frame(r->codec, r->frame)) == AVERROR(EAGAIN) && !r->draining)
+        if ((e = feed(r)) < 0) break;
+    /* behind a seek frames may lack others to which they refer, rightly */
+    bool concealed = r->frame->decode_error_flags || (r->frame->flags & AV_FRAME_FLAG_CORRUPT) ||
+                     (atomic_load(&r->complained) && r->given >= 0);
+    if (e == 0 && !concealed) return VIDEO_FRAME;
+    if (e == 0) e = AVERROR_INVALIDDATA;
+    if (e != AVERROR_EOF) return say(why, "a frame cannot be decoded", e), VIDEO_FAILED;
+    if (r->told <= 0 || r->given < 0 || r->given >= r->told) return VIDEO_END;
+    snprintf(why, VIDEO_WHY, "the file ends too soon: it says that it has %lld frames, and has %lld",
+             (long long)r->told, (long long)r->given);
+    return VIDEO_FAILED;
+}
+
+static double frame_length(const Reader *r) {
+    AVRational rate = av_guess_frame_rate(r->format, r->format->streams[r->stream], NULL);
+    return rate.num ? av_q2d(av_inv_q(rate)) : 0.04;
+}
+
+static VideoStatus next_frame(Reader *r, VideoFrame *out, char why[VIDEO_WHY]) {
+    for (;;) {
+        VideoStatus s = decode(r, why);
+        if (s != VIDEO_FRAME) return s;
+        if (r->given >= 0) r->given++;
+        int64_t stamp = r->frame->best_effort_timestamp;
+        out->time = stamp == AV_NOPTS_VALUE ? 0 : seconds_of(r, stamp);
+        if (out->time + 0.999 * frame_length(r) <= r->skip_to) continue;
+        bool same = r->frame->width == r->codec->width && r->frame->height == r->codec->height;
+        if (!same) return say(why, "the size of frames changes", 0), VIDEO_FAILED;
+        out->data = frame_pixels(r, why);
+        av_frame_unref(r->frame);
+        return out->data ? VIDEO_FRAME : VIDEO_FAILED;
+    }
+}
+
+static void seek_there(Reader *r, double seconds) {
+    AVStream *s = r->format->streams[r->stream];
+    int64_t start = s->start_time != AV_NOPTS_VALUE ? s->start_time : 0;
+    int64_t stamp = start + (int64_t)floor(seconds / av_q2d(s->time_base));
+    if (av_seek_frame(r->format, r->stream, stamp, AVSEEK_FLAG_BACKWARD) < 0)
+        av_seek_frame(r->format, r->stream, start, AVSEEK_FLAG_BACKWARD);
+    avcodec_flush_buffers(r->codec);
+    r->draining = false;
+    r->skip_to = seconds;
+    r->given = seconds <= 0 ? 0 : -1;
+}
+
+static void empty_ring(Reader *r) {
+    for (; r->count; r->count--, r->first = (r->first + 1) % AHEAD) free(r->ring[r->first].data);
+}
+
+/* Waits until there is something to do; false: the video is closed. */
+static bool work_to_do(Reader *r) {
+    while (!r->stop && !r->wants_seek && (r->count == AHEAD || r->state != VIDEO_FRAME))
+        pthread_cond_wait(&r->changed, &r->lock);
+    return !r->stop;
+}
+
+static void take_seek(Reader *r) {
+    double to = r->seek_to;
+    empty_ring(r);
+    r->bits = r->seek_bits, r->wants_seek = false, r->state = VIDEO_FRAME;
+    pthread_mutex_unlock(&r->lock);
+    seek_there(r, to);
+    pthread_mutex_lock(&r->lock);
+}
+
+static void *decode_ahead(void *data) {
+    Reader *r = data;
+    pthread_mutex_lock(&r->lock);
+    while (work_to_do(r)) {
+        VideoFrame f = {0};
+        char why[VIDEO_WHY] = "";
+        if (r->wants_seek) take_seek(r);
+        pthread_mutex_unlock(&r->lock);
+        VideoStatus s = next_frame(r, &f, why);
+        pthread_mutex_lock(&r->lock);
+        if (r->wants_seek) { /* nobody wants this frame any more */
+            free(f.data);
+            continue;
+        }
+        r->state = s;
+        if (s == VIDEO_FRAME) r->ring[(r->first + r->count++) % AHEAD] = f;
+        if (s == VIDEO_FAILED) memcpy(r->why, why, sizeof why);
+        pthread_cond_broadcast(&r->changed);
+    }
+    pthread_mutex_unlock(&r->lock);
+    return NULL;
+}
+
+/* -- the door ------------------------------------------------------------------------------------------------------ */
+static VideoStatus read_frame(void *video, VideoFrame *out, char why[VIDEO_WHY]) {
+    Reader *r = video;
+    pthread_mutex_lock(&r->lock);
+    while (r->wants_seek || (!r->count && r->state == VIDEO_FRAME)) pthread_cond_wait(&r->changed, &r->lock);
+    VideoStatus s = r->count ? VIDEO_FRAME : r->state;
+    if (r->count) *out = r->ring[r->first], r->first = (r->first + 1) % AHEAD, r->count--;
+    if (s == VIDEO_FAILED) memcpy(why, r->why, VIDEO_WHY);
+    pthread_cond_broadcast(&r->changed);
+    pthread_mutex_unlock(&r->lock);
+    return s;
+}
+
+static void seek(void *video, double seconds, int bits) {
+    Reader *r = video;
+    pthread_mutex_lock(&r->lock);
+    r->wants_seek = true, r->seek_to = seconds, r->seek_bits = bits;
+    pthread_cond_broadcast(&r->changed);
+    pthread_mutex_unlock(&r->lock);
+}
+
+static void free_reader(Reader *r) {
+    empty_ring(r);
+    sws_freeContext(r->scaler);
+    av_frame_free(&r->frame), av_packet_free(&r->packet);
+    avcodec_free_context(&r->codec);
+    avformat_close_input(&r->format);
+    free(r);
+}
+
+static void close_reader(void *video) {
+    Reader *r = video;
+    pthread_mutex_lock(&r->lock);
+    r->stop = true;
+    pthread_cond_broadcast(&r->changed);
+    pthread_mutex_unlock(&r->lock);
+    pthread_join(r->thread, NULL);
+    free_reader(r);
+}
+
+static int open_codec(Reader *r) {
+    const AVCodec *decoder = NULL;
+    int e = avformat_find_stream_info(r->format, NULL);
+    if (e < 0) return e;
+    r->stream = av_find_best_stream(r->format, AVMEDIA_TYPE_VIDEO, -1, -1, &decoder, 0);
+    if (r->stream < 0) return r->stream;
+    r->codec = avcodec_alloc_context3(decoder);
+    if (!r->codec) return AVERROR(ENOMEM);
+    e = avcodec_parameters_to_context(r->codec, r->format->streams[r->stream]->codecpar);
+    r->codec->opaque = &r->complained;
+    r->codec->thread_count = 0;
+    r->codec->err_recognition = AV_EF_CRCCHECK | AV_EF_EXPLODE;
+    r->codec->pkt_timebase = r->format->streams[r->stream]->time_base;
+    return e < 0 ? e : avcodec_open2(r->codec, decoder, NULL);
+}
+
+static int bits_of(enum AVPixelFormat f) {
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(f);
+    return d && d->comp[0].depth > 8 ? d->comp[0].depth : 8;
+}
+
+static bool describe(Reader *r, VideoInfo *v) {
+    AVStream *s = r->format->streams[r->stream];
+    AVRational rate = av_guess_frame_rate(r->format, s, NULL);
+    bool known = r->codec->pix_fmt != AV_PIX_FMT_NONE && r->codec->width > 0 && r->codec->height > 0;
+    if (!known) return false;
+    *v = (VideoInfo){.width = r->codec->width,
+                     .height = r->codec->height,
+                     .bits = bits_of(r->codec->pix_fmt),
+                     .channels = is_grey(r->codec->pix_fmt) ? 1 : 3,
+                     .rate = rate.den ? av_q2d(rate) : 0,
+                     .frames = s->nb_frames};
+    if (r->format->duration != AV_NOPTS_VALUE) v->duration = (double)r->format->duration / AV_TIME_BASE;
+    r->bits = v->bits, r->channels = v->channels, r->told = s->nb_frames;
+    return true;
+}
+
+/* A name with a colon in it is a file, unless it is written as a URL. */
+static void file_name(const char *path, char *out, size_t room) {
+    snprintf(out, room, "%s%s", strstr(path, "://") ? "" : "file:", path);
+}
+
+static void *open_reader(const char *path, VideoInfo *out, char why[VIDEO_WHY]) {
+    Reader *r = calloc(1, sizeof *r);
+    char name[NAME_ROOM];
+    file_name(path, name, sizeof name);
+    if (!r) return say(why, "no memory", 0), NULL;
+    av_log_set_callback(on_log);
+    r->packet = av_packet_alloc(), r->frame = av_frame_alloc();
+    int e = r->packet && r->frame ? avformat_open_input(&r->format, name, NULL, NULL) : AVERROR(ENOMEM);
+    if (e >= 0) e = open_codec(r);
+    if (e < 0) return free_reader(r), say(why, "cannot be opened as a video", e), NULL;
+    if (!describe(r, out)) return free_reader(r), say(why, "the size of its frames is not known", 0), NULL;
+    r->skip_to = -INFINITY;
+    pthread_mutex_init(&r->lock, NULL), pthread_cond_init(&r->changed, NULL);
+    if (!pthread_create(&r->thread, NULL, decode_ahead, r)) return r;
+    return free_reader(r), say(why, "no thread for it", 0), NULL;
+}
+
+/* -- writing ------------------------------------------------------------------------------------------------------- */
+typedef struct {
+    AVFormatContext *format;
+    AVCodecContext *codec;
+    AVStream *stream;
+    struct SwsContext *scaler;
+    AVFrame *frame;
+    AVPacket *packet;
+    int channels, bits;
+    int64_t next;
+    bool begun;
+} Writer;
+
+static const AVCodec *encoder_for(const AVFormatContext *f, const char *codec) {
+    const AVCodec *x264 = avcodec_find_encoder_by_name("libx264");
+    if (*codec) return avcodec_find_encoder_by_name(codec);
+    if (f->oformat->video_codec == AV_CODEC_ID_H264 && x264) return x264;
+    return avcodec_find_encoder(f->oformat->video_codec);
+}
+
+/* Of the formats that an encoder takes, the one that loses the least. */
+static enum AVPixelFormat best_format(const AVCodec *c, int channels, int bits) {
+    enum AVPixelFormat from = packed(channels, bits);
+    if (!c->pix_fmts) return from;
+    /* what every player shows, where frames are eight bits and the encoder is one for films */
+    for (const enum AVPixelFormat *p = c->pix_fmts; *p != AV_PIX_FMT_NONE && bits == 8 && c->id != AV_CODEC_ID_FFV1;
+         p++)
+        if (*p == AV_PIX_FMT_YUV420P) return *p;
+    enum AVPixelFormat tenth =
+        bits > 8 && bits <= 10 && c->id != AV_CODEC_ID_FFV1 ? AV_PIX_FMT_YUV420P10 : AV_PIX_FMT_NONE;
+    for (const enum AVPixelFormat *p = c->pix_fmts; *p != AV_PIX_FMT_NONE; p++)
+        if (*p == tenth) return *p;
+    if (c->id == AV_CODEC_ID_FFV1 && channels == 3 && bits == 8) return AV_PIX_FMT_0RGB32;
+    if (c->id == AV_CODEC_ID_FFV1 && channels == 3 && bits <= 10) return AV_PIX_FMT_GBRP10;
+    if (c->id == AV_CODEC_ID_FFV1 && channels == 1 && bits > 8 && bits <= 10) return AV_PIX_FMT_GRAY10;
+    return avcodec_find_best_pix_fmt_of_list(c->pix_fmts, from, 0, NULL);
+}
+
+static void free_writer(Writer *w) {
+    if (w->format && w->format->pb && !(w->format->oformat->flags & AVFMT_NOFILE)) avio_closep(&w->format->pb);
+    sws_freeContext(w->scaler);
+    av_frame_free(&w->frame), av_packet_free(&w->packet);
+    avcodec_free_context(&w->codec);
+    avformat_free_context(w->format);
+    free(w);
+}
+
+static int open_encoder(Writer *w, const VideoInfo *v, const AVCodec *encoder) {
+    AVCodecContext *c = w->codec = avcodec_alloc_context3(encoder);
+    w->stream = avformat_new_stream(w->format, NULL);
+    if (!c || !w->stream) return AVERROR(ENOMEM);
+    c->width = v->width, c->height = v->height;
+    c->time_base = av_inv_q(av_d2q(v->rate, 1001000));
+    c->framerate = av_inv_q(c->time_base);
+    c->pix_fmt = best_format(encoder, v->channels, v->bits);
+    c->gop_size = 12, c->bit_rate = (int64_t)(v->width * v->height * v->rate * 0.4), c->qmin = 2;
+    c->colorspace = v->height >= 720 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
+    if (av_pix_fmt_desc_get(c->pix_fmt)->flags & AV_PIX_FMT_FLAG_RGB) c->colorspace = AVCOL_SPC_RGB;
+    if (w->format->oformat->flags & AVFMT_GLOBALHEADER) c->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
+    if (!strcmp(encoder->name, "libx264")) av_opt_set(c->priv_data, "crf", "16", 0), c->bit_rate = 0;
+    if (encoder->id == AV_CODEC_ID_FFV1) c->level = 3, av_opt_set(c->priv_data, "slicecrc", "1", 0);
+    int e = avcodec_open2(c, encoder, NULL);
+    w->stream->time_base = c->time_base, w->stream->avg_frame_rate = c->framerate;
+    return e < 0 ? e : avcodec_parameters_from_context(w->stream->codecpar, c);
+}
+
+static int open_frame(Writer *w, const VideoInfo *v) {
+    w->frame = av_frame_alloc(), w->packet = av_packet_alloc();
+    if (!w->frame || !w->packet) return AVERROR(ENOMEM);
+    w->frame->width = v->width, w->frame->height = v->height, w->frame->format = w->codec->pix_fmt;
+    w->scaler = sws_getContext(v->width, v->height, packed(v->channels, v->bits), v->width, v->height,
+                               w->codec->pix_fmt, SCALING, NULL, NULL, NULL);
+    if (!w->scaler) return AVERROR(EINVAL);
+    bool full = w->codec->pix_fmt == AV_PIX_FMT_YUVJ420P || is_grey(w->codec->pix_fmt);
+    set_colours(w->scaler, w->codec->colorspace, v->height, true, full);
+    return av_frame_get_buffer(w->frame, 0);
+}
+
+static int open_file(Writer *w, const char *path) {
+    char name[NAME_ROOM];
+    file_name(path, name, sizeof name);
+    int e = w->format->oformat->flags & AVFMT_NOFILE ? 0 : avio_open(&w->format->pb, name, AVIO_FLAG_WRITE);
+    if (e >= 0) e = avformat_write_header(w->format, NULL);
+    w->begun = e >= 0;
+    return e;
+}
+
+static void *create(const char *path, const VideoInfo *v, const char *codec, char why[VIDEO_WHY]) {
+    Writer *w = calloc(1, sizeof *w);
+    if (!w) return say(why, "no memory", 0), NULL;
+    av_log_set_callback(on_log);
+    w->channels = v->channels, w->bits = v->bits;
+    int e = avformat_alloc_output_context2(&w->format, NULL, NULL, path);
+    if (e < 0) return free_writer(w), say(why, "no kind of video has such a name", 0), NULL;
+    const AVCodec *encoder = encoder_for(w->format, codec);
+    if (!encoder)
+        return free_writer(w), say(why, *codec ? "there is no such codec here" : "there is no encoder for it here", 0),
+               NULL;
+    if (avformat_query_codec(w->format->oformat, encoder->id, FF_COMPLIANCE_NORMAL) == 0)
+        return free_writer(w), say(why, "files of that name do not hold this codec", 0), NULL;
+    e = open_encoder(w, v, encoder);
+    if (e >= 0) e = open_frame(w, v);
+    if (e >= 0) e = open_file(w, path);
+    return e < 0 ? (free_writer(w), say(why, "cannot be written", e), NULL) : w;
+}
+
+static int encode(Writer *w, AVFrame *f) {
+    int e = avcodec_send_frame(w->codec, f);
+    while (e >= 0 && (e = avcodec_receive_packet(w->codec, w->packet)) >= 0) {
+        if (!w->packet->duration) w->packet->duration = 1;
+        av_packet_rescale_ts(w->packet, w->codec->time_base, w->stream->time_base);
+        w->packet->stream_index = w->stream->index;
+        e = av_interleaved_write_frame(w->format, w->packet);
+    }
+    return e == AVERROR(EAGAIN) || e == AVERROR_EOF ? 0 : e;
+}
+
+static bool write_frame(void *video, const void *data, char why[VIDEO_WHY]) {
+    Writer *w = video;
+    const uint8_t *from[4] = {data};
+    int step[4] = {w->frame->width * w->channels * (w->bits > 8 ? 2 : 1)}, e = av_frame_make_writable(w->frame);
+    if (e >= 0) sws_scale(w->scaler, from, step, 0, w->frame->height, w->frame->data, w->frame->linesize);
+    w->frame->pts = w->next++;
+    if (e >= 0) e = encode(w, w->frame);
+    return e >= 0 || (say(why, "a frame cannot be written", e), false);
+}
+
+static bool finish(void *video, char why[VIDEO_WHY]) {
+    Writer *w = video;
+    int e = encode(w, NULL);
+    if (w->begun && e >= 0) e = av_write_trailer(w->format);
+    free_writer(w);
+    return e >= 0 || (say(why, "the file cannot be ended", e), false);
+}
+
+__attribute__((visibility("default"))) const VideoLib qffmpeg_library = {
+    sizeof(VideoLib), open_reader, read_frame, seek, close_reader, create, write_frame, finish};

@@ -1,0 +1,298 @@
+/* tk.c -- the only file that sees Tcl and Tk; through dlopen, without their headers.
+ *
+ *     thread of the program ── a job, wakes Tk, waits ──► thread of Tk: the job, and what people do
+ *                           ◄── events, attention ───── */
+#include "stdlib/window/tk.h"
+#include "vm/base/number.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef int TkCommand(void *data, void *interp, int n, void *const *words);
+typedef struct {
+    unsigned char *pixels;
+    int width, height, pitch, pixel_size, offset[4];
+} TkPhotoBlock;
+typedef struct TkWake {
+    int (*proc)(struct TkWake *, int flags);
+    void *next;
+} TkWake; /* a Tcl_Event */
+enum { GLOBAL = 1, EVAL_GLOBAL = 0x20000, ALL_EVENTS = ~2, REPLACE = 1, QUEUE_TAIL = 0 };
+
+typedef struct {
+#define API(result, name, arguments) result(*name) arguments;
+#include "stdlib/window/tk_api.def"
+#undef API
+} Library;
+
+typedef struct Job {
+    void (*run)(Tk *, struct Job *);
+    const char *a, *b, *c; /* of a script the text; of a variable array, key, text */
+    char *result;
+    size_t room;
+    TkPhotoBlock block;
+    int status;
+} Job;
+
+struct Tk {
+    const Library *lib;
+    void *interp, *thread_id;
+    pthread_t thread;
+    pthread_mutex_t lock;      /* of what follows */
+    pthread_cond_t done, came; /* a job is; an event has */
+    Job *job;
+    bool ready, failed, stop;
+    Flag *attention;
+    TkEvent *first, **end;
+};
+
+static Library library;
+static bool is_here;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void *open_one(const char *const names[2]) {
+    void *lib = dlopen(names[0], RTLD_NOW | RTLD_GLOBAL);
+    return lib ? lib : dlopen(names[1], RTLD_NOW | RTLD_GLOBAL);
+}
+
+/* libtk may be linked to libtcl or be given its functions when it starts: both are asked. */
+static void open_library(void) {
+    static const char *const tcl_names[] = {"libtcl8.6.so", "libtcl8.6.so.0"}, *const tk_names[] = {"libtk8.6.so",
+                                                                                                    "libtk8.6.so.0"};
+    void *tcl = open_one(tcl_names), *lib = tcl ? open_one(tk_names) : NULL;
+    is_here = lib != NULL;
+#define API(result, name, arguments)                                                                                   \
+    if (is_here && !(*(void **)&library.name = dlsym(tcl, #name)))                                                     \
+        is_here = (*(void **)&library.name = dlsym(lib, #name)) != NULL;
+#include "stdlib/window/tk_api.def"
+#undef API
+    int (*threads)(void) = lib ? (int (*)(void))dlsym(lib, "XInitThreads") : NULL; /* others may have displays, too */
+    if (threads) threads();
+}
+
+/* -- events -------------------------------------------------------------------------------------------------------- */
+static double number(const Library *l, int n, void *const *words, int i) {
+    return i < n ? qnum_read(l->Tcl_GetString(words[i]), NULL) : 0;
+}
+
+/* The last event that nobody has looked at, if it is of a kind of which the newest is all that matters. */
+static TkEvent *unread(Tk *tk, const char *what, int id) {
+    static const char *const replaced[] = {"move", "drag", "size", "tick"};
+    TkEvent *last = tk->first;
+    while (last && last->next) last = last->next;
+    for (int i = 0; last && i < 4; i++)
+        if (!strcmp(what, replaced[i]) && last->id == id && !strcmp(last->what, what)) return last;
+    return NULL;
+}
+
+/* A value that has changed again, before anybody has seen it, counts no more. */
+static void drop_change(Tk *tk, int id) {
+    for (TkEvent **p = &tk->first; *p; p = &(*p)->next)
+        if (!(*p)->next && (*p)->id == id && !strcmp((*p)->what, "change")) {
+            free(*p);
+            *p = NULL, tk->end = p;
+            return;
+        }
+}
+
+static TkEvent *new_event(Tk *tk, const char *what, const char *text) {
+    size_t n = strlen(text);
+    TkEvent *e = calloc(1, sizeof *e + n + 1);
+    if (!e) return NULL;
+    snprintf(e->what, sizeof e->what, "%s", what);
+    memcpy(e->text, text, n + 1);
+    *tk->end = e, tk->end = &e->next;
+    return e;
+}
+
+static int on_event(void *data, void *interp, int n, void *const *words) {
+    Tk *tk = data;
+    const Library *l = tk->lib;
+    (void)interp;
+    if (n < 3) return 0;
+    const char *what = l->Tcl_GetString(words[1]), *text = n > 5 ? l->Tcl_GetString(words[5]) : "";
+    int id = (int)number(l, n, words, 2);
+    pthread_mutex_lock(&tk->lock);
+    TkEvent *e = unread(tk, what, id);
+    if (!strcmp(what, "change")) drop_change(tk, id);
+    if (!e) e = new_event(tk, what, text);
+    if (e) e->id = id, e->a = number(l, n, words, 3), e->b = number(l, n, words, 4);
+    pthread_cond_broadcast(&tk->came);
+    pthread_mutex_unlock(&tk->lock);
+    qflag_raise(tk->attention);
+    return 0;
+}
+
+TkEvent *qtk_next(Tk *tk) {
+    pthread_mutex_lock(&tk->lock);
+    TkEvent *e = tk->first;
+    if (e) tk->first = e->next;
+    if (!tk->first) tk->end = &tk->first;
+    pthread_mutex_unlock(&tk->lock);
+    return e;
+}
+
+void qtk_wait(Tk *tk, double seconds) {
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    long ns = t.tv_nsec + (long)((seconds - (double)(long)seconds) * 1e9);
+    t.tv_sec += (long)seconds + ns / 1000000000, t.tv_nsec = ns % 1000000000;
+    pthread_mutex_lock(&tk->lock);
+    if (!tk->first) pthread_cond_timedwait(&tk->came, &tk->lock, &t);
+    pthread_mutex_unlock(&tk->lock);
+}
+
+/* -- the thread ---------------------------------------------------------------------------------------------------- */
+static void answer(Tk *tk, bool failed) {
+    pthread_mutex_lock(&tk->lock);
+    tk->ready = true, tk->failed = failed;
+    pthread_cond_broadcast(&tk->done);
+    pthread_mutex_unlock(&tk->lock);
+}
+
+static void *live(void *data) {
+    Tk *tk = data;
+    const Library *l = tk->lib;
+    l->Tcl_FindExecutable(NULL);
+    tk->interp = l->Tcl_CreateInterp();
+    tk->thread_id = l->Tcl_GetCurrentThread();
+    bool failed = l->Tcl_Init(tk->interp) || l->Tk_Init(tk->interp);
+    if (!failed) l->Tcl_CreateObjCommand(tk->interp, "quasar", on_event, tk, NULL);
+    answer(tk, failed);
+    while (!failed && !tk->stop) l->Tcl_DoOneEvent(ALL_EVENTS);
+    l->Tcl_DeleteInterp(tk->interp);
+    return NULL;
+}
+
+/* Several machines have a Tk each: what wakes a thread says whose job it is for. */
+typedef struct {
+    TkWake head;
+    Tk *tk;
+} Wake;
+
+static int do_job(TkWake *w, int flags) {
+    Tk *tk = ((Wake *)w)->tk;
+    (void)flags;
+    pthread_mutex_lock(&tk->lock);
+    Job *job = tk->job;
+    pthread_mutex_unlock(&tk->lock);
+    if (job) job->run(tk, job);
+    pthread_mutex_lock(&tk->lock);
+    tk->job = NULL;
+    pthread_cond_broadcast(&tk->done);
+    pthread_mutex_unlock(&tk->lock);
+    return 1;
+}
+
+static void run_there(Tk *tk, Job *job) {
+    Wake *w = (Wake *)tk->lib->Tcl_Alloc(sizeof *w);
+    *w = (Wake){{do_job, NULL}, tk};
+    pthread_mutex_lock(&tk->lock);
+    tk->job = job;
+    tk->lib->Tcl_ThreadQueueEvent(tk->thread_id, &w->head, QUEUE_TAIL);
+    tk->lib->Tcl_ThreadAlert(tk->thread_id);
+    while (tk->job) pthread_cond_wait(&tk->done, &tk->lock);
+    pthread_mutex_unlock(&tk->lock);
+}
+
+/* Signals are for the thread of the program. */
+static bool start(Tk *tk) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    bool failed = pthread_create(&tk->thread, NULL, live, tk);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_mutex_lock(&tk->lock);
+    while (!failed && !tk->ready) pthread_cond_wait(&tk->done, &tk->lock);
+    pthread_mutex_unlock(&tk->lock);
+    if (!failed && tk->failed) pthread_join(tk->thread, NULL);
+    return !failed && !tk->failed;
+}
+
+Tk *qtk_open(Flag *attention, const char **why) {
+    const char *display = getenv("DISPLAY");
+    *why = "there is no display";
+    if (!display || !*display) return NULL;
+    pthread_once(&once, open_library);
+    *why = "windows are those of Tk 8.6, which is not here; on Debian and Ubuntu the package libtk8.6 has it";
+    if (!is_here) return NULL;
+    Tk *tk = calloc(1, sizeof *tk);
+    *why = "the display does not answer";
+    if (!tk) return NULL;
+    tk->lib = &library, tk->end = &tk->first, tk->attention = attention;
+    pthread_mutex_init(&tk->lock, NULL);
+    pthread_cond_init(&tk->done, NULL), pthread_cond_init(&tk->came, NULL);
+    if (start(tk)) return tk;
+    return free(tk), NULL;
+}
+
+static void do_stop(Tk *tk, Job *job) {
+    (void)job;
+    tk->lib->Tcl_EvalEx(tk->interp, "destroy .", -1, EVAL_GLOBAL);
+    tk->stop = true;
+}
+
+void qtk_close(Tk *tk) {
+    run_there(tk, &(Job){.run = do_stop});
+    pthread_join(tk->thread, NULL);
+    for (TkEvent *e; (e = qtk_next(tk));) free(e);
+    free(tk);
+}
+
+/* -- jobs ---------------------------------------------------------------------------------------------------------- */
+static char *expand(const char *script, int id, const char *path) {
+    size_t room = strlen(script) * (strlen(path) + 12) + 1, n = 0;
+    char *s = malloc(room);
+    for (; s && *script; script++) {
+        bool is_path = !strncmp(script, "%p", 2), is_number = !strncmp(script, "%i", 2);
+        if (is_path) n += (size_t)snprintf(s + n, room - n, "%s", path);
+        else if (is_number) n += (size_t)snprintf(s + n, room - n, "%d", id);
+        else s[n++] = *script;
+        script += is_path || is_number;
+    }
+    if (s) s[n] = 0;
+    return s;
+}
+
+static void do_script(Tk *tk, Job *job) {
+    job->status = tk->lib->Tcl_EvalEx(tk->interp, job->a, -1, EVAL_GLOBAL);
+    if (job->room) snprintf(job->result, job->room, "%s", tk->lib->Tcl_GetStringResult(tk->interp));
+}
+
+qs_status qtk_run(qs_vm *vm, Tk *tk, int id, const char *path, const char *script, char *result, size_t room) {
+    char *s = expand(script, id, path), why[200];
+    if (!s) return qs_fail(vm, QS_ENOMEM, "no memory for a window");
+    Job job = {.run = do_script, .a = s, .result = result ? result : why, .room = result ? room : sizeof why};
+    run_there(tk, &job);
+    free(s);
+    return job.status ? qs_fail(vm, QS_EINTERNAL, "window: %s", job.result) : QS_OK;
+}
+
+static void do_set(Tk *tk, Job *job) { tk->lib->Tcl_SetVar2(tk->interp, job->a, job->b, job->c, GLOBAL); }
+
+void qtk_set(Tk *tk, const char *array, int id, const char *text) {
+    char key[16];
+    snprintf(key, sizeof key, "%d", id);
+    run_there(tk, &(Job){.run = do_set, .a = array, .b = key, .c = text});
+}
+
+static void do_show(Tk *tk, Job *job) {
+    void *photo = tk->lib->Tk_FindPhoto(tk->interp, job->a);
+    if (!photo) return;
+    tk->lib->Tk_PhotoSetSize(tk->interp, photo, job->block.width, job->block.height);
+    tk->lib->Tk_PhotoPutBlock(tk->interp, photo, &job->block, 0, 0, job->block.width, job->block.height, REPLACE);
+}
+
+void qtk_show(Tk *tk, int id, const uint8_t *bgrx, int width, int height) {
+    char name[24];
+    snprintf(name, sizeof name, "photo%d", id);
+    run_there(tk, &(Job){.run = do_show,
+                         .a = name,
+                         .block = {(unsigned char *)(uintptr_t)bgrx, width, height, 4 * width, 4, {2, 1, 0, 4}}});
+}

@@ -1,0 +1,199 @@
+/* window.c -- the loop of events: pause, drawnow, run_gui, frame rates.
+ *
+ * Tk's thread raises `attention` when something has happened; between two statements, in pause() and while a form
+ * waits the program takes the events and runs its functions for them, one after the other. */
+#include "stdlib/builtins.h"
+#include "stdlib/window/widget.h"
+#include "vm/base/number.h"
+#include "vm/session/python.h"
+#include "vm/value/machine.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+double qwindow_clock(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+Windows *qwindow_all(qs_vm *vm) {
+    if (!qlib(vm)->windows) qlib(vm)->windows = qmem_alloc(qvm_ctx(vm), sizeof(Windows));
+    return qlib(vm)->windows;
+}
+
+bool qwindow_any(const Windows *all) {
+    for (const Window *w = all->list; w; w = w->next)
+        if (w->kind == WIDGET_FORM && w->open) return true;
+    return false;
+}
+
+/* -- opening and closing ------------------------------------------------------------------------------------------- */
+static qs_status attend(qs_vm *vm) {
+    Windows *all = qwindow_all(vm);
+    return all->tk && !all->busy ? qwindow_events(vm) : QS_OK;
+}
+
+static qs_status set_up(qs_vm *vm, Windows *all) {
+    qvm(vm)->windows = attend;
+    return qtk_run(vm, all->tk, 0, ".", qdisplay_script, NULL, 0);
+}
+
+bool qwindow_possible(qs_vm *vm) {
+    Windows *all = qwindow_all(vm);
+    if (all->tried) return all->tk != NULL;
+    all->tried = true;
+    all->tk = qtk_open(&qvm(vm)->attention, &all->why);
+    if (!all->tk || set_up(vm, all) == QS_OK) return all->tk != NULL;
+    qs_error_clear(vm);
+    all->why = "Tk does not work";
+    return qtk_close(all->tk), all->tk = NULL, false;
+}
+
+qs_status qwindow_open(qs_vm *vm, const char *fn) {
+    if (qwindow_possible(vm)) return QS_OK;
+    return qs_fail(vm, QS_EVALUE, "%s: %s", fn, qwindow_all(vm)->why);
+}
+
+void qwindow_end(qs_vm *vm) {
+    Windows *all = qlib(vm)->windows;
+    if (!all) return;
+    qvm(vm)->windows = NULL;
+    if (all->tk) qtk_close(all->tk);
+    while (all->list) {
+        Window *w = all->list;
+        all->list = w->next;
+        qwidget_free(vm, w);
+    }
+    qmem_free(qvm_ctx(vm), all, sizeof *all);
+    qlib(vm)->windows = NULL;
+}
+
+/* -- events -------------------------------------------------------------------------------------------------------- */
+static qs_status take(qs_vm *vm, Windows *all, const TkEvent *e) {
+    Window *w = qwidget_find(vm, e->id);
+    bool mine = false;
+    if (!strcmp(e->what, "key")) all->key = true;
+    if (w && w->kind == WIDGET_DISPLAY) TRY(qdisplay_event(vm, w, e, &mine));
+    return mine ? QS_OK : qwidget_event(vm, e);
+}
+
+qs_status qwindow_events(qs_vm *vm) {
+    Windows *all = qwindow_all(vm);
+    bool before = all->busy;
+    qs_status s = QS_OK;
+    all->busy = true;
+    for (TkEvent *e; all->tk && s == QS_OK && (e = qtk_next(all->tk));) {
+        s = take(vm, all, e);
+        free(e);
+    }
+    all->busy = before;
+    return s;
+}
+
+qs_status qwindow_wait(qs_vm *vm, double seconds, bool (*done)(qs_vm *, void *), void *ud) {
+    Windows *all = qwindow_all(vm);
+    double end = qwindow_clock() + seconds, left;
+    for (;;) {
+        TRY(qwindow_events(vm));
+        TRY(qfigure_flush(vm));
+        if ((done && done(vm, ud)) || !((left = end - qwindow_clock()) > 0)) return QS_OK;
+        if (qflag_is_up(&qvm(vm)->interrupted)) return qvm_attend(vm);
+        qvm_flush(vm);
+        qpython_unblock(vm);
+        if (all->tk) qtk_wait(all->tk, fmin(left, 0.05));
+        else nanosleep(&(struct timespec){0, (long)(fmin(left, 0.05) * 1e9)}, NULL);
+        qpython_block(vm);
+    }
+}
+
+/* -- functions of the language ------------------------------------------------------------------------------------- */
+static bool key_or_closed(qs_vm *vm, void *ud) {
+    const Windows *all = qwindow_all(vm);
+    (void)ud;
+    return all->key || !qwindow_any(all);
+}
+
+/* Nobody can press a key without a window: pause() does not wait then. */
+qs_status qwindow_pause(qs_vm *vm, qs_call_args *c) {
+    double ms = 0;
+    Windows *all = qwindow_all(vm);
+    if (c->nin) {
+        TRY(qarg_num(vm, "pause", "ms", c->in[0], &ms));
+        if (!(ms >= 0)) return qs_fail(vm, QS_EVALUE, "pause: ms must not be negative, got %g", ms);
+    }
+    TRY(qfigure_flush(vm));
+    all->key = false;
+    if (c->nin) return qwindow_wait(vm, ms / 1000, NULL, NULL);
+    return qwindow_any(all) ? qwindow_wait(vm, INFINITY, key_or_closed, NULL) : QS_OK;
+}
+
+qs_status qwindow_sync_framerate(qs_vm *vm, qs_call_args *c) {
+    double fps;
+    Windows *all = qwindow_all(vm);
+    TRY(qarg_num(vm, "sync_framerate", "fps", c->in[0], &fps));
+    if (!(fps >= 0)) return qs_fail(vm, QS_EVALUE, "sync_framerate: fps must not be negative, got %g", fps);
+    all->period = fps > 0 ? 1 / fps : 0;
+    all->next = 0;
+    return QS_OK;
+}
+
+static bool all_closed(qs_vm *vm, void *ud) { return (void)ud, !qwindow_any(qwindow_all(vm)); }
+
+qs_status qwindow_run_gui(qs_vm *vm, qs_call_args *c) {
+    (void)c;
+    TRY(qfigure_flush(vm));
+    return qwindow_any(qwindow_all(vm)) ? qwindow_wait(vm, INFINITY, all_closed, NULL) : QS_OK;
+}
+
+/* -- figures ------------------------------------------------------------------------------------------------------- */
+/* The time of the next frame; a program that is late does not try to catch up. */
+static qs_status keep_rate(qs_vm *vm) {
+    Windows *all = qwindow_all(vm);
+    double now = qwindow_clock(), left = all->next - now;
+    if (!(all->period > 0)) return QS_OK;
+    all->next = fmax(all->next, now - all->period) + all->period;
+    if (left > 0) {
+        qpython_unblock(vm);
+        nanosleep(&(struct timespec){(long)left, (long)((left - floor(left)) * 1e9)}, NULL);
+        qpython_block(vm);
+    }
+    return QS_OK;
+}
+
+static qs_status open_for(qs_vm *vm, Figure *f) {
+    double width, height, scale = qfigure_scale(f) > 1 ? 96 / 72.0 : 1;
+    char title[80];
+    qfigure_size(f, &width, &height);
+    qnum_print(title, sizeof title, "Figure %d", f->number);
+    TRY(qwindow_open(vm, "figure"));
+    Window *form = qwidget_new(vm, WIDGET_FORM, NULL);
+    TRY(qwidget_show_window(vm, form, f->title ? f->title : title, 0, 0));
+    Window *w = qwidget_new(vm, WIDGET_DISPLAY, form);
+    w->figure = f, f->window = w;
+    w->width = fmin(ceil(width * scale), 1600), w->height = fmin(ceil(height * scale), 1000);
+    char size[80];
+    qnum_print(size, sizeof size, "qdisplay %%i %%p %d %d; qstatus %%i %%p", (int)w->width, (int)w->height);
+    return qtk_run(vm, qwindow_all(vm)->tk, w->id, w->path, size, NULL, 0);
+}
+
+qs_status qwindow_show(qs_vm *vm, Figure *f) {
+    if (!f->window && !f->embedded) TRY(open_for(vm, f));
+    if (!f->window || !f->window->form->open) return QS_OK;
+    TRY(keep_rate(vm));
+    return qdisplay_draw(vm, f->window);
+}
+
+void qwindow_close(qs_vm *vm, Figure *f) {
+    Window *w = f->window;
+    Windows *all = qlib(vm)->windows;
+    f->window = NULL;
+    if (!w || !all) return;
+    w->figure = NULL;
+    if (f->embedded || !w->form->open || !all->tk) return;
+    qs_status s = qtk_run(vm, all->tk, w->form->id, w->form->path, "destroy %p", NULL, 0);
+    if (s != QS_OK) qs_error_clear(vm);
+    qwidget_gone(vm, w->form);
+}

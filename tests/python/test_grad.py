@@ -1,0 +1,203 @@
+"""Derivatives from Python: grad and its like, operators of torch and of JAX."""
+import unittest
+
+import pyquasar as q
+from optional import library
+
+np, torch, jax = library("numpy"), library("torch"), library("jax")
+
+PROGRAM = """
+function y = wave(x)
+    y = sin(x).*x
+end
+function y = total(x)
+    y = sum(sin(x).*x)
+end
+function y = affine(x, a : scalar = 2.0)
+    y = x.*a + sqrt(x)
+end
+function [a, b] = two(x, z)
+    a = x.^2 .* z
+    b = sum(x.*z)
+end
+function [] = __kernel__ stencil(x : mat'mirror, y : mat, s : scalar, pos : ivec2)
+    y[pos] = s*(x[pos+[0,1]]^2 + x[pos-[1,0]])
+end
+"""
+
+
+def setUpModule():
+    q.destroy()
+    q.init("cpu")
+    q.compile_string("grad", PROGRAM)
+
+
+@unittest.skipUnless(np, "needs numpy")
+class Gradients(unittest.TestCase):
+    x = np.array([1.0, 2.0, 3.0]) if np else None
+
+    def close(self, got, wanted):
+        np.testing.assert_allclose(np.asarray(got), wanted, rtol=1e-12, atol=1e-14)
+
+    def test_functions_of_scripts(self):
+        x = self.x
+        self.close(q.grad(q.total)(x), np.cos(x)*x + np.sin(x))
+        value, gradient = q.value_and_grad(q.total)(x)
+        self.assertAlmostEqual(value, (np.sin(x)*x).sum())
+        dx, da = q.grad(lambda x, a: q.sum(q.affine(x, a)), argnums=(0, 1))(x, 2.0)
+        self.close(dx, 2 + 0.5/np.sqrt(x))
+        self.assertEqual(da, x.sum())
+        self.close(q.jacobian(q.affine)(x, 2.0), np.diag(2 + 0.5/np.sqrt(x)))
+        self.close(q.jacobian(q.affine, 1)(x, 2.0), x)
+        hessian = np.diag(2*np.cos(x) - x*np.sin(x))
+        self.close(q.hessian(q.total)(x), hessian)
+        v = np.array([1.0, -2.0, 0.5])
+        self.close(q.hvp(q.total, (x,), (v,))[0], hessian @ v)
+
+    def test_vjp_and_jvp(self):
+        x, z = self.x, np.array([0.5, 1.5, -1.0])
+        (a, b), pullback = q.vjp(q.two, x, z)
+        self.close(a, x**2*z)
+        for again in range(2):
+            dx, dz = pullback((np.ones(3), 2.0))
+            self.close(dx, 2*x*z + 2*z)
+            self.close(dz, x**2 + 2*x)
+        self.close(pullback((None, 1.0))[0], z)
+        (a, b), (da, db) = q.jvp(q.two, (x, z), (np.ones(3), None))
+        self.close(da, 2*x*z)
+        self.assertAlmostEqual(db, z.sum())
+        n, dn = q.vjp(lambda x, n: x*n, x, 3)[1](np.ones(3)), None
+        self.close(n[0], [3, 3, 3])
+
+    def test_the_memory_of_others_may_change_before_the_pullback(self):
+        x = self.x.copy()
+        pullback = q.vjp(q.total, x)[1]
+        x[:] = 0
+        self.close(pullback(1.0)[0], np.cos(self.x)*self.x + np.sin(self.x))
+
+    def test_python_functions(self):
+        x, m = self.x, np.arange(6.0).reshape(2, 3)
+        for f, wanted, at in (
+                (lambda x: q.sum(x*x*x), 3*x**2, x), (lambda a: a*a*3, 12.0, 2.0), (lambda x: x.sum(), np.ones(3), x),
+                (lambda x: q.sum(x[1:]*x[:-1]), [2, 4, 2], x), (lambda x: x[1]*x[2], [0, 3, 2], x),
+                (lambda x: q.sum(x.reshape(3, 1)*x.reshape(1, 3)), [12]*3, x), (lambda x: x[::-1][0], [0, 0, 1], x),
+                (lambda x: (x.T @ x).sum(), 2*m.sum(1)[:, None]*np.ones((2, 3)), m),
+                (lambda x: (np.ones((2, 3)) @ x).sum(), [2, 2, 2], x), (lambda x: (x @ x), 2*x, x),
+                (lambda x: (x.mean(axis=0)**2).sum(), np.tile(m.mean(0), (2, 1)), m),
+                (lambda x: q.sum(x*q.stop_gradient(x)), x, x), (lambda x: x[0]*2 if x[0] > 0 else x[0], [2, 0, 0], x),
+                (lambda x: q.sum(q.checkpoint(q.wave)(x)), np.cos(x)*x + np.sin(x), x), (lambda x: 3.0, [0]*3, x)):
+            self.close(q.grad(f)(at), wanted)
+
+    def test_in_place(self):
+        def f(x):
+            y = x*1
+            y *= x
+            return q.sum(y)
+        self.close(q.grad(f)(self.x), 2*self.x)
+
+    def test_nesting(self):
+        self.assertEqual(q.grad(q.grad(q.grad(lambda a: a**4)))(2.0), 48)
+        self.assertEqual(q.grad(lambda a: a*q.grad(lambda b: a + b)(1.0))(1.0), 1)  # Siskind and Pearlmutter's example
+
+    def test_what_would_be_lost_is_an_error(self):
+        for f in (lambda x: float(x[0]), lambda x: q.sum(np.sin(x)), lambda x: q.sum(np.asarray(x)),
+                  lambda x: q.sum(memoryview(x)), lambda x: x.tolist()[0], lambda x: x.__setitem__(0, 1.0),
+                  lambda x: q.sum(np.from_dlpack(x))):
+            with self.assertRaises((q.QuasarError, TypeError, BufferError)):
+                q.grad(f)(self.x)
+        with self.assertRaisesRegex(TypeError, r"one real number, got \(3,\)"):
+            q.grad(q.wave)(self.x)
+        with self.assertRaisesRegex(TypeError, "argnums must be places among 1 arguments"):
+            q.grad(q.total, 1)(self.x)
+
+    def test_gradcheck(self):
+        self.assertTrue(q.gradcheck(q.two, self.x, self.x))
+        wrong = q.evaluate("{!adjoint wrong_adjoint}\nfunction y = wrong(x)\n y = x.^2\nend\n"
+                           "function dx = wrong_adjoint(x, y, dy)\n dx = 3*x.*dy\nend\nwrong")
+        with self.assertRaisesRegex(ValueError, "differences give"):
+            q.gradcheck(wrong, self.x)
+
+
+@unittest.skipUnless(torch, "needs torch")
+class OperatorsOfTorch(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(1)
+        self.x = torch.rand(5, dtype=torch.float64, requires_grad=True)
+        self.z = torch.rand(5, dtype=torch.float64, requires_grad=True)
+
+    def test_derived_gradients(self):
+        check, again = torch.autograd.gradcheck, torch.autograd.gradgradcheck
+        f, two = q.torch_op(q.wave), q.torch_op(q.two)
+        self.assertTrue(check(f, self.x, check_forward_ad=True) and again(f, self.x))
+        self.assertTrue(check(two, (self.x, self.z)) and again(two, (self.x, self.z)))
+        affine = q.torch_op(q.affine)
+        self.assertTrue(torch.equal(affine(self.x), self.x*2 + self.x.sqrt()))
+        self.assertTrue(check(lambda x: affine(x, 3.0), self.x))
+        python = q.torch_op(lambda x: q.sum(q.exp(x)))
+        self.assertTrue(check(python, self.x))
+        some, = torch.autograd.grad(two(self.x, self.z.detach())[1], self.x)
+        self.assertTrue(torch.allclose(some, self.z))
+
+    def test_kernels(self):
+        k = q.torch_op(q.stencil, out="y")
+        x = torch.rand(4, 5, dtype=torch.float64, requires_grad=True)
+        self.assertEqual(k(x, 2.0).shape, x.shape)
+        self.assertTrue(torch.autograd.gradcheck(lambda x: k(x, 2.0), x))
+        self.assertTrue(torch.autograd.gradgradcheck(lambda x: k(x, 2.0), x))
+        with self.assertRaisesRegex(TypeError, "out names w, which is no parameter"):
+            q.torch_op(q.stencil, out="w")
+
+    def test_transformations(self):
+        f, x = q.torch_op(q.wave), self.x.detach()
+
+        def same(x):
+            return torch.sin(x)*x
+        for made in (torch.func.jacrev, torch.func.jacfwd, lambda f: torch.func.hessian(lambda x: f(x).sum()),
+                     lambda f: torch.func.grad(lambda x: f(x).sum()),
+                     lambda f: lambda x: torch.func.jvp(f, (x,), (x + 1,))[1],
+                     lambda f: lambda x: torch.vmap(f)(torch.stack([x, 2*x]))):
+            self.assertTrue(torch.allclose(made(f)(x), made(same)(x)))
+
+    def test_compile(self):
+        for op, args in ((q.torch_op(q.wave), (self.x,)), (q.torch_op(q.two), (self.x, self.z))):
+            self.assertEqual(set(torch.library.opcheck(op, args).values()), {"SUCCESS"})
+        f = q.torch_op(q.wave)
+        torch.compile(lambda x: f(x)*2, fullgraph=True, backend="aot_eager")(self.x).sum().backward()
+        self.assertTrue(torch.allclose(self.x.grad, 2*(self.x.cos()*self.x + self.x.sin())))
+
+    def test_complex_numbers_are_as_in_torch(self):
+        op = q.torch_op(lambda z: q.exp(z)*z)
+        z = torch.complex(self.x.detach(), self.z.detach()).requires_grad_()
+        self.assertTrue(torch.autograd.gradcheck(op, z))
+
+
+@unittest.skipUnless(jax, "needs jax")
+class OperatorsOfJax(unittest.TestCase):
+    def test_transformations(self):
+        jax.config.update("jax_enable_x64", True)
+        np = jax.numpy
+        f, x = q.jax_op(q.wave), np.linspace(0.5, 1.5, 5)
+
+        def same(x):
+            return np.sin(x)*x
+        for made in (lambda f: f, jax.jit, jax.jacrev, jax.jacfwd, lambda f: jax.hessian(lambda x: f(x).sum()),
+                     lambda f: jax.jit(jax.grad(lambda x: f(x).sum())),
+                     lambda f: lambda x: jax.vmap(f)(np.stack([x, 2*x])),
+                     lambda f: lambda x: jax.vmap(jax.grad(lambda x: f(x).sum()))(np.stack([x, 2*x]))):
+            self.assertTrue(np.allclose(made(f)(x), made(same)(x)))
+        two = q.jax_op(q.two)
+        dx, dz = jax.grad(lambda x, z: two(x, z)[1] + two(x, z)[0].sum(), (0, 1))(x, x)
+        self.assertTrue(np.allclose(dx, 2*x*x + x) and np.allclose(dz, x**2 + x))
+        k = q.jax_op(q.stencil, out="y")
+        self.assertEqual(float(jax.grad(lambda x: k(x, 2.0).sum())(np.ones((4, 5))).sum()), 2*20*3)
+
+    def test_complex_numbers_are_as_in_jax(self):
+        jax.config.update("jax_enable_x64", True)
+        np = jax.numpy
+        op, z = q.jax_op(lambda z: q.exp(z)*z), np.array([1 + 2j, 0.5 - 1j])
+        got, wanted = (jax.vjp(f, z)[1](np.ones(2) + 1j)[0] for f in (op, lambda z: np.exp(z)*z))
+        self.assertTrue(np.allclose(got, wanted))
+
+
+if __name__ == "__main__":
+    unittest.main()

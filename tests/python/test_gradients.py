@@ -1,0 +1,167 @@
+"""Derivatives of built-ins against torch.autograd in float64: pullbacks of weights, of functions that torch has.
+
+What differs on purpose is not here: the median of an even number of elements is the mean of the two middle ones; of a
+determinant that is 0 the derivative is that of the cofactors, where torch gives 0 (differences show it)."""
+import unittest
+
+import pyquasar as q
+from optional import library
+
+np = library("numpy")
+torch = library("torch")
+
+RNG = np.random.default_rng(3)
+
+
+def near(*shape): return RNG.uniform(-1, 1, shape)
+def positive(*shape): return RNG.uniform(0.5, 1.5, shape)
+def round_(*shape): return near(*shape) + 1j*near(*shape)
+def regular(n): return near(n, n) + 3*np.eye(n)
+def definite(n): a = near(n, n); return a @ a.T + n*np.eye(n)
+
+
+F, L = (torch.nn.functional, torch.linalg) if torch else (None, None)
+
+# the function here, the same in torch, its arguments
+CASES = [
+    ("x -> sum(x, 0)", lambda x: x.sum(0, keepdim=True), [near(3, 4)]),
+    ("x -> prod(x)", lambda x: x.prod(), [np.array([[0.5, 0.0, 2.0]])]),
+    ("x -> prod(x)", lambda x: x.prod(), [np.array([[0.0, 0.0, 2.0]])]),
+    ("x -> prod(x, 1)", lambda x: x.prod(1, keepdim=True), [near(3, 4)]),
+    ("x -> mean(x, 1)", lambda x: x.mean(1, keepdim=True), [near(3, 4)]),
+    ("x -> var(x, 0)", lambda x: x.var(0, keepdim=True), [near(4, 3)]),
+    ("x -> std(x)", lambda x: x.std(), [near(4, 3)]),
+    ("x -> median(x)", lambda x: x.median(), [near(1, 7)]),
+    ("x -> max(x)", lambda x: x.amax(), [np.array([[1.0, 3.0, 3.0, 2.0]])]),
+    ("x -> min(x, [], 0)", lambda x: x.min(0, keepdim=True).values, [near(4, 3)]),
+    ("(a, b) -> max(a, b)", torch and torch.maximum, [np.array([[1.0, 2.0, 3.0]]), np.array([[1.0, 3.0, 2.0]])]),
+    ("(a, b) -> min(a, b)", torch and torch.minimum, [np.array([[1.0, 2.0, 3.0]]), np.array([[1.0, 3.0, 2.0]])]),
+    ("x -> cumsum(x, 1)", lambda x: x.cumsum(1), [near(3, 4)]),
+    ("x -> cumprod(x, 0)", lambda x: x.cumprod(0), [near(3, 4)]),
+    ("x -> cumprod(x, 1)", lambda x: x.cumprod(1), [np.array([[1.0, 0.0, 2.0, 0.0, 3.0]])]),
+    ("x -> diff(x, 1)", lambda x: x.diff(dim=1), [near(3, 4)]),
+    ("(x, y) -> trapz(x, y)", lambda x, y: torch.trapezoid(y[0], x[0]), [np.sort(near(1, 5)), near(1, 5)]),
+    ("x -> quantile(x, 0.3)", lambda x: torch.quantile(x, 0.3), [near(1, 6)]),
+    ("x -> nansum(x, 0)", lambda x: x.nansum(0, keepdim=True), [np.array([[1.0, np.nan], [2.0, 3.0]])]),
+    ("x -> nanmean(x)", lambda x: x.nanmean(), [np.array([[1.0, np.nan], [2.0, 3.0]])]),
+    ("x -> sort(x, 1)", lambda x: x.sort(1).values, [near(3, 5)]),
+    ("x -> norm(x)", lambda x: L.norm(x), [near(3, 4)]),
+    ("x -> norm(x)", lambda x: L.norm(x), [np.zeros((2, 2))]),
+    ("(a, b) -> kron(a, b)", torch and torch.kron, [near(2, 3), near(3, 2)]),
+    ("(a, b) -> cross(a, b)", lambda a, b: L.cross(a, b, dim=1), [near(4, 3), near(4, 3)]),
+    ("x -> repmat(x, [2,3])", lambda x: x.repeat(2, 3), [near(2, 3)]),
+    ("x -> circshift(x, [1,2])", lambda x: x.roll((1, 2), (0, 1)), [near(3, 4)]),
+    ("x -> triu(x, 1)", lambda x: x.triu(1), [near(3, 4)]),
+    ("x -> diag(x)", lambda x: x.diagonal()[None], [near(4, 3)]),
+    ("x -> permute(x, [2,0,1])", lambda x: x.permute(2, 0, 1), [near(2, 3, 4)]),
+    ("x -> x[[0,2,0],:]", lambda x: x[[0, 2, 0], :], [near(3, 4)]),
+    ("(c, a) -> where(c > 0, a, c)", lambda c, a: torch.where(c > 0, a, c), [near(3, 4), near(3, 4)]),
+    ("x -> clamp(x, -0.3, 0.4)", lambda x: x.clamp(-0.3, 0.4), [near(3, 4)]),
+    ("x -> abs(x)", lambda x: x.abs(), [np.array([[-1.0, 0.0, 2.0]])]),
+    ("x -> sqrt(x)", lambda x: x.sqrt(), [np.array([[0.0, 4.0]])]),
+    ("(x, a) -> x.^a", lambda x, a: x**a, [np.array([[0.0, 2.0, 3.0]]), np.array([[2.0, 0.5, 0.0]])]),
+    ("x -> sign(x) + floor(x)", lambda x: x.sign() + x.floor(), [near(3, 4)]),
+    ("(x, y) -> hypot(x, y)", torch and torch.hypot, [near(3, 4), near(3, 4)]),
+    ("(x, y) -> atan2(x, y)", torch and torch.atan2, [near(3, 4), near(3, 4)]),
+    ("x -> lgamma(x)", torch and torch.lgamma, [positive(3, 4)]),
+    ("x -> erf(x)", torch and torch.erf, [near(3, 4)]),
+    ("x -> tanh(x)", torch and torch.tanh, [near(3, 4)]),
+    ("x -> abs(x)", lambda x: x.abs(), [np.array([[3+4j, 0, -2j]])]),
+    ("x -> exp(x).*x", lambda x: x.exp()*x, [round_(2, 3)]),
+    ("x -> angle(x)", torch and torch.angle, [round_(2, 3)]),
+    ("(a, b) -> a*b", lambda a, b: a @ b, [near(3, 4), near(4, 2)]),
+    ("(a, b) -> a*b", lambda a, b: a @ b, [round_(3, 4), round_(4, 2)]),
+    ("(a, b) -> solve(a, b)", torch and L.solve, [regular(3), near(3, 2)]),
+    ("(a, b) -> solve(a, b)", torch and (lambda a, b: L.lstsq(a, b).solution), [near(5, 3), near(5, 2)]),
+    ("a -> inv(a)", torch and L.inv, [regular(3)]),
+    ("a -> inv(a)", torch and L.inv, [round_(3, 3)]),
+    ("a -> pinv(a)", torch and L.pinv, [near(4, 3)]),
+    ("a -> det(a)", torch and L.det, [regular(3)]),
+    ("a -> logdet(a)", torch and torch.logdet, [definite(3)]),
+    ("a -> trace(a)", torch and torch.trace, [near(3, 3)]),
+    ("a -> cond(a)", torch and L.cond, [regular(3)]),
+    ("a -> chol(a)", lambda a: L.cholesky(a, upper=True), [definite(3)]),
+    ("a -> q_of(a)", lambda a: signed_qr(a)[0], [near(4, 3)]),
+    ("a -> r_of(a)", lambda a: signed_qr(a)[1], [near(4, 3)]),
+    ("a -> svd(a)", torch and (lambda a: L.svdvals(a)[None]), [near(4, 3)]),
+    ("a -> projection(a)", lambda a: L.svd(a, full_matrices=False)[0][:, :2] @ L.svd(a, full_matrices=False)[2][:2, :],
+     [near(4, 3)]),
+    ("a -> symeig(a)", torch and (lambda a: L.eigvalsh(a)[None]), [definite(3)]),
+    ("a -> first_space(a)", lambda a: L.eigh(a)[1][:, :1] @ L.eigh(a)[1][:, :1].T, [definite(4)]),
+    ("a -> eig_sizes(a)", lambda a: (L.eigvals(a).abs()**2).sum(), [near(4, 4)]),
+    ("x -> abs(fft1(x, 1))", lambda x: torch.fft.fft(x, dim=1).abs(), [near(3, 5)]),
+    ("x -> fft2(x)", lambda x: torch.fft.fft2(x), [round_(3, 5)]),
+    ("x -> ifft2(x)", lambda x: torch.fft.ifft2(x), [round_(3, 5)]),
+    ("x -> fftshift2(x)", lambda x: torch.fft.fftshift(x), [near(3, 4)]),
+    ("(x, w) -> conv2(x, w, \"valid\")",
+     lambda x, w: F.conv2d(x[None, None], w.flip(0, 1)[None, None])[0, 0], [near(5, 6), near(2, 3)]),
+    ("x -> cov(x)", lambda x: x.T.cov(), [near(5, 3)]),
+    ("x -> corrcoef(x)", lambda x: x.T.corrcoef(), [near(5, 3)]),
+]
+
+SCRIPT = """
+function y = q_of(a)
+    [y, r] = qr(a)
+end
+function y = r_of(a)
+    [q, y] = qr(a)
+end
+function y = projection(a)
+    [u, s, v] = svd(a)
+    y = u[:,0..1]*herm_transpose(v[:,0..1])
+end
+function y = first_space(a)
+    [v, d] = symeig(a)
+    y = v[:,[0]]*transpose(v[:,[0]])
+end
+function y = eig_sizes(a)
+    y = sum(abs(eig(a)).^2)
+end
+function d = pulled(f, weights, ...arguments)
+    list = cell(numel(arguments)+1)
+    list[0] = f
+    for i = 0..numel(arguments)-1
+        list[i+1] = arguments[i]
+    end
+    [y, pull] = apply(vjp, list)
+    d = pull(weights)
+end
+"""
+
+
+def signed_qr(a):
+    """torch leaves the signs open: here the diagonal of R is not negative."""
+    r = L.qr(a)
+    s = r.R.diagonal().sign().detach()
+    return r.Q*s, r.R*s[:, None]
+
+
+def by_torch(f, arguments):
+    x = [torch.tensor(a, requires_grad=True) for a in arguments]
+    y = f(*x)
+    w = np.random.default_rng(7).uniform(0.5, 1.5, tuple(y.shape))
+    w = w + 1j*w[::-1] if y.is_complex() and w.ndim else w
+    (y*torch.tensor(w).conj()).real.sum().backward() if y.is_complex() else (y*torch.tensor(w)).sum().backward()
+    return w, [np.zeros_like(a) if t.grad is None else t.grad.numpy() for t, a in zip(x, arguments)]
+
+
+@unittest.skipUnless(torch, "torch is not here")
+class Torch(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        q.init("cpu")
+        q.compile_string("gradients_of_torch", SCRIPT)
+
+    def test_pullbacks(self):
+        for text, f, arguments in CASES:
+            with self.subTest(text, shapes=[a.shape for a in arguments]):
+                w, wanted = by_torch(f, arguments)
+                weights = float(w) if w.ndim == 0 else w
+                got = q.pulled(q.evaluate(text), weights, *[np.array(a) for a in arguments])
+                got = [got] if len(arguments) == 1 else list(got)
+                for g, t in zip(got, wanted):
+                    np.testing.assert_allclose(np.asarray(g).reshape(t.shape), t, rtol=1e-9, atol=1e-12)
+
+
+if __name__ == "__main__":
+    unittest.main()

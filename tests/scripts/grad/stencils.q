@@ -1,0 +1,80 @@
+% options: --precision 64
+% tolerance: 1e-5
+% gradients of stencils: every access mode, at all borders, and where the array is smaller than the stencil
+import "check.q"
+
+function [] = __kernel__ mirrored(x : mat'mirror, y : mat, w : mat'unchecked, pos : ivec2)
+    s = 0.0
+    for m = -2..2
+        for n = -1..3
+            s += w[m+2,n+1]*x[pos[0]+m, pos[1]+n]
+        end
+    end
+    y[pos] = s*s
+end
+function [] = __kernel__ clamped(x : mat'clamped, y : mat, w : mat'unchecked, pos : ivec2)
+    s = 0.0
+    for m = -2..2
+        for n = -1..3
+            s += w[m+2,n+1]*x[pos[0]+m, pos[1]+n]
+        end
+    end
+    y[pos] = s*s
+end
+function [] = __kernel__ circular(x : mat'circular, y : mat, w : mat'unchecked, pos : ivec2)
+    s = 0.0
+    for m = -2..2
+        for n = -1..3
+            s += w[m+2,n+1]*x[pos[0]+m, pos[1]+n]
+        end
+    end
+    y[pos] = s*s
+end
+function [] = __kernel__ safe(x : mat'safe, y : mat, w : mat'unchecked, pos : ivec2)
+    s = 0.0
+    for m = -2..2
+        for n = -1..3
+            s += w[m+2,n+1]*x[pos[0]+m, pos[1]+n]
+        end
+    end
+    y[pos] = s*s
+end
+
+function s = filtered(k, x, w)
+    y = zeros(size(x))
+    parallel_do(size(x), x, y, w, k)
+    s = sum(y.*weights(size(y)))
+end
+
+function [] = all(name, k)
+    w = 0.1*image(5,5)
+    sizes = {[9,8], [5,5], [3,4], [2,1], [1,1]}
+    for s = sizes
+        check(sprintf("%s %dx%d", name, s[0], s[1]), x -> filtered(k, x, w), image(s[0], s[1]))
+    end
+    check(strcat(name, ", by its weights"), w -> filtered(k, image(6,7), w), w)
+end
+all("mirror", mirrored)
+all("clamped", clamped)
+all("circular", circular)
+all("safe", safe)
+
+% two components of the position are mixed, and a step of two
+function [] = __kernel__ halve(x : mat'clamped, y : mat, pos : ivec2)
+    y[pos] = x[2*pos[0], 2*pos[1]]*x[2*pos[0]+1, 2*pos[1]+1]
+end
+function s = halved(x)
+    y = zeros(size(x,0)/2, size(x,1)/2)
+    parallel_do(size(y), x, y, halve)
+    s = sum(y.*weights(size(y)))
+end
+check("every second element", halved, image(6,8))
+function [] = __kernel__ turn(x : mat'mirror, y : mat, pos : ivec2)
+    y[pos] = x[pos[1]+1, pos[0]-1]^2
+end
+function s = turned(x)
+    y = zeros(size(x,1), size(x,0))
+    parallel_do(size(y), x, y, turn)
+    s = sum(y.*weights(size(y)))
+end
+check("transposed", turned, image(4,6))

@@ -1,0 +1,135 @@
+% needs: video
+% devices: one
+% A clip that the test makes: read back exactly, sought exactly, in 8 and 10 bits, in colour and in grey.
+import "Quasar.Video.dll"
+folder = getenv("QUASAR_TEST_DIR")
+clip = pathjoin(folder, "clip.mkv")
+function img = frame(n)
+    img = zeros(36, 50, 3)
+    img[:,:,0] = 10*n
+    img[:,:,1] = mod(reshape(0..36*50-1, [36,50]), 256)
+    img[n,:,2] = 255
+end
+w = vidcreate(clip, 20, "ffv1")
+for n = 0..19
+    vidwrite(w, frame(n))
+end
+vidclose(w)
+s = vidopen(clip)
+print s.frame_width, " ", s.frame_height, " ", s.avg_frame_rate, " ", s.duration_sec, " ", s.bits_per_color
+try
+    s.rgb_data
+catch e
+    print e
+end
+worst = 0
+n = 0
+while vidreadframe(s)
+    worst = max(worst, max(abs(float(s.rgb_data) - frame(n))))
+    if abs(s.pts - n/20) > 0.0011
+        print "time ", s.pts, " of frame ", n
+    end
+    n += 1
+end
+print n, " frames, worst ", worst, " ", type(s.rgb_data, "cube[uint8]"), " ", vidreadframe(s)
+for t = {0.5, 0.52, 0.95, 0, 0.3}
+    print vidseek(s, t), " ", vidreadframe(s), " ", s.rgb_data[0,0,0]/10
+end
+% A frame that the program keeps is not the memory of the next one.
+vidseek(s, 0)
+vidreadframe(s)
+first = s.rgb_data
+vidreadframe(s)
+print max(abs(float(first) - frame(0))), " ", max(abs(float(s.rgb_data) - frame(1)))
+% More bits than there are: the same picture in words.
+s.bits_per_color = 10
+vidreadframe(s)
+print s.bits_per_color, " ", type(s.rgb_data, "cube[uint16]"), " ", max(abs(float(s.rgb_data)*255/1023 - frame(2))) < 1
+vidclose(s)
+vidclose(s)
+try
+    vidreadframe(s)
+catch e
+    print strfind(e, "clip.mkv is closed") > 0
+end
+% Ten bits, and grey.
+w = vidcreate(pathjoin(folder, "ten.mkv"), 25, "ffv1", 10)
+x = reshape(mod(0..20*30*3-1, 1024), [20,30,3])
+vidwrite(w, x)
+vidclose(w)
+s = vidopen(pathjoin(folder, "ten.mkv"))
+vidreadframe(s)
+print s.bits_per_color, " ", max(abs(float(s.rgb_data) - x)), " ", type(s.rgb_data, "cube[uint16]")
+w = vidcreate(pathjoin(folder, "grey.avi"), 25, "ffv1")
+g = reshape(mod(0..20*30-1, 256), [20,30])
+for n = 0..2
+    vidwrite(w, uint8(g))
+end
+vidclose(w)
+s = vidopen(pathjoin(folder, "grey.avi"))
+vidreadframe(s)
+print s.frames, " ", max(abs(float(s.rgb_data) - g)), " ", type(s.rgb_data, "mat[uint8]")
+% What players show loses a little.
+w = vidcreate(pathjoin(folder, "lossy.mp4"), 30)
+smooth = 128 + 100*reshape(sin((0..64*48*3-1)/500), [48,64,3])
+for n = 0..9
+    vidwrite(w, smooth)
+end
+vidclose(w)
+s = vidopen(pathjoin(folder, "lossy.mp4"))
+vidreadframe(s)
+print s.frames, " ", mean(abs(float(s.rgb_data) - smooth)) < 4
+% Mistakes.
+function [] = fails(f, path)
+    try
+        f()
+        print "nothing is wrong"
+    catch e
+        print strrep(e, path, "PATH")
+    end
+end
+fails(() -> vidopen(pathjoin(folder, "absent.avi")), pathjoin(folder, "absent.avi"))
+filewrite(pathjoin(folder, "text.avi"), "this is no video")
+fails(() -> vidopen(pathjoin(folder, "text.avi")), pathjoin(folder, "text.avi"))
+w = vidcreate(pathjoin(folder, "x.mkv"), 25, "ffv1")
+vidwrite(w, zeros(10,10))
+fails(() -> vidwrite(w, zeros(10,12)), "?")
+fails(() -> vidwrite(w, zeros(10,10,3)), "?")
+fails(() -> vidcreate(pathjoin(folder, "x.mkv"), 0), "?")
+fails(() -> vidcreate(pathjoin(folder, "x.mkv"), 25, "", 7), "?")
+w = vidcreate(pathjoin(folder, "x.mkv"), 25, "nocodec")
+fails(() -> vidwrite(w, zeros(10,10)), pathjoin(folder, "x.mkv"))
+w = vidcreate(pathjoin(folder, "x.unknown"))
+fails(() -> vidwrite(w, zeros(10,10)), pathjoin(folder, "x.unknown"))
+fails(() -> vidseek(s, -1), "?")
+fails(() -> vidseek(3, 1), "?")
+% A file that ends too soon, and one with bytes that are wrong.
+w = vidcreate(pathjoin(folder, "long.avi"), 25, "ffv1")
+for n = 0..19
+    vidwrite(w, frame(n))
+end
+vidclose(w)
+f = fopen(pathjoin(folder, "long.avi"), "r")
+bytes = fread(f)
+fclose(f)
+f = fopen(pathjoin(folder, "cut.avi"), "w")
+fwrite(f, bytes[0..floor(0.6*numel(bytes))])
+fclose(f)
+function [] = read_all(path)
+    s = vidopen(path)
+    n = 0
+    while vidreadframe(s)
+        n += 1
+    end
+    print n, " frames"
+end
+fails(() -> read_all(pathjoin(folder, "cut.avi")), pathjoin(folder, "cut.avi"))
+f = fopen(clip, "r")
+bytes = fread(f)
+fclose(f)
+middle = floor(numel(bytes)/2)
+bytes[middle..middle+100] = 255 - bytes[middle..middle+100]
+f = fopen(pathjoin(folder, "bad.mkv"), "w")
+fwrite(f, bytes)
+fclose(f)
+fails(() -> read_all(pathjoin(folder, "bad.mkv")), pathjoin(folder, "bad.mkv"))

@@ -1,0 +1,391 @@
+#!/usr/bin/env python3
+"""Windows under a display of its own (Xvfb), where xdotool clicks, drags and types: what programs then print and what
+is on the screen.  Where Xvfb, xdotool or Tk is not here, all of it is skipped, and said so."""
+import argparse, ctypes, os, re, shutil, subprocess, sys, tempfile, threading, time, unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ARGS = argparse.Namespace(qrun=os.path.join(ROOT, "build/qrun"), python=None)
+LIMIT = 40
+
+
+def missing():
+    for program in ("Xvfb", "xdotool"):
+        if not shutil.which(program):
+            return program
+    try:
+        ctypes.CDLL("libtcl8.6.so"), ctypes.CDLL("libtk8.6.so")
+    except OSError:
+        try:
+            ctypes.CDLL("libtcl8.6.so.0"), ctypes.CDLL("libtk8.6.so.0")
+        except OSError:
+            return "libtk8.6"
+    return None
+
+
+class Display:
+    """An X server without a window manager: windows lie where they put themselves."""
+    def __enter__(self):
+        r, w = os.pipe()
+        command = ["Xvfb", "-displayfd", str(w), "-screen", "0", "1280x1024x24", "-noreset"]
+        self.server = subprocess.Popen(command, pass_fds=[w], stderr=subprocess.DEVNULL)
+        os.close(w)
+        self.name = ":" + os.read(r, 20).decode().strip()
+        os.close(r)
+        return self
+
+    def __exit__(self, *what):
+        self.server.terminate()
+        self.server.wait()
+
+    def env(self):
+        env = {k: v for k, v in os.environ.items() if k not in ("QUASAR_FIGURES", "WAYLAND_DISPLAY")}
+        return dict(env, DISPLAY=self.name)
+
+    def do(self, *words):
+        command = ["xdotool"] + [str(w) for w in words]
+        return subprocess.run(command, env=self.env(), capture_output=True, text=True).stdout
+
+
+class Program:
+    """A script that runs, with its output as it comes."""
+    def __init__(self, display, text, command=None, cwd=None):
+        self.display = display
+        self.folder = tempfile.TemporaryDirectory()
+        path = os.path.join(self.folder.name, "program.q" if command is None else "program.py")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        self.run = subprocess.Popen((command or [ARGS.qrun]) + [path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                    text=True, env=display.env(), cwd=cwd or self.folder.name)
+        self.lines = []
+        self.reader = threading.Thread(target=lambda: self.lines.extend(self.run.stdout))
+        self.reader.start()
+
+    @property
+    def out(self):
+        return "".join(self.lines)
+
+    def read(self):
+        return self.out
+
+    def wait_for(self, text):
+        end = time.time() + LIMIT
+        while text not in self.read():
+            if time.time() > end or (self.run.poll() is not None and text not in self.read()):
+                raise AssertionError("%r was not printed, but %r" % (text, self.out))
+            time.sleep(0.03)
+
+    def finish(self):
+        try:
+            self.run.wait(LIMIT)
+        except subprocess.TimeoutExpired:
+            self.run.kill()
+            raise AssertionError("it does not end; it printed %r" % self.read())
+        self.reader.join()
+        self.run.stdout.close()
+        self.folder.cleanup()
+        return self.out
+
+    def window(self, name):
+        """Number, left, top, width and height of a window when it is there."""
+        end = time.time() + LIMIT
+        while time.time() < end:
+            found = self.display.do("search", "--onlyvisible", "--name", "^%s$" % name).split()
+            if found:
+                text = self.display.do("getwindowgeometry", "--shell", found[0])
+                return [int(re.search(key + r"=(-?\d+)", text)[1]) for key in ("WINDOW", "X", "Y", "WIDTH", "HEIGHT")]
+            time.sleep(0.05)
+        raise AssertionError("there is no window %s; the program printed %r" % (name, self.read()))
+
+
+def click(display, x, y, *buttons):
+    display.do("mousemove", x, y)
+    for b in buttons or (1,):
+        display.do("click", b)
+
+
+WIDGETS = """
+import "Quasar.UI.dll"
+f = form("Widgets")
+f.width = 500
+f.height = 420
+heading = f.add_heading("Parameters")
+slider = f.add_slider("Gain", 2, 0, 10)
+box = f.add_checkbox("Active", false)
+button = f.add_button("Press me")
+field = f.add_text("Name", "a")
+combo = f.add_combo("Map", {"viridis","gray","jet"})
+bar = f.add_progress("Done", 0.25)
+quit = f.add_button("Quit")
+clicks = object()
+clicks.n = 0
+button.onclick.add(() -> (clicks.n = clicks.n + 1; print("clicked ", clicks.n)))
+box.onchange.add(() -> print("box ", box.value))
+slider.onchange.add(() -> print("slider ", slider.value > 2 && slider.value <= 10))
+field.onchange.add(() -> print("name ", field.value))
+f.onkey.add(k -> k == "F5" ? print("key ", k) : [])
+quit.onclick.add(() -> f.close())
+"""
+
+
+class Windows(unittest.TestCase):
+    def program(self, text):
+        return Program(DISPLAY, text)
+
+    def test_widgets_are_clicked(self):
+        p = self.program(WIDGETS + """
+print "ready"
+f.wait()
+print "closed ", f.closed(), " ", clicks.n, " ", box.value
+""")
+        p.wait_for("ready")
+        number, left, top, width, height = p.window("Widgets")
+        self.assertEqual((width, height), (500, 420))
+        rows = {}
+        for y in range(20, 330, 5):  # a column of clicks finds the widgets, whatever letters measure
+            before = len(p.read())
+            click(DISPLAY, left + 40, top + y)
+            time.sleep(0.08)
+            said = p.read()[before:]
+            for word in ("clicked", "box"):
+                if word in said:
+                    rows.setdefault(word, y)
+            if "closed" in said or p.run.poll() is not None:
+                break
+        self.assertIn("clicked", rows)
+        self.assertIn("box", rows)
+        self.assertIn("closed 1", p.finish())
+
+    def test_keys_and_values_that_the_program_sets(self):
+        p = self.program(WIDGETS + """
+slider.value = 20
+box.value = true
+box.value = true
+print "value ", slider.value
+bar.value = 0.75
+button.text = "Pressed"
+combo.value = "jet"
+print "texts ", button.text, " ", combo.value, " ", heading.text, " ", bar.value
+print "ready"
+f.wait()
+""")
+        p.wait_for("ready")
+        number = p.window("Widgets")[0]
+        DISPLAY.do("windowfocus", "--sync", number)
+        DISPLAY.do("key", "F5")
+        p.wait_for("key F5")
+        p.run.terminate()
+        out = p.finish()
+        self.assertEqual(out.splitlines()[:5], ["slider 1", "box 1", "value 10", "texts Pressed jet Parameters 0.75",
+                                                "ready"])
+
+    def test_a_slider_is_dragged_while_the_program_computes(self):
+        p = self.program("""
+f = form("Slide")
+f.width = 500
+s = f.add_slider("Gain", 0, 0, 100)
+s.onchange.add(() -> print("moved ", s.value > 0))
+f.center()
+print "ready"
+n = 0
+while s.value < 60      % no pause(): events come between statements
+    n += 1
+end
+print "enough ", n > 0
+""")
+        p.wait_for("ready")
+        number, left, top, width, height = p.window("Slide")
+        self.assertEqual(abs(left - (1280 - width) / 2) <= 2, True)
+        y = top + 16
+        DISPLAY.do("mousemove", left + 248, y, "mousedown", 1)
+        for x in range(252, 420, 8):
+            DISPLAY.do("mousemove", left + x, y)
+            if "enough" in p.read():
+                break
+        DISPLAY.do("mouseup", 1)
+        out = p.finish()
+        self.assertIn("moved 1", out)
+        self.assertIn("enough 1", out)
+
+    def test_an_image_is_zoomed_and_its_twin_with_it(self):
+        p = self.program("""
+img = mod(reshape(0..400*300-1, [300,400]), 256)
+a = imshow(img)
+b = imshow(255-img)
+a.connect(b)
+drawnow()
+print "ready"
+pause()
+print a
+print b
+""")
+        p.wait_for("ready")
+        left, top = p.window("Figure 1")[1:3]
+        number = p.window("Figure 2")[0]
+        DISPLAY.do("windowraise", number)
+        DISPLAY.do("mousemove", left + 200, top + 150)
+        click(DISPLAY, left + 200, top + 150, 4, 4)
+        time.sleep(0.3)
+        DISPLAY.do("windowfocus", "--sync", number, "key", "--window", number, "space")
+        out = p.finish()
+        limits = re.findall(r"x from (\S+) to (\S+)", out)
+        self.assertEqual(len(limits), 2, out)
+        self.assertEqual(limits[0], limits[1])
+        self.assertAlmostEqual(float(limits[0][1]) - float(limits[0][0]), 400 / 1.25 ** 2, delta=1)
+
+    def test_hold_tells_when_the_window_is_closed(self):
+        p = self.program("""
+n = 0
+repeat
+    imshow(mod(n,255)*ones(200,300))
+    n += 1
+    pause(5)
+    if n == 3
+        print "ready"
+    end
+until !hold("on")
+print "ended ", n > 3
+""")
+        p.wait_for("ready")
+        number = p.window("Figure 1")[0]
+        send_close(DISPLAY, number)
+        self.assertIn("ended 1", p.finish())
+        self.assertNotIn("Figure 2", p.out)
+
+    def test_a_display_shows_plots_of_a_form(self):
+        p = self.program("""
+f = form("Curve")
+f.width = 500
+f.height = 400
+d = f.add_display()
+x = linspace(0, 1, 50)
+g:?? = d.plot(x, x.^2)
+g.title = "curve"
+d.subplot(1, 2, 0)
+h1 = d.imshow(ones(20,20)*255)
+d.subplot(1, 2, 1)
+h2 = d.imshow(zeros(20,20))
+h1.connect(h2)
+t = f.add_timer(50)
+ticks = object()
+ticks.n = 0
+t.ontick.add(() -> (ticks.n = ticks.n + 1;))
+while ticks.n < 3 && !f.closed()
+    pause(10)
+end
+print g
+print "ticks ", ticks.n >= 3
+f.close()
+print f.closed(), " ", d.text
+d.plot(x, x)
+pause(10)
+""")
+        out = p.finish()
+        self.assertIn("ticks 1", out)
+        self.assertIn("axes 0 of 1x2", out)
+        self.assertRegex(out, r"axes 1 of 1x2, equal units\n.*\n.*\n.*\n    image 20x20\n")
+
+    def test_frame_rate(self):
+        p = self.program("""
+sync_framerate(50)
+imshow(zeros(100,100))
+hold("on")
+t = time()
+for n = 1..25
+    imshow(10*n*ones(100,100))
+    hold("on")
+end
+took = time()-t
+print "rate ", took > 0.45
+sync_framerate(0)
+""")
+        self.assertIn("rate 1", p.finish())
+
+    def test_errors_of_functions_and_interrupts(self):
+        p = self.program("""
+f = form("Bad")
+f.width = 300
+f.height = 200
+t = f.add_timer(20)
+t.ontick.add(() -> error("from the timer"))
+f.wait()
+""")
+        self.assertIn("from the timer", p.finish())
+        self.assertEqual(p.run.returncode, 1)
+        p = self.program('f = form("Waiting")\nprint "ready"\nf.wait()\n')
+        p.wait_for("ready")
+        time.sleep(0.2)
+        p.run.send_signal(2)
+        self.assertIn("interrupted", p.finish())
+
+    def test_python(self):
+        if not ARGS.python:
+            self.skipTest("without the package for Python")
+        p = Program(DISPLAY, "import sys; sys.path.insert(0, %r)\n" % ARGS.python + """
+import pyquasar as q
+
+q.init("cpu")
+q.import_dll("Quasar.UI.dll")
+
+def on_click():
+    print("Clicked", flush=True)
+
+frm = q.form("Quasar form")
+frm.width = 800
+frm.height = 600
+button = frm.add_button("Click me")
+button.onclick.add(on_click)
+
+frm.wait() # Wait until the form is closed
+print("done")
+""", [sys.executable, "-u"])
+        number, left, top, width, height = p.window("Quasar form")
+        self.assertEqual((width, height), (800, 600))
+        time.sleep(0.3)
+        click(DISPLAY, left + 40, top + 16)
+        p.wait_for("Clicked")
+        send_close(DISPLAY, number)
+        self.assertIn("done", p.finish())
+
+
+CLOSE = """
+import ctypes, sys
+x = ctypes.CDLL("libX11.so.6")
+x.XOpenDisplay.restype = ctypes.c_void_p
+x.XInternAtom.restype = ctypes.c_ulong
+x.XInternAtom.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int]
+class Message(ctypes.Structure):
+    _fields_ = [("type", ctypes.c_int), ("serial", ctypes.c_ulong), ("send", ctypes.c_int),
+                ("display", ctypes.c_void_p), ("window", ctypes.c_ulong), ("kind", ctypes.c_ulong),
+                ("format", ctypes.c_int), ("data", ctypes.c_long * 5), ("room", ctypes.c_long * 24)]
+d = x.XOpenDisplay(None)
+m = Message(type=33, window=int(sys.argv[1]), kind=x.XInternAtom(d, b"WM_PROTOCOLS", 0), format=32)
+m.data[0] = x.XInternAtom(d, b"WM_DELETE_WINDOW", 0)
+x.XSendEvent.argtypes = [ctypes.c_void_p, ctypes.c_ulong, ctypes.c_int, ctypes.c_long, ctypes.c_void_p]
+x.XSendEvent(d, int(sys.argv[1]), 0, 0, ctypes.byref(m))
+x.XFlush.argtypes = [ctypes.c_void_p]
+x.XFlush(d)
+"""
+
+
+def send_close(display, number):
+    """What a window manager sends when somebody closes a window."""
+    subprocess.run([sys.executable, "-c", CLOSE, str(number)], env=display.env())
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__)
+    p.add_argument("--qrun", default=ARGS.qrun)
+    p.add_argument("--python", help="folder of the package pyquasar")
+    own, rest = p.parse_known_args()
+    ARGS.qrun, ARGS.python = os.path.abspath(own.qrun), own.python and os.path.abspath(own.python)
+    lacks = missing()
+    if lacks:
+        print("windows: %d tests skipped, needs %s" % (sum(n.startswith("test_") for n in dir(Windows)), lacks))
+        return
+    global DISPLAY
+    with Display() as DISPLAY:
+        unittest.main(argv=[sys.argv[0]] + rest)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,277 @@
+/* door.c -- where the interpreter asks when an operand is traced: operators, built-ins, choices, conversions.
+ *
+ *     plain    the operation runs on the values, as it always does (qtape_enter: reading traced arrays is right now)
+ *     record   its rule: a function of adjoints.q, or a row of elem.def (vm/launch)
+ *
+ * An operation that has no rule is refused here, with a sentence why.  index.c of this folder has the doors of x[…]. */
+#include "lang/kernel/elem/elem.h"
+#include "lang/syntax/ast.h"
+#include "stdlib/stdlib.h"
+#include "vm/array/arith.h"
+#include "vm/grad/taping.h"
+#include "vm/interp/interp.h"
+#include "vm/launch/launch.h"
+#include "vm/session/names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* -- operators ----------------------------------------------------------------------------------------------------- */
+static bool has_elements(qs_value v) {
+    v = qtape_plain(v);
+    return v.kind == QS_ARRAY || v.kind == QS_COMPLEX || qval_is_number(v);
+}
+
+/* Results of others are truth values and integers. */
+static bool is_smooth(Op op) {
+    switch (op) {
+    case OP_ADD: case OP_SUB: case OP_MUL: case OP_PWMUL: case OP_DIV: case OP_PWDIV: case OP_POW: case OP_PWPOW:
+    case OP_MAXEQ: case OP_MINEQ: case OP_NEG: return true;
+    default: return false;
+    }
+}
+
+static bool is_product(Op op, qs_value a, qs_value b) {
+    return op == OP_MUL && a.kind == QS_ARRAY && b.kind == QS_ARRAY && qval_array(a)->count != 1 &&
+           qval_array(b)->count != 1;
+}
+
+static qs_status record_product(qs_vm *vm, const qs_value *in, qs_value *out) {
+    qs_value fn;
+    RuleCall call;
+    TRY(qrule_find(vm, "matmul_adjoint", &fn));
+    TRY(qrule_begin(vm, fn, "vv", 2, in, 1, &call));
+    return qrule_end(vm, &call, 1, out);
+}
+
+qs_status qdoor_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
+    const qs_value in[2] = {a, b};
+    bool recorded = qtape_any(vm, 2, in) && has_elements(a) && has_elements(b);
+    if (qtape_any(vm, 2, in) && (a.kind == QS_FOREIGN || b.kind == QS_FOREIGN))
+        return qtape_refuse(vm, "this operator", "what a foreign value computes is not seen");
+    qtape_enter(vm);
+    qs_status s = qops_binary(vm, op, qtape_plain(a), qtape_plain(b), out);
+    qtape_leave(vm);
+    if (s != QS_OK || !recorded || !is_smooth(op)) return s;
+    s = is_product(op, a, b) ? record_product(vm, in, out) : qrow_record(vm, kelem_operator(op), 2, in, out);
+    if (s != QS_OK) qval_release(vm, *out);
+    return s;
+}
+
+qs_status qdoor_unary(qs_vm *vm, Op op, qs_value a, qs_value *out) {
+    bool recorded = qtape_is_recorded(vm, a);
+    if (op == OP_PLUS && recorded) return *out = qval_retain(a), QS_OK;
+    qtape_enter(vm);
+    qs_status s = qops_unary(vm, op, qtape_plain(a), out);
+    qtape_leave(vm);
+    if (s != QS_OK || !recorded || !is_smooth(op)) return s;
+    s = qrow_record(vm, kelem_operator(op), 1, &a, out);
+    if (s != QS_OK) qval_release(vm, *out);
+    return s;
+}
+
+/* x op= v: the new value is computed beside the old one, and goes into the same array. */
+qs_status qdoor_update(qs_vm *vm, Op op, qs_value *target, qs_value v) {
+    qs_value r;
+    TRY(qops_binary(vm, op, *target, v, &r));
+    if (target->kind != QS_ARRAY) return qinterp_put(vm, target, r), QS_OK;
+    qs_status s = qdoor_assign(vm, *target, r);
+    qval_release(vm, r);
+    return s;
+}
+
+/* All elements of dst become those of src, in place. */
+qs_status qdoor_assign(qs_vm *vm, qs_value dst, qs_value src) {
+    const qs_value at[QS_MAX_RANK] = {qval_colon(), qval_colon(), qval_colon(), qval_colon(),
+                                      qval_colon(), qval_colon(), qval_colon(), qval_colon()};
+    return qdoor_set(vm, dst, qval_array(dst)->rank, at, (TypeMods){0}, NULL, src);
+}
+
+/* -- built-ins ----------------------------------------------------------------------------------------------------- */
+static qs_status run_plain(qs_vm *vm, const qs_native_def *d, qs_call_args *c) {
+    for (int i = 0; i < c->nin; i++)
+        if (c->in[i].kind == QS_TRACED) {
+            qs_value plain = qval_retain(qtape_plain(c->in[i]));
+            qinterp_put(vm, &c->in[i], plain);
+        }
+    qtape_enter(vm);
+    qs_status s = d->fn(vm, c);
+    qtape_leave(vm);
+    return s;
+}
+
+enum { MOST = 16 };
+
+/* Arguments that are left out are null, so that a rule knows its own by their places. */
+static qs_status run_recorded(qs_vm *vm, const qs_native_def *d, qs_value fn, const char *keeps, qs_call_args *c,
+                              const qs_value *in, int nin) {
+    qs_value out[MOST];
+    RuleCall call;
+    TRY(qrule_begin(vm, fn, keeps, nin, in, d->max_out, &call));
+    qs_status s = run_plain(vm, d, c);
+    if (s != QS_OK) return qrule_drop(vm, &call), s;
+    for (int i = 0; i < d->max_out; i++) out[i] = i < c->nout ? c->out[i] : qs_nil();
+    s = qrule_end(vm, &call, d->max_out, out);
+    for (int i = 0; i < c->nout && i < d->max_out; i++) c->out[i] = out[i];
+    return s;
+}
+
+static qs_status by_rule(qs_vm *vm, const qs_native_def *d, const char *rule, qs_call_args *c) {
+    char name[64];
+    qs_value fn, in[MOST];
+    size_t n = strcspn(rule, " ");
+    if (n >= sizeof name) return qerr_set(qvm_ctx(vm), QS_EINTERNAL, "%s: the name of its rule is too long", d->name);
+    snprintf(name, sizeof name, "%.*s", (int)n, rule);
+    TRY(qrule_find(vm, name, &fn));
+    const char *keeps = rule[n] ? rule + n + 1 : d->max_in < 0 ? "*" : "";
+    if (d->max_in < 0 || d->max_in > MOST) return run_recorded(vm, d, fn, keeps, c, c->in, c->nin);
+    for (int i = 0; i < d->max_in; i++) in[i] = i < c->nin ? c->in[i] : qs_nil();
+    return run_recorded(vm, d, fn, keeps, c, in, d->max_in);
+}
+
+/* Functions of elements take numbers and arrays. */
+static qs_status by_elements(qs_vm *vm, const qs_native_def *d, Elem row, qs_call_args *c) {
+    qs_value in[MOST];
+    int n = c->nin;
+    for (int i = 0; i < n; i++) in[i] = qval_retain(c->in[i]);
+    qs_status s = run_plain(vm, d, c);
+    bool itself = c->out[0].kind == QS_ARRAY && n == 1 && c->out[0].u.p == in[0].u.p; /* real(x) of a real x */
+    if (s == QS_OK && !itself) s = qrow_record(vm, row, n, in, &c->out[0]);
+    for (int i = 0; i < n; i++) qval_release(vm, in[i]);
+    return s;
+}
+
+static Elem row_of(const qs_native_def *d, int nin) {
+    if (nin == 2 && !strcmp(d->name, "pow")) return kelem_operator(OP_POW);
+    return nin < MOST ? kelem_find(d->name, nin) : EL__COUNT;
+}
+
+qs_status qdoor_native(qs_vm *vm, const qs_native_def *d, qs_call_args *c) {
+    const char *rule = qlib_adjoint(d);
+    if (rule && *rule == ADJOINT_CALLS) return d->fn(vm, c);
+    if (!qtape_any(vm, c->nin, c->in)) return run_plain(vm, d, c);
+    if (!rule) return qtape_refuse(vm, d->name, "it is a function of the host program");
+    Elem row = row_of(d, c->nin);
+    if (row != EL__COUNT) return by_elements(vm, d, row, c);
+    switch (*rule) {
+    case ADJOINT_ZERO: return run_plain(vm, d, c);
+    case ADJOINT_NONE: return qtape_refuse(vm, d->name, rule + 1);
+    case ADJOINT_ELEMENTS: return qtape_refuse(vm, d->name, "it is known for other numbers of arguments");
+    default: return by_rule(vm, d, rule, c);
+    }
+}
+
+/* -- functions with a rule of their own ---------------------------------------------------------------------------- */
+static qs_status own_rule(qs_vm *vm, const Func *f, qs_value *out) {
+    const Attr *a = qast_attribute(f, "adjoint");
+    const char *name = a->nitems ? a->items[0].key->s : "";
+    int slot = a->nitems ? qnames_lookup(vm, qmod_of(f), a->items[0].key) : -1;
+    if (slot >= 0 && qvm_global(vm, (uint64_t)slot)->kind == QS_FUNCTION)
+        return *out = *qvm_global(vm, (uint64_t)slot), QS_OK;
+    return qerr_set(qvm_ctx(vm), QS_ENAME, "%s: {!adjoint %s} names no function", f->name->s, name);
+}
+
+static qs_status call_plain(qs_vm *vm, Function *fn, int nin, const qs_value *in, int nout, qs_value *out) {
+    qs_value plain[MOST];
+    qs_status s = QS_OK;
+    for (int i = 0; i < nin; i++) plain[i] = qs_nil();
+    for (int i = 0; i < nin && s == QS_OK; i++) s = qtape_keep_plain(vm, in[i], &plain[i]);
+    if (s == QS_OK) s = qvm_call(vm, qval_object(QS_FUNCTION, fn), nin, plain, 0, NULL, nout, out);
+    for (int i = 0; i < nin; i++) qval_release(vm, plain[i]);
+    if (s != QS_OK || !qtape_any(vm, nout, out)) return s;
+    return qtape_refuse(vm, fn->name->s, "its rule does not know of a value that it has captured and that a derivative "
+                        "depends on; pass it as an argument");
+}
+
+qs_status qdoor_function(qs_vm *vm, Function *fn, int nin, const qs_value *in, int nout, qs_value *out) {
+    qs_value rule;
+    RuleCall call;
+    if (nin > MOST || nout > MOST) return qtape_refuse(vm, fn->name->s, "it has too many arguments for {!adjoint …}");
+    TRY(own_rule(vm, fn->ast, &rule));
+    TRY(qrule_begin(vm, rule, NULL, nin, in, nout, &call));
+    qs_status s = call_plain(vm, fn, nin, in, nout, out);
+    if (s != QS_OK) return qrule_drop(vm, &call), s;
+    return qrule_end(vm, &call, nout, out);
+}
+
+/* -- choices, conversions, lists ----------------------------------------------------------------------------------- */
+qs_status qdoor_where(qs_vm *vm, const qs_value *c, qs_value *out) {
+    qs_value fn;
+    qs_value in[3] = {qtape_plain(c[0]), c[1], c[2]};
+    RuleCall call;
+    bool recorded = qtape_any(vm, 2, c + 1);
+    if (recorded) {
+        TRY(qrule_find(vm, "where_adjoint", &fn));
+        TRY(qrule_begin(vm, fn, "vss", 3, in, 1, &call));
+    }
+    qtape_enter(vm);
+    qs_status s = qarith_where(vm, in[0], qtape_plain(c[1]), qtape_plain(c[2]), out);
+    qtape_leave(vm);
+    if (recorded && s != QS_OK) qrule_drop(vm, &call);
+    else if (recorded) s = qrule_end(vm, &call, 1, out);
+    return s;
+}
+
+/* v became *out, a value of another type. */
+static qs_status record_conversion(qs_vm *vm, qs_value v, qs_value *out) {
+    qs_value fn;
+    RuleCall call;
+    TRY(qrule_find(vm, "conversion_adjoint", &fn));
+    TRY(qrule_begin(vm, fn, "s", 1, &v, 1, &call));
+    return qrule_end(vm, &call, 1, out);
+}
+
+qs_status qdoor_coerce(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
+    qs_value plain = qtape_plain(v);
+    bool recorded = qtape_is_recorded(vm, v);
+    qtape_enter(vm);
+    qs_status s = qval_coerce(vm, plain, t, what, out);
+    qtape_leave(vm);
+    if (s != QS_OK || !recorded || (out->kind == QS_ARRAY && out->u.p == v.u.p)) return s;
+    if (out->kind == QS_NUM && plain.kind == QS_NUM) return *out = qval_retain(v), QS_OK;
+    return record_conversion(vm, v, out);
+}
+
+/* A type called: float64(x). */
+qs_status qdoor_construct(qs_vm *vm, const Type *t, int n, const qs_value *args, qs_value *out) {
+    qs_value plain[MOST];
+    if (n > MOST) return qtape_refuse(vm, "this conversion", "it was called with too many arguments");
+    for (int i = 0; i < n; i++) plain[i] = qtape_plain(args[i]);
+    bool recorded = n == 1 && qtape_is_recorded(vm, args[0]);
+    qtape_enter(vm);
+    qs_status s = qval_construct(vm, t, n, plain, out);
+    qtape_leave(vm);
+    bool same = s == QS_OK && n == 1 && out->kind == QS_ARRAY && out->u.p == args[0].u.p;
+    return s == QS_OK && recorded && !same ? record_conversion(vm, args[0], out) : s;
+}
+
+static qs_status record_list(qs_vm *vm, const char *rule, int n, const qs_value *items, qs_value *out) {
+    qs_value fn;
+    RuleCall call;
+    TRY(qrule_find(vm, rule, &fn));
+    TRY(qrule_begin(vm, fn, "*", n, items, 1, &call));
+    return qrule_end(vm, &call, 1, out);
+}
+
+qs_status qdoor_literal(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_value *out) {
+    bool recorded = qtape_any(vm, n, items);
+    qs_value *plain = qmem_alloc(qvm_ctx(vm), (size_t)n * sizeof *plain);
+    for (int i = 0; i < n; i++) plain[i] = qtape_plain(items[i]);
+    qtape_enter(vm);
+    qs_status s = qarr_literal(vm, d, n, plain, out);
+    qtape_leave(vm);
+    qmem_free(qvm_ctx(vm), plain, (size_t)n * sizeof *plain);
+    if (s != QS_OK || !recorded) return s;
+    return record_list(vm, "literal_adjoint", n, items, out);
+}
+
+qs_status qdoor_range(qs_vm *vm, qs_dtype d, const qs_value *bounds, bool stepped, qs_value *out) {
+    qs_value plain[3];
+    bool recorded = qtape_any(vm, 2 + stepped, bounds);
+    for (int i = 0; i < 2 + stepped; i++) plain[i] = qtape_plain(bounds[i]);
+    qtape_enter(vm);
+    qs_status s = qops_range(vm, d, plain, stepped, out);
+    qtape_leave(vm);
+    if (s != QS_OK || !recorded) return s;
+    return record_list(vm, stepped ? "steps_adjoint" : "range_adjoint", 2 + stepped, bounds, out);
+}

@@ -1,0 +1,178 @@
+/* rule.c -- rules that are functions of the language: those of stdlib/adjoints.q, which is loaded when the first of
+ * them is needed, and those that a program names with {!adjoint …}.
+ *
+ * Such a function gets the arguments of the operation, its results, and the adjoints of these, and gives the adjoints
+ * of the arguments, in order: null for those that have none; what it does not give at all is null, too.  A text in
+ * place of an adjoint says why there is none.  The functions of adjoints.q get null for adjoints that are 0 because
+ * nobody used the result; those of programs get zeros. */
+#include "vm/grad/taping.h"
+#include "vm/interp/frame.h"
+#include "vm/session/library.h"
+#include "vm/session/module.h"
+#include "vm/session/names.h"
+
+#include "lang/syntax/ast.h"
+
+#include <string.h>
+
+enum { MOST_RESULTS = 16 };
+
+typedef struct {
+    qs_value fn;
+    int nin, nout;
+    bool list, zeros;          /* arguments as a list; zeros in place of null */
+    qs_value kept[];
+} Rule;
+
+static size_t rule_bytes(const Rule *r) { return sizeof *r + (size_t)(r->nin + r->nout) * sizeof *r->kept; }
+
+/* -- finding them -------------------------------------------------------------------------------------------------- */
+static qs_status load(qs_vm *vm, Tape *t) {
+    char path[PATH_MAX];
+    if (t->rules) return QS_OK;
+    if (!qlibrary_find(vm, "adjoints.q", path))
+        return qerr_set(qvm_ctx(vm), QS_EIO, "the library has no adjoints.q, which derivatives need");
+    TRY(qmod_load_file(vm, path, &t->rules));
+    return qmod_run(vm, t->rules);
+}
+
+qs_status qrule_find(qs_vm *vm, const char *name, qs_value *out) {
+    Tape *t = qtape_state(vm);
+    TRY(load(vm, t));
+    int slot = qnames_lookup(vm, t->rules, qstr_cname(qvm_ctx(vm), name));
+    if (slot < 0 || qvm_global(vm, (uint64_t)slot)->kind != QS_FUNCTION)
+        return qerr_set(qvm_ctx(vm), QS_EINTERNAL, "adjoints.q has no function %s", name);
+    return *out = *qvm_global(vm, (uint64_t)slot), QS_OK;
+}
+
+qs_status qrule_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nout, qs_value *out) {
+    for (int i = 0; i < nout; i++) out[i] = qs_nil();
+    return qvm_call(vm, fn, nin, in, 0, NULL, nout, out);
+}
+
+qs_status qrule_call_named(qs_vm *vm, const char *name, int nin, const qs_value *in, int nout, qs_value *out) {
+    qs_value fn;
+    TRY(qrule_find(vm, name, &fn));
+    return qrule_call(vm, fn, nin, in, nout, out);
+}
+
+qs_status qrule_builtin(qs_vm *vm, const char *name, int nin, const qs_value *in, qs_value *out) {
+    qs_value fn;
+    TRY(qvm_lookup_builtin(vm, name, &fn));
+    qs_status s = qrule_call(vm, fn, nin, in, 1, out);
+    qval_release(vm, fn);
+    return s;
+}
+
+/* -- nodes --------------------------------------------------------------------------------------------------------- */
+static void release(qs_vm *vm, GradNode *n) {
+    Rule *r = n->data;
+    for (int i = 0; i < r->nin + r->nout; i++) qval_release(vm, r->kept[i]);
+    qval_release(vm, r->fn);
+    qmem_free(qvm_ctx(vm), r, rule_bytes(r));
+}
+
+/* How many adjoints the function gives. */
+static int gives(qs_value fn, int most) {
+    const Function *f = fn.u.p;
+    int n = fn.kind == QS_FUNCTION && f->fkind == FN_SCRIPT ? f->ast->nouts : most;
+    return n < 1 ? 1 : n < most ? n : most;
+}
+
+static qs_status collect(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *args) {
+    const Rule *r = n->data;
+    for (int i = 0; i < r->nin; i++) args[i] = qval_retain(r->kept[i]);
+    for (int i = 0; i < r->nout; i++) {
+        qs_value kept = r->kept[r->nin + i], *y = &args[r->nin + i], *d = &args[r->nin + r->nout + i];
+        bool has = n->out[i].kind != QS_NIL;
+        *y = has ? qtape_result(vm, n, i, kept) : qval_retain(kept);
+        *d = qval_retain(dy[i]);
+        if (has && dy[i].kind == QS_NIL && r->zeros) TRY(qsweep_zero(vm, &n->out[i], d));
+    }
+    return QS_OK;
+}
+
+static qs_status new_list(qs_vm *vm, int n, qs_value *items, qs_value *out) {
+    Cell *c;
+    TRY(qcell_new(vm, qtype_any(qvm_ctx(vm)), 1, &(int64_t){n}, &c));
+    for (int i = 0; i < n; i++) c->items[i] = items[i], items[i] = qs_nil();
+    return *out = qval_object(QS_CELL, c), QS_OK;
+}
+
+/* Of any number of arguments: fn(list of them, result, adjoint of it) gives a list of adjoints. */
+static qs_status call_with_list(qs_vm *vm, const Rule *r, qs_value *args, qs_value *dx) {
+    qs_value list[3] = {qs_nil(), args[r->nin], args[r->nin + 1]}, result = qs_nil();
+    TRY(new_list(vm, r->nin, args, &list[0]));
+    qs_status s = qrule_call(vm, r->fn, 3, list, 1, &result);
+    const Cell *c = result.u.p;
+    if (s == QS_OK && (result.kind != QS_CELL || c->count != (size_t)r->nin))
+        s = qerr_set(qvm_ctx(vm), QS_EINTERNAL, "a rule gave a list of other adjoints than of its %d arguments",
+                     r->nin);
+    for (int i = 0; i < r->nin && s == QS_OK; i++) dx[i] = qval_retain(c->items[i]);
+    qval_release(vm, list[0]);
+    qval_release(vm, result);
+    return s;
+}
+
+static qs_status reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
+    const Rule *r = n->data;
+    int nargs = r->nin + 2 * r->nout;
+    qs_value *args = qmem_alloc(qvm_ctx(vm), (size_t)nargs * sizeof *args);
+    qs_status s = collect(vm, n, dy, args);
+    if (s == QS_OK && r->list) s = call_with_list(vm, r, args, dx);
+    else if (s == QS_OK) s = qrule_call(vm, r->fn, nargs, args, gives(r->fn, r->nin), dx);
+    for (int i = 0; i < r->nin && s == QS_OK; i++)
+        if (n->in[i] && dx[i].kind == QS_STRING)
+            s = qerr_set(qvm_ctx(vm), QS_EVALUE, "%s", ((Str *)dx[i].u.p)->s);
+    for (int i = 0; i < nargs; i++) qval_release(vm, args[i]);
+    qmem_free(qvm_ctx(vm), args, (size_t)nargs * sizeof *args);
+    return s;
+}
+
+static const GradRule by_function = {.reverse = reverse, .release = release};
+
+qs_status qrule_begin(qs_vm *vm, qs_value fn, const char *keeps, int nin, const qs_value *in, int nout,
+                      RuleCall *call) {
+    Rule *r = qmem_alloc(qvm_ctx(vm), sizeof *r + (size_t)(nin + nout) * sizeof *r->kept);
+    r->fn = qval_retain(fn), r->nin = nin, r->nout = nout;
+    r->list = keeps && *keeps == '*';
+    r->zeros = !keeps;
+    keeps += r->list;
+    *call = (RuleCall){.rule = r, .edges = qmem_alloc(qvm_ctx(vm), (size_t)(nin + 1) * sizeof(Trace *)), .nin = nin};
+    qs_status s = QS_OK;
+    for (int i = 0; i < nin; i++) {
+        bool whole = !keeps || (size_t)i >= strcspn(keeps, "|") || keeps[i] == 'v';
+        call->edges[i] = qtape_edge(vm, in[i]);
+        if (s == QS_OK) s = (whole ? qtape_keep : qtape_keep_shape)(vm, in[i], &r->kept[i]);
+    }
+    const char *results = keeps ? strchr(keeps, '|') : NULL;
+    call->results = results ? results + 1 : "";
+    call->all = !keeps;
+    if (s != QS_OK) qrule_drop(vm, call);
+    return s;
+}
+
+void qrule_drop(qs_vm *vm, RuleCall *call) {
+    GradNode n = {.data = call->rule};
+    for (int i = 0; i < call->nin; i++) qtape_release(vm, call->edges[i]);
+    qmem_free(qvm_ctx(vm), call->edges, (size_t)(call->nin + 1) * sizeof(Trace *));
+    release(vm, &n);
+}
+
+qs_status qrule_end(qs_vm *vm, RuleCall *call, int nout, qs_value *out) {
+    Rule *r = call->rule;
+    qs_status s = QS_OK;
+    size_t n = strlen(call->results);
+    for (int i = 0; i < nout && s == QS_OK; i++) {
+        bool whole = call->all || ((size_t)i < n && call->results[i] != 's');
+        s = (whole ? qtape_keep_plain : qtape_keep_shape)(vm, out[i], &r->kept[r->nin + i]);
+    }
+    if (s != QS_OK) return qrule_drop(vm, call), s;
+    qs_value smooth[MOST_RESULTS];
+    for (int i = 0; i < nout; i++) smooth[i] = (size_t)i < n && call->results[i] == 'z' ? qs_nil() : out[i];
+    qtape_record(vm, &by_function, r, r->nin, call->edges, r->nout, smooth);
+    for (int i = 0; i < nout; i++)
+        if (smooth[i].kind != QS_NIL) out[i] = smooth[i];
+    qmem_free(qvm_ctx(vm), call->edges, (size_t)(call->nin + 1) * sizeof(Trace *));
+    return QS_OK;
+}

@@ -1,0 +1,318 @@
+/* sweep.c -- from adjoints of results to those of leaves, or from tangents of leaves to those of results.
+ *
+ *     reach    the nodes between the two: found from the results, down to the oldest leaf; kept if a leaf is below them
+ *     order    serial numbers: an operand is older than what was made of it
+ *     visit    each node once: its rule turns what has arrived at its results into what goes to its operands
+ *
+ * Rules compute with ordinary operations, and what arrives is added by the ordinary +, so a level around this one
+ * records the sweep, and derivatives of derivatives need nothing more.  A sweep may run inside another one. */
+#include "vm/array/arith.h"
+#include "vm/grad/taping.h"
+#include "vm/interp/interp.h"
+
+#include <stdlib.h>
+
+typedef struct { GradNode *node; qs_value *at; bool wanted; } Visit; /* at: per result, nil is zero */
+
+typedef struct {
+    qs_vm *vm;
+    Visit *visits; uint32_t n, cap;
+    uint64_t oldest;           /* serial of the oldest node that matters */
+} Sweep;
+
+/* -- which nodes --------------------------------------------------------------------------------------------------- */
+static void found(Sweep *s, GradNode *n, uint64_t mark) {
+    if (n->mark == mark || n->serial < s->oldest) return;
+    n->mark = mark;
+    n->refs++;
+    qmem_grow(qvm_ctx(s->vm), &s->visits, &s->cap, s->n, sizeof *s->visits);
+    s->visits[s->n++] = (Visit){.node = n};
+}
+
+static int by_serial(const void *a, const void *b) {
+    uint64_t x = ((const Visit *)a)->node->serial, y = ((const Visit *)b)->node->serial;
+    return x < y ? -1 : x > y;
+}
+
+static Visit *visit_of(const Sweep *s, const Trace *t) {
+    uint32_t lo = 0, hi = s->n;
+    if (!t) return NULL;
+    while (lo < hi) {
+        uint32_t mid = (lo + hi) / 2;
+        if (s->visits[mid].node->serial < t->node->serial) lo = mid + 1;
+        else hi = mid;
+    }
+    return lo < s->n && s->visits[lo].node == t->node ? &s->visits[lo] : NULL;
+}
+
+static int place(const Trace *t) { return (int)(t - t->node->out); }
+
+/* A leaf is where a sweep ends, also where it was made of a value that has a trace. */
+static bool above_leaf(const Sweep *s, const Visit *v) {
+    for (int i = 0; i < v->node->nin; i++) {
+        const Visit *w = visit_of(s, v->node->in[i]);
+        if (w && w->wanted) return true;
+    }
+    return false;
+}
+
+static void reach(Sweep *s, int ny, Trace *const *y, int nx, Trace *const *x) {
+    uint64_t mark = ++qtape_state(s->vm)->sweeps;
+    s->oldest = UINT64_MAX;
+    for (int i = 0; i < nx; i++)
+        if (x[i] && x[i]->node->serial < s->oldest) s->oldest = x[i]->node->serial;
+    for (int i = 0; i < ny; i++)
+        if (y[i]) found(s, y[i]->node, mark);
+    for (uint32_t k = 0; k < s->n; k++) {
+        GradNode *n = s->visits[k].node;
+        for (int i = 0; i < n->nin; i++)
+            if (n->in[i]) found(s, n->in[i]->node, mark);
+    }
+    if (s->n) qsort(s->visits, s->n, sizeof *s->visits, by_serial);
+    for (int i = 0; i < nx; i++) {
+        Visit *v = visit_of(s, x[i]);
+        if (v) v->wanted = true;
+    }
+    for (uint32_t k = 0; k < s->n; k++) {
+        Visit *v = &s->visits[k];
+        if (!v->wanted) v->wanted = above_leaf(s, v);
+        v->at = qmem_alloc(qvm_ctx(s->vm), (size_t)v->node->nout * sizeof *v->at);
+    }
+}
+
+static void done(Sweep *s) {
+    for (uint32_t k = 0; k < s->n; k++) {
+        Visit *v = &s->visits[k];
+        for (int i = 0; i < v->node->nout; i++) qval_release(s->vm, v->at[i]);
+        qmem_free(qvm_ctx(s->vm), v->at, (size_t)v->node->nout * sizeof *v->at);
+        qtape_release(s->vm, &v->node->out[0]);
+    }
+    qmem_free(qvm_ctx(s->vm), s->visits, s->cap * sizeof *s->visits);
+}
+
+/* -- adjoints ------------------------------------------------------------------------------------------------------ */
+qs_status qsweep_zero(qs_vm *vm, const Trace *t, qs_value *out) {
+    Array *a;
+    if (t->kind == QS_COMPLEX) return qval_complex(vm, 0, 0, out);
+    if (t->kind != QS_ARRAY) return *out = qs_num(0), QS_OK;
+    TRY(qarr_new(vm, (qs_dtype)t->dtype, t->rank, t->dims, true, &a));
+    qarr_keep(a, t->ndim);
+    return *out = qarr_value(a), QS_OK;
+}
+
+qs_status qsweep_form(qs_vm *vm, const Trace *t, qs_value *out) {
+    const int64_t one = 1, none[QS_MAX_RANK] = {0};
+    Array *zero, *x;
+    if (t->kind == QS_COMPLEX) return qval_complex(vm, 0, 0, out);
+    if (t->kind != QS_ARRAY) return *out = qs_num(0), QS_OK;
+    TRY(qarr_new(vm, (qs_dtype)t->dtype, 1, &one, true, &zero));
+    qs_status s = qarr_view(vm, zero, t->rank, t->dims, none, 0, &x);
+    qarr_release(vm, zero);
+    if (s == QS_OK) *out = qarr_value(x);
+    return s;
+}
+
+static bool fits(const Trace *t, qs_value v) {
+    if (t->kind != QS_ARRAY) return v.kind == QS_NUM || (v.kind == QS_COMPLEX && t->kind == QS_COMPLEX);
+    const Array *a = v.u.p;
+    return v.kind == QS_ARRAY && a->dtype == t->dtype && qarr_same_dims(a, t->rank, t->dims);
+}
+
+qs_status qsweep_fit(qs_vm *vm, const Trace *t, qs_value v, qs_value *out) {
+    qs_value args[2] = {v};
+    if (v.kind == QS_NIL || fits(t, qtape_plain(v))) return *out = qval_retain(v), QS_OK;
+    TRY(qsweep_form(vm, t, &args[1]));
+    qs_status s = qrule_call_named(vm, "fit", 2, args, 1, out);
+    qval_release(vm, args[1]);
+    if (s != QS_OK || fits(t, qtape_plain(*out))) return s;
+    qval_release(vm, *out);
+    return qerr_set(qvm_ctx(vm), QS_ESHAPE, "an adjoint of %s has not the shape of its value", qval_type_name(vm, v));
+}
+
+bool qsweep_owns(qs_value v) {
+    const Array *a = v.u.p;
+    return v.kind == QS_ARRAY && a->hdr.refs == 1 && !a->trace && a->contiguous && !qbuf_shared(a->buf) &&
+           a->buf->home < 0 && !a->buf->kept && !(a->hdr.flags & (ARRAY_KEPT | ARRAY_AS_IS));
+}
+
+/* *sum += v, which it takes. */
+static qs_status add(qs_vm *vm, qs_value *sum, qs_value v) {
+    qs_value r;
+    if (sum->kind == QS_NIL || v.kind == QS_NIL) {
+        if (v.kind != QS_NIL) *sum = v;
+        return QS_OK;
+    }
+    if (sum->kind == QS_NUM && v.kind == QS_NUM) return sum->u.f += v.u.f, QS_OK;
+    qs_status s;
+    if (qsweep_owns(*sum) && v.kind == QS_ARRAY && !qtape_is_recorded(vm, v)) {
+        s = qarith_update(vm, OP_ADD, *sum, v);
+    } else if ((s = qops_binary(vm, OP_ADD, *sum, v, &r)) == QS_OK) {
+        qval_release(vm, *sum);
+        *sum = r;
+    }
+    qval_release(vm, v);
+    return s;
+}
+
+static qs_status arrive(Sweep *s, Trace *t, qs_value v) {
+    Visit *w = visit_of(s, t);
+    qs_value fitted;
+    if (!w || !w->wanted) return QS_OK;
+    TRY(qsweep_fit(s->vm, t, v, &fitted));
+    return add(s->vm, &w->at[place(t)], fitted);
+}
+
+static bool any_there(const Visit *v) {
+    for (int i = 0; i < v->node->nout; i++)
+        if (v->at[i].kind != QS_NIL) return true;
+    return false;
+}
+
+/* An error in a sweep happened where the operation stands in the program. */
+static qs_status at_node(qs_vm *vm, const GradNode *n, qs_status s) {
+    if (s != QS_OK && s != QS_EINTERRUPT) qerr_place(qvm_ctx(vm), n->at);
+    return s;
+}
+
+static qs_status reverse_node(Sweep *s, const Visit *v) {
+    GradNode *n = v->node;
+    Ctx *c = qvm_ctx(s->vm);
+    if (!n->rule) return n->in[0] ? arrive(s, n->in[0], v->at[0]) : QS_OK;
+    bool done = false;
+    if (n->rule->add) {
+        Visit *w = visit_of(s, n->in[0]);
+        TRY(at_node(s->vm, n, n->rule->add(s->vm, n, v->at, &w->at[place(n->in[0])], &done)));
+    }
+    if (done) return QS_OK;
+    qs_value *dx = qmem_alloc(c, (size_t)n->nin * sizeof *dx);
+    qs_status r = n->rule->reverse(s->vm, n, v->at, dx);
+    for (int i = 0; i < n->nin; i++) {
+        if (r == QS_OK && n->in[i] && dx[i].kind != QS_NIL) r = arrive(s, n->in[i], dx[i]);
+        qval_release(s->vm, dx[i]);
+    }
+    qmem_free(c, dx, (size_t)n->nin * sizeof *dx);
+    return at_node(s->vm, n, r);
+}
+
+static qs_status take(const Sweep *s, int n, Trace *const *t, qs_value *out) {
+    for (int i = 0; i < n; i++) {
+        const Visit *v = visit_of(s, t[i]);
+        out[i] = v ? qval_retain(v->at[place(t[i])]) : qs_nil();
+    }
+    return QS_OK;
+}
+
+static bool is_one_of(const GradNode *n, int nx, Trace *const *x) {
+    for (int i = 0; i < nx; i++)
+        if (x[i] && x[i]->node == n) return true;
+    return false;
+}
+
+qs_status qsweep_reverse(qs_vm *vm, int ny, Trace *const *y, const qs_value *dy, int nx, Trace *const *x,
+                         qs_value *dx) {
+    Sweep s = {.vm = vm};
+    qs_status r = QS_OK;
+    reach(&s, ny, y, nx, x);
+    for (int i = 0; i < ny && r == QS_OK; i++)
+        if (y[i] && dy[i].kind != QS_NIL) r = arrive(&s, y[i], dy[i]);
+    for (uint32_t k = s.n; k-- > 0 && r == QS_OK;) {
+        Visit *v = &s.visits[k];
+        if (!v->wanted || !any_there(v) || is_one_of(v->node, nx, x)) continue;
+        r = reverse_node(&s, v);
+        for (int i = 0; i < v->node->nout; i++) qval_release(vm, v->at[i]), v->at[i] = qs_nil();
+    }
+    for (int i = 0; i < nx; i++) dx[i] = qs_nil();
+    if (r == QS_OK) r = take(&s, nx, x, dx);
+    done(&s);
+    return r;
+}
+
+/* -- tangents ------------------------------------------------------------------------------------------------------ */
+/* A rule gives adjoints, linear in those of the results: so it is recorded for zeros of these, and swept back. */
+static qs_status transpose(qs_vm *vm, GradNode *n, const qs_value *dx, qs_value *dy) {
+    Ctx *c = qvm_ctx(vm);
+    size_t nin = (size_t)n->nin, nout = (size_t)n->nout;
+    qs_value *u = qmem_alloc(c, nout * sizeof *u), *g = qmem_alloc(c, nin * sizeof *g);
+    Trace **from = qmem_alloc(c, nout * sizeof *from), **to = qmem_alloc(c, nin * sizeof *to);
+    GradLevel level;
+    qs_status s = qtape_begin(vm, &level);
+    if (s == QS_OK) {
+        for (size_t i = 0; i < nout && s == QS_OK; i++) {
+            qs_value zero = qs_nil();
+            if (n->out[i].kind != QS_NIL && (s = qsweep_zero(vm, &n->out[i], &zero)) == QS_OK)
+                s = qtape_leaf(vm, &level, zero, &u[i]);
+            qval_release(vm, zero);
+        }
+        if (s == QS_OK) s = n->rule->reverse(vm, n, u, g);
+        for (size_t i = 0; i < nin; i++) {
+            qs_value whole = qs_nil();
+            if (s == QS_OK && n->in[i]) s = qsweep_fit(vm, n->in[i], g[i], &whole);
+            qval_release(vm, g[i]);
+            g[i] = whole;
+            to[i] = dx[i].kind == QS_NIL ? NULL : qtape_trace(g[i]);
+        }
+        qtape_end(vm, &level);
+        for (size_t i = 0; i < nout; i++) from[i] = qtape_trace(u[i]);
+        if (s == QS_OK) s = qsweep_reverse(vm, n->nin, to, dx, n->nout, from, dy);
+    }
+    for (size_t i = 0; i < nout; i++) qval_release(vm, u[i]);
+    for (size_t i = 0; i < nin; i++) qval_release(vm, g[i]);
+    qmem_free(c, u, nout * sizeof *u), qmem_free(c, g, nin * sizeof *g);
+    qmem_free(c, from, nout * sizeof *from), qmem_free(c, to, nin * sizeof *to);
+    return s;
+}
+
+static qs_status forward_node(Sweep *s, Visit *v) {
+    GradNode *n = v->node;
+    Ctx *c = qvm_ctx(s->vm);
+    qs_value *dx = qmem_alloc(c, (size_t)n->nin * sizeof *dx), *dy = qmem_alloc(c, (size_t)n->nout * sizeof *dy);
+    bool any = false;
+    for (int i = 0; i < n->nin; i++) {
+        const Visit *w = visit_of(s, n->in[i]);
+        if (w) dx[i] = qval_retain(w->at[place(n->in[i])]);
+        any |= dx[i].kind != QS_NIL;
+    }
+    qs_status r = QS_OK;
+    if (any && !n->rule) dy[0] = qval_retain(dx[0]);
+    else if (any) r = n->rule->forward ? n->rule->forward(s->vm, n, dx, dy) : transpose(s->vm, n, dx, dy);
+    for (int i = 0; i < n->nout; i++) {
+        if (r == QS_OK && dy[i].kind != QS_NIL) r = arrive(s, &n->out[i], dy[i]);
+        qval_release(s->vm, dy[i]);
+    }
+    for (int i = 0; i < n->nin; i++) qval_release(s->vm, dx[i]);
+    qmem_free(c, dx, (size_t)n->nin * sizeof *dx), qmem_free(c, dy, (size_t)n->nout * sizeof *dy);
+    return at_node(s->vm, n, r);
+}
+
+qs_status qsweep_forward(qs_vm *vm, int nx, Trace *const *x, const qs_value *dx, int ny, Trace *const *y,
+                         qs_value *dy) {
+    Sweep s = {.vm = vm};
+    qs_status r = QS_OK;
+    reach(&s, ny, y, nx, x);
+    for (int i = 0; i < nx && r == QS_OK; i++)
+        if (x[i]) r = arrive(&s, x[i], dx[i]);
+    for (uint32_t k = 0; k < s.n && r == QS_OK; k++)
+        if (s.visits[k].wanted && !is_one_of(s.visits[k].node, nx, x)) r = forward_node(&s, &s.visits[k]);
+    for (int i = 0; i < ny; i++) dy[i] = qs_nil();
+    if (r == QS_OK) r = take(&s, ny, y, dy);
+    done(&s);
+    return r;
+}
+
+qs_status qsweep_hand_out(qs_vm *vm, const Trace *t, qs_value *v) {
+    qs_value copy;
+    if (v->kind == QS_NIL) return t ? qsweep_zero(vm, t, v) : QS_OK;
+    if (v->kind != QS_ARRAY) return QS_OK;
+    Array *a = v->u.p;
+    if (a->hdr.refs > 1 || !a->contiguous || a->hdr.flags & ARRAY_KEPT || qbuf_shared(a->buf)) {
+        qs_value fn;
+        TRY(qvm_lookup_builtin(vm, "copy", &fn));
+        qs_status s = qvm_call(vm, fn, 1, v, 0, NULL, 1, &copy);
+        qval_release(vm, fn);
+        if (s != QS_OK) return s;
+        qval_release(vm, *v);
+        *v = copy;
+    }
+    if (t && t->kind == QS_ARRAY) qarr_keep(v->u.p, t->ndim);
+    return QS_OK;
+}

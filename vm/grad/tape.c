@@ -1,0 +1,205 @@
+/* tape.c -- traces, nodes, levels: the record.  What they are stands in tape.h. */
+#include "vm/grad/taping.h"
+
+#include <string.h>
+
+enum { MAX_LEVELS = 64 };
+
+static Tape *state(qs_vm *vm) { /* made on first use */
+    Machine *m = qvm(vm);
+    if (!m->tape) {
+        m->tape = qmem_alloc(&m->base, sizeof *m->tape);
+        m->base.before_write = qkeep_before_write;
+    }
+    return m->tape;
+}
+
+qs_status qtape_library(qs_vm *vm, const char *name, int nin, const qs_value *in, int nout, qs_value *out) {
+    (void)state(vm);
+    return qrule_call_named(vm, name, nin, in, nout, out);
+}
+
+/* -- levels -------------------------------------------------------------------------------------------------------- */
+qs_status qtape_begin(qs_vm *vm, GradLevel *l) {
+    Machine *m = qvm(vm);
+    if (state(vm)->depth == MAX_LEVELS)
+        return qerr_set(&m->base, QS_EVALUE, "derivatives are nested too deep (%d of them)", MAX_LEVELS);
+    *l = (GradLevel){m->tape->depth++, m->tape->serial + 1, m->grad_inside};
+    m->grad_inside = 0;
+    m->grad_levels |= (uint64_t)1 << l->depth;
+    return QS_OK;
+}
+
+void qtape_end(qs_vm *vm, const GradLevel *l) {
+    Machine *m = qvm(vm);
+    m->tape->depth = l->depth;
+    m->grad_inside = l->inside;
+    m->grad_levels &= ((uint64_t)1 << l->depth) - 1;
+}
+
+void qtape_close(qs_vm *vm) {
+    Machine *m = qvm(vm);
+    if (!m->tape) return;
+    m->base.before_write = NULL;
+    qmem_free(&m->base, m->tape->kept, m->tape->nbuckets * sizeof *m->tape->kept);
+    qmem_free(&m->base, m->tape, sizeof *m->tape);
+    m->tape = NULL;
+}
+
+/* -- nodes --------------------------------------------------------------------------------------------------------- */
+static size_t node_bytes(int nout) { return sizeof(GradNode) + (size_t)nout * sizeof(Trace); }
+
+static GradNode *new_node(qs_vm *vm, const GradRule *rule, void *data, int nin, int nout) {
+    Ctx *c = qvm_ctx(vm);
+    GradNode *n = qmem_alloc(c, node_bytes(nout));
+    n->refs = 1, n->nin = nin, n->nout = nout;
+    n->serial = ++qtape_state(vm)->serial;
+    n->rule = rule, n->data = data, n->at = qvm_here(vm);
+    n->in = nin ? qmem_alloc(c, (size_t)nin * sizeof(Trace *)) : NULL;
+    for (int i = 0; i < nout; i++) n->out[i].node = n;
+    return n;
+}
+
+static void free_node(qs_vm *vm, GradNode *n) {
+    Ctx *c = qvm_ctx(vm);
+    if (n->rule && n->rule->release) n->rule->release(vm, n);
+    for (int i = 0; i < n->nin; i++) qtape_release(vm, n->in[i]);
+    qmem_free(c, n->in, (size_t)n->nin * sizeof(Trace *));
+    qmem_free(c, n, node_bytes(n->nout));
+}
+
+/* A chain of thousands of nodes goes one by one, not each inside the one that held it. */
+void qtape_release(qs_vm *vm, Trace *t) {
+    Tape *tape = qtape_state(vm);
+    if (!t || --t->node->refs) return; /* t may lie behind a node without results, and is only asked for its node */
+    t->node->next = tape->dying;
+    tape->dying = t->node;
+    if (tape->burying) return;
+    tape->burying = true;
+    while (tape->dying) {
+        GradNode *n = tape->dying;
+        tape->dying = n->next;
+        free_node(vm, n);
+    }
+    tape->burying = false;
+}
+
+/* -- traces -------------------------------------------------------------------------------------------------------- */
+bool qtape_any(const qs_vm *vm, int n, const qs_value *v) {
+    for (int i = 0; i < n; i++)
+        if (qtape_is_recorded(vm, v[i])) return true;
+    return false;
+}
+
+void qtape_free_number(qs_vm *vm, Traced *t) {
+    qtape_release(vm, t->trace);
+    qval_release(vm, t->value);
+    qmem_free(qvm_ctx(vm), t, sizeof *t);
+}
+
+void qtape_free_array(qs_vm *vm, Array *a) {
+    if (a->hdr.flags & ARRAY_KEPT) qkeep_forget(vm, a);
+    qtape_release(vm, a->trace);
+    a->trace = NULL;
+}
+
+static qs_value attach_number(qs_vm *vm, qs_value v, Trace *t) {
+    Traced *x = qmem_alloc(qvm_ctx(vm), sizeof *x);
+    x->hdr = (Obj){1, QS_TRACED, 0, 0};
+    x->value = v;
+    x->trace = qtape_retain(t);
+    return qval_object(QS_TRACED, x);
+}
+
+qs_value qtape_attach(qs_vm *vm, qs_value v, Trace *t) {
+    if (v.kind == QS_NUM || v.kind == QS_COMPLEX) return attach_number(vm, v, t);
+    Array *a = v.u.p;
+    qtape_retain(t);
+    qtape_release(vm, a->trace);
+    a->trace = t;
+    return v;
+}
+
+/* Whether values of this form have derivatives, and which form these have. */
+static bool describe(qs_value v, Trace *t) {
+    const Array *a = v.u.p;
+    t->kind = (uint8_t)v.kind;
+    if (v.kind == QS_NUM || v.kind == QS_COMPLEX) return true;
+    if (v.kind != QS_ARRAY || !(qdtype_is_real((qs_dtype)a->dtype) || qdtype_is_complex((qs_dtype)a->dtype)))
+        return false;
+    t->dtype = a->dtype, t->rank = a->rank, t->ndim = a->ndim;
+    memcpy(t->dims, a->dims, sizeof t->dims);
+    return true;
+}
+
+static void drop_trace(qs_vm *vm, qs_value v) {
+    if (v.kind != QS_ARRAY || !qval_array(v)->trace) return;
+    qtape_release(vm, qval_array(v)->trace);
+    qval_array(v)->trace = NULL;
+}
+
+void qtape_record(qs_vm *vm, const GradRule *rule, void *data, int nin, Trace *const *in, int nout, qs_value *out) {
+    GradNode *n = new_node(vm, rule, data, nin, nout);
+    for (int i = 0; i < nin; i++)
+        if ((n->in[i] = in[i])) n->levels |= in[i]->node->levels;
+    for (int i = 0; i < nout; i++)
+        if (n->levels && describe(out[i], &n->out[i])) out[i] = qtape_attach(vm, out[i], &n->out[i]);
+        else drop_trace(vm, out[i]);
+    qtape_release(vm, &n->out[0]);
+}
+
+qs_value qtape_result(qs_vm *vm, GradNode *n, int i, qs_value kept) {
+    Array *view;
+    if (kept.kind != QS_ARRAY) return qtape_attach(vm, qval_retain(kept), &n->out[i]);
+    Array *a = kept.u.p;
+    int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
+    int ndim = qarr_shape(a, dims, strides);
+    if (qarr_alias(vm, a, ndim, dims, strides, a->offset, &view) != QS_OK) return qs_nil();
+    return qtape_attach(vm, qarr_value(view), &n->out[i]);
+}
+
+qs_status qtape_leaf(qs_vm *vm, const GradLevel *l, qs_value v, qs_value *out) {
+    GradNode *n = new_node(vm, NULL, NULL, 1, 1);
+    qs_value kept;
+    qs_status s = qtape_keep_plain(vm, v, &kept);
+    if (s == QS_OK && !describe(kept, &n->out[0])) {
+        qval_release(vm, kept);
+        s = qerr_set(qvm_ctx(vm), QS_ETYPE, "derivatives are taken to numbers and arrays of floats or complex numbers, "
+                     "not to %s", qval_type_name(vm, v));
+    }
+    if (s == QS_OK) {
+        Trace *t = qtape_trace(v);
+        n->levels = (uint64_t)1 << l->depth;
+        if (t && t->node->levels & qvm(vm)->grad_levels) n->in[0] = qtape_retain(t), n->levels |= t->node->levels;
+        *out = qtape_attach(vm, kept, &n->out[0]);
+    }
+    qtape_release(vm, &n->out[0]);
+    return s;
+}
+
+/* -- refusals ------------------------------------------------------------------------------------------------------ */
+qs_status qtape_refuse(qs_vm *vm, const char *what, const char *why) {
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s has no derivative: %s", what, why);
+}
+
+qs_status qtape_forbidden(qs_vm *vm) {
+    return qtape_refuse(vm, "this operation", "it reads an array on which a derivative depends, and nothing is known "
+                        "of how; write stop_gradient(…) around what counts as constant");
+}
+
+qs_status qtape_unwritten(qs_vm *vm) {
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "what a derivative is computed from is not written: write into copy(…)");
+}
+
+void qtape_settle(qs_vm *vm, qs_value *y) {
+    if (!qtape_trace(*y) || qtape_is_recorded(vm, *y)) return;
+    if (y->kind == QS_TRACED) {
+        qs_value plain = qval_retain(qtape_plain(*y));
+        qval_release(vm, *y);
+        *y = plain;
+    } else {
+        Array *a = y->u.p;
+        qtape_release(vm, a->trace);
+        a->trace = NULL;
+    }
+}

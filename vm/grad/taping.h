@@ -1,0 +1,42 @@
+/* taping.h -- private to this folder: what its files share beside tape.h. */
+#ifndef VM_TAPING_H
+#define VM_TAPING_H
+#include "vm/grad/tape.h"
+
+typedef struct Kept { struct Kept *next; Array *a; } Kept;
+
+typedef struct Tape { /* Machine.tape */
+    uint64_t serial;           /* of the node that was made last */
+    uint64_t sweeps;           /* begun so far */
+    int depth;                 /* levels that run */
+    GradNode *dying; bool burying; /* nodes whose count reached 0, until those above them are gone */
+    Kept **kept; size_t nkept, nbuckets; /* keep.c: snapshots by buffer */
+    struct Module *rules;      /* rule.c: stdlib/adjoints.q; NULL: nobody needed it */
+} Tape;
+static inline Tape *qtape_state(const qs_vm *vm) { return ((const Machine *)vm)->tape; }
+
+/* -- keep.c -------------------------------------------------------------------------------------------------------- */
+void qkeep_forget(qs_vm *vm, Array *a);                    /* a snapshot that goes */
+qs_status qkeep_before_write(Ctx *c, Buffer *b);           /* Ctx.before_write */
+
+/* -- sweep.c ------------------------------------------------------------------------------------------------------- */
+bool qsweep_owns(qs_value v);                              /* an array whose storage nobody else sees */
+
+/* -- rule.c -------------------------------------------------------------------------------------------------------- */
+/* A function of stdlib/adjoints.q; borrowed. */
+qs_status qrule_find(qs_vm *vm, const char *name, qs_value *out);
+/* A built-in or a rule called with arguments that may be traced: recorded by who needs it.  Owned. */
+qs_status qrule_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nout, qs_value *out);
+qs_status qrule_builtin(qs_vm *vm, const char *name, int nin, const qs_value *in, qs_value *out);
+qs_status qrule_call_named(qs_vm *vm, const char *name, int nin, const qs_value *in, int nout, qs_value *out);
+/* An operation whose adjoints the function fn gives: fn(args…, results…, adjoints of the results…).  Between the two,
+ * it runs; it may write into its arguments.  keeps: a letter for each argument, '|', one for each result: 'v' its
+ * contents are needed, 's' its shape and type only, 'z' a result that has no derivative.  Arguments without a letter
+ * count as v, results as the other; NULL: v for all.  With '*' before them fn gets the arguments as a list, and gives a
+ * list of their adjoints.  begin, then end with nout results, or drop. */
+typedef struct { void *rule; Trace **edges; int nin; const char *results; bool all; } RuleCall;
+qs_status qrule_begin(qs_vm *vm, qs_value fn, const char *keeps, int nin, const qs_value *in, int nout,
+                      RuleCall *call);
+qs_status qrule_end(qs_vm *vm, RuleCall *call, int nout, qs_value *out);
+void qrule_drop(qs_vm *vm, RuleCall *call);
+#endif

@@ -1,0 +1,397 @@
+/* gradient.c -- how a launch is differentiated: by another launch.
+ *
+ *     adjoints of what it has written ──► code of the gradient (lang/kernel/grad), once for a form and what is active
+ *     contents that were kept        ──► one launch, on the device of the first ──► adjoints of what entered
+ *
+ * The launch of a gradient is one like any other: it is recorded where its arrays are, so its own gradient is taken the
+ * same way, and so on. */
+#include "vm/launch/record.h"
+
+#include "lang/kernel/ir/kir.h"
+
+#include <math.h>
+#include <string.h>
+
+/* -- forms --------------------------------------------------------------------------------------------------------- */
+static GradientForm *find(Form *of, int which, const bool *active, size_t n) {
+    for (Form *f = of->gradients.first; f; f = f->next) {
+        GradientForm *g = (GradientForm *)f;
+        if (g->which == which && !memcmp(g->active, active, n)) return g;
+    }
+    return NULL;
+}
+
+static qs_status make_passes(qs_vm *vm, Form *of, GradientForm *g) {
+    const KGrad *k = &g->code;
+    g->pass = qarena_alloc(&g->base.arena, (size_t)(k->npasses + 1) * sizeof *g->pass);
+    for (int i = 0; i < k->npasses; i++) {
+        const KFunc *f = k->pass[i].func;
+        if (f->nparams > MAX_PARAMS)
+            return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s%s: its gradient has %d parameters, %d at most are possible",
+                            of->noun, f->name->s, f->nparams, MAX_PARAMS);
+        g->pass[i] = qform_new(vm, &g->base.gradients, sizeof(Form), of->noun);
+        g->pass[i]->of = &g->base;
+        qform_set(g->pass[i], 0, f);
+    }
+    return QS_OK;
+}
+
+/* A refusal is told when a derivative is asked for: until then nobody knows that it will be. */
+static qs_status make(qs_vm *vm, Form *of, int which, const bool *active, GradientForm *g) {
+    Ctx *c = qvm_ctx(vm);
+    const KFunc *f = of->version[which].func;
+    size_t n = (size_t)f->nparams;
+    g->base.of = of, g->which = which;
+    g->active = memcpy(qarena_alloc(&g->base.arena, n + 1), active, n);
+    qs_status s = kgrad_reverse(c, &g->base.arena, f, active, &g->code);
+    if (s == QS_OK) s = make_passes(vm, of, g);
+    if (s == QS_OK || s == QS_ENOMEM || s == QS_EINTERRUPT || s == QS_EINTERNAL) return s;
+    g->refused = true, g->why = c->err;
+    return qerr_clear(c), QS_OK;
+}
+
+qs_status qgradient_form(qs_vm *vm, Form *of, int which, const bool *active, GradientForm **out) {
+    if ((*out = find(of, which, active, (size_t)of->version[which].func->nparams))) return QS_OK;
+    *out = qform_new(vm, &of->gradients, sizeof **out, of->noun);
+    qs_status s = make(vm, of, which, active, *out);
+    if (s != QS_OK) qform_drop_first(vm, &of->gradients);
+    return s;
+}
+
+/* -- the launches -------------------------------------------------------------------------------------------------- */
+typedef struct {
+    Run run;
+    const GradNode *node;
+    const Recorded *rec;
+    const KGrad *code;
+    int64_t room[4];
+    Array *contents[MAX_PARAMS]; /* of what entered: as it was, a copy that is changed, or what nobody reads */
+    Array *adjoint[MAX_PARAMS];  /* of what is active */
+    Array *extra[MAX_PARAMS];
+} Gradient;
+
+static DevArg *bind_array(Gradient *g, int i, Array *a, int rank, const int64_t *dims) {
+    DevArg *arg = qbind_array(&g->run.bound, i, a, qlaunch_func(&g->run)->params[i].written ? QS_READWRITE : QS_READ);
+    int64_t step = 1;
+    arg->rank = rank;
+    for (int d = rank - 1; d >= 0; d--) arg->dims[d] = dims[d], arg->strides[d] = step, step *= dims[d];
+    return arg;
+}
+
+/* As it was bound; what was copied since is packed. */
+static void bind_contents(Gradient *g, int i, bool packed) {
+    const RecordedParam *p = &g->rec->param[i];
+    DevArg *arg = bind_array(g, i, g->contents[i], p->rank, p->extent);
+    for (int d = 0; !packed && d < p->rank; d++) arg->strides[d] = p->extent[p->rank + d];
+}
+
+static void bind_extra(Gradient *g, int i) {
+    const KExtra *x = &g->code->extra[i];
+    const RecordedParam *p = &g->rec->param[x->which];
+    int at = g->code->first_extra + i;
+    int64_t count = g->extra[i] ? (int64_t)g->extra[i]->count : 0;
+    g->run.bound.origin[at] = (Origin){qs_nil(), 0};
+    switch ((KExtraKind)x->kind) {
+    case KX_EXTENT: qbind_number(&g->run.bound, at, (uint64_t)g->rec->launch.domain[x->which], 8); break;
+    case KX_ROOM: qbind_number(&g->run.bound, at, (uint64_t)g->room[x->which], 8); break;
+    case KX_AFTER: bind_array(g, at, g->extra[i], p->rank, p->extent); break;
+    case KX_COUNT: case KX_TAPE: bind_array(g, at, g->extra[i], 1, &count); break;
+    }
+}
+
+static qs_status bind(Run *run) {
+    static const int64_t one[] = {1};
+    Gradient *g = (Gradient *)run;
+    for (int i = 0; i < g->rec->n; i++) {
+        const RecordedParam *p = &g->rec->param[i];
+        int adjoint = g->code->param[i].adjoint;
+        bool changed = g->code->param[i].changed;
+        if (p->array) bind_contents(g, i, changed);
+        else qbind_number(&run->bound, i, p->bits, p->size), run->bound.origin[i] = p->origin;
+        if (adjoint < 0) continue;
+        bind_array(g, adjoint, g->adjoint[i], p->array ? p->rank : 1, p->array ? p->extent : one);
+    }
+    for (int i = 0; i < g->code->nextra; i++) bind_extra(g, i);
+    return QS_OK;
+}
+
+/* -- adjoints of what was written ---------------------------------------------------------------------------------- */
+static qs_status zeros(qs_vm *vm, const Shape *s, bool covered, Array **out) {
+    TRY(qarr_new(vm, s->dtype, s->rank, s->dims, !covered, out));
+    return qarr_keep(*out, s->ndim), QS_OK;
+}
+
+/* Numbers that the program took out of an array of results. */
+static qs_status put_numbers(Gradient *g, int param, const qs_value *dy) {
+    const Recorded *rec = g->rec;
+    int64_t *element = qmem_alloc(qvm_ctx(g->run.vm), (size_t)rec->nout * sizeof *element);
+    qs_value *number = qmem_alloc(qvm_ctx(g->run.vm), (size_t)rec->nout * sizeof *number);
+    int n = 0;
+    for (int k = 0; k < rec->nout; k++)
+        if (rec->out[k].param == param && dy[k].kind != QS_NIL) element[n] = rec->out[k].element, number[n++] = dy[k];
+    Shape shape = qrecord_shape(&rec->param[param]);
+    qs_status s = qpiece_put(g->run.vm, &shape, n, element, number, &g->adjoint[param]);
+    qmem_free(qvm_ctx(g->run.vm), element, (size_t)rec->nout * sizeof *element);
+    qmem_free(qvm_ctx(g->run.vm), number, (size_t)rec->nout * sizeof *number);
+    return s;
+}
+
+/* Nobody else refers to it, and the sweep lets it go afterwards (vm/grad/sweep.c): it is changed where it lies. */
+static bool is_spare(qs_value v, const Shape *s) {
+    const Array *a = v.kind == QS_ARRAY ? v.u.p : NULL;
+    return a && a->hdr.refs == 1 && a->hdr.flags == 0 && !a->trace && a->contiguous && a->dtype == s->dtype &&
+           a->rank == s->rank && !memcmp(a->dims, s->dims, (size_t)s->rank * sizeof *s->dims) && a->buf->home < 0 &&
+           !qbuf_shared(a->buf);
+}
+
+/* An adjoint that is not changed is read where it lies. */
+static bool is_ready(const Gradient *g, int param, qs_value v, const Shape *s) {
+    const Array *a = v.kind == QS_ARRAY ? v.u.p : NULL;
+    bool changed = false;
+    for (int i = 0; i < g->code->npasses; i++)
+        changed |= g->code->pass[i].func->params[g->code->param[param].adjoint].written;
+    return !changed && a && a->contiguous && a->dtype == s->dtype && a->rank == s->rank &&
+           !memcmp(a->dims, s->dims, (size_t)s->rank * sizeof *s->dims);
+}
+
+static qs_status open_adjoint_of(Gradient *g, int param, qs_value dy) {
+    Shape s = qrecord_shape(&g->rec->param[param]);
+    if (!is_spare(dy, &s) && !is_ready(g, param, dy, &s)) return qpiece_copy(g->run.vm, dy, &s, &g->adjoint[param]);
+    return g->adjoint[param] = qval_array(qval_retain(dy)), QS_OK;
+}
+
+static qs_status open_written(Gradient *g, int param, const qs_value *dy) {
+    const Recorded *rec = g->rec;
+    for (int k = 0; k < rec->nout; k++)
+        if (rec->out[k].param == param && rec->out[k].element < 0 && dy[k].kind != QS_NIL)
+            return open_adjoint_of(g, param, dy[k]);
+    return put_numbers(g, param, dy);
+}
+
+/* Each position stores an element, and each element has a position. */
+static bool is_covered(const Gradient *g, int param) {
+    const RecordedParam *a = &g->rec->param[param];
+    const Launch *l = &g->rec->launch;
+    uint8_t stored = g->code->param[param].stored;
+    if (stored != KSTORED_OWN || a->rank != l->rank) return stored == KSTORED_ALL;
+    return !memcmp(a->extent, l->domain, (size_t)a->rank * sizeof *a->extent);
+}
+
+static qs_status open_adjoint(Gradient *g, int i, const qs_value *dy) {
+    static const Shape one = {.ndim = 1, .rank = 1, .dims = {1}};
+    const RecordedParam *p = &g->rec->param[i];
+    if (p->array && p->written) return open_written(g, i, dy);
+    Shape s = p->array ? qrecord_shape(p) : one;
+    if (p->array) return zeros(g->run.vm, &s, is_covered(g, i), &g->adjoint[i]);
+    s.dtype = (qs_dtype)g->rec->form->version[g->rec->which].func->params[i].dtype;
+    return zeros(g->run.vm, &s, false, &g->adjoint[i]);
+}
+
+/* -- contents, and what the passes want besides -------------------------------------------------------------------- */
+static qs_status vector(qs_vm *vm, qs_dtype d, int64_t n, bool zeroed, Array **out) {
+    return qarr_new(vm, d, 1, &n, zeroed, out);
+}
+
+static qs_status changed_copy(Gradient *g, int i) {
+    const RecordedParam *p = &g->rec->param[i];
+    Shape s = qrecord_shape(p);
+    s.dtype = (qs_dtype)p->contents->dtype;
+    if (g->contents[i]) qarr_release(g->run.vm, g->contents[i]);
+    g->contents[i] = NULL;
+    return qpiece_copy(g->run.vm, qval_object(QS_ARRAY, p->contents), &s, &g->contents[i]);
+}
+
+/* Where nobody reads elements, any array will do; one that only is written wants room. */
+static qs_status open_contents(Gradient *g, int i) {
+    const RecordedParam *p = &g->rec->param[i];
+    const KFunc *of = g->rec->form->version[g->rec->which].func;
+    const KGradParam *k = &g->code->param[i];
+    if (!p->array || (k->changed && p->contents)) return QS_OK;
+    qs_dtype d = (qs_dtype)of->params[i].dtype;
+    Shape s = qrecord_shape(p);
+    if (k->changed) return qarr_new(g->run.vm, d, s.rank, s.dims, true, &g->contents[i]);
+    if (!p->contents) return vector(g->run.vm, d, 1, true, &g->contents[i]);
+    p->contents->hdr.refs++;
+    return g->contents[i] = p->contents, QS_OK;
+}
+
+static qs_status open_extra(Gradient *g, int i) {
+    const KExtra *x = &g->code->extra[i];
+    const RecordedParam *p = &g->rec->param[x->which];
+    qs_value v;
+    if (x->kind == KX_COUNT) return vector(g->run.vm, QS_I64, 1, true, &g->extra[i]);
+    if (x->kind == KX_TAPE) return vector(g->run.vm, QS_B1, 1, true, &g->extra[i]); /* until its size is known */
+    if (x->kind != KX_AFTER) return QS_OK;
+    v = qtape_result(g->run.vm, (GradNode *)(uintptr_t)g->node, p->output, qval_object(QS_ARRAY, p->after));
+    g->extra[i] = qval_array(v);
+    if (g->extra[i]->contiguous) return QS_OK;
+    Shape s = qrecord_shape(p);
+    s.dtype = (qs_dtype)p->after->dtype, g->extra[i] = NULL;
+    qs_status st = qpiece_copy(g->run.vm, v, &s, &g->extra[i]);
+    return qval_release(g->run.vm, v), st;
+}
+
+static qs_status open(Gradient *g, const qs_value *dy) {
+    memcpy(g->room, g->code->room, sizeof g->room);
+    for (int i = 0; i < g->rec->n; i++) {
+        TRY(open_contents(g, i));
+        if (g->rec->param[i].active) TRY(open_adjoint(g, i, dy));
+    }
+    for (int i = 0; i < g->code->nextra; i++) TRY(open_extra(g, i));
+    return QS_OK;
+}
+
+static double positions_of(const Launch *l) {
+    double n = 1;
+    for (int d = 0; d < l->rank; d++) n *= (double)l->domain[d];
+    return n;
+}
+
+static qs_status too_large(Gradient *g, double bytes) {
+    return qerr_at(qvm_ctx(g->run.vm), QS_ENOMEM, g->node->at,
+                   "the gradient of %s%s would keep %.3g GB of what its turns compute", g->rec->form->noun,
+                   g->rec->form->version[g->rec->which].func->name->s, bytes / 1e9);
+}
+
+/* Tapes get their size once it is known. */
+static qs_status open_tapes(Gradient *g) {
+    double positions = positions_of(&g->rec->launch);
+    for (int i = 0; i < g->code->nextra; i++) {
+        const KExtra *x = &g->code->extra[i];
+        if (x->kind != KX_TAPE) continue;
+        qs_dtype d = (qs_dtype)g->code->pass[0].func->params[g->code->first_extra + i].dtype;
+        double n = fmax(positions * (double)g->room[x->which], 1), bytes = n * (double)qdtype_size(d);
+        if (bytes > 0x1p46) return too_large(g, bytes);
+        qarr_release(g->run.vm, g->extra[i]), g->extra[i] = NULL;
+        TRY(vector(g->run.vm, d, (int64_t)n, false, &g->extra[i]));
+    }
+    return QS_OK;
+}
+
+static qs_status read_counts(Gradient *g) {
+    for (int i = 0; i < g->code->nextra; i++) {
+        const void *p;
+        if (g->code->extra[i].kind != KX_COUNT) continue;
+        TRY(qarr_read(g->run.vm, g->extra[i], &p));
+        g->room[g->code->extra[i].which] = *(const int64_t *)p;
+    }
+    return QS_OK;
+}
+
+static void close(Gradient *g) {
+    for (int i = 0; i < g->rec->n; i++) {
+        if (g->contents[i]) qarr_release(g->run.vm, g->contents[i]);
+        if (g->adjoint[i]) qarr_release(g->run.vm, g->adjoint[i]);
+    }
+    for (int i = 0; i < g->code->nextra; i++)
+        if (g->extra[i]) qarr_release(g->run.vm, g->extra[i]);
+}
+
+/* -- passes -------------------------------------------------------------------------------------------------------- */
+static void set_launch(Gradient *g, const KGradPass *pass) {
+    Run *r = &g->run;
+    r->launch = g->rec->launch;
+    if (pass->over >= 0) {
+        const RecordedParam *a = &g->rec->param[pass->over];
+        r->launch = (Launch){.rank = pass->func->rank, .any_block = true};
+        for (int d = 0; d < r->launch.rank; d++) r->launch.domain[d] = a->extent[pass->axis[d]], r->launch.block[d] = 1;
+    }
+    r->positions = positions_of(&r->launch);
+    r->steps = r->form->version[0].nloops ? (double)INFINITY : r->positions * qlaunch_func(r)->nins;
+}
+
+static qs_status run_pass(Gradient *g, int i) {
+    Run *r = &g->run;
+    const KGradPass *pass = &g->code->pass[i];
+    for (int k = 0; pass->again && k < g->rec->n; k++)
+        if (g->code->param[k].changed && g->rec->param[k].contents) TRY(changed_copy(g, k));
+    r->form = g->rec->gradient->pass[i], r->which = 0, r->optional = true, r->chosen = false;
+    r->device = g->rec->device, r->bind = bind, r->fit = NULL, r->unrecorded = false, r->fault.message = 0;
+    set_launch(g, pass);
+    if (r->positions == 0) return QS_OK;
+    TRY(g->rec->row && qrow_is_small(r) ? qrow_run(r) : qlaunch_run(r));
+    if (!r->fault.message) return qrecord_end(r, 0, NULL);
+    qrecord_drop(r);
+    return qlaunch_fault(r, (Where){qlaunch_func(r)->src, r->fault.pos});
+}
+
+static qs_status run_passes(Gradient *g) {
+    bool open = false;
+    for (int i = 0; i < g->code->npasses; i++) {
+        if (!g->code->pass[i].counts && !open) {
+            TRY(read_counts(g));
+            TRY(open_tapes(g));
+            open = true;
+        }
+        TRY(run_pass(g, i));
+    }
+    return QS_OK;
+}
+
+/* -- the rule ------------------------------------------------------------------------------------------------------ */
+static void begin(Gradient *g, qs_vm *vm, const GradNode *n) {
+    g->run.vm = vm, g->node = n, g->rec = n->data, g->code = &g->rec->gradient->code;
+    memset(g->contents, 0, (size_t)g->rec->n * sizeof *g->contents);
+    memset(g->adjoint, 0, (size_t)g->rec->n * sizeof *g->adjoint);
+    memset(g->extra, 0, (size_t)g->code->nextra * sizeof *g->extra);
+}
+
+/* i times a number. */
+static qs_status imaginary(qs_vm *vm, qs_value x, qs_value *out) {
+    qs_status s = qrow_apply(vm, EL_complex, 2, (qs_value[]){qs_num(0), x}, out);
+    return qval_release(vm, x), s;
+}
+
+/* What the number of a parameter contributes: itself, an imaginary part, an element. */
+static qs_status give_number(qs_vm *vm, const RecordedParam *p, Array *adjoint, qs_value *out) {
+    qs_value v;
+    Array *a;
+    TRY(qpiece_take(vm, adjoint, 0, &v));
+    if (p->origin.from.kind != QS_ARRAY && p->origin.part) return imaginary(vm, v, out);
+    if (p->origin.from.kind != QS_ARRAY) return *out = v, QS_OK;
+    const Array *from = qval_array(p->origin.from);
+    Shape s = {.dtype = (qs_dtype)adjoint->dtype, .ndim = from->ndim, .rank = from->rank};
+    memcpy(s.dims, from->dims, sizeof s.dims);
+    qs_status st = qpiece_put(vm, &s, 1, (int64_t[]){p->origin.part}, &v, &a);
+    qval_release(vm, v);
+    if (st == QS_OK) *out = qarr_value(a);
+    return st;
+}
+
+static qs_status give(Gradient *g, qs_value *dx) {
+    for (int i = 0; i < g->rec->n; i++) {
+        const RecordedParam *p = &g->rec->param[i];
+        if (p->input < 0 || !g->node->in[p->input]) continue;
+        if (!p->array) TRY(give_number(g->run.vm, p, g->adjoint[i], &dx[p->input]));
+        else dx[p->input] = qarr_value(g->adjoint[i]), g->adjoint[i] = NULL;
+    }
+    return QS_OK;
+}
+
+static bool all_zero(const Recorded *rec, const qs_value *dy) {
+    for (int k = 0; k < rec->nout; k++)
+        if (dy[k].kind != QS_NIL) return false;
+    return true;
+}
+
+static qs_status refusal(qs_vm *vm, const GradNode *n, const GradientForm *f) {
+    Ctx *c = qvm_ctx(vm);
+    c->err = f->why;
+    return qerr_place(c, n->at), f->why.status;
+}
+
+static qs_status reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
+    const Recorded *rec = n->data;
+    Gradient g; /* too large to be cleared each time */
+    if (all_zero(rec, dy)) return QS_OK;
+    if (rec->gradient->refused) return refusal(vm, n, rec->gradient);
+    begin(&g, vm, n);
+    qs_status s = open(&g, dy);
+    if (s == QS_OK) s = run_passes(&g);
+    if (s == QS_OK) s = give(&g, dx);
+    return close(&g), s;
+}
+
+static void release(qs_vm *vm, GradNode *n) { qrecord_free(vm, n->data); }
+
+const GradRule qgradient_rule = {.name = "a launch", .reverse = reverse, .release = release};

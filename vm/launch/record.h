@@ -1,0 +1,73 @@
+/* record.h -- private to the launch: what was launched while a tape recorded, and how that is differentiated.
+ *
+ *     record.c     a Run becomes a node of the tape: its parameters, what was written
+ *     gradient.c   the rule of such nodes: the code of the gradient, made once for a form; its launch
+ *     row.c        operators and functions of elements: their rows as forms
+ *     piece.c      small rules: a copy, elements taken out of an array and put into one
+ *
+ * Of the arrays that enter a launch the gradient wants few again.  So its code is made when the launch is recorded; it
+ * says whose contents it reads, and only these are kept (vm/grad/keep.c), of all others the trace and the shape. */
+#ifndef VM_RECORD_H
+#define VM_RECORD_H
+#include "lang/kernel/elem/elem.h"
+#include "lang/kernel/grad/grad.h"
+#include "vm/launch/piece.h"
+#include "vm/launch/run.h"
+
+/* Small, for a program of numbers and short vectors makes as many as it has operations. */
+typedef struct {
+    uint64_t bits; uint8_t size; /* of a number */
+    bool array, written, active;
+    uint8_t rank, own_rank, own_ndim, dtype; /* of an array: as it was bound, and of its adjoint */
+    int64_t *extent;           /* extents and strides as it was bound, then extents of the adjoint */
+    Array *contents, *after;   /* as they were, and became; NULL: the gradient does not read them */
+    Origin origin;             /* of a number that is traced, owned; otherwise nil */
+    int input, output;         /* of the node; -1: none */
+} RecordedParam;
+
+typedef struct { int param; int64_t element; } RecordedOut; /* element -1: the array */
+
+/* Its passes are forms of their own, of which gradients are taken as of any other: base.gradients, last one first. */
+typedef struct GradientForm {
+    Form base;
+    int which;                 /* version of the form around it */
+    bool *active;              /* parameters that it was made for */
+    KGrad code;
+    Form **pass;
+    bool told;                 /* --explain has said what it keeps */
+    bool refused;              /* there is none, and why */
+    ErrorState why;
+} GradientForm;
+
+typedef struct Recorded {
+    Form *form;
+    int which;
+    Launch launch;
+    Device *device;            /* NULL: to be chosen */
+    bool row;                  /* of elem.def, which the evaluator may run */
+    GradientForm *gradient;
+    int n, nin, nout;
+    RecordedParam *param;
+    Trace **in;                /* until the node is made */
+    RecordedOut *out, first[2]; /* out: these, when there are no more */
+    size_t size;               /* of the block in which all this lies */
+} Recorded;
+
+static inline Shape qrecord_shape(const RecordedParam *p) {
+    Shape s = {.dtype = (qs_dtype)p->dtype, .ndim = p->own_ndim, .rank = p->own_rank};
+    for (int d = 0; d < s.rank; d++) s.dims[d] = p->extent[2 * p->rank + d];
+    return s;
+}
+
+/* -- gradient.c ---------------------------------------------------------------------------------------------------- */
+qs_status qgradient_form(qs_vm *vm, Form *of, int which, const bool *active, GradientForm **out);
+extern const GradRule qgradient_rule; /* data: a Recorded */
+
+/* -- record.c ------------------------------------------------------------------------------------------------------ */
+void qrecord_free(qs_vm *vm, Recorded *rec);
+
+/* -- row.c --------------------------------------------------------------------------------------------------------- */
+/* Whether to run it by the evaluator, for so few elements that a launch, or compiling, takes longer; and doing it. */
+bool qrow_is_small(Run *r);
+qs_status qrow_run(Run *r);
+#endif
