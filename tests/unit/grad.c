@@ -248,6 +248,14 @@ static void gathered(void) {
           V(d.y, 8), INT(8));
 }
 
+/* Values that are used twice, sixty deep: to look at each path would take for ever. */
+static void deep(void) {
+    char body[4096] = "s = x[pos]*x[mod(pos+1,8)]\n", text[5000];
+    for (int i = 0; i < 60; i++) strcat(body, "s = 0.4*s*s + 0.3*s + 0.1\n");
+    snprintf(text, sizeof text, KERNEL("x : vec'safe, y : vec, a : scalar, pos : int", "%sy[pos] = s*a*x[pos+1]"), body);
+    TRY_0(text, 8, V(d.x, 8), V(d.y, 8), NUM(0.3));
+}
+
 /* A sum over a block in shared memory: phases go back one by one. */
 static void shared(void) {
     const char *text = KERNEL("x : vec, y : vec, pos : int, blkpos : int, blkdim : int",
@@ -261,6 +269,6 @@ static void shared(void) {
 int main(void) {
     fill(d.x, N * N, 0.9, 1), fill(d.y, N * N, 0.9, 2), fill(d.w, N * N, 0.9, 3);
     straight(), loops(), jumps(), many_turns(), overwritten(), in_order(), borders(), indirect();
-    private_arrays(), vectors(), complex_numbers(), functions(), gathered(), shared();
+    private_arrays(), vectors(), complex_numbers(), functions(), gathered(), shared(), deep();
     return check_done();
 }

@@ -19,7 +19,7 @@
 
 #include "lang/kernel/ir/affine.h"
 
-enum { SITES = 64, FACTORS = 4, DEPTH = 40, LOOPS = 32, COST = 250, FEW = 64 };
+enum { SITES = 64, FACTORS = 4, LOOPS = 32, VISITS = 256, COST = 250, FEW = 64 };
 
 /* coordinate = sign * var + rest; var: a POS or FOR of f; 0: the coordinate is fixed */
 typedef struct { KRef var; int64_t sign; Affine rest; } Solved;
@@ -57,14 +57,17 @@ static KRef uncast(const KFunc *f, KRef r) {
     return r;
 }
 
-static bool depends(const KFunc *f, KRef r, uint8_t op, int depth) { /* on a POS, or FOR */
+static bool depends_on(const KFunc *f, KRef r, uint8_t op, int *left) {
     const KIns *i = &f->ins[r];
     if (!r) return false;
-    if (i->op == op || depth == 0) return true;
+    if (i->op == op || --*left < 0) return true;
     if (kir_ops[i->op].effect != KE_PURE && i->op != K_FOR) return true;
-    for (int k = 0; k < 3; k++)
-        if (depends(f, i->arg[k], op, depth - 1)) return true;
-    return false;
+    return depends_on(f, i->a, op, left) || depends_on(f, i->b, op, left) || depends_on(f, i->c, op, left);
+}
+
+static bool depends(const KFunc *f, KRef r, uint8_t op) { /* on a POS, or FOR; or it is not easily seen */
+    int left = VISITS;
+    return depends_on(f, r, op, &left);
 }
 
 static bool by_one(const KFunc *f, KRef loop) {
@@ -97,7 +100,7 @@ static bool solve_for(const Gather *v, Site *s, int d, const Affine *sum, uint8_
 
 static bool has_op(const Gather *v, const Affine *a, uint8_t op) {
     for (int i = 0; i < a->n; i++)
-        if (depends(v->f, a->term[i].ref, op, DEPTH)) return true;
+        if (depends(v->f, a->term[i].ref, op)) return true;
     return false;
 }
 
@@ -146,11 +149,12 @@ static bool is_computable(Gather *v, KRef r, int *left) {
 }
 
 /* Work that the way back does once for a position, and that would be done for each of many elements. */
-static bool is_dear(Gather *v, KRef r, int depth) {
+static bool is_dear(Gather *v, KRef r) {
     const KIns *i = ins(v, r);
-    if (!r || depth == 0) return false;
-    if (i->op == K_MATH && i->flag != MF_sqrt && !depends(v->f, r, K_FOR, DEPTH)) return true;
-    return is_dear(v, i->a, depth - 1) || is_dear(v, i->b, depth - 1) || is_dear(v, i->c, depth - 1);
+    if (!r || v->when[r] == v->now) return false; /* it was looked at */
+    v->when[r] = v->now;
+    if (i->op == K_MATH && i->flag != MF_sqrt && !depends(v->f, r, K_FOR)) return true;
+    return is_dear(v, i->a) || is_dear(v, i->b) || is_dear(v, i->c);
 }
 
 static bool surroundings_are_known(Gather *v, KRef at, int *left) {
@@ -161,7 +165,7 @@ static bool surroundings_are_known(Gather *v, KRef at, int *left) {
         if (b->op == K_LOOP) return false;
         for (int k = 0; k < 3; k++)
             if (!is_computable(v, b->arg[k], left)) return false;
-        if (b->op == K_FOR && (depends(v->f, b->a, K_POS, DEPTH) || depends(v->f, b->b, K_POS, DEPTH))) return false;
+        if (b->op == K_FOR && (depends(v->f, b->a, K_POS) || depends(v->f, b->b, K_POS))) return false;
     }
     return true;
 }
@@ -170,9 +174,9 @@ static void take_factors(const Gather *v, Site *s) {
     s->value = ins(v, s->at)->b;
     while (s->nfactors < FACTORS) {
         const KIns *i = ins(v, s->value);
-        bool first = i->op == K_MUL && !depends(v->f, i->a, K_POS, DEPTH) && !depends(v->f, i->a, K_FOR, DEPTH);
-        bool second = (i->op == K_MUL || i->op == K_DIV) && !depends(v->f, i->b, K_POS, DEPTH) &&
-                      !depends(v->f, i->b, K_FOR, DEPTH);
+        bool first = i->op == K_MUL && !depends(v->f, i->a, K_POS) && !depends(v->f, i->a, K_FOR);
+        bool second = (i->op == K_MUL || i->op == K_DIV) && !depends(v->f, i->b, K_POS) &&
+                      !depends(v->f, i->b, K_FOR);
         if (!first && !second) return;
         s->factor[s->nfactors].op = i->op, s->factor[s->nfactors++].by = second ? i->b : i->a;
         s->value = second ? i->a : i->b;
@@ -197,7 +201,8 @@ static bool can_gather(Gather *v, Site *s) {
     if (!take_apart(v, s) || !is_computable(v, i->b, &left) || !is_computable(v, i->c, &left)) return false;
     if (!surroundings_are_known(v, s->at, &left)) return false;
     if (is_reduction(v, s)) return false;
-    if (kir_loop_around(v->f, s->at) && is_dear(v, i->b, DEPTH)) return false;
+    v->now++;
+    if (kir_loop_around(v->f, s->at) && is_dear(v, i->b)) return false;
     take_factors(v, s);
     return true;
 }
@@ -364,13 +369,13 @@ static void add_site(Gather *v, Site *s) {
 static bool go_together(const Gather *v, const Site *a, const Site *b) {
     if (v->f->regions[a->at].around != v->f->regions[b->at].around) return false;
     for (int d = 0; d < v->rank; d++)
-        if (a->by[d].var && !kindex_same(v->f, a->coord[d], b->coord[d], DEPTH)) return false;
+        if (a->by[d].var && !kindex_same(v->f, a->coord[d], b->coord[d])) return false;
     return true;
 }
 
 static bool same_place(const Gather *v, const Site *a, const Site *b) {
     for (int d = 0; d < v->rank; d++)
-        if (!a->by[d].var && !kindex_same(v->f, a->coord[d], b->coord[d], DEPTH)) return false;
+        if (!a->by[d].var && !kindex_same(v->f, a->coord[d], b->coord[d])) return false;
     return true;
 }
 
@@ -378,7 +383,7 @@ static bool same_sum(const Gather *v, const Site *a, const Site *b) {
     if (a->nfactors != b->nfactors || !same_place(v, a, b)) return false;
     for (int k = 0; k < a->nfactors; k++) {
         if (a->factor[k].op != b->factor[k].op) return false;
-        if (!kindex_same(v->f, a->factor[k].by, b->factor[k].by, DEPTH)) return false;
+        if (!kindex_same(v->f, a->factor[k].by, b->factor[k].by)) return false;
     }
     return true;
 }
@@ -499,14 +504,13 @@ static Gather *begin(const KGrading *s, const KFunc *f) {
 
 /* -- rows ---------------------------------------------------------------------------------------------------------- */
 /* A test beside the position itself: in a row there is no interior without it. */
-static bool tests_neighbours(const Gather *v, KRef r, int depth) {
+static bool tests_neighbours(Gather *v, KRef r) {
     const KIns *i = ins(v, r);
-    if (!r || depth == 0) return false;
+    if (!r || v->when[r] == v->now) return false;
+    v->when[r] = v->now;
     bool test = (i->op == K_BOUND || i->op == K_INB) && ins(v, uncast(v->f, i->a))->op != K_POS;
-    if (test && depends(v->f, i->a, K_POS, DEPTH)) return true;
-    for (int k = 0; k < 3; k++)
-        if (tests_neighbours(v, i->arg[k], depth - 1)) return true;
-    return false;
+    if (test && depends(v->f, i->a, K_POS)) return true;
+    return tests_neighbours(v, i->a) || tests_neighbours(v, i->b) || tests_neighbours(v, i->c);
 }
 
 static bool can_sum_up(Gather *v, Site *s) {
@@ -514,8 +518,9 @@ static bool can_sum_up(Gather *v, Site *s) {
     const KIns *i = ins(v, s->at);
     v->now++;
     s->value = i->b;
-    if (tests_neighbours(v, i->b, DEPTH) || tests_neighbours(v, i->c, DEPTH)) return false;
-    return !depends(v->f, i->a, K_POS, DEPTH) && is_computable(v, i->a, &left) && is_computable(v, i->b, &left) &&
+    if (tests_neighbours(v, i->b) || tests_neighbours(v, i->c)) return false;
+    v->now++;
+    return !depends(v->f, i->a, K_POS) && is_computable(v, i->a, &left) && is_computable(v, i->b, &left) &&
            is_computable(v, i->c, &left) && surroundings_are_known(v, s->at, &left);
 }
 

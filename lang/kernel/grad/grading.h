@@ -60,13 +60,12 @@ KFunc *kgrad_shell(const KGrading *s); /* an empty function with the common para
 typedef KRef KUse(void *ud, KRef r);
 KRef kindex_packed(KFunc *g, const KFunc *f, const KIns *i, KUse *use, void *ud);
 
-enum { KINDEX_DEPTH = 40 }; /* of expressions that are looked at */
 /* By dimension of the array: the coordinate in the index of the LOAD, STORE or ATOMIC i; 0: zero; false: it has another
  * form. */
 #define KINDEX_ONE UINT32_MAX /* the coordinate 1, where its row has no instruction */
 bool kindex_coords(const KFunc *f, const KIns *i, KRef *out);
-bool kindex_same(const KFunc *f, KRef a, KRef b, int depth);  /* surely the same value */
-bool kindex_is_fixed(const KFunc *f, KRef r, int depth);      /* position and launch determine it */
+bool kindex_same(const KFunc *f, KRef a, KRef b);  /* surely the same value */
+bool kindex_is_fixed(const KFunc *f, KRef r);      /* position and launch determine it, in few instructions */
 /* What a position touches at a and at b, LOADs or STOREs of one array, are surely different elements.  again: also in
  * different turns of a loop around both. */
 bool kindex_apart(const KFunc *f, KRef a, KRef b, bool again);

@@ -8,17 +8,26 @@
 #include "lang/kernel/grad/grading.h"
 #include "lang/kernel/ir/affine.h"
 
-enum { DEPTH = 40 };
+enum { DEPTH = 40, VISITS = 256 /* a value that is used twice is visited twice */ };
 
-typedef struct { KFunc *g; const KFunc *f; uint64_t param; KUse *use; void *ud; uint32_t pos; } Pack;
+typedef struct {
+    KFunc *g;
+    const KFunc *f;
+    uint64_t param;
+    KUse *use;
+    void *ud;
+    uint32_t pos;
+    bool *strided;  /* by instruction of f: it names a STRIDE of the array */
+    KRef *done;
+} Pack;
 
-static bool has_stride(const Pack *p, KRef r, int depth) {
-    const KIns *i = &p->f->ins[r];
-    if (!r || depth == 0) return false;
-    if (i->op == K_STRIDE) return i->imm >> 8 == p->param;
-    for (int k = 0; k < 3 && kir_ops[i->op].effect == KE_PURE; k++)
-        if (has_stride(p, i->arg[k], depth - 1)) return true;
-    return false;
+static void find_strided(Pack *p, KRef last) {
+    for (KRef r = 1; r <= last; r++) {
+        const KIns *i = &p->f->ins[r];
+        if (i->op == K_STRIDE) p->strided[r] = i->imm >> 8 == p->param;
+        else if (kir_ops[i->op].effect == KE_PURE)
+            p->strided[r] = p->strided[i->a] || p->strided[i->b] || p->strided[i->c];
+    }
 }
 
 static KRef stride(const Pack *p, int axis) {
@@ -30,18 +39,21 @@ static KRef stride(const Pack *p, int axis) {
     return n;
 }
 
-static KRef packed(const Pack *p, KRef r, int depth) {
+static KRef packed(const Pack *p, KRef r) {
     const KIns *i = &p->f->ins[r];
-    if (!r) return 0;
-    if (!has_stride(p, r, depth)) return p->use(p->ud, r);
-    if (i->op == K_STRIDE) return stride(p, (int)(i->imm & 255));
-    KRef a = packed(p, i->a, depth - 1), b = packed(p, i->b, depth - 1), c = packed(p, i->c, depth - 1);
-    return kir_copy(p->g, i, a, b, c);
+    if (!p->strided[r]) return r ? p->use(p->ud, r) : 0;
+    if (p->done[r]) return p->done[r];
+    if (i->op == K_STRIDE) return p->done[r] = stride(p, (int)(i->imm & 255));
+    KRef a = packed(p, i->a), b = packed(p, i->b), c = packed(p, i->c);
+    return p->done[r] = kir_copy(p->g, i, a, b, c);
 }
 
 KRef kindex_packed(KFunc *g, const KFunc *f, const KIns *i, KUse *use, void *ud) {
-    Pack p = {g, f, i->imm, use, ud, i->pos};
-    return f->params[i->imm].contiguous ? use(ud, i->a) : packed(&p, i->a, DEPTH);
+    Pack p = {g, f, i->imm, use, ud, i->pos, NULL, NULL};
+    if (f->params[i->imm].contiguous) return use(ud, i->a);
+    p.strided = qarena_alloc(g->arena, i->a + 1), p.done = qarena_alloc(g->arena, (i->a + 1) * sizeof(KRef));
+    find_strided(&p, i->a);
+    return packed(&p, i->a);
 }
 
 /* -- coordinates --------------------------------------------------------------------------------------------------- */
@@ -70,7 +82,7 @@ static bool is_inside(const KFunc *f, KRef guard, KRef x, int axis, int depth) {
     if (f->ins[x].op == K_BOUND) return f->ins[f->ins[x].b].op == K_DIM && is_extent(f, f->ins[x].b, axis);
     if (!guard || depth == 0) return false;
     if (i->op == K_AND) return is_inside(f, i->a, x, axis, depth - 1) || is_inside(f, i->b, x, axis, depth - 1);
-    return i->op == K_INB && f->ins[i->b].op == K_DIM && is_extent(f, i->b, axis) && kindex_same(f, i->a, x, DEPTH);
+    return i->op == K_INB && f->ins[i->b].op == K_DIM && is_extent(f, i->b, axis) && kindex_same(f, i->a, x);
 }
 
 /* Of the first row only the coordinate in it is there; of the second the extent and that. */
@@ -114,25 +126,30 @@ bool kindex_coords(const KFunc *f, const KIns *i, KRef *out) {
 }
 
 /* -- equal values -------------------------------------------------------------------------------------------------- */
-bool kindex_same(const KFunc *f, KRef a, KRef b, int depth) {
+static bool same(const KFunc *f, KRef a, KRef b, int *left) {
     if (a == b) return true;
-    if (a == KINDEX_ONE || b == KINDEX_ONE) return false;
+    if (!a || !b || a == KINDEX_ONE || b == KINDEX_ONE || --*left < 0) return false;
     const KIns *x = &f->ins[a], *y = &f->ins[b];
-    if (depth == 0 || !a || !b || x->op != y->op || x->imm != y->imm) return false;
-    if (x->flag != y->flag || x->dtype != y->dtype) return false;
+    if (x->op != y->op || x->imm != y->imm || x->flag != y->flag || x->dtype != y->dtype) return false;
     if (kir_ops[x->op].effect != KE_PURE) return false;
-    for (int k = 0; k < 3; k++)
-        if (!kindex_same(f, x->arg[k], y->arg[k], depth - 1)) return false;
-    return true;
+    return same(f, x->a, y->a, left) && same(f, x->b, y->b, left) && same(f, x->c, y->c, left);
 }
 
-bool kindex_is_fixed(const KFunc *f, KRef r, int depth) {
+bool kindex_same(const KFunc *f, KRef a, KRef b) {
+    int left = VISITS;
+    return same(f, a, b, &left);
+}
+
+static bool is_fixed(const KFunc *f, KRef r, int *left) {
     const KIns *i = &f->ins[r];
     if (!r) return true;
-    if (depth == 0 || kir_ops[i->op].effect != KE_PURE) return false;
-    for (int k = 0; k < 3; k++)
-        if (!kindex_is_fixed(f, i->arg[k], depth - 1)) return false;
-    return true;
+    if (--*left < 0 || kir_ops[i->op].effect != KE_PURE) return false;
+    return is_fixed(f, i->a, left) && is_fixed(f, i->b, left) && is_fixed(f, i->c, left);
+}
+
+bool kindex_is_fixed(const KFunc *f, KRef r) {
+    int left = VISITS;
+    return is_fixed(f, r, &left);
 }
 
 static bool is_known(const KFunc *f, KRef coord, int64_t *out) {
@@ -156,7 +173,7 @@ bool kindex_apart(const KFunc *f, KRef a, KRef b, bool again) {
     KRef p = f->ins[a].a, q = f->ins[b].a;
     if (f->barrier || f->serial || !kaffine_of(f, p, &x) || !kaffine_of(f, q, &y)) return false;
     if (!kaffine_differ(&x, &y)) return false;
-    return !again || (kindex_is_fixed(f, p, DEPTH) && kindex_is_fixed(f, q, DEPTH));
+    return !again || (kindex_is_fixed(f, p) && kindex_is_fixed(f, q));
 }
 
 /* -- whose elements they are --------------------------------------------------------------------------------------- */
@@ -194,12 +211,12 @@ KOwner kindex_owner(const KFunc *f, int param, KRef *first) {
         const KIns *i = &f->ins[r], *before = &f->ins[*first];
         if (!touches(i, param)) continue;
         if (!is_pinned(f, i, *first ? more : axes)) return KOWN_NOT;
-        if (!*first) *first = r, one = kindex_is_fixed(f, i->a, DEPTH) && kindex_is_fixed(f, kindex_guard(i), DEPTH);
+        if (!*first) *first = r, one = kindex_is_fixed(f, i->a) && kindex_is_fixed(f, kindex_guard(i));
         else {
             for (int a = 0; a < f->rank; a++)
                 if (axes[a] != more[a]) return KOWN_NOT;
-            one = one && kindex_same(f, i->a, before->a, DEPTH) &&
-                  kindex_same(f, kindex_guard(i), kindex_guard(before), DEPTH);
+            one = one && kindex_same(f, i->a, before->a) &&
+                  kindex_same(f, kindex_guard(i), kindex_guard(before));
         }
     }
     return !*first ? KOWN_NOT : one ? KOWN_ELEMENT : KOWN_SOME;
