@@ -472,10 +472,9 @@ qs_status qs_lock(qs_vm *vm, qs_value v, int device, qs_access mode, void **ptr)
     Device host = {.memory = HOST_MEMORY, .name = "the host"}, *d;
     DevPtr p;
     if (v.kind != QS_ARRAY) return not_a(vm, "an array", v);
-    if (qtape_forbids(vm, qval_array(v))) return qtape_forbidden(vm, qval_array(v));
+    if (qtape_forbids(vm, v.u.p)) return qtape_forbidden(vm);
     TRY(device_of(vm, device, &d));
     if (!d) d = &host;
-    if (qtape_forbids(vm, v.u.p)) return qtape_forbidden(vm);
     qs_status s = qbuf_lock(qvm_ctx(vm), qval_array(v)->buf, d, mode, &p);
     if (s != QS_OK) return qarr_lock_failed(vm, qval_array(v), NULL, s);
     if (d->memory != HOST_MEMORY && (s = d->ops->sync(d)) != QS_OK) return give_back(vm, v, d, mode), s;
