@@ -606,8 +606,8 @@ class Arguments(Machine):
             q.f(1, 2, 3, 4)
 
     def test_several_results(self):
-        self.compile("function [a, b] = two()\n a = 1\n b = {1,\"x\"}\nend\nfunction [] = none()\nend", "p")
-        a, b = q.two()
+        self.compile("function [a, b] = both_of()\n a = 1\n b = {1,\"x\"}\nend\nfunction [] = none()\nend", "p")
+        a, b = q.both_of()
         self.assertEqual((a, len(b), b[1]), (1, 2, "x"))
         self.assertIsNone(q.none())
 

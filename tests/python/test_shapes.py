@@ -321,8 +321,8 @@ class Shapes(unittest.TestCase):
         for m, n in ((1, 3), (3, 1), (1, 1), (2, 0)):
             self.same(q.eye(m, n), np.eye(m, n), (m, n))
             x, y = np.arange(n, dtype="f4"), np.arange(m, dtype="f4")
-            q.compile_string("mesh", "function [x, y] = mesh(a, b)\n [x, y] = meshgrid(a, b)\nend")
-            for got, wanted in zip(q.mesh(x, y), np.meshgrid(x, y)):
+            q.compile_string("mesh", "function [x, y] = grid_of(a, b)\n [x, y] = meshgrid(a, b)\nend")
+            for got, wanted in zip(q.grid_of(x, y), np.meshgrid(x, y)):
                 self.same(got, wanted, (m, n))
         for n in (1, 2, 5):
             self.same(q.linspace(0, 1, n), np.linspace(0, 1, n) if n > 1 else [1], n)
