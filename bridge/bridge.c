@@ -354,7 +354,7 @@ static int init_builtins(void) {
 
 static int init_types(PyObject *module) {
     qbridge.support = PyImport_ImportModule("pyquasar._support");
-    if (!qbridge.support || qerror_init(qbridge.support) < 0) return -1;
+    if (!qbridge.support || qerror_init(qbridge.support) < 0 || qnd_tell_elements() < 0) return -1;
     if (init_builtins() < 0 || qscalar_init() < 0 || qfunction_init() < 0 || qvalue_init() < 0 || qcycles_init() < 0 ||
         watch_collections(module) < 0 || PyModule_AddFunctions(module, qhost_functions) < 0 ||
         PyModule_AddFunctions(module, qgrad_functions) < 0 ||

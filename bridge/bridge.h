@@ -253,6 +253,7 @@ qs_status qnd_assigned(Border *b, PyObject *o, qs_value *out); /* what elements 
 qs_status qnd_kept(Border *b, PyObject *o, qs_value *out);   /* for a field or variable: lists by value(x) */
 void qnd_keep_exports(Border *b);                     /* the machine closes: views stay, without it */
 const char *qnd_name(int dtype);                      /* as NumPy calls the element type */
+int qnd_tell_elements(void);                          /* to _support, which names them; -1: an exception is set */
 int qnd_named(const char *name);                      /* the other way; QS_NDTYPES: there is none */
 /* Memory that somebody outside has.  It stays where it is until it is taken back, also when the machine closes: then
  * this holds the memory alone. */
@@ -271,6 +272,8 @@ bool qnd_usable(const void *p, int rank, const Py_ssize_t *strides, const Py_ssi
 /* An element as a number; what no integer of the language holds is one of Python. */
 qs_status qnd_element(Border *b, qs_dtype d, const void *p, qs_value *out);
 qs_status qnd_only(Border *b, Array *a, qs_value *out); /* the first */
+qs_status qnd_number(Border *b, qs_value *v);           /* an array without dimensions becomes its number */
+bool qnd_is_point(Border *b, PyObject *o);              /* an array or tensor without dimensions */
 /* Several elements are one number, as in torch's expand(): who writes to one would write to all. */
 bool qnd_is_stretched(const qs_array_info *info);
 void qnd_drop_owner(void *object);                    /* of memory that belongs to Python */

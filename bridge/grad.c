@@ -44,7 +44,7 @@ static qs_status leaf(Border *b, Record *r, const GradLevel *l, PyObject *o, PyO
     return qs_release(b->vm, x), QS_OK;
 }
 
-/* The arguments with leaves; NULL with an exception.  chosen: the numbers of those that become leaves, in their order. */
+/* The arguments with leaves; NULL with an exception.  chosen: the numbers of those that become leaves. */
 static PyObject *with_leaves(Border *b, Record *r, const GradLevel *l, PyObject *args, PyObject *chosen) {
     Py_ssize_t n = PyTuple_Size(args);
     PyObject *all = PyTuple_GetSlice(args, 0, n), *list = all ? PySequence_List(all) : NULL;

@@ -205,9 +205,11 @@ static int set_in_array(Border *b, PyObject *o, PyObject *key, PyObject *x) {
     if (s != QS_OK) return done(b, s);
     if (qtape_any(b->vm, 2, (const qs_value[]){value_of(o), y})) {
         qs_release(b->vm, y);
-        return done(b, qtape_refuse(b->vm, "x[…] = v in Python", "it changes an array that other names may share; where(c, v, x) makes a new "
-                                    "one, and a function of a script may assign"));
+        return done(b, qtape_refuse(b->vm, "x[…] = v in Python",
+                                    "it changes an array that other names may share; where(c, v, x) makes a new one, "
+                                    "and a function of a script may assign"));
     }
+    if (y.kind == QS_ARRAY && qval_array(y)->ndim == 0 && (s = qnd_number(b, &y)) != QS_OK) return done(b, s);
     mask = view ? qs_nil() : value_of(key);
     int before = qgil_work(b);
     if (y.kind == QS_FOREIGN && PyLong_Check(x)) fits = false; /* elements of uint64 may hold it nevertheless */

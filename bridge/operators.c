@@ -165,7 +165,8 @@ static qs_status shaped(qs_vm *vm, const Array *a, const Array *b, Array *r, qs_
     int ndim = 0;
     if (qarr_shape(a, m, NULL) == 2) dims[ndim++] = m[0];
     if (qarr_shape(b, n, NULL) == 2) dims[ndim++] = n[1];
-    if (!ndim) return (qtape_touches(qarr_value(r)) ? qdoor_element(vm, qarr_value(r), 0, out) : qarr_get(vm, r, 0, out));
+    if (!ndim && qtape_touches(qarr_value(r))) return qdoor_element(vm, qarr_value(r), 0, out);
+    if (!ndim) return qarr_get(vm, r, 0, out);
     *out = qval_retain(qarr_value(r));
     qs_status s = qnd_shape(vm, ndim, dims, out);
     if (s != QS_OK) qarr_release(vm, r);
@@ -178,7 +179,8 @@ static qs_status matmul(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out)
     TRY(check_factors(vm, a, b));
     TRY(as_column(vm, qval_array(b), &column));
     const qs_value in[2] = {a, qarr_value(column)};
-    qs_status s = qtape_any(vm, 2, in) ? qdoor_binary(vm, op, a, in[1], &r) : qarith_matmul(vm, qval_array(a), column, &r);
+    bool recorded = qtape_any(vm, 2, in);
+    qs_status s = recorded ? qdoor_binary(vm, op, a, in[1], &r) : qarith_matmul(vm, qval_array(a), column, &r);
     qarr_release(vm, column);
     TRY(s);
     s = shaped(vm, qval_array(a), qval_array(b), r.u.p, out);

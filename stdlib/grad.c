@@ -283,7 +283,9 @@ qs_status qgrad_checkpoint(qs_vm *vm, qs_call_args *c) {
     TRY(check_arguments(vm, "checkpoint", c));
     Checkpoint *k = qmem_alloc(qvm_ctx(vm), sizeof *k);
     *k = (Checkpoint){vm, qval_retain(c->in[0])};
-    c->out[0] = qval_object(QS_FOREIGN, qobj_foreign(vm, &checkpoint_type, k));
+    qs_value again = qval_object(QS_FOREIGN, qobj_foreign(vm, &checkpoint_type, k));
+    c->out[0] = qval_object(QS_FUNCTION, qfn_foreign(vm, qstr_cname(qvm_ctx(vm), "checkpoint"), again));
+    qval_release(vm, again);
     return QS_OK;
 }
 

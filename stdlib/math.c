@@ -80,121 +80,123 @@ qs_status qmath_where(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- whole numbers ------------------------------------------------------------------------------------------------- */
-static int places(double n) { return (int)qdtype_sat_i64(n, -9999, 9999); } /* no double is longer */
-static double shift_left(double x, double n) { return trunc(ldexp(trunc(x), places(n))); }
-static double shift_right(double x, double n) { return floor(ldexp(trunc(x), -places(n))); }
-
-static Whole floor_mod_whole(Whole x, Whole a) {
-    Whole r = a == 0 || a == -1 ? 0 : x == (int64_t)x && a == (int64_t)a ? (int64_t)x % (int64_t)a : x % a;
-    return r != 0 && (r < 0) != (a < 0) ? r + a : r;
-}
-static Whole shift_right_whole(Whole x, Whole n);
-static Whole shift_left_whole(Whole x, Whole n) {
-    if (n < 0) return shift_right_whole(x, -n);
-    bool far = n >= 64 && x != 0; /* beyond what any type holds */
-    return far ? (x < 0 ? -1 : 1) * ((Whole)1 << 100) : x * ((Whole)1 << (n & 63));
-}
-static Whole shift_right_whole(Whole x, Whole n) {
-    return n < 0 ? shift_left_whole(x, -n) : x >> (n < 100 ? n : 100);
-}
-
 static bool is_integer(qs_value v) {
     return v.kind == QS_INT || (v.kind == QS_ARRAY && qdtype_is_int((qs_dtype)qval_array(v)->dtype));
 }
 
-/* What was computed in floats, as the integers that it holds. */
-static qs_status narrow(qs_vm *vm, qs_value *x, qs_dtype d) {
-    Array *r;
-    if (x->kind == QS_NUM) return *x = qs_int(qdtype_sat_i64(x->u.f, INT64_MIN, INT64_MAX)), QS_OK;
-    TRY(qarr_convert(vm, qval_array(*x), d, &r));
-    qval_release(vm, *x);
-    *x = qarr_value(r);
-    return QS_OK;
-}
-
 static qs_dtype dtype_of(qs_value v) { return v.kind == QS_ARRAY ? (qs_dtype)qval_array(v)->dtype : QS_I32; }
 
-static qs_status binary(qs_vm *vm, qs_call_args *c, const char *fn, const char *names, double (*f)(double, double)) {
-    TRY(numeric(vm, c, fn, names));
-    return qapply_two(vm, fn, f, c->in[0], c->in[1], &c->out[0]);
+/* kelem_mod_signs for the host. */
+static Whole floor_mod_whole(Whole x, Whole a) {
+    Whole r = a == 0 ? 0 : x % a;
+    return r != 0 && (r < 0) != (a < 0) ? r + a : r;
 }
 
-/* An int beside elements of uint64 is one of them, unless it is negative. */
-static qs_dtype whole_type(qs_value x, qs_value a) {
-    qs_value n = x.kind == QS_INT ? x : a;
-    bool beside = dtype_of(x) == QS_U64 || dtype_of(a) == QS_U64;
-    return beside && n.kind == QS_INT && n.u.i >= 0 ? QS_U64 : qdtype_promote(dtype_of(x), dtype_of(a));
+/* Elements without a sign beside what has one, or may have. */
+static bool mixes_signs(qs_value x, qs_value a) {
+    bool first = qdtype_info[dtype_of(x)].cls == DC_UINT;
+    qs_value other = first ? a : x;
+    if (!first && qdtype_info[dtype_of(a)].cls != DC_UINT) return false;
+    return other.kind == QS_INT ? other.u.i < 0 : qdtype_mixes_signs(dtype_of(x), dtype_of(a));
 }
 
-/* Of integers an integer, also by 0, where nan has no place: it is 0, as in kernels. */
 qs_status qmath_mod(qs_vm *vm, qs_call_args *c) {
     TRY(numeric(vm, c, "mod", "xa"));
     qs_value x = qoperand_whole(dtype_of(c->in[1]), c->in[0]), a = qoperand_whole(dtype_of(c->in[0]), c->in[1]);
-    bool truths = dtype_of(x) == QS_B1 && dtype_of(a) == QS_B1; /* as in a quotient: a remainder is no truth value */
-    if (!truths && (!is_integer(x) || !is_integer(a))) return qeach_apply(vm, EL_mod, c->in, &c->out[0]);
-    if (truths) return qapply_two(vm, "mod", elem_mod_F64, x, a, &c->out[0]);
-    return qapply_whole(vm, "mod", floor_mod_whole, whole_type(x, a), x, a, &c->out[0]);
+    if (!is_integer(x) || !is_integer(a) || !mixes_signs(x, a))
+        return qeach_apply(vm, EL_mod, (qs_value[]){x, a}, &c->out[0]);
+    return qapply_whole(vm, "mod", floor_mod_whole, qdtype_promote(dtype_of(x), dtype_of(a)), x, a, &c->out[0]);
 }
 
-static qs_status shift(qs_vm *vm, qs_call_args *c, const char *fn, double (*real)(double, double),
-                       Whole (*whole)(Whole, Whole)) {
-    if (!is_integer(c->in[0])) return binary(vm, c, fn, "an", real);
-    TRY(numeric(vm, c, fn, "an"));
-    return qapply_whole(vm, fn, whole, dtype_of(c->in[0]), c->in[0], c->in[1], &c->out[0]);
+/* Floats hold the integers of a program that never asked for integer types: those take part as int64, and the result
+ * is of the type of the floats again. */
+static qs_status as_whole(qs_vm *vm, qs_value *x, qs_dtype *back) {
+    Array *a;
+    if (x->kind != QS_ARRAY || !qdtype_is_real(dtype_of(*x))) return QS_OK;
+    *back = *back == QS_B1 ? dtype_of(*x) : qdtype_promote(*back, dtype_of(*x));
+    TRY(qarr_convert(vm, qval_array(*x), QS_I64, &a));
+    qval_release(vm, *x);
+    return *x = qarr_value(a), QS_OK;
 }
-qs_status qmath_shl(qs_vm *vm, qs_call_args *c) { return shift(vm, c, "shl", shift_left, shift_left_whole); }
-qs_status qmath_shr(qs_vm *vm, qs_call_args *c) { return shift(vm, c, "shr", shift_right, shift_right_whole); }
+
+static qs_status as_before(qs_vm *vm, qs_value *x, qs_dtype back) {
+    Array *r;
+    if (back == QS_B1) return QS_OK;
+    TRY(qarr_convert(vm, qval_array(*x), back, &r));
+    qval_release(vm, *x);
+    return *x = qarr_value(r), QS_OK;
+}
+
+/* What an array of counts says of one of the two ways: n where it is positive, or -n. */
+static qs_status counts(qs_vm *vm, qs_value n, bool positive, qs_value *out) {
+    Array *few; /* saturated, so that it can be negated */
+    qs_value turned = qs_nil();
+    TRY(qarr_convert(vm, qval_array(n), QS_I16, &few));
+    qs_status s = positive ? QS_OK : qarith_unary(vm, OP_NEG, qarr_value(few), &turned);
+    if (s == QS_OK) s = qarith_binary(vm, OP_MAXEQ, positive ? qarr_value(few) : turned, qs_int(0), out);
+    qval_release(vm, qarr_value(few)), qval_release(vm, turned);
+    return s;
+}
+
+static qs_status shift_by(qs_vm *vm, Elem e, qs_value x, qs_value n, qs_value *out) {
+    Elem other = e == EL_shl ? EL_shr : EL_shl;
+    qs_value on = qs_nil(), back = qs_nil(), first = qs_nil();
+    if (n.kind != QS_ARRAY) {
+        int64_t count = n.kind == QS_NUM ? qdtype_sat_i64(n.u.f, -64, 64) : n.u.i < -64 ? -64 : n.u.i;
+        return qeach_apply(vm, count < 0 ? other : e, (qs_value[]){x, qs_int(count < 0 ? -count : count)}, out);
+    }
+    qs_status s = counts(vm, n, true, &on);
+    if (s == QS_OK) s = counts(vm, n, false, &back);
+    if (s == QS_OK) s = qeach_apply(vm, e, (qs_value[]){x, on}, &first);
+    if (s == QS_OK) s = qeach_apply(vm, other, (qs_value[]){first, back}, out);
+    qval_release(vm, on), qval_release(vm, back), qval_release(vm, first);
+    return s;
+}
+
+static qs_status shift(qs_vm *vm, qs_call_args *c, const char *fn, Elem e) {
+    qs_value *x = &c->in[0], *r = &c->out[0];
+    qs_dtype back = QS_B1;
+    TRY(numeric(vm, c, fn, "an"));
+    if (is_complex(*x) || is_complex(c->in[1])) return qeach_apply(vm, e, c->in, r); /* which refuses them */
+    TRY(as_whole(vm, x, &back));
+    bool is_float = x->kind == QS_NUM;
+    qs_value whole = x->kind == QS_BOOL ? qs_int(x->u.i) : *x;
+    if (is_float) whole = qs_int(qdtype_sat_i64(x->u.f, INT64_MIN, INT64_MAX));
+    TRY(shift_by(vm, e, whole, c->in[1], r));
+    if (is_float && r->kind == QS_INT) *r = qs_num((double)r->u.i);
+    return as_before(vm, r, back);
+}
+qs_status qmath_shl(qs_vm *vm, qs_call_args *c) { return shift(vm, c, "shl", EL_shl); }
+qs_status qmath_shr(qs_vm *vm, qs_call_args *c) { return shift(vm, c, "shr", EL_shr); }
 
 qs_status qmath_pow(qs_vm *vm, qs_call_args *c) {
     TRY(numeric(vm, c, "pow", "xa"));
     return qarith_binary(vm, OP_PWPOW, c->in[0], c->in[1], &c->out[0]);
 }
 
-/* Arrays of floats hold the integers of a program that never asked for integer types: they take part as int64, and the
- * result is of their dtype again. */
 static qs_status bits(qs_vm *vm, qs_call_args *c, const char *fn, Op op) {
     qs_dtype back = QS_B1;
     TRY(numeric(vm, c, fn, "ab"));
-    for (int i = 0; i < 2; i++) {
-        Array *a;
-        if (c->in[i].kind != QS_ARRAY || !qdtype_is_real(dtype_of(c->in[i]))) continue;
-        back = back == QS_B1 ? dtype_of(c->in[i]) : qdtype_promote(back, dtype_of(c->in[i]));
-        TRY(qarr_convert(vm, qval_array(c->in[i]), QS_I64, &a));
-        qval_release(vm, c->in[i]);
-        c->in[i] = qarr_value(a);
-    }
+    for (int i = 0; i < 2; i++) TRY(as_whole(vm, &c->in[i], &back));
     TRY(qarith_binary(vm, op, c->in[0], c->in[1], &c->out[0]));
-    return back == QS_B1 ? QS_OK : narrow(vm, &c->out[0], back);
+    return as_before(vm, &c->out[0], back);
 }
 qs_status qmath_and(qs_vm *vm, qs_call_args *c) { return bits(vm, c, "and", OP_BITAND); }
 qs_status qmath_or(qs_vm *vm, qs_call_args *c) { return bits(vm, c, "or", OP_BITOR); }
 qs_status qmath_xor(qs_vm *vm, qs_call_args *c) { return bits(vm, c, "xor", OP_BITXOR); }
 
-/* One element of the type of those of x that has every bit; -1 for numbers and where elements are floats. */
-static qs_status every_bit(qs_vm *vm, qs_value x, qs_value *out) {
-    Array *a;
-    void *p;
-    if (!is_integer(x) || x.kind != QS_ARRAY) return *out = qs_int(-1), QS_OK;
-    TRY(qarr_new(vm, dtype_of(x), 1, &(int64_t){1}, false, &a));
-    *out = qarr_value(a);
-    TRY(qarr_write(vm, a, &p));
-    memset(p, 0xff, qdtype_size(dtype_of(x)));
-    return QS_OK;
-}
-
 /* Truth values are negated; integers have every bit flipped. */
 qs_status qmath_not(qs_vm *vm, qs_call_args *c) {
-    qs_value x = c->in[0], ones = qs_nil();
+    qs_value *x = &c->in[0];
+    qs_dtype back = QS_B1;
     TRY(numeric(vm, c, "not", "a"));
-    bool truth = x.kind == QS_BOOL || (x.kind == QS_ARRAY && qval_array(x)->dtype == QS_B1);
-    if (truth) return qarith_unary(vm, OP_NOT, x, &c->out[0]);
-    qs_status s = every_bit(vm, x, &ones);
-    qs_value in[2] = {x, ones};
-    qs_call_args flipped = {2, 1, in, c->out, 0, NULL};
-    if (s == QS_OK) s = bits(vm, &flipped, "not", OP_BITXOR);
-    qval_release(vm, ones);
-    c->in[0] = in[0]; /* it may have been replaced by its integers */
-    return s;
+    bool truth = x->kind == QS_BOOL || (x->kind == QS_ARRAY && dtype_of(*x) == QS_B1);
+    if (truth) return qarith_unary(vm, OP_NOT, *x, &c->out[0]);
+    bool small = x->kind == QS_ARRAY && qdtype_size(dtype_of(*x)) < 4; /* which the row computes as int */
+    if (small || x->kind == QS_NUM) return qarith_binary(vm, OP_BITXOR, *x, qs_int(-1), &c->out[0]);
+    TRY(as_whole(vm, x, &back));
+    TRY(qeach_apply(vm, EL_bitnot, x, &c->out[0]));
+    return as_before(vm, &c->out[0], back);
 }
 
 /* -- conversions --------------------------------------------------------------------------------------------------- */

@@ -25,8 +25,7 @@ def blocks(page):
 
 
 def follow(page, folder, env):
-    """Programs become files of the name in their first line; commands run there; an output is that of the command before
-    it."""
+    """Programs become files of the name in their first line; commands run there; an output is of the command before."""
     found = blocks(page)
     for i, (kind, text) in enumerate(found):
         if kind in ("c", "cpp"):

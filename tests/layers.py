@@ -27,15 +27,22 @@ ROOMS = {  # folder -> prefixes of what its files may include from this tree, be
     "vm/array": HOST + ("vm/value/", "vm/launch/run.h", "vm/grad/tape.h", "lang/kernel/elem/"),
     "vm/grad": HOST + ("vm/value/", "vm/array/", "vm/interp/", "vm/launch/", "vm/session/", "lang/kernel/",
                        "stdlib/stdlib.h"),
-    "vm/interp": HOST + ("vm/value/", "vm/array/", "vm/grad/tape.h", "vm/launch/regions.h", "vm/session/", "lang/bytecode/",
+    "vm/interp": HOST + ("vm/value/", "vm/array/", "vm/grad/tape.h", "vm/launch/regions.h", "vm/session/",
+                         "lang/bytecode/",
                          "lang/kernel/host/", "stdlib/stdlib.h"),
     "vm/launch": HOST + ("vm/value/", "vm/grad/", "vm/array/", "vm/interp/", "vm/session/", "lang/kernel/"),
-    "vm/session": HOST + ("vm/value/", "vm/grad/tape.h", "vm/array/", "vm/interp/", "vm/launch/", "lang/names/", "stdlib/stdlib.h"),
+    "vm/session": HOST + ("vm/value/", "vm/grad/tape.h", "vm/array/", "vm/interp/", "vm/launch/", "lang/names/",
+                          "stdlib/stdlib.h"),
     "stdlib": BASE + ("vm/", "lang/", "devices/"),
     "stdlib/figure": BASE + ("vm/", "stdlib/"),
     "stdlib/window": BASE + ("vm/", "stdlib/", "lang/syntax/ast.h"),
     "stdlib/video": BASE + ("vm/", "stdlib/"),
+<<<<<<< HEAD
     "bridge": BASE + ("vm/quasar.h", "vm/grad/tape.h", "vm/array/", "vm/value/", "vm/session/python.h", "lang/syntax/ast.h",
+=======
+    "bridge": BASE + ("vm/quasar.h", "vm/grad/tape.h", "vm/array/", "vm/value/", "vm/session/python.h",
+                      "lang/syntax/ast.h",
+>>>>>>> main
                       "lang/syntax/operators.h"),
     "examples": ("vm/quasar.h",),
 }

@@ -70,7 +70,7 @@ REFERENCES = {  # of real numbers
     "pow": lambda x, y: half_power(x) if y == 0.5 else np2(np.power)(x, y), "half_power": half_power,
     "eq": lambda x, y: x == y, "ne": lambda x, y: x != y, "lt": lambda x, y: x < y, "le": lambda x, y: x <= y,
     "gt": lambda x, y: x > y, "ge": lambda x, y: x >= y,
-    "bitand": None, "bitor": None, "bitxor": None, "bitnot": None,
+    "bitand": None, "bitor": None, "bitxor": None, "bitnot": None, "shl": None, "shr": None,
     "abs": abs, "real": lambda x: x, "imag": lambda x: 0.0, "conj": lambda x: x, "complex": complex,
     "angle": lambda x: math.atan2(0.0, x),
     "sqrt": np1(np.sqrt), "cbrt": np1(np.cbrt), "exp": np1(np.exp), "exp2": np1(np.exp2), "expm1": np1(np.expm1),
@@ -95,9 +95,13 @@ WHOLE = {  # of whole numbers that stay so: in Python's, before they meet their 
     "clamp": lambda x, lo, hi: min(max(x, lo), hi), "clamp2": lambda x, hi: min(max(x, 0), hi),
     "eq": lambda x, y: x == y, "ne": lambda x, y: x != y, "lt": lambda x, y: x < y, "le": lambda x, y: x <= y,
     "gt": lambda x, y: x > y, "ge": lambda x, y: x >= y, "bitand": lambda x, y: x & y, "bitor": lambda x, y: x | y,
-    "bitxor": lambda x, y: x ^ y, "bitnot": lambda x: ~x, "mod": None, "lerp": lambda a, b, c: a * c + b * (1 - c),
+    "bitxor": lambda x, y: x ^ y, "bitnot": lambda x: ~x, "mod": lambda x, a: x % a if a else 0,
+    "shl": lambda x, n: shifted(x, n), "shr": lambda x, n: shifted(x, -n), "lerp": lambda a, b, c: a * c + b * (1 - c),
 }
 SATURATES = {"abs", "nextpow2"}  # where the result does not fit its type; the others wrap
+
+
+def shifted(x, n): return x << min(n, 99) if n >= 0 else x >> min(-n, 99)
 
 
 def npz(f): return lambda *z: complex(f(*map(np.complex128, z)))
@@ -110,9 +114,24 @@ ENDLESS = {name: npz(f) for name, f in {
     "acosh": np.arccosh, "atanh": np.arctanh, "div": np.divide, "conj": np.conj, "neg": np.negative,
     "add": np.add, "sub": np.subtract}.items()}
 ENDLESS.update(abs=np.abs, angle=np.angle, real=np.real, imag=np.imag)
+
+
+def scaled(f):
+    """f(z, |z|) of numbers whose modulus may be too large, too."""
+    def g(z):
+        k = 0.25 if max(abs(z.real), abs(z.imag)) > 1e307 else 1.0
+        return f(z * k, abs(z * k), k)
+    return g
+
+
+def power(x, y):
+    if x == 0: return 0j if y.real > 0 else 1 + 0j if y == 0 else complex(NAN, NAN)
+    return x ** y if abs(x) > 1e-300 and abs(y) < 1e3 else None
+
+
 COMPLEX = {
     "add": lambda x, y: x + y, "sub": lambda x, y: x - y, "mul": lambda x, y: x * y, "neg": lambda x: -x,
-    "div": lambda x, y: x / y if y else None, "pow": lambda x, y: x ** y if abs(x) > 1e-300 and abs(y) < 1e3 else None,
+    "div": lambda x, y: x / y if y else None, "pow": power,
     "eq": lambda x, y: x == y, "ne": lambda x, y: x != y,
     "abs": abs, "real": lambda z: z.real, "imag": lambda z: z.imag, "conj": lambda z: z.conjugate(),
     "angle": cmath.phase, "sqrt": cmath.sqrt, "exp": cmath.exp, "exp2": lambda z: cmath.exp(z * math.log(2)),
@@ -124,8 +143,8 @@ COMPLEX = {
     "ceil": lambda z: complex(math.ceil(z.real), math.ceil(z.imag)),
     "trunc": lambda z: complex(math.trunc(z.real), math.trunc(z.imag)),
     "round": lambda z: complex(half_away(z.real), half_away(z.imag)),
-    "sign": lambda z: 0j if not z else z / abs(z) if abs(z) > 1e-300 else None,
+    "sign": scaled(lambda z, size, k: 0j if not z else z / size if size > 1e-300 else None),
     "lerp": lambda a, b, c: a * c + b * (1 - c),
-    "softsign": lambda z: z / (1 + abs(z)),
+    "softsign": scaled(lambda z, size, k: z / (k + size)),
     "isnan": cmath.isnan, "isinf": cmath.isinf, "isfinite": cmath.isfinite,
 }

@@ -3,18 +3,21 @@
 
     tests/mutate.py [--folder out/mutants] [--row NAME …] [--every N]
 
-Each mutant (floor for ceil, a constant changed, a comparison turned, branches exchanged …) is built in a copy of the
-tree, and its row and those that call it are tested on the evaluator and the host.  Survivors are printed; those of
-which it is known why they compute the same stand in EQUIVALENT.  It takes seconds for each: hours for all of them, so
-it is a command of its own and no part of the tests."""
+A mutant has floor for ceil, a constant changed, a comparison turned, branches exchanged ….  All of them are built into
+one program, in a copy of the tree: each body asks which mutant is wanted, and is that one.  Then every mutant runs, its
+row and those that call it are tested on the evaluator and the host, up to the first difference.  Survivors are printed;
+those of which it is known why they compute the same stand in SAME.  A thousand of them take minutes: it is a
+command of its own and no part of the tests."""
 import argparse, os, re, shutil, subprocess, sys
+
+import elem
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TABLE = "lang/kernel/elem/elem.def"
 SWAPS = [("ADD(", "SUB("), ("SUB(", "ADD("), ("MUL(", "DIV("), ("DIV(", "MUL("), ("MIN(", "MAX("), ("MAX(", "MIN("),
          ("LT(", "LE("), ("LE(", "LT("), ("LT(", "EQ("), ("EQ(", "NE("), ("NE(", "EQ("), ("BOTH(", "EITHER("),
          ("EITHER(", "BOTH("), ("NEG(", "("), ("ABS(", "("), ("BITOR(", "BITAND("), ("BITAND(", "BITOR("),
-         ("BITXOR(", "BITOR("), ("BITNOT(", "NEG("), ("SHR(", "SHL("), ("RE(", "IM("), ("IM(", "RE("),
+         ("BITXOR(", "BITOR("), ("BITNOT(", "NEG("), ("SHR(", "SHL("), ("SHL(", "SHR("), ("RE(", "IM("), ("IM(", "RE("),
          ("(floor,", "(ceil,"), ("(ceil,", "(floor,"), ("(round,", "(trunc,"), ("(trunc,", "(round,"),
          ("(sin,", "(cos,"), ("(cos,", "(sin,"), ("(tan,", "(tanh,"), ("(exp,", "(expm1,"), ("(log,", "(log1p,"),
          ("(log1p,", "(log,"), ("(log2,", "(log,"), ("(exp2,", "(exp,"), ("(sqrt,", "(cbrt,"), ("(sinh,", "(tanh,"),
@@ -25,45 +28,138 @@ SWAPS = [("ADD(", "SUB("), ("SUB(", "ADD("), ("MUL(", "DIV("), ("DIV(", "MUL("),
          ("NUM(0)", "NUM(1)"), ("NUM(1)", "NUM(2)"), ("NUM(2)", "NUM(1)"), ("NUM(0.5)", "NUM(1)"),
          ("NUM(INFINITY)", "NUM(1)"), ("NUM(-INFINITY)", "NUM(-1)"), ("NUM(-1)", "NUM(1)"),
          ("NUM(M_LN2)", "NUM(M_LN10)"), ("NUM(M_LN10)", "NUM(M_LN2)")]
-EQUIVALENT = {  # (row, number of the mutant in it): why nobody can tell
-    ("div", 12): "of parts of one size either is the larger one", ("abs", 1): "below 0 none is 0 when negated",
-    ("sqrt", 9): "at the limit, scaled or not is the same", ("sqrt", 10): "at the limit, scaled or not is the same",
-    ("sqrt", 13): "of a real part 0 both parts are equal", ("exp", 7): "an infinite part is not 0",
-    ("log", 12): "at the limit, scaled or not is the same"}
+SAME = {  # why nobody can tell: row, column, mutants
+    "at the limit both ways give the same": [
+        ("sqrt", "complex", "LT( -> LE( #1", "LT( -> LE( #2", "LT( -> LE( #3", "LT( -> LE( #4"),
+        ("exp", "complex", "LT( -> LE( #1"), ("sinh", "complex", "LT( -> LE( #1"), ("cosh", "complex", "LT( -> LE( #1"),
+        ("log", "complex", "LT( -> LE( #1", "LT( -> LE( #2", "LT( -> LE( #3", "LT( -> LE( #4"),
+        ("tanh", "complex", "LT( -> LE( #1"), ("asin", "complex", "LT( -> LE( #1"),
+        ("acos", "complex", "LT( -> LE( #1"), ("acosh", "complex", "LT( -> LE( #1"),
+        ("atanh", "complex", "LT( -> LE( #1"),
+        ("softsign", "complex", "LT( -> LE( #1"), ("div", "complex", "LE( -> LT( #1")],
+    "0 is the same when negated, and below 0 none is 0": [
+        ("abs", "whole", "LT( -> LE( #1", "LT( -> LE( #2", "NUM(0) -> NUM(1) #1", "NUM(0) -> NUM(1) #2")],
+    "of a real part 0 both parts are equal": [("sqrt", "complex", "LT( -> LE( #5")],
+    "only the sign of the quotient counts": [
+        ("sqrt", "complex", "NUM(1) -> NUM(2) #3"), ("asin", "complex", "NUM(1) -> NUM(2) #2"),
+        ("acos", "complex", "NUM(1) -> NUM(2) #2"),
+        ("atanh", "complex", "NUM(1) -> NUM(2) #4", "NUM(1) -> NUM(2) #5")],
+    "where it is asked, the part is infinite or large": [
+        ("exp", "complex", "LT( -> LE( #2", "NUM(0) -> NUM(1) #2"),
+        ("sinh", "complex", "LT( -> LE( #2", "NUM(0) -> NUM(1) #1"),
+        ("cosh", "complex", "LT( -> LE( #2", "NUM(0) -> NUM(1) #1"),
+        ("tanh", "complex", "LT( -> LE( #2", "NUM(0) -> NUM(1) #2")],
+    "where it is asked, the part is not 0": [
+        ("cosh", "complex", "LT( -> LE( #3"), ("asin", "complex", "LT( -> LE( #2"),
+        ("acos", "complex", "LT( -> LE( #2")],
+    "what is not chosen may be anything": [
+        ("log", "complex", "NUM(0) -> NUM(1) #2"), ("tanh", "complex", "NUM(0) -> NUM(1) #1"),
+        ("atanh", "complex", "NUM(0) -> NUM(1) #1", "NUM(0) -> NUM(1) #2")],
+    "a factor of 0": [
+        ("sinh", "complex", "MUL( -> DIV( #3", "NUM(1) -> NUM(2) #2"), ("tanh", "complex", "MUL( -> DIV( #5"),
+        ("cosh", "complex", "NUM(1) -> NUM(2) #2", "NUM(1) -> NUM(2) #3")],
+    "the quotient is the same of twice both": [("softsign", "complex", "NUM(1) -> NUM(2) #1")],
+    "the step behind mends it": [("nextpow2", "real", "LT( -> LE( #1", "(ceil, -> (floor, #1")],
+    "for libraries whose logarithm of a power is too large: none that is here": [
+        ("nextpow2", "real", "LE( -> LT( #1", "NUM(0.5) -> NUM(1) #1")]}
+EQUIVALENT = {(row, column, what) for places in SAME.values() for row, column, *mutants in places for what in mutants}
+COLUMNS = ("real", "whole", "complex")
+CHOOSE = """
+#include <stdlib.h>
+int elem_mutant;
+__attribute__((constructor)) static void elem_choose(void) {
+    const char *wanted = getenv("ELEM_MUTANT");
+    elem_mutant = wanted ? atoi(wanted) : 0;
+}
+"""
 
 
-def row_texts(source):
-    """(name, where its columns of meaning begin, where they end)."""
+def spans(text, at):
+    """Where the arguments of the macro begin and end whose parenthesis opens before `at`."""
+    depth, quoted, begin = 1, False, at
+    for i in range(at, len(text)):
+        c = text[i]
+        if c == '"': quoted = not quoted
+        if quoted: continue
+        depth += {"(": 1, ")": -1}.get(c, 0)
+        if depth == 0 or (depth == 1 and c == ","):
+            yield begin, i
+            begin = i + 1
+        if depth == 0: return
+
+
+def bodies(source):
+    """(row, column, where its body begins, where it ends); comments are gone from the source."""
     for m in re.finditer(r"^(?:ELEM|FORM|OPERATOR)\((\w+),", source, re.M):
-        end = re.compile(r"\b(?:SLOPES|FLAT|BODY)\b").search(source, m.end()).start()
-        yield m[1], m.end(), end
+        for column, (a, b) in zip(COLUMNS, list(spans(source, m.end()))[2:5]):
+            opens = re.match(r"\s*(?:\w+\((?:OWN|WIDE),|\w+\()", source[a:b])
+            if opens: yield m[1], column, a + opens.end(), source.rindex(")", a, b)
 
 
 def selects(text):
     """SELECT(c, a, b) with a and b exchanged, wherever one stands."""
     for m in re.finditer(r"SELECT\(", text):
-        depth, commas, i = 1, [], m.end()
-        while depth:
-            if text[i] == "," and depth == 1: commas.append(i)
-            depth += {"(": 1, ")": -1}.get(text[i], 0)
-            i += 1
-        a, b = text[commas[0] + 1:commas[1]], text[commas[1] + 1:i - 1]
-        yield text[:commas[0] + 1] + b + "," + a + text[i - 1:], f"SELECT({text[m.end():commas[0]]}, …) exchanged"
+        c, a, b = [text[i:j] for i, j in spans(text, m.end())]
+        end = m.end() + len(c + a + b) + 2
+        yield text[:m.end()] + c + "," + b + "," + a + text[end:]
 
 
-def mutants(text):
+def calls(text): return re.findall(r"CALL([ZP]?)\d\((\w+),", text)
+
+
+def mutants(text, complex_rows):
+    """(text, what was changed) of all that are C."""
     for old, new in SWAPS:
-        for m in re.finditer((r"(?<![A-Z_0-9])" if old[0].isalpha() else "") + re.escape(old), text):
-            yield text[:m.start()] + new + text[m.end():], f"{old} -> {new} at {m.start()}"
-    yield from selects(text)
+        places = re.finditer((r"(?<![A-Z_0-9])" if old[0].isalpha() else "") + re.escape(old), text)
+        for k, m in enumerate(places, 1):
+            changed = text[:m.start()] + new + text[m.end():]
+            if all(row in complex_rows for kind, row in calls(changed) if kind):
+                yield changed, f"{old} -> {new} #{k}"
+    for k, changed in enumerate(selects(text), 1): yield changed, f"SELECT exchanged #{k}"
 
 
 def callers(source, name):
     """The row itself, and those whose meaning calls it."""
     out = [name]
-    for row, a, b in row_texts(source):
-        if any(re.search(rf"CALLZ?\d\({r},", source[a:b]) for r in out) and row not in out: out.append(row)
+    for row, _, a, b in bodies(source):
+        if any(r in out for _, r in calls(source[a:b])) and row not in out: out.append(row)
     return out
+
+
+def with_mutants(source):
+    """The table with all of them, and a list of them: number, row, column, what was changed."""
+    found, out, at = [], "", 0
+    complex_rows = {row for row, column, _, _ in bodies(source) if column == "complex"}
+    for row, column, a, b in bodies(source):
+        out += source[at:a]
+        for text, what in mutants(source[a:b], complex_rows):
+            found.append((len(found) + 1, row, column, what))
+            out += f"if (elem_mutant == {len(found)}) {{ {text} }}\n"
+        at = a
+    return out + source[at:], found
+
+
+def build(folder, table):
+    """The program with all mutants in it: what changes is chosen when it starts."""
+    copy = os.path.join(folder, "tree")
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns("build", "build-*", "out", ".git"))
+    open(os.path.join(copy, TABLE), "w").write(table)
+    header = os.path.join(copy, "lang/kernel/ir/kir.h")
+    text = open(header).read()
+    open(header, "w").write("extern int elem_mutant;\n" + text)
+    open(os.path.join(copy, "lang/kernel/elem/elem.c"), "a").write(CHOOSE)
+    quick = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O0"]  # what takes time is to compile
+    for command in (["cmake", "--preset", "release", *quick],
+                    ["cmake", "--build", "--preset", "release", "--target", "qrun"]):
+        done = subprocess.run(command, cwd=copy, capture_output=True, text=True)
+        if done.returncode: sys.exit(f"mutate: {' '.join(command)}:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
+    return os.path.join(copy, "build/qrun")
+
+
+def dies(qrun, table, mutant):
+    os.environ["ELEM_MUTANT"] = str(mutant)
+    return any(differ for differ, _ in elem.stages(qrun, ["ref"], table, 1, pairs=False))
 
 
 def main():
@@ -72,34 +168,26 @@ def main():
     p.add_argument("--row", action="append")
     p.add_argument("--every", type=int, default=1, help="only each N-th mutant")
     a = p.parse_args()
-    copy = os.path.join(a.folder, "tree")
-    shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns("build", "build-*", "out", ".git"))
-    build = ["cmake", "--build", "--preset", "release", "--target", "qrun"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.STDOUT}
-    quick = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O0"]  # what takes time is to compile
-    subprocess.run(["cmake", "--preset", "release", *quick], cwd=copy, check=True, **quiet)
-    path, source, survivors, total, number = os.path.join(copy, TABLE), open(os.path.join(ROOT, TABLE)).read(), [], 0, 0
-    for row, begin, end in row_texts(source):
+    source = re.sub(r"/\*.*?\*/", "", open(os.path.join(ROOT, TABLE)).read(), flags=re.S)
+    table, found = with_mutants(source)
+    qrun, survivors, total, known, before = build(a.folder, table), 0, 0, set(), None
+    for number, row, column, what in found:
         if a.row and row not in a.row: continue
-        rows = [w for r in callers(source, row) for w in ("--row", r)]
-        test = [sys.executable, "tests/elem.py", "--qrun", "build/qrun", "--device", "ref", *rows]
-        open(path, "w").write(source)
-        subprocess.run(build, cwd=copy, check=True, **quiet)
-        if subprocess.run(test, cwd=copy, **quiet).returncode: sys.exit(f"mutate: {row} fails as it is")
-        for k, (text, what) in enumerate(mutants(source[begin:end])):
-            number += 1
-            if number % a.every or (row, k) in EQUIVALENT: continue
-            open(path, "w").write(source[:begin] + text + source[end:])
-            if subprocess.run(build, cwd=copy, **quiet).returncode: continue  # not even C
-            total += 1
-            try: alive = subprocess.run(test, cwd=copy, timeout=300, **quiet).returncode == 0
-            except subprocess.TimeoutExpired: alive = False
-            if alive:
-                survivors.append(f"{row} {k}: {what}")
-                print("survives:", survivors[-1], flush=True)
-    print(f"mutate: {total} mutants, {len(survivors)} survive")
-    sys.exit(bool(survivors))
+        if row != before:
+            print(row, flush=True)
+            before, names = row, callers(source, row)
+            rows = sorted((r for r in elem.rows() if r.id in names), key=lambda r: r.id != row)
+            if dies(qrun, rows, 0): sys.exit(f"mutate: {row} fails as it is")
+        if (row, column, what) in EQUIVALENT: known.add((row, column, what)); continue
+        if number % a.every: continue
+        total += 1
+        if not dies(qrun, rows[:1], number) and (len(rows) == 1 or not dies(qrun, rows[1:], number)):
+            survivors += 1
+            print(f"    survives: {row}, {column}: {what}", flush=True)
+    gone = [k for k in EQUIVALENT if (not a.row or k[0] in a.row) and k not in known]
+    for k in gone: print("SAME has a mutant that there is not:", k)
+    print(f"mutate: {total} mutants, {survivors} survive; {len(known)} compute the same, and it is known why")
+    sys.exit(bool(survivors or gone))
 
 
 if __name__ == "__main__":

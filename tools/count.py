@@ -43,7 +43,7 @@ q.f(a)
 PLACES = {  # a kind -> how an example of it is called in the sources
     "an elementwise built-in: `saturate`": r"(?<![A-Za-z])(?<!int_)(?<!LEGAL_)(?i:saturate)(?![A-Za-z])",
     "a function of the mathematical library: `erfc`": r"(?<![A-Za-z])(?i:erfc)(?![A-Za-z])",
-    "an element type: `bfloat16`": r"(?i)bf16|bfloat",
+    "an element type: `bfloat16`": r"(?i)bf16|bfloat16",
     "a target: OpenCL": r"(?i)opencl",
     "an instruction of kernels: `ANY`": r"\bK_ANY\b|\bKIR\(ANY\b",
     "an instruction of kernels: `BOUND`": r"\bK_BOUND\b|\bKIR\(BOUND\b",

@@ -1,6 +1,6 @@
-"""Derivatives, with the names and conventions of JAX: of functions of scripts, and of Python functions that compute with
-values.  Two functions of the bridge do the work: _record runs a function with a record of what it computes, _sweep goes
-through the record, back from its results or forward from its arguments.
+"""Derivatives, with the names and conventions of JAX: of functions of scripts, and of Python functions that compute
+with values.  Two functions of the bridge do the work: _record runs a function with a record of what it computes, _sweep
+goes through the record, back from its results or forward from its arguments.
 
 Complex numbers are as in torch: the gradient of a real loss points where the loss grows most, dL/dRe + i dL/dIm."""
 import array, functools
@@ -103,8 +103,8 @@ def jvp(f, args, tangents):
 
 
 def jacobian(f, argnums=0):
-    """A function like f, which gives all derivatives of its result: an array of the shape of the result followed by that
-    of the argument.  As many sweeps as the smaller of the two has elements."""
+    """A function like f, which gives all derivatives of its result: an array of the shape of the result followed by
+    that of the argument.  As many sweeps as the smaller of the two has elements."""
     @functools.wraps(f, updated=())
     def all_derivatives(*args, **names):
         chosen, several = _numbers(argnums, len(args), "jacobian")

@@ -75,14 +75,16 @@ class Operator:
         self.function, self.results, self.conjugated = function, results, conjugated
         self.derived, self.imagined = {}, {}
 
-    def is_smooth(self, x):
-        kind = self.function.parameters
-        return x.dtype.kind in "fcV" and kind is not None
+    @staticmethod
+    def is_smooth(x):
+        return x.dtype.kind in "fcV"  # V: bfloat16
 
     def value(self, k, x):
         """What the function gets for an array of NumPy: a number where that is declared."""
         kind = self.function.parameters[k][0]
-        return x if kind == "Tensor" and x.ndim else {"float": float, "int": int, "bool": bool}.get(kind, x.dtype.type)(x)
+        if kind == "Tensor":
+            return x if x.ndim else x.item()
+        return {"float": float, "int": int, "bool": bool}[kind](x)
 
     def run(self, *args):
         import numpy as np

@@ -1,5 +1,5 @@
-"""What operators of torch and of JAX are made of: a function of arrays with a known list of parameters, and the functions
-that its derivatives are, which have the same form, so that derivatives of derivatives need nothing more."""
+"""What operators of torch and of JAX are made of: a function of arrays with a known list of parameters, and the
+functions that its derivatives are, which have the same form, so that derivatives of derivatives need nothing more."""
 from . import _grad
 
 # Parameters that a launch sets, wherever they stand (lang/kernel/lower/lower.c).

@@ -1,5 +1,5 @@
 """What the bridge says in Python because it is shorter there."""
-import io, os, signal, sys, types  # and what is rarely needed where it is
+import io, os, sys, types  # and what is rarely needed where it is
 
 
 # -- errors ------------------------------------------------------------------------------------------------------------
@@ -265,6 +265,7 @@ class Output(io.TextIOBase):
 
 def begin(argv, folder, write, write_bytes, flush):
     """Python was started for a script: what `python script.py` would set up."""
+    import signal
     global _write_bytes, _flush
     _write_bytes, _flush = write_bytes, flush
     sys.argv = argv
@@ -481,10 +482,14 @@ def cuda_interface(x):
     return address or 0, shape, tuple(strides), name, bool(readonly), stream or 0
 
 
-NOT_IN_NUMPY = {"bfloat16"}
-NOT_IN_MEMORYVIEWS = NOT_IN_NUMPY | {"float16", "complex64", "complex128"}
-ELEMENTS = frozenset("""bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64
-    complex64 complex128""".split())
+ELEMENTS = {}  # the element types by name, and NumPy's code for them: the bridge says them when it begins
+NOT_IN_NUMPY, NOT_IN_MEMORYVIEWS = set(), {"float16", "complex64", "complex128"}
+
+
+def know_elements(codes):
+    ELEMENTS.update(codes)
+    NOT_IN_NUMPY.update(name for name, code in codes.items() if not code)
+    NOT_IN_MEMORYVIEWS.update(NOT_IN_NUMPY)
 
 
 def _numbers(x):

@@ -5,7 +5,8 @@
                └──► the same of the derived function (_operator.py), to any order
 
 torch's custom operators know torch.compile, but not torch.func; its autograd.Function knows torch.func, but must not be
-looked into by torch.compile.  So there are both, one around the other, and a call takes the one that its caller knows."""
+looked into by torch.compile.  So there are both, one around the other, and a call takes the one that its caller
+knows."""
 import itertools, re
 
 from ._operator import Function, of_script, results_of
@@ -19,8 +20,8 @@ def _torch():
 
 
 def _tensor_of(r, args):
-    """A result as a tensor that shares no memory with the arguments.  A number is a tensor without dimensions, of the type
-    of the first floating argument."""
+    """A result as a tensor that shares no memory with the arguments.  A number is a tensor without dimensions, of the
+    type of the first floating argument."""
     torch = _torch()
     tensors = [a for a in args if isinstance(a, torch.Tensor)]
     if isinstance(r, (bool, int, float, complex)):
@@ -42,8 +43,8 @@ def _fit(t, like):
 class Operator:
     """One function: `custom` for torch.compile, `apply` for everything else.  Calling it chooses.
 
-    imagine   of the arguments: empty tensors like the results; None: the function runs once on ones, for each combination
-              of shapes that comes
+    imagine   of the arguments: empty tensors like the results; None: the function runs once on ones, for each
+              combination of shapes that comes
     backward  a function of torch that gives the gradients; None: they are derived
     adjoints_of  the numbers of the arguments of which the results are adjoints"""
 
@@ -94,7 +95,7 @@ class Operator:
 
     @staticmethod
     def like(args, shape, dtype):
-        """An empty tensor; where an argument has the shape, of its shape, which torch.compile may know by a letter only."""
+        """An empty tensor; where an argument has the shape, of its shape, of which torch.compile may know letters."""
         torch = _torch()
         tensors = [a for a in args if isinstance(a, torch.Tensor)]
         same = next((t for t in tensors if tuple(map(int, t.shape)) == shape), None)
@@ -124,7 +125,10 @@ class Operator:
         if ("reverse", which) not in self.derived:
             f = self.function.reverse(which, self.results) if self.backward is None else self.by_hand(which)
             name = "%s_backward%s" % (self.name, "".join("_%d" % k for k in which))
-            shapes = lambda *args: (lambda t: t if len(t) > 1 else t[0])(tuple(_torch().empty_like(args[k]) for k in which))
+
+            def shapes(*args):
+                alike = tuple(_torch().empty_like(args[k]) for k in which)
+                return alike if len(alike) > 1 else alike[0]
             self.derived["reverse", which] = Operator(f, len(which), name, shapes, adjoints_of=which)
         return self.derived["reverse", which]
 
@@ -136,7 +140,8 @@ class Operator:
             r = backward(*adjoints, *args)
             r = r if isinstance(r, tuple) else (r,)
             if len(r) != n:
-                raise TypeError("%s_backward: %d gradients are wanted, one for each argument, got %d" % (name, n, len(r)))
+                raise TypeError("%s_backward: %d gradients are wanted, one for each argument, got %d" %
+                                (name, n, len(r)))
             return tuple(_torch().zeros_like(args[k]) if r[k] is None else r[k] for k in which)
         more = [("Tensor", "d_%d" % i) for i in range(self.results)]
         return Function(gradients, self.function.parameters + more, self.function.name + "_backward")
@@ -144,12 +149,10 @@ class Operator:
     def forward(self, which):
         if ("forward", which) not in self.derived:
             name = "%s_forward%s" % (self.name, "".join("_%d" % k for k in which))
-            self.derived["forward", which] = Operator(self.function.forward(which), self.results, name, self.custom_shapes())
+            f, n = self.function.forward(which), len(self.function.parameters)
+            shapes = lambda *args: self.imagine(*args[:n])
+            self.derived["forward", which] = Operator(f, self.results, name, shapes)
         return self.derived["forward", which]
-
-    def custom_shapes(self):
-        n = len(self.function.parameters)
-        return lambda *args: self.imagine(*args[:n])
 
     def along(self, ctx, tangents):
         args = self.arguments(ctx)
@@ -200,8 +203,8 @@ def torch_op(function, backward=None, shape=None, name=None, dims=None, out=None
     shape     shape(*arguments): an empty tensor like the result, a tuple of them of several results; without it, the
               function runs once on ones, for each combination of shapes that torch.compile meets
     name      "namespace::name" of the operator, which must be new; without it, quasar::NAME_NUMBER
-    dims, out of a kernel: the grid, and the names of the parameters that it writes, {"y": shape} where they have not the
-              shape of the first tensor; the operator takes the other parameters, and gives these
+    dims, out of a kernel: the grid, and the names of the parameters that it writes, {"y": shape} where they have not
+              the shape of the first tensor; the operator takes the other parameters, and gives these
     results   how many results a Python function gives; 1 without it
 
     Arguments are tensors or numbers; numbers alone where the parameter is declared scalar, int or bool."""

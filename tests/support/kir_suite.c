@@ -256,6 +256,23 @@ static KCase *atomics(Ctx *c, Arena *arena, qs_dtype d) {
     return k;
 }
 
+/* Every edge value divided by every other one, and by 0 and -1 that the compiler knows; each element once. */
+static KCase *atomic_division(Ctx *c, Arena *arena, qs_dtype d) {
+    KCase *k = kgen_case(c, arena, "atomic division", 2);
+    KSlot e[MAX_EDGES], all[3 * MAX_EDGES * MAX_EDGES];
+    int n = edges_of(d, e);
+    KRef a, b, at = pair(k, e, e, n, d, &a, &b);
+    for (int i = 0; i < 3 * n * n; i++) all[i] = e[i / n % n];
+    int y = array_of(k, d, all, 3 * n * n);
+    double other = qdtype_info[d].cls == DC_SINT ? -1 : 3;
+    KRef by[3] = {b, kir_const_num(k->func, d, 0, 0), kir_const_num(k->func, d, other, 0)};
+    for (int i = 0; i < 3; i++) {
+        KRef own = kgen_op(k, K_ADD, at, kgen_i64(k, i * n * n), 0);
+        kir_add(k->func, K_ATOMIC, QS_B1, KA_DIV, own, by[i], 0, (uint64_t)y, 0);
+    }
+    return k;
+}
+
 /* -- shared and private arrays ------------------------------------------------------------------------------------- */
 static KCase *arrays(Ctx *c, Arena *arena, qs_dtype v) {
     KCase *k = kgen_case(c, arena, "arrays", 1);
@@ -349,6 +366,7 @@ static const Group groups[] = {{arithmetic, VALUES},
                                {indices, BIT(I64)},
                                {memory, ELEMENTS},
                                {atomics, ELEMENTS},
+                               {atomic_division, INTS},
                                {arrays, VALUES},
                                {geometry_of, RANKS},
                                {counting, BIT(I32) | BIT(I64)}};

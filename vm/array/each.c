@@ -56,6 +56,7 @@ typedef void ElemLoop(size_t n, const void *const *in, void *out);
 #define ARITH                 INTEGERS
 #define ITSELF                INTEGERS
 #define WHOLE(...)            INTEGERS
+#define FIRST(...)            INTEGERS
 #define OPERATOR(...)
 #define ELEM(id, nargs, bound, reals, whole, pairs, ...)                                                               \
     reals(LOOP, id, nargs) whole(LOOP, id, nargs) pairs(LOOP, id, nargs)
@@ -143,7 +144,7 @@ static void run(const How *how, const Nest *n, const qs_dtype *types, int nargs)
     }
 }
 
-/* min, max, clamp, mod: what comes out is one of the arguments, or as whole as they. */
+/* min, max, clamp: what comes out is one of the arguments.  mod, which is as whole as they are: math.c. */
 static bool is_choice(Elem e) { return kelem_info[e].whole == ELEM_SAME && kelem_info[e].nargs > 1; }
 
 static void keep_digits(Elem e, const qs_value *given, int nargs, qs_value *args) {

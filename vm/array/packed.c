@@ -2,6 +2,7 @@
 #include "vm/array/packed.h"
 
 LOOPS_WITHOUT_TRAPS
+#include "lang/kernel/elem/elem.h"
 #include "lang/kernel/elem/elem_host.h"
 
 #include <math.h>
@@ -149,11 +150,7 @@ CHAIN(F64, 1, elem_mul_F64)
 CHAIN(C64, ((E_C64){1, 0}), elem_mul_C64)
 CHAIN(C128, ((E_C128){1, 0}), elem_mul_C128)
 
-static bool whole_power(double y, int *power) {
-    if (!(fabs(y) <= POWER_MAX) || y != trunc(y)) return false;
-    *power = (int)y;
-    return true;
-}
+static bool whole_power(double y, int *power) { return kelem_is_chain(y) ? *power = (int)y, true : false; }
 
 #define REAL_POWER(id)                                                                                                 \
     static E_##id power_##id(E_##id x, E_##id y) {                                                                     \

@@ -68,7 +68,6 @@ QPACKED_RUNNING()
 QPACKED_RUNNING(_avx2)
 
 /* In arrays x to a small whole power is made of multiplications alone. */
-enum { POWER_MAX = 64 }; /* exponents up to this size are small */
 /* The same operations on single numbers, where only squares are. */
 double qpacked_power(double x, double y);
 QComplexD qpacked_complex_power(QComplexD x, QComplexD y);

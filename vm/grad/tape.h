@@ -117,7 +117,8 @@ static inline bool qtape_forbids(const qs_vm *vm, const Array *a) {
     const Machine *m = (const Machine *)vm;
     return __builtin_expect(a->trace != NULL, 0) && !m->grad_inside && (a->trace->node->levels & m->grad_levels);
 }
-qs_status qtape_forbidden(qs_vm *vm, Array *a);
+qs_status qtape_forbidden(qs_vm *vm);
+qs_status qtape_unwritten(qs_vm *vm);                      /* a snapshot was to be written */
 
 /* -- keep.c: contents that are needed again ------------------------------------------------------------------------ */
 /* A snapshot: the value as it is now, whatever is written later, with its trace.  It shares the memory until then: who
@@ -134,7 +135,7 @@ qs_status qtape_check_alone(qs_vm *vm, Array *a);
 typedef struct { int depth; uint64_t first; uint32_t inside; } GradLevel;
 qs_status qtape_begin(qs_vm *vm, GradLevel *l);            /* an error when they are nested too deep */
 void qtape_end(qs_vm *vm, const GradLevel *l);
-void qtape_settle(qs_vm *vm, qs_value *y);                 /* the level is over: y is plain, unless one around it records it */
+void qtape_settle(qs_vm *vm, qs_value *y);                 /* y is plain, unless a level that runs records it */
 /* A value of this level that derivatives may be taken to: a float or complex number or array.  Owned. */
 qs_status qtape_leaf(qs_vm *vm, const GradLevel *l, qs_value v, qs_value *out);
 /* Adjoints of the leaves (or of any traces), of those of the results y; nil stands for no trace, or zero. */
@@ -156,8 +157,8 @@ qs_status qtape_library(qs_vm *vm, const char *name, int nin, const qs_value *in
 qs_status qdoor_view(qs_vm *vm, Array *a, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
                      Array **out);
 
-/* -- door.c, door_index.c: what the interpreter asks where an operand may be traced.  Each does what the function of
- *    the interpreter does that is called so, and records it -------------------------------------------------------- */
+/* -- door.c, door_index.c: what the interpreter asks where an operand may be traced ----------------------------------
+ *    Each does what the function of the interpreter does that is called so, and records it. */
 static inline bool qtape_touches(qs_value v) { return __builtin_expect(qtape_trace(v) != NULL, 0); }
 qs_status qdoor_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out);
 qs_status qdoor_unary(qs_vm *vm, Op op, qs_value a, qs_value *out);
@@ -165,6 +166,7 @@ qs_status qdoor_update(qs_vm *vm, Op op, qs_value *target, qs_value v);
 qs_status qdoor_native(qs_vm *vm, const struct qs_native_def *d, struct qs_call_args *c);
 /* A function with {!adjoint name}: it runs unrecorded, and its rule is the function called so. */
 qs_status qdoor_function(qs_vm *vm, Function *fn, int nin, const qs_value *in, int nout, qs_value *out);
+qs_status qdoor_construct(qs_vm *vm, const Type *t, int n, const qs_value *args, qs_value *out);
 qs_status qdoor_where(qs_vm *vm, const qs_value *c, qs_value *out);
 qs_status qdoor_coerce(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out);
 qs_status qdoor_literal(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_value *out);

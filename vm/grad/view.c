@@ -1,8 +1,8 @@
 /* view.c -- some elements of an array in another shape, as Python takes them: slices, transposes, reshaped arrays.
  *
- * Plain arrays give a view, which shares their memory.  Of an array whose derivative is recorded the elements are copied,
- * and the record says where they lay: adjoints go back by the same two layouts the other way round, and that again by the
- * first ones.  So one rule serves all of it, to any order. */
+ * Plain arrays give a view, which shares their memory.  Of an array whose derivative is recorded the elements are
+ * copied, and the record says where they lay: adjoints go back by the same two layouts the other way round, and that
+ * again by the first ones.  So one rule serves all of it, to any order. */
 #include "vm/base/dtype.h"
 #include "vm/grad/taping.h"
 

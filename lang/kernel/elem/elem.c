@@ -15,13 +15,14 @@
 #define ARITH                 ELEM_ARITH
 #define ITSELF                ELEM_ITSELF
 #define WHOLE(...)            ELEM_WHOLE
+#define FIRST(...)            ELEM_FIRST
 #define COMPLEX(how, ...)     ELEM_COMPLEX, ELEM_##how
 #define PART_OF(how, ...)     ELEM_NUMBER, ELEM_##how
 #define TEST(...)             ELEM_TRUTH
-#define FIRST(a, ...)         a
-#define SECOND(a, b, ...)     b
-#define KIND_OF(...)          FIRST(__VA_ARGS__, 0)
-#define PRECISION_OF(...)     SECOND(__VA_ARGS__, ELEM_OWN, 0)
+#define HEAD_OF(a, ...)       a
+#define NEXT_OF(a, b, ...)    b
+#define KIND_OF(...)          HEAD_OF(__VA_ARGS__, 0)
+#define PRECISION_OF(...)     NEXT_OF(__VA_ARGS__, ELEM_OWN, 0)
 #define ELEM(id, nargs, bound, reals, whole, pairs, ...)                                                               \
     [EL_##id] = {#id, nargs, reals, KIND_OF(pairs), whole, PRECISION_OF(pairs)},
 const ElemInfo kelem_info[EL__COUNT] = {
@@ -36,6 +37,7 @@ const ElemInfo kelem_info[EL__COUNT] = {
 #undef ARITH
 #undef ITSELF
 #undef WHOLE
+#undef FIRST
 #undef COMPLEX
 #undef PART_OF
 #undef TEST
@@ -48,7 +50,8 @@ static const Named named[] = {
 #define OPERATOR(...)
 #include "lang/kernel/elem/elem.def"
     {"min", 2, EL_min}, {"max", 2, EL_max}, {"mod", 2, EL_mod}, {"periodize", 2, EL_mod}, {"complex", 2, EL_complex},
-    {"clamp", 3, EL_clamp}, {"clamp", 2, EL_clamp2},
+    {"shl", 2, EL_shl}, {"shr", 2, EL_shr}, {"not", 1, EL_bitnot},
+    {"and", 2, EL_bitand}, {"or", 2, EL_bitor}, {"xor", 2, EL_bitxor}, {"clamp", 3, EL_clamp}, {"clamp", 2, EL_clamp2},
 };
 
 Elem kelem_find(const char *name, int nargs) {
@@ -90,6 +93,8 @@ qs_dtype kelem_meet(Elem e, const Term *args, qs_dtype scalar_dtype) {
     ElemWhole whole = (ElemWhole)kelem_info[e].whole;
     int n = kelem_info[e].nargs;
     bool keeps = whole != ELEM_FLOATS && whole != ELEM_ARITH, fraction = whole == ELEM_FLOATS;
+    if (whole == ELEM_FIRST) return args[0].number ? QS_I64 : qdtype_promote(args[0].dtype, args[0].dtype);
+    if (kelem_truths_divide(e, args[0].dtype, args[n - 1].dtype)) fraction = true;
     for (int i = 0; i < n; i++) keeps = keeps && !args[i].number && args[i].dtype == args[0].dtype;
     if (n == 1 && args[0].dtype == QS_B1) keeps = false, fraction = true;
     if (keeps || (n == 1 && !fraction)) return args[0].dtype;
@@ -147,6 +152,7 @@ static inline KPair itself(KPair v) { return v; }
 #define BITOR(x, y)     op(build, K_OR, x, y)
 #define BITXOR(x, y)    op(build, K_XOR, x, y)
 #define BITNOT(x)       op(build, K_NOT, x, 0)
+#define SHL(x, y)       op(build, K_SHL, x, y)
 #define SHR(x, y)       op(build, K_SHR, x, y)
 #define NUM(v)          build->num(build->ud, build->d, v)
 #define MATH1(f, x)     math(build, MF_##f, x, 0)
@@ -184,6 +190,7 @@ static inline KPair itself(KPair v) { return v; }
 #define ARITH      return real_of(build, x, y, z);
 #define ITSELF     return as_pair(x);
 #define WHOLE(...) __VA_ARGS__
+#define FIRST(...) __VA_ARGS__
 #define ELEM(id, nargs, bound, reals, whole, ...)                                                                      \
     static KPair whole_##id(const KBuild *build, KRef x, KRef y, KRef z) {                                             \
         KPair (*const real_of)(const KBuild *, KRef, KRef, KRef) = real_##id;                                          \
@@ -306,18 +313,45 @@ KRef kelem_compare_signs(KBuild b, Elem e, KRef x, KRef y, bool x_signed) {
     return b.fold(b.ud, K_SELECT, QS_B1, 0, negative, below, above);
 }
 
+KRef kelem_mod_signs(KBuild b, KRef x, KRef y, bool x_signed) {
+    KRef s = cast(b, x_signed ? x : y, QS_I64), below = b.fold(b.ud, K_LT, QS_I64, 0, s, b.num(b.ud, QS_I64, 0), 0);
+    KRef flipped = b.fold(b.ud, K_NOT, QS_I64, 0, s, 0, 0); /* -1 - s, which fits where -s does not */
+    KRef size = cast(b, b.fold(b.ud, K_SELECT, QS_I64, 0, below, flipped, s), QS_U64);
+    KRef one = b.num(b.ud, QS_U64, 1), zero = b.num(b.ud, QS_U64, 0);
+    if (x_signed) {
+        KRef r = kelem_real(b, EL_mod, QS_U64, (KRef[]){size, y}).re;
+        KRef rest = b.fold(b.ud, K_SUB, QS_U64, 0, b.fold(b.ud, K_SUB, QS_U64, 0, y, one, 0), r, 0);
+        KRef other = b.fold(b.ud, K_AND, QS_B1, 0, below, b.fold(b.ud, K_NE, QS_U64, 0, y, zero, 0), 0);
+        return cast(b, b.fold(b.ud, K_SELECT, QS_U64, 0, other, rest, r), QS_F64);
+    }
+    size = b.fold(b.ud, K_SELECT, QS_U64, 0, below, b.fold(b.ud, K_ADD, QS_U64, 0, size, one, 0), size);
+    KRef r = kelem_real(b, EL_mod, QS_U64, (KRef[]){x, size}).re;
+    KRef other = b.fold(b.ud, K_AND, QS_B1, 0, below, b.fold(b.ud, K_NE, QS_U64, 0, r, zero, 0), 0);
+    KRef rest = cast(b, b.fold(b.ud, K_SUB, QS_U64, 0, size, r, 0), QS_F64);
+    return b.fold(b.ud, K_SELECT, QS_F64, 0, other, b.fold(b.ud, K_NEG, QS_F64, 0, rest, 0, 0), cast(b, r, QS_F64));
+}
+
+/* A count beyond 64 is as good as 64, so that no negation overflows, and one of the two is 0. */
+KRef kelem_shift(KBuild b, Elem e, qs_dtype d, KRef x, KRef n, qs_dtype of_n, bool never_negative) {
+    bool is_signed = of_n == QS_I32 || of_n == QS_I64;
+    if (never_negative || !is_signed) return kelem_real(b, e, d, (KRef[]){x, cast(b, n, d)}).re;
+    KRef zero = b.num(b.ud, of_n, 0), near = b.fold(b.ud, K_MAX, of_n, 0, n, b.num(b.ud, of_n, -64), 0);
+    KRef back = b.fold(b.ud, K_NEG, of_n, 0, b.fold(b.ud, K_MIN, of_n, 0, near, zero, 0), 0, 0);
+    x = kelem_real(b, e, d, (KRef[]){x, cast(b, b.fold(b.ud, K_MAX, of_n, 0, n, zero, 0), d)}).re;
+    return kelem_real(b, e == EL_shl ? EL_shr : EL_shl, d, (KRef[]){x, cast(b, back, d)}).re;
+}
+
 static KPair multiply(KBuild b, qs_dtype d, bool is_complex, KPair x, KPair y) {
     if (is_complex) return kelem_complex(b, EL_mul, d, (KPair[]){x, y});
     return kelem_real(b, EL_mul, d, (KRef[]){x.re, y.re});
 }
 
 bool kelem_power(KBuild b, qs_dtype d, KPair x, double n, KPair *out) {
-    enum { MOST = 64 };
     bool is_complex = x.im != 0;
     KRef one = b.num(b.ud, d, 1), zero = is_complex ? b.num(b.ud, d, 0) : 0;
     KPair unit = {one, zero}, product = unit;
     if (n == 0.5 && !is_complex) return *out = kelem_real(b, EL_half_power, d, &x.re), true;
-    if (n != floor(n) || fabs(n) > MOST) return false;
+    if (!kelem_is_chain(n)) return false;
     for (unsigned bits = (unsigned)fabs(n); bits; bits >>= 1) {
         if (bits & 1) product = multiply(b, d, is_complex, product, x);
         if (bits > 1) x = multiply(b, d, is_complex, x, x);

@@ -17,7 +17,7 @@ typedef enum {
 } Elem;
 
 typedef enum { ELEM_NOTHING, ELEM_NUMBER, ELEM_TRUTH, ELEM_COMPLEX } ElemGives;
-typedef enum { ELEM_FLOATS, ELEM_SAME, ELEM_ARITH, ELEM_ITSELF, ELEM_WHOLE } ElemWhole;
+typedef enum { ELEM_FLOATS, ELEM_SAME, ELEM_ARITH, ELEM_ITSELF, ELEM_WHOLE, ELEM_FIRST } ElemWhole;
 typedef enum { ELEM_OWN, ELEM_WIDE } ElemPrecision;
 
 typedef struct {
@@ -40,6 +40,11 @@ Elem kelem_operator(Op op);
 
 /* The product of two arrays of bool, element by element, is one of bool: a mask of what both masks select. */
 static inline bool kelem_is_mask(Elem e, qs_dtype a, qs_dtype b) { return e == EL_mul && a == QS_B1 && b == QS_B1; }
+
+/* mod of truth values alone: a remainder is none, so they are floats first. */
+static inline bool kelem_truths_divide(Elem e, qs_dtype a, qs_dtype b) {
+    return e == EL_mod && a == QS_B1 && b == QS_B1;
+}
 
 /* The type in which elements and numbers meet in a row; at least one is an array.  Elements alone of one type keep it
  * where the row keeps integers; otherwise they meet as in arithmetic, truth values alone as in a quotient. */
@@ -75,7 +80,17 @@ Elem kelem_instruction(const KIns *i);
 /* A comparison where qdtype_mixes_signs: x_signed says that x is the one with a sign.  It gives a bool. */
 KRef kelem_compare_signs(KBuild b, Elem e, KRef x, KRef y, bool x_signed);
 
-/* x to a power that is known, as arrays of the host have it: products for whole exponents up to 64, roots for 0.5;
+/* x mod y where qdtype_mixes_signs: exact, and then rounded once, to float64. */
+KRef kelem_mod_signs(KBuild b, KRef x, KRef y, bool x_signed);
+
+/* EL_shl or EL_shr of x, of the integer type d, by n, of any integer type; the other way where n is negative, which
+ * nobody asks when it is known that it never is. */
+KRef kelem_shift(KBuild b, Elem e, qs_dtype d, KRef x, KRef n, qs_dtype of_n, bool never_negative);
+
+/* Exponents whose powers of elements are products. */
+static inline bool kelem_is_chain(double n) { return n >= -64 && n <= 64 && n == (int)n; }
+
+/* x to a power that is known, as arrays of the host have it: products, roots for 0.5;
  * false: it is neither, and EL_pow says what it is. */
 bool kelem_power(KBuild b, qs_dtype d, KPair x, double n, KPair *out);
 #endif

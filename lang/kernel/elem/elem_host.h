@@ -61,6 +61,7 @@
 #define BITOR(x, y)      ELEM_SEM(OR)(x, y)
 #define BITXOR(x, y)     ELEM_SEM(XOR)(x, y)
 #define BITNOT(x)        ELEM_SEM(NOT)(x)
+#define SHL(x, y)        ELEM_SEM(SHL)(x, y)
 #define SHR(x, y)        ELEM_SEM(SHR)(x, y)
 #define NUM(v)           ((T)(v))
 #define MATH1(f, x)      ELEM_LIBM(f)(x)
@@ -163,6 +164,7 @@ static inline QComplexF elem_narrow(QComplexD z) { return (QComplexF){(float)z.r
 #define ARITH       SAME_
 #define ITSELF      ITSELF_
 #define WHOLE(...)  WHOLE_
+#define FIRST(...)  WHOLE_
 #define D I32
 #define T int32_t
 #define ELEM(id, nargs, bound, reals, whole, ...) ELEM_INT(id, nargs, whole, reals)
@@ -192,11 +194,13 @@ static inline QComplexF elem_narrow(QComplexD z) { return (QComplexF){(float)z.r
 #undef ARITH
 #undef ITSELF
 #undef WHOLE
+#undef FIRST
 #define FLOATS      NOTHING_,
 #define SAME        NOTHING_,
 #define ARITH       NOTHING_,
 #define ITSELF      NOTHING_,
 #define WHOLE(...)  REAL_, __VA_ARGS__
+#define FIRST(...)  REAL_, __VA_ARGS__
 #define D I32
 #define T int32_t
 #define ELEM(id, nargs, bound, reals, whole, ...) ELEM_MAKE(id, nargs, whole)
@@ -242,6 +246,8 @@ static inline QComplexF elem_narrow(QComplexD z) { return (QComplexF){(float)z.r
 #undef BITOR
 #undef BITXOR
 #undef BITNOT
+#undef SHL
+#undef SHR
 #undef NUM
 #undef MATH1
 #undef MATH2
@@ -271,6 +277,7 @@ static inline QComplexF elem_narrow(QComplexD z) { return (QComplexF){(float)z.r
 #undef ARITH
 #undef ITSELF
 #undef WHOLE
+#undef FIRST
 #undef ELEM_MAKE
 #undef ELEM_MAKE_REAL_
 #undef ELEM_MAKE_TRUTH_

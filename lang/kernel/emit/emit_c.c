@@ -57,16 +57,6 @@ static double sample_value(int param, int64_t k, qs_dtype d) {
     return qdtype_is_int(d) ? (double)(n < 0 ? -n : n) : (double)n + (k % 4 == 1) * 0.5;
 }
 
-static void put_sample(char *at, qs_dtype d, double v) {
-    switch (d) {
-    case QS_F16: { uint16_t h = qdtype_float_to_half((float)v); memcpy(at, &h, sizeof h); break; }
-    case QS_BF16: { uint16_t h = qdtype_float_to_bf16((float)v); memcpy(at, &h, sizeof h); break; }
-    case QS_F32: { float f = (float)v; memcpy(at, &f, sizeof f); break; }
-    case QS_F64: memcpy(at, &v, sizeof v); break;
-    default: { int64_t n = (int64_t)v; memcpy(at, &n, qdtype_size(d)); break; } /* little-endian, and not negative */
-    }
-}
-
 static void sample_array(Arena *a, const KFunc *f, int param, KSampleArg *out) {
     const KParam *p = &f->params[param];
     qs_dtype real = qdtype_real_of((qs_dtype)p->dtype);
@@ -78,7 +68,7 @@ static void sample_array(Arena *a, const KFunc *f, int param, KSampleArg *out) {
     out->nbytes = (size_t)(n * parts) * qdtype_size(real);
     char *block = qarena_alloc(a, out->nbytes);
     for (int64_t k = 0; k < n * parts; k++)
-        put_sample(block + (size_t)k * qdtype_size(real), real, sample_value(param, k, real));
+        qdtype_put(real, block + (size_t)k * qdtype_size(real), sample_value(param, k, real));
     out->block = block;
 }
 
@@ -91,7 +81,7 @@ void kemit_c_sample(Arena *a, const KFunc *f, KSample *out) {
     for (int i = 0; i < f->nparams; i++) {
         qs_dtype d = (qs_dtype)f->params[i].dtype;
         if (f->params[i].kind == KP_ARRAY) sample_array(a, f, i, &out->args[i]);
-        else put_sample((char *)&out->args[i].bits, d, d == QS_B1 ? 1 : qdtype_is_int(d) ? 2 : 1.5);
+        else qdtype_put(d, &out->args[i].bits, d == QS_B1 ? 1 : qdtype_is_int(d) ? 2 : 1.5);
     }
 }
 
@@ -133,14 +123,14 @@ static void print_result(Text *out, const KFunc *f, int param, const KSampleArg 
     const KParam *p = &f->params[param];
     qs_dtype d = qdtype_real_of((qs_dtype)p->dtype);
     const char *how = d == QS_F64 ? "%.17g" : qdtype_is_real(d) ? "%.9g" : d == QS_U64 ? "%llu" : "%lld";
-    char value[80];
-    if (d == QS_F16) snprintf(value, sizeof value, "(double)vload_half(i, m%d.bits)", param);
-    else if (d == QS_BF16) snprintf(value, sizeof value, "(double)as_float((uint32_t)m%d.bits[i] << 16)", param);
-    else if (qdtype_is_real(d)) snprintf(value, sizeof value, "(double)m%d.value[i]", param);
-    else snprintf(value, sizeof value, "(%slong long)m%d.value[i]", d == QS_U64 ? "unsigned " : "", param);
+    const char *to = qdtype_is_real(d) ? "double" : d == QS_U64 ? "unsigned long long" : "long long";
+    char name[24];
+    snprintf(name, sizeof name, qdtype_is_short(d) ? "m%d.bits" : "m%d.value", param);
     qtext_printf(out, "    printf(\"%s:\");\n", p->name->s);
-    qtext_printf(out, "    for (size_t i = 0; i < %zu; i++) printf(\" %s\", %s);\n    puts(\"\");\n",
-                 a->nbytes / qdtype_size(d), how, value);
+    size_t n = a->nbytes / qdtype_size(d);
+    qtext_printf(out, "    for (size_t i = 0; i < %zu; i++) printf(\" %s\", (%s)(", n, how, to);
+    kclike_element(out, &plain_c, d, name, "i");
+    qtext_puts(out, "));\n    puts(\"\");\n");
 }
 
 static void print_list(Text *out, const char *name, int n, const int64_t *wide, const int32_t *narrow) {

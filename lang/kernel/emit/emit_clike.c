@@ -230,6 +230,12 @@ static void load_text(char *s, size_t n, qs_dtype elem, const char *array, const
     }
 }
 
+void kclike_element(Text *out, const Dialect *d, qs_dtype elem, const char *array, const char *index) {
+    char text[160];
+    load_text(text, sizeof text, elem, array, index);
+    say(out, d, text);
+}
+
 static void store_text(Clike *e, char *s, size_t n, qs_dtype elem, const char *array, const char *index,
                        const char *value) {
     switch (elem) {
@@ -292,11 +298,7 @@ static const char *native_atomic(KAtomic op, qs_dtype d) {
 
 static void apply_text(Clike *e, char *s, size_t n, KAtomic op, qs_dtype v) {
     static const uint8_t ops[KA__COUNT] = {K_ADD, K_SUB, K_MUL, K_DIV, K_MIN, K_MAX, K_AND, K_OR, K_XOR, K__COUNT};
-    const char *t = type_name(e, v), *u = unsigned_name(e, v);
     if (op == KA_POW) snprintf(s, n, "pow(x, v)");
-    else if (op == KA_DIV && (v == QS_I32 || v == QS_I64))
-        snprintf(s, n, "v == 0 ? 0 : v == -1 ? (%s)(0 - (%s)x) : x / v", t, u);
-    else if (op == KA_DIV && !qdtype_is_real(v)) snprintf(s, n, "v == 0 ? 0 : x / v");
     else binary(e, s, n, (KOp)ops[op], v, "x", "v");
 }
 

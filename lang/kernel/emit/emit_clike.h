@@ -55,6 +55,8 @@ struct Clike {
     char refs[CLIKE_NREFS][CLIKE_REF]; int nextref;
 };
 
+/* The element of an array, as a value. */
+void kclike_element(Text *out, const Dialect *d, qs_dtype elem, const char *array, const char *index);
 /* The kernel, as a function of the name `entry`; parameters are described in emit_clike.c. */
 void kclike_print(Ctx *c, const Dialect *d, const KFunc *f, const char *entry, Text *out, Text *lines);
 #endif

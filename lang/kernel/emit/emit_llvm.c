@@ -259,23 +259,11 @@ static Opnd bin(Emit *e, const char *op, const char *t, Opnd a, Opnd b) {
     return emit_def(e, "%s %s %s, %s", op, t, a.s, b.s);
 }
 
-static Opnd divide(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
-    const char *t = emit_type(d);
-    Opnd zero = bin(e, "icmp eq", t, b, lit(0)), odd = zero, minus = zero;
-    if (is_signed(d)) {
-        minus = bin(e, "icmp eq", t, b, lit(-1));
-        odd = bin(e, "or", "i1", zero, minus);
-    }
-    Opnd by = select(e, odd, t, lit(1), b);
-    if (op == K_DIV) {
-        Opnd q = bin(e, is_signed(d) ? "sdiv" : "udiv", t, a, by);
-        if (is_signed(d)) q = select(e, minus, t, bin(e, "sub", t, lit(0), a), q);
-        return select(e, zero, t, lit(0), q);
-    }
-    if (!is_signed(d)) return bin(e, "urem", t, a, by);
-    Opnd r = bin(e, "srem", t, a, by), differ = bin(e, "icmp slt", t, bin(e, "xor", t, r, by), lit(0));
+/* The remainder with the sign of b, which is neither 0 nor -1. */
+static Opnd floor_mod(Emit *e, const char *t, Opnd a, Opnd b) {
+    Opnd r = bin(e, "srem", t, a, b), differ = bin(e, "icmp slt", t, bin(e, "xor", t, r, b), lit(0));
     Opnd inexact = bin(e, "icmp ne", t, r, lit(0));
-    return select(e, bin(e, "and", "i1", inexact, differ), t, bin(e, "add", t, r, by), r);
+    return select(e, bin(e, "and", "i1", inexact, differ), t, bin(e, "add", t, r, b), r);
 }
 
 static Opnd float_mod(Emit *e, qs_dtype d, Opnd a, Opnd b) {
@@ -360,8 +348,8 @@ static Opnd arith(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b) {
     case K_ADD: return bin(e, "add", t, a, b);
     case K_SUB: return bin(e, "sub", t, a, b);
     case K_MUL: return bin(e, "mul", t, a, b);
-    case K_DIV: return divide(e, op, d, a, b);
-    case K_MOD: return real ? float_mod(e, d, a, b) : divide(e, op, d, a, b);
+    case K_DIV: return bin(e, sign ? "sdiv" : "udiv", t, a, b);
+    case K_MOD: return real ? float_mod(e, d, a, b) : sign ? floor_mod(e, t, a, b) : bin(e, "urem", t, a, b);
     case K_MIN: return real ? extreme(e, op, d, flag, a, b) : call2(e, sign ? "smin" : "umin", d, a, b);
     case K_MAX: return real ? extreme(e, op, d, flag, a, b) : call2(e, sign ? "smax" : "umax", d, a, b);
     case K_AND: return bin(e, "and", t, a, b);
@@ -1011,7 +999,7 @@ qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out) {
     Emit *e = qarena_alloc(&a, sizeof *e);
     e->c = c, e->source = f, e->t = t;
     if (!t->threads && kopt_interior(c, &a, f, true, &split)) e->split = &split, f = split.func;
-    f = klegal(c, &a, f, LEGAL_ALL, e->split ? &split : NULL);
+    f = klegal(c, &a, f, LEGAL_ALL & ~(unsigned)LEGAL_DIVIDE, e->split ? &split : NULL);
     e->f = f, e->group = "", e->array_space = e->shared_space = e->scope = "", e->metadata = 15;
     uint32_t **const tables[] = {&e->val, &e->wide, &e->epoch, &e->slim, &e->label};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)

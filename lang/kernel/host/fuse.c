@@ -158,6 +158,61 @@ static Val unary(Fuse *z, Op o, Val a) {
 }
 
 /* -- function calls ------------------------------------------------------------------------------------------------ */
+/* As bits: integers as they are; floats as int64, and the result is one of *back again; numbers that are known, and
+ * whole.  Of other numbers the host tells what is wrong with them. */
+static bool has_bits(Fuse *z, Val *v, qs_dtype *back) {
+    double x;
+    if (v->im || !supported(v->dtype)) return false;
+    if (v->array && v->dtype < QS_F16) return true;
+    if (v->array) {
+        *back = *back == QS_B1 ? v->dtype : qdtype_promote(*back, v->dtype);
+        return *v = value(cast(z, v->ref, QS_I64), QS_I64, true), true;
+    }
+    if (!kir_is_const(z->f, v->ref, &x) || x != floor(x) || fabs(x) > 0x1p53) return false;
+    return *v = value(kbuild_int(&z->walk, QS_I64, (int64_t)x), QS_I64, false), true;
+}
+
+static Val again(Fuse *z, KRef r, qs_dtype d, qs_dtype back) {
+    return back == QS_B1 ? value(r, d, true) : value(cast(z, r, back), back, true);
+}
+
+static Val shifted(Fuse *z, Elem e, const Val *a) {
+    Val v = a[0];
+    qs_dtype back = QS_B1, of_n = (qs_dtype)z->f->ins[a[1].ref].dtype;
+    if (!v.array || a[1].im || !has_bits(z, &v, &back)) return declined;
+    qs_dtype d = qdtype_promote(v.dtype, v.dtype);
+    if (of_n == QS_B1 || of_n >= QS_F16) of_n = of_n == QS_B1 ? QS_I32 : QS_I64;
+    KInto into = {z->f, &z->pos, true};
+    KRef x = cast(z, v.ref, d), n = cast(z, a[1].ref, of_n);
+    return again(z, kelem_shift(kelem_into(&into), e, d, x, n, of_n, false), d, back);
+}
+
+/* The type in which the two meet: that of the elements, where the number beside them has no other bits. */
+static bool bits_meet(Val a, Val b, qs_dtype *d) {
+    if (a.array && b.array) return *d = a.dtype == b.dtype ? a.dtype : qdtype_promote(a.dtype, b.dtype), *d < QS_F16;
+    return *d = a.array ? a.dtype : b.dtype, *d != QS_B1;
+}
+
+static Val bits(Fuse *z, Elem e, const Val *a) {
+    int n = kelem_info[e].nargs;
+    Val v[2] = {a[0], a[n - 1]};
+    qs_dtype back = QS_B1, d;
+    double x, lo, hi;
+    for (int i = 0; i < n; i++)
+        if (!has_bits(z, &v[i], &back)) return declined;
+    if ((!v[0].array && !v[n - 1].array) || !bits_meet(v[0], v[n - 1], &d)) return declined;
+    for (int i = 0; i < n; i++) {
+        if (v[i].array || !kir_is_const(z->f, v[i].ref, &x)) continue;
+        qdtype_int_span(d, &lo, &hi);
+        if (x < lo || x > hi) return declined;
+    }
+    if (e == EL_bitnot && d < QS_I32 && d != QS_B1) return declined; /* an int would have more bits */
+    qs_dtype c = d == QS_B1 ? QS_B1 : compute_dtype(d);
+    KInto into = {z->f, &z->pos, true};
+    KRef r = kelem_real(kelem_into(&into), e, c, (KRef[]){cast(z, v[0].ref, c), cast(z, v[n - 1].ref, c)}).re;
+    return again(z, r, d, back);
+}
+
 /* A whole number beside them is an int, others are not: it depends on what it is when it runs. */
 static bool keeps_digits(Val a) { return a.array && (a.dtype == QS_I64 || a.dtype == QS_U64); }
 
@@ -170,8 +225,12 @@ static Val call(Fuse *z, Elem e, const Val *a) {
         array = array || a[i].array, number = number || !a[i].array;
     }
     if (!array && (a[0].im || kelem_info[e].real != ELEM_NUMBER)) return declined;
-    if (e == EL_mod && a[0].dtype < QS_F16) return declined; /* exact between any two types there */
-    bool choice = kelem_info[e].whole == ELEM_SAME && kelem_info[e].nargs > 1;
+    if (kelem_info[e].whole == ELEM_FIRST) return shifted(z, e, a);
+    if (e == EL_bitand || e == EL_bitor || e == EL_bitxor || e == EL_bitnot) return bits(z, e, a);
+    if (e == EL_mod && array && !number && qdtype_mixes_signs(a[0].dtype, a[1].dtype))
+        return value(kelem_mod_signs(kelem_into(&(KInto){z->f, &z->pos, true}), a[0].ref, a[1].ref,
+                                     a[1].dtype == QS_U64), QS_F64, true);
+    bool choice = (kelem_info[e].whole == ELEM_SAME && kelem_info[e].nargs > 1) || e == EL_mod;
     for (int i = 0; choice && number && i < kelem_info[e].nargs; i++)
         if (keeps_digits(a[i])) return declined;
     qs_dtype d = kelem_meet(e, terms, z->c->scalar_dtype);

@@ -228,7 +228,7 @@ static void store_parts(Loops *L) {
 
 /* The position of the last turn leaves the variables as they are then. */
 static qs_status parallel_pass(Loops *L) {
-    TRY(kloop_for(L, L->job->loop));
+    TRY(knest_lower(&L->walk, L->job->loop));
     KRef last = kbuild_int(&L->walk, QS_B1, 1);
     store_notes(L);
     if (L->chunked) store_parts(L), last = kloop_op(L, K_EQ, L->chunk_last, L->level[0].last);

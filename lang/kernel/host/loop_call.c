@@ -12,8 +12,8 @@ static KRef real_row(Loops *L, Elem e, const Number *a) {
     return kelem_real(kbuild_rows(&L->walk), e, QS_F64, x).re;
 }
 
-/* Bounds of what a row that keeps integers makes of them.  All such rows but mod, which is not asked here, are monotone
- * in each argument but for kinks at 0, so they are extreme where arguments are at their bounds, or 0. */
+/* Bounds of what a row that keeps integers makes of them.  All such rows are monotone in each argument but for kinks at
+ * 0, so they are extreme where arguments are at their bounds, or 0. */
 static void bounds(Loops *L, Elem e, const Number *a, Number *out) {
     uint32_t before = L->f->nins;
     KInto into = {L->f, &L->pos, false};
@@ -50,7 +50,7 @@ static qs_status row(Loops *L, Elem e, const Number *a, Number *out) {
     if (rule == ELEM_ITSELF && (a->kind == LOOP_INT || kloop_twin(L, *a)))
         return *out = a->kind == LOOP_BOOL ? kloop_to_num(L, *a) : *a, QS_OK;
     if (kelem_info[e].real == ELEM_TRUTH) return *out = kloop_bool(real_row(L, e, a)), QS_OK;
-    bool monotone = (rule == ELEM_SAME || rule == ELEM_WHOLE) && e != EL_mod;
+    bool monotone = rule == ELEM_SAME || rule == ELEM_WHOLE;
     if (monotone && whole_row(L, e, a, out)) return QS_OK;
     if (rule == ELEM_ARITH) {
         for (int i = 0; i < kelem_info[e].nargs; i++)
@@ -80,13 +80,40 @@ static qs_status mod_fn(Loops *L, int imm, const Number *a, Number *out) {
     (void)imm;
     KRef x = kloop_twin(L, a[0]), y = kloop_twin(L, a[1]);
     bool whole = x && y, positive = a[1].lo >= 1;
-    if (a[0].kind == LOOP_INT && a[1].kind == LOOP_INT && !(whole && positive))
-        return kloop_decline(L, L->pos, "mod of ints that may be large, or of one that may be below 1");
+    if (a[0].kind == LOOP_INT && a[1].kind == LOOP_INT) {
+        KRef r = kelem_real(kbuild_rows(&L->walk), EL_mod, QS_I64, (KRef[]){a[0].v, a[1].v}).re;
+        return *out = positive ? kloop_int(r, 0, a[1].hi - 1) : kloop_wide(L, r), QS_OK;
+    }
     if (!whole) return *out = kloop_num(real_mod(L, a)), QS_OK;
     if (!positive) return *out = kloop_num(quick_mod(L, a, x, y)), QS_OK;
-    *out = kloop_whole(L, kloop_op(L, K_MOD, x, y), 0, a[1].hi - 1);
-    if (a[0].kind == LOOP_INT && a[1].kind == LOOP_INT) *out = kloop_int(out->twin, out->lo, out->hi);
+    return *out = kloop_whole(L, kloop_op(L, K_MOD, x, y), 0, a[1].hi - 1), QS_OK;
+}
+
+/* Of floats the whole numbers that they hold; the result is a float again. */
+static qs_status shift_fn(Loops *L, int e, const Number *a, Number *out) {
+    Number x = kloop_to_int(L, a[0]), n = kloop_to_int(L, a[1]);
+    KRef r = kelem_shift(kbuild_rows(&L->walk), (Elem)e, QS_I64, x.v, n.v, QS_I64, n.lo >= 0);
+    *out = kloop_wide(L, r);
+    if (a[0].kind == LOOP_NUM) *out = kloop_num(kloop_cast(L, r, QS_F64));
     return QS_OK;
+}
+
+/* Between numbers that are whole, whatever their kind; of others the interpreter tells.  Between ints that are not
+ * negative the result has no bit that they have not. */
+static qs_status bits_fn(Loops *L, int e, const Number *a, Number *out) {
+    KRef x[2] = {0};
+    double most = 1;
+    bool positive = true;
+    for (int i = 0; i < kelem_info[e].nargs; i++) {
+        x[i] = a[i].kind == LOOP_INT ? a[i].v : kloop_twin(L, a[i]);
+        if (!x[i]) return kloop_decline(L, L->pos, "bits of a number that may have a fraction");
+        if (a[i].kind == LOOP_BOOL) return kloop_decline(L, L->pos, "bits of a truth value");
+        positive = positive && a[i].lo >= 0;
+        while (most <= a[i].hi) most *= 2;
+    }
+    KRef r = kelem_real(kbuild_rows(&L->walk), (Elem)e, QS_I64, x).re;
+    bool small = positive && e != EL_bitnot && most <= 0x1p62;
+    return *out = small ? kloop_int(r, 0, most - 1) : kloop_wide(L, r), QS_OK;
 }
 
 static qs_status int_fn(Loops *L, int imm, const Number *a, Number *out) {
@@ -104,7 +131,9 @@ typedef qs_status BuiltinFn(Loops *, int imm, const Number *args, Number *out);
 static const struct { const char *name; int nargs; BuiltinFn *fn; int imm; } builtins[] = {
     {"int", 1, int_fn, 0}, {"float", 1, float_fn, 0}, {"pow", 2, operator_fn, OP_POW},
     {"min", 2, operator_fn, OP_MINEQ}, {"max", 2, operator_fn, OP_MAXEQ},
-    {"mod", 2, mod_fn, 0}, {"periodize", 2, mod_fn, 0}};
+    {"mod", 2, mod_fn, 0}, {"periodize", 2, mod_fn, 0}, {"shl", 2, shift_fn, EL_shl}, {"shr", 2, shift_fn, EL_shr},
+    {"and", 2, bits_fn, EL_bitand}, {"or", 2, bits_fn, EL_bitor}, {"xor", 2, bits_fn, EL_bitxor},
+    {"not", 1, bits_fn, EL_bitnot}};
 
 qs_status kloop_real_builtin(Loops *L, const char *name, const Number *args, int nargs, Number *out) {
     for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)

@@ -1,4 +1,4 @@
-/* loop_stmt.c -- statements of a loop, and the loops themselves.
+/* loop_stmt.c -- statements of a loop, and what its counters run through.
  *
  * The perfect nest at the top is numbered by level.  In the parallel version its outer levels are axes of the launch,
  * or the outermost is cut into chunks; every other loop is FOR or LOOP. */
@@ -89,7 +89,7 @@ static qs_status equal(Walk *w, const Value *x, Node *n, KRef *out) {
 }
 
 /* -- loops ------------------------------------------------------------------------------------------------------- */
-typedef struct {
+typedef struct Range {
     Number lo, hi;
     double step;
     KRef turns;
@@ -104,16 +104,6 @@ static bool surely_runs(Loops *L, const Range *r, int count) {
             (hi - lo) * r[i].step < 0)
             return false;
     return true;
-}
-
-static qs_status bind_counter(Loops *L, const Node *n, int i, Number value) {
-    const Sym *sym = n->u.loop.syms[i];
-    Var *v = kloop_var(L, sym);
-    if (!v || sym->declared) return kloop_decline(L, n->pos, "the counter %s", sym->name->s);
-    Value x = {.what = WHAT_NUMBER, .num = value};
-    TRY(kloop_assign(L, v, &x));
-    if (!kfind_sets(n, sym)) v->bound = true, v->val = x;
-    return QS_OK;
 }
 
 /* -- ranges ------------------------------------------------------------------------------------------------------ */
@@ -154,7 +144,16 @@ static qs_status real_turns(Loops *L, Range *r) {
     return r->by_turns = true, QS_OK;
 }
 
-static qs_status range_of(Loops *L, const Node *n, const RangeEnds *b, int i, Range *r) {
+/* Those of the outermost loop are parameters. */
+static qs_status entered(Walk *w, const Node *n, Range *out, bool *found) {
+    Loops *L = (Loops *)w;
+    *found = n == L->job->loop;
+    for (int i = 0; *found && i < n->u.loop.nvars; i++) TRY(root_range(L, i, &out[i]));
+    return QS_OK;
+}
+
+static qs_status range_of(Walk *w, const Node *n, const RangeEnds *b, int i, Range *r) {
+    Loops *L = (Loops *)w;
     Number step = kloop_const(L, 1);
     *r = (Range){0};
     TRY(kloop_real_number(L, &b->lo[i], &r->lo));
@@ -212,80 +211,52 @@ static int note_level(Loops *L, const Range *r, uint32_t pos) {
     return L->nlevels++;
 }
 
-static qs_status nested(Loops *L, Node *n, const Range *ranges, int i);
-
-static qs_status inside(Loops *L, Node *n, const Range *ranges, int i, Number counter) {
-    TRY(bind_counter(L, n, i, counter));
-    TRY(i == n->u.loop.nvars - 1 ? kstmt_block(&L->walk, n->u.loop.body) : nested(L, n, ranges, i + 1));
-    kloop_var(L, n->u.loop.syms[i])->bound = false;
-    return QS_OK;
-}
-
-/* A turn of a position: `continue` leaves a loop of one turn around it. */
-static qs_status axis(Loops *L, Node *n, const Range *ranges, int i, int level) {
-    Exits frame;
-    bool leaving = kfind_node(n->u.loop.body, false, kfind_is_leaving, NULL);
-    Number counter = axis_counter(L, &ranges[i], level);
-    L->level[level].counter = counter.twin;
-    if (!leaving || i < n->u.loop.nvars - 1) return inside(L, n, ranges, i, counter);
-    kbuild_once(&L->walk);
-    kstmt_enter_loop(&L->walk, &frame);
-    frame.cont_breaks = true, frame.brk = 0;
-    TRY(inside(L, n, ranges, i, counter));
-    if (!L->left) kstmt_add_way(&L->walk, &frame.turn), kloop_flow(L, K_BREAK, 0);
-    kstmt_leave_loop(&L->walk);
-    return kstmt_restore(&L->walk, frame.turn.sure), QS_OK;
-}
-
-static qs_status nested(Loops *L, Node *n, const Range *ranges, int i) {
-    Exits frame, *outer = L->exits;
-    int level = note_level(L, &ranges[i], n->pos);
+/* Positions of the launch, a chunk of turns, or FOR. */
+static qs_status open(Walk *w, Turns *t, const Range *range, Value *out) {
+    Loops *L = (Loops *)w;
+    const Node *n = t->node;
+    int level = note_level(L, range, n->pos);
     bool parallel = L->mode == MODE_PARALLEL && level >= 0 && level < L->axes;
-    if (parallel && !L->chunked) return axis(L, n, ranges, i, level);
-    bool *before = kstmt_save(&L->walk);
-    Range r = parallel ? chunk_of(L, &ranges[i]) : ranges[i];
-    if (parallel) L->chunk_last = r.hi.twin;
-    KRef start = L->f->nins;
-    kloop_forget(L, n);
-    Number counter = open_for(L, &r);
-    kstmt_enter_loop(&L->walk, &frame);
-    if (i > 0) frame.brk = outer ? outer->brk : 0, frame.out = outer ? outer->out : NULL; /* `break` leaves all */
-    if (parallel) frame.brk = 0;                   /* which one chunk cannot */
-    if (level == 0) L->body = L->block;
-    if (level >= 0) L->level[level].counter = ranges[i].by_turns ? 0 : counter.twin;
-    TRY(inside(L, n, ranges, i, counter));
-    if (i == 0) kloop_free_order(L, n, start);
-    bool runs = parallel || surely_runs(L, ranges, n->u.loop.nvars);
-    if (runs && !L->left) kstmt_add_way(&L->walk, &frame.turn);
-    kstmt_leave_loop(&L->walk);
-    if (runs && i == 0) kstmt_meet_exits(&L->walk, &frame);
-    else kstmt_restore(&L->walk, runs ? frame.turn.sure : before);
-    return QS_OK;
-}
-
-/* As many as the node r gives. */
-static qs_status ranges_of(Loops *L, Node *r, int count, Range *out) {
-    RangeEnds b;
-    if (r->kind != N_RANGE) return kloop_decline(L, r->pos, "a loop over something that is no range");
-    TRY(kstmt_bounds(&L->walk, r, count, &b));
-    L->pos = r->pos;
-    for (int i = 0; i < count; i++) {
-        if (i > 0 && !b.differ) out[i] = out[0];
-        else TRY(range_of(L, r, &b, i, &out[i]));
+    t->position = parallel && !L->chunked, t->chunk = parallel && L->chunked;
+    *out = (Value){.what = WHAT_NUMBER};
+    if (t->position) {
+        out->num = axis_counter(L, range, level);
+        return L->level[level].counter = out->num.twin, QS_OK;
     }
+    Range r = t->chunk ? chunk_of(L, range) : *range;
+    if (t->chunk) L->chunk_last = r.hi.twin;
+    t->start = L->f->nins;
+    kloop_forget(L, n);
+    out->num = open_for(L, &r);
+    if (level == 0) L->body = L->block;
+    if (level >= 0) L->level[level].counter = range->by_turns ? 0 : out->num.twin;
+    t->runs = t->chunk || surely_runs(L, range - t->i, n->u.loop.nvars); /* the list that it is in */
     return QS_OK;
 }
 
-qs_status kloop_for(Loops *L, Node *n) {
-    Range ranges[QS_MAX_RANK];
-    int nvars = n->u.loop.nvars, of = n->u.loop.nranges < nvars ? nvars : 1;
-    bool root = n == L->job->loop;
-    if (nvars > QS_MAX_RANK) return kloop_decline(L, n->pos, "more than %d counters", QS_MAX_RANK);
-    for (int i = 0; root && i < nvars; i++) TRY(root_range(L, i, &ranges[i]));
-    for (int i = 0; !root && i < nvars; i += of) TRY(ranges_of(L, n->u.loop.ranges[i], of, &ranges[i]));
-    L->pos = n->pos;
-    return nested(L, n, ranges, 0);
+static qs_status bind(Walk *w, const Node *n, int i, Value *x) {
+    Loops *L = (Loops *)w;
+    const Sym *sym = n->u.loop.syms[i];
+    Var *v = kloop_var(L, sym);
+    if (!v || sym->declared) return kloop_decline(L, n->pos, "the counter %s", sym->name->s);
+    TRY(kloop_assign(L, v, x));
+    if (!kfind_sets(n, sym)) v->bound = true, v->val = *x;
+    return QS_OK;
 }
+
+static qs_status close(Walk *w, Turns *t) {
+    Loops *L = (Loops *)w;
+    kloop_var(L, t->node->u.loop.syms[t->i])->bound = false;
+    if (t->i == 0 && !t->position) kloop_free_order(L, t->node, t->start);
+    return QS_OK;
+}
+
+static qs_status elements(Walk *w, Node *n) {
+    return kloop_decline((Loops *)w, n->u.loop.ranges[0]->pos, "a loop over something that is no range");
+}
+
+static const NestRules nest_rules = {.range_size = sizeof(Range), .entered = entered, .range = range_of,
+                                     .elements = elements, .open = open, .bind = bind, .close = close};
 
 /* The machine goes on with the code of this `return`. */
 static qs_status return_outermost(Walk *w, const Node *n) {
@@ -315,7 +286,6 @@ static qs_status statement(Walk *w, Node *n) {
     Loops *L = (Loops *)w;
     Value ignored;
     switch ((NodeKind)n->kind) {
-    case N_FOR: return kloop_for(L, n);
     case N_BREAK: case N_CONTINUE: return kloop_decline(L, n->pos, "the loop may end early");
     case N_DECL: return QS_OK;
     case N_PRINT: return kloop_decline(L, n->pos, "print");
@@ -340,9 +310,10 @@ static void loop_begins(Walk *w, const Node *loop) {
 }
 
 const WalkRules kloop_rules = {
-    .call = &kloop_call_rules, .expr = &kloop_expr_rules, .value_size = sizeof(Value), .fail = fail, .nothing = nothing,
-    .is_nothing = is_nothing, .count = count, .spread = spread, .equal = equal, .set_name = set_name,
-    .set_element = kloop_store, .set_field = set_field, .update_element = kloop_update, .combine = combine,
+    .call = &kloop_call_rules, .expr = &kloop_expr_rules, .nest = &nest_rules, .value_size = sizeof(Value),
+    .fail = fail, .nothing = nothing, .is_nothing = is_nothing, .count = count, .spread = spread, .equal = equal,
+    .set_name = set_name, .set_element = kloop_store, .set_field = set_field, .update_element = kloop_update,
+    .combine = combine,
     .statement = statement, .return_outermost = return_outermost, .loop_begins = loop_begins,
     .function_ends = function_ends, .save = kloop_save, .restore = kloop_restore, .join = kloop_join,
 };

@@ -195,7 +195,6 @@ void kloop_note_fraction(Loops *L, KRef x, KRef whole);
 void kloop_forget(Loops *L, const Node *loop);                  /* it begins: what its turns set is not known now */
 
 /* -- loop_stmt.c ------------------------------------------------------------------------------------------------- */
-qs_status kloop_for(Loops *L, Node *n);
 extern const WalkRules kloop_rules;
 
 /* -- instructions ------------------------------------------------------------------------------------------------ */

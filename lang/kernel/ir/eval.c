@@ -52,8 +52,6 @@ double keval_math(MathFn fn, qs_dtype d, double a, double b) {
     X(U32, uint32_t, U32, x, v)                                                                                        \
     X(I64, int64_t, I64, x, v)                                                                                         \
     X(U64, uint64_t, U64, x, v)                                                                                        \
-    X(F16, uint16_t, F32, qdtype_half_to_float(x), qdtype_float_to_half(v))                                            \
-    X(BF16, uint16_t, F32, qdtype_bf16_to_float(x), qdtype_float_to_bf16(v))                                           \
     X(F32, float, F32, x, v)                                                                                           \
     X(F64, double, F64, x, v)                                                                                          \
     X(C64, float, F32, x, v)                                                                                           \
@@ -66,14 +64,15 @@ static KSlot load_element(const Memory *m, int64_t i) {
     switch ((qs_dtype)m->dtype) {
 #define LOAD(D, T, V, widen, narrow) case QS_##D: { T x = ((const T *)m->data)[i]; r.V = widen; return r; }
         ELEMENTS(LOAD)
+    default: return r.F32 = (float)qdtype_get((qs_dtype)m->dtype, m->data + 2 * i), r; /* a float of 16 bits */
     }
-    return r;
 }
 
 static void store_element(const Memory *m, int64_t i, KSlot s) {
     switch ((qs_dtype)m->dtype) {
 #define STORE(D, T, V, widen, narrow) case QS_##D: { KSem##V v = s.V; ((T *)m->data)[i] = (T)(narrow); return; }
         ELEMENTS(STORE)
+    default: qdtype_put((qs_dtype)m->dtype, m->data + 2 * i, (double)s.F32);
     }
 }
 

@@ -113,17 +113,11 @@ static qs_status matrix(Walk *w, Val *items, int n, Val *out) {
 }
 
 /* -- ranges ------------------------------------------------------------------------------------------------------ */
-qs_status klexpr_range(Lower *L, Node *n, int count, RangeVal *out) {
-    RangeEnds b;
-    TRY(kstmt_bounds(&L->walk, n, count, &b));
-    L->pos = n->pos;
-    for (int i = 0; i < count; i++) {
-        TRY(one_number(L, &b.lo[i], "the start of a range", &out[i].lo));
-        out[i].step = klnum_literal(L, 1, true);
-        if (b.step) TRY(one_number(L, &b.step[i], "the step of a range", &out[i].step));
-        TRY(one_number(L, &b.hi[i], "the end of a range", &out[i].hi));
-    }
-    return QS_OK;
+qs_status klexpr_range_of(Lower *L, const RangeEnds *b, int i, RangeVal *out) {
+    TRY(one_number(L, &b->lo[i], "the start of a range", &out->lo));
+    out->step = klnum_literal(L, 1, true);
+    if (b->step) TRY(one_number(L, &b->step[i], "the step of a range", &out->step));
+    return one_number(L, &b->hi[i], "the end of a range", &out->hi);
 }
 
 /* hi - lo as a sum of instructions times constants: x-1..x+1 has three elements whatever x is. */
@@ -168,9 +162,12 @@ static qs_status span(Lower *L, Num lo, Num hi, double *out) {
 }
 
 static qs_status range_value(Lower *L, Node *n, Val *out) {
+    RangeEnds b;
     RangeVal r;
     double width = 0, step;
-    TRY(klexpr_range(L, n, 1, &r));
+    TRY(kstmt_bounds(&L->walk, n, 1, &b));
+    L->pos = n->pos;
+    TRY(klexpr_range_of(L, &b, 0, &r));
     if (!klnum_known(L, r.step, &step))
         return klower_error(L, QS_EVALUE, L->pos, "the step of this range must be known before the kernel runs");
     TRY(span(L, r.lo, r.hi, &width));

@@ -56,8 +56,7 @@ qs_status klmath_operator(Lower *L, const BuiltinCall *c, Val *out) { return eac
 
 static qs_status flipped(Lower *L, const Num *x, const void *ud, Num *out) {
     TRY(need_real(L, ud, *x));
-    qs_dtype d = x->dtype == QS_B1 || qdtype_is_int(x->dtype) ? x->dtype : QS_I32;
-    return *out = klnum_row(L, EL_bitnot, x, d), QS_OK;
+    return *out = klnum_flip(L, *x), QS_OK;
 }
 
 qs_status klmath_not(Lower *L, const BuiltinCall *c, Val *out) { return each(L, c, flipped, out); }
@@ -66,8 +65,7 @@ static qs_status shifted(Lower *L, const Num *x, const void *ud, Num *out) {
     const BuiltinCall *c = ud;
     TRY(need_real(L, c, x[0]));
     TRY(need_real(L, c, x[1]));
-    qs_dtype d = qdtype_is_int(x[0].dtype) ? x[0].dtype : QS_I32;
-    return *out = klnum_strong(klnum_bin(L, (KOp)c->imm, klnum_ref(L, x[0], d), klnum_ref(L, x[1], d)), d), QS_OK;
+    return *out = klnum_shift(L, (Elem)c->imm, x[0], x[1]), QS_OK;
 }
 
 qs_status klmath_shift(Lower *L, const BuiltinCall *c, Val *out) { return each(L, c, shifted, out); }

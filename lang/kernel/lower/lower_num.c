@@ -300,14 +300,35 @@ static qs_dtype met(Lower *L, Elem e, const Num *x, bool *whole) {
     return klnum_is_weak(all) ? klnum_weak_dtype(L, all.re.weak) : all.dtype;
 }
 
+static bool may_be_negative(Lower *L, Num n) {
+    double lo, hi;
+    if (klnum_is_weak(n)) return n.re.weak->integral && weak_negative(n.re.weak);
+    return (n.dtype == QS_I32 || n.dtype == QS_I64) && !(klnum_range(L, n.re.ref, &lo, &hi) && lo >= 0);
+}
+
+static bool is_uint64(Num n) { return n.dtype == QS_U64 && !klnum_is_weak(n); }
+static bool is_int(Num n) { return klnum_is_weak(n) ? n.re.weak->integral : qdtype_is_int(n.dtype); }
+
+/* A uint64 beside what may be negative: the two as uint64 and int64.  left: a is the one with a sign. */
+static bool mixes_signs(Lower *L, Num a, Num b, KRef *x, KRef *y, bool *left) {
+    *left = is_uint64(b) && may_be_negative(L, a);
+    if (!*left && !(is_uint64(a) && may_be_negative(L, b))) return false;
+    *x = klnum_ref(L, a, *left ? QS_I64 : QS_U64), *y = klnum_ref(L, b, *left ? QS_U64 : QS_I64);
+    return true;
+}
+
 Num klnum_apply(Lower *L, Elem e, const Num *x) {
     double v;
-    bool whole;
+    bool whole, left;
+    KRef a, b;
     qs_dtype d = met(L, e, x, &whole);
     ElemWhole rule = (ElemWhole)kelem_info[e].whole;
     if (known_row(L, e, x, &v))
         return klnum_literal(L, v, v == floor(v) && (rule == ELEM_ITSELF || (rule != ELEM_FLOATS && whole)));
     if (rule == ELEM_ITSELF && (whole || d == QS_B1)) return x[0];
+    if (e == EL_mod && mixes_signs(L, x[0], x[1], &a, &b, &left))
+        return klnum_strong(kelem_mod_signs(kbuild_rows(&L->walk), a, b, left), QS_F64);
+    if (kelem_truths_divide(e, d, x[kelem_info[e].nargs - 1].dtype)) rule = ELEM_FLOATS;
     if (d == QS_B1 || (rule == ELEM_FLOATS && qdtype_is_int(d))) d = rule == ELEM_FLOATS ? L->c->scalar_dtype : QS_I32;
     if (rule != ELEM_FLOATS && whole && L->indexing) d = QS_I64;
     return klnum_row(L, e, x, d);
@@ -331,23 +352,13 @@ static Num arith(Lower *L, Elem e, WeakOp weak, Num a, Num b) {
     return klnum_row(L, e, (Num[]){a, b}, exact ? QS_I64 : arith_dtype(L, e, a, b));
 }
 
-static bool may_be_negative(Lower *L, Num n) {
-    double lo, hi;
-    if (klnum_is_weak(n)) return n.re.weak->integral && weak_negative(n.re.weak);
-    return (n.dtype == QS_I32 || n.dtype == QS_I64) && !(klnum_range(L, n.re.ref, &lo, &hi) && lo >= 0);
-}
-
-static bool is_uint64(Num n) { return n.dtype == QS_U64 && !klnum_is_weak(n); }
-static bool is_int(Num n) { return klnum_is_weak(n) ? n.re.weak->integral : qdtype_is_int(n.dtype); }
-
 static qs_status compare(Lower *L, Op op, Num a, Num b, Num *out) {
     Elem e = kelem_operator(op);
     qs_dtype d = klnum_join(L, a, b);
-    bool left = is_uint64(b) && may_be_negative(L, a), right = is_uint64(a) && may_be_negative(L, b);
-    if (left || right) {
-        KRef x = klnum_ref(L, a, left ? QS_I64 : QS_U64), y = klnum_ref(L, b, left ? QS_U64 : QS_I64);
+    KRef x, y;
+    bool left;
+    if (mixes_signs(L, a, b, &x, &y, &left))
         return *out = klnum_strong(kelem_compare_signs(kbuild_rows(&L->walk), e, x, y, left), QS_B1), QS_OK;
-    }
     if ((is_uint64(a) || is_uint64(b)) && is_int(a) && is_int(b)) d = QS_U64; /* neither is negative */
     if (d == QS_B1 && op != OP_EQ && op != OP_NE) d = QS_I32;
     if (qdtype_is_complex(d) && kelem_info[e].complex == ELEM_NOTHING)
@@ -356,11 +367,40 @@ static qs_status compare(Lower *L, Op op, Num a, Num b, Num *out) {
     return *out = klnum_row(L, e, (Num[]){a, b}, d), QS_OK;
 }
 
+/* Of floats the whole numbers that they hold, as int64; one that is known is what a literal is. */
+static Num with_bits(Lower *L, Num a) {
+    double v;
+    if (klnum_is_weak(a) && klnum_known(L, a, &v) && klnum_whole(a)) return klnum_literal(L, v, true);
+    bool has = klnum_is_weak(a) ? a.re.weak->integral : !qdtype_is_real(a.dtype);
+    return has ? a : klnum_strong(klnum_ref(L, a, QS_I64), QS_I64);
+}
+
 static qs_status bits(Lower *L, Elem e, Num a, Num b, Num *out) {
-    qs_dtype d = klnum_join(L, a, b);
-    if (qdtype_is_complex(d))
+    if (qdtype_is_complex(a.dtype) || qdtype_is_complex(b.dtype))
         return klower_error(L, QS_ETYPE, L->pos, "bitwise operations need integers, not complex numbers");
-    return *out = klnum_row(L, e, (Num[]){a, b}, qdtype_is_real(d) ? QS_I32 : d), QS_OK;
+    Num x[2] = {with_bits(L, a), with_bits(L, b)};
+    qs_dtype d = klnum_join(L, x[0], x[1]);
+    if (qdtype_is_real(d))
+        return klower_error(L, QS_ETYPE, L->pos, "bitwise operations of uint64 beside a type with a sign: convert one");
+    return *out = klnum_row(L, e, x, d), QS_OK;
+}
+
+/* The bits of one number, or of a number that a count shifts. */
+Num klnum_flip(Lower *L, Num a) {
+    if (a.dtype != QS_B1) a = with_bits(L, a);
+    return klnum_row(L, EL_bitnot, &a, a.dtype);
+}
+
+Num klnum_shift(Lower *L, Elem e, Num a, Num n) {
+    double lo, hi;
+    a = with_bits(L, a), n = with_bits(L, n);
+    qs_dtype d = a.dtype == QS_B1 ? QS_I32 : a.dtype, of_n = n.dtype == QS_B1 ? QS_I32 : n.dtype;
+    bool literal = klnum_is_weak(a) && klnum_known(L, a, &lo) && klnum_known(L, n, &lo);
+    if (literal) d = QS_I64; /* it has the bits of a number of the host */
+    KRef count = klnum_ref(L, n, of_n);
+    bool never = klnum_range(L, count, &lo, &hi) && lo >= 0;
+    if (L->indexing) d = d == QS_U64 ? d : QS_I64;
+    return klnum_strong(kelem_shift(kbuild_rows(&L->walk), e, d, klnum_ref(L, a, d), count, of_n, never), d);
 }
 
 static qs_status minmax(Lower *L, Elem e, Num a, Num b, Num *out) {

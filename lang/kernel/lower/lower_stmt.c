@@ -149,13 +149,12 @@ static Num open_real(Lower *L, const RangeVal *r, KRef parts[2], qs_dtype *dtype
                         QS_I32);
 }
 
-/* Opens FOR and the block of its body; *value is what the loop variable is bound to. */
-static void open_for(Lower *L, const RangeVal *r, Exits *frame, Val *value) {
+/* *value is what the loop variable is bound to. */
+static void open_for(Lower *L, const RangeVal *r, Val *value) {
     KRef parts[2];
     qs_dtype d;
     bool whole = klnum_whole(r->lo) && klnum_whole(r->step);
     Num counter = whole ? open_whole(L, r) : open_real(L, r, parts, &d);
-    kstmt_enter_loop(&L->walk, frame);
     if (!whole) {
         KRef k = klnum_cast_ref(L, counter.re.ref, d);
         counter = klnum_strong(klnum_bin(L, K_ADD, parts[0], klnum_bin(L, K_MUL, k, parts[1])), d);
@@ -163,9 +162,9 @@ static void open_for(Lower *L, const RangeVal *r, Exits *frame, Val *value) {
     klval_number(L, counter, value);
 }
 
-static qs_status bind_counter(Lower *L, const Node *n, int i, const Val *v) {
-    Var *var = klvar_of(L, n->u.loop.syms[i]);
-    return klvar_assign(L, var, v, n->pos);
+static qs_status bind(Walk *w, const Node *n, int i, Val *v) {
+    Lower *L = (Lower *)w;
+    return klvar_assign(L, klvar_of(L, n->u.loop.syms[i]), v, n->pos);
 }
 
 static qs_status check_real_bounds(Lower *L, const RangeVal *r) {
@@ -174,30 +173,15 @@ static qs_status check_real_bounds(Lower *L, const RangeVal *r) {
     return klower_error(L, QS_ETYPE, L->pos, "the bounds of a loop cannot be complex");
 }
 
-/* One nested loop per range, the body in the innermost. */
-static qs_status nested(Lower *L, const Node *n, const RangeVal *ranges, int i) {
-    Exits frame;
-    Val v;
-    bool innermost = i == n->u.loop.nvars - 1;
-    Exits *outer = L->exits;
-    TRY(check_real_bounds(L, &ranges[i]));
-    open_for(L, &ranges[i], &frame, &v);
-    if (i > 0) frame.brk = outer->brk; /* `break` leaves all of them */
-    TRY(bind_counter(L, n, i, &v));
-    TRY(innermost ? kstmt_block(&L->walk, n->u.loop.body) : nested(L, n, ranges, i + 1));
-    kstmt_leave_loop(&L->walk);
-    return QS_OK;
+static qs_status range_rule(Walk *w, const Node *n, const RangeEnds *b, int i, RangeVal *out) {
+    return (void)n, klexpr_range_of((Lower *)w, b, i, out);
 }
 
-/* for [m,n] = 0..size(x,0..1)-1, or one range for each */
-static qs_status loop_ranges(Lower *L, const Node *n, RangeVal *out) {
-    int nvars = n->u.loop.nvars, of = n->u.loop.nranges == nvars ? 1 : nvars;
-    for (int i = 0; i < nvars; i += of) {
-        Node *r = n->u.loop.ranges[i];
-        if (r->kind != N_RANGE) return klower_error(L, QS_ETYPE, r->pos, "several loop variables need a range a..b");
-        TRY(klexpr_range(L, r, of, &out[i]));
-    }
-    return L->pos = n->pos, QS_OK;
+static qs_status open(Walk *w, Turns *t, const RangeVal *r, Val *counter) {
+    Lower *L = (Lower *)w;
+    (void)t;
+    TRY(check_real_bounds(L, r));
+    return open_for(L, r, counter), QS_OK;
 }
 
 /* for v = vector: a counter over its elements, which lie in memory */
@@ -218,30 +202,27 @@ static qs_status each_element(Lower *L, Node *n, const Val *list) {
                             klval_type_name(L, list));
     KRef last = klnum_bin(L, K_SUB, klidx_dim(L, &at, 1), klnum_int(L, QS_I64, 1));
     RangeVal r = {klnum_literal(L, 0, true), klnum_literal(L, 1, true), klnum_strong(last, QS_I64)};
-    open_for(L, &r, &frame, &counter);
+    open_for(L, &r, &counter);
+    kstmt_enter_loop(&L->walk, &frame);
     KRef i = klnum_index(L, klval_num(&counter, 0), false);
     TRY(klidx_element(L, &at, &i, 1, "the list", &element));
     klval_number(L, element, &v);
-    TRY(bind_counter(L, n, 0, &v));
+    TRY(bind(&L->walk, n, 0, &v));
     TRY(kstmt_block(&L->walk, n->u.loop.body));
     kstmt_leave_loop(&L->walk);
     return QS_OK;
 }
 
-static qs_status for_loop(Lower *L, Node *n) {
-    RangeVal ranges[QS_MAX_RANK];
+static qs_status elements(Walk *w, Node *n) {
+    Lower *L = (Lower *)w;
     Val list;
-    Node *first = n->u.loop.ranges[0];
-    if (n->u.loop.nvars > QS_MAX_RANK)
-        return klower_error(L, QS_ESHAPE, n->pos, "more than %d loop variables", QS_MAX_RANK);
-    if (n->u.loop.nvars == 1 && first->kind != N_RANGE) {
-        TRY(klexpr_lower(L, first, &list));
-        L->pos = n->pos;
-        return each_element(L, n, &list);
-    }
-    TRY(loop_ranges(L, n, ranges));
-    return nested(L, n, ranges, 0);
+    TRY(klexpr_lower(L, n->u.loop.ranges[0], &list));
+    L->pos = n->pos;
+    return each_element(L, n, &list);
 }
+
+static const NestRules nest_rules = {
+    .range_size = sizeof(RangeVal), .range = range_rule, .elements = elements, .open = open, .bind = bind};
 
 static qs_status barrier(Lower *L, const Node *n) {
     const char *scope = n->u.scope ? n->u.scope->s : "block";
@@ -266,7 +247,6 @@ static qs_status statement(Walk *w, Node *n) {
     Lower *L = (Lower *)w;
     switch ((NodeKind)n->kind) {
     case N_DECL: return declaration(L, n);
-    case N_FOR: return for_loop(L, n);
     case N_SYNC: return barrier(L, n);
     case N_FUNC: return QS_OK;
     case N_BREAK: case N_CONTINUE: return outside_a_loop(L, n);
@@ -290,8 +270,9 @@ static bool is_nothing(const Val *v) { return v->kind == V_VOID; }
 static qs_status return_outermost(Walk *w, const Node *n) { return (void)n, kbuild_flow(w, K_RET, 0), QS_OK; }
 
 const WalkRules klstmt_rules = {
-    .call = &klcall_rules, .expr = &klexpr_rules, .value_size = sizeof(Val), .fail = fail, .nothing = nothing,
-    .is_nothing = is_nothing, .count = count, .spread = spread, .equal = equal, .set_name = set_name,
-    .set_element = klidx_assign, .set_field = set_field, .update_element = klidx_update, .combine = combine,
+    .call = &klcall_rules, .expr = &klexpr_rules, .nest = &nest_rules, .value_size = sizeof(Val), .fail = fail,
+    .nothing = nothing, .is_nothing = is_nothing, .count = count, .spread = spread, .equal = equal,
+    .set_name = set_name, .set_element = klidx_assign, .set_field = set_field, .update_element = klidx_update,
+    .combine = combine,
     .statement = statement, .return_outermost = return_outermost,
 };

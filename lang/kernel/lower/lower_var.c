@@ -4,7 +4,11 @@
  * assigning again in the same block just binds anew.  An assignment in an inner block (a branch, a loop body) while an
  * outer binding is alive means that paths meet: the local is `merged` and lives in LOCALs from the next pass on.  A
  * read after the block of the binding was left means that the LOCALs must stand outside: `hoisted`, at the start of
- * the function, where they begin as zero.  A small array with a computed index lives in `memory`. */
+ * the function, where they begin as zero.  A small array with a computed index lives in `memory`.
+ *
+ * Variables of host loops are another thing (host/loop_var.c): they enter with values and leave with some, may have
+ * none at a place (which the running code tells, not the compiler), change their kind from pass to pass, and carry
+ * bounds and an int64 twin.  They have their LOCALs from the start, so nothing has to be merged or hoisted. */
 #include "lang/kernel/lower/lowering.h"
 
 #include <string.h>

@@ -169,6 +169,8 @@ Num klnum_select(Lower *L, KRef c, Num a, Num b);
 qs_status klnum_choose(Lower *L, const Num *x, const void *ud, Num *out); /* x[0] ? x[1] : x[2], for klval_each */
 Num klnum_row(Lower *L, Elem e, const Num *x, qs_dtype d);     /* a row of elem.def, of arguments as d */
 Num klnum_apply(Lower *L, Elem e, const Num *x);               /* in the type that the arguments meet in */
+Num klnum_flip(Lower *L, Num a);                               /* every bit */
+Num klnum_shift(Lower *L, Elem e, Num a, Num n);               /* EL_shl or EL_shr, by a count of any sign */
 qs_dtype klnum_real_dtype(Lower *L, Num a);                    /* in which functions of a compute */
 bool klnum_range(Lower *L, KRef r, double *lo, double *hi);    /* bounds of an integer value, where they can be told */
 
@@ -233,8 +235,8 @@ qs_status klexpr_variable(Walk *w, const Sym *sym, uint32_t pos, Val *out, bool 
 qs_status klexpr_outside(Walk *w, const Sym *sym, uint32_t pos, Val *out);
 void klexpr_function(Walk *w, Func *f, Val *captures, Val *out);
 bool klexpr_cheap(const Node *n);                              /* may be computed where it is not asked for */
-typedef struct { Num lo, step, hi; } RangeVal;
-qs_status klexpr_range(Lower *L, Node *n, int count, RangeVal *out); /* of so many counters */
+typedef struct Range { Num lo, step, hi; } RangeVal;
+qs_status klexpr_range_of(Lower *L, const RangeEnds *b, int i, RangeVal *out); /* of counter i */
 /* n is a / b.  Of whole numbers the quotient is computed without the detour over scalars, rounded down or toward zero,
  * and *exact is true; otherwise it is the ordinary one. */
 qs_status klexpr_quotient(Lower *L, Node *n, bool down, Val *out, bool *exact);

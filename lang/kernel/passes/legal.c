@@ -43,7 +43,7 @@ static KRef divide(Legal *l, KRef a, KRef b) {
 static KRef remainder_of(Legal *l, KRef a, KRef b) {
     qs_dtype d = dtype_of(l, a);
     KRef zero, minus, by = divisor(l, b, &zero, &minus);
-    if (!is_signed(d)) return op(l, K_MOD, a, by);
+    if (!is_signed(d) || l->can & LEGAL_FLOOR) return op(l, K_MOD, a, by);
     KRef r = op(l, K_SUB, a, op(l, K_MUL, op(l, K_DIV, a, by), by)), none = whole(l, d, 0);
     KRef differ = op(l, K_LT, op(l, K_XOR, r, by), none);
     return pick(l, op(l, K_AND, op(l, K_NE, r, none), differ), op(l, K_ADD, r, by), r);
@@ -204,6 +204,29 @@ static void update_shared(Legal *l, const KIns *i, KRef array, KRef at, KRef v) 
     kir_add(l->g, K_ASTORE, QS_B1, 0, array, at, combined(l, (KAtomic)i->flag, old, v), 0, l->pos);
 }
 
+static void again(Legal *l, const KIns *i, KAtomic how, const KRef *x) {
+    kir_add(l->g, (KOp)i->op, (qs_dtype)i->dtype, (uint16_t)how, x[0], x[1], x[2], i->imm, l->pos);
+}
+
+/* An atomic division: x/0 is 0, as x & 0, and x/-1 is x * -1. */
+static void divide_there(Legal *l, const KIns *i, const KRef *x, int at) {
+    KRef zero, minus, args[3] = {x[0], x[1], x[2]};
+    qs_dtype d = dtype_of(l, x[at]);
+    double k;
+    args[at] = divisor(l, x[at], &zero, &minus);
+    if (kir_is_const(l->g, zero, &k) && k == 0 && kir_is_const(l->g, minus, &k) && k == 0) {
+        again(l, i, KA_DIV, args);
+        return;
+    }
+    add(l, K_IF, QS_B1, op(l, K_OR, zero, minus), 0);
+    KRef never[3] = {x[0], x[1], x[2]};
+    never[at] = pick(l, zero, whole(l, d, 0), whole(l, d, -1));
+    again(l, i, is_signed(d) ? KA_MUL : KA_AND, never); /* x * 0 is 0 as well */
+    add(l, K_ELSE, QS_B1, 0, 0);
+    again(l, i, KA_DIV, args);
+    add(l, K_END, QS_B1, 0, 0);
+}
+
 /* -- one instruction ----------------------------------------------------------------------------------------------- */
 static KRef arith(Legal *l, KOp o, uint16_t flag, KRef a, KRef b) {
     bool real = is_real(dtype_of(l, a));
@@ -231,12 +254,13 @@ static KRef legal_one(Legal *l, const KIns *i) {
         if (l->can & LEGAL_BOUND) break;
         return bound(l, (AccessMode)i->flag, a, b);
     case K_STORE: return store(l, i, a, b, c);
-    case K_ATOMIC:
-        if (l->can & LEGAL_ATOMIC) break;
-        return update_array(l, i, a, b, c), 0;
-    case K_AATOMIC:
-        if (l->can & LEGAL_ATOMIC) break;
-        return update_shared(l, i, a, b, c), 0;
+    case K_ATOMIC: case K_AATOMIC: {
+        int at = i->op == K_ATOMIC ? 1 : 2;
+        bool array = i->op == K_ATOMIC, whole = !is_real(dtype_of(l, array ? b : c));
+        if (!(l->can & LEGAL_ATOMIC)) return array ? update_array(l, i, a, b, c) : update_shared(l, i, a, b, c), 0;
+        if (i->flag != KA_DIV || !whole || l->can & LEGAL_DIVIDE) break;
+        return divide_there(l, i, (KRef[]){a, b, c}, at), 0;
+    }
     default: break;
     }
     return kir_copy(l->g, i, a, b, c);
@@ -252,7 +276,10 @@ static bool has_known_zero(const KFunc *f) {
     return false;
 }
 
+/* Nothing is to be done: what the target lacks is not there. */
 static bool is_legal(const KFunc *f, unsigned can) {
+    bool divides = kir_has(f, K_DIV) || kir_has(f, K_MOD) || kir_has(f, K_ATOMIC) || kir_has(f, K_AATOMIC);
+    if (!divides) can |= LEGAL_DIVIDE;
     return can == LEGAL_ALL && (f->strict || !(kir_has(f, K_MIN) || kir_has(f, K_MAX)) || !has_known_zero(f));
 }
 

@@ -1,6 +1,7 @@
 /* legal.h -- a kernel in terms of what its target has.
  *
- *     DIV, MOD of integers    the divisor is never 0, nor -1 of a signed one, and MOD is of unsigned ones only
+ *     DIV, MOD of integers    the divisor is never 0, nor -1 of a signed one, and MOD is of unsigned ones only; an
+ *                             atomic update divides by such a one, too
  *     SHL, SHR                the count is within the width
  *     BOUND                   comparisons, a minimum, a division where the index is outside
  *     MIN, MAX, ABS           comparisons
@@ -11,9 +12,9 @@
  * keeps, and says so by the bits below.  The remainder of floats, and float16 and bfloat16 in memory, are functions in
  * every language: there is no instruction that sees a float as bits.
  *
- * LLVM keeps all of it.  Its conversions, minima and shifts are instructions or calls of intrinsics; a BOUND is a call
- * of a function, which does not cut a loop into parts as a branch would; and a division is also what an atomic update
- * repeats until nobody came between, which is no place for instructions of KIR. */
+ * LLVM keeps all but division.  Its conversions, minima and shifts are instructions or calls of intrinsics, which
+ * become vectors as such, and a BOUND is a call of a function, which does not cut a loop into parts as a branch would.
+ * There float16 and bfloat16 are functions that are inlined, because LLVM sees a float as bits and KIR does not. */
 #ifndef LANG_KERNEL_LEGAL_H
 #define LANG_KERNEL_LEGAL_H
 #include "lang/kernel/passes/opt.h"
@@ -28,7 +29,8 @@ enum {
     LEGAL_TRUTH = 64,    /* CAST of a truth value */
     LEGAL_ATOMIC = 128,
     LEGAL_ZEROS = 256,   /* MIN and MAX with KFLAG_ZEROS, and in strict functions */
-    LEGAL_ALL = 511
+    LEGAL_FLOOR = 512,   /* MOD of signed integers too, by such divisors */
+    LEGAL_ALL = 1023
 };
 
 /* f, or a copy of it where there is something to do; split, if it is not NULL, is of f and becomes that of the copy.

@@ -326,6 +326,7 @@ static qs_status lower(Walk *w, Node *n) {
     case N_MATCH: return match_statement(w, n);
     case N_WHILE: return while_loop(w, n);
     case N_REPEAT: return repeat_loop(w, n);
+    case N_FOR: return knest_lower(w, n);
     case N_BREAK: case N_CONTINUE: return leave_turn(w, n);
     case N_RETURN: return leave_function(w, n);
     case N_BLOCK: return kstmt_block(w, n->u.block);

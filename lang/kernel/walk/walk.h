@@ -14,6 +14,7 @@
  *     build.c   passes; instructions: folding, values that are known already, blocks
  *     find.c    questions about pieces of the tree
  *     stmt.c    statements
+ *     nest.c    `for`
  *     expr.c    expressions
  *     call.c    names, functions, calls
  *     mem.c     where elements of arrays are */
@@ -28,6 +29,7 @@
 typedef struct Walk Walk;
 struct Val;
 struct Var;
+struct Range;
 
 /* What lies between IF, ELSE, LOOP or FOR and the END or ELSE that belongs to it.  Whoever keeps a pointer to a block
  * learns from `open` whether what was computed in it may still be used. */
@@ -135,10 +137,39 @@ typedef struct ExprRules {
     qs_status (*other)(Walk *, Node *, struct Val *out);     /* strings, ranges, types … */
 } ExprRules;
 
+/* The bounds of n counters that the range a..b gives: numbers that are the same for all, or vectors with one for each
+ * (`differ`).  step NULL: 1. */
+typedef struct { struct Val *lo, *step, *hi; bool differ; } RangeEnds;
+
+/* The turns of counter i of the nest `node`. */
+typedef struct {
+    Node *node;
+    int i;
+    Exits frame;
+    bool position;       /* a position of the launch is a turn: nothing was opened */
+    bool chunk;          /* these are not all turns, so `break` cannot leave them */
+    bool runs;           /* there surely is one */
+    KRef start;          /* where its code begins */
+} Turns;
+
+/* … of `for` … */
+typedef struct NestRules {
+    size_t range_size;   /* of Range */
+    /* The ranges of n, which are there already (*found); NULL: of none. */
+    qs_status (*entered)(Walk *, const Node *n, struct Range *out, bool *found);
+    qs_status (*range)(Walk *, const Node *, const RangeEnds *, int i, struct Range *out);
+    qs_status (*elements)(Walk *, Node *n);                  /* over something that is no range */
+    /* Opens FOR, or says what else its turns are; the counter in *out. */
+    qs_status (*open)(Walk *, Turns *, const struct Range *, struct Val *out);
+    qs_status (*bind)(Walk *, const Node *n, int i, struct Val *counter);
+    qs_status (*close)(Walk *, Turns *);                     /* behind the body; NULL: nothing is to be done */
+} NestRules;
+
 /* … and of all the rest. */
 typedef struct WalkRules {
     const CallRules *call;
     const ExprRules *expr;
+    const NestRules *nest;
     size_t value_size;   /* of Val */
     /* Gives up.  A kernel has an error; a loop stays with the interpreter.  Never QS_OK. */
     qs_status (*fail)(Walk *, qs_status, uint32_t pos, const char *sentence);
@@ -156,7 +187,7 @@ typedef struct WalkRules {
     qs_status (*update_element)(Walk *, Node *target, Op, Node *value);                          /* a[…] op= value */
     /* old op x, which the variable or field `target` is to become. */
     qs_status (*combine)(Walk *, const Node *target, Op, struct Val *old, struct Val *x, struct Val *out);
-    /* Any statement that stmt.c does not know (for, declarations …), and `break` where there is nothing to leave. */
+    /* Any statement that stmt.c does not know (declarations …), and `break` where there is nothing to leave. */
     qs_status (*statement)(Walk *, Node *);
     qs_status (*return_outermost)(Walk *, const Node *);     /* out of what is compiled */
     /* Of a loop only.  A kernel's variables begin as zero, or what was read too early is an error at the end. */
@@ -251,13 +282,13 @@ qs_status kcall_leave(Walk *w, const Caller *saved);
 qs_status kexpr_lower(Walk *w, Node *n, struct Val *out);        /* *out is zero, as kval_new makes it */
 qs_status kexpr_cond(Walk *w, Node *n, KRef *out, int *known);   /* as ExprRules.truth */
 
+/* -- nest.c ------------------------------------------------------------------------------------------------------ */
+qs_status knest_lower(Walk *w, Node *n);
+
 /* -- stmt.c ------------------------------------------------------------------------------------------------------ */
 qs_status kstmt_lower(Walk *w, Node *n);
 qs_status kstmt_block(Walk *w, NodeList body);
 qs_status kstmt_body(Walk *w, Frame *in);                       /* the statements of a function, `return` included */
-/* The bounds of n counters that the range a..b gives: numbers that are the same for all, or vectors with one for each
- * (`differ`).  step NULL: 1. */
-typedef struct { struct Val *lo, *step, *hi; bool differ; } RangeEnds;
 qs_status kstmt_bounds(Walk *w, Node *range, int n, RangeEnds *out);
 /* A LOOP or FOR was opened: its body begins, it ends. */
 void kstmt_enter_loop(Walk *w, Exits *e);

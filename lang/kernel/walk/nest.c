@@ -1,0 +1,79 @@
+/* nest.c -- `for`: a nest of counters, one in the other, and the body in the innermost.
+ *
+ * What a counter runs through is a matter of the compiler (struct Range): kernels count in 32 bits and let reals bear
+ * some rounding, loops have the interpreter's bits and may make positions of a launch of their turns. */
+#include "lang/kernel/walk/walk.h"
+
+static struct Range *range_at(const Walk *w, struct Range *list, int i) {
+    return (struct Range *)((char *)list + (size_t)i * w->rules->nest->range_size);
+}
+
+/* As many as the node gives. */
+static qs_status ranges_of(Walk *w, Node *n, int count, struct Range *out) {
+    const NestRules *rules = w->rules->nest;
+    RangeEnds b;
+    if (n->kind != N_RANGE) return kcall_fail(w, QS_ETYPE, n->pos, "several loop variables need a range a..b");
+    TRY(kstmt_bounds(w, n, count, &b));
+    w->pos = n->pos;
+    for (int i = 0; i < count; i++) {
+        if (i > 0 && !b.differ) memcpy(range_at(w, out, i), out, rules->range_size);
+        else TRY(rules->range(w, n, &b, i, range_at(w, out, i)));
+    }
+    return QS_OK;
+}
+
+static qs_status turns(Walk *w, Node *n, struct Range *ranges, int i);
+
+static qs_status inside(Walk *w, struct Range *ranges, Turns *t, struct Val *counter) {
+    Node *n = t->node;
+    TRY(w->rules->nest->bind(w, n, t->i, counter));
+    TRY(t->i == n->u.loop.nvars - 1 ? kstmt_block(w, n->u.loop.body) : turns(w, n, ranges, t->i + 1));
+    return w->rules->nest->close ? w->rules->nest->close(w, t) : QS_OK;
+}
+
+/* A turn of a position: `continue` leaves a loop of one turn around it. */
+static qs_status position(Walk *w, struct Range *ranges, Turns *t, struct Val *counter) {
+    bool innermost = t->i == t->node->u.loop.nvars - 1;
+    if (!innermost || !kfind_node(t->node->u.loop.body, false, kfind_is_leaving, NULL))
+        return inside(w, ranges, t, counter);
+    kbuild_once(w);
+    kstmt_enter_loop(w, &t->frame);
+    t->frame.cont_breaks = true, t->frame.brk = 0;
+    TRY(inside(w, ranges, t, counter));
+    if (!w->left) kstmt_add_way(w, &t->frame.turn), kbuild_flow(w, K_BREAK, 0);
+    kstmt_leave_loop(w);
+    return kstmt_restore(w, t->frame.turn.sure), QS_OK;
+}
+
+static qs_status turns(Walk *w, Node *n, struct Range *ranges, int i) {
+    Turns t = {.node = n, .i = i};
+    const Exits *outer = w->exits;
+    struct Val *counter = kval_new(w, 1);
+    bool *before = kstmt_save(w);
+    TRY(w->rules->nest->open(w, &t, range_at(w, ranges, i), counter));
+    if (t.position) return position(w, ranges, &t, counter);
+    kstmt_enter_loop(w, &t.frame);
+    if (i > 0) t.frame.brk = outer ? outer->brk : 0, t.frame.out = outer ? outer->out : NULL; /* of all of them */
+    if (t.chunk) t.frame.brk = 0;
+    TRY(inside(w, ranges, &t, counter));
+    if (t.runs && !w->left) kstmt_add_way(w, &t.frame.turn);
+    kstmt_leave_loop(w);
+    if (t.runs && i == 0) kstmt_meet_exits(w, &t.frame);
+    else kstmt_restore(w, t.runs ? t.frame.turn.sure : before);
+    return QS_OK;
+}
+
+/* for [m,n] = 0..size(x,0..1)-1, or one range for each */
+qs_status knest_lower(Walk *w, Node *n) {
+    const NestRules *rules = w->rules->nest;
+    int nvars = n->u.loop.nvars, of = n->u.loop.nranges == nvars ? 1 : nvars;
+    bool known = false;
+    if (nvars > QS_MAX_RANK) return kcall_fail(w, QS_ESHAPE, n->pos, "more than %d loop variables", QS_MAX_RANK);
+    struct Range *ranges = qarena_alloc(w->arena, (size_t)nvars * rules->range_size);
+    if (rules->entered) TRY(rules->entered(w, n, ranges, &known));
+    if (!known && nvars == 1 && n->u.loop.ranges[0]->kind != N_RANGE) return rules->elements(w, n);
+    for (int i = 0; !known && i < nvars; i += of)
+        TRY(ranges_of(w, n->u.loop.ranges[i], of, range_at(w, ranges, i)));
+    w->pos = n->pos;
+    return turns(w, n, ranges, 0);
+}
