@@ -37,12 +37,8 @@ ROOMS = {  # folder -> prefixes of what its files may include from this tree, be
     "stdlib/figure": BASE + ("vm/", "stdlib/"),
     "stdlib/window": BASE + ("vm/", "stdlib/", "lang/syntax/ast.h"),
     "stdlib/video": BASE + ("vm/", "stdlib/"),
-<<<<<<< HEAD
-    "bridge": BASE + ("vm/quasar.h", "vm/grad/tape.h", "vm/array/", "vm/value/", "vm/session/python.h", "lang/syntax/ast.h",
-=======
     "bridge": BASE + ("vm/quasar.h", "vm/grad/tape.h", "vm/array/", "vm/value/", "vm/session/python.h",
                       "lang/syntax/ast.h",
->>>>>>> main
                       "lang/syntax/operators.h"),
     "examples": ("vm/quasar.h",),
 }
