@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Windows under a display of its own (Xvfb), where xdotool clicks, drags and types: what programs then print and what
 is on the screen.  Where Xvfb, xdotool or Tk is not here, all of it is skipped, and said so."""
-import argparse, ctypes, os, re, shutil, subprocess, sys, tempfile, threading, time, unittest
+import argparse, ctypes, os, pty, re, select, shutil, subprocess, sys, tempfile, threading, time, unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ARGS = argparse.Namespace(qrun=os.path.join(ROOT, "build/qrun"), python=None)
@@ -316,6 +316,38 @@ f.wait()
         time.sleep(0.2)
         p.run.send_signal(2)
         self.assertIn("interrupted", p.finish())
+
+    def test_functions_run_while_the_prompt_waits(self):
+        pid, fd = pty.fork()
+        if pid == 0:
+            os.environ.update(DISPLAY.env(), TERM="dumb", HOME="/nonexistent")
+            os.environ.pop("QUASAR_FIGURES", None)
+            os.execv(ARGS.qrun, [ARGS.qrun, "--device", "ref"])
+        said = ""
+
+        def until(text):
+            nonlocal said
+            end = time.time() + LIMIT
+            while text not in said and time.time() < end:
+                if select.select([fd], [], [], 0.1)[0]:
+                    said += os.read(fd, 65536).decode(errors="replace")
+            self.assertIn(text, said)
+            said = said.split(text, 1)[1]
+        for line in ('f = form("Prompt")', 'b = f.add_button("Hit")', 'b.onclick.add(() -> print("was ", 6*7))',
+                     'print "rea", "dy"'):
+            os.write(fd, (line + "\n").encode())
+        until("ready")
+        until("> ")
+        end = time.time() + LIMIT
+        while not DISPLAY.do("search", "--onlyvisible", "--name", "^Prompt$") and time.time() < end:
+            time.sleep(0.05)
+        time.sleep(0.5)
+        click(DISPLAY, 40, 16)
+        until("was 42")
+        os.write(fd, b"print 7*7\n")
+        until("49")
+        os.write(fd, b"exit()\n")
+        os.waitpid(pid, 0)
 
     def test_python(self):
         if not ARGS.python:

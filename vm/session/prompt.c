@@ -13,10 +13,10 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <locale.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -201,26 +201,11 @@ static void close_lines(Lines *l) {
     completing = NULL;
 }
 
-static char *plain_line(const Lines *l, const char *prompt) {
-    char *line = NULL;
-    size_t cap = 0;
-    if (l->typed) {
-        fputs(prompt, stdout);
-        fflush(stdout);
-    }
-    ssize_t n = getline(&line, &cap, stdin);
-    if (n < 0) {
-        free(line);
-        return NULL;
-    }
-    if (n > 0 && line[n - 1] == '\n') line[n - 1] = 0;
-    return line;
-}
-
 /* Functions of the program are run for what happens in windows; their errors are told, and end nothing. */
-static int look_at_windows(void) {
-    qs_vm *vm = completing->vm;
-    if (!qflag_is_up(&qvm(vm)->attention)) return nanosleep(&(struct timespec){0, 20000000}, NULL);
+static int look_at_windows(qs_vm *vm) {
+    bool happened = qflag_is_up(&qvm(vm)->attention);
+    if (!happened) poll(&(struct pollfd){.fd = 0, .events = POLLIN}, 1, 20); /* what is typed comes first */
+    if (!happened) return 0;
     qpython_busy(vm);
     if (qvm_attend(vm) != QS_OK) {
         fprintf(stderr, "\n%s", qs_error_report(vm));
@@ -231,9 +216,30 @@ static int look_at_windows(void) {
     return 0;
 }
 
+static int while_waiting(void) { return look_at_windows(completing->vm); } /* libedit passes nothing */
+
+static char *plain_line(const Lines *l, const char *prompt) {
+    char *line = NULL;
+    size_t cap = 0;
+    if (l->typed) {
+        fputs(prompt, stdout);
+        fflush(stdout);
+    }
+    while (qvm(l->vm)->windows && l->typed && !qflag_is_up(&qvm(l->vm)->interrupted) &&
+           poll(&(struct pollfd){.fd = 0, .events = POLLIN}, 1, 0) == 0)
+        look_at_windows(l->vm);
+    ssize_t n = getline(&line, &cap, stdin);
+    if (n < 0) {
+        free(line);
+        return NULL;
+    }
+    if (n > 0 && line[n - 1] == '\n') line[n - 1] = 0;
+    return line;
+}
+
 static char *next_line(const Lines *l, const char *prompt) {
     if (!l->readline) return plain_line(l, prompt);
-    if (l->while_waiting) *l->while_waiting = qvm(l->vm)->windows ? look_at_windows : NULL;
+    if (l->while_waiting) *l->while_waiting = qvm(l->vm)->windows ? while_waiting : NULL;
     char *line = l->readline(prompt);
     if (line && *line && l->add_history) l->add_history(line);
     return line;
