@@ -36,7 +36,7 @@ typedef struct {
     /* failures */
     long fail_after;      /* the n-th call from now fails, 0 is the next; < 0: none */
     int fail_with;
-    int defer;            /* nothing runs before it is waited for, and then in a random order that is allowed */
+    int defer;            /* nothing runs before it is waited for, then in an order that is allowed: the n-th */
     int capturing;        /* streams record a graph: what cannot be recorded is a mistake */
     int dead;             /* this error, once it was given: calls on a context give it again */
     /* what happened */
