@@ -252,7 +252,8 @@ static void gathered(void) {
 static void deep(void) {
     char body[4096] = "s = x[pos]*x[mod(pos+1,8)]\n", text[5000];
     for (int i = 0; i < 60; i++) strcat(body, "s = 0.4*s*s + 0.3*s + 0.1\n");
-    snprintf(text, sizeof text, KERNEL("x : vec'safe, y : vec, a : scalar, pos : int", "%sy[pos] = s*a*x[pos+1]"), body);
+    snprintf(text, sizeof text, KERNEL("x : vec'safe, y : vec, a : scalar, pos : int", "%sy[pos] = s*a*x[pos+1]"),
+             body);
     TRY_0(text, 8, V(d.x, 8), V(d.y, 8), NUM(0.3));
 }
 

@@ -296,6 +296,10 @@ static void set_launch(Gradient *g, const KGradPass *pass) {
         r->launch = (Launch){.rank = pass->func->rank, .any_block = true};
         for (int d = 0; d < r->launch.rank; d++) r->launch.domain[d] = a->extent[pass->axis[d]], r->launch.block[d] = 1;
     }
+    if (pass->row) {
+        int64_t *last = &r->launch.domain[r->launch.rank - 1];
+        *last = (*last + pass->row - 1) / pass->row;
+    }
     r->positions = positions_of(&r->launch);
     r->steps = r->form->version[0].nloops ? (double)INFINITY : r->positions * qlaunch_func(r)->nins;
 }
