@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Gradients of random programs: kernels, loops and expressions over arrays, against central differences in float64, with
-and without machine code for loops and expressions.
+"""Gradients of random programs: kernels, loops and expressions over arrays, against central differences in float64,
+with and without machine code for loops and expressions.
 
     tests/gradients.py [--qrun build/qrun] [--device cpu] [--seconds 20 | --seed N [--count M]]
 
@@ -116,7 +116,8 @@ class Maker:
             return [f"    {how}({N}, {src}, {dst}, {r.choice(['s', '0.7'])}, 3, {name})", f"    {dst} = tanh({dst})"]
         if kind == 5:
             e = self.expr(["a[k]", "b[k]", "b[max(k-1,0)]", "s"])
-            return [f"    c = zeros({N})", f"    for k = 0..{N - 1}", f"        c[k] = {e}", "    end", "    a = tanh(c)"]
+            return [f"    c = zeros({N})", f"    for k = 0..{N - 1}", f"        c[k] = {e}", "    end",
+                    "    a = tanh(c)"]
         if kind == 6:
             e = self.expr(["a[k-1]", "a[k]", "b[k]", "s"])
             return [f"    for k = 1..{N - 1}", f"        a[k] = tanh({e})", f"        s = 0.5*s + 0.1*a[k]", "    end"]

@@ -247,4 +247,5 @@ _sys.modules[__name__].__class__ = _Package
 
 def __dir__():
     own = {n for n in globals() if not n.startswith("_") or n.endswith("__")}
-    return sorted(own | _interop_names | _grad_names | {"torch_op", "jax_op"} | set(filter(str.isidentifier, _bridge._names(None))))
+    of_programs = set(filter(str.isidentifier, _bridge._names(None)))
+    return sorted(own | _interop_names | _grad_names | {"torch_op", "jax_op"} | of_programs)

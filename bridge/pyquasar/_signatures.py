@@ -1,4 +1,4 @@
-"""The signature of a built-in function of what the manual says of it: clamp(x, lo [, hi]), zeros(n, ...) or zeros(size).
+"""The signature of a built-in function, of what the manual says: clamp(x, lo [, hi]), zeros(n, ...) or zeros(size).
 
 tools/stubs.py reads this, too: it imports nothing of the package."""
 import keyword, re

@@ -3,12 +3,13 @@
 
     tests/bench/grad.py [--qrun build/qrun] [--write] [--threads 1,2] [--rounds N] [--cpu] [--alone] [case ...]
 
-A gradient is what grad(f, x) gives for a number f: the value is computed on the way.  Each side is a process that stays;
-in a round each one gives its shortest of a few calls of the value, and of the gradient, one after the other; printed is
-the shortest of all rounds, which a busy machine disturbs least.  --cpu takes the processor's time in place of the clock's:
-on a machine that others use at the same time that is what can be compared.  The gradients of all sides are compared before
-anything is timed.  Peak memory is that of the process of ours after gradients, over that after values; --alone leaves the
-peers away.  JAX keeps its own number of threads: it gets as many processors as there are threads."""
+A gradient is what grad(f, x) gives for a number f: the value is computed on the way.  Each side is a process that
+stays; in a round each one gives its shortest of a few calls of the value, and of the gradient, one after the other;
+printed is the shortest of all rounds, which a busy machine disturbs least.  --cpu takes the processor's time in place
+of the clock's: on a machine that others use at the same time that is what can be compared.  The gradients of all
+sides are compared before anything is timed.  Peak memory is that of the process of ours after gradients, over that
+after values; --alone leaves the peers away.  JAX keeps its own number of threads: it gets as many processors as there
+are threads."""
 import argparse, glob, importlib.util, math, os, re, subprocess, sys, tempfile, time
 import numpy as np
 
