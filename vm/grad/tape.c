@@ -47,7 +47,10 @@ void qtape_close(qs_vm *vm) {
 }
 
 /* -- nodes --------------------------------------------------------------------------------------------------------- */
-static size_t node_bytes(int nout) { return sizeof(GradNode) + (size_t)nout * sizeof(Trace); }
+/* A node without results has one trace, too, by which it is held. */
+static int traces(int nout) { return nout > 1 ? nout : 1; }
+
+static size_t node_bytes(int nout) { return sizeof(GradNode) + (size_t)traces(nout) * sizeof(Trace); }
 
 static GradNode *new_node(qs_vm *vm, const GradRule *rule, void *data, int nin, int nout) {
     Ctx *c = qvm_ctx(vm);
@@ -56,7 +59,7 @@ static GradNode *new_node(qs_vm *vm, const GradRule *rule, void *data, int nin, 
     n->serial = ++qtape_state(vm)->serial;
     n->rule = rule, n->data = data, n->at = qvm_here(vm);
     n->in = nin ? qmem_alloc(c, (size_t)nin * sizeof(Trace *)) : NULL;
-    for (int i = 0; i < nout; i++) n->out[i].node = n;
+    for (int i = 0; i < traces(nout); i++) n->out[i].node = n;
     return n;
 }
 
@@ -71,7 +74,7 @@ static void free_node(qs_vm *vm, GradNode *n) {
 /* A chain of thousands of nodes goes one by one, not each inside the one that held it. */
 void qtape_release(qs_vm *vm, Trace *t) {
     Tape *tape = qtape_state(vm);
-    if (!t || --t->node->refs) return; /* t may lie behind a node without results, and is only asked for its node */
+    if (!t || --t->node->refs) return;
     t->node->next = tape->dying;
     tape->dying = t->node;
     if (tape->burying) return;
