@@ -272,6 +272,8 @@ bool qnd_usable(const void *p, int rank, const Py_ssize_t *strides, const Py_ssi
 /* An element as a number; what no integer of the language holds is one of Python. */
 qs_status qnd_element(Border *b, qs_dtype d, const void *p, qs_value *out);
 qs_status qnd_only(Border *b, Array *a, qs_value *out); /* the first */
+qs_status qnd_number(Border *b, qs_value *v);           /* an array without dimensions becomes its number */
+bool qnd_is_point(Border *b, PyObject *o);              /* an array or tensor without dimensions */
 /* Several elements are one number, as in torch's expand(): who writes to one would write to all. */
 bool qnd_is_stretched(const qs_array_info *info);
 void qnd_drop_owner(void *object);                    /* of memory that belongs to Python */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 static PyObject *kept; /* what the package's dict holds of the machine's: {name: object} */
+static PyObject *kept_in_modules; /* the same of pyquasar.module: [(dict, name)] */
 
 static PyObject *package_dict(void) {
     PyObject *package = PyImport_AddModule("pyquasar");
@@ -22,8 +23,22 @@ static void forget_names(void) {
     PyObject *dict = package_dict(), *name, *o;
     for (Py_ssize_t i = 0; dict && kept && PyDict_Next(kept, &i, &name, &o);)
         if (PyDict_GetItem(dict, name) == o && PyDict_DelItem(dict, name) < 0) PyErr_Clear();
+    for (Py_ssize_t n = kept_in_modules ? PyList_Size(kept_in_modules) : 0; n-- > 0;) {
+        PyObject *place = PyList_GetItem(kept_in_modules, n);
+        if (PyDict_DelItem(PyTuple_GetItem(place, 0), PyTuple_GetItem(place, 1)) < 0) PyErr_Clear();
+    }
     PyErr_Clear();
     Py_CLEAR(kept);
+    Py_CLEAR(kept_in_modules);
+}
+
+static void keep_in_module(PyObject *dict, const char *name, PyObject *o) {
+    PyObject *place = Py_BuildValue("(Os)", dict, name);
+    if (!kept_in_modules) kept_in_modules = PyList_New(0);
+    if (!place || !kept_in_modules || PyDict_SetItemString(dict, name, o) < 0 ||
+        PyList_Append(kept_in_modules, place) < 0)
+        PyErr_Clear();
+    Py_XDECREF(place);
 }
 
 static void keep_name(PyObject *name, PyObject *o) {
@@ -300,16 +315,21 @@ static PyObject *built_in(PyObject *module, PyObject *name) {
     return qgil_result(b, status == QS_OK ? qpy_give(b, v) : qerror_raise(b, status));
 }
 
-/* (module, name) */
+/* (module, name[, dict that keeps functions until something is compiled]) */
 static PyObject *attribute_in(PyObject *module, PyObject *args) {
     const char *in, *name;
+    PyObject *dict = NULL;
     qs_value v;
     (void)module;
-    if (!PyArg_ParseTuple(args, "ss", &in, &name)) return NULL;
+    if (!PyArg_ParseTuple(args, "ss|O", &in, &name, &dict)) return NULL;
     Border *b = qhost_enter(name);
     if (!b) return NULL;
     qs_status s = find(b->vm, in, name, &v);
-    return qgil_result(b, s == QS_OK ? qpy_give(b, v) : qerror_raise(b, s));
+    if (s != QS_OK) return qgil_result(b, qerror_raise(b, s));
+    bool keep = dict && lasting(v, name);
+    PyObject *r = qpy_give(b, v);
+    if (r && keep) keep_in_module(dict, name, r);
+    return qgil_result(b, r);
 }
 
 /* (module, name, x) */
@@ -327,6 +347,23 @@ static PyObject *assign_in(PyObject *module, PyObject *args) {
         qs_release(b->vm, v);
     }
     return qgil_result(b, s == QS_OK ? none() : qerror_raise(b, s));
+}
+
+/* (name, x): whether there is such a variable of a program, which is x now; functions and what is built in are none. */
+static PyObject *assign(PyObject *module, PyObject *args) {
+    const char *name;
+    PyObject *x;
+    qs_value v;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "sO", &name, &x)) return NULL;
+    Border *b = qbridge.host ? qhost_enter(name) : (PyErr_Clear(), NULL);
+    if (!b || !qvm_is_variable(b->vm, name)) return b && qgil_leave(b) < 0 ? NULL : PyBool_FromLong(0);
+    qs_status s = qnd_kept(b, x, &v);
+    if (s == QS_OK) {
+        s = qvm_assign_in(b->vm, NULL, name, v);
+        qs_release(b->vm, v);
+    }
+    return qgil_result(b, s == QS_OK ? PyBool_FromLong(1) : qerror_raise(b, s));
 }
 
 static void add_name(void *list, const char *name) {
@@ -361,12 +398,41 @@ static PyObject *made(const char *what, PyObject *x, qs_status (*make)(Border *,
     return qgil_result(b, r);
 }
 
-static PyObject *value(PyObject *module, PyObject *x) {
-    (void)module;
-    return made("value", x, qnd_value);
+/* An array without dimensions as one, of the same memory. */
+static qs_status take_point(Border *b, PyObject *x, qs_value *out) {
+    PyObject *line = PyObject_CallMethod(x, "reshape", "i", 1);
+    qgil_back(b);
+    if (!line) return qerror_take(b);
+    qs_status s = qnd_value(b, line, out);
+    Py_DECREF(line);
+    Array *a = s == QS_OK && out->kind == QS_ARRAY ? out->u.p : NULL, *point;
+    if (!a) return s;
+    s = qarr_view(b->vm, a, 0, NULL, NULL, a->offset, &point);
+    qarr_release(b->vm, a);
+    if (s == QS_OK) *out = qarr_value(point);
+    return s;
 }
 
-static qs_status take_here(Border *b, PyObject *x, qs_value *out) { return qdl_take(b, x, false, out); }
+static qs_status take_value(Border *b, PyObject *x, qs_value *out) {
+    bool point = qnd_is_point(b, x);
+    qgil_back(b);
+    return point ? take_point(b, x, out) : qnd_value(b, x, out);
+}
+
+static PyObject *value(PyObject *module, PyObject *x) {
+    (void)module;
+    return made("value", x, take_value);
+}
+
+/* By the C functions of its type, if there are any: a capsule costs seven times as much. */
+static qs_status take_here(Border *b, PyObject *x, qs_value *out) {
+    qs_status s;
+    if (!qdl_borrow(b, x, true, out, &s)) return qdl_take(b, x, false, out);
+    if (s == QS_OK && out->kind == QS_ARRAY) return qdl_hold(b, *out), QS_OK;
+    if (s == QS_OK) qs_release(b->vm, *out); /* without dimensions it has become a number */
+    else qs_error_clear(b->vm);              /* its own error says more */
+    return qdl_take(b, x, false, out);
+}
 static qs_status take_copy(Border *b, PyObject *x, qs_value *out) {
     qs_value v;
     Array *copy;
@@ -507,6 +573,7 @@ PyMethodDef qhost_functions[] = {
     {"_attribute", attribute, METH_O, NULL},
     {"_built_in", built_in, METH_O, NULL},
     {"_attribute_in", attribute_in, METH_VARARGS, NULL},
+    {"_assign", assign, METH_VARARGS, NULL},
     {"_assign_in", assign_in, METH_VARARGS, NULL},
     {"_names", names, METH_VARARGS, NULL},
     {"_devices", devices, METH_NOARGS, NULL},

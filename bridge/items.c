@@ -209,6 +209,7 @@ static int set_in_array(Border *b, PyObject *o, PyObject *key, PyObject *x) {
                                     "it changes an array that other names may share; where(c, v, x) makes a new one, "
                                     "and a function of a script may assign"));
     }
+    if (y.kind == QS_ARRAY && qval_array(y)->ndim == 0 && (s = qnd_number(b, &y)) != QS_OK) return done(b, s);
     mask = view ? qs_nil() : value_of(key);
     int before = qgil_work(b);
     if (y.kind == QS_FOREIGN && PyLong_Check(x)) fits = false; /* elements of uint64 may hold it nevertheless */

@@ -174,7 +174,7 @@ static bool dtype_of_format(const char *f, Py_ssize_t size, qs_dtype *d) {
 qs_status qnd_give(Border *b, Array *a, Device *d, Export **out) {
     DevPtr block;
     size_t size = qdtype_size((qs_dtype)a->dtype);
-    if (qtape_forbids(b->vm, a)) return qtape_forbidden(b->vm, a);
+    if (qtape_forbids(b->vm, a)) return qtape_forbidden(b->vm);
     qs_status s = qbuf_give(qvm_ctx(b->vm), a->buf, d, &block);
     Export *e = s == QS_OK ? PyMem_Calloc(1, sizeof *e) : NULL;
     if (s == QS_OK && !e) qbuf_take_back(a->buf);
@@ -812,9 +812,28 @@ qs_status qnd_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out
     Py_INCREF(o);
     TRY(qpy_to_value(b, o, &wrapped));
     *out = wrapped;
+    bool point = wrapped.kind == QS_ARRAY && qval_array(wrapped)->ndim == 0 && !(t && t->kind == TY_ARRAY);
+    if (point) return qnd_number(b, out);
     if (wrapped.kind != QS_FOREIGN || PyBytes_CheckExact(o) || !memory_argument(b, o, fn, i, out, &s)) return QS_OK;
     qs_release(b->vm, wrapped);
     return s;
+}
+
+qs_status qnd_number(Border *b, qs_value *v) {
+    qs_value number;
+    qs_status s = qnd_only(b, qval_array(*v), &number);
+    qs_release(b->vm, *v);
+    return *v = s == QS_OK ? number : qs_nil(), s;
+}
+
+/* A number of NumPy is none. */
+bool qnd_is_point(Border *b, PyObject *o) {
+    if (!is_ndarray(b, o) && (qvalue_check(o) || !qnd_is_tensor(o))) return false;
+    PyObject *ndim = PyObject_GetAttrString(o, "ndim");
+    bool point = ndim && PyLong_Check(ndim) && PyLong_AsLong(ndim) == 0;
+    Py_XDECREF(ndim);
+    PyErr_Clear();
+    return point;
 }
 
 qs_status qnd_value(Border *b, PyObject *o, qs_value *out) {

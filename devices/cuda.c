@@ -15,8 +15,12 @@
  * A kernel that fails makes itself known at some later call.  The context is of no use from then on (the driver offers
  * no way back), and every later call says so with the sentence of the first failure.
  *
+ * The driver makes machine code of PTX once: what it made is kept in the cache on disk, for this driver and this
+ * kind of device, and the next process starts with that.
+ *
  * How the code looks that is loaded here: devices/ptx.h. */
 #include "devices/buildlog.h"
+#include "devices/cache.h"
 #include "devices/cuda_math.h"
 #include "devices/ptx.h"
 #include "vm/base/dtype.h"
@@ -38,6 +42,7 @@ enum { /* names of the interface, without CUDA_ and CU_ */
 };
 
 enum { STAGES = 2, STAGE_BYTES = 4 << 20 };
+enum { LOCAL_MOST = 512 << 10 };          /* bytes of local memory of a thread */
 static const int64_t GRID_MAX = INT32_MAX; /* blocks in one launch */
 
 typedef struct { char *host; void *done; bool busy; } Stage; /* busy: the device may still use it, until `done` */
@@ -71,7 +76,8 @@ static State *state(const Device *d) { return d->state; }
 /* Errors after which every call on the context fails. */
 static bool is_final(int e) {
     return e == ERROR_DEINITIALIZED || e == ERROR_ECC || e == ERROR_ILLEGAL_ADDRESS || e == ERROR_LAUNCH_TIMEOUT ||
-           e == ERROR_CONTEXT_DESTROYED || e == ERROR_ASSERT || (e >= ERROR_HARDWARE_STACK && e <= ERROR_LAUNCH_FAILED);
+           e == ERROR_CONTEXT_DESTROYED || e == ERROR_ASSERT || e == ERROR_NVLINK || e == ERROR_CONTAINED ||
+           e == ERROR_TENSOR_MEMORY || e == ERROR_UNKNOWN || (e >= ERROR_HARDWARE_STACK && e <= ERROR_LAUNCH_FAILED);
 }
 
 static void describe_error(const Api *f, int e, char *out, size_t n) {
@@ -82,18 +88,19 @@ static void describe_error(const Api *f, int e, char *out, size_t n) {
 }
 
 /* Remembers a failure that ended the context.  What was queued last is the likeliest cause. */
-static void bury(Device *d, const char *call, const char *what) {
+static void bury(Device *d, const char *call, int e, const char *what) {
     State *s = state(d);
     if (*s->dead) return;
-    snprintf(s->dead, sizeof s->dead, "%.60s cannot be used any more by this process: cu%s%s%s: %s", d->name, call,
-             *s->running ? ", after kernel " : "", s->running, what);
+    snprintf(s->dead, sizeof s->dead, "%.60s cannot be used any more by this process: cu%s%s%s: %s%s", d->name, call,
+             *s->running ? ", after kernel " : "", s->running, what,
+             e == ERROR_LAUNCH_TIMEOUT ? "; where a display uses the GPU, a kernel may run for a few seconds" : "");
 }
 
 static qs_status checked(Device *d, const char *call, int e) {
     char what[256];
     if (e == SUCCESS) return QS_OK;
     describe_error(&state(d)->f, e, what, sizeof what);
-    if (is_final(e)) bury(d, call, what);
+    if (is_final(e)) bury(d, call, e, what);
     if (is_final(e)) return qerr_set(d->ctx, QS_EDEVICE, "%s", state(d)->dead);
     return qerr_set(d->ctx, e == ERROR_OUT_OF_MEMORY ? QS_ENOMEM : QS_EDEVICE, "%s: cu%s: %s", d->name, call, what);
 }
@@ -104,7 +111,7 @@ static void quietly(Device *d, const char *call, int e) {
     char what[256];
     if (e == SUCCESS || !is_final(e)) return;
     describe_error(&state(d)->f, e, what, sizeof what);
-    bury(d, call, what);
+    bury(d, call, e, what);
 }
 #define QUIETLY(d, name, ...) quietly(d, #name, state(d)->f.name(__VA_ARGS__))
 
@@ -546,8 +553,57 @@ static qs_status load_failed(Device *d, const Program *p, const Code *code, int 
     return s;
 }
 
+/* What machine code depends on besides the text. */
+static CacheKey machine_key(Device *d) {
+    const Api *f = &state(d)->f;
+    int word[] = {0, attribute(d, DEVICE_MAJOR), attribute(d, DEVICE_MINOR)};
+    char name[96] = "";
+    if (f->DriverGetVersion(&word[0]) != SUCCESS) word[0] = 0;
+    if (f->DeviceGetName(name, sizeof name - 1, state(d)->device) != SUCCESS) *name = 0;
+    return qcache_key(qcache_key((CacheKey){{3, 0}}, word, sizeof word), name, strlen(name));
+}
+
+/* Machine code of the text, or false; then the driver is given the text, and says what is wrong with it. */
+static bool link_code(Device *d, const Code *code, Text *out) {
+    const Api *f = &state(d)->f;
+    void *link = NULL, *made = NULL;
+    size_t n = 0;
+    int e = f->LinkCreate(0, NULL, NULL, &link);
+    if (e == SUCCESS)
+        e = f->LinkAddData(link, JIT_INPUT_PTX, (void *)(uintptr_t)code->bytes, code->n + 1, code->name, 0, NULL, NULL);
+    if (e == SUCCESS) e = f->LinkComplete(link, &made, &n);
+    if (e == SUCCESS) qtext_add(out, made, n);
+    quietly(d, "LinkComplete", e);
+    if (link) f->LinkDestroy(link);
+    return e == SUCCESS && out->len;
+}
+
+static bool start(Device *d, Program *p, const Text *binary) {
+    int e = state(d)->f.ModuleLoadDataEx(&p->module, binary->s, 0, NULL, NULL);
+    if (e != SUCCESS) p->module = NULL;
+    quietly(d, "ModuleLoadDataEx", e);
+    return p->module;
+}
+
+/* The module from the cache, or from what then goes there. */
+static bool load_kept(Device *d, Program *p, const Code *code) {
+    Text binary;
+    CacheKey key = qcache_key(machine_key(d), code->bytes, code->n);
+    qtext_init(&binary, d->ctx);
+    bool done = qcache_get(code->cache, key, &binary) && start(d, p, &binary);
+    if (!done && !*state(d)->dead) {
+        binary.len = 0;
+        done = link_code(d, code, &binary) && start(d, p, &binary);
+        if (done) qcache_put(code->cache, key, binary.s, binary.len);
+    }
+    qtext_free(&binary);
+    return done;
+}
+
 static qs_status load_module(Device *d, Program *p, const Code *code) {
     enum { LOG = 4096 };
+    if (code->cache && !*qcache_why(code->cache) && load_kept(d, p, code)) return QS_OK;
+    if (*state(d)->dead) return qerr_set(d->ctx, QS_EDEVICE, "%s", state(d)->dead);
     char *log = qmem_alloc(d->ctx, LOG); /* zeroed */
     int options[] = {JIT_ERROR_LOG, JIT_ERROR_LOG_BYTES};
     void *values[] = {log, (void *)(uintptr_t)LOG};
@@ -582,6 +638,18 @@ static qs_status allow_shared(Device *d, const Program *p) {
     return CALL(d, FuncSetAttribute, p->function, FUNC_MAX_DYNAMIC_SHARED, (int)p->shared);
 }
 
+/* Every thread that may be under way at a time needs its own; the driver would say no more than that resources lack. */
+static qs_status check_local(Device *d, const Program *p) {
+    int bytes = 0;
+    TRY(CALL(d, FuncGetAttribute, &bytes, FUNC_LOCAL, p->function));
+    uint64_t threads = (uint64_t)attribute(d, DEVICE_MULTIPROCESSORS) * (uint64_t)attribute(d, DEVICE_RESIDENT_THREADS);
+    if (bytes <= LOCAL_MOST && (uint64_t)bytes * threads <= d->total_memory) return QS_OK;
+    return qerr_set(d->ctx, QS_EVALUE,
+                    "kernel %s: its local arrays take %d bytes for each position; %s has room for %llu", p->name, bytes,
+                    d->name, (unsigned long long)(threads && d->total_memory / threads < LOCAL_MOST
+                                                      ? d->total_memory / threads : LOCAL_MOST));
+}
+
 static qs_status prepare(Device *d, Program *p, const Code *code) {
     PtxNeeds needs = qptx_needs(code->bytes);
     if (records(d)) return cannot_record(d, p->name, " was not loaded yet, as it is when it runs for the first time");
@@ -589,6 +657,7 @@ static qs_status prepare(Device *d, Program *p, const Code *code) {
     TRY(load_module(d, p, code));
     TRY(CALL(d, ModuleGetFunction, &p->function, p->module, code->entry));
     if (p->shared) TRY(allow_shared(d, p));
+    TRY(check_local(d, p));
     TRY(CALL(d, FuncGetAttribute, &p->max_threads, FUNC_MAX_THREADS, p->function));
     return choose_threads(d, p);
 }

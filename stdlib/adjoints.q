@@ -222,7 +222,7 @@ function dx = moveaxis_adjoint(x, from, to, y, dy)
     dx = reshape(moveaxis(dy, to, from), size(x))
 end
 
-function d = joined_adjoint(dim, items, dy)
+function d = split_for(dim, items, dy)
     d = cell(numel(items))
     at = 0
     for i = 0..numel(items)-1
@@ -236,16 +236,16 @@ function d = joined_adjoint(dim, items, dy)
 end
 
 function d = vertcat_adjoint(items, y, dy)
-    d = joined_adjoint(0, items, dy)
+    d = split_for(0, items, dy)
 end
 
 function d = horzcat_adjoint(items, y, dy)
-    d = joined_adjoint(1, items, dy)
+    d = split_for(1, items, dy)
 end
 
 function d = cat_adjoint(items, y, dy)
     n = numel(items)
-    rest = joined_adjoint(items[0], n > 1 ? items[1..n-1] : {}, dy)
+    rest = split_for(items[0], n > 1 ? items[1..n-1] : {}, dy)
     d = cell(n)
     for i = 1..n-1
         d[i] = rest[i-1]
@@ -373,7 +373,7 @@ function dx = std_adjoint(x, dim, ddof, y, dy)
 end
 
 % Along a dimension the element that was found; of all elements the equal ones share.
-function dx = extremum_adjoint(x, dim, y, i, dy)
+function dx = extremum_of(x, dim, y, i, dy)
     if isnull(dim)
         same = cast_like(x == y, x)
         dx = same.*(dy/max(sum(same),1))
@@ -388,7 +388,7 @@ function [dx, db, ddim] = max_adjoint(x, b, dim, y, i, dy, di)
     if !isnull(dim)
         [y, i] = max(x, [], dim)
     end
-    dx = extremum_adjoint(x, dim, y, i, dy)
+    dx = extremum_of(x, dim, y, i, dy)
 end
 
 function [dx, db, ddim] = min_adjoint(x, b, dim, y, i, dy, di)
@@ -397,7 +397,7 @@ function [dx, db, ddim] = min_adjoint(x, b, dim, y, i, dy, di)
     if !isnull(dim)
         [y, i] = min(x, [], dim)
     end
-    dx = extremum_adjoint(x, dim, y, i, dy)
+    dx = extremum_of(x, dim, y, i, dy)
 end
 
 function dx = cumsum_adjoint(x, dim, y, dy)
@@ -562,7 +562,7 @@ function dx = nanstd_adjoint(x, dim, ddof, y, dy)
 end
 
 function dx = nan_extremum(x, dim, y, i, dy)
-    dx = isnull(dim) ? extremum_adjoint(x, dim, y, i, dy) : dy.*(along(x, dim) == i)
+    dx = isnull(dim) ? extremum_of(x, dim, y, i, dy) : dy.*(along(x, dim) == i)
 end
 
 function dx = nanmax_adjoint(x, dim, y, dy)
@@ -1015,14 +1015,14 @@ function c = correlation(x, y)
 end
 
 function [dx, dy] = cov_adjoint(x, y, c, dc)
-    [dx, dy] = pair_adjoint(covariance, x, y, dc)
+    [dx, dy] = by_pairs(covariance, x, y, dc)
 end
 
 function [dx, dy] = corrcoef_adjoint(x, y, c, dc)
-    [dx, dy] = pair_adjoint(correlation, x, y, dc)
+    [dx, dy] = by_pairs(correlation, x, y, dc)
 end
 
-function [dx, dy] = pair_adjoint(f, x, y, dc)
+function [dx, dy] = by_pairs(f, x, y, dc)
     dy = null
     if isnull(y)
         [v, pull] = vjp(u -> f(u, null), x)
@@ -1176,7 +1176,7 @@ function i = find_first(mask)
 end
 
 % What the turn of each vector adds to the adjoint of its large element; c: what a turn of them all costs.
-function G = turn_adjoint(G, V, c)
+function G = turned_back(G, V, c)
     if iscomplex(V)
         i = turned_by(V)
         for k = 0..size(V,1)-1
@@ -1212,7 +1212,7 @@ function dA = svd_vectors(A, U, s, V, inner, dU, dV)
     dV = isnull(dV) ? 0*V : dV
     H = herm_transpose(V)
     if iscomplex(A)
-        dU = turn_adjoint(copy(dU), U, turn_cost(dU, U) + turn_cost(dV, V))
+        dU = turned_back(copy(dU), U, turn_cost(dU, U) + turn_cost(dV, V))
     end
     F = gaps(s.^2, "svd")
     K = herm_transpose(U)*dU
@@ -1242,7 +1242,7 @@ function dC = symeig_adjoint(C, V, d, dV, dd)
     inner = isnull(dd) ? diagonal(0*d) : diagonal(dd)
     if !only && !isnull(dV)
         if iscomplex(C)
-            dV = turn_adjoint(copy(dV), V, turn_cost(dV, V))
+            dV = turned_back(copy(dV), V, turn_cost(dV, V))
         end
         inner = inner + gaps(d, "symeig").*(H*dV)
     end

@@ -14,7 +14,8 @@ def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--program", default=os.path.join(ROOT, "build", "ptx_cases"))
     p.add_argument("--nvcc", default=shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc")
-    p.add_argument("--arch", action="append", help="default: the oldest and the newest that nvcc has of sm_70 to sm_100")
+    p.add_argument("--arch", action="append",
+                   help="default: the oldest and the newest that nvcc has of sm_70 to sm_100")
     p.add_argument("--seeds", type=int, default=3, help="orders of threads and warps")
     return p.parse_args()
 
@@ -27,7 +28,8 @@ def known(nvcc):
 
 def compile_cases(nvcc, arch, options, out):
     source = os.path.join(ROOT, "tests", "cuda", "cases.cu")
-    r = subprocess.run([nvcc, "-ptx", "-arch=" + arch, "-fmad=false", "-diag-suppress", "177", *options, source, "-o", out],
+    r = subprocess.run([nvcc, "-ptx", "-arch=" + arch, "-fmad=false", "-diag-suppress", "177", *options, source, "-o",
+                        out],
                        capture_output=True, text=True)
     return r.returncode and r.stdout + r.stderr
 

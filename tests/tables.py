@@ -3,6 +3,7 @@
 
   - no row stands twice, and every row is used where its table says what is done with it (USED);
   - every built-in is called by a test that looks at what comes of it (see `observed`);
+  - every built-in has its derivative, which a test checks, or says why there is none (see `check_adjoints`);
   - a file that a comment or a document names is there;
   - source files keep the house style: width, tabs, blanks at the ends of lines."""
 import os, re, subprocess, sys
@@ -64,7 +65,7 @@ def check_tables():
 
 # -- built-ins and their tests ---------------------------------------------------------------------------------------
 HIDDEN = re.compile(r'"(?:\\.|[^"\\\n])*"|%[^\n]*')  # strings and comments of the language
-CALL = re.compile(r"(\w+)\s*\(")
+CALL = re.compile(r"(\$?\w+)\s*\(")
 SHOWS = re.compile(r"\b(print|printf|assert|error|if|elseif|while|until|match|for|parallel_do|serial_do|exit)\b|^\s*\|")
 ASSIGNS = re.compile(r"^\s*(?:\[([^\]]*)\]|(\w+)(?:\[[^=]*\]|\.\w+)*)\s*[-+*/|&~^_.]{0,3}=(?!=)")
 DEFINES = re.compile(r"^\s*function\s+(?:(?:\[([^\]]*)\]|(\w+)[^=(]*)\s*=)?\s*(?:__\w+__\s*)?(\w+)\s*"
@@ -134,6 +135,30 @@ def check_builtins():
     return len(natives)
 
 
+# -- derivatives -----------------------------------------------------------------------------------------------------
+def check_adjoints():
+    rules = set(re.findall(r"^function .*?= (\w+_adjoint)\(", read("stdlib/adjoints.q"), re.M))
+    tried = set(re.findall(r"^(\w+) \| ", read("tests/adjoints/cases.txt"), re.M))
+    c = "".join(read(p) for p in tracked(".c") if p.startswith("vm/grad/")) + read("stdlib/adjoints.q")
+    used = set(re.findall(r"\b(\w+_adjoint)\b(?!\(.*\)\n)", c))
+    columns = re.compile(r'(?:NATIVE|EACH)\("([^"]+)".*, (ZERO|CALLS|ELEMENTS|BY\("(\w+)[^"]*"\)|NONE\("([^"]*)"\))\)$')
+    for line in read("stdlib/builtins.def").split("\n"):
+        m = columns.match(line.rstrip())
+        if not re.match(r'(NATIVE|EACH)\("', line):
+            continue
+        if not m:
+            problems.append(f"stdlib/builtins.def: the last column of {line[:40]} is no adjoint")
+        elif m[3] and m[3] not in rules:
+            problems.append(f"stdlib/builtins.def: adjoints.q has no {m[3]}, the rule of {m[1]}")
+        elif m[2][0] in "BE" and m[1] not in tried:
+            problems.append(f"tests/adjoints/cases.txt: no line for {m[1]}")
+        elif m[4] is not None and len(m[4].split()) < 4:
+            problems.append(f"stdlib/builtins.def: {m[1]} does not say why it has no derivative")
+        used.add(m[3] if m else None)
+    for rule in sorted(rules - used):
+        problems.append(f"stdlib/adjoints.q: nobody uses {rule}")
+
+
 # -- text ------------------------------------------------------------------------------------------------------------
 def check_style():
     for path in tracked(".c", ".h", ".def", ".py"):
@@ -166,6 +191,7 @@ def check_names():
 check_tables()
 check_names()
 count = check_builtins()
+check_adjoints()
 check_style()
 print("\n".join(problems) or f"tables: complete; {count} built-ins, each called by a test that looks at the result")
 sys.exit(bool(problems))

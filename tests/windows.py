@@ -29,8 +29,8 @@ class Display:
         command = ["Xvfb", "-displayfd", str(w), "-screen", "0", "1280x1024x24", "-noreset"]
         self.server = subprocess.Popen(command, pass_fds=[w], stderr=subprocess.DEVNULL)
         os.close(w)
-        self.name = ":" + os.read(r, 20).decode().strip()
-        os.close(r)
+        with os.fdopen(r) as said:  # the whole line: a server that cannot write its end gives up
+            self.name = ":" + said.readline().strip()
         return self
 
     def __exit__(self, *what):
@@ -338,9 +338,12 @@ button.onclick.add(on_click)
 frm.wait() # Wait until the form is closed
 print("done")
 """, [sys.executable, "-u"])
+        end = time.time() + LIMIT
+        while p.window("Quasar form")[3:] != [800, 600] and time.time() < end:
+            time.sleep(0.05)
         number, left, top, width, height = p.window("Quasar form")
         self.assertEqual((width, height), (800, 600))
-        time.sleep(0.3)
+        time.sleep(0.5)
         click(DISPLAY, left + 40, top + 16)
         p.wait_for("Clicked")
         send_close(DISPLAY, number)

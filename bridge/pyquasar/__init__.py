@@ -9,6 +9,8 @@ After init, every built-in function and every function, variable and type of wha
 module: q.zeros(20, 20, 3), q.parallel_do(...)."""
 import atexit as _atexit, os as _os, sys as _sys
 
+if _sys.version_info < (3, 9):
+    raise ImportError("pyquasar needs Python 3.9 or later; this one is %d.%d" % _sys.version_info[:2])
 if "t" in _sys.abiflags:  # the machine counts on the lock, and extensions of this kind do not load there
     raise ImportError("pyquasar needs a Python with the global interpreter lock; this one (%d.%dt) was built without it"
                       % _sys.version_info[:2])
@@ -141,7 +143,7 @@ class module:
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
-        return _bridge._attribute_in(self.__name__, name)
+        return _bridge._attribute_in(self.__name__, name, self.__dict__)
 
     def __setattr__(self, name, x):
         _bridge._assign_in(self.__name__, name, x)
@@ -230,6 +232,17 @@ def __getattr__(name):
         from . import _grad
         return globals().setdefault(name, getattr(_grad, name))
     return _bridge._attribute(name)
+
+
+class _Package(type(_sys)):
+    """q.x = 1 sets the variable x of a program, if there is one."""
+
+    def __setattr__(self, name, x):
+        if name.startswith("_") or name in globals() or not _bridge._assign(name, x):
+            super().__setattr__(name, x)
+
+
+_sys.modules[__name__].__class__ = _Package
 
 
 def __dir__():

@@ -13,21 +13,34 @@ def _import(name):
 
 
 def _check_elements(a, dtype, shape, strides, itemsize, name):
-    """dtype: of one element ("float32"), or of several that the last dimensions hold: "vec3", "mat2x2"."""
+    """The array, whose elements are of that type: one ("float32"), or several that the last dimensions hold ("vec3",
+    "mat2x2"); else an error."""
     import re
     from ._values import element_name
     dtype = element_name(dtype)
     inner = re.fullmatch(r"(?:vec|mat)(\d+)(?:x(\d+))?", dtype)
     if not inner:
-        if name != dtype:
-            raise TypeError("elements of type %s are wanted, got %s" % (dtype, name))
-        return
+        return _reinterpreted(a, name, dtype) if name != dtype else a
     wanted = tuple(int(n) for n in inner.groups() if n)
     packed = tuple(itemsize*n for n in (1, *wanted[:0:-1]))[::-1]
     if tuple(shape[-len(wanted):]) != wanted:
         raise ValueError("an array of %s ends with dimensions %s, got %s" % (dtype, wanted, tuple(shape)))
     if tuple(strides[-len(wanted):]) != packed:
         raise ValueError("the elements of a %s must lie one behind the other" % dtype)
+    return a
+
+
+_WIDTHS = {"bool": 8, **{kind + str(n): n for kind in ("int", "uint") for n in (8, 16, 32, 64)}}
+
+
+def _reinterpreted(a, name, dtype):
+    """The same memory as elements of another type of the same width: integers with and without sign, truth values."""
+    if name not in _WIDTHS or _WIDTHS[name] != _WIDTHS.get(dtype):
+        raise TypeError("elements of type %s are wanted, got %s" % (dtype, name))
+    if dtype == "bool" and bool(((a != 0) & (a != 1)).any()):
+        raise ValueError("elements of type bool are wanted, and those of type %s are not all 0 or 1" % name)
+    module = _import("numpy" if hasattr(a, "__array_interface__") else "torch")
+    return a.view(getattr(module, "bool_" if dtype == "bool" and module.__name__ == "numpy" else dtype))
 
 
 # -- NumPy -------------------------------------------------------------------------------------------------------------
@@ -41,15 +54,13 @@ def from_numpy(a, copy=None, dtype=None):
     if not isinstance(a, numpy.ndarray):
         raise TypeError("from_numpy: a NumPy array is wanted, got %s" % type(a).__name__)
     if dtype is not None:
-        _check_elements(a, dtype, a.shape, a.strides, a.itemsize, a.dtype.name)
+        a = _check_elements(a, dtype, a.shape, a.strides, a.itemsize, a.dtype.name)
     if copy is not None and not copy:
         try:
             r = _q().descriptor(a)
         except TypeError as e:
             raise ValueError("from_numpy: %s" % e) from None
-        if r._kind != "array":
-            raise ValueError("from_numpy: an array without dimensions becomes a number, which is a copy")
-        return r
+        return r if r._kind == "array" else _q().value(a)
     return _q().value(numpy.array(a, copy=True) if copy else a)
 
 
@@ -114,7 +125,7 @@ def from_torch(t, requires_grad=None, grad=None, dtype=None):
         raise TypeError("from_torch: a tensor is wanted, got %s" % type(t).__name__)
     if dtype is not None:
         strides = [n*t.element_size() for n in t.stride()]
-        _check_elements(t, dtype, t.shape, strides, t.element_size(), str(t.dtype).replace("torch.", ""))
+        t = _check_elements(t, dtype, t.shape, strides, t.element_size(), str(t.dtype).replace("torch.", ""))
     data = t.detach()
     a = _q()._bridge.descriptor(data) if t.ndim else _q().from_dlpack(data)
     grad = _gradient(t, requires_grad) if grad is None else grad
@@ -171,10 +182,17 @@ def fill_from_torch(self, t, casting=None):
 
 # -- DLPack and others -------------------------------------------------------------------------------------------------
 
-def from_dlpack(x, copy=None):
-    """The memory of a tensor, or of a DLPack capsule, as an array; copy=True: memory of its own, also of a tensor on a
-    device that is not open here."""
-    return _q()._bridge._from_dlpack(x, bool(copy))
+def from_dlpack(x, copy=None, device=None):
+    """The memory of a tensor, or of a DLPack capsule, as an array.
+
+    copy    True: memory of its own, also of a tensor on a device that is not open here
+    device  where the elements shall be: None, where they are; "cpu", for which those on a device are copied"""
+    if device not in (None, "cpu"):
+        raise ValueError('from_dlpack: device must be "cpu" or None, got %r' % (device,))
+    away = device and hasattr(x, "__dlpack_device__") and x.__dlpack_device__()[0] != 1
+    if away and copy is not None and not copy:
+        raise ValueError("from_dlpack: the elements are on a device, so an array on the cpu is a copy")
+    return _q()._bridge._from_dlpack(x, bool(copy or away))
 
 
 class stream:

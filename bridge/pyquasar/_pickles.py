@@ -1,8 +1,8 @@
 """Pickles of values and functions: what another process needs to have the same.
 
-A function, a type or an object of one goes with the program that defines it: the texts of its file and of all that it
-imports, not their paths, and what Python has assigned to its variables.  Whoever unpickles one opens a machine like that
-of the pickle, unless one is open, and loads the program, unless it is there."""
+A function, a type or an object of one goes with the program that defines it: the texts of its file and of all that
+it imports, not their paths, and what Python has assigned to its variables.  Whoever unpickles one opens a machine like
+that of the pickle, unless one is open, and loads the program, unless it is there."""
 import pickle
 
 

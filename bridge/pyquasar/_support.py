@@ -1,5 +1,5 @@
 """What the bridge says in Python because it is shorter there."""
-import io, os, signal, sys, types  # and what is rarely needed where it is
+import io, os, sys, types  # and what is rarely needed where it is
 
 
 # -- errors ------------------------------------------------------------------------------------------------------------
@@ -265,6 +265,7 @@ class Output(io.TextIOBase):
 
 def begin(argv, folder, write, write_bytes, flush):
     """Python was started for a script: what `python script.py` would set up."""
+    import signal
     global _write_bytes, _flush
     _write_bytes, _flush = write_bytes, flush
     sys.argv = argv

@@ -363,7 +363,7 @@ def rounded(self, decimals=0, out=None):
         exact = _machine()._support._numpy().frompyfunc(lambda n: max(least, min(most, round(n, decimals))), 1, 1)
         r = exact(self.to_py()).astype(self._dtype)
     else:
-        r = self.to_py().round(decimals)
+        r = _machine()._support._numpy().asarray(self.to_py().round(decimals))
     return _finished(_machine().value(r).astype(self._dtype, copy=False), self.shape, out)
 
 
@@ -619,27 +619,14 @@ def signature(f):
     from inspect import Parameter, Signature
     known, parameters = f._known, []
     if isinstance(known, str):
-        return _signature_of_text(known.split("\n", 1)[0])
+        from ._signatures import signature_of
+        return signature_of(known.split("\n", 1)[0])
     if not known:
         return Signature([Parameter("args", Parameter.VAR_POSITIONAL)])
     for name, kind, rest, *default in known[1]:
         parameters.append(Parameter(name, Parameter.VAR_POSITIONAL if rest else Parameter.POSITIONAL_OR_KEYWORD,
                                     default=default[0] if default else Parameter.empty,
                                     annotation=kind or Parameter.empty))
-    return Signature(parameters)
-
-
-def _signature_of_text(text):
-    """clamp(x, lo [, hi]) of the manual."""
-    import re
-    from inspect import Parameter, Signature
-    inner = re.fullmatch(r"\w+\(([\w, \[\]]*)\)", text)
-    if not inner:
-        return Signature([Parameter("args", Parameter.VAR_POSITIONAL)])
-    optional, parameters = False, []
-    for bracket, name in re.findall(r"(\[?)\s*,?\s*(\w+)", inner.group(1)):
-        optional = optional or bool(bracket)
-        parameters.append(Parameter(name, Parameter.POSITIONAL_ONLY, default=None if optional else Parameter.empty))
     return Signature(parameters)
 
 

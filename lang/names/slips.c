@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct { Unit *u; const ScopeHost *host; Func *f; bool strict; } Slips;
+typedef struct { Unit *u; const ScopeHost *host; Func *f; bool strict, converted; } Slips;
 
 static void look_func(Slips *s, Func *f);
 
@@ -93,9 +93,31 @@ static void check_index(const Slips *s, const Node *n) {
 /* -- 3..1 ---------------------------------------------------------------------------------------------------------- */
 /* 0..-1 says on purpose that there is nothing. */
 static void check_range(const Slips *s, const Node *n) {
-    double lo, hi;
-    if (n->u.range.step || !qfold_number(n->u.range.lo, &lo) || !qfold_number(n->u.range.hi, &hi)) return;
+    double lo, hi, step;
+    if (!qfold_number(n->u.range.lo, &lo) || !qfold_number(n->u.range.hi, &hi)) return;
+    if (n->u.range.step) {
+        bool empty = qfold_number(n->u.range.step, &step) && step != 0 && (step > 0 ? lo > hi : lo < hi);
+        if (empty)
+            qdiag_warning(s->u, n->pos, "this range is empty: from %g, steps of %g do not come to %g", lo, step, hi);
+        return;
+    }
     if (hi < lo - 1) qdiag_warning(s->u, n->pos, "this range is empty: downward it is written %g..-1..%g", lo, hi);
+}
+
+/* -- [1e300] ------------------------------------------------------------------------------------------------------- */
+static void check_items(const Slips *s, const Node *n) {
+    double x;
+    for (int i = 0; i < n->u.items.n && s->u->ctx->scalar_dtype == QS_F32; i++) {
+        const Node *item = n->u.items.at[i];
+        if (!qfold_number(item, &x) || !isfinite(x) || x == 0 || (isfinite((float)x) && (float)x != 0)) continue;
+        qdiag_warning(s->u, item->pos, "a list is of float32, where %g is %g: float64([...]) keeps it", x,
+                      (double)(float)x);
+    }
+}
+
+static bool is_conversion(const Node *n) {
+    const Node *f = n->kind == N_CALL ? n->u.call.callee : NULL;
+    return f && (f->kind == N_TYPE || (f->kind == N_IDENT && f->u.ident.sym && f->u.ident.sym->kind == SYM_TYPE));
 }
 
 /* -- mean(x, 2) ---------------------------------------------------------------------------------------------------- */
@@ -156,9 +178,13 @@ static void look(void *ud, Node **child) {
     if (n->kind == N_INDEX) check_index(s, n);
     if (n->kind == N_RANGE) check_range(s, n);
     if (n->kind == N_CALL && s->strict) check_dimension(s, n);
+    if (n->kind == N_MATRIX && !s->converted) check_items(s, n);
+    bool before = s->converted;
+    s->converted = is_conversion(n) || (before && NODE_IS_EXPR(n) && n->kind != N_CALL && n->kind != N_LAMBDA);
     if (n->kind == N_LAMBDA) look_func(s, n->u.lambda.func);
     else if (n->kind == N_FUNC) look_func(s, n->u.func);
     else qast_children(n, look, s);
+    s->converted = before;
 }
 
 static void look_func(Slips *s, Func *f) {
@@ -171,6 +197,6 @@ static void look_func(Slips *s, Func *f) {
 }
 
 void qslips_look(Unit *u, const ScopeHost *host, bool strict) {
-    Slips s = {u, host, NULL, strict};
+    Slips s = {u, host, NULL, strict, false};
     look_func(&s, u->main);
 }

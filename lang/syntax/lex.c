@@ -400,6 +400,8 @@ static void mark(Lexer *l) {
             if (habits[i].c == *l->s) advice = habits[i].advice;
         unsigned char c = (unsigned char)*l->s;
         if (c < 32 || c == 127) complain(l, l->s, "unexpected byte %d", c);
+        else if (c == '\\' && l->s[1] == '"')
+            complain(l, l->s, "unexpected character '\\': a quote in a string is doubled, \"\"");
         else complain(l, l->s, "unexpected character '%c'%s%s", c, *advice ? ": " : "", advice);
         l->s++;
         return;

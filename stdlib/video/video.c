@@ -27,14 +27,6 @@ typedef struct Video {
 static const qs_foreign_type video_type;
 
 /* -- the object that has FFmpeg ------------------------------------------------------------------------------------ */
-static bool beside_us(char out[PATH_MAX]) { /* of the bridge in a build tree */
-    Dl_info here;
-    if (!dladdr((const void *)&video_type, &here) || !here.dli_fname) return false;
-    const char *slash = strrchr(here.dli_fname, '/');
-    int n = slash ? (int)(slash - here.dli_fname) : 0;
-    return n && snprintf(out, PATH_MAX, "%.*s/../../stdlib/_video.so", n, here.dli_fname) < PATH_MAX;
-}
-
 bool qvideo_has(void) {
     char path[PATH_MAX];
     return qlibrary_own("_video.so", path) && dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -42,7 +34,7 @@ bool qvideo_has(void) {
 
 static qs_status library(qs_vm *vm, const char *fn, const VideoLib **out) {
     char path[PATH_MAX];
-    bool found = qlibrary_find(vm, "_video.so", path) || beside_us(path);
+    bool found = qlibrary_find(vm, "_video.so", path);
     void *lib = found ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
     const char *why = found && !lib ? dlerror() : NULL;
     *out = lib ? dlsym(lib, "qffmpeg_library") : NULL;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures this build against its peers, in one run, and prints ratios.
 
-    tests/bench/run.py [options] [interp] [startup] [arrays] [kernels] [bridge] [auto]
+    tests/bench/run.py [options] [interp] [startup] [arrays] [kernels] [grad] [bridge] [auto]
 
 Each figure is the best of the repeats; peers are run alternately with ours, so that a slow moment hits both.
 A peer that is not installed is listed as not run.  Ratios are ours / theirs, below 1 is faster than the peer; kernels
@@ -70,6 +70,10 @@ def auto(args):
     module(args, "auto", *["--settle", "2", "--rounds", "5"] * args.quick, *["--write"] * args.write)
 
 
+def grad(args):
+    module(args, "grad", *["--rounds", "2"] * args.quick, *["--write"] * args.write)
+
+
 def kernels(args):
     module(args, "kernels", *["--quick"] * args.quick, *["--write"] * args.write)
 
@@ -86,7 +90,8 @@ def main():
     args.lua = shutil.which("lua5.4") or shutil.which("lua")
     for name, run in (("startup", startup), ("interp", interp),
                       ("arrays", lambda a: module(a, "arrays", "--repeat", str(a.repeat))),
-                      ("kernels", kernels), ("bridge", lambda a: module(a, "bridge", "--repeat", str(a.repeat))),
+                      ("kernels", kernels), ("grad", grad),
+                      ("bridge", lambda a: module(a, "bridge", "--repeat", str(a.repeat))),
                       ("auto", auto)):
         if not args.what or name in args.what:
             run(args)

@@ -1,5 +1,5 @@
-/* What nvcc makes of tests/cuda/cases.cu, executed by the interpreter of PTX, against what this machine's C compiler makes
- * of the same functions, or against what is said here.  tests/nvcc.py makes the text and calls this:
+/* What nvcc makes of tests/cuda/cases.cu, executed by the interpreter of PTX, against what this machine's C compiler
+ * makes of the same functions, or against what is said here.  tests/nvcc.py makes the text and calls this:
  *
  *     ptx_cases file.ptx [name …]
  *
@@ -53,7 +53,8 @@ static const double reals[] = {0, -0.0, 1, -1, 0.5, 2.5, -2.5, 3.5, 1e-40, -1e-4
 static void fill(void *p, char type, size_t size, uint32_t seed) {
     for (uint32_t i = 0; i < N; i++) {
         uint32_t r = noise(i * 2 + seed);
-        int64_t whole = i < 12 ? (int64_t)i - 6 : i < 24 ? (int64_t)(INT32_MAX - 24 + (int)i) : (int32_t)(r >> (i % 3 * 8));
+        int64_t whole = i < 12 ? (int64_t)i - 6 : (int32_t)(r >> (i % 3 * 8));
+        if (i >= 12 && i < 24) whole = (int64_t)(INT32_MAX - 24 + (int)i);
         double real = i < 14 ? reals[(i + seed) % 14] : (double)(int32_t)r / (1 << 27);
         if (size == 8 && i > 200) whole = (int64_t)((uint64_t)noise(r) << 32 | r);
         if (type == 'i') memcpy((char *)p + i * size, &whole, size);
@@ -79,13 +80,15 @@ static double as_double(const void *p, size_t size) {
     return memcpy(&f, p, 4), (double)f;
 }
 
-typedef struct { const char *name; char type, result; size_t size, rsize; double ulps; void (*expect)(const void *, const void *, void *); } Each;
+typedef void Expect(const void *a, const void *b, void *y);
+typedef struct { const char *name; char type, result; size_t size, rsize; double ulps; Expect *expect; } Each;
 
-static int launch(const char *name, int grid, int x, int z, unsigned shared, int n, const void *a, const void *b, void *y) {
+static int launch(const char *name, int grid, int x, int z, unsigned shared, int n, const void *a, const void *b,
+                  void *y) {
     struct { int32_t n, pad; uint64_t a, b, y; } p = {n, 0, (uintptr_t)a, (uintptr_t)b, (uintptr_t)y};
     if (!b) p.b = p.y;
-    PtxLaunch l = {.grid = {(unsigned)grid, 1, 1}, .block = {(unsigned)x, (unsigned)z, 1}, .shared = shared, .params = &p,
-                   .nparams = b ? 32 : 24};
+    PtxLaunch l = {.grid = {(unsigned)grid, 1, 1}, .block = {(unsigned)x, (unsigned)z, 1}, .shared = shared,
+                   .params = &p, .nparams = b ? 32 : 24};
     int entry = ptx_entry(module, name);
     return entry < 0 ? -1 : ptx_run(module, entry, &l);
 }
@@ -100,8 +103,8 @@ static void compare(const Each *e, const char *y, const char *want, const void *
         char text[200];
         memcpy(&g, p, e->rsize), memcpy(&w, q, e->rsize);
         snprintf(text, sizeof text, "at %zu: %.17g or %" PRIi64 " instead of %.17g or %" PRIi64 " from %.9g, %.9g", i,
-                 as_double(p, e->rsize), g, as_double(q, e->rsize), w, as_double((const char *)a + i * e->size, e->size),
-                 as_double((const char *)b + i * e->size, e->size));
+                 as_double(p, e->rsize), g, as_double(q, e->rsize), w,
+                 as_double((const char *)a + i * e->size, e->size), as_double((const char *)b + i * e->size, e->size));
         fail(e->name, text);
         return;
     }
@@ -296,7 +299,8 @@ static void run_wrong(int k) {
     ptx_forget_mistakes();
     int error = launch(wrong[k].name, 1, 64, 1, wrong[k].shared, wrong[k].n, a, NULL, y);
     if (error != wrong[k].error) fail(wrong[k].name, "another error");
-    if (!strstr(ptx_first_mistake(), wrong[k].word)) fail(wrong[k].name, *ptx_first_mistake() ? ptx_first_mistake() : "not told");
+    const char *told = ptx_first_mistake();
+    if (!strstr(told, wrong[k].word)) fail(wrong[k].name, *told ? told : "not told");
     ptx_forget_mistakes();
     free(a), free(y);
     wrong_ones++;

@@ -19,13 +19,14 @@ class Order(ctypes.Structure):
 
 class Record(ctypes.Structure):
     """FakeCuda of fake_cuda.h"""
-    _fields_ = [("hooks", ctypes.c_void_p * 4)] + \
+    _fields_ = [("hooks", ctypes.c_void_p * 5)] + \
         [(n, ctypes.c_int) for n in ("devices", "capability", "max_threads", "blocks")] + \
-        [("jit_log", ctypes.c_char_p), ("jit_at", ctypes.c_char_p), ("fail_after", ctypes.c_long)] + \
-        [(n, ctypes.c_int) for n in ("fail_with", "capturing", "dead")] + \
+        [("jit_log", ctypes.c_char_p), ("jit_at", ctypes.c_char_p), ("local", ctypes.c_int), ("newer", ctypes.c_int),
+         ("fail_after", ctypes.c_long)] + \
+        [(n, ctypes.c_int) for n in ("fail_with", "defer", "capturing", "dead")] + \
         [(n, ctypes.c_int) for n in ("retained", "streams", "events", "modules", "pinned", "depth")] + \
         [("allocated", ctypes.c_size_t), ("misuse", ctypes.c_uint), ("wrong", ctypes.c_char * 256),
-         ("nlaunches", ctypes.c_int),
+         ("links", ctypes.c_int), ("compiled", ctypes.c_int), ("nlaunches", ctypes.c_int),
          ("launch", Launch * 8), ("norders", ctypes.c_int), ("order", Order * 8), ("log", ctypes.c_char * (1 << 16)),
          ("failed", ctypes.c_char * 64)]
 

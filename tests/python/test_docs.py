@@ -28,6 +28,17 @@ class Docs(unittest.TestCase):
     def test_python(self):
         self.check("docs/python.md", 5)
 
+    def test_every_row_of_the_table_of_features_is_a_test(self):
+        with open(os.path.join(ROOT, "docs/python.md"), encoding="utf-8") as f:
+            rows = re.findall(r"\| ([^|]+) \|$", f.read().split("### Feature by feature")[1].split("\n## ")[0], re.M)
+        self.assertGreater(len(rows), 20)
+        for name in rows[1:]:
+            module, *inside = name.split(".")
+            with open(os.path.join(ROOT, "tests/python", module + ".py"), encoding="utf-8") as f:
+                text = f.read()
+            for part in inside:
+                self.assertTrue(re.search(r"(class|def) %s\b" % part, text), name)
+
     def test_coming_from(self):
         self.check("docs/coming_from.md", 3)
 

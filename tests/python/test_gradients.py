@@ -1,4 +1,4 @@
-"""Derivatives of built-ins against torch.autograd in float64: the pullback of weights, of every function that torch has.
+"""Derivatives of built-ins against torch.autograd in float64: pullbacks of weights, of functions that torch has.
 
 What differs on purpose is not here: the median of an even number of elements is the mean of the two middle ones; of a
 determinant that is 0 the derivative is that of the cofactors, where torch gives 0 (differences show it)."""

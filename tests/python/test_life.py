@@ -437,6 +437,27 @@ class Life(unittest.TestCase):
             gc.collect()
         self.assertEqual(held(1), 2)
 
+    def test_what_goes_may_compile_the_same_text(self):
+        out = in_child("""
+            import sys, types, pyquasar as q
+            q.init("ref")
+            sys.modules["mortals"] = module = types.ModuleType("mortals")
+            text = "m = pyimport(\\"mortals\\")\\na = m.make()\\nb = m.make()\\nfunction y = g()\\ny = %d\\nend\\n"
+            count = 0
+            class Mortal:
+                def __del__(self):
+                    global count
+                    count += 1
+                    if count < 30: q.compile_string("u", text % count)
+            module.make = Mortal
+            for k in range(20):
+                q.compile_string("u", text % (100 + k))
+                for mistake in ("f(", "x = nobody_knows_this"):
+                    try: q.compile_string("u", text % 7 + mistake)
+                    except q.QuasarError: pass
+            print(q.g(), count >= 30)""")
+        self.assertEqual(out, "119.0 True\n")
+
     def test_machines_stay_flat(self):
         for _ in range(20):
             q.destroy()

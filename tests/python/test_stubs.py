@@ -1,5 +1,5 @@
 """The stubs of pyquasar know every name of the package; mypy accepts what the manual prints, and refuses nonsense."""
-import ast, os, subprocess, sys, tempfile, unittest
+import ast, keyword, os, subprocess, sys, tempfile, unittest
 
 import pyquasar as q
 
@@ -15,8 +15,8 @@ ptr = A.lock(q.LOCK_READ, q.MEMRESOURCE_DEVICE0+5)
 q.memcpy(ptr, ptr, 4)
 A.unlock(q.LOCK_READ, q.MEMRESOURCE_CPU)
 hot = q.value([1,0.2,0]) * 255
-q.compile_string("color_temperature", "")
-q.parallel_do(q.size(A,[0,1]), A, hot, q.color_temperature)
+m = q.compile_string("color_temperature", "")
+q.parallel_do(q.size(A,[0,1]), A, hot, m.color_temperature)
 with a.locked(q.LOCK_READ) as p:
     q.memcpy(p, p, 1)
 try:
@@ -25,7 +25,8 @@ except q.QuasarIndexError as e:
     print(isinstance(e, IndexError))
 """
 WRONG = ["q.init(7)", "q.memcpy('a', 0, 1)", "q.compile_string('a')", "q.value(1).lock('w')",
-         "x: str = q.devices()[0].memory"]
+         "x: str = q.devices()[0].memory",
+         "q.parralel_do(3)", "q.sin()", "q.linspace(1, 2, 3, 4)"]
 
 
 class Stubs(unittest.TestCase):
@@ -33,6 +34,11 @@ class Stubs(unittest.TestCase):
         with open(os.path.join(FOLDER, "__init__.pyi"), encoding="utf-8") as f:
             tree = ast.parse(f.read()).body
         names = {n.target.id if isinstance(n, ast.AnnAssign) else getattr(n, "name", "") for n in tree}
+        q.init("cpu")
+        with open(os.path.join(FOLDER, "_language.pyi"), encoding="utf-8") as f:
+            language = {getattr(n, "name", "") or n.target.id for n in ast.parse(f.read()).body[1:]}
+        known = names | language | set(keyword.kwlist)
+        self.assertEqual({n for n in dir(q) if not n.startswith("_")} - known, set())
         qvalue = next(n for n in tree if getattr(n, "name", "") == "qvalue")
         members = {n.name for n in qvalue.body if isinstance(n, ast.FunctionDef)}
         q.destroy()

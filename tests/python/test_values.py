@@ -1,5 +1,5 @@
 """import pyquasar: what a qvalue can do."""
-import copy, operator, pickle, textwrap, unittest
+import copy, operator, pickle, textwrap, unittest, unittest.mock
 
 import pyquasar as q
 from optional import library
@@ -193,9 +193,9 @@ class Plain(Values):
         self.assertEqual(str(inspect.signature(q.add)), "(a, b: 'scalar' = 1, c='x')")
         self.assertEqual((q.add.__name__, q.add.__doc__), ("add", "Adds things."))
         self.assertIn("Array of scalar zeros", q.zeros.__doc__)
-        self.assertEqual(str(inspect.signature(q.erf)), "(x, /)")
+        self.assertEqual(str(inspect.signature(q.erf)), "(x)")
         import pydoc
-        self.assertIn("erf(x, /)", pydoc.render_doc(q.erf, renderer=pydoc.plaintext))
+        self.assertIn("erf(x)", pydoc.render_doc(q.erf, renderer=pydoc.plaintext))
         self.assertEqual(list(map(q.add, [1, 2])), [2, 3])
         self.assertEqual(sorted([3, 1, 2], key=q.evaluate("x -> -x")), [3, 2, 1])
         known = {q.add: 1, q.zeros: 2}
@@ -228,6 +228,46 @@ class Plain(Values):
                 end
             end''')
         self.assertEqual(q.text(fail), "ValueError: a?")
+
+    @unittest.skipUnless(np, "needs numpy")
+    def test_arrays_without_dimensions(self):
+        memory = np.array(3.5, np.float32)
+        doors = [q.value(memory), q.from_numpy(memory), q.from_numpy(memory, copy=False), q.from_dlpack(memory)]
+        for z in doors + [q.from_numpy(memory, copy=True), q.value(np.array(3.5))]:
+            self.assertEqual((z.shape, z.ndim, z.tolist(), float(z)), ((), 0, 3.5, 3.5))
+            self.assertEqual((z.round(), z.cumsum().tolist(), z + 1, np.asarray(z).shape), (4, [3.5], 4.5, ()))
+            a = q.zeros(2, 2)
+            a[0, 0] = z
+            z[...] = z
+            self.assertEqual((a.tolist(), z[()]), ([[3.5, 0], [0, 0]], 3.5))
+        doors[0][...] = 7  # the same memory
+        self.assertEqual((float(memory), [float(z) for z in doors]), (7, [7]*4))
+        self.compile("function y = half(x : scalar)\n y = x/2\nend")
+        self.assertEqual((q.half(doors[0]), q.half(memory), q.sin(q.value(np.array(0.0)))), (3.5, 3.5, 0))
+
+    @unittest.skipUnless(np, "needs numpy")
+    def test_elements_of_the_same_width(self):
+        for a, dtype, want in (([1, 0], "bool", [True, False]), ([255, 1], "int8", [-1, 1])):
+            memory = np.array(a, np.uint8)
+            v = q.from_numpy(memory, dtype=dtype)
+            self.assertEqual((v.tolist(), v.dtype), (want, dtype))
+            v[0] = 0
+            self.assertEqual(memory[0], 0)
+        self.assertEqual(q.from_numpy(np.array([-1], np.int64), dtype="uint64").tolist(), [2**64 - 1])
+        self.assertRaises(ValueError, q.from_numpy, np.array([2], np.uint8), dtype="bool")
+        for a, dtype in ((np.zeros(1, np.int32), "float32"), (np.zeros(1, np.int32), "uint64")):
+            self.assertRaises(TypeError, q.from_numpy, a, dtype=dtype)
+
+    def test_variables_of_programs_are_set_through_the_package(self):
+        m = self.compile("level = 3\nfunction y = current()\n y = level\nend")
+        q.level = 8
+        self.assertEqual((q.level, m.level, q.current(), "level" in vars(q)), (8, 8, 8, False))
+        q.level += 1
+        self.assertEqual(q.current(), 9)
+        with unittest.mock.patch.object(q, "sum", "mine"):  # what is no variable is Python's own
+            self.assertEqual((q.sum, q.evaluate("sum([1,2])")), ("mine", 3))
+        q.my_own = 1
+        self.assertEqual(vars(q).pop("my_own"), 1)
 
     def test_pickles_and_copies(self):
         self.compile("type point : mutable class\n x : scalar\n a : vec\nend\nfunction y = f(x)\n y = x\nend")

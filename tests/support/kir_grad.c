@@ -94,9 +94,12 @@ static void bind_extras(Arena *arena, const KGrad *d, KArg *args, const KLaunch 
     }
 }
 
-static KLaunch domain_of(const KGradPass *p, const KArg *args, const KFunc *f, const KLaunch *l) {
-    if (p->over < 0) return *l;
-    (void)f;
+static KLaunch domain_of(const KGradPass *p, const KArg *args, const KLaunch *l) {
+    if (p->over < 0) {
+        KLaunch same = *l;
+        if (p->row) same.domain[l->rank - 1] = (l->domain[l->rank - 1] + p->row - 1) / p->row;
+        return same;
+    }
     KLaunch g = {.rank = p->func->rank};
     for (int i = 0; i < g.rank; i++) g.domain[i] = args[p->over].dims[p->axis[i]], g.block[i] = 1;
     return g;
@@ -121,7 +124,7 @@ qs_status kgradtest_run(Ctx *c, Arena *arena, const KFunc *f, const KGrad *d, KA
                 now[i].data = fresh(arena, &f->params[i], &args[i]);
         for (int i = 0; i < f->nparams; i++)
             if (!d->param[i].needed && !d->param[i].changed && f->params[i].kind == KP_ARRAY) now[i].data = NULL;
-        KLaunch where = domain_of(p, args, f, l);
+        KLaunch where = domain_of(p, args, l);
         TRY(keval_run(c, p->func, now, &where, NULL, NULL));
     }
     return QS_OK;
@@ -263,7 +266,7 @@ static bool check_again(Check *t, Text *why) {
         bind_extras(t->k->arena, &d, args, &t->k->launch, true, NULL);
         KGradCase second = *t->k;
         second.func = d.pass[k].func, second.args = args, second.active = active, second.again = false;
-        second.launch = domain_of(&d.pass[k], args, t->f, &t->k->launch);
+        second.launch = domain_of(&d.pass[k], args, &t->k->launch);
         if (kgradtest_check(&second, why)) continue;
         qtext_printf(why, "\nthat is pass %d of the derivative of", k), show(t->f, why);
         return false;
@@ -280,6 +283,9 @@ bool kgradtest_check(KGradCase *k, Text *why) {
     if (!near(reverse, forward, own, k->rounding ? k->rounding : 1e-10)) {
         qtext_printf(why, "reverse %.17g, forward %.17g", reverse, forward);
         show(k->func, why);
+        KGrad d;
+        if (kgrad_reverse(k->ctx, k->arena, k->func, t.active, &d) != QS_OK) return false;
+        for (int i = 0; i < d.npasses; i++) show(d.pass[i].func, why);
         return false;
     }
     if (!k->exact_only) {

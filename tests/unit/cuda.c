@@ -1,6 +1,7 @@
 /* The host side of the cuda device against a recording fake of the driver (tests/support/driver): what is called in
  * which order with which arguments, every call failing once, nothing left behind.  No kernel runs here. */
 #include "devices/buffer.h"
+#include "devices/cache.h"
 #include "devices/heap.h"
 #include "devices/llvm.h"
 #include "devices/ptx.h"
@@ -10,6 +11,7 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static FakeCuda *fake;
 static Ctx ctx;
@@ -374,6 +376,119 @@ static void bad_code(void) {
     CHECK(clean());
 }
 
+/* -- machine code that is kept ------------------------------------------------------------------------------------- */
+static void load_once(const Code *code, int capability, int newer) {
+    Device d;
+    Program *p = NULL;
+    fake->capability = capability, fake->newer = newer;
+    open_gpu(&d, 0);
+    CHECK(d.ops->load(&d, code, &p) == QS_OK);
+    d.ops->unload(&d, p);
+    d.ops->close(&d);
+    CHECK(clean() && !fake->links);
+}
+
+/* The driver compiles once for a kind of device and a version of itself, whatever number of processes load. */
+static void kept(void) {
+    char folder[] = "/tmp/quasar_cuda_XXXXXX";
+    Code code = code_of("// quasar: shared=0\n");
+    reset();
+    CHECK(mkdtemp(folder) != NULL);
+    code.cache = qcache_open(&ctx, folder, 0);
+    load_once(&code, 90, 0);
+    CHECK(fake->compiled == 1);
+    load_once(&code, 90, 0);
+    CHECK(fake->compiled == 1);
+    load_once(&code, 90, 10);
+    CHECK(fake->compiled == 2);
+    load_once(&code, 100, 0);
+    CHECK(fake->compiled == 3);
+    load_once(&code, 103, 0); /* PTX of the same target, another device */
+    CHECK(fake->compiled == 4);
+    load_once(&code, 103, 0);
+    CHECK(fake->compiled == 4);
+    Device d;
+    Program *p = NULL;
+    open_gpu(&d, 0);
+    forget();
+    fake->fail_after = 3, fake->fail_with = 200; /* what was kept is refused: it is made again */
+    CHECK(d.ops->load(&d, &code, &p) == QS_OK && fake->compiled == 5);
+    CHECK_TEXT(fake->failed, "ModuleLoadDataEx");
+    d.ops->unload(&d, p);
+    d.ops->close(&d);
+    CHECK(clean() && !fake->links);
+    qcache_clear(code.cache);
+    qcache_close(&ctx, code.cache);
+    CHECK(rmdir(folder) == 0 || access(folder, F_OK) == 0);
+}
+
+/* A driver that links nothing, or has no room, is given the text. */
+static void not_linked(void) {
+    static const char *const calls[] = {"LinkCreate", "LinkAddData", "LinkComplete", "LinkDestroy",
+                                        "ModuleLoadDataEx"};
+    char folder[] = "/tmp/quasar_cuda_XXXXXX";
+    Code code = code_of("// quasar: shared=0\n");
+    CHECK(mkdtemp(folder) != NULL);
+    for (long n = 0; n < 5; n++) {
+        Device d;
+        Program *p = NULL;
+        reset();
+        code.cache = qcache_open(&ctx, folder, 0);
+        open_gpu(&d, 0);
+        fake->fail_after = 3 + n, fake->fail_with = 1;
+        CHECK(d.ops->load(&d, &code, &p) == QS_OK);
+        CHECK_TEXT(fake->failed, calls[n]);
+        d.ops->unload(&d, p);
+        d.ops->close(&d);
+        CHECK(clean() && !fake->links);
+        qcache_clear(code.cache);
+        qcache_close(&ctx, code.cache);
+    }
+}
+
+static void local_memory(void) {
+    Device d;
+    Program *p = NULL;
+    Code code = code_of("// quasar: shared=0\n");
+    reset();
+    open_gpu(&d, 0);
+    fake->local = 80000; /* 108 multiprocessors with 2048 threads: 17.7 GB of 16 */
+    CHECK(d.ops->load(&d, &code, &p) == QS_EVALUE);
+    CHECK_TEXT(ctx.err.text,
+               "kernel blur: its local arrays take 80000 bytes for each position; Fake GPU has room for 77672");
+    qerr_clear(&ctx);
+    fake->local = 70000;
+    CHECK(d.ops->load(&d, &code, &p) == QS_OK);
+    d.ops->unload(&d, p);
+    d.ops->close(&d);
+    CHECK(clean());
+}
+
+/* Errors after which a context is of no use; any other is told and forgotten. */
+static void final_errors(void) {
+    static const struct { int code; bool final; } errors[] = {
+        {4, true}, {214, true}, {220, true}, {226, true}, {700, true}, {702, true}, {709, true}, {710, true},
+        {714, true},
+        {716, true}, {719, true}, {721, true}, {999, true}, {1, false}, {2, false}, {701, false}, {720, false}};
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        Device d;
+        DevPtr p = 0;
+        reset();
+        open_gpu(&d, 0);
+        fake->fail_after = 2, fake->fail_with = errors[i].code;
+        CHECK(d.ops->sync(&d) != QS_OK);
+        bool said = strstr(ctx.err.text, "cannot be used any more") != NULL;
+        CHECK(said == errors[i].final);
+        CHECK((strstr(ctx.err.text, "a few seconds") != NULL) == (errors[i].code == 702));
+        qerr_clear(&ctx);
+        fake->dead = 0;
+        CHECK((d.ops->alloc(&d, 16, &p) == QS_OK) != errors[i].final);
+        qerr_clear(&ctx);
+        if (p) d.ops->free(&d, p);
+        d.ops->close(&d);
+    }
+}
+
 /* A kernel that went wrong is told of by a later call; from then on there is one sentence, and no call. */
 static void sticky(void) {
     static const char sentence[] =
@@ -649,6 +764,10 @@ int main(void) {
     taken_back();
     launches();
     bad_code();
+    kept();
+    not_linked();
+    local_memory();
+    final_errors();
     sticky();
     every_failure();
     if (have_compiler()) {

@@ -23,6 +23,7 @@ typedef struct {
     TArg arg[6];
     int nargs;
     bool serial, again;
+    int block;
 } Case;
 
 static void try(const Case *k, const char *file, int line) {
@@ -32,6 +33,7 @@ static void try(const Case *k, const char *file, int line) {
     Text why;
     lowered_open(&t, k->text);
     t.c.scalar_dtype = QS_F64, t.serial = k->serial;
+    if (k->block) t.block[0] = k->block, t.has_block = true;
     qarena_init(&arena, &t.c), qtext_init(&why, &t.c);
     qs_status s = lowered_lower(&t, &arena, "f", k->rank, (TArg *)k->arg, k->nargs, &r);
     check_report(s == QS_OK, file, line, "the kernel is lowered");
@@ -39,7 +41,8 @@ static void try(const Case *k, const char *file, int line) {
         lowered_bind(r.func, r.binds, k->arg, t.kargs);
         KGradCase g = {.ctx = &t.c, .arena = &arena, .func = r.func, .args = t.kargs, .seed = 1,
                        .again = k->again, .launch = {.rank = k->rank}};
-        for (int i = 0; i < k->rank; i++) g.launch.domain[i] = k->domain[i], g.launch.block[i] = 1;
+        for (int i = 0; i < k->rank; i++)
+            g.launch.domain[i] = k->domain[i], g.launch.block[i] = k->block ? k->block : 1;
         if (r.func->fixed_block) memcpy(g.launch.block, r.func->block, sizeof g.launch.block);
         bool ok = kgradtest_check(&g, &why);
         check_report(ok, file, line, "derivatives agree");
@@ -199,9 +202,65 @@ static void complex_numbers(void) {
     TRY_1(KERNEL("x : cvec, y : vec, pos", "y[pos] = imag(exp(x[pos]))"), 5, C(d.x, 5), V(d.y, 5));
 }
 
+/* The column `derivative` of elem.def: functions of one number between 0 and 1 (of acosh: between 1 and 2), of two. */
+static void functions(void) {
+    static const char *const one[] = {"sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh",
+                                      "atanh", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt",
+                                      "erf", "erfc", "lgamma", "tgamma", "abs", "frac", "softsign", "floor", "sign",
+                                      "saturate"};
+    static const char *const two[] = {"atan2(x[pos],y[pos])", "hypot(x[pos],y[pos])", "x[pos]^y[pos]", "x[pos]/y[pos]",
+                                      "mod(x[pos]*5,y[pos])", "min(x[pos],y[pos])", "max(x[pos],y[pos])",
+                                      "acosh(1+x[pos])*lgamma(-y[pos])*tgamma(-1-x[pos])"};
+    char text[200];
+    for (int i = 0; i < 8; i++) d.w[i] = 0.1 + 0.11 * i, d.w[i + 8] = 0.93 - 0.1 * i;
+    for (size_t i = 0; i < sizeof one / sizeof *one; i++) {
+        snprintf(text, sizeof text, XY("y[pos] = %s(x[pos])"), one[i]);
+        TRY_1(text, 8, V(d.w, 8), V(d.y, 8));
+    }
+    for (size_t i = 0; i < sizeof two / sizeof *two; i++) {
+        snprintf(text, sizeof text, XY("y[pos] = %s"), two[i]);
+        TRY_1(text, 8, V(d.w, 8), V(d.w + 8, 8));
+    }
+    fill(d.w, N * N, 0.9, 3);
+}
+
+/* Sums that elements make for themselves, whatever the loops and the launch are called. */
+static void gathered(void) {
+    TRY_2(KERNEL("x : mat, w : mat, y : mat, n : int, pos : ivec2",
+                 "s = 0.0\nfor k=0..n-1\n s += x[pos[0],k]*w[k,pos[1]]\nend\ny[pos] = s"),
+          4, 6, M(d.x, 4, 5), M(d.w, 5, 6), M(d.y, 4, 6), INT(5));
+    TRY_1(KERNEL("x : mat, y : mat, n : int, pos : int",
+                 "for j=0..n-1\n for c=0..2\n  e = x[j,c] - x[pos,c]\n  y[pos,c] += e*exp(-e*e)\n end\nend"),
+          6, M(d.x, 6, 3), M(d.y, 6, 3), INT(6));
+    TRY_1(KERNEL("x : mat, y : mat, n : int, pos : int",
+                 "a = 0.0\nb = 0.0\nfor j=n-1..-1..0\n e = x[0,j] - x[0,pos]\n f = x[1,j] - x[1,pos]\n"
+                 " r = e*e + f*f + 1\n a += e/r\n b += f/r\nend\ny[0,pos] = a\ny[1,pos] = b"),
+          6, M(d.x, 2, 6), M(d.y, 2, 6), INT(6));
+    TRY_2(KERNEL("x : mat, y : mat, w : vec, a : scalar, pos : ivec2",
+                 "s = a*w[5]\nfor k=0..4\n s += w[k]*x[pos]^k\nend\ny[pos] = s*a"),
+          4, 6, M(d.x, 4, 6), M(d.y, 4, 6), V(d.w, 6), NUM(0.7));
+    /* a launch that is smaller than its arrays, and one that is larger */
+    TRY_2(KERNEL("x : mat'mirror, y : mat, pos : ivec2", "y[pos] = x[pos+[1,-1]]*2 + x[pos[1],pos[0]]"), 3, 4,
+          M(d.x, 7, 6), M(d.y, 5, 6));
+    TRY_2(KERNEL("x : mat'safe, y : mat, pos : ivec2", "y[pos] = x[pos+[1,-1]]*2 + x[pos[0],2]"), 9, 8, M(d.x, 7, 6),
+          M(d.y, 5, 6));
+    TRY_1(XYN("if pos > 2\n for k=0..n-1\n  if x[k] > 0\n   y[pos] += x[k]*x[pos-2]\n  end\n end\nend"), 8, V(d.x, 8),
+          V(d.y, 8), INT(8));
+}
+
+/* A sum over a block in shared memory: phases go back one by one. */
+static void shared(void) {
+    const char *text = KERNEL("x : vec, y : vec, pos : int, blkpos : int, blkdim : int",
+                              "s = shared(blkdim)\ns[blkpos] = x[pos]*x[pos]\nsyncthreads\nn = 1\nwhile n < blkdim\n"
+                              " if mod(blkpos,2*n) == 0 && blkpos + n < blkdim\n"
+                              "  s[blkpos] = s[blkpos]*0.5 + sin(s[blkpos+n])\n end\n syncthreads\n n *= 2\nend\n"
+                              "y[pos] = s[0]*x[pos]");
+    try(&(Case){text, 1, {16}, ARGS(V(d.x, 16), V(d.y, 16)), .block = 8}, __FILE__, __LINE__);
+}
+
 int main(void) {
     fill(d.x, N * N, 0.9, 1), fill(d.y, N * N, 0.9, 2), fill(d.w, N * N, 0.9, 3);
     straight(), loops(), jumps(), many_turns(), overwritten(), in_order(), borders(), indirect();
-    private_arrays(), vectors(), complex_numbers();
+    private_arrays(), vectors(), complex_numbers(), functions(), gathered(), shared();
     return check_done();
 }

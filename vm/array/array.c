@@ -192,7 +192,7 @@ static void set_strides(Array *a, const int64_t *strides) {
 
 qs_status qarr_view(qs_vm *vm, Array *base, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
                     Array **out) {
-    if (qtape_forbids(vm, base)) return qtape_forbidden(vm, base);
+    if (qtape_forbids(vm, base)) return qtape_forbidden(vm);
     return qarr_alias(vm, base, ndim, dims, strides, offset, out);
 }
 
@@ -269,7 +269,8 @@ qs_status qarr_lock_failed(qs_vm *vm, Array *a, const char *name, qs_status s) {
 /* The common case inline: the host's copy is current and nobody holds a lock. */
 static qs_status host(qs_vm *vm, Array *a, qs_access mode, void **p) {
     void *block;
-    if (qtape_forbids(vm, a) || (mode != QS_READ && a->hdr.flags & ARRAY_KEPT)) return qtape_forbidden(vm, a);
+    if (qtape_forbids(vm, a)) return qtape_forbidden(vm);
+    if (__builtin_expect(mode != QS_READ && a->hdr.flags & ARRAY_KEPT, 0)) return qtape_unwritten(vm);
     qs_status s = qbuf_host(qvm_ctx(vm), a->buf, mode, &block);
     if (__builtin_expect(s != QS_OK, 0)) return (void)qarr_lock_failed(vm, a, NULL, s), s;
     *p = (char *)block + a->offset * elem_size(a);
@@ -460,7 +461,7 @@ qs_status qarr_contiguous(qs_vm *vm, Array *a, Array **out) {
 /* An array that is its whole buffer is copied where it lies, on a device if need be. */
 qs_status qarr_copy(qs_vm *vm, Array *a, Array **out) {
     Buffer *buf;
-    if (qtape_forbids(vm, a)) return qtape_forbidden(vm, a);
+    if (qtape_forbids(vm, a)) return qtape_forbidden(vm);
     if (!a->contiguous || a->buf->nbytes != a->count * elem_size(a) || (a->buf->valid & 1))
         return copy_as(vm, a, dtype_of(a), out);
     TRY(qbuf_clone(qvm_ctx(vm), a->buf, &buf));
@@ -478,7 +479,7 @@ qs_status qarr_convert(qs_vm *vm, Array *a, qs_dtype d, Array **out) {
 qs_status qarr_reshape(qs_vm *vm, Array *a, int ndim, const int64_t *dims, Array **out) {
     char was[SHAPE_TEXT], wanted[SHAPE_TEXT];
     size_t count;
-    if (qtape_forbids(vm, a)) return qtape_forbidden(vm, a);
+    if (qtape_forbids(vm, a)) return qtape_forbidden(vm);
     TRY(check_shape(vm, dtype_of(a), ndim, dims, &count));
     if (count != a->count)
         return qerr_set(qvm_ctx(vm), QS_ESHAPE, "reshape: an array of %s has %zu elements, %s needs %zu",

@@ -5,6 +5,7 @@
  *
  * The bandwidth is the one that launches measured, where they did; rates are those of ordinary devices of our days: it
  * matters only that a product of small matrices which lie on the host is not worth copying them. */
+#include "vm/grad/tape.h"
 #include "vm/array/device_math.h"
 #include "devices/heap.h"
 #include "vm/launch/run.h"
@@ -124,6 +125,7 @@ static DevPtr address(const Array *a, DevPtr block) {
 
 static qs_status hold(qs_vm *vm, Device *d, Array *a, qs_access mode, DevPtr *at) {
     DevPtr block;
+    if (qtape_forbids(vm, a)) return qtape_forbidden(vm);
     qs_status s = qbuf_lock(qvm_ctx(vm), a->buf, d, mode, &block);
     if (s != QS_OK) return qarr_lock_failed(vm, a, NULL, s);
     return *at = address(a, block), QS_OK;

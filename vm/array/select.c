@@ -244,10 +244,12 @@ static qs_status unpack_position(qs_vm *vm, Array *a, Indices *x) {
     return QS_OK;
 }
 
-/* As many zeros and ones as there are elements: computed, they were to be a mask (two of them may be an order). */
+/* As many zeros and ones as there are elements: computed, they were to be a mask (two of them may be an order).  Labels
+ * look the same; an integer type says that they are places, but for the bytes that others keep masks in. */
 static qs_status check_for_mask(const Base *b, Array *a) {
     const void *p;
     size_t size = qdtype_size((qs_dtype)a->dtype);
+    if (qdtype_is_int((qs_dtype)a->dtype) && a->dtype != QS_U8) return QS_OK;
     if (a->count < 3 || a->hdr.flags & ARRAY_LITERAL || qdtype_is_complex((qs_dtype)a->dtype) || !whole_shape(b, a))
         return QS_OK;
     TRY(qarr_read(b->vm, a, &p));
@@ -256,8 +258,8 @@ static qs_status check_for_mask(const Base *b, Array *a) {
         if (v != 0 && v != 1) return QS_OK;
     }
     return qwarn_at(qvm_ctx(b->vm), qvm_here(b->vm),
-                    "these numbers are the places 0 and 1%s%s, not a mask: comparisons make masks, as in x[w != 0]",
-                    b->of, b->of_name);
+                    "these numbers are the places 0 and 1%s%s, not a mask: comparisons make masks, as in x[w != 0], "
+                    "and int(w) says that they are places", b->of, b->of_name);
 }
 
 qs_status qselect_open(const Base *b, int n, const qs_value *at, Indices *x) {

@@ -47,6 +47,8 @@ static qs_status record_product(qs_vm *vm, const qs_value *in, qs_value *out) {
 qs_status qdoor_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
     const qs_value in[2] = {a, b};
     bool recorded = qtape_any(vm, 2, in) && has_elements(a) && has_elements(b);
+    if (qtape_any(vm, 2, in) && (a.kind == QS_FOREIGN || b.kind == QS_FOREIGN))
+        return qtape_refuse(vm, "this operator", "what a foreign value computes is not seen");
     qtape_enter(vm);
     qs_status s = qops_binary(vm, op, qtape_plain(a), qtape_plain(b), out);
     qtape_leave(vm);
@@ -228,6 +230,19 @@ qs_status qdoor_coerce(qs_vm *vm, qs_value v, const Type *t, const char *what, q
     if (s != QS_OK || !recorded || (out->kind == QS_ARRAY && out->u.p == v.u.p)) return s;
     if (out->kind == QS_NUM && plain.kind == QS_NUM) return *out = qval_retain(v), QS_OK;
     return record_conversion(vm, v, out);
+}
+
+/* A type called: float64(x). */
+qs_status qdoor_construct(qs_vm *vm, const Type *t, int n, const qs_value *args, qs_value *out) {
+    qs_value plain[MOST];
+    if (n > MOST) return qtape_refuse(vm, "this conversion", "it was called with too many arguments");
+    for (int i = 0; i < n; i++) plain[i] = qtape_plain(args[i]);
+    bool recorded = n == 1 && qtape_is_recorded(vm, args[0]);
+    qtape_enter(vm);
+    qs_status s = qval_construct(vm, t, n, plain, out);
+    qtape_leave(vm);
+    bool same = s == QS_OK && n == 1 && out->kind == QS_ARRAY && out->u.p == args[0].u.p;
+    return s == QS_OK && recorded && !same ? record_conversion(vm, args[0], out) : s;
 }
 
 static qs_status record_list(qs_vm *vm, const char *rule, int n, const qs_value *items, qs_value *out) {

@@ -182,12 +182,13 @@ qs_status qtape_refuse(qs_vm *vm, const char *what, const char *why) {
     return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s has no derivative: %s", what, why);
 }
 
-qs_status qtape_forbidden(qs_vm *vm, Array *a) {
-    if (a->hdr.flags & ARRAY_KEPT)
-        return qerr_set(qvm_ctx(vm), QS_EVALUE, "what a derivative is computed from is not written: write into "
-                       "copy(…)");
+qs_status qtape_forbidden(qs_vm *vm) {
     return qtape_refuse(vm, "this operation", "it reads an array on which a derivative depends, and nothing is known "
                         "of how; write stop_gradient(…) around what counts as constant");
+}
+
+qs_status qtape_unwritten(qs_vm *vm) {
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "what a derivative is computed from is not written: write into copy(…)");
 }
 
 void qtape_settle(qs_vm *vm, qs_value *y) {

@@ -117,7 +117,8 @@ static inline bool qtape_forbids(const qs_vm *vm, const Array *a) {
     const Machine *m = (const Machine *)vm;
     return __builtin_expect(a->trace != NULL, 0) && !m->grad_inside && (a->trace->node->levels & m->grad_levels);
 }
-qs_status qtape_forbidden(qs_vm *vm, Array *a);
+qs_status qtape_forbidden(qs_vm *vm);
+qs_status qtape_unwritten(qs_vm *vm);                      /* a snapshot was to be written */
 
 /* -- keep.c: contents that are needed again ------------------------------------------------------------------------ */
 /* A snapshot: the value as it is now, whatever is written later, with its trace.  It shares the memory until then: who
@@ -156,8 +157,8 @@ qs_status qtape_library(qs_vm *vm, const char *name, int nin, const qs_value *in
 qs_status qdoor_view(qs_vm *vm, Array *a, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
                      Array **out);
 
-/* -- door.c, door_index.c: what the interpreter asks where an operand may be traced.  Each does what the function of
- *    the interpreter does that is called so, and records it -------------------------------------------------------- */
+/* -- door.c, door_index.c: what the interpreter asks where an operand may be traced ----------------------------------
+ *    Each does what the function of the interpreter does that is called so, and records it. */
 static inline bool qtape_touches(qs_value v) { return __builtin_expect(qtape_trace(v) != NULL, 0); }
 qs_status qdoor_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out);
 qs_status qdoor_unary(qs_vm *vm, Op op, qs_value a, qs_value *out);
@@ -165,6 +166,7 @@ qs_status qdoor_update(qs_vm *vm, Op op, qs_value *target, qs_value v);
 qs_status qdoor_native(qs_vm *vm, const struct qs_native_def *d, struct qs_call_args *c);
 /* A function with {!adjoint name}: it runs unrecorded, and its rule is the function called so. */
 qs_status qdoor_function(qs_vm *vm, Function *fn, int nin, const qs_value *in, int nout, qs_value *out);
+qs_status qdoor_construct(qs_vm *vm, const Type *t, int n, const qs_value *args, qs_value *out);
 qs_status qdoor_where(qs_vm *vm, const qs_value *c, qs_value *out);
 qs_status qdoor_coerce(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out);
 qs_status qdoor_literal(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_value *out);

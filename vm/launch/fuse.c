@@ -402,7 +402,7 @@ static qs_status prepare(Now *now) {
     FuseState *s = now->state;
     Device *d;
     now->form = NULL;
-    s->work += (double)now->count * s->nops;
+    s->work += (double)now->count * s->nops * (now->recorded ? 4 : 1);
     if (!s->forms.n && !pays(now)) return QS_OK;
     TRY(qdevices_current(now->run.vm, &d));
     if (d->ops->code == CODE_KIR && !at_once(now->run.vm)) return QS_OK; /* the evaluator is slower than the loops */

@@ -172,7 +172,8 @@ static qs_status open_written(Gradient *g, int param, const qs_value *dy) {
 static bool is_covered(const Gradient *g, int param) {
     const RecordedParam *a = &g->rec->param[param];
     const Launch *l = &g->rec->launch;
-    if (!g->code->param[param].stored || a->rank != l->rank) return false;
+    uint8_t stored = g->code->param[param].stored;
+    if (stored != KSTORED_OWN || a->rank != l->rank) return stored == KSTORED_ALL;
     return !memcmp(a->extent, l->domain, (size_t)a->rank * sizeof *a->extent);
 }
 
@@ -292,9 +293,8 @@ static void set_launch(Gradient *g, const KGradPass *pass) {
     r->launch = g->rec->launch;
     if (pass->over >= 0) {
         const RecordedParam *a = &g->rec->param[pass->over];
-        r->launch = (Launch){.rank = a->rank, .any_block = true};
-        memcpy(r->launch.domain, a->extent, (size_t)a->rank * sizeof *a->extent);
-        for (int d = 0; d < a->rank; d++) r->launch.block[d] = 1;
+        r->launch = (Launch){.rank = pass->func->rank, .any_block = true};
+        for (int d = 0; d < r->launch.rank; d++) r->launch.domain[d] = a->extent[pass->axis[d]], r->launch.block[d] = 1;
     }
     r->positions = positions_of(&r->launch);
     r->steps = r->form->version[0].nloops ? (double)INFINITY : r->positions * qlaunch_func(r)->nins;

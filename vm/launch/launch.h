@@ -15,6 +15,9 @@
  *                                 |
  *              results in arrays and variables; a fault is an error of the program
  *
+ * While a tape records (vm/grad/tape.h) what is launched becomes a node of it, record.h: what its gradient reads again is
+ * kept, and the gradient is a launch like any other.
+ *
  * Values of the machine and a piece of the tree come in; lang/kernel makes code of the two.  What goes out are
  * changed arrays, new values of variables, or an error with a place in the script.  The three above differ in what they
  * ask for, and in what becomes of a refusal: a kernel that cannot run is an error, a loop is left to the interpreter,

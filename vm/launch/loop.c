@@ -19,6 +19,7 @@
  * Turns that come one after the other are work for the cpu device, whatever device runs kernels.  A parallel version
  * goes to the device that runs kernels, so that arrays which live there stay there.  `--loops always` compiles each
  * loop at once, on the evaluator, too; tests/scripts/loops and a run of all scripts with it compare the two. */
+#include "vm/grad/tape.h"
 #include "vm/launch/loop_run.h"
 
 #include "devices/threads.h"
@@ -205,6 +206,9 @@ static qs_status choose_and_run(Call *c, bool *ran) {
     return s;
 }
 
+/* While a tape records, a step of the interpreter is a node of it. */
+static double weight(qs_vm *vm) { return qtape_is_on(vm) ? 50 : 1; }
+
 /* -- entering ---------------------------------------------------------------------------------------------------- */
 static LoopRegion *region_at(const Chunk *c, uint32_t pc) {
     for (uint32_t i = 0; i < c->nloops; i++)
@@ -288,7 +292,7 @@ qs_status qloop_enter(qs_vm *vm, Frame *f, uint32_t pc, bool *done) {
     if (counters[0].turns <= 0) return QS_OK;
     LoopState *s = state_of(vm, f, r);
     double steps = s->steps > 0 ? s->steps * turns_of(counters, n) : qloop_steps(vm, f, r);
-    s->work += steps;
+    s->work += steps * weight(vm);
     return enter(vm, f, r, counters, steps, done);
 }
 
@@ -321,7 +325,7 @@ static bool waits(const Frame *f, const LoopRegion *r) {
 
 qs_status qloop_turn(qs_vm *vm, Frame *f, LoopRegion *r, bool *done) {
     const Chunk *c = &f->proto->chunk;
-    double steps = LOOP_LOOK * qloop_turn_steps(vm, f, r);
+    double steps = LOOP_LOOK * qloop_turn_steps(vm, f, r) * weight(vm);
     *done = false;
     qvm(vm)->loop_look = qloop_next_look(qvm(vm)->loop_least);
     for (uint32_t i = 0; i < c->nloops; i++)

@@ -1,5 +1,6 @@
 /* pack.c -- cells of arrays and of objects as arguments of kernels. */
 #include "vm/launch/pack.h"
+#include "vm/launch/piece.h"
 #include "vm/value/machine.h"
 
 #include <stdlib.h>
@@ -49,15 +50,26 @@ static qs_status move(qs_vm *vm, const Entries *e, Array *packed, bool back) {
     return QS_OK;
 }
 
+static void record(qs_vm *vm, const Entries *e, qs_value packed) {
+    qs_value *entries = qmem_alloc(qvm_ctx(vm), e->c->count * sizeof *entries);
+    for (size_t i = 0; i < e->c->count; i++) entries[i] = entry(e, i);
+    qpiece_packed(vm, (int)e->c->count, entries, packed);
+    qmem_free(qvm_ctx(vm), entries, e->c->count * sizeof *entries);
+}
+
 static qs_status pack(qs_vm *vm, const Entries *e, const Array *first, qs_value *out) {
     int64_t dims[QS_MAX_RANK];
     Array *a;
     memcpy(dims, e->c->dims, e->c->rank * sizeof *dims);
     memcpy(dims + e->c->rank, first->dims, (size_t)first->rank * sizeof *dims);
     TRY(qarr_new(vm, (qs_dtype)first->dtype, e->c->rank + first->rank, dims, false, &a));
+    qtape_enter(vm);
     qs_status s = move(vm, e, a, false);
+    qtape_leave(vm);
     if (s != QS_OK) return qarr_release(vm, a), s;
-    return *out = qarr_value(a), QS_OK;
+    *out = qarr_value(a);
+    if (qtape_is_on(vm)) record(vm, e, *out);
+    return QS_OK;
 }
 
 /* A cell that is given twice is one array, so that what is written through one is seen through the other. */
@@ -70,13 +82,30 @@ static int same_as_before(const Packed *p, int arg) {
 /* -- objects ------------------------------------------------------------------------------------------------------- */
 static bool all_numbers(const Entries *e) {
     for (size_t i = 0; i < e->c->count; i++)
-        if (!qval_is_number(entry(e, i))) return false;
+        if (!qval_is_number(qtape_plain(entry(e, i)))) return false;
     return true;
+}
+
+static qs_status put_numbers(qs_vm *vm, const Entries *e, qs_dtype d, qs_value *out) {
+    size_t n = e->c->count;
+    Ctx *c = qvm_ctx(vm);
+    Shape s = {.dtype = d, .ndim = e->c->rank, .rank = e->c->rank};
+    qs_value *number = qmem_alloc(c, n * sizeof *number);
+    int64_t *at = qmem_alloc(c, n * sizeof *at);
+    Array *a;
+    memcpy(s.dims, e->c->dims, sizeof s.dims);
+    for (size_t i = 0; i < n; i++) number[i] = entry(e, i), at[i] = (int64_t)i;
+    qs_status st = qpiece_put(vm, &s, (int)n, at, number, &a);
+    qmem_free(c, number, n * sizeof *number);
+    qmem_free(c, at, n * sizeof *at);
+    if (st == QS_OK) *out = qarr_value(a);
+    return st;
 }
 
 static qs_status pack_numbers(qs_vm *vm, const Entries *e, qs_dtype d, qs_value *out) {
     Array *a;
     void *p;
+    if (qtape_is_on(vm)) return put_numbers(vm, e, d, out);
     TRY(qarr_new(vm, d, e->c->rank, e->c->dims, false, &a));
     qs_status s = qarr_write(vm, a, &p);
     for (size_t i = 0; i < e->c->count && s == QS_OK; i++)
@@ -199,7 +228,15 @@ qs_status qpack_alone(qs_vm *vm, const Packed *p, int arg) {
 
 qs_status qpack_back(qs_vm *vm, const Packed *p, int arg) {
     Entries e = {p->given[arg].u.p, -1};
-    return move(vm, &e, p->args[arg].u.p, true);
+    Trace *edge = qtape_edge(vm, p->args[arg]);
+    qs_status s = QS_OK;
+    for (size_t i = 0; edge && i < e.c->count && s == QS_OK; i++) s = qtape_check_alone(vm, entry(&e, i).u.p);
+    qtape_enter(vm);
+    if (s == QS_OK) s = move(vm, &e, p->args[arg].u.p, true);
+    qtape_leave(vm);
+    for (size_t i = 0; edge && s == QS_OK && i < e.c->count; i++)
+        qpiece_unpacked(vm, qtape_retain(edge), (int64_t)i, entry(&e, i));
+    return qtape_release(vm, edge), s;
 }
 
 void qpack_close(qs_vm *vm, Packed *p) {

@@ -1,6 +1,6 @@
-/* piece.c -- three small rules: a dense copy, an element taken out, elements put in.  The last two are adjoint to each
- * other, the first to itself. */
-#include "vm/launch/record.h"
+/* piece.c -- small rules: a dense copy, which is its own adjoint; an element taken out, elements put in; entries of a
+ * cell packed into an array, one of them unpacked.  Of the last four two and two are adjoint to each other. */
+#include "vm/launch/piece.h"
 
 #include <string.h>
 
@@ -94,4 +94,78 @@ qs_status qpiece_put(qs_vm *vm, const Shape *s, int n, const int64_t *element, c
     if (qtape_is_on(vm) && qtape_any(vm, n, number))
         record(vm, &put_rule, places(vm, n, element), n, number, &made);
     return QS_OK;
+}
+
+/* -- entries of a cell --------------------------------------------------------------------------------------------- */
+static int64_t count_of(const Shape *s) {
+    int64_t n = 1;
+    for (int d = 0; d < s->rank; d++) n *= s->dims[d];
+    return n;
+}
+
+/* Entry number i of `packed`, dense; or, with `into`, one such entry in zeros of the other's shape. */
+static qs_status cut(qs_vm *vm, Array *from, int64_t i, const Shape *s, bool into, Array **out) {
+    Shape small = *s;
+    Array *view, *whole;
+    int64_t n = into ? (int64_t)from->count : count_of(s), strides[QS_MAX_RANK], step = 1;
+    if (into) small.rank = from->rank, memcpy(small.dims, from->dims, sizeof small.dims);
+    for (int d = small.rank; d-- > 0;) strides[d] = step, step *= small.dims[d];
+    TRY(qarr_new(vm, s->dtype, s->rank, s->dims, into, out));
+    qarr_keep(*out, s->ndim);
+    whole = into ? *out : from;
+    TRY(qarr_view(vm, whole, small.rank, small.dims, strides, (size_t)(i * n), &view));
+    qs_status st = into ? qarr_assign(vm, view, from) : qarr_assign(vm, *out, view);
+    return qarr_release(vm, view), st;
+}
+
+static qs_status apply(qs_vm *vm, const GradRule *rule, Array *from, int64_t i, const Shape *s, bool into,
+                       Array **out) {
+    qs_value in = qval_object(QS_ARRAY, from), made;
+    *out = NULL;
+    qtape_enter(vm);
+    qs_status st = cut(vm, from, i, s, into, out);
+    qtape_leave(vm);
+    if (st != QS_OK && *out) qarr_release(vm, *out), *out = NULL;
+    made = qval_object(QS_ARRAY, *out);
+    if (st == QS_OK && qtape_is_on(vm) && qtape_is_recorded(vm, in)) record(vm, rule, places(vm, 1, &i), 1, &in, &made);
+    return st;
+}
+
+static qs_status put_entry(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx);
+static qs_status take_entry(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx);
+static const GradRule entry_rule = {.name = "an entry", .reverse = put_entry, .release = forget};
+static const GradRule entered_rule = {.name = "an entry", .reverse = take_entry, .release = forget};
+
+static qs_status put_entry(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
+    Shape whole = shape_of_trace(n->in[0]);
+    Array *a;
+    TRY(apply(vm, &entered_rule, qval_array(dy[0]), ((const Places *)n->data)->element[0], &whole, true, &a));
+    return dx[0] = qarr_value(a), QS_OK;
+}
+
+static qs_status take_entry(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
+    Shape one = shape_of_trace(n->in[0]);
+    Array *a;
+    TRY(apply(vm, &entry_rule, qval_array(dy[0]), ((const Places *)n->data)->element[0], &one, false, &a));
+    return dx[0] = qarr_value(a), QS_OK;
+}
+
+static qs_status unpack(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
+    for (int i = 0; i < n->nin; i++) {
+        Array *a;
+        if (!n->in[i]) continue;
+        Shape one = shape_of_trace(n->in[i]);
+        TRY(apply(vm, &entry_rule, qval_array(dy[0]), i, &one, false, &a));
+        dx[i] = qarr_value(a);
+    }
+    return QS_OK;
+}
+static const GradRule packed_rule = {.name = "entries of a cell", .reverse = unpack};
+
+void qpiece_packed(qs_vm *vm, int n, const qs_value *entries, qs_value packed) {
+    if (qtape_is_on(vm) && qtape_any(vm, n, entries)) record(vm, &packed_rule, NULL, n, entries, &packed);
+}
+
+void qpiece_unpacked(qs_vm *vm, Trace *packed, int64_t i, qs_value entry) {
+    qtape_record(vm, &entry_rule, places(vm, 1, &i), 1, &packed, 1, &entry);
 }

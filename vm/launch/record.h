@@ -11,11 +11,8 @@
 #define VM_RECORD_H
 #include "lang/kernel/elem/elem.h"
 #include "lang/kernel/grad/grad.h"
-#include "vm/grad/tape.h"
+#include "vm/launch/piece.h"
 #include "vm/launch/run.h"
-
-/* The form of an adjoint: dense, with the extents of the array, or those over which broadcasting has stretched it. */
-typedef struct { qs_dtype dtype; int ndim, rank; int64_t dims[QS_MAX_RANK]; } Shape;
 
 /* Small, for a program of numbers and short vectors makes as many as it has operations. */
 typedef struct {
@@ -73,10 +70,4 @@ void qrecord_free(qs_vm *vm, Recorded *rec);
 /* Whether to run it by the evaluator, for so few elements that a launch, or compiling, takes longer; and doing it. */
 bool qrow_is_small(Run *r);
 qs_status qrow_run(Run *r);
-
-/* -- piece.c: recorded where their arguments are ------------------------------------------------------------------- */
-qs_status qpiece_copy(qs_vm *vm, qs_value v, const Shape *shape, Array **out);    /* dense; a number fills it */
-qs_status qpiece_take(qs_vm *vm, Array *a, int64_t element, qs_value *out);       /* one element, a number */
-/* Zeros of that shape, with numbers at some elements; nil ones are left away. */
-qs_status qpiece_put(qs_vm *vm, const Shape *shape, int n, const int64_t *element, const qs_value *number, Array **out);
 #endif

@@ -161,7 +161,7 @@ static qs_status back(qs_vm *vm, qs_status s) {
 static qs_status load(qs_vm *vm, const char *name, const char *src, size_t n) {
     Module *m;
     TRY(qmod_load_text(vm, name, src, n, &m));
-    qmod_use(vm, qvm(vm)->session, m);
+    if (!m->left) qmod_use(vm, qvm(vm)->session, m);
     return qmod_run(vm, m);
 }
 
@@ -472,7 +472,7 @@ qs_status qs_lock(qs_vm *vm, qs_value v, int device, qs_access mode, void **ptr)
     Device host = {.memory = HOST_MEMORY, .name = "the host"}, *d;
     DevPtr p;
     if (v.kind != QS_ARRAY) return not_a(vm, "an array", v);
-    if (qtape_forbids(vm, qval_array(v))) return qtape_forbidden(vm, qval_array(v));
+    if (qtape_forbids(vm, v.u.p)) return qtape_forbidden(vm);
     TRY(device_of(vm, device, &d));
     if (!d) d = &host;
     qs_status s = qbuf_lock(qvm_ctx(vm), qval_array(v)->buf, d, mode, &p);

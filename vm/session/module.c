@@ -410,6 +410,7 @@ qs_status qmod_load_text(qs_vm *vm, const char *name, const char *text, size_t n
     qs_status s = load(vm, read_source(vm, m, src, &fresh), &fresh);
     if (s) m->path[0] = 0;
     Module *left = s ? m : old;
+    if (s) m->state = MOD_DONE;
     if (left) qretire_module(vm, left);
     return s;
 }
@@ -434,6 +435,7 @@ qs_status qmod_run(qs_vm *vm, Module *m) {
     m->state = MOD_RUNNING;
     qs_status s = qvm_call(vm, qval_object(QS_FUNCTION, m->main), 0, NULL, 0, NULL, 0, NULL);
     m->state = MOD_DONE;
+    if (m->left) qretire_module(vm, m);
     return s;
 }
 
@@ -502,8 +504,18 @@ qs_status qvm_lookup_builtin(qs_vm *vm, const char *name, qs_value *out) {
     return *out = qval_retain(*qvm_global(vm, slot)), QS_OK;
 }
 
+bool qvm_is_variable(qs_vm *vm, const char *name) {
+    Str *s = qstr_cname(qvm_ctx(vm), name);
+    uint64_t built_in;
+    int slot = qmap_get(&qvm(vm)->builtins, s, &built_in) ? -1 : qnames_lookup(vm, qvm(vm)->session, s);
+    const qs_value *v = slot < 0 ? NULL : qvm_global(vm, (uint64_t)slot);
+    return v && v->kind != QS_FUNCTION && !qval_is_unset(*v);
+}
+
 static qs_status slot_in(qs_vm *vm, const char *module, const char *name, uint64_t *slot) {
-    Module *m = qmod_at(vm, module);
+    int found = module ? -1 : qnames_lookup(vm, qvm(vm)->session, qstr_cname(qvm_ctx(vm), name));
+    if (found >= 0) return *slot = (uint64_t)found, QS_OK;
+    Module *m = module ? qmod_at(vm, module) : qvm(vm)->session;
     if (!m) return qerr_set(qvm_ctx(vm), QS_ENAME, "no module is called %s", module);
     if (qmap_get(&m->names, qstr_cname(qvm_ctx(vm), name), slot) && !qval_is_unset(*qvm_global(vm, *slot)))
         return QS_OK;

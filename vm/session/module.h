@@ -43,6 +43,7 @@ typedef struct Module {
     struct Module **imports; uint32_t nimports, cap_imports;
     Reduction **rules; uint32_t nrules, cap_rules; bool rules_known; /* its own and its imports', ordered */
     ModState state;
+    bool left;                 /* another one has taken its place before it had run: it goes then */
     struct timespec changed; int64_t bytes; /* of its file, when it was read */
     uint32_t visited;        /* of the walk over imports that came by last */
     Function *main;          /* its top level */

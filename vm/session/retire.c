@@ -23,7 +23,10 @@ void qretire_unit(qs_vm *vm, Unit *u) {
 }
 
 void qretire_module(qs_vm *vm, Module *m) {
-    if (m->state == MOD_RUNNING) return;
+    if (m->state != MOD_DONE) { /* something that went has loaded another one in its place before it ran */
+        m->left = true;
+        return;
+    }
     Function *main = m->main;
     m->main = NULL;
     for (uint32_t i = 0; i < m->nunits; i++) qretire_unit(vm, m->units[i]);

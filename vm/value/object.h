@@ -205,7 +205,9 @@ qs_status qvm_lookup(qs_vm *vm, const char *name, qs_value *out); /* session mod
 qs_status qvm_lookup_builtin(qs_vm *vm, const char *name, qs_value *out); /* whatever programs mean by the name */
 /* Of the module that was loaded under the name `module` alone: what it defines at its top level. */
 qs_status qvm_lookup_in(qs_vm *vm, const char *module, const char *name, qs_value *out);
-/* To a variable of it that has a value; not to a function. */
+/* Whether some program has a variable of that name: no function, nor what is built in. */
+bool qvm_is_variable(qs_vm *vm, const char *name);
+/* To a variable of it that has a value; not to a function.  module NULL: to that which qvm_lookup finds. */
 qs_status qvm_assign_in(qs_vm *vm, const char *module, const char *name, qs_value v);
 /* Every name that one of these finds: qvm_lookup when module is NULL. */
 void qvm_each_name(qs_vm *vm, const char *module, void (*f)(void *ud, const char *name), void *ud);

@@ -503,7 +503,7 @@ static void print_info(Cpu *k, Text *out) {
     const KFunc *f = k->e->source;
     NativeSum sums[NATIVE_SUMS] = {0};
     NativeTurns turns[NATIVE_TURNS] = {0};
-    int nsums = f->serial ? 0 : find_sums(f, sums);
+    int nsums = f->serial || f->few ? 0 : find_sums(f, sums);
     unsigned flags = (k->blocks ? NATIVE_BLOCKS : 0u) | (f->serial ? NATIVE_SERIAL : 0u) |
                      (kir_has(f, K_CHECK) ? NATIVE_CHECKS : 0u) | (has_unknown_loop(f) ? NATIVE_LOOPS : 0u) |
                      (has_long_loop(k->e) && !k->strips ? NATIVE_SINGLE : 0u) | (is_ordered(f) ? NATIVE_ORDERED : 0u);

@@ -66,7 +66,7 @@ static qs_status refuse_reads(Ctx *c, const Flow *s) {
 /* -- reads that find other contents -------------------------------------------------------------------------------- */
 KRef kactive_frame(const KFunc *f, KRef r) { return kir_loop_around(f, r); }
 
-static bool share_loop(const KFunc *f, KRef a, KRef b) {
+bool kactive_share_loop(const KFunc *f, KRef a, KRef b) {
     for (KRef l = kir_loop_around(f, a); l; l = kir_loop_around(f, l))
         if (b > l && b < f->regions[l].end) return true;
     return false;
@@ -80,7 +80,7 @@ static bool writes(const KIns *i, const KIns *read) {
 /* Nothing that the position does before r writes there: r finds what was there before the launch. */
 bool kactive_reads_first(const KFunc *f, KRef r) {
     for (KRef w = 1; w < f->nins; w++) {
-        bool again = share_loop(f, w, r);
+        bool again = kactive_share_loop(f, w, r);
         if (!writes(&f->ins[w], &f->ins[r]) || (w > r && !again)) continue;
         if (f->ins[r].op != K_LOAD || !kindex_apart(f, w, r, again)) return false;
     }
@@ -90,7 +90,7 @@ bool kactive_reads_first(const KFunc *f, KRef r) {
 /* All writes are over. */
 static bool comes_last(const KFunc *f, KRef r) {
     for (KRef w = 1; w < f->nins; w++)
-        if (writes(&f->ins[w], &f->ins[r]) && (w > r || share_loop(f, w, r))) return false;
+        if (writes(&f->ins[w], &f->ins[r]) && (w > r || kactive_share_loop(f, w, r))) return false;
     return true;
 }
 

@@ -11,7 +11,10 @@
  *
  * Where a coordinate goes through BOUND, this is the interior, for which BOUND is nothing.  What the border folds back
  * is added as before, behind the guard that BOUND was needed; opt.c makes an interior without it.  Factors that all
- * terms have in common are taken out of the sum. */
+ * terms have in common are taken out of the sum.
+ *
+ * Where all positions add to a few elements, a number or the weights of a filter, a position sums up ROW of them first.
+ * That is a loop that runs in vectors, and leaves one addition of ROW. */
 #include "lang/kernel/grad/grading.h"
 
 #include "lang/kernel/ir/affine.h"
@@ -36,6 +39,7 @@ typedef struct {
     KFunc *g;                       /* the gathering function */
     int param, adjoint, rank;       /* of f; rank: of the array */
     Site site[SITES]; int n;
+    bool first;                     /* nothing was added before */
     int axes[QS_MAX_RANK], naxes;   /* dimensions that are solved */
     KRef *map, *wide; uint32_t *when, now; /* values in g, while `when` is now */
     KRef pos[QS_MAX_RANK];          /* in g: by axis of the launch of the way back */
@@ -99,7 +103,7 @@ static bool has_op(const Gather *v, const Affine *a, uint8_t op) {
 
 static bool solve_coord(const Gather *v, Site *s, int d) {
     Affine sum;
-    if (!s->coord[d]) return true;
+    if (!s->coord[d] || s->coord[d] == KINDEX_ONE) return true;
     if (!kaffine_of(v->f, s->coord[d], &sum)) return false;
     if (solve_for(v, s, d, &sum, K_POS) || solve_for(v, s, d, &sum, K_FOR)) return !has_op(v, &s->by[d].rest, K_POS);
     return !has_op(v, &sum, K_POS) && !has_op(v, &sum, K_FOR) && !s->bound[d];
@@ -118,8 +122,10 @@ static bool rests_are_known(const Gather *v, const Site *s) {
 static bool take_apart(const Gather *v, Site *s) {
     if (!kindex_coords(v->f, ins(v, s->at), s->coord)) return false;
     for (int d = 0; d < v->rank; d++) {
-        const KIns *i = ins(v, s->coord[d]);
-        if (i->op == K_BOUND) s->bound[d] = s->coord[d], s->coord[d] = i->a;
+        const KIns *i = s->coord[d] == KINDEX_ONE ? &v->f->ins[0] : ins(v, s->coord[d]);
+        if (i->op != K_BOUND) continue;
+        if (!v->first) return false; /* what is left over of the first time: the border */
+        s->bound[d] = s->coord[d], s->coord[d] = i->a;
     }
     for (int d = 0; d < v->rank; d++)
         if (!solve_coord(v, s, d)) return false;
@@ -196,11 +202,12 @@ static bool can_gather(Gather *v, Site *s) {
     return true;
 }
 
-static bool same_axes(const Gather *v, const Site *s) {
-    for (int d = 0, k = 0; d < v->rank; d++) {
-        bool solved = k < v->naxes && v->axes[k] == d;
-        if (solved != (s->by[d].var != 0)) return false;
-        k += solved;
+/* The same coordinates are solved for the same: what is solved otherwise gets a function of its own. */
+static bool solves_the_same(const Gather *v, const Site *a, const Site *b) {
+    for (int d = 0; d < v->rank; d++) {
+        KRef x = a->by[d].var, y = b->by[d].var;
+        if (ins(v, x)->op != ins(v, y)->op || !x != !y) return false;
+        if (x && (ins(v, x)->op == K_POS ? ins(v, x)->imm != ins(v, y)->imm : x != y)) return false;
     }
     return true;
 }
@@ -215,7 +222,7 @@ static void find_sites(Gather *v) {
         if (!v->n)
             for (int d = 0; d < v->rank; d++)
                 if (s->by[d].var) v->axes[v->naxes++] = d;
-        if (v->naxes && same_axes(v, s)) v->n++;
+        if (v->naxes && solves_the_same(v, &v->site[0], s)) v->n++;
     }
 }
 
@@ -406,7 +413,10 @@ static KRef sum_with_factors(Gather *v, int k) {
     return x;
 }
 
-static KRef fixed_coord(Gather *v, KRef c) { return c ? cast(v, QS_I64, value(v, c)) : number(v, 0); }
+static KRef fixed_coord(Gather *v, KRef c) {
+    if (c == KINDEX_ONE) return number(v, 1);
+    return c ? cast(v, QS_I64, value(v, c)) : number(v, 0);
+}
 
 /* Fixed coordinates may be outside of the array: then nothing was added. */
 static KRef place(Gather *v, const Site *s, KRef *guard) {
@@ -425,7 +435,7 @@ static KRef place(Gather *v, const Site *s, KRef *guard) {
 
 static void write_sums(Gather *v) {
     qs_dtype t = kir_value_dtype((qs_dtype)v->f->params[v->adjoint].dtype);
-    bool written[SITES] = {0}, all = v->naxes == v->rank;
+    bool written[SITES] = {0}, all = v->first && v->naxes == v->rank;
     v->now++;
     for (int k = 0; k < v->nsums; k++) {
         if (written[k]) continue;
@@ -469,11 +479,130 @@ static KFunc *without(const Gather *v) {
     return g;
 }
 
-bool kgather_make(const KGrading *s, const KFunc *f, int param, KGathered *out) {
+/* All that is left over of its additions is what the border folds back. */
+static bool has_border(const Gather *v) {
+    int left = 0;
+    bool any = false;
+    for (KRef r = 1; r < v->f->nins; r++) left += ins(v, r)->op == K_ATOMIC && (int)ins(v, r)->imm == v->adjoint;
+    for (int k = 0; k < v->n; k++)
+        for (int d = 0; d < v->rank; d++) any |= v->site[k].bound[d] != 0;
+    return any && left == v->n;
+}
+
+static Gather *begin(const KGrading *s, const KFunc *f) {
     Gather *v = qarena_alloc(s->arena, sizeof *v);
-    *v = (Gather){.s = s, .f = f, .param = param, .adjoint = s->param[param].adjoint, .rank = s->f->params[param].rank};
+    *v = (Gather){.s = s, .f = f};
     v->map = qarena_alloc(s->arena, f->nins * sizeof(KRef)), v->wide = qarena_alloc(s->arena, f->nins * sizeof(KRef));
     v->when = qarena_alloc(s->arena, f->nins * sizeof(uint32_t));
+    return v;
+}
+
+/* -- rows ---------------------------------------------------------------------------------------------------------- */
+/* A test beside the position itself: in a row there is no interior without it. */
+static bool tests_neighbours(const Gather *v, KRef r, int depth) {
+    const KIns *i = ins(v, r);
+    if (!r || depth == 0) return false;
+    bool test = (i->op == K_BOUND || i->op == K_INB) && ins(v, uncast(v->f, i->a))->op != K_POS;
+    if (test && depends(v->f, i->a, K_POS, DEPTH)) return true;
+    for (int k = 0; k < 3; k++)
+        if (tests_neighbours(v, i->arg[k], depth - 1)) return true;
+    return false;
+}
+
+static bool can_sum_up(Gather *v, Site *s) {
+    int left = COST;
+    const KIns *i = ins(v, s->at);
+    v->now++;
+    s->value = i->b;
+    if (tests_neighbours(v, i->b, DEPTH) || tests_neighbours(v, i->c, DEPTH)) return false;
+    return !depends(v->f, i->a, K_POS, DEPTH) && is_computable(v, i->a, &left) && is_computable(v, i->b, &left) &&
+           is_computable(v, i->c, &left) && surroundings_are_known(v, s->at, &left);
+}
+
+static void find_sums(Gather *v) {
+    for (KRef r = 1; r < v->f->nins && v->n < SITES; r++) {
+        v->site[v->n] = (Site){.at = r};
+        if (ins(v, r)->op == K_ATOMIC && ins(v, r)->flag == KA_ADD && can_sum_up(v, &v->site[v->n])) v->n++;
+    }
+}
+
+/* The positions of a row along the last axis. */
+static void open_row(Gather *v) {
+    int last = v->f->rank - 1;
+    for (int a = 0; a < last; a++) v->pos[a] = element(v, a);
+    KRef from = fold(v, K_MUL, element(v, last), number(v, KGRAD_ROW), 0), zero = number(v, 0);
+    KRef n = kir_add(v->g, K_FOR, QS_I64, 0, zero, number(v, KGRAD_ROW - 1), number(v, 1), 0, 0);
+    v->pos[last] = fold(v, K_ADD, from, n, 0);
+    v->inside = fold(v, K_INB, v->pos[last], extent(v, last), 0); /* opt.c: in all rows but the last */
+}
+
+static KRef elements(Gather *v, uint64_t param) {
+    const KParam *p = &v->f->params[param];
+    KRef n = number(v, qdtype_is_complex((qs_dtype)p->dtype) ? 2 : 1);
+    for (int d = 0; d < p->rank; d++)
+        n = fold(v, K_MUL, n, kir_add(v->g, K_DIM, QS_I64, 0, 0, 0, 0, param << 8 | (uint64_t)d, 0), 0);
+    return n;
+}
+
+/* Where no position adds anything, its index may be outside. */
+static void add_row(Gather *v, Site *s, KRef sum) {
+    const KIns *i = ins(v, s->at);
+    KRef x = kir_add(v->g, K_GET, QS_B1, 0, sum, 0, 0, 0, i->pos);
+    KRef at = value(v, i->a), in = fold(v, K_INB, at, elements(v, i->imm), 0);
+    kir_add(v->g, K_ATOMIC, QS_B1, KA_ADD, at, x, in, i->imm, i->pos);
+}
+
+static KRef zero_for(Gather *v, const Site *s) {
+    return kir_const_bits(v->g, (qs_dtype)ins(v, s->value)->dtype, 0, 0);
+}
+
+static bool in_region_of(const Gather *v, const Site *a, const Site *b) {
+    return v->f->regions[a->at].around == v->f->regions[b->at].around;
+}
+
+/* All sites of one region: they are computed together. */
+static void sum_up(Gather *v, int first) {
+    KRef loop[LOOPS];
+    Site *s = &v->site[first];
+    int n = loops_around(v, s, loop);
+    v->now++, v->many = true, v->inside = kir_const_int(v->g, QS_B1, 1, 0);
+    for (int k = n; k-- > 0;) {
+        const KIns *i = ins(v, loop[k]);
+        KRef a = value(v, i->a), b = value(v, i->b), c = value(v, i->c);
+        set_value(v, loop[k], kir_add(v->g, K_FOR, (qs_dtype)i->dtype, 0, a, b, c, 0, 0));
+    }
+    for (int k = first; k < v->n; k++)
+        if (in_region_of(v, s, &v->site[k]))
+            v->site[k].sum = k, v->sum[k] = kir_add(v->g, K_LOCAL, QS_B1, 0, zero_for(v, &v->site[k]), 0, 0, 0, 0);
+    open_row(v);
+    for (int k = first; k < v->n; k++)
+        if (in_region_of(v, s, &v->site[k])) add_site(v, &v->site[k]);
+    kir_add(v->g, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
+    v->now++; /* what was computed in the row is not seen here */
+    for (int k = n; k-- > 0;) set_value(v, loop[k], v->map[loop[k]]);
+    for (int k = first; k < v->n; k++)
+        if (in_region_of(v, s, &v->site[k])) add_row(v, &v->site[k], v->sum[k]);
+    while (n-- > 0) kir_add(v->g, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
+}
+
+bool kgather_rows(const KGrading *s, const KFunc *f, KGathered *out) {
+    Gather *v = begin(s, f);
+    if (f->serial || f->barrier || f->shared || s->extent[0] < 0) return false;
+    find_sums(v);
+    if (!v->n) return false;
+    v->g = kgrad_copy_shell(s->ctx, s->arena, f);
+    v->g->fixed_block = false;
+    for (int k = 0; k < v->n; k++)
+        if (!v->site[k].done) sum_up(v, k);
+    kir_seal(v->g);
+    *out = (KGathered){.func = v->g, .rest = without(v)};
+    return true;
+}
+
+/* -- elements ------------------------------------------------------------------------------------------------------ */
+bool kgather_make(const KGrading *s, const KFunc *f, int param, bool first, KGathered *out) {
+    Gather *v = begin(s, f);
+    v->first = first, v->param = param, v->adjoint = s->param[param].adjoint, v->rank = s->f->params[param].rank;
     if (f->serial || f->barrier || f->shared || s->extent[0] < 0) return false;
     if (qdtype_is_complex((qs_dtype)f->params[v->adjoint].dtype)) return false;
     find_sites(v);
@@ -485,7 +614,8 @@ bool kgather_make(const KGrading *s, const KFunc *f, int param, KGathered *out) 
         if (!v->site[k].done) gather_group(v, k);
     write_sums(v);
     kir_seal(v->g);
-    *out = (KGathered){.func = v->g, .rest = without(v), .all = v->naxes == v->rank};
+    *out = (KGathered){.func = v->g, .rest = without(v), .all = first && v->naxes == v->rank};
+    out->border = has_border(v);
     for (int k = 0; k < v->naxes; k++) out->axis[k] = v->axes[k];
     return true;
 }

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_EXTRAS = QS_MAX_RANK + 3 * KTAPES };
+enum { MAX_EXTRAS = QS_MAX_RANK + 3 * KTAPES, MOST = 4 /* gathering passes for one array */ };
 
 typedef struct {
     Ctx *c;
@@ -245,20 +245,47 @@ static bool is_empty(const KFunc *f) { /* it changes nothing */
     return !kir_has(f, K_STORE) && !kir_has(f, K_ATOMIC);
 }
 
-/* Passes for arrays whose adjoints can be gathered; comes back: the way back without that. */
-static KFunc *gather_all(Grad *d, KFunc *adjoint) {
-    for (int p = 0; p < d->given->nparams; p++) {
-        KGathered g;
-        const KParam *x = &d->given->params[p];
-        if (x->kind != KP_ARRAY || x->written || d->s.param[p].adjoint < 0) continue;
-        if (!kgather_make(&d->s, adjoint, p, &g)) continue;
+static bool *wanted_but(const Grad *d, int p) {
+    bool *wanted = adjoints_wanted(d);
+    wanted[d->s.param[p].adjoint] = false;
+    return wanted;
+}
+
+/* A pass of its own for what few positions add. */
+static void add_border(Grad *d, const KFunc *rest, int p) {
+    bool *wanted = qarena_alloc(d->arena, (size_t)d->s.nparams + 1);
+    wanted[d->s.param[p].adjoint] = true;
+    KFunc *border = ksweep(d->c, d->arena, rest, wanted, NULL);
+    border->few = true;
+    kir_seal(border);
+    add_pass(d, (KGradPass){.func = border, .over = -1});
+}
+
+static KFunc *gather(Grad *d, KFunc *adjoint, int p) {
+    KGathered g;
+    for (int n = 0; n < MOST && kgather_make(&d->s, adjoint, p, n == 0, &g); n++) {
         KGradPass pass = {.func = ksweep(d->c, d->arena, g.func, adjoints_wanted(d), NULL), .over = p};
         memcpy(pass.axis, g.axis, sizeof pass.axis);
         add_pass(d, pass);
         if (g.all) ((KGradParam *)d->out->param)[p].stored = KSTORED_ALL;
-        adjoint = ksweep(d->c, d->arena, g.rest, adjoints_wanted(d), NULL);
+        if (g.border) add_border(d, g.rest, p);
+        adjoint = ksweep(d->c, d->arena, g.rest, g.border ? wanted_but(d, p) : adjoints_wanted(d), NULL);
     }
     return adjoint;
+}
+
+/* Passes for arrays whose adjoints can be gathered; comes back: the way back without that. */
+static KFunc *gather_all(Grad *d, KFunc *adjoint) {
+    for (int p = 0; p < d->given->nparams; p++) {
+        const KParam *x = &d->given->params[p];
+        if (x->kind != KP_ARRAY || x->written || d->s.param[p].adjoint < 0) continue;
+        adjoint = gather(d, adjoint, p);
+    }
+    KGathered rows;
+    if (!kgather_rows(&d->s, adjoint, &rows)) return adjoint;
+    KFunc *sums = ksweep(d->c, d->arena, rows.func, adjoints_wanted(d), NULL);
+    add_pass(d, (KGradPass){.func = sums, .over = -1, .row = KGRAD_ROW});
+    return ksweep(d->c, d->arena, rows.rest, adjoints_wanted(d), NULL);
 }
 
 static void tell_stored(Grad *d) {
@@ -287,7 +314,7 @@ static qs_status verify(const Grad *d) {
 }
 
 static Grad begin(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KGrad *out) {
-    *out = (KGrad){.pass = qarena_alloc(arena, ((size_t)f->nparams + 3) * sizeof(KGradPass))};
+    *out = (KGrad){.pass = qarena_alloc(arena, ((MOST + 1) * (size_t)f->nparams + 4) * sizeof(KGradPass))};
     return (Grad){.c = c, .arena = arena, .given = f, .active = active, .out = out};
 }
 

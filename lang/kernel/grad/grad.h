@@ -48,6 +48,7 @@ typedef struct {
     KFunc *func;
     int over;       /* -1: launched over the domain of f; else over extents of this array parameter of f: */
     int axis[QS_MAX_RANK]; /* of which dimension the extent along each axis of func's launch is */
+    int row;        /* not 0: over the domain of f, its last extent divided by this and rounded up */
     bool again;     /* runs f again: see KGradParam.changed */
     bool counts;    /* to be launched only to fill the arrays KX_COUNT; then KX_ROOM and KX_TAPE are bound */
 } KGradPass;

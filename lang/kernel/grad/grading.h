@@ -28,6 +28,7 @@ void knormal_make(Ctx *c, Arena *arena, const KFunc *f, KNormal *out);
 typedef struct { uint8_t *live, *varies, *kept; } KActive;
 qs_status kactive_find(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KActive *out);
 bool kactive_reads_first(const KFunc *f, KRef r); /* nothing before the LOAD or ALOAD r writes what it reads */
+bool kactive_share_loop(const KFunc *f, KRef a, KRef b);
 KRef kactive_frame(const KFunc *f, KRef r); /* the innermost loop around r; 0: the function */
 
 /* -- sweep.c: what nobody needs goes ------------------------------------------------------------------------------- */
@@ -60,8 +61,9 @@ typedef KRef KUse(void *ud, KRef r);
 KRef kindex_packed(KFunc *g, const KFunc *f, const KIns *i, KUse *use, void *ud);
 
 enum { KINDEX_DEPTH = 40 }; /* of expressions that are looked at */
-/* By dimension of the array: the coordinate in the index of the LOAD, STORE or ATOMIC i, 0: zero; false: it has another
+/* By dimension of the array: the coordinate in the index of the LOAD, STORE or ATOMIC i; 0: zero; false: it has another
  * form. */
+#define KINDEX_ONE UINT32_MAX /* the coordinate 1, where its row has no instruction */
 bool kindex_coords(const KFunc *f, const KIns *i, KRef *out);
 bool kindex_same(const KFunc *f, KRef a, KRef b, int depth);  /* surely the same value */
 bool kindex_is_fixed(const KFunc *f, KRef r, int depth);      /* position and launch determine it */
@@ -94,7 +96,12 @@ typedef struct {
     KFunc *func, *rest;         /* to be launched in this order; rest: the way back without what func does */
     int axis[QS_MAX_RANK];      /* func's positions are elements: the dimension by axis of its launch */
     bool all;                   /* it stores every element */
+    bool border;                /* what rest still adds to the array comes from its border */
 } KGathered;
-/* f: the way back; of param, an array that nobody writes.  false: there is nothing to gain, or it is not possible. */
-bool kgather_make(const KGrading *s, const KFunc *f, int param, KGathered *out);
+/* f: the way back; of param, an array that nobody writes; first: its adjoint is zero so far.  false: there is nothing to
+ * gain, or it is not possible. */
+bool kgather_make(const KGrading *s, const KFunc *f, int param, bool first, KGathered *out);
+/* Sums over rows of positions: func is launched over positions divided by KGRAD_ROW along the last axis. */
+enum { KGRAD_ROW = 512 };
+bool kgather_rows(const KGrading *s, const KFunc *f, KGathered *out);
 #endif

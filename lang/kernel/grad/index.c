@@ -45,6 +45,8 @@ KRef kindex_packed(KFunc *g, const KFunc *f, const KIns *i, KUse *use, void *ud)
 }
 
 /* -- coordinates --------------------------------------------------------------------------------------------------- */
+KRef kindex_guard(const KIns *i) { return i->op == K_LOAD ? i->b : i->c; }
+
 static bool is_number(const KFunc *f, KRef r, int64_t n) {
     return r && f->ins[r].op == K_CONST && (int64_t)f->ins[r].imm == n;
 }
@@ -62,11 +64,28 @@ static bool is_extent(const KFunc *f, KRef r, int axis) {
     return i->op == K_CONST || (i->op == K_DIM && (int)(i->imm & 255) == axis);
 }
 
-static bool packed_coords(const KFunc *f, KRef at, uint64_t param, KRef *out) {
-    for (int d = f->params[param].rank - 1; d > 0; d--) {
+/* x goes through a BOUND, or an INB of the guard, by the extent along an axis. */
+static bool is_inside(const KFunc *f, KRef guard, KRef x, int axis, int depth) {
+    const KIns *i = &f->ins[guard];
+    if (f->ins[x].op == K_BOUND) return f->ins[f->ins[x].b].op == K_DIM && is_extent(f, f->ins[x].b, axis);
+    if (!guard || depth == 0) return false;
+    if (i->op == K_AND) return is_inside(f, i->a, x, axis, depth - 1) || is_inside(f, i->b, x, axis, depth - 1);
+    return i->op == K_INB && f->ins[i->b].op == K_DIM && is_extent(f, i->b, axis) && kindex_same(f, i->a, x, DEPTH);
+}
+
+/* Of the first row only the coordinate in it is there; of the second the extent and that. */
+static bool packed_coords(const KFunc *f, const KIns *i, KRef at, KRef *out) {
+    for (int d = f->params[i->imm].rank - 1; d > 0; d--) {
         const KIns *sum = &f->ins[at], *row = sum->op == K_ADD ? &f->ins[sum->a] : sum;
-        if (row->op != K_MUL || !is_extent(f, row->b, d)) return false;
-        out[d] = sum->op == K_ADD ? sum->b : 0, at = row->a;
+        if (row->op == K_MUL && is_extent(f, row->b, d)) {
+            out[d] = sum->op == K_ADD ? sum->b : 0, at = row->a;
+            continue;
+        }
+        bool second = sum->op == K_ADD && row->op == K_DIM && is_extent(f, sum->a, d);
+        out[d] = second ? sum->b : at, at = second ? KINDEX_ONE : 0;
+        if (!is_inside(f, kindex_guard(i), out[d], d, DEPTH)) return false;
+        for (int k = 0; k < d; k++) out[k] = 0;
+        return out[d - 1] = at, true;
     }
     return out[0] = at, true;
 }
@@ -91,13 +110,14 @@ bool kindex_coords(const KFunc *f, const KIns *i, KRef *out) {
     const KParam *p = &f->params[i->imm];
     KRef at = qdtype_is_complex((qs_dtype)p->dtype) ? whole_element(f, i->a) : i->a;
     if (!at) return false;
-    return p->contiguous ? packed_coords(f, at, i->imm, out) : strided_coords(f, at, i->imm, out);
+    return p->contiguous ? packed_coords(f, i, at, out) : strided_coords(f, at, i->imm, out);
 }
 
 /* -- equal values -------------------------------------------------------------------------------------------------- */
 bool kindex_same(const KFunc *f, KRef a, KRef b, int depth) {
-    const KIns *x = &f->ins[a], *y = &f->ins[b];
     if (a == b) return true;
+    if (a == KINDEX_ONE || b == KINDEX_ONE) return false;
+    const KIns *x = &f->ins[a], *y = &f->ins[b];
     if (depth == 0 || !a || !b || x->op != y->op || x->imm != y->imm) return false;
     if (x->flag != y->flag || x->dtype != y->dtype) return false;
     if (kir_ops[x->op].effect != KE_PURE) return false;
@@ -115,8 +135,24 @@ bool kindex_is_fixed(const KFunc *f, KRef r, int depth) {
     return true;
 }
 
+static bool is_known(const KFunc *f, KRef coord, int64_t *out) {
+    *out = coord == KINDEX_ONE ? 1 : coord ? (int64_t)f->ins[coord].imm : 0;
+    return !coord || coord == KINDEX_ONE || f->ins[coord].op == K_CONST;
+}
+
+/* In different rows, or the like. */
+static bool coords_differ(const KFunc *f, KRef a, KRef b) {
+    KRef p[QS_MAX_RANK], q[QS_MAX_RANK];
+    int64_t x, y;
+    if (!kindex_coords(f, &f->ins[a], p) || !kindex_coords(f, &f->ins[b], q)) return false;
+    for (int d = 0; d < f->params[f->ins[a].imm].rank; d++)
+        if (is_known(f, p[d], &x) && is_known(f, q[d], &y) && x != y) return true;
+    return false;
+}
+
 bool kindex_apart(const KFunc *f, KRef a, KRef b, bool again) {
     Affine x, y;
+    if (!f->barrier && !f->serial && coords_differ(f, a, b)) return true;
     KRef p = f->ins[a].a, q = f->ins[b].a;
     if (f->barrier || f->serial || !kaffine_of(f, p, &x) || !kaffine_of(f, q, &y)) return false;
     if (!kaffine_differ(&x, &y)) return false;
@@ -125,6 +161,7 @@ bool kindex_apart(const KFunc *f, KRef a, KRef b, bool again) {
 
 /* -- whose elements they are --------------------------------------------------------------------------------------- */
 static int axis_of(const KFunc *f, KRef coord) { /* of a position itself; -1: it is something else */
+    if (coord == KINDEX_ONE) return -1;
     const KIns *i = &f->ins[coord];
     if (i->op == K_CAST) i = &f->ins[i->a];
     return i->op == K_POS ? (int)i->imm : -1;
@@ -148,8 +185,6 @@ static bool is_pinned(const KFunc *f, const KIns *i, int *out) {
 static bool touches(const KIns *i, int param) {
     return (i->op == K_LOAD || i->op == K_STORE || i->op == K_ATOMIC) && (int)i->imm == param;
 }
-
-KRef kindex_guard(const KIns *i) { return i->op == K_LOAD ? i->b : i->c; }
 
 KOwner kindex_owner(const KFunc *f, int param, KRef *first) {
     int axes[QS_MAX_RANK], more[QS_MAX_RANK];

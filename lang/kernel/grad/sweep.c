@@ -31,13 +31,22 @@ static void want(Sweep *s, uint64_t param) {
     mark_all(s, s->of_param[param]);
 }
 
+/* Writes that a position may have made before it comes to r; others where positions wait for each other. */
+static void mark_writes_before(Sweep *s, KRef r) {
+    const KFunc *f = s->f;
+    bool all = f->barrier || f->serial;
+    for (KRef w = s->of_param[f->ins[r].imm]; w; w = s->next[w])
+        if (all || w < r || kactive_share_loop(f, w, r)) mark(s, w);
+}
+
 static void visit(Sweep *s, KRef r) {
     const KIns *i = &s->f->ins[r];
     const KRegion *g = &s->f->regions[r];
     for (int k = 0; k < 3; k++) mark(s, i->arg[k]);
     mark(s, g->around), mark(s, g->opener), mark(s, g->end);
     if (i->op == K_LOCAL || i->op == K_LARRAY || i->op == K_SHARED || kir_is_loop(i->op)) mark_all(s, s->first[r]);
-    if (i->op == K_LOAD || i->op == K_ATOMIC) want(s, i->imm);
+    if (i->op == K_LOAD) mark_writes_before(s, r);
+    if (i->op == K_ATOMIC) want(s, i->imm);
 }
 
 static void list_writes(Sweep *s) {

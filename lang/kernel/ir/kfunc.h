@@ -58,6 +58,7 @@ typedef struct KFunc {
     bool shared;         /* has SHARED */
     bool serial; /* positions run one after another in index order (serial_do, host loops); set before kcompile */
     bool strict; /* a*b+c rounds twice, functions are those of libm: what is computed has the bits of the host's */
+    bool few;            /* few positions update elements that others update: no copies are worth it (devices/parts.h) */
     bool fast;           /* fast math: backends may estimate and regroup (docs/kernels.md); the evaluator does not */
     bool fixed_block;    /* compiled for exactly `block` (shared sizes were computed from it) */
     int32_t block[QS_MAX_RANK];

@@ -1,41 +1,47 @@
-% ADBench's long short-term memory: two layers over a text, in operations on whole arrays; the mean log-likelihood of the
-% next letters.  The gradient is to the weights of the layers.
+% ADBench's long short-term memory: two layers, whose weights are diagonal, over a text; the mean log-likelihood of the
+% next letters.  The gradient is to the weights.
 import "race.q"
 
 function y = gate(x)
-    y = 1./(1 + exp(-x))
+    y = 1/(1 + exp(-x))
 end
 
-% w: weights of x, of h, biases of the four gates, as rows
-function [h, c] = cell(w, first, x, h, c)
-    f = gate(x.*w[first,:] + w[first+4,:])
-    i = gate(h.*w[first+1,:] + w[first+5,:])
-    o = gate(x.*w[first+2,:] + w[first+6,:])
-    a = tanh(h.*w[first+3,:] + w[first+7,:])
-    c = c.*f + i.*a
-    h = o.*tanh(c)
-end
-
+% rows of w: for each layer the weights of the gates (forget, in, out, change), then their biases; then the weights of
+% the letters that go in, of those that come out, and their biases
 function s = value(w, text)
     d = size(w,1)
     h0 = zeros(d)
     c0 = zeros(d)
     h1 = zeros(d)
     c1 = zeros(d)
+    y = zeros(d)
     s = 0
     for t = 0..size(text,0)-2
-        [h0, c0] = cell(w, 0, text[t,:].*w[16,:], h0, c0)
-        [h1, c1] = cell(w, 8, h0, h1, c1)
-        y = h1.*w[17,:] + w[18,:]
-        z = y - log(sum(exp(y)) + 2)
-        s += sum(text[t+1,:].*z)
+        e = 2
+        for k = 0..d-1
+            x = text[t,k]*w[16,k]
+            h = h0[k]
+            c = c0[k]*gate(x*w[0,k] + w[4,k]) + gate(h*w[1,k] + w[5,k])*tanh(h*w[3,k] + w[7,k])
+            h0[k] = gate(x*w[2,k] + w[6,k])*tanh(c)
+            c0[k] = c
+            x = h0[k]
+            h = h1[k]
+            c = c1[k]*gate(x*w[8,k] + w[12,k]) + gate(h*w[9,k] + w[13,k])*tanh(h*w[11,k] + w[15,k])
+            h1[k] = gate(x*w[10,k] + w[14,k])*tanh(c)
+            c1[k] = c
+            y[k] = h1[k]*w[17,k] + w[18,k]
+            e += exp(y[k])
+        end
+        for k = 0..d-1
+            s += text[t+1,k]*(y[k] - log(e))
+        end
     end
     s = s/(size(text,0) - 1)
 end
 
 function [] = main()
     d = 14
-    n = 100
+    n = 1000
     w = reshape(pattern(19*d, 37, 1021), [19,d]) - 0.5
     text = reshape(pattern(n*d, 53, 1019), [n,d])
     race(() -> value(w, text), () -> grad(w -> value(w, text), w))

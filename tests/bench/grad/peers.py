@@ -48,7 +48,7 @@ INPUTS = {  # the first one is what the gradient is taken to, or argument ARG
     "gauss": lambda: (image(1024), gauss_weights()), "jacobi": lambda: (image(512),), "nbody": bodies,
     "blackscholes": options, "nlmeans": lambda: (image(128),),
     "matmul": lambda: (image(512), image(512, 512, 53, 1019)), "gmm": mixture, "ba": bundle,
-    "lstm": lambda: (image(19, 14) - f32(0.5), image(100, 14, 53, 1019)),
+    "lstm": lambda: (image(19, 14) - f32(0.5), image(1000, 14, 53, 1019)),
 }
 ARG = {"gmm": 2}
 

@@ -7,18 +7,19 @@
 #include <string.h>
 
 enum { SUCCESS, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_CONTEXT = 201,
-       INVALID_PTX = 218, CAPTURE_UNSUPPORTED = 900 };
+       NO_BINARY = 209, INVALID_PTX = 218, CAPTURE_UNSUPPORTED = 900 };
 
 typedef struct {
     char kind;
     int device;
     void *code;
+    uint64_t ticket; /* of an event: when it was recorded last */
 } Handle; /* 's'tream, 'e'vent, 'c'ontext, 'm'odule: also its function */
 
 static FakeCuda fake = {.devices = 1, .capability = 90, .max_threads = 1024, .blocks = 8, .fail_after = -1};
 static struct { uintptr_t at; size_t n; int device; } *block; /* in the order of addresses */
 static int nblocks, room;
-static Handle contexts[2] = {{'c', 0, NULL}, {'c', 1, NULL}};
+static Handle contexts[2] = {{'c', 0, NULL, 0}, {'c', 1, NULL, 0}};
 static Handle *stack[16];
 
 /* Declared here: there is no header of the driver to take the declarations from. */
@@ -71,7 +72,7 @@ static int begin(const char *name, bool needs_context) {
 
 static void *make(char kind, int *counter) {
     Handle *h = malloc(sizeof *h);
-    *h = (Handle){kind, fake.depth ? stack[fake.depth - 1]->device : 0, NULL};
+    *h = (Handle){kind, fake.depth ? stack[fake.depth - 1]->device : 0, NULL, 0};
     ++*counter;
     return h;
 }
@@ -124,7 +125,7 @@ int fake_Init(unsigned flags) {
     return fake.devices ? SUCCESS : NO_DEVICE;
 }
 
-int fake_DriverGetVersion(int *version) { return *version = 12040, SUCCESS; }
+int fake_DriverGetVersion(int *version) { return *version = 12040 + fake.newer, SUCCESS; }
 
 int fake_GetErrorName(int e, const char **out) {
     *out = e == OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY"
@@ -163,6 +164,9 @@ int fake_DeviceGetAttribute(int *out, int what, int device) {
     (void)device;
     switch (what) {
     case 1: return *out = 1024, SUCCESS;
+    case 16: return *out = 108, SUCCESS;
+    case 17: return *out = 0, SUCCESS;
+    case 39: return *out = 2048, SUCCESS;
     case 75: return *out = fake.capability / 10, SUCCESS;
     case 76: return *out = fake.capability % 10, SUCCESS;
     case 97: return *out = 232448, SUCCESS;
@@ -210,6 +214,97 @@ int fake_CtxEnablePeerAccess(void *peer, unsigned flags) {
     return SUCCESS;
 }
 
+/* -- what is queued ------------------------------------------------------------------------------------------------ */
+/* With fake.defer nothing runs before somebody waits for it; then what may run next is chosen at random.  Queued work
+ * comes behind earlier work of its stream, of the default stream, and behind events that it waits for. */
+typedef enum { Q_COPY, Q_SET, Q_LAUNCH, Q_RECORD, Q_WAIT } QueuedKind;
+typedef struct Queued {
+    struct Queued *next;
+    QueuedKind kind;
+    const void *stream;
+    uint64_t to, from, ticket;
+    size_t n, pitch, rows;
+    unsigned value;
+    int width;
+    void *code;
+    FakeLaunch launch;
+    uint64_t slots[512];
+    char copy[];   /* of memory that is not pinned */
+} Queued;
+
+static Queued *queued;
+static uint64_t tickets;
+
+static bool follows(const Queued *later, const Queued *earlier) {
+    if (later->stream == earlier->stream || is_special(later->stream) || is_special(earlier->stream)) return true;
+    return later->kind == Q_WAIT && earlier->kind == Q_RECORD && later->ticket == earlier->ticket;
+}
+
+static void set_memory(const Queued *q) {
+    for (size_t row = 0; row < q->rows; row++)
+        for (size_t i = 0; i < q->n; i += (size_t)q->width)
+            memcpy((char *)(uintptr_t)q->to + row * q->pitch + i, &q->value, (size_t)q->width);
+}
+
+static int execute(Queued *q) {
+    if (fake.dead) return SUCCESS;
+    if (q->kind == Q_COPY) memmove((void *)(uintptr_t)q->to, (const void *)(uintptr_t)q->from, q->n);
+    else if (q->kind == Q_SET) set_memory(q);
+    int failed = q->kind == Q_LAUNCH && fake.run ? fake.run(q->code, &q->launch, q->slots) : SUCCESS;
+    if (failed >= 700) fake.dead = failed; /* a kernel's error comes with a later call */
+    return failed >= 700 ? SUCCESS : failed;
+}
+
+static bool is_ready(const Queued *q) {
+    for (const Queued *e = queued; e != q; e = e->next)
+        if (follows(q, e)) return false;
+    return true;
+}
+
+static void run_one(void) {
+    static uint64_t seed = 88172645463325252u;
+    Queued **chosen = NULL;
+    unsigned ready = 0;
+    for (Queued **at = &queued; *at; at = &(*at)->next) {
+        seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
+        if (is_ready(*at) && (seed >> 20) % ++ready == 0) chosen = at;
+    }
+    Queued *q = *chosen;
+    *chosen = q->next;
+    execute(q);
+    free(q);
+}
+
+/* Until nothing of the stream is left; NULL: nothing at all. */
+static void finish(const void *stream) {
+    for (bool some = true; some;) {
+        some = false;
+        for (const Queued *q = queued; q; q = q->next) some |= !stream || is_special(stream) || q->stream == stream;
+        if (some) run_one();
+    }
+}
+
+static void finish_ticket(uint64_t ticket) {
+    for (bool some = true; some;) {
+        some = false;
+        for (const Queued *q = queued; q; q = q->next) some |= q->kind == Q_RECORD && q->ticket == ticket;
+        if (some) run_one();
+    }
+}
+
+/* Takes what `like` says; at once unless work is deferred. */
+static int put(const Queued *like, size_t copied) {
+    Queued *q = malloc(sizeof *q + copied), **end = &queued;
+    *q = *like, q->next = NULL;
+    if (copied) memcpy(q->copy, (const void *)(uintptr_t)q->from, copied), q->from = (uintptr_t)q->copy;
+    if (!fake.defer || fake.capturing) {
+        int error = execute(q);
+        return free(q), error;
+    }
+    while (*end) end = &(*end)->next;
+    return *end = q, SUCCESS;
+}
+
 /* -- streams and events -------------------------------------------------------------------------------------------- */
 int fake_StreamCreate(void **stream, unsigned flags) {
     BEGIN("StreamCreate");
@@ -220,6 +315,7 @@ int fake_StreamCreate(void **stream, unsigned flags) {
 int fake_StreamDestroy(void *stream) {
     int error = begin("StreamDestroy", true);
     if (!is(stream, 's')) return misused("StreamDestroy");
+    finish(stream);
     return destroy(stream, &fake.streams), error;
 }
 
@@ -233,7 +329,11 @@ static int queue(const char *name, const void *stream) {
     int error = queue(name, stream);                                                                                   \
     if (error) return error
 
-int fake_StreamSynchronize(void *stream) { return queue("StreamSynchronize", stream); }
+int fake_StreamSynchronize(void *stream) {
+    QUEUE("StreamSynchronize", stream);
+    finish(stream);
+    return fake.dead;
+}
 
 int fake_StreamIsCapturing(void *stream, int *status) {
     QUEUE("StreamIsCapturing", stream);
@@ -251,7 +351,7 @@ int fake_StreamWaitEvent(void *stream, void *event, unsigned flags) {
     QUEUE("StreamWaitEvent", stream);
     if (!is(event, 'e') || flags) return misused("StreamWaitEvent");
     fake.order[fake.norders++ % FAKE_LAUNCHES] = (FakeOrder){((Handle *)event)->code, stream};
-    return SUCCESS;
+    return put(&(Queued){.kind = Q_WAIT, .stream = stream, .ticket = ((Handle *)event)->ticket}, 0);
 }
 
 int fake_EventCreate(void **event, unsigned flags) {
@@ -270,13 +370,15 @@ int fake_EventRecord(void *event, void *stream) {
     QUEUE("EventRecord", stream);
     if (!is(event, 'e') || (is(stream, 's') && ((Handle *)event)->device != ((Handle *)stream)->device))
         return misused("EventRecord");
-    ((Handle *)event)->code = stream;
-    return SUCCESS;
+    ((Handle *)event)->code = stream, ((Handle *)event)->ticket = ++tickets;
+    return put(&(Queued){.kind = Q_RECORD, .stream = stream, .ticket = tickets}, 0);
 }
 
 int fake_EventSynchronize(void *event) {
     BEGIN("EventSynchronize");
-    return is(event, 'e') ? SUCCESS : misused("EventSynchronize");
+    if (!is(event, 'e')) return misused("EventSynchronize");
+    finish_ticket(((Handle *)event)->ticket);
+    return fake.dead;
 }
 
 /* -- memory -------------------------------------------------------------------------------------------------------- */
@@ -290,6 +392,7 @@ static int give_memory(void **out, size_t n, size_t *counter) {
 static int take_memory(uint64_t p, size_t *counter, const char *name) {
     int i = find(p, 0);
     if (i < 0 || block[i].at != p) return misused(name);
+    finish(NULL); /* the driver waits */
     remove_block(i);
     free((void *)(uintptr_t)p);
     --*counter;
@@ -327,8 +430,7 @@ int fake_MemFreeHost(void *p) {
 static int move(const char *name, uint64_t to, uint64_t from, size_t n, void *stream) {
     QUEUE(name, stream);
     if (!n || find(to, n) < 0 || find(from, n) < 0) return misused(name); /* host sides must be pinned, so known, too */
-    memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, n);
-    return SUCCESS;
+    return put(&(Queued){.kind = Q_COPY, .stream = stream, .to = to, .from = from, .n = n}, 0);
 }
 
 int fake_MemcpyHtoDAsync(uint64_t to, const void *from, size_t n, void *stream) {
@@ -351,8 +453,9 @@ int fake_MemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *fro
 /* Sides that are not known are the host's. */
 int fake_MemcpyAsync(uint64_t to, uint64_t from, size_t n, void *stream) {
     QUEUE("MemcpyAsync", stream);
-    memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, n);
-    return SUCCESS;
+    error = put(&(Queued){.kind = Q_COPY, .stream = stream, .to = to, .from = from, .n = n}, find(from, n) < 0 ? n : 0);
+    if (find(to, n) < 0) finish(stream);
+    return error;
 }
 
 int fake_PointerGetAttribute(void *out, int what, uint64_t p) {
@@ -366,17 +469,15 @@ int fake_PointerGetAttribute(void *out, int what, uint64_t p) {
 int fake_MemsetD8Async(uint64_t to, unsigned char value, size_t n, void *stream) {
     QUEUE("MemsetD8Async", stream);
     if (find(to, n) < 0) return misused("MemsetD8Async");
-    memset((void *)(uintptr_t)to, value, n);
-    return SUCCESS;
+    return put(&(Queued){.kind = Q_SET, .stream = stream, .to = to, .n = n, .rows = 1, .value = value, .width = 1}, 0);
 }
 
 int fake_MemsetD2D32Async(uint64_t to, size_t pitch, unsigned value, size_t width, size_t height, void *stream) {
     QUEUE("MemsetD2D32Async", stream);
     bool bad = to % 4 || pitch % 4 || pitch < width * 4 || !height;
     if (bad || find(to, pitch * (height - 1) + width * 4) < 0) return misused("MemsetD2D32Async");
-    for (size_t i = 0; i < height; i++)
-        for (size_t j = 0; j < width; j++) memcpy((char *)(uintptr_t)to + i * pitch + 4 * j, &value, 4);
-    return SUCCESS;
+    return put(&(Queued){.kind = Q_SET, .stream = stream, .to = to, .n = width * 4, .pitch = pitch, .rows = height,
+                         .value = value, .width = 4}, 0);
 }
 
 /* -- code ---------------------------------------------------------------------------------------------------------- */
@@ -387,15 +488,29 @@ static int line_with(const char *text) {
     return line;
 }
 
+/* Machine code is a mark, the device that it is for, and the text. */
+static const char mark[] = "\177machine code ";
+
+static int refuse(const char *image, char *log, size_t n) {
+    if (log && fake.jit_at) snprintf(log, n, fake.jit_log, line_with(image));
+    else if (log) snprintf(log, n, "%s", fake.jit_log);
+    return INVALID_PTX;
+}
+
 int fake_ModuleLoadDataEx(void **module, const void *image, unsigned noptions, int *options, void **values) {
     BEGIN("ModuleLoadDataEx");
-    if (!image || noptions != 2 || options[0] != 5 || options[1] != 6) return misused("ModuleLoadDataEx");
-    if (fake.jit_log) {
-        if (fake.jit_at) snprintf(values[0], (size_t)(uintptr_t)values[1], fake.jit_log, line_with(image));
-        else snprintf(values[0], (size_t)(uintptr_t)values[1], "%s", fake.jit_log);
-        return INVALID_PTX;
-    }
-    void *code = fake.load ? fake.load(image, values[0], (size_t)(uintptr_t)values[1]) : NULL;
+    bool logs = noptions == 2;
+    bool wrong = !image || (noptions && !logs) || (logs && (options[0] != 5 || options[1] != 6));
+    if (wrong) return misused("ModuleLoadDataEx");
+    const char *text = image;
+    char *log = logs ? values[0] : NULL, unseen[400];
+    size_t n = logs ? (size_t)(uintptr_t)values[1] : 0;
+    bool machine = !strncmp(text, mark, sizeof mark - 1);
+    if (machine && atoi(text + sizeof mark - 1) != fake.capability) return NO_BINARY;
+    if (machine) text = strchr(text, '\n') + 1;
+    else if (fake.jit_log) return refuse(text, log, n);
+    else fake.compiled++;
+    void *code = fake.load ? fake.load(text, log ? log : unseen, log ? n : sizeof unseen) : NULL;
     if (fake.load && !code) return INVALID_PTX;
     Handle *h = make('m', &fake.modules);
     h->code = code;
@@ -403,9 +518,45 @@ int fake_ModuleLoadDataEx(void **module, const void *image, unsigned noptions, i
     return SUCCESS;
 }
 
+int fake_LinkCreate(unsigned noptions, int *options, void **values, void **link) {
+    BEGIN("LinkCreate");
+    (void)options, (void)values;
+    if (noptions || !link) return misused("LinkCreate");
+    return *link = make('l', &fake.links), SUCCESS;
+}
+
+int fake_LinkAddData(void *link, int kind, void *data, size_t n, const char *name, unsigned noptions, int *options,
+                     void **values) {
+    enum { PTX = 1 };
+    BEGIN("LinkAddData");
+    (void)options, (void)values;
+    if (!is(link, 'l') || kind != PTX || !n || ((const char *)data)[n - 1] || !name || noptions)
+        return misused("LinkAddData");
+    if (fake.jit_log) return INVALID_PTX;
+    char *made = malloc(n + 64);
+    snprintf(made, n + 64, "%s%d\n%s", mark, fake.capability, (const char *)data);
+    fake.compiled++;
+    return ((Handle *)link)->code = made, SUCCESS;
+}
+
+int fake_LinkComplete(void *link, void **cubin, size_t *n) {
+    BEGIN("LinkComplete");
+    if (!is(link, 'l') || !((Handle *)link)->code) return misused("LinkComplete");
+    *cubin = ((Handle *)link)->code, *n = strlen(*cubin) + 1;
+    return SUCCESS;
+}
+
+int fake_LinkDestroy(void *link) {
+    int error = begin("LinkDestroy", true);
+    if (!is(link, 'l')) return misused("LinkDestroy");
+    free(((Handle *)link)->code);
+    return destroy(link, &fake.links), error;
+}
+
 int fake_ModuleUnload(void *module) {
     int error = begin("ModuleUnload", true);
     if (!is(module, 'm')) return misused("ModuleUnload");
+    finish(NULL);
     if (fake.unload) fake.unload(((Handle *)module)->code);
     return destroy(module, &fake.modules), error;
 }
@@ -420,7 +571,7 @@ int fake_FuncGetAttribute(int *out, int what, void *f) {
     BEGIN("FuncGetAttribute");
     if (!is(f, 'm') || what < 0 || what > 9) return misused("FuncGetAttribute");
     *out = fake.attribute ? fake.attribute(((Handle *)f)->code, what) : -1;
-    if (*out < 0) *out = what ? 0 : fake.max_threads;
+    if (*out < 0) *out = what == 3 ? fake.local : what ? 0 : fake.max_threads;
     return SUCCESS;
 }
 
@@ -445,7 +596,7 @@ int fake_LaunchKernel(void *f, unsigned grid_x, unsigned grid_y, unsigned grid_z
     FakeLaunch *l = &fake.launch[fake.nlaunches++ % FAKE_LAUNCHES];
     *l = (FakeLaunch){.grid = grid_x, .x = x, .y = y, .z = z, .shared = shared};
     memcpy(l->slot, arguments[0], sizeof l->slot);
-    int failed = fake.run ? fake.run(((Handle *)f)->code, l, arguments[0]) : SUCCESS;
-    if (failed >= 700) fake.dead = failed; /* a kernel's error comes with a later call */
-    return failed >= 700 ? SUCCESS : failed;
+    Queued q = {.kind = Q_LAUNCH, .stream = stream, .code = ((Handle *)f)->code, .launch = *l};
+    memcpy(q.slots, arguments[0], fake.params ? fake.params(q.code) : sizeof l->slot);
+    return put(&q, 0);
 }

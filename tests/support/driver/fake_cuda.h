@@ -20,18 +20,23 @@ typedef struct {
 typedef struct { void *first, *then; } FakeOrder; /* what is queued on the stream `then` waits for the stream `first` */
 
 typedef struct {
-    /* what a test does with code; NULL: nothing */
+    /* what a test does with code; NULL: nothing.  run gives the driver's error: from 700 on it comes with a later
+     * call */
     void *(*load)(const char *image, char *why, size_t n);                 /* NULL: it does not load, and why */
-    int (*run)(void *code, const FakeLaunch *l, const uint64_t *slots); /* the driver's error, from 700 on with a later call */
+    int (*run)(void *code, const FakeLaunch *l, const uint64_t *slots);
     void (*unload)(void *code);
     int (*attribute)(void *code, int what);                                /* of a function; -1: nothing to say */
+    size_t (*params)(void *code);                                          /* bytes of a function's parameters */
     /* what there is */
     int devices, capability /* 90 */, max_threads /* of a kernel */, blocks /* that a multiprocessor holds of 256 */;
     const char *jit_log;  /* not NULL: modules do not load, and the driver says this */
     const char *jit_at;   /* NULL, or a word: that is about the first line of the code with it, which %d stands for */
+    int local;            /* bytes of local memory that a kernel takes */
+    int newer;            /* the driver's version is as much higher */
     /* failures */
     long fail_after;      /* the n-th call from now fails, 0 is the next; < 0: none */
     int fail_with;
+    int defer;            /* nothing runs before it is waited for, and then in a random order that is allowed */
     int capturing;        /* streams record a graph: what cannot be recorded is a mistake */
     int dead;             /* this error, once it was given: calls on a context give it again */
     /* what happened */
@@ -39,6 +44,7 @@ typedef struct {
     size_t allocated;     /* device blocks */
     unsigned misuse;      /* calls that a real driver would not survive */
     char wrong[256];      /* the first of them */
+    int links, compiled;  /* links made and not given back; how often PTX was compiled */
     int nlaunches;
     FakeLaunch launch[FAKE_LAUNCHES];
     int norders;

@@ -3,9 +3,10 @@
  *
  *     QUASAR_CUDA=build/libptx_driver.so QUASAR_CACHE_DIR=out/cache-ptx build/qrun --device cuda script.q
  *
- * FAKE_GPU_ARCH=70 … the device's compute capability; FAKE_GPU_SEED the order of threads and warps; FAKE_GPU_REPORT a file to
- * which is appended what was executed.  What a GPU would not have borne is printed when it happens, and makes the process
- * end with status 70. */
+ * FAKE_GPU_ARCH=70 … the compute capability; FAKE_GPU_SEED the order of threads and warps; FAKE_GPU_DEFER=1 that
+ * nothing runs before somebody waits for it; FAKE_GPU_REPORT a file to which is appended what was executed,
+ * FAKE_GPU_DUMP one for the text of the first kernel with a mistake.  What a GPU would not have borne is printed
+ * when it happens, and makes the process end with status 70. */
 #include "tests/support/driver/fake_cuda.h"
 #include "tests/support/ptx/ptx.h"
 
@@ -45,6 +46,8 @@ static int run(void *code, const FakeLaunch *l, const uint64_t *slots) {
     return ptx_run(i->module, i->entry, &launch);
 }
 
+static size_t params(void *code) { return ptx_facts(((Image *)code)->module, ((Image *)code)->entry).params; }
+
 /* Numbers of the driver's interface. */
 static int attribute(void *code, int what) {
     enum { MAX_THREADS = 0, SHARED = 1, LOCAL = 3, REGISTERS = 4 };
@@ -59,6 +62,7 @@ static int attribute(void *code, int what) {
 __attribute__((constructor)) static void begin(void) {
     FakeCuda *fake = fake_cuda();
     fake->load = load, fake->run = run, fake->unload = unload, fake->attribute = attribute;
+    fake->params = params, fake->defer = (int)number("FAKE_GPU_DEFER", 0);
     fake->capability = (int)number("FAKE_GPU_ARCH", 90);
 }
 
@@ -78,7 +82,9 @@ uint64_t fake_gpu_executed(const char *instruction) {
     return s.times;
 }
 
-static void say(void *ud, const char *instruction, uint64_t times) { fprintf(ud, "%s %" PRIu64 "\n", instruction, times); }
+static void say(void *ud, const char *instruction, uint64_t times) {
+    fprintf(ud, "%s %" PRIu64 "\n", instruction, times);
+}
 
 __attribute__((destructor)) static void end(void) {
     const FakeCuda *fake = fake_cuda();
@@ -87,6 +93,7 @@ __attribute__((destructor)) static void end(void) {
     if (report) ptx_coverage(say, report), fclose(report);
     if (!fake->misuse && !ptx_mistakes()) return;
     fflush(stdout);
-    fprintf(stderr, "ptx: %u mistakes; %s%s\n", ptx_mistakes(), fake->misuse ? "misuse of the driver: " : "", fake->wrong);
+    fprintf(stderr, "ptx: %u mistakes; %s%s\n", ptx_mistakes(), fake->misuse ? "misuse of the driver: " : "",
+            fake->wrong);
     _exit(70);
 }

@@ -1,4 +1,5 @@
-/* ptx.h -- PTX text, executed by this processor as a GPU would: what the fake driver does with code when it is asked to.
+/* ptx.h -- PTX text, executed by this processor as a GPU would: what the fake driver does with code when it is asked
+ * to.
  *
  *     m = ptx_load(text, &host, why, sizeof why);      parsed, checked, decoded
  *     ptx_run(m, ptx_entry(m, "kernel"), &launch);     0, or the number of the driver's error
@@ -14,7 +15,7 @@
  * reach together.
  *
  *     ptx.def         the instructions                    ptx_warp.c    blocks, warps, who goes on when threads part
- *     ptx_parse.c     text to tokens, names, functions    ptx_exec.c    what instructions compute: a switch over ptx.def
+ *     ptx_parse.c     text to tokens, names, functions    ptx_exec.c    what instructions compute
  *     ptx_decode.c    a statement to an instruction       ptx_cvt.c     conversions
  *     ptx_machine.h   what these share                    ptx_memory.c  loads, stores, atomics, and their checks
  *     ptx_approx.c    functions that are not exact        ptx_group.c   what threads of a warp ask each other */

@@ -1,8 +1,8 @@
 /* ptx_cvt.c -- conversions: of every type to every type, with rounding, flushing, saturation and NaN as PTX has them.
  *
- * A register may be wider than the type: of a wider source the low bits count, a wider result is filled with the sign or
- * with zeros.  Floating point becomes an integer by going to the nearest that there is, and NaN becomes 0, or the topmost
- * bit where one of the two has 64 bits. */
+ * A register may be wider than the type: of a wider source the low bits count, a wider result is filled with the
+ * sign or with zeros.  Floating point becomes an integer by going to the nearest that there is, and NaN becomes 0,
+ * or the topmost bit where one of the two has 64 bits. */
 #include "tests/support/ptx/ptx_machine.h"
 
 #include <fenv.h>

@@ -8,7 +8,13 @@
 #include <string.h>
 
 typedef enum { NOTHING, SAME, WIDE, U32 } Class;
-typedef struct { const char *name; PtxType type; uint16_t op, mods; uint8_t sources, result, source[3]; bool compares; } Row;
+typedef struct {
+    const char *name;
+    PtxType type;
+    uint16_t op, mods;
+    uint8_t sources, result, source[3];
+    bool compares;
+} Row;
 
 static const Row rows[] = {
 #define ROW1(X, name, R, A) {#name, T_##X, P_##name##_##X, 0, 1, R, {A, NOTHING, NOTHING}, false},
@@ -554,7 +560,8 @@ static bool decode_named(PtxParser *p, Name *name, PtxIns *i) {
     bool pred = !strcmp(name->part[name->n - 1], "pred");
     for (size_t k = 0; k < sizeof odd / sizeof *odd; k++)
         if (!strcmp(odd[k].name, name->part[0]) && !(pred && !strcmp(name->part[0], "mov")))
-            return i->op = (uint16_t)odd[k].op, odd[k].decode(p, name, i) || ptx_refuse(p, "%s is not known", p->opcode);
+            return i->op = (uint16_t)odd[k].op,
+                   odd[k].decode(p, name, i) || ptx_refuse(p, "%s is not known", p->opcode);
     if (!strcmp(name->part[0], "setp") && name->n == 4) {
         static const uint8_t whats[] = {0, W_AND, W_OR, W_XOR};
         i->what = whats[TAKE_PART(name, "and", "or", "xor")];

@@ -75,7 +75,10 @@ static f32 finish_f32(unsigned mod, f32 x) {
     if (mod & SAT) return x > 0 ? x < 1 ? flushed_f32(mod, x) : 1 : 0;
     return end_f32(flushed_f32(mod, x));
 }
-static f16 flushed_f16(unsigned mod, f16 x) { return mod & FTZ && fabsf((f32)x) < 0x1p-14f ? (f16)copysignf(0, (f32)x) : x; }
+static f16 flushed_f16(unsigned mod, f16 x) {
+    return mod & FTZ && fabsf((f32)x) < 0x1p-14f ? (f16)copysignf(0, (f32)x) : x;
+}
+
 static f16 finish_f16(unsigned mod, f16 x) {
     if (mod & SAT) return x > 0 ? x < 1 ? x : (f16)1 : (f16)0;
     return mod & BITWISE ? flushed_f16(mod, x) : end_f16(flushed_f16(mod, x));

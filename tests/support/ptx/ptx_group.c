@@ -1,8 +1,8 @@
 /* ptx_group.c -- what the threads of a warp do together: barriers, shuffles, votes, matches, reductions.
  *
  * An instruction with a mask waits until all threads of the mask that have not ended are at it; a barrier of the block
- * until all threads of the block are (ptx_warp.c lets them go on).  A thread that is told to wait for somebody who waits
- * elsewhere would hang on a GPU; ptx_warp.c sees that nobody can go on. */
+ * until all threads of the block are (ptx_warp.c lets them go on).  A thread that is told to wait for somebody who
+ * waits elsewhere would hang on a GPU; ptx_warp.c sees that nobody can go on. */
 #include "tests/support/ptx/ptx_machine.h"
 
 #include <string.h>
@@ -42,7 +42,8 @@ bool ptx_together(PtxModule *m, Warp *w, const PtxIns *i, uint32_t pc, uint32_t 
     uint32_t mask = w->sync_mask[__builtin_ctz(lanes)], here = lanes_at(w, w->at_sync, pc);
     *out = here & mask;
     if (mask & ~w->all && i->op == P_shfl)
-        ptx_mistake(m, w, __builtin_ctz(lanes), i, 0, "the mask %#x asks for threads that the warp does not have", mask);
+        ptx_mistake(m, w, __builtin_ctz(lanes), i, 0, "the mask %#x asks for threads that the warp does not have",
+                    mask);
     if (mask & w->live & ~here) return false;
     for (uint32_t left = *out; left; left &= left - 1)
         if (w->sync_mask[__builtin_ctz(left)] != mask)

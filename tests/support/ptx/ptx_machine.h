@@ -87,7 +87,8 @@ typedef struct {
     uint64_t begin, end;             /* the block of global memory that it touched last */
 } PtxIns;
 
-typedef struct { int32_t at, units; size_t bytes, align, offset; } PtxParam; /* units of 8 bytes times lanes in the file */
+/* units: of 8 bytes for each lane, in the file */
+typedef struct { int32_t at, units; size_t bytes, align, offset; } PtxParam;
 
 typedef struct {
     char name[96];

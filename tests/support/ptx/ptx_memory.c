@@ -2,8 +2,8 @@
  *
  * An address must be a multiple of what is moved, and lie in a block that somebody owns: one of the driver's, a .global
  * variable, the shared memory of the block, the local memory of the thread, the parameters.  Otherwise the launch ends,
- * as on a GPU.  Of each byte of shared memory it is known whether it was written, and of each unit (the smallest that the
- * kernel moves) who touched it last since the last barrier. */
+ * as on a GPU.  Of each byte of shared memory it is known whether it was written, and of each unit (the smallest
+ * that the kernel moves) who touched it last since the last barrier. */
 #include "tests/support/ptx/ptx_machine.h"
 
 #include <inttypes.h>
@@ -36,8 +36,8 @@ static bool same_now(const PtxModule *m, const Warp *w, uint32_t epoch, uint16_t
     return epoch == m->epoch && thread != me && !(thread / LANES == w->number && turn != w->turn);
 }
 
-/* Two threads at one place without a barrier between them, and one of them writes: a race.  Storing what is there already
- * is none: a flag that all threads set. */
+/* Two threads at one place without a barrier between them, and one of them writes: a race.  Storing what is there
+ * already is none: a flag that all threads set. */
 static void watch_race(PtxModule *m, const Warp *w, int lane, const PtxIns *i, uint64_t at, Access how, bool changes) {
     Shadow *s = &m->shadow[at / 4];
     uint16_t me = (uint16_t)(w->number * LANES + (unsigned)lane);
@@ -47,7 +47,8 @@ static void watch_race(PtxModule *m, const Warp *w, int lane, const PtxIns *i, u
         ptx_mistake(m, w, lane, i, 0, "a race: thread %u %s byte %" PRIu64 " of shared memory, too, and no barrier is "
                     "between", wrote ? s->writer : s->reader, wrote ? "writes" : "reads", at);
     if (how == READ) s->read = m->epoch, s->reader = me, s->read_turn = w->turn;
-    else if (how != LOOK && changes) s->written = m->epoch, s->writer = me, s->write_turn = w->turn, s->atomic = how == UPDATE;
+    if (how == READ || how == LOOK || !changes) return;
+    s->written = m->epoch, s->writer = me, s->write_turn = w->turn, s->atomic = how == UPDATE;
 }
 
 static void watch_shared(PtxModule *m, const Warp *w, int lane, const PtxIns *i, uint64_t at, size_t n, Access how,
@@ -120,7 +121,7 @@ static uint64_t address_of(const Warp *w, const PtxIns *i, int L) {
     return i->awide == 4 ? (u32)(AT(u32, i->a)[L] + (u32)i->imm) : AT(u64, i->a)[L] + (uint64_t)i->imm;
 }
 
-/* -- all threads at once, where all addresses lie in the block that the instruction touched last ------------------------------- */
+/* -- all threads at once, where all addresses lie in the block that the instruction touched last -------------- */
 static bool all_in_last(const PtxModule *m, const Warp *w, const PtxIns *i, uint32_t lanes, size_t n) {
     uint64_t least = UINT64_MAX, most = 0, bits = 0;
     if (i->space != SPACE_GLOBAL || i->a < 0 || i->awide != 8 || i->launch != m->nlaunch) return false;

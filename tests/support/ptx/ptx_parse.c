@@ -37,7 +37,7 @@ static void skip_blanks(PtxParser *p) {
     }
 }
 
-static bool in_word(char c) { return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%' || c == '.' || c == ':'; }
+static bool in_word(char c) { return isalnum((unsigned char)c) || (c && strchr("_$%.:", c)); }
 
 /* `a:b` is no word, but `.L1::no_allocate` is. */
 static int word_length(const char *s) {
@@ -151,7 +151,8 @@ int32_t ptx_special(PtxParser *p, Token name) {
 /* -- declarations -------------------------------------------------------------------------------------------------- */
 static size_t width_of(PtxParser *p, Token type) {
     static const struct { const char *name; size_t n; } types[] = {
-        {".b8", 1}, {".u8", 1}, {".s8", 1}, {".b16", 2}, {".u16", 2}, {".s16", 2}, {".f16", 2}, {".b32", 4}, {".u32", 4},
+        {".b8", 1}, {".u8", 1}, {".s8", 1}, {".b16", 2}, {".u16", 2}, {".s16", 2}, {".f16", 2}, {".b32", 4},
+        {".u32", 4},
         {".s32", 4}, {".f32", 4}, {".b64", 8}, {".u64", 8}, {".s64", 8}, {".f64", 8}, {".pred", 0}};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (same(types[i].name, (int)strlen(types[i].name), type.s, type.n)) return types[i].n;
@@ -541,7 +542,8 @@ static void link_all(PtxParser *p) {
     for (uint32_t i = 0; i < m->ncalls; i++) {
         const PtxFunction *f = &m->function[m->call[i].function];
         if (!f->defined) ptx_refuse(p, "%s is called and is not here", f->name);
-        else if (f->nparams != m->call[i].nargs) ptx_refuse(p, "%s is called with %d arguments", f->name, m->call[i].nargs);
+        else if (f->nparams != m->call[i].nargs)
+            ptx_refuse(p, "%s is called with %d arguments", f->name, m->call[i].nargs);
     }
     for (uint32_t f = 0; f < m->nfunctions; f++)
         if (m->function[f].defined) place(p, f, 0, placed);
@@ -573,7 +575,8 @@ void ptx_unload(PtxModule *m) {
     for (uint32_t i = 0; i < m->nbranches; i++) free(m->branches[i]);
     for (uint32_t i = 0; i < m->nvariables; i++)
         if (!m->variable[i].shared) free((void *)(uintptr_t)m->variable[i].at);
-    free(m->text), free(m->branches), free(m->variable), free(m->consts), free(m->call), free(m->function), free(m->code);
+    free(m->text), free(m->branches), free(m->variable), free(m->consts), free(m->call), free(m->function);
+    free(m->code);
     free(m->shared), free(m->local), free(m->shadow), free(m->shared_set);
     free(m);
 }

@@ -1,3 +1,4 @@
+% release: yes
 % 4 GB of arrays pass through; each goes with its last name
 function y = make(n)
     y = ones(n)

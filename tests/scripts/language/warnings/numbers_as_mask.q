@@ -9,3 +9,10 @@ for i = 0..1
     x[w] = 0
 end
 print x
+palette = [10,20,30,40]
+labels = [0,1,1,0]*1
+print palette[int(labels)]
+{!warnings off}
+print palette[labels]
+{!warnings on}
+print palette[uint8(labels)]

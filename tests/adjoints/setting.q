@@ -1,4 +1,4 @@
-% part: the functions that tests/gradients.py calls
+% part: the functions that tests/adjoints.py calls
 function v = V(n)
     v = cast_like(2*rand(1,n)-1, float64([0])) + 0.01
 end
@@ -98,20 +98,18 @@ function y = clamped_read(x : vec[float64]'clamped)
         y[i] = x[i-1]^2
     end
 end
-function [] = check(name, f, arguments, second)
+function [] = check(name, f, arguments)
     try
         good = apply(gradcheck, together(f, arguments))
     catch e
         print "FAIL ", name, ": ", e
     end
-    if second
-        try
-            seed = 17
-            g = (...x) -> slope(f, x, seed)
-            good = apply(gradcheck, together(g, arguments))
-        catch e
-            print "FAIL second ", name, ": ", e
-        end
+    try
+        seed = 17
+        g = (...x) -> slope(f, x, seed)
+        good = apply(gradcheck, together(g, arguments))
+    catch e
+        print "FAIL second ", name, ": ", e
     end
     try
         transposed(name, f, arguments)

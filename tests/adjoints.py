@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Derivatives of the built-ins, row by row of builtins.def and elem.def, at random points in float64.
+
+Each row has a rule or says why not; each that has one has lines in adjoints/cases.txt.  Of each line: reverse mode is
+compared with central differences (gradcheck), the same of its gradient (second derivatives), and <v, J u> with
+<J' v, u> between forward and reverse.  tests/python/test_gradients.py compares with torch."""
+import argparse, os, re, subprocess, sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.join(ROOT, "tests/adjoints")
+STEPS = {"isnan", "isinf", "isfinite", "floor", "ceil", "round", "trunc", "sign", "nextpow2"}  # derivative 0
+COMPLEX = set("""abs acos acosh angle asin asinh atan atanh conj cos cosh exp imag log real sin sinh sqrt
+                 tan tanh""".split())
+
+
+def rows():
+    """name -> what the column `adjoint` of builtins.def says"""
+    found = {}
+    columns = r'(?:NATIVE|EACH)\("([^"]+)".*?, (ZERO|CALLS|ELEMENTS|BY\("[^"]*"\)|NONE\("[^"]*"\))\)$'
+    for line in open(os.path.join(ROOT, "stdlib/builtins.def"), encoding="utf-8"):
+        m = re.match(columns, line.rstrip())
+        if m:
+            found[m[1]] = m[2]
+        elif re.match(r'(NATIVE|EACH)\("', line):
+            sys.exit(f"builtins.def: no adjoint in {line[:60]}")
+    return found
+
+
+def elements():
+    """name -> number of arguments, of the functions of elem.def that are no steps"""
+    text = open(os.path.join(ROOT, "lang/kernel/elem/elem.def"), encoding="utf-8").read()
+    return {m[1]: int(m[2]) for m in re.finditer(r"^ELEM\((\w+), (\d)", text, re.M) if m[1] not in STEPS}
+
+
+def cases():
+    """(name, function, arguments), as written"""
+    out = []
+    for line in open(os.path.join(HERE, "cases.txt"), encoding="utf-8"):
+        if line.strip() and line[0] != "#":
+            out.append(tuple(part.strip() for part in line.split(" | ")))
+    written = {name: arguments for name, function, arguments in out}
+    for name, n in elements().items():
+        names = ",".join("xyz"[:n])
+        call = f"({names}) -> {name}({names})"
+        if name not in written:
+            out.append((name, call, ", ".join(["V(3)"]*n)))
+        if n == 1:
+            out.append((name, call, f"sum({written[name]})/3" if name in written else "0.37"))
+        if name in COMPLEX:
+            out.append((name, call, "Z(1,3)"))
+    return out
+
+
+def program(chosen):
+    text = open(os.path.join(HERE, "setting.q"), encoding="utf-8").read() + "\n"
+    for k, (name, function, arguments) in enumerate(chosen):
+        label = f"{name}: {function} at {arguments}".replace('"', '""')
+        text += f'randseed({k+1})\ncheck("{label}", {function}, {{{arguments}}})\n'
+    return text
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--qrun", default=os.path.join(ROOT, "build/qrun"))
+    p.add_argument("--device", default="cpu")
+    p.add_argument("--only", help="lines of this name")
+    p.add_argument("--print", action="store_true", help="print the program instead of running it")
+    a = p.parse_args()
+    known = {c[0] for c in cases()}
+    missing = [n for n, r in rows().items() if r.startswith(("BY", "ELEMENTS")) and n not in known]
+    if missing:
+        sys.exit("adjoints/cases.txt has no line for " + ", ".join(missing))
+    chosen = [c for c in cases() if not a.only or c[0] == a.only]
+    if a.print:
+        return print(program(chosen))
+    command = [a.qrun, "--device", a.device, "--precision", "64", "--no-warnings", "-"]
+    r = subprocess.run(command, input=program(chosen), capture_output=True, text=True, timeout=900)
+    bad = [line for line in r.stdout.splitlines() if line.startswith("FAIL")]
+    print(r.stdout if not r.returncode else r.stdout + r.stderr, end="")
+    print(f"adjoints: {len(chosen)} functions, {len(bad)} derivatives differ")
+    sys.exit(bool(bad or r.returncode))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Gradients of random programs: kernels, loops and expressions over arrays, against central differences in float64, with
+and without machine code for loops and expressions.
+
+    tests/grad_programs.py [--qrun build/qrun] [--device cpu] [--seconds 20 | --seed N [--count M]]
+
+A program takes a vector x, changes two vectors step by step and gives a number.  What it computes is smooth: conditions
+ask for positions and for numbers that do not depend on x."""
+import argparse, os, random, subprocess, sys, tempfile, time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+N = 7
+HEAD = """function [] = verdict(g, d)
+    worst = max(abs(g - d))/max(1e-3, max(abs(d)))
+    print worst < 1e-5 ? "right" : sprintf("OFF BY %g: %g, differences %g", worst, sum(abs(g)), sum(abs(d)))
+end
+"""
+TAIL = """
+x = 0.3 + sin(1.7*(0..%d))
+d = zeros(size(x))
+for k = 0..numel(x)-1
+    a = copy(x)
+    b = copy(x)
+    a[k] += 1e-6
+    b[k] -= 1e-6
+    d[k] = (f(a) - f(b))/2e-6
+end
+verdict(grad(f, x), d)
+""" % (N - 1)
+
+
+class Maker:
+    def __init__(self, seed):
+        self.r, self.kernels = random.Random(seed), []
+
+    def expr(self, names, depth=3):
+        """Of numbers; bounded, with bounded derivatives."""
+        r = self.r
+        if depth == 0 or r.random() < 0.15:
+            return r.choice(names) if r.random() < 0.8 else f"{r.uniform(-1.5, 1.5):.3f}"
+        a, b = self.expr(names, depth - 1), self.expr(names, depth - 1)
+        return r.choice([f"({a} + {b})", f"({a} - {b})", f"0.6*{a}*{b}", f"{a}/(2 + cos({b}))", f"sin({a})",
+                         f"exp(-{a}*{a})", f"sqrt(1 + {a}*{a})", f"tanh({a})", f"atan2({a}, 2 + cos({b}))",
+                         f"({a})^2*0.3", f"log(2 + sin({a}))", f"abs({a} + 4)"])
+
+    def arrays(self, depth=3):
+        """Of arrays."""
+        r = self.r
+        if depth == 0:
+            return r.choice(["a", "b", "a", "b", "s"]) if r.random() < 0.9 else f"{r.uniform(-1.5, 1.5):.3f}"
+        x, y = self.arrays(depth - 1), self.arrays(depth - 1)
+        return r.choice([f"({x} + {y})", f"({x} - {y})", f"(0.6*({x}.*{y}))", f"sin({x})", f"exp(-({x}.*{x}))",
+                         f"({x}./(2 + cos({y})))", f"tanh({x})"])
+
+    def body(self, read, indent=1, depth=0):
+        """Statements that change t and u, of which read gives elements."""
+        r, out = self.r, []
+        pad = "    " * indent
+        for _ in range(r.randint(1, 3)):
+            kind = r.random()
+            v = r.choice("tu")
+            if kind < 0.45 or depth == 2:
+                out.append(f"{pad}{v} {r.choice(['=', '=', '+='])} {self.expr(['t', 'u', *read()], 2)}")
+            elif kind < 0.7:
+                k = f"k{depth}"
+                last = r.choice(["2", "n", "mod(pos,3)"])
+                out.append(f"{pad}for {k} = 0..{last}")
+                out += self.body(lambda: [*read(), f"0.1*{k}"], indent + 1, depth + 1)
+                if r.random() < 0.3:
+                    out.append(f"{pad}    if {k} == {r.choice(['1', 'mod(pos,2)'])}\n{pad}        "
+                               f"{r.choice(['break', 'continue'])}\n{pad}    end")
+                    out.append(f"{pad}    {v} = {self.expr(['t', 'u'], 1)}")
+                out.append(f"{pad}end")
+            elif kind < 0.85:
+                out.append(f"{pad}if mod(pos,{r.randint(2, 3)}) == 0")
+                out += self.body(read, indent + 1, depth + 1)
+                if r.random() < 0.5:
+                    out += [f"{pad}else", *self.body(read, indent + 1, depth + 1)]
+                out.append(f"{pad}end")
+            else:
+                out.append(f"{pad}w{depth} = 0\n{pad}while w{depth} < {r.randint(1, 4)}\n{pad}    w{depth} += 1\n"
+                           f"{pad}    {v} = {self.expr(['t', 'u', *read()], 2)}\n{pad}end")
+        return out
+
+    def kernel(self):
+        r, name = self.r, f"k{len(self.kernels)}"
+        mode = r.choice(["'mirror", "'clamped", "'circular", "'safe"])
+        own = r.random() < 0.25
+
+        def read():
+            return [f"x[pos{r.choice(['', '', '-1', '+1', '+2', '-3'])}]", f"x[mod(3*pos+{r.randint(0, 6)},{N})]",
+                    *(["y[pos]"] if own else [])]
+        if own:
+            mode = "'unchecked"
+            read = lambda: ["y[pos]", f"x[mod(2*pos+1,{N})]"]
+        lines = [f"function [] = __kernel__ {name}(x : vec{mode}, y : vec'unchecked, a : scalar, n : int, pos : int)",
+                 "    t = x[pos]", "    u = a", *self.body(read)]
+        end = r.random()
+        if own and end < 0.5:
+            lines.append("    y[pos] = 0.5*y[pos]*t + u")
+        elif end < 0.3:
+            lines.append(f"    y[mod(2*pos,{N})] += 0.3*t*u")
+        else:
+            lines.append("    y[pos] = 0.5*t + u")
+        self.kernels.append("\n".join(lines) + "\nend\n")
+        return name
+
+    def step(self):
+        r, kind = self.r, self.r.randint(0, 7)
+        if kind <= 1:
+            return [f"    a = tanh({self.arrays()})" if r.random() < 0.5 else f"    b = b + 0.3*tanh({self.arrays()})"]
+        if kind <= 4:
+            name = self.kernel()
+            src, dst = r.choice([("a", "b"), ("b", "a")])
+            how = r.choice(["parallel_do", "parallel_do", "serial_do"])
+            return [f"    {how}({N}, {src}, {dst}, {r.choice(['s', '0.7'])}, 3, {name})", f"    {dst} = tanh({dst})"]
+        if kind == 5:
+            e = self.expr(["a[k]", "b[k]", "b[max(k-1,0)]", "s"])
+            return [f"    c = zeros({N})", f"    for k = 0..{N - 1}", f"        c[k] = {e}", "    end", "    a = tanh(c)"]
+        if kind == 6:
+            e = self.expr(["a[k-1]", "a[k]", "b[k]", "s"])
+            return [f"    for k = 1..{N - 1}", f"        a[k] = tanh({e})", f"        s = 0.5*s + 0.1*a[k]", "    end"]
+        return [r.choice([f"    s = tanh(sum({self.arrays(2)} + a))", f"    s = mean({self.arrays(2)} + a.*b)",
+                          "    a[1..3] = b[2..4]", "    b[:] = 0.5*a + b", "    a[2] = s*b[3]", "    b += a.*b"])]
+
+    def program(self):
+        steps = [l for _ in range(self.r.randint(1, 5)) for l in self.step()]
+        return "\n".join([*self.kernels, "function y = f(x)", "    a = copy(x)", "    b = cos(x)", "    s = 0.4",
+                          *steps, "    y = sum(a.*(1..%d)) + sum(sin(b)) + s" % N, "end"])
+
+
+def run(args, text, loops):
+    with tempfile.NamedTemporaryFile("w", suffix=".q") as f:
+        f.write(HEAD + text + TAIL)
+        f.flush()
+        p = subprocess.run([args.qrun, "--device", args.device, "--precision", "64", "--loops", loops, f.name],
+                           capture_output=True, text=True, timeout=120)
+    return (p.stdout + p.stderr).strip()
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--qrun", default=f"{ROOT}/build/qrun")
+    p.add_argument("--device", default="cpu")
+    p.add_argument("--seconds", type=float, default=20)
+    p.add_argument("--seed", type=int)
+    p.add_argument("--count", type=int, default=1)
+    args = p.parse_args()
+    first = args.seed if args.seed is not None else random.randrange(10 ** 9)
+    end, seed, bad, refused = time.time() + args.seconds, first, 0, 0
+    while seed < first + args.count if args.seed is not None else time.time() < end:
+        text = Maker(seed).program()
+        for loops in ("always", "never"):
+            said = run(args, text, loops)
+            if "no derivative" in said:
+                refused += 1
+            if said != "right":
+                bad += 1
+                print(f"seed {seed}, --loops {loops}: {said}\n{text}\n" if args.seed is not None else
+                      f"seed {seed}, --loops {loops}: {said[:300]}")
+        seed += 1
+    print(f"{seed - first} programs from seed {first} on: {bad} wrong")
+    sys.exit(bad > 0)
+
+
+if __name__ == "__main__":
+    main()
