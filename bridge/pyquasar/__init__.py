@@ -237,6 +237,9 @@ def __getattr__(name):
 class _Package(type(_sys)):
     """q.x = 1 sets the variable x of a program, if there is one."""
 
+    def __reduce__(self):  # what cloudpickle asks of modules that are no plain ones
+        return __import__("importlib").import_module, (self.__name__,)
+
     def __setattr__(self, name, x):
         if name.startswith("_") or name in globals() or not _bridge._assign(name, x):
             super().__setattr__(name, x)

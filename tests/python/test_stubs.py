@@ -34,6 +34,7 @@ class Stubs(unittest.TestCase):
         with open(os.path.join(FOLDER, "__init__.pyi"), encoding="utf-8") as f:
             tree = ast.parse(f.read()).body
         names = {n.target.id if isinstance(n, ast.AnnAssign) else getattr(n, "name", "") for n in tree}
+        q.destroy()
         q.init("cpu")
         with open(os.path.join(FOLDER, "_language.pyi"), encoding="utf-8") as f:
             language = {getattr(n, "name", "") or n.target.id for n in ast.parse(f.read()).body[1:]}

@@ -105,9 +105,10 @@ static bool file_defines(const char *path, const char *name) {
     return found;
 }
 
+/* Programs import it; the rules of derivatives are read by vm/grad alone. */
 static int is_module(const struct dirent *e) {
     const char *dot = strrchr(e->d_name, '.');
-    return dot && !strcmp(dot, ".q");
+    return dot && !strcmp(dot, ".q") && strcmp(e->d_name, "adjoints.q") != 0;
 }
 
 bool qlibrary_each(qs_vm *vm, bool (*f)(void *ud, const char *path), void *ud) {

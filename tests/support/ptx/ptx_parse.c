@@ -427,11 +427,18 @@ static void finish_jumps(PtxParser *p) {
     p->njumps = p->nlabels = p->nlist_labels = 0;
 }
 
+/* An update of less than a word is made of a load of the word, which is masked and filled up, and a swap: so many
+ * instructions lie between, whatever way the address is written. */
+enum { BEFORE_SWAP = 5 };
+
 /* What is loaded before it is compared and swapped may change meanwhile: that is seen. */
 static void mark_loads_of_swaps(PtxIns *code, uint32_t n) {
     for (uint32_t i = 0; i < n; i++)
-        for (uint32_t k = 0; code[i].op == P_atom && code[i].what == W_CAS && k < n; k++)
-            if (code[k].op == P_ld && code[k].a == code[i].a && code[k].imm == code[i].imm) code[k].what = W_SYNC;
+        for (uint32_t k = 0; code[i].op == P_atom && code[i].what == W_CAS && k < n; k++) {
+            bool near = k < i && i - k <= BEFORE_SWAP && code[k].space == code[i].space;
+            bool same = code[k].a == code[i].a && code[k].imm == code[i].imm;
+            if (code[k].op == P_ld && (near || same)) code[k].what = W_SYNC;
+        }
 }
 
 static void read_body(PtxParser *p) {

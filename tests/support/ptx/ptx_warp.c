@@ -165,11 +165,23 @@ static void nobody_can_go(PtxModule *m) {
     }
 }
 
+/* What lies between the end of a variable and that of its word is nobody's: updates of less than a word read it. */
+static void clear_shared(PtxModule *m) {
+    if (!m->shared_bytes) return;
+    memset(m->shared, RUBBISH, m->shared_bytes);
+    memset(m->shared_set, 0, m->shared_bytes);
+    for (uint32_t i = 0; i < m->nvariables; i++) {
+        const PtxVariable *v = &m->variable[i];
+        uint64_t end = v->at + v->bytes;
+        if (v->shared && !v->is_extern && end + 4 <= m->shared_bytes) memset(m->shared_set + end, 1, -end & 3);
+    }
+}
+
 /* A barrier that part of a warp waits at is for all of it: the others of the warp may still come. */
 static void run_block(PtxModule *m, const PtxFunction *f) {
     unsigned threads = m->launch->block[0] * m->launch->block[1] * m->launch->block[2];
     m->epoch++;
-    if (m->shared_bytes) memset(m->shared, RUBBISH, m->shared_bytes), memset(m->shared_set, 0, m->shared_bytes);
+    clear_shared(m);
     for (unsigned k = 0; k < m->nwarps; k++) start_warp(m, &m->warp[k], f, threads - k * LANES);
     for (;;) {
         unsigned ready = 0, live = 0, first = (unsigned)ptx_random(m) % m->nwarps;
