@@ -108,7 +108,8 @@ class Maker:
     def step(self):
         r, kind = self.r, self.r.randint(0, 7)
         if kind <= 1:
-            return [f"    a = tanh(0.1*a + {self.arrays()})" if r.random() < 0.5 else f"    b = b + 0.3*tanh({self.arrays()})"]
+            first = r.random() < 0.5
+            return [f"    a = tanh(0.1*a + {self.arrays()})" if first else f"    b = b + 0.3*tanh({self.arrays()})"]
         if kind <= 4:
             name = self.kernel()
             src, dst = r.choice([("a", "b"), ("b", "a")])
