@@ -39,7 +39,7 @@ KEEPS = unit_api|unit_cuda|unit_locale
 dev: deps
 	@cmake --preset dev > /dev/null
 	@cmake --build --preset dev
-	@$(LEAKS) ctest --test-dir build-dev --output-on-failure -j2 -E '$(KEEPS)|command|embedding|unit_opencl|python_|_on_ptx'
+	@$(LEAKS) ctest --test-dir build-dev --output-on-failure -j2 -E '$(KEEPS)|command|embedding|windows|unit_opencl|python_|_on_ptx'
 	@ASAN_OPTIONS=detect_leaks=0 ctest --test-dir build-dev --output-on-failure -j2 -R '$(KEEPS)'
 	@$(LEAKS) $(PYTHON) tests/python/inside.py --qrun build-dev/qrun --slow 8
 	@$(LEAKS) $(PYTHON) tests/run.py --qrun build-dev/qrun --slow 8 --device ref
