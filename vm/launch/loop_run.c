@@ -145,7 +145,7 @@ static qs_status vector_value(Call *c, const LoopOut *o, qs_value *out) {
     TRY(qarr_new(c->vm, d, o->columns ? 2 : 1, dims, false, &a));
     *out = qarr_value(a);
     for (int i = 0; i < c->v->base.nentries && i < LOOP_TWO; i++)
-        if (o->like & LOOP_LIKE(i) && c->value[i].kind == QS_ARRAY) qarr_keep(a, qval_array(c->value[i])->ndim);
+        if (o->like & LOOP_LIKE(i) && c->ndim[i]) qarr_keep(a, c->ndim[i]);
     if (o->like & LOOP_LIKE(LOOP_TWO)) qarr_keep(a, 2);
     TRY(qarr_write(c->vm, a, &p));
     for (int i = 0; i < o->length; i++)
@@ -209,8 +209,15 @@ static qs_status variable(Call *c, const LoopOut *o, qs_value *part, qs_value *o
     return *out = plain, QS_OK;
 }
 
+/* Dimensions of what entered, while it is there: a variable that is set may have been the last to hold it. */
+static void note_dimensions(Call *c) {
+    for (int i = 0; i < c->v->base.nentries && i < LOOP_TWO; i++)
+        c->ndim[i] = c->value[i].kind == QS_ARRAY ? qval_array(c->value[i])->ndim : 0;
+}
+
 static qs_status put_variables(Call *c, qs_value *part) {
     const LoopResult *code = &c->v->code;
+    note_dimensions(c);
     for (int i = 0; i < code->nouts; i++) {
         const LoopOut *o = &code->outs[i];
         qs_value v = qs_nil();

@@ -51,6 +51,7 @@ typedef struct {
     double *sums[LOOP_SUM_ARRAYS];
     double reals[RESULTS + LOOP_NOTES], parts[PARTS * LOOP_CHUNKS];
     int64_t wholes[RESULTS];
+    uint8_t ndim[LOOP_TWO]; /* of the arrays that entered first */
     char order[LOOP_WHY];         /* why this run is in order although there is a parallel version; "": it is not */
     const Source *order_src;
     uint32_t order_pos;
