@@ -43,6 +43,14 @@ static qs_status make_leaves(qs_vm *vm, const GradLevel *l, const qs_value *x, i
     return QS_OK;
 }
 
+/* In a list the record of an item would be lost. */
+static qs_status check_result(qs_vm *vm, qs_value y) {
+    qs_value v = qtape_plain(y);
+    if (qval_is_number(v) || v.kind == QS_COMPLEX || v.kind == QS_ARRAY) return QS_OK;
+    return qs_fail(vm, QS_ETYPE, "a function of which a derivative is taken must give a number or an array, got %s",
+                   qval_type_name(vm, v));
+}
+
 static qs_status ran_run(qs_vm *vm, qs_value f, int nx, const qs_value *x, int nleaves, Ran *r) {
     GradLevel level;
     *r = (Ran){.nx = nx, .y = qs_nil()};
@@ -51,6 +59,7 @@ static qs_status ran_run(qs_vm *vm, qs_value f, int nx, const qs_value *x, int n
     qs_status s = make_leaves(vm, &level, x, nleaves, r);
     if (s == QS_OK) s = qvm_call(vm, f, nx, r->x, 0, NULL, 1, &r->y);
     qtape_end(vm, &level);
+    if (s == QS_OK) s = check_result(vm, r->y);
     if (s != QS_OK) return ran_free(vm, r), s;
     Trace *t = qtape_trace(r->y);
     if (t && t->node->serial >= level.first) r->result = qtape_retain(t);
@@ -152,15 +161,19 @@ qs_status qgrad_vjp(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- jvp ----------------------------------------------------------------------------------------------------------- */
-static qs_status unpack(qs_vm *vm, const char *what, qs_value v, const qs_value **x, int *n) {
-    static _Thread_local qs_value single[2];
+typedef struct { int n; qs_value x[MOST]; } Items; /* retained: the function that runs may change the cell */
+
+static qs_status unpack(qs_vm *vm, qs_value v, Items *out) {
     const Cell *c = v.u.p;
-    if (v.kind != QS_CELL) {
-        qs_value *at = &single[what[0] == 'd'];
-        return *at = v, *x = at, *n = 1, QS_OK;
-    }
+    out->n = 0;
+    if (v.kind != QS_CELL) return out->x[out->n++] = qval_retain(v), QS_OK;
     if (c->count > MOST) return qs_fail(vm, QS_ETYPE, "jvp: at most %d arguments", MOST);
-    return *x = c->items, *n = (int)c->count, QS_OK;
+    while (out->n < (int)c->count) out->x[out->n] = qval_retain(c->items[out->n]), out->n++;
+    return QS_OK;
+}
+
+static void items_free(qs_vm *vm, Items *items) {
+    for (int i = 0; i < items->n; i++) qval_release(vm, items->x[i]);
 }
 
 static qs_status fit_tangents(qs_vm *vm, const Ran *r, const qs_value *dx, qs_value *fitted) {
@@ -169,26 +182,37 @@ static qs_status fit_tangents(qs_vm *vm, const Ran *r, const qs_value *dx, qs_va
     return QS_OK;
 }
 
-qs_status qgrad_jvp(qs_vm *vm, qs_call_args *c) {
-    Ran r;
-    const qs_value *x = NULL, *dx = NULL;
-    int nx = 0, ndx = 0;
-    TRY(check_arguments(vm, "jvp", c));
-    TRY(unpack(vm, "x", c->in[1], &x, &nx));
-    TRY(unpack(vm, "dx", c->in[2], &dx, &ndx));
-    if (nx != ndx) return qs_fail(vm, QS_ETYPE, "jvp: %d arguments, but %d tangents", nx, ndx);
-    TRY(ran_run(vm, c->in[0], nx, x, nx, &r));
-    qs_value fitted[MOST], dy = qs_nil();
+static qs_status push_forward(qs_vm *vm, const Ran *r, const qs_value *dx, qs_value *dy) {
+    qs_value fitted[MOST];
     for (int i = 0; i < MOST; i++) fitted[i] = qs_nil();
-    qs_status s = fit_tangents(vm, &r, dx, fitted);
-    if (s == QS_OK && r.result) s = qsweep_forward(vm, nx, r.leaf, fitted, 1, &r.result, &dy);
-    if (s == QS_OK && r.result) s = qsweep_hand_out(vm, r.result, &dy);
-    else if (s == QS_OK) dy = qs_num(0);
+    qs_status s = fit_tangents(vm, r, dx, fitted);
+    if (s == QS_OK && r->result) s = qsweep_forward(vm, r->nx, r->leaf, fitted, 1, &r->result, dy);
+    if (s == QS_OK && r->result) s = qsweep_hand_out(vm, r->result, dy);
+    else if (s == QS_OK) *dy = qs_num(0);
+    for (int i = 0; i < r->nx; i++) qval_release(vm, fitted[i]);
+    return s;
+}
+
+static qs_status along(qs_vm *vm, qs_call_args *c, const Items *x, const Items *dx) {
+    Ran r;
+    qs_value dy = qs_nil();
+    if (x->n != dx->n) return qs_fail(vm, QS_ETYPE, "jvp: %d arguments, but %d tangents", x->n, dx->n);
+    TRY(ran_run(vm, c->in[0], x->n, x->x, x->n, &r));
+    qs_status s = push_forward(vm, &r, dx->x, &dy);
     c->out[0] = qval_retain(r.y);
     if (c->nout > 1) c->out[1] = dy;
     else qval_release(vm, dy);
-    for (int i = 0; i < nx; i++) qval_release(vm, fitted[i]);
     return ran_free(vm, &r), s;
+}
+
+qs_status qgrad_jvp(qs_vm *vm, qs_call_args *c) {
+    Items x = {0}, dx = {0};
+    TRY(check_arguments(vm, "jvp", c));
+    qs_status s = unpack(vm, c->in[1], &x);
+    if (s == QS_OK) s = unpack(vm, c->in[2], &dx);
+    if (s == QS_OK) s = along(vm, c, &x, &dx);
+    items_free(vm, &x);
+    return items_free(vm, &dx), s;
 }
 
 /* -- constants, and time for memory -------------------------------------------------------------------------------- */
@@ -241,6 +265,7 @@ static qs_status call_plain(qs_vm *vm, const Again *a, qs_value *y) {
     for (int i = 0; i < a->nx && s == QS_OK; i++) s = qtape_keep_plain(vm, a->x[i], &x[i]);
     if (s == QS_OK) s = qvm_call(vm, a->f, a->nx, x, 0, NULL, 1, y);
     for (int i = 0; i < a->nx; i++) qval_release(vm, x[i]);
+    if (s == QS_OK) s = check_result(vm, *y);
     if (s != QS_OK || !qtape_is_recorded(vm, *y)) return s;
     return qtape_refuse(vm, "checkpoint", "its function uses a value that a derivative depends on and that is no "
                                           "argument of it; pass it as an argument");
@@ -272,7 +297,10 @@ static void checkpoint_release(void *p) {
 
 static qs_status checkpoint_call(qs_vm *vm, void *p, qs_call_args *c) {
     const Checkpoint *k = p;
-    if (qtape_any(vm, c->nin, c->in) && c->nin <= MOST) return call_recorded(vm, k->f, c);
+    bool recorded = qtape_any(vm, c->nin, c->in);
+    if (recorded && (c->nout > 1 || c->nin > MOST))
+        return qtape_refuse(vm, "checkpoint", "it keeps functions with one result and at most 16 arguments");
+    if (recorded) return call_recorded(vm, k->f, c);
     return qvm_call(vm, k->f, c->nin, c->in, 0, NULL, c->nout > 1 ? c->nout : 1, c->out);
 }
 

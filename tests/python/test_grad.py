@@ -105,6 +105,9 @@ class Gradients(unittest.TestCase):
                   lambda x: q.sum(np.from_dlpack(x))):
             with self.assertRaises((q.QuasarError, TypeError, BufferError)):
                 q.grad(f)(self.x)
+        for f in (lambda x: [x, x], lambda x: {"y": x}, lambda x: q.value([x*1, "a"])):
+            with self.assertRaisesRegex((TypeError, q.QuasarError), "a number or an array|no derivative"):
+                q.vjp(f, self.x)
         with self.assertRaisesRegex(TypeError, r"one real number, got \(3,\)"):
             q.grad(q.wave)(self.x)
         with self.assertRaisesRegex(TypeError, "argnums must be places among 1 arguments"):

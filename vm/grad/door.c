@@ -3,7 +3,7 @@
  *     plain    the operation runs on the values, as it always does (qtape_enter: reading traced arrays is right now)
  *     record   its rule: a function of adjoints.q, or a row of elem.def (vm/launch)
  *
- * An operation that has no rule is refused here, with a sentence why.  index.c of this folder has the doors of x[…]. */
+ * An operation that has no rule is refused here, with a sentence why.  door_index.c has the doors of x[…]. */
 #include "lang/kernel/elem/elem.h"
 #include "lang/syntax/ast.h"
 #include "stdlib/stdlib.h"
@@ -100,7 +100,7 @@ static qs_status run_plain(qs_vm *vm, const qs_native_def *d, qs_call_args *c) {
     return s;
 }
 
-enum { MOST = 16 };
+enum { MOST = MOST_RESULTS };
 
 /* Arguments that are left out are null, so that a rule knows its own by their places. */
 static qs_status run_recorded(qs_vm *vm, const qs_native_def *d, qs_value fn, const char *keeps, qs_call_args *c,

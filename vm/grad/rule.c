@@ -15,7 +15,6 @@
 
 #include <string.h>
 
-enum { MOST_RESULTS = 16 };
 
 typedef struct {
     qs_value fn;

@@ -22,6 +22,8 @@ qs_status qkeep_before_write(Ctx *c, Buffer *b);           /* Ctx.before_write *
 /* -- sweep.c ------------------------------------------------------------------------------------------------------- */
 bool qsweep_owns(qs_value v);                              /* an array whose storage nobody else sees */
 
+enum { MOST_RESULTS = 16 }; /* of an operation with a rule, and arguments */
+
 /* -- rule.c -------------------------------------------------------------------------------------------------------- */
 /* A function of stdlib/adjoints.q; borrowed. */
 qs_status qrule_find(qs_vm *vm, const char *name, qs_value *out);

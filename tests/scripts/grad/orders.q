@@ -77,3 +77,20 @@ function s = whole(a)
 end
 print grad(whole, 2)
 print grad(a -> whole(a) + floor(a), 2.5)
+
+% the tangents of an outer jvp are not those of one inside
+function s = slope(z)
+    [v, s] = jvp(t -> t.*t.*t, z, z.*0 + 1)
+end
+[v, d] = jvp(slope, 2, 5)
+print v, " ", d
+[v, d] = jvp(slope, [1,2,3], [5,5,5])
+print d
+% levels that capture what the outermost varies
+function s = captured(x)
+    H = hessian(v -> sum(v.^3)*prod(v) + v[0]*x[1], x)
+    s = sum(H.^2)
+end
+g = grad(captured, float64([1,1.2,0.7]))
+printf("%.3f %.3f %.3f", g[0], g[1], g[2])
+print grad(x -> grad(a -> grad(b -> grad(c -> a*b^2*c^3*sum(x), b), a), x[1]), float64([1,2,3]))

@@ -47,3 +47,13 @@ function s = loop_fails(x)
     end
 end
 attempt("an index", loop_fails, [1,2,3])
+
+function r = listed(x)
+    r = {x*x, x}
+end
+attempt("a list", x -> checkpoint(listed)(x)[0], 3)
+try
+    [y, pull] = vjp(listed, 3)
+catch e
+    print "vjp of a list: ", e
+end
