@@ -102,6 +102,7 @@ typedef struct Figure {
     bool chosen;               /* figure() or subplot() made it: plots replace what its axes show */
     bool dirty, embedded;      /* has changed since it was written or shown; belongs to a form */
     struct Window *window;     /* that shows it; NULL */
+    bool dismissed;            /* somebody has closed its window: it stays closed until figure() asks for it */
 } Figure;
 
 typedef struct Figures { /* Lib.figures */

@@ -23,7 +23,7 @@ qs_status qlabel_figure(qs_vm *vm, qs_call_args *c) {
         if (n) f->number = (int)n;
         qfigure_all(vm)->hold = false;
     }
-    f->chosen = true;
+    f->chosen = true, f->dismissed = false;
     qfigure_all(vm)->current = f;
     return qhandle_new(vm, qfigure_axes(vm), &c->out[0]);
 }

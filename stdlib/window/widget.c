@@ -68,7 +68,7 @@ void qwidget_gone(qs_vm *vm, Window *form) {
         if (w->form != form) continue;
         w->open = false;
         forget_handlers(vm, w);
-        if (w->figure && !w->figure->embedded) w->figure->window = NULL, w->figure = NULL;
+        if (w->figure && !w->figure->embedded) w->figure->window = NULL, w->figure->dismissed = true, w->figure = NULL;
     }
 }
 

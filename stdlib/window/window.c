@@ -180,7 +180,7 @@ static qs_status open_for(qs_vm *vm, Figure *f) {
 }
 
 qs_status qwindow_show(qs_vm *vm, Figure *f) {
-    if (!f->window && !f->embedded) TRY(open_for(vm, f));
+    if (!f->window && !f->embedded && !f->dismissed) TRY(open_for(vm, f));
     if (!f->window || !f->window->form->open) return QS_OK;
     TRY(keep_rate(vm));
     return qdisplay_draw(vm, f->window);
