@@ -140,14 +140,30 @@ static void row_free(qs_vm *vm, Row *row) {
     for (int i = 0; i < row->n; i++) qs_release(vm, row->v[i]);
 }
 
-/* What is given for each trace, in its form; nil: zero. */
-static qs_status fit(Border *b, PyObject *given, Row *row) {
+/* Nothing is stretched: what Python gives has the shape of its value. */
+static qs_status check_shape(qs_vm *vm, const char *what, int i, const Trace *t, qs_value v) {
+    char wanted[SHAPE_TEXT] = "a number", got[SHAPE_TEXT] = "a number";
+    qs_value plain = qtape_plain(v), form;
+    const Array *a = plain.kind == QS_ARRAY ? plain.u.p : NULL;
+    bool number = qval_is_number(plain) || plain.kind == QS_COMPLEX;
+    if (t->kind == QS_ARRAY ? a && qarr_same_dims(a, t->rank, t->dims) : number) return QS_OK;
+    TRY(qsweep_form(vm, t, &form));
+    if (form.kind == QS_ARRAY) qarr_shape_text(form.u.p, wanted);
+    if (a) qarr_shape_text(a, got);
+    qs_release(vm, form);
+    return qs_fail(vm, QS_ESHAPE, "%s %d must have the size of its value, %s, got %s", what, i, wanted,
+                   a || number ? got : qs_type_name(vm, plain));
+}
+
+/* What is given for each trace, as an adjoint or tangent of it; nil: zero. */
+static qs_status fit(Border *b, const char *what, PyObject *given, Row *row) {
     for (int i = 0; i < row->n; i++) {
         PyObject *o = PyTuple_GetItem(given, i);
         qs_value v;
         if (o == Py_None || !row->traces[i]) continue;
         TRY(qnd_value(b, o, &v));
-        qs_status s = qsweep_fit(b->vm, row->traces[i], v, &row->v[i]);
+        qs_status s = check_shape(b->vm, what, i, row->traces[i], v);
+        if (s == QS_OK) s = qsweep_fit(b->vm, row->traces[i], v, &row->v[i]);
         qs_release(b->vm, v);
         if (s != QS_OK) return s;
     }
@@ -176,9 +192,11 @@ static PyObject *swept(Border *b, const Record *r, bool forward, PyObject *given
     if (PyTuple_Size(given) != from.n)
         return PyErr_Format(PyExc_TypeError, "%d %s wanted, got %zd", from.n, forward ? "tangents are" : "adjoints are",
                             PyTuple_Size(given));
-    qs_status s = fit(b, given, &from);
+    qs_status s = fit(b, forward ? "tangent" : "adjoint", given, &from);
+    int before = qgil_work(b);
     if (s == QS_OK && forward) s = qsweep_forward(b->vm, from.n, from.traces, from.v, to.n, to.traces, to.v);
     else if (s == QS_OK) s = qsweep_reverse(b->vm, from.n, from.traces, from.v, to.n, to.traces, to.v);
+    qgil_rest(b, before);
     PyObject *out = s == QS_OK ? give(b, &to) : qerror_raise(b, s);
     row_free(b->vm, &from);
     row_free(b->vm, &to);

@@ -177,7 +177,7 @@ static PyObject *array_item(Border *b, PyObject *o, PyObject *key) {
         if (make_view(a, key, indexed, &v) < 0) return NULL;
         return qvalue_result(b, read_view(b, a, &v, &r), &r);
     }
-    if (!is_mask(key, a)) return get_by_numpy(o, key);
+    if (!is_mask(key, a) || qtape_is_recorded(b->vm, value_of(o))) return get_by_numpy(o, key);
     mask = value_of(key);
     int before = qgil_work(b);
     qs_status s = qidx_get(b->vm, value_of(o), 1, &mask, (TypeMods){0}, NULL, &r);

@@ -322,8 +322,7 @@ static PyObject *number(PyObject *x) {
     if (v.kind == QS_ARRAY && qval_array(v)->count == 1) s = qnd_only(b, v.u.p, &one);
     else if (qval_is_number(v) || v.kind == QS_COMPLEX || v.kind == QS_STRING || v.kind == QS_FOREIGN)
         one = qval_retain(v);
-    else if (v.kind == QS_TRACED) s = qtape_refuse(b->vm, "a number of Python", "it remembers nothing of a value; "
-                                                   "stop_gradient(x) is a number that is constant");
+    else if (v.kind == QS_TRACED) s = qtape_refuse_number(b->vm);
     else s = qs_fail(b->vm, QS_ETYPE, "a number is wanted, got %s", qs_type_name(b->vm, v));
     PyObject *r = s == QS_OK ? qpy_from_value(b, one) : qerror_raise(b, s);
     qs_release(b->vm, one);

@@ -66,6 +66,7 @@ static PyObject *to_py(PyObject *o, PyObject *unused) {
     if (v.kind == QS_ARRAY) r = qnd_from_array(b, v.u.p);
     else if (v.kind == QS_NUM) r = PyFloat_FromDouble(v.u.f);
     else if (v.kind == QS_OBJECT || v.kind == QS_TYPE) r = (Py_INCREF(o), o);
+    else if (v.kind == QS_TRACED) r = qerror_raise(b, qtape_refuse_number(b->vm));
     else r = qpy_from_value(b, v);
     qgil_leave(b);
     return r;

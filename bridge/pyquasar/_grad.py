@@ -3,7 +3,7 @@ with values.  Two functions of the bridge do the work: _record runs a function w
 goes through the record, back from its results or forward from its arguments.
 
 Complex numbers are as in torch: the gradient of a real loss points where the loss grows most, dL/dRe + i dL/dIm."""
-import array, functools
+import array, functools, math
 
 
 def _q():
@@ -25,8 +25,16 @@ def _name(f):
     return getattr(f, "__name__", None) or type(f).__name__
 
 
+def _value(x):
+    """An argument as a value of the language: memory of others and lists of numbers as arrays, a tensor without
+    dimensions as a number."""
+    if hasattr(x, "shape") and not hasattr(x, "_kind"):
+        return _q().value(x) if len(x.shape) else x.item()
+    return _q().value(x) if isinstance(x, (list, tuple)) and _is_smooth(x) else x
+
+
 def _record(f, args, chosen):
-    return _q()._bridge._record(f, tuple(args), tuple(chosen))
+    return _q()._bridge._record(f, args, tuple(chosen))
 
 
 def _tuple(y):
@@ -48,7 +56,7 @@ def value_and_grad(f, argnums=0):
     arguments, argnums=(0, 2), it is a tuple."""
     @functools.wraps(f, updated=())
     def value_and_gradient(*args, **names):
-        chosen, several = _numbers(argnums, len(args), "grad")
+        args, (chosen, several) = tuple(map(_value, args)), _numbers(argnums, len(args), "grad")
         y, record = _record(functools.partial(f, **names) if names else f, args, chosen)
         dx = _q()._bridge._sweep(record, False, (_one(y, "grad", f),))
         return y, dx if several else dx[0]
@@ -65,18 +73,13 @@ def grad(f, argnums=0):
     return gradient
 
 
-def _own(x):
-    """A copy of an array of somebody else, who may change it before the pullback is called."""
-    if not hasattr(x, "shape") or hasattr(x, "_kind"):
-        return x
-    return _q().value(x).copy() if len(x.shape) else x.item()
-
-
 def vjp(f, *args):
     """(y, pullback) of y = f(*args).  pullback(adjoint) gives a tuple, an adjoint for each argument; where f gives a
     tuple, it takes one.  It may be called as often as wanted.  None stands for zero, and for an argument that has no
     derivative (a whole number, a string)."""
-    args = tuple(map(_own, args))
+    given = args
+    args = tuple(map(_value, args))  # copies of memory of others, who may change it before the pullback is called
+    args = tuple(v.copy() if v is not x and _shape(v) else v for v, x in zip(args, given))
     chosen = tuple(k for k, x in enumerate(args) if _is_smooth(x))
     y, record = _record(f, args, chosen)
 
@@ -92,13 +95,13 @@ def vjp(f, *args):
 
 def jvp(f, args, tangents):
     """(y, dy): f(*args), and its derivative along the tangents, a tuple with one for each argument (None: zero)."""
-    args, tangents = tuple(args), tuple(tangents)
+    args, tangents = tuple(map(_value, args)), tuple(tangents)
     if len(args) != len(tangents):
         raise TypeError("jvp: %d arguments, but %d tangents" % (len(args), len(tangents)))
     chosen = tuple(k for k, t in enumerate(tangents) if t is not None)
     y, record = _record(f, args, chosen)
     dy = _q()._bridge._sweep(record, True, tuple(tangents[k] for k in chosen))
-    dy = tuple(_like(v, 0.0) if d is None else d for d, v in zip(dy, _tuple(y)))
+    dy = tuple(_zero(v) if d is None else d for d, v in zip(dy, _tuple(y)))
     return y, dy if isinstance(y, tuple) else dy[0]
 
 
@@ -107,7 +110,7 @@ def jacobian(f, argnums=0):
     that of the argument.  As many sweeps as the smaller of the two has elements."""
     @functools.wraps(f, updated=())
     def all_derivatives(*args, **names):
-        chosen, several = _numbers(argnums, len(args), "jacobian")
+        args, (chosen, several) = tuple(map(_value, args)), _numbers(argnums, len(args), "jacobian")
         y, record = _record(functools.partial(f, **names) if names else f, args, chosen)
         if isinstance(y, tuple):
             raise TypeError("jacobian: %s gives %d results, and must give one" % (_name(f), len(y)))
@@ -120,26 +123,28 @@ def _shape(x):
     return tuple(getattr(x, "shape", ()))
 
 
-def _like(x, fill):
-    """A value like x, a number or an array of floats: 0, 1, or random ("rand")."""
-    if not _shape(x) and not hasattr(x, "_kind"):
-        return float(_q().rand()) if fill == "rand" else fill
-    q = _q()
-    if fill == "rand":
-        r = (q.rand(tuple(x.shape)) - 0.5).astype(x.dtype)
-        return r + 1j*(q.rand(tuple(x.shape)) - 0.5).astype(x.dtype) if "complex" in str(x.dtype) else r
-    return x*0 + fill
+def _filled(x, numbers):
+    """A constant of the shape and type of x, a number or an array of floats, with these elements."""
+    if not _shape(x):
+        return numbers[0]
+    wide = _q()._bridge._array("float64", _shape(x), array.array("d", numbers).tobytes())
+    return wide if str(x.dtype) == "float64" else wide.astype(str(x.dtype))
+
+
+def _zero(x):
+    return _filled(x, [0.0]*getattr(x, "size", 1))
+
+
+def _uneven(x):
+    """Weights without a pattern that a derivative could have; the program's random numbers stay what they are."""
+    return _filled(x, [1.2 + math.sin(1.7*k*k) for k in range(1, getattr(x, "size", 1) + 1)])
 
 
 def _units(x):
     """For each element of x, an array of its shape that is 1 there and 0 elsewhere; of a number, 1."""
-    if not _shape(x):
-        yield 1.0
-        return
-    for i in range(x.size):
-        unit = _like(x, 0.0)
-        unit.reshape(-1)[i] = 1
-        yield unit
+    n = getattr(x, "size", 1)
+    for i in range(n):
+        yield _filled(x, [0.0]*i + [1.0] + [0.0]*(n - 1 - i))
 
 
 def _all(record, y, x, i, n):
@@ -149,7 +154,7 @@ def _all(record, y, x, i, n):
         rows = [sweep(record, False, (unit,))[i] for unit in _units(y)]
         return _stacked(rows).reshape(_shape(y) + _shape(x)) if _shape(y) or _shape(x) else rows[0]
     columns = [sweep(record, True, tuple(unit if k == i else None for k in range(n)))[0] for unit in _units(x)]
-    columns = [_like(y, 0.0) if c is None else c for c in columns]
+    columns = [_zero(y) if c is None else c for c in columns]
     whole = _stacked(columns).reshape(_shape(x) + _shape(y))
     outer, inner = len(_shape(x)), len(_shape(y))
     return whole.transpose(tuple(range(outer, outer + inner)) + tuple(range(outer)))
@@ -188,10 +193,11 @@ def checkpoint(f):
 def gradcheck(f, *args, rtol=1e-5, atol=1e-7):
     """Compares the derivatives of f, back and forward, with central differences along random directions; ValueError
     tells the first that differs.  Give arrays of float64: those of float32 are too coarse for differences."""
+    args = tuple(map(_value, args))
     y, pullback = vjp(f, *args)
     several = isinstance(y, tuple)
     for n, u in enumerate(_tuple(y)):
-        adjoint = _like(u, "rand")
+        adjoint = _uneven(u)
         back = pullback(tuple(adjoint if i == n else None for i in range(len(y))) if several else adjoint)
         for k, dx in enumerate(back):
             if dx is not None:
@@ -200,7 +206,7 @@ def gradcheck(f, *args, rtol=1e-5, atol=1e-7):
 
 
 def _compare(f, args, k, dx, n, adjoint, rtol, atol):
-    q, v = _q(), _like(args[k], "rand")
+    q, v = _q(), _uneven(args[k])
     h = 6e-6*max(1.0, float(q.max(q.abs(args[k]))))
 
     def along(x):

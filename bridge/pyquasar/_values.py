@@ -322,6 +322,8 @@ def astype(self, dtype, copy=True):
     """A copy with elements of another type ("float32", "f4", numpy.float32, int), converted as everywhere in the
     language: integers saturate.  copy=False: the array itself where it has that type already."""
     name = element_name(dtype)
+    if self._recorded:
+        return _built_in("cast_like")(self, _machine()._bridge._array(name, (1,), None))
     return self if not copy and name == self._dtype else self._converted(name, True)
 
 
@@ -369,6 +371,8 @@ def rounded(self, decimals=0, out=None):
 
 def round_of(self, decimals=0):
     """round(A): elements as A.round() gives them; round(x) of a number as Python does it."""
+    if self._recorded and self._kind == "number":  # its derivative is 0
+        return round(_built_in("stop_gradient")(self), *([decimals] if decimals else []))
     return rounded(self, decimals) if self._kind == "array" else round(self.to_py(), *([decimals] if decimals else []))
 
 
@@ -378,7 +382,7 @@ def formatted(self, spec):
         return str(self)
     if self._kind in ("array", "cell", "object", "type"):
         raise TypeError("a value of type %s has no format %r" % (self.typename, spec))
-    return format(self.to_py(), spec)
+    return format(_built_in("stop_gradient")(self) if self._recorded else self.to_py(), spec)
 
 
 def dot(self, x, out=None):
@@ -552,7 +556,18 @@ def _key(key):
 
 def get_item(a, key):
     """a[key] where only NumPy knows what that means."""
-    return _wrapped(a.to_py()[_key(key)])
+    return _recorded_item(a, key) if a._recorded else _wrapped(a.to_py()[_key(key)])
+
+
+def _recorded_item(a, key):
+    """The same where a derivative depends on a: NumPy says which places are meant, and a function of the language takes
+    them, which is recorded."""
+    numpy = _machine()._support._numpy()
+    places = numpy.arange(a.size).reshape(a.shape)[_key(key)]
+    if not places.size:
+        raise ValueError("no element is chosen, so there is nothing to take a derivative of")
+    taken = _machine().evaluate("(x, places) -> x[places]")(a.reshape(-1), places.reshape(-1))
+    return taken.reshape(places.shape) if places.ndim else taken
 
 
 def set_item(a, key, x):

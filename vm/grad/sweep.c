@@ -129,10 +129,14 @@ qs_status qsweep_fit(qs_vm *vm, const Trace *t, qs_value v, qs_value *out) {
     return qerr_set(qvm_ctx(vm), QS_ESHAPE, "an adjoint of %s has not the shape of its value", qval_type_name(vm, v));
 }
 
+/* Nobody else sees its storage, nor will. */
+static bool is_own(const Array *a) {
+    return a->hdr.refs == 1 && a->contiguous && !qbuf_shared(a->buf) && a->buf->home < 0 && !a->buf->kept &&
+           !(a->hdr.flags & (ARRAY_KEPT | ARRAY_AS_IS));
+}
+
 bool qsweep_owns(qs_value v) {
-    const Array *a = v.u.p;
-    return v.kind == QS_ARRAY && a->hdr.refs == 1 && !a->trace && a->contiguous && !qbuf_shared(a->buf) &&
-           a->buf->home < 0 && !a->buf->kept && !(a->hdr.flags & (ARRAY_KEPT | ARRAY_AS_IS));
+    return v.kind == QS_ARRAY && is_own(v.u.p) && !((const Array *)v.u.p)->trace;
 }
 
 /* *sum += v, which it takes. */
@@ -303,8 +307,7 @@ qs_status qsweep_hand_out(qs_vm *vm, const Trace *t, qs_value *v) {
     qs_value copy;
     if (v->kind == QS_NIL) return t ? qsweep_zero(vm, t, v) : QS_OK;
     if (v->kind != QS_ARRAY) return QS_OK;
-    Array *a = v->u.p;
-    if (a->hdr.refs > 1 || !a->contiguous || a->hdr.flags & ARRAY_KEPT || qbuf_shared(a->buf)) {
+    if (!is_own(v->u.p)) {
         qs_value fn;
         TRY(qvm_lookup_builtin(vm, "copy", &fn));
         qs_status s = qvm_call(vm, fn, 1, v, 0, NULL, 1, &copy);

@@ -185,6 +185,11 @@ qs_status qtape_refuse(qs_vm *vm, const char *what, const char *why) {
     return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s has no derivative: %s", what, why);
 }
 
+qs_status qtape_refuse_number(qs_vm *vm) {
+    return qtape_refuse(vm, "a number of Python",
+                        "it remembers nothing of a value; stop_gradient(x) is a number that is constant");
+}
+
 qs_status qtape_forbidden(qs_vm *vm) {
     return qtape_refuse(vm, "this operation", "it reads an array on which a derivative depends, and nothing is known "
                         "of how; write stop_gradient(…) around what counts as constant");

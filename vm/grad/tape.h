@@ -108,6 +108,8 @@ void qtape_record(qs_vm *vm, const GradRule *rule, void *data, int nin, Trace *c
 qs_value qtape_result(qs_vm *vm, GradNode *n, int i, qs_value kept);
 /* Refuses: "<what> has no derivative: <why>", at the line that runs. */
 qs_status qtape_refuse(qs_vm *vm, const char *what, const char *why);
+/* The same of a number of another language, which a traced one would become. */
+qs_status qtape_refuse_number(qs_vm *vm);
 
 /* Around a reader that a door let in: reading elements of traced arrays is right there. */
 static inline void qtape_enter(qs_vm *vm) { qvm(vm)->grad_inside++; }

@@ -163,7 +163,7 @@ qs_status qrecord_begin(Run *r) {
     Recorded *rec;
     TRY(new_record(r, &rec));
     rec->form = qform_hold(r->form), rec->which = r->which, rec->launch = r->launch;
-    rec->device = r->chosen ? NULL : r->device;
+    rec->device = r->chosen ? NULL : r->device, rec->optional = r->optional;
     qs_status s = fill(r, rec);
     if (s != QS_OK) return qrecord_free(r->vm, rec), s;
     return r->recorded = rec, QS_OK;

@@ -44,6 +44,7 @@ typedef struct Recorded {
     int which;
     Launch launch;
     Device *device;            /* NULL: to be chosen */
+    bool optional;             /* as of the Run: may the processor run it where the device refuses? */
     bool row;                  /* of elem.def, which the evaluator may run */
     GradientForm *gradient;
     int n, nin, nout;

@@ -159,7 +159,8 @@ static qs_status record(Row *w, qs_value *result) {
     set_types(w);
     set_shape(w);
     TRY(find(r->vm, &w->key, &form));
-    r->form = &form->base, r->which = 0, r->device = NULL, r->chosen = true, r->unrecorded = false;
+    r->form = &form->base, r->which = 0, r->device = NULL, r->chosen = r->optional = true;
+    r->unrecorded = false;
     r->launch = (Launch){.rank = w->key.rank, .any_block = true};
     r->positions = 1;
     for (int d = 0; d < w->key.rank; d++) {
