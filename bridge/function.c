@@ -1,6 +1,7 @@
 /* function.c -- a function of the language as a Python callable, and what it shares with value.c. */
 #include "bridge/bridge.h"
 #include "lang/syntax/ast.h"
+#include "vm/launch/launch.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -296,9 +297,11 @@ static PyObject *parameter(const Param *p) {
     return r;
 }
 
+/* What a caller gives; of a kernel that is what parallel_do gives, without what the launch sets. */
 static PyObject *parameters(const Func *f) {
     PyObject *list = PyList_New(0);
     for (int i = 0; list && i < f->nparams; i++) {
+        if (f->qual == Q_KERNEL && qkernel_sets(&f->params[i])) continue;
         PyObject *p = parameter(&f->params[i]);
         if (!p || PyList_Append(list, p) < 0) Py_CLEAR(list);
         Py_XDECREF(p);
@@ -314,6 +317,12 @@ static PyObject *known(PyObject *o, void *unused) {
     if (!f || f->fkind != FN_SCRIPT) return Py_INCREF(Py_None), Py_None;
     PyObject *doc = f->ast->doc ? qpy_string(f->ast->doc->s, f->ast->doc->len) : (Py_INCREF(Py_None), Py_None);
     return Py_BuildValue("(NN)", doc, parameters(f->ast));
+}
+
+static PyObject *is_kernel(PyObject *o, void *unused) {
+    const Function *f = ((Wrapper *)o)->v.kind == QS_FUNCTION ? ((Wrapper *)o)->v.u.p : NULL;
+    (void)unused;
+    return PyBool_FromLong(f && f->fkind == FN_SCRIPT && f->ast->qual == Q_KERNEL);
 }
 
 /* How many results it has when all are taken; 1 where that is not declared. */
@@ -359,6 +368,7 @@ static PyGetSetDef attributes[] = {
     {"__name__", name_of, NULL, NULL, NULL},
     {"__qualname__", name_of, NULL, NULL, NULL},
     {"_known", known, NULL, NULL, NULL},
+    {"_is_kernel", is_kernel, NULL, NULL, NULL},
     {"_results", number_of_results, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

@@ -37,9 +37,8 @@ ROOMS = {  # folder -> prefixes of what its files may include from this tree, be
     "stdlib/figure": BASE + ("vm/", "stdlib/"),
     "stdlib/window": BASE + ("vm/", "stdlib/", "lang/syntax/ast.h"),
     "stdlib/video": BASE + ("vm/", "stdlib/"),
-    "bridge": BASE + ("vm/quasar.h", "vm/grad/tape.h", "vm/array/", "vm/value/", "vm/session/python.h",
-                      "lang/syntax/ast.h",
-                      "lang/syntax/operators.h"),
+    "bridge": BASE + ("vm/quasar.h", "vm/grad/tape.h", "vm/launch/launch.h", "vm/array/", "vm/value/",
+                      "vm/session/python.h", "lang/syntax/ast.h", "lang/syntax/operators.h"),
     "examples": ("vm/quasar.h",),
 }
 ONLY = {  # a foreign header -> the files that may see it

@@ -131,6 +131,11 @@ def _filled(x, numbers):
     return wide if str(x.dtype) == "float64" else wide.astype(str(x.dtype))
 
 
+def _wide(x):
+    return x.astype("complex128" if "complex" in str(x.dtype) else "float64", copy=False) if (
+        _shape(x) and _is_smooth(x)) else x
+
+
 def _zero(x):
     return _filled(x, [0.0]*getattr(x, "size", 1))
 
@@ -192,8 +197,8 @@ def checkpoint(f):
 
 def gradcheck(f, *args, rtol=1e-5, atol=1e-7):
     """Compares the derivatives of f, back and forward, with central differences along random directions; ValueError
-    tells the first that differs.  Give arrays of float64: those of float32 are too coarse for differences."""
-    args = tuple(map(_value, args))
+    tells the first that differs.  All in float64, since in float32 differences are too coarse."""
+    args = tuple(map(_wide, map(_value, args)))
     y, pullback = vjp(f, *args)
     several = isinstance(y, tuple)
     for n, u in enumerate(_tuple(y)):
@@ -226,6 +231,7 @@ def _dot(q, a, b):
 
 def _is_smooth(x):
     """Whether derivatives can be taken to it: a float or complex number, or an array of them."""
+    if isinstance(x, (list, tuple)):  # of numbers, of which some are no whole ones
+        return any(map(_is_smooth, x)) and all(isinstance(n, (int, list, tuple)) or _is_smooth(n) for n in x)
     dtype = str(getattr(x, "dtype", type(x).__name__))
-    return "float" in dtype or "complex" in dtype or dtype == "number" or getattr(x, "_kind", None) == "number" or (
-        isinstance(x, (list, tuple)) and len(x) > 0 and all(map(_is_smooth, x)))
+    return "float" in dtype or "complex" in dtype or dtype == "number" or getattr(x, "_kind", None) == "number"

@@ -2,9 +2,6 @@
 functions that its derivatives are, which have the same form, so that derivatives of derivatives need nothing more."""
 from . import _grad
 
-# Parameters that a launch sets, wherever they stand (lang/kernel/lower/lower.c).
-SET_BY_LAUNCH = {"pos", "blkpos", "blkdim", "blkidx", "blkcnt"}
-
 
 class Function:
     """f(*arguments) gives a value or a tuple of them.
@@ -61,7 +58,7 @@ def of_script(function, dims=None, out=None):
     name = getattr(function, "__name__", "function")
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
         raise TypeError("%s: an operator has a fixed list of arguments" % name)
-    if out is not None or dims is not None:
+    if out is not None or dims is not None or getattr(function, "_is_kernel", False):
         function, parameters = _launch(function, parameters, dims, out, name)
     return Function(function, [(kinds.get(p.annotation, "Tensor"), p.name) for p in parameters], name), parameters
 
@@ -74,7 +71,6 @@ def _launch(kernel, parameters, dims, out, name):
     dims  the grid, or a function of the arguments; None: that of the first output"""
     import pyquasar as q
     shapes = dict(out) if isinstance(out, dict) else dict.fromkeys((out,) if isinstance(out, str) else tuple(out or ()))
-    parameters = [p for p in parameters if p.name not in SET_BY_LAUNCH]
     known = [p.name for p in parameters]
     if not shapes:
         raise TypeError("%s is a kernel: out= names what it writes" % name)

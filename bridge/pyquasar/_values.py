@@ -408,11 +408,30 @@ def tobytes(self):
 def _by_numpy(name):
     """NumPy's own method, on the same memory."""
     def method(self, *args, **options):
+        if self._recorded and name in _OF_RECORDS:
+            return _OF_RECORDS[name](self, name, args, options)
         r = getattr(self.to_py(), name)(*map(_plain, args), **options)
         return tuple(map(_wrapped, r)) if isinstance(r, tuple) else _wrapped(r)
     method.__name__, method.__doc__ = name, "As numpy.ndarray.%s, which computes it." % name
     return for_arrays(method)
 
+
+def _of_places(self, name, args, options):
+    """Elements that NumPy's method takes elsewhere: it is asked where to."""
+    return _taken(self, lambda places: getattr(places, name)(*args, **options))
+
+
+def _of_values(self, name, args, options):
+    """Whole numbers, which have no derivative."""
+    return getattr(_built_in("stop_gradient")(self), name)(*args, **options)
+
+
+# Methods of NumPy on arrays on which a derivative depends.
+_OF_RECORDS = {
+    "take": _of_places, "repeat": _of_places, "diagonal": _of_places,
+    "argsort": _of_values, "nonzero": _of_values, "searchsorted": _of_values,
+    "trace": lambda self, name, args, options: self.diagonal(*args, **options).sum(axis=-1),
+}
 
 ARRAY_METHODS = {
     "sum": _reduction("sum", "The sum of all elements, or along an axis."),
@@ -556,14 +575,14 @@ def _key(key):
 
 def get_item(a, key):
     """a[key] where only NumPy knows what that means."""
-    return _recorded_item(a, key) if a._recorded else _wrapped(a.to_py()[_key(key)])
+    return _taken(a, lambda x: x[_key(key)]) if a._recorded else _wrapped(a.to_py()[_key(key)])
 
 
-def _recorded_item(a, key):
-    """The same where a derivative depends on a: NumPy says which places are meant, and a function of the language takes
-    them, which is recorded."""
+def _taken(a, choose):
+    """Elements of an array on which a derivative depends: NumPy says which places are meant, and a function of the
+    language takes them, which is recorded."""
     numpy = _machine()._support._numpy()
-    places = numpy.arange(a.size).reshape(a.shape)[_key(key)]
+    places = numpy.asarray(choose(numpy.arange(a.size).reshape(a.shape)))
     if not places.size:
         raise ValueError("no element is chosen, so there is nothing to take a derivative of")
     taken = _machine().evaluate("(x, places) -> x[places]")(a.reshape(-1), places.reshape(-1))

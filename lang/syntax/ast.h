@@ -54,7 +54,7 @@ typedef struct { Arg *at; int n; } ArgList;
 typedef enum { Q_HOST, Q_DEVICE, Q_KERNEL } FuncQual;
 enum { ASSIGN_BEGINS = 1 }; /* flag of an N_ASSIGN of scope.c: a local begins with what a name outside has, if so */
 
-typedef struct { Str *name; TypeExpr *type; Node *init; bool variadic; uint32_t pos; Sym *sym; } Param;
+typedef struct Param { Str *name; TypeExpr *type; Node *init; bool variadic; uint32_t pos; Sym *sym; } Param;
 
 /* {!name key=value; …}: parsed, kept, and read only by those who honour it */
 typedef struct { Str *key; Node *value; /* NULL: a bare word */ } AttrItem;

@@ -66,8 +66,9 @@ class Gradients(unittest.TestCase):
         (a, b), (da, db) = q.jvp(q.two, (x, z), (np.ones(3), None))
         self.close(da, 2*x*z)
         self.assertAlmostEqual(db, z.sum())
-        n, dn = q.vjp(lambda x, n: x*n, x, 3)[1](np.ones(3)), None
-        self.close(n[0], [3, 3, 3])
+        dx, dn = q.vjp(lambda x, n: x*n, x, 3)[1](np.ones(3))
+        self.close(dx, [3, 3, 3])
+        self.assertIsNone(dn)  # a whole number
 
     def test_the_memory_of_others_may_change_before_the_pullback(self):
         x = self.x.copy()
@@ -87,6 +88,51 @@ class Gradients(unittest.TestCase):
                 (lambda x: q.sum(x*q.stop_gradient(x)), x, x), (lambda x: x[0]*2 if x[0] > 0 else x[0], [2, 0, 0], x),
                 (lambda x: q.sum(q.checkpoint(q.wave)(x)), np.cos(x)*x + np.sin(x), x), (lambda x: 3.0, [0]*3, x)):
             self.close(q.grad(f)(at), wanted)
+
+    def test_arguments_of_any_kind(self):
+        tensor = [torch.tensor([1.0, 2, 3], dtype=torch.float64)] if torch else []
+        for x in [[1.0, 2, 3], (1.0, 2.0, 3.0), q.value(self.x), self.x] + tensor:
+            self.close(q.jacobian(lambda x: x*x*x)(x), np.diag([3, 12, 27]))
+            self.close(q.hessian(lambda x: q.sum(x*x*x))(x), np.diag([6, 12, 18]))
+            self.close(q.grad(lambda x: q.sum(x*x))(x), [2, 4, 6])
+            self.close(q.jvp(lambda x: x*x, (x,), ([1.0, 0, 0],))[1], [2, 0, 0])
+            self.assertTrue(q.gradcheck(lambda x: q.sin(x)*x, x))
+        for number in [2.0, np.float64(2), np.array(2.0)] + ([torch.tensor(2.0)] if torch else []):
+            self.assertEqual(q.grad(lambda a: a*a*a)(number), 12)
+        cube = q.jacobian(q.jacobian(lambda x: x*x*x))(self.x)
+        self.close(cube, [[[6.0*x*(i == j == k) for k in range(3)] for j in range(3)] for i, x in enumerate(self.x)])
+
+    def test_adjoints_have_the_shape_of_their_value(self):
+        y, pullback = q.vjp(q.wave, self.x)
+        for wrong in (np.ones(4), np.ones((3, 1)), 1.0, "a"):
+            with self.assertRaises((TypeError, ValueError, q.QuasarError)):
+                pullback(wrong)
+        with self.assertRaises((TypeError, ValueError, q.QuasarError)):
+            q.jvp(q.wave, (self.x,), (np.ones(2),))
+
+    def test_indices_of_numpy(self):
+        m, mask = np.arange(6.0).reshape(2, 3) + 1, np.array([[True, False, True], [False, True, False]])
+        for index in (mask, [1, 0], ([0, 1], [2, 2]), np.array([1, 1]), (slice(None), [0, 0, 2]), (..., 0), -1,
+                      (None, 1), (slice(None, None, -1), slice(1, 3)), (1, [2, 0])):
+            got = q.grad(lambda x: q.sum(x[index]*x[index]))(m)
+            wanted = np.zeros_like(m)
+            np.add.at(wanted, index, 2*m[index])
+            self.close(got, wanted)
+
+    def test_methods_of_numpy(self):
+        m = np.arange(6.0).reshape(2, 3) + 1
+        for method, wanted in ((lambda x: x.take([0, 0, 5]), [[2, 0, 0], [0, 0, 1]]),
+                               (lambda x: x.trace(), np.eye(2, 3)),
+                               (lambda x: x.diagonal(1)*x.diagonal(), [[2, 1, 0], [0, 6, 5]]),
+                               (lambda x: x.repeat(2, axis=0), [[2]*3]*2)):
+            self.close(q.grad(lambda x: q.sum(method(x)))(m), wanted)
+        order = q.grad(lambda x: q.sum(x[x.argsort()]*[1.0, 2, 3]))(np.array([3.0, 1, 2]))
+        self.close(order, [3, 1, 2])
+
+    def test_conversions(self):
+        self.close(q.grad(lambda x: q.sum(x.astype("float32")*2))(self.x), [2, 2, 2])
+        self.assertEqual(q.grad(lambda a: a*round(a))(2.25), 2)
+        self.assertEqual(q.value_and_grad(lambda a: a if f"{a:.2f}" == "2.25" else -a)(2.25), (2.25, 1))
 
     def test_in_place(self):
         def f(x):
@@ -149,6 +195,8 @@ class OperatorsOfTorch(unittest.TestCase):
         self.assertTrue(torch.autograd.gradgradcheck(lambda x: k(x, 2.0), x))
         with self.assertRaisesRegex(TypeError, "out names w, which is no parameter"):
             q.torch_op(q.stencil, out="w")
+        with self.assertRaisesRegex(TypeError, "stencil is a kernel: out= names what it writes"):
+            q.torch_op(q.stencil)
 
     def test_transformations(self):
         f, x = q.torch_op(q.wave), self.x.detach()

@@ -332,11 +332,13 @@ static qs_status run(KernelRun *k, const Request *r) {
     return qlaunch_fault(run, (Where){f->src, run->fault.pos});
 }
 
+bool qkernel_sets(const Param *p) { return klower_special(p->name) >= 0; }
+
 static bool takes(const Function *f, int nargs) {
     int most = 0, least = 0;
     for (int i = 0; i < f->ast->nparams; i++) {
         const Param *p = &f->ast->params[i];
-        if (klower_special(p->name) >= 0) continue;
+        if (qkernel_sets(p)) continue;
         most++, least += !p->init;
     }
     return least <= nargs && nargs <= most;

@@ -31,10 +31,11 @@
 #include "lang/kernel/elem/elem.h"
 #include "vm/array/array.h"
 
-struct Unit; /* lang/syntax/ast.h */
+struct Unit; struct Param; /* lang/syntax/ast.h */
 
 /* parallel_do / serial_do: dims, arguments, kernel function. */
 qs_status qkernel_do(qs_vm *vm, bool serial, int nin, const qs_value *in);
+bool qkernel_sets(const struct Param *p); /* is this parameter of a kernel set by the launch, as pos is? */
 void qlaunch_close(qs_vm *vm);
 void qkernel_forget(qs_vm *vm, const struct Unit *u); /* what was compiled of its kernels goes; none of them can run */
 

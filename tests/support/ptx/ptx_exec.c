@@ -113,19 +113,8 @@ static void move(Warp *w, const PtxIns *i, uint32_t m) {
     }
 }
 
-static uint32_t truth(const Warp *w, const PtxIns *i) {
-    uint32_t t;
-    memcpy(&t, w->file + i->c, 4);
-    return i->not_c ? ~t : t;
-}
-
-static void set_pred(Warp *w, int32_t at, uint32_t m, uint32_t value) {
-    u32 *p = AT(u32, at);
-    *p = (*p & ~m) | (value & m);
-}
-
 static void select_one(Warp *w, const PtxIns *i, uint32_t m) {
-    uint32_t t = truth(w, i);
+    uint32_t t = ptx_truth(w, i);
     switch (i->dwide) {
     case 2: EACH(m, { AT(u16, i->d)[L] = t >> L & 1 ? AT(u16, i->a)[L] : AT(u16, i->b)[L]; }); return;
     case 4: EACH(m, { AT(u32, i->d)[L] = t >> L & 1 ? AT(u32, i->a)[L] : AT(u32, i->b)[L]; }); return;
@@ -173,13 +162,13 @@ static void test_kind(Warp *w, const PtxIns *i, uint32_t m) {
                                              : class == FP_SUBNORMAL;
         r |= (uint32_t)yes << L;
     });
-    set_pred(w, i->d, m, r);
+    ptx_set_pred(w, i->d, m, r);
 }
 
 static void test_space(Warp *w, const PtxIns *i, uint32_t m) {
     uint32_t r = 0;
     EACH(m, { r |= (uint32_t)(WINDOW_OF(AT(u64, i->a)[L]) == (uint64_t)i->imm) << L; });
-    set_pred(w, i->d, m, r);
+    ptx_set_pred(w, i->d, m, r);
 }
 
 /* -- calls --------------------------------------------------------------------------------------------------------- */
@@ -309,12 +298,12 @@ static uint32_t choose(PtxModule *m, Warp *w, uint32_t *pc, uint32_t *stop, long
 static void put_test(Warp *w, const PtxIns *i, uint32_t m, uint32_t r) {
     uint32_t no = ~r;
     if (i->what) {
-        uint32_t c = truth(w, i);
+        uint32_t c = ptx_truth(w, i);
         r = i->what == W_AND ? r & c : i->what == W_OR ? r | c : r ^ c;
         no = i->what == W_AND ? no & c : i->what == W_OR ? no | c : no ^ c;
     }
-    set_pred(w, i->d, m, r);
-    if (i->e >= 0) set_pred(w, i->e, m, no);
+    ptx_set_pred(w, i->d, m, r);
+    if (i->e >= 0) ptx_set_pred(w, i->e, m, no);
 }
 
 #define DOUBLE_u32 uint64_t
@@ -340,7 +329,7 @@ static void put_test(Warp *w, const PtxIns *i, uint32_t m, uint32_t r) {
             AT(T, i->d)[L] = (T)r;                                                                                     \
             made |= (uint32_t)(r >> (8 * sizeof(T)) & 1) << L;                                                         \
         });                                                                                                            \
-        if (out) set_pred(w, m_->carry, m, made);                                                                      \
+        if (out) ptx_set_pred(w, m_->carry, m, made);                                                                  \
         break;                                                                                                         \
     }
 
@@ -373,7 +362,7 @@ static void run_group(PtxModule *m_, Warp *w, uint32_t lanes, uint32_t pc, uint3
     case P_##name##_pred: {                                                                                            \
         uint32_t a = *AT(u32, i->a), b = *AT(u32, i->b);                                                               \
         (void)b;                                                                                                       \
-        set_pred(w, i->d, m, value);                                                                                   \
+        ptx_set_pred(w, i->d, m, value);                                                                               \
         break;                                                                                                         \
     }
 #define CARRY(name, types, out, value) types(CARRY_, name, out, value)

@@ -78,24 +78,14 @@ static void shuffle(PtxModule *m, Warp *w, const PtxIns *i, uint32_t lanes) {
         AT(u32, i->d)[lane] = values[from];
         inside |= (uint32_t)in << lane;
     }
-    if (i->v[0] >= 0) *AT(u32, i->v[0]) = (*AT(u32, i->v[0]) & ~lanes) | inside;
-}
-
-static uint32_t truth_of(const Warp *w, const PtxIns *i) {
-    uint32_t t;
-    memcpy(&t, w->file + i->c, 4);
-    return i->not_c ? ~t : t;
-}
-
-static void set_all(Warp *w, int32_t at, uint32_t lanes, bool value) {
-    u32 *p = AT(u32, at);
-    *p = value ? *p | lanes : *p & ~lanes;
+    if (i->v[0] >= 0) ptx_set_pred(w, i->v[0], lanes, inside);
 }
 
 static void vote(Warp *w, const PtxIns *i, uint32_t lanes) {
-    uint32_t yes = truth_of(w, i) & lanes;
+    uint32_t yes = ptx_truth(w, i) & lanes;
+    bool told = i->what == W_ALL ? yes == lanes : i->what == W_ANY ? yes : yes == lanes || !yes;
     if (i->what == W_BALLOT) EACH(lanes, { AT(u32, i->d)[L] = yes; });
-    else set_all(w, i->d, lanes, i->what == W_ALL ? yes == lanes : i->what == W_ANY ? yes : yes == lanes || !yes);
+    else ptx_set_pred(w, i->d, lanes, told ? lanes : 0);
 }
 
 static uint64_t value_of(const Warp *w, const PtxIns *i, int lane) {
@@ -110,7 +100,7 @@ static void match(Warp *w, const PtxIns *i, uint32_t lanes) {
                 groups[lane] |= 1u << k;
     bool all = groups[__builtin_ctz(lanes)] == lanes;
     EACH(lanes, { AT(u32, i->d)[L] = i->what == W_ANY ? groups[L] : all ? lanes : 0; });
-    if (i->v[0] >= 0) set_all(w, i->v[0], lanes, all);
+    if (i->v[0] >= 0) ptx_set_pred(w, i->v[0], lanes, all ? lanes : 0);
 }
 
 static void reduce(Warp *w, const PtxIns *i, uint32_t lanes) {

@@ -10,6 +10,7 @@
 #ifndef TESTS_SUPPORT_PTX_MACHINE_H
 #define TESTS_SUPPORT_PTX_MACHINE_H
 #include "tests/support/ptx/ptx.h"
+#include <string.h>
 
 #define ALIAS __attribute__((may_alias))
 typedef uint8_t u8 ALIAS, b8 ALIAS;
@@ -211,4 +212,16 @@ double ptx_rsqrt_top(double a);
     } while (0)
 #define IS_SIGNED(T) (!((T)-1 > 0))
 #define AT(T, offset) ((T *)(void *)(w->file + (offset)))
+
+/* The predicate that an instruction reads, a bit for each thread; and one that gets new bits for the threads m. */
+static inline uint32_t ptx_truth(const Warp *w, const PtxIns *i) {
+    uint32_t t;
+    memcpy(&t, w->file + i->c, 4);
+    return i->not_c ? ~t : t;
+}
+
+static inline void ptx_set_pred(Warp *w, int32_t at, uint32_t m, uint32_t value) {
+    u32 *p = AT(u32, at);
+    *p = (*p & ~m) | (value & m);
+}
 #endif
