@@ -64,7 +64,7 @@ stress: deps
 	    $(call ON_PTX,build-stress) $(PYTHON) tests/run.py --qrun build-stress/qrun --device cuda --slow 20
 
 # Every script, and random kernels, on a driver that executes PTX (tests/support/ptx), for an old target and a new one, with
-# NVIDIA's mathematical functions, where they are installed, and with our own.
+# NVIDIA's mathematical functions, where they are installed, and with our own, made by libLLVM and by that of llvmlite.
 ON_PTX = QUASAR_CUDA=$(CURDIR)/$(1)/libptx_driver.so QUASAR_CUBLAS=$(CURDIR)/$(1)/libfake_cuda_math.so \
     QUASAR_CUSOLVER=$(CURDIR)/$(1)/libfake_cuda_math.so
 ptx-run: deps all
@@ -72,6 +72,7 @@ ptx-run: deps all
 	@build/unit_cuda_threads 1 400
 	@$(call ON_PTX,build) FAKE_GPU_SEED=2 $(PYTHON) tests/run.py --qrun $(QRUN) --device cuda --slow 4
 	@$(call ON_PTX,build) FAKE_GPU_SEED=3 FAKE_GPU_ARCH=70 QUASAR_LIBDEVICE=none $(PYTHON) tests/run.py --qrun $(QRUN) --device cuda --slow 4
+	@$(call ON_PTX,build) FAKE_GPU_ARCH=75 $(PYTHON) tests/run.py --qrun $(QRUN) --device cuda --slow 4 --llvmlite
 	@$(call ON_PTX,build) FAKE_GPU_DEFER=2 $(PYTHON) tests/run.py --qrun $(QRUN) --device cuda --slow 4 kernels/ fusion/ devices/
 
 # What is made of tables and of the text of documents: docs/builtins.md, the pictures of docs/figures.md.

@@ -19,6 +19,7 @@
  * ms of that, and would open it for nothing in every program whose kernels are in the cache.  RTLD_DEEPBIND saves 0.9
  * ms, and breaks programs that have loaded another malloc before. */
 #include "devices/llvm.h"
+#include "devices/irmend.h"
 #include "devices/llvmlite.h"
 #include "devices/nvidia.h"
 
@@ -174,7 +175,7 @@ const char *qllvm_version(const Llvm *l) { return l->lite ? qllvmlite_version(l-
 typedef struct { /* what has to be given back, however far we came */
     Ctx *ctx;
     Llvm *l;
-    void *tm, *context, *module, *buffer, *options, *builder;
+    void *tm, *context, *module, *buffer, *options;
     char *message;
 } Job;
 
@@ -183,7 +184,6 @@ static void finish(Job *j) {
     if (j->message) f->DisposeMessage(j->message);
     if (j->buffer) f->DisposeMemoryBuffer(j->buffer);
     if (j->options) f->DisposePassBuilderOptions(j->options);
-    if (j->builder) f->DisposeBuilder(j->builder);
     if (j->module) f->DisposeModule(j->module);
     if (j->context) f->ContextDispose(j->context);
     if (j->tm) f->DisposeTargetMachine(j->tm);
@@ -227,7 +227,7 @@ static qs_status make_target(Job *j, const LlvmTarget *t, size_t text) {
 
 static qs_status parse(Job *j, const LlvmTarget *t, const char *ir, size_t n) {
     const Api *f = &j->l->f;
-    j->context = f->ContextCreate();
+    if (!j->context) j->context = f->ContextCreate();
     f->ContextSetDiagnosticHandler(j->context, quiet, NULL);
     void *text = f->CreateMemoryBufferWithMemoryRange(ir, n, "kernel", 1);
     if (f->ParseIRInContext(j->context, text, &j->module, &j->message)) return failed(j, "parse", j->message);
@@ -247,9 +247,7 @@ static bool take_readable(void *ud, const char *path) {
     return wrote > 0 && (size_t)wrote < f->n && !access(path, R_OK);
 }
 
-/* The file that QUASAR_LIBDEVICE names (`none`: none).  Else one that comes with the toolkit, or with Python packages:
- * CUDA's compiler, Triton (a part of PyTorch), Warp. */
-static bool find_libdevice(char *path, size_t n) {
+bool qllvm_libdevice(char *path, size_t n) {
     static const char *const folders[] = {
         "%s/nvvm/libdevice", "%s/lib/nvidia-cuda-toolkit/libdevice",
         "%s/lib/python3*/site-packages/nvidia/*/nvvm/libdevice",
@@ -275,7 +273,7 @@ static qs_status read_math(Job *j, const LlvmTarget *t, void **module) {
     const Api *f = &j->l->f;
     char path[1024];
     void *text;
-    if (t->arch != LLVM_NVPTX || !find_libdevice(path, sizeof path))
+    if (t->arch != LLVM_NVPTX || !qllvm_libdevice(path, sizeof path))
         text = f->CreateMemoryBufferWithMemoryRange(t->math, strlen(t->math), "math", 1);
     else if (f->CreateMemoryBufferWithContentsOfFile(path, &text, &j->message))
         return failed(j, "read libdevice for", j->message);
@@ -326,65 +324,18 @@ static qs_status optimise(Job *j, const LlvmTarget *t) {
     return s;
 }
 
-/* -- what LLVM gets wrong for NVIDIA devices, said in other words after all passes that would turn them back ------ */
-enum { LLVM_SITOFP = 36, LLVM_FCMP = 43, LLVM_SELECT = 46, LLVM_INTEGER = 8, LLVM_VECTOR = 13 };
-
-static bool is_truth(const Api *f, void *type) {
-    if (f->GetTypeKind(type) == LLVM_VECTOR) type = f->GetElementType(type);
-    return f->GetTypeKind(type) == LLVM_INTEGER && f->GetIntTypeWidth(type) == 1;
-}
-
-/* `sitofp i1` is -1 or 0.  Of a truth value that is no plain comparison the code would make 1 or 0. */
-static void mend_truth(Job *j, void *ins) {
+static qs_status mend(Job *j, const LlvmTarget *t) {
     const Api *f = &j->l->f;
-    void *type = f->TypeOf(ins);
-    if (!is_truth(f, f->TypeOf(f->GetOperand(ins, 0)))) return;
-    f->PositionBuilderBefore(j->builder, ins);
-    f->ReplaceAllUsesWith(ins, f->BuildSelect(j->builder, f->GetOperand(ins, 0), f->ConstReal(type, -1),
-                                              f->ConstReal(type, 0), ""));
-    f->InstructionEraseFromParent(ins);
-}
-
-/* The zero of the other sign, or NULL: v is none.  Constants are one value each. */
-static void *other_zero(const Api *f, void *v) {
-    void *type = f->TypeOf(v), *zero = f->ConstReal(type, 0), *minus = f->ConstReal(type, -0.0);
-    return v == zero ? minus : v == minus ? zero : NULL;
-}
-
-static bool is_real(const Api *f, void *type) {
-    enum { FLOAT = 2, DOUBLE = 3 };
-    int kind = f->GetTypeKind(type);
-    return kind == FLOAT || kind == DOUBLE;
-}
-
-/* `x < 0 ? x : 0` would become min.f32, which takes -0 for less than 0.  A comparison does not tell the zeros apart,
- * so that it can be with the other one, which the code does not take for a minimum. */
-static void mend_zero(Job *j, void *ins) {
-    const Api *f = &j->l->f;
-    void *test = f->GetOperand(ins, 0);
-    if (!is_real(f, f->TypeOf(ins)) || !f->IsAInstruction(test) || f->GetInstructionOpcode(test) != LLVM_FCMP) return;
-    for (unsigned side = 0; side < 2; side++) {
-        void *zero = f->GetOperand(test, side), *x = f->GetOperand(test, !side), *other;
-        if (zero != f->GetOperand(ins, 1) && zero != f->GetOperand(ins, 2)) continue;
-        if (!is_real(f, f->TypeOf(zero)) || !(other = other_zero(f, zero))) continue;
-        int how = f->GetFCmpPredicate(test);
-        f->PositionBuilderBefore(j->builder, ins);
-        f->SetOperand(ins, 0, f->BuildFCmp(j->builder, how, side ? x : other, side ? other : x, ""));
-        return;
-    }
-}
-
-static void mend(Job *j) {
-    const Api *f = &j->l->f;
-    j->builder = f->CreateBuilderInContext(j->context);
-    for (void *fn = f->GetFirstFunction(j->module); fn; fn = f->GetNextFunction(fn))
-        for (void *b = f->GetFirstBasicBlock(fn); b; b = f->GetNextBasicBlock(b))
-            for (void *ins = f->GetFirstInstruction(b), *next; ins; ins = next) {
-                next = f->GetNextInstruction(ins);
-                int op = f->GetInstructionOpcode(ins);
-                if (op == LLVM_SITOFP) mend_truth(j, ins);
-                if (op == LLVM_SELECT) mend_zero(j, ins);
-            }
+    char *text = f->PrintModuleToString(j->module);
+    Text mended;
+    qtext_init(&mended, j->ctx);
+    qirmend_nvptx(text, &mended);
+    f->DisposeMessage(text);
+    f->DisposeModule(j->module), j->module = NULL;
+    qs_status s = qtext_status(&mended);
+    if (s == QS_OK) s = parse(j, t, mended.s, mended.len);
+    qtext_free(&mended);
+    return s;
 }
 
 static qs_status emit(Job *j, LlvmOutput kind, Text *out) {
@@ -407,7 +358,7 @@ static qs_status run(Job *j, const LlvmTarget *t, const char *ir, size_t n, Llvm
     TRY(parse(j, t, ir, n));
     TRY(link_math(j, t));
     TRY(optimise(j, t));
-    if (t->arch == LLVM_NVPTX) mend(j);
+    if (t->arch == LLVM_NVPTX) TRY(mend(j, t));
     return emit(j, kind, out);
 }
 

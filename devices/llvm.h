@@ -30,6 +30,10 @@ qs_status qllvm_open(Ctx *c, Llvm **out);
 void qllvm_close(Ctx *c, Llvm *l);
 const char *qllvm_version(const Llvm *l); /* "16.0.6" */
 
+/* The file of NVIDIA's mathematical functions, if it is found: the one that QUASAR_LIBDEVICE names (`none`: none), else
+ * one that comes with the toolkit, or with Python packages: CUDA's compiler, Triton (a part of PyTorch), Warp. */
+bool qllvm_libdevice(char *path, size_t n);
+
 /* Parses, optimises and emits one module.  The bytes replace what was in out. */
 qs_status qllvm_compile(Ctx *c, Llvm *l, const LlvmTarget *t, const char *ir, size_t n, LlvmOutput kind, Text *out);
 #endif

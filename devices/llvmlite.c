@@ -1,8 +1,13 @@
 #include "devices/llvmlite.h"
+#include "devices/irmend.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 typedef struct {
 #define LITE(result, name, args) result(*name) args;
@@ -34,8 +39,8 @@ static qs_status open_api(Ctx *c, void *library, Llvmlite *l) {
         return qerr_set(c, QS_EDEVICE, "this llvmlite cannot compile kernels (%s%s): pip install 'llvmlite>=0.45'",
                         missing ? "it lacks " : "its LLVM is older than 20", missing ? missing : "");
     snprintf(l->version, sizeof l->version, "%u.%u.%u", major, version >> 8 & 0xff, version & 0xff);
-    l->f.InitializeNativeTarget(); /* what is there already is left alone */
-    l->f.InitializeNativeAsmPrinter();
+    l->f.InitializeAllTargetInfos(), l->f.InitializeAllTargets(); /* what is there already is left alone */
+    l->f.InitializeAllTargetMCs(), l->f.InitializeAllAsmPrinters();
     l->f.GetHostCPUName(&l->cpu);
     l->f.GetHostCPUFeatures(&l->features);
     return QS_OK;
@@ -98,11 +103,32 @@ static qs_status make_target(Job *j, const LlvmTarget *t, const char *triple, in
 
 static qs_status parse(Job *j, const char *triple, const char *text, void **module) {
     const Api *f = &j->l->f;
-    if (!j->context) j->context = f->ContextCreate();
     *module = f->ParseAssembly(j->context, text, &j->message);
     if (!*module) return failed(j, "parse");
     f->SetDataLayout(*module, j->layout);
     f->SetTarget(*module, triple);
+    return QS_OK;
+}
+
+static void *parse_bytes(Job *j, int file) {
+    struct stat about;
+    if (fstat(file, &about) != 0) return NULL;
+    size_t n = (size_t)about.st_size;
+    void *bytes = mmap(NULL, n, PROT_READ, MAP_PRIVATE, file, 0);
+    if (bytes == MAP_FAILED) return NULL;
+    void *module = j->l->f.ParseBitcode(j->context, bytes, n, &j->message);
+    munmap(bytes, n);
+    return module;
+}
+
+/* NVIDIA's mathematical functions. */
+static qs_status parse_libdevice(Job *j, const char *triple, const char *path, void **module) {
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    *module = file >= 0 ? parse_bytes(j, file) : NULL;
+    if (file >= 0) close(file);
+    if (!*module) return failed(j, "read libdevice for");
+    j->l->f.SetDataLayout(*module, j->layout);
+    j->l->f.SetTarget(*module, triple);
     return QS_OK;
 }
 
@@ -118,8 +144,10 @@ static void hide_all_but(Job *j, const char *entry) {
 
 static qs_status link_math(Job *j, const LlvmTarget *t, const char *triple) {
     void *math;
+    char path[1024];
     if (!t->math) return QS_OK;
-    TRY(parse(j, triple, t->math, &math));
+    if (t->arch == LLVM_NVPTX && qllvm_libdevice(path, sizeof path)) TRY(parse_libdevice(j, triple, path, &math));
+    else TRY(parse(j, triple, t->math, &math));
     if (j->l->f.LinkModules(j->module, math, &j->message)) return failed(j, "link functions into");
     hide_all_but(j, "kernel");
     return QS_OK;
@@ -155,16 +183,31 @@ static void optimise(Job *j) {
     run_passes(j, last);
 }
 
+static qs_status print(Job *j, Text *out) {
+    const char *text;
+    out->len = 0;
+    j->l->f.PrintModuleToString(j->module, &text);
+    qtext_puts(out, text);
+    j->l->f.DisposeString(text);
+    return qtext_status(out);
+}
+
+static qs_status mend(Job *j, const char *triple, Text *text) {
+    Text mended;
+    TRY(print(j, text));
+    qtext_init(&mended, j->ctx);
+    qirmend_nvptx(text->s, &mended);
+    j->l->f.DisposeModule(j->module), j->module = NULL;
+    qs_status s = qtext_status(&mended);
+    if (s == QS_OK) s = parse(j, triple, mended.s, &j->module);
+    qtext_free(&mended);
+    return s;
+}
+
 static qs_status emit(Job *j, LlvmOutput kind, Text *out) {
     const Api *f = &j->l->f;
+    if (kind == LLVM_IR) return print(j, out);
     out->len = 0;
-    if (kind == LLVM_IR) {
-        const char *text;
-        f->PrintModuleToString(j->module, &text);
-        qtext_puts(out, text);
-        f->DisposeString(text);
-        return QS_OK;
-    }
     j->buffer = f->TargetMachineEmitToMemory(j->tm, j->module, kind == LLVM_OBJECT, &j->message);
     if (!j->buffer) return failed(j, "emit");
     qtext_add(out, f->GetBufferStart(j->buffer), f->GetBufferSize(j->buffer));
@@ -181,6 +224,7 @@ static void no_wishes(char *ir) {
 static qs_status run(Job *j, const LlvmTarget *t, const char *triple, int effort, const char *ir, LlvmOutput kind,
                      Text *out) {
     TRY(make_target(j, t, triple, effort));
+    j->context = j->l->f.ContextCreate();
     out->len = 0;
     qtext_puts(out, ir);
     TRY(qtext_status(out));
@@ -188,15 +232,13 @@ static qs_status run(Job *j, const LlvmTarget *t, const char *triple, int effort
     TRY(parse(j, triple, out->s, &j->module));
     TRY(link_math(j, t, triple));
     optimise(j);
+    if (t->arch == LLVM_NVPTX) TRY(mend(j, triple, out));
     return emit(j, kind, out);
 }
 
 qs_status qllvmlite_compile(Ctx *c, Llvmlite *l, const LlvmTarget *t, const char *triple, int effort, const char *ir,
                             LlvmOutput kind, Text *out) {
     Job j = {.ctx = c, .l = l};
-    if (t->arch == LLVM_NVPTX)
-        return qerr_set(c, QS_EDEVICE, "code for NVIDIA devices needs libLLVM 16 to 19; that of llvmlite serves the "
-                                       "processor alone");
     qs_status s = run(&j, t, triple, effort, ir, kind, out);
     finish(&j);
     return s;

@@ -2,8 +2,7 @@
  *
  * A pip package brings LLVM to a machine without apt: llvmlite, which Numba uses.  Its library has LLVM without LLVM's
  * C API, but with functions of its own, which are opened here like those; none of its Python code runs.  They name no
- * passes by text and build no instructions.  So kernels of the processor go through LLVM's own O3, which takes longer,
- * and code for NVIDIA devices, which needs mending by instructions (llvm.c), is refused. */
+ * passes by text, so that kernels go through LLVM's own O3, which takes longer. */
 #ifndef DEVICES_LLVMLITE_H
 #define DEVICES_LLVMLITE_H
 #include "devices/llvm.h"

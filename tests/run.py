@@ -18,7 +18,7 @@ Comment lines at the top of a script say how it is to be run:
     % needs: png         skipped, and counted, where `qrun --has png` says no
 A script that starts with `% part` is only imported by others.
 """
-import argparse, concurrent.futures, os, re, shlex, shutil, subprocess, sys, tempfile, time
+import argparse, concurrent.futures, importlib.util, os, re, shlex, shutil, subprocess, sys, tempfile, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|inf|nan)")
@@ -182,9 +182,15 @@ def main():
     p.add_argument("--jobs", type=int, default=os.cpu_count())
     p.add_argument("--slow", type=float, default=1, help="time limits times this, for sanitizer builds")
     p.add_argument("--cache", default=None, help="kernel cache folder for this run (default: a fresh one)")
+    p.add_argument("--llvmlite", action="store_true", help="with the LLVM of the Python package llvmlite")
     p.add_argument("filter", nargs="*")
     args = p.parse_args()
     start = time.time()
+    if args.llvmlite:
+        package = importlib.util.find_spec("llvmlite")
+        if not package:
+            return print("skipped: llvmlite is not installed")
+        os.environ["QUASAR_LLVM"] = os.path.join(package.submodule_search_locations[0], "binding", "libllvmlite.so")
     with tempfile.TemporaryDirectory() as cache:
         args.cache = args.cache or cache
         runner = Runner(args)

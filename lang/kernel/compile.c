@@ -110,11 +110,12 @@ static Target native_target(const KCompiler *k, const KFunc *f, const char *arch
         k->host, {.arch = host_arch(), .cpu = "", .features = "", .thorough = is_involved(f)}, LLVM_OBJECT, k->machine};
 }
 
-/* PTX 6.3 at least: 6.0, which LLVM takes for sm_70, has no activemask. */
+/* The version of PTX is the oldest that has the target, but for sm_70 and sm_72, whose 6.0 and 6.1 lack activemask. */
 static Target ptx_target(const KCompiler *k, const KFunc *f, const char *arch) {
+    const char *features = strcmp(arch, "sm_75") < 0 ? "+ptx63" : "";
     (void)k, (void)f;
     return (Target){kemit_nvptx,
-                    {.arch = LLVM_NVPTX, .cpu = arch, .features = "+ptx63", .thorough = true},
+                    {.arch = LLVM_NVPTX, .cpu = arch, .features = features, .thorough = true},
                     LLVM_ASSEMBLY,
                     qcache_key((CacheKey){{2, 0}}, arch, strlen(arch))};
 }

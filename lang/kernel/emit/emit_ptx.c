@@ -1,6 +1,7 @@
 /* emit_ptx.c -- the frame of a kernel for NVPTX: one thread is one position; devices/ptx.h says how it is
  * launched. */
 #include "lang/kernel/emit/emit_llvm.h"
+#include "devices/irmend.h"
 #include "devices/ptx.h"
 
 #include <stddef.h>
@@ -359,7 +360,7 @@ static void print_module(Gpu *g, int nslots, Text *out) {
     int64_t threads = most_threads(e->f);
     if (threads && threads <= 1024) snprintf(limit, sizeof limit, ", !\"maxntidx\", i32 %d", (int)threads);
     declare_shared(e, out);
-    qtext_printf(out, "define void @kernel(ptr byval([%d x i64]) align 8 %%slots) #0 %s{\nentry:\n", nslots,
+    qtext_printf(out, "define ptx_kernel void @kernel(ptr byval([%d x i64]) align 8 %%slots) #0 %s{\nentry:\n", nslots,
                  e->t->located ? "!dbg !2 " : "");
     if (e->entry.len) qtext_add(out, e->entry.s, e->entry.len);
     qtext_add(out, e->body.s, e->body.len);
@@ -367,7 +368,7 @@ static void print_module(Gpu *g, int nslots, Text *out) {
     qtext_printf(&e->tail,
                  "attributes #0 = { nounwind }\nattributes #1 = { nounwind willreturn memory(none) }\n"
                  "attributes #2 = { convergent nounwind }\n"
-                 "!nvvm.annotations = !{!0}\n!0 = !{ptr @kernel, !\"kernel\", i32 1%s}\n"
+                 "!" IRMEND_ANNOTATIONS " = !{!0}\n!0 = !{ptr @kernel, !\"kernel\", i32 1%s}\n"
                  "!llvm.module.flags = !{!1%s}\n!1 = !{i32 4, !\"nvvm-reflect-ftz\", i32 %d}\n",
                  limit, e->t->located ? ", !7" : "", e->f->fast);
     if (e->t->located) qtext_puts(&e->tail, positions);
