@@ -4,6 +4,7 @@
 #include "vm/array/arith.h"
 #include "vm/array/each.h"
 
+#include "lang/kernel/elem/elem.h"
 #include "lang/kernel/elem/elem_host.h"
 
 #include <math.h>
@@ -108,11 +109,16 @@ qs_status qmath_mod(qs_vm *vm, qs_call_args *c) {
     return qapply_whole(vm, "mod", floor_mod_whole, qdtype_promote(dtype_of(x), dtype_of(a)), x, a, &c->out[0]);
 }
 
+static qs_status check_bits(qs_vm *vm, double x, const char *fn) {
+    return qscalar_whole(vm, fn, qs_num(x), &(int64_t){0});
+}
+
 /* Floats hold the integers of a program that never asked for integer types: those take part as int64, and the result
  * is of the type of the floats again. */
-static qs_status as_whole(qs_vm *vm, qs_value *x, qs_dtype *back) {
+static qs_status as_whole(qs_vm *vm, const char *fn, qs_value *x, qs_dtype *back) {
     Array *a;
     if (x->kind != QS_ARRAY || !qdtype_is_real(dtype_of(*x))) return QS_OK;
+    TRY(qarr_check(vm, qval_array(*x), check_bits, fn));
     *back = *back == QS_B1 ? dtype_of(*x) : qdtype_promote(*back, dtype_of(*x));
     TRY(qarr_convert(vm, qval_array(*x), QS_I64, &a));
     qval_release(vm, *x);
@@ -142,7 +148,7 @@ static qs_status shift_by(qs_vm *vm, Elem e, qs_value x, qs_value n, qs_value *o
     Elem other = e == EL_shl ? EL_shr : EL_shl;
     qs_value on = qs_nil(), back = qs_nil(), first = qs_nil();
     if (n.kind != QS_ARRAY) {
-        int64_t count = n.kind == QS_NUM ? qdtype_sat_i64(n.u.f, -64, 64) : n.u.i < -64 ? -64 : n.u.i;
+        int64_t count = n.u.i < -64 ? -64 : n.u.i;
         return qeach_apply(vm, count < 0 ? other : e, (qs_value[]){x, qs_int(count < 0 ? -count : count)}, out);
     }
     qs_status s = counts(vm, n, true, &on);
@@ -155,14 +161,19 @@ static qs_status shift_by(qs_vm *vm, Elem e, qs_value x, qs_value n, qs_value *o
 
 static qs_status shift(qs_vm *vm, qs_call_args *c, const char *fn, Elem e) {
     qs_value *x = &c->in[0], *r = &c->out[0];
-    qs_dtype back = QS_B1;
+    qs_dtype back = QS_B1, ignored = QS_B1;
     TRY(numeric(vm, c, fn, "an"));
     if (is_complex(*x) || is_complex(c->in[1])) return qeach_apply(vm, e, c->in, r); /* which refuses them */
-    TRY(as_whole(vm, x, &back));
+    TRY(as_whole(vm, fn, x, &back));
+    TRY(as_whole(vm, fn, &c->in[1], &ignored));
     bool is_float = x->kind == QS_NUM;
-    qs_value whole = x->kind == QS_BOOL ? qs_int(x->u.i) : *x;
-    if (is_float) whole = qs_int(qdtype_sat_i64(x->u.f, INT64_MIN, INT64_MAX));
-    TRY(shift_by(vm, e, whole, c->in[1], r));
+    qs_value whole[2] = {*x, c->in[1]};
+    for (int i = 0; i < 2; i++) {
+        if (whole[i].kind == QS_ARRAY) continue;
+        TRY(qscalar_whole(vm, fn, whole[i], &whole[i].u.i));
+        whole[i].kind = QS_INT;
+    }
+    TRY(shift_by(vm, e, whole[0], whole[1], r));
     if (is_float && r->kind == QS_INT) *r = qs_num((double)r->u.i);
     return as_before(vm, r, back);
 }
@@ -177,7 +188,7 @@ qs_status qmath_pow(qs_vm *vm, qs_call_args *c) {
 static qs_status bits(qs_vm *vm, qs_call_args *c, const char *fn, Op op) {
     qs_dtype back = QS_B1;
     TRY(numeric(vm, c, fn, "ab"));
-    for (int i = 0; i < 2; i++) TRY(as_whole(vm, &c->in[i], &back));
+    for (int i = 0; i < 2; i++) TRY(as_whole(vm, fn, &c->in[i], &back));
     TRY(qarith_binary(vm, op, c->in[0], c->in[1], &c->out[0]));
     return as_before(vm, &c->out[0], back);
 }
@@ -190,11 +201,12 @@ qs_status qmath_not(qs_vm *vm, qs_call_args *c) {
     qs_value *x = &c->in[0];
     qs_dtype back = QS_B1;
     TRY(numeric(vm, c, "not", "a"));
+    if (x->kind == QS_NUM) TRY(check_bits(vm, x->u.f, "not"));
     bool truth = x->kind == QS_BOOL || (x->kind == QS_ARRAY && dtype_of(*x) == QS_B1);
     if (truth) return qarith_unary(vm, OP_NOT, *x, &c->out[0]);
     bool small = x->kind == QS_ARRAY && qdtype_size(dtype_of(*x)) < 4; /* which the row computes as int */
     if (small || x->kind == QS_NUM) return qarith_binary(vm, OP_BITXOR, *x, qs_int(-1), &c->out[0]);
-    TRY(as_whole(vm, x, &back));
+    TRY(as_whole(vm, "not", x, &back));
     TRY(qeach_apply(vm, EL_bitnot, x, &c->out[0]));
     return as_before(vm, &c->out[0], back);
 }

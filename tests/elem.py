@@ -10,7 +10,7 @@ or within the row's bound.  A new row needs its lines there, and nothing else.""
 import argparse, cmath, math, os, re, subprocess, sys, tempfile
 import numpy as np
 
-from meanings import COMPLEX, ENDLESS, INF, NAN, REFERENCES, SATURATES, WHOLE
+from meanings import COMPLEX, ENDLESS, INF, NAN, NO_BITS, REFERENCES, SATURATES, WHOLE
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -465,6 +465,45 @@ def run_pairs(qrun, device, way, options, folder):
     return problems, len(cases)
 
 
+# -- rows of bits, of floats -----------------------------------------------------------------------------------------
+def bits_script(row, at, given, way, k):
+    """Prints what the row makes of x, a float, at place `at`; the other argument is the int64 2."""
+    x = str(given) if math.isfinite(given) else "0/0" if given != given else "1/0"
+    index = {"kernel": "[pos]", "loop": "[i]"}.get(way, "")
+    args = ["x" if i == at else "w" for i in range(row.nargs)]
+    text, kernel = row.text(*[a + index for a in args]), ""
+    main = f"x = {x}\nw = int(2)\n" if way == "number" else f"x = float64([{x}])\nw = int64([2])\n"
+    if way == "kernel":
+        kernel = f"function [] = __kernel__ k{k}(x : vec[float64], w : vec[int64], y : vec, pos : int)\n" \
+                 f"    y[pos] = {text}\nend\n"
+        main += f"y = [0.0]\nparallel_do(1, x, w, y, k{k})\nprint y[0]"
+    elif way == "loop": main += f"y = [0.0]\nfor i = 0..0\n    y[i] = {text}\nend\nprint y[0]"
+    else: main += {"number": f"print {text}", "array": f"print ({text})[0]"}.get(way, f"print (({text}) .* 1)[0]")
+    main = main.replace("\n", "\n    ")
+    return kernel + f"function [] = main{k}()\n    {main}\nend\n"
+
+
+def run_bits(qrun, device, way, options, table, folder):
+    """The whole number 6 gives as a float what it gives as an int64; what meanings.py says to have no bits is an error
+    that has a line.  What is otherwise, and how many were compared."""
+    path, text, wants = os.path.join(folder, "bits.q"), "", []
+    for r in table:
+        if r.whole not in ("WHOLE", "FIRST") or r.real != "NOTHING": continue
+        for at in range(r.nargs):
+            for x in [6.0] + NO_BITS:
+                text += bits_script(r, at, x, way, len(wants))
+                whole = WHOLE[r.id](*[6 if i == at else 2 for i in range(r.nargs)]) if x == 6 else None
+                wants.append((f"{r.id} of {x} at {at}, {way} on {device}", whole))
+    text += "".join(f'try\n    main{i}()\ncatch e\n    print e.line > 0, ", ", e\nend\n' for i in range(len(wants)))
+    open(path, "w").write(text)
+    done = subprocess.run([qrun, "--device", device, *options, path], capture_output=True, text=True)
+    got = done.stdout.split("\n")[:-1]
+    if len(got) != len(wants): return [f"bits, {way} on {device}: {done.stdout[-300:]}{done.stderr}"], len(wants)
+    refused = re.compile(r"1, \w+: a whole number of 64 bits is needed, got ")
+    return [f"{name} gave {line!r}" for (name, want), line in zip(wants, got)
+            if not (refused.match(line) if want is None else line == str(want))], len(wants)
+
+
 # -- the whole -----------------------------------------------------------------------------------------------------
 TYPES = ["float64", "float32", "int32", "int64", "uint32", "uint64", "complex128", "complex64", "int8",
          "uint8", "int16", "bool"]
@@ -513,6 +552,11 @@ def stages(qrun, have, table, seed, everything=False, pairs=True):
                 cases = [Case(c.row, c.d, way, c.args) for c in arrays
                          if way in ways(c.row, c.d) and base[c.name] is not None]
                 yield against_arrays(qrun, device, way, options, cases, base, folder)
+        for device in have:
+            for way, options in (("number", []), ("array", []), ("expression", ["--loops", "always"]), ("kernel", []),
+                                 ("loop", ["--loops", "always"]), ("loop", ["--loops", "never"])):
+                if way == "kernel" or device != "opencl":
+                    yield run_bits(qrun, device, way, options, table, folder)
         for device in have if pairs else []:
             for way, options in (("array", ["--loops", "never"]), ("expression", ["--loops", "always"]),
                                  ("loop", ["--loops", "never"]), ("loop", ["--loops", "always"]), ("kernel", [])):

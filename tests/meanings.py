@@ -98,6 +98,7 @@ WHOLE = {  # of whole numbers that stay so: in Python's, before they meet their 
     "bitxor": lambda x, y: x ^ y, "bitnot": lambda x: ~x, "mod": lambda x, a: x % a if a else 0,
     "shl": lambda x, n: shifted(x, n), "shr": lambda x, n: shifted(x, -n), "lerp": lambda a, b, c: a * c + b * (1 - c),
 }
+NO_BITS = [2.5, -0.5, NAN, INF, 2.0**63, 1e300]  # floats that are no whole numbers of 64 bits: an error
 SATURATES = {"abs", "nextpow2"}  # where the result does not fit its type; the others wrap
 
 

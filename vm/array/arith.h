@@ -18,6 +18,8 @@ qs_status qarith_unary(qs_vm *vm, Op op, qs_value a, qs_value *out);
 qs_status qarith_update(qs_vm *vm, Op op, qs_value a, qs_value b);
 /* c ? a : b of the elements of an array c, with broadcasting; a and b are numbers or arrays (where.c). */
 qs_status qarith_where(qs_vm *vm, qs_value c, qs_value a, qs_value b, qs_value *out);
+/* The int64 of a number whose bits the function fn wants; an error where it has none (elem.def). */
+qs_status qscalar_whole(qs_vm *vm, const char *fn, qs_value number, int64_t *out);
 /* A comparison of an int with a double, exactly. */
 bool qarith_order(Op op, qs_value a, qs_value b);
 qs_status qarith_matmul(qs_vm *vm, Array *a, Array *b, qs_value *out);               /* matrix.c: BLAS */

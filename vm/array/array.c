@@ -350,18 +350,11 @@ qs_status qarr_load(qs_vm *vm, qs_dtype d, const void *p, qs_value *out) {
     return QS_OK;
 }
 
-static qs_status check_truth(qs_vm *vm, double x) {
-    char text[NUMBER_TEXT];
-    if (x == 0 || x == 1) return QS_OK;
-    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s " QDTYPE_NO_TRUTH, qnum_shown(x, text));
-}
-
-qs_status qarr_check_truths(qs_vm *vm, const Array *dst, Array *src) {
+qs_status qarr_check(qs_vm *vm, Array *src, ElementCheck *check, const char *fn) {
     enum { PIECE = 512 };
     double x[PIECE];
     const void *p;
     Nest n;
-    if (dst->dtype != QS_B1 || src->dtype == QS_B1) return QS_OK;
     TRY(qarr_read(vm, src, &p));
     qnest_begin(&n, src->rank, src->dims);
     qnest_array(&n, p, src);
@@ -370,13 +363,24 @@ qs_status qarr_check_truths(qs_vm *vm, const Array *dst, Array *src) {
         for (size_t at = 0, m; at < n.count; at += m) {
             m = n.count - at < PIECE ? n.count - at : PIECE;
             qconv_run(dtype_of(src), n.at[0] + n.step[0] * (ptrdiff_t)at, n.step[0], QS_F64, x, sizeof *x, m);
-            for (size_t i = 0; i < m; i++) TRY(check_truth(vm, x[i]));
+            for (size_t i = 0; i < m; i++) TRY(check(vm, x[i], fn));
         }
     return QS_OK;
 }
 
+static qs_status check_truth(qs_vm *vm, double x, const char *fn) {
+    char text[NUMBER_TEXT];
+    (void)fn;
+    if (x == 0 || x == 1) return QS_OK;
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s " QDTYPE_NO_TRUTH, qnum_shown(x, text));
+}
+
+qs_status qarr_check_truths(qs_vm *vm, const Array *dst, Array *src) {
+    return dst->dtype == QS_B1 && src->dtype != QS_B1 ? qarr_check(vm, src, check_truth, NULL) : QS_OK;
+}
+
 qs_status qarr_store(qs_vm *vm, qs_dtype d, void *p, qs_value v) {
-    if (d == QS_B1 && qval_is_number(v)) TRY(check_truth(vm, qval_number(v)));
+    if (d == QS_B1 && qval_is_number(v)) TRY(check_truth(vm, qval_number(v), NULL));
     if (v.kind == QS_NUM) return qconv_run(QS_F64, &v.u.f, 0, d, p, 0, 1), QS_OK;
     if (v.kind == QS_INT || v.kind == QS_BOOL) return qconv_run(QS_I64, &v.u.i, 0, d, p, 0, 1), QS_OK;
     const char *into = qdtype_info[d].name;

@@ -1,6 +1,7 @@
 /* operand.c -- values that meet element by element: how each is read, in which type is computed, what comes out. */
 #include "vm/array/operand.h"
 #include "lang/kernel/elem/elem.h"
+#include "vm/array/arith.h"
 #include "vm/base/dtype.h"
 #include "vm/value/convert.h"
 
@@ -104,7 +105,7 @@ qs_status qoperand_int(qs_vm *vm, const char *what, bool order, qs_dtype d, qs_v
 static qs_status as_bits(qs_vm *vm, Op op, qs_dtype d, qs_value *number) {
     int64_t n;
     int bits = (int)qdtype_size(d) * 8;
-    TRY(qscalar_whole(vm, op, *number, &n));
+    TRY(qscalar_whole(vm, qscalar_op_name(op), *number, &n));
     bool fits = bits == 64 ? d == QS_I64 || n >= 0 : n >= -((int64_t)1 << (bits - 1)) && n < (int64_t)1 << bits;
     if (!fits)
         return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: %lld has other bits than the %d of %s", qscalar_op_name(op),
@@ -181,8 +182,8 @@ static qs_status plan_bits(qs_vm *vm, Op op, qs_value a, qs_value b, Plan *p) {
     qs_dtype da = array_dtype(a), db = array_dtype(b);
     int64_t number;
     if (qdtype_is_complex(p->out) || da >= QS_F16 || db >= QS_F16) return qscalar_mismatch(vm, op, a, b);
-    if (a.kind != QS_ARRAY) TRY(qscalar_whole(vm, op, a, &number));
-    if (b.kind != QS_ARRAY) TRY(qscalar_whole(vm, op, b, &number));
+    if (a.kind != QS_ARRAY) TRY(qscalar_whole(vm, qscalar_op_name(op), a, &number));
+    if (b.kind != QS_ARRAY) TRY(qscalar_whole(vm, qscalar_op_name(op), b, &number));
     if (da == QS_B1 && db == QS_B1 && (a.kind == QS_ARRAY || a.kind == QS_BOOL) &&
         (b.kind == QS_ARRAY || b.kind == QS_BOOL))
         p->out = p->compute = QS_B1;

@@ -14,7 +14,6 @@ QComplexD qscalar_complex(qs_value number);
 /* The operator as messages call it; those without a sign of their own are known as functions. */
 const char *qscalar_op_name(Op op);
 qs_status qscalar_mismatch(qs_vm *vm, Op op, qs_value a, qs_value b); /* the error */
-qs_status qscalar_whole(qs_vm *vm, Op op, qs_value number, int64_t *out);
 qs_status qscalar_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out);
 qs_status qscalar_negate(qs_vm *vm, qs_value number, qs_value *out);
 

@@ -1,7 +1,9 @@
 /* scalar.c -- operators on two values that are not taken element by element: numbers, strings, and what is only equal
  * or not. */
+#include "lang/kernel/elem/elem.h"
 #include "lang/kernel/elem/elem_host.h"
 #include "vm/array/operand.h"
+#include "vm/base/number.h"
 #include "vm/array/arith.h"
 #include "vm/quasar.h"
 
@@ -74,12 +76,12 @@ static qs_status int_binary(qs_vm *vm, Op op, int64_t x, int64_t y, qs_value *ou
     return QS_OK;
 }
 
-qs_status qscalar_whole(qs_vm *vm, Op op, qs_value v, int64_t *out) {
+qs_status qscalar_whole(qs_vm *vm, const char *fn, qs_value v, int64_t *out) {
     double x = v.kind == QS_COMPLEX ? NAN : qval_number(v);
-    if (v.kind == QS_NUM && !(x == trunc(x) && fabs(x) < 0x1p63))
-        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: a whole number is needed, got %.15g", qscalar_op_name(op), x);
-    if (v.kind == QS_COMPLEX)
-        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for complex numbers", qscalar_op_name(op));
+    char text[NUMBER_TEXT];
+    if (v.kind == QS_NUM && !kelem_number_has_bits(x))
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: " KELEM_NO_BITS "%s", fn, qnum_shown(x, text));
+    if (v.kind == QS_COMPLEX) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for complex numbers", fn);
     *out = v.kind == QS_NUM ? (int64_t)x : v.u.i;
     return QS_OK;
 }
@@ -87,8 +89,8 @@ qs_status qscalar_whole(qs_vm *vm, Op op, qs_value v, int64_t *out) {
 /* Bitwise operators on numbers that are whole, whatever their kind. */
 static qs_status bits_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
     int64_t x, y;
-    TRY(qscalar_whole(vm, op, a, &x));
-    TRY(qscalar_whole(vm, op, b, &y));
+    TRY(qscalar_whole(vm, qscalar_op_name(op), a, &x));
+    TRY(qscalar_whole(vm, qscalar_op_name(op), b, &y));
     TRY(int_binary(vm, op, x, y, out));
     if (a.kind == QS_BOOL && b.kind == QS_BOOL) *out = qs_bool(out->u.i != 0);
     return QS_OK;

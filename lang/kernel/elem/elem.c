@@ -341,6 +341,12 @@ KRef kelem_shift(KBuild b, Elem e, qs_dtype d, KRef x, KRef n, qs_dtype of_n, bo
     return kelem_real(b, e == EL_shl ? EL_shr : EL_shl, d, (KRef[]){x, cast(b, back, d)}).re;
 }
 
+KRef kelem_has_bits(KBuild b, KRef x, qs_dtype d) {
+    KRef whole = b.fold(b.ud, K_EQ, QS_B1, 0, b.fold(b.ud, K_MATH, d, MF_trunc, x, 0, 0), x, 0);
+    KRef held = b.fold(b.ud, K_LT, QS_B1, 0, b.fold(b.ud, K_ABS, d, 0, x, 0, 0), b.num(b.ud, d, 0x1p63), 0);
+    return b.fold(b.ud, K_AND, QS_B1, 0, whole, held, 0);
+}
+
 static KPair multiply(KBuild b, qs_dtype d, bool is_complex, KPair x, KPair y) {
     if (is_complex) return kelem_complex(b, EL_mul, d, (KPair[]){x, y});
     return kelem_real(b, EL_mul, d, (KRef[]){x.re, y.re});

@@ -10,6 +10,8 @@
 #include "lang/kernel/ir/kir.h"
 #include "lang/syntax/operators.h"
 
+#include <math.h>
+
 typedef enum {
 #define ELEM(id, ...) EL_##id,
 #include "lang/kernel/elem/elem.def"
@@ -86,6 +88,12 @@ KRef kelem_mod_signs(KBuild b, KRef x, KRef y, bool x_signed);
 /* EL_shl or EL_shr of x, of the integer type d, by n, of any integer type; the other way where n is negative, which
  * nobody asks when it is known that it never is. */
 KRef kelem_shift(KBuild b, Elem e, qs_dtype d, KRef x, KRef n, qs_dtype of_n, bool never_negative);
+
+/* What must hold of x, of the float type d, that it has bits: it is whole, and an int64 holds it.  The error otherwise
+ * is "shl: " KELEM_NO_BITS and the number. */
+KRef kelem_has_bits(KBuild b, KRef x, qs_dtype d);
+#define KELEM_NO_BITS "a whole number of 64 bits is needed, got "
+static inline bool kelem_number_has_bits(double x) { return x == trunc(x) && fabs(x) < 0x1p63; }
 
 /* Exponents whose powers of elements are products. */
 static inline bool kelem_is_chain(double n) { return n >= -64 && n <= 64 && n == (int)n; }

@@ -158,33 +158,24 @@ static Val unary(Fuse *z, Op o, Val a) {
 }
 
 /* -- function calls ------------------------------------------------------------------------------------------------ */
-/* As bits: integers as they are; floats as int64, and the result is one of *back again; numbers that are known, and
- * whole.  Of other numbers the host tells what is wrong with them. */
-static bool has_bits(Fuse *z, Val *v, qs_dtype *back) {
+/* Integers, and numbers that are known and whole.  Of all others, elements of floats among them, each may have a
+ * fraction, which is an error that the host tells. */
+static bool has_bits(Fuse *z, Val *v) {
     double x;
     if (v->im || !supported(v->dtype)) return false;
-    if (v->array && v->dtype < QS_F16) return true;
-    if (v->array) {
-        *back = *back == QS_B1 ? v->dtype : qdtype_promote(*back, v->dtype);
-        return *v = value(cast(z, v->ref, QS_I64), QS_I64, true), true;
-    }
+    if (v->array) return v->dtype < QS_F16;
     if (!kir_is_const(z->f, v->ref, &x) || x != floor(x) || fabs(x) > 0x1p53) return false;
     return *v = value(kbuild_int(&z->walk, QS_I64, (int64_t)x), QS_I64, false), true;
 }
 
-static Val again(Fuse *z, KRef r, qs_dtype d, qs_dtype back) {
-    return back == QS_B1 ? value(r, d, true) : value(cast(z, r, back), back, true);
-}
-
 static Val shifted(Fuse *z, Elem e, const Val *a) {
-    Val v = a[0];
-    qs_dtype back = QS_B1, of_n = (qs_dtype)z->f->ins[a[1].ref].dtype;
-    if (!v.array || a[1].im || !has_bits(z, &v, &back)) return declined;
-    qs_dtype d = qdtype_promote(v.dtype, v.dtype);
-    if (of_n == QS_B1 || of_n >= QS_F16) of_n = of_n == QS_B1 ? QS_I32 : QS_I64;
+    Val v = a[0], n = a[1];
+    bool whole = n.array || n.dtype == QS_I64; /* a number that is an int when it runs */
+    if (!v.array || !has_bits(z, &v) || n.im || (!whole && !has_bits(z, &n)) || n.dtype >= QS_F16) return declined;
+    qs_dtype d = qdtype_promote(v.dtype, v.dtype), of_n = compute_dtype(n.dtype);
     KInto into = {z->f, &z->pos, true};
-    KRef x = cast(z, v.ref, d), n = cast(z, a[1].ref, of_n);
-    return again(z, kelem_shift(kelem_into(&into), e, d, x, n, of_n, false), d, back);
+    KRef x = cast(z, v.ref, d), by = cast(z, n.ref, of_n);
+    return value(kelem_shift(kelem_into(&into), e, d, x, by, of_n, false), d, true);
 }
 
 /* The type in which the two meet: that of the elements, where the number beside them has no other bits. */
@@ -196,10 +187,10 @@ static bool bits_meet(Val a, Val b, qs_dtype *d) {
 static Val bits(Fuse *z, Elem e, const Val *a) {
     int n = kelem_info[e].nargs;
     Val v[2] = {a[0], a[n - 1]};
-    qs_dtype back = QS_B1, d;
+    qs_dtype d;
     double x, lo, hi;
     for (int i = 0; i < n; i++)
-        if (!has_bits(z, &v[i], &back)) return declined;
+        if (!has_bits(z, &v[i])) return declined;
     if ((!v[0].array && !v[n - 1].array) || !bits_meet(v[0], v[n - 1], &d)) return declined;
     for (int i = 0; i < n; i++) {
         if (v[i].array || !kir_is_const(z->f, v[i].ref, &x)) continue;
@@ -209,8 +200,8 @@ static Val bits(Fuse *z, Elem e, const Val *a) {
     if (e == EL_bitnot && d < QS_I32 && d != QS_B1) return declined; /* an int would have more bits */
     qs_dtype c = d == QS_B1 ? QS_B1 : compute_dtype(d);
     KInto into = {z->f, &z->pos, true};
-    KRef r = kelem_real(kelem_into(&into), e, c, (KRef[]){cast(z, v[0].ref, c), cast(z, v[n - 1].ref, c)}).re;
-    return again(z, r, d, back);
+    return value(kelem_real(kelem_into(&into), e, c, (KRef[]){cast(z, v[0].ref, c), cast(z, v[n - 1].ref, c)}).re, d,
+                 true);
 }
 
 /* A whole number beside them is an int, others are not: it depends on what it is when it runs. */

@@ -89,27 +89,36 @@ static qs_status mod_fn(Loops *L, int imm, const Number *a, Number *out) {
     return *out = kloop_whole(L, kloop_op(L, K_MOD, x, y), 0, a[1].hi - 1), QS_OK;
 }
 
+/* The whole number that has the bits of a. */
+static Number with_bits(Loops *L, Elem e, Number a) {
+    char text[80];
+    if (a.kind != LOOP_NUM || kloop_twin(L, a)) return kloop_to_int(L, a);
+    snprintf(text, sizeof text, "%s: " KELEM_NO_BITS "%%0", kelem_name(e));
+    kloop_fail_unless(L, kelem_has_bits(kbuild_rows(&L->walk), a.v, QS_F64), QS_ETYPE, text, a.v, 0);
+    return kloop_to_int(L, a);
+}
+
 /* Of floats the whole numbers that they hold; the result is a float again. */
 static qs_status shift_fn(Loops *L, int e, const Number *a, Number *out) {
-    Number x = kloop_to_int(L, a[0]), n = kloop_to_int(L, a[1]);
+    Number x = with_bits(L, (Elem)e, a[0]), n = with_bits(L, (Elem)e, a[1]);
     KRef r = kelem_shift(kbuild_rows(&L->walk), (Elem)e, QS_I64, x.v, n.v, QS_I64, n.lo >= 0);
     *out = kloop_wide(L, r);
     if (a[0].kind == LOOP_NUM) *out = kloop_num(kloop_cast(L, r, QS_F64));
     return QS_OK;
 }
 
-/* Between numbers that are whole, whatever their kind; of others the interpreter tells.  Between ints that are not
- * negative the result has no bit that they have not. */
+/* Between numbers that are whole, whatever their kind.  Between ints that are not negative the result has no bit that
+ * they have not. */
 static qs_status bits_fn(Loops *L, int e, const Number *a, Number *out) {
     KRef x[2] = {0};
     double most = 1;
     bool positive = true;
     for (int i = 0; i < kelem_info[e].nargs; i++) {
-        x[i] = a[i].kind == LOOP_INT ? a[i].v : kloop_twin(L, a[i]);
-        if (!x[i]) return kloop_decline(L, L->pos, "bits of a number that may have a fraction");
         if (a[i].kind == LOOP_BOOL) return kloop_decline(L, L->pos, "bits of a truth value");
-        positive = positive && a[i].lo >= 0;
-        while (most <= a[i].hi) most *= 2;
+        Number n = with_bits(L, (Elem)e, a[i]);
+        x[i] = n.v;
+        positive = positive && n.lo >= 0;
+        while (most <= n.hi) most *= 2;
     }
     KRef r = kelem_real(kbuild_rows(&L->walk), (Elem)e, QS_I64, x).re;
     bool small = positive && e != EL_bitnot && most <= 0x1p62;

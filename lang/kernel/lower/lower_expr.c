@@ -225,6 +225,18 @@ bool klexpr_cheap(const Node *n) {
     return cheap;
 }
 
+static void *mark(Walk *w) {
+    KRef *from = qarena_alloc(w->arena, sizeof *from);
+    return *from = w->f->nins, from;
+}
+
+static bool take_back(Walk *w, void *mark) {
+    KRef from = *(const KRef *)mark;
+    for (KRef r = from; r < w->f->nins; r++)
+        if (w->f->ins[r].op == K_CHECK) return kbuild_take_back(w, from), true;
+    return false;
+}
+
 static void boolean(Walk *w, KRef r, Val *out) { klval_number((Lower *)w, klnum_strong(r, QS_B1), out); }
 
 static qs_status binary(Walk *w, Op op, Val *a, Val *b, Val *out) { return klval_binary((Lower *)w, op, a, b, out); }
@@ -336,7 +348,7 @@ static qs_status other(Walk *w, Node *n, Val *out) {
 const ExprRules klexpr_rules = {
     .literal = literal, .unary = unary, .binary = binary, .boolean = boolean, .truth = truth,
     .elementwise = elementwise, .many = many, .choose = choose,
-    .cheap = klexpr_cheap, .select = select_rule, .choice = choice,
+    .cheap = klexpr_cheap, .mark = mark, .take_back = take_back, .select = select_rule, .choice = choice,
     .choice_set = choice_set, .choice_get = choice_get, .matrix = matrix, .field = field, .index = klidx_read,
     .other = other,
 };

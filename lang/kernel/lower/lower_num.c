@@ -2,6 +2,7 @@
 #include "lang/kernel/lower/lowering.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* -- instructions ------------------------------------------------------------------------------------------------ */
@@ -368,17 +369,25 @@ static qs_status compare(Lower *L, Op op, Num a, Num b, Num *out) {
 }
 
 /* Of floats the whole numbers that they hold, as int64; one that is known is what a literal is. */
-static Num with_bits(Lower *L, Num a) {
+static Num with_bits(Lower *L, Elem e, Num a) {
     double v;
     if (klnum_is_weak(a) && klnum_known(L, a, &v) && klnum_whole(a)) return klnum_literal(L, v, true);
     bool has = klnum_is_weak(a) ? a.re.weak->integral : !qdtype_is_real(a.dtype);
-    return has ? a : klnum_strong(klnum_ref(L, a, QS_I64), QS_I64);
+    if (has) return a;
+    if (!klnum_whole(a)) {
+        char text[80];
+        qs_dtype d = klnum_real_dtype(L, a);
+        KRef x = klnum_ref(L, a, d), holds = kelem_has_bits(kbuild_rows(&L->walk), x, d);
+        snprintf(text, sizeof text, "%s: " KELEM_NO_BITS "%%0", kelem_name(e));
+        klnum_emit(L, K_CHECK, QS_B1, 0, holds, x, 0, (uint64_t)kir_message(L->f, QS_ETYPE, text));
+    }
+    return klnum_strong(klnum_ref(L, a, QS_I64), QS_I64);
 }
 
 static qs_status bits(Lower *L, Elem e, Num a, Num b, Num *out) {
     if (qdtype_is_complex(a.dtype) || qdtype_is_complex(b.dtype))
         return klower_error(L, QS_ETYPE, L->pos, "bitwise operations need integers, not complex numbers");
-    Num x[2] = {with_bits(L, a), with_bits(L, b)};
+    Num x[2] = {with_bits(L, e, a), with_bits(L, e, b)};
     qs_dtype d = klnum_join(L, x[0], x[1]);
     if (qdtype_is_real(d))
         return klower_error(L, QS_ETYPE, L->pos, "bitwise operations of uint64 beside a type with a sign: convert one");
@@ -387,13 +396,13 @@ static qs_status bits(Lower *L, Elem e, Num a, Num b, Num *out) {
 
 /* The bits of one number, or of a number that a count shifts. */
 Num klnum_flip(Lower *L, Num a) {
-    if (a.dtype != QS_B1) a = with_bits(L, a);
+    if (a.dtype != QS_B1) a = with_bits(L, EL_bitnot, a);
     return klnum_row(L, EL_bitnot, &a, a.dtype);
 }
 
 Num klnum_shift(Lower *L, Elem e, Num a, Num n) {
     double lo, hi;
-    a = with_bits(L, a), n = with_bits(L, n);
+    a = with_bits(L, e, a), n = with_bits(L, e, n);
     qs_dtype d = a.dtype == QS_B1 ? QS_I32 : a.dtype, of_n = n.dtype == QS_B1 ? QS_I32 : n.dtype;
     bool literal = klnum_is_weak(a) && klnum_known(L, a, &lo) && klnum_known(L, n, &lo);
     if (literal) d = QS_I64; /* it has the bits of a number of the host */

@@ -1,5 +1,5 @@
 % Expressions of bits are one kernel, and give what the functions give one by one.
-x = float32([3000000000, 5, -6, 7.5])
+x = float32([3000000000, 5, -6, 7])
 n = int([1, 2, -1, 40])
 u = uint8([200, 3, 255, 16])
 w = uint64([18446744073709551615, 1, 2, 3])

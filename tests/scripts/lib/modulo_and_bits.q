@@ -13,7 +13,7 @@ try
 catch e
     print e
 end
-print shl(1, 0/0), " ", shl(1, 1e300), " ", shr(8, 1e300)
+print shl(1, 1e18), " ", shl(1, -1e18), " ", shr(8, 1e18)
 print not(uint8([16,252])), not(int8([5,-3])), not(int16([5])), not(uint16([5])), type(not(uint8([3])))
 print not(uint32([5])), not(int64([5])), not(uint64([5])), not([1,0] > 0), not(uint8([[1,2],[3,4]]))
 

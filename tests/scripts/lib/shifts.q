@@ -55,7 +55,7 @@ t = 0
 for i = -20..70
     t += shl(i, 3) + shr(1000, i) + mod(int(i), int(-7)) + and(i, 6) - not(i)
 end
-print t, " ", shl(x[0], 40), " ", shl(3, -1), " ", shl(true, 3), " ", shl(2.9, 1)
+print t, " ", shl(x[0], 40), " ", shl(3, -1), " ", shl(true, 3), " ", shl(2.0, 1)
 print shl(uint8([200]), 1), type(shl(uint8([200]), 1)), shr(int16([-3]), 1), shl([true, false], 2)
 print mod([true, true], [true, false]), mod(uint64([7]), int64([-3])), mod(int64([-1]), uint64([18446744073709551615]))
 try
