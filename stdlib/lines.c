@@ -122,7 +122,8 @@ static void select_two(double *x, size_t n, size_t k) {
 }
 
 /* -- quantiles ----------------------------------------------------------------------------------------------------- */
-/* Where the quantile q of n sorted numbers lies among them: at (n + 1 - a - b) q + a - 1.  The nine schemes besides
+/* Where the quantile q of n sorted numbers lies among them: at n q + (a + (1 - a - b) q) - 1, added up in NumPy's order:
+ * between numbers far apart each rounding shows.  The nine schemes besides
  * lower … midpoint are those of R. J. Hyndman and Y. Fan, The American Statistician 50 (1996). */
 typedef enum { BLEND, LOWER, HIGHER, NEAREST, MIDPOINT, AVERAGE, EVEN } Between;
 typedef struct { const char *name; double a, b; Between between; } Scheme;
@@ -155,7 +156,7 @@ static void quantile_line(double *x, size_t n, double *y, size_t m, const void *
     double last = (double)n - 1;
     if (whole && m > SELECTED) qsort_doubles(x, n, x + n);
     for (size_t i = 0; i < m; i++) {
-        double at = w->q[i] / w->scale * ((double)n + 1 - (s->a + s->b)) + s->a - 1, k = floor(at);
+        double q = w->q[i] / w->scale, at = (double)n * q + (s->a + q * (1 - s->a - s->b)) - 1, k = floor(at);
         size_t low = (size_t)fmin(fmax(k, 0), last), high = (size_t)fmin(fmax(k + 1, 0), last);
         if (whole && m <= SELECTED) select_two(x, n, low);
         double lo = x[low], hi = x[high];

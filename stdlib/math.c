@@ -275,12 +275,22 @@ static qs_status distance_of(qs_vm *vm, const char *fn, qs_value ab[2], qs_value
     return s;
 }
 
+/* An argument slot in float64 or complex128, since a float16 holds neither 1e-8 nor a gap of its own size. */
+static qs_status widened(qs_vm *vm, qs_value *x) {
+    Array *wide;
+    if (x->kind != QS_ARRAY) return QS_OK;
+    TRY(qarr_convert(vm, qval_array(*x), is_complex(*x) ? QS_C128 : QS_F64, &wide));
+    qval_release(vm, *x);
+    return *x = qarr_value(wide), QS_OK;
+}
+
 /* The gap against a limit that grows with |b|; both broadcast. */
 static qs_status closeness(qs_vm *vm, qs_call_args *c, const char *fn, qs_value *out) {
     double rtol = 1e-5, atol = 1e-8;
     qs_value distance = qs_nil(), size = qs_nil(), part = qs_nil(), limit = qs_nil();
     if (qarg_given(c, 2)) TRY(qarg_num(vm, fn, "rtol", c->in[2], &rtol));
     if (qarg_given(c, 3)) TRY(qarg_num(vm, fn, "atol", c->in[3], &atol));
+    for (int i = 0; i < 2; i++) TRY(widened(vm, &c->in[i]));
     TRY(distance_of(vm, fn, c->in, &distance));
     qs_call_args modulus = {1, 1, &c->in[1], &size, 0, NULL};
     qs_status s = qmath_abs(vm, &modulus);
