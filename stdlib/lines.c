@@ -122,9 +122,9 @@ static void select_two(double *x, size_t n, size_t k) {
 }
 
 /* -- quantiles ----------------------------------------------------------------------------------------------------- */
-/* Where the quantile q of n sorted numbers lies among them: at n q + (a + (1 - a - b) q) - 1, added up in NumPy's order:
- * between numbers far apart each rounding shows.  The nine schemes besides
- * lower … midpoint are those of R. J. Hyndman and Y. Fan, The American Statistician 50 (1996). */
+/* Where the quantile q of n sorted numbers lies among them: at n q + (a + (1 - a - b) q) - 1, added up as NumPy does,
+ * for between numbers far apart each rounding shows.  The nine schemes besides lower … midpoint are those of
+ * R. J. Hyndman and Y. Fan, The American Statistician 50 (1996). */
 typedef enum { BLEND, LOWER, HIGHER, NEAREST, MIDPOINT, AVERAGE, EVEN } Between;
 typedef struct { const char *name; double a, b; Between between; } Scheme;
 static const Scheme schemes[] = {

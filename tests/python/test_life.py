@@ -1,5 +1,5 @@
 """import pyquasar: threads, garbage, memory, the end of the process."""
-import gc, os, subprocess, sys, textwrap, threading, time, unittest, weakref
+import gc, os, subprocess, sys, tempfile, textwrap, threading, time, unittest, weakref
 
 import pyquasar as q
 from optional import library
@@ -402,6 +402,37 @@ class Life(unittest.TestCase):
         before = resident()
         work(int(os.environ.get("RECOMPILATIONS", "4000")))
         self.assertLess(resident() - before, 2 << 20)
+
+    def test_files_that_are_loaded_again_are_freed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            def write(name, text, *args):
+                with open(os.path.join(folder, name), "w") as f: f.write(text % args)
+                os.utime(os.path.join(folder, name), ns=(0, next(ticks)))
+            ticks = iter(range(1, 10**12))
+            bring = 'import "%s"\nimport "%s"' % tuple(os.path.join(folder, f) for f in ("other.q", "again.q"))
+            write("other.q", "function y = common(x, z)\n y = x+z\nend")
+
+            def work(n):
+                for i in range(n):
+                    write("part.q", "function y = inner(x)\n y = (z -> %d*z)(x)\nend", i % 5)
+                    write("again.q", "import \"part.q\"\nfunction y = outer(x)\n y = inner(x)+common(x)\nend\n"
+                                     "function y = common(x)\n y = %d\nend", i % 7)
+                    q.evaluate(bring)
+                    self.assertEqual(q.evaluate("outer(2) + common(1, 2)"), 2*(i % 5) + i % 7 + 3)
+                    q.evaluate("function y = from_session(x)\n y = common(x)+common(x,x)\nend")
+                    self.assertEqual(q.evaluate("from_session(4)"), i % 7 + 8)
+                    for mistake in ("function y = inner(x)\n y = nowhere(x)\nend", "1+"):
+                        write("part.q", mistake)
+                        with self.assertRaises(q.QuasarError): q.evaluate(bring)
+                    self.assertEqual(q.evaluate("outer(1)"), i % 5 + i % 7)
+            work(200)
+            before = resident()
+            work(int(os.environ.get("RECOMPILATIONS", "1500")))
+            self.assertLess(resident() - before, 2 << 20)
+            write("part.q", "function y = inner(x)\n y = 1\nend")
+            held = q.evaluate("x -> outer(x)")
+            q.evaluate(bring)
+            self.assertEqual(held(1), 1 + q.evaluate("common(1)"))
 
     def test_kernels_that_are_compiled_again_are_freed(self):
         def work(n):

@@ -221,15 +221,14 @@ Module *qmod_at(qs_vm *vm, const char *path) {
 }
 
 /* What was concluded from all names and rules that a module sees. */
-static void forget_derived(qs_vm *vm, Module *m) {
+static void forget_derived(Module *m) {
     m->rules_known = false;
-    qmap_free(&m->joined, qvm_ctx(vm));
-    qmap_init(&m->joined);
+    qnames_joined_again(m);
 }
 
 void qmod_use(qs_vm *vm, Module *into, Module *m) {
     uint32_t at = into->nimports;
-    forget_derived(vm, into);
+    forget_derived(into);
     for (uint32_t i = 0; i < into->nimports; i++)
         if (into->imports[i] == m) at = i;
     if (into == m) return;
@@ -299,7 +298,8 @@ static void note_file(Module *m) {
     m->changed = now.st_mtim, m->bytes = now.st_size;
 }
 
-/* What is refused is forgotten, so that it can be imported again when it has been mended. */
+static void forget_module(qs_vm *vm, Module *m);
+
 static qs_status read_module(qs_vm *vm, const char *path, Fresh *fresh, Module **out) {
     size_t n;
     char cwd[PATH_MAX];
@@ -311,11 +311,14 @@ static qs_status read_module(qs_vm *vm, const char *path, Fresh *fresh, Module *
     const char *carried = qcarry_text(vm, path, &n);
     if (carried) m->bytes = -1;
     char *read = carried ? NULL : read_file(vm, path, &n);
-    if (!carried && !read) return m->path[0] = 0, qerr_set(qvm_ctx(vm), QS_EIO, "cannot read %s", path);
+    if (!carried && !read) {
+        qmod_free(vm, m);
+        return qerr_set(qvm_ctx(vm), QS_EIO, "cannot read %s", path);
+    }
     Source *src = qsource_add(qvm_ctx(vm), shown_path(path, cwd), carried ? carried : read, n);
     free(read);
     qs_status s = read_source(vm, m, src, fresh);
-    if (s) m->path[0] = 0;
+    if (s) forget_module(vm, m);
     return s;
 }
 
@@ -340,31 +343,47 @@ static qs_status link_modules(qs_vm *vm, Fresh *fresh) {
     return QS_OK;
 }
 
-/* Files of which one was refused are forgotten, so that they can be loaded again when it has been mended. */
-static void forget(qs_vm *vm, const Fresh *fresh) {
-    for (int i = 0; i < fresh->n; i++) {
-        qretire_settle(vm, fresh->at[i], false);
-        fresh->at[i]->path[0] = 0;
-    }
-}
-
 static bool uses(const Module *user, const Module *m, uint32_t *at) {
     for (*at = 0; *at < user->nimports; ++*at)
         if (user->imports[*at] == m) return true;
     return false;
 }
 
-/* Who saw `old` sees m in its place; what was compiled from the old one works on. */
+/* The import statements of `user` that name `old` name m. */
+static void import_instead(Module *user, const Module *old, const Module *m) {
+    for (uint32_t k = 0; k < user->nunits; k++) {
+        NodeList list = user->units[k]->imports;
+        for (int i = 0; i < list.n; i++)
+            if (list.at[i]->u.import.unit && list.at[i]->u.import.unit->module == old)
+                list.at[i]->u.import.unit = m ? m->units[0] : NULL;
+    }
+}
+
+/* Who saw `old` sees m in its place (NULL: nothing); what was compiled from the old one works on, and then it goes. */
 static void replace(qs_vm *vm, Module *old, Module *m) {
     uint32_t at, ignored;
     old->path[0] = 0;
     for (Module *user = qvm(vm)->modules; user; user = user->next) {
         if (!uses(user, old, &at)) continue;
-        if (!uses(user, m, &ignored)) user->imports[at] = m;
+        if (m && !uses(user, m, &ignored)) user->imports[at] = m;
         else memmove(&user->imports[at], &user->imports[at + 1], (--user->nimports - at) * sizeof(Module *));
-        forget_derived(vm, user);
+        import_instead(user, old, m);
+        forget_derived(user);
     }
-    if (qvm(vm)->main_module == old) qvm(vm)->main_module = m;
+    if (m && qvm(vm)->main_module == old) qvm(vm)->main_module = m;
+    qretire_module(vm, old);
+}
+
+/* What is refused is forgotten, so that it can be loaded again when it has been mended. */
+static void forget_module(qs_vm *vm, Module *m) {
+    qretire_settle(vm, m, false);
+    m->state = MOD_DONE; /* it never runs */
+    replace(vm, m, NULL);
+}
+
+/* Of files of which one was refused none stays. */
+static void forget(qs_vm *vm, const Fresh *fresh) {
+    for (int i = 0; i < fresh->n; i++) forget_module(vm, fresh->at[i]);
 }
 
 /* Modules that were read again take the place of those they came from. */
@@ -395,6 +414,7 @@ static qs_status load(qs_vm *vm, qs_status s, Fresh *fresh) {
 qs_status qmod_load_file(qs_vm *vm, const char *path, Module **out) {
     char real[PATH_MAX];
     Fresh fresh = {.n = 0};
+    qretire_sweep(vm);
     if (!find_file(path, real)) return qerr_set(qvm_ctx(vm), QS_EIO, "cannot read %s", path);
     return load(vm, read_module(vm, real, &fresh, out), &fresh);
 }
@@ -407,11 +427,8 @@ qs_status qmod_load_text(qs_vm *vm, const char *name, const char *text, size_t n
     Module *old = qmod_at(vm, name), *m = *out = new_module(vm, name);
     m->bytes = -1;
     qretire_inherit(m, old);
-    qs_status s = load(vm, read_source(vm, m, src, &fresh), &fresh);
-    if (s) m->path[0] = 0;
-    Module *left = s ? m : old;
-    if (s) m->state = MOD_DONE;
-    if (left) qretire_module(vm, left);
+    qs_status read = read_source(vm, m, src, &fresh), s = load(vm, read, &fresh);
+    if (read) forget_module(vm, m);
     return s;
 }
 
@@ -467,7 +484,7 @@ qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out) {
     src->internal = true;
     qs_status s = parse(vm, m, src, &u);
     if (s) return evaluated(vm, u, s);
-    if (u->nfuncs || u->nreductions || u->imports.n) forget_derived(vm, m);
+    if (u->nfuncs || u->nreductions || u->imports.n) forget_derived(m);
     s = eval_unit(vm, m, u, &fresh);
     if (s) {
         forget(vm, &fresh);

@@ -37,7 +37,7 @@ typedef struct Module {
     char *path; size_t path_size; /* the file, absolute; of other modules their name; "" when it was refused */
     Unit **units; uint32_t nunits, cap_units; /* one; the session has one per line */
     Map names;               /* own top-level names: global slot */
-    Map joined;              /* names whose functions come from several places: global slot of the joined set */
+    Map joined;              /* names whose functions come from several places: see qnames_joined_again */
     Map types;               /* own type names: number in typedefs */
     ModType *typedefs; uint32_t ntypedefs, cap_typedefs;
     struct Module **imports; uint32_t nimports, cap_imports;

@@ -121,15 +121,24 @@ qs_value qnames_joined(qs_vm *vm, Str *name, Function **functions, int n) {
     return qval_object(QS_FUNCTION, qnames_set(vm, name, functions, n));
 }
 
+/* In Module.joined: twice the global slot of the joined set, and whether it must be joined again. */
+enum { STALE = 1 };
+
+void qnames_joined_again(Module *m) {
+    for (uint32_t i = 0; i < m->joined.n; i++) m->joined.entries[i].val |= STALE;
+}
+
 int qnames_lookup(qs_vm *vm, Module *m, Str *name) {
-    uint64_t slot;
-    if (qmap_get(&m->names, name, &slot) || qmap_get(&m->joined, name, &slot)) return (int)slot;
+    uint64_t slot, joined = 0;
+    if (qmap_get(&m->names, name, &slot)) return (int)slot;
+    bool before = qmap_get(&m->joined, name, &joined);
+    if (before && !(joined & STALE)) return (int)(joined / 2);
     Meaning w = qnames_outside(vm, m, name);
     if (w.n <= 1) return w.first;
-    int at = new_global(vm, name);
-    *qvm_global(vm, (uint64_t)at) = qnames_joined(vm, name, w.functions, w.n);
-    qmap_set(&m->joined, qvm_ctx(vm), name, (uint64_t)at);
-    return at;
+    slot = before ? joined / 2 : (uint64_t)new_global(vm, name);
+    qinterp_put(vm, qvm_global(vm, slot), qnames_joined(vm, name, w.functions, w.n));
+    qmap_set(&m->joined, qvm_ctx(vm), name, 2 * slot);
+    return (int)slot;
 }
 
 qs_value qnames_value(qs_vm *vm, Module *m, int slot) {

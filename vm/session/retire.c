@@ -8,11 +8,8 @@
 
 /* -- freeing ------------------------------------------------------------------------------------------------------- */
 
-/* Types and rules are known by address to other programs; files to those that import them. */
-static bool may_go(const Unit *u) {
-    const Module *m = u->module;
-    return !u->loose && !u->ntypedefs && !u->nreductions && m->bytes < 0;
-}
+/* Types and rules are known by address to other programs. */
+static bool may_go(const Unit *u) { return !u->loose && !u->ntypedefs && !u->nreductions; }
 
 void qretire_unit(qs_vm *vm, Unit *u) {
     if (!may_go(u)) return;
