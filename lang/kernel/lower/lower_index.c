@@ -228,11 +228,15 @@ static qs_status store_local(Lower *L, const Access *a, KRef linear, Num n) {
     return klvar_assign_part(L, a->var, (int64_t)k, n, L->pos);
 }
 
+static qs_status takes_complex(Lower *L, const Access *a, Num n) {
+    if (!qdtype_is_complex(n.dtype) || qdtype_is_complex(a->base.dtype)) return QS_OK;
+    return klower_error(L, QS_ETYPE, L->pos, "%s is %s and cannot take a complex number", a->name,
+                        klval_type_name(L, &a->base));
+}
+
 static qs_status store_one(Lower *L, const Access *a, KRef *at, Num n) {
     bool private = a->base.kind == V_NUM || (a->base.kind == V_MEMORY && !a->base.u.mem->shared && a->var);
-    if (qdtype_is_complex(n.dtype) && !qdtype_is_complex(a->base.dtype) && !private)
-        return klower_error(L, QS_ETYPE, L->pos, "%s is %s and cannot take a complex number", a->name,
-                            klval_type_name(L, &a->base));
+    if (!private) TRY(takes_complex(L, a, n));
     KRef guard = bring_all_inside(L, a, at), linear = linear_index(L, &a->base, at);
     if (a->base.kind == V_NUM) return store_local(L, a, linear, n);
     if (a->base.kind == V_ARRAY) return store_array(L, a, linear, guard, n), QS_OK;
@@ -729,11 +733,56 @@ static qs_status check_atomic(Lower *L, const Access *a, Op op, KAtomic *k) {
                         qop_inplace(op), a->name, klval_type_name(L, &a->base));
 }
 
+/* lo <= x <= hi, as far as values of x's type, or what is known of x, leave it open. */
+static KRef within(Lower *L, KRef x, double lo, double hi) {
+    qs_dtype d = (qs_dtype)L->f->ins[x].dtype;
+    double least = -INFINITY, most = INFINITY;
+    KRef holds = klnum_int(L, QS_B1, 1);
+    if (d == QS_B1) return holds;
+    if (qdtype_is_int(d)) qdtype_int_span(d, &least, &most);
+    (void)klnum_range(L, x, &least, &most);
+    if (least < lo) holds = klnum_bin(L, K_LE, klnum_const(L, d, lo), x);
+    bool above = qdtype_is_int(d) ? most > hi : most >= hi + 1; /* hi + 1 is a power of 2 */
+    if (!above) return holds;
+    KRef below = qdtype_is_int(d) ? klnum_bin(L, K_LE, x, kbuild_int(&L->walk, d, (int64_t)hi))
+                                  : klnum_bin(L, K_LT, x, klnum_const(L, d, hi + 1));
+    return klnum_bin(L, K_AND, holds, below);
+}
+
+/* Integers that several positions update at once are not converted in between, as x[i] = x[i] op n does: so n must be
+ * one of them.  Of the smaller and the larger of two numbers only nan would be another one. */
+static KRef takes(Lower *L, qs_dtype d, KAtomic k, KRef x) {
+    double lo, hi;
+    bool real = qdtype_is_real((qs_dtype)L->f->ins[x].dtype);
+    qdtype_int_span(d < QS_I32 ? QS_I32 : d, &lo, &hi);
+    if (k == KA_MIN || k == KA_MAX) return real ? klnum_bin(L, K_EQ, x, x) : klnum_int(L, QS_B1, 1);
+    KRef holds = within(L, x, lo, hi);
+    if (real) holds = klnum_bin(L, K_AND, holds, klnum_bin(L, K_EQ, klnum_math(L, MF_trunc, x, 0), x));
+    if (k != KA_DIV) return holds;
+    return klnum_bin(L, K_AND, holds, klnum_bin(L, K_NE, x, klnum_const(L, (qs_dtype)L->f->ins[x].dtype, 0)));
+}
+
+static void check_taken(Lower *L, const Access *a, KAtomic k, Op op, Num n, KRef guard) {
+    char text[256];
+    double known;
+    if (!qdtype_is_int(a->base.dtype) || n.dtype == QS_B1) return;
+    qs_dtype from = klnum_is_weak(n) ? klnum_weak_dtype(L, n.re.weak) : n.dtype;
+    KRef x = klnum_ref(L, n, from), holds = takes(L, a->base.dtype, k, x);
+    if (guard) holds = klnum_bin(L, K_OR, klnum_un(L, K_NOT, guard), holds);
+    if (kir_is_const(L->f, holds, &known) && known != 0) return;
+    snprintf(text, sizeof text,
+             "`%s` with %%0 on an element of %.60s, which is %.60s, cannot be done by several positions at once",
+             qop_inplace(op), a->name, klval_type_name(L, &a->base));
+    klnum_emit(L, K_CHECK, QS_B1, 0, holds, x, 0, (uint64_t)kir_message(L->f, QS_EVALUE, text));
+}
+
 static qs_status atomic_update(Lower *L, const Access *a, KRef *at, Num n, Op op) {
     KAtomic k = KA_ADD;
     qs_dtype d = a->base.dtype;
     TRY(check_atomic(L, a, op, &k));
+    TRY(takes_complex(L, a, n));
     KRef guard = bring_all_inside(L, a, at), linear = linear_index(L, &a->base, at);
+    check_taken(L, a, k, op, n, guard_or_none(L, guard));
     if (a->base.kind == V_MEMORY) return store_memory(L, a, linear, guard, n, K_AATOMIC, (uint16_t)k), QS_OK;
     int param = array_param(L, a);
     for (int p = 0; p < parts_of(d); p++)
