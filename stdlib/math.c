@@ -290,7 +290,8 @@ static qs_status closeness(qs_vm *vm, qs_call_args *c, const char *fn, qs_value 
     qs_value distance = qs_nil(), size = qs_nil(), part = qs_nil(), limit = qs_nil();
     if (qarg_given(c, 2)) TRY(qarg_num(vm, fn, "rtol", c->in[2], &rtol));
     if (qarg_given(c, 3)) TRY(qarg_num(vm, fn, "atol", c->in[3], &atol));
-    for (int i = 0; i < 2; i++) TRY(widened(vm, &c->in[i]));
+    bool both = is_numeric(c->in[0]) && is_numeric(c->in[1]);
+    for (int i = 0; i < 2 && both; i++) TRY(widened(vm, &c->in[i]));
     TRY(distance_of(vm, fn, c->in, &distance));
     qs_call_args modulus = {1, 1, &c->in[1], &size, 0, NULL};
     qs_status s = qmath_abs(vm, &modulus);

@@ -1,7 +1,4 @@
-/* where.c -- c ? a : b of an array c: element by element, one of two values.
- *
- * Nothing is computed, so arrays of one type keep it; otherwise the two meet as in arithmetic.  Two numbers make what
- * a list of them would. */
+/* where.c -- c ? a : b of an array c: element by element, one of two values. */
 #include "vm/array/arith.h"
 #include "vm/array/nest.h"
 #include "vm/array/operand.h"
@@ -14,12 +11,11 @@ static bool is_truth(qs_value v) {
 
 static qs_status choose_dtype(qs_vm *vm, qs_value a, qs_value b, qs_dtype *out) {
     qs_dtype scalar = qvm_ctx(vm)->scalar_dtype;
-    if (is_truth(a) && is_truth(b)) return *out = QS_B1, QS_OK;
-    if (a.kind != QS_ARRAY && b.kind != QS_ARRAY)
-        return *out = qarr_literal_dtype(scalar, 2, (qs_value[]){a, b}), QS_OK;
     Term x = qoperand_term(a), y = qoperand_term(b);
-    *out = !x.number && x.dtype == y.dtype ? x.dtype : qdtype_meet(x, y, false, scalar);
-    return x.number || y.number ? qoperand_int(vm, "?", false, *out, x.number ? a : b, out) : QS_OK;
+    if (is_truth(a) && is_truth(b)) x.dtype = y.dtype = QS_B1; /* elsewhere a single one counts as a number */
+    bool numbers = x.number && y.number;
+    *out = qdtype_choose(x, y, numbers ? qarr_literal_dtype(scalar, 2, (qs_value[]){a, b}) : scalar, scalar);
+    return x.number != y.number ? qoperand_int(vm, "?", false, *out, x.number ? a : b, out) : QS_OK;
 }
 
 #define CHOOSE(T)                                                                                                      \

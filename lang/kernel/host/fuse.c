@@ -232,15 +232,15 @@ static Val call(Fuse *z, Elem e, const Val *a) {
 }
 
 /* -- choices ------------------------------------------------------------------------------------------------------- */
-/* The type of c ? a : b, as vm/array/where.c has it; false: it depends on what numbers are when it runs. */
+/* The type of c ? a : b; false: it depends on what numbers are when it runs. */
 static bool choice_dtype(Fuse *z, Val a, Val b, qs_dtype *d) {
-    double x, y;
-    if (a.array && b.array && a.dtype == b.dtype) return *d = a.dtype, true;
-    if ((!a.array && keeps_digits(b)) || (!b.array && keeps_digits(a))) return false;
-    if (a.array || b.array) return *d = common(z, a, b, false), (*d >= QS_F16 || (a.array && b.array));
-    if (a.im || b.im || !kir_is_const(z->f, a.ref, &x) || !kir_is_const(z->f, b.ref, &y)) return false;
-    bool wide = qdtype_rounds_whole(x) || qdtype_rounds_whole(y);
-    return *d = wide ? QS_F64 : z->c->scalar_dtype, true;
+    double x = 0, y = 0;
+    bool number = !a.array || !b.array, numbers = !a.array && !b.array;
+    if (number && (keeps_digits(a) || keeps_digits(b))) return false;
+    if (numbers && (a.im || b.im || !kir_is_const(z->f, a.ref, &x) || !kir_is_const(z->f, b.ref, &y))) return false;
+    qs_dtype list = qdtype_rounds_whole(x) || qdtype_rounds_whole(y) ? QS_F64 : z->c->scalar_dtype;
+    *d = qdtype_choose(term(a), term(b), list, z->c->scalar_dtype);
+    return !number || *d >= QS_F16;
 }
 
 static KRef pick(Fuse *z, KRef c, KRef a, KRef b) { return kbuild_pure(&z->walk, K_SELECT, QS_B1, 0, c, a, b, 0); }

@@ -215,7 +215,8 @@ qs_status kloop_vector_binary(Loops *L, Op op, const Value *a, const Value *b, V
     return out->what = WHAT_TRUTHS, QS_OK;
 }
 
-/* Of two numbers that are doubles a list would be made, which may be of float64. */
+/* What qdtype_choose says, as far as it is known here: vectors are of float64 where one of them is (f64_of); of two
+ * numbers a list would be made, which may be of float64. */
 static qs_status side(Loops *L, const Value *v, const Value *other, const Value *c) {
     bool fits = v->what == WHAT_VECTOR && v->n == c->n && v->cols == c->cols;
     if (v->what != WHAT_NUMBER) return fits ? QS_OK : kloop_decline(L, L->pos, "`?` of vectors of different sizes");

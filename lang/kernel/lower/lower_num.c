@@ -478,6 +478,7 @@ qs_dtype klnum_real_dtype(Lower *L, Num a) {
     return qdtype_is_real(r) ? r : L->c->scalar_dtype;
 }
 
+/* The two meet as in arithmetic: of one type they keep it (qdtype_choose). */
 Num klnum_select(Lower *L, KRef c, Num a, Num b) {
     double k;
     if (kir_is_const(L->f, c, &k)) return k != 0 ? a : b;
