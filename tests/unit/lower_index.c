@@ -139,8 +139,8 @@ static void element_types(void) {
           " x[pos] += 1.5\n"
           "end\n"
           "function [] = __kernel__ c(x, pos : int)\n"
-          " x[0] += 2.5\n"
-          " x[1] ^^= 7\n"
+          " x[0] += 2.0\n"
+          " x[1] ^^= 7.5\n"
           "end\n");
     uint8_t u[4] = {1, 2, 100, 200}, v[4] = {0};
     double p[2] = {0.1, 0.2}, q[2] = {0};
