@@ -1,5 +1,7 @@
 #include "tests/support/kir_grad.h"
 
+#include "lang/kernel/ir/kir.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -190,7 +192,9 @@ static qs_status by_reverse(Check *t, double *sum, double *size) {
     KGrad d;
     KArg args[MAX_PARAMS] = {0};
     TRY(kgrad_reverse(t->k->ctx, t->k->arena, t->f, t->active, &d));
-    t->k->npasses = d.npasses;
+    t->k->npasses = d.npasses, t->k->natomics = 0;
+    for (int i = 0; i < d.npasses; i++)
+        for (KRef r = 1; r < d.pass[i].func->nins; r++) t->k->natomics += d.pass[i].func->ins[r].op == K_ATOMIC;
     copy_args(t->k->arena, t->f, t->k->args, args);
     const KFunc *g = d.pass[0].func;
     for (int i = 0; i < t->f->nparams; i++)

@@ -16,7 +16,7 @@ typedef struct {
     double rounding;       /* allowed between the two directions, relative as well; 0: 1e-10 */
     bool exact_only;       /* no differences: where a step would cross an edge */
     bool again;            /* the derivative of the derivative, too */
-    int npasses;           /* comes back */
+    int npasses, natomics; /* come back: passes of the way back, and ATOMICs in them */
 } KGradCase;
 
 /* false: `why` says what is wrong, or which error came. */

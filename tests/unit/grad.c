@@ -22,7 +22,7 @@ typedef struct {
     int64_t domain[3];
     TArg arg[6];
     int nargs;
-    bool serial, again;
+    bool serial, again, gathers;
     int block;
 } Case;
 
@@ -46,6 +46,7 @@ static void try(const Case *k, const char *file, int line) {
         if (r.func->fixed_block) memcpy(g.launch.block, r.func->block, sizeof g.launch.block);
         bool ok = kgradtest_check(&g, &why);
         check_report(ok, file, line, "derivatives agree");
+        if (ok && k->gathers) check_report(g.natomics == 0, file, line, "no atomic updates are left");
         if (!ok) printf("  %s\n", why.s);
     } else printf("  %s\n", t.c.err.text);
     qtext_free(&why), qarena_free(&arena);
@@ -63,6 +64,7 @@ static void try(const Case *k, const char *file, int line) {
 #define TRY_0(text, n, ...) try(&(Case){text, 1, {n}, ARGS(__VA_ARGS__), .again = false}, __FILE__, __LINE__)
 #define TRY_1(text, n, ...) try(&(Case){text, 1, {n}, ARGS(__VA_ARGS__), .again = true}, __FILE__, __LINE__)
 #define TRY_2(text, m, n, ...) try(&(Case){text, 2, {m, n}, ARGS(__VA_ARGS__), .again = true}, __FILE__, __LINE__)
+#define GATHERS(text, n, ...) try(&(Case){text, 1, {n}, ARGS(__VA_ARGS__), .gathers = true}, __FILE__, __LINE__)
 #define SERIAL(text, n, ...) try(&(Case){text, 1, {n}, ARGS(__VA_ARGS__), .serial = true}, __FILE__, __LINE__)
 
 static Data d;
@@ -236,6 +238,13 @@ static void gathered(void) {
                  "a = 0.0\nb = 0.0\nfor j=n-1..-1..0\n e = x[0,j] - x[0,pos]\n f = x[1,j] - x[1,pos]\n"
                  " r = e*e + f*f + 1\n a += e/r\n b += f/r\nend\ny[0,pos] = a\ny[1,pos] = b"),
           6, M(d.x, 2, 6), M(d.y, 2, 6), INT(6));
+    /* rows that nothing tests, which are told apart by what is not negative */
+    GATHERS(KERNEL("x : mat'unchecked, y : mat'unchecked, n : int, pos : int",
+                   "a = 0.0\nb = 0.0\nfor j=0..n-1\n e = x[0,j] - x[0,pos]\n f = x[1,j] - x[1,pos]\n"
+                   " r = 1/(e*e + f*f + 1)\n a += e*r\n b += f*r\nend\ny[0,pos] = a\ny[1,pos] = b"),
+            6, M(d.x, 2, 6), M(d.y, 2, 6), INT(6));
+    TRY_1(KERNEL("x : mat'unchecked, y : vec, n : int, pos : int",
+                 "for j=1..n\n y[pos] += x[1,pos-j+n]*x[0,j]*x[1,j-n+pos+1]\nend"), 3, M(d.x, 2, 8), V(d.y, 3), INT(4));
     TRY_2(KERNEL("x : mat, y : mat, w : vec, a : scalar, pos : ivec2",
                  "s = a*w[5]\nfor k=0..4\n s += w[k]*x[pos]^k\nend\ny[pos] = s*a"),
           4, 6, M(d.x, 4, 6), M(d.y, 4, 6), V(d.w, 6), NUM(0.7));

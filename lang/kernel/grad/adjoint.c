@@ -171,12 +171,11 @@ static void back_select(KReplay *v, const KIns *i, KRef x) {
 }
 
 static void back_arithmetic(KReplay *v, KRef r, const KIns *i, KRef x) {
-    KInto into = {.f = v->g, .pos = &v->pos};
-    Elem e = kelem_instruction(i);
     KRef args[2] = {kreplay_use(v, i->a), kreplay_use(v, i->b)}, result = kreplay_use(v, r);
-    for (int k = 0; k < 2; k++)
-        if (is_live(v, i->arg[k]))
-            give(v, i->arg[k], kelem_slope(kelem_into(&into), e, (qs_dtype)i->dtype, k, args, result, x));
+    bool square = i->op == K_MUL && i->a == i->b; /* of many with one adjoint, as in a distance, that is doubled once */
+    if (square) x = plus(v, x, x);
+    for (int k = 0; k < 2 - square; k++)
+        if (is_live(v, i->arg[k])) give(v, i->arg[k], kgrad_slope(v->g, i, k, args, result, x));
 }
 
 static void back_value(KReplay *v, KRef r, const KIns *i, KRef x) {

@@ -29,13 +29,10 @@ static KRef some(Dual *v, KRef r) { /* the tangent of r, where a number is wante
 static KRef mapped(void *v, KRef r) { return ((Dual *)v)->map[r]; }
 
 static KRef arithmetic(Dual *v, const KIns *i, KRef result) {
-    KInto into = {.f = v->g, .pos = &v->pos};
-    Elem e = kelem_instruction(i);
     KRef args[2] = {v->map[i->a], v->map[i->b]}, sum = 0;
     for (int k = 0; k < 2; k++)
         if (i->arg[k] && v->tangent[i->arg[k]])
-            sum = plus(v, sum, kelem_slope(kelem_into(&into), e, (qs_dtype)i->dtype, k, args, result,
-                                           v->tangent[i->arg[k]]));
+            sum = plus(v, sum, kgrad_slope(v->g, i, k, args, result, v->tangent[i->arg[k]]));
     return sum;
 }
 

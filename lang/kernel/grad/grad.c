@@ -65,6 +65,15 @@ static KFunc *shell(Ctx *c, Arena *arena, const KFunc *f, const KParam *params, 
 KFunc *kgrad_copy_shell(Ctx *c, Arena *arena, const KFunc *f) { return shell(c, arena, f, f->params, f->nparams); }
 KFunc *kgrad_shell(const KGrading *s) { return shell(s->ctx, s->arena, s->f, s->params, s->nparams); }
 
+KRef kgrad_slope(KFunc *g, const KIns *i, int arg, const KRef *args, KRef result, KRef t) {
+    double x;
+    KInto into = {.f = g, .pos = &i->pos};
+    if (i->op != K_DIV || arg != 1 || !kir_is_const(g, args[0], &x) || x != 1)
+        return kelem_slope(kelem_into(&into), kelem_instruction(i), (qs_dtype)i->dtype, arg, args, result, t);
+    KRef once = kir_fold(g, K_MUL, QS_B1, 0, t, result, 0, i->pos);
+    return kir_fold(g, K_NEG, QS_B1, 0, kir_fold(g, K_MUL, QS_B1, 0, once, result, 0, i->pos), 0, 0, i->pos);
+}
+
 static int add_param(Grad *d, KParam p, const char *name, const char *of) {
     char text[80];
     snprintf(text, sizeof text, "%s%.60s", name, of);

@@ -9,6 +9,10 @@ static inline bool kgrad_is_float(qs_dtype d) { return d == QS_F32 || d == QS_F6
 /* An empty function with parameters of its own, as kir_seal notes what is read and written in them. */
 KFunc *kgrad_copy_shell(Ctx *c, Arena *arena, const KFunc *f);
 
+/* In g: what a change t of an argument of i, times the derivative by it, is.  A reciprocal is squared where elem.def,
+ * which does not see that it is one, divides again. */
+KRef kgrad_slope(KFunc *g, const KIns *i, int arg, const KRef *args, KRef result, KRef t);
+
 /* Turns of a FOR between known numbers; -1: they are not known, or very many. */
 int64_t kgrad_turns(const KFunc *f, KRef loop);
 

@@ -85,6 +85,26 @@ static bool is_inside(const KFunc *f, KRef guard, KRef x, int axis, int depth) {
     return i->op == K_INB && f->ins[i->b].op == K_DIM && is_extent(f, i->b, axis) && kindex_same(f, i->a, x);
 }
 
+/* Surely not negative. */
+static bool is_natural(const KFunc *f, KRef x, int depth) {
+    const KIns *i = &f->ins[x];
+    double step;
+    if (!x || depth == 0) return false;
+    switch ((KOp)i->op) {
+    case K_POS: return true;
+    case K_CONST: return qdtype_is_int((qs_dtype)i->dtype) && (int64_t)i->imm >= 0;
+    case K_CAST: return qdtype_is_int((qs_dtype)f->ins[i->a].dtype) && is_natural(f, i->a, depth - 1);
+    case K_FOR: return kir_is_const(f, i->c, &step) && is_natural(f, step > 0 ? i->a : i->b, depth - 1);
+    default: return false;
+    }
+}
+
+/* Without a test every coordinate is inside, so that one which is not negative cannot reach back into another row. */
+static bool is_column(const KFunc *f, const KIns *i, KRef x, int axis) {
+    KRef guard = kindex_guard(i);
+    return is_inside(f, guard, x, axis, DEPTH) || (!guard && is_natural(f, x, DEPTH));
+}
+
 /* Of the first row only the coordinate in it is there; of the second the extent and that. */
 static bool packed_coords(const KFunc *f, const KIns *i, KRef at, KRef *out) {
     for (int d = f->params[i->imm].rank - 1; d > 0; d--) {
@@ -95,7 +115,7 @@ static bool packed_coords(const KFunc *f, const KIns *i, KRef at, KRef *out) {
         }
         bool second = sum->op == K_ADD && row->op == K_DIM && is_extent(f, sum->a, d);
         out[d] = second ? sum->b : at, at = second ? KINDEX_ONE : 0;
-        if (!is_inside(f, kindex_guard(i), out[d], d, DEPTH)) return false;
+        if (!is_column(f, i, out[d], d)) return false;
         for (int k = 0; k < d; k++) out[k] = 0;
         return out[d - 1] = at, true;
     }
