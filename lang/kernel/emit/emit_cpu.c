@@ -75,16 +75,10 @@ static Opnd get_extent(Emit *e, int param, int axis, bool stride) {
     return *o;
 }
 
-/* Updates by this operator leave other bits when they come in another order: they round, or saturate. */
-static bool rounds(KAtomic op, qs_dtype elem) {
-    if (op == KA_MIN || op == KA_MAX || op == KA_AND || op == KA_OR || op == KA_XOR) return false;
-    return op == KA_DIV || (elem != QS_I32 && elem != QS_U32 && elem != QS_I64 && elem != QS_U64);
-}
-
 static bool is_ordered(const KFunc *f) {
     for (KRef r = 1; r < f->nins; r++) {
         const KIns *i = &f->ins[r];
-        if (i->op == K_ATOMIC && rounds((KAtomic)i->flag, (qs_dtype)f->params[i->imm].dtype)) return true;
+        if (i->op == K_ATOMIC && kplan_rounds((KAtomic)i->flag, (qs_dtype)f->params[i->imm].dtype)) return true;
     }
     return false;
 }

@@ -572,8 +572,8 @@ Opnd emit_combine(Emit *e, KAtomic op, qs_dtype d, Opnd a, Opnd b) {
 }
 
 static void plain_update(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opnd ptr, Opnd v) {
-    Opnd old = emit_load(e, elem, space, (Place){ptr, ""});
-    emit_store(e, elem, space, (Place){ptr, ""}, emit_combine(e, op, kir_value_dtype(elem), old, v));
+    Opnd old = emit_load(e, elem, space, (Place){ptr, e->updates});
+    emit_store(e, elem, space, (Place){ptr, e->updates}, emit_combine(e, op, kir_value_dtype(elem), old, v));
 }
 
 /* The instruction that does it at once, or NULL. */
@@ -1000,7 +1000,7 @@ qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out) {
     e->c = c, e->source = f, e->t = t;
     if (!t->threads && kopt_interior(c, &a, f, true, &split)) e->split = &split, f = split.func;
     f = klegal(c, &a, f, LEGAL_ALL & ~(unsigned)LEGAL_DIVIDE, e->split ? &split : NULL);
-    e->f = f, e->group = "", e->array_space = e->shared_space = e->scope = "", e->metadata = 15;
+    e->f = f, e->group = e->updates = "", e->array_space = e->shared_space = e->scope = "", e->metadata = 15;
     uint32_t **const tables[] = {&e->val, &e->wide, &e->epoch, &e->slim, &e->label};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         *tables[i] = qarena_alloc(&a, f->nins * sizeof(uint32_t));

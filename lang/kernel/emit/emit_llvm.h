@@ -45,6 +45,7 @@ struct Emit {
     uint32_t metadata;       /* number of the next node */
     uint32_t item_end;       /* label: this position is done */
     const char *group;       /* appended to accesses of array parameters: "" or their access group */
+    const char *updates;     /* the same, to atomic updates that are none, because one thread makes all of them */
     bool apart;              /* what is stored there is never loaded in this loop */
 
     /* What the frame provides; positions and blocks as int64. */

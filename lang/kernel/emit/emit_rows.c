@@ -257,17 +257,18 @@ static void each_of_row(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last, EmitLoo
 /* A piece for the positions of a strip, which begins at k->strip_lo. */
 static void each_of_strip(Cpu *k, KRef first, KRef last) {
     Emit *e = k->e;
-    bool free_order = independent(e->f, first, last);
+    bool abreast = k->plan->abreast, free_order = abreast || independent(e->f, first, last);
     e->now = ++k->epochs;
-    e->group = free_order ? group_tail : "";
+    e->group = free_order ? group_tail : "", e->updates = abreast ? group_tail : "";
     e->loops = LOOPS_FAST;
     Axis axis = rows_open_axis(e, emit_opnd("0"), emit_opnd("%d", k->strip));
     k->item = axis.x;
     e->pos[e->f->rank - 1] = emit_def(e, "add nuw nsw i64 %s, %s", k->strip_lo.s, axis.x.s);
     e->item_end = axis.next;
     emit_piece(k, first, last);
-    rows_close_axis(e, &axis, has_atomics(e->f, first, last) ? ", !3, !4" : free_order ? vector_parallel : vector_only);
-    e->now = 0;
+    bool one_by_one = !abreast && has_atomics(e->f, first, last);
+    rows_close_axis(e, &axis, one_by_one ? ", !3, !4" : free_order ? vector_parallel : vector_only);
+    e->now = 0, e->updates = "";
 }
 
 Opnd rows_min(Emit *e, Opnd a, Opnd b) {
@@ -342,6 +343,24 @@ static bool for_strips_only(const Cpu *k, KRef first) {
     return s && s->turns && first == s->fast && !k->joined;
 }
 
+/* A strip of the positions before hi: the others are not alive. */
+static void part_of_strip(Cpu *k, Opnd hi) {
+    Emit *e = k->e;
+    uint32_t some = emit_new(e), done = emit_new(e);
+    k->plan->mortal = true;
+    emit_branch(e, emit_def(e, "icmp slt i64 %s, %s", k->strip_lo.s, hi.s), some, done);
+    emit_label(e, some);
+    k->item = emit_opnd("0");
+    Opnd alive = cpu_alive_place(k).ptr;
+    cpu_fill(e, alive, 0, emit_opnd("%d", k->strip));
+    cpu_fill(e, alive, 1, emit_def(e, "sub nsw i64 %s, %s", hi.s, k->strip_lo.s));
+    uint32_t outer_end = k->block_end;
+    k->block_end = done;
+    rows_each_piece(k);
+    k->block_end = outer_end;
+    emit_label(e, done);
+}
+
 /* Positions of a row that come in strips, as far as they do; what is left is done one by one. */
 static void row_of_strips(Cpu *k, Opnd lo, Opnd hi, KPlan *plan) {
     Emit *e = k->e;
@@ -370,8 +389,10 @@ static void row_of_strips(Cpu *k, Opnd lo, Opnd hi, KPlan *plan) {
     emit_put(e, "%%t%u = select i1 %s, i64 %s, i64 %s", x1, again.s, lapping.s, after.s);
     emit_jump(e, head);
     emit_label(e, out);
+    if (plan->abreast) part_of_strip(k, hi);
     k->plan = NULL, k->strip = 0;
     memset(k->alloca, 0, e->f->nins * sizeof *k->alloca);
+    if (plan->abreast) return emit_label(e, done);
     if (for_strips_only(k, plan->first))
         each_of_row(k, k->strip_lo, hi, e->split->full, e->split->full_end, LOOPS_SHORT);
     else each_of_row(k, k->strip_lo, hi, plan->first, plan->last, LOOPS_SHORT);

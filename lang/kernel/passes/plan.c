@@ -342,6 +342,27 @@ static bool side_by_side(const Planner *p, KRef index) {
     return true;
 }
 
+bool kplan_rounds(KAtomic op, qs_dtype elem) {
+    if (op == KA_MIN || op == KA_MAX || op == KA_AND || op == KA_OR || op == KA_XOR) return false;
+    return op == KA_DIV || (elem != QS_I32 && elem != QS_U32 && elem != QS_I64 && elem != QS_U64);
+}
+
+/* Everything here can be a vector, atomic updates too: the positions of a strip update different elements, and no other
+ * thread does at the same time. */
+static bool stands_abreast(const Planner *p) {
+    bool any = false;
+    for (KRef r = p->first; r < p->last; r++) {
+        const KIns *i = ins(p, r);
+        bool memory = i->op == K_LOAD || i->op == K_STORE || i->op == K_ATOMIC;
+        if (i->op == K_LARRAY || i->op == K_AATOMIC || (memory && !side_by_side(p, i->a))) return false;
+        if (i->op != K_ATOMIC) continue;
+        qs_dtype d = (qs_dtype)p->f->params[i->imm].dtype;
+        if (!p->varies[i->a] || !kplan_rounds((KAtomic)i->flag, d) || kir_value_dtype(d) != d) return false;
+        any = true;
+    }
+    return any;
+}
+
 /* Atomic updates come one by one.  Where there is much to compute before the first of them, the kernel is cut there, so
  * that it is computed in vectors.  false: such a cut is not possible, or not worth it. */
 static bool cut_at_atomics(Planner *p, bool *any) {
@@ -356,8 +377,8 @@ static bool cut_at_atomics(Planner *p, bool *any) {
 
 /* Marks the loops to cut around; false when there are none, or when strips would not vectorise. */
 static bool choose_loops(Planner *p) {
-    bool any = false;
-    if (!cut_at_atomics(p, &any)) return false;
+    bool any = p->plan->abreast = stands_abreast(p);
+    if (!any && !cut_at_atomics(p, &any)) return false;
     int inside = 0; /* > 0: in a loop that is cut around */
     for (KRef r = p->first; r < p->last; r++) {
         const KIns *i = ins(p, r);
@@ -373,7 +394,7 @@ static bool choose_loops(Planner *p) {
             split_around(p, r);
         }
         if (i->op == K_END && kir_is_loop(ins(p, p->f->regions[r].opener)->op)) inside--;
-        if (i->op == K_LARRAY || (i->op == K_ATOMIC && around(p, r))) return false;
+        if (i->op == K_LARRAY || (i->op == K_ATOMIC && !p->plan->abreast && around(p, r))) return false;
         if (inside && (i->op == K_LOAD || i->op == K_STORE) && !side_by_side(p, i->a)) return false;
     }
     return any;

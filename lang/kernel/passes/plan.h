@@ -15,8 +15,9 @@
  *
  * The same cut serves speed, because LLVM never vectorises an outer loop.  A FOR that neighbouring positions share
  * (`for j = 0..n-1` in a pair-wise sum) runs around strips of 32 positions instead of inside each, and what is in it
- * becomes straight vector code; no sum is reordered.  And atomic updates come one by one, after what a strip can
- * compute in vectors. */
+ * becomes straight vector code; no sum is reordered but those of atomic updates.  These come one by one, after what a
+ * strip can compute in vectors; but where neighbours update neighbours, as where a stencil is differentiated, and no
+ * other thread does (sums of floats: emit_cpu.c), they are vectors, too. */
 #ifndef LANG_KERNEL_PLAN_H
 #define LANG_KERNEL_PLAN_H
 #include "lang/kernel/ir/kir.h"
@@ -37,6 +38,7 @@ typedef struct {
     uint32_t *slot;        /* KH_KEPT: byte offset in the kept memory of one position */
     uint32_t item_bytes;   /* kept per position */
     uint32_t shared_bytes; /* SHARED arrays; slot says where */
+    bool abreast;          /* positions of a strip touch elements side by side, its atomic updates different ones */
     bool mortal;           /* a position may end in one piece and must be skipped in the later ones */
     uint32_t alive;        /* then: slot of its byte */
 } KPlan;
@@ -47,6 +49,9 @@ qs_status kplan_block(Ctx *c, Arena *a, const KFunc *f, KPlan *out);
  * impossible. */
 bool kplan_strip(Ctx *c, Arena *a, const KFunc *f, KRef first, KRef last,
                  KPlan *out);
+/* Updates by this operator leave other bits when they come in another order: they round, or saturate.  Then one thread
+ * makes all of them, or each has a copy of its own (devices/parts.h). */
+bool kplan_rounds(KAtomic op, qs_dtype elem);
 int64_t kplan_turns(const KFunc *f, KRef loop); /* of a FOR; -1: not constant */
 /* A FOR of few turns with a short body, nested ones included: better unrolled than looped. */
 bool kplan_unrolls(const KFunc *f, KRef loop);

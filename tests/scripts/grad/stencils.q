@@ -78,3 +78,31 @@ function s = turned(x)
     s = sum(y.*weights(size(y)))
 end
 check("transposed", turned, image(4,6))
+
+% a search window whose weights are those of patches: sums of rows that are longer than a vector
+function [] = __kernel__ means(x : mat'mirror, y : mat, pos : ivec2)
+    total = 0.0
+    weights = 0.0
+    for dm = -1..1
+        for dn = -2..2
+            d = 0.0
+            for pm = -1..1
+                for pn = -1..1
+                    e = x[pos[0]+pm, pos[1]+pn] - x[pos[0]+dm+pm, pos[1]+dn+pn]
+                    d += e*e
+                end
+            end
+            w = exp(-0.2*d)
+            total += w*x[pos[0]+dm, pos[1]+dn]
+            weights += w
+        end
+    end
+    y[pos] = total/weights
+end
+function s = averaged(x)
+    y = zeros(size(x))
+    parallel_do(size(x), x, y, means)
+    s = sum(y.*weights(size(y)))
+end
+check("means 9x47", averaged, image(9,47))
+check("means 6x5", averaged, image(6,5))
