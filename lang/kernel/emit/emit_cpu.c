@@ -118,7 +118,8 @@ Opnd cpu_reveal(Emit *e, Opnd hidden) { return emit_def(e, "load volatile i1, pt
 static Place own_alloca(Cpu *k, KRef r) {
     Emit *e = k->e;
     const KIns *i = &e->f->ins[r];
-    if (k->big[r]) return (Place){emit_def(e, "getelementptr inbounds i8, ptr %%scratch, i64 %u", k->big[r] - 1), ""};
+    if (k->big[r])
+        return (Place){emit_def(e, "getelementptr inbounds i8, ptr %%scratch, i64 %u", k->big[r] - 1), "", 0};
     if (!k->alloca[r]) {
         Spot s = cpu_enter_entry(e);
         const char *t = emit_mem_type(e, (qs_dtype)i->dtype);
@@ -127,7 +128,7 @@ static Place own_alloca(Cpu *k, KRef r) {
         cpu_leave_entry(e, s);
         sscanf(o.s, "%%t%u", &k->alloca[r]);
     }
-    return (Place){emit_tmp(k->alloca[r]), ""};
+    return (Place){emit_tmp(k->alloca[r]), "", 0};
 }
 
 /* Private arrays too large for the stack of a thread lie in scratch memory, after the SHARED ones. */
@@ -154,7 +155,23 @@ static Place strip_place(Cpu *k, KRef r, uint64_t bytes) {
         cpu_leave_entry(e, s);
     }
     Opnd off = emit_def(e, "mul nuw nsw i64 %s, %llu", k->item.s, (unsigned long long)bytes);
-    return (Place){emit_def(e, "getelementptr inbounds i8, ptr %%t%u, i64 %s", k->alloca[r], off.s), e->group};
+    return (Place){emit_def(e, "getelementptr inbounds i8, ptr %%t%u, i64 %s", k->alloca[r], off.s), e->group, 0};
+}
+
+/* A private array that lies element by element for the whole strip. */
+static Place lane_place(Cpu *k, KRef r) {
+    Emit *e = k->e;
+    const KIns *i = &e->f->ins[r];
+    const char *t = emit_mem_type(e, (qs_dtype)i->dtype);
+    if (!k->alloca[r]) {
+        Spot s = cpu_enter_entry(e);
+        unsigned long long n = i->imm * (unsigned)k->strip;
+        sscanf(emit_def(e, "alloca [%llu x %s], align 64", n, t).s, "%%t%u", &k->alloca[r]);
+        cpu_leave_entry(e, s);
+    }
+    Opnd own = emit_tmp(k->alloca[r]);
+    if (e->now) own = emit_def(e, "getelementptr inbounds %s, ptr %s, i64 %s", t, own.s, k->item.s);
+    return (Place){own, e->now ? e->group : "", k->strip};
 }
 
 /* What accesses of the block's memory are told of each other: each SHARED array and each kept thing has an alias scope,
@@ -188,7 +205,7 @@ static Place block_place(Cpu *k, uint32_t slot, uint64_t bytes) {
     Opnd base = emit_def(e, "getelementptr inbounds i8, ptr %%scratch, i64 %s",
                          emit_def(e, "add i64 %s, %u", row.s, k->head).s);
     Opnd off = emit_def(e, "mul i64 %s, %llu", k->item.s, (unsigned long long)bytes);
-    return (Place){emit_def(e, "getelementptr inbounds i8, ptr %s, i64 %s", base.s, off.s), e->group};
+    return (Place){emit_def(e, "getelementptr inbounds i8, ptr %s, i64 %s", base.s, off.s), e->group, 0};
 }
 
 Place cpu_kept_place(Cpu *k, KRef r) {
@@ -210,9 +227,11 @@ bool cpu_is_kept(const Cpu *k, KRef r) {
 static Place get_container(Emit *e, KRef r) {
     Cpu *k = cpu_of(e);
     const KIns *i = &e->f->ins[r];
-    if (k->copied[r]) return (Place){emit_tmp(k->copy[r]), ""};
+    if (k->copied[r]) return (Place){emit_tmp(k->copy[r]), "", 0};
+    if (k->strip && k->plan->lanes[r]) return lane_place(k, r);
     if (i->op == K_SHARED)
-        return (Place){emit_def(e, "getelementptr inbounds i8, ptr %%scratch, i64 %u", k->plan->slot[r]), scoped(k, r)};
+        return (Place){emit_def(e, "getelementptr inbounds i8, ptr %%scratch, i64 %u", k->plan->slot[r]), scoped(k, r),
+                       0};
     if (cpu_is_kept(k, r)) {
         Place at = cpu_kept_place(k, r);
         if (i->op == K_LARRAY) at.tail = "";

@@ -522,7 +522,7 @@ static const char apart_store[] = ", !llvm.access.group !0, !alias.scope !9";
 static Place array_elem(Emit *e, const KIns *i) {
     Opnd base = e->param(e, (int)i->imm);
     Opnd ptr = emit_elem(e, (qs_dtype)e->f->params[i->imm].dtype, e->array_space, base, emit_arg(e, i->a));
-    return (Place){ptr, !e->apart ? e->group : i->op == K_LOAD ? apart_load : apart_store};
+    return (Place){ptr, !e->apart ? e->group : i->op == K_LOAD ? apart_load : apart_store, 0};
 }
 
 static void load(Emit *e, KRef r) {
@@ -572,8 +572,8 @@ Opnd emit_combine(Emit *e, KAtomic op, qs_dtype d, Opnd a, Opnd b) {
 }
 
 static void plain_update(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opnd ptr, Opnd v) {
-    Opnd old = emit_load(e, elem, space, (Place){ptr, e->updates});
-    emit_store(e, elem, space, (Place){ptr, e->updates}, emit_combine(e, op, kir_value_dtype(elem), old, v));
+    Opnd old = emit_load(e, elem, space, (Place){ptr, e->updates, 0});
+    emit_store(e, elem, space, (Place){ptr, e->updates, 0}, emit_combine(e, op, kir_value_dtype(elem), old, v));
 }
 
 /* The instruction that does it at once, or NULL. */
@@ -657,7 +657,9 @@ static void inner_access(Emit *e, KRef r) {
     qs_dtype elem = (qs_dtype)a->dtype;
     const char *space = a->op == K_SHARED ? e->shared_space : "";
     Place at = e->container(e, i->a);
-    at.ptr = emit_elem(e, elem, space, at.ptr, wide_arg(e, i->b));
+    Opnd index = wide_arg(e, i->b);
+    if (at.lanes) index = emit_def(e, "mul nsw i64 %s, %d", index.s, at.lanes);
+    at.ptr = emit_elem(e, elem, space, at.ptr, index);
     if (i->op == K_ALOAD) emit_set(e, r, emit_load(e, elem, space, at));
     else if (i->op == K_ASTORE) emit_store(e, elem, space, at, emit_arg(e, i->c));
     else if (*e->shared_space) emit_atomic(e, (KAtomic)i->flag, elem, space, at.ptr, emit_arg(e, i->c));
@@ -667,10 +669,11 @@ static void inner_access(Emit *e, KRef r) {
 
 static void zero_fill(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
+    Place at = e->container(e, r);
+    size_t size = emit_mem_size((qs_dtype)i->dtype);
     emit_declare(e, "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)");
-    emit_put(e, "call void @llvm.memset.p0.i64(ptr align %zu %s, i8 0, i64 %llu, i1 false)",
-             emit_mem_size((qs_dtype)i->dtype), e->container(e, r).ptr.s,
-             (unsigned long long)i->imm * emit_mem_size((qs_dtype)i->dtype));
+    emit_put(e, "call void @llvm.memset.p0.i64(ptr align %zu %s, i8 0, i64 %llu, i1 false)", size, at.ptr.s,
+             (unsigned long long)i->imm * size * (at.lanes ? (unsigned)at.lanes : 1));
 }
 
 /* -- indices ---------------------------------------------------------------------------------------------------- */

@@ -9,7 +9,9 @@ enum { EMIT_MAX_LOOPS = 256, EMIT_OPERAND = 40, EMIT_SCOPE = 2 /* metadata that 
 
 typedef struct { char s[EMIT_OPERAND]; } Opnd; /* an operand as written: "%t12", "0x3FF0000000000000", "%p3.d0" */
 
-typedef struct { Opnd ptr; const char *tail; } Place; /* memory, and what is appended to accesses of it */
+/* Memory, and what is appended to accesses of it.  lanes: not 0 in an array that lies element by element for so many
+ * positions. */
+typedef struct { Opnd ptr; const char *tail; int lanes; } Place;
 
 typedef enum { LOOPS_FAST, LOOPS_SHORT /* not unrolled */, LOOPS_RARE /* nor vectorised */ } EmitLoops;
 

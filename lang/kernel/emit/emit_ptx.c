@@ -70,7 +70,7 @@ static Place get_container(Emit *e, KRef r) {
     Gpu *g = gpu_of(e);
     const KIns *i = &e->f->ins[r];
     const char *t = emit_mem_type(e, (qs_dtype)i->dtype);
-    if (i->op == K_SHARED && !g->dynamic) return (Place){emit_opnd("@shared%u", r), ""};
+    if (i->op == K_SHARED && !g->dynamic) return (Place){emit_opnd("@shared%u", r), "", 0};
     if (!g->alloca[r]) {
         Spot s = enter_entry(e);
         unsigned long long n = i->op == K_LARRAY ? i->imm : 1;
@@ -80,7 +80,7 @@ static Place get_container(Emit *e, KRef r) {
         sscanf(at.s, "%%t%u", &g->alloca[r]);
         leave_entry(e, s);
     }
-    return (Place){emit_tmp(g->alloca[r]), ""};
+    return (Place){emit_tmp(g->alloca[r]), "", 0};
 }
 
 /* Bytes of all shared arrays; offset: where each begins, or NULL. */

@@ -103,7 +103,7 @@ static void copy_in(Cpu *k, KRef local, bool declared) {
         cpu_leave_entry(e, s);
     }
     if (!declared)
-        emit_store(e, d, "", (Place){emit_tmp(k->copy[local]), ""}, emit_load(e, d, "", cpu_kept_place(k, local)));
+        emit_store(e, d, "", (Place){emit_tmp(k->copy[local]), "", 0}, emit_load(e, d, "", cpu_kept_place(k, local)));
     k->copied[local] = 1;
 }
 
@@ -125,7 +125,7 @@ static void copy_all_out(Cpu *k, KRef first, KRef last) {
         KRef local = i->op == K_SET ? i->a : r;
         if (k->plan->cls[r] != KC_PIECE || !is_kept_local(k, local) || !k->copied[local]) continue;
         qs_dtype d = (qs_dtype)e->f->ins[local].dtype;
-        emit_store(e, d, "", cpu_kept_place(k, local), emit_load(e, d, "", (Place){emit_tmp(k->copy[local]), ""}));
+        emit_store(e, d, "", cpu_kept_place(k, local), emit_load(e, d, "", (Place){emit_tmp(k->copy[local]), "", 0}));
         k->copied[local] = 0; /* once is enough */
     }
     memset(k->copied, 0, e->f->nins);
@@ -343,6 +343,12 @@ static bool for_strips_only(const Cpu *k, KRef first) {
     return s && s->turns && first == s->fast && !k->joined;
 }
 
+static bool has_lanes(const KPlan *p) {
+    for (KRef r = p->first; r < p->last; r++)
+        if (p->lanes[r]) return true;
+    return false;
+}
+
 /* A strip of the positions before hi: the others are not alive. */
 static void part_of_strip(Cpu *k, Opnd hi) {
     Emit *e = k->e;
@@ -365,6 +371,7 @@ static void part_of_strip(Cpu *k, Opnd hi) {
 static void row_of_strips(Cpu *k, Opnd lo, Opnd hi, KPlan *plan) {
     Emit *e = k->e;
     Opnd again = idempotent(e);
+    bool masked = plan->abreast || has_lanes(plan);
     k->plan = plan, k->strip = strip_length(e->t), k->strips = true;
     rows_widen_kept(k);
     e->loops = LOOPS_FAST;
@@ -389,10 +396,10 @@ static void row_of_strips(Cpu *k, Opnd lo, Opnd hi, KPlan *plan) {
     emit_put(e, "%%t%u = select i1 %s, i64 %s, i64 %s", x1, again.s, lapping.s, after.s);
     emit_jump(e, head);
     emit_label(e, out);
-    if (plan->abreast) part_of_strip(k, hi);
+    if (masked) part_of_strip(k, hi);
     k->plan = NULL, k->strip = 0;
     memset(k->alloca, 0, e->f->nins * sizeof *k->alloca);
-    if (plan->abreast) return emit_label(e, done);
+    if (masked) return emit_label(e, done);
     if (for_strips_only(k, plan->first))
         each_of_row(k, k->strip_lo, hi, e->split->full, e->split->full_end, LOOPS_SHORT);
     else each_of_row(k, k->strip_lo, hi, plan->first, plan->last, LOOPS_SHORT);

@@ -10,6 +10,7 @@ enum {
     MAX_DEPTH = 256,
     UNROLLED = 1500, /* instructions */
     PATCH = 2000,    /* the same, of several rows together */
+    LANES = 4096,    /* bytes of private arrays of a position that are arrays of a strip */
     WORTH = 24       /* instructions: vectors gain more than keeping their results costs */
 };
 
@@ -70,7 +71,10 @@ static void look(Planner *p, KRef r) {
     switch ((KOp)i->op) {
     case K_POS: case K_BLKPOS: v = p->axis < 0 || (int)i->imm == p->axis; break;
     case K_LOAD: v = v || p->f->params[i->imm].written; break;
-    case K_LARRAY: v = true; break;
+    case K_LARRAY: v = v || p->axis < 0; break; /* of a strip: its contents, as of a LOCAL */
+    case K_ASTORE: case K_AATOMIC:
+        if (ins(p, i->a)->op == K_LARRAY && (v || parted(p, r))) vary(p, &p->varies[i->a]);
+        return;
     case K_ANY: return; /* strips ask it once for all their positions */
     case K_SET: if (p->varies[i->b] || parted(p, r)) vary(p, &p->varies[i->a]); return;
     case K_FOR:
@@ -111,6 +115,17 @@ static void share_local(Planner *p, KRef local) {
     }
 }
 
+/* So does an array with the same contents for all. */
+static void share_array(Planner *p, KRef array) {
+    for (KRef r = p->first; r < p->last; r++) {
+        const KIns *i = ins(p, r);
+        if ((i->op != K_ALOAD && i->op != K_ASTORE) || i->a != array) continue;
+        p->plan->cls[r] = KC_COMMON, p->plan->cut[r] = 1;
+        share(p, i->b), share(p, i->c);
+        split_around(p, r);
+    }
+}
+
 /* r has to be known outside the loops over positions. */
 static void share(Planner *p, KRef r) {
     if (!r || p->plan->cls[r] == KC_COMMON || ins(p, r)->op == K_CONST) return;
@@ -128,6 +143,7 @@ static void share(Planner *p, KRef r) {
     if (i->op == K_LOAD || i->op == K_ALOAD) p->plan->cut[r] = 1;
     if (i->op == K_GET) share(p, i->a);
     if (i->op == K_LOCAL) share_local(p, r);
+    if (i->op == K_LARRAY) share_array(p, r);
     for (int k = 0; k < 3; k++) share(p, i->arg[k]);
 }
 
@@ -237,7 +253,7 @@ static Planner begin(Ctx *c, Arena *a, const KFunc *f, KRef first, KRef last, in
     size_t n = f->nins;
     *out = (KPlan){.first = first, .last = last};
     out->cls = qarena_alloc(a, n), out->cut = qarena_alloc(a, n), out->home = qarena_alloc(a, n);
-    out->slot = qarena_alloc(a, n * sizeof(uint32_t));
+    out->slot = qarena_alloc(a, n * sizeof(uint32_t)), out->lanes = qarena_alloc(a, n);
     return (Planner){.ctx = c,
                      .f = f,
                      .first = first,
@@ -354,7 +370,7 @@ static bool stands_abreast(const Planner *p) {
     for (KRef r = p->first; r < p->last; r++) {
         const KIns *i = ins(p, r);
         bool memory = i->op == K_LOAD || i->op == K_STORE || i->op == K_ATOMIC;
-        if (i->op == K_LARRAY || i->op == K_AATOMIC || (memory && !side_by_side(p, i->a))) return false;
+        if (i->op == K_LARRAY || (memory && !side_by_side(p, i->a))) return false;
         if (i->op != K_ATOMIC) continue;
         qs_dtype d = (qs_dtype)p->f->params[i->imm].dtype;
         if (!p->varies[i->a] || !kplan_rounds((KAtomic)i->flag, d) || kir_value_dtype(d) != d) return false;
@@ -375,8 +391,26 @@ static bool cut_at_atomics(Planner *p, bool *any) {
     return !around(p, at) && unrolled_size(p->f, p->first, at) >= WORTH;
 }
 
+/* Private arrays become arrays of the strip. */
+static bool place_arrays(Planner *p) {
+    uint64_t bytes = 0;
+    for (KRef r = p->first; r < p->last; r++) {
+        const KIns *i = ins(p, r);
+        bool access = i->op == K_ALOAD || i->op == K_ASTORE;
+        if (i->op == K_AATOMIC || (access && p->varies[i->b])) return false;
+        if (i->op != K_LARRAY) continue;
+        p->plan->lanes[r] = p->varies[r];
+        bytes += p->varies[r] ? bytes_of(i) : 0;
+    }
+    for (KRef r = p->first; r < p->last; r++)
+        if (ins(p, r)->op == K_LARRAY && p->plan->lanes[r]) p->plan->cls[r] = KC_COMMON;
+        else if (ins(p, r)->op == K_LARRAY) share(p, r);
+    return bytes <= LANES;
+}
+
 /* Marks the loops to cut around; false when there are none, or when strips would not vectorise. */
 static bool choose_loops(Planner *p) {
+    if (!place_arrays(p)) return false;
     bool any = p->plan->abreast = stands_abreast(p);
     if (!any && !cut_at_atomics(p, &any)) return false;
     int inside = 0; /* > 0: in a loop that is cut around */
@@ -394,7 +428,7 @@ static bool choose_loops(Planner *p) {
             split_around(p, r);
         }
         if (i->op == K_END && kir_is_loop(ins(p, p->f->regions[r].opener)->op)) inside--;
-        if (i->op == K_LARRAY || (i->op == K_ATOMIC && !p->plan->abreast && around(p, r))) return false;
+        if (i->op == K_ATOMIC && !p->plan->abreast && around(p, r)) return false;
         if (inside && (i->op == K_LOAD || i->op == K_STORE) && !side_by_side(p, i->a)) return false;
     }
     return any;

@@ -17,7 +17,8 @@
  * (`for j = 0..n-1` in a pair-wise sum) runs around strips of 32 positions instead of inside each, and what is in it
  * becomes straight vector code; no sum is reordered but those of atomic updates.  These come one by one, after what a
  * strip can compute in vectors; but where neighbours update neighbours, as where a stencil is differentiated, and no
- * other thread does (sums of floats: emit_cpu.c), they are vectors, too. */
+ * other thread does (sums of floats: emit_cpu.c), they are vectors, too.  Private arrays that all positions index alike
+ * lie element by element, each for the whole strip; those in which all have the same are there once. */
 #ifndef LANG_KERNEL_PLAN_H
 #define LANG_KERNEL_PLAN_H
 #include "lang/kernel/ir/kir.h"
@@ -35,6 +36,7 @@ typedef struct {
     uint8_t *cls;          /* by instruction: KPlanClass */
     uint8_t *cut;          /* a new piece begins before it */
     uint8_t *home;         /* KPlanHome of the value, LOCAL or LARRAY */
+    uint8_t *lanes;        /* LARRAY of a strip: not 0 when each position has one of its own */
     uint32_t *slot;        /* KH_KEPT: byte offset in the kept memory of one position */
     uint32_t item_bytes;   /* kept per position */
     uint32_t shared_bytes; /* SHARED arrays; slot says where */

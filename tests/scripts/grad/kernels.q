@@ -219,3 +219,25 @@ function s = seen(f)
 end
 h = 1e-6
 printf("fields of an object: %.5g", grad(seen, 1.5) - (seen(1.5+h) - seen(1.5-h))/(2*h) + 1)
+
+% turns that only the launch knows, for more positions than a vector has
+function [] = __kernel__ marching(x : mat, y : mat, n : int, pos : ivec2)
+    v = x[pos]
+    w = 0.5
+    for k = 0..n-1
+        u = v
+        v += 0.01*(w - v*v*v)
+        for m = 0..mod(k,3)
+            w += 0.01*(x[pos] - w*u*u)*(m + 1)
+        end
+    end
+    y[pos] = v*w + v
+end
+function s = marched(x, n)
+    y = zeros(size(x))
+    parallel_do(size(x), x, y, n, marching)
+    s = sum(y.*weights(size(y)))
+end
+check("300 turns in a kernel, 37 positions", x -> marched(x, 300), image(1,37))
+check("no turns", x -> marched(x, 0), image(1,33))
+check("one turn", x -> marched(x, 1), image(2,35))
