@@ -3,9 +3,12 @@
  * A function and its arguments come in.  A level begins, the arguments become its leaves, the function runs, the level
  * ends, and a sweep goes back from the result (vm/grad/tape.h).  What the program gets is plain, unless a level around
  * this one still records it. */
+#include "lang/syntax/ast.h"
 #include "stdlib/builtins.h"
 #include "vm/grad/tape.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 enum { MOST = 16 };
@@ -227,7 +230,7 @@ qs_status qgrad_stop_gradient(qs_vm *vm, qs_call_args *c) {
     return s;
 }
 
-typedef struct { qs_value f; uint64_t seed, drawn; int nx; qs_value x[]; } Again; /* a call that runs again */
+typedef struct { qs_value f; uint64_t seed, drawn; int nx; qs_value y /* it gave */, x[]; } Again; /* a call */
 
 static size_t again_bytes(const Again *a) { return sizeof *a + (size_t)a->nx * sizeof *a->x; }
 
@@ -235,6 +238,7 @@ static void again_release(qs_vm *vm, GradNode *n) {
     Again *a = n->data;
     for (int i = 0; i < a->nx; i++) qval_release(vm, a->x[i]);
     qval_release(vm, a->f);
+    qval_release(vm, a->y);
     qmem_free(qvm_ctx(vm), a, again_bytes(a));
 }
 
@@ -248,10 +252,50 @@ static qs_status run_again(qs_vm *vm, const Again *a, Ran *r) {
     return s;
 }
 
+/* Other code may round otherwise; what differs more has read something else. */
+static double allowed(qs_value y) {
+    qs_dtype d = y.kind == QS_ARRAY ? qdtype_real_of((qs_dtype)qval_array(y)->dtype) : QS_F32;
+    return sqrt(d == QS_F64 ? DBL_EPSILON : d == QS_F32 ? FLT_EPSILON : 1e-3);
+}
+
+static bool is_near(const double *a, const double *b, size_t n, double part) {
+    double apart = 0, size = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (a[i] == b[i] || (isnan(a[i]) && isnan(b[i]))) size += isfinite(a[i]) ? fabs(a[i]) : 0;
+        else apart += fabs(a[i] - b[i]), size += fabs(a[i]);
+    }
+    return apart <= part * size;
+}
+
+/* All elements as complex numbers, one after the other. */
+static qs_status pairs_of(qs_vm *vm, qs_value v, Array **out) {
+    Array *a;
+    TRY(qarr_from_value(vm, v, QS_C128, &a));
+    qs_status s = qarr_contiguous(vm, a, out);
+    return qarr_release(vm, a), s;
+}
+
+static qs_status check_again(qs_vm *vm, qs_value was, qs_value is) {
+    Array *a, *b = NULL;
+    const void *p, *q;
+    bool near = false;
+    TRY(pairs_of(vm, was, &a));
+    qs_status s = pairs_of(vm, qtape_plain(is), &b);
+    if (s == QS_OK) s = qarr_read(vm, a, &p);
+    if (s == QS_OK) s = qarr_read(vm, b, &q);
+    if (s == QS_OK) near = a->count == b->count && is_near(p, q, 2 * a->count, allowed(was));
+    qarr_release(vm, a);
+    if (b) qarr_release(vm, b);
+    if (s != QS_OK || near) return s;
+    return qtape_refuse(vm, "checkpoint", "its function, which runs again on the way back, gives something else than "
+                                          "before: what it reads beside its arguments has changed");
+}
+
 static qs_status again_reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
     Ran r;
     TRY(run_again(vm, n->data, &r));
-    qs_status s = r.result ? qsweep_reverse(vm, 1, &r.result, dy, r.nx, r.leaf, dx) : QS_OK;
+    qs_status s = check_again(vm, ((Again *)n->data)->y, r.y);
+    if (s == QS_OK) s = r.result ? qsweep_reverse(vm, 1, &r.result, dy, r.nx, r.leaf, dx) : QS_OK;
     return ran_free(vm, &r), s;
 }
 
@@ -276,12 +320,13 @@ static qs_status call_recorded(qs_vm *vm, qs_value f, qs_call_args *c) {
     Trace *edges[MOST];
     Again *a = qmem_alloc(qvm_ctx(vm), sizeof *a + (size_t)c->nin * sizeof *a->x);
     GradNode n = {.data = a};
-    *a = (Again){qval_retain(f), m->random_seed, m->random_drawn, c->nin};
+    *a = (Again){qval_retain(f), m->random_seed, m->random_drawn, c->nin, qs_nil()};
     qs_status s = QS_OK;
     for (int i = 0; i < c->nin; i++) a->x[i] = qs_nil();
     for (int i = 0; i < c->nin && s == QS_OK; i++) s = qtape_keep(vm, c->in[i], &a->x[i]);
     for (int i = 0; i < c->nin; i++) edges[i] = qtape_edge(vm, c->in[i]);
     if (s == QS_OK) s = call_plain(vm, a, &c->out[0]);
+    if (s == QS_OK) s = qtape_keep_plain(vm, c->out[0], &a->y);
     if (s == QS_OK) return qtape_record(vm, &again_rule, a, c->nin, edges, 1, c->out), QS_OK;
     for (int i = 0; i < c->nin; i++) qtape_release(vm, edges[i]);
     return again_release(vm, &n), s;
@@ -309,6 +354,10 @@ static const qs_foreign_type checkpoint_type = {
 
 qs_status qgrad_checkpoint(qs_vm *vm, qs_call_args *c) {
     TRY(check_arguments(vm, "checkpoint", c));
+    const Function *f = c->in[0].u.p;
+    if (c->in[0].kind == QS_FUNCTION && f->fkind == FN_SCRIPT && f->ast->nouts > 1)
+        return qs_fail(vm, QS_ETYPE, "checkpoint: %s gives %d results; it keeps functions with one", f->name->s,
+                       f->ast->nouts);
     Checkpoint *k = qmem_alloc(qvm_ctx(vm), sizeof *k);
     *k = (Checkpoint){vm, qval_retain(c->in[0])};
     qs_value again = qval_object(QS_FOREIGN, qobj_foreign(vm, &checkpoint_type, k));

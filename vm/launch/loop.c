@@ -250,7 +250,9 @@ static qs_status prepare(Call *c, LoopState *s) {
     TRY(qloop_demand(c));
     bool nowhere = !processor(c->vm) && !qloop_is_demanded(c->region);
     if (!c->v->code.exact.func || nowhere) return c->v = NULL, QS_OK;
-    if (!qloop_vectors_apart(c))
+    const KFunc *code = c->v->code.exact.func;
+    if (code->ruled && qloop_is_recorded(c)) qloop_because(c, "a function that it calls has a rule for its derivative");
+    else if (!qloop_vectors_apart(c))
         qloop_because(c, "a vector that the loop replaces shares memory with an array that it writes");
     else if (!qloop_objects_apart(c)) qloop_because(c, "an object of which it sets a field has two names");
     else return QS_OK;

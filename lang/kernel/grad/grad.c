@@ -26,6 +26,11 @@ static qs_status refuse(const Grad *d, const KFunc *f, uint32_t pos, const char 
 }
 
 static qs_status check_params(const Grad *d) {
+    const KFunc *f = d->given;
+    if (f->ruled)
+        return qerr_at(d->c, QS_ETYPE, (Where){f->src, f->ruled_pos},
+                       "kernel %s has no derivative: it calls %s, whose {!adjoint …} is followed outside of kernels "
+                       "only", f->name->s, f->ruled->s);
     for (int p = 0; p < d->given->nparams; p++) {
         qs_dtype t = (qs_dtype)d->given->params[p].dtype;
         if (d->active[p] && !qdtype_is_real(t) && !qdtype_is_complex(t))

@@ -62,6 +62,7 @@ typedef struct KFunc {
     bool fast;           /* fast math: backends may estimate and regroup (docs/kernels.md); the evaluator does not */
     bool fixed_block;    /* compiled for exactly `block` (shared sizes were computed from it) */
     int32_t block[QS_MAX_RANK];
+    Str *ruled; uint32_t ruled_pos; /* a function called in it that has a rule for its derivative, and where; or NULL */
     uint64_t hash;       /* of everything that determines the code; set by kir_seal */
 } KFunc;
 

@@ -130,6 +130,7 @@ qs_status kcall_inline(Walk *w, const Node *site, const Callee *fn, const Args *
         return kcall_fail(w, QS_ETYPE, w->pos, "%.80s calls itself; recursion is not possible in %s",
                           fn->func->name->s, w->rules->call->place);
     TRY(check_names(w, args, fn->func));
+    if (!w->f->ruled && qast_attribute(fn->func, "adjoint")) w->f->ruled = fn->func->name, w->f->ruled_pos = w->pos;
     w->calls++;
     Caller saved = kcall_enter(w, site, fn);
     w->in->wanted = wanted;

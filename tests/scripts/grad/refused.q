@@ -57,3 +57,47 @@ try
 catch e
     print "vjp of a list: ", e
 end
+
+% what runs again on the way back has to find what it found
+scale = [2.0,3.0]
+scaled = checkpoint(x -> sum(scale*x))
+function s = changed(x)
+    s = scaled(x)
+    scale[0] = 2.5
+end
+attempt("changed in between", changed, 3)
+attempt("not changed in between", scaled, 3)
+function [a, b] = both(x)
+    a = x
+    b = x*x
+end
+try
+    print checkpoint(both)(3)
+catch e
+    print e
+end
+
+% a rule is followed outside of kernels
+{!adjoint cube_rule}
+function y = cube(x)
+    y = x*x*x
+end
+function dx = cube_rule(x, y, dy)
+    dx = 1000*dy
+end
+function [] = __kernel__ cubes(x : vec, y : vec, pos : int)
+    y[pos] = cube(x[pos])
+end
+function s = cubed(x)
+    y = zeros(size(x))
+    parallel_do(size(x), x, y, cubes)
+    s = sum(y)
+end
+attempt("a rule in a kernel", cubed, [1,2,3])
+function s = cubed_in_turn(x)
+    s = 0.0
+    for i = 0..numel(x)-1
+        s += cube(x[i])
+    end
+end
+attempt("a rule in a loop", cubed_in_turn, [1,2,3])
