@@ -130,12 +130,11 @@ function y = mapping_forward(a : vec'clamped(256), x : cube)
 
 endfunction
 
-function da = mapping_backward(a : vec'clamped(256), x : cube, dy : cube)
-    da = zeros(numel(a))
-    for [m,n,p]=0..size(x,0..2)-1
-        da[x[m,n,p]] += dy[m,n,p]
-    endfor
-endfunction
+% The backward mapping is obtained by algorithmic differentiation
+mapping_backward = (a : vec'clamped(256), x : cube, da : cube) -> _
+
+    $diffmul(mapping_forward(a, x), a, da)
+
 """)
 
         class Mapping(torch.autograd.Function):
@@ -150,7 +149,7 @@ endfunction
                 input, weights, = ctx.saved_tensors
                 assert ctx.needs_input_grad[1] and not ctx.needs_input_grad[0]
                 da = q.mapping_backward(from_tensor(weights), from_tensor(input), from_tensor(grad_output))
-                return None, to_tensor(da, None).reshape(-1)
+                return None, to_tensor(da, None)
 
         N, D_in = 1, 1000
         x = torch.floor(torch.mul(torch.rand(N, D_in), 255))
