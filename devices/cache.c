@@ -1,5 +1,5 @@
 /* cache.c -- see cache.h.  One file per entry, named by its key:  header | bytes. */
-#include "devices/cache.h"
+#include "devices/bundle.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -23,6 +23,8 @@ struct Cache {
     unsigned puts;   /* since the last sweep */
     bool swept;
     const char *why;
+    struct Bundle *const *bundles; /* NULL: nobody has any */
+    CacheListener *listener; void *ud;
     char path[4096]; /* as it was found, for messages */
 };
 
@@ -159,7 +161,11 @@ static bool read_entry(int fd, CacheKey key, Text *out) {
     return ok;
 }
 
-bool qcache_get(Cache *k, CacheKey key, Text *out) {
+void qcache_consult(Cache *k, struct Bundle *const *list) { k->bundles = list; }
+const Bundle *qcache_bundles(const Cache *k) { return k->bundles ? *k->bundles : NULL; }
+void qcache_listen(Cache *k, CacheListener *f, void *ud) { k->listener = f, k->ud = ud; }
+
+static bool get_from_disk(Cache *k, CacheKey key, Text *out) {
     char name[NAME + 1];
     if (k->dir < 0) return false;
     name_of(key, name);
@@ -169,6 +175,12 @@ bool qcache_get(Cache *k, CacheKey key, Text *out) {
     close(fd);
     if (!ok) unlinkat(k->dir, name, 0);
     return ok;
+}
+
+bool qcache_get(Cache *k, CacheKey key, Text *out) {
+    bool found = (k->bundles && qbundle_code(*k->bundles, key, out)) || get_from_disk(k, key, out);
+    if (found && k->listener) k->listener(k->ud, key, out->s, out->len);
+    return found;
 }
 
 typedef struct { char name[NAME + 1]; time_t used; size_t bytes; } Entry;
@@ -218,6 +230,7 @@ static void sweep(Cache *k) {
 
 void qcache_put(Cache *k, CacheKey key, const void *p, size_t n) {
     char name[NAME + 1], tmp[64];
+    if (k->listener) k->listener(k->ud, key, p, n);
     if (k->dir < 0 || n + sizeof(Header) > k->bound) return;
     Header h = {.n = n, .key = key, .sum = qcache_key(key, p, n)};
     memcpy(h.magic, magic, sizeof magic);

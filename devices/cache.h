@@ -21,6 +21,14 @@ CacheSize qcache_size(Cache *k);
 size_t qcache_clear(Cache *k); /* removes all entries; how many */
 const char *qcache_path(const Cache *k);
 
+/* Bundles are asked before the disk (bundle.h): *list, whatever is in it by then. */
+struct Bundle;
+void qcache_consult(Cache *k, struct Bundle *const *list);
+const struct Bundle *qcache_bundles(const Cache *k); /* NULL: none */
+/* Whoever makes a bundle hears of all that is found and all that is put; NULL ends it. */
+typedef void CacheListener(void *ud, CacheKey key, const void *p, size_t n);
+void qcache_listen(Cache *k, CacheListener *f, void *ud);
+
 CacheKey qcache_key(CacheKey seed, const void *p, size_t n);
 bool qcache_get(Cache *k, CacheKey key, Text *out); /* out becomes the bytes */
 void qcache_put(Cache *k, CacheKey key, const void *p, size_t n);

@@ -1,19 +1,13 @@
 /* compile.c -- see compile.h. */
 #include "lang/kernel/compile.h"
 #include "lang/kernel/emit/emit.h"
-#include "devices/cache.h"
+#include "devices/bundle.h"
 #include "devices/llvm.h"
+#include "lang/kernel/target.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#if defined(__GLIBC__)
-#include <gnu/libc-version.h>
-#endif
-#if defined(__x86_64__)
-#include <cpuid.h>
-#else
-#include <sys/auxv.h>
-#endif
 
 struct KCompiler {
     Ctx *ctx;
@@ -25,64 +19,13 @@ struct KCompiler {
 
 static const char entry[] = "kernel"; /* every object and PTX module has one kernel of this name */
 
-/* -- the machine we run on -------------------------------------------------------------------------------------- */
-#if defined(__x86_64__)
-static LlvmArch host_arch(void) { return LLVM_X86; }
-
-/* Family, model and features, as LLVM will see them: two processors with equal words run the same code. */
-static CacheKey identify(void) {
-    CacheKey k = {{0, 0}};
-    static const unsigned leaves[][2] = {{0, 0},    {1, 0},    {7, 0},          {7, 1},         {0xd, 1},
-                                         {0x14, 0}, {0x19, 0}, {0x80000001, 0}, {0x80000008, 0}};
-    for (size_t i = 0; i < sizeof leaves / sizeof *leaves; i++) {
-        unsigned w[4] = {0};
-        __get_cpuid_count(leaves[i][0], leaves[i][1], &w[0], &w[1], &w[2], &w[3]);
-        if (leaves[i][0] == 1) w[1] = 0, w[2] &= ~(1u << 27); /* number of this core; a bit the kernel sets */
-        if (leaves[i][0] == 0xd) w[1] = w[2] = w[3] = 0;
-        k = qcache_key(k, w, sizeof w);
-    }
-    bool avx = __builtin_cpu_supports("avx2"), wide = __builtin_cpu_supports("avx512f"); /* these ask the kernel, too */
-    return qcache_key(k, (bool[]){avx, wide}, 2);
-}
-
-/* clang 14 does not take "f16c" for __builtin_cpu_supports. */
-static bool has_f16c(void) {
-    unsigned w[4];
-    return __get_cpuid(1, &w[0], &w[1], &w[2], &w[3]) && w[2] >> 29 & 1 && __builtin_cpu_supports("avx");
-}
-
-static void describe_host(KTarget *t) {
-    char *isa = t->mvec;
-    t->half = has_f16c(), t->fma = __builtin_cpu_supports("fma");
-    *isa++ = 'b';
-    if (__builtin_cpu_supports("avx2")) *isa++ = 'd';
-    if (__builtin_cpu_supports("avx512f")) *isa++ = 'e';
-}
-#else
-static LlvmArch host_arch(void) { return LLVM_AARCH64; }
-
-static CacheKey identify(void) {
-    unsigned long w[2] = {getauxval(AT_HWCAP), getauxval(AT_HWCAP2)};
-    return qcache_key((CacheKey){{0, 0}}, w, sizeof w);
-}
-
-static void describe_host(KTarget *t) { t->half = t->fma = true; }
-#endif
-
-/* "2.36": 36 */
-static int libc_minor(void) {
-    const char *dot = strchr(gnu_get_libc_version(), '.');
-    return dot ? atoi(dot + 1) : 0;
-}
-
 /* -- the compiler ----------------------------------------------------------------------------------------------- */
 KCompiler *kcompile_open(Ctx *c, const char *cache_dir) {
     KCompiler *k = qmem_alloc(c, sizeof *k);
     k->ctx = c;
     k->cache = qcache_open(c, cache_dir, 0);
-    k->machine = identify();
-    describe_host(&k->host);
-    k->host.libc = libc_minor();
+    k->machine = ktarget_machine();
+    k->host = ktarget_host();
     return k;
 }
 
@@ -95,8 +38,9 @@ void kcompile_close(KCompiler *k) {
 
 typedef struct { KTarget kir; LlvmTarget llvm; LlvmOutput kind; CacheKey key; } Target;
 
-/* What code is made for: of this kind, for such a machine ("" : this one). */
-typedef struct { CodeKind kind; const char *arch; } Goal;
+/* What code is made for: of this kind, for such a machine ("" : this one, else a level or an NVIDIA device), with a C
+ * library of this version (that of levels). */
+typedef struct { CodeKind kind; const char *arch; int libc; } Goal;
 
 /* O3 pays where loops over the positions of a block lie inside others, and where updates are cut off from what can be
  * done in vectors. */
@@ -104,15 +48,24 @@ static bool is_involved(const KFunc *f) {
     return kir_has(f, K_ATOMIC) || f->barrier || f->shared;
 }
 
-static Target native_target(const KCompiler *k, const KFunc *f, const char *arch) {
-    (void)arch;
-    return (Target){
-        k->host, {.arch = host_arch(), .cpu = "", .features = "", .thorough = is_involved(f)}, LLVM_OBJECT, k->machine};
+#if defined(__x86_64__)
+static const LlvmArch host_arch = LLVM_X86;
+#else
+static const LlvmArch host_arch = LLVM_AARCH64;
+#endif
+
+static Target native_target(const KCompiler *k, const KFunc *f, Goal goal) {
+    Target t = {
+        k->host, {.arch = host_arch, .cpu = "", .features = "", .thorough = is_involved(f)}, LLVM_OBJECT, k->machine};
+    if (!ktarget_level(goal.arch, goal.libc, &t.kir)) return t;
+    t.llvm.arch = LLVM_X86, t.llvm.cpu = goal.arch;
+    t.key = qcache_key((CacheKey){{4, 0}}, goal.arch, strlen(goal.arch));
+    return t;
 }
 
 /* The version of PTX is the oldest that has the target, but for sm_70 and sm_72, whose 6.0 and 6.1 lack activemask. */
-static Target ptx_target(const KCompiler *k, const KFunc *f, const char *arch) {
-    const char *features = strcmp(arch, "sm_75") < 0 ? "+ptx63" : "";
+static Target ptx_target(const KCompiler *k, const KFunc *f, Goal goal) {
+    const char *arch = goal.arch, *features = strcmp(arch, "sm_75") < 0 ? "+ptx63" : "";
     (void)k, (void)f;
     return (Target){kemit_nvptx,
                     {.arch = LLVM_NVPTX, .cpu = arch, .features = features, .thorough = true},
@@ -125,13 +78,32 @@ static qs_status run_llvm(KCompiler *k, const LlvmTarget *t, const Text *ir, Llv
     return qllvm_compile(k->ctx, k->llvm, t, ir->s, ir->len, kind, out);
 }
 
-static qs_status from_cache_or_llvm(KCompiler *k, const Target *t, const Text *ir, Text *out) {
+static CacheKey key_of(const Target *t, const Text *ir) {
     const char *passes = qllvm_passes(&t->llvm), *math = t->llvm.math ? t->llvm.math : "";
     CacheKey key = qcache_key(t->key, t->llvm.features, strlen(t->llvm.features));
     key = qcache_key(qcache_key(key, passes, strlen(passes)), ir->s, ir->len);
-    key = qcache_key(key, math, strlen(math));
+    return qcache_key(key, math, strlen(math));
+}
+
+/* Libraries that were compiled for others: where LLVM is missing, that is why. */
+static qs_status explain(KCompiler *k, qs_status s) {
+    const Bundle *b = qcache_bundles(k->cache);
+    char list[256] = "", why[QERR_TEXT];
+    size_t n = 0;
+    if (!b || s != QS_EDEVICE) return s;
+    for (uint32_t i = 0; i < b->ntargets && n < sizeof list - TARGET_NAME - 2; i++)
+        n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", b->targets[i].name);
+    snprintf(why, sizeof why, "%s", k->ctx->err.text);
+    qerr_clear(k->ctx);
+    return qerr_set(k->ctx, s, "%s has no code of this kernel for these types of arguments and this machine (it has code "
+                    "for %s), and it cannot be compiled here: %s", b->path, n ? list : "none", why);
+}
+
+static qs_status from_cache_or_llvm(KCompiler *k, const Target *t, const Text *ir, Text *out) {
+    CacheKey key = key_of(t, ir);
     if (qcache_get(k->cache, key, out)) return QS_OK;
-    TRY(run_llvm(k, &t->llvm, ir, t->kind, out));
+    qs_status s = run_llvm(k, &t->llvm, ir, t->kind, out);
+    if (s) return explain(k, s);
     qcache_put(k->cache, key, out->s, out->len);
     return QS_OK;
 }
@@ -152,7 +124,7 @@ static const void *copy_of(KCompiler *k, const Text *t) { /* with the NUL behind
 /* -- targets: one row for each kind of code --------------------------------------------------------------------- */
 typedef struct {
     qs_status (*make)(KCompiler *, const KFunc *, Goal, Code *);
-    Target (*llvm)(const KCompiler *, const KFunc *, const char *arch); /* NULL: LLVM does not make it */
+    Target (*llvm)(const KCompiler *, const KFunc *, Goal); /* NULL: LLVM does not make it */
     void (*head)(const KFunc *, Text *);      /* what stands before LLVM's text; NULL: nothing */
     bool text;                                /* what LLVM makes is read by a driver, which may refuse it */
     bool libm;                                /* its functions are those of the C library */
@@ -160,19 +132,73 @@ typedef struct {
 } Row;
 static const Row rows[CODE_OPENCL + 1];
 
-static qs_status through_llvm(KCompiler *k, const KFunc *f, Goal goal, Code *out) {
-    Target t = rows[goal.kind].llvm(k, f, goal.arch);
-    Text ir, math, made, all;
-    Text *const texts[] = {&ir, &math, &made, &all};
-    for (size_t i = 0; i < 4; i++) qtext_init(texts[i], k->ctx);
-    if (rows[goal.kind].head) rows[goal.kind].head(f, &all);
+static qs_status by_llvm(KCompiler *k, const KFunc *f, Goal goal, bool only_kept, Text *made) {
+    Target t = rows[goal.kind].llvm(k, f, goal);
+    Text ir, math;
+    qtext_init(&ir, k->ctx), qtext_init(&math, k->ctx);
     qs_status s = print_llvm(k, f, &t, &ir, &math);
-    if (s == QS_OK) s = from_cache_or_llvm(k, &t, &ir, &made);
+    if (s == QS_OK && only_kept) qcache_get(k->cache, key_of(&t, &ir), made);
+    else if (s == QS_OK) s = from_cache_or_llvm(k, &t, &ir, made);
+    qtext_free(&ir), qtext_free(&math);
+    return s;
+}
+
+/* Code of a bundle may be for less than this machine: each target that one has and that runs here is asked for, the best
+ * first.  It takes 0.1 ms to print a kernel; whoever has no bundle open does not come here. */
+typedef struct { const BundleTarget *at[16]; int rank[16], n; } Others;
+
+/* PTX runs on newer devices, too. */
+static int rank_of(const BundleTarget *t, Goal goal) {
+    int has = 0, wants = 0;
+    if (goal.kind == CODE_NATIVE) return strcmp(t->name, "native") ? ktarget_rank(t->name, t->libc) : 0;
+    if (sscanf(t->name, "sm_%d", &has) != 1 || sscanf(goal.arch, "sm_%d", &wants) != 1) return 0;
+    return has < wants ? has : 0;
+}
+
+static void add_other(Others *o, const BundleTarget *t, int rank) {
+    int i = o->n;
+    for (int k = 0; k < o->n; k++)
+        if (!strcmp(o->at[k]->name, t->name) && o->at[k]->libc == t->libc) return;
+    if (!rank || o->n == 16) return;
+    for (o->n++; i > 0 && o->rank[i - 1] < rank; i--) o->at[i] = o->at[i - 1], o->rank[i] = o->rank[i - 1];
+    o->at[i] = t, o->rank[i] = rank;
+}
+
+static qs_status from_bundles(KCompiler *k, const KFunc *f, Goal goal, Text *made) {
+    Others o = {.n = 0};
+    if (*goal.arch && goal.kind == CODE_NATIVE) return QS_OK; /* it is for others that it is made */
+    for (const Bundle *b = qcache_bundles(k->cache); b; b = b->next)
+        for (uint32_t i = 0; i < b->ntargets; i++) add_other(&o, &b->targets[i], rank_of(&b->targets[i], goal));
+    for (int i = 0; i < o.n && !made->len; i++)
+        TRY(by_llvm(k, f, (Goal){goal.kind, o.at[i]->name, o.at[i]->libc}, true, made));
+    return QS_OK;
+}
+
+static bool has_native(const Bundle *list) {
+    for (const Bundle *b = list; b; b = b->next)
+        for (uint32_t i = 0; i < b->ntargets; i++)
+            if (!strcmp(b->targets[i].name, "native")) return true;
+    return false;
+}
+
+/* What was made for this very machine first, if any was; then for others like it; then anew. */
+static qs_status find_code(KCompiler *k, const KFunc *f, Goal goal, Text *made) {
+    const Bundle *list = qcache_bundles(k->cache);
+    if (list && (goal.kind == CODE_PTX || has_native(list))) TRY(by_llvm(k, f, goal, true, made));
+    if (list && !made->len) TRY(from_bundles(k, f, goal, made));
+    return made->len ? QS_OK : by_llvm(k, f, goal, false, made);
+}
+
+static qs_status through_llvm(KCompiler *k, const KFunc *f, Goal goal, Code *out) {
+    Text made, all;
+    qtext_init(&made, k->ctx), qtext_init(&all, k->ctx);
+    if (rows[goal.kind].head) rows[goal.kind].head(f, &all);
+    qs_status s = find_code(k, f, goal, &made);
     if (s == QS_OK) {
         qtext_add(&all, made.s, made.len);
         out->bytes = copy_of(k, &all), out->n = all.len;
     }
-    for (size_t i = 0; i < 4; i++) qtext_free(texts[i]);
+    qtext_free(&made), qtext_free(&all);
     return s;
 }
 
@@ -227,13 +253,18 @@ static qs_status make(KCompiler *k, const KFunc *f, Goal goal, Code *out) {
     return rows[goal.kind].make(k, f, goal, out);
 }
 
-static Goal goal_of(const Device *d) { return (Goal){d->ops->code, d->arch}; }
+static Goal goal_of(const Device *d) { return (Goal){d->ops->code, d->arch, 0}; }
 
 qs_status kcompile(KCompiler *k, const KFunc *f, const Device *d, Code *out) { return make(k, f, goal_of(d), out); }
 
-qs_status kcompile_ahead(KCompiler *k, const KFunc *f, const char *arch, Code *out) {
-    return make(k, f, (Goal){CODE_PTX, arch}, out);
+qs_status kcompile_ahead(KCompiler *k, const KFunc *f, const char *target, Code *out) {
+    TargetName t;
+    const char *rest = target;
+    if (!ktarget_next(&rest, &t)) return qerr_set(k->ctx, QS_EVALUE, "%s is no target of code", target);
+    return make(k, f, (Goal){t.kind, strcmp(t.name, "native") ? t.name : "", k->host.libc}, out);
 }
+
+Cache *kcompile_cache(KCompiler *k) { return k->cache; }
 
 void kcompile_free(KCompiler *k, Code *code) {
     if (code->kind != CODE_KIR && code->bytes) qmem_free(k->ctx, (void *)(uintptr_t)code->bytes, code->n + 1);
@@ -262,7 +293,7 @@ bool kcompile_locates(CodeKind kind) { return rows[kind].text; }
 
 static qs_status locate(KCompiler *k, const KFunc *f, Goal goal, Text *text, Text *lines) {
     Text ir, math, ptx;
-    Target t = rows[goal.kind].llvm(k, f, goal.arch);
+    Target t = rows[goal.kind].llvm(k, f, goal);
     t.kir.located = true;
     qtext_init(&ir, k->ctx), qtext_init(&math, k->ctx), qtext_init(&ptx, k->ctx);
     qs_status s = print_llvm(k, f, &t, &ir, &math);
@@ -303,7 +334,7 @@ static const struct { const char *stage; qs_status (*show)(KCompiler *, const KF
 
 /* What LLVM makes, or is given; ptx: only where that is what asm is. */
 static qs_status show_llvm(KCompiler *k, const KFunc *f, Goal goal, const char *stage, Text *out) {
-    Target t = rows[goal.kind].llvm(k, f, goal.arch);
+    Target t = rows[goal.kind].llvm(k, f, goal);
     if (!strcmp(stage, "llvm")) return kemit_llvm(k->ctx, f, &t.kir, out);
     Text ir, math;
     qtext_init(&ir, k->ctx), qtext_init(&math, k->ctx);

@@ -34,8 +34,9 @@ const char *kcompile_differs(const KFunc *f, CodeKind kind);
  * a function differs. */
 qs_status kcompile(KCompiler *k, const KFunc *f, const Device *d, Code *out);
 void kcompile_free(KCompiler *k, Code *code);
-/* The PTX of f for an NVIDIA device that need not be here: arch is "sm_90" or the like. */
-qs_status kcompile_ahead(KCompiler *k, const KFunc *f, const char *arch, Code *out);
+/* The code of f for a machine that need not be here: "sm_90", "x86-64-v3" or what else target.h lists. */
+qs_status kcompile_ahead(KCompiler *k, const KFunc *f, const char *target, Code *out);
+struct Cache *kcompile_cache(KCompiler *k); /* who has bundles shows them to it (cache.h) */
 /* Code that a driver reads, and may refuse, can be made with `lines`, for the place of what it refuses.  In the cache
  * it has no positions, for its key would change with every line above a kernel.  So LLVM makes the text again with
  * `.loc`, past the cache, and the driver refuses that as well: its log then speaks of the text whose lines are known.

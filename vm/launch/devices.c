@@ -1,7 +1,7 @@
 /* devices.c -- which devices there are, and which one runs kernels. */
 #include "devices/config.h"
 #include "devices/heap.h"
-#include "devices/ptx.h"
+#include "lang/kernel/target.h"
 #include "vm/launch/run.h"
 
 #include <stdio.h>
@@ -74,9 +74,17 @@ bool qdevices_has(const char *kind) {
 
 bool qdevices_bytes(const char *text, size_t *out) { return qconfig_bytes(text, out); }
 
-bool qdevices_is_target(const char *name) {
-    int n = 0, end = 0;
-    return sscanf(name, "sm_%d%n", &n, &end) == 1 && !name[end] && n > 0 && qptx_target(n) == n;
+bool qdevices_are_targets(const char *list) {
+    TargetName t;
+    while (ktarget_next(&list, &t)) continue;
+    return !*list;
+}
+
+bool qdevices_next_target(const char **list, char name[TARGET_NAME]) {
+    TargetName t;
+    if (!ktarget_next(list, &t)) return false;
+    memcpy(name, t.name, sizeof t.name);
+    return true;
 }
 
 static void tell(qs_vm *vm, const char *device, const char *why) {

@@ -28,6 +28,7 @@
  * device_math.c) choose and report like launches. */
 #ifndef VM_LAUNCH_H
 #define VM_LAUNCH_H
+#include "devices/cache.h"
 #include "lang/kernel/elem/elem.h"
 #include "vm/array/array.h"
 
@@ -57,7 +58,13 @@ int qdevices_used(qs_vm *vm);                                  /* -1: each launc
 qs_status qdevices_sync(qs_vm *vm, int index);                 /* waits for a device, -1: for all */
 bool qdevices_has(const char *kind);                           /* is a device of this kind here? */
 bool qdevices_bytes(const char *text, size_t *out);            /* "500M" */
-bool qdevices_is_target(const char *name);                     /* can code be made for it: "sm_90" */
+bool qdevices_are_targets(const char *list); /* can code be made for these: "sm_90", "x86-64-v3,v4" (target.h) */
+bool qdevices_next_target(const char **list, char name[24]); /* the first of them; the list goes on behind it */
+
+/* -- program.c ----------------------------------------------------------------------------------------------------- */
+/* f hears of all code that is made for config.compile_for, whether anew or from the cache (cache.h). */
+void qprogram_listen(qs_vm *vm, CacheListener *f, void *ud);
+int qprogram_libc(void);                          /* the C library that code of levels wants: glibc 2.36: 36 */
 
 /* -- report.c ------------------------------------------------------------------------------------------------------ */
 /* From now on, the code of what is launched is kept in this form (--dump; NULL: it is not), and launches are timed. */

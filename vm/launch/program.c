@@ -3,6 +3,7 @@
  *     KFunc ── found by its hash ── or compiled, shown where --dump asks for it, loaded */
 #include "vm/launch/run.h"
 #include "vm/session/python.h"
+#include "lang/kernel/target.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,14 +23,45 @@ static void remember(qs_vm *vm, Device *d, uint64_t hash, Program *p) {
     qvm(vm)->launches->loaded = l;
 }
 
-qs_status qprogram_compile_ahead(qs_vm *vm, const KFunc *f) {
+static KCompiler *compiler_of(qs_vm *vm) {
     Launches *k = qlaunch_state(vm);
+    if (k->compiler) return k->compiler;
+    k->compiler = kcompile_open(qvm_ctx(vm), qvm(vm)->config.cache_dir);
+    qcache_consult(kcompile_cache(k->compiler), &qvm(vm)->bundles);
+    return k->compiler;
+}
+
+void qprogram_listen(qs_vm *vm, CacheListener *f, void *ud) {
+    Launches *k = qlaunch_state(vm);
+    k->listener = f, k->listener_ud = ud;
+}
+
+int qprogram_libc(void) { return ktarget_libc(); }
+
+/* What is made for the targets that were asked for, and what drivers make of text, goes to who listens; code for this
+ * machine, with which the program runs meanwhile, does not. */
+static void listen(qs_vm *vm, bool on) {
+    const Launches *k = qvm(vm)->launches;
+    if (k->listener) qcache_listen(kcompile_cache(compiler_of(vm)), on ? k->listener : NULL, k->listener_ud);
+}
+
+static qs_status compile_for(qs_vm *vm, const KFunc *f, const TargetName *t) {
     Code code;
-    if (!qvm(vm)->config.compile_for || kcompile_differs(f, CODE_PTX)) return QS_OK;
-    if (!k->compiler) k->compiler = kcompile_open(qvm_ctx(vm), qvm(vm)->config.cache_dir);
-    TRY(kcompile_ahead(k->compiler, f, qvm(vm)->config.compile_for, &code));
-    qreport_code(vm, &code);
-    kcompile_free(k->compiler, &code);
+    KCompiler *k = compiler_of(vm);
+    if (kcompile_differs(f, t->kind)) return QS_OK;
+    listen(vm, true);
+    qs_status s = kcompile_ahead(k, f, t->name, &code);
+    listen(vm, false);
+    if (s) return s;
+    if (t->kind == CODE_PTX) qreport_code(vm, &code);
+    kcompile_free(k, &code);
+    return QS_OK;
+}
+
+qs_status qprogram_compile_ahead(qs_vm *vm, const KFunc *f) {
+    const char *list = qvm(vm)->config.compile_for;
+    TargetName t;
+    while (list && ktarget_next(&list, &t)) TRY(compile_for(vm, f, &t));
     return QS_OK;
 }
 
@@ -57,14 +89,15 @@ static qs_status make(KCompiler *compiler, const KFunc *f, Device *d, Program **
 }
 
 qs_status qprogram_get(qs_vm *vm, const KFunc *f, Device *d, Program **out) {
-    Launches *k = qlaunch_state(vm);
-    Loaded *known = find_loaded(k, d, f->hash);
+    Loaded *known = find_loaded(qlaunch_state(vm), d, f->hash);
     if (known) return known->users++, *out = known->program, QS_OK;
-    if (!k->compiler) k->compiler = kcompile_open(qvm_ctx(vm), qvm(vm)->config.cache_dir);
+    KCompiler *compiler = compiler_of(vm);
     TRY(qprogram_compile_ahead(vm, f));
-    TRY(qreport_show(vm, k->compiler, f, d));
+    TRY(qreport_show(vm, compiler, f, d));
     qpython_unblock(vm); /* it takes some milliseconds, unless the cache on disk has it */
-    qs_status status = make(k->compiler, f, d, out);
+    listen(vm, kcompile_locates(d->ops->code) || d->ops->code == CODE_OPENCL);
+    qs_status status = make(compiler, f, d, out);
+    listen(vm, false);
     qpython_block(vm);
     if (status != QS_OK && f->src) qerr_place(qvm_ctx(vm), (Where){f->src, f->ins[1].pos});
     if (status == QS_OK) remember(vm, d, f->hash, *out);

@@ -54,6 +54,7 @@ typedef struct Launches {
     struct Kernel *kernels;    /* kernel.c */
     struct Loaded *loaded;     /* program.c */
     KCompiler *compiler;
+    CacheListener *listener; void *listener_ud; /* program.c; NULL: nobody makes a bundle */
     struct Report *report;     /* report.c; NULL: nobody wants to know */
     double bandwidth[MAX_DEVICES]; /* to the device, in bytes per nanosecond; 0: not measured */
     double launch[MAX_DEVICES], making[MAX_DEVICES]; /* nanoseconds of a launch, of making a program; 0: not measured */

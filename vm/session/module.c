@@ -15,6 +15,7 @@
 #include "vm/session/link.h"
 #include "vm/session/modtype.h"
 #include "vm/session/names.h"
+#include "vm/session/native.h"
 #include "vm/session/retire.h"
 
 #include <limits.h>
@@ -161,6 +162,8 @@ static void expand(const char *s, Text *out) {
     }
 }
 
+void qmod_import_name(const Node *n, Text *out) { expand(n->u.import.path->s, out); }
+
 static bool ends_with(const char *s, const char *end) {
     size_t n = strlen(s), k = strlen(end);
     return n >= k && strcasecmp(s + n - k, end) == 0;
@@ -200,10 +203,13 @@ static qs_status resolve_import(qs_vm *vm, const Unit *u, const Node *n, char ou
     expand(n->u.import.path->s, &path);
     const char *name = path.s ? path.s : "";
     out[0] = 0;
-    if (is_binary(name) && known_library(name, file, sizeof file)) {
+    if (qnative_import(vm, ((const Module *)u->module)->path, name, out)) {
+        /* a program that was compiled before brings what it imports */
+    } else if (is_binary(name) && known_library(name, file, sizeof file)) {
         if (!qlibrary_find(vm, file, out)) out[0] = 0;
     } else if (is_binary(name)) {
-        s = qerr_at(qvm_ctx(vm), QS_EIO, w, "library %s is not available: only .q files can be imported", name);
+        s = qnative_find(vm, importer, name, out);
+        if (s) qerr_place(qvm_ctx(vm), w);
     } else if (!qcarry_find(vm, importer, name, out) && !qlibrary_find_import(vm, importer, name, out)) {
         s = qerr_at(qvm_ctx(vm), QS_EIO, w,
                     "cannot find %s, neither beside the file that imports it nor in the library", name);
@@ -309,6 +315,7 @@ static qs_status read_module(qs_vm *vm, const char *path, Fresh *fresh, Module *
     qretire_inherit(m, old);
     note_file(m);
     const char *carried = qcarry_text(vm, path, &n);
+    if (!carried) carried = qnative_text(vm, path, &n);
     if (carried) m->bytes = -1;
     char *read = carried ? NULL : read_file(vm, path, &n);
     if (!carried && !read) {
@@ -414,8 +421,10 @@ static qs_status load(qs_vm *vm, qs_status s, Fresh *fresh) {
 qs_status qmod_load_file(qs_vm *vm, const char *path, Module **out) {
     char real[PATH_MAX];
     Fresh fresh = {.n = 0};
+    size_t n;
     qretire_sweep(vm);
-    if (!find_file(path, real)) return qerr_set(qvm_ctx(vm), QS_EIO, "cannot read %s", path);
+    bool inside = qnative_text(vm, path, &n) && snprintf(real, sizeof real, "%s", path) < (int)sizeof real;
+    if (!inside && !find_file(path, real)) return qerr_set(qvm_ctx(vm), QS_EIO, "cannot read %s", path);
     return load(vm, read_module(vm, real, &fresh, out), &fresh);
 }
 
@@ -632,5 +641,6 @@ void qmod_close(qs_vm *vm) {
         close_module(vm, at);
     }
     qcarry_close(vm);
+    qnative_close(vm);
     qnames_close(vm);
 }

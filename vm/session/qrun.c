@@ -1,6 +1,7 @@
 /* qrun.c -- the command: runs a file, an expression, or the prompt. */
 #include "vm/launch/launch.h"
 #include "vm/quasar.h"
+#include "vm/session/make.h"
 #include "vm/session/prompt.h"
 
 #include <signal.h>
@@ -47,7 +48,17 @@ typedef struct {
     qs_config config;
     const char *text, *file, *dump, *has, *cache;
     bool list_devices, profile, check;
+    Make make;                 /* make.file NULL: nothing is made */
 } Options;
+
+/* Changed in the copy of this file that has a program behind it (make.c); volatile, for the compiler knows better. */
+static const volatile NativeMark mark = {.tag = "a program is behind: "};
+
+#if defined(__x86_64__)
+static const char usual_targets[] = "x86-64-v2,x86-64-v3,x86-64-v4";
+#else
+static const char usual_targets[] = "native";
+#endif
 
 static qs_vm *running; /* for the signal handler alone */
 
@@ -108,8 +119,19 @@ static int set_precision(Options *o, const char *v) {
 
 static int set_target(Options *o, const char *v) {
     o->config.compile_for = v;
-    return qdevices_is_target(v) ? 0 : EXIT_USAGE;
+    return *v && qdevices_are_targets(v) ? 0 : EXIT_USAGE;
 }
+
+static int set_made(Options *o, const char *v, bool exe) {
+    if (o->make.file) return EXIT_USAGE;
+    o->make.file = v, o->make.exe = exe, o->config.final = false;
+    return 0;
+}
+
+static int set_exe(Options *o, const char *v) { return set_made(o, v, true); }
+static int set_lib(Options *o, const char *v) { return set_made(o, v, false); }
+static int set_out(Options *o, const char *v) { return o->make.out = v, 0; }
+static int set_train(Options *o, const char *v) { return o->make.train = v, 0; }
 
 static int set_cache(Options *o, const char *v) {
     o->cache = v;
@@ -128,7 +150,12 @@ static const struct { const char *name; int (*set)(Options *, const char *); con
     {"--dump", set_dump, ""},
     {"--has", set_has, ""},
     {"--memory-limit", set_memory, "a size like 500M"},
-    {"--compile-for", set_target, "sm_70 to sm_90"},
+    {"--compile-for", set_target, "a list of native, x86-64-v2 to v4, sm_70 to sm_90, opencl"},
+    {"--targets", set_target, "a list of native, x86-64-v2 to v4, sm_70 to sm_90, opencl"},
+    {"--make-exe", set_exe, "there once"},
+    {"--make-lib", set_lib, "there once"},
+    {"--out", set_out, ""},
+    {"--train", set_train, ""},
     {"--cache", set_cache, "info or clear"},
     {"--loops", set_loops, "auto, always or never"},
 };
@@ -168,6 +195,11 @@ static int option(Options *o, int argc, char **argv, int *i) {
         o->check = o->config.strict = true;
     } else if (is(arg, "--profile")) {
         o->profile = true;
+    } else if (is(arg, "--no-train")) {
+        o->make.untrained = true;
+    } else if (!strcmp(arg, "-o")) {
+        if (*i + 1 >= argc) return wrong("-o needs the name of a file", "");
+        o->make.out = argv[++*i];
     } else if (is(arg, "--devices")) {
         o->list_devices = true;
     } else {
@@ -179,6 +211,11 @@ static int option(Options *o, int argc, char **argv, int *i) {
 
 static int parse_options(Options *o, int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
+        if (o->make.file && (argv[i][0] != '-' || !strcmp(argv[i], "--"))) { /* of the program that is run to be made */
+            int first = argv[i][0] == '-' ? i + 1 : i;
+            o->config.argc = argc - first, o->config.argv = argv + first;
+            return 0;
+        }
         if (argv[i][0] != '-' || argv[i][1] == 0) {
             o->file = argv[i], o->config.final = true;
             o->config.argc = argc - i - 1;
@@ -188,6 +225,14 @@ static int parse_options(Options *o, int argc, char **argv) {
         int r = option(o, argc, argv, &i);
         if (r) return r;
     }
+    return 0;
+}
+
+/* Of a program that was made: all arguments are its own. */
+static int program_options(Options *o, int argc, char **argv, char settings[NATIVE_SETTINGS]) {
+    for (size_t i = 0; i + 1 < NATIVE_SETTINGS; i++) settings[i] = mark.settings[i];
+    qnative_set(settings, &o->config);
+    o->config.argc = argc - 1, o->config.argv = argv + 1, o->config.final = true;
     return 0;
 }
 
@@ -290,7 +335,17 @@ static int check(qs_vm *vm, const Options *o) {
     return code;
 }
 
+static int make(qs_vm *vm, const Options *o) {
+    Make m = o->make;
+    NativeMark own;
+    for (size_t i = 0; i < sizeof own; i++) ((char *)&own)[i] = ((const volatile char *)&mark)[i];
+    m.mark = &own;
+    return report(vm, qmake_run(vm, &m));
+}
+
 static int run(qs_vm *vm, const Options *o) {
+    if (mark.full) return report(vm, qnative_run_own(vm));
+    if (o->make.file) return make(vm, o);
     if (o->list_devices) return list_devices(vm);
     if (o->cache) return cache(vm, o->cache);
     if (o->check) return check(vm, o);
@@ -312,12 +367,14 @@ int main(int argc, char **argv) {
     const char *unbuffered = getenv("PYTHONUNBUFFERED"); /* what containers and cluster jobs set to see progress */
     qs_config_init(&o.config);
     o.config.unbuffered = unbuffered && *unbuffered;
-    for (int i = 1; i < argc && argv[i][0] == '-' && strcmp(argv[i], "-e") != 0; i++) {
+    for (int i = 1; i < argc && argv[i][0] == '-' && strcmp(argv[i], "-e") != 0 && !mark.full; i++) {
         if (is(argv[i], "--help")) return fputs(usage, stdout), 0;
         if (is(argv[i], "--version")) return printf("Quasar %s\n", qs_version()), 0;
     }
-    int wrong_usage = parse_options(&o, argc, argv);
+    static char settings[NATIVE_SETTINGS];
+    int wrong_usage = mark.full ? program_options(&o, argc, argv, settings) : parse_options(&o, argc, argv);
     if (wrong_usage) return wrong_usage;
+    if (o.make.file && !o.config.compile_for) o.config.compile_for = usual_targets;
     if (o.has) return qs_has(o.has) ? 0 : 1;
     qs_vm *vm = NULL;
     qs_status s = qs_open(&o.config, &vm);

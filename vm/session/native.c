@@ -1,0 +1,143 @@
+/* native.c -- see native.h. */
+#include "vm/session/native.h"
+#include "devices/bundle.h"
+#include "vm/value/machine.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* -- modules ------------------------------------------------------------------------------------------------------ */
+static bool name_module(qs_vm *vm, const Bundle *b, uint32_t i, char out[PATH_MAX]) {
+    bool own = b == qvm(vm)->own;
+    return snprintf(out, PATH_MAX, "%s%s%s", own ? "" : b->path, own ? "" : "/",
+                    qbundle_text(b, b->modules[i].path)) < PATH_MAX;
+}
+
+/* The bundle's module of that name. */
+static const BundleModule *module_in(qs_vm *vm, const Bundle *b, const char *path) {
+    if (b != qvm(vm)->own) {
+        size_t n = strlen(b->path);
+        if (strncmp(path, b->path, n) != 0 || path[n] != '/') return NULL;
+        path += n + 1;
+    }
+    for (uint32_t i = 0; i < b->nmodules; i++)
+        if (qbundle_is(b, b->modules[i].path, path, strlen(path))) return &b->modules[i];
+    return NULL;
+}
+
+static const BundleModule *find_module(qs_vm *vm, const char *path, const Bundle **home) {
+    const BundleModule *m = NULL;
+    for (const Bundle *b = qvm(vm)->bundles; b && !m; b = b->next) m = module_in(vm, b, path), *home = b;
+    return m;
+}
+
+const char *qnative_text(qs_vm *vm, const char *path, size_t *n) {
+    const Bundle *b;
+    const BundleModule *m = find_module(vm, path, &b);
+    return m ? *n = m->text.n, qbundle_text(b, m->text) : NULL;
+}
+
+bool qnative_import(qs_vm *vm, const char *importer, const char *name, char out[PATH_MAX]) {
+    const Bundle *b;
+    const BundleModule *m = find_module(vm, importer, &b);
+    for (uint32_t i = 0; m && i < m->nimports; i++) {
+        const BundleImport *from = &b->imports[m->import + i];
+        if (qbundle_is(b, from->name, name, strlen(name))) return name_module(vm, b, from->module, out);
+    }
+    return false;
+}
+
+bool qnative_library(qs_vm *vm, const char *name, char out[PATH_MAX]) {
+    const Bundle *b = qvm(vm)->own;
+    for (uint32_t i = 0; b && i < b->nmodules; i++) {
+        const char *path = qbundle_text(b, b->modules[i].path), *slash = strrchr(path, '/');
+        if (b->modules[i].library && slash && !strcmp(slash + 1, name)) return name_module(vm, b, i, out);
+    }
+    return false;
+}
+
+/* -- opening ------------------------------------------------------------------------------------------------------ */
+static void enter(qs_vm *vm, Bundle *b) {
+    b->next = qvm(vm)->bundles;
+    qvm(vm)->bundles = b;
+}
+
+static const Bundle *opened(qs_vm *vm, const char *path) {
+    const Bundle *b = qvm(vm)->bundles;
+    while (b && strcmp(b->path, path) != 0) b = b->next;
+    return b;
+}
+
+qs_status qnative_take(qs_vm *vm, const char *path, const void *at, size_t n, char out[PATH_MAX]) {
+    Bundle *b;
+    const Bundle *known = opened(vm, path);
+    if (!known) {
+        if (at) TRY(qbundle_open(qvm_ctx(vm), path, qs_version(), at, n, &b));
+        else TRY(qbundle_open_file(qvm_ctx(vm), path, qs_version(), &b));
+        enter(vm, b);
+        known = b;
+    }
+    return name_module(vm, known, 0, out) ? QS_OK : qerr_set(qvm_ctx(vm), QS_EIO, "%s: the path is too long", path);
+}
+
+/* x.so as libx.so, x.64.so, libx.64.so, too. */
+static bool find_file(qs_vm *vm, const char *importer, const char *name, char out[PATH_MAX]) {
+    static const struct { const char *before, *bits; } spellings[] = {{"", ""}, {"lib", ""}, {"", ".64"},
+                                                                      {"lib", ".64"}};
+    const char *slash = strrchr(name, '/'), *dot = strrchr(name, '.');
+    int folder = slash ? (int)(slash + 1 - name) : 0;
+    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
+        char spelled[PATH_MAX];
+        snprintf(spelled, sizeof spelled, "%.*s%s%.*s%s%s", folder, name, spellings[i].before,
+                 (int)(dot - name) - folder, name + folder, spellings[i].bits, dot);
+        if (qlibrary_find_import(vm, importer, spelled, out)) return true;
+    }
+    return false;
+}
+
+qs_status qnative_find(qs_vm *vm, const char *importer, const char *name, char out[PATH_MAX]) {
+    char file[PATH_MAX];
+    if (find_file(vm, importer, name, file)) return qnative_take(vm, file, NULL, 0, out);
+    return qerr_set(qvm_ctx(vm), QS_EIO, "library %s is not here, neither beside the file that imports it nor in the "
+                    "library; qrun --make-lib makes one of a .q file", name);
+}
+
+qs_status qnative_run_own(qs_vm *vm) {
+    Bundle *b;
+    char first[PATH_MAX], real[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", real, sizeof real - 1);
+    if (n <= 0) return qerr_set(qvm_ctx(vm), QS_EIO, "this program cannot find its own file in /proc");
+    real[n] = 0;
+    TRY(qbundle_open_file(qvm_ctx(vm), real, qs_version(), &b));
+    enter(vm, b);
+    qvm(vm)->own = b;
+    if (!name_module(vm, b, 0, first)) return qerr_set(qvm_ctx(vm), QS_EIO, "%s: the path is too long", real);
+    return qs_run_file(vm, first);
+}
+
+/* -- settings ----------------------------------------------------------------------------------------------------- */
+void qnative_settings(const qs_config *c, char out[NATIVE_SETTINGS]) {
+    int n = snprintf(out, NATIVE_SETTINGS, "precision=%d%s%s", c->precision, c->fast_math ? " fast-math" : "",
+                     c->checked ? " checked" : "");
+    if (c->device && strlen(c->device) + (size_t)n + 9 < NATIVE_SETTINGS && !strchr(c->device, ' '))
+        snprintf(out + n, NATIVE_SETTINGS - (size_t)n, " device=%s", c->device);
+}
+
+void qnative_set(char *text, qs_config *c) {
+    char *rest = NULL;
+    for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        if (!strcmp(word, "precision=64")) c->precision = 64;
+        if (!strcmp(word, "fast-math")) c->fast_math = true;
+        if (!strcmp(word, "checked")) c->checked = true;
+        if (!strncmp(word, "device=", 7)) c->device = word + 7;
+    }
+}
+
+void qnative_close(qs_vm *vm) {
+    for (Bundle *b = qvm(vm)->bundles, *next; b; b = next) {
+        next = b->next;
+        qbundle_close(qvm_ctx(vm), b);
+    }
+    qvm(vm)->bundles = NULL, qvm(vm)->own = NULL;
+}
