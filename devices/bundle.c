@@ -142,6 +142,14 @@ bool qbundle_is(const Bundle *b, BundleText t, const char *s, size_t n) {
     return t.n == n && !memcmp(qbundle_text(b, t), s, n);
 }
 
+void qbundle_settings(const void *at, size_t n, char *out, size_t room) {
+    const Header *h = at;
+    out[0] = 0;
+    if (n < sizeof *h || !within(n, h->settings.at, h->settings.n) || h->settings.n >= room) return;
+    memcpy(out, (const char *)at + h->settings.at, h->settings.n);
+    out[h->settings.n] = 0;
+}
+
 static int by_key(const void *a, const void *b) {
     const CacheKey *x = a, *y = b;
     if (x->w[0] != y->w[0]) return x->w[0] < y->w[0] ? -1 : 1;
@@ -241,7 +249,8 @@ static void settle(BundleMaker *m, uint64_t base) {
 static uint64_t rounded(uint64_t n) { return (n + 15) / 16 * 16; }
 
 void qbundle_write(BundleMaker *m, const char *version, const char *settings, Text *out) {
-    Header h = {.format = FORMAT, .settings = text(m, settings, strlen(settings)), .machine = MACHINE, .size = rounded(sizeof h)};
+    Header h = {.format = FORMAT, .settings = text(m, settings, strlen(settings)), .machine = MACHINE,
+                .size = rounded(sizeof h)};
     size_t start = out->len;
     memcpy(h.magic, magic, sizeof magic);
     memcpy(h.version, version, strlen(version) < 16 ? strlen(version) : 15);

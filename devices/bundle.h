@@ -34,13 +34,15 @@ typedef struct Bundle {
     const BundleCode *codes; uint32_t ncodes;
     const BundleTarget *targets; uint32_t ntargets;
     const BundleFunction *functions; uint32_t nfunctions;
-    BundleText settings;       /* how the program runs: words with spaces between (vm/session/native.h) */
+    BundleText settings;       /* how the program runs: words with spaces between (vm/session/prebuilt.h) */
 } Bundle;
 
 /* The bundle in memory that outlives it, or at the end of a file.  version: of the Quasar that asks.  QS_EIO. */
 qs_status qbundle_open(Ctx *c, const char *path, const char *version, const void *at, size_t n, Bundle **out);
 qs_status qbundle_open_file(Ctx *c, const char *path, const char *version, Bundle **out);
 void qbundle_close(Ctx *c, Bundle *b);
+/* The settings alone, before there is a machine; "" when there are none that fit. */
+void qbundle_settings(const void *at, size_t n, char *out, size_t room);
 static inline const char *qbundle_text(const Bundle *b, BundleText t) { return (const char *)b->at + t.at; }
 bool qbundle_is(const Bundle *b, BundleText t, const char *s, size_t n); /* the same text? */
 

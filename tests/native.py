@@ -3,8 +3,8 @@
 
     tests/native.py [--qrun build/qrun] [-v] [Class.test ...]
 
-What was made runs where LLVM is hidden (QUASAR_LLVM names a file that is not there), with an empty cache, and in a folder
-that has nothing of the source tree."""
+What was made runs where LLVM is hidden (QUASAR_LLVM names a file that is not there), with an empty cache, and in a
+folder that has nothing of the source tree."""
 import os, random, re, shutil, subprocess, sys, tempfile, time, unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -158,7 +158,7 @@ class Executables(Made):
             self.good(r, self.expected)
 
     def test_bad_options(self):
-        for options, sentence in ((["--make-exe", "program.q", "--targets", "x86-64-v9"], "--targets must be a list of"),
+        for options, sentence in ((["--make-exe", "program.q", "--targets", "v9"], "--targets must be a list of"),
                                   (["--make-exe", "program.q", "--targets", ""], "--targets must be a list of"),
                                   (["--make-exe", "program.q", "-o"], "-o needs")):
             r = run([QRUN, *options], self.src, **self.env)
@@ -176,6 +176,234 @@ class Executables(Made):
             run([self.exe], self.use, **self.bare)
             best = min(best, time.perf_counter() - start)
         self.assertLess(best, 0.25)
+
+
+TRAIN = """import "filters.q"
+x = ones(4,4)
+print sum(twice(x))
+y = smooth(x)
+[a,b] = extremes(x)
+y = scaled(x, 1, 2, true, "mV")
+"""
+HEADERS = os.path.join(ROOT, "vm")
+
+
+class Libraries(Made):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.write("train.q", TRAIN)
+        cls.write("other/filters.q", "function y = twice(x)\n  y = 20*x\nend\nfunction y = third(x : vec)\n"
+                                     "  y = x/3\nend\n")
+        cls.made = cls.make("--make-lib", "filters.q", "-o", os.path.join(cls.use, "libfilters.so"), "--train",
+                            "train.q")
+        cls.make("--make-lib", "other/filters.q", "-o", os.path.join(cls.use, "libmore.so"))
+        cls.bare = {**cls.bare, "LD_LIBRARY_PATH": os.path.abspath(os.path.dirname(QRUN)) + ":" + cls.use}
+
+    @classmethod
+    def write(cls, name, text):
+        os.makedirs(os.path.dirname(os.path.join(cls.src, name)), exist_ok=True)
+        super().write(name, text)
+
+    def script(self, text, **env):
+        with open(os.path.join(self.use, "script.q"), "w") as f:
+            f.write(text)
+        return run([QRUN, "script.q"], self.use, **{**self.bare, **env})
+
+    def test_what_is_made(self):
+        self.assertEqual(self.made.stdout, "32\n")
+        self.assertEqual({"libfilters.so", "filters.h", "filters.hpp", "filters.py", "filters.pyi"},
+                         {f for f in os.listdir(self.use) if "filters" in f})
+        with open(os.path.join(self.use, "filters.h")) as f:
+            header = f.read()
+        for line in ("/* Twice as much of everything. */",
+                     "qs_status filters_twice(const qs_view *x, qs_view *y);",
+                     "qs_status filters_extremes(const qs_view *x, qs_view *total, qs_view *largest);",
+                     "qs_status filters_scaled(const qs_view *x, double k, int64_t times, bool negate, "
+                     "const char *unit, qs_view *y);"):
+            self.assertIn(line + "\n", header)
+        self.assertNotIn("twice_kernel", header)
+
+    def test_import(self):
+        for how in ('import "filters.${NATIVEEXT}"', 'import_native("filters")', 'import "libfilters.so"',
+                    'import_native("./libfilters.so")', 'import_native("%s/libfilters.so")' % self.use):
+            self.good(self.script(how + "\nprint twice(ones(2,2))\nprint sum(smooth(ones(8,8))) > 60\n"),
+                      "[[2,2],\n [2,2]]\n1\n")
+
+    def test_import_once(self):
+        """However it is called it is one module, whose top level runs once."""
+        self.good(self.script('import "filters.so"\nprint calls()\nimport "libfilters.so"\nprint calls()\n'),
+                  "1\n2\n")
+
+    def test_two_libraries_with_files_of_one_name(self):
+        self.good(self.script('import "filters.so"\nimport "more.so"\nprint scaled([[1]],2,3,false,"mV")\n'
+                              'print third([3,6])\n'),
+                  "[6]\n[1,2]\n")
+
+    def test_what_cannot_be_imported(self):
+        self.refused(self.script('import "nothing.so"\n'), r"^script.q:1:1: error: library nothing.so is not here")
+        self.refused(self.script('name = "filters"\nimport_native(name)\n'), "name of a library in double quotes")
+        self.refused(self.script('function f()\n  import_native("filters")\nend\n'), "belongs at the top level")
+        with open(os.path.join(self.use, "libtext.so"), "w") as f:
+            f.write("text")
+        self.refused(self.script('import "text.so"\n'), "libtext.so holds no compiled program")
+
+    def test_errors_say_where(self):
+        r = self.script('import "filters.so"\nx = scaled(ones(2,2), 1, 1, false, "V")\n')
+        self.refused(r, r"libfilters.so/filters.q:25:5: error: the unit is mV, got V")
+        self.assertIn("script.q:2", r.stderr)
+
+    def test_an_executable_that_uses_a_library(self):
+        exe = os.path.join(self.top, "with_library")
+        with open(os.path.join(self.use, "main.q"), "w") as f:
+            f.write('import "filters.so"\nprint twice(ones(1,2))\n')
+        r = run([QRUN, "--make-exe", "main.q", "-o", exe], self.use, **self.env)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.good(run([exe], self.top, **self.bare), "[2,2]\n")
+
+    def compiled(self, name, text, *command, libraries=("filters",)):
+        with open(os.path.join(self.use, name), "w") as f:
+            f.write(text)
+        r = run([*command, name, "-o", "client", "-Wall", "-Wextra", "-Werror", "-I.", "-I" + HEADERS, "-L.",
+                 *("-l" + l for l in libraries), "-L" + os.path.dirname(QRUN),
+                 "-Wl,-rpath-link," + os.path.dirname(QRUN)], self.use)
+        self.assertEqual((r.returncode, r.stderr), (0, ""))
+        return run(["./client"], self.use, **self.bare)
+
+    def test_from_c(self):
+        """Every kind of argument and result, errors, more arguments than registers; linked with -lfilters alone."""
+        self.good(self.compiled("client.c", C_CLIENT, "cc", libraries=("filters", "more")), C_OUTPUT)
+
+    def test_from_threads(self):
+        self.good(self.compiled("threads.c", C_THREADS, "cc", "-pthread"), "400\n")
+
+    def test_from_cpp(self):
+        self.good(self.compiled("client.cpp", CPP_CLIENT, "c++", "-std=c++17", libraries=("filters", "quasar")),
+                  "12 42 12\nlibfilters.so/filters.q:25:5: error: the unit is mV, got kV\n")
+
+    def test_from_python(self):
+        package = os.path.join(os.path.dirname(QRUN), "python")
+        if not os.path.isdir(os.path.join(package, "pyquasar")):
+            self.skipTest("without Python")
+        text = ("import pyquasar as q, numpy as np\nq.init('cpu')\nimport filters\n"
+                "print(filters.twice(np.ones((1, 2), np.float32)).to_py().tolist())\n"
+                "lib, more = q.import_native('filters'), q.import_native('%s/libmore.so')\n"
+                "print(lib.calls(), filters.calls(), q.calls(), more.twice(2), 'scaled' in dir(lib))\n"
+                "try:\n    q.import_native('nothing')\nexcept Exception as e:\n    print(e)\n" % self.use)
+        r = run([sys.executable, "-c", text], self.use, **self.bare, PYTHONPATH=package)
+        if "No module named 'numpy'" in r.stderr:
+            self.skipTest("without NumPy")
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertRegex(r.stdout, r"^\[\[2.0, 2.0\]\]\n1(.0)? 2(.0)? 3(.0)? 40(.0)? True\n"
+                                   r"library nothing.so is not here")
+
+    def test_names_of_libraries(self):
+        for name in ("filters.so.1", "lib1.so", "lib-x.so", "x.dll"):
+            self.refused(run([QRUN, "--make-lib", "filters.q", "-o", name], self.src, **self.env), "is called like")
+
+
+C_CLIENT = r"""
+#include "filters.h"
+#include "more.h"
+#include <stdio.h>
+
+#define TRY(call) if (call) return fprintf(stderr, "%s: %s", #call, filters_error()), 1
+
+int main(void) {
+    float x[12];
+    int64_t dims[2] = {3, 4};
+    for (int i = 0; i < 12; i++) x[i] = (float)i;
+    qs_view in = qs_view_packed(x, QS_F32, 2, dims), y, total, largest, n;
+    TRY(filters_twice(&in, &y));
+    printf("%g %g, %dx%d of %d\n", ((float *)y.data)[1], ((float *)y.data)[11], (int)y.dims[0], (int)y.dims[1],
+           y.dtype == QS_F32);
+    filters_release(&y), filters_release(&y);
+    qs_view column = {.data = x + 1, .dtype = QS_F32, .rank = 2, .dims = {3, 1}, .strides = {4, 1}};
+    TRY(filters_extremes(&column, &total, NULL));
+    TRY(filters_extremes(&in, NULL, &largest));
+    printf("%g %g\n", qs_view_number(&total), qs_view_number(&largest));
+    filters_release(&total), filters_release(&largest);
+    TRY(filters_scaled(&in, 0.5, 3, true, "mV", &y));
+    printf("%g\n", ((float *)y.data)[2]);
+    filters_release(&y);
+    printf("%d: %s", filters_scaled(&in, 0.5, 3, true, "V", &y), filters_error());
+    printf("%d: %s", filters_twice(NULL, &y), filters_error());
+    printf("%d: %s", filters_scaled(&in, 1, 1, false, NULL, &y), filters_error());
+    in.data = NULL;
+    printf("%d: %s", filters_twice(&in, &y), filters_error());
+    in.data = x, in.rank = 9;
+    printf("%d: %s", filters_twice(&in, &y), filters_error());
+    in.rank = 2, in.dims[1] = -1;
+    printf("%d: %s", filters_twice(&in, &y), filters_error());
+    printf("%d: %.38s\n", filters_device("nothing") != QS_OK, filters_error());
+    for (int i = 0; i < 3; i++) {
+        TRY(filters_calls(&n));
+        printf("%g ", qs_view_number(&n)), filters_release(&n);
+    }
+    double three = 3;
+    qs_view number = {.data = &three, .dtype = QS_F64};
+    TRY(more_twice(&number, &y));
+    printf("%g\n", qs_view_number(&y));
+    more_release(&y);
+    return 0;
+}
+"""
+C_OUTPUT = """2 22, 3x4 of 1
+15 11
+-3
+13: libfilters.so/filters.q:25:5: error: the unit is mV, got V
+    assert(unit == "mV", "the unit is mV, got %s", unit)
+    ^
+6: error: argument 1 of twice: an array is wanted, got NULL
+6: error: argument 5 of scaled: a text is wanted, got NULL
+6: error: argument 1 of twice: its data are NULL
+6: error: argument 1 of twice: an array has 0 to 8 dimensions
+6: error: argument 1 of twice: an extent is negative
+1: error: there is no device kind nothing
+1 2 3 60
+"""
+C_THREADS = r"""
+#include "filters.h"
+#include <pthread.h>
+#include <stdio.h>
+
+static void *work(void *good) {
+    float x[4] = {1, 2, 3, 4};
+    int64_t dims[2] = {2, 2};
+    qs_view in = qs_view_packed(x, QS_F32, 2, dims), y;
+    for (int i = 0; i < 100; i++) {
+        if (filters_twice(&in, &y) == QS_OK && ((float *)y.data)[3] == 8) ++*(int *)good;
+        filters_release(&y);
+    }
+    return NULL;
+}
+
+int main(void) {
+    pthread_t t[4];
+    int good[4] = {0};
+    for (int i = 0; i < 4; i++) pthread_create(&t[i], NULL, work, &good[i]);
+    for (int i = 0; i < 4; i++) pthread_join(t[i], NULL);
+    printf("%d\n", good[0] + good[1] + good[2] + good[3]);
+    return 0;
+}
+"""
+CPP_CLIENT = r"""
+#include "filters.hpp"
+#include <cstdio>
+
+int main() {
+    float x[6] = {1, 2, 3, 4, 5, 6};
+    quasar::View y = filters::twice(quasar::View(x, {2, 3}));
+    auto [total, largest] = filters::extremes(y);
+    std::printf("%g %g %g\n", y.elements<float>()[5], total.number(), largest.number());
+    try {
+        filters::scaled(y, 1, 1, false, "kV");
+    } catch (const quasar::Error &e) {
+        std::string text = e.what();
+        std::puts(text.substr(0, text.find('\n')).c_str());
+    }
+}
+"""
 
 
 def main():

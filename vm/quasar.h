@@ -6,6 +6,7 @@
  * the machine, with its message and place, until qs_error_clear.  A qs_vm is used by one thread at a time. */
 #ifndef QUASAR_H
 #define QUASAR_H
+#include <stdarg.h>
 #include "quasar_types.h" /* by no path of the tree, for it lies beside this file where both are installed, too */
 #ifdef __cplusplus
 extern "C" {
@@ -184,6 +185,44 @@ QS_API bool qs_device(qs_vm *vm, int index, qs_device_info *out); /* false: no s
 QS_API QS_CHECK qs_status qs_sync(qs_vm *vm, int device); /* waits for what was started on it; -1: on all of them */
 /* Where kernels run from now on, in the words of config.device; devices that are not open yet are opened. */
 QS_API QS_CHECK qs_status qs_use_device(qs_vm *vm, const char *wanted);
+
+/* -- libraries in machine code (qrun --make-lib): their own headers declare their functions -------------------------
+ * A library has a machine of its own, which the first call opens; one thread at a time is in it, others wait. */
+/* An array, or with rank 0 one number.  As an argument it is memory of yours on the host, with any strides, which is
+ * not copied: it lives until the call ends, or until what the function gave or kept of it is released.  As a result it
+ * is memory of the library, which nobody changes until qs_view_release; a string is an array of uint8 with a NUL behind
+ * it. */
+typedef struct qs_view {
+    void *data;                                       /* the first element */
+    qs_dtype dtype;
+    int rank;
+    int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];  /* count elements */
+    void *owner;                                      /* NULL in arguments */
+} qs_view;
+/* Packed memory: rank extents, the last varies fastest. */
+static inline qs_view qs_view_packed(void *data, qs_dtype dtype, int rank, const int64_t *dims) {
+    qs_view v = {data, dtype, rank, {0}, {0}, NULL};
+    int64_t stride = 1;
+    for (int i = rank < QS_MAX_RANK ? rank : QS_MAX_RANK; i-- > 0; stride *= dims[i])
+        v.dims[i] = dims[i], v.strides[i] = stride;
+    return v;
+}
+static inline size_t qs_view_count(const qs_view *v) { /* its elements */
+    size_t n = 1;
+    for (int i = 0; i < v->rank; i++) n *= (size_t)v->dims[i];
+    return n;
+}
+static inline double qs_view_number(const qs_view *v) { /* a result that is a number; NaN when it is none */
+    if (!v->data || v->rank) return __builtin_nan("");
+    if (v->dtype == QS_B1) return *(const bool *)v->data;
+    if (v->dtype == QS_I64) return (double)*(const int64_t *)v->data;
+    return v->dtype == QS_F64 || v->dtype == QS_C128 ? *(const double *)v->data : __builtin_nan("");
+}
+QS_API void qs_view_release(qs_view *v); /* a result; it is empty then, and may be released again */
+/* The report of what failed last in this thread: sentence, place in the program, call chain; "" when nothing did. */
+QS_API const char *qs_native_error(void);
+/* What all functions of such a library jump to; programs do not call it.  A status, or a pointer. */
+QS_API intptr_t qs_native_call(void *library, uint32_t function, va_list arguments);
 
 #ifdef __cplusplus
 }

@@ -18,6 +18,7 @@
 #include <initializer_list>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace quasar {
@@ -150,6 +151,29 @@ private:
     }
     qs_vm *vm_ = nullptr;
 };
+
+/* What a function of a library in machine code (qrun --make-lib) takes and gives: a qs_view that releases itself.  As an
+ * argument it is packed memory of yours, or a number. */
+class View : public qs_view {
+public:
+    View() : qs_view{} {}
+    template <class T> View(T *data, std::initializer_list<int64_t> extents)
+        : qs_view(qs_view_packed(const_cast<std::remove_const_t<T> *>(data), dtype_of<std::remove_const_t<T>>::value,
+                                 static_cast<int>(extents.size()), extents.begin())) {}
+    View(View &&v) noexcept : qs_view(v) { static_cast<qs_view &>(v) = qs_view{}; }
+    View &operator=(View &&v) noexcept { return std::swap(static_cast<qs_view &>(*this), static_cast<qs_view &>(v)), *this; }
+    ~View() { qs_view_release(this); }
+    size_t count() const { return qs_view_count(this); }
+    double number() const { return qs_view_number(this); }
+    template <class T> const T *elements() const {
+        if (dtype != dtype_of<T>::value) throw std::invalid_argument("its elements have another type");
+        return static_cast<const T *>(data);
+    }
+};
+
+inline void check_native(qs_status s) {
+    if (s != QS_OK) throw Error(s, qs_native_error(), qs_native_error());
+}
 
 } // namespace quasar
 #endif

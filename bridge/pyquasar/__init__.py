@@ -195,8 +195,17 @@ def import_dll(name):
 
 
 def import_native(name):
-    """The same; libraries in machine code cannot be loaded."""
-    import_dll(name if name.lower().endswith((".dll", ".so", ".pyd", ".q")) else name + ".so")
+    """Imports a library that qrun --make-lib made (filters: also libfilters.so, filters.64.so), by its path or from the
+    current folder.  What it defines is found here and in the module that is returned."""
+    folder, file = _os.path.split(name)
+    stem = file if file.lower().endswith((".dll", ".so", ".pyd", ".q")) else file + ".so"
+    base, end = _os.path.splitext(stem)
+    for spelled in (stem, "lib" + stem, base + ".64" + end, "lib" + base + ".64" + end):
+        path = _os.path.realpath(_os.path.join(folder, spelled))
+        if end == ".so" and _os.path.isfile(path):
+            import_dll(path)
+            return module(path)
+    import_dll(_os.path.join(folder, stem))
 
 
 def typename(text):

@@ -95,8 +95,8 @@ static qs_status explain(KCompiler *k, qs_status s) {
         n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", b->targets[i].name);
     snprintf(why, sizeof why, "%s", k->ctx->err.text);
     qerr_clear(k->ctx);
-    return qerr_set(k->ctx, s, "%s has no code of this kernel for these types of arguments and this machine (it has code "
-                    "for %s), and it cannot be compiled here: %s", b->path, n ? list : "none", why);
+    return qerr_set(k->ctx, s, "%s has no code of this kernel for these types of arguments and this machine (it has "
+                    "code for %s), and it cannot be compiled here: %s", b->path, n ? list : "none", why);
 }
 
 static qs_status from_cache_or_llvm(KCompiler *k, const Target *t, const Text *ir, Text *out) {
@@ -143,8 +143,8 @@ static qs_status by_llvm(KCompiler *k, const KFunc *f, Goal goal, bool only_kept
     return s;
 }
 
-/* Code of a bundle may be for less than this machine: each target that one has and that runs here is asked for, the best
- * first.  It takes 0.1 ms to print a kernel; whoever has no bundle open does not come here. */
+/* Code of a bundle may be for less than this machine: each target that one has and that runs here is asked for, the
+ * best first.  It takes 0.1 ms to print a kernel; whoever has no bundle open does not come here. */
 typedef struct { const BundleTarget *at[16]; int rank[16], n; } Others;
 
 /* PTX runs on newer devices, too. */

@@ -1,6 +1,7 @@
 /* stmt.c -- statements. */
 #include "lang/syntax/parser.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -265,6 +266,31 @@ static void import(Parser *p) {
     if (n->u.import.path) qparse_append(p, &p->u->imports.at, &p->u->imports.n, n);
 }
 
+/* import_native("filters"), which the manual has beside `import "filters.so"`.  It looks like a call and is none, for
+ * names are known before anything runs. */
+static bool at_native_import(const Parser *p) {
+    bool word = qparse_is_word(p, "import_native") || qparse_is_word(p, "import_dll");
+    return word && qparse_peek(p, 1) == T_LPAREN;
+}
+
+static void native_import(Parser *p) {
+    Node *n = qparse_node(p, N_IMPORT, qparse_pos(p));
+    bool dll = qparse_is_word(p, "import_dll");
+    qparse_next(p), qparse_next(p);
+    if (p->k != T_STRING || qparse_peek(p, 1) != T_RPAREN) {
+        qparse_expected(p, "the name of a library in double quotes, for names are known before the program runs");
+        return;
+    }
+    Str *name = qexpr_postfix(p)->u.str;
+    const char *slash = strrchr(name->s, '/'), *dot = strrchr(slash ? slash : name->s, '.');
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s%s", name->s, dot ? "" : dll ? ".dll" : ".so");
+    n->u.import.path = qstr_name(p->ctx, path, strlen(path));
+    qparse_next(p);
+    qparse_emit(p, n);
+    qparse_append(p, &p->u->imports.at, &p->u->imports.n, n);
+}
+
 /* -- if, for, while, repeat ---------------------------------------------------------------------------------------- */
 typedef struct { Node *cond; NodeList body; } Branch;
 
@@ -500,6 +526,7 @@ void qstmt_statement(Parser *p) {
         break;
     default:
         if (at_print(p)) print(p);
+        else if (at_native_import(p)) { if (at_top_level(p)) native_import(p); }
         else if (qdef_at_type(p)) { if (at_top_level(p)) qdef_type(p); }
         else qstmt_simple(p);
     }

@@ -409,3 +409,17 @@ qs_status qkernel_do(qs_vm *vm, bool serial, int nin, const qs_value *in) {
     if (beyond && !kernel->told) tell_beyond(vm, kernel, r.site.fn->ast, beyond);
     return launch_packed(vm, kernel, &r, &k);
 }
+
+/* Only the code: nothing is launched, and nothing of the values is read but what the code is made for. */
+qs_status qkernel_compile(qs_vm *vm, Function *fn, int nargs, const qs_value *in) {
+    Request r = {.site = {fn, in}, .nargs = nargs};
+    Kernel *kernel = kernel_for(vm, fn->ast);
+    KernelForm *form;
+    qs_value *values = qmem_alloc(qvm_ctx(vm), MAX_ENTRIES * sizeof *values);
+    r.rank = kernel->positions > 0 ? kernel->positions : 1;
+    for (int i = 0; i < r.rank; i++) r.domain[i] = 3;
+    qs_status s = find_form(vm, &kernel->forms, &r, &form, values);
+    if (s == QS_OK) s = qprogram_compile_ahead(vm, form->base.version[0].func);
+    qmem_free(qvm_ctx(vm), values, MAX_ENTRIES * sizeof *values);
+    return s;
+}

@@ -1,6 +1,7 @@
 /* kernel_form.h -- private to kernel*.c: what is launched, and the code for it.
  *
  *   kernel.c       size and arguments; which form; parameters
+ *   ahead.c        forms of a library, before anybody calls it
  *   kernel_make.c  making a form: values as the lowering sees them */
 #ifndef VM_KERNEL_FORM_H
 #define VM_KERNEL_FORM_H
@@ -27,6 +28,9 @@ typedef struct {
     KBind *binds;        /* per parameter */
     bool *covers;        /* per parameter: each position of a launch over its extents writes the element at pos */
 } KernelForm;
+
+/* -- kernel.c: the code for these arguments, for config.compile_for ------------------------------------------------ */
+qs_status qkernel_compile(qs_vm *vm, Function *fn, int nargs, const qs_value *in);
 
 /* -- kernel_make.c ----------------------------------------------------------------------------------------------- */
 qs_status qkernel_make(qs_vm *vm, Forms *forms, const Request *r, KernelForm **out);

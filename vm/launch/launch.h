@@ -40,6 +40,10 @@ bool qkernel_sets(const struct Param *p); /* is this parameter of a kernel set b
 void qlaunch_close(qs_vm *vm);
 void qkernel_forget(qs_vm *vm, const struct Unit *u); /* what was compiled of its kernels goes; none of them can run */
 
+/* -- ahead.c ------------------------------------------------------------------------------------------------------- */
+/* The kernels of a file whose types are declared, or said by {!specialize …}, for config.compile_for. */
+qs_status qahead_compile(qs_vm *vm, const struct Unit *u);
+
 /* -- row.c: derivatives of operators and functions of elements ----------------------------------------------------- */
 /* *result was computed from these arguments by the row e; it is recorded, and gets its trace.  Arguments are as they
  * were before, with their traces. */

@@ -1,6 +1,6 @@
 /* library.c -- where modules are: beside their importer, on the paths that were configured, in the library. */
 #include "vm/session/library.h"
-#include "vm/session/native.h"
+#include "vm/session/prebuilt.h"
 #include "vm/value/machine.h"
 
 #include <dirent.h>
@@ -64,8 +64,8 @@ static bool in_library(const char *name, char *out) {
 bool qlibrary_own(const char *name, char out[PATH_MAX]) { return in_library(name, out); }
 
 bool qlibrary_find(qs_vm *vm, const char *name, char out[PATH_MAX]) {
-    return qnative_library(vm, name, out) || in_folders(qvm(vm)->config.library_path, name, out) || in_folders(getenv("QUASAR_PATH"), name, out) ||
-           in_library(name, out);
+    return qprebuilt_library(vm, name, out) || in_folders(qvm(vm)->config.library_path, name, out) ||
+           in_folders(getenv("QUASAR_PATH"), name, out) || in_library(name, out);
 }
 
 static bool beside(const char *importer, const char *name, char *out) {

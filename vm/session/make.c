@@ -10,10 +10,13 @@
  *                                                                              └──► in a shared object      lib   */
 #include "vm/session/make.h"
 #include "devices/bundle.h"
+#include "devices/solib.h"
 #include "vm/launch/launch.h"
+#include "vm/session/face.h"
 #include "vm/session/module.h"
 #include "vm/value/machine.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,25 +122,40 @@ static qs_status load(qs_vm *vm, const char *file, Module **out) {
     return QS_OK;
 }
 
+typedef struct { qs_vm *vm; qs_status status; } Ahead;
+
+static bool compile_module(void *ud, Module *m) {
+    Ahead *a = ud;
+    const char *name;
+    if (m->nunits && !is_library(a->vm, m, &name)) a->status = qahead_compile(a->vm, m->units[0]);
+    return a->status != QS_OK;
+}
+
+/* Kernels of a library that are declared with types; those of a program are seen in its run. */
+static qs_status compile_declared(qs_vm *vm, Module *program) {
+    Ahead a = {vm, QS_OK};
+    if (!compile_module(&a, program)) qmod_over_imports(vm, program, compile_module, &a);
+    return a.status;
+}
+
 /* Runs what shows which code is needed. */
 static qs_status train(qs_vm *vm, const Make *m, Module **program) {
-    if (m->train) {
-        TRY(qs_run_file(vm, m->train));
-        return load(vm, m->file, program);
-    }
-    if (m->exe && !m->untrained) TRY(qs_run_file(vm, m->file));
+    if (m->train) TRY(qs_run_file(vm, m->train));
+    else if (m->exe && !m->untrained) TRY(qs_run_file(vm, m->file));
     TRY(load(vm, m->file, program));
-    return m->exe ? QS_OK : qmod_run(vm, *program);
+    if (m->exe) return QS_OK;
+    TRY(qmod_run(vm, *program));
+    return compile_declared(vm, *program);
 }
 
 /* -- files -------------------------------------------------------------------------------------------------------- */
-static qs_status write_file(qs_vm *vm, const char *path, const Text *t) {
+static qs_status write_file(qs_vm *vm, const char *path, const Text *t, mode_t mode) {
     TRY(qtext_status(t));
     unlink(path); /* who runs the old one keeps it */
     FILE *f = fopen(path, "wb");
     bool good = f && fwrite(t->s, 1, t->len, f) == t->len;
     if (f) good = !fclose(f) && good;
-    good = good && !chmod(path, 0755);
+    good = good && !chmod(path, mode);
     return good ? QS_OK : qerr_set(qvm_ctx(vm), QS_EIO, "%s cannot be written: %s", path, strerror(errno));
 }
 
@@ -156,8 +174,8 @@ static qs_status begin_exe(qs_vm *vm, const Make *m, const char *settings, Text 
     TRY(read_file(vm, "/proc/self/exe", out));
     char *at = memmem(out->s, out->len, m->mark, sizeof *m->mark);
     if (!at) return qerr_set(qvm_ctx(vm), QS_EINTERNAL, "this executable has no mark to be copied with");
-    ((NativeMark *)at)->full = 1;
-    snprintf(((NativeMark *)at)->settings, NATIVE_SETTINGS, "%s", settings);
+    ((PrebuiltMark *)at)->full = 1;
+    snprintf(((PrebuiltMark *)at)->settings, PREBUILT_SETTINGS, "%s", settings);
     qtext_pad(out, 0, (16 - out->len % 16) % 16);
     return QS_OK;
 }
@@ -178,17 +196,92 @@ static void default_exe(const char *file, char out[PATH_MAX]) {
 }
 
 static qs_status write_exe(qs_vm *vm, const Make *m, BundleMaker *maker) {
-    char settings[NATIVE_SETTINGS], path[PATH_MAX];
+    char settings[PREBUILT_SETTINGS], path[PATH_MAX];
     Text t;
     qtext_init(&t, qvm_ctx(vm));
-    qnative_settings(&qvm(vm)->config, settings);
+    qprebuilt_settings(&qvm(vm)->config, settings);
     default_exe(m->file, path);
     if (m->out) snprintf(path, sizeof path, "%s", m->out);
     qs_status s = begin_exe(vm, m, settings, &t);
     if (s == QS_OK) qbundle_write(maker, qs_version(), settings, &t);
-    if (s == QS_OK) s = write_file(vm, path, &t);
+    if (s == QS_OK) s = write_file(vm, path, &t, 0755);
     if (s == QS_OK) tell(vm, path, maker, t.len);
     qtext_free(&t);
+    return s;
+}
+
+/* -- libraries ---------------------------------------------------------------------------------------------------- */
+typedef struct { char name[PATH_MAX], folder[PATH_MAX], object[PATH_MAX]; } Names;
+
+/* filters.q: filters, libfilters.so; -o x/liby.so: y.  The name begins all names of functions. */
+static qs_status name_library(qs_vm *vm, const Make *m, Names *n) {
+    char path[PATH_MAX];
+    const char *slash = strrchr(m->file, '/'), *name = slash ? slash + 1 : m->file, *dot = strrchr(name, '.');
+    snprintf(path, sizeof path, "lib%.*s.so", dot ? (int)(dot - name) : (int)strlen(name), name);
+    if (m->out) snprintf(path, sizeof path, "%s", m->out);
+    slash = strrchr(path, '/');
+    snprintf(n->folder, sizeof n->folder, "%.*s", slash ? (int)(slash + 1 - path) : 0, path);
+    snprintf(n->object, sizeof n->object, "%s", slash ? slash + 1 : path);
+    name = strncmp(n->object, "lib", 3) ? n->object : n->object + 3;
+    snprintf(n->name, sizeof n->name, "%.*s", (int)strcspn(name, "."), name);
+    bool good = !strcmp(path + strlen(path) - 3, ".so") && n->name[0] && !(n->name[0] >= '0' && n->name[0] <= '9');
+    for (const char *p = n->name; *p; p++) good = good && (isalnum((unsigned char)*p) || *p == '_');
+    return good ? QS_OK : qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: a library is called like libfilters.so: letters, "
+                                   "digits and _ make names of functions in C", path);
+}
+
+static qs_status write_beside(qs_vm *vm, const Names *n, const Face *f, const char *end,
+                              void (*print)(const Face *, Text *)) {
+    char path[PATH_MAX * 3];
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    print(f, &t);
+    snprintf(path, sizeof path, "%s%s%s", n->folder, n->name, end);
+    qs_status s = write_file(vm, path, &t, 0644);
+    qtext_free(&t);
+    return s;
+}
+
+static qs_status write_faces(qs_vm *vm, const Names *n, const Face *f) {
+    TRY(write_beside(vm, n, f, ".h", qface_c));
+    TRY(write_beside(vm, n, f, ".hpp", qface_cpp));
+    TRY(write_beside(vm, n, f, ".py", qface_python));
+    return write_beside(vm, n, f, ".pyi", qface_stub);
+}
+
+static qs_status write_object(qs_vm *vm, const Names *n, const Face *f, BundleMaker *maker) {
+    Text bundle, all;
+    char settings[PREBUILT_SETTINGS], path[PATH_MAX * 3];
+    int n_all = f->n + NATIVE_SERVICES;
+    const char **names = qmem_alloc(qvm_ctx(vm), (size_t)n_all * sizeof *names);
+    qtext_init(&bundle, qvm_ctx(vm)), qtext_init(&all, qvm_ctx(vm));
+    qprebuilt_settings(&qvm(vm)->config, settings);
+    for (int i = 0; i < n_all; i++) {
+        const Shown *shown = i < NATIVE_SERVICES ? NULL : &f->at[i - NATIVE_SERVICES];
+        snprintf(path, sizeof path, "%s_%s", n->name, shown ? shown->f->name->s : qface_services[i]);
+        names[i] = qstr_cname(qvm_ctx(vm), path)->s;
+        if (shown) qbundle_add_function(maker, shown->f->name->s, shown->signature);
+    }
+    qbundle_write(maker, qs_version(), settings, &bundle);
+    const Solib lib = {n->object, QUASAR_SONAME, "qs_native_call", names, (uint32_t)n_all, &bundle};
+    qs_status s = qsolib_write(qvm_ctx(vm), &lib, &all);
+    snprintf(path, sizeof path, "%s%s", n->folder, n->object);
+    if (s == QS_OK) s = write_file(vm, path, &all, 0755);
+    if (s == QS_OK) tell(vm, path, maker, all.len);
+    qtext_free(&bundle), qtext_free(&all);
+    qmem_free(qvm_ctx(vm), names, (size_t)n_all * sizeof *names);
+    return s;
+}
+
+static qs_status write_library(qs_vm *vm, const Make *m, BundleMaker *maker, const Module *program) {
+    Names n;
+    const char *slash = strrchr(m->file, '/');
+    Shown *shown = qmem_alloc(qvm_ctx(vm), SHOWN * sizeof *shown);
+    qs_status s = name_library(vm, m, &n);
+    Face f = {vm, n.name, slash ? slash + 1 : m->file, n.object, shown, qface_functions(vm, program, shown)};
+    if (s == QS_OK) s = write_object(vm, &n, &f, maker);
+    if (s == QS_OK) s = write_faces(vm, &n, &f);
+    qmem_free(qvm_ctx(vm), shown, SHOWN * sizeof *shown);
     return s;
 }
 
@@ -200,7 +293,7 @@ qs_status qmake_run(qs_vm *vm, const Make *m) {
     qprogram_listen(vm, NULL, NULL);
     add_targets(vm, maker);
     if (s == QS_OK) s = add_modules(vm, maker, program);
-    if (s == QS_OK) s = m->exe ? write_exe(vm, m, maker) : QS_OK;
+    if (s == QS_OK) s = m->exe ? write_exe(vm, m, maker) : write_library(vm, m, maker, program);
     qbundle_maker_free(maker);
     return s;
 }

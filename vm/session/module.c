@@ -15,7 +15,7 @@
 #include "vm/session/link.h"
 #include "vm/session/modtype.h"
 #include "vm/session/names.h"
-#include "vm/session/native.h"
+#include "vm/session/prebuilt.h"
 #include "vm/session/retire.h"
 
 #include <limits.h>
@@ -203,12 +203,12 @@ static qs_status resolve_import(qs_vm *vm, const Unit *u, const Node *n, char ou
     expand(n->u.import.path->s, &path);
     const char *name = path.s ? path.s : "";
     out[0] = 0;
-    if (qnative_import(vm, ((const Module *)u->module)->path, name, out)) {
+    if (qprebuilt_import(vm, ((const Module *)u->module)->path, name, out)) {
         /* a program that was compiled before brings what it imports */
     } else if (is_binary(name) && known_library(name, file, sizeof file)) {
         if (!qlibrary_find(vm, file, out)) out[0] = 0;
     } else if (is_binary(name)) {
-        s = qnative_find(vm, importer, name, out);
+        s = qprebuilt_find(vm, importer, name, out);
         if (s) qerr_place(qvm_ctx(vm), w);
     } else if (!qcarry_find(vm, importer, name, out) && !qlibrary_find_import(vm, importer, name, out)) {
         s = qerr_at(qvm_ctx(vm), QS_EIO, w,
@@ -221,6 +221,8 @@ static qs_status resolve_import(qs_vm *vm, const Unit *u, const Node *n, char ou
 /* -- loading ----------------------------------------------------------------------------------------------------- */
 
 Module *qmod_at(qs_vm *vm, const char *path) {
+    char program[PATH_MAX];
+    if (qprebuilt_program(vm, path, program)) path = program;
     for (Module *m = qvm(vm)->modules; m; m = m->next)
         if (strcmp(m->path, path) == 0 && m != qvm(vm)->session) return m;
     return NULL;
@@ -315,7 +317,7 @@ static qs_status read_module(qs_vm *vm, const char *path, Fresh *fresh, Module *
     qretire_inherit(m, old);
     note_file(m);
     const char *carried = qcarry_text(vm, path, &n);
-    if (!carried) carried = qnative_text(vm, path, &n);
+    if (!carried) carried = qprebuilt_text(vm, path, &n);
     if (carried) m->bytes = -1;
     char *read = carried ? NULL : read_file(vm, path, &n);
     if (!carried && !read) {
@@ -423,7 +425,7 @@ qs_status qmod_load_file(qs_vm *vm, const char *path, Module **out) {
     Fresh fresh = {.n = 0};
     size_t n;
     qretire_sweep(vm);
-    bool inside = qnative_text(vm, path, &n) && snprintf(real, sizeof real, "%s", path) < (int)sizeof real;
+    bool inside = qprebuilt_text(vm, path, &n) && snprintf(real, sizeof real, "%s", path) < (int)sizeof real;
     if (!inside && !find_file(path, real)) return qerr_set(qvm_ctx(vm), QS_EIO, "cannot read %s", path);
     return load(vm, read_module(vm, real, &fresh, out), &fresh);
 }
@@ -641,6 +643,6 @@ void qmod_close(qs_vm *vm) {
         close_module(vm, at);
     }
     qcarry_close(vm);
-    qnative_close(vm);
+    qprebuilt_close(vm);
     qnames_close(vm);
 }

@@ -3,7 +3,7 @@
  *     module.c    finds, reads and runs files       names.c     what a name means to a module
  *     link.c      joins a file to its imports       modtype.c   what a type means to it
  *     retire.c    what became of replaced ones      carry.c     programs as texts, for other processes
- *     native.c    programs that were compiled       make.c      compiles them
+ *     prebuilt.c    programs that were compiled       make.c      compiles them
  *
  * Paths and texts come in, running programs go out; api.c is the door for host programs (quasar.h), qrun.c and prompt.c
  * are the command.  The interpreter asks here what a name or a type means.
@@ -63,7 +63,8 @@ qs_status qmod_load_file(qs_vm *vm, const char *path, Module **out);
 qs_status qmod_load_text(qs_vm *vm, const char *name, const char *text, size_t n, Module **out);
 /* Loads again what the session imported and was edited since, with what imports it, and runs it.  Each goes to f. */
 qs_status qmod_reload(qs_vm *vm, void (*f)(qs_vm *vm, const Module *m));
-Module *qmod_at(qs_vm *vm, const char *path);                 /* the one that is loaded; NULL: none */
+Module *qmod_at(qs_vm *vm, const char *path);                 /* the one that is loaded; of a library: its
+                                                               * program; NULL: none */
 qs_status qmod_run(qs_vm *vm, Module *m);                     /* its top level, once */
 void qmod_import_name(const Node *n, Text *out); /* what stands behind `import`, with its ${…} replaced */
 qs_status qmod_import(qs_vm *vm, Node *import);               /* an import statement is reached */

@@ -52,7 +52,7 @@ typedef struct {
 } Options;
 
 /* Changed in the copy of this file that has a program behind it (make.c); volatile, for the compiler knows better. */
-static const volatile NativeMark mark = {.tag = "a program is behind: "};
+static const volatile PrebuiltMark mark = {.tag = "a program is behind: "};
 
 #if defined(__x86_64__)
 static const char usual_targets[] = "x86-64-v2,x86-64-v3,x86-64-v4";
@@ -229,9 +229,9 @@ static int parse_options(Options *o, int argc, char **argv) {
 }
 
 /* Of a program that was made: all arguments are its own. */
-static int program_options(Options *o, int argc, char **argv, char settings[NATIVE_SETTINGS]) {
-    for (size_t i = 0; i + 1 < NATIVE_SETTINGS; i++) settings[i] = mark.settings[i];
-    qnative_set(settings, &o->config);
+static int program_options(Options *o, int argc, char **argv, char settings[PREBUILT_SETTINGS]) {
+    for (size_t i = 0; i + 1 < PREBUILT_SETTINGS; i++) settings[i] = mark.settings[i];
+    qprebuilt_set(settings, &o->config);
     o->config.argc = argc - 1, o->config.argv = argv + 1, o->config.final = true;
     return 0;
 }
@@ -337,14 +337,14 @@ static int check(qs_vm *vm, const Options *o) {
 
 static int make(qs_vm *vm, const Options *o) {
     Make m = o->make;
-    NativeMark own;
+    PrebuiltMark own;
     for (size_t i = 0; i < sizeof own; i++) ((char *)&own)[i] = ((const volatile char *)&mark)[i];
     m.mark = &own;
     return report(vm, qmake_run(vm, &m));
 }
 
 static int run(qs_vm *vm, const Options *o) {
-    if (mark.full) return report(vm, qnative_run_own(vm));
+    if (mark.full) return report(vm, qprebuilt_run_own(vm));
     if (o->make.file) return make(vm, o);
     if (o->list_devices) return list_devices(vm);
     if (o->cache) return cache(vm, o->cache);
@@ -371,7 +371,7 @@ int main(int argc, char **argv) {
         if (is(argv[i], "--help")) return fputs(usage, stdout), 0;
         if (is(argv[i], "--version")) return printf("Quasar %s\n", qs_version()), 0;
     }
-    static char settings[NATIVE_SETTINGS];
+    static char settings[PREBUILT_SETTINGS];
     int wrong_usage = mark.full ? program_options(&o, argc, argv, settings) : parse_options(&o, argc, argv);
     if (wrong_usage) return wrong_usage;
     if (o.make.file && !o.config.compile_for) o.config.compile_for = usual_targets;

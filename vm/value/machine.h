@@ -15,7 +15,7 @@ typedef struct Machine {
     struct GlobalCells *cells; Str **global_names; uint32_t nglobals, cap_globals;
     Map builtins;                    /* name -> global slot */
     struct Unit *dead_units;         /* programs of which nothing is left; freed by retire.c */
-    struct Bundle *bundles;          /* compiled programs that are open; native.c.  `own`: the one this executable is */
+    struct Bundle *bundles;          /* compiled programs that are open; prebuilt.c.  own: what this executable is */
     const struct Bundle *own;
     struct Carried *carried;         /* texts that came with programs of other processes; carry.c */
     /* interp.c */

@@ -1,5 +1,5 @@
-/* native.c -- see native.h. */
-#include "vm/session/native.h"
+/* prebuilt.c -- see prebuilt.h. */
+#include "vm/session/prebuilt.h"
 #include "devices/bundle.h"
 #include "vm/value/machine.h"
 
@@ -32,13 +32,13 @@ static const BundleModule *find_module(qs_vm *vm, const char *path, const Bundle
     return m;
 }
 
-const char *qnative_text(qs_vm *vm, const char *path, size_t *n) {
+const char *qprebuilt_text(qs_vm *vm, const char *path, size_t *n) {
     const Bundle *b;
     const BundleModule *m = find_module(vm, path, &b);
     return m ? *n = m->text.n, qbundle_text(b, m->text) : NULL;
 }
 
-bool qnative_import(qs_vm *vm, const char *importer, const char *name, char out[PATH_MAX]) {
+bool qprebuilt_import(qs_vm *vm, const char *importer, const char *name, char out[PATH_MAX]) {
     const Bundle *b;
     const BundleModule *m = find_module(vm, importer, &b);
     for (uint32_t i = 0; m && i < m->nimports; i++) {
@@ -48,7 +48,7 @@ bool qnative_import(qs_vm *vm, const char *importer, const char *name, char out[
     return false;
 }
 
-bool qnative_library(qs_vm *vm, const char *name, char out[PATH_MAX]) {
+bool qprebuilt_library(qs_vm *vm, const char *name, char out[PATH_MAX]) {
     const Bundle *b = qvm(vm)->own;
     for (uint32_t i = 0; b && i < b->nmodules; i++) {
         const char *path = qbundle_text(b, b->modules[i].path), *slash = strrchr(path, '/');
@@ -69,7 +69,12 @@ static const Bundle *opened(qs_vm *vm, const char *path) {
     return b;
 }
 
-qs_status qnative_take(qs_vm *vm, const char *path, const void *at, size_t n, char out[PATH_MAX]) {
+bool qprebuilt_program(qs_vm *vm, const char *file, char out[PATH_MAX]) {
+    const Bundle *b = qvm(vm)->bundles ? opened(vm, file) : NULL;
+    return b && b != qvm(vm)->own && name_module(vm, b, 0, out);
+}
+
+qs_status qprebuilt_take(qs_vm *vm, const char *path, const void *at, size_t n, char out[PATH_MAX]) {
     Bundle *b;
     const Bundle *known = opened(vm, path);
     if (!known) {
@@ -96,14 +101,14 @@ static bool find_file(qs_vm *vm, const char *importer, const char *name, char ou
     return false;
 }
 
-qs_status qnative_find(qs_vm *vm, const char *importer, const char *name, char out[PATH_MAX]) {
+qs_status qprebuilt_find(qs_vm *vm, const char *importer, const char *name, char out[PATH_MAX]) {
     char file[PATH_MAX];
-    if (find_file(vm, importer, name, file)) return qnative_take(vm, file, NULL, 0, out);
+    if (find_file(vm, importer, name, file)) return qprebuilt_take(vm, file, NULL, 0, out);
     return qerr_set(qvm_ctx(vm), QS_EIO, "library %s is not here, neither beside the file that imports it nor in the "
                     "library; qrun --make-lib makes one of a .q file", name);
 }
 
-qs_status qnative_run_own(qs_vm *vm) {
+qs_status qprebuilt_run_own(qs_vm *vm) {
     Bundle *b;
     char first[PATH_MAX], real[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", real, sizeof real - 1);
@@ -117,14 +122,14 @@ qs_status qnative_run_own(qs_vm *vm) {
 }
 
 /* -- settings ----------------------------------------------------------------------------------------------------- */
-void qnative_settings(const qs_config *c, char out[NATIVE_SETTINGS]) {
-    int n = snprintf(out, NATIVE_SETTINGS, "precision=%d%s%s", c->precision, c->fast_math ? " fast-math" : "",
+void qprebuilt_settings(const qs_config *c, char out[PREBUILT_SETTINGS]) {
+    int n = snprintf(out, PREBUILT_SETTINGS, "precision=%d%s%s", c->precision, c->fast_math ? " fast-math" : "",
                      c->checked ? " checked" : "");
-    if (c->device && strlen(c->device) + (size_t)n + 9 < NATIVE_SETTINGS && !strchr(c->device, ' '))
-        snprintf(out + n, NATIVE_SETTINGS - (size_t)n, " device=%s", c->device);
+    if (c->device && strlen(c->device) + (size_t)n + 9 < PREBUILT_SETTINGS && !strchr(c->device, ' '))
+        snprintf(out + n, PREBUILT_SETTINGS - (size_t)n, " device=%s", c->device);
 }
 
-void qnative_set(char *text, qs_config *c) {
+void qprebuilt_set(char *text, qs_config *c) {
     char *rest = NULL;
     for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
         if (!strcmp(word, "precision=64")) c->precision = 64;
@@ -134,7 +139,7 @@ void qnative_set(char *text, qs_config *c) {
     }
 }
 
-void qnative_close(qs_vm *vm) {
+void qprebuilt_close(qs_vm *vm) {
     for (Bundle *b = qvm(vm)->bundles, *next; b; b = next) {
         next = b->next;
         qbundle_close(qvm_ctx(vm), b);

@@ -1,0 +1,222 @@
+/* solib.c -- see solib.h. */
+#include "devices/solib.h"
+#include "devices/bundle.h"
+
+#include <elf.h>
+#include <string.h>
+
+enum { PAGE = 4096, STUB = 16 };
+enum { S_NONE, S_HASH, S_DYNSYM, S_DYNSTR, S_RELA, S_TEXT, S_DYNAMIC, S_DATA, S_BUNDLE, S_NAMES, SECTIONS };
+enum { P_CODE, P_DATA, P_BUNDLE, P_DYNAMIC, P_STACK, SEGMENTS };
+static const char section_names[] = "\0.hash\0.dynsym\0.dynstr\0.rela.dyn\0.text\0.dynamic\0.data\0.quasar\0.shstrtab";
+
+/* -- code --------------------------------------------------------------------------------------------------------- */
+/* What a stub jumps to, with the number of its function in r11: the registers of arguments as the save area of a
+ * va_list at rsp, the list itself at rsp+176. */
+static const uint8_t common_code[] = {
+    0x55, 0x48, 0x89, 0xe5,                         /* push rbp; mov rbp, rsp */
+    0x48, 0x81, 0xec, 0xd0, 0, 0, 0,                /* sub rsp, 208 */
+    0x48, 0x89, 0x3c, 0x24,                         /* mov [rsp], rdi */
+    0x48, 0x89, 0x74, 0x24, 0x08,                   /* mov [rsp+8], rsi */
+    0x48, 0x89, 0x54, 0x24, 0x10,                   /* mov [rsp+16], rdx */
+    0x48, 0x89, 0x4c, 0x24, 0x18,                   /* mov [rsp+24], rcx */
+    0x4c, 0x89, 0x44, 0x24, 0x20,                   /* mov [rsp+32], r8 */
+    0x4c, 0x89, 0x4c, 0x24, 0x28,                   /* mov [rsp+40], r9 */
+    0x0f, 0x29, 0x44, 0x24, 0x30,                   /* movaps [rsp+48], xmm0 … */
+    0x0f, 0x29, 0x4c, 0x24, 0x40,
+    0x0f, 0x29, 0x54, 0x24, 0x50,
+    0x0f, 0x29, 0x5c, 0x24, 0x60,
+    0x0f, 0x29, 0x64, 0x24, 0x70,
+    0x0f, 0x29, 0xac, 0x24, 0x80, 0, 0, 0,
+    0x0f, 0x29, 0xb4, 0x24, 0x90, 0, 0, 0,
+    0x0f, 0x29, 0xbc, 0x24, 0xa0, 0, 0, 0,          /* … movaps [rsp+160], xmm7 */
+    0xc7, 0x84, 0x24, 0xb0, 0, 0, 0, 0, 0, 0, 0,    /* gp_offset: mov dword [rsp+176], 0 */
+    0xc7, 0x84, 0x24, 0xb4, 0, 0, 0, 48, 0, 0, 0,   /* fp_offset: mov dword [rsp+180], 48 */
+    0x48, 0x8d, 0x45, 0x10,                         /* overflow_arg_area: lea rax, [rbp+16] */
+    0x48, 0x89, 0x84, 0x24, 0xb8, 0, 0, 0,          /* mov [rsp+184], rax */
+    0x48, 0x89, 0xa4, 0x24, 0xc0, 0, 0, 0,          /* reg_save_area: mov [rsp+192], rsp */
+    0x44, 0x89, 0xde,                               /* mov esi, r11d */
+    0x48, 0x8d, 0x94, 0x24, 0xb0, 0, 0, 0,          /* lea rdx, [rsp+176] */
+    0x48, 0x8d, 0x3d, 0, 0, 0, 0,                   /* lea rdi, [rip + SolibData] */
+    0xff, 0x15, 0, 0, 0, 0,                         /* call [rip + door] */
+    0xc9, 0xc3,                                     /* leave; ret */
+};
+enum { CALL_END = sizeof common_code - 2, LEA_END = CALL_END - 6 };
+
+/* endbr64; mov r11d, number; jmp common */
+static void write_stub(uint8_t *at, uint32_t number, int64_t common) {
+    static const uint8_t head[] = {0xf3, 0x0f, 0x1e, 0xfa, 0x41, 0xbb};
+    int32_t far = (int32_t)(common - 15);
+    memset(at, 0xcc, STUB);
+    memcpy(at, head, sizeof head), memcpy(at + 6, &number, 4);
+    at[10] = 0xe9;
+    memcpy(at + 11, &far, 4);
+}
+
+static void write_common(uint8_t *at, int64_t own, int64_t data, int64_t door) {
+    int32_t to_data = (int32_t)(data - (own + LEA_END)), to_door = (int32_t)(door - (own + CALL_END));
+    memcpy(at, common_code, sizeof common_code);
+    memcpy(at + LEA_END - 4, &to_data, 4), memcpy(at + CALL_END - 4, &to_door, 4);
+}
+
+/* -- where everything lies: places in the file, which are addresses, too ------------------------------------------- */
+typedef struct {
+    const Solib *s;
+    Text names;                /* .dynstr */
+    uint64_t hash, symbols, strings, rela, code, code_end, dynamic, data, door, data_end, sections, bundle, end;
+} Plan;
+
+enum { DYNAMICS = 12 /* the last ends them */, RELOCATIONS = 2 };
+static uint64_t up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
+
+static uint32_t add_name(Plan *p, const char *name) {
+    uint32_t at = (uint32_t)p->names.len;
+    qtext_add(&p->names, name, strlen(name) + 1);
+    return at;
+}
+
+static void lay_out(Plan *p) {
+    uint64_t n = p->s->nnames + 2; /* symbols: none, the door, the functions */
+    p->hash = sizeof(Elf64_Ehdr) + SEGMENTS * sizeof(Elf64_Phdr);
+    p->symbols = up(p->hash + (3 + n) * sizeof(uint32_t), 8);
+    p->strings = p->symbols + n * sizeof(Elf64_Sym);
+    p->rela = up(p->strings + p->names.len, 8);
+    p->code = up(p->rela + RELOCATIONS * sizeof(Elf64_Rela), 64);
+    p->code_end = p->code + p->s->nnames * (uint64_t)STUB + sizeof common_code;
+    p->dynamic = up(p->code_end, PAGE);
+    p->data = p->dynamic + DYNAMICS * sizeof(Elf64_Dyn);
+    p->door = p->data + sizeof(SolibData);
+    p->data_end = p->door + sizeof(void *);
+    p->sections = p->data_end;
+    p->bundle = up(p->sections + SECTIONS * sizeof(Elf64_Shdr) + sizeof section_names, PAGE);
+    p->end = p->bundle + p->s->bundle->len;
+}
+
+/* -- parts -------------------------------------------------------------------------------------------------------- */
+static void write_head(const Plan *p, uint8_t *at) {
+    Elf64_Ehdr h = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+                    .e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT, .e_phoff = sizeof h,
+                    .e_shoff = p->sections, .e_ehsize = sizeof h, .e_phentsize = sizeof(Elf64_Phdr),
+                    .e_phnum = SEGMENTS, .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = SECTIONS, .e_shstrndx = S_NAMES};
+    memcpy(at, &h, sizeof h);
+}
+
+static Elf64_Phdr segment(uint32_t type, uint32_t flags, uint64_t from, uint64_t to) {
+    return (Elf64_Phdr){.p_type = type, .p_flags = flags, .p_offset = from, .p_vaddr = from, .p_paddr = from,
+                        .p_filesz = to - from, .p_memsz = to - from, .p_align = type == PT_LOAD ? PAGE : 8};
+}
+
+static void write_segments(const Plan *p, uint8_t *at) {
+    Elf64_Phdr h[SEGMENTS] = {
+        [P_CODE] = segment(PT_LOAD, PF_R | PF_X, 0, p->code_end),
+        [P_DATA] = segment(PT_LOAD, PF_R | PF_W, p->dynamic, p->data_end),
+        [P_BUNDLE] = segment(PT_LOAD, PF_R, p->bundle, p->end),
+        [P_DYNAMIC] = segment(PT_DYNAMIC, PF_R | PF_W, p->dynamic, p->data),
+        [P_STACK] = segment(PT_GNU_STACK, PF_R | PF_W, 0, 0),
+    };
+    memcpy(at + sizeof(Elf64_Ehdr), h, sizeof h);
+}
+
+/* One chain for all: a library has tens of functions. */
+static void write_hash(const Plan *p, uint8_t *at) {
+    uint32_t n = p->s->nnames + 2, words[3] = {1, n, n - 1};
+    memcpy(at + p->hash, words, sizeof words);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t next = i > 1 ? i - 1 : 0;
+        memcpy(at + p->hash + sizeof words + i * sizeof next, &next, sizeof next);
+    }
+}
+
+static void write_symbols(const Plan *p, uint8_t *at, const uint32_t *name, uint32_t door) {
+    Elf64_Sym *s = (void *)(at + p->symbols);
+    s[1] = (Elf64_Sym){.st_name = door, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = SHN_UNDEF};
+    for (uint32_t i = 0; i < p->s->nnames; i++)
+        s[2 + i] = (Elf64_Sym){.st_name = name[i], .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = S_TEXT,
+                               .st_value = p->code + i * (uint64_t)STUB, .st_size = STUB};
+}
+
+static void write_code(const Plan *p, uint8_t *at) {
+    uint64_t common = p->code + p->s->nnames * (uint64_t)STUB;
+    for (uint32_t i = 0; i < p->s->nnames; i++) {
+        uint64_t own = p->code + i * (uint64_t)STUB;
+        write_stub(at + own, i, (int64_t)(common - own));
+    }
+    write_common(at + common, (int64_t)common, (int64_t)p->data, (int64_t)p->door);
+}
+
+static void write_data(const Plan *p, uint8_t *at) {
+    SolibData d = {.n = p->s->bundle->len - sizeof(BundleTrailer)};
+    Elf64_Rela r[RELOCATIONS] = {
+        {.r_offset = p->data, .r_info = ELF64_R_INFO(0, R_X86_64_RELATIVE), .r_addend = (int64_t)p->bundle},
+        {.r_offset = p->door, .r_info = ELF64_R_INFO(1, R_X86_64_GLOB_DAT), .r_addend = 0}};
+    memcpy(at + p->data, &d, sizeof d);
+    memcpy(at + p->rela, r, sizeof r);
+}
+
+static void write_dynamic(const Plan *p, uint8_t *at, uint32_t soname, uint32_t needed, uint32_t runpath) {
+    Elf64_Dyn d[DYNAMICS] = {
+        {DT_NEEDED, {needed}}, {DT_SONAME, {soname}}, {DT_RUNPATH, {runpath}}, {DT_HASH, {p->hash}},
+        {DT_STRTAB, {p->strings}}, {DT_SYMTAB, {p->symbols}}, {DT_STRSZ, {p->names.len}},
+        {DT_SYMENT, {sizeof(Elf64_Sym)}}, {DT_RELA, {p->rela}},
+        {DT_RELASZ, {RELOCATIONS * sizeof(Elf64_Rela)}}, {DT_RELAENT, {sizeof(Elf64_Rela)}}};
+    memcpy(at + p->dynamic, d, sizeof d);
+}
+
+static Elf64_Shdr section(uint32_t type, uint64_t flags, uint64_t from, uint64_t to, uint64_t row) {
+    return (Elf64_Shdr){.sh_type = type, .sh_flags = flags, .sh_addr = flags & SHF_ALLOC ? from : 0, .sh_offset = from,
+                        .sh_size = to - from, .sh_entsize = row, .sh_addralign = 8};
+}
+
+static void write_sections(const Plan *p, uint8_t *at) {
+    uint64_t n = p->s->nnames + 2, names = p->sections + SECTIONS * sizeof(Elf64_Shdr);
+    Elf64_Shdr h[SECTIONS] = {
+        [S_HASH] = section(SHT_HASH, SHF_ALLOC, p->hash, p->hash + (3 + n) * sizeof(uint32_t), 4),
+        [S_DYNSYM] = section(SHT_DYNSYM, SHF_ALLOC, p->symbols, p->strings, sizeof(Elf64_Sym)),
+        [S_DYNSTR] = section(SHT_STRTAB, SHF_ALLOC, p->strings, p->strings + p->names.len, 0),
+        [S_RELA] = section(SHT_RELA, SHF_ALLOC, p->rela, p->rela + RELOCATIONS * sizeof(Elf64_Rela),
+                           sizeof(Elf64_Rela)),
+        [S_TEXT] = section(SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, p->code, p->code_end, 0),
+        [S_DYNAMIC] = section(SHT_DYNAMIC, SHF_ALLOC | SHF_WRITE, p->dynamic, p->data, sizeof(Elf64_Dyn)),
+        [S_DATA] = section(SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, p->data, p->data_end, 0),
+        [S_BUNDLE] = section(SHT_PROGBITS, SHF_ALLOC, p->bundle, p->end, 0),
+        [S_NAMES] = section(SHT_STRTAB, 0, names, names + sizeof section_names, 0)};
+    h[S_HASH].sh_link = h[S_RELA].sh_link = S_DYNSYM, h[S_DYNSYM].sh_link = h[S_DYNAMIC].sh_link = S_DYNSTR;
+    h[S_DYNSYM].sh_info = 1; /* the first that is not local */
+    const char *name = section_names;
+    for (int i = 0; i < SECTIONS; i++, name += strlen(name) + 1) h[i].sh_name = (uint32_t)(name - section_names);
+    memcpy(at + p->sections, h, sizeof h);
+    memcpy(at + names, section_names, sizeof section_names);
+}
+
+static void write_all(Plan *p, Text *out, const uint32_t *name) {
+    uint32_t door = name[p->s->nnames], soname = name[p->s->nnames + 1], needed = name[p->s->nnames + 2];
+    lay_out(p);
+    qtext_pad(out, 0, p->bundle);
+    qtext_add(out, p->s->bundle->s, p->s->bundle->len);
+    if (out->lost) return;
+    uint8_t *at = (uint8_t *)out->s;
+    write_head(p, at), write_segments(p, at), write_hash(p, at), write_symbols(p, at, name, door);
+    memcpy(at + p->strings, p->names.s, p->names.len);
+    write_code(p, at), write_data(p, at), write_dynamic(p, at, soname, needed, name[p->s->nnames + 3]);
+    write_sections(p, at);
+}
+
+/* The library that it needs may lie beside it. */
+qs_status qsolib_write(Ctx *c, const Solib *s, Text *out) {
+#if !defined(__x86_64__)
+    (void)s, (void)out;
+    return qerr_set(c, QS_EDEVICE, "shared objects can be made on x86-64 only");
+#else
+    Plan p = {.s = s};
+    uint32_t *name = qmem_alloc(c, (s->nnames + 4) * sizeof *name);
+    qtext_init(&p.names, c);
+    qtext_putc(&p.names, 0);
+    for (uint32_t i = 0; i < s->nnames; i++) name[i] = add_name(&p, s->names[i]);
+    name[s->nnames] = add_name(&p, s->door), name[s->nnames + 1] = add_name(&p, s->soname);
+    name[s->nnames + 2] = add_name(&p, s->needed), name[s->nnames + 3] = add_name(&p, "$ORIGIN");
+    write_all(&p, out, name);
+    qtext_free(&p.names);
+    qmem_free(c, name, (s->nnames + 4) * sizeof *name);
+    return qtext_status(out);
+#endif
+}

@@ -1,0 +1,288 @@
+/* entry.c -- the functions of a library that qrun --make-lib made, called from C.
+ *
+ *     filters_twice(&x, &y) ── a stub in libfilters.so ── qs_native_call(library, 0, {&x, &y})
+ *         the library's machine, opened by the first call ── arguments as the signature says ── qs_call ── results
+ *
+ * A signature is one letter for each argument, '>', one for each result:  d double  i int64_t  b bool  s char *
+ * a qs_view.  Before the functions of the program come NAME_error, NAME_release and NAME_device, by numbers.
+ *
+ * The state that is global here is what a library has to find without being given a machine: a lock while one opens,
+ * and the error of each thread.  All else hangs on the library. */
+#include "devices/bundle.h"
+#include "devices/solib.h"
+#include "vm/base/dtype.h"
+#include "vm/session/face.h"
+#include "vm/session/prebuilt.h"
+#include "vm/value/machine.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ERROR_TEXT = 4096, MOST = 32 /* arguments and results */ };
+typedef struct {
+    pthread_mutex_t lock;
+    qs_vm *vm;
+    const Bundle *bundle;
+    char settings[PREBUILT_SETTINGS], program[PATH_MAX];
+} Library;
+
+static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local char last_error[ERROR_TEXT];
+
+const char *qs_native_error(void) { return last_error; }
+
+static qs_status keep_error(qs_vm *vm, qs_status s) {
+    const char *report = vm ? qs_error_report(vm) : NULL;
+    snprintf(last_error, sizeof last_error, "%s", report ? report : "no memory for a machine\n");
+    if (vm) qs_error_clear(vm);
+    return s;
+}
+
+/* -- the machine of a library ------------------------------------------------------------------------------------- */
+static qs_status import(Library *l, const SolibData *d) {
+    Dl_info where;
+    char path[PATH_MAX];
+    if (!dladdr(d, &where) || !realpath(where.dli_fname, path))
+        return qs_fail(l->vm, QS_EIO, "a library cannot find its own file");
+    TRY(qprebuilt_take(l->vm, path, d->bundle, d->n, l->program));
+    l->bundle = qvm(l->vm)->bundles;
+    return qs_run_file(l->vm, l->program);
+}
+
+static qs_status open_library(SolibData *d) {
+    qs_config c;
+    Library *l = calloc(1, sizeof *l);
+    if (!l) return keep_error(NULL, QS_ENOMEM);
+    qs_config_init(&c);
+    qbundle_settings(d->bundle, d->n, l->settings, sizeof l->settings);
+    qprebuilt_set(l->settings, &c);
+    qs_status s = qs_open(&c, &l->vm);
+    if (s == QS_OK) s = import(l, d);
+    if (s == QS_OK) {
+        pthread_mutex_init(&l->lock, NULL);
+        return __atomic_store_n(&d->state, l, __ATOMIC_RELEASE), QS_OK;
+    }
+    keep_error(l->vm, s);
+    qs_close(l->vm);
+    free(l);
+    return s;
+}
+
+static qs_status library_of(SolibData *d, Library **out) {
+    qs_status s = QS_OK;
+    if ((*out = __atomic_load_n(&d->state, __ATOMIC_ACQUIRE))) return s;
+    pthread_mutex_lock(&opening);
+    if (!d->state) s = open_library(d);
+    *out = d->state;
+    pthread_mutex_unlock(&opening);
+    return s;
+}
+
+/* -- views -------------------------------------------------------------------------------------------------------- */
+typedef struct { Library *library; qs_value v; double number[2]; } Owner; /* of a result */
+
+static void release(qs_view *v) {
+    Owner *o = v->owner;
+    if (o && o->v.kind == QS_ARRAY && qs_unlock(o->library->vm, o->v, -1, QS_READ)) qs_error_clear(o->library->vm);
+    if (o) qs_release(o->library->vm, o->v), free(o);
+    *v = (qs_view){.data = NULL};
+}
+
+void qs_view_release(qs_view *v) {
+    Library *l = v->owner ? ((Owner *)v->owner)->library : NULL;
+    if (l) pthread_mutex_lock(&l->lock);
+    release(v);
+    if (l) pthread_mutex_unlock(&l->lock);
+}
+
+/* -- arguments ---------------------------------------------------------------------------------------------------- */
+typedef struct { qs_vm *vm; const char *name; size_t nname; int number; } Place; /* of which function, which argument */
+
+static qs_status wrong(const Place *p, const char *what) {
+    return qs_fail(p->vm, QS_EVALUE, "argument %d of %.*s: %s", p->number + 1, (int)p->nname, p->name, what);
+}
+
+static qs_status number_of(qs_vm *vm, const qs_view *v, qs_value *out) {
+    if (v->dtype == QS_C64) return qs_complex(vm, ((float *)v->data)[0], ((float *)v->data)[1], out);
+    if (v->dtype == QS_C128) return qs_complex(vm, ((double *)v->data)[0], ((double *)v->data)[1], out);
+    double x = qdtype_get(v->dtype, v->data);
+    if (v->dtype == QS_B1) *out = qs_bool(x != 0);
+    else *out = v->dtype < QS_F16 ? qs_int((int64_t)x) : qs_num(x);
+    return QS_OK;
+}
+
+static qs_status array_of(const Place *p, const qs_view *v, qs_value *out) {
+    if (!v) return wrong(p, "an array is wanted, got NULL");
+    if (v->rank < 0 || v->rank > QS_MAX_RANK) return wrong(p, "an array has 0 to 8 dimensions");
+    if (v->dtype > QS_C128) return wrong(p, "this is no type of elements");
+    qs_array_info info = {.dtype = v->dtype, .rank = v->rank};
+    size_t last = 0, n = 1;
+    for (int i = 0; i < v->rank; i++) {
+        if (v->dims[i] < 0) return wrong(p, "an extent is negative");
+        info.dims[i] = v->dims[i], info.strides[i] = v->strides[i], n *= (size_t)v->dims[i];
+        if (v->dims[i]) last += (size_t)(v->dims[i] - 1) * (size_t)llabs(v->strides[i]);
+    }
+    if (n && !v->data) return wrong(p, "its data are NULL");
+    if (!v->rank) return number_of(p->vm, v, out);
+    info.nbytes = n ? (last + 1) * qdtype_size(v->dtype) : 0;
+    return qs_array_wrap(p->vm, &info, v->data, -1, NULL, NULL, out);
+}
+
+static qs_status argument(const Place *p, char kind, va_list ap, qs_value *out) {
+    const char *text;
+    switch (kind) {
+    case 'd': return *out = qs_num(va_arg(ap, double)), QS_OK;
+    case 'i': return *out = qs_int(va_arg(ap, int64_t)), QS_OK;
+    case 'b': return *out = qs_bool(va_arg(ap, int) & 0xff), QS_OK; /* of a bool the lowest byte counts */
+    case 's':
+        text = va_arg(ap, const char *);
+        return text ? qs_string(p->vm, text, strlen(text), out) : wrong(p, "a text is wanted, got NULL");
+    default: return array_of(p, va_arg(ap, const qs_view *), out);
+    }
+}
+
+/* -- results ------------------------------------------------------------------------------------------------------ */
+static qs_status own(Library *l, qs_value v, qs_view *out, Owner **made) {
+    if (!(*made = calloc(1, sizeof **made))) return qs_fail(l->vm, QS_ENOMEM, "no memory for a result");
+    **made = (Owner){.library = l, .v = v};
+    out->owner = *made;
+    return QS_OK;
+}
+
+static void show_number(Owner *o, qs_value v, qs_view *out) {
+    double parts[2];
+    out->data = o->number, out->dtype = QS_F64;
+    if (v.kind == QS_BOOL) memcpy(o->number, (bool[]){v.u.i}, 1), out->dtype = QS_B1;
+    else if (v.kind == QS_INT) memcpy(o->number, &v.u.i, 8), out->dtype = QS_I64;
+    else if (qs_to_complex(o->library->vm, v, parts) == QS_OK) memcpy(o->number, parts, sizeof parts);
+    if (v.kind == QS_COMPLEX) out->dtype = QS_C128;
+}
+
+static void show_string(qs_value v, qs_view *out) {
+    size_t n;
+    out->data = (void *)(uintptr_t)qs_to_string(v, &n);
+    out->dtype = QS_U8, out->rank = 1, out->dims[0] = (int64_t)n, out->strides[0] = 1;
+}
+
+static qs_status show_array(qs_vm *vm, qs_value v, qs_view *out) {
+    qs_array_info info;
+    qs_array_describe(v, &info);
+    out->dtype = info.dtype, out->rank = info.rank;
+    memcpy(out->dims, info.dims, sizeof out->dims), memcpy(out->strides, info.strides, sizeof out->strides);
+    return qs_lock(vm, v, -1, QS_READ, &out->data);
+}
+
+/* The view takes v. */
+static qs_status view_of(Library *l, const Place *p, qs_value v, qs_view *out) {
+    Owner *o;
+    bool number = v.kind == QS_BOOL || v.kind == QS_INT || v.kind == QS_NUM || v.kind == QS_COMPLEX;
+    *out = (qs_view){.data = NULL};
+    if (!number && v.kind != QS_STRING && v.kind != QS_ARRAY) {
+        qs_status s = qs_fail(l->vm, QS_ETYPE, "result %d of %.*s is %s: C gets numbers, arrays and strings",
+                              p->number + 1, (int)p->nname, p->name, qs_type_name(l->vm, v));
+        return qs_release(l->vm, v), s;
+    }
+    qs_status s = own(l, v, out, &o);
+    if (s != QS_OK) return qs_release(l->vm, v), s;
+    if (number) show_number(o, v, out);
+    else if (v.kind == QS_STRING) show_string(v, out);
+    else s = show_array(l->vm, v, out);
+    if (s == QS_OK) return s;
+    qs_release(l->vm, v), free(o);
+    return *out = (qs_view){.data = NULL}, s;
+}
+
+static qs_status number_result(qs_vm *vm, char kind, qs_value v, void *to) {
+    double x;
+    if (kind == 'i') return qs_to_int(vm, v, to);
+    TRY(qs_to_num(vm, v, &x));
+    if (kind == 'b') *(bool *)to = x != 0;
+    else *(double *)to = x;
+    return QS_OK;
+}
+
+/* Takes v; NULL: it is not wanted. */
+static qs_status result(Library *l, const Place *p, char kind, qs_value v, void *to) {
+    if (kind == 'a' && to) return view_of(l, p, v, to);
+    qs_status s = to ? number_result(l->vm, kind, v, to) : QS_OK;
+    qs_release(l->vm, v);
+    return s;
+}
+
+/* -- a call ------------------------------------------------------------------------------------------------------- */
+typedef struct { qs_value in[MOST], out[MOST]; void *to[MOST]; int nin, nout; } Call;
+
+static qs_status read_arguments(Place *p, const char *signature, va_list ap, Call *c) {
+    for (; *signature != '>'; signature++) {
+        p->number = c->nin;
+        TRY(argument(p, *signature, ap, &c->in[c->nin]));
+        c->nin++;
+    }
+    for (signature++; *signature; signature++) c->to[c->nout++] = va_arg(ap, void *);
+    return QS_OK;
+}
+
+/* After a failure the views that were made go again, so that nobody has to ask which. */
+static qs_status give_results(Library *l, Place *p, const char *signature, Call *c) {
+    const char *kinds = strchr(signature, '>') + 1;
+    qs_status s = QS_OK;
+    for (int i = 0; i < c->nout; i++) {
+        if (s == QS_OK) p->number = i, s = result(l, p, kinds[i], c->out[i], c->to[i]);
+        else qs_release(l->vm, c->out[i]);
+    }
+    for (int i = 0; i < p->number && s != QS_OK; i++)
+        if (kinds[i] == 'a' && c->to[i]) release(c->to[i]);
+    return s;
+}
+
+static bool is_good(const char *signature) {
+    const char *more = strchr(signature, '>');
+    return more && strlen(signature) <= MOST && strspn(signature, "dibsa") == (size_t)(more - signature) &&
+           strspn(more + 1, "diba") == strlen(more + 1);
+}
+
+static qs_status call(Library *l, const BundleFunction *f, va_list ap) {
+    const char *signature = qbundle_text(l->bundle, f->signature), *name = qbundle_text(l->bundle, f->name);
+    Place p = {l->vm, name, f->name.n, 0};
+    qs_value fn;
+    Call c = {.nin = 0};
+    if (!is_good(signature)) return qs_fail(l->vm, QS_EIO, "%s has a signature that is none", name);
+    TRY(qvm_lookup_in(l->vm, l->program, name, &fn));
+    qs_status s = read_arguments(&p, signature, ap, &c);
+    if (s == QS_OK) s = qs_call(l->vm, fn, c.nin, c.in, c.nout, c.out);
+    for (int i = 0; i < c.nin; i++) qs_release(l->vm, c.in[i]);
+    qs_release(l->vm, fn);
+    return s == QS_OK ? give_results(l, &p, signature, &c) : s;
+}
+
+/* What has numbers behind those of the program's functions; these need not be linked with libquasar.so then. */
+static intptr_t service(SolibData *d, uint32_t number, va_list ap) {
+    Library *l;
+    qs_status s;
+    switch (number) {
+    case 0: return (intptr_t)qs_native_error();
+    case 1: return qs_view_release(va_arg(ap, qs_view *)), 0;
+    default:
+        if ((s = library_of(d, &l)) != QS_OK) return s;
+        pthread_mutex_lock(&l->lock);
+        if ((s = qs_use_device(l->vm, va_arg(ap, const char *))) != QS_OK) keep_error(l->vm, s);
+        pthread_mutex_unlock(&l->lock);
+        return s;
+    }
+}
+
+intptr_t qs_native_call(void *library, uint32_t function, va_list ap) {
+    SolibData *d = library;
+    Library *l;
+    if (function < NATIVE_SERVICES) return service(d, function, ap);
+    qs_status s = library_of(d, &l);
+    if (s != QS_OK) return s;
+    pthread_mutex_lock(&l->lock);
+    s = call(l, &l->bundle->functions[function - NATIVE_SERVICES], ap);
+    if (s != QS_OK) keep_error(l->vm, s);
+    pthread_mutex_unlock(&l->lock);
+    return s;
+}
