@@ -248,6 +248,11 @@ static void settle(BundleMaker *m, uint64_t base) {
 
 static uint64_t rounded(uint64_t n) { return (n + 15) / 16 * 16; }
 
+void qbundle_seal(void *at, size_t n) {
+    CacheKey sum = sum_of(at, n);
+    memcpy((char *)at + offsetof(Header, sum), &sum, sizeof sum);
+}
+
 void qbundle_write(BundleMaker *m, const char *version, const char *settings, Text *out) {
     Header h = {.format = FORMAT, .settings = text(m, settings, strlen(settings)), .machine = MACHINE,
                 .size = rounded(sizeof h)};
@@ -270,8 +275,7 @@ void qbundle_write(BundleMaker *m, const char *version, const char *settings, Te
     qtext_add(out, m->bytes.s ? m->bytes.s : "", m->bytes.len);
     qtext_pad(out, 0, start + h.size - out->len);
     if (out->lost) return;
-    CacheKey sum = sum_of((uint8_t *)out->s + start, h.size);
-    memcpy(out->s + start + offsetof(Header, sum), &sum, sizeof sum);
+    qbundle_seal(out->s + start, h.size);
     BundleTrailer t = {.size = h.size};
     memcpy(t.magic, end_magic, sizeof t.magic);
     qtext_add(out, (const char *)&t, sizeof t);

@@ -60,5 +60,6 @@ void qbundle_add_function(BundleMaker *m, const char *name, const char *signatur
 uint32_t qbundle_ncodes(const BundleMaker *m);
 /* The bundle and its trailer, behind what is in out, whose length is a multiple of 16. */
 void qbundle_write(BundleMaker *m, const char *version, const char *settings, Text *out);
+void qbundle_seal(void *at, size_t n); /* writes the sum over all else into a bundle */
 void qbundle_maker_free(BundleMaker *m);
 #endif

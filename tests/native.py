@@ -302,6 +302,79 @@ class Libraries(Made):
             self.refused(run([QRUN, "--make-lib", "filters.q", "-o", name], self.src, **self.env), "is called like")
 
 
+class Damage(Made):
+    """A file that was cut, changed, or made elsewhere is a sentence, never a crash."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.write("small.q", "function y = one()\n  y = 1\nend\n"
+                             "function [] = __kernel__ k(x : vec, pos : int)\n  x[pos] = 1\nend\n")
+        cls.write("use.q", 'import "small.so"\nprint one()\n')
+        cls.write("hello.q", 'print "hello"\n')
+        cls.make("--make-lib", "small.q", "--targets", "v2", "-o", "libsmall.so")
+        cls.make("--make-exe", "hello.q", "--targets", "v2", "-o", "hello")
+        cls.lib, cls.exe = os.path.join(cls.src, "libsmall.so"), os.path.join(cls.src, "hello")
+        with open(cls.lib, "rb") as f:
+            cls.whole = f.read()
+        cls.random = random.Random(1)
+
+    def attempt(self, data, what, fine=False):
+        """One program for many: `qrun use.q` for what is in the file now."""
+        with open(self.lib, "wb") as f:
+            f.write(data)
+        r = run([QRUN, "use.q"], self.src, **self.bare)
+        if fine and (r.returncode, r.stdout) == (0, "1\n"):
+            return
+        self.assertEqual(r.returncode, 1, (what, r.returncode, r.stdout, r.stderr))
+        self.assertRegex(r.stderr, r"libsmall.so (is damaged|holds no compiled|was made)", what)
+
+    def start(self):
+        """Where the bundle begins in the file."""
+        return len(self.whole) - 16 - int.from_bytes(self.whole[-8:], "little")
+
+    def test_every_way_to_cut_it(self):
+        """In one process: what opens it in C is given every length (tests/unit/bundle.c); here some of them."""
+        for n in sorted({0, 1, 15, 16, self.start(), len(self.whole) - 1, len(self.whole) - 16} |
+                        {self.random.randrange(len(self.whole)) for _ in range(30)}):
+            self.attempt(self.whole[:n], "cut at %d" % n)
+
+    def test_changed_bits(self):
+        for _ in range(60):
+            at = self.random.randrange(self.start(), len(self.whole))
+            data = bytearray(self.whole)
+            data[at] ^= 1 << self.random.randrange(8)
+            self.attempt(bytes(data), "changed at %d" % at)
+        at = self.start() - 1  # before the bundle: nothing of it is read by import
+        self.attempt(self.whole[:at] + b"x" + self.whole[at + 1:], "before the bundle", fine=True)
+
+    def test_other_makers(self):
+        version = self.whole.rindex(b"0.1.0\0")
+        other = self.whole[:version] + b"9.8.7\0" + self.whole[version + 6:]
+        self.attempt(other, "version")
+        self.assertRegex(run([QRUN, "use.q"], self.src, **self.bare).stderr, r"made by Quasar 9.8.7, this is 0.1.0")
+        machine = self.whole.rindex(b"x86_64\0") if b"x86_64\0" in self.whole else self.skipTest("not x86-64")
+        self.attempt(self.whole[:machine] + b"risc64\0" + self.whole[machine + 7:], "machine")
+        self.assertRegex(run([QRUN, "use.q"], self.src, **self.bare).stderr, r"for another processor: risc64, this is")
+
+    def test_executables(self):
+        with open(self.exe, "rb") as f:
+            whole = f.read()
+        size = int.from_bytes(whole[-8:], "little") + 16
+        cut = os.path.join(self.src, "cut")
+        for n in [len(whole) - 1, len(whole) - 16, len(whole) - size] + \
+                [len(whole) - self.random.randrange(1, size) for _ in range(10)]:
+            with open(cut, "wb") as f:
+                f.write(whole[:n])
+            os.chmod(cut, 0o755)
+            self.refused(run([cut], self.src, **self.bare), r"/cut (is damaged|holds no compiled program)")
+        data = bytearray(whole)
+        data[-size // 2] ^= 4
+        with open(cut, "wb") as f:
+            f.write(data)
+        self.refused(run([cut], self.src, **self.bare), r"/cut is damaged: its bytes are not those that were written")
+
+
 C_CLIENT = r"""
 #include "filters.h"
 #include "more.h"
