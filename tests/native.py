@@ -375,6 +375,41 @@ class Damage(Made):
         self.refused(run([cut], self.src, **self.bare), r"/cut is damaged: its bytes are not those that were written")
 
 
+class Page(unittest.TestCase):
+    def test_it_can_be_followed(self):
+        """Files have the name in their first line; commands run beside them; an output is of what stands before it."""
+        build = os.path.dirname(QRUN)
+        with open(os.path.join(ROOT, "docs", "native.md"), encoding="utf-8") as f:
+            found = re.findall(r"^```(\w+)[^\n]*\n(.*?)^```$", f.read(), re.S | re.M)
+        with tempfile.TemporaryDirectory() as folder:
+            prefix = os.path.join(folder, "installed")
+            subprocess.run(["cmake", "--install", build, "--prefix", prefix], check=True, stdout=subprocess.DEVNULL)
+            work = os.path.join(folder, "work")
+            os.mkdir(work)
+            lib = os.path.join(prefix, "lib")
+            env = {"PATH": os.path.join(prefix, "bin") + ":" + os.environ["PATH"], "LC_ALL": "C",
+                   "PKG_CONFIG_PATH": os.path.join(lib, "pkgconfig"), "LD_LIBRARY_PATH": lib + ":" + work,
+                   "QUASAR_CACHE_DIR": os.path.join(folder, "cache")}
+            ran = 0
+            for i, (kind, text) in enumerate(found):
+                name = re.match(r"(?:/\*|//|%|#) (\S+\.\w+)", text)
+                if kind in ("c", "quasar", "python") and name:
+                    with open(os.path.join(work, name[1]), "w", encoding="utf-8") as f:
+                        f.write(text)
+                if kind == "sh":
+                    r = run(["sh", "-ec", text], work, **env)
+                    self.assertEqual((r.returncode, r.stdout), (0, found[i + 1][1]), text + r.stderr)
+                    env.update(HIDDEN if "--make-lib" in text else {})
+                    ran += 1
+            self.assertEqual(ran, 4)
+            package = os.path.join(build, "python")
+            if os.path.isdir(os.path.join(package, "pyquasar")):
+                r = run([sys.executable, "use.py"], work, **env, PYTHONPATH=package)
+                if "No module named 'numpy'" not in r.stderr:
+                    self.assertEqual((r.returncode, r.stdout), (0,
+                                     "[[4,2,0],\n [2,1,0],\n [0,0,0]]\n"), r.stderr)
+
+
 C_CLIENT = r"""
 #include "filters.h"
 #include "more.h"
