@@ -442,7 +442,7 @@ class Programs(Machine):
         q.import_dll("Quasar.UI.dll")
         q.import_native("Quasar.CompMath")
         for f in (q.import_dll, q.import_native):
-            with self.assertRaisesRegex(q.QuasarIOError, "library mine.* is not available"):
+            with self.assertRaisesRegex(q.QuasarIOError, "library mine.* is not here"):
                 f("mine.so")
 
     def test_variables_are_read_when_asked_for(self):
