@@ -182,7 +182,8 @@ def check_names():
     known = paths | {os.path.basename(p) for p in paths} | FOREIGN
     for path in tracked(".c", ".h", ".def", ".md"):
         text = read(path)
-        text = re.sub(r"^```(?:c|cpp|cmake|sh|output|\w+ no-run)\n.*?^```", "", text, flags=re.S | re.M)  # programs of the reader
+        readers = r"^```(?:c|cpp|cmake|sh|output|\w+ no-run)\n.*?^```"  # programs of the reader
+        text = re.sub(readers, "", text, flags=re.S | re.M)
         comments = [text] if path.endswith(".md") else re.findall(r"/\*.*?\*/", text, re.S)
         for name in sorted({n for c in comments for n in NAMED.findall(c)} - known):
             problems.append(f"{path}: names {name}, which is not there")
