@@ -6,6 +6,7 @@
  *     pyvalue.c          Python objects in the language
  *     value.c items.c operators.c function.c     values of the language in Python
  *     ndarray.c dlpack.c gpu.c                   memory that both sides use
+ *     typed.c            arrays of the Array API standard, whose operators keep types
  *     grad.c             derivatives of what Python computes with values
  *     errors.c           exceptions as errors, errors as exceptions, one traceback
  *     cycles.c           garbage that passes through both heaps
@@ -46,6 +47,7 @@ extern PyObject *PyObject_VectorcallMethod(PyObject *name, PyObject *const *args
 extern int PyGILState_Check(void);
 extern const char *PyUnicode_AsUTF8AndSize(PyObject *s, Py_ssize_t *n);
 #define ARGUMENTS_OFFSET ((size_t)1 << (8 * sizeof(size_t) - 1)) /* PY_VECTORCALL_ARGUMENTS_OFFSET */
+enum { FASTCALL = 0x80 };                                        /* METH_FASTCALL */
 enum { HAVE_VECTORCALL = 1 << 11 };                              /* Py_TPFLAGS_HAVE_VECTORCALL */
 
 typedef struct {                                                 /* Py_buffer */
@@ -113,6 +115,8 @@ static inline Border *border_of(qs_vm *vm) { return qvm(vm)->border; }
 typedef struct {
     PyTypeObject *scalar, *value, *function, *error; /* error: QuasarError */
     PyTypeObject *type;                              /* qvalues that are types, which can be called */
+    PyTypeObject *typed;                             /* arrays of the standard: pyquasar.array_api */
+    PyObject *typed_items[2];                        /* functions of that module: items of any key, and setting them */
     PyObject *errors[QS_EINTERNAL + 1];              /* the exception type of each status */
     PyObject *closed;                                /* of a machine that is not open */
     PyObject *support;                               /* module pyquasar._support */
@@ -212,7 +216,10 @@ int qfunction_init(void);
 PyObject *qvalue_new(Border *b, qs_value v);
 PyObject *qvalue_result(Border *b, qs_status s, qs_value *out); /* of an operation: the value, or the error */
 int qvalue_init(void);
-static inline bool qvalue_check(PyObject *o) { return Py_TYPE(o) == qbridge.value || Py_TYPE(o) == qbridge.type; }
+static inline bool qvalue_check(PyObject *o) {
+    return Py_TYPE(o) == qbridge.value || Py_TYPE(o) == qbridge.type ||
+           Py_TYPE(o) == qbridge.typed;
+}
 static inline bool qwrapper_check(PyObject *o) { return qvalue_check(o) || Py_TYPE(o) == qbridge.function; }
 /* As tp_new: only the machine makes them. */
 PyObject *qwrapper_refuse(PyTypeObject *t, PyObject *args, PyObject *names);
@@ -232,6 +239,10 @@ qs_status qoperator_align(qs_vm *vm, qs_value *v, int n);
 PyObject *qoperator_compare(PyObject *x, PyObject *y, int op);
 Py_hash_t qoperator_hash(PyObject *x);
 PyObject *qoperator_complex(PyObject *x, PyObject *unused);
+
+/* -- typed.c: arrays of the standard ------------------------------------------------------------------------------- */
+int qtyped_init(void);                /* after qvalue_init */
+extern PyMethodDef qtyped_functions[]; /* _xp_…, for pyquasar/array_api */
 
 /* -- ndarray.c: arrays --------------------------------------------------------------------------------------------- */
 PyObject *qnd_from_array(Border *b, Array *a);        /* a NumPy array of the same memory */

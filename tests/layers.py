@@ -25,6 +25,7 @@ ROOMS = {  # folder -> prefixes of what its files may include from this tree, be
     # The rooms of the machine still know each other in circles; what is listed here may become less, not more.
     "vm/value": HOST + ("vm/array/", "vm/grad/tape.h"),
     "vm/array": HOST + ("vm/value/", "vm/launch/run.h", "vm/grad/tape.h", "lang/kernel/elem/"),
+    "vm/typed": HOST + ("vm/value/", "vm/array/", "lang/kernel/elem/"),
     "vm/grad": HOST + ("vm/value/", "vm/array/", "vm/interp/", "vm/launch/", "vm/session/", "lang/kernel/",
                        "stdlib/stdlib.h"),
     "vm/interp": HOST + ("vm/value/", "vm/array/", "vm/grad/tape.h", "vm/launch/regions.h", "vm/session/",
@@ -37,7 +38,7 @@ ROOMS = {  # folder -> prefixes of what its files may include from this tree, be
     "stdlib/figure": BASE + ("vm/", "stdlib/"),
     "stdlib/window": BASE + ("vm/", "stdlib/", "lang/syntax/ast.h"),
     "stdlib/video": BASE + ("vm/", "stdlib/"),
-    "bridge": BASE + ("vm/quasar.h", "vm/grad/tape.h", "vm/launch/launch.h", "vm/array/", "vm/value/",
+    "bridge": BASE + ("vm/quasar.h", "vm/grad/tape.h", "vm/launch/launch.h", "vm/array/", "vm/typed/", "vm/value/",
                       "vm/session/python.h", "lang/syntax/ast.h", "lang/syntax/operators.h"),
     "examples": ("vm/quasar.h",),
 }

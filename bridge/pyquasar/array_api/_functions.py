@@ -1,0 +1,576 @@
+"""Functions of whole arrays: what is moved, searched, sorted and added up."""
+from builtins import all as builtin_all, min as builtin_min, sum as builtin_sum
+from collections import namedtuple as _namedtuple
+
+from .. import _bridge
+from ._core import (Array, FLOATS, INTEGERS, BY_CODE, arange, asarray, astype, axes_of, axis_of, bool_, broadcast_arrays,
+                    broadcast_shapes, broadcast_to, dtype_of, float64, gather, iinfo, int64, item, matrix_transpose, new,
+                    nonzero_places, packed, packed_strides, places, plain, promote, real_of, result_type, scatter,
+                    shape_of, strides_of, uint64, uint8, unravel, view, with_shape, zeros)
+
+SUM, PROD, MIN, MAX, ANY, ALL, COUNT = range(7)
+_where, _maximum, _minimum = _bridge._xp_where, _bridge._xp_maximum, _bridge._xp_minimum
+
+# -- programs of the language that several results are asked of --------------------------------------------------------
+
+_TEXT = """
+function [y, i] = array_api_sort(x, how)
+    [y, i] = sort(x, 1, how)
+end
+function [q, r] = array_api_qr(x)
+    [q, r] = qr(x)
+end
+function [u, s, v] = array_api_svd(x)
+    [u, s, v] = svd(x)
+end
+function [v, d] = array_api_symeig(x)
+    [v, d] = symeig(x)
+end
+"""
+_program = {}
+
+
+def language(name, *args):
+    """A function of the language, of arrays as plain values; its arrays are those of the standard."""
+    import pyquasar
+    args = [plain(x) if type(x) is Array else x for x in args]
+    for again in (False, True):
+        if name not in _program or again:
+            if name.startswith("array_api_"):
+                _program[name] = getattr(pyquasar.compile_string("array_api", _TEXT), name)
+            else:
+                _program[name] = _bridge._built_in(name)
+        try:
+            r = _program[name](*args)
+        except pyquasar.QuasarClosedError:  # of a machine that was closed
+            if again:
+                raise
+            continue
+        break
+    wrap = lambda v: _bridge._xp__wrap(v) if getattr(v, "_kind", "") == "array" else v
+    return tuple(map(wrap, r)) if isinstance(r, tuple) else wrap(r)
+
+
+# -- manipulation ------------------------------------------------------------------------------------------------------
+
+def reshape(x, /, shape, *, copy=None):
+    """The elements in another shape: in the same memory where that is possible, unless copy says otherwise."""
+    shape = list(shape_of(shape))
+    if shape.count(-1) > 1:
+        raise ValueError("reshape: at most one extent can be -1, got %s" % (tuple(shape),))
+    if -1 in shape:
+        rest = -_product(shape)
+        if not rest or x.size % rest:
+            raise ValueError("reshape: %d elements do not fill %s" % (x.size, tuple(shape)))
+        shape[shape.index(-1)] = x.size // rest
+    if _product(shape) != x.size:
+        raise ValueError("reshape: %d elements do not fill %s" % (x.size, tuple(shape)))
+    same = packed(x)
+    if copy is False and same is not x:
+        raise ValueError("reshape: the elements do not lie one behind the other, so they must be copied")
+    if copy and same is x:
+        same = _bridge._xp__convert(x, x._code)
+    return with_shape(same, tuple(shape))
+
+
+def _product(numbers):
+    n = 1
+    for k in numbers:
+        n *= k
+    return n
+
+
+def permute_dims(x, /, axes):
+    """The dimensions in another order."""
+    axes = [axis_of(i, x.ndim) for i in axes]
+    if sorted(axes) != list(range(x.ndim)):
+        raise ValueError("permute_dims: the axes must name each of %d dimensions once, got %s" % (x.ndim, axes))
+    s = strides_of(x)
+    return view(x, tuple(x.shape[i] for i in axes), tuple(s[i] for i in axes), 0)
+
+
+def moveaxis(x, source, destination, /):
+    """Some dimensions at other places, the others in their order."""
+    source = [axis_of(i, x.ndim) for i in (source if isinstance(source, (tuple, list)) else (source,))]
+    target = [axis_of(i, x.ndim) for i in (destination if isinstance(destination, (tuple, list)) else (destination,))]
+    if len(source) != len(target) or len(set(source)) < len(source) or len(set(target)) < len(target):
+        raise ValueError("moveaxis: as many different dimensions are wanted on both sides")
+    order = [i for i in range(x.ndim) if i not in source]
+    for to, i in sorted(zip(target, source)):
+        order.insert(to, i)
+    return permute_dims(x, order)
+
+
+def expand_dims(x, /, axis=0):
+    """With a dimension of extent 1 at the place axis."""
+    axis = axis_of(axis, x.ndim + 1)
+    s = strides_of(x)
+    return view(x, x.shape[:axis] + (1,) + x.shape[axis:], s[:axis] + (1,) + s[axis:], 0)
+
+
+def squeeze(x, /, axis):
+    """Without dimensions of extent 1."""
+    axes, s = axes_of(axis, x.ndim), strides_of(x)
+    if not builtin_all(x.shape[i] == 1 for i in axes):
+        raise ValueError("squeeze: not all of the axes %s of shape %s have extent 1" % (axes, x.shape))
+    kept = [i for i in range(x.ndim) if i not in axes]
+    return view(x, tuple(x.shape[i] for i in kept), tuple(s[i] for i in kept), 0)
+
+
+def flip(x, /, *, axis=None):
+    """The elements in reverse order along dimensions."""
+    axes = axes_of(axis, x.ndim)
+    return x[tuple(slice(None, None, -1) if i in axes else slice(None) for i in range(x.ndim))]
+
+
+def concat(arrays, /, *, axis=0):
+    """The arrays one behind the other along a dimension; None: as vectors."""
+    arrays = [reshape(x, (-1,)) if axis is None else x for x in arrays]
+    if not arrays:
+        raise ValueError("concat: at least one array is wanted")
+    axis = axis_of(axis or 0, arrays[0].ndim)
+    rest = {x.shape[:axis] + x.shape[axis + 1:] for x in arrays}
+    if len(rest) > 1 or len({x.ndim for x in arrays}) > 1:
+        raise ValueError("concat: shapes differ beside axis %d: %s" % (axis, [x.shape for x in arrays]))
+    shape = arrays[0].shape
+    out = new(shape[:axis] + (builtin_sum(x.shape[axis] for x in arrays),) + shape[axis + 1:], result_type(*arrays))
+    at = 0
+    for x in arrays:
+        out[(slice(None),)*axis + (slice(at, at + x.shape[axis]),)] = x
+        at += x.shape[axis]
+    return out
+
+
+def stack(arrays, /, *, axis=0):
+    """The arrays along a new dimension."""
+    arrays = list(arrays)
+    if len({x.shape for x in arrays}) != 1:
+        raise ValueError("stack: arrays of one shape are wanted, got %s" % [x.shape for x in arrays])
+    return concat([expand_dims(x, axis) for x in arrays], axis=axis_of(axis, arrays[0].ndim + 1))
+
+
+def unstack(x, /, *, axis=0):
+    """The arrays along a dimension."""
+    axis = axis_of(axis, x.ndim)
+    return tuple(x[(slice(None),)*axis + (i,)] for i in range(x.shape[axis]))
+
+
+def tile(x, repetitions, /):
+    """The array so many times along each dimension."""
+    n = max(len(repetitions), x.ndim)
+    times = (1,)*(n - len(repetitions)) + tuple(repetitions)
+    shape = (1,)*(n - x.ndim) + x.shape
+    if n > 4 and 2*n > 8:
+        for i, k in enumerate(times):
+            x = concat([reshape(x, shape) if i == 0 else x]*k, axis=i) if k else \
+                zeros(shape[:i] + (0,) + shape[i + 1:], dtype=dtype_of(x))
+            shape = x.shape
+        return x
+    pairs = [m for pair in zip(times, shape) for m in pair]
+    spread = broadcast_to(with_shape(packed(x), tuple(m for k in shape for m in (1, k))), tuple(pairs))
+    return reshape(packed(spread), tuple(k*m for k, m in zip(times, shape)))
+
+
+def repeat(x, repeats, /, *, axis=None):
+    """Each element so many times along a dimension; None: as a vector."""
+    if axis is None:
+        x, axis = reshape(x, (-1,)), 0
+    axis = axis_of(axis, x.ndim)
+    n = x.shape[axis]
+    if isinstance(repeats, int):
+        at = reshape(broadcast_to(arange(n)[:, None], (n, repeats)), (-1,))
+    else:
+        repeats = broadcast_to(astype(repeats, int64), (n,))
+        ends = cumulative_sum(repeats)
+        total = item(ends[-1]) if n else 0
+        at = searchsorted(ends, arange(total), side="right")
+    return take(x, at, axis=axis)
+
+
+def roll(x, /, shift, *, axis=None):
+    """The elements moved along dimensions; what leaves one end comes in at the other."""
+    if axis is None:
+        return reshape(roll(reshape(x, (-1,)), shift, axis=0), x.shape)
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    shifts = shift if isinstance(shift, (tuple, list)) else (shift,)*len(axes)
+    if len(shifts) == 1:
+        shifts = tuple(shifts)*len(axes)
+    if len(axes) != len(shifts):
+        raise ValueError("roll: as many shifts as axes are wanted")
+    y = x
+    for k, i in zip(shifts, axes):
+        i = axis_of(i, x.ndim)
+        n = x.shape[i]
+        k = k % n if n else 0
+        if k:
+            before = (slice(None),)*i
+            y = concat([y[before + (slice(n - k, n),)], y[before + (slice(0, n - k),)]], axis=i)
+    return y if y is not x else _bridge._xp__convert(x, x._code)
+
+
+# -- indexing ----------------------------------------------------------------------------------------------------------
+
+def take(x, indices, /, *, axis=None):
+    """The elements at places along a dimension."""
+    if axis is None and x.ndim != 1:
+        raise ValueError("take: the axis of an array of %d dimensions must be named" % x.ndim)
+    axis = axis_of(axis or 0, x.ndim)
+    at = places(indices, x.shape[axis], axis)
+    outer, inner = _product(x.shape[:axis]), _product(x.shape[axis + 1:])
+    return _bridge._xp__take(packed(x), outer, x.shape[axis], inner, at, x.shape[:axis] + at.shape + x.shape[axis + 1:])
+
+
+def take_along_axis(x, indices, /, *, axis=-1):
+    """For each place of indices the element there along a dimension; the others meet."""
+    axis = axis_of(axis, x.ndim)
+    if indices.ndim != x.ndim:
+        raise ValueError("take_along_axis: as many dimensions are wanted, got %d and %d" % (x.ndim, indices.ndim))
+    others = broadcast_shapes(x.shape[:axis] + (1,) + x.shape[axis + 1:],
+                              indices.shape[:axis] + (1,) + indices.shape[axis + 1:])
+    y = broadcast_to(x, others[:axis] + (x.shape[axis],) + others[axis + 1:])
+    at = broadcast_to(places(indices, x.shape[axis], axis), others[:axis] + (indices.shape[axis],) + others[axis + 1:])
+    off = at*strides_of(y)[axis]
+    for i, step in enumerate(strides_of(y)):
+        if i != axis:
+            off = off + with_shape(arange(y.shape[i])*step, (y.shape[i],) + (1,)*(x.ndim - i - 1))
+    return gather(y, off)
+
+
+def nonzero(x, /):
+    """The places of elements that are not 0: an array per dimension."""
+    if not x.ndim:
+        raise ValueError("nonzero: an array without dimensions has no places")
+    return unravel(nonzero_places(x if dtype_of(x) is bool_ else x != 0), x.shape)
+
+
+def clip(x, /, min=None, max=None):
+    """The elements, but not below min and not above max; nan stays."""
+    d = dtype_of(x)
+    if d.kind == "bool" or d.kind == "complex floating":
+        raise TypeError("clip: real numbers are wanted, got elements of type %s" % d.name)
+    for limit, choose in ((min, _maximum), (max, _minimum)):
+        if limit is None:
+            continue
+        if isinstance(limit, int) and d.kind in INTEGERS:
+            info = iinfo(d)
+            limit = info.min if limit < info.min else info.max if limit > info.max else limit
+        elif not isinstance(limit, (int, float)):
+            limit = asarray(limit)
+            if dtype_of(limit) is not d and promote(dtype_of(limit), d, "clip") is not d:
+                x = choose(x, limit)
+                continue
+        x = choose(x, limit)
+    return (_bridge._xp__convert(x, d.code) if min is None and max is None else x) if x._code == d.code else astype(x, d)
+
+
+# -- sums and their like -----------------------------------------------------------------------------------------------
+
+def _fold(which, x, axis, keepdims, d):
+    axes = (1 << x.ndim) - 1 if axis is None else builtin_sum(1 << i for i in axes_of(axis, x.ndim))
+    return _bridge._xp__fold(which, x, axes, keepdims, d.code)
+
+
+def _summed(x, dtype):
+    """(x, the type of its sum)"""
+    d = dtype_of(x)
+    if dtype is None:
+        dtype = int64 if d.kind == "signed integer" or d is bool_ else uint64 if d.kind == "unsigned integer" else d
+    if d is bool_:
+        x = astype(x, uint8)
+    if dtype.kind != dtype_of(x).kind and not (dtype.kind in INTEGERS and dtype_of(x).kind in INTEGERS):
+        x = astype(x, dtype)
+    return x, dtype
+
+
+def sum(x, /, *, axis=None, dtype=None, keepdims=False):
+    """The sum of all elements, or along dimensions; of whole numbers in int64 or uint64, where it wraps."""
+    x, dtype = _summed(x, dtype)
+    return _fold(SUM, x, axis, keepdims, dtype)
+
+
+def prod(x, /, *, axis=None, dtype=None, keepdims=False):
+    """The product of all elements, or along dimensions; of whole numbers in int64 or uint64, where it wraps."""
+    x, dtype = _summed(x, dtype)
+    return _fold(PROD, x, axis, keepdims, dtype)
+
+
+def min(x, /, *, axis=None, keepdims=False):
+    """The smallest element; nan where there is one."""
+    return _fold(MIN, x, axis, keepdims, dtype_of(x))
+
+
+def max(x, /, *, axis=None, keepdims=False):
+    """The greatest element; nan where there is one."""
+    return _fold(MAX, x, axis, keepdims, dtype_of(x))
+
+
+def any(x, /, *, axis=None, keepdims=False):
+    """Whether an element is not 0."""
+    return _fold(ANY, x, axis, keepdims, bool_)
+
+
+def all(x, /, *, axis=None, keepdims=False):
+    """Whether no element is 0."""
+    return _fold(ALL, x, axis, keepdims, bool_)
+
+
+def count_nonzero(x, /, *, axis=None, keepdims=False):
+    """How many elements are not 0."""
+    return _fold(COUNT, x, axis, keepdims, int64)
+
+
+def _elements(x, axis):
+    return _product(x.shape[i] for i in axes_of(axis, x.ndim))
+
+
+def _check_floats(x, what):
+    if dtype_of(x).kind not in FLOATS:
+        raise TypeError("%s: floats are wanted, got elements of type %s" % (what, dtype_of(x).name))
+
+
+def mean(x, /, *, axis=None, keepdims=False):
+    """The mean of all elements, or along dimensions."""
+    _check_floats(x, "mean")
+    return sum(x, axis=axis, keepdims=keepdims)/float(_elements(x, axis))
+
+
+def var(x, /, *, axis=None, correction=0.0, keepdims=False):
+    """The mean of the squares of what differs from the mean, where n - correction takes the place of n."""
+    _check_floats(x, "var")
+    apart = x - mean(x, axis=axis, keepdims=True)
+    if dtype_of(x).kind == "complex floating":
+        apart = _bridge._xp_abs(apart)
+    n = float(_elements(x, axis) - correction)
+    return sum(apart*apart, axis=axis, keepdims=keepdims)/(n if n > 0 else 0.0)
+
+
+def std(x, /, *, axis=None, correction=0.0, keepdims=False):
+    """The square root of var."""
+    return _bridge._xp_sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
+
+
+def _running(which, x, axis, dtype, include_initial):
+    if axis is None:
+        if x.ndim != 1:
+            raise ValueError("the axis of an array of %d dimensions must be named" % x.ndim)
+        axis = 0
+    x, dtype = _summed(x, dtype)
+    return _bridge._xp__running(which, x, axis_of(axis, x.ndim), include_initial, dtype.code)
+
+
+def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):
+    """The sums of the elements up to each one; include_initial: with 0 in front."""
+    return _running(SUM, x, axis, dtype, include_initial)
+
+
+def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False):
+    """The products of the elements up to each one; include_initial: with 1 in front."""
+    return _running(PROD, x, axis, dtype, include_initial)
+
+
+def diff(x, /, *, axis=-1, n=1, prepend=None, append=None):
+    """Differences of neighbours along a dimension, n times."""
+    axis = axis_of(axis, x.ndim)
+    parts = [p for p in (prepend, x, append) if p is not None]
+    x = concat(parts, axis=axis) if len(parts) > 1 else x
+    before = (slice(None),)*axis
+    for _ in range(n):
+        high, low = x[before + (slice(1, None),)], x[before + (slice(None, -1),)]
+        x = high != low if dtype_of(x) is bool_ else high - low
+    return x
+
+
+# -- searching and sorting ---------------------------------------------------------------------------------------------
+
+def _place(largest, x, axis, keepdims):
+    if dtype_of(x) is bool_:
+        x = astype(x, uint8)
+    if axis is None:
+        r = _bridge._xp__place(largest, reshape(x, (-1,)), 0)
+        return with_shape(r, (1,)*x.ndim) if keepdims else r
+    axis = axis_of(axis, x.ndim)
+    r = _bridge._xp__place(largest, packed(x), axis)
+    return with_shape(r, x.shape[:axis] + (1,) + x.shape[axis + 1:]) if keepdims else r
+
+
+def argmax(x, /, *, axis=None, keepdims=False):
+    """The first place of the greatest element; nan is the greatest."""
+    return _place(True, x, axis, keepdims)
+
+
+def argmin(x, /, *, axis=None, keepdims=False):
+    """The first place of the smallest element; nan is the smallest."""
+    return _place(False, x, axis, keepdims)
+
+
+def _rows(x, axis):
+    """(rows of what lies along a dimension, how to come back)"""
+    axis = axis_of(axis, x.ndim)
+    y = moveaxis(x, axis, -1)
+    shape = y.shape
+    back = lambda r: moveaxis(with_shape(packed(r), shape), -1, axis)
+    return reshape(y, (_product(shape[:-1]), shape[-1])), back
+
+
+def _check_order(x, what):
+    if dtype_of(x).kind == "complex floating":
+        raise TypeError("%s: complex numbers have no order" % what)
+
+
+def sort(x, /, *, axis=-1, descending=False, stable=True):
+    """Sorted along a dimension; nan last."""
+    _check_order(x, "sort")
+    if dtype_of(x) is bool_:
+        return astype(sort(astype(x, uint8), axis=axis, descending=descending), bool_)
+    rows, back = _rows(x, axis)
+    if not x.size:
+        return packed(x)
+    return packed(back(language("sort", rows, 1, "descend" if descending else "ascend")))
+
+
+def argsort(x, /, *, axis=-1, descending=False, stable=True):
+    """The places of the elements in their sorted order; equal ones stay in theirs."""
+    _check_order(x, "argsort")
+    rows, back = _rows(astype(x, uint8) if dtype_of(x) is bool_ else x, axis)
+    if not x.size:
+        return zeros(x.shape, dtype=int64)
+    at = language("array_api_sort", rows, "descend" if descending else "ascend")[1]
+    return packed(back(astype(at, int64)))
+
+
+def searchsorted(x1, x2, /, *, side="left", sorter=None):
+    """Before which places of sorted x1 the elements of x2 belong; right: behind equal ones."""
+    if side not in ("left", "right"):
+        raise ValueError('searchsorted: side must be "left" or "right", got %r' % (side,))
+    if x1.ndim != 1:
+        raise ValueError("searchsorted: a vector is wanted, got %d dimensions" % x1.ndim)
+    x2 = asarray(x2, dtype=dtype_of(x1)) if isinstance(x2, (int, float)) else x2
+    x1 = x1 if sorter is None else take(x1, sorter)
+    d = result_type(x1, x2)
+    return _bridge._xp__search(packed(astype(x1, d, copy=False)), packed(astype(x2, d, copy=False)), side == "right")
+
+
+def _order(flat):
+    """Places that sort a vector; complex numbers by their real parts first."""
+    if dtype_of(flat).kind != "complex floating":
+        return argsort(flat)
+    by_imaginary = argsort(_bridge._xp_imag(flat))
+    return take(by_imaginary, argsort(take(_bridge._xp_real(flat), by_imaginary)))
+
+
+def _unique(x):
+    """(sorted values, which of them begin a group of equal ones, places before sorting)"""
+    flat = reshape(x, (-1,))
+    order = _order(flat)
+    ordered = take(flat, order)
+    begins = zeros(flat.shape, dtype=bool_)
+    if flat.size:
+        begins[0] = True
+        begins[1:] = ordered[1:] != ordered[:-1]
+    return ordered, begins, order
+
+
+def unique_all(x, /):
+    """The different elements with their first places, the place of each element among them, and how often they occur."""
+    ordered, begins, order = _unique(x)
+    at = nonzero_places(begins)
+    inverse = new(ordered.shape, int64)
+    if ordered.size:
+        scatter(inverse, order, packed(cumulative_sum(astype(begins, int64)) - 1))
+    counts = diff(at, append=asarray([ordered.size], dtype=int64))
+    return UniqueAll(take(ordered, at), take(order, at), reshape(inverse, x.shape), counts)
+
+
+def unique_counts(x, /):
+    """The different elements, and how often they occur."""
+    r = unique_all(x)
+    return UniqueCounts(r.values, r.counts)
+
+
+def unique_inverse(x, /):
+    """The different elements, and the place of each element among them."""
+    r = unique_all(x)
+    return UniqueInverse(r.values, r.inverse_indices)
+
+
+def unique_values(x, /):
+    """The different elements, sorted."""
+    flat = reshape(x, (-1,))
+    if dtype_of(x).kind == "complex floating" or not x.size:
+        return unique_all(x).values
+    ordered = sort(flat)
+    begins = zeros(flat.shape, dtype=bool_)
+    begins[0] = True
+    begins[1:] = ordered[1:] != ordered[:-1]
+    return ordered[begins]
+
+
+UniqueAll = _namedtuple("UniqueAll", "values indices inverse_indices counts")
+UniqueCounts = _namedtuple("UniqueCounts", "values counts")
+UniqueInverse = _namedtuple("UniqueInverse", "values inverse_indices")
+
+
+# -- products ----------------------------------------------------------------------------------------------------------
+
+def matmul(x1, x2, /):
+    """Matrix products of the last two dimensions; the others meet."""
+    d = result_type(x1, x2)
+    if not x1.ndim or not x2.ndim:
+        raise ValueError("matmul: arrays with dimensions are wanted")
+    a = x1[None, :] if x1.ndim == 1 else x1
+    b = x2[:, None] if x2.ndim == 1 else x2
+    m, k, n = a.shape[-2], a.shape[-1], b.shape[-1]
+    if k != b.shape[-2]:
+        raise ValueError("matmul: shapes %s and %s do not match" % (x1.shape, x2.shape))
+    stack = broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    a = broadcast_to(astype(a, d, copy=False), stack + (m, k))
+    b = broadcast_to(astype(b, d, copy=False), stack + (k, n))
+    r = _bridge._xp__product(a, b, m, n, k, stack + (m, n))
+    shape = stack + ((m,) if x1.ndim > 1 else ()) + ((n,) if x2.ndim > 1 else ())
+    return with_shape(r, shape) if shape != r.shape else r
+
+
+def vecdot(x1, x2, /, *, axis=-1):
+    """The sum of conj(x1)*x2 along a dimension."""
+    d = result_type(x1, x2)
+    x1, x2 = _met(x1, x2, axis, "vecdot")
+    x1 = _bridge._xp_conj(astype(x1, d, copy=False))
+    return sum(x1*x2, axis=-1, dtype=d)
+
+
+def _met(x1, x2, axis, what):
+    """The two with that dimension, counted from the end, as the last one."""
+    if not -builtin_min(x1.ndim, x2.ndim) <= axis < 0:
+        if not (x1.ndim == x2.ndim and 0 <= axis < x1.ndim):
+            raise IndexError("%s: axis %d is outside the dimensions of both" % (what, axis))
+        axis -= x1.ndim
+    if x1.shape[axis] != x2.shape[axis]:
+        raise ValueError("%s: extents %d and %d do not match" % (what, x1.shape[axis], x2.shape[axis]))
+    return moveaxis(x1, axis, -1), moveaxis(x2, axis, -1)
+
+
+def tensordot(x1, x2, /, *, axes=2):
+    """Sums of products along several dimensions of both."""
+    if isinstance(axes, int):
+        axes = tuple(range(x1.ndim - axes, x1.ndim)), tuple(range(axes))
+    first, second = ([axis_of(i, x.ndim) for i in a] for a, x in zip(axes, (x1, x2)))
+    if [x1.shape[i] for i in first] != [x2.shape[i] for i in second]:
+        raise ValueError("tensordot: extents do not match along %s and %s" % (first, second))
+    left = [i for i in range(x1.ndim) if i not in first]
+    right = [i for i in range(x2.ndim) if i not in second]
+    k = _product(x1.shape[i] for i in first)
+    a = reshape(permute_dims(x1, left + first), (_product(x1.shape[i] for i in left), k))
+    b = reshape(permute_dims(x2, second + right), (k, _product(x2.shape[i] for i in right)))
+    return reshape(matmul(a, b), tuple(x1.shape[i] for i in left) + tuple(x2.shape[i] for i in right))
+
+
+Array.__matmul__ = lambda self, other: matmul(self, other) if hasattr(other, "_kind") else NotImplemented
+Array.__rmatmul__ = lambda self, other: matmul(other, self) if hasattr(other, "_kind") else NotImplemented
+
+
+def _matmul_in_place(self, other):
+    self[...] = matmul(self, other)
+    return self
+
+
+Array.__imatmul__ = _matmul_in_place

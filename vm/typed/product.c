@@ -1,0 +1,66 @@
+/* product.c -- stacks of matrix products, each by qgemm_run, which multiplies int64 and floats: smaller whole numbers are
+ * widened, and what comes out is cut to them, which wraps as their own products and sums would. */
+#include "vm/typed/typed.h"
+#include "vm/array/gemm.h"
+#include "vm/base/dtype.h"
+#include "vm/quasar.h"
+
+#include <string.h>
+
+static qs_status widened(qs_vm *vm, Array *a, qs_dtype d, Array **out) {
+    TypedArg x;
+    int64_t dims[QS_MAX_RANK];
+    int ndim = qarr_shape(a, dims, NULL);
+    if (a->dtype == d && a->contiguous) return *out = a, qval_retain(qarr_value(a)), QS_OK;
+    TRY(qarr_new(vm, d, ndim, dims, false, out));
+    qs_status s = qtyped_open(vm, a, &x);
+    if (s == QS_OK) s = qtyped_store(vm, *out, &x);
+    if (s != QS_OK) qarr_release(vm, *out);
+    return s;
+}
+
+static qs_status multiply(qs_vm *vm, qs_dtype d, Array *a, Array *b, int64_t m, int64_t n, int64_t k, Array *out) {
+    const void *p, *q;
+    void *to;
+    size_t size = qdtype_size(d);
+    TRY(qarr_read(vm, a, &p));
+    TRY(qarr_read(vm, b, &q));
+    TRY(qarr_write(vm, out, &to));
+    if (!k) return memset(to, 0, out->count * size), QS_OK;
+    int64_t stack = m && n ? (int64_t)out->count / (m * n) : 0;
+    for (int64_t i = 0; i < stack; i++)
+        qgemm_run(vm, d, m, n, k, (const char *)p + (size_t)(i * m * k) * size,
+                  (const char *)q + (size_t)(i * k * n) * size, (char *)to + (size_t)(i * m * n) * size);
+    return QS_OK;
+}
+
+/* Of int64 to a type of fewer bytes: the low ones, which come first. */
+static qs_status cut(qs_vm *vm, Array *wide, qs_dtype d, int ndim, const int64_t *dims, Array **out) {
+    const void *from;
+    void *to;
+    size_t size = qdtype_size(d);
+    TRY(qarr_read(vm, wide, &from));
+    TRY(qarr_new(vm, d, ndim, dims, false, out));
+    qs_status s = qarr_write(vm, *out, &to);
+    if (s) return qarr_release(vm, *out), s;
+    for (size_t i = 0; i < wide->count; i++) memcpy((char *)to + i * size, (const char *)from + i * 8, size);
+    return QS_OK;
+}
+
+qs_status qproduct_run(qs_vm *vm, Array *a, Array *b, int64_t m, int64_t n, int64_t k, int ndim, const int64_t *dims,
+                       Array **out) {
+    qs_dtype own = (qs_dtype)a->dtype, d = qdtype_is_int(own) ? QS_I64 : own;
+    Array *p, *q, *r = NULL;
+    if (own == QS_B1) return qs_fail(vm, QS_ETYPE, "matmul is not defined for truth values");
+    TRY(widened(vm, a, d, &p));
+    qs_status s = widened(vm, b, d, &q);
+    if (s != QS_OK) return qarr_release(vm, p), s;
+    s = qarr_new(vm, d, ndim, dims, false, &r);
+    if (s == QS_OK) s = multiply(vm, d, p, q, m, n, k, r);
+    if (s == QS_OK && own != d) s = cut(vm, r, own, ndim, dims, out);
+    else if (s == QS_OK) *out = r, r = NULL;
+    if (r) qarr_release(vm, r);
+    qarr_release(vm, p);
+    qarr_release(vm, q);
+    return s;
+}
