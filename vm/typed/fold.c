@@ -10,7 +10,7 @@
 
 LOOPS_WITHOUT_TRAPS
 #ifndef __clang__
-#pragma GCC optimize("O3")
+#pragma GCC optimize("O3", "no-math-errno")
 #endif
 
 #include <math.h>
@@ -365,9 +365,23 @@ static Line3 lines_of(Array *x, int axis) {
     return l;
 }
 
-/* x is packed. */
+/* x is packed.  Of a long line first the extreme, by lanes, then where it is, block by block. */
+enum { PLACE_BLOCK = 64 };
 #define PLACE(D, T)                                                                                                    \
     static int64_t place_##D(const T *x, int64_t n, int64_t step, bool largest) {                                      \
+        if (step == 1 && n >= 4 * PLACE_BLOCK) {                                                                       \
+            T found = x[0];                                                                                            \
+            (largest ? max_line_##D : min_line_##D)((size_t)n, (const char *)x, sizeof(T), &found);                    \
+            bool none = found != found;                                                                                \
+            for (int64_t i = 0; i + PLACE_BLOCK <= n; i += PLACE_BLOCK) {                                              \
+                int here = 0;                                                                                          \
+                for (int k = 0; k < PLACE_BLOCK; k++) here |= x[i + k] == found || (none && x[i + k] != x[i + k]);     \
+                for (int k = 0; here && k < PLACE_BLOCK; k++)                                                          \
+                    if (x[i + k] == found || (none && x[i + k] != x[i + k])) return i + k;                             \
+            }                                                                                                          \
+            for (int64_t i = n - n % PLACE_BLOCK; i < n; i++)                                                          \
+                if (x[i] == found || (none && x[i] != x[i])) return i;                                                 \
+        }                                                                                                              \
         int64_t best = 0;                                                                                              \
         T s = x[0];                                                                                                    \
         if (s != s) return 0;                                                                                          \

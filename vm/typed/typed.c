@@ -38,6 +38,7 @@ int qtyped_shape(int n, const TypedArg *args, int64_t dims[QS_MAX_RANK]) {
 enum { PIECE = 512, PIECE_BYTES = PIECE * 16, GRAIN = 1 << 15 };
 
 typedef struct {
+    Typed f;
     TypedLoop *loop;      /* NULL: elements are converted, and that is all */
     int nargs, ndim;
     int64_t dims[QS_MAX_RANK];
@@ -68,7 +69,8 @@ static void apply_row(const Walk *w, char *const *at, const ptrdiff_t *step, siz
             qconv_run(w->from[i], in[i], step[i + 1], w->to[i], room[i], size, step[i + 1] ? m : 1);
             in[i] = room[i], steps[i] = step[i + 1] ? size : 0;
         }
-        w->loop(m, at[0] + w->made * from, in, steps);
+        char *to = at[0] + w->made * from;
+        if (!qtyped_vector(w->f, w->to[0], m, to, in, steps)) w->loop(m, to, in, steps);
     }
 }
 
@@ -163,7 +165,7 @@ static qs_dtype given(Typed f, qs_dtype d) {
 }
 
 qs_status qtyped_apply(qs_vm *vm, Typed f, qs_dtype d, const TypedArg *args, Array **out) {
-    Walk w = {.loop = qtyped_loop(f, d), .nargs = qtyped_info[f].nargs};
+    Walk w = {.f = f, .loop = qtyped_loop(f, d), .nargs = qtyped_info[f].nargs};
     int64_t dims[QS_MAX_RANK];
     void *to;
     int ndim = qtyped_shape(w.nargs, args, dims);

@@ -2,6 +2,7 @@
  *
  *     typed.c    elementwise functions over strided operands that meet from their ends; places that are gathered
  *     loops.c    the loops, made of typed.def and elem.def       typed_math.h   what elem.def does not say
+ *     vector.c   functions of several floats at once
  *     fold.c     sums, extremes and their places, running sums   product.c      matrix products in stacks
  *
  * Arrays come in, new arrays go out.  bridge/typed.c calls these files for pyquasar.array_api; it has decided which
@@ -26,6 +27,9 @@ extern const TypedInfo qtyped_info[TY__COUNT];
 typedef void TypedLoop(size_t n, char *out, const char *const *in, const ptrdiff_t *step);
 TypedLoop *qtyped_loop(Typed f, qs_dtype d);      /* NULL: not defined for elements of that type */
 TypedLoop *qtyped_loop_avx2(Typed f, qs_dtype d);
+
+/* The same by vector functions of the C library; false: it has none, and nothing was done. */
+bool qtyped_vector(Typed f, qs_dtype d, size_t n, char *out, const char *const *in, const ptrdiff_t *step);
 
 enum { TYPED_ARGS = 3 };
 typedef struct { /* an array as it was made; or one element */

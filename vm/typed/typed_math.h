@@ -38,7 +38,7 @@ WHOLE_FNS(U64, uint64_t, uint64_t, false, 64)
     }                                                                                                                  \
     /* The quotient of what is left when the remainder is taken away, so that both go together. */                     \
     TYPED_FN T typed_floor_divide_##D(T x, T y) {                                                                      \
-        if (y == 0 || !isfinite(x) || isnan(y)) return x / y;                                                          \
+        if (y == 0 || !isfinite(x) || !isfinite(y)) return x / y;                                                      \
         T r = fmod##S(x, y), q = (x - r) / y;                                                                          \
         if (r != 0 && (r < 0) != (y < 0)) q -= 1;                                                                      \
         if (q == 0) return copysign##S(0, x / y);                                                                      \
@@ -75,7 +75,7 @@ TYPED_FN QComplexD typed_expm1_C128(QComplexD z) {
         return (QComplexD){e.re - 1, e.im};
     }
     double half = sin(z.im / 2);
-    return (QComplexD){expm1(z.re) * cos(z.im) - 2 * half * half, exp(z.re) * sin(z.im)};
+    return (QComplexD){expm1(z.re) * cos(z.im) - 2 * half * half + 0.0, exp(z.re) * sin(z.im)};
 }
 
 /* W. Kahan: half the log1p of the square of the modulus, less 1, where that is small. */

@@ -4,6 +4,7 @@ import math, operator
 
 from .. import _bridge, _support
 
+QuasarClosedError = _support.closed_error
 Array = _bridge.qtyped
 item = _bridge._xp__item
 strides_of = _bridge._xp__strides
@@ -205,7 +206,9 @@ def packed(x):
 
 
 def new(shape, d, zeroed=False):
-    if not _bridge._is_open():
+    try:
+        return _bridge._xp__new(d.code, shape, zeroed)
+    except QuasarClosedError:
         _support.sys.modules["pyquasar"].init("cpu")
     return _bridge._xp__new(d.code, shape, zeroed)
 
@@ -239,7 +242,7 @@ def _flatten(x, depth, shape, out):
 def _of_numbers(x, d):
     shape, numbers = [], []
     _flatten(x, 0, shape, numbers)
-    rank = max(map(_number_rank, numbers), default=2)
+    rank = max(map(_number_rank, numbers), default=2 if d is None else 0)
     if d is None:
         d = (bool_, int64, float64, complex128)[rank]
     elif rank > _RANKS[d.kind]:
@@ -352,7 +355,10 @@ def full_like(x, /, fill_value, *, dtype=None, device=None):
 
 
 def _range(d, n, first, step):
-    new((0,), bool_)
+    try:
+        return _bridge._xp__range(d.code, n, first, step)
+    except QuasarClosedError:
+        new((0,), bool_)
     return _bridge._xp__range(d.code, n, first, step)
 
 
@@ -528,7 +534,7 @@ def _offsets(x, key):
     for p in parts:  # slices and None first, by a view; v has a dimension per part that is no mask
         if isinstance(p, tuple):
             shape = x.shape[axis:axis + p[1].ndim]
-            if shape != p[1].shape:
+            if any(m not in (0, n) for m, n in zip(p[1].shape, shape)):
                 raise IndexError("index: a mask of shape %s for extents of %s" % (p[1].shape, shape))
             found = nonzero_places(p[1])
             if not p[1].ndim:

@@ -1,5 +1,5 @@
 """Functions of whole arrays: what is moved, searched, sorted and added up."""
-from builtins import all as builtin_all, min as builtin_min, sum as builtin_sum
+from builtins import all as builtin_all, max as builtin_max, min as builtin_min, sum as builtin_sum
 from collections import namedtuple as _namedtuple
 
 from .. import _bridge
@@ -157,7 +157,7 @@ def unstack(x, /, *, axis=0):
 
 def tile(x, repetitions, /):
     """The array so many times along each dimension."""
-    n = max(len(repetitions), x.ndim)
+    n = builtin_max(len(repetitions), x.ndim)
     times = (1,)*(n - len(repetitions)) + tuple(repetitions)
     shape = (1,)*(n - x.ndim) + x.shape
     if n > 4 and 2*n > 8:
@@ -177,6 +177,10 @@ def repeat(x, repeats, /, *, axis=None):
         x, axis = reshape(x, (-1,)), 0
     axis = axis_of(axis, x.ndim)
     n = x.shape[axis]
+    if isinstance(repeats, int) and x.ndim < 8:
+        before, behind = x.shape[:axis + 1], x.shape[axis + 1:]
+        return reshape(broadcast_to(expand_dims(x, axis + 1), before + (repeats,) + behind),
+                       before[:-1] + (n*repeats,) + behind)
     if isinstance(repeats, int):
         at = reshape(broadcast_to(arange(n)[:, None], (n, repeats)), (-1,))
     else:
