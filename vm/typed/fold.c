@@ -1,5 +1,5 @@
-/* fold.c -- one number of many: along the dimension that lies closest together, a line at a time, or a row of results at
- * a time where that dimension stays.  Several lines are shared out among the threads; a single long one is cut into
+/* fold.c -- one number of many: along the dimension that lies closest together, a line at a time, or a row of results
+ * at a time where that dimension stays.  Several lines are shared out among the threads; a single long one is cut into
  * blocks that depend on its length alone, so that the result does not depend on the number of threads. */
 #include "vm/typed/typed.h"
 #include "devices/threads.h"
@@ -120,11 +120,13 @@ FOLD_PAIRS(C64, QComplexF) FOLD_PAIRS(C128, QComplexD)
 
 #define ONE_F 0x3ff0000000000000u
 #define F(name, D, acc, from) {name##_line_##D, name##_row_##D, acc, from}
-#define ANY_OF(D)   [FOLD_ANY] = F(any, D, QS_B1, 0), [FOLD_ALL] = F(all, D, QS_B1, 1), [FOLD_COUNT] = F(count, D, QS_I64, 0)
+#define ANY_OF(D)                                                                                                      \
+    [FOLD_ANY] = F(any, D, QS_B1, 0), [FOLD_ALL] = F(all, D, QS_B1, 1), [FOLD_COUNT] = F(count, D, QS_I64, 0)
 #define EXTREMES(D) [FOLD_MIN] = F(min, D, QS_##D, 0), [FOLD_MAX] = F(max, D, QS_##D, 0)
 #define ROW(D, acc, one)                                                                                               \
     [QS_##D] = {[FOLD_SUM] = F(sum, D, acc, 0), [FOLD_PROD] = F(prod, D, acc, one), EXTREMES(D), ANY_OF(D)}
-#define ROW_PAIRS(D) [QS_##D] = {[FOLD_SUM] = F(sum, D, QS_C128, 0), [FOLD_PROD] = F(prod, D, QS_C128, ONE_F), ANY_OF(D)}
+#define ROW_PAIRS(D)                                                                                                   \
+    [QS_##D] = {[FOLD_SUM] = F(sum, D, QS_C128, 0), [FOLD_PROD] = F(prod, D, QS_C128, ONE_F), ANY_OF(D)}
 static const Folder folders[QS_NDTYPES][FOLD__COUNT] = {
     [QS_B1] = {ANY_OF(B1)},
     ROW(I8, QS_I64, 1), ROW(I16, QS_I64, 1), ROW(I32, QS_I64, 1), ROW(I64, QS_I64, 1),
@@ -169,7 +171,8 @@ static ptrdiff_t nearest_last(Axes *a) {
     int last = a->n - 1;
     int64_t d = a->dims[best];
     ptrdiff_t s = a->steps[best], t = a->to[best];
-    for (int i = best; i < last; i++) a->dims[i] = a->dims[i + 1], a->steps[i] = a->steps[i + 1], a->to[i] = a->to[i + 1];
+    for (int i = best; i < last; i++)
+        a->dims[i] = a->dims[i + 1], a->steps[i] = a->steps[i + 1], a->to[i] = a->to[i + 1];
     a->dims[last] = d, a->steps[last] = s, a->to[last] = t;
     return d == 1 ? PTRDIFF_MAX : labs(s);
 }

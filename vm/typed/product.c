@@ -1,5 +1,5 @@
-/* product.c -- stacks of matrix products, each by qgemm_run, which multiplies int64 and floats: smaller whole numbers are
- * widened, and what comes out is cut to them, which wraps as their own products and sums would. */
+/* product.c -- stacks of matrix products, each by qgemm_run, which multiplies int64 and floats: smaller whole numbers
+ * are widened, and what comes out is cut to them, which wraps as their own products and sums would. */
 #include "vm/typed/typed.h"
 #include "vm/array/gemm.h"
 #include "vm/base/dtype.h"
@@ -14,6 +14,7 @@ static qs_status widened(qs_vm *vm, Array *a, qs_dtype d, Array **out) {
     if (a->dtype == d && a->contiguous) return *out = a, qval_retain(qarr_value(a)), QS_OK;
     TRY(qarr_new(vm, d, ndim, dims, false, out));
     qs_status s = qtyped_open(vm, a, &x);
+    if (s == QS_OK && x.dtype == QS_U64) x.dtype = d; /* the same bits */
     if (s == QS_OK) s = qtyped_store(vm, *out, &x);
     if (s != QS_OK) qarr_release(vm, *out);
     return s;

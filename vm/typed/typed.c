@@ -152,7 +152,7 @@ static qs_status shapes_differ(qs_vm *vm, const char *name, int n, const TypedAr
     for (int i = 0; i < n; i++) {
         qtext_puts(&t, i ? " and (" : "(");
         for (int k = 0; k < args[i].ndim; k++) qtext_printf(&t, k ? ", %lld" : "%lld", (long long)args[i].dims[k]);
-        qtext_puts(&t, ")");
+        qtext_puts(&t, args[i].ndim == 1 ? ",)" : ")");
     }
     qs_status s = qs_fail(vm, QS_ESHAPE, "%s: shapes do not meet: %s", name, t.s ? t.s : "");
     qtext_free(&t);

@@ -63,13 +63,13 @@ qs_status qtyped_arange(qs_vm *vm, qs_dtype d, int64_t n, double first, double s
 /* -- fold.c -------------------------------------------------------------------------------------------------------- */
 typedef enum { FOLD_SUM, FOLD_PROD, FOLD_MIN, FOLD_MAX, FOLD_ANY, FOLD_ALL, FOLD_COUNT, FOLD__COUNT } Fold;
 /* Along the dimensions whose bit is set in `axes`; they are left out, or kept with extent 1.  The result has type d:
- * sums and products are added up in the widest type of the kind and then cut to d.  min and max of nothing: QS_EVALUE. */
+ * sums and products are added up in the widest type of the kind, then cut to d.  min and max of nothing: QS_EVALUE. */
 qs_status qfold_run(qs_vm *vm, Fold f, Array *x, unsigned axes, bool keep, qs_dtype d, Array **out);
 /* The first place of the extreme along a dimension, int64, without that dimension; nan is the extreme where one is. */
 qs_status qfold_place(qs_vm *vm, bool largest, Array *x, int axis, Array **out);
 /* Running sums or products along a dimension, in the type d; initial: with what comes before the first. */
 qs_status qfold_running(qs_vm *vm, Fold f, Array *x, int axis, bool initial, qs_dtype d, Array **out);
-/* Places in sorted packed x, of the same type as v, before which v belong; right: behind equal ones.  nan is largest. */
+/* Places in sorted packed x, of the type of v, before which v belong; right: behind equal ones.  nan is largest. */
 qs_status qfold_search(qs_vm *vm, Array *x, Array *v, bool right, Array **out);
 
 /* -- product.c ----------------------------------------------------------------------------------------------------- */

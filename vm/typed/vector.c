@@ -1,6 +1,6 @@
 /* vector.c -- functions of the C library for several floats at once (libmvec), where it has them: the same ones that
- * compiled kernels call, within the bounds of elem.def.  Rows of mathfn.def with such a function, and of the same name in
- * typed.def, take part.  A few elements at the end are filled up to a vector, so that what an element gives does not
+ * compiled kernels call, within the bounds of elem.def.  Rows of mathfn.def with such a function, and of the same name
+ * in typed.def, take part.  A few elements at the end are filled up to a vector, so that what an element gives does not
  * depend on where it stands. */
 #include "vm/typed/typed.h"
 #include "vm/array/packed.h"
@@ -79,7 +79,8 @@ static void look(void) {
         T room[N];                                                                                                     \
         V_##D v;                                                                                                       \
         if (n == N && step == (ptrdiff_t)sizeof(T)) return memcpy(&v, p, sizeof v), v;                                 \
-        for (size_t k = 0; k < N; k++) room[k] = *(const T *)(const void *)(p + (ptrdiff_t)(k < n ? k : n - 1) * step); \
+        for (size_t k = 0; k < N; k++)                                                                                 \
+            room[k] = *(const T *)(const void *)(p + (ptrdiff_t)(k < n ? k : n - 1) * step);                           \
         return memcpy(&v, room, sizeof v), v;                                                                          \
     }                                                                                                                  \
     __attribute__((target(isa))) static void run_##D(void *f, int nargs, size_t n, char *out, const char *const *in,   \

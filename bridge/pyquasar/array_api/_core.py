@@ -161,6 +161,17 @@ def iinfo(type, /):
 
 # -- arguments ---------------------------------------------------------------------------------------------------------
 
+_OF_PYTHON = {bool: bool_, int: int64, float: float64, complex: complex128}
+
+
+def type_of(dtype, default=None):
+    """An argument dtype: a type of the standard, or one of Python, the default of its kind; None: default."""
+    d = default if dtype is None else _OF_PYTHON.get(dtype, dtype)
+    if d is not None and not isinstance(d, DType):
+        raise TypeError("dtype: an element type of the standard is wanted, got %r" % (dtype,))
+    return d
+
+
 def check_device(device):
     if device is not None and device != "cpu":
         raise ValueError('device: arrays of the standard lie on the device "cpu", not on %r' % (device,))
@@ -266,6 +277,7 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     """An array of numbers, of nested lists, or of the elements of another array, in its memory where that is possible;
     copy says whether it must, or must not, be a copy."""
     check_device(device)
+    dtype = type_of(dtype)
     if isinstance(obj, (bool, int, float, complex, list, tuple)):
         if copy is False:
             raise ValueError("asarray: numbers of Python cannot be used without a copy")
@@ -282,6 +294,7 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
 def astype(x, dtype, /, *, copy=True, device=None):
     """The elements in another type: to a whole number toward zero, and what the type cannot hold becomes its limit."""
     check_device(device)
+    dtype = type_of(dtype, dtype)
     if not copy and dtype is dtype_of(x):
         return x
     if dtype_of(x).kind == "complex floating" and dtype.kind != "complex floating":
@@ -308,13 +321,13 @@ def from_dlpack(x, /, *, device=None, copy=None):
 def empty(shape, *, dtype=None, device=None):
     """An array whose elements are not set."""
     check_device(device)
-    return new(shape_of(shape), dtype or float64)
+    return new(shape_of(shape), type_of(dtype, float64))
 
 
 def zeros(shape, *, dtype=None, device=None):
     """An array of zeros."""
     check_device(device)
-    return new(shape_of(shape), dtype or float64, True)
+    return new(shape_of(shape), type_of(dtype, float64), True)
 
 
 def full(shape, fill_value, *, dtype=None, device=None):
@@ -322,8 +335,7 @@ def full(shape, fill_value, *, dtype=None, device=None):
     check_device(device)
     if isinstance(fill_value, Array):
         fill_value = item(fill_value)
-    if dtype is None:
-        dtype = (bool_, int64, float64, complex128)[_number_rank(fill_value)]
+    dtype = type_of(dtype, (bool_, int64, float64, complex128)[_number_rank(fill_value)])
     x = new(shape_of(shape), dtype)
     x[...] = fill_value
     return x
@@ -331,7 +343,8 @@ def full(shape, fill_value, *, dtype=None, device=None):
 
 def ones(shape, *, dtype=None, device=None):
     """An array of ones."""
-    return full(shape, True if dtype is bool_ else 1, dtype=dtype or float64, device=device)
+    dtype = type_of(dtype, float64)
+    return full(shape, True if dtype is bool_ else 1, dtype=dtype, device=device)
 
 
 def empty_like(x, /, *, dtype=None, device=None):
@@ -371,7 +384,7 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
     if not step:
         raise ValueError("arange: the step must not be 0")
     n = max(0, -((start - stop) // step) if whole else math.ceil((stop - start)/step))
-    d = dtype or (int64 if whole else float64)
+    d = type_of(dtype, int64 if whole else float64)
     if d.kind in INTEGERS:
         if not whole:
             return astype(_range(float64, n, float(start), float(step)), d)
@@ -390,7 +403,7 @@ def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
     if num < 0:
         raise ValueError("linspace: num must be at least 0, got %d" % num)
     pairs = isinstance(start, complex) or isinstance(stop, complex)
-    d = dtype or (complex128 if pairs else float64)
+    d = type_of(dtype, complex128 if pairs else float64)
     parts = num - 1 if endpoint else num
     if pairs or d.kind == "complex floating":
         re, im = ((getattr(complex(start), p), getattr(complex(stop), p)) for p in ("real", "imag"))
@@ -407,6 +420,7 @@ def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
     """Ones on the k-th diagonal, zeros elsewhere."""
     check_device(device)
     n_cols = n_rows if n_cols is None else n_cols
+    dtype = type_of(dtype, float64)
     x = zeros((n_rows, n_cols), dtype=dtype)
     n = min(n_rows + min(k, 0), n_cols - max(k, 0))
     if n > 0:
@@ -561,7 +575,8 @@ def _offsets(x, key):
     off = new(shape, int64, True)
     for i, k in arrays:
         k = k*steps[i]
-        off += view(packed(k), k.shape + (1,)*(len(kept) - front), packed_strides(k.shape) + (1,)*(len(kept) - front), 0)
+        behind = (1,)*(len(kept) - front)
+        off += view(packed(k), k.shape + behind, packed_strides(k.shape) + behind, 0)
     for j, i in enumerate(kept):
         behind = len(kept) - j - 1 + (len(met) if j < front else 0)
         off += with_shape(_range(int64, v.shape[i], 0, steps[i] % 2**64), (v.shape[i],) + (1,)*behind)

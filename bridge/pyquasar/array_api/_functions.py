@@ -3,10 +3,9 @@ from builtins import all as builtin_all, max as builtin_max, min as builtin_min,
 from collections import namedtuple as _namedtuple
 
 from .. import _bridge
-from ._core import (Array, FLOATS, INTEGERS, BY_CODE, arange, asarray, astype, axes_of, axis_of, bool_, broadcast_arrays,
-                    broadcast_shapes, broadcast_to, dtype_of, float64, gather, iinfo, int64, item, matrix_transpose, new,
-                    nonzero_places, packed, packed_strides, places, plain, promote, real_of, result_type, scatter,
-                    shape_of, strides_of, uint64, uint8, unravel, view, with_shape, zeros)
+from ._core import (arange, Array, asarray, astype, axes_of, axis_of, bool_, broadcast_shapes, broadcast_to, dtype_of,
+                    FLOATS, gather, iinfo, int64, INTEGERS, item, new, nonzero_places, packed, places, plain, promote,
+                    result_type, scatter, shape_of, strides_of, uint64, uint8, unravel, view, with_shape, zeros)
 
 SUM, PROD, MIN, MAX, ANY, ALL, COUNT = range(7)
 _where, _maximum, _minimum = _bridge._xp_where, _bridge._xp_maximum, _bridge._xp_minimum
@@ -264,7 +263,7 @@ def clip(x, /, min=None, max=None):
                 x = choose(x, limit)
                 continue
         x = choose(x, limit)
-    return (_bridge._xp__convert(x, d.code) if min is None and max is None else x) if x._code == d.code else astype(x, d)
+    return astype(x, d, copy=min is None and max is None)
 
 
 # -- sums and their like -----------------------------------------------------------------------------------------------
@@ -475,7 +474,7 @@ def _unique(x):
 
 
 def unique_all(x, /):
-    """The different elements with their first places, the place of each element among them, and how often they occur."""
+    """The different elements, their first places, the place of each element among them, and how often they occur."""
     ordered, begins, order = _unique(x)
     at = nonzero_places(begins)
     inverse = new(ordered.shape, int64)

@@ -26,7 +26,8 @@ def _fitted(x, n, axis):
 def _checked(x, what, pairs):
     d = _c.dtype_of(x)
     if d.kind not in (_c.FLOATS if pairs else ("real floating",)):
-        raise TypeError("%s: %s are wanted, got elements of type %s" % (what, "floats" if pairs else "real floats", d.name))
+        wanted = "floats" if pairs else "real floats"
+        raise TypeError("%s: %s are wanted, got elements of type %s" % (what, wanted, d.name))
 
 
 def _length(x, n, axis, what):
@@ -167,5 +168,5 @@ def ifftshift(x, /, *, axes=None):
     return _f.roll(x, tuple(-(x.shape[i] // 2) for i in axes), axis=axes)
 
 
-__all__ = ["fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft",
-           "rfftfreq", "rfftn"]
+__all__ = ["fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn",
+           "rfft", "rfftfreq", "rfftn"]
