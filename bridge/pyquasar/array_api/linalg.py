@@ -121,7 +121,7 @@ def qr(x, /, *, mode="reduced"):
 
 
 def _completed(q, m):
-    """Orthonormal columns, and others that make them a square matrix: what is left of the axes, made orthogonal twice."""
+    """Orthonormal columns, and others that make them square: what is left of the axes, made orthogonal twice."""
     q = _f.reshape(q, (m, q.size // m))
     while q.shape[1] < m:
         rest = _c.eye(m, dtype=_c.dtype_of(q)) - matmul(q, _conj_t(q))
