@@ -3,6 +3,7 @@ Functions of a program are attributes of the package as well; checkers know them
 compile_string and compile_file give."""
 from builtins import complex as _complex, float as _float, int as _int, object as _object, type as _type
 from typing import Any, Callable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+from . import array_api as array_api
 
 from ._language import *
 

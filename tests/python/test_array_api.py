@@ -275,6 +275,8 @@ class Elementwise(Case):
         tiny = 1e-12 + 1e-13j
         self.assertLess(abs(complex(xp.expm1(xp.asarray(tiny))) - (tiny + tiny*tiny/2)), 1e-27)
         self.assertLess(abs(complex(xp.log1p(xp.asarray(tiny))) - (tiny - tiny*tiny/2)), 1e-27)
+        z = complex(xp.tanh(xp.asarray(complex(inf, 2.0))))
+        self.assertEqual((z, str(z.imag)), (1, "0.0"))
         z = complex(xp.acos(xp.asarray(complex(nan, inf))))
         self.assertTrue(z.real != z.real and z.imag == -inf)
 

@@ -34,6 +34,7 @@ class Stubs(unittest.TestCase):
         with open(os.path.join(FOLDER, "__init__.pyi"), encoding="utf-8") as f:
             tree = ast.parse(f.read()).body
         names = {n.target.id if isinstance(n, ast.AnnAssign) else getattr(n, "name", "") for n in tree}
+        names |= {a.asname for n in tree if isinstance(n, ast.ImportFrom) for a in n.names}  # parts of the package
         q.destroy()
         q.init("cpu")
         with open(os.path.join(FOLDER, "_language.pyi"), encoding="utf-8") as f:

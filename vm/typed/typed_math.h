@@ -88,6 +88,13 @@ TYPED_FN QComplexD typed_log1p_C128(QComplexD z) {
 TYPED_FN QComplexF typed_expm1_C64(QComplexF z) { return elem_narrow(typed_expm1_C128(elem_wide(z))); }
 TYPED_FN QComplexF typed_log1p_C64(QComplexF z) { return elem_narrow(typed_log1p_C128(elem_wide(z))); }
 
+/* Of an infinite real part the zero beside 1 has the sign of the imaginary part; C gives it that of sin(2y). */
+TYPED_FN QComplexD typed_tanh_C128(QComplexD z) {
+    if (isinf(z.re) && isfinite(z.im)) return (QComplexD){copysign(1, z.re), copysign(0, z.im)};
+    return elem_tanh_C128(z);
+}
+TYPED_FN QComplexF typed_tanh_C64(QComplexF z) { return elem_narrow(typed_tanh_C128(elem_wide(z))); }
+
 /* Small whole powers are products, so that (1+0j)**2 has no rounding of a logarithm in it. */
 TYPED_FN QComplexD typed_power_C128(QComplexD x, QComplexD y) {
     if (y.im != 0 || y.re != rint(y.re) || fabs(y.re) > 64) return elem_pow_C128(x, y);
