@@ -993,6 +993,28 @@ function [da, db] = conv2_adjoint(a, b, mode, y, dy)
     db = reshape(box_of(wb, size(a,0)-1, size(a,1)-1, size(b,0), size(b,1)), size(b))
 end
 
+% Each of the three is linear in both operands, and the adjoints of one are the other two.
+function [dx, dw, a, b, c, d, db] = conv_planes_adjoint(x, w, stride, padding, dilation, groups, bias, y, dy)
+    dx = conv_planes_input(dy, w, size(x), stride, padding, dilation, groups)
+    dw = conv_planes_weights(x, dy, size(w), stride, padding, dilation, groups)
+    [a, b, c, d, db] = {null, null, null, null, null}
+    if !isnull(bias)
+        db = reshape(sum(sum(sum(dy, 0), 2), 3), size(bias))
+    end
+end
+
+function [ddy, dw, s, a, b, c, d] = conv_planes_input_adjoint(dy, w, sizes, stride, padding, dilation, groups, x, dx)
+    ddy = conv_planes(dx, w, stride, padding, dilation, groups)
+    dw = conv_planes_weights(dx, dy, size(w), stride, padding, dilation, groups)
+    [s, a, b, c, d] = {null, null, null, null, null}
+end
+
+function [dx, ddy, s, a, b, c, d] = conv_planes_weights_adjoint(x, dy, sizes, stride, padding, dilation, groups, w, dw)
+    dx = conv_planes_input(dy, dw, size(x), stride, padding, dilation, groups)
+    ddy = conv_planes(x, dw, stride, padding, dilation, groups)
+    [s, a, b, c, d] = {null, null, null, null, null}
+end
+
 function d = box_of(x, top, left, rows, columns)
     d = x[top..top+rows-1, left..left+columns-1]
 end

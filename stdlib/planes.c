@@ -1,0 +1,555 @@
+/* planes.c -- convolutions of neural layers, with what their gradients are made of; planes.h says how they compute.
+ *
+ * x is N x C x H x W, w is M x C/groups x KH x KW.  Each of the three is linear in both of its operands, and the
+ * derivative of each is made of the other two.  Results have the same bits with any number of threads: a sum is made by
+ * one thread in one order.
+ *
+ * oneDNN was measured beside this (inside torch): docs/dnn.md has the numbers. */
+#include "devices/threads.h"
+#include "stdlib/builtins.h"
+#include "stdlib/planes.h"
+#include "vm/array/packed.h"
+#include "vm/value/machine.h"
+
+#include <string.h>
+
+#define BYTES 16
+#define REAL float
+#define N(name) name##_f32
+#include "stdlib/planes_loops.h"
+#undef REAL
+#undef N
+#define REAL double
+#define N(name) name##_f64
+#include "stdlib/planes_loops.h"
+#undef REAL
+#undef N
+
+const PlanesLoops *qplanes_loops(bool wide) { return wide ? &loops_f64 : &loops_f32; }
+
+static const PlanesLoops *loops_here(bool wide) {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        return qplanes_loops_avx512(wide);
+#endif
+    return QCPU_AVX2 && QCPU_FMA ? qplanes_loops_avx2(wide) : qplanes_loops(wide);
+}
+
+/* -- geometry ------------------------------------------------------------------------------------------------------ */
+typedef struct { int64_t in, kernel, out, stride, pad, dilation, far, places, phases; } Side;
+/* far: the most places that a tap is away from its output; places: of a phase; phases: of those that taps read */
+
+typedef struct {
+    qs_vm *vm;
+    const char *fn;
+    const PlanesLoops *loops;
+    qs_dtype d;
+    size_t size; /* of an element */
+    int64_t images, channels, results, groups;
+    Side side[2];
+} Conv;
+
+static int64_t taps_of(const Conv *c) { return c->channels / c->groups * c->side[0].kernel * c->side[1].kernel; }
+static int64_t plane_in(const Conv *c) { return c->side[0].in * c->side[1].in; }
+static int64_t plane_out(const Conv *c) { return c->side[0].out * c->side[1].out; }
+
+static qs_status pair_of(qs_vm *vm, const char *fn, const char *what, qs_value v, int64_t least, int64_t out[2]) {
+    Array *a = v.kind == QS_ARRAY ? qval_array(v) : NULL;
+    if (a && a->count != 2 && a->count != 1)
+        return qs_fail(vm, QS_ESHAPE, "%s: %s must be a number or two, for rows and columns", fn, what);
+    for (int i = 0; i < 2; i++) {
+        qs_value x = v;
+        if (a) TRY(qarr_get(vm, a, a->count == 2 ? (size_t)i : 0, &x));
+        TRY(qarg_int(vm, fn, what, x, &out[i]));
+        if (out[i] < least || out[i] > 1 << 20)
+            return qs_fail(vm, QS_EVALUE, "%s: %s must be %lld to 2^20, got %lld", fn, what, (long long)least,
+                           (long long)out[i]);
+    }
+    return QS_OK;
+}
+
+/* Stride, padding, dilation and groups, from in[at] on. */
+static qs_status options_of(qs_vm *vm, qs_call_args *c, const char *fn, int at, Conv *g) {
+    static const char *const names[] = {"stride", "padding", "dilation"};
+    int64_t p[3][2];
+    for (int k = 0; k < 3; k++) TRY(pair_of(vm, fn, names[k], c->in[at + k], k != 1, p[k]));
+    for (int i = 0; i < 2; i++) g->side[i].stride = p[0][i], g->side[i].pad = p[1][i], g->side[i].dilation = p[2][i];
+    TRY(qarg_int(vm, fn, "groups", c->in[at + 3], &g->groups));
+    if (g->groups < 1) return qs_fail(vm, QS_EVALUE, "%s: groups must be at least 1, got %lld", fn, (long long)g->groups);
+    g->vm = vm, g->fn = fn;
+    return QS_OK;
+}
+
+static qs_status four(qs_vm *vm, const char *fn, const char *what, const Array *a, int64_t dims[4]) {
+    Shape s;
+    qmatrix_shape(a, &s);
+    if (s.rank > 4)
+        return qs_fail(vm, QS_ESHAPE, "%s: %s must have four dimensions (%s), got %d", fn, what,
+                       *what == 'w' ? "results x channels x rows x columns" : "images x channels x rows x columns", s.rank);
+    for (int i = 0; i < 4; i++) dims[i] = i < s.rank ? s.dims[i] : 1;
+    return QS_OK;
+}
+
+static qs_status size_of(qs_vm *vm, const char *fn, qs_value v, int64_t dims[4]) {
+    Array *a = v.kind == QS_ARRAY ? qval_array(v) : NULL;
+    if (!a || a->count > 4 || a->count < 2)
+        return qs_fail(vm, QS_ESHAPE, "%s: size must have the four extents of an array", fn);
+    for (size_t i = 0; i < 4; i++) {
+        qs_value x = qs_num(1);
+        if (i < a->count) TRY(qarr_get(vm, a, i, &x));
+        TRY(qarg_count(vm, fn, "size", x, &dims[i]));
+        if (dims[i] > INT64_C(1) << 31) return qs_fail(vm, QS_ESHAPE, "%s: size is too large", fn);
+    }
+    return QS_OK;
+}
+
+static int64_t outputs(const Side *s) {
+    int64_t room = s->in + 2 * s->pad - s->dilation * (s->kernel - 1) - 1;
+    return room < 0 ? 0 : room / s->stride + 1;
+}
+
+/* What x (images) and w (weights) say, and dy, where it is given, must agree with. */
+static qs_status geometry(Conv *c, const int64_t x[4], const int64_t w[4], const int64_t *dy) {
+    qs_vm *vm = c->vm;
+    c->images = x[0], c->channels = x[1], c->results = w[0];
+    if (w[1] * c->groups != x[1])
+        return qs_fail(vm, QS_ESHAPE, "%s: weights for %lld channels in %lld groups meet images of %lld channels", c->fn,
+                       (long long)w[1], (long long)c->groups, (long long)x[1]);
+    if (w[0] % c->groups)
+        return qs_fail(vm, QS_ESHAPE, "%s: %lld results do not make %lld equal groups", c->fn, (long long)w[0],
+                       (long long)c->groups);
+    for (int i = 0; i < 2; i++) {
+        Side *s = &c->side[i];
+        s->in = x[2 + i], s->kernel = w[2 + i], s->out = outputs(s);
+        if (s->kernel < 1 || s->out < 1)
+            return qs_fail(vm, QS_ESHAPE,
+                           "%s: weights of %lld %s, %lld apart, do not fit %lld %s with a padding of %lld", c->fn,
+                           (long long)s->kernel, i ? "columns" : "rows", (long long)s->dilation, (long long)s->in,
+                           i ? "columns" : "rows", (long long)s->pad);
+        s->far = (s->kernel - 1) * s->dilation / s->stride;
+        s->places = s->out + s->far;
+        s->phases = 1;
+        while (s->phases < s->kernel && s->phases * s->dilation % s->stride) s->phases++;
+    }
+    int64_t y[4] = {x[0], w[0], c->side[0].out, c->side[1].out};
+    if (dy && memcmp(y, dy, sizeof y))
+        return qs_fail(vm, QS_ESHAPE, "%s: dy must be %lld x %lld x %lld x %lld, got %lld x %lld x %lld x %lld", c->fn,
+                       (long long)y[0], (long long)y[1], (long long)y[2], (long long)y[3], (long long)dy[0],
+                       (long long)dy[1], (long long)dy[2], (long long)dy[3]);
+    return QS_OK;
+}
+
+/* Remainders of k*dilation by the stride repeat after `phases` taps. */
+static int64_t phase_of(const Side *s, int64_t k) { return k % s->phases; }
+static int64_t remainder_of(const Side *s, int64_t phase) { return phase * s->dilation % s->stride; }
+static int64_t place_of(const Side *s, int64_t k) { return k * s->dilation / s->stride; }
+static int64_t plane_places(const Conv *c) { return c->side[0].places * c->side[1].places; }
+static int64_t channel_places(const Conv *c) { return plane_places(c) * c->side[0].phases * c->side[1].phases; }
+
+/* Where tap (i, j) of channel k is, from the output it belongs to. */
+static int64_t offset_of(const Conv *c, int64_t k, int64_t i, int64_t j) {
+    const Side *y = &c->side[0], *x = &c->side[1];
+    int64_t phase = phase_of(y, i) * x->phases + phase_of(x, j);
+    return k * channel_places(c) + phase * plane_places(c) + place_of(y, i) * x->places + place_of(x, j);
+}
+
+/* -- memory -------------------------------------------------------------------------------------------------------- */
+typedef struct { Ctx *ctx; void *p; size_t bytes; } Block;
+
+static void block_free(Block *b) {
+    if (b->p) qmem_try_free(b->ctx, b->p, b->bytes);
+    b->p = NULL;
+}
+
+static qs_status block_new(const Conv *c, int64_t n, size_t size, Block *b) {
+    *b = (Block){.ctx = qvm_ctx(c->vm)};
+    if (n < 0 || __builtin_mul_overflow((size_t)n + PLANES_SLACK, size, &b->bytes) || !(b->p = qmem_try(b->ctx, b->bytes)))
+        return qs_fail(c->vm, QS_ENOMEM, "%s: no memory for %lld elements of work space", c->fn, (long long)n);
+    return QS_OK;
+}
+
+/* A block for n elements whose slack is 0. */
+static qs_status block_padded(const Conv *c, int64_t n, Block *b) {
+    TRY(block_new(c, n, c->size, b));
+    memset((char *)b->p + (size_t)n * c->size, 0, PLANES_SLACK * c->size);
+    return QS_OK;
+}
+
+/* -- planes -------------------------------------------------------------------------------------------------------- */
+/* A row of `in` elements, of which every step-th from `first` on (which may be outside) goes to a row of places. */
+static void take_row(const Conv *c, const char *row, int64_t in, int64_t first, int64_t step, int64_t places, char *to) {
+    size_t size = c->size;
+    int64_t from = first < 0 ? (-first + step - 1) / step : 0;
+    int64_t end = first >= in ? 0 : (in - first + step - 1) / step;
+    if (end > places) end = places;
+    if (from > places) from = places;
+    if (end < from) end = from;
+    memset(to, 0, (size_t)from * size);
+    memset(to + (size_t)end * size, 0, (size_t)(places - end) * size);
+    if (end > from && step == 1)
+        memcpy(to + (size_t)from * size, row + (first + from) * (int64_t)size, (size_t)(end - from) * size);
+    else if (size == 4)
+        for (int64_t i = from; i < end; i++) ((float *)to)[i] = ((const float *)row)[first + i * step];
+    else
+        for (int64_t i = from; i < end; i++) ((double *)to)[i] = ((const double *)row)[first + i * step];
+}
+
+typedef struct { /* planes of several images */
+    const Conv *c;
+    const char *from;
+    char *to;
+    bool dense; /* the results, each row as long as a row of places, `margin` rows and columns of 0 around them */
+    int64_t margin[2], pitch, plane;
+} Laying;
+
+/* A channel of an image as its planes. */
+static void lay_channel(const Laying *l, int64_t k) {
+    const Conv *c = l->c;
+    const Side *y = &c->side[0], *x = &c->side[1];
+    const char *from = l->from + k * plane_in(c) * (int64_t)c->size;
+    char *to = l->to + k * channel_places(c) * (int64_t)c->size;
+    for (int64_t py = 0; py < y->phases; py++)
+        for (int64_t px = 0; px < x->phases; px++)
+            for (int64_t i = 0; i < y->places; i++, to += x->places * (int64_t)c->size) {
+                int64_t row = i * y->stride + remainder_of(y, py) - y->pad;
+                if (row < 0 || row >= y->in) memset(to, 0, (size_t)x->places * c->size);
+                else
+                    take_row(c, from + row * x->in * (int64_t)c->size, x->in, remainder_of(x, px) - x->pad, x->stride,
+                             x->places, to);
+            }
+}
+
+/* A plane of results, with 0 around it. */
+static void lay_result(const Laying *l, int64_t k) {
+    const Conv *c = l->c;
+    int64_t rows = c->side[0].out, columns = c->side[1].out, size = (int64_t)c->size;
+    const char *from = l->from + k * plane_out(c) * size;
+    char *to = l->to + k * l->plane * size;
+    int64_t above = l->margin[0] * l->pitch;
+    memset(to, 0, (size_t)(above * size));
+    to += above * size;
+    for (int64_t i = 0; i < rows; i++, to += l->pitch * size, from += columns * size)
+        take_row(c, from, columns, -l->margin[1], 1, l->pitch, to);
+    memset(to, 0, (size_t)((l->plane - above - rows * l->pitch) * size));
+}
+
+static void lay_some(void *ud, int64_t first, int64_t last, int worker) {
+    (void)worker;
+    for (const Laying *l = ud; first < last; first++) l->dense ? lay_result(l, first) : lay_channel(l, first);
+}
+
+static void run(const Conv *c, int64_t n, int64_t work, ThreadsJob *job, void *ud) {
+    enum { WORTH = 1 << 14 };
+    int64_t grain = work >= WORTH ? 1 : WORTH / (work > 0 ? work : 1) + 1;
+    qthreads_run(qthreads_of(qvm_ctx(c->vm)), n, grain, job, ud);
+}
+
+/* -- gather: results, or one phase of the gradient of the input ---------------------------------------------------- */
+typedef struct {
+    const Conv *c;
+    const char *w, *x, *bias; /* w: for each group and block of rows, taps x rows */
+    char *out;
+    const int64_t *off;
+    int64_t taps, rows, xgroup, ximage, plane; /* rows: results of a group; plane: of the result */
+    PlanesTarget to;
+    int64_t positions, tiles, parts; /* of a plane; the rows of a group are shared by so many parts */
+} Gather;
+
+/* How many rows a tile takes, where `left` are left. */
+static int tile_rows(const Conv *c, int64_t left) {
+    int rows = c->loops->rows;
+    while (rows > left) rows /= 2;
+    return rows;
+}
+
+static void gather_tile(const Gather *g, int64_t job) {
+    const Conv *c = g->c;
+    int64_t size = (int64_t)c->size, part = job % g->parts, tile = job / g->parts % g->tiles;
+    int64_t group = job / g->parts / g->tiles % c->groups, image = job / g->parts / g->tiles / c->groups;
+    int64_t p = tile * c->loops->span, n = g->positions - p < c->loops->span ? g->positions - p : c->loops->span;
+    int64_t blocks = (g->rows + c->loops->rows - 1) / c->loops->rows;
+    int64_t m = blocks * part / g->parts * c->loops->rows, end = blocks * (part + 1) / g->parts * c->loops->rows;
+    if (end > g->rows) end = g->rows;
+    const char *x = g->x + (image * g->ximage + group * g->xgroup) * size;
+    while (m < end) {
+        int rows = tile_rows(c, end - m);
+        int64_t row = group * g->rows + m;
+        c->loops->gather(rows, (size_t)g->taps, g->w + row * g->taps * size, x, g->off, p, n,
+                         g->bias ? g->bias + row * size : NULL, &g->to,
+                         g->out + (image * c->groups * g->rows + row) * g->plane * size, g->plane);
+        m += rows;
+    }
+}
+
+static void gather_some(void *ud, int64_t first, int64_t last, int worker) {
+    const Gather *g = ud;
+    (void)worker;
+    for (; first < last && !qflag_is_up(&qvm(g->c->vm)->interrupted); first++) gather_tile(g, first);
+}
+
+static void gather(Gather *g, int64_t images) {
+    const Conv *c = g->c;
+    g->positions = g->to.rows * g->to.pitch;
+    g->tiles = (g->positions + c->loops->span - 1) / c->loops->span;
+    int64_t jobs = images * c->groups * g->tiles, threads = qthreads_count(qthreads_of(qvm_ctx(c->vm)));
+    int64_t blocks = (g->rows + c->loops->rows - 1) / c->loops->rows;
+    g->parts = jobs >= 8 * threads || threads == 1 ? 1 : blocks < 8 ? blocks : 8;
+    run(c, jobs * g->parts, c->loops->span * g->taps * g->rows / g->parts / 8, gather_some, g);
+}
+
+static void put_element(const Conv *c, char *to, int64_t i, const char *from, int64_t k) {
+    if (c->size == 4) ((float *)to)[i] = ((const float *)from)[k];
+    else ((double *)to)[i] = ((const double *)from)[k];
+}
+
+/* Weights of `rows` rows and `taps` taps at from[row*row_step + at[tap]], as tiles read them. */
+static void pack_weights(const Conv *c, const char *from, int64_t row_step, const int64_t *at, int64_t rows, int64_t taps,
+                         char *to) {
+    for (int64_t m = 0; m < rows;) {
+        int n = tile_rows(c, rows - m);
+        char *tile = to + m * taps * (int64_t)c->size;
+        for (int64_t t = 0; t < taps; t++)
+            for (int r = 0; r < n; r++) put_element(c, tile, t * n + r, from, (m + r) * row_step + at[t]);
+        m += n;
+    }
+}
+
+/* As many images at once as stay in the cache, or give all threads something to do. */
+static int64_t images_at_once(const Conv *c, int64_t elements) {
+    enum { CACHE = 1 << 20 };
+    int64_t n = CACHE / ((elements > 0 ? elements : 1) * (int64_t)c->size);
+    int64_t threads = qthreads_count(qthreads_of(qvm_ctx(c->vm)));
+    return n * threads > threads ? n * threads : threads;
+}
+
+typedef struct { Block planes, weights, off, at; } Rooms;
+static void rooms_free(Rooms *r) {
+    block_free(&r->planes), block_free(&r->weights), block_free(&r->off), block_free(&r->at);
+}
+
+static void offsets_of(const Conv *c, int64_t *off) {
+    for (int64_t k = 0; k < c->channels / c->groups; k++)
+        for (int64_t i = 0; i < c->side[0].kernel; i++)
+            for (int64_t j = 0; j < c->side[1].kernel; j++) *off++ = offset_of(c, k, i, j);
+}
+
+static qs_status forward_in(const Conv *c, const char *x, const char *w, const char *bias, char *y, Rooms *r) {
+    int64_t taps = taps_of(c), rows = c->results / c->groups, size = (int64_t)c->size;
+    int64_t image = c->channels * channel_places(c), most = images_at_once(c, image);
+    if (most > c->images) most = c->images;
+    TRY(block_padded(c, most * image, &r->planes));
+    TRY(block_new(c, c->results * taps, c->size, &r->weights));
+    TRY(block_new(c, taps, sizeof(int64_t), &r->off));
+    TRY(block_new(c, taps, sizeof(int64_t), &r->at));
+    int64_t *off = r->off.p, *at = r->at.p;
+    offsets_of(c, off);
+    for (int64_t t = 0; t < taps; t++) at[t] = t;
+    for (int64_t k = 0; k < c->groups; k++)
+        pack_weights(c, w + k * rows * taps * size, taps, at, rows, taps, (char *)r->weights.p + k * rows * taps * size);
+    const Side *sy = &c->side[0], *sx = &c->side[1];
+    Gather g = {.c = c, .w = r->weights.p, .x = r->planes.p, .bias = bias, .off = off, .taps = taps, .rows = rows,
+                .xgroup = image / c->groups, .ximage = image, .plane = plane_out(c),
+                .to = {sx->places, sx->out, sy->out, {1, 1}, {0, 0}, {sy->out, sx->out}}};
+    for (int64_t n = 0; n < c->images; n += most) {
+        int64_t images = c->images - n < most ? c->images - n : most;
+        Laying l = {.c = c, .from = x + n * c->channels * plane_in(c) * size, .to = r->planes.p};
+        run(c, images * c->channels, channel_places(c), lay_some, &l);
+        g.out = y + n * c->results * plane_out(c) * size;
+        gather(&g, images);
+    }
+    return QS_OK;
+}
+
+/* -- the gradient of the input: a gather of the results' gradients for each phase ---------------------------------- */
+/* Taps of a phase: where their weights are, and how far from an element of the input the results are that they reach. */
+static int64_t taps_of_phase(const Conv *c, int64_t py, int64_t px, int64_t pitch, int64_t plane, int64_t *off,
+                             int64_t *at) {
+    const Side *y = &c->side[0], *x = &c->side[1];
+    int64_t n = 0;
+    for (int64_t m = 0; m < c->results / c->groups; m++)
+        for (int64_t i = 0; i < y->kernel; i++)
+            for (int64_t j = 0; j < x->kernel; j++) {
+                if (phase_of(y, i) != py || phase_of(x, j) != px) continue;
+                off[n] = m * plane + (y->far - place_of(y, i)) * pitch + x->far - place_of(x, j);
+                at[n++] = m * taps_of(c) + i * x->kernel + j;
+            }
+    return n;
+}
+
+static void gather_phase(const Conv *c, Gather *g, const char *w, int64_t py, int64_t px, int64_t images, Rooms *r) {
+    const Side *y = &c->side[0], *x = &c->side[1];
+    int64_t rows = c->results / c->groups, size = (int64_t)c->size, *off = r->off.p, *at = r->at.p;
+    g->taps = taps_of_phase(c, py, px, g->to.pitch, g->xgroup / rows, off, at);
+    if (!g->taps) return;
+    for (int64_t k = 0; k < c->groups; k++)
+        pack_weights(c, w + k * rows * taps_of(c) * size, y->kernel * x->kernel, at, g->rows, g->taps,
+                     (char *)r->weights.p + k * g->rows * g->taps * size);
+    g->to.first[0] = remainder_of(y, py) - y->pad, g->to.first[1] = remainder_of(x, px) - x->pad;
+    gather(g, images);
+}
+
+static qs_status input_in(const Conv *c, const char *dy, const char *w, char *dx, Rooms *r) {
+    const Side *sy = &c->side[0], *sx = &c->side[1];
+    int64_t size = (int64_t)c->size, pitch = sx->out + 2 * sx->far, plane = pitch * (sy->out + 2 * sy->far);
+    int64_t image = c->results * plane, most = images_at_once(c, image), taps = c->results * sy->kernel * sx->kernel;
+    if (most > c->images) most = c->images;
+    TRY(block_padded(c, most * image, &r->planes));
+    TRY(block_new(c, c->channels * taps, c->size, &r->weights));
+    TRY(block_new(c, taps, sizeof(int64_t), &r->off));
+    TRY(block_new(c, taps, sizeof(int64_t), &r->at));
+    memset(dx, 0, (size_t)(c->images * c->channels * plane_in(c) * size));
+    Gather g = {.c = c, .w = r->weights.p, .x = r->planes.p, .off = r->off.p, .rows = c->channels / c->groups,
+                .xgroup = image / c->groups, .ximage = image, .plane = plane_in(c),
+                .to = {pitch, sx->places, sy->places, {sy->stride, sx->stride}, {0, 0}, {sy->in, sx->in}}};
+    for (int64_t n = 0; n < c->images; n += most) {
+        int64_t images = c->images - n < most ? c->images - n : most;
+        Laying l = {c, dy + n * c->results * plane_out(c) * size, r->planes.p, true, {sy->far, sx->far}, pitch, plane};
+        run(c, images * c->results, plane, lay_some, &l);
+        g.out = dx + n * c->channels * plane_in(c) * size;
+        for (int64_t py = 0; py < sy->phases; py++)
+            for (int64_t px = 0; px < sx->phases; px++) gather_phase(c, &g, w, py, px, images, r);
+    }
+    return QS_OK;
+}
+
+/* -- the gradient of the weights ----------------------------------------------------------------------------------- */
+typedef struct {
+    const Conv *c;
+    const char *d, *x;
+    char *dw;
+    const int64_t *off;
+    int64_t images, dplane, taps, rows, down, across, n; /* down x across tiles in a group; n: elements of a plane of d */
+    bool add;
+} Dot;
+
+static void dot_tile(const Dot *g, int64_t job) {
+    const Conv *c = g->c;
+    int64_t size = (int64_t)c->size, across = job % g->across, down = job / g->across % g->down;
+    int64_t group = job / g->across / g->down, m = down * c->loops->dot_rows, t = across * c->loops->dot_taps;
+    int64_t rows = g->rows - m < c->loops->dot_rows ? g->rows - m : c->loops->dot_rows;
+    int64_t taps = g->taps - t < c->loops->dot_taps ? g->taps - t : c->loops->dot_taps;
+    int64_t image = c->channels * channel_places(c), row = group * g->rows + m;
+    c->loops->dot((int)rows, (int)taps, g->images, g->n, g->d + row * g->dplane * size, g->dplane,
+                  c->results * g->dplane, g->x + group * (image / c->groups) * size, g->off + t, image, g->add,
+                  g->dw + (row * g->taps + t) * size, g->taps);
+}
+
+static void dot_some(void *ud, int64_t first, int64_t last, int worker) {
+    const Dot *g = ud;
+    (void)worker;
+    for (; first < last && !qflag_is_up(&qvm(g->c->vm)->interrupted); first++) dot_tile(g, first);
+}
+
+static qs_status weights_in(const Conv *c, const char *x, const char *dy, char *dw, Rooms *r) {
+    const Side *sy = &c->side[0], *sx = &c->side[1];
+    int64_t size = (int64_t)c->size, image = c->channels * channel_places(c), lanes = c->loops->lanes;
+    int64_t n = (sy->out * sx->places + lanes - 1) / lanes * lanes;
+    int64_t most = images_at_once(c, image + c->results * n);
+    if (most > c->images) most = c->images;
+    TRY(block_padded(c, most * image, &r->planes));
+    TRY(block_padded(c, most * c->results * n, &r->weights));
+    TRY(block_new(c, taps_of(c), sizeof(int64_t), &r->off));
+    offsets_of(c, r->off.p);
+    if (!c->images) memset(dw, 0, (size_t)(c->results * taps_of(c) * size));
+    Dot g = {.c = c, .d = r->weights.p, .x = r->planes.p, .dw = dw, .off = r->off.p, .dplane = n, .taps = taps_of(c),
+             .rows = c->results / c->groups, .n = n};
+    g.down = (g.rows + c->loops->dot_rows - 1) / c->loops->dot_rows;
+    g.across = (g.taps + c->loops->dot_taps - 1) / c->loops->dot_taps;
+    for (int64_t k = 0; k < c->images; k += most, g.add = true) {
+        g.images = c->images - k < most ? c->images - k : most;
+        Laying lx = {.c = c, .from = x + k * c->channels * plane_in(c) * size, .to = r->planes.p};
+        Laying ld = {c, dy + k * c->results * plane_out(c) * size, r->weights.p, true, {0, 0}, sx->places, n};
+        run(c, g.images * c->channels, channel_places(c), lay_some, &lx);
+        run(c, g.images * c->results, n, lay_some, &ld);
+        run(c, c->groups * g.down * g.across, g.images * n, dot_some, &g);
+    }
+    return QS_OK;
+}
+
+/* -- natives ------------------------------------------------------------------------------------------------------- */
+/* Two operands of the type in which they meet: float32, or float64. */
+static qs_status operands(qs_vm *vm, qs_call_args *a, const char *fn, const char *const names[2], Conv *c, Array *of[2],
+                          const void *p[2]) {
+    c->d = qarg_meet_float(vm, a, 0, 2);
+    if (qdtype_is_complex(c->d)) return qarg_wrong(vm, fn, names[0], "real", a->in[0]);
+    if (c->d != QS_F64) c->d = QS_F32;
+    c->size = qdtype_size(c->d), c->loops = loops_here(c->d == QS_F64);
+    for (int i = 0; i < 2; i++) TRY(qarg_packed(vm, a, i, fn, names[i], c->d, &of[i], &p[i]));
+    return QS_OK;
+}
+
+static qs_status done(const Conv *c, qs_status s, Rooms *r) {
+    rooms_free(r);
+    return s == QS_OK && qflag_is_up(&qvm(c->vm)->interrupted) ? qvm_attend(c->vm) : s;
+}
+
+static qs_status bias_of(qs_vm *vm, qs_call_args *a, const char *fn, const Conv *c, const void **p) {
+    Array *b;
+    *p = NULL;
+    if (!qarg_given(a, 6)) return QS_OK;
+    TRY(qarg_packed(vm, a, 6, fn, "bias", c->d, &b, p));
+    if ((int64_t)b->count == c->results) return QS_OK;
+    return qs_fail(vm, QS_ESHAPE, "%s: bias must have a number for each of %lld results, got %zu", fn,
+                   (long long)c->results, b->count);
+}
+
+qs_status qplanes_conv(qs_vm *vm, qs_call_args *a) {
+    static const char *const names[] = {"x", "w"};
+    const char *fn = "conv_planes";
+    Conv c = {0};
+    Array *of[2], *y;
+    const void *p[2], *bias;
+    void *out;
+    int64_t x[4], w[4];
+    Rooms r = {0};
+    TRY(options_of(vm, a, fn, 2, &c));
+    TRY(operands(vm, a, fn, names, &c, of, p));
+    TRY(four(vm, fn, "x", of[0], x));
+    TRY(four(vm, fn, "weights", of[1], w));
+    TRY(geometry(&c, x, w, NULL));
+    TRY(bias_of(vm, a, fn, &c, &bias));
+    TRY(qarg_result(vm, a, 0, c.d, 4, (int64_t[]){x[0], w[0], c.side[0].out, c.side[1].out}, &y, &out));
+    qctx_let_go(qvm_ctx(vm));
+    return done(&c, y->count ? forward_in(&c, p[0], p[1], bias, out, &r) : QS_OK, &r);
+}
+
+qs_status qplanes_conv_input(qs_vm *vm, qs_call_args *a) {
+    static const char *const names[] = {"dy", "w"};
+    const char *fn = "conv_planes_input";
+    Conv c = {0};
+    Array *of[2], *dx;
+    const void *p[2];
+    void *out;
+    int64_t dy[4], w[4], x[4];
+    Rooms r = {0};
+    TRY(options_of(vm, a, fn, 3, &c));
+    TRY(operands(vm, a, fn, names, &c, of, p));
+    TRY(four(vm, fn, "dy", of[0], dy));
+    TRY(four(vm, fn, "weights", of[1], w));
+    TRY(size_of(vm, fn, a->in[2], x));
+    TRY(geometry(&c, x, w, dy));
+    TRY(qarg_result(vm, a, 0, c.d, 4, x, &dx, &out));
+    qctx_let_go(qvm_ctx(vm));
+    return done(&c, dx->count ? input_in(&c, p[0], p[1], out, &r) : QS_OK, &r);
+}
+
+qs_status qplanes_conv_weights(qs_vm *vm, qs_call_args *a) {
+    static const char *const names[] = {"x", "dy"};
+    const char *fn = "conv_planes_weights";
+    Conv c = {0};
+    Array *of[2], *dw;
+    const void *p[2];
+    void *out;
+    int64_t x[4], dy[4], w[4];
+    Rooms r = {0};
+    TRY(options_of(vm, a, fn, 3, &c));
+    TRY(operands(vm, a, fn, names, &c, of, p));
+    TRY(four(vm, fn, "x", of[0], x));
+    TRY(four(vm, fn, "dy", of[1], dy));
+    TRY(size_of(vm, fn, a->in[2], w));
+    TRY(geometry(&c, x, w, dy));
+    TRY(qarg_result(vm, a, 0, c.d, 4, w, &dw, &out));
+    qctx_let_go(qvm_ctx(vm));
+    return done(&c, dw->count ? weights_in(&c, p[0], p[1], out, &r) : QS_OK, &r);
+}
