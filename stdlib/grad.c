@@ -104,12 +104,9 @@ static qs_status one_of(qs_vm *vm, const char *fn, qs_value y, qs_value *out) {
     return qarr_fill(vm, one, qs_num(1));
 }
 
-static qs_status gradient(qs_vm *vm, qs_call_args *c, const char *fn, bool value) {
+static qs_status gradient_of_values(qs_vm *vm, qs_call_args *c, const char *fn, bool value, int nx, int wanted) {
     Ran r;
     qs_value one = qs_nil();
-    int nx = c->nin - 1, wanted = c->nout - value;
-    if (wanted < 1 - value) wanted = 1 - value;
-    TRY(check_arguments(vm, fn, c));
     TRY(check_wanted(vm, fn, c->in + 1, nx, wanted));
     TRY(ran_run(vm, c->in[0], nx, c->in + 1, wanted, &r));
     qs_status s = one_of(vm, fn, r.y, &one);
@@ -117,6 +114,142 @@ static qs_status gradient(qs_vm *vm, qs_call_args *c, const char *fn, bool value
     if (s == QS_OK && value) c->out[0] = qval_retain(r.y);
     qval_release(vm, one);
     return ran_free(vm, &r), s;
+}
+
+/* -- grad with respect to what is in cells and objects: the parameters of a model ----------------------------------
+ * What they hold is copied into a tree of the same form whose numbers and arrays are leaves; the gradient is such a
+ * tree, too.  In it, what is no float, and a float on which nothing depends, is what stop_gradient leaves: 0, or null. */
+typedef struct {
+    qs_vm *vm;
+    const char *fn;
+    const GradLevel *level;
+    int n, room;
+    Trace **leaf;
+    qs_value *dx; /* of the leaves, in their order */
+    int next;
+} Leaves;
+enum { DEEPEST = 32 };
+
+static qs_status add_leaf(Leaves *l, qs_value v, qs_value *out) {
+    Ctx *ctx = qvm_ctx(l->vm);
+    TRY(qtape_leaf(l->vm, l->level, v, out));
+    if (l->n == l->room) {
+        int room = l->room ? 2 * l->room : 16;
+        Trace **more = qmem_alloc(ctx, (size_t)room * sizeof *more);
+        if (l->n) memcpy(more, l->leaf, (size_t)l->n * sizeof *more);
+        if (l->leaf) qmem_free(ctx, l->leaf, (size_t)l->room * sizeof *more);
+        l->leaf = more, l->room = room;
+    }
+    l->leaf[l->n++] = qtape_retain(qtape_trace(*out));
+    return QS_OK;
+}
+
+/* A leaf goes in, or the adjoint of the next one comes out; what is neither stays, or becomes null. */
+static qs_status map_value(Leaves *l, qs_value v, qs_value *out) {
+    if (!is_smooth(v)) return *out = l->dx ? qs_nil() : qval_retain(v), QS_OK;
+    if (!l->dx) return add_leaf(l, v, out);
+    *out = l->dx[l->next], l->dx[l->next++] = qs_nil();
+    return QS_OK;
+}
+
+static qs_status map_tree(Leaves *l, qs_value v, int depth, qs_value *out);
+
+static qs_status map_cell(Leaves *l, const Cell *from, int depth, Cell *to) {
+    for (size_t i = 0; i < from->count; i++) {
+        qs_value item = qs_nil();
+        TRY(map_tree(l, from->items[i], depth + 1, &item));
+        qval_release(l->vm, to->items[i]);
+        to->items[i] = item;
+    }
+    return QS_OK;
+}
+
+static qs_status map_object(Leaves *l, const Object *from, int depth, Object *to) {
+    Str *name;
+    qs_value v, item;
+    for (uint32_t i = 0; qobj_field(from, i, &name, &v); i++) {
+        TRY(map_tree(l, v, depth + 1, &item));
+        qs_status s = qobj_set(l->vm, to, name, item);
+        qval_release(l->vm, item);
+        TRY(s);
+    }
+    return QS_OK;
+}
+
+static qs_status map_tree(Leaves *l, qs_value v, int depth, qs_value *out) {
+    Cell *cell;
+    Object *object;
+    if (depth > DEEPEST)
+        return qs_fail(l->vm, QS_EVALUE, "%s: lists and objects are nested more than %d deep", l->fn, DEEPEST);
+    if (v.kind == QS_CELL) {
+        const Cell *from = v.u.p;
+        TRY(qcell_new(l->vm, qtype_any(qvm_ctx(l->vm)), from->rank, from->dims, &cell));
+        *out = qval_object(QS_CELL, cell);
+        return map_cell(l, from, depth, cell);
+    }
+    if (v.kind != QS_OBJECT) return map_value(l, v, out);
+    TRY(qobj_new(l->vm, NULL, &object));
+    *out = qval_object(QS_OBJECT, object);
+    return map_object(l, v.u.p, depth, object);
+}
+
+static bool is_tree(qs_value v) { return v.kind == QS_CELL || (v.kind == QS_OBJECT && !((Object *)v.u.p)->cls); }
+
+static qs_status enter(Leaves *l, const qs_value *in, int nx, int wanted, qs_value *x) {
+    for (int i = 0; i < nx; i++) {
+        if (i >= wanted) x[i] = qval_retain(in[i]);
+        else TRY(map_tree(l, in[i], 0, &x[i]));
+    }
+    return l->n ? QS_OK : qs_fail(l->vm, QS_ETYPE, "%s: there is no float among the arguments", l->fn);
+}
+
+static qs_status leave(Leaves *l, const qs_value *in, int wanted, Trace *result, qs_value one, qs_value *out) {
+    size_t bytes = (size_t)l->n * sizeof *l->dx;
+    l->dx = qmem_alloc(qvm_ctx(l->vm), bytes);
+    for (int i = 0; i < l->n; i++) l->dx[i] = qs_nil();
+    qs_status s = qsweep_reverse(l->vm, 1, &result, &one, l->n, l->leaf, l->dx);
+    for (int i = 0; s == QS_OK && i < l->n; i++) s = qsweep_hand_out(l->vm, l->leaf[i], &l->dx[i]);
+    for (int i = 0; s == QS_OK && i < wanted; i++) s = map_tree(l, in[i], 0, &out[i]);
+    for (int i = 0; i < l->n; i++) qval_release(l->vm, l->dx[i]);
+    qmem_free(qvm_ctx(l->vm), l->dx, bytes);
+    l->dx = NULL;
+    return s;
+}
+
+static void leaves_free(Leaves *l) {
+    for (int i = 0; i < l->n; i++) qtape_release(l->vm, l->leaf[i]);
+    if (l->leaf) qmem_free(qvm_ctx(l->vm), l->leaf, (size_t)l->room * sizeof *l->leaf);
+}
+
+static qs_status gradient_of_trees(qs_vm *vm, qs_call_args *c, const char *fn, bool value, int nx, int wanted) {
+    GradLevel level;
+    Leaves l = {.vm = vm, .fn = fn, .level = &level};
+    qs_value x[MOST], y = qs_nil(), one = qs_nil();
+    for (int i = 0; i < nx; i++) x[i] = qs_nil();
+    TRY(qtape_begin(vm, &level));
+    qs_status s = enter(&l, c->in + 1, nx, wanted, x);
+    if (s == QS_OK) s = qvm_call(vm, c->in[0], nx, x, 0, NULL, 1, &y);
+    qtape_end(vm, &level);
+    if (s == QS_OK) s = check_result(vm, y);
+    Trace *t = s == QS_OK ? qtape_trace(y) : NULL;
+    if (t) t = t->node->serial >= level.first ? qtape_retain(t) : NULL;
+    if (s == QS_OK) qtape_settle(vm, &y), s = one_of(vm, fn, y, &one);
+    if (s == QS_OK) s = leave(&l, c->in + 1, wanted, t, one, c->out + value);
+    if (s == QS_OK && value) c->out[0] = qval_retain(y);
+    for (int i = 0; i < nx; i++) qval_release(vm, x[i]);
+    qtape_release(vm, t);
+    qval_release(vm, y), qval_release(vm, one);
+    return leaves_free(&l), s;
+}
+
+static qs_status gradient(qs_vm *vm, qs_call_args *c, const char *fn, bool value) {
+    int nx = c->nin - 1, wanted = c->nout - value;
+    bool tree = false;
+    if (wanted < 1 - value) wanted = 1 - value;
+    TRY(check_arguments(vm, fn, c));
+    for (int i = 0; i < wanted && i < nx; i++) tree |= is_tree(c->in[1 + i]);
+    if (tree && wanted <= nx) return gradient_of_trees(vm, c, fn, value, nx, wanted);
+    return gradient_of_values(vm, c, fn, value, nx, wanted);
 }
 
 qs_status qgrad_grad(qs_vm *vm, qs_call_args *c) { return gradient(vm, c, "grad", false); }

@@ -178,7 +178,8 @@ static qs_status block_padded(const Conv *c, int64_t n, Block *b) {
 
 /* -- planes -------------------------------------------------------------------------------------------------------- */
 /* A row of `in` elements, of which every step-th from `first` on (which may be outside) goes to a row of places. */
-static void take_row(const Conv *c, const char *row, int64_t in, int64_t first, int64_t step, int64_t places, char *to) {
+static void take_row(const Conv *c, const char *row, int64_t in, int64_t first, int64_t step, int64_t places,
+                     char *restrict to) {
     size_t size = c->size;
     int64_t from = first < 0 ? (-first + step - 1) / step : 0;
     int64_t end = first >= in ? 0 : (in - first + step - 1) / step;
@@ -189,6 +190,8 @@ static void take_row(const Conv *c, const char *row, int64_t in, int64_t first, 
     memset(to + (size_t)end * size, 0, (size_t)(places - end) * size);
     if (end > from && step == 1)
         memcpy(to + (size_t)from * size, row + (first + from) * (int64_t)size, (size_t)(end - from) * size);
+    else if (size == 4 && step == 2) /* which the compiler makes vectors of */
+        for (int64_t i = from; i < end; i++) ((float *)to)[i] = ((const float *)row)[first + i * 2];
     else if (size == 4)
         for (int64_t i = from; i < end; i++) ((float *)to)[i] = ((const float *)row)[first + i * step];
     else
@@ -315,12 +318,14 @@ static void pack_weights(const Conv *c, const char *from, int64_t row_step, cons
     }
 }
 
-/* As many images at once as stay in the cache, or give all threads something to do. */
-static int64_t images_at_once(const Conv *c, int64_t elements) {
+/* As many images as stay in the cache, and for each thread. */
+static int64_t images_in(const Conv *c, int64_t elements) {
     enum { CACHE = 1 << 20 };
     int64_t n = CACHE / ((elements > 0 ? elements : 1) * (int64_t)c->size);
-    int64_t threads = qthreads_count(qthreads_of(qvm_ctx(c->vm)));
-    return n * threads > threads ? n * threads : threads;
+    return n > 1 ? n : 1;
+}
+static int64_t images_at_once(const Conv *c, int64_t elements) {
+    return images_in(c, elements) * qthreads_count(qthreads_of(qvm_ctx(c->vm)));
 }
 
 typedef struct { Block planes, weights, off, at; } Rooms;
@@ -363,15 +368,15 @@ static qs_status forward_in(const Conv *c, const char *x, const char *w, const c
 
 /* -- the gradient of the input: a gather of the results' gradients for each phase ---------------------------------- */
 /* Taps of a phase: where their weights are, and how far from an element of the input the results are that they reach. */
-static int64_t taps_of_phase(const Conv *c, int64_t py, int64_t px, int64_t pitch, int64_t plane, int64_t *off,
+static int64_t taps_of_phase(const Conv *c, int64_t py, int64_t px, int64_t first, int64_t plane, int64_t *off,
                              int64_t *at) {
     const Side *y = &c->side[0], *x = &c->side[1];
-    int64_t n = 0;
+    int64_t n = 0, pitch = x->places; /* the zeros behind a row of results are those before the next */
     for (int64_t m = 0; m < c->results / c->groups; m++)
         for (int64_t i = 0; i < y->kernel; i++)
             for (int64_t j = 0; j < x->kernel; j++) {
                 if (phase_of(y, i) != py || phase_of(x, j) != px) continue;
-                off[n] = m * plane + (y->far - place_of(y, i)) * pitch + x->far - place_of(x, j);
+                off[n] = m * plane + (first + y->far - place_of(y, i)) * pitch + x->far - place_of(x, j);
                 at[n++] = m * taps_of(c) + i * x->kernel + j;
             }
     return n;
@@ -380,18 +385,21 @@ static int64_t taps_of_phase(const Conv *c, int64_t py, int64_t px, int64_t pitc
 static void gather_phase(const Conv *c, Gather *g, const char *w, int64_t py, int64_t px, int64_t images, Rooms *r) {
     const Side *y = &c->side[0], *x = &c->side[1];
     int64_t rows = c->results / c->groups, size = (int64_t)c->size, *off = r->off.p, *at = r->at.p;
-    g->taps = taps_of_phase(c, py, px, g->to.pitch, g->xgroup / rows, off, at);
-    if (!g->taps) return;
+    int64_t row = remainder_of(y, py) - y->pad, first = row < 0 ? (-row + y->stride - 1) / y->stride : 0;
+    int64_t end = (y->in - row + y->stride - 1) / y->stride;
+    g->taps = taps_of_phase(c, py, px, first, g->xgroup / rows, off, at);
+    g->to.rows = (end < y->places ? end : y->places) - first;
+    if (!g->taps || g->to.rows <= 0) return;
     for (int64_t k = 0; k < c->groups; k++)
         pack_weights(c, w + k * rows * taps_of(c) * size, y->kernel * x->kernel, at, g->rows, g->taps,
                      (char *)r->weights.p + k * g->rows * g->taps * size);
-    g->to.first[0] = remainder_of(y, py) - y->pad, g->to.first[1] = remainder_of(x, px) - x->pad;
+    g->to.first[0] = row + first * y->stride, g->to.first[1] = remainder_of(x, px) - x->pad;
     gather(g, images);
 }
 
 static qs_status input_in(const Conv *c, const char *dy, const char *w, char *dx, Rooms *r) {
     const Side *sy = &c->side[0], *sx = &c->side[1];
-    int64_t size = (int64_t)c->size, pitch = sx->out + 2 * sx->far, plane = pitch * (sy->out + 2 * sy->far);
+    int64_t size = (int64_t)c->size, pitch = sx->places, plane = pitch * (sy->out + 2 * sy->far) + sx->far;
     int64_t image = c->results * plane, most = images_at_once(c, image), taps = c->results * sy->kernel * sx->kernel;
     if (most > c->images) most = c->images;
     TRY(block_padded(c, most * image, &r->planes));
@@ -419,33 +427,40 @@ typedef struct {
     const char *d, *x;
     char *dw;
     const int64_t *off;
-    int64_t images, dplane, taps, rows, down, across, n; /* down x across tiles in a group; n: elements of a plane of d */
+    int64_t images, dplane, taps, rows, n; /* n: elements of a plane of d */
+    int64_t down, across, parts;           /* down x across tiles in a group; across is shared by so many parts */
     bool add;
 } Dot;
 
-static void dot_tile(const Dot *g, int64_t job) {
+/* Rows of d and stretches of them that stay in the first cache while all taps go over them. */
+static void dot_rows(const Dot *g, int64_t job) {
+    enum { STRETCH = 1024 };
     const Conv *c = g->c;
-    int64_t size = (int64_t)c->size, across = job % g->across, down = job / g->across % g->down;
-    int64_t group = job / g->across / g->down, m = down * c->loops->dot_rows, t = across * c->loops->dot_taps;
+    int64_t size = (int64_t)c->size, part = job % g->parts, down = job / g->parts % g->down;
+    int64_t group = job / g->parts / g->down, m = down * c->loops->dot_rows, step = c->loops->dot_taps;
     int64_t rows = g->rows - m < c->loops->dot_rows ? g->rows - m : c->loops->dot_rows;
-    int64_t taps = g->taps - t < c->loops->dot_taps ? g->taps - t : c->loops->dot_taps;
     int64_t image = c->channels * channel_places(c), row = group * g->rows + m;
-    c->loops->dot((int)rows, (int)taps, g->images, g->n, g->d + row * g->dplane * size, g->dplane,
-                  c->results * g->dplane, g->x + group * (image / c->groups) * size, g->off + t, image, g->add,
-                  g->dw + (row * g->taps + t) * size, g->taps);
+    int64_t from = g->across * part / g->parts * step, end = g->across * (part + 1) / g->parts * step;
+    if (end > g->taps) end = g->taps;
+    for (int64_t p = 0; p < g->n; p += STRETCH)
+        for (int64_t t = from; t < end; t += step)
+            c->loops->dot((int)rows, (int)(end - t < step ? end - t : step), g->images,
+                          g->n - p < STRETCH ? g->n - p : STRETCH, g->d + (row * g->dplane + p) * size, g->dplane,
+                          c->results * g->dplane, g->x + (group * (image / c->groups) + p) * size, g->off + t, image,
+                          g->add || p, g->dw + (row * g->taps + t) * size, g->taps);
 }
 
 static void dot_some(void *ud, int64_t first, int64_t last, int worker) {
     const Dot *g = ud;
     (void)worker;
-    for (; first < last && !qflag_is_up(&qvm(g->c->vm)->interrupted); first++) dot_tile(g, first);
+    for (; first < last && !qflag_is_up(&qvm(g->c->vm)->interrupted); first++) dot_rows(g, first);
 }
 
 static qs_status weights_in(const Conv *c, const char *x, const char *dy, char *dw, Rooms *r) {
     const Side *sy = &c->side[0], *sx = &c->side[1];
     int64_t size = (int64_t)c->size, image = c->channels * channel_places(c), lanes = c->loops->lanes;
     int64_t n = (sy->out * sx->places + lanes - 1) / lanes * lanes;
-    int64_t most = images_at_once(c, image + c->results * n);
+    int64_t most = images_in(c, image + c->results * n); /* whatever the threads: sums keep their order */
     if (most > c->images) most = c->images;
     TRY(block_padded(c, most * image, &r->planes));
     TRY(block_padded(c, most * c->results * n, &r->weights));
@@ -456,13 +471,15 @@ static qs_status weights_in(const Conv *c, const char *x, const char *dy, char *
              .rows = c->results / c->groups, .n = n};
     g.down = (g.rows + c->loops->dot_rows - 1) / c->loops->dot_rows;
     g.across = (g.taps + c->loops->dot_taps - 1) / c->loops->dot_taps;
+    int64_t wanted = 8 * qthreads_count(qthreads_of(qvm_ctx(c->vm))) / (c->groups * g.down);
+    g.parts = wanted < 1 ? 1 : wanted < g.across ? wanted : g.across;
     for (int64_t k = 0; k < c->images; k += most, g.add = true) {
         g.images = c->images - k < most ? c->images - k : most;
         Laying lx = {.c = c, .from = x + k * c->channels * plane_in(c) * size, .to = r->planes.p};
         Laying ld = {c, dy + k * c->results * plane_out(c) * size, r->weights.p, true, {0, 0}, sx->places, n};
         run(c, g.images * c->channels, channel_places(c), lay_some, &lx);
         run(c, g.images * c->results, n, lay_some, &ld);
-        run(c, c->groups * g.down * g.across, g.images * n, dot_some, &g);
+        run(c, c->groups * g.down * g.parts, g.images * n * g.across / g.parts, dot_some, &g);
     }
     return QS_OK;
 }

@@ -78,6 +78,15 @@ static void N(gather)(int rows, size_t taps, const void *w, const void *x, const
 }
 
 /* -- dot ----------------------------------------------------------------------------------------------------------- */
+/* The lanes of a vector in a tree, whose halves are added as vectors. */
+static inline REAL N(lanes_sum)(N(V) v) {
+    REAL x[N(LANES)];
+    memcpy(x, &v, sizeof x);
+    for (int half = N(LANES) / 2; half > 0; half /= 2)
+        for (int l = 0; l < half; l++) x[l] += x[l + half];
+    return x[0];
+}
+
 #define DOT(rows, taps)                                                                                                \
     static void N(dot_##rows##_##taps)(int64_t images, int64_t n, const REAL *d, int64_t dplane, int64_t dn,           \
                                        const REAL *x, const int64_t *off, int64_t xn, bool add, REAL *dw,              \
@@ -95,8 +104,7 @@ static void N(gather)(int rows, size_t taps, const void *w, const void *x, const
             }                                                                                                          \
         _Pragma("GCC unroll 6") for (int r = 0; r < rows; r++)                                                         \
             _Pragma("GCC unroll 4") for (int t = 0; t < taps; t++) {                                                   \
-                REAL s = 0;                                                                                            \
-                for (int l = 0; l < N(LANES); l++) s += acc[r][t][l];                                                  \
+                REAL s = N(lanes_sum)(acc[r][t]);                                                                      \
                 dw[r * pitch + t] = add ? dw[r * pitch + t] + s : s;                                                   \
             }                                                                                                          \
     }
