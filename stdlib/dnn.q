@@ -1,0 +1,747 @@
+% Module: dnn.q
+% Layers of neural networks with their derivatives, and optimisers: Quasar.DNN.dll.
+%
+% Images are N x C x H x W as in torch: how many, channels, rows, columns; weights of a convolution M x C/groups x KH x KW.
+% Strides, paddings and their like are a number, or one for rows and one for columns.  Layers are functions of values and
+% weights; `grad` and `value_and_grad` take the weights as one object or cell.  float64 stays float64.
+
+% -- convolutions ------------------------------------------------------------------------------------------------------
+
+% Function: conv2d
+% The convolution of images with weights (not flipped, as in torch), and a bias for each result.
+%
+% Parameters:
+% x - N x C x H x W
+% w - M x C/groups x KH x KW
+% b - M numbers, or null
+% stride - steps between results
+% padding - rows and columns of 0 around the image, or "same" for results as large as the image (stride 1, odd weights)
+% dilation - steps between the elements that a weight reads
+% groups - in how many parts channels and results fall that do not know each other
+%
+% :function y = conv2d(x, w, b = null, stride = 1, padding = 0, dilation = 1, groups = 1)
+function y = conv2d(x, w, b = null, stride = 1, padding = 0, dilation = 1, groups = 1)
+    if isstring(padding)
+        assert(padding == "same" && all(stride == 1), "conv2d: padding must be numbers, or ""same"" with a stride of 1")
+        reach = dilation.*(size(w, 2..3) - 1)
+        assert(all(mod(reach, 2) == 0), "conv2d: padding ""same"" needs weights that reach equally far to both sides")
+        padding = reach/2
+    end
+    y = conv_planes(x, w, stride, padding, dilation, groups, b)
+end
+
+% Function: depthwise_conv2d
+% A convolution of each channel by itself.
+%
+% Parameters:
+% w - M x 1 x KH x KW, where M is a multiple of the channels of x
+%
+% :function y = depthwise_conv2d(x, w, b = null, stride = 1, padding = 0, dilation = 1)
+function y = depthwise_conv2d(x, w, b = null, stride = 1, padding = 0, dilation = 1)
+    y = conv2d(x, w, b, stride, padding, dilation, size(x,1))
+end
+
+% Function: conv_transpose2d
+% The transposed convolution, which makes images larger: conv2d with the same arguments makes x from something of the size of y.
+%
+% Parameters:
+% w - C x M/groups x KH x KW
+% output_padding - rows and columns that y has in addition (below and to the right), less than the stride
+%
+% :function y = conv_transpose2d(x, w, b = null, stride = 1, padding = 0, output_padding = 0, dilation = 1, groups = 1)
+function y = conv_transpose2d(x, w, b = null, stride = 1, padding = 0, output_padding = 0, dilation = 1, groups = 1)
+    assert(all(output_padding < max(stride, dilation)), _
+           "conv_transpose2d: output_padding must be less than the stride or the dilation")
+    rest = (size(x, 2..3) - 1).*stride - 2*padding + dilation.*(size(w, 2..3) - 1) + output_padding + 1
+    assert(size(x,1) == size(w,0), "conv_transpose2d: weights for ", size(w,0), " channels meet images of ", size(x,1))
+    y = conv_planes_input(x, w, horzcat(size(x,0), size(w,1)*groups, rest), stride, padding, dilation, groups)
+    if !isnull(b)
+        y = plus_channels(y, b)
+    end
+end
+
+% A number for each channel, added.
+function y = plus_channels(x, b)
+    assert(numel(b) == size(x,1), "bias must have a number for each of ", size(x,1), " channels, got ", numel(b))
+    y = x + reshape(b, [1,numel(b),1,1])
+end
+
+% -- pooling -----------------------------------------------------------------------------------------------------------
+
+function [] = __kernel__ dnn_max(y : cube'unchecked, at : cube[int]'unchecked, x : cube'clamped, k : ivec2, s : ivec2, _
+                                 p : ivec2, d : ivec2, pos : ivec3)
+    top = pos[1]*s[0] - p[0]
+    left = pos[2]*s[1] - p[1]
+    best = -inf
+    place = -1
+    for i = 0..k[0]-1
+        for j = 0..k[1]-1
+            r = top + i*d[0]
+            c = left + j*d[1]
+            v = x[pos[0], r, c]
+            if r >= 0 && r < size(x,1) && c >= 0 && c < size(x,2) && (v > best || v != v || place < 0)
+                best = v
+                place = r*size(x,2) + c
+            end
+        end
+    end
+    y[pos] = best
+    at[pos] = place
+end
+
+% Each element asks the windows that it is in which of them it has won.
+function [] = __kernel__ dnn_max_back(dx : cube'unchecked, dy : cube'clamped, at : cube[int]'clamped, s : ivec2, p : ivec2, _
+                                      most : ivec2, pos : ivec3)
+    row = (pos[1] + p[0])/s[0]
+    column = (pos[2] + p[1])/s[1]
+    total = 0.0
+    for i = 0..most[0]-1
+        for j = 0..most[1]-1
+            r = int(row) - i
+            c = int(column) - j
+            mine = r >= 0 && r < size(dy,1) && c >= 0 && c < size(dy,2) && _
+                   at[pos[0], r, c] == pos[1]*size(dx,2) + pos[2]
+            total += mine ? dy[pos[0], r, c] : 0
+        end
+    end
+    dx[pos] = total
+end
+
+function [] = __kernel__ dnn_mean(y : cube'unchecked, x : cube'safe, k : ivec2, s : ivec2, p : ivec2, pos : ivec3)
+    total = 0.0
+    for i = 0..k[0]-1
+        for j = 0..k[1]-1
+            total += x[pos[0], pos[1]*s[0] - p[0] + i, pos[2]*s[1] - p[1] + j]
+        end
+    end
+    y[pos] = total/(k[0]*k[1])
+end
+
+function [] = __kernel__ dnn_mean_back(dx : cube'unchecked, dy : cube'safe, k : ivec2, s : ivec2, p : ivec2, most : ivec2, _
+                                       pos : ivec3)
+    total = 0.0
+    for i = 0..most[0]-1
+        for j = 0..most[1]-1
+            r = int((pos[1] + p[0])/s[0]) - i
+            c = int((pos[2] + p[1])/s[1]) - j
+            reached = r*s[0] - p[0] + k[0] > pos[1] && c*s[1] - p[1] + k[1] > pos[2]
+            total += reached ? dy[pos[0], r, c] : 0
+        end
+    end
+    dx[pos] = total/(k[0]*k[1])
+end
+
+% Planes one behind the other.
+function y = dnn_planes(x)
+    y = reshape(x, [size(x,0)*size(x,1), size(x,2), size(x,3)])
+end
+
+function p = dnn_pair(what, x, least)
+    assert(numel(x) <= 2 && numel(x) > 0 && all(x == floor(x)) && all(x >= least), _
+           what, " must be a whole number of at least ", least, ", or two of them, for rows and columns")
+    p = numel(x) == 2 ? [x[0], x[1]] : [1,1]*x
+end
+
+function [k, s, p, y] = dnn_windows(what, x, window, stride, padding, dilation)
+    assert(ndims(x) <= 4, what, ": x must be N x C x H x W, got ", ndims(x), " dimensions")
+    k = dnn_pair(strcat(what, ": window"), window, 1)
+    s = isnull(stride) ? k : dnn_pair(strcat(what, ": stride"), stride, 1)
+    p = dnn_pair(strcat(what, ": padding"), padding, 0)
+    assert(all(2*p <= k), what, ": padding may be half the window at most")
+    n = floor((size(x, 2..3) + 2*p - dilation.*(k-1) - 1)./s) + 1
+    assert(all(n >= 1), what, ": a window of ", k, " does not fit ", size(x, 2..3))
+    y = uninit_like(x, size(x,0), size(x,1), n[0], n[1])
+end
+
+{!adjoint dnn_max_rule}
+function [y, at] = dnn_max_pool(x, window, stride, padding, dilation)
+    [k, s, p, y] = dnn_windows("max_pool2d", x, window, stride, padding, dilation)
+    planes = dnn_planes(y)
+    at = cube[int](size(planes,0), size(planes,1), size(planes,2))
+    parallel_do(size(planes, 0..2), planes, at, dnn_planes(x), k, s, p, dilation, dnn_max)
+    y = reshape(planes, size(y, 0..3))
+end
+
+function [dx, a, b, c, d] = dnn_max_rule(x, window, stride, padding, dilation, y, at, dy, dat)
+    [k, s, p] = dnn_windows("max_pool2d", x, window, stride, padding, dilation)
+    planes = uninit_like(dy, size(x,0)*size(x,1), size(x,2), size(x,3))
+    parallel_do(size(planes, 0..2), planes, dnn_planes(dy), at, s, p, ceil((dilation.*(k-1)+1)./s), dnn_max_back)
+    dx = reshape(planes, size(x, 0..3))
+    [a, b, c, d] = {null, null, null, null}
+end
+
+% Function: max_pool2d
+% The largest element of each window; of equal ones the first has the derivative. A nan stays one.
+%
+% :function y = max_pool2d(x, window, stride = null, padding = 0, dilation = 1)
+function y = max_pool2d(x, window, stride = null, padding = 0, dilation = 1)
+    [y, at] = dnn_max_pool(x, window, stride, padding, dnn_pair("max_pool2d: dilation", dilation, 1))
+end
+
+% Function: avg_pool2d
+% The mean of each window; elements of the padding count as 0, as in torch.
+%
+% :function y = avg_pool2d(x, window, stride = null, padding = 0)
+{!adjoint dnn_mean_rule}
+function y = avg_pool2d(x, window, stride = null, padding = 0)
+    [k, s, p, y] = dnn_windows("avg_pool2d", x, window, stride, padding, [1,1])
+    planes = dnn_planes(y)
+    parallel_do(size(planes, 0..2), planes, dnn_planes(x), k, s, p, dnn_mean)
+    y = reshape(planes, size(y, 0..3))
+end
+
+function [dx, a, b, c] = dnn_mean_rule(x, window, stride, padding, y, dy)
+    [k, s, p] = dnn_windows("avg_pool2d", x, window, stride, padding, [1,1])
+    planes = uninit_like(dy, size(x,0)*size(x,1), size(x,2), size(x,3))
+    parallel_do(size(planes, 0..2), planes, dnn_planes(dy), k, s, p, ceil(k./s), dnn_mean_back)
+    dx = reshape(planes, size(x, 0..3))
+    [a, b, c] = {null, null, null}
+end
+
+% Function: global_avg_pool2d
+% The mean of each plane: N x C.
+%
+% :function y = global_avg_pool2d(x)
+function y = global_avg_pool2d(x)
+    y = reshape(mean(reshape(x, [size(x,0)*size(x,1), size(x,2)*size(x,3)]), 1), [size(x,0), size(x,1)])
+end
+
+% -- upsampling --------------------------------------------------------------------------------------------------------
+
+% Where element k of the result lies in the image, whose elements are squares; beyond its edges it is constant.
+function [] = __kernel__ dnn_nearest(y : cube'unchecked, x : cube'clamped, step : vec2, pos : ivec3)
+    y[pos] = x[pos[0], int(floor(pos[1]*step[0])), int(floor(pos[2]*step[1]))]
+end
+
+function [] = __kernel__ dnn_linear(y : cube'unchecked, x : cube'clamped, step : vec2, pos : ivec3)
+    r = max(0, (pos[1] + 0.5)*step[0] - 0.5)
+    c = max(0, (pos[2] + 0.5)*step[1] - 0.5)
+    i = int(floor(r))
+    j = int(floor(c))
+    below = r - i
+    right = c - j
+    y[pos] = (1-below)*((1-right)*x[pos[0],i,j] + right*x[pos[0],i,j+1]) + _
+             below*((1-right)*x[pos[0],i+1,j] + right*x[pos[0],i+1,j+1])
+end
+
+% What of output k belongs to input i of n.
+function w = __device__ dnn_share(k : int, i : int, n : int, step, smooth : int)
+    if smooth == 1
+        w = max(0, 1 - abs(min(max((k + 0.5)*step - 0.5, 0), n-1) - i))
+    else
+        w = int(floor(k*step)) == i ? 1 : 0
+    endif
+end
+
+function [] = __kernel__ dnn_spread(dx : cube'unchecked, dy : cube'safe, step : vec2, reach : ivec2, smooth : int, pos : ivec3)
+    r = int(floor((pos[1] - 0.5)/step[0] - 1))
+    c = int(floor((pos[2] - 0.5)/step[1] - 1))
+    total = 0.0
+    for i = r..r+reach[0]
+        for j = c..c+reach[1]
+            w = dnn_share(i, pos[1], size(dx,1), step[0], smooth)*dnn_share(j, pos[2], size(dx,2), step[1], smooth)
+            total += w*dy[pos[0], i, j]
+        end
+    end
+    dx[pos] = total
+end
+
+{!adjoint dnn_upsample_rule}
+function y = dnn_upsample(x, to, smooth)
+    planes = uninit_like(x, size(x,0)*size(x,1), to[0], to[1])
+    step = size(x, 2..3)./to
+    parallel_do(size(planes, 0..2), planes, dnn_planes(x), step, smooth == 1 ? dnn_linear : dnn_nearest)
+    y = reshape(planes, [size(x,0), size(x,1), to[0], to[1]])
+end
+
+function [dx, a, b] = dnn_upsample_rule(x, to, smooth, y, dy)
+    planes = uninit_like(dy, size(x,0)*size(x,1), size(x,2), size(x,3))
+    step = size(x, 2..3)./to
+    parallel_do(size(planes, 0..2), planes, dnn_planes(dy), step, ceil(2./step) + 3, smooth, dnn_spread)
+    dx = reshape(planes, size(x, 0..3))
+    [a, b] = {null, null}
+end
+
+% Function: upsample
+% Images enlarged by a factor. Elements are squares (align_corners=False in torch).
+%
+% Parameters:
+% factor - a number of at least 1, or one for rows and one for columns
+% method - "nearest" or "bilinear"
+%
+% :function y = upsample(x, factor = 2, method : string = "nearest")
+function y = upsample(x, factor = 2, method : string = "nearest")
+    assert(method == "nearest" || method == "bilinear", "upsample: method must be nearest or bilinear, got ", method)
+    to = floor(size(x, 2..3).*factor)
+    assert(all(factor >= 1), "upsample: factor must be at least 1, got ", factor)
+    y = dnn_upsample(x, to, method == "bilinear" ? 1 : 0)
+end
+
+% -- normalisation -----------------------------------------------------------------------------------------------------
+
+function [] = __kernel__ dnn_affine(y : mat'unchecked, x : mat'unchecked, a : vec'unchecked, b : vec'unchecked, pos : ivec2)
+    y[pos] = x[pos]*a[pos[0]] + b[pos[0]]
+end
+
+function [] = __kernel__ dnn_affine2(y : mat'unchecked, u : mat'unchecked, v : mat'unchecked, a : vec'unchecked, _
+                                     b : vec'unchecked, c : vec'unchecked, pos : ivec2)
+    y[pos] = u[pos]*a[pos[0]] + v[pos]*b[pos[0]] + c[pos[0]]
+end
+
+% Means over sets of planes, N x C, each in the places of the planes: over images (groups 0), or over the channels of a group.
+function m = dnn_over_sets(x, groups)
+    if groups == 0
+        m = mean(x, 0) + zeros_like(x)
+    else
+        rows = reshape(x, [size(x,0)*groups, size(x,1)/groups])
+        m = reshape(mean(rows, 1) + zeros_like(rows), [size(x,0), size(x,1)])
+    end
+end
+
+% x: N x C x L; gamma, beta: 1 x C.  The statistics it gives, N x C, are constants for derivatives.
+{!adjoint dnn_normalised_rule}
+function [y, centre, variance] = dnn_normalised(x, gamma, beta, groups, epsilon)
+    [n, c, l] = size(x, 0..2)
+    rows = reshape(x, [n*c, l])
+    means = reshape(mean(rows, 1), [n,c])
+    centre = dnn_over_sets(means, groups)
+    variance = dnn_over_sets(reshape(var(rows, 1, 0), [n,c]) + (means - centre).^2, groups)
+    a = gamma./sqrt(variance + epsilon)
+    out = uninit_like(rows)
+    parallel_do([n*c, l], out, rows, reshape(a, [1,n*c]), reshape(beta - centre.*a, [1,n*c]), dnn_affine)
+    y = reshape(out, [n,c,l])
+end
+
+% dx = r*(dy*gamma - mean(dy*gamma) - xhat*mean(dy*gamma*xhat)), r = 1/sqrt(variance + epsilon), the means over sets.
+function [dx, dgamma, dbeta, g, e] = dnn_normalised_rule(x, gamma, beta, groups, epsilon, y, centre, variance, dy, dm, dv)
+    [n, c, l] = size(x, 0..2)
+    rows = reshape(x, [n*c, l])
+    drows = reshape(dy, [n*c, l])
+    r = 1./sqrt(variance + epsilon)
+    sums = reshape(sum(drows, 1), [n,c])
+    products = reshape(sum(drows.*(rows - reshape(centre, [n*c,1])), 1), [n,c]).*r
+    dbeta = sum(sums, 0)
+    dgamma = sum(products, 0)
+    first = dnn_over_sets(sums.*gamma, groups)/l
+    second = r.*r.*dnn_over_sets(products.*gamma, groups)/l
+    out = uninit_like(rows)
+    parallel_do([n*c, l], out, drows, rows, reshape(r.*gamma, [1,n*c]), reshape(-second, [1,n*c]), _
+                reshape(second.*centre - r.*first, [1,n*c]), dnn_affine2)
+    dx = reshape(out, [n,c,l])
+    [g, e] = {null, null}
+end
+
+function g = dnn_row(what, x, channels, otherwise, like)
+    g = isnull(x) ? otherwise*ones_like(like, 1, channels) : reshape(x, [1,numel(x)])
+    assert(numel(g) == channels, what, " must have a number for each of ", channels, " channels, got ", numel(g))
+end
+
+% Function: batch_norm
+% Each channel with mean 0 and variance 1 over all images, then times gamma, plus beta. In training the statistics are
+% those of x, and the running ones that are returned move towards them; else they are the running ones.
+%
+% Parameters:
+% x - N x C, N x C x L or N x C x H x W
+% gamma - C numbers, or null for 1
+% beta - C numbers, or null for 0
+% running_mean - C numbers, or null
+% running_var - C numbers (a variance divided by n-1, as in torch), or null
+% training - false: the running statistics are used
+%
+% :function [y, running_mean, running_var] = batch_norm(x, gamma = null, beta = null, running_mean = null, running_var = null, training = true, momentum : scalar = 0.1, epsilon : scalar = 1e-5)
+function [y, running_mean, running_var] = batch_norm(x, gamma = null, beta = null, running_mean = null, _
+        running_var = null, training = true, momentum : scalar = 0.1, epsilon : scalar = 1e-5)
+    [n, c] = size(x, 0..1)
+    l = numel(x)/max(n*c, 1)
+    gamma = dnn_row("batch_norm: gamma", gamma, c, 1, x)
+    beta = dnn_row("batch_norm: beta", beta, c, 0, x)
+    if training
+        assert(n*l > 1, "batch_norm: in training a channel needs more than one element")
+        [y, centre, variance] = dnn_normalised(reshape(x, [n,c,l]), gamma, beta, 0, epsilon)
+        y = reshape(y, size(x))
+        if !isnull(running_mean)
+            running_mean = running_mean + momentum*(reshape(centre[0,:], size(running_mean)) - running_mean)
+        end
+        if !isnull(running_var)
+            running_var = running_var + momentum*(reshape(variance[0,:], size(running_var))*(n*l/(n*l-1)) - running_var)
+        end
+    else
+        assert(!isnull(running_mean) && !isnull(running_var), "batch_norm: without training it needs running_mean and running_var")
+        a = gamma./sqrt(reshape(running_var, [1,c]) + epsilon)
+        y = reshape(reshape(x, [n,c,l]).*reshape(a, [1,c,1]) + reshape(beta - reshape(running_mean, [1,c]).*a, [1,c,1]), size(x))
+    end
+end
+
+% Function: group_norm
+% The channels of each image in groups; each group with mean 0 and variance 1, then each channel times gamma, plus beta.
+% With as many groups as channels it is instance_norm.
+%
+% :function y = group_norm(x, groups : int, gamma = null, beta = null, epsilon : scalar = 1e-5)
+function y = group_norm(x, groups : int, gamma = null, beta = null, epsilon : scalar = 1e-5)
+    [n, c] = size(x, 0..1)
+    assert(groups >= 1 && mod(c, groups) == 0, "group_norm: ", c, " channels do not make ", groups, " equal groups")
+    gamma = dnn_row("group_norm: gamma", gamma, c, 1, x)
+    beta = dnn_row("group_norm: beta", beta, c, 0, x)
+    [y, m, v] = dnn_normalised(reshape(x, [n, c, numel(x)/max(n*c, 1)]), gamma, beta, groups, epsilon)
+    y = reshape(y, size(x))
+end
+
+% Function: instance_norm
+% Each plane with mean 0 and variance 1, then times gamma, plus beta, of its channel.
+%
+% :function y = instance_norm(x, gamma = null, beta = null, epsilon : scalar = 1e-5)
+function y = instance_norm(x, gamma = null, beta = null, epsilon : scalar = 1e-5)
+    y = group_norm(x, size(x,1), gamma, beta, epsilon)
+end
+
+% Function: layer_norm
+% Each row with mean 0 and variance 1, then times gamma, plus beta, element by element. A row is what the last dimensions
+% hold, of which there are as many as `count` says.
+%
+% :function y = layer_norm(x, gamma = null, beta = null, count : int = 1, epsilon : scalar = 1e-5)
+function y = layer_norm(x, gamma = null, beta = null, count : int = 1, epsilon : scalar = 1e-5)
+    assert(count >= 1 && count < ndims(x), "layer_norm: x has ", ndims(x), " dimensions, of which 1 to ", ndims(x)-1, _
+           " may be normalised, got ", count)
+    l = prod(size(x, ndims(x)-count..ndims(x)-1))
+    one = ones_like(x, 1, 1)
+    [y, m, v] = dnn_normalised(reshape(x, [numel(x)/max(l, 1), 1, l]), one, 0*one, 1, epsilon)
+    y = reshape(y, [numel(x)/max(l, 1), l])
+    if !isnull(gamma)
+        y = y.*dnn_row("layer_norm: gamma", gamma, l, 1, x)
+    end
+    if !isnull(beta)
+        y = y + dnn_row("layer_norm: beta", beta, l, 0, x)
+    end
+    y = reshape(y, size(x))
+end
+
+% -- functions of elements ---------------------------------------------------------------------------------------------
+% tanh is a built-in.
+
+% Function: relu
+% The positive part; its derivative at 0 is 0.
+%
+% :function y = relu(x)
+function y = relu(x)
+    y = x <= 0 ? 0*x : x
+end
+
+% Function: leaky_relu
+%
+% :function y = leaky_relu(x, slope : scalar = 0.01)
+function y = leaky_relu(x, slope : scalar = 0.01)
+    y = x <= 0 ? slope*x : x
+end
+
+% Function: elu
+% x, and alpha*(exp(x)-1) where it is negative.
+%
+% :function y = elu(x, alpha : scalar = 1)
+function y = elu(x, alpha : scalar = 1)
+    y = x <= 0 ? alpha*expm1(min(x, 0)) : x
+end
+
+% Function: sigmoid
+%
+% :function y = sigmoid(x)
+function y = sigmoid(x)
+    y = 0.5*tanh(0.5*x) + 0.5
+end
+
+% Function: silu
+% x*sigmoid(x), also called swish.
+%
+% :function y = silu(x)
+function y = silu(x)
+    y = x.*(0.5*tanh(0.5*x) + 0.5)
+end
+
+% Function: gelu
+% x times the probability that a normal number is less than x: by erf, or by tanh where approximate is true.
+%
+% :function y = gelu(x, approximate = false)
+function y = gelu(x, approximate = false)
+    if approximate
+        y = 0.5*x.*(1 + tanh(sqrt(2/pi)*(x + 0.044715*x.^3)))
+    else
+        y = 0.5*x.*(1 + erf(x*sqrt(0.5)))
+    end
+end
+
+% Function: softplus
+% log(1+exp(x)), without overflow.
+%
+% :function y = softplus(x)
+function y = softplus(x)
+    y = max(x, 0) + log1p(exp(-abs(x)))
+end
+
+% Function: softmax
+% exp(x) divided by its sum along a dimension; for N x C and N x C x H x W dimension 1 are the classes.
+%
+% :function y = softmax(x, dim : int = 1)
+function y = softmax(x, dim : int = 1)
+    e = exp(x - stop_gradient(max(x, [], dim)))
+    y = e./sum(e, dim)
+end
+
+% Function: log_softmax
+% The logarithm of softmax, without overflow.
+%
+% :function y = log_softmax(x, dim : int = 1)
+function y = log_softmax(x, dim : int = 1)
+    z = x - stop_gradient(max(x, [], dim))
+    y = z - log(sum(exp(z), dim))
+end
+
+% Function: dropout
+% In training each element is 0 with the probability p, and the others grow by 1/(1-p); else x.
+%
+% :function y = dropout(x, p : scalar = 0.5, training = true)
+function y = dropout(x, p : scalar = 0.5, training = true)
+    assert(p >= 0 && p < 1, "dropout: p must be at least 0 and less than 1, got ", p)
+    if training && p > 0
+        y = x.*cast_like((rand(size(x)) >= p)*(1/(1-p)), x)
+    else
+        y = x
+    end
+end
+
+% -- losses ------------------------------------------------------------------------------------------------------------
+
+% Function: mse_loss
+% The mean of the squared differences.
+%
+% :function e = mse_loss(x, target)
+function e = mse_loss(x, target)
+    assert(isequal(size(x), size(target)), "mse_loss: x and target must have one size, got ", size(x), " and ", size(target))
+    e = mean((x - target).^2)
+end
+
+% Function: l1_loss
+% The mean of the absolute differences.
+%
+% :function e = l1_loss(x, target)
+function e = l1_loss(x, target)
+    assert(isequal(size(x), size(target)), "l1_loss: x and target must have one size, got ", size(x), " and ", size(target))
+    e = mean(abs(x - target))
+end
+
+% Function: cross_entropy
+% The mean of -log(probability of the true class), where softmax makes probabilities of x.
+%
+% Parameters:
+% x - N x C, or N x C x H x W
+% labels - the classes, whole numbers from 0: N, or N x H x W
+% smoothing - this part of the probability is shared by all classes
+%
+% :function e = cross_entropy(x, labels, smoothing : scalar = 0)
+function e = cross_entropy(x, labels, smoothing : scalar = 0)
+    classes = size(x,1)
+    s = float64(size(x))
+    s[1] = 1
+    assert(numel(labels) == prod(s), "cross_entropy: ", prod(s), " labels are wanted, got ", numel(labels))
+    assert(all(labels == floor(labels)) && min(labels) >= 0 && max(labels) < classes, _
+           "cross_entropy: labels must be whole numbers from 0 to ", classes-1)
+    logs = log_softmax(x, 1)
+    wanted = cast_like(reshape(labels, s) == reshape(0..classes-1, [1,classes]), x)
+    e = -sum(logs.*((1-smoothing)*wanted + smoothing/classes))/prod(s)
+end
+
+% -- linear layers, embedding, attention -------------------------------------------------------------------------------
+
+% Function: linear
+% x*transpose(w) + b.
+%
+% Parameters:
+% x - N x D (or more dimensions, of which the last is D)
+% w - M x D
+% b - M numbers, or null
+%
+% :function y = linear(x, w, b = null)
+function y = linear(x, w, b = null)
+    s = float64(size(x))
+    d = s[numel(s)-1]
+    assert(size(w,1) == d, "linear: weights for ", size(w,1), " numbers meet rows of ", d)
+    y = reshape(x, [numel(x)/max(d, 1), d])*transpose(w)
+    if !isnull(b)
+        y = y + reshape(b, [1,numel(b)])
+    end
+    s[numel(s)-1] = size(w,0)
+    y = reshape(y, s)
+end
+
+function [] = __kernel__ dnn_lookup(y : mat'unchecked, table : mat'unchecked, ids : vec[int]'unchecked, pos : ivec2)
+    y[pos] = table[ids[pos[0]], pos[1]]
+end
+
+% One position for each column of the table, so that no two add to one element.
+function [] = __kernel__ dnn_lookup_back(dtable : mat'unchecked, dy : mat'unchecked, ids : vec[int]'unchecked, pos : int)
+    for k = 0..numel(ids)-1
+        dtable[ids[k], pos] = dtable[ids[k], pos] + dy[k, pos]
+    end
+end
+
+{!adjoint dnn_embedding_rule}
+function y = dnn_embedding(table, ids)
+    y = uninit_like(table, numel(ids), size(table,1))
+    parallel_do(size(y, 0..1), y, table, ids, dnn_lookup)
+end
+
+function [dtable, i] = dnn_embedding_rule(table, ids, y, dy)
+    dtable = zeros_like(dy, size(table,0), size(table,1))
+    parallel_do(size(table,1), dtable, dy, ids, dnn_lookup_back)
+    i = null
+end
+
+% Function: embedding
+% Rows of a table: the dimensions of ids, then those of a row.
+%
+% Parameters:
+% table - V x D
+% ids - whole numbers from 0 to V-1
+%
+% :function y = embedding(table, ids)
+function y = embedding(table, ids)
+    assert(all(ids == floor(ids)) && min(ids) >= 0 && max(ids) < size(table,0), _
+           "embedding: ids must be whole numbers from 0 to ", size(table,0)-1)
+    y = dnn_embedding(table, reshape(int(ids), [1,numel(ids)]))
+    if ndims(ids) > 2 || size(ids,0) != 1
+        y = reshape(y, horzcat(size(ids), size(table,1)))
+    end
+end
+
+% Function: batch_matmul
+% The matrix products of the last two dimensions.
+%
+% :function y = batch_matmul(a, b)
+function y = batch_matmul(a, b)
+    s = float64(size(a))
+    t = float64(size(b))
+    r = numel(s)
+    assert(numel(t) == r && isequal(s[0..r-3], t[0..r-3]) && s[r-1] == t[r-2], _
+           "batch_matmul: the sizes ", s, " and ", t, " do not fit")
+    n = prod(s[0..r-3])
+    y = conv_planes(reshape(b, [1,n*t[r-2],1,t[r-1]]), reshape(a, [n*s[r-2],s[r-1],1,1]), 1, 0, 1, n)
+    s[r-1] = t[r-1]
+    y = reshape(y, s)
+end
+
+% Function: attention
+% softmax(q*transpose(k)/sqrt(E) + mask)*v, for all images and heads.
+%
+% Parameters:
+% q - B x H x L x E
+% k - B x H x S x E
+% v - B x H x S x F
+% mask - null, or what is added before softmax: L x S, or a size that stretches to B x H x L x S (-inf: not looked at)
+% causal - true: row i looks at the columns 0 to i
+%
+% :function y = attention(q, k, v, mask = null, causal = false)
+function y = attention(q, k, v, mask = null, causal = false)
+    assert(ndims(q) == 4 && ndims(k) == 4 && ndims(v) == 4, "attention: q, k and v must have four dimensions")
+    scores = batch_matmul(q, permute(k, [0,1,3,2]))/sqrt(size(q,3))
+    [l, s] = size(scores, 2..3)
+    if !isnull(mask)
+        scores = scores + (ndims(mask) == 2 ? reshape(mask, [1,1,size(mask,0),size(mask,1)]) : mask)
+    end
+    if causal
+        later = reshape(0..s-1, [1,1,1,s]) > reshape(0..l-1, [1,1,l,1])
+        scores = later ? -inf : scores
+    end
+    y = batch_matmul(softmax(scores, 3), v)
+end
+
+% -- optimisers --------------------------------------------------------------------------------------------------------
+
+% step(w, g, state) for each array and number in a tree of cells and objects, whose states are a tree of the same form.
+function [w, state] = dnn_each(w, g, state, step)
+    if isnull(g)
+        state = null
+    elseif isobject(w)
+        names = fieldnames(w)
+        [from, before] = {w, state}
+        w = object()
+        state = object()
+        for i = 0..numel(names)-1
+            old = isnull(before) ? null : getfield(before, names[i])
+            [x, s] = dnn_each(getfield(from, names[i]), getfield(g, names[i]), old, step)
+            setfield(w, names[i], x)
+            setfield(state, names[i], s)
+        end
+    elseif iscell(w)
+        [from, before] = {w, state}
+        w = cell(numel(from))
+        state = cell(numel(from))
+        for i = 0..numel(from)-1
+            [x, s] = dnn_each(from[i], g[i], isnull(before) ? null : before[i], step)
+            w[i] = x
+            state[i] = s
+        end
+    else
+        [w, state] = step(w, g, state)
+    end
+end
+
+% Function: sgd
+% A step of gradient descent. The weights are an array, or a cell or object of them; the state is null at first.
+%
+% Parameters:
+% w - weights
+% g - the gradient, of the same form
+% state - what the last call gave
+% rate - length of the step
+% momentum - what of the last step is taken again
+% decay - what of the weights is added to the gradient
+%
+% :function [w, state] = sgd(w, g, state = null, rate : scalar = 0.01, momentum : scalar = 0, decay : scalar = 0)
+function [w, state] = sgd(w, g, state = null, rate : scalar = 0.01, momentum : scalar = 0, decay : scalar = 0)
+    function [x, m] = step(x, dx, m)
+        d = dx + decay*x
+        if momentum != 0
+            m = isnull(m) ? d : momentum*m + d
+            d = m
+        end
+        x = x - rate*d
+    end
+    [w, state] = dnn_each(w, g, state, step)
+end
+
+% Function: adam
+% A step of Adam (Kingma, Ba: arXiv:1412.6980), with the decay of weights apart from the gradient (AdamW).
+%
+% Parameters:
+% w - weights: an array, or a cell or object of them
+% g - the gradient, of the same form
+% state - what the last call gave, null at first
+%
+% :function [w, state] = adam(w, g, state = null, rate : scalar = 0.001, beta1 : scalar = 0.9, beta2 : scalar = 0.999, epsilon : scalar = 1e-8, decay : scalar = 0)
+function [w, state] = adam(w, g, state = null, rate : scalar = 0.001, beta1 : scalar = 0.9, beta2 : scalar = 0.999, _
+                           epsilon : scalar = 1e-8, decay : scalar = 0)
+    turn = isnull(state) ? 1 : state.turn + 1
+    before = isnull(state) ? null : state.moments
+    scale1 = 1/(1 - beta1^turn)
+    scale2 = 1/(1 - beta2^turn)
+    function [x, moments] = step(x, dx, moments)
+        [m, v] = isnull(moments) ? {0*dx, 0*dx} : moments
+        m = beta1*m + (1-beta1)*dx
+        v = beta2*v + (1-beta2)*dx.^2
+        x = (1 - rate*decay)*x - rate*(scale1*m)./(sqrt(scale2*v) + epsilon)
+        moments = {m, v}
+    end
+    [w, moments] = dnn_each(w, g, before, step)
+    state = object()
+    state.turn = turn
+    state.moments = moments
+end
+
+% Function: he_normal
+% Weights for layers that relu follows: normal numbers with the variance 2/(inputs of a result) (He et al., arXiv:1502.01852).
+%
+% Parameters:
+% s - the size: M x C x KH x KW, or M x D
+%
+% :function w = he_normal(s)
+function w = he_normal(s)
+    w = sqrt(2*s[0]/prod(s))*randn(s)
+end
