@@ -50,8 +50,8 @@ end
 %
 % :function y = conv_transpose2d(x, w, b = null, stride = 1, padding = 0, output_padding = 0, dilation = 1, groups = 1)
 function y = conv_transpose2d(x, w, b = null, stride = 1, padding = 0, output_padding = 0, dilation = 1, groups = 1)
-    assert(all(output_padding < max(stride, dilation)), _
-           "conv_transpose2d: output_padding must be less than the stride or the dilation")
+    assert(all(output_padding >= 0) && all(output_padding < stride), _
+           "conv_transpose2d: output_padding must be at least 0 and less than the stride")
     rest = (size(x, 2..3) - 1).*stride - 2*padding + dilation.*(size(w, 2..3) - 1) + output_padding + 1
     assert(size(x,1) == size(w,0), "conv_transpose2d: weights for ", size(w,0), " channels meet images of ", size(x,1))
     y = conv_planes_input(x, w, horzcat(size(x,0), size(w,1)*groups, rest), stride, padding, dilation, groups)
@@ -367,8 +367,9 @@ function [y, running_mean, running_var] = batch_norm(x, gamma = null, beta = nul
         end
     else
         assert(!isnull(running_mean) && !isnull(running_var), "batch_norm: without training it needs running_mean and running_var")
-        a = gamma./sqrt(reshape(running_var, [1,c]) + epsilon)
-        y = reshape(reshape(x, [n,c,l]).*reshape(a, [1,c,1]) + reshape(beta - reshape(running_mean, [1,c]).*a, [1,c,1]), size(x))
+        a = gamma./sqrt(cast_like(reshape(running_var, [1,c]), x) + epsilon)
+        b = beta - cast_like(reshape(running_mean, [1,c]), x).*a
+        y = reshape(reshape(x, [n,c,l]).*reshape(a, [1,c,1]) + reshape(b, [1,c,1]), size(x))
     end
 end
 
@@ -612,19 +613,15 @@ function y = embedding(table, ids)
 end
 
 % Function: batch_matmul
-% The matrix products of the last two dimensions.
+% The matrix products of the last two of four dimensions.
 %
 % :function y = batch_matmul(a, b)
 function y = batch_matmul(a, b)
-    s = float64(size(a))
-    t = float64(size(b))
-    r = numel(s)
-    assert(numel(t) == r && isequal(s[0..r-3], t[0..r-3]) && s[r-1] == t[r-2], _
-           "batch_matmul: the sizes ", s, " and ", t, " do not fit")
-    n = prod(s[0..r-3])
-    y = conv_planes(reshape(b, [1,n*t[r-2],1,t[r-1]]), reshape(a, [n*s[r-2],s[r-1],1,1]), 1, 0, 1, n)
-    s[r-1] = t[r-1]
-    y = reshape(y, s)
+    [n, h, l, k] = size(a, 0..3)
+    assert(isequal(size(b, 0..2), [n,h,k]), "batch_matmul: the sizes ", size(a, 0..3), " and ", size(b, 0..3), " do not fit")
+    m = size(b,3)
+    y = conv_planes(reshape(b, [1,n*h*k,1,m]), reshape(a, [n*h*l,k,1,1]), 1, 0, 1, n*h)
+    y = reshape(y, [n,h,l,m])
 end
 
 % Function: attention
@@ -639,8 +636,10 @@ end
 %
 % :function y = attention(q, k, v, mask = null, causal = false)
 function y = attention(q, k, v, mask = null, causal = false)
-    assert(ndims(q) == 4 && ndims(k) == 4 && ndims(v) == 4, "attention: q, k and v must have four dimensions")
-    scores = batch_matmul(q, permute(k, [0,1,3,2]))/sqrt(size(q,3))
+    assert(ndims(q) <= 4 && ndims(k) <= 4 && ndims(v) <= 4, "attention: q, k and v must have four dimensions")
+    [b, h, n, e] = size(k, 0..3)
+    transposed = reshape(permute(reshape(k, [b*h,n,e]), [0,2,1]), [b,h,e,n])
+    scores = batch_matmul(q, transposed)/sqrt(e)
     [l, s] = size(scores, 2..3)
     if !isnull(mask)
         scores = scores + (ndims(mask) == 2 ? reshape(mask, [1,1,size(mask,0),size(mask,1)]) : mask)

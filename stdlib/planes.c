@@ -527,7 +527,7 @@ qs_status qplanes_conv(qs_vm *vm, qs_call_args *a) {
     TRY(geometry(&c, x, w, NULL));
     TRY(bias_of(vm, a, fn, &c, &bias));
     TRY(qarg_result(vm, a, 0, c.d, 4, (int64_t[]){x[0], w[0], c.side[0].out, c.side[1].out}, &y, &out));
-    qctx_let_go(qvm_ctx(vm));
+    qarr_keep(y, 4), qctx_let_go(qvm_ctx(vm));
     return done(&c, y->count ? forward_in(&c, p[0], p[1], bias, out, &r) : QS_OK, &r);
 }
 
@@ -547,7 +547,7 @@ qs_status qplanes_conv_input(qs_vm *vm, qs_call_args *a) {
     TRY(size_of(vm, fn, a->in[2], x));
     TRY(geometry(&c, x, w, dy));
     TRY(qarg_result(vm, a, 0, c.d, 4, x, &dx, &out));
-    qctx_let_go(qvm_ctx(vm));
+    qarr_keep(dx, 4), qctx_let_go(qvm_ctx(vm));
     return done(&c, dx->count ? input_in(&c, p[0], p[1], out, &r) : QS_OK, &r);
 }
 
@@ -567,6 +567,6 @@ qs_status qplanes_conv_weights(qs_vm *vm, qs_call_args *a) {
     TRY(size_of(vm, fn, a->in[2], w));
     TRY(geometry(&c, x, w, dy));
     TRY(qarg_result(vm, a, 0, c.d, 4, w, &dw, &out));
-    qctx_let_go(qvm_ctx(vm));
+    qarr_keep(dw, 4), qctx_let_go(qvm_ctx(vm));
     return done(&c, dw->count ? weights_in(&c, p[0], p[1], out, &r) : QS_OK, &r);
 }
