@@ -208,56 +208,84 @@ end
 
 % -- upsampling --------------------------------------------------------------------------------------------------------
 
-% Where element k of the result lies in the image, whose elements are squares; beyond its edges it is constant.
-function [] = __kernel__ dnn_nearest(y : cube'unchecked, x : cube'clamped, step : vec2, pos : ivec3)
-    y[pos] = x[pos[0], int(floor(pos[1]*step[0])), int(floor(pos[2]*step[1]))]
-end
-
-function [] = __kernel__ dnn_linear(y : cube'unchecked, x : cube'clamped, step : vec2, pos : ivec3)
-    r = max(0, (pos[1] + 0.5)*step[0] - 0.5)
-    c = max(0, (pos[2] + 0.5)*step[1] - 0.5)
-    i = int(floor(r))
-    j = int(floor(c))
-    below = r - i
-    right = c - j
+% Row k of the result is made of row at[k] and, for `part` of it, of the next one; columns likewise.
+function [] = __kernel__ dnn_mix(y : cube'unchecked, x : cube'clamped, at0 : vec[int]'unchecked, part0 : vec'unchecked, _
+                                 at1 : vec[int]'unchecked, part1 : vec'unchecked, pos : ivec3)
+    i = at0[pos[1]]
+    j = at1[pos[2]]
+    below = part0[pos[1]]
+    right = part1[pos[2]]
     y[pos] = (1-below)*((1-right)*x[pos[0],i,j] + right*x[pos[0],i,j+1]) + _
              below*((1-right)*x[pos[0],i+1,j] + right*x[pos[0],i+1,j+1])
 end
 
-% What of output k belongs to input i of n.
-function w = __device__ dnn_share(k : int, i : int, n : int, step, smooth : int)
-    if smooth == 1
-        w = max(0, 1 - abs(min(max((k + 0.5)*step - 0.5, 0), n-1) - i))
-    else
-        w = int(floor(k*step)) == i ? 1 : 0
-    endif
+function [] = __kernel__ dnn_repeat(y : cube'unchecked, x : cube'unchecked, at0 : vec[int]'unchecked, _
+                                    at1 : vec[int]'unchecked, pos : ivec3)
+    y[pos] = x[pos[0], at0[pos[1]], at1[pos[2]]]
 end
 
-function [] = __kernel__ dnn_spread(dx : cube'unchecked, dy : cube'safe, step : vec2, reach : ivec2, smooth : int, pos : ivec3)
-    r = int(floor((pos[1] - 0.5)/step[0] - 1))
-    c = int(floor((pos[2] - 0.5)/step[1] - 1))
+% What of result k is made of element i of n.
+function w = __device__ dnn_share(k : int, i : int, n : int, at : vec[int]'clamped, part : vec'clamped)
+    w = (at[k] == i ? 1 - part[k] : 0) + (min(at[k]+1, n-1) == i ? part[k] : 0)
+end
+
+function [] = __kernel__ dnn_spread(dx : cube'unchecked, dy : cube'safe, at0 : vec[int]'clamped, part0 : vec'clamped, _
+        first0 : vec[int]'unchecked, n0 : int, at1 : vec[int]'clamped, part1 : vec'clamped, first1 : vec[int]'unchecked, _
+        n1 : int, pos : ivec3)
     total = 0.0
-    for i = r..r+reach[0]
-        for j = c..c+reach[1]
-            w = dnn_share(i, pos[1], size(dx,1), step[0], smooth)*dnn_share(j, pos[2], size(dx,2), step[1], smooth)
-            total += w*dy[pos[0], i, j]
+    for a = 0..n0-1
+        i = first0[pos[1]] + a
+        row = dnn_share(i, pos[1], size(dx,1), at0, part0)
+        for b = 0..n1-1
+            j = first1[pos[2]] + b
+            total += row*dnn_share(j, pos[2], size(dx,2), at1, part1)*dy[pos[0], i, j]
         end
     end
     dx[pos] = total
 end
 
+% Elements are squares, so result k lies at (k+0.5)*n/to-0.5; beyond the edges the image is constant.
+function [at, part] = dnn_places(n, to, smooth, x)
+    k = float64(0..to-1)
+    place = smooth ? max((k + 0.5)*n/to - 0.5, 0) : floor(k*n/to)
+    at = int(floor(place))
+    part = cast_like(place - floor(place), x)
+end
+
+% The first result that an element takes part in, and how many there are at most.
+function [first, most] = dnn_reached(at, n)
+    first = zeros(n) + numel(at)
+    last = zeros(n)
+    for k = 0..numel(at)-1
+        for i = at[k]..min(at[k]+1, n-1)
+            first[i] = min(first[i], k)
+            last[i] = max(last[i], k)
+        end
+    end
+    most = max(last - first) + 1
+    first = int(first)
+end
+
 {!adjoint dnn_upsample_rule}
 function y = dnn_upsample(x, to, smooth)
     planes = uninit_like(x, size(x,0)*size(x,1), to[0], to[1])
-    step = size(x, 2..3)./to
-    parallel_do(size(planes, 0..2), planes, dnn_planes(x), step, smooth == 1 ? dnn_linear : dnn_nearest)
+    [at0, part0] = dnn_places(size(x,2), to[0], smooth, x)
+    [at1, part1] = dnn_places(size(x,3), to[1], smooth, x)
+    if smooth
+        parallel_do(size(planes, 0..2), planes, dnn_planes(x), at0, part0, at1, part1, dnn_mix)
+    else
+        parallel_do(size(planes, 0..2), planes, dnn_planes(x), at0, at1, dnn_repeat)
+    end
     y = reshape(planes, [size(x,0), size(x,1), to[0], to[1]])
 end
 
 function [dx, a, b] = dnn_upsample_rule(x, to, smooth, y, dy)
     planes = uninit_like(dy, size(x,0)*size(x,1), size(x,2), size(x,3))
-    step = size(x, 2..3)./to
-    parallel_do(size(planes, 0..2), planes, dnn_planes(dy), step, ceil(2./step) + 3, smooth, dnn_spread)
+    [at0, part0] = dnn_places(size(x,2), to[0], smooth, dy)
+    [at1, part1] = dnn_places(size(x,3), to[1], smooth, dy)
+    [first0, n0] = dnn_reached(at0, size(x,2))
+    [first1, n1] = dnn_reached(at1, size(x,3))
+    parallel_do(size(planes, 0..2), planes, dnn_planes(dy), at0, part0, first0, n0, at1, part1, first1, n1, dnn_spread)
     dx = reshape(planes, size(x, 0..3))
     [a, b] = {null, null}
 end
@@ -274,7 +302,7 @@ function y = upsample(x, factor = 2, method : string = "nearest")
     assert(method == "nearest" || method == "bilinear", "upsample: method must be nearest or bilinear, got ", method)
     to = floor(size(x, 2..3).*factor)
     assert(all(factor >= 1), "upsample: factor must be at least 1, got ", factor)
-    y = dnn_upsample(x, to, method == "bilinear" ? 1 : 0)
+    y = dnn_upsample(x, to, method == "bilinear")
 end
 
 % -- normalisation -----------------------------------------------------------------------------------------------------

@@ -118,7 +118,7 @@ static qs_status gradient_of_values(qs_vm *vm, qs_call_args *c, const char *fn, 
 
 /* -- grad with respect to what is in cells and objects: the parameters of a model ----------------------------------
  * What they hold is copied into a tree of the same form whose numbers and arrays are leaves; the gradient is such a
- * tree, too.  In it, what is no float, and a float on which nothing depends, is what stop_gradient leaves: 0, or null. */
+ * tree, too, in which null stands for what is no float. */
 typedef struct {
     qs_vm *vm;
     const char *fn;

@@ -258,17 +258,29 @@ static qs_status whole_text(Reader *r) {
     return r->at == r->end ? QS_OK : unexpected(r, "the end of the text");
 }
 
+static qs_status read_text(qs_vm *vm, const char *fn, const char *s, size_t n, qs_value *out) {
+    Reader r = {.vm = vm, .fn = fn, .text = s, .at = s, .end = s + n};
+    qs_status status = whole_text(&r);
+    if (status == QS_OK) *out = r.items[--r.n];
+    drop(&r, 0);
+    if (r.items) qmem_free(qvm_ctx(vm), r.items, r.cap * sizeof *r.items);
+    return status;
+}
+
+qs_status qjson_read(qs_vm *vm, const char *fn, const char *s, size_t n, qs_value *out) {
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    qtext_add(&t, s, n);
+    qs_status status = read_text(vm, fn, t.s, t.len, out);
+    return qtext_free(&t), status;
+}
+
 /* jsondecode(text) */
 qs_status qjson_decode(qs_vm *vm, qs_call_args *c) {
     const char *s;
     size_t n;
     TRY(qarg_string(vm, "jsondecode", "text", c->in[0], &s, &n));
-    Reader r = {.vm = vm, .fn = "jsondecode", .text = s, .at = s, .end = s + n};
-    qs_status status = whole_text(&r);
-    if (status == QS_OK) c->out[0] = r.items[--r.n];
-    drop(&r, 0);
-    if (r.items) qmem_free(qvm_ctx(vm), r.items, r.cap * sizeof *r.items);
-    return status;
+    return read_text(vm, "jsondecode", s, n, &c->out[0]);
 }
 
 /* -- writing ------------------------------------------------------------------------------------------------------- */
@@ -371,6 +383,8 @@ static qs_status put_value(Writer *w, qs_value v) {
     default: return qs_fail(w->vm, QS_ETYPE, "jsonencode: JSON has no form for a %s", qs_type_name(w->vm, v));
     }
 }
+
+void qjson_put_string(qs_vm *vm, Text *t, const char *s, size_t n) { put_string(&(Writer){vm, t, 0, 0}, s, n); }
 
 /* jsonencode(x [, indent]) */
 qs_status qjson_encode(qs_vm *vm, qs_call_args *c) {

@@ -325,10 +325,17 @@ static qs_status zip_values(qs_vm *vm, Zip *z, int n, const qs_value *in) {
     return QS_OK;
 }
 
+static bool is_weights(const char *path) {
+    static const char end[] = ".safetensors";
+    size_t n = strlen(path), k = sizeof end - 1;
+    return n >= k && !strcmp(path + n - k, end);
+}
+
 qs_status qnpy_save(qs_vm *vm, qs_call_args *c) {
     const char *path;
     size_t n;
     TRY(qarg_string(vm, "save", "path", c->in[0], &path, &n));
+    if (is_weights(path)) return qsafetensors_save(vm, path, c->nin - 1, c->in + 1);
     bool single = n >= 4 && !strcmp(path + n - 4, ".npy");
     if (single && c->nin != 2)
         return qs_fail(vm, QS_EVALUE, "save: an .npy file holds one value, got %d; use .npz", c->nin - 1);
@@ -444,6 +451,8 @@ qs_status qnpy_load(qs_vm *vm, qs_call_args *c) {
         Object *o;
         s = qobj_new(vm, NULL, &o);
         if (s == QS_OK) c->out[0] = qval_object(QS_OBJECT, o), s = zip_load(vm, b, o);
+    } else if (s == QS_OK && (is_weights(path) || qsafetensors_is(b.p, b.n))) {
+        s = qsafetensors_load(vm, path, b.p, b.n, &c->out[0]);
     } else if (s == QS_OK) s = npy_read(vm, b, &c->out[0]);
     qtext_free(&t);
     return s;

@@ -29,6 +29,8 @@ static const char *const *readers_of(const uint8_t *data, size_t size) {
     if (size > 2 && (data[0] == 0x89 || data[0] == 0xff || data[0] == 'I' || data[0] == 'M' ||
                      (data[0] == 'P' && data[1] != 'K')))
         return image;
+    static const char *const weights[] = {"print load(\"x\")", NULL};
+    if (size > 8 && data[8] == '{') return weights;
     return size && (data[0] == 0x93 || data[0] == 'P') ? array : table;
 }
 

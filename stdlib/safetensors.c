@@ -1,0 +1,288 @@
+/* safetensors.c -- load and save of weights in the format that torch's and JAX's libraries share.
+ *
+ * A file is the length of a header (8 bytes), the header, JSON, and the elements: {"name": {"dtype": "F32",
+ * "shape": [2,3], "data_offsets": [0,24]}, ..., "__metadata__": {"key": "text"}}.  Arrays are row-major and
+ * little-endian, and fill the rest of the file without holes.  Source: the description in
+ * huggingface/safetensors (README, "Format").  What a file says is never trusted: every extent is checked against the
+ * bytes that are there before memory is taken. */
+#include "stdlib/builtins.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PREFIX = 8, LONGEST = 100 << 20 /* bytes of a header: what the other libraries take */ };
+static const char metadata[] = "__metadata__";
+
+static qs_status damaged(qs_vm *vm, const char *path, const char *name, const char *what) {
+    if (!name) return qs_fail(vm, QS_EVALUE, "load: %s is damaged: %s", path, what);
+    return qs_fail(vm, QS_EVALUE, "load: %s is damaged: %s of \"%.60s\"", path, what, name);
+}
+
+/* "F32", "BF16", "BOOL" ...: a letter for the class, and the bits. */
+static void type_name(qs_dtype d, char out[16]) {
+    static const char letter[] = {[DC_SINT] = 'I', [DC_UINT] = 'U', [DC_REAL] = 'F', [DC_CPLX] = 'C'};
+    if (d == QS_B1) snprintf(out, 16, "BOOL");
+    else snprintf(out, 16, "%s%c%zu", d == QS_BF16 ? "B" : "", letter[qdtype_info[d].cls], 8 * qdtype_size(d));
+}
+
+static bool type_of(const char *name, qs_dtype *out) {
+    char known[16];
+    for (int d = 0; d < QS_NDTYPES; d++) {
+        type_name((qs_dtype)d, known);
+        if (!strcmp(known, name)) return *out = (qs_dtype)d, true;
+    }
+    return false;
+}
+
+/* -- reading ------------------------------------------------------------------------------------------------------- */
+typedef struct {
+    const char *name;
+    qs_dtype d;
+    int rank;
+    int64_t dims[QS_MAX_RANK];
+    uint64_t from, to;
+} Tensor;
+
+typedef struct {
+    qs_vm *vm;
+    const char *path;
+    const uint8_t *data;
+    uint64_t room;
+    Tensor *tensors;
+    size_t n, count; /* found so far; fields of the header */
+} File;
+
+static bool field_of(const Object *o, const char *name, qs_value *v) {
+    Str *key;
+    for (uint32_t i = 0; qobj_field(o, i, &key, v); i++)
+        if (!strcmp(key->s, name)) return true;
+    return false;
+}
+
+/* A JSON list of whole numbers >= 0; how many, or -1. */
+static int numbers_of(qs_vm *vm, qs_value v, int most, uint64_t *out) {
+    if (v.kind == QS_CELL && ((Cell *)v.u.p)->count == 0) return 0;
+    if (v.kind != QS_ARRAY) return -1;
+    Array *a = qval_array(v);
+    if (a->rank > 1 || a->ndim > 1 || a->count > (size_t)most) return -1;
+    for (size_t i = 0; i < a->count; i++) {
+        qs_value x;
+        double k = -1;
+        if (qarr_get(vm, a, i, &x) == QS_OK && qs_to_num(vm, x, &k) != QS_OK) return -1;
+        if (!(k >= 0 && k <= 0x1p53 && k == floor(k))) return -1;
+        out[i] = (uint64_t)k;
+    }
+    return (int)a->count;
+}
+
+static qs_status read_tensor(File *f, const char *name, qs_value v) {
+    Tensor *t = &f->tensors[f->n];
+    uint64_t shape[QS_MAX_RANK], at[2], bytes;
+    qs_value x;
+    *t = (Tensor){.name = name};
+    if (v.kind != QS_OBJECT) return damaged(f->vm, f->path, name, "there is no description");
+    const Object *o = v.u.p;
+    if (!field_of(o, "dtype", &x) || x.kind != QS_STRING)
+        return damaged(f->vm, f->path, name, "there is no element type");
+    if (!type_of(qs_to_string(x, NULL), &t->d))
+        return qs_fail(f->vm, QS_EVALUE, "load: %s holds elements of type %.20s in \"%.60s\", which are not supported",
+                       f->path, qs_to_string(x, NULL), name);
+    if (!field_of(o, "shape", &x) || (t->rank = numbers_of(f->vm, x, QS_MAX_RANK, shape)) < 0)
+        return damaged(f->vm, f->path, name, "there is no shape, or one of more than 8 dimensions,");
+    if (!field_of(o, "data_offsets", &x) || numbers_of(f->vm, x, 2, at) != 2 || at[0] > at[1] || at[1] > f->room)
+        return damaged(f->vm, f->path, name, "the place is not in the file");
+    bytes = qdtype_size(t->d);
+    for (int i = 0; i < t->rank; i++) {
+        if (__builtin_mul_overflow(bytes, shape[i], &bytes) || shape[i] > INT64_MAX)
+            return damaged(f->vm, f->path, name, "the shape is too large");
+        t->dims[i] = (int64_t)shape[i];
+    }
+    t->from = at[0], t->to = at[1];
+    if (bytes != at[1] - at[0]) return damaged(f->vm, f->path, name, "shape and place do not agree");
+    return f->n++, QS_OK;
+}
+
+static int by_place(const void *a, const void *b) {
+    const Tensor *x = a, *y = b;
+    return x->from != y->from ? (x->from < y->from ? -1 : 1) : x->to < y->to ? -1 : x->to > y->to;
+}
+
+/* Arrays fill the file: so none lies on another, and no name stood there twice. */
+static qs_status check_places(File *f) {
+    uint64_t end = 0;
+    if (f->n) qsort(f->tensors, f->n, sizeof *f->tensors, by_place);
+    for (size_t i = 0; i < f->n; end = f->tensors[i++].to)
+        if (f->tensors[i].from != end)
+            return damaged(f->vm, f->path, f->tensors[i].name,
+                           f->tensors[i].from < end ? "others share the elements" : "bytes lie unused before the elements");
+    return end == f->room ? QS_OK : damaged(f->vm, f->path, NULL, "bytes follow that belong to nothing");
+}
+
+static qs_status make_value(File *f, const Tensor *t, qs_value *out) {
+    Array *a;
+    void *p;
+    int64_t one = 1;
+    TRY(qarr_new(f->vm, t->d, t->rank ? t->rank : 1, t->rank ? t->dims : &one, false, &a));
+    qs_status s = qarr_write(f->vm, a, &p);
+    if (s == QS_OK && t->to > t->from) memcpy(p, f->data + t->from, t->to - t->from);
+    if (s == QS_OK && t->d == QS_B1)
+        for (size_t i = 0; i < a->count; i++) ((uint8_t *)p)[i] = ((uint8_t *)p)[i] != 0;
+    if (s == QS_OK && t->rank) return qarr_keep(a, t->rank), *out = qarr_value(a), QS_OK;
+    if (s == QS_OK) s = qarr_get(f->vm, a, 0, out);
+    return qarr_release(f->vm, a), s;
+}
+
+/* In the order of the header, which by_place has changed: found again by name. */
+static qs_status make_fields(File *f, const Object *header, Object *o) {
+    Str *name;
+    qs_value v;
+    for (size_t i = 0; i < f->n; i++) {
+        qs_value x = qs_nil();
+        qs_status s = make_value(f, &f->tensors[i], &x);
+        if (s == QS_OK) s = qobj_set(f->vm, o, qstr_name(qvm_ctx(f->vm), f->tensors[i].name, strlen(f->tensors[i].name)), x);
+        qval_release(f->vm, x);
+        TRY(s);
+    }
+    for (uint32_t i = 0; qobj_field(header, i, &name, &v); i++)
+        if (!strcmp(name->s, metadata)) TRY(qobj_set(f->vm, o, name, v));
+    return QS_OK;
+}
+
+static qs_status read_header(File *f, const Object *header, Object *o) {
+    Str *name;
+    qs_value v;
+    for (uint32_t i = 0; qobj_field(header, i, &name, &v); i++) {
+        if (strcmp(name->s, metadata)) TRY(read_tensor(f, name->s, v));
+        else if (v.kind != QS_OBJECT) return damaged(f->vm, f->path, NULL, "its metadata are no object");
+    }
+    TRY(check_places(f));
+    return make_fields(f, header, o);
+}
+
+static uint64_t length_of(const uint8_t *p) {
+    uint64_t n = 0;
+    for (int i = PREFIX - 1; i >= 0; i--) n = n << 8 | p[i];
+    return n;
+}
+
+bool qsafetensors_is(const uint8_t *p, size_t n) {
+    return n > PREFIX && p[PREFIX] == '{' && length_of(p) <= LONGEST;
+}
+
+qs_status qsafetensors_load(qs_vm *vm, const char *path, const uint8_t *p, size_t n, qs_value *out) {
+    uint64_t length = n >= PREFIX ? length_of(p) : 0;
+    qs_value header = qs_nil();
+    Object *o;
+    if (n < PREFIX || length > n - PREFIX || length > LONGEST)
+        return damaged(vm, path, NULL, "its header ends beyond the file");
+    TRY(qjson_read(vm, "load", (const char *)p + PREFIX, (size_t)length, &header));
+    if (header.kind != QS_OBJECT) return qval_release(vm, header), damaged(vm, path, NULL, "its header is no object");
+    size_t count = qobj_count(header.u.p);
+    File f = {.vm = vm, .path = path, .data = p + PREFIX + length, .room = n - PREFIX - length,
+              .tensors = qmem_alloc(qvm_ctx(vm), (count + 1) * sizeof(Tensor)), .count = count};
+    qs_status s = qobj_new(vm, NULL, &o);
+    if (s == QS_OK) *out = qval_object(QS_OBJECT, o), s = read_header(&f, header.u.p, o);
+    qmem_free(qvm_ctx(vm), f.tensors, (count + 1) * sizeof(Tensor));
+    return qval_release(vm, header), s;
+}
+
+/* -- writing ------------------------------------------------------------------------------------------------------- */
+static qs_status array_of(qs_vm *vm, const char *name, qs_value v, int *rank, Array **out) {
+    qs_dtype d = v.kind == QS_BOOL ? QS_B1 : v.kind == QS_INT ? QS_I64 : v.kind == QS_NUM ? QS_F64 : QS_C128;
+    int64_t one = 1;
+    if (v.kind == QS_ARRAY) {
+        int64_t dims[QS_MAX_RANK];
+        *rank = qarr_shape(qval_array(v), dims, NULL);
+        return qarr_contiguous(vm, qval_array(v), out);
+    }
+    if (!qval_is_number(v) && v.kind != QS_COMPLEX)
+        return qs_fail(vm, QS_ETYPE, "save: \"%.60s\" must be a number or an array, got %s", name, qs_type_name(vm, v));
+    *rank = 0;
+    TRY(qarr_new(vm, d, 1, &one, true, out));
+    return qarr_put(vm, *out, 0, v);
+}
+
+static qs_status write_tensor(qs_vm *vm, const char *name, size_t length, qs_value v, Text *header, Text *data) {
+    Array *a = NULL;
+    const void *p;
+    char type[16];
+    int rank = 0;
+    int64_t dims[QS_MAX_RANK];
+    qs_status s = array_of(vm, name, v, &rank, &a);
+    if (s == QS_OK && a->dtype == QS_C128) s = qs_fail(vm, QS_ETYPE, "save: safetensors has no complex128 (\"%.60s\")", name);
+    if (s == QS_OK) s = qarr_read(vm, a, &p);
+    if (s == QS_OK) {
+        size_t bytes = a->count * qdtype_size(a->dtype);
+        qarr_shape(a, dims, NULL);
+        type_name(a->dtype, type);
+        qtext_putc(header, header->len > 1 ? ',' : ' ');
+        qjson_put_string(vm, header, name, length);
+        qtext_printf(header, ":{\"dtype\":\"%s\",\"shape\":[", type);
+        for (int i = 0; i < rank; i++) qtext_printf(header, "%s%lld", i ? "," : "", (long long)dims[i]);
+        qtext_printf(header, "],\"data_offsets\":[%zu,%zu]}", data->len, data->len + bytes);
+        if (bytes) qtext_add(data, p, bytes);
+    }
+    if (a) qarr_release(vm, a);
+    return s;
+}
+
+/* Texts alone are what the format allows. */
+static qs_status write_metadata(qs_vm *vm, qs_value v, Text *header) {
+    Str *name;
+    qs_value x;
+    if (v.kind != QS_OBJECT) return qarg_wrong(vm, "save", metadata, "an object of strings", v);
+    qtext_putc(header, header->len > 1 ? ',' : ' ');
+    qtext_printf(header, "\"%s\":{", metadata);
+    for (uint32_t i = 0; qobj_field(v.u.p, i, &name, &x); i++) {
+        size_t n;
+        if (x.kind != QS_STRING) return qarg_wrong(vm, "save", metadata, "an object of strings", v);
+        const char *s = qs_to_string(x, &n);
+        if (i) qtext_putc(header, ',');
+        qjson_put_string(vm, header, name->s, strlen(name->s));
+        qtext_putc(header, ':');
+        qjson_put_string(vm, header, s, n);
+    }
+    qtext_putc(header, '}');
+    return QS_OK;
+}
+
+static qs_status write_value(qs_vm *vm, const char *name, qs_value v, Text *header, Text *data) {
+    if (!strcmp(name, metadata)) return write_metadata(vm, v, header);
+    return write_tensor(vm, name, strlen(name), v, header, data);
+}
+
+/* An object's fields, or "name", value, ... */
+static qs_status write_values(qs_vm *vm, int n, const qs_value *in, Text *header, Text *data) {
+    Str *name;
+    qs_value v;
+    if (n == 1 && in[0].kind == QS_OBJECT) {
+        for (uint32_t i = 0; qobj_field(in[0].u.p, i, &name, &v); i++) TRY(write_value(vm, name->s, v, header, data));
+        return QS_OK;
+    }
+    for (int i = 0; i < n; i += 2) {
+        if (in[i].kind != QS_STRING || i + 1 == n)
+            return qs_fail(vm, QS_ETYPE, "save: a .safetensors file is made of an object, or of names, each with its value");
+        for (int j = 0; j < i; j += 2)
+            if (!strcmp(qs_to_string(in[i], NULL), qs_to_string(in[j], NULL)))
+                return qs_fail(vm, QS_EVALUE, "save: \"%.60s\" stands there twice", qs_to_string(in[i], NULL));
+        TRY(write_value(vm, qs_to_string(in[i], NULL), in[i + 1], header, data));
+    }
+    return QS_OK;
+}
+
+qs_status qsafetensors_save(qs_vm *vm, const char *path, int n, const qs_value *in) {
+    Text header, data, file;
+    qtext_init(&header, qvm_ctx(vm)), qtext_init(&data, qvm_ctx(vm)), qtext_init(&file, qvm_ctx(vm));
+    qtext_putc(&header, '{');
+    qs_status s = write_values(vm, n, in, &header, &data);
+    qtext_putc(&header, '}');
+    while (header.len % PREFIX) qtext_putc(&header, ' '); /* elements begin at multiples of 8 */
+    for (int i = 0; i < PREFIX; i++) qtext_putc(&file, (char)((uint64_t)header.len >> 8 * i & 255));
+    qtext_add(&file, header.s, header.len);
+    if (data.len) qtext_add(&file, data.s, data.len);
+    if (s == QS_OK) s = qio_spill(vm, "save", path, file.s, file.len);
+    qtext_free(&header), qtext_free(&data), qtext_free(&file);
+    return s;
+}
