@@ -89,6 +89,36 @@ function [] = __kernel__ dnn_max(y : cube'unchecked, at : cube[int]'unchecked, x
     at[pos] = place
 end
 
+% The same for windows of two rows and columns beside each other, which are worth it, and back.
+function [] = __kernel__ dnn_max_of_four(y : cube'unchecked, at : cube[int]'unchecked, x : cube'unchecked, pos : ivec3)
+    r = 2*pos[1]
+    c = 2*pos[2]
+    best = x[pos[0], r, c]
+    place = 0
+    for k = 1..3
+        v = x[pos[0], r + shr(k,1), c + and(k,1)]
+        better = v > best || v != v
+        best = better ? v : best
+        place = better ? k : place
+    end
+    y[pos] = best
+    at[pos] = (r + shr(place,1))*size(x,2) + c + and(place,1)
+end
+
+function [] = __kernel__ dnn_back_to_four(dx : cube'unchecked, dy : cube'unchecked, at : cube[int]'unchecked, pos : ivec3)
+    r = 2*pos[1]
+    c = 2*pos[2]
+    k = at[pos] - r*size(dx,2) - c
+    dx[pos[0], r, c] = k == 0 ? dy[pos] : 0
+    dx[pos[0], r, c+1] = k == 1 ? dy[pos] : 0
+    dx[pos[0], r+1, c] = k == size(dx,2) ? dy[pos] : 0
+    dx[pos[0], r+1, c+1] = k == size(dx,2) + 1 ? dy[pos] : 0
+end
+
+function y = dnn_in_fours(k, s, p, dilation)
+    y = all(k == 2) && all(s == 2) && all(p == 0) && all(dilation == 1)
+end
+
 % Each element asks the windows that it is in which of them it has won.
 function [] = __kernel__ dnn_max_back(dx : cube'unchecked, dy : cube'clamped, at : cube[int]'clamped, s : ivec2, p : ivec2, _
                                       most : ivec2, pos : ivec3)
@@ -158,14 +188,25 @@ function [y, at] = dnn_max_pool(x, window, stride, padding, dilation)
     [k, s, p, y] = dnn_windows("max_pool2d", x, window, stride, padding, dilation)
     planes = dnn_planes(y)
     at = cube[int](size(planes,0), size(planes,1), size(planes,2))
-    parallel_do(size(planes, 0..2), planes, at, dnn_planes(x), k, s, p, dilation, dnn_max)
+    if dnn_in_fours(k, s, p, dilation)
+        parallel_do(size(planes, 0..2), planes, at, dnn_planes(x), dnn_max_of_four)
+    else
+        parallel_do(size(planes, 0..2), planes, at, dnn_planes(x), k, s, p, dilation, dnn_max)
+    end
     y = reshape(planes, size(y, 0..3))
 end
 
 function [dx, a, b, c, d] = dnn_max_rule(x, window, stride, padding, dilation, y, at, dy, dat)
     [k, s, p] = dnn_windows("max_pool2d", x, window, stride, padding, dilation)
     planes = uninit_like(dy, size(x,0)*size(x,1), size(x,2), size(x,3))
-    parallel_do(size(planes, 0..2), planes, dnn_planes(dy), at, s, p, ceil((dilation.*(k-1)+1)./s), dnn_max_back)
+    if dnn_in_fours(k, s, p, dilation)
+        if any(mod(size(x, 2..3), 2) == 1)
+            planes[:] = 0
+        end
+        parallel_do(size(at, 0..2), planes, dnn_planes(dy), at, dnn_back_to_four)
+    else
+        parallel_do(size(planes, 0..2), planes, dnn_planes(dy), at, s, p, ceil((dilation.*(k-1)+1)./s), dnn_max_back)
+    end
     dx = reshape(planes, size(x, 0..3))
     [a, b, c, d] = {null, null, null, null}
 end
@@ -224,24 +265,24 @@ function [] = __kernel__ dnn_repeat(y : cube'unchecked, x : cube'unchecked, at0 
     y[pos] = x[pos[0], at0[pos[1]], at1[pos[2]]]
 end
 
-% What of result k is made of element i of n.
-function w = __device__ dnn_share(k : int, i : int, n : int, at : vec[int]'clamped, part : vec'clamped)
-    w = (at[k] == i ? 1 - part[k] : 0) + (min(at[k]+1, n-1) == i ? part[k] : 0)
-end
-
-function [] = __kernel__ dnn_spread(dx : cube'unchecked, dy : cube'safe, at0 : vec[int]'clamped, part0 : vec'clamped, _
-        first0 : vec[int]'unchecked, n0 : int, at1 : vec[int]'clamped, part1 : vec'clamped, first1 : vec[int]'unchecked, _
-        n1 : int, pos : ivec3)
+% w0[i,a]: what of row i is in row first0[i]+a of the result.
+function [] = __kernel__ dnn_spread(dx : cube'unchecked, dy : cube'safe, first0 : vec[int]'unchecked, w0 : mat'unchecked, _
+                                    first1 : vec[int]'unchecked, w1 : mat'unchecked, pos : ivec3)
     total = 0.0
-    for a = 0..n0-1
-        i = first0[pos[1]] + a
-        row = dnn_share(i, pos[1], size(dx,1), at0, part0)
-        for b = 0..n1-1
-            j = first1[pos[2]] + b
-            total += row*dnn_share(j, pos[2], size(dx,2), at1, part1)*dy[pos[0], i, j]
+    for a = 0..size(w0,1)-1
+        line = 0.0
+        for b = 0..size(w1,1)-1
+            line += w1[pos[2],b]*dy[pos[0], first0[pos[1]] + a, first1[pos[2]] + b]
         end
+        total += w0[pos[1],a]*line
     end
     dx[pos] = total
+end
+
+function [] = __kernel__ dnn_sum_of_four(dx : cube'unchecked, dy : cube'unchecked, pos : ivec3)
+    r = 2*pos[1]
+    c = 2*pos[2]
+    dx[pos] = dy[pos[0],r,c] + dy[pos[0],r,c+1] + dy[pos[0],r+1,c] + dy[pos[0],r+1,c+1]
 end
 
 % Elements are squares, so result k lies at (k+0.5)*n/to-0.5; beyond the edges the image is constant.
@@ -252,8 +293,8 @@ function [at, part] = dnn_places(n, to, smooth, x)
     part = cast_like(place - floor(place), x)
 end
 
-% The first result that an element takes part in, and how many there are at most.
-function [first, most] = dnn_reached(at, n)
+% The first result that each of n elements takes part in, and what of it is in that and those that follow.
+function [first, w] = dnn_reached(at, part, n)
     first = zeros(n) + numel(at)
     last = zeros(n)
     for k = 0..numel(at)-1
@@ -262,7 +303,12 @@ function [first, most] = dnn_reached(at, n)
             last[i] = max(last[i], k)
         end
     end
-    most = max(last - first) + 1
+    w = zeros_like(part, n, max(1, max(last - first) + 1))
+    for k = 0..numel(at)-1
+        w[at[k], k-first[at[k]]] += 1 - part[k]
+        i = min(at[k]+1, n-1)
+        w[i, k-first[i]] += part[k]
+    end
     first = int(first)
 end
 
@@ -281,11 +327,15 @@ end
 
 function [dx, a, b] = dnn_upsample_rule(x, to, smooth, y, dy)
     planes = uninit_like(dy, size(x,0)*size(x,1), size(x,2), size(x,3))
-    [at0, part0] = dnn_places(size(x,2), to[0], smooth, dy)
-    [at1, part1] = dnn_places(size(x,3), to[1], smooth, dy)
-    [first0, n0] = dnn_reached(at0, size(x,2))
-    [first1, n1] = dnn_reached(at1, size(x,3))
-    parallel_do(size(planes, 0..2), planes, dnn_planes(dy), at0, part0, first0, n0, at1, part1, first1, n1, dnn_spread)
+    if !smooth && isequal(to, 2*size(x, 2..3))
+        parallel_do(size(planes, 0..2), planes, dnn_planes(dy), dnn_sum_of_four)
+    else
+        [at0, part0] = dnn_places(size(x,2), to[0], smooth, dy)
+        [at1, part1] = dnn_places(size(x,3), to[1], smooth, dy)
+        [first0, w0] = dnn_reached(at0, part0, size(x,2))
+        [first1, w1] = dnn_reached(at1, part1, size(x,3))
+        parallel_do(size(planes, 0..2), planes, dnn_planes(dy), first0, w0, first1, w1, dnn_spread)
+    end
     dx = reshape(planes, size(x, 0..3))
     [a, b] = {null, null}
 end
