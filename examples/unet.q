@@ -45,7 +45,8 @@ end
 to_planes = img -> permute(img, [2,0,1])/255 - 0.5
 to_image = x -> permute(255*(x + 0.5), [1,2,0])
 
-% Patches at random places, mirrored and turned at random.
+% Patches at random places, mirrored and turned at random; their channels change places, are inverted and scaled, or the
+% network would know the colours of this photograph alone.
 function x = patches(img, count, side)
     x = zeros(count, size(img,0), side, side)
     for k = 0..count-1
@@ -54,7 +55,9 @@ function x = patches(img, count, side)
         p = img[:, row..row+side-1, column..column+side-1]
         p = randi(2) == 1 ? flip(p, 1) : p
         p = randi(2) == 1 ? flip(p, 2) : p
-        x[k,:,:,:] = randi(2) == 1 ? permute(p, [0,2,1]) : p
+        p = randi(2) == 1 ? permute(p, [0,2,1]) : p
+        gain = (2*(rand(3,1,1) > 0.5) - 1).*(0.6 + 0.6*rand(3,1,1))
+        x[k,:,:,:] = p[randperm(3),:,:].*gain
     end
 end
 
@@ -100,7 +103,7 @@ function [net, first, last] = train(net, img, sigma, steps, count, side)
         clean = patches(img, count, side)
         noise = sigma*randn(size(clean))
         [e, g] = value_and_grad(loss, net, clean, noise)
-        rate = 0.002*min(1, (k+1)/20)*(0.02 + 0.98*(0.5 + 0.5*cos(pi*k/steps)))
+        rate = 0.003*min(1, (k+1)/20)*(0.02 + 0.98*(0.5 + 0.5*cos(pi*k/steps)))
         [net, state] = adam(net, g, state, rate)
         first += k < steps/5 ? e : 0
         last += k >= 4*steps/5 ? e : 0

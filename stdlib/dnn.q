@@ -219,12 +219,8 @@ function y = max_pool2d(x, window, stride = null, padding = 0, dilation = 1)
     [y, at] = dnn_max_pool(x, window, stride, padding, dnn_pair("max_pool2d: dilation", dilation, 1))
 end
 
-% Function: avg_pool2d
-% The mean of each window; elements of the padding count as 0, as in torch.
-%
-% :function y = avg_pool2d(x, window, stride = null, padding = 0)
 {!adjoint dnn_mean_rule}
-function y = avg_pool2d(x, window, stride = null, padding = 0)
+function y = dnn_mean_pool(x, window, stride, padding)
     [k, s, p, y] = dnn_windows("avg_pool2d", x, window, stride, padding, [1,1])
     planes = dnn_planes(y)
     parallel_do(size(planes, 0..2), planes, dnn_planes(x), k, s, p, dnn_mean)
@@ -237,6 +233,14 @@ function [dx, a, b, c] = dnn_mean_rule(x, window, stride, padding, y, dy)
     parallel_do(size(planes, 0..2), planes, dnn_planes(dy), k, s, p, ceil(k./s), dnn_mean_back)
     dx = reshape(planes, size(x, 0..3))
     [a, b, c] = {null, null, null}
+end
+
+% Function: avg_pool2d
+% The mean of each window; elements of the padding count as 0, as in torch.
+%
+% :function y = avg_pool2d(x, window, stride = null, padding = 0)
+function y = avg_pool2d(x, window, stride = null, padding = 0)
+    y = dnn_mean_pool(x, window, stride, padding)
 end
 
 % Function: global_avg_pool2d
@@ -326,17 +330,29 @@ function y = dnn_upsample(x, to, smooth)
 end
 
 function [dx, a, b] = dnn_upsample_rule(x, to, smooth, y, dy)
-    planes = uninit_like(dy, size(x,0)*size(x,1), size(x,2), size(x,3))
-    if !smooth && isequal(to, 2*size(x, 2..3))
+    dx = dnn_downsum(dy, size(x, 0..3), smooth)
+    [a, b] = {null, null}
+end
+
+% The transposed of dnn_upsample, which is linear; s: the size of what had been enlarged.
+{!adjoint dnn_downsum_rule}
+function dx = dnn_downsum(dy, s, smooth)
+    planes = uninit_like(dy, s[0]*s[1], s[2], s[3])
+    to = size(dy, 2..3)
+    if !smooth && isequal(to, 2*s[2..3])
         parallel_do(size(planes, 0..2), planes, dnn_planes(dy), dnn_sum_of_four)
     else
-        [at0, part0] = dnn_places(size(x,2), to[0], smooth, dy)
-        [at1, part1] = dnn_places(size(x,3), to[1], smooth, dy)
-        [first0, w0] = dnn_reached(at0, part0, size(x,2))
-        [first1, w1] = dnn_reached(at1, part1, size(x,3))
+        [at0, part0] = dnn_places(s[2], to[0], smooth, dy)
+        [at1, part1] = dnn_places(s[3], to[1], smooth, dy)
+        [first0, w0] = dnn_reached(at0, part0, s[2])
+        [first1, w1] = dnn_reached(at1, part1, s[3])
         parallel_do(size(planes, 0..2), planes, dnn_planes(dy), first0, w0, first1, w1, dnn_spread)
     end
-    dx = reshape(planes, size(x, 0..3))
+    dx = reshape(planes, s)
+end
+
+function [ddy, a, b] = dnn_downsum_rule(dy, s, smooth, dx, ddx)
+    ddy = dnn_upsample(ddx, size(dy, 2..3), smooth)
     [a, b] = {null, null}
 end
 
@@ -376,7 +392,7 @@ function m = dnn_over_sets(x, groups)
     end
 end
 
-% x: N x C x L; gamma, beta: 1 x C.  The statistics it gives, N x C, are constants for derivatives.
+% x: N x C x L; gamma, beta: 1 x C.  Mean and variance of its set in the places of each plane, N x C, come along.
 {!adjoint dnn_normalised_rule}
 function [y, centre, variance] = dnn_normalised(x, gamma, beta, groups, epsilon)
     [n, c, l] = size(x, 0..2)
@@ -390,7 +406,8 @@ function [y, centre, variance] = dnn_normalised(x, gamma, beta, groups, epsilon)
     y = reshape(out, [n,c,l])
 end
 
-% dx = r*(dy*gamma - mean(dy*gamma) - xhat*mean(dy*gamma*xhat)), r = 1/sqrt(variance + epsilon), the means over sets.
+% dx = r*(dy*gamma - mean(dy*gamma) - xhat*mean(dy*gamma*xhat)), r = 1/sqrt(variance + epsilon), the means over sets; and
+% what comes through mean and variance, whose derivatives are 1/l and 2*(x - mean)/l, spread over sets.
 function [dx, dgamma, dbeta, g, e] = dnn_normalised_rule(x, gamma, beta, groups, epsilon, y, centre, variance, dy, dm, dv)
     [n, c, l] = size(x, 0..2)
     rows = reshape(x, [n*c, l])
@@ -400,11 +417,17 @@ function [dx, dgamma, dbeta, g, e] = dnn_normalised_rule(x, gamma, beta, groups,
     products = reshape(sum(drows.*(rows - reshape(centre, [n*c,1])), 1), [n,c]).*r
     dbeta = sum(sums, 0)
     dgamma = sum(products, 0)
-    first = dnn_over_sets(sums.*gamma, groups)/l
-    second = r.*r.*dnn_over_sets(products.*gamma, groups)/l
+    constant = -r.*dnn_over_sets(sums.*gamma, groups)/l
+    slope = -r.*r.*dnn_over_sets(products.*gamma, groups)/l
+    if !isnull(dm)
+        constant = constant + dnn_over_sets(dm, groups)/l
+    end
+    if !isnull(dv)
+        slope = slope + 2*dnn_over_sets(dv, groups)/l
+    end
     out = uninit_like(rows)
-    parallel_do([n*c, l], out, drows, rows, reshape(r.*gamma, [1,n*c]), reshape(-second, [1,n*c]), _
-                reshape(second.*centre - r.*first, [1,n*c]), dnn_affine2)
+    parallel_do([n*c, l], out, drows, rows, reshape(r.*gamma, [1,n*c]), reshape(slope, [1,n*c]), _
+                reshape(constant - slope.*centre, [1,n*c]), dnn_affine2)
     dx = reshape(out, [n,c,l])
     [g, e] = {null, null}
 end
@@ -502,7 +525,7 @@ end
 %
 % :function y = relu(x)
 function y = relu(x)
-    y = x <= 0 ? 0*x : x
+    y = x <= 0 ? 0 : x
 end
 
 % Function: leaky_relu

@@ -4,7 +4,7 @@
  * derivative of each is made of the other two.  Results have the same bits with any number of threads: a sum is made by
  * one thread in one order.
  *
- * oneDNN was measured beside this (inside torch): docs/dnn.md has the numbers. */
+ * torch computes these with oneDNN; docs/dnn.md has the times of both. */
 #include "devices/threads.h"
 #include "stdlib/builtins.h"
 #include "stdlib/planes.h"
@@ -76,7 +76,8 @@ static qs_status options_of(qs_vm *vm, qs_call_args *c, const char *fn, int at, 
     for (int k = 0; k < 3; k++) TRY(pair_of(vm, fn, names[k], c->in[at + k], k != 1, p[k]));
     for (int i = 0; i < 2; i++) g->side[i].stride = p[0][i], g->side[i].pad = p[1][i], g->side[i].dilation = p[2][i];
     TRY(qarg_int(vm, fn, "groups", c->in[at + 3], &g->groups));
-    if (g->groups < 1) return qs_fail(vm, QS_EVALUE, "%s: groups must be at least 1, got %lld", fn, (long long)g->groups);
+    if (g->groups < 1)
+        return qs_fail(vm, QS_EVALUE, "%s: groups must be at least 1, got %lld", fn, (long long)g->groups);
     g->vm = vm, g->fn = fn;
     return QS_OK;
 }
@@ -86,7 +87,8 @@ static qs_status four(qs_vm *vm, const char *fn, const char *what, const Array *
     qmatrix_shape(a, &s);
     if (s.rank > 4)
         return qs_fail(vm, QS_ESHAPE, "%s: %s must have four dimensions (%s), got %d", fn, what,
-                       *what == 'w' ? "results x channels x rows x columns" : "images x channels x rows x columns", s.rank);
+                       *what == 'w' ? "results x channels x rows x columns" : "images x channels x rows x columns",
+                       s.rank);
     for (int i = 0; i < 4; i++) dims[i] = i < s.rank ? s.dims[i] : 1;
     return QS_OK;
 }
@@ -114,8 +116,8 @@ static qs_status geometry(Conv *c, const int64_t x[4], const int64_t w[4], const
     qs_vm *vm = c->vm;
     c->images = x[0], c->channels = x[1], c->results = w[0];
     if (w[1] * c->groups != x[1])
-        return qs_fail(vm, QS_ESHAPE, "%s: weights for %lld channels in %lld groups meet images of %lld channels", c->fn,
-                       (long long)w[1], (long long)c->groups, (long long)x[1]);
+        return qs_fail(vm, QS_ESHAPE, "%s: weights for %lld channels in %lld groups meet images of %lld channels",
+                       c->fn, (long long)w[1], (long long)c->groups, (long long)x[1]);
     if (w[0] % c->groups)
         return qs_fail(vm, QS_ESHAPE, "%s: %lld results do not make %lld equal groups", c->fn, (long long)w[0],
                        (long long)c->groups);
@@ -164,7 +166,8 @@ static void block_free(Block *b) {
 
 static qs_status block_new(const Conv *c, int64_t n, size_t size, Block *b) {
     *b = (Block){.ctx = qvm_ctx(c->vm)};
-    if (n < 0 || __builtin_mul_overflow((size_t)n + PLANES_SLACK, size, &b->bytes) || !(b->p = qmem_try(b->ctx, b->bytes)))
+    if (n < 0 || __builtin_mul_overflow((size_t)n + PLANES_SLACK, size, &b->bytes) ||
+        !(b->p = qmem_try(b->ctx, b->bytes)))
         return qs_fail(c->vm, QS_ENOMEM, "%s: no memory for %lld elements of work space", c->fn, (long long)n);
     return QS_OK;
 }
@@ -307,8 +310,8 @@ static void put_element(const Conv *c, char *to, int64_t i, const char *from, in
 }
 
 /* Weights of `rows` rows and `taps` taps at from[row*row_step + at[tap]], as tiles read them. */
-static void pack_weights(const Conv *c, const char *from, int64_t row_step, const int64_t *at, int64_t rows, int64_t taps,
-                         char *to) {
+static void pack_weights(const Conv *c, const char *from, int64_t row_step, const int64_t *at, int64_t rows,
+                         int64_t taps, char *to) {
     for (int64_t m = 0; m < rows;) {
         int n = tile_rows(c, rows - m);
         char *tile = to + m * taps * (int64_t)c->size;
@@ -351,7 +354,8 @@ static qs_status forward_in(const Conv *c, const char *x, const char *w, const c
     offsets_of(c, off);
     for (int64_t t = 0; t < taps; t++) at[t] = t;
     for (int64_t k = 0; k < c->groups; k++)
-        pack_weights(c, w + k * rows * taps * size, taps, at, rows, taps, (char *)r->weights.p + k * rows * taps * size);
+        pack_weights(c, w + k * rows * taps * size, taps, at, rows, taps,
+                     (char *)r->weights.p + k * rows * taps * size);
     const Side *sy = &c->side[0], *sx = &c->side[1];
     Gather g = {.c = c, .w = r->weights.p, .x = r->planes.p, .bias = bias, .off = off, .taps = taps, .rows = rows,
                 .xgroup = image / c->groups, .ximage = image, .plane = plane_out(c),
@@ -367,7 +371,7 @@ static qs_status forward_in(const Conv *c, const char *x, const char *w, const c
 }
 
 /* -- the gradient of the input: a gather of the results' gradients for each phase ---------------------------------- */
-/* Taps of a phase: where their weights are, and how far from an element of the input the results are that they reach. */
+/* Taps of a phase: where their weights are, and how far from an element of the input their results are. */
 static int64_t taps_of_phase(const Conv *c, int64_t py, int64_t px, int64_t first, int64_t plane, int64_t *off,
                              int64_t *at) {
     const Side *y = &c->side[0], *x = &c->side[1];

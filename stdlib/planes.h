@@ -12,9 +12,13 @@
 #define STDLIB_PLANES_H
 #include "stdlib/stdlib.h"
 
-enum { PLANES_ROWS = 8, PLANES_SPAN = 48 /* most positions of a tile */, PLANES_SLACK = 64 /* elements read in vain */ };
+enum {
+    PLANES_ROWS = 8,   /* most rows of a tile */
+    PLANES_SPAN = 48,  /* most positions of one */
+    PLANES_SLACK = 64, /* elements that are read in vain behind the last ones */
+};
 
-typedef struct { /* where the tile's rows of positions go: element (y*step + first, …) of a plane of the result, if inside */
+typedef struct { /* where positions (y, x) go: to element (y*step + first, …) of a plane of the result, if that is inside */
     int64_t pitch, columns;              /* positions of a row of planes; those of them that are results */
     int64_t rows;                        /* rows of results */
     int64_t step[2], first[2], extent[2]; /* of the result: rows, columns */

@@ -118,8 +118,8 @@ DOTS(6)
 #undef DOT
 #undef DOTS
 
-typedef void N(Dot)(int64_t, int64_t, const REAL *, int64_t, int64_t, const REAL *, const int64_t *, int64_t, bool, REAL *,
-                    int64_t);
+typedef void N(Dot)(int64_t, int64_t, const REAL *, int64_t, int64_t, const REAL *, const int64_t *, int64_t, bool,
+                    REAL *, int64_t);
 static void N(dot)(int rows, int taps, int64_t images, int64_t n, const void *d, int64_t dplane, int64_t dn,
                    const void *x, const int64_t *off, int64_t xn, bool add, void *dw, int64_t pitch) {
 #define ROW(r) {N(dot_##r##_1), N(dot_##r##_2), N(dot_##r##_3), N(dot_##r##_4)}

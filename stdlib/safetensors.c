@@ -116,7 +116,8 @@ static qs_status check_places(File *f) {
     for (size_t i = 0; i < f->n; end = f->tensors[i++].to)
         if (f->tensors[i].from != end)
             return damaged(f->vm, f->path, f->tensors[i].name,
-                           f->tensors[i].from < end ? "others share the elements" : "bytes lie unused before the elements");
+                           f->tensors[i].from < end ? "others share the elements"
+                                                       : "bytes lie unused before the elements");
     return end == f->room ? QS_OK : damaged(f->vm, f->path, NULL, "bytes follow that belong to nothing");
 }
 
@@ -141,7 +142,8 @@ static qs_status make_fields(File *f, const Object *header, Object *o) {
     for (size_t i = 0; i < f->n; i++) {
         qs_value x = qs_nil();
         qs_status s = make_value(f, &f->tensors[i], &x);
-        if (s == QS_OK) s = qobj_set(f->vm, o, qstr_name(qvm_ctx(f->vm), f->tensors[i].name, strlen(f->tensors[i].name)), x);
+        const char *text = f->tensors[i].name;
+        if (s == QS_OK) s = qobj_set(f->vm, o, qstr_name(qvm_ctx(f->vm), text, strlen(text)), x);
         qval_release(f->vm, x);
         TRY(s);
     }
@@ -211,7 +213,8 @@ static qs_status write_tensor(qs_vm *vm, const char *name, size_t length, qs_val
     int rank = 0;
     int64_t dims[QS_MAX_RANK];
     qs_status s = array_of(vm, name, v, &rank, &a);
-    if (s == QS_OK && a->dtype == QS_C128) s = qs_fail(vm, QS_ETYPE, "save: safetensors has no complex128 (\"%.60s\")", name);
+    if (s == QS_OK && a->dtype == QS_C128)
+        s = qs_fail(vm, QS_ETYPE, "save: safetensors has no complex128 (\"%.60s\")", name);
     if (s == QS_OK) s = qarr_read(vm, a, &p);
     if (s == QS_OK) {
         size_t bytes = a->count * qdtype_size(a->dtype);
@@ -263,7 +266,8 @@ static qs_status write_values(qs_vm *vm, int n, const qs_value *in, Text *header
     }
     for (int i = 0; i < n; i += 2) {
         if (in[i].kind != QS_STRING || i + 1 == n)
-            return qs_fail(vm, QS_ETYPE, "save: a .safetensors file is made of an object, or of names, each with its value");
+            return qs_fail(vm, QS_ETYPE,
+                           "save: a .safetensors file is made of an object, or of names, each with its value");
         for (int j = 0; j < i; j += 2)
             if (!strcmp(qs_to_string(in[i], NULL), qs_to_string(in[j], NULL)))
                 return qs_fail(vm, QS_EVALUE, "save: \"%.60s\" stands there twice", qs_to_string(in[i], NULL));

@@ -169,7 +169,7 @@ qs_status qpath_make(qs_vm *vm, const char *fn, const char *path, size_t n); /* 
 qs_status qjson_read(qs_vm *vm, const char *fn, const char *s, size_t n, qs_value *out); /* s[n] need not be NUL */
 void qjson_put_string(qs_vm *vm, Text *t, const char *s, size_t n);
 
-/* -- safetensors.c: what load and save of npy.c do with such files -------------------------------------------------- */
+/* -- safetensors.c: what load and save of npy.c do with such files ------------------------------------------------- */
 bool qsafetensors_is(const uint8_t *p, size_t n);
 qs_status qsafetensors_load(qs_vm *vm, const char *path, const uint8_t *p, size_t n, qs_value *out);
 qs_status qsafetensors_save(qs_vm *vm, const char *path, int n, const qs_value *in);

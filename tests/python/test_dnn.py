@@ -1,5 +1,5 @@
-"""Layers of dnn.q against torch: values and pullbacks of every layer, at shapes, strides, paddings, dilations and groups
-at random, in float32 and in float64."""
+"""Layers of dnn.q against torch: values and pullbacks of every layer, at shapes, strides, paddings, dilations and
+groups at random, in float32 and in float64."""
 import random
 import unittest
 
@@ -80,7 +80,8 @@ def transposed(d):
 def max_pool(d):
     k = d.pair(1, 4)
     s, p, e = d.pair(1, 4), [d.n(0, n//2) for n in k], d.pair(1, 2)
-    return (f"x -> max_pool2d(x, {k}, {s}, {p}, {e})", lambda x: F.max_pool2d(x, k, s, p, e), [d(2, 3, d.n(7, 13), d.n(7, 20))])
+    return (f"x -> max_pool2d(x, {k}, {s}, {p}, {e})", lambda x: F.max_pool2d(x, k, s, p, e),
+            [d(2, 3, d.n(7, 13), d.n(7, 20))])
 
 
 def max_pool_ties(d):
@@ -114,7 +115,8 @@ def batch_norm_running(d):
     c = d.n(1, 5)
     m, v = d(c), abs(d(c)) + 0.5
     return (f"(x,g,b) -> batch_norm(x, g, b, {m.tolist()}, {v.tolist()}, training:=false)",
-            lambda x, g, b: F.batch_norm(x, torch.tensor(m.astype(np.float32)).to(x), torch.tensor(v.astype(np.float32)).to(x), g, b, False),
+            lambda x, g, b: F.batch_norm(x, torch.tensor(m, dtype=torch.float32).to(x),
+                                         torch.tensor(v, dtype=torch.float32).to(x), g, b, False),
             [d(2, c, 3, 4), d(c), d(c)])
 
 
@@ -156,21 +158,28 @@ def attended(d):
     mask, causal = d(l, s), d.one(True, False)
     if causal:
         return ("(q,k,v) -> attention(q, k, v, causal:=true)",
-                lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True), [d(b, h, l, e), d(b, h, l, e), d(b, h, l, f)])
+                lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True),
+                [d(b, h, l, e), d(b, h, l, e), d(b, h, l, f)])
     return (f"(q,k,v,m) -> attention(q, k, v, m)",
             lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, attn_mask=m),
             [d(b, h, l, e), d(b, h, s, e), d(b, h, s, f), mask])
 
 
 LAYERS = [convolution]*6 + [
-    same_size, depthwise, transposed, transposed, max_pool, max_pool_ties, avg_pool, global_pool, upsampled, upsampled, batch_norm,
-    batch_norm_running, group_norm, instance_norm, layer_norm, cross, looked_up, attended,
-    activation("x -> relu(x)", lambda x: x.relu()), activation("x -> leaky_relu(x, 0.2)", lambda x: F.leaky_relu(x, 0.2)),
-    activation("x -> elu(x, 1.5)", lambda x: F.elu(x, 1.5)), activation("x -> sigmoid(x)", lambda x: x.sigmoid()),
-    activation("x -> silu(x)", lambda x: F.silu(x)), activation("x -> gelu(x)", lambda x: F.gelu(x)),
-    activation("x -> gelu(x, true)", lambda x: F.gelu(x, approximate="tanh")), activation("x -> softplus(x)", lambda x: F.softplus(x)),
-    activation("x -> softmax(x)", lambda x: x.softmax(1)), activation("x -> log_softmax(x, 2)", lambda x: x.log_softmax(2)),
-    activation("x -> tanh(x)", lambda x: x.tanh()), lambda d: ("(x,t) -> mse_loss(x, t)", F.mse_loss, [d(3, 4), d(3, 4)]),
+    same_size, depthwise, transposed, transposed, max_pool, max_pool, max_pool_ties, avg_pool, global_pool, upsampled,
+    upsampled, batch_norm, batch_norm_running, group_norm, instance_norm, layer_norm, cross, looked_up, attended,
+    activation("x -> relu(x)", lambda x: x.relu()),
+    activation("x -> leaky_relu(x, 0.2)", lambda x: F.leaky_relu(x, 0.2)),
+    activation("x -> elu(x, 1.5)", lambda x: F.elu(x, 1.5)),
+    activation("x -> sigmoid(x)", lambda x: x.sigmoid()),
+    activation("x -> silu(x)", lambda x: F.silu(x)),
+    activation("x -> gelu(x)", lambda x: F.gelu(x)),
+    activation("x -> gelu(x, true)", lambda x: F.gelu(x, approximate="tanh")),
+    activation("x -> softplus(x)", lambda x: F.softplus(x)),
+    activation("x -> tanh(x)", lambda x: x.tanh()),
+    activation("x -> softmax(x)", lambda x: x.softmax(1)),
+    activation("x -> log_softmax(x, 2)", lambda x: x.log_softmax(2)),
+    lambda d: ("(x,t) -> mse_loss(x, t)", F.mse_loss, [d(3, 4), d(3, 4)]),
     lambda d: ("(x,t) -> l1_loss(x, t)", F.l1_loss, [d(3, 4), d(3, 4)]),
     lambda d: ("(x,w,b) -> linear(x, w, b)", F.linear, [d(d.n(1, 4), 3, 5), d(2, 5), d(2)])]
 
@@ -213,7 +222,8 @@ class Layers(unittest.TestCase):
         x, t = rng.standard_normal((20, 3)), rng.standard_normal((20, 2))
         w = torch.zeros((2, 3), dtype=torch.float64, requires_grad=True)
         optimiser, v, state = theirs([w]), q.value(np.zeros((2, 3))), None
-        step = q.evaluate(f"(w, x, t, state) -> (g = grad(w -> mse_loss(linear(x, w), t), w); [w, state] = {ours}; {{w, state}})")
+        step = q.evaluate("(w, x, t, state) -> (g = grad(w -> mse_loss(linear(x, w), t), w); "
+                          f"[w, state] = {ours}; {{w, state}})")
         for _ in range(10):
             optimiser.zero_grad()
             F.mse_loss(F.linear(torch.tensor(x), w), torch.tensor(t)).backward()

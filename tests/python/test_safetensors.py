@@ -34,7 +34,8 @@ BAD = {
     "bytes lie unused": [packed({"a": tensor("F32", [1], 0, 4), "b": tensor("F32", [1], 8, 12)}, bytes(12))],
     "shape and place do not agree": [packed({"a": tensor("F32", [3], 0, 8)}, bytes(8))],
     "the shape is too large": [packed({"a": tensor("F32", [1 << 40, 1 << 40], 0, 8)}, bytes(8))],
-    "there is no shape": [packed({"a": tensor("F32", [[2]], 0, 8)}, bytes(8)), packed({"a": tensor("F32", [2.5], 0, 8)}, bytes(8)),
+    "there is no shape": [packed({"a": tensor("F32", [[2]], 0, 8)}, bytes(8)),
+                          packed({"a": tensor("F32", [2.5], 0, 8)}, bytes(8)),
                           packed({"a": tensor("F32", [1]*9, 0, 4)}, bytes(4))],
     "which are not supported": [packed({"a": tensor("F8_E4M3", [8], 0, 8)}, bytes(8))],
     "there is no element type": [packed({"a": tensor(4, [2], 0, 8)}, bytes(8))],
@@ -69,8 +70,8 @@ class Weights(unittest.TestCase):
         self.assertEqual(q.getfield(w, "__metadata__").by, "hand")
 
     def test_writing(self):
-        arrays = {t: np.arange(6).reshape(2, 3, 1).astype(t) for t in
-                  ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64")}
+        types = "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64".split()
+        arrays = {t: np.arange(6).reshape(2, 3, 1).astype(t) for t in types}
         q.save(self.path, *[x for pair in arrays.items() for x in pair])
         with open(self.path, "rb") as f:
             data = f.read()

@@ -1,0 +1,111 @@
+% tolerance: 2e-5
+% layers of dnn.q: numbers that torch gives, derivatives by differences, training, what is refused
+import "Quasar.DNN.dll"
+
+% numbers like sin, the same in float32 and float64 to the last digit that is printed
+wave = s -> reshape(sin(float64(1..prod(s))*0.7)*2, s)
+x = wave([2,4,5,6])
+sums = y -> [sum(y), sum(y.*cos(reshape(float64(0..numel(y)-1), size(y))))]
+function [] = show(name, y)
+    s = float64(size(y))
+    text = sprintf("%g", s[0])
+    for k = 1..numel(s)-1
+        text = sprintf("%sx%g", text, s[k])
+    end
+    printf("%s %s: %.5f %.5f", name, text, sum(y), sum(y.*cos(reshape(float64(0..numel(y)-1), size(y)))))
+end
+w = wave([6,2,3,2])
+show("conv2d", conv2d(x, w, wave([1,6]), [2,1], [1,2], [1,2], 2))
+show("conv_planes", conv_planes(x, wave([3,4,1,1]), 1, 0, 1, 1))
+show("conv_planes_input", conv_planes_input(wave([2,3,5,6]), wave([3,4,1,1]), [2,4,5,6], 1, 0, 1, 1))
+show("conv_planes_weights", conv_planes_weights(x, wave([2,3,5,6]), [3,4,1,1], 1, 0, 1, 1))
+show("depthwise_conv2d", depthwise_conv2d(x, wave([4,1,3,3]), padding:="same"))
+show("conv_transpose2d", conv_transpose2d(x, wave([4,3,3,3]), wave([1,6]), [2,3], 1, 1, 1, 2))
+show("max_pool2d", max_pool2d(x, 2))
+show("max_pool2d", max_pool2d(x, 3, 2, 1))
+show("avg_pool2d", avg_pool2d(x, [2,3], [2,1], 1))
+show("global_avg_pool2d", global_avg_pool2d(x))
+show("upsample", upsample(x, [2,3]))
+show("upsample", upsample(x, 2, "bilinear"))
+show("batch_norm", batch_norm(x, wave([1,4]), wave([1,4])))
+show("group_norm", group_norm(x, 2, wave([1,4]), wave([1,4])))
+show("instance_norm", instance_norm(x))
+show("layer_norm", layer_norm(x, wave([5,6]), wave([5,6]), 2))
+show("linear", linear(x, wave([3,6]), wave([1,3])))
+show("relu", relu(x))
+show("leaky_relu", leaky_relu(x))
+show("elu", elu(x))
+show("sigmoid", sigmoid(x))
+show("silu", silu(x))
+show("gelu", gelu(x))
+show("gelu", gelu(x, true))
+show("softplus", softplus(x))
+show("softmax", softmax(x))
+show("log_softmax", log_softmax(x))
+show("embedding", embedding(wave([5,3]), [[0,4],[1,1]]))
+show("attention", attention(wave([2,2,3,4]), wave([2,2,5,4]), wave([2,2,5,3]), wave([3,5])))
+show("attention", attention(wave([2,2,3,4]), wave([2,2,3,4]), wave([2,2,3,3]), causal:=true))
+printf("losses: %.5f %.5f %.5f %.5f", mse_loss(x, 0*x), l1_loss(x, 0*x), cross_entropy(wave([3,4]), [0,3,1]),
+       cross_entropy(x, reshape(mod(0..59, 4), [2,5,6]), 0.1))
+print relu([-1,0,2,nan]), max_pool2d(reshape([1,nan,2,3], [1,1,2,2]), 2)
+
+% first and second derivatives
+y = wave([2,2,4,4])
+print gradcheck((x, w, b) -> sum(conv2d(x, w, b, 2, 1).^3), y, wave([2,2,3,3]), wave([1,2]))
+print gradcheck(w -> sum(grad(w -> sum(conv2d(y, w, null, 1, 1).^3), w).^2), wave([2,2,3,3])/2)
+print gradcheck((x, w) -> sum(conv_transpose2d(x, w, null, 2).^3), y, wave([2,2,2,2]))
+print gradcheck(x -> sum(grad(x -> sum(max_pool2d(x, 2).^3), x).^2), y)
+print gradcheck(x -> sum(grad(x -> sum(avg_pool2d(x, 2).^3), x).^2), y)
+print gradcheck(x -> sum(grad(x -> sum(upsample(x, 2, "bilinear").^3), x).^2), y)
+print gradcheck(x -> sum(grad(x -> sum(silu(batch_norm(x, wave([1,2]))).^3), x).^2), y)
+print gradcheck((x, g) -> sum(group_norm(x, 1, g).^3), y, wave([1,2]))
+print gradcheck(x -> sum(layer_norm(x, null, null, 3).^3), y)
+print gradcheck((q, k, v) -> sum(attention(q, k, v).^3), y, y, y)
+
+% training: weights in an object, each optimiser
+randseed(3)
+clean = wave([4,1,8,8])
+noisy = clean + 0.5*randn(4,1,8,8)
+function net = network()
+    net = object()
+    net.first = he_normal([4,1,3,3])
+    net.bias = zeros(4)
+    net.more = {he_normal([1,4,3,3]), 0.0}
+end
+loss = (net, x, t) -> mse_loss(conv2d(relu(conv2d(x, net.first, net.bias, padding:=1)), net.more[0], padding:=1) + net.more[1], t)
+function ratio = trained(step, loss, x, t)
+    net = network()
+    state = null
+    before = loss(net, x, t)
+    for k = 1..60
+        [net, state] = step(net, grad(net -> loss(net, x, t), net), state)
+    end
+    ratio = loss(net, x, t)/before
+end
+print trained((w, g, s) -> ([w, s] = sgd(w, g, s, rate:=0.02, momentum:=0.9); {w, s}), loss, noisy, clean) < 0.3
+print trained((w, g, s) -> ([w, s] = adam(w, g, s, rate:=0.02); {w, s}), loss, noisy, clean) < 0.3
+print numel(dropout(ones(1,1000), 0.25)) == 1000, isclose(mean(dropout(ones(1,100000), 0.25)), 1, 0.02), dropout([1,2], 0.5, false)
+
+function [] = refused(f)
+    try
+        f()
+        print "this should have been refused"
+    catch e
+        print e
+    end
+end
+refused(() -> conv2d(zeros(1,3,5,5), zeros(2,4,3,3)))
+refused(() -> conv2d(zeros(1,3,2,5), zeros(2,3,3,3)))
+refused(() -> conv2d(zeros(1,3,5,5), zeros(2,3,3,3), zeros(3)))
+refused(() -> conv2d(zeros(1,4,5,5), zeros(3,2,3,3), null, 1, 0, 1, 2))
+refused(() -> conv2d(zeros(1,3,5,5), zeros(2,3,3,3), null, 0))
+refused(() -> conv2d(zeros(1,3,5,5), zeros(2,3,3,3), null, 1.5))
+refused(() -> conv2d(zeros(1,3,5,5), zeros(2,3,2,3), padding:="same"))
+refused(() -> conv2d(complex(zeros(1,3,5,5)), zeros(2,3,2,3)))
+refused(() -> conv_planes_input(zeros(1,2,3,3), zeros(2,3,3,3), [1,3,6,5], 1, 0, 1, 1))
+refused(() -> max_pool2d(zeros(1,1,4,4), 5))
+refused(() -> max_pool2d(zeros(1,1,4,4), 2, 2, 2))
+refused(() -> cross_entropy(zeros(2,3), [0,3]))
+refused(() -> group_norm(zeros(2,3,4,4), 2))
+refused(() -> embedding(zeros(3,2), [0,3]))
+refused(() -> grad(w -> 3, {"a"}))
