@@ -18,7 +18,7 @@ enum {
     PLANES_SLACK = 64, /* elements that are read in vain behind the last ones */
 };
 
-typedef struct { /* where positions (y, x) go: to element (y*step + first, …) of a plane of the result, if that is inside */
+typedef struct { /* where positions (y, x) go: to element (y*step + first, …) of the plane of a result, or nowhere */
     int64_t pitch, columns;              /* positions of a row of planes; those of them that are results */
     int64_t rows;                        /* rows of results */
     int64_t step[2], first[2], extent[2]; /* of the result: rows, columns */
