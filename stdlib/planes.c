@@ -172,10 +172,11 @@ static qs_status block_new(const Conv *c, int64_t n, size_t size, Block *b) {
     return QS_OK;
 }
 
-/* A block for n elements whose slack is 0. */
+/* Planes of `n` elements.  Tiles read behind the last ones what they drop, or multiply by 0: as far as taps reach. */
 static qs_status block_padded(const Conv *c, int64_t n, Block *b) {
-    TRY(block_new(c, n, c->size, b));
-    memset((char *)b->p + (size_t)n * c->size, 0, PLANES_SLACK * c->size);
+    int64_t far = c->side[1].far;
+    TRY(block_new(c, n + far, c->size, b));
+    memset((char *)b->p + (size_t)n * c->size, 0, (size_t)(far + PLANES_SLACK) * c->size);
     return QS_OK;
 }
 

@@ -50,6 +50,13 @@ def convolution(d):
             [d(*x), d(m, x[1]//groups, *kernel), d(m)])
 
 
+def wide(d):
+    """Taps that reach further than a tile is wide."""
+    k, dilation = d.n(20, 40), d.n(2, 4)
+    return (f"(x,w) -> conv2d(x, w, null, 1, [0,{dilation*k//2}], {dilation})",
+            lambda x, w: F.conv2d(x, w, None, 1, [0, dilation*k//2], dilation), [d(1, 2, 1, 170), d(3, 2, 1, k)])
+
+
 def same_size(d):
     k, dilation, c = d.one(1, 3, 5), d.n(1, 2), d.n(1, 4)
     return (f'(x,w) -> conv2d(x, w, padding:="same", dilation:={dilation})',
@@ -166,7 +173,7 @@ def attended(d):
 
 
 LAYERS = [convolution]*6 + [
-    same_size, depthwise, transposed, transposed, max_pool, max_pool, max_pool_ties, avg_pool, global_pool, upsampled,
+    wide, same_size, depthwise, transposed, transposed, max_pool, max_pool, max_pool_ties, avg_pool, global_pool, upsampled,
     upsampled, batch_norm, batch_norm_running, group_norm, instance_norm, layer_norm, cross, looked_up, attended,
     activation("x -> relu(x)", lambda x: x.relu()),
     activation("x -> leaky_relu(x, 0.2)", lambda x: F.leaky_relu(x, 0.2)),
