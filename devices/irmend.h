@@ -1,7 +1,7 @@
 /* irmend.h -- the text of a module for NVIDIA devices after all passes, before code is made of it.
  *
- * Three things that LLVM gets wrong are said in other words here, where no pass turns them back.  It is done on the text,
- * because that is what every LLVM has in common that we open (llvm.h, llvmlite.h).
+ * Three things that LLVM gets wrong are said in other words here, where no pass turns them back.  It is done on the
+ * text, because that is what every LLVM has in common that we open (llvm.h, llvmlite.h).
  *
  *   sitofp i1          is -1 or 0; of a truth value that is no plain comparison the code would make 1 or 0.  It becomes
  *                      a select.
@@ -10,9 +10,9 @@
  *   n < 64 ? x << n : 0  would become shl.b64, whose count has 32 bits, by the low half of n (LLVM 22).  With n & 63 it
  *                      stays the choice that it is.
  *
- * And what is said of the kernel (its name, the threads of a block) gets its name in LLVM here.  Until 19, LLVM keeps what
- * it has read of that under the address of the module until code was made of it: of a module that is given up before,
- * because this text takes its place, the next one at that address would inherit it. */
+ * And what is said of the kernel (its name, the threads of a block) gets its name in LLVM here.  Until 19, LLVM keeps
+ * what it has read of that under the address of the module until code was made of it: of a module that is given up
+ * before, because this text takes its place, the next one at that address would inherit it. */
 #ifndef DEVICES_IRMEND_H
 #define DEVICES_IRMEND_H
 #include "vm/base/ctx.h"
