@@ -24,8 +24,8 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t back = PTHREAD_COND_INITIALIZER; /* some machine is not away any more */
-/* Of this thread, while it goes without the GIL.  So aligned, it never begins 16 bytes into a page, where the leak check
- * of GCC 12 takes it for what glibc once put there, and reads at any address. */
+/* Of this thread, while it goes without the GIL.  So aligned, it never begins 16 bytes into a page, where the leak
+ * check of GCC 12 takes it for what glibc once put there, and reads at any address. */
 static _Thread_local _Alignas(64) PyThreadState *resting;
 
 /* -- threads of a machine ------------------------------------------------------------------------------------------ */

@@ -289,10 +289,10 @@ function [] = __kernel__ dnn_sum_of_four(dx : cube'unchecked, dy : cube'unchecke
     dx[pos] = dy[pos[0],r,c] + dy[pos[0],r,c+1] + dy[pos[0],r+1,c] + dy[pos[0],r+1,c+1]
 end
 
-% Elements are squares, so result k lies at (k+0.5)*n/to-0.5; beyond the edges the image is constant.
-function [at, part] = dnn_places(n, to, smooth, x)
+% Elements are squares, so result k lies at (k+0.5)/factor-0.5; beyond the edges the image is constant.
+function [at, part] = dnn_places(to, factor, smooth, x)
     k = float64(0..to-1)
-    place = smooth ? max((k + 0.5)*n/to - 0.5, 0) : floor(k*n/to)
+    place = smooth ? max((k + 0.5)/factor - 0.5, 0) : floor(k/factor)
     at = int(floor(place))
     part = cast_like(place - floor(place), x)
 end
@@ -317,10 +317,11 @@ function [first, w] = dnn_reached(at, part, n)
 end
 
 {!adjoint dnn_upsample_rule}
-function y = dnn_upsample(x, to, smooth)
+function y = dnn_upsample(x, factor, smooth)
+    to = floor(size(x, 2..3).*factor)
     planes = uninit_like(x, size(x,0)*size(x,1), to[0], to[1])
-    [at0, part0] = dnn_places(size(x,2), to[0], smooth, x)
-    [at1, part1] = dnn_places(size(x,3), to[1], smooth, x)
+    [at0, part0] = dnn_places(to[0], factor[0], smooth, x)
+    [at1, part1] = dnn_places(to[1], factor[1], smooth, x)
     if smooth
         parallel_do(size(planes, 0..2), planes, dnn_planes(x), at0, part0, at1, part1, dnn_mix)
     else
@@ -329,21 +330,21 @@ function y = dnn_upsample(x, to, smooth)
     y = reshape(planes, [size(x,0), size(x,1), to[0], to[1]])
 end
 
-function [dx, a, b] = dnn_upsample_rule(x, to, smooth, y, dy)
-    dx = dnn_downsum(dy, size(x, 0..3), smooth)
+function [dx, a, b] = dnn_upsample_rule(x, factor, smooth, y, dy)
+    dx = dnn_downsum(dy, size(x, 0..3), factor, smooth)
     [a, b] = {null, null}
 end
 
 % The transposed of dnn_upsample, which is linear; s: the size of what had been enlarged.
 {!adjoint dnn_downsum_rule}
-function dx = dnn_downsum(dy, s, smooth)
+function dx = dnn_downsum(dy, s, factor, smooth)
     planes = uninit_like(dy, s[0]*s[1], s[2], s[3])
     to = size(dy, 2..3)
-    if !smooth && isequal(to, 2*s[2..3])
+    if !smooth && all(factor == 2)
         parallel_do(size(planes, 0..2), planes, dnn_planes(dy), dnn_sum_of_four)
     else
-        [at0, part0] = dnn_places(s[2], to[0], smooth, dy)
-        [at1, part1] = dnn_places(s[3], to[1], smooth, dy)
+        [at0, part0] = dnn_places(to[0], factor[0], smooth, dy)
+        [at1, part1] = dnn_places(to[1], factor[1], smooth, dy)
         [first0, w0] = dnn_reached(at0, part0, s[2])
         [first1, w1] = dnn_reached(at1, part1, s[3])
         parallel_do(size(planes, 0..2), planes, dnn_planes(dy), first0, w0, first1, w1, dnn_spread)
@@ -351,13 +352,13 @@ function dx = dnn_downsum(dy, s, smooth)
     dx = reshape(planes, s)
 end
 
-function [ddy, a, b] = dnn_downsum_rule(dy, s, smooth, dx, ddx)
-    ddy = dnn_upsample(ddx, size(dy, 2..3), smooth)
-    [a, b] = {null, null}
+function [ddy, a, b, c] = dnn_downsum_rule(dy, s, factor, smooth, dx, ddx)
+    ddy = dnn_upsample(ddx, factor, smooth)
+    [a, b, c] = {null, null, null}
 end
 
 % Function: upsample
-% Images enlarged by a factor. Elements are squares (align_corners=False in torch).
+% Images enlarged by a factor, to floor(size*factor). Elements are squares (align_corners=False in torch).
 %
 % Parameters:
 % factor - a number of at least 1, or one for rows and one for columns
@@ -366,9 +367,9 @@ end
 % :function y = upsample(x, factor = 2, method : string = "nearest")
 function y = upsample(x, factor = 2, method : string = "nearest")
     assert(method == "nearest" || method == "bilinear", "upsample: method must be nearest or bilinear, got ", method)
-    to = floor(size(x, 2..3).*factor)
-    assert(all(factor >= 1), "upsample: factor must be at least 1, got ", factor)
-    y = dnn_upsample(x, to, method == "bilinear")
+    assert(numel(factor) <= 2 && numel(factor) > 0 && all(factor >= 1) && all(factor < inf), _
+           "upsample: factor must be a number of at least 1, or two of them, for rows and columns, got ", factor)
+    y = dnn_upsample(x, numel(factor) == 2 ? [factor[0], factor[1]] : [1,1]*factor, method == "bilinear")
 end
 
 % -- normalisation -----------------------------------------------------------------------------------------------------
@@ -498,7 +499,7 @@ end
 
 % Function: layer_norm
 % Each row with mean 0 and variance 1, then times gamma, plus beta, element by element. A row is what the last dimensions
-% hold, of which there are as many as `count` says.
+% hold, of which there are as many as `count` says; dimensions of 1 at the end are none (ndims).
 %
 % :function y = layer_norm(x, gamma = null, beta = null, count : int = 1, epsilon : scalar = 1e-5)
 function y = layer_norm(x, gamma = null, beta = null, count : int = 1, epsilon : scalar = 1e-5)
@@ -547,7 +548,8 @@ end
 %
 % :function y = sigmoid(x)
 function y = sigmoid(x)
-    y = 0.5*tanh(0.5*x) + 0.5
+    e = exp(min(x, 1)) % where it is used, x is negative; the others must not overflow, nor meet 1 where it has a bend
+    y = x < 0 ? e./(1 + e) : 1./(1 + exp(-max(x, -1)))
 end
 
 % Function: silu
@@ -555,7 +557,7 @@ end
 %
 % :function y = silu(x)
 function y = silu(x)
-    y = x.*(0.5*tanh(0.5*x) + 0.5)
+    y = x.*sigmoid(x)
 end
 
 % Function: gelu
@@ -646,8 +648,11 @@ function e = cross_entropy(x, labels, smoothing : scalar = 0)
     assert(all(labels == floor(labels)) && min(labels) >= 0 && max(labels) < classes, _
            "cross_entropy: labels must be whole numbers from 0 to ", classes-1)
     logs = log_softmax(x, 1)
-    wanted = cast_like(reshape(labels, s) == reshape(0..classes-1, [1,classes]), x)
-    e = -sum(logs.*((1-smoothing)*wanted + smoothing/classes))/prod(s)
+    wanted = reshape(labels, s) == reshape(0..classes-1, [1,classes])
+    e = -(1-smoothing)*sum(wanted ? logs : 0)/prod(s) % of a class with probability 0 that is not wanted nothing is added
+    if smoothing > 0
+        e = e - smoothing/classes*sum(logs)/prod(s)
+    end
 end
 
 % -- linear layers, embedding, attention -------------------------------------------------------------------------------
@@ -732,7 +737,8 @@ end
 % q - B x H x L x E
 % k - B x H x S x E
 % v - B x H x S x F
-% mask - null, or what is added before softmax: L x S, or a size that stretches to B x H x L x S (-inf: not looked at)
+% mask - null, or what is added before softmax: L x S, or a size that stretches to B x H x L x S (-inf: not looked at); one of
+%   two dimensions (ndims) is L x S
 % causal - true: row i looks at the columns 0 to i
 %
 % :function y = attention(q, k, v, mask = null, causal = false)

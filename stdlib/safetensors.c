@@ -51,7 +51,7 @@ typedef struct {
     const uint8_t *data;
     uint64_t room;
     Tensor *tensors;
-    size_t n, count; /* found so far; fields of the header */
+    size_t n; /* found so far */
 } File;
 
 static bool field_of(const Object *o, const char *name, qs_value *v) {
@@ -109,7 +109,7 @@ static int by_place(const void *a, const void *b) {
     return x->from != y->from ? (x->from < y->from ? -1 : 1) : x->to < y->to ? -1 : x->to > y->to;
 }
 
-/* Arrays fill the file: so none lies on another, and no name stood there twice. */
+/* Arrays fill the file, and none lies on another. */
 static qs_status check_places(File *f) {
     uint64_t end = 0;
     if (f->n) qsort(f->tensors, f->n, sizeof *f->tensors, by_place);
@@ -135,7 +135,7 @@ static qs_status make_value(File *f, const Tensor *t, qs_value *out) {
     return qarr_release(f->vm, a), s;
 }
 
-/* In the order of the header, which by_place has changed: found again by name. */
+/* In the order of their places, whatever that of the header. */
 static qs_status make_fields(File *f, const Object *header, Object *o) {
     Str *name;
     qs_value v;
@@ -183,7 +183,7 @@ qs_status qsafetensors_load(qs_vm *vm, const char *path, const uint8_t *p, size_
     if (header.kind != QS_OBJECT) return qval_release(vm, header), damaged(vm, path, NULL, "its header is no object");
     size_t count = qobj_count(header.u.p);
     File f = {.vm = vm, .path = path, .data = p + PREFIX + length, .room = n - PREFIX - length,
-              .tensors = qmem_alloc(qvm_ctx(vm), (count + 1) * sizeof(Tensor)), .count = count};
+              .tensors = qmem_alloc(qvm_ctx(vm), (count + 1) * sizeof(Tensor))};
     qs_status s = qobj_new(vm, NULL, &o);
     if (s == QS_OK) *out = qval_object(QS_OBJECT, o), s = read_header(&f, header.u.p, o);
     qmem_free(qvm_ctx(vm), f.tensors, (count + 1) * sizeof(Tensor));

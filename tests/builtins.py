@@ -46,6 +46,7 @@ NUMBERS = (0.1, -123456789.123, 1e-300, 3e300, 16777217.0, 1e-60, 0.851568069851
 # They say of what type an argument is, make what a list makes, or take no number in any place.
 APART = {"repmat": "makes what a list makes", "randperm": "random", "ones_like": "makes what a list makes",
          "int": "a number stays one", "float": "a number stays one", "cast_like": "a number stays one",
+         "conv_planes_input": "a size of four", "conv_planes_weights": "a size of four",
          "cross": "three elements", "copy": "a number stays one", "ind2pos": "positions", "pos2ind": "positions",
          "size": "questions", "numel": "questions", "ndims": "questions", "isempty": "questions",
          "and": "of integers", "or": "of integers", "xor": "of integers", "not": "of integers", "shl": "of integers",

@@ -174,7 +174,8 @@ def attended(d):
 
 LAYERS = [convolution]*6 + [
     wide, same_size, depthwise, transposed, transposed, max_pool, max_pool, max_pool_ties, avg_pool, global_pool,
-    upsampled, upsampled, batch_norm, batch_norm_running, group_norm, instance_norm, layer_norm, cross, looked_up, attended,
+    upsampled, upsampled, batch_norm, batch_norm_running, group_norm, instance_norm, layer_norm, cross, looked_up,
+    attended,
     activation("x -> relu(x)", lambda x: x.relu()),
     activation("x -> leaky_relu(x, 0.2)", lambda x: F.leaky_relu(x, 0.2)),
     activation("x -> elu(x, 1.5)", lambda x: F.elu(x, 1.5)),

@@ -62,6 +62,15 @@ static Opnd get_param(Emit *e, int param) {
     return *o;
 }
 
+static Opnd disguise(Emit *e, Opnd ptr) {
+    Spot s = cpu_enter_entry(e);
+    Opnd at = emit_def(e, "alloca ptr");
+    emit_put(e, "store ptr %s, ptr %s", ptr.s, at.s);
+    Opnd same = emit_def(e, "load volatile ptr, ptr %s", at.s);
+    cpu_leave_entry(e, s);
+    return same;
+}
+
 static Opnd get_extent(Emit *e, int param, int axis, bool stride) {
     const KParam *p = &e->f->params[param];
     if (stride && p->unit_last && axis == p->rank - 1) return emit_opnd("1");
@@ -615,7 +624,7 @@ qs_status emit_cpu(Emit *e, Text *out) {
              .copied = qarena_alloc(&arena, f->nins),
              .scope = qarena_alloc(&arena, f->nins * sizeof(uint32_t))};
     e->frame = &k;
-    e->param = get_param, e->extent = get_extent, e->container = get_container;
+    e->param = get_param, e->extent = get_extent, e->container = get_container, e->disguise = disguise;
     e->leave = leave, e->fault = report_fault, e->poll = poll_stop, e->barrier = no_code, e->any = rows_any_of_strip;
     qs_status s = run(&k, out);
     qarena_free(&arena);

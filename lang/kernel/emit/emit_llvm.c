@@ -521,6 +521,9 @@ static const char apart_store[] = ", !llvm.access.group !0, !alias.scope !9";
 
 static Place array_elem(Emit *e, const KIns *i) {
     Opnd base = e->param(e, (int)i->imm);
+    /* All positions of a strip make one update before they make the next: so it must not seem to have other elements,
+     * nor the same ones, as another update of the array by this position. */
+    if (i->op == K_ATOMIC && *e->updates) base = e->disguise(e, base);
     Opnd ptr = emit_elem(e, (qs_dtype)e->f->params[i->imm].dtype, e->array_space, base, emit_arg(e, i->a));
     return (Place){ptr, !e->apart ? e->group : i->op == K_LOAD ? apart_load : apart_store, 0};
 }

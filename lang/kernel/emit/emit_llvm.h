@@ -55,6 +55,7 @@ struct Emit {
     const char *array_space, *shared_space;          /* "" or " addrspace(1)" */
     Opnd (*param)(Emit *, int param); /* KP_NUM: the value in its dtype; KP_ARRAY: pointer to the first element */
     Opnd (*extent)(Emit *, int param, int axis, bool stride);
+    Opnd (*disguise)(Emit *, Opnd ptr);              /* the same address, of which LLVM cannot know that it is */
     Place (*container)(Emit *, KRef r);              /* of a LOCAL, LARRAY or SHARED */
     void (*leave)(Emit *);                           /* this position ends early */
     void (*fault)(Emit *, const KIns *check);

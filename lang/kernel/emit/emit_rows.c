@@ -372,6 +372,7 @@ static void row_of_strips(Cpu *k, Opnd lo, Opnd hi, KPlan *plan) {
     Emit *e = k->e;
     Opnd again = idempotent(e);
     bool masked = plan->abreast || has_lanes(plan);
+    memset(k->alloca, 0, e->f->nins * sizeof *k->alloca); /* those so far are of single positions */
     k->plan = plan, k->strip = strip_length(e->t), k->strips = true;
     rows_widen_kept(k);
     e->loops = LOOPS_FAST;

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Random kernels whose positions update elements of their neighbours, and keep private numbers and arrays: every device
+gives what the evaluator gives.
+
+    tests/updates.py [--qrun build/qrun] [--device cpu] [--keep FOLDER] [first seed [how many]]
+
+All numbers are small and whole, so that sums have no order and must be equal.  Rows are as long as strips of the
+processor, one longer and one shorter; arrays are as large as the launch, and larger.  A failure is printed with the
+command that makes its program again."""
+import math, os, random, sys
+
+from programs import all_seeds, difference, options, run, write
+
+KERNELS = 12
+LENGTHS = [1, 5, 31, 32, 33, 64, 70, 95, 200]
+
+
+class Kernel:
+    def __init__(self, rng, name):
+        self.r, self.name, self.rank = rng, name, rng.choice([1, 1, 2])
+        self.access = rng.choice(["'safe", "", "'circular", "'unchecked"])
+        self.lines = ["v = x[pos]*3", "w = 1"]
+        self.body()
+
+    def offset(self):
+        lo = 0 if self.access == "'unchecked" else -2
+        steps = [str(self.r.randint(lo, 3)) for _ in range(self.rank)]
+        return f"pos+{steps[0]}" if self.rank == 1 else f"pos+[{','.join(steps)}]"
+
+    def value(self):
+        return self.r.choice(["x[pos]", "2*x[pos]+1", "x[pos]*x[pos]", "floor(x[pos]/2)", "v", "w", "1"])
+
+    def within(self, head, *lines):
+        self.lines += [head, *("    " + line for line in lines), "end"]
+
+    def private_array(self):
+        r, n = self.r, self.r.randint(2, 6)
+        self.lines.append(f"a = zeros({n})")
+        for _ in range(r.randint(1, 4)):
+            r.choice([
+                lambda: self.within(f"for j = 0..{n-1}", "a[j] += x[pos]+j"),
+                lambda: self.within("if mod(x[pos],3) == 1", f"a[{r.randint(0, n-1)}] = w"),
+                lambda: self.within(f"for j = 1..min(n,{n-1})", "a[j] = a[j-1]*2+v"),
+                lambda: self.within("for i = 0..n-1", "b = zeros(3)", "b[mod(i,3)] += x[pos]", "a[0] += b[0]+2*b[1]"),
+                lambda: self.lines.append(f"a[int(mod(x[pos],{n}))] += 5")])()
+        self.lines.append(f"w += a[{r.randint(0, n-1)}] + 3*a[{r.randint(0, n-1)}]")
+
+    def update(self):
+        r = self.r
+        line = f"y[{self.offset()}] {r.choice(['+=', '+=', '-='])} {self.value()}"
+        r.choice([lambda: self.lines.append(line), lambda: self.lines.append(line),
+                  lambda: self.within(f"if x[pos] > {r.randint(0, 9)}", line),
+                  lambda: self.within("for i = 0..n-1", line)])()
+
+    def body(self):
+        r = self.r
+        if r.random() < .6: self.within("for j = 0..n-1", "w += x[pos]*j")
+        if r.random() < .4: self.within("if x[pos] > 4", f"w = {r.randint(2, 9)}")
+        if r.random() < .5: self.private_array()
+        if r.random() < .2: self.within("if mod(x[pos], 4) == 0", "return")
+        updates = r.choice([0, 1, 2, 3, 5])
+        for _ in range(updates): self.update()
+        if not updates or r.random() < .2: self.lines.append("z[pos] = w")
+
+    def text(self):
+        r, (array, of) = self.r, ("vec", "int") if self.rank == 1 else ("mat", "ivec2")
+        size = [r.choice([1, 3, 7, 40]), r.choice(LENGTHS)][-self.rank:]
+        larger = [n + r.choice([4, 9]) for n in size]
+        dims = lambda n: ",".join(map(str, n))
+        return "\n".join([
+            f"function [] = __kernel__ {self.name}(y : {array}{self.access}, z : {array}'unchecked, "
+            f"x : {array}'unchecked, n : int, pos : {of})",
+            *("    " + line for line in self.lines), "end",
+            f"x = reshape(mod((0..{math.prod(size)-1})*7+3, 11), [{dims([1, *size][-2:])}])",
+            f"y = zeros({dims(larger)})", f"z = zeros({dims(larger)})",
+            f"parallel_do([{dims(size)}], y, z, x, {r.randint(1, 4)}, {self.name})",
+            f'printf("{self.name} %.17g %.17g %.17g", sum(y), weighed(y), weighed(z))'])
+
+
+HEAD = """function s = weighed(x)
+    s = sum(reshape(x, [1,numel(x)]).*mod((0..numel(x)-1)*13, 101))
+end"""
+
+
+def check(args, folder, seed):
+    rng = random.Random(seed)
+    path = write(folder, f"updates{seed}.q", "\n".join([HEAD, *(Kernel(rng, f"k{k}").text() for k in range(KERNELS))]))
+    want = run(args, path, "auto", "ref", ["--precision", "64"])
+    if "error: " in want: return f"seed {seed}: a program that does not run\n{want}"
+    for device in args.device:
+        wrong = difference(want, run(args, path, "auto", device, ["--precision", "64"]), lambda a, b: a == b)
+        again = f"{sys.argv[0]} --device {device} --keep . {seed} 1"
+        if wrong: return f"seed {seed}, {device}:\n  wanted {wrong[0]}\n  got    {wrong[1]}\n  {again}"
+    if not args.keep: os.remove(path)
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(all_seeds(options(__doc__).parse_args(), check, "with updates give what the evaluator gives"))
