@@ -379,8 +379,8 @@ function [] = __kernel__ dnn_affine(y : mat'unchecked, x : mat'unchecked, a : ve
 end
 
 function [] = __kernel__ dnn_affine2(y : mat'unchecked, u : mat'unchecked, v : mat'unchecked, a : vec'unchecked, _
-                                     b : vec'unchecked, c : vec'unchecked, pos : ivec2)
-    y[pos] = u[pos]*a[pos[0]] + v[pos]*b[pos[0]] + c[pos[0]]
+                                     b : vec'unchecked, c : vec'unchecked, m : vec'unchecked, pos : ivec2)
+    y[pos] = u[pos]*a[pos[0]] + (v[pos] - m[pos[0]])*b[pos[0]] + c[pos[0]]
 end
 
 % Means over sets of planes, N x C, each in the places of the planes: over images (groups 0), or over the channels of a group.
@@ -428,7 +428,7 @@ function [dx, dgamma, dbeta, g, e] = dnn_normalised_rule(x, gamma, beta, groups,
     end
     out = uninit_like(rows)
     parallel_do([n*c, l], out, drows, rows, reshape(r.*gamma, [1,n*c]), reshape(slope, [1,n*c]), _
-                reshape(constant - slope.*centre, [1,n*c]), dnn_affine2)
+                reshape(constant, [1,n*c]), reshape(centre, [1,n*c]), dnn_affine2)
     dx = reshape(out, [n,c,l])
     [g, e] = {null, null}
 end
@@ -644,8 +644,9 @@ function e = cross_entropy(x, labels, smoothing : scalar = 0)
     classes = size(x,1)
     s = float64(size(x))
     s[1] = 1
-    assert(numel(labels) == prod(s), "cross_entropy: ", prod(s), " labels are wanted, got ", numel(labels))
-    assert(all(labels == floor(labels)) && min(labels) >= 0 && max(labels) < classes, _
+    assert(numel(labels) == prod(s) && (numel(s) == 2 || isequal(size(labels), s[horzcat(0, 2..numel(s)-1)])), _
+           "cross_entropy: for x of size ", size(x), " there must be a label for each element of a class, got ", size(labels))
+    assert(all(labels == floor(labels)) && all(labels >= 0) && all(labels < classes), _
            "cross_entropy: labels must be whole numbers from 0 to ", classes-1)
     logs = log_softmax(x, 1)
     wanted = reshape(labels, s) == reshape(0..classes-1, [1,classes])
@@ -702,7 +703,7 @@ function [dtable, i] = dnn_embedding_rule(table, ids, y, dy)
 end
 
 % Function: embedding
-% Rows of a table: the dimensions of ids, then those of a row.
+% Rows of a table: N x D for a vector of ids, else the dimensions of ids, then D.
 %
 % Parameters:
 % table - V x D
@@ -710,7 +711,7 @@ end
 %
 % :function y = embedding(table, ids)
 function y = embedding(table, ids)
-    assert(all(ids == floor(ids)) && min(ids) >= 0 && max(ids) < size(table,0), _
+    assert(all(ids == floor(ids)) && all(ids >= 0) && all(ids < size(table,0)), _
            "embedding: ids must be whole numbers from 0 to ", size(table,0)-1)
     y = dnn_embedding(table, reshape(int(ids), [1,numel(ids)]))
     if ndims(ids) > 2 || size(ids,0) != 1

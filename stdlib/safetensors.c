@@ -77,11 +77,12 @@ static int numbers_of(qs_vm *vm, qs_value v, int most, uint64_t *out) {
     return (int)a->count;
 }
 
-static qs_status read_tensor(File *f, const char *name, qs_value v) {
+static qs_status read_tensor(File *f, const char *name, size_t length, qs_value v) {
     Tensor *t = &f->tensors[f->n];
     uint64_t shape[QS_MAX_RANK], at[2], bytes;
     qs_value x;
     *t = (Tensor){.name = name};
+    if (strlen(name) != length) return damaged(f->vm, f->path, name, "there is a NUL in the name");
     if (v.kind != QS_OBJECT) return damaged(f->vm, f->path, name, "there is no description");
     const Object *o = v.u.p;
     if (!field_of(o, "dtype", &x) || x.kind != QS_STRING)
@@ -156,7 +157,7 @@ static qs_status read_header(File *f, const Object *header, Object *o) {
     Str *name;
     qs_value v;
     for (uint32_t i = 0; qobj_field(header, i, &name, &v); i++) {
-        if (strcmp(name->s, metadata)) TRY(read_tensor(f, name->s, v));
+        if (strcmp(name->s, metadata)) TRY(read_tensor(f, name->s, name->len, v));
         else if (v.kind != QS_OBJECT) return damaged(f->vm, f->path, NULL, "its metadata are no object");
     }
     TRY(check_places(f));

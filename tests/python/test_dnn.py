@@ -106,10 +106,10 @@ def global_pool(d):
 
 
 def upsampled(d):
-    method, f = d.one("nearest", "bilinear"), d.one([2, 2], [1, 3], [4, 2])
+    method, f = d.one("nearest", "bilinear"), d.one([2, 2], [1, 3], [4, 2], [1.5, 1.25], [2.5, 1])
     extra = {"align_corners": False} if method == "bilinear" else {}
     return (f'x -> upsample(x, {f}, "{method}")', lambda x: F.interpolate(x, scale_factor=f, mode=method, **extra),
-            [d(2, 3, d.n(1, 6), d.n(1, 9))])
+            [d(2, 3, d.n(1, 6), d.n(4, 9))])
 
 
 def batch_norm(d):
@@ -223,6 +223,34 @@ class Layers(unittest.TestCase):
         for k, layer in enumerate(LAYERS):
             for turn in range(ROUNDS):
                 self.compare(layer, 1000*k + turn, "float32" if turn % 3 else "float64")
+
+    def test_small_probabilities(self):
+        """What is nearly 0 has all its digits."""
+        x = np.linspace(-80, -2, 333).astype("float32")
+        for name, f in (("sigmoid", torch.sigmoid), ("silu", F.silu)):
+            t = torch.tensor(x.astype("float64"), requires_grad=True)
+            f(t).sum().backward()
+            value, pulled = q.pulled(q.evaluate(f"x -> {name}(x)"), np.ones_like(x), x)
+            np.testing.assert_allclose(np.asarray(value), f(t).detach().numpy(), rtol=2e-6)
+            np.testing.assert_allclose(np.asarray(pulled[0]), t.grad.numpy(), rtol=5e-6, atol=1e-30)
+
+    def test_impossible_classes(self):
+        x = np.array([[1, 2, -np.inf], [0, -np.inf, 1]])
+        loss, pulled = q.pulled(q.evaluate("x -> cross_entropy(x, [0,2])"), 1.0, x)
+        t = torch.tensor(x, requires_grad=True)
+        wanted = F.cross_entropy(t, torch.tensor([0, 2]))
+        wanted.backward()
+        self.assertAlmostEqual(float(loss), float(wanted), 12)
+        np.testing.assert_allclose(np.asarray(pulled[0]), t.grad.numpy(), atol=1e-15)
+
+    def test_far_from_zero(self):
+        """Of a large mean little is lost in the gradient of what is normalised."""
+        x = (1000 + np.random.default_rng(5).standard_normal((4, 2, 30))*1e-2).astype("float32")
+        w = np.random.default_rng(6).standard_normal(x.shape).astype("float32")
+        t = torch.tensor(x.astype("float64"), requires_grad=True)
+        (F.batch_norm(t, None, None, training=True)*torch.tensor(w)).sum().backward()
+        _, pulled = q.pulled(q.evaluate("x -> batch_norm(x)"), w, x)
+        np.testing.assert_allclose(np.asarray(pulled[0]), t.grad.numpy(), atol=0.02*float(t.grad.abs().max()))
 
     def train(self, ours, theirs):
         """Ten steps of an optimiser on a line, with both."""

@@ -343,8 +343,9 @@ KRef kelem_shift(KBuild b, Elem e, qs_dtype d, KRef x, KRef n, qs_dtype of_n, bo
 
 KRef kelem_has_bits(KBuild b, KRef x, qs_dtype d) {
     KRef whole = b.fold(b.ud, K_EQ, QS_B1, 0, b.fold(b.ud, K_MATH, d, MF_trunc, x, 0, 0), x, 0);
-    KRef held = b.fold(b.ud, K_LT, QS_B1, 0, b.fold(b.ud, K_ABS, d, 0, x, 0, 0), b.num(b.ud, d, 0x1p63), 0);
-    return b.fold(b.ud, K_AND, QS_B1, 0, whole, held, 0);
+    KRef below = b.fold(b.ud, K_LT, QS_B1, 0, x, b.num(b.ud, d, 0x1p63), 0);
+    KRef above = b.fold(b.ud, K_LE, QS_B1, 0, b.num(b.ud, d, -0x1p63), x, 0);
+    return b.fold(b.ud, K_AND, QS_B1, 0, whole, b.fold(b.ud, K_AND, QS_B1, 0, below, above, 0), 0);
 }
 
 static KPair multiply(KBuild b, qs_dtype d, bool is_complex, KPair x, KPair y) {

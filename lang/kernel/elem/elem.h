@@ -93,7 +93,7 @@ KRef kelem_shift(KBuild b, Elem e, qs_dtype d, KRef x, KRef n, qs_dtype of_n, bo
  * is "shl: " KELEM_NO_BITS and the number. */
 KRef kelem_has_bits(KBuild b, KRef x, qs_dtype d);
 #define KELEM_NO_BITS "a whole number of 64 bits is needed, got "
-static inline bool kelem_number_has_bits(double x) { return x == trunc(x) && fabs(x) < 0x1p63; }
+static inline bool kelem_number_has_bits(double x) { return x == trunc(x) && x >= -0x1p63 && x < 0x1p63; }
 
 /* Exponents whose powers of elements are products. */
 static inline bool kelem_is_chain(double n) { return n >= -64 && n <= 64 && n == (int)n; }

@@ -323,6 +323,7 @@ static void begin_pass(Lower *L, Arena *scratch) {
         for (int i = 0; i < L->job->rank; i++) L->f->block[i] = L->job->block[i];
     }
     L->in = NULL, L->exits = NULL;
+    L->was_crowded = L->crowded, L->crowded = L->lone = L->joined = 0;
     L->nnums = 0;
     L->unknown = false;
 }
@@ -339,6 +340,7 @@ static qs_status pass(Walk *w, Arena *scratch) {
     TRY(bind_kernel(L, L->in));
     TRY(kstmt_body(&L->walk, L->in));
     if (L->in->func->expr) TRY(klexpr_lower(L, L->in->func->expr, &(Val){0}));
+    L->changed |= (L->lone & L->crowded) || (L->joined & ~L->crowded);
     return kcall_leave(&L->walk, &saved);
 }
 

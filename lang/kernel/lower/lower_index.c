@@ -685,7 +685,7 @@ qs_status klidx_assign(Walk *w, Node *target, const Val *v) {
 }
 
 /* -- in place ---------------------------------------------------------------------------------------------------- */
-typedef struct { Op op; bool exclusive; } Update;
+typedef struct { Op op; bool alone; } Update;
 
 static bool atomic_of(Op op, KAtomic *out) {
     static const struct { uint8_t op, atomic; } list[] = {
@@ -793,7 +793,19 @@ static qs_status atomic_update(Lower *L, const Access *a, KRef *at, Num n, Op op
 
 static qs_status update_one(Lower *L, const Access *a, KRef *at, Num n, const void *ud) {
     const Update *u = ud;
-    return u->exclusive ? plain_update(L, a, at, n, u->op) : atomic_update(L, a, at, n, u->op);
+    return u->alone ? plain_update(L, a, at, n, u->op) : atomic_update(L, a, at, n, u->op);
+}
+
+/* Whether nobody else updates the element: it is this position's own, and no other statement updates that of another
+ * position.  Which statements there are is known from the pass before. */
+static bool is_alone(Lower *L, const Access *a) {
+    bool common = a->base.kind == V_ARRAY;
+    if (L->job->serial || (!common && !(a->base.kind == V_MEMORY && a->base.u.mem->shared))) return true;
+    int at = common ? klower_array_param(L, &a->base) : 63;
+    uint64_t array = 1ull << (at < 63 ? at : 63);
+    if (!is_exclusive(L, a, common ? K_POS : K_BLKPOS)) return L->crowded |= array, false;
+    bool alone = !((L->crowded | L->was_crowded) & array);
+    return *(alone ? &L->lone : &L->joined) |= array, alone;
 }
 
 qs_status klidx_update(Walk *w, Node *target, Op op, Node *value) {
@@ -806,7 +818,6 @@ qs_status klidx_update(Walk *w, Node *target, Op op, Node *value) {
     TRY(writable(L, &a));
     if (!own_memory(L, &a)) return QS_OK;
     TRY(klval_components(L, &v, &all));
-    bool common = a.base.kind == V_ARRAY, block = a.base.kind == V_MEMORY && a.base.u.mem->shared;
-    Update u = {op, L->job->serial || (!common && !block) || is_exclusive(L, &a, common ? K_POS : K_BLKPOS)};
+    Update u = {op, is_alone(L, &a)};
     return each_element(L, &a, &all, update_one, &u);
 }
