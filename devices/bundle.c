@@ -42,7 +42,9 @@ static qs_status refuse(Ctx *c, const char *path, const char *what) {
 }
 
 static bool within(size_t n, uint64_t at, uint64_t size) { return at <= n && size <= n - at; }
-static bool is_inside(const Bundle *b, BundleText t) { return within(b->n, t.at, t.n); }
+static bool is_inside(const Bundle *b, BundleText t) { /* with the NUL behind it */
+    return within(b->n, t.at, (uint64_t)t.n + 1) && !b->at[t.at + t.n];
+}
 
 /* Every place that a table speaks of is in the bundle: the sum is no proof, for anybody can compute it. */
 static bool is_whole(const Bundle *b, uint32_t nimports) {

@@ -663,6 +663,19 @@ class Reloading(unittest.TestCase):
         self.assertEqual(self.say("typed(2)"), "-201\n")
         self.assertEqual(self.say("reload"), "")
 
+    def test_functions_of_several_files_are_joined_again(self):
+        """What was typed before calls the new ones, and sees that one is gone."""
+        self.write("a.q", "function y = f(x)\n y = x\nend\n")
+        self.write("b.q", "function y = f(x, z)\n y = x+z\nend\n")
+        self.say('import "a.q"\nimport "b.q"\nfunction y = typed(x)\n y = f(x)\nend\n')
+        self.assertEqual(self.say("typed(1)"), "1\n")
+        self.write("a.q", "function y = f(x)\n y = x + 100\nend\n")
+        self.say("reload")
+        self.assertEqual(self.say("typed(1)"), "101\n")
+        self.write("a.q", "function y = other(x)\n y = x + 10\nend\n")
+        self.say("reload")
+        self.assertIn("argument z is missing", self.say("typed(1)"))
+
     def test_a_mistake_leaves_what_was_there(self):
         self.write("m.q", "function y = f(x)\n y = x\nend\n")
         self.say('import "m.q"')

@@ -298,8 +298,19 @@ class Libraries(Made):
                                    r"library nothing.so is not here")
 
     def test_names_of_libraries(self):
-        for name in ("filters.so.1", "lib1.so", "lib-x.so", "x.dll"):
+        for name in ("filters.so.1", "lib1.so", "lib-x.so", "x.dll", "x", ".so", ""):
             self.refused(run([QRUN, "--make-lib", "filters.q", "-o", name], self.src, **self.env), "is called like")
+
+
+    def test_files_that_are_there(self):
+        """Neither a program nor a file that somebody wrote is lost."""
+        self.write("mine.q", "function y = one()\n  y = 1\nend\n")
+        self.write("mine.py", "x = 1\n")
+        self.refused(run([QRUN, "--make-lib", "mine.q"], self.src, **self.env), "was not made by qrun")
+        self.refused(run([QRUN, "--make-exe", "mine.q", "-o", "mine.q"], self.src, **self.env), "the program itself")
+        with open(os.path.join(self.src, "mine.py")) as f: self.assertEqual(f.read(), "x = 1\n")
+        os.remove(os.path.join(self.src, "mine.py"))
+        for _ in range(2): self.make("--make-lib", "mine.q", "--targets", "v2")
 
 
 class Damage(Made):

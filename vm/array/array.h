@@ -80,12 +80,12 @@ const char *qarr_shape_text(const Array *a, char buf[SHAPE_TEXT]);
 bool qarr_aligned(const Array *a);
 /* Whether elements of the two may share memory. */
 bool qarr_overlap(const Array *a, const Array *b);
-/* Whether the two are the same elements in the same order: each may be read before it is written. */
 /* The first error that check has with an element of src, which is real; fn is handed on to it. */
 typedef qs_status ElementCheck(qs_vm *vm, double x, const char *fn);
 qs_status qarr_check(qs_vm *vm, Array *src, ElementCheck *check, const char *fn);
 /* An error where numbers of src that are neither 0 nor 1 would be stored in an array of bool. */
 qs_status qarr_check_truths(qs_vm *vm, const Array *dst, Array *src);
+/* Whether the two are the same elements in the same order: each may be read before it is written. */
 bool qarr_same_elements(const Array *a, const Array *b);
 /* Any number or array as an array of dtype d (numbers: one element); a reference to itself when it fits. */
 qs_status qarr_from_value(qs_vm *vm, qs_value v, qs_dtype d, Array **out);

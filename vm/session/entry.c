@@ -106,12 +106,7 @@ static qs_status wrong(const Place *p, const char *what) {
 }
 
 static qs_status number_of(qs_vm *vm, const qs_view *v, qs_value *out) {
-    if (v->dtype == QS_C64) return qs_complex(vm, ((float *)v->data)[0], ((float *)v->data)[1], out);
-    if (v->dtype == QS_C128) return qs_complex(vm, ((double *)v->data)[0], ((double *)v->data)[1], out);
-    double x = qdtype_get(v->dtype, v->data);
-    if (v->dtype == QS_B1) *out = qs_bool(x != 0);
-    else *out = v->dtype < QS_F16 ? qs_int((int64_t)x) : qs_num(x);
-    return QS_OK;
+    return qarr_load(vm, v->dtype, v->data, out);
 }
 
 static qs_status array_of(const Place *p, const qs_view *v, qs_value *out) {
@@ -221,7 +216,11 @@ static qs_status read_arguments(Place *p, const char *signature, va_list ap, Cal
         TRY(argument(p, *signature, ap, &c->in[c->nin]));
         c->nin++;
     }
-    for (signature++; *signature; signature++) c->to[c->nout++] = va_arg(ap, void *);
+    for (signature++; *signature; signature++) {
+        c->to[c->nout] = va_arg(ap, void *);
+        if (*signature == 'a' && c->to[c->nout]) *(qs_view *)c->to[c->nout] = (qs_view){.data = NULL};
+        c->nout++;
+    }
     return QS_OK;
 }
 
@@ -262,13 +261,16 @@ static qs_status call(Library *l, const BundleFunction *f, va_list ap) {
 static intptr_t service(SolibData *d, uint32_t number, va_list ap) {
     Library *l;
     qs_status s;
+    const char *name;
     switch (number) {
     case 0: return (intptr_t)qs_native_error();
     case 1: return qs_view_release(va_arg(ap, qs_view *)), 0;
     default:
         if ((s = library_of(d, &l)) != QS_OK) return s;
         pthread_mutex_lock(&l->lock);
-        if ((s = qs_use_device(l->vm, va_arg(ap, const char *))) != QS_OK) keep_error(l->vm, s);
+        name = va_arg(ap, const char *);
+        s = name ? qs_use_device(l->vm, name) : qs_fail(l->vm, QS_EVALUE, "the name of a device is wanted, got NULL");
+        if (s != QS_OK) keep_error(l->vm, s);
         pthread_mutex_unlock(&l->lock);
         return s;
     }

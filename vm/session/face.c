@@ -97,7 +97,7 @@ static const char words[] =
     "nonlocal not not_eq nullptr operator or or_eq pass private protected public raise register reinterpret_cast "
     "requires restrict return short signed sizeof static static_assert static_cast struct switch template this "
     "thread_local throw true True try typedef typeid typename union unsigned using virtual void volatile wchar_t "
-    "while with xor xor_eq yield status";
+    "while with xor xor_eq yield";
 
 static void add_word(Text *out, const char *name) {
     if (is_plain(name)) qtext_printf(out, "%s%s", name, is_one_of(name, words) ? "_" : "");
@@ -127,7 +127,8 @@ static void add_doc(Text *out, const Func *f) {
     qtext_puts(out, "/* ");
     for (const char *p = f->doc->s; *p; p++) {
         if (*p == '\n' && p[1]) qtext_puts(out, "\n * ");
-        else if (*p != '\n' && !(p[0] == '*' && p[1] == '/')) qtext_putc(out, *p);
+        else if (*p != '\n') qtext_putc(out, *p);
+        if (p[0] == '*' && p[1] == '/') qtext_putc(out, ' '); /* they would end the comment */
     }
     qtext_puts(out, " */\n");
 }

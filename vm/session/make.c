@@ -149,6 +149,13 @@ static qs_status train(qs_vm *vm, const Make *m, Module **program) {
 }
 
 /* -- files -------------------------------------------------------------------------------------------------------- */
+/* A program must not take the place of its source. */
+static qs_status check_target(qs_vm *vm, const char *path, const char *source) {
+    struct stat to, from;
+    if (stat(path, &to) || stat(source, &from) || to.st_dev != from.st_dev || to.st_ino != from.st_ino) return QS_OK;
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s is the program itself; -o names another file", path);
+}
+
 static qs_status write_file(qs_vm *vm, const char *path, const Text *t, mode_t mode) {
     TRY(qtext_status(t));
     unlink(path); /* who runs the old one keeps it */
@@ -202,6 +209,7 @@ static qs_status write_exe(qs_vm *vm, const Make *m, BundleMaker *maker) {
     qprebuilt_settings(&qvm(vm)->config, settings);
     default_exe(m->file, path);
     if (m->out) snprintf(path, sizeof path, "%s", m->out);
+    TRY(check_target(vm, path, m->file));
     qs_status s = begin_exe(vm, m, settings, &t);
     if (s == QS_OK) qbundle_write(maker, qs_version(), settings, &t);
     if (s == QS_OK) s = write_file(vm, path, &t, 0755);
@@ -224,19 +232,32 @@ static qs_status name_library(qs_vm *vm, const Make *m, Names *n) {
     snprintf(n->object, sizeof n->object, "%s", slash ? slash + 1 : path);
     name = strncmp(n->object, "lib", 3) ? n->object : n->object + 3;
     snprintf(n->name, sizeof n->name, "%.*s", (int)strcspn(name, "."), name);
-    bool good = !strcmp(path + strlen(path) - 3, ".so") && n->name[0] && !(n->name[0] >= '0' && n->name[0] <= '9');
+    size_t length = strlen(n->object);
+    bool good = length > 3 && !strcmp(n->object + length - 3, ".so") && n->name[0] && !(n->name[0] >= '0' && n->name[0] <= '9');
     for (const char *p = n->name; *p; p++) good = good && (isalnum((unsigned char)*p) || *p == '_');
     return good ? QS_OK : qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: a library is called like libfilters.so: letters, "
                                    "digits and _ make names of functions in C", path);
+}
+
+/* Files of this name may be the user's: those that were written here say in their first line whose functions they are. */
+static qs_status check_face(qs_vm *vm, const char *path) {
+    char line[256] = "";
+    FILE *f = fopen(path, "r");
+    bool ours = !f || (fgets(line, sizeof line, f) && strstr(line, "he functions of "));
+    if (f) fclose(f);
+    if (ours) return QS_OK;
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s is there, and was not made by qrun --make-lib: it would be lost; "
+                    "-o names a library elsewhere", path);
 }
 
 static qs_status write_beside(qs_vm *vm, const Names *n, const Face *f, const char *end,
                               void (*print)(const Face *, Text *)) {
     char path[PATH_MAX * 3];
     Text t;
+    snprintf(path, sizeof path, "%s%s%s", n->folder, n->name, end);
+    TRY(check_face(vm, path));
     qtext_init(&t, qvm_ctx(vm));
     print(f, &t);
-    snprintf(path, sizeof path, "%s%s%s", n->folder, n->name, end);
     qs_status s = write_file(vm, path, &t, 0644);
     qtext_free(&t);
     return s;

@@ -417,6 +417,7 @@ static qs_status load(qs_vm *vm, qs_status s, Fresh *fresh) {
     if (!s) s = link_modules(vm, fresh);
     if (s) forget(vm, fresh);
     else replace_old(vm, fresh);
+    for (Module *m = qvm(vm)->modules; m; m = m->next) qnames_rejoin(vm, m);
     return s;
 }
 

@@ -128,12 +128,18 @@ void qnames_joined_again(Module *m) {
     for (uint32_t i = 0; i < m->joined.n; i++) m->joined.entries[i].val |= STALE;
 }
 
+void qnames_rejoin(qs_vm *vm, Module *m) {
+    for (uint32_t i = 0; i < m->joined.n; i++)
+        if (m->joined.entries[i].val & STALE) (void)qnames_lookup(vm, m, m->joined.entries[i].key);
+}
+
 int qnames_lookup(qs_vm *vm, Module *m, Str *name) {
     uint64_t slot, joined = 0;
     if (qmap_get(&m->names, name, &slot)) return (int)slot;
     bool before = qmap_get(&m->joined, name, &joined);
     if (before && !(joined & STALE)) return (int)(joined / 2);
     Meaning w = qnames_outside(vm, m, name);
+    if (w.n <= 1 && before) qinterp_put(vm, qvm_global(vm, joined / 2), qval_unset()); /* who reads it looks on */
     if (w.n <= 1) return w.first;
     slot = before ? joined / 2 : (uint64_t)new_global(vm, name);
     qinterp_put(vm, qvm_global(vm, slot), qnames_joined(vm, name, w.functions, w.n));

@@ -14,7 +14,8 @@ typedef struct Meaning {
 
 int qnames_slot(qs_vm *vm, Module *m, Str *name);    /* global slot of its own name, made when missing */
 int qnames_lookup(qs_vm *vm, Module *m, Str *name);  /* global slot of a name as seen from m; < 0: unknown */
-void qnames_joined_again(Module *m);                 /* m sees others than before: what was joined is joined anew */
+void qnames_joined_again(Module *m);                 /* m sees others than before: what was joined is joined anew: */
+void qnames_rejoin(qs_vm *vm, Module *m);            /* for code that is there already and does not look names up */
 Meaning qnames_outside(qs_vm *vm, Module *m, Str *name); /* what it means in m's imports and among the built-ins */
 /* The value of a global, or what its name means outside while it has none; a new reference, unset when neither. */
 qs_value qnames_value(qs_vm *vm, Module *m, int slot);

@@ -108,15 +108,18 @@ qs_status qprebuilt_find(qs_vm *vm, const char *importer, const char *name, char
                     "library; qrun --make-lib makes one of a .q file", name);
 }
 
-qs_status qprebuilt_run_own(qs_vm *vm) {
+qs_status qprebuilt_run_own(qs_vm *vm, const char *settings) {
     Bundle *b;
-    char first[PATH_MAX], real[PATH_MAX];
+    char first[PATH_MAX], real[PATH_MAX], checked[PREBUILT_SETTINGS] = "";
     ssize_t n = readlink("/proc/self/exe", real, sizeof real - 1);
     if (n <= 0) return qerr_set(qvm_ctx(vm), QS_EIO, "this program cannot find its own file in /proc");
     real[n] = 0;
     TRY(qbundle_open_file(qvm_ctx(vm), real, qs_version(), &b));
     enter(vm, b);
     qvm(vm)->own = b;
+    qbundle_settings(b->at, b->n, checked, sizeof checked);
+    if (strcmp(checked, settings) != 0)
+        return qerr_set(qvm_ctx(vm), QS_EIO, "%s is damaged: its settings are not those that were written", real);
     if (!name_module(vm, b, 0, first)) return qerr_set(qvm_ctx(vm), QS_EIO, "%s: the path is too long", real);
     return qs_run_file(vm, first);
 }

@@ -62,6 +62,13 @@ typedef struct {
 /* Changed in the copy of this file that has a program behind it (make.c); volatile, for the compiler knows better. */
 static const volatile PrebuiltMark mark = {.tag = "a program is behind: "};
 
+static PrebuiltMark own_mark(void) {
+    PrebuiltMark own;
+    for (size_t i = 0; i < sizeof own; i++) ((char *)&own)[i] = ((const volatile char *)&mark)[i];
+    own.settings[PREBUILT_SETTINGS - 1] = 0;
+    return own;
+}
+
 #if defined(__x86_64__)
 static const char usual_targets[] = "x86-64-v2,x86-64-v3,x86-64-v4";
 #else
@@ -238,7 +245,8 @@ static int parse_options(Options *o, int argc, char **argv) {
 
 /* Of a program that was made: all arguments are its own. */
 static int program_options(Options *o, int argc, char **argv, char settings[PREBUILT_SETTINGS]) {
-    for (size_t i = 0; i + 1 < PREBUILT_SETTINGS; i++) settings[i] = mark.settings[i];
+    PrebuiltMark own = own_mark();
+    memcpy(settings, own.settings, PREBUILT_SETTINGS);
     qprebuilt_set(settings, &o->config);
     o->config.argc = argc - 1, o->config.argv = argv + 1, o->config.final = true;
     return 0;
@@ -345,14 +353,13 @@ static int check(qs_vm *vm, const Options *o) {
 
 static int make(qs_vm *vm, const Options *o) {
     Make m = o->make;
-    PrebuiltMark own;
-    for (size_t i = 0; i < sizeof own; i++) ((char *)&own)[i] = ((const volatile char *)&mark)[i];
+    PrebuiltMark own = own_mark();
     m.mark = &own;
     return report(vm, qmake_run(vm, &m));
 }
 
 static int run(qs_vm *vm, const Options *o) {
-    if (mark.full) return report(vm, qprebuilt_run_own(vm));
+    if (mark.full) return report(vm, qprebuilt_run_own(vm, own_mark().settings));
     if (o->make.file) return make(vm, o);
     if (o->list_devices) return list_devices(vm);
     if (o->cache) return cache(vm, o->cache);

@@ -744,7 +744,8 @@ static KRef within(Lower *L, KRef x, double lo, double hi) {
     if (least < lo) holds = klnum_bin(L, K_LE, klnum_const(L, d, lo), x);
     bool above = qdtype_is_int(d) ? most > hi : most >= hi + 1; /* hi + 1 is a power of 2 */
     if (!above) return holds;
-    KRef below = qdtype_is_int(d) ? klnum_bin(L, K_LE, x, kbuild_int(&L->walk, d, (int64_t)hi))
+    int64_t last = hi < 0x1p63 ? (int64_t)hi : INT64_MAX; /* hi is a double: of the largest int64 it is 1 more */
+    KRef below = qdtype_is_int(d) ? klnum_bin(L, K_LE, x, kbuild_int(&L->walk, d, last))
                                   : klnum_bin(L, K_LT, x, klnum_const(L, d, hi + 1));
     return klnum_bin(L, K_AND, holds, below);
 }

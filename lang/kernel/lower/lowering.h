@@ -117,9 +117,9 @@ struct Lower {
     const LowerJob *job;
     LowerResult *out;
     bool unknown; uint32_t unknown_pos; /* a value of no known type was read */
-    uint64_t crowded, was_crowded;      /* by array parameter (the last bit: memory of a block): in this pass, and in
-                                         * the one before, positions update elements that others may update */
-    uint64_t lone, joined;              /* a position updates its own, taken for the only one; taken for one of several */
+    /* By array parameter (the last bit: memory of a block): positions update elements that others may update, in this
+     * pass and in the one before; they update their own, taken for the only ones, and taken for one of several. */
+    uint64_t crowded, was_crowded, lone, joined;
     bool stopped;        /* something is needed first: unwinding without an error */
     KBind *binds; uint32_t cap_binds;
     HostNum *nums; int nnums; uint32_t cap_nums;
