@@ -239,7 +239,7 @@ static qs_status name_library(qs_vm *vm, const Make *m, Names *n) {
                                    "digits and _ make names of functions in C", path);
 }
 
-/* Files of this name may be the user's: those that were written here say in their first line whose functions they are. */
+/* A file of this name may be the user's: those that were made here say in their first line whose functions they are. */
 static qs_status check_face(qs_vm *vm, const char *path) {
     char line[256] = "";
     FILE *f = fopen(path, "r");
