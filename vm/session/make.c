@@ -233,7 +233,8 @@ static qs_status name_library(qs_vm *vm, const Make *m, Names *n) {
     name = strncmp(n->object, "lib", 3) ? n->object : n->object + 3;
     snprintf(n->name, sizeof n->name, "%.*s", (int)strcspn(name, "."), name);
     size_t length = strlen(n->object);
-    bool good = length > 3 && !strcmp(n->object + length - 3, ".so") && n->name[0] && !(n->name[0] >= '0' && n->name[0] <= '9');
+    bool good = length > 3 && !strcmp(n->object + length - 3, ".so") && n->name[0];
+    good = good && !(n->name[0] >= '0' && n->name[0] <= '9');
     for (const char *p = n->name; *p; p++) good = good && (isalnum((unsigned char)*p) || *p == '_');
     return good ? QS_OK : qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: a library is called like libfilters.so: letters, "
                                    "digits and _ make names of functions in C", path);
