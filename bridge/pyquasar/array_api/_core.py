@@ -542,6 +542,13 @@ def _expanded(x, key):
     return parts[:at] + [slice(None)]*(x.ndim - used) + parts[at + bool(dots):]
 
 
+def _is_parted(key):
+    """Whether an Ellipsis stands between arrays, which parts them even where it stands for no dimension."""
+    at = [k is Ellipsis for k in key].index(True) if isinstance(key, tuple) and any(k is Ellipsis for k in key) else 0
+    picks = lambda part: any(k is not None and not isinstance(k, slice) for k in part)
+    return at > 0 and picks(key[:at]) and picks(key[at + 1:])
+
+
 def _offsets(x, key):
     """Where in the memory of x the elements are that a key names, in the shape of the result."""
     parts, basic, arrays, axis = _expanded(x, key), [], [], 0
@@ -569,7 +576,7 @@ def _offsets(x, key):
     v = x[tuple(basic)]
     steps, met = strides_of(v), broadcast_shapes(*(k.shape for _, k in arrays))
     at = [i for i, _ in arrays]
-    front = at[0] if at == list(range(at[0], at[0] + len(at))) else 0
+    front = at[0] if at == list(range(at[0], at[0] + len(at))) and not _is_parted(key) else 0
     kept = [i for i in range(v.ndim) if i not in at]
     shape = tuple(v.shape[i] for i in kept[:front]) + met + tuple(v.shape[i] for i in kept[front:])
     off = new(shape, int64, True)
