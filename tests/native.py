@@ -69,6 +69,10 @@ def run(command, folder, text=None, **env):
                           env={**os.environ, **{k: str(v) for k, v in env.items()}})
 
 
+# Programs of others that load a library of ours would have to load that of the sanitizers first.
+ALONE = unittest.skipIf("LSAN_OPTIONS" in os.environ, "not under sanitizers")
+
+
 class Made(unittest.TestCase):
     """In a folder with filters.q, helper.q and program.q; what is made is used in another one."""
 
@@ -270,17 +274,21 @@ class Libraries(Made):
         self.assertEqual((r.returncode, r.stderr), (0, ""))
         return run(["./client"], self.use, **self.bare)
 
+    @ALONE
     def test_from_c(self):
         """Every kind of argument and result, errors, more arguments than registers; linked with -lfilters alone."""
         self.good(self.compiled("client.c", C_CLIENT, "cc", libraries=("filters", "more")), C_OUTPUT)
 
+    @ALONE
     def test_from_threads(self):
         self.good(self.compiled("threads.c", C_THREADS, "cc", "-pthread"), "400\n")
 
+    @ALONE
     def test_from_cpp(self):
         self.good(self.compiled("client.cpp", CPP_CLIENT, "c++", "-std=c++17", libraries=("filters", "quasar")),
                   "12 42 12\nlibfilters.so/filters.q:25:5: error: the unit is mV, got kV\n")
 
+    @ALONE
     def test_from_python(self):
         package = os.path.join(os.path.dirname(QRUN), "python")
         if not os.path.isdir(os.path.join(package, "pyquasar")):
@@ -387,6 +395,7 @@ class Damage(Made):
 
 
 class Page(unittest.TestCase):
+    @ALONE
     def test_it_can_be_followed(self):
         """Files have the name in their first line; commands run beside them; an output is of what stands before it."""
         build = os.path.dirname(QRUN)
