@@ -189,9 +189,9 @@ QS_API QS_CHECK qs_status qs_use_device(qs_vm *vm, const char *wanted);
 /* -- libraries in machine code (qrun --make-lib): their own headers declare their functions -------------------------
  * A library has a machine of its own, which the first call opens; one thread at a time is in it, others wait. */
 /* An array, or with rank 0 one number.  As an argument it is memory of yours on the host, with any strides, which is
- * not copied: it lives until the call ends, or until what the function gave or kept of it is released.  As a result it
- * is memory of the library, which nobody changes until qs_view_release; a string is an array of uint8 with a NUL behind
- * it. */
+ * not copied: it lives until the call ends, or until what the function gave or kept of it is released; a function that
+ * writes to its argument writes to this memory, `const` before the view or not.  As a result it is memory of the
+ * library, which nobody changes until qs_view_release; a string is an array of uint8 with a NUL behind it. */
 typedef struct qs_view {
     void *data;                                       /* the first element */
     qs_dtype dtype;
