@@ -136,7 +136,7 @@ qs_status qrule_begin(qs_vm *vm, qs_value fn, const char *keeps, int nin, const 
     r->fn = qval_retain(fn), r->nin = nin, r->nout = nout;
     r->list = keeps && *keeps == '*';
     r->zeros = !keeps;
-    keeps += r->list;
+    if (r->list) keeps++;
     *call = (RuleCall){.rule = r, .edges = qmem_alloc(qvm_ctx(vm), (size_t)(nin + 1) * sizeof(Trace *)), .nin = nin};
     qs_status s = QS_OK;
     for (int i = 0; i < nin; i++) {
