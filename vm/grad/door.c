@@ -16,6 +16,18 @@
 #include <stdio.h>
 #include <string.h>
 
+/* -- records ------------------------------------------------------------------------------------------------------- */
+/* *out came of items by an operation of one result. */
+static qs_status record_by(qs_vm *vm, const char *rule, const char *keeps, int n, const qs_value *items,
+                           qs_value *out) {
+    qs_value fn;
+    RuleCall call;
+    qs_status s = qrule_find(vm, rule, &fn);
+    if (s == QS_OK) s = qrule_begin(vm, fn, keeps, n, items, 1, &call);
+    if (s == QS_OK) s = qrule_end(vm, &call, 1, out);
+    return qtape_recorded(vm, s, 1, out);
+}
+
 /* -- operators ----------------------------------------------------------------------------------------------------- */
 static bool has_elements(qs_value v) {
     v = qtape_plain(v);
@@ -36,14 +48,6 @@ static bool is_product(Op op, qs_value a, qs_value b) {
            qval_array(b)->count != 1;
 }
 
-static qs_status record_product(qs_vm *vm, const qs_value *in, qs_value *out) {
-    qs_value fn;
-    RuleCall call;
-    TRY(qrule_find(vm, "matmul_adjoint", &fn));
-    TRY(qrule_begin(vm, fn, "vv", 2, in, 1, &call));
-    return qrule_end(vm, &call, 1, out);
-}
-
 qs_status qdoor_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
     const qs_value in[2] = {a, b};
     bool recorded = qtape_any(vm, 2, in) && has_elements(a) && has_elements(b);
@@ -53,9 +57,8 @@ qs_status qdoor_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) 
     qs_status s = qops_binary(vm, op, qtape_plain(a), qtape_plain(b), out);
     qtape_leave(vm);
     if (s != QS_OK || !recorded || !is_smooth(op)) return s;
-    s = is_product(op, a, b) ? record_product(vm, in, out) : qrow_record(vm, kelem_operator(op), 2, in, out);
-    if (s != QS_OK) qval_release(vm, *out);
-    return s;
+    if (is_product(op, a, b)) return record_by(vm, "matmul_adjoint", "vv", 2, in, out);
+    return qtape_recorded(vm, qrow_record(vm, kelem_operator(op), 2, in, out), 1, out);
 }
 
 qs_status qdoor_unary(qs_vm *vm, Op op, qs_value a, qs_value *out) {
@@ -65,9 +68,7 @@ qs_status qdoor_unary(qs_vm *vm, Op op, qs_value a, qs_value *out) {
     qs_status s = qops_unary(vm, op, qtape_plain(a), out);
     qtape_leave(vm);
     if (s != QS_OK || !recorded || !is_smooth(op)) return s;
-    s = qrow_record(vm, kelem_operator(op), 1, &a, out);
-    if (s != QS_OK) qval_release(vm, *out);
-    return s;
+    return qtape_recorded(vm, qrow_record(vm, kelem_operator(op), 1, &a, out), 1, out);
 }
 
 /* x op= v: the new value is computed beside the old one, and goes into the same array. */
@@ -191,7 +192,7 @@ qs_status qdoor_function(qs_vm *vm, Function *fn, int nin, const qs_value *in, i
     TRY(qrule_begin(vm, rule, NULL, nin, in, nout, &call));
     qs_status s = call_plain(vm, fn, nin, in, nout, out);
     if (s != QS_OK) return qrule_drop(vm, &call), s;
-    return qrule_end(vm, &call, nout, out);
+    return qtape_recorded(vm, qrule_end(vm, &call, nout, out), nout, out);
 }
 
 /* -- choices, conversions, lists ----------------------------------------------------------------------------------- */
@@ -208,17 +209,13 @@ qs_status qdoor_where(qs_vm *vm, const qs_value *c, qs_value *out) {
     qs_status s = qarith_where(vm, in[0], qtape_plain(c[1]), qtape_plain(c[2]), out);
     qtape_leave(vm);
     if (recorded && s != QS_OK) qrule_drop(vm, &call);
-    else if (recorded) s = qrule_end(vm, &call, 1, out);
+    else if (recorded) s = qtape_recorded(vm, qrule_end(vm, &call, 1, out), 1, out);
     return s;
 }
 
 /* v became *out, a value of another type. */
 static qs_status record_conversion(qs_vm *vm, qs_value v, qs_value *out) {
-    qs_value fn;
-    RuleCall call;
-    TRY(qrule_find(vm, "conversion_adjoint", &fn));
-    TRY(qrule_begin(vm, fn, "s", 1, &v, 1, &call));
-    return qrule_end(vm, &call, 1, out);
+    return record_by(vm, "conversion_adjoint", "s", 1, &v, out);
 }
 
 qs_status qdoor_coerce(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
@@ -245,14 +242,6 @@ qs_status qdoor_construct(qs_vm *vm, const Type *t, int n, const qs_value *args,
     return s == QS_OK && recorded && !same ? record_conversion(vm, args[0], out) : s;
 }
 
-static qs_status record_list(qs_vm *vm, const char *rule, int n, const qs_value *items, qs_value *out) {
-    qs_value fn;
-    RuleCall call;
-    TRY(qrule_find(vm, rule, &fn));
-    TRY(qrule_begin(vm, fn, "*", n, items, 1, &call));
-    return qrule_end(vm, &call, 1, out);
-}
-
 qs_status qdoor_literal(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_value *out) {
     bool recorded = qtape_any(vm, n, items);
     qs_value *plain = qmem_alloc(qvm_ctx(vm), (size_t)n * sizeof *plain);
@@ -262,7 +251,7 @@ qs_status qdoor_literal(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_
     qtape_leave(vm);
     qmem_free(qvm_ctx(vm), plain, (size_t)n * sizeof *plain);
     if (s != QS_OK || !recorded) return s;
-    return record_list(vm, "literal_adjoint", n, items, out);
+    return record_by(vm, "literal_adjoint", "*", n, items, out);
 }
 
 qs_status qdoor_range(qs_vm *vm, qs_dtype d, const qs_value *bounds, bool stepped, qs_value *out) {
@@ -273,5 +262,5 @@ qs_status qdoor_range(qs_vm *vm, qs_dtype d, const qs_value *bounds, bool steppe
     qs_status s = qops_range(vm, d, plain, stepped, out);
     qtape_leave(vm);
     if (s != QS_OK || !recorded) return s;
-    return record_list(vm, stepped ? "steps_adjoint" : "range_adjoint", 2 + stepped, bounds, out);
+    return record_by(vm, stepped ? "steps_adjoint" : "range_adjoint", "*", 2 + stepped, bounds, out);
 }

@@ -122,7 +122,7 @@ qs_status qdoor_get(qs_vm *vm, qs_value base, int n, const qs_value *at, TypeMod
     qs_status s = qidx_get(vm, qtape_plain(base), n, plain, mods, name, out);
     qtape_leave(vm);
     if (s != QS_OK || base.kind != QS_ARRAY || !qtape_is_recorded(vm, base)) return s;
-    if ((s = new_places(vm, base.u.p, n, plain, mods, &p)) != QS_OK) return qval_release(vm, *out), s;
+    TRY(qtape_recorded(vm, new_places(vm, base.u.p, n, plain, mods, &p), 1, out));
     qtape_record(vm, &get_rule, p, 1, (Trace *[]){qtape_edge(vm, base)}, 1, out);
     return QS_OK;
 }

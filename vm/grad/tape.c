@@ -180,6 +180,11 @@ qs_status qtape_leaf(qs_vm *vm, const GradLevel *l, qs_value v, qs_value *out) {
     return s;
 }
 
+qs_status qtape_recorded(qs_vm *vm, qs_status s, int nout, qs_value *out) {
+    for (int i = 0; i < nout && s != QS_OK; i++) qval_release(vm, out[i]), out[i] = qs_nil();
+    return s;
+}
+
 /* -- refusals ------------------------------------------------------------------------------------------------------ */
 qs_status qtape_refuse(qs_vm *vm, const char *what, const char *why) {
     return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s has no derivative: %s", what, why);

@@ -104,6 +104,8 @@ static inline Trace *qtape_edge(const qs_vm *vm, qs_value v) {
  * values and nil get none.  When all edges are NULL nothing is recorded, arrays in out lose their traces, and data is
  * released at once. */
 void qtape_record(qs_vm *vm, const GradRule *rule, void *data, int nin, Trace *const *in, int nout, qs_value *out);
+/* After the results of an operation were made: s says whether that could be recorded; where not, they go. */
+qs_status qtape_recorded(qs_vm *vm, qs_status s, int nout, qs_value *out);
 /* What result i was, kept without its trace (or it would keep its own node): the same value with it.  Owned. */
 qs_value qtape_result(qs_vm *vm, GradNode *n, int i, qs_value kept);
 /* Refuses: "<what> has no derivative: <why>", at the line that runs. */

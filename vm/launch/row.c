@@ -195,9 +195,7 @@ qs_status qrow_apply(qs_vm *vm, Elem e, int n, const qs_value *args, qs_value *o
     qs_status s = qeach_apply(vm, e, plain, out);
     qtape_leave(vm);
     if (s != QS_OK) return s;
-    s = qrow_record(vm, e, n, args, out);
-    if (s != QS_OK) qval_release(vm, *out);
-    return s;
+    return qtape_recorded(vm, qrow_record(vm, e, n, args, out), 1, out);
 }
 
 /* -- few elements -------------------------------------------------------------------------------------------------- */

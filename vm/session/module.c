@@ -296,7 +296,7 @@ static bool import_was_edited(void *ud, Module *m) {
 
 /* Its file, or one that it imports, is not what was read. */
 static bool is_stale(qs_vm *vm, Module *m) {
-    return m->state == MOD_DONE && (was_edited(m) || qmod_over_imports(vm, m, import_was_edited, NULL));
+    return m->state >= MOD_FAILED && (was_edited(m) || qmod_over_imports(vm, m, import_was_edited, NULL));
 }
 
 static void note_file(Module *m) {
@@ -460,10 +460,10 @@ qs_status qmod_reload(qs_vm *vm, void (*f)(qs_vm *vm, const Module *m)) {
 /* -- running ----------------------------------------------------------------------------------------------------- */
 
 qs_status qmod_run(qs_vm *vm, Module *m) {
-    if (m->state != MOD_LINKED) return QS_OK;
+    if ((m->state != MOD_LINKED && m->state != MOD_FAILED) || !m->main) return QS_OK;
     m->state = MOD_RUNNING;
     qs_status s = qvm_call(vm, qval_object(QS_FUNCTION, m->main), 0, NULL, 0, NULL, 0, NULL);
-    m->state = MOD_DONE;
+    m->state = s == QS_OK ? MOD_DONE : MOD_FAILED;
     if (m->left) qretire_module(vm, m);
     return s;
 }

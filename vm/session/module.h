@@ -29,7 +29,7 @@ typedef struct ModType { /* a type definition */
     ClassInstance *instances; uint32_t ninstances, cap_instances;
 } ModType;
 
-typedef enum { MOD_PARSED, MOD_LINKED, MOD_RUNNING, MOD_DONE } ModState;
+typedef enum { MOD_PARSED, MOD_LINKED, MOD_RUNNING, MOD_FAILED, MOD_DONE } ModState; /* from MOD_FAILED on: it ran */
 
 typedef struct { uint64_t slot; qs_value before; } Adopted; /* a slot that was another module's, and what it held */
 
@@ -65,7 +65,7 @@ qs_status qmod_load_text(qs_vm *vm, const char *name, const char *text, size_t n
 qs_status qmod_reload(qs_vm *vm, void (*f)(qs_vm *vm, const Module *m));
 Module *qmod_at(qs_vm *vm, const char *path);                 /* the one that is loaded; of a library: its
                                                                * program; NULL: none */
-qs_status qmod_run(qs_vm *vm, Module *m);                     /* its top level, once */
+qs_status qmod_run(qs_vm *vm, Module *m);                     /* its top level, until it succeeds once */
 void qmod_import_name(const Node *n, Text *out); /* what stands behind `import`, with its ${…} replaced */
 qs_status qmod_import(qs_vm *vm, Node *import);               /* an import statement is reached */
 qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out); /* one more unit of the session */

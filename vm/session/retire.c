@@ -20,7 +20,7 @@ void qretire_unit(qs_vm *vm, Unit *u) {
 }
 
 void qretire_module(qs_vm *vm, Module *m) {
-    if (m->state != MOD_DONE) { /* something that went has loaded another one in its place before it ran */
+    if (m->state < MOD_FAILED) { /* something that went has loaded another one in its place before it ran */
         m->left = true;
         return;
     }
@@ -71,7 +71,7 @@ void qretire_sweep(qs_vm *vm) {
 /* -- slots --------------------------------------------------------------------------------------------------------- */
 
 void qretire_inherit(Module *m, Module *old) {
-    if (old && old->state == MOD_DONE && old->ntypedefs == 0) m->heir_of = old;
+    if (old && old->state >= MOD_FAILED && old->ntypedefs == 0) m->heir_of = old;
 }
 
 bool qretire_adopt(qs_vm *vm, Module *m, Str *name, uint64_t *slot) {
