@@ -35,10 +35,20 @@ static const char script[] = "function [a, b] = parts(x, k = [1,2], ...rest)\n"
 static const char caught[] = "r = 0\ntry\n u = zeros(10000).*2 + ones(10000)\n r = {u[0..9], [r, 1]}\n"
                              "catch e\n r = -1\nend\nt = r\n";
 
-static void run(const char *text, long fail_after, bool catches) {
+/* What is recorded for a derivative: the rules are known, the record itself fails. */
+static const char rules[] = "function y = f(x)\n"
+                            " a : vec[float64] = x\n"
+                            " b = [a[0], a[1]*2, 3]\n"
+                            " c = a > 0 ? a : -a\n"
+                            " y = sum(float64(b)) + sum(0..a[2]) + sum(a[0]..0.5..a[2]) + sum(c*transpose(a))\n"
+                            "end\n";
+static const char recorded[] = "t = grad(f, [1.0, 2.0, 3.5])";
+
+static void run(const char *first, const char *text, long fail_after, bool catches) {
     qs_vm *vm = NULL;
     qs_value one = qs_nil();
     CHECK(qs_open(NULL, &vm) == QS_OK);
+    for (int i = 0; i < 2 && *first; i++) CHECK(qs_eval(vm, i ? recorded : first, NULL) == QS_OK);
     qvm_ctx(vm)->fail_after = fail_after;
     qs_status s = qs_eval(vm, text, NULL);
     qvm_ctx(vm)->fail_after = -1;
@@ -49,7 +59,8 @@ static void run(const char *text, long fail_after, bool catches) {
 }
 
 int main(void) {
-    for (long n = 0; n < 150; n++) run(script, n, false);
-    for (long n = 1; n < 40; n++) run(caught, n, true);
+    for (long n = 0; n < 150; n++) run("", script, n, false);
+    for (long n = 1; n < 40; n++) run("", caught, n, true);
+    for (long n = 1; n < 220; n++) run(rules, recorded, n, false);
     return check_done();
 }
