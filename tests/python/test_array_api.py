@@ -254,6 +254,18 @@ class Elementwise(Case):
                 one = f(*(v[at:at + 1] for v in args))
                 self.assertEqual(float(one[0]), float(whole[at]))
 
+    def test_powers_that_are_products_roots_and_quotients(self):
+        edges = np.asarray([0.0, -0.0, np.inf, -np.inf, np.nan, -2.0, 5e-324])
+        with np.errstate(all="ignore"):
+            for dtype in (np.float32, np.float64):
+                a = np.concatenate([edges, np.random.default_rng(5).normal(size=1000)**2]).astype(dtype)
+                halves = np.where(a == -np.inf, np.inf, np.sqrt(a) + 0.0)
+                x = xp.asarray(a)
+                for y, expected in ((2, a*a), (0.5, halves), (-1, 1/a)):
+                    self.same(x**y, expected)
+                    self.same(xp.pow(x, xp.asarray(y, dtype=x.dtype)), expected)
+                    self.same(x[1::3]**y, expected[1::3])
+
     def test_edges(self):
         inf, nan = float("inf"), float("nan")
         x, y = xp.asarray([1.0, nan, 2.0, nan, -0.0]), xp.asarray([nan, 1.0, 1.0, nan, 0.0])
