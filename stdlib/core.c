@@ -388,6 +388,7 @@ qs_status qcore_apply(qs_vm *vm, qs_call_args *c) {
 /* -- kernels ------------------------------------------------------------------------------------------------------- */
 qs_status qcore_parallel_do(qs_vm *vm, qs_call_args *c) { return qkernel_do(vm, false, c->nin, c->in); }
 qs_status qcore_serial_do(qs_vm *vm, qs_call_args *c) { return qkernel_do(vm, true, c->nin, c->in); }
+qs_status qcore_halo(qs_vm *vm, qs_call_args *c) { return qkernel_halo(vm, c->nin, c->in, c->nout, c->out); }
 
 qs_status qcore_shared(qs_vm *vm, qs_call_args *c) {
     (void)c;

@@ -226,6 +226,7 @@ _interop_names = frozenset("""from_numpy from_torch to_torch from_dlpack to_dlpa
     to_cupy from_paddle to_paddle dtype_from_numpy dtype_to_numpy dtype_from_torch dtype_to_torch device_from_torch
     device_to_torch stream stream_from_torch stream_to_torch""".split())
 _grad_names = frozenset("grad value_and_grad vjp jvp jacobian hessian hvp gradcheck stop_gradient checkpoint".split())
+_block_names = frozenset(["halo"])
 
 
 # -- names of the language ---------------------------------------------------------------------------------------------
@@ -237,6 +238,9 @@ def __getattr__(name):
     if name in ("torch_op", "jax_op"):
         module = __import__("pyquasar._" + name, fromlist=[name])
         return globals().setdefault(name, getattr(module, name))
+    if name in _block_names:
+        from . import _blocks
+        return globals().setdefault(name, getattr(_blocks, name))
     if name in _grad_names:
         from . import _grad
         return globals().setdefault(name, getattr(_grad, name))
@@ -260,4 +264,4 @@ _sys.modules[__name__].__class__ = _Package
 def __dir__():
     own = {n for n in globals() if not n.startswith("_") or n.endswith("__")}
     of_programs = set(filter(str.isidentifier, _bridge._names(None)))
-    return sorted(own | _interop_names | _grad_names | {"torch_op", "jax_op"} | of_programs)
+    return sorted(own | _interop_names | _grad_names | _block_names | {"torch_op", "jax_op"} | of_programs)

@@ -44,6 +44,8 @@ static bool sample(qs_vm *vm, const Type *t, Variant v, qs_value *out) {
     return true;
 }
 
+bool qahead_sample(qs_vm *vm, const Type *t, qs_value *out) { return sample(vm, t, (Variant){PACKED, false}, out); }
+
 /* -- one variant -------------------------------------------------------------------------------------------------- */
 typedef struct { qs_vm *vm; Function *fn; const Type *type[ARGS]; int n; bool numbers, arrays; } Wanted;
 
@@ -103,7 +105,7 @@ static qs_status gather(Wanted *w, const Attr *a, bool *known) {
         const Type **t = &w->type[w->n++];
         TRY(type_of(w, a, i, t));
         qs_value probe = qs_nil();
-        *known = sample(w->vm, *t, (Variant){PACKED, false}, &probe);
+        *known = qahead_sample(w->vm, *t, &probe);
         qval_release(w->vm, probe);
         w->arrays = w->arrays || (*known && (*t)->kind == TY_ARRAY);
         w->numbers = w->numbers || (*known && (*t)->kind == TY_NUM && !qdtype_is_int((*t)->dtype));

@@ -212,7 +212,7 @@ static qs_status bind_number(KernelRun *k, int i, qs_value v) {
 }
 
 /* A vec may come as a matrix with one row; extents beyond the array's are 1. */
-static void fit_rank(const Array *a, int rank, DevArg *out) {
+void qkernel_fit_rank(const Array *a, int rank, DevArg *out) {
     int skip = rank > a->rank && a->rank == 1;
     out->rank = rank;
     for (int d = 0; (skip || rank > a->rank) && d < rank; d++) {
@@ -281,7 +281,7 @@ static qs_status bind(Run *run) {
         }
         Array *a = v.u.p;
         TRY(check_array(run->vm, f, p, &k->form->binds[i], a));
-        fit_rank(a, p->rank, qbind_array(&run->bound, i, a, lock_mode(k->form, i, a, k->request)));
+        qkernel_fit_rank(a, p->rank, qbind_array(&run->bound, i, a, lock_mode(k->form, i, a, k->request)));
     }
     return QS_OK;
 }
@@ -344,8 +344,7 @@ static bool takes(const Function *f, int nargs) {
     return least <= nargs && nargs <= most;
 }
 
-/* The kernel itself: a script function; of several definitions the last one that takes so many arguments. */
-static Function *kernel_of(qs_value v, int nargs) {
+Function *qkernel_of(qs_value v, int nargs) {
     if (v.kind != QS_FUNCTION) return NULL;
     Function *f = v.u.p, *last = NULL;
     if (f->fkind == FN_SCRIPT) return f;
@@ -398,7 +397,7 @@ qs_status qkernel_do(qs_vm *vm, bool serial, int nin, const qs_value *in) {
     KernelRun k; /* too large to be cleared each time */
     k.run.vm = vm, k.run.chosen = false, k.request = &r;
     if (nin < 2) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: the size, arguments and a kernel are wanted", fn);
-    r.site.fn = kernel_of(in[nin - 1], r.nargs);
+    r.site.fn = qkernel_of(in[nin - 1], r.nargs);
     if (!r.site.fn)
         return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: the last argument must be a kernel function, got %s", fn,
                         qval_type_name(vm, in[nin - 1]));
@@ -410,15 +409,26 @@ qs_status qkernel_do(qs_vm *vm, bool serial, int nin, const qs_value *in) {
     return launch_packed(vm, kernel, &r, &k);
 }
 
-/* Only the code: nothing is launched, and nothing of the values is read but what the code is made for. */
-qs_status qkernel_compile(qs_vm *vm, Function *fn, int nargs, const qs_value *in) {
+/* Of the positions, where their number is not declared: that of the largest array. */
+static int rank_of(const Kernel *k, int nargs, const qs_value *in) {
+    int most = 1;
+    for (int i = 0; i < nargs; i++)
+        if (in[i].kind == QS_ARRAY && ((const Array *)in[i].u.p)->rank > most) most = ((const Array *)in[i].u.p)->rank;
+    return k->positions > 0 ? k->positions : most;
+}
+
+qs_status qkernel_find(qs_vm *vm, Function *fn, int nargs, const qs_value *in, KernelForm **out, qs_value *values) {
     Request r = {.site = {fn, in}, .nargs = nargs};
     Kernel *kernel = kernel_for(vm, fn->ast);
+    r.rank = rank_of(kernel, nargs, in);
+    for (int i = 0; i < r.rank; i++) r.domain[i] = 3;
+    return find_form(vm, &kernel->forms, &r, out, values);
+}
+
+qs_status qkernel_compile(qs_vm *vm, Function *fn, int nargs, const qs_value *in) {
     KernelForm *form;
     qs_value *values = qmem_alloc(qvm_ctx(vm), MAX_ENTRIES * sizeof *values);
-    r.rank = kernel->positions > 0 ? kernel->positions : 1;
-    for (int i = 0; i < r.rank; i++) r.domain[i] = 3;
-    qs_status s = find_form(vm, &kernel->forms, &r, &form, values);
+    qs_status s = qkernel_find(vm, fn, nargs, in, &form, values);
     if (s == QS_OK) s = qprogram_compile_ahead(vm, form->base.version[0].func);
     qmem_free(qvm_ctx(vm), values, MAX_ENTRIES * sizeof *values);
     return s;

@@ -2,6 +2,7 @@
  *
  *   kernel.c       size and arguments; which form; parameters
  *   ahead.c        forms of a library, before anybody calls it
+ *   halo.c         how far one reads around its position
  *   kernel_make.c  making a form: values as the lowering sees them */
 #ifndef VM_KERNEL_FORM_H
 #define VM_KERNEL_FORM_H
@@ -29,8 +30,19 @@ typedef struct {
     bool *covers;        /* per parameter: each position of a launch over its extents writes the element at pos */
 } KernelForm;
 
-/* -- kernel.c: the code for these arguments, for config.compile_for ------------------------------------------------ */
+/* -- kernel.c ------------------------------------------------------------------------------------------------------ */
+/* The kernel itself: a script function; of several definitions the last one that takes so many arguments. */
+Function *qkernel_of(qs_value v, int nargs);
+void qkernel_fit_rank(const Array *a, int rank, DevArg *out);
+/* The form for these arguments, with the values of its entries; nothing is launched, and nothing of the values is read
+ * but what the code is made for. */
+qs_status qkernel_find(qs_vm *vm, Function *fn, int nargs, const qs_value *in, KernelForm **out, qs_value *values);
+/* Its code, for config.compile_for. */
 qs_status qkernel_compile(qs_vm *vm, Function *fn, int nargs, const qs_value *in);
+
+/* -- ahead.c ------------------------------------------------------------------------------------------------------- */
+/* A value of a type, packed where it is an array; false: there are none that could be made. */
+bool qahead_sample(qs_vm *vm, const Type *t, qs_value *out);
 
 /* -- kernel_make.c ----------------------------------------------------------------------------------------------- */
 qs_status qkernel_make(qs_vm *vm, Forms *forms, const Request *r, KernelForm **out);

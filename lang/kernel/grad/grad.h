@@ -8,6 +8,7 @@
  *     record.c   f again, with a tape             sweep.c    what nobody needs goes
  *     gather.c   sums instead of additions        index.c    elements of arrays and adjoints
  *     dual.c     forward derivatives              grad.c     passes and their parameters
+ *     halo.c     how far a kernel reads around its position; no derivative, but it asks index.c the same
  *
  * Reverse: the adjoint of a position runs f again for that position, then goes back through it.  What is known again
  * from the inputs is computed again.  What is not (elements that f itself overwrites, shared memory) is kept on a tape
@@ -68,6 +69,20 @@ typedef struct {
 /* active: by parameter of f; only floats and complex numbers can be.  An array that f writes with what depends on an
  * active parameter, and reads, has to be active itself.  Everything made lives in the arena. */
 qs_status kgrad_reverse(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KGrad *out);
+
+/* -- halo.c -------------------------------------------------------------------------------------------------------- */
+/* What is known of a parameter before: the number; of an array the extents. */
+typedef struct { bool known; double number; int64_t dims[QS_MAX_RANK]; } KGiven;
+/* TABLE: no position decides what is read. */
+typedef enum { KROLE_NONE, KROLE_TABLE, KROLE_READ, KROLE_WRITTEN, KROLE_CHANGED } KHaloRole;
+typedef struct { uint8_t role, mode /* AccessMode of its reads */; bool shifted; } KHaloParam;
+typedef struct {
+    int rank;
+    int64_t reach[QS_MAX_RANK]; /* by dimension: the largest distance of what is read, to either side */
+    KHaloParam *param;          /* by parameter of f */
+} KHalo;
+/* An error with its place where no distance is known, or where a block of a larger array would give other results. */
+qs_status khalo_find(Arena *scratch, const KFunc *f, const KGiven *given, KHalo *out);
 
 /* Dual numbers: one pass that does what f does (again: it changes f's arrays), and to the tangents, which stand where
  * adjoints stand, what the derivative of f does.  No extras. */

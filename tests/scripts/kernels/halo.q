@@ -1,0 +1,121 @@
+% halo: how far a kernel reads around its position, what it does with its arguments, and why that is not known.
+function [] = __kernel__ box(x : mat'mirror, y : mat, r : int, pos : ivec2)
+    total = 0.0
+    for m = -r..r
+        for n = -2*r..1
+            total += x[pos + [m,n]]
+        end
+    end
+    y[pos] = total/(2*r+1)^2
+end
+function [] = __kernel__ gradient(x : cube, y : cube, pos : ivec3)
+    y[pos] = x[pos+[0,0,1]] - x[pos-[3,0,0]]
+end
+function [] = __kernel__ filter(x : mat'circular, mask : vec, y : mat, lut : vec'unchecked, pos : ivec2)
+    s = 0.0
+    for k = 0..numel(mask)-1
+        s += mask[k]*x[pos[0], pos[1]+k-(numel(mask)-1)/2] + lut[k]
+    end
+    y[pos] = s
+end
+function [] = __kernel__ colours(x : cube'clamped, y : mat, pos : ivec2)
+    s = 0.0
+    for c = 0..size(x,2)-1
+        s += x[pos[0], max(pos[1]-1, pos[1]-5), c]
+    end
+    y[pos] = s
+end
+function [] = __kernel__ stepped(x : vec'clamped, y : vec, pos : int)
+    at = pos
+    if x[pos] > 0
+        at = pos - 4
+    end
+    y[pos] = x[at] + y[pos]
+end
+function [] = __kernel__ untyped(x, y, pos)
+    y[pos] = x[pos[0]+1, pos[1]]
+end
+
+print halo(gradient), " ", halo(gradient, zeros(4,4,4))
+[n, how] = halo(box, null, null, 3)
+print n, " ", how
+[n, how] = halo(filter, null, ones(1,7))
+print n, " ", how
+[n, how] = halo(colours)
+print n, " ", how
+[n, how] = halo(stepped)
+print n, " ", how
+[n, how] = halo(untyped, zeros(3,3), zeros(3,3))
+print n, " ", how
+
+% -- why it is not known
+function [] = why(f, args)
+    try
+        print apply(halo, vertcat({f}, args))
+    catch e
+        print e
+    end
+end
+function [] = __kernel__ warp(x : mat, d : mat, y : mat, pos : ivec2)
+    y[pos] = x[pos[0], pos[1]+d[pos]]
+end
+function [] = __kernel__ table(x : vec, i : vec[int], y : vec, pos : int)
+    y[pos] = x[i[pos]]
+end
+function [] = __kernel__ turned(x : mat, y : mat, pos : ivec2)
+    y[pos] = x[pos[1], pos[0]]
+end
+function [] = __kernel__ sum_of(x : vec, y : vec, pos : int)
+    y[0] += x[pos]
+end
+function [] = __kernel__ shifted(x : vec, y : vec, pos : int)
+    y[pos+1] = x[pos]
+end
+function [] = __kernel__ in_place(x : vec, pos : int)
+    x[pos] = x[pos-1]
+end
+function [] = __kernel__ rows(x : mat, y : mat, pos : ivec2)
+    s = 0.0
+    for k = 0..size(x,1)-1
+        s += x[pos[0],k]
+    end
+    y[pos] = s
+end
+function [] = __kernel__ border(x : vec, y : vec, pos : int)
+    y[pos] = pos > 0 ? x[pos-1] : 0
+end
+function [] = __kernel__ ramp(x : vec, y : vec, pos : int)
+    y[pos] = x[pos]*pos
+end
+function [] = __kernel__ share(x : vec, y : vec, pos : int)
+    y[pos] = x[pos]/numel(x)
+end
+function [] = __kernel__ search(x : vec'clamped, y : vec, pos : int)
+    at = pos
+    while x[at] > 0
+        at -= 1
+    end
+    y[pos] = at
+end
+function [] = __kernel__ twice(x : vec, y : vec, pos : int)
+    y[pos] = x[2*pos]
+end
+function [] = __kernel__ both(x : vec, y : vec, pos : int)
+    y[pos] = x[pos] + x[0]
+end
+function [] = __kernel__ together(x : vec, y : vec, pos : int, blkpos : int)
+    s = shared(64)
+    s[blkpos] = x[pos]
+    syncthreads
+    y[pos] = s[0]
+end
+function y = host(x)
+    y = x
+end
+why(box, {})
+why(filter, {})
+why(untyped, {})
+why(box, {null, null, 1, 2})
+for f = {warp, table, turned, sum_of, shifted, in_place, rows, border, ramp, share, search, twice, both, together, host, 3}
+    why(f, {})
+end

@@ -1,0 +1,164 @@
+/* halo.c -- how far a kernel reads around its position (lang/kernel/grad/halo.c): the kernel is made for values as a
+ * launch would make it, and asked.  Nothing is launched.
+ *
+ *     halo(kernel, x, null, 2)     what is null or left away is of the type that is declared, and unknown */
+#include "lang/kernel/grad/grad.h"
+#include "vm/launch/kernel_form.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ARGS = 32 };
+typedef struct {
+    qs_vm *vm;
+    Function *fn;
+    qs_value arg[ARGS];
+    bool made[ARGS];            /* by us, of the declared type */
+    const Str *name[ARGS];
+    int n;
+} Asked;
+
+static qs_status fill(Asked *a, const Param *p, int param, qs_value given) {
+    const Func *f = a->fn->ast;
+    int i = a->n;
+    a->name[i] = p->name, a->arg[i] = qs_nil();
+    if (given.kind != QS_NIL) return a->arg[i] = qval_retain(given), a->n++, QS_OK;
+    const Type *t = p->type ? qvm_param_type(a->vm, f, param) : NULL;
+    if (!qahead_sample(a->vm, t, &a->arg[i]))
+        return qerr_at(qvm_ctx(a->vm), QS_ETYPE, (Where){f->unit->src, p->pos},
+                       "halo: parameter %s of kernel %s has no declared type: its argument is wanted", p->name->s,
+                       f->name->s);
+    return a->made[i] = true, a->n++, QS_OK;
+}
+
+static qs_status gather(Asked *a, int nin, const qs_value *in) {
+    const Func *f = a->fn->ast;
+    int taken = 0;
+    for (int i = 0; i < f->nparams; i++) {
+        if (qkernel_sets(&f->params[i])) continue;
+        if (a->n == ARGS) return qerr_set(qvm_ctx(a->vm), QS_EVALUE, "halo: %d arguments at most are possible", ARGS);
+        TRY(fill(a, &f->params[i], i, taken < nin ? in[taken] : qs_nil()));
+        taken++;
+    }
+    if (nin <= taken) return QS_OK;
+    return qerr_set(qvm_ctx(a->vm), QS_ETYPE, "halo: kernel %s takes %d arguments, got %d", f->name->s, taken, nin);
+}
+
+/* The argument that the entry lies in; -1: it is something else. */
+static int argument_of(const Form *f, int entry) {
+    while (f->entries[entry].parent >= 0) entry = f->entries[entry].parent;
+    return f->entries[entry].from == FROM_LOCAL ? f->entries[entry].index : -1;
+}
+
+static bool is_made(const Asked *a, const Form *f, int entry) {
+    int arg = argument_of(f, entry);
+    return arg >= 0 && a->made[arg];
+}
+
+/* What was compiled in must not come from a value that stands for a type only. */
+static qs_status check_known(const Asked *a, const Form *f) {
+    for (int i = 0; i < f->nentries; i++)
+        if ((f->entries[i].num_known || f->entries[i].dims_known) && is_made(a, f, i))
+            return qerr_set(qvm_ctx(a->vm), QS_EVALUE, "halo: kernel %s depends on %s, which has to be given",
+                            a->fn->ast->name->s, a->name[argument_of(f, i)]->s);
+    return QS_OK;
+}
+
+static double number_of(qs_vm *vm, qs_value v, int part) {
+    if (v.kind == QS_ARRAY) return qkind_element(vm, v.u.p, (size_t)part); /* handed over by value */
+    return v.kind == QS_COMPLEX ? NAN : qval_number(v);
+}
+
+static void give(const Asked *a, const KernelForm *form, const qs_value *values, KGiven *out) {
+    const KFunc *f = form->base.version[0].func;
+    for (int i = 0; i < f->nparams; i++) {
+        const KBind *b = &form->binds[i];
+        qs_value v = values[b->source];
+        DevArg fitted;
+        if (!(out[i].known = !is_made(a, &form->base, b->source))) continue;
+        if (f->params[i].kind == KP_NUM) {
+            out[i].number = number_of(a->vm, v, b->part);
+            continue;
+        }
+        memcpy(fitted.dims, ((const Array *)v.u.p)->dims, sizeof fitted.dims);
+        qkernel_fit_rank(v.u.p, f->params[i].rank, &fitted);
+        memcpy(out[i].dims, fitted.dims, sizeof out[i].dims);
+    }
+}
+
+/* -- results ------------------------------------------------------------------------------------------------------- */
+static qs_status reach_value(qs_vm *vm, const KHalo *h, qs_value *out) {
+    double x[QS_MAX_RANK];
+    Array *a;
+    for (int d = 0; d < h->rank; d++) x[d] = (double)h->reach[d];
+    TRY(qarr_from_doubles(vm, x, (size_t)h->rank, &a));
+    return *out = qarr_value(a), QS_OK;
+}
+
+/* In words, what the kernel does with an argument. */
+static const char *word(const KHaloParam *p) {
+    static const char *const modes[] = {[ACC_SAFE] = "safe", [ACC_MIRROR] = "mirror", [ACC_CIRCULAR] = "circular",
+                                        [ACC_CLAMPED] = "clamped", [ACC_UNCHECKED] = "unchecked"};
+    switch ((KHaloRole)p->role) {
+    case KROLE_TABLE: return "table";
+    case KROLE_READ: return modes[p->mode];
+    case KROLE_WRITTEN: return "written";
+    case KROLE_CHANGED: return "changed";
+    case KROLE_NONE: break;
+    }
+    return "";
+}
+
+static qs_status words_value(const Asked *a, const KernelForm *form, const KHalo *h, qs_value *out) {
+    const char *said[ARGS];
+    qs_value text[ARGS];
+    int n = 0;
+    for (int i = 0; i < a->n; i++) said[i] = "";
+    for (int i = 0; i < form->base.version[0].func->nparams; i++) {
+        int arg = argument_of(&form->base, form->binds[i].source);
+        if (arg >= 0 && h->param[i].role != KROLE_NONE) said[arg] = word(&h->param[i]);
+    }
+    qs_status s = QS_OK;
+    while (s == QS_OK && n < a->n)
+        if ((s = qs_string(a->vm, said[n], strlen(said[n]), &text[n])) == QS_OK) n++;
+    if (s == QS_OK) s = qs_cell(a->vm, n, text, out);
+    while (n-- > 0) qval_release(a->vm, text[n]);
+    return s;
+}
+
+static qs_status answer(const Asked *a, const KernelForm *form, const qs_value *values, int nout, qs_value *out) {
+    const KFunc *f = form->base.version[0].func;
+    Arena scratch;
+    KHalo halo;
+    TRY(check_known(a, &form->base));
+    qarena_init(&scratch, qvm_ctx(a->vm));
+    KGiven *given = qarena_alloc(&scratch, (size_t)(f->nparams + 1) * sizeof *given);
+    give(a, form, values, given);
+    qs_status s = khalo_find(&scratch, f, given, &halo);
+    if (s == QS_OK) s = reach_value(a->vm, &halo, &out[0]);
+    if (s == QS_OK && nout > 1) s = words_value(a, form, &halo, &out[1]);
+    qarena_free(&scratch);
+    return s;
+}
+
+static qs_status ask(Asked *a, int nout, qs_value *out) {
+    Ctx *c = qvm_ctx(a->vm);
+    KernelForm *form;
+    qs_value *values = qmem_alloc(c, MAX_ENTRIES * sizeof *values);
+    qs_status s = qkernel_find(a->vm, a->fn, a->n, a->arg, &form, values);
+    if (s == QS_OK) s = answer(a, form, values, nout, out);
+    qmem_free(c, values, MAX_ENTRIES * sizeof *values);
+    return s;
+}
+
+qs_status qkernel_halo(qs_vm *vm, int nin, const qs_value *in, int nout, qs_value *out) {
+    Asked a = {.vm = vm, .fn = qkernel_of(in[0], nin - 1)};
+    if (!a.fn || a.fn->ast->qual != Q_KERNEL)
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "halo: a kernel function is wanted, got %s; what a function reads around a "
+                                               "position has to be said by who knows it",
+                        a.fn ? "a function" : qval_type_name(vm, in[0]));
+    qs_status s = gather(&a, nin - 1, in + 1);
+    if (s == QS_OK) s = ask(&a, nout, out);
+    while (a.n-- > 0) qval_release(vm, a.arg[a.n]);
+    return s;
+}
