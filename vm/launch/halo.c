@@ -154,8 +154,9 @@ static qs_status ask(Asked *a, int nout, qs_value *out) {
 qs_status qkernel_halo(qs_vm *vm, int nin, const qs_value *in, int nout, qs_value *out) {
     Asked a = {.vm = vm, .fn = qkernel_of(in[0], nin - 1)};
     if (!a.fn || a.fn->ast->qual != Q_KERNEL)
-        return qerr_set(qvm_ctx(vm), QS_ETYPE, "halo: a kernel function is wanted, got %s; what a function reads around a "
-                                               "position has to be said by who knows it",
+        return qerr_set(qvm_ctx(vm), QS_ETYPE,
+                        "halo: a kernel function is wanted, got %s; what a function reads around a position has to be "
+                        "said by who knows it",
                         a.fn ? "a function" : qval_type_name(vm, in[0]));
     qs_status s = gather(&a, nin - 1, in + 1);
     if (s == QS_OK) s = ask(&a, nout, out);
