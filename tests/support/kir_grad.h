@@ -15,6 +15,7 @@ typedef struct {
     double tolerance;      /* relative to the size of what is added up; 0: 1e-6 */
     double rounding;       /* allowed between the two directions, relative as well; 0: 1e-10 */
     bool exact_only;       /* no differences: where a step would cross an edge */
+    bool reverse_only;     /* there are no tangents */
     bool again;            /* the derivative of the derivative, too */
     int npasses, natomics; /* come back: passes of the way back, and ATOMICs in them */
 } KGradCase;

@@ -22,7 +22,7 @@ typedef struct {
     int64_t domain[3];
     TArg arg[6];
     int nargs;
-    bool serial, again, gathers;
+    bool serial, again, gathers, reverse_only;
     int block;
 } Case;
 
@@ -40,7 +40,7 @@ static void try(const Case *k, const char *file, int line) {
     if (s == QS_OK) {
         lowered_bind(r.func, r.binds, k->arg, t.kargs);
         KGradCase g = {.ctx = &t.c, .arena = &arena, .func = r.func, .args = t.kargs, .seed = 1,
-                       .again = k->again, .launch = {.rank = k->rank}};
+                       .again = k->again, .reverse_only = k->reverse_only, .launch = {.rank = k->rank}};
         for (int i = 0; i < k->rank; i++)
             g.launch.domain[i] = k->domain[i], g.launch.block[i] = k->block ? k->block : 1;
         if (r.func->fixed_block) memcpy(g.launch.block, r.func->block, sizeof g.launch.block);
@@ -66,6 +66,8 @@ static void try(const Case *k, const char *file, int line) {
 #define TRY_2(text, m, n, ...) try(&(Case){text, 2, {m, n}, ARGS(__VA_ARGS__), .again = true}, __FILE__, __LINE__)
 #define GATHERS(text, n, ...) try(&(Case){text, 1, {n}, ARGS(__VA_ARGS__), .gathers = true}, __FILE__, __LINE__)
 #define SERIAL(text, n, ...) try(&(Case){text, 1, {n}, ARGS(__VA_ARGS__), .serial = true}, __FILE__, __LINE__)
+
+#define GROUPS(text, n, ...) try(&(Case){text, 1, {n}, ARGS(__VA_ARGS__), .reverse_only = true}, __FILE__, __LINE__)
 
 static Data d;
 
@@ -139,6 +141,21 @@ static void overwritten(void) {
     TRY_1(XY("y[pos] = x[pos]\ny[pos] = x[0]*x[pos]"), 9, V(d.x, 9), V(d.y, 9));
     TRY_1(XY("y[pos] += x[pos]*x[0]\ny[0] += x[pos]^2\ny[1] -= x[pos]^2"), 9, V(d.x, 9),
           V(d.y, 9));
+}
+
+/* Updates where positions meet, other than sums. */
+static void met(void) {
+    static const char *const op[] = {"^^=", "__=", "*=", "/="};
+    char text[300];
+    for (size_t i = 0; i < sizeof op / sizeof *op; i++) {
+        snprintf(text, sizeof text, XY("y[mod(pos,3)] %s x[pos]*x[0] + 0.2"), op[i]);
+        GROUPS(text, 9, V(d.x, 9), V(d.y, 4));
+        snprintf(text, sizeof text, XYN("for i=0..mod(pos,n)\n if x[i] > -0.5\n  y[mod(i,2)] %s exp(x[i])*x[pos]\n"
+                                        " end\nend"), op[i]);
+        GROUPS(text, 9, V(d.x, 9), V(d.y, 3), INT(4));
+        snprintf(text, sizeof text, KERNEL("x : vec, y : mat, pos", "y[mod(pos,2),1] %s x[pos]"), op[i]);
+        GROUPS(text, 9, V(d.x, 9), M(d.y, 3, 4));
+    }
 }
 
 static void in_order(void) {
@@ -278,7 +295,7 @@ static void shared(void) {
 
 int main(void) {
     fill(d.x, N * N, 0.9, 1), fill(d.y, N * N, 0.9, 2), fill(d.w, N * N, 0.9, 3);
-    straight(), loops(), jumps(), many_turns(), overwritten(), in_order(), borders(), indirect();
+    straight(), loops(), jumps(), many_turns(), overwritten(), met(), in_order(), borders(), indirect();
     private_arrays(), vectors(), complex_numbers(), functions(), gathered(), shared(), deep();
     return check_done();
 }

@@ -94,7 +94,7 @@ static void bind_extra(Gradient *g, int i) {
     switch ((KExtraKind)x->kind) {
     case KX_EXTENT: qbind_number(&g->run.bound, at, (uint64_t)g->rec->launch.domain[x->which], 8); break;
     case KX_ROOM: qbind_number(&g->run.bound, at, (uint64_t)g->room[x->which], 8); break;
-    case KX_AFTER: bind_array(g, at, g->extra[i], p->rank, p->extent); break;
+    case KX_GROUP: case KX_AFTER: bind_array(g, at, g->extra[i], p->rank, p->extent); break;
     case KX_COUNT: case KX_TAPE: bind_array(g, at, g->extra[i], 1, &count); break;
     }
 }
@@ -215,12 +215,17 @@ static qs_status open_contents(Gradient *g, int i) {
     return g->contents[i] = p->contents, QS_OK;
 }
 
+static qs_dtype extra_dtype(const Gradient *g, int i) {
+    return (qs_dtype)g->code->pass[0].func->params[g->code->first_extra + i].dtype;
+}
+
 static qs_status open_extra(Gradient *g, int i) {
     const KExtra *x = &g->code->extra[i];
     const RecordedParam *p = &g->rec->param[x->which];
     qs_value v;
     if (x->kind == KX_COUNT) return vector(g->run.vm, QS_I64, 1, true, &g->extra[i]);
     if (x->kind == KX_TAPE) return vector(g->run.vm, QS_B1, 1, true, &g->extra[i]); /* until its size is known */
+    if (x->kind == KX_GROUP) return qarr_new(g->run.vm, extra_dtype(g, i), p->rank, p->extent, false, &g->extra[i]);
     if (x->kind != KX_AFTER) return QS_OK;
     v = qtape_result(g->run.vm, (GradNode *)(uintptr_t)g->node, p->output, qval_object(QS_ARRAY, p->after));
     g->extra[i] = qval_array(v);
@@ -259,7 +264,7 @@ static qs_status open_tapes(Gradient *g) {
     for (int i = 0; i < g->code->nextra; i++) {
         const KExtra *x = &g->code->extra[i];
         if (x->kind != KX_TAPE) continue;
-        qs_dtype d = (qs_dtype)g->code->pass[0].func->params[g->code->first_extra + i].dtype;
+        qs_dtype d = extra_dtype(g, i);
         double n = fmax(positions * (double)g->room[x->which], 1), bytes = n * (double)qdtype_size(d);
         if (bytes > 0x1p46) return too_large(g, bytes);
         qarr_release(g->run.vm, g->extra[i]), g->extra[i] = NULL;

@@ -132,7 +132,8 @@ static void back_update(KReplay *v, const KIns *i) {
     bool own = v->owner[i->imm] == KOWN_ELEMENT;
     if (!own) e = element(v, i, i->c);
     KRef x = own ? read_sum(v, &v->param_sum[i->imm]) : load(v, &e);
-    give(v, i->b, x && i->flag == KA_SUB ? kreplay_fold(v, K_NEG, x, 0, 0) : x);
+    if (v->s->group[i->imm].kind) give(v, i->b, guarded(v, i->c, kgroup_back(v, i, e.at, x)));
+    else give(v, i->b, x && i->flag == KA_SUB ? kreplay_fold(v, K_NEG, x, 0, 0) : x);
 }
 
 /* -- private and shared arrays ------------------------------------------------------------------------------------- */
@@ -450,6 +451,7 @@ static void find_crossing(KReplay *v) {
 static void find_owners(KReplay *v) {
     for (int p = 0; p < v->f->nparams; p++) {
         if (v->f->params[p].kind != KP_ARRAY || v->s->param[p].adjoint < 0 || v->f->serial) continue;
+        if (v->s->group[p].kind) continue;
         v->owner[p] = (uint8_t)kindex_owner(v->f, p, &v->element[p]);
         if (qdtype_is_complex((qs_dtype)v->f->params[p].dtype) && v->owner[p] == KOWN_ELEMENT) v->owner[p] = KOWN_SOME;
     }

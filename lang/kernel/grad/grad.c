@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_EXTRAS = QS_MAX_RANK + 3 * KTAPES, MOST = 4 /* gathering passes for one array */ };
+enum { MAX_EXTRAS = QS_MAX_RANK + 3 * KTAPES, GROUP_EXTRAS = 3 /* for one array */, GROUP_PASSES = 3,
+       MOST = 4 /* gathering passes for one array */ };
 
 typedef struct {
     Ctx *c;
@@ -16,6 +17,7 @@ typedef struct {
     KNormal normal;
     const bool *active;
     KGrad *out;
+    KGroup *group;       /* by parameter of given */
     uint8_t *used;       /* by instruction of normal.func: a read that is kept, and asked for */
     KGrading s;
 } Grad;
@@ -42,11 +44,8 @@ static qs_status check_params(const Grad *d) {
 
 static qs_status check_ins(const Grad *d, const KFunc *f, const KActive *act, KRef r) {
     const KIns *i = &f->ins[r];
-    bool sum = i->flag == KA_ADD || i->flag == KA_SUB;
     if (i->op == K_ANY) return refuse(d, f, i->pos, "it asks other positions (any)");
-    if (i->op == K_ATOMIC && d->active[i->imm] && !sum)
-        return refuse(d, f, i->pos, "of updates that positions share only += and -= are differentiated");
-    if (i->op == K_AATOMIC && act->live[i->a] && !sum)
+    if (i->op == K_AATOMIC && act->live[i->a] && !kgroup_is_sum(i))
         return refuse(d, f, i->pos, "of updates of shared memory only += and -= are differentiated");
     if (f->serial && (i->op == K_BLKPOS || i->op == K_BLKIDX))
         return refuse(d, f, i->pos, "it runs in order, and asks for its block");
@@ -113,13 +112,14 @@ static int add_extra(Grad *d, KExtraKind kind, int which, KParam p, const char *
 
 static void begin_params(Grad *d, const char *adjoints) {
     const KFunc *f = d->given;
-    KParam *all = qarena_alloc(d->arena, (size_t)(2 * f->nparams + MAX_EXTRAS) * sizeof *all);
+    int most = 2 * f->nparams + MAX_EXTRAS + GROUP_EXTRAS * f->nparams;
+    KParam *all = qarena_alloc(d->arena, (size_t)most * sizeof *all);
     memcpy(all, f->params, (size_t)f->nparams * sizeof *all);
-    d->s = (KGrading){.ctx = d->c, .arena = d->arena, .params = all, .nparams = f->nparams};
+    d->s = (KGrading){.ctx = d->c, .arena = d->arena, .params = all, .nparams = f->nparams, .group = d->group};
     for (int t = 0; t < KTAPES; t++) d->s.tape[t] = d->s.room[t] = d->s.count[t] = -1;
     for (int a = 0; a < QS_MAX_RANK; a++) d->s.extent[a] = -1;
     add_adjoints(d, adjoints);
-    d->out->extra = qarena_alloc(d->arena, MAX_EXTRAS * sizeof(KExtra));
+    d->out->extra = qarena_alloc(d->arena, (size_t)(most - 2 * f->nparams) * sizeof(KExtra));
     d->out->nextra = 0, d->out->first_extra = d->s.nparams;
 }
 
@@ -142,6 +142,23 @@ static void add_tape(Grad *d, int t) {
     if (d->s.fixed_room[t] >= 0) return;
     d->s.room[t] = add_extra(d, KX_ROOM, t, whole_number, "room");
     d->s.count[t] = add_extra(d, KX_COUNT, t, row_of(QS_I64), "count");
+}
+
+static int add_twin(Grad *d, int p, qs_dtype t, const char *name) {
+    KParam k = row_of(t);
+    k.rank = d->given->params[p].rank;
+    return add_extra(d, KX_GROUP, p, k, name);
+}
+
+static void add_groups(Grad *d) {
+    for (int p = 0; p < d->given->nparams; p++) {
+        KGroup *k = &d->group[p];
+        bool product = k->kind == KGROUP_PRODUCT;
+        if (!k->kind) continue;
+        k->of = add_twin(d, p, product ? QS_F64 : (qs_dtype)d->given->params[p].dtype, product ? "product" : "best");
+        if (product) k->zeros = add_twin(d, p, QS_F64, "zeros");
+        k->count = add_twin(d, p, QS_I64, "group");
+    }
 }
 
 /* -- pointers into the tapes --------------------------------------------------------------------------------------- */
@@ -216,10 +233,11 @@ static qs_status prepare(Grad *d, const uint8_t *used, KRef *map) {
     if (any || !f->serial || kir_has(f, K_POS)) add_extents(d);
     for (int t = 0; t < KTAPES; t++)
         if (on_tape(d, used, t)) add_tape(d, t);
+    add_groups(d);
     add_pointers(d, used, map);
     TRY(kactive_find(d->c, d->arena, d->s.f, d->active, &d->s.act));
     for (KRef r = 1; r < f->nins; r++)
-        if (d->s.act.kept[map[r]]) d->s.act.kept[map[r]] = used[r] ? KEPT_ON_TAPE : KEPT_UNUSED;
+        if (used[r] || d->s.act.kept[map[r]]) d->s.act.kept[map[r]] = used[r] ? KEPT_ON_TAPE : KEPT_UNUSED;
     return QS_OK;
 }
 
@@ -231,7 +249,7 @@ static bool *adjoints_wanted(const Grad *d) {
     return wanted;
 }
 
-/* used: goes in as what is kept, comes out as what of it is asked for. */
+/* used: goes in as what is kept, comes out as what of it is asked for, here or by passes for groups. */
 static qs_status make_adjoint(Grad *d, uint8_t *used, KFunc **out) {
     KAdjoint a;
     KRef *swept, *map = qarena_alloc(d->arena, d->normal.func->nins * sizeof *map);
@@ -242,6 +260,7 @@ static qs_status make_adjoint(Grad *d, uint8_t *used, KFunc **out) {
     for (uint32_t k = 0; k < a.nread; k++)
         if (swept[a.read[k].at]) asked[a.read[k].of] = 1;
     for (KRef r = 1; r < d->normal.func->nins; r++) used[r] = used[r] && asked[map[r]];
+    kgroup_keep(d->normal.func, d->group, used);
     return QS_OK;
 }
 
@@ -273,6 +292,41 @@ static void add_border(Grad *d, const KFunc *rest, int p) {
     border->few = true;
     kir_seal(border);
     add_pass(d, (KGradPass){.func = border, .over = -1});
+}
+
+static void add_element_pass(Grad *d, int p, KFunc *make(const KGrading *s, int p)) {
+    KGradPass pass = {.func = make(&d->s, p), .over = p};
+    for (int a = 0; a < QS_MAX_RANK; a++) pass.axis[a] = a;
+    add_pass(d, pass);
+}
+
+static qs_status add_position_pass(Grad *d, qs_status make(const KGrading *s, KFunc **out)) {
+    KGradPass pass = {.over = -1};
+    TRY(make(&d->s, &pass.func));
+    return add_pass(d, pass), QS_OK;
+}
+
+static int count_groups(const Grad *d, bool extremes) {
+    int n = 0;
+    for (int p = 0; p < d->given->nparams; p++)
+        n += d->group[p].kind && (!extremes || d->group[p].kind != KGROUP_PRODUCT);
+    return n;
+}
+
+static qs_status begin_groups(Grad *d) {
+    if (!count_groups(d, false)) return QS_OK;
+    for (int p = 0; p < d->given->nparams; p++)
+        if (d->group[p].kind) add_element_pass(d, p, kgroup_begin);
+    TRY(add_position_pass(d, kgroup_collect));
+    if (count_groups(d, true)) TRY(add_position_pass(d, kgroup_count));
+    for (int p = 0; p < d->given->nparams; p++)
+        if (d->group[p].kind && d->group[p].kind != KGROUP_PRODUCT) add_element_pass(d, p, kgroup_share);
+    return QS_OK;
+}
+
+static void end_groups(Grad *d) {
+    for (int p = 0; p < d->given->nparams; p++)
+        if (d->group[p].kind) add_element_pass(d, p, kgroup_end);
 }
 
 static KFunc *gather(Grad *d, KFunc *adjoint, int p) {
@@ -328,8 +382,10 @@ static qs_status verify(const Grad *d) {
 }
 
 static Grad begin(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KGrad *out) {
-    *out = (KGrad){.pass = qarena_alloc(arena, ((MOST + 1) * (size_t)f->nparams + 4) * sizeof(KGradPass))};
-    return (Grad){.c = c, .arena = arena, .given = f, .active = active, .out = out};
+    size_t n = (size_t)f->nparams, most = (MOST + 1 + GROUP_PASSES) * n + 6;
+    *out = (KGrad){.pass = qarena_alloc(arena, most * sizeof(KGradPass))};
+    return (Grad){.c = c, .arena = arena, .given = f, .active = active, .out = out,
+                  .group = qarena_alloc(arena, (n + 1) * sizeof(KGroup))};
 }
 
 qs_status kgrad_reverse(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KGrad *out) {
@@ -340,22 +396,33 @@ qs_status kgrad_reverse(Ctx *c, Arena *arena, const KFunc *f, const bool *active
     knormal_make(c, arena, f, &d.normal);
     TRY(kactive_find(c, arena, d.normal.func, active, &act));
     TRY(check_all(&d, d.normal.func, &act));
+    TRY(kgroup_find(c, d.normal.func, active, d.group));
     uint8_t *used = qarena_alloc(arena, d.normal.func->nins);
     bool any = false;
     for (KRef r = 1; r < d.normal.func->nins; r++) any |= used[r] = act.kept[r] == KEPT_ON_TAPE;
+    any |= kgroup_keep(d.normal.func, d.group, used);
     TRY(make_adjoint(&d, used, &adjoint));
     if (any) TRY(make_adjoint(&d, used, &adjoint));
     for (int counts = 1; counts >= 0; counts--) {
         if (!has_tape(&d, counts)) continue;
         add_pass(&d, (KGradPass){.func = krecord_make(&d.s, counts), .again = true, .counts = counts, .over = -1});
     }
+    TRY(begin_groups(&d));
     adjoint = gather_all(&d, adjoint);
     if (!is_empty(adjoint) || !out->npasses) add_pass(&d, (KGradPass){.func = adjoint, .over = -1});
+    end_groups(&d);
     tell_needs(&d), tell_stored(&d);
     return verify(&d);
 }
 
 /* -- tangents ------------------------------------------------------------------------------------------------------ */
+static qs_status check_sums(const Grad *d, const KFunc *f) {
+    for (KRef r = 1; r < f->nins; r++)
+        if (f->ins[r].op == K_ATOMIC && d->active[f->ins[r].imm] && !kgroup_is_sum(&f->ins[r]))
+            return refuse(d, f, f->ins[r].pos, "of updates that positions share only += and -= have tangents");
+    return QS_OK;
+}
+
 qs_status kgrad_forward(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KGrad *out) {
     Grad d = begin(c, arena, f, active, out);
     TRY(check_params(&d));
@@ -363,6 +430,7 @@ qs_status kgrad_forward(Ctx *c, Arena *arena, const KFunc *f, const bool *active
     d.s.f = f;
     TRY(kactive_find(c, arena, f, active, &d.s.act));
     TRY(check_all(&d, f, &d.s.act));
+    TRY(check_sums(&d, f));
     add_pass(&d, (KGradPass){.func = kdual_make(&d.s), .again = true, .over = -1});
     tell_needs(&d);
     return verify(&d);

@@ -7,7 +7,8 @@
  *     replay.c   f again, turn by turn            adjoint.c  the way back
  *     record.c   f again, with a tape             sweep.c    what nobody needs goes
  *     gather.c   sums instead of additions        index.c    elements of arrays and adjoints
- *     dual.c     forward derivatives              grad.c     passes and their parameters
+ *     group.c    updates other than sums          dual.c     forward derivatives
+ *     grad.c     passes and their parameters
  *     halo.c     how far a kernel reads around its position; no derivative, but it asks index.c the same
  *
  * Reverse: the adjoint of a position runs f again for that position, then goes back through it.  What is known again
@@ -26,6 +27,7 @@ typedef enum {
     KX_ROOM,   /* number, int64: entries that a position keeps on tape `which` at most; KX_COUNT told */
     KX_COUNT,  /* array, int64, one element, 0 before the pass that counts: afterwards what KX_ROOM wants */
     KX_TAPE,   /* array, rank 1: room times positions of f's launch, at least 1 element; contents free */
+    KX_GROUP,  /* array: an element for each of f's parameter `which`, packed; contents free */
     KX_AFTER   /* array: what f's parameter `which` holds after the launch of f; its rank, extents and dtype, packed */
 } KExtraKind;
 typedef struct { uint8_t kind; int which; } KExtra;

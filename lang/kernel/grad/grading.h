@@ -42,6 +42,8 @@ KFunc *ksweep(Ctx *c, Arena *arena, const KFunc *f, const bool *wanted, KRef **m
 
 /* -- what is made of what ------------------------------------------------------------------------------------------ */
 enum { KTAPES = 3 }; /* of float32; float64; integers and truth values, as int64 */
+typedef enum { KGROUP_NOT, KGROUP_MIN, KGROUP_MAX, KGROUP_PRODUCT } KGroupKind;
+typedef struct { uint8_t kind; int of, zeros, count; } KGroup; /* parameters; of: the result, or the product */
 typedef struct {
     Ctx *ctx;
     Arena *arena;
@@ -50,6 +52,7 @@ typedef struct {
     KActive act;                /* kept: KKept */
     const KGradParam *param;
     const KParam *params; int nparams; /* of the functions that are made */
+    KGroup *group;              /* by parameter of f */
     int extent[QS_MAX_RANK], tape[KTAPES], room[KTAPES], count[KTAPES]; /* parameters; -1: none */
     KRef pointer[KTAPES];       /* LOCALs of f, int64: entries kept so far; 0: none */
     int64_t fixed_room[KTAPES]; /* known before the launch; -1: a parameter says it */
@@ -93,6 +96,18 @@ qs_status kadjoint_make(const KGrading *s, KAdjoint *out);
 KFunc *krecord_make(const KGrading *s, bool counts);
 /* In g: the place on the tape of the first entry of a position; pos gives a coordinate, as int64. */
 KRef krecord_base(const KGrading *s, KFunc *g, int tape, KRef (*pos)(void *ud, int axis), void *ud);
+
+/* -- group.c: updates that positions share, other than sums---------------------------------------------------- */
+static inline bool kgroup_is_sum(const KIns *i) { return i->flag == KA_ADD || i->flag == KA_SUB; }
+qs_status kgroup_find(Ctx *c, const KFunc *f, const bool *active, KGroup *group);
+/* kept: what has to be on the tape; comes back: whether anything. */
+bool kgroup_keep(const KFunc *f, const KGroup *group, uint8_t *kept);
+/* Passes: over positions, and over elements of the parameter p. */
+qs_status kgroup_collect(const KGrading *s, KFunc **out);
+qs_status kgroup_count(const KGrading *s, KFunc **out);
+KFunc *kgroup_begin(const KGrading *s, int p);
+KFunc *kgroup_share(const KGrading *s, int p);
+KFunc *kgroup_end(const KGrading *s, int p);
 
 /* -- gather.c: sums instead of additions --------------------------------------------------------------------------- */
 typedef struct {

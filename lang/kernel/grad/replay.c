@@ -105,9 +105,7 @@ static KRef from_tape(KReplay *v, KRef r) {
 
 static KRef read_again(KReplay *v, KRef r) {
     const KIns *i = &v->f->ins[r];
-    uint8_t kept = v->s->act.kept[r];
-    if (kept == KEPT_ON_TAPE) return from_tape(v, r);
-    if (kept == KEPT_UNUSED) return zero_of(v, (qs_dtype)i->dtype);
+    if (v->s->act.kept[r] == KEPT_UNUSED) return zero_of(v, (qs_dtype)i->dtype);
     if (i->op == K_ALOAD) return kreplay_add(v, K_ALOAD, QS_B1, 0, v->local[i->a], kreplay_use(v, i->b), 0, 0);
     return kir_copy(v->g, i, kreplay_use(v, i->a), kreplay_use(v, i->b), 0);
 }
@@ -185,6 +183,7 @@ static void run_loop(KReplay *v, KRef loop) {
 /* -- instructions -------------------------------------------------------------------------------------------------- */
 static KRef compute(KReplay *v, KRef r) {
     const KIns *i = &v->f->ins[r];
+    if (v->s->act.kept[r] == KEPT_ON_TAPE) return from_tape(v, r);
     switch ((KOp)i->op) {
     case K_GET: return get(v, v->local[i->a]);
     case K_LOAD: case K_ALOAD: return read_again(v, r);
@@ -211,7 +210,10 @@ static void run_one(KReplay *v, KRef r) {
         if (!v->boxing) new_array(v, r);
         return;
     case K_ASTORE: write_again(v, i); return;
-    case K_STORE: case K_ATOMIC: case K_AATOMIC: case K_SHARED: case K_BARRIER: return;
+    case K_ATOMIC:
+        if (v->update) v->update(v, i);
+        return;
+    case K_STORE: case K_AATOMIC: case K_SHARED: case K_BARRIER: return;
     default: break;
     }
     kreplay_bind(v, r, compute(v, r));

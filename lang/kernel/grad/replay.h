@@ -30,7 +30,10 @@ typedef struct {
 /* A sum in a LOCAL of g, which is read and written once for many additions. */
 typedef struct { KRef local, now, then; bool loaded; } KSum;
 
-typedef struct {
+typedef struct KReplay KReplay;
+typedef void KVisit(KReplay *v, const KIns *i);
+
+struct KReplay {
     const KGrading *s;
     const KFunc *f;
     KFunc *g;
@@ -54,8 +57,9 @@ typedef struct {
     uint8_t *crosses;
     KRef *twin;                 /* LARRAY, SHARED of f: memory of adjoints */
     uint32_t *acts;             /* number of instructions before this one that have an adjoint */
+    KVisit *update;             /* of group.c: what is done at an ATOMIC, else nothing */
     qs_status status;
-} KReplay;
+};
 
 KRef kreplay_add(KReplay *v, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm);
 KRef kreplay_fold(KReplay *v, KOp op, KRef a, KRef b, KRef c);
@@ -72,5 +76,7 @@ void kreplay_begin(KReplay *v, const KGrading *s);
 /* Runs the instructions first … last-1 of v->frame again: with boxes for what the way back needs. */
 void kreplay_frame(KReplay *v, KRef first, KRef last);
 void kreplay_turn(KReplay *v, KRef first, KRef last); /* without */
+/* The adjoint of what the ATOMIC i brings; at: the element in packed arrays, of which `adjoint` is the adjoint. */
+KRef kgroup_back(KReplay *v, const KIns *i, KRef at, KRef adjoint);
 KRef kreplay_entry(KReplay *v, const KLoopState *l, int k); /* what its LOCAL k held when the loop began */
 #endif
