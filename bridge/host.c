@@ -182,6 +182,22 @@ static PyObject *load(PyObject *module, PyObject *args) {
     return qgil_result(b, s == QS_OK ? none() : qerror_raise(b, s));
 }
 
+/* (name): of a library; the name of its module, or None when what it has is built in. */
+static PyObject *import_native(PyObject *module, PyObject *args) {
+    const char *name;
+    char path[PATH_MAX];
+    (void)module;
+    if (!PyArg_ParseTuple(args, "s", &name)) return NULL;
+    Border *b = qhost_enter("import_native");
+    if (!b) return NULL;
+    int before = qgil_work(b);
+    qs_status s = qmod_import_native(b->vm, name, path);
+    qgil_rest(b, before);
+    forget_names();
+    if (s != QS_OK) return qgil_result(b, qerror_raise(b, s));
+    return qgil_result(b, path[0] ? PyUnicode_DecodeFSDefault(path) : none());
+}
+
 typedef struct { PyObject *list; } Texts;
 
 static void add_text(void *ud, const char *path, const char *text, size_t n) {
@@ -565,6 +581,7 @@ PyMethodDef qhost_functions[] = {
     {"_end", end_machine, METH_NOARGS, NULL},
     {"_forked", forked, METH_NOARGS, NULL},
     {"_load", load, METH_VARARGS, NULL},
+    {"_import_native", import_native, METH_VARARGS, NULL},
     {"_evaluate", evaluate, METH_O, NULL},
     {"_texts", texts, METH_VARARGS, NULL},
     {"_home", home, METH_O, NULL},

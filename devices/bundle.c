@@ -120,7 +120,7 @@ static qs_status read_end(Ctx *c, const char *path, const char *version, int fd,
     if (!own) return qerr_set(c, QS_ENOMEM, "%s: no memory for its %zu bytes", path, (size_t)t.size);
     bool got = pread(fd, own, t.size, (off_t)(n - sizeof t - t.size)) == (ssize_t)t.size;
     qs_status s = got ? qbundle_open(c, path, version, own, t.size, out) : refuse(c, path, "cannot be read");
-    if (s == QS_OK) (*out)->own = own;
+    if (s == QS_OK) (*out)->own = own, (*out)->changed = st.st_mtim;
     else qmem_try_free(c, own, t.size + 1);
     return s;
 }

@@ -14,6 +14,8 @@
 #define DEVICES_BUNDLE_H
 #include "devices/cache.h"
 
+#include <time.h>
+
 /* 16 bytes behind the bundle, where a file ends: whoever has the file finds the bundle from there. */
 typedef struct { char magic[8]; uint64_t size; } BundleTrailer;
 
@@ -29,6 +31,7 @@ typedef struct Bundle {
     char *path; size_t path_size; /* the file */
     const uint8_t *at; size_t n;
     void *own;                 /* the same memory; NULL: it is somebody's */
+    struct timespec changed;   /* of the file that was read */
     const BundleModule *modules; uint32_t nmodules; /* the first is the program */
     const BundleImport *imports;
     const BundleCode *codes; uint32_t ncodes;

@@ -228,8 +228,75 @@ class Libraries(Made):
             self.assertIn(line + "\n", header)
         self.assertNotIn("twice_kernel", header)
 
+    def test_what_does_not_fit_a_header(self):
+        """Is said, with the reason; names that others have for themselves end in _, in all languages."""
+        self.write("odd.q", ODD)
+        made = self.make("--make-lib", "odd.q", "-o", os.path.join(self.use, "libodd.so"), "--targets", "v2")
+        with open(os.path.join(self.use, "odd.h")) as f:
+            header = f.read()
+        hidden = {"apply": "its argument f is of type [?? -> ??]", "of_cell": "its argument c is of type vec[mat]",
+                  "many": "its argument args is any number of arguments",
+                  "twofold": "C sees another function of this name, whose arguments are others"}
+        for name, why in hidden.items():
+            self.assertIn(" *   %s: %s\n" % (name, why), header)
+            self.assertRegex(made.stderr, r"odd.q:\d+:\d+: warning: %s is not in odd.h: %s" % (name, re.escape(why)))
+        self.assertEqual(made.stderr.count("warning"), len(hidden))
+        for unwanted in ("odd_kernel", "_own", "main"):
+            self.assertNotIn(unwanted, header)
+        self.good(self.compiled("odd.c", C_ODD, "cc", libraries=("odd",)), "321 6 9 12 4 25 1 2 of lambda\n")
+        self.good(self.compiled("odd.cpp", CPP_ODD, "c++", "-std=c++17", libraries=("odd", "quasar")), "321 25\n")
+        text = ("import pyquasar as q\nq.init('cpu')\nimport odd\n"
+                "print(odd.double_(1, 2, 3), odd.many(1, 2, 3), odd.twofold('x'), 'lambda_' in dir(odd))\n")
+        r = self.python(text)
+        self.assertRegex(r.stdout, r"^321(.0)? 3(.0)? 3(.0)? True\n$", r.stderr)
+        with open(os.path.join(self.use, "odd.pyi")) as f:
+            stub = f.read()
+        self.assertIn("def float_(int_: _b.int) -> _t.Any: ...\n", stub)
+        self.assertEqual(stub.count("def twofold("), 1)
+        compile(stub, "odd.pyi", "exec")
+
+    def test_names_of_the_library_and_of_the_program(self):
+        """A file of the program in a folder called as that of the library in a bundle."""
+        self.write("names/stdlib/imfilter.q", "function y = mine()\n  y = 7\nend\n")
+        self.write("names/+1/x.q", "function y = other()\n  y = 8\nend\n")
+        self.write("names/both.q", 'import "stdlib/imfilter.q"\nimport "imfilter.q"\nimport "+1/x.q"\n'
+                   "print mine()+other()+round(sum(gaussian_filter(ones(8,8), 1)))\n")
+        self.make("--make-exe", "names/both.q", "-o", "both", "--targets", "v2")
+        self.good(run([os.path.join(self.src, "both")], self.use, **self.bare), "79\n")
+
+    def test_import_of_what_was_made_again(self):
+        """In one session of Python, where it is damaged for a while, too."""
+        again = os.path.join(self.src, "again")
+
+        def make(n):
+            self.write("again/again.q", 'import "part.q"\nfunction y = which()\n  y = part(%d)\nend\n' % n)
+            self.write("again/part.q", "function y = part(x)\n  y = %d*x\nend\n" % (10*n))
+        for n in (1, 2):
+            make(n)
+            r = run([QRUN, "--make-lib", "again.q", "--targets", "v2"], again, **self.env)
+            self.assertEqual(r.returncode, 0, r.stderr)
+        session = ("import os, subprocess, sys, pyquasar as q\nq.init('cpu')\n"
+                   "m = q.import_native('again')\nprint(int(m.which()), int(q.which()))\n"
+                   "for text, made in ((3, True), (None, False), (4, True)):\n"
+                   "    if text:\n"
+                   "        open('again.q', 'w').write('function y = which()\\n  y = %d\\nend\\n' % text)\n"
+                   "        subprocess.run([sys.argv[1], '--make-lib', 'again.q', '--targets', 'v2'], check=True,\n"
+                   "                       stderr=subprocess.DEVNULL)\n"
+                   "    else:\n        open('libagain.so', 'r+b').truncate(5000)\n"
+                   "    try:\n        n = q.import_native('again')\n        print(int(n.which()), int(q.which()))\n"
+                   "    except Exception as e:\n        print(e, int(q.which()))\n")
+        r = self.python(session, QRUN, folder=again)
+        self.assertRegex(r.stdout, r"^40 40\n3 3\n\S+libagain.so (is damaged|holds no compiled).* 3\n4 4\n$", r.stderr)
+
+    def python(self, text, *arguments, folder=None):
+        package = os.path.join(os.path.dirname(QRUN), "python")
+        if not os.path.isdir(os.path.join(package, "pyquasar")):
+            self.skipTest("without Python")
+        return run([sys.executable, "-c", text, *arguments], folder or self.use, **self.bare, PYTHONPATH=package)
+
     def test_import(self):
         for how in ('import "filters.${NATIVEEXT}"', 'import_native("filters")', 'import "libfilters.so"',
+                    'import "filters.${BITNESS}.${NATIVEEXT}"', 'import_native("filters.${BITNESS}.${NATIVEEXT}")',
                     'import_native("./libfilters.so")', 'import_native("%s/libfilters.so")' % self.use):
             self.good(self.script(how + "\nprint twice(ones(2,2))\nprint sum(smooth(ones(8,8))) > 60\n"),
                       "[[2,2],\n [2,2]]\n1\n")
@@ -430,6 +497,92 @@ class Page(unittest.TestCase):
                                      "[[4,2,0],\n [2,1,0],\n [0,0,0]]\n"), r.stderr)
 
 
+ODD = """% Names and types that C has not, or has for itself.
+function y : int = double(int : int, int_ : int, linux : int)
+  y = int + 10*int_ + 100*linux
+end
+function y = float(int : int)
+  y = int
+end
+function y = device(x)
+  y = x + 1
+end
+function y = apply(f : [?? -> ??], x)
+  y = f(x)
+end
+function y = of_cell(c : vec[mat])
+  y = c[0]
+end
+function y = many(...args)
+  y = numel(args)
+end
+function y = twofold(x : scalar)
+  y = 2*x
+end
+function y = twofold(x : vec)
+  y = 3*x
+end
+function y = twofold(x : string)
+  y = 3
+end
+function [] = lambda(file)
+  assert(file != 1, "of lambda")
+end
+function y = _own(x)
+  y = x
+end
+square = x -> x^2
+scaled = __device__ (x : scalar, k : int) -> x*k
+function y = __device__ quadruple(x : scalar)
+  y = 4*x
+end
+function [] = __kernel__ kernel(x : vec, pos : int)
+  x[pos] = 1
+end
+function [] = main()
+end
+"""
+C_ODD = r"""
+#include "odd.h"
+#include <stdio.h>
+#include <string.h>
+
+static double number(qs_status s, qs_view *y) {
+    double x = s == QS_OK ? y->rank ? ((double *)y->data)[0] : qs_view_number(y) : -1;
+    odd_release(y);
+    return x;
+}
+
+int main(void) {
+    int64_t all, three = 3;
+    double numbers[1] = {3};
+    qs_view y, one = qs_view_packed(numbers, QS_F64, 1, (int64_t[]){1}), zero = qs_view_packed(&three, QS_I64, 0, NULL);
+    if (odd_double_(1, 2, 3, &all)) return fputs(odd_error(), stderr), 1;
+    printf("%d ", (int)all);
+    printf("%g ", number(odd_twofold(&zero, &y), &y));
+    printf("%g ", number(odd_twofold(&one, &y), &y));
+    printf("%g ", number(odd_quadruple(3, &y), &y));
+    printf("%g ", number(odd_device_(&zero, &y), &y));
+    double five = 5;
+    zero = qs_view_packed(&five, QS_F64, 0, NULL);
+    printf("%g ", number(odd_square(&zero, &y), &y));
+    printf("%g ", number(odd_scaled(0.5, 2, &y), &y));
+    printf("%g ", number(odd_float_(2, &y), &y));
+    five = 1;
+    if (odd_lambda_(&zero) != QS_OK && strstr(odd_error(), "of lambda")) printf("of lambda\n");
+    return 0;
+}
+"""
+CPP_ODD = r"""
+#include "odd.hpp"
+#include <cstdio>
+
+int main() {
+    double five = 5;
+    qs_view x = qs_view_packed(&five, QS_F64, 0, nullptr);
+    std::printf("%d %g\n", (int)odd::double_(1, 2, 3), odd::square(x).number());
+}
+"""
 C_CLIENT = r"""
 #include "filters.h"
 #include "more.h"

@@ -197,15 +197,8 @@ def import_dll(name):
 def import_native(name):
     """Imports a library that qrun --make-lib made (filters: also libfilters.so, filters.64.so), by its path or from the
     current folder.  What it defines is found here and in the module that is returned."""
-    folder, file = _os.path.split(name)
-    stem = file if file.lower().endswith((".dll", ".so", ".pyd", ".q")) else file + ".so"
-    base, end = _os.path.splitext(stem)
-    for spelled in (stem, "lib" + stem, base + ".64" + end, "lib" + base + ".64" + end):
-        path = _os.path.realpath(_os.path.join(folder, spelled))
-        if end == ".so" and _os.path.isfile(path):
-            import_dll(path)
-            return module(path)
-    import_dll(_os.path.join(folder, stem))
+    path = _bridge._import_native(_os.fspath(name))
+    return path and module(path)
 
 
 def typename(text):

@@ -1,9 +1,9 @@
 /* stmt.c -- statements. */
 #include "lang/syntax/parser.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 /* -- assignment ---------------------------------------------------------------------------------------------------- */
 TokenKind qstmt_after_target(const Parser *p) {
@@ -266,6 +266,18 @@ static void import(Parser *p) {
     if (n->u.import.path) qparse_append(p, &p->u->imports.at, &p->u->imports.n, n);
 }
 
+bool qparse_is_native(const char *name) {
+    static const char *const ends[] = {".so", ".dll", ".pyd", ".${NATIVEEXT}"};
+    size_t n = strlen(name);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (n > strlen(ends[i]) && !strcasecmp(name + n - strlen(ends[i]), ends[i])) return true;
+    return false;
+}
+
+void qparse_native_name(const char *name, const char *end, char out[PATH_MAX]) {
+    snprintf(out, PATH_MAX, "%s%s", name, qparse_is_native(name) ? "" : end);
+}
+
 /* import_native("filters"), which the manual has beside `import "filters.so"`.  It looks like a call and is none, for
  * names are known before anything runs. */
 static bool at_native_import(const Parser *p) {
@@ -282,9 +294,8 @@ static void native_import(Parser *p) {
         return;
     }
     Str *name = qexpr_postfix(p)->u.str;
-    const char *slash = strrchr(name->s, '/'), *dot = strrchr(slash ? slash : name->s, '.');
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s%s", name->s, dot ? "" : dll ? ".dll" : ".so");
+    qparse_native_name(name->s, dll ? ".dll" : ".so", path);
     n->u.import.path = qstr_name(p->ctx, path, strlen(path));
     qparse_next(p);
     qparse_emit(p, n);

@@ -11,6 +11,7 @@
 #include "vm/session/make.h"
 #include "devices/bundle.h"
 #include "devices/solib.h"
+#include "vm/base/warning.h"
 #include "vm/launch/launch.h"
 #include "vm/session/face.h"
 #include "vm/session/module.h"
@@ -52,13 +53,16 @@ static bool is_library(qs_vm *vm, const Module *m, const char **name) {
     return slash && qlibrary_find(vm, slash + 1, path) && !strcmp(path, m->path);
 }
 
-/* As messages call it: from the folder of the program on; what lies elsewhere has its number, so that no two meet. */
+/* As messages call it: from the folder of the program on; what lies elsewhere, or is called as one of these would be, has
+ * its number, so that no two meet. */
+static bool is_ours(const char *path) { return path[0] == '+' || !strncmp(path, "stdlib/", 7); }
+
 static bool name_module(const Gather *g, int i, char out[PATH_MAX]) {
     const char *name, *path = g->at[i]->path;
     size_t n = strlen(g->folder);
     bool library = is_library(g->vm, g->at[i], &name);
     if (library) snprintf(out, PATH_MAX, "stdlib/%s", name);
-    else if (!strncmp(path, g->folder, n)) snprintf(out, PATH_MAX, "%s", path + n);
+    else if (!strncmp(path, g->folder, n) && !is_ours(path + n)) snprintf(out, PATH_MAX, "%s", path + n);
     else snprintf(out, PATH_MAX, "+%d/%s", i, name);
     return library;
 }
@@ -156,14 +160,20 @@ static qs_status check_target(qs_vm *vm, const char *path, const char *source) {
     return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s is the program itself; -o names another file", path);
 }
 
+/* Who runs the old one keeps it, and who opens it now finds one of the two whole. */
 static qs_status write_file(qs_vm *vm, const char *path, const Text *t, mode_t mode) {
+    char fresh[PATH_MAX * 3 + 8];
     TRY(qtext_status(t));
-    unlink(path); /* who runs the old one keeps it */
-    FILE *f = fopen(path, "wb");
+    snprintf(fresh, sizeof fresh, "%s.new", path);
+    unlink(fresh);
+    FILE *f = fopen(fresh, "wb");
     bool good = f && fwrite(t->s, 1, t->len, f) == t->len;
     if (f) good = !fclose(f) && good;
-    good = good && !chmod(path, mode);
-    return good ? QS_OK : qerr_set(qvm_ctx(vm), QS_EIO, "%s cannot be written: %s", path, strerror(errno));
+    good = good && !chmod(fresh, mode) && !rename(fresh, path);
+    if (good) return QS_OK;
+    qs_status s = qerr_set(qvm_ctx(vm), QS_EIO, "%s cannot be written: %s", path, strerror(errno));
+    if (f) unlink(fresh);
+    return s;
 }
 
 static qs_status read_file(qs_vm *vm, const char *path, Text *out) {
@@ -236,6 +246,8 @@ static qs_status name_library(qs_vm *vm, const Make *m, Names *n) {
     bool good = length > 3 && !strcmp(n->object + length - 3, ".so") && n->name[0];
     good = good && !(n->name[0] >= '0' && n->name[0] <= '9');
     for (const char *p = n->name; *p; p++) good = good && (isalnum((unsigned char)*p) || *p == '_');
+    if (!strcmp(n->name, "quasar") || !strcmp(n->name, "pyquasar"))
+        return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: this is the name of the runtime; -o names another one", path);
     return good ? QS_OK : qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: a library is called like libfilters.so: letters, "
                                    "digits and _ make names of functions in C", path);
 }
@@ -280,9 +292,9 @@ static qs_status write_object(qs_vm *vm, const Names *n, const Face *f, BundleMa
     qprebuilt_settings(&qvm(vm)->config, settings);
     for (int i = 0; i < n_all; i++) {
         const Shown *shown = i < NATIVE_SERVICES ? NULL : &f->at[i - NATIVE_SERVICES];
-        snprintf(path, sizeof path, "%s_%s", n->name, shown ? shown->f->name->s : qface_services[i]);
+        snprintf(path, sizeof path, "%s_%s", n->name, shown ? shown->symbol : qface_services[i]);
         names[i] = qstr_cname(qvm_ctx(vm), path)->s;
-        if (shown) qbundle_add_function(maker, shown->f->name->s, shown->signature);
+        if (shown) qbundle_add_function(maker, shown->name, shown->signature);
     }
     qbundle_write(maker, qs_version(), settings, &bundle);
     const Solib lib = {n->object, QUASAR_SONAME, "qs_native_call", names, (uint32_t)n_all, &bundle};
@@ -295,15 +307,20 @@ static qs_status write_object(qs_vm *vm, const Names *n, const Face *f, BundleMa
     return s;
 }
 
+static qs_status tell_hidden(qs_vm *vm, const Face *f, const Shown *s) {
+    return qwarn_at(qvm_ctx(vm), qast_where(s->f->unit, s->f->pos), "%s is not in %s.h: %s", s->name, f->name, s->why);
+}
+
 static qs_status write_library(qs_vm *vm, const Make *m, BundleMaker *maker, const Module *program) {
     Names n;
     const char *slash = strrchr(m->file, '/');
-    Shown *shown = qmem_alloc(qvm_ctx(vm), SHOWN * sizeof *shown);
-    qs_status s = name_library(vm, m, &n);
-    Face f = {vm, n.name, slash ? slash + 1 : m->file, n.object, shown, qface_functions(vm, program, shown)};
-    if (s == QS_OK) s = write_object(vm, &n, &f, maker);
+    TRY(name_library(vm, m, &n));
+    Face f = {.vm = vm, .name = n.name, .source = slash ? slash + 1 : m->file, .object = n.object};
+    qface_gather(&f, program);
+    qs_status s = write_object(vm, &n, &f, maker);
     if (s == QS_OK) s = write_faces(vm, &n, &f);
-    qmem_free(qvm_ctx(vm), shown, SHOWN * sizeof *shown);
+    for (int i = 0; i < f.nhidden && s == QS_OK; i++) s = tell_hidden(vm, &f, &f.hidden[i]);
+    qface_free(&f);
     return s;
 }
 

@@ -16,6 +16,7 @@
 #include "vm/session/modtype.h"
 #include "vm/session/names.h"
 #include "vm/session/prebuilt.h"
+#include "vm/session/python.h"
 #include "vm/session/retire.h"
 
 #include <limits.h>
@@ -164,11 +165,6 @@ static void expand(const char *s, Text *out) {
 
 void qmod_import_name(const Node *n, Text *out) { expand(n->u.import.path->s, out); }
 
-static bool ends_with(const char *s, const char *end) {
-    size_t n = strlen(s), k = strlen(end);
-    return n >= k && strcasecmp(s + n - k, end) == 0;
-}
-
 /* Quasar.UI.dll and its like are modules of the library where it has them, and nothing otherwise, because their
  * functions are built in; so is the bridge. */
 static bool known_library(const char *path, char *q_name, size_t size) {
@@ -188,14 +184,17 @@ static bool known_library(const char *path, char *q_name, size_t size) {
     return false;
 }
 
-static bool is_binary(const char *path) {
-    return ends_with(path, ".dll") || ends_with(path, ".so") || ends_with(path, ".pyd");
+/* A library by its name; out empty: it is part of this one. */
+static qs_status resolve_native(qs_vm *vm, const char *importer, const char *name, char out[PATH_MAX]) {
+    char file[64];
+    if (!known_library(name, file, sizeof file)) return qprebuilt_find(vm, importer, name, out);
+    if (!qlibrary_find(vm, file, out)) out[0] = 0;
+    return QS_OK;
 }
 
 /* out empty: the import is harmless and means nothing. */
 static qs_status resolve_import(qs_vm *vm, const Unit *u, const Node *n, char out[PATH_MAX]) {
     Text path;
-    char file[64] = "";
     qs_status s = QS_OK;
     Where w = qast_where(u, n->pos);
     const char *importer = u->src->internal ? NULL : u->src->path;
@@ -205,10 +204,8 @@ static qs_status resolve_import(qs_vm *vm, const Unit *u, const Node *n, char ou
     out[0] = 0;
     if (qprebuilt_import(vm, ((const Module *)u->module)->path, name, out)) {
         /* a program that was compiled before brings what it imports */
-    } else if (is_binary(name) && known_library(name, file, sizeof file)) {
-        if (!qlibrary_find(vm, file, out)) out[0] = 0;
-    } else if (is_binary(name)) {
-        s = qprebuilt_find(vm, importer, name, out);
+    } else if (qparse_is_native(name)) {
+        s = resolve_native(vm, importer, name, out);
         if (s) qerr_place(qvm_ctx(vm), w);
     } else if (!qcarry_find(vm, importer, name, out) && !qlibrary_find_import(vm, importer, name, out)) {
         s = qerr_at(qvm_ctx(vm), QS_EIO, w,
@@ -282,27 +279,30 @@ static const char *shown_path(const char *path, char buf[PATH_MAX]) { /* relativ
     return strncmp(path, buf, n) == 0 && path[n] == '/' ? path + n + 1 : path;
 }
 
-static bool was_edited(const Module *m) {
+/* What is on the disk of a module: its text, or the library that it is in. */
+static bool look_at(qs_vm *vm, const Module *m, struct stat *now) {
+    const char *library = qprebuilt_file(vm, m->path);
+    return stat(library ? library : m->path, now) == 0 && S_ISREG(now->st_mode);
+}
+
+static bool was_edited(qs_vm *vm, const Module *m) {
     struct stat now;
-    if (!m->path[0] || m->bytes < 0 || stat(m->path, &now) != 0) return false;
+    if (!m->path[0] || m->bytes < 0 || !look_at(vm, m, &now)) return false;
     return now.st_mtim.tv_sec != m->changed.tv_sec || now.st_mtim.tv_nsec != m->changed.tv_nsec ||
            now.st_size != m->bytes;
 }
 
-static bool import_was_edited(void *ud, Module *m) {
-    (void)ud;
-    return was_edited(m);
-}
+static bool import_was_edited(void *vm, Module *m) { return was_edited(vm, m); }
 
 /* Its file, or one that it imports, is not what was read. */
 static bool is_stale(qs_vm *vm, Module *m) {
-    return m->state >= MOD_FAILED && (was_edited(m) || qmod_over_imports(vm, m, import_was_edited, NULL));
+    return m->state >= MOD_FAILED && (was_edited(vm, m) || qmod_over_imports(vm, m, import_was_edited, vm));
 }
 
-static void note_file(Module *m) {
+static void note_file(qs_vm *vm, Module *m) {
     struct stat now;
     m->bytes = -1;
-    if (stat(m->path, &now) != 0 || !S_ISREG(now.st_mode)) return;
+    if (!look_at(vm, m, &now)) return;
     m->changed = now.st_mtim, m->bytes = now.st_size;
 }
 
@@ -315,10 +315,10 @@ static qs_status read_module(qs_vm *vm, const char *path, Fresh *fresh, Module *
     if (old && !is_stale(vm, old)) return QS_OK;
     Module *m = *out = new_module(vm, path);
     qretire_inherit(m, old);
-    note_file(m);
+    note_file(vm, m);
     const char *carried = qcarry_text(vm, path, &n);
-    if (!carried) carried = qprebuilt_text(vm, path, &n);
     if (carried) m->bytes = -1;
+    else carried = qprebuilt_text(vm, path, &n);
     char *read = carried ? NULL : read_file(vm, path, &n);
     if (!carried && !read) {
         qmod_free(vm, m);
@@ -426,6 +426,7 @@ qs_status qmod_load_file(qs_vm *vm, const char *path, Module **out) {
     Fresh fresh = {.n = 0};
     size_t n;
     qretire_sweep(vm);
+    TRY(qprebuilt_refresh(vm, path));
     bool inside = qprebuilt_text(vm, path, &n) && snprintf(real, sizeof real, "%s", path) < (int)sizeof real;
     if (!inside && !find_file(path, real)) return qerr_set(qvm_ctx(vm), QS_EIO, "cannot read %s", path);
     return load(vm, read_module(vm, real, &fresh, out), &fresh);
@@ -466,6 +467,17 @@ qs_status qmod_run(qs_vm *vm, Module *m) {
     m->state = s == QS_OK ? MOD_DONE : MOD_FAILED;
     if (m->left) qretire_module(vm, m);
     return s;
+}
+
+qs_status qmod_import_native(qs_vm *vm, const char *name, char out[PATH_MAX]) {
+    char whole[PATH_MAX];
+    Module *m;
+    qparse_native_name(name, ".so", whole);
+    TRY(resolve_native(vm, NULL, whole, out));
+    if (!out[0]) return QS_OK;
+    TRY(qmod_load_file(vm, out, &m));
+    qmod_use(vm, qvm(vm)->session, m);
+    return qmod_run(vm, m);
 }
 
 qs_status qmod_import(qs_vm *vm, Node *import) {

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* -- modules ------------------------------------------------------------------------------------------------------ */
@@ -69,6 +70,39 @@ static const Bundle *opened(qs_vm *vm, const char *path) {
     return b;
 }
 
+static void leave(qs_vm *vm, const Bundle *b) {
+    Bundle **at = &qvm(vm)->bundles, *gone;
+    while (*at != b) at = &(*at)->next;
+    gone = *at, *at = gone->next;
+    qbundle_close(qvm_ctx(vm), gone);
+}
+
+/* Texts of modules are copies, and so is code: nobody points into a bundle that goes. */
+static qs_status open_again(qs_vm *vm, const Bundle *old) {
+    Bundle *b;
+    TRY(qbundle_open_file(qvm_ctx(vm), old->path, qs_version(), &b));
+    leave(vm, old);
+    enter(vm, b);
+    return QS_OK;
+}
+
+static bool was_made_again(qs_vm *vm, const Bundle *b) {
+    struct stat now;
+    return b->own && b != qvm(vm)->own && !stat(b->path, &now) &&
+           (now.st_mtim.tv_sec != b->changed.tv_sec || now.st_mtim.tv_nsec != b->changed.tv_nsec);
+}
+
+const char *qprebuilt_file(qs_vm *vm, const char *path) {
+    const Bundle *b;
+    if (!find_module(vm, path, &b)) return NULL;
+    return b->own && b != qvm(vm)->own ? b->path : "";
+}
+
+qs_status qprebuilt_refresh(qs_vm *vm, const char *path) {
+    const Bundle *b;
+    return find_module(vm, path, &b) && was_made_again(vm, b) ? open_again(vm, b) : QS_OK;
+}
+
 bool qprebuilt_program(qs_vm *vm, const char *file, char out[PATH_MAX]) {
     const Bundle *b = qvm(vm)->bundles ? opened(vm, file) : NULL;
     return b && b != qvm(vm)->own && name_module(vm, b, 0, out);
@@ -77,25 +111,25 @@ bool qprebuilt_program(qs_vm *vm, const char *file, char out[PATH_MAX]) {
 qs_status qprebuilt_take(qs_vm *vm, const char *path, const void *at, size_t n, char out[PATH_MAX]) {
     Bundle *b;
     const Bundle *known = opened(vm, path);
+    if (known && was_made_again(vm, known)) TRY(open_again(vm, known));
     if (!known) {
         if (at) TRY(qbundle_open(qvm_ctx(vm), path, qs_version(), at, n, &b));
         else TRY(qbundle_open_file(qvm_ctx(vm), path, qs_version(), &b));
         enter(vm, b);
-        known = b;
     }
-    return name_module(vm, known, 0, out) ? QS_OK : qerr_set(qvm_ctx(vm), QS_EIO, "%s: the path is too long", path);
+    return name_module(vm, opened(vm, path), 0, out) ? QS_OK : qerr_set(qvm_ctx(vm), QS_EIO, "%s: the path is too long", path);
 }
 
-/* x.so as libx.so, x.64.so, libx.64.so, too. */
+/* x.so as libx.so, x.64.so, libx.64.so, too, and x.64.so as x.so. */
 static bool find_file(qs_vm *vm, const char *importer, const char *name, char out[PATH_MAX]) {
-    static const struct { const char *before, *bits; } spellings[] = {{"", ""}, {"lib", ""}, {"", ".64"},
-                                                                      {"lib", ".64"}};
-    const char *slash = strrchr(name, '/'), *dot = strrchr(name, '.');
-    int folder = slash ? (int)(slash + 1 - name) : 0;
-    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
+    const char *slash = strrchr(name, '/'), *stem = slash ? slash + 1 : name, *dot = strrchr(stem, '.');
+    int n = (int)(dot - stem);
+    bool has_bits = n > 3 && !strncmp(dot - 3, ".64", 3);
+    for (int i = 0; i < 4; i++) {
         char spelled[PATH_MAX];
-        snprintf(spelled, sizeof spelled, "%.*s%s%.*s%s%s", folder, name, spellings[i].before,
-                 (int)(dot - name) - folder, name + folder, spellings[i].bits, dot);
+        bool other = i >= 2;
+        snprintf(spelled, sizeof spelled, "%.*s%s%.*s%s%s", (int)(stem - name), name, i % 2 ? "lib" : "",
+                 other && has_bits ? n - 3 : n, stem, other && !has_bits ? ".64" : "", dot);
         if (qlibrary_find_import(vm, importer, spelled, out)) return true;
     }
     return false;

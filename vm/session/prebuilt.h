@@ -8,7 +8,8 @@
 #include "vm/quasar.h"
 #include "vm/session/library.h"
 
-/* The library in a file that `import` names, as an importer sees it: x.so, also libx.so, x.64.so.  out: its program. */
+/* The library in a file that `import` names, as an importer sees it: of x.so also libx.so, and both with .64 before the
+ * end, or without it.  out: its program.  A file that was made again is read again. */
 qs_status qprebuilt_find(qs_vm *vm, const char *importer, const char *name, char out[PATH_MAX]);
 /* The same in memory that outlives the machine: a shared object that was linked.  path: its file. */
 qs_status qprebuilt_take(qs_vm *vm, const char *path, const void *at, size_t n, char out[PATH_MAX]);
@@ -25,6 +26,9 @@ typedef struct { char tag[23], full, settings[PREBUILT_SETTINGS]; } PrebuiltMark
 
 bool qprebuilt_import(qs_vm *vm, const char *importer, const char *name, char out[PATH_MAX]); /* as it was when made */
 bool qprebuilt_program(qs_vm *vm, const char *file, char out[PATH_MAX]); /* of a library that is open */
+/* The file that a module of a library was read from, "" when it comes from memory; NULL: it is none. */
+const char *qprebuilt_file(qs_vm *vm, const char *path);
+qs_status qprebuilt_refresh(qs_vm *vm, const char *path); /* the library of that module, if it was made again */
 bool qprebuilt_library(qs_vm *vm, const char *name, char out[PATH_MAX]); /* a library file inside this executable */
 const char *qprebuilt_text(qs_vm *vm, const char *path, size_t *n);      /* NULL: no such module */
 void qprebuilt_close(qs_vm *vm);

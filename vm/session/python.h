@@ -6,6 +6,8 @@
 #define VM_PYTHON_H
 #include "vm/value/machine.h"
 
+#include <limits.h>
+
 typedef struct PythonPlace {  /* the Python that was chosen */
     const char *executable;   /* sys.executable of it */
     const char *library;      /* its libpython; NULL when this process is a Python already */
@@ -63,6 +65,10 @@ void qthread_switch(qs_vm *vm, QThread *from, QThread *to);
 /* In the child of a fork, of a machine in which nobody works without the GIL: it goes on, on the thread that is left.
  */
 void qthread_forked(qs_vm *vm);
+
+/* -- module.c: a library ------------------------------------------------------------------------------------------- */
+/* What import_native(name) at the prompt does.  out: its module; "": what the library has is built in. */
+qs_status qmod_import_native(qs_vm *vm, const char *name, char out[PATH_MAX]);
 
 /* -- carry.c: a program as texts, for other processes -------------------------------------------------------------- */
 /* The module whose program defines a function, type or object; NULL: it is built in, or was typed at the prompt. */
