@@ -42,6 +42,18 @@ static const char rules[] = "function y = f(x)\n"
                             " c = a > 0 ? a : -a\n"
                             " y = sum(float64(b)) + sum(0..a[2]) + sum(a[0]..0.5..a[2]) + sum(c*transpose(a))\n"
                             "end\n";
+static const char loops[] = "function y = own(x)\n y = 2*x\nend\n"
+                            "function [] = __kernel__ k(x : vec, y : vec, s : scalar, pos : int)\n"
+                            " y[pos] += s*x[pos]*x[pos]\nend\n"
+                            "type pair : class\n a : vec[float64]\n b : scalar\nend\n"
+                            "function y = f(x)\n"
+                            " z = zeros(3)\n s = 0.0\n q = {x, 2}\n p = pair(a:=x, b:=1)\n"
+                            " z[1] = x[0]\n z[0..1] = x[1..2]\n z[2] += x[int([0,0,1])][1]\n"
+                            " for i = 0..2\n  s += x[i]*z[i]\n end\n"
+                            " parallel_do(3, x, z, s, k)\n"
+                            " [m, j] = max(x)\n"
+                            " y = sum(z.*exp(q[0])) + s + m + sum(p.a) + mean(x) + sum(linspace(x[0],x[1],4))\n"
+                            "end\n";
 static const char recorded[] = "t = grad(f, [1.0, 2.0, 3.5])";
 
 static void run(const char *first, const char *text, long fail_after, bool catches) {
@@ -62,5 +74,6 @@ int main(void) {
     for (long n = 0; n < 150; n++) run("", script, n, false);
     for (long n = 1; n < 40; n++) run("", caught, n, true);
     for (long n = 1; n < 220; n++) run(rules, recorded, n, false);
+    for (long n = 1; n < 320; n++) run(loops, recorded, n, false);
     return check_done();
 }
