@@ -8,7 +8,8 @@
 enum { PAGE = 4096, STUB = 16 };
 enum { S_NONE, S_HASH, S_DYNSYM, S_DYNSTR, S_RELA, S_TEXT, S_DYNAMIC, S_DATA, S_BUNDLE, S_NAMES, SECTIONS };
 enum { P_CODE, P_DATA, P_BUNDLE, P_DYNAMIC, P_STACK, SEGMENTS };
-static const char section_names[] = "\0.hash\0.dynsym\0.dynstr\0.rela.dyn\0.text\0.dynamic\0.data\0.quasar\0.shstrtab";
+static const char section_names[] =
+    "\0.gnu.hash\0.dynsym\0.dynstr\0.rela.dyn\0.text\0.dynamic\0.data\0.quasar\0.shstrtab";
 
 /* -- code --------------------------------------------------------------------------------------------------------- */
 /* What a stub jumps to, with the number of its function in r11: the registers of arguments as the save area of a
@@ -59,14 +60,24 @@ static void write_common(uint8_t *at, int64_t own, int64_t data, int64_t door) {
     memcpy(at + LEA_END - 4, &to_data, 4), memcpy(at + CALL_END - 4, &to_door, 4);
 }
 
+/* As .gnu.hash begins; the hash of each name follows. */
+enum { FILTER = 16 };
+typedef struct {
+    uint32_t buckets, first, words, shift;
+    uint64_t filter[FILTER];
+    uint32_t bucket;
+} __attribute__((packed)) HashHead;
+
 /* -- where everything lies: places in the file, which are addresses, too ------------------------------------------- */
 typedef struct {
     const Solib *s;
     Text names;                /* .dynstr */
-    uint64_t hash, symbols, strings, rela, code, code_end, dynamic, data, door, data_end, sections, bundle, end;
+    uint64_t hash, hash_end, symbols, strings, rela;
+    uint64_t code, code_end, dynamic, data, door, data_end, sections, bundle, end;
 } Plan;
 
-enum { DYNAMICS = 12 /* the last ends them */, RELOCATIONS = 2 };
+enum { DYNAMICS = 13 /* the last ends them */, RELOCATIONS = 2 };
+enum { FIRST = 2 /* function among the symbols, behind none and the door */ };
 static uint64_t up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 
 static uint32_t add_name(Plan *p, const char *name) {
@@ -76,10 +87,10 @@ static uint32_t add_name(Plan *p, const char *name) {
 }
 
 static void lay_out(Plan *p) {
-    uint64_t n = p->s->nnames + 2; /* symbols: none, the door, the functions */
     p->hash = sizeof(Elf64_Ehdr) + SEGMENTS * sizeof(Elf64_Phdr);
-    p->symbols = up(p->hash + (3 + n) * sizeof(uint32_t), 8);
-    p->strings = p->symbols + n * sizeof(Elf64_Sym);
+    p->hash_end = p->hash + sizeof(HashHead) + p->s->nnames * sizeof(uint32_t);
+    p->symbols = up(p->hash_end, 8);
+    p->strings = p->symbols + (p->s->nnames + FIRST) * sizeof(Elf64_Sym);
     p->rela = up(p->strings + p->names.len, 8);
     p->code = up(p->rela + RELOCATIONS * sizeof(Elf64_Rela), 64);
     p->code_end = p->code + p->s->nnames * (uint64_t)STUB + sizeof common_code;
@@ -117,14 +128,22 @@ static void write_segments(const Plan *p, uint8_t *at) {
     memcpy(at + sizeof(Elf64_Ehdr), h, sizeof h);
 }
 
-/* One chain for all: a library has tens of functions. */
+static uint32_t hash_of(const char *name) {
+    uint32_t h = 5381;
+    for (; *name; name++) h = h * 33 + (uint8_t)*name;
+    return h;
+}
+
+/* One chain for all, behind a filter that nearly every name of others fails: the loader asks here for each symbol of
+ * each library in the process. */
 static void write_hash(const Plan *p, uint8_t *at) {
-    uint32_t n = p->s->nnames + 2, words[3] = {1, n, n - 1};
-    memcpy(at + p->hash, words, sizeof words);
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t next = i > 1 ? i - 1 : 0;
-        memcpy(at + p->hash + sizeof words + i * sizeof next, &next, sizeof next);
+    HashHead head = {.buckets = 1, .first = FIRST, .words = FILTER, .shift = 6, .bucket = FIRST};
+    for (uint32_t i = 0; i < p->s->nnames; i++) {
+        uint32_t h = hash_of(p->s->names[i]), chain = (h & ~1u) | (i + 1 == p->s->nnames); /* 1: the last */
+        head.filter[h / 64 % FILTER] |= UINT64_C(1) << h % 64 | UINT64_C(1) << (h >> head.shift) % 64;
+        memcpy(at + p->hash + sizeof head + i * sizeof chain, &chain, sizeof chain);
     }
+    memcpy(at + p->hash, &head, sizeof head);
 }
 
 static void write_symbols(const Plan *p, uint8_t *at, const uint32_t *name, uint32_t door) {
@@ -155,7 +174,8 @@ static void write_data(const Plan *p, uint8_t *at) {
 
 static void write_dynamic(const Plan *p, uint8_t *at, uint32_t soname, uint32_t needed, uint32_t runpath) {
     Elf64_Dyn d[DYNAMICS] = {
-        {DT_NEEDED, {needed}}, {DT_SONAME, {soname}}, {DT_RUNPATH, {runpath}}, {DT_HASH, {p->hash}},
+        {DT_NEEDED, {needed}}, {DT_SONAME, {soname}}, {DT_RUNPATH, {runpath}}, {DT_GNU_HASH, {p->hash}},
+        {DT_FLAGS_1, {DF_1_NODELETE}},
         {DT_STRTAB, {p->strings}}, {DT_SYMTAB, {p->symbols}}, {DT_STRSZ, {p->names.len}},
         {DT_SYMENT, {sizeof(Elf64_Sym)}}, {DT_RELA, {p->rela}},
         {DT_RELASZ, {RELOCATIONS * sizeof(Elf64_Rela)}}, {DT_RELAENT, {sizeof(Elf64_Rela)}}};
@@ -168,9 +188,9 @@ static Elf64_Shdr section(uint32_t type, uint64_t flags, uint64_t from, uint64_t
 }
 
 static void write_sections(const Plan *p, uint8_t *at) {
-    uint64_t n = p->s->nnames + 2, names = p->sections + SECTIONS * sizeof(Elf64_Shdr);
+    uint64_t names = p->sections + SECTIONS * sizeof(Elf64_Shdr);
     Elf64_Shdr h[SECTIONS] = {
-        [S_HASH] = section(SHT_HASH, SHF_ALLOC, p->hash, p->hash + (3 + n) * sizeof(uint32_t), 4),
+        [S_HASH] = section(SHT_GNU_HASH, SHF_ALLOC, p->hash, p->hash_end, 0),
         [S_DYNSYM] = section(SHT_DYNSYM, SHF_ALLOC, p->symbols, p->strings, sizeof(Elf64_Sym)),
         [S_DYNSTR] = section(SHT_STRTAB, SHF_ALLOC, p->strings, p->strings + p->names.len, 0),
         [S_RELA] = section(SHT_RELA, SHF_ALLOC, p->rela, p->rela + RELOCATIONS * sizeof(Elf64_Rela),
@@ -201,7 +221,8 @@ static void write_all(Plan *p, Text *out, const uint32_t *name) {
     write_sections(p, at);
 }
 
-/* The library that it needs may lie beside it. */
+/* The library that it needs may lie beside it.  It stays in the process when it is closed, for its machine may have
+ * threads, and views that others hold. */
 qs_status qsolib_write(Ctx *c, const Solib *s, Text *out) {
 #if !defined(__x86_64__)
     (void)s, (void)out;

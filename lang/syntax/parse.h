@@ -9,7 +9,7 @@
  * every message is in unit->report and the first also in ctx->err.  The unit keeps `src`. */
 qs_status qparse_unit(Ctx *c, Source *src, Unit **out);
 void qparse_free(Unit *u);
-/* What import_native("filters") means: filters.so, unless the name ends as that of a library; `end`: ".so" or ".dll". */
+/* What import_native("filters") means: filters.so, unless the name ends as a library's; `end`: ".so" or ".dll". */
 void qparse_native_name(const char *name, const char *end, char out[PATH_MAX]);
 bool qparse_is_native(const char *name); /* it ends as the name of a library does */
 /* For the prompt: does this text end inside an open block, bracket or continued line? */

@@ -35,14 +35,15 @@ static bool is_one_of(const char *word, const char *list) {
 
 /* Words of C, C++ and Python cannot be names there, and what our headers say, or gcc defines, must keep its meaning. */
 static const char words[] =
-    "alignas alignof and and_eq as asm assert async atomic_cancel atomic_commit atomic_noexcept auto await bitand bitor "
-    "bool break case catch char char16_t char32_t char8_t class co_await co_return co_yield compl concept const const_cast "
-    "consteval constexpr constinit continue decltype def default del delete do double dynamic_cast elif else enum except "
-    "explicit export extern false False finally float for friend from global goto i386 if import in inline int int64_t is "
-    "lambda linux long mutable namespace new noexcept None nonlocal not not_eq NULL nullptr operator or or_eq pass private "
-    "protected public qs_status qs_view raise register reinterpret_cast requires restrict return short signed sizeof "
-    "static static_assert static_cast struct switch template this thread_local throw true True try typedef typeid "
-    "typename typeof typeof_unqual union unix unsigned using virtual void volatile wchar_t while with xor xor_eq yield";
+    "alignas alignof and and_eq as asm assert async atomic_cancel atomic_commit atomic_noexcept auto await bitand "
+    "bitor bool break case catch char char16_t char32_t char8_t class co_await co_return co_yield compl concept "
+    "const const_cast consteval constexpr constinit continue decltype def default del delete do double "
+    "dynamic_cast elif else enum except explicit export extern false False finally float for friend from global "
+    "goto i386 if import in inline int int64_t is lambda linux long mutable namespace new noexcept None nonlocal "
+    "not not_eq NULL nullptr operator or or_eq pass private protected public qs_status qs_view raise register "
+    "reinterpret_cast requires restrict return short signed sizeof static static_assert static_cast struct switch "
+    "template this thread_local throw true True try typedef typeid typename typeof typeof_unqual union unix "
+    "unsigned using virtual void volatile wchar_t while with xor xor_eq yield";
 
 /* Letters, digits and _, and no beginning with _: what C takes, and what is not private by custom. */
 static bool is_plain(const char *name) {
@@ -132,8 +133,9 @@ static const char *sign(Face *face, const char *name, const Func *f, char out[64
     if (count_values(f) > 31) return "it has more than 31 arguments and results";
     for (int i = 0; i < f->nparams; i++) {
         const Type *t = f->params[i].type ? qvm_param_type(face->vm, f, i) : NULL;
-        if (f->params[i].variadic) return say(face, "its argument %s is any number of arguments%s", f->params[i].name->s, "");
-        if (!(out[n++] = letter(t))) return say(face, "its argument %s is of type %s", f->params[i].name->s, qtype_name(t));
+        const char *argument = f->params[i].name->s;
+        if (f->params[i].variadic) return say(face, "its argument %s is any number of arguments%s", argument, "");
+        if (!(out[n++] = letter(t))) return say(face, "its argument %s is of type %s", argument, qtype_name(t));
     }
     out[n++] = '>';
     for (int i = 0; i < count_results(f); i++) out[n++] = result_letter(f, i);

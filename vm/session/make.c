@@ -53,10 +53,10 @@ static bool is_library(qs_vm *vm, const Module *m, const char **name) {
     return slash && qlibrary_find(vm, slash + 1, path) && !strcmp(path, m->path);
 }
 
-/* As messages call it: from the folder of the program on; what lies elsewhere, or is called as one of these would be, has
- * its number, so that no two meet. */
 static bool is_ours(const char *path) { return path[0] == '+' || !strncmp(path, "stdlib/", 7); }
 
+/* As messages call it: from the folder of the program on.  What lies elsewhere has its number, and so has what is
+ * called as if it did, or as the library: no two meet. */
 static bool name_module(const Gather *g, int i, char out[PATH_MAX]) {
     const char *name, *path = g->at[i]->path;
     size_t n = strlen(g->folder);

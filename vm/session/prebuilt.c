@@ -117,7 +117,8 @@ qs_status qprebuilt_take(qs_vm *vm, const char *path, const void *at, size_t n, 
         else TRY(qbundle_open_file(qvm_ctx(vm), path, qs_version(), &b));
         enter(vm, b);
     }
-    return name_module(vm, opened(vm, path), 0, out) ? QS_OK : qerr_set(qvm_ctx(vm), QS_EIO, "%s: the path is too long", path);
+    if (name_module(vm, opened(vm, path), 0, out)) return QS_OK;
+    return qerr_set(qvm_ctx(vm), QS_EIO, "%s: the path is too long", path);
 }
 
 /* x.so as libx.so, x.64.so, libx.64.so, too, and x.64.so as x.so. */
