@@ -24,6 +24,8 @@ typedef struct {
 
 /* What is done to a module: the same text of IR may come to differ by it. */
 const char *qllvm_passes(const LlvmTarget *t);
+enum { LLVM_OPTIONS = 3 };
+extern const char *const qllvm_options[LLVM_OPTIONS]; /* as on a command line */
 
 /* QS_EDEVICE when no usable libLLVM is found; the sentence says what to install. */
 qs_status qllvm_open(Ctx *c, Llvm **out);

@@ -396,6 +396,12 @@ class Dump(WithCache):
                  env=self.env)
         self.assertIn('kernel "expression"', r.stdout)
 
+    def test_columns_of_colour_images_are_vectors(self):
+        text = "function [] = __kernel__ f(y : cube, pos : ivec2)\n y[pos[0],pos[1],1] = sin(pos[1])\nend\n" \
+               "y = zeros(40,40,3)\nparallel_do([40,40], y, f)\n"
+        r = qrun("--device", "cpu", "--dump", "opt", text=text, env=self.env)
+        self.assertRegex(r.stdout, r"extractelement <\d+ x float>|masked\.scatter")  # a vector, whose elements go apart
+
     def test_fast_math_is_asked_for(self):
         text = "function [] = __kernel__ f(x : vec, pos : int)\n%s\n x[pos] = 1/x[pos]\nend\nx = ones(9)\n" \
                "parallel_do(9, x, f)\n"

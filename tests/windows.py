@@ -24,9 +24,12 @@ def missing():
 
 class Display:
     """An X server without a window manager: windows lie where they put themselves."""
+    def __init__(self, depth=24):
+        self.depth = depth
+
     def __enter__(self):
         r, w = os.pipe()
-        command = ["Xvfb", "-displayfd", str(w), "-screen", "0", "1280x1024x24", "-noreset"]
+        command = ["Xvfb", "-displayfd", str(w), "-screen", "0", "1280x1024x%d" % self.depth, "-noreset"]
         self.server = subprocess.Popen(command, pass_fds=[w], stderr=subprocess.DEVNULL)
         os.close(w)
         with os.fdopen(r) as said:  # the whole line: a server that cannot write its end gives up
@@ -44,6 +47,12 @@ class Display:
     def do(self, *words):
         command = ["xdotool"] + [str(w) for w in words]
         return subprocess.run(command, env=self.env(), capture_output=True, text=True).stdout
+
+    def pixels(self, *places):
+        """What is on the screen there, as numbers of the screen."""
+        words = [str(v) for place in places for v in place]
+        out = subprocess.run([sys.executable, "-c", PIXELS] + words, env=self.env(), capture_output=True, text=True)
+        return [int(v) for v in out.stdout.split()]
 
 
 class Program:
@@ -284,6 +293,35 @@ pause(10)
         self.assertIn("axes 0 of 1x2", out)
         self.assertRegex(out, r"axes 1 of 1x2, equal units\n.*\n.*\n.*\n    image 20x20\n")
 
+    def test_pixels_are_on_the_screen(self):
+        """As they are where the screen has such pixels, else by Tk's photos."""
+        text = """
+img = zeros(200,300,3)
+for n = 0..20           % the last one counts
+    img[:,:,:] = 10*n
+    img[0..99,0..149,0] = 255
+    img[0..99,150..299,1] = 255
+    img[100..199,0..149,2] = 255
+    imshow(img)
+    hold("on")
+end
+print "ready"
+pause()
+"""
+        places = [(50, 50), (200, 50), (50, 150), (200, 150)]
+        wanted = {24: [0xFFC8C8, 0xC8FFC8, 0xC8C8FF, 0xC8C8C8], 16: [0xFE38, 0xC7F8, 0xC63F, 0xC638]}
+        for depth, colours in wanted.items():
+            with self.subTest(depth=depth), Display(depth) as d:
+                p = Program(d, text)
+                p.wait_for("ready")
+                left, top = p.window("Figure 1")[1:3]
+                end = time.time() + LIMIT
+                while (seen := d.pixels(*[(left + x, top + y) for x, y in places])) != colours and time.time() < end:
+                    time.sleep(0.05)
+                p.run.terminate()
+                p.finish()
+                self.assertEqual([hex(v) for v in seen], [hex(v) for v in colours])
+
     def test_frame_rate(self):
         p = self.program("""
 sync_framerate(50)
@@ -399,6 +437,20 @@ x.XSendEvent.argtypes = [ctypes.c_void_p, ctypes.c_ulong, ctypes.c_int, ctypes.c
 x.XSendEvent(d, int(sys.argv[1]), 0, 0, ctypes.byref(m))
 x.XFlush.argtypes = [ctypes.c_void_p]
 x.XFlush(d)
+"""
+
+
+PIXELS = """
+import ctypes, sys
+x = ctypes.CDLL("libX11.so.6")
+x.XOpenDisplay.restype = x.XGetImage.restype = ctypes.c_void_p
+x.XDefaultRootWindow.restype = x.XGetPixel.restype = ctypes.c_ulong
+x.XDefaultRootWindow.argtypes = [ctypes.c_void_p]
+x.XGetImage.argtypes = [ctypes.c_void_p, ctypes.c_ulong] + [ctypes.c_int] * 4 + [ctypes.c_ulong, ctypes.c_int]
+x.XGetPixel.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_int]
+d = x.XOpenDisplay(None)
+for left, top in zip(sys.argv[1::2], sys.argv[2::2]):
+    print(x.XGetPixel(x.XGetImage(d, x.XDefaultRootWindow(d), int(left), int(top), 1, 1, 0xFFFFFFFF, 2), 0, 0))
 """
 
 

@@ -108,6 +108,13 @@ const uint8_t *qcanvas_pixels(Canvas *c, int *width, int *height) {
     return (const uint8_t *)c->pixels;
 }
 
+uint32_t *qcanvas_take(Canvas *c, int *width, int *height) {
+    (void)qcanvas_pixels(c, width, height);
+    uint32_t *pixels = c->pixels;
+    c->pixels = NULL;
+    return qcanvas_free(c), pixels;
+}
+
 char *qcanvas_file(Canvas *c, size_t *n, const char **why) {
     int status = 0;
     if (c->kind == CANVAS_PIXELS) status = c->lib->cairo_surface_write_to_png_stream(c->surface, add_bytes, &c->file);

@@ -20,6 +20,7 @@ Canvas *qcanvas_new(const CanvasLib *lib, CanvasKind kind, double width, double 
 void qcanvas_free(Canvas *c);
 /* Four bytes for a pixel, blue green red and one that says nothing; as long as the canvas lives. */
 const uint8_t *qcanvas_pixels(Canvas *c, int *width, int *height);
+uint32_t *qcanvas_take(Canvas *c, int *width, int *height); /* the same, of a malloc: the caller's; the canvas ends */
 /* The whole file, of a malloc that the caller frees: of pixels a PNG.  NULL: it could not be made, *why says it. */
 char *qcanvas_file(Canvas *c, size_t *n, const char **why);
 

@@ -252,16 +252,30 @@ static int shade(double v, double lo, double scale) {
     return t > 0 ? t < SHADES - 1 ? (int)(t + 0.5) : SHADES - 1 : 0;
 }
 
-/* The loop over elements, once for each type that images have (series of field.c): one channel goes through a table of
- * shades, three are red, green and blue. */
+/* The loops over elements, once for each type that images have (series of field.c): one channel goes through a table of
+ * shades, three are red, green and blue.  They become vectors (CMakeLists.txt allows it), so shades that are looked up
+ * are found before. */
 #define SHOW(type)                                                                                                     \
+    static void look_up_##type(const type *x, size_t n, double lo, double scale, const uint32_t *table,                \
+                               uint32_t *out) {                                                                        \
+        uint8_t shades[1024];                                                                                          \
+        for (size_t end = 0; end < n; x += sizeof shades, out += sizeof shades) {                                      \
+            size_t m = n - end < sizeof shades ? n - end : sizeof shades;                                              \
+            for (size_t k = 0; k < m; k++) shades[k] = (uint8_t)shade((double)x[k], lo, scale);                        \
+            for (size_t k = 0; k < m; k++) out[k] = table[shades[k]];                                                  \
+            end += m;                                                                                                  \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static inline void mix_##type(const type *x, size_t n, int channels, double lo, double scale, uint32_t *out) {     \
+        for (size_t k = 0; k < n; k++, x += channels)                                                                  \
+            out[k] = (uint32_t)shade((double)x[0], lo, scale) << 16 |                                                  \
+                     (uint32_t)shade((double)x[1], lo, scale) << 8 | (uint32_t)shade((double)x[2], lo, scale);         \
+    }                                                                                                                  \
     static void show_##type(const type *x, size_t n, int channels, double lo, double scale, const uint32_t *table,     \
                             uint32_t *out) {                                                                           \
-        for (size_t k = 0; k < n; k++, x += channels)                                                                  \
-            out[k] = channels < 3 ? table[shade((double)x[0], lo, scale)]                                              \
-                                  : (uint32_t)shade((double)x[0], lo, scale) << 16 |                                   \
-                                        (uint32_t)shade((double)x[1], lo, scale) << 8 |                                \
-                                        (uint32_t)shade((double)x[2], lo, scale);                                      \
+        if (channels == 1) look_up_##type(x, n, lo, scale, table, out);                                                \
+        else if (channels == 3) mix_##type(x, n, 3, lo, scale, out);                                                   \
+        else mix_##type(x, n, channels, lo, scale, out);                                                               \
     }
 SHOW(uint8_t)
 SHOW(uint16_t)

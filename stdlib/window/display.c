@@ -15,9 +15,10 @@ const char qdisplay_script[] =
     "font create quasarHeading {*}[font actual TkDefaultFont]\n"
     "font configure quasarHeading -weight bold\n"
     "proc qdisplay {id path {w 480} {h 360}} {\n"
-    "  image create photo photo$id\n"
+    "  image create $::q_image photo$id\n"
     "  canvas $path -width $w -height $h -highlightthickness 0 -background white -takefocus 1\n"
     "  $path create image 0 0 -anchor nw -image photo$id\n"
+    "  bind $path <Destroy> \"image delete photo$id\"\n"
     "  bind $path <Configure> \"quasar size $id %w %h\"\n"
     "  bind $path <Motion> \"quasar move $id %x %y\"\n"
     "  bind $path <Leave> \"quasar leave $id\"\n"
@@ -72,9 +73,8 @@ qs_status qdisplay_draw(qs_vm *vm, Window *w) {
     qs_status s = qfigure_canvas(vm, "figure", f, CANVAS_PIXELS, scale, &c);
     f->width = before[0], f->height = before[1];
     TRY(s);
-    const uint8_t *pixels = qcanvas_pixels(c, &width, &height);
+    uint32_t *pixels = qcanvas_take(c, &width, &height);
     qtk_show(qwindow_all(vm)->tk, w->id, pixels, width, height);
-    qcanvas_free(c);
     return QS_OK;
 }
 

@@ -23,7 +23,35 @@ typedef struct TkWake {
     int (*proc)(struct TkWake *, int flags);
     void *next;
 } TkWake; /* a Tcl_Event */
-enum { GLOBAL = 1, EVAL_GLOBAL = 0x20000, ALL_EVENTS = ~2, REPLACE = 1, QUEUE_TAIL = 0 };
+typedef struct TkType { /* a Tk_ImageType */
+    const char *name;
+    int (*create)(void *interp, const char *name, int n, void *const *words, const struct TkType *, void *image,
+                  void **data);
+    void *(*get)(void *window, void *data);
+    void (*display)(void *use, void *display, unsigned long drawable, int x, int y, int width, int height, int to_x,
+                    int to_y);
+    void (*release)(void *use, void *display);
+    void (*remove)(void *data);
+    void *postscript, *next, *reserved;
+} TkType;
+typedef struct { /* the beginning of a Tk_FakeWin, of a Visual and of an XImage */
+    void *display, *own;
+    int screen;
+    const struct {
+        void *more;
+        unsigned long id;
+        int kind;
+        unsigned long red, green, blue;
+    } * visual;
+    int depth;
+} TkWindow;
+typedef struct {
+    int width, height, xoffset, format;
+    char *data;
+    int byte_order, bitmap_unit, bitmap_bit_order, bitmap_pad, depth, bytes_per_line, bits_per_pixel;
+} TkPixels;
+enum { GLOBAL = 1, EVAL_GLOBAL = 0x20000, DONT_WAIT = 2, ALL_EVENTS = ~DONT_WAIT, IDLE_EVENTS = 32, REPLACE = 1 };
+enum { QUEUE_TAIL = 0, Z_PIXMAP = 2, TRUE_COLOUR = 4, LEAST_FIRST = 0 };
 
 typedef struct {
 #define API(result, name, arguments) result(*name) arguments;
@@ -36,7 +64,8 @@ typedef struct Job {
     const char *a, *b, *c; /* of a script the text; of a variable array, key, text */
     char *result;
     size_t room;
-    TkPhotoBlock block;
+    uint32_t *pixels;
+    int width, height;
     int status;
 } Job;
 
@@ -148,6 +177,98 @@ void qtk_wait(Tk *tk, double seconds) {
     pthread_mutex_unlock(&tk->lock);
 }
 
+/* -- images -------------------------------------------------------------------------------------------------------- */
+/* Most screens have pixels as a canvas has them.  There images are of a type of our own, which sends them as they are,
+ * where a photo of Tk makes two further copies of every one. */
+typedef struct {
+    void *image; /* its Tk_ImageMaster */
+    uint32_t *pixels;
+    int width, height;
+    bool waiting; /* these pixels have not been drawn */
+} Picture;
+typedef struct {
+    Picture *of;
+    const TkWindow *window;
+    void *pen; /* a GC */
+} Use; /* of an image in a window */
+
+static int create_picture(void *interp, const char *name, int n, void *const *words, const TkType *type, void *image,
+                          void **data) {
+    (void)interp, (void)name, (void)n, (void)words, (void)type;
+    Picture *p = calloc(1, sizeof *p);
+    if (p) p->image = image;
+    return *data = p, p == NULL;
+}
+
+static void *use_picture(void *window, void *data) {
+    Use *u = calloc(1, sizeof *u);
+    if (u) *u = (Use){data, window, library.Tk_GetGC(window, 0, NULL)};
+    return u;
+}
+
+static void *image_of(const TkWindow *w, uint32_t *pixels, int width, int height) {
+    return library.XCreateImage(w->display, w->visual, (unsigned)w->depth, Z_PIXMAP, 0, (char *)pixels,
+                                (unsigned)width, (unsigned)height, 32, 4 * width);
+}
+
+static void draw_picture(void *use, void *display, unsigned long drawable, int x, int y, int width, int height,
+                         int to_x, int to_y) {
+    Picture *p = use ? ((Use *)use)->of : NULL;
+    void *image = p && p->pixels ? image_of(((Use *)use)->window, p->pixels, p->width, p->height) : NULL;
+    if (!image) return;
+    library.XPutImage(display, drawable, ((Use *)use)->pen, image, x, y, to_x, to_y, (unsigned)width, (unsigned)height);
+    library.XFree(image);
+    p->waiting = false;
+}
+
+static void leave_picture(void *use, void *display) {
+    if (use) library.Tk_FreeGC(display, ((Use *)use)->pen);
+    free(use);
+}
+
+static void remove_picture(void *data) { free(((Picture *)data)->pixels), free(data); }
+
+static const TkType picture_type = {
+    "quasar", create_picture, use_picture, draw_picture, leave_picture, remove_picture, NULL, NULL, NULL};
+
+static bool has_our_pixels(const TkWindow *w) {
+    uint32_t pixel = 0;
+    const TkPixels *image = w && w->visual->kind == TRUE_COLOUR ? image_of(w, &pixel, 1, 1) : NULL;
+    bool same = image && image->bits_per_pixel == 32 && image->byte_order == LEAST_FIRST &&
+                w->visual->red == 0xFF0000 && w->visual->green == 0xFF00 && w->visual->blue == 0xFF;
+    if (image) library.XFree((void *)(uintptr_t)image);
+    return same;
+}
+
+static void choose_images(Tk *tk) {
+    bool own = has_our_pixels(tk->lib->Tk_MainWindow(tk->interp));
+    if (own) tk->lib->Tk_CreateImageType(&picture_type);
+    tk->lib->Tcl_SetVar2(tk->interp, "q_image", NULL, own ? picture_type.name : "photo", GLOBAL);
+}
+
+/* A program that is faster than Tk waits here: what it has shown is drawn before something else takes its place. */
+static void show_picture(Tk *tk, Picture *p, const Job *job) {
+    while (p->waiting && tk->lib->Tcl_DoOneEvent(IDLE_EVENTS | DONT_WAIT)) {}
+    free(p->pixels);
+    p->pixels = job->pixels, p->width = job->width, p->height = job->height, p->waiting = true;
+    tk->lib->Tk_ImageChanged(p->image, 0, 0, p->width, p->height, p->width, p->height);
+}
+
+static void show_photo(Tk *tk, const Job *job) {
+    void *photo = tk->lib->Tk_FindPhoto(tk->interp, job->a);
+    TkPhotoBlock block = {(unsigned char *)job->pixels, job->width, job->height, 4 * job->width, 4, {2, 1, 0, 4}};
+    if (photo) tk->lib->Tk_PhotoSetSize(tk->interp, photo, job->width, job->height);
+    if (photo) tk->lib->Tk_PhotoPutBlock(tk->interp, photo, &block, 0, 0, job->width, job->height, REPLACE);
+    free(job->pixels);
+}
+
+static void do_show(Tk *tk, Job *job) {
+    const TkType *type = NULL;
+    Picture *p = tk->lib->Tk_GetImageMasterData(tk->interp, job->a, &type);
+    if (p && type->create == create_picture) show_picture(tk, p, job);
+    else show_photo(tk, job);
+}
+
 /* -- the thread ---------------------------------------------------------------------------------------------------- */
 static void answer(Tk *tk, bool failed) {
     pthread_mutex_lock(&tk->lock);
@@ -163,7 +284,7 @@ static void *live(void *data) {
     tk->interp = l->Tcl_CreateInterp();
     tk->thread_id = l->Tcl_GetCurrentThread();
     bool failed = l->Tcl_Init(tk->interp) || l->Tk_Init(tk->interp);
-    if (!failed) l->Tcl_CreateObjCommand(tk->interp, "quasar", on_event, tk, NULL);
+    if (!failed) l->Tcl_CreateObjCommand(tk->interp, "quasar", on_event, tk, NULL), choose_images(tk);
     answer(tk, failed);
     while (!failed && !tk->stop) l->Tcl_DoOneEvent(ALL_EVENTS);
     l->Tcl_DeleteInterp(tk->interp);
@@ -282,17 +403,8 @@ void qtk_set(Tk *tk, const char *array, int id, const char *text) {
     run_there(tk, &(Job){.run = do_set, .a = array, .b = key, .c = text});
 }
 
-static void do_show(Tk *tk, Job *job) {
-    void *photo = tk->lib->Tk_FindPhoto(tk->interp, job->a);
-    if (!photo) return;
-    tk->lib->Tk_PhotoSetSize(tk->interp, photo, job->block.width, job->block.height);
-    tk->lib->Tk_PhotoPutBlock(tk->interp, photo, &job->block, 0, 0, job->block.width, job->block.height, REPLACE);
-}
-
-void qtk_show(Tk *tk, int id, const uint8_t *bgrx, int width, int height) {
+void qtk_show(Tk *tk, int id, uint32_t *pixels, int width, int height) {
     char name[24];
     snprintf(name, sizeof name, "photo%d", id);
-    run_there(tk, &(Job){.run = do_show,
-                         .a = name,
-                         .block = {(unsigned char *)(uintptr_t)bgrx, width, height, 4 * width, 4, {2, 1, 0, 4}}});
+    run_there(tk, &(Job){.run = do_show, .a = name, .pixels = pixels, .width = width, .height = height});
 }

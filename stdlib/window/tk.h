@@ -29,8 +29,9 @@ void qtk_close(Tk *tk);
 qs_status qtk_run(qs_vm *vm, Tk *tk, int id, const char *path, const char *script, char *result, size_t room);
 /* Variables of Tcl: a text goes in by them and needs no quoting. */
 void qtk_set(Tk *tk, const char *array, int id, const char *text);
-/* Pixels as a canvas has them, into the image `photo<id>`; returns when they may change. */
-void qtk_show(Tk *tk, int id, const uint8_t *bgrx, int width, int height);
+/* Pixels as a canvas has them, of a malloc, which go over to the image `photo<id>` of the type $q_image: what is shown
+ * before is on its way to the screen when this returns, and these when Tk next comes to rest. */
+void qtk_show(Tk *tk, int id, uint32_t *pixels, int width, int height);
 TkEvent *qtk_next(Tk *tk); /* which the caller frees; NULL: none */
 void qtk_wait(Tk *tk, double seconds); /* until an event is there, or so long */
 #endif

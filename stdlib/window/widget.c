@@ -277,9 +277,11 @@ static qs_status set_icon(qs_vm *vm, Window *w, qs_value v) {
             Colour c = {x[0] / 255, x[channels > 1] / 255, x[channels > 1 ? 2 : 0] / 255};
             pixels[k] = qpaint_rgb((Colour){fmin(fmax(c.r, 0), 1), fmin(fmax(c.g, 0), 1), fmin(fmax(c.b, 0), 1)});
         }
-        if (s == QS_OK) s = run(vm, w, "image create photo photo%i; %p configure -image photo%i -compound left");
-        if (s == QS_OK && w->form->open)
-            qtk_show(qwindow_all(vm)->tk, w->id, (const uint8_t *)pixels, (int)a->dims[1], (int)a->dims[0]);
+        if (s == QS_OK) s = run(vm, w, "image create $q_image photo%i; %p configure -image photo%i -compound left");
+        if (s == QS_OK && w->form->open) {
+            qtk_show(qwindow_all(vm)->tk, w->id, pixels, (int)a->dims[1], (int)a->dims[0]);
+            pixels = NULL;
+        }
         qarr_release(vm, packed);
     }
     free(pixels);

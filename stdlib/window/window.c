@@ -163,17 +163,28 @@ static qs_status keep_rate(qs_vm *vm) {
     return QS_OK;
 }
 
+/* What a window can have of the screen: the rest is for its frame, the line below the figure, bars of the desktop. */
+static qs_status room_on_screen(qs_vm *vm, double *width, double *height) {
+    enum { BESIDE = 20, ABOVE_AND_BELOW = 100 };
+    char w[24], h[24];
+    TRY(qtk_run(vm, qwindow_all(vm)->tk, 0, ".", "winfo screenwidth .", w, sizeof w));
+    TRY(qtk_run(vm, qwindow_all(vm)->tk, 0, ".", "winfo screenheight .", h, sizeof h));
+    *width = fmax(qnum_read(w, NULL) - BESIDE, 100), *height = fmax(qnum_read(h, NULL) - ABOVE_AND_BELOW, 100);
+    return QS_OK;
+}
+
 static qs_status open_for(qs_vm *vm, Figure *f) {
-    double width, height, scale = qfigure_scale(f) > 1 ? 96 / 72.0 : 1;
+    double width, height, most[2], scale = qfigure_scale(f) > 1 ? 96 / 72.0 : 1;
     char title[80];
     qfigure_size(f, &width, &height);
     qnum_print(title, sizeof title, "Figure %d", f->number);
     TRY(qwindow_open(vm, "figure"));
+    TRY(room_on_screen(vm, &most[0], &most[1]));
     Window *form = qwidget_new(vm, WIDGET_FORM, NULL);
     TRY(qwidget_show_window(vm, form, f->title ? f->title : title, 0, 0));
     Window *w = qwidget_new(vm, WIDGET_DISPLAY, form);
     w->figure = f, f->window = w;
-    w->width = fmin(ceil(width * scale), 1600), w->height = fmin(ceil(height * scale), 1000);
+    w->width = fmin(ceil(width * scale), most[0]), w->height = fmin(ceil(height * scale), most[1]);
     char size[80];
     qnum_print(size, sizeof size, "qdisplay %%i %%p %d %d; qstatus %%i %%p", (int)w->width, (int)w->height);
     return qtk_run(vm, qwindow_all(vm)->tk, w->id, w->path, size, NULL, 0);
