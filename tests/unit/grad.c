@@ -23,7 +23,7 @@ typedef struct {
     TArg arg[6];
     int nargs;
     bool serial, again, gathers, reverse_only;
-    int block;
+    int windows, block;
 } Case;
 
 static void try(const Case *k, const char *file, int line) {
@@ -47,6 +47,7 @@ static void try(const Case *k, const char *file, int line) {
         bool ok = kgradtest_check(&g, &why);
         check_report(ok, file, line, "derivatives agree");
         if (ok && k->gathers) check_report(g.natomics == 0, file, line, "no atomic updates are left");
+        if (ok && k->windows) check_report(g.natomics == k->windows, file, line, "updates are summed up in windows");
         if (!ok) printf("  %s\n", why.s);
     } else printf("  %s\n", t.c.err.text);
     qtext_free(&why), qarena_free(&arena);
@@ -274,6 +275,30 @@ static void gathered(void) {
           V(d.y, 8), INT(8));
 }
 
+/* Additions of many turns, summed up first; weights that loops compute, kept for each turn. */
+static void windows(void) {
+    static const char *const mode[] = {"'mirror", "'clamped", "'circular", "'safe", ""};
+    const int64_t sizes[][2] = {{7, 9}, {1, 1}, {2, 5}};
+    for (size_t m = 0; m < sizeof mode / sizeof *mode; m++)
+        for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++) {
+            char text[600];
+            int64_t h = sizes[n][0], w = sizes[n][1];
+            snprintf(text, sizeof text,
+                     KERNEL("x : mat%s, y : mat, pos : ivec2", "a = 0.0\nb = 0.1\nfor m=-2..2\n for n=2..-2..-2\n"
+                            "  d = 0.0\n  for k=0..1\n   for l=-1..1\n    e = x[pos+[k,l]] - x[pos+[m+k,n+l]]\n"
+                            "    d += e*e\n   end\n  end\n  g = exp(-d)\n  a += g*x[pos+[m,n]]\n  b += g\n end\nend\n"
+                            "y[pos] = a/b"), mode[m]);
+            try(&(Case){text, 2, {h, w}, ARGS(M(d.x, h, w), M(d.y, h, w)), .windows = 2}, __FILE__, __LINE__);
+        }
+    /* by a loop whose turns nobody knows, by two positions in a row, and under conditions: not all are windows */
+    TRY_1(XYN("s = 0.0\nfor i=0..n-1\n for k=-1..1\n  s += sin(x[pos+k]*(1+0.05*s)+i)\n end\nend\ny[pos] = s"), 9,
+          V(d.x, 9), V(d.y, 9), INT(40));
+    TRY_1(XY("s = 0.0\nfor i=0..9\n for k=0..3\n  s += sin(s*x[2*pos+k-i] + x[i-k])\n end\nend\ny[pos] = s"), 9,
+          V(d.x, 18), V(d.y, 9));
+    TRY_1(XY("s = 0.0\nfor i=0..9\n t = 0.0\n for k=0..3\n  if x[k] > 0\n   t += cos(s*x[pos+k-i])\n  end\n end\n"
+             " if t > 0.5\n  s += t*t\n end\nend\ny[pos] = s"), 9, V(d.x, 18), V(d.y, 9));
+}
+
 /* Values that are used twice, sixty deep: to look at each path would take for ever. */
 static void deep(void) {
     char body[4096] = "s = x[pos]*x[mod(pos+1,8)]\n", text[5000];
@@ -296,6 +321,6 @@ static void shared(void) {
 int main(void) {
     fill(d.x, N * N, 0.9, 1), fill(d.y, N * N, 0.9, 2), fill(d.w, N * N, 0.9, 3);
     straight(), loops(), jumps(), many_turns(), overwritten(), met(), in_order(), borders(), indirect();
-    private_arrays(), vectors(), complex_numbers(), functions(), gathered(), shared(), deep();
+    private_arrays(), vectors(), complex_numbers(), functions(), gathered(), windows(), shared(), deep();
     return check_done();
 }

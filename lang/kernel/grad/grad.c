@@ -408,7 +408,7 @@ qs_status kgrad_reverse(Ctx *c, Arena *arena, const KFunc *f, const bool *active
         add_pass(&d, (KGradPass){.func = krecord_make(&d.s, counts), .again = true, .counts = counts, .over = -1});
     }
     TRY(begin_groups(&d));
-    adjoint = gather_all(&d, adjoint);
+    adjoint = kwindow_make(&d.s, gather_all(&d, adjoint));
     if (!is_empty(adjoint) || !out->npasses) add_pass(&d, (KGradPass){.func = adjoint, .over = -1});
     end_groups(&d);
     tell_needs(&d), tell_stored(&d);

@@ -122,4 +122,7 @@ bool kgather_make(const KGrading *s, const KFunc *f, int param, bool first, KGat
 /* Sums over rows of positions: func is launched over positions divided by KGRAD_ROW along the last axis. */
 enum { KGRAD_ROW = 512 };
 bool kgather_rows(const KGrading *s, const KFunc *f, KGathered *out);
+
+/* -- window.c: additions of many turns are summed up first --------------------------------------------------------- */
+KFunc *kwindow_make(const KGrading *s, KFunc *f); /* f itself where there is nothing to gain */
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { FEW_TURNS = 64, NESTING = 512 };
+enum { FEW_TURNS = 64, NESTING = 512, KEPT_TURNS = 256, KEPT_BYTES = 2048 /* of a position */ };
 
 /* -- into g -------------------------------------------------------------------------------------------------------- */
 KRef kreplay_add(KReplay *v, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm) {
@@ -180,10 +180,64 @@ static void run_loop(KReplay *v, KRef loop) {
     v->boxing = boxing;
 }
 
+/* -- values that are kept ------------------------------------------------------------------------------------------ */
+/* Which turn of the loops around r this is, counted through. */
+static KRef turn_of(KReplay *v, KRef loop) {
+    if (!loop) return 0;
+    KRef outer = turn_of(v, kir_loop_around(v->f, loop));
+    const KIns *i = &v->f->ins[loop];
+    KRef gone = kreplay_fold(v, K_SUB, kreplay_cast(v, QS_I64, kreplay_use(v, loop)),
+                             kreplay_cast(v, QS_I64, kreplay_use(v, i->a)), 0);
+    KRef turn = kreplay_fold(v, K_DIV, gone, kreplay_cast(v, QS_I64, kreplay_use(v, i->c)), 0);
+    if (!outer) return turn;
+    KRef turns = kreplay_whole(v, QS_I64, v->loop[loop].turns);
+    return kreplay_fold(v, K_ADD, kreplay_fold(v, K_MUL, outer, turns, 0), turn, 0);
+}
+
+static KRef kept_place(KReplay *v, KRef r) { return kreplay_cast(v, QS_I32, turn_of(v, kir_loop_around(v->f, r))); }
+
+static int64_t kept_turns(const KReplay *v, KRef r) { /* 0: too many, or not known */
+    int64_t n = 1;
+    for (KRef l = kir_loop_around(v->f, r); l && n; l = kir_loop_around(v->f, l)) {
+        int64_t turns = v->f->ins[l].op == K_FOR ? v->loop[l].turns : -1;
+        n = turns < 0 || n * turns > KEPT_TURNS ? 0 : n * turns;
+    }
+    return n;
+}
+
+/* The LOCAL was made in this turn, and a loop in it has changed it. */
+static bool sums_up(const KReplay *v, KRef local, KRef get) {
+    KRef loop = kir_loop_around(v->f, get);
+    for (KRef r = local; local > loop && r < get; r++)
+        if (v->f->ins[r].op == K_SET && v->f->ins[r].a == local && kir_loop_around(v->f, r) != loop) return true;
+    return false;
+}
+
+static bool is_dear(const KReplay *v, KRef r, const bool *summed) {
+    const KIns *i = &v->f->ins[r];
+    if (!kir_loop_around(v->f, r) || !v->s->act.varies[r] || v->s->act.kept[r]) return false;
+    return i->op == K_GET ? sums_up(v, i->a, r) : i->op == K_MATH && (summed[i->a] || summed[i->b]);
+}
+
+static void find_dear(KReplay *v) {
+    bool *summed = qarena_alloc(v->s->arena, v->f->nins); /* it comes out of a loop of the turn */
+    uint64_t bytes = 0;
+    for (KRef r = 1; r < v->f->nins; r++) {
+        const KIns *i = &v->f->ins[r];
+        bool dear = is_dear(v, r, summed);
+        summed[r] = dear || (kir_ops[i->op].effect == KE_PURE && (summed[i->a] || summed[i->b] || summed[i->c]));
+        uint64_t size = dear ? (uint64_t)kept_turns(v, r) * qdtype_size((qs_dtype)i->dtype) : 0;
+        if (!size || bytes + size > KEPT_BYTES) continue;
+        bytes += size;
+        v->kept[r] = kreplay_add(v, K_LARRAY, (qs_dtype)i->dtype, 0, 0, 0, 0, (uint64_t)kept_turns(v, r));
+    }
+}
+
 /* -- instructions -------------------------------------------------------------------------------------------------- */
 static KRef compute(KReplay *v, KRef r) {
     const KIns *i = &v->f->ins[r];
     if (v->s->act.kept[r] == KEPT_ON_TAPE) return from_tape(v, r);
+    if (v->kept[r] && v->frame) return kreplay_add(v, K_ALOAD, QS_B1, 0, v->kept[r], kept_place(v, r), 0, 0);
     switch ((KOp)i->op) {
     case K_GET: return get(v, v->local[i->a]);
     case K_LOAD: case K_ALOAD: return read_again(v, r);
@@ -217,6 +271,7 @@ static void run_one(KReplay *v, KRef r) {
     default: break;
     }
     kreplay_bind(v, r, compute(v, r));
+    if (v->kept[r] && !v->frame) kreplay_add(v, K_ASTORE, QS_B1, 0, v->kept[r], kept_place(v, r), v->map[r], 0);
     if (v->boxing && v->box[r]) kreplay_add(v, K_SET, QS_B1, 0, v->box[r], v->map[r], 0, 0);
 }
 
@@ -306,11 +361,13 @@ void kreplay_begin(KReplay *v, const KGrading *s) {
     v->map = qarena_alloc(a, n * sizeof(KRef)), v->seen = qarena_alloc(a, n * sizeof(uint32_t));
     v->box = qarena_alloc(a, n * sizeof(KRef)), v->box_seen = qarena_alloc(a, n * sizeof(uint32_t));
     v->local = qarena_alloc(a, n * sizeof(KRef)), v->loop = qarena_alloc(a, n * sizeof *v->loop);
+    v->kept = qarena_alloc(a, n * sizeof(KRef));
     v->closed = qarena_alloc(a, v->cap), v->open = qarena_alloc(a, NESTING * sizeof(uint32_t));
     v->read = qarena_alloc(a, v->read_cap * sizeof *v->read);
     push_region(v);
     for (KRef r = 1; r < n; r++)
         if (kir_is_loop(s->f->ins[r].op)) find_state(v, r);
+    if (!s->f->barrier && !s->f->shared && !s->f->serial) find_dear(v);
     for (int t = 0; t < KTAPES; t++)
         if (s->pointer[t]) v->base[t] = krecord_base(s, v->g, t, kreplay_pos, v);
 }

@@ -10,7 +10,10 @@
  *         replay of the turn
  *         way back through the turn
  *
- * What stands in an IF of a frame is not seen outside: such values lie in boxes, LOCALs that the frame begins with. */
+ * What stands in an IF of a frame is not seen outside: such values lie in boxes, LOCALs that the frame begins with.
+ *
+ * A value of a turn that could be computed again only by going through loops is kept for each turn by the first run,
+ * where turns are few. */
 #ifndef LANG_KERNEL_REPLAY_H
 #define LANG_KERNEL_REPLAY_H
 #include "lang/kernel/grad/grading.h"
@@ -41,6 +44,7 @@ struct KReplay {
     KRef *box; uint32_t *box_seen;
     KRef *local;                /* LOCAL or LARRAY of f: that of the present replay */
     KLoopState *loop;
+    KRef *kept;                 /* by instruction of f: LARRAY of g, its value in each turn of the loops around; or 0 */
     KRef frame;                 /* of f: the loop whose turn is run; 0: the function */
     bool boxing;                /* values in IFs are wanted later */
     uint8_t *closed; uint32_t nregions, cap; /* regions of g */

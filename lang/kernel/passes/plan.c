@@ -370,7 +370,7 @@ static bool stands_abreast(const Planner *p) {
     for (KRef r = p->first; r < p->last; r++) {
         const KIns *i = ins(p, r);
         bool memory = i->op == K_LOAD || i->op == K_STORE || i->op == K_ATOMIC;
-        if (i->op == K_LARRAY || (memory && !side_by_side(p, i->a))) return false;
+        if (memory && !side_by_side(p, i->a)) return false;
         if (i->op != K_ATOMIC) continue;
         qs_dtype d = (qs_dtype)p->f->params[i->imm].dtype;
         if (!p->varies[i->a] || !kplan_rounds((KAtomic)i->flag, d) || kir_value_dtype(d) != d) return false;
