@@ -358,7 +358,7 @@ static int init_types(PyObject *module) {
     if (init_builtins() < 0 || qscalar_init() < 0 || qfunction_init() < 0 || qvalue_init() < 0 || qtyped_init() < 0 ||
         qcycles_init() < 0 ||
         watch_collections(module) < 0 || PyModule_AddFunctions(module, qhost_functions) < 0 ||
-        PyModule_AddFunctions(module, qgrad_functions) < 0 ||
+        PyModule_AddFunctions(module, qgrad_functions) < 0 || PyModule_AddFunctions(module, qxla_functions) < 0 ||
         PyModule_AddFunctions(module, qtyped_functions) < 0 ||
         PyModule_AddFunctions(module, qgpu_functions) < 0)
         return -1;

@@ -8,6 +8,7 @@
  *     ndarray.c dlpack.c gpu.c                   memory that both sides use
  *     typed.c            arrays of the Array API standard, whose operators keep types
  *     grad.c             derivatives of what Python computes with values
+ *     xla.c              calls from what XLA has compiled
  *     errors.c           exceptions as errors, errors as exceptions, one traceback
  *     cycles.c           garbage that passes through both heaps
  *
@@ -138,6 +139,7 @@ void qborder_release(Border *b);
 /* -- host.c: the machine that Python opens, as functions of the package -------------------------------------------- */
 extern PyMethodDef qhost_functions[];
 extern PyMethodDef qgrad_functions[]; /* grad.c */
+extern PyMethodDef qxla_functions[];  /* xla.c */
 /* The machine, entered, to be left by qgil_leave; NULL with an exception.  `what` wants it. */
 Border *qhost_enter(const char *what);
 

@@ -4,36 +4,77 @@
     linear_p its derivative along tangents     transposed: call_p of the function that gives adjoints (_operator.py)
                                                jvp: that of call_p of the derivative
 
-Both run in a callback of the host.  vmap runs one after the other.  JAX's adjoints are not conjugated, ours are: what
-crosses here is conjugated on both ways."""
-import functools
+On the processor XLA calls both by its foreign function interface, with its own memory (bridge/xla.c); where there is
+none, or on another platform, by a callback of the host, which copies.  vmap runs one after the other.  JAX's adjoints
+are not conjugated, ours are: what crosses here is conjugated on both ways."""
+import functools, gc, secrets, warnings, weakref
 
 from ._operator import of_script, results_of
+
+
+# By key, for calls that XLA makes: an operator, and shapes and types of its arguments and results.  Keys are drawn, so
+# that a program which XLA has kept on disk never finds the operator of another process.
+_calls = {}
+
+
+def _called(key, args, results):
+    """Computes what XLA asks for: the arguments lie in memory that may be read, the results in memory to be written."""
+    import numpy as np
+    if key not in _calls:
+        raise RuntimeError("this operator was made by another process")
+    op, given, wanted = _calls[key]
+    arrays = [np.ndarray(s.shape, s.dtype, v) for s, v in zip((*given, *wanted), (*args, *results))]
+    alive = [weakref.ref(a) for a in arrays]
+    op.fill(arrays[:len(args)], arrays[len(args):])
+    del arrays
+    if any(a() is not None for a in alive):
+        gc.collect()
+        if any(a() is not None for a in alive):
+            raise RuntimeError("%s keeps an array beyond its call, whose memory is JAX's: let it keep a copy" %
+                               op.function.name)
+
+
+@functools.cache
+def _ffi():
+    """JAX's module for foreign functions, after XLA was told whom to call; None: this JAX has none."""
+    try:
+        from jax import ffi
+    except ImportError:
+        return None
+    from . import _bridge
+    ffi.register_ffi_target("quasar_call", _bridge._xla_handler(_called), platform="cpu")
+    return ffi
 
 
 @functools.cache
 def _primitives():
     """Made when JAX is there, once."""
-    import jax
+    import jax, numpy as np
     from jax import core
     from jax.extend.core import Primitive
     from jax.interpreters import ad, batching, mlir
     call_p, linear_p = Primitive("quasar_call"), Primitive("quasar_derivative")
     call_p.multiple_results = linear_p.multiple_results = True
 
-    def run(*args, op):
+    def by_callback(*args, op, which=()):
+        op = op.forward(which) if which else op
         return jax.pure_callback(op.run, op.imagine(args), *args)
 
-    def run_linear(*args, op, which):
-        return run(*args, op=op.forward(which))
+    def by_ffi(*args, op, which=()):
+        if not op.ffi:
+            return by_callback(*args, op=op, which=which)
+        op = op.forward(which) if which else op
+        return _ffi().ffi_call("quasar_call", op.imagine(args))(*args, key=np.int64(op.key(args)))
 
     def shapes(*args, op, which=()):
         return [core.ShapedArray(s.shape, s.dtype) for s in op.imagine(args[:len(op.function.parameters)])]
 
-    def register(p, impl):
-        p.def_impl(lambda *args, **static: jax.jit(functools.partial(impl, **static))(*args))
+    def register(p):
+        p.def_impl(lambda *args, op, **static: op.compiled(p, **static)(*args))
         p.def_abstract_eval(shapes)
-        mlir.register_lowering(p, mlir.lower_fun(impl, multiple_results=True))
+        mlir.register_lowering(p, mlir.lower_fun(by_callback, multiple_results=True))
+        if _ffi():
+            mlir.register_lowering(p, mlir.lower_fun(by_ffi, multiple_results=True), platform="cpu")
         batching.primitive_batchers[p] = functools.partial(batch, p)
 
     def batch(p, args, dims, **static):
@@ -62,18 +103,19 @@ def _primitives():
         dx = call_p.bind(*args[:n], *map(ad.instantiate_zeros, adjoints), op=op.reverse(which))
         return [None]*n + list(dx)
 
-    register(call_p, run)
-    register(linear_p, run_linear)
+    register(call_p)
+    register(linear_p)
     ad.primitive_jvps[call_p], ad.primitive_jvps[linear_p] = call_jvp, linear_jvp
     ad.primitive_transposes[linear_p] = transpose
     return call_p, linear_p
 
 
 class Operator:
-    def __init__(self, function, results, conjugated=()):
+    def __init__(self, function, results, conjugated=(), ffi=True):
         """conjugated: the arguments that JAX and we mean differently; then the results, too."""
-        self.function, self.results, self.conjugated = function, results, conjugated
-        self.derived, self.imagined = {}, {}
+        self.function, self.results, self.conjugated, self.ffi = function, results, conjugated, ffi
+        self.derived, self.imagined, self.keys = {}, {}, {}
+        self.fills = function.fills
 
     @staticmethod
     def is_smooth(x):
@@ -95,10 +137,41 @@ class Operator:
         r = [np.asarray(x, dtype=s.dtype).reshape(s.shape) for x, s in zip(r, shapes)]
         return [x.conj() for x in r] if self.conjugated else r
 
+    def fill(self, args, results):
+        import numpy as np
+        if self.fills:
+            for r in results:
+                r.fill(0)
+            self.function.f(*map(self.value, range(len(args)), args), made=results)
+        else:
+            for to, r in zip(results, self.run(*args)):
+                np.copyto(to, r)
+
+    @staticmethod
+    def shapes_of(args):
+        return tuple((tuple(a.shape), str(a.dtype)) for a in args)
+
+    def key(self, args):
+        """Under which XLA calls this operator with arguments of these shapes."""
+        import jax
+        shapes = self.shapes_of(args)
+        if shapes not in self.keys:
+            self.keys[shapes] = secrets.randbits(62)
+            given = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in args]
+            _calls[self.keys[shapes]] = self, given, self.imagine(args)
+        return self.keys[shapes]
+
+    def compiled(self, p, **static):
+        import jax
+        how = (p, *static.values())
+        if how not in self.derived:
+            self.derived[how] = jax.jit(functools.partial(p.bind, op=self, **static))
+        return self.derived[how]
+
     def imagine(self, args):
         """Shapes and types of the results: from one run on ones, for each combination of shapes."""
         import jax, numpy as np
-        key = tuple((tuple(a.shape), str(a.dtype)) for a in args)
+        key = self.shapes_of(args)
         if key not in self.imagined:
             ones = [np.ones(shape, dtype) for shape, dtype in key]
             r = results_of(self.function(*map(self.value, range(len(ones)), ones)))
@@ -107,6 +180,7 @@ class Operator:
             floating = next((a.dtype for a in ones if a.dtype.kind in "fc"), np.dtype("float32"))
             kinds = [np.dtype(x.dtype) if hasattr(x, "dtype") else np.result_type(floating, x) if isinstance(x, complex)
                      else floating for x in r]
+            self.fills = self.fills and all(jax.dtypes.canonicalize_dtype(d) == d for d in kinds)
             self.imagined[key] = [jax.ShapeDtypeStruct(tuple(getattr(x, "shape", ())), jax.dtypes.canonicalize_dtype(d))
                                   for x, d in zip(r, kinds)]
         return self.imagined[key]
@@ -115,28 +189,40 @@ class Operator:
         n = len(self.function.parameters)
         if ("reverse", which) not in self.derived:
             f = self.function.reverse(which, self.results)
-            self.derived["reverse", which] = Operator(f, len(which), tuple(range(n, n + self.results)))
+            self.derived["reverse", which] = Operator(f, len(which), tuple(range(n, n + self.results)),
+                                                             self.ffi)
         return self.derived["reverse", which]
 
     def forward(self, which):
         if ("forward", which) not in self.derived:
-            self.derived["forward", which] = Operator(self.function.forward(which), self.results)
+            self.derived["forward", which] = Operator(self.function.forward(which), self.results, ffi=self.ffi)
         return self.derived["forward", which]
 
 
-def jax_op(function, dims=None, out=None, results=None):
+def _choose(ffi):
+    if ffi is None and not _ffi():
+        warnings.warn("jax_op: this JAX has no jax.ffi; its calls come by a callback, and are copied", stacklevel=3)
+    if ffi and not _ffi():
+        raise RuntimeError("jax_op: ffi=True wants a JAX with jax.ffi (0.5 or newer)")
+    return bool(_ffi()) if ffi is None else bool(ffi)
+
+
+def jax_op(function, dims=None, out=None, results=None, ffi=None):
     """A function of JAX that calls a function of a script, a kernel, or a Python function that computes with values, on
     the host.  It works under jit, grad, jvp, vmap and their combinations.
 
     dims, out  of a kernel: the grid, and the names of the parameters that it writes, as for torch_op
     results    how many results a Python function gives; 1 without it
+    ffi        True: by XLA's foreign function interface, on the memory of JAX; False: by a callback of the host, which
+               copies; None: by the interface where this JAX has it, and with a warning where not.  Of platforms other
+               than the processor always by a callback
 
     Shapes of results are found by running the function once on ones, for each combination of shapes."""
     import jax
     f, parameters = of_script(function, dims, out)
     if results is None:
         results = len(out) if isinstance(out, (dict, tuple, list)) else 1 if out else getattr(function, "_results", 1)
-    op = Operator(f, results)
+    op = Operator(f, results, ffi=_choose(ffi))
     call_p, _ = _primitives()
 
     def called(*args):

@@ -7,10 +7,12 @@ class Function:
     """f(*arguments) gives a value or a tuple of them.
 
     parameters  (type, name) of each: "Tensor", "float", "int" or "bool"
-    name        for messages"""
+    name        for messages
+    fills       f(*arguments, made=arrays) writes its results into these, which hold zeros, instead of making arrays"""
 
     def __init__(self, f, parameters, name):
         self.f, self.parameters, self.name = f, parameters, name
+        self.fills = getattr(f, "fills", False)
         self._derived = {}
 
     def __call__(self, *args):
@@ -78,8 +80,15 @@ def _launch(kernel, parameters, dims, out, name):
         raise TypeError("%s: out names %s, which is no parameter; there are %s" % (name, wrong, ", ".join(known)))
     inputs = [p for p in parameters if p.name not in shapes]
 
-    def run(*args):
+    def run(*args, made=None):
+        made = make(args) if made is None else dict(zip(shapes, made))
         given = dict(zip((p.name for p in inputs), args))
+        grid = dims(*args) if callable(dims) else dims
+        grid = tuple(next(iter(made.values())).shape) if grid is None else grid
+        q.parallel_do(grid, *[made[n] if n in made else given[n] for n in known], kernel)
+        return tuple(made.values()) if len(made) > 1 else next(iter(made.values()))
+
+    def make(args):
         arrays = [x for x in args if len(getattr(x, "shape", ()))]
         first = next((x for x in arrays if "float" in str(x.dtype) or "complex" in str(x.dtype)), None)
         made = {}
@@ -89,10 +98,8 @@ def _launch(kernel, parameters, dims, out, name):
                 raise TypeError("%s: out={'%s': shape}, since no argument is an array" % (name, n))
             made[n] = q.zeros_like(first, tuple(first.shape if shape is None else shape)) if first is not None else (
                 q.zeros(tuple(shape)))
-        grid = dims(*args) if callable(dims) else dims
-        grid = tuple(next(iter(made.values())).shape) if grid is None else grid
-        q.parallel_do(grid, *[made[n] if n in made else given[n] for n in known], kernel)
-        return tuple(made.values()) if len(made) > 1 else next(iter(made.values()))
+        return made
+    run.fills = True
     return run, inputs
 
 

@@ -249,6 +249,83 @@ class OperatorsOfJax(unittest.TestCase):
         got, wanted = (jax.vjp(f, z)[1](np.ones(2) + 1j)[0] for f in (op, lambda z: np.exp(z)*z))
         self.assertTrue(np.allclose(got, wanted))
 
+    def ways(self):
+        return (True, False) if hasattr(jax, "ffi") else (False,)
+
+    def test_both_ways_give_the_same(self):
+        x = jax.numpy.linspace(0.5, 1.5, 6).reshape(2, 3)
+        for ffi in self.ways():
+            for f, same in ((q.jax_op(q.wave, ffi=ffi), lambda x: jax.numpy.sin(x)*x),
+                            (q.jax_op(q.stencil, out="y", dims=lambda x, s: x.shape, ffi=ffi), None)):
+                args = (x,) if same else (x, 2.0)
+                y, pull = jax.vjp(jax.jit(f), *args)
+                y_now, dy = jax.jvp(f, args, tuple(jax.numpy.ones_like(a) for a in args))
+                self.assertTrue(np.allclose(y, y_now))
+                self.assertTrue(np.allclose(dy.sum(), sum(d.sum() for d in pull(jax.numpy.ones_like(y)))))
+                if same:
+                    self.assertTrue(np.allclose(y, same(x)))
+            for shape in ((), (0,), (3, 0), (1, 1, 2)):
+                self.assertEqual(q.jax_op(q.wave, ffi=ffi)(jax.numpy.ones(shape)).shape, shape)
+            turned = jax.jit(lambda x, f=q.jax_op(q.wave, ffi=ffi): f(x.T))(x)
+            self.assertTrue(np.allclose(turned, np.sin(x.T)*x.T))
+            with self.assertRaisesRegex(Exception, "ValueError: not today"):
+                q.jax_op(self.fails_later(), ffi=ffi)(x)
+        with self.assertRaisesRegex(TypeError, "takes 1 arguments"):
+            q.jax_op(q.wave)(x, x)
+
+    @staticmethod
+    def fails_later():
+        calls = []
+
+        def f(x):
+            calls.append(1)
+            if len(calls) > 1:  # the first finds out about shapes
+                raise ValueError("not today")
+            return q.value(x)*2
+        return f
+
+    @unittest.skipUnless(hasattr(jax, "ffi"), "needs jax.ffi, of JAX 0.5")
+    def test_the_memory_is_that_of_jax(self):
+        x, seen, kept = jax.numpy.arange(16.0), [], []
+
+        def look(x):
+            seen.append((x.__array_interface__["data"], x.flags.writeable))
+            return q.value(x)*2
+        self.assertTrue(np.array_equal(q.jax_op(look)(x), 2*x))
+        self.assertEqual(seen[-1], ((x.unsafe_buffer_pointer(), True), False))
+
+        def keep(x):
+            kept.append(q.value(x))
+            return q.value(x)*2
+        with self.assertRaisesRegex(Exception, "keep keeps an array beyond its call, whose memory is JAX's"):
+            q.jax_op(keep)(x)
+        kept.clear()
+        self.assertTrue(np.array_equal(q.jax_op(lambda x: x)(x), x))
+
+    def test_sharded_arrays(self):
+        code = '''if True:
+            import os
+            os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=2"
+            import jax, numpy as np, pyquasar as q
+            from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+            q.init("cpu")
+            q.compile_string("m", "function y = wave(x)\\n y = sin(x).*x\\nend")
+            f, mesh = q.jax_op(q.wave), Mesh(np.array(jax.devices()), ("d",))
+            x = jax.numpy.linspace(0.0, 1.0, 8)
+            parts = jax.device_put(x, NamedSharding(mesh, P("d")))
+            slope = jax.grad(lambda x: f(x).sum())
+            each = lambda g: jax.jit(jax.shard_map(g, mesh=mesh, in_specs=P("d"), out_specs=P("d"), check_vma=False))
+            for g, wanted in ((f, np.sin(x)*x), (slope, np.sin(x) + x*np.cos(x))):
+                y = each(g)(parts)
+                assert np.allclose(y, wanted, atol=1e-6) and len(y.sharding.device_set) == 2, y
+                assert np.allclose(jax.jit(g)(parts), wanted, atol=1e-6)
+            '''
+        if not hasattr(jax, "shard_map"):
+            self.skipTest("needs jax.shard_map")
+        import subprocess, sys
+        r = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        self.assertEqual(r.returncode, 0, r.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

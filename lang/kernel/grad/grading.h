@@ -97,7 +97,7 @@ KFunc *krecord_make(const KGrading *s, bool counts);
 /* In g: the place on the tape of the first entry of a position; pos gives a coordinate, as int64. */
 KRef krecord_base(const KGrading *s, KFunc *g, int tape, KRef (*pos)(void *ud, int axis), void *ud);
 
-/* -- group.c: updates that positions share, other than sums---------------------------------------------------- */
+/* -- group.c: updates that positions share, other than sums ---------------------------------------------------- */
 static inline bool kgroup_is_sum(const KIns *i) { return i->flag == KA_ADD || i->flag == KA_SUB; }
 qs_status kgroup_find(Ctx *c, const KFunc *f, const bool *active, KGroup *group);
 /* kept: what has to be on the tape; comes back: whether anything. */
