@@ -5,6 +5,14 @@
 % Strides, paddings and their like are a number, or one for rows and one for columns.  Layers are functions of values and
 % weights; `grad` and `value_and_grad` take the weights as one object or cell.  float64 stays float64.
 
+% What layers compute with: float64 stays, everything else is float32.
+function x = dnn_real(x)
+    kind = type(zeros_like(x, 1))
+    if kind != type(float64([0])) && kind != type(float32([0]))
+        x = float32(x)
+    end
+end
+
 % -- convolutions ------------------------------------------------------------------------------------------------------
 
 % Function: conv2d
@@ -167,8 +175,9 @@ function y = dnn_planes(x)
 end
 
 function p = dnn_pair(what, x, least)
-    assert(numel(x) <= 2 && numel(x) > 0 && all(x == floor(x)) && all(x >= least), _
-           what, " must be a whole number of at least ", least, ", or two of them, for rows and columns")
+    good = isnumeric(x) && isreal(x) && numel(x) <= 2 && numel(x) > 0
+    assert(good && all(x == floor(x)) && all(x >= least), _
+           what, " must be a whole number of at least ", least, ", or two of them, for rows and columns, got ", x)
     p = numel(x) == 2 ? [x[0], x[1]] : [1,1]*x
 end
 
@@ -216,7 +225,7 @@ end
 %
 % :function y = max_pool2d(x, window, stride = null, padding = 0, dilation = 1)
 function y = max_pool2d(x, window, stride = null, padding = 0, dilation = 1)
-    [y, at] = dnn_max_pool(x, window, stride, padding, dnn_pair("max_pool2d: dilation", dilation, 1))
+    [y, at] = dnn_max_pool(dnn_real(x), window, stride, padding, dnn_pair("max_pool2d: dilation", dilation, 1))
 end
 
 {!adjoint dnn_mean_rule}
@@ -240,7 +249,7 @@ end
 %
 % :function y = avg_pool2d(x, window, stride = null, padding = 0)
 function y = avg_pool2d(x, window, stride = null, padding = 0)
-    y = dnn_mean_pool(x, window, stride, padding)
+    y = dnn_mean_pool(dnn_real(x), window, stride, padding)
 end
 
 % Function: global_avg_pool2d
@@ -369,7 +378,7 @@ function y = upsample(x, factor = 2, method : string = "nearest")
     assert(method == "nearest" || method == "bilinear", "upsample: method must be nearest or bilinear, got ", method)
     assert(numel(factor) <= 2 && numel(factor) > 0 && all(factor >= 1) && all(factor < inf), _
            "upsample: factor must be a number of at least 1, or two of them, for rows and columns, got ", factor)
-    y = dnn_upsample(x, numel(factor) == 2 ? [factor[0], factor[1]] : [1,1]*factor, method == "bilinear")
+    y = dnn_upsample(dnn_real(x), numel(factor) == 2 ? [factor[0], factor[1]] : [1,1]*factor, method == "bilinear")
 end
 
 % -- normalisation -----------------------------------------------------------------------------------------------------
@@ -453,6 +462,7 @@ end
 % :function [y, running_mean, running_var] = batch_norm(x, gamma = null, beta = null, running_mean = null, running_var = null, training = true, momentum : scalar = 0.1, epsilon : scalar = 1e-5)
 function [y, running_mean, running_var] = batch_norm(x, gamma = null, beta = null, running_mean = null, _
         running_var = null, training = true, momentum : scalar = 0.1, epsilon : scalar = 1e-5)
+    x = dnn_real(x)
     [n, c] = size(x, 0..1)
     l = numel(x)/max(n*c, 1)
     gamma = dnn_row("batch_norm: gamma", gamma, c, 1, x)
@@ -481,6 +491,7 @@ end
 %
 % :function y = group_norm(x, groups : int, gamma = null, beta = null, epsilon : scalar = 1e-5)
 function y = group_norm(x, groups : int, gamma = null, beta = null, epsilon : scalar = 1e-5)
+    x = dnn_real(x)
     [n, c] = size(x, 0..1)
     assert(groups >= 1 && mod(c, groups) == 0, "group_norm: ", c, " channels do not make ", groups, " equal groups")
     gamma = dnn_row("group_norm: gamma", gamma, c, 1, x)
@@ -499,13 +510,15 @@ end
 
 % Function: layer_norm
 % Each row with mean 0 and variance 1, then times gamma, plus beta, element by element. A row is what the last dimensions
-% hold, of which there are as many as `count` says; dimensions of 1 at the end are none (ndims).
+% hold, of which there are as many as `count` says; those that x was made with count, also those of 1 at the end.
 %
 % :function y = layer_norm(x, gamma = null, beta = null, count : int = 1, epsilon : scalar = 1e-5)
 function y = layer_norm(x, gamma = null, beta = null, count : int = 1, epsilon : scalar = 1e-5)
-    assert(count >= 1 && count < ndims(x), "layer_norm: x has ", ndims(x), " dimensions, of which 1 to ", ndims(x)-1, _
+    x = dnn_real(x)
+    n = ndims(x, true)
+    assert(count >= 1 && count < n, "layer_norm: x has ", n, " dimensions, of which 1 to ", n-1, _
            " may be normalised, got ", count)
-    l = prod(size(x, ndims(x)-count..ndims(x)-1))
+    l = prod(size(x, n-count..n-1))
     one = ones_like(x, 1, 1)
     [y, m, v] = dnn_normalised(reshape(x, [numel(x)/max(l, 1), 1, l]), one, 0*one, 1, epsilon)
     y = reshape(y, [numel(x)/max(l, 1), l])
@@ -580,11 +593,17 @@ function y = softplus(x)
     y = max(x, 0) + log1p(exp(-abs(x)))
 end
 
+function [] = dnn_dimension(what, x, dim)
+    n = ndims(x, true)
+    assert(dim >= 0 && dim < n, what, ": x has the dimensions 0 to ", n-1, ", got dim ", dim)
+end
+
 % Function: softmax
 % exp(x) divided by its sum along a dimension; for N x C and N x C x H x W dimension 1 are the classes.
 %
 % :function y = softmax(x, dim : int = 1)
 function y = softmax(x, dim : int = 1)
+    dnn_dimension("softmax", x, dim)
     e = exp(x - stop_gradient(max(x, [], dim)))
     y = e./sum(e, dim)
 end
@@ -594,6 +613,7 @@ end
 %
 % :function y = log_softmax(x, dim : int = 1)
 function y = log_softmax(x, dim : int = 1)
+    dnn_dimension("log_softmax", x, dim)
     z = x - stop_gradient(max(x, [], dim))
     y = z - log(sum(exp(z), dim))
 end
@@ -608,6 +628,15 @@ function y = dropout(x, p : scalar = 0.5, training = true)
         y = x.*cast_like((rand(size(x)) >= p)*(1/(1-p)), x)
     else
         y = x
+    end
+end
+
+% Whole numbers from 0 to below `count`.
+function [] = dnn_whole(what, x, count)
+    good = x == floor(x) && x >= 0 && x < count
+    if !all(good)
+        wrong = x[!good]
+        error(what, " must be whole numbers from 0 to ", count-1, ", got ", wrong[0])
     end
 end
 
@@ -646,8 +675,7 @@ function e = cross_entropy(x, labels, smoothing : scalar = 0)
     s[1] = 1
     assert(numel(labels) == prod(s) && (numel(s) == 2 || isequal(size(labels), s[horzcat(0, 2..numel(s)-1)])), _
            "cross_entropy: for x of size ", size(x), " there must be a label for each element of a class, got ", size(labels))
-    assert(all(labels == floor(labels)) && all(labels >= 0) && all(labels < classes), _
-           "cross_entropy: labels must be whole numbers from 0 to ", classes-1)
+    dnn_whole("cross_entropy: labels", labels, classes)
     logs = log_softmax(x, 1)
     wanted = reshape(labels, s) == reshape(0..classes-1, [1,classes])
     e = -(1-smoothing)*sum(wanted ? logs : 0)/prod(s) % of a class with probability 0 that is not wanted nothing is added
@@ -668,9 +696,11 @@ end
 %
 % :function y = linear(x, w, b = null)
 function y = linear(x, w, b = null)
-    s = float64(size(x))
+    s = float64(size(x, 0..ndims(x, true)-1))
     d = s[numel(s)-1]
-    assert(size(w,1) == d, "linear: weights for ", size(w,1), " numbers meet rows of ", d)
+    assert(size(w,1) == d, "linear: w of size ", size(w, 0..1), " (results x inputs) is for rows of ", size(w,1), _
+           " numbers, those of x have ", d)
+    assert(isnull(b) || numel(b) == size(w,0), "linear: b must have a number for each of ", size(w,0), " results, got ", numel(b))
     y = reshape(x, [numel(x)/max(d, 1), d])*transpose(w)
     if !isnull(b)
         y = y + reshape(b, [1,numel(b)])
@@ -711,8 +741,7 @@ end
 %
 % :function y = embedding(table, ids)
 function y = embedding(table, ids)
-    assert(all(ids == floor(ids)) && all(ids >= 0) && all(ids < size(table,0)), _
-           "embedding: ids must be whole numbers from 0 to ", size(table,0)-1)
+    dnn_whole("embedding: ids", ids, size(table,0))
     y = dnn_embedding(table, reshape(int(ids), [1,numel(ids)]))
     if ndims(ids) > 2 || size(ids,0) != 1
         y = reshape(y, horzcat(size(ids), size(table,1)))
@@ -744,13 +773,22 @@ end
 %
 % :function y = attention(q, k, v, mask = null, causal = false)
 function y = attention(q, k, v, mask = null, causal = false)
-    assert(ndims(q) <= 4 && ndims(k) <= 4 && ndims(v) <= 4, "attention: q, k and v must have four dimensions")
+    assert(ndims(q, true) == 4 && ndims(k, true) == 4 && ndims(v, true) == 4, _
+           "attention: q, k and v must have four dimensions (images x heads x rows x columns), got ", ndims(q, true), ", ", _
+           ndims(k, true), " and ", ndims(v, true))
     [b, h, n, e] = size(k, 0..3)
+    assert(isequal(size(q, horzcat(0..1, 3)), [b,h,e]), "attention: q of size ", size(q, 0..3), " and k of size ", _
+           size(k, 0..3), " must agree but in their rows")
+    assert(isequal(size(v, 0..2), [b,h,n]), "attention: v of size ", size(v, 0..3), " and k of size ", size(k, 0..3), _
+           " must agree but in their columns")
     transposed = reshape(permute(reshape(k, [b*h,n,e]), [0,2,1]), [b,h,e,n])
     scores = batch_matmul(q, transposed)/sqrt(e)
     [l, s] = size(scores, 2..3)
     if !isnull(mask)
-        scores = scores + (ndims(mask) == 2 ? reshape(mask, [1,1,size(mask,0),size(mask,1)]) : mask)
+        mask = ndims(mask) == 2 ? reshape(mask, [1,1,size(mask,0),size(mask,1)]) : mask
+        fits = size(mask, 0..3) == 1 || size(mask, 0..3) == [b,h,l,s]
+        assert(ndims(mask) <= 4 && all(fits), "attention: mask must stretch to ", [b,h,l,s], ", got ", size(mask))
+        scores = scores + mask
     end
     if causal
         later = reshape(0..s-1, [1,1,1,s]) > reshape(0..l-1, [1,1,l,1])
@@ -761,31 +799,40 @@ end
 
 % -- optimisers --------------------------------------------------------------------------------------------------------
 
+function [] = dnn_setting(what, x, top)
+    assert(isnumeric(x) && isreal(x) && numel(x) == 1 && x >= 0 && x < top, what, " must be ", _
+           top == inf ? "a finite number of at least 0" : "at least 0 and less than 1", ", got ", x)
+end
+
 % step(w, g, state) for each array and number in a tree of cells and objects, whose states are a tree of the same form.
-function [w, state] = dnn_each(w, g, state, step)
+function [w, state] = dnn_each(what, w, g, state, step)
     if isnull(g)
         state = null
     elseif isobject(w)
+        assert(isobject(g), what, ": w is an object, g must be one with the same fields, got ", type(g))
         names = fieldnames(w)
         [from, before] = {w, state}
         w = object()
         state = object()
         for i = 0..numel(names)-1
             old = isnull(before) ? null : getfield(before, names[i])
-            [x, s] = dnn_each(getfield(from, names[i]), getfield(g, names[i]), old, step)
+            [x, s] = dnn_each(what, getfield(from, names[i]), getfield(g, names[i]), old, step)
             setfield(w, names[i], x)
             setfield(state, names[i], s)
         end
     elseif iscell(w)
+        assert(iscell(g) && numel(g) == numel(w), what, ": w is a cell of ", numel(w), ", g must be one, too, got ", type(g))
         [from, before] = {w, state}
         w = cell(numel(from))
         state = cell(numel(from))
         for i = 0..numel(from)-1
-            [x, s] = dnn_each(from[i], g[i], isnull(before) ? null : before[i], step)
+            [x, s] = dnn_each(what, from[i], g[i], isnull(before) ? null : before[i], step)
             w[i] = x
             state[i] = s
         end
     else
+        assert(isnumeric(g) && isequal(size(w), size(g)), what, ": weights of size ", size(w), _
+               " have a gradient of that size, got ", isnumeric(g) ? size(g) : type(g))
         [w, state] = step(w, g, state)
     end
 end
@@ -803,6 +850,9 @@ end
 %
 % :function [w, state] = sgd(w, g, state = null, rate : scalar = 0.01, momentum : scalar = 0, decay : scalar = 0)
 function [w, state] = sgd(w, g, state = null, rate : scalar = 0.01, momentum : scalar = 0, decay : scalar = 0)
+    dnn_setting("sgd: rate", rate, inf)
+    dnn_setting("sgd: momentum", momentum, inf)
+    dnn_setting("sgd: decay", decay, inf)
     function [x, m] = step(x, dx, m)
         d = dx + decay*x
         if momentum != 0
@@ -811,7 +861,7 @@ function [w, state] = sgd(w, g, state = null, rate : scalar = 0.01, momentum : s
         end
         x = x - rate*d
     end
-    [w, state] = dnn_each(w, g, state, step)
+    [w, state] = dnn_each("sgd", w, g, state, step)
 end
 
 % Function: adam
@@ -825,6 +875,11 @@ end
 % :function [w, state] = adam(w, g, state = null, rate : scalar = 0.001, beta1 : scalar = 0.9, beta2 : scalar = 0.999, epsilon : scalar = 1e-8, decay : scalar = 0)
 function [w, state] = adam(w, g, state = null, rate : scalar = 0.001, beta1 : scalar = 0.9, beta2 : scalar = 0.999, _
                            epsilon : scalar = 1e-8, decay : scalar = 0)
+    dnn_setting("adam: rate", rate, inf)
+    dnn_setting("adam: beta1", beta1, 1)
+    dnn_setting("adam: beta2", beta2, 1)
+    dnn_setting("adam: epsilon", epsilon, inf)
+    dnn_setting("adam: decay", decay, inf)
     turn = isnull(state) ? 1 : state.turn + 1
     before = isnull(state) ? null : state.moments
     scale1 = 1/(1 - beta1^turn)
@@ -836,7 +891,7 @@ function [w, state] = adam(w, g, state = null, rate : scalar = 0.001, beta1 : sc
         x = (1 - rate*decay)*x - rate*(scale1*m)./(sqrt(scale2*v) + epsilon)
         moments = {m, v}
     end
-    [w, moments] = dnn_each(w, g, before, step)
+    [w, moments] = dnn_each("adam", w, g, before, step)
     state = object()
     state.turn = turn
     state.moments = moments
@@ -850,5 +905,6 @@ end
 %
 % :function w = he_normal(s)
 function w = he_normal(s)
+    assert(numel(s) >= 2 && all(s > 0), "he_normal: s must be the size of weights, [M,D] or [M,C,KH,KW], got ", s)
     w = sqrt(2*s[0]/prod(s))*randn(s)
 end

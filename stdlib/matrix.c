@@ -243,9 +243,12 @@ qs_status qmatrix_isempty(qs_vm *vm, qs_call_args *c) {
     return QS_OK;
 }
 qs_status qmatrix_ndims(qs_vm *vm, qs_call_args *c) {
-    (void)vm;
     int64_t dims[QS_MAX_RANK];
-    return c->out[0] = qs_num(extents(c->in[0], dims)), QS_OK;
+    int n = extents(c->in[0], dims);
+    bool made = false;
+    if (c->nin > 1) TRY(qval_truth(vm, c->in[1], &made));
+    if (made && c->in[0].kind == QS_ARRAY && qval_array(c->in[0])->ndim > n) n = qval_array(c->in[0])->ndim;
+    return c->out[0] = qs_num(n), QS_OK;
 }
 
 static qs_status copy_cell(qs_vm *vm, const Cell *a, int rank, const int64_t *dims, qs_value *out) {

@@ -8,6 +8,7 @@
 #include "devices/threads.h"
 #include "stdlib/builtins.h"
 #include "stdlib/planes.h"
+#include "vm/array/device_math.h"
 #include "vm/array/packed.h"
 #include "vm/value/machine.h"
 
@@ -116,8 +117,12 @@ static qs_status geometry(Conv *c, const int64_t x[4], const int64_t w[4], const
     qs_vm *vm = c->vm;
     c->images = x[0], c->channels = x[1], c->results = w[0];
     if (w[1] * c->groups != x[1])
-        return qs_fail(vm, QS_ESHAPE, "%s: weights for %lld channels in %lld groups meet images of %lld channels",
-                       c->fn, (long long)w[1], (long long)c->groups, (long long)x[1]);
+        return qs_fail(vm, QS_ESHAPE,
+                       "%s: x of %lld x %lld x %lld x %lld (images x channels x rows x columns) has %lld channels, "
+                       "weights of %lld x %lld x %lld x %lld with groups %lld are for %lld",
+                       c->fn, (long long)x[0], (long long)x[1], (long long)x[2], (long long)x[3], (long long)x[1],
+                       (long long)w[0], (long long)w[1], (long long)w[2], (long long)w[3], (long long)c->groups,
+                       (long long)(w[1] * c->groups));
     if (w[0] % c->groups)
         return qs_fail(vm, QS_ESHAPE, "%s: %lld results do not make %lld equal groups", c->fn, (long long)w[0],
                        (long long)c->groups);
@@ -497,6 +502,8 @@ static qs_status operands(qs_vm *vm, qs_call_args *a, const char *fn, const char
     if (qdtype_is_complex(c->d)) return qarg_wrong(vm, fn, names[0], "real", a->in[0]);
     if (c->d != QS_F64) c->d = QS_F32;
     c->size = qdtype_size(c->d), c->loops = loops_here(c->d == QS_F64);
+    if (a->in[0].kind == QS_ARRAY && a->in[1].kind == QS_ARRAY)
+        qdevmath_processor(vm, "a convolution", qval_array(a->in[0]), qval_array(a->in[1]));
     for (int i = 0; i < 2; i++) TRY(qarg_packed(vm, a, i, fn, names[i], c->d, &of[i], &p[i]));
     return QS_OK;
 }
@@ -518,7 +525,7 @@ static qs_status bias_of(qs_vm *vm, qs_call_args *a, const char *fn, const Conv 
 
 qs_status qplanes_conv(qs_vm *vm, qs_call_args *a) {
     static const char *const names[] = {"x", "w"};
-    const char *fn = "conv_planes";
+    const char *fn = "conv2d"; /* what people call */
     Conv c = {0};
     Array *of[2], *y;
     const void *p[2], *bias;
@@ -538,7 +545,7 @@ qs_status qplanes_conv(qs_vm *vm, qs_call_args *a) {
 
 qs_status qplanes_conv_input(qs_vm *vm, qs_call_args *a) {
     static const char *const names[] = {"dy", "w"};
-    const char *fn = "conv_planes_input";
+    const char *fn = "conv_transpose2d";
     Conv c = {0};
     Array *of[2], *dx;
     const void *p[2];

@@ -378,6 +378,19 @@ class Auto(WithCache):
         for place in "2: expression", "3: expression", "4: loop":
             self.assertRegex(r.stderr, rf"(?m)\.q:{place}: on the processor, because .* cannot run it: ")
 
+    def test_what_comes_to_the_processor_is_told(self):
+        if not has_opencl():
+            self.skipTest("OpenCL is not here")
+        text = "function [] = __kernel__ fill(x : mat, pos : ivec2)\n x[pos] = pos[0]\nend\na = zeros(30,30)\n" \
+               "parallel_do(size(a), a, fill)\nx = reshape(a, [1,1,30,30])\nb = a*a\n" \
+               "y = conv_planes(x, ones(1,1,3,3), 1, 0, 1, 1)\ny = conv_planes(x, ones(1,1,3,3), 1, 0, 1, 1)\n"
+        r = qrun("--device", "opencl", "--explain", text=text, env=self.env)
+        lines = [re.sub(".*/", "", line) for line in r.stderr.splitlines() if "no library" in line]
+        self.assertEqual([line.split(": ", 1)[1] for line in lines], [
+            "* runs on cpu:0, because opencl:0 has no library for it; 0.0036 MB are copied there",
+            "a convolution runs on cpu:0, because opencl:0 has no library for it"])
+        self.assertNotIn("no library", qrun("--device", "cpu", "--explain", text=text, env=self.env).stderr)
+
 
 class Dump(WithCache):
     def test_stages(self):

@@ -86,9 +86,9 @@ static void put_choice(qs_vm *vm, const Job *j, const Device *d, const char *why
     qtext_putc(t, '\n');
 }
 
-/* Once for each library until it changes. */
+/* Once for each library until it changes, and for what needs none of them. */
 static void explain(qs_vm *vm, const Job *j, const Device *d, const char *why_not, bool there) {
-    uint8_t *told = &qvm(vm)->told_math[j->libraries[0]], now = there ? 2 : 1;
+    uint8_t *told = &qvm(vm)->told_math[j->nlibraries ? j->libraries[0] : LIB__COUNT], now = there ? 2 : 1;
     Text t;
     if (!qvm(vm)->config.explain || *told == now) return;
     *told = now;
@@ -108,9 +108,22 @@ static Device *candidate(qs_vm *vm) {
     return m->device->math ? m->device : NULL;
 }
 
+/* A device that runs kernels and has nothing for this work: its arrays come to the processor. */
+static void tell_away(qs_vm *vm, const Job *j) {
+    const Device *d = qvm(vm)->automatic ? NULL : qvm(vm)->device;
+    char why[80];
+    if (!d || d->memory == HOST_MEMORY) return;
+    snprintf(why, sizeof why, "%s:%d has no library for it", d->ops->kind, d->ordinal);
+    explain(vm, j, d, why, false);
+}
+
+void qdevmath_processor(qs_vm *vm, const char *what, Array *a, Array *b) {
+    tell_away(vm, &(Job){.what = what, .in = {a, b}, .nin = 2});
+}
+
 static Device *choose(qs_vm *vm, const Job *j) {
     Device *d = candidate(vm);
-    if (!d) return NULL;
+    if (!d) return tell_away(vm, j), NULL;
     const char *why_not = missing(j, d);
     bool sooner = wish() == SOONEST ? on_device(vm, j, d) < on_processor(vm, j, d) : wish() == ALWAYS;
     bool there = !why_not && sooner;

@@ -20,4 +20,6 @@ qs_status qdevmath_cholesky(qs_vm *vm, Array *a, Array **out);
 /* The parts of a factorization that f has memory for (DevFactor in devices/device.h), in the elements of a.  *done is
  * false where it is the processor's turn, also when the device's iteration did not converge. */
 qs_status qdevmath_factor(qs_vm *vm, const char *what, Array *a, DevFactor *f, bool *done);
+/* What no device has a library for: --explain says so, and what is copied. */
+void qdevmath_processor(qs_vm *vm, const char *what, Array *a, Array *b);
 #endif

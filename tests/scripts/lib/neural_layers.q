@@ -115,3 +115,31 @@ refused(() -> cross_entropy(zeros(2,3,4,5), zeros(4,5,2)))
 refused(() -> upsample(zeros(1,1,2,2), 0.5))
 [y, pull] = vjp(x -> relu(x), [1,2,3])
 refused(() -> pull([[1,2,3],[4,5,6]]))
+refused(() -> linear(zeros(5,3), zeros(3,4)))
+refused(() -> linear(zeros(5,3), zeros(4,3), zeros(3)))
+refused(() -> attention(zeros(2,3,4), zeros(2,3,4), zeros(2,3,4)))
+refused(() -> attention(zeros(1,2,3,4), zeros(1,2,5,6), zeros(1,2,5,4)))
+refused(() -> attention(zeros(1,2,3,4), zeros(1,2,5,4), zeros(1,2,6,4)))
+refused(() -> attention(zeros(1,2,3,4), zeros(1,2,5,4), zeros(1,2,5,4), zeros(3,4)))
+refused(() -> softmax(zeros(3,4), 2))
+refused(() -> max_pool2d(zeros(1,1,4,4), "2"))
+refused(() -> adam([1,2], [1,1], rate:=nan))
+refused(() -> adam([1,2], [1,1], beta1:=1))
+refused(() -> adam({[1,2],[1]}, {[1,1]}))
+refused(() -> sgd([1,2], [1,1], rate:=-1))
+refused(() -> sgd([1,2], [1,1,1]))
+refused(() -> he_normal(3))
+
+% Whole numbers are taken as float32, and dimensions of 1 at the end count where they were made.
+bytes = uint8(reshape(0..31, [1,2,4,4]))
+layers = {x -> max_pool2d(x, 2), x -> avg_pool2d(x, 2), x -> upsample(x, 2), x -> upsample(x, 2, "bilinear"), x -> batch_norm(x), _
+          x -> group_norm(x, 2), x -> layer_norm(x)}
+for layer = layers
+    write(isequal(layer(bytes), layer(float32(bytes))), type(layer(bytes)), type(layer(float64(bytes))), " ")
+end
+print ""
+x = reshape([1,2,4,8], [1,1,4,1])
+print ndims(x), " ", ndims(x, true), " ", abs(mean(layer_norm(x, count:=2))) < 1e-6, " ", max(abs(layer_norm(x))) < 1e-3
+q = reshape([1,2,3,4], [1,2,2,1])
+print size(attention(q, q[:,:,0..0,:], q[:,:,0..0,:], causal:=true))
+print size(linear(q, ones(5,1))), " ", size(grad((q,w) -> sum(linear(q, w)), q, ones(5,1)))
