@@ -1,5 +1,5 @@
-"""The samples in Python of README.md, docs/python.md and docs/coming_from.md: each prints what stands below it."""
-import contextlib, io, os, re, unittest
+"""The samples in Python of README.md and of pages of docs, each of which prints what stands below it; the examples."""
+import contextlib, io, os, re, subprocess, sys, unittest
 
 import pyquasar as q
 from optional import library
@@ -13,6 +13,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 class Docs(unittest.TestCase):
     def check(self, page, least):
         q.destroy()
+        here = os.getcwd()
+        self.addCleanup(os.chdir, here)
+        os.chdir(ROOT)  # where the photographs are
         with open(os.path.join(ROOT, page), encoding="utf-8") as f:
             samples = re.findall(r"^(<!-- needs torch -->\n)?```python\n(.*?)^```\n\n```output\n(.*?)^```$", f.read(),
                                  re.M | re.S)
@@ -41,6 +44,16 @@ class Docs(unittest.TestCase):
 
     def test_coming_from(self):
         self.check("docs/coming_from.md", 3)
+
+    def test_derivatives(self):
+        self.check("docs/differentiation.md", 3)
+
+    @unittest.skipUnless(torch, "needs torch")
+    def test_the_denoiser_of_the_examples(self):
+        env = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(q.__file__)))
+        r = subprocess.run([sys.executable, os.path.join(ROOT, "examples", "denoise_torch.py"), "--quick"], env=env,
+                           capture_output=True, text=True)
+        self.assertEqual(r.returncode, 0, r.stdout + r.stderr)  # it has gained 6 dB
 
     def test_readme(self):
         self.check("README.md", 1)
