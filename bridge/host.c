@@ -8,6 +8,7 @@
 #include "lang/syntax/operators.h"
 
 #include <stdio.h>
+#include <limits.h>
 #include <string.h>
 
 static PyObject *kept; /* what the package's dict holds of the machine's: {name: object} */
@@ -240,6 +241,18 @@ static PyObject *carry(PyObject *module, PyObject *args) {
     if (!b) return NULL;
     qs_status s = qcarry_take(b->vm, path, text, (size_t)n);
     return qgil_result(b, s == QS_OK ? none() : qerror_raise(b, s));
+}
+
+/* (path): where a file of the library is, which had that path in another process; None: there is none. */
+static PyObject *library(PyObject *module, PyObject *args) {
+    const char *path, *here;
+    char found[PATH_MAX];
+    (void)module;
+    if (!PyArg_ParseTuple(args, "s", &path)) return NULL;
+    Border *b = qhost_enter("unpickle");
+    if (!b) return NULL;
+    here = qcarry_library(b->vm, path, found);
+    return qgil_result(b, here ? qpy_string(here, strlen(here)) : none());
 }
 
 static PyObject *evaluate(PyObject *module, PyObject *text) {
@@ -586,6 +599,7 @@ PyMethodDef qhost_functions[] = {
     {"_texts", texts, METH_VARARGS, NULL},
     {"_home", home, METH_O, NULL},
     {"_carry", carry, METH_VARARGS, NULL},
+    {"_library", library, METH_VARARGS, NULL},
     {"_define", define, METH_VARARGS, NULL},
     {"_attribute", attribute, METH_O, NULL},
     {"_built_in", built_in, METH_O, NULL},

@@ -3,11 +3,14 @@
  * Sources: numpy.lib.format (version 1.0 and 2.0 of the npy format); PKWARE APPNOTE.TXT 6.3.9, sections 4.3 and 4.5.3.
  * What comes from a file is never trusted: extents are checked against the bytes that are there before memory is taken.
  */
+#include "stdlib/npy.h"
 #include "stdlib/builtins.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #ifdef QUASAR_HAVE_ZLIB
 #include <zlib.h>
 #endif
@@ -36,19 +39,24 @@ static void npy_header(Text *t, const char *descr, int rank, const int64_t *dims
     qtext_free(&h);
 }
 
+bool qnpy_begin(Text *t, qs_dtype d, int rank, const int64_t *dims) {
+    char descr[8];
+    snprintf(descr, sizeof descr, "%c%c%zu", qdtype_size(d) == 1 ? '|' : '<', kind_letter[qdtype_info[d].cls],
+             qdtype_size(d));
+    npy_header(t, descr, rank, dims);
+    return *qdtype_info[d].numpy;
+}
+
 static qs_status npy_array(qs_vm *vm, Array *a, int rank, const int64_t *dims, Text *t) {
     Array *wide, *packed;
     const void *p;
-    char descr[8];
     qs_dtype d = *qdtype_info[a->dtype].numpy ? (qs_dtype)a->dtype : QS_F32;
-    snprintf(descr, sizeof descr, "%c%c%zu", qdtype_size(d) == 1 ? '|' : '<', kind_letter[qdtype_info[d].cls],
-             qdtype_size(d));
     TRY(qarr_convert(vm, a, d, &wide));
     qs_status s = qarr_contiguous(vm, wide, &packed);
     qarr_release(vm, wide);
     TRY(s);
     s = qarr_read(vm, packed, &p);
-    if (s == QS_OK) npy_header(t, descr, rank, dims), qtext_add(t, p, packed->count * qdtype_size(d));
+    if (s == QS_OK) qnpy_begin(t, d, rank, dims), qtext_add(t, p, packed->count * qdtype_size(d));
     qarr_release(vm, packed);
     return s;
 }
@@ -220,19 +228,47 @@ static qs_status npy_reorder(qs_vm *vm, const Npy *h, Array *a, Array **out) {
     return QS_OK;
 }
 
+/* The type of its elements, and how many bytes they are. */
+static qs_status npy_extent(qs_vm *vm, const char *path, const Npy *h, qs_dtype *d, size_t *bytes) {
+    if (!npy_dtype(h, d))
+        return qs_fail(vm, QS_EVALUE, "load: %s holds elements of type %c%zu, which are not supported", path, h->kind,
+                       h->item);
+    *bytes = h->item;
+    for (int i = 0; i < h->rank; i++)
+        if (__builtin_mul_overflow(*bytes, (size_t)h->dims[i], bytes))
+            return corrupt(vm, path, "its shape is too large");
+    return *bytes > h->room ? corrupt(vm, path, "it ends before its last element") : QS_OK;
+}
+
+qs_status qnpy_header(qs_vm *vm, const char *path, int fd, NpyFile *out) {
+    enum { MOST = 65536 + 12 }; /* version 2 of the format, for longer ones, is for structures */
+    uint8_t *head = qmem_alloc(qvm_ctx(vm), MOST);
+    ssize_t n = pread(fd, head, MOST, 0);
+    struct stat file;
+    Npy h;
+    size_t bytes;
+    qs_status s = n < 0 || fstat(fd, &file) ? qio_error(vm, "load", "read", path) : QS_OK;
+    if (s == QS_OK) s = npy_open(vm, (Bytes){path, head, (size_t)n}, &h);
+    if (s == QS_OK) {
+        out->offset = (uint64_t)(h.data - head), out->rank = h.rank;
+        memcpy(out->dims, h.dims, sizeof out->dims);
+        h.room = (size_t)file.st_size - out->offset;
+        s = npy_extent(vm, path, &h, &out->dtype, &bytes);
+    }
+    qmem_free(qvm_ctx(vm), head, MOST);
+    TRY(s);
+    if (h.rank == 0) return unsupported(vm, path, "a number, of which there are no parts");
+    if (h.fortran && h.rank > 1) return unsupported(vm, path, "elements with the first index fastest, in parts");
+    return h.swapped ? unsupported(vm, path, "elements in another order of bytes, in parts") : QS_OK;
+}
+
 static qs_status npy_read(qs_vm *vm, Bytes b, qs_value *out) {
     Npy h;
     qs_dtype d;
+    size_t bytes;
     TRY(npy_open(vm, b, &h));
     if (h.kind == 'U' || h.kind == 'S') return npy_text(vm, &h, b.path, out);
-    if (!npy_dtype(&h, &d))
-        return qs_fail(vm, QS_EVALUE, "load: %s holds elements of type %c%zu, which are not supported", b.path, h.kind,
-                       h.item);
-    size_t bytes = h.item;
-    for (int i = 0; i < h.rank; i++)
-        if (__builtin_mul_overflow(bytes, (size_t)h.dims[i], &bytes))
-            return corrupt(vm, b.path, "its shape is too large");
-    if (bytes > h.room) return corrupt(vm, b.path, "it ends before its last element");
+    TRY(npy_extent(vm, b.path, &h, &d, &bytes));
     Array *a, *r;
     if (h.rank && !h.fortran) {
         TRY(npy_elements(vm, &h, d, h.rank, h.dims, bytes, &a));

@@ -66,11 +66,23 @@ def reduce_module(self):
 
 # -- in ----------------------------------------------------------------------------------------------------------------
 
+def _load_library(path):
+    """A file of the library, which every installation has, wherever it is; its text does not travel."""
+    q, file = _q(), path.rsplit("/", 1)[-1]
+    here = q._bridge._library(path)
+    if here is None:
+        raise pickle.UnpicklingError("the library has no file %s here" % file)
+    q.evaluate('import "%s"' % file)
+    return here
+
+
 def _load(program):
     """The module of that program: the one that is here, or a new one; under another name when there is another program
     of its name."""
     q = _q()
     name, texts, variables = program
+    if not texts:
+        return _load_library(name)
     here, imported = q._bridge._texts(name), texts  # by files that import each other the last one, too
     if here is not None and here != texts:
         import hashlib

@@ -97,11 +97,9 @@ static qs_status reach_value(qs_vm *vm, const KHalo *h, qs_value *out) {
 
 /* In words, what the kernel does with an argument. */
 static const char *word(const KHaloParam *p) {
-    static const char *const modes[] = {[ACC_SAFE] = "safe", [ACC_MIRROR] = "mirror", [ACC_CIRCULAR] = "circular",
-                                        [ACC_CLAMPED] = "clamped", [ACC_UNCHECKED] = "unchecked"};
     switch ((KHaloRole)p->role) {
     case KROLE_TABLE: return "table";
-    case KROLE_READ: return modes[p->mode];
+    case KROLE_READ: return qaccess_name((AccessMode)p->mode);
     case KROLE_WRITTEN: return "written";
     case KROLE_CHANGED: return "changed";
     case KROLE_NONE: break;

@@ -89,6 +89,11 @@ qs_status qcarry_take(qs_vm *vm, const char *path, const char *text, size_t n) {
     return QS_OK;
 }
 
+const char *qcarry_library(qs_vm *vm, const char *path, char out[]) {
+    const char *slash = strrchr(path, '/');
+    return qlibrary_find(vm, slash ? slash + 1 : path, out) ? out : NULL;
+}
+
 const char *qcarry_text(qs_vm *vm, const char *path, size_t *n) {
     const Carried *c = carried_at(vm, path);
     return c ? *n = c->ntext, c->text : NULL;

@@ -79,4 +79,6 @@ bool qcarry_each(qs_vm *vm, const char *module, void (*f)(void *ud, const char *
                  void *ud);
 /* Imports that mean `path` find this text from now on; QS_EVALUE when it is loaded with another one. */
 qs_status qcarry_take(qs_vm *vm, const char *path, const char *text, size_t n);
+/* Where the file of the library is here that had this path in another process; NULL: there is none. */
+const char *qcarry_library(qs_vm *vm, const char *path, char out[]);
 #endif

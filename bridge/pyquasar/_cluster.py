@@ -1,0 +1,245 @@
+"""What cluster.q needs of Python: workers of Dask, and files that Python opens.
+
+A program goes to a worker once: as one task, whose result, the function with what all blocks have in common, Dask keeps
+and hands from worker to worker.  A task of a block is that result, a number, and the elements of the block where the
+worker cannot read them itself."""
+import itertools, os, pickle, uuid
+
+import pyquasar as q
+
+
+# -- on a worker -------------------------------------------------------------------------------------------------------
+
+class Program:
+    """What a pickle of the client defines; whoever unpickles it opens the machine that it wants."""
+
+    def __init__(self, machine, blob):
+        self.machine, self.blob, self.content = machine, blob, None
+
+    def __reduce__(self):
+        return Program, (self.machine, self.blob)
+
+    def __call__(self, *args):
+        if self.content is None:
+            q._open_like(_own_device(self.machine))
+            self.content = pickle.loads(self.blob)
+        function, common = self.content
+        return function(common, *args)
+
+
+def _own_device(machine):
+    """Workers of one host take its GPUs in turn, by the number in their name."""
+    from distributed import get_worker
+    try:
+        name = str(get_worker().name)
+    except ValueError:
+        return machine
+    device, *rest = machine
+    digits = name.rsplit("-", 1)[-1]
+    return ("%s:%s" % (device, digits) if device in ("cuda", "opencl") and digits.isdigit() else device, *rest)
+
+
+def load(machine, blob):
+    return Program(machine, blob)
+
+
+def _elements(x):
+    """Blocks travel as arrays of NumPy, whose memory Dask sends as it is; x itself where it is no array."""
+    import numpy as np
+    return np.asarray(x) if getattr(x, "_kind", None) == "array" else x
+
+
+def _aligned(x):
+    """Dask packs small arrays behind each other: those at odd addresses are copied."""
+    import numpy as np
+    return np.require(x, requirements="A") if isinstance(x, np.ndarray) else x
+
+
+def part(program, *args):
+    return _elements(program(*map(_aligned, args)))
+
+
+def version():
+    return q.__version__
+
+
+# -- the client --------------------------------------------------------------------------------------------------------
+
+def _number(x):
+    return int(x) if isinstance(x, (int, float)) else None
+
+
+class Workers:
+    """An open cluster: that of an address, or processes of this machine."""
+
+    def __init__(self, where, threads, device, precision):
+        try:
+            import distributed
+        except ImportError as e:
+            raise q.QuasarError("cluster_open: the package distributed is wanted (pip install distributed): %s" % e)
+        try:
+            distributed.get_worker()
+        except ValueError:
+            pass
+        else:
+            raise q.QuasarError("cluster_open: this is a worker; what opens a cluster stands in main(), which workers "
+                                "do not run")
+        self.distributed, self.cluster = distributed, None
+        self.machine = device, 64 if precision == "float64" else 32, threads, False, False, 0, "", None
+        self.client = self._start(where) if _number(where) is not None else self._connect(where)
+        try:
+            self._check_versions()
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self, n):
+        if n < 1 or n != int(n):
+            raise q.QuasarError("cluster_open: a whole number of workers ≥ 1 is wanted, or an address, got %g" % n)
+        import dask
+        dask.config.set({"distributed.worker.daemon": True})
+        self.cluster = self.distributed.LocalCluster(n_workers=int(n), threads_per_worker=1, processes=True,
+                                                     dashboard_address=None)
+        return self.distributed.Client(self.cluster)
+
+    def _connect(self, address):
+        try:
+            return self.distributed.Client(str(address), timeout=float(os.environ.get("QUASAR_CLUSTER_TIMEOUT", 10)))
+        except (OSError, TimeoutError, ValueError) as e:
+            raise q.QuasarError("cluster_open: no scheduler of Dask answers at %s: %s" % (address, e)) from None
+
+    def _check_versions(self):
+        if not self.client.scheduler_info()["workers"]:
+            self.client.wait_for_workers(1, timeout=30)
+        try:
+            self.client.get_versions(check=True)
+            there = self.client.run(version)
+        except (ValueError, ImportError) as e:
+            raise q.QuasarError("cluster_open: the workers have other versions of packages than this process: %s" % e)
+        for worker, v in there.items():
+            if v != q.__version__:
+                raise q.QuasarError("cluster_open: the worker %s has pyquasar %s, this process %s" %
+                                    (worker, v, q.__version__))
+
+    def close(self):
+        self.client.close()
+        if self.cluster is not None:
+            self.cluster.close()
+
+    def check_room(self, elements, element):
+        """Whether a block with its border and its result fit the memory of each worker."""
+        wanted = 2*elements*q.zeros(1).astype(element).itemsize
+        limits = [w["memory_limit"] for w in self.client.scheduler_info()["workers"].values() if w["memory_limit"]]
+        if limits and wanted > min(limits):
+            raise q.QuasarError("cluster_map: a block and its result, %.3g MB, do not fit the memory of a worker, "
+                                "%.3g MB" % (wanted/1e6, min(limits)/1e6))
+
+    def results(self, function, common, first, n, given):
+        """(i, result) for each block, in the order in which they are ready; a few are on their way at a time."""
+        client, first, n = self.client, int(first), int(n)
+        name = "quasar-%s" % uuid.uuid4().hex
+        blob = pickle.dumps((function, common), protocol=5)
+        program = client.submit(load, self.machine, blob, key=name, pure=False)
+        self.distributed.wait(program)
+        client.replicate([program])  # else tasks would crowd where it is
+        numbers, places = iter(range(first, n)), {}
+
+        def submit(i):
+            block = _elements(given(float(i)))
+            future = client.submit(part, program, float(i), block, key="%s-%d" % (name, i), pure=False)
+            places[future.key] = i
+            return future
+        room = 2*max(1, sum(client.nthreads().values())) + 1
+        ready = self.distributed.as_completed([submit(i) for i in itertools.islice(numbers, room)])
+        try:
+            for future in ready:
+                yield float(places.pop(future.key)), self._result(future)
+                future.release()
+                for i in itertools.islice(numbers, 1):
+                    ready.add(submit(i))
+        finally:
+            client.cancel(list(ready.futures))
+
+    def _result(self, future):
+        try:
+            x = future.result()
+            return q.value(x) if hasattr(x, "__array_interface__") else x
+        except self.distributed.KilledWorker as e:
+            raise q.QuasarError("cluster_map: workers that computed a block were killed again and again, perhaps for "
+                                "their memory: %s" % e) from None
+
+
+# -- files that Python opens -------------------------------------------------------------------------------------------
+
+def _zarr(path, **how):
+    try:
+        import zarr
+    except ImportError as e:
+        raise q.QuasarError("%s: the package zarr is wanted (pip install zarr): %s" % (path, e))
+    return zarr.open_array(path, **how)
+
+
+def _tiff(path, **how):
+    try:
+        import tifffile
+    except ImportError as e:
+        raise q.QuasarError("%s: the package tifffile is wanted (pip install tifffile): %s" % (path, e))
+    try:
+        return tifffile.memmap(path, **how)
+    except ValueError as e:
+        raise q.QuasarError("%s cannot be read in parts: its samples are compressed or not side by side: %s" %
+                            (path, e))
+
+
+def _kind(path):
+    for end, kind in ((".zarr", _zarr), (".tif", _tiff), (".tiff", _tiff)):
+        if path.rstrip("/").lower().endswith(end):
+            return kind
+    raise q.QuasarError("%s: a file that is read by blocks ends in .npy, .zarr, .tif or .tiff" % path)
+
+
+class store:
+    """An array in a file, of which parts are read and written."""
+
+    def __init__(self, path):
+        self.path, kind = path, _kind(path)
+        if not os.path.exists(path):
+            raise q.QuasarError("%s is not there" % path)
+        self.array = kind(path, mode="r+" if os.access(path, os.W_OK) else "r")
+
+    def dims(self):
+        return q.value([float(n) for n in self.array.shape]).astype("float64")
+
+    def element(self):
+        import numpy as np
+        return str(np.dtype(self.array.dtype))
+
+    def _slices(self, first, last):
+        return tuple(slice(int(a), int(b)) for a, b in zip(first, last))
+
+    def read(self, first, last):
+        import numpy as np
+        return np.ascontiguousarray(self.array[self._slices(first, last)])
+
+    def write(self, first, y):
+        import numpy as np
+        y = np.asarray(y)
+        chunks = getattr(self.array, "chunks", None)
+        first = [int(a) for a in first]
+        y = y.reshape(y.shape + (1,)*(len(first) - y.ndim))
+        for d, n in enumerate(chunks or ()):  # two workers that write to one chunk would undo each other's part
+            if first[d] % n or (y.shape[d] % n and first[d] + y.shape[d] != self.array.shape[d]):
+                raise q.QuasarError("%s has chunks of %s: a block of %s at %s does not fit them" %
+                                    (self.path, tuple(chunks), y.shape, tuple(first)))
+        self.array[self._slices(first, [a + n for a, n in zip(first, y.shape)])] = y
+        getattr(self.array, "flush", lambda: None)()
+
+
+def create(path, dims, element, block):
+    """A file of zeros, whose chunks are the blocks."""
+    import numpy as np
+    shape = tuple(int(n) for n in dims)
+    if _kind(path) is _zarr:
+        _zarr(path, mode="w", shape=shape, dtype=np.dtype(element), chunks=tuple(int(n) for n in block))
+    else:
+        _tiff(path, shape=shape, dtype=np.dtype(element), photometric="minisblack")

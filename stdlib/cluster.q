@@ -1,0 +1,340 @@
+% Module: cluster.q
+% Arrays larger than memory, block by block: in this process, or by the workers of Dask.  See docs/cluster.md.
+
+cluster_state = object()
+cluster_state.workers = null
+
+% Function: cluster_open
+% From now on blocks are computed by workers, until cluster_close; a cluster that is open is closed.
+%
+% Parameters:
+% address - the address of a Dask scheduler, "tcp://host:8786", or a number of worker processes on this machine
+% threads - that a block may use, in each worker
+% device - where the workers compute, as in init of Python: "cpu", "cuda"; of several GPUs each worker takes one
+%
+% :function [] = cluster_open(address, threads : int = 1, device : string = "cpu")
+function [] = cluster_open(address, threads : int = 1, device : string = "cpu")
+    cluster_close()
+    try
+        library = pyimport("pyquasar._cluster")
+    catch e
+        error("cluster_open: Python with the package pyquasar is wanted: ", e)
+    end
+    [none, precision] = block_size(zeros(1))
+    cluster_state.workers = library.Workers(address, pyint(threads), device, precision)
+end
+
+% Function: cluster_close
+% Blocks are computed in this process again; workers that cluster_open has started end.
+%
+% :function [] = cluster_close()
+function [] = cluster_close()
+    if !isnull(cluster_state.workers)
+        workers = cluster_state.workers
+        cluster_state.workers = null
+        workers.close()
+    end
+end
+
+% -- stores: an array, a .npy file, or what Python opens ----------------------------------------------------------------
+
+function r = cluster_is_foreign(x)
+    r = isstring(x) && !endswith(x, ".npy")
+end
+
+function s = cluster_foreign(path)
+    s = pyimport("pyquasar._cluster").store(path)
+end
+
+function [dims, element] = cluster_size(x)
+    if cluster_is_foreign(x)
+        s = cluster_foreign(x)
+        dims = float64(s.dims())
+        element = s.element()
+    else
+        [dims, element] = block_size(x)
+        dims = float64(dims)
+    end
+end
+
+% The part of a file that a block and its border show, and the border added to it.
+function b = cluster_read_foreign(path, from, count, mode)
+    s = cluster_foreign(path)
+    dims = float64(s.dims())
+    first = max(from, 0)
+    last = min(from + count, dims)
+    if mode == "circular" && (sum(from < 0) + sum(from + count > dims)) > 0
+        first = 0*dims
+        last = dims
+        for d = 0..numel(dims)-1
+            if from[d] >= 0 && from[d] + count[d] <= dims[d]
+                first[d] = from[d]
+                last[d] = from[d] + count[d]
+            end
+        end
+    end
+    b = read_block(s.read(first, last).from_py(), from - first, count, mode)
+end
+
+function b = cluster_read(x, from, count, mode)
+    if cluster_is_foreign(x)
+        b = cluster_read_foreign(x, from, count, mode)
+    else
+        b = read_block(x, from, count, mode)
+    end
+end
+
+function [] = cluster_write(x, from, y, skip, count)
+    if cluster_is_foreign(x)
+        cluster_foreign(x).write(from, read_block(y, skip, count))
+    else
+        write_block(x, from, y, skip, count)
+    end
+end
+
+% -- one block ----------------------------------------------------------------------------------------------------------
+
+function [from, count] = cluster_place(job, i)
+    from = 0*job.dims
+    for d = numel(job.dims)-1..-1..0
+        from[d] = job.block[d]*mod(i, job.blocks[d])
+        i = floor(i/job.blocks[d])
+    end
+    count = min(job.block, job.dims - from)
+end
+
+function b = cluster_given(job, x, i)
+    [from, count] = cluster_place(job, i)
+    b = cluster_read(x, from - job.halo, count + 2*job.halo, job.mode)
+end
+
+% A job travels through Python, where a list of numbers would become an array: so its arguments are fields.
+function [] = cluster_keep(job, args)
+    job.nargs = numel(args)
+    for k = 0..numel(args)-1
+        setfield(job, sprintf("arg%d", k), args[k])
+    end
+end
+
+function args = cluster_args(job)
+    args = cell(1, job.nargs)
+    for k = 0..job.nargs-1
+        args[k] = getfield(job, sprintf("arg%d", k))
+    end
+end
+
+function y = cluster_apply(job, b)
+    if job.is_kernel
+        y = uninit_like(b)
+        apply(parallel_do, horzcat({size(b), b, y}, cluster_args(job), {job.f}))
+    else
+        y = apply(job.f, horzcat({b}, cluster_args(job)))
+    end
+end
+
+function [] = cluster_check(job, b, y)
+    if numel(b) != numel(y) || max(size(b, 0..7) != size(y, 0..7))
+        error("cluster_map: f was given a block of size ", size(b), ", and a result of that size is wanted, got ", _
+              isnumeric(y) && numel(y) > 1 ? size(y) : type(y))
+    end
+end
+
+% The result of block i, without its border; null where it was written.  given: the block, null where it is read here.
+function r = cluster_part(job, i, given)
+    b = isnull(given) ? cluster_given(job, job.source, i) : given
+    y = cluster_apply(job, b)
+    [from, count] = cluster_place(job, i)
+    r = null
+    if job.reduces
+        r = y
+    else
+        cluster_check(job, b, y)
+        if isnull(job.target)
+            r = read_block(y, job.halo, count)
+        else
+            cluster_write(job.target, from, y, job.halo, count)
+        end
+    end
+end
+
+% -- what is asked for --------------------------------------------------------------------------------------------------
+
+function v = cluster_numbers(fn, what, x, dims, otherwise)
+    v = float64(copy(dims))
+    if isnull(x)
+        v[:] = otherwise
+    else
+        x = startswith(type(x), "vec") ? float64(x) : float64(x)*ones(1, numel(dims))
+        if numel(x) > numel(dims)
+            error(fn, ": ", what, " has ", numel(x), " numbers, x has ", numel(dims), " dimensions")
+        end
+        v[:] = otherwise
+        v[0..numel(x)-1] = x
+    end
+    if sum(v != floor(v)) + sum(v < 0) > 0
+        error(fn, ": ", what, " must be whole numbers ≥ 0, got ", v)
+    end
+end
+
+% About 64 MB, cut along the first dimension.
+function block = cluster_default(dims)
+    block = copy(dims)
+    block[0] = min(dims[0], max(1, floor(2^24*dims[0]/max(prod(dims), 1))))
+end
+
+function [] = cluster_kernel(job, mode)
+    one = min(job.dims, 3)
+    x = cluster_read(job.source, 0*job.dims, one, "safe")
+    [n, how] = apply(halo, horzcat({job.f, x, uninit_like(x)}, cluster_args(job)))
+    if how[1] != "written"
+        error("cluster_map: a kernel reads its first argument and writes its second one")
+    end
+    row = numel(n) == 1 && numel(job.dims) == 2 && job.dims[0] == 1    % a vec is 1xN
+    job.halo = cluster_numbers("cluster_map", "halo", row ? [0,n[0]] : n, job.dims, 0)
+    own = how[0] == "table" || how[0] == "" ? "safe" : how[0]
+    if max(n) > 0 && (own == "unchecked" || own == "checked")
+        error("cluster_map: the kernel reads around its position without an access mode, which says what is outside")
+    end
+    if !isnull(mode) && max(n) > 0 && mode != own
+        error("cluster_map: mode is ", mode, ", but the kernel reads its argument as '", own)
+    end
+    job.mode = own == "unchecked" || own == "checked" ? "safe" : own
+end
+
+function job = cluster_job(fn, f, x, block, halo, mode, args)
+    job = object()
+    job.f = f
+    job.is_kernel = type(f) == "kernel_function"
+    job.source = x
+    job.target = null
+    cluster_keep(job, args)
+    job.reduces = false
+    [dims, element] = cluster_size(x)
+    job.dims = dims
+    job.block = isnull(block) ? cluster_default(dims) : min(cluster_numbers(fn, "block", block, dims, dims), max(dims, 1))
+    if min(job.block) < 1
+        error(fn, ": block must be ≥ 1 along each dimension, got ", job.block)
+    end
+    job.blocks = ceil(dims./job.block)
+    job.mode = isnull(mode) ? "safe" : mode
+    job.halo = cluster_numbers(fn, "halo", halo, dims, 0)
+    if job.is_kernel
+        if !isnull(halo)
+            error(fn, ": the halo of a kernel follows from its code; null is wanted")
+        end
+        cluster_kernel(job, mode)
+    end
+    if !isnull(cluster_state.workers)
+        cluster_state.workers.check_room(prod(job.block + 2*job.halo), element)
+    end
+    wide = job.halo > job.block && job.block < dims
+    if sum(wide) > 0
+        error(fn, ": a halo of ", job.halo, " is larger than a block of ", job.block, ", so the neighbours of a block are not enough")
+    end
+end
+
+% y by blocks: the first one, which says of what type it is, is computed here.
+function y = cluster_target(job, into)
+    first = cluster_part(job, 0, null)
+    [from, count] = cluster_place(job, 0)
+    if isnull(into)
+        y = zeros_like(first, int(job.dims))
+    else
+        y = into
+        [none, element] = block_size(first)
+        if cluster_is_foreign(into)
+            pyimport("pyquasar._cluster").create(into, job.dims, element, job.block)
+        else
+            npy_create(into, job.dims, element)
+        end
+    end
+    cluster_write(y, from, first, 0*from, count)
+end
+
+% -- all blocks ---------------------------------------------------------------------------------------------------------
+
+% done(i, result) for each block from `first` on, in the order in which they are ready.
+function [] = cluster_run(job, first, text, done)
+    n = prod(job.blocks)
+    x = job.source
+    ready = first
+    if isnull(cluster_state.workers)
+        for i = first..n-1
+            done(i, cluster_part(job, i, null))
+            ready += 1
+            if text != ""
+                progress(ready, n, text)
+            end
+        end
+    else
+        job.source = isstring(x) ? x : null
+        given = i -> isstring(x) ? null : cluster_given(job, x, i)
+        for item = cluster_state.workers.results(cluster_part, job, first, n, given)
+            done(item[0], item[1])
+            ready += 1
+            if text != ""
+                progress(ready, n, text)
+            end
+        end
+    end
+end
+
+% Function: cluster_map
+% f of every block of x, put together.
+%
+% Parameters:
+% f - a kernel f(x, y, args…, pos), or a function y = f(x, args…) that gives a result of the size of its block
+% x - an array, or the path of a file: .npy, .zarr, .tif
+% block - how large a block is along the first dimensions, [64,64]; a number is for all; null: about 64 MB
+% halo - how many elements of its neighbours a block shows at each side, likewise; of a kernel it is known
+% mode - what is outside of x: "safe" (0), "mirror", "circular" or "clamped"; of a kernel it is its own
+% args - a cell of further arguments of f
+% into - the path of a file that takes the result; null: an array
+% text - what the progress line says; "": none is shown
+%
+% Returns:
+% the array, or the path
+%
+% :function y = cluster_map(f, x, block = null, halo = null, mode = null, args = {}, into = null, text : string = "")
+function y = cluster_map(f, x, block = null, halo = null, mode = null, args = {}, into = null, text : string = "")
+    job = cluster_job("cluster_map", f, x, block, halo, mode, args)
+    y = cluster_target(job, into)
+    job.target = into
+    cluster_run(job, 1, text, (i, part) -> cluster_put(job, y, i, part))
+end
+
+function [] = cluster_put(job, y, i, part)
+    if !isnull(part)
+        [from, count] = cluster_place(job, i)
+        write_block(y, from, part)
+    end
+end
+
+% Function: cluster_reduce
+% combine(… combine(combine(f(block 0), f(block 1)), f(block 2)) …): in the order of the blocks, whoever is ready first.
+%
+% Parameters:
+% f - a function of a block, f(x, args…)
+% combine - a function of two results of f
+% x, block, args, text - as those of cluster_map
+%
+% :function r = cluster_reduce(f, combine, x, block = null, args = {}, text : string = "")
+function r = cluster_reduce(f, combine, x, block = null, args = {}, text : string = "")
+    job = cluster_job("cluster_reduce", f, x, block, null, null, args)
+    job.reduces = true
+    state = object()
+    state.next = 0
+    state.waiting = cell(1, prod(job.blocks))
+    cluster_run(job, 0, text, (i, part) -> cluster_take(state, combine, i, part))
+    r = state.result
+end
+
+function [] = cluster_take(state, combine, i, part)
+    state.waiting[i] = {part}
+    while state.next < numel(state.waiting) && !isempty(state.waiting[state.next])
+        part = state.waiting[state.next][0]
+        state.result = state.next == 0 ? part : combine(state.result, part)
+        state.waiting[state.next] = {}
+        state.next += 1
+    end
+end

@@ -1,0 +1,104 @@
+% cluster.q in one process: the result by blocks is that of the whole, for kernels and functions, arrays and files.
+import "cluster.q"
+import "imfilter.q"
+
+function [] = __kernel__ mean3(x : cube'mirror, y : cube, w : vec, pos : ivec3)
+    s = 0.0
+    for k = -1..1
+        s += w[k+1]*(x[pos+[2*k,0,0]] + x[pos+[0,k,0]] + x[pos+[0,0,k]])
+    end
+    y[pos] = s
+end
+function [] = __kernel__ wrap(x : mat'circular, y : mat, r : int, pos : ivec2)
+    y[pos] = x[pos-[0,r]] - x[pos+[r,0]]
+end
+function [] = __kernel__ fades(x : mat, y : mat, pos : ivec2)
+    y[pos] = x[pos-[1,1]] + x[pos+[1,0]]
+end
+function [] = __kernel__ spread(x : vec'clamped, y : vec, r : int, pos : int)
+    s = 0.0
+    for k = -r..r
+        s += x[pos+k]
+    end
+    y[pos] = s
+end
+function y = filtered(x, mask, boundary)
+    y = imfilter(x, mask, [], boundary)
+end
+function y = root(x)
+    y = sqrt(abs(x))
+end
+makedir("out/lib/cluster")
+
+x = randn(7,20,31)
+y = zeros(size(x))
+w = [1,2,3]
+parallel_do(size(x), x, y, w, mean3)
+same = (p,q) -> isequal(size(p),size(q)) && max(abs(p-q)) < 1e-5    % how a sum is rounded depends on the place in a row
+for block = {[3,20,31], [2,9,10], [7,20,31], [3], [2,1]}
+    print same(y, cluster_map(mean3, x, block, args:={w}))
+end
+print same(y, cluster_map(mean3, x, args:={w}))
+
+a = randn(33,41)
+b = zeros(size(a))
+parallel_do(size(a), a, b, 3, wrap)
+print isequal(b, cluster_map(wrap, a, [10,7], args:={3}))
+parallel_do(size(a), a, b, fades)
+print isequal(b, cluster_map(fades, a, [10,7])), isequal(b, cluster_map(fades, a, [10,7], null, "safe"))
+v = randn(1,100)
+u = zeros(1,100)
+parallel_do(100, v, u, 5, spread)
+print isequal(u, cluster_map(spread, v, [1,13], args:={5}))
+
+% functions: the halo and what is outside are said
+mask = ones(5,3)
+for mode = {"mirror", "circular", "clamped"}
+    print isequal(imfilter(a, mask, [], mode), cluster_map(filtered, a, [9,8], [2,1], mode, {mask, mode}))
+end
+print isequal(imfilter(a, mask, [], "zeros"), cluster_map(filtered, a, [9,8], [2,1], "safe", {mask, "zeros"}))
+print isequal(root(a), cluster_map(root, a, 16)), isequal(root(a), cluster_map(z -> sqrt(abs(z)), a, 16))
+print type(cluster_map(root, float64(a), 16)), " ", type(cluster_map(z -> z > 100, uint8(255*abs(a)), 16))
+
+% files
+save("out/lib/cluster/x.npy", x)
+print cluster_map(mean3, "out/lib/cluster/x.npy", [2,9,10], args:={w}, into:="out/lib/cluster/y.npy")
+print same(y, load("out/lib/cluster/y.npy")), isequal(load("out/lib/cluster/y.npy"), cluster_map(mean3, "out/lib/cluster/x.npy", [2,9,10], args:={w}))
+cluster_map(mean3, x, [4], args:={w}, into:="out/lib/cluster/z.npy")
+print same(y, load("out/lib/cluster/z.npy"))
+
+% sums in the order of blocks
+total = cluster_reduce(sum, (p,q) -> p + q, x, [3,20,31])
+print abs(total - (sum(x[0..2,:,:]) + sum(x[3..5,:,:]) + sum(x[6,:,:]))) < 1e-4
+print cluster_reduce(z -> {min(z), max(z)}, (p,q) -> {min(p[0],q[0]), max(p[1],q[1])}, x, [2,7])[1] == max(x)
+
+function [] = why(f, args)
+    try
+        print apply(f, args)
+    catch e
+        print e
+    end
+end
+function [] = __kernel__ unbounded(x : vec, d : vec, y : vec, pos : int)
+    y[pos] = x[pos+int(d[pos])]
+end
+function [] = __kernel__ bare(x : vec'unchecked, y : vec, pos : int)
+    y[pos] = x[pos+1]
+end
+function [] = __kernel__ backwards(y : vec, x : vec, pos : int)
+    y[pos] = x[pos]
+end
+why(cluster_map, {mean3, x, [1,9,9], null, null, {w}})
+why(cluster_map, {mean3, x, [4], [1], null, {w}})
+why(cluster_map, {mean3, x, [4], null, "circular", {w}})
+why(cluster_map, {mean3, x, [4,4,4,4], null, null, {w}})
+why(cluster_map, {mean3, x, [0,4], null, null, {w}})
+why(cluster_map, {mean3, x, 2.5, null, null, {w}})
+why(cluster_map, {bare, v})
+why(cluster_map, {backwards, v})
+why(cluster_map, {unbounded, v, 10, null, null, {v}})
+why(cluster_map, {z -> z[0..1,:], a, [8]})
+why(cluster_map, {z -> sum(z), a, [8]})
+why(cluster_map, {root, "out/lib/cluster/none.npy"})
+why(cluster_map, {root, a, [8], [9,9], "mirror"})
+why(cluster_map, {root, a, [8], [2,2], "wrong"})
