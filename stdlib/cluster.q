@@ -182,6 +182,11 @@ function block = cluster_default(dims)
     block[0] = min(dims[0], max(1, floor(2^24*dims[0]/max(prod(dims), 1))))
 end
 
+% What halo knows of a kernel, for Python, which gives the arguments as a list.
+function [n, how] = cluster_roles(arguments)
+    [n, how] = apply(halo, arguments)
+end
+
 function [] = cluster_kernel(job, mode)
     one = min(job.dims, 3)
     x = cluster_read(job.source, 0*job.dims, one, "safe")

@@ -153,6 +153,10 @@ class module:
         from . import _pickles
         return _pickles.reduce_module(self)
 
+    def __dask_tokenize__(self):
+        from . import _pickles
+        return _pickles.token(self)
+
     def __dir__(self):
         return _bridge._names(self.__name__)
 
@@ -219,7 +223,7 @@ _interop_names = frozenset("""from_numpy from_torch to_torch from_dlpack to_dlpa
     to_cupy from_paddle to_paddle dtype_from_numpy dtype_to_numpy dtype_from_torch dtype_to_torch device_from_torch
     device_to_torch stream stream_from_torch stream_to_torch""".split())
 _grad_names = frozenset("grad value_and_grad vjp jvp jacobian hessian hvp gradcheck stop_gradient checkpoint".split())
-_block_names = frozenset(["halo"])
+_block_names = frozenset(["halo", "dask_op"])
 
 
 # -- names of the language ---------------------------------------------------------------------------------------------

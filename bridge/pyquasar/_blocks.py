@@ -30,3 +30,98 @@ def halo(kernel, *args, **named):
                         "who knows it" % (kernel,))
     reach = _q()._bridge._built_in("halo")(kernel, *_arguments(kernel, args, named))
     return tuple(int(n) for n in reach)
+
+
+# -- arrays of Dask ----------------------------------------------------------------------------------------------------
+
+_BOUNDARY = {"mirror": "reflect", "circular": "periodic", "clamped": "nearest", "safe": 0}  # as map_overlap says it
+
+
+def _kernel_on(kernel, x, named):
+    """A kernel of x: it reads its first parameter, writes its second one, and takes the others by name."""
+    q = _q()
+    x = q.value(x)
+    y = q._bridge._built_in("uninit_like")(x)
+    others = list(inspect.signature(kernel).parameters)[2:]
+    q.parallel_do(x.shape, x, y, *[named[n] for n in others if n in named], kernel)
+    return y
+
+
+def _run(content, *chunks):
+    import numpy as np
+    f, named = content
+    chunks = [np.require(x, requirements="A") if isinstance(x, np.ndarray) else x for x in chunks]
+    return _kernel_on(f, *chunks, named) if _is_kernel(f) else f(*chunks, **named)
+
+
+def _of_chunks(*chunks, program):
+    y = program(*chunks)
+    return y if hasattr(chunks[0], "_kind") or not hasattr(y, "__array__") else y.__array__()
+
+
+class dask_op:
+    """A function of a script, or a kernel, as one of arrays of Dask.
+
+        blur = q.dask_op(q.blur, r=2)          # a kernel: the first parameter is read, the second one written
+        y = blur(x)                            # x, y: arrays of Dask
+
+    Each chunk of x comes with its neighbours' elements: `depth` of them along each dimension, of a kernel as many as it
+    reads (halo); what is outside of x follows `mode`: safe (0), mirror, circular or clamped, of a kernel its own.
+    Further parameters are named.  A function gives a result of the size of its chunk; dtype is that of the result, and
+    where it is not said, that of x.
+
+    The program goes to each worker once.  Of arrays that are no arrays of Dask it is the function of a chunk, for
+    map_blocks and map_overlap: da.map_overlap(blur, x, **blur.overlap)."""
+
+    def __init__(self, f, depth=None, mode=None, dtype=None, **named):
+        if not callable(f):
+            raise TypeError("dask_op: a function or a kernel is wanted, got %r" % (f,))
+        self.f, self.named, self.dtype, self.depth, self.mode = f, named, dtype, depth, mode or "safe"
+        if _is_kernel(f):
+            self._know_kernel(depth, mode)
+        if self.mode not in _BOUNDARY:
+            raise ValueError("dask_op: mode must be %s, got %r" % (", ".join(_BOUNDARY), self.mode))
+
+    def _know_kernel(self, depth, mode):
+        if depth is not None:
+            raise TypeError("dask_op: how far a kernel reads follows from its code; depth is for functions")
+        q = _q()
+        q.evaluate('import "cluster.q"')
+        n, how = q._bridge._attribute("cluster_roles")([self.f] + _arguments(self.f, (), self.named))
+        self.depth, (read, written) = tuple(int(i) for i in n), list(map(str, how))[:2]
+        if written != "written":
+            raise TypeError("dask_op: a kernel reads its first parameter and writes its second one")
+        own = read if read in _BOUNDARY else "safe"
+        if any(self.depth) and (read not in _BOUNDARY or mode not in (None, own)):
+            raise ValueError("dask_op: the kernel reads its argument as '%s%s" % (
+                read, "" if mode is None else ", which is not %s" % mode))
+        self.mode = own
+
+    @property
+    def overlap(self):
+        """What map_overlap is to be told."""
+        depth = self.depth if self.depth is not None else 0
+        depth = dict(enumerate(depth)) if isinstance(depth, (tuple, list)) else depth
+        return {"depth": depth, "boundary": _BOUNDARY[self.mode]}
+
+    def _program(self):
+        """As a task of its own, of which each worker fetches the result once."""
+        import dask, hashlib, pickle
+        from ._cluster import Program
+        blob = pickle.dumps((_run, (self.f, self.named)), protocol=5)
+        name = "quasar-" + hashlib.sha256(blob).hexdigest()[:32]
+        return dask.delayed(Program(_q()._opened, blob), name=name, traverse=False)
+
+    def __call__(self, *arrays):
+        if not any(hasattr(x, "__dask_graph__") for x in arrays):
+            return _run((self.f, self.named), *arrays)
+        import dask.array as da
+        dtype = self.dtype or arrays[0].dtype
+        how = dict(self.overlap, trim=True, allow_rechunk=True)
+        n = max(x.ndim for x in arrays)
+        how["depth"] = {d: (how["depth"].get(d, 0) if isinstance(how["depth"], dict) else how["depth"])
+                        for d in range(n)}
+        meta = {"dtype": dtype, "meta": __import__("numpy").empty((0,)*n, dtype)}
+        if not any(how["depth"].values()):
+            return da.map_blocks(_of_chunks, *arrays, program=self._program(), **meta)
+        return da.map_overlap(_of_chunks, *arrays, program=self._program(), **how, **meta)

@@ -38,6 +38,37 @@ def reduce_value(self):
     return _pickled(home, "type", str(self)) if kind == "type" else _pickled(home, "value", self.to_py())
 
 
+_FORMATS = frozenset("?bBhHiIlLqQfd")  # to which memory can be cast
+
+
+def reduce_by_protocol(self, protocol):
+    """From protocol 5 on the elements of an array can stay where they are: whoever pickles is handed the memory."""
+    if protocol < 5 or self._kind != "array" or type(self).__reduce__ is not _q().qvalue.__reduce__:
+        return self.__reduce__()
+    from . import _values
+    try:
+        memory = _values._memory(self)
+    except (BufferError, TypeError):  # of an element type that Python's buffers have no code for
+        return self.__reduce__()
+    if not self.size or not self.ndim or not memory.c_contiguous or memory.format not in _FORMATS:
+        return self.__reduce__()
+    return restore_memory, (_q()._opened, memory.format, self.shape, pickle.PickleBuffer(memory))
+
+
+def token(self):
+    """For Dask: the same for what has the same contents, in all processes."""
+    import hashlib, uuid
+    parts = []
+    try:
+        text = pickle.dumps(self, protocol=5, buffer_callback=parts.append)
+    except pickle.PicklingError:  # a lambda
+        return "pyquasar", uuid.uuid4().hex
+    digest = hashlib.sha256(text)
+    for part in parts:
+        digest.update(part.raw())
+    return "pyquasar", digest.hexdigest()
+
+
 def _is(self, look_up, *where):
     try:
         return look_up(*where) == self
@@ -95,6 +126,17 @@ def _load(program):
         for x, value in variables.items():
             setattr(q.module(name), x, value)
     return name
+
+
+def restore_memory(machine, form, shape, memory):
+    """An array of this memory."""
+    def array(memory):
+        return _q().value(memoryview(memory).cast("B").cast(form, shape))
+    _q()._open_like(machine)
+    try:
+        return array(memory)
+    except TypeError:  # the elements lie at an odd address: Dask packs small buffers behind each other
+        return array(bytearray(memory))
 
 
 def restore_module(machine, program):

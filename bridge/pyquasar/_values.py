@@ -726,6 +726,11 @@ def _later(name, module="_interop"):
     return method
 
 
+def size_of(self):
+    """For sys.getsizeof, and for Dask, which weighs what its workers hold."""
+    return object.__sizeof__(self) + (self.nbytes if self._kind == "array" else 0)
+
+
 METHODS = {
     "to_numpy": _later("to_numpy"), "from_numpy": _later("fill_from"), "to_torch": _later("to_torch"),
     "from_torch": _later("fill_from_torch"), "__jax_array__": _later("to_jax"),
@@ -735,6 +740,8 @@ METHODS = {
     "__array__": array, "__array_interface__": property(array_interface), "__array_ufunc__": array_ufunc,
     "__cuda_array_interface__": property(cuda_array_interface),
     "__copy__": duplicate, "__deepcopy__": deep_duplicate, "__reduce__": _later("reduce_value", "_pickles"),
+    "__reduce_ex__": _later("reduce_by_protocol", "_pickles"), "__dask_tokenize__": _later("token", "_pickles"),
+    "__sizeof__": size_of,
     "_repr_png_": repr_png, "_repr_html_": repr_html,
 }
 METHODS["numpy"].__doc__ = "A NumPy array of the same memory."
@@ -749,5 +756,6 @@ def install(qvalue, qfunction):
     for name, function in ARRAY_PROPERTIES.items():
         setattr(qvalue, name, property_of_arrays(function, name))
     qfunction.__reduce__ = _later("reduce_function", "_pickles")
+    qfunction.__dask_tokenize__ = _later("token", "_pickles")
     qfunction.__doc__ = property(doc)
     qfunction.__signature__ = property(signature)

@@ -5,6 +5,7 @@ import pyquasar as q
 from optional import library
 
 np, distributed, zarr, tifffile = library("numpy"), library("distributed"), library("zarr"), library("tifffile")
+array = library("dask.array")
 
 PROGRAM = """
     function [] = __kernel__ box(x : mat'mirror, y : mat, r : int, pos : ivec2)
@@ -54,13 +55,123 @@ class Halo(unittest.TestCase):
                 call()
 
 
+@unittest.skipUnless(np, "needs numpy")
+class Pickles(unittest.TestCase):
+    """Protocol 5, by which Dask, Ray and MPI send arrays: the elements are not copied."""
+
+    def setUp(self):
+        q.init("cpu")
+        self.addCleanup(q.destroy)
+
+    def test_elements_stay_where_they_are(self):
+        a, parts = q.value(np.arange(12, dtype=np.float32).reshape(3, 4)), []
+        text = pickle.dumps(a, 5, buffer_callback=parts.append)
+        self.assertEqual([p.raw().nbytes for p in parts], [48])
+        self.assertLess(len(text), 300)
+        b = pickle.loads(text, buffers=parts)
+        self.assertTrue(np.shares_memory(np.asarray(a), np.asarray(b)))
+        self.assertEqual((b.shape, b.dtype), (a.shape, a.dtype))
+        odd = bytearray(49)
+        odd[1:] = parts[0].raw()
+        c = pickle.loads(text, buffers=[memoryview(odd)[1:]])
+        self.assertTrue(np.array_equal(np.asarray(a), np.asarray(c)))
+
+    def test_all_types_and_shapes(self):
+        types = ("uint8 int8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64 bool complex64 complex128"
+                 .split())
+        for t in types:
+            for shape in ((3,), (1, 4), (2, 3, 1), (0, 3), (1, 1, 1), ()):
+                a = q.value(np.ones(shape, t))
+                for protocol in (2, 4, 5):
+                    b = pickle.loads(pickle.dumps(a, protocol))
+                    self.assertTrue(np.array_equal(np.asarray(a), np.asarray(b)))
+                    self.assertEqual((a.shape, a.dtype), (b.shape, b.dtype))
+        t = q.value(np.arange(6.).reshape(2, 3)).T
+        self.assertTrue(np.array_equal(np.asarray(pickle.loads(pickle.dumps(t, 5))), np.asarray(t)))
+        b = pickle.loads(pickle.dumps(q.value([1, 2]), 5))
+        b[0] = 7
+        self.assertEqual(b[0], 7)
+
+    def test_tokens_and_sizes(self):
+        m = q.compile_string("p", PROGRAM)
+        a = q.value(np.zeros(1000, np.float32))
+        self.assertGreaterEqual(sys.getsizeof(a), 4000)
+        self.assertEqual(a.__dask_tokenize__(), q.zeros(1000).__dask_tokenize__())
+        self.assertNotEqual(a.__dask_tokenize__(), q.ones(1000).__dask_tokenize__())
+        self.assertEqual(m.box.__dask_tokenize__(), m.box.__dask_tokenize__())
+        self.assertNotEqual(m.box.__dask_tokenize__(), m.host.__dask_tokenize__())
+        self.assertEqual(m.__dask_tokenize__(), m.__dask_tokenize__())
+        f = q.evaluate("x -> 2*x")
+        self.assertNotEqual(f.__dask_tokenize__(), f.__dask_tokenize__())
+
+    def test_functions_of_the_library(self):
+        q.evaluate('import "cluster.q"')
+        text = pickle.dumps(q.cluster_map)
+        q.destroy()
+        q.init("cpu")
+        y = pickle.loads(text)(q.evaluate("x -> 2*x"), q.value([1, 2, 3]), 2)
+        self.assertEqual(list(y), [2, 4, 6])
+
+
+class Arrays:
+    """Arrays of Dask; whose scheduler is at work is said by who derives from this."""
+
+    def check(self, y, wanted):
+        self.assertEqual(np.asarray(y).tobytes(), np.asarray(wanted).tobytes())
+
+    def prepare(self):
+        x = np.random.default_rng(1).standard_normal((60, 50)).astype(np.float32)
+        m = q.compile_string("p", PROGRAM)
+        y = q.zeros(60, 50)
+        q.parallel_do((60, 50), x, y, 2, m.box)
+        return m, x, array.from_array(x, chunks=(20, 50)), y
+
+    def test_kernels(self):
+        m, x, d, y = self.prepare()
+        box = q.dask_op(m.box, r=2)
+        self.assertEqual(box.overlap, {"depth": {0: 2, 1: 2}, "boundary": "reflect"})
+        self.assertLess(np.abs(np.asarray(box(d)) - np.asarray(y)).max(), 1e-6)
+        again = array.map_overlap(box, d, **box.overlap, dtype=np.float32)
+        self.assertLess(np.abs(np.asarray(again) - np.asarray(y)).max(), 1e-6)
+
+    def test_functions(self):
+        m, x, d, y = self.prepare()
+        self.check(array.map_blocks(q.dask_op(m.slow, ms=0), d, dtype=np.float32), 3*x)
+        self.check(q.dask_op(m.slow, ms=1)(d), 3*x)
+
+    def test_chunks_of_ours(self):
+        m, x, d, y = self.prepare()
+        ours = array.from_array(q.value(x), chunks=(20, 50), asarray=False)
+        self.assertIsInstance(ours.blocks[0, 0].compute(), q.qvalue)
+        self.check(ours, x)
+        self.check(ours + 1, x + 1)
+        self.check(q.dask_op(m.slow, ms=0)(ours), 3*x)
+
+
+@unittest.skipUnless(array, "needs dask.array")
+class Threads(Arrays, unittest.TestCase):
+    def setUp(self):
+        q.init("cpu")
+        self.addCleanup(q.destroy)
+
+    def test_what_is_wrong_is_said(self):
+        m, x, d, y = self.prepare()
+        for call, what in ((lambda: q.dask_op(3), "a function or a kernel is wanted"),
+                           (lambda: q.dask_op(m.box), "value of r"),
+                           (lambda: q.dask_op(m.box, depth=3, r=1), "depth is for functions"),
+                           (lambda: q.dask_op(m.box, mode="safe", r=1), "'mirror, which is not safe"),
+                           (lambda: q.dask_op(m.host, mode="odd"), "mode must be mirror, circular, clamped, safe")):
+            with self.assertRaisesRegex(Exception, what):
+                call()
+
+
 def workers_of(address):
     with distributed.Client(address) as client:
         return client.run(os.getpid)
 
 
 @unittest.skipUnless(np and distributed, "needs numpy and dask.distributed")
-class Workers(unittest.TestCase):
+class Workers(Arrays, unittest.TestCase):
     """Two processes, of one thread each."""
 
     @classmethod
@@ -165,6 +276,11 @@ class Workers(unittest.TestCase):
         q.cluster_map(m.again, self.x, q.value([2, 50]))
         with open(self.path("loads")) as f:
             self.assertEqual(f.read(), "xxx")
+
+    def prepare(self):
+        client = distributed.Client(self.address)  # the one that arrays are computed by
+        self.addCleanup(client.close)
+        return super().prepare()
 
     def files(self, end):
         self.open()
