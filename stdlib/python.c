@@ -218,7 +218,7 @@ static bool find_python(Found *f) {
 #define BRIDGE_FILE "pyquasar/_inside.abi3.so"
 
 /* In the build tree, or installed: beside the command, a library, a library in a folder of its architecture. */
-static bool bridge_folder(char out[PATH_MAX]) {
+bool qpython_bridge(char out[]) {
     static const char *const places[] = {"/python", "/../lib/quasar/python", "/quasar/python", "/../quasar/python",
                                          "/.." /* of a wheel */};
     if (!qlibrary_beside(places, 5, BRIDGE_FILE, out)) return false;
@@ -250,9 +250,10 @@ static qs_status open_bridge(qs_vm *vm, const Found *f, bool inside) {
 }
 
 static bool find(Found *f, bool inside) {
-    if (!bridge_folder(f->package))
-        return refuse(f, "this Quasar was built without the bridge: python/" BRIDGE_FILE " is not beside it; "
-                         "install Python's headers (Debian: apt install python3-dev) and build again");
+    if (!qpython_bridge(f->package))
+        return refuse(f, "the bridge is not here: python/" BRIDGE_FILE " has to lie beside this program, as the folder "
+                         "lib/quasar of an installation has it; a build has it where Python's headers are (Debian: apt "
+                         "install python3-dev)");
     return inside || find_python(f);
 }
 

@@ -19,6 +19,7 @@
 void qlib_register(qs_vm *vm); /* from qs_open: one walk over builtins.def */
 void qlib_close(qs_vm *vm);    /* from qs_close */
 bool qpython_has(const char *what);   /* python, or a module of it */
+bool qpython_bridge(char out[]);       /* the folder, of PATH_MAX, that has the package with the bridge */
 /* png jpeg tiff pcre2 zlib: built with it; lapack figures video: what is needed can be opened. */
 bool qlib_has(const char *library);
 bool qvideo_has(void);

@@ -152,6 +152,21 @@ class Executables(Made):
         self.refused(r, r"^filters.q:\d+:\d+: error: the unit is mV, got V")
         self.assertIn("wrong.q:2", r.stderr)
 
+    def test_programs_that_use_python(self):
+        """Need the bridge of this build beside them: that is said, and found there."""
+        package = os.path.join(os.path.dirname(QRUN), "python", "pyquasar")
+        if not os.path.isdir(package):
+            self.skipTest("without Python")
+        self.write("snake.q", 'py = pyimport("builtins")\nprint py.sum(py.list({1,2}))\n')
+        folder = os.path.join(self.top, "snake")
+        os.makedirs(os.path.join(folder, "python"))
+        made = self.make("--make-exe", "snake.q", "-o", os.path.join(folder, "snake"))
+        self.assertRegex(made.stderr, r"snake uses Python: .*/python/pyquasar")
+        snake = os.path.join(folder, "snake")
+        self.refused(run([snake], self.use, **self.bare), "the bridge is not here: python/pyquasar")
+        os.symlink(package, os.path.join(folder, "python", "pyquasar"))
+        self.good(run([snake], self.use, **self.bare), "3\n")
+
     def test_every_level_gives_the_same(self):
         for level in ("x86-64-v2", "v3", "v4", "native"):
             exe = os.path.join(self.use, "level")
@@ -347,6 +362,26 @@ class Libraries(Made):
         self.good(self.compiled("client.c", C_CLIENT, "cc", libraries=("filters", "more")), C_OUTPUT)
 
     @ALONE
+    def test_from_c_with_python_inside(self):
+        if not os.path.isdir(os.path.join(os.path.dirname(QRUN), "python", "pyquasar")):
+            self.skipTest("without Python")
+        self.write("snake.q", 'py = pyimport("builtins")\nfunction y = total(x)\n  y = py.sum(x.to_py())\nend\n'
+                              "function y = module()\n  y = py\nend\n")
+        self.make("--make-lib", "snake.q", "-o", os.path.join(self.use, "libsnake.so"), "--targets", "v2")
+        self.good(self.compiled("snake.c", C_SNAKE, "cc", libraries=("snake",)), "6 1 1\n")
+
+    @ALONE
+    def test_from_c_under_sanitizers(self):
+        """Of the program: the library knows nothing of them."""
+        self.good(self.compiled("checked.c", C_CLIENT, "cc", "-fsanitize=address,undefined",
+                                libraries=("filters", "more")), C_OUTPUT)
+
+    @ALONE
+    def test_closed_and_opened_again(self):
+        """What it gave is good when it is closed, for it stays in the process; and so is what it counts."""
+        self.good(self.compiled("closed.c", C_CLOSED, "cc", libraries=()), "42 1\n42 2\n")
+
+    @ALONE
     def test_from_threads(self):
         self.good(self.compiled("threads.c", C_THREADS, "cc", "-pthread"), "400\n")
 
@@ -459,6 +494,36 @@ class Damage(Made):
         with open(cut, "wb") as f:
             f.write(data)
         self.refused(run([cut], self.src, **self.bare), r"/cut is damaged: its bytes are not those that were written")
+
+
+class Devices(Made):
+    """Libraries and programs on other devices than the processor, with LLVM hidden and an empty cache."""
+
+    def on(self, device, targets, **env):
+        self.write("use.q", 'import "filters.so"\nprint twice([[1,2]])\n')
+        self.make("--make-lib", "filters.q", "--targets", targets)
+        return run([QRUN, "--device", device, "use.q"], self.src, **self.bare, **env)
+
+    def test_ptx(self):
+        """By the driver of tests/support; what has no PTX inside cannot run there."""
+        driver = os.path.join(os.path.dirname(QRUN), "libptx_driver.so")
+        if not os.path.exists(driver):
+            self.skipTest("without the driver that executes PTX")
+        self.good(self.on("cuda", "v2,ptx:sm_80", QUASAR_CUDA=driver), "[2,4]\n")
+        r = self.on("cuda", "v2", QUASAR_CUDA=driver)
+        self.refused(r, "has no code of this kernel .*it has code for x86-64-v2")
+
+    def test_opencl(self):
+        if run([QRUN, "--has", "opencl"], self.src).returncode:
+            self.skipTest("without OpenCL")
+        self.good(self.on("opencl", "opencl"), "[2,4]\n")
+        self.write("own.q", 'import "filters.q"\nprint twice([[1,2]])\n')
+        made = self.make("--device", "opencl", "--make-exe", "own.q", "-o", "own", "--targets", "opencl")
+        self.assertRegex(made.stderr, r"own: [1-9]\d* pieces of code for opencl")
+        fresh = os.path.join(self.top, "fresh")
+        bare = {**self.bare, "QUASAR_CACHE_DIR": fresh}
+        self.good(run([os.path.join(self.src, "own")], self.use, **bare), "[2,4]\n")
+        self.assertEqual(os.listdir(os.path.join(fresh, "kernels")), [], "the driver compiled")
 
 
 class Page(unittest.TestCase):
@@ -642,6 +707,46 @@ C_OUTPUT = """2 22, 3x4 of 1
 6: error: argument 1 of twice: an extent is negative
 1: error: there is no device kind nothing
 1 2 3 60
+"""
+C_SNAKE = r"""
+#include "snake.h"
+#include <stdio.h>
+#include <string.h>
+
+int main(void) {
+    double x[3] = {1, 2, 3};
+    qs_view v = qs_view_packed(x, QS_F64, 1, (int64_t[]){3}), y;
+    if (snake_total(&v, &y)) return fputs(snake_error(), stderr), 1;
+    printf("%g ", qs_view_number(&y));
+    snake_release(&y);
+    printf("%d ", snake_module(&y) != QS_OK), printf("%d\n", strstr(snake_error(), "module") != NULL);
+    return 0;
+}
+"""
+C_CLOSED = r"""
+#include "filters.h"
+#include <dlfcn.h>
+#include <stdio.h>
+
+int main(void) {
+    float x[4096];
+    for (int i = 0; i < 4096; i++) x[i] = 21;
+    qs_view in = qs_view_packed(x, QS_F32, 2, (int64_t[]){64, 64}), y, n;
+    for (int i = 0; i < 2; i++) {
+        void *lib = dlopen("libfilters.so", RTLD_NOW | RTLD_LOCAL);
+        if (!lib) return puts(dlerror()), 1;
+        qs_status (*twice)(const qs_view *, qs_view *), (*calls)(qs_view *);
+        void (*release)(qs_view *);
+        *(void **)&twice = dlsym(lib, "filters_twice"), *(void **)&calls = dlsym(lib, "filters_calls");
+        *(void **)&release = dlsym(lib, "filters_release");
+        qs_status failed = twice(&in, &y) || calls(&n);
+        dlclose(lib);
+        if (failed) return 1;
+        printf("%g %g\n", ((float *)y.data)[9], qs_view_number(&n));
+        release(&y), release(&n);
+    }
+    return 0;
+}
 """
 C_THREADS = r"""
 #include "filters.h"

@@ -13,6 +13,7 @@
 #include "vm/base/dtype.h"
 #include "vm/session/face.h"
 #include "vm/session/prebuilt.h"
+#include "vm/session/python.h"
 #include "vm/value/machine.h"
 
 #include <dlfcn.h>
@@ -199,8 +200,21 @@ static qs_status number_result(qs_vm *vm, char kind, qs_value v, void *to) {
     return QS_OK;
 }
 
+/* What Python gave becomes what from_py makes of it. */
+static qs_status from_python(qs_vm *vm, qs_value *v) {
+    qs_value fn, made;
+    if (v->kind != QS_FOREIGN || !qvm(vm)->python) return QS_OK;
+    TRY(qvm_lookup_builtin(vm, "from_py", &fn));
+    qs_status s = qs_call(vm, fn, 1, v, 1, &made);
+    qs_release(vm, fn);
+    if (s == QS_OK) qs_release(vm, *v), *v = made;
+    return s;
+}
+
 /* Takes v; NULL: it is not wanted. */
 static qs_status result(Library *l, const Place *p, char kind, qs_value v, void *to) {
+    qs_status given = to ? from_python(l->vm, &v) : QS_OK;
+    if (given != QS_OK) return qs_release(l->vm, v), given;
     if (kind == 'a' && to) return view_of(l, p, v, to);
     qs_status s = to ? number_result(l->vm, kind, v, to) : QS_OK;
     qs_release(l->vm, v);

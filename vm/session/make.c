@@ -11,6 +11,7 @@
 #include "vm/session/make.h"
 #include "devices/bundle.h"
 #include "devices/solib.h"
+#include "stdlib/stdlib.h"
 #include "vm/base/warning.h"
 #include "vm/launch/launch.h"
 #include "vm/session/face.h"
@@ -212,7 +213,24 @@ static void default_exe(const char *file, char out[PATH_MAX]) {
     snprintf(out, PATH_MAX, "%.*s%s", dot ? (int)(dot - name) : (int)strlen(name), name, dot ? "" : ".exe");
 }
 
-static qs_status write_exe(qs_vm *vm, const Make *m, BundleMaker *maker) {
+static bool calls_python(void *ud, Module *m) {
+    const char *name;
+    return m->nunits && !is_library(ud, m, &name) && strstr(m->units[0]->src->text, "pyimport");
+}
+
+/* Python's own functions go by the names of this very build, so that the bridge of another one would not do. */
+static void tell_python(qs_vm *vm, const char *path, Module *program) {
+    char folder[PATH_MAX];
+    Text t;
+    if (!calls_python(vm, program) && !qmod_over_imports(vm, program, calls_python, vm)) return;
+    qtext_init(&t, qvm_ctx(vm));
+    qtext_printf(&t, "%s uses Python: a folder python has to lie beside it, with %s/pyquasar in it\n", path,
+                 qpython_bridge(folder) ? folder : "lib/quasar/python");
+    if (t.s) qvm_diagnostic(vm, t.s, t.len);
+    qtext_free(&t);
+}
+
+static qs_status write_exe(qs_vm *vm, const Make *m, BundleMaker *maker, Module *program) {
     char settings[PREBUILT_SETTINGS], path[PATH_MAX];
     Text t;
     qtext_init(&t, qvm_ctx(vm));
@@ -223,7 +241,7 @@ static qs_status write_exe(qs_vm *vm, const Make *m, BundleMaker *maker) {
     qs_status s = begin_exe(vm, m, settings, &t);
     if (s == QS_OK) qbundle_write(maker, qs_version(), settings, &t);
     if (s == QS_OK) s = write_file(vm, path, &t, 0755);
-    if (s == QS_OK) tell(vm, path, maker, t.len);
+    if (s == QS_OK) tell(vm, path, maker, t.len), tell_python(vm, path, program);
     qtext_free(&t);
     return s;
 }
@@ -332,7 +350,7 @@ qs_status qmake_run(qs_vm *vm, const Make *m) {
     qprogram_listen(vm, NULL, NULL);
     add_targets(vm, maker);
     if (s == QS_OK) s = add_modules(vm, maker, program);
-    if (s == QS_OK) s = m->exe ? write_exe(vm, m, maker) : write_library(vm, m, maker, program);
+    if (s == QS_OK) s = m->exe ? write_exe(vm, m, maker, program) : write_library(vm, m, maker, program);
     qbundle_maker_free(maker);
     return s;
 }
