@@ -65,7 +65,7 @@ def static_library(folder, env):
     run("cc memory.c -o memory_static $(pkg-config --cflags quasar) -Wl,-Bstatic $(pkg-config --libs quasar) "
         "-Wl,-Bdynamic "
         "$(pkg-config --static --libs-only-l quasar | sed 's/-lquasar//') && ./memory_static", folder, env,
-        "with libquasar.a", "10 20 30 60\n")
+        "with libquasar.a", "10 10 30 \n10 20 30 60\n")
 
 
 def declared():

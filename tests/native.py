@@ -213,7 +213,7 @@ class Libraries(Made):
         super().setUpClass()
         cls.write("train.q", TRAIN)
         cls.write("other/filters.q", "function y = twice(x)\n  y = 20*x\nend\nfunction y = third(x : vec)\n"
-                                     "  y = x/3\nend\n")
+                                     "  y = x/3\nend\nfunction [] = clear(x)\n  x[0] = 0\nend\n")
         cls.made = cls.make("--make-lib", "filters.q", "-o", os.path.join(cls.use, "libfilters.so"), "--train",
                             "train.q")
         cls.make("--make-lib", "other/filters.q", "-o", os.path.join(cls.use, "libmore.so"))
@@ -681,6 +681,14 @@ int main(void) {
     printf("%d: %s", filters_twice(&in, &y), filters_error());
     in.rank = 2, in.dims[1] = -1;
     printf("%d: %s", filters_twice(&in, &y), filters_error());
+    int64_t size[1] = {1};
+    static const float fixed[1] = {5};
+    in = qs_view_packed(x, QS_F32, 1, size);
+    TRY(more_clear(&in));
+    printf("%g\n", x[0]);
+    in = qs_view_readonly(fixed, QS_F32, 1, size);
+    printf("%d: %s", more_clear(&in), more_error());
+    printf("%g\n", fixed[0]), more_release(&in);
     printf("%d: %.38s\n", filters_device("nothing") != QS_OK, filters_error());
     for (int i = 0; i < 3; i++) {
         TRY(filters_calls(&n));
@@ -705,6 +713,11 @@ C_OUTPUT = """2 22, 3x4 of 1
 6: error: argument 1 of twice: its data are NULL
 6: error: argument 1 of twice: an array has 0 to 8 dimensions
 6: error: argument 1 of twice: an extent is negative
+0
+9: libmore.so/filters.q:8:3: error: the array (vec, 1x1) is read-only and cannot be written
+  x[0] = 0
+  ^
+5
 1: error: there is no device kind nothing
 1 2 3 60
 """

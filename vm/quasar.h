@@ -17,9 +17,18 @@ typedef struct qs_array_info { /* dims and strides count elements; strides may b
     qs_dtype dtype;
     int rank;
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
-    size_t nbytes;
-    bool readonly;
+    size_t nbytes;                                    /* of its elements; qs_array_wrap does not ask for it */
+    bool readonly;                                    /* writing to it is an error */
 } qs_array_info;
+
+/* Of packed memory: rank extents, the last varies fastest. */
+static inline qs_array_info qs_array_packed(qs_dtype dtype, int rank, const int64_t *dims) {
+    qs_array_info a = {dtype, rank, {0}, {0}, 0, false};
+    int64_t stride = 1;
+    for (int i = rank < QS_MAX_RANK ? rank : QS_MAX_RANK; i-- > 0; stride *= dims[i])
+        a.dims[i] = dims[i], a.strides[i] = stride;
+    return a;
+}
 
 typedef struct { const char *file, *function; int line, column; } qs_where;
 typedef struct { const char *name, *kind; int id; size_t memory; bool default_device; } qs_device_info;
@@ -188,16 +197,18 @@ QS_API QS_CHECK qs_status qs_use_device(qs_vm *vm, const char *wanted);
 
 /* -- libraries in machine code (qrun --make-lib): their own headers declare their functions -------------------------
  * A library has a machine of its own, which the first call opens; one thread at a time is in it, others wait. */
-/* An array, or with rank 0 one number.  As an argument it is memory of yours on the host, with any strides, which is
- * not copied: it lives until the call ends, or until what the function gave or kept of it is released; a function that
- * writes to its argument writes to this memory, `const` before the view or not.  As a result it is memory of the
- * library, which nobody changes until qs_view_release; a string is an array of uint8 with a NUL behind it. */
+/* An array, or with rank 0 one number.  As an argument it is memory of yours on the host, with any strides, which
+ * is not copied: it lives until the call ends, or until what the function gave or kept of it is released; a
+ * function that writes to its argument writes to this memory, `const` before the view or not, unless it is of
+ * qs_view_readonly: then that is an error.  As a result it is memory of the library, which nobody changes until
+ * qs_view_release; a string is an array of uint8 with a NUL behind it. */
+#define QS_READONLY ((void *)1)
 typedef struct qs_view {
     void *data;                                       /* the first element */
     qs_dtype dtype;
     int rank;
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];  /* count elements */
-    void *owner;                                      /* NULL in arguments */
+    void *owner;                                      /* in arguments NULL, or QS_READONLY */
 } qs_view;
 /* Packed memory: rank extents, the last varies fastest. */
 static inline qs_view qs_view_packed(void *data, qs_dtype dtype, int rank, const int64_t *dims) {
@@ -206,6 +217,10 @@ static inline qs_view qs_view_packed(void *data, qs_dtype dtype, int rank, const
     for (int i = rank < QS_MAX_RANK ? rank : QS_MAX_RANK; i-- > 0; stride *= dims[i])
         v.dims[i] = dims[i], v.strides[i] = stride;
     return v;
+}
+static inline qs_view qs_view_readonly(const void *data, qs_dtype dtype, int rank, const int64_t *dims) {
+    qs_view v = qs_view_packed((void *)(uintptr_t)data, dtype, rank, dims);
+    return v.owner = QS_READONLY, v;
 }
 static inline size_t qs_view_count(const qs_view *v) { /* its elements */
     size_t n = 1;

@@ -159,7 +159,9 @@ public:
     View() : qs_view{} {}
     template <class T> View(T *data, std::initializer_list<int64_t> extents)
         : qs_view(qs_view_packed(const_cast<std::remove_const_t<T> *>(data), dtype_of<std::remove_const_t<T>>::value,
-                                 static_cast<int>(extents.size()), extents.begin())) {}
+                                 static_cast<int>(extents.size()), extents.begin())) {
+        if (std::is_const<T>::value) owner = QS_READONLY; // a function that writes to it is an error
+    }
     View(View &&v) noexcept : qs_view(v) { static_cast<qs_view &>(v) = qs_view{}; }
     View &operator=(View &&v) noexcept { return std::swap(static_cast<qs_view &>(*this), static_cast<qs_view &>(v)), *this; }
     ~View() { qs_view_release(this); }

@@ -85,15 +85,17 @@ static qs_status library_of(SolibData *d, Library **out) {
 /* -- views -------------------------------------------------------------------------------------------------------- */
 typedef struct { Library *library; qs_value v; double number[2]; } Owner; /* of a result */
 
+static Owner *owner_of(const qs_view *v) { return v->owner == QS_READONLY ? NULL : v->owner; }
+
 static void release(qs_view *v) {
-    Owner *o = v->owner;
+    Owner *o = owner_of(v);
     if (o && o->v.kind == QS_ARRAY && qs_unlock(o->library->vm, o->v, -1, QS_READ)) qs_error_clear(o->library->vm);
     if (o) qs_release(o->library->vm, o->v), free(o);
     *v = (qs_view){.data = NULL};
 }
 
 void qs_view_release(qs_view *v) {
-    Library *l = v->owner ? ((Owner *)v->owner)->library : NULL;
+    Library *l = owner_of(v) ? owner_of(v)->library : NULL;
     if (l) pthread_mutex_lock(&l->lock);
     release(v);
     if (l) pthread_mutex_unlock(&l->lock);
@@ -114,7 +116,7 @@ static qs_status array_of(const Place *p, const qs_view *v, qs_value *out) {
     if (!v) return wrong(p, "an array is wanted, got NULL");
     if (v->rank < 0 || v->rank > QS_MAX_RANK) return wrong(p, "an array has 0 to 8 dimensions");
     if (v->dtype > QS_C128) return wrong(p, "this is no type of elements");
-    qs_array_info info = {.dtype = v->dtype, .rank = v->rank};
+    qs_array_info info = {.dtype = v->dtype, .rank = v->rank, .readonly = v->owner == QS_READONLY};
     size_t last = 0, n = 1;
     for (int i = 0; i < v->rank; i++) {
         if (v->dims[i] < 0) return wrong(p, "an extent is negative");
