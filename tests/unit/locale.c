@@ -6,6 +6,7 @@
 
 #include <locale.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* A locale of its own, which differs from C in the decimal point alone. */
@@ -64,7 +65,29 @@ static void programs(const char *device, const char *folder) {
     qs_close(vm);
 }
 
+/* What number.c prints itself is what the C library prints, wherever the room ends. */
+static void same(const char *fmt, ...) {
+    for (size_t n = 0; n < 40; n++) {
+        char ours[64], theirs[64];
+        va_list ap, again;
+        memset(ours, 1, sizeof ours), memset(theirs, 1, sizeof theirs);
+        va_start(ap, fmt);
+        va_copy(again, ap);
+        int length = qnum_vprint(ours, n, fmt, ap);
+        CHECK(length == vsnprintf(theirs, n, fmt, again) && !memcmp(ours, theirs, sizeof ours));
+        va_end(again), va_end(ap);
+    }
+}
+
+static void formats(void) {
+    same("  %%t%u = add %s %%t%u, %d", 4294967295u, "i32", 0u, -2147483647 - 1);
+    same("%s%c%s", "", 'x', "a longer text");
+    same("%5d %-3s| %x %03u", 7, "a", 255, 4u);
+    same("100%%");
+}
+
 int main(void) {
+    formats();
     char folder[] = "/tmp/quasar-locale-XXXXXX", command[64], text[32];
     if (!mkdtemp(folder) || !make_locale(folder)) {
         printf("skipped: localedef cannot make a locale here\n");

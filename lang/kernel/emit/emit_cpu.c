@@ -135,7 +135,7 @@ static Place own_alloca(Cpu *k, KRef r) {
         Opnd o = i->op == K_LARRAY ? emit_def(e, "alloca [%llu x %s], align 16", (unsigned long long)i->imm, t)
                                    : emit_def(e, "alloca %s", t);
         cpu_leave_entry(e, s);
-        sscanf(o.s, "%%t%u", &k->alloca[r]);
+        k->alloca[r] = emit_number(o);
     }
     return (Place){emit_tmp(k->alloca[r]), "", 0};
 }
@@ -159,8 +159,8 @@ static Place strip_place(Cpu *k, KRef r, uint64_t bytes) {
     Emit *e = k->e;
     if (!k->alloca[r]) {
         Spot s = cpu_enter_entry(e);
-        sscanf(emit_def(e, "alloca [%llu x i8], align 64", (unsigned long long)bytes * (unsigned)k->strip).s, "%%t%u",
-               &k->alloca[r]);
+        unsigned long long n = bytes * (unsigned)k->strip;
+        k->alloca[r] = emit_number(emit_def(e, "alloca [%llu x i8], align 64", n));
         cpu_leave_entry(e, s);
     }
     Opnd off = emit_def(e, "mul nuw nsw i64 %s, %llu", k->item.s, (unsigned long long)bytes);
@@ -175,7 +175,7 @@ static Place lane_place(Cpu *k, KRef r) {
     if (!k->alloca[r]) {
         Spot s = cpu_enter_entry(e);
         unsigned long long n = i->imm * (unsigned)k->strip;
-        sscanf(emit_def(e, "alloca [%llu x %s], align 64", n, t).s, "%%t%u", &k->alloca[r]);
+        k->alloca[r] = emit_number(emit_def(e, "alloca [%llu x %s], align 64", n, t));
         cpu_leave_entry(e, s);
     }
     Opnd own = emit_tmp(k->alloca[r]);

@@ -8,6 +8,7 @@
 #include "lang/kernel/passes/legal.h"
 #include "lang/kernel/passes/narrow.h"
 #include "lang/kernel/passes/plan.h"
+#include "vm/base/number.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -19,18 +20,25 @@ Opnd emit_opnd(const char *fmt, ...) {
     Opnd o;
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(o.s, sizeof o.s, fmt, ap);
+    qnum_vprint(o.s, sizeof o.s, fmt, ap);
     va_end(ap);
     return o;
 }
 
 Opnd emit_tmp(uint32_t n) { return emit_opnd("%%t%u", n); }
 
+uint32_t emit_number(Opnd v) {
+    uint32_t n = 0;
+    if (v.s[0] != '%' || v.s[1] != 't') return 0;
+    for (const char *p = v.s + 2; *p >= '0' && *p <= '9'; p++) n = n * 10 + (uint32_t)(*p - '0');
+    return n;
+}
+
 uint32_t emit_new(Emit *e) { return ++e->next; }
 
 static void vprint(Text *t, const char *fmt, va_list ap) {
     char line[1024];
-    int n = vsnprintf(line, sizeof line, fmt, ap);
+    int n = qnum_vprint(line, sizeof line, fmt, ap);
     assert(n >= 0 && (size_t)n < sizeof line);
     qtext_add(t, line, (size_t)n);
 }
@@ -87,7 +95,7 @@ void emit_declare(Emit *e, const char *fmt, ...) {
     char line[1024];
     va_list ap;
     va_start(ap, fmt);
-    int n = vsnprintf(line, sizeof line - 1, fmt, ap);
+    int n = qnum_vprint(line, sizeof line - 1, fmt, ap);
     assert(n >= 0 && (size_t)n < sizeof line - 1);
     va_end(ap);
     line[n] = '\n', line[n + 1] = 0;
@@ -159,9 +167,8 @@ static Opnd named(Emit *e, qs_dtype d, Opnd v) {
 }
 
 void emit_set(Emit *e, KRef r, Opnd v) {
-    unsigned n = 0;
-    if (sscanf(v.s, "%%t%u", &n) != 1) sscanf(named(e, (qs_dtype)e->f->ins[r].dtype, v).s, "%%t%u", &n);
-    e->val[r] = n, e->wide[r] = e->slim[r] = 0, e->epoch[r] = e->now;
+    if (!emit_number(v)) v = named(e, (qs_dtype)e->f->ins[r].dtype, v);
+    e->val[r] = emit_number(v), e->wide[r] = e->slim[r] = 0, e->epoch[r] = e->now;
 }
 
 /* An index given as int64, which the instruction wants in its own dtype: both forms are kept. */
@@ -170,10 +177,9 @@ static void set_index(Emit *e, KRef r, Opnd v) {
         emit_set(e, r, v);
         return;
     }
-    unsigned wide = 0;
-    if (sscanf(v.s, "%%t%u", &wide) != 1) sscanf((v = named(e, QS_I64, v)).s, "%%t%u", &wide);
+    if (!emit_number(v)) v = named(e, QS_I64, v);
     emit_set(e, r, emit_def(e, "trunc i64 %s to i32", v.s));
-    e->wide[r] = wide;
+    e->wide[r] = emit_number(v);
 }
 
 /* r, int or int64, as int64. */
@@ -193,7 +199,7 @@ static Opnd slim_arg(Emit *e, KRef r, int bits) {
 
 static void set_slim(Emit *e, KRef r, Opnd v) {
     emit_set(e, r, emit_def(e, "sext i%d %s to i32", e->bits[r], v.s));
-    sscanf(v.s, "%%t%u", &e->slim[r]);
+    e->slim[r] = emit_number(v);
 }
 
 static void store_slim(Emit *e, KRef local, KRef v) {

@@ -74,6 +74,7 @@ const char *emit_mem_type(const Emit *e, qs_dtype elem); /* of an element in mem
 size_t emit_mem_size(qs_dtype elem);
 Opnd emit_opnd(const char *fmt, ...) QS_PRINTF(1, 2);
 Opnd emit_tmp(uint32_t n);
+uint32_t emit_number(Opnd v); /* of emit_tmp; 0: it is another one */
 Opnd emit_def(Emit *e, const char *fmt, ...) QS_PRINTF(2, 3);     /* "  %tN = …", and is %tN */
 void emit_put(Emit *e, const char *fmt, ...) QS_PRINTF(2, 3);     /* one instruction */
 uint32_t emit_new(Emit *e);                                       /* a number for a label or temporary */

@@ -77,7 +77,7 @@ static Place get_container(Emit *e, KRef r) {
         Opnd at = i->op == K_SHARED ? emit_def(e, "getelementptr i8, ptr addrspace(3) @shared, i64 %llu",
                                                (unsigned long long)g->offset[r])
                                     : emit_def(e, "alloca [%llu x %s], align 8", n, t);
-        sscanf(at.s, "%%t%u", &g->alloca[r]);
+        g->alloca[r] = emit_number(at);
         leave_entry(e, s);
     }
     return (Place){emit_tmp(g->alloca[r]), "", 0};

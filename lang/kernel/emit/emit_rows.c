@@ -99,7 +99,7 @@ static void copy_in(Cpu *k, KRef local, bool declared) {
     if (k->copied[local]) return;
     if (!k->copy[local]) {
         Spot s = cpu_enter_entry(e);
-        sscanf(emit_def(e, "alloca %s", emit_mem_type(e, d)).s, "%%t%u", &k->copy[local]);
+        k->copy[local] = emit_number(emit_def(e, "alloca %s", emit_mem_type(e, d)));
         cpu_leave_entry(e, s);
     }
     if (!declared)
