@@ -80,7 +80,11 @@ def vjp(f, *args):
     given = args
     args = tuple(map(_value, args))  # copies of memory of others, who may change it before the pullback is called
     args = tuple(v.copy() if v is not x and _shape(v) else v for v, x in zip(args, given))
-    chosen = tuple(k for k, x in enumerate(args) if _is_smooth(x))
+    return recorded(f, args, tuple(k for k, x in enumerate(args) if _is_smooth(x)))
+
+
+def recorded(f, args, chosen):
+    """vjp of the arguments `chosen`, without copies: whoever owns memory of the arguments must leave it as it is."""
     y, record = _record(f, args, chosen)
 
     def pullback(adjoint):

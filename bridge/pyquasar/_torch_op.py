@@ -2,13 +2,16 @@
 
     op(x) ──► autograd.Function ──► a custom operator ──► the function, on the memory of the tensors
                │ backward, jvp          torch.compile and opcheck see this one
+               ├──► the record that the function left when it ran, where nobody differentiates again
                └──► the same of the derived function (_operator.py), to any order
 
 torch's custom operators know torch.compile, but not torch.func; its autograd.Function knows torch.func, but must not be
 looked into by torch.compile.  So there are both, one around the other, and a call takes the one that its caller
-knows."""
-import itertools, re
+knows.  A record goes from the function to the autograd.Function beside the operator, which passes tensors alone; within
+torch.func, whose calls nest in other ways, there is none."""
+import itertools, re, threading
 
+from . import _grad
 from ._operator import Function, of_script, results_of
 
 _number = itertools.count(1)
@@ -40,6 +43,16 @@ def _fit(t, like):
     return t.reshape(like.shape).to(like.dtype) if same else t
 
 
+class Passing(threading.local):
+    wanted = False  # the next run of the function is to leave a record
+    kept = None     # what it has left: the pullback, and whether that takes a tuple
+
+
+def _in_torch_func(torch):
+    level = getattr(torch._C._functorch, "maybe_current_level", None)
+    return level is None or level() is not None
+
+
 class Operator:
     """One function: `custom` for torch.compile, `apply` for everything else.  Calling it chooses.
 
@@ -54,6 +67,7 @@ class Operator:
         self.own_shape = imagine
         self.derived = {}
         self.tensors = function.tensors()
+        self.passing = Passing()
         torch = _torch()
         schema = ", ".join("%s %s" % parameter for parameter in function.parameters)
         gives = "Tensor" if results == 1 else "(%s)" % ", ".join(["Tensor"]*results)
@@ -64,20 +78,42 @@ class Operator:
         self.apply = _function_of(torch, self).apply
 
     def __call__(self, *args):
-        return (self.opaque if _torch().compiler.is_compiling() else self.apply)(*args)
+        torch = _torch()
+        if torch.compiler.is_compiling():
+            return self.opaque(*args)
+        self.passing.wanted = (self.backward is None and torch.is_grad_enabled() and not _in_torch_func(torch) and
+                               any(isinstance(a, torch.Tensor) and a.requires_grad for a in args))
+        try:
+            return self.apply(*args)
+        finally:
+            self.passing.wanted, self.passing.kept = False, None
 
     # -- what it computes ----------------------------------------------------------------------------------------------
     def run(self, *args):
         torch = _torch()
         with torch.no_grad():
-            given = [a.detach().resolve_conj().resolve_neg() if isinstance(a, torch.Tensor) else a for a in args]
-            r = results_of(self.function(*given))
+            record, self.passing.wanted = self.passing.wanted, False
+            given = self.plain(args)
+            r = results_of(self.recorded(args, given) if record else self.function(*given))
             if len(r) != self.results:
                 raise TypeError("%s gives %d results, got %d" % (self.function.name, self.results, len(r)))
             r = tuple(_tensor_of(x, given) for x in r)
+            if record:  # which may share memory with a result
+                r = tuple(t.clone() for t in r)
             if self.adjoints_of:
                 r = tuple(_fit(t, args[k]) for k, t in zip(self.adjoints_of, r))
         return r if self.results > 1 else r[0]
+
+    @staticmethod
+    def plain(args):
+        torch = _torch()
+        return [a.detach().resolve_conj().resolve_neg() if isinstance(a, torch.Tensor) else a for a in args]
+
+    def recorded(self, args, given):
+        chosen = tuple(k for k in self.tensors if args[k].requires_grad)
+        y, pullback = _grad.recorded(self.function.f, tuple(map(_grad._value, given)), chosen)
+        self.passing.kept = pullback, isinstance(y, tuple)
+        return y
 
     def imagine(self, *args):
         torch = _torch()
@@ -104,6 +140,7 @@ class Operator:
     # -- derivatives ---------------------------------------------------------------------------------------------------
     def keep(self, ctx, inputs, output):
         ctx.save_for_backward(*(inputs[k] for k in self.tensors))
+        ctx.kept, self.passing.kept = self.passing.kept, None
         ctx.numbers = [None if k in self.tensors else x for k, x in enumerate(inputs)]
         ctx.wanted = tuple(k for k in self.tensors if inputs[k].is_floating_point() or inputs[k].is_complex())
 
@@ -116,9 +153,22 @@ class Operator:
     def derive(self, ctx, *adjoints):
         args = self.arguments(ctx)
         which = tuple(k for k in ctx.wanted if ctx.needs_input_grad[k])
-        dx = results_of(self.reverse(which)(*args, *adjoints)) if which else ()
+        if not which:
+            dx = ()
+        elif ctx.kept and not _torch().is_grad_enabled():
+            dx = self.pulled(*ctx.kept, which, args, adjoints)
+        else:
+            dx = results_of(self.reverse(which)(*args, *adjoints))
         found = dict(zip(which, dx))
         return tuple(found.get(k) for k in range(len(args)))
+
+    def pulled(self, pullback, several, which, args, adjoints):
+        """By the record of the forward pass; that the arguments are as they were then torch has seen to."""
+        torch = _torch()
+        dy = self.plain(adjoints)
+        dx = pullback(tuple(dy) if several else dy[0])
+        return tuple(torch.zeros_like(args[k]) if dx[k] is None else _fit(_tensor_of(dx[k], dy), args[k])
+                     for k in which)
 
     def reverse(self, which):
         """The operator of the arguments and of an adjoint of each result; made when it is first wanted."""

@@ -222,6 +222,60 @@ class OperatorsOfTorch(unittest.TestCase):
         self.assertTrue(torch.autograd.gradcheck(op, z))
 
 
+@unittest.skipUnless(torch, "needs torch")
+class TheRecordOfTheForwardPass(unittest.TestCase):
+    def setUp(self):
+        self.runs = []
+
+        def f(x, z):
+            self.runs.append(1)
+            return q.exp(x)*z
+        self.op = q.torch_op(f)
+        self.x, self.z = (torch.tensor([0.5, 1.0], dtype=torch.float64, requires_grad=True) for _ in range(2))
+
+    def test_the_backward_pass_computes_nothing_again(self):
+        y = self.op(self.x, self.z)
+        for _ in range(2):
+            y.sum().backward(retain_graph=True)
+        self.assertEqual(len(self.runs), 1)
+        self.assertTrue(torch.allclose(self.x.grad, 2*y) and torch.allclose(self.z.grad, 2*self.x.exp()))
+        dx, = torch.autograd.grad(self.op(self.x, self.z).sum(), self.x, create_graph=True)
+        second, = torch.autograd.grad(dx.sum(), self.x)
+        self.assertTrue(torch.allclose(second, y))
+
+    def test_no_record_where_no_gradient_is_wanted(self):
+        with torch.no_grad():
+            self.op(self.x, self.z)
+        self.op(self.x.detach(), self.z.detach())
+        y = self.op(self.x.detach(), self.z)
+        y.sum().backward()
+        self.assertIsNone(self.x.grad)
+        self.assertTrue(torch.allclose(self.z.grad, self.x.exp()))
+
+    def test_what_is_changed_meanwhile(self):
+        y = self.op(self.x, self.z)
+        wanted = y.detach().clone()
+        y.mul_(2)  # a result: the record has its own
+        y.sum().backward()
+        self.assertTrue(torch.allclose(self.x.grad, 2*wanted))
+        x = self.x.detach().clone().requires_grad_()
+        y = self.op(x, self.z)
+        with torch.no_grad():
+            x.add_(1)  # an argument: torch tells
+        with self.assertRaisesRegex(RuntimeError, "modified by an inplace operation"):
+            y.sum().backward()
+
+    def test_within_torch_func(self):
+        f = lambda x: self.op(x, self.z.detach()).sum()
+        wanted = self.x.exp()*self.z
+        self.assertTrue(torch.allclose(torch.func.grad(f)(self.x.detach()), wanted))
+        rows = torch.func.vmap(torch.func.grad(f))(torch.stack([self.x.detach()]*3))
+        self.assertTrue(torch.allclose(rows, wanted.expand(3, 2)))
+        y = torch.func.vmap(lambda x: self.op(x, self.z))(torch.stack([self.x]*3))
+        y.sum().backward()
+        self.assertTrue(torch.allclose(self.x.grad, 3*wanted))
+
+
 @unittest.skipUnless(jax, "needs jax")
 class OperatorsOfJax(unittest.TestCase):
     def test_transformations(self):
