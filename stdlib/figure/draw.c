@@ -46,15 +46,18 @@ static void draw_grid(const Painter *p, const Ticks *x, const Ticks *y) {
 
 static void x_ticks(const Painter *p, const Ticks *t) {
     Lettering l = {.size = SIZE_TICK, .across = 0.5, .up = 1, .colour = qdraw_ink};
-    double bottom = p->y + p->height;
+    double bottom = p->y + p->height, last = -INFINITY;
+    if (p->a->upright) l.angle = 1, l.across = 1, l.up = 0.5;
     for (int i = 0; i < t->n; i++) {
         double at = qdraw_x(p, t->at[i]);
         segment(p->c, crisp(at), bottom, crisp(at), bottom + TICK_LENGTH);
+        if (p->a->upright && fabs(at - last) < SIZE_TICK + 2) continue; /* no room even so */
         qcanvas_text(p->c, at, bottom + TICK_LENGTH + 2, t->text[i], &l);
+        last = at;
     }
     minor_ticks(p, AXIS_X);
     qcanvas_stroke(p->c, qdraw_ink, frame_stroke);
-    l.across = 1;
+    l.across = 1, l.up = 1, l.angle = 0;
     if (*t->factor) qcanvas_text(p->c, p->x + p->width, bottom + TICK_LENGTH + 14, t->factor, &l);
 }
 
@@ -81,21 +84,32 @@ static double widest(Canvas *c, const Ticks *t) {
     return most;
 }
 
+/* Letters become smaller, to a point, where a text is longer than its room. */
+static void fit(Canvas *c, const char *s, Lettering *l, double size, double room) {
+    double w = 0, h;
+    l->size = size;
+    if (s) qcanvas_text_size(c, s, l, &w, &h);
+    if (w > room) l->size = size * fmax(0.6, room / w);
+}
+
 static void labels(const Painter *p, const Ticks *x, const Ticks *y) {
     const Axes *a = p->a;
     Lettering l = {.size = SIZE_LABEL, .across = 0.5, .up = 1, .colour = qdraw_ink};
-    double below = p->y + p->height + (x->n ? TICK_LENGTH + 16 : 4) + (*x->factor ? 11 : 0);
+    double texts = a->upright ? widest(p->c, x) + 4 : 16;
+    double below = p->y + p->height + (x->n ? TICK_LENGTH + texts : 4) + (*x->factor ? 11 : 0);
+    fit(p->c, a->axis[AXIS_X].label, &l, SIZE_LABEL, p->width);
     if (a->axis[AXIS_X].label) qcanvas_text(p->c, p->x + p->width / 2, below, a->axis[AXIS_X].label, &l);
     l.angle = 1, l.up = 0;
+    fit(p->c, a->axis[AXIS_Y].label, &l, SIZE_LABEL, p->height);
     double left = p->x - (y->n ? TICK_LENGTH + 5 + widest(p->c, y) : 4);
     if (a->axis[AXIS_Y].label) qcanvas_text(p->c, left, p->y + p->height / 2, a->axis[AXIS_Y].label, &l);
 }
 
 static void heading(const Painter *p, bool factor) {
     Lettering l = {.size = SIZE_TITLE, .across = 0.5, .up = 0, .colour = qdraw_ink};
-    double w, h, x = p->x + p->width / 2;
+    double x = p->x + p->width / 2;
     if (!p->a->title) return;
-    qcanvas_text_size(p->c, p->a->title, &l, &w, &h);
+    fit(p->c, p->a->title, &l, SIZE_TITLE, p->width);
     qcanvas_text(p->c, x, p->y - 4 - (factor ? 8 : 0), p->a->title, &l);
 }
 
@@ -133,7 +147,6 @@ static void colour_bar(const Painter *p) {
 static void flat_axes(const Painter *p) {
     Ticks x = {0}, y = {0};
     bool ticked = qlayout_ticked(p->a);
-    qlegend_make_room(p);
     if (ticked) qlayout_ticks(p->a, AXIS_X, p->width, &x), qlayout_ticks(p->a, AXIS_Y, p->height, &y);
     if (p->a->grid) draw_grid(p, &x, &y);
     qcanvas_clip(p->c, p->x, p->y, p->width, p->height);
@@ -149,8 +162,12 @@ static void flat_axes(const Painter *p) {
     qlegend_draw(p);
 }
 
+static Painter painter_of(Canvas *c, Axes *a) {
+    return (Painter){c, a, a->box[0], a->box[1], a->box[2], a->box[3]};
+}
+
 static void draw_axes(Canvas *c, Axes *a) {
-    Painter p = {c, a, a->box[0], a->box[1], a->box[2], a->box[3]};
+    Painter p = painter_of(c, a);
     if (!a->deep) flat_axes(&p);
     else qdepth_draw(&p), heading(&p, false);
     if (a->bar && qlayout_mapped(a)) colour_bar(&p);
@@ -159,7 +176,12 @@ static void draw_axes(Canvas *c, Axes *a) {
 void qdraw_figure(Canvas *c, Figure *f, double width, double height) {
     Lettering l = {.size = SIZE_TITLE + 1, .across = 0.5, .up = 1, .bold = true, .colour = qdraw_ink};
     for (Axes *a = f->axes; a; a = a->next) qscale_limits(a);
-    qlayout_boxes(c, f, width, height);
+    qlayout_boxes(c, f, width, height, false);
+    for (Axes *a = f->axes; a; a = a->next) {
+        Painter p = painter_of(c, a);
+        if (!a->deep) qlegend_make_room(&p);
+    }
+    qlayout_boxes(c, f, width, height, true);
     if (f->title) qcanvas_text(c, width / 2, 5, f->title, &l);
     for (Axes *a = f->axes; a; a = a->next) draw_axes(c, a);
 }

@@ -97,6 +97,8 @@ static qs_status range_of(qs_vm *vm, const char *fn, qs_call_args *c, int at, co
     if (r.n == 2) memcpy(out, r.x, 2 * sizeof *out);
     *own = r.n == 0;
     free(r.x);
+    if (r.n == 2 && !(out[0] < out[1] && isfinite(out[1] - out[0])))
+        return qs_fail(vm, QS_EVALUE, "%s: range must be finite and ascend, got %g and %g", fn, out[0], out[1]);
     return r.n == 0 || r.n == 2 ? QS_OK
                                 : qs_fail(vm, QS_EVALUE, "%s: range must be [lo, hi] or [], got %zu numbers", fn, r.n);
 }

@@ -82,6 +82,8 @@ typedef struct Axes {
     Axis axis[3];
     char *title, *bar_label;
     bool grid, hidden, equal, tight, deep, bar; /* deep: three dimensions; bar: a colour bar */
+    double room[2];            /* width and height for which ticks are chosen */
+    bool upright;              /* the texts below are too long to stand beside each other, where it was last drawn */
     LegendPlace legend;
     const ColourMap *map;
     double range[2]; bool ranged;               /* of colours; ranged: the program has said it */
@@ -152,7 +154,7 @@ bool qhandle_is_method(const char *name);
 qs_status qhandle_figure(qs_vm *vm, const char *fn, qs_value v, Figure **out, Axes **axes);
 
 /* -- scale.c ------------------------------------------------------------------------------------------------------- */
-enum { MOST_TICKS = 24, TICK_TEXT = 64 };
+enum { MOST_TICKS = 200, TICK_TEXT = 64 };
 typedef struct {
     int n;
     double at[MOST_TICKS];
@@ -170,7 +172,8 @@ double qdraw_x(const Painter *p, double v);
 double qdraw_y(const Painter *p, double v);
 extern const Colour qdraw_ink, qdraw_grid;
 typedef struct { double left, right, top, bottom; } Margins;
-void qlayout_boxes(Canvas *c, Figure *f, double width, double height); /* sets Axes.box */
+/* Sets Axes.box.  again: ticks are those of the boxes that were found before, which need other margins. */
+void qlayout_boxes(Canvas *c, Figure *f, double width, double height, bool again);
 enum { TICKS_EACH = 48, SIZE_TICK = 9, SIZE_LABEL = 10, SIZE_TITLE = 12, TICK_LENGTH = 4, BAR_WIDTH = 12 };
 void qlayout_ticks(const Axes *a, AxisName n, double length, Ticks *out);
 bool qlayout_ticked(const Axes *a);      /* whether axes have ticks and a frame */

@@ -201,6 +201,8 @@ static qs_status ticks(qs_vm *vm, const char *fn, qs_call_args *c, AxisName n) {
     Axis *x = &a->axis[n];
     Column v = {0};
     TRY(qseries_column(vm, fn, "places", c->in[0], &v));
+    if (v.n > MOST_TICKS)
+        return free(v.x), qs_fail(vm, QS_EVALUE, "%s: at most %d places, got %zu", fn, MOST_TICKS, v.n);
     for (size_t k = 0; k < x->nticks; k++) free(x->names ? x->names[k] : NULL);
     free(x->ticks), free(x->names);
     x->ticks = v.x, x->nticks = v.n, x->names = NULL;
@@ -213,8 +215,11 @@ qs_status qlabel_yticks(qs_vm *vm, qs_call_args *c) { return ticks(vm, "yticks",
 
 qs_status qlabel_view(qs_vm *vm, qs_call_args *c) {
     Axes *a = qfigure_axes(vm);
-    TRY(qarg_num(vm, "view", "azimuth", c->in[0], &a->azimuth));
-    TRY(qarg_num(vm, "view", "elevation", c->in[1], &a->elevation));
+    double azimuth, elevation;
+    TRY(qarg_num(vm, "view", "azimuth", c->in[0], &azimuth));
+    TRY(qarg_num(vm, "view", "elevation", c->in[1], &elevation));
+    if (!isfinite(azimuth + elevation)) return qs_fail(vm, QS_EVALUE, "view: angles must be finite");
+    a->azimuth = azimuth, a->elevation = elevation;
     return changed(vm, a);
 }
 
@@ -241,7 +246,8 @@ qs_status qlabel_legend(qs_vm *vm, qs_call_args *c) {
         const char *s;
         TRY(qarg_string(vm, "legend", "every argument", c->in[k], &s, NULL));
         if (strcasecmp(s, "location") != 0 || k + 1 >= c->nin) {
-            if (i) qfigure_set(&i->name, s), i = next_named(i->next);
+            if (!i) return qs_fail(vm, QS_EVALUE, "legend: nothing is drawn that \"%s\" could name", s);
+            qfigure_set(&i->name, s), i = next_named(i->next);
             continue;
         }
         TRY(qarg_string(vm, "legend", "location", c->in[++k], &s, NULL));

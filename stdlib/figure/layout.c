@@ -34,6 +34,20 @@ static void widest(Canvas *c, const Ticks *t, double *w, double *h) {
     }
 }
 
+/* Whether texts that the program has put below the axes would lie on each other. */
+static bool crowded(Canvas *c, const Axes *a) {
+    Ticks t;
+    double last = -INFINITY, width = a->room[0], w, h;
+    qlayout_ticks(a, AXIS_X, width, &t);
+    for (int i = 0; a->axis[AXIS_X].ticks && i < t.n; i++) {
+        double x = qscale_place(&a->axis[AXIS_X], t.at[i]) * width;
+        text_size(c, t.text[i], SIZE_TICK, &w, &h);
+        if (x - w / 2 < last) return true;
+        last = x + w / 2 + GAP;
+    }
+    return false;
+}
+
 /* Room for a line of text of this size; 0 for none. */
 static double line_room(Canvas *c, const char *s, double size) {
     double w, h;
@@ -52,12 +66,13 @@ static double bar_room(Canvas *c, const Axes *a, double height) {
     return BAR_GAP + BAR_WIDTH + TICK_LENGTH + GAP + w + line_room(c, a->bar_label, SIZE_LABEL);
 }
 
-static void margins(Canvas *c, const Axes *a, double width, double height, Margins *m) {
+static void margins(Canvas *c, const Axes *a, Margins *m) {
     Ticks x, y;
     double xw = 0, xh = 0, yw = 0, yh = 0;
     bool around = qlayout_ticked(a) && !a->deep;
-    qlayout_ticks(a, AXIS_X, width, &x), qlayout_ticks(a, AXIS_Y, height, &y);
+    qlayout_ticks(a, AXIS_X, a->room[0], &x), qlayout_ticks(a, AXIS_Y, a->room[1], &y);
     widest(c, &x, &xw, &xh), widest(c, &y, &yw, &yh);
+    if (a->upright) xh = xw, xw = 0;
     double ticks_below = around && x.n ? xh + TICK_LENGTH + GAP : 0,
            ticks_left = around && y.n ? yw + TICK_LENGTH + GAP : 0;
     bool labels = around || a->deep;
@@ -66,15 +81,15 @@ static void margins(Canvas *c, const Axes *a, double width, double height, Margi
                                     (labels && !a->deep ? line_room(c, a->axis[AXIS_X].label, SIZE_LABEL) : 0));
     m->top = fmax(m->top, line_room(c, a->title, SIZE_TITLE) + (around && *y.factor ? yh : around ? yh / 2 : 0));
     m->right = fmax(m->right, around ? xw / 2 : 0);
-    double beside = bar_room(c, a, height), names = qlegend_width(c, a);
+    double beside = bar_room(c, a, a->room[1]), names = qlegend_width(c, a);
     m->right = fmax(m->right, beside + names);
 }
 
 /* Axes of a column have the same margins at their sides, those of a row above and below. */
-static void line_up(Canvas *c, const Axes *a, const Axes *b, double width, double height, Margins *m) {
+static void line_up(Canvas *c, const Axes *a, const Axes *b, Margins *m) {
     Margins own = {0};
     if (a->rows != b->rows || a->columns != b->columns) return;
-    margins(c, b, width, height, &own);
+    margins(c, b, &own);
     if (a->at % a->columns == b->at % b->columns)
         m->left = fmax(m->left, own.left), m->right = fmax(m->right, own.right);
     if (a->at / a->columns == b->at / b->columns)
@@ -104,13 +119,21 @@ static double edge_of(const Figure *f) {
     return f->axes && !f->axes->next && !qlayout_ticked(f->axes) && !f->axes->deep ? 0 : EDGE;
 }
 
-void qlayout_boxes(Canvas *c, Figure *f, double width, double height) {
+static void guess_room(Axes *a, double width, double height) {
+    a->room[0] = width / a->columns * 0.8, a->room[1] = height / a->rows * 0.8;
+}
+
+void qlayout_boxes(Canvas *c, Figure *f, double width, double height, bool again) {
     double top = f->title ? HEADING : 0, edge = edge_of(f);
     if (top == 0) top = edge;
     for (Axes *a = f->axes; a; a = a->next) {
+        if (again) a->room[0] = a->box[2], a->room[1] = a->box[3];
+        else guess_room(a, width - edge, height - top);
+        a->upright = crowded(c, a);
+    }
+    for (Axes *a = f->axes; a; a = a->next) {
         Margins m = {0};
-        for (Axes *b = f->axes; b; b = b->next)
-            line_up(c, a, b, (width - edge) / b->columns * 0.8, (height - top) / b->rows * 0.8, &m);
+        for (Axes *b = f->axes; b; b = b->next) line_up(c, a, b, &m);
         place(a, &m, top, edge, width, height, a->box);
         keep_aspect(a, a->box);
     }

@@ -36,6 +36,14 @@ static double covered(const double from[2], const double to[2], const double box
     return in;
 }
 
+static double bar_cost(const Painter *p, const Item *i, size_t k, const double box[4]) {
+    const Column *below = &i->part[PART_U], *above = &i->part[PART_V];
+    double x = qdraw_x(p, i->part[PART_X].x[k]), y = i->part[PART_Y].x[k];
+    const double from[2] = {x, qdraw_y(p, y - below->x[k % below->n])};
+    const double to[2] = {x, qdraw_y(p, y + above->x[k % above->n])};
+    return isfinite(from[1] + to[1]) ? covered(from, to, box) : 0;
+}
+
 static double cost_of(const Painter *p, const Item *i, const double box[4]) {
     double cost = 0, last[2] = {NAN, NAN};
     const Column *x = &i->part[PART_X], *y = &i->part[PART_Y];
@@ -46,6 +54,7 @@ static double cost_of(const Painter *p, const Item *i, const double box[4]) {
         if (!isfinite(now[0] + now[1])) last[0] = NAN;
         else if (i->kind == ITEM_BARS || !i->style.dash || !isfinite(last[0])) cost += covered(now, foot, box);
         else cost += covered(last, now, box);
+        if (i->kind == ITEM_ERRORS) cost += bar_cost(p, i, k, box);
         if (isfinite(now[0] + now[1])) last[0] = now[0], last[1] = now[1];
     }
     return cost;

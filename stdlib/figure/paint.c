@@ -29,9 +29,12 @@ static void bounds_points(const Item *i, double b[6]) {
             if (n < 2 || i->kind == ITEM_SURFACE) reach(b, (AxisName)n, i->part[n].x[k]);
 }
 
+static double half_bar(const Item *i, size_t k) { return (part(i, PART_V).n ? at(i, PART_V, k) : i->width) / 2; }
+
 static void bounds_bars(const Item *i, double b[6]) {
     for (size_t k = 0; k < part(i, PART_X).n; k++) {
-        reach(b, AXIS_X, at(i, PART_X, k) - i->width / 2), reach(b, AXIS_X, at(i, PART_X, k) + i->width / 2);
+        double x = at(i, PART_X, k), w = half_bar(i, k);
+        reach(b, AXIS_X, x - w), reach(b, AXIS_X, x + w);
         reach(b, AXIS_Y, at(i, PART_U, k)), reach(b, AXIS_Y, at(i, PART_Y, k));
     }
 }
@@ -173,7 +176,7 @@ static void paint_scatter(const Painter *p, Item *i) {
 
 static void paint_bars(const Painter *p, Item *i) {
     for (size_t k = 0; k < part(i, PART_X).n; k++) {
-        double x0 = qdraw_x(p, at(i, PART_X, k) - i->width / 2), x1 = qdraw_x(p, at(i, PART_X, k) + i->width / 2);
+        double w = half_bar(i, k), x0 = qdraw_x(p, at(i, PART_X, k) - w), x1 = qdraw_x(p, at(i, PART_X, k) + w);
         double y0 = near(qdraw_y(p, at(i, PART_U, k))), y1 = qdraw_y(p, at(i, PART_Y, k));
         if (!isfinite(x0 + x1 + y1)) continue;
         qcanvas_box(p->c, fmin(x0, x1), fmin(y0, y1), fabs(x1 - x0), fabs(y1 - y0));

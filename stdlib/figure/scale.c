@@ -112,7 +112,7 @@ static void write_ticks(Ticks *t, double step) {
 
 static void even_ticks(const Axis *a, int wanted, Ticks *t) {
     double lo = fmin(a->lo, a->hi), hi = fmax(a->lo, a->hi), step = step_for(hi - lo, wanted);
-    double first = ceil(lo / step - 1e-9), last = floor(hi / step + 1e-9);
+    double first = ceil(lo / step - 1e-9) + 0.0, last = floor(hi / step + 1e-9);
     for (double k = first; k <= last && t->n < MOST_TICKS; k++) t->at[t->n++] = k * step;
     write_ticks(t, step);
 }
@@ -124,8 +124,9 @@ static void power_ticks(const Axis *a, int wanted, Ticks *t) {
         even_ticks(a, wanted, t);
         return;
     }
-    int every = (last - first) / (wanted > 1 ? wanted : 1) + 1;
-    for (int k = first; k <= last && t->n < MOST_TICKS; k += every) {
+    int every = (int)step_for(fmax(last - first, wanted), wanted);
+    if (every * wanted < last - first) every++; /* 2.5 */
+    for (int k = every * (int)ceil((double)first / every); k <= last && t->n < MOST_TICKS; k += every) {
         qnum_print(t->text[t->n], TICK_TEXT, "10^{%s%d}", k < 0 ? "\xe2\x88\x92" : "", k < 0 ? -k : k);
         t->at[t->n++] = pow(10, k);
     }
@@ -135,7 +136,7 @@ static void own_ticks(const Axis *a, Ticks *t) {
     for (size_t k = 0; k < a->nticks && t->n < MOST_TICKS; k++) {
         if (a->ticks[k] < fmin(a->lo, a->hi) || a->ticks[k] > fmax(a->lo, a->hi)) continue;
         if (a->names) qnum_print(t->text[t->n], TICK_TEXT, "%s", a->names[k]);
-        else qnum_print(t->text[t->n], TICK_TEXT, "%.6g", a->ticks[k]);
+        else qnum_print(t->text[t->n], TICK_TEXT, "%.6g", a->ticks[k]), minus(t->text[t->n], TICK_TEXT);
         t->at[t->n++] = a->ticks[k];
     }
 }

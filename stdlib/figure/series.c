@@ -96,7 +96,7 @@ static qs_status set_property(qs_vm *vm, const char *fn, const char *key, qs_val
 }
 
 /* Takes a style and properties from in[*at] on, which is moved behind them. */
-qs_status qseries_style(qs_vm *vm, const char *fn, qs_call_args *c, int *at, Style *style, char **name) {
+static qs_status some_style(qs_vm *vm, const char *fn, qs_call_args *c, int *at, Style *style, char **name) {
     const char *s = *at < c->nin ? qs_to_string(c->in[*at], NULL) : NULL;
     if (s && property(s) < 0) {
         TRY(style_of(vm, fn, s, style));
@@ -109,6 +109,11 @@ qs_status qseries_style(qs_vm *vm, const char *fn, qs_call_args *c, int *at, Sty
         s = *at < c->nin ? qs_to_string(c->in[*at], NULL) : NULL;
     }
     return QS_OK;
+}
+
+qs_status qseries_style(qs_vm *vm, const char *fn, qs_call_args *c, int *at, Style *style, char **name) {
+    TRY(some_style(vm, fn, c, at, style, name));
+    return *at >= c->nin ? QS_OK : qs_fail(vm, QS_EVALUE, "%s: argument %d is not understood", fn, *at + 1);
 }
 
 static qs_status done(qs_vm *vm, Axes *a, qs_call_args *c) {
@@ -218,7 +223,7 @@ static qs_status lines(qs_vm *vm, const char *fn, Axes *a, qs_call_args *c) {
         bool two = is_number(c, at + 1);
         qs_value x = two ? c->in[at] : qs_nil(), y = c->in[at + two];
         at += 1 + two;
-        qs_status s = qseries_style(vm, fn, c, &at, &style, &name);
+        qs_status s = some_style(vm, fn, c, &at, &style, &name);
         if (s == QS_OK) s = check_lines(vm, &l, x, y);
         if (s == QS_OK) s = add_lines(vm, &l, &style, name);
         free(l.x.x), free(l.y.x), free(name);
@@ -286,6 +291,12 @@ static Item *take_pair(qs_vm *vm, Axes *a, ItemKind kind, const Style *s, const 
     return i;
 }
 
+static qs_status not_negative(qs_vm *vm, const char *fn, const char *what, const Column *x) {
+    for (size_t k = 0; k < x->n; k++)
+        if (x->x[k] < 0) return qs_fail(vm, QS_EVALUE, "%s: %s must not be negative, got %g", fn, what, x->x[k]);
+    return QS_OK;
+}
+
 /* -- scatter(x, y [, areas [, colours]] …) ------------------------------------------------------------------------- */
 typedef struct {
     Style style;
@@ -299,9 +310,9 @@ static qs_status dots(qs_vm *vm, qs_call_args *c, size_t n, Dots *d) {
     if (is_number(c, at)) TRY(qseries_column(vm, "scatter", "areas", c->in[at++], &d->sizes));
     if (is_number(c, at)) TRY(qseries_column(vm, "scatter", "colours", c->in[at++], &d->colours));
     if (d->sizes.n > 1) TRY(same_length(vm, "scatter", "areas", d->sizes.n, n));
+    TRY(not_negative(vm, "scatter", "areas", &d->sizes));
     if (d->colours.n) TRY(same_length(vm, "scatter", "colours", d->colours.n, n));
     TRY(qseries_style(vm, "scatter", c, &at, &d->style, &d->name));
-    if (at < c->nin) return qs_fail(vm, QS_EVALUE, "scatter: argument %d is not understood", at + 1);
     if (!d->style.mark) d->style.mark = 'o';
     return d->style.dash = NULL, QS_OK;
 }
@@ -385,11 +396,11 @@ static qs_status edges_of(qs_vm *vm, qs_call_args *c, const Column *x, Column *o
     if (e.n > 1) return *out = e, QS_OK;
     if (e.n) bins = e.x[0];
     free(e.x);
-    if (!(bins >= 1 && bins <= 1e6))
-        return qs_fail(vm, QS_EVALUE, "hist: bins must be 1 to 1000000, or edges, got %g", bins);
+    if (!(bins >= 1 && bins <= 1e6 && bins == floor(bins)))
+        return qs_fail(vm, QS_EVALUE, "hist: bins must be a whole number from 1 to 1000000, or edges, got %g", bins);
     range_of(x, &lo, &hi);
     out->n = (size_t)bins + 1, out->x = malloc(out->n * sizeof *out->x);
-    for (size_t k = 0; out->x && k < out->n; k++) out->x[k] = lo + (hi - lo) * (double)k / floor(bins);
+    for (size_t k = 0; out->x && k < out->n; k++) out->x[k] = lo + (hi - lo) * (double)k / bins;
     return out->x ? QS_OK : qs_fail(vm, QS_ENOMEM, "hist: no memory for %g bins", bins);
 }
 
@@ -431,7 +442,9 @@ qs_status qseries_hist(qs_vm *vm, qs_call_args *c) {
     if (s == QS_OK) s = histogram(vm, &x, &e, &p);
     if (s == QS_OK) {
         Axes *a = qfigure_begin(vm);
-        take_pair(vm, a, ITEM_BARS, &style, name, &p)->width = (e.x[e.n - 1] - e.x[0]) / (double)(e.n - 1);
+        Item *i = take_pair(vm, a, ITEM_BARS, &style, name, &p);
+        for (size_t k = 0; k + 1 < e.n; k++) e.x[k] = e.x[k + 1] - e.x[k];
+        i->part[PART_V] = (Column){e.x, e.n - 1}, e.x = NULL;
         s = done(vm, a, c);
     }
     free(x.x), free(e.x), free(name);
@@ -444,7 +457,9 @@ static qs_status error_parts(qs_vm *vm, qs_call_args *c, size_t n, int *at, Colu
     bool two = is_number(c, *at);
     TRY(qseries_column(vm, "errorbar", "the error above", c->in[two ? (*at)++ : *at - 1], &out[1]));
     if (out[0].n > 1) TRY(same_length(vm, "errorbar", "the error", out[0].n, n));
-    return out[1].n > 1 ? same_length(vm, "errorbar", "the error above", out[1].n, n) : QS_OK;
+    if (out[1].n > 1) TRY(same_length(vm, "errorbar", "the error above", out[1].n, n));
+    TRY(not_negative(vm, "errorbar", "the error", &out[0]));
+    return not_negative(vm, "errorbar", "the error above", &out[1]);
 }
 
 qs_status qseries_errorbar(qs_vm *vm, qs_call_args *c) {
@@ -583,6 +598,8 @@ qs_status qseries_rectangle(qs_vm *vm, qs_call_args *c) {
     qs_status s = qseries_column(vm, "rectangle", "place", c->in[0], &v);
     if (s == QS_OK && v.n != 4)
         s = qs_fail(vm, QS_EVALUE, "rectangle: wants [x, y, width, height], got %zu numbers", v.n);
+    if (s == QS_OK && !(v.x[2] >= 0 && v.x[3] >= 0))
+        s = qs_fail(vm, QS_EVALUE, "rectangle: width and height must not be negative, got %g and %g", v.x[2], v.x[3]);
     if (s == QS_OK) s = qseries_style(vm, "rectangle", c, &at, &style, &name);
     if (s == QS_OK) {
         const double x[] = {v.x[0], v.x[0] + v.x[2]}, y[] = {v.x[1], v.x[1] + v.x[3]};
