@@ -2,6 +2,7 @@
  *
  *     a terminal      one line, written over ten times a second:  denoising  42 %  420/1000  73.1/s  8 s left
  *     anything else   a line for every tenth
+ *     progress(f)     f(part, line) is called instead, ten times a second: a bar in a window or in a notebook
  *
  * progress(x, text) gives the elements of x to a for loop, and tells how many of them are done. */
 #include "stdlib/builtins.h"
@@ -20,6 +21,8 @@ typedef struct Progress { /* Lib.progress: of what is told at the moment */
     double started, shown; /* seconds of the clock; shown: when it was told last */
     double done, total;
     int tenth; /* that was told last, where there is no terminal */
+    qs_value listener; /* nil: none */
+    bool busy;         /* it runs */
 } Progress;
 
 static double now(void) {
@@ -34,48 +37,74 @@ static void add_time(Text *t, double s) {
     else qtext_printf(t, "%.0f h %02d min", floor(s / 3600), (int)fmod(s / 60, 60));
 }
 
-static void write_line(qs_vm *vm, const Progress *p, bool terminal, double at) {
-    Text t;
+static void put_line(const Progress *p, double at, Text *t) {
     double took = at - p->started, rate = took > 0 ? p->done / took : 0;
     bool ended = p->done >= p->total;
+    qtext_printf(t, "%s%s%3.0f %%  %.0f/%.0f", p->text, *p->text ? "  " : "", floor(100 * p->done / p->total), p->done,
+                 p->total);
+    if (rate > 0) qtext_printf(t, rate >= 100 ? "  %.0f/s  " : "  %.3g/s  ", rate);
+    if (rate > 0) add_time(t, ended ? took : (p->total - p->done) / rate);
+    if (rate > 0 && !ended) qtext_puts(t, " left");
+}
+
+static void write_line(qs_vm *vm, const Progress *p, bool terminal, double at) {
+    Text t;
     qtext_init(&t, qvm_ctx(vm));
     if (terminal) qtext_puts(&t, "\r");
-    qtext_printf(&t, "%s%s%3.0f %%  %.0f/%.0f", p->text, *p->text ? "  " : "", floor(100 * p->done / p->total), p->done,
-                 p->total);
-    if (rate > 0) qtext_printf(&t, rate >= 100 ? "  %.0f/s  " : "  %.3g/s  ", rate);
-    if (rate > 0) add_time(&t, ended ? took : (p->total - p->done) / rate);
-    if (rate > 0 && !ended) qtext_puts(&t, " left");
-    qtext_puts(&t, terminal ? ended ? "\033[K\n" : "\033[K" : "\n");
+    put_line(p, at, &t);
+    qtext_puts(&t, terminal ? p->done >= p->total ? "\033[K\n" : "\033[K" : "\n");
     qvm_diagnostic(vm, t.s, t.len);
     qtext_free(&t);
 }
 
+static qs_status call_listener(qs_vm *vm, Progress *p, double at) {
+    qs_value args[2] = {qs_num(p->done / p->total), qs_nil()}, fn = qs_retain(p->listener); /* it may choose another */
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    put_line(p, at, &t);
+    qs_status s = qs_string(vm, t.s, t.len, &args[1]);
+    qtext_free(&t);
+    p->busy = true;
+    if (s == QS_OK) s = qs_call(vm, fn, 2, args, 0, NULL);
+    p->busy = false;
+    qs_release(vm, args[1]), qs_release(vm, fn);
+    return s;
+}
+
+static Progress *state(qs_vm *vm) {
+    Progress **p = &qlib(vm)->progress;
+    if (!*p) *p = qmem_alloc(qvm_ctx(vm), sizeof **p), (*p)->listener = qs_nil();
+    return *p;
+}
+
 /* A new line begins where the text, the total, or the direction is another. */
 static Progress *current(qs_vm *vm, double done, double total, const char *text) {
-    Progress *p = qlib(vm)->progress;
-    if (!p) p = qlib(vm)->progress = qmem_alloc(qvm_ctx(vm), sizeof *p);
+    Progress *p = state(vm);
     bool same =
         p->total == total && !strncmp(p->text, text, sizeof p->text - 1) && done >= p->done && p->done < p->total;
     if (!same) {
-        *p = (Progress){.started = now(), .shown = -1, .total = total, .tenth = -1};
+        *p = (Progress){.started = now(), .shown = -1, .total = total, .tenth = -1, .listener = p->listener};
         snprintf(p->text, sizeof p->text, "%s", text);
     }
     p->done = done;
     return p;
 }
 
-static void tell(qs_vm *vm, double done, double total, const char *text) {
+static qs_status tell(qs_vm *vm, double done, double total, const char *text) {
+    if (state(vm)->busy) return QS_OK;
     Progress *p = current(vm, done, total, text);
-    bool terminal = !qvm(vm)->config.write && isatty(2);
+    bool listens = p->listener.kind != QS_NIL, terminal = !qvm(vm)->config.write && isatty(2);
     double at = now();
     int tenth = (int)floor(10 * done / total);
-    bool due = terminal ? at - p->shown >= 0.1 || done >= total : tenth > p->tenth;
-    if (!due) return;
+    bool moves = listens || terminal, due = moves ? at - p->shown >= 0.1 || done >= total : tenth > p->tenth;
+    if (!due) return QS_OK;
     p->shown = at, p->tenth = tenth;
-    write_line(vm, p, terminal, at);
+    if (listens) return call_listener(vm, p, at);
+    return write_line(vm, p, terminal, at), QS_OK;
 }
 
 void qprogress_close(qs_vm *vm) {
+    if (qlib(vm)->progress) qs_release(vm, qlib(vm)->progress->listener);
     if (qlib(vm)->progress) qmem_free(qvm_ctx(vm), qlib(vm)->progress, sizeof(Progress));
     qlib(vm)->progress = NULL;
 }
@@ -99,7 +128,7 @@ static qs_status walk_iter(qs_vm *vm, void *p, qs_value *out) {
 
 static qs_status walk_next(qs_vm *vm, void *p, bool *more, qs_value *out) {
     Walk *w = p;
-    tell(vm, (double)w->at, (double)w->n, w->text);
+    TRY(tell(vm, (double)w->at, (double)w->n, w->text));
     *more = w->at < w->n;
     if (!*more) return QS_OK;
     if (w->over.kind == QS_CELL) return *out = qs_retain(((Cell *)w->over.u.p)->items[w->at++]), QS_OK;
@@ -125,10 +154,17 @@ static qs_status walk(qs_vm *vm, qs_call_args *c, const char *text) {
     return qs_foreign(vm, &walk_type, w, &c->out[0]);
 }
 
-/* progress(done, n [, text]) or for x = progress(values [, text]) */
+static qs_status listen(qs_vm *vm, qs_value fn) {
+    qs_release(vm, state(vm)->listener);
+    return state(vm)->listener = qs_retain(fn), QS_OK;
+}
+
+/* progress(done, n [, text]), for x = progress(values [, text]) or progress(f) */
 qs_status qprogress_progress(qs_vm *vm, qs_call_args *c) {
     double done, total;
     const char *text = "";
+    qs_kind kind = (qs_kind)c->in[0].kind;
+    if (c->nin == 1 && (kind == QS_FUNCTION || kind == QS_FOREIGN || kind == QS_NIL)) return listen(vm, c->in[0]);
     bool counts = c->nin > 1 && c->in[1].kind != QS_STRING;
     if (c->nin > 1 + counts) TRY(qarg_string(vm, "progress", "text", c->in[1 + counts], &text, NULL));
     if (!counts && c->in[0].kind != QS_ARRAY && c->in[0].kind != QS_CELL)
@@ -138,6 +174,5 @@ qs_status qprogress_progress(qs_vm *vm, qs_call_args *c) {
     TRY(qarg_num(vm, "progress", "n", c->in[1], &total));
     if (!(total > 0) || !(done >= 0) || !isfinite(total))
         return qs_fail(vm, QS_EVALUE, "progress: done must not be negative, n above 0, got %g of %g", done, total);
-    tell(vm, fmin(done, total), total, text);
-    return QS_OK;
+    return tell(vm, fmin(done, total), total, text);
 }

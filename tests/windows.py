@@ -322,6 +322,22 @@ pause()
                 p.finish()
                 self.assertEqual([hex(v) for v in seen], [hex(v) for v in colours])
 
+    def test_progress_in_a_window(self):
+        p = self.program("""
+f = form("Work")
+bar = f.add_progress("")
+progress((part, line) -> (bar.value = part; bar.text = line))
+for k = progress(1..200, "adding")
+    x = k
+end
+print bar.value, " ", bar.text
+progress(null)
+progress(1, 2)
+""")
+        out = p.finish()
+        self.assertRegex(out, r"^1 adding  100 %  200/200 ")
+        self.assertRegex(out, r"(?m)^ 50 %  1/2")
+
     def test_frame_rate(self):
         p = self.program("""
 sync_framerate(50)

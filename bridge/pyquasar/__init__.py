@@ -79,6 +79,8 @@ def init(device="auto", *, loadCompiler=True, load_compiler=True, precision=32, 
     folders = ":".join(filter(None, [library_path] + installed))
     _bridge._open(name, precision, threads or 0, checked, fast_math, memory_limit, folders, cache_dir, _llvmlite())
     _opened, _inherited = wanted, False
+    for started in _support.when_open:
+        started()
 
 
 def _llvmlite():

@@ -68,8 +68,41 @@ def _catch_figures(shell):
     shell.events.register("post_run_cell", lambda *result: _show_figures(folder))
 
 
+class _Bar:
+    """What progress() tells: a bar of its own for each thing that is done, which moves in place."""
+    def __init__(self):
+        self.shown = None
+
+    def move(self, part, line):
+        import html
+        from IPython.display import DisplayHandle
+        page = {"text/html": '<progress value="%.4f"></progress> %s' % (part, html.escape(line)), "text/plain": line}
+        if self.shown is None:
+            self.shown = DisplayHandle()
+            self.shown.display(page, raw=True)
+        else:
+            self.shown.update(page, raw=True)
+        if part >= 1:
+            self.shown = None
+
+    def end(self, *result):
+        self.shown = None
+
+
+def _show_progress(shell):
+    bar = _Bar()
+
+    def listen():
+        _bridge._attribute("progress")(lambda part, line: bar.move(part, line))
+    shell.events.register("post_run_cell", bar.end)
+    _support.when_open.append(listen)
+    if _bridge._is_open():
+        listen()
+
+
 def load(shell):
     _catch_figures(shell)
+    _show_progress(shell)
 
     def quasar(line, cell=None):
         if cell is None:  # %quasar x+1

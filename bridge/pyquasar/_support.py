@@ -1,6 +1,8 @@
 """What the bridge says in Python because it is shorter there."""
 import io, os, sys, types  # and what is rarely needed where it is
 
+when_open = []  # functions that are called when a machine has been opened
+
 
 # -- errors ------------------------------------------------------------------------------------------------------------
 

@@ -81,6 +81,17 @@ class Notebook(unittest.TestCase):
         pictures = [sum("image/png" in o.get("data", {}) for o in c.outputs) for c in book.cells]
         self.assertEqual(pictures, [0, 1, 0, 1, 2])
 
+    def test_progress_is_a_bar_that_moves_in_place(self):
+        texts = ("%load_ext pyquasar", "%%quasar\nfor k = progress(1..500, \"a<b\")\n  x = k\nend\nprogress(1, 4)",
+                 "%%quasar\nprogress(2, 4, \"b\")")
+        book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(t) for t in texts])
+        execute(book, allow_errors=True)
+        bars = [[o.data["text/html"] for o in c.outputs if o.output_type == "display_data"] for c in book.cells]
+        self.assertEqual([len(b) for b in bars], [0, 2, 1])
+        self.assertRegex(bars[1][0], r'^<progress value="1.0000"></progress> a&lt;b  100 %  500/500')
+        self.assertRegex(bars[1][1], r'^<progress value="0.2500"></progress>  25 %  1/4')
+        self.assertRegex(bars[2][0], r'^<progress value="0.5000"></progress> b   50 %  2/4')
+
     def test_the_notebook_of_the_examples(self):
         for path in glob.glob(os.path.join(EXAMPLES, "*.ipynb")):
             book = nbformat.read(path, 4)
