@@ -435,6 +435,70 @@ print("done")
         send_close(DISPLAY, number)
         self.assertIn("done", p.finish())
 
+    def test_python_beside_tkinter_and_matplotlib(self):
+        if not ARGS.python:
+            self.skipTest("without the package for Python")
+        try:
+            import matplotlib.backends.backend_tkagg
+        except ImportError as e:
+            self.skipTest("without %s" % e.name)
+        p = Program(DISPLAY, "import sys; sys.path.insert(0, %r)\n" % ARGS.python + """
+import tkinter, matplotlib
+matplotlib.use("TkAgg")
+import matplotlib.pyplot as plt
+import pyquasar as q
+
+def tell(*words):
+    print(*words, flush=True)
+
+q.init("cpu")
+q.import_dll("Quasar.UI.dll")
+plt.ion()
+figure = plt.figure("Plot", figsize=(3, 2))
+figure.canvas.mpl_connect("button_press_event", lambda e: tell("plot clicked"))
+figure.canvas.manager.window.geometry("+700+50")
+plt.plot([1, 2, 3])
+plt.draw()
+root = tkinter.Toplevel(figure.canvas.manager.window)
+root.title("Theirs")
+root.geometry("200x100+700+500")
+tkinter.Button(root, text="Theirs", command=lambda: tell("theirs clicked")).pack(fill="both", expand=True)
+frm = q.form("Ours")
+frm.width = 300
+frm.height = 200
+button = frm.add_button("Ours")
+button.onclick.add(lambda: tell("ours clicked"))
+q.imshow(q.zeros(60, 80))
+
+def pump():
+    q.drawnow()
+    if frm.closed():
+        root.quit()
+    else:
+        root.after(20, pump)
+
+root.after(20, pump)
+root.update()
+tell("ready")
+root.mainloop()
+tell("done")
+""", [sys.executable, "-u"])
+        p.wait_for("ready")
+        number, left, top = p.window("Ours")[:3]
+        for name, place in (("Theirs", (100, 50)), ("Plot", (150, 100)), ("Ours", (40, 16)), ("Theirs", (100, 50))):
+            its, x, y = p.window(name)[:3]
+            DISPLAY.do("windowraise", its)
+            time.sleep(0.5)
+            before = len(p.out)
+            click(DISPLAY, x + place[0], y + place[1])
+            end = time.time() + LIMIT
+            while name.lower() + " clicked" not in p.out[before:] and time.time() < end:
+                time.sleep(0.05)
+            self.assertIn(name.lower() + " clicked", p.out[before:])
+        p.window("Figure 1")
+        send_close(DISPLAY, number)
+        self.assertIn("done", p.finish())
+
 
 CLOSE = """
 import ctypes, sys
