@@ -152,6 +152,12 @@ class Executables(Made):
         self.refused(r, r"^filters.q:\d+:\d+: error: the unit is mV, got V")
         self.assertIn("wrong.q:2", r.stderr)
 
+    def test_derivatives_meet_the_code_that_was_made(self):
+        """What is left to operators in a run decides which kernels the derivative has: it is the same in both runs."""
+        self.write("descent.q", DESCENT + "p = descent(12, [0,0])\nprintf(\"%.6f %.6f\", p[0], p[1])\n")
+        made = self.make("--make-exe", "descent.q", "-o", "descent", "--targets", "v2")
+        self.good(run([os.path.join(self.src, "descent")], self.use, **self.bare), made.stdout)
+
     def test_programs_that_use_python(self):
         """Need the bridge of this build beside them: that is said, and found there."""
         package = os.path.join(os.path.dirname(QRUN), "python", "pyquasar")
@@ -197,6 +203,15 @@ class Executables(Made):
         self.assertLess(best, 0.25)
 
 
+DESCENT = """function p = descent(turns : int, start : vec)
+    [xs, ys] = meshgrid(float64(0..127), float64(0..127))
+    image = sin(xs/9) + cos(ys/7)
+    p = float64(start) + 0
+    for turn = 1..turns
+        p -= grad(q -> mean((interp2(image, xs + q[0], ys + q[1], "linear", "clamp") - 0.5).^2), p)
+    end
+end
+"""
 TRAIN = """import "filters.q"
 x = ones(4,4)
 print sum(twice(x))
@@ -369,6 +384,14 @@ class Libraries(Made):
                               "function y = module()\n  y = py\nend\n")
         self.make("--make-lib", "snake.q", "-o", os.path.join(self.use, "libsnake.so"), "--targets", "v2")
         self.good(self.compiled("snake.c", C_SNAKE, "cc", libraries=("snake",)), "6 1 1\n")
+
+    @ALONE
+    def test_derivatives_from_c(self):
+        self.write("descent.q", DESCENT)
+        self.write("use_descent.q", 'import "descent.q"\nx = descent(12, [0,0])\n')
+        self.make("--make-lib", "descent.q", "-o", os.path.join(self.use, "libdescent.so"), "--targets", "v2",
+                  "--train", "use_descent.q")
+        self.good(self.compiled("descent.c", C_DESCENT, "cc", libraries=("descent",)), "0.07379 0.12906\n")
 
     @ALONE
     def test_from_c_under_sanitizers(self):
@@ -733,6 +756,19 @@ int main(void) {
     printf("%g ", qs_view_number(&y));
     snake_release(&y);
     printf("%d ", snake_module(&y) != QS_OK), printf("%d\n", strstr(snake_error(), "module") != NULL);
+    return 0;
+}
+"""
+C_DESCENT = r"""
+#include "descent.h"
+#include <stdio.h>
+
+int main(void) {
+    double x[2] = {0, 0};
+    qs_view start = qs_view_readonly(x, QS_F64, 1, (int64_t[]){2}), y;
+    if (descent_descent(12, &start, &y)) return fputs(descent_error(), stderr), 1;
+    printf("%.5f %.5f\n", ((double *)y.data)[0], ((double *)y.data)[1]);
+    descent_release(&y);
     return 0;
 }
 """

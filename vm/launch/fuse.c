@@ -11,6 +11,7 @@
 #include "vm/array/operand.h"
 #include "vm/grad/tape.h"
 #include "vm/launch/run.h"
+#include "vm/session/prebuilt.h"
 
 #include <math.h>
 #include <string.h>
@@ -392,9 +393,12 @@ static bool is_away(const Now *now) {
 
 static bool at_once(qs_vm *vm) { return qvm(vm)->fuse_least <= 1; }
 
+/* The code of a compiled program is there, and comes from a run in which every expression was compiled: kernels of
+ * operators, and of their derivatives, are there only for what was left to operators in that run. */
 static bool pays(const Now *now) {
     qs_vm *vm = now->run.vm;
-    return now->state->work >= worth_compiling || at_once(vm) || qvm(vm)->config.compile_for || is_away(now);
+    bool made = qvm(vm)->config.compile_for || qprebuilt_is_program(vm);
+    return made || now->state->work >= worth_compiling || at_once(vm) || is_away(now);
 }
 
 /* The form for the leaves as they are now; now->form NULL: not worth it, or declined. */
@@ -422,7 +426,6 @@ static qs_status run(Now *now) {
     return qlaunch_run(r);
 }
 
-/* Code that cannot be had is not asked for again. */
 /* The memory of the variable that would have got the result holds a part of it: it has no value rather than half of
  * one. */
 static void forget_half(Now *now) {
@@ -431,6 +434,7 @@ static void forget_half(Now *now) {
     if (written && now->run.launched) qinterp_clear(now->run.vm, dst);
 }
 
+/* Code that cannot be had is not asked for again. */
 static qs_status failed(Now *now, qs_status s) {
     if (s == QS_EINTERRUPT || now->run.launched) return s;
     if (!now->run.loaded && s == QS_EDEVICE) now->form->kernel[CHUNKED].func = NULL; /* it never can */

@@ -49,6 +49,11 @@ bool qprebuilt_import(qs_vm *vm, const char *importer, const char *name, char ou
     return false;
 }
 
+bool qprebuilt_is_program(qs_vm *vm) {
+    const Bundle *b = qvm(vm)->bundles;
+    return b && (qvm(vm)->own || !b->own);
+}
+
 bool qprebuilt_library(qs_vm *vm, const char *name, char out[PATH_MAX]) {
     const Bundle *b = qvm(vm)->own;
     for (uint32_t i = 0; b && i < b->nmodules; i++) {

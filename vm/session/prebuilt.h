@@ -29,6 +29,8 @@ bool qprebuilt_program(qs_vm *vm, const char *file, char out[PATH_MAX]); /* of a
 /* The file that a module of a library was read from, "" when it comes from memory; NULL: it is none. */
 const char *qprebuilt_file(qs_vm *vm, const char *path);
 qs_status qprebuilt_refresh(qs_vm *vm, const char *path); /* the library of that module, if it was made again */
+/* Whether the machine's own program was compiled before: this executable, or a library that is called from C. */
+bool qprebuilt_is_program(qs_vm *vm);
 bool qprebuilt_library(qs_vm *vm, const char *name, char out[PATH_MAX]); /* a library file inside this executable */
 const char *qprebuilt_text(qs_vm *vm, const char *path, size_t *n);      /* NULL: no such module */
 void qprebuilt_close(qs_vm *vm);
