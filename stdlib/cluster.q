@@ -182,21 +182,37 @@ function block = cluster_default(dims)
     block[0] = min(dims[0], max(1, floor(2^24*dims[0]/max(prod(dims), 1))))
 end
 
+% Of a kernel only the first argument comes in blocks, and only the second one is put together.
+function [] = cluster_check_roles(fn, how)
+    if how[0] == "table" || how[0] == "written" || how[0] == "changed" || how[1] != "written"
+        error(fn, ": a kernel reads its first argument around its position, and writes its second one")
+    end
+    for k = 2..numel(how)-1
+        if how[k] != "" && how[k] != "table"
+            error(fn, ": the kernel reads or writes argument ", k, " at its position, but only the first one comes in blocks")
+        end
+    end
+end
+
 % What halo knows of a kernel, for Python, which gives the arguments as a list.
 function [n, how] = cluster_roles(arguments)
     [n, how] = apply(halo, arguments)
+    cluster_check_roles("dask_op", how)
 end
 
 function [] = cluster_kernel(job, mode)
     one = min(job.dims, 3)
     x = cluster_read(job.source, 0*job.dims, one, "safe")
     [n, how] = apply(halo, horzcat({job.f, x, uninit_like(x)}, cluster_args(job)))
-    if how[1] != "written"
-        error("cluster_map: a kernel reads its first argument and writes its second one")
-    end
+    cluster_check_roles("cluster_map", how)
     row = numel(n) == 1 && numel(job.dims) == 2 && job.dims[0] == 1    % a vec is 1xN
     job.halo = cluster_numbers("cluster_map", "halo", row ? [0,n[0]] : n, job.dims, 0)
-    own = how[0] == "table" || how[0] == "" ? "safe" : how[0]
+    for d = numel(n)..numel(job.dims)-1
+        if !row && job.block[d] < job.dims[d]
+            error("cluster_map: the positions of the kernel have ", numel(n), " dimensions, and blocks may be cut along these only")
+        end
+    end
+    own = how[0] == "" ? "safe" : how[0]
     if max(n) > 0 && (own == "unchecked" || own == "checked")
         error("cluster_map: the kernel reads around its position without an access mode, which says what is outside")
     end
@@ -325,6 +341,9 @@ end
 %
 % :function r = cluster_reduce(f, combine, x, block = null, args = {}, text : string = "")
 function r = cluster_reduce(f, combine, x, block = null, args = {}, text : string = "")
+    if type(f) == "kernel_function"
+        error("cluster_reduce: f is a function of a block, got a kernel")
+    end
     job = cluster_job("cluster_reduce", f, x, block, null, null, args)
     job.reduces = true
     state = object()

@@ -88,9 +88,7 @@ class dask_op:
         q = _q()
         q.evaluate('import "cluster.q"')
         n, how = q._bridge._attribute("cluster_roles")([self.f] + _arguments(self.f, (), self.named))
-        self.depth, (read, written) = tuple(int(i) for i in n), list(map(str, how))[:2]
-        if written != "written":
-            raise TypeError("dask_op: a kernel reads its first parameter and writes its second one")
+        self.depth, read = tuple(int(i) for i in n), str(how[0])
         own = read if read in _BOUNDARY else "safe"
         if any(self.depth) and (read not in _BOUNDARY or mode not in (None, own)):
             raise ValueError("dask_op: the kernel reads its argument as '%s%s" % (
@@ -112,10 +110,21 @@ class dask_op:
         name = "quasar-" + hashlib.sha256(blob).hexdigest()[:32]
         return dask.delayed(Program(_q()._opened, blob), name=name, traverse=False)
 
+    def _check_chunks(self, arrays):
+        if not _is_kernel(self.f):
+            return
+        if len(arrays) > 1:
+            raise TypeError("dask_op: a kernel takes one array of Dask, got %d" % len(arrays))
+        for d, sizes in enumerate(arrays[0].chunks):
+            if d >= len(self.depth) and len(sizes) > 1:
+                raise ValueError("dask_op: the positions of the kernel have %d dimensions, and chunks may be cut along "
+                                 "these only, got %d chunks along dimension %d" % (len(self.depth), len(sizes), d))
+
     def __call__(self, *arrays):
         if not any(hasattr(x, "__dask_graph__") for x in arrays):
             return _run((self.f, self.named), *arrays)
         import dask.array as da
+        self._check_chunks(arrays)
         dtype = self.dtype or arrays[0].dtype
         how = dict(self.overlap, trim=True, allow_rechunk=True)
         n = max(x.ndim for x in arrays)

@@ -139,6 +139,8 @@ class Workers:
         """(i, result) for each block, in the order in which they are ready; a few are on their way at a time."""
         client, first, n = self.client, int(first), int(n)
         name = "quasar-%s" % uuid.uuid4().hex
+        import dask
+        dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"})  # a block is meant to travel
         blob = pickle.dumps((function, common), protocol=5)
         program = client.submit(load, self.machine, blob, key=name, pure=False)
         self.distributed.wait(program)

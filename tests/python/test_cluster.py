@@ -17,6 +17,12 @@ PROGRAM = """
       end
       y[pos] = total/(2*r+1)^2
     end
+    function [] = __kernel__ two(x : vec, y : vec, z : vec, pos : int)
+      y[pos] = x[pos] + z[pos]
+    end
+    function [] = __kernel__ rows(x : mat, y : mat, pos : int)
+      y[pos,0] = x[pos,1]
+    end
     function y = host(x)
       y = x
     end
@@ -159,6 +165,8 @@ class Threads(Arrays, unittest.TestCase):
         for call, what in ((lambda: q.dask_op(3), "a function or a kernel is wanted"),
                            (lambda: q.dask_op(m.box), "value of r"),
                            (lambda: q.dask_op(m.box, depth=3, r=1), "depth is for functions"),
+                           (lambda: q.dask_op(m.two), "argument 2 at its position, but only the first one"),
+                           (lambda: q.dask_op(m.rows)(array.zeros((8, 8), chunks=4)), "2 chunks along dimension 1"),
                            (lambda: q.dask_op(m.box, mode="safe", r=1), "'mirror, which is not safe"),
                            (lambda: q.dask_op(m.host, mode="odd"), "mode must be mirror, circular, clamped, safe")):
             with self.assertRaisesRegex(Exception, what):

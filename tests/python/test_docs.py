@@ -17,12 +17,12 @@ class Docs(unittest.TestCase):
         self.addCleanup(os.chdir, here)
         os.chdir(ROOT)  # where the photographs are
         with open(os.path.join(ROOT, page), encoding="utf-8") as f:
-            samples = re.findall(r"^(<!-- needs torch -->\n)?```python\n(.*?)^```\n\n```output\n(.*?)^```$", f.read(),
+            samples = re.findall(r"^(?:<!-- needs (\w+) -->\n)?```python\n(.*?)^```\n\n```output\n(.*?)^```$", f.read(),
                                  re.M | re.S)
         self.assertGreaterEqual(len(samples), least)
         names = {}
         for needs, code, wanted in samples:
-            if needs and not torch:
+            if needs and not library(needs):
                 continue
             with contextlib.redirect_stdout(io.StringIO()) as out:
                 exec(compile(code, page, "exec"), names)
@@ -54,6 +54,9 @@ class Docs(unittest.TestCase):
         r = subprocess.run([sys.executable, os.path.join(ROOT, "examples", "denoise_torch.py"), "--quick"], env=env,
                            capture_output=True, text=True)
         self.assertEqual(r.returncode, 0, r.stdout + r.stderr)  # it has gained 6 dB
+
+    def test_clusters(self):
+        self.check("docs/cluster.md", 1)
 
     def test_readme(self):
         self.check("README.md", 1)

@@ -1,4 +1,5 @@
 % read_block, write_block, block_size, npy_create: parts of arrays and of files, with every access mode at the border.
+% devices: one
 folder = "out/lib/block_files"
 makedir(folder)
 file = strcat(folder, "/x.npy")

@@ -28,7 +28,12 @@ end
 function y = root(x)
     y = sqrt(abs(x))
 end
-makedir("out/lib/cluster")
+folder = "out/lib/cluster"      % one for each device: they are tested at the same time
+for d = devices()
+    folder = d.current ? strcat(folder, "_", d.kind) : folder
+end
+makedir(folder)
+at = name -> strcat(folder, "/", name)
 
 x = randn(7,20,31)
 y = zeros(size(x))
@@ -61,11 +66,11 @@ print isequal(root(a), cluster_map(root, a, 16)), isequal(root(a), cluster_map(z
 print type(cluster_map(root, float64(a), 16)), " ", type(cluster_map(z -> z > 100, uint8(255*abs(a)), 16))
 
 % files
-save("out/lib/cluster/x.npy", x)
-print cluster_map(mean3, "out/lib/cluster/x.npy", [2,9,10], args:={w}, into:="out/lib/cluster/y.npy")
-print same(y, load("out/lib/cluster/y.npy")), isequal(load("out/lib/cluster/y.npy"), cluster_map(mean3, "out/lib/cluster/x.npy", [2,9,10], args:={w}))
-cluster_map(mean3, x, [4], args:={w}, into:="out/lib/cluster/z.npy")
-print same(y, load("out/lib/cluster/z.npy"))
+save(at("x.npy"), x)
+print cluster_map(mean3, at("x.npy"), [2,9,10], args:={w}, into:=at("y.npy")) == at("y.npy")
+print same(y, load(at("y.npy"))), isequal(load(at("y.npy")), cluster_map(mean3, at("x.npy"), [2,9,10], args:={w}))
+cluster_map(mean3, x, [4], args:={w}, into:=at("z.npy"))
+print same(y, load(at("z.npy")))
 
 % sums in the order of blocks
 total = cluster_reduce(sum, (p,q) -> p + q, x, [3,20,31])
@@ -76,7 +81,7 @@ function [] = why(f, args)
     try
         print apply(f, args)
     catch e
-        print e
+        print strrep(sprintf("%s", e), folder, "")
     end
 end
 function [] = __kernel__ unbounded(x : vec, d : vec, y : vec, pos : int)
@@ -84,6 +89,17 @@ function [] = __kernel__ unbounded(x : vec, d : vec, y : vec, pos : int)
 end
 function [] = __kernel__ bare(x : vec'unchecked, y : vec, pos : int)
     y[pos] = x[pos+1]
+end
+function [] = __kernel__ two(x : vec, y : vec, z : vec, pos : int)
+    y[pos] = x[pos] + z[pos]
+end
+function [] = __kernel__ fixed(x : vec, y : vec, pos : int)
+    y[pos] = x[3]
+end
+function [] = __kernel__ channels(x : cube, y : cube, pos : ivec2)
+    for k = 0..2
+        y[pos[0],pos[1],k] = x[pos[0],pos[1],2-k]
+    end
 end
 function [] = __kernel__ backwards(y : vec, x : vec, pos : int)
     y[pos] = x[pos]
@@ -96,9 +112,13 @@ why(cluster_map, {mean3, x, [0,4], null, null, {w}})
 why(cluster_map, {mean3, x, 2.5, null, null, {w}})
 why(cluster_map, {bare, v})
 why(cluster_map, {backwards, v})
+why(cluster_map, {two, v, 10, null, null, {v}})
+why(cluster_map, {channels, x, [3,9,9]})
+why(cluster_map, {fixed, v, 10})
+why(cluster_reduce, {spread, (p,q) -> p, v})
 why(cluster_map, {unbounded, v, 10, null, null, {v}})
 why(cluster_map, {z -> z[0..1,:], a, [8]})
 why(cluster_map, {z -> sum(z), a, [8]})
-why(cluster_map, {root, "out/lib/cluster/none.npy"})
+why(cluster_map, {root, at("none.npy")})
 why(cluster_map, {root, a, [8], [9,9], "mirror"})
 why(cluster_map, {root, a, [8], [2,2], "wrong"})
