@@ -53,7 +53,7 @@ static void open_library(void) {
 const CanvasLib *qcanvas_library(const char **why) {
     pthread_once(&once, open_library);
     *why = "figures are drawn by cairo and pango, which are not here; on Debian and Ubuntu the package "
-           "libpangocairo-1.0-0 has them, and fonts-dejavu-core has letters";
+           "libpangocairo-1.0-0 has them, and fonts-dejavu-core has letters; in Python matplotlib draws arrays, too";
     return is_here ? &library : NULL;
 }
 

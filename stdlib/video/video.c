@@ -43,7 +43,8 @@ static qs_status library(qs_vm *vm, const char *fn, const VideoLib **out) {
     return qs_fail(
         vm, QS_EIO,
         "%s: videos need FFmpeg, and a build that found its headers: on Debian and Ubuntu the "
-        "packages libavformat-dev, libavcodec-dev and libswscale-dev; from Python PyAV reads them, too%s%s%s",
+        "packages libavformat-dev, libavcodec-dev and libswscale-dev; in Python the frames of PyAV (pip install av) go "
+        "into functions as they are%s%s%s",
         fn, why ? " (" : "", why ? why : "", why ? ")" : "");
 }
 
