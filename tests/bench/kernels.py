@@ -36,6 +36,7 @@ class Gone(Exception):
 
 class Side:
     """A process that answers lines; started again when it was lost."""
+    patience = 90  # seconds
 
     def __init__(self, name, cmd, env, log):
         self.name, self.cmd, self.env, self.log, self.process = name, cmd, env, log, None
@@ -56,7 +57,8 @@ class Side:
             self.process.stdout.close()
         self.process = None
 
-    def ask(self, line=None, limit=90):
+    def ask(self, line=None):
+        limit = self.patience
         try:
             if line is not None:
                 self.process.stdin.write(f"{line}\n".encode())

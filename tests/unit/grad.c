@@ -261,6 +261,17 @@ static void gathered(void) {
                    "a = 0.0\nb = 0.0\nfor j=0..n-1\n e = x[0,j] - x[0,pos]\n f = x[1,j] - x[1,pos]\n"
                    " r = 1/(e*e + f*f + 1)\n a += e*r\n b += f*r\nend\ny[0,pos] = a\ny[1,pos] = b"),
             6, M(d.x, 2, 6), M(d.y, 2, 6), INT(6));
+    /* pairs of positions and turns: as many of both, more of one, more of the other, and none of one */
+    for (int n = -2; n <= 8; n += 2)
+        try(&(Case){KERNEL("x : mat'unchecked, y : mat'unchecked, w : vec'unchecked, n : int, pos : int",
+                           "a = 0.0\nb = 0.0\nfor j=0..n-1\n e = x[0,j] - x[0,pos]\n f = x[1,pos] - x[1,j]\n"
+                           " r = w[j]/(e*e + f*f + 1)\n a += e*r\n b += f*r*x[0,j]\nend\ny[0,pos] = a\ny[1,pos] = b"),
+                    1, {4}, ARGS(M(d.x, 2, 8), M(d.y, 2, 8), V(d.w, 8), INT(n)), .gathers = true},
+            __FILE__, __LINE__);
+    /* sites of the same side outside of the loop, at another distance, and under a condition */
+    TRY_1(KERNEL("x : vec, y : vec, n : int, pos : int",
+                 "a = x[pos]^2\nfor j=0..n-1\n e = x[j] - x[pos]\n a += e*x[pos+1]\n if e > 0.1\n  a += sin(e)*x[j+1]\n"
+                 " end\nend\ny[pos] = a"), 6, V(d.x, 9), V(d.y, 6), INT(5));
     TRY_1(KERNEL("x : mat'unchecked, y : vec, n : int, pos : int",
                  "for j=1..n\n y[pos] += x[1,pos-j+n]*x[0,j]*x[1,j-n+pos+1]\nend"), 3, M(d.x, 2, 8), V(d.y, 3), INT(4));
     TRY_2(KERNEL("x : mat, y : mat, w : vec, a : scalar, pos : ivec2",

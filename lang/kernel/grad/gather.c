@@ -13,6 +13,9 @@
  * is added as before, behind the guard that BOUND was needed; opt.c makes an interior without it.  Factors that all
  * terms have in common are taken out of the sum.
  *
+ * Where a position adds to its own element and, in the turns of a loop, to those of all others, as bodies do that
+ * attract each other, both sums go through the same pairs: one loop makes them, and what both need is computed once.
+ *
  * Where all positions add to a few elements, a number or the weights of a filter, a position sums up ROW of them first.
  * That is a loop that runs in vectors, and leaves one addition of ROW. */
 #include "lang/kernel/grad/grading.h"
@@ -46,6 +49,7 @@ typedef struct {
     KRef inside, sum[SITES];
     int sum_site[SITES], nsums;
     bool many;                      /* turns of the loops that are open: their sums may run abreast */
+    uint8_t own;                    /* in pairs: what the element is, K_POS or K_FOR; else 0 */
 } Gather;
 
 static const KIns *ins(const Gather *v, KRef r) { return &v->f->ins[r]; }
@@ -217,6 +221,23 @@ static bool solves_the_same(const Gather *v, const Site *a, const Site *b) {
     return true;
 }
 
+/* The loop whose counter solves b, where the position solves a: the same pairs, seen from both sides. */
+static KRef loop_of_pairs(const Gather *v, const Site *a, const Site *b) {
+    const KIns *by_pos = ins(v, a->by[v->axes[0]].var), *by_turn = ins(v, b->by[v->axes[0]].var);
+    KRef loop = b->by[v->axes[0]].var;
+    if (v->f->rank != 1 || v->naxes != 1 || by_pos->op != K_POS || by_turn->op != K_FOR) return 0;
+    for (int d = 0; d < v->rank; d++)
+        if (d != v->axes[0] && (a->by[d].var || b->by[d].var)) return 0;
+    if (kir_loop_around(v->f, a->at) != loop || kir_loop_around(v->f, b->at) != loop) return 0;
+    double step, from;
+    if (kir_loop_around(v->f, loop) || !kir_is_const(v->f, by_turn->c, &step)) return 0;
+    return kir_is_const(v->f, step > 0 ? by_turn->a : by_turn->b, &from) && from == 0 ? loop : 0;
+}
+
+static bool is_paired(const Gather *v, const Site *s) {
+    return loop_of_pairs(v, &v->site[0], s) || loop_of_pairs(v, s, &v->site[0]);
+}
+
 static void find_sites(Gather *v) {
     for (KRef r = 1; r < v->f->nins && v->n < SITES; r++) {
         const KIns *i = ins(v, r);
@@ -227,7 +248,7 @@ static void find_sites(Gather *v) {
         if (!v->n)
             for (int d = 0; d < v->rank; d++)
                 if (s->by[d].var) v->axes[v->naxes++] = d;
-        if (v->naxes && solves_the_same(v, &v->site[0], s)) v->n++;
+        if (v->naxes && (solves_the_same(v, &v->site[0], s) || is_paired(v, s))) v->n++;
     }
 }
 
@@ -245,6 +266,21 @@ static KRef wide(const Gather *v, KRef r) {
     return i->op == K_FOR && v->when[r] == v->now ? v->wide[r] : 0;
 }
 
+static bool reaches(const Gather *v, KRef r, uint8_t op, int *left) {
+    const KIns *i = ins(v, r);
+    if (!r || --*left < 0) return false;
+    if (i->op == op) return true;
+    return reaches(v, i->a, op, left) || reaches(v, i->b, op, left) || reaches(v, i->c, op, left);
+}
+
+/* A square of a difference is the same from both sides of a pair: the element comes first. */
+static bool is_turned(const Gather *v, const KIns *i) {
+    int left = VISITS;
+    const KIns *x = ins(v, i->a);
+    if (!v->own || i->op != K_MUL || i->a != i->b || x->op != K_SUB) return false;
+    return !reaches(v, x->a, v->own, &left) && reaches(v, x->b, v->own, &left);
+}
+
 static KRef value(Gather *v, KRef r) {
     const KIns *i = ins(v, r);
     if (!r) return 0;
@@ -253,6 +289,7 @@ static KRef value(Gather *v, KRef r) {
     if (i->op == K_CAST && i->dtype == QS_I64 && wide(v, i->a)) return wide(v, i->a);
     KRef a = value(v, i->a), b = value(v, i->b), c = value(v, i->c);
     if (i->op == K_LOAD) b = b ? fold(v, K_AND, v->inside, b, 0) : v->inside;
+    if (is_turned(v, i)) a = b = kir_copy(v->g, ins(v, i->a), value(v, ins(v, i->a)->b), value(v, ins(v, i->a)->a), 0);
     KRef x = kir_copy(v->g, i, a, b, c);
     set_value(v, r, x);
     return x;
@@ -408,6 +445,55 @@ static void gather_group(Gather *v, int first) {
     for (int k = first; k < v->n; k++)
         if (!v->site[k].done && go_together(v, s, &v->site[k])) add_site(v, &v->site[k]);
     while (open-- > 0) kir_add(v->g, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
+}
+
+/* -- making: pairs ------------------------------------------------------------------------------------------------- */
+/* The sites that go together with the first one, in turn t of the loop that goes through the others. */
+static void add_side(Gather *v, int first, KRef loop, KRef t) {
+    Site *s = &v->site[first];
+    v->now++, v->many = true;
+    v->own = ins(v, s->by[v->axes[0]].var)->op;
+    if (v->own == K_FOR) v->pos[0] = t;
+    else set_value(v, loop, cast(v, (qs_dtype)ins(v, loop)->dtype, t)), v->wide[loop] = t;
+    solve(v, s);
+    for (int k = 0; k < v->n; k++)
+        if (go_together(v, s, &v->site[k])) add_site(v, &v->site[k]);
+    v->own = 0;
+}
+
+static KRef open_turns(Gather *v, KRef from, KRef end) {
+    KRef one = number(v, 1);
+    return kir_add(v->g, K_FOR, QS_I64, 0, from, fold(v, K_SUB, end, one, 0), one, 0, 0);
+}
+
+static void close(Gather *v) { kir_add(v->g, K_END, QS_B1, 0, 0, 0, 0, 0, 0); }
+
+/* Turns that both sides have, then those that one of them has. */
+static void gather_pairs(Gather *v, KRef loop, int a, int b) {
+    const KIns *i = ins(v, loop);
+    double step = 1;
+    kir_is_const(v->f, i->c, &step);
+    v->now++;
+    KRef end[2] = {fold(v, K_ADD, cast(v, QS_I64, value(v, step > 0 ? i->b : i->a)), number(v, 1), 0), extent(v, 0)};
+    KRef zero = number(v, 0), both = fold(v, K_MAX, fold(v, K_MIN, end[0], end[1], 0), zero, 0);
+    KRef t = open_turns(v, zero, both);
+    add_side(v, a, loop, t), add_side(v, b, loop, t);
+    close(v);
+    for (int side = 0; side < 2; side++) {
+        t = open_turns(v, both, end[side]);
+        add_side(v, side == 0 ? a : b, loop, t);
+        close(v);
+    }
+}
+
+/* a, b: a site of each side; what does not go together with them is left to groups. */
+static bool find_pairs(const Gather *v, int *a, int *b, KRef *loop) {
+    int other = 0;
+    while (other < v->n && solves_the_same(v, &v->site[0], &v->site[other])) other++;
+    if (other == v->n) return false;
+    bool first = ins(v, v->site[0].by[v->axes[0]].var)->op == K_POS;
+    *a = first ? 0 : other, *b = first ? other : 0;
+    return (*loop = loop_of_pairs(v, &v->site[*a], &v->site[*b])) != 0;
 }
 
 /* -- writing the sums ---------------------------------------------------------------------------------------------- */
@@ -614,7 +700,10 @@ bool kgather_make(const KGrading *s, const KFunc *f, int param, bool first, KGat
     if (!v->n) return false;
     v->g = kgrad_copy_shell(s->ctx, s->arena, f);
     v->g->rank = v->naxes, v->g->fixed_block = false;
+    int a, b;
+    KRef loop;
     make_sums(v);
+    if (find_pairs(v, &a, &b, &loop)) gather_pairs(v, loop, a, b);
     for (int k = 0; k < v->n; k++)
         if (!v->site[k].done) gather_group(v, k);
     write_sums(v);

@@ -69,8 +69,19 @@ static KFunc *shell(Ctx *c, Arena *arena, const KFunc *f, const KParam *params, 
 KFunc *kgrad_copy_shell(Ctx *c, Arena *arena, const KFunc *f) { return shell(c, arena, f, f->params, f->nparams); }
 KFunc *kgrad_shell(const KGrading *s) { return shell(s->ctx, s->arena, s->f, s->params, s->nparams); }
 
+/* t is a product with x; what it is without x, else 0. */
+static KRef without_factor(const KFunc *g, KRef t, KRef x) {
+    const KIns *i = &g->ins[t];
+    return i->op != K_MUL ? 0 : i->a == x ? i->b : i->b == x ? i->a : 0;
+}
+
 KRef kgrad_slope(KFunc *g, const KIns *i, int arg, const KRef *args, KRef result, KRef t) {
     double x;
+    KRef rest = g->fast && i->op == K_MATH && i->flag == MF_sqrt ? without_factor(g, t, args[0]) : 0;
+    if (rest) { /* a number over its root is the root */
+        KRef half = kir_const_num(g, (qs_dtype)i->dtype, 0.5, i->pos);
+        return kir_fold(g, K_MUL, QS_B1, 0, kir_fold(g, K_MUL, QS_B1, 0, rest, half, 0, i->pos), result, 0, i->pos);
+    }
     KInto into = {.f = g, .pos = &i->pos};
     if (i->op != K_DIV || arg != 1 || !kir_is_const(g, args[0], &x) || x != 1)
         return kelem_slope(kelem_into(&into), kelem_instruction(i), (qs_dtype)i->dtype, arg, args, result, t);

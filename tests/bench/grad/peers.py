@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""The programs of this folder in torch and JAX, served to tests/bench/grad.py.
+"""The programs of this folder elsewhere, served to tests/bench/grad.py: torch, JAX; in_warp.py and in_taichi.py.
 
-    peers.py torch|jax
+    peers.py torch|jax|warp|taichi
 
 Lines on the standard input: "case NAME THREADS PATH" prepares a case, writes its gradient (raw float32) to PATH and
-answers "ready"; "value N" and "grad N" are answered with the shortest of N runs, in milliseconds.  torch runs operators
-one by one (torch.compile is left away: its cost is that of a C++ compiler); JAX compiles the whole function."""
-import os, sys, time
+answers "ready", or "none: why"; "value N" and "grad N" are answered with the shortest of N runs, in milliseconds.
+torch runs operators one by one (torch.compile is left away: its cost is that of a C++ compiler); JAX compiles the
+whole function."""
+import importlib, os, sys, time
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "peers"))
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "peers"))
 from inputs import f32, gauss_weights, pattern
 
 
@@ -254,6 +255,11 @@ class Jax(Common):
 MIRROR_REPEATS = True  # 'mirror
 
 
+def make_peer(name, threads):
+    kind = {"torch": Torch, "jax": Jax}.get(name) or importlib.import_module(f"in_{name}").Peer
+    return kind(threads)
+
+
 def shortest(run, times):
     best = float("inf")
     for _ in range(times):
@@ -271,9 +277,14 @@ def main():
         word, *rest = line.split()
         if word == "case":
             name, threads, path = rest
-            peer = peer or {"torch": Torch, "jax": Jax}[sys.argv[1]](int(threads))
             runs = {}
-            value, grad, array = peer.make(name, INPUTS[name](), ARG.get(name, 0))
+            try:
+                peer = peer or make_peer(sys.argv[1], int(threads))
+                value, grad, array = peer.make(name, INPUTS[name](), ARG.get(name, 0))
+            except NotImplementedError as why:
+                out.write(f"none: {why}\n")
+                out.flush()
+                continue
             value()
             array(grad()).astype(f32).tofile(path)
             runs = {"value": value, "grad": grad}
