@@ -77,6 +77,8 @@ static void straight(void) {
     TRY_1(KERNEL("x : vec, y : vec, a : scalar, pos", "y[pos] = a*x[pos] + a^2 + exp(a*x[3])"), 12, V(d.x, 12),
           V(d.y, 12), NUM(0.7));
     TRY_1(XY("y[pos] = x[pos] > 0.2 ? x[pos]^2 : 3*x[pos]"), 12, V(d.x, 12), V(d.y, 12));
+    TRY_1(XY("{!kernel fast_math=true}\na = x[pos]^2 + 0.1\nb = a + x[mod(pos+1,12)]^2\n"
+             "y[pos] = 1/(a*sqrt(a)) + x[pos]*sqrt(b)*b + sin(b)/sqrt(b)"), 12, V(d.x, 12), V(d.y, 12));
     TRY_1(XY("if x[pos] > 0\n z = x[pos]*x[pos]\n y[pos] = z*exp(z)\nelse\n"
                  "y[pos] = cos(x[pos])*x[mod(pos+1,12)]\nend"), 12, V(d.x, 12), V(d.y, 12));
     TRY_1(XY("y[pos] = max(x[pos],0.1)*min(x[pos],x[11-pos]) + abs(x[pos])"), 12,
