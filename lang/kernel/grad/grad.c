@@ -367,6 +367,11 @@ static KFunc *gather_all(Grad *d, KFunc *adjoint) {
     return ksweep(d->c, d->arena, rows.rest, adjoints_wanted(d), NULL);
 }
 
+static KFunc *with_windows(Grad *d, KFunc *adjoint) {
+    KFunc *g = kwindow_make(&d->s, adjoint);
+    return g == adjoint ? g : ksweep(d->c, d->arena, g, adjoints_wanted(d), NULL);
+}
+
 static void tell_stored(Grad *d) {
     KRef first;
     for (int p = 0; p < d->out->nparams; p++) {
@@ -419,7 +424,7 @@ qs_status kgrad_reverse(Ctx *c, Arena *arena, const KFunc *f, const bool *active
         add_pass(&d, (KGradPass){.func = krecord_make(&d.s, counts), .again = true, .counts = counts, .over = -1});
     }
     TRY(begin_groups(&d));
-    adjoint = kwindow_make(&d.s, gather_all(&d, adjoint));
+    adjoint = with_windows(&d, gather_all(&d, adjoint));
     if (!is_empty(adjoint) || !out->npasses) add_pass(&d, (KGradPass){.func = adjoint, .over = -1});
     end_groups(&d);
     tell_needs(&d), tell_stored(&d);
