@@ -1132,8 +1132,8 @@ function dA = chol_adjoint(A, R, dR)
     else
         M = R*herm_transpose(dR)
         half = tril(M) - diagonal(diag(M))/2
-        I = inv(R)
-        dA = symmetric(I*half*herm_transpose(I))
+        left = solve(R, half)
+        dA = symmetric(solve(R, herm_transpose(left)))
     end
 end
 
@@ -1162,7 +1162,7 @@ function dA = qr_tall(Q, R, dQ, dR)
     M = triu(R_times(dR, R) - herm_transpose(Q)*dQ)
     S = M + herm_transpose(M)
     S = S - diagonal(diag(S))/2
-    dA = (dQ + Q*S)*herm_transpose(inv(R))
+    dA = herm_transpose(solve(R, herm_transpose(dQ + Q*S)))
 end
 
 function M = R_times(dR, R)

@@ -17,6 +17,7 @@
 /* -- the library --------------------------------------------------------------------------------------------------- */
 #define LAPACK(X)                                                                                                      \
     X(dgetrf) X(zgetrf) X(dgetri) X(zgetri) X(dgetrs) X(zgetrs) X(dgels) X(zgels) X(dpotrf) X(zpotrf)                  \
+    X(dtrtrs) X(ztrtrs)                                                                                                \
     X(dgeqrf) X(zgeqrf) X(dorgqr) X(zungqr) X(dgesdd) X(zgesdd) X(dsyevd) X(zheevd) X(dgeev) X(zgeev)
 
 typedef void (*Routine)(void);
@@ -311,10 +312,34 @@ qs_status qlinalg_inv(qs_vm *vm, qs_call_args *c) {
     return s;
 }
 
-/* Square A: elimination.  Else the least squares solution (the shortest one when there are many). */
+static bool is_zero_at(const Mat *x, int i, int j) {
+    const double *p = x->a + (size_t)x->parts * ((size_t)j * (size_t)x->m + (size_t)i);
+    return p[0] == 0 && p[x->parts - 1] == 0;
+}
+
+/* 'U', 'L', or 0: neither half of the square matrix is zeros. */
+static char triangle_of(const Mat *x) {
+    bool upper = true, lower = true;
+    for (int j = 0; j < x->n && (upper || lower); j++)
+        for (int i = 0; i < x->n && (upper || lower); i++)
+            if (i != j && !is_zero_at(x, i, j)) *(i > j ? &upper : &lower) = false;
+    return upper ? 'U' : lower ? 'L' : 0;
+}
+
+static qs_status solve_triangle(qs_vm *vm, Lapack *l, const Mat *a, Mat *b, char half) {
+    int info;
+    CALL(a->parts == 2 ? l->ztrtrs : l->dtrtrs, (P, P, P, P, P, P, P, P, P, P, size_t, size_t, size_t), &half, "N", "N",
+         &a->n, &b->n, a->a, &a->n, b->a, &b->m, &info, 1, 1, 1);
+    return info ? singular(vm, "solve") : QS_OK;
+}
+
+/* Square A: elimination, of what is no triangle.  Else the least squares solution (the shortest one when there are
+ * many). */
 static qs_status solve_square(qs_vm *vm, Lapack *l, Mat *a, Mat *b) {
     Lu f = {.a = *a};
     int info;
+    char half = triangle_of(a);
+    if (half) return solve_triangle(vm, l, a, b, half);
     qs_status s = lu(vm, "solve", l, &f);
     if (s == QS_OK && f.info) s = singular(vm, "solve");
     if (s == QS_OK)

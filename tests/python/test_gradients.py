@@ -1,4 +1,4 @@
-"""Derivatives of built-ins against torch.autograd in float64: pullbacks of weights, of functions that torch has.
+"""Derivatives of built-ins against torch.autograd and JAX in float64: pullbacks of weights, of functions they have.
 
 What differs on purpose is not here: the median of an even number of elements is the mean of the two middle ones; of a
 determinant that is 0 the derivative is that of the cofactors, where torch gives 0 (differences show it)."""
@@ -8,7 +8,7 @@ import pyquasar as q
 from optional import library
 
 np = library("numpy")
-torch = library("torch")
+torch, jax = library("torch"), library("jax")
 
 RNG = np.random.default_rng(3)
 
@@ -20,6 +20,7 @@ def regular(n): return near(n, n) + 3*np.eye(n)
 def definite(n): a = near(n, n); return a @ a.T + n*np.eye(n)
 
 
+J = jax and jax.numpy
 F, L = (torch.nn.functional, torch.linalg) if torch else (None, None)
 
 # the function here, the same in torch, its arguments
@@ -117,6 +118,14 @@ end
 function y = eig_sizes(a)
     y = sum(abs(eig(a)).^2)
 end
+function [] = __kernel__ largest(x : vec[float64], y : vec[float64]'unchecked, i : vec[int64], pos : int)
+    y[i[pos]] ^^= x[pos]
+end
+function s = met(x, start, i)
+    y = copy(start)
+    parallel_do(numel(x), x, y, i, largest)
+    s = y[0] + 10*y[1]
+end
 function d = pulled(f, weights, ...arguments)
     list = cell(numel(arguments)+1)
     list[0] = f
@@ -145,6 +154,17 @@ def by_torch(f, arguments):
     return w, [np.zeros_like(a) if t.grad is None else t.grad.numpy() for t, a in zip(x, arguments)]
 
 
+def compare(test, cases, other):
+    for text, f, arguments in cases:
+        with test.subTest(text, shapes=[a.shape for a in arguments]):
+            w, wanted = other(f, arguments)
+            weights = float(w) if w.ndim == 0 else w
+            got = q.pulled(q.evaluate(text), weights, *[np.array(a) for a in arguments])
+            got = [got] if len(arguments) == 1 else list(got)
+            for g, t in zip(got, wanted):
+                np.testing.assert_allclose(np.asarray(g).reshape(t.shape), t, rtol=1e-9, atol=1e-12)
+
+
 @unittest.skipUnless(torch, "torch is not here")
 class Torch(unittest.TestCase):
     @classmethod
@@ -153,14 +173,81 @@ class Torch(unittest.TestCase):
         q.compile_string("gradients_of_torch", SCRIPT)
 
     def test_pullbacks(self):
-        for text, f, arguments in CASES:
-            with self.subTest(text, shapes=[a.shape for a in arguments]):
-                w, wanted = by_torch(f, arguments)
-                weights = float(w) if w.ndim == 0 else w
-                got = q.pulled(q.evaluate(text), weights, *[np.array(a) for a in arguments])
-                got = [got] if len(arguments) == 1 else list(got)
-                for g, t in zip(got, wanted):
-                    np.testing.assert_allclose(np.asarray(g).reshape(t.shape), t, rtol=1e-9, atol=1e-12)
+        compare(self, CASES, by_torch)
+
+    def test_winners_where_positions_meet(self):
+        x, i = np.array([1.0, 3.0, 3.0, -2.0, 0.5]), np.array([0, 0, 0, 1, 1])
+        for start in ([0.0, 9.0], [3.0, -5.0], [0.0, -2.0]):
+            t, s = (torch.tensor(a, requires_grad=True, dtype=torch.float64) for a in (x, start))
+            y = s.scatter_reduce(0, torch.tensor(i), t, "amax")
+            (y*torch.tensor([1.0, 10.0])).sum().backward()
+            dx, ds = q.grad(lambda x, s: q.met(x, s, i), (0, 1))(x, np.array(start))
+            self.assertTrue(np.array_equal(dx, t.grad) and np.array_equal(ds, s.grad), (start, dx, t.grad, ds, s.grad))
+
+
+# the same in JAX; what its gradient of a real number is, is the conjugate of ours
+CASES_OF_JAX = [
+    ("x -> sum(x, 0)", lambda x: x.sum(0, keepdims=True), [near(3, 4)]),
+    ("x -> prod(x)", lambda x: x.prod(), [np.array([[0.5, 0.0, 2.0]])]),
+    ("x -> prod(x, 1)", lambda x: x.prod(1, keepdims=True), [near(3, 4)]),
+    ("x -> var(x, 0)", lambda x: x.var(0, ddof=1, keepdims=True), [near(4, 3)]),
+    ("x -> std(x)", lambda x: x.std(ddof=1), [near(4, 3)]),
+    ("x -> median(x)", lambda x: J.median(x), [near(1, 7)]),
+    ("x -> max(x)", lambda x: x.max(), [np.array([[1.0, 3.0, 3.0, 2.0]])]),
+    ("x -> min(x, [], 0)", lambda x: x.min(0, keepdims=True), [near(4, 3)]),
+    ("(a, b) -> max(a, b)", lambda a, b: J.maximum(a, b), [np.array([[1.0, 2.0, 3.0]]), np.array([[1.0, 3.0, 2.0]])]),
+    ("x -> cumsum(x, 1)", lambda x: x.cumsum(1), [near(3, 4)]),
+    ("x -> cumprod(x, 0)", lambda x: x.cumprod(0), [near(3, 4)]),
+    ("x -> diff(x, 1)", lambda x: J.diff(x, axis=1), [near(3, 4)]),
+    ("x -> quantile(x, 0.3)", lambda x: J.quantile(x, 0.3), [near(1, 6)]),
+    ("x -> sort(x, 1)", lambda x: J.sort(x, 1), [near(3, 5)]),
+    ("x -> norm(x)", lambda x: J.linalg.norm(x), [near(3, 4)]),
+    ("(a, b) -> kron(a, b)", lambda a, b: J.kron(a, b), [near(2, 3), near(3, 2)]),
+    ("x -> repmat(x, [2,3])", lambda x: J.tile(x, (2, 3)), [near(2, 3)]),
+    ("x -> circshift(x, [1,2])", lambda x: J.roll(x, (1, 2), (0, 1)), [near(3, 4)]),
+    ("x -> triu(x, 1)", lambda x: J.triu(x, 1), [near(3, 4)]),
+    ("x -> x[[0,2,0],:]", lambda x: x[np.array([0, 2, 0]), :], [near(3, 4)]),
+    ("(x, y) -> hypot(x, y)", lambda x, y: J.hypot(x, y), [near(3, 4), near(3, 4)]),
+    ("(x, y) -> atan2(x, y)", lambda x, y: J.arctan2(x, y), [near(3, 4), near(3, 4)]),
+    ("x -> lgamma(x)", lambda x: jax.scipy.special.gammaln(x), [positive(3, 4)]),
+    ("x -> erf(x)", lambda x: jax.scipy.special.erf(x), [near(3, 4)]),
+    ("(x, a) -> x.^a", lambda x, a: x**a, [positive(2, 3), near(2, 3)]),
+    ("x -> exp(x).*x", lambda x: J.exp(x)*x, [round_(2, 3)]),
+    ("x -> abs(x)", lambda x: J.abs(x), [round_(2, 3)]),
+    ("x -> angle(x)", lambda x: J.angle(x), [round_(2, 3)]),
+    ("(a, b) -> a*b", lambda a, b: a @ b, [near(3, 4), near(4, 2)]),
+    ("(a, b) -> a*b", lambda a, b: a @ b, [round_(3, 4), round_(4, 2)]),
+    ("(a, b) -> solve(a, b)", lambda a, b: J.linalg.solve(a, b), [regular(3), near(3, 2)]),
+    ("(a, b) -> solve(a, b)", lambda a, b: J.linalg.solve(a, b), [round_(3, 3), round_(3, 2)]),
+    ("(a, b) -> solve(triu(a), b)", lambda a, b: J.linalg.solve(J.triu(a), b), [regular(3), near(3, 2)]),
+    ("(a, b) -> solve(tril(a), b)", lambda a, b: J.linalg.solve(J.tril(a), b),
+     [round_(3, 3) + 3*np.eye(3), near(3, 2)]),
+    ("a -> inv(a)", lambda a: J.linalg.inv(a), [regular(3)]),
+    ("a -> pinv(a)", lambda a: J.linalg.pinv(a), [near(4, 3)]),
+    ("a -> det(a)", lambda a: J.linalg.det(a), [regular(3)]),
+    ("a -> logdet(a)", lambda a: J.linalg.slogdet(a)[1], [definite(3)]),
+    ("a -> chol(a)", lambda a: J.linalg.cholesky(a).T, [definite(4)]),
+    ("a -> real(fft1(a))", lambda a: J.fft.fft(a, axis=1).real, [near(1, 6)]),
+]
+
+
+def by_jax(f, arguments):
+    w = np.random.default_rng(7).uniform(0.5, 1.5, jax.eval_shape(f, *arguments).shape)
+    w = w + 1j*w[::-1] if J.iscomplexobj(f(*arguments)) else w
+    loss = lambda *x: (f(*x)*w.conj()).real.sum()
+    return w, [np.conj(d) for d in jax.grad(loss, tuple(range(len(arguments))))(*map(J.asarray, arguments))]
+
+
+@unittest.skipUnless(jax, "JAX is not here")
+class Jax(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        jax.config.update("jax_enable_x64", True)
+        q.init("cpu")
+        q.compile_string("gradients_of_torch", SCRIPT)
+
+    def test_pullbacks(self):
+        compare(self, CASES_OF_JAX, by_jax)
 
 
 if __name__ == "__main__":

@@ -62,3 +62,17 @@ try
 catch e
     print e
 end
+
+% triangles, which need no elimination
+T = [[2,1,0.5],[0.5,3,1],[1,0.25,4]]
+B = [[1,2],[3,4],[5,6]]
+for t = {triu(T), tril(T), diagm(diag(T)), triu(T)+1j*triu(T,1), tril(T)*(1+2j)}
+    print max(abs(t*solve(t, B) - B)) < 1e-5
+end
+for t = {[[1,2],[0,0]], [[0,0],[1,2]]}
+    try
+        print solve(t, [[1],[2]])
+    catch e
+        print e
+    end
+end
