@@ -7,6 +7,8 @@ What was made runs where LLVM is hidden (QUASAR_LLVM names a file that is not th
 folder that has nothing of the source tree."""
 import os, random, re, shutil, subprocess, sys, tempfile, time, unittest
 
+from terminal import CTRL_D, Terminal
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 QRUN = os.path.join(ROOT, "build", "qrun")
 HIDDEN = {"QUASAR_LLVM": "/nonexistent/libLLVM.so"}
@@ -191,7 +193,10 @@ class Executables(Made):
             self.assertIn(sentence, r.stderr)
         self.refused(run([QRUN, "--make-exe", "nothing.q"], self.src, **self.env), "cannot read nothing.q")
         self.refused(run([QRUN, "--make-exe", "program.q", "-o", "/nonexistent/p"], self.src, **self.env),
-                     "/nonexistent/p cannot be written")
+                     "/nonexistent/p cannot be written: No such file")
+        r = run([QRUN, "--make-exe", "program.q", "-o", self.use], self.src, **self.env)
+        self.refused(r, "cannot be written: it is a folder")
+        self.assertEqual(r.stdout, "")  # nothing ran
 
     def test_it_starts_at_once(self):
         """Far less than it takes to compile; the number itself is in docs/native.md."""
@@ -317,6 +322,19 @@ class Libraries(Made):
                    "    except Exception as e:\n        print(e, int(q.which()))\n")
         r = self.python(session, QRUN, folder=again)
         self.assertRegex(r.stdout, r"^40 40\n3 3\n\S+libagain.so (is damaged|holds no compiled).* 3\n4 4\n$", r.stderr)
+
+    def test_reload_at_the_prompt(self):
+        file = os.path.join(self.use, "libprompt.so")
+        for n in (1, 2):
+            self.write("prompt.q", "function y = which()\n  y = %d\nend\n" % (40 + n))
+            self.make("--make-lib", "prompt.q", "-o", file, "--targets", "v2")
+            if n == 1:
+                t = Terminal(QRUN, self.top, 60)
+                t.type('import "%s"\n' % file, "> ")
+                t.type("which()\n", "41\r\n> ")
+        t.type("reload\n", "prompt.q is loaded again\r\n> ")
+        t.type("which()\n", "42\r\n> ")
+        t.end(CTRL_D, 0)
 
     def python(self, text, *arguments, folder=None):
         package = os.path.join(os.path.dirname(QRUN), "python")

@@ -5,6 +5,7 @@
 #include "vm/value/machine.h"
 
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -120,9 +121,13 @@ static char result_letter(const Func *f, int i) {
     return 'a';
 }
 
-static const char *say(Face *face, const char *fmt, const char *a, const char *b) {
+static const char *say(Face *face, const char *fmt, ...) QS_PRINTF(2, 3);
+static const char *say(Face *face, const char *fmt, ...) {
     char text[256];
-    snprintf(text, sizeof text, fmt, a, b);
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
     return qstr_cname(qvm_ctx(face->vm), text)->s;
 }
 
@@ -134,7 +139,7 @@ static const char *sign(Face *face, const char *name, const Func *f, char out[64
     for (int i = 0; i < f->nparams; i++) {
         const Type *t = f->params[i].type ? qvm_param_type(face->vm, f, i) : NULL;
         const char *argument = f->params[i].name->s;
-        if (f->params[i].variadic) return say(face, "its argument %s is any number of arguments%s", argument, "");
+        if (f->params[i].variadic) return say(face, "its argument %s is any number of arguments", argument);
         if (!(out[n++] = letter(t))) return say(face, "its argument %s is of type %s", argument, qtype_name(t));
     }
     out[n++] = '>';

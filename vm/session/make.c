@@ -208,9 +208,10 @@ static void tell(qs_vm *vm, const char *path, const BundleMaker *maker, size_t b
 }
 
 /* prog.q: prog */
-static void default_exe(const char *file, char out[PATH_MAX]) {
-    const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file, *dot = strrchr(name, '.');
+static void name_exe(const Make *m, char out[PATH_MAX]) {
+    const char *slash = strrchr(m->file, '/'), *name = slash ? slash + 1 : m->file, *dot = strrchr(name, '.');
     snprintf(out, PATH_MAX, "%.*s%s", dot ? (int)(dot - name) : (int)strlen(name), name, dot ? "" : ".exe");
+    if (m->out) snprintf(out, PATH_MAX, "%s", m->out);
 }
 
 static bool calls_python(void *ud, Module *m) {
@@ -235,9 +236,7 @@ static qs_status write_exe(qs_vm *vm, const Make *m, BundleMaker *maker, Module 
     Text t;
     qtext_init(&t, qvm_ctx(vm));
     qprebuilt_settings(&qvm(vm)->config, settings);
-    default_exe(m->file, path);
-    if (m->out) snprintf(path, sizeof path, "%s", m->out);
-    TRY(check_target(vm, path, m->file));
+    name_exe(m, path);
     qs_status s = begin_exe(vm, m, settings, &t);
     if (s == QS_OK) qbundle_write(maker, qs_version(), settings, &t);
     if (s == QS_OK) s = write_file(vm, path, &t, 0755);
@@ -342,7 +341,25 @@ static qs_status write_library(qs_vm *vm, const Make *m, BundleMaker *maker, con
     return s;
 }
 
+/* What can be wrong with the place is told before the program runs, which may take long. */
+static qs_status check_place(qs_vm *vm, const Make *m) {
+    char path[2 * PATH_MAX], folder[2 * PATH_MAX];
+    Names n;
+    struct stat st;
+    if (m->exe) name_exe(m, path);
+    else TRY(name_library(vm, m, &n));
+    if (!m->exe) snprintf(path, sizeof path, "%s%s", n.folder, n.object);
+    TRY(check_target(vm, path, m->file));
+    if (!stat(path, &st) && S_ISDIR(st.st_mode))
+        return qerr_set(qvm_ctx(vm), QS_EIO, "%s cannot be written: it is a folder", path);
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash + 1 - path) : 1, slash ? path : ".");
+    if (!access(folder, W_OK | X_OK)) return QS_OK;
+    return qerr_set(qvm_ctx(vm), QS_EIO, "%s cannot be written: %s", path, strerror(errno));
+}
+
 qs_status qmake_run(qs_vm *vm, const Make *m) {
+    TRY(check_place(vm, m));
     BundleMaker *maker = qbundle_maker(qvm_ctx(vm));
     Module *program;
     qprogram_listen(vm, add_code, maker);
