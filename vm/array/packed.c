@@ -117,15 +117,11 @@ ORDER(GT, gt)
 ORDER(GE, ge)
 
 /* -- powers -------------------------------------------------------------------------------------------------------- */
-/* Squares x as often as |power| has bits and multiplies those that belong to set bits; a chunk of elements at a time,
- * so that each multiplication is a packed loop. */
+/* A chunk of elements at a time, so that each multiplication is a packed loop. */
 #define CHAIN(id, one, mul)                                                                                            \
     static E_##id chain_one_##id(E_##id square, int power) {                                                           \
         E_##id product = one;                                                                                          \
-        for (unsigned bits = magnitude(power); bits; bits >>= 1) {                                                     \
-            if (bits & 1) product = mul(product, square);                                                              \
-            square = mul(square, square);                                                                              \
-        }                                                                                                              \
+        KELEM_CHAIN(power, product = mul(product, square), square = mul(square, square))                               \
         return product;                                                                                                \
     }                                                                                                                  \
     static void chain_##id(size_t n, const E_##id *a, int power, E_##id *out) {                                        \
@@ -135,16 +131,12 @@ ORDER(GE, ge)
         for (size_t at = 0; at < n; at += CHUNK) {                                                                     \
             size_t m = n - at < CHUNK ? n - at : CHUNK;                                                                \
             for (size_t i = 0; i < m; i++) square[i] = a[at + i], product[i] = unit;                                   \
-            for (unsigned bits = magnitude(power); bits; bits >>= 1) {                                                 \
-                if (bits & 1) MUL_##id##_vv(m, product, square, product);                                              \
-                if (bits > 1) MUL_##id##_vv(m, square, square, square);                                                \
-            }                                                                                                          \
+            KELEM_CHAIN(power, MUL_##id##_vv(m, product, square, product), MUL_##id##_vv(m, square, square, square))   \
             if (power < 0) DIV_##id##_sv(m, &unit, product, out + at);                                                 \
             else                                                                                                       \
                 for (size_t i = 0; i < m; i++) out[at + i] = product[i];                                               \
         }                                                                                                              \
     }
-static unsigned magnitude(int power) { return power < 0 ? 0u - (unsigned)power : (unsigned)power; }
 CHAIN(F32, 1, elem_mul_F32)
 CHAIN(F64, 1, elem_mul_F64)
 CHAIN(C64, ((E_C64){1, 0}), elem_mul_C64)

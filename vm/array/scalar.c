@@ -33,10 +33,9 @@ static qs_status overflow(qs_vm *vm) {
 
 static qs_status int_power(qs_vm *vm, int64_t x, int64_t n, qs_value *out) {
     int64_t r = 1;
-    for (int64_t square = x; n; n >>= 1) {
-        if (n & 1 && __builtin_mul_overflow(r, square, &r)) return overflow(vm);
-        if (n > 1 && __builtin_mul_overflow(square, square, &square)) return overflow(vm);
-    }
+    bool lost = false;
+    KELEM_CHAIN(n, lost |= __builtin_mul_overflow(r, x, &r), lost |= __builtin_mul_overflow(x, x, &x))
+    if (lost) return overflow(vm);
     *out = qs_int(r);
     return QS_OK;
 }

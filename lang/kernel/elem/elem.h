@@ -97,6 +97,13 @@ static inline bool kelem_number_has_bits(double x) { return x == trunc(x) && x >
 
 /* Exponents whose powers of elements are products. */
 static inline bool kelem_is_chain(double n) { return n >= -64 && n <= 64 && n == (int)n; }
+/* Their products, in one order for all, because rounding depends on it: `multiply` takes the square at hand into the
+ * result, which was 1, and `square` squares it.  A negative power is 1 divided by the result. */
+#define KELEM_CHAIN(n, multiply, square)                                                                               \
+    for (uint64_t bits_ = (uint64_t)((n) < 0 ? -(n) : (n)); bits_; bits_ >>= 1) {                                      \
+        if (bits_ & 1) { multiply; }                                                                                   \
+        if (bits_ > 1) { square; }                                                                                     \
+    }
 
 /* x to a power that is known, as arrays of the host have it: products, roots for 0.5;
  * false: it is neither, and EL_pow says what it is. */
