@@ -20,19 +20,9 @@ static qs_status damaged(qs_vm *vm, const char *path, const char *name, const ch
     return qs_fail(vm, QS_EVALUE, "load: %s is damaged: %s of \"%.60s\"", path, what, name);
 }
 
-/* "F32", "BF16", "BOOL" ...: a letter for the class, and the bits. */
-static void type_name(qs_dtype d, char out[16]) {
-    static const char letter[] = {[DC_SINT] = 'I', [DC_UINT] = 'U', [DC_REAL] = 'F', [DC_CPLX] = 'C'};
-    if (d == QS_B1) snprintf(out, 16, "BOOL");
-    else snprintf(out, 16, "%s%c%zu", d == QS_BF16 ? "B" : "", letter[qdtype_info[d].cls], 8 * qdtype_size(d));
-}
-
 static bool type_of(const char *name, qs_dtype *out) {
-    char known[16];
-    for (int d = 0; d < QS_NDTYPES; d++) {
-        type_name((qs_dtype)d, known);
-        if (!strcmp(known, name)) return *out = (qs_dtype)d, true;
-    }
+    for (int d = 0; *name && d < QS_NDTYPES; d++)
+        if (!strcmp(qdtype_info[d].safetensors, name)) return *out = (qs_dtype)d, true;
     return false;
 }
 
@@ -210,17 +200,16 @@ static qs_status array_of(qs_vm *vm, const char *name, qs_value v, int *rank, Ar
 static qs_status write_tensor(qs_vm *vm, const char *name, size_t length, qs_value v, Text *header, Text *data) {
     Array *a = NULL;
     const void *p;
-    char type[16];
     int rank = 0;
     int64_t dims[QS_MAX_RANK];
     qs_status s = array_of(vm, name, v, &rank, &a);
-    if (s == QS_OK && a->dtype == QS_C128)
-        s = qs_fail(vm, QS_ETYPE, "save: safetensors has no complex128 (\"%.60s\")", name);
+    const char *type = s == QS_OK ? qdtype_info[a->dtype].safetensors : "";
+    if (s == QS_OK && !*type)
+        s = qs_fail(vm, QS_ETYPE, "save: safetensors has no %s (\"%.60s\")", qdtype_info[a->dtype].name, name);
     if (s == QS_OK) s = qarr_read(vm, a, &p);
     if (s == QS_OK) {
         size_t bytes = a->count * qdtype_size(a->dtype);
         qarr_shape(a, dims, NULL);
-        type_name(a->dtype, type);
         qtext_putc(header, header->len > 1 ? ',' : ' ');
         qjson_put_string(vm, header, name, length);
         qtext_printf(header, ":{\"dtype\":\"%s\",\"shape\":[", type);

@@ -8,18 +8,8 @@
 
 /* -- images -------------------------------------------------------------------------------------------------------- */
 static qs_dtype shown_as(qs_dtype d) { /* a type that paint.c shows, which holds all values of d */
-    switch (d) {
-    case QS_U8:
-    case QS_U16:
-    case QS_F32:
-    case QS_F64: return d;
-    case QS_B1: return QS_U8;
-    case QS_I8:
-    case QS_I16:
-    case QS_F16:
-    case QS_BF16: return QS_F32;
-    default: return QS_F64;
-    }
+    if (d == QS_U8 || d == QS_U16 || d == QS_F32) return d;
+    return d == QS_B1 ? QS_U8 : qdtype_size(d) <= 2 ? QS_F32 : QS_F64;
 }
 
 static qs_status check_image(qs_vm *vm, const char *fn, const Array *a) {

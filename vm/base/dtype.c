@@ -4,10 +4,10 @@
 #include <string.h>
 
 const DtypeInfo qdtype_info[QS_NDTYPES] = {
-#define DTYPE(id, name, ctype, bytes, cls, ocl, llvm, np, dl) [QS_##id] = {name, bytes, DC_##cls, ocl, llvm, np, dl},
+#define DTYPE(id, name, ctype, bytes, cls, ...) [QS_##id] = {name, bytes, DC_##cls, __VA_ARGS__},
 #include "vm/base/dtypes.def"
 };
-#define DTYPE(id, name, ctype, bytes, cls, ocl, llvm, np, dl) _Static_assert(sizeof(ctype) == (bytes), "dtype size");
+#define DTYPE(id, name, ctype, bytes, ...) _Static_assert(sizeof(ctype) == (bytes), "dtype size");
 #include "vm/base/dtypes.def"
 
 static bool has_sign(qs_dtype d) { return qdtype_info[d].cls == DC_SINT; }

@@ -25,6 +25,7 @@ typedef struct {
     const char *opencl, *llvm;
     const char *numpy; /* its code for the type; "": it has none */
     uint8_t dlcode;
+    const char *safetensors; /* its name in such a file; "": it has none */
 } DtypeInfo;
 
 extern const DtypeInfo qdtype_info[QS_NDTYPES];

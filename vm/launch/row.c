@@ -95,7 +95,7 @@ static void set_types(Row *w) {
     }
     k->result = w->number ? w->result.kind == QS_COMPLEX ? QS_C128 : QS_F64 : (qs_dtype)qval_array(w->result)->dtype;
     k->compute = complex ? qdtype_complex_of(k->result) : qdtype_real_of(k->result);
-    if (k->compute == QS_F16 || k->compute == QS_BF16) k->compute = QS_F32;
+    if (qdtype_is_short(k->compute)) k->compute = QS_F32;
 }
 
 static void set_shape(Row *w) {
