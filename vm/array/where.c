@@ -14,7 +14,8 @@ static qs_status choose_dtype(qs_vm *vm, qs_value a, qs_value b, qs_dtype *out) 
     Term x = qoperand_term(a), y = qoperand_term(b);
     if (is_truth(a) && is_truth(b)) x.dtype = y.dtype = QS_B1; /* elsewhere a single one counts as a number */
     bool numbers = x.number && y.number;
-    *out = qdtype_choose(x, y, numbers ? qarr_literal_dtype(scalar, 2, (qs_value[]){a, b}) : scalar, scalar);
+    qs_dtype list = numbers ? qarr_literal_dtype(scalar, 2, (qs_value[]){a, b}) : scalar;
+    *out = qdtype_choose(x, y, list, qdtype_meet(x, y, false, scalar));
     return x.number != y.number ? qoperand_int(vm, "?", false, *out, x.number ? a : b, out) : QS_OK;
 }
 

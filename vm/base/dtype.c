@@ -67,10 +67,10 @@ qs_dtype qdtype_meet(Term a, Term b, bool fraction, qs_dtype scalar_dtype) {
                           qdtype_promote_scalar(b.dtype, false, scalar_dtype));
 }
 
-qs_dtype qdtype_choose(Term a, Term b, qs_dtype list, qs_dtype scalar_dtype) {
+qs_dtype qdtype_choose(Term a, Term b, qs_dtype list, qs_dtype met) {
     bool numbers = a.number && b.number;
     if (a.dtype == b.dtype && (!numbers || a.dtype == QS_B1)) return a.dtype;
-    return numbers ? list : qdtype_meet(a, b, false, scalar_dtype);
+    return numbers ? list : met;
 }
 
 qs_dtype qdtype_complex_of(qs_dtype d) {

@@ -52,8 +52,8 @@ typedef struct { qs_dtype dtype; bool number; } Term;
  * become floats first, as in a quotient. */
 qs_dtype qdtype_meet(Term a, Term b, bool fraction, qs_dtype scalar_dtype);
 /* The type of c ? a : b and where(c, a, b) of elements.  Nothing is computed, so two of one type keep it, and truth
- * values do; two numbers make what a list of them would, which is `list`; others meet as in arithmetic. */
-qs_dtype qdtype_choose(Term a, Term b, qs_dtype list, qs_dtype scalar_dtype);
+ * values do; two numbers make what a list of them would, which is `list`; others meet as in arithmetic, in `met`. */
+qs_dtype qdtype_choose(Term a, Term b, qs_dtype list, qs_dtype met);
 qs_dtype qdtype_complex_of(qs_dtype real); /* float64 and wide ints -> complex128, else complex64 */
 qs_dtype qdtype_real_of(qs_dtype cplx);    /* complex64 -> float32, complex128 -> float64, else itself */
 /* A uint64 beside a signed integer: no integer type holds both.  A comparison is exact all the same: what is negative

@@ -239,7 +239,7 @@ static bool choice_dtype(Fuse *z, Val a, Val b, qs_dtype *d) {
     if (number && (keeps_digits(a) || keeps_digits(b))) return false;
     if (numbers && (a.im || b.im || !kir_is_const(z->f, a.ref, &x) || !kir_is_const(z->f, b.ref, &y))) return false;
     qs_dtype list = qdtype_rounds_whole(x) || qdtype_rounds_whole(y) ? QS_F64 : z->c->scalar_dtype;
-    *d = qdtype_choose(term(a), term(b), list, z->c->scalar_dtype);
+    *d = qdtype_choose(term(a), term(b), list, common(z, a, b, false));
     return !number || *d >= QS_F16;
 }
 

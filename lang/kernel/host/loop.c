@@ -85,7 +85,7 @@ static void declare_all(Loops *L, Frame *in) {
         if (reduced && v->reduce == REDUCE_PRODUCT) kloop_watch(L, v);
         bool asked = in == L->root ? v->entry.kind == LOOP_UNSET : v->doubted;
         if (asked && L->mode != MODE_PARALLEL)
-            v->given = kloop_emit(L, K_LOCAL, QS_B1, kbuild_int(&L->walk, QS_B1, 0), 0, 0, 0);
+            v->given = kbuild_local(&L->walk, kbuild_int(&L->walk, QS_B1, 0));
     }
     for (Frame *i = in->child; i; i = i->next) declare_all(L, i);
 }
@@ -107,13 +107,13 @@ static void begin_pass(Loops *L, Arena *scratch) {
     declare_all(L, L->root);
     for (int i = 0; i < LOOP_NOTES; i++) {
         bool known = i < L->out->nnotes;
-        L->note[i] = known ? kloop_emit(L, K_LOCAL, QS_B1, kbuild_int(&L->walk, QS_B1, 0), 0, 0, 0) : 0;
+        L->note[i] = known ? kbuild_local(&L->walk, kbuild_int(&L->walk, QS_B1, 0)) : 0;
     }
     if (L->mode == MODE_PARALLEL) return kloop_declare_random(L);
-    L->fault = kloop_emit(L, K_LOCAL, QS_B1, kbuild_int(&L->walk, QS_I32, 0), 0, 0, 0);
-    for (int i = 0; i < 2; i++) L->value[i] = kloop_emit(L, K_LOCAL, QS_B1, kloop_f64(L, 0), 0, 0, 0);
+    L->fault = kbuild_local(&L->walk, kbuild_int(&L->walk, QS_I32, 0));
+    for (int i = 0; i < 2; i++) L->value[i] = kbuild_local(&L->walk, kloop_f64(L, 0));
     kloop_declare_random(L);
-    if (has_return(L->job->loop)) L->returned = kloop_emit(L, K_LOCAL, QS_B1, kloop_f64(L, 0), 0, 0, 0);
+    if (has_return(L->job->loop)) L->returned = kbuild_local(&L->walk, kloop_f64(L, 0));
 }
 
 /* -- the end ----------------------------------------------------------------------------------------------------- */
@@ -151,15 +151,16 @@ static void assign_slots(Loops *L) {
 }
 
 static void put_variable(Loops *L, const Var *v, int slot) {
-    for (int i = 0; v->kind == LOOP_VECTOR && i < v->n; i++) put(L, LOOP_REALS, slot + i, kloop_get(L, v->part[i]));
+    for (int i = 0; v->kind == LOOP_VECTOR && i < v->n; i++)
+        put(L, LOOP_REALS, slot + i, kbuild_get(&L->walk, v->part[i]));
     if (v->kind == LOOP_VECTOR) {
-        put(L, LOOP_REALS, slot + v->n, v->f64 ? kloop_cast(L, kloop_get(L, v->f64), QS_F64) : kloop_f64(L, 0));
+        put(L, LOOP_REALS, slot + v->n, v->f64 ? kloop_cast(L, kbuild_get(&L->walk, v->f64), QS_F64) : kloop_f64(L, 0));
         return;
     }
-    KRef x = kloop_get(L, v->v);
+    KRef x = kbuild_get(&L->walk, v->v);
     if (v->kind == LOOP_INT) put(L, LOOP_WHOLES, slot, x);
     else put(L, LOOP_REALS, slot, kloop_cast(L, x, QS_F64));
-    if (v->kind == LOOP_COMPLEX) put(L, LOOP_REALS, slot + 1, kloop_get(L, v->im));
+    if (v->kind == LOOP_COMPLEX) put(L, LOOP_REALS, slot + 1, kbuild_get(&L->walk, v->im));
 }
 
 static void store_variables(Loops *L) {
@@ -171,17 +172,18 @@ static void store_variables(Loops *L) {
         o->like = v->like; /* the last pass knows all */
         put_variable(L, v, o->slot);
         if (o->given >= 0)
-            put(L, LOOP_REALS, o->given, v->given ? kloop_cast(L, kloop_get(L, v->given), QS_F64) : kloop_f64(L, 1));
+            put(L, LOOP_REALS, o->given,
+                v->given ? kloop_cast(L, kbuild_get(&L->walk, v->given), QS_F64) : kloop_f64(L, 1));
     }
-    if (L->drawn) put(L, LOOP_WHOLES, L->out->drawn, kloop_get(L, L->drawn));
-    if (L->returned) put(L, LOOP_REALS, L->out->returned, kloop_get(L, L->returned));
+    if (L->drawn) put(L, LOOP_WHOLES, L->out->drawn, kbuild_get(&L->walk, L->drawn));
+    if (L->returned) put(L, LOOP_REALS, L->out->returned, kbuild_get(&L->walk, L->returned));
 }
 
 /* Positions that have met nothing leave the place as it is. */
 static void store_notes(Loops *L) {
     for (int i = 0; i < L->out->nnotes; i++) {
         if (!L->note[i]) continue;
-        kloop_flow(L, K_IF, kloop_get(L, L->note[i]));
+        kloop_flow(L, K_IF, kbuild_get(&L->walk, L->note[i]));
         put(L, LOOP_REALS, LOOP_NOTE + i, kloop_f64(L, 1));
         kloop_flow(L, K_END, 0);
     }
@@ -191,8 +193,8 @@ static void report_fault(Loops *L) {
     for (uint32_t i = 0; i < L->nfaults; i++) {
         L->pos = i + 1;
         KRef this = kbuild_int(&L->walk, QS_I32, (int64_t)i + 1);
-        KRef fine = kloop_op(L, K_NE, kloop_get(L, L->fault), this);
-        kloop_emit(L, K_CHECK, QS_B1, fine, kloop_get(L, L->value[0]), kloop_get(L, L->value[1]),
+        KRef fine = kloop_op(L, K_NE, kbuild_get(&L->walk, L->fault), this);
+        kloop_emit(L, K_CHECK, QS_B1, fine, kbuild_get(&L->walk, L->value[0]), kbuild_get(&L->walk, L->value[1]),
                    (uint64_t)L->faults[i].message);
     }
 }
@@ -221,7 +223,7 @@ static void store_parts(Loops *L) {
         uint64_t param = (uint64_t)kloop_param(L, &p, (LoopBind){LOOP_PARTS, 0});
         for (int k = 0; k < 3 && parts[k]; k++) {
             KRef at = kloop_op(L, K_ADD, pos, kloop_i64(L, (int64_t)(o->part + k) * LOOP_CHUNKS));
-            kbuild_emit(&L->walk, K_STORE, QS_B1, 0, at, kloop_get(L, parts[k]), 0, param);
+            kbuild_emit(&L->walk, K_STORE, QS_B1, 0, at, kbuild_get(&L->walk, parts[k]), 0, param);
         }
     }
 }

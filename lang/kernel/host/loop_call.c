@@ -67,13 +67,13 @@ static KRef real_mod(Loops *L, const Number *a) { return real_row(L, EL_mod, a);
 
 /* The remainder of integers is a machine instruction, that of doubles is not.  A zero has the sign of the modulus. */
 static KRef quick_mod(Loops *L, const Number *a, KRef x, KRef y) {
-    KRef result = kloop_emit(L, K_LOCAL, QS_B1, kloop_f64(L, 0), 0, 0, 0);
+    KRef result = kbuild_local(&L->walk, kloop_f64(L, 0));
     kloop_flow(L, K_IF, kloop_op(L, K_LT, kloop_i64(L, 0), y));
-    kloop_emit(L, K_SET, QS_B1, result, kloop_cast(L, kloop_op(L, K_MOD, x, y), QS_F64), 0, 0);
+    kbuild_set(&L->walk, result, kloop_cast(L, kloop_op(L, K_MOD, x, y), QS_F64));
     kloop_flow(L, K_ELSE, 0);
-    kloop_emit(L, K_SET, QS_B1, result, real_mod(L, a), 0, 0);
+    kbuild_set(&L->walk, result, real_mod(L, a));
     kloop_flow(L, K_END, 0);
-    return kloop_emit(L, K_GET, QS_B1, result, 0, 0, 0);
+    return kbuild_get(&L->walk, result);
 }
 
 static qs_status mod_fn(Loops *L, int imm, const Number *a, Number *out) {

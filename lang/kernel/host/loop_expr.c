@@ -74,8 +74,8 @@ static void *choice(Walk *w, const Node *n) {
     Choice *c = qarena_alloc(w->arena, sizeof *c);
     (void)n;
     for (unsigned k = LOOP_NUM; k <= LOOP_COMPLEX; k++)
-        c->locals[k] = kbuild_emit(w, K_LOCAL, QS_B1, 0, kbuild_int(w, dtypes[k], 0), 0, 0, 0);
-    c->im = kbuild_emit(w, K_LOCAL, QS_B1, 0, kbuild_const(w, QS_F64, 0), 0, 0, 0);
+        c->locals[k] = kbuild_local(w, kbuild_int(w, dtypes[k], 0));
+    c->im = kbuild_local(w, kbuild_const(w, QS_F64, 0));
     return c;
 }
 
@@ -85,8 +85,8 @@ static qs_status choice_set(Walk *w, void *ud, Value *v) {
     Number x;
     TRY(a_number(L, v, &x));
     if (c->set) TRY(same_kind(L, c->value, x));
-    kbuild_emit(w, K_SET, QS_B1, 0, c->locals[x.kind], x.v, 0, 0);
-    if (x.im) kbuild_emit(w, K_SET, QS_B1, 0, c->im, x.im, 0, 0);
+    kbuild_set(w, c->locals[x.kind], x.v);
+    if (x.im) kbuild_set(w, c->im, x.im);
     if (c->set) x.lo = fmin(x.lo, c->value.lo), x.hi = fmax(x.hi, c->value.hi);
     c->value = x, c->set = true;
     return QS_OK;
@@ -96,8 +96,8 @@ static void choice_get(Walk *w, void *ud, Value *out) {
     Loops *L = (Loops *)w;
     const Choice *c = ud;
     const Number *x = &c->value;
-    Number got = {.kind = x->kind, .v = kloop_get(L, c->locals[x->kind]), .lo = x->lo, .hi = x->hi};
-    if (x->im) got.im = kloop_get(L, c->im);
+    Number got = {.kind = x->kind, .v = kbuild_get(&L->walk, c->locals[x->kind]), .lo = x->lo, .hi = x->hi};
+    if (x->im) got.im = kbuild_get(&L->walk, c->im);
     *out = (Value){.what = WHAT_NUMBER, .num = got};
 }
 
@@ -182,15 +182,15 @@ static void hold(Loops *L, const bool *asks, Value *list) {
     }
     if (!far) return;
     kloop_fork(L, list, again);
-    f64 = kloop_emit(L, K_LOCAL, QS_B1, kbuild_int(&L->walk, QS_B1, 0), 0, 0, 0);
+    f64 = kbuild_local(&L->walk, kbuild_int(&L->walk, QS_B1, 0));
     kloop_flow(L, K_IF, far);
     for (int i = 0; i < list->n; i++)
         if (asks[i]) lost = kloop_or(L, lost, is_lost(L, given[i]));
-    kloop_emit(L, K_SET, QS_B1, f64, lost, 0, 0);
+    kbuild_set(&L->walk, f64, lost);
     for (int i = 0; i < list->n; i++)
-        kloop_emit(L, K_SET, QS_B1, again[i], kloop_held(L, lost, given[i]).v, 0, 0);
+        kbuild_set(&L->walk, again[i], kloop_held(L, lost, given[i]).v);
     kloop_flow(L, K_END, 0);
-    list->f64 = kloop_get(L, f64);
+    list->f64 = kbuild_get(&L->walk, f64);
     kloop_merge(L, list, again);
 }
 

@@ -7,21 +7,20 @@
 #include <string.h>
 
 typedef struct {
+    Places p;
     Value base;
-    const char *name;            /* as messages have it; NULL: none */
-    AccessMode mode;
-    int rank, n;
+    AccessMode written;
+    /* As they stand there; of the last dimension, or of the first two, so many places from index[] on instead of one:
+     * 0: one.  `sliced` is the first of these dimensions. */
+    int n;
     Number index[QS_MAX_RANK];
-    /* Of the last dimension, or of the first two: so many places from index[] on instead of one; 0: one.  `sliced` is
-     * the first of these dimensions. */
     int count[2], sliced;
-    KRef at[QS_MAX_RANK], guard; /* places, and what must hold for them to exist; 0: they do */
-    bool plain;                  /* no place was mapped to another */
+    KRef guard;                  /* what must hold for the elements to exist; 0: they do */
     bool row;                    /* of a matrix that is a vector here, index[0] is that of a whole row */
 } Access;
 
 static qs_dtype dtype_of(const Access *a) { return (qs_dtype)a->base.host.dtype; }
-static bool is_mapped(AccessMode m) { return m == ACC_MIRROR || m == ACC_CIRCULAR || m == ACC_CLAMPED; }
+static const char *shown_name(const Access *a) { return a->p.name ? a->p.name : "an array"; }
 
 static int array_param(Loops *L, const Value *array) {
     const LoopValue *h = &array->host;
@@ -41,69 +40,66 @@ KRef kloop_extent(Loops *L, const Value *array, int axis) {
 }
 
 /* -- places ------------------------------------------------------------------------------------------------------ */
-/* Rounded toward zero, downward where a mode gives negative places a meaning; `shown` is what messages call it. */
 static KRef whole_index(Loops *L, const Access *a, Number n, KRef *shown) {
     char text[160];
-    bool down = is_mapped(a->mode) || a->mode == ACC_SAFE;
-    KRef t = n.kind == LOOP_INT && !is_mapped(a->mode) ? n.v : kloop_twin(L, n);
+    KRef t = n.kind == LOOP_INT && !kplace_is_mapped(a->p.mode) ? n.v : kloop_twin(L, n);
     if (t) return *shown = t;
     KRef x = kloop_real(L, n);
-    snprintf(text, sizeof text, "an index of %.80s is not a number", a->name ? a->name : "the array");
+    snprintf(text, sizeof text, "an index of %.80s is not a number", a->p.name ? a->p.name : "the array");
     if (!kloop_is_number(L, x)) kloop_fail_unless(L, kloop_op(L, K_EQ, x, x), QS_EINDEX, text, 0, 0);
-    *shown = kbuild_pure(&L->walk, K_MATH, QS_B1, down ? MF_floor : MF_trunc, x, 0, 0, 0);
-    if (a->mode == ACC_DEFAULT) kloop_note_fraction(L, x, *shown);
+    *shown = kbuild_pure(&L->walk, K_MATH, QS_B1, kplace_is_down(a->written) ? MF_floor : MF_trunc, x, 0, 0, 0);
+    if (a->written == ACC_DEFAULT) kloop_note_fraction(L, x, *shown);
     t = kloop_cast(L, *shown, QS_I64);
     return kloop_op(L, K_MIN, kloop_op(L, K_MAX, t, kloop_i64(L, LOOP_INDEX_LEAST)), kloop_i64(L, LOOP_INDEX_MOST));
 }
 
-static KRef place(Loops *L, Access *a, Number index, KRef n, int axis) {
-    KRef shown, at = whole_index(L, a, index, &shown);
-    if (is_mapped(a->mode)) {
-        a->plain = false;
-        kloop_inside(L, kloop_i64(L, 0), n, shown, a->name, a->rank == 1 ? 1 : axis);
-        return kbuild_pure(&L->walk, K_BOUND, QS_I64, (uint16_t)a->mode, at, n, 0, 0);
-    }
-    if (a->mode != ACC_SAFE) return kloop_inside(L, at, n, shown, a->name, a->rank == 1 ? 1 : axis), at;
-    KRef in = kloop_op(L, K_INB, at, n);
-    a->guard = a->guard ? kloop_op(L, K_AND, a->guard, in) : in;
-    return at;
+static KRef inside(Walk *w, KRef at, KRef n) { return kloop_op((Loops *)w, K_INB, at, n); }
+
+static void test(Walk *w, const Places *p, int axis, Along x) {
+    kloop_inside((Loops *)w, x, p->name, kplace_shown_axis(p, axis));
 }
 
-static const char *shown_name(const Access *a) { return a->name ? a->name : "an array"; }
+static void exists(Walk *w, const Places *p, int axis, Along x) {
+    test(w, p, axis, (Along){kloop_i64((Loops *)w, 0), x.n, x.shown});
+}
 
-/* A vec is a matrix of one row when it is given two indices. */
+const PlaceRules kloop_place_rules = {.inside = inside, .test = test, .exists = exists};
+
+static KRef place(Loops *L, Access *a, Number index, KRef n, int axis) {
+    KRef shown, at = whole_index(L, a, index, &shown);
+    return kplace_bring(&L->walk, &a->p, axis, (Along){at, n, shown}, &a->guard);
+}
+
+/* The last place of a slice, too, must be inside; the first that is outside has the number n. */
+static Item places_along(Loops *L, Access *a, int i, int axis) {
+    KRef n = kloop_extent(L, &a->base, axis), at = place(L, a, a->index[i], n, axis);
+    int count = axis >= a->sliced && axis < a->sliced + 2 ? a->count[axis - a->sliced] : 0;
+    if (!count) return (Item){.kind = AT_ONE, .one = at};
+    test(&L->walk, &a->p, axis, (Along){kloop_op(L, K_ADD, at, kloop_i64(L, count - 1)), n, n});
+    return kplace_from(&L->walk, at, count);
+}
+
 static qs_status places(Loops *L, Access *a) {
-    bool row = a->rank == 1 && a->n == 2;
-    if (a->n != a->rank && !row)
-        return kloop_decline(L, L->pos, "%s has %d dimension%s, but %d ind%s given", shown_name(a), a->rank,
-                             a->rank == 1 ? "" : "s", a->n, a->n == 1 ? "ex is" : "ices are");
-    a->plain = true;
-    if (row) {
-        Access first = *a;
-        first.rank = 2;
-        place(L, &first, a->index[0], kloop_i64(L, 1), 0);
-        if (first.guard || !first.plain) return kloop_decline(L, L->pos, "two indices of a vec with an access mode");
-    }
-    for (int d = 0; d < a->rank; d++) {
-        KRef n = kloop_extent(L, &a->base, d);
-        int more = d >= a->sliced && d < a->sliced + 2 ? a->count[d - a->sliced] - 1 : 0;
-        a->at[d] = place(L, a, a->index[d + row], n, d);
-        if (more <= 0) continue;
-        KRef last = kloop_op(L, K_ADD, a->at[d], kloop_i64(L, more));
-        kloop_inside(L, last, n, n, a->name, a->rank == 1 ? 1 : d); /* the first that is outside has the number n */
+    if (a->n != a->p.rank && !(a->p.rank == 1 && a->n == 2))
+        return kloop_decline(L, L->pos, "%s has %d dimension%s, but %d ind%s given", shown_name(a), a->p.rank,
+                             a->p.rank == 1 ? "" : "s", a->n, a->n == 1 ? "ex is" : "ices are");
+    for (int i = 0; i < a->n; i++) {
+        int axis = kplace_axis(a->p.rank, a->n, i);
+        if (axis < 0) place(L, a, a->index[i], kloop_i64(L, 1), axis);
+        else a->p.item[axis] = places_along(L, a, i, axis);
     }
     return QS_OK;
 }
 
-static KRef linear(Loops *L, const Access *a) {
+static KRef linear(Loops *L, const Access *a, const KRef *at) {
     Layout l = layout_of(L, &a->base);
-    return kmem_linear(&L->walk, &l, a->at);
+    return kmem_linear(&L->walk, &l, at);
 }
 
-static void touched(Loops *L, const Access *a, bool store, SumKind sum) {
-    Touch t = {.param = array_param(L, &a->base), .source = a->base.host.source, .rank = a->rank, .store = store,
-               .plain = a->plain, .sum = sum, .pos = L->pos};
-    for (int d = 0; d < a->rank; d++) t.at[d] = a->at[d];
+static void touched(Loops *L, const Access *a, const KRef *at, bool store, SumKind sum) {
+    Touch t = {.param = array_param(L, &a->base), .source = a->base.host.source, .rank = a->p.rank, .store = store,
+               .plain = !kplace_is_mapped(a->p.mode), .sum = sum, .pos = L->pos};
+    memcpy(t.at, at, (size_t)t.rank * sizeof *at);
     qmem_grow(L->c, &L->touches, &L->cap_touches, L->ntouches, sizeof t);
     L->touches[L->ntouches++] = t;
 }
@@ -115,7 +111,7 @@ static qs_status base_of(Loops *L, Node *n, Access *a) {
     if (named) TRY(kloop_read(L, base->u.ident.sym, &a->base));
     else TRY(kloop_expr(L, base, &a->base));
     L->pos = n->pos;
-    a->name = named ? base->u.ident.name->s : base->kind == N_FIELD ? base->u.field.name->s : NULL;
+    a->p.name = named ? base->u.ident.name->s : base->kind == N_FIELD ? base->u.field.name->s : NULL;
     if (a->base.what == WHAT_VECTOR) return QS_OK;
     if (a->base.what != WHAT_ARRAY) return kloop_decline(L, n->pos, "%s is no array of numbers", shown_name(a));
     if (dtype_of(a) == QS_U64)
@@ -123,20 +119,20 @@ static qs_status base_of(Loops *L, Node *n, Access *a) {
     TypeMods mods = named ? base->u.ident.sym->mods : (TypeMods){0};
     if (mods.flags & (MOD_HWTEX_LINEAR | MOD_HWTEX_NEAREST))
         return kloop_decline(L, n->pos, "%s is a texture", shown_name(a));
-    a->mode = (AccessMode)mods.access;
-    a->rank = a->base.host.rank, a->n = n->u.index.at.n;
+    a->written = (AccessMode)mods.access;
+    a->p.mode = kplace_is_down(a->written) ? a->written : ACC_CHECKED;
+    a->p.rank = a->base.host.rank, a->n = n->u.index.at.n;
     return QS_OK;
 }
 
 /* How many elements from `first` on; what is between them may be known though they are not: x[i-1..i+1]. */
 static qs_status length_of(Loops *L, const Node *n, Number first, Number last, double *out) {
     KRef lo = kloop_twin(L, first), hi = kloop_twin(L, last);
-    Affine span, from;
+    Affine span;
     double a, b;
     if (kloop_known(L, first, &a) && kloop_known(L, last, &b) && a == floor(a) && b == floor(b))
         return *out = b - a + 1, QS_OK;
-    bool known = lo && hi && kaffine_of(L->f, hi, &span) && kaffine_of(L->f, lo, &from);
-    if (!known || !kaffine_add(&span, &from, -1) || span.n)
+    if (!lo || !hi || !kplace_span(&L->walk, lo, hi, &span) || span.n)
         return kloop_decline(L, n->pos, "a slice of a length that is not known");
     return *out = (double)span.constant + 1, QS_OK;
 }
@@ -146,7 +142,7 @@ static qs_status length_of(Loops *L, const Node *n, Number first, Number last, d
 static qs_status slice_of(Loops *L, Node *n, Access *a, int d) {
     bool all = n->kind == N_COLON;
     Number first = kloop_const(L, 0), last;
-    if (a->rank != a->n || is_mapped(a->mode) || a->mode == ACC_SAFE || (n->kind == N_RANGE && n->u.range.step))
+    if (a->p.rank != a->n || kplace_is_down(a->written) || (n->kind == N_RANGE && n->u.range.step))
         return kloop_decline(L, n->pos, "a slice of this kind");
     double extent = all ? (double)L->job->extent(L->job->ud, a->base.host.source, d) : 0;
     if (!all) {
@@ -170,11 +166,9 @@ static bool find_slices(const Node *n, Access *a) {
     return a->sliced = patch ? 0 : at.n - 1, slices == 0 || patch || (slices == 1 && is_slice(at.at[at.n - 1]));
 }
 
-static int slice_count(const Access *a) { return a->count[0] * (a->count[1] ? a->count[1] : 1); }
-
 /* x[p] with the place in a vector. */
 static bool is_place(const Access *a, const Value *v) {
-    return v->what == WHAT_VECTOR && !v->cols && a->n == 1 && v->n == a->rank && a->rank > 1;
+    return v->what == WHAT_VECTOR && !v->cols && a->n == 1 && v->n == a->p.rank && a->p.rank > 1;
 }
 
 static qs_status indices_of(Loops *L, Node *n, Access *a) {
@@ -193,7 +187,7 @@ static qs_status indices_of(Loops *L, Node *n, Access *a) {
         if (is_slice(at) && a->base.what == WHAT_ARRAY)
             return kloop_decline(L, n->pos, "a slice that is neither the last index nor the first two");
         TRY(kloop_expr(L, at, &v));
-        if (a->n == 1 && a->rank > 1) kloop_short(L, &v);
+        if (a->n == 1 && a->p.rank > 1) kloop_short(L, &v);
         if (is_place(a, &v)) {
             memcpy(a->index, v.at, (size_t)v.n * sizeof *v.at);
             a->n = v.n;
@@ -203,7 +197,7 @@ static qs_status indices_of(Loops *L, Node *n, Access *a) {
             return kloop_decline(L, n->pos, "an index that is no real number");
         a->index[i] = v.num;
     }
-    if (slice_count(a) > LOOP_VECTOR_MAX)
+    if (a->count[0] * (a->count[1] ? a->count[1] : 1) > LOOP_VECTOR_MAX)
         return kloop_decline(L, n->pos, "a slice of more than %d elements", LOOP_VECTOR_MAX);
     return QS_OK;
 }
@@ -249,12 +243,12 @@ static KRef load_part(Loops *L, const Access *a, KRef linear, int part) {
     return before ? before : kmem_load(&L->walk, param, dtype_of(a), linear, part, a->guard);
 }
 
-static Number load(Loops *L, const Access *a, SumKind sum) {
+static Number load(Loops *L, const Access *a, const KRef *at, SumKind sum) {
     qs_dtype d = dtype_of(a);
-    touched(L, a, false, sum);
-    KRef at = linear(L, a), v = load_part(L, a, at, 0);
+    touched(L, a, at, false, sum);
+    KRef k = linear(L, a, at), v = load_part(L, a, k, 0);
     if (!qdtype_is_complex(d)) return from_memory(L, v, d);
-    return kloop_complex(kloop_cast(L, v, QS_F64), kloop_cast(L, load_part(L, a, at, 1), QS_F64));
+    return kloop_complex(kloop_cast(L, v, QS_F64), kloop_cast(L, load_part(L, a, k, 1), QS_F64));
 }
 
 static KRef to_truth(Loops *L, Number n) {
@@ -285,61 +279,54 @@ static qs_status may_store(Loops *L, const Access *a, bool complex) {
     return QS_OK;
 }
 
-static qs_status store(Loops *L, const Access *a, Number n, SumKind sum) {
+static qs_status store(Loops *L, const Access *a, const KRef *at, Number n, SumKind sum) {
     qs_dtype d = dtype_of(a);
     TRY(may_store(L, a, n.kind == LOOP_COMPLEX));
-    touched(L, a, true, sum);
-    KRef at = linear(L, a);
-    if (!qdtype_is_complex(d)) return store_part(L, a, at, 0, to_memory(L, n, d)), QS_OK;
+    touched(L, a, at, true, sum);
+    KRef k = linear(L, a, at);
+    if (!qdtype_is_complex(d)) return store_part(L, a, k, 0, to_memory(L, n, d)), QS_OK;
     Number z = kloop_to_complex(L, n);
-    store_part(L, a, at, 0, kloop_cast(L, z.v, qdtype_real_of(d)));
-    store_part(L, a, at, 1, kloop_cast(L, z.im, qdtype_real_of(d)));
+    store_part(L, a, k, 0, kloop_cast(L, z.v, qdtype_real_of(d)));
+    store_part(L, a, k, 1, kloop_cast(L, z.im, qdtype_real_of(d)));
     return QS_OK;
 }
 
 /* x[…] += v in the chunk's own copy of x. */
-static qs_status add_to_copy(Loops *L, const Access *a, Op op, Number v) {
+static qs_status add_to_copy(Loops *L, const Access *a, const KRef *at, Op op, Number v) {
     KParam p = {.name = qstr_cname(L->c, "sums"), .kind = KP_ARRAY, .dtype = QS_F64, .rank = 1, .contiguous = true,
                 .unit_last = true};
     int number = kloop_sum_array(L, a->base.host.source);
     uint64_t param = (uint64_t)kloop_param(L, &p, (LoopBind){LOOP_SUMS, number});
     KRef pos = kbuild_pure(&L->walk, K_POS, QS_I64, 0, 0, 0, 0, 0), count = kloop_i64(L, 1);
-    for (int d = 0; d < a->rank; d++) count = kloop_op(L, K_MUL, count, kloop_extent(L, &a->base, d));
-    KRef at = kloop_op(L, K_ADD, kloop_op(L, K_MUL, pos, count), linear(L, a));
-    KRef old = kbuild_emit(&L->walk, K_LOAD, QS_F64, 0, at, a->guard, 0, param);
+    for (int d = 0; d < a->p.rank; d++) count = kloop_op(L, K_MUL, count, kloop_extent(L, &a->base, d));
+    KRef k = kloop_op(L, K_ADD, kloop_op(L, K_MUL, pos, count), linear(L, a, at));
+    KRef old = kbuild_emit(&L->walk, K_LOAD, QS_F64, 0, k, a->guard, 0, param);
     KRef sum = kloop_op(L, op == OP_ADD ? K_ADD : K_SUB, old, kloop_real(L, v));
-    kbuild_emit(&L->walk, K_STORE, QS_B1, 0, at, sum, a->guard, param);
+    kbuild_emit(&L->walk, K_STORE, QS_B1, 0, k, sum, a->guard, param);
     return QS_OK;
 }
 
 /* -- rows -------------------------------------------------------------------------------------------------------- */
-/* The element k of a slice as an access of its own; that all exist was tested with the first and the last. */
-static Access of_slice(Loops *L, const Access *slice, int k) {
-    Access a = *slice;
-    int cols = a.count[1] ? a.count[1] : a.count[0];
-    const int at[2] = {a.count[1] ? k / cols : k, k % cols};
-    for (int i = 0; i < 2 && a.count[i]; i++)
-        a.at[a.sliced + i] = kloop_op(L, K_ADD, slice->at[a.sliced + i], kloop_i64(L, at[i]));
-    return a;
-}
-
-static qs_status load_slice(Loops *L, const Access *slice, Value *out) {
-    if (dtype_of(slice) != L->c->scalar_dtype)
-        return kloop_decline(L, L->pos, "a slice of an array of %s", qdtype_info[dtype_of(slice)].name);
-    *out = slice->count[1] ? kloop_matrix(L, slice->count[0], slice->count[1]) : kloop_vector(L, slice->count[0]);
-    for (int k = 0; k < out->n; k++) {
-        Access a = of_slice(L, slice, k);
-        out->at[k] = load(L, &a, SUM_NOT);
-    }
+/* That all exist was tested with the first and the last. */
+static qs_status load_slice(Loops *L, const Access *a, Value *out) {
+    KRef at[QS_MAX_RANK];
+    int64_t dims[QS_MAX_RANK];
+    if (dtype_of(a) != L->c->scalar_dtype)
+        return kloop_decline(L, L->pos, "a slice of an array of %s", qdtype_info[dtype_of(a)].name);
+    bool vec = kplace_shape(&a->p, dims) == 1;
+    *out = vec ? kloop_vector(L, (int)dims[0]) : kloop_matrix(L, (int)dims[0], (int)dims[1]);
+    for (int k = 0; k < out->n; k++) kplace_at(&a->p, k, at), out->at[k] = load(L, a, at, SUM_NOT);
     return QS_OK;
 }
 
-static qs_status store_slice(Loops *L, const Access *slice, const Value *v) {
-    bool same = v->what == WHAT_VECTOR && v->n == slice_count(slice) && v->cols == slice->count[1];
+static qs_status store_slice(Loops *L, const Access *a, const Value *v) {
+    KRef at[QS_MAX_RANK];
+    int n = (int)kplace_count(&a->p);
+    bool same = v->what == WHAT_VECTOR && v->n == n && v->cols == a->count[1];
     if (!same && v->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a slice that is set to something else");
-    for (int k = 0; k < slice_count(slice); k++) {
-        Access a = of_slice(L, slice, k);
-        TRY(store(L, &a, same ? v->at[k] : v->num, SUM_NOT));
+    for (int k = 0; k < n; k++) {
+        kplace_at(&a->p, k, at);
+        TRY(store(L, a, at, same ? v->at[k] : v->num, SUM_NOT));
     }
     return QS_OK;
 }
@@ -356,13 +343,14 @@ bool kloop_is_short(Loops *L, const LoopValue *h, int *rows, int *cols) {
 void kloop_short(Loops *L, Value *v) {
     int rows, cols;
     if (v->what != WHAT_ARRAY || !kloop_is_short(L, &v->host, &rows, &cols)) return;
-    Access a = {.base = *v, .rank = v->host.rank, .n = v->host.rank, .plain = true};
+    Access a = {.base = *v, .p = {.mode = ACC_CHECKED, .rank = v->host.rank}};
+    KRef at[2];
     *v = kloop_matrix(L, rows, cols);
     v->like = a.base.host.source < LOOP_TWO ? LOOP_LIKE(a.base.host.source) : 0;
     for (int i = 0; i < v->n; i++) {
-        if (a.rank == 2) a.at[0] = kloop_i64(L, i / cols);
-        a.at[a.rank - 1] = kloop_i64(L, i % cols);
-        v->at[i] = load(L, &a, SUM_NOT);
+        if (a.p.rank == 2) at[0] = kloop_i64(L, i / cols);
+        at[a.p.rank - 1] = kloop_i64(L, i % cols);
+        v->at[i] = load(L, &a, at, SUM_NOT);
     }
 }
 
@@ -382,19 +370,21 @@ static qs_status load_item(Loops *L, Node *n, Value *out, bool *found) {
 qs_status kloop_load(Walk *w, Node *n, Value *out) {
     Loops *L = (Loops *)w;
     Access a;
+    KRef at[QS_MAX_RANK];
     Value v = {.what = WHAT_NUMBER};
     bool is_item;
     TRY(load_item(L, n, out, &is_item));
     if (is_item) return QS_OK;
     TRY(access_of(L, n, &a));
-    if (a.row) return kloop_vector_row(L, &a.base, a.index[0], a.name, out);
+    if (a.row) return kloop_vector_row(L, &a.base, a.index[0], a.p.name, out);
     if (a.base.what == WHAT_VECTOR) {
-        TRY(kloop_vector_element(L, &a.base, a.index, a.name, &v.num));
+        TRY(kloop_vector_element(L, &a.base, a.index, a.p.name, &v.num));
         return *out = v, QS_OK;
     }
     TRY(places(L, &a));
     if (a.count[0]) return load_slice(L, &a, out);
-    return v.num = load(L, &a, SUM_NOT), *out = v, QS_OK;
+    kplace_at(&a.p, 0, at);
+    return v.num = load(L, &a, at, SUM_NOT), *out = v, QS_OK;
 }
 
 /* v[k] = to, where v is a variable. */
@@ -405,18 +395,21 @@ static qs_status patch(Loops *L, Node *target, const Access *a, Number to) {
     if (!v || v->bound) return kloop_decline(L, L->pos, "an element of a vector that others see is set");
     if (to.kind == LOOP_COMPLEX) return kloop_decline(L, L->pos, "%s cannot hold complex numbers", shown_name(a));
     if (a->row) return kloop_decline(L, L->pos, "a row of a matrix that the loop has made is set");
-    TRY(kloop_vector_patch(L, &a->base, a->index, a->name, to, &patched));
+    TRY(kloop_vector_patch(L, &a->base, a->index, a->p.name, to, &patched));
     return kloop_patch(L, v, &patched);
 }
 
 qs_status kloop_store(Walk *w, Node *target, const Value *v) {
     Loops *L = (Loops *)w;
     Access a;
+    KRef at[QS_MAX_RANK];
     TRY(access_of(L, target, &a));
     if (a.base.what != WHAT_VECTOR) TRY(places(L, &a));
     if (a.count[0]) return store_slice(L, &a, v);
     if (v->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
-    return a.base.what == WHAT_VECTOR ? patch(L, target, &a, v->num) : store(L, &a, v->num, SUM_NOT);
+    if (a.base.what == WHAT_VECTOR) return patch(L, target, &a, v->num);
+    kplace_at(&a.p, 0, at);
+    return store(L, &a, at, v->num, SUM_NOT);
 }
 
 static qs_status update_slice(Loops *L, const Access *a, Op op, const Value *v) {
@@ -438,6 +431,7 @@ static SumKind sum_kind(Loops *L, const Access *a, Op op, Number v) {
 qs_status kloop_update(Walk *w, Node *target, Op op, Node *value) {
     Loops *L = (Loops *)w;
     Access a;
+    KRef at[QS_MAX_RANK];
     Value v, old = {.what = WHAT_NUMBER}, result;
     TRY(access_of(L, target, &a));
     TRY(kloop_expr(L, value, &v));
@@ -447,14 +441,16 @@ qs_status kloop_update(Walk *w, Node *target, Op op, Node *value) {
     if (v.what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
     if (a.base.what == WHAT_VECTOR) {
         if (a.row) return kloop_decline(L, L->pos, "a row of a matrix that the loop has made is set");
-        TRY(kloop_vector_element(L, &a.base, a.index, a.name, &old.num));
+        TRY(kloop_vector_element(L, &a.base, a.index, a.p.name, &old.num));
         TRY(kloop_operator(L, op, &old, &v, &result));
         return patch(L, target, &a, result.num);
     }
+    kplace_at(&a.p, 0, at);
     SumKind sum = sum_kind(L, &a, op, v.num);
-    if (kloop_sum_array(L, a.base.host.source) >= 0)
-        return sum ? add_to_copy(L, &a, op, v.num) : kloop_decline(L, L->pos, "more than sums of %s", shown_name(&a));
-    old.num = load(L, &a, sum);
+    bool summed = kloop_sum_array(L, a.base.host.source) >= 0;
+    if (summed && !sum) return kloop_decline(L, L->pos, "more than sums of %s", shown_name(&a));
+    if (summed) return add_to_copy(L, &a, at, op, v.num);
+    old.num = load(L, &a, at, sum);
     TRY(kloop_operator(L, op, &old, &v, &result));
-    return store(L, &a, result.num, sum);
+    return store(L, &a, at, result.num, sum);
 }

@@ -66,16 +66,16 @@ static KRef next_number(Loops *L) {
         return kloop_op(L, K_ADD, kloop_op(L, K_ADD, state(L, LOOP_DRAWN), before), kloop_i64(L, here));
     }
     if (!is_every_turn(L) && !L->draws_vary) L->draws_vary = true, L->draws_pos = L->pos;
-    if (!L->random) L->random = L->changed = true;
+    kbuild_learn(&L->walk, &L->random);
     if (!L->drawn) return state(L, LOOP_DRAWN);
-    KRef n = kloop_get(L, L->drawn);
-    return kloop_emit(L, K_SET, QS_B1, L->drawn, kloop_op(L, K_ADD, n, kloop_i64(L, 1)), 0, 0), n;
+    KRef n = kbuild_get(&L->walk, L->drawn);
+    return kbuild_set(&L->walk, L->drawn, kloop_op(L, K_ADD, n, kloop_i64(L, 1))), n;
 }
 
 void kloop_declare_random(Loops *L) {
     L->drawn = 0, L->draws = 0, L->draws_vary = false;
     if (L->random && L->mode != MODE_PARALLEL)
-        L->drawn = kloop_emit(L, K_LOCAL, QS_B1, state(L, LOOP_DRAWN), 0, 0, 0);
+        L->drawn = kbuild_local(&L->walk, state(L, LOOP_DRAWN));
 }
 
 /* -- built-ins --------------------------------------------------------------------------------------------------- */

@@ -262,7 +262,7 @@ static const NestRules nest_rules = {.range_size = sizeof(Range), .entered = ent
 static qs_status return_outermost(Walk *w, const Node *n) {
     Loops *L = (Loops *)w;
     if (L->mode == MODE_PARALLEL) return kloop_decline(L, n->pos, "a return from inside the loop");
-    kloop_emit(L, K_SET, QS_B1, L->returned, kloop_f64(L, (double)n->pos + 1), 0, 0);
+    kbuild_set(&L->walk, L->returned, kloop_f64(L, (double)n->pos + 1));
     return kbuild_leave(w, K_BREAK, 1), QS_OK;
 }
 
@@ -310,7 +310,8 @@ static void loop_begins(Walk *w, const Node *loop) {
 }
 
 const WalkRules kloop_rules = {
-    .call = &kloop_call_rules, .expr = &kloop_expr_rules, .nest = &nest_rules, .value_size = sizeof(Value),
+    .call = &kloop_call_rules, .expr = &kloop_expr_rules, .nest = &nest_rules, .place = &kloop_place_rules,
+    .value_size = sizeof(Value),
     .fail = fail, .nothing = nothing, .is_nothing = is_nothing, .count = count, .spread = spread, .equal = equal,
     .set_name = set_name, .set_element = kloop_store, .set_field = set_field, .update_element = kloop_update,
     .combine = combine,

@@ -153,14 +153,14 @@ void kloop_free_order(Loops *L, const Node *loop, KRef from) {
 }
 
 void kloop_watch(Loops *L, Var *v) {
-    v->least = kloop_emit(L, K_LOCAL, QS_B1, kloop_f64(L, 1), 0, 0, 0);
-    v->most = kloop_emit(L, K_LOCAL, QS_B1, kloop_f64(L, 1), 0, 0, 0);
+    v->least = kbuild_local(&L->walk, kloop_f64(L, 1));
+    v->most = kbuild_local(&L->walk, kloop_f64(L, 1));
 }
 
 void kloop_watched(Loops *L, const Var *v) {
-    KRef size = kloop_op(L, K_ABS, kloop_get(L, v->v), 0);
-    kloop_emit(L, K_SET, QS_B1, v->least, kloop_op(L, K_MIN, kloop_get(L, v->least), size), 0, 0);
-    kloop_emit(L, K_SET, QS_B1, v->most, kloop_op(L, K_MAX, kloop_get(L, v->most), size), 0, 0);
+    KRef size = kloop_op(L, K_ABS, kbuild_get(&L->walk, v->v), 0);
+    kbuild_set(&L->walk, v->least, kloop_op(L, K_MIN, kbuild_get(&L->walk, v->least), size));
+    kbuild_set(&L->walk, v->most, kloop_op(L, K_MAX, kbuild_get(&L->walk, v->most), size));
 }
 
 int kloop_sum_array(const Loops *L, int source) {

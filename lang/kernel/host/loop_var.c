@@ -116,19 +116,16 @@ static qs_status entering(Loops *L, const LoopValue *v, Str *called, Value *out)
 
 qs_status kloop_outside(Walk *w, const Sym *sym, uint32_t pos, Value *out) {
     Loops *L = (Loops *)w;
-    static const struct { const char *name; double value; } constants[] = {{"pi", 3.14159265358979323846},
-                                                                            {"inf", INFINITY}};
     LoopValue v = {0};
+    double k;
     (void)pos;
     L->job->value(L->job->ud, L->in->source, sym, &v);
     *out = (Value){.sym = sym, .mods = sym->mods};
-    for (int i = 0; v.kind == LOOP_BUILTIN && i < 2; i++)
-        if (!strcmp(v.builtin, constants[i].name))
-            return out->what = WHAT_NUMBER, out->num = kloop_const(L, constants[i].value), QS_OK;
+    if (v.kind == LOOP_BUILTIN && kfind_constant(v.builtin, &k))
+        return out->what = WHAT_NUMBER, out->num = kloop_const(L, k), QS_OK;
     return entering(L, &v, sym->name, out);
 }
 
-KRef kloop_get(Loops *L, KRef local) { return kloop_emit(L, K_GET, QS_B1, local, 0, 0, 0); }
 
 static qs_status no_value(Loops *L, const Var *v) {
     if (v->replaced) return kloop_decline(L, L->pos, "%s is of another kind before the loop", v->sym->name->s);
@@ -150,8 +147,8 @@ qs_status kloop_doubt(Loops *L, Var *v, const char *sentence) {
         return v->set = L->changed = true, QS_OK;
     }
     if (L->mode == MODE_PARALLEL || v->replaced || (v->doubted && v->kind == LOOP_UNSET)) return no_value(L, v);
-    if (!v->doubted) v->doubted = L->changed = true;
-    if (v->given) kloop_fail_unless(L, kloop_get(L, v->given), QS_ENAME, sentence, 0, 0);
+    kbuild_learn(&L->walk, &v->doubted);
+    if (v->given) kloop_fail_unless(L, kbuild_get(&L->walk, v->given), QS_ENAME, sentence, 0, 0);
     return v->set = true, QS_OK;
 }
 
@@ -203,8 +200,8 @@ static Value from_locals(Loops *L, Var *v) {
     Value x = {.what = WHAT_NUMBER, .num = {.kind = v->kind, .lo = v->lo, .hi = v->hi}};
     if (v->kind == LOOP_VECTOR) {
         x = kloop_vector(L, v->n), x.cols = v->cols;
-        for (int i = 0; i < v->n; i++) x.at[i] = kloop_num(kloop_get(L, v->part[i]));
-        if (v->f64) x.f64 = kloop_get(L, v->f64);
+        for (int i = 0; i < v->n; i++) x.at[i] = kloop_num(kbuild_get(&L->walk, v->part[i]));
+        if (v->f64) x.f64 = kbuild_get(&L->walk, v->f64);
         /* Read here it may be what it was before the loop. */
         uint64_t entry = v->entry.kind == LOOP_ARRAY && v->entry.source < LOOP_TWO ? LOOP_LIKE(v->entry.source) : 0;
         if ((v->like | entry) != v->like) v->like |= entry, L->changed = true;
@@ -212,9 +209,9 @@ static Value from_locals(Loops *L, Var *v) {
         return x;
     }
     if (!v->v) return (Value){.what = WHAT_NUMBER, .num = kloop_const(L, 0)}; /* declared in the next pass */
-    x.num.v = kloop_get(L, v->v);
-    if (v->kind == LOOP_COMPLEX) x.num.im = kloop_get(L, v->im), x.num.maybe = v->maybe;
-    if (v->kind == LOOP_NUM && !v->fraction && v->twin) x.num.twin = kloop_get(L, v->twin);
+    x.num.v = kbuild_get(&L->walk, v->v);
+    if (v->kind == LOOP_COMPLEX) x.num.im = kbuild_get(&L->walk, v->im), x.num.maybe = v->maybe;
+    if (v->kind == LOOP_NUM && !v->fraction && v->twin) x.num.twin = kbuild_get(&L->walk, v->twin);
     return x;
 }
 
@@ -251,7 +248,7 @@ static const char *kind_name(uint8_t kind) {
 static void learn_bounds(Loops *L, Var *v, Number n) {
     if (n.kind == LOOP_COMPLEX) return;
     if (n.kind == LOOP_NUM && !n.twin) {
-        if (!v->fraction) v->fraction = L->changed = true;
+        kbuild_learn(&L->walk, &v->fraction);
         return;
     }
     if (v->fraction || (n.lo >= v->lo && n.hi <= v->hi)) return;
@@ -265,7 +262,7 @@ static void learn_bounds(Loops *L, Var *v, Number n) {
     else v->fraction = true;
 }
 
-static KRef local(Loops *L, KRef init) { return init ? kloop_emit(L, K_LOCAL, QS_B1, init, 0, 0, 0) : 0; }
+static KRef local(Loops *L, KRef init) { return init ? kbuild_local(&L->walk, init) : 0; }
 
 void kloop_declare(Loops *L, Var *v, const Value *init) {
     if (v->kind == LOOP_VECTOR) {
@@ -319,12 +316,12 @@ static qs_status become(Loops *L, Var *v, const Value *x) {
 }
 
 static void set_local(Loops *L, KRef to, KRef v) {
-    if (to && v) kloop_emit(L, K_SET, QS_B1, to, v, 0, 0);
+    if (to && v) kbuild_set(&L->walk, to, v);
 }
 
 /* Two names for one array: single elements of it cannot be set, since the other would see it. */
 static qs_status share(Loops *L, Var *v) {
-    if (!v->shared) v->shared = L->changed = true;
+    kbuild_learn(&L->walk, &v->shared);
     if (!v->patched) return QS_OK;
     return kloop_decline(L, L->pos, "%s is changed, and perhaps its array has another name", v->sym->name->s);
 }
@@ -359,7 +356,7 @@ qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
 }
 
 qs_status kloop_patched(Loops *L, Var *v) {
-    if (!v->patched) v->patched = L->changed = true;
+    kbuild_learn(&L->walk, &v->patched);
     return v->shared ? share(L, v) : QS_OK;
 }
 
@@ -493,9 +490,9 @@ void kloop_fail_unless(Loops *L, KRef cond, qs_status s, const char *sentence, K
     fill_place(L, L->in, L->pos, &L->faults[L->nfaults].place);
     L->faults[L->nfaults].message = kir_message(L->f, s, sentence);
     kloop_flow(L, K_IF, kloop_not(L, cond));
-    kloop_emit(L, K_SET, QS_B1, L->fault, kbuild_int(&L->walk, QS_I32, (int64_t)++L->nfaults), 0, 0);
-    if (a) kloop_emit(L, K_SET, QS_B1, L->value[0], kloop_cast(L, a, QS_F64), 0, 0);
-    if (b) kloop_emit(L, K_SET, QS_B1, L->value[1], kloop_cast(L, b, QS_F64), 0, 0);
+    kbuild_set(&L->walk, L->fault, kbuild_int(&L->walk, QS_I32, (int64_t)++L->nfaults));
+    if (a) kbuild_set(&L->walk, L->value[0], kloop_cast(L, a, QS_F64));
+    if (b) kbuild_set(&L->walk, L->value[1], kloop_cast(L, b, QS_F64));
     kbuild_leave(&L->walk, K_BREAK, 1);
     kloop_flow(L, K_END, 0);
 }
@@ -516,7 +513,7 @@ void kloop_note(Loops *L, Slip slip, KRef when) {
     int n = note_at(L, slip);
     if (n < 0 || !L->note[n]) return;
     kloop_flow(L, K_IF, when);
-    kloop_emit(L, K_SET, QS_B1, L->note[n], kbuild_int(&L->walk, QS_B1, 1), 0, 0);
+    kbuild_set(&L->walk, L->note[n], kbuild_int(&L->walk, QS_B1, 1));
     kloop_flow(L, K_END, 0);
 }
 
@@ -531,20 +528,19 @@ void kloop_note_fraction(Loops *L, KRef x, KRef whole) {
     if (!counted && !rounds(i)) kloop_note(L, SLIP_FRACTION, kloop_op(L, K_NE, x, whole));
 }
 
-void kloop_inside(Loops *L, KRef at, KRef n, KRef shown, const char *array, int axis) {
-    char text[160];
+void kloop_inside(Loops *L, Along x, const char *array, int axis) {
+    char text[KPLACE_TEXT];
     uint32_t loose = L->loose;
-    Check check = {.at = at, .n = n, .ranged = kloop_has_range(L, at),
+    Check check = {.at = x.at, .n = x.n, .ranged = kloop_has_range(L, x.at),
                    .test = {L->in->func, L->pos, array ? array : "an array", axis}};
     kloop_prove(L, &check);
     bool checked = kloop_is_known(&check, &check.low) && kloop_is_known(&check, &check.high);
-    snprintf(text, sizeof text, "index %%0 is outside dimension %d%s%.80s (size %%1)", axis, array ? " of " : "",
-             array ? array : "");
+    kplace_sentence(array, axis, text);
     if (checked) {
         qmem_grow(L->c, &L->checks, &L->cap_checks, L->nchecks, sizeof *L->checks);
         L->checks[L->nchecks++] = check;
         if (L->mode != MODE_EXACT) return;
     }
-    kloop_fail_unless(L, kloop_op(L, K_INB, at, n), QS_EINDEX, text, shown, n);
+    kloop_fail_unless(L, kloop_op(L, K_INB, x.at, x.n), QS_EINDEX, text, x.shown, x.n);
     if (checked) L->loose = loose;
 }

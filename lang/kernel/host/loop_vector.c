@@ -20,9 +20,14 @@ Value kloop_vector(Loops *L, int n) {
     return (Value){.what = WHAT_VECTOR, .at = qarena_alloc(L->arena, (size_t)(n + 1) * sizeof(Number)), .n = n};
 }
 
+static Value shaped(Loops *L, const Shape *s) {
+    Value v = kloop_vector(L, (int)kshape_count(s));
+    return v.cols = s->rank > 1 ? (int)s->dims[1] : 0, v;
+}
+
 Value kloop_matrix(Loops *L, int rows, int cols) {
-    Value m = kloop_vector(L, rows * cols);
-    return m.cols = rows > 1 ? cols : 0, m;
+    Shape s = kshape_matrix(rows, cols);
+    return shaped(L, &s);
 }
 
 static Value shaped_as(Loops *L, const Value *v) {
@@ -30,8 +35,20 @@ static Value shaped_as(Loops *L, const Value *v) {
     return r.cols = v->cols, r.f64 = v->f64, r.like = v->like, r;
 }
 
-static int cols_of(const Value *v) { return v->cols ? v->cols : v->n; }
-static int rows_of(const Value *v) { return v->n / cols_of(v); }
+static int rows_of(const Value *v) { return v->cols ? v->n / v->cols : 1; }
+
+static Shape shape_of(const Value *v) {
+    if (v->what == WHAT_NUMBER) return (Shape){0};
+    return v->cols ? (Shape){2, {v->n / v->cols, v->cols}} : (Shape){1, {v->n}};
+}
+
+/* What the operands of an operation on elements are stretched to. */
+typedef struct { Shape of[LOOP_ROW_ARGS], all; } Stretch;
+
+static bool stretch(const Value *args, int n, Stretch *s) {
+    for (int k = 0; k < n; k++) s->of[k] = shape_of(&args[k]);
+    return kshape_meet(s->of, n, &s->all) == n && kshape_count(&s->all) <= LOOP_VECTOR_MAX;
+}
 
 /* Whole numbers up to here are exact. */
 static double exact(const Loops *L) { return elem(L) == QS_F32 ? 0x1p24 : 0x1p53; }
@@ -81,10 +98,11 @@ typedef struct Making {
     int n;
     Elem e;
     double power;
+    Product product;
 } Making;
 
 void kloop_fork(Loops *L, const Value *v, KRef *again) {
-    for (int i = 0; i < v->n; i++) again[i] = kloop_emit(L, K_LOCAL, QS_B1, v->at[i].v, 0, 0, 0);
+    for (int i = 0; i < v->n; i++) again[i] = kbuild_local(&L->walk, v->at[i].v);
 }
 
 /* Of a whole number both are the same.  What follows in float32 follows from there, without a look at the branch. */
@@ -92,7 +110,7 @@ void kloop_merge(Loops *L, Value *v, const KRef *again) {
     for (int i = 0; i < v->n; i++) {
         KIns made = L->f->ins[v->at[i].v];
         if (v->at[i].twin) continue;
-        v->at[i] = kloop_num(kloop_get(L, again[i]));
+        v->at[i] = kloop_num(kbuild_get(&L->walk, again[i]));
         if (made.op == K_CAST && L->f->ins[made.a].dtype == QS_F32) v->at[i].f32 = made.a;
     }
 }
@@ -104,7 +122,7 @@ static void make_elements(Loops *L, const Making *m, Value *out) {
     kloop_fork(L, out, again);
     kloop_flow(L, K_IF, out->f64);
     for (int i = 0; i < out->n; i++)
-        kloop_emit(L, K_SET, QS_B1, again[i], m->at(L, m, QS_F64, i).v, 0, 0);
+        kbuild_set(&L->walk, again[i], m->at(L, m, QS_F64, i).v);
     kloop_flow(L, K_END, 0);
     kloop_merge(L, out, again);
 }
@@ -122,9 +140,10 @@ static bool takes_part(const Value *a) {
     return a->what == WHAT_VECTOR || (a->what == WHAT_NUMBER && a->num.kind != LOOP_COMPLEX);
 }
 
-/* A number takes part in the type of the arrays. */
-static Number element(Loops *L, const Value *a, int i, KRef f64) {
-    return a->what == WHAT_VECTOR ? a->at[a->n == 1 ? 0 : i] : kloop_held(L, f64, a->num);
+/* Of operand k what takes part in element i.  A number takes part in the type of the arrays. */
+static Number element(Loops *L, const Value *args, int k, const Stretch *s, int i, KRef f64) {
+    const Value *a = &args[k];
+    return a->what == WHAT_NUMBER ? kloop_held(L, f64, a->num) : a->at[kshape_source(&s->all, i, &s->of[k])];
 }
 
 static uint64_t like_of(const Value *args, int n) {
@@ -143,10 +162,10 @@ static KRef f64_of(Loops *L, const Value *args, int n) {
 /* Sums in the type of the elements, as vm/array/gemm.c has them. */
 static Number product_at(Loops *L, const Making *m, qs_dtype d, int i) {
     const Value *a = m->a, *b = m->b;
-    int cols = cols_of(b), depth = cols_of(a);
     KRef sum = kbuild_const(&L->walk, d, 0);
-    for (int p = 0; p < depth; p++) {
-        KRef x = in_type(L, a->at[i / cols * depth + p], d), y = in_type(L, b->at[p * cols + i % cols], d);
+    for (int64_t k = 0; k < m->product.depth; k++) {
+        KRef x = in_type(L, a->at[kshape_left(&m->product, i, k)], d);
+        KRef y = in_type(L, b->at[kshape_right(&m->product, i, k)], d);
         sum = kloop_op(L, K_ADD, sum, kloop_op(L, K_MUL, x, y));
     }
     return wide(L, sum);
@@ -154,13 +173,15 @@ static Number product_at(Loops *L, const Making *m, qs_dtype d, int i) {
 
 static qs_status product(Loops *L, const Value *a, const Value *b, Value *out) {
     enum { IN_STRANDS = 8 /* that long, a sum into a single column is cut */, LARGE = 16 /* elements */ };
-    int rows = rows_of(a), cols = cols_of(b), depth = cols_of(a);
-    bool large = a->n > LARGE || b->n > LARGE || rows * cols > LARGE;
-    if (depth != rows_of(b) || large || (cols == 1 && depth >= IN_STRANDS))
+    Making m = {.at = product_at, .a = a, .b = b};
+    Shape left = shape_of(a), right = shape_of(b);
+    Product *p = &m.product;
+    bool fits = kshape_product(&left, &right, p), large = a->n > LARGE || b->n > LARGE || p->rows * p->cols > LARGE;
+    if (!fits || large || (p->cols == 1 && p->depth >= IN_STRANDS))
         return kloop_decline(L, L->pos, "a product of matrices that do not fit, or are too large");
-    *out = kloop_matrix(L, rows, cols);
+    *out = kloop_matrix(L, (int)p->rows, (int)p->cols);
     out->f64 = kloop_or(L, a->f64, b->f64), out->like = a->like;
-    return make_elements(L, &(Making){.at = product_at, .a = a, .b = b}, out), QS_OK;
+    return make_elements(L, &m, out), QS_OK;
 }
 
 static bool is_comparison(Op op) { return op >= OP_EQ && op <= OP_GE; }
@@ -191,21 +212,21 @@ static qs_status operated(Loops *L, Op op, const Number *x, Value *out) {
 }
 
 qs_status kloop_vector_binary(Loops *L, Op op, const Value *a, const Value *b, Value *out) {
+    const Value args[2] = {*a, *b};
+    Stretch s;
     bool both = a->what == b->what;
     bool known = is_element_wise(op) || is_comparison(op);
     if (!takes_part(a) || !takes_part(b) || !known || (op == OP_PWPOW && b->what == WHAT_VECTOR))
         return kloop_decline(L, L->pos, "the operator `%s` of a vector",
                              *qop_text(op) ? qop_text(op) : qop_inplace(op));
-    int na = a->what == WHAT_VECTOR ? a->n : 1, nb = b->what == WHAT_VECTOR ? b->n : 1;
     if (both && op == OP_MUL) return product(L, a, b, out);
-    bool fits = na == 1 || nb == 1 || (na == nb && a->cols == b->cols);
-    if (!fits || (both && op == OP_DIV && na != nb))
+    if (!stretch(args, 2, &s) || (both && op == OP_DIV && (a->n != b->n || a->cols != b->cols)))
         return kloop_decline(L, L->pos, "vectors or matrices of different sizes");
-    *out = shaped_as(L, a->what == WHAT_VECTOR && (na > nb || b->what != WHAT_VECTOR || (na == nb && a->cols)) ? a : b);
-    out->f64 = f64_of(L, (Value[]){*a, *b}, 2), out->like = like_of((Value[]){*a, *b}, 2);
+    *out = shaped(L, &s.all);
+    out->f64 = f64_of(L, args, 2), out->like = like_of(args, 2);
     Number x[2 * LOOP_VECTOR_MAX];
     for (int i = 0; i < out->n; i++) {
-        Number p = element(L, a, i, out->f64), q = element(L, b, i, out->f64);
+        Number p = element(L, args, 0, &s, i, out->f64), q = element(L, args, 1, &s, i, out->f64);
         if (op == OP_PWPOW) x[i] = p;
         else x[2 * i] = p, x[2 * i + 1] = q;
     }
@@ -215,24 +236,39 @@ qs_status kloop_vector_binary(Loops *L, Op op, const Value *a, const Value *b, V
     return out->what = WHAT_TRUTHS, QS_OK;
 }
 
-/* What qdtype_choose says, as far as it is known here: vectors are of float64 where one of them is (f64_of); of two
- * numbers a list would be made, which may be of float64. */
-static qs_status side(Loops *L, const Value *v, const Value *other, const Value *c) {
-    bool fits = v->what == WHAT_VECTOR && v->n == c->n && v->cols == c->cols;
-    if (v->what != WHAT_NUMBER) return fits ? QS_OK : kloop_decline(L, L->pos, "`?` of vectors of different sizes");
+/* Vectors are of the type `scalar`, or where one of them is of float64 (f64_of). */
+static Term term(const Loops *L, const Value *v) {
+    static const qs_dtype numbers[] = {[LOOP_NUM] = QS_F64, [LOOP_INT] = QS_I64, [LOOP_BOOL] = QS_B1,
+                                       [LOOP_COMPLEX] = QS_C128};
+    return v->what == WHAT_NUMBER ? (Term){numbers[v->num.kind], true} : (Term){elem(L), false};
+}
+
+/* A list of numbers may be of float64 unless they are known. */
+static bool rounds(Loops *L, const Value *v) {
     double x;
-    bool small = v->num.kind == LOOP_NUM && kloop_known(L, v->num, &x) && !qdtype_rounds_whole(x);
-    if (v->num.kind == LOOP_NUM && (small || other->what == WHAT_VECTOR)) return QS_OK;
-    return kloop_decline(L, L->pos, "`?` of a vector and numbers whose type is not known");
+    return v->what == WHAT_NUMBER && (!kloop_known(L, v->num, &x) || qdtype_rounds_whole(x));
+}
+
+/* An int that doubles do not hold would be rounded twice. */
+static bool is_exact(Loops *L, const Value *v) {
+    return v->what != WHAT_NUMBER || v->num.kind != LOOP_INT || kloop_twin(L, v->num);
 }
 
 qs_status kloop_vector_choose(Loops *L, const Value *c, const Value *a, const Value *b, Value *out) {
-    TRY(side(L, a, b, c));
-    TRY(side(L, b, a, c));
-    Value r = shaped_as(L, c);
-    r.f64 = f64_of(L, (Value[]){*a, *b}, 2), r.like = like_of((Value[]){*a, *b, *c}, 3);
-    for (int i = 0; i < c->n; i++)
-        r.at[i] = kloop_choose(L, kloop_truth(L, c->at[i]), element(L, a, i, r.f64), element(L, b, i, r.f64));
+    const Value args[3] = {*c, *a, *b};
+    Stretch s;
+    bool values = takes_part(a) && takes_part(b);
+    if (!values || !stretch(args, 3, &s)) return kloop_decline(L, L->pos, "`?` of vectors of different sizes");
+    Term x = term(L, a), y = term(L, b);
+    qs_dtype list = rounds(L, a) || rounds(L, b) ? QS_NDTYPES : elem(L);
+    bool plain = qdtype_choose(x, y, list, qdtype_meet(x, y, false, elem(L))) == elem(L);
+    if (!plain || !is_exact(L, a) || !is_exact(L, b))
+        return kloop_decline(L, L->pos, "`?` of a vector and numbers whose type is not known");
+    Value r = shaped(L, &s.all);
+    r.f64 = f64_of(L, args + 1, 2), r.like = like_of(args, 3);
+    for (int i = 0; i < r.n; i++)
+        r.at[i] = kloop_choose(L, kloop_truth(L, element(L, args, 0, &s, i, 0)), element(L, args, 1, &s, i, r.f64),
+                               element(L, args, 2, &s, i, r.f64));
     return *out = r, QS_OK;
 }
 
@@ -256,7 +292,7 @@ static KRef place_in(Loops *L, int extent, int axis, Number index, const char *n
         kloop_note_fraction(L, x, shown);
         t = kloop_cast(L, shown, QS_I64);
     }
-    return kloop_inside(L, t, n, shown, name, axis), t;
+    return kloop_inside(L, (Along){t, n, shown}, name, axis), t;
 }
 
 static KRef place(Loops *L, const Value *v, const Number *index, const char *name) {
@@ -265,27 +301,27 @@ static KRef place(Loops *L, const Value *v, const Number *index, const char *nam
     return kloop_op(L, K_ADD, kloop_op(L, K_MUL, row, kloop_i64(L, v->cols)), col);
 }
 
+static qs_status pick(Loops *L, KRef at, const Number *x, int n, int step, Number *out) {
+    Value *items = kval_new(&L->walk, n), one;
+    for (int i = 0; i < n; i++) items[i] = (Value){.what = WHAT_NUMBER, .num = x[i * step]};
+    TRY(kshape_pick(&L->walk, at, items, n, &one));
+    return *out = one.num, QS_OK;
+}
+
 qs_status kloop_vector_row(Loops *L, const Value *m, Number index, const char *name, Value *out) {
     KRef at = place_in(L, rows_of(m), 0, index, name);
     *out = kloop_vector(L, m->cols);
     out->f64 = m->f64;
-    for (int k = 0; k < m->cols; k++) {
-        out->at[k] = m->at[k];
-        for (int i = 1; i < rows_of(m); i++)
-            out->at[k] = kloop_choose(L, kloop_op(L, K_EQ, at, kloop_i64(L, i)), m->at[i * m->cols + k], out->at[k]);
-    }
+    for (int k = 0; k < m->cols; k++) TRY(pick(L, at, m->at + k, rows_of(m), m->cols, &out->at[k]));
     return QS_OK;
 }
 
-/* The element with a number that is not known: one of the others is chosen after the other. */
 qs_status kloop_vector_element(Loops *L, const Value *v, const Number *index, const char *name, Number *out) {
     double k;
     KRef at = place(L, v, index, name);
     if (kir_is_const(L->f, at, &k) && k >= 0 && k < v->n) return *out = v->at[(int)k], QS_OK;
     if (!v->n) return kloop_decline(L, L->pos, "an element of an empty vector");
-    *out = v->at[0];
-    for (int i = 1; i < v->n; i++) *out = kloop_choose(L, kloop_op(L, K_EQ, at, kloop_i64(L, i)), v->at[i], *out);
-    return QS_OK;
+    return pick(L, at, v->at, v->n, 1, out);
 }
 
 qs_status kloop_vector_patch(Loops *L, const Value *v, const Number *index, const char *name, Number to, Value *out) {
@@ -352,21 +388,16 @@ static bool reduction(Loops *L, const char *name, const Value *a, Number *out) {
 /* A row of elem.def on elements, in their type. */
 static qs_status map(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
     Elem e = kelem_find(name, nargs);
-    const Value *longest = &args[0];
+    Stretch s;
     if (e == EL__COUNT || kelem_info[e].real != ELEM_NUMBER) return kloop_decline(L, L->pos, "%s of a vector", name);
-    for (int k = 0; k < nargs; k++) {
-        bool fits = takes_part(&args[k]) && (args[k].what != WHAT_VECTOR || nargs == 1 || !args[k].cols);
-        if (!fits) return kloop_decline(L, L->pos, "%s of vectors that do not fit", name);
-        if (args[k].what == WHAT_VECTOR && (longest->what != WHAT_VECTOR || args[k].n > longest->n)) longest = &args[k];
-    }
-    for (int k = 0; k < nargs; k++)
-        if (args[k].what == WHAT_VECTOR && args[k].n != longest->n && args[k].n != 1)
-            return kloop_decline(L, L->pos, "%s of vectors that do not fit", name);
-    *out = shaped_as(L, longest);
+    bool fits = stretch(args, nargs, &s);
+    for (int k = 0; k < nargs; k++) fits = fits && takes_part(&args[k]);
+    if (!fits) return kloop_decline(L, L->pos, "%s of vectors that do not fit", name);
+    *out = shaped(L, &s.all);
     out->f64 = f64_of(L, args, nargs), out->like = like_of(args, nargs);
     Number x[LOOP_VECTOR_MAX * LOOP_ROW_ARGS];
     for (int i = 0; i < out->n; i++)
-        for (int k = 0; k < nargs; k++) x[i * nargs + k] = element(L, &args[k], i, out->f64);
+        for (int k = 0; k < nargs; k++) x[i * nargs + k] = element(L, args, k, &s, i, out->f64);
     make_elements(L, &(Making){.at = row_at, .a = x, .n = nargs, .e = e}, out);
     for (int i = 0; i < out->n; i++)
         if (kelem_info[e].whole == ELEM_ITSELF && x[i * nargs].twin) out->at[i] = x[i * nargs];
@@ -382,15 +413,16 @@ static qs_status extent(Loops *L, const Value *args, Value *out) {
     if (args[1].what != WHAT_NUMBER || !kloop_known(L, args[1].num, &d) || d < 0 || d != floor(d))
         return kloop_decline(L, L->pos, "size of a dimension that is not known");
     *out = (Value){.what = WHAT_NUMBER};
-    out->num = kloop_const(L, d == 0 ? rows_of(&args[0]) : d == 1 ? cols_of(&args[0]) : 1);
+    Shape s = shape_of(&args[0]);
+    out->num = kloop_const(L, (double)kshape_extent(&s, (int)fmin(d, QS_MAX_RANK)));
     return QS_OK;
 }
 
 static Value transposed(Loops *L, const Value *m) {
-    int rows = rows_of(m), cols = cols_of(m);
-    Value t = kloop_matrix(L, cols, rows);
+    Shape s = shape_of(m);
+    Value t = kloop_matrix(L, (int)kshape_extent(&s, 1), (int)kshape_extent(&s, 0));
     t.f64 = m->f64, t.like = m->cols ? LOOP_LIKE(LOOP_TWO) : 0;
-    for (int i = 0; i < t.n; i++) t.at[i] = m->at[i % rows * cols + i / rows];
+    for (int i = 0; i < t.n; i++) t.at[i] = m->at[kshape_turned(&s, i)];
     return t;
 }
 

@@ -164,7 +164,6 @@ Var *kloop_var(Loops *L, const Sym *sym);                       /* of the functi
 Number kloop_entry_number(Loops *L, const LoopValue *v, Str *name);
 Value kloop_entry(Loops *L, const Var *v);                      /* what the variable is when the loop begins */
 void kloop_declare(Loops *L, Var *v, const Value *init);
-KRef kloop_get(Loops *L, KRef local);
 void kloop_enter_var(Loops *L, Var *v);                         /* what it is before the loop */
 qs_status kloop_variable(Walk *w, const Sym *sym, uint32_t pos, Value *out, bool *found);
 qs_status kloop_outside(Walk *w, const Sym *sym, uint32_t pos, Value *out);
@@ -186,8 +185,7 @@ void kloop_restore(Walk *w, const bool *state);
 void kloop_join(Walk *w, bool *into);
 /* %0 and %1 in the sentence are a and b. */
 void kloop_fail_unless(Loops *L, KRef cond, qs_status s, const char *sentence, KRef a, KRef b);
-/* An index test; `shown` is what messages call the index. */
-void kloop_inside(Loops *L, KRef at, KRef n, KRef shown, const char *array, int axis);
+void kloop_inside(Loops *L, Along x, const char *array, int axis); /* an index test */
 /* After the loop this place warns if `when` has held. */
 void kloop_note(Loops *L, Slip slip, KRef when);
 /* x is an index, `whole` what is read of it. */
@@ -280,6 +278,7 @@ qs_status kloop_number(Loops *L, Node *n, Number *out);          /* so is the ex
 qs_status kloop_operator(Loops *L, Op op, const Value *a, const Value *b, Value *out);
 
 /* -- loop_index.c ------------------------------------------------------------------------------------------------ */
+extern const PlaceRules kloop_place_rules;
 qs_status kloop_load(Walk *w, Node *n, Value *out);
 qs_status kloop_store(Walk *w, Node *target, const Value *v);
 qs_status kloop_update(Walk *w, Node *target, Op op, Node *value);

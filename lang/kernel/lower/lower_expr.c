@@ -26,14 +26,6 @@ qs_status klexpr_variable(Walk *w, const Sym *sym, uint32_t pos, Val *out, bool 
     return v ? klvar_read(L, v, pos, out) : QS_OK;
 }
 
-static bool known_constant(const char *name, double *v) {
-    static const struct { const char *name; double value; } list[] = {
-        {"pi", 3.14159265358979323846}, {"inf", INFINITY}, {"nan", NAN}};
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        if (!strcmp(name, list[i].name)) return *v = list[i].value, true;
-    return false;
-}
-
 static qs_status outside_value(Lower *L, const Sym *sym, uint32_t pos, Val *out) {
     const LowerHost *h = L->job->host;
     const Closure *fn = L->in->closure;
@@ -44,7 +36,7 @@ static qs_status outside_value(Lower *L, const Sym *sym, uint32_t pos, Val *out)
         if (sym->mods.access != ACC_DEFAULT) out->mods = sym->mods;
         return QS_OK;
     }
-    if (known_constant(sym->name->s, &k)) return klval_number(L, klnum_literal(L, k, false), out), QS_OK;
+    if (kfind_constant(sym->name->s, &k)) return klval_number(L, klnum_literal(L, k, false), out), QS_OK;
     bool t = !strcmp(sym->name->s, "true");
     if (t || !strcmp(sym->name->s, "false"))
         return klval_number(L, klnum_strong(klnum_int(L, QS_B1, t), QS_B1), out), QS_OK;
@@ -120,45 +112,15 @@ qs_status klexpr_range_of(Lower *L, const RangeEnds *b, int i, RangeVal *out) {
     return one_number(L, &b->hi[i], "the end of a range", &out->hi);
 }
 
-/* hi - lo as a sum of instructions times constants: x-1..x+1 has three elements whatever x is. */
-enum { MAX_TERMS = 16 };
-typedef struct { struct { KRef ref; double factor; } at[MAX_TERMS]; int n; double rest; } Linear;
-
-static bool add_term(Linear *s, KRef r, double factor) {
-    for (int i = 0; i < s->n; i++)
-        if (s->at[i].ref == r) return s->at[i].factor += factor, true;
-    if (s->n == MAX_TERMS) return false;
-    return s->at[s->n].ref = r, s->at[s->n++].factor = factor, true;
-}
-
-static bool linear(Lower *L, KRef r, double factor, Linear *s) {
-    const KIns i = L->f->ins[r];
-    double k;
-    if (kir_is_const(L->f, r, &k)) return s->rest += factor * k, true;
-    if (i.op == K_ADD || i.op == K_SUB)
-        return linear(L, i.a, factor, s) && linear(L, i.b, i.op == K_SUB ? -factor : factor, s);
-    if (i.op == K_CAST && qdtype_is_int(L->f->ins[i.a].dtype))
-        return linear(L, i.a, factor, s); /* an int that wraps is no index */
-    if (i.op == K_NEG) return linear(L, i.a, -factor, s);
-    if (i.op == K_MUL && kir_is_const(L->f, i.b, &k)) return linear(L, i.a, factor * k, s);
-    if (i.op == K_MUL && kir_is_const(L->f, i.a, &k)) return linear(L, i.b, factor * k, s);
-    return add_term(s, r, factor);
-}
-
+/* hi - lo: x-1..x+1 has three elements whatever x is. */
 static qs_status span(Lower *L, Num lo, Num hi, double *out) {
     double a, b;
-    Linear s = {0};
+    Affine s;
     if (klnum_known(L, lo, &a) && klnum_known(L, hi, &b)) return *out = b - a, QS_OK;
-    bool ok = linear(L, klnum_index(L, hi, true), 1, &s) && linear(L, klnum_index(L, lo, true), -1, &s);
-    for (int i = 0; i < s.n; i++) {
-        if (s.at[i].factor == 0) continue;
-        TRY(klval_need(L, klnum_strong(s.at[i].ref, QS_I64)));
-        ok = false;
-    }
-    if (!ok)
-        return klower_error(L, QS_EVALUE, L->pos,
-                            "how many elements this range has must be known before the kernel runs");
-    return *out = s.rest, QS_OK;
+    bool known = kplace_span(&L->walk, klnum_index(L, lo, true), klnum_index(L, hi, true), &s);
+    for (int i = 0; known && i < s.n; i++) TRY(klval_need(L, klnum_strong(s.term[i].ref, QS_I64)));
+    if (known && !s.n) return *out = (double)s.constant, QS_OK;
+    return klower_error(L, QS_EVALUE, L->pos, "how many elements this range has must be known before the kernel runs");
 }
 
 static qs_status range_value(Lower *L, Node *n, Val *out) {

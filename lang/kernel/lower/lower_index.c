@@ -11,22 +11,12 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef enum { AT_ONE, AT_LIST, AT_ALL } ItemKind;
 typedef struct {
-    ItemKind kind;
-    KRef one, frac;
-    KRef *list;
-    int64_t n;
-} Item; /* frac: 'hwtex_linear, how far toward one + 1 */
-
-typedef struct {
+    Places p;
     Val base;              /* V_ARRAY, V_MEMORY or V_NUM; for a local in LOCALs only the type */
     Var *var;              /* the local that base is, or NULL */
-    const char *name;      /* for messages */
-    AccessMode mode;
-    Item item[QS_MAX_RANK]; /* one per dimension of base */
-    int rank;
-    KRef must_be_zero[QS_MAX_RANK]; int nzero; /* indices beyond the rank */
+    /* Indices of what is no dimension of base, along which there is one element. */
+    struct { KRef at; int axis; } beyond[QS_MAX_RANK]; int nbeyond;
 } Access;
 
 /* -- extents ----------------------------------------------------------------------------------------------------- */
@@ -58,38 +48,32 @@ static AccessMode effective_mode(const Lower *L, AccessMode m) {
     return m == ACC_DEFAULT ? ACC_SAFE : m;
 }
 
-static bool is_mapped(AccessMode m) { return m == ACC_MIRROR || m == ACC_CIRCULAR || m == ACC_CLAMPED; }
-
-static KRef inside(Lower *L, KRef at, KRef n) {
+static KRef inside(Walk *w, KRef at, KRef n) {
+    Lower *L = (Lower *)w;
     double lo, hi, size;
     if (kir_is_const(L->f, n, &size) && klnum_range(L, at, &lo, &hi) && lo >= 0 && hi < size)
         return klnum_int(L, QS_B1, 1);
     return klnum_bin(L, K_INB, at, n);
 }
 
-static int shown_axis(const Access *a, int axis) { return a->rank == 1 ? axis + 1 : axis; } /* a vec is 1xN */
-
-static void check_inside(Lower *L, const Access *a, KRef at, KRef n, int axis) {
-    char text[160];
+static void test(Walk *w, const Places *p, int axis, Along x) {
+    char text[KPLACE_TEXT];
     double k;
-    KRef in = inside(L, at, n);
-    if (kir_is_const(L->f, in, &k) && k != 0) return;
-    snprintf(text, sizeof text, "index %%0 is outside dimension %d of %.80s (size %%1)", shown_axis(a, axis), a->name);
-    klnum_emit(L, K_CHECK, QS_B1, 0, in, at, n, (uint64_t)kir_message(L->f, QS_EINDEX, text));
+    KRef in = inside(w, x.at, x.n);
+    if (kir_is_const(w->f, in, &k) && k != 0) return;
+    kplace_sentence(p->name, kplace_shown_axis(p, axis), text);
+    kbuild_emit(w, K_CHECK, QS_B1, 0, in, x.at, x.n, (uint64_t)kir_message(w->f, QS_EINDEX, text));
 }
 
-/* The index along one axis as the mode wants it; *guard collects what must hold. */
-static KRef bring_inside(Lower *L, const Access *a, KRef at, KRef n, int axis, KRef *guard) {
-    if (is_mapped(a->mode)) return klnum_pure(L, K_BOUND, QS_I64, (uint16_t)a->mode, at, n, 0, 0);
-    if (a->mode == ACC_CHECKED) check_inside(L, a, at, n, axis);
-    if (a->mode == ACC_SAFE) *guard = klnum_bin(L, K_AND, *guard, inside(L, at, n));
-    return at;
-}
+const PlaceRules klidx_rules = {.inside = inside, .test = test};
 
+/* What must hold for the element to exist; 0: nothing. */
 static KRef bring_all_inside(Lower *L, const Access *a, KRef *at) {
-    KRef guard = klnum_int(L, QS_B1, 1), one = klnum_int(L, QS_I64, 1);
-    for (int d = 0; d < a->rank; d++) at[d] = bring_inside(L, a, at[d], extent(L, &a->base, d), d, &guard);
-    for (int i = 0; i < a->nzero; i++) bring_inside(L, a, a->must_be_zero[i], one, a->rank + i, &guard);
+    KRef guard = 0, one = klnum_int(L, QS_I64, 1);
+    for (int d = 0; d < a->p.rank; d++)
+        at[d] = kplace_bring(&L->walk, &a->p, d, (Along){at[d], extent(L, &a->base, d), at[d]}, &guard);
+    for (int i = 0; i < a->nbeyond; i++)
+        kplace_bring(&L->walk, &a->p, a->beyond[i].axis, (Along){a->beyond[i].at, one, a->beyond[i].at}, &guard);
     return guard;
 }
 
@@ -102,17 +86,12 @@ static KRef linear_index(Lower *L, const Val *v, const KRef *at) {
     return kmem_linear(&L->walk, &a, at);
 }
 
-static KRef guard_or_none(Lower *L, KRef guard) {
-    double k;
-    return kir_is_const(L->f, guard, &k) && k != 0 ? 0 : guard;
-}
-
 /* -- one element ------------------------------------------------------------------------------------------------- */
 static int parts_of(qs_dtype d) { return qdtype_is_complex(d) ? 2 : 1; }
 
 static int array_param(Lower *L, const Access *a) {
     int p = klower_array_param(L, &a->base);
-    if (is_mapped(a->mode) || a->mode == ACC_UNCHECKED) L->binds[p].nonempty = true;
+    if (kplace_is_mapped(a->p.mode) || a->p.mode == ACC_UNCHECKED) L->binds[p].nonempty = true;
     return p;
 }
 
@@ -121,7 +100,7 @@ static Num load_array(Lower *L, const Access *a, KRef linear, KRef guard) {
     int param = array_param(L, a);
     Num n = {.dtype = qdtype_is_complex(elem) ? elem : v};
     for (int p = 0; p < parts_of(elem); p++)
-        *(p ? &n.im.ref : &n.re.ref) = kmem_load(&L->walk, param, elem, linear, p, guard_or_none(L, guard));
+        *(p ? &n.im.ref : &n.re.ref) = kmem_load(&L->walk, param, elem, linear, p, guard);
     const ArrayRef *ref = a->base.u.array;
     return ref->converts ? klnum_narrow(L, n, ref->as) : n;
 }
@@ -131,7 +110,7 @@ static KRef select_ref(Lower *L, KRef c, KRef a, KRef b) { return klnum_pure(L, 
 /* ALOAD must stay inside its memory, so a guarded read goes to element 0 and drops the result. */
 static Num load_memory(Lower *L, const Access *a, KRef linear, KRef guard) {
     qs_dtype d = a->base.dtype, r = qdtype_real_of(d);
-    bool safe = !guard_or_none(L, guard);
+    bool safe = !guard;
     KRef at = safe ? linear : select_ref(L, guard, linear, klnum_int(L, QS_I64, 0));
     Num n = {.dtype = d};
     for (int p = 0; p < parts_of(d); p++) {
@@ -141,15 +120,17 @@ static Num load_memory(Lower *L, const Access *a, KRef linear, KRef guard) {
     return n;
 }
 
-/* A value in components, indexed with something computed: the last of the selections that applies. */
+/* A value in components, indexed with something computed. */
 static Num load_value(Lower *L, const Access *a, KRef linear, KRef guard) {
     double k;
-    int64_t count = klval_count(&a->base);
-    if (kir_is_const(L->f, linear, &k) && k >= 0 && k < (double)count) return klval_num(&a->base, (int64_t)k);
-    Num n = klnum_cast(L, klnum_literal(L, 0, true), a->base.dtype);
-    for (int64_t i = 0; i < count; i++)
-        n = klnum_select(L, klnum_bin(L, K_EQ, linear, klnum_int(L, QS_I64, i)), klval_num(&a->base, i), n);
-    return guard_or_none(L, guard) ? klnum_select(L, guard, n, klnum_literal(L, 0, true)) : n;
+    int count = (int)klval_count(&a->base);
+    Val *items = kval_new(&L->walk, count), one;
+    if (!count) return klnum_cast(L, klnum_literal(L, 0, true), a->base.dtype);
+    if (kir_is_const(L->f, linear, &k) && k >= 0 && k < count) return klval_num(&a->base, (int64_t)k);
+    for (int i = 0; i < count; i++) klval_number(L, klval_num(&a->base, i), &items[i]);
+    (void)kshape_pick(&L->walk, linear, items, count, &one); /* numbers can be selected */
+    Num n = klval_num(&one, 0);
+    return guard ? klnum_select(L, guard, n, klnum_literal(L, 0, true)) : n;
 }
 
 static Num load_local(Lower *L, const Access *a, KRef linear) {
@@ -171,9 +152,9 @@ static Num load_one(Lower *L, const Access *a, KRef *at) {
 static Num load_mixed(Lower *L, const Access *a, const KRef *at, int axis) {
     KRef here[QS_MAX_RANK];
     memcpy(here, at, sizeof here);
-    while (axis < a->rank && !a->item[axis].frac) axis++;
-    if (axis == a->rank) return load_one(L, a, here);
-    Num w = klnum_strong(a->item[axis].frac, L->f->ins[a->item[axis].frac].dtype), rest, x, y;
+    while (axis < a->p.rank && !a->p.item[axis].frac) axis++;
+    if (axis == a->p.rank) return load_one(L, a, here);
+    Num w = klnum_strong(a->p.item[axis].frac, L->f->ins[a->p.item[axis].frac].dtype), rest, x, y;
     x = load_mixed(L, a, here, axis + 1);
     here[axis] = klnum_bin(L, K_ADD, here[axis], klnum_int(L, QS_I64, 1));
     y = load_mixed(L, a, here, axis + 1);
@@ -206,19 +187,18 @@ static void store_array(Lower *L, const Access *a, KRef linear, KRef guard, Num 
     int param = array_param(L, a);
     const ArrayRef *ref = a->base.u.array;
     if (ref->converts && !qdtype_is_real(ref->as)) n = klnum_narrow(L, n, ref->as);
-    if (d == QS_B1) check_truth(L, n, guard_or_none(L, guard));
+    if (d == QS_B1) check_truth(L, n, guard);
     for (int p = 0; p < parts_of(d); p++)
-        kmem_store(&L->walk, param, d, linear, p, element_part(L, n, d, p), guard_or_none(L, guard));
+        kmem_store(&L->walk, param, d, linear, p, element_part(L, n, d, p), guard);
 }
 
 static void store_memory(Lower *L, const Access *a, KRef linear, KRef guard, Num n, KOp op, uint16_t flag) {
     qs_dtype d = a->base.dtype;
-    KRef test = guard_or_none(L, guard);
     KRef parts[2] = {element_part(L, n, d, 0), parts_of(d) > 1 ? element_part(L, n, d, 1) : 0};
-    if (test) kbuild_flow(&L->walk, K_IF, test);
+    if (guard) kbuild_flow(&L->walk, K_IF, guard);
     for (int p = 0; p < parts_of(d); p++)
         klnum_emit(L, op, QS_B1, flag, a->base.u.mem->ref, kmem_part(&L->walk, linear, d, p), parts[p], 0);
-    if (test) kbuild_end(&L->walk);
+    if (guard) kbuild_end(&L->walk);
 }
 
 static qs_status store_local(Lower *L, const Access *a, KRef linear, Num n) {
@@ -230,7 +210,7 @@ static qs_status store_local(Lower *L, const Access *a, KRef linear, Num n) {
 
 static qs_status takes_complex(Lower *L, const Access *a, Num n) {
     if (!qdtype_is_complex(n.dtype) || qdtype_is_complex(a->base.dtype)) return QS_OK;
-    return klower_error(L, QS_ETYPE, L->pos, "%s is %s and cannot take a complex number", a->name,
+    return klower_error(L, QS_ETYPE, L->pos, "%s is %s and cannot take a complex number", a->p.name,
                         klval_type_name(L, &a->base));
 }
 
@@ -262,10 +242,10 @@ static qs_status index_value(Lower *L, Node *n, bool down, Val *out) {
 /* x[v] where v is no whole number is a mistake that --checked tells; a quotient of whole numbers, x[pos/2], is none. */
 static void check_whole(Lower *L, const Access *a, Num n, KRef at) {
     char text[160];
-    if (!L->job->checked || klnum_whole(n) || !qdtype_is_real(n.dtype) || effective_mode(L, a->mode) != ACC_CHECKED)
+    if (!L->job->checked || klnum_whole(n) || !qdtype_is_real(n.dtype) || effective_mode(L, a->p.mode) != ACC_CHECKED)
         return;
     KRef x = klnum_ref(L, n, klnum_real_dtype(L, n));
-    snprintf(text, sizeof text, "index %%0 of %.80s has a fraction (int(x) drops it)", a->name);
+    snprintf(text, sizeof text, "index %%0 of %.80s has a fraction (int(x) drops it)", a->p.name);
     klnum_emit(L, K_CHECK, QS_B1, 0, klnum_bin(L, K_EQ, x, klnum_cast_ref(L, at, L->f->ins[x].dtype)), x, 0,
                (uint64_t)kir_message(L->f, QS_EINDEX, text));
 }
@@ -308,24 +288,26 @@ static qs_status beyond_rank(Lower *L, Access *a, const Item *it, int number, in
     KRef r = it->kind == AT_ONE ? it->one : it->n == 1 ? it->list[0] : 0;
     bool known = r && kir_is_const(L->f, r, &k);
     if (!r || (known && k != 0))
-        return klower_error(L, QS_ESHAPE, L->pos, "%s has type %s, %d indices given where the %s is not 0", a->name,
+        return klower_error(L, QS_ESHAPE, L->pos, "%s has type %s, %d indices given where the %s is not 0", a->p.name,
                             klval_type_name(L, &a->base), given, ordinal(number));
-    if (!known) a->must_be_zero[a->nzero++] = r;
+    if (known) return QS_OK;
+    a->beyond[a->nbeyond].at = r;
+    a->beyond[a->nbeyond++].axis = a->p.rank == 1 ? kplace_axis(1, given, number) : number;
     return QS_OK;
 }
 
 /* Distributes n indices over the dimensions: a vec is 1xN when it is given two.  An entry is taken as a whole. */
 static qs_status place_items(Lower *L, Access *a, const Item *items, int n) {
-    int outer = outer_rank(&a->base), first = outer == 1 && n >= 2 ? 1 : 0;
+    int outer = outer_rank(&a->base);
     if (n < outer)
-        return klower_error(L, QS_ESHAPE, L->pos, "%s has %d dimensions, %d %s given", a->name, outer, n,
+        return klower_error(L, QS_ESHAPE, L->pos, "%s has %d dimensions, %d %s given", a->p.name, outer, n,
                             n == 1 ? "index" : "indices");
     for (int i = 0; i < n; i++) {
-        int d = i - first;
-        if (d >= 0 && d < outer) a->item[d] = items[i];
+        int d = kplace_axis(outer, n, i);
+        if (d >= 0 && d < outer) a->p.item[d] = items[i];
         else TRY(beyond_rank(L, a, &items[i], i, n));
     }
-    for (int d = outer; d < a->rank; d++) a->item[d] = (Item){.kind = AT_ALL};
+    for (int d = outer; d < a->p.rank; d++) a->p.item[d] = (Item){.kind = AT_ALL};
     return QS_OK;
 }
 
@@ -340,13 +322,13 @@ static qs_status coordinate_items(Lower *L, Access *a, const Val *v, bool down) 
     int n = (int)v->dims[0];
     if (v->dims[0] > QS_MAX_RANK || n < outer_rank(&a->base))
         return klower_error(L, QS_ESHAPE, L->pos, "%s has %d dimensions, but the index vector has %lld components",
-                            a->name, outer_rank(&a->base), (long long)v->dims[0]);
+                            a->p.name, outer_rank(&a->base), (long long)v->dims[0]);
     for (int i = 0; i < n; i++) items[i] = single(L, a, klval_num(v, i), down);
     return place_items(L, a, items, n);
 }
 
 static qs_status lower_items(Lower *L, Access *a, NodeList at) {
-    bool down = is_mapped(a->mode) || a->base.mods.access == ACC_SAFE;
+    bool down = kplace_is_down((AccessMode)a->base.mods.access);
     Item items[QS_MAX_RANK];
     Val v;
     if (at.n > QS_MAX_RANK) return klower_error(L, QS_ESHAPE, L->pos, "more than %d indices", QS_MAX_RANK);
@@ -379,7 +361,7 @@ static qs_status variable_of(Lower *L, Node *base, Var **out) {
 /* A local that lives in LOCALs is not read as a whole for the sake of one component. */
 static qs_status base_of(Lower *L, Node *n, Access *a) {
     Node *base = n->u.index.base;
-    a->name = name_of(base);
+    a->p.name = name_of(base);
     TRY(variable_of(L, base, &a->var));
     bool in_locals = a->var && a->var->merged && a->var->slots && !a->var->memory && a->var->scope->open;
     if (in_locals) a->base = a->var->stored;
@@ -390,21 +372,21 @@ static qs_status base_of(Lower *L, Node *n, Access *a) {
         L->indexing = saved;
     }
     L->pos = n->pos;
-    a->rank = a->base.rank;
+    a->p.rank = a->base.rank;
     if (a->var && a->var->has_mods) a->base.mods = a->var->mods;
-    a->mode = effective_mode(L, (AccessMode)a->base.mods.access);
+    a->p.mode = effective_mode(L, (AccessMode)a->base.mods.access);
     if (a->base.kind == V_UNKNOWN) return QS_OK;
-    if (a->base.kind == V_OBJECT && a->rank && any_field(&a->base)) return QS_OK;
-    if ((a->base.kind != V_ARRAY && a->base.kind != V_NUM && a->base.kind != V_MEMORY) || a->rank == 0)
-        return klower_error(L, QS_ETYPE, n->pos, "%s is %s and cannot be indexed", a->name,
+    if (a->base.kind == V_OBJECT && a->p.rank && any_field(&a->base)) return QS_OK;
+    if ((a->base.kind != V_ARRAY && a->base.kind != V_NUM && a->base.kind != V_MEMORY) || a->p.rank == 0)
+        return klower_error(L, QS_ETYPE, n->pos, "%s is %s and cannot be indexed", a->p.name,
                             klval_type_name(L, &a->base));
     return QS_OK;
 }
 
 static bool constant_items(Lower *L, const Access *a) {
     double k;
-    for (int d = 0; d < a->rank; d++) {
-        const Item *it = &a->item[d];
+    for (int d = 0; d < a->p.rank; d++) {
+        const Item *it = &a->p.item[d];
         if (it->kind == AT_ONE && !kir_is_const(L->f, it->one, &k)) return false;
         for (int64_t i = 0; it->kind == AT_LIST && i < it->n; i++)
             if (!kir_is_const(L->f, it->list[i], &k)) return false;
@@ -420,12 +402,12 @@ static qs_status settle_small(Lower *L, Access *a, bool writing) {
         if (!writing && a->base.at && (klval_count(&a->base) <= SELECTS || !a->var)) return QS_OK;
         return klvar_memory(L, a->var, L->pos, &a->base);
     }
-    for (int d = 0; d < a->rank; d++) {
+    for (int d = 0; d < a->p.rank; d++) {
         double k;
-        const Item *it = &a->item[d];
+        const Item *it = &a->p.item[d];
         if (it->kind != AT_ONE || !kir_is_const(L->f, it->one, &k) || (k >= 0 && k < (double)a->base.dims[d])) continue;
         return klower_error(L, QS_EINDEX, L->pos, "index %g is outside dimension %d of %s (size %lld)", k,
-                            shown_axis(a, d), a->name, (long long)a->base.dims[d]);
+                            kplace_shown_axis(&a->p, d), a->p.name, (long long)a->base.dims[d]);
     }
     return QS_OK;
 }
@@ -434,12 +416,12 @@ static qs_status settle_small(Lower *L, Access *a, bool writing) {
 static qs_status items_of_entry(Lower *L, Access *a, NodeList at) {
     int outer = outer_rank(&a->base);
     Access e = *a;
-    e.rank = e.base.rank = a->base.inner, e.base.inner = 0;
+    e.p.rank = e.base.rank = a->base.inner, e.base.inner = 0;
     TRY(lower_items(L, &e, at));
     if (e.base.kind == V_UNKNOWN) return a->base.kind = V_UNKNOWN, QS_OK;
-    memcpy(a->item + outer, e.item, (size_t)e.rank * sizeof *e.item);
-    memcpy(a->must_be_zero, e.must_be_zero, sizeof a->must_be_zero);
-    return a->nzero = e.nzero, QS_OK;
+    memcpy(a->p.item + outer, e.p.item, (size_t)e.p.rank * sizeof *e.p.item);
+    memcpy(a->beyond, e.beyond, sizeof a->beyond);
+    return a->nbeyond = e.nbeyond, QS_OK;
 }
 
 /* x[i][k] of an array of entries is one access, which may be written. */
@@ -451,7 +433,7 @@ static qs_status access_of_entry(Lower *L, Node *n, Access *a, bool *done) {
     if (a->base.kind != V_ARRAY || !a->base.inner) return QS_OK;
     TRY(lower_items(L, a, entry->u.index.at));
     for (int d = 0; d < outer_rank(&a->base) && a->base.kind == V_ARRAY; d++)
-        if (a->item[d].kind != AT_ONE) return QS_OK;
+        if (a->p.item[d].kind != AT_ONE) return QS_OK;
     *done = true;
     return a->base.kind == V_UNKNOWN ? QS_OK : items_of_entry(L, a, n->u.index.at);
 }
@@ -472,17 +454,15 @@ static qs_status access_of(Lower *L, Node *n, Access *a, bool writing) {
 /* -- slices ------------------------------------------------------------------------------------------------------ */
 /* `:` becomes the list 0..n-1. */
 static qs_status spell_out(Lower *L, Access *a, int d, int64_t n) {
-    Item *it = &a->item[d];
+    Item *it = &a->p.item[d];
     if (n > KLOWER_UNROLL)
         return klower_error(L, QS_ESHAPE, L->pos, "a slice of more than %d elements in a kernel", KLOWER_UNROLL);
-    *it = (Item){.kind = AT_LIST, .n = n, .list = qarena_alloc(L->arena, (size_t)(n + 1) * sizeof(KRef))};
-    for (int64_t i = 0; i < n; i++) it->list[i] = klnum_int(L, QS_I64, i);
-    return QS_OK;
+    return *it = kplace_from(&L->walk, klnum_int(L, QS_I64, 0), n), QS_OK;
 }
 
 static qs_status spell_out_known(Lower *L, Access *a) {
-    for (int d = 0; d < a->rank; d++) {
-        if (a->item[d].kind != AT_ALL) continue;
+    for (int d = 0; d < a->p.rank; d++) {
+        if (a->p.item[d].kind != AT_ALL) continue;
         if (a->base.kind == V_ARRAY && !a->base.dims[d])
             return klower_need(L, a->base.u.array->host.source, d, a->base.rank);
         TRY(spell_out(L, a, d, a->base.dims[d]));
@@ -490,53 +470,23 @@ static qs_status spell_out_known(Lower *L, Access *a) {
     return QS_OK;
 }
 
-static bool is_single(const Access *a) {
-    for (int d = 0; d < a->rank; d++)
-        if (a->item[d].kind != AT_ONE) return false;
-    return true;
-}
-
-static int64_t selected(const Access *a) {
-    int64_t n = 1;
-    for (int d = 0; d < a->rank; d++)
-        if (a->item[d].kind == AT_LIST) n *= a->item[d].n;
-    return n;
-}
-
-static void coordinates(const Access *a, int64_t linear, KRef *at) {
-    for (int d = a->rank - 1; d >= 0; d--) {
-        const Item *it = &a->item[d];
-        at[d] = it->kind == AT_LIST ? it->list[linear % it->n] : it->one;
-        if (it->kind == AT_LIST) linear /= it->n;
-    }
-}
-
-/* Single indices drop their dimension, but a column of a matrix stays a column. */
-static int slice_shape(const Access *a, int64_t *dims) {
-    int rank = 0;
-    for (int d = 0; d < a->rank; d++)
-        if (a->item[d].kind == AT_LIST) dims[rank++] = a->item[d].n;
-    if (a->rank == 2 && a->item[0].kind == AT_LIST && a->item[1].kind == AT_ONE) dims[rank++] = 1;
-    return rank;
-}
-
 static qs_status read_slice(Lower *L, Access *a, Val *out) {
     KRef at[QS_MAX_RANK] = {0};
     int64_t dims[QS_MAX_RANK];
     TRY(spell_out_known(L, a));
-    int64_t n = selected(a);
+    int64_t n = kplace_count(&a->p);
     if (n > KLOWER_UNROLL)
         return klower_error(L, QS_ESHAPE, L->pos, "a slice of more than %d elements in a kernel", KLOWER_UNROLL);
     Num *nums = qarena_alloc(L->arena, (size_t)(n + 1) * sizeof *nums);
-    for (int64_t i = 0; i < n; i++) coordinates(a, i, at), nums[i] = load_mixed(L, a, at, 0);
-    klval_from_nums(L, nums, slice_shape(a, dims), dims, out);
+    for (int64_t i = 0; i < n; i++) kplace_at(&a->p, i, at), nums[i] = load_mixed(L, a, at, 0);
+    klval_from_nums(L, nums, kplace_shape(&a->p, dims), dims, out);
     return QS_OK;
 }
 
 static qs_status read_access(Lower *L, Access *a, Val *out) {
     KRef at[QS_MAX_RANK] = {0};
-    if (!is_single(a)) return read_slice(L, a, out);
-    coordinates(a, 0, at);
+    if (!kplace_is_single(&a->p)) return read_slice(L, a, out);
+    kplace_at(&a->p, 0, at);
     klval_number(L, load_mixed(L, a, at, 0), out);
     return QS_OK;
 }
@@ -546,12 +496,13 @@ static qs_status read_object(Lower *L, const Access *a, Val *out) {
     const Record *all = a->base.u.rec;
     Record *r = qarena_alloc(L->arena, sizeof *r);
     *r = *all;
-    if (!is_single(a)) return klower_error(L, QS_ETYPE, L->pos, "%s: a kernel takes one object at a time", a->name);
+    if (!kplace_is_single(&a->p))
+        return klower_error(L, QS_ETYPE, L->pos, "%s: a kernel takes one object at a time", a->p.name);
     r->fields = qarena_alloc(L->arena, (size_t)(r->nfields + 1) * sizeof *r->fields);
     for (int i = 0; i < r->nfields; i++) {
         Access f = *a;
-        f.base = all->fields[i], f.base.mods = a->base.mods, f.rank = f.base.rank;
-        for (int d = a->rank; d < f.rank; d++) f.item[d] = (Item){.kind = AT_ALL};
+        f.base = all->fields[i], f.base.mods = a->base.mods, f.p.rank = f.base.rank;
+        for (int d = a->p.rank; d < f.p.rank; d++) f.p.item[d] = (Item){.kind = AT_ALL};
         r->fields[i] = all->fields[i];
         if (f.base.kind == V_ARRAY) TRY(read_access(L, &f, &r->fields[i]));
     }
@@ -570,15 +521,15 @@ qs_status klidx_read(Walk *w, Node *n, Val *out) {
 }
 
 qs_status klidx_load_all(Lower *L, const Val *array, Val *out) {
-    Access a = {.base = *array, .rank = array->rank, .mode = ACC_UNCHECKED, .name = ""};
-    for (int d = 0; d < a.rank; d++) a.item[d].kind = AT_ALL;
+    Access a = {.base = *array, .p = {.rank = array->rank, .mode = ACC_UNCHECKED, .name = ""}};
+    for (int d = 0; d < a.p.rank; d++) a.p.item[d].kind = AT_ALL;
     TRY(read_slice(L, &a, out));
     out->rank = array->rank; /* no dimension was dropped */
     return QS_OK;
 }
 
 qs_status klidx_element(Lower *L, const Val *base, const KRef *at, int n, const char *name, Num *out) {
-    Access a = {.base = *base, .rank = base->rank, .mode = ACC_UNCHECKED, .name = name};
+    Access a = {.base = *base, .p = {.rank = base->rank, .mode = ACC_UNCHECKED, .name = name}};
     KRef copy[QS_MAX_RANK];
     for (int i = 0; i < n; i++) copy[i] = at[i];
     return *out = load_one(L, &a, copy), QS_OK;
@@ -588,10 +539,10 @@ qs_status klidx_element(Lower *L, const Val *base, const KRef *at, int n, const 
 /* x[p,:] = number, of unknown extent: a loop along each such dimension. */
 static void open_loops(Lower *L, Access *a) {
     KRef zero = klnum_int(L, QS_I64, 0), one = klnum_int(L, QS_I64, 1);
-    for (int d = 0; d < a->rank; d++) {
-        if (a->item[d].kind != AT_ALL) continue;
+    for (int d = 0; d < a->p.rank; d++) {
+        if (a->p.item[d].kind != AT_ALL) continue;
         KRef last = klnum_bin(L, K_SUB, extent(L, &a->base, d), one);
-        a->item[d] = (Item){.kind = AT_ONE, .one = klnum_emit(L, K_FOR, QS_I64, 0, zero, last, one, 0)};
+        a->p.item[d] = (Item){.kind = AT_ONE, .one = klnum_emit(L, K_FOR, QS_I64, 0, zero, last, one, 0)};
     }
 }
 
@@ -601,7 +552,7 @@ static void close_loops(Lower *L, int n) {
 
 static int count_all(const Access *a) {
     int n = 0;
-    for (int d = 0; d < a->rank; d++) n += a->item[d].kind == AT_ALL;
+    for (int d = 0; d < a->p.rank; d++) n += a->p.item[d].kind == AT_ALL;
     return n;
 }
 
@@ -610,16 +561,16 @@ static qs_status fit_slice(Lower *L, Access *a, const Val *v, int *loops) {
     int all = count_all(a);
     *loops = 0;
     bool fixed = a->base.kind != V_ARRAY;
-    for (int d = 0; d < a->rank; d++) {
-        if (a->item[d].kind != AT_ALL || (!fixed && !a->base.dims[d])) continue;
+    for (int d = 0; d < a->p.rank; d++) {
+        if (a->p.item[d].kind != AT_ALL || (!fixed && !a->base.dims[d])) continue;
         TRY(spell_out(L, a, d, a->base.dims[d]));
         all--;
     }
     if (!all) return QS_OK;
     if (v->rank == 0) return *loops = all, open_loops(L, a), QS_OK;
     if (all > 1) return spell_out_known(L, a);
-    for (int d = 0; d < a->rank; d++)
-        if (a->item[d].kind == AT_ALL) return spell_out(L, a, d, klval_count(v) / selected(a));
+    for (int d = 0; d < a->p.rank; d++)
+        if (a->p.item[d].kind == AT_ALL) return spell_out(L, a, d, klval_count(v) / kplace_count(&a->p));
     return QS_OK;
 }
 
@@ -629,12 +580,12 @@ static qs_status each_element(Lower *L, Access *a, const Val *v, StoreFn *f, con
     KRef at[QS_MAX_RANK] = {0};
     int loops;
     TRY(fit_slice(L, a, v, &loops));
-    int64_t n = selected(a), have = klval_count(v);
+    int64_t n = kplace_count(&a->p), have = klval_count(v);
     if (have != n && have != 1)
-        return klower_error(L, QS_ESHAPE, L->pos, "%lld elements of %s are assigned %s", (long long)n, a->name,
+        return klower_error(L, QS_ESHAPE, L->pos, "%lld elements of %s are assigned %s", (long long)n, a->p.name,
                             klval_type_name(L, v));
     for (int64_t i = 0; i < n; i++) {
-        coordinates(a, i, at);
+        kplace_at(&a->p, i, at);
         TRY(f(L, a, at, klval_num(v, have == 1 ? 0 : i), ud));
     }
     close_loops(L, loops);
@@ -650,17 +601,17 @@ static qs_status takes_scalars(Lower *L, const Access *a) {
     const ArrayRef *ref = a->base.kind == V_ARRAY ? a->base.u.array : NULL;
     if (!ref || !ref->converts || !qdtype_is_real(ref->as)) return QS_OK;
     return klower_error(L, QS_ETYPE, L->pos, "%s was declared with scalars and is written, but what was given holds %s",
-                        a->name, qdtype_info[a->base.dtype].name);
+                        a->p.name, qdtype_info[a->base.dtype].name);
 }
 
 static qs_status writable(Lower *L, const Access *a) {
     if (a->base.kind == V_OBJECT)
-        return klower_error(L, QS_ETYPE, L->pos, "objects of %s cannot be written in a kernel", a->name);
+        return klower_error(L, QS_ETYPE, L->pos, "objects of %s cannot be written in a kernel", a->p.name);
     TRY(takes_scalars(L, a));
     if (a->base.mods.flags & MOD_CONST)
-        return klower_error(L, QS_ETYPE, L->pos, "%s is 'const and cannot be written", a->name);
+        return klower_error(L, QS_ETYPE, L->pos, "%s is 'const and cannot be written", a->p.name);
     if (a->base.kind == V_NUM && !a->var)
-        return klower_error(L, QS_ETYPE, L->pos, "%s is a value and cannot be written", a->name);
+        return klower_error(L, QS_ETYPE, L->pos, "%s is a value and cannot be written", a->p.name);
     return QS_OK;
 }
 
@@ -700,11 +651,11 @@ static bool atomic_of(Op op, KAtomic *out) {
 /* Does every position of the launch (or block) address an element of its own?  So it is when each of its coordinates
  * is one of the indices, unmapped. */
 static bool is_exclusive(Lower *L, const Access *a, KOp position) {
-    if (is_mapped(a->mode)) return false;
+    if (kplace_is_mapped(a->p.mode)) return false;
     for (int axis = 0; axis < L->job->rank; axis++) {
         bool found = false;
-        for (int d = 0; d < a->rank; d++) {
-            KRef r = a->item[d].kind == AT_ONE ? a->item[d].one : 0;
+        for (int d = 0; d < a->p.rank; d++) {
+            KRef r = a->p.item[d].kind == AT_ONE ? a->p.item[d].one : 0;
             if (r && L->f->ins[r].op == K_CAST) r = L->f->ins[r].a;
             found |= r && L->f->ins[r].op == position && L->f->ins[r].imm == (uint64_t)axis;
         }
@@ -730,7 +681,7 @@ static qs_status check_atomic(Lower *L, const Access *a, Op op, KAtomic *k) {
     if (ok) return QS_OK;
     return klower_error(L, QS_ETYPE, L->pos,
                         "`%s` on an element of %s, which is %s, cannot be done by several positions at once",
-                        qop_inplace(op), a->name, klval_type_name(L, &a->base));
+                        qop_inplace(op), a->p.name, klval_type_name(L, &a->base));
 }
 
 /* lo <= x <= hi, as far as values of x's type, or what is known of x, leave it open. */
@@ -773,7 +724,7 @@ static void check_taken(Lower *L, const Access *a, KAtomic k, Op op, Num n, KRef
     if (kir_is_const(L->f, holds, &known) && known != 0) return;
     snprintf(text, sizeof text,
              "`%s` with %%0 on an element of %.60s, which is %.60s, cannot be done by several positions at once",
-             qop_inplace(op), a->name, klval_type_name(L, &a->base));
+             qop_inplace(op), a->p.name, klval_type_name(L, &a->base));
     klnum_emit(L, K_CHECK, QS_B1, 0, holds, x, 0, (uint64_t)kir_message(L->f, QS_EVALUE, text));
 }
 
@@ -783,12 +734,12 @@ static qs_status atomic_update(Lower *L, const Access *a, KRef *at, Num n, Op op
     TRY(check_atomic(L, a, op, &k));
     TRY(takes_complex(L, a, n));
     KRef guard = bring_all_inside(L, a, at), linear = linear_index(L, &a->base, at);
-    check_taken(L, a, k, op, n, guard_or_none(L, guard));
+    check_taken(L, a, k, op, n, guard);
     if (a->base.kind == V_MEMORY) return store_memory(L, a, linear, guard, n, K_AATOMIC, (uint16_t)k), QS_OK;
     int param = array_param(L, a);
     for (int p = 0; p < parts_of(d); p++)
         klnum_emit(L, K_ATOMIC, QS_B1, (uint16_t)k, kmem_part(&L->walk, linear, d, p), element_part(L, n, d, p),
-                   guard_or_none(L, guard), (uint64_t)param);
+                   guard, (uint64_t)param);
     return QS_OK;
 }
 

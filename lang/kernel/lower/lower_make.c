@@ -148,14 +148,14 @@ qs_status klmake_transpose(Lower *L, const BuiltinCall *c, Val *out) {
     TRY(klval_components(L, &c->args[0], &v));
     if (v.rank == 0) return *out = v, QS_OK;
     if (v.rank > 2) return klbuiltin_refuse(L, c, "wants a vector or a matrix");
-    int64_t rows = v.rank == 1 ? 1 : v.dims[0], cols = v.rank == 1 ? v.dims[0] : v.dims[1], dims[2] = {cols, rows};
-    Num *nums = qarena_alloc(L->arena, (size_t)(rows * cols + 1) * sizeof *nums);
-    for (int64_t i = 0; i < rows * cols; i++) {
-        nums[i] = klval_num(&v, i % rows * cols + i / rows);
+    Shape m = klval_shape(&v), turned = kshape_matrix(kshape_extent(&m, 1), kshape_extent(&m, 0));
+    int64_t n = kshape_count(&m);
+    Num *nums = qarena_alloc(L->arena, (size_t)(n + 1) * sizeof *nums);
+    for (int64_t i = 0; i < n; i++) {
+        nums[i] = klval_num(&v, kshape_turned(&m, i));
         if (c->imm) nums[i] = klnum_apply(L, EL_conj, &nums[i]);
     }
-    bool row = cols == 1;
-    return klval_from_nums(L, nums, row ? 1 : 2, row ? dims + 1 : dims, out), QS_OK;
+    return klval_from_nums(L, nums, turned.rank, turned.dims, out), QS_OK;
 }
 
 qs_status klmake_shared(Lower *L, const BuiltinCall *c, Val *out) {

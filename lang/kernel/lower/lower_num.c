@@ -478,11 +478,15 @@ qs_dtype klnum_real_dtype(Lower *L, Num a) {
     return qdtype_is_real(r) ? r : L->c->scalar_dtype;
 }
 
-/* The two meet as in arithmetic: of one type they keep it (qdtype_choose). */
+qs_dtype klnum_choice(Lower *L, Num a, Num b) {
+    qs_dtype met = klnum_join(L, a, b);
+    return qdtype_choose((Term){a.dtype, klnum_is_weak(a)}, (Term){b.dtype, klnum_is_weak(b)}, met, met);
+}
+
 Num klnum_select(Lower *L, KRef c, Num a, Num b) {
     double k;
     if (kir_is_const(L->f, c, &k)) return k != 0 ? a : b;
-    qs_dtype d = klnum_join(L, a, b);
+    qs_dtype d = klnum_choice(L, a, b);
     Num x = klnum_cast(L, a, d), y = klnum_cast(L, b, d);
     x.re.ref = klnum_pure(L, K_SELECT, QS_B1, 0, c, x.re.ref, y.re.ref, 0);
     if (qdtype_is_complex(d)) x.im.ref = klnum_pure(L, K_SELECT, QS_B1, 0, c, x.im.ref, y.im.ref, 0);

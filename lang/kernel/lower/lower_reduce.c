@@ -75,15 +75,15 @@ static qs_status reduce_array(Lower *L, const BuiltinCall *c, const Val *v, Val 
     qs_dtype d = walk_dtype(L, c, v);
     if (qdtype_is_complex((qs_dtype)v->dtype))
         return klbuiltin_refuse(L, c, "of a complex array of unknown size is not available in kernels");
-    KRef acc = klnum_emit(L, K_LOCAL, QS_B1, 0, klnum_ref(L, reduce_start(L, c->imm), d), 0, 0, 0);
+    KRef acc = kbuild_local(&L->walk, klnum_ref(L, reduce_start(L, c->imm), d));
     open_elements(L, v, &w);
     TRY(klidx_element(L, v, w.at, v->rank, c->name, &x));
     TRY(reduce_term(L, c->imm, x, &term));
-    TRY(klnum_binary(L, reduce_op(c->imm), klnum_strong(klnum_emit(L, K_GET, QS_B1, 0, acc, 0, 0, 0), d), term, &sum));
-    klnum_emit(L, K_SET, QS_B1, 0, acc, klnum_ref(L, sum, d), 0, 0);
+    TRY(klnum_binary(L, reduce_op(c->imm), klnum_strong(kbuild_get(&L->walk, acc), d), term, &sum));
+    kbuild_set(&L->walk, acc, klnum_ref(L, sum, d));
     close_elements(L, v->rank);
     count = klnum_strong(w.count, QS_I64);
-    return reduce_finish(L, c->imm, klnum_strong(klnum_emit(L, K_GET, QS_B1, 0, acc, 0, 0, 0), d), count, out);
+    return reduce_finish(L, c->imm, klnum_strong(kbuild_get(&L->walk, acc), d), count, out);
 }
 
 static bool is_big(const Val *v) {
@@ -123,13 +123,13 @@ static qs_status minmax_array(Lower *L, const BuiltinCall *c, const Val *v, Val 
     qs_dtype d = kir_value_dtype((qs_dtype)v->dtype);
     if (qdtype_is_complex((qs_dtype)v->dtype) || d == QS_B1)
         return klbuiltin_refuse(L, c, "wants an array of real numbers");
-    KRef acc = klnum_emit(L, K_LOCAL, QS_B1, 0, minmax_start(L, c->imm, d), 0, 0, 0);
+    KRef acc = kbuild_local(&L->walk, minmax_start(L, c->imm, d));
     open_elements(L, v, &w);
     TRY(klidx_element(L, v, w.at, v->rank, c->name, &x));
-    KRef old = klnum_emit(L, K_GET, QS_B1, 0, acc, 0, 0, 0);
-    klnum_emit(L, K_SET, QS_B1, 0, acc, klnum_bin(L, (KOp)c->imm, old, klnum_ref(L, x, d)), 0, 0);
+    KRef old = kbuild_get(&L->walk, acc);
+    kbuild_set(&L->walk, acc, klnum_bin(L, (KOp)c->imm, old, klnum_ref(L, x, d)));
     close_elements(L, v->rank);
-    klval_number(L, klnum_strong(klnum_emit(L, K_GET, QS_B1, 0, acc, 0, 0, 0), d), out);
+    klval_number(L, klnum_strong(kbuild_get(&L->walk, acc), d), out);
     return QS_OK;
 }
 

@@ -270,7 +270,8 @@ static bool is_nothing(const Val *v) { return v->kind == V_VOID; }
 static qs_status return_outermost(Walk *w, const Node *n) { return (void)n, kbuild_flow(w, K_RET, 0), QS_OK; }
 
 const WalkRules klstmt_rules = {
-    .call = &klcall_rules, .expr = &klexpr_rules, .nest = &nest_rules, .value_size = sizeof(Val), .fail = fail,
+    .call = &klcall_rules, .expr = &klexpr_rules, .nest = &nest_rules, .place = &klidx_rules,
+    .value_size = sizeof(Val), .fail = fail,
     .nothing = nothing, .is_nothing = is_nothing, .count = count, .spread = spread, .equal = equal,
     .set_name = set_name, .set_element = klidx_assign, .set_field = set_field, .update_element = klidx_update,
     .combine = combine,

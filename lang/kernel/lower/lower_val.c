@@ -6,6 +6,12 @@
 #include <string.h>
 
 /* -- components -------------------------------------------------------------------------------------------------- */
+Shape klval_shape(const Val *v) {
+    Shape s = {.rank = v->rank};
+    memcpy(s.dims, v->dims, (size_t)s.rank * sizeof *s.dims);
+    return s;
+}
+
 int64_t klval_count(const Val *v) {
     int64_t n = 1;
     for (int i = 0; i < v->rank; i++) n *= v->dims[i];
@@ -32,9 +38,8 @@ void klval_number(Lower *L, Num n, Val *out) {
     put(out, 0, n);
 }
 
-/* The number that stands for the type of both: only its dtype and its weakness count. */
-static Num join_types(Lower *L, Num a, Num b) {
-    qs_dtype d = klnum_join(L, a, b);
+/* The number that stands for the type of both, which is d: only its dtype and its weakness count. */
+static Num join_types(Num a, Num b, qs_dtype d) {
     if (!klnum_is_weak(a) || !klnum_is_weak(b)) return klnum_strong(0, d);
     if (a.re.weak->integral != b.re.weak->integral) return a.re.weak->integral ? b : a;
     return a.re.weak->bound >= b.re.weak->bound ? a : b;
@@ -43,7 +48,8 @@ static Num join_types(Lower *L, Num a, Num b) {
 static Num type_of_all(Lower *L, const Num *nums, int64_t n) {
     Num t = n ? nums[0] : klnum_strong(0, L->c->scalar_dtype);
     for (int64_t i = 1; i < n; i++)
-        if (nums[i].dtype != t.dtype || nums[i].re.weak != t.re.weak) t = join_types(L, t, nums[i]);
+        if (nums[i].dtype != t.dtype || nums[i].re.weak != t.re.weak)
+            t = join_types(t, nums[i], klnum_join(L, t, nums[i]));
     return t;
 }
 
@@ -171,57 +177,24 @@ qs_status klval_constants(Lower *L, const Val *v, const char *what, int64_t *out
 }
 
 /* -- elementwise ------------------------------------------------------------------------------------------------- */
-/* A vec counts as 1xN beside a matrix. */
-static void row_shape(const Val *v, int rank, int64_t dims[QS_MAX_RANK]) {
-    bool row = v->rank == 1 && rank >= 2;
-    for (int i = 0; i < rank; i++)
-        dims[i] = v->rank == 0 ? 1 : row ? (i == 1 ? v->dims[0] : 1) : i < v->rank ? v->dims[i] : 1;
-}
-
-typedef struct { int rank; int64_t dims[QS_MAX_RANK], of[KLVAL_OPERANDS][QS_MAX_RANK]; } Broadcast;
-
-/* The first of the values that does not fit those before it, or n. */
-static int broadcast(const Val *v, int n, Broadcast *s) {
-    s->rank = 0;
-    for (int k = 0; k < n; k++) s->rank = v[k].rank > s->rank ? v[k].rank : s->rank;
-    for (int i = 0; i < s->rank; i++) s->dims[i] = 1;
-    for (int k = 0; k < n; k++) {
-        row_shape(&v[k], s->rank, s->of[k]);
-        for (int i = 0; i < s->rank; i++) {
-            if (s->of[k][i] != s->dims[i] && s->of[k][i] != 1 && s->dims[i] != 1) return k;
-            if (s->dims[i] == 1) s->dims[i] = s->of[k][i];
-        }
-    }
-    return n;
-}
-
-static int64_t source_index(int64_t linear, const Broadcast *s, const int64_t *shape) {
-    int64_t at = 0, stride = 1;
-    for (int d = s->rank - 1; d >= 0; d--) {
-        at += shape[d] == 1 ? 0 : linear % s->dims[d] * stride;
-        linear /= s->dims[d], stride *= shape[d];
-    }
-    return at;
-}
-
 qs_status klval_each(Lower *L, const Val *args, int n, MapFn *f, const void *ud, Val *out) {
     Val v[KLVAL_OPERANDS];
-    Broadcast s;
+    Shape of[KLVAL_OPERANDS], s;
     for (int k = 0; k < n; k++)
         if (args[k].kind == V_UNKNOWN) return *out = (Val){0}, QS_OK;
     for (int k = 0; k < n; k++) {
         TRY(klval_components(L, &args[k], &v[k]));
         if (v[k].kind == V_UNKNOWN) return *out = v[k], QS_OK;
+        of[k] = klval_shape(&v[k]);
     }
-    int odd = broadcast(v, n, &s);
+    int odd = kshape_meet(of, n, &s);
     if (odd < n)
         return klower_error(L, QS_ESHAPE, L->pos, "sizes do not match: %s and %s", klval_type_name(L, &args[odd - 1]),
                             klval_type_name(L, &args[odd]));
-    int64_t count = 1;
-    for (int i = 0; i < s.rank; i++) count *= s.dims[i];
+    int64_t count = kshape_count(&s);
     Num *nums = new_nums(L, count), x[KLVAL_OPERANDS];
     for (int64_t i = 0; i < count; i++) {
-        for (int k = 0; k < n; k++) x[k] = klval_num(&v[k], source_index(i, &s, s.of[k]));
+        for (int k = 0; k < n; k++) x[k] = klval_num(&v[k], kshape_source(&s, i, &of[k]));
         TRY(f(L, x, ud, &nums[i]));
     }
     klval_from_nums(L, nums, s.rank, s.dims, out);
@@ -246,32 +219,32 @@ static qs_status compare_strings(Lower *L, Op op, const Val *a, const Val *b, Va
 
 static qs_status matmul(Lower *L, const Val *a, const Val *b, Val *out) {
     Val x, y;
-    int64_t m[QS_MAX_RANK], n[QS_MAX_RANK];
+    Product p;
     TRY(klval_components(L, a, &x));
     TRY(klval_components(L, b, &y));
+    Shape left = klval_shape(&x), right = klval_shape(&y);
     if (x.rank > 2 || y.rank > 2)
         return klower_error(L, QS_ESHAPE, L->pos,
                             "`*` multiplies matrices, got %s and %s; use `.*` for the elementwise product",
                             klval_type_name(L, a), klval_type_name(L, b));
-    row_shape(&x, 2, m), row_shape(&y, 2, n);
-    if (m[1] != n[0])
+    if (!kshape_product(&left, &right, &p))
         return klower_error(L, QS_ESHAPE, L->pos,
                             "`*` is the matrix product: %s and %s do not fit; use `.*` or dotprod",
                             klval_type_name(L, a), klval_type_name(L, b));
-    Num *nums = new_nums(L, m[0] * n[1]);
-    for (int64_t i = 0; i < m[0] * n[1]; i++) {
+    Shape shape = kshape_matrix(p.rows, p.cols);
+    int64_t n = kshape_count(&shape);
+    Num *nums = new_nums(L, n);
+    for (int64_t i = 0; i < n; i++) {
         Num sum = klnum_literal(L, 0, true), term;
-        for (int64_t k = 0; k < m[1]; k++) {
-            TRY(klnum_binary(L, OP_MUL, klval_num(&x, i / n[1] * m[1] + k), klval_num(&y, k * n[1] + i % n[1]), &term));
+        for (int64_t k = 0; k < p.depth; k++) {
+            TRY(klnum_binary(L, OP_MUL, klval_num(&x, kshape_left(&p, i, k)), klval_num(&y, kshape_right(&p, i, k)),
+                             &term));
             if (k == 0) sum = term;
             else TRY(klnum_binary(L, OP_ADD, sum, term, &sum));
         }
         nums[i] = sum;
     }
-    int64_t dims[2] = {m[0], n[1]};
-    bool row = m[0] == 1;
-    klval_from_nums(L, nums, row ? 1 : 2, row ? dims + 1 : dims, out);
-    return QS_OK;
+    return klval_from_nums(L, nums, shape.rank, shape.dims, out), QS_OK;
 }
 
 static bool is_product(Op op, const Val *a, const Val *b) {
@@ -304,7 +277,7 @@ static Num type_num(Lower *L, const Val *v) {
     if (!v->at || !v->at[0].weak) return klnum_strong(0, v->dtype);
     int64_t n = klval_count(v);
     Num t = klval_num(v, 0);
-    for (int64_t i = 1; i < n; i++) t = join_types(L, t, klval_num(v, i));
+    for (int64_t i = 1; i < n; i++) t = join_types(t, klval_num(v, i), klnum_join(L, t, klval_num(v, i)));
     return t;
 }
 
@@ -329,7 +302,8 @@ static void make_type(Lower *L, Num t, const Val *shape, Val *out) {
 bool klval_join(Lower *L, const Val *a, const Val *b, Val *out) {
     if (a->kind == V_UNKNOWN) return make_type(L, type_num(L, b), b, out), true;
     if (a->rank && b->rank && !same_dims(a, b)) return false;
-    make_type(L, join_types(L, type_num(L, a), type_num(L, b)), a->rank ? a : b, out);
+    Num x = type_num(L, a), y = type_num(L, b);
+    make_type(L, join_types(x, y, klnum_choice(L, x, y)), a->rank ? a : b, out);
     return true;
 }
 

@@ -30,23 +30,19 @@ Var *klvar_hidden(Lower *L, const void *key, int part) {
 
 static bool live(const Var *v) { return v->scope && v->scope->open; }
 
-static void learn(Lower *L, bool *flag) {
-    if (!*flag) *flag = L->changed = true;
-}
+static void learn(Lower *L, bool *flag) { kbuild_learn(&L->walk, flag); }
 
 static int parts_of(qs_dtype d) { return qdtype_is_complex(d) ? 2 : 1; }
 
 /* -- storage ----------------------------------------------------------------------------------------------------- */
-static KRef new_local(Lower *L, KRef init) { return klnum_emit(L, K_LOCAL, QS_B1, 0, init, 0, 0, 0); }
-
 /* A value of the type, of no known contents: only in a pass that will be repeated. */
 static void placeholder(Lower *L, const Val *type, Val *out) {
     int64_t n = klval_count(type);
     qs_dtype r = qdtype_real_of(type->dtype);
     Num *nums = qarena_alloc(L->arena, (size_t)(n ? n : 1) * sizeof *nums);
-    KRef slot = new_local(L, klnum_const(L, r, 0));
+    KRef slot = kbuild_local(&L->walk, klnum_const(L, r, 0));
     for (int64_t i = 0; i < n; i++) {
-        nums[i] = klnum_strong(klnum_emit(L, K_GET, QS_B1, 0, slot, 0, 0, 0), type->dtype);
+        nums[i] = klnum_strong(kbuild_get(&L->walk, slot), type->dtype);
         nums[i].im.ref = nums[i].re.ref;
     }
     klval_from_nums(L, nums, type->rank, type->dims, out);
@@ -68,9 +64,10 @@ static void declare_locals(Lower *L, Var *v, const Val *init) {
     int parts = parts_of(v->stored.dtype);
     qs_dtype r = qdtype_real_of(v->stored.dtype);
     v->slots = qarena_alloc(L->arena, (size_t)(n ? n : 1) * (size_t)parts * sizeof *v->slots);
-    for (int64_t i = 0; i < n * parts; i++)
-        v->slots[i] =
-            new_local(L, init ? klnum_part(L, klval_num(init, i / parts), (int)(i % parts), r) : klnum_const(L, r, 0));
+    for (int64_t i = 0; i < n * parts; i++) {
+        KRef x = init ? klnum_part(L, klval_num(init, i / parts), (int)(i % parts), r) : klnum_const(L, r, 0);
+        v->slots[i] = kbuild_local(&L->walk, x);
+    }
 }
 
 static void declare(Lower *L, Var *v, const Val *init) {
@@ -96,7 +93,7 @@ static void store_part(Lower *L, Var *v, int64_t i, Num n, bool fresh) {
     for (int p = 0; p < parts; p++) {
         KRef x = klnum_part(L, n, p, qdtype_real_of(v->stored.dtype));
         if (v->memory) store_memory(L, v, i * parts + p, x, fresh);
-        else klnum_emit(L, K_SET, QS_B1, 0, v->slots[i * parts + p], x, 0, 0);
+        else kbuild_set(&L->walk, v->slots[i * parts + p], x);
     }
 }
 

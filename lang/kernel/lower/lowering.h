@@ -160,6 +160,7 @@ static inline bool klnum_is_weak(Num n) { return n.re.weak != NULL; }
 bool klnum_known(Lower *L, Num n, double *v);                  /* a constant */
 bool klnum_whole(Num n);                                       /* an int, or a weak number without fraction */
 qs_dtype klnum_join(Lower *L, Num a, Num b);                   /* the dtype of a result of both */
+qs_dtype klnum_choice(Lower *L, Num a, Num b);                 /* of what is one of them */
 KRef klnum_ref(Lower *L, Num n, qs_dtype d);                   /* the real part as a value of real dtype d */
 KRef klnum_part(Lower *L, Num n, int part, qs_dtype d);
 Num klnum_cast(Lower *L, Num n, qs_dtype d);                   /* d: a value or complex dtype */
@@ -179,6 +180,7 @@ bool klnum_range(Lower *L, KRef r, double *lo, double *hi);    /* bounds of an i
 
 /* -- lower_val.c ------------------------------------------------------------------------------------------------- */
 static inline bool klval_is_number(const Val *v) { return v->kind == V_NUM && v->rank == 0; }
+Shape klval_shape(const Val *v);
 int64_t klval_count(const Val *v);                             /* V_NUM, V_MEMORY, V_ARRAY with known extents */
 void klval_number(Lower *L, Num n, Val *out);
 Num klval_num(const Val *v, int64_t i);                        /* component i of V_NUM */
@@ -246,6 +248,7 @@ qs_status klexpr_quotient(Lower *L, Node *n, bool down, Val *out, bool *exact);
 static inline bool klexpr_is_quotient(const Node *n) { return n->kind == N_BINARY && n->op == OP_DIV; }
 
 /* -- lower_index.c ----------------------------------------------------------------------------------------------- */
+extern const PlaceRules klidx_rules;
 qs_status klidx_read(Walk *w, Node *n, Val *out);
 qs_status klidx_assign(Walk *w, Node *target, const Val *v);
 qs_status klidx_update(Walk *w, Node *target, Op op, Node *value);

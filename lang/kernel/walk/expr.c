@@ -27,15 +27,15 @@ static bool take_back(Walk *w, void *m) { return m && w->rules->expr->take_back(
 /* a && b with b computed only when a decides nothing. */
 static qs_status guarded(Walk *w, Node *n, KRef a, struct Val *out) {
     bool is_and = n->op == OP_ANDAND;
-    KRef local = kbuild_emit(w, K_LOCAL, QS_B1, 0, a, 0, 0, 0), b;
+    KRef local = kbuild_local(w, a), b;
     int known;
     bool *before = kstmt_save(w);
     kbuild_flow(w, K_IF, is_and ? a : not(w, a));
     TRY(kexpr_cond(w, n->u.bin.b, &b, &known));
-    kbuild_emit(w, K_SET, QS_B1, 0, local, b, 0, 0);
+    kbuild_set(w, local, b);
     kbuild_end(w);
     kstmt_restore(w, before);
-    w->rules->expr->boolean(w, kbuild_emit(w, K_GET, QS_B1, 0, local, 0, 0, 0), out);
+    w->rules->expr->boolean(w, kbuild_get(w, local), out);
     return QS_OK;
 }
 

@@ -1,6 +1,8 @@
 /* find.c -- questions about pieces of the tree. */
 #include "lang/kernel/walk/walk.h"
 
+#include <math.h>
+
 typedef struct { bool inner_loops; Finder *is; void *ud; const Node *found; } Search;
 
 static bool is_loop(const Node *n) { return n->kind == N_FOR || n->kind == N_WHILE || n->kind == N_REPEAT; }
@@ -39,6 +41,14 @@ NodeList kfind_body_of(const Node *loop) { return loop->kind == N_FOR ? loop->u.
 
 bool kfind_sets(const Node *loop, const Sym *sym) {
     return kfind_node(kfind_body_of(loop), true, sets_symbol, (void *)(uintptr_t)sym);
+}
+
+bool kfind_constant(const char *name, double *v) {
+    static const struct { const char *name; double value; } list[] = {
+        {"pi", 3.14159265358979323846}, {"inf", INFINITY}, {"nan", NAN}};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (!strcmp(name, list[i].name)) return *v = list[i].value, true;
+    return false;
 }
 
 /* -- annotations ------------------------------------------------------------------------------------------------- */

@@ -17,10 +17,13 @@
  *     nest.c    `for`
  *     expr.c    expressions
  *     call.c    names, functions, calls
- *     mem.c     where elements of arrays are */
+ *     shape.c   short vectors and small matrices
+ *     place.c   which elements of arrays x[…] means
+ *     mem.c     where those are */
 #ifndef LANG_KERNEL_WALK_H
 #define LANG_KERNEL_WALK_H
 #include "lang/kernel/elem/elem.h"
+#include "lang/kernel/ir/affine.h"
 #include "lang/kernel/ir/kir.h"
 #include "lang/syntax/ast.h"
 
@@ -137,6 +140,27 @@ typedef struct ExprRules {
     qs_status (*other)(Walk *, Node *, struct Val *out);     /* strings, ranges, types … */
 } ExprRules;
 
+/* What stands in x[…] for one dimension: a place, as int64, a list of places, or all.  frac: how far it is from `one`
+ * toward one + 1, which a texture mixes; 0: not at all. */
+typedef enum { AT_ONE, AT_LIST, AT_ALL } ItemKind;
+typedef struct { ItemKind kind; KRef one, frac; KRef *list; int64_t n; } Item;
+typedef struct {
+    const char *name;    /* of the array, as messages have it; NULL: it has none */
+    AccessMode mode;     /* what happens outside; never ACC_DEFAULT */
+    int rank;
+    Item item[QS_MAX_RANK];
+} Places;
+
+/* A place along a dimension of n elements; messages call it `shown`. */
+typedef struct { KRef at, n, shown; } Along;
+
+/* … of places in arrays … */
+typedef struct PlaceRules {
+    KRef (*inside)(Walk *, KRef at, KRef n);                          /* 0 <= at < n */
+    void (*test)(Walk *, const Places *, int axis, Along);            /* an error unless it is inside */
+    void (*exists)(Walk *, const Places *, int axis, Along);          /* … unless there is an element; NULL: there is */
+} PlaceRules;
+
 /* The bounds of n counters that the range a..b gives: numbers that are the same for all, or vectors with one for each
  * (`differ`).  step NULL: 1. */
 typedef struct { struct Val *lo, *step, *hi; bool differ; } RangeEnds;
@@ -170,6 +194,7 @@ typedef struct WalkRules {
     const CallRules *call;
     const ExprRules *expr;
     const NestRules *nest;
+    const PlaceRules *place;
     size_t value_size;   /* of Val */
     /* Gives up.  A kernel has an error; a loop stays with the interpreter.  Never QS_OK. */
     qs_status (*fail)(Walk *, qs_status, uint32_t pos, const char *sentence);
@@ -221,6 +246,14 @@ KRef kbuild_int(Walk *w, qs_dtype d, int64_t v);
 KRef kbuild_const(Walk *w, qs_dtype d, double v);
 KBuild kbuild_rows(Walk *w);                       /* where rows of elem.def put their instructions */
 void kbuild_take_back(Walk *w, KRef from);         /* the instructions from there on were not made after all */
+/* A variable of the code, which begins as init; what it holds; it becomes v. */
+static inline KRef kbuild_local(Walk *w, KRef init) { return kbuild_emit(w, K_LOCAL, QS_B1, 0, init, 0, 0, 0); }
+static inline KRef kbuild_get(Walk *w, KRef local) { return kbuild_emit(w, K_GET, QS_B1, 0, local, 0, 0, 0); }
+static inline void kbuild_set(Walk *w, KRef local, KRef v) { kbuild_emit(w, K_SET, QS_B1, 0, local, v, 0, 0); }
+/* Something that is kept from pass to pass. */
+static inline void kbuild_learn(Walk *w, bool *flag) {
+    if (!*flag) *flag = w->changed = true;
+}
 /* A LOOP of one turn: leaving it is going to its end. */
 void kbuild_once(Walk *w);
 static inline void kbuild_flow(Walk *w, KOp op, KRef a) { kbuild_emit(w, op, QS_B1, 0, a, 0, 0, 0); }
@@ -238,8 +271,49 @@ bool kfind_is_leaving(const Node *n, void *ud);                 /* break, contin
 bool kfind_is_continue(const Node *n, void *ud);
 bool kfind_sets(const Node *loop, const Sym *sym);              /* does the body set it? */
 NodeList kfind_body_of(const Node *loop);
+bool kfind_constant(const char *name, double *v);               /* pi, inf, nan */
 /* The annotation of sym that holds at `before`: the last one in the text. */
 const TypeExpr *kfind_annotation(const Func *f, const Sym *sym, uint32_t before);
+
+/* -- shape.c ----------------------------------------------------------------------------------------------------- */
+typedef struct { int rank; int64_t dims[QS_MAX_RANK]; } Shape;   /* rank 0: a number */
+int64_t kshape_count(const Shape *s);
+int64_t kshape_extent(const Shape *s, int d);                    /* as size(x,d) has it: a vec is 1xN */
+Shape kshape_matrix(int64_t rows, int64_t cols);
+/* What n shapes are stretched to; gives n, or the number of the first that does not fit those before it. */
+int kshape_meet(const Shape *of, int n, Shape *out);
+int64_t kshape_source(const Shape *whole, int64_t i, const Shape *part); /* which of part becomes element i of whole */
+/* Element i of a matrix product is the sum of terms k < depth: left(i,k) times right(i,k). */
+typedef struct { int64_t rows, depth, cols; } Product;
+bool kshape_product(const Shape *a, const Shape *b, Product *out); /* false: they do not fit */
+static inline int64_t kshape_left(const Product *p, int64_t i, int64_t k) { return i / p->cols * p->depth + k; }
+static inline int64_t kshape_right(const Product *p, int64_t i, int64_t k) { return k * p->cols + i % p->cols; }
+int64_t kshape_turned(const Shape *m, int64_t i);                /* which of m is element i of its transpose */
+/* The item whose number `at` is, which shows when it runs: chosen by one selection after the other. */
+qs_status kshape_pick(Walk *w, KRef at, struct Val *items, int n, struct Val *out);
+
+/* -- place.c ----------------------------------------------------------------------------------------------------- */
+static inline bool kplace_is_mapped(AccessMode m) {
+    return m == ACC_MIRROR || m == ACC_CIRCULAR || m == ACC_CLAMPED;
+}
+/* An index with a fraction is rounded toward zero; downward where the mode that was written means something by places
+ * that are negative. */
+static inline bool kplace_is_down(AccessMode m) { return kplace_is_mapped(m) || m == ACC_SAFE; }
+/* The dimension of index i of n; there is one element along what is none.  A vec is 1xN when it is given two. */
+static inline int kplace_axis(int rank, int n, int i) { return i - (rank == 1 && n >= 2); }
+bool kplace_is_single(const Places *p);
+int64_t kplace_count(const Places *p);                          /* elements; nothing is AT_ALL */
+void kplace_at(const Places *p, int64_t k, KRef *at);           /* of the k-th the place along each dimension */
+/* Single indices drop their dimension, but a column of a matrix stays a column.  Gives the rank. */
+int kplace_shape(const Places *p, int64_t *dims);
+Item kplace_from(Walk *w, KRef first, int64_t n);               /* the list first, first + 1 … */
+/* hi - lo, of int64: a constant where out->n is 0.  false: it is no sum. */
+bool kplace_span(const Walk *w, KRef lo, KRef hi, Affine *out);
+int kplace_shown_axis(const Places *p, int axis);               /* as the program counts: a vec is 1xN */
+enum { KPLACE_TEXT = 160 };
+void kplace_sentence(const char *array, int shown_axis, char text[KPLACE_TEXT]); /* %0 is outside, %1 the extent */
+/* The place as the mode has it.  *guard: what must hold for the elements to exist; 0: nothing so far. */
+KRef kplace_bring(Walk *w, const Places *p, int axis, Along x, KRef *guard);
 
 /* -- mem.c ------------------------------------------------------------------------------------------------------- */
 /* How the array that is a parameter lies in memory; dims: extents that are known, otherwise 0 or NULL. */
