@@ -132,14 +132,19 @@ void qbuf_release(Ctx *c, Buffer *b) {
 /* -- coherence ----------------------------------------------------------------------------------------------------- */
 static qs_status bring(Ctx *c, Buffer *b, int m);
 
-/* Makes room on memory space m: the copy there that was used longest ago goes.  False: nothing left to give up. */
-static bool evict_one(Ctx *c, int m) {
+/* Makes room on memory space m: the copy there that was used longest ago goes.  full: what is wrong when there is
+ * nothing left to give up, or that cannot go; but a launch that failed, of which its move has told, counts. */
+static qs_status evict_one(Ctx *c, int m, qs_status full) {
     Buffer *victim = NULL;
+    ErrorState why = c->err;
     for (Buffer *b = c->on_devices; b; b = b->older)
         if (b->block[m] && b->home != m && !b->readers[m] && b->writer != m) victim = b;
-    if (!victim || (victim->valid == bit(m) && bring(c, victim, HOST_MEMORY))) return false;
-    free_block(c, victim, m);
-    return true;
+    if (!victim) return full;
+    qerr_clear(c);
+    qs_status s = victim->valid == bit(m) ? bring(c, victim, HOST_MEMORY) : QS_OK;
+    if (s == QS_OK) free_block(c, victim, m);
+    else if (!c->err.late) c->err = why, s = full;
+    return s;
 }
 
 /* A graph runs later, and again: its arrays must have their memory and their contents before it is recorded. */
@@ -151,8 +156,8 @@ static qs_status cannot_record(Ctx *c, const Device *d, const char *what) {
 static qs_status get_device_block(Ctx *c, Buffer *b, int m) {
     if (qdev_is_recording(c->spaces[m])) return cannot_record(c, c->spaces[m], "has no memory yet on");
     qs_status s = qheap_get(c->spaces[m], b->nbytes, &b->block[m]);
-    while (s == QS_ENOMEM && evict_one(c, m)) {
-        qerr_clear(c);
+    while (s == QS_ENOMEM) {
+        TRY(evict_one(c, m, s));
         s = qheap_get(c->spaces[m], b->nbytes, &b->block[m]);
     }
     return s;

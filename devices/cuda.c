@@ -12,8 +12,12 @@
  * kept: the next array would get them, and the graph write into it.  A launch that has all its memory asks nothing and
  * pays nothing; only who has to allocate, copy or wait asks the driver first whether the stream is captured.
  *
- * A kernel that fails makes itself known at some later call.  The context is of no use from then on (the driver offers
- * no way back), and every later call says so with the sentence of the first failure.
+ * A kernel that may fail writes its fault into memory of the host, each launch to a place of its own.  Whoever waits
+ * for the queue looks there, and what was found is the error instead of what was waited for.  So a launch costs no
+ * wait, and a fault is told even when the code behind it, which ran on what it left, has ended the context.
+ *
+ * An address that nobody owns makes itself known at some later call.  The context is of no use from then on (the driver
+ * offers no way back), and every later call says so with the sentence of the first failure.
  *
  * The driver makes machine code of PTX once: what it made is kept in the cache on disk, for this driver and this
  * kind of device, and the next process starts with that.
@@ -42,6 +46,7 @@ enum { /* names of the interface, without CUDA_ and CU_ */
 };
 
 enum { STAGES = 2, STAGE_BYTES = 4 << 20 };
+enum { FAULTS = 256 };                     /* launches that may be under way with their faults unknown */
 enum { LOCAL_MOST = 512 << 10 };          /* bytes of local memory of a thread */
 static const int64_t GRID_MAX = INT32_MAX; /* blocks in one launch */
 
@@ -52,7 +57,9 @@ typedef struct {
     int device;
     bool retained;        /* the primary context counts us */
     void *context, *stream, *ready; /* ready: an event for orders between devices */
-    DevPtr fault;
+    DevFault *faults;     /* FAULTS of them, in pinned memory; NULL: none was needed yet */
+    DevPtr faults_there;  /* the same as the device calls it */
+    DevLate late[FAULTS]; /* of the first d->owed launches */
     Stage stage[STAGES];
     unsigned turn;        /* which stage is next */
     CudaMath *math;       /* NULL: not needed yet */
@@ -115,6 +122,19 @@ static void quietly(Device *d, const char *call, int e) {
 }
 #define QUIETLY(d, name, ...) quietly(d, #name, state(d)->f.name(__VA_ARGS__))
 
+/* What was queued is done, or never will be.  Of launches that failed the first one is told: what came later, the end
+ * of the context too, may have followed from it. */
+static qs_status settle(Device *d, qs_status s) {
+    State *k = state(d);
+    int n = d->owed, failed = 0;
+    while (failed < n && !k->faults[failed].message) failed++;
+    d->owed = 0, d->ctx->owed -= n;
+    if (failed < n && s != QS_OK) qerr_clear(d->ctx);
+    if (failed < n) s = k->late[failed].tell(k->late[failed].ud, &k->faults[failed]);
+    for (int i = 0; i < n; i++) k->faults[i].message = 0, k->late[i].drop(k->late[i].ud);
+    return s;
+}
+
 /* Every entry makes our context current and leaves the caller's as it was: `TRY(enter(d)); return leave(d, work);` */
 static qs_status enter(Device *d) {
     if (*state(d)->dead) return qerr_set(d->ctx, QS_EDEVICE, "%s", state(d)->dead);
@@ -124,7 +144,7 @@ static qs_status enter(Device *d) {
 static qs_status leave(Device *d, qs_status s) {
     void *ours;
     QUIETLY(d, CtxPopCurrent, &ours);
-    return s;
+    return *state(d)->dead && d->owed ? settle(d, s) : s;
 }
 
 /* -- the library and what it offers -------------------------------------------------------------------------------- */
@@ -266,8 +286,7 @@ static qs_status describe(Device *d, int ordinal, int count) {
 static qs_status make_queue(Device *d) {
     State *s = state(d);
     TRY(CALL(d, StreamCreate, &s->stream, STREAM_DEFAULT));
-    TRY(CALL(d, EventCreate, &s->ready, EVENT_DISABLE_TIMING));
-    return CALL(d, MemAlloc, &s->fault, sizeof(DevFault));
+    return CALL(d, EventCreate, &s->ready, EVENT_DISABLE_TIMING);
 }
 
 static qs_status find_and_open(Device *d, int ordinal) {
@@ -291,7 +310,7 @@ static void free_queue(Device *d) {
         if (s->stage[i].done) QUIETLY(d, EventDestroy, s->stage[i].done);
         if (s->stage[i].host) QUIETLY(d, MemFreeHost, s->stage[i].host);
     }
-    if (s->fault) QUIETLY(d, MemFree, s->fault);
+    if (s->faults) QUIETLY(d, MemFreeHost, s->faults);
     if (s->ready) QUIETLY(d, EventDestroy, s->ready);
     if (s->stream) QUIETLY(d, StreamDestroy, s->stream);
 }
@@ -300,6 +319,8 @@ static void free_queue(Device *d) {
 static void close_device(Device *d) {
     State *s = state(d);
     if (!s) return;
+    for (int i = 0; i < d->owed; i++) s->late[i].drop(s->late[i].ud);
+    d->ctx->owed -= d->owed, d->owed = 0;
     if (s->retained && !*s->dead && s->f.CtxPushCurrent(s->context) == SUCCESS) {
         if (s->stream) QUIETLY(d, StreamSynchronize, s->stream);
         qcudamath_close(d, s->math, !*s->dead), s->math = NULL;
@@ -314,7 +335,7 @@ static void close_device(Device *d) {
 
 static qs_status open_device(Device *d, int ordinal) {
     d->state = qmem_alloc(d->ctx, sizeof(State));
-    d->ordinal = ordinal, d->recording = is_recording, d->math = &math;
+    d->ordinal = ordinal, d->recording = is_recording, d->math = &math, d->late = true;
     snprintf(d->name, sizeof d->name, "CUDA device %d", ordinal);
     qs_status s = find_and_open(d, ordinal);
     if (s != QS_OK) close_device(d);
@@ -394,7 +415,7 @@ static qs_status receive(Device *d, char *to, DevPtr from, size_t n) {
         TRY(wait_stage(d, now));
         memcpy(to + at, now->host, part);
     }
-    return QS_OK;
+    return settle(d, QS_OK); /* what came before is done, too */
 }
 
 static qs_status upload(Device *d, DevPtr to, size_t off, const void *from, size_t n) {
@@ -415,6 +436,23 @@ static qs_status copy(Device *d, DevPtr to, DevPtr from, size_t n) {
     return leave(d, CALL(d, MemcpyDtoDAsync, to, from, n, state(d)->stream));
 }
 
+/* -- waiting ------------------------------------------------------------------------------------------------------- */
+static qs_status wait_queue(Device *d) {
+    TRY(CALL(d, StreamSynchronize, state(d)->stream));
+    state(d)->running[0] = 0;
+    return settle(d, QS_OK);
+}
+
+static qs_status wait_all(Device *d) {
+    return records(d) ? cannot_record(d, "", "nothing can be waited for") : wait_queue(d);
+}
+
+static qs_status sync(Device *d) {
+    TRY(enter(d));
+    return leave(d, wait_all(d));
+}
+
+/* -- between devices ----------------------------------------------------------------------------------------------- */
 /* `d`'s queue goes on when what is queued on `other` now is done. */
 static qs_status queue_after(Device *d, Device *other) {
     TRY(enter(other));
@@ -438,8 +476,10 @@ static qs_status fetch(Device *to, DevPtr dst, Device *from, DevPtr src, size_t 
     return CALL(to, MemcpyPeerAsync, dst, state(to)->context, src, state(from)->context, n, state(to)->stream);
 }
 
+/* Who waits for `to` does not look at faults of `from`. */
 static qs_status peer(Device *to, DevPtr dst, Device *from, DevPtr src, size_t n) {
     if (!n) return QS_OK;
+    if (from->owed) TRY(sync(from));
     TRY(queue_after(to, from));
     TRY(enter(to));
     TRY(leave(to, fetch(to, dst, from, src, n)));
@@ -459,6 +499,7 @@ static qs_status queue_order(Device *d, void *before, void *after) {
 
 static qs_status order(Device *d, DevPtr stream, bool back) {
     void *theirs = (void *)(uintptr_t)stream, *ours = state(d)->stream;
+    if (back && d->owed) TRY(sync(d)); /* they would not look at our faults */
     if (stream <= STREAM_LEGACY || theirs == ours) return QS_OK;
     TRY(enter(d));
     return leave(d, back ? queue_order(d, ours, theirs) : queue_order(d, theirs, ours));
@@ -494,7 +535,7 @@ static qs_status outlive(Device *d, DevPtr block, void (**release_it)(void *), v
 static qs_status move_any(Device *d, DevPtr to, DevPtr from, size_t n) {
     if (records(d)) return cannot_record(d, "", "memcpy would have to wait");
     TRY(CALL(d, MemcpyAsync, to, from, n, state(d)->stream));
-    return CALL(d, StreamSynchronize, state(d)->stream);
+    return wait_queue(d);
 }
 
 static qs_status move(Device *d, DevPtr to, DevPtr from, size_t n) {
@@ -732,7 +773,7 @@ static qs_status put_slot(Device *d, const Program *p, Grid *g, uint64_t bits) {
 }
 
 static qs_status put_arguments(Device *d, const Program *p, Grid *g, const Launch *l, int nargs, const DevArg *args) {
-    TRY(put_slot(d, p, g, p->fault ? state(d)->fault : 0));
+    TRY(put_slot(d, p, g, 0)); /* the place of a fault: place_fault */
     TRY(put_slot(d, p, g, 0)); /* the first block of the launch along axis 0 */
     for (int a = 0; a < l->rank; a++) TRY(put_slot(d, p, g, (uint64_t)l->domain[a]));
     for (int a = 0; a < l->rank; a++) TRY(put_slot(d, p, g, (uint64_t)g->block[a]));
@@ -773,19 +814,47 @@ static qs_status launch_slices(Device *d, const Program *p, Grid *g) {
     return QS_OK;
 }
 
-static qs_status read_fault(Device *d, DevFault *out) {
-    DevFault unseen;
-    return receive(d, (char *)(out ? out : &unseen), state(d)->fault, sizeof unseen);
+static qs_status make_faults(Device *d) {
+    State *s = state(d);
+    void *p;
+    if (!s->faults) {
+        TRY(CALL(d, MemHostAlloc, &p, FAULTS * sizeof(DevFault), HOSTALLOC_DEVICEMAP));
+        s->faults = memset(p, 0, FAULTS * sizeof(DevFault));
+    }
+    return s->faults_there ? QS_OK : CALL(d, MemHostGetDevicePointer, &s->faults_there, s->faults, 0);
 }
 
-static qs_status queue_launch(Device *d, const Program *p, Grid *g, DevFault *fault) {
+static qs_status place_fault(Device *d, Grid *g) {
+    TRY(make_faults(d));
+    if (d->owed == FAULTS) TRY(wait_queue(d));
+    g->slot[PTX_FAULT] = state(d)->faults_there + (unsigned)d->owed * sizeof(DevFault);
+    return QS_OK;
+}
+
+/* Nobody to be told later: the launch is waited for.  One before it that failed counts first. */
+static qs_status read_fault(Device *d, DevFault *out) {
+    DevFault *place = &state(d)->faults[d->owed];
+    qs_status s = wait_queue(d);
+    if (s == QS_OK && out) *out = *place;
+    place->message = 0;
+    return s;
+}
+
+static qs_status keep_fault(Device *d, DevLate *late, DevFault *out) {
+    if (!late) return read_fault(d, out);
+    late->taken = true;
+    state(d)->late[d->owed++] = *late, d->ctx->owed++;
+    return QS_OK;
+}
+
+static qs_status queue_launch(Device *d, const Program *p, Grid *g, DevLate *late, DevFault *fault) {
     State *s = state(d);
     if (p->fault && records(d)) return cannot_record(d, p->name, " may fail, which the host would wait for");
-    if (p->fault) TRY(CALL(d, MemsetD8Async, s->fault, 0, sizeof(DevFault), s->stream));
+    if (p->fault) TRY(place_fault(d, g));
     snprintf(s->running, sizeof s->running, "%s", p->name);
     if (p->serial) g->x = g->y = g->z = 1;
     TRY(p->serial ? launch_grid(d, p, g, 1) : launch_slices(d, p, g));
-    return p->fault ? read_fault(d, fault) : QS_OK;
+    return p->fault ? keep_fault(d, late, fault) : QS_OK;
 }
 
 static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const DevArg *args, DevFault *fault) {
@@ -800,19 +869,7 @@ static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const
     for (int a = 0; a < l->rank; a++) g.count[a] = (l->domain[a] - 1) / g.block[a] + 1;
     TRY(put_arguments(d, p, &g, l, nargs, args));
     TRY(enter(d));
-    return leave(d, queue_launch(d, p, &g, fault));
-}
-
-static qs_status wait_all(Device *d) {
-    if (records(d)) return cannot_record(d, "", "nothing can be waited for");
-    TRY(CALL(d, StreamSynchronize, state(d)->stream));
-    state(d)->running[0] = 0;
-    return QS_OK;
-}
-
-static qs_status sync(Device *d) {
-    TRY(enter(d));
-    return leave(d, wait_all(d));
+    return leave(d, queue_launch(d, p, &g, l->late, fault));
 }
 
 const DeviceOps qdev_cuda_ops = {"cuda", CODE_PTX, probe, open_device, close_device, alloc,  release, upload,

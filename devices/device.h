@@ -35,11 +35,23 @@ typedef struct {
     struct Cache *cache;       /* where a device may keep what it makes of the code; NULL: nowhere */
 } Code;
 
+/* Must be layout-compatible with KFault of lang/kernel/ir/kfunc.h (asserted in vm/launch/launch.c). */
+typedef struct { uint32_t message, pos; double value[2]; int64_t at[QS_MAX_RANK]; } DevFault;
+
+/* Who is told of a fault that comes to light when the launch has returned. */
+typedef struct {
+    qs_status (*tell)(void *ud, const DevFault *); /* makes it the error */
+    void (*drop)(void *ud);    /* the launch is over, whether it went well or not */
+    void *ud;
+    bool taken;                /* set by a device that will call these; else the launch has waited */
+} DevLate;
+
 typedef struct {
     int rank;
     int64_t domain[QS_MAX_RANK];
     int32_t block[QS_MAX_RANK];
     bool any_block;            /* the kernel does not know of blocks: the device may choose others */
+    DevLate *late;             /* NULL: a kernel that may fail is waited for */
 } Launch;
 
 typedef struct { /* one kernel argument */
@@ -48,9 +60,6 @@ typedef struct { /* one kernel argument */
     int rank; int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
     uint64_t bits; uint8_t size;     /* number: value bits, and how many bytes count */
 } DevArg;
-
-/* Must be layout-compatible with KFault of lang/kernel/ir/kfunc.h (asserted in vm/launch/launch.c). */
-typedef struct { uint32_t message, pos; double value[2]; int64_t at[QS_MAX_RANK]; } DevFault;
 
 typedef struct SharingOps { /* with others in this process who use the same driver */
     DevPtr    (*queue)(Device *);              /* ours, as the driver calls it */
@@ -128,7 +137,8 @@ typedef struct DeviceOps {
     qs_status (*copy)(Device *, DevPtr dst, DevPtr src, size_t);
     qs_status (*load)(Device *, const Code *, Program **);
     void      (*unload)(Device *, Program *);
-    /* Fills *fault when the kernel reported one (after a sync); fault may be NULL for kernels without CHECK. */
+    /* Fills *fault when the kernel reported one (after a sync); fault may be NULL for kernels without CHECK.  A device
+     * that takes l->late returns at once; the first operation that waits for it tells the fault, and fails. */
     qs_status (*launch)(Device *, Program *, const Launch *, int nargs, const DevArg *, DevFault *fault);
     qs_status (*sync)(Device *);
     /* Between two devices of this kind, in the order of both queues; NULL: only through the host. */
@@ -150,6 +160,8 @@ struct Device {
     bool wide;                 /* thousands of positions run at once, neighbours best read neighbours: a GPU */
     const Flag *stop;          /* the machine's interrupt flag */
     void *state;               /* of the backend */
+    int owed;                  /* launches whose faults are not known yet */
+    bool late;                 /* it takes Launch.late */
     const MathOps *math;       /* NULL: there are no libraries */
     /* NULL, or whether launches are being recorded (a CUDA graph) instead of run.  Nothing may be allocated, freed,
      * copied to or from the host or waited for then. */

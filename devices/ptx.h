@@ -4,7 +4,7 @@
  * on disk holds all of a kernel.  The entry has one parameter, an array of 64-bit slots passed by value: there is one
  * argument to marshal, and its layout is one function on each side.
  *
- *     fault                       device address of a DevFault, cleared before the launch
+ *     fault                       device address of a DevFault, whose message is 0
  *     first                       number of the first block of this launch along axis 0: a launch of more than 2^31-1
  *                                 blocks goes in slices
  *     domain  block  nblocks      rank slots each

@@ -468,6 +468,7 @@ qs_status qcore_exit(qs_vm *vm, qs_call_args *c) {
     int64_t code = 0;
     if (c->nin) TRY(qarg_int(vm, "exit", "code", c->in[0], &code));
     if (code < 0 || code > 255) return qs_fail(vm, QS_EVALUE, "exit: code must be 0 to 255, got %lld", (long long)code);
+    TRY(qlate_settle(vm));
     qvm(vm)->exiting = true, qvm(vm)->exit_code = (int)code;
     return qs_fail(vm, QS_EINTERRUPT, "exit(%d)", (int)code);
 }

@@ -3,7 +3,7 @@ is executed, so results are right, but nothing is shown of a real GPU.  With one
 
     cd tests/python; export QUASAR_CUDA=BUILD/libptx_driver.so
     PYTHONPATH=BUILD/python FAKE_CUDA=$QUASAR_CUDA python3 -m unittest test_gpu"""
-import gc, os, pickle, subprocess, sys, textwrap, types, unittest, unittest.mock
+import gc, os, pickle, subprocess, sys, textwrap, traceback, types, unittest, unittest.mock
 
 import pyquasar as q
 from optional import library
@@ -82,6 +82,51 @@ class Gpu(unittest.TestCase):
 
     def orders(self):
         return fake.orders(self.since)
+
+
+class Fault(Gpu):
+    """Launches do not wait for kernels that may fail; a call does, before it returns."""
+    text = """
+        function [] = __kernel__ double(x : vec, y : vec, pos : int)
+            assert(x[pos] > 0, "x must be positive")
+            y[pos] = 2*x[pos]
+        end
+        function y = doubled(x, times)
+            y = zeros(size(x))
+            for k = 1..times
+                parallel_do(numel(x), x, y, double)
+            end
+        end"""
+
+    def setUp(self):
+        super().setUp()
+        q.compile_string("fault", self.text)
+
+    def raises(self, f):
+        try:
+            f()
+        except q.QuasarAssertionError as e:
+            self.assertEqual(str(e), "x must be positive")
+            self.assertIn(("fault", 3), [(p.filename, p.lineno) for p in traceback.extract_tb(e.__traceback__)])
+        else:
+            self.fail("no error")
+
+    def test_of_many_launches_each_is_heard_of(self):
+        x = q.value(np.array([[1, 2, 3, 4]], np.float32))
+        self.assertEqual(q.doubled(x, 300).tolist(), [[2, 4, 6, 8]])
+        x[0, 2] = 0
+        for times in (1, 2, 300):
+            self.raises(lambda: q.doubled(x, times))
+        x[0, 2] = 3
+        self.assertEqual(q.doubled(x, 1).tolist(), [[2, 4, 6, 8]])
+
+    def test_in_memory_of_numpy(self):
+        x, y = np.array([1, 0, 3], np.float32), np.zeros(3, np.float32)
+        self.raises(lambda: q.parallel_do(3, x, y, q.double))
+
+    def test_in_memory_of_the_device(self):
+        x, y = (fake.ByDLPack(np.array([1, 0, 3], np.float32)) for _ in "xy")
+        self.raises(lambda: q.parallel_do(3, x, y, q.double))
 
 
 class In(Gpu):

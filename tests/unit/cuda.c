@@ -52,10 +52,10 @@ static void opening(void) {
     CHECK_TEXT(d.arch, "sm_90");
     CHECK(d.max_block == 1024 && d.total_memory == (size_t)1 << 34);
     CHECK_TEXT(fake->log, "Init DeviceGetCount Init DeviceGetCount DeviceGet DeviceGetName DeviceTotalMem "
-                          "DevicePrimaryCtxRetain CtxPushCurrent StreamCreate EventCreate MemAlloc CtxPopCurrent ");
+                          "DevicePrimaryCtxRetain CtxPushCurrent StreamCreate EventCreate CtxPopCurrent ");
     forget();
     d.ops->close(&d);
-    CHECK_TEXT(fake->log, "CtxPushCurrent StreamSynchronize MemFree EventDestroy StreamDestroy CtxPopCurrent "
+    CHECK_TEXT(fake->log, "CtxPushCurrent StreamSynchronize EventDestroy StreamDestroy CtxPopCurrent "
                           "DevicePrimaryCtxRelease ");
     CHECK(clean());
     fake->capability = 87;
@@ -272,8 +272,8 @@ static void arguments(Device *d) {
     forget();
     CHECK(d->ops->launch(d, p, &l, 2, args, &fault) == QS_OK && fault.message == 0);
     CHECK_TEXT(fake->log,
-               "CtxPushCurrent StreamIsCapturing MemsetD8Async LaunchKernel EventCreate MemHostAlloc MemcpyDtoHAsync "
-               "EventRecord EventSynchronize CtxPopCurrent ");
+               "CtxPushCurrent StreamIsCapturing MemHostAlloc MemHostGetDevicePointer LaunchKernel StreamSynchronize "
+               "CtxPopCurrent ");
     const FakeLaunch *k = &fake->launch[0];
     CHECK(k->grid == 50 * 16 && k->x == 64 && k->y == 2 && k->z == 1 && k->shared == 0);
     static const uint64_t want[] = {0, 100, 1000, 2, 64, 50, 16, 42, 0x10018, 5, 6, 12, 2};
@@ -355,6 +355,96 @@ static void launches(void) {
     blocks_given(&d);
     d.ops->close(&d);
     CHECK(clean());
+}
+
+/* -- faults that are told late ------------------------------------------------------------------------------------- */
+static int faulty, told, dropped, run_number; /* the launch with a fault, counted from 0; -1: none */
+
+static int fail_one(void *code, const FakeLaunch *l, const uint64_t *slots) {
+    DevFault *f = (void *)(uintptr_t)slots[PTX_FAULT];
+    (void)code, (void)l;
+    if (f && run_number == faulty) *f = (DevFault){.message = 7, .pos = 12};
+    return run_number++, 0;
+}
+
+static qs_status tell(void *ud, const DevFault *f) {
+    told++;
+    return qerr_set(&ctx, QS_EVALUE, "launch %d: message %u at %u", (int)(intptr_t)ud, f->message, f->pos);
+}
+
+static void drop(void *ud) { (void)ud, dropped++; }
+
+static bool launch_late(Device *d, Program *p, int number) {
+    DevLate late = {.tell = tell, .drop = drop, .ud = (void *)(intptr_t)number};
+    Launch l = {.rank = 1, .domain = {10}, .any_block = true, .late = &late};
+    qs_status s = d->ops->launch(d, p, &l, 0, NULL, NULL);
+    return s == QS_OK && late.taken;
+}
+
+typedef struct { Device gpu, other; DevPtr there, elsewhere; Program *p; char byte; } Late;
+
+static qs_status by_sync(Late *l) { return l->gpu.ops->sync(&l->gpu); }
+static qs_status by_download(Late *l) { return l->gpu.ops->download(&l->gpu, &l->byte, l->there, 0, 1); }
+static qs_status by_move(Late *l) { return l->gpu.ops->sharing->move(&l->gpu, (uintptr_t)&l->byte, l->there, 1); }
+static qs_status by_peer(Late *l) { return l->gpu.ops->peer(&l->other, l->elsewhere, &l->gpu, l->there, 1); }
+static qs_status by_order(Late *l) { return l->gpu.ops->sharing->order(&l->gpu, 0, true); }
+static qs_status by_launch(Late *l) { /* one whose fault cannot wait */
+    DevFault f;
+    Launch own = {.rank = 1, .domain = {10}, .any_block = true};
+    return l->gpu.ops->launch(&l->gpu, l->p, &own, 0, NULL, &f);
+}
+
+/* Five launches, of which one fails: whoever waits first gets its fault, once, and the device goes on. */
+static void told_by(Late *l, qs_status wait(Late *), int which) {
+    faulty = which, told = dropped = run_number = 0;
+    for (int i = 0; i < 5; i++) CHECK(launch_late(&l->gpu, l->p, i));
+    CHECK(l->gpu.owed == 5 && !told && !dropped);
+    CHECK(wait(l) == (which < 0 ? QS_OK : QS_EVALUE) && told == (which >= 0) && dropped == 5 && !l->gpu.owed);
+    char want[60];
+    snprintf(want, sizeof want, "launch %d: message 7 at 12", which);
+    if (which >= 0) CHECK_TEXT(ctx.err.text, want);
+    qerr_clear(&ctx);
+    CHECK(by_sync(l) == QS_OK && wait(l) == QS_OK);
+}
+
+/* More launches than there are places; and one whose successor has ended the context.  Deferred work never ran then. */
+static void many_late(Late *l, int defer) {
+    faulty = 3, told = dropped = run_number = 0;
+    int n = 0;
+    while (launch_late(&l->gpu, l->p, n)) n++;
+    CHECK(told == 1 && dropped == n && n > 100 && !l->gpu.owed);
+    qerr_clear(&ctx);
+    faulty = 1, told = dropped = run_number = 0;
+    for (int i = 0; i < 3; i++) CHECK(launch_late(&l->gpu, l->p, i));
+    fake->fail_after = 1, fake->fail_with = 700;
+    CHECK(by_download(l) == (defer ? QS_EDEVICE : QS_EVALUE) && told == !defer && dropped == 3);
+    qerr_clear(&ctx);
+    CHECK(by_sync(l) == QS_EDEVICE);
+    qerr_clear(&ctx);
+}
+
+static void late(int defer) {
+    qs_status (*const waits[])(Late *) = {by_sync, by_download, by_move, by_peer, by_order, by_launch};
+    Late l = {.p = NULL};
+    reset();
+    fake->run = fail_one, fake->defer = defer, fake->devices = 2;
+    open_gpu(&l.gpu, 0), open_gpu(&l.other, 1);
+    CHECK(l.gpu.ops->alloc(&l.gpu, 8, &l.there) == QS_OK && l.other.ops->alloc(&l.other, 8, &l.elsewhere) == QS_OK);
+    l.p = load_text(&l.gpu, "// quasar: fault shared=0\n");
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
+        for (int which = -1; which < 5; which++) told_by(&l, waits[i], which);
+    Program *p = load_text(&l.other, "// quasar: fault shared=0\n");
+    dropped = 0;
+    CHECK(launch_late(&l.other, p, 0)); /* nobody waits: who asked to be told is let go */
+    l.other.ops->free(&l.other, l.elsewhere);
+    l.other.ops->unload(&l.other, p);
+    l.other.ops->close(&l.other);
+    CHECK(dropped == 1);
+    many_late(&l, defer);
+    l.gpu.ops->unload(&l.gpu, l.p);
+    l.gpu.ops->close(&l.gpu);
+    CHECK(!fake->misuse);
+    reset();
 }
 
 /* -- failures ------------------------------------------------------------------------------------------------------ */
@@ -763,6 +853,8 @@ int main(void) {
     given();
     taken_back();
     launches();
+    late(0);
+    late(3);
     bad_code();
     kept();
     not_linked();

@@ -165,7 +165,7 @@ typedef qs_status Work(qs_vm *vm, Device *d, const Job *j, void *of, Array *r);
 static bool is_left(qs_vm *vm, Device *d, const Job *j, qs_status s) {
     char text[400];
     const char *why = missing(j, d);
-    if (!why && s != QS_ENOMEM) return false;
+    if ((!why && s != QS_ENOMEM) || qvm_ctx(vm)->err.late) return false;
     snprintf(text, sizeof text, "%.399s", why ? why : qvm_ctx(vm)->err.text);
     qerr_clear(qvm_ctx(vm));
     explain(vm, j, d, text, false);

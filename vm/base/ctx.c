@@ -94,6 +94,7 @@ qs_status qerr_vset(Ctx *c, qs_status s, Where w, const char *fmt, va_list ap) {
     if (e->status != QS_OK) return s;
     e->status = s;
     e->nframes = e->nlost = 0;
+    e->late = false;
     e->placed = w.src != NULL;
     e->where = w;
     int n = qnum_vprint(e->text, sizeof e->text, fmt, ap);
@@ -118,13 +119,14 @@ qs_status qerr_at(Ctx *c, qs_status s, Where w, const char *fmt, ...) {
 }
 
 void qerr_place(Ctx *c, Where w) {
-    if (c->err.status == QS_OK || c->err.placed || !w.src) return;
+    if (c->err.status == QS_OK || c->err.placed || c->err.late || !w.src) return;
     c->err.placed = true;
     c->err.where = w;
 }
 
 void qerr_frame(Ctx *c, Where w, const Str *function) {
     ErrorState *e = &c->err;
+    if (e->late) return;
     if (e->nframes == QERR_FRAMES) {
         e->nlost++;
         return;
@@ -144,7 +146,7 @@ void qerr_subject(Ctx *c, const char *name) {
 void qerr_clear(Ctx *c) {
     ErrorState *e = &c->err;
     e->status = QS_OK;
-    e->placed = false;
+    e->placed = e->late = false;
     e->where = (Where){NULL, 0};
     e->nframes = e->nlost = 0;
     e->text[0] = 0;

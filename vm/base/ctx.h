@@ -29,12 +29,15 @@ typedef struct { const Source *src; uint32_t pos; } Where;
 
 enum { QERR_FRAMES = 16, QERR_TEXT = 2048 };
 
+typedef struct { Where where; const Str *function; } ErrorFrame;
+
 typedef struct {
     qs_status status; /* QS_OK: no error */
     bool placed;      /* `where` has been set */
+    bool late;        /* of a launch that had returned: place and chain are those of then, and no handler catches it */
     Where where;
     int nframes;      /* call chain, innermost first; the deepest QERR_FRAMES are kept */
-    struct { Where where; const Str *function; } frames[QERR_FRAMES];
+    ErrorFrame frames[QERR_FRAMES];
     int nlost;        /* frames beyond that */
     char text[QERR_TEXT];
     qs_value payload; /* what `catch e` receives when it is not a string (a Python exception); nil otherwise */
@@ -62,6 +65,7 @@ typedef struct Ctx {
     qs_status (*warn)(struct Ctx *, Where, const char *sentence); /* tells one; of the machine.  NULL: nobody listens */
     qs_status (*before_write)(struct Ctx *, struct Buffer *); /* vm/grad/keep.c: of buffers with `kept` */
     void (*let_go)(struct Ctx *); /* others may run from here on, of the host program; NULL: nobody waits for us */
+    int owed;                 /* launches whose faults are not known yet, on all devices: vm/launch/late.c */
     double fetched[256];      /* bytes that came from devices to the host, by Buffer.maker */
 } Ctx;
 

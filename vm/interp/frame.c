@@ -88,6 +88,23 @@ static const Handler *handler_of(const Frame *f) {
     return NULL;
 }
 
+bool qframe_catches(qs_vm *vm) {
+    const Machine *m = qvm(vm);
+    for (uint32_t i = 0; i < m->nframes; i++)
+        if (handler_of(&m->frames[i])) return true;
+    return false;
+}
+
+int qframe_chain(qs_vm *vm, ErrorFrame *out, int *lost) {
+    const Machine *m = qvm(vm);
+    int n = 0, all = (int)m->nframes;
+    for (; n < all && n < QERR_FRAMES; n++) {
+        const Frame *f = &m->frames[all - 1 - n];
+        out[n] = (ErrorFrame){frame_where(f), f->proto->func->name};
+    }
+    return *lost = all - n, n;
+}
+
 /* The message of the error with its place: that of the frame which catches, where no inner one has set it. */
 static Str *message(qs_vm *vm) {
     Ctx *c = qvm_ctx(vm);
@@ -116,7 +133,7 @@ bool qframe_unwind(qs_vm *vm, qs_status s, uint32_t floor) {
     Machine *m = qvm(vm);
     while (m->nframes > floor) {
         Frame *f = qframe_current(vm);
-        const Handler *h = s == QS_EINTERRUPT ? NULL : handler_of(f);
+        const Handler *h = s == QS_EINTERRUPT || qvm_ctx(vm)->err.late ? NULL : handler_of(f);
         if (h) {
             for (qs_value *r = f->base + h->temp; r < f->end; r++) qframe_drop(vm, r);
             qinterp_put(vm, f->base + h->reg, caught(vm));

@@ -4,7 +4,7 @@
  * there, so that functions and imports see them: a loop at top level is then as fast as one in a function.
  *
  * An error unwinds frame by frame to the next handler, which is found by the place in the code; so `try` costs nothing
- * as long as nothing fails.  An interrupt, and `exit`, pass all handlers. */
+ * as long as nothing fails.  An interrupt, `exit` and an error that is told late pass all handlers. */
 #ifndef VM_FRAME_H
 #define VM_FRAME_H
 #include "vm/interp/proto.h"
@@ -18,6 +18,8 @@ void qframe_enter_aliases(qs_vm *vm, Frame *f);
 void qframe_leave_aliases(qs_vm *vm, Frame *f);
 /* Down to the next handler above frame `floor`; false: there is none, and the frames are gone. */
 bool qframe_unwind(qs_vm *vm, qs_status s, uint32_t floor);
+bool qframe_catches(qs_vm *vm);    /* would a handler of the program get an error of now? */
+int qframe_chain(qs_vm *vm, ErrorFrame *out /* QERR_FRAMES */, int *lost); /* of calls, as an error of now has it */
 
 /* Lets go of what a slot holds; what needs no letting go may stay in it. */
 static inline void qframe_drop(qs_vm *vm, qs_value *r) {

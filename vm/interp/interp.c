@@ -926,6 +926,7 @@ qs_status qvm_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nnam
     m->grad_inside = 0; /* what a built-in calls is recorded */
     qs_status s = run(vm, ret, nin, nnamed ? &table : NULL, maybe ? WANT_MAYBE : (uint32_t)nout);
     m->depth--;
+    if (__builtin_expect(m->base.owed && !m->depth, 0)) s = qlate_end_call(vm, s);
     m->grad_inside = inside;
     m->top = top;
     for (int i = 0; i < nout && s == QS_OK; i++) {

@@ -378,9 +378,11 @@ static qs_status record_sum(Now *now, qs_value *result) {
 }
 
 /* -- the decision -------------------------------------------------------------------------------------------------- */
-/* A failure to make or load code leaves the expression to the operators; only an interrupt counts. */
+/* A failure to make or load code leaves the expression to the operators; an interrupt counts, and what a launch before
+ * has left to be told. */
 static qs_status give_up(qs_vm *vm) {
-    if (qvm_ctx(vm)->err.status == QS_EINTERRUPT) return QS_EINTERRUPT;
+    const ErrorState *e = &qvm_ctx(vm)->err;
+    if (e->status == QS_EINTERRUPT || e->late) return e->status;
     return qerr_clear(qvm_ctx(vm)), QS_OK;
 }
 
@@ -421,7 +423,7 @@ static qs_status run(Now *now) {
     Run *r = &now->run;
     bool map = now->state->expr.kind == FUSE_MAP;
     r->form = &now->form->base, r->which = CHUNKED, r->optional = true, r->device = NULL, r->chosen = false;
-    r->bind = bind, r->fit = map ? NULL : fit_reduction, r->unrecorded = !map;
+    r->bind = bind, r->fit = map ? NULL : fit_reduction, r->unrecorded = !map, r->late = false;
     r->positions = (double)now->count, r->steps = r->positions * now->state->nops;
     return qlaunch_run(r);
 }

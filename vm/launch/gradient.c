@@ -315,7 +315,8 @@ static qs_status run_pass(Gradient *g, int i) {
     for (int k = 0; pass->again && k < g->rec->n; k++)
         if (g->code->param[k].changed && g->rec->param[k].contents) TRY(changed_copy(g, k));
     r->form = g->rec->gradient->pass[i], r->which = 0, r->optional = g->rec->optional, r->chosen = false;
-    r->device = g->rec->device, r->bind = bind, r->fit = NULL, r->unrecorded = false, r->fault.message = 0;
+    r->device = g->rec->device, r->bind = bind, r->fit = NULL, r->unrecorded = false, r->late = true;
+    r->fault.message = 0;
     set_launch(g, pass);
     if (r->positions == 0) return QS_OK;
     TRY(g->rec->row && qrow_is_small(r) ? qrow_run(r) : qlaunch_run(r));

@@ -315,7 +315,7 @@ static qs_status check_known(const KernelRun *k) {
 /* -- launching --------------------------------------------------------------------------------------------------- */
 static qs_status run(KernelRun *k, const Request *r) {
     Run *run = &k->run;
-    run->form = &k->form->base, run->which = 0, run->optional = false, run->device = NULL;
+    run->form = &k->form->base, run->which = 0, run->optional = false, run->late = true, run->device = NULL;
     run->bind = bind, run->fit = fit_block, run->unrecorded = false;
     TRY(check_known(k));
     run->launch.rank = r->rank, run->launch.any_block = !k->form->uses_blocks && !r->serial;

@@ -24,9 +24,12 @@ Launches *qlaunch_state(qs_vm *vm) {
 
 static qs_status launch(Run *r, Program *p) {
     bool lets_go = r->steps >= worth_letting_go;
+    DevLate late;
+    r->launch.late = qlate_begin(r, &late) ? &late : NULL;
     if (lets_go) qpython_unblock(r->vm);
     qs_status s = qreport_launch(r, p);
     if (lets_go) qpython_block(r->vm);
+    if (r->launch.late) qlate_end(&late);
     if (s == QS_EINTERRUPT) (void)qvm_take_interrupt(r->vm); /* it is over with the launch */
     return s;
 }
@@ -68,6 +71,7 @@ static qs_status attempt(Run *r) {
 static bool goes_elsewhere(Run *r, qs_status s) {
     Machine *m = qvm(r->vm);
     if (s == QS_OK || s == QS_EINTERRUPT || r->launched || !r->device || r->device == m->devices) return false;
+    if (m->base.err.late) return false;
     if (r->chosen && s == QS_EDEVICE && !r->loaded) { /* it never can */
         qchoose_shun(r);
         return r->device = NULL, true;
@@ -88,14 +92,13 @@ qs_status qlaunch_run(Run *r) {
     return s;
 }
 
-qs_status qlaunch_fault(const Run *r, Where at) {
-    const KFunc *f = qlaunch_func(r);
+qs_status qlaunch_tell(qs_vm *vm, const KFunc *f, const DevFault *fault, Where at) {
     Text t;
     KFault k;
-    memcpy(&k, &r->fault, sizeof k);
-    qtext_init(&t, qvm_ctx(r->vm));
+    memcpy(&k, fault, sizeof k);
+    qtext_init(&t, qvm_ctx(vm));
     kir_fault_text(f, &k, &t);
-    qs_status s = qerr_at(qvm_ctx(r->vm), f->messages[k.message - 1].status, at, "%s", t.s ? t.s : "");
+    qs_status s = qerr_at(qvm_ctx(vm), f->messages[k.message - 1].status, at, "%s", t.s ? t.s : "");
     qtext_free(&t);
     return s;
 }
@@ -103,6 +106,7 @@ qs_status qlaunch_fault(const Run *r, Where at) {
 void qlaunch_close(qs_vm *vm) {
     Launches *l = qvm(vm)->launches;
     if (l) {
+        qlate_close(vm);
         qkernel_close(vm);
         qrow_close(vm);
         qprogram_close(vm);

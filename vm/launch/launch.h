@@ -11,6 +11,7 @@
  *              choose    the device on which it ends soonest               choose.c, devices.c
  *              load      the code as a program of that device              program.c
  *              run       lock, let Python go on, launch, unlock            launch.c
+ *              late      faults that are known when the launch has returned  late.c
  *              report    what --explain, --profile and --dump tell         report.c
  *                                 |
  *              results in arrays and variables; a fault is an error of the program
@@ -41,6 +42,10 @@ qs_status qkernel_halo(qs_vm *vm, int nin, const qs_value *in, int nout, qs_valu
 bool qkernel_sets(const struct Param *p); /* is this parameter of a kernel set by the launch, as pos is? */
 void qlaunch_close(qs_vm *vm);
 void qkernel_forget(qs_vm *vm, const struct Unit *u); /* what was compiled of its kernels goes; none of them can run */
+
+/* -- late.c -------------------------------------------------------------------------------------------------------- */
+qs_status qlate_settle(qs_vm *vm);   /* waits until no fault is owed (Ctx.owed); the first one is the error */
+void qlate_forget(qs_vm *vm);        /* nobody will hear of them */
 
 /* -- ahead.c ------------------------------------------------------------------------------------------------------- */
 /* The kernels of a file whose types are declared, or said by {!specialize …}, for config.compile_for. */

@@ -181,7 +181,7 @@ static Device *processor(qs_vm *vm) {
 static qs_status load_and_run(Call *c, LoopVersion which, const Launch *l, bool *again) {
     qs_vm *vm = c->vm;
     qs_status s = qloop_run(c, which == PARALLEL ? NULL : processor(vm), which, l, again);
-    if (s == QS_OK || s == QS_EINTERRUPT || c->run.loaded) return s;
+    if (s == QS_OK || s == QS_EINTERRUPT || c->run.loaded || qvm_ctx(vm)->err.late) return s;
     LoopResult *code = &c->v->code;
     snprintf(code->why, sizeof code->why, "%.*s", (int)sizeof code->why - 1, qvm_ctx(vm)->err.text);
     qerr_clear(qvm_ctx(vm));

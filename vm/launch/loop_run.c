@@ -289,7 +289,7 @@ static double steps_of(const Call *c, LoopVersion which, double positions) {
 qs_status qloop_run(Call *c, Device *d, LoopVersion which, const Launch *l, bool *again) {
     Run *r = &c->run;
     r->form = &c->v->base, r->which = (int)which, r->optional = true, r->device = d, r->chosen = false;
-    r->bind = bind, r->fit = NULL, r->unrecorded = false;
+    r->bind = bind, r->fit = NULL, r->unrecorded = r->late = false;
     r->launch = *l, r->launch.any_block = which == PARALLEL;
     r->positions = c->v->code.chunked ? c->turns : 1;
     for (int i = 0; !c->v->code.chunked && i < l->rank; i++) r->positions *= (double)l->domain[i];

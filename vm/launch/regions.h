@@ -17,6 +17,11 @@ static inline bool qfuse_is_large(qs_vm *vm, qs_value v) {
     return v.kind == QS_ARRAY && qval_array(v)->count >= qvm(vm)->fuse_least;
 }
 
+/* -- late.c -------------------------------------------------------------------------------------------------------- */
+/* A call from outside that ended with s, while faults were owed (Ctx.owed): none is any more, and the first one is the
+ * error instead of a later one. */
+qs_status qlate_end_call(qs_vm *vm, qs_status s);
+
 /* -- loop.c: loops ------------------------------------------------------------------------------------------------- */
 /* The frame has counted the turns of the loop whose code begins at `pc`, and there is at least one.  When running it as
  * machine code is possible and worth it, it is run, the frame goes on behind it, and *done is true. */

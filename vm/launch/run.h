@@ -34,6 +34,7 @@ typedef struct Run {
     Launch launch;             /* any_block: qlaunch_run chooses its block */
     double positions;          /* the measured time is divided by this */
     double steps;              /* instructions in all; INFINITY: that cannot be told */
+    bool late;                 /* a fault may be told when the launch has returned: late.c */
     bool optional;             /* when the device refuses it, the processor runs it; otherwise that is an error */
     Device *device;            /* NULL: to be chosen */
     bool chosen;               /* choose.c chose the device, by what it has measured */
@@ -59,6 +60,7 @@ typedef struct Launches {
     double bandwidth[MAX_DEVICES]; /* to the device, in bytes per nanosecond; 0: not measured */
     double launch[MAX_DEVICES], making[MAX_DEVICES]; /* nanoseconds of a launch, of making a program; 0: not measured */
     Forms *rows;               /* row.c: by row of elem.def; NULL: none yet */
+    struct Late *late, *late_free; /* late.c */
     uint8_t makers;            /* numbers given to forms so far: Choice.maker */
 } Launches;
 Launches *qlaunch_state(qs_vm *vm); /* made on first use */
@@ -66,8 +68,16 @@ Launches *qlaunch_state(qs_vm *vm); /* made on first use */
 qs_status qlaunch_run(Run *r);
 void qkernel_close(qs_vm *vm); /* kernel.c */
 void qrow_close(qs_vm *vm);    /* row.c */
-/* The text of r->fault is the error, at this place. */
-qs_status qlaunch_fault(const Run *r, Where at);
+/* The text of a fault of f is the error, at this place; of r->fault. */
+qs_status qlaunch_tell(qs_vm *vm, const KFunc *f, const DevFault *fault, Where at);
+static inline qs_status qlaunch_fault(const Run *r, Where at) {
+    return qlaunch_tell(r->vm, qlaunch_func(r), &r->fault, at);
+}
+
+/* -- late.c -------------------------------------------------------------------------------------------------------- */
+bool qlate_begin(const Run *r, DevLate *out); /* false: the launch waits, and its fault is in r->fault */
+void qlate_end(const DevLate *late);          /* when the launch has returned */
+void qlate_close(qs_vm *vm);
 
 /* -- record.c: what is launched, as a node of the tape ------------------------------------------------------------- */
 /* A variable that the program gets from an array of results: element `element` of that of parameter `param`, replaced

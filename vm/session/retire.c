@@ -61,7 +61,7 @@ static void free_unit(qs_vm *vm, Unit *u) {
 /* Dropping code releases values, which may be the last functions of other programs: the list may grow meanwhile. */
 void qretire_sweep(qs_vm *vm) {
     Machine *v = qvm(vm);
-    while (v->dead_units && v->base.err.status == QS_OK) {
+    while (v->dead_units && v->base.err.status == QS_OK && !v->base.owed) { /* which may be of them */
         Unit *u = v->dead_units;
         v->dead_units = u->next_dead;
         free_unit(vm, u);

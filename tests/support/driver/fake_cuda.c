@@ -421,6 +421,13 @@ int fake_MemHostAlloc(void **out, size_t n, unsigned flags) {
     return error;
 }
 
+int fake_MemHostGetDevicePointer(uint64_t *out, void *host, unsigned flags) {
+    BEGIN("MemHostGetDevicePointer");
+    int i = find((uintptr_t)host, 0);
+    if (i < 0 || block[i].at != (uintptr_t)host || flags) return misused("MemHostGetDevicePointer");
+    return *out = (uintptr_t)host, SUCCESS;
+}
+
 int fake_MemFreeHost(void *p) {
     size_t count = 1;
     int error = begin("MemFreeHost", true), wrong = take_memory((uintptr_t)p, &count, "MemFreeHost");

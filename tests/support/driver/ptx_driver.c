@@ -5,7 +5,8 @@
  *
  * FAKE_GPU_ARCH=70 … the compute capability; FAKE_GPU_SEED the order of threads and warps; FAKE_GPU_DEFER=1 that
  * nothing runs before somebody waits for it; FAKE_GPU_REPORT a file to which is appended what was executed,
- * FAKE_GPU_DUMP one for the text of the first kernel with a mistake.  What a GPU would not have borne is printed
+ * FAKE_GPU_TEXTS one to which the text of each module is appended, FAKE_GPU_DUMP one for the text of the first kernel
+ * with a mistake.  What a GPU would not have borne is printed
  * when it happens, and makes the process end with status 70. */
 #include "tests/support/driver/fake_cuda.h"
 #include "tests/support/ptx/ptx.h"
@@ -25,7 +26,14 @@ static uint64_t number(const char *name, uint64_t otherwise) {
     return s && *s ? strtoull(s, NULL, 10) : otherwise;
 }
 
+static void keep_text(const char *text) {
+    const char *name = getenv("FAKE_GPU_TEXTS");
+    FILE *f = name ? fopen(name, "a") : NULL;
+    if (f) fputs(text, f), fclose(f);
+}
+
 static void *load(const char *text, char *why, size_t n) {
+    keep_text(text);
     PtxHost host = {.find = find, .seed = number("FAKE_GPU_SEED", 1)};
     PtxModule *m = ptx_load(text, &host, why, n);
     if (!m) return fprintf(stderr, "ptx: %s\n", why), NULL;
@@ -90,7 +98,12 @@ __attribute__((destructor)) static void end(void) {
     const FakeCuda *fake = fake_cuda();
     const char *name = getenv("FAKE_GPU_REPORT");
     FILE *report = name ? fopen(name, "a") : NULL;
-    if (report) ptx_coverage(say, report), fclose(report);
+    if (report) {
+        ptx_coverage(say, report);
+        say(report, "threads'-instructions", ptx_executed());
+        say(report, "bytes-of-global-memory", ptx_asked());
+        fclose(report);
+    }
     if (!fake->misuse && !ptx_mistakes()) return;
     fflush(stdout);
     fprintf(stderr, "ptx: %u mistakes; %s%s\n", ptx_mistakes(), fake->misuse ? "misuse of the driver: " : "",

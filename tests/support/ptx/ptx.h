@@ -61,6 +61,7 @@ unsigned ptx_mistakes(void);          /* in this process */
 const char *ptx_first_mistake(void);  /* "": none */
 void ptx_forget_mistakes(void);       /* of a test that makes them on purpose */
 uint64_t ptx_executed(void);          /* instructions times threads, in this process */
+uint64_t ptx_asked(void);             /* bytes of global memory that its loads, stores and updates named */
 /* Rows of ptx.def that were executed in this process, then those that were not. */
 void ptx_coverage(void (*say)(void *ud, const char *instruction, uint64_t times), void *ud);
 #endif

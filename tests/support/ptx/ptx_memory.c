@@ -31,6 +31,14 @@ static bool in_global(PtxModule *m, PtxIns *i, uint64_t at, size_t n) {
     return at + n <= i->end;
 }
 
+static uint64_t asked;
+
+uint64_t ptx_asked(void) { return asked; }
+
+static void count_bytes(const PtxIns *i, uint32_t lanes) {
+    if (i->space == SPACE_GLOBAL) asked += (uint64_t)__builtin_popcount(lanes) * ptx_type_bytes(i->type) * i->n;
+}
+
 /* -- shared memory ------------------------------------------------------------------------------------------------- */
 static bool same_now(const PtxModule *m, const Warp *w, uint32_t epoch, uint16_t thread, uint16_t turn, uint16_t me) {
     return epoch == m->epoch && thread != me && !(thread / LANES == w->number && turn != w->turn);
@@ -184,6 +192,7 @@ void ptx_ld(PtxModule *m, Warp *w, PtxIns *i, uint32_t lanes) {
         return;
     }
     if (parameter(m, w, i, lanes)) return;
+    count_bytes(i, lanes);
     if (n >= 4 && i->dwide == n && all_in_last(m, w, i, lanes, n * i->n)) {
         if (n == 4) LOAD_FAST(u32);
         else LOAD_FAST(u64);
@@ -208,6 +217,7 @@ void ptx_st(PtxModule *m, Warp *w, PtxIns *i, uint32_t lanes) {
         argument(w, i, lanes, true);
         return;
     }
+    count_bytes(i, lanes);
     if (n >= 4 && i->dwide == n && all_in_last(m, w, i, lanes, n * i->n)) {
         if (n == 4) STORE_FAST(u32);
         else STORE_FAST(u64);
@@ -271,6 +281,7 @@ static void atom(PtxModule *m, Warp *w, PtxIns *i, int lane) {
 }
 
 void ptx_atom(PtxModule *m, Warp *w, PtxIns *i, uint32_t lanes) {
+    count_bytes(i, lanes);
     unsigned first = (unsigned)ptx_random(m) % LANES;
     for (unsigned k = 0; k < LANES && !m->error; k++) {
         unsigned lane = (first + k) % LANES;

@@ -1,0 +1,98 @@
+/* late.c -- faults of launches that have returned.
+ *
+ *     launch ── the device goes on without us ──► … ──► whoever waits for it gets the error
+ *        └─ what that will need is kept: the form, and who had called
+ *
+ * The program sees no difference but the time: before its results can be read the error is there, with the place and
+ * the chain of calls that it would have had.  A launch inside `try` is waited for, so that its handler gets the error;
+ * no other does (ErrorState.late).  And a call from the host program, or Python, ends when nothing is owed any more. */
+#include "vm/launch/run.h"
+#include "vm/interp/frame.h"
+#include "vm/launch/regions.h"
+#include "vm/session/python.h"
+
+typedef struct Late {
+    struct Late *made, *free; /* the next of all that were made, of those that are free */
+    qs_vm *vm;
+    Form *form;               /* NULL: it is free */
+    int which, nframes, nlost;
+    ErrorFrame frames[QERR_FRAMES];
+} Late;
+
+static qs_status tell(void *ud, const DevFault *fault) {
+    const Late *l = ud;
+    Ctx *c = qvm_ctx(l->vm);
+    const KFunc *f = l->form->version[l->which].func;
+    qs_status s = qlaunch_tell(l->vm, f, fault, (Where){f->src, fault->pos});
+    for (int i = 0; i < l->nframes; i++) qerr_frame(c, l->frames[i].where, l->frames[i].function);
+    c->err.nlost = l->nlost, c->err.late = true;
+    return s;
+}
+
+static void drop(void *ud) {
+    Late *l = ud;
+    Launches *all = qvm(l->vm)->launches;
+    qform_let_go(l->vm, l->form);
+    l->form = NULL, l->free = all->late_free, all->late_free = l;
+}
+
+static Late *get(qs_vm *vm) {
+    Launches *all = qlaunch_state(vm);
+    Late *l = all->late_free;
+    if (l) return all->late_free = l->free, l;
+    l = qmem_alloc(qvm_ctx(vm), sizeof *l);
+    l->vm = vm, l->made = all->late;
+    return all->late = l;
+}
+
+bool qlate_begin(const Run *r, DevLate *out) {
+    bool checks = r->form->version[r->which].checks;
+    if (!r->late || !checks || !r->device->late || qframe_catches(r->vm)) return false;
+    Late *l = get(r->vm);
+    l->form = qform_hold(r->form), l->which = r->which;
+    l->nframes = qframe_chain(r->vm, l->frames, &l->nlost);
+    *out = (DevLate){.tell = tell, .drop = drop, .ud = l};
+    return true;
+}
+
+void qlate_end(const DevLate *late) {
+    if (!late->taken) late->drop(late->ud);
+}
+
+qs_status qlate_settle(qs_vm *vm) {
+    Machine *m = qvm(vm);
+    qs_status s = QS_OK;
+    if (!m->base.owed) return QS_OK;
+    qpython_unblock(vm);
+    for (int i = 0; i < m->ndevices && s == QS_OK; i++)
+        if (m->devices[i].owed) s = m->devices[i].ops->sync(&m->devices[i]);
+    qpython_block(vm);
+    return s;
+}
+
+qs_status qlate_end_call(qs_vm *vm, qs_status s) {
+    Ctx *c = qvm_ctx(vm);
+    ErrorState later = c->err;
+    if (s == QS_OK) return qlate_settle(vm);
+    if (s == QS_EINTERRUPT) return s;
+    qerr_clear(c);
+    qs_status first = qlate_settle(vm);
+    if (first == QS_OK) return c->err = later, s;
+    qval_release(vm, later.payload);
+    return first;
+}
+
+void qlate_forget(qs_vm *vm) {
+    Machine *m = qvm(vm);
+    for (int i = 0; i < m->ndevices; i++) m->devices[i].owed = 0;
+    m->base.owed = 0;
+    for (Late *l = m->launches ? m->launches->late : NULL; l; l = l->made)
+        if (l->form) drop(l);
+}
+
+void qlate_close(qs_vm *vm) {
+    Launches *all = qvm(vm)->launches;
+    qlate_forget(vm);
+    for (Late *l = all->late, *next; l; l = next) next = l->made, qmem_free(qvm_ctx(vm), l, sizeof *l);
+    all->late = all->late_free = NULL;
+}
