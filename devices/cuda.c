@@ -778,6 +778,8 @@ static qs_status put_arguments(Device *d, const Program *p, Grid *g, const Launc
     for (int a = 0; a < l->rank; a++) TRY(put_slot(d, p, g, (uint64_t)l->domain[a]));
     for (int a = 0; a < l->rank; a++) TRY(put_slot(d, p, g, (uint64_t)g->block[a]));
     for (int a = 0; a < l->rank; a++) TRY(put_slot(d, p, g, (uint64_t)g->count[a]));
+    for (int a = 0; a < l->rank; a++) /* of axis 0 nobody asks, and too large ones are refused later */
+        TRY(put_slot(d, p, g, a && g->count[a] <= INT32_MAX ? qptx_divide_by((uint32_t)g->count[a]) : 0));
     for (int i = 0; i < nargs; i++) {
         const DevArg *x = &args[i];
         TRY(put_slot(d, p, g, x->is_array ? x->block + x->offset : x->bits));

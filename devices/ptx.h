@@ -8,6 +8,7 @@
  *     first                       number of the first block of this launch along axis 0: a launch of more than 2^31-1
  *                                 blocks goes in slices
  *     domain  block  nblocks      rank slots each
+ *     by                          rank slots: how to divide by nblocks
  *     for each argument           a number: its bits; an array: the address of its first element, dims, strides
  *
  * The grid is one-dimensional: blocks `first` … of axis 0, with all blocks of the other axes, numbered row-major.  A
@@ -49,6 +50,14 @@ static inline PtxNeeds qptx_needs(const char *text) {
                       .shared = shared && shared < end ? (unsigned)strtoul(shared + 8, NULL, 10) : 0};
 }
 
-static inline int qptx_first_arg(int rank) { return PTX_DOMAIN + 3 * rank; }
+/* n/d for n and d from 0, 1 to 2^31-1 is n*m >> s; m is the low half of what this gives, s the high one.  With 2^k the
+ * first power that is not below d, m is 2^(31+k)/d rounded up: by less than 2^k/d, which n makes less than 1/d. */
+static inline uint64_t qptx_divide_by(uint32_t d) {
+    unsigned k = d > 1 ? 32 - (unsigned)__builtin_clz(d - 1) : 0;
+    uint64_t m = (((uint64_t)1 << (31 + k)) + d - 1) / d;
+    return (uint64_t)(31 + k) << 32 | m;
+}
+
+static inline int qptx_first_arg(int rank) { return PTX_DOMAIN + 4 * rank; }
 static inline int qptx_arg_slots(bool is_array, int rank) { return is_array ? 1 + 2 * rank : 1; }
 #endif

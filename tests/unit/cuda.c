@@ -276,7 +276,8 @@ static void arguments(Device *d) {
                "CtxPopCurrent ");
     const FakeLaunch *k = &fake->launch[0];
     CHECK(k->grid == 50 * 16 && k->x == 64 && k->y == 2 && k->z == 1 && k->shared == 0);
-    static const uint64_t want[] = {0, 100, 1000, 2, 64, 50, 16, 42, 0x10018, 5, 6, 12, 2};
+    static const uint64_t want[] = {0, 100, 1000, 2, 64, 50, 16, 0, (uint64_t)35 << 32 | 1u << 31,
+                                    42, 0x10018, 5, 6, 12, 2};
     CHECK(k->slot[PTX_FAULT] != 0 && !memcmp(k->slot + PTX_FIRST, want, sizeof want));
     d->ops->unload(d, p);
 }
@@ -299,6 +300,21 @@ static void shapes(Device *d) {
         if (!ok) printf("  case %zu: grid %u block %u %u %u\n", i, k->grid, k->x, k->y, k->z);
     }
     d->ops->unload(d, p);
+}
+
+/* Blocks are numbered without a division. */
+static void divisions(void) {
+    static const uint32_t edges[] = {1, 2, 3, 5, 7, 10, 641, 65535, 65536, 65537, 1u << 30, (1u << 30) + 1, INT32_MAX};
+    bool ok = true;
+    for (size_t i = 0; i < sizeof edges / sizeof *edges; i++)
+        for (int k = 0; k < 2000; k++) {
+            uint32_t d = edges[i], times = (uint32_t)k * 2654435761u % (INT32_MAX / d + 1);
+            uint64_t by = qptx_divide_by(d), last = (uint64_t)d * times + d - 1;
+            uint32_t end = last < INT32_MAX ? (uint32_t)last : INT32_MAX;
+            uint32_t each[] = {d * times, end, (uint32_t)INT32_MAX - (uint32_t)k};
+            for (int n = 0; n < 3; n++) ok &= each[n] / d == (each[n] * (by & UINT32_MAX)) >> (by >> 32);
+        }
+    CHECK(ok);
 }
 
 static void slices(Device *d) {
@@ -351,6 +367,7 @@ static void launches(void) {
     open_gpu(&d, 0);
     arguments(&d);
     shapes(&d);
+    divisions();
     slices(&d);
     blocks_given(&d);
     d.ops->close(&d);
@@ -686,6 +703,27 @@ static void whole(void) {
     CHECK(clean());
 }
 
+/* Code whose indices have 32 bits is for launches and arrays that they can number; others get their own, once. */
+static void sizes(void) {
+    static const char text[] = "function [] = __kernel__ set(x : vec, pos : int)\n"
+                               " if pos < 10\n  x[pos] = 1\n endif\nend\n"
+                               "a = ones(1000)\nfunction [] = go(n)\n parallel_do(n, a, set)\nend\ngo(1000)\n";
+    static const struct { const char *run; int programs; } each[] = {
+        {"go(1000)", 1}, {"go(2^28)", 1}, {"go(2^28+1)", 2}, {"go(2^30)", 2}, {"go(10)", 2}};
+    qs_config c;
+    qs_config_init(&c);
+    c.device = "cuda", c.cache_dir = "";
+    qs_vm *vm = NULL;
+    reset();
+    CHECK(qs_open(&c, &vm) == QS_OK && qs_load(vm, "test.q", text, sizeof text - 1) == QS_OK);
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
+        CHECK(qs_eval(vm, each[i].run, NULL) == QS_OK);
+        CHECK(fake->modules == each[i].programs);
+    }
+    qs_close(vm);
+    CHECK(clean());
+}
+
 /* What the driver says of the code of a kernel is told at the kernel's line of the script. */
 static void bad_kernel(void) {
     static const char text[] = "a = ones(100)\nfunction [] = __kernel__ add(x : vec, pos : int)\n x[pos] += 1\nend\n"
@@ -864,6 +902,7 @@ int main(void) {
     every_failure();
     if (have_compiler()) {
         whole();
+        sizes();
         bad_kernel();
         refused_line();
         recording();

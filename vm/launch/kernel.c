@@ -286,8 +286,38 @@ static qs_status bind(Run *run) {
     return QS_OK;
 }
 
+/* What KIR_SMALL promises; a complex element is two. */
+static bool is_small_arg(const DevArg *a, const KParam *p) {
+    int64_t most = INT32_MAX / (qdtype_is_complex((qs_dtype)p->dtype) ? 2 : 1), last = 0;
+    for (int d = 0; d < a->rank; d++) {
+        int64_t step = a->strides[d] < 0 ? -a->strides[d] : a->strides[d];
+        if (a->dims[d] > KIR_SMALL || step > most) return false;
+        last += step * a->dims[d];
+    }
+    return last <= most;
+}
+
+static bool is_small(const Run *r) {
+    const KFunc *f = qlaunch_func(r);
+    for (int d = 0; d < r->launch.rank; d++)
+        if (r->launch.domain[d] > KIR_SMALL) return false;
+    for (int i = 0; i < f->nparams; i++)
+        if (r->bound.arg[i].is_array && !is_small_arg(&r->bound.arg[i], &f->params[i])) return false;
+    return true;
+}
+
+/* A GPU has no arithmetic of 64 bits: where indices need 32 it gets code of its own. */
+static void fit_indices(KernelRun *k) {
+    Run *r = &k->run;
+    Form *form = &k->form->base;
+    r->which = r->device->ops->code == CODE_PTX && !k->form->serial && is_small(r);
+    if (r->which && !form->version[1].func)
+        qform_set(form, 1, kir_small(&form->arena, form->version[0].func));
+}
+
 static qs_status fit_block(Run *run) {
-    const KernelRun *k = (KernelRun *)run;
+    KernelRun *k = (KernelRun *)run;
+    fit_indices(k);
     const Request *r = k->request;
     const KFunc *f = qlaunch_func(run);
     const Device *d = run->device;

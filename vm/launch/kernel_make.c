@@ -342,6 +342,12 @@ static void finish(Maker *m, KernelForm *s, const LowerResult *r) {
     find_covered(s);
 }
 
+/* Devices that are not here get both versions (kernel.c, fit_indices). */
+static qs_status compile_small(Maker *m, const KernelForm *s) {
+    if (!qvm(m->vm)->config.compile_for || s->serial) return QS_OK;
+    return qprogram_compile_ahead(m->vm, kir_small(m->arena, s->base.version[0].func));
+}
+
 static qs_status check_params(qs_vm *vm, const KFunc *f) {
     if (f->nparams <= MAX_PARAMS) return QS_OK;
     return qerr_set(qvm_ctx(vm), QS_EVALUE, "kernel %s: %d values enter it, %d at most can", f->name->s, f->nparams,
@@ -368,7 +374,7 @@ qs_status qkernel_make(qs_vm *vm, Forms *forms, const Request *r, KernelForm **o
     m->e.site = r->site, m->e.tells = TELL_KERNEL;
     qs_status status = lower(m, s, &result);
     if (status == QS_OK) status = check_params(vm, result.func);
-    if (status == QS_OK) finish(m, s, &result);
+    if (status == QS_OK) finish(m, s, &result), status = compile_small(m, s);
     else qentry_release(vm, m->e.at, m->e.n), qform_drop_first(vm, forms);
     qarena_free(&scratch);
     qmem_free(c, m, sizeof *m);

@@ -48,7 +48,7 @@ static void listen(qs_vm *vm, bool on) {
 static qs_status compile_for(qs_vm *vm, const KFunc *f, const TargetName *t) {
     Code code;
     KCompiler *k = compiler_of(vm);
-    if (kcompile_differs(f, t->kind)) return QS_OK;
+    if (kcompile_differs(f, t->kind) || (f->small && t->kind != CODE_PTX)) return QS_OK;
     listen(vm, true);
     qs_status s = kcompile_ahead(k, f, t->name, &code);
     listen(vm, false);

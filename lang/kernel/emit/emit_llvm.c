@@ -525,12 +525,19 @@ void emit_store(Emit *e, qs_dtype elem, const char *space, Place at, Opnd v) {
 static const char apart_load[] = ", !llvm.access.group !0, !noalias !9";
 static const char apart_store[] = ", !llvm.access.group !0, !alias.scope !9";
 
+static Opnd low_arg(Emit *e, KRef r);
+
+/* In a small kernel the low half says it: an element's number fits. */
+static Opnd element_number(Emit *e, KRef r) {
+    return e->f->small && e->t->threads ? emit_def(e, "sext i32 %s to i64", low_arg(e, r).s) : emit_arg(e, r);
+}
+
 static Place array_elem(Emit *e, const KIns *i) {
     Opnd base = e->param(e, (int)i->imm);
     /* All positions of a strip make one update before they make the next: so it must not seem to have other elements,
      * nor the same ones, as another update of the array by this position. */
     if (i->op == K_ATOMIC && *e->updates) base = e->disguise(e, base);
-    Opnd ptr = emit_elem(e, (qs_dtype)e->f->params[i->imm].dtype, e->array_space, base, emit_arg(e, i->a));
+    Opnd ptr = emit_elem(e, (qs_dtype)e->f->params[i->imm].dtype, e->array_space, base, element_number(e, i->a));
     return (Place){ptr, !e->apart ? e->group : i->op == K_LOAD ? apart_load : apart_store, 0};
 }
 
@@ -690,17 +697,17 @@ static void zero_fill(Emit *e, KRef r) {
 /* Modes that divide are functions of their own: a kernel has many of these tests, mostly of indices that are
  * inside, and a diamond of control flow for each would cost LLVM seconds.  Equal calls are made once. */
 static const char mirror_function[] =
-    "define internal i64 @mirror(i64 %a, i64 %n) noinline nounwind willreturn speculatable memory(none) {\n"
-    "  %in = icmp ult i64 %a, %n\n  br i1 %in, label %inside, label %outside\ninside:\n  ret i64 %a\noutside:\n"
+    "define internal $t @$n($t %a, $t %n) noinline nounwind willreturn speculatable memory(none) {\n"
+    "  %in = icmp ult $t %a, %n\n  br i1 %in, label %inside, label %outside\ninside:\n  ret $t %a\noutside:\n"
     /* -1-a is the image of a < 0 */
-    "  %s = ashr i64 %a, 63\n  %x = xor i64 %a, %s\n  %p = shl i64 %n, 1\n  %r = urem i64 %x, %p\n"
-    "  %p1 = sub i64 %p, 1\n  %b = sub i64 %p1, %r\n  %c = icmp ult i64 %r, %n\n"
-    "  %v = select i1 %c, i64 %r, i64 %b\n  ret i64 %v\n}\n";
+    "  %s = ashr $t %a, $s\n  %x = xor $t %a, %s\n  %p = shl $t %n, 1\n  %r = urem $t %x, %p\n"
+    "  %p1 = sub $t %p, 1\n  %b = sub $t %p1, %r\n  %c = icmp ult $t %r, %n\n"
+    "  %v = select i1 %c, $t %r, $t %b\n  ret $t %v\n}\n";
 static const char circular_function[] =
-    "define internal i64 @circular(i64 %a, i64 %n) noinline nounwind willreturn speculatable memory(none) {\n"
-    "  %in = icmp ult i64 %a, %n\n  br i1 %in, label %inside, label %outside\ninside:\n  ret i64 %a\noutside:\n"
-    "  %r = srem i64 %a, %n\n  %c = icmp slt i64 %r, 0\n  %u = add i64 %r, %n\n"
-    "  %v = select i1 %c, i64 %u, i64 %r\n  ret i64 %v\n}\n";
+    "define internal $t @$n($t %a, $t %n) noinline nounwind willreturn speculatable memory(none) {\n"
+    "  %in = icmp ult $t %a, %n\n  br i1 %in, label %inside, label %outside\ninside:\n  ret $t %a\noutside:\n"
+    "  %r = srem $t %a, %n\n  %c = icmp slt $t %r, 0\n  %u = add $t %r, %n\n"
+    "  %v = select i1 %c, $t %u, $t %r\n  ret $t %v\n}\n";
 
 /* The same for -n <= a < 2n. */
 static Opnd near_image(Emit *e, AccessMode mode, Opnd a, Opnd n) {
@@ -935,12 +942,96 @@ static void check(Emit *e, const KIns *i) {
     emit_label(e, good);
 }
 
+/* -- indices of small kernels, of which a GPU computes the low half alone ------------------------------------------ */
+static Opnd low_arg(Emit *e, KRef r) {
+    if (e->f->ins[r].op == K_CONST) return lit((int32_t)e->f->ins[r].imm);
+    if (e->slim[r] && emit_known(e, r)) return emit_tmp(e->slim[r]);
+    return emit_def(e, "trunc i64 %s to i32", emit_arg(e, r).s);
+}
+
+/* The low half of r, which is all of it when it fits; LLVM drops what nobody asks for. */
+static void set_low(Emit *e, KRef r, Opnd v) {
+    emit_set(e, r, emit_def(e, "sext i32 %s to i64", v.s));
+    e->slim[r] = emit_number(v);
+}
+
+static bool fit(const Emit *e, const KIns *i) { return e->bits[i->a] && e->bits[i->b]; }
+
+static void low_sum(Emit *e, KRef r) {
+    static const char *const names[] = {[K_ADD] = "add", [K_SUB] = "sub", [K_MUL] = "mul"};
+    const KIns *i = &e->f->ins[r];
+    const char *exact = e->bits[r] && fit(e, i) ? " nsw" : "";
+    Opnd low = emit_def(e, "%s%s i32 %s, %s", names[i->op], exact, low_arg(e, i->a).s, low_arg(e, i->b).s);
+    if (e->bits[r]) set_low(e, r, low);
+    else {
+        emit_set(e, r, bin(e, names[i->op], "i64", emit_arg(e, i->a), emit_arg(e, i->b)));
+        e->slim[r] = emit_number(low);
+    }
+}
+
+static void low_bound(Emit *e, KRef r) {
+    const KIns *i = &e->f->ins[r];
+    Opnd a = low_arg(e, i->a), n = call2(e, "smax", QS_I32, low_arg(e, i->b), lit(1));
+    if (i->flag == ACC_CLAMPED) {
+        Opnd top = bin(e, "sub nsw", "i32", n, lit(1));
+        set_low(e, r, call2(e, "smax", QS_I32, call2(e, "smin", QS_I32, a, top), lit(0)));
+        return;
+    }
+    const char *name = i->flag == ACC_MIRROR ? "mirror32" : "circular32";
+    need_helper(e, name);
+    set_low(e, r, emit_def(e, "call i32 @%s(i32 %s, i32 %s)", name, a.s, n.s));
+}
+
+static void low_inb(Emit *e, KRef r) {
+    const KIns *i = &e->f->ins[r];
+    Opnd a = low_arg(e, i->a), n = low_arg(e, i->b);
+    if (e->f->ins[i->b].op == K_DIM) { /* not below 0 */
+        emit_set(e, r, bin(e, "icmp ult", "i32", a, n));
+        return;
+    }
+    emit_set(e, r, bin(e, "and", "i1", bin(e, "icmp sge", "i32", a, lit(0)), bin(e, "icmp slt", "i32", a, n)));
+}
+
+static void low_choice(Emit *e, KRef r) {
+    const KIns *i = &e->f->ins[r];
+    if (i->op == K_SELECT)
+        set_low(e, r, select(e, emit_arg(e, i->a), "i32", low_arg(e, i->b), low_arg(e, i->c)));
+    else set_low(e, r, call2(e, i->op == K_MIN ? "smin" : "smax", QS_I32, low_arg(e, i->a), low_arg(e, i->b)));
+}
+
+static void low_given(Emit *e, KRef r, Opnd v) { set_low(e, r, emit_def(e, "trunc i64 %s to i32", v.s)); }
+
+static void low_cast(Emit *e, KRef r) {
+    KRef a = e->f->ins[r].a;
+    Opnd low = emit_arg(e, a);
+    emit_set(e, r, wide_arg(e, a));
+    e->slim[r] = emit_number(low);
+}
+
+/* An instruction that has a low half; false: r is none. */
+static bool low_ins(Emit *e, KRef r) {
+    const KIns *i = &e->f->ins[r];
+    if (!e->f->small || (i->dtype != QS_I64 && i->op != K_INB)) return false;
+    switch ((KOp)i->op) {
+    case K_POS: return low_given(e, r, e->pos[i->imm]), true;
+    case K_DIM: case K_STRIDE:
+        return low_given(e, r, e->extent(e, (int)(i->imm >> 8), (int)(i->imm & 255), i->op == K_STRIDE)), true;
+    case K_ADD: case K_SUB: case K_MUL: return low_sum(e, r), true;
+    case K_BOUND: return fit(e, i) ? low_bound(e, r), true : false;
+    case K_INB: return fit(e, i) ? low_inb(e, r), true : false;
+    case K_MIN: case K_MAX: return fit(e, i) ? low_choice(e, r), true : false;
+    case K_SELECT: return e->bits[i->b] && e->bits[i->c] ? low_choice(e, r), true : false;
+    case K_CAST: return e->f->ins[i->a].dtype == QS_I32 ? low_cast(e, r), true : false;
+    default: return false;
+    }
+}
+
 /* -- one instruction -------------------------------------------------------------------------------------------- */
 void emit_ins(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
     qs_dtype d = (qs_dtype)i->dtype;
     e->at = i->pos;
-    if (slim_ins(e, r)) return;
+    if (e->t->threads ? low_ins(e, r) : slim_ins(e, r)) return;
     switch ((KOp)i->op) {
     case K_CONST: break;
     case K_PARAM: emit_set(e, r, e->param(e, (int)i->imm)); break;
@@ -999,9 +1090,16 @@ static void add_helpers(Emit *e, Text *out) {
                                              {"; float_to_half\n", float_to_half},
                                              {"; float_to_bf16\n", float_to_bf16},
                                              {"; mirror\n", mirror_function},
-                                             {"; circular\n", circular_function}};
-    for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++)
-        if (e->decls.len && strstr(e->decls.s, helpers[i][0])) qtext_puts(out, helpers[i][1]);
+                                             {"; mirror32\n", mirror_function},
+                                             {"; circular\n", circular_function},
+                                             {"; circular32\n", circular_function}};
+    for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++) {
+        char name[32];
+        if (!e->decls.len || !strstr(e->decls.s, helpers[i][0])) continue;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(helpers[i][0] + 2, "\n"), helpers[i][0] + 2);
+        bool narrow = strstr(name, "32") != NULL;
+        emit_fill(out, helpers[i][1], "nts", (const char *[]){name, narrow ? "i32" : "i64", narrow ? "31" : "63"});
+    }
 }
 
 qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out) {
@@ -1018,7 +1116,7 @@ qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out) {
         *tables[i] = qarena_alloc(&a, f->nins * sizeof(uint32_t));
     Text *const texts[] = {&e->entry, &e->body, &e->decls, &e->tail};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) qtext_init(texts[i], c);
-    e->bits = t->threads ? qarena_alloc(&a, f->nins) : knarrow_bits(&a, f);
+    e->bits = t->threads ? knarrow_indices(&a, f) : knarrow_bits(&a, f);
     e->out = &e->body;
     qs_status s = t->threads ? emit_ptx(e, out) : emit_cpu(e, out);
     add_helpers(e, out);

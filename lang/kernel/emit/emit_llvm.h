@@ -36,7 +36,7 @@ struct Emit {
     /* By instruction: its temporary (0: none), and its form as int64 where it is a narrower index (0: none).  A
      * temporary made inside a loop over positions is of use in the same epoch only. */
     uint32_t *val, *wide, *epoch, now;
-    uint8_t *bits;           /* by instruction: 8 or 16 when so many hold it (narrow.h), else 0 */
+    uint8_t *bits;           /* by instruction: 8, 16, of an index 32 when so many hold it (narrow.h), else 0 */
     uint32_t *slim;          /* its form of so many bits, made with the temporary; 0: none */
     uint32_t *label;         /* IF, ELSE: the label its region ends at */
 

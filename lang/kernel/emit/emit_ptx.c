@@ -39,6 +39,12 @@ static Opnd load_slot(Emit *e, int slot, const char *type) {
     return emit_def(e, "load %s, ptr %s, align 8", type, at.s);
 }
 
+/* Of a small kernel the low half says it. */
+static Opnd load_extent(Emit *e, int slot) {
+    if (!e->f->small) return load_slot(e, slot, "i64");
+    return emit_def(e, "sext i32 %s to i64", load_slot(e, slot, "i32").s);
+}
+
 static Opnd get_param(Emit *e, int param) {
     Gpu *g = gpu_of(e);
     Opnd *o = &g->params[param];
@@ -60,7 +66,7 @@ static Opnd get_extent(Emit *e, int param, int axis, bool stride) {
     Opnd *o = &g->extents[(param * QS_MAX_RANK + axis) * 2 + stride];
     if (*o->s) return *o;
     Spot s = enter_entry(e);
-    *o = load_slot(e, g->slot[param] + 1 + axis + (stride ? p->rank : 0), "i64");
+    *o = load_extent(e, g->slot[param] + 1 + axis + (stride ? p->rank : 0));
     leave_entry(e, s);
     return *o;
 }
@@ -223,14 +229,29 @@ static Opnd digit(Emit *e, Opnd *number, Opnd base) {
     return d;
 }
 
+/* The same where the host has said how to divide by it (ptx.h). */
+static Opnd known_digit(Emit *e, Opnd *number, Opnd base, int slot) {
+    Opnd by = load_slot(e, slot, "i64"), most = emit_def(e, "and i64 %s, 4294967295", by.s);
+    Opnd all = emit_def(e, "mul nuw i64 %s, %s", widen(e, *number).s, most.s);
+    Opnd rest = narrow(e, emit_def(e, "lshr i64 %s, %s", all.s, emit_def(e, "lshr i64 %s, 32", by.s).s));
+    Opnd d = emit_def(e, "sub i32 %s, %s", number->s, emit_def(e, "mul i32 %s, %s", rest.s, base.s).s);
+    return *number = rest, d;
+}
+
+static Opnd from_block(Emit *e, const char *type, Opnd block, Opnd extent, Opnd inside) {
+    Opnd first = emit_def(e, "mul nuw nsw %s %s, %s", type, block.s, extent.s);
+    return emit_def(e, "add nuw nsw %s %s, %s", type, first.s, inside.s);
+}
+
 static void locate(Gpu *g) {
     Emit *e = g->e;
     int rank = e->f->rank;
     Opnd block = special(e, "ctaid.x"), z = rank > 2 ? special(e, "tid.z") : block;
     for (int a = rank - 1; a >= 0; a--) {
-        e->blkdim[a] = e->f->fixed_block ? emit_opnd("%d", e->f->block[a]) : load_slot(e, PTX_DOMAIN + rank + a, "i64");
-        e->blkcnt[a] = load_slot(e, PTX_DOMAIN + 2 * rank + a, "i64");
-        e->blkidx[a] = widen(e, a ? digit(e, &block, narrow(e, e->blkcnt[a])) : block);
+        e->blkdim[a] = e->f->fixed_block ? emit_opnd("%d", e->f->block[a]) : load_extent(e, PTX_DOMAIN + rank + a);
+        e->blkcnt[a] = load_extent(e, PTX_DOMAIN + 2 * rank + a);
+        int by = PTX_DOMAIN + 3 * rank + a;
+        e->blkidx[a] = widen(e, a ? known_digit(e, &block, narrow(e, e->blkcnt[a]), by) : block);
         if (a == 0)
             e->blkidx[a] =
                 emit_def(e, "add nuw nsw i64 %s, %s", e->blkidx[a].s, load_slot(e, PTX_FIRST, "i64").s);
@@ -239,8 +260,8 @@ static void locate(Gpu *g) {
                  : a             ? digit(e, &z, narrow(e, e->blkdim[a]))
                                  : z;
         e->blkpos[a] = widen(e, t);
-        e->pos[a] = emit_def(e, "add nuw nsw i64 %s, %s",
-                             emit_def(e, "mul nuw nsw i64 %s, %s", e->blkidx[a].s, e->blkdim[a].s).s, e->blkpos[a].s);
+        e->pos[a] = e->f->small ? widen(e, from_block(e, "i32", narrow(e, e->blkidx[a]), narrow(e, e->blkdim[a]), t))
+                                : from_block(e, "i64", e->blkidx[a], e->blkdim[a], e->blkpos[a]);
     }
 }
 
@@ -277,10 +298,11 @@ static void clear_shared(Gpu *g) {
 
 static void skip_outside(Gpu *g) {
     Emit *e = g->e;
+    const char *type = e->f->small ? "i32" : "i64";
     for (int a = 0; a < e->f->rank; a++) {
         uint32_t in = emit_new(e);
-        emit_branch(e, emit_def(e, "icmp slt i64 %s, %s", e->pos[a].s, load_slot(e, PTX_DOMAIN + a, "i64").s), in,
-                    g->done);
+        Opnd pos = e->f->small ? narrow(e, e->pos[a]) : e->pos[a], end = load_slot(e, PTX_DOMAIN + a, type);
+        emit_branch(e, emit_def(e, "icmp slt %s %s, %s", type, pos.s, end.s), in, g->done);
         emit_label(e, in);
     }
 }

@@ -61,10 +61,17 @@ typedef struct KFunc {
     bool few;            /* few positions update what others update: no copies are worth it (devices/parts.h) */
     bool fast;           /* fast math: backends may estimate and regroup (docs/kernels.md); the evaluator does not */
     bool fixed_block;    /* compiled for exactly `block` (shared sizes were computed from it) */
+    bool small;          /* launches and arrays are no larger than KIR_SMALL says: indices fit into 32 bits */
     int32_t block[QS_MAX_RANK];
     Str *ruled; uint32_t ruled_pos; /* a function called in it that has a rule for its derivative, and where; or NULL */
     uint64_t hash;       /* of everything that determines the code; set by kir_seal */
 } KFunc;
+
+/* Of a launch of a small kernel: extents of the domain and of arrays are at most that, their strides are int32 numbers,
+ * and so is the number of each element, counted from the first. */
+#define KIR_SMALL ((int64_t)1 << 28)
+/* The same kernel, promised to be launched like that. */
+KFunc *kir_small(Arena *a, const KFunc *f);
 
 static inline bool kir_is_value_dtype(qs_dtype d) {
     return d == QS_B1 || (d >= QS_I32 && d <= QS_U64) || d == QS_F32 || d == QS_F64;

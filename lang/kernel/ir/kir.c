@@ -276,7 +276,8 @@ static uint64_t hash_param(uint64_t h, const KParam *p) {
 static uint64_t hash_func(const KFunc *f) {
     uint64_t h = hash_text(1, f->name);
     uint64_t bits = (uint64_t)f->fast << 3 | (uint64_t)f->strict << 2 | (uint64_t)f->serial << 1;
-    h = mix(h, (uint64_t)f->rank << 32 | (uint64_t)f->few << 4 | bits | (uint64_t)f->fixed_block);
+    bits |= (uint64_t)f->small << 5 | (uint64_t)f->few << 4;
+    h = mix(h, (uint64_t)f->rank << 32 | bits | (uint64_t)f->fixed_block);
     for (int i = 0; f->fixed_block && i < f->rank; i++) h = mix(h, (uint64_t)f->block[i]);
     for (int i = 0; i < f->nparams; i++) h = hash_param(h, &f->params[i]);
     for (uint32_t i = 1; i < f->nins; i++) h = hash_ins(h, &f->ins[i]);
@@ -315,4 +316,11 @@ void kir_seal(KFunc *f) {
     }
     kir_match(f);
     f->hash = hash_func(f);
+}
+
+KFunc *kir_small(Arena *a, const KFunc *f) {
+    KFunc *g = memcpy(qarena_alloc(a, sizeof *g), f, sizeof *g);
+    g->small = true;
+    g->hash = hash_func(g);
+    return g;
 }

@@ -1,6 +1,6 @@
 /* kir_text.c -- KIR as text, for people, golden tests and bug reports; read back exactly.
  *
- *     kernel "scale" rank 1 {                           (rank 2 serial strict few fast block 8 8)
+ *     kernel "scale" rank 1 {                           (rank 2 serial strict few small fast block 8 8)
  *       param a$0 float32
  *       param x$1 array uint8 rank 1 contiguous unit_last read
  *       message 0 EINDEX "index %0 is outside dimension 0 of x (size %1)"
@@ -141,6 +141,7 @@ void kir_print(const KFunc *f, Text *t) {
     qtext_printf(t, " rank %d%s", f->rank, f->serial ? " serial" : "");
     if (f->strict) qtext_puts(t, " strict");
     if (f->few) qtext_puts(t, " few");
+    if (f->small) qtext_puts(t, " small");
     if (f->fast) qtext_puts(t, " fast");
     for (int i = 0; f->fixed_block && i < f->rank; i++) qtext_printf(t, "%s%d", i ? " " : " block ", f->block[i]);
     qtext_puts(t, " {\n");
@@ -385,6 +386,7 @@ static qs_status read_head(Reader *r, Arena *arena) {
     r->f->serial = take_keyword(r, "serial");
     r->f->strict = take_keyword(r, "strict");
     r->f->few = take_keyword(r, "few");
+    r->f->small = take_keyword(r, "small");
     r->f->fast = take_keyword(r, "fast");
     r->f->rank = (int)n;
     r->f->fixed_block = take_keyword(r, "block");

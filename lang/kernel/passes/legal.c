@@ -301,6 +301,7 @@ static void renumber(const Legal *l, KSplit *s) {
 const KFunc *klegal(Ctx *c, Arena *arena, const KFunc *f, unsigned can, KSplit *split) {
     if (is_legal(f, can)) return f;
     Legal l = {.f = f, .can = can, .g = kir_shell(c, arena, f)};
+    l.g->small = f->small;
     l.map = qarena_alloc(arena, f->nins * sizeof *l.map);
     l.start = qarena_alloc(arena, (f->nins + 1) * sizeof *l.start);
     for (KRef r = 1; r < f->nins; r++) {

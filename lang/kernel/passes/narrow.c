@@ -12,7 +12,7 @@ enum { ROUNDS = 3 };
 typedef struct {
     int64_t lo, hi;
 } Interval;
-static const Interval any = {INT32_MIN, INT32_MAX};
+__extension__ typedef __int128 Wide; /* what arithmetic on bounds may give */
 
 typedef struct {
     const KFunc *f;
@@ -25,35 +25,60 @@ static const KIns *ins(const Narrower *n, KRef r) { return &n->f->ins[r]; }
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 static Interval hull(Interval a, Interval b) { return (Interval){least(a.lo, b.lo), most(a.hi, b.hi)}; }
-static Interval kept(Interval v) { return v.lo < any.lo || v.hi > any.hi ? any : v; }
 
-static Interval product(Interval a, Interval b) {
-    int64_t p[] = {a.lo * b.lo, a.lo * b.hi, a.hi * b.lo, a.hi * b.hi};
-    return (Interval){least(least(p[0], p[1]), least(p[2], p[3])), most(most(p[0], p[1]), most(p[2], p[3]))};
+static Interval any(uint8_t dtype) {
+    return dtype == QS_I64 ? (Interval){INT64_MIN, INT64_MAX} : (Interval){INT32_MIN, INT32_MAX};
 }
 
-static Interval of_element(qs_dtype d) {
+/* Arithmetic wraps. */
+static Interval kept(uint8_t dtype, Wide lo, Wide hi) {
+    Interval all = any(dtype);
+    return lo < all.lo || hi > all.hi ? all : (Interval){(int64_t)lo, (int64_t)hi};
+}
+
+static Interval product(uint8_t dtype, Interval a, Interval b) {
+    Wide p[] = {(Wide)a.lo * b.lo, (Wide)a.lo * b.hi, (Wide)a.hi * b.lo, (Wide)a.hi * b.hi}, lo = p[0], hi = p[0];
+    for (int i = 1; i < 4; i++) {
+        if (p[i] < lo) lo = p[i];
+        if (p[i] > hi) hi = p[i];
+    }
+    return kept(dtype, lo, hi);
+}
+
+static Interval of_element(uint8_t own, qs_dtype d) {
     double lo, hi;
-    if (!qdtype_is_int(d) || qdtype_size(d) > 2) return any;
+    if (!qdtype_is_int(d) || qdtype_size(d) > 2) return any(own);
     qdtype_int_span(d, &lo, &hi);
     return (Interval){(int64_t)lo, (int64_t)hi};
 }
 
+static Interval of_cast(const Narrower *n, const KIns *i) {
+    uint8_t from = ins(n, i->a)->dtype;
+    if (from == QS_B1) return (Interval){0, 1};
+    return from == QS_I32 && i->dtype == QS_I64 ? n->of[i->a] : any(i->dtype);
+}
+
 static Interval interval(const Narrower *n, KRef r) {
     const KIns *i = ins(n, r);
+    uint8_t d = i->dtype;
     Interval a = n->of[i->a], b = n->of[i->b], c = n->of[i->c];
     switch ((KOp)i->op) {
     case K_CONST: return (Interval){(int64_t)i->imm, (int64_t)i->imm};
-    case K_LOAD: return of_element((qs_dtype)n->f->params[i->imm].dtype);
+    case K_LOAD: return of_element(d, (qs_dtype)n->f->params[i->imm].dtype);
     case K_GET: return a;
-    case K_CAST: return ins(n, i->a)->dtype == QS_B1 ? (Interval){0, 1} : any;
-    case K_ADD: return kept((Interval){a.lo + b.lo, a.hi + b.hi});
-    case K_SUB: return kept((Interval){a.lo - b.hi, a.hi - b.lo});
-    case K_MUL: return kept(product(a, b));
+    case K_CAST: return of_cast(n, i);
+    case K_ADD: return kept(d, (Wide)a.lo + b.lo, (Wide)a.hi + b.hi);
+    case K_SUB: return kept(d, (Wide)a.lo - b.hi, (Wide)a.hi - b.lo);
+    case K_MUL: return product(d, a, b);
     case K_MIN: return (Interval){least(a.lo, b.lo), least(a.hi, b.hi)};
     case K_MAX: return (Interval){most(a.lo, b.lo), most(a.hi, b.hi)};
     case K_SELECT: return hull(b, c);
-    default: return any;
+    case K_FOR: return n->f->small ? hull(a, b) : any(d);
+    case K_POS: return n->f->small ? (Interval){0, KIR_SMALL - 1} : any(d);
+    case K_DIM: return n->f->small ? (Interval){0, KIR_SMALL} : any(d);
+    case K_STRIDE: return n->f->small ? any(QS_I32) : any(d);
+    case K_BOUND: return (Interval){0, most(b.hi, 1) - 1};
+    default: return any(d);
     }
 }
 
@@ -83,7 +108,7 @@ static void set(Narrower *n, KRef local, KRef v, int64_t turns, int depth) {
         return;
     }
     Interval *g = &n->grow[local], x = n->of[i->b];
-    *g = kept((Interval){g->lo + turns * least(x.lo, 0), g->hi + turns * most(x.hi, 0)});
+    *g = kept(QS_I32, (Wide)g->lo + turns * least(x.lo, 0), (Wide)g->hi + turns * most(x.hi, 0));
 }
 
 static void settle_locals(Narrower *n) {
@@ -93,8 +118,8 @@ static void settle_locals(Narrower *n) {
     for (KRef r = 1; r < f->nins; r++)
         if (f->ins[r].op == K_SET) set(n, f->ins[r].a, f->ins[r].b, turns_around(n, r, f->ins[r].a), 4);
     for (KRef r = 1; r < f->nins; r++)
-        if (f->ins[r].op == K_LOCAL)
-            n->of[r] = kept((Interval){n->base[r].lo + n->grow[r].lo, n->base[r].hi + n->grow[r].hi});
+        if (f->ins[r].op == K_LOCAL && f->ins[r].dtype == QS_I32)
+            n->of[r] = kept(QS_I32, (Wide)n->base[r].lo + n->grow[r].lo, (Wide)n->base[r].hi + n->grow[r].hi);
 }
 
 /* -- bits -------------------------------------------------------------------------------------------------------- */
@@ -117,19 +142,32 @@ static uint8_t bits_of(const Narrower *n, KRef r) {
     return 0;
 }
 
-uint8_t *knarrow_bits(Arena *a, const KFunc *f) {
-    size_t size = f->nins;
-    Narrower n = {.f = f,
-                  .of = qarena_alloc(a, size * sizeof(Interval)),
-                  .base = qarena_alloc(a, size * sizeof(Interval)),
-                  .grow = qarena_alloc(a, size * sizeof(Interval))};
-    uint8_t *bits = qarena_alloc(a, size);
-    for (KRef r = 0; r < f->nins; r++) n.of[r] = any;
+static void find_intervals(Narrower *n, Arena *a, const KFunc *f) {
+    size_t bytes = f->nins * sizeof(Interval);
+    *n = (Narrower){f, qarena_alloc(a, bytes), qarena_alloc(a, bytes), qarena_alloc(a, bytes)};
+    for (KRef r = 0; r < f->nins; r++) n->of[r] = any(f->ins[r].dtype);
     for (int round = 0; round < ROUNDS; round++) {
         for (KRef r = 1; r < f->nins; r++)
-            if (f->ins[r].dtype == QS_I32 && f->ins[r].op != K_LOCAL) n.of[r] = interval(&n, r);
-        settle_locals(&n);
+            if ((f->ins[r].dtype == QS_I32 || f->ins[r].dtype == QS_I64) && f->ins[r].op != K_LOCAL)
+                n->of[r] = interval(n, r);
+        settle_locals(n);
     }
+}
+
+uint8_t *knarrow_bits(Arena *a, const KFunc *f) {
+    Narrower n;
+    uint8_t *bits = qarena_alloc(a, f->nins);
+    find_intervals(&n, a, f);
     for (KRef r = 1; r < f->nins; r++) bits[r] = bits_of(&n, r);
+    return bits;
+}
+
+uint8_t *knarrow_indices(Arena *a, const KFunc *f) {
+    Narrower n;
+    uint8_t *bits = qarena_alloc(a, f->nins);
+    if (!f->small) return bits;
+    find_intervals(&n, a, f);
+    for (KRef r = 1; r < f->nins; r++)
+        if (f->ins[r].dtype == QS_I64 && n.of[r].lo >= INT32_MIN && n.of[r].hi <= INT32_MAX) bits[r] = 32;
     return bits;
 }
