@@ -399,17 +399,26 @@ static qs_status patch(Loops *L, Node *target, const Access *a, Number to) {
     return kloop_patch(L, v, &patched);
 }
 
+/* What is no truth value is told before a place outside is. */
+static Value as_held(Loops *L, const Access *a, const Value *v) {
+    Value held = *v;
+    bool truth = a->base.what == WHAT_ARRAY && dtype_of(a) == QS_B1 && v->what == WHAT_NUMBER;
+    if (truth && v->num.kind != LOOP_COMPLEX) held.num = kloop_bool(to_truth(L, v->num));
+    return held;
+}
+
 qs_status kloop_store(Walk *w, Node *target, const Value *v) {
     Loops *L = (Loops *)w;
     Access a;
     KRef at[QS_MAX_RANK];
     TRY(access_of(L, target, &a));
+    Value held = as_held(L, &a, v);
     if (a.base.what != WHAT_VECTOR) TRY(places(L, &a));
-    if (a.count[0]) return store_slice(L, &a, v);
+    if (a.count[0]) return store_slice(L, &a, &held);
     if (v->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
     if (a.base.what == WHAT_VECTOR) return patch(L, target, &a, v->num);
     kplace_at(&a.p, 0, at);
-    return store(L, &a, at, v->num, SUM_NOT);
+    return store(L, &a, at, held.num, SUM_NOT);
 }
 
 static qs_status update_slice(Loops *L, const Access *a, Op op, const Value *v) {
