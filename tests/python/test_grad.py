@@ -222,6 +222,28 @@ class OperatorsOfTorch(unittest.TestCase):
         self.assertTrue(torch.autograd.gradcheck(op, z))
 
 
+@unittest.skipUnless(np, "needs numpy")
+class FunctionsOfNumPy(unittest.TestCase):
+    def test_what_calls_a_method_or_an_operator_is_recorded(self):
+        x = np.array([1.0, 2.0, 4.0])
+        for f, wanted in ((np.sum, [1, 1, 1]), (np.mean, [1/3]*3), (np.max, [0, 0, 1]), (np.min, [1, 0, 0]),
+                          (np.prod, [8, 4, 2]), (lambda v: np.sum(v, axis=0), [1, 1, 1]),
+                          (lambda v: np.cumsum(v).sum(), [3, 2, 1]), (lambda v: np.reshape(v, (3, 1)).sum(), [1, 1, 1]),
+                          (lambda v: np.add(v, v).sum(), [2, 2, 2]), (lambda v: np.power(v, 2).sum(), [2, 4, 8]),
+                          (lambda v: np.abs(v).sum(), [1, 1, 1]), (lambda v: np.matmul(v, v), [2, 4, 8]),
+                          (lambda v: (np.ones(3)*v).sum(), [1, 1, 1])):
+            self.assertTrue(np.allclose(q.grad(f)(x), wanted), wanted)
+
+    def test_others_are_errors(self):
+        x = np.array([1.0, 2.0, 4.0])
+        for f in (lambda v: np.sin(v).sum(), lambda v: np.add.reduce(v), lambda v: np.hypot(v, v).sum()):
+            with self.assertRaisesRegex(TypeError, "functions of NumPy have no derivatives here"):
+                q.grad(f)(x)
+        for f in (lambda v: np.dot(v, v), np.linalg.norm, lambda v: np.where(v > 1, v, 0).sum(), np.median):
+            with self.assertRaisesRegex(q.QuasarError, "no derivative"):
+                q.grad(f)(x)
+
+
 @unittest.skipUnless(torch, "needs torch")
 class TheRecordOfTheForwardPass(unittest.TestCase):
     def setUp(self):
