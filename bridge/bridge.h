@@ -255,6 +255,8 @@ PyObject *qnd_tuple_of(int rank, const int64_t *x, int64_t factor); /* (x[0]*fac
 int qnd_of_tuple(PyObject *tuple, int64_t out[QS_MAX_RANK]);        /* how many; -1 with an exception */
 qs_status qnd_shape(qs_vm *vm, int ndim, const int64_t *dims, qs_value *v); /* packed elements, in that shape */
 bool qnd_is_numbers(PyObject *o);                     /* a NumPy array of numbers */
+/* An array of NumPy with dimensions, where it is; false: its elements cannot be used so, or it is something else. */
+bool qnd_borrow(Border *b, PyObject *o, qs_value *out, qs_status *s);
 bool qnd_is_tensor(PyObject *o);                      /* of another library, which speaks DLPack */
 /* Any Python object as a value of the language; not an element of the implicit table. */
 qs_status qnd_import(Border *b, PyObject *o, qs_value *out);

@@ -465,6 +465,10 @@ static bool import_ndarray(Border *b, PyObject *o, qs_value *out, qs_status *s) 
     return true;
 }
 
+bool qnd_borrow(Border *b, PyObject *o, qs_value *out, qs_status *s) {
+    return is_ndarray(b, o) && ((NdArray *)o)->nd && import_ndarray(b, o, out, s);
+}
+
 static bool has(Border *b, PyObject *o, const char *attribute) {
     bool r = PyObject_HasAttrString(o, attribute);
     qgil_back(b);
@@ -628,9 +632,12 @@ static bool numeric(PyObject *array) {
 
 bool qnd_is_numbers(PyObject *o) { return is_ndarray(NULL, o) && numeric(o); }
 
+/* A list itself, which has no memory that could be used: asking its type for that costs more than all else. */
+static bool is_list(PyObject *o) { return PyList_CheckExact(o) || PyTuple_CheckExact(o); }
+
 /* By its type, since a class is no tensor itself. */
 bool qnd_is_tensor(PyObject *o) {
-    return !is_ndarray_kind(NULL, o) && PyObject_HasAttrString((PyObject *)Py_TYPE(o), "__dlpack__");
+    return !is_list(o) && !is_ndarray_kind(NULL, o) && PyObject_HasAttrString((PyObject *)Py_TYPE(o), "__dlpack__");
 }
 
 static qs_status as_is(qs_status s, qs_value *v) { /* what is written to it shall be seen: no copy takes its place */
@@ -659,7 +666,7 @@ static qs_status literal(Border *b, int n, qs_value *items, ListAs as, qs_value 
 }
 
 static qs_status item_value(Border *b, PyObject *o, ListAs as, qs_value *out) {
-    if (PyList_CheckExact(o) || PyTuple_CheckExact(o)) return items_value(b, o, as, out);
+    if (is_list(o)) return items_value(b, o, as, out);
     if (as.cells) return qnd_value(b, o, out);
     Py_INCREF(o);
     TRY(qpy_to_value(b, o, out));
@@ -695,7 +702,7 @@ static bool only_ints(PyObject *list, int depth) {
     Py_ssize_t n = PySequence_Size(list), i = 0;
     for (bool right = depth < DEEP; right && i < n; i += right) {
         PyObject *o = PySequence_GetItem(list, i);
-        bool inner = o && (PyList_CheckExact(o) || PyTuple_CheckExact(o));
+        bool inner = o && is_list(o);
         right = o && (inner ? only_ints(o, depth + 1) : PyLong_CheckExact(o));
         Py_XDECREF(o);
     }
@@ -806,7 +813,10 @@ qs_status qnd_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out
     qs_status s;
     qs_value wrapped;
     const Type *t = declared(b, fn, i);
-    if (t && t->kind == TY_FOREIGN) return *out = qpyvalue_new(b->vm, (Py_INCREF(o), o)), QS_OK;
+    bool list = is_list(o);
+    bool kept = (t && t->kind == TY_FOREIGN) || (list && !list_argument(b, o, fn, i, out));
+    if (kept) return *out = qpyvalue_new(b->vm, (Py_INCREF(o), o)), QS_OK;
+    if (list) return QS_OK;
     if (numpy.ndarray && Py_TYPE(o) == numpy.ndarray && numeric(o)) return array_argument(b, o, fn, i, out);
     if (qdl_borrow(b, o, false, out, &s)) return for_argument(b, as_is(s, out), fn, i);
     Py_INCREF(o);
@@ -837,7 +847,7 @@ bool qnd_is_point(Border *b, PyObject *o) {
 }
 
 qs_status qnd_value(Border *b, PyObject *o, qs_value *out) {
-    if (PyList_CheckExact(o) || PyTuple_CheckExact(o)) {
+    if (is_list(o)) {
         ListAs as = {.cells = true, .numbers = qvm_ctx(b->vm)->scalar_dtype};
         return list_value(b, o, as, out);
     }
@@ -845,7 +855,7 @@ qs_status qnd_value(Border *b, PyObject *o, qs_value *out) {
 }
 
 qs_status qnd_assigned(Border *b, PyObject *o, qs_value *out) {
-    if (!PyList_CheckExact(o) && !PyTuple_CheckExact(o)) return qnd_import(b, o, out);
+    if (!is_list(o)) return qnd_import(b, o, out);
     ListAs as = {.cells = true, .numbers = only_ints(o, 0) ? QS_I64 : QS_F64};
     return items_value(b, o, as, out);
 }
@@ -856,7 +866,6 @@ qs_status qnd_operand(Border *b, PyObject *list, qs_value *out) {
 }
 
 qs_status qnd_kept(Border *b, PyObject *o, qs_value *out) {
-    bool items = PyList_CheckExact(o) || PyTuple_CheckExact(o);
-    TRY(items ? qnd_value(b, o, out) : qnd_argument(b, o, qs_nil(), 0, out));
+    TRY(is_list(o) ? qnd_value(b, o, out) : qnd_argument(b, o, qs_nil(), 0, out));
     return qdl_hold(b, *out), QS_OK;
 }

@@ -182,17 +182,22 @@ def fill_from_torch(self, t, casting=None):
 
 # -- DLPack and others -------------------------------------------------------------------------------------------------
 
+_take = _q()._bridge._from_dlpack
+
+
 def from_dlpack(x, copy=None, device=None):
     """The memory of a tensor, or of a DLPack capsule, as an array.
 
     copy    True: memory of its own, also of a tensor on a device that is not open here
     device  where the elements shall be: None, where they are; "cpu", for which those on a device are copied"""
-    if device not in (None, "cpu"):
+    if device is None:
+        return _take(x, copy)
+    if device != "cpu":
         raise ValueError('from_dlpack: device must be "cpu" or None, got %r' % (device,))
-    away = device and hasattr(x, "__dlpack_device__") and x.__dlpack_device__()[0] != 1
+    away = hasattr(x, "__dlpack_device__") and x.__dlpack_device__()[0] != 1
     if away and copy is not None and not copy:
         raise ValueError("from_dlpack: the elements are on a device, so an array on the cpu is a copy")
-    return _q()._bridge._from_dlpack(x, bool(copy or away))
+    return _take(x, copy or away)
 
 
 class stream:

@@ -485,7 +485,14 @@ def nbytes(self):
     return self.size*_itemsize(self)
 
 
-ARRAY_PROPERTIES = {"T": transpose, "itemsize": _itemsize, "nbytes": nbytes, "real": real, "imag": imag}
+def pandas_kind(self):
+    """pandas takes nothing but arrays of its own or NumPy's for masks: the indices of df.iloc[A] would be 0 and 1.  By
+    this name its own wrapper of a NumPy array is known to it."""
+    return "npy_extension"
+
+
+ARRAY_PROPERTIES = {"T": transpose, "itemsize": _itemsize, "nbytes": nbytes, "real": real, "imag": imag,
+                    "_typ": pandas_kind}
 
 
 # -- NumPy -------------------------------------------------------------------------------------------------------------

@@ -1,11 +1,17 @@
 #!/usr/bin/env python3
 """Crossings between scripts and Python: ns per call, the bare C API (floor.c), and lupa where it is installed.
 
-    tests/bench/bridge.py [--qrun build/qrun]"""
+    tests/bench/bridge.py [--qrun build/qrun] [--write]
+
+--write puts what Python does with the language into docs/benchmarks.md."""
 import argparse, os, subprocess, sys, sysconfig, tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import kernels
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bridge")
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+BEGIN, END = "<!-- bridge: written by tests/bench/bridge.py -->", "<!-- bridge: end -->"
 
 
 def figures(cmd, **options):
@@ -29,6 +35,7 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("--qrun", default=os.path.join(ROOT, "build/qrun"))
     p.add_argument("--repeat", type=int)
+    p.add_argument("--write", action="store_true")
     p.add_argument("--peers", default=sys.executable, help="the Python that has Numba, Taichi and Warp")
     args = p.parse_args()
     env = {**os.environ, "QUASAR_PYTHON": sys.executable}
@@ -36,7 +43,10 @@ def main():
         print("\nbridge: qrun --has python says no: not run")
         return
     calls(args.qrun, env)
-    library()
+    report = library()
+    print("\n### import pyquasar: ns per call\n\n" + report)
+    if args.write:
+        kernels.write("docs/benchmarks.md", report, BEGIN, END)
     five(args.peers)
 
 
@@ -61,11 +71,9 @@ def library():
     """From Python into the language; each row beside the nearest thing that Python does itself."""
     packages = os.path.join(ROOT, "build/python")
     rows, why = figures([sys.executable, os.path.join(HERE, "host.py")], env={**os.environ, "PYTHONPATH": packages})
-    print("\n### import pyquasar: ns per call\n\n| path | floor | pyquasar | what the floor is |\n|---|---|---|---|")
-    for path, figure in rows.items():
-        print(f"| {path} | " + " | ".join(figure.split(";")) + " |")
-    if why:
-        print(why)
+    lines = ["| path | floor | pyquasar | what the floor is |", "|---|---|---|---|"]
+    lines += ["| %s | %s |" % (path, " | ".join(figure.split(";"))) for path, figure in rows.items()]
+    return "\n".join(lines + list(why))
 
 
 def five(python):

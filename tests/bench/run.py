@@ -91,7 +91,7 @@ def main():
     for name, run in (("startup", startup), ("interp", interp),
                       ("arrays", lambda a: module(a, "arrays", "--repeat", str(a.repeat))),
                       ("kernels", kernels), ("grad", grad),
-                      ("bridge", lambda a: module(a, "bridge", "--repeat", str(a.repeat))),
+                      ("bridge", lambda a: module(a, "bridge", "--repeat", str(a.repeat), *["--write"] * a.write)),
                       ("auto", auto)):
         if not args.what or name in args.what:
             run(args)
