@@ -1,5 +1,5 @@
-"""import pyquasar: arrays of the language where pandas takes arrays, each beside the same call with NumPy's.  What pandas
-refuses names the type that it was given."""
+"""import pyquasar: arrays of the language where pandas takes arrays, each beside the same call with NumPy's.  What
+pandas refuses names the type that it was given."""
 import unittest, warnings
 
 import pyquasar as q
@@ -85,7 +85,7 @@ class Pandas(unittest.TestCase):
         else:
             self.assertTrue(got.equals(want), (got, want))
 
-    @unittest.skipIf(pd and int(pd.__version__.split(".")[0]) < 3, "pandas before 3 knows no masks but its own and NumPy's")
+    @unittest.skipIf(pd and int(pd.__version__.split(".")[0]) < 3, "older pandas: masks are its own or NumPy's")
     def test_they_are_taken_as_those_of_numpy(self):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -103,7 +103,8 @@ class Pandas(unittest.TestCase):
     def test_the_rest_is_an_error(self):
         for name, f in REFUSED.items():
             with self.subTest(name):
-                self.assertRaisesRegex((TypeError, ValueError, AttributeError), "qvalue|array|mean", f, table(), self.ours)
+                errors = TypeError, ValueError, AttributeError
+                self.assertRaisesRegex(errors, "qvalue|array|mean", f, table(), self.ours)
                 if "mean" not in name:
                     f(table(), {name: np.asarray(a) for name, a in self.ours.items()})
 
