@@ -29,9 +29,9 @@ static KeyKind kind_of(PyObject *k) {
     if (k == Py_None) return KEY_NEW;
     if (PySlice_Check(k)) return KEY_SLICE;
     if (qvalue_check(k)) return qval_is_number(value_of(k)) ? KEY_NUMBER : KEY_OTHER;
-    bool number =
-        PyLong_Check(k) ? !PyBool_Check(k) : PyIndex_Check(k) && !PySequence_Check(k); /* arrays may be both */
-    return number ? KEY_NUMBER : KEY_OTHER;
+    if (PyLong_Check(k)) return PyBool_Check(k) ? KEY_OTHER : KEY_NUMBER;
+    bool number = PyIndex_Check(k) && !PySequence_Check(k); /* arrays may be both, and tensors are numbers by type */
+    return number && (!qnd_is_tensor(k) || qnd_is_point(NULL, k)) ? KEY_NUMBER : KEY_OTHER;
 }
 
 static Py_ssize_t key_count(PyObject *key) { return PyTuple_Check(key) ? PyTuple_Size(key) : 1; }

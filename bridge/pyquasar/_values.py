@@ -44,6 +44,11 @@ def tolist(self):
     return [x.tolist() if isinstance(x, type(self)) else x for x in self]
 
 
+def backwards(self):
+    """reversed(A)."""
+    return iter(self[::-1])
+
+
 def item(self, *place):
     """The only element, or that at a place, as a number of Python."""
     if place:
@@ -741,7 +746,7 @@ def size_of(self):
 METHODS = {
     "to_numpy": _later("to_numpy"), "from_numpy": _later("fill_from"), "to_torch": _later("to_torch"),
     "from_torch": _later("fill_from_torch"), "__jax_array__": _later("to_jax"),
-    "__contains__": contains, "__round__": round_of, "__format__": formatted,
+    "__contains__": contains, "__reversed__": backwards, "__round__": round_of, "__format__": formatted,
     "numpy": lambda self: self.to_py(), "tolist": tolist, "item": item, "locked": lock_for,
     "dtype": property(dtype), "requires_grad": property(lambda self: self.grad is not None),
     "__array__": array, "__array_interface__": property(array_interface), "__array_ufunc__": array_ufunc,

@@ -176,6 +176,18 @@ class Torch(Exchange):
                     self.assertEqual(back.data_ptr(), view.data_ptr(), name)
                     self.assertEqual(back.stride(), view.stride())
 
+    def test_tensors_as_indices(self):
+        a = np.arange(6.0).reshape(2, 3)
+        for index in (np.array([True, False]), np.array([1, 0]), np.array(1), np.array([[True, False, True]]*2),
+                      (0, np.array([0, 2])), (np.array(1), np.array(2))):
+            keys = index if isinstance(index, tuple) else (index,)
+            tensors = tuple(k if isinstance(k, int) else torch.from_numpy(k) for k in keys)
+            v, w, key = q.value(a), a.copy(), tensors if len(tensors) > 1 else tensors[0]
+            np.testing.assert_array_equal(v[key], a[index])
+            v[key] = w[index] = 7
+            np.testing.assert_array_equal(v, w)
+        self.assertEqual([x.tolist() for x in reversed(q.value(a))], [x.tolist() for x in reversed(a)])
+
     def test_tensors_are_used_in_place(self):
         q.compile_string("t", """
             function [] = __kernel__ square(x, y, pos : ivec2)
