@@ -97,8 +97,6 @@ class Workers:
     def _start(self, n):
         if n < 1 or n != int(n):
             raise q.QuasarError("cluster_open: a whole number of workers ≥ 1 is wanted, or an address, got %g" % n)
-        import dask
-        dask.config.set({"distributed.worker.daemon": True})
         self.cluster = self.distributed.LocalCluster(n_workers=int(n), threads_per_worker=1, processes=True,
                                                      dashboard_address=None)
         return self.distributed.Client(self.cluster)
