@@ -204,6 +204,11 @@ function [] = cluster_kernel(job, mode)
     one = min(job.dims, 3)
     x = cluster_read(job.source, 0*job.dims, one, "safe")
     [n, how] = apply(halo, horzcat({job.f, x, uninit_like(x)}, cluster_args(job)))
+    if numel(n) < numel(one)    % dimensions that are not cut: their extents count
+        one[numel(n)..numel(one)-1] = job.dims[numel(n)..numel(one)-1]
+        x = cluster_read(job.source, 0*job.dims, one, "safe")
+        [n, how] = apply(halo, horzcat({job.f, x, uninit_like(x)}, cluster_args(job)))
+    end
     cluster_check_roles("cluster_map", how)
     row = numel(n) == 1 && numel(job.dims) == 2 && job.dims[0] == 1    % a vec is 1xN
     job.halo = cluster_numbers("cluster_map", "halo", row ? [0,n[0]] : n, job.dims, 0)

@@ -52,10 +52,16 @@ static bool of_param(Halo *h, KRef r, Span *out) {
     return g->known ? fixed(g->number, g->number, out) : missing(h, r);
 }
 
+/* An extent that a block has less of than the array. */
+static bool is_cut(const Halo *h, const KIns *i) {
+    return h->out->param[i->imm >> 8].role != KROLE_TABLE && (int)(i->imm & 255) < h->f->rank;
+}
+
 static bool of_extent(Halo *h, KRef r, Span *out) {
     const KIns *i = &h->f->ins[r];
     const KGiven *g = &h->given[i->imm >> 8];
     double n = g->known ? (double)g->dims[i->imm & 255] : 0;
+    if (is_cut(h, i)) return false; /* a distance that would be another one in a block */
     return g->known ? fixed(n, n, out) : missing(h, r);
 }
 
@@ -106,6 +112,13 @@ static bool of_two(const KIns *i, Span a, Span b, Span *out) {
     case K_MIN: case K_MAX: return of_extreme((KOp)i->op, a, b, out);
     default: return false;
     }
+}
+
+/* Between distances; a choice by the place would be another one in a block. */
+static bool of_choice(Halo *h, const KIns *i, Span *out) {
+    Span a, b;
+    if (h->depends[i->a] & (DEP_POS | DEP_EXTENT)) return false;
+    return span_of(h, i->b, &a) && span_of(h, i->c, &b) && joined(a, b, out);
 }
 
 /* From a to b; which of them is the smaller one, the sign of the step says. */
@@ -162,17 +175,12 @@ static bool span_of(Halo *h, KRef r, Span *out) {
     case K_GET: return of_local(h, i->a, out);
     case K_NEG: return of_negative(h, i, out);
     case K_MATH: return of_floor(h, i, out);
-    case K_SELECT: return span_of(h, i->b, &a) && span_of(h, i->c, &b) && joined(a, b, out);
+    case K_SELECT: return of_choice(h, i, out);
     default: return i->a && i->b && !i->c && span_of(h, i->a, &a) && span_of(h, i->b, &b) && of_two(i, a, b, out);
     }
 }
 
 /* -- what depends on what ------------------------------------------------------------------------------------------ */
-/* An extent that a block has less of than the array. */
-static bool is_cut(const Halo *h, const KIns *i) {
-    return h->out->param[i->imm >> 8].role != KROLE_TABLE && (int)(i->imm & 255) < h->f->rank;
-}
-
 static uint8_t own_bits(const Halo *h, const KIns *i) {
     switch ((KOp)i->op) {
     case K_POS: return DEP_POS;
@@ -279,7 +287,7 @@ static qs_status look_at(Halo *h, const KIns *i) {
     uint8_t bits = h->depends[i->a];
     KHaloRole role = i->op == K_LOAD ? KROLE_READ : KROLE_WRITTEN;
     if (i->op == K_ATOMIC) return wrong(h, i, "from many positions");
-    if (i->op == K_LOAD && !(bits & (DEP_POS | DEP_MEMORY))) return note_role(h, i, KROLE_TABLE);
+    if (i->op == K_LOAD && !(bits & (DEP_POS | DEP_MEMORY))) return QS_OK; /* find_tables has noted it */
     if (bits & DEP_MEMORY) return wrong(h, i, "at a place that it reads from memory");
     if (!kindex_coords(h->f, i, coord)) return far_away(h, i);
     TRY(note_role(h, i, role));
@@ -287,6 +295,14 @@ static qs_status look_at(Halo *h, const KIns *i) {
     for (int d = 0; d < blocked(h, i); d++) TRY(widen(h, i, coord[d], d));
     for (int d = blocked(h, i); d < h->f->params[i->imm].rank; d++)
         if (bits_of(h, coord[d]) & DEP_POS) return across(h, i);
+    return QS_OK;
+}
+
+static qs_status find_tables(Halo *h) {
+    for (KRef r = 1; r < h->f->nins; r++) {
+        const KIns *i = &h->f->ins[r];
+        if (i->op == K_LOAD && !(h->depends[i->a] & (DEP_POS | DEP_MEMORY))) TRY(note_role(h, i, KROLE_TABLE));
+    }
     return QS_OK;
 }
 
@@ -345,7 +361,8 @@ qs_status khalo_find(Arena *scratch, const KFunc *f, const KGiven *given, KHalo 
     memset(out->reach, 0, sizeof out->reach);
     TRY(check_blocks(f));
     spread(&h);
-    TRY(look_at_arrays(&h));
+    TRY(find_tables(&h));
     spread(&h); /* again: extents of tables are those of the whole */
+    TRY(look_at_arrays(&h));
     return look_at_values(&h);
 }

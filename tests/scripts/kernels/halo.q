@@ -103,6 +103,12 @@ end
 function [] = __kernel__ both(x : vec, y : vec, pos : int)
     y[pos] = x[pos] + x[0]
 end
+function [] = __kernel__ half(x : vec, y : vec, pos : int)
+    y[pos] = x[pos-int(numel(x)/2)]
+end
+function [] = __kernel__ chosen(x : vec, y : vec, pos : int)
+    y[pos] = x[pos > 2 ? pos-1 : pos]
+end
 function [] = __kernel__ together(x : vec, y : vec, pos : int, blkpos : int)
     s = shared(64)
     s[blkpos] = x[pos]
@@ -116,6 +122,7 @@ why(box, {})
 why(filter, {})
 why(untyped, {})
 why(box, {null, null, 1, 2})
-for f = {warp, table, turned, sum_of, shifted, in_place, rows, border, ramp, share, search, twice, both, together, host, 3}
+why(half, {zeros(1,8)})
+for f = {warp, table, turned, sum_of, shifted, in_place, rows, border, ramp, share, search, twice, both, half, chosen, together, host, 3}
     why(f, {})
 end
