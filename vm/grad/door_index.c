@@ -8,6 +8,7 @@
 #include "vm/array/index.h"
 #include "vm/grad/taping.h"
 #include "vm/interp/interp.h"
+#include "vm/launch/launch.h"
 
 #include <string.h>
 
@@ -60,6 +61,7 @@ static qs_status new_places(qs_vm *vm, const Array *base, int n, const qs_value 
     qs_status s = QS_OK;
     p->n = n, p->mods = mods;
     for (int i = 0; i < n && s == QS_OK; i++) s = qtape_keep_plain(vm, at[i], &p->at[i]);
+    if (s == QS_OK) s = qlate_settle(vm); /* places that cannot be read are no error to look() */
     if (s != QS_OK) return release(vm, &(GradNode){.data = p}), s;
     look(vm, p, base->rank);
     return *out = p, QS_OK;
