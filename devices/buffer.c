@@ -132,8 +132,8 @@ void qbuf_release(Ctx *c, Buffer *b) {
 /* -- coherence ----------------------------------------------------------------------------------------------------- */
 static qs_status bring(Ctx *c, Buffer *b, int m);
 
-/* Makes room on memory space m: the copy there that was used longest ago goes.  full: what is wrong when there is
- * nothing left to give up, or that cannot go; but a launch that failed, of which its move has told, counts. */
+/* Makes room on memory space m: the copy there that was used longest ago goes.  full: the error when nothing can
+ * go.  A fault of an earlier launch that shows itself here is the error instead. */
 static qs_status evict_one(Ctx *c, int m, qs_status full) {
     Buffer *victim = NULL;
     ErrorState why = c->err;

@@ -65,7 +65,7 @@ typedef struct {
     CudaMath *math;       /* NULL: not needed yet */
     uint64_t peers;       /* bit i: access to the memory of device i was asked for */
     char running[64];     /* the kernel launched last since the device was waited for; "" */
-    char dead[512];       /* why the context is of no use any more; "" */
+    char dead[1024];       /* why the context is of no use any more; "" */
 } State;
 
 struct Program {
@@ -137,6 +137,7 @@ static qs_status settle(Device *d, qs_status s) {
 
 /* Every entry makes our context current and leaves the caller's as it was: `TRY(enter(d)); return leave(d, work);` */
 static qs_status enter(Device *d) {
+    if (*state(d)->dead && d->owed) TRY(settle(d, QS_OK));
     if (*state(d)->dead) return qerr_set(d->ctx, QS_EDEVICE, "%s", state(d)->dead);
     return CALL(d, CtxPushCurrent, state(d)->context);
 }
@@ -837,8 +838,17 @@ static qs_status place_fault(Device *d, Grid *g) {
 static qs_status read_fault(Device *d, DevFault *out) {
     DevFault *place = &state(d)->faults[d->owed];
     qs_status s = wait_queue(d);
+    bool followed = place->message && s == QS_EDEVICE && !d->ctx->err.late; /* the failure, from the fault */
+    if (followed) qerr_clear(d->ctx), s = QS_OK;
     if (s == QS_OK && out) *out = *place;
     place->message = 0;
+    return s;
+}
+
+/* Parts of it may be under way, and their fault is nobody's. */
+static qs_status give_up(Device *d, qs_status s) {
+    wait_queue(d);
+    state(d)->faults[d->owed].message = 0;
     return s;
 }
 
@@ -855,7 +865,8 @@ static qs_status queue_launch(Device *d, const Program *p, Grid *g, DevLate *lat
     if (p->fault) TRY(place_fault(d, g));
     snprintf(s->running, sizeof s->running, "%s", p->name);
     if (p->serial) g->x = g->y = g->z = 1;
-    TRY(p->serial ? launch_grid(d, p, g, 1) : launch_slices(d, p, g));
+    qs_status queued = p->serial ? launch_grid(d, p, g, 1) : launch_slices(d, p, g);
+    if (queued != QS_OK) return p->fault ? give_up(d, queued) : queued;
     return p->fault ? keep_fault(d, late, fault) : QS_OK;
 }
 

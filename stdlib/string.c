@@ -103,6 +103,7 @@ static qs_status fail_with(qs_vm *vm, qs_call_args *c, int at, qs_status code) {
     bool formatted = c->nin > at + 1 && c->in[at].kind == QS_STRING && format(vm, c, at, "error", &t) == QS_OK;
     qs_status s = QS_OK;
     if (!formatted) {
+        if (qvm_ctx(vm)->err.late) return qtext_free(&t), qvm_ctx(vm)->err.status;
         qs_error_clear(vm);
         t.len = 0;
         s = joined(vm, c, at, &t);

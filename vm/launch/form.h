@@ -54,7 +54,7 @@ typedef struct Form {
     struct Form *of;           /* of the code of a gradient: the form that it was made of, which stays as long; NULL */
     Forms gradients;           /* gradient.c: code that was made of a version, to differentiate it */
     double evaluated;          /* row.c: steps that the evaluator has run in place of compiled code */
-    uint32_t users;            /* nodes of tapes that will run them */
+    uint32_t users;            /* nodes of tapes that will run them, and launches whose faults are not known */
     bool dropped;              /* by its owner: it goes with its last user */
 } Form;
 

@@ -5,7 +5,8 @@
  *
  * The program sees no difference but the time: before its results can be read the error is there, with the place and
  * the chain of calls that it would have had.  A launch inside `try` is waited for, so that its handler gets the error;
- * no other does (ErrorState.late).  And a call from the host program, or Python, ends when nothing is owed any more. */
+ * no other does (ErrorState.late), and where C code clears an error that it gets, the outermost call ends with it.  A
+ * call from the host program, or Python, ends when nothing is owed any more; after an interrupt the next one does. */
 #include "vm/launch/run.h"
 #include "vm/interp/frame.h"
 #include "vm/launch/regions.h"
@@ -19,13 +20,26 @@ typedef struct Late {
     ErrorFrame frames[QERR_FRAMES];
 } Late;
 
+/* Until the end of the outermost call, which owes it like a fault that is not known yet. */
+static void remember(qs_vm *vm) {
+    Launches *all = qlaunch_state(vm);
+    if (!all->unheard.status) all->unheard = qvm_ctx(vm)->err, qvm_ctx(vm)->owed++;
+}
+
+static void forget(qs_vm *vm) {
+    Launches *all = qlaunch_state(vm);
+    if (all->unheard.status) all->unheard.status = QS_OK, qvm_ctx(vm)->owed--;
+}
+
 static qs_status tell(void *ud, const DevFault *fault) {
     const Late *l = ud;
     Ctx *c = qvm_ctx(l->vm);
+    if (c->err.status != QS_OK) return c->err.status;
     const KFunc *f = l->form->version[l->which].func;
     qs_status s = qlaunch_tell(l->vm, f, fault, (Where){f->src, fault->pos});
     for (int i = 0; i < l->nframes; i++) qerr_frame(c, l->frames[i].where, l->frames[i].function);
     c->err.nlost = l->nlost, c->err.late = true;
+    remember(l->vm);
     return s;
 }
 
@@ -64,19 +78,30 @@ qs_status qlate_settle(qs_vm *vm) {
     qs_status s = QS_OK;
     if (!m->base.owed) return QS_OK;
     qpython_unblock(vm);
-    for (int i = 0; i < m->ndevices && s == QS_OK; i++)
-        if (m->devices[i].owed) s = m->devices[i].ops->sync(&m->devices[i]);
+    for (int i = 0; i < m->ndevices; i++) {
+        qs_status t = m->devices[i].owed ? m->devices[i].ops->sync(&m->devices[i]) : QS_OK;
+        if (s == QS_OK) s = t;
+    }
     qpython_block(vm);
     return s;
+}
+
+/* Nothing is left to wait for; a fault that nobody has heard of is the error. */
+static qs_status settle_all(qs_vm *vm) {
+    qs_status s = qlate_settle(vm);
+    const ErrorState *e = &qlaunch_state(vm)->unheard;
+    if (s == QS_OK && e->status) s = (qvm_ctx(vm)->err = *e).status;
+    return forget(vm), s;
 }
 
 qs_status qlate_end_call(qs_vm *vm, qs_status s) {
     Ctx *c = qvm_ctx(vm);
     ErrorState later = c->err;
-    if (s == QS_OK) return qlate_settle(vm);
+    if (later.late) forget(vm); /* it is being told */
+    if (s == QS_OK) return settle_all(vm);
     if (s == QS_EINTERRUPT) return s;
     qerr_clear(c);
-    qs_status first = qlate_settle(vm);
+    qs_status first = settle_all(vm);
     if (first == QS_OK) return c->err = later, s;
     qval_release(vm, later.payload);
     return first;
@@ -86,6 +111,7 @@ void qlate_forget(qs_vm *vm) {
     Machine *m = qvm(vm);
     for (int i = 0; i < m->ndevices; i++) m->devices[i].owed = 0;
     m->base.owed = 0;
+    if (m->launches) m->launches->unheard.status = QS_OK;
     for (Late *l = m->launches ? m->launches->late : NULL; l; l = l->made)
         if (l->form) drop(l);
 }

@@ -29,7 +29,7 @@ static qs_status launch(Run *r, Program *p) {
     if (lets_go) qpython_unblock(r->vm);
     qs_status s = qreport_launch(r, p);
     if (lets_go) qpython_block(r->vm);
-    if (r->launch.late) qlate_end(&late);
+    if (r->launch.late) qlate_end(&late), r->launch.late = NULL;
     if (s == QS_EINTERRUPT) (void)qvm_take_interrupt(r->vm); /* it is over with the launch */
     return s;
 }

@@ -5,7 +5,8 @@
  *
  * Each array has one role.  It is read around the position, or in places that no position decides (a table: the weights
  * of a filter), or written at the position.  Besides, nothing that is computed may depend on the position itself or on
- * an extent that a block has fewer of: then the parts of a result are what the whole would be. */
+ * an extent that a block has fewer of: then the parts of a result are what the whole would be,
+ * up to rounding: a compiler may keep a*b + c unrounded in one loop and not in another. */
 #include "lang/kernel/grad/grading.h"
 
 #include <math.h>
