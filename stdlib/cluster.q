@@ -293,7 +293,8 @@ function [] = cluster_run(job, first, text, done)
             end
         end
     else
-        job.source = isstring(x) ? x : null
+        job.source = isstring(x) ? abspath(x) : null % a worker has a folder of its own
+        job.target = isstring(job.target) ? abspath(job.target) : job.target
         given = i -> isstring(x) ? null : cluster_given(job, x, i)
         for item = cluster_state.workers.results(cluster_part, job, first, n, given)
             done(item[0], item[1])
@@ -323,6 +324,9 @@ end
 %
 % :function y = cluster_map(f, x, block = null, halo = null, mode = null, args = {}, into = null, text : string = "")
 function y = cluster_map(f, x, block = null, halo = null, mode = null, args = {}, into = null, text : string = "")
+    if type(x) == "string" && type(into) == "string" && abspath(x) == abspath(into)
+        error("cluster_map: into is the file that is read, ", x)
+    end
     job = cluster_job("cluster_map", f, x, block, halo, mode, args)
     y = cluster_target(job, into)
     job.target = into

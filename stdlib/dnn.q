@@ -633,6 +633,7 @@ end
 
 % Whole numbers from 0 to below `count`.
 function [] = dnn_whole(what, x, count)
+    x = reshape(x, [1,numel(x)])
     good = x == floor(x) && x >= 0 && x < count
     if !all(good)
         wrong = x[!good]

@@ -326,7 +326,7 @@ static char triangle_of(const Mat *x) {
     return upper ? 'U' : lower ? 'L' : 0;
 }
 
-static qs_status solve_triangle(qs_vm *vm, Lapack *l, const Mat *a, Mat *b, char half) {
+static qs_status solve_triangle(qs_vm *vm, Lapack *l, Mat *a, Mat *b, char half) {
     int info;
     CALL(a->parts == 2 ? l->ztrtrs : l->dtrtrs, (P, P, P, P, P, P, P, P, P, P, size_t, size_t, size_t), &half, "N", "N",
          &a->n, &b->n, a->a, &a->n, b->a, &b->m, &info, 1, 1, 1);

@@ -155,8 +155,9 @@ static qs_status walk(qs_vm *vm, qs_call_args *c, const char *text) {
 }
 
 static qs_status listen(qs_vm *vm, qs_value fn) {
-    qs_release(vm, state(vm)->listener);
-    return state(vm)->listener = qs_retain(fn), QS_OK;
+    qs_value old = state(vm)->listener;
+    state(vm)->listener = qs_retain(fn);
+    return qs_release(vm, old), QS_OK; /* which may call progress */
 }
 
 /* progress(done, n [, text]), for x = progress(values [, text]) or progress(f) */

@@ -54,8 +54,11 @@ def _run(content, *chunks):
     return _kernel_on(f, *chunks, named) if _is_kernel(f) else f(*chunks, **named)
 
 
-def _of_chunks(*chunks, program):
+def _of_chunks(*chunks, program, promised):
     y = program(*chunks)
+    if str(getattr(y, "dtype", promised)) != promised:
+        raise TypeError("dask_op: the function gives %s, and its result was to be of %s: dtype=%r says so" %
+                        (y.dtype, promised, str(y.dtype)))
     return y if hasattr(chunks[0], "_kind") or not hasattr(y, "__array__") else y.__array__()
 
 
@@ -131,6 +134,7 @@ class dask_op:
         how["depth"] = {d: (how["depth"].get(d, 0) if isinstance(how["depth"], dict) else how["depth"])
                         for d in range(n)}
         meta = {"dtype": dtype, "meta": __import__("numpy").empty((0,)*n, dtype)}
+        promised = str(__import__("numpy").dtype(dtype))
         if not any(how["depth"].values()):
-            return da.map_blocks(_of_chunks, *arrays, program=self._program(), **meta)
-        return da.map_overlap(_of_chunks, *arrays, program=self._program(), **how, **meta)
+            return da.map_blocks(_of_chunks, *arrays, program=self._program(), promised=promised, **meta)
+        return da.map_overlap(_of_chunks, *arrays, program=self._program(), promised=promised, **how, **meta)

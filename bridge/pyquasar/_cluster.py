@@ -29,10 +29,10 @@ class Program:
 
 def _own_device(machine):
     """Workers of one host take its GPUs in turn, by the number in their name."""
-    from distributed import get_worker
     try:
+        from distributed import get_worker
         name = str(get_worker().name)
-    except ValueError:
+    except (ImportError, ValueError):  # threads, or processes, of Dask alone
         return machine
     device, *rest = machine
     digits = name.rsplit("-", 1)[-1]
@@ -59,8 +59,11 @@ def part(program, *args):
     return _elements(program(*map(_aligned, args)))
 
 
-def version():
-    return q.__version__
+def versions():
+    """Of what pickles have to agree on."""
+    import dask, distributed, sys
+    return {"pyquasar": q.__version__, "Python": "%d.%d" % sys.version_info[:2], "dask": dask.__version__,
+            "distributed": distributed.__version__}
 
 
 # -- the client --------------------------------------------------------------------------------------------------------
@@ -99,11 +102,12 @@ class Workers:
             raise q.QuasarError("cluster_open: a whole number of workers ≥ 1 is wanted, or an address, got %g" % n)
         self.cluster = self.distributed.LocalCluster(n_workers=int(n), threads_per_worker=1, processes=True,
                                                      dashboard_address=None)
-        return self.distributed.Client(self.cluster)
+        return self.distributed.Client(self.cluster, set_as_default=False)
 
     def _connect(self, address):
         try:
-            return self.distributed.Client(str(address), timeout=float(os.environ.get("QUASAR_CLUSTER_TIMEOUT", 10)))
+            limit = float(os.environ.get("QUASAR_CLUSTER_TIMEOUT", 10))
+            return self.distributed.Client(str(address), set_as_default=False, timeout=limit)
         except (OSError, TimeoutError, ValueError) as e:
             raise q.QuasarError("cluster_open: no scheduler of Dask answers at %s: %s" % (address, e)) from None
 
@@ -111,14 +115,14 @@ class Workers:
         if not self.client.scheduler_info()["workers"]:
             self.client.wait_for_workers(1, timeout=30)
         try:
-            self.client.get_versions(check=True)
-            there = self.client.run(version)
-        except (ValueError, ImportError) as e:
-            raise q.QuasarError("cluster_open: the workers have other versions of packages than this process: %s" % e)
-        for worker, v in there.items():
-            if v != q.__version__:
-                raise q.QuasarError("cluster_open: the worker %s has pyquasar %s, this process %s" %
-                                    (worker, v, q.__version__))
+            there = self.client.run(versions)
+        except (AttributeError, ImportError) as e:  # of the function that is asked for
+            raise q.QuasarError("cluster_open: the workers have another pyquasar than this process, or none: %s" % e)
+        for worker, found in there.items():
+            for name, v in versions().items():
+                if found[name] != v:
+                    raise q.QuasarError("cluster_open: the worker %s has %s %s, this process %s" %
+                                        (worker, name, found[name], v))
 
     def close(self):
         self.client.close()
@@ -138,20 +142,22 @@ class Workers:
         client, first, n = self.client, int(first), int(n)
         name = "quasar-%s" % uuid.uuid4().hex
         import dask
-        dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"})  # a block is meant to travel
+        silent = {"distributed.admin.large-graph-warning-threshold": "1TB"}  # a block is meant to travel
         blob = pickle.dumps((function, common), protocol=5)
         program = client.submit(load, self.machine, blob, key=name, pure=False)
-        self.distributed.wait(program)
+        program.exception()  # it is there now, or the first block will say why not
         client.replicate([program])  # else tasks would crowd where it is
         numbers, places = iter(range(first, n)), {}
 
         def submit(i):
             block = _elements(given(float(i)))
-            future = client.submit(part, program, float(i), block, key="%s-%d" % (name, i), pure=False)
+            with dask.config.set(silent):
+                future = client.submit(part, program, float(i), block, key="%s-%d" % (name, i), pure=False)
             places[future.key] = i
             return future
         room = 2*max(1, sum(client.nthreads().values())) + 1
-        ready = self.distributed.as_completed([submit(i) for i in itertools.islice(numbers, room)])
+        ready = self.distributed.as_completed([submit(i) for i in itertools.islice(numbers, room)],
+                                             loop=client.loop)
         try:
             for future in ready:
                 yield float(places.pop(future.key)), self._result(future)
@@ -213,7 +219,7 @@ class store:
 
     def element(self):
         import numpy as np
-        return str(np.dtype(self.array.dtype))
+        return str(np.dtype(self.array.dtype).newbyteorder("="))
 
     def _slices(self, first, last):
         return tuple(slice(int(a), int(b)) for a, b in zip(first, last))

@@ -7,7 +7,7 @@
 On the processor XLA calls both by its foreign function interface, with its own memory (bridge/xla.c); where there is
 none, or on another platform, by a callback of the host, which copies.  vmap runs one after the other.  JAX's adjoints
 are not conjugated, ours are: what crosses here is conjugated on both ways."""
-import functools, gc, secrets, warnings, weakref
+import functools, gc, secrets, traceback, warnings, weakref
 
 from ._operator import of_script, results_of
 
@@ -25,8 +25,17 @@ def _called(key, args, results):
     op, given, wanted = _calls[key]
     arrays = [np.ndarray(s.shape, s.dtype, v) for s, v in zip((*given, *wanted), (*args, *results))]
     alive = [weakref.ref(a) for a in arrays]
-    op.fill(arrays[:len(args)], arrays[len(args):])
-    del arrays
+    try:
+        op.fill(arrays[:len(args)], arrays[len(args):])
+    except BaseException as e:
+        traceback.clear_frames(e.__traceback__)  # whose variables hold the arrays
+        raise
+    finally:
+        del arrays
+        _none_is_kept(op, alive)
+
+
+def _none_is_kept(op, alive):
     if any(a() is not None for a in alive):
         gc.collect()
         if any(a() is not None for a in alive):

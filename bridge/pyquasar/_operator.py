@@ -81,12 +81,20 @@ def _launch(kernel, parameters, dims, out, name):
     inputs = [p for p in parameters if p.name not in shapes]
 
     def run(*args, made=None):
-        made = make(args) if made is None else dict(zip(shapes, made))
+        made = make(args) if made is None else fitting(args, made)
         given = dict(zip((p.name for p in inputs), args))
         grid = dims(*args) if callable(dims) else dims
         grid = tuple(next(iter(made.values())).shape) if grid is None else grid
         q.parallel_do(grid, *[made[n] if n in made else given[n] for n in known], kernel)
         return tuple(made.values()) if len(made) > 1 else next(iter(made.values()))
+
+    def fitting(args, made):
+        for (n, shape), r in zip(shapes.items(), made):
+            wanted = tuple(shape(*args)) if callable(shape) else tuple(r.shape)
+            if wanted != tuple(r.shape):
+                raise ValueError("%s: %s has the shape %s for these arguments, and was made with %s: it may depend on "
+                                 "the shapes of arguments, not on their values" % (name, n, wanted, tuple(r.shape)))
+        return dict(zip(shapes, made))
 
     def make(args):
         arrays = [x for x in args if len(getattr(x, "shape", ()))]

@@ -56,7 +56,7 @@ def reduce_by_protocol(self, protocol):
 
 
 def token(self):
-    """For Dask: the same for what has the same contents, in all processes."""
+    """For Dask: the same for what has the same contents, in all processes whose machines were opened alike."""
     import hashlib, uuid
     parts = []
     try:

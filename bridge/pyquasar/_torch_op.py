@@ -53,6 +53,11 @@ def _in_torch_func(torch):
     return level is None or level() is not None
 
 
+def _is_watched(torch):
+    """Somebody makes another program of what is called (make_fx), in which a record would be what it holds now."""
+    return torch._C._len_torch_dispatch_stack() > 0
+
+
 class Operator:
     """One function: `custom` for torch.compile, `apply` for everything else.  Calling it chooses.
 
@@ -82,6 +87,7 @@ class Operator:
         if torch.compiler.is_compiling():
             return self.opaque(*args)
         self.passing.wanted = (self.backward is None and torch.is_grad_enabled() and not _in_torch_func(torch) and
+                               not _is_watched(torch) and
                                any(isinstance(a, torch.Tensor) and a.requires_grad for a in args))
         try:
             return self.apply(*args)
@@ -122,6 +128,7 @@ class Operator:
         key = tuple((tuple(map(int, a.shape)), a.dtype) if isinstance(a, torch.Tensor) else a for a in args)
         if key not in self.imagined:
             from torch._subclasses.fake_tensor import unset_fake_temporarily
+            self.passing.wanted = False
             with unset_fake_temporarily():
                 ones = [torch.ones(k[0], dtype=k[1]) if isinstance(k, tuple) else k for k in key]
                 r = self.run(*ones)
@@ -139,24 +146,26 @@ class Operator:
 
     # -- derivatives ---------------------------------------------------------------------------------------------------
     def keep(self, ctx, inputs, output):
-        ctx.save_for_backward(*(inputs[k] for k in self.tensors))
-        ctx.kept, self.passing.kept = self.passing.kept, None
+        holder = _torch().empty(0)  # with what is saved the record goes, too, after backward and under checkpoints
+        holder.record, self.passing.kept = self.passing.kept, None
+        ctx.save_for_backward(*(inputs[k] for k in self.tensors), holder)
         ctx.numbers = [None if k in self.tensors else x for k, x in enumerate(inputs)]
         ctx.wanted = tuple(k for k in self.tensors if inputs[k].is_floating_point() or inputs[k].is_complex())
 
-    def arguments(self, ctx):
-        args = list(ctx.numbers)
-        for k, t in zip(self.tensors, ctx.saved_tensors):
+    def kept(self, ctx):
+        """The arguments, and the record; asked for once, because a checkpoint answers once."""
+        args, (*tensors, holder) = list(ctx.numbers), ctx.saved_tensors
+        for k, t in zip(self.tensors, tensors):
             args[k] = t
-        return args
+        return args, getattr(holder, "record", None)
 
     def derive(self, ctx, *adjoints):
-        args = self.arguments(ctx)
+        args, record = self.kept(ctx)
         which = tuple(k for k in ctx.wanted if ctx.needs_input_grad[k])
         if not which:
             dx = ()
-        elif ctx.kept and not _torch().is_grad_enabled():
-            dx = self.pulled(*ctx.kept, which, args, adjoints)
+        elif record and not _torch().is_grad_enabled():
+            dx = self.pulled(*record, which, args, adjoints)
         else:
             dx = results_of(self.reverse(which)(*args, *adjoints))
         found = dict(zip(which, dx))

@@ -312,6 +312,20 @@ class Workers(Arrays, unittest.TestCase):
         tifffile.imwrite(x, volume, photometric="minisblack")
         q.cluster_map(self.m.host, x, q.value([1, 20]), into=y)
         self.assertEqual(tifffile.imread(y).tobytes(), volume.tobytes())
+        tifffile.imwrite(x, volume.astype(">f4"), photometric="minisblack", byteorder=">")
+        q.cluster_map(self.m.host, x, q.value([1, 20]), into=y)
+        self.assertEqual(tifffile.imread(y).tobytes(), volume.tobytes())
+
+    def test_names_are_those_of_this_folder(self):
+        x, y = self.files(".npy")
+        np.save(x, self.x)
+        before = os.getcwd()
+        os.chdir(os.path.dirname(x))
+        try:
+            q.cluster_map(self.m.host, os.path.basename(x), q.value([13, 20]), into=os.path.basename(y))
+        finally:
+            os.chdir(before)
+        self.assertEqual(np.load(y).tobytes(), self.x.tobytes())
 
 
 if __name__ == "__main__":

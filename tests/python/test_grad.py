@@ -1,4 +1,5 @@
 """Derivatives from Python: grad and its like, operators of torch and of JAX."""
+import gc
 import unittest
 
 import pyquasar as q
@@ -274,6 +275,31 @@ class TheRecordOfTheForwardPass(unittest.TestCase):
         self.assertIsNone(self.x.grad)
         self.assertTrue(torch.allclose(self.z.grad, self.x.exp()))
 
+    def test_the_record_goes_with_what_torch_saves(self):
+        def records():
+            gc.collect()
+            return sum(isinstance(t, torch.Tensor) and getattr(t, "record", None) is not None for t in gc.get_objects())
+        y = self.op(self.x, self.z)
+        self.assertEqual(records(), 1)
+        y.sum().backward()
+        self.assertEqual(records(), 0)
+        y = torch.utils.checkpoint.checkpoint(self.op, self.x, self.z, use_reentrant=False)
+        self.assertEqual(records(), 0)
+        y.sum().backward()
+        self.assertTrue(torch.allclose(self.x.grad, 2*y))
+
+    def test_traced_programs_hold_no_record(self):
+        from torch.fx.experimental.proxy_tensor import make_fx
+
+        def slope(x, z):
+            x = x.detach().requires_grad_()
+            return torch.autograd.grad(self.op(x, z).sum(), x)[0]
+        z = self.z.detach()
+        for mode in ("real", "fake"):
+            traced = make_fx(slope, tracing_mode=mode)(self.x.detach(), z)
+            x = self.x.detach() + 1
+            self.assertTrue(torch.allclose(traced(x, z), x.exp()*z), mode)
+
     def test_what_is_changed_meanwhile(self):
         y = self.op(self.x, self.z)
         wanted = y.detach().clone()
@@ -377,6 +403,23 @@ class OperatorsOfJax(unittest.TestCase):
             q.jax_op(keep)(x)
         kept.clear()
         self.assertTrue(np.array_equal(q.jax_op(lambda x: x)(x), x))
+
+        def keep_and_fail(x):
+            kept.append(q.value(x))
+            if len(kept) > 1:
+                raise ValueError("not today")
+            return q.value(x)*2
+        with self.assertRaisesRegex(Exception, "keep_and_fail keeps an array beyond its call"):
+            q.jax_op(keep_and_fail)(x)
+        kept.clear()
+
+    def test_a_shape_that_depends_on_values(self):
+        q.compile_string("m", "function [] = __kernel__ three(x : vec, n : int, y : vec, pos : int)\n"
+                              " y[pos] = x[0]*3\nend")
+        for ffi in self.ways():
+            f = q.jax_op(q.three, out={"y": lambda x, n: (int(n),)}, ffi=ffi)
+            with self.assertRaisesRegex(Exception, "may depend on the shapes|cannot reshape"):
+                f(jax.numpy.ones(2), 5)
 
     def test_sharded_arrays(self):
         code = '''if True:

@@ -375,7 +375,7 @@ static void launches(void) {
 }
 
 /* -- faults that are told late ------------------------------------------------------------------------------------- */
-static int faulty, told, dropped, run_number; /* the launch with a fault, counted from 0; -1: none */
+static int faulty, times_told, dropped, run_number; /* the launch with a fault, counted from 0; -1: none */
 
 static int fail_one(void *code, const FakeLaunch *l, const uint64_t *slots) {
     DevFault *f = (void *)(uintptr_t)slots[PTX_FAULT];
@@ -385,7 +385,7 @@ static int fail_one(void *code, const FakeLaunch *l, const uint64_t *slots) {
 }
 
 static qs_status tell(void *ud, const DevFault *f) {
-    told++;
+    times_told++;
     return qerr_set(&ctx, QS_EVALUE, "launch %d: message %u at %u", (int)(intptr_t)ud, f->message, f->pos);
 }
 
@@ -413,10 +413,10 @@ static qs_status by_launch(Late *l) { /* one whose fault cannot wait */
 
 /* Five launches, of which one fails: whoever waits first gets its fault, once, and the device goes on. */
 static void told_by(Late *l, qs_status wait(Late *), int which) {
-    faulty = which, told = dropped = run_number = 0;
+    faulty = which, times_told = dropped = run_number = 0;
     for (int i = 0; i < 5; i++) CHECK(launch_late(&l->gpu, l->p, i));
-    CHECK(l->gpu.owed == 5 && !told && !dropped);
-    CHECK(wait(l) == (which < 0 ? QS_OK : QS_EVALUE) && told == (which >= 0) && dropped == 5 && !l->gpu.owed);
+    CHECK(l->gpu.owed == 5 && !times_told && !dropped);
+    CHECK(wait(l) == (which < 0 ? QS_OK : QS_EVALUE) && times_told == (which >= 0) && dropped == 5 && !l->gpu.owed);
     char want[60];
     snprintf(want, sizeof want, "launch %d: message 7 at 12", which);
     if (which >= 0) CHECK_TEXT(ctx.err.text, want);
@@ -426,15 +426,15 @@ static void told_by(Late *l, qs_status wait(Late *), int which) {
 
 /* More launches than there are places; and one whose successor has ended the context.  Deferred work never ran then. */
 static void many_late(Late *l, int defer) {
-    faulty = 3, told = dropped = run_number = 0;
+    faulty = 3, times_told = dropped = run_number = 0;
     int n = 0;
     while (launch_late(&l->gpu, l->p, n)) n++;
-    CHECK(told == 1 && dropped == n && n > 100 && !l->gpu.owed);
+    CHECK(times_told == 1 && dropped == n && n > 100 && !l->gpu.owed);
     qerr_clear(&ctx);
-    faulty = 1, told = dropped = run_number = 0;
+    faulty = 1, times_told = dropped = run_number = 0;
     for (int i = 0; i < 3; i++) CHECK(launch_late(&l->gpu, l->p, i));
     fake->fail_after = 1, fake->fail_with = 700;
-    CHECK(by_download(l) == (defer ? QS_EDEVICE : QS_EVALUE) && told == !defer && dropped == 3);
+    CHECK(by_download(l) == (defer ? QS_EDEVICE : QS_EVALUE) && times_told == !defer && dropped == 3);
     qerr_clear(&ctx);
     CHECK(by_sync(l) == QS_EDEVICE);
     qerr_clear(&ctx);
