@@ -198,6 +198,7 @@ class Executables(Made):
         self.refused(r, "cannot be written: it is a folder")
         self.assertEqual(r.stdout, "")  # nothing ran
 
+    @ALONE
     def test_it_starts_at_once(self):
         """Far less than it takes to compile; the number itself is in docs/native.md."""
         best = 9
@@ -263,6 +264,7 @@ class Libraries(Made):
             self.assertIn(line + "\n", header)
         self.assertNotIn("twice_kernel", header)
 
+    @ALONE
     def test_what_does_not_fit_a_header(self):
         """Is said, with the reason; names that others have for themselves end in _, in all languages."""
         self.write("odd.q", ODD)
@@ -299,6 +301,7 @@ class Libraries(Made):
         self.make("--make-exe", "names/both.q", "-o", "both", "--targets", "v2")
         self.good(run([os.path.join(self.src, "both")], self.use, **self.bare), "79\n")
 
+    @ALONE
     def test_import_of_what_was_made_again(self):
         """In one session of Python, where it is damaged for a while, too."""
         again = os.path.join(self.src, "again")
