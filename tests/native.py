@@ -198,7 +198,6 @@ class Executables(Made):
         self.refused(r, "cannot be written: it is a folder")
         self.assertEqual(r.stdout, "")  # nothing ran
 
-    @ALONE
     def test_it_starts_at_once(self):
         """Far less than it takes to compile; the number itself is in docs/native.md."""
         best = 9

@@ -20,10 +20,10 @@ typedef struct Late {
     ErrorFrame frames[QERR_FRAMES];
 } Late;
 
-/* Until the end of the outermost call, which owes it like a fault that is not known yet. */
+/* Until the end of the outermost call, which owes it like a fault that is not known yet; without a call it is heard. */
 static void remember(qs_vm *vm) {
     Launches *all = qlaunch_state(vm);
-    if (!all->unheard.status) all->unheard = qvm_ctx(vm)->err, qvm_ctx(vm)->owed++;
+    if (qvm(vm)->depth && !all->unheard.status) all->unheard = qvm_ctx(vm)->err, qvm_ctx(vm)->owed++;
 }
 
 static void forget(qs_vm *vm) {

@@ -28,6 +28,8 @@ typedef void TypedLoop(size_t n, char *out, const char *const *in, const ptrdiff
 TypedLoop *qtyped_loop(Typed f, qs_dtype d);      /* NULL: not defined for elements of that type */
 TypedLoop *qtyped_loop_avx2(Typed f, qs_dtype d);
 
+/* Exponents whose powers are a product, a root or a quotient, which are rounded once. */
+static inline bool qtyped_is_short_power(double y) { return y == 2 || y == 0.5 || y == -1; }
 /* The same by vector functions of the C library; false: it has none, and nothing was done. */
 bool qtyped_vector(Typed f, qs_dtype d, size_t n, char *out, const char *const *in, const ptrdiff_t *step);
 

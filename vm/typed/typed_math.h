@@ -47,9 +47,9 @@ WHOLE_FNS(U64, uint64_t, uint64_t, false, 64)
     }                                                                                                                  \
     TYPED_FN T typed_maximum_##D(T x, T y) { return x >= y || x != x ? x : y; }                                        \
     TYPED_FN T typed_minimum_##D(T x, T y) { return x <= y || x != x ? x : y; }                                        \
-    /* 2, 1/2 and -1 are a product, a root and a quotient, which are rounded once. */                                  \
     TYPED_FN T typed_power_##D(T x, T y) {                                                                             \
-        return y == 2 ? x * x : y == (T)0.5 ? elem_half_power_##D(x) : y == -1 ? 1 / x : elem_pow_##D(x, y);           \
+        if (!qtyped_is_short_power((double)y)) return elem_pow_##D(x, y);                                              \
+        return y == 2 ? x * x : y < 0 ? 1 / x : elem_half_power_##D(x);                                                \
     }                                                                                                                  \
     TYPED_FN T typed_round_##D(T x) { return rint##S(x); }                                                             \
     TYPED_FN T typed_copysign_##D(T x, T y) { return copysign##S(x, y); }                                              \

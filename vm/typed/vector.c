@@ -101,10 +101,10 @@ VECTOR(double, 32, F64, "avx2")
 VECTOR(float, 64, F32_wide, "avx512f")
 VECTOR(double, 64, F64_wide, "avx512f")
 
-/* One exponent for all elements that the loop has a shorter way for (typed_power of typed_math.h). */
+/* One exponent for all elements, whose power the loop makes in a shorter way (typed_power of typed_math.h). */
 static bool is_short_power(qs_dtype d, const char *exponent) {
     double y = d == QS_F32 ? (double)*(const float *)(const void *)exponent : *(const double *)(const void *)exponent;
-    return y == 2 || y == 0.5 || y == -1;
+    return qtyped_is_short_power(y);
 }
 
 bool qtyped_vector(Typed f, qs_dtype d, size_t n, char *out, const char *const *in, const ptrdiff_t *step) {

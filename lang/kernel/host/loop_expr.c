@@ -116,7 +116,7 @@ static qs_status truth(Walk *w, const Value *v, KRef *out, int *known) {
 }
 
 static bool elementwise(const Value *v) { return (void)v, false; }
-static bool many(const Value *v) { return v->what == WHAT_TRUTHS || (v->what == WHAT_VECTOR && v->n != 1); }
+static bool many(const Value *v) { return (v->what == WHAT_TRUTHS || v->what == WHAT_VECTOR) && v->n != 1; }
 
 static qs_status choose(Walk *w, Value *c, Value *a, Value *b, Value *out) {
     return kloop_vector_choose((Loops *)w, c, a, b, out);

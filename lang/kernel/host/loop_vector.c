@@ -258,7 +258,6 @@ qs_status kloop_vector_choose(Loops *L, const Value *c, const Value *a, const Va
     const Value args[3] = {*c, *a, *b};
     Stretch s;
     bool values = takes_part(a) && takes_part(b);
-    if (c->what != WHAT_NUMBER && c->n == 1) return kloop_decline(L, L->pos, "`?` with a condition of one element");
     if (!values || !stretch(args, 3, &s)) return kloop_decline(L, L->pos, "`?` of vectors of different sizes");
     Term x = term(L, a), y = term(L, b);
     qs_dtype list = rounds(L, a) || rounds(L, b) ? QS_NDTYPES : elem(L);
