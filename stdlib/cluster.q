@@ -324,7 +324,7 @@ end
 %
 % :function y = cluster_map(f, x, block = null, halo = null, mode = null, args = {}, into = null, text : string = "")
 function y = cluster_map(f, x, block = null, halo = null, mode = null, args = {}, into = null, text : string = "")
-    if type(x) == "string" && type(into) == "string" && abspath(x) == abspath(into)
+    if isstring(x) && isstring(into) && samefile(x, into)
         error("cluster_map: into is the file that is read, ", x)
     end
     job = cluster_job("cluster_map", f, x, block, halo, mode, args)

@@ -100,6 +100,16 @@ qs_status qpath_isfile(qs_vm *vm, qs_call_args *c) { return kind_of(vm, c, "isfi
 qs_status qpath_isdir(qs_vm *vm, qs_call_args *c) { return kind_of(vm, c, "isdir", S_IFDIR); }
 qs_status qpath_exist(qs_vm *vm, qs_call_args *c) { return kind_of(vm, c, "exist", 0); }
 
+qs_status qpath_samefile(qs_vm *vm, qs_call_args *c) {
+    const char *path[2];
+    struct stat st[2];
+    TRY(qarg_string(vm, "samefile", "a", c->in[0], &path[0], NULL));
+    TRY(qarg_string(vm, "samefile", "b", c->in[1], &path[1], NULL));
+    bool there = stat(path[0], &st[0]) == 0 && stat(path[1], &st[1]) == 0;
+    c->out[0] = qs_bool(there && st[0].st_dev == st[1].st_dev && st[0].st_ino == st[1].st_ino);
+    return QS_OK;
+}
+
 /* Makes the folder and those above it; an existing one is fine. */
 qs_status qpath_make(qs_vm *vm, const char *fn, const char *path, size_t n) {
     struct stat st;

@@ -263,11 +263,13 @@ class Libraries(Made):
             self.assertIn(line + "\n", header)
         self.assertNotIn("twice_kernel", header)
 
-    @ALONE
-    def test_what_does_not_fit_a_header(self):
-        """Is said, with the reason; names that others have for themselves end in _, in all languages."""
+    def odd(self):
         self.write("odd.q", ODD)
-        made = self.make("--make-lib", "odd.q", "-o", os.path.join(self.use, "libodd.so"), "--targets", "v2")
+        return self.make("--make-lib", "odd.q", "-o", os.path.join(self.use, "libodd.so"), "--targets", "v2")
+
+    def test_what_does_not_fit_a_header(self):
+        """Is said, with the reason."""
+        made = self.odd()
         with open(os.path.join(self.use, "odd.h")) as f:
             header = f.read()
         hidden = {"apply": "its argument f is of type [?? -> ??]", "of_cell": "its argument c is of type vec[mat]",
@@ -279,17 +281,22 @@ class Libraries(Made):
         self.assertEqual(made.stderr.count("warning"), len(hidden))
         for unwanted in ("odd_kernel", "_own", "main"):
             self.assertNotIn(unwanted, header)
+        with open(os.path.join(self.use, "odd.pyi")) as f:
+            stub = f.read()
+        self.assertIn("def float_(int_: _b.int) -> _t.Any: ...\n", stub)
+        self.assertEqual(stub.count("def twofold("), 1)
+        compile(stub, "odd.pyi", "exec")
+
+    @ALONE
+    def test_names_that_others_have_for_themselves(self):
+        """They end in _, in all languages."""
+        self.odd()
         self.good(self.compiled("odd.c", C_ODD, "cc", libraries=("odd",)), "321 6 9 12 4 25 1 2 of lambda\n")
         self.good(self.compiled("odd.cpp", CPP_ODD, "c++", "-std=c++17", libraries=("odd", "quasar")), "321 25\n")
         text = ("import pyquasar as q\nq.init('cpu')\nimport odd\n"
                 "print(odd.double_(1, 2, 3), odd.many(1, 2, 3), odd.twofold('x'), 'lambda_' in dir(odd))\n")
         r = self.python(text)
         self.assertRegex(r.stdout, r"^321(.0)? 3(.0)? 3(.0)? True\n$", r.stderr)
-        with open(os.path.join(self.use, "odd.pyi")) as f:
-            stub = f.read()
-        self.assertIn("def float_(int_: _b.int) -> _t.Any: ...\n", stub)
-        self.assertEqual(stub.count("def twofold("), 1)
-        compile(stub, "odd.pyi", "exec")
 
     def test_names_of_the_library_and_of_the_program(self):
         """A file of the program in a folder called as that of the library in a bundle."""

@@ -173,6 +173,26 @@ class Threads(Arrays, unittest.TestCase):
                 call()
 
 
+    def test_dask_alone(self):
+        code = """if True:
+            import sys
+            sys.modules["distributed"] = None  # is not installed
+            import numpy as np, dask.array as array, pyquasar as q
+            q.init("cpu")
+            q.compile_string("p", "function y = thrice(x)\\n y = 3*x\\nend")
+            print(q.dask_op(q.thrice)(array.arange(4.0, chunks=2)).compute().tolist())"""
+        r = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                           env=dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)))
+        self.assertEqual(r.stdout, "[0.0, 3.0, 6.0, 9.0]\n", r.stderr)
+
+    def test_a_type_that_was_not_promised(self):
+        q.compile_string("halves", "function y = half_of(x)\n y = x/2\nend")
+        x = array.from_array(np.arange(6), chunks=3)
+        with self.assertRaisesRegex(TypeError, "the function gives float64, and its result was to be of int64"):
+            q.dask_op(q.half_of)(x).compute()
+        self.assertEqual(q.dask_op(q.half_of, dtype="float64")(x).compute().tolist(), [0, 0.5, 1, 1.5, 2, 2.5])
+
+
 def workers_of(address):
     with distributed.Client(address) as client:
         return client.run(os.getpid)
@@ -245,18 +265,36 @@ class Workers(Arrays, unittest.TestCase):
         with self.assertRaisesRegex(pickle.PicklingError, "has a name in a program"):
             q.cluster_map(q.evaluate("x -> 2*x"), self.x, q.value([30, 50]))
 
+    def test_dask_of_others_is_left_as_it_is(self):
+        import dask
+        with distributed.Client(self.address) as mine:
+            name = "distributed.admin.large-graph-warning-threshold"
+            before = dask.config.get(name)
+            self.open()
+            q.cluster_map(self.m.host, self.x, q.value([30, 50]))
+            self.assertIs(distributed.default_client(), mine)
+            self.assertEqual(dask.config.get(name), before)
+
     def test_another_version(self):
-        def change(version):
-            import pyquasar
-            pyquasar.__version__ = version
-        with distributed.Client(self.address) as client:
-            client.run(change, "0.0.1")
-        try:
-            with self.assertRaisesRegex(q.QuasarError, "has pyquasar 0.0.1, this process %s" % q.__version__):
-                q.cluster_open(self.address)
-        finally:
+        def change(name):
+            from pyquasar import _cluster
+            ours = _cluster.versions
+            _cluster.versions = lambda: dict(ours(), **{name: "0.0.1"})
+            _cluster.versions.ours = ours
+
+        def change_back():
+            from pyquasar import _cluster
+            _cluster.versions = _cluster.versions.ours
+        from pyquasar import _cluster
+        for name, ours in _cluster.versions().items():
             with distributed.Client(self.address) as client:
-                client.run(change, q.__version__)
+                client.run(change, name)
+            try:
+                with self.assertRaisesRegex(q.QuasarError, "has %s 0.0.1, this process %s" % (name, ours)):
+                    q.cluster_open(self.address)
+            finally:
+                with distributed.Client(self.address) as client:
+                    client.run(change_back)
 
     def test_no_scheduler(self):
         os.environ["QUASAR_CLUSTER_TIMEOUT"] = "1"

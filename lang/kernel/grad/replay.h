@@ -80,7 +80,9 @@ void kreplay_begin(KReplay *v, const KGrading *s);
 /* Runs the instructions first … last-1 of v->frame again: with boxes for what the way back needs. */
 void kreplay_frame(KReplay *v, KRef first, KRef last);
 void kreplay_turn(KReplay *v, KRef first, KRef last); /* without */
+KRef kreplay_entry(KReplay *v, const KLoopState *l, int k); /* what its LOCAL k held when the loop began */
+
+/* -- group.c ------------------------------------------------------------------------------------------------------- */
 /* The adjoint of what the ATOMIC i brings; at: the element in packed arrays, of which `adjoint` is the adjoint. */
 KRef kgroup_back(KReplay *v, const KIns *i, KRef at, KRef adjoint);
-KRef kreplay_entry(KReplay *v, const KLoopState *l, int k); /* what its LOCAL k held when the loop began */
 #endif

@@ -1,7 +1,7 @@
 /* lower_index.c -- x[…]: elements and slices of arrays, of private and shared memory, and of small values.
  *
- *     index nodes ── items: one int64 per dimension, a list of them, or all
- *                 ── addresses: each dimension brought into range as the access mode says, then linearised
+ *     index nodes ── items (walk.h: Places)
+ *                 ── addresses: walk/place.c brings each place where the access mode wants it, walk/mem.c adds them up
  *                 ── LOAD STORE ATOMIC with a guard, or a CHECK before them
  *
  * Index expressions compute in int64 and keep their form (position plus constant), so that a later pass can split a
