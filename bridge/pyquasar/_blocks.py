@@ -126,15 +126,14 @@ class dask_op:
     def __call__(self, *arrays):
         if not any(hasattr(x, "__dask_graph__") for x in arrays):
             return _run((self.f, self.named), *arrays)
-        import dask.array as da
+        import numpy as np, dask.array as da
         self._check_chunks(arrays)
-        dtype = self.dtype or arrays[0].dtype
+        dtype = np.dtype(self.dtype or arrays[0].dtype)
         how = dict(self.overlap, trim=True, allow_rechunk=True)
         n = max(x.ndim for x in arrays)
         how["depth"] = {d: (how["depth"].get(d, 0) if isinstance(how["depth"], dict) else how["depth"])
                         for d in range(n)}
-        meta = {"dtype": dtype, "meta": __import__("numpy").empty((0,)*n, dtype)}
-        promised = str(__import__("numpy").dtype(dtype))
+        rest = {"program": self._program(), "promised": str(dtype), "dtype": dtype, "meta": np.empty((0,)*n, dtype)}
         if not any(how["depth"].values()):
-            return da.map_blocks(_of_chunks, *arrays, program=self._program(), promised=promised, **meta)
-        return da.map_overlap(_of_chunks, *arrays, program=self._program(), promised=promised, **how, **meta)
+            return da.map_blocks(_of_chunks, *arrays, **rest)
+        return da.map_overlap(_of_chunks, *arrays, **how, **rest)
