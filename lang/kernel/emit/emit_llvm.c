@@ -721,21 +721,25 @@ static Opnd near_image(Emit *e, AccessMode mode, Opnd a, Opnd n) {
     return select(e, bin(e, "icmp slt", "i64", x, n), "i64", x, bin(e, "sub", "i64", last, x));
 }
 
+/* The place that a mode means, in d: int64, or int32 where that suffices. */
+static Opnd image(Emit *e, AccessMode mode, qs_dtype d, Opnd a, Opnd extent) {
+    bool low = d == QS_I32;
+    const char *type = low ? "i32" : "i64", *name = mode == ACC_MIRROR ? "mirror" : "circular";
+    Opnd n = call2(e, "smax", d, extent, lit(1));
+    if (mode == ACC_CLAMPED) {
+        Opnd top = bin(e, low ? "sub nsw" : "sub", type, n, lit(1));
+        return call2(e, "smax", d, call2(e, "smin", d, a, top), lit(0));
+    }
+    if (e->near && !low) return near_image(e, mode, a, n);
+    if (low) name = mode == ACC_MIRROR ? "mirror32" : "circular32";
+    need_helper(e, name);
+    return emit_def(e, "call %s @%s(%s %s, %s %s)", type, name, type, a.s, type, n.s);
+}
+
 static void bound(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
-    Opnd a = emit_arg(e, i->a), n = call2(e, "smax", QS_I64, emit_arg(e, i->b), lit(1));
-    if (i->flag == ACC_CLAMPED) {
-        Opnd top = bin(e, "sub", "i64", n, lit(1));
-        emit_set(e, r, call2(e, "smax", QS_I64, call2(e, "smin", QS_I64, a, top), lit(0)));
-        return;
-    }
-    if (e->near) {
-        emit_set(e, r, near_image(e, (AccessMode)i->flag, a, n));
-        return;
-    }
-    const char *name = i->flag == ACC_MIRROR ? "mirror" : "circular";
-    need_helper(e, name);
-    emit_set(e, r, emit_def(e, "call i64 @%s(i64 %s, i64 %s)", name, a.s, n.s));
+    Opnd a = emit_arg(e, i->a), n = emit_arg(e, i->b);
+    emit_set(e, r, image(e, (AccessMode)i->flag, QS_I64, a, n));
 }
 
 static void inb(Emit *e, KRef r) {
@@ -971,15 +975,8 @@ static void low_sum(Emit *e, KRef r) {
 
 static void low_bound(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
-    Opnd a = low_arg(e, i->a), n = call2(e, "smax", QS_I32, low_arg(e, i->b), lit(1));
-    if (i->flag == ACC_CLAMPED) {
-        Opnd top = bin(e, "sub nsw", "i32", n, lit(1));
-        set_low(e, r, call2(e, "smax", QS_I32, call2(e, "smin", QS_I32, a, top), lit(0)));
-        return;
-    }
-    const char *name = i->flag == ACC_MIRROR ? "mirror32" : "circular32";
-    need_helper(e, name);
-    set_low(e, r, emit_def(e, "call i32 @%s(i32 %s, i32 %s)", name, a.s, n.s));
+    Opnd a = low_arg(e, i->a), n = low_arg(e, i->b);
+    set_low(e, r, image(e, (AccessMode)i->flag, QS_I32, a, n));
 }
 
 static void low_inb(Emit *e, KRef r) {
