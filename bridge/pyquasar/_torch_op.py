@@ -152,15 +152,15 @@ class Operator:
         ctx.numbers = [None if k in self.tensors else x for k, x in enumerate(inputs)]
         ctx.wanted = tuple(k for k in self.tensors if inputs[k].is_floating_point() or inputs[k].is_complex())
 
-    def kept(self, ctx):
-        """The arguments, and the record; asked for once, because a checkpoint answers once."""
-        args, (*tensors, holder) = list(ctx.numbers), ctx.saved_tensors
+    def arguments(self, ctx, tensors):
+        args = list(ctx.numbers)
         for k, t in zip(self.tensors, tensors):
             args[k] = t
-        return args, getattr(holder, "record", None)
+        return args
 
     def derive(self, ctx, *adjoints):
-        args, record = self.kept(ctx)
+        *tensors, holder = ctx.saved_tensors  # asked for once, because a checkpoint answers once
+        args, record = self.arguments(ctx, tensors), getattr(holder, "record", None)
         which = tuple(k for k in ctx.wanted if ctx.needs_input_grad[k])
         if not which:
             dx = ()
@@ -214,7 +214,7 @@ class Operator:
         return self.derived["forward", which]
 
     def along(self, ctx, tangents):
-        args = self.arguments(ctx)
+        args = self.arguments(ctx, ctx.saved_tensors)  # what was saved for forward derivatives, without a record
         which = tuple(k for k in ctx.wanted if tangents[k] is not None)
         return self.forward(which)(*args, *(tangents[k] for k in which))
 
