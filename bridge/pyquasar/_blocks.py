@@ -71,7 +71,7 @@ class dask_op:
     Each chunk of x comes with its neighbours' elements: `depth` of them along each dimension, of a kernel as many as it
     reads (halo); what is outside of x follows `mode`: safe (0), mirror, circular or clamped, of a kernel its own.
     Further parameters are named.  A function gives a result of the size of its chunk; dtype is that of the result, and
-    where it is not said, that of x.
+    where it is not said, that of x; a result of another one is an error.
 
     The program goes to each worker once.  Of arrays that are no arrays of Dask it is the function of a chunk, for
     map_blocks and map_overlap: da.map_overlap(blur, x, **blur.overlap)."""
