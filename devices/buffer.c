@@ -259,15 +259,17 @@ static qs_status enter(Ctx *c, Buffer *b, int m, qs_access mode) {
 
 #ifdef QUASAR_STRESS
 /* Every lock finds the array at another address: no copy on a device outlives the locks that use it. */
-static void migrate(Ctx *c, Buffer *b) {
+static qs_status migrate(Ctx *c, Buffer *b) {
     for (int m = 1; m < MAX_DEVICES && b->writer < 0 && !b->nreaders; m++) {
-        if (!b->block[m] || m == b->home || (b->valid == bit(m) && bring(c, b, HOST_MEMORY))) continue;
+        if (!b->block[m] || m == b->home) continue;
+        if (b->valid == bit(m)) TRY(bring(c, b, HOST_MEMORY));
         free_block(c, b, m);
         qheap_trim(c->spaces[m]);
     }
+    return QS_OK;
 }
 #else
-static void migrate(Ctx *c, Buffer *b) { (void)c, (void)b; }
+static qs_status migrate(Ctx *c, Buffer *b) { return (void)c, (void)b, QS_OK; }
 #endif
 
 qs_status qbuf_lock(Ctx *c, Buffer *b, Device *d, qs_access mode, DevPtr *out) {
@@ -275,7 +277,7 @@ qs_status qbuf_lock(Ctx *c, Buffer *b, Device *d, qs_access mode, DevPtr *out) {
     if (m != HOST_MEMORY) c->spaces[m] = d;
     if (mode == QS_READ && b->readers[m] == UINT8_MAX)
         return qerr_set(c, QS_ELOCK, "the array has too many read locks on %s", space_name(c, m));
-    migrate(c, b);
+    TRY(migrate(c, b));
     TRY(enter(c, b, m, mode));
     if (mode == QS_READ) {
         b->readers[m]++;
@@ -316,7 +318,7 @@ qs_status qbuf_unlock(Ctx *c, Buffer *b, Device *d, qs_access mode) {
 }
 
 qs_status qbuf_reach_host(Ctx *c, Buffer *b, qs_access mode, void **out) {
-    migrate(c, b);
+    TRY(migrate(c, b));
     TRY(enter(c, b, HOST_MEMORY, mode));
     *out = host_block(b);
     return QS_OK;

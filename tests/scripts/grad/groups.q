@@ -115,6 +115,9 @@ function [] = __kernel__ power(x : vec, y : vec'unchecked, pos : int)
 end
 function [] = __kernel__ in_block(x : vec, y : vec, pos : int, blkpos : int)
     s = shared(1)
+    if blkpos == 0
+        s[0] = 0
+    end
     syncthreads
     s[0] ^^= x[pos]
     syncthreads

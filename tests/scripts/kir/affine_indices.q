@@ -1,5 +1,5 @@
 % options: --dump kir
-% devices: one
+% devices: ref
 % Indices are positions in int64 plus constants, whether written in place or through a local; tests are shared.
 function [] = __kernel__ gradient(x : mat, y : mat, pos : ivec2)
     i = pos[0] - 1

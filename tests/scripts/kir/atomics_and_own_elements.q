@@ -1,5 +1,5 @@
 % options: --dump kir
-% devices: one
+% devices: ref
 % += on an element that several positions may address is atomic; on the element at pos, and in serial_do, it is not.
 function [] = __kernel__ k(h : vec, y : vec, pos : int)
     h[mod(pos,4)] += 1

@@ -1,5 +1,5 @@
 % options: --dump kir
-% devices: one
+% devices: ref
 % Literals and numbers of the host take the precision of what they meet.
 function [] = __kernel__ axpy(x, y, a, pos : int)
     y[pos] = 2*a*x[pos] + 0.1

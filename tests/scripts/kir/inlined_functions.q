@@ -1,5 +1,5 @@
 % options: --dump kir
-% devices: one
+% devices: ref
 % Device functions are inlined; an early return leaves a loop of one turn; known strings choose branches.
 function y = __device__ clip(x, mode : string)
     y = x

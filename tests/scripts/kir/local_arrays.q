@@ -1,5 +1,5 @@
 % options: --dump kir
-% devices: one
+% devices: ref
 % A small vector is split into components; one with computed indices lives in private memory, each access tested
 % unless its range is known.
 function [] = __kernel__ split(x : cube, y : cube, pos : ivec2)
