@@ -68,11 +68,11 @@ static qs_status select_rule(Walk *w, KRef c, Value *a, Value *b, Value *out) {
  * known only inside. */
 typedef struct { KRef locals[LOOP_COMPLEX + 1], im; bool set; Number value; } Choice;
 
-static void *choice(Walk *w, const Node *n) {
+static void *choice(Walk *w, const Node *n, KRef cond) {
     static const qs_dtype dtypes[] = {
         [LOOP_NUM] = QS_F64, [LOOP_INT] = QS_I64, [LOOP_BOOL] = QS_B1, [LOOP_COMPLEX] = QS_F64};
     Choice *c = qarena_alloc(w->arena, sizeof *c);
-    (void)n;
+    (void)n, (void)cond;
     for (unsigned k = LOOP_NUM; k <= LOOP_COMPLEX; k++)
         c->locals[k] = kbuild_local(w, kbuild_int(w, dtypes[k], 0));
     c->im = kbuild_local(w, kbuild_const(w, QS_F64, 0));

@@ -215,8 +215,25 @@ static qs_status select_one(Lower *L, const Num *x, const void *ud, Num *out) {
     return *out = klnum_select(L, *(const KRef *)ud, x[0], x[1]), QS_OK;
 }
 
+/* Sides of one size become one value.  Which of two sizes it is must show before the kernel runs. */
+static qs_status check_sides(Lower *L, KRef c, const Val *a, const Val *b) {
+    Shape met, of[] = {klval_shape(a), klval_shape(b)};
+    bool fit = kshape_meet(of, 2, &met) == 2 && kshape_count(&of[0]) == kshape_count(&of[1]);
+    if (fit && kshape_count(&met) == kshape_count(&of[0])) return QS_OK;
+    if (klval_is_early(L, c)) TRY(klval_need(L, klnum_strong(c, QS_B1)));
+    return klower_error(L, QS_ESHAPE, L->pos,
+                        "one side of `?:` is %s, the other %s; which of two sizes a value has must be known before the "
+                        "kernel runs",
+                        klval_type_name(L, a), klval_type_name(L, b));
+}
+
 static qs_status select_rule(Walk *w, KRef c, Val *a, Val *b, Val *out) {
-    return klval_each((Lower *)w, (Val[]){*a, *b}, 2, select_one, &c, out);
+    Lower *L = (Lower *)w;
+    Val sides[2];
+    TRY(klval_components(L, a, &sides[0]));
+    TRY(klval_components(L, b, &sides[1]));
+    if (sides[0].kind != V_UNKNOWN && sides[1].kind != V_UNKNOWN) TRY(check_sides(L, c, &sides[0], &sides[1]));
+    return klval_each(L, sides, 2, select_one, &c, out);
 }
 
 static bool many(const Val *v) { return (v->kind == V_NUM || v->kind == V_MEMORY) && v->rank && klval_count(v) != 1; }
@@ -234,20 +251,27 @@ static qs_status choose(Walk *w, Val *c, Val *a, Val *b, Val *out) {
     return select_rule(w, all, a, b, out);
 }
 
-static void *choice(Walk *w, const Node *n) {
-    Var *h = klvar_hidden((Lower *)w, n, 0);
-    klvar_hidden_begin((Lower *)w, h);
-    return h;
+typedef struct { Var *to; KRef c; Val first; } Choice; /* first: V_UNKNOWN before it is known */
+
+static void *choice(Walk *w, const Node *n, KRef c) {
+    Choice *made = qarena_alloc(w->arena, sizeof *made);
+    *made = (Choice){.to = klvar_hidden((Lower *)w, n, 0), .c = c};
+    klvar_hidden_begin((Lower *)w, made->to);
+    return made;
 }
 
-static qs_status choice_set(Walk *w, void *h, Val *v) {
+static qs_status choice_set(Walk *w, void *ud, Val *v) {
+    Lower *L = (Lower *)w;
+    Choice *choice = ud;
     Val all;
-    if (v->kind == V_UNKNOWN) return QS_OK;
-    TRY(klval_components((Lower *)w, v, &all));
-    return klvar_hidden_set((Lower *)w, h, &all);
+    TRY(klval_components(L, v, &all));
+    if (all.kind == V_UNKNOWN) return QS_OK;
+    if (choice->first.kind != V_UNKNOWN) TRY(check_sides(L, choice->c, &choice->first, &all));
+    choice->first = all;
+    return klvar_hidden_set(L, choice->to, &all);
 }
 
-static void choice_get(Walk *w, void *h, Val *out) { klvar_hidden_get((Lower *)w, h, out); }
+static void choice_get(Walk *w, void *choice, Val *out) { klvar_hidden_get((Lower *)w, ((Choice *)choice)->to, out); }
 
 /* -- fields and meta functions ----------------------------------------------------------------------------------- */
 qs_status klexpr_field(Lower *L, const Val *base, const Node *n, Var **var, const Record **of, int *number) {

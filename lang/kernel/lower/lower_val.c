@@ -152,6 +152,26 @@ static qs_status need_of_ref(Lower *L, KRef r) {
     return QS_OK;
 }
 
+/* Has it that value at every position, and before the first? */
+static bool is_early(const KIns *i) {
+    switch ((KOp)i->op) {
+    case K_STRIDE: case K_POS: case K_BLKPOS: case K_BLKIDX: case K_BLKCNT: return false;
+    default: return kir_ops[i->op].effect == KE_PURE;
+    }
+}
+
+bool klval_is_early(Lower *L, KRef r) {
+    bool *asked = memset(qarena_alloc(L->arena, (size_t)r + 1), 0, (size_t)r + 1);
+    asked[r] = true;
+    for (KRef k = r; k; k--) {
+        const KIns *i = &L->f->ins[k];
+        if (!asked[k]) continue;
+        if (!is_early(i)) return false;
+        asked[i->a] = asked[i->b] = asked[i->c] = true;
+    }
+    return true;
+}
+
 qs_status klval_need(Lower *L, Num n) { return n.re.weak ? need_of_weak(L, n.re.weak) : need_of_ref(L, n.re.ref); }
 
 static qs_status constant(Lower *L, Num n, const char *what, int64_t *out) {

@@ -190,6 +190,7 @@ qs_status klval_components(Lower *L, const Val *v, Val *out);  /* as V_NUM: memo
 qs_status klval_one(Lower *L, const Val *v, const char *what, Num *out); /* a single number */
 qs_status klval_truth(Lower *L, const Val *v, KRef *out, int *known);    /* known: 0, 1 or -1 */
 qs_status klval_constants(Lower *L, const Val *v, const char *what, int64_t *out, int max, int *n); /* sizes */
+bool klval_is_early(Lower *L, KRef r); /* numbers of the host, and sizes, say what it is */
 qs_status klval_need(Lower *L, Num n); /* asks for the host values that n depends on; QS_OK when there are none */
 qs_status klval_binary(Lower *L, Op op, const Val *a, const Val *b, Val *out);
 qs_status klval_unary(Lower *L, Op op, const Val *a, Val *out);

@@ -72,7 +72,7 @@ static qs_status one_side(Walk *w, Node *n, void *choice) {
 
 static qs_status branches(Walk *w, Node *n, KRef c, struct Val *out) {
     bool *before = kstmt_save(w);
-    void *choice = w->rules->expr->choice(w, n);
+    void *choice = w->rules->expr->choice(w, n, c);
     kbuild_flow(w, K_IF, c);
     TRY(one_side(w, n->u.ternary.then, choice));
     kstmt_restore(w, before);

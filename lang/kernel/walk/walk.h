@@ -130,8 +130,8 @@ typedef struct ExprRules {
     void *(*mark)(Walk *);
     bool (*take_back)(Walk *, void *mark);
     qs_status (*select)(Walk *, KRef c, struct Val *a, struct Val *b, struct Val *out);
-    /* The result of two branches: made before them, set in each, got after them. */
-    void *(*choice)(Walk *, const Node *);
+    /* The result of two branches of c: made before them, set in each, got after them. */
+    void *(*choice)(Walk *, const Node *, KRef c);
     qs_status (*choice_set)(Walk *, void *choice, struct Val *);
     void (*choice_get)(Walk *, void *choice, struct Val *out);
     qs_status (*matrix)(Walk *, struct Val *items, int n, struct Val *out);
