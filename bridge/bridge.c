@@ -208,6 +208,40 @@ static void finalize(void) {
     Py_FinalizeEx();
 }
 
+/* A machine that started Python hands that to another one of its thread. */
+static bool has_heir(void) {
+    Border *b = qbridge.borders;
+    while (b && (b->hosted || b->gil != GIL_OF_OTHERS || !b->threads->depth)) b = b->next;
+    return b && (b->gil = GIL_STARTED);
+}
+
+/* Gives the GIL back, where the bridge has taken it. */
+static void give_back(Border *b) {
+    if (b->gil == GIL_ENSURED) PyGILState_Release(PyGILState_UNLOCKED);
+    if (b->gil == GIL_STARTED && !has_heir()) PyEval_SaveThread();
+    b->gil = GIL_OF_OTHERS;
+}
+
+static qs_status attach(qs_vm *vm, PythonTurn *turn) {
+    Border *b = border_of(vm);
+    turn->gil = (int)PyGILState_Ensure();
+    if (qgil_enter(b) < 0) {
+        PyErr_Clear();
+        PyGILState_Release((PyGILState_STATE)turn->gil);
+        return QS_ENOMEM;
+    }
+    turn->works = qgil_work(b);
+    return turn->on = true, QS_OK;
+}
+
+static void detach(qs_vm *vm, const PythonTurn *turn) {
+    Border *b = border_of(vm);
+    qgil_rest(b, turn->works);
+    if (qgil_leave(b) < 0) PyErr_WriteUnraisable(NULL);
+    if (turn->on) PyGILState_Release((PyGILState_STATE)turn->gil);
+    else give_back(b);
+}
+
 static void closing(qs_vm *vm) {
     Border *b = qgil_border(vm);
     if (qbridge.ours && qbridge.host == b) {
@@ -227,12 +261,10 @@ static void closed(qs_vm *vm) {
     Border *b = border_of(vm);
     forget_names(b);
     qgil_stopped(b);
+    give_back(b);
     qborder_release(b);
     qvm(vm)->border = NULL;
-    if (!qbridge.ours) return;
-    PyEval_SaveThread();
-    if (!registered) atexit(finalize); /* before the libraries that Python has loaded are taken down */
-    registered = true;
+    if (qbridge.ours && !registered) registered = !atexit(finalize); /* before what Python has loaded is taken down */
 }
 
 static const Python table = {
@@ -252,6 +284,7 @@ static const Python table = {
     .interrupt = interrupt,
     .forget_interrupt = forget_interrupt,
     .idle = qgil_idle, .busy = qgil_busy, .members = members, .describe = describe,
+    .attach = attach, .detach = detach,
     .collect = qcycles_collect,
     .close = closing,
     .closed = closed,
@@ -402,6 +435,22 @@ static int add_path(const char *folder) {
     return r;
 }
 
+/* pyquasar was there before, with the machine of its own: this bridge has its types beside those of that one. */
+static int join_package(PyObject *package) {
+    PyObject *version = PyObject_GetAttrString(package, "__version__"), *m = NULL, *values = NULL, *r = NULL;
+    const char *v = version ? PyUnicode_AsUTF8AndSize(version, NULL) : NULL;
+    if (v && strcmp(v, qs_version()) != 0)
+        PyErr_Format(PyExc_ImportError, "pyquasar %s is in use here, and this is Quasar %s", v, qs_version());
+    else if (v) m = JOIN(PyInit_, BRIDGE_MODULE)();
+    if (m) values = PyImport_ImportModule("pyquasar._values");
+    if (values) r = PyObject_CallMethod(values, "install", "OO", qbridge.value, qbridge.function);
+    Py_XDECREF(values);
+    Py_XDECREF(m);
+    Py_XDECREF(version);
+    Py_XDECREF(r);
+    return r ? 0 : -1;
+}
+
 /* The package of this build, even where another one is installed. */
 static int import_package(const PythonPlace *place) {
     PyObject *path = PySys_GetObject("path"), *folder = qpy_string(place->package, strlen(place->package)), *package;
@@ -409,6 +458,7 @@ static int import_package(const PythonPlace *place) {
         return Py_XDECREF(folder), -1;
     package = PyImport_ImportModule("pyquasar");
     int r = PySequence_DelItem(path, 0);
+    if (package && !qbridge.value) r = join_package(package) < 0 ? -1 : r;
     Py_DECREF(folder);
     Py_XDECREF(package);
     return package && r == 0 ? add_path(place->package) : -1;
@@ -455,12 +505,13 @@ static qs_status cannot_start(qs_vm *vm) { /* before errors.c can work */
 
 QS_API qs_python_open qbridge_open;
 qs_status qbridge_open(qs_vm *vm, const PythonPlace *place, const Python **out) {
-    bool first = !Py_IsInitialized();
+    bool first = !Py_IsInitialized(), here = !first && PyGILState_Check();
     if (first) TRY(start_python(vm, place));
-    else if (!PyGILState_Check()) PyGILState_Ensure();
+    else if (!here) PyGILState_Ensure();
     if (import_package(place) < 0) return cannot_start(vm);
     Border *b = qbridge_border(vm, true);
     if (!b) return qs_fail(vm, QS_ENOMEM, "out of memory");
+    b->gil = first ? GIL_STARTED : here ? GIL_OF_OTHERS : GIL_ENSURED;
     if (qbridge.ours && !qbridge.host) {
         qbridge.host = b;
         if (begin(vm) < 0) return cannot_start(vm);

@@ -232,10 +232,18 @@ static bool is_python(void) {
     return initialized && initialized();
 }
 
+/* The bridge finds the machine in what the process shows to all: a program or library that opened libquasar.so for
+ * itself (dlopen, ctypes) has not shown it. */
+static void show_machine(void) {
+    Dl_info here;
+    if (dladdr((const void *)question, &here)) dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+}
+
 static qs_status open_bridge(qs_vm *vm, const Found *f, bool inside) {
     qs_python_open *open;
     char file[PATH_MAX + sizeof BRIDGE_FILE];
     snprintf(file, sizeof file, "%s/" BRIDGE_FILE, f->package);
+    show_machine();
     void *bridge = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (!bridge) return qs_fail(vm, QS_EIO, "Python: cannot open the bridge: %s", dlerror());
     *(void **)&open = dlsym(bridge, "qbridge_open");
@@ -263,6 +271,20 @@ static qs_status start(qs_vm *vm) {
     qs_status s = find(f, inside) ? open_bridge(vm, f, inside) : qs_fail(vm, QS_EIO, "Python: %s", f->refusal);
     qmem_free(qvm_ctx(vm), f, sizeof *f);
     return s;
+}
+
+void *qpython_pause(void) {
+    int (*has_gil)(void);
+    void *(*save)(void);
+    *(void **)&has_gil = dlsym(RTLD_DEFAULT, "PyGILState_Check");
+    *(void **)&save = dlsym(RTLD_DEFAULT, "PyEval_SaveThread");
+    return is_python() && has_gil && save && has_gil() ? save() : NULL;
+}
+
+void qpython_resume(void *paused) {
+    void (*restore)(void *);
+    *(void **)&restore = dlsym(RTLD_DEFAULT, "PyEval_RestoreThread");
+    if (paused) restore(paused);
 }
 
 static bool has_module(const Found *f, const char *name) {

@@ -112,6 +112,15 @@ class Made(unittest.TestCase):
         self.assertEqual(r.returncode, 1, (r.returncode, r.stdout, r.stderr))
         self.assertRegex(r.stderr, sentence)
 
+    def compiled(self, name, text, *command, libraries=("filters",)):
+        with open(os.path.join(self.use, name), "w") as f:
+            f.write(text)
+        r = run([*command, name, "-o", "client", "-Wall", "-Wextra", "-Werror", "-I.", "-I" + HEADERS, "-L.",
+                 *("-l" + l for l in libraries), "-L" + os.path.dirname(QRUN),
+                 "-Wl,-rpath-link," + os.path.dirname(QRUN)], self.use)
+        self.assertEqual((r.returncode, r.stderr), (0, ""))
+        return run(["./client"], self.use, **self.bare)
+
 
 class Executables(Made):
     @classmethod
@@ -389,15 +398,6 @@ class Libraries(Made):
         self.assertEqual(r.returncode, 0, r.stderr)
         self.good(run([exe], self.top, **self.bare), "[2,2]\n")
 
-    def compiled(self, name, text, *command, libraries=("filters",)):
-        with open(os.path.join(self.use, name), "w") as f:
-            f.write(text)
-        r = run([*command, name, "-o", "client", "-Wall", "-Wextra", "-Werror", "-I.", "-I" + HEADERS, "-L.",
-                 *("-l" + l for l in libraries), "-L" + os.path.dirname(QRUN),
-                 "-Wl,-rpath-link," + os.path.dirname(QRUN)], self.use)
-        self.assertEqual((r.returncode, r.stderr), (0, ""))
-        return run(["./client"], self.use, **self.bare)
-
     @ALONE
     def test_from_c(self):
         """Every kind of argument and result, errors, more arguments than registers; linked with -lfilters alone."""
@@ -471,6 +471,183 @@ class Libraries(Made):
         with open(os.path.join(self.src, "mine.py")) as f: self.assertEqual(f.read(), "x = 1\n")
         os.remove(os.path.join(self.src, "mine.py"))
         for _ in range(2): self.make("--make-lib", "mine.q", "--targets", "v2")
+
+
+# Two libraries whose functions and kernels have the same names; the second one uses Python.
+TWIN = """%s
+function [] = __kernel__ shift_kernel(x : mat, y : mat, k : scalar, pos : ivec2)
+    y[pos] = k*x[pos] + own
+end
+own = %d
+function y = shift(x : mat, k : scalar)
+    y = uninit(size(x))
+    parallel_do(size(x), x, y, k, shift_kernel)
+end
+function y = name()
+    y = "%s"
+end
+function y = full_name(x)
+    y = strcat(name(), x)
+end
+function y : scalar = total(k : scalar)
+    y = sum(shift(ones(2,2), k))%s
+end
+function y : scalar = fail(x : scalar)
+    y = %s
+end
+"""
+# What a script calls them when it needs both.
+WRAPPER = """import_native("%s")
+function y = %s_shift(x, k)
+    y = shift(x, k)
+end
+%s_name = x -> full_name(x)
+%s_fail = x -> fail(x)
+"""
+TWINS = """import "use_left.q"
+import "use_right.q"
+x = [[1,2]]
+print left_shift(x, 2), right_shift(x, 2), left_shift(x, 3)
+print left_name(" one"), right_name(" two")
+for fail = {left_fail, right_fail}
+    try
+        fail(3)
+    catch e
+        print e
+    end
+end
+left_fail(4)
+"""
+# Called as C calls them, by Python.
+CALLER = """import ctypes, sys, threading
+def open_library(name, kind=ctypes.CDLL):
+    library = kind("./lib%s.so" % name)
+    def call(function, k):
+        f, y, error = getattr(library, name + "_" + function), ctypes.c_double(), getattr(library, name + "_error")
+        f.argtypes, error.restype = [ctypes.c_double, ctypes.POINTER(ctypes.c_double)], ctypes.c_char_p
+        return y.value if f(k, y) == 0 else error().decode().splitlines()[0]
+    return call
+def both():
+    left, right = open_library("left"), open_library("right")
+    for call in left, right:
+        print(call("total", 2), call("fail", 3), call("total", 3), flush=True)
+def from_threads():
+    wrong = []
+    def work(left, right):
+        wrong.extend(k for k in range(100) if left("total", k) != 4*k + 4 or right("total", k) != 4*k - 3)
+    libraries = [(open_library("left", kind), open_library("right", kind)) for kind in (ctypes.CDLL, ctypes.PyDLL)]
+    threads = [threading.Thread(target=work, args=l) for l in 2*libraries]
+    for t in threads: t.start()
+    for t in threads: t.join()
+    print(len(wrong), "wrong")
+if __name__ == "__main__":
+    if "pyquasar" in sys.argv:
+        import pyquasar as q
+        q.init("cpu")
+    both()
+    from_threads()
+    if "pyquasar" in sys.argv:
+        print(q.sum([1, 2]), q.import_native("left").total(2))
+"""
+FROM_C = ("12.0 libleft.so/left.q:20:9: error: left fails 3 16.0\n"
+          "5.0 libright.so/right.q:20:9: error: ValueError: invalid literal for int() with base 10: 'right' 9.0\n")
+C_TWIN_THREADS = r"""
+#include "right.h"
+#include <pthread.h>
+#include <stdio.h>
+
+static void *work(void *wrong) {
+    for (int i = 0; i < 50; i++) {
+        double y;
+        if (right_total(i, &y)) fputs(right_error(), stderr);
+        if (y != 4*i - 3) __atomic_add_fetch((int *)wrong, 1, __ATOMIC_RELAXED);
+    }
+    return NULL;
+}
+
+int main(void) {
+    pthread_t threads[3];
+    int wrong = 0;
+    for (int i = 0; i < 3; i++) pthread_create(&threads[i], NULL, work, &wrong);
+    for (int i = 0; i < 3; i++) pthread_join(threads[i], NULL);
+    work(&wrong);
+    return printf("%d wrong\n", wrong), 0;
+}
+"""
+C_MACHINES = r"""
+#include <quasar.h>
+#include <stdio.h>
+
+static int root(qs_vm *vm) {
+    qs_value v;
+    if (qs_eval(vm, "pyimport(\"math\").sqrt(16)", &v)) return fputs(qs_error_report(vm), stderr), 0;
+    return qs_release(vm, v), 1;
+}
+
+static int ends(qs_vm *first, qs_vm *other) {
+    int good = root(first) + root(other);
+    qs_close(first);
+    good += root(other);
+    return qs_close(other), good;
+}
+
+int main(void) {
+    qs_vm *a, *b, *c, *d;
+    if (qs_open(NULL, &a) || qs_open(NULL, &b) || qs_open(NULL, &c) || qs_open(NULL, &d)) return 1;
+    printf("%d ", root(a));            /* it has started Python, */
+    printf("%d ", ends(b, c));         /* others come and go, */
+    printf("%d\n", ends(a, d));     /* and one of them goes on when it ends */
+    return 0;
+}
+"""
+
+
+@unittest.skipUnless(os.path.isdir(os.path.join(os.path.dirname(QRUN), "python", "pyquasar")), "without Python")
+class TwoLibraries(Made):
+    """In one process, from scripts, Python and C at once: each calls its own functions and kernels."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        twins = {"left": ("% no Python", 1, "left", "", 'assert(false, "left fails %d", x)'),
+                 "right": ('py = pyimport("builtins")', -1, "right", " + py.len(py.list({1}))", "py.int(name())")}
+        for name, parts in twins.items():
+            cls.write(name + ".q", TWIN % parts)
+            cls.make("--make-lib", name + ".q", "-o", os.path.join(cls.use, "lib%s.so" % name), "--targets", "v2")
+            with open(os.path.join(cls.use, "use_%s.q" % name), "w") as f:
+                f.write(WRAPPER % (4*(name,)))
+        for name, text in (("twins.q", TWINS), ("caller.py", CALLER),
+                           ("calls.q", 'pyimport("caller").both()\nimport_native("left")\nprint total(4)\n'
+                                       'pyimport("caller").both()\nprint full_name("?")\n')):
+            with open(os.path.join(cls.use, name), "w") as f:
+                f.write(text)
+        build = os.path.abspath(os.path.dirname(QRUN))
+        cls.bare = {**cls.bare, "LD_LIBRARY_PATH": build + ":" + cls.use, "PYTHONPATH": os.path.join(build, "python")}
+
+    def test_in_a_script(self):
+        for device in ("cpu", "ref"):
+            r = run([QRUN, "--device", device, "twins.q"], self.use, **self.bare)
+            self.assertEqual(r.stdout, "[3,5][1,3][4,7]\nleft oneright two\nleft fails 3\n"
+                                       "ValueError: invalid literal for int() with base 10: 'right'\n", r.stderr)
+            self.refused(r, r"^libleft.so/left.q:20:9: error: left fails 4(.|\n)*in left_fail, use_left.q:6\n"
+                            r"  in main program, twins.q:13\n$")
+
+    @ALONE
+    def test_as_c_calls_them(self):
+        """Beside a script that runs, and that has imported one of them, too; in a Python that knows nothing of us."""
+        self.good(run([QRUN, "calls.q"], self.use, **self.bare), FROM_C + "20\n" + FROM_C + "left?\n")
+        self.good(run([sys.executable, "caller.py"], self.use, **self.bare), FROM_C + "0 wrong\n")
+        self.good(run([sys.executable, "caller.py", "pyquasar"], self.use, **self.bare),
+                  FROM_C + "0 wrong\n3.0 12.0\n")
+
+    @ALONE
+    def test_threads_of_c(self):
+        """Python is opened by one of them, which ends, and each call has its lock."""
+        self.good(self.compiled("threads.c", C_TWIN_THREADS, "cc", "-pthread", libraries=("right",)), "0 wrong\n")
+
+    @ALONE
+    def test_machines_that_share_python(self):
+        self.good(self.compiled("machines.c", C_MACHINES, "cc", libraries=("quasar",)), "1 3 3\n")
 
 
 class Damage(Made):

@@ -6,7 +6,10 @@
  * A signature is one letter for each argument, '>', one for each result:  d double  i int64_t  b bool  s char *
  * a qs_view.  Before the functions of the program come NAME_error, NAME_release and NAME_device, by numbers.
  *
- * The state that is global here is what a library has to find without being given a machine: a lock while one opens,
+ * A library that uses Python has the GIL during a call, and no thread keeps it afterwards.  Nobody waits for a library
+ * with the GIL in his hands, for who is in it may need it.
+ *
+ * The state that is global here is what a library has to find without being given a machine: a lock while one is made,
  * and the error of each thread.  All else hangs on the library. */
 #include "devices/bundle.h"
 #include "devices/solib.h"
@@ -24,13 +27,14 @@
 
 enum { ERROR_TEXT = 4096, MOST = 32 /* arguments and results */ };
 typedef struct {
-    pthread_mutex_t lock;
-    qs_vm *vm;
+    pthread_mutex_t lock; /* of all that follows */
+    qs_vm *vm;            /* NULL: not opened, or that failed, and the next call tries again */
+    bool ready;           /* its top level has run */
     const Bundle *bundle;
     char settings[PREBUILT_SETTINGS], program[PATH_MAX];
 } Library;
 
-static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local char last_error[ERROR_TEXT];
 
 const char *qs_native_error(void) { return last_error; }
@@ -53,32 +57,74 @@ static qs_status import(Library *l, const SolibData *d) {
     return qs_run_file(l->vm, l->program);
 }
 
-static qs_status open_library(SolibData *d) {
+static qs_status open_machine(Library *l, const SolibData *d) {
     qs_config c;
-    Library *l = calloc(1, sizeof *l);
-    if (!l) return keep_error(NULL, QS_ENOMEM);
     qs_config_init(&c);
     qbundle_settings(d->bundle, d->n, l->settings, sizeof l->settings);
     qprebuilt_set(l->settings, &c);
     qs_status s = qs_open(&c, &l->vm);
     if (s == QS_OK) s = import(l, d);
-    if (s == QS_OK) {
-        pthread_mutex_init(&l->lock, NULL);
-        return __atomic_store_n(&d->state, l, __ATOMIC_RELEASE), QS_OK;
-    }
+    if (s == QS_OK) return l->ready = true, s;
     keep_error(l->vm, s);
     qs_close(l->vm);
-    free(l);
-    return s;
+    return l->vm = NULL, s;
 }
 
-static qs_status library_of(SolibData *d, Library **out) {
-    qs_status s = QS_OK;
-    if ((*out = __atomic_load_n(&d->state, __ATOMIC_ACQUIRE))) return s;
-    pthread_mutex_lock(&opening);
-    if (!d->state) s = open_library(d);
-    *out = d->state;
-    pthread_mutex_unlock(&opening);
+static Library *new_library(void) {
+    static const pthread_mutex_t again = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP; /* Python in a call may call back */
+    Library *l = calloc(1, sizeof *l);
+    if (l) l->lock = again;
+    return l;
+}
+
+static Library *library_of(SolibData *d) {
+    Library *l = __atomic_load_n(&d->state, __ATOMIC_ACQUIRE);
+    if (l) return l;
+    pthread_mutex_lock(&making);
+    if (!d->state) __atomic_store_n(&d->state, new_library(), __ATOMIC_RELEASE);
+    l = d->state;
+    pthread_mutex_unlock(&making);
+    return l;
+}
+
+/* -- turns of threads ---------------------------------------------------------------------------------------------- */
+static void wait_for(Library *l) {
+    if (!pthread_mutex_trylock(&l->lock)) return;
+    void *paused = qpython_pause();
+    pthread_mutex_lock(&l->lock);
+    qpython_resume(paused);
+}
+
+static void end_turn(Library *l, const PythonTurn *turn) {
+    if (l->vm && qvm(l->vm)->python) qvm(l->vm)->python->detach(l->vm, turn);
+    pthread_mutex_unlock(&l->lock);
+}
+
+static qs_status cannot_begin(Library *l, qs_status s, const char *why) {
+    pthread_mutex_unlock(&l->lock);
+    return snprintf(last_error, sizeof last_error, "%s\n", why), s;
+}
+
+static qs_status begin_turn(Library *l, PythonTurn *turn) {
+    *turn = (PythonTurn){.on = false};
+    wait_for(l);
+    if (!l->vm) return QS_OK;
+    if (!l->ready) return cannot_begin(l, QS_EVALUE, "a library is called by its own top level, before that has ended");
+    if (qvm(l->vm)->python && qvm(l->vm)->python->attach(l->vm, turn) != QS_OK)
+        return cannot_begin(l, QS_ENOMEM, "no memory for the stack of another thread");
+    return QS_OK;
+}
+
+/* Runs something in the library, which is opened for it; a failure is kept for this thread. */
+typedef qs_status Job(Library *l, void *what, va_list ap);
+static qs_status in_turn(SolibData *d, Job *job, void *what, va_list ap) {
+    PythonTurn turn;
+    Library *l = library_of(d);
+    if (!l) return keep_error(NULL, QS_ENOMEM);
+    TRY(begin_turn(l, &turn));
+    qs_status s = l->vm ? QS_OK : open_machine(l, d);
+    if (s == QS_OK && (s = job(l, what, ap)) != QS_OK) keep_error(l->vm, s);
+    end_turn(l, &turn);
     return s;
 }
 
@@ -95,10 +141,10 @@ static void release(qs_view *v) {
 }
 
 void qs_view_release(qs_view *v) {
+    PythonTurn turn;
     Library *l = owner_of(v) ? owner_of(v)->library : NULL;
-    if (l) pthread_mutex_lock(&l->lock);
-    release(v);
-    if (l) pthread_mutex_unlock(&l->lock);
+    if (!l) release(v);
+    else if (begin_turn(l, &turn) == QS_OK) release(v), end_turn(l, &turn);
 }
 
 /* -- arguments ---------------------------------------------------------------------------------------------------- */
@@ -259,7 +305,8 @@ static bool is_good(const char *signature) {
            strspn(more + 1, "diba") == strlen(more + 1);
 }
 
-static qs_status call(Library *l, const BundleFunction *f, va_list ap) {
+static qs_status call(Library *l, void *number, va_list ap) {
+    const BundleFunction *f = &l->bundle->functions[*(uint32_t *)number - NATIVE_SERVICES];
     const char *signature = qbundle_text(l->bundle, f->signature), *name = qbundle_text(l->bundle, f->name);
     Place p = {l->vm, name, f->name.n, 0};
     qs_value fn;
@@ -273,34 +320,18 @@ static qs_status call(Library *l, const BundleFunction *f, va_list ap) {
     return s == QS_OK ? give_results(l, &p, signature, &c) : s;
 }
 
-/* What has numbers behind those of the program's functions; these need not be linked with libquasar.so then. */
-static intptr_t service(SolibData *d, uint32_t number, va_list ap) {
-    Library *l;
-    qs_status s;
-    const char *name;
-    switch (number) {
-    case 0: return (intptr_t)qs_native_error();
-    case 1: return qs_view_release(va_arg(ap, qs_view *)), 0;
-    default:
-        if ((s = library_of(d, &l)) != QS_OK) return s;
-        pthread_mutex_lock(&l->lock);
-        name = va_arg(ap, const char *);
-        s = name ? qs_use_device(l->vm, name) : qs_fail(l->vm, QS_EVALUE, "the name of a device is wanted, got NULL");
-        if (s != QS_OK) keep_error(l->vm, s);
-        pthread_mutex_unlock(&l->lock);
-        return s;
-    }
+static qs_status choose_device(Library *l, void *unused, va_list ap) {
+    const char *name = va_arg(ap, const char *);
+    (void)unused;
+    return name ? qs_use_device(l->vm, name) : qs_fail(l->vm, QS_EVALUE, "the name of a device is wanted, got NULL");
 }
 
+/* The first numbers are not of functions of the program; so nobody has to link libquasar.so for these. */
 intptr_t qs_native_call(void *library, uint32_t function, va_list ap) {
-    SolibData *d = library;
-    Library *l;
-    if (function < NATIVE_SERVICES) return service(d, function, ap);
-    qs_status s = library_of(d, &l);
-    if (s != QS_OK) return s;
-    pthread_mutex_lock(&l->lock);
-    s = call(l, &l->bundle->functions[function - NATIVE_SERVICES], ap);
-    if (s != QS_OK) keep_error(l->vm, s);
-    pthread_mutex_unlock(&l->lock);
-    return s;
+    switch (function) {
+    case 0: return (intptr_t)qs_native_error();
+    case 1: return qs_view_release(va_arg(ap, qs_view *)), 0;
+    case 2: return in_turn(library, choose_device, NULL, ap);
+    default: return in_turn(library, call, &function, ap);
+    }
 }

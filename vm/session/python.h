@@ -14,6 +14,8 @@ typedef struct PythonPlace {  /* the Python that was chosen */
     const char *package;      /* the folder that holds the package pyquasar, with the bridge in it */
 } PythonPlace;
 
+typedef struct PythonTurn { int gil, works; bool on; } PythonTurn; /* what a thread was before attach */
+
 typedef struct Python {
     size_t size;              /* sizeof(Python): both sides come from the same build */
     qs_native_fn *import, *to_py, *from_py, *make_int, *make_bool, *make_float, *make_string, *make_function;
@@ -32,6 +34,10 @@ typedef struct Python {
      * what is known of it. */
     qs_status (*members)(qs_vm *, qs_value v, const char *path, qs_value *out);
     qs_status (*describe)(qs_vm *, qs_value v, const char *path, qs_value *out);
+    /* Around a call from a thread of others (entry.c), which may have the GIL or not, and is as it was afterwards.  A
+     * turn that is not `on` began when the machine had no Python yet. */
+    qs_status (*attach)(qs_vm *, PythonTurn *);
+    void (*detach)(qs_vm *, const PythonTurn *);
     void (*collect)(qs_vm *);              /* frees cycles that pass through Python */
     void (*close)(qs_vm *);                /* the machine ends; script functions may be called for the last time */
     void (*closed)(qs_vm *);               /* it holds no value any more */
@@ -46,6 +52,10 @@ static inline void qpython_unblock(qs_vm *vm) {
 static inline void qpython_block(qs_vm *vm) {
     if (qvm(vm)->python) qvm(vm)->python->block(vm);
 }
+
+/* Around a wait for who may need the GIL: this thread lets it go, if the process is a Python and it has it. */
+void *qpython_pause(void);
+void qpython_resume(void *paused);
 
 static inline void qpython_idle(qs_vm *vm) {
     if (qvm(vm)->python) qvm(vm)->python->idle(vm);
