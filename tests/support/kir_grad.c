@@ -193,13 +193,18 @@ static bool starts_at_zero(const Check *t, const KGrad *d, int i) {
     return d->param[i].stored || t->f->params[i].kind == KP_NUM;
 }
 
+static void count_ins(KGradCase *k, const KIns *i) {
+    k->natomics += i->op == K_ATOMIC;
+    k->nproducts += (i->op == K_MUL || i->op == K_DIV) && (i->dtype == QS_F32 || i->dtype == QS_F64);
+}
+
 static qs_status by_reverse(Check *t, double *sum, double *size) {
     KGrad d;
     KArg args[MAX_PARAMS] = {0};
     TRY(kgrad_reverse(t->k->ctx, t->k->arena, t->f, t->active, &d));
-    t->k->npasses = d.npasses, t->k->natomics = 0;
+    t->k->npasses = d.npasses, t->k->natomics = t->k->nproducts = 0;
     for (int i = 0; i < d.npasses; i++)
-        for (KRef r = 1; r < d.pass[i].func->nins; r++) t->k->natomics += d.pass[i].func->ins[r].op == K_ATOMIC;
+        for (KRef r = 1; r < d.pass[i].func->nins; r++) count_ins(t->k, &d.pass[i].func->ins[r]);
     copy_args(t->k->arena, t->f, t->k->args, args);
     const KFunc *g = d.pass[0].func;
     for (int i = 0; i < t->f->nparams; i++)

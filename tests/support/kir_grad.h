@@ -17,7 +17,7 @@ typedef struct {
     bool exact_only;       /* no differences: where a step would cross an edge */
     bool reverse_only;     /* there are no tangents */
     bool again;            /* the derivative of the derivative, too */
-    int npasses, natomics; /* come back: passes of the way back, and ATOMICs in them */
+    int npasses, natomics, nproducts; /* come back: passes of the way back; ATOMICs, products and quotients in them */
 } KGradCase;
 
 /* false: `why` says what is wrong, or which error came. */

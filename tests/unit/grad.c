@@ -24,9 +24,12 @@ typedef struct {
     int nargs;
     bool serial, again, gathers, reverse_only;
     int windows, block;
+    int joins; /* with fast math so many of 100 products are left, at most */
 } Case;
 
-static void try(const Case *k, const char *file, int line) {
+/* Comes back: products and quotients of the way back. */
+static int try_math(const Case *k, bool fast, const char *file, int line) {
+    int n = 0;
     Lowered t;
     Arena arena;
     LowerResult r = {0};
@@ -39,12 +42,14 @@ static void try(const Case *k, const char *file, int line) {
     check_report(s == QS_OK, file, line, "the kernel is lowered");
     if (s == QS_OK) {
         lowered_bind(r.func, r.binds, k->arg, t.kargs);
+        r.func->fast |= fast;
         KGradCase g = {.ctx = &t.c, .arena = &arena, .func = r.func, .args = t.kargs, .seed = 1,
                        .again = k->again, .reverse_only = k->reverse_only, .launch = {.rank = k->rank}};
         for (int i = 0; i < k->rank; i++)
             g.launch.domain[i] = k->domain[i], g.launch.block[i] = k->block ? k->block : 1;
         if (r.func->fixed_block) memcpy(g.launch.block, r.func->block, sizeof g.launch.block);
         bool ok = kgradtest_check(&g, &why);
+        n = g.nproducts;
         check_report(ok, file, line, "derivatives agree");
         if (ok && k->gathers) check_report(g.natomics == 0, file, line, "no atomic updates are left");
         if (ok && k->windows) check_report(g.natomics == k->windows, file, line, "updates are summed up in windows");
@@ -52,6 +57,12 @@ static void try(const Case *k, const char *file, int line) {
     } else printf("  %s\n", t.c.err.text);
     qtext_free(&why), qarena_free(&arena);
     lowered_close(&t);
+    return n;
+}
+
+static void try(const Case *k, const char *file, int line) {
+    int exact = try_math(k, false, file, line), fast = try_math(k, true, file, line);
+    if (k->joins) check_report(fast <= exact * k->joins / 100, file, line, "products are joined");
 }
 
 #define KERNEL(params, body) "function [] = __kernel__ f(" params ")\n" body "\nend\n"
@@ -288,6 +299,22 @@ static void gathered(void) {
           V(d.y, 8), INT(8));
 }
 
+/* Powers of a number and its root are one; a factor of two products is taken out. */
+static void joined(void) {
+    try(&(Case){KERNEL("x : mat'unchecked, y : mat'unchecked, n : int, pos : int",
+                       "a = 0.0\nb = 0.0\nfor j=0..n-1\n e = x[0,j] - x[0,pos]\n f = x[1,j] - x[1,pos]\n"
+                       " d = e*e + f*f + 1\n r = 1/(d*sqrt(d))\n a += e*r\n b += f*r\nend\ny[0,pos] = a\n"
+                       "y[1,pos] = b"), 1, {6}, ARGS(M(d.x, 2, 6), M(d.y, 2, 6), INT(6)), .gathers = true, .joins = 72},
+        __FILE__, __LINE__);
+    try(&(Case){XY("a = x[pos]^2 + 0.1\ny[pos] = sqrt(a)*a*a/(a*sqrt(a)*a)*x[pos] + (a - x[pos])*(x[pos] - a)"), 1, {9},
+                ARGS(V(d.x, 9), V(d.y, 9)), .again = true, .joins = 60}, __FILE__, __LINE__);
+    /* terms come from sums that are used elsewhere, too, or stand before the loop */
+    TRY_1(XYN("a = x[pos]*x[0] + x[1]*x[2]\nb = x[3]*x[pos] - a\ns = 0.0\nfor k=0..n-1\n"
+              " s += a + x[k]*x[0] - b*x[k]\nend\ny[pos] = s*b - a*x[0]"), 9, V(d.x, 9), V(d.y, 9), INT(4));
+    TRY_0(XY("a = 1/x[pos]\nb = a*a*a*a*a*a*a*a*a*a*a\ny[pos] = 0.01*b*b*x[pos]^20 - a/sqrt(x[pos]^2+1)*0*x[pos]"), 9,
+          V(d.x, 9), V(d.y, 9));
+}
+
 /* Additions of many turns, summed up first; weights that loops compute, kept for each turn. */
 static void windows(void) {
     static const char *const mode[] = {"'mirror", "'clamped", "'circular", "'safe", ""};
@@ -334,6 +361,6 @@ static void shared(void) {
 int main(void) {
     fill(d.x, N * N, 0.9, 1), fill(d.y, N * N, 0.9, 2), fill(d.w, N * N, 0.9, 3);
     straight(), loops(), jumps(), many_turns(), overwritten(), met(), in_order(), borders(), indirect();
-    private_arrays(), vectors(), complex_numbers(), functions(), gathered(), windows(), shared(), deep();
+    private_arrays(), vectors(), complex_numbers(), functions(), gathered(), joined(), windows(), shared(), deep();
     return check_done();
 }

@@ -48,6 +48,7 @@ typedef struct {
     KRef pos[QS_MAX_RANK];          /* in g: by axis of the launch of the way back */
     KRef inside, sum[SITES];
     int sum_site[SITES], nsums;
+    KRef turn[SITES];               /* in pairs: what a turn adds to the sum; 0: nothing yet */
     bool many;                      /* turns of the loops that are open: their sums may run abreast */
     uint8_t own;                    /* in pairs: what the element is, K_POS or K_FOR; else 0 */
 } Gather;
@@ -281,6 +282,12 @@ static bool is_turned(const Gather *v, const KIns *i) {
     return !reaches(v, x->a, v->own, &left) && reaches(v, x->b, v->own, &left);
 }
 
+static KRef guard(Gather *v, KRef b) { /* 0: it is surely inside */
+    KRef all = b ? fold(v, K_AND, v->inside, b, 0) : v->inside;
+    double x;
+    return kir_is_const(v->g, all, &x) && x == 1 ? 0 : all;
+}
+
 static KRef value(Gather *v, KRef r) {
     const KIns *i = ins(v, r);
     if (!r) return 0;
@@ -288,7 +295,7 @@ static KRef value(Gather *v, KRef r) {
     if (i->op == K_POS) return cast(v, (qs_dtype)i->dtype, v->pos[i->imm]);
     if (i->op == K_CAST && i->dtype == QS_I64 && wide(v, i->a)) return wide(v, i->a);
     KRef a = value(v, i->a), b = value(v, i->b), c = value(v, i->c);
-    if (i->op == K_LOAD) b = b ? fold(v, K_AND, v->inside, b, 0) : v->inside;
+    if (i->op == K_LOAD) b = guard(v, b);
     if (is_turned(v, i)) a = b = kir_copy(v->g, ins(v, i->a), value(v, ins(v, i->a)->b), value(v, ins(v, i->a)->a), 0);
     KRef x = kir_copy(v->g, i, a, b, c);
     set_value(v, r, x);
@@ -398,7 +405,9 @@ static void add_to_sum(Gather *v, KRef sum, KRef x) {
 
 static void add_site(Gather *v, Site *s) {
     KRef x = value(v, s->value), none = kir_const_bits(v->g, (qs_dtype)v->g->ins[x].dtype, 0, 0);
-    add_to_sum(v, v->sum[s->sum], fold(v, K_SELECT, condition(v, s->at), x, none));
+    KRef some = fold(v, K_SELECT, condition(v, s->at), x, none), *turn = &v->turn[s->sum];
+    if (v->own) *turn = *turn ? fold(v, K_ADD, *turn, some, 0) : some;
+    else add_to_sum(v, v->sum[s->sum], some);
     s->done = true;
 }
 
@@ -448,14 +457,20 @@ static void gather_group(Gather *v, int first) {
 }
 
 /* -- making: pairs ------------------------------------------------------------------------------------------------- */
-/* The sites that go together with the first one, in turn t of the loop that goes through the others. */
-static void add_side(Gather *v, int first, KRef loop, KRef t) {
-    Site *s = &v->site[first];
+/* What the first site of a side has in turn t of the loop that goes through the others. */
+static void begin_side(Gather *v, const Site *first, KRef loop, KRef t) {
     v->now++, v->many = true;
-    v->own = ins(v, s->by[v->axes[0]].var)->op;
+    v->own = ins(v, first->by[v->axes[0]].var)->op;
     if (v->own == K_FOR) v->pos[0] = t;
     else set_value(v, loop, cast(v, (qs_dtype)ins(v, loop)->dtype, t)), v->wide[loop] = t;
-    solve(v, s);
+    solve(v, first);
+}
+
+/* inside: known before; 0: it is not. */
+static void add_side(Gather *v, int first, KRef loop, KRef t, KRef inside) {
+    Site *s = &v->site[first];
+    begin_side(v, s, loop, t);
+    if (inside) v->inside = inside;
     for (int k = 0; k < v->n; k++)
         if (go_together(v, s, &v->site[k])) add_site(v, &v->site[k]);
     v->own = 0;
@@ -466,23 +481,41 @@ static KRef open_turns(Gather *v, KRef from, KRef end) {
     return kir_add(v->g, K_FOR, QS_I64, 0, from, fold(v, K_SUB, end, one, 0), one, 0, 0);
 }
 
-static void close(Gather *v) { kir_add(v->g, K_END, QS_B1, 0, 0, 0, 0, 0, 0); }
+static void close_turns(Gather *v) {
+    for (int k = 0; k < v->nsums; k++) {
+        if (v->turn[k]) add_to_sum(v, v->sum[k], v->turn[k]);
+        v->turn[k] = 0;
+    }
+    kir_add(v->g, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
+}
 
-/* Turns that both sides have, then those that one of them has. */
+/* Whether the element is inside of a side, where that is the same in all turns; else 0. */
+static KRef side_inside(Gather *v, const Site *first, KRef loop) {
+    if (first->by[v->axes[0]].rest.n) return 0;
+    begin_side(v, first, loop, number(v, 0));
+    return v->own = 0, v->inside;
+}
+
+/* Turns that both sides have, without tests, then those that one of them has. */
 static void gather_pairs(Gather *v, KRef loop, int a, int b) {
     const KIns *i = ins(v, loop);
     double step = 1;
     kir_is_const(v->f, i->c, &step);
+    KRef in[2] = {side_inside(v, &v->site[a], loop), side_inside(v, &v->site[b], loop)}, sure = 0;
     v->now++;
     KRef end[2] = {fold(v, K_ADD, cast(v, QS_I64, value(v, step > 0 ? i->b : i->a)), number(v, 1), 0), extent(v, 0)};
     KRef zero = number(v, 0), both = fold(v, K_MAX, fold(v, K_MIN, end[0], end[1], 0), zero, 0);
+    if (in[0] && in[1]) {
+        both = fold(v, K_SELECT, fold(v, K_AND, in[0], in[1], 0), both, zero);
+        sure = kir_const_int(v->g, QS_B1, 1, 0);
+    }
     KRef t = open_turns(v, zero, both);
-    add_side(v, a, loop, t), add_side(v, b, loop, t);
-    close(v);
+    add_side(v, a, loop, t, sure), add_side(v, b, loop, t, sure);
+    close_turns(v);
     for (int side = 0; side < 2; side++) {
         t = open_turns(v, both, end[side]);
-        add_side(v, side == 0 ? a : b, loop, t);
-        close(v);
+        add_side(v, side == 0 ? a : b, loop, t, 0);
+        close_turns(v);
     }
 }
 

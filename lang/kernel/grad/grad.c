@@ -276,6 +276,7 @@ static qs_status make_adjoint(Grad *d, uint8_t *used, KFunc **out) {
 }
 
 static void add_pass(Grad *d, KGradPass p) {
+    if (p.func->fast) p.func = kpower_join(d->c, d->arena, p.func);
     d->out->pass[d->out->npasses++] = p;
 }
 

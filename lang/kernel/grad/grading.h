@@ -40,6 +40,9 @@ KRef kactive_frame(const KFunc *f, KRef r); /* the innermost loop around r; 0: t
  * in the copy, 0 where it went; NULL: nobody asks. */
 KFunc *ksweep(Ctx *c, Arena *arena, const KFunc *f, const bool *wanted, KRef **map);
 
+/* -- power.c: of functions with fast math -------------------------------------------------------------------------- */
+KFunc *kpower_join(Ctx *c, Arena *arena, const KFunc *f); /* the same with fewer products */
+
 /* -- what is made of what ------------------------------------------------------------------------------------------ */
 enum { KTAPES = 3 }; /* of float32; float64; integers and truth values, as int64 */
 typedef enum { KGROUP_NOT, KGROUP_MIN, KGROUP_MAX, KGROUP_PRODUCT } KGroupKind;
