@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 Bridge qbridge;
 
@@ -451,17 +452,55 @@ static int join_package(PyObject *package) {
     return r ? 0 : -1;
 }
 
+/* The files of the package that are inside this executable, as a dict; importer: the text of its _packed.py. */
+static PyObject *packed_files(qs_vm *vm, const char **importer) {
+    PyObject *files = PyDict_New();
+    const char *name, *bytes;
+    size_t n;
+    for (int i = 0; files && qprebuilt_python(vm, i, &name, &bytes, &n); i++) {
+        PyObject *text = PyBytes_FromStringAndSize(bytes, (Py_ssize_t)n);
+        if (!text || PyDict_SetItemString(files, name, text) < 0) Py_CLEAR(files);
+        Py_XDECREF(text);
+        if (!strcmp(name, "pyquasar/_packed.py")) *importer = bytes;
+    }
+    return files;
+}
+
+static int add_importer(qs_vm *vm, const PythonPlace *place) {
+    char program[PATH_MAX] = "";
+    const char *importer = "";
+    PyObject *files = packed_files(vm, &importer), *scope = PyDict_New(), *run = NULL, *r = NULL;
+    PyObject *code = Py_CompileString(importer, "pyquasar/_packed.py", Py_file_input);
+    if (readlink("/proc/self/exe", program, sizeof program - 1) < 0) program[0] = 0;
+    if (code && scope && PyDict_SetItemString(scope, "__builtins__", PyEval_GetBuiltins()) == 0)
+        run = PyEval_EvalCode(code, scope, scope);
+    if (run && files) r = PyObject_CallFunction(PyDict_GetItemString(scope, "install"), "sOs", program, files,
+                                                place->bridge);
+    Py_XDECREF(run);
+    Py_XDECREF(code);
+    Py_XDECREF(scope);
+    Py_XDECREF(files);
+    Py_XDECREF(r);
+    return r ? 0 : -1;
+}
+
+static PyObject *import_from(const char *folder) {
+    PyObject *path = PySys_GetObject("path"), *first = qpy_string(folder, strlen(folder));
+    int r = path && first ? PyList_Insert(path, 0, first) : -1;
+    PyObject *package = r == 0 ? PyImport_ImportModule("pyquasar") : NULL;
+    if (r == 0 && (PySequence_DelItem(path, 0) < 0 || add_path(folder) < 0)) Py_CLEAR(package);
+    Py_XDECREF(first);
+    return package;
+}
+
 /* The package of this build, even where another one is installed. */
-static int import_package(const PythonPlace *place) {
-    PyObject *path = PySys_GetObject("path"), *folder = qpy_string(place->package, strlen(place->package)), *package;
-    if (!path || !folder || PySys_SetObject("_quasar_inside", Py_True) < 0 || PyList_Insert(path, 0, folder) < 0)
-        return Py_XDECREF(folder), -1;
-    package = PyImport_ImportModule("pyquasar");
-    int r = PySequence_DelItem(path, 0);
-    if (package && !qbridge.value) r = join_package(package) < 0 ? -1 : r;
-    Py_DECREF(folder);
+static int import_package(qs_vm *vm, const PythonPlace *place) {
+    if (PySys_SetObject("_quasar_inside", Py_True) < 0 || (!place->package && add_importer(vm, place) < 0)) return -1;
+    PyObject *package = place->package ? import_from(place->package) : PyImport_ImportModule("pyquasar");
+    int r = package ? 0 : -1;
+    if (package && !qbridge.value) r = join_package(package);
     Py_XDECREF(package);
-    return package && r == 0 ? add_path(place->package) : -1;
+    return r;
 }
 
 /* sys.argv and the folder of the script. */
@@ -508,7 +547,7 @@ qs_status qbridge_open(qs_vm *vm, const PythonPlace *place, const Python **out) 
     bool first = !Py_IsInitialized(), here = !first && PyGILState_Check();
     if (first) TRY(start_python(vm, place));
     else if (!here) PyGILState_Ensure();
-    if (import_package(place) < 0) return cannot_start(vm);
+    if (import_package(vm, place) < 0) return cannot_start(vm);
     Border *b = qbridge_border(vm, true);
     if (!b) return qs_fail(vm, QS_ENOMEM, "out of memory");
     b->gil = first ? GIL_STARTED : here ? GIL_OF_OTHERS : GIL_ENSURED;

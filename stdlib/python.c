@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -49,7 +50,7 @@ typedef struct {
 typedef struct {
     Candidate candidate;
     Answers answers;
-    char library[PATH_MAX], package[PATH_MAX];
+    char library[PATH_MAX], package[PATH_MAX], bridge[PATH_MAX + 64]; /* package: "" when it is in the executable */
     char refusal[2 * PATH_MAX]; /* why there is no Python */
 } Found;
 
@@ -226,6 +227,29 @@ bool qpython_bridge(char out[]) {
     return true;
 }
 
+/* The bridge of an executable, as a file that is nowhere but in memory: as long as the process lives, for dlopen knows
+ * it by this name. */
+static bool unpack(const char *bytes, size_t n, Found *f) {
+    int fd = memfd_create("pyquasar", MFD_CLOEXEC);
+    snprintf(f->bridge, sizeof f->bridge, "/proc/self/fd/%d", fd);
+    for (ssize_t done; fd >= 0 && n; bytes += done, n -= (size_t)done)
+        if ((done = write(fd, bytes, n)) <= 0) return close(fd), refuse(f, "no memory for the bridge");
+    return fd >= 0 || refuse(f, "no memory for the bridge: %s", strerror(errno));
+}
+
+static bool find_bridge(qs_vm *vm, Found *f) {
+    const char *name, *bytes;
+    size_t n;
+    for (int i = 0; vm && qprebuilt_python(vm, i, &name, &bytes, &n); i++)
+        if (!strcmp(name, BRIDGE_FILE)) return unpack(bytes, n, f);
+    if (!qpython_bridge(f->package))
+        return refuse(f, "the bridge is not here: python/" BRIDGE_FILE " has to lie beside this program, as the folder "
+                         "lib/quasar of an installation has it; a build has it where Python's headers are (Debian: apt "
+                         "install python3-dev)");
+    snprintf(f->bridge, sizeof f->bridge, "%s/" BRIDGE_FILE, f->package);
+    return true;
+}
+
 static bool is_python(void) {
     int (*initialized)(void);
     *(void **)&initialized = dlsym(RTLD_DEFAULT, "Py_IsInitialized");
@@ -241,34 +265,27 @@ static void show_machine(void) {
 
 static qs_status open_bridge(qs_vm *vm, const Found *f, bool inside) {
     qs_python_open *open;
-    char file[PATH_MAX + sizeof BRIDGE_FILE];
-    snprintf(file, sizeof file, "%s/" BRIDGE_FILE, f->package);
     show_machine();
-    void *bridge = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    void *bridge = dlopen(f->bridge, RTLD_NOW | RTLD_LOCAL);
     if (!bridge) return qs_fail(vm, QS_EIO, "Python: cannot open the bridge: %s", dlerror());
     *(void **)&open = dlsym(bridge, "qbridge_open");
-    if (!open) return qs_fail(vm, QS_EIO, "Python: %s is no bridge", file);
-    const PythonPlace place = {f->answers.line[A_EXECUTABLE], inside ? NULL : f->library, f->package};
+    if (!open) return qs_fail(vm, QS_EIO, "Python: %s is no bridge", f->bridge);
+    const PythonPlace place = {f->answers.line[A_EXECUTABLE], inside ? NULL : f->library,
+                               *f->package ? f->package : NULL, f->bridge};
     const Python *python;
     TRY(open(vm, &place, &python));
     if (python->size != sizeof *python)
-        return qs_fail(vm, QS_EIO, "Python: the bridge %s comes from another build", file);
+        return qs_fail(vm, QS_EIO, "Python: the bridge %s comes from another build", f->bridge);
     qvm(vm)->python = python;
     return QS_OK;
 }
 
-static bool find(Found *f, bool inside) {
-    if (!qpython_bridge(f->package))
-        return refuse(f, "the bridge is not here: python/" BRIDGE_FILE " has to lie beside this program, as the folder "
-                         "lib/quasar of an installation has it; a build has it where Python's headers are (Debian: apt "
-                         "install python3-dev)");
-    return inside || find_python(f);
-}
+static bool find(qs_vm *vm, Found *f, bool inside) { return find_bridge(vm, f) && (inside || find_python(f)); }
 
 static qs_status start(qs_vm *vm) {
     Found *f = qmem_alloc(qvm_ctx(vm), sizeof *f);
     bool inside = is_python();
-    qs_status s = find(f, inside) ? open_bridge(vm, f, inside) : qs_fail(vm, QS_EIO, "Python: %s", f->refusal);
+    qs_status s = find(vm, f, inside) ? open_bridge(vm, f, inside) : qs_fail(vm, QS_EIO, "Python: %s", f->refusal);
     qmem_free(qvm_ctx(vm), f, sizeof *f);
     return s;
 }
@@ -298,7 +315,7 @@ static bool has_module(const Found *f, const char *name) {
 
 bool qpython_has(const char *what) {
     Found *f = calloc(1, sizeof *f);
-    bool yes = f && find(f, false) && (strcmp(what, "python") == 0 || has_module(f, what));
+    bool yes = f && find(NULL, f, false) && (strcmp(what, "python") == 0 || has_module(f, what));
     free(f);
     return yes;
 }
@@ -338,7 +355,7 @@ qs_status qpython_config(qs_vm *vm, qs_call_args *c) {
     (void)c;
     Found *f = qmem_alloc(qvm_ctx(vm), sizeof *f);
     bool inside = !qvm(vm)->python && is_python();
-    qs_status s = find(f, inside) ? QS_OK : qs_fail(vm, QS_EIO, "Python: %s", f->refusal);
+    qs_status s = find(vm, f, inside) ? QS_OK : qs_fail(vm, QS_EIO, "Python: %s", f->refusal);
     if (s == QS_OK && !qvm(vm)->python) s = start(vm);
     if (s == QS_OK && inside) say(vm, "Python     ", "of this process");
     if (s == QS_OK && !inside) {

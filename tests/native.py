@@ -170,19 +170,23 @@ class Executables(Made):
         self.good(run([os.path.join(self.src, "descent")], self.use, **self.bare), made.stdout)
 
     def test_programs_that_use_python(self):
-        """Need the bridge of this build beside them: that is said, and found there."""
+        """Have the bridge inside: in a folder with nothing else, functions of the program are called by Python, errors
+        pass through both, the package and what it loads later are there, in a forked process, too."""
         package = os.path.join(os.path.dirname(QRUN), "python", "pyquasar")
         if not os.path.isdir(package):
             self.skipTest("without Python")
-        self.write("snake.q", 'py = pyimport("builtins")\nprint py.sum(py.list({1,2}))\n')
-        folder = os.path.join(self.top, "snake")
-        os.makedirs(os.path.join(folder, "python"))
-        made = self.make("--make-exe", "snake.q", "-o", os.path.join(folder, "snake"))
-        self.assertRegex(made.stderr, r"snake uses Python: .*/python/pyquasar")
-        snake = os.path.join(folder, "snake")
-        self.refused(run([snake], self.use, **self.bare), "the bridge is not here: python/pyquasar")
-        os.symlink(package, os.path.join(folder, "python", "pyquasar"))
-        self.good(run([snake], self.use, **self.bare), "3\n")
+        self.write("snake.q", SNAKE)
+        with tempfile.TemporaryDirectory() as folder:
+            exe = os.path.join(os.path.realpath(folder), "snake")
+            self.make("--make-exe", "snake.q", "-o", exe)
+            self.good(run(["./snake"], folder, **self.bare, PYTHONPATH=""), SNAKE_OUTPUT % exe)
+            r = run(["./snake", "wrong"], folder, **self.bare, PYTHONPATH="")
+            self.refused(r, r"^snake.q:23:5: error: ValueError: invalid"
+                            r'(.|\n)*Traceback(.|\n)*  File "snake.q", line 5, in fail\n +py.int\("nothing"\)')
+            self.assertEqual(os.listdir(folder), ["snake"])
+        self.write("later.q", "if numel(args()) > 0\n  print pystr(\"a\").upper()\nend\n")
+        self.make("--make-exe", "later.q", "-o", "later", "--targets", "v2")
+        self.good(run([os.path.join(self.src, "later"), "1"], self.use, **self.bare), "A\n")
 
     def test_every_level_gives_the_same(self):
         for level in ("x86-64-v2", "v3", "v4", "native"):
@@ -217,6 +221,32 @@ class Executables(Made):
         self.assertLess(best, 0.25)
 
 
+SNAKE = """py = pyimport("builtins")
+os = pyimport("os")
+function [] = fail(x)
+    if x == 0
+        py.int("nothing")
+    end
+end
+print py.sorted(py.list({3,1,2}), key:=x -> -x), from_py(py.list({1,2}))*2
+q = pyimport("pyquasar")
+print q.max([1,5]), pyimport("pyquasar._operator").__name__
+print from_py(q.__file__)
+child = os.fork()
+if child == 0
+    os._exit(py.len(pyimport("pyquasar._grad").__name__))
+end
+print os.waitstatus_to_exitcode(os.waitpid(child, pyint(0))[1])
+try
+    fail(0)
+catch e
+    print py.isinstance(e, py.ValueError)
+end
+if numel(args()) > 0
+    py.list(py.map(fail, py.list({0})))
+end
+"""
+SNAKE_OUTPUT = "[3, 2, 1][2,4]\n5pyquasar._operator\n%s/pyquasar/__init__.py\n14\n1\n"
 DESCENT = """function p = descent(turns : int, start : vec)
     [xs, ys] = meshgrid(float64(0..127), float64(0..127))
     image = sin(xs/9) + cos(ys/7)

@@ -19,6 +19,7 @@
 #include "vm/value/machine.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -215,20 +216,71 @@ static void name_exe(const Make *m, char out[PATH_MAX]) {
 }
 
 static bool calls_python(void *ud, Module *m) {
+    static const char *const doors[] = {"pyimport", "pyint", "pybool", "pyfloat", "pystr", "pyfunc", "pyconfig",
+                                        "to_py", "from_py"};
     const char *name;
-    return m->nunits && !is_library(ud, m, &name) && strstr(m->units[0]->src->text, "pyimport");
+    if (!m->nunits || is_library(ud, m, &name)) return false;
+    for (size_t i = 0; i < sizeof doors / sizeof *doors; i++)
+        if (strstr(m->units[0]->src->text, doors[i])) return true;
+    return false;
 }
 
-/* Python's own functions go by the names of this very build, so that the bridge of another one would not do. */
-static void tell_python(qs_vm *vm, const char *path, Module *program) {
-    char folder[PATH_MAX];
+/* In its run, or by what it says. */
+static bool uses_python(qs_vm *vm, Module *program) {
+    return qvm(vm)->python || calls_python(vm, program) || qmod_over_imports(vm, program, calls_python, vm);
+}
+
+static bool is_packed(const char *name) {
+    const char *dot = strrchr(name, '.');
+    return dot && (!strcmp(dot, ".py") || !strcmp(name, "_inside.abi3.so"));
+}
+
+static qs_status add_file(qs_vm *vm, BundleMaker *maker, const char *path, const char *name) {
+    char inside[PATH_MAX + sizeof PREBUILT_PYTHON];
     Text t;
-    if (!calls_python(vm, program) && !qmod_over_imports(vm, program, calls_python, vm)) return;
     qtext_init(&t, qvm_ctx(vm));
-    qtext_printf(&t, "%s uses Python: a folder python has to lie beside it, with %s/pyquasar in it\n", path,
-                 qpython_bridge(folder) ? folder : "lib/quasar/python");
+    qs_status s = read_file(vm, path, &t);
+    snprintf(inside, sizeof inside, PREBUILT_PYTHON "%s", name);
+    if (s == QS_OK) qbundle_add_module(maker, inside, t.s ? t.s : "", t.len, false);
+    qtext_free(&t);
+    return s;
+}
+
+/* What a folder of Python's package has: below `top`, in the order of names. */
+static qs_status add_package(qs_vm *vm, BundleMaker *maker, const char *top, const char *folder) {
+    char path[PATH_MAX * 2], name[PATH_MAX];
+    struct dirent **files;
+    qs_status s = QS_OK;
+    snprintf(path, sizeof path, "%s/%s", top, folder);
+    int n = scandir(path, &files, NULL, alphasort);
+    for (int i = 0; i < n; i++) {
+        snprintf(name, sizeof name, "%s/%s", folder, files[i]->d_name);
+        snprintf(path, sizeof path, "%s/%s", top, name);
+        if (s == QS_OK && is_packed(files[i]->d_name)) s = add_file(vm, maker, path, name);
+        free(files[i]);
+    }
+    if (n < 0) return qerr_set(qvm_ctx(vm), QS_EIO, "%s cannot be read: %s", path, strerror(errno));
+    return free(files), s;
+}
+
+static void tell_unbridged(qs_vm *vm, const Module *program) {
+    static const char why[] = "uses Python, and the executable will not find the bridge to it: this qrun has none; an "
+                              "installation has it in lib/quasar/python, a build where Python's headers are (Debian: "
+                              "apt install python3-dev)\n";
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    qtext_printf(&t, "%s %s", program->path, why);
     if (t.s) qvm_diagnostic(vm, t.s, t.len);
     qtext_free(&t);
+}
+
+/* Python itself comes from where the program runs; the bridge goes by names of this very build, and goes along. */
+static qs_status add_python(qs_vm *vm, BundleMaker *maker, Module *program) {
+    char top[PATH_MAX];
+    if (!uses_python(vm, program)) return QS_OK;
+    if (!qpython_bridge(top)) return tell_unbridged(vm, program), QS_OK;
+    TRY(add_package(vm, maker, top, "pyquasar"));
+    return add_package(vm, maker, top, "pyquasar/array_api");
 }
 
 static qs_status write_exe(qs_vm *vm, const Make *m, BundleMaker *maker, Module *program) {
@@ -238,9 +290,10 @@ static qs_status write_exe(qs_vm *vm, const Make *m, BundleMaker *maker, Module 
     qprebuilt_settings(&qvm(vm)->config, settings);
     name_exe(m, path);
     qs_status s = begin_exe(vm, m, settings, &t);
+    if (s == QS_OK) s = add_python(vm, maker, program);
     if (s == QS_OK) qbundle_write(maker, qs_version(), settings, &t);
     if (s == QS_OK) s = write_file(vm, path, &t, 0755);
-    if (s == QS_OK) tell(vm, path, maker, t.len), tell_python(vm, path, program);
+    if (s == QS_OK) tell(vm, path, maker, t.len);
     qtext_free(&t);
     return s;
 }

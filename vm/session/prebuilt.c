@@ -1,6 +1,7 @@
 /* prebuilt.c -- see prebuilt.h. */
 #include "vm/session/prebuilt.h"
 #include "devices/bundle.h"
+#include "vm/session/python.h"
 #include "vm/value/machine.h"
 
 #include <stdio.h>
@@ -59,6 +60,18 @@ bool qprebuilt_library(qs_vm *vm, const char *name, char out[PATH_MAX]) {
     for (uint32_t i = 0; b && i < b->nmodules; i++) {
         const char *path = qbundle_text(b, b->modules[i].path), *slash = strrchr(path, '/');
         if (b->modules[i].library && slash && !strcmp(slash + 1, name)) return name_module(vm, b, i, out);
+    }
+    return false;
+}
+
+bool qprebuilt_python(qs_vm *vm, int number, const char **name, const char **bytes, size_t *n) {
+    const Bundle *b = qvm(vm)->own;
+    const size_t folder = sizeof PREBUILT_PYTHON - 1;
+    for (uint32_t i = 0; b && i < b->nmodules; i++) {
+        const BundleModule *m = &b->modules[i];
+        if (strncmp(qbundle_text(b, m->path), PREBUILT_PYTHON, folder) != 0 || number-- > 0) continue;
+        *name = qbundle_text(b, m->path) + folder, *bytes = qbundle_text(b, m->text), *n = m->text.n;
+        return true;
     }
     return false;
 }

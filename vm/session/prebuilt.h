@@ -33,5 +33,7 @@ qs_status qprebuilt_refresh(qs_vm *vm, const char *path); /* the library of that
 bool qprebuilt_is_program(qs_vm *vm);
 bool qprebuilt_library(qs_vm *vm, const char *name, char out[PATH_MAX]); /* a library file inside this executable */
 const char *qprebuilt_text(qs_vm *vm, const char *path, size_t *n);      /* NULL: no such module */
+/* The folder with Python's package in an executable (python.h); no program has such. */
+#define PREBUILT_PYTHON "+python/"
 void qprebuilt_close(qs_vm *vm);
 #endif

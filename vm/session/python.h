@@ -11,7 +11,8 @@
 typedef struct PythonPlace {  /* the Python that was chosen */
     const char *executable;   /* sys.executable of it */
     const char *library;      /* its libpython; NULL when this process is a Python already */
-    const char *package;      /* the folder that holds the package pyquasar, with the bridge in it */
+    const char *package;      /* the folder that holds the package pyquasar; NULL: it is inside this executable */
+    const char *bridge;       /* the file of the bridge */
 } PythonPlace;
 
 typedef struct PythonTurn { int gil, works; bool on; } PythonTurn; /* what a thread was before attach */
@@ -75,6 +76,10 @@ void qthread_switch(qs_vm *vm, QThread *from, QThread *to);
 /* In the child of a fork, of a machine in which nobody works without the GIL: it goes on, on the thread that is left.
  */
 void qthread_forked(qs_vm *vm);
+
+/* -- prebuilt.c: the package inside this executable --------------------------------------------------------------- */
+/* Its files, numbered from 0 on; the name is that from the folder of the package on.  False: there are no more. */
+bool qprebuilt_python(qs_vm *vm, int number, const char **name, const char **bytes, size_t *n);
 
 /* -- module.c: a library ------------------------------------------------------------------------------------------- */
 /* What import_native(name) at the prompt does.  out: its module; "": what the library has is built in. */
