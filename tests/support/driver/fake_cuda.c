@@ -10,6 +10,7 @@ enum { SUCCESS, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_C
        NO_BINARY = 209, INVALID_PTX = 218, CAPTURE_UNSUPPORTED = 900 };
 
 typedef struct {
+    FakeStream door; /* of a stream */
     char kind;
     int device;
     void *code;
@@ -19,7 +20,7 @@ typedef struct {
 static FakeCuda fake = {.devices = 1, .capability = 90, .max_threads = 1024, .blocks = 8, .fail_after = -1};
 static struct { uintptr_t at; size_t n; int device; } *block; /* in the order of addresses */
 static int nblocks, room;
-static Handle contexts[2] = {{'c', 0, NULL, 0}, {'c', 1, NULL, 0}};
+static Handle contexts[2] = {{.kind = 'c', .device = 0}, {.kind = 'c', .device = 1}};
 static Handle *stack[16];
 
 /* Declared here: there is no header of the driver to take the declarations from. */
@@ -72,7 +73,7 @@ static int begin(const char *name, bool needs_context) {
 
 static void *make(char kind, int *counter) {
     Handle *h = malloc(sizeof *h);
-    *h = (Handle){kind, fake.depth ? stack[fake.depth - 1]->device : 0, NULL, 0};
+    *h = (Handle){.kind = kind, .device = fake.depth ? stack[fake.depth - 1]->device : 0};
     ++*counter;
     return h;
 }
@@ -217,7 +218,7 @@ int fake_CtxEnablePeerAccess(void *peer, unsigned flags) {
 /* -- what is queued ------------------------------------------------------------------------------------------------ */
 /* With fake.defer nothing runs before somebody waits for it; then what may run next is chosen at random.  Queued work
  * comes behind earlier work of its stream, of the default stream, and behind events that it waits for. */
-typedef enum { Q_COPY, Q_SET, Q_LAUNCH, Q_RECORD, Q_WAIT } QueuedKind;
+typedef enum { Q_COPY, Q_SET, Q_LAUNCH, Q_WORK, Q_RECORD, Q_WAIT } QueuedKind;
 typedef struct Queued {
     struct Queued *next;
     QueuedKind kind;
@@ -229,7 +230,8 @@ typedef struct Queued {
     void *code;
     FakeLaunch launch;
     uint64_t slots[512];
-    char copy[];   /* of memory that is not pinned */
+    void (*work)(void *job);
+    char copy[];   /* of memory that is not pinned, or of a job */
 } Queued;
 
 static Queued *queued;
@@ -250,6 +252,7 @@ static int execute(Queued *q) {
     if (fake.dead) return SUCCESS;
     if (q->kind == Q_COPY) memmove((void *)(uintptr_t)q->to, (const void *)(uintptr_t)q->from, q->n);
     else if (q->kind == Q_SET) set_memory(q);
+    else if (q->kind == Q_WORK) q->work(q->copy);
     int failed = q->kind == Q_LAUNCH && fake.run ? fake.run(q->code, &q->launch, q->slots) : SUCCESS;
     if (failed >= 700) fake.dead = failed; /* a kernel's error comes with a later call */
     return failed >= 700 ? SUCCESS : failed;
@@ -306,11 +309,17 @@ static int put(const Queued *like, size_t copied) {
     return *end = q, SUCCESS;
 }
 
+static void put_work(void *stream, void (*work)(void *job), const void *job, size_t n) {
+    if (!is(stream, 's')) misused("a stream of a library");
+    else put(&(Queued){.kind = Q_WORK, .stream = stream, .work = work, .from = (uintptr_t)job}, n);
+}
+
 /* -- streams and events -------------------------------------------------------------------------------------------- */
 int fake_StreamCreate(void **stream, unsigned flags) {
     BEGIN("StreamCreate");
     (void)flags;
-    return *stream = make('s', &fake.streams), SUCCESS;
+    *stream = make('s', &fake.streams);
+    return ((Handle *)*stream)->door.queue = put_work, SUCCESS;
 }
 
 int fake_StreamDestroy(void *stream) {

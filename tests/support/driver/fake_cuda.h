@@ -53,6 +53,12 @@ typedef struct {
     char failed[64];      /* the call that failed */
 } FakeCuda;
 
+/* What a stream begins with, for the fakes of libraries: `work` comes behind what is queued there, with a copy of its
+ * job. */
+typedef struct {
+    void (*queue)(void *stream, void (*work)(void *job), const void *job, size_t n);
+} FakeStream;
+
 FakeCuda *fake_cuda(void);
 /* The block of memory, of a device or pinned, with this address. */
 bool fake_block(uint64_t p, uint64_t *begin, uint64_t *end);

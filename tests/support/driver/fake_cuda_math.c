@@ -1,4 +1,6 @@
-/* fake_cuda_math.c -- see fake_cuda_math.h.  Straight from the definitions, in double. */
+/* fake_cuda_math.c -- see fake_cuda_math.h.  Straight from the definitions, in double.  A call checks its arguments and
+ * queues the work on the stream of its handle, as the real libraries do. */
+#include "tests/support/driver/fake_cuda.h"
 #include "tests/support/driver/fake_cuda_math.h"
 
 #include <complex.h>
@@ -11,15 +13,18 @@
 #include <unistd.h>
 
 typedef double complex Number;
-enum { OK, EXEC_FAILED = 13, PLANS = 64, C2C = 0x29 };
+enum { OK, EXEC_FAILED = 13, HANDLES = 4, PLANS = 64, C2C = 0x29 };
 
 static FakeMath fake = {.fail_after = -1};
-static struct { bool alive, stream, workspace; } blas, solver;
-static struct {
-    bool alive, made, own_area, stream;
+typedef struct { bool alive, workspace; void *stream; } Library;
+static Library blas[HANDLES], solver[HANDLES];
+typedef struct {
+    bool alive, made, own_area;
+    void *stream;
     int rank, n[3], stride, apart, type, batch;
     uint64_t area;
-} plans[PLANS];
+} Plan;
+static Plan plans[PLANS];
 
 #define CUMATH(lib, name, symbol, args) int fake_##name args __asm__(symbol);
 #include "devices/cuda_math.def"
@@ -48,37 +53,80 @@ __attribute__((destructor)) static void end(void) {
     _exit(70);
 }
 
-static bool ready(const void *handle) { return handle == &blas && blas.alive && blas.stream && blas.workspace; }
-
 static void *at(uint64_t p) { return (void *)(uintptr_t)p; }
 
+static int make_handle(Library *all, void **handle) {
+    int i = 0;
+    while (i < HANDLES && all[i].alive) i++;
+    if (i == HANDLES) return misused();
+    all[i] = (Library){.alive = true};
+    fake.handles++;
+    return *handle = &all[i], OK;
+}
+
+static Library *alive(Library *all, void *handle) {
+    for (int i = 0; i < HANDLES; i++)
+        if (handle == &all[i]) return all[i].alive ? &all[i] : NULL;
+    return NULL;
+}
+
+static int end_handle(Library *all, void *handle) {
+    Library *l = alive(all, handle);
+    if (!l) return misused();
+    l->alive = false;
+    return fake.handles--, OK;
+}
+
+static int set_stream(Library *all, void *handle, void *stream) {
+    Library *l = alive(all, handle);
+    if (!l || !stream) return misused();
+    return l->stream = stream, OK;
+}
+
+/* A call whose arguments are checked.  Numbers of the host are read when it is made, memory of the device when it
+ * runs. */
+typedef struct Job {
+    void (*work)(const struct Job *);
+    int kind, ta, tb, m, n, k, lda, ldb, ldc, info;
+    uint64_t a, b, c, values, area, told;
+    double by;
+    Plan plan;
+} Job;
+
+static void run_job(void *job) { ((const Job *)job)->work(job); }
+
+static int queue(void *stream, const Job *job) {
+    return ((const FakeStream *)stream)->queue(stream, run_job, job, sizeof *job), OK;
+}
+
 /* -- cuBLAS -------------------------------------------------------------------------------------------------------- */
+static Library *ready(void *handle) {
+    Library *l = alive(blas, handle);
+    return l && l->stream && l->workspace ? l : NULL;
+}
+
+static int queue_blas(void *handle, const Job *job) { return queue(ready(handle)->stream, job); }
+
 int fake_BlasCreate(void **handle) {
     BEGIN("BlasCreate");
-    if (blas.alive) return misused();
-    memset(&blas, 0, sizeof blas), blas.alive = true;
-    fake.handles++;
-    return *handle = &blas, OK;
+    return make_handle(blas, handle);
 }
 
 int fake_BlasDestroy(void *handle) {
-    int error = begin("BlasDestroy");
-    if (handle != &blas || !blas.alive) return misused();
-    blas.alive = false;
-    fake.handles--;
-    return error;
+    int error = begin("BlasDestroy"), wrong = end_handle(blas, handle);
+    return wrong ? wrong : error;
 }
 
 int fake_BlasSetStream(void *handle, void *stream) {
     BEGIN("BlasSetStream");
-    if (handle != &blas || !blas.alive || !stream) return misused();
-    return blas.stream = true, OK;
+    return set_stream(blas, handle, stream);
 }
 
 int fake_BlasSetWorkspace(void *handle, uint64_t block, size_t n) {
     BEGIN("BlasSetWorkspace");
-    if (handle != &blas || !blas.alive || !block || !n) return misused();
-    return blas.workspace = true, OK;
+    Library *l = alive(blas, handle);
+    if (!l || !block || !n) return misused();
+    return l->workspace = true, OK;
 }
 
 enum { SINGLE, DOUBLE, COMPLEX_SINGLE, COMPLEX_DOUBLE };
@@ -102,20 +150,24 @@ static void put(int kind, void *p, int64_t i, Number v) {
     }
 }
 
-static int product(int kind, const void *handle, int ta, int tb, int m, int n, int k, const void *alpha, uint64_t a,
-                   int lda, uint64_t b, int ldb, const void *beta, uint64_t c, int ldc) {
+static void multiply(const Job *q) {
+    for (int j = 0; j < q->n; j++)
+        for (int i = 0; i < q->m; i++) {
+            Number sum = 0;
+            for (int64_t l = 0; l < q->k; l++)
+                sum += get(q->kind, at(q->a), q->ta ? i * (int64_t)q->lda + l : l * q->lda + i) *
+                       get(q->kind, at(q->b), q->tb ? l * q->ldb + j : j * (int64_t)q->ldb + l);
+            put(q->kind, at(q->c), (int64_t)j * q->ldc + i, sum);
+        }
+}
+
+static int product(int kind, void *handle, int ta, int tb, int m, int n, int k, const void *alpha, uint64_t a, int lda,
+                   uint64_t b, int ldb, const void *beta, uint64_t c, int ldc) {
     bool bad = ta < 0 || ta > 1 || tb < 0 || tb > 1 || lda < (ta ? k : m) || ldb < (tb ? n : k) || ldc < m;
     bool plain = get(kind, alpha, 0) == 1 && get(kind, beta, 0) == 0;
     if (!ready(handle) || bad || !a || !b || !c || !plain) return misused();
-    for (int j = 0; j < n; j++)
-        for (int i = 0; i < m; i++) {
-            Number sum = 0;
-            for (int64_t l = 0; l < k; l++)
-                sum += get(kind, at(a), ta ? i * (int64_t)lda + l : l * lda + i) *
-                       get(kind, at(b), tb ? l * ldb + j : j * (int64_t)ldb + l);
-            put(kind, at(c), (int64_t)j * ldc + i, sum);
-        }
-    return OK;
+    return queue_blas(handle, &(Job){.work = multiply, .kind = kind, .ta = ta, .tb = tb, .m = m, .n = n, .k = k, .a = a,
+                                     .lda = lda, .b = b, .ldb = ldb, .c = c, .ldc = ldc});
 }
 
 #define GEMM(name, kind, type)                                                                                         \
@@ -129,47 +181,67 @@ GEMM(Dgemm, DOUBLE, double)
 GEMM(Cgemm, COMPLEX_SINGLE, void)
 GEMM(Zgemm, COMPLEX_DOUBLE, void)
 
-#define COPY(name, kind)                                                                                               \
+static void copy_vector(const Job *q) {
+    for (int64_t i = 0; i < q->n; i++) put(q->kind, at(q->b), i * q->ldb, get(q->kind, at(q->a), i * q->lda));
+}
+
+#define COPY(name, kind_)                                                                                              \
     int fake_##name(void *h, int n, uint64_t x, int dx, uint64_t y, int dy) {                                          \
         BEGIN(#name);                                                                                                  \
         if (!ready(h) || !x || !y) return misused();                                                                   \
-        for (int64_t i = 0; i < n; i++) put(kind, at(y), i * dy, get(kind, at(x), i * dx));                            \
-        return OK;                                                                                                     \
+        return queue_blas(h, &(Job){.work = copy_vector, .kind = kind_, .n = n, .a = x, .lda = dx, .b = y, .ldb = dy}); \
     }
 COPY(Scopy, SINGLE)
 COPY(Dcopy, DOUBLE)
 
-#define SCALE(name, kind, type)                                                                                        \
+static void scale_vector(const Job *q) {
+    for (int64_t i = 0; i < q->n; i++) put(q->kind, at(q->a), i, get(q->kind, at(q->a), i) * q->by);
+}
+
+#define SCALE(name, kind_, type)                                                                                       \
     int fake_##name(void *h, int n, const type *by, uint64_t x, int dx) {                                              \
         BEGIN(#name);                                                                                                  \
         if (!ready(h) || !x || dx != 1) return misused();                                                              \
-        for (int64_t i = 0; i < n; i++) put(kind, at(x), i, get(kind, at(x), i) * (double)*by);                        \
-        return OK;                                                                                                     \
+        return queue_blas(h, &(Job){.work = scale_vector, .kind = kind_, .n = n, .a = x, .by = (double)*by});          \
     }
 SCALE(Csscal, COMPLEX_SINGLE, float)
 SCALE(Zdscal, COMPLEX_DOUBLE, double)
 
-static int copy_matrix(int kind, const void *handle, int ta, int tb, int m, int n, const void *alpha, uint64_t a,
-                       int lda, const void *beta, uint64_t b, int ldb, uint64_t c, int ldc) {
+static void turn_matrix(const Job *q) {
+    for (int j = 0; j < q->n; j++)
+        for (int i = 0; i < q->m; i++)
+            put(q->kind, at(q->c), (int64_t)j * q->ldc + i,
+                get(q->kind, at(q->a), q->ta ? i * (int64_t)q->lda + j : j * (int64_t)q->lda + i));
+}
+
+static int copy_matrix(int kind, void *handle, int ta, int tb, int m, int n, const void *alpha, uint64_t a, int lda,
+                       const void *beta, uint64_t b, int ldb, uint64_t c, int ldc) {
     bool bad = ta < 0 || ta > 1 || tb || m < 1 || n < 1 || lda < (ta ? n : m) || ldc < m || b != c || ldb != ldc;
     bool plain = get(kind, alpha, 0) == 1 && get(kind, beta, 0) == 0;
     if (!ready(handle) || bad || !a || !c || !plain) return misused();
-    for (int j = 0; j < n; j++)
-        for (int i = 0; i < m; i++)
-            put(kind, at(c), (int64_t)j * ldc + i,
-                get(kind, at(a), ta ? i * (int64_t)lda + j : j * (int64_t)lda + i));
-    return OK;
+    return queue_blas(handle, &(Job){.work = turn_matrix, .kind = kind, .ta = ta, .m = m, .n = n, .a = a, .lda = lda,
+                                     .c = c, .ldc = ldc});
+}
+
+static void pack_half(const Job *q) {
+    int64_t packed = 0;
+    for (int j = 0; j < q->n; j++)
+        for (int i = j; i < q->n; i++, packed++)
+            put(q->kind, at(q->b), packed, get(q->kind, at(q->a), (int64_t)j * q->lda + i));
+}
+
+static void unpack_half(const Job *q) {
+    int64_t packed = 0;
+    for (int j = 0; j < q->n; j++)
+        for (int i = j; i < q->n; i++, packed++)
+            put(q->kind, at(q->a), (int64_t)j * q->lda + i, get(q->kind, at(q->b), packed));
 }
 
 /* Of the lower half, to packed form or back. */
-static int pack(int kind, const void *handle, int half, int n, uint64_t a, int lda, uint64_t packed, bool back) {
-    int64_t at_packed = 0;
+static int pack(int kind, void *handle, int half, int n, uint64_t a, int lda, uint64_t packed, bool back) {
     if (!ready(handle) || half != LOWER || n < 1 || lda < n || !a || !packed) return misused();
-    for (int j = 0; j < n; j++)
-        for (int i = j; i < n; i++, at_packed++)
-            if (back) put(kind, at(a), (int64_t)j * lda + i, get(kind, at(packed), at_packed));
-            else put(kind, at(packed), at_packed, get(kind, at(a), (int64_t)j * lda + i));
-    return OK;
+    return queue_blas(handle, &(Job){.work = back ? unpack_half : pack_half, .kind = kind, .n = n, .a = a, .lda = lda,
+                                     .b = packed});
 }
 
 #define FOUR(X) X(S, SINGLE) X(D, DOUBLE) X(C, COMPLEX_SINGLE) X(Z, COMPLEX_DOUBLE)
@@ -192,37 +264,33 @@ FOUR(MATRICES)
 /* -- cuSOLVER ------------------------------------------------------------------------------------------------------ */
 int fake_SolverCreate(void **handle) {
     BEGIN("SolverCreate");
-    if (solver.alive) return misused();
-    memset(&solver, 0, sizeof solver), solver.alive = true;
-    fake.handles++;
-    return *handle = &solver, OK;
+    return make_handle(solver, handle);
 }
 
 int fake_SolverDestroy(void *handle) {
-    int error = begin("SolverDestroy");
-    if (handle != &solver || !solver.alive) return misused();
-    solver.alive = false;
-    fake.handles--;
-    return error;
+    int error = begin("SolverDestroy"), wrong = end_handle(solver, handle);
+    return wrong ? wrong : error;
 }
 
 int fake_SolverSetStream(void *handle, void *stream) {
     BEGIN("SolverSetStream");
-    if (handle != &solver || !solver.alive || !stream) return misused();
-    return solver.stream = true, OK;
+    return set_stream(solver, handle, stream);
 }
 
-static bool can_solve(const void *handle) { return handle == &solver && solver.alive && solver.stream; }
+static Library *can_solve(void *handle) {
+    Library *l = alive(solver, handle);
+    return l && l->stream ? l : NULL;
+}
 
-static int ask_area(const void *handle, int n, uint64_t a, int lda, int *area) {
+static int queue_solver(void *handle, const Job *job) { return queue(can_solve(handle)->stream, job); }
+
+static int ask_area(void *handle, int n, uint64_t a, int lda, int *area) {
     if (!can_solve(handle) || n < 1 || lda < n || !a) return misused();
     return *area = 3 * n, OK;
 }
 
 static const size_t size_of[] = {[SINGLE] = 4, [DOUBLE] = 8, [COMPLEX_SINGLE] = 8, [COMPLEX_DOUBLE] = 16};
 
-/* What else was in the area is lost. */
-static void use_area(int kind, int n, uint64_t area) { memset(at(area), 0x7f, 3 * (size_t)n * size_of[kind]); }
 
 /* Elements of a matrix by columns. */
 typedef struct { int kind, apart; void *p; } Matrix;
@@ -432,10 +500,60 @@ static void eigenvalues(const Matrix *a, int n, bool vectors, void *values) {
     }
 }
 
-/* What iterates: the answer that a test asks for instead of one. */
-static bool gives_up(uint64_t info) { return *(int *)at(info) = fake.info, fake.info != 0; }
+/* What else was in the area is lost.  The answer is that of a test, or what came out. */
+static void use_area(const Job *q) { memset(at(q->area), 0x7f, 3 * (size_t)q->n * size_of[q->kind]); }
+static void answer(const Job *q, int info) { *(int *)at(q->told) = info; }
+static Matrix matrix_a(const Job *q) { return (Matrix){q->kind, q->lda, at(q->a)}; }
 
-#define FACTORS(type, kind)                                                                                            \
+static void do_geqrf(const Job *q) {
+    Matrix a = matrix_a(q);
+    use_area(q);
+    reduce(&a, q->m, q->n, &(Matrix){q->kind, q->m, at(q->values)});
+    answer(q, 0);
+}
+
+static void do_orgqr(const Job *q) {
+    Matrix a = matrix_a(q);
+    use_area(q);
+    expand(&a, q->m, q->k, &(Matrix){q->kind, q->m, at(q->values)});
+    answer(q, 0);
+}
+
+static void do_gesvd(const Job *q) {
+    Matrix a = matrix_a(q), u = {q->kind, q->ldb, at(q->b)}, v = {q->kind, q->ldc, at(q->c)};
+    use_area(q);
+    answer(q, q->info);
+    if (q->info) return;
+    singular_values(&a, q->m, q->n, at(q->values), q->ta ? &u : NULL, q->ta ? &v : NULL);
+    memset(at(q->a), 0x7f, (size_t)q->lda * (size_t)q->n * size_of[q->kind]); /* it is not kept */
+}
+
+static void do_syevd(const Job *q) {
+    Matrix a = matrix_a(q);
+    use_area(q);
+    answer(q, q->info);
+    if (!q->info) eigenvalues(&a, q->n, q->ta, at(q->values));
+}
+
+static void do_getrf(const Job *q) {
+    Matrix a = matrix_a(q);
+    use_area(q);
+    answer(q, eliminate(&a, q->n, at(q->values)));
+}
+
+static void do_getrs(const Job *q) {
+    Matrix a = matrix_a(q);
+    solve(&a, q->n, q->ta, at(q->values), &(Matrix){q->kind, q->ldb, at(q->b)}, q->k);
+    answer(q, 0);
+}
+
+static void do_potrf(const Job *q) {
+    Matrix a = matrix_a(q);
+    use_area(q);
+    answer(q, cholesky(&a, q->n));
+}
+
+#define FACTORS(type, kind_)                                                                                           \
     int fake_##type##geqrfArea(void *h, int m, int n, uint64_t a, int lda, int *area) {                                \
         BEGIN(#type "geqrfArea");                                                                                      \
         return lda < m ? misused() : ask_area(h, n, a, n, area);                                                       \
@@ -444,9 +562,8 @@ static bool gives_up(uint64_t info) { return *(int *)at(info) = fake.info, fake.
                            uint64_t info) {                                                                            \
         BEGIN(#type "geqrf");                                                                                          \
         if (!can_solve(h) || lda < m || size < 3 * n || !a || !factors || !area || !info) return misused();            \
-        use_area(kind, n, area);                                                                                       \
-        reduce(&(Matrix){kind, lda, at(a)}, m, n, &(Matrix){kind, m, at(factors)});                                    \
-        return *(int *)at(info) = 0, OK;                                                                               \
+        return queue_solver(h, &(Job){.work = do_geqrf, .kind = kind_, .m = m, .n = n, .a = a, .lda = lda,             \
+                                      .values = factors, .area = area, .told = info});                                 \
     }                                                                                                                  \
     int fake_##type##orgqrArea(void *h, int m, int n, int k, uint64_t a, int lda, uint64_t factors, int *area) {       \
         BEGIN(#type "orgqrArea");                                                                                      \
@@ -457,9 +574,8 @@ static bool gives_up(uint64_t info) { return *(int *)at(info) = fake.info, fake.
         BEGIN(#type "orgqr");                                                                                          \
         bool bad = lda < m || n > m || k != n || m > MOST || size < 3 * n;                                             \
         if (!can_solve(h) || bad || !a || !factors || !area || !info) return misused();                                \
-        use_area(kind, n, area);                                                                                       \
-        expand(&(Matrix){kind, lda, at(a)}, m, k, &(Matrix){kind, m, at(factors)});                                    \
-        return *(int *)at(info) = 0, OK;                                                                               \
+        return queue_solver(h, &(Job){.work = do_orgqr, .kind = kind_, .m = m, .n = n, .k = k, .a = a, .lda = lda,     \
+                                      .values = factors, .area = area, .told = info});                                 \
     }                                                                                                                  \
     int fake_##type##gesvdArea(void *h, int m, int n, int *area) {                                                     \
         BEGIN(#type "gesvdArea");                                                                                      \
@@ -472,12 +588,9 @@ static bool gives_up(uint64_t info) { return *(int *)at(info) = fake.info, fake.
         bool wanted = u_wanted == 'S', bad = u_wanted != v_wanted || (!wanted && u_wanted != 'N') || m < n;            \
         bad = bad || m > MOST || lda < m || (wanted && (!u || !v || ldu < m || ldv < n)) || size < 3 * n || !spare;    \
         if (!can_solve(h) || bad || !a || !values || !area || !info) return misused();                                 \
-        use_area(kind, n, area);                                                                                       \
-        if (gives_up(info)) return OK;                                                                                 \
-        singular_values(&(Matrix){kind, lda, at(a)}, m, n, at(values), wanted ? &(Matrix){kind, ldu, at(u)} : NULL,    \
-                        wanted ? &(Matrix){kind, ldv, at(v)} : NULL);                                                  \
-        memset(at(a), 0x7f, (size_t)lda * (size_t)n * size_of[kind]); /* it is not kept */                             \
-        return OK;                                                                                                     \
+        return queue_solver(h, &(Job){.work = do_gesvd, .kind = kind_, .ta = wanted, .m = m, .n = n, .a = a, .lda = lda, \
+                                      .values = values, .b = u, .ldb = ldu, .c = v, .ldc = ldv, .area = area,          \
+                                      .told = info, .info = fake.info});                                               \
     }                                                                                                                  \
     int fake_##type##syevdArea(void *h, int vectors, int half, int n, uint64_t a, int lda, uint64_t values,            \
                                int *area) {                                                                            \
@@ -489,14 +602,12 @@ static bool gives_up(uint64_t info) { return *(int *)at(info) = fake.info, fake.
         BEGIN(#type "syevd");                                                                                          \
         bool bad = half != LOWER || vectors < 0 || vectors > 1 || lda < n || n > MOST || size < 3 * n;                 \
         if (!can_solve(h) || bad || !a || !values || !area || !info) return misused();                                 \
-        use_area(kind, n, area);                                                                                       \
-        if (gives_up(info)) return OK;                                                                                 \
-        eigenvalues(&(Matrix){kind, lda, at(a)}, n, vectors, at(values));                                              \
-        return OK;                                                                                                     \
+        return queue_solver(h, &(Job){.work = do_syevd, .kind = kind_, .ta = vectors, .n = n, .a = a, .lda = lda,      \
+                                      .values = values, .area = area, .told = info, .info = fake.info});               \
     }
 FOUR(FACTORS)
 
-#define SOLVER(type, kind)                                                                                             \
+#define SOLVER(type, kind_)                                                                                            \
     int fake_##type##getrfArea(void *h, int m, int n, uint64_t a, int lda, int *area) {                                \
         BEGIN(#type "getrfArea");                                                                                      \
         return m == n ? ask_area(h, n, a, lda, area) : misused();                                                      \
@@ -505,16 +616,16 @@ FOUR(FACTORS)
                            uint64_t info) {                                                                            \
         BEGIN(#type "getrf");                                                                                          \
         if (!can_solve(h) || m != n || lda < n || !a || !area || !pivots || !info) return misused();                   \
-        use_area(kind, n, area);                                                                                       \
-        return *(int *)at(info) = eliminate(&(Matrix){kind, lda, at(a)}, n, at(pivots)), OK;                           \
+        return queue_solver(h, &(Job){.work = do_getrf, .kind = kind_, .n = n, .a = a, .lda = lda, .values = pivots,   \
+                                      .area = area, .told = info});                                                    \
     }                                                                                                                  \
     int fake_##type##getrs(void *h, int turned, int n, int columns, uint64_t a, int lda, uint64_t pivots, uint64_t b,  \
                            int ldb, uint64_t info) {                                                                   \
         BEGIN(#type "getrs");                                                                                          \
         bool bad = turned < 0 || turned > 1 || lda < n || ldb < n || columns < 1;                                      \
         if (!can_solve(h) || bad || !a || !b || !pivots || !info) return misused();                                    \
-        solve(&(Matrix){kind, lda, at(a)}, n, turned, at(pivots), &(Matrix){kind, ldb, at(b)}, columns);               \
-        return *(int *)at(info) = 0, OK;                                                                               \
+        return queue_solver(h, &(Job){.work = do_getrs, .kind = kind_, .ta = turned, .n = n, .k = columns, .a = a,     \
+                                      .lda = lda, .values = pivots, .b = b, .ldb = ldb, .told = info});                \
     }                                                                                                                  \
     int fake_##type##potrfArea(void *h, int half, int n, uint64_t a, int lda, int *area) {                             \
         BEGIN(#type "potrfArea");                                                                                      \
@@ -524,8 +635,8 @@ FOUR(FACTORS)
         BEGIN(#type "potrf");                                                                                          \
         bool bad = half != LOWER || lda < n || size < 3 * n;                                                           \
         if (!can_solve(h) || bad || !a || !area || !info) return misused();                                            \
-        use_area(kind, n, area);                                                                                       \
-        return *(int *)at(info) = cholesky(&(Matrix){kind, lda, at(a)}, n), OK;                                        \
+        return queue_solver(h, &(Job){.work = do_potrf, .kind = kind_, .n = n, .a = a, .lda = lda, .area = area,       \
+                                      .told = info});                                                                  \
     }
 FOUR(SOLVER)
 
@@ -576,7 +687,7 @@ int fake_FftSetArea(int p, uint64_t area) {
 int fake_FftSetStream(int p, void *stream) {
     BEGIN("FftSetStream");
     if (!is_plan(p) || !stream) return misused();
-    return plans[p].stream = true, OK;
+    return plans[p].stream = stream, OK;
 }
 
 /* One sequence, by definition. */
@@ -591,10 +702,10 @@ static void line(int kind, void *data, int64_t first, int64_t step, int n, int d
     }
 }
 
-static void transform(int p, int kind, void *data, int64_t origin, int direction) {
-    int n0 = plans[p].n[0], n1 = plans[p].n[1], n2 = plans[p].n[2], rank = plans[p].rank;
-    int64_t s[3] = {plans[p].stride, plans[p].stride, plans[p].stride};
-    for (int a = rank - 2; a >= 0; a--) s[a] = s[a + 1] * plans[p].n[a + 1];
+static void transform(const Plan *p, int kind, void *data, int64_t origin, int direction) {
+    int n0 = p->n[0], n1 = p->n[1], n2 = p->n[2], rank = p->rank;
+    int64_t s[3] = {p->stride, p->stride, p->stride};
+    for (int a = rank - 2; a >= 0; a--) s[a] = s[a + 1] * p->n[a + 1];
     for (int i = 0; i < n1; i++)
         for (int j = 0; j < n2; j++) line(kind, data, origin + i * s[1] + j * s[2], s[0], n0, direction);
     for (int i = 0; rank > 1 && i < n0; i++)
@@ -603,12 +714,16 @@ static void transform(int p, int kind, void *data, int64_t origin, int direction
         for (int j = 0; j < n1; j++) line(kind, data, origin + i * s[0] + j * s[1], s[2], n2, direction);
 }
 
+static void transform_all(const Job *q) {
+    for (int i = 0; i < q->plan.batch; i++)
+        transform(&q->plan, q->kind, at(q->a), (int64_t)i * q->plan.apart, q->ta);
+}
+
 static int execute(int p, int kind, uint64_t from, uint64_t to, int direction) {
     bool good = is_plan(p) && plans[p].made && plans[p].area && plans[p].stream && from == to && from;
     if (!good || (direction != 1 && direction != -1)) return misused();
     if ((plans[p].type == C2C) != (kind == COMPLEX_SINGLE)) return misused();
-    for (int i = 0; i < plans[p].batch; i++) transform(p, kind, at(to), (int64_t)i * plans[p].apart, direction);
-    return OK;
+    return queue(plans[p].stream, &(Job){.work = transform_all, .kind = kind, .a = to, .ta = direction, .plan = plans[p]});
 }
 
 int fake_FftC2C(int p, uint64_t from, uint64_t to, int direction) {

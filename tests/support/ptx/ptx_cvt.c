@@ -119,7 +119,7 @@ static void put_wide(char *to, size_t wide, int64_t bits) { memcpy(to, &bits, wi
     PAIR(D, u8) PAIR(D, s8) PAIR(D, u16) PAIR(D, s16) PAIR(D, u32) PAIR(D, s32) PAIR(D, u64) PAIR(D, s64) PAIR(D, f16) \
     PAIR(D, f32) PAIR(D, f64)
 
-static void convert(Warp *w, const PtxIns *i, uint32_t m) {
+static void convert(Warp *restrict w, const PtxIns *restrict i, uint32_t m) {
     switch (i->type * 16 + i->from) {
         FROM_ALL(u8) FROM_ALL(s8) FROM_ALL(u16) FROM_ALL(s16) FROM_ALL(u32) FROM_ALL(s32) FROM_ALL(u64) FROM_ALL(s64)
         FROM_ALL(f16) FROM_ALL(f32) FROM_ALL(f64)

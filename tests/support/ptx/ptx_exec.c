@@ -67,10 +67,10 @@ static inline f16 end_f16(f16 x) {
     return x == x ? x : made;
 }
 
-static f32 flushed_f32(unsigned mod, f32 x) { return mod & FTZ && fabsf(x) < 0x1p-126f ? copysignf(0, x) : x; }
-static f64 flushed_f64(unsigned mod, f64 x) { return (void)mod, x; }
+static inline f32 flushed_f32(unsigned mod, f32 x) { return mod & FTZ && fabsf(x) < 0x1p-126f ? copysignf(0, x) : x; }
+static inline f64 flushed_f64(unsigned mod, f64 x) { return (void)mod, x; }
 
-static f32 finish_f32(unsigned mod, f32 x) {
+static inline __attribute__((always_inline)) f32 finish_f32(unsigned mod, f32 x) {
     if (mod & BITWISE) return flushed_f32(mod, x);
     if (mod & SAT) return x > 0 ? x < 1 ? flushed_f32(mod, x) : 1 : 0;
     return end_f32(flushed_f32(mod, x));
@@ -83,18 +83,21 @@ static f16 finish_f16(unsigned mod, f16 x) {
     if (mod & SAT) return x > 0 ? x < 1 ? x : (f16)1 : (f16)0;
     return mod & BITWISE ? flushed_f16(mod, x) : end_f16(flushed_f16(mod, x));
 }
-static f64 finish_f64(unsigned mod, f64 x) { return mod & SAT ? x > 0 ? x < 1 ? x : 1 : 0 : x; }
+static inline f64 finish_f64(unsigned mod, f64 x) { return mod & SAT ? x > 0 ? x < 1 ? x : 1 : 0 : x; }
 
+/* -1: it is the usual mode. */
 int ptx_enter_rounding(unsigned mod) {
+    if (!(mod & ROUNDINGS & ~(unsigned)RN)) return -1;
     int before = fegetround();
-    if (mod & ROUNDINGS & ~(unsigned)RN)
-        fesetround(mod & RZ ? FE_TOWARDZERO : mod & RM ? FE_DOWNWARD : FE_UPWARD);
+    fesetround(mod & RZ ? FE_TOWARDZERO : mod & RM ? FE_DOWNWARD : FE_UPWARD);
     return before;
 }
-void ptx_leave_rounding(int before) { fesetround(before); }
+void ptx_leave_rounding(int before) {
+    if (before >= 0) fesetround(before);
+}
 
 /* -- ODD rows that need no others ---------------------------------------------------------------------------------- */
-static void move(Warp *w, const PtxIns *i, uint32_t m) {
+static void move(Warp *restrict w, const PtxIns *restrict i, uint32_t m) {
     if (i->what == W_COPY) {
         switch (i->dwide) {
         case 2: EACH(m, { AT(u16, i->d)[L] = AT(u16, i->a)[L]; }); return;
@@ -113,7 +116,7 @@ static void move(Warp *w, const PtxIns *i, uint32_t m) {
     }
 }
 
-static void select_one(Warp *w, const PtxIns *i, uint32_t m) {
+static void select_one(Warp *restrict w, const PtxIns *restrict i, uint32_t m) {
     uint32_t t = ptx_truth(w, i);
     switch (i->dwide) {
     case 2: EACH(m, { AT(u16, i->d)[L] = t >> L & 1 ? AT(u16, i->a)[L] : AT(u16, i->b)[L]; }); return;
@@ -122,7 +125,7 @@ static void select_one(Warp *w, const PtxIns *i, uint32_t m) {
     }
 }
 
-static void logic(Warp *w, const PtxIns *i, uint32_t m) {
+static void logic(Warp *restrict w, const PtxIns *restrict i, uint32_t m) {
     EACH(m, {
         u32 a = AT(u32, i->a)[L];
         u32 b = AT(u32, i->b)[L];
@@ -135,7 +138,7 @@ static void logic(Warp *w, const PtxIns *i, uint32_t m) {
 }
 
 /* The low bits of a go into b. */
-static void insert_bits(Warp *w, const PtxIns *i, uint32_t m) {
+static void insert_bits(Warp *restrict w, const PtxIns *restrict i, uint32_t m) {
     size_t bits = 8 * ptx_type_bytes(i->type);
     EACH(m, {
         uint64_t a = bits == 64 ? AT(u64, i->a)[L] : AT(u32, i->a)[L];
@@ -149,7 +152,7 @@ static void insert_bits(Warp *w, const PtxIns *i, uint32_t m) {
     });
 }
 
-static void test_kind(Warp *w, const PtxIns *i, uint32_t m) {
+static void test_kind(Warp *restrict w, const PtxIns *restrict i, uint32_t m) {
     uint32_t r = 0;
     EACH(m, {
         int class = i->type == T_f32 ? fpclassify(AT(f32, i->a)[L]) : fpclassify(AT(f64, i->a)[L]);
@@ -165,14 +168,14 @@ static void test_kind(Warp *w, const PtxIns *i, uint32_t m) {
     ptx_set_pred(w, i->d, m, r);
 }
 
-static void test_space(Warp *w, const PtxIns *i, uint32_t m) {
+static void test_space(Warp *restrict w, const PtxIns *restrict i, uint32_t m) {
     uint32_t r = 0;
     EACH(m, { r |= (uint32_t)(WINDOW_OF(AT(u64, i->a)[L]) == (uint64_t)i->imm) << L; });
     ptx_set_pred(w, i->d, m, r);
 }
 
 /* -- calls --------------------------------------------------------------------------------------------------------- */
-static void copy_units(Warp *w, int32_t to, int32_t from, int units, uint32_t m) {
+static void copy_units(Warp *restrict w, int32_t to, int32_t from, int units, uint32_t m) {
     for (int k = 0; k < units; k++) EACH(m, { AT(u64, to + 256 * k)[L] = AT(u64, from + 256 * k)[L]; });
 }
 
@@ -319,7 +322,7 @@ static void put_test(Warp *w, const PtxIns *i, uint32_t m, uint32_t r) {
     case P_##name##_##T_: {                                                                                            \
         typedef PLAIN_##T_ T;                                                                                          \
         typedef DOUBLE_##T_ DOUBLE;                                                                                    \
-        uint32_t carries = *AT(u32, m_->carry), made = 0;                                                              \
+        uint32_t carries = *AT(u32, carry_at), made = 0;                                                               \
         EACH(m, {                                                                                                      \
             THREE(T)                                                                                                   \
             const T carry = carries >> L & 1;                                                                          \
@@ -329,9 +332,33 @@ static void put_test(Warp *w, const PtxIns *i, uint32_t m, uint32_t r) {
             AT(T, i->d)[L] = (T)r;                                                                                     \
             made |= (uint32_t)(r >> (8 * sizeof(T)) & 1) << L;                                                         \
         });                                                                                                            \
-        if (out) ptx_set_pred(w, m_->carry, m, made);                                                                  \
+        if (out) ptx_set_pred(w, carry_at, m, made);                                                                   \
         break;                                                                                                         \
     }
+
+/* Rows of one shape.  That nothing else points to the instruction and to the warp makes vectors of the loops. */
+static __attribute__((noinline)) void compute(Warp *restrict w, const PtxIns *restrict i, uint32_t m,
+                                              int32_t carry_at) {
+    switch ((PtxOp)i->op) {
+#define INT1(name, types, R, A, value) types(INT1_, name, R, A, value)
+#define INT2(name, types, R, A, B, value) types(INT2_, name, R, A, B, value)
+#define INT3(name, types, R, A, B, C, value) types(INT3_, name, R, A, B, C, value)
+#define REAL1(name, types, mods, value) types(REAL1_, name, value)
+#define REAL2(name, types, mods, value) types(REAL2_, name, value)
+#define REAL3(name, types, mods, value) types(REAL3_, name, value)
+#define TEST(name, types, value) types(TEST_, name, value)
+#define BOOL(name, value)                                                                                              \
+    case P_##name##_pred: {                                                                                            \
+        uint32_t a = *AT(u32, i->a), b = *AT(u32, i->b);                                                               \
+        (void)b;                                                                                                       \
+        ptx_set_pred(w, i->d, m, value);                                                                               \
+        break;                                                                                                         \
+    }
+#define CARRY(name, types, out, value) types(CARRY_, name, out, value)
+#include "tests/support/ptx/ptx.def"
+    default: break;
+    }
+}
 
 /* Runs from *at on until the way of the threads ends, parts or must be looked at anew. */
 static void run_group(PtxModule *m_, Warp *w, uint32_t lanes, uint32_t pc, uint32_t stop, long turns, long *budget) {
@@ -351,22 +378,6 @@ static void run_group(PtxModule *m_, Warp *w, uint32_t lanes, uint32_t pc, uint3
         }
         ptx_count[i->op]++, ptx_total += (uint64_t)__builtin_popcount(m);
         switch ((PtxOp)i->op) {
-#define INT1(name, types, R, A, value) types(INT1_, name, R, A, value)
-#define INT2(name, types, R, A, B, value) types(INT2_, name, R, A, B, value)
-#define INT3(name, types, R, A, B, C, value) types(INT3_, name, R, A, B, C, value)
-#define REAL1(name, types, mods, value) types(REAL1_, name, value)
-#define REAL2(name, types, mods, value) types(REAL2_, name, value)
-#define REAL3(name, types, mods, value) types(REAL3_, name, value)
-#define TEST(name, types, value) types(TEST_, name, value)
-#define BOOL(name, value)                                                                                              \
-    case P_##name##_pred: {                                                                                            \
-        uint32_t a = *AT(u32, i->a), b = *AT(u32, i->b);                                                               \
-        (void)b;                                                                                                       \
-        ptx_set_pred(w, i->d, m, value);                                                                               \
-        break;                                                                                                         \
-    }
-#define CARRY(name, types, out, value) types(CARRY_, name, out, value)
-#include "tests/support/ptx/ptx.def"
         case P_mov: move(w, i, m); break;
         case P_selp: select_one(w, i, m); break;
         case P_lop3: logic(w, i, m); break;
@@ -424,7 +435,7 @@ static void run_group(PtxModule *m_, Warp *w, uint32_t lanes, uint32_t pc, uint3
             park(w, all, pc + 1), w->at_sync &= ~all;
             goto out;
         }
-        case P_COUNT: break;
+        default: compute(w, i, m, m_->carry); break;
         }
         if (m_->error) goto out;
     }

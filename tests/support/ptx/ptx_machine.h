@@ -35,7 +35,7 @@ typedef enum {
     T_pred, T_none
 } PtxType;
 
-enum { LANES = 32, WARPS = 32, DEPTH = 12, VECTOR = 4, MOST_ARGS = 24 };
+enum { LANES = 32, FEW = 4, WARPS = 32, DEPTH = 12, VECTOR = 4, MOST_ARGS = 24 };
 
 /* What stands behind a name. */
 enum {
@@ -204,6 +204,10 @@ double ptx_rsqrt_top(double a);
         if ((lanes) == UINT32_MAX) {                                                                                   \
             PTX_PRAGMA(GCC ivdep)                                                                                      \
             for (int L = 0; L < LANES; L++) body                                                                       \
+        } else if (__builtin_popcount(lanes) > FEW) {                                                                  \
+            PTX_PRAGMA(GCC ivdep)                                                                                      \
+            for (int L = 0; L < LANES; L++)                                                                            \
+                if ((lanes) >> L & 1) body                                                                             \
         } else                                                                                                         \
             for (uint32_t left_ = (lanes); left_; left_ &= left_ - 1) {                                                \
                 const int L = __builtin_ctz(left_);                                                                    \

@@ -145,12 +145,23 @@ static bool all_in_last(const PtxModule *m, const Warp *w, const PtxIns *i, uint
 /* -- values -------------------------------------------------------------------------------------------------------- */
 static bool is_signed(unsigned type) { return type == T_s8 || type == T_s16 || type == T_s32 || type == T_s64; }
 
+/* Sizes that are known make a move of one instruction. */
+static inline void move_bytes(void *to, const void *from, size_t n) {
+    switch (n) {
+    case 1: memcpy(to, from, 1); break;
+    case 2: memcpy(to, from, 2); break;
+    case 4: memcpy(to, from, 4); break;
+    case 8: memcpy(to, from, 8); break;
+    default: memcpy(to, from, n);
+    }
+}
+
 static void put(Warp *w, const PtxIns *i, int k, int lane, const void *from, size_t n) {
     char *to = w->file + i->v[k] + (size_t)lane * i->dwide;
     int64_t fill = 0;
-    memcpy(&fill, from, n);
+    move_bytes(&fill, from, n);
     if (is_signed(i->type)) fill = (int64_t)((uint64_t)fill << (64 - 8 * n)) >> (64 - 8 * n);
-    memcpy(to, &fill, i->dwide);
+    move_bytes(to, &fill, i->dwide);
 }
 
 #define LOAD_FAST(T)                                                                                                   \
@@ -167,24 +178,33 @@ static void argument(Warp *w, const PtxIns *i, uint32_t lanes, bool store) {
         size_t at = (size_t)i->imm + k * n;
         EACH(lanes, {
             char *unit = w->file + i->a + at / 8 * 256 + (size_t)L * 8 + at % 8;
-            if (store) memcpy(unit, w->file + i->v[k] + (size_t)L * i->dwide, n);
+            if (store) move_bytes(unit, w->file + i->v[k] + (size_t)L * i->dwide, n);
             else put(w, i, (int)k, L, unit, n);
         });
     }
 }
 
+#define SPREAD(T)                                                                                                      \
+    {                                                                                                                  \
+        T x;                                                                                                           \
+        memcpy(&x, from, sizeof x);                                                                                    \
+        EACH(lanes, { AT(T, i->v[k])[L] = x; });                                                                       \
+    }
+
 /* The parameters of the kernel are the same for all. */
-static bool parameter(PtxModule *m, Warp *w, const PtxIns *i, uint32_t lanes) {
+static bool parameter(const PtxModule *m, Warp *restrict w, const PtxIns *restrict i, uint32_t lanes) {
     size_t n = ptx_type_bytes(i->type), at = (size_t)i->imm;
     if (i->space != SPACE_PARAM || i->a >= 0 || at % (n * i->n) || at + n * i->n > m->launch->nparams) return false;
     for (size_t k = 0; k < i->n; k++) {
         const char *from = (const char *)m->launch->params + at + k * n;
-        EACH(lanes, { put(w, i, (int)k, L, from, n); });
+        if (n == 8 && i->dwide == 8) SPREAD(u64)
+        else if (n == 4 && i->dwide == 4) SPREAD(u32)
+        else EACH(lanes, { put(w, i, (int)k, L, from, n); });
     }
     return true;
 }
 
-void ptx_ld(PtxModule *m, Warp *w, PtxIns *i, uint32_t lanes) {
+void ptx_ld(PtxModule *m, Warp *restrict w, PtxIns *restrict i, uint32_t lanes) {
     size_t n = ptx_type_bytes(i->type);
     unsigned space;
     if (i->space == SPACE_ARG) {
@@ -209,7 +229,7 @@ void ptx_ld(PtxModule *m, Warp *w, PtxIns *i, uint32_t lanes) {
     }
 }
 
-void ptx_st(PtxModule *m, Warp *w, PtxIns *i, uint32_t lanes) {
+void ptx_st(PtxModule *m, Warp *restrict w, PtxIns *restrict i, uint32_t lanes) {
     size_t n = ptx_type_bytes(i->type);
     unsigned space;
     char value[VECTOR * 8];
@@ -225,7 +245,7 @@ void ptx_st(PtxModule *m, Warp *w, PtxIns *i, uint32_t lanes) {
     }
     for (uint32_t left = lanes; left && !m->error; left &= left - 1) {
         int lane = __builtin_ctz(left);
-        for (size_t k = 0; k < i->n; k++) memcpy(value + k * n, w->file + i->v[k] + (size_t)lane * i->dwide, n);
+        for (size_t k = 0; k < i->n; k++) move_bytes(value + k * n, w->file + i->v[k] + (size_t)lane * i->dwide, n);
         char *to = reach(m, w, lane, i, address_of(w, i, lane), n * i->n, &space);
         if (!to) return;
         if (space == SPACE_SHARED) watch_shared(m, w, lane, i, (uint64_t)(to - m->shared), n * i->n, WRITE, value);
