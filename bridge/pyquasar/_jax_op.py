@@ -12,18 +12,28 @@ import functools, gc, secrets, traceback, warnings, weakref
 from ._operator import of_script, results_of
 
 
-# By key, for calls that XLA makes: an operator, and shapes and types of its arguments and results.  Keys are drawn, so
-# that a program which XLA has kept on disk never finds the operator of another process.
-_calls = {}
+# By key, for calls that XLA makes.  An operator keeps its calls, and so does each program that JAX has compiled with them.
+# Keys are drawn, so that a program which XLA has kept on disk never finds the operator of another process.
+_calls = weakref.WeakValueDictionary()
+
+
+class _Call:
+    """An operator, and shapes and types of its arguments and results."""
+
+    def __init__(self, op, given, wanted):
+        self.op, self.given, self.wanted = op, given, wanted
+        self.key = secrets.randbits(62)
+        _calls[self.key] = self
 
 
 def _called(key, args, results):
     """Computes what XLA asks for: the arguments lie in memory that may be read, the results in memory to be written."""
     import numpy as np
-    if key not in _calls:
+    call = _calls.get(key)
+    if call is None:
         raise RuntimeError("this operator was made by another process")
-    op, given, wanted = _calls[key]
-    arrays = [np.ndarray(s.shape, s.dtype, v) for s, v in zip((*given, *wanted), (*args, *results))]
+    op = call.op
+    arrays = [np.ndarray(s.shape, s.dtype, v) for s, v in zip((*call.given, *call.wanted), (*args, *results))]
     alive = [weakref.ref(a) for a in arrays]
     try:
         op.fill(arrays[:len(args)], arrays[len(args):])
@@ -36,11 +46,15 @@ def _called(key, args, results):
 
 
 def _none_is_kept(op, alive):
+    """An error when a function keeps arrays whose memory is only lent.  They get memory of their own; what refers to
+    theirs does not, which is why the first run, on memory that may be kept, asks the same (Operator.imagine)."""
     if any(a() is not None for a in alive):
         gc.collect()
-        if any(a() is not None for a in alive):
-            raise RuntimeError("%s keeps an array beyond its call, whose memory is JAX's: let it keep a copy" %
-                               op.function.name)
+    kept = [a for a in (a() for a in alive) if a is not None]
+    for a in kept:
+        a.__setstate__((1, a.shape, a.dtype, False, a.tobytes()))
+    if kept:
+        raise RuntimeError("%s keeps an array beyond its call, whose memory is JAX's: let it keep a copy" % op.function.name)
 
 
 @functools.cache
@@ -73,7 +87,13 @@ def _primitives():
         if not op.ffi:
             return by_callback(*args, op=op, which=which)
         op = op.forward(which) if which else op
-        return _ffi().ffi_call("quasar_call", op.imagine(args))(*args, key=np.int64(op.key(args)))
+        return _ffi().ffi_call("quasar_call", op.imagine(args))(*args, key=np.int64(op.call(args).key))
+
+    def lower_ffi(context, *args, op, which=()):
+        if op.ffi:
+            called = op.forward(which) if which else op
+            context.module_context.add_keepalive(called.call(context.avals_in))
+        return mlir.lower_fun(by_ffi, multiple_results=True)(context, *args, op=op, which=which)
 
     def shapes(*args, op, which=()):
         return [core.ShapedArray(s.shape, s.dtype) for s in op.imagine(args[:len(op.function.parameters)])]
@@ -83,7 +103,7 @@ def _primitives():
         p.def_abstract_eval(shapes)
         mlir.register_lowering(p, mlir.lower_fun(by_callback, multiple_results=True))
         if _ffi():
-            mlir.register_lowering(p, mlir.lower_fun(by_ffi, multiple_results=True), platform="cpu")
+            mlir.register_lowering(p, lower_ffi, platform="cpu")
         batching.primitive_batchers[p] = functools.partial(batch, p)
 
     def batch(p, args, dims, **static):
@@ -123,7 +143,7 @@ class Operator:
     def __init__(self, function, results, conjugated=(), ffi=True):
         """conjugated: the arguments that JAX and we mean differently; then the results, too."""
         self.function, self.results, self.conjugated, self.ffi = function, results, conjugated, ffi
-        self.derived, self.imagined, self.keys = {}, {}, {}
+        self.derived, self.imagined, self.calls = {}, {}, {}
         self.fills = function.fills
 
     @staticmethod
@@ -160,15 +180,14 @@ class Operator:
     def shapes_of(args):
         return tuple((tuple(a.shape), str(a.dtype)) for a in args)
 
-    def key(self, args):
-        """Under which XLA calls this operator with arguments of these shapes."""
+    def call(self, args):
+        """What XLA calls for arguments of these shapes."""
         import jax
         shapes = self.shapes_of(args)
-        if shapes not in self.keys:
-            self.keys[shapes] = secrets.randbits(62)
+        if shapes not in self.calls:
             given = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in args]
-            _calls[self.keys[shapes]] = self, given, self.imagine(args)
-        return self.keys[shapes]
+            self.calls[shapes] = _Call(self, given, self.imagine(args))
+        return self.calls[shapes]
 
     def compiled(self, p, **static):
         import jax
@@ -192,6 +211,9 @@ class Operator:
             self.fills = self.fills and all(jax.dtypes.canonicalize_dtype(d) == d for d in kinds)
             self.imagined[key] = [jax.ShapeDtypeStruct(tuple(getattr(x, "shape", ())), jax.dtypes.canonicalize_dtype(d))
                                   for x, d in zip(r, kinds)]
+            alive = [weakref.ref(x) for x in ones] if self.ffi else []
+            del r, ones
+            _none_is_kept(self, alive)
         return self.imagined[key]
 
     def reverse(self, which):

@@ -399,19 +399,39 @@ class OperatorsOfJax(unittest.TestCase):
         def keep(x):
             kept.append(q.value(x))
             return q.value(x)*2
-        with self.assertRaisesRegex(Exception, "keep keeps an array beyond its call, whose memory is JAX's"):
+        with self.assertRaisesRegex(RuntimeError, "keep keeps an array beyond its call, whose memory is JAX's"):
             q.jax_op(keep)(x)
+        self.assertTrue(np.array_equal(kept[0], np.ones(16)))  # of the first run, whose memory is not JAX's
         kept.clear()
         self.assertTrue(np.array_equal(q.jax_op(lambda x: x)(x), x))
 
-        def keep_and_fail(x):
-            kept.append(q.value(x))
-            if len(kept) > 1:
-                raise ValueError("not today")
+        def keep_later(x, fail):
+            if x[0] == 0:  # the first run is on ones
+                kept.append(x)
+                if fail:
+                    raise ValueError("not today")
             return q.value(x)*2
-        with self.assertRaisesRegex(Exception, "keep_and_fail keeps an array beyond its call"):
-            q.jax_op(keep_and_fail)(x)
-        kept.clear()
+        for fail in (0.0, 1.0):
+            with self.assertRaisesRegex(Exception, "keep_later keeps an array beyond its call"):
+                q.jax_op(keep_later)(x, fail)
+        self.assertTrue(all(a.flags.owndata and np.array_equal(a, x) for a in kept))
+
+    @unittest.skipUnless(hasattr(jax, "ffi"), "needs jax.ffi, of JAX 0.5")
+    def test_operators_live_as_long_as_jax_needs_them(self):
+        from pyquasar import _jax_op
+        x = jax.numpy.linspace(0.5, 1.5, 6)
+
+        def alive():
+            jax.clear_caches()
+            gc.collect()
+            return len(_jax_op._calls)
+        before = alive()
+        program = jax.jit(lambda x, f=q.jax_op(q.wave): jax.grad(lambda x: f(x).sum())(x)*2).lower(x).compile()
+        q.jax_op(q.wave)(x)
+        self.assertGreater(alive(), before)
+        self.assertTrue(np.allclose(program(x), 2*(np.sin(x) + x*np.cos(x)), atol=1e-5))
+        del program
+        self.assertEqual(alive(), before)
 
     def test_a_shape_that_depends_on_values(self):
         q.compile_string("m", "function [] = __kernel__ three(x : vec, n : int, y : vec, pos : int)\n"

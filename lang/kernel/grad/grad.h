@@ -9,6 +9,7 @@
  *     gather.c   sums instead of additions        index.c    elements of arrays and adjoints
  *     group.c    updates other than sums          window.c   sums before additions
  *     dual.c     forward derivatives              grad.c     passes and their parameters
+ *     power.c    fewer products, with fast math
  *     halo.c     how far a kernel reads around its position; no derivative, but it asks index.c the same
  *
  * Reverse: the adjoint of a position runs f again for that position, then goes back through it.  What is known again

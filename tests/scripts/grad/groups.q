@@ -80,6 +80,20 @@ end
 print hvp(x -> multiplied(x, 2.0), [2.0,3.0,5.0], [1.0,0.0,0.0])
 [y, dy] = jvp(x -> multiplied(x, 2.0), [2.0,0.0,5.0], [1.0,1.0,1.0])
 print y, " ", dy
+% forward as backward: ties, zeros, second derivatives
+function dy = tangent(f, x, v)
+    [y, dy] = jvp(f, x, v)
+end
+print tangent(x -> won(x, 3.0), [1.0,3.0,3.0], [5.0,6.0,12.0]), " ", tangent(x -> won([1.0,3.0,3.0], x), 3.0, 1.0)
+v = [1.0,4.0,2.0]
+for z = {[2.0,3.0,5.0], [2.0,0.0,5.0], [0.0,3.0,0.0], [0.0,0.0,0.0]}
+    f = x -> multiplied(x, 2.0)
+    print tangent(f, z, v) - sum(grad(f, z).*v), " ", tangent(x -> tangent(f, x, v), z, v) - sum(v.*hvp(f, z, v))
+end
+print tangent(x -> sum(tangent(x -> all_of(x, [0.1,0.2,9.0]), x, wave(8))), wave(8), wave(8))
+h = 1e-5
+up = tangent(x -> all_of(x, [0.1,0.2,9.0]), wave(8)*(1+h), wave(8))
+print (sum(up) - sum(tangent(x -> all_of(x, [0.1,0.2,9.0]), wave(8)*(1-h), wave(8))))/(2*h)
 third = x -> grad(y -> grad(z -> multiplied(z, 1.0), y)[0], x)[1]
 print grad(third, [2.0,3.0,5.0]), grad(third, [2.0,0.0,5.0])
 print isnan(sum(grad(third, [2.0,0.0,0.0])))
