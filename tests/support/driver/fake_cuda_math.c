@@ -189,7 +189,8 @@ static void copy_vector(const Job *q) {
     int fake_##name(void *h, int n, uint64_t x, int dx, uint64_t y, int dy) {                                          \
         BEGIN(#name);                                                                                                  \
         if (!ready(h) || !x || !y) return misused();                                                                   \
-        return queue_blas(h, &(Job){.work = copy_vector, .kind = kind_, .n = n, .a = x, .lda = dx, .b = y, .ldb = dy}); \
+        return queue_blas(h, &(Job){.work = copy_vector, .kind = kind_, .n = n, .a = x, .lda = dx, .b = y,             \
+                                    .ldb = dy});                                                                       \
     }
 COPY(Scopy, SINGLE)
 COPY(Dcopy, DOUBLE)
@@ -500,7 +501,7 @@ static void eigenvalues(const Matrix *a, int n, bool vectors, void *values) {
     }
 }
 
-/* What else was in the area is lost.  The answer is that of a test, or what came out. */
+/* What else was in the area is lost. */
 static void use_area(const Job *q) { memset(at(q->area), 0x7f, 3 * (size_t)q->n * size_of[q->kind]); }
 static void answer(const Job *q, int info) { *(int *)at(q->told) = info; }
 static Matrix matrix_a(const Job *q) { return (Matrix){q->kind, q->lda, at(q->a)}; }
@@ -588,9 +589,9 @@ static void do_potrf(const Job *q) {
         bool wanted = u_wanted == 'S', bad = u_wanted != v_wanted || (!wanted && u_wanted != 'N') || m < n;            \
         bad = bad || m > MOST || lda < m || (wanted && (!u || !v || ldu < m || ldv < n)) || size < 3 * n || !spare;    \
         if (!can_solve(h) || bad || !a || !values || !area || !info) return misused();                                 \
-        return queue_solver(h, &(Job){.work = do_gesvd, .kind = kind_, .ta = wanted, .m = m, .n = n, .a = a, .lda = lda, \
-                                      .values = values, .b = u, .ldb = ldu, .c = v, .ldc = ldv, .area = area,          \
-                                      .told = info, .info = fake.info});                                               \
+        return queue_solver(h, &(Job){.work = do_gesvd, .kind = kind_, .ta = wanted, .m = m, .n = n, .a = a,           \
+                                      .lda = lda, .values = values, .b = u, .ldb = ldu, .c = v, .ldc = ldv,            \
+                                      .area = area, .told = info, .info = fake.info});                                 \
     }                                                                                                                  \
     int fake_##type##syevdArea(void *h, int vectors, int half, int n, uint64_t a, int lda, uint64_t values,            \
                                int *area) {                                                                            \
@@ -723,7 +724,8 @@ static int execute(int p, int kind, uint64_t from, uint64_t to, int direction) {
     bool good = is_plan(p) && plans[p].made && plans[p].area && plans[p].stream && from == to && from;
     if (!good || (direction != 1 && direction != -1)) return misused();
     if ((plans[p].type == C2C) != (kind == COMPLEX_SINGLE)) return misused();
-    return queue(plans[p].stream, &(Job){.work = transform_all, .kind = kind, .a = to, .ta = direction, .plan = plans[p]});
+    return queue(plans[p].stream,
+                 &(Job){.work = transform_all, .kind = kind, .a = to, .ta = direction, .plan = plans[p]});
 }
 
 int fake_FftC2C(int p, uint64_t from, uint64_t to, int direction) {
