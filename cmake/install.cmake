@@ -66,10 +66,15 @@ function(deb component package section summary depends recommends)
           DESTINATION share/doc/${package} COMPONENT ${component} EXCLUDE_FROM_ALL)
 endfunction()
 set(llvm "libllvm19 | libllvm18 | libllvm17 | libllvm16")
+string(REPLACE ".so." "" tiff "${QUASAR_TIFF}") # libtiff.so.6: libtiff6
+set(opened "${llvm}")
+if(tiff)
+  string(APPEND opened ", ${tiff}")
+endif()
 deb(qrun quasar interpreters "Array language for images and signals, command and prompt" "quasar-common ${exactly}"
-    "${llvm}, libopenblas0, libedit2")
+    "${opened}, libopenblas0, libedit2")
 deb(common quasar-common interpreters "Array language for images and signals, library" "" "python3, python3-numpy")
-deb(lib libquasar0 libs "Array language for images and signals, shared library" "quasar-common ${exactly}" "${llvm}")
+deb(lib libquasar0 libs "Array language for images and signals, shared library" "quasar-common ${exactly}" "${opened}")
 deb(dev libquasar-dev libdevel "Array language for images and signals, for development" "libquasar0 ${exactly}" "")
 install(FILES ${CMAKE_BINARY_DIR}/deb/overrides DESTINATION share/lintian/overrides RENAME libquasar0 COMPONENT lib
         EXCLUDE_FROM_ALL)

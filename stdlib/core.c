@@ -1,6 +1,7 @@
 /* core.c -- registration of the built-ins, questions about values, launching kernels, the process. */
 #define NATIVES_OF_ELEM
 #include "stdlib/builtins.h"
+#include "stdlib/image.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -89,9 +90,6 @@ bool qlib_has(const char *library) {
 #ifdef QUASAR_HAVE_JPEG
         "jpeg",
 #endif
-#ifdef QUASAR_HAVE_TIFF
-        "tiff",
-#endif
 #ifdef QUASAR_HAVE_PCRE2
         "pcre2",
 #endif
@@ -101,6 +99,7 @@ bool qlib_has(const char *library) {
         NULL};
     for (int i = 0; built_with[i]; i++)
         if (!strcmp(library, built_with[i])) return true;
+    if (!strcmp(library, "tiff")) return qimage_tiff_here();
     if (!strcmp(library, "figures")) return qfigure_has();
     if (!strcmp(library, "video")) return qvideo_has();
     return !strcmp(library, "lapack") && qlinalg_available();

@@ -38,4 +38,5 @@ typedef qs_status ImageReader(Image *m);
 typedef qs_status ImageWriter(const Pixels *pages, int n, Text *out);
 ImageReader qimage_png_read, qimage_jpeg_read, qimage_tiff_read, qimage_bmp_read;
 ImageWriter qimage_png_write, qimage_jpeg_write, qimage_tiff_write, qimage_bmp_write;
+bool qimage_tiff_here(void);
 #endif

@@ -7,9 +7,38 @@
 #include <string.h>
 
 #ifdef QUASAR_HAVE_TIFF
+#include <dlfcn.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <tiffio.h>
+
+/* Opened with the first picture: it needs eight libraries more, which take 2 ms, half of the start of a program.  In a
+ * wheel it is linked, under a name that is known there alone. */
+static struct {
+#define API(name) __typeof__(name) *name;
+#include "stdlib/tiff_api.def"
+#undef API
+} tiff;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static char missing[200]; /* why it is not here */
+
+static void open_library(void) {
+#ifdef QUASAR_TIFF
+    void *lib = dlopen(QUASAR_TIFF, RTLD_NOW | RTLD_LOCAL);
+    bool good = lib != NULL;
+#define API(name) good = good && (*(void **)&tiff.name = dlsym(lib, #name)) != NULL;
+#include "stdlib/tiff_api.def"
+#undef API
+    if (!good) snprintf(missing, sizeof missing, "%s", dlerror());
+#else
+#define API(name) tiff.name = name;
+#include "stdlib/tiff_api.def"
+#undef API
+#endif
+}
+
+bool qimage_tiff_here(void) { return pthread_once(&once, open_library), !*missing; }
 
 /* A file in memory: `out` when writing, otherwise `in`, which is NULL when the file is empty. */
 typedef struct { const uint8_t *in; Text *out; uint64_t n, at; char why[200]; } Memory;
@@ -53,19 +82,19 @@ static int keep_quiet(TIFF *t, void *ud, const char *module, const char *fmt, va
     return 1;
 }
 static TIFF *open_tiff(Memory *m, const char *path, const char *mode) {
-    TIFFOpenOptions *o = TIFFOpenOptionsAlloc();
-    TIFFOpenOptionsSetErrorHandlerExtR(o, keep_error, m);
-    TIFFOpenOptionsSetWarningHandlerExtR(o, keep_quiet, m);
-    TIFFOpenOptionsSetMaxSingleMemAlloc(o, 1 << 30);
-    TIFF *t =
-        TIFFClientOpenExt(path, mode, m, mem_read, mem_write, mem_seek, mem_close, mem_size, mem_map, mem_unmap, o);
-    TIFFOpenOptionsFree(o);
+    TIFFOpenOptions *o = tiff.TIFFOpenOptionsAlloc();
+    tiff.TIFFOpenOptionsSetErrorHandlerExtR(o, keep_error, m);
+    tiff.TIFFOpenOptionsSetWarningHandlerExtR(o, keep_quiet, m);
+    tiff.TIFFOpenOptionsSetMaxSingleMemAlloc(o, 1 << 30);
+    TIFF *t = tiff.TIFFClientOpenExt(path, mode, m, mem_read, mem_write, mem_seek, mem_close, mem_size, mem_map,
+                                     mem_unmap, o);
+    tiff.TIFFOpenOptionsFree(o);
     return t;
 }
 #else /* libtiff prints by default, through handlers that belong to the whole process */
 static TIFF *open_tiff(Memory *m, const char *path, const char *mode) {
-    TIFFSetErrorHandler(NULL), TIFFSetWarningHandler(NULL);
-    return TIFFClientOpen(path, mode, m, mem_read, mem_write, mem_seek, mem_close, mem_size, mem_map, mem_unmap);
+    tiff.TIFFSetErrorHandler(NULL), tiff.TIFFSetWarningHandler(NULL);
+    return tiff.TIFFClientOpen(path, mode, m, mem_read, mem_write, mem_seek, mem_close, mem_size, mem_map, mem_unmap);
 }
 #endif
 
@@ -74,14 +103,14 @@ typedef struct { uint32_t width, height; uint16_t bits, samples, format, photo, 
 static Layout layout_of(TIFF *t) {
     Layout l = {0};
     uint16_t *kinds;
-    TIFFGetField(t, TIFFTAG_IMAGEWIDTH, &l.width), TIFFGetField(t, TIFFTAG_IMAGELENGTH, &l.height);
-    TIFFGetFieldDefaulted(t, TIFFTAG_BITSPERSAMPLE, &l.bits),
-        TIFFGetFieldDefaulted(t, TIFFTAG_SAMPLESPERPIXEL, &l.samples);
-    TIFFGetFieldDefaulted(t, TIFFTAG_SAMPLEFORMAT, &l.format),
-        TIFFGetFieldDefaulted(t, TIFFTAG_PLANARCONFIG, &l.planar);
-    if (!TIFFGetField(t, TIFFTAG_PHOTOMETRIC, &l.photo))
+    tiff.TIFFGetField(t, TIFFTAG_IMAGEWIDTH, &l.width), tiff.TIFFGetField(t, TIFFTAG_IMAGELENGTH, &l.height);
+    tiff.TIFFGetFieldDefaulted(t, TIFFTAG_BITSPERSAMPLE, &l.bits),
+        tiff.TIFFGetFieldDefaulted(t, TIFFTAG_SAMPLESPERPIXEL, &l.samples);
+    tiff.TIFFGetFieldDefaulted(t, TIFFTAG_SAMPLEFORMAT, &l.format),
+        tiff.TIFFGetFieldDefaulted(t, TIFFTAG_PLANARCONFIG, &l.planar);
+    if (!tiff.TIFFGetField(t, TIFFTAG_PHOTOMETRIC, &l.photo))
         l.photo = l.samples >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
-    TIFFGetFieldDefaulted(t, TIFFTAG_EXTRASAMPLES, &l.extra, &kinds);
+    tiff.TIFFGetFieldDefaulted(t, TIFFTAG_EXTRASAMPLES, &l.extra, &kinds);
     return l;
 }
 
@@ -125,11 +154,11 @@ static void place(const Page *p, const uint8_t *chunk, size_t x0, size_t y0, siz
 
 static bool read_tiles(TIFF *t, const Page *p, uint8_t *chunk, size_t planes, size_t step) {
     uint32_t tw = 0, th = 0;
-    TIFFGetField(t, TIFFTAG_TILEWIDTH, &tw), TIFFGetField(t, TIFFTAG_TILELENGTH, &th);
+    tiff.TIFFGetField(t, TIFFTAG_TILEWIDTH, &tw), tiff.TIFFGetField(t, TIFFTAG_TILELENGTH, &th);
     for (size_t k = 0; k < planes; k++)
         for (size_t y = 0; y < p->height; y += th)
             for (size_t x = 0; x < p->width; x += tw) {
-                if (TIFFReadTile(t, chunk, (uint32_t)x, (uint32_t)y, 0, (uint16_t)k) < 0) return false;
+                if (tiff.TIFFReadTile(t, chunk, (uint32_t)x, (uint32_t)y, 0, (uint16_t)k) < 0) return false;
                 place(p, chunk, x, y, tw, th, k, step);
             }
     return true;
@@ -137,13 +166,13 @@ static bool read_tiles(TIFF *t, const Page *p, uint8_t *chunk, size_t planes, si
 
 static bool read_strips(TIFF *t, const Page *p, uint8_t *chunk, size_t planes, size_t step) {
     uint32_t rows = (uint32_t)p->height;
-    TIFFGetField(t, TIFFTAG_ROWSPERSTRIP, &rows);
+    tiff.TIFFGetField(t, TIFFTAG_ROWSPERSTRIP, &rows);
     if (rows == 0 || rows > p->height) rows = (uint32_t)p->height;
     for (size_t k = 0; k < planes; k++)
         for (size_t y = 0; y < p->height; y += rows) {
             size_t h = p->height - y < rows ? p->height - y : rows;
             tmsize_t want = (tmsize_t)(h * p->width * step);
-            if (TIFFReadEncodedStrip(t, TIFFComputeStrip(t, (uint32_t)y, (uint16_t)k), chunk, want) < want)
+            if (tiff.TIFFReadEncodedStrip(t, tiff.TIFFComputeStrip(t, (uint32_t)y, (uint16_t)k), chunk, want) < want)
                 return false;
             place(p, chunk, 0, y, p->width, h, k, step);
         }
@@ -155,8 +184,8 @@ static qs_status read_plain(Image *m, TIFF *t, const Layout *l, Memory *mem) {
     qs_status s;
     dtype_of(l, &d);
     if (!qimage_begin(m, l->height, l->width, l->samples, l->extra == 1, l->bits, &s)) return s;
-    bool tiled = TIFFIsTiled(t), separate = l->planar == PLANARCONFIG_SEPARATE;
-    uint64_t nchunk = tiled ? TIFFTileSize64(t) : TIFFStripSize64(t);
+    bool tiled = tiff.TIFFIsTiled(t), separate = l->planar == PLANARCONFIG_SEPARATE;
+    uint64_t nchunk = tiled ? tiff.TIFFTileSize64(t) : tiff.TIFFStripSize64(t);
     size_t sample = l->bits / 8u, npage = sample * l->samples * l->width * l->height;
     if (nchunk == 0 || nchunk / SIZE_MAX || nchunk > 64 * (uint64_t)npage + (1 << 20))
         return qimage_corrupt(m, "its strips or tiles");
@@ -182,7 +211,7 @@ static qs_status read_rgba(Image *m, TIFF *t, const Layout *l, Memory *mem) {
     size_t n = (size_t)l->width * l->height * 4;
     uint32_t *rgba = qmem_try(ctx, n);
     if (!rgba) return qs_fail(m->vm, QS_ENOMEM, "%s: no memory for %zu bytes", m->fn, n);
-    if (!TIFFReadRGBAImageOriented(t, l->width, l->height, rgba, ORIENTATION_TOPLEFT, 1))
+    if (!tiff.TIFFReadRGBAImageOriented(t, l->width, l->height, rgba, ORIENTATION_TOPLEFT, 1))
         s = qimage_corrupt(m, *mem->why ? mem->why : "its data");
     for (size_t y = 0; y < l->height && s == QS_OK; y++) {
         uint32_t *row = rgba + y * l->width;
@@ -202,18 +231,21 @@ static qs_status read_rgba(Image *m, TIFF *t, const Layout *l, Memory *mem) {
 qs_status qimage_tiff_read(Image *m) {
     Memory mem = {.in = m->bytes, .n = m->nbytes};
     m->format = "tiff";
+    if (!qimage_tiff_here())
+        return qs_fail(m->vm, QS_EIO, "%s: %s is a TIFF file, and libtiff cannot be opened: %s", m->fn, m->path,
+                       missing);
     TIFF *t = open_tiff(&mem, m->path, "rm");
     if (!t) return qimage_corrupt(m, *mem.why ? mem.why : "its header");
     qs_status s;
-    if (m->info_only) m->pages = (int)TIFFNumberOfDirectories(t);
-    if (m->page > 0 && !TIFFSetDirectory(t, (tdir_t)m->page))
+    if (m->info_only) m->pages = (int)tiff.TIFFNumberOfDirectories(t);
+    if (m->page > 0 && !tiff.TIFFSetDirectory(t, (tdir_t)m->page))
         s = qs_fail(m->vm, QS_EINDEX, "%s: %s has no page %d", m->fn, m->path, m->page);
-    else if (m->page == 0 && m->info_only && !TIFFSetDirectory(t, 0)) s = qimage_corrupt(m, "its first page");
+    else if (m->page == 0 && m->info_only && !tiff.TIFFSetDirectory(t, 0)) s = qimage_corrupt(m, "its first page");
     else {
         Layout l = layout_of(t);
         s = is_plain(&l) ? read_plain(m, t, &l, &mem) : read_rgba(m, t, &l, &mem);
     }
-    TIFFClose(t);
+    tiff.TIFFClose(t);
     return s;
 }
 
@@ -222,33 +254,37 @@ static bool write_page(TIFF *t, const Pixels *x, int i, int n) {
     uint16_t alpha = EXTRASAMPLE_UNASSALPHA;
     bool has_alpha = x->channels == 2 || x->channels == 4;
     size_t row = x->size / (size_t)x->height;
-    TIFFSetField(t, TIFFTAG_IMAGEWIDTH, (uint32_t)x->width), TIFFSetField(t, TIFFTAG_IMAGELENGTH, (uint32_t)x->height);
-    TIFFSetField(t, TIFFTAG_BITSPERSAMPLE, x->bits), TIFFSetField(t, TIFFTAG_SAMPLESPERPIXEL, x->channels);
-    TIFFSetField(t, TIFFTAG_SAMPLEFORMAT, x->bits == 32 ? SAMPLEFORMAT_IEEEFP : SAMPLEFORMAT_UINT);
-    TIFFSetField(t, TIFFTAG_PHOTOMETRIC, x->channels >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK);
-    TIFFSetField(t, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG),
-        TIFFSetField(t, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
-    TIFFSetField(t, TIFFTAG_COMPRESSION, COMPRESSION_LZW);
-    TIFFSetField(t, TIFFTAG_PREDICTOR, x->bits == 32 ? PREDICTOR_NONE : PREDICTOR_HORIZONTAL);
-    if (has_alpha) TIFFSetField(t, TIFFTAG_EXTRASAMPLES, 1, &alpha);
-    if (n > 1) TIFFSetField(t, TIFFTAG_SUBFILETYPE, FILETYPE_PAGE), TIFFSetField(t, TIFFTAG_PAGENUMBER, i, n);
-    TIFFSetField(t, TIFFTAG_ROWSPERSTRIP, TIFFDefaultStripSize(t, 0));
+    tiff.TIFFSetField(t, TIFFTAG_IMAGEWIDTH, (uint32_t)x->width);
+    tiff.TIFFSetField(t, TIFFTAG_IMAGELENGTH, (uint32_t)x->height);
+    tiff.TIFFSetField(t, TIFFTAG_BITSPERSAMPLE, x->bits), tiff.TIFFSetField(t, TIFFTAG_SAMPLESPERPIXEL, x->channels);
+    tiff.TIFFSetField(t, TIFFTAG_SAMPLEFORMAT, x->bits == 32 ? SAMPLEFORMAT_IEEEFP : SAMPLEFORMAT_UINT);
+    tiff.TIFFSetField(t, TIFFTAG_PHOTOMETRIC, x->channels >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK);
+    tiff.TIFFSetField(t, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG),
+        tiff.TIFFSetField(t, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
+    tiff.TIFFSetField(t, TIFFTAG_COMPRESSION, COMPRESSION_LZW);
+    tiff.TIFFSetField(t, TIFFTAG_PREDICTOR, x->bits == 32 ? PREDICTOR_NONE : PREDICTOR_HORIZONTAL);
+    if (has_alpha) tiff.TIFFSetField(t, TIFFTAG_EXTRASAMPLES, 1, &alpha);
+    if (n > 1) tiff.TIFFSetField(t, TIFFTAG_SUBFILETYPE, FILETYPE_PAGE), tiff.TIFFSetField(t, TIFFTAG_PAGENUMBER, i, n);
+    tiff.TIFFSetField(t, TIFFTAG_ROWSPERSTRIP, tiff.TIFFDefaultStripSize(t, 0));
     for (int64_t y = 0; y < x->height; y++)
-        if (TIFFWriteScanline(t, x->data + (size_t)y * row, (uint32_t)y, 0) < 0) return false;
-    return n == 1 || TIFFWriteDirectory(t);
+        if (tiff.TIFFWriteScanline(t, x->data + (size_t)y * row, (uint32_t)y, 0) < 0) return false;
+    return n == 1 || tiff.TIFFWriteDirectory(t);
 }
 
 qs_status qimage_tiff_write(const Pixels *pages, int n, Text *out) {
     Memory mem = {.out = out};
+    if (!qimage_tiff_here())
+        return qs_fail(pages->vm, QS_EIO, "imwrite: %s: libtiff cannot be opened: %s", pages->path, missing);
     qtext_reserve(out, 1024);
     TIFF *t = open_tiff(&mem, pages->path, "w");
     if (!t) return qs_fail(pages->vm, QS_EVALUE, "imwrite: %s: %s", pages->path, mem.why);
     bool good = true;
     for (int i = 0; i < n && good; i++) good = write_page(t, &pages[i], i, n);
-    TIFFClose(t);
+    tiff.TIFFClose(t);
     return good && !*mem.why ? QS_OK : qs_fail(pages->vm, QS_EVALUE, "imwrite: %s: %s", pages->path, mem.why);
 }
 #else
+bool qimage_tiff_here(void) { return false; }
 qs_status qimage_tiff_read(Image *m) {
     return qs_fail(m->vm, QS_EVALUE, "%s: %s is a TIFF file; this build has no libtiff", m->fn, m->path);
 }

@@ -449,6 +449,26 @@ class Dump(WithCache):
                              "y: 0 5.5 2 10 7 0 7 4 3 9.5 1 1\n")
 
 
+class Libraries(unittest.TestCase):
+    def test_libtiff_is_opened_by_the_first_picture(self):
+        """It would be half of the start of a program.  One that cannot be opened is in nobody's way before."""
+        if subprocess.run([QRUN, "--has", "tiff"]).returncode:
+            self.skipTest("without libtiff")
+        with tempfile.TemporaryDirectory() as folder:
+            for n in range(3, 9):
+                open(os.path.join(folder, "libtiff.so.%d" % n), "w").close()
+            env, image = {"LD_LIBRARY_PATH": folder}, os.path.join(folder, "x.tif")
+            self.assertEqual(qrun(text="print 1\n", env=env).stdout, "1\n")
+            self.assertEqual(subprocess.run([QRUN, "--has", "tiff"], env={**os.environ, **env}).returncode, 1)
+            r = qrun(text=f'imwrite("{image}", ones(2,2))\n', env=env)
+            self.assertRegex(r.stderr, r"imwrite: \S+: libtiff cannot be opened: \S+/libtiff.so.\d: file too short")
+            self.assertEqual((r.returncode, os.path.exists(image)), (1, False))
+            r = qrun(text=f'imwrite("{image}", 7*ones(2,2))\nprint sum(imread("{image}"))\n')
+            self.assertEqual(r.stdout, "28\n")
+            r = qrun(text=f'x = imread("{image}")\n', env=env)
+            self.assertRegex(r.stderr, r"imread: \S+ is a TIFF file, and libtiff cannot be opened: \S+: file too short")
+
+
 class Profile(WithCache):
     def test_table(self):
         text = kernel() + "for k = 1..9\nparallel_do(1000, x, twice)\nend\n"
