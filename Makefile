@@ -71,6 +71,7 @@ ON_PTX = QUASAR_CUDA=$(CURDIR)/$(1)/libptx_driver.so QUASAR_CUBLAS=$(CURDIR)/$(1
 ptx-run: deps all
 	@python3 tests/nvcc.py --program build/ptx_cases
 	@build/unit_cuda_threads 1 400
+	@build/unit_schedules 1 2000
 	@$(call ON_PTX,build) FAKE_GPU_SEED=2 $(PYTHON) tests/run.py --qrun $(QRUN) --device cuda --slow 4
 	@$(call ON_PTX,build) FAKE_GPU_SEED=3 FAKE_GPU_ARCH=70 QUASAR_LIBDEVICE=none $(PYTHON) tests/run.py --qrun $(QRUN) --device cuda --slow 4
 	@$(call ON_PTX,build) FAKE_GPU_ARCH=75 $(PYTHON) tests/run.py --qrun $(QRUN) --device cuda --slow 4 --llvmlite

@@ -1,7 +1,7 @@
 /* fake_cuda.h -- what a test sees of the recording fake of NVIDIA's driver.
  *
- * It is no GPU: memory is the host's, copies are made at once, kernels do nothing unless a test runs them itself
- * (load, run).  It records calls, checks what the
+ * It is no GPU: memory is the host's, copies are made at once unless work is deferred, kernels do nothing unless a test
+ * runs them itself (load, run).  It records calls, checks what the
  * real driver would crash or complain about (no current context, handles and addresses that are not its own), counts
  * what was made and not given back, and makes the n-th call fail with any error. */
 #ifndef TESTS_SUPPORT_FAKE_CUDA_H
@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { FAKE_DEAF_STREAMS = 1 /* for events */, FAKE_DEAF_HOST = 2 /* for events */ };
 enum { FAKE_LAUNCHES = 8, FAKE_SLOTS = 64, FAKE_LOG = 1 << 16 };
 
 typedef struct {
@@ -37,6 +38,7 @@ typedef struct {
     long fail_after;      /* the n-th call from now fails, 0 is the next; < 0: none */
     int fail_with;
     int defer;            /* nothing runs before it is waited for, then in an order that is allowed: the n-th */
+    int deaf;             /* to show that a test hears what goes wrong: FAKE_DEAF_… does not wait */
     int capturing;        /* streams record a graph: what cannot be recorded is a mistake */
     int dead;             /* this error, once it was given: calls on a context give it again */
     /* what happened */
