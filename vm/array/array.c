@@ -9,7 +9,6 @@
 #include "vm/array/move.h"
 #include "vm/array/nest.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -676,13 +675,6 @@ qs_status qarr_from_doubles(qs_vm *vm, const double *x, size_t n, Array **out) {
     return QS_OK;
 }
 
-/* How many elements a..step..b has.  The last counts as hit when only the rounding of step and bounds separates it. */
-double qarr_range_count(double lo, double step, double hi) {
-    double slack = fmin(4 * DBL_EPSILON * fmax(fabs(lo), fabs(hi)) / fabs(step), QDTYPE_RANGE_SLACK);
-    double n = floor((hi - lo) / step + slack) + 1;
-    return n > 0 ? n : 0;
-}
-
 /* Whole numbers beyond what float32 tells apart may be places: they must not move. */
 static bool range_is_wide(double lo, double step, double count) {
     double last = lo + (count - 1) * step, far = fmax(fabs(lo), fabs(last));
@@ -693,7 +685,7 @@ qs_status qarr_range(qs_vm *vm, qs_dtype d, double lo, double step, double hi, A
     if (step == 0 || !isfinite(lo) || !isfinite(step) || !isfinite(hi))
         return qerr_set(qvm_ctx(vm), QS_EVALUE,
                         "a range needs finite bounds and a step other than 0, got %.15g..%.15g..%.15g", lo, step, hi);
-    double count = qarr_range_count(lo, step, hi);
+    double count = qdtype_range_count(lo, step, hi);
     int64_t dims[1] = {qdtype_sat_i64(count, 0, INT64_MAX)};
     void *p;
     if (d == QS_F32 && range_is_wide(lo, step, count)) d = QS_F64;

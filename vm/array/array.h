@@ -95,7 +95,6 @@ qs_status qarr_doubles(qs_vm *vm, qs_value v, const char *what, double **out, si
 qs_status qarr_shape_args(qs_vm *vm, const char *fn, int n, const qs_value *args, int *rank, int64_t dims[QS_MAX_RANK]);
 qs_status qarr_from_doubles(qs_vm *vm, const double *x, size_t n, Array **out);      /* a vec of scalar */
 qs_status qarr_range(qs_vm *vm, qs_dtype d, double lo, double step, double hi, Array **out); /* lo..step..hi */
-double qarr_range_count(double lo, double step, double hi);                          /* elements of that range */
 /* The type of a list of numbers that is of type d when it holds them. */
 qs_dtype qarr_literal_dtype(qs_dtype d, int n, const qs_value *items);
 /* [a,b,c]: numbers make a vec of d (or its complex type), vectors stack as rows, matrices as a cube; [v] with one

@@ -1,5 +1,6 @@
 #include "vm/base/dtype.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -91,6 +92,12 @@ void qdtype_int_span(qs_dtype d, double *lo, double *hi) {
     double count = ldexp(1, (int)(8 * qdtype_size(d)));
     bool is_signed = d == QS_I8 || d == QS_I16 || d == QS_I32 || d == QS_I64;
     *lo = is_signed ? -count / 2 : 0, *hi = *lo + (count - 1);
+}
+
+double qdtype_range_count(double lo, double step, double hi) {
+    double slack = fmin(4 * DBL_EPSILON * fmax(fabs(lo), fabs(hi)) / fabs(step), QDTYPE_RANGE_SLACK);
+    double n = floor((hi - lo) / step + slack) + 1;
+    return n > 0 ? n : 0;
 }
 
 int64_t qdtype_sat_i64(double x, int64_t lo, int64_t hi) {

@@ -83,8 +83,11 @@ uint16_t qdtype_float_to_bf16(float f);   /* round to nearest even */
 bool qdtype_rounds_whole(double x);
 /* i beside x, exactly: -1, 0, 1; 2: x is nan.  Beyond 2^53 many integers round to one double. */
 int qdtype_order(int64_t i, double x);
-/* The part of its step that a range may miss its end by through rounding, however large the bounds. */
+/* How many elements lo..step..hi has; step is not 0.  The last counts as hit when only the rounding of step and bounds
+ * separates it: the slack below, of which QDTYPE_RANGE_SLACK is the most however large the bounds.  knest_turns
+ * (walk/nest.c) is the same in instructions. */
 #define QDTYPE_RANGE_SLACK 0x1p-10
+double qdtype_range_count(double lo, double step, double hi);
 
 /* One element of any type to and from double (complex: real part only; 64-bit integers beyond 2^53 round). */
 double qdtype_get(qs_dtype d, const void *p);

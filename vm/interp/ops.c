@@ -314,7 +314,7 @@ static qs_status loop_state(qs_vm *vm, double lo, double step, double hi, qs_val
                         "for: a range needs a finite start, a step other than 0 and an end that is a number, got "
                         "%.15g..%.15g..%.15g",
                         lo, step, hi);
-    double rounds = qarr_range_count(lo, step, hi);
+    double rounds = qdtype_range_count(lo, step, hi);
     r[0] = qs_int(0);
     r[1] = qs_num(lo);
     r[2] = qs_num(step);

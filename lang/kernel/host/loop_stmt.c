@@ -5,7 +5,6 @@
 #include "lang/kernel/host/looping.h"
 #include "vm/base/number.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -122,7 +121,6 @@ static qs_status root_range(Loops *L, int i, Range *r) {
     return QS_OK;
 }
 
-/* floor((hi-lo)/step) + 1 turns, with the little that the interpreter allows for rounding; see qarr_range_count. */
 static qs_status real_turns(Loops *L, Range *r) {
     char text[200];
     double lo;
@@ -132,15 +130,7 @@ static qs_status real_turns(Loops *L, Range *r) {
                "%.15g..%.15g..%%0",
                lo, r->step);
     kloop_fail_unless(L, kloop_op(L, K_EQ, r->hi.v, r->hi.v), QS_EVALUE, text, r->hi.v, 0);
-    KRef q = kloop_op(L, K_DIV, kloop_op(L, K_SUB, r->hi.v, r->lo.v), kloop_f64(L, r->step));
-    KRef size = kloop_op(L, K_MAX, kloop_f64(L, fabs(lo)), kloop_op(L, K_ABS, r->hi.v, 0));
-    KRef slack =
-        kloop_op(L, K_DIV, kloop_op(L, K_MUL, kloop_f64(L, 4 * DBL_EPSILON), size), kloop_f64(L, fabs(r->step)));
-    slack = kloop_op(L, K_MIN, slack, kloop_f64(L, QDTYPE_RANGE_SLACK));
-    q = kbuild_pure(&L->walk, K_MATH, QS_B1, MF_floor, kloop_op(L, K_ADD, q, slack), 0, 0, 0);
-    KRef n = kloop_op(L, K_ADD, q, kloop_f64(L, 1)), zero = kloop_f64(L, 0); /* may be nan: none */
-    n = kbuild_pure(&L->walk, K_SELECT, QS_B1, 0, kloop_op(L, K_LT, zero, n), n, zero, 0);
-    r->turns = kloop_cast(L, n, QS_I64);
+    r->turns = kloop_cast(L, knest_turns(&L->walk, QS_F64, r->lo.v, kloop_f64(L, r->step), r->hi.v), QS_I64);
     return r->by_turns = true, QS_OK;
 }
 
@@ -177,10 +167,7 @@ static Number open_for(Loops *L, const Range *r) {
         KRef i = kloop_emit(L, K_FOR, QS_I64, r->lo.twin, r->hi.twin, step, 0);
         return kloop_whole(L, i, down ? r->hi.lo : r->lo.lo, down ? r->lo.hi : r->hi.hi);
     }
-    KRef last = kloop_op(L, K_SUB, r->turns, kloop_i64(L, 1));
-    KRef k = kloop_emit(L, K_FOR, QS_I64, kloop_i64(L, 0), last, kloop_i64(L, 1), 0);
-    KRef x = kloop_op(L, K_MUL, kloop_cast(L, k, QS_F64), kloop_f64(L, r->step));
-    return kloop_num(kloop_op(L, K_ADD, r->lo.v, x));
+    return kloop_num(knest_elements(&L->walk, QS_F64, r->lo.v, kloop_f64(L, r->step), r->turns));
 }
 
 /* The counter of an axis of the parallel launch. */

@@ -107,34 +107,35 @@ static qs_status matrix(Walk *w, Val *items, int n, Val *out) {
 /* -- ranges ------------------------------------------------------------------------------------------------------ */
 qs_status klexpr_range_of(Lower *L, const RangeEnds *b, int i, RangeVal *out) {
     TRY(one_number(L, &b->lo[i], "the start of a range", &out->lo));
+    double step;
     out->step = klnum_literal(L, 1, true);
     if (b->step) TRY(one_number(L, &b->step[i], "the step of a range", &out->step));
+    if (klnum_known(L, out->step, &step) && step == 0)
+        return klower_error(L, QS_EVALUE, L->pos, "the step of a range is 0");
     return one_number(L, &b->hi[i], "the end of a range", &out->hi);
 }
 
-/* hi - lo: x-1..x+1 has three elements whatever x is. */
-static qs_status span(Lower *L, Num lo, Num hi, double *out) {
-    double a, b;
+/* x-1..x+1 has three elements whatever x is: those from 0 to 2. */
+static qs_status span(Lower *L, Num lo, Num hi, double *from, double *to) {
     Affine s;
-    if (klnum_known(L, lo, &a) && klnum_known(L, hi, &b)) return *out = b - a, QS_OK;
+    if (klnum_known(L, lo, from) && klnum_known(L, hi, to)) return QS_OK;
     bool known = kplace_span(&L->walk, klnum_index(L, lo, true), klnum_index(L, hi, true), &s);
     for (int i = 0; known && i < s.n; i++) TRY(klval_need(L, klnum_strong(s.term[i].ref, QS_I64)));
-    if (known && !s.n) return *out = (double)s.constant, QS_OK;
+    if (known && !s.n) return *from = 0, *to = (double)s.constant, QS_OK;
     return klower_error(L, QS_EVALUE, L->pos, "how many elements this range has must be known before the kernel runs");
 }
 
 static qs_status range_value(Lower *L, Node *n, Val *out) {
     RangeEnds b;
     RangeVal r;
-    double width = 0, step;
+    double from = 0, to = 0, step = 1;
     TRY(kstmt_bounds(&L->walk, n, 1, &b));
     L->pos = n->pos;
     TRY(klexpr_range_of(L, &b, 0, &r));
     if (!klnum_known(L, r.step, &step))
         return klower_error(L, QS_EVALUE, L->pos, "the step of this range must be known before the kernel runs");
-    TRY(span(L, r.lo, r.hi, &width));
-    double turns = floor(width / step + 1e-9);
-    int64_t count = step != 0 && turns >= 0 ? (int64_t)fmin(turns, KLOWER_UNROLL) + 1 : 0;
+    TRY(span(L, r.lo, r.hi, &from, &to));
+    int64_t count = qdtype_sat_i64(qdtype_range_count(from, step, to), 0, KLOWER_UNROLL + 1);
     if (count > KLOWER_UNROLL)
         return klower_error(L, QS_ESHAPE, L->pos, "a range of more than %d elements cannot be a value in a kernel",
                             KLOWER_UNROLL);

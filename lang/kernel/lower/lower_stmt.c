@@ -136,30 +136,23 @@ static Num open_whole(Lower *L, const RangeVal *r) {
     return klnum_strong(klnum_emit(L, K_FOR, d, 0, lo, hi, step, 0), d);
 }
 
-/* lo + k*step for k = 0 … floor((hi-lo)/step), which bears a little rounding. */
-static Num open_real(Lower *L, const RangeVal *r, KRef parts[2], qs_dtype *dtype) {
-    Num t = {.dtype = klnum_join(L, r->lo, r->step)};
-    qs_dtype d = klnum_real_dtype(L, t);
-    KRef lo = klnum_ref(L, r->lo, d), step = klnum_ref(L, r->step, d), hi = klnum_ref(L, r->hi, d);
-    KRef turns = klnum_bin(L, K_DIV, klnum_bin(L, K_SUB, hi, lo), step);
-    turns = klnum_bin(L, K_ADD, turns, klnum_const(L, d, d == QS_F64 ? 1e-9 : 1e-4));
-    KRef last = klnum_cast_ref(L, klnum_math(L, MF_floor, turns, 0), QS_I32);
-    parts[0] = lo, parts[1] = step, *dtype = d;
-    return klnum_strong(klnum_emit(L, K_FOR, QS_I32, 0, klnum_int(L, QS_I32, 0), last, klnum_int(L, QS_I32, 1), 0),
-                        QS_I32);
+/* Counted in the type of all three; exactly, where they are known before they take part in any. */
+static Num open_real(Lower *L, const RangeVal *r) {
+    const Num all[] = {r->lo, r->step, r->hi};
+    Num between = klnum_strong(0, klnum_real_dtype(L, klnum_strong(0, klnum_join(L, r->lo, r->step))));
+    qs_dtype d = between.dtype, by = QS_F64;
+    for (int i = 0; i < 3; i++)
+        if (!klnum_is_weak(all[i]) || !klnum_known(L, all[i], &(double){0}))
+            by = klnum_real_dtype(L, klnum_strong(0, klnum_join(L, between, r->hi)));
+    KRef n = knest_turns(&L->walk, by, klnum_ref(L, r->lo, by), klnum_ref(L, r->step, by), klnum_ref(L, r->hi, by));
+    KRef lo = klnum_ref(L, r->lo, d), step = klnum_ref(L, r->step, d);
+    return klnum_strong(knest_elements(&L->walk, d, lo, step, klnum_cast_ref(L, n, QS_I32)), d);
 }
 
 /* *value is what the loop variable is bound to. */
 static void open_for(Lower *L, const RangeVal *r, Val *value) {
-    KRef parts[2];
-    qs_dtype d;
     bool whole = klnum_whole(r->lo) && klnum_whole(r->step);
-    Num counter = whole ? open_whole(L, r) : open_real(L, r, parts, &d);
-    if (!whole) {
-        KRef k = klnum_cast_ref(L, counter.re.ref, d);
-        counter = klnum_strong(klnum_bin(L, K_ADD, parts[0], klnum_bin(L, K_MUL, k, parts[1])), d);
-    }
-    klval_number(L, counter, value);
+    klval_number(L, whole ? open_whole(L, r) : open_real(L, r), value);
 }
 
 static qs_status bind(Walk *w, const Node *n, int i, Val *v) {

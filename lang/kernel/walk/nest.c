@@ -1,9 +1,37 @@
 /* nest.c -- `for`: a nest of counters, one in the other, and the body in the innermost.
  *
- * What a counter runs through is a matter of the compiler (struct Range): kernels count in 32 bits and let reals bear
- * some rounding, loops have the interpreter's bits and may make positions of a launch of their turns. */
+ * What a counter runs through is a matter of the compiler (struct Range): kernels count in 32 bits, loops have the
+ * interpreter's bits and may make positions of a launch of their turns. */
 #include "lang/kernel/walk/walk.h"
 
+#include <float.h>
+
+/* -- reals ------------------------------------------------------------------------------------------------------- */
+static KRef op(Walk *w, KOp op, KRef a, KRef b) { return kbuild_pure(w, op, QS_B1, 0, a, b, 0, 0); }
+
+/* In floats lo, step, hi and both operations are rounded by half a unit each: 2 units of hi/step are enough for ranges
+ * that end where they should, and a limit as small as that of doubles would lose their last element. */
+KRef knest_turns(Walk *w, qs_dtype d, KRef lo, KRef step, KRef hi) {
+    bool wide = d == QS_F64;
+    KRef zero = kbuild_const(w, d, 0), one = kbuild_const(w, d, 1);
+    KRef unit = kbuild_const(w, d, wide ? 4 * DBL_EPSILON : 2 * FLT_EPSILON);
+    KRef most = kbuild_const(w, d, wide ? QDTYPE_RANGE_SLACK : 0.25);
+    KRef size = op(w, K_MAX, op(w, K_ABS, lo, 0), op(w, K_ABS, hi, 0));
+    KRef slack = op(w, K_MIN, op(w, K_DIV, op(w, K_MUL, unit, size), op(w, K_ABS, step, 0)), most);
+    KRef q = op(w, K_ADD, op(w, K_DIV, op(w, K_SUB, hi, lo), step), slack);
+    KRef n = op(w, K_ADD, kbuild_pure(w, K_MATH, QS_B1, MF_floor, q, 0, 0, 0), one); /* may be nan: none */
+    KRef some = op(w, K_AND, op(w, K_NE, step, zero), op(w, K_LT, zero, n));
+    return kbuild_pure(w, K_SELECT, QS_B1, 0, some, n, zero, 0);
+}
+
+KRef knest_elements(Walk *w, qs_dtype d, KRef lo, KRef step, KRef turns) {
+    qs_dtype t = (qs_dtype)w->f->ins[turns].dtype;
+    KRef zero = kbuild_int(w, t, 0), one = kbuild_int(w, t, 1);
+    KRef k = kbuild_emit(w, K_FOR, t, 0, zero, op(w, K_SUB, turns, one), one, 0);
+    return op(w, K_ADD, lo, op(w, K_MUL, kbuild_pure(w, K_CAST, d, 0, k, 0, 0, 0), step));
+}
+
+/* -- nests ------------------------------------------------------------------------------------------------------- */
 static struct Range *range_at(const Walk *w, struct Range *list, int i) {
     return (struct Range *)((char *)list + (size_t)i * w->rules->nest->range_size);
 }

@@ -358,6 +358,10 @@ qs_status kexpr_cond(Walk *w, Node *n, KRef *out, int *known);   /* as ExprRules
 
 /* -- nest.c ------------------------------------------------------------------------------------------------------ */
 qs_status knest_lower(Walk *w, Node *n);
+/* How many elements lo..step..hi has: qdtype_range_count, computed in d.  A step of 0 gives none. */
+KRef knest_turns(Walk *w, qs_dtype d, KRef lo, KRef step, KRef hi);
+/* Opens FOR over so many (an integer); the element at hand, of type d. */
+KRef knest_elements(Walk *w, qs_dtype d, KRef lo, KRef step, KRef turns);
 
 /* -- stmt.c ------------------------------------------------------------------------------------------------------ */
 qs_status kstmt_lower(Walk *w, Node *n);
