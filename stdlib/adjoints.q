@@ -1057,18 +1057,23 @@ end
 
 % -- linear algebra: Giles 2008; Seeger, Hetzel, Dai, Meissner and Lawrence 2017; Walter and Lehmann 2010 ---------------
 
-function [dA, dB] = solve_adjoint(A, B, X, dX)
+function [dA, dB] = solve_adjoint(A, B, X, F, dX, dF)
     if is_one_number(A) || numel(A) == 1
         dB = dX./conj(sum(A))
         dA = -sum(dB.*conj(X))
     elseif size(A,0) == size(A,1)
-        dB = solve(herm_transpose(A), dX)
+        dB = F == null ? solve(herm_transpose(A), dX) : solve_back(A, dX, F)
         dA = -dB*herm_transpose(X)
     else
         P = pinv(A)
         dB = herm_transpose(P)*dX
         dA = pinv_adjoint(A, null, P, dX*herm_transpose(B))
     end
+end
+
+function [dA, dB] = solve_back_adjoint(A, B, F, X, dX)
+    dB = solve(A, dX)
+    dA = -X*herm_transpose(dB)
 end
 
 function dA = inv_adjoint(A, Y, dY)

@@ -333,18 +333,50 @@ static qs_status solve_triangle(qs_vm *vm, Lapack *l, Mat *a, Mat *b, char half)
     return info ? singular(vm, "solve") : QS_OK;
 }
 
+/* The factors as an array of n rows: what LAPACK makes of A, and the pivots as one more column. */
+static qs_status factors_result(qs_vm *vm, Lu *f, qs_value *out) {
+    Mat all;
+    int n = f->a.m, parts = f->a.parts;
+    TRY(mat_new(vm, "solve", n, n + 1, parts, &all));
+    size_t size = (size_t)n * (size_t)n * (size_t)parts;
+    memcpy(all.a, f->a.a, size * sizeof(double));
+    for (int i = 0; i < n; i++) all.a[size + (size_t)(i * parts)] = pivots(f)[i];
+    qs_status s = mat_result(vm, &all, n, n + 1, wide_type(parts), out);
+    return mat_free(&all), s;
+}
+
+static qs_status factors_read(qs_vm *vm, qs_call_args *c, int i, int n, int parts, Lu *f) {
+    const char *fn = "solve_back";
+    memset(f, 0, sizeof *f);
+    TRY(mat_read(vm, c, i, fn, "F", parts, &f->a));
+    TRY(work_new(vm, fn, n, &f->pivots));
+    bool right = f->a.m == n && f->a.n == n + 1;
+    size_t size = (size_t)n * (size_t)n * (size_t)parts;
+    for (int k = 0; k < n && right; k++) {
+        double p = f->a.a[size + (size_t)(k * parts)];
+        right = p >= 1 && p <= n && p == floor(p);
+        if (right) pivots(f)[k] = (int)p;
+    }
+    return right ? QS_OK : qs_fail(vm, QS_EVALUE, "%s: F must be the factors that [X, F] = solve(A, B) has given of "
+                                   "this A of %d rows", fn, n);
+}
+
+static void back_substitute(Lapack *l, Lu *f, Mat *b, char how) {
+    int info, n = f->a.m;
+    CALL(f->a.parts == 2 ? l->zgetrs : l->dgetrs, (P, P, P, P, P, P, P, P, P, size_t), &how, &n, &b->n, f->a.a, &n,
+         f->pivots.p, b->a, &b->m, &info, 1);
+}
+
 /* Square A: elimination, of what is no triangle.  Else the least squares solution (the shortest one when there are
  * many). */
-static qs_status solve_square(qs_vm *vm, Lapack *l, Mat *a, Mat *b) {
+static qs_status solve_square(qs_vm *vm, Lapack *l, Mat *a, Mat *b, qs_value *factors) {
     Lu f = {.a = *a};
-    int info;
     char half = triangle_of(a);
     if (half) return solve_triangle(vm, l, a, b, half);
     qs_status s = lu(vm, "solve", l, &f);
     if (s == QS_OK && f.info) s = singular(vm, "solve");
-    if (s == QS_OK)
-        CALL(a->parts == 2 ? l->zgetrs : l->dgetrs, (P, P, P, P, P, P, P, P, P, size_t), "N", &a->n, &b->n, a->a, &a->n,
-             f.pivots.p, b->a, &b->m, &info, 1);
+    if (s == QS_OK) back_substitute(l, &f, b, 'N');
+    if (s == QS_OK && factors) s = factors_result(vm, &f, factors);
     work_free(&f.pivots);
     return s;
 }
@@ -375,7 +407,7 @@ static qs_status solve_mats(qs_vm *vm, qs_call_args *c, Lapack *l, Mat *a, const
         memcpy(x.a + (size_t)j * (size_t)(most * a->parts), b->a + (size_t)j * (size_t)(b->m * a->parts),
                (size_t)(b->m * a->parts) * sizeof(double));
     qs_status s = a->m == 0 || a->n == 0 ? QS_OK
-                  : a->m == a->n         ? solve_square(vm, l, a, &x)
+                  : a->m == a->n         ? solve_square(vm, l, a, &x, c->nout > 1 ? &c->out[1] : NULL)
                                          : solve_least_squares(vm, l, a, &x);
     if (s == QS_OK) s = mat_result(vm, &x, a->n, b->n, d, &c->out[0]);
     mat_free(&x);
@@ -386,6 +418,7 @@ qs_status qlinalg_solve(qs_vm *vm, qs_call_args *c) {
     Lapack *l;
     Mat a = {0}, b = {0};
     Array *da = for_device(vm, c, 0), *db = for_device(vm, c, 1), *r = NULL;
+    if (c->nout > 1) c->out[1] = qs_nil();
     if (da && db) TRY(qdevmath_solve(vm, da, db, &r));
     if (r) return c->out[0] = qarr_value(r), QS_OK;
     TRY(lapack(vm, "solve", &l));
@@ -395,6 +428,30 @@ qs_status qlinalg_solve(qs_vm *vm, qs_call_args *c) {
     if (s == QS_OK) s = mat_read(vm, c, 1, "solve", "B", parts, &b);
     if (s == QS_OK) s = solve_mats(vm, c, l, &a, &b, d);
     mat_free(&a), mat_free(&b);
+    return s;
+}
+
+static qs_status solve_by_factors(qs_vm *vm, qs_call_args *c, Lapack *l, Lu *f, Mat *b) {
+    int parts = qarg_parts(c, 0, 3);
+    qs_dtype d = qarg_meet_float(vm, c, 0, 2); /* F is wide */
+    Mat a;
+    TRY(mat_extents(vm, c, 0, "solve_back", "A", &a));
+    TRY(square(vm, "solve_back", &a));
+    TRY(mat_read(vm, c, 1, "solve_back", "B", parts, b));
+    if (b->m != a.m)
+        return qs_fail(vm, QS_ESHAPE, "solve_back: A and B must have as many rows, got %d and %d", a.m, b->m);
+    TRY(factors_read(vm, c, 2, a.m, parts, f));
+    if (a.m) back_substitute(l, f, b, 'C');
+    return mat_result(vm, b, b->m, b->n, parts == 2 ? qdtype_complex_of(qdtype_real_of(d)) : d, &c->out[0]);
+}
+
+qs_status qlinalg_solve_back(qs_vm *vm, qs_call_args *c) {
+    Lapack *l;
+    Lu f = {0};
+    Mat b = {0};
+    TRY(lapack(vm, "solve_back", &l));
+    qs_status s = solve_by_factors(vm, c, l, &f, &b);
+    mat_free(&b), lu_free(&f);
     return s;
 }
 

@@ -12,8 +12,8 @@ import functools, gc, secrets, traceback, warnings, weakref
 from ._operator import of_script, results_of
 
 
-# By key, for calls that XLA makes.  An operator keeps its calls, and so does each program that JAX has compiled with them.
-# Keys are drawn, so that a program which XLA has kept on disk never finds the operator of another process.
+# By key, for calls that XLA makes.  An operator keeps its calls, and so does each program that JAX has compiled with
+# them.  Keys are drawn, so that a program which XLA has kept on disk never finds the operator of another process.
 _calls = weakref.WeakValueDictionary()
 
 
@@ -54,7 +54,8 @@ def _none_is_kept(op, alive):
     for a in kept:
         a.__setstate__((1, a.shape, a.dtype, False, a.tobytes()))
     if kept:
-        raise RuntimeError("%s keeps an array beyond its call, whose memory is JAX's: let it keep a copy" % op.function.name)
+        raise RuntimeError("%s keeps an array beyond its call, whose memory is JAX's: let it keep a copy" %
+                           op.function.name)
 
 
 @functools.cache

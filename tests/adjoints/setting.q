@@ -49,6 +49,10 @@ function y = part_eig(x, k)
     [v, d] = eig(x)
     y = k == 0 ? v : d
 end
+function x = by_factors(a, b)
+    [y, f] = solve(a, b)
+    x = solve_back(a, y, f)
+end
 function y = written(x, v)
     y = copy(x)
     y[1,:] = v

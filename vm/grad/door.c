@@ -103,17 +103,34 @@ static qs_status run_plain(qs_vm *vm, const qs_native_def *d, qs_call_args *c) {
 
 enum { MOST = MOST_RESULTS };
 
+/* Results that the program did not ask for are made when the record has use for them (keeps: 'f'). */
+static int results_made(const qs_native_def *d, const char *keeps, const qs_call_args *c) {
+    const char *results = strchr(keeps, '|');
+    const char *last = results ? strrchr(results, 'f') : NULL;
+    int n = last ? (int)(last - results) : 0;
+    return n > c->nout && n <= d->max_out ? n : c->nout;
+}
+
+static qs_status run_for_record(qs_vm *vm, const qs_native_def *d, const char *keeps, qs_call_args *c, qs_value *out) {
+    qs_call_args all = *c;
+    for (int i = 0; i < d->max_out; i++) out[i] = qs_nil();
+    all.nout = results_made(d, keeps, c), all.out = out;
+    return run_plain(vm, d, &all);
+}
+
 /* Arguments that are left out are null, so that a rule knows its own by their places. */
 static qs_status run_recorded(qs_vm *vm, const qs_native_def *d, qs_value fn, const char *keeps, qs_call_args *c,
                               const qs_value *in, int nin) {
     qs_value out[MOST];
     RuleCall call;
     TRY(qrule_begin(vm, fn, keeps, nin, in, d->max_out, &call));
-    qs_status s = run_plain(vm, d, c);
+    qs_status s = run_for_record(vm, d, keeps, c, out);
     if (s != QS_OK) return qrule_drop(vm, &call), s;
-    for (int i = 0; i < d->max_out; i++) out[i] = i < c->nout ? c->out[i] : qs_nil();
     s = qrule_end(vm, &call, d->max_out, out);
-    for (int i = 0; i < c->nout && i < d->max_out; i++) c->out[i] = out[i];
+    for (int i = 0; i < d->max_out; i++) {
+        if (i < c->nout) c->out[i] = out[i];
+        else qval_release(vm, out[i]);
+    }
     return s;
 }
 

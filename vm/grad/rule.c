@@ -168,7 +168,7 @@ qs_status qrule_end(qs_vm *vm, RuleCall *call, int nout, qs_value *out) {
     }
     if (s != QS_OK) return qrule_drop(vm, call), s;
     qs_value smooth[MOST_RESULTS];
-    for (int i = 0; i < nout; i++) smooth[i] = (size_t)i < n && call->results[i] == 'z' ? qs_nil() : out[i];
+    for (int i = 0; i < nout; i++) smooth[i] = (size_t)i < n && strchr("zf", call->results[i]) ? qs_nil() : out[i];
     qtape_record(vm, &by_function, r, r->nin, call->edges, r->nout, smooth);
     for (int i = 0; i < nout; i++)
         if (smooth[i].kind != QS_NIL) out[i] = smooth[i];

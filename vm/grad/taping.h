@@ -33,9 +33,9 @@ qs_status qrule_builtin(qs_vm *vm, const char *name, int nin, const qs_value *in
 qs_status qrule_call_named(qs_vm *vm, const char *name, int nin, const qs_value *in, int nout, qs_value *out);
 /* An operation whose adjoints the function fn gives: fn(args…, results…, adjoints of the results…).  Between the two,
  * it runs; it may write into its arguments.  keeps: a letter for each argument, '|', one for each result: 'v' its
- * contents are needed, 's' its shape and type only, 'z' a result that has no derivative.  Arguments without a letter
- * count as v, results as the other; NULL: v for all.  With '*' before them fn gets the arguments as a list, and gives a
- * list of their adjoints.  begin, then end with nout results, or drop. */
+ * contents are needed, 's' its shape and type only, 'z' a result that has no derivative, 'f' one that the rule has use
+ * for, too.  Arguments without a letter count as v, results as s; NULL: v for all.  With '*' before them fn gets the
+ * arguments as a list, and gives a list of their adjoints.  begin, then end with nout results, or drop. */
 typedef struct { void *rule; Trace **edges; int nin; const char *results; bool all; } RuleCall;
 qs_status qrule_begin(qs_vm *vm, qs_value fn, const char *keeps, int nin, const qs_value *in, int nout,
                       RuleCall *call);
