@@ -431,6 +431,12 @@ qs_status qlinalg_solve(qs_vm *vm, qs_call_args *c) {
     return s;
 }
 
+static qs_status factors_made(qs_vm *vm, qs_call_args *c, Lapack *l, int parts, Lu *f) {
+    TRY(mat_read(vm, c, 0, "solve_back", "A", parts, &f->a));
+    if (f->a.m) TRY(lu(vm, "solve_back", l, f));
+    return f->info ? singular(vm, "solve_back") : QS_OK;
+}
+
 static qs_status solve_by_factors(qs_vm *vm, qs_call_args *c, Lapack *l, Lu *f, Mat *b) {
     int parts = qarg_parts(c, 0, 3);
     qs_dtype d = qarg_meet_float(vm, c, 0, 2); /* F is wide */
@@ -440,7 +446,8 @@ static qs_status solve_by_factors(qs_vm *vm, qs_call_args *c, Lapack *l, Lu *f, 
     TRY(mat_read(vm, c, 1, "solve_back", "B", parts, b));
     if (b->m != a.m)
         return qs_fail(vm, QS_ESHAPE, "solve_back: A and B must have as many rows, got %d and %d", a.m, b->m);
-    TRY(factors_read(vm, c, 2, a.m, parts, f));
+    if (c->in[2].kind == QS_NIL) TRY(factors_made(vm, c, l, parts, f));
+    else TRY(factors_read(vm, c, 2, a.m, parts, f));
     if (a.m) back_substitute(l, f, b, 'C');
     return mat_result(vm, b, b->m, b->n, parts == 2 ? qdtype_complex_of(qdtype_real_of(d)) : d, &c->out[0]);
 }
