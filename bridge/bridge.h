@@ -249,6 +249,8 @@ extern PyMethodDef qtyped_functions[]; /* _xp_…, for pyquasar/array_api */
 
 /* -- ndarray.c: arrays --------------------------------------------------------------------------------------------- */
 PyObject *qnd_from_array(Border *b, Array *a);        /* a NumPy array of the same memory */
+PyObject *qnd_from_wrapper(Border *b, PyObject *o);   /* the same of the array in a qvalue */
+PyObject *qnd_list(Border *b, Array *a);              /* nested lists of Python's own numbers */
 PyObject *qnd_from_cell(Border *b, Cell *c);
 PyObject *qnd_integers(Border *b, Array *a);          /* a NumPy array of int64 */
 PyObject *qnd_tuple(Border *b, Cell *c);              /* {1, 2} as (1, 2) */

@@ -315,6 +315,46 @@ PyObject *qnd_from_array(Border *b, Array *a) {
     return r;
 }
 
+PyObject *qnd_from_wrapper(Border *b, PyObject *o) {
+    Array *a = ((Wrapper *)o)->v.u.p;
+    if (!format_of(a->dtype) || a->buf->home > HOST_MEMORY) return qnd_from_array(b, a);
+    return open_numpy() < 0 ? NULL : PyObject_CallFunctionObjArgs(numpy.asarray, o, NULL);
+}
+
+/* -- lists --------------------------------------------------------------------------------------------------------- */
+
+/* Python's own number; those of values are also indices. */
+static PyObject *own_number(Border *b, qs_dtype d, const char *p) {
+    qs_value v;
+    qs_status s = qnd_element(b, d, p, &v);
+    if (s != QS_OK) return qerror_raise(b, s);
+    if (v.kind != QS_NUM) return qpy_give(b, v);
+    return qdtype_is_int(d) ? PyLong_FromDouble(v.u.f) : PyFloat_FromDouble(v.u.f);
+}
+
+typedef struct { qs_dtype dtype; int rank; int64_t dims[QS_MAX_RANK], steps[QS_MAX_RANK]; /* in bytes */ } Layout;
+
+static PyObject *list_of(Border *b, const Layout *l, int d, const char *p) {
+    if (d == l->rank) return own_number(b, l->dtype, p);
+    PyObject *list = PyList_New((Py_ssize_t)l->dims[d]);
+    for (int64_t i = 0; list && i < l->dims[d]; i++) {
+        PyObject *o = list_of(b, l, d + 1, p + i * l->steps[d]);
+        if (!o) Py_CLEAR(list);
+        else PyList_SetItem(list, (Py_ssize_t)i, o);
+    }
+    return list;
+}
+
+PyObject *qnd_list(Border *b, Array *a) {
+    const void *p;
+    Layout l = {.dtype = (qs_dtype)a->dtype};
+    qs_status s = qarr_read(b->vm, a, &p);
+    if (s != QS_OK) return qerror_raise(b, s);
+    l.rank = qarr_shape(a, l.dims, l.steps);
+    for (int i = 0; i < l.rank; i++) l.steps[i] *= (int64_t)qdtype_size(l.dtype);
+    return list_of(b, &l, 0, p);
+}
+
 PyObject *qnd_integers(Border *b, Array *a) {
     Array *whole;
     qs_status s = qarr_convert(b->vm, a, QS_I64, &whole);

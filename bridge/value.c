@@ -63,13 +63,44 @@ static PyObject *to_py(PyObject *o, PyObject *unused) {
     PyObject *r = NULL;
     (void)unused;
     if (qgil_enter(b) < 0) return NULL;
-    if (v.kind == QS_ARRAY) r = qnd_from_array(b, v.u.p);
+    if (v.kind == QS_ARRAY) r = qnd_from_wrapper(b, o);
     else if (v.kind == QS_NUM) r = PyFloat_FromDouble(v.u.f);
     else if (v.kind == QS_OBJECT || v.kind == QS_TYPE) r = (Py_INCREF(o), o);
     else if (v.kind == QS_TRACED) r = qerror_raise(b, qtape_refuse_number(b->vm));
     else r = qpy_from_value(b, v);
     qgil_leave(b);
     return r;
+}
+
+static PyObject *tolist(PyObject *o, PyObject *unused);
+
+/* Python's own of an item; takes the reference. */
+static PyObject *own_item(PyObject *o) {
+    if (!o) return NULL;
+    PyObject *own = qvalue_check(o)                    ? tolist(o, NULL)
+                    : Py_TYPE(o) == qbridge.scalar ? PyFloat_FromDouble(PyFloat_AsDouble(o))
+                                                   : (Py_INCREF(o), o);
+    Py_DECREF(o);
+    return own;
+}
+
+static PyObject *cell_list(PyObject *cell) {
+    Py_ssize_t n = qitem_count(cell);
+    PyObject *list = n < 0 ? NULL : PyList_New(n);
+    for (Py_ssize_t i = 0; list && i < n; i++) {
+        PyObject *o = own_item(qitem_at(cell, i));
+        if (!o) Py_CLEAR(list);
+        else PyList_SetItem(list, i, o);
+    }
+    return list;
+}
+
+static PyObject *tolist(PyObject *o, PyObject *unused) {
+    Border *b = border(o);
+    if (value_of(o).kind == QS_CELL) return cell_list(o);
+    if (value_of(o).kind != QS_ARRAY) return to_py(o, unused);
+    if (qgil_enter(b) < 0) return NULL;
+    return qgil_result(b, qnd_list(b, value_of(o).u.p));
 }
 
 /* -- fields -------------------------------------------------------------------------------------------------------- */
@@ -437,6 +468,8 @@ static PyMethodDef methods[] = {
     {"to_py", to_py, METH_NOARGS,
      "to_py($self, /)\n--\n\nA NumPy array of the same memory; of numbers and strings Python's own; of a cell a NumPy "
      "array."},
+    {"tolist", tolist, METH_NOARGS,
+     "tolist($self, /)\n--\n\nThe elements of an array or cell as nested lists of Python's own numbers."},
     {"lock", (PyCFunction)(void (*)(void))lock, METH_VARARGS | METH_KEYWORDS,
      "lock($self, mode=LOCK_READWRITE, device=MEMRESOURCE_CPU)\n--\n\nThe address of the elements in the memory of "
      "a device, "

@@ -485,13 +485,12 @@ def cuda_interface(x):
 
 
 ELEMENTS = {}  # the element types by name, and NumPy's code for them: the bridge says them when it begins
-NOT_IN_NUMPY, NOT_IN_MEMORYVIEWS = set(), {"float16", "complex64", "complex128"}
+NOT_IN_NUMPY = set()
 
 
 def know_elements(codes):
     ELEMENTS.update(codes)
     NOT_IN_NUMPY.update(name for name, code in codes.items() if not code)
-    NOT_IN_MEMORYVIEWS.update(NOT_IN_NUMPY)
 
 
 def _numbers(x):

@@ -34,16 +34,6 @@ def _memory(self):
         return memoryview(_built_in("copy")(self))
 
 
-def tolist(self):
-    """The elements of an array or cell as nested lists of Python's own numbers."""
-    if self._kind == "array":
-        known = self.ndim and self._dtype not in _machine()._support.NOT_IN_MEMORYVIEWS
-        return (_memory(self) if known else self.to_py()).tolist()
-    if self._kind != "cell":
-        return self.to_py()
-    return [x.tolist() if isinstance(x, type(self)) else x for x in self]
-
-
 def backwards(self):
     """reversed(A)."""
     return iter(self[::-1])
@@ -747,7 +737,7 @@ METHODS = {
     "to_numpy": _later("to_numpy"), "from_numpy": _later("fill_from"), "to_torch": _later("to_torch"),
     "from_torch": _later("fill_from_torch"), "__jax_array__": _later("to_jax"),
     "__contains__": contains, "__reversed__": backwards, "__round__": round_of, "__format__": formatted,
-    "numpy": lambda self: self.to_py(), "tolist": tolist, "item": item, "locked": lock_for,
+    "numpy": lambda self: self.to_py(), "item": item, "locked": lock_for,
     "dtype": property(dtype), "requires_grad": property(lambda self: self.grad is not None),
     "__array__": array, "__array_interface__": property(array_interface), "__array_ufunc__": array_ufunc,
     "__cuda_array_interface__": property(cuda_array_interface),

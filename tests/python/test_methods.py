@@ -195,6 +195,22 @@ class Methods(unittest.TestCase):
         self.assertEqual(q.from_numpy(np.ones(2), dtype=float).sum(), 2)
         self.assertFalse(hasattr(q.value([1, "a"]), "dtype"))
 
+    def test_lists_have_pythons_own_numbers(self):
+        def same(x, y):
+            nested = isinstance(x, list)
+            return type(x) is type(y) and (len(x) == len(y) and all(map(same, x, y)) if nested else x == y)
+        codes = "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64 complex64 complex128"
+        for dtype, shape in itertools.product(codes.split(), SHAPES + [(2, 0), (0,)]):
+            a = (np.arange(np.prod(shape)) % 7 / 2).reshape(shape).astype(dtype)
+            if a.size and a.dtype.kind in "iu":
+                a.flat[0] = np.iinfo(dtype).max
+            v = q.value(a)
+            for x, y in ((v, a), (v.T, a.T), (v[::-1], a[::-1]), (v[..., ::2], a[..., ::2])):
+                self.assertTrue(same(x.tolist(), y.tolist()), (dtype, shape, x.tolist(), y.tolist()))
+        cell = q.evaluate('{[1,2],"a",{[3],4,{}}}').tolist()
+        self.assertTrue(same(cell, [[1.0, 2.0], "a", [[3.0], 4.0, []]]), cell)
+        self.assertTrue(same(q.evaluate("bfloat16([1,2.5])").tolist(), [1.0, 2.5]))
+
     def test_membership(self):
         a = np.arange(6.0).reshape(2, 3)
         v = q.value(a)
