@@ -63,6 +63,8 @@ if np:
         ns("f(a)", f=q.from_dlpack, a=np.zeros(16)) - loop, "np.from_dlpack(array)")
     row("np.asarray(v)", ns("f(m)", f=np.asarray, m=memoryview(v)) - loop, ns("f(v)", f=np.asarray, v=v) - loop,
         "of a memoryview")
+    row("a list of three floats into an array and back out", ns("f(x).tolist()", f=np.array, x=[1.5, 2.5, 3.5]) - loop,
+        ns("f(x).tolist()", f=q.value, x=[1.5, 2.5, 3.5]) - loop, "np.array(x).tolist()")
     row("value(array)", ns("f(a)", f=memoryview, a=np.zeros(16)) - loop, ns("f(a)", f=q.value, a=np.zeros(16)) - loop,
         "memoryview(array)")
 five("arrays of the language", [q.zeros(16) for _ in range(5)])
