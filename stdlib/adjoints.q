@@ -8,6 +8,7 @@
 % A rule computes with ordinary operations, because derivatives of derivatives go through it; and it writes into nothing
 % that it was given.  Complex numbers: the adjoint of z is dL/dRe(z) + 1j*dL/dIm(z), as in torch; so that of a product
 % has the conjugate of the other factor.
+import "planes.q" % which planes.c calls
 
 % -- shapes ------------------------------------------------------------------------------------------------------------
 
@@ -999,7 +1000,7 @@ function [dx, dw, a, b, c, d, db] = conv_planes_adjoint(x, w, stride, padding, d
     dw = conv_planes_weights(x, dy, size(w), stride, padding, dilation, groups)
     [a, b, c, d, db] = {null, null, null, null, null}
     if !isnull(bias)
-        db = reshape(sum(sum(sum(dy, 0), 2), 3), size(bias))
+        db = reshape(channel_sums(dy), size(bias))
     end
 end
 

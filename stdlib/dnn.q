@@ -278,16 +278,18 @@ function [] = __kernel__ dnn_repeat(y : cube'unchecked, x : cube'unchecked, at0 
     y[pos] = x[pos[0], at0[pos[1]], at1[pos[2]]]
 end
 
-% w0[i,a]: what of row i is in row first0[i]+a of the result.
+% w0[i,a]: what of row i is in row first0[i]+a of the result; where that is 0, it may be nan.
 function [] = __kernel__ dnn_spread(dx : cube'unchecked, dy : cube'safe, first0 : vec[int]'unchecked, w0 : mat'unchecked, _
                                     first1 : vec[int]'unchecked, w1 : mat'unchecked, pos : ivec3)
     total = 0.0
     for a = 0..size(w0,1)-1
         line = 0.0
         for b = 0..size(w1,1)-1
-            line += w1[pos[2],b]*dy[pos[0], first0[pos[1]] + a, first1[pos[2]] + b]
+            v = w1[pos[2],b]
+            line += v == 0 ? 0 : v*dy[pos[0], first0[pos[1]] + a, first1[pos[2]] + b]
         end
-        total += w0[pos[1],a]*line
+        v = w0[pos[1],a]
+        total += v == 0 ? 0 : v*line
     end
     dx[pos] = total
 end
@@ -546,7 +548,7 @@ end
 %
 % :function y = leaky_relu(x, slope : scalar = 0.01)
 function y = leaky_relu(x, slope : scalar = 0.01)
-    y = x <= 0 ? slope*x : x
+    y = x > 0 ? x : slope*x
 end
 
 % Function: elu
@@ -554,7 +556,7 @@ end
 %
 % :function y = elu(x, alpha : scalar = 1)
 function y = elu(x, alpha : scalar = 1)
-    y = x <= 0 ? alpha*expm1(min(x, 0)) : x
+    y = x > 0 ? x : alpha*expm1(x > 0 ? 0 : x) % min(x, 0) of nan is 0
 end
 
 % Function: sigmoid
@@ -562,7 +564,7 @@ end
 % :function y = sigmoid(x)
 function y = sigmoid(x)
     e = exp(min(x, 1)) % where it is used, x is negative; the others must not overflow, nor meet 1 where it has a bend
-    y = x < 0 ? e./(1 + e) : 1./(1 + exp(-max(x, -1)))
+    y = x < 0 ? e./(1 + e) : 1./(1 + exp(x < -1 ? 1 : -x)) % nan stays what it is
 end
 
 % Function: silu

@@ -2,7 +2,8 @@
  *
  * x is N x C x H x W, w is M x C/groups x KH x KW.  Each of the three is linear in both of its operands, and the
  * derivative of each is made of the other two.  Results have the same bits with any number of threads: a sum is made by
- * one thread in one order.
+ * one thread in one order.  On a device that is a GPU they are kernels (planes.q), called from here once sizes have
+ * been checked.
  *
  * torch computes these with oneDNN; docs/dnn.md has the times of both. */
 #include "devices/threads.h"
@@ -10,8 +11,10 @@
 #include "stdlib/planes.h"
 #include "vm/array/device_math.h"
 #include "vm/array/packed.h"
+#include "vm/grad/tape.h"
 #include "vm/value/machine.h"
 
+#include <math.h>
 #include <string.h>
 
 #define BYTES 16
@@ -257,6 +260,79 @@ static void run(const Conv *c, int64_t n, int64_t work, ThreadsJob *job, void *u
     qthreads_run(qthreads_of(qvm_ctx(c->vm)), n, grain, job, ud);
 }
 
+/* -- numbers that are not finite ----------------------------------------------------------------------------------- */
+/* Zeros between and beside the rows take part above, and 0 times nan or inf is nan, of which another element would
+ * hear.  So what is nan is made again of the terms that it has: `sum` gives those of element k. */
+typedef double Sum(const Conv *c, const char *a, const char *b, int64_t k);
+typedef struct { const Conv *c; const char *a, *b; char *out; Sum *sum; } Mending;
+
+static double element(const Conv *c, const char *p, int64_t k) {
+    return c->size == 4 ? (double)((const float *)p)[k] : ((const double *)p)[k];
+}
+
+static void set_element(const Conv *c, char *p, int64_t k, double v) {
+    if (c->size == 4) ((float *)p)[k] = (float)v;
+    else ((double *)p)[k] = v;
+}
+
+static bool has_nan(const Conv *c, const char *p, int64_t first, int64_t last) {
+    int bad = 0;
+    if (c->size == 4)
+        for (const float *x = (const float *)p; first < last; first++) bad |= x[first] != x[first];
+    else
+        for (const double *x = (const double *)p; first < last; first++) bad |= x[first] != x[first];
+    return bad;
+}
+
+static void mend_some(void *ud, int64_t first, int64_t last, int worker) {
+    const Mending *m = ud;
+    (void)worker;
+    if (!has_nan(m->c, m->out, first, last)) return;
+    for (; first < last && !qflag_is_up(&qvm(m->c->vm)->interrupted); first++)
+        if (isnan(element(m->c, m->out, first))) set_element(m->c, m->out, first, m->sum(m->c, m->a, m->b, first));
+}
+
+static void mend(const Conv *c, int64_t n, Sum *sum, const char *a, const char *b, char *out) {
+    enum { PART = 4096 };
+    qthreads_run(qthreads_of(qvm_ctx(c->vm)), n, PART, mend_some, &(Mending){c, a, b, out, sum});
+}
+
+/* What comes to element k of the input from the results that read it. */
+static double sum_for_input(const Conv *c, const char *dy, const char *w, int64_t k) {
+    const Side *y = &c->side[0], *x = &c->side[1];
+    int64_t column = k % x->in, row = k / x->in % y->in, channel = k / plane_in(c) % c->channels;
+    int64_t image = k / plane_in(c) / c->channels, each = c->channels / c->groups, rows = c->results / c->groups;
+    double total = 0;
+    for (int64_t m = channel / each * rows, end = m + rows; m < end; m++)
+        for (int64_t t = 0; t < y->kernel * x->kernel && !isnan(total); t++) {
+            int64_t r = row + y->pad - t / x->kernel * y->dilation;
+            int64_t q = column + x->pad - t % x->kernel * x->dilation;
+            bool met = r >= 0 && q >= 0 && r % y->stride == 0 && q % x->stride == 0;
+            if (!met || r / y->stride >= y->out || q / x->stride >= x->out) continue;
+            int64_t at = ((image * c->results + m) * y->out + r / y->stride) * x->out + q / x->stride;
+            total += element(c, dy, at) * element(c, w, (m * each + channel % each) * y->kernel * x->kernel + t);
+        }
+    return total;
+}
+
+/* What weight k gets from all results; zeros around the images count, as in results. */
+static double sum_for_weight(const Conv *c, const char *x, const char *dy, int64_t k) {
+    const Side *sy = &c->side[0], *sx = &c->side[1];
+    int64_t m = k / taps_of(c), each = c->channels / c->groups, channel = k / (sy->kernel * sx->kernel) % each;
+    int64_t i = k / sx->kernel % sy->kernel, j = k % sx->kernel;
+    double total = 0;
+    channel += m / (c->results / c->groups) * each;
+    for (int64_t n = 0; n < c->images; n++)
+        for (int64_t p = 0; p < plane_out(c) && !isnan(total); p++) {
+            int64_t r = p / sx->out * sy->stride + i * sy->dilation - sy->pad;
+            int64_t q = p % sx->out * sx->stride + j * sx->dilation - sx->pad;
+            bool inside = r >= 0 && r < sy->in && q >= 0 && q < sx->in;
+            double v = inside ? element(c, x, ((n * c->channels + channel) * sy->in + r) * sx->in + q) : 0;
+            total += v * element(c, dy, (n * c->results + m) * plane_out(c) + p);
+        }
+    return total;
+}
+
 /* -- gather: results, or one phase of the gradient of the input ---------------------------------------------------- */
 typedef struct {
     const Conv *c;
@@ -310,11 +386,6 @@ static void gather(Gather *g, int64_t images) {
     run(c, jobs * g->parts, c->loops->span * g->taps * g->rows / g->parts / 8, gather_some, g);
 }
 
-static void put_element(const Conv *c, char *to, int64_t i, const char *from, int64_t k) {
-    if (c->size == 4) ((float *)to)[i] = ((const float *)from)[k];
-    else ((double *)to)[i] = ((const double *)from)[k];
-}
-
 /* Weights of `rows` rows and `taps` taps at from[row*row_step + at[tap]], as tiles read them. */
 static void pack_weights(const Conv *c, const char *from, int64_t row_step, const int64_t *at, int64_t rows,
                          int64_t taps, char *to) {
@@ -322,7 +393,7 @@ static void pack_weights(const Conv *c, const char *from, int64_t row_step, cons
         int n = tile_rows(c, rows - m);
         char *tile = to + m * taps * (int64_t)c->size;
         for (int64_t t = 0; t < taps; t++)
-            for (int r = 0; r < n; r++) put_element(c, tile, t * n + r, from, (m + r) * row_step + at[t]);
+            for (int r = 0; r < n; r++) set_element(c, tile, t * n + r, element(c, from, (m + r) * row_step + at[t]));
         m += n;
     }
 }
@@ -428,6 +499,7 @@ static qs_status input_in(const Conv *c, const char *dy, const char *w, char *dx
         for (int64_t py = 0; py < sy->phases; py++)
             for (int64_t px = 0; px < sx->phases; px++) gather_phase(c, &g, w, py, px, images, r);
     }
+    mend(c, c->images * c->channels * plane_in(c), sum_for_input, dy, w, dx);
     return QS_OK;
 }
 
@@ -491,20 +563,83 @@ static qs_status weights_in(const Conv *c, const char *x, const char *dy, char *
         run(c, g.images * c->results, n, lay_some, &ld);
         run(c, c->groups * g.down * g.parts, g.images * n * g.across / g.parts, dot_some, &g);
     }
+    mend(c, c->results * taps_of(c), sum_for_weight, x, dy, dw);
     return QS_OK;
 }
 
+/* -- kernels ------------------------------------------------------------------------------------------------------- */
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* The largest index of planes.q: of an image with the zeros around it, of what comes back likewise, of weights. */
+static double largest_index(const Conv *c) {
+    double x = (double)(c->channels / c->groups), y = (double)(c->results / c->groups);
+    double w = (double)(c->results * taps_of(c));
+    for (int i = 0; i < 2; i++) {
+        const Side *s = &c->side[i];
+        x *= (double)larger(s->in, (s->out - 1) * s->stride + (s->kernel - 1) * s->dilation + 1);
+        y *= (double)(s->out + 2 * s->far);
+    }
+    return fmax(w, fmax(x, y));
+}
+
+static qs_status list(qs_vm *vm, const int64_t *x, int n, qs_value *out) {
+    Array *a;
+    void *p;
+    TRY(qarr_new(vm, QS_F64, 1, (int64_t[]){n}, false, &a));
+    *out = qarr_value(a);
+    TRY(qarr_write(vm, a, &p));
+    for (int i = 0; i < n; i++) ((double *)p)[i] = (double)x[i];
+    return QS_OK;
+}
+
+static qs_status converted(qs_vm *vm, qs_value *v, qs_dtype d) {
+    Array *a, *r;
+    if (v->kind != QS_ARRAY || (qs_dtype)(a = qval_array(*v))->dtype == d) return QS_OK;
+    TRY(qarr_convert(vm, a, d, &r));
+    qs_release(vm, *v);
+    return *v = qarr_value(r), QS_OK;
+}
+
+/* A function of planes.q, of two arrays and what else it wants (borrowed), the options, and the size of results. */
+static qs_status by_kernels(qs_vm *vm, qs_call_args *a, const Conv *c, const char *name, qs_value *third,
+                            const int64_t *size, int nsize) {
+    enum { MOST = 8 };
+    qs_value in[MOST], own[4] = {qs_nil(), qs_nil(), qs_nil(), qs_nil()};
+    int n = 0;
+    const Side *s = c->side;
+    qs_status e = list(vm, (int64_t[]){s[0].stride, s[1].stride}, 2, &own[0]);
+    if (e == QS_OK) e = list(vm, (int64_t[]){s[0].pad, s[1].pad}, 2, &own[1]);
+    if (e == QS_OK) e = list(vm, (int64_t[]){s[0].dilation, s[1].dilation}, 2, &own[2]);
+    if (e == QS_OK) e = list(vm, size, nsize, &own[3]);
+    for (int i = 0; i < 2 && e == QS_OK; i++) e = converted(vm, &a->in[i], c->d);
+    in[n++] = a->in[0], in[n++] = a->in[1], in[n++] = third ? *third : own[3];
+    for (int i = 0; i < 3; i++) in[n++] = own[i];
+    in[n++] = qs_num((double)c->groups);
+    if (third) in[n++] = own[3];
+    if (e == QS_OK) e = qtape_library(vm, name, n, in, 1, &a->out[0]);
+    if (e == QS_OK) qarr_keep(qval_array(a->out[0]), 4);
+    for (int i = 0; i < 4; i++) qs_release(vm, own[i]);
+    return e;
+}
+
+static bool on_device(const Conv *c, Array *const of[2], bool empty) {
+    return !empty && qdevmath_by_kernels(c->vm, "a convolution", of[0], of[1], largest_index(c));
+}
+
 /* -- natives ------------------------------------------------------------------------------------------------------- */
-/* Two operands of the type in which they meet: float32, or float64. */
-static qs_status operands(qs_vm *vm, qs_call_args *a, const char *fn, const char *const names[2], Conv *c, Array *of[2],
-                          const void *p[2]) {
+/* Two operands, and the type in which they meet: float32, or float64. */
+static qs_status operands(qs_vm *vm, qs_call_args *a, const char *fn, const char *const names[2], Conv *c,
+                          Array *of[2]) {
     c->d = qarg_meet_float(vm, a, 0, 2);
     if (qdtype_is_complex(c->d)) return qarg_wrong(vm, fn, names[0], "real", a->in[0]);
     if (c->d != QS_F64) c->d = QS_F32;
     c->size = qdtype_size(c->d), c->loops = loops_here(c->d == QS_F64);
-    if (a->in[0].kind == QS_ARRAY && a->in[1].kind == QS_ARRAY)
-        qdevmath_processor(vm, "a convolution", qval_array(a->in[0]), qval_array(a->in[1]));
-    for (int i = 0; i < 2; i++) TRY(qarg_packed(vm, a, i, fn, names[i], c->d, &of[i], &p[i]));
+    for (int i = 0; i < 2; i++) TRY(qarg_array(vm, a, i, fn, names[i], &of[i]));
+    return QS_OK;
+}
+
+static qs_status packed(const Conv *c, qs_call_args *a, const char *const names[2], Array *of[2], const void *p[2]) {
+    for (int i = 0; i < 2; i++) TRY(qarg_packed(c->vm, a, i, c->fn, names[i], c->d, &of[i], &p[i]));
     return QS_OK;
 }
 
@@ -513,34 +648,42 @@ static qs_status done(const Conv *c, qs_status s, Rooms *r) {
     return s == QS_OK && qflag_is_up(&qvm(c->vm)->interrupted) ? qvm_attend(c->vm) : s;
 }
 
-static qs_status bias_of(qs_vm *vm, qs_call_args *a, const char *fn, const Conv *c, const void **p) {
+/* A bias is given as in[6]. */
+static qs_status bias_of(const Conv *c, qs_call_args *a) {
     Array *b;
-    *p = NULL;
     if (!qarg_given(a, 6)) return QS_OK;
-    TRY(qarg_packed(vm, a, 6, fn, "bias", c->d, &b, p));
-    if ((int64_t)b->count == c->results) return QS_OK;
-    return qs_fail(vm, QS_ESHAPE, "%s: bias must have a number for each of %lld results, got %zu", fn,
+    TRY(qarg_array(c->vm, a, 6, c->fn, "bias", &b));
+    if ((int64_t)b->count == c->results) return converted(c->vm, &a->in[6], c->d);
+    return qs_fail(c->vm, QS_ESHAPE, "%s: bias must have a number for each of %lld results, got %zu", c->fn,
                    (long long)c->results, b->count);
 }
+
+static bool is_empty(const int64_t dims[4]) { return !(dims[0] && dims[1] && dims[2] && dims[3]); }
 
 qs_status qplanes_conv(qs_vm *vm, qs_call_args *a) {
     static const char *const names[] = {"x", "w"};
     const char *fn = "conv2d"; /* what people call */
     Conv c = {0};
-    Array *of[2], *y;
-    const void *p[2], *bias;
+    Array *of[2], *r, *b;
+    const void *p[2], *bias = NULL;
     void *out;
     int64_t x[4], w[4];
-    Rooms r = {0};
+    Rooms rooms = {0};
     TRY(options_of(vm, a, fn, 2, &c));
-    TRY(operands(vm, a, fn, names, &c, of, p));
+    TRY(operands(vm, a, fn, names, &c, of));
     TRY(four(vm, fn, "x", of[0], x));
     TRY(four(vm, fn, "weights", of[1], w));
     TRY(geometry(&c, x, w, NULL));
-    TRY(bias_of(vm, a, fn, &c, &bias));
-    TRY(qarg_result(vm, a, 0, c.d, 4, (int64_t[]){x[0], w[0], c.side[0].out, c.side[1].out}, &y, &out));
-    qarr_keep(y, 4), qctx_let_go(qvm_ctx(vm));
-    return done(&c, y->count ? forward_in(&c, p[0], p[1], bias, out, &r) : QS_OK, &r);
+    TRY(bias_of(&c, a));
+    int64_t y[4] = {x[0], w[0], c.side[0].out, c.side[1].out};
+    qs_value none = qs_nil();
+    if (on_device(&c, of, is_empty(y)))
+        return by_kernels(vm, a, &c, "planes_forward", qarg_given(a, 6) ? &a->in[6] : &none, y + 2, 2);
+    TRY(packed(&c, a, names, of, p));
+    if (qarg_given(a, 6)) TRY(qarg_packed(vm, a, 6, fn, "bias", c.d, &b, &bias));
+    TRY(qarg_result(vm, a, 0, c.d, 4, y, &r, &out));
+    qarr_keep(r, 4), qctx_let_go(qvm_ctx(vm));
+    return done(&c, r->count ? forward_in(&c, p[0], p[1], bias, out, &rooms) : QS_OK, &rooms);
 }
 
 qs_status qplanes_conv_input(qs_vm *vm, qs_call_args *a) {
@@ -553,11 +696,13 @@ qs_status qplanes_conv_input(qs_vm *vm, qs_call_args *a) {
     int64_t dy[4], w[4], x[4];
     Rooms r = {0};
     TRY(options_of(vm, a, fn, 3, &c));
-    TRY(operands(vm, a, fn, names, &c, of, p));
+    TRY(operands(vm, a, fn, names, &c, of));
     TRY(four(vm, fn, "dy", of[0], dy));
     TRY(four(vm, fn, "weights", of[1], w));
     TRY(size_of(vm, fn, a->in[2], x));
     TRY(geometry(&c, x, w, dy));
+    if (on_device(&c, of, is_empty(x) || is_empty(dy))) return by_kernels(vm, a, &c, "planes_backward", NULL, x, 4);
+    TRY(packed(&c, a, names, of, p));
     TRY(qarg_result(vm, a, 0, c.d, 4, x, &dx, &out));
     qarr_keep(dx, 4), qctx_let_go(qvm_ctx(vm));
     return done(&c, dx->count ? input_in(&c, p[0], p[1], out, &r) : QS_OK, &r);
@@ -573,11 +718,13 @@ qs_status qplanes_conv_weights(qs_vm *vm, qs_call_args *a) {
     int64_t x[4], dy[4], w[4];
     Rooms r = {0};
     TRY(options_of(vm, a, fn, 3, &c));
-    TRY(operands(vm, a, fn, names, &c, of, p));
+    TRY(operands(vm, a, fn, names, &c, of));
     TRY(four(vm, fn, "x", of[0], x));
     TRY(four(vm, fn, "dy", of[1], dy));
     TRY(size_of(vm, fn, a->in[2], w));
     TRY(geometry(&c, x, w, dy));
+    if (on_device(&c, of, is_empty(w) || is_empty(dy))) return by_kernels(vm, a, &c, "planes_weights", NULL, w, 4);
+    TRY(packed(&c, a, names, of, p));
     TRY(qarg_result(vm, a, 0, c.d, 4, w, &dw, &out));
     qarr_keep(dw, 4), qctx_let_go(qvm_ctx(vm));
     return done(&c, dw->count ? weights_in(&c, p[0], p[1], out, &r) : QS_OK, &r);

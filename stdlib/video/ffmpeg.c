@@ -277,6 +277,8 @@ static int open_codec(Reader *r) {
     e = avcodec_parameters_to_context(r->codec, r->format->streams[r->stream]->codecpar);
     r->codec->opaque = &r->complained;
     r->codec->thread_count = 0;
+    /* a damaged frame makes libavcodec 59 end the process by an assertion, where this decoder has a thread per frame */
+    if (decoder->id == AV_CODEC_ID_MPEG4) r->codec->thread_type = FF_THREAD_SLICE;
     r->codec->err_recognition = AV_EF_CRCCHECK | AV_EF_EXPLODE;
     r->codec->pkt_timebase = r->format->streams[r->stream]->time_base;
     return e < 0 ? e : avcodec_open2(r->codec, decoder, NULL);
@@ -350,9 +352,10 @@ static enum AVPixelFormat best_format(const AVCodec *c, int channels, int bits) 
     enum AVPixelFormat from = packed(channels, bits);
     if (!c->pix_fmts) return from;
     /* what every player shows, where frames are eight bits and the encoder is one for films */
+    enum AVPixelFormat usual = c->id == AV_CODEC_ID_MJPEG ? AV_PIX_FMT_YUVJ420P : AV_PIX_FMT_YUV420P; /* JPEG's range */
     for (const enum AVPixelFormat *p = c->pix_fmts; *p != AV_PIX_FMT_NONE && bits == 8 && c->id != AV_CODEC_ID_FFV1;
          p++)
-        if (*p == AV_PIX_FMT_YUV420P) return *p;
+        if (*p == usual) return *p;
     enum AVPixelFormat tenth =
         bits > 8 && bits <= 10 && c->id != AV_CODEC_ID_FFV1 ? AV_PIX_FMT_YUV420P10 : AV_PIX_FMT_NONE;
     for (const enum AVPixelFormat *p = c->pix_fmts; *p != AV_PIX_FMT_NONE; p++)
@@ -382,6 +385,7 @@ static int open_encoder(Writer *w, const VideoInfo *v, const AVCodec *encoder) {
     c->pix_fmt = best_format(encoder, v->channels, v->bits);
     c->gop_size = 12, c->bit_rate = (int64_t)(v->width * v->height * v->rate * 0.4), c->qmin = 2;
     c->colorspace = v->height >= 720 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
+    if (c->pix_fmt == AV_PIX_FMT_YUVJ420P) c->color_range = AVCOL_RANGE_JPEG;
     if (av_pix_fmt_desc_get(c->pix_fmt)->flags & AV_PIX_FMT_FLAG_RGB) c->colorspace = AVCOL_SPC_RGB;
     if (w->format->oformat->flags & AVFMT_GLOBALHEADER) c->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
     if (!strcmp(encoder->name, "libx264")) av_opt_set(c->priv_data, "crf", "16", 0), c->bit_rate = 0;

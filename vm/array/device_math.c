@@ -108,22 +108,36 @@ static Device *candidate(qs_vm *vm) {
     return m->device->math ? m->device : NULL;
 }
 
-/* A device that runs kernels and has nothing for this work: its arrays come to the processor. */
-static void tell_away(qs_vm *vm, const Job *j) {
+/* A device that runs kernels and leaves this work: its arrays come to the processor. */
+static void tell_away(qs_vm *vm, const Job *j, const char *reason) {
     const Device *d = qvm(vm)->automatic ? NULL : qvm(vm)->device;
     char why[80];
     if (!d || d->memory == HOST_MEMORY) return;
-    snprintf(why, sizeof why, "%s:%d has no library for it", d->ops->kind, d->ordinal);
+    snprintf(why, sizeof why, "%s:%d %s", d->ops->kind, d->ordinal, reason);
     explain(vm, j, d, why, false);
 }
 
-void qdevmath_processor(qs_vm *vm, const char *what, Array *a, Array *b) {
-    tell_away(vm, &(Job){.what = what, .in = {a, b}, .nin = 2});
+/* With `auto` it is the one that has the array, where the host does not. */
+static const Device *device_of_kernels(qs_vm *vm, const Array *a) {
+    const Machine *m = qvm(vm);
+    if (!m->automatic) return m->device;
+    for (int i = 0; i < m->ndevices && !(a->buf->valid & 1u << HOST_MEMORY); i++)
+        if (a->buf->valid & 1u << m->devices[i].memory) return &m->devices[i];
+    return NULL;
+}
+
+bool qdevmath_by_kernels(qs_vm *vm, const char *what, Array *a, Array *b, double index) {
+    const Device *d = device_of_kernels(vm, a);
+    const Job j = {.what = what, .in = {a, b}, .nin = 2};
+    if (!d || d->memory == HOST_MEMORY) return false;
+    if (index > INT32_MAX) return tell_away(vm, &j, "counts elements in 32 bits"), false;
+    if (d->wide || wish() == ALWAYS) return true;
+    return tell_away(vm, &j, "is a processor, too"), false;
 }
 
 static Device *choose(qs_vm *vm, const Job *j) {
     Device *d = candidate(vm);
-    if (!d) return tell_away(vm, j), NULL;
+    if (!d) return tell_away(vm, j, "has no library for it"), NULL;
     const char *why_not = missing(j, d);
     bool sooner = wish() == SOONEST ? on_device(vm, j, d) < on_processor(vm, j, d) : wish() == ALWAYS;
     bool there = !why_not && sooner;

@@ -20,6 +20,7 @@ qs_status qdevmath_cholesky(qs_vm *vm, Array *a, Array **out);
 /* The parts of a factorization that f has memory for (DevFactor in devices/device.h), in the elements of a.  *done is
  * false where it is the processor's turn, also when the device's iteration did not converge. */
 qs_status qdevmath_factor(qs_vm *vm, const char *what, Array *a, DevFactor *f, bool *done);
-/* What no device has a library for: --explain says so, and what is copied. */
-void qdevmath_processor(qs_vm *vm, const char *what, Array *a, Array *b);
+/* Whether what needs no library is computed by kernels on the device where a is, whose indices go up to `index`.  One
+ * that is a processor has what is written for this one; --explain says so then, and what is copied. */
+bool qdevmath_by_kernels(qs_vm *vm, const char *what, Array *a, Array *b, double index);
 #endif

@@ -133,3 +133,38 @@ f = fopen(pathjoin(folder, "bad.mkv"), "w")
 fwrite(f, bytes)
 fclose(f)
 fails(() -> read_all(pathjoin(folder, "bad.mkv")), pathjoin(folder, "bad.mkv"))
+% JPEG's own range; and bytes that are wrong in frames which refer to others are errors, or nothing, and never an end of all.
+w = vidcreate(pathjoin(folder, "jpeg.avi"), 25, "mjpeg")
+vidwrite(w, smooth)
+vidclose(w)
+s = vidopen(pathjoin(folder, "jpeg.avi"))
+vidreadframe(s)
+print mean(abs(float(s.rgb_data) - smooth)) < 4
+w = vidcreate(pathjoin(folder, "five.mp4"), 12, "mpeg4")
+for n = 0..5
+    vidwrite(w, mod(reshape(0..16*24*3-1, [16,24,3])*(n+1), 256))
+end
+vidclose(w)
+f = fopen(pathjoin(folder, "five.mp4"), "r")
+bytes = fread(f)
+fclose(f)
+wrong = pathjoin(folder, "wrong.mp4")
+for k = 40..7..600
+    other = copy(bytes)
+    other[k] = mod(other[k] + 175, 256)
+    f = fopen(wrong, "w")
+    fwrite(f, other)
+    fclose(f)
+    try
+        read_quietly(wrong)
+    catch e
+        assert(strfind(e, wrong) > 0)
+    end
+end
+function [] = read_quietly(path)
+    s = vidopen(path)
+    while vidreadframe(s)
+        t = s.pts
+    end
+end
+print "still here"

@@ -1,0 +1,364 @@
+% planes.q -- convolutions of neural layers (planes.c) as kernels, for devices with memory of their own.
+%
+%     padded    images with the zeros around them that taps read, so that no read needs a test
+%     gather    y[row, p] = bias[row] + sum over t of  w[row, t] * x[base(p) + off[t]]     outputs; gradients of inputs
+%     dots      dw[row, t] = sum over images and p of  d[row, p] * x[base(p) + off[t]]     gradients of weights
+%
+% A position of `gather` makes eight rows (channels of the result) of four places below each other, so that twelve numbers
+% are read for 32 products; its neighbours in a warp have the columns beside it, and read the same weights.  A position of
+% `dots` makes eight rows of four taps over every n-th place, and `dots_sum` adds up what those have.  Where there are few
+% rows, as in a depthwise convolution, the same is made of single ones.
+%
+% The gradient of an input at a stride is a gather for each remainder of its rows and columns by it, over the taps that meet it.
+% Of what planes.c calls them, planes.c checks sizes.  Images of `groups` are rows: N*groups x C/groups*H*W.
+
+function [] = __kernel__ padded(y : cube'unchecked, x : cube'safe, first : ivec2, pos : ivec3)
+    y[pos] = x[pos[0], pos[1] - first[0], pos[2] - first[1]]
+end
+
+% Planes of `size`, in which x begins at `first`, and how long their rows are.
+function [planes, pitch, plane] = in_planes(x, first, s, groups)
+    [n, c, h, w] = size(x, 0..3)
+    if all(first == 0) && all(s <= size(x, 2..3))
+        s = [h, w]
+        planes = x
+    else
+        planes = uninit_like(x, n*c, s[0], s[1])
+        parallel_do(size(planes, 0..2), planes, reshape(x, [n*c, h, w]), first, padded)
+    end
+    planes = reshape(planes, [n*groups, c/groups*s[0]*s[1]])
+    pitch = s[1]
+    plane = s[0]*s[1]
+end
+
+% Where a tap of channel pos[0], row pos[1] and column pos[2] reads.
+function [] = __kernel__ tap_places(off : vec[int]'unchecked, taps : ivec3, first : int, step : ivec3, pos : ivec3)
+    off[(pos[0]*taps[1] + pos[1])*taps[2] + pos[2]] = first + pos[0]*step[0] + pos[1]*step[1] + pos[2]*step[2]
+end
+
+function off = places_of(taps, first, step)
+    off = vec[int](max(4*ceil(prod(taps)/4), 1)) % whole tiles of `dots`
+    parallel_do(taps, off, int(taps), int(first), int(step), tap_places)
+end
+
+% Weights as gather reads them: of a group and a tile of 1 or 8 rows, taps x rows.  step: of w from group to group, row to
+% row, channel to channel, and tap to tap down and across.
+function [] = __kernel__ packed(p : cube'unchecked, w : vec'unchecked, rows : int, tiles : int, log : int, taps : ivec3, _
+                                first : int, step : ivec4, across : int, pos : ivec3)
+    at = first + pos[0]*step[0] + pos[1]*step[1] + pos[2]*step[2]
+    to = pos[0]*tiles + shr(pos[1], log)
+    for i = 0..taps[1]-1
+        for j = 0..taps[2]-1
+            k = (pos[2]*taps[1] + i)*taps[2] + j
+            p[to, k, pos[1] - shl(shr(pos[1], log), log)] = pos[1] < rows ? w[at + i*step[3] + j*across] : 0
+        end
+    end
+end
+
+function [] = __kernel__ packed_bias(p : mat'unchecked, bias : vec'safe, rows : int, tiles : int, width : int, pos : ivec3)
+    p[pos[0]*tiles + pos[1], pos[2]] = pos[1]*width + pos[2] < rows ? bias[pos[0]*rows + pos[1]*width + pos[2]] : 0
+end
+
+% places: rows of places, elements between them and between their columns; to: as PlanesTarget has it, step and first.
+function [] = __kernel__ gather_eight(y : cube'safe, x : mat'unchecked, w : cube'unchecked, off : vec[int]'unchecked, _
+                                      bias : mat'unchecked, groups : int, rows : int, tiles : int, places : ivec3, _
+                                      to : ivec4, pos : ivec4)
+    tile = mod(pos[0], groups)*tiles + pos[1]
+    first = 4*pos[2]
+    column = pos[3]*places[2]
+    p0 = column + first*places[1]
+    p1 = column + min(first+1, places[0]-1)*places[1]
+    p2 = column + min(first+2, places[0]-1)*places[1]
+    p3 = column + min(first+3, places[0]-1)*places[1]
+    s0 = bias[tile, 0..7]
+    s1 = bias[tile, 0..7]
+    s2 = bias[tile, 0..7]
+    s3 = bias[tile, 0..7]
+    for t = 0..size(w,1)-1
+        k = off[t]
+        f = w[tile, t, 0..7]
+        s0 += f*x[pos[0], p0 + k]
+        s1 += f*x[pos[0], p1 + k]
+        s2 += f*x[pos[0], p2 + k]
+        s3 += f*x[pos[0], p3 + k]
+    end
+    left = rows - 8*pos[1]
+    row = pos[0]*rows + 8*pos[1]
+    c = pos[3]*to[1] + to[3]
+    for r = 0..7
+        if r < left
+            y[row + r, first*to[0] + to[2], c] = s0[r]
+            if first + 1 < places[0]
+                y[row + r, (first+1)*to[0] + to[2], c] = s1[r]
+            end
+            if first + 2 < places[0]
+                y[row + r, (first+2)*to[0] + to[2], c] = s2[r]
+            end
+            if first + 3 < places[0]
+                y[row + r, (first+3)*to[0] + to[2], c] = s3[r]
+            end
+        end
+    end
+end
+
+function [] = __kernel__ gather_one(y : cube'safe, x : mat'unchecked, w : cube'unchecked, off : vec[int]'unchecked, _
+                                    bias : mat'unchecked, groups : int, rows : int, tiles : int, places : ivec3, _
+                                    to : ivec4, pos : ivec4)
+    tile = mod(pos[0], groups)*tiles + pos[1]
+    first = pos[2]*places[1] + pos[3]*places[2]
+    total = bias[tile, 0]
+    for t = 0..size(w,1)-1
+        total += w[tile, t, 0]*x[pos[0], first + off[t]]
+    end
+    y[pos[0]*rows + pos[1], pos[2]*to[0] + to[2], pos[3]*to[1] + to[3]] = total
+end
+
+% Weights begin at `first`; places: their rows and columns, and how far apart they are in x; out: planes of all images.
+function [] = gather(out, x, off, w, bias, groups, rows, taps, first, step, places, to)
+    many = rows >= 4
+    width = many ? 8 : 1
+    tiles = ceil(rows/width)
+    p = uninit_like(w, groups*tiles, prod(taps), width)
+    parallel_do([groups, tiles*width, taps[0]], p, reshape(w, [1,numel(w)]), rows, tiles, many ? 3 : 0, int(taps), first, _
+                int(step[0..3]), step[4], packed)
+    b = uninit_like(w, groups*tiles, width)
+    if isnull(bias)
+        b[:,:] = 0
+    else
+        parallel_do([groups, tiles, width], b, reshape(bias, [1,numel(bias)]), rows, tiles, width, packed_bias)
+    end
+    size_of = [size(x,0), tiles, many ? ceil(places[0]/4) : places[0], places[1]]
+    at = int([places[0], places[2], places[3]])
+    if many
+        parallel_do(size_of, out, x, p, off, b, groups, rows, tiles, at, int(to), gather_eight)
+    else
+        parallel_do(size_of, out, x, p, off, b, groups, rows, tiles, at, int(to), gather_one)
+    end
+end
+
+% out: rows and columns of the result.
+function y = planes_forward(x, w, bias, stride, pad, dilation, groups, out)
+    [m, c, kh, kw] = size(w, 0..3)
+    [planes, pitch, plane] = in_planes(x, pad, (out-1).*stride + dilation.*([kh,kw]-1) + 1, groups)
+    off = places_of([c, kh, kw], 0, [plane, dilation[0]*pitch, dilation[1]])
+    y = uninit_like(x, size(x,0)*m, out[0], out[1])
+    gather(y, planes, off, w, bias, groups, m/groups, [c, kh, kw], 0, [m/groups*c*kh*kw, c*kh*kw, kh*kw, kw, 1], _
+           [out[0], out[1], stride[0]*pitch, stride[1]], [1, 1, 0, 0])
+    y = reshape(y, [size(x,0), m, out[0], out[1]])
+end
+
+% The taps that meet the rows (or columns) of a remainder: the first of them, how many, where that is, and what is between
+% them and between their places.  planes.c says what all that is.
+function [first, count, place, step, apart] = met_by(phase, phases, kernel, stride, dilation)
+    first = phase
+    count = max(0, ceil((kernel - phase)/phases))
+    place = floor(phase*dilation/stride)
+    step = phases
+    apart = phases*dilation/stride
+end
+
+function n = phases_of(kernel, stride, dilation)
+    n = 1
+    while n < kernel && mod(n*dilation, stride) != 0
+        n += 1
+    end
+end
+
+% s: the size of x.
+function dx = planes_backward(dy, w, s, stride, pad, dilation, groups)
+    [m, c, kh, kw] = size(w, 0..3)
+    out = size(dy, 2..3)
+    far = floor(([kh,kw]-1).*dilation./stride)
+    [planes, pitch, plane] = in_planes(dy, far, out + 2*far, groups)
+    dx = uninit_like(dy, s[0]*s[1], s[2], s[3])
+    if any(stride != 1)
+        dx[:,:,:] = 0
+    end
+    phases = [phases_of(kh, stride[0], dilation[0]), phases_of(kw, stride[1], dilation[1])]
+    for i = 0..phases[0]-1
+        [ky, ny, py, sy, ay] = met_by(i, phases[0], kh, stride[0], dilation[0])
+        for j = 0..phases[1]-1
+            [kx, nx, px, sx, ax] = met_by(j, phases[1], kw, stride[1], dilation[1])
+            off = places_of([m/groups, ny, nx], (far[0]-py)*pitch + far[1]-px, [plane, -ay*pitch, -ax])
+            gather(dx, planes, off, w, null, groups, c, [m/groups, ny, nx], ky*kw + kx, _
+                   [m/groups*c*kh*kw, kh*kw, c*kh*kw, sy*kw, sx], [out[0]+far[0], out[1]+far[1], pitch, 1], _
+                   [stride[0], stride[1], mod(i*dilation[0], stride[0]) - pad[0], mod(j*dilation[1], stride[1]) - pad[1]])
+        end
+    end
+    planes_finite(dx, dy, w, stride, pad, dilation, groups)
+    dx = reshape(dx, s)
+end
+
+% Where dx is nan because of a zero beside the planes times a number that is not finite: the sum without those.
+function [] = __kernel__ without_zeros(dx : cube'unchecked, dy : cube'unchecked, w : vec'unchecked, channels : int, _
+                                       rows : int, kernel : ivec2, stride : ivec2, pad : ivec2, dilation : ivec2, _
+                                       groups : int, pos : ivec3)
+    v = dx[pos]
+    if v != v
+        channel = mod(pos[0], channels*groups)
+        c = mod(channel, channels)
+        group = int((channel - c)/channels)
+        first = int((pos[0] - channel)/channels)*rows + group*rows % N*results: where the results of the group begin
+        total = 0.0
+        for m = 0..rows-1
+            for i = 0..kernel[0]-1
+                for j = 0..kernel[1]-1
+                    y = pos[1] + pad[0] - i*dilation[0]
+                    x = pos[2] + pad[1] - j*dilation[1]
+                    if y >= 0 && x >= 0 && mod(y, stride[0]) == 0 && mod(x, stride[1]) == 0
+                        r = int(y/stride[0])
+                        k = int(x/stride[1])
+                        if r < size(dy,1) && k < size(dy,2)
+                            total += dy[first + m, r, k]*w[(((group*rows + m)*channels + c)*kernel[0] + i)*kernel[1] + j]
+                        end
+                    end
+                end
+            end
+        end
+        dx[pos] = total
+    end
+end
+
+function [] = planes_finite(dx, dy, w, stride, pad, dilation, groups)
+    [m, c, kh, kw] = size(w, 0..3)
+    parallel_do(size(dx, 0..2), dx, reshape(dy, [size(dy,0)*m, size(dy,2), size(dy,3)]), reshape(w, [1,numel(w)]), c, _
+                m/groups, int([kh,kw]), int(stride), int(pad), int(dilation), groups, without_zeros)
+end
+
+function [] = __kernel__ bases(base : mat[int]'unchecked, step : ivec2, pos : ivec2)
+    base[pos] = pos[0]*step[0] + pos[1]*step[1]
+end
+
+% d: rows x places of each image; position: tile of rows, tile of taps, and the n-th images and places of `lanes`.
+function [] = __kernel__ dots_eight(sums : cube'unchecked, d : mat'unchecked, x : mat'unchecked, off : vec[int]'unchecked, _
+                                    base : vec[int]'unchecked, groups : int, rows : int, tiles : int, lanes : ivec2, _
+                                    pos : ivec4)
+    tile = mod(pos[0], tiles)
+    group = int((pos[0] - tile)/tiles)
+    n = numel(base)
+    k = 4*pos[1]
+    o0 = off[k]
+    o1 = off[k+1]
+    o2 = off[k+2]
+    o3 = off[k+3]
+    first = 8*tile
+    r0 = first*n
+    r1 = min(first+1, rows-1)*n
+    r2 = min(first+2, rows-1)*n
+    r3 = min(first+3, rows-1)*n
+    r4 = min(first+4, rows-1)*n
+    r5 = min(first+5, rows-1)*n
+    r6 = min(first+6, rows-1)*n
+    r7 = min(first+7, rows-1)*n
+    s0 = zeros(8)
+    s1 = zeros(8)
+    s2 = zeros(8)
+    s3 = zeros(8)
+    images = int(size(x,0)/groups)
+    for image = pos[2]..lanes[0]..images-1
+        i = image*groups + group
+        for p = pos[3]..lanes[1]..n-1
+            b = base[p]
+            f = [d[i,r0+p], d[i,r1+p], d[i,r2+p], d[i,r3+p], d[i,r4+p], d[i,r5+p], d[i,r6+p], d[i,r7+p]]
+            s0 += f*x[i, b + o0]
+            s1 += f*x[i, b + o1]
+            s2 += f*x[i, b + o2]
+            s3 += f*x[i, b + o3]
+        end
+    end
+    lane = pos[2]*lanes[1] + pos[3]
+    for r = 0..7
+        sums[8*pos[0] + r, k, lane] = s0[r]
+        sums[8*pos[0] + r, k+1, lane] = s1[r]
+        sums[8*pos[0] + r, k+2, lane] = s2[r]
+        sums[8*pos[0] + r, k+3, lane] = s3[r]
+    end
+end
+
+function [] = __kernel__ dots_one(sums : cube'unchecked, d : mat'unchecked, x : mat'unchecked, off : vec[int]'unchecked, _
+                                  base : vec[int]'unchecked, groups : int, rows : int, tiles : int, lanes : ivec2, _
+                                  pos : ivec4)
+    row = mod(pos[0], rows)
+    group = int((pos[0] - row)/rows)
+    n = numel(base)
+    total = 0.0
+    images = int(size(x,0)/groups)
+    for image = pos[2]..lanes[0]..images-1
+        i = image*groups + group
+        for p = pos[3]..lanes[1]..n-1
+            total += d[i, row*n + p]*x[i, base[p] + off[pos[1]]]
+        end
+    end
+    sums[pos[0], pos[1], pos[2]*lanes[1] + pos[3]] = total
+end
+
+function [] = __kernel__ dots_sum(dw : mat'unchecked, sums : cube'unchecked, rows : int, stored : int, pos : ivec2)
+    row = mod(pos[0], rows)
+    at = int((pos[0] - row)/rows)*stored + row
+    total = 0.0
+    for lane = 0..size(sums,2)-1
+        total += sums[at, pos[1], lane]
+    end
+    dw[pos] = total
+end
+
+% s: the size of w.
+function dw = planes_weights(x, dy, s, stride, pad, dilation, groups)
+    [m, c, kh, kw] = s
+    out = size(dy, 2..3)
+    [planes, pitch, plane] = in_planes(x, pad, (out-1).*stride + dilation.*([kh,kw]-1) + 1, groups)
+    off = places_of([c, kh, kw], 0, [plane, dilation[0]*pitch, dilation[1]])
+    base = mat[int](out[0], out[1])
+    parallel_do(out, base, int([stride[0]*pitch, stride[1]]), bases)
+    rows = m/groups
+    taps = c*kh*kw
+    width = rows >= 4 ? 8 : 1
+    tiles = ceil(rows/width)
+    across = width == 8 ? ceil(taps/4) : taps
+    across_taps = width == 8 ? 4*across : taps
+    wanted = max(1, floor(32768/(groups*tiles*across)))
+    lanes = [1, min(prod(out), min(max(64, wanted), 1024))]
+    lanes[0] = max(1, min(size(x,0), floor(wanted/lanes[1])))
+    sums = uninit_like(x, groups*tiles*width, across_taps, prod(lanes))
+    d = reshape(dy, [size(x,0)*groups, rows*prod(out)])
+    b = reshape(base, [1, prod(out)])
+    if width == 8
+        parallel_do([groups*tiles, across, lanes[0], lanes[1]], sums, d, planes, off, b, groups, rows, tiles, int(lanes), _
+                    dots_eight)
+    else
+        parallel_do([groups*tiles, across, lanes[0], lanes[1]], sums, d, planes, off, b, groups, rows, tiles, int(lanes), _
+                    dots_one)
+    end
+    dw = uninit_like(x, m, taps)
+    parallel_do([m, taps], dw, sums, rows, tiles*width, dots_sum)
+    dw = reshape(dw, s)
+end
+
+% -- the gradient of a bias --------------------------------------------------------------------------------------------
+
+function [] = __kernel__ column_sums(part : mat'unchecked, x : cube'unchecked, pos : ivec2)
+    total = 0.0
+    for r = 0..size(x,1)-1
+        total += x[pos[0], r, pos[1]]
+    end
+    part[pos] = total
+end
+
+function [] = __kernel__ sums_of_channels(y : vec'unchecked, part : mat'unchecked, channels : int, pos : int)
+    total = 0.0
+    for n = pos..channels..size(part,0)-1
+        for k = 0..size(part,1)-1
+            total += part[n, k]
+        end
+    end
+    y[pos] = total
+end
+
+% The sum of each channel of images.
+function y = channel_sums(x)
+    [n, c, h, w] = size(x, 0..3)
+    part = uninit_like(x, n*c, w)
+    parallel_do([n*c, w], part, reshape(x, [n*c, h, w]), column_sums)
+    y = uninit_like(x, c)
+    parallel_do(c, y, part, c, sums_of_channels)
+end

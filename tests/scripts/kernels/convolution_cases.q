@@ -1,0 +1,77 @@
+% part
+% Convolutions and their gradients, by the built-ins and by the kernels of planes.q, beside loops that are as the definition is.
+import "planes.q"
+wave = (n, k) -> sin(float64(1..n)*k)*2
+
+% Zeros around images are terms; results that do not exist are none.
+function [y, dx, dw] = defined(x, w, b, dy, out, stride, pad, dilation, groups)
+    [n, c, h, wd] = size(x, 0..3)
+    [m, e, kh, kw] = size(w, 0..3)
+    y = zeros_like(x, n, m, out[0], out[1])
+    dx = zeros_like(x)
+    dw = zeros_like(w)
+    for k = 0..n-1
+        for o = 0..m-1
+            first = floor(o/(m/groups))*e
+            for p = 0..out[0]-1
+                for q = 0..out[1]-1
+                    total = b[o]
+                    for g = 0..e-1
+                        for i = 0..kh-1
+                            for j = 0..kw-1
+                                r = p*stride[0] + i*dilation[0] - pad[0]
+                                s = q*stride[1] + j*dilation[1] - pad[1]
+                                v = 0
+                                if r >= 0 && r < h && s >= 0 && s < wd
+                                    v = x[k,first+g,r,s]
+                                    dx[k,first+g,r,s] += dy[k,o,p,q]*w[o,g,i,j]
+                                end
+                                total += v*w[o,g,i,j]
+                                dw[o,g,i,j] += v*dy[k,o,p,q]
+                            end
+                        end
+                    end
+                    y[k,o,p,q] = total
+                end
+            end
+        end
+    end
+end
+
+function good = near(a, b, bound)
+    a = float64(a)
+    same = isnan(a) == isnan(b) && (isnan(b) || a == b || abs(a - b) <= bound)
+    good = isequal(size(a), size(b)) && all(same)
+end
+
+% kinds: float32 (false), float64 (true)
+function [] = compare(name, s, kernel, stride, pad, dilation, groups, odd, kinds = {false, true})
+    w0 = [kernel[0], s[1]/groups, kernel[1], kernel[2]]
+    x = reshape(wave(prod(s), 0.7), s)
+    w = reshape(wave(prod(w0), 1.3), w0)
+    b = wave(kernel[0], 0.3)
+    out = floor((s[2..3] + 2*pad - dilation.*(kernel[1..2]-1) - 1)./stride) + 1
+    d0 = [s[0], kernel[0], out[0], out[1]]
+    dy = reshape(wave(prod(d0), 1.9), d0)
+    if odd == "x"
+        x[0,0,0,0] = nan
+        x[0,s[1]-1,s[2]-1,1] = inf
+    elseif odd == "dy"
+        dy[0,0,0,0] = nan
+        dy[s[0]-1,0,out[0]-1,out[1]-1] = -inf
+    elseif odd == "w"
+        w[0,0,0,0] = nan
+    end
+    [y, dx, dw] = defined(x, w, b, dy, out, stride, pad, dilation, groups)
+    for wide = kinds
+        real = v -> wide ? v : float32(v)
+        bound = (wide ? 1e-13 : 2e-6)*numel(dy)
+        good = [near(conv_planes(real(x), real(w), stride, pad, dilation, groups, real(b)), y, bound), _
+                near(conv_planes_input(real(dy), real(w), s, stride, pad, dilation, groups), dx, bound), _
+                near(conv_planes_weights(real(x), real(dy), w0, stride, pad, dilation, groups), dw, bound), _
+                near(planes_forward(real(x), real(w), real(b), stride, pad, dilation, groups, out), y, bound), _
+                near(planes_backward(real(dy), real(w), s, stride, pad, dilation, groups), dx, bound), _
+                near(planes_weights(real(x), real(dy), w0, stride, pad, dilation, groups), dw, bound)]
+        print name, " ", odd, wide ? " float64: " : " float32: ", all(good) ? "as defined" : good
+    end
+end
