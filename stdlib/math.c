@@ -2,6 +2,7 @@
 #define NATIVES_OF_ELEM
 #include "stdlib/builtins.h"
 #include "vm/array/arith.h"
+#include "vm/array/operand.h"
 #include "vm/array/each.h"
 
 #include "lang/kernel/elem/elem.h"
@@ -109,30 +110,6 @@ qs_status qmath_mod(qs_vm *vm, qs_call_args *c) {
     return qapply_whole(vm, "mod", floor_mod_whole, qdtype_promote(dtype_of(x), dtype_of(a)), x, a, &c->out[0]);
 }
 
-static qs_status check_bits(qs_vm *vm, double x, const char *fn) {
-    return qscalar_whole(vm, fn, qs_num(x), &(int64_t){0});
-}
-
-/* Floats hold the integers of a program that never asked for integer types: those take part as int64, and the result
- * is of the type of the floats again. */
-static qs_status as_whole(qs_vm *vm, const char *fn, qs_value *x, qs_dtype *back) {
-    Array *a;
-    if (x->kind != QS_ARRAY || !qdtype_is_real(dtype_of(*x))) return QS_OK;
-    TRY(qarr_check(vm, qval_array(*x), check_bits, fn));
-    *back = *back == QS_B1 ? dtype_of(*x) : qdtype_promote(*back, dtype_of(*x));
-    TRY(qarr_convert(vm, qval_array(*x), QS_I64, &a));
-    qval_release(vm, *x);
-    return *x = qarr_value(a), QS_OK;
-}
-
-static qs_status as_before(qs_vm *vm, qs_value *x, qs_dtype back) {
-    Array *r;
-    if (back == QS_B1) return QS_OK;
-    TRY(qarr_convert(vm, qval_array(*x), back, &r));
-    qval_release(vm, *x);
-    return *x = qarr_value(r), QS_OK;
-}
-
 /* What an array of counts says of one of the two ways: n where it is positive, or -n. */
 static qs_status counts(qs_vm *vm, qs_value n, bool positive, qs_value *out) {
     Array *few; /* saturated, so that it can be negated */
@@ -164,8 +141,8 @@ static qs_status shift(qs_vm *vm, qs_call_args *c, const char *fn, Elem e) {
     qs_dtype back = QS_B1, ignored = QS_B1;
     TRY(numeric(vm, c, fn, "an"));
     if (is_complex(*x) || is_complex(c->in[1])) return qeach_apply(vm, e, c->in, r); /* which refuses them */
-    TRY(as_whole(vm, fn, x, &back));
-    TRY(as_whole(vm, fn, &c->in[1], &ignored));
+    TRY(qoperand_to_whole(vm, fn, x, &back));
+    TRY(qoperand_to_whole(vm, fn, &c->in[1], &ignored));
     bool is_float = x->kind == QS_NUM;
     qs_value whole[2] = {*x, c->in[1]};
     for (int i = 0; i < 2; i++) {
@@ -175,7 +152,7 @@ static qs_status shift(qs_vm *vm, qs_call_args *c, const char *fn, Elem e) {
     }
     TRY(shift_by(vm, e, whole[0], whole[1], r));
     if (is_float && r->kind == QS_INT) *r = qs_num((double)r->u.i);
-    return as_before(vm, r, back);
+    return qoperand_from_whole(vm, r, back);
 }
 qs_status qmath_shl(qs_vm *vm, qs_call_args *c) { return shift(vm, c, "shl", EL_shl); }
 qs_status qmath_shr(qs_vm *vm, qs_call_args *c) { return shift(vm, c, "shr", EL_shr); }
@@ -186,11 +163,8 @@ qs_status qmath_pow(qs_vm *vm, qs_call_args *c) {
 }
 
 static qs_status bits(qs_vm *vm, qs_call_args *c, const char *fn, Op op) {
-    qs_dtype back = QS_B1;
     TRY(numeric(vm, c, fn, "ab"));
-    for (int i = 0; i < 2; i++) TRY(as_whole(vm, fn, &c->in[i], &back));
-    TRY(qarith_binary(vm, op, c->in[0], c->in[1], &c->out[0]));
-    return as_before(vm, &c->out[0], back);
+    return qarith_binary(vm, op, c->in[0], c->in[1], &c->out[0]);
 }
 qs_status qmath_and(qs_vm *vm, qs_call_args *c) { return bits(vm, c, "and", OP_BITAND); }
 qs_status qmath_or(qs_vm *vm, qs_call_args *c) { return bits(vm, c, "or", OP_BITOR); }
@@ -201,14 +175,14 @@ qs_status qmath_not(qs_vm *vm, qs_call_args *c) {
     qs_value *x = &c->in[0];
     qs_dtype back = QS_B1;
     TRY(numeric(vm, c, "not", "a"));
-    if (x->kind == QS_NUM) TRY(check_bits(vm, x->u.f, "not"));
+    if (x->kind == QS_NUM) TRY(qscalar_whole(vm, "not", *x, &(int64_t){0}));
     bool truth = x->kind == QS_BOOL || (x->kind == QS_ARRAY && dtype_of(*x) == QS_B1);
     if (truth) return qarith_unary(vm, OP_NOT, *x, &c->out[0]);
     bool small = x->kind == QS_ARRAY && qdtype_size(dtype_of(*x)) < 4; /* which the row computes as int */
     if (small || x->kind == QS_NUM) return qarith_binary(vm, OP_BITXOR, *x, qs_int(-1), &c->out[0]);
-    TRY(as_whole(vm, "not", x, &back));
+    TRY(qoperand_to_whole(vm, "not", x, &back));
     TRY(qeach_apply(vm, EL_bitnot, x, &c->out[0]));
-    return as_before(vm, &c->out[0], back);
+    return qoperand_from_whole(vm, &c->out[0], back);
 }
 
 /* -- conversions --------------------------------------------------------------------------------------------------- */

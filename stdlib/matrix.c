@@ -263,8 +263,20 @@ static qs_status copy_cell(qs_vm *vm, const Cell *a, int rank, const int64_t *di
     return QS_OK;
 }
 
+static qs_status copy_object(qs_vm *vm, const Object *a, qs_value *out) {
+    Object *r;
+    Str *name;
+    qs_value v;
+    TRY(qobj_new(vm, a->cls, &r));
+    *out = qval_object(QS_OBJECT, r);
+    for (uint32_t i = 0; qobj_field(a, i, &name, &v); i++) TRY(qobj_init(vm, r, name, v));
+    return QS_OK;
+}
+
 qs_status qmatrix_copy(qs_vm *vm, qs_call_args *c) {
     qs_value x = c->in[0];
+    if (x.kind == QS_OBJECT) return copy_object(vm, x.u.p, &c->out[0]);
+    if (x.kind == QS_FOREIGN) return qarg_wrong(vm, "copy", "x", "a value of the language (a Python object has its own copy)", x);
     if (x.kind == QS_CELL) return copy_cell(vm, x.u.p, ((Cell *)x.u.p)->rank, ((Cell *)x.u.p)->dims, &c->out[0]);
     if (x.kind != QS_ARRAY) return c->out[0] = qval_retain(x), QS_OK;
     Array *r;
@@ -277,7 +289,7 @@ static qs_status leave_over(qs_vm *vm, size_t count, int rank, const double *siz
     int open = -1;
     double known = 1;
     for (int i = 0; i < rank; i++) {
-        if (size[i] != -1) dims[i] = (int64_t)size[i], known *= trunc(size[i]);
+        if (size[i] != -1) dims[i] = (int64_t)size[i], known *= size[i];
         else if (open >= 0) return qs_fail(vm, QS_EVALUE, "reshape: one size may be -1, got two");
         else open = i;
     }
@@ -297,7 +309,7 @@ static qs_status reshape_size(qs_vm *vm, qs_call_args *c, size_t count, int *ran
         bool number = vector || qval_is_number(c->in[i + 1]);
         numbers[i] = vector ? list[i] : number ? qval_number(c->in[i + 1]) : 0;
         some |= numbers[i] == -1;
-        sizes &= number && (numbers[i] == -1 || (numbers[i] >= 0 && numbers[i] <= 0x1p53));
+        sizes &= number && (numbers[i] == -1 || (numbers[i] >= 0 && numbers[i] <= 0x1p53 && trunc(numbers[i]) == numbers[i]));
     }
     if (vector) qmem_free(qvm_ctx(vm), list, n * sizeof *list);
     if (!some || !sizes || n > QS_MAX_RANK)

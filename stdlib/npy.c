@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #ifdef QUASAR_HAVE_ZLIB
@@ -367,11 +368,23 @@ static bool is_weights(const char *path) {
     return n >= k && !strcmp(path + n - k, end);
 }
 
+/* Files of others, by their ending: with an archive of NumPy's in it they would be a riddle. */
+static bool is_of_others(const char *path) {
+    static const char *const ends[] = {".mat", ".h5", ".hdf5", ".csv", ".txt", ".json", ".png", ".jpg", ".tif", ".tiff"};
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot && i < sizeof ends / sizeof *ends; i++)
+        if (!strcasecmp(dot, ends[i])) return true;
+    return false;
+}
+
 qs_status qnpy_save(qs_vm *vm, qs_call_args *c) {
     const char *path;
     size_t n;
     TRY(qarg_string(vm, "save", "path", c->in[0], &path, &n));
     if (is_weights(path)) return qsafetensors_save(vm, path, c->nin - 1, c->in + 1);
+    if (is_of_others(path))
+        return qs_fail(vm, QS_EVALUE, "save: files ending in %s are not written; .npy (one array), .npz and .safetensors are",
+                       strrchr(path, '.'));
     bool single = n >= 4 && !strcmp(path + n - 4, ".npy");
     if (single && c->nin != 2)
         return qs_fail(vm, QS_EVALUE, "save: an .npy file holds one value, got %d; use .npz", c->nin - 1);

@@ -752,8 +752,15 @@ class Files(unittest.TestCase):
         main = "function [] = main(a)\nprint a\nend\n"
         r = self.piped("-", text=main)
         self.assertEqual((r.stdout, r.returncode), ("", 0))
-        self.assertIn("warning: main is not called: it takes 1 argument, and 0 stand behind the file", r.stderr)
+        self.assertIn("warning: main is not called: it takes 1 argument, and behind the file there are 0", r.stderr)
         self.assertEqual(self.piped("-", text=main + "main(3)\n").stderr, "")
+        r = self.piped("-", "1", "2", text=main)
+        self.assertEqual((r.stdout, r.returncode), ("", 1))
+        self.assertIn("error: main is not called: it takes 1 argument, and behind the file there are 2", r.stderr)
+        defaults = "function [] = main(n = 5, loud : bool = false)\nprint n, loud\nend\n"
+        self.assertEqual(self.piped("-", "1", "true", "3", text=defaults).returncode, 1)
+        self.assertEqual(self.piped("-", "1", "true", text=defaults).stdout, "11\n")
+        self.assertEqual(self.piped("-", text=defaults).stdout, "50\n")
 
     def test_main_that_the_program_calls_runs_once(self):
         main = "function [] = main(a)\nprint a\nend\nmain(3)\n"
@@ -762,8 +769,8 @@ class Files(unittest.TestCase):
     def test_main_with_more_arguments_than_there_is_room_for(self):
         main = "function [] = main(%s)\nend\n" % ",".join("a%d" % i for i in range(70))
         r = self.piped("-", *map(str, range(70)), text=main)
-        self.assertEqual(r.returncode, 0)
-        self.assertIn("main is not called", r.stderr)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("error: main is not called", r.stderr)
 
     def test_check(self):
         with script("print 1\n") as good, script("print nowhere\n") as bad, \

@@ -42,13 +42,14 @@ _folder = _os.path.dirname(_os.path.abspath(__file__))
 
 # -- the machine -------------------------------------------------------------------------------------------------------
 
-def init(device="auto", *, loadCompiler=True, load_compiler=True, precision=32, threads=None, checked=False,
+def init(device=None, *, loadCompiler=True, load_compiler=True, precision=32, threads=None, checked=False,
          fast_math=False, memory_limit=0, library_path="", cache_dir=None):
     """Opens the machine.  Nothing else works before.
 
     device        "cpu", "opencl", "cuda", with a number as in "opencl:1"; several, as in "cpu,opencl"; a file
-                  "machine.xml" that lists devices; "gpu", the first GPU; "auto:cpu,opencl", where each kernel ends
-                  soonest; "auto", what runs when none is named: the processor; "ref", the slow reference
+                  "machine.xml" that lists devices; "gpu", the first GPU; "auto", the processor and every GPU, each
+                  launch where it ends soonest; "auto:cpu,opencl", the same among these; "ref", the slow
+                  reference; None: the processor
     precision     32 or 64 bits in an array element of type scalar
     threads       that kernels may use; None: all
     checked       an index outside an array is an error in kernels too
@@ -59,6 +60,9 @@ def init(device="auto", *, loadCompiler=True, load_compiler=True, precision=32, 
 
     The compiler is always there; load_compiler is accepted for programs that ask for it."""
     global _opened, _inherited
+    _check("device", device, str, "a name, as \"cpu\"")
+    _check("threads", threads, int, "a number")
+    _check("memory_limit", memory_limit, int, "a number of bytes")
     if precision not in (32, 64):
         raise ValueError("init: precision must be 32 or 64, got %r" % (precision,))
     if threads is not None and threads < 1:
@@ -69,11 +73,9 @@ def init(device="auto", *, loadCompiler=True, load_compiler=True, precision=32, 
     if _bridge._is_open():
         if wanted == _opened:
             return
-        where = " on %s" % _opened[0] if _opened else ""
+        where = " on %s" % (_opened[0] or "the processor") if _opened else ""
         raise QuasarError("init: the machine is open already%s; call destroy first" % where)
-    name = device[len("helios:"):] if device.startswith("helios:") else device
-    if name == "auto":
-        name = ""
+    name = (device or "").removeprefix("helios:")
     # By pip, by make install.
     installed = [_os.path.join(_folder, "stdlib"), _os.path.join(_folder, "../../../../share/quasar/stdlib")]
     folders = ":".join(filter(None, [library_path] + installed))
@@ -81,6 +83,11 @@ def init(device="auto", *, loadCompiler=True, load_compiler=True, precision=32, 
     _opened, _inherited = wanted, False
     for started in _support.when_open:
         started()
+
+
+def _check(what, value, kind, wanted):
+    if value is not None and not isinstance(value, kind):
+        raise TypeError("init: %s must be %s, got %r" % (what, wanted, value))
 
 
 def _llvmlite():

@@ -218,7 +218,7 @@ MEMRESOURCE_DEVICE2: _int
 MEMRESOURCE_DEVICE3: _int
 MEMRESOURCE_DEVICE4: _int
 
-def init(device: str = "auto", *, loadCompiler: Union[bool, _int] = True, load_compiler: Union[bool, _int] = True,
+def init(device: Optional[str] = None, *, loadCompiler: Union[bool, _int] = True, load_compiler: Union[bool, _int] = True,
          precision: _int = 32, threads: Optional[_int] = None, checked: bool = False, fast_math: bool = False,
          memory_limit: _int = 0, library_path: str = "", cache_dir: Optional[str] = None) -> None: ...
 def destroy() -> None: ...

@@ -74,22 +74,6 @@ static void look_at_comments(const Slips *s) {
     }
 }
 
-/* -- x[1.9] -------------------------------------------------------------------------------------------------------- */
-static void check_index(const Slips *s, const Node *n) {
-    const Node *base = n->u.index.base;
-    const Sym *sym = base->kind == N_IDENT ? base->u.ident.sym : NULL;
-    bool has_mode = sym && (sym->mods.access || sym->mods.flags);
-    for (int i = 0; i < n->u.index.at.n && !has_mode; i++) {
-        const Node *at = n->u.index.at.at[i];
-        double x;
-        if (!qfold_number(at, &x)) continue;
-        if (x != trunc(x))
-            qdiag_warning(s->u, n->pos, "an index is a whole number: %g is read as %g", x, trunc(x)); /* once */
-        else if (x < 0 && s->f->qual == Q_KERNEL)
-            qdiag_warning(s->u, at->pos, "index %g is outside, where a kernel reads 0: the last is x[numel(x)-1]", x);
-    }
-}
-
 /* -- 3..1 ---------------------------------------------------------------------------------------------------------- */
 /* 0..-1 says on purpose that there is nothing. */
 static void check_range(const Slips *s, const Node *n) {
@@ -135,6 +119,14 @@ static void find_assigned(void *ud, Node **child) {
     qast_children(n, find_assigned, a);
 }
 
+static bool is_set_once(const Slips *s, const Sym *sym, Assigned *out) {
+    *out = (Assigned){.sym = sym};
+    if (!sym) return false;
+    const NodeList *body = sym->owner ? &s->f->body : &s->u->main->body;
+    for (int i = 0; i < body->n; i++) find_assigned(out, &body->at[i]);
+    return out->n == 1 && out->value;
+}
+
 static bool is_one_of(const char *name, const char *const *list) {
     while (*list && strcmp(*list, name) != 0) list++;
     return *list;
@@ -153,10 +145,8 @@ static int rank_of(const Slips *s, const Node *n, int depth) {
     const Sym *sym = n->kind == N_IDENT ? n->u.ident.sym : NULL;
     if (!sym || depth == 0) return 0;
     if (sym->declared) return sym->declared->kind == TE_NAME && !strcmp(sym->declared->name->s, "mat") ? 2 : 0;
-    Assigned a = {.sym = sym};
-    const NodeList *body = sym->owner ? &s->f->body : &s->u->main->body;
-    for (int i = 0; i < body->n; i++) find_assigned(&a, &body->at[i]);
-    return a.n == 1 && a.value ? rank_of(s, a.value, depth - 1) : 0;
+    Assigned a;
+    return is_set_once(s, sym, &a) ? rank_of(s, a.value, depth - 1) : 0;
 }
 
 static void check_dimension(const Slips *s, const Node *n) {
@@ -171,12 +161,50 @@ static void check_dimension(const Slips *s, const Node *n) {
         qdiag_warning(s->u, at->pos, "a matrix has the dimensions 0 and 1: along 2 %s has nothing to do", callee(n));
 }
 
+/* -- x[1.9] -------------------------------------------------------------------------------------------------------- */
+/* find(c), or a variable that is set once, to that: rows of positions, of which an index makes a list of places. */
+static bool is_found(const Slips *s, const Node *n) {
+    Assigned a;
+    if (!strcmp(callee(n), "find")) return true;
+    return n->kind == N_IDENT && is_set_once(s, n->u.ident.sym, &a) && !strcmp(callee(a.value), "find");
+}
+
+static void check_index(const Slips *s, const Node *n) {
+    const Node *base = n->u.index.base;
+    const Sym *sym = base->kind == N_IDENT ? base->u.ident.sym : NULL;
+    bool has_mode = sym && (sym->mods.access || sym->mods.flags);
+    if (n->u.index.at.n && is_found(s, n->u.index.at.at[0]))
+        qdiag_warning(s->u, n->u.index.at.at[0]->pos, "find gives a row of positions for each element, and they are no list "
+                      "of places: the condition itself selects, as in x[x > 2], and find(c)[:,1] are places of a vec");
+    for (int i = 0; i < n->u.index.at.n && !has_mode; i++) {
+        const Node *at = n->u.index.at.at[i];
+        double x;
+        if (!qfold_number(at, &x)) continue;
+        if (x != trunc(x))
+            qdiag_warning(s->u, n->pos, "an index is a whole number: %.15g is read as %.15g", x, trunc(x) + 0); /* once */
+        else if (x < 0 && s->f->qual == Q_KERNEL)
+            qdiag_warning(s->u, at->pos, "index %g is outside, where a kernel reads 0: the last is x[numel(x)-1]", x);
+    }
+}
+
+/* -- match x with | 1..5 ------------------------------------------------------------------------------------------- */
+static void check_patterns(const Slips *s, const Node *n) {
+    for (int i = 0; i < n->u.match.narms; i++) {
+        const MatchArm *arm = &n->u.match.arms[i];
+        for (int k = 0; k < arm->npatterns; k++)
+            if (arm->patterns[k]->kind == N_RANGE)
+                qdiag_warning(s->u, arm->patterns[k]->pos, "a pattern equals the value as a whole, and a range is a list: "
+                              "whether x lies between is written if a <= x && x <= b");
+    }
+}
+
 /* -- the walk ------------------------------------------------------------------------------------------------------ */
 static void look(void *ud, Node **child) {
     Slips *s = ud;
     Node *n = *child;
     if (n->kind == N_INDEX) check_index(s, n);
     if (n->kind == N_RANGE) check_range(s, n);
+    if (n->kind == N_MATCH) check_patterns(s, n);
     if (n->kind == N_CALL && s->strict) check_dimension(s, n);
     if (n->kind == N_MATRIX && !s->converted) check_items(s, n);
     bool before = s->converted;

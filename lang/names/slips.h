@@ -5,6 +5,8 @@
  *     7 % 2                  % begins a comment
  *     x[1.9], x[-1]          no places: the first is read as x[1], the second reads 0 in a kernel
  *     3..1                   no elements
+ *     x[find(c)]             positions are no places
+ *     match x with | 1..5    a pattern is no test whether x lies in it
  *     mean(x, 2)             of a matrix: when `strict`, since for images it is meant */
 #ifndef LANG_SLIPS_H
 #define LANG_SLIPS_H

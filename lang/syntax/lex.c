@@ -439,7 +439,7 @@ static void foreign(Lexer *l) {
     } else if (n == 3 && !memcmp(from, "\xe2\x80", 2) && ((unsigned char)from[2] & 0xf0) == 0x90) {
         complain(l, from, "unexpected character '%.*s': strings are written in straight double quotes", n, from);
     } else {
-        complain(l, from, "unexpected character '%.*s'", n, from);
+        complain(l, from, "unexpected character '%.*s': names are of the letters a-z and A-Z, digits and _", n, from);
     }
 }
 

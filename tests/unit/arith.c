@@ -172,7 +172,8 @@ static void broadcasting(qs_vm *vm) {
     qs_value other = counted(vm, 2, (int64_t[]){3, 2}, 0), narrow = counted(vm, 2, (int64_t[]){2, 2}, 0);
     CHECK_ERROR(vm, qarith_binary(vm, OP_ADD, mat, other, &r), QS_ESHAPE, "+: shapes 2x3 and 3x2 do not match");
     CHECK_ERROR(vm, qarith_binary(vm, OP_PWMUL, cube, narrow, &r), QS_ESHAPE, ".*: shapes 2x3x2 and 2x2 do not match");
-    CHECK_ERROR(vm, qarith_binary(vm, OP_DIV, mat, row, &r), QS_ESHAPE, "/: shapes 2x3 and 1x3 do not match");
+    CHECK_ERROR(vm, qarith_binary(vm, OP_DIV, mat, row, &r), QS_ESHAPE,
+                "/: shapes 2x3 and 1x3 do not match; ./ stretches extents of 1, and solve(A, B) divides by a matrix");
     CHECK_ERROR(vm, qarith_binary(vm, OP_POW, mat, qs_num(2), &r), QS_ETYPE,
                 "^: defined between numbers only; write .^ for the power of each element");
     CHECK_ERROR(vm, qarith_update(vm, OP_ADD, row, mat), QS_ESHAPE, "+=: shapes 1x3 and 2x3 do not match");

@@ -143,25 +143,46 @@ static qs_status array_binary(qs_vm *vm, Op op, qs_value a, qs_value b, unsigned
 }
 
 /* -- the operators ------------------------------------------------------------------------------------------------ */
-/* `*` between arrays is the matrix product, unless one of them is a single element. */
-static bool is_product(Op op, qs_value a, qs_value b) {
-    return op == OP_MUL && a.kind == QS_ARRAY && b.kind == QS_ARRAY && qval_array(a)->count != 1 &&
-           qval_array(b)->count != 1;
+static bool are_many(qs_value a, qs_value b) {
+    return a.kind == QS_ARRAY && b.kind == QS_ARRAY && qval_array(a)->count != 1 && qval_array(b)->count != 1;
 }
+
+bool qarith_is_product(Op op, qs_value a, qs_value b) { return op == OP_MUL && are_many(a, b); }
 
 static qs_status check_operator(qs_vm *vm, Op op, qs_value a, qs_value b) {
     if (op == OP_POW)
         return qerr_set(qvm_ctx(vm), QS_ETYPE,
                         "^: defined between numbers only; write .^ for the power of each element");
-    if (op == OP_DIV && a.kind == QS_ARRAY && b.kind == QS_ARRAY && !qarr_same_shape(qval_array(a), qval_array(b)))
-        return qoperand_shape_error(vm, "/", qval_array(a), qval_array(b));
-    return QS_OK;
+    if (!are_many(a, b) || qarr_same_shape(qval_array(a), qval_array(b))) return QS_OK;
+    char ta[SHAPE_TEXT], tb[SHAPE_TEXT];
+    return qerr_set(qvm_ctx(vm), QS_ESHAPE, "/: shapes %s and %s do not match; ./ stretches extents of 1, and "
+                    "solve(A, B) divides by a matrix", qarr_shape_text(qval_array(a), ta),
+                    qarr_shape_text(qval_array(b), tb));
+}
+
+static bool is_real(qs_value v) { return v.kind == QS_ARRAY && qdtype_is_real((qs_dtype)qval_array(v)->dtype); }
+
+/* Whether these are bits of whole numbers that floats hold. */
+static bool is_bits_of_floats(Op op, qs_value a, qs_value b) {
+    return (op == OP_BITAND || op == OP_BITOR || op == OP_BITXOR) && (is_real(a) || is_real(b));
+}
+
+static qs_status bits_of_floats(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
+    qs_value x = qval_retain(a), y = qval_retain(b);
+    qs_dtype back = QS_B1;
+    qs_status s = qoperand_to_whole(vm, qscalar_op_name(op), &x, &back);
+    if (s == QS_OK) s = qoperand_to_whole(vm, qscalar_op_name(op), &y, &back);
+    if (s == QS_OK) s = qarith_binary(vm, op, x, y, out);
+    if (s == QS_OK) s = qoperand_from_whole(vm, out, back);
+    qval_release(vm, x), qval_release(vm, y);
+    return s;
 }
 
 static qs_status binary(qs_vm *vm, Op op, qs_value a, qs_value b, unsigned owned, qs_value *out) {
     if (a.kind != QS_ARRAY && b.kind != QS_ARRAY) return qscalar_binary(vm, op, a, b, out);
     if (!qoperand_fits(a) || !qoperand_fits(b)) return qscalar_binary(vm, op, a, b, out);
-    if (is_product(op, a, b)) return qarith_matmul(vm, qval_array(a), qval_array(b), out);
+    if (qarith_is_product(op, a, b)) return qarith_matmul(vm, qval_array(a), qval_array(b), out);
+    if (is_bits_of_floats(op, a, b)) return bits_of_floats(vm, op, a, b, out);
     if (op == OP_POW || op == OP_DIV) TRY(check_operator(vm, op, a, b));
     return array_binary(vm, op, a, b, owned, out);
 }
@@ -267,7 +288,7 @@ static qs_status update_into(qs_vm *vm, Op op, qs_value a, qs_value b) {
 
 qs_status qarith_update(qs_vm *vm, Op op, qs_value a, qs_value b) {
     if (a.kind != QS_ARRAY || !qoperand_fits(b)) return qscalar_mismatch(vm, op, a, b);
-    if (is_product(op, a, b)) return update_by_result(vm, op, a, b);
+    if (qarith_is_product(op, a, b) || is_bits_of_floats(op, a, b)) return update_by_result(vm, op, a, b);
     if (op == OP_POW || op == OP_DIV) TRY(check_operator(vm, op, a, b));
     if (b.kind != QS_ARRAY || !qarr_overlap(qval_array(a), qval_array(b)) ||
         qarr_same_elements(qval_array(a), qval_array(b)))

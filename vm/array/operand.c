@@ -178,6 +178,29 @@ qs_dtype qoperand_compute(qs_dtype d) {
     return d < QS_I32 ? QS_I32 : d;
 }
 
+static qs_status check_whole(qs_vm *vm, double x, const char *fn) {
+    return qscalar_whole(vm, fn, qs_num(x), &(int64_t){0});
+}
+
+qs_status qoperand_to_whole(qs_vm *vm, const char *fn, qs_value *x, qs_dtype *back) {
+    Array *a;
+    qs_dtype d = array_dtype(*x);
+    if (!qdtype_is_real(d)) return QS_OK;
+    TRY(qarr_check(vm, qval_array(*x), check_whole, fn));
+    *back = *back == QS_B1 ? d : qdtype_promote(*back, d);
+    TRY(qarr_convert(vm, qval_array(*x), QS_I64, &a));
+    qval_release(vm, *x);
+    return *x = qarr_value(a), QS_OK;
+}
+
+qs_status qoperand_from_whole(qs_vm *vm, qs_value *x, qs_dtype back) {
+    Array *r;
+    if (back == QS_B1) return QS_OK;
+    TRY(qarr_convert(vm, qval_array(*x), back, &r));
+    qval_release(vm, *x);
+    return *x = qarr_value(r), QS_OK;
+}
+
 static qs_status plan_bits(qs_vm *vm, Op op, qs_value a, qs_value b, Plan *p) {
     qs_dtype da = array_dtype(a), db = array_dtype(b);
     int64_t number;

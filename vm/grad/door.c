@@ -43,11 +43,6 @@ static bool is_smooth(Op op) {
     }
 }
 
-static bool is_product(Op op, qs_value a, qs_value b) {
-    return op == OP_MUL && a.kind == QS_ARRAY && b.kind == QS_ARRAY && qval_array(a)->count != 1 &&
-           qval_array(b)->count != 1;
-}
-
 qs_status qdoor_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
     const qs_value in[2] = {a, b};
     bool recorded = qtape_any(vm, 2, in) && has_elements(a) && has_elements(b);
@@ -57,7 +52,7 @@ qs_status qdoor_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) 
     qs_status s = qops_binary(vm, op, qtape_plain(a), qtape_plain(b), out);
     qtape_leave(vm);
     if (s != QS_OK || !recorded || !is_smooth(op)) return s;
-    if (is_product(op, a, b)) return record_by(vm, "matmul_adjoint", "vv", 2, in, out);
+    if (qarith_is_product(op, a, b)) return record_by(vm, "matmul_adjoint", "vv", 2, in, out);
     return qtape_recorded(vm, qrow_record(vm, kelem_operator(op), 2, in, out), 1, out);
 }
 

@@ -1,5 +1,6 @@
 /* call.c -- who is called with what: overloads, named and default arguments, type parameters, constructors, methods. */
 #include "lang/syntax/diag.h"
+#include "vm/interp/frame.h"
 #include "vm/interp/interp.h"
 #include "vm/session/modtype.h"
 #include "vm/session/module.h"
@@ -394,6 +395,33 @@ qs_status qcall_foreign(qs_vm *vm, Foreign *f, Str *method, int nin, qs_value *i
     return f->ftype->call(vm, f->p, &c);
 }
 
+static bool is_variable(const Func *f, Str *name) {
+    for (int i = 0; i < f->nlocals; i++)
+        if (f->locals[i]->name == name) return true;
+    return qmap_at(&qmod_of(f)->names, name) != NULL;
+}
+
+/* The word at this place, where it is a variable that hides a built-in function. */
+static const Str *hidden(qs_vm *vm) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    Where w = qvm_here(vm);
+    if (!w.src) return NULL;
+    const char *at = w.src->text + w.pos;
+    Str *name = qstr_name(qvm_ctx(vm), at, strspn(at, letters));
+    const Func *f = qvm(vm)->nframes ? qframe_current(vm)->fn->ast : NULL;
+    return f && qmap_at(&qvm(vm)->builtins, name) && is_variable(f, name) ? name : NULL;
+}
+
+static qs_status not_callable(qs_vm *vm, qs_value callee) {
+    bool indexed = callee.kind == QS_ARRAY || callee.kind == QS_CELL;
+    const Str *name = indexed ? NULL : hidden(vm);
+    const char *type = qval_type_name(vm, callee);
+    if (name)
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s cannot be called: the variable %s hides the function", type, name->s);
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s cannot be called%s", type,
+                    indexed ? "; elements are read with brackets: x[i]" : "");
+}
+
 qs_status qcall_other(qs_vm *vm, qs_value callee, int nin, qs_value *in, int nnamed, Str *const *names, int nout,
                       qs_value *out) {
     if (callee.kind == QS_FOREIGN) return qcall_foreign(vm, callee.u.p, NULL, nin, in, nnamed, names, nout, out, NULL);
@@ -403,9 +431,7 @@ qs_status qcall_other(qs_vm *vm, qs_value callee, int nin, qs_value *in, int nna
         if (nnamed) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s takes no named arguments", qtype_name(t->type));
         return qval_construct(vm, t->type, nin, in, out);
     }
-    bool indexed = callee.kind == QS_ARRAY || callee.kind == QS_CELL;
-    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s cannot be called%s", qval_type_name(vm, callee),
-                    indexed ? "; elements are read with brackets: x[i]" : "");
+    return not_callable(vm, callee);
 }
 
 /* -- methods ----------------------------------------------------------------------------------------------------- */

@@ -46,7 +46,7 @@ static qs_value pointer_literal(uint32_t aux, void *p) {
     return v;
 }
 
-static qs_status table_literal(qs_vm *vm, const NumTable *t, qs_value *out) {
+qs_status qproto_table(qs_vm *vm, const NumTable *t, qs_value *out) {
     Array *a;
     bool wide = t->wide;
     for (size_t i = 0; i < t->n; i++) wide |= qdtype_rounds_whole(t->at[i]);
@@ -75,7 +75,7 @@ static qs_status literal(qs_vm *vm, Func *f, const Literal *l, qs_value *out) {
     case LIT_STR: *out = qval_retain(qval_object(QS_STRING, l->u.str)); break;
     case LIT_TYPE: return type_literal(vm, f, l->u.type, out);
     case LIT_FUNC: *out = pointer_literal(LIT_AUX_FUNC, l->u.func); break;
-    case LIT_ARRAY: return table_literal(vm, l->u.table, out);
+    case LIT_ARRAY: return qproto_table(vm, l->u.table, out);
     case LIT_NAMES: *out = pointer_literal(LIT_AUX_NAMES, l->u.names); break;
     case LIT_UNIT: *out = pointer_literal(LIT_AUX_UNIT, l->u.import); break;
     }

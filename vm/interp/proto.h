@@ -42,6 +42,7 @@ typedef struct Frame {
  * nil with its TypeExpr in u.p, functions and argument names are nils with Func and NameTable. */
 qs_status qproto_of(qs_vm *vm, Func *f, bool echo, Proto **out);
 void qproto_drop(qs_vm *vm, Proto *p);
+qs_status qproto_table(qs_vm *vm, const NumTable *t, qs_value *out); /* an array of its own */
 void qproto_close(qs_vm *vm);
 enum { LIT_AUX_TYPE = 16, LIT_AUX_FUNC, LIT_AUX_NAMES, LIT_AUX_UNIT }; /* aux of such nils */
 

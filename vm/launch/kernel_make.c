@@ -131,6 +131,27 @@ static const Type *ask_type(void *ud, Func *in, Str *name) {
     return NULL;
 }
 
+static double *elements_of(qs_vm *vm, Arena *arena, Array *a) {
+    double *vec = qarena_alloc(arena, (a->count + 1) * sizeof *vec);
+    for (size_t i = 0; i < a->count; i++) vec[i] = qkind_element(vm, a, i);
+    return vec;
+}
+
+static bool can_be_known(const Array *a) { return a->count <= KLOWER_BY_VALUE && !qdtype_is_complex((qs_dtype)a->dtype); }
+
+/* The initial value of a field, which objects that kernels make have as well; false: no kernel can have it. */
+static bool describe_initial(Maker *m, qs_value v, KVal *out) {
+    Entry known = {.num_known = true, .by_value = true, .dims_known = UINT8_MAX};
+    *out = (KVal){.kind = KV_NONE};
+    if (qval_is_number(v)) return describe_number(m, &known, v, out), true;
+    if (v.kind == QS_STRING) return out->kind = KV_STRING, out->str = v.u.p, true;
+    if (v.kind != QS_ARRAY) return v.kind == QS_NIL;
+    Array *a = v.u.p;
+    if (!can_be_known(a)) return false;
+    known.vec = elements_of(m->vm, m->arena, a);
+    return describe_array(&known, a, out), true;
+}
+
 static bool ask_fields(void *ud, const Type *t, KFields *out) {
     Maker *m = ud;
     const Class *c = t->cls;
@@ -141,12 +162,9 @@ static bool ask_fields(void *ud, const Type *t, KFields *out) {
     out->types = qarena_alloc(m->arena, n * sizeof *out->types);
     out->inits = qarena_alloc(m->arena, n * sizeof *out->inits);
     for (int i = 0; i < c->nfields; i++) {
-        const Entry known = {.num_known = true};
-        qs_value v = c->fields[i].init;
         out->names[i] = c->fields[i].name;
         out->types[i] = c->fields[i].type ? c->fields[i].type : qtype_any(qvm_ctx(m->vm));
-        out->inits[i].kind = KV_NONE;
-        if (qval_is_number(v)) describe_number(m, &known, v, &out->inits[i]);
+        if (!describe_initial(m, c->fields[i].init, &out->inits[i])) return false;
     }
     return true;
 }
@@ -175,13 +193,12 @@ static qs_status elements_known(Maker *m, int source) {
         return qerr_set(qvm_ctx(m->vm), QS_EVALUE,
                         "kernel %s: the size of an array depends on elements of argument %d, which it writes to",
                         m->request->site.fn->name->s, s->index + 1);
-    if (a->count > KLOWER_BY_VALUE || qdtype_is_complex((qs_dtype)a->dtype))
+    if (!can_be_known(a))
         return qerr_set(qvm_ctx(m->vm), QS_EVALUE, "kernel %s: the size of an array depends on the elements of %s",
                         m->request->site.fn->name->s, qval_type_name(m->vm, m->e.value[source]));
     hand_over(m, source);
     s->num_known = true;
-    s->vec = qarena_alloc(m->keep, (a->count + 1) * sizeof *s->vec);
-    for (size_t i = 0; i < a->count; i++) s->vec[i] = qkind_element(m->vm, a, i);
+    s->vec = elements_of(m->vm, m->keep, a);
     return QS_OK;
 }
 

@@ -188,7 +188,7 @@ static bool takes(const Func *f, int n) {
     return f->qual == Q_HOST && n >= required && n <= most && n <= MAIN_ARGS;
 }
 
-/* main(…) of the file; of several the last that takes the arguments, or none at all. */
+/* main(…) of the file: of several the last that takes the arguments, or one without parameters. */
 static const Func *find_main(const Unit *u, int *nargs) {
     const Func *any = NULL;
     int given = *nargs;
@@ -196,7 +196,7 @@ static const Func *find_main(const Unit *u, int *nargs) {
         for (int i = u->nfuncs; i-- > 0;) {
             const Func *f = u->funcs[i]->u.func;
             if (strcmp(f->name->s, "main") != 0) continue;
-            if (takes(f, *nargs)) return f;
+            if (takes(f, *nargs) && (pass == 0 || f->nparams == 0)) return f;
             any = f;
         }
     *nargs = given;
@@ -215,12 +215,14 @@ static bool calls_main(const Unit *u) {
     return x.found;
 }
 
-/* A number where the parameter is declared as one and the text is one; else the text. */
+/* A number or truth value where the parameter is declared as one and the text is one; else the text. */
 static qs_status argument(qs_vm *vm, const Func *f, int i, const char *text, qs_value *out) {
     const Type *t = i < f->nparams && f->params[i].type ? qvm_param_type(vm, f, i) : NULL;
     char *end;
     double x = qnum_read(text, &end);
     if (t && t->kind == TY_NUM && end != text && !*end) return *out = qs_num(x), QS_OK;
+    if (t && t->kind == TY_NUM && t->dtype == QS_B1 && (!strcmp(text, "true") || !strcmp(text, "false")))
+        return *out = qs_bool(*text == 't'), QS_OK;
     return qs_string(vm, text, strlen(text), out);
 }
 
@@ -235,6 +237,14 @@ static qs_status call_with(qs_vm *vm, const Func *f, qs_value fn, int n) {
     return s;
 }
 
+/* A file of functions may be run for its own sake, where main is for others; arguments are meant for it. */
+static qs_status not_called(qs_vm *vm, Where at, int takes, int given) {
+    static const char text[] = "main is not called: it takes %d argument%s, and behind the file there %s %d";
+    const char *s = takes == 1 ? "" : "s", *are = given == 1 ? "is" : "are";
+    if (!given) return qwarn_at(qvm_ctx(vm), at, text, takes, s, are, given);
+    return qerr_at(qvm_ctx(vm), QS_EVALUE, at, text, takes, s, are, given);
+}
+
 static qs_status call_main(qs_vm *vm, const Module *m) {
     const Unit *u = m->units[0];
     uint64_t slot;
@@ -244,8 +254,7 @@ static qs_status call_main(qs_vm *vm, const Module *m) {
     if (f->nparams && calls_main(u)) return QS_OK; /* the program has seen to it */
     if (!takes(f, n)) {
         if (f->qual != Q_HOST) return QS_OK;
-        return qwarn_at(qvm_ctx(vm), qast_where(u, f->pos), "main is not called: it takes %d argument%s, and %d stand "
-                        "behind the file", f->nparams, f->nparams == 1 ? "" : "s", given);
+        return not_called(vm, qast_where(u, f->pos), f->nparams, given);
     }
     qs_value fn = qval_retain(*qvm_global(vm, (uint64_t)slot));
     qs_status s = fn.kind == QS_FUNCTION ? call_with(vm, f, fn, n) : QS_OK;

@@ -3,6 +3,8 @@
 #include "vm/value/machine.h"
 
 #include "lang/syntax/diag.h"
+#include "lang/syntax/fold.h"
+#include "vm/interp/proto.h"
 #include "vm/session/names.h"
 
 #include <string.h>
@@ -82,6 +84,37 @@ static const Type *class_param(void *ud, Str *name) {
     return NULL;
 }
 
+/* A number, text or list of numbers (wide: as float64), or a constant such as true, pi or null. */
+static qs_status constant(qs_vm *vm, const Node *n, bool wide, const Source *src, qs_value *out) {
+    double x;
+    uint64_t slot;
+    NumTable *t;
+    if (qfold_number(n, &x)) return *out = qs_num(x), QS_OK;
+    if (n->kind == N_STR) return *out = qval_retain(qval_object(QS_STRING, n->u.str)), QS_OK;
+    if (n->kind == N_IDENT && qmap_get(&qvm(vm)->builtins, n->u.ident.name, &slot)) {
+        *out = *qvm_global(vm, slot);
+        if (out->kind == QS_NIL || qval_is_number(*out) || out->kind == QS_COMPLEX) return qval_retain(*out), QS_OK;
+    }
+    Arena arena;
+    qarena_init(&arena, qvm_ctx(vm));
+    bool is_list = n->kind == N_MATRIX && qfold_matrix(n, &arena, &t);
+    if (is_list) t->wide = wide;
+    qs_status s = is_list ? qproto_table(vm, t, out)
+                          : qerr_at(qvm_ctx(vm), QS_EVALUE, (Where){src, n->pos}, "the initial value of a field is a "
+                                    "constant: a number, a text, a list of numbers, true, false or null; others are "
+                                    "given when an object is made");
+    return qarena_free(&arena), s;
+}
+
+static qs_status initial(qs_vm *vm, const Param *p, const Source *src, Field *f) {
+    qs_value v = qs_nil(); /* which a failure leaves */
+    TRY(constant(vm, p->init, f->type && f->type->kind == TY_ARRAY, src, &v));
+    qs_status s = QS_OK;
+    if (!f->type || v.kind == QS_NIL) f->init = qval_retain(v);
+    else if ((s = qval_coerce(vm, v, f->type, f->name->s, &f->init))) qerr_place(qvm_ctx(vm), (Where){src, p->init->pos});
+    return qval_release(vm, v), s;
+}
+
 /* Fields of a class whose type object exists already, since a field may point to the class itself. */
 static qs_status class_fields(qs_vm *vm, Module *m, const TypeDef *def, const Source *src, const TypeHost *params,
                               Field *fields) {
@@ -90,10 +123,7 @@ static qs_status class_fields(qs_vm *vm, Module *m, const TypeDef *def, const So
         TypeMods mods = {0};
         fields[i].name = p->name;
         if (p->type) TRY(qmodtype_resolve(vm, m, p->type, src, params, &fields[i].type, &mods));
-        double x;
-        if (p->init && qfold_number(p->init, &x)) fields[i].init = qs_num(x);
-        else if (p->init && p->init->kind == N_STR)
-            fields[i].init = qval_retain(qval_object(QS_STRING, p->init->u.str));
+        if (p->init) TRY(initial(vm, p, src, &fields[i]));
     }
     return QS_OK;
 }

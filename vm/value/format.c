@@ -428,7 +428,7 @@ static qs_status read_spec(Format *f, Spec *s) {
         f->at++;
         TRY(read_count(f, &s->prec));
     }
-    while (f->at < f->end && *f->at && strchr("hlLqjzt", *f->at)) f->at++; /* C's sizes mean nothing here */
+    while (f->at < f->end && *f->at && strchr("hlLjzt", *f->at)) f->at++; /* C's sizes mean nothing here */
     if (f->at == f->end)
         return qerr_set(qvm_ctx(f->p.vm), QS_EVALUE,
                         "the format ends inside a conversion; write %%%% for a percent sign");

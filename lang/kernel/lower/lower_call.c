@@ -129,15 +129,19 @@ static qs_status call_function(Lower *L, const Node *site, Closure *fn, const Ar
 /* -- who is called ----------------------------------------------------------------------------------------------- */
 static bool is_callable(const Val *v) { return v->kind == V_FUNC || v->kind == V_TYPE; }
 
-static qs_status by_name(Lower *L, Str *name, Val *out) {
+static bool find_by_name(Lower *L, Str *name, Val *out) {
     const LowerHost *h = L->job->host;
     KVal v = {0};
-    if (h && h->function && h->function(h->ud, name, &v)) return klower_import(L, &v, name, out), QS_OK;
-    if (!klbuiltin_find(name->s, &(int){0})) return no_function(L, name->s);
+    if (h && h->function && h->function(h->ud, name, &v)) return klower_import(L, &v, name, out), true;
+    if (!klbuiltin_find(name->s, &(int){0})) return false;
     Closure *c = qarena_alloc(L->arena, sizeof *c);
     c->builtin = name->s;
     *out = (Val){.kind = V_FUNC};
-    return out->u.fn = c, QS_OK;
+    return out->u.fn = c, true;
+}
+
+static qs_status by_name(Lower *L, Str *name, Val *out) {
+    return find_by_name(L, name, out) ? QS_OK : no_function(L, name->s);
 }
 
 /* A local may have the name of a function: sum = 0.0 does not keep sum(x) from being called. */
@@ -147,8 +151,9 @@ static qs_status callee_of(Lower *L, Node *n, Val *out) {
     Var *v = klvar_of(L, sym);
     if (v && v->type.kind == V_NUM) return by_name(L, n->u.ident.name, out);
     TRY(kcall_name(&L->walk, sym, n->pos, out));
-    if (is_callable(out) || out->kind == V_UNKNOWN) return QS_OK;
-    return by_name(L, n->u.ident.name, out);
+    if (is_callable(out) || out->kind == V_UNKNOWN || find_by_name(L, n->u.ident.name, out)) return QS_OK;
+    return klower_error(L, QS_ETYPE, L->pos, "%s is %s, which cannot be called; elements are read with brackets: %s[i]",
+                        n->u.ident.name->s, klval_type_name(L, out), n->u.ident.name->s);
 }
 
 static qs_status method_of(Lower *L, const Node *n, Val *self, Val *out, bool *bound) {

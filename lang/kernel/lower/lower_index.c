@@ -245,7 +245,7 @@ static void check_whole(Lower *L, const Access *a, Num n, KRef at) {
     if (!L->job->checked || klnum_whole(n) || !qdtype_is_real(n.dtype) || effective_mode(L, a->p.mode) != ACC_CHECKED)
         return;
     KRef x = klnum_ref(L, n, klnum_real_dtype(L, n));
-    snprintf(text, sizeof text, "index %%0 of %.80s has a fraction (int(x) drops it)", a->p.name);
+    snprintf(text, sizeof text, "index %%0 of %.80s is no whole number (int(x) drops a fraction)", a->p.name);
     klnum_emit(L, K_CHECK, QS_B1, 0, klnum_bin(L, K_EQ, x, klnum_cast_ref(L, at, L->f->ins[x].dtype)), x, 0,
                (uint64_t)kir_message(L->f, QS_EINDEX, text));
 }

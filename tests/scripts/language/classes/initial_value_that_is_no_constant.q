@@ -1,0 +1,6 @@
+% exit: 1
+width = 3
+type window : class
+    size : vec = [width,width]
+end
+print window()

@@ -1,0 +1,21 @@
+% Floats hold the whole numbers whose bits are meant, in operators as in functions.
+x = [1,2,3,7]
+y = x
+y &= 6
+print y, x, and([5,7], 6), type(y, "vec")
+y |= [8,0,0,16]
+y ~= 1
+print y
+z = float64([9007199254740991])
+z &= 4503599627370496
+print z
+n = int([12,10])
+n &= [6.0,3.0]
+print n
+for m = {[1.5,2], [nan,1]}
+    try
+        m &= 1
+    catch e
+        print e
+    end
+end
