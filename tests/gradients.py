@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Gradients of random programs: kernels, loops and expressions over arrays, against central differences in float64,
-with and without machine code for loops and expressions.
+with and without machine code for loops and expressions, and with fast math.
 
     tests/gradients.py [--qrun build/qrun] [--device cpu] [--seconds 20 | --seed N [--count M]]
 
@@ -131,11 +131,14 @@ class Maker:
                           *steps, "    y = sum(a.*(1..%d)) + sum(sin(b)) + s" % N, "end"])
 
 
-def run(args, text, loops):
+WAYS = ("--loops", "always"), ("--loops", "never"), ("--loops", "always", "--fast-math")
+
+
+def run(args, text, way):
     with tempfile.NamedTemporaryFile("w", suffix=".q") as f:
         f.write(HEAD + text + TAIL)
         f.flush()
-        p = subprocess.run([args.qrun, "--device", args.device, "--precision", "64", "--loops", loops, f.name],
+        p = subprocess.run([args.qrun, "--device", args.device, "--precision", "64", *way, f.name],
                            capture_output=True, text=True, timeout=120)
     return (p.stdout + p.stderr).strip()
 
@@ -152,14 +155,14 @@ def main():
     end, seed, bad, refused = time.time() + args.seconds, first, 0, 0
     while seed < first + args.count if args.seed is not None else time.time() < end:
         text = Maker(seed).program()
-        for loops in ("always", "never"):
-            said = run(args, text, loops)
+        for way in WAYS:
+            said = run(args, text, way)
             if "no derivative" in said:
                 refused += 1
             if said != "right":
                 bad += 1
-                print(f"seed {seed}, --loops {loops}: {said}\n{text}\n" if args.seed is not None else
-                      f"seed {seed}, --loops {loops}: {said[:300]}")
+                print(f"seed {seed}, {' '.join(way)}: {said}\n{text}\n" if args.seed is not None else
+                      f"seed {seed}, {' '.join(way)}: {said[:300]}")
         seed += 1
     print(f"{seed - first} programs from seed {first} on: {bad} wrong")
     sys.exit(bad > 0)

@@ -149,7 +149,7 @@ static bool add_power(Product *p, Power b, bool *meet) {
     return a->halves <= MOST && a->halves >= -MOST;
 }
 
-static bool is_finite(qs_dtype d, double x) {
+static bool is_factor(qs_dtype d, double x) { /* neither 0 nor beyond what d holds */
     return d == QS_F32 ? (float)x != 0 && isfinite((float)x) : x != 0 && isfinite(x);
 }
 
@@ -166,7 +166,7 @@ static bool multiply(Powers *v, const KIns *i, Product *out) {
     }
     out->number = over ? a->number / b->number : a->number * b->number;
     out->joined = meet || (a->joined && b->n == 0) || (b->joined && a->n == 0);
-    if (!is_finite((qs_dtype)i->dtype, out->number)) return false;
+    if (!is_factor((qs_dtype)i->dtype, out->number)) return false;
     if (out->joined) out->value = make(v, out, (qs_dtype)i->dtype);
     else out->value = one(v, kir_fold(v->g, (KOp)i->op, QS_B1, i->flag, a->value, b->value, 0, i->pos));
     return true;
@@ -211,7 +211,7 @@ static bool same_powers(Product *a, const Product *b) {
 
 static bool add_alike(Powers *v, Product *a, const Product *b, qs_dtype d, Product *out) {
     double sum = a->number + b->number;
-    if (!same_powers(a, b) || !is_finite(d, sum)) return false;
+    if (!same_powers(a, b) || !is_factor(d, sum)) return false;
     *out = *a;
     out->number = sum;
     out->joined = a->joined || a->value != b->value;
@@ -306,7 +306,7 @@ static Product add_both(Powers *v, const KIns *i) {
 static Product constant(Powers *v, const KIns *i, KRef value) {
     double x;
     qs_dtype d = (qs_dtype)i->dtype;
-    if (!kir_is_const(v->g, value, &x) || !is_finite(d, x)) return atom(value, 1);
+    if (!kir_is_const(v->g, value, &x) || !is_factor(d, x)) return atom(value, 1);
     return (Product){.number = x, .value = number(v, d, fabs(x))};
 }
 
