@@ -488,21 +488,56 @@ static PyObject *xp_convert(PyObject *m, PyObject *args) {
     END(b, made(b, s, r));
 }
 
+static PyObject *viewed(PyObject *o, Array *a, const View *v) {
+    Array *r = NULL;
+    if (qgil_enter(border(o)) < 0) return NULL;
+    qs_status s = open_view(border(o), a, v, &r);
+    return qgil_result(border(o), made(border(o), s, r));
+}
+
 /* (array, shape, strides in elements, offset from the first element): the same memory.  Whoever calls knows that they
  * stay inside. */
 static PyObject *xp_view(PyObject *m, PyObject *args) {
     PyObject *o, *shape, *steps;
     Py_ssize_t offset;
     View v;
-    Array *r = NULL;
     (void)m;
     if (!PyArg_ParseTuple(args, "OOOn", &o, &shape, &steps, &offset)) return NULL;
     Array *a = array_of(o, "view");
     if (!a || (v.ndim = qnd_of_tuple(shape, v.dims)) < 0 || qnd_of_tuple(steps, v.strides) != v.ndim) return NULL;
     v.offset = offset;
-    if (qgil_enter(border(o)) < 0) return NULL;
-    qs_status s = open_view(border(o), a, &v, &r);
-    return qgil_result(border(o), made(border(o), s, r));
+    return viewed(o, a, &v);
+}
+
+/* (packed array, shape of as many elements): the same memory. */
+static PyObject *xp_shaped(PyObject *m, PyObject *const *o, Py_ssize_t n) {
+    View v = {0};
+    int64_t step = 1;
+    (void)m;
+    if (n != 2) return PyErr_SetString(PyExc_TypeError, "an array and a shape are wanted"), NULL;
+    Array *a = array_of(o[0], "view");
+    if (!a || (v.ndim = qnd_of_tuple(o[1], v.dims)) < 0) return NULL;
+    for (int i = v.ndim - 1; i >= 0; i--) v.strides[i] = step, step *= v.dims[i];
+    return viewed(o[0], a, &v);
+}
+
+/* (array, dimensions): the same memory in another order; None where they do not name each dimension once. */
+static PyObject *xp_permuted(PyObject *m, PyObject *const *o, Py_ssize_t n) {
+    View v = {0};
+    int64_t axes[QS_MAX_RANK], dims[QS_MAX_RANK], strides[QS_MAX_RANK];
+    unsigned seen = 0;
+    (void)m;
+    if (n != 2) return PyErr_SetString(PyExc_TypeError, "an array and dimensions are wanted"), NULL;
+    Array *a = array_of(o[0], "permute_dims");
+    if (!a || (v.ndim = qnd_of_tuple(o[1], axes)) < 0) return NULL;
+    int ndim = qarr_shape(a, dims, strides);
+    for (int i = 0; i < v.ndim && v.ndim == ndim; i++) {
+        int64_t k = axes[i] < 0 ? axes[i] + ndim : axes[i];
+        if (k < 0 || k >= ndim) break;
+        v.dims[i] = dims[k], v.strides[i] = strides[k], seen |= 1u << k;
+    }
+    if (v.ndim != ndim || seen != (1u << ndim) - 1) return Py_INCREF(Py_None), Py_None;
+    return viewed(o[0], a, &v);
 }
 
 static PyObject *xp_strides(PyObject *m, PyObject *o) {
@@ -705,6 +740,8 @@ PyMethodDef qtyped_functions[] = {
     {"_xp__item", xp_item, METH_O, NULL},
     {"_xp__convert", xp_convert, METH_VARARGS, NULL},
     {"_xp__view", xp_view, METH_VARARGS, NULL},
+    {"_xp__shaped", (PyCFunction)(void (*)(void))xp_shaped, FASTCALL, NULL},
+    {"_xp__permuted", (PyCFunction)(void (*)(void))xp_permuted, FASTCALL, NULL},
     {"_xp__strides", xp_strides, METH_O, NULL},
     {"_xp__is_packed", xp_is_packed, METH_O, NULL},
     {"_xp__wrap", xp_wrap, METH_O, NULL},

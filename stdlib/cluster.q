@@ -103,9 +103,21 @@ function [from, count] = cluster_place(job, i)
     count = min(job.block, job.dims - from)
 end
 
+% What block i shows: with its border, which mode "none" ends where x does.
+function [from, count] = cluster_shown(job, i)
+    [at, n] = cluster_place(job, i)
+    from = at - job.halo
+    last = at + n + job.halo
+    if job.mode == "none"
+        from = max(from, 0)
+        last = min(last, job.dims)
+    end
+    count = last - from
+end
+
 function b = cluster_given(job, x, i)
-    [from, count] = cluster_place(job, i)
-    b = cluster_read(x, from - job.halo, count + 2*job.halo, job.mode)
+    [from, count] = cluster_shown(job, i)
+    b = cluster_read(x, from, count, job.mode == "none" ? "safe" : job.mode)
 end
 
 % A job travels through Python, where a list of numbers would become an array: so its arguments are fields.
@@ -123,10 +135,28 @@ function args = cluster_args(job)
     end
 end
 
+% What the kernels that f launches read around a position, along each dimension, and what f gives.
+function [n, y] = cluster_look(job, b)
+    [n, how, y] = apply(halo, horzcat({job.f, b}, cluster_args(job)))
+    for mode = how
+        if mode != "safe" && mode != "mirror" && mode != "clamped"
+            error("cluster_map: f launches a kernel that reads around its position with access mode '", mode, _
+                  ", so halo and mode have to be given")
+        end
+    end
+    n = cluster_reach(job, n)
+end
+
 function y = cluster_apply(job, b)
     if job.is_kernel
         y = uninit_like(b)
         apply(parallel_do, horzcat({size(b), b, y}, cluster_args(job), {job.f}))
+    elseif job.looks
+        [n, y] = cluster_look(job, b)
+        if sum(n > job.halo) > 0
+            error("cluster_map: f launches kernels that read ", n, " elements around a position in this block, and ", job.halo, _
+                  " in the first one, so halo and mode have to be given")
+        end
     else
         y = apply(job.f, horzcat({b}, cluster_args(job)))
     end
@@ -149,10 +179,11 @@ function r = cluster_part(job, i, given)
         r = y
     else
         cluster_check(job, b, y)
+        [shown, all] = cluster_shown(job, i)
         if isnull(job.target)
-            r = read_block(y, job.halo, count)
+            r = read_block(y, from - shown, count)
         else
-            cluster_write(job.target, from, y, job.halo, count)
+            cluster_write(job.target, from, y, from - shown, count)
         end
     end
 end
@@ -200,6 +231,17 @@ function [n, how] = cluster_roles(arguments)
     cluster_check_roles("dask_op", how)
 end
 
+% What kernels read along each dimension of x: of a function n is empty where it launches none.
+function halo = cluster_reach(job, n)
+    row = numel(n) == 1 && numel(job.dims) == 2 && job.dims[0] == 1    % a vec is 1xN
+    for d = numel(n)..numel(job.dims)-1
+        if numel(n) > 0 && !row && job.block[d] < job.dims[d]
+            error("cluster_map: the positions of the kernel have ", numel(n), " dimensions, and blocks may be cut along these only")
+        end
+    end
+    halo = cluster_numbers("cluster_map", "halo", row ? [0,n[0]] : numel(n) == 0 ? null : n, job.dims, 0)
+end
+
 function [] = cluster_kernel(job, mode)
     one = min(job.dims, 3)
     x = cluster_read(job.source, 0*job.dims, one, "safe")
@@ -210,13 +252,7 @@ function [] = cluster_kernel(job, mode)
         [n, how] = apply(halo, horzcat({job.f, x, uninit_like(x)}, cluster_args(job)))
     end
     cluster_check_roles("cluster_map", how)
-    row = numel(n) == 1 && numel(job.dims) == 2 && job.dims[0] == 1    % a vec is 1xN
-    job.halo = cluster_numbers("cluster_map", "halo", row ? [0,n[0]] : n, job.dims, 0)
-    for d = numel(n)..numel(job.dims)-1
-        if !row && job.block[d] < job.dims[d]
-            error("cluster_map: the positions of the kernel have ", numel(n), " dimensions, and blocks may be cut along these only")
-        end
-    end
+    job.halo = cluster_reach(job, n)
     own = how[0] == "" ? "safe" : how[0]
     if max(n) > 0 && (own == "unchecked" || own == "checked")
         error("cluster_map: the kernel reads around its position without an access mode, which says what is outside")
@@ -227,8 +263,10 @@ function [] = cluster_kernel(job, mode)
     job.mode = own == "unchecked" || own == "checked" ? "safe" : own
 end
 
-function job = cluster_job(fn, f, x, block, halo, mode, args)
+% first: the result of the first block, where f had to be run to know its halo, and that is 0.
+function [job, first] = cluster_job(fn, f, x, block, halo, mode, args)
     job = object()
+    first = null
     job.f = f
     job.is_kernel = type(f) == "kernel_function"
     job.source = x
@@ -250,6 +288,16 @@ function job = cluster_job(fn, f, x, block, halo, mode, args)
         end
         cluster_kernel(job, mode)
     end
+    job.looks = fn == "cluster_map" && !job.is_kernel && isnull(halo)
+    if job.looks
+        b = cluster_read(x, 0*dims, job.block, "safe")
+        [job.halo, y] = cluster_look(job, b)
+        job.mode = isnull(mode) ? "none" : mode
+        if sum(job.halo) == 0
+            cluster_check(job, b, y)
+            first = y
+        end
+    end
     if !isnull(cluster_state.workers)
         cluster_state.workers.check_room(prod(job.block + 2*job.halo), element)
     end
@@ -260,8 +308,8 @@ function job = cluster_job(fn, f, x, block, halo, mode, args)
 end
 
 % y by blocks: the first one, which says of what type it is, is computed here.
-function y = cluster_target(job, into)
-    first = cluster_part(job, 0, null)
+function y = cluster_target(job, into, first)
+    first = isnull(first) ? cluster_part(job, 0, null) : first
     [from, count] = cluster_place(job, 0)
     if isnull(into)
         y = zeros_like(first, int(job.dims))
@@ -279,7 +327,8 @@ end
 
 % -- all blocks ---------------------------------------------------------------------------------------------------------
 
-% done(i, result) for each block from `first` on, in the order in which they are ready.
+% done(i, result) for each block from `first` on, in the order in which they are ready, and for reductions in that of the
+% blocks.
 function [] = cluster_run(job, first, text, done)
     n = prod(job.blocks)
     x = job.source
@@ -296,7 +345,7 @@ function [] = cluster_run(job, first, text, done)
         job.source = isstring(x) ? abspath(x) : null % a worker has a folder of its own
         job.target = isstring(job.target) ? abspath(job.target) : job.target
         given = i -> isstring(x) ? null : cluster_given(job, x, i)
-        for item = cluster_state.workers.results(cluster_part, job, first, n, given)
+        for item = cluster_state.workers.results(cluster_part, job, first, n, given, job.reduces)
             done(item[0], item[1])
             ready += 1
             if text != ""
@@ -313,8 +362,9 @@ end
 % f - a kernel f(x, y, args…, pos), or a function y = f(x, args…) that gives a result of the size of its block
 % x - an array, or the path of a file: .npy, .zarr, .tif
 % block - how large a block is along the first dimensions, [64,64]; a number is for all; null: about 64 MB
-% halo - how many elements of its neighbours a block shows at each side, likewise; of a kernel it is known
-% mode - what is outside of x: "safe" (0), "mirror", "circular" or "clamped"; of a kernel it is its own
+% halo - how many elements of its neighbours a block shows at each side, likewise; of a kernel it is known; null, of a
+%        function: what the kernels that it launches read (halo), and mode is "none"
+% mode - what is outside of x: "safe" (0), "mirror", "circular" or "clamped"; "none": blocks end where x ends; of a kernel it is its own
 % args - a cell of further arguments of f
 % into - the path of a file that takes the result; null: an array
 % text - what the progress line says; "": none is shown
@@ -327,8 +377,8 @@ function y = cluster_map(f, x, block = null, halo = null, mode = null, args = {}
     if isstring(x) && isstring(into) && samefile(x, into)
         error("cluster_map: into is the file that is read, ", x)
     end
-    job = cluster_job("cluster_map", f, x, block, halo, mode, args)
-    y = cluster_target(job, into)
+    [job, first] = cluster_job("cluster_map", f, x, block, halo, mode, args)
+    y = cluster_target(job, into, first)
     job.target = into
     cluster_run(job, 1, text, (i, part) -> cluster_put(job, y, i, part))
 end
@@ -342,6 +392,7 @@ end
 
 % Function: cluster_reduce
 % combine(… combine(combine(f(block 0), f(block 1)), f(block 2)) …): in the order of the blocks, whoever is ready first.
+% Behind a slow block the others wait before results pile up.
 %
 % Parameters:
 % f - a function of a block, f(x, args…)
@@ -356,18 +407,10 @@ function r = cluster_reduce(f, combine, x, block = null, args = {}, text : strin
     job = cluster_job("cluster_reduce", f, x, block, null, null, args)
     job.reduces = true
     state = object()
-    state.next = 0
-    state.waiting = cell(1, prod(job.blocks))
     cluster_run(job, 0, text, (i, part) -> cluster_take(state, combine, i, part))
     r = state.result
 end
 
 function [] = cluster_take(state, combine, i, part)
-    state.waiting[i] = {part}
-    while state.next < numel(state.waiting) && !isempty(state.waiting[state.next])
-        part = state.waiting[state.next][0]
-        state.result = state.next == 0 ? part : combine(state.result, part)
-        state.waiting[state.next] = {}
-        state.next += 1
-    end
+    state.result = i == 0 ? part : combine(state.result, part)
 end

@@ -107,9 +107,11 @@ def _open_like(wanted):
 
 
 def destroy():
-    """Closes the machine; init may open another one.  Values of the old one cannot be used any more, but NumPy arrays
-    that share their memory stay valid."""
+    """Closes the machine, and a cluster that it has opened; init may open another one.  Values of the old one cannot be
+    used any more, but NumPy arrays that share their memory stay valid."""
     _bridge._close()
+    for ended in _support.when_closed:
+        ended()
 
 
 def devices():

@@ -24,17 +24,30 @@ def _is_kernel(f):
 def halo(kernel, *args, **named):
     """How far a kernel reads around its own position, along each dimension: what a block of a larger array needs of its
     neighbours.  Arguments are those of parallel_do, by place or by name; only those are wanted on which the answer
-    depends: halo(q.blur, r=2)."""
-    if not _is_kernel(kernel):
-        raise TypeError("halo: a kernel is wanted, got %r; what a function reads around a position has to be said by "
-                        "who knows it" % (kernel,))
-    reach = _q()._bridge._built_in("halo")(kernel, *_arguments(kernel, args, named))
+    depends: halo(q.blur, r=2).
+
+    A function is called with the arguments, and what the kernels that it launches read is added up, because one may
+    read what another has written; () where it launches none.  What it reads by itself is not seen."""
+    if _is_kernel(kernel):
+        reach = _q()._bridge._built_in("halo")(kernel, *_arguments(kernel, args, named))
+    else:
+        reach, y = _look(kernel, args, named)
     return tuple(int(n) for n in reach)
+
+
+def _look(f, args, named):
+    """What the kernels that f launches read, and what f gives."""
+    if not callable(f):
+        raise TypeError("halo: a kernel or a function is wanted, got %r" % (f,))
+    y = []
+    reach = _q()._bridge._built_in("halo")(lambda: y.append(f(*args, **named)))
+    return reach, y[0]
 
 
 # -- arrays of Dask ----------------------------------------------------------------------------------------------------
 
-_BOUNDARY = {"mirror": "reflect", "circular": "periodic", "clamped": "nearest", "safe": 0}  # as map_overlap says it
+_BOUNDARY = {"mirror": "reflect", "circular": "periodic", "clamped": "nearest", "safe": 0,
+             "none": "none"}  # as map_overlap says it
 
 
 def _kernel_on(kernel, x, named):
@@ -49,9 +62,21 @@ def _kernel_on(kernel, x, named):
 
 def _run(content, *chunks):
     import numpy as np
-    f, named = content
+    f, named, depth = content
     chunks = [np.require(x, requirements="A") if isinstance(x, np.ndarray) else x for x in chunks]
-    return _kernel_on(f, *chunks, named) if _is_kernel(f) else f(*chunks, **named)
+    if _is_kernel(f):
+        return _kernel_on(f, *chunks, named)
+    return f(*chunks, **named) if depth is not None else _alone(f, chunks, named)
+
+
+def _alone(f, chunks, named):
+    """f of chunks that show nothing of their neighbours."""
+    reach, y = _look(f, chunks, named)
+    if any(n > 0 for n in reach):
+        raise ValueError("dask_op: %s launches kernels that read %s elements around a position, and depth, how many "
+                         "elements of its neighbours a chunk shows, is not given" %
+                         (getattr(f, "__name__", "the function"), tuple(int(n) for n in reach)))
+    return y
 
 
 def _of_chunks(*chunks, program, promised):
@@ -69,7 +94,8 @@ class dask_op:
         y = blur(x)                            # x, y: arrays of Dask
 
     Each chunk of x comes with its neighbours' elements: `depth` of them along each dimension, of a kernel as many as it
-    reads (halo); what is outside of x follows `mode`: safe (0), mirror, circular or clamped, of a kernel its own.
+    reads (halo); a function that launches kernels which read around their positions wants one.  What is outside of x
+    follows `mode`: safe (0), mirror, circular or clamped, of a kernel its own; none: chunks end where x ends.
     Further parameters are named.  A function gives a result of the size of its chunk; dtype is that of the result, and
     where it is not said, that of x; a result of another one is an error.
 
@@ -105,11 +131,14 @@ class dask_op:
         depth = dict(enumerate(depth)) if isinstance(depth, (tuple, list)) else depth
         return {"depth": depth, "boundary": _BOUNDARY[self.mode]}
 
+    def _content(self):
+        return self.f, self.named, self.depth
+
     def _program(self):
         """As a task of its own, of which each worker fetches the result once."""
         import dask, hashlib, pickle
         from ._cluster import Program
-        blob = pickle.dumps((_run, (self.f, self.named)), protocol=5)
+        blob = pickle.dumps((_run, self._content()), protocol=5)
         name = "quasar-" + hashlib.sha256(blob).hexdigest()[:32]
         return dask.delayed(Program(_q()._opened, blob), name=name, traverse=False)
 
@@ -125,7 +154,7 @@ class dask_op:
 
     def __call__(self, *arrays):
         if not any(hasattr(x, "__dask_graph__") for x in arrays):
-            return _run((self.f, self.named), *arrays)
+            return _run(self._content(), *arrays)
         import numpy as np, dask.array as da
         self._check_chunks(arrays)
         dtype = np.dtype(self.dtype or arrays[0].dtype)

@@ -6,6 +6,7 @@ worker cannot read them itself."""
 import itertools, os, pickle, uuid
 
 import pyquasar as q
+from . import _support
 
 
 # -- on a worker -------------------------------------------------------------------------------------------------------
@@ -68,6 +69,17 @@ def versions():
 
 # -- the client --------------------------------------------------------------------------------------------------------
 
+_open = []  # Workers
+
+
+def _close_all():
+    while _open:
+        _open[-1].close()
+
+
+_support.when_closed.append(_close_all)
+
+
 def _number(x):
     return int(x) if isinstance(x, (int, float)) else None
 
@@ -91,6 +103,7 @@ class Workers:
         opened = q._opened or (device, 0, threads, False, False, 0, "", None)  # None: qrun has opened it
         self.machine = (device, 64 if precision == "float64" else 32, threads) + tuple(opened[3:])
         self.client = self._start(where) if _number(where) is not None else self._connect(where)
+        _open.append(self)
         try:
             self._check_versions()
         except BaseException:
@@ -125,6 +138,7 @@ class Workers:
                                         (worker, name, found[name], v))
 
     def close(self):
+        _open[:] = [w for w in _open if w is not self]
         self.client.close()
         if self.cluster is not None:
             self.cluster.close()
@@ -137,8 +151,9 @@ class Workers:
             raise q.QuasarError("cluster_map: a block and its result, %.3g MB, do not fit the memory of a worker, "
                                 "%.3g MB" % (wanted/1e6, min(limits)/1e6))
 
-    def results(self, function, common, first, n, given):
-        """(i, result) for each block, in the order in which they are ready; a few are on their way at a time."""
+    def results(self, function, common, first, n, given, ordered):
+        """(i, result) for each block, in the order in which they are ready, or that of the blocks; a few are on their
+        way at a time, and in order no more than twice as many are computed and not given yet."""
         client, first, n = self.client, int(first), int(n)
         name = "quasar-%s" % uuid.uuid4().hex
         import dask
@@ -147,7 +162,7 @@ class Workers:
         program = client.submit(load, self.machine, blob, key=name, pure=False)
         program.exception()  # it is there now, or the first block will say why not
         client.replicate([program])  # else tasks would crowd where it is
-        numbers, places = iter(range(first, n)), {}
+        numbers, places, waiting = iter(range(first, n)), {}, {}
 
         def submit(i):
             block = _elements(given(float(i)))
@@ -156,13 +171,18 @@ class Workers:
             places[future.key] = i
             return future
         room = 2*max(1, sum(client.nthreads().values())) + 1
+        most = 2*room if ordered else room
         ready = self.distributed.as_completed([submit(i) for i in itertools.islice(numbers, room)],
                                              loop=client.loop)
         try:
             for future in ready:
-                yield float(places.pop(future.key)), self._result(future)
+                waiting[places.pop(future.key)] = self._result(future)
                 future.release()
-                for i in itertools.islice(numbers, 1):
+                while first in waiting or (waiting and not ordered):
+                    i = first if ordered else next(iter(waiting))
+                    yield float(i), waiting.pop(i)
+                    first += 1
+                for i in itertools.islice(numbers, min(room - len(places), most - len(places) - len(waiting))):
                     ready.add(submit(i))
         finally:
             client.cancel(list(ready.futures))

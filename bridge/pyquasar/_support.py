@@ -2,6 +2,7 @@
 import io, os, sys, types  # and what is rarely needed where it is
 
 when_open = []  # functions that are called when a machine has been opened
+when_closed = []  # and when it has been closed by destroy
 
 
 # -- errors ------------------------------------------------------------------------------------------------------------

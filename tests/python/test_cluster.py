@@ -30,6 +30,19 @@ PROGRAM = """
       pause(ms)
       y = 3*x
     end
+    function y = twice(x, r)
+      y = uninit(size(x))
+      parallel_do(size(x), x, y, r, box)
+      x = y
+      y = uninit(size(x))
+      parallel_do(size(x), x, y, r, box)
+    end
+    function y = late_first(path, i, x)
+      while i == 0 && !isfile(path)
+        pause(20)
+      end
+      y = i
+    end
     function y = whole(x)
       y = sum(x)
     end
@@ -56,9 +69,16 @@ class Halo(unittest.TestCase):
                            (lambda: q.halo(self.m.box, k=1), "no parameter k; there are x, y, r"),
                            (lambda: q.halo(self.m.box, 1, 2, 3, 4), "takes 3 arguments"),
                            (lambda: q.halo(self.m.box, 1, x=2), "each of them once"),
-                           (lambda: q.halo(self.m.host), "a kernel is wanted")):
+                           (lambda: q.halo(3), "a kernel or a function is wanted"),
+                           (lambda: q.halo(self.m.twice, 1), "twice")):
             with self.assertRaisesRegex(Exception, what):
                 call()
+
+    def test_functions_are_what_they_launch(self):
+        x = q.zeros(9, 9)
+        self.assertEqual(q.halo(self.m.twice, x, r=2), (4, 4))
+        self.assertEqual(q.halo(lambda: self.m.twice(x, 1)), (2, 2))
+        self.assertEqual(q.halo(self.m.host, x), ())
 
 
 @unittest.skipUnless(np, "needs numpy")
@@ -144,6 +164,14 @@ class Arrays:
         m, x, d, y = self.prepare()
         self.check(array.map_blocks(q.dask_op(m.slow, ms=0), d, dtype=np.float32), 3*x)
         self.check(q.dask_op(m.slow, ms=1)(d), 3*x)
+
+    def test_functions_that_launch_kernels(self):
+        m, x, d, y = self.prepare()
+        with self.assertRaisesRegex(ValueError, r"twice launches kernels that read \(4, 4\) elements"):
+            q.dask_op(m.twice, r=2)(d).compute()
+        inside = q.dask_op(m.twice, r=2, depth=4, mode="none")(d)
+        self.assertLess(np.abs(np.asarray(inside) - np.asarray(m.twice(x, 2))).max(), 1e-6)
+        q.dask_op(m.twice, r=2, depth=0)(d).compute()  # as it was said
 
     def test_chunks_of_ours(self):
         m, x, d, y = self.prepare()
@@ -241,9 +269,35 @@ class Workers(Arrays, unittest.TestCase):
         q.cluster_map(self.m.box, self.path("x.npy"), block, args=q.evaluate("{2}"), into=self.path("y.npy"))
         check(np.load(self.path("y.npy")))
         sums = q.evaluate("(a, b) -> a + b")
+        both = np.asarray(q.cluster_map(self.m.twice, self.x, block, args=q.evaluate("{1}")))
+        self.assertLess(np.abs(both - np.asarray(self.m.twice(self.x, 1))).max(), 1e-6)
         one = q.cluster_reduce(self.m.whole, sums, self.x, block)
         q.cluster_close()
         self.assertEqual(one, q.cluster_reduce(self.m.whole, sums, self.x, block))
+
+    def test_results_behind_a_slow_block_are_few(self):
+        from pyquasar import _cluster
+        self.open()
+        workers, asked, before = _cluster._open[-1], [], []
+
+        def end_the_first():
+            while len(asked) < 10 or len(asked) != before[-1]:
+                before.append(len(asked))
+                time.sleep(0.7)
+            open(self.path("go"), "w").close()
+        threading.Thread(target=end_the_first).start()
+        results = workers.results(self.m.late_first, self.path("go"), 0, 40, lambda i: asked.append(i) or 1., True)
+        self.assertEqual(next(results)[0], 0)
+        self.assertEqual(len(asked), 10)  # of two workers five are on their way, and as many wait
+        self.assertEqual([i for i, y in results], list(range(1, 40)))
+
+    def test_destroy_closes_the_cluster(self):
+        from pyquasar import _cluster
+        q.cluster_open(self.address)
+        client = _cluster._open[-1].client
+        q.destroy()
+        self.assertEqual((client.status, _cluster._open), ("closed", []))
+        q.init("cpu", threads=1)
 
     def test_a_worker_that_is_killed_costs_time(self):
         self.open()

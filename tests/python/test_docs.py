@@ -55,6 +55,9 @@ class Docs(unittest.TestCase):
                            capture_output=True, text=True)
         self.assertEqual(r.returncode, 0, r.stdout + r.stderr)  # it has gained 6 dB
 
+    def test_array_api(self):
+        self.check("docs/array_api.md", 3)
+
     def test_clusters(self):
         self.check("docs/cluster.md", 1)
 

@@ -143,6 +143,10 @@ void qerr_subject(Ctx *c, const char *name) {
     memcpy(c->err.text, name, n);
 }
 
+void qerr_more(Ctx *c, const char *text) {
+    if (strlen(c->err.text) + strlen(text) < QERR_TEXT) strcat(c->err.text, text);
+}
+
 void qerr_clear(Ctx *c) {
     ErrorState *e = &c->err;
     e->status = QS_OK;

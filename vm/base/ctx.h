@@ -97,6 +97,7 @@ qs_status qerr_at(Ctx *c, qs_status s, Where w, const char *fmt, ...) QS_PRINTF(
 qs_status qerr_vset(Ctx *c, qs_status s, Where w, const char *fmt, va_list ap);
 void qerr_place(Ctx *c, Where w);                                  /* set the place if none is set yet */
 void qerr_subject(Ctx *c, const char *name); /* what begins with "the array" then begins with name */
+void qerr_more(Ctx *c, const char *text);    /* goes behind the message, where there is room */
 void qerr_frame(Ctx *c, Where w, const Str *function);
 void qerr_clear(Ctx *c);                                           /* the caller releases payload first */
 

@@ -1,7 +1,9 @@
 /* halo.c -- how far a kernel reads around its position (lang/kernel/grad/halo.c): the kernel is made for values as a
  * launch would make it, and asked.  Nothing is launched.
  *
- *     halo(kernel, x, null, 2)     what is null or left away is of the type that is declared, and unknown */
+ *     halo(kernel, x, null, 2)     what is null or left away is of the type that is declared, and unknown
+ *     halo(function, x, 2)         runs, and each kernel that it launches is asked: one may read what another one has
+ *                                  written, so their distances are added up */
 #include "lang/kernel/grad/grad.h"
 #include "vm/launch/kernel_form.h"
 
@@ -17,6 +19,12 @@ typedef struct {
     const Str *name[ARGS];
     int n;
 } Asked;
+
+struct KernelReach {
+    int launches, rank;
+    int64_t reach[QS_MAX_RANK];
+    unsigned modes;             /* a bit per AccessMode by which something is read around a position */
+};
 
 static qs_status fill(Asked *a, const Param *p, int param, qs_value given) {
     const Func *f = a->fn->ast;
@@ -87,11 +95,11 @@ static void give(const Asked *a, const KernelForm *form, const qs_value *values,
 }
 
 /* -- results ------------------------------------------------------------------------------------------------------- */
-static qs_status reach_value(qs_vm *vm, const KHalo *h, qs_value *out) {
+static qs_status reach_value(qs_vm *vm, int rank, const int64_t *reach, qs_value *out) {
     double x[QS_MAX_RANK];
     Array *a;
-    for (int d = 0; d < h->rank; d++) x[d] = (double)h->reach[d];
-    TRY(qarr_from_doubles(vm, x, (size_t)h->rank, &a));
+    for (int d = 0; d < rank; d++) x[d] = (double)reach[d];
+    TRY(qarr_from_doubles(vm, x, (size_t)rank, &a));
     return *out = qarr_value(a), QS_OK;
 }
 
@@ -124,7 +132,22 @@ static qs_status words_value(const Asked *a, const KernelForm *form, const KHalo
     return s;
 }
 
-static qs_status answer(const Asked *a, const KernelForm *form, const qs_value *values, int nout, qs_value *out) {
+/* Of a function whose kernel has that halo. */
+static qs_status add_reach(const Asked *a, const KFunc *f, const KHalo *h, KernelReach *sum) {
+    if (sum->launches++ && sum->rank != h->rank)
+        return qerr_set(qvm_ctx(a->vm), QS_EVALUE,
+                        "halo: the kernels that are launched have positions of %d and of %d dimensions", sum->rank,
+                        h->rank);
+    sum->rank = h->rank;
+    for (int d = 0; d < h->rank; d++) sum->reach[d] += h->reach[d];
+    for (int i = 0; i < f->nparams; i++)
+        if (h->param[i].shifted) sum->modes |= 1u << h->param[i].mode;
+    return QS_OK;
+}
+
+typedef struct { int nout; qs_value *out; KernelReach *sum; } Wanted; /* sum, or values for the program */
+
+static qs_status answer(const Asked *a, const KernelForm *form, const qs_value *values, const Wanted *w) {
     const KFunc *f = form->base.version[0].func;
     Arena scratch;
     KHalo halo;
@@ -133,31 +156,64 @@ static qs_status answer(const Asked *a, const KernelForm *form, const qs_value *
     KGiven *given = qarena_alloc(&scratch, (size_t)(f->nparams + 1) * sizeof *given);
     give(a, form, values, given);
     qs_status s = khalo_find(&scratch, f, given, &halo);
-    if (s == QS_OK) s = reach_value(a->vm, &halo, &out[0]);
-    if (s == QS_OK && nout > 1) s = words_value(a, form, &halo, &out[1]);
+    if (s == QS_OK) s = w->sum ? add_reach(a, f, &halo, w->sum) : reach_value(a->vm, halo.rank, halo.reach, w->out);
+    if (s == QS_OK && w->nout > 1) s = words_value(a, form, &halo, &w->out[1]);
     qarena_free(&scratch);
     return s;
 }
 
-static qs_status ask(Asked *a, int nout, qs_value *out) {
-    Ctx *c = qvm_ctx(a->vm);
+static qs_status ask(qs_vm *vm, Function *fn, int nin, const qs_value *in, const Wanted *w) {
+    Asked a = {.vm = vm, .fn = fn};
+    Ctx *c = qvm_ctx(vm);
     KernelForm *form;
     qs_value *values = qmem_alloc(c, MAX_ENTRIES * sizeof *values);
-    qs_status s = qkernel_find(a->vm, a->fn, a->n, a->arg, &form, values);
-    if (s == QS_OK) s = answer(a, form, values, nout, out);
+    qs_status s = gather(&a, nin, in);
+    if (s == QS_OK) s = qkernel_find(vm, fn, a.n, a.arg, &form, values);
+    if (s == QS_OK) s = answer(&a, form, values, w);
     qmem_free(c, values, MAX_ENTRIES * sizeof *values);
+    while (a.n-- > 0) qval_release(vm, a.arg[a.n]);
     return s;
 }
 
-qs_status qkernel_halo(qs_vm *vm, int nin, const qs_value *in, int nout, qs_value *out) {
-    Asked a = {.vm = vm, .fn = qkernel_of(in[0], nin - 1)};
-    if (!a.fn || a.fn->ast->qual != Q_KERNEL)
-        return qerr_set(qvm_ctx(vm), QS_ETYPE,
-                        "halo: a kernel function is wanted, got %s; what a function reads around a position has to be "
-                        "said by who knows it",
-                        a.fn ? "a function" : qval_type_name(vm, in[0]));
-    qs_status s = gather(&a, nin - 1, in + 1);
-    if (s == QS_OK) s = ask(&a, nout, out);
-    while (a.n-- > 0) qval_release(vm, a.arg[a.n]);
+/* -- functions ----------------------------------------------------------------------------------------------------- */
+qs_status qkernel_reached(qs_vm *vm, Function *fn, int nargs, const qs_value *args) {
+    qs_status s = ask(vm, fn, nargs, args, &(Wanted){.sum = qvm(vm)->reach});
+    if (s == QS_EVALUE || s == QS_ETYPE) qerr_more(qvm_ctx(vm), ", so the halo of a function that launches it has to be given");
     return s;
+}
+
+static qs_status modes_value(qs_vm *vm, unsigned modes, qs_value *out) {
+    qs_value text[ACC_CHECKED + 1];
+    int n = 0;
+    qs_status s = QS_OK;
+    for (int m = 0; m <= ACC_CHECKED && s == QS_OK; m++) {
+        const char *name = qaccess_name((AccessMode)m);
+        if (modes >> m & 1 && (s = qs_string(vm, name, strlen(name), &text[n])) == QS_OK) n++;
+    }
+    if (s == QS_OK) s = qs_cell(vm, n, text, out);
+    while (n-- > 0) qval_release(vm, text[n]);
+    return s;
+}
+
+static qs_status ask_function(qs_vm *vm, int nin, const qs_value *in, int nout, qs_value *out) {
+    KernelReach sum = {0}, *outer = qvm(vm)->reach;
+    qs_value y = qs_nil();
+    qvm(vm)->reach = &sum;
+    qs_status s = qvm_call(vm, in[0], nin - 1, in + 1, 0, NULL, nout > 2 ? 1 : -1, &y);
+    qvm(vm)->reach = outer;
+    if (s == QS_OK) s = reach_value(vm, sum.rank, sum.reach, out);
+    if (s == QS_OK && nout > 1) s = modes_value(vm, sum.modes, &out[1]);
+    if (s == QS_OK && nout > 2) return out[2] = y, QS_OK;
+    return qval_release(vm, y), s;
+}
+
+static qs_status no_function(qs_vm *vm, qs_value v) {
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "halo: a kernel or a function is wanted, got %s", qval_type_name(vm, v));
+}
+
+qs_status qkernel_halo(qs_vm *vm, int nin, const qs_value *in, int nout, qs_value *out) {
+    Function *fn = qkernel_of(in[0], nin - 1);
+    if (in[0].kind != QS_FUNCTION && in[0].kind != QS_FOREIGN) return no_function(vm, in[0]);
+    if (!fn || fn->ast->qual != Q_KERNEL) return ask_function(vm, nin, in, nout, out);
+    return ask(vm, fn, nin - 1, in + 1, &(Wanted){.nout = nout, .out = out});
 }

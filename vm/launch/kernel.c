@@ -434,6 +434,7 @@ qs_status qkernel_do(qs_vm *vm, bool serial, int nin, const qs_value *in) {
     TRY(read_domain(vm, fn, in[0], &r));
     Kernel *kernel = kernel_for(vm, r.site.fn->ast);
     if (is_empty(&r)) return QS_OK;
+    if (qvm(vm)->reach) TRY(qkernel_reached(vm, r.site.fn, r.nargs, r.site.locals));
     int beyond = fit_domain(&r, kernel->positions);
     if (beyond && !kernel->told) tell_beyond(vm, kernel, r.site.fn->ast, beyond);
     return launch_packed(vm, kernel, &r, &k);

@@ -40,6 +40,11 @@ qs_status qkernel_find(qs_vm *vm, Function *fn, int nargs, const qs_value *in, K
 /* Its code, for config.compile_for. */
 qs_status qkernel_compile(qs_vm *vm, Function *fn, int nargs, const qs_value *in);
 
+/* -- halo.c -------------------------------------------------------------------------------------------------------- */
+typedef struct KernelReach KernelReach;
+/* A kernel is about to be launched while Machine.reach is there: what it reads is added. */
+qs_status qkernel_reached(qs_vm *vm, Function *fn, int nargs, const qs_value *args);
+
 /* -- ahead.c ------------------------------------------------------------------------------------------------------- */
 /* A value of a type, packed where it is an array; false: there are none that could be made. */
 bool qahead_sample(qs_vm *vm, const Type *t, qs_value *out);

@@ -37,7 +37,8 @@ struct Unit; struct Param; /* lang/syntax/ast.h */
 
 /* parallel_do / serial_do: dims, arguments, kernel function. */
 qs_status qkernel_do(qs_vm *vm, bool serial, int nin, const qs_value *in);
-/* halo(kernel, arguments...): the distance along each dimension, and what is done with each argument. */
+/* halo(kernel, arguments...): the distance along each dimension, and what is done with each argument.  Of a function,
+ * which is called: of all kernels that it launches, the access modes of what they read around, and its result. */
 qs_status qkernel_halo(qs_vm *vm, int nin, const qs_value *in, int nout, qs_value *out);
 bool qkernel_sets(const struct Param *p); /* is this parameter of a kernel set by the launch, as pos is? */
 void qlaunch_close(qs_vm *vm);

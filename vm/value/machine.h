@@ -39,6 +39,8 @@ typedef struct Machine {
     uint64_t grad_levels;            /* bit per running level; 0: nothing is recorded */
     uint32_t grad_inside;            /* who reads elements of traced arrays was let in by a door */
     struct Tape *tape;               /* NULL until the first level */
+    /* halo.c */
+    struct KernelReach *reach;       /* of this thread: what its launches read is added there; NULL: nobody asks */
     /* launch.c, devices.c */
     struct Launches *launches;
     struct Device *devices; int ndevices; struct Device *device; /* device: where kernels run */

@@ -78,8 +78,18 @@ def _number_rank(x):
     return 0 if isinstance(x, bool) else 2 if isinstance(x, float) else 3 if isinstance(x, complex) else 1
 
 
+def _are_of_one_type(xs):
+    """Whether they are arrays, at least one, with elements of one type."""
+    for x in xs:
+        if type(x) is not Array or x._code != xs[0]._code:
+            return False
+    return len(xs) > 0
+
+
 def result_type(*arrays_and_dtypes):
     """The type in which arrays, types and numbers of Python meet."""
+    if _are_of_one_type(arrays_and_dtypes):
+        return dtype_of(arrays_and_dtypes[0])
     if not arrays_and_dtypes:
         raise ValueError("result_type: at least one argument is wanted")
     d, numbers = None, []
@@ -159,6 +169,9 @@ def iinfo(type, /):
     return iinfo_object(d)
 
 
+_LIMITS = {d: iinfo_object(d) for d in DTYPES if d.kind in INTEGERS}
+
+
 # -- arguments ---------------------------------------------------------------------------------------------------------
 
 _OF_PYTHON = {bool: bool_, int: int64, float: float64, complex: complex128}
@@ -178,6 +191,8 @@ def check_device(device):
 
 
 def shape_of(shape):
+    if type(shape) is int:
+        return (shape,)
     if isinstance(shape, tuple) and all(type(n) is int for n in shape):
         return shape
     try:
@@ -197,7 +212,9 @@ def axes_of(axis, ndim):
     """A sorted tuple of dimensions."""
     if axis is None:
         return tuple(range(ndim))
-    axes = sorted(axis_of(i, ndim) for i in (axis if isinstance(axis, (tuple, list)) else (axis,)))
+    if not isinstance(axis, (tuple, list)):
+        return (axis_of(axis, ndim),)
+    axes = sorted([axis_of(i, ndim) for i in axis])
     if len(set(axes)) < len(axes):
         raise ValueError("axis: a dimension is named twice in %s" % (axis,))
     return tuple(axes)
@@ -224,9 +241,8 @@ def new(shape, d, zeroed=False):
     return _bridge._xp__new(d.code, shape, zeroed)
 
 
-def with_shape(x, shape):
-    """Packed elements in another shape of as many."""
-    return view(x, shape, packed_strides(shape), 0)
+with_shape = _bridge._xp__shaped  # packed elements in another shape of as many: with_shape(x, shape)
+EVERY = [(slice(None),)*i for i in range(9)]  # of so many dimensions, as a key
 
 
 # -- making arrays -----------------------------------------------------------------------------------------------------
@@ -276,6 +292,9 @@ def _foreign(x):
 def asarray(obj, /, *, dtype=None, device=None, copy=None):
     """An array of numbers, of nested lists, or of the elements of another array, in its memory where that is possible;
     copy says whether it must, or must not, be a copy."""
+    if type(obj) is Array and dtype is None and device is None and copy is None:
+        dtype_of(obj)  # is one of the standard's
+        return obj
     check_device(device)
     dtype = type_of(dtype)
     if isinstance(obj, (bool, int, float, complex, list, tuple)):
@@ -349,12 +368,14 @@ def ones(shape, *, dtype=None, device=None):
 
 def empty_like(x, /, *, dtype=None, device=None):
     """empty(x.shape), of the type of x."""
-    return empty(x.shape, dtype=dtype or dtype_of(x), device=device)
+    check_device(device)
+    return new(x.shape, type_of(dtype, dtype_of(x)))
 
 
 def zeros_like(x, /, *, dtype=None, device=None):
     """zeros(x.shape), of the type of x."""
-    return zeros(x.shape, dtype=dtype or dtype_of(x), device=device)
+    check_device(device)
+    return new(x.shape, type_of(dtype, dtype_of(x)), True)
 
 
 def ones_like(x, /, *, dtype=None, device=None):
@@ -380,7 +401,7 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
     check_device(device)
     if stop is None:
         start, stop = 0, start
-    whole = all(isinstance(x, int) for x in (start, stop, step))
+    whole = isinstance(start, int) and isinstance(stop, int) and isinstance(step, int)
     if not step:
         raise ValueError("arange: the step must not be 0")
     n = max(0, -((start - stop) // step) if whole else math.ceil((stop - start)/step))
@@ -388,7 +409,7 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
     if d.kind in INTEGERS:
         if not whole:
             return astype(_range(float64, n, float(start), float(step)), d)
-        limits = iinfo(d)
+        limits = _LIMITS[d]
         if n and not (limits.min <= start <= limits.max and limits.min <= start + (n - 1)*step <= limits.max):
             raise OverflowError("arange: not all numbers are of type %s" % d.name)
         return _range(d, n, start % 2**64, step % 2**64)
@@ -447,6 +468,8 @@ def triu(x, /, *, k=0):
 
 
 def broadcast_shapes(*shapes):
+    if len(set(shapes)) == 1:
+        return shapes[0]
     ndim = max(map(len, shapes), default=0)
     out = [1]*ndim
     for shape in shapes:
@@ -460,6 +483,8 @@ def broadcast_shapes(*shapes):
 def broadcast_to(x, /, shape):
     """x in a larger shape, in the same memory."""
     shape = tuple(shape)
+    if shape == x.shape:
+        return view(x, shape, strides_of(x), 0)
     if broadcast_shapes(x.shape, shape) != shape:
         raise ValueError("broadcast_to: an array of shape %s does not fill %s" % (x.shape, shape))
     steps = [0 if n == 1 else s for n, s in zip(x.shape, strides_of(x))]
@@ -494,7 +519,8 @@ def places(x, n, axis=None):
     if dtype_of(x).kind not in INTEGERS:
         raise IndexError("index: whole numbers or truth values are wanted, got elements of type %s" % dtype_of(x).name)
     if x.size:
-        low, high = (item(_bridge._xp__fold(f, x, (1 << x.ndim) - 1, False, x._code)) for f in (2, 3))
+        code, axes = x._code, (1 << x.ndim) - 1
+        low, high = item(_bridge._xp__fold(2, x, axes, False, code)), item(_bridge._xp__fold(3, x, axes, False, code))
         if low < -n or high >= n:
             where = "" if axis is None else "axis %d of " % axis
             raise IndexError("index %d is outside %s%d elements" % (low if low < -n else high, where, n))
@@ -596,6 +622,10 @@ def _is_whole_mask(x, key):
 
 def get(x, key):
     """x[key] where the key has arrays."""
+    if type(key) is Array and key._code != 0 and x.ndim and _bridge._xp__is_packed(x):
+        n, rest = x.shape[0], x.shape[1:]
+        at = places(key, n, 0)
+        return _bridge._xp__take(x, 1, n, math.prod(rest), at, at.shape + rest)
     if _is_whole_mask(x, key):
         at = nonzero_places(key)
         return _bridge._xp__take(packed(x), 1, x.size, 1, at, at.shape)

@@ -1,11 +1,14 @@
 """Functions of whole arrays: what is moved, searched, sorted and added up."""
-from builtins import all as builtin_all, max as builtin_max, min as builtin_min, sum as builtin_sum
+import math as _math
+from builtins import max as builtin_max, min as builtin_min, sum as builtin_sum
 from collections import namedtuple as _namedtuple
+from itertools import accumulate as _accumulate
 
 from .. import _bridge
 from ._core import (arange, Array, asarray, astype, axes_of, axis_of, bool_, broadcast_shapes, broadcast_to, dtype_of,
-                    FLOATS, gather, iinfo, int64, INTEGERS, item, new, nonzero_places, packed, places, plain, promote,
-                    result_type, scatter, shape_of, strides_of, uint64, uint8, unravel, view, with_shape, zeros)
+                    EVERY, FLOATS, gather, iinfo, int64, INTEGERS, item, new, nonzero_places, packed, places, plain,
+                    promote, result_type, scatter, shape_of, strides_of, uint64, uint8, unravel, view, with_shape,
+                    zeros)
 
 SUM, PROD, MIN, MAX, ANY, ALL, COUNT = range(7)
 _where, _maximum, _minimum = _bridge._xp_where, _bridge._xp_maximum, _bridge._xp_minimum
@@ -54,42 +57,47 @@ def language(name, *args):
 
 def reshape(x, /, shape, *, copy=None):
     """The elements in another shape: in the same memory where that is possible, unless copy says otherwise."""
-    shape = list(shape_of(shape))
+    shape, size = shape_of(shape), x.size
     if shape.count(-1) > 1:
-        raise ValueError("reshape: at most one extent can be -1, got %s" % (tuple(shape),))
+        raise ValueError("reshape: at most one extent can be -1, got %s" % (shape,))
     if -1 in shape:
-        rest = -_product(shape)
-        if not rest or x.size % rest:
-            raise ValueError("reshape: %d elements do not fill %s" % (x.size, tuple(shape)))
-        shape[shape.index(-1)] = x.size // rest
-    if _product(shape) != x.size:
-        raise ValueError("reshape: %d elements do not fill %s" % (x.size, tuple(shape)))
+        at, rest = shape.index(-1), -_product(shape)
+        shape = shape[:at] + (size // rest if rest else 0,) + shape[at + 1:]
+        if not rest or size % rest:
+            raise ValueError("reshape: %d elements do not fill %s" % (size, shape[:at] + (-1,) + shape[at + 1:]))
+    if _product(shape) != size:
+        raise ValueError("reshape: %d elements do not fill %s" % (size, shape))
     same = packed(x)
     if copy is False and same is not x:
         raise ValueError("reshape: the elements do not lie one behind the other, so they must be copied")
     if copy and same is x:
         same = _bridge._xp__convert(x, x._code)
-    return with_shape(same, tuple(shape))
+    return with_shape(same, shape)
 
 
-def _product(numbers):
-    n = 1
-    for k in numbers:
-        n *= k
-    return n
+_product = _math.prod
+
+
+def _flat(x):
+    """The elements as a vector, in the memory of x where that is possible."""
+    return x if x.ndim == 1 else with_shape(packed(x), (x.size,))
 
 
 def permute_dims(x, /, axes):
     """The dimensions in another order."""
-    axes = [axis_of(i, x.ndim) for i in axes]
-    if sorted(axes) != list(range(x.ndim)):
+    axes = tuple(axes)
+    y = _bridge._xp__permuted(x, axes)
+    if y is None:
+        axes = [axis_of(i, x.ndim) for i in axes]
         raise ValueError("permute_dims: the axes must name each of %d dimensions once, got %s" % (x.ndim, axes))
-    s = strides_of(x)
-    return view(x, tuple(x.shape[i] for i in axes), tuple(s[i] for i in axes), 0)
+    return y
 
 
 def moveaxis(x, source, destination, /):
     """Some dimensions at other places, the others in their order."""
+    if source == destination:
+        axes_of(source, x.ndim)
+        return view(x, x.shape, strides_of(x), 0)
     source = [axis_of(i, x.ndim) for i in (source if isinstance(source, (tuple, list)) else (source,))]
     target = [axis_of(i, x.ndim) for i in (destination if isinstance(destination, (tuple, list)) else (destination,))]
     if len(source) != len(target) or len(set(source)) < len(source) or len(set(target)) < len(target):
@@ -102,41 +110,43 @@ def moveaxis(x, source, destination, /):
 
 def expand_dims(x, /, axis=0):
     """With a dimension of extent 1 at the place axis."""
-    axis = axis_of(axis, x.ndim + 1)
-    s = strides_of(x)
-    return view(x, x.shape[:axis] + (1,) + x.shape[axis:], s[:axis] + (1,) + s[axis:], 0)
+    return x[EVERY[axis_of(axis, x.ndim + 1)] + (None,)]
 
 
 def squeeze(x, /, axis):
     """Without dimensions of extent 1."""
-    axes, s = axes_of(axis, x.ndim), strides_of(x)
-    if not builtin_all(x.shape[i] == 1 for i in axes):
-        raise ValueError("squeeze: not all of the axes %s of shape %s have extent 1" % (axes, x.shape))
-    kept = [i for i in range(x.ndim) if i not in axes]
-    return view(x, tuple(x.shape[i] for i in kept), tuple(s[i] for i in kept), 0)
+    axes, shape = axes_of(axis, x.ndim), x.shape
+    for i in axes:
+        if shape[i] != 1:
+            raise ValueError("squeeze: not all of the axes %s of shape %s have extent 1" % (axes, shape))
+    return x[tuple([0 if i in axes else slice(None) for i in range(len(shape))])]
 
 
 def flip(x, /, *, axis=None):
     """The elements in reverse order along dimensions."""
     axes = axes_of(axis, x.ndim)
-    return x[tuple(slice(None, None, -1) if i in axes else slice(None) for i in range(x.ndim))]
+    return x[tuple([_REVERSED if i in axes else slice(None) for i in range(x.ndim)])]
+
+
+_REVERSED = slice(None, None, -1)
 
 
 def concat(arrays, /, *, axis=0):
     """The arrays one behind the other along a dimension; None: as vectors."""
-    arrays = [reshape(x, (-1,)) if axis is None else x for x in arrays]
+    arrays = [_flat(x) for x in arrays] if axis is None else list(arrays)
     if not arrays:
         raise ValueError("concat: at least one array is wanted")
     axis = axis_of(axis or 0, arrays[0].ndim)
-    rest = {x.shape[:axis] + x.shape[axis + 1:] for x in arrays}
-    if len(rest) > 1 or len({x.ndim for x in arrays}) > 1:
-        raise ValueError("concat: shapes differ beside axis %d: %s" % (axis, [x.shape for x in arrays]))
-    shape = arrays[0].shape
-    out = new(shape[:axis] + (builtin_sum(x.shape[axis] for x in arrays),) + shape[axis + 1:], result_type(*arrays))
-    at = 0
-    for x in arrays:
-        out[(slice(None),)*axis + (slice(at, at + x.shape[axis]),)] = x
-        at += x.shape[axis]
+    shapes = [x.shape for x in arrays]
+    before, behind = shapes[0][:axis], shapes[0][axis + 1:]
+    for shape in shapes:
+        if shape[:axis] != before or shape[axis + 1:] != behind or len(shape) != len(shapes[0]):
+            raise ValueError("concat: shapes differ beside axis %d: %s" % (axis, shapes))
+    ends = list(_accumulate(shape[axis] for shape in shapes))
+    out = new(before + (ends[-1],) + behind, result_type(*arrays))
+    every = EVERY[axis]
+    for x, shape, end in zip(arrays, shapes, ends):
+        out[every + (slice(end - shape[axis], end),)] = x
     return out
 
 
@@ -166,8 +176,9 @@ def tile(x, repetitions, /):
             shape = x.shape
         return x
     pairs = [m for pair in zip(times, shape) for m in pair]
-    spread = broadcast_to(with_shape(packed(x), tuple(m for k in shape for m in (1, k))), tuple(pairs))
-    return reshape(packed(spread), tuple(k*m for k, m in zip(times, shape)))
+    steps = [m for s in (0,)*(n - x.ndim) + strides_of(x) for m in (0, s)]
+    spread = _bridge._xp__convert(view(x, tuple(pairs), tuple(steps), 0), x._code)
+    return with_shape(spread, tuple([k*m for k, m in zip(times, shape)]))
 
 
 def repeat(x, repeats, /, *, axis=None):
@@ -177,9 +188,15 @@ def repeat(x, repeats, /, *, axis=None):
     axis = axis_of(axis, x.ndim)
     n = x.shape[axis]
     if isinstance(repeats, int) and x.ndim < 8:
-        before, behind = x.shape[:axis + 1], x.shape[axis + 1:]
-        return reshape(broadcast_to(expand_dims(x, axis + 1), before + (repeats,) + behind),
-                       before[:-1] + (n*repeats,) + behind)
+        before, behind, s = x.shape[:axis + 1], x.shape[axis + 1:], strides_of(x)
+        if repeats > 8 or _product(behind) > 8:
+            each = view(x, before + (repeats,) + behind, s[:axis + 1] + (0,) + s[axis + 1:], 0)
+            each = _bridge._xp__convert(each, x._code)
+        else:  # long strides are faster than many short rows
+            each = new(before + (repeats,) + behind, dtype_of(x))
+            for i in range(repeats):
+                each[EVERY[axis + 1] + (i,)] = x
+        return with_shape(each, before[:-1] + (n*repeats,) + behind)
     if isinstance(repeats, int):
         at = reshape(broadcast_to(arange(n)[:, None], (n, repeats)), (-1,))
     else:
@@ -228,6 +245,8 @@ def take_along_axis(x, indices, /, *, axis=-1):
     axis = axis_of(axis, x.ndim)
     if indices.ndim != x.ndim:
         raise ValueError("take_along_axis: as many dimensions are wanted, got %d and %d" % (x.ndim, indices.ndim))
+    if x.ndim == 1:
+        return take(x, indices, axis=0)
     others = broadcast_shapes(x.shape[:axis] + (1,) + x.shape[axis + 1:],
                               indices.shape[:axis] + (1,) + indices.shape[axis + 1:])
     y = broadcast_to(x, others[:axis] + (x.shape[axis],) + others[axis + 1:])
@@ -389,7 +408,7 @@ def _place(largest, x, axis, keepdims):
     if dtype_of(x) is bool_:
         x = astype(x, uint8)
     if axis is None:
-        r = _bridge._xp__place(largest, reshape(x, (-1,)), 0)
+        r = _bridge._xp__place(largest, packed(_flat(x)), 0)
         return with_shape(r, (1,)*x.ndim) if keepdims else r
     axis = axis_of(axis, x.ndim)
     r = _bridge._xp__place(largest, packed(x), axis)
@@ -408,11 +427,14 @@ def argmin(x, /, *, axis=None, keepdims=False):
 
 def _rows(x, axis):
     """(rows of what lies along a dimension, how to come back)"""
-    axis = axis_of(axis, x.ndim)
-    y = moveaxis(x, axis, -1)
+    axis, last = axis_of(axis, x.ndim), x.ndim - 1
+    y = x if axis == last else moveaxis(x, axis, last)
     shape = y.shape
-    back = lambda r: moveaxis(with_shape(packed(r), shape), -1, axis)
-    return reshape(y, (_product(shape[:-1]), shape[-1])), back
+
+    def back(r):
+        r = with_shape(packed(r), shape)
+        return r if axis == last else moveaxis(r, last, axis)
+    return with_shape(packed(y), (_product(shape[:-1]), shape[-1])), back
 
 
 def _check_order(x, what):
@@ -463,7 +485,7 @@ def _order(flat):
 
 def _unique(x):
     """(sorted values, which of them begin a group of equal ones, places before sorting)"""
-    flat = reshape(x, (-1,))
+    flat = _flat(x)
     order = _order(flat)
     ordered = take(flat, order)
     begins = zeros(flat.shape, dtype=bool_)
@@ -498,7 +520,7 @@ def unique_inverse(x, /):
 
 def unique_values(x, /):
     """The different elements, sorted."""
-    flat = reshape(x, (-1,))
+    flat = _flat(x)
     if dtype_of(x).kind == "complex floating" or not x.size:
         return unique_all(x).values
     ordered = sort(flat)
@@ -520,24 +542,26 @@ def matmul(x1, x2, /):
     d = result_type(x1, x2)
     if not x1.ndim or not x2.ndim:
         raise ValueError("matmul: arrays with dimensions are wanted")
-    a = x1[None, :] if x1.ndim == 1 else x1
-    b = x2[:, None] if x2.ndim == 1 else x2
-    m, k, n = a.shape[-2], a.shape[-1], b.shape[-1]
-    if k != b.shape[-2]:
+    a = astype(x1[None, :] if x1.ndim == 1 else x1, d, copy=False)
+    b = astype(x2[:, None] if x2.ndim == 1 else x2, d, copy=False)
+    left, right = a.shape, b.shape
+    m, k, n = left[-2], left[-1], right[-1]
+    if k != right[-2]:
         raise ValueError("matmul: shapes %s and %s do not match" % (x1.shape, x2.shape))
-    stack = broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    a = broadcast_to(astype(a, d, copy=False), stack + (m, k))
-    b = broadcast_to(astype(b, d, copy=False), stack + (k, n))
+    stack = broadcast_shapes(left[:-2], right[:-2])
+    if stack:
+        a, b = broadcast_to(a, stack + (m, k)), broadcast_to(b, stack + (k, n))
     r = _bridge._xp__product(a, b, m, n, k, stack + (m, n))
     shape = stack + ((m,) if x1.ndim > 1 else ()) + ((n,) if x2.ndim > 1 else ())
-    return with_shape(r, shape) if shape != r.shape else r
+    return with_shape(r, shape) if shape != stack + (m, n) else r
 
 
 def vecdot(x1, x2, /, *, axis=-1):
     """The sum of conj(x1)*x2 along a dimension."""
     d = result_type(x1, x2)
     x1, x2 = _met(x1, x2, axis, "vecdot")
-    x1 = _bridge._xp_conj(astype(x1, d, copy=False))
+    x1 = astype(x1, d, copy=False)
+    x1 = _bridge._xp_conj(x1) if d.kind == "complex floating" else x1
     return sum(x1*x2, axis=-1, dtype=d)
 
 
@@ -549,7 +573,7 @@ def _met(x1, x2, axis, what):
         axis -= x1.ndim
     if x1.shape[axis] != x2.shape[axis]:
         raise ValueError("%s: extents %d and %d do not match" % (what, x1.shape[axis], x2.shape[axis]))
-    return moveaxis(x1, axis, -1), moveaxis(x2, axis, -1)
+    return (x1, x2) if axis == -1 else (moveaxis(x1, axis, -1), moveaxis(x2, axis, -1))
 
 
 def tensordot(x1, x2, /, *, axes=2):
@@ -564,7 +588,7 @@ def tensordot(x1, x2, /, *, axes=2):
     k = _product(x1.shape[i] for i in first)
     a = reshape(permute_dims(x1, left + first), (_product(x1.shape[i] for i in left), k))
     b = reshape(permute_dims(x2, second + right), (k, _product(x2.shape[i] for i in right)))
-    return reshape(matmul(a, b), tuple(x1.shape[i] for i in left) + tuple(x2.shape[i] for i in right))
+    return with_shape(matmul(a, b), tuple(x1.shape[i] for i in left) + tuple(x2.shape[i] for i in right))
 
 
 Array.__matmul__ = lambda self, other: matmul(self, other) if hasattr(other, "_kind") else NotImplemented

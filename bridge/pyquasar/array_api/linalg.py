@@ -22,7 +22,10 @@ def _check(x, what, square=True):
 def _each(x, f, *shapes, dtypes=None):
     """f of each matrix of a stack gives arrays of these shapes, of the type of x."""
     stack, d = x.shape[:-2], _c.dtype_of(x)
-    out = [_c.new(stack + s, t or d, True) for s, t in zip(shapes, dtypes or (None,)*len(shapes))]
+    dtypes = [t or d for t in dtypes or (None,)*len(shapes)]
+    if not stack:
+        return [_one(*r) for r in zip(f(_c.packed(x)), shapes, dtypes)]
+    out = [_c.new(stack + s, t, True) for s, t in zip(shapes, dtypes)]
     matrices = _f.reshape(x, (_f._product(stack),) + x.shape[-2:])
     flat = [_c.with_shape(o, (matrices.shape[0],) + s) for o, s in zip(out, shapes)]
     for i in range(matrices.shape[0]):
@@ -36,8 +39,18 @@ def _each(x, f, *shapes, dtypes=None):
     return out
 
 
+def _one(r, shape, d):
+    """A result of the language, an array or a number, as an array of that shape and type."""
+    if isinstance(r, _c.Array):
+        return _c.astype(_f.reshape(r, shape), d, copy=False)
+    x = _c.new(shape, d)
+    x[...] = r if d.kind == "complex floating" else r.real
+    return x
+
+
 def _conj_t(x):
-    return _bridge._xp_conj(matrix_transpose(x))
+    x = matrix_transpose(x)
+    return _bridge._xp_conj(x) if _c.dtype_of(x).kind == "complex floating" else x
 
 
 def cholesky(x, /, *, upper=False):
@@ -45,7 +58,6 @@ def cholesky(x, /, *, upper=False):
     _check(x, "cholesky")
     r = _each(x, lambda a: (_f.language("chol", a),) if a.size else (a,), x.shape[-2:])[0]
     return r if upper else _c.packed(_conj_t(r))
-
 
 
 def det(x, /):
@@ -96,6 +108,9 @@ def solve(x1, x2, /):
         raise ValueError("solve: shapes %s and %s do not match" % (x1.shape, x2.shape))
     stack = _c.broadcast_shapes(x1.shape[:-2], b.shape[:-2])
     n, k = b.shape[-2:]
+    if not stack:
+        r = _one(_f.language("linsolve", x1, b) if n and k else b, (n, k), d)
+        return r[..., 0] if vector else r
     both = _f.concat([_c.broadcast_to(x1, stack + (n, n)), _c.broadcast_to(b, stack + (n, k))], axis=-1)
     r = _each(both, lambda a: (_f.language("linsolve", a[:, :n], a[:, n:]),) if n and k else (a[:, n:],), (n, k))[0]
     return r[..., 0] if vector else r

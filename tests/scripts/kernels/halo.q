@@ -118,11 +118,45 @@ end
 function y = host(x)
     y = x
 end
+% functions: what the kernels that they launch read, one behind the other
+function y = smoothed(x, r, times)
+    for i = 1..times
+        y = uninit(size(x))
+        parallel_do(size(x), x, y, r, box)
+        x = y
+    end
+end
+function y = mixed(x)
+    y = smoothed(x, 1, 1)
+    parallel_do(numel(x), ones(1,9), zeros(1,9), stepped)
+end
+function y = counted(x)
+    y = zeros(1,4)
+    parallel_do(numel(x), x, y, sum_of)
+end
+function y = nested(x)
+    halo(smoothed, x, 5, 2)             % is another question
+    y = smoothed(x, 1, 1)
+end
+function y = wrapped(x)
+    y = zeros(size(x))
+    parallel_do(size(x), x, [1,2,3], y, [1,2,3], filter)
+end
+[n, how, y] = halo(smoothed, zeros(9,9), 2, 3)
+print n, " ", how, " ", size(y)
+print halo(nested, zeros(9,9)), " ", halo((x, r) -> smoothed(x, r, 1), zeros(9,9), 4), " ", numel(halo(host, 1))
+[n, how] = halo(wrapped, zeros(9,9))
+print n, " ", how
+why(smoothed, {zeros(9,9), 2, 0, 1})
+why(mixed, {zeros(9,9)})
+why(counted, {ones(1,9)})
+why(x -> error("of its own"), {1})
+smoothed(zeros(9,9), 2, 1)               % nobody asks any more
 why(box, {})
 why(filter, {})
 why(untyped, {})
 why(box, {null, null, 1, 2})
 why(half, {zeros(1,8)})
-for f = {warp, table, turned, sum_of, shifted, in_place, rows, border, ramp, share, search, twice, both, half, chosen, together, host, 3}
+for f = {warp, table, turned, sum_of, shifted, in_place, rows, border, ramp, share, search, twice, both, half, chosen, together, 3}
     why(f, {})
 end

@@ -63,6 +63,42 @@ for mode = {"mirror", "circular", "clamped"}
 end
 print isequal(imfilter(a, mask, [], "zeros"), cluster_map(filtered, a, [9,8], [2,1], "safe", {mask, "zeros"}))
 print isequal(root(a), cluster_map(root, a, 16)), isequal(root(a), cluster_map(z -> sqrt(abs(z)), a, 16))
+% … or follow from the kernels that it launches; blocks end where x ends
+function y = faded(x, times)
+    for i = 1..times
+        y = uninit(size(x))
+        parallel_do(size(x), x, y, fades)
+        x = y
+    end
+end
+function y = both(x)
+    y = faded(x, 1)
+    z = uninit(size(x))
+    parallel_do(size(x), y, z, 1, wrap)
+    y = z
+end
+function y = until_small(x)
+    y = faded(x, max(x) > 50 ? 2 : 1)
+end
+function y = counted(x)
+    y = zeros(1,4)
+    parallel_do(size(x), x, y, counts)
+end
+function y = flat(x)
+    y = uninit(size(x))
+    parallel_do(size(x,0), x, y, column)
+end
+function [] = __kernel__ counts(x : mat, y : vec, pos : ivec2)
+    y[0] += x[pos]
+end
+function [] = __kernel__ column(x : mat, y : mat, pos : int)
+    y[pos,0] = x[pos,0]
+end
+for block = {[9,8], [4,41], 40}
+    print isequal(faded(a, 3), cluster_map(faded, a, block, args:={3}))
+end
+print isequal(faded(a, 3), cluster_map(faded, a, [9,8], 3, "none", {3}))
+print max(abs(faded(a, 1) - cluster_map(faded, a, [9,8], 0, args:={1}))) > 0    % who says 0 gets it
 print type(cluster_map(root, float64(a), 16)), " ", type(cluster_map(z -> z > 100, uint8(255*abs(a)), 16))
 
 % files
@@ -123,3 +159,11 @@ why(cluster_map, {root, at("none.npy")})
 why(cluster_map, {root, at("x.npy"), [2,9,10], null, null, {}, strcat(folder, "/./x.npy")})
 why(cluster_map, {root, a, [8], [9,9], "mirror"})
 why(cluster_map, {root, a, [8], [2,2], "wrong"})
+late = 0*a
+late[30,40] = 90
+why(cluster_map, {both, a, [9,8]})
+why(cluster_map, {counted, a, [9,8]})
+why(cluster_map, {until_small, late, [9,8]})
+why(cluster_map, {flat, a, [9,8]})
+why(cluster_map, {faded, a, [2,2], null, null, {3}})
+why(cluster_map, {z -> error("of its own"), a})
