@@ -11,60 +11,49 @@
 
 #include <string.h>
 
-enum { ROW_ARGS = 3 };
-
-typedef struct {
-    Form base;
-    Elem elem;
-    FuseLeafType types[ROW_ARGS];
-    qs_dtype compute, result;
-    bool flat;
-    int rank;
-} RowForm;
+typedef struct { Form base; FuseRow row; } RowForm;
 
 typedef struct {
     Run run;
     const qs_value *args; /* with their traces */
     int n;
     qs_value result;
-    RowForm key;
+    FuseRow key;
     int64_t dims[QS_MAX_RANK];
     bool number;          /* the result is one */
 } Row;
 
 /* -- forms --------------------------------------------------------------------------------------------------------- */
-static bool same_types(const RowForm *a, const RowForm *b) {
-    for (int i = 0; i < ROW_ARGS; i++)
+static bool same_types(const FuseRow *a, const FuseRow *b) {
+    for (int i = 0; i < FUSE_ROW_ARGS; i++)
         if (a->types[i].array != b->types[i].array || a->types[i].dtype != b->types[i].dtype ||
             a->types[i].weak_int != b->types[i].weak_int || a->types[i].complex != b->types[i].complex)
             return false;
     return true;
 }
 
-static bool is_same(const RowForm *a, const RowForm *b) {
+static bool is_same(const FuseRow *a, const FuseRow *b) {
     return a->elem == b->elem && a->compute == b->compute && a->result == b->result && a->flat == b->flat &&
            a->rank == b->rank && same_types(a, b);
 }
 
-static qs_status make(qs_vm *vm, Forms *list, const RowForm *key, RowForm **out) {
+static qs_status make(qs_vm *vm, Forms *list, const FuseRow *key, RowForm **out) {
     FuseKernel k;
     RowForm *f = *out = qform_new(vm, list, sizeof *f, "");
-    f->elem = key->elem, f->compute = key->compute, f->result = key->result, f->flat = key->flat, f->rank = key->rank;
-    memcpy(f->types, key->types, sizeof f->types);
-    qs_status s =
-        kfuse_row(qvm_ctx(vm), &f->base.arena, f->elem, f->compute, f->result, f->types, f->flat, f->rank, &k);
+    f->row = *key;
+    qs_status s = kfuse_row(qvm_ctx(vm), &f->base.arena, key, &k);
     if (s == QS_OK && !k.func)
-        s = qerr_set(qvm_ctx(vm), QS_ETYPE, "%s has no derivative for these types", kelem_name(f->elem));
+        s = qerr_set(qvm_ctx(vm), QS_ETYPE, "%s has no derivative for these types", kelem_name(key->elem));
     if (s != QS_OK) return qform_drop_first(vm, list), s;
     return qform_set(&f->base, 0, k.func), QS_OK;
 }
 
-static qs_status find(qs_vm *vm, const RowForm *key, RowForm **out) {
+static qs_status find(qs_vm *vm, const FuseRow *key, RowForm **out) {
     Launches *l = qlaunch_state(vm);
     if (!l->rows) l->rows = qmem_alloc(qvm_ctx(vm), EL__COUNT * sizeof *l->rows);
     Forms *list = &l->rows[key->elem];
     for (Form *f = list->first; f; f = f->next)
-        if (is_same((RowForm *)f, key)) return *out = (RowForm *)f, QS_OK;
+        if (is_same(&((RowForm *)f)->row, key)) return *out = (RowForm *)f, QS_OK;
     return make(vm, list, key, out);
 }
 
@@ -82,7 +71,7 @@ static bool has_gaps(const Array *a, const Array *result) {
 
 static void set_types(Row *w) {
     bool complex = false;
-    RowForm *k = &w->key;
+    FuseRow *k = &w->key;
     k->flat = true;
     for (int i = 0; i < w->n; i++) {
         qs_value v = qtape_plain(w->args[i]);
@@ -99,7 +88,7 @@ static void set_types(Row *w) {
 }
 
 static void set_shape(Row *w) {
-    RowForm *k = &w->key;
+    FuseRow *k = &w->key;
     if (w->number || k->flat) {
         k->flat = true, k->rank = 1, w->dims[0] = w->number ? 1 : (int64_t)qval_array(w->result)->count;
         return;
@@ -189,7 +178,7 @@ qs_status qrow_record(qs_vm *vm, Elem e, int n, const qs_value *args, qs_value *
 }
 
 qs_status qrow_apply(qs_vm *vm, Elem e, int n, const qs_value *args, qs_value *out) {
-    qs_value plain[ROW_ARGS];
+    qs_value plain[FUSE_ROW_ARGS];
     for (int i = 0; i < n; i++) plain[i] = qtape_plain(args[i]);
     qtape_enter(vm);
     qs_status s = qeach_apply(vm, e, plain, out);

@@ -512,21 +512,21 @@ qs_status kfuse_build(Ctx *c, Arena *arena, const FuseExpr *e, const FuseLeafTyp
     return end(&z, built, out);
 }
 
-static bool build_row(Fuse *z, Elem e, qs_dtype d, qs_dtype result) {
+static bool build_row(Fuse *z, const FuseRow *r) {
     KRef at[QS_MAX_RANK];
     for (int i = 0; i < z->rank; i++) at[i] = emit(z, K_POS, QS_I64, 0, 0, 0, (uint64_t)i);
     load_leaves(z, at);
-    Val v = row(z, e, z->leaves, d, true);
+    Val v = row(z, r->elem, z->leaves, r->compute, true);
     if (!v.ref) return false;
-    store_result(z, at, v, result);
+    store_result(z, at, v, r->result);
     return true;
 }
 
-qs_status kfuse_row(Ctx *c, Arena *arena, Elem e, qs_dtype d, qs_dtype result, const FuseLeafType *types, bool flat,
-                    int rank, FuseKernel *out) {
-    const FuseExpr expr = {.nleaves = kelem_info[e].nargs};
-    Fuse z = {.walk = {.rules = &rules, .c = c}, .e = &expr, .types = types, .flat = flat, .rank = flat ? 1 : rank};
-    *out = (FuseKernel){.dtype = result};
-    begin(&z, arena, kelem_name(e));
-    return end(&z, build_row(&z, e, d, result), out);
+qs_status kfuse_row(Ctx *c, Arena *arena, const FuseRow *r, FuseKernel *out) {
+    const FuseExpr expr = {.nleaves = kelem_info[r->elem].nargs};
+    Fuse z = {.walk = {.rules = &rules, .c = c}, .e = &expr, .types = r->types, .flat = r->flat,
+              .rank = r->flat ? 1 : r->rank};
+    *out = (FuseKernel){.dtype = r->result};
+    begin(&z, arena, kelem_name(r->elem));
+    return end(&z, build_row(&z, r), out);
 }

@@ -49,10 +49,16 @@ typedef struct {
 qs_status kfuse_build(Ctx *c, Arena *arena, const FuseExpr *e, const FuseLeafType *types, bool flat, int rank,
                       FuseKernel *out);
 
-/* One row of elem.def: out[pos] = row(leaves), of elements that compute in d (complex where the row is of complex
- * numbers), and `result` are the elements that come out.  For derivatives of what the host has computed. */
-qs_status kfuse_row(Ctx *c, Arena *arena, Elem e, qs_dtype d, qs_dtype result, const FuseLeafType *types, bool flat,
-                    int rank, FuseKernel *out);
+/* One row of elem.def: out[pos] = elem(leaves).  For derivatives of what the host has computed. */
+enum { FUSE_ROW_ARGS = 3 };
+typedef struct {
+    Elem elem;
+    qs_dtype compute;  /* in which elements are computed; complex where the row is of complex numbers */
+    qs_dtype result;   /* of the elements that come out */
+    bool flat; int rank; /* as above */
+    FuseLeafType types[FUSE_ROW_ARGS];
+} FuseRow;
+qs_status kfuse_row(Ctx *c, Arena *arena, const FuseRow *, FuseKernel *out);
 
 /* The function behind a call that can be fused, by the name of the built-in; false: none. */
 bool kfuse_function(const char *name, int nargs);

@@ -190,7 +190,7 @@ static qs_status apply(Walk *w, Node *n, Val *fn, const Args *args, Val *outs, i
     if (fn->kind == V_FUNC && !t) return call_function(L, n, fn->u.fn, args, outs, wanted);
     if (!t) return klower_error(L, QS_ETYPE, n->pos, "%s is not a function", klval_type_name(L, fn));
     nothing_from(outs, 1, wanted);
-    return kltype_construct(L, n, t, args->at, args->names, args->n, wanted ? &outs[0] : &only);
+    return kltype_construct(L, n, t, args, wanted ? &outs[0] : &only);
 }
 
 static qs_status callee_rule(Walk *w, Node *n, int wanted, Val *out, Val *args, bool *self, bool *done) {

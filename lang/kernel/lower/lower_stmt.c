@@ -86,7 +86,7 @@ static qs_status declaration(Lower *L, const Node *n) {
     Var *v = klvar_of(L, n->u.decl.sym);
     TRY(kltype_resolve(L, n->u.decl.type, &t, &mods));
     if (!v || (t->kind != TY_NUM && !(t->kind == TY_ARRAY && t->nfixed))) return QS_OK;
-    TRY(kltype_construct(L, n, t, NULL, NULL, 0, &zero));
+    TRY(kltype_construct(L, n, t, &(Args){0}, &zero));
     v->converts = t->kind == TY_NUM;
     v->declared = t->dtype;
     return klvar_assign(L, v, &zero, n->pos);

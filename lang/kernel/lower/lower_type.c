@@ -287,10 +287,9 @@ static qs_status components_of(Lower *L, const Type *t, const Val *args, int nar
 }
 
 /* -- objects made in a kernel ------------------------------------------------------------------------------------- */
-static qs_status field_value(Lower *L, const KFields *f, int i, const Val *args, Str *const *names, int nargs,
-                             Val *out) {
-    for (int k = 0; k < nargs; k++)
-        if (names[k] ? names[k] == f->names[i] : k == i) return *out = args[k], QS_OK;
+static qs_status field_value(Lower *L, const KFields *f, int i, const Args *args, Val *out) {
+    for (int k = 0; k < args->n; k++)
+        if (args->names[k] ? args->names[k] == f->names[i] : k == i) return *out = args->at[k], QS_OK;
     const Type *t = f->types[i];
     if (f->inits[i].kind != KV_NONE) return klower_import(L, &f->inits[i], f->names[i], out), QS_OK;
     if (t->kind == TY_NUM) return klval_zero(L, kir_value_dtype(t->dtype), 0, NULL, 0, out), QS_OK;
@@ -298,30 +297,30 @@ static qs_status field_value(Lower *L, const KFields *f, int i, const Val *args,
     return klower_error(L, QS_ETYPE, L->pos, "field %s needs a value in a kernel", f->names[i]->s);
 }
 
-static qs_status check_field_names(Lower *L, const Type *t, const KFields *f, Str *const *names, int nargs) {
-    for (int k = 0; k < nargs; k++) {
-        bool found = !names[k] && k < f->n;
-        for (int i = 0; names[k] && i < f->n; i++) found |= names[k] == f->names[i];
+static qs_status check_field_names(Lower *L, const Type *t, const KFields *f, const Args *args) {
+    for (int k = 0; k < args->n; k++) {
+        const Str *name = args->names[k];
+        bool found = !name && k < f->n;
+        for (int i = 0; name && i < f->n; i++) found |= name == f->names[i];
         if (found) continue;
-        if (names[k]) return klower_error(L, QS_ENAME, L->pos, "%s has no field %s", qtype_name(t), names[k]->s);
-        return klower_error(L, QS_ETYPE, L->pos, "%s has %d fields, got %d values", qtype_name(t), f->n, nargs);
+        if (name) return klower_error(L, QS_ENAME, L->pos, "%s has no field %s", qtype_name(t), name->s);
+        return klower_error(L, QS_ETYPE, L->pos, "%s has %d fields, got %d values", qtype_name(t), f->n, args->n);
     }
     return QS_OK;
 }
 
-static qs_status make_object(Lower *L, const Node *site, const Type *t, const Val *args, Str *const *names, int nargs,
-                             Val *out) {
+static qs_status make_object(Lower *L, const Node *site, const Type *t, const Args *args, Val *out) {
     const LowerHost *h = L->job->host;
     KFields f;
     if (!h || !h->fields || !h->fields(h->ud, t, &f))
         return klower_error(L, QS_ETYPE, L->pos, "%s cannot be made in a kernel", qtype_name(t));
-    TRY(check_field_names(L, t, &f, names, nargs));
+    TRY(check_field_names(L, t, &f, args));
     Record *r = qarena_alloc(L->arena, sizeof *r);
     *r = (Record){.names = f.names, .nfields = f.n, .type = t, .types = f.types, .is_mutable = f.is_mutable};
     r->vars = qarena_alloc(L->arena, (size_t)(f.n + 1) * sizeof *r->vars);
     for (int i = 0; i < f.n; i++) {
         Val v;
-        TRY(field_value(L, &f, i, args, names, nargs, &v));
+        TRY(field_value(L, &f, i, args, &v));
         TRY(kltype_coerce(L, f.types[i], f.names[i]->s, L->pos, &v));
         r->vars[i] = klvar_hidden(L, site, i);
         r->vars[i]->name = f.names[i];
@@ -331,11 +330,12 @@ static qs_status make_object(Lower *L, const Node *site, const Type *t, const Va
     return out->u.rec = r, QS_OK;
 }
 
-qs_status kltype_construct(Lower *L, const Node *site, const Type *t, const Val *args, Str *const *names, int nargs,
-                           Val *out) {
+qs_status kltype_construct(Lower *L, const Node *site, const Type *t, const Args *given, Val *out) {
+    const Val *args = given->at;
+    int nargs = given->n;
     for (int i = 0; i < nargs; i++)
         if (args[i].kind == V_UNKNOWN) return *out = (Val){0}, QS_OK;
-    if (t->kind == TY_CLASS) return make_object(L, site, t, args, names, nargs, out);
+    if (t->kind == TY_CLASS) return make_object(L, site, t, given, out);
     if (t->kind == TY_NUM && nargs == 1) return convert_to(L, t, &args[0], out);
     if (t->kind == TY_NUM && nargs == 0) return klval_zero(L, t->dtype, 0, NULL, 0, out), QS_OK;
     if (t->kind != TY_ARRAY || t->inner->kind != TY_NUM)

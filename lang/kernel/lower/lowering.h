@@ -225,8 +225,7 @@ qs_status kltype_resolve(Lower *L, TypeExpr *e, const Type **out, TypeMods *mods
 qs_status kltype_coerce(Lower *L, const Type *t, const char *what, uint32_t pos, Val *v);
 void kltype_bind(Lower *L, Frame *inst, TypeExpr *e, const Val *v); /* type parameters from an argument */
 int kltype_distance(Lower *L, const Func *f, const Param *p, const Val *v); /* -1: does not fit; smaller is better */
-qs_status kltype_construct(Lower *L, const Node *site, const Type *t, const Val *args, Str *const *names, int nargs,
-                           Val *out);
+qs_status kltype_construct(Lower *L, const Node *site, const Type *t, const Args *args, Val *out);
 
 /* -- lower_expr.c ------------------------------------------------------------------------------------------------ */
 extern const ExprRules klexpr_rules;

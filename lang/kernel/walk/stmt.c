@@ -107,37 +107,44 @@ static qs_status branch(Walk *w, NodeList body, Ways *after) {
     return w->left = false, QS_OK;
 }
 
-/* What follows when no condition or pattern before number i holds. */
-typedef qs_status OtherwiseFn(Walk *, Node *, int i, struct Val *value, Ways *after);
+/* `if` or `match`; `from` makes the branches from number i on. */
+typedef struct Branches Branches;
+typedef qs_status BranchesFn(Walk *, Branches *, int i);
+struct Branches {
+    Node *n;
+    BranchesFn *from;
+    struct Val *value; /* of a match */
+    Ways after;
+};
 
-/* `known` as from WalkRules.cond: a branch that is never taken is not compiled. */
-static qs_status choose(Walk *w, Node *n, int i, struct Val *value, KRef c, int known, NodeList body, bool last,
-                        OtherwiseFn *otherwise, Ways *after) {
-    if (known == 1) return branch(w, body, after);
-    if (known == 0) return otherwise(w, n, i + 1, value, after);
+/* Branch i, or those after it; `last`: nothing is behind it.  `known` as from kexpr_cond: a branch that is never taken
+ * is not compiled. */
+static qs_status choose(Walk *w, Branches *b, int i, KRef c, int known, NodeList body, bool last) {
+    if (known == 1) return branch(w, body, &b->after);
+    if (known == 0) return b->from(w, b, i + 1);
     bool *before = kstmt_save(w);
     kbuild_flow(w, K_IF, c);
-    TRY(branch(w, body, after));
+    TRY(branch(w, body, &b->after));
     kstmt_restore(w, before);
     if (!last) kbuild_flow(w, K_ELSE, 0);
-    TRY(otherwise(w, n, i + 1, value, after));
+    TRY(b->from(w, b, i + 1));
     return kbuild_end(w), QS_OK;
 }
 
-static qs_status if_from(Walk *w, Node *n, int i, struct Val *value, Ways *after) {
+static qs_status if_from(Walk *w, Branches *b, int i) {
     KRef c;
     int known;
-    if (i == n->u.ifs.n && n->u.ifs.has_else) return branch(w, n->u.ifs.other, after);
-    if (i == n->u.ifs.n) return kstmt_add_way(w, after), QS_OK;
+    const Node *n = b->n;
+    if (i == n->u.ifs.n && n->u.ifs.has_else) return branch(w, n->u.ifs.other, &b->after);
+    if (i == n->u.ifs.n) return kstmt_add_way(w, &b->after), QS_OK;
     TRY(kexpr_cond(w, n->u.ifs.conds[i], &c, &known));
-    bool last = i + 1 == n->u.ifs.n && !n->u.ifs.has_else;
-    return choose(w, n, i, value, c, known, n->u.ifs.blocks[i], last, if_from, after);
+    return choose(w, b, i, c, known, n->u.ifs.blocks[i], i + 1 == n->u.ifs.n && !n->u.ifs.has_else);
 }
 
 static qs_status if_statement(Walk *w, Node *n) {
-    Ways after = {0};
-    TRY(if_from(w, n, 0, NULL, &after));
-    return meet(w, &after), QS_OK;
+    Branches b = {.n = n, .from = if_from};
+    TRY(if_from(w, &b, 0));
+    return meet(w, &b.after), QS_OK;
 }
 
 /* -- match ------------------------------------------------------------------------------------------------------- */
@@ -159,21 +166,20 @@ static qs_status patterns(Walk *w, struct Val *value, const MatchArm *arm, KRef 
     return QS_OK;
 }
 
-static qs_status match_from(Walk *w, Node *n, int i, struct Val *value, Ways *after) {
+static qs_status match_from(Walk *w, Branches *b, int i) {
     KRef c = 0;
-    int known = 1;
-    if (i == n->u.match.narms) return kstmt_add_way(w, after), QS_OK;
-    const MatchArm *arm = &n->u.match.arms[i];
-    if (!arm->wildcard) TRY(patterns(w, value, arm, &c, &known));
-    return choose(w, n, i, value, c, known, arm->body, i + 1 == n->u.match.narms, match_from, after);
+    int known = 1, n = b->n->u.match.narms;
+    if (i == n) return kstmt_add_way(w, &b->after), QS_OK;
+    const MatchArm *arm = &b->n->u.match.arms[i];
+    if (!arm->wildcard) TRY(patterns(w, b->value, arm, &c, &known));
+    return choose(w, b, i, c, known, arm->body, i + 1 == n);
 }
 
 static qs_status match_statement(Walk *w, Node *n) {
-    Ways after = {0};
-    struct Val *value = kval_new(w, 1);
-    TRY(kexpr_lower(w, n->u.match.value, value));
-    TRY(match_from(w, n, 0, value, &after));
-    return meet(w, &after), QS_OK;
+    Branches b = {.n = n, .from = match_from, .value = kval_new(w, 1)};
+    TRY(kexpr_lower(w, n->u.match.value, b.value));
+    TRY(match_from(w, &b, 0));
+    return meet(w, &b.after), QS_OK;
 }
 
 /* -- loops ------------------------------------------------------------------------------------------------------- */
