@@ -276,7 +276,8 @@ static qs_status copy_object(qs_vm *vm, const Object *a, qs_value *out) {
 qs_status qmatrix_copy(qs_vm *vm, qs_call_args *c) {
     qs_value x = c->in[0];
     if (x.kind == QS_OBJECT) return copy_object(vm, x.u.p, &c->out[0]);
-    if (x.kind == QS_FOREIGN) return qarg_wrong(vm, "copy", "x", "a value of the language (a Python object has its own copy)", x);
+    if (x.kind == QS_FOREIGN)
+        return qarg_wrong(vm, "copy", "x", "a value of the language (objects of Python have their own copy)", x);
     if (x.kind == QS_CELL) return copy_cell(vm, x.u.p, ((Cell *)x.u.p)->rank, ((Cell *)x.u.p)->dims, &c->out[0]);
     if (x.kind != QS_ARRAY) return c->out[0] = qval_retain(x), QS_OK;
     Array *r;
@@ -309,7 +310,7 @@ static qs_status reshape_size(qs_vm *vm, qs_call_args *c, size_t count, int *ran
         bool number = vector || qval_is_number(c->in[i + 1]);
         numbers[i] = vector ? list[i] : number ? qval_number(c->in[i + 1]) : 0;
         some |= numbers[i] == -1;
-        sizes &= number && (numbers[i] == -1 || (numbers[i] >= 0 && numbers[i] <= 0x1p53 && trunc(numbers[i]) == numbers[i]));
+        sizes &= number && numbers[i] >= -1 && numbers[i] <= 0x1p53 && trunc(numbers[i]) == numbers[i];
     }
     if (vector) qmem_free(qvm_ctx(vm), list, n * sizeof *list);
     if (!some || !sizes || n > QS_MAX_RANK)

@@ -370,7 +370,8 @@ static bool is_weights(const char *path) {
 
 /* Files of others, by their ending: with an archive of NumPy's in it they would be a riddle. */
 static bool is_of_others(const char *path) {
-    static const char *const ends[] = {".mat", ".h5", ".hdf5", ".csv", ".txt", ".json", ".png", ".jpg", ".tif", ".tiff"};
+    static const char *const ends[] = {".mat", ".h5",  ".hdf5", ".csv", ".txt",
+                                       ".json", ".png", ".jpg",  ".tif", ".tiff"};
     const char *dot = strrchr(path, '.');
     for (size_t i = 0; dot && i < sizeof ends / sizeof *ends; i++)
         if (!strcasecmp(dot, ends[i])) return true;
@@ -383,8 +384,8 @@ qs_status qnpy_save(qs_vm *vm, qs_call_args *c) {
     TRY(qarg_string(vm, "save", "path", c->in[0], &path, &n));
     if (is_weights(path)) return qsafetensors_save(vm, path, c->nin - 1, c->in + 1);
     if (is_of_others(path))
-        return qs_fail(vm, QS_EVALUE, "save: files ending in %s are not written; .npy (one array), .npz and .safetensors are",
-                       strrchr(path, '.'));
+        return qs_fail(vm, QS_EVALUE, "save: files ending in %s are not written; .npy (one array), .npz and "
+                       ".safetensors are", strrchr(path, '.'));
     bool single = n >= 4 && !strcmp(path + n - 4, ".npy");
     if (single && c->nin != 2)
         return qs_fail(vm, QS_EVALUE, "save: an .npy file holds one value, got %d; use .npz", c->nin - 1);

@@ -188,14 +188,11 @@ static void check_index(const Slips *s, const Node *n) {
 }
 
 /* -- match x with | 1..5 ------------------------------------------------------------------------------------------- */
-static void check_patterns(const Slips *s, const Node *n) {
-    for (int i = 0; i < n->u.match.narms; i++) {
-        const MatchArm *arm = &n->u.match.arms[i];
-        for (int k = 0; k < arm->npatterns; k++)
-            if (arm->patterns[k]->kind == N_RANGE)
-                qdiag_warning(s->u, arm->patterns[k]->pos, "a pattern equals the value as a whole, and a range is a list: "
-                              "whether x lies between is written if a <= x && x <= b");
-    }
+static void check_patterns(const Slips *s, const MatchArm *arm) {
+    for (int i = 0; i < arm->npatterns; i++)
+        if (arm->patterns[i]->kind == N_RANGE)
+            qdiag_warning(s->u, arm->patterns[i]->pos, "a pattern equals the value as a whole, and a range is a list: "
+                          "whether x lies between is written if a <= x && x <= b");
 }
 
 /* -- the walk ------------------------------------------------------------------------------------------------------ */
@@ -204,7 +201,7 @@ static void look(void *ud, Node **child) {
     Node *n = *child;
     if (n->kind == N_INDEX) check_index(s, n);
     if (n->kind == N_RANGE) check_range(s, n);
-    if (n->kind == N_MATCH) check_patterns(s, n);
+    for (int i = 0; n->kind == N_MATCH && i < n->u.match.narms; i++) check_patterns(s, &n->u.match.arms[i]);
     if (n->kind == N_CALL && s->strict) check_dimension(s, n);
     if (n->kind == N_MATRIX && !s->converted) check_items(s, n);
     bool before = s->converted;

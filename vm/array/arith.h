@@ -22,7 +22,7 @@ qs_status qarith_where(qs_vm *vm, qs_value c, qs_value a, qs_value b, qs_value *
 qs_status qscalar_whole(qs_vm *vm, const char *fn, qs_value number, int64_t *out);
 /* A comparison of an int with a double, exactly. */
 bool qarith_order(Op op, qs_value a, qs_value b);
-/* `*` between arrays is the matrix product, unless one of them is a single element; `/` wants equal shapes, likewise. */
+/* `*` between arrays is the matrix product, unless one of them is a single element. */
 bool qarith_is_product(Op op, qs_value a, qs_value b);
 qs_status qarith_matmul(qs_vm *vm, Array *a, Array *b, qs_value *out);               /* matrix.c: BLAS */
 #endif

@@ -619,7 +619,8 @@ qs_status qarr_doubles(qs_vm *vm, qs_value v, const char *what, double **out, si
 static qs_status extent_from(qs_vm *vm, const char *fn, double x, int64_t *out) {
     if (!(x > -1)) return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: size must be ≥ 0, got %.15g", fn, x);
     if (x != floor(x) && x < 0x1p53)
-        TRY(qwarn_at(qvm_ctx(vm), qvm_here(vm), "%s: a size is a whole number: %.15g is read as %.15g", fn, x, floor(fmax(x, 0))));
+        TRY(qwarn_at(qvm_ctx(vm), qvm_here(vm), "%s: a size is a whole number: %.15g is read as %.15g", fn, x,
+                     floor(fmax(x, 0))));
     *out = qdtype_sat_i64(x, 0, INT64_MAX);
     return QS_OK;
 }

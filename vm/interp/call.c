@@ -417,7 +417,8 @@ static qs_status not_callable(qs_vm *vm, qs_value callee) {
     const Str *name = indexed ? NULL : hidden(vm);
     const char *type = qval_type_name(vm, callee);
     if (name)
-        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s cannot be called: the variable %s hides the function", type, name->s);
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s cannot be called: the variable %s hides the function", type,
+                        name->s);
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s cannot be called%s", type,
                     indexed ? "; elements are read with brackets: x[i]" : "");
 }

@@ -137,7 +137,9 @@ static double *elements_of(qs_vm *vm, Arena *arena, Array *a) {
     return vec;
 }
 
-static bool can_be_known(const Array *a) { return a->count <= KLOWER_BY_VALUE && !qdtype_is_complex((qs_dtype)a->dtype); }
+static bool can_be_known(const Array *a) {
+    return a->count <= KLOWER_BY_VALUE && !qdtype_is_complex((qs_dtype)a->dtype);
+}
 
 /* The initial value of a field, which objects that kernels make have as well; false: no kernel can have it. */
 static bool describe_initial(Maker *m, qs_value v, KVal *out) {

@@ -111,7 +111,8 @@ static qs_status initial(qs_vm *vm, const Param *p, const Source *src, Field *f)
     TRY(constant(vm, p->init, f->type && f->type->kind == TY_ARRAY, src, &v));
     qs_status s = QS_OK;
     if (!f->type || v.kind == QS_NIL) f->init = qval_retain(v);
-    else if ((s = qval_coerce(vm, v, f->type, f->name->s, &f->init))) qerr_place(qvm_ctx(vm), (Where){src, p->init->pos});
+    else s = qval_coerce(vm, v, f->type, f->name->s, &f->init);
+    if (s) qerr_place(qvm_ctx(vm), (Where){src, p->init->pos});
     return qval_release(vm, v), s;
 }
 

@@ -1,8 +1,8 @@
 /* loop_var.c -- what enters a loop, its variables, and the tests that may end it.
  *
- * A variable lives in a LOCAL for its value and one for its twin.  What has been learned of it (kind, bounds, whether
- * it may have a fraction) is kept from pass to pass; `set` follows the statements and says that it certainly has a
- * value.
+ * A variable lives in a LOCAL for its value and one for its twin; those of kernels are bound to values, for reasons that
+ * lower/lower_var.c gives.  What has been learned of it (kind, bounds, whether it may have a fraction) is kept from pass
+ * to pass; `set` follows the statements and says that it certainly has a value.
  *
  * What a variable is worth is known as long as its block is open: a variable that was set in this block, or in one
  * around it, is the value that it was set to, so `k = i+1` before `x[k]` hides no counter from the tests and the
@@ -221,7 +221,7 @@ static qs_status read_var(Loops *L, Var *v, Value *out) {
     /* A called function would see a part of it. */
     bool part = L->mode == MODE_PARALLEL && v->reduce && L->in != L->root;
     if (part) return kloop_decline(L, L->pos, "%s is read by a function that the loop calls", v->sym->name->s);
-    *out = v->home && v->home->open ? v->val : from_locals(L, v);
+    *out = kbuild_is_open(v->home) ? v->val : from_locals(L, v);
     out->name = v->sym->name, out->sym = v->sym;
     if (out->what == WHAT_VECTOR) out->origin = v;
     return QS_OK;

@@ -52,9 +52,9 @@ static qs_status outside_value(Lower *L, const Sym *sym, uint32_t pos, Val *out)
 /* An expression that a rewrite rule mentions several times is computed once where that reaches. */
 static qs_status temporary(Lower *L, const Sym *sym, Val *out) {
     Var *h = klvar_hidden(L, sym, 0);
-    if (!h->scope || !h->scope->open) {
+    if (!kbuild_is_open(h->home)) {
         TRY(klexpr_lower(L, sym->bound, &h->val));
-        h->scope = L->block;
+        h->home = L->block;
     }
     return *out = h->val, QS_OK;
 }

@@ -363,7 +363,7 @@ static qs_status base_of(Lower *L, Node *n, Access *a) {
     Node *base = n->u.index.base;
     a->p.name = name_of(base);
     TRY(variable_of(L, base, &a->var));
-    bool in_locals = a->var && a->var->merged && a->var->slots && !a->var->memory && a->var->scope->open;
+    bool in_locals = a->var && a->var->merged && a->var->slots && !a->var->memory && a->var->home->open;
     if (in_locals) a->base = a->var->stored;
     else {
         bool saved = L->indexing;

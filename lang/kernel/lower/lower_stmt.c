@@ -186,7 +186,7 @@ static qs_status each_element(Lower *L, Node *n, const Val *list) {
     if (list->kind == V_NUM) {
         Var *h = klvar_hidden(L, n, 0);
         h->memory = h->merged = true;
-        h->scope = NULL, h->slots = NULL;
+        h->home = NULL, h->slots = NULL;
         TRY(klvar_assign(L, h, list, n->pos));
         TRY(klvar_read(L, h, n->pos, &at));
     }

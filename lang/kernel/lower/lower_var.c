@@ -6,9 +6,12 @@
  * read after the block of the binding was left means that the LOCALs must stand outside: `hoisted`, at the start of
  * the function, where they begin as zero.  A small array with a computed index lives in `memory`.
  *
- * Variables of host loops are another thing (host/loop_var.c): they enter with values and leave with some, may have
- * none at a place (which the running code tells, not the compiler), change their kind from pass to pass, and carry
- * bounds and an int64 twin.  They have their LOCALs from the start, so nothing has to be merged or hoisted. */
+ * Variables of compiled loops (host/loop_var.c) have in common with these that they are worth `val` as long as their
+ * `home` is open.  They lie in LOCALs from the start, so nothing has to be merged or hoisted: they enter with values
+ * and leave with some, may have none at a place (which the running code tells, not the compiler), and carry bounds and
+ * an int64 twin.  Here that would cost each kernel a second pass, because a LOCAL has a type and types are known after
+ * the first; most kernels (173 of the 279 in tests and examples) are made in one.  And arrays, functions, strings and
+ * objects, which no LOCAL holds, would be bound as they are now, too. */
 #include "lang/kernel/lower/lowering.h"
 
 #include <string.h>
@@ -28,7 +31,7 @@ Var *klvar_hidden(Lower *L, const void *key, int part) {
     return &h->var;
 }
 
-static bool live(const Var *v) { return v->scope && v->scope->open; }
+static bool live(const Var *v) { return kbuild_is_open(v->home); }
 
 static void learn(Lower *L, bool *flag) { kbuild_learn(&L->walk, flag); }
 
@@ -72,7 +75,7 @@ static void declare_locals(Lower *L, Var *v, const Val *init) {
 
 static void declare(Lower *L, Var *v, const Val *init) {
     v->stored = v->type, v->stored.at = NULL;
-    v->scope = L->block;
+    v->home = L->block;
     if (v->memory) declare_memory(L, v);
     else declare_locals(L, v, init);
 }
@@ -143,7 +146,7 @@ static qs_status read_outside(Lower *L, Var *v, uint32_t pos, Val *out) {
 }
 
 qs_status klvar_read(Lower *L, Var *v, uint32_t pos, Val *out) {
-    if (!v->scope) return note_early(L, v, pos, out), QS_OK;
+    if (!v->home) return note_early(L, v, pos, out), QS_OK;
     if (!live(v)) return read_outside(L, v, pos, out);
     if (v->merged && v->slots) stored_value(L, v, out);
     else *out = v->val;
@@ -173,8 +176,8 @@ static bool join_into(Lower *L, Var *v, const Val *x) {
 
 static qs_status assign_merged(Lower *L, Var *v, const Val *x, uint32_t pos) {
     if (!join_into(L, v, x)) return cannot_join(L, v, x, pos);
-    if (v->type.kind == V_UNKNOWN) return v->scope = L->block, v->val = *x, QS_OK;
-    if (v->scope && !v->scope->open) learn(L, &v->hoisted);
+    if (v->type.kind == V_UNKNOWN) return v->home = L->block, v->val = *x, QS_OK;
+    if (v->home && !live(v)) learn(L, &v->hoisted);
     bool fresh = !v->slots || !live(v);
     bool fits = x->kind == V_NUM && (klval_count(x) == 1 || klval_count(x) == klval_count(&v->type));
     bool whole = fits && klval_count(x) == klval_count(&v->type);
@@ -209,7 +212,7 @@ static qs_status own_value(Lower *L, const Val *x, Val *out) {
 }
 
 static void notice_early(Lower *L, Var *v) {
-    if (!v->early || !v->early_loop || !v->early_loop->open) return;
+    if (!v->early || !kbuild_is_open(v->early_loop)) return;
     learn(L, &v->merged), learn(L, &v->hoisted);
     v->early = false;
 }
@@ -226,9 +229,9 @@ qs_status klvar_assign(Lower *L, Var *v, const Val *val, uint32_t pos) {
     notice_early(L, v);
     if (x.kind == V_NUM && klval_count(&x) > 64) learn(L, &v->memory), learn(L, &v->merged);
     if (v->merged) return assign_merged(L, v, &x, pos);
-    if (live(v) && v->scope != L->block) return merge(L, v, &x, pos);
+    if (live(v) && v->home != L->block) return merge(L, v, &x, pos);
     join_into(L, v, &x);
-    v->val = x, v->scope = L->block;
+    v->val = x, v->home = L->block;
     v->has_mods = false;
     return QS_OK;
 }
@@ -248,7 +251,7 @@ static qs_status part_of_binding(Lower *L, Var *v, int64_t i, Num n, uint32_t po
 
 qs_status klvar_assign_part(Lower *L, Var *v, int64_t i, Num n, uint32_t pos) {
     Val one, ignored;
-    if (!v->scope) return note_early(L, v, pos, &ignored), QS_OK;
+    if (!v->home) return note_early(L, v, pos, &ignored), QS_OK;
     if (v->converts) n = klnum_narrow(L, n, v->declared);
     klval_number(L, n, &one);
     if (!v->merged || !v->slots) return part_of_binding(L, v, i, n, pos);
@@ -295,7 +298,7 @@ void klvar_hidden_get(Lower *L, Var *v, Val *out) {
 
 /* -- the start and the end of a function ------------------------------------------------------------------------- */
 static void reset(Lower *L, Var *v) {
-    v->scope = NULL, v->slots = NULL, v->converts = v->has_mods = v->early = false;
+    v->home = NULL, v->slots = NULL, v->converts = v->has_mods = v->early = false;
     v->val = (Val){0};
     if (v->hoisted && v->type.kind == V_NUM) declare(L, v, NULL);
 }

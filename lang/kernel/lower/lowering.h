@@ -93,8 +93,8 @@ struct Var {
     bool memory;         /* indexed with computed indices: lives in an LARRAY */
     Val type;            /* joined over all assignments (klval_join); V_UNKNOWN before the first */
     /* this pass */
-    Block *scope;        /* in which it was bound; NULL: not yet */
-    Val val;             /* not merged: what it is bound to */
+    Block *home;         /* in which it was bound; NULL: not yet */
+    Val val;             /* not merged: what it is bound to, as long as its home is open */
     Val stored;          /* merged: the type of the LOCALs or of the LARRAY */
     KRef *slots;         /* LOCALs, or one LARRAY */
     bool converts; qs_dtype declared; /* a : int = …: later assignments are converted */

@@ -260,6 +260,8 @@ static inline void kbuild_flow(Walk *w, KOp op, KRef a) { kbuild_emit(w, op, QS_
 static inline void kbuild_end(Walk *w) { kbuild_flow(w, K_END, 0); }
 /* BREAK or CONTINUE of the loop that has made the depth `depth`. */
 void kbuild_leave(Walk *w, KOp op, int depth);
+/* May what was computed in it be used here?  NULL: nothing was. */
+static inline bool kbuild_is_open(const Block *b) { return b && b->open; }
 Block *kbuild_outermost_turns(const Walk *w);      /* the outermost block that runs several times; NULL: none */
 
 /* -- find.c ------------------------------------------------------------------------------------------------------ */
