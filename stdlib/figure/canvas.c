@@ -71,22 +71,46 @@ static int add_bytes(void *to, const unsigned char *data, unsigned int n) {
     return 0;
 }
 
-static void *pixel_surface(Canvas *c, double width, double height, double scale) {
+uint32_t *qcanvas_block(PixelBlocks *b, size_t n) {
+    for (int i = 0; i < BLOCKS_KEPT; i++) {
+        uint32_t *pixels = b->of[i].pixels;
+        if (!pixels || b->of[i].n != n) continue;
+        return b->of[i].pixels = NULL, pixels;
+    }
+    return malloc(4 * n);
+}
+
+void qcanvas_block_done(PixelBlocks *b, uint32_t *pixels, size_t n) {
+    int at = b->next;
+    for (int i = 0; i < BLOCKS_KEPT; i++)
+        if (!b->of[i].pixels) at = i;
+    if (!pixels) return;
+    free(b->of[at].pixels);
+    b->of[at].pixels = pixels, b->of[at].n = n;
+    b->next = (at + 1) % BLOCKS_KEPT;
+}
+
+void qcanvas_blocks_free(PixelBlocks *b) {
+    for (int i = 0; i < BLOCKS_KEPT; i++) free(b->of[i].pixels), b->of[i].pixels = NULL;
+}
+
+static void *pixel_surface(Canvas *c, double width, double height, double scale, PixelBlocks *blocks) {
     c->width = (int)fmin(fmax(1, floor(width * scale + 0.5)), MOST_PIXELS);
     c->height = (int)fmin(fmax(1, floor(height * scale + 0.5)), MOST_PIXELS);
     size_t n = (size_t)c->width * (size_t)c->height;
-    c->pixels = malloc(4 * n);
+    c->pixels = qcanvas_block(blocks, n);
     if (!c->pixels) return NULL;
     memset(c->pixels, 0xFF, 4 * n);
     return c->lib->cairo_image_surface_create_for_data((unsigned char *)c->pixels, FORMAT_RGB, c->width, c->height,
                                                        4 * c->width);
 }
 
-Canvas *qcanvas_new(const CanvasLib *lib, CanvasKind kind, double width, double height, double scale) {
+Canvas *qcanvas_new(const CanvasLib *lib, CanvasKind kind, double width, double height, double scale,
+                    PixelBlocks *blocks) {
     Canvas *c = calloc(1, sizeof *c);
     if (!c) return NULL;
     c->lib = lib, c->kind = kind;
-    c->surface = kind == CANVAS_PIXELS ? pixel_surface(c, width, height, scale)
+    c->surface = kind == CANVAS_PIXELS ? pixel_surface(c, width, height, scale, blocks)
                  : kind == CANVAS_SVG  ? lib->cairo_svg_surface_create_for_stream(add_bytes, &c->file, width, height)
                                        : lib->cairo_pdf_surface_create_for_stream(add_bytes, &c->file, width, height);
     if (!c->surface) return free(c), NULL;

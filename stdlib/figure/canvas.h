@@ -15,8 +15,17 @@ typedef enum { CANVAS_PIXELS, CANVAS_SVG, CANVAS_PDF } CanvasKind;
 /* NULL: they are not here, and *why says which packages have them. */
 const CanvasLib *qcanvas_library(const char **why);
 
-/* A white surface.  scale: pixels for a unit, of CANVAS_PIXELS.  NULL: no memory. */
-Canvas *qcanvas_new(const CanvasLib *lib, CanvasKind kind, double width, double height, double scale);
+/* Blocks of pixels that nobody shows any more, for the next pictures of their sizes: the system clears fresh memory
+ * page by page, which takes a quarter of the time of a frame. */
+enum { BLOCKS_KEPT = 3 };
+typedef struct { struct { uint32_t *pixels; size_t n; } of[BLOCKS_KEPT]; int next; } PixelBlocks;
+uint32_t *qcanvas_block(PixelBlocks *, size_t n); /* of n pixels, whatever they hold; NULL: no memory */
+void qcanvas_block_done(PixelBlocks *, uint32_t *pixels, size_t n); /* pixels may be NULL */
+void qcanvas_blocks_free(PixelBlocks *);
+
+/* A white surface.  scale: pixels for a unit, of CANVAS_PIXELS, whose memory is one of `blocks`.  NULL: no memory. */
+Canvas *qcanvas_new(const CanvasLib *lib, CanvasKind kind, double width, double height, double scale,
+                    PixelBlocks *blocks);
 void qcanvas_free(Canvas *c);
 /* Four bytes for a pixel, blue green red and one that says nothing; as long as the canvas lives. */
 const uint8_t *qcanvas_pixels(Canvas *c, int *width, int *height);

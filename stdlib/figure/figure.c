@@ -20,10 +20,11 @@ void qfigure_set(char **slot, const char *text) {
 }
 
 /* -- items and axes ------------------------------------------------------------------------------------------------ */
-static void free_item(qs_vm *vm, Item *i) {
+static void free_item(qs_vm *vm, Axes *a, Item *i) {
     for (int k = 0; k < PARTS; k++) free(i->part[k].x);
+    qcanvas_block_done(&a->figure->blocks, i->pixels, i->npixels);
     if (i->image) qarr_release(vm, i->image);
-    free(i->pixels), free(i->name);
+    free(i->name);
     qmem_free(qvm_ctx(vm), i, sizeof *i);
 }
 
@@ -38,7 +39,7 @@ void qaxes_drop(qs_vm *vm, Axes *a, Item *i) {
     Item **p = &a->items;
     while (*p != i) p = &(*p)->next;
     *p = i->next;
-    free_item(vm, i);
+    free_item(vm, a, i);
 }
 
 static void reset_axis(Axis *a) {
@@ -52,7 +53,7 @@ void qaxes_clear(qs_vm *vm, Axes *a) {
     while (a->items) {
         Item *i = a->items;
         a->items = i->next;
-        free_item(vm, i);
+        free_item(vm, a, i);
     }
     for (int k = 0; k < 3; k++) reset_axis(&a->axis[k]);
     qfigure_set(&a->title, NULL), qfigure_set(&a->bar_label, NULL);
@@ -105,6 +106,7 @@ static void free_figure(qs_vm *vm, Figure *f) {
         qaxes_clear(vm, a);
         qmem_free(qvm_ctx(vm), a, sizeof *a);
     }
+    qcanvas_blocks_free(&f->blocks);
     free(f->title);
     qmem_free(qvm_ctx(vm), f, sizeof *f);
 }
@@ -190,7 +192,7 @@ qs_status qfigure_canvas(qs_vm *vm, const char *fn, Figure *f, CanvasKind kind, 
     const CanvasLib *lib = qcanvas_library(&why);
     if (!lib) return qs_fail(vm, QS_EIO, "%s: %s", fn, why);
     qfigure_size(f, &width, &height);
-    *out = qcanvas_new(lib, kind, width, height, scale);
+    *out = qcanvas_new(lib, kind, width, height, scale, &f->blocks);
     if (!*out) return qs_fail(vm, QS_ENOMEM, "%s: no memory for a figure of %g x %g", fn, width, height);
     qdraw_figure(*out, f, width, height);
     return QS_OK;

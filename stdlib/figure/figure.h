@@ -60,7 +60,7 @@ typedef struct Item {
     bool filled, flat;         /* contours: areas; a surface: only its edges are drawn */
     Array *image;              /* of an image its elements, height x width [x channels] */
     const void *elements;      /* of it */
-    uint32_t *pixels;          /* as it is shown; NULL: not made yet */
+    uint32_t *pixels; size_t npixels; /* as it is shown; NULL: not made yet */
     double shown[2]; const ColourMap *shown_map; /* with which it was */
 } Item;
 
@@ -104,6 +104,7 @@ typedef struct Figure {
     bool chosen;               /* figure() or subplot() made it: plots replace what its axes show */
     bool dirty, embedded;      /* has changed since it was written or shown; belongs to a form */
     struct Window *window;     /* that shows it; NULL */
+    PixelBlocks blocks;        /* of pictures that it has shown */
     bool dismissed;            /* somebody has closed its window: it stays closed until figure() asks for it */
 } Figure;
 

@@ -306,7 +306,8 @@ static bool is_shown(const Axes *a, const Item *i) {
 
 static void paint_image(const Painter *p, Item *i) {
     int w = (int)image_size(i, 1), h = (int)image_size(i, 0);
-    if (!i->pixels && !(i->pixels = malloc(4 * (size_t)w * (size_t)h))) return;
+    i->npixels = (size_t)w * (size_t)h;
+    if (!i->pixels && !(i->pixels = qcanvas_block(&p->a->figure->blocks, i->npixels))) return;
     if (!is_shown(p->a, i) || !i->shown_map) make_pixels(p->a, i, i->pixels);
     i->shown[0] = p->a->range[0], i->shown[1] = p->a->range[1], i->shown_map = p->a->map;
     double hx = half(i, PART_X), hy = half(i, PART_Y);

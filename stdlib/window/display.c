@@ -74,7 +74,9 @@ qs_status qdisplay_draw(qs_vm *vm, Window *w) {
     f->width = before[0], f->height = before[1];
     TRY(s);
     uint32_t *pixels = qcanvas_take(c, &width, &height);
-    qtk_show(qwindow_all(vm)->tk, w->id, pixels, width, height);
+    size_t n;
+    pixels = qtk_show(qwindow_all(vm)->tk, w->id, pixels, width, height, &n);
+    qcanvas_block_done(&f->blocks, pixels, n);
     return QS_OK;
 }
 

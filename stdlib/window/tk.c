@@ -247,10 +247,11 @@ static void choose_images(Tk *tk) {
 }
 
 /* A program that is faster than Tk waits here: what it has shown is drawn before something else takes its place. */
-static void show_picture(Tk *tk, Picture *p, const Job *job) {
+static void show_picture(Tk *tk, Picture *p, Job *job) {
     while (p->waiting && tk->lib->Tcl_DoOneEvent(IDLE_EVENTS | DONT_WAIT)) {}
-    free(p->pixels);
+    Job old = {.pixels = p->pixels, .width = p->width, .height = p->height};
     p->pixels = job->pixels, p->width = job->width, p->height = job->height, p->waiting = true;
+    job->pixels = old.pixels, job->width = old.width, job->height = old.height;
     tk->lib->Tk_ImageChanged(p->image, 0, 0, p->width, p->height, p->width, p->height);
 }
 
@@ -259,7 +260,6 @@ static void show_photo(Tk *tk, const Job *job) {
     TkPhotoBlock block = {(unsigned char *)job->pixels, job->width, job->height, 4 * job->width, 4, {2, 1, 0, 4}};
     if (photo) tk->lib->Tk_PhotoSetSize(tk->interp, photo, job->width, job->height);
     if (photo) tk->lib->Tk_PhotoPutBlock(tk->interp, photo, &block, 0, 0, job->width, job->height, REPLACE);
-    free(job->pixels);
 }
 
 static void do_show(Tk *tk, Job *job) {
@@ -403,8 +403,10 @@ void qtk_set(Tk *tk, const char *array, int id, const char *text) {
     run_there(tk, &(Job){.run = do_set, .a = array, .b = key, .c = text});
 }
 
-void qtk_show(Tk *tk, int id, uint32_t *pixels, int width, int height) {
+uint32_t *qtk_show(Tk *tk, int id, uint32_t *pixels, int width, int height, size_t *n) {
     char name[24];
+    Job job = {.run = do_show, .a = name, .pixels = pixels, .width = width, .height = height};
     snprintf(name, sizeof name, "photo%d", id);
-    run_there(tk, &(Job){.run = do_show, .a = name, .pixels = pixels, .width = width, .height = height});
+    run_there(tk, &job);
+    return *n = (size_t)job.width * (size_t)job.height, job.pixels;
 }

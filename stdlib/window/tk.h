@@ -30,8 +30,9 @@ qs_status qtk_run(qs_vm *vm, Tk *tk, int id, const char *path, const char *scrip
 /* Variables of Tcl: a text goes in by them and needs no quoting. */
 void qtk_set(Tk *tk, const char *array, int id, const char *text);
 /* Pixels as a canvas has them, of a malloc, which go over to the image `photo<id>` of the type $q_image: what is shown
- * before is on its way to the screen when this returns, and these when Tk next comes to rest. */
-void qtk_show(Tk *tk, int id, uint32_t *pixels, int width, int height);
+ * before is on its way to the screen when this returns, and these when Tk next comes to rest.  What is not needed any
+ * more comes back, of *n pixels, for the caller to free or to use; NULL: nothing. */
+uint32_t *qtk_show(Tk *tk, int id, uint32_t *pixels, int width, int height, size_t *n);
 TkEvent *qtk_next(Tk *tk); /* which the caller frees; NULL: none */
 void qtk_wait(Tk *tk, double seconds); /* until an event is there, or so long */
 #endif

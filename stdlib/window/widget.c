@@ -278,10 +278,8 @@ static qs_status set_icon(qs_vm *vm, Window *w, qs_value v) {
             pixels[k] = qpaint_rgb((Colour){fmin(fmax(c.r, 0), 1), fmin(fmax(c.g, 0), 1), fmin(fmax(c.b, 0), 1)});
         }
         if (s == QS_OK) s = run(vm, w, "image create $q_image photo%i; %p configure -image photo%i -compound left");
-        if (s == QS_OK && w->form->open) {
-            qtk_show(qwindow_all(vm)->tk, w->id, pixels, (int)a->dims[1], (int)a->dims[0]);
-            pixels = NULL;
-        }
+        if (s == QS_OK && w->form->open)
+            pixels = qtk_show(qwindow_all(vm)->tk, w->id, pixels, (int)a->dims[1], (int)a->dims[0], &n);
         qarr_release(vm, packed);
     }
     free(pixels);
