@@ -6,8 +6,8 @@
  *     ptx_unload(m);
  *
  * A warp is 32 threads in lockstep as long as they agree; where they part, those that are behind go first, and at times
- * somebody else: the order comes from the seed.  Warps of a block take turns of random length; blocks run one after
- * the other, in a random order.
+ * somebody else: the order comes from the seed.  Warps of a block take turns of random length, if they have shared
+ * memory, barriers or updates to notice each other by; blocks run one after the other, in a random order.
  *
  * What a GPU would notice is an error of the launch (an address that nobody owns, a misaligned one).  What a GPU would
  * not notice is a mistake all the same, printed when it happens and counted: shared memory read before it was written,

@@ -240,7 +240,7 @@ static bool decode_memory(PtxParser *p, Name *name, PtxIns *i, bool store) {
     if (!all_taken(p, name) || !has_operands(p, 2, 2) || !get_address(p, address, i)) return false;
     if ((value->kind == OPERAND_VECTOR ? value->nlist : 1) != i->n)
         return ptx_refuse(p, "%s: a vector of %d expected", p->opcode, i->n);
-    p->m->touches_shared |= i->space == SPACE_SHARED || i->space == SPACE_GENERIC;
+    p->m->meets |= i->space == SPACE_SHARED || i->space == SPACE_GENERIC || i->what == W_SYNC;
     for (int k = 0; k < i->n; k++) {
         Token t = value->kind == OPERAND_VECTOR ? value->list[k] : value->token;
         if (t.kind == NUMBER) {
@@ -386,7 +386,7 @@ static bool decode_bar(PtxParser *p, Name *name, PtxIns *i) {
         TAKE_PART(name, "sync"), i->what = W_WARP_SYNC;
         return all_taken(p, name) && has_operands(p, 1, 1) && get_source(p, &p->operand[0], T_b32, &i->e);
     }
-    i->what = whats[TAKE_PART(name, "sync", "arrive", "red")], i->c = -1, i->b = -1;
+    i->what = whats[TAKE_PART(name, "sync", "arrive", "red")], i->c = -1, i->b = -1, p->m->meets = true;
     if (i->what == W_POPC) {
         static const uint8_t reductions[] = {0, W_POPC, W_AND, W_OR};
         i->what = reductions[TAKE_PART(name, "popc", "and", "or")], i->type = (uint8_t)take_type(name);
@@ -465,7 +465,7 @@ static bool decode_atom(PtxParser *p, Name *name, PtxIns *i) {
     int last = k + 2 + (i->what == W_CAS);
     if (!i->what || bytes < 4) return ptx_refuse(p, "%s is not known", p->opcode);
     if (!all_taken(p, name) || !has_operands(p, last, last) || !get_address(p, &p->operand[k], i)) return false;
-    p->m->touches_shared |= i->space == SPACE_SHARED || i->space == SPACE_GENERIC;
+    p->m->meets = true;
     if (!reduces && !get_dest(p, p->operand[0].token, bytes, &i->d)) return false;
     if (i->what == W_CAS && !get_source(p, &p->operand[k + 2], (PtxType)i->type, &i->c)) return false;
     return get_source(p, &p->operand[k + 1], (PtxType)i->type, &i->b);

@@ -138,7 +138,7 @@ struct PtxModule {
     uint32_t nbranches;
     char *storage;            /* of global variables */
     size_t storage_bytes;
-    bool touches_shared;
+    bool meets;               /* its threads may notice each other: shared memory, barriers, updates */
     /* while a kernel runs */
     const PtxLaunch *launch;
     Warp warp[WARPS];

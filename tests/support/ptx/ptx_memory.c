@@ -191,10 +191,20 @@ static void argument(Warp *w, const PtxIns *i, uint32_t lanes, bool store) {
         EACH(lanes, { AT(T, i->v[k])[L] = x; });                                                                       \
     }
 
+static bool same_address(const Warp *restrict w, const PtxIns *restrict i, uint32_t lanes, uint64_t *at) {
+    uint64_t first = *at = address_of(w, i, __builtin_ctz(lanes)), other = 0;
+    if (i->a < 0) return true;
+    if (i->awide != 8) return false;
+    EACH(lanes, { other |= (AT(u64, i->a)[L] + (uint64_t)i->imm) ^ first; });
+    return !other;
+}
+
 /* The parameters of the kernel are the same for all. */
 static bool parameter(const PtxModule *m, Warp *restrict w, const PtxIns *restrict i, uint32_t lanes) {
-    size_t n = ptx_type_bytes(i->type), at = (size_t)i->imm;
-    if (i->space != SPACE_PARAM || i->a >= 0 || at % (n * i->n) || at + n * i->n > m->launch->nparams) return false;
+    size_t n = ptx_type_bytes(i->type), all = n * i->n;
+    uint64_t at;
+    if (i->space != SPACE_PARAM || !same_address(w, i, lanes, &at)) return false;
+    if (at % all || all > m->launch->nparams || at > m->launch->nparams - all) return false;
     for (size_t k = 0; k < i->n; k++) {
         const char *from = (const char *)m->launch->params + at + k * n;
         if (n == 8 && i->dwide == 8) SPREAD(u64)
