@@ -40,7 +40,7 @@ ALSO = ("isequal", "isclose", "allclose", "zeros_like", "ones_like", "meshgrid")
 SETTINGS = {"dim": 0, "dims": 0, "order": [0, 1], "size": [1, 1], "from": 0, "to": 1, "ddof": 0, "k": 0, "r": 0, "n": 1,
             "degree": 0, "bins or edges": 2, "[lo, hi]": [-1e9, 1e9], "[r, c, ...]": [1, 1], "[dy, dx]": [0, 0],
             "\"descend\"": "descend", "mode": "full", "method": "linear", "outside": "extrap", "index": 0,
-            "pos": [0, 0], "[]": [], "tolerance": 0.0, "q": 0.5, "p": 50}
+            "pos": [0, 0], "[]": [], "tolerance": 0.0, "q": 0.5, "p": 50, "F": None}
 POLYNOMIAL = ("polyval", "roots")  # p: its coefficients
 NUMBERS = (0.1, -123456789.123, 1e-300, 3e300, 16777217.0, 1e-60, 0.8515680698511308, 1.0, 1 + 0.1j)
 # They say of what type an argument is, make what a list makes, or take no number in any place.
@@ -614,7 +614,7 @@ def matrix(g, name):
     return (x,), Want(r, np.max(np.abs(r)) * k + size, 4096)
 
 
-@case("solve", "linsolve")
+@case("solve", "linsolve", "solve_back")
 def solve(g, name):
     a = g.maybe(good(g, ["f4", "f8", "i4", "c8", "c16"]))
     n = two(a).shape[0]
@@ -622,8 +622,8 @@ def solve(g, name):
     if n == 1 and g.chance(0.5): b = g.number()
     x, y = (two(v) for v in floats(a, b))
     if np.linalg.cond(x) > 1e4 or np.abs(x).max() < 1e-9: raise Skip
-    w = np.linalg.solve(x, y)
-    return (a, b), Want(w, np.max(np.abs(w), initial=0) * np.linalg.cond(x) + np.max(np.abs(y)), 4096)
+    w = np.linalg.solve(x.conj().T if name == "solve_back" else x, y)
+    return (a, b, None)[:3 if name == "solve_back" else 2], Want(w, np.max(np.abs(w), initial=0) * np.linalg.cond(x) + np.max(np.abs(y)), 4096)
 
 
 @case("svd", "symeig", "chol")
