@@ -482,7 +482,14 @@ def nbytes(self):
 
 def pandas_kind(self):
     """pandas takes nothing but arrays of its own or NumPy's for masks: the indices of df.iloc[A] would be 0 and 1.  By
-    this name its own wrapper of a NumPy array is known to it."""
+    this name pandas 3 knows its own wrapper of a NumPy array, and asks no more of it than to_numpy; there is no door
+    for the arrays of others.  Before, that name is none of a mask, and what is named as one must be all of an
+    ExtensionArray."""
+    import sys
+    version = sys.modules["pandas"].__version__ if "pandas" in sys.modules else "3"
+    if self._dtype == "bool" and int(version.split(".")[0]) < 3:
+        raise TypeError("pandas %s would take the truth values of this array for the numbers 0 and 1: give it "
+                        "np.asarray(A); pandas 3 takes A itself" % version)
     return "npy_extension"
 
 

@@ -1,6 +1,7 @@
 """import pyquasar: arrays of the language where pandas takes arrays, each beside the same call with NumPy's.  What
 pandas refuses names the type that it was given."""
 import unittest, warnings
+from unittest import mock
 
 import pyquasar as q
 from optional import library
@@ -65,6 +66,9 @@ ASSIGNED = {
 }
 
 
+of_pandas_3 = unittest.skipIf(pd and int(pd.__version__.split(".")[0]) < 3, "older pandas: masks are NumPy's")
+
+
 @unittest.skipUnless(pd, "pandas is missing")
 class Pandas(unittest.TestCase):
     @classmethod
@@ -85,7 +89,7 @@ class Pandas(unittest.TestCase):
         else:
             self.assertTrue(got.equals(want), (got, want))
 
-    @unittest.skipIf(pd and int(pd.__version__.split(".")[0]) < 3, "older pandas: masks are its own or NumPy's")
+    @of_pandas_3
     def test_they_are_taken_as_those_of_numpy(self):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -93,6 +97,7 @@ class Pandas(unittest.TestCase):
                 with self.subTest(name):
                     self.same(f(table(), self.ours), f(table(), self.theirs))
 
+    @of_pandas_3
     def test_they_are_assigned(self):
         for name, change in ASSIGNED.items():
             with self.subTest(name):
@@ -100,6 +105,7 @@ class Pandas(unittest.TestCase):
                 change(got, self.ours), change(want, self.theirs)
                 self.same(got, want)
 
+    @of_pandas_3
     def test_the_rest_is_an_error(self):
         for name, f in REFUSED.items():
             with self.subTest(name):
@@ -107,6 +113,14 @@ class Pandas(unittest.TestCase):
                 self.assertRaisesRegex(errors, "qvalue|array|mean", f, table(), self.ours)
                 if "mean" not in name:
                     f(table(), {name: np.asarray(a) for name, a in self.ours.items()})
+
+    def test_masks_before_pandas_3_are_an_error(self):
+        """It would select rows 1, 0, 1, 0."""
+        with mock.patch.object(pd, "__version__", "2.3.3"):
+            for f in (lambda t, m: t.iloc[m], lambda t, m: t.a.iloc[m], lambda t, m: t[m], lambda t, m: t.loc[m, "a"]):
+                with self.assertRaisesRegex(TypeError, r"pandas 2.3.3 would take .* give it np.asarray\(A\)"):
+                    f(table(), self.ours["m"])
+            self.same(table().iloc[self.ours["i"]], table().iloc[self.theirs["i"]])
 
     def test_numbers_and_functions_are_no_arrays(self):
         self.assertFalse(hasattr(q.value(2.5), "_typ"))
