@@ -318,6 +318,7 @@ class Libraries(Made):
             self.assertIn(" *   %s: %s\n" % (name, why), header)
             self.assertRegex(made.stderr, r"odd.q:\d+:\d+: warning: %s is not in odd.h: %s" % (name, re.escape(why)))
         self.assertEqual(made.stderr.count("warning"), len(hidden))
+        self.assertRegex(header, r'(?s) \* A program .*qs_load of the text import "libodd.so" makes them functions')
         for unwanted in ("odd_kernel", "_own", "main"):
             self.assertNotIn(unwanted, header)
         with open(os.path.join(self.use, "odd.pyi")) as f:
@@ -325,6 +326,12 @@ class Libraries(Made):
         self.assertIn("def float_(int_: _b.int) -> _t.Any: ...\n", stub)
         self.assertEqual(stub.count("def twofold("), 1)
         compile(stub, "odd.pyi", "exec")
+
+    @ALONE
+    def test_what_does_not_fit_a_header_is_called_with_values(self):
+        """Beside the functions of the header: cells, functions of C and of scripts, any number of arguments."""
+        self.odd()
+        self.good(self.compiled("values.c", C_VALUES, "cc", libraries=("odd", "quasar")), "cell 2, apply 49 9, many 3, 9\n")
 
     @ALONE
     def test_names_that_others_have_for_themselves(self):
@@ -892,6 +899,57 @@ int main(void) {
     printf("%g ", number(odd_float_(2, &y), &y));
     five = 1;
     if (odd_lambda_(&zero) != QS_OK && strstr(odd_error(), "of lambda")) printf("of lambda\n");
+    return 0;
+}
+"""
+C_VALUES = r"""
+#include "odd.h"
+#include <stdio.h>
+#include <string.h>
+
+static qs_status squared_more(qs_vm *vm, qs_call_args *c) {
+    double x;
+    qs_status s = qs_to_num(vm, c->in[0], &x);
+    if (s == QS_OK) c->out[0] = qs_num(x*x);
+    return s;
+}
+static const qs_native_def mine[] = {{"squared_more", squared_more, 1, 1, 1, NULL}};
+
+/* What a function gives for arguments, as a number. */
+static double call(qs_vm *vm, const char *name, int n, const qs_value *in) {
+    qs_value f, y;
+    double x = -1;
+    if (qs_global(vm, name, &f)) return -1;
+    qs_status s = qs_call(vm, f, n, in, 1, &y);
+    qs_release(vm, f);
+    if (s == QS_OK) s = qs_to_num(vm, y, &x), qs_release(vm, y);
+    if (s != QS_OK) fputs(qs_error_report(vm), stderr);
+    return x;
+}
+
+int main(void) {
+    const char *text = "import \"libodd.so\"\nfirst = c -> sum(of_cell(c))\n";
+    qs_vm *vm;
+    qs_value part, cell, f, g;
+    double nine = 3;
+    qs_view three = qs_view_packed(&nine, QS_F64, 0, NULL), y;
+    if (qs_open(NULL, &vm)) return 1;
+    qs_status s = qs_define(vm, mine, 1);
+    if (s == QS_OK) s = qs_load(vm, "use.q", text, strlen(text));
+    if (s == QS_OK) s = qs_array(vm, QS_F32, 2, (int64_t[]){2, 2}, &part);
+    if (s == QS_OK) s = qs_cell(vm, 1, &part, &cell);
+    if (s == QS_OK) s = qs_global(vm, "squared_more", &f);
+    if (s == QS_OK) s = qs_global(vm, "square", &g);
+    if (s != QS_OK) return fputs(qs_error_report(vm), stderr), 1;
+    printf("cell %g, ", call(vm, "first", 1, &cell) + 2);
+    printf("apply %g ", call(vm, "apply", 2, (qs_value[]){f, qs_num(7)}));
+    printf("%g, ", call(vm, "apply", 2, (qs_value[]){g, qs_num(3)}));
+    printf("many %g, ", call(vm, "many", 3, (qs_value[]){qs_num(1), qs_bool(true), cell}));
+    if (odd_square(&three, &y)) return fputs(odd_error(), stderr), 1;
+    printf("%g\n", qs_view_number(&y));
+    odd_release(&y);
+    qs_release(vm, part), qs_release(vm, cell), qs_release(vm, f), qs_release(vm, g);
+    qs_close(vm);
     return 0;
 }
 """

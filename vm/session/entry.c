@@ -225,8 +225,8 @@ static qs_status view_of(Library *l, const Place *p, qs_value v, qs_view *out) {
     bool number = v.kind == QS_BOOL || v.kind == QS_INT || v.kind == QS_NUM || v.kind == QS_COMPLEX;
     *out = (qs_view){.data = NULL};
     if (!number && v.kind != QS_STRING && v.kind != QS_ARRAY) {
-        qs_status s = qs_fail(l->vm, QS_ETYPE, "result %d of %.*s is %s: C gets numbers, arrays and strings",
-                              p->number + 1, (int)p->nname, p->name, qs_type_name(l->vm, v));
+        qs_status s = qs_fail(l->vm, QS_ETYPE, "result %d of %.*s is %s: C gets numbers, arrays and strings here, and "
+                              "any value from qs_call", p->number + 1, (int)p->nname, p->name, qs_type_name(l->vm, v));
         return qs_release(l->vm, v), s;
     }
     qs_status s = own(l, v, out, &o);

@@ -242,7 +242,10 @@ static void add_c_function(const Face *face, const Shown *s, Text *out) {
 static void add_hidden(const Face *f, Text *out) {
     if (f->nhidden) qtext_puts(out, "/* Not here:\n");
     for (int i = 0; i < f->nhidden; i++) qtext_printf(out, " *   %s: %s\n", f->hidden[i].name, f->hidden[i].why);
-    if (f->nhidden) qtext_puts(out, " */\n");
+    if (f->nhidden)
+        qtext_printf(out, " * A program that is linked with -lquasar, too, calls them with any values: in a machine "
+                     "of its own (qs_open)\n * qs_load of the text import \"%s\" makes them functions for "
+                     "qs_global and qs_call; qs_cell makes cells,\n * qs_define functions of C. */\n", f->object);
 }
 
 void qface_c(const Face *f, Text *out) {
