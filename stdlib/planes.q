@@ -1,6 +1,6 @@
 % planes.q -- convolutions of neural layers (planes.c) as kernels, for devices with memory of their own.
 %
-%     padded    images with the zeros around them that taps read, so that no read needs a test
+%     in_planes images with the zeros around them that taps read, so that no read needs a test
 %     gather    y[row, p] = bias[row] + sum over t of  w[row, t] * x[base(p) + off[t]]     outputs; gradients of inputs
 %     dots      dw[row, t] = sum over images and p of  d[row, p] * x[base(p) + off[t]]     gradients of weights
 %
@@ -12,7 +12,7 @@
 % The gradient of an input at a stride is a gather for each remainder of its rows and columns by it, over the taps that meet it.
 % Of what planes.c calls them, planes.c checks sizes.  Images of `groups` are rows: N*groups x C/groups*H*W.
 
-function [] = __kernel__ padded(y : cube'unchecked, x : cube'safe, first : ivec2, pos : ivec3)
+function [] = __kernel__ set_in_zeros(y : cube'unchecked, x : cube'safe, first : ivec2, pos : ivec3)
     y[pos] = x[pos[0], pos[1] - first[0], pos[2] - first[1]]
 end
 
@@ -24,7 +24,7 @@ function [planes, pitch, plane] = in_planes(x, first, s, groups)
         planes = x
     else
         planes = uninit_like(x, n*c, s[0], s[1])
-        parallel_do(size(planes, 0..2), planes, reshape(x, [n*c, h, w]), first, padded)
+        parallel_do(size(planes, 0..2), planes, reshape(x, [n*c, h, w]), first, set_in_zeros)
     end
     planes = reshape(planes, [n*groups, c/groups*s[0]*s[1]])
     pitch = s[1]
@@ -147,13 +147,11 @@ function y = planes_forward(x, w, bias, stride, pad, dilation, groups, out)
     y = reshape(y, [size(x,0), m, out[0], out[1]])
 end
 
-% The taps that meet the rows (or columns) of a remainder: the first of them, how many, where that is, and what is between
-% them and between their places.  planes.c says what all that is.
-function [first, count, place, step, apart] = met_by(phase, phases, kernel, stride, dilation)
-    first = phase
+% Of the taps that meet the rows (or columns) of a remainder, which are phase, phase + phases, ...: how many they are, where the
+% first one reads, and how far apart they do.  planes.c says what all that is.
+function [count, place, apart] = met_by(phase, phases, kernel, stride, dilation)
     count = max(0, ceil((kernel - phase)/phases))
     place = floor(phase*dilation/stride)
-    step = phases
     apart = phases*dilation/stride
 end
 
@@ -164,6 +162,10 @@ function n = phases_of(kernel, stride, dilation)
     end
 end
 
+function [] = __kernel__ zeroed(x : cube'unchecked, pos : ivec3)
+    x[pos] = 0
+end
+
 % s: the size of x.
 function dx = planes_backward(dy, w, s, stride, pad, dilation, groups)
     [m, c, kh, kw] = size(w, 0..3)
@@ -172,20 +174,21 @@ function dx = planes_backward(dy, w, s, stride, pad, dilation, groups)
     [planes, pitch, plane] = in_planes(dy, far, out + 2*far, groups)
     dx = uninit_like(dy, s[0]*s[1], s[2], s[3])
     if any(stride != 1)
-        dx[:,:,:] = 0
+        parallel_do(size(dx, 0..2), dx, zeroed)
     end
     phases = [phases_of(kh, stride[0], dilation[0]), phases_of(kw, stride[1], dilation[1])]
     for i = 0..phases[0]-1
-        [ky, ny, py, sy, ay] = met_by(i, phases[0], kh, stride[0], dilation[0])
+        [ny, py, ay] = met_by(i, phases[0], kh, stride[0], dilation[0])
         for j = 0..phases[1]-1
-            [kx, nx, px, sx, ax] = met_by(j, phases[1], kw, stride[1], dilation[1])
+            [nx, px, ax] = met_by(j, phases[1], kw, stride[1], dilation[1])
             off = places_of([m/groups, ny, nx], (far[0]-py)*pitch + far[1]-px, [plane, -ay*pitch, -ax])
-            gather(dx, planes, off, w, null, groups, c, [m/groups, ny, nx], ky*kw + kx, _
-                   [m/groups*c*kh*kw, kh*kw, c*kh*kw, sy*kw, sx], [out[0]+far[0], out[1]+far[1], pitch, 1], _
+            gather(dx, planes, off, w, null, groups, c, [m/groups, ny, nx], i*kw + j, _
+                   [m/groups*c*kh*kw, kh*kw, c*kh*kw, phases[0]*kw, phases[1]], [out[0]+far[0], out[1]+far[1], pitch, 1], _
                    [stride[0], stride[1], mod(i*dilation[0], stride[0]) - pad[0], mod(j*dilation[1], stride[1]) - pad[1]])
         end
     end
-    planes_finite(dx, dy, w, stride, pad, dilation, groups)
+    parallel_do(size(dx, 0..2), dx, reshape(dy, [size(dy,0)*m, size(dy,2), size(dy,3)]), reshape(w, [1,numel(w)]), c, _
+                m/groups, int([kh,kw]), int(stride), int(pad), int(dilation), groups, without_zeros)
     dx = reshape(dx, s)
 end
 
@@ -217,12 +220,6 @@ function [] = __kernel__ without_zeros(dx : cube'unchecked, dy : cube'unchecked,
         end
         dx[pos] = total
     end
-end
-
-function [] = planes_finite(dx, dy, w, stride, pad, dilation, groups)
-    [m, c, kh, kw] = size(w, 0..3)
-    parallel_do(size(dx, 0..2), dx, reshape(dy, [size(dy,0)*m, size(dy,2), size(dy,3)]), reshape(w, [1,numel(w)]), c, _
-                m/groups, int([kh,kw]), int(stride), int(pad), int(dilation), groups, without_zeros)
 end
 
 function [] = __kernel__ bases(base : mat[int]'unchecked, step : ivec2, pos : ivec2)
@@ -308,7 +305,7 @@ function dw = planes_weights(x, dy, s, stride, pad, dilation, groups)
     out = size(dy, 2..3)
     [planes, pitch, plane] = in_planes(x, pad, (out-1).*stride + dilation.*([kh,kw]-1) + 1, groups)
     off = places_of([c, kh, kw], 0, [plane, dilation[0]*pitch, dilation[1]])
-    base = mat[int](out[0], out[1])
+    base = uninit_like(off, out[0], out[1])
     parallel_do(out, base, int([stride[0]*pitch, stride[1]]), bases)
     rows = m/groups
     taps = c*kh*kw

@@ -623,7 +623,8 @@ def solve(g, name):
     x, y = (two(v) for v in floats(a, b))
     if np.linalg.cond(x) > 1e4 or np.abs(x).max() < 1e-9: raise Skip
     w = np.linalg.solve(x.conj().T if name == "solve_back" else x, y)
-    return (a, b, None)[:3 if name == "solve_back" else 2], Want(w, np.max(np.abs(w), initial=0) * np.linalg.cond(x) + np.max(np.abs(y)), 4096)
+    scale = np.max(np.abs(w), initial=0) * np.linalg.cond(x) + np.max(np.abs(y))
+    return (a, b, None)[:3 if name == "solve_back" else 2], Want(w, scale, 4096)
 
 
 @case("svd", "symeig", "chol")

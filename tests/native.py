@@ -331,7 +331,8 @@ class Libraries(Made):
     def test_what_does_not_fit_a_header_is_called_with_values(self):
         """Beside the functions of the header: cells, functions of C and of scripts, any number of arguments."""
         self.odd()
-        self.good(self.compiled("values.c", C_VALUES, "cc", libraries=("odd", "quasar")), "cell 2, apply 49 9, many 3, 9\n")
+        built = self.compiled("values.c", C_VALUES, "cc", libraries=("odd", "quasar"))
+        self.good(built, "cell 2, apply 49 9, many 3, 9\n")
 
     @ALONE
     def test_names_that_others_have_for_themselves(self):

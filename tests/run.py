@@ -173,6 +173,12 @@ class Runner:
         return " ".join(shlex.quote(os.path.relpath(c, ROOT) if c == self.qrun else c) for c in self.command(*job))
 
 
+def tell(line):
+    """On a terminal, in place of the line before; nothing elsewhere."""
+    if sys.stderr.isatty():
+        print(f"\r{line}\033[K", end="", file=sys.stderr, flush=True)
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--options", default="", help="options for every run of qrun, as '--loops always'")
@@ -199,10 +205,14 @@ def main():
         with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
             for job, verdict, detail in pool.map(runner.run, jobs):
                 counts[verdict] += 1
+                done, took = sum(counts.values()), time.time() - start
+                tell(f"{done}/{len(jobs)}  {counts['fail']} failed  {took*(len(jobs)/done - 1):.0f} s left")
                 if verdict == "skip":
                     skipped.setdefault(detail, []).append(job[0])
                 if verdict == "fail":
+                    tell("")
                     print(f"FAIL {job[0]} on {job[1] or 'default'}\n{detail}\n    again: {runner.rerun(job)}")
+    tell("")
     absent = [d for d in ("ref", "cpu", "opencl", "cuda") if not args.device and d not in runner.devices()]
     for why, paths in skipped.items():
         print(f"skipped, {why}: {', '.join(paths)}")

@@ -174,14 +174,15 @@ static void check_index(const Slips *s, const Node *n) {
     const Sym *sym = base->kind == N_IDENT ? base->u.ident.sym : NULL;
     bool has_mode = sym && (sym->mods.access || sym->mods.flags);
     if (n->u.index.at.n && is_found(s, n->u.index.at.at[0]))
-        qdiag_warning(s->u, n->u.index.at.at[0]->pos, "find gives a row of positions for each element, and they are no list "
-                      "of places: the condition itself selects, as in x[x > 2], and find(c)[:,1] are places of a vec");
+        qdiag_warning(s->u, n->u.index.at.at[0]->pos, "find gives a row of positions for each element, and they are no "
+                      "list of places: the condition itself selects, as in x[x > 2], and find(c)[:,1] are places of a "
+                      "vec");
     for (int i = 0; i < n->u.index.at.n && !has_mode; i++) {
         const Node *at = n->u.index.at.at[i];
         double x;
         if (!qfold_number(at, &x)) continue;
         if (x != trunc(x))
-            qdiag_warning(s->u, n->pos, "an index is a whole number: %.15g is read as %.15g", x, trunc(x) + 0); /* once */
+            qdiag_warning(s->u, n->pos, "an index is a whole number: %.15g is read as %.15g", x, trunc(x) + 0);
         else if (x < 0 && s->f->qual == Q_KERNEL)
             qdiag_warning(s->u, at->pos, "index %g is outside, where a kernel reads 0: the last is x[numel(x)-1]", x);
     }

@@ -178,7 +178,8 @@ static qs_status ask(qs_vm *vm, Function *fn, int nin, const qs_value *in, const
 /* -- functions ----------------------------------------------------------------------------------------------------- */
 qs_status qkernel_reached(qs_vm *vm, Function *fn, int nargs, const qs_value *args) {
     qs_status s = ask(vm, fn, nargs, args, &(Wanted){.sum = qvm(vm)->reach});
-    if (s == QS_EVALUE || s == QS_ETYPE) qerr_more(qvm_ctx(vm), ", so the halo of a function that launches it has to be given");
+    if (s == QS_EVALUE || s == QS_ETYPE)
+        qerr_more(qvm_ctx(vm), ", so the halo of a function that launches it has to be given");
     return s;
 }
 

@@ -1,8 +1,8 @@
 /* loop_var.c -- what enters a loop, its variables, and the tests that may end it.
  *
- * A variable lives in a LOCAL for its value and one for its twin; those of kernels are bound to values, for reasons that
- * lower/lower_var.c gives.  What has been learned of it (kind, bounds, whether it may have a fraction) is kept from pass
- * to pass; `set` follows the statements and says that it certainly has a value.
+ * A variable lives in a LOCAL for its value and one for its twin; those of kernels are bound to values, for reasons
+ * that lower/lower_var.c gives.  What has been learned of it (kind, bounds, whether it may have a fraction) is kept
+ * from pass to pass; `set` follows the statements and says that it certainly has a value.
  *
  * What a variable is worth is known as long as its block is open: a variable that was set in this block, or in one
  * around it, is the value that it was set to, so `k = i+1` before `x[k]` hides no counter from the tests and the

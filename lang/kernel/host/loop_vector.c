@@ -220,7 +220,8 @@ qs_status kloop_vector_binary(Loops *L, Op op, const Value *a, const Value *b, V
         return kloop_decline(L, L->pos, "the operator `%s` of a vector",
                              *qop_text(op) ? qop_text(op) : qop_inplace(op));
     if (both && op == OP_MUL) return product(L, a, b, out);
-    if (!stretch(args, 2, &s) || (both && op == OP_DIV && a->n != 1 && b->n != 1 && (a->n != b->n || a->cols != b->cols)))
+    bool many = both && a->n != 1 && b->n != 1;
+    if (!stretch(args, 2, &s) || (many && op == OP_DIV && (a->n != b->n || a->cols != b->cols)))
         return kloop_decline(L, L->pos, "vectors or matrices of different sizes");
     *out = shaped(L, &s.all);
     out->f64 = f64_of(L, args, 2), out->like = like_of(args, 2);

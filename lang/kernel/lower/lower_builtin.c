@@ -49,7 +49,8 @@ qs_status klbuiltin_error(Lower *L, const BuiltinCall *c, Val *out) {
     const char *text;
     *out = (Val){.kind = V_VOID};
     if (c->nargs > 1)
-        return klower_error(L, QS_EVALUE, L->pos, "error: in a kernel the message is one string, without values for a format");
+        return klower_error(L, QS_EVALUE, L->pos,
+                            "error: in a kernel the message is one string, without values for a format");
     TRY(message_text(L, c, 0, "", &text));
     klnum_emit(L, K_CHECK, QS_B1, 0, klnum_int(L, QS_B1, 0), 0, 0, (uint64_t)user_message(L, QS_EUSER, text));
     return QS_OK;
