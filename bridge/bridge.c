@@ -212,7 +212,8 @@ static void finalize(void) {
 /* A machine that started Python hands that to another one of its thread. */
 static bool has_heir(void) {
     Border *b = qbridge.borders;
-    while (b && (b->hosted || b->gil != GIL_OF_OTHERS || !b->threads->depth)) b = b->next;
+    pthread_t me = pthread_self();
+    while (b && (b->hosted || b->gil != GIL_OF_OTHERS || !b->threads->depth || !pthread_equal(b->owner, me))) b = b->next;
     return b && (b->gil = GIL_STARTED);
 }
 
