@@ -260,6 +260,23 @@ print "ended ", n > 3
         self.assertIn("ended 1", p.finish())
         self.assertNotIn("Figure 2", p.out)
 
+    def test_a_form_is_as_tall_as_what_it_holds(self):
+        """Unless its height was set, too; its width alone cut off what came later."""
+        for height, least, most in ("", 500, 1000), ("f.height = 333\n", 333, 333):
+            p = self.program("f = form(\"Tall\")\nf.width = 470\n" + height + """
+for k = 0..19
+    f.add_label(sprintf("%d", k))
+end
+f.add_display()
+drawnow()
+pause(300)
+print "size ", f.width, " ", f.height, "."
+f.close()
+""")
+            size = re.search(r"size (\d+) (\d+)\.", p.finish())
+            self.assertEqual(int(size[1]), 470)
+            self.assertTrue(least <= int(size[2]) <= most, size[0])
+
     def test_a_display_shows_plots_of_a_form(self):
         p = self.program("""
 f = form("Curve")

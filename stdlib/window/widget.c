@@ -241,6 +241,14 @@ static qs_status prepare(qs_vm *vm, Window *w, const qs_call_args *c) {
     return QS_OK;
 }
 
+/* A width alone leaves the height to what the form holds. */
+static qs_status fit(qs_vm *vm, Window *form) {
+    char script[80];
+    if (!form->asked) return QS_OK;
+    qnum_print(script, sizeof script, "update idletasks\nqfit %%p %d\nupdate idletasks", (int)form->asked);
+    return run(vm, form, script);
+}
+
 static qs_status add(qs_vm *vm, Window *form, WidgetKind kind, qs_call_args *c) {
     if (c->nin < kinds[kind].least || c->nin > kinds[kind].most)
         return qs_fail(vm, QS_ETYPE, "%s: %d arguments are not taken; %s", kinds[kind].method, c->nin, kinds[kind].doc);
@@ -255,6 +263,7 @@ static qs_status add(qs_vm *vm, Window *form, WidgetKind kind, qs_call_args *c) 
         qfigure_all(vm)->current = before;
     }
     TRY(run(vm, w, kinds[kind].script));
+    TRY(fit(vm, form));
     return new_ref(vm, w, ON_CLICK, &widget_type, &c->out[0]);
 }
 
@@ -436,9 +445,13 @@ static qs_status set_size(qs_vm *vm, Window *w, const char *name, qs_value v) {
     *(*name == 'w' ? &w->width : &w->height) = x;
     if (w->kind == WIDGET_DISPLAY) {
         qnum_print(script, sizeof script, "%%p configure -%s %d", name, (int)x);
-        return run(vm, w, script);
+        TRY(run(vm, w, script));
+        return fit(vm, w->form);
     }
     if (w->kind != WIDGET_FORM) return QS_OK;
+    w->tall = w->tall || *name == 'h';
+    w->asked = w->tall ? 0 : x;
+    if (w->asked) return fit(vm, w);
     double width = w->width > 1 ? w->width : 400, height = w->height > 1 ? w->height : 300;
     w->width = width, w->height = height;
     qnum_print(script, sizeof script, "wm geometry %%p %dx%d; update idletasks", (int)width, (int)height);

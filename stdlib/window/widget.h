@@ -32,6 +32,7 @@ typedef struct Window { /* a widget; the name by which figures know theirs */
     char *text, *value;      /* value: of text and combo */
     double number, lo, hi;   /* of slider, checkbox, progress */
     double width, height;
+    double asked; bool tall; /* of a form: its width, where only that was set, or 0; its height was set */
     bool open;               /* it is on the screen */
     bool wait_key;           /* pause() waits for a key */
     Handler *on[ON_EVENTS];
