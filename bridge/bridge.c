@@ -64,7 +64,7 @@ static qs_status import(qs_vm *vm, qs_call_args *c) {
     Border *b = border_of(vm);
     size_t n;
     const char *name = qs_to_string(c->in[0], &n);
-    if (!name) return qs_fail(vm, QS_ETYPE, "pyimport: name must be a string, got %s", qs_type_name(vm, c->in[0]));
+    if (!name) return qs_fail(vm, QS_ETYPE, "pyimport: name must be a string, got %s", qval_type_name(vm, c->in[0]));
     TRY(qgpu_lend(b));
     return qpy_result(b, PyImport_ImportModule(name), &c->out[0]);
 }
@@ -163,7 +163,7 @@ static qs_status make_function(qs_vm *vm, qs_call_args *c) {
     qgil_here(border_of(vm));
     if (c->in[0].kind != QS_FUNCTION && (!o || !PyCallable_Check(o)))
         return qs_fail(vm, QS_ETYPE, "pyfunc: f must be a Python object that can be called, got %s",
-                       qs_type_name(vm, c->in[0]));
+                       qval_type_name(vm, c->in[0]));
     c->out[0] = o ? qpyvalue_function(vm, c->in[0]) : qval_retain(c->in[0]);
     return QS_OK;
 }
@@ -213,7 +213,8 @@ static void finalize(void) {
 static bool has_heir(void) {
     Border *b = qbridge.borders;
     pthread_t me = pthread_self();
-    while (b && (b->hosted || b->gil != GIL_OF_OTHERS || !b->threads->depth || !pthread_equal(b->owner, me))) b = b->next;
+    while (b && (b->hosted || b->gil != GIL_OF_OTHERS || !b->threads->depth || !pthread_equal(b->owner, me)))
+        b = b->next;
     return b && (b->gil = GIL_STARTED);
 }
 
@@ -246,6 +247,7 @@ static void detach(qs_vm *vm, const PythonTurn *turn) {
 
 static void closing(qs_vm *vm) {
     Border *b = qgil_border(vm);
+    qwritten_tell(b);
     if (qbridge.ours && qbridge.host == b) {
         PyObject *r = qbridge_support("end", "()");
         Py_XDECREF(r);

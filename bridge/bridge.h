@@ -6,6 +6,7 @@
  *     pyvalue.c          Python objects in the language
  *     value.c items.c operators.c function.c     values of the language in Python
  *     ndarray.c dlpack.c gpu.c                   memory that both sides use
+ *     written.c                                  tells torch what was written of its memory
  *     typed.c            arrays of the Array API standard, whose operators keep types
  *     grad.c             derivatives of what Python computes with values
  *     xla.c              calls from what XLA has compiled
@@ -104,6 +105,7 @@ struct Border {
     enum { GIL_OF_OTHERS, GIL_ENSURED, GIL_STARTED } gil; /* how this thread came to have it: to go as it came */
     bool hosted;           /* Python opened the machine: its arrays go in as they are, cells stay cells (convert.c) */
     struct Export *exports; /* ndarray.c: views of the machine's memory */
+    struct Written *written; /* written.c: changes of which torch is to be told */
     Wrapper wrappers;      /* head of the ring of all of them */
     size_t nwrappers, many;/* how many; when so many, a full collection is due */
     /* convert.c */
@@ -312,6 +314,13 @@ qs_status qdl_take(Border *b, PyObject *o, bool away, qs_value *out);
 PyObject *qdl_export(PyObject *self, PyObject *args, PyObject *names); /* __dlpack__ */
 PyObject *qdl_device(PyObject *self, PyObject *unused);     /* __dlpack_device__ */
 
+/* -- written.c: changes that torch counts -------------------------------------------------------------------------- */
+void qwritten_watch(Border *b, Array *a);             /* a is the memory of a tensor, or of one in a pair */
+void qwritten_tell_all(Border *b);
+static inline void qwritten_tell(Border *b) {         /* whenever Python has its turn */
+    if (__builtin_expect(b->written != NULL, 0)) qwritten_tell_all(b);
+}
+
 /* -- gpu.c: memory and streams of CUDA ----------------------------------------------------------------------------- */
 Device *qgpu_first(Border *b);                        /* of those that are open and share their memory; NULL: none */
 Device *qgpu_named(Border *b, int ordinal);           /* NULL: not open */
@@ -324,6 +333,7 @@ qs_status qgpu_hand_back(Border *b);                  /* the entry ends */
 qs_status qgpu_order_all(Border *b, bool back);
 static inline qs_status qgpu_lend(Border *b) {
     qgil_here(b);
+    qwritten_tell(b);
     return b->threads->nfollowed ? qgpu_order_all(b, true) : QS_OK;
 }
 static inline qs_status qgpu_regain(Border *b, qs_status s) { /* s: how the call ended */

@@ -129,6 +129,7 @@ typedef struct {
     PyTypeObject *type;
     const DlExchange *exchange;
     bool derives; /* gradients, of tensors that say requires_grad */
+    bool counts;  /* changes of tensors */
 } TensorType;
 static TensorType known[KNOWN_TYPES]; /* under the GIL; keeps the types */
 
@@ -142,7 +143,9 @@ static const TensorType *known_type(PyTypeObject *t, bool look) {
     while (i < KNOWN_TYPES - 1 && known[i].type) i++;
     Py_INCREF(t);
     Py_XDECREF(known[i].type);
-    known[i] = (TensorType){t, x, PyObject_HasAttrString((PyObject *)t, "requires_grad")};
+    PyObject *type = (PyObject *)t;
+    known[i] = (TensorType){t, x, .derives = PyObject_HasAttrString(type, "requires_grad"),
+                            .counts = PyObject_HasAttrString(type, "_version")};
     return &known[i];
 }
 
@@ -207,18 +210,40 @@ static qs_status follow_producer(Border *b, const DlExchange *x, DlDevice at) {
     return qgpu_follow(b, d, (uintptr_t)stream);
 }
 
+static bool is_nowhere(const DlTensor *t) { /* the library only imagines its elements */
+    bool empty = false;
+    for (int i = 0; i < t->ndim; i++) empty |= t->shape[i] == 0;
+    return !t->data && !empty;
+}
+
+/* Why the elements are nowhere, and what helps; else the exception that is set. */
+static qs_status unreachable(Border *b, PyObject *o) {
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyObject *text = qbridge_support("nowhere", "(O)", o);
+    const char *why = text && text != Py_None ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+    qgil_back(b);
+    PyErr_Restore(type, value, traceback);
+    bool said = why || !PyErr_Occurred();
+    if (said) PyErr_Clear();
+    qs_status s = said ? qs_fail(b->vm, QS_ETYPE, "%s", why ? why : "the tensor has no memory") : qerror_take(b);
+    Py_XDECREF(text);
+    return s;
+}
+
 bool qdl_borrow(Border *b, PyObject *o, bool look, qs_value *out, qs_status *s) {
     const TensorType *type = known_type(Py_TYPE(o), look);
     DlTensor t;
     Array *a = NULL;
     if (!type) return false;
-    if (type->exchange->tensor_from_object(o, &t) < 0) return *s = qerror_take(b), true;
+    if (type->exchange->tensor_from_object(o, &t) < 0 || is_nowhere(&t)) return *s = unreachable(b, o), true;
     *s = check_marks(b, o, &t);
     if (*s == QS_OK && type->derives) *s = check_gradient(b, o);
     if (*s == QS_OK && t.device.type == DL_CUDA) *s = follow_producer(b, type->exchange, t.device);
     if (*s != QS_OK) return true;
     Py_INCREF(o);
     *s = wrap(b, &t, false, o, &a);
+    if (*s == QS_OK && type->counts) qwritten_watch(b, a);
     if (*s == QS_OK) *s = number_or_array(b, a, out);
     return true;
 }
@@ -249,8 +274,22 @@ static void delete(void *m, bool versioned) {
 static void end_plain(PyObject *capsule) { delete(PyCapsule_GetPointer(capsule, NULL), false); }
 static void end_versioned(PyObject *capsule) { delete(PyCapsule_GetPointer(capsule, NULL), true); }
 
+typedef struct {
+    PyObject *capsule;
+    PyObject *counted; /* the tensor whose changes are counted; NULL: none are */
+    int constant;
+} Lent;
+
+/* (owner, tensor); takes the reference to owner. */
+static PyObject *with_tensor(PyObject *owner, PyObject *tensor) {
+    PyObject *pair = PyTuple_Pack(2, owner, tensor);
+    Py_DECREF(owner);
+    return pair;
+}
+
 /* The capsule's contents become ours: who asks again finds it used. */
-static qs_status consume(Border *b, PyObject *capsule, bool constant, Array **out) {
+static qs_status consume(Border *b, const Lent *lent, Array **out) {
+    PyObject *capsule = lent->capsule;
     bool versioned = PyCapsule_IsValid(capsule, versioned_name);
     if (!versioned && !PyCapsule_IsValid(capsule, plain_name))
         return qs_fail(b->vm, QS_ETYPE, "from_dlpack: a capsule that was not used yet is wanted");
@@ -263,7 +302,8 @@ static qs_status consume(Border *b, PyObject *capsule, bool constant, Array **ou
     }
     PyObject *owner = PyCapsule_New(m, NULL, versioned ? end_versioned : end_plain);
     if (!owner) return delete(m, versioned), qerror_take(b);
-    bool readonly = constant || (versioned && v->flags & DL_READ_ONLY);
+    if (lent->counted && !(owner = with_tensor(owner, lent->counted))) return qerror_take(b);
+    bool readonly = lent->constant || (versioned && v->flags & DL_READ_ONLY);
     return wrap(b, versioned ? &v->tensor : &((DlManaged *)m)->tensor, readonly, owner, out);
 }
 
@@ -283,11 +323,11 @@ static qs_status device_of(Border *b, PyObject *o, DlDevice *out) {
     bool right = !says_so || (pair && take_pair(pair, &out->type, &out->id, why) == 0);
     Py_XDECREF(pair);
     qgil_back(b);
-    return right ? QS_OK : qerror_take(b);
+    return right ? QS_OK : unreachable(b, o);
 }
 
 /* A new capsule of o, of the newest kind that it can make, ordered before our queue where that has one. */
-static qs_status capsule_of(Border *b, PyObject *o, bool away, PyObject **out, int *constant) {
+static qs_status capsule_of(Border *b, PyObject *o, bool away, Lent *out) {
     DlDevice at;
     Device *place;
     TRY(device_of(b, o, &at));
@@ -298,21 +338,24 @@ static qs_status capsule_of(Border *b, PyObject *o, bool away, PyObject **out, i
     DevPtr stream;
     PyObject *parts = qbridge_support("capsule", "(OKi)", o, queue, s != QS_OK);
     qgil_back(b);
-    bool right = parts && PyArg_ParseTuple(parts, "OpO&", out, constant, qgpu_stream, &stream);
-    s = !right ? qerror_take(b) : place ? qgpu_follow(b, place, stream) : QS_OK;
-    if (s == QS_OK) Py_INCREF(*out);
+    bool right = parts && PyArg_ParseTuple(parts, "OpO&O", &out->capsule, &out->constant, qgpu_stream, &stream,
+                                           &out->counted);
+    s = !right ? unreachable(b, o) : place ? qgpu_follow(b, place, stream) : QS_OK;
+    if (s == QS_OK && out->counted == Py_None) out->counted = NULL;
+    if (s == QS_OK) Py_INCREF(out->capsule), Py_XINCREF(out->counted);
     Py_XDECREF(parts);
     return s;
 }
 
 qs_status qdl_take(Border *b, PyObject *o, bool away, qs_value *out) {
     Array *a = NULL;
-    PyObject *capsule = o;
-    int constant = false;
+    Lent lent = {.capsule = o};
     if (Py_TYPE(o) == &PyCapsule_Type) Py_INCREF(o);
-    else TRY(capsule_of(b, o, away, &capsule, &constant));
-    qs_status s = consume(b, capsule, constant, &a);
-    Py_DECREF(capsule);
+    else TRY(capsule_of(b, o, away, &lent));
+    qs_status s = consume(b, &lent, &a);
+    Py_DECREF(lent.capsule);
+    Py_XDECREF(lent.counted);
+    if (s == QS_OK && lent.counted) qwritten_watch(b, a);
     if (s == QS_OK) *out = qarr_value(a);
     return s;
 }

@@ -165,6 +165,7 @@ static void release_dropped(Border *b) {
 /* What Python did inside may have let another thread run the machine. */
 int qgil_leave(Border *b) {
     qgil_back(b);
+    qwritten_tell(b);
     if (b->threads->depth == 1) release_dropped(b);
     int r = b->threads->nfollowed ? hand_back(b) : 0;
     b->threads->depth--;
@@ -216,6 +217,7 @@ int qgil_work(Border *b) {
 void qgil_rest(Border *b, int before) {
     qgil_here(b);
     qgil_back(b);
+    qwritten_tell(b);
     if (b->hosted && !before) qflag_lower(&qvm(b->vm)->interrupted);
     b->threads->works = before;
 }
@@ -224,6 +226,7 @@ void qgil_rest(Border *b, int before) {
 qs_status qgil_yield(qs_vm *vm) {
     Border *b = border_of(vm);
     qgil_here(b);
+    qwritten_tell(b);
     PyThreadState *me = PyEval_SaveThread();
     PyEval_RestoreThread(me);
     int failed = PyErr_CheckSignals();
@@ -234,7 +237,9 @@ qs_status qgil_yield(qs_vm *vm) {
 
 /* At the prompt.  Toolkits set PyOS_InputHook, which serves their windows until there is something to read. */
 void qgil_idle(qs_vm *vm) {
-    qgil_here(border_of(vm));
+    Border *b = border_of(vm);
+    qgil_here(b);
+    qwritten_tell(b);
     resting = PyEval_SaveThread();
     if (PyOS_InputHook) PyOS_InputHook();
 }

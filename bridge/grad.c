@@ -152,7 +152,7 @@ static qs_status check_shape(qs_vm *vm, const char *what, int i, const Trace *t,
     if (a) qarr_shape_text(a, got);
     qs_release(vm, form);
     return qs_fail(vm, QS_ESHAPE, "%s %d must have the size of its value, %s, got %s", what, i, wanted,
-                   a || number ? got : qs_type_name(vm, plain));
+                   a || number ? got : qval_type_name(vm, plain));
 }
 
 /* What is given for each trace, as an adjoint or tangent of it; nil: zero. */

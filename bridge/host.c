@@ -497,6 +497,18 @@ static PyObject *descriptor(PyObject *module, PyObject *x) {
     return made("descriptor", x, describe);
 }
 
+/* For one call of a function that shall write nothing into it. */
+static qs_status lend(Border *b, PyObject *x, qs_value *out) {
+    TRY(describe(b, x, out));
+    if (out->kind == QS_ARRAY) qval_array(*out)->buf->readonly = true;
+    return QS_OK;
+}
+
+static PyObject *lent(PyObject *module, PyObject *x) {
+    (void)module;
+    return made("torch_op", x, lend);
+}
+
 static qs_status fill(qs_vm *vm, Array *a, const char *bytes, Py_ssize_t n) {
     void *p;
     if ((size_t)n != a->count * qdtype_size((qs_dtype)a->dtype))
@@ -616,6 +628,7 @@ PyMethodDef qhost_functions[] = {
     {"descriptor", descriptor, METH_O,
      "descriptor(x)\n--\n\nThe memory of an array or tensor as an argument for many calls, looked at once; never a "
      "copy."},
+    {"_lent", lent, METH_O, NULL},
     {"_from_dlpack", from_dlpack, METH_VARARGS, NULL},
     {"_array", array_of_bytes, METH_VARARGS, NULL},
     {"_typename", type_named, METH_VARARGS, NULL},

@@ -323,7 +323,7 @@ static PyObject *number(PyObject *x) {
     else if (qval_is_number(v) || v.kind == QS_COMPLEX || v.kind == QS_STRING || v.kind == QS_FOREIGN)
         one = qval_retain(v);
     else if (v.kind == QS_TRACED) s = qtape_refuse_number(b->vm);
-    else s = qs_fail(b->vm, QS_ETYPE, "a number is wanted, got %s", qs_type_name(b->vm, v));
+    else s = qs_fail(b->vm, QS_ETYPE, "a number is wanted, got %s", qval_type_name(b->vm, v));
     PyObject *r = s == QS_OK ? qpy_from_value(b, one) : qerror_raise(b, s);
     qs_release(b->vm, one);
     qgil_leave(b);

@@ -257,6 +257,11 @@ static qs_status enter(Ctx *c, Buffer *b, int m, qs_access mode) {
     return QS_OK;
 }
 
+/* Giving a block away is no write: whoever gets it tells himself. */
+static void was_written(Ctx *c, Buffer *b) {
+    if (b->watched) c->written(c, b);
+}
+
 #ifdef QUASAR_STRESS
 /* Every lock finds the array at another address: no copy on a device outlives the locks that use it. */
 static qs_status migrate(Ctx *c, Buffer *b) {
@@ -312,7 +317,7 @@ qs_status qbuf_unlock(Ctx *c, Buffer *b, Device *d, qs_access mode) {
     bool held = mode == QS_READ ? b->readers[m] > 0 : b->writer == m && b->writer_mode == mode;
     if (m != HOST_MEMORY) c->spaces[m] = d;
     if (!held) return not_held(c, b, m, mode);
-    if (mode != QS_READ) b->writer = -1;
+    if (mode != QS_READ) b->writer = -1, was_written(c, b);
     else b->readers[m]--, b->nreaders--;
     return qbuf_settle(c, b);
 }
@@ -320,6 +325,7 @@ qs_status qbuf_unlock(Ctx *c, Buffer *b, Device *d, qs_access mode) {
 qs_status qbuf_reach_host(Ctx *c, Buffer *b, qs_access mode, void **out) {
     TRY(migrate(c, b));
     TRY(enter(c, b, HOST_MEMORY, mode));
+    if (mode != QS_READ) was_written(c, b);
     *out = host_block(b);
     return QS_OK;
 }

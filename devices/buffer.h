@@ -31,6 +31,7 @@ typedef struct Buffer {
     bool unseen : 1;           /* a copy of what somebody passed: what is written to it would be lost */
     bool joined : 1;           /* the host block lies in the same allocation, directly behind this header */
     bool kept : 1;             /* others share the block who want its contents as they are: Ctx.before_write */
+    bool watched : 1;          /* the owner of foreign memory wants to know that it is written: Ctx.written */
     size_t nbytes;
     DevPtr block[MAX_DEVICES]; /* block[HOST_MEMORY] is a void * */
     void (*release)(void *owner); void *owner;
@@ -61,7 +62,8 @@ static inline qs_status qbuf_leave(Ctx *c, Buffer *b, Device *d, qs_access mode,
 qs_status qbuf_reach_host(Ctx *c, Buffer *b, qs_access mode, void **out);
 static inline qs_status qbuf_host(Ctx *c, Buffer *b, qs_access mode, void **out) {
     bool mine = b->valid == 1 && b->writer < 0; /* the usual case: current here and nowhere else, nothing held */
-    if (!mine || (mode != QS_READ && (qbuf_is_readonly(b) || b->kept))) return qbuf_reach_host(c, b, mode, out);
+    bool plain = !qbuf_is_readonly(b) && !b->kept && !b->watched; /* nobody minds that it is written */
+    if (!mine || (mode != QS_READ && !plain)) return qbuf_reach_host(c, b, mode, out);
     *out = (void *)(uintptr_t)b->block[HOST_MEMORY];
     return QS_OK;
 }

@@ -4,11 +4,7 @@
 #include <string.h>
 
 qs_status qarg_wrong(qs_vm *vm, const char *fn, const char *what, const char *wanted, qs_value got) {
-    Text type;
-    qtext_init(&type, qvm_ctx(vm));
-    qval_put_type(vm, &type, got);
-    qs_status s = qs_fail(vm, QS_ETYPE, "%s: %s must be %s, got %s", fn, what, wanted, type.s);
-    return qtext_free(&type), s;
+    return qs_fail(vm, QS_ETYPE, "%s: %s must be %s, got %s", fn, what, wanted, qval_type_name(vm, got));
 }
 
 qs_status qarg_num(qs_vm *vm, const char *fn, const char *what, qs_value v, double *out) {

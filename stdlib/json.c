@@ -380,7 +380,7 @@ static qs_status put_value(Writer *w, qs_value v) {
     case QS_ARRAY: return put_list(w, v, qval_array(v)->rank, qval_array(v)->dims, 0, &at);
     case QS_CELL: return put_list(w, v, ((Cell *)v.u.p)->rank, ((Cell *)v.u.p)->dims, 0, &at);
     case QS_OBJECT: return put_object(w, v.u.p);
-    default: return qs_fail(w->vm, QS_ETYPE, "jsonencode: JSON has no form for a %s", qs_type_name(w->vm, v));
+    default: return qs_fail(w->vm, QS_ETYPE, "jsonencode: JSON has no form for a %s", qval_type_name(w->vm, v));
     }
 }
 

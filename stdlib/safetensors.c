@@ -191,7 +191,8 @@ static qs_status array_of(qs_vm *vm, const char *name, qs_value v, int *rank, Ar
         return qarr_contiguous(vm, qval_array(v), out);
     }
     if (!qval_is_number(v) && v.kind != QS_COMPLEX)
-        return qs_fail(vm, QS_ETYPE, "save: \"%.60s\" must be a number or an array, got %s", name, qs_type_name(vm, v));
+        return qs_fail(vm, QS_ETYPE, "save: \"%.60s\" must be a number or an array, got %s", name,
+                       qval_type_name(vm, v));
     *rank = 0;
     TRY(qarr_new(vm, d, 1, &one, true, out));
     return qarr_put(vm, *out, 0, v);

@@ -155,7 +155,7 @@ static qs_status extremes(qs_vm *vm, qs_call_args *c, const char *fn, Reduce r, 
     if (!absent && c->nin == 2) return qarith_binary(vm, op, c->in[0], c->in[1], &c->out[0]);
     if (!absent)
         return qs_fail(vm, QS_ETYPE, "%s: with a dimension the second argument must be [], got %s", fn,
-                       qs_type_name(vm, c->in[1]));
+                       qval_type_name(vm, c->in[1]));
     if (qarg_given(c, 2)) TRY(qarg_dim_of(vm, fn, c->in[0], c->in[2], &dim));
     if (c->in[0].kind != QS_ARRAY) TRY(qarg_array(vm, c, 0, fn, "x", &a));
     TRY(qred_run(vm, r, c->in[0], dim, &c->out[0]));

@@ -71,7 +71,7 @@ def init(device=None, *, loadCompiler=True, load_compiler=True, precision=32, th
     if _inherited and _bridge._is_open() and (wanted != _opened or any(d.kind == "lost" for d in devices())):
         destroy()
     if _bridge._is_open():
-        if wanted == _opened:
+        if wanted == _opened or _opened and _is_same(wanted, _opened):
             return
         where = " on %s" % (_opened[0] or "the processor") if _opened else ""
         raise QuasarError("init: the machine is open already%s; call destroy first" % where)
@@ -83,6 +83,11 @@ def init(device=None, *, loadCompiler=True, load_compiler=True, precision=32, th
     _opened, _inherited = wanted, False
     for started in _support.when_open:
         started()
+
+
+def _is_same(a, b):
+    """None is the processor where that can be had."""
+    return a[1:] == b[1:] and {a[0], b[0]} == {None, "cpu"} and [d.kind for d in devices() if d.default] == ["cpu"]
 
 
 def _check(what, value, kind, wanted):

@@ -44,7 +44,8 @@ def _cell(shell, line, body):
     shown = _bridge._evaluate(text)
     for name in out:
         shell.user_ns[name] = _bridge._attribute(name)
-    return None if body.rstrip().endswith(";") else shown
+    hidden = body.rstrip().endswith(";") or getattr(shown, "typename", None) == "figure"  # whose picture is shown
+    return None if hidden else shown
 
 
 def _show_figures(folder):

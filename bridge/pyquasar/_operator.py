@@ -8,7 +8,9 @@ class Function:
 
     parameters  (type, name) of each: "Tensor", "float", "int" or "bool"
     name        for messages
-    fills       f(*arguments, made=arrays) writes its results into these, which hold zeros, instead of making arrays"""
+    fills       f(*arguments, made=arrays) writes its results into these, which hold zeros, instead of making arrays
+    of_values   it computes with values of the language; False: with tensors"""
+    of_values = True
 
     def __init__(self, f, parameters, name):
         self.f, self.parameters, self.name = f, parameters, name
@@ -103,12 +105,23 @@ def _launch(kernel, parameters, dims, out, name):
         for n, shape in shapes.items():
             shape = shape(*args) if callable(shape) else shape
             if shape is None and first is None:
-                raise TypeError("%s: out={'%s': shape}, since no argument is an array" % (name, n))
+                came = ", ".join("%s is %s" % (p.name, _told(x)) for p, x in zip(inputs, args))
+                raise TypeError("%s: %s gets its shape and elements from the first array of floats or complex numbers "
+                                "among the arguments, and there is none: %s; out={'%s': shape} tells its shape" %
+                                (name, n, came or "no arguments came", n))
             made[n] = q.zeros_like(first, tuple(first.shape if shape is None else shape)) if first is not None else (
                 q.zeros(tuple(shape)))
         return made
     run.fills = True
     return run, inputs
+
+
+def _told(x):
+    """What an argument is, for messages."""
+    if not hasattr(x, "dtype"):
+        return "None" if x is None else "a number" if isinstance(x, (int, float, complex)) else type(x).__name__
+    kind = str(x.dtype).rpartition(".")[2]
+    return "an array of %s of shape %s" % (kind, tuple(x.shape)) if len(x.shape) else "one number of %s" % kind
 
 
 def results_of(y):

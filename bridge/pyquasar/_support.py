@@ -179,7 +179,8 @@ def kind(x):
     t = type(x)
     library = t.__module__.partition(".")[0]
     name = t.__qualname__ if library == "builtins" else library + "." + t.__qualname__
-    return _sayable(name + (", of which value(x) makes an array" if hasattr(t, "__array__") else ""))
+    hint = ", of which value(x), in a script from_py(x), makes an array" if hasattr(t, "__array__") else ""
+    return _sayable(name + hint)
 
 
 def _suggestion(e):
@@ -409,10 +410,13 @@ def misplaced(a):
 # -- memory of other libraries -----------------------------------------------------------------------------------------
 
 def capsule(x, queue, away):
-    """(a DLPack capsule of x, whether its elements are constants, the stream on which x is used, or 0): ordered before
-    our queue, or, with away, of a copy on the host.  Arrays of JAX are constants, which its capsules do not tell."""
+    """(a DLPack capsule of x, whether its elements are constants, the stream on which x is used, or 0, x or None):
+    ordered before our queue, or, with away, of a copy on the host; x where its changes are to be told.  Arrays of JAX
+    are constants, which its capsules do not tell."""
     constant = not away and type(x).__module__.partition(".")[0] in ("jax", "jaxlib")
-    return _capsule(x, queue, away), constant, _stream_of(x) if queue else 0
+    torch = sys.modules.get("torch")
+    counted = not away and torch is not None and isinstance(x, torch.Tensor)
+    return _capsule(x, queue, away), constant, _stream_of(x) if queue else 0, x.detach() if counted else None
 
 
 def _stream_of(x):
@@ -451,6 +455,34 @@ def lasting(t):
     except (AttributeError, RuntimeError):  # another library, or no NumPy
         pass
     return same
+
+
+def nowhere(x):
+    """Why an array or tensor has no elements that could be used, and what helps; None: that is not known."""
+    jax, torch = sys.modules.get("jax"), sys.modules.get("torch")
+    if jax and isinstance(x, jax.core.Tracer):
+        return ("the array has no elements while JAX traces (jit, grad, vmap); jax_op makes an operator that it can "
+                "trace")
+    if not torch or not isinstance(x, torch.Tensor):
+        return None
+    functorch = torch._C._functorch
+    if type(x).__name__ in ("FakeTensor", "FunctionalTensor") or functorch.is_functorch_wrapped_tensor(x):
+        return ("the tensor has no elements while torch traces (compile, export, vmap, torch.func); torch_op makes an "
+                "operator that it can trace")
+    if x.layout != torch.strided:
+        return "the tensor is sparse; x.to_dense() is one whose elements lie in memory"
+    return "the tensor is on the device meta and has no elements" if x.is_meta else None
+
+
+def version_counter():
+    """The function that tells torch of a change that it has not made itself."""
+    torch = sys.modules["torch"]
+    return getattr(torch.autograd.graph, "increment_version", _count_change)
+
+
+def _count_change(t):  # before torch 2.1: a change of none of its elements is one, too
+    with sys.modules["torch"].no_grad():
+        t.detach().unsqueeze(0)[:0].zero_()
 
 
 def records_gradients():

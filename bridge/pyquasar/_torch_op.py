@@ -31,7 +31,7 @@ def _tensor_of(r, args):
         kind = next((t for t in tensors if t.is_floating_point() or t.is_complex()), torch.empty(()))
         t = torch.tensor(r) if isinstance(r, complex) and not kind.is_complex() else kind.new_tensor(r)
     else:
-        t = r.to_torch(requires_grad=False) if hasattr(r, "_kind") else r
+        t = r.to_torch(requires_grad=False, copy=r.readonly or None) if hasattr(r, "_kind") else r
         memory = t.untyped_storage().data_ptr()
         t = t.clone() if any(a.untyped_storage().data_ptr() == memory for a in tensors) else t
     return t.to(tensors[0].device) if tensors else t
@@ -100,7 +100,8 @@ class Operator:
         with torch.no_grad():
             record, self.passing.wanted = self.passing.wanted, False
             given = self.plain(args)
-            r = results_of(self.recorded(args, given) if record else self.function(*given))
+            lent = tuple(map(self.lent, given))
+            r = results_of(self.recorded(args, lent) if record else self.function(*lent))
             if len(r) != self.results:
                 raise TypeError("%s gives %d results, got %d" % (self.function.name, self.results, len(r)))
             r = tuple(_tensor_of(x, given) for x in r)
@@ -115,9 +116,13 @@ class Operator:
         torch = _torch()
         return [a.detach().resolve_conj().resolve_neg() if isinstance(a, torch.Tensor) else a for a in args]
 
+    def lent(self, x):
+        """A tensor as an array that nobody writes to: the operator tells torch that it changes nothing."""
+        return _grad._q()._bridge._lent(x) if self.function.of_values and isinstance(x, _torch().Tensor) else x
+
     def recorded(self, args, given):
         chosen = tuple(k for k in self.tensors if args[k].requires_grad)
-        y, pullback = _grad.recorded(self.function.f, tuple(map(_grad._value, given)), chosen)
+        y, pullback = _grad.recorded(self.function.f, given, chosen)
         self.passing.kept = pullback, isinstance(y, tuple)
         return y
 
@@ -203,7 +208,9 @@ class Operator:
                                 (name, n, len(r)))
             return tuple(_torch().zeros_like(args[k]) if r[k] is None else r[k] for k in which)
         more = [("Tensor", "d_%d" % i) for i in range(self.results)]
-        return Function(gradients, self.function.parameters + more, self.function.name + "_backward")
+        f = Function(gradients, self.function.parameters + more, self.function.name + "_backward")
+        f.of_values = False
+        return f
 
     def forward(self, which):
         if ("forward", which) not in self.derived:

@@ -123,10 +123,10 @@ class Life(unittest.TestCase):
         q.compile_string("named", "function y = f(x : vec)\n y = sum(x)\nend\n"
                                   "function [] = __kernel__ k(x, pos : int)\n x[pos] = 1\nend")
         for x, why in ((["a"], r"pyvalue \(list\)"), ({}, r"pyvalue \(dict\)"),
-                       (Table(), r"pyvalue \(.*Table, of which value\(x\) makes an array\)")):
+                       (Table(), r"pyvalue \(.*Table, of which value\(x\), in a script from_py.*, makes an array\)")):
             with self.assertRaisesRegex(TypeError, "argument x must be vec, got " + why):
                 q.f(x)
-            with self.assertRaisesRegex(TypeError, "argument 1 is " + why + ", which a kernel cannot take"):
+            with self.assertRaisesRegex(TypeError, "kernel k: x is " + why + ", which a kernel cannot take"):
                 q.parallel_do(2, x, q.k)
         if np:
             self.assertEqual(q.f(q.value(Table())), 2)

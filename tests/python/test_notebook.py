@@ -73,6 +73,13 @@ class Notebook(unittest.TestCase):
         self.assertNotIn("formatting exception", out[12] + out[13])
         self.assertRegex(out[13], r"In\[14\]:2\n\s*x = \[1, 2\n\s*\^")
 
+    def test_init_of_what_is_open_and_figures_without_their_outline(self):
+        out = self.run_cells("%load_ext pyquasar\nimport pyquasar as q", "%%quasar\nx = 1",
+                             "q.init('cpu'); q.init(); q.x", "q.init('cpu', threads=1)", "%%quasar\nplot(1..5)")
+        self.assertEqual(out[1:3], ["", "1.0"])
+        self.assertIn("the machine is open already", out[3])
+        self.assertNotIn("axes", out[4])
+
     def test_figures_are_shown_below_their_cell(self):
         texts = ("%load_ext pyquasar\nimport pyquasar as q", "%%quasar\nplot([1, 2, 3]);", "q.init('cpu')\n1 + 1",
                  "q.title('again');", "q.imshow(q.ones(4, 4)); q.plot([1, 2]);")

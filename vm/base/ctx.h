@@ -64,6 +64,7 @@ typedef struct Ctx {
     bool no_warnings;         /* nobody wants them */
     qs_status (*warn)(struct Ctx *, Where, const char *sentence); /* tells one; of the machine.  NULL: nobody listens */
     qs_status (*before_write)(struct Ctx *, struct Buffer *); /* vm/grad/keep.c: of buffers with `kept` */
+    void (*written)(struct Ctx *, struct Buffer *);           /* bridge/written.c: of buffers that are watched */
     void (*let_go)(struct Ctx *); /* others may run from here on, of the host program; NULL: nobody waits for us */
     int owed;                 /* launches whose faults are not known yet, on all devices: vm/launch/late.c */
     double fetched[256];      /* bytes that came from devices to the host, by Buffer.maker */

@@ -238,14 +238,17 @@ static qs_status find_by_value(Maker *m) {
     return QS_OK;
 }
 
+/* The parameter that argument i is for. */
+static const Param *param_of(const Func *f, int i) {
+    const Param *p = f->params;
+    while (klower_special(p->name) >= 0 || i-- > 0) p++;
+    return p;
+}
+
 static qs_status refuse_arg(const Maker *m, int i) {
-    Text got;
-    qtext_init(&got, qvm_ctx(m->vm));
-    qval_put_type(m->vm, &got, m->request->site.locals[i]);
-    qs_status s = qerr_set(qvm_ctx(m->vm), QS_ETYPE, "kernel %s: argument %d is %s, which a kernel cannot take",
-                           m->request->site.fn->name->s, i + 1, got.s);
-    qtext_free(&got);
-    return s;
+    const Function *fn = m->request->site.fn;
+    return qerr_set(qvm_ctx(m->vm), QS_ETYPE, "kernel %s: %s is %s, which a kernel cannot take", fn->name->s,
+                    param_of(fn->ast, i)->name->s, qval_type_name(m->vm, m->request->site.locals[i]));
 }
 
 /* An object whose fields are arrays, of which each object has its elements. */

@@ -429,7 +429,11 @@ qs_status qs_format(qs_vm *vm, qs_value v, qs_value *out) {
     return qval_text(vm, &t, qfmt_value(vm, v, &t), out);
 }
 
-const char *qs_type_name(qs_vm *vm, qs_value v) { return qval_type_name(vm, v); }
+const char *qs_type_name(qs_vm *vm, qs_value v) {
+    if (v.kind != QS_FOREIGN) return qval_type_name(vm, v);
+    const char *name = ((Foreign *)v.u.p)->ftype->name;
+    return name ? name : qtype_name(qval_type(vm, v));
+}
 
 qs_status qs_binary(qs_vm *vm, const char *op, qs_value a, qs_value b, qs_value *out) {
     for (int i = 0; i < OP_NEG; i++)

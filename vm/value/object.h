@@ -132,7 +132,6 @@ void qvm_diagnostic(qs_vm *vm, const char *s, size_t n);        /* fd 2, after w
 /* -- value.c: questions about any value ---------------------------------------------------------------------------- */
 const Type *qval_type(qs_vm *vm, qs_value v);             /* null has type ?? */
 const char *qval_type_name(qs_vm *vm, qs_value v);        /* "null", "vec", "point"; lives as long as vm */
-void qval_put_type(qs_vm *vm, Text *t, qs_value v);       /* the same for messages: "pyvalue (list)" */
 bool qval_is_type(qs_vm *vm, qs_value v, const Type *t);  /* x fits an annotation t without conversion */
 /* Assignment to something declared t: numbers convert (scalar to int truncates, with a warning beyond it), arrays of
  * other real elements are converted into a new array, else QS_ETYPE naming `what`. */

@@ -45,22 +45,27 @@ const Type *qval_type(qs_vm *vm, qs_value v) {
     return qtype_any(c);
 }
 
+/* With the type that it has outside, as "pyvalue (list)".  An error on the way to a message is forgotten. */
+static const char *foreign_name(qs_vm *vm, qs_value v) {
+    const Foreign *f = v.u.p;
+    const char *name = qs_type_name(vm, v);
+    qs_value detail = qs_nil();
+    Text t;
+    if (!f->ftype->detail) return name;
+    if (f->ftype->detail(vm, f->p, &detail) != QS_OK) return qs_error_clear(vm), name;
+    qtext_init(&t, qvm_ctx(vm));
+    qtext_printf(&t, "%s (%s)", name, qs_to_string(detail, NULL));
+    if (qtext_status(&t) == QS_OK) name = qstr_name(qvm_ctx(vm), t.s, t.len)->s;
+    else qs_error_clear(vm);
+    qtext_free(&t);
+    qs_release(vm, detail);
+    return name;
+}
+
 const char *qval_type_name(qs_vm *vm, qs_value v) {
     static const char *const nils[] = {"null", ":", "no value"};
     if (v.kind == QS_NIL) return nils[v.aux <= NIL_UNSET ? v.aux : NIL_NULL];
-    if (v.kind == QS_FOREIGN && ((Foreign *)v.u.p)->ftype->name) return ((Foreign *)v.u.p)->ftype->name;
-    return qtype_name(qval_type(vm, v));
-}
-
-/* An error on the way to a message is forgotten. */
-void qval_put_type(qs_vm *vm, Text *t, qs_value v) {
-    const Foreign *f = v.kind == QS_FOREIGN ? v.u.p : NULL;
-    qs_value text = qs_nil();
-    qtext_puts(t, qval_type_name(vm, v));
-    if (!f || !f->ftype->detail) return;
-    if (f->ftype->detail(vm, f->p, &text) == QS_OK) qtext_printf(t, " (%s)", qs_to_string(text, NULL));
-    else qs_error_clear(vm);
-    qs_release(vm, text);
+    return v.kind == QS_FOREIGN ? foreign_name(vm, v) : qtype_name(qval_type(vm, v));
 }
 
 /* -- integers of a given width ------------------------------------------------------------------------------------- */
@@ -176,7 +181,7 @@ static void add_extents(Text *t, int rank, const int64_t *dims) {
 static qs_status mismatch(qs_vm *vm, qs_value v, const Type *t, const char *what) {
     Text got;
     qtext_init(&got, qvm_ctx(vm));
-    qval_put_type(vm, &got, v);
+    qtext_puts(&got, qval_type_name(vm, v));
     if (t->kind == TY_ARRAY && v.kind == QS_ARRAY) add_extents(&got, qval_array(v)->rank, qval_array(v)->dims);
     if (t->kind == TY_ARRAY && v.kind == QS_CELL) add_extents(&got, ((Cell *)v.u.p)->rank, ((Cell *)v.u.p)->dims);
     qs_status s = qerr_set(qvm_ctx(vm), QS_ETYPE, "%s must be %s, got %s", what, qtype_name(t), got.s);

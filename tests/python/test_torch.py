@@ -1,0 +1,256 @@
+"""import pyquasar: torch is told what is written of its memory, operators write nothing, and tensors without elements
+are refused with what helps."""
+import sys, threading, unittest, warnings
+
+import pyquasar as q
+from optional import library
+
+np, torch, jax = library("numpy"), library("torch"), library("jax")
+
+PROGRAM = """
+    function [] = __kernel__ neg(x : vec, pos : int)
+        x[pos] = -x[pos]
+    end
+    function [] = __kernel__ add(x : vec, y : vec, pos : int)
+        y[pos] += x[pos]
+    end
+    function [] = __kernel__ scale(x : vec, y : vec, pos : int)
+        y[pos] = 2*x[pos]
+    end
+    function s = total(x)
+        s = sum(x) + x[0]
+    end
+    function [] = set_first(x)
+        x[0] = 9
+    end
+    function [] = set_each(x)
+        for k = 0..numel(x)-1
+            x[k] += 1
+        end
+    end
+    function [] = launch(x, k)
+        parallel_do(numel(x), x, k)
+    end
+    function y = spoil(x, k)
+        y = x*k
+        x[0] = 7
+    end
+    function y = same(x)
+        y = x
+    end
+    function y = now_and_then(x, f)
+        x[0] = 5
+        y = f()
+        x[1] = 6
+    end
+    type box : mutable class
+        x : vec
+    end
+    function b = boxed(x)
+        b = box()
+        b.x = x
+    end
+    function [] = fill_box(b)
+        b.x[1] = 4
+    end
+    function [] = fail_late(x)
+        x[0] = 8
+        error("late")
+    end"""
+
+
+class Torch(unittest.TestCase):
+    def setUp(self):
+        q.init("cpu")
+        self.m = q.compile_string("torch", PROGRAM)
+
+
+@unittest.skipUnless(torch and np, "needs torch and numpy")
+class Written(Torch):
+    """Versions of tensors: what autograd compares."""
+
+    def doors(self):
+        m = self.m
+
+        def kept(write):
+            return lambda t: write(q.value(t))
+
+        def slice_(v):
+            v[1:] = 3
+
+        def item(v):
+            v[0] = 3
+
+        def plus(v):
+            v += 1
+
+        def taken(t):
+            q.from_dlpack(t)[0] = 4
+
+        def twice(t):
+            v = q.value(t)
+            v[0] = 1
+            before = t._version
+            v[0] = 2
+            self.assertGreater(t._version, before)
+        return {
+            "kernel": lambda t: q.parallel_do(4, t, m.neg),
+            "second argument": lambda t: q.parallel_do(4, np.ones(4, "f"), t, m.add),
+            "function": m.set_first, "loop": m.set_each, "launched by a function": lambda t: m.launch(t, m.neg),
+            "view": lambda t: m.set_first(t[2:]), "named argument": lambda t: m.set_first(x=t),
+            "kept, an item": kept(item), "kept, a slice": kept(slice_), "kept, in place": kept(plus),
+            "kept, a kernel": kept(lambda v: q.parallel_do(4, v, m.neg)), "kept, again": twice,
+            "kept, fill": kept(lambda v: v.fill(2)), "object": lambda t: m.fill_box(m.boxed(t)),
+            "descriptor": lambda t: item(q.descriptor(t)), "from_torch": lambda t: item(q.from_torch(t)),
+            "from_dlpack": taken, "out": lambda t: q.value(np.full((4, 2), 9, "f")).sum(axis=1, out=q.value(t)),
+            "error": lambda t: self.assertRaises(q.QuasarError, m.fail_late, t),
+        }
+
+    def test_every_door_raises_the_version(self):
+        for name, write in self.doors().items():
+            with self.subTest(name):
+                t = torch.arange(1., 5)
+                before, old = t._version, t.clone()
+                write(t)
+                self.assertGreater(t._version, before)
+                self.assertFalse(torch.equal(t, old))
+
+    def test_reading_does_not(self):
+        t = torch.arange(1., 5)
+        y = np.zeros(4, "f")
+        v = q.value(t)
+        for read in (self.m.total, lambda t: q.parallel_do(4, t, y, self.m.scale), q.sin, q.sort, self.m.same,
+                     lambda t: v[0] + v[1:], lambda t: np.asarray(v), lambda t: v.to_torch(), lambda t: v.tolist(),
+                     lambda t: q.from_dlpack(t)):
+            before = t._version
+            read(t)
+            self.assertEqual(t._version, before)
+
+    def test_one_call_is_one_change(self):
+        t = torch.zeros(100)
+        before = t._version
+        self.m.set_each(t)
+        self.assertEqual(t._version, before + 1)
+
+    def test_backward_refuses_what_was_overwritten(self):
+        x = torch.arange(1., 4, requires_grad=True)
+        y = x*1
+        z = (y*y).sum()
+        with torch.no_grad():
+            q.parallel_do(3, y, self.m.neg)
+        with self.assertRaisesRegex(RuntimeError, "modified by an inplace operation"):
+            z.backward()
+
+    def test_the_tensor_may_end_before_torch_is_told(self):
+        base = torch.zeros(4)
+        before = base._version
+        self.m.set_first(base[1:])
+        self.assertEqual((base._version, base[1].item()), (before + 1, 9))
+        count = sys.getrefcount(base)
+        for _ in range(50):
+            self.m.set_first(base)
+        self.assertEqual(sys.getrefcount(base), count)
+
+    def test_python_that_script_code_calls_sees_the_version(self):
+        t = torch.zeros(4)
+        before = t._version
+        seen = []
+        self.m.now_and_then(t, lambda: seen.append(t._version))
+        self.assertEqual((seen, t._version), ([before + 1], before + 2))
+
+    def test_large_arrays_and_other_threads(self):
+        def work():
+            for _ in range(5):
+                self.m.set_each(t)
+        t = torch.zeros(1 << 20)
+        before = t._version
+        workers = [threading.Thread(target=work) for _ in range(3)]
+        for w in workers:
+            w.start()
+        for w in workers:
+            w.join()
+        self.assertEqual(t._version, before + 15)
+
+    def test_inference_mode(self):
+        with torch.inference_mode():
+            t = torch.zeros(4)
+            self.m.set_first(t)
+            q.value(t)[1] = 2
+        self.assertEqual(t.tolist(), [9, 2, 0, 0])
+
+    def test_older_torch(self):
+        from pyquasar import _support
+        for t in (torch.zeros(4), torch.zeros(2, 3).T, torch.zeros(())):
+            before = t._version
+            _support._count_change(t)
+            self.assertEqual(t._version, before + 1)
+
+
+@unittest.skipUnless(torch and np, "needs torch and numpy")
+class Operators(Torch):
+    def test_they_never_write_to_their_arguments(self):
+        op = q.torch_op(self.m.spoil)
+        x = torch.ones(3)
+        for given in (x, x.clone().requires_grad_()):
+            with self.assertRaisesRegex(q.QuasarError, "read-only and cannot be written|is not written"):
+                op(given, 2.)
+        with torch.no_grad(), self.assertRaisesRegex(q.QuasarError, "the array .* is read-only and cannot be written"):
+            op(x.clone().requires_grad_(), 2.)
+        self.assertEqual(x.tolist(), [1, 1, 1])
+        kernel = q.torch_op(self.m.add, dims=3, out={"y": lambda x: x.shape})
+        self.assertEqual(kernel(x).tolist(), [1, 1, 1])
+
+    def test_a_result_that_is_an_argument_is_a_copy(self):
+        x = torch.ones(3)
+        y = q.torch_op(self.m.same)(x)
+        y += 1
+        self.assertEqual((x.tolist(), y.tolist()), ([1]*3, [2]*3))
+
+    def test_an_output_without_a_model_says_what_came(self):
+        op = q.torch_op(self.m.scale, out="y")
+        for x, why in ((torch.arange(3), r"x is an array of int64 of shape \(3,\)"),
+                       (torch.tensor(1.), "x is "), (torch.ones(2, dtype=torch.bool), "bool of shape")):
+            with self.assertRaisesRegex(TypeError, "scale: y gets its shape .* and there is none: .*" + why):
+                op(x)
+
+
+@unittest.skipUnless(torch and np, "needs torch and numpy")
+class Nowhere(Torch):
+    def test_tensors_without_elements_name_what_helps(self):
+        from torch._subclasses.fake_tensor import FakeTensorMode
+
+        def refused(x, why):
+            for f in (self.m.total, q.sin, q.value, q.descriptor):
+                with warnings.catch_warnings(), self.assertRaisesRegex((TypeError, q.QuasarError), why):
+                    warnings.simplefilter("ignore")
+                    f(x)
+            return x*1
+        torch.vmap(lambda x: refused(x, "torch_op makes an operator"))(torch.ones(3, 2))
+        with FakeTensorMode():
+            refused(torch.ones(3), "torch_op makes an operator")
+        refused(torch.ones(3).to_sparse(), "to_dense")
+        refused(torch.ones(3, device="meta"), "on the device meta|are on")
+
+    @unittest.skipUnless(jax, "needs JAX")
+    def test_tracers_of_jax(self):
+        def f(x):
+            for g in (self.m.total, q.sin):
+                with self.assertRaisesRegex((TypeError, q.QuasarError), "jax_op makes an operator"):
+                    g(x)
+            return x.sum()
+        x = jax.numpy.ones((2, 3))
+        jax.jit(f)(x), jax.vmap(f)(x), jax.grad(f)(x)
+
+
+@unittest.skipUnless(np, "needs numpy")
+class Messages(Torch):
+    def test_the_type_of_python_stands_in_them(self):
+        for f, why in ((lambda x: q.parallel_do(2, x, self.m.neg), "kernel neg: x is %s, which a kernel cannot take"),
+                       (q.evaluate("x -> [1, x]"), "item 2 has type %s"), (q.evaluate("x -> 0..x"), "number, got %s"),
+                       (q.evaluate("x -> ones(2)[x]"), "got a value of type %s")):
+            with self.assertRaisesRegex(q.QuasarError, why % r"pyvalue \(dict\)"):
+                f({})
+
+
+if __name__ == "__main__":
+    unittest.main()
