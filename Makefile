@@ -75,7 +75,7 @@ ptx-run: deps all
 	@$(call ON_PTX,build) FAKE_GPU_SEED=2 $(PYTHON) tests/run.py --qrun $(QRUN) --device cuda --slow 4
 	@$(call ON_PTX,build) FAKE_GPU_SEED=3 FAKE_GPU_ARCH=70 QUASAR_LIBDEVICE=none $(PYTHON) tests/run.py --qrun $(QRUN) --device cuda --slow 4
 	@$(call ON_PTX,build) FAKE_GPU_ARCH=75 $(PYTHON) tests/run.py --qrun $(QRUN) --device cuda --slow 4 --llvmlite
-	@$(call ON_PTX,build) FAKE_GPU_DEFER=2 $(PYTHON) tests/run.py --qrun $(QRUN) --device cuda --slow 4 kernels/ fusion/ devices/
+	@$(call ON_PTX,build) FAKE_GPU_DEFER=2 $(PYTHON) tests/run.py --qrun $(QRUN) --device cuda --slow 4
 
 # What is made of tables and of the text of documents: docs/builtins.md, the pictures of docs/figures.md.
 docs: all
