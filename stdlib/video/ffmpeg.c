@@ -30,6 +30,7 @@ typedef struct Reader {
     AVPacket *packet;
     AVFrame *frame;
     int stream, bits, channels; /* bits of the frames that are given */
+    int width, height;          /* as it was told: the decoder's own may change */
     int64_t told, given;        /* frames that the file says it has, and those decoded without a seek; -1 after one */
     bool draining;
     double skip_to;         /* frames that end before are dropped */
@@ -163,7 +164,7 @@ static VideoStatus next_frame(Reader *r, VideoFrame *out, char why[VIDEO_WHY]) {
         int64_t stamp = r->frame->best_effort_timestamp;
         out->time = stamp == AV_NOPTS_VALUE ? 0 : seconds_of(r, stamp);
         if (out->time + 0.999 * frame_length(r) <= r->skip_to) continue;
-        bool same = r->frame->width == r->codec->width && r->frame->height == r->codec->height;
+        bool same = r->frame->width == r->width && r->frame->height == r->height;
         if (!same) return say(why, "the size of frames changes", 0), VIDEO_FAILED;
         out->data = frame_pixels(r, why);
         av_frame_unref(r->frame);
@@ -302,6 +303,7 @@ static bool describe(Reader *r, VideoInfo *v) {
                      .frames = s->nb_frames};
     if (r->format->duration != AV_NOPTS_VALUE) v->duration = (double)r->format->duration / AV_TIME_BASE;
     r->bits = v->bits, r->channels = v->channels, r->told = s->nb_frames;
+    r->width = v->width, r->height = v->height;
     return true;
 }
 

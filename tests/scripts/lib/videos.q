@@ -168,3 +168,26 @@ function [] = read_quietly(path)
     end
 end
 print "still here"
+% A stream whose frames become smaller.
+parts = {"", ""}
+for k = 0..1
+    path = pathjoin(folder, sprintf("part%d.mjpeg", k))
+    w = vidcreate(path, 25, "mjpeg")
+    for n = 0..11
+        vidwrite(w, 100*ones(64/(k+1), 96/(k+1), 3))
+    end
+    vidclose(w)
+    f = fopen(path, "r")
+    parts[k] = fread(f)
+    fclose(f)
+end
+f = fopen(pathjoin(folder, "both.mjpeg"), "w")
+fwrite(f, horzcat(parts[0], parts[1]))
+fclose(f)
+function [] = largest(path)
+    s = vidopen(path)
+    while vidreadframe(s)
+        assert(max(s.rgb_data) < 110 && isequal(size(s.rgb_data), [64,96,3]))
+    end
+end
+fails(() -> largest(pathjoin(folder, "both.mjpeg")), pathjoin(folder, "both.mjpeg"))
