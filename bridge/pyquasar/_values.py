@@ -480,16 +480,22 @@ def nbytes(self):
     return self.size*_itemsize(self)
 
 
+def _asks_for_a_mask(frame):
+    """pandas, whether it has been given a mask: by isinstance, whose frames are those of its classes."""
+    while frame and frame.f_globals.get("__name__") == "pandas.core.dtypes.generic":
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_name == "is_bool_indexer"
+
+
 def pandas_kind(self):
     """pandas takes nothing but arrays of its own or NumPy's for masks: the indices of df.iloc[A] would be 0 and 1.  By
     this name pandas 3 knows its own wrapper of a NumPy array, and asks no more of it than to_numpy; there is no door
-    for the arrays of others.  Before, that name is none of a mask, and what is named as one must be all of an
-    ExtensionArray."""
+    for the arrays of others.  Before, that is the name of no mask, and what has the other one must be all of an
+    ExtensionArray, except where masks are told from indices, which is all that it is said to."""
     import sys
-    version = sys.modules["pandas"].__version__ if "pandas" in sys.modules else "3"
-    if self._dtype == "bool" and int(version.split(".")[0]) < 3:
-        raise TypeError("pandas %s would take the truth values of this array for the numbers 0 and 1: give it "
-                        "np.asarray(A); pandas 3 takes A itself" % version)
+    pandas = sys.modules.get("pandas")
+    if pandas and int(pandas.__version__.split(".")[0]) < 3 and _asks_for_a_mask(sys._getframe(2)):
+        return "extension"
     return "npy_extension"
 
 

@@ -13,6 +13,7 @@ SELECT = {  # of a table t with columns a and b, by arrays: m, mm masks, v numbe
     "t.loc[m]": lambda t, x: t.loc[x["m"]],
     "t.loc[m, 'a']": lambda t, x: t.loc[x["m"], "a"],
     "t.iloc[m]": lambda t, x: t.iloc[x["m"]],
+    "t.a.iloc[m]": lambda t, x: t.a.iloc[x["m"]],
     "t.iloc[i]": lambda t, x: t.iloc[x["i"]],
     "t.take(i)": lambda t, x: t.take(x["i"]),
     "t.reindex(i)": lambda t, x: t.reindex(x["i"]),
@@ -40,6 +41,11 @@ SELECT = {  # of a table t with columns a and b, by arrays: m, mm masks, v numbe
     "DataFrame({'x': v, 'm': m})": lambda t, x: pd.DataFrame({"x": x["v"], "m": x["m"]}),
     "Index(i)": lambda t, x: pd.Index(x["i"]),
     "cut(t.a, v)": lambda t, x: pd.cut(t.a, x["v"]),
+    "Series(m)": lambda t, x: pd.Series(x["m"]),
+    "Index(m)": lambda t, x: pd.Index(x["m"]),
+    "isna(m)": lambda t, x: pd.isna(x["m"]),
+    "(t.a > 1) & m": lambda t, x: (t.a > 1) & x["m"],
+    "t.a == m": lambda t, x: t.a == x["m"],
     "unique(v)": lambda t, x: pd.unique(x["v"]),
     "crosstab(i, i)": lambda t, x: pd.crosstab(x["i"], x["i"]),
 }
@@ -54,19 +60,22 @@ REFUSED = {
 }
 
 
+def is_bool_indexer(key):
+    """Asks as the function of that name does in pandas."""
+    return key._typ
+
+
 def table():
     return pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": [10, 20, 30, 40]})
 
 
 ASSIGNED = {
+    "t['m'] = m": lambda t, x: t.__setitem__("m", x["m"]),
     "t['y'] = v": lambda t, x: t.__setitem__("y", x["v"]),
     "t.loc[m, 'a'] = 9": lambda t, x: t.loc.__setitem__((x["m"], "a"), 9.0),
     "t.loc[:, 'a'] = v": lambda t, x: t.loc.__setitem__((slice(None), "a"), x["v"]),
     "t.insert(0, 'z', v)": lambda t, x: t.insert(0, "z", x["v"]),
 }
-
-
-of_pandas_3 = unittest.skipIf(pd and int(pd.__version__.split(".")[0]) < 3, "older pandas: masks are NumPy's")
 
 
 @unittest.skipUnless(pd, "pandas is missing")
@@ -89,15 +98,14 @@ class Pandas(unittest.TestCase):
         else:
             self.assertTrue(got.equals(want), (got, want))
 
-    @of_pandas_3
     def test_they_are_taken_as_those_of_numpy(self):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
+            warnings.filterwarnings("ignore", "unique with argument", FutureWarning)  # pandas 2
             for name, f in SELECT.items():
                 with self.subTest(name):
                     self.same(f(table(), self.ours), f(table(), self.theirs))
 
-    @of_pandas_3
     def test_they_are_assigned(self):
         for name, change in ASSIGNED.items():
             with self.subTest(name):
@@ -105,22 +113,23 @@ class Pandas(unittest.TestCase):
                 change(got, self.ours), change(want, self.theirs)
                 self.same(got, want)
 
-    @of_pandas_3
     def test_the_rest_is_an_error(self):
         for name, f in REFUSED.items():
+            if name == "factorize(v)" and pd.__version__ < "3":
+                continue  # it takes what is as good as an array
             with self.subTest(name):
                 errors = TypeError, ValueError, AttributeError
                 self.assertRaisesRegex(errors, "qvalue|array|mean", f, table(), self.ours)
                 if "mean" not in name:
                     f(table(), {name: np.asarray(a) for name, a in self.ours.items()})
 
-    def test_masks_before_pandas_3_are_an_error(self):
-        """It would select rows 1, 0, 1, 0."""
+    def test_masks_before_pandas_3(self):
+        """Its question is answered with another name; without, iloc[m] selects rows 1, 0, 1, 0."""
         with mock.patch.object(pd, "__version__", "2.3.3"):
-            for f in (lambda t, m: t.iloc[m], lambda t, m: t.a.iloc[m], lambda t, m: t[m], lambda t, m: t.loc[m, "a"]):
-                with self.assertRaisesRegex(TypeError, r"pandas 2.3.3 would take .* give it np.asarray\(A\)"):
-                    f(table(), self.ours["m"])
-            self.same(table().iloc[self.ours["i"]], table().iloc[self.theirs["i"]])
+            self.test_they_are_taken_as_those_of_numpy()
+            self.test_they_are_assigned()
+            self.assertEqual(self.ours["m"]._typ, "npy_extension")
+            self.assertEqual(is_bool_indexer(self.ours["m"]), "extension")
 
     def test_numbers_and_functions_are_no_arrays(self):
         self.assertFalse(hasattr(q.value(2.5), "_typ"))
