@@ -8,6 +8,7 @@
 After init, every built-in function and every function, variable and type of what was compiled is an attribute of this
 module: q.zeros(20, 20, 3), q.parallel_do(...)."""
 import atexit as _atexit, os as _os, sys as _sys
+from operator import index as _index
 
 if _sys.version_info < (3, 9):
     raise ImportError("pyquasar needs Python 3.9 or later; this one is %d.%d" % _sys.version_info[:2])
@@ -60,9 +61,12 @@ def init(device=None, *, loadCompiler=True, load_compiler=True, precision=32, th
 
     The compiler is always there; load_compiler is accepted for programs that ask for it."""
     global _opened, _inherited
-    _check("device", device, str, "a name, as \"cpu\"")
-    _check("threads", threads, int, "a number")
-    _check("memory_limit", memory_limit, int, "a number of bytes")
+    if device is not None and not isinstance(device, str):
+        raise TypeError("init: device must be a name, as \"cpu\", got %r" % (device,))
+    threads = _whole("threads", threads, "a number")
+    memory_limit = _whole("memory_limit", memory_limit, "a number of bytes") or 0
+    if memory_limit < 0:
+        raise ValueError("init: memory_limit must be ≥ 0, got %r" % memory_limit)
     if precision not in (32, 64):
         raise ValueError("init: precision must be 32 or 64, got %r" % (precision,))
     if threads is not None and threads < 1:
@@ -90,9 +94,16 @@ def _is_same(a, b):
     return a[1:] == b[1:] and {a[0], b[0]} == {None, "cpu"} and [d.kind for d in devices() if d.default] == ["cpu"]
 
 
-def _check(what, value, kind, wanted):
-    if value is not None and not isinstance(value, kind):
-        raise TypeError("init: %s must be %s, got %r" % (what, wanted, value))
+def _whole(what, x, wanted):
+    """An int, of whatever is one (NumPy's, too); None stays what it is."""
+    if x is None:
+        return None
+    if not isinstance(x, bool):
+        try:
+            return _index(x)
+        except TypeError:
+            pass
+    raise TypeError("init: %s must be %s, got %r" % (what, wanted, x))
 
 
 def _llvmlite():

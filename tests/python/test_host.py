@@ -1,7 +1,7 @@
 """import pyquasar: the machine, programs, names, arguments.
 
     PYTHONPATH=build/python python3 -m unittest discover tests/python"""
-import os, signal, subprocess, sys, tempfile, textwrap, time, unittest, warnings
+import os, re, signal, subprocess, sys, tempfile, textwrap, time, unittest, warnings
 
 import pyquasar as q
 from optional import library
@@ -161,9 +161,25 @@ class Life(unittest.TestCase):
         for n in (0, -1):
             with self.assertRaisesRegex(ValueError, "threads must be ≥ 1, got %d" % n):
                 q.init("cpu", threads=n)
+        with self.assertRaisesRegex(ValueError, "memory_limit must be ≥ 0, got -1"):
+            q.init("cpu", memory_limit=-1)
         q.init("cpu", loadCompiler=True)
         q.destroy()
         q.init("cpu", load_compiler=1)
+
+    def test_whole_numbers_of_every_kind_are_taken_by_init(self):
+        class Two:
+            def __index__(self):
+                return 2
+        for two in [Two()] + [np.int64(2), np.uint8(2), np.array(2)] * (np is not None):
+            q.init("ref", threads=two, memory_limit=two)
+            q.init("ref", threads=2, memory_limit=2)  # the same
+            q.destroy()
+        for wrong in (True, 2.0, "2", [2]):
+            with self.assertRaisesRegex(TypeError, "threads must be a number, got %s" % re.escape(repr(wrong))):
+                q.init("ref", threads=wrong)
+            with self.assertRaisesRegex(TypeError, "memory_limit must be a number of bytes, got"):
+                q.init("ref", memory_limit=wrong)
 
     @needs_numpy
     def test_views_outlive_the_machine(self):
