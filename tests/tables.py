@@ -19,6 +19,7 @@ USED = [
     ("lang/syntax/operators.def", "BINARY|UNARY", 0, r"\bOP_{}\b", ("vm/array/", "vm/interp/")),
     ("lang/syntax/operators.def", "BINARY|UNARY", 0, r"\bOP_{}\b", ("lang/kernel/",)),
     ("lang/syntax/habits.def", "HABIT", 0, None, ()),
+    ("lang/syntax/words.def", "WORD", 0, None, ()),
     ("lang/bytecode/opcodes.def", "OPCODE", 0, r"\bBC_{}\b", ("lang/bytecode/",)),
     ("lang/kernel/ir/kir.def", "KIR", 0, r"\bK_{}\b|KSEM_EACH_\w+\(X, {}\)",
      ("lang/kernel/ir/eval.c", "lang/kernel/ir/sem.h")),  # the lists of sem.h name the arithmetic for the evaluator
@@ -62,6 +63,14 @@ def check_tables():
         for n in names:
             if use and not re.search(use.replace("{}", re.escape(n)), text):
                 problems.append(f"{table}: {n} is not used in {' '.join(places)}")
+
+
+def check_words():
+    """Every keyword is explained at the prompt; those that end a block are by `end`."""
+    explained = rows("lang/syntax/words.def", "WORD", 0)
+    for word in rows("lang/syntax/tokens.def", "KEYWORD", 1):
+        if word not in explained and not word.startswith("end"):
+            problems.append(f"lang/syntax/words.def: no row for {word}")
 
 
 # -- built-ins and their tests ---------------------------------------------------------------------------------------
@@ -190,6 +199,7 @@ def check_names():
             problems.append(f"{path}: names {name}, which is not there")
 
 
+check_words()
 check_tables()
 check_names()
 count = check_builtins()

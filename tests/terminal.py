@@ -62,6 +62,8 @@ def typing(t):
     t.type("pasted(3) + 3\n", "23\r\n> ")
     assert len(t.type("zeros(4096,4096)\n", "(4096x4096 float32)")) < 1000
     t.type("?imfilter\n", 'import "imfilter.q" brings it.')
+    t.type("?pos\n", "The position that this run of the kernel is for.")
+    t.type("sqrt?\n", "Square root; nan for negative real numbers.")
 
 
 def stopping(t):

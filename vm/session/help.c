@@ -117,6 +117,18 @@ static bool describe_name(qs_vm *vm, const char *name, Text *out) {
     return true;
 }
 
+/* A word of the language itself. */
+static bool show_word(const char *name, Text *out) {
+    static const struct { const char *word, *form, *sentence; } words[] = {
+#define WORD(word, form, sentence) {word, form, sentence},
+#include "lang/syntax/words.def"
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(words[i].word, name))
+            return qtext_printf(out, "%s\n%s\n", words[i].form, words[i].sentence), true;
+    return false;
+}
+
 /* -- words --------------------------------------------------------------------------------------------------------- */
 
 enum { MOST_HITS = 12 };
@@ -192,7 +204,7 @@ void qhelp_show(qs_vm *vm, const char *question) {
     while (name.len && name.s[name.len - 1] == ' ') name.s[--name.len] = 0;
     Nearest near = {.wanted = name.s};
     if (!name.len) show_groups(vm, docs, n, &t);
-    else if (describe_name(vm, name.s, &t) || show_group(docs, n, name.s, &t) ||
+    else if (show_word(name.s, &t) | describe_name(vm, name.s, &t) || show_group(docs, n, name.s, &t) ||
              show_hits(vm, docs, n, name.s, &t)) { /* that was the answer */
     } else if (qdiag_habit(name.s, name.len)) {
         qtext_printf(&t, "nothing is called %s here: %s\n", name.s, qdiag_habit(name.s, name.len));

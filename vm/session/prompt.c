@@ -246,6 +246,15 @@ static char *next_line(const Lines *l, const char *prompt) {
 }
 
 /* A whole statement, perhaps of several lines, added to `text`; false at the end of the input. */
+/* `sum?`, as IPython has it, is made ?sum. */
+static void turn_question(Text *text) {
+    size_t n = 0;
+    while (isalnum((unsigned char)text->s[n]) || text->s[n] == '_') n++;
+    if (!n || text->s[n] != '?' || text->s[n + 1 + strspn(text->s + n + 1, " \t\r\n")]) return;
+    memmove(text->s + 1, text->s, n);
+    text->s[0] = '?';
+}
+
 static bool read_statement(const Lines *l, Text *text) {
     bool more = false;
     text->len = 0;
@@ -265,6 +274,7 @@ static bool read_statement(const Lines *l, Text *text) {
         qtext_puts(text, line);
         qtext_puts(text, "\n");
         free(line);
+        turn_question(text);
         more = qparse_incomplete(qvm_ctx(l->vm), text->s, text->len);
     } while (more || text->len == 0);
     return true;
