@@ -23,7 +23,7 @@ class Record(ctypes.Structure):
         [(n, ctypes.c_int) for n in ("devices", "capability", "max_threads", "blocks")] + \
         [("jit_log", ctypes.c_char_p), ("jit_at", ctypes.c_char_p), ("local", ctypes.c_int), ("newer", ctypes.c_int),
          ("fail_after", ctypes.c_long)] + \
-        [(n, ctypes.c_int) for n in ("fail_with", "defer", "capturing", "dead")] + \
+        [(n, ctypes.c_int) for n in ("fail_with", "defer", "deaf", "capturing", "dead")] + \
         [(n, ctypes.c_int) for n in ("retained", "streams", "events", "modules", "pinned", "depth")] + \
         [("allocated", ctypes.c_size_t), ("misuse", ctypes.c_uint), ("wrong", ctypes.c_char * 256),
          ("links", ctypes.c_int), ("compiled", ctypes.c_int), ("nlaunches", ctypes.c_int),

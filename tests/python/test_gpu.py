@@ -431,6 +431,9 @@ class Order(Gpu):
             @property
             def __cuda_array_interface__(self):
                 return dict(shape=self.a.shape, typestr="<f4", data=(self.pointer, False), version=2)
+
+            def detach(self):
+                return self
         torch = types.ModuleType("torch")
         torch.Tensor, torch.cuda = Tensor, types.ModuleType("torch.cuda")
         torch.cuda.current_stream = lambda d: asked.append(d) or types.SimpleNamespace(cuda_stream=theirs)

@@ -130,8 +130,9 @@ class Processes(unittest.TestCase):
         out = self.run_main(self.compiled("""
             import joblib
             print(joblib.Parallel(n_jobs=2)(joblib.delayed(q.scaled)(i) for i in range(4)))
-            print(joblib.Parallel(n_jobs=2)(joblib.delayed(lambda x: q.sum(q.ones(x)))(i) for i in range(1, 3)))"""))
-        self.assertEqual(out, ["[0.0, 2.0, 4.0, 6.0]", "[1.0, 2.0]"])
+            print(joblib.Parallel(n_jobs=2)(joblib.delayed(lambda x, f=q.scaled: q.sum(f(q.ones(x))))(i)
+                                          for i in range(1, 3)))"""))
+        self.assertEqual(out, ["[0.0, 2.0, 4.0, 6.0]", "[2.0, 4.0]"])
 
 
 if __name__ == "__main__":

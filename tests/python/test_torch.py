@@ -63,6 +63,7 @@ class Torch(unittest.TestCase):
     def setUp(self):
         q.init("cpu")
         self.m = q.compile_string("torch", PROGRAM)
+        self.addCleanup(q.destroy)
 
 
 @unittest.skipUnless(torch and np, "needs torch and numpy")

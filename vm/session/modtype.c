@@ -85,13 +85,14 @@ static const Type *class_param(void *ud, Str *name) {
 }
 
 /* A number, text or list of numbers (wide: as float64), or a constant such as true, pi or null. */
-static qs_status constant(qs_vm *vm, const Node *n, bool wide, const Source *src, qs_value *out) {
+static qs_status constant(qs_vm *vm, Module *m, const Node *n, bool wide, const Source *src, qs_value *out) {
     double x;
     uint64_t slot;
     NumTable *t;
     if (qfold_number(n, &x)) return *out = qs_num(x), QS_OK;
     if (n->kind == N_STR) return *out = qval_retain(qval_object(QS_STRING, n->u.str)), QS_OK;
-    if (n->kind == N_IDENT && qmap_get(&qvm(vm)->builtins, n->u.ident.name, &slot)) {
+    if (n->kind == N_IDENT && qmap_get(&qvm(vm)->builtins, n->u.ident.name, &slot) &&
+        qnames_lookup(vm, m, n->u.ident.name) == (int)slot) { /* which the program has not made its own */
         *out = *qvm_global(vm, slot);
         if (out->kind == QS_NIL || qval_is_number(*out) || out->kind == QS_COMPLEX) return qval_retain(*out), QS_OK;
     }
@@ -106,9 +107,9 @@ static qs_status constant(qs_vm *vm, const Node *n, bool wide, const Source *src
     return qarena_free(&arena), s;
 }
 
-static qs_status initial(qs_vm *vm, const Param *p, const Source *src, Field *f) {
+static qs_status initial(qs_vm *vm, Module *m, const Param *p, const Source *src, Field *f) {
     qs_value v = qs_nil(); /* which a failure leaves */
-    TRY(constant(vm, p->init, f->type && f->type->kind == TY_ARRAY, src, &v));
+    TRY(constant(vm, m, p->init, f->type && f->type->kind == TY_ARRAY, src, &v));
     qs_status s = QS_OK;
     if (!f->type || v.kind == QS_NIL) f->init = qval_retain(v);
     else s = qval_coerce(vm, v, f->type, f->name->s, &f->init);
@@ -124,7 +125,7 @@ static qs_status class_fields(qs_vm *vm, Module *m, const TypeDef *def, const So
         TypeMods mods = {0};
         fields[i].name = p->name;
         if (p->type) TRY(qmodtype_resolve(vm, m, p->type, src, params, &fields[i].type, &mods));
-        if (p->init) TRY(initial(vm, p, src, &fields[i]));
+        if (p->init) TRY(initial(vm, m, p, src, &fields[i]));
     }
     return QS_OK;
 }

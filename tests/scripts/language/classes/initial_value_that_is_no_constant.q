@@ -1,6 +1,7 @@
 % exit: 1
-width = 3
+pi = 3
 type window : class
-    size : vec = [width,width]
+    size : vec = [1,2]
+    half : scalar = pi
 end
 print window()
