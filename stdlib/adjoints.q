@@ -1000,7 +1000,7 @@ function [dx, dw, a, b, c, d, db] = conv_planes_adjoint(x, w, stride, padding, d
     dw = conv_planes_weights(x, dy, size(w), stride, padding, dilation, groups)
     [a, b, c, d, db] = {null, null, null, null, null}
     if !isnull(bias)
-        db = reshape(channel_sums(dy), size(bias))
+        db = reshape(conv_planes_bias(dy), size(bias))
     end
 end
 
@@ -1014,6 +1014,10 @@ function [dx, ddy, s, a, b, c, d] = conv_planes_weights_adjoint(x, dy, sizes, st
     dx = conv_planes_input(dy, dw, size(x), stride, padding, dilation, groups)
     ddy = conv_planes(x, dw, stride, padding, dilation, groups)
     [s, a, b, c, d] = {null, null, null, null, null}
+end
+
+function ddy = conv_planes_bias_adjoint(dy, db, d)
+    ddy = zeros_like(dy) + reshape(d, [1, numel(d), 1, 1])
 end
 
 function d = box_of(x, top, left, rows, columns)

@@ -627,14 +627,14 @@ static bool on_device(const Conv *c, Array *const of[2], bool empty) {
 }
 
 /* -- natives ------------------------------------------------------------------------------------------------------- */
-/* Two operands, and the type in which they meet: float32, or float64. */
-static qs_status operands(qs_vm *vm, qs_call_args *a, const char *fn, const char *const names[2], Conv *c,
-                          Array *of[2]) {
-    c->d = qarg_meet_float(vm, a, 0, 2);
+/* One or two operands, and the type in which they meet: float32, or float64. */
+static qs_status operands(qs_vm *vm, qs_call_args *a, const char *fn, const char *const names[], Conv *c, int n,
+                          Array *of[]) {
+    c->d = qarg_meet_float(vm, a, 0, n);
     if (qdtype_is_complex(c->d)) return qarg_wrong(vm, fn, names[0], "real", a->in[0]);
     if (c->d != QS_F64) c->d = QS_F32;
     c->size = qdtype_size(c->d), c->loops = loops_here(c->d == QS_F64);
-    for (int i = 0; i < 2; i++) TRY(qarg_array(vm, a, i, fn, names[i], &of[i]));
+    for (int i = 0; i < n; i++) TRY(qarg_array(vm, a, i, fn, names[i], &of[i]));
     return QS_OK;
 }
 
@@ -670,7 +670,7 @@ qs_status qplanes_conv(qs_vm *vm, qs_call_args *a) {
     int64_t x[4], w[4];
     Rooms rooms = {0};
     TRY(options_of(vm, a, fn, 2, &c));
-    TRY(operands(vm, a, fn, names, &c, of));
+    TRY(operands(vm, a, fn, names, &c, 2, of));
     TRY(four(vm, fn, "x", of[0], x));
     TRY(four(vm, fn, "weights", of[1], w));
     TRY(geometry(&c, x, w, NULL));
@@ -696,7 +696,7 @@ qs_status qplanes_conv_input(qs_vm *vm, qs_call_args *a) {
     int64_t dy[4], w[4], x[4];
     Rooms r = {0};
     TRY(options_of(vm, a, fn, 3, &c));
-    TRY(operands(vm, a, fn, names, &c, of));
+    TRY(operands(vm, a, fn, names, &c, 2, of));
     TRY(four(vm, fn, "dy", of[0], dy));
     TRY(four(vm, fn, "weights", of[1], w));
     TRY(size_of(vm, fn, a->in[2], x));
@@ -718,7 +718,7 @@ qs_status qplanes_conv_weights(qs_vm *vm, qs_call_args *a) {
     int64_t x[4], dy[4], w[4];
     Rooms r = {0};
     TRY(options_of(vm, a, fn, 3, &c));
-    TRY(operands(vm, a, fn, names, &c, of));
+    TRY(operands(vm, a, fn, names, &c, 2, of));
     TRY(four(vm, fn, "x", of[0], x));
     TRY(four(vm, fn, "dy", of[1], dy));
     TRY(size_of(vm, fn, a->in[2], w));
@@ -728,4 +728,16 @@ qs_status qplanes_conv_weights(qs_vm *vm, qs_call_args *a) {
     TRY(qarg_result(vm, a, 0, c.d, 4, w, &dw, &out));
     qarr_keep(dw, 4), qctx_let_go(qvm_ctx(vm));
     return done(&c, dw->count ? weights_in(&c, p[0], p[1], out, &r) : QS_OK, &r);
+}
+
+qs_status qplanes_conv_bias(qs_vm *vm, qs_call_args *a) {
+    const char *fn = "conv_planes_bias";
+    Conv c = {0};
+    Array *dy;
+    int64_t dims[4];
+    TRY(operands(vm, a, fn, (const char *const[]){"dy"}, &c, 1, &dy));
+    TRY(four(vm, fn, "dy", dy, dims));
+    TRY(converted(vm, &a->in[0], c.d));
+    bool there = !is_empty(dims) && qdevmath_by_kernels(vm, "a convolution", dy, dy, (double)dims[2] * (double)dims[3]);
+    return qtape_library(vm, there ? "planes_bias" : "sums_of_planes", 1, a->in, 1, &a->out[0]);
 }

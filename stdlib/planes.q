@@ -331,31 +331,32 @@ function dw = planes_weights(x, dy, s, stride, pad, dilation, groups)
     dw = reshape(dw, s)
 end
 
-% -- the gradient of a bias --------------------------------------------------------------------------------------------
+% -- the gradient of a bias: sums of 32 numbers at most, of such sums, and so on -----------------------------------------
 
-function [] = __kernel__ column_sums(part : mat'unchecked, x : cube'unchecked, pos : ivec2)
+% Every lanes-th number of a row; rows of images come beside each other in that of their channel.
+function [] = __kernel__ some_sums(part : mat'unchecked, x : mat'unchecked, lanes : int, pos : ivec2)
     total = 0.0
-    for r = 0..size(x,1)-1
-        total += x[pos[0], r, pos[1]]
+    for k = pos[1]..lanes..size(x,1)-1
+        total += x[pos[0], k]
     end
-    part[pos] = total
+    channel = mod(pos[0], size(part,0))
+    part[channel, int((pos[0] - channel)/size(part,0))*lanes + pos[1]] = total
 end
 
-function [] = __kernel__ sums_of_channels(y : vec'unchecked, part : mat'unchecked, channels : int, pos : int)
-    total = 0.0
-    for n = pos..channels..size(part,0)-1
-        for k = 0..size(part,1)-1
-            total += part[n, k]
-        end
+function db = planes_bias(dy)
+    [n, c, h, w] = size(dy, 0..3)
+    db = reshape(dy, [n*c, h*w])
+    while any(size(db, 0..1) != [c, 1])
+        lanes = ceil(size(db,1)/32)
+        part = uninit_like(db, c, size(db,0)/c*lanes)
+        parallel_do([size(db,0), lanes], part, db, lanes, some_sums)
+        db = part
     end
-    y[pos] = total
+    db = reshape(db, [1, c])
 end
 
-% The sum of each channel of images.
-function y = channel_sums(x)
-    [n, c, h, w] = size(x, 0..3)
-    part = uninit_like(x, n*c, w)
-    parallel_do([n*c, w], part, reshape(x, [n*c, h, w]), column_sums)
-    y = uninit_like(x, c)
-    parallel_do(c, y, part, c, sums_of_channels)
+% The same on the processor, whose sums are made in float64.
+function db = sums_of_planes(dy)
+    [n, c, h, w] = size(dy, 0..3)
+    db = reshape(sum(sum(reshape(dy, [n, c, h*w]), 2), 0), [1, c])
 end

@@ -129,7 +129,7 @@ static const Device *device_of_kernels(qs_vm *vm, const Array *a) {
 bool qdevmath_by_kernels(qs_vm *vm, const char *what, Array *a, Array *b, double index) {
     const Device *d = device_of_kernels(vm, a);
     const Job j = {.what = what, .in = {a, b}, .nin = 2};
-    if (!d || d->memory == HOST_MEMORY) return false;
+    if (!d || (d->memory == HOST_MEMORY && wish() != ALWAYS)) return false;
     if (index > INT32_MAX) return tell_away(vm, &j, "counts elements in 32 bits"), false;
     if (d->wide || wish() == ALWAYS) return true;
     return tell_away(vm, &j, "is a processor, too"), false;

@@ -21,6 +21,6 @@ qs_status qdevmath_cholesky(qs_vm *vm, Array *a, Array **out);
  * false where it is the processor's turn, also when the device's iteration did not converge. */
 qs_status qdevmath_factor(qs_vm *vm, const char *what, Array *a, DevFactor *f, bool *done);
 /* Whether what needs no library is computed by kernels on the device where a is, whose indices go up to `index`.  One
- * that is a processor has what is written for this one; --explain says so then, and what is copied. */
+ * that is a processor has what is written for this one, unless QUASAR_LIBRARIES=always; --explain says so then. */
 bool qdevmath_by_kernels(qs_vm *vm, const char *what, Array *a, Array *b, double index);
 #endif

@@ -75,3 +75,14 @@ function [] = compare(name, s, kernel, stride, pad, dilation, groups, odd, kinds
         print name, " ", odd, wide ? " float64: " : " float32: ", all(good) ? "as defined" : good
     end
 end
+
+% The sum of each channel, which the gradient of a bias is; of many equal numbers, of which one float32 sum loses more and more.
+function [] = compare_bias(ways = {"never", "always"})
+    x = float32(ones(2,2,60000,1)*0.1)
+    for way = ways
+        setenv("QUASAR_LIBRARIES", way)
+        [y, pull] = vjp(b -> conv_planes(x, ones(2,2,1,1), 1, 0, 1, 1, b), float32(zeros(2)))
+        print abs(float64(pull(x))/(float64(float32(0.1))*120000) - 1) < (way == "never" ? 1e-7 : 2e-6), " ", _
+              conv_planes_bias(reshape(float64(0..23), [2,3,2,2])), " ", conv_planes_bias(ones(1,2,1,1))
+    end
+end

@@ -17,8 +17,7 @@ for odd = {"x", "dy", "w"}
     compare("depthwise", [1,2,5,4], [2,3,3], one, [0,2], one, 2, odd)
 end
 
-% the sum of each channel, which the gradient of a bias is
-print channel_sums(reshape(float64(0..23), [2,3,2,2])), " ", channel_sums(ones(2,4,1,3))
+compare_bias()
 print gradcheck((x, w, b) -> sum(conv_planes(x, w, [2,1], 1, 1, 2, b).^2), reshape(wave(64, 0.7), [2,2,4,4]), _
                 reshape(wave(36, 1.3), [4,1,3,3]), wave(4, 0.3))
 print gradcheck(w -> sum(grad(w -> sum(conv_planes(reshape(wave(32, 0.7), [1,2,4,4]), w, 1, 1, 1, 1).^3), w).^2), _

@@ -4,3 +4,4 @@ import "convolution_cases.q"
 setenv("QUASAR_LIBRARIES", "always")
 compare("strides", [2,4,9,8], [8,3,2], [2,1], [1,2], [1,2], 2, "", {false})
 compare("depthwise", [2,4,6,7], [4,3,3], [2,2], [1,1], [1,1], 4, "dy", {false})
+compare_bias({"always"})
