@@ -12,6 +12,7 @@
 #include "vm/array/device_math.h"
 #include "vm/array/packed.h"
 #include "vm/grad/tape.h"
+#include "vm/launch/launch.h"
 #include "vm/value/machine.h"
 
 #include <math.h>
@@ -77,6 +78,7 @@ static qs_status pair_of(qs_vm *vm, const char *fn, const char *what, qs_value v
 static qs_status options_of(qs_vm *vm, qs_call_args *c, const char *fn, int at, Conv *g) {
     static const char *const names[] = {"stride", "padding", "dilation"};
     int64_t p[3][2];
+    TRY(qkernel_unreached(vm, fn));
     for (int k = 0; k < 3; k++) TRY(pair_of(vm, fn, names[k], c->in[at + k], k != 1, p[k]));
     for (int i = 0; i < 2; i++) g->side[i].stride = p[0][i], g->side[i].pad = p[1][i], g->side[i].dilation = p[2][i];
     TRY(qarg_int(vm, fn, "groups", c->in[at + 3], &g->groups));

@@ -395,6 +395,7 @@ static qs_status reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *d
     Gradient g; /* too large to be cleared each time */
     if (all_zero(rec, dy)) return QS_OK;
     if (rec->gradient->refused) return refusal(vm, n, rec->gradient);
+    TRY(qkernel_swept(vm, n));
     begin(&g, vm, n);
     qs_status s = open(&g, dy);
     if (s == QS_OK) s = run_passes(&g);

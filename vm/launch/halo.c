@@ -3,9 +3,11 @@
  *
  *     halo(kernel, x, null, 2)     what is null or left away is of the type that is declared, and unknown
  *     halo(function, x, 2)         runs, and each kernel that it launches is asked: one may read what another one has
- *                                  written, so their distances are added up */
+ *                                  written, so their distances are added up.  A sweep that goes back through a launch
+ *                                  reads around its positions as well */
 #include "lang/kernel/grad/grad.h"
 #include "vm/launch/kernel_form.h"
+#include "vm/launch/record.h"
 
 #include <math.h>
 #include <string.h>
@@ -132,14 +134,14 @@ static qs_status words_value(const Asked *a, const KernelForm *form, const KHalo
     return s;
 }
 
-/* Of a function whose kernel has that halo. */
-static qs_status add_reach(const Asked *a, const KFunc *f, const KHalo *h, KernelReach *sum) {
+/* Of a function whose kernel has that halo, so many times. */
+static qs_status add_reach(const KFunc *f, const KHalo *h, int times, KernelReach *sum) {
     if (sum->launches++ && sum->rank != h->rank)
-        return qerr_set(qvm_ctx(a->vm), QS_EVALUE,
+        return qerr_set(f->ctx, QS_EVALUE,
                         "halo: the kernels that are launched have positions of %d and of %d dimensions", sum->rank,
                         h->rank);
     sum->rank = h->rank;
-    for (int d = 0; d < h->rank; d++) sum->reach[d] += h->reach[d];
+    for (int d = 0; d < h->rank; d++) sum->reach[d] += times * h->reach[d];
     for (int i = 0; i < f->nparams; i++)
         if (h->param[i].shifted) sum->modes |= 1u << h->param[i].mode;
     return QS_OK;
@@ -156,7 +158,7 @@ static qs_status answer(const Asked *a, const KernelForm *form, const qs_value *
     KGiven *given = qarena_alloc(&scratch, (size_t)(f->nparams + 1) * sizeof *given);
     give(a, form, values, given);
     qs_status s = khalo_find(&scratch, f, given, &halo);
-    if (s == QS_OK) s = w->sum ? add_reach(a, f, &halo, w->sum) : reach_value(a->vm, halo.rank, halo.reach, w->out);
+    if (s == QS_OK) s = w->sum ? add_reach(f, &halo, 1, w->sum) : reach_value(a->vm, halo.rank, halo.reach, w->out);
     if (s == QS_OK && w->nout > 1) s = words_value(a, form, &halo, &w->out[1]);
     qarena_free(&scratch);
     return s;
@@ -175,14 +177,96 @@ static qs_status ask(qs_vm *vm, Function *fn, int nin, const qs_value *in, const
     return s;
 }
 
-/* -- functions ----------------------------------------------------------------------------------------------------- */
-qs_status qkernel_reached(qs_vm *vm, Function *fn, int nargs, const qs_value *args) {
-    qs_status s = ask(vm, fn, nargs, args, &(Wanted){.sum = qvm(vm)->reach});
+/* -- launches ------------------------------------------------------------------------------------------------------ */
+static qs_status so_given(qs_vm *vm, qs_status s) {
     if (s == QS_EVALUE || s == QS_ETYPE)
         qerr_more(qvm_ctx(vm), ", so the halo of a function that launches it has to be given");
     return s;
 }
 
+qs_status qkernel_reached(qs_vm *vm, Function *fn, int nargs, const qs_value *args) {
+    return so_given(vm, ask(vm, fn, nargs, args, &(Wanted){.sum = qvm(vm)->reach}));
+}
+
+qs_status qkernel_unreached(qs_vm *vm, const char *fn) {
+    if (!qvm(vm)->reach) return QS_OK;
+    return qerr_set(qvm_ctx(vm), QS_EVALUE,
+                    "halo: how far %s reads is not known, so the halo of a function that calls it has to be given", fn);
+}
+
+/* -- sweeps -------------------------------------------------------------------------------------------------------- */
+/* What was launched is a kernel, or a pass of a gradient of one, whose first parameters are those of the kernel. */
+typedef struct {
+    const GradNode *node;
+    const Recorded *rec;
+    const KFunc *kernel;
+    KHalo halo;
+} Swept;
+
+static const GradientForm *around(const Form *f) { return (const GradientForm *)f->of; }
+
+static const Form *kernel_of(const Form *f, int *which) {
+    for (; f->of; f = around(f)->base.of) *which = around(f)->which;
+    return f;
+}
+
+static bool reads_contents(const Swept *w, const KGrad *g) {
+    for (int i = 0; i < g->nparams; i++)
+        if (g->param[i].needed && (i >= w->kernel->nparams || w->halo.param[i].role != KROLE_TABLE)) return true;
+    return false;
+}
+
+/* The derivative with respect to an element is a sum over the positions that read it, each of what that position reads:
+ * so is that of such a sum, however often.  A linear one is made of adjoints alone, which lie at these positions. */
+static int times(const Swept *w) {
+    const Form *f = w->rec->form;
+    bool twice = reads_contents(w, &w->rec->gradient->code);
+    for (; f->of; f = around(f)->base.of) twice |= reads_contents(w, &around(f)->code);
+    return twice ? 2 : 1;
+}
+
+static void give_recorded(const Swept *w, KGiven *out) {
+    for (int i = 0; i < w->kernel->nparams; i++) {
+        const RecordedParam *p = &w->rec->param[i];
+        out[i].known = true;
+        if (p->array) memcpy(out[i].dims, p->extent, (size_t)p->rank * sizeof *p->extent);
+        else out[i].number = qdtype_get((qs_dtype)w->kernel->params[i].dtype, &p->bits);
+    }
+}
+
+/* A sum over positions of other blocks, too. */
+static qs_status check_sums(const Swept *w) {
+    const KFunc *f = w->kernel;
+    for (int i = 0; i < f->nparams; i++) {
+        const KParam *p = &f->params[i];
+        int input = w->rec->param[i].input;
+        bool own = p->kind == KP_ARRAY && p->rank >= f->rank && w->halo.param[i].role != KROLE_TABLE;
+        if (input >= 0 && w->node->in[input] && !own)
+            return qerr_set(f->ctx, QS_EVALUE,
+                            "halo: the derivative of kernel %s with respect to %s is a sum over its positions",
+                            f->name->s, p->name->s);
+    }
+    return QS_OK;
+}
+
+qs_status qkernel_swept(qs_vm *vm, const GradNode *n) {
+    Swept w = {.node = n, .rec = n->data};
+    int which = w.rec->which;
+    const Form *kernel = kernel_of(w.rec->form, &which);
+    if (!qvm(vm)->reach || !*kernel->noun) return QS_OK; /* loops and expressions are not asked for theirs either */
+    w.kernel = kernel->version[which].func;
+    Arena scratch;
+    qarena_init(&scratch, qvm_ctx(vm));
+    KGiven *given = qarena_alloc(&scratch, (size_t)(w.kernel->nparams + 1) * sizeof *given);
+    give_recorded(&w, given);
+    qs_status s = khalo_find(&scratch, w.kernel, given, &w.halo);
+    if (s == QS_OK) s = check_sums(&w);
+    if (s == QS_OK) s = add_reach(w.kernel, &w.halo, times(&w), qvm(vm)->reach);
+    qarena_free(&scratch);
+    return so_given(vm, s);
+}
+
+/* -- functions ----------------------------------------------------------------------------------------------------- */
 static qs_status modes_value(qs_vm *vm, unsigned modes, qs_value *out) {
     qs_value text[ACC_CHECKED + 1];
     int n = 0;

@@ -40,6 +40,9 @@ qs_status qkernel_do(qs_vm *vm, bool serial, int nin, const qs_value *in);
 /* halo(kernel, arguments...): the distance along each dimension, and what is done with each argument.  Of a function,
  * which is called: of all kernels that it launches, the access modes of what they read around, and its result. */
 qs_status qkernel_halo(qs_vm *vm, int nin, const qs_value *in, int nout, qs_value *out);
+/* A built-in function that reads around positions, and on some devices launches kernels for that: an error where halo
+ * asks, on all of them. */
+qs_status qkernel_unreached(qs_vm *vm, const char *fn);
 bool qkernel_sets(const struct Param *p); /* is this parameter of a kernel set by the launch, as pos is? */
 void qlaunch_close(qs_vm *vm);
 void qkernel_forget(qs_vm *vm, const struct Unit *u); /* what was compiled of its kernels goes; none of them can run */

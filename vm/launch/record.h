@@ -67,6 +67,10 @@ extern const GradRule qgradient_rule; /* data: a Recorded */
 /* -- record.c ------------------------------------------------------------------------------------------------------ */
 void qrecord_free(qs_vm *vm, Recorded *rec);
 
+/* -- halo.c -------------------------------------------------------------------------------------------------------- */
+/* A sweep is about to go back through a launch: while Machine.reach is there, what its passes read is added. */
+qs_status qkernel_swept(qs_vm *vm, const GradNode *n);
+
 /* -- row.c --------------------------------------------------------------------------------------------------------- */
 /* Whether to run it by the evaluator, for so few elements that a launch, or compiling, takes longer; and doing it. */
 bool qrow_is_small(Run *r);
