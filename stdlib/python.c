@@ -227,21 +227,27 @@ bool qpython_bridge(char out[]) {
     return true;
 }
 
-/* The bridge of an executable, as a file that is nowhere but in memory: as long as the process lives, for dlopen knows
- * it by this name. */
-static bool unpack(const char *bytes, size_t n, Found *f) {
+/* A file that is nowhere but in memory; -1 where there is no more of that. */
+static int file_of(const char *bytes, size_t n) {
     int fd = memfd_create("pyquasar", MFD_CLOEXEC);
-    snprintf(f->bridge, sizeof f->bridge, "/proc/self/fd/%d", fd);
     for (ssize_t done; fd >= 0 && n; bytes += done, n -= (size_t)done)
-        if ((done = write(fd, bytes, n)) <= 0) return close(fd), refuse(f, "no memory for the bridge");
-    return fd >= 0 || refuse(f, "no memory for the bridge: %s", strerror(errno));
+        if ((done = write(fd, bytes, n)) <= 0) return close(fd), -1;
+    return fd;
+}
+
+/* The bridge of an executable becomes a file once, which stays as long as the process: dlopen knows it by this name. */
+static bool unpack(qs_vm *vm, const char *bytes, size_t n, Found *f) {
+    Machine *m = qvm(vm);
+    if (!m->bridge) m->bridge = file_of(bytes, n) + 1;
+    snprintf(f->bridge, sizeof f->bridge, "/proc/self/fd/%d", m->bridge - 1);
+    return m->bridge || refuse(f, "no memory for the bridge: %s", strerror(errno));
 }
 
 static bool find_bridge(qs_vm *vm, Found *f) {
     const char *name, *bytes;
     size_t n;
     for (int i = 0; vm && qprebuilt_python(vm, i, &name, &bytes, &n); i++)
-        if (!strcmp(name, BRIDGE_FILE)) return unpack(bytes, n, f);
+        if (!strcmp(name, BRIDGE_FILE)) return unpack(vm, bytes, n, f);
     if (!qpython_bridge(f->package))
         return refuse(f, "the bridge is not here: python/" BRIDGE_FILE " has to lie beside this program, as the folder "
                          "lib/quasar of an installation has it; a build has it where Python's headers are (Debian: apt "

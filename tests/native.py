@@ -188,6 +188,17 @@ class Executables(Made):
         self.make("--make-exe", "later.q", "-o", "later", "--targets", "v2")
         self.good(run([os.path.join(self.src, "later"), "1"], self.use, **self.bare), "A\n")
 
+    def test_the_bridge_is_unpacked_once(self):
+        """Whatever asks for Python, and where there is none."""
+        if not os.path.isdir(os.path.join(os.path.dirname(QRUN), "python", "pyquasar")):
+            self.skipTest("without Python")
+        self.write("often.q", OFTEN)
+        self.make("--make-exe", "often.q", "-o", "often", "--no-train", "--targets", "v2")
+        often = os.path.join(self.src, "often")
+        r = run([often, "config"], self.use, **self.bare)
+        self.assertEqual((r.returncode, r.stdout.splitlines()[-1]), (0, "more files:0"), r.stderr)
+        self.good(run([often], self.use, **{**self.bare, "QUASAR_PYTHON": "/nonexistent"}), "more files:0\n")
+
     def test_every_level_gives_the_same(self):
         for level in ("x86-64-v2", "v3", "v4", "native"):
             exe = os.path.join(self.use, "level")
@@ -221,6 +232,23 @@ class Executables(Made):
         self.assertLess(best, 0.25)
 
 
+OFTEN = """function [] = ask(how)
+    try
+        if how > 0
+            pyconfig()
+        else
+            pyimport("os")
+        end
+    catch e
+    end
+end
+ask(numel(args()))
+n = numel(listdir("/proc/self/fd"))
+for i = 1..5
+    ask(numel(args()))
+end
+print "more files:", numel(listdir("/proc/self/fd")) - n
+"""
 SNAKE = """py = pyimport("builtins")
 os = pyimport("os")
 function [] = fail(x)

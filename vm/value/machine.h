@@ -60,6 +60,7 @@ typedef struct Machine {
     bool unbuffered;                 /* or to a host program that keeps it in order with its own */
     /* the Python bridge (vm/session/python.h); NULL until a script asks for it */
     const struct Python *python; struct Border *border;
+    int bridge; /* 1 + the file that the bridge in an executable has become; 0: not yet */
 } Machine;
 static inline Machine *qvm(qs_vm *vm) { return (Machine *)vm; }
 static inline qs_value *qvm_global(qs_vm *vm, uint64_t slot) { return qvm(vm)->globals[slot]; }
