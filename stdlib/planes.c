@@ -572,15 +572,18 @@ static qs_status weights_in(const Conv *c, const char *x, const char *dy, char *
 /* -- kernels ------------------------------------------------------------------------------------------------------- */
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* The largest index of planes.q: of an image with the zeros around it, of what comes back likewise, of weights. */
+/* Rows or columns of planes of planes.q: of images with the zeros around them that taps read, of results likewise. */
+static int64_t around_image(const Side *s) {
+    return larger(s->in, (s->out - 1) * s->stride + (s->kernel - 1) * s->dilation + 1);
+}
+static int64_t around_result(const Side *s) { return s->out + 2 * s->far; }
+
+/* The largest index there: of a plane of each channel of a group, and of weights. */
 static double largest_index(const Conv *c) {
     double x = (double)(c->channels / c->groups), y = (double)(c->results / c->groups);
     double w = (double)(c->results * taps_of(c));
-    for (int i = 0; i < 2; i++) {
-        const Side *s = &c->side[i];
-        x *= (double)larger(s->in, (s->out - 1) * s->stride + (s->kernel - 1) * s->dilation + 1);
-        y *= (double)(s->out + 2 * s->far);
-    }
+    for (int i = 0; i < 2; i++)
+        x *= (double)around_image(&c->side[i]), y *= (double)around_result(&c->side[i]);
     return fmax(w, fmax(x, y));
 }
 
@@ -602,25 +605,51 @@ static qs_status converted(qs_vm *vm, qs_value *v, qs_dtype d) {
     return *v = qarr_value(r), QS_OK;
 }
 
-/* A function of planes.q, of two arrays and what else it wants (borrowed), the options, and the size of results. */
-static qs_status by_kernels(qs_vm *vm, qs_call_args *a, const Conv *c, const char *name, qs_value *third,
-                            const int64_t *size, int nsize) {
-    enum { MOST = 8 };
-    qs_value in[MOST], own[4] = {qs_nil(), qs_nil(), qs_nil(), qs_nil()};
-    int n = 0;
+/* For planes_backward, of each phase: how many taps, the place of the first, places between them, and their first row. */
+static qs_status phases_in(qs_vm *vm, const Side *s, qs_value *out) {
+    Array *a;
+    void *p;
+    TRY(qarr_new(vm, QS_F64, 2, (int64_t[]){s->phases, 4}, false, &a));
+    *out = qarr_value(a);
+    TRY(qarr_write(vm, a, &p));
+    double *to = p;
+    for (int64_t k = 0; k < s->phases; k++, to += 4) {
+        to[0] = (double)((s->kernel - k + s->phases - 1) / s->phases);
+        to[1] = (double)place_of(s, k), to[2] = (double)place_of(s, s->phases);
+        to[3] = (double)(remainder_of(s, k) - s->pad);
+    }
+    return QS_OK;
+}
+
+typedef enum { FORWARD, BACKWARD, WEIGHTS } Which;
+enum { OPTIONS = 2, MOST = 11 }; /* of arguments of functions of planes.q: arrays, size, options, planes, and more */
+
+static qs_status options_in(qs_vm *vm, const Conv *c, Which which, const int64_t *size, int nsize, qs_value *to) {
     const Side *s = c->side;
-    qs_status e = list(vm, (int64_t[]){s[0].stride, s[1].stride}, 2, &own[0]);
-    if (e == QS_OK) e = list(vm, (int64_t[]){s[0].pad, s[1].pad}, 2, &own[1]);
-    if (e == QS_OK) e = list(vm, (int64_t[]){s[0].dilation, s[1].dilation}, 2, &own[2]);
-    if (e == QS_OK) e = list(vm, size, nsize, &own[3]);
+    TRY(list(vm, size, nsize, &to[0]));
+    TRY(list(vm, (int64_t[]){s[0].stride, s[1].stride}, 2, &to[1]));
+    TRY(list(vm, (int64_t[]){s[0].pad, s[1].pad}, 2, &to[2]));
+    TRY(list(vm, (int64_t[]){s[0].dilation, s[1].dilation}, 2, &to[3]));
+    to[4] = qs_num((double)c->groups);
+    if (which != BACKWARD) return list(vm, (int64_t[]){around_image(s), around_image(s + 1)}, 2, &to[5]);
+    TRY(list(vm, (int64_t[]){around_result(s), around_result(s + 1)}, 2, &to[5]));
+    TRY(list(vm, (int64_t[]){s[0].far, s[1].far}, 2, &to[6]));
+    TRY(phases_in(vm, s, &to[7]));
+    return phases_in(vm, s + 1, &to[8]);
+}
+
+static qs_status by_kernels(qs_vm *vm, qs_call_args *a, const Conv *c, Which which, const int64_t *size, int nsize) {
+    static const struct { const char *name; int n; } of[] = {
+        {"planes_forward", 9}, {"planes_backward", 11}, {"planes_weights", 8}};
+    qs_value in[MOST];
+    for (int i = 0; i < MOST; i++) in[i] = qs_nil();
+    qs_status e = options_in(vm, c, which, size, nsize, in + OPTIONS);
     for (int i = 0; i < 2 && e == QS_OK; i++) e = converted(vm, &a->in[i], c->d);
-    in[n++] = a->in[0], in[n++] = a->in[1], in[n++] = third ? *third : own[3];
-    for (int i = 0; i < 3; i++) in[n++] = own[i];
-    in[n++] = qs_num((double)c->groups);
-    if (third) in[n++] = own[3];
-    if (e == QS_OK) e = qtape_library(vm, name, n, in, 1, &a->out[0]);
+    in[0] = a->in[0], in[1] = a->in[1];
+    if (which == FORWARD && qarg_given(a, 6)) in[8] = a->in[6];
+    if (e == QS_OK) e = qtape_library(vm, of[which].name, of[which].n, in, 1, &a->out[0]);
     if (e == QS_OK) qarr_keep(qval_array(a->out[0]), 4);
-    for (int i = 0; i < 4; i++) qs_release(vm, own[i]);
+    for (int i = OPTIONS; i < (which == FORWARD ? 8 : MOST); i++) qs_release(vm, in[i]);
     return e;
 }
 
@@ -678,9 +707,7 @@ qs_status qplanes_conv(qs_vm *vm, qs_call_args *a) {
     TRY(geometry(&c, x, w, NULL));
     TRY(bias_of(&c, a));
     int64_t y[4] = {x[0], w[0], c.side[0].out, c.side[1].out};
-    qs_value none = qs_nil();
-    if (on_device(&c, of, is_empty(y)))
-        return by_kernels(vm, a, &c, "planes_forward", qarg_given(a, 6) ? &a->in[6] : &none, y + 2, 2);
+    if (on_device(&c, of, is_empty(y))) return by_kernels(vm, a, &c, FORWARD, y + 2, 2);
     TRY(packed(&c, a, names, of, p));
     if (qarg_given(a, 6)) TRY(qarg_packed(vm, a, 6, fn, "bias", c.d, &b, &bias));
     TRY(qarg_result(vm, a, 0, c.d, 4, y, &r, &out));
@@ -703,7 +730,7 @@ qs_status qplanes_conv_input(qs_vm *vm, qs_call_args *a) {
     TRY(four(vm, fn, "weights", of[1], w));
     TRY(size_of(vm, fn, a->in[2], x));
     TRY(geometry(&c, x, w, dy));
-    if (on_device(&c, of, is_empty(x) || is_empty(dy))) return by_kernels(vm, a, &c, "planes_backward", NULL, x, 4);
+    if (on_device(&c, of, is_empty(x) || is_empty(dy))) return by_kernels(vm, a, &c, BACKWARD, x, 4);
     TRY(packed(&c, a, names, of, p));
     TRY(qarg_result(vm, a, 0, c.d, 4, x, &dx, &out));
     qarr_keep(dx, 4), qctx_let_go(qvm_ctx(vm));
@@ -725,7 +752,7 @@ qs_status qplanes_conv_weights(qs_vm *vm, qs_call_args *a) {
     TRY(four(vm, fn, "dy", of[1], dy));
     TRY(size_of(vm, fn, a->in[2], w));
     TRY(geometry(&c, x, w, dy));
-    if (on_device(&c, of, is_empty(w) || is_empty(dy))) return by_kernels(vm, a, &c, "planes_weights", NULL, w, 4);
+    if (on_device(&c, of, is_empty(w) || is_empty(dy))) return by_kernels(vm, a, &c, WEIGHTS, w, 4);
     TRY(packed(&c, a, names, of, p));
     TRY(qarg_result(vm, a, 0, c.d, 4, w, &dw, &out));
     qarr_keep(dw, 4), qctx_let_go(qvm_ctx(vm));

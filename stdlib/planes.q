@@ -10,17 +10,18 @@
 % rows, as in a depthwise convolution, the same is made of single ones.
 %
 % The gradient of an input at a stride is a gather for each remainder of its rows and columns by it, over the taps that meet it.
-% Of what planes.c calls them, planes.c checks sizes.  Images of `groups` are rows: N*groups x C/groups*H*W.
+% planes.c calls planes_forward, planes_backward, planes_weights and planes_bias.  It has checked the sizes, and says where taps
+% read and how large the planes with zeros are, so that all indices are inside.  Images of `groups` are rows:
+% N*groups x C/groups*H*W.
 
 function [] = __kernel__ set_in_zeros(y : cube'unchecked, x : cube'safe, first : ivec2, pos : ivec3)
     y[pos] = x[pos[0], pos[1] - first[0], pos[2] - first[1]]
 end
 
-% Planes of `size`, in which x begins at `first`, and how long their rows are.
+% Planes of the rows and columns `s`, in which x begins at `first`; how long their rows are, and they.
 function [planes, pitch, plane] = in_planes(x, first, s, groups)
     [n, c, h, w] = size(x, 0..3)
-    if all(first == 0) && all(s <= size(x, 2..3))
-        s = [h, w]
+    if all(first == 0) && all(s == size(x, 2..3))
         planes = x
     else
         planes = uninit_like(x, n*c, s[0], s[1])
@@ -59,7 +60,8 @@ function [] = __kernel__ packed_bias(p : mat'unchecked, bias : vec'safe, rows : 
     p[pos[0]*tiles + pos[1], pos[2]] = pos[1]*width + pos[2] < rows ? bias[pos[0]*rows + pos[1]*width + pos[2]] : 0
 end
 
-% places: rows of places, elements between them and between their columns; to: as PlanesTarget has it, step and first.
+% places: how many rows of places, and elements of x from row to row and from column to column.  to: row i of places makes
+% row i*to[0] + to[2] of the result, column j column j*to[1] + to[3], unless those are outside.
 function [] = __kernel__ gather_eight(y : cube'safe, x : mat'unchecked, w : cube'unchecked, off : vec[int]'unchecked, _
                                       bias : mat'unchecked, groups : int, rows : int, tiles : int, places : ivec3, _
                                       to : ivec4, pos : ivec4)
@@ -136,10 +138,10 @@ function [] = gather(out, x, off, w, bias, groups, rows, taps, first, step, plac
     end
 end
 
-% out: rows and columns of the result.
-function y = planes_forward(x, w, bias, stride, pad, dilation, groups, out)
+% out: rows and columns of the result; around: those of planes with zeros.
+function y = planes_forward(x, w, out, stride, pad, dilation, groups, around, bias)
     [m, c, kh, kw] = size(w, 0..3)
-    [planes, pitch, plane] = in_planes(x, pad, (out-1).*stride + dilation.*([kh,kw]-1) + 1, groups)
+    [planes, pitch, plane] = in_planes(x, pad, around, groups)
     off = places_of([c, kh, kw], 0, [plane, dilation[0]*pitch, dilation[1]])
     y = uninit_like(x, size(x,0)*m, out[0], out[1])
     gather(y, planes, off, w, bias, groups, m/groups, [c, kh, kw], 0, [m/groups*c*kh*kw, c*kh*kw, kh*kw, kw, 1], _
@@ -147,44 +149,29 @@ function y = planes_forward(x, w, bias, stride, pad, dilation, groups, out)
     y = reshape(y, [size(x,0), m, out[0], out[1]])
 end
 
-% Of the taps that meet the rows (or columns) of a remainder, which are phase, phase + phases, ...: how many they are, where the
-% first one reads, and how far apart they do.  planes.c says what all that is.
-function [count, place, apart] = met_by(phase, phases, kernel, stride, dilation)
-    count = max(0, ceil((kernel - phase)/phases))
-    place = floor(phase*dilation/stride)
-    apart = phases*dilation/stride
-end
-
-function n = phases_of(kernel, stride, dilation)
-    n = 1
-    while n < kernel && mod(n*dilation, stride) != 0
-        n += 1
-    end
-end
-
 function [] = __kernel__ zeroed(x : cube'unchecked, pos : ivec3)
     x[pos] = 0
 end
 
-% s: the size of x.
-function dx = planes_backward(dy, w, s, stride, pad, dilation, groups)
+% s: the size of x; far: how far taps reach, and as many zeros are around dy.  rows and columns have, of each remainder by the
+% stride: how many taps meet it, where the first one reads, how far apart they do, and which row (or column) is the first.
+function dx = planes_backward(dy, w, s, stride, pad, dilation, groups, around, far, rows, columns)
     [m, c, kh, kw] = size(w, 0..3)
     out = size(dy, 2..3)
-    far = floor(([kh,kw]-1).*dilation./stride)
-    [planes, pitch, plane] = in_planes(dy, far, out + 2*far, groups)
+    [planes, pitch, plane] = in_planes(dy, far, around, groups)
     dx = uninit_like(dy, s[0]*s[1], s[2], s[3])
     if any(stride != 1)
         parallel_do(size(dx, 0..2), dx, zeroed)
     end
-    phases = [phases_of(kh, stride[0], dilation[0]), phases_of(kw, stride[1], dilation[1])]
+    phases = [size(rows,0), size(columns,0)]
     for i = 0..phases[0]-1
-        [ny, py, ay] = met_by(i, phases[0], kh, stride[0], dilation[0])
+        [ny, py, ay, y] = rows[i, 0..3]
         for j = 0..phases[1]-1
-            [nx, px, ax] = met_by(j, phases[1], kw, stride[1], dilation[1])
+            [nx, px, ax, x] = columns[j, 0..3]
             off = places_of([m/groups, ny, nx], (far[0]-py)*pitch + far[1]-px, [plane, -ay*pitch, -ax])
             gather(dx, planes, off, w, null, groups, c, [m/groups, ny, nx], i*kw + j, _
                    [m/groups*c*kh*kw, kh*kw, c*kh*kw, phases[0]*kw, phases[1]], [out[0]+far[0], out[1]+far[1], pitch, 1], _
-                   [stride[0], stride[1], mod(i*dilation[0], stride[0]) - pad[0], mod(j*dilation[1], stride[1]) - pad[1]])
+                   [stride[0], stride[1], y, x])
         end
     end
     parallel_do(size(dx, 0..2), dx, reshape(dy, [size(dy,0)*m, size(dy,2), size(dy,3)]), reshape(w, [1,numel(w)]), c, _
@@ -192,7 +179,8 @@ function dx = planes_backward(dy, w, s, stride, pad, dilation, groups)
     dx = reshape(dx, s)
 end
 
-% Where dx is nan because of a zero beside the planes times a number that is not finite: the sum without those.
+% Where dx is nan because of a zero beside the planes times a number that is not finite: the sum without those.  sum_for_input
+% of planes.c is the same for arrays in the memory of the host, where it adds in float64, which not every GPU has.
 function [] = __kernel__ without_zeros(dx : cube'unchecked, dy : cube'unchecked, w : vec'unchecked, channels : int, _
                                        rows : int, kernel : ivec2, stride : ivec2, pad : ivec2, dilation : ivec2, _
                                        groups : int, pos : ivec3)
@@ -299,11 +287,11 @@ function [] = __kernel__ dots_sum(dw : mat'unchecked, sums : cube'unchecked, row
     dw[pos] = total
 end
 
-% s: the size of w.
-function dw = planes_weights(x, dy, s, stride, pad, dilation, groups)
+% s: the size of w; around: rows and columns of planes with zeros.
+function dw = planes_weights(x, dy, s, stride, pad, dilation, groups, around)
     [m, c, kh, kw] = s
     out = size(dy, 2..3)
-    [planes, pitch, plane] = in_planes(x, pad, (out-1).*stride + dilation.*([kh,kw]-1) + 1, groups)
+    [planes, pitch, plane] = in_planes(x, pad, around, groups)
     off = places_of([c, kh, kw], 0, [plane, dilation[0]*pitch, dilation[1]])
     base = uninit_like(off, out[0], out[1])
     parallel_do(out, base, int([stride[0]*pitch, stride[1]]), bases)

@@ -1,6 +1,5 @@
 % part
 % Convolutions and their gradients, by the built-ins and by the kernels of planes.q, beside loops that are as the definition is.
-import "planes.q"
 wave = (n, k) -> sin(float64(1..n)*k)*2
 
 % Zeros around images are terms; results that do not exist are none.
@@ -44,8 +43,9 @@ function good = near(a, b, bound)
     good = isequal(size(a), size(b)) && all(same)
 end
 
-% kinds: float32 (false), float64 (true)
-function [] = compare(name, s, kernel, stride, pad, dilation, groups, odd, kinds = {false, true})
+% kinds: float32 (false), float64 (true); ways: by the loops of the processor (never), by kernels (always).  Cases that agree
+% give "as defined".
+function said = compared(s, kernel, stride, pad, dilation, groups, odd, wide, ways)
     w0 = [kernel[0], s[1]/groups, kernel[1], kernel[2]]
     x = reshape(wave(prod(s), 0.7), s)
     w = reshape(wave(prod(w0), 1.3), w0)
@@ -63,17 +63,49 @@ function [] = compare(name, s, kernel, stride, pad, dilation, groups, odd, kinds
         w[0,0,0,0] = nan
     end
     [y, dx, dw] = defined(x, w, b, dy, out, stride, pad, dilation, groups)
-    for wide = kinds
-        real = v -> wide ? v : float32(v)
-        bound = (wide ? 1e-13 : 2e-6)*numel(dy)
+    real = v -> wide ? v : float32(v)
+    bound = (wide ? 1e-13 : 2e-6)*numel(dy)
+    said = "as defined"
+    for way = ways
+        setenv("QUASAR_LIBRARIES", way)
         good = [near(conv_planes(real(x), real(w), stride, pad, dilation, groups, real(b)), y, bound), _
                 near(conv_planes_input(real(dy), real(w), s, stride, pad, dilation, groups), dx, bound), _
-                near(conv_planes_weights(real(x), real(dy), w0, stride, pad, dilation, groups), dw, bound), _
-                near(planes_forward(real(x), real(w), real(b), stride, pad, dilation, groups, out), y, bound), _
-                near(planes_backward(real(dy), real(w), s, stride, pad, dilation, groups), dx, bound), _
-                near(planes_weights(real(x), real(dy), w0, stride, pad, dilation, groups), dw, bound)]
-        print name, " ", odd, wide ? " float64: " : " float32: ", all(good) ? "as defined" : good
+                near(conv_planes_weights(real(x), real(dy), w0, stride, pad, dilation, groups), dw, bound)]
+        if !all(good)
+            said = sprintf("%s: %s", way, good)
+        end
     end
+end
+
+function [] = compare(name, s, kernel, stride, pad, dilation, groups, odd, kinds = {false, true}, ways = {"never", "always"})
+    for wide = kinds
+        print name, " ", odd, wide ? " float64: " : " float32: ", _
+              compared(s, kernel, stride, pad, dilation, groups, odd, wide, ways)
+    end
+end
+
+% Strides, paddings and dilations of all kinds: also strides larger than weights reach, with which they have factors in common or not.
+function [] = compare_random(count, ways)
+    seed = 7
+    for i = 1..count
+        r = zeros(12)
+        for k = 0..11
+            seed = mod(seed*16807, 2147483647)
+            r[k] = mod(floor(seed/64), 60)
+        end
+        kernel = mod(r[0..1], 4) + 1
+        stride = mod(r[2..3], 6) + 1
+        dilation = mod(r[4..5], 6) + 1
+        pad = mod(r[6..7], 5)
+        size = max(dilation.*(kernel-1) + 1 - 2*pad, 1) + mod(r[8..9], 6)
+        groups = mod(r[10], 2) + 1
+        rows = mod(r[11], 5) + 1
+        said = compared([1,2,size[0],size[1]], [groups*rows,kernel[0],kernel[1]], stride, pad, dilation, groups, "", false, ways)
+        if said != "as defined"
+            print [kernel, stride, dilation, pad, size], " ", groups, " ", rows, " ", said
+        end
+    end
+    print count, " at random"
 end
 
 % The sum of each channel, which the gradient of a bias is; of many equal numbers, of which one float32 sum loses more and more.

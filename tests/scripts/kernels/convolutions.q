@@ -18,6 +18,7 @@ for odd = {"x", "dy", "w"}
 end
 
 compare_bias()
+compare_random(60, {"never", "always"})
 print gradcheck((x, w, b) -> sum(conv_planes(x, w, [2,1], 1, 1, 2, b).^2), reshape(wave(64, 0.7), [2,2,4,4]), _
                 reshape(wave(36, 1.3), [4,1,3,3]), wave(4, 0.3))
 print gradcheck(w -> sum(grad(w -> sum(conv_planes(reshape(wave(32, 0.7), [1,2,4,4]), w, 1, 1, 1, 1).^3), w).^2), _
