@@ -152,7 +152,7 @@ static qs_status shift(qs_vm *vm, qs_call_args *c, const char *fn, Elem e) {
     }
     TRY(shift_by(vm, e, whole[0], whole[1], r));
     if (is_float && r->kind == QS_INT) *r = qs_num((double)r->u.i);
-    return qoperand_from_whole(vm, fn, r, back);
+    return qoperand_from_whole(vm, r, back);
 }
 qs_status qmath_shl(qs_vm *vm, qs_call_args *c) { return shift(vm, c, "shl", EL_shl); }
 qs_status qmath_shr(qs_vm *vm, qs_call_args *c) { return shift(vm, c, "shr", EL_shr); }
@@ -182,7 +182,7 @@ qs_status qmath_not(qs_vm *vm, qs_call_args *c) {
     if (small || x->kind == QS_NUM) return qarith_binary(vm, OP_BITXOR, *x, qs_int(-1), &c->out[0]);
     TRY(qoperand_to_whole(vm, "not", x, &back));
     TRY(qeach_apply(vm, EL_bitnot, x, &c->out[0]));
-    return qoperand_from_whole(vm, "not", &c->out[0], back);
+    return qoperand_from_whole(vm, &c->out[0], back);
 }
 
 /* -- conversions --------------------------------------------------------------------------------------------------- */

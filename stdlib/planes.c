@@ -605,7 +605,7 @@ static qs_status converted(qs_vm *vm, qs_value *v, qs_dtype d) {
     return *v = qarr_value(r), QS_OK;
 }
 
-/* For planes_backward, of each phase: how many taps, the place of the first, places between them, and their first row. */
+/* For planes_backward, of each phase: how many taps, the place of the first, places between them, their first row. */
 static qs_status phases_in(qs_vm *vm, const Side *s, qs_value *out) {
     Array *a;
     void *p;

@@ -173,7 +173,7 @@ static qs_status bits_of_floats(qs_vm *vm, Op op, qs_value a, qs_value b, qs_val
     qs_status s = qoperand_to_whole(vm, qscalar_op_name(op), &x, &back);
     if (s == QS_OK) s = qoperand_to_whole(vm, qscalar_op_name(op), &y, &back);
     if (s == QS_OK) s = qarith_binary(vm, op, x, y, out);
-    if (s == QS_OK) s = qoperand_from_whole(vm, qscalar_op_name(op), out, back);
+    if (s == QS_OK) s = qoperand_from_whole(vm, out, back);
     qval_release(vm, x), qval_release(vm, y);
     return s;
 }

@@ -193,27 +193,10 @@ qs_status qoperand_to_whole(qs_vm *vm, const char *fn, qs_value *x, qs_dtype *ba
     return *x = qarr_value(a), QS_OK;
 }
 
-/* Whether elements of type d hold all of a, which is packed and of int64. */
-static qs_status check_held(qs_vm *vm, const char *fn, Array *a, qs_dtype d) {
-    const void *p;
-    TRY(qarr_read(vm, a, &p));
-    for (size_t i = 0; i < a->count; i++) {
-        int64_t v = ((const int64_t *)p)[i];
-        uint64_t room;
-        qdtype_put(d, &room, (double)v);
-        double held = qdtype_get(d, &room);
-        if (fabs(held) >= 0x1p63 || (int64_t)held != v)
-            return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: elements of %s do not hold %lld; int64(x) has all its bits",
-                            fn, qdtype_info[d].name, (long long)v);
-    }
-    return QS_OK;
-}
-
-qs_status qoperand_from_whole(qs_vm *vm, const char *fn, qs_value *x, qs_dtype back) {
-    Array *a = qval_array(*x), *r;
+qs_status qoperand_from_whole(qs_vm *vm, qs_value *x, qs_dtype back) {
+    Array *r;
     if (back == QS_B1) return QS_OK;
-    TRY(check_held(vm, fn, a, back));
-    TRY(qarr_convert(vm, a, back, &r));
+    TRY(qarr_convert(vm, qval_array(*x), back, &r));
     qval_release(vm, *x);
     return *x = qarr_value(r), QS_OK;
 }

@@ -61,7 +61,7 @@ qs_status qoperand_plan(qs_vm *vm, Op op, qs_value a, qs_value b, Plan *p); /* a
 /* Floats hold the integers of a program that never asked for integer types: for bits, an array *x (owned) of them
  * becomes one of int64, a fraction is an error; back, QS_B1 at first, is then the type of the floats for the result. */
 qs_status qoperand_to_whole(qs_vm *vm, const char *fn, qs_value *x, qs_dtype *back);
-qs_status qoperand_from_whole(qs_vm *vm, const char *fn, qs_value *x, qs_dtype back); /* QS_EVALUE: they do not fit */
+qs_status qoperand_from_whole(qs_vm *vm, qs_value *x, qs_dtype back); /* rounded, as all of their arithmetic is */
 /* A number takes part in the type of the computation; its `room` must not move afterwards. */
 qs_status qoperand_open(qs_vm *vm, qs_value v, qs_dtype compute, Operand *o);
 #endif

@@ -84,7 +84,7 @@ function [] = compare(name, s, kernel, stride, pad, dilation, groups, odd, kinds
     end
 end
 
-% Strides, paddings and dilations of all kinds: also strides larger than weights reach, with which they have factors in common or not.
+% Strides, paddings and dilations of all kinds: also strides that are larger than what weights reach.
 function [] = compare_random(count, ways)
     seed = 7
     for i = 1..count
@@ -100,7 +100,8 @@ function [] = compare_random(count, ways)
         size = max(dilation.*(kernel-1) + 1 - 2*pad, 1) + mod(r[8..9], 6)
         groups = mod(r[10], 2) + 1
         rows = mod(r[11], 5) + 1
-        said = compared([1,2,size[0],size[1]], [groups*rows,kernel[0],kernel[1]], stride, pad, dilation, groups, "", false, ways)
+        said = compared([1,2,size[0],size[1]], [groups*rows,kernel[0],kernel[1]], stride, pad, dilation, groups, "", _
+                        false, ways)
         if said != "as defined"
             print [kernel, stride, dilation, pad, size], " ", groups, " ", rows, " ", said
         end
