@@ -199,6 +199,30 @@ class Executables(Made):
         self.assertEqual((r.returncode, r.stdout.splitlines()[-1]), (0, "more files:0"), r.stderr)
         self.good(run([often], self.use, **{**self.bare, "QUASAR_PYTHON": "/nonexistent"}), "more files:0\n")
 
+    def test_only_programs_that_use_python_have_the_bridge_inside(self):
+        """By the names that they use, not by what else they say: where there is no bridge, only these are warned of."""
+        package = os.path.join(os.path.dirname(QRUN), "python", "pyquasar")
+        if not os.path.isdir(package):
+            self.skipTest("without Python")
+        for uses, text in ((False, "% pyimport(1), then x.to_py()\n"),
+                           (False, "function y = copyint(x)\n y = x\nend\nprint copyint(1)\n"),
+                           (False, "function y = f(pyint)\n y = pyint\nend\nprint f(1)\n"),
+                           (False, "function y = pystr(x)\n y = x\nend\nprint pystr(1)\n"),
+                           (False, "print \"pyconfig()\"\n"),
+                           (False, "o = object()\no.to_py = 1\nprint o.to_py\n"),
+                           (True, "function [] = f(x)\n print pystr(x)\nend\n"),
+                           (True, "function [] = f(x)\n g = () -> x.to_py()\n print g()\nend\n"),
+                           (True, "f = pyint\n"),
+                           (True, "function y = f(x = pyint(1))\n y = x\nend\n"),
+                           (True, "reduction x -> opened(x) = pyimport(x)\n"),
+                           (True, "function y = pyfloat(x : vec)\n y = x\nend\nif numel(args()) > 0\n"
+                                  " print pyfloat(\"1\")\nend\n")):
+            with self.subTest(text):
+                self.write("says.q", text)
+                self.make("--make-exe", "says.q", "-o", "says", "--no-train", "--targets", "v2")
+                with open(os.path.join(self.src, "says"), "rb") as f:
+                    self.assertEqual(b"+python/pyquasar/__init__.py" in f.read(), uses)
+
     def test_every_level_gives_the_same(self):
         for level in ("x86-64-v2", "v3", "v4", "native"):
             exe = os.path.join(self.use, "level")

@@ -16,6 +16,7 @@
 #include "vm/launch/launch.h"
 #include "vm/session/face.h"
 #include "vm/session/module.h"
+#include "vm/session/names.h"
 #include "vm/value/machine.h"
 
 #include <ctype.h>
@@ -215,14 +216,52 @@ static void name_exe(const Make *m, char out[PATH_MAX]) {
     if (m->out) snprintf(out, PATH_MAX, "%s", m->out);
 }
 
-static bool calls_python(void *ud, Module *m) {
+/* -- whether a program uses Python -------------------------------------------------------------------------------- */
+typedef struct { qs_vm *vm; Module *m; bool found; } Doors;
+
+static bool is_door(const Function *f) {
     static const char *const doors[] = {"pyimport", "pyint", "pybool", "pyfloat", "pystr", "pyfunc", "pyconfig",
                                         "to_py", "from_py"};
+    for (int i = 0; i < f->nmembers; i++)
+        if (is_door(f->members[i])) return true;
+    for (size_t i = 0; f->fkind == FN_NATIVE && i < sizeof doors / sizeof *doors; i++)
+        if (!strcmp(f->name->s, doors[i])) return true;
+    return false;
+}
+
+static void look_at(Doors *d, int slot) {
+    const qs_value *v = slot < 0 ? NULL : qvm_global(d->vm, (uint64_t)slot);
+    d->found = d->found || (v && v->kind == QS_FUNCTION && is_door(v->u.p));
+}
+
+static void look_in_function(Doors *d, Func *f);
+static void look(void *ud, Node **child) {
+    Doors *d = ud;
+    const Node *n = *child, *callee = n->kind == N_CALL ? n->u.call.callee : NULL;
+    const Sym *sym = n->kind == N_IDENT ? n->u.ident.sym : NULL;
+    if (sym && sym->kind == SYM_GLOBAL) look_at(d, sym->index);
+    if (callee && callee->kind == N_FIELD) look_at(d, qnames_lookup(d->vm, d->m, callee->u.field.name));
+    if (n->kind == N_LAMBDA) look_in_function(d, n->u.lambda.func);
+    else if (n->kind == N_FUNC) look_in_function(d, n->u.func);
+    else qast_children(*child, look, d);
+}
+
+static void look_in_function(Doors *d, Func *f) {
+    for (int i = 0; i < f->nparams; i++)
+        if (f->params[i].init) look(d, &f->params[i].init);
+    for (int i = 0; i < f->body.n; i++) look(d, &f->body.at[i]);
+    if (f->expr) look(d, &f->expr);
+}
+
+/* By the names that were found to be those of built-ins, and methods that may be. */
+static bool calls_python(void *ud, Module *m) {
+    Doors d = {.vm = ud, .m = m};
     const char *name;
     if (!m->nunits || is_library(ud, m, &name)) return false;
-    for (size_t i = 0; i < sizeof doors / sizeof *doors; i++)
-        if (strstr(m->units[0]->src->text, doors[i])) return true;
-    return false;
+    Unit *u = m->units[0];
+    look_in_function(&d, u->main);
+    for (int i = 0; i < u->nreductions; i++) look(&d, &u->reductions[i]->replacement);
+    return d.found;
 }
 
 /* In its run, or by what it says. */
