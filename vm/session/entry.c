@@ -21,6 +21,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,9 @@ typedef struct {
     bool ready;           /* its top level has run */
     const Bundle *bundle;
     char settings[PREBUILT_SETTINGS], program[PATH_MAX];
+    struct Owner *_Atomic late; /* results that were given back when no turn could begin; of any thread */
 } Library;
+typedef struct Owner { Library *library; qs_value v; double number[2]; struct Owner *next; } Owner; /* of a result */
 
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local char last_error[ERROR_TEXT];
@@ -105,6 +108,16 @@ static qs_status cannot_begin(Library *l, qs_status s, const char *why) {
     return snprintf(last_error, sizeof last_error, "%s\n", why), s;
 }
 
+static void drop(Owner *o) {
+    qs_vm *vm = o->library->vm;
+    if (o->v.kind == QS_ARRAY && qs_unlock(vm, o->v, -1, QS_READ)) qs_error_clear(vm);
+    qs_release(vm, o->v), free(o);
+}
+
+static void drop_late(Library *l) {
+    for (Owner *o = atomic_exchange(&l->late, NULL), *next; o; o = next) next = o->next, drop(o);
+}
+
 static qs_status begin_turn(Library *l, PythonTurn *turn) {
     *turn = (PythonTurn){.on = false};
     wait_for(l);
@@ -112,7 +125,7 @@ static qs_status begin_turn(Library *l, PythonTurn *turn) {
     if (!l->ready) return cannot_begin(l, QS_EVALUE, "a library is called by its own top level, before that has ended");
     if (qvm(l->vm)->python && qvm(l->vm)->python->attach(l->vm, turn) != QS_OK)
         return cannot_begin(l, QS_ENOMEM, "no memory for the stack of another thread");
-    return QS_OK;
+    return drop_late(l), QS_OK;
 }
 
 /* Runs something in the library, which is opened for it; a failure is kept for this thread. */
@@ -129,14 +142,18 @@ static qs_status in_turn(SolibData *d, Job *job, void *what, va_list ap) {
 }
 
 /* -- views -------------------------------------------------------------------------------------------------------- */
-typedef struct { Library *library; qs_value v; double number[2]; } Owner; /* of a result */
-
 static Owner *owner_of(const qs_view *v) { return v->owner == QS_READONLY ? NULL : v->owner; }
 
 static void release(qs_view *v) {
+    if (owner_of(v)) drop(owner_of(v));
+    *v = (qs_view){.data = NULL};
+}
+
+/* With the next turn where none can begin. */
+static void release_late(qs_view *v) {
     Owner *o = owner_of(v);
-    if (o && o->v.kind == QS_ARRAY && qs_unlock(o->library->vm, o->v, -1, QS_READ)) qs_error_clear(o->library->vm);
-    if (o) qs_release(o->library->vm, o->v), free(o);
+    o->next = atomic_load(&o->library->late);
+    while (!atomic_compare_exchange_weak(&o->library->late, &o->next, o)) {}
     *v = (qs_view){.data = NULL};
 }
 
@@ -145,6 +162,7 @@ void qs_view_release(qs_view *v) {
     Library *l = owner_of(v) ? owner_of(v)->library : NULL;
     if (!l) release(v);
     else if (begin_turn(l, &turn) == QS_OK) release(v), end_turn(l, &turn);
+    else release_late(v);
 }
 
 /* -- arguments ---------------------------------------------------------------------------------------------------- */
