@@ -75,6 +75,7 @@ static Thread *new_thread(Border *b) {
     QThread *state;
     if (qthread_new(b->vm, &state) != QS_OK) return NULL;
     Thread *t = calloc(1, sizeof *t);
+    if (!t) return qthread_free(b->vm, state), NULL;
     t->state = state;
     t->next = b->threads->next;
     b->threads->next = t;
