@@ -8,7 +8,6 @@
 % A rule computes with ordinary operations, because derivatives of derivatives go through it; and it writes into nothing
 % that it was given.  Complex numbers: the adjoint of z is dL/dRe(z) + 1j*dL/dIm(z), as in torch; so that of a product
 % has the conjugate of the other factor.
-import "planes.q" % which planes.c calls
 
 % -- shapes ------------------------------------------------------------------------------------------------------------
 

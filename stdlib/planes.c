@@ -11,8 +11,8 @@
 #include "stdlib/planes.h"
 #include "vm/array/device_math.h"
 #include "vm/array/packed.h"
-#include "vm/grad/tape.h"
 #include "vm/launch/launch.h"
+#include "vm/session/module.h"
 #include "vm/value/machine.h"
 
 #include <math.h>
@@ -638,6 +638,12 @@ static qs_status options_in(qs_vm *vm, const Conv *c, Which which, const int64_t
     return phases_in(vm, s + 1, &to[8]);
 }
 
+static qs_status call(qs_vm *vm, const char *name, int n, const qs_value *in, qs_value *out) {
+    qs_value fn;
+    TRY(qmod_library(vm, "planes.q", name, &fn));
+    return *out = qs_nil(), qvm_call(vm, fn, n, in, 0, NULL, 1, out);
+}
+
 static qs_status by_kernels(qs_vm *vm, qs_call_args *a, const Conv *c, Which which, const int64_t *size, int nsize) {
     static const struct { const char *name; int n; } of[] = {
         {"planes_forward", 9}, {"planes_backward", 11}, {"planes_weights", 8}};
@@ -647,7 +653,7 @@ static qs_status by_kernels(qs_vm *vm, qs_call_args *a, const Conv *c, Which whi
     for (int i = 0; i < 2 && e == QS_OK; i++) e = converted(vm, &a->in[i], c->d);
     in[0] = a->in[0], in[1] = a->in[1];
     if (which == FORWARD && qarg_given(a, 6)) in[8] = a->in[6];
-    if (e == QS_OK) e = qtape_library(vm, of[which].name, of[which].n, in, 1, &a->out[0]);
+    if (e == QS_OK) e = call(vm, of[which].name, of[which].n, in, &a->out[0]);
     if (e == QS_OK) qarr_keep(qval_array(a->out[0]), 4);
     for (int i = OPTIONS; i < (which == FORWARD ? 8 : MOST); i++) qs_release(vm, in[i]);
     return e;
@@ -764,9 +770,10 @@ qs_status qplanes_conv_bias(qs_vm *vm, qs_call_args *a) {
     Conv c = {0};
     Array *dy;
     int64_t dims[4];
+    TRY(qkernel_unreached(vm, fn));
     TRY(operands(vm, a, fn, (const char *const[]){"dy"}, &c, 1, &dy));
     TRY(four(vm, fn, "dy", dy, dims));
     TRY(converted(vm, &a->in[0], c.d));
     bool there = !is_empty(dims) && qdevmath_by_kernels(vm, "a convolution", dy, dy, (double)dims[2] * (double)dims[3]);
-    return qtape_library(vm, there ? "planes_bias" : "sums_of_planes", 1, a->in, 1, &a->out[0]);
+    return call(vm, there ? "planes_bias" : "sums_of_planes", 1, a->in, &a->out[0]);
 }

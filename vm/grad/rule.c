@@ -7,14 +7,11 @@
  * nobody used the result; those of programs get zeros. */
 #include "vm/grad/taping.h"
 #include "vm/interp/frame.h"
-#include "vm/session/library.h"
 #include "vm/session/module.h"
-#include "vm/session/names.h"
 
 #include "lang/syntax/ast.h"
 
 #include <string.h>
-
 
 typedef struct {
     qs_value fn;
@@ -26,22 +23,8 @@ typedef struct {
 static size_t rule_bytes(const Rule *r) { return sizeof *r + (size_t)(r->nin + r->nout) * sizeof *r->kept; }
 
 /* -- finding them -------------------------------------------------------------------------------------------------- */
-static qs_status load(qs_vm *vm, Tape *t) {
-    char path[PATH_MAX];
-    if (t->rules) return QS_OK;
-    if (!qlibrary_find(vm, "adjoints.q", path))
-        return qerr_set(qvm_ctx(vm), QS_EIO, "the library has no adjoints.q, which derivatives need");
-    TRY(qmod_load_file(vm, path, &t->rules));
-    return qmod_run(vm, t->rules);
-}
-
 qs_status qrule_find(qs_vm *vm, const char *name, qs_value *out) {
-    Tape *t = qtape_state(vm);
-    TRY(load(vm, t));
-    int slot = qnames_lookup(vm, t->rules, qstr_cname(qvm_ctx(vm), name));
-    if (slot < 0 || qvm_global(vm, (uint64_t)slot)->kind != QS_FUNCTION)
-        return qerr_set(qvm_ctx(vm), QS_EINTERNAL, "adjoints.q has no function %s", name);
-    return *out = *qvm_global(vm, (uint64_t)slot), QS_OK;
+    return qmod_library(vm, "adjoints.q", name, out);
 }
 
 qs_status qrule_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nout, qs_value *out) {

@@ -11,7 +11,6 @@ typedef struct Tape { /* Machine.tape */
     int depth;                 /* levels that run */
     GradNode *dying; bool burying; /* nodes whose count reached 0, until those above them are gone */
     Kept **kept; size_t nkept, nbuckets; /* keep.c: snapshots by buffer */
-    struct Module *rules;      /* rule.c: stdlib/adjoints.q; NULL: nobody needed it */
 } Tape;
 static inline Tape *qtape_state(const qs_vm *vm) { return ((const Machine *)vm)->tape; }
 

@@ -83,14 +83,16 @@ static void add_imports(const Gather *g, const Unit *u) {
     }
 }
 
-/* Derivatives have their rules in a module that no program imports. */
-static qs_status gather_rules(Gather *g) {
+/* What no program has to import. */
+static qs_status gather_called(Gather *g) {
     char path[PATH_MAX];
-    Module *rules;
-    if (!qlibrary_find(g->vm, "adjoints.q", path)) return QS_OK;
-    TRY(qmod_load_file(g->vm, path, &rules));
-    gather(g, rules);
-    qmod_over_imports(g->vm, rules, gather, g);
+    Module *m;
+    for (const char *const *file = qmod_called; *file; file++) {
+        if (!qlibrary_find(g->vm, *file, path)) continue;
+        TRY(qmod_load_file(g->vm, path, &m));
+        gather(g, m);
+        qmod_over_imports(g->vm, m, gather, g);
+    }
     return QS_OK;
 }
 
@@ -101,7 +103,7 @@ static qs_status add_modules(qs_vm *vm, BundleMaker *maker, Module *program) {
     snprintf(g->folder, sizeof g->folder, "%.*s", slash ? (int)(slash + 1 - program->path) : 0, program->path);
     gather(g, program);
     qmod_over_imports(vm, program, gather, g);
-    qs_status s = gather_rules(g);
+    qs_status s = gather_called(g);
     if (s == QS_OK && g->n == MODULES) s = qerr_set(qvm_ctx(vm), QS_EIO, "more than %d files", MODULES - 1);
     for (int i = 0; i < g->n && s == QS_OK; i++) {
         char path[PATH_MAX];

@@ -469,6 +469,28 @@ qs_status qmod_run(qs_vm *vm, Module *m) {
     return s;
 }
 
+/* -- functions of the library that C calls ----------------------------------------------------------------------- */
+const char *const qmod_called[] = {"adjoints.q", "planes.q", NULL};
+
+static qs_status load_called(qs_vm *vm, const char *file, Module **out) {
+    char path[PATH_MAX];
+    if (!qlibrary_find(vm, file, path))
+        return qerr_set(qvm_ctx(vm), QS_EIO, "the library has no %s, which built-in functions need", file);
+    TRY(qmod_load_file(vm, path, out));
+    TRY(qmod_run(vm, *out));
+    return (*out)->called = file, QS_OK;
+}
+
+qs_status qmod_library(qs_vm *vm, const char *file, const char *name, qs_value *out) {
+    Module *m = qvm(vm)->modules;
+    while (m && (!m->called || strcmp(m->called, file) != 0)) m = m->next;
+    if (!m) TRY(load_called(vm, file, &m));
+    int slot = qnames_lookup(vm, m, qstr_cname(qvm_ctx(vm), name));
+    if (slot < 0 || qvm_global(vm, (uint64_t)slot)->kind != QS_FUNCTION)
+        return qerr_set(qvm_ctx(vm), QS_EINTERNAL, "%s has no function %s", file, name);
+    return *out = *qvm_global(vm, (uint64_t)slot), QS_OK;
+}
+
 qs_status qmod_import_native(qs_vm *vm, const char *name, char out[PATH_MAX]) {
     char whole[PATH_MAX];
     Module *m;

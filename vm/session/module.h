@@ -46,6 +46,7 @@ typedef struct Module {
     ModState state;
     bool left;                 /* another one has taken its place before it had run: it goes then */
     struct timespec changed; int64_t bytes; /* of its file, when it was read */
+    const char *called;        /* of the library, whose functions C calls: its name there (qmod_library); else NULL */
     uint32_t visited;        /* of the walk over imports that came by last */
     Function *main;          /* its top level */
     struct Module *heir_of;  /* retire.c: whose slots it takes over; NULL when that is settled */
@@ -66,6 +67,9 @@ qs_status qmod_reload(qs_vm *vm, void (*f)(qs_vm *vm, const Module *m));
 Module *qmod_at(qs_vm *vm, const char *path);                 /* the one that is loaded; of a library: its
                                                                * program; NULL: none */
 qs_status qmod_run(qs_vm *vm, Module *m);                     /* its top level, until it succeeds once */
+/* A function of a module of the library that C calls, "planes.q"; borrowed.  The first call loads the module. */
+qs_status qmod_library(qs_vm *vm, const char *file, const char *name, qs_value *out);
+extern const char *const qmod_called[]; /* all such modules, NULL at the end: compiled programs take them along */
 void qmod_import_name(const Node *n, Text *out); /* what stands behind `import`, with its ${…} replaced */
 qs_status qmod_import(qs_vm *vm, Node *import);               /* an import statement is reached */
 qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out); /* one more unit of the session */
