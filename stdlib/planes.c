@@ -621,6 +621,8 @@ static qs_status phases_in(qs_vm *vm, const Side *s, qs_value *out) {
     return QS_OK;
 }
 
+static const char convolution[] = "a convolution"; /* for --explain */
+
 typedef enum { FORWARD, BACKWARD, WEIGHTS } Which;
 enum { OPTIONS = 2, MOST = 11 }; /* of arguments of functions of planes.q: arrays, size, options, planes, and more */
 
@@ -631,6 +633,7 @@ static qs_status options_in(qs_vm *vm, const Conv *c, Which which, const int64_t
     TRY(list(vm, (int64_t[]){s[0].pad, s[1].pad}, 2, &to[2]));
     TRY(list(vm, (int64_t[]){s[0].dilation, s[1].dilation}, 2, &to[3]));
     to[4] = qs_num((double)c->groups);
+    to[6] = qs_num((double)((64 << 20) / c->size)); /* partial sums of planes_weights */
     if (which != BACKWARD) return list(vm, (int64_t[]){around_image(s), around_image(s + 1)}, 2, &to[5]);
     TRY(list(vm, (int64_t[]){around_result(s), around_result(s + 1)}, 2, &to[5]));
     TRY(list(vm, (int64_t[]){s[0].far, s[1].far}, 2, &to[6]));
@@ -644,23 +647,32 @@ static qs_status call(qs_vm *vm, const char *name, int n, const qs_value *in, qs
     return *out = qs_nil(), qvm_call(vm, fn, n, in, 0, NULL, 1, out);
 }
 
-static qs_status by_kernels(qs_vm *vm, qs_call_args *a, const Conv *c, Which which, const int64_t *size, int nsize) {
+/* *done: false where it is the processor's turn.  Without room for sums of weights they are made piece by piece. */
+static qs_status by_kernels(qs_vm *vm, qs_call_args *a, const Conv *c, bool there, Which which, const int64_t *size,
+                            int nsize, bool *done) {
+    if (!(*done = there)) return QS_OK;
     static const struct { const char *name; int n; } of[] = {
-        {"planes_forward", 9}, {"planes_backward", 11}, {"planes_weights", 8}};
+        {"planes_forward", 9}, {"planes_backward", 11}, {"planes_weights", 9}};
     qs_value in[MOST];
     for (int i = 0; i < MOST; i++) in[i] = qs_nil();
     qs_status e = options_in(vm, c, which, size, nsize, in + OPTIONS);
     for (int i = 0; i < 2 && e == QS_OK; i++) e = converted(vm, &a->in[i], c->d);
     in[0] = a->in[0], in[1] = a->in[1];
-    if (which == FORWARD && qarg_given(a, 6)) in[8] = a->in[6];
+    if (which == FORWARD) in[8] = qarg_given(a, 6) ? a->in[6] : qs_nil();
     if (e == QS_OK) e = call(vm, of[which].name, of[which].n, in, &a->out[0]);
-    if (e == QS_OK) qarr_keep(qval_array(a->out[0]), 4);
+    if (e == QS_ENOMEM && which == WEIGHTS && !qvm_ctx(vm)->err.late) {
+        qerr_clear(qvm_ctx(vm));
+        in[8] = qs_num(0);
+        e = call(vm, of[which].name, of[which].n, in, &a->out[0]);
+    }
+    *done = e == QS_OK;
+    if (*done) qarr_keep(qval_array(a->out[0]), 4);
     for (int i = OPTIONS; i < (which == FORWARD ? 8 : MOST); i++) qs_release(vm, in[i]);
-    return e;
+    return qdevmath_left(vm, convolution, qval_array(a->in[0]), qval_array(a->in[1]), e) ? QS_OK : e;
 }
 
 static bool on_device(const Conv *c, Array *const of[2], bool empty) {
-    return !empty && qdevmath_by_kernels(c->vm, "a convolution", of[0], of[1], largest_index(c));
+    return !empty && qdevmath_by_kernels(c->vm, convolution, of[0], of[1], largest_index(c));
 }
 
 /* -- natives ------------------------------------------------------------------------------------------------------- */
@@ -680,7 +692,7 @@ static qs_status packed(const Conv *c, qs_call_args *a, const char *const names[
     return QS_OK;
 }
 
-static qs_status done(const Conv *c, qs_status s, Rooms *r) {
+static qs_status ended(const Conv *c, qs_status s, Rooms *r) {
     rooms_free(r);
     return s == QS_OK && qflag_is_up(&qvm(c->vm)->interrupted) ? qvm_attend(c->vm) : s;
 }
@@ -706,6 +718,7 @@ qs_status qplanes_conv(qs_vm *vm, qs_call_args *a) {
     void *out;
     int64_t x[4], w[4];
     Rooms rooms = {0};
+    bool done;
     TRY(options_of(vm, a, fn, 2, &c));
     TRY(operands(vm, a, fn, names, &c, 2, of));
     TRY(four(vm, fn, "x", of[0], x));
@@ -713,12 +726,13 @@ qs_status qplanes_conv(qs_vm *vm, qs_call_args *a) {
     TRY(geometry(&c, x, w, NULL));
     TRY(bias_of(&c, a));
     int64_t y[4] = {x[0], w[0], c.side[0].out, c.side[1].out};
-    if (on_device(&c, of, is_empty(y))) return by_kernels(vm, a, &c, FORWARD, y + 2, 2);
+    TRY(by_kernels(vm, a, &c, on_device(&c, of, is_empty(y)), FORWARD, y + 2, 2, &done));
+    if (done) return QS_OK;
     TRY(packed(&c, a, names, of, p));
     if (qarg_given(a, 6)) TRY(qarg_packed(vm, a, 6, fn, "bias", c.d, &b, &bias));
     TRY(qarg_result(vm, a, 0, c.d, 4, y, &r, &out));
     qarr_keep(r, 4), qctx_let_go(qvm_ctx(vm));
-    return done(&c, r->count ? forward_in(&c, p[0], p[1], bias, out, &rooms) : QS_OK, &rooms);
+    return ended(&c, r->count ? forward_in(&c, p[0], p[1], bias, out, &rooms) : QS_OK, &rooms);
 }
 
 qs_status qplanes_conv_input(qs_vm *vm, qs_call_args *a) {
@@ -730,17 +744,19 @@ qs_status qplanes_conv_input(qs_vm *vm, qs_call_args *a) {
     void *out;
     int64_t dy[4], w[4], x[4];
     Rooms r = {0};
+    bool done;
     TRY(options_of(vm, a, fn, 3, &c));
     TRY(operands(vm, a, fn, names, &c, 2, of));
     TRY(four(vm, fn, "dy", of[0], dy));
     TRY(four(vm, fn, "weights", of[1], w));
     TRY(size_of(vm, fn, a->in[2], x));
     TRY(geometry(&c, x, w, dy));
-    if (on_device(&c, of, is_empty(x) || is_empty(dy))) return by_kernels(vm, a, &c, BACKWARD, x, 4);
+    TRY(by_kernels(vm, a, &c, on_device(&c, of, is_empty(x) || is_empty(dy)), BACKWARD, x, 4, &done));
+    if (done) return QS_OK;
     TRY(packed(&c, a, names, of, p));
     TRY(qarg_result(vm, a, 0, c.d, 4, x, &dx, &out));
     qarr_keep(dx, 4), qctx_let_go(qvm_ctx(vm));
-    return done(&c, dx->count ? input_in(&c, p[0], p[1], out, &r) : QS_OK, &r);
+    return ended(&c, dx->count ? input_in(&c, p[0], p[1], out, &r) : QS_OK, &r);
 }
 
 qs_status qplanes_conv_weights(qs_vm *vm, qs_call_args *a) {
@@ -752,17 +768,19 @@ qs_status qplanes_conv_weights(qs_vm *vm, qs_call_args *a) {
     void *out;
     int64_t x[4], dy[4], w[4];
     Rooms r = {0};
+    bool done;
     TRY(options_of(vm, a, fn, 3, &c));
     TRY(operands(vm, a, fn, names, &c, 2, of));
     TRY(four(vm, fn, "x", of[0], x));
     TRY(four(vm, fn, "dy", of[1], dy));
     TRY(size_of(vm, fn, a->in[2], w));
     TRY(geometry(&c, x, w, dy));
-    if (on_device(&c, of, is_empty(w) || is_empty(dy))) return by_kernels(vm, a, &c, WEIGHTS, w, 4);
+    TRY(by_kernels(vm, a, &c, on_device(&c, of, is_empty(w) || is_empty(dy)), WEIGHTS, w, 4, &done));
+    if (done) return QS_OK;
     TRY(packed(&c, a, names, of, p));
     TRY(qarg_result(vm, a, 0, c.d, 4, w, &dw, &out));
     qarr_keep(dw, 4), qctx_let_go(qvm_ctx(vm));
-    return done(&c, dw->count ? weights_in(&c, p[0], p[1], out, &r) : QS_OK, &r);
+    return ended(&c, dw->count ? weights_in(&c, p[0], p[1], out, &r) : QS_OK, &r);
 }
 
 qs_status qplanes_conv_bias(qs_vm *vm, qs_call_args *a) {
@@ -774,6 +792,10 @@ qs_status qplanes_conv_bias(qs_vm *vm, qs_call_args *a) {
     TRY(operands(vm, a, fn, (const char *const[]){"dy"}, &c, 1, &dy));
     TRY(four(vm, fn, "dy", dy, dims));
     TRY(converted(vm, &a->in[0], c.d));
-    bool there = !is_empty(dims) && qdevmath_by_kernels(vm, "a convolution", dy, dy, (double)dims[2] * (double)dims[3]);
-    return call(vm, there ? "planes_bias" : "sums_of_planes", 1, a->in, &a->out[0]);
+    dy = qval_array(a->in[0]);
+    if (!is_empty(dims) && qdevmath_by_kernels(vm, convolution, dy, dy, (double)dims[2] * (double)dims[3])) {
+        qs_status e = call(vm, "planes_bias", 1, a->in, &a->out[0]);
+        if (!qdevmath_left(vm, convolution, dy, dy, e)) return e;
+    }
+    return call(vm, "sums_of_planes", 1, a->in, &a->out[0]);
 }

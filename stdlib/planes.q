@@ -214,18 +214,19 @@ function [] = __kernel__ bases(base : mat[int]'unchecked, step : ivec2, pos : iv
     base[pos] = pos[0]*step[0] + pos[1]*step[1]
 end
 
-% d: rows x places of each image; position: tile of rows, tile of taps, and the n-th images and places of `lanes`.
+% d: rows x places of each image; from: the first tile of taps; position: tile of rows, tile of taps, and the n-th images and
+% places of `lanes`.
 function [] = __kernel__ dots_eight(sums : cube'unchecked, d : mat'unchecked, x : mat'unchecked, off : vec[int]'unchecked, _
                                     base : vec[int]'unchecked, groups : int, rows : int, tiles : int, lanes : ivec2, _
-                                    pos : ivec4)
+                                    from : int, pos : ivec4)
     tile = mod(pos[0], tiles)
     group = int((pos[0] - tile)/tiles)
     n = numel(base)
     k = 4*pos[1]
-    o0 = off[k]
-    o1 = off[k+1]
-    o2 = off[k+2]
-    o3 = off[k+3]
+    o0 = off[4*from + k]
+    o1 = off[4*from + k+1]
+    o2 = off[4*from + k+2]
+    o3 = off[4*from + k+3]
     first = 8*tile
     r0 = first*n
     r1 = min(first+1, rows-1)*n
@@ -262,7 +263,7 @@ end
 
 function [] = __kernel__ dots_one(sums : cube'unchecked, d : mat'unchecked, x : mat'unchecked, off : vec[int]'unchecked, _
                                   base : vec[int]'unchecked, groups : int, rows : int, tiles : int, lanes : ivec2, _
-                                  pos : ivec4)
+                                  from : int, pos : ivec4)
     row = mod(pos[0], rows)
     group = int((pos[0] - row)/rows)
     n = numel(base)
@@ -271,24 +272,26 @@ function [] = __kernel__ dots_one(sums : cube'unchecked, d : mat'unchecked, x : 
     for image = pos[2]..lanes[0]..images-1
         i = image*groups + group
         for p = pos[3]..lanes[1]..n-1
-            total += d[i, row*n + p]*x[i, base[p] + off[pos[1]]]
+            total += d[i, row*n + p]*x[i, base[p] + off[from + pos[1]]]
         end
     end
     sums[pos[0], pos[1], pos[2]*lanes[1] + pos[3]] = total
 end
 
-function [] = __kernel__ dots_sum(dw : mat'unchecked, sums : cube'unchecked, rows : int, stored : int, pos : ivec2)
+function [] = __kernel__ dots_sum(dw : mat'unchecked, sums : cube'unchecked, rows : int, stored : int, _
+                                  from : int, pos : ivec2)
     row = mod(pos[0], rows)
     at = int((pos[0] - row)/rows)*stored + row
     total = 0.0
     for lane = 0..size(sums,2)-1
         total += sums[at, pos[1], lane]
     end
-    dw[pos] = total
+    dw[pos[0], from + pos[1]] = total
 end
 
-% s: the size of w; around: rows and columns of planes with zeros.
-function dw = planes_weights(x, dy, s, stride, pad, dilation, groups, around)
+% s: the size of w; around: rows and columns of planes with zeros; room: how many partial sums may be in memory at once, or 0
+% for those of one tile of taps.  The result has the same bits with any.
+function dw = planes_weights(x, dy, s, stride, pad, dilation, groups, around, room)
     [m, c, kh, kw] = s
     out = size(dy, 2..3)
     [planes, pitch, plane] = in_planes(x, pad, around, groups)
@@ -299,23 +302,26 @@ function dw = planes_weights(x, dy, s, stride, pad, dilation, groups, around)
     taps = c*kh*kw
     width = rows >= 4 ? 8 : 1
     tiles = ceil(rows/width)
-    across = width == 8 ? ceil(taps/4) : taps
-    across_taps = width == 8 ? 4*across : taps
+    many = width == 8
+    each = many ? 4 : 1
+    across = ceil(taps/each)
     wanted = max(1, floor(32768/(groups*tiles*across)))
     lanes = [1, min(prod(out), min(max(64, wanted), 1024))]
     lanes[0] = max(1, min(size(x,0), floor(wanted/lanes[1])))
-    sums = uninit_like(x, groups*tiles*width, across_taps, prod(lanes))
+    some = max(1, min(across, floor(room/(groups*tiles*width*each*prod(lanes)))))
+    sums = uninit_like(x, groups*tiles*width, some*each, prod(lanes))
     d = reshape(dy, [size(x,0)*groups, rows*prod(out)])
     b = reshape(base, [1, prod(out)])
-    if width == 8
-        parallel_do([groups*tiles, across, lanes[0], lanes[1]], sums, d, planes, off, b, groups, rows, tiles, int(lanes), _
-                    dots_eight)
-    else
-        parallel_do([groups*tiles, across, lanes[0], lanes[1]], sums, d, planes, off, b, groups, rows, tiles, int(lanes), _
-                    dots_one)
-    end
     dw = uninit_like(x, m, taps)
-    parallel_do([m, taps], dw, sums, rows, tiles*width, dots_sum)
+    for from = 0..some..across-1
+        size_of = [groups*tiles, min(some, across - from), lanes[0], lanes[1]]
+        if many
+            parallel_do(size_of, sums, d, planes, off, b, groups, rows, tiles, int(lanes), from, dots_eight)
+        else
+            parallel_do(size_of, sums, d, planes, off, b, groups, rows, tiles, int(lanes), from, dots_one)
+        end
+        parallel_do([m, min(some*each, taps - from*each)], dw, sums, rows, tiles*width, from*each, dots_sum)
+    end
     dw = reshape(dw, s)
 end
 

@@ -378,6 +378,25 @@ class Auto(WithCache):
         for place in "2: expression", "3: expression", "4: loop":
             self.assertRegex(r.stderr, rf"(?m)\.q:{place}: on the processor, because .* cannot run it: ")
 
+    def test_convolutions_in_little_memory(self):
+        """Partial sums of weights take 64 MB, or less where there is less; without any the processor has the work."""
+        if not has_opencl():
+            self.skipTest("OpenCL is not here")
+        text = "n = numel(w)\nm = sqrt(n/9)\nx = reshape(float32(mod(0..m*64-1, 7)), [1,m,8,8])\n" \
+               "f = () -> conv_planes_weights(x, x, [m,m,3,3], 1, 1, 1, 1)\ny = f()\n" \
+               "z = [sum(conv_planes(x, w, 1, 1, 1, 1)), sum(conv_planes_input(x, w, size(x), 1, 1, 1, 1)), " \
+               "sum(conv_planes_bias(x))]\n" \
+               "setenv(\"QUASAR_LIBRARIES\", \"never\")\n" \
+               "print max(abs(y - f())), \" \", z[0] - z[1], \" \", z[2] - sum(x)\n"
+        for m, room, launches in (512, "100M", 9), (64, "2M", 144), (64, "10000", 0):
+            r = qrun("--device", "opencl", "--memory-limit", room, "--explain", "--profile",
+                     text=f"w = ones({m},{m},3,3)\n" + text, env=dict(self.env, QUASAR_LIBRARIES="always"))
+            self.assertEqual((r.returncode, r.stdout), (0, "0 0 0\n"), r.stderr)
+            calls = re.findall(r"(?m)^dots_eight .*?:\d+ +(\d+) ", r.stderr)
+            self.assertEqual(sum(map(int, calls)), launches)
+            told = re.findall("a convolution runs on cpu:0, because .*: no room for ", r.stderr)
+            self.assertEqual(len(told), not launches)
+
     def test_what_comes_to_the_processor_is_told(self):
         if not has_opencl():
             self.skipTest("OpenCL is not here")

@@ -186,6 +186,10 @@ static bool is_left(qs_vm *vm, Device *d, const Job *j, qs_status s) {
     return true;
 }
 
+bool qdevmath_left(qs_vm *vm, const char *what, Array *a, Array *b, qs_status s) {
+    return s != QS_OK && is_left(vm, &qvm(vm)->devices[0], &(Job){.what = what, .in = {a, b}, .nin = 2}, s);
+}
+
 /* Libraries allocate beside our heap, so what that keeps for reuse may be what they lack.  *done: nothing is left. */
 static qs_status run(qs_vm *vm, Device *d, const Job *j, Work *work, void *of, Array *r, bool *done) {
     qs_status s = work(vm, d, j, of, r);

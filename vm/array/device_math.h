@@ -23,4 +23,6 @@ qs_status qdevmath_factor(qs_vm *vm, const char *what, Array *a, DevFactor *f, b
 /* Whether what needs no library is computed by kernels on the device where a is, whose indices go up to `index`.  One
  * that is a processor has what is written for this one, unless QUASAR_LIBRARIES=always; --explain says so then. */
 bool qdevmath_by_kernels(qs_vm *vm, const char *what, Array *a, Array *b, double index);
+/* Whether these kernels failed with `s` because there was no room, so that it is the processor's turn. */
+bool qdevmath_left(qs_vm *vm, const char *what, Array *a, Array *b, qs_status s);
 #endif
