@@ -5,7 +5,7 @@
   - every built-in is called by a test that looks at what comes of it (see `observed`);
   - every built-in has its derivative, which a test checks, or says why there is none (see `check_adjoints`);
   - a file that a comment or a document names is there;
-  - source files keep the house style: width, tabs, blanks at the ends of lines."""
+  - source files keep the house style: width, tabs, blanks at the ends of lines, and every file lies in a room."""
 import os, re, subprocess, sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -181,6 +181,18 @@ def check_style():
                 problems.append(f"{path}:{number}: blanks at the end")
 
 
+# What may lie at the root; scripts that are run there leave pictures and videos behind.
+ROOMS = set("bridge cmake devices docs examples lang stdlib tests tools vm".split())
+FILES = re.compile(r"\..*|[A-Z]\w*(\.md)?|CMake\w+\.(txt|json)|pyproject\.toml")
+
+
+def check_rooms():
+    for path in filter(None, tracked("")):
+        first, _, rest = path.partition("/")
+        if not (first in ROOMS if rest else FILES.fullmatch(first)) and first != ".ci":
+            problems.append(f"{path}: lies in no room of the house")
+
+
 NAMED = re.compile(r"(?<![\w/.<\"*%{}()$-])((?:lang|vm|devices|stdlib|bridge|tests|tools|docs|examples)/[\w/]+"
                    r"\.(?:c|h|def|py|q|md)|\w{3,}\.(?:c|h|def|py))(?![\w*(])")
 FOREIGN = {"Python.h"}
@@ -199,6 +211,7 @@ def check_names():
             problems.append(f"{path}: names {name}, which is not there")
 
 
+check_rooms()
 check_words()
 check_tables()
 check_names()
