@@ -218,11 +218,17 @@ static bool has_heir(void) {
     return b && (b->gil = GIL_STARTED);
 }
 
-/* Gives the GIL back, where the bridge has taken it. */
-static void give_back(Border *b) {
-    if (b->gil == GIL_ENSURED) PyGILState_Release(PyGILState_UNLOCKED);
-    if (b->gil == GIL_STARTED && !has_heir()) PyEval_SaveThread();
+/* How this thread came to the GIL, which b forgets: as soon as the GIL is gone, b is another thread's. */
+static enum Gil taken(Border *b) {
+    enum Gil gil = b->gil == GIL_STARTED && has_heir() ? GIL_OF_OTHERS : b->gil;
     b->gil = GIL_OF_OTHERS;
+    return gil;
+}
+
+/* Gives the GIL back, where the bridge has taken it. */
+static void give_back(enum Gil gil) {
+    if (gil == GIL_ENSURED) PyGILState_Release(PyGILState_UNLOCKED);
+    if (gil == GIL_STARTED) PyEval_SaveThread();
 }
 
 static qs_status attach(qs_vm *vm, PythonTurn *turn) {
@@ -242,7 +248,7 @@ static void detach(qs_vm *vm, const PythonTurn *turn) {
     qgil_rest(b, turn->works);
     if (qgil_leave(b) < 0) PyErr_WriteUnraisable(NULL);
     if (turn->on) PyGILState_Release((PyGILState_STATE)turn->gil);
-    else give_back(b);
+    else give_back(taken(b));
 }
 
 static void closing(qs_vm *vm) {
@@ -265,10 +271,11 @@ static void closed(qs_vm *vm) {
     Border *b = border_of(vm);
     forget_names(b);
     qgil_stopped(b);
-    give_back(b);
+    enum Gil gil = taken(b);
     qborder_release(b);
     qvm(vm)->border = NULL;
     if (qbridge.ours && !registered) registered = !atexit(finalize); /* before what Python has loaded is taken down */
+    give_back(gil);
 }
 
 static const Python table = {

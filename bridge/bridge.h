@@ -102,7 +102,7 @@ struct Border {
     int loose;             /* reasons why: 0 when it holds the GIL */
     int waiting;           /* threads that want the machine */
     qs_value *dropped; uint32_t ndropped, cap_dropped; /* references to release when it is back */
-    enum { GIL_OF_OTHERS, GIL_ENSURED, GIL_STARTED } gil; /* how this thread came to have it: to go as it came */
+    enum Gil { GIL_OF_OTHERS, GIL_ENSURED, GIL_STARTED } gil; /* how this thread came to have it: to go as it came */
     bool hosted;           /* Python opened the machine: its arrays go in as they are, cells stay cells (convert.c) */
     struct Export *exports; /* ndarray.c: views of the machine's memory */
     struct Written *written; /* written.c: changes of which torch is to be told */
