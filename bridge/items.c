@@ -284,7 +284,7 @@ static PyObject *string_item(qs_value v, PyObject *key) {
 /* -- any value ----------------------------------------------------------------------------------------------------- */
 
 static PyObject *no_items(PyObject *o) {
-    PyErr_Format(PyExc_TypeError, "a value of type %s has no elements", qs_type_name(border(o)->vm, value_of(o)));
+    PyErr_Format(PyExc_TypeError, "a value of type %s has no elements", qval_type_name(border(o)->vm, value_of(o)));
     return NULL;
 }
 
@@ -325,9 +325,9 @@ Py_ssize_t qitem_count(PyObject *o) {
         Py_XDECREF(text);
         return n;
     }
-    if (!border(o)->vm) return qgil_closed();
-    PyErr_Format(PyExc_TypeError, "a value of type %s has no length", qs_type_name(border(o)->vm, v));
-    return -1;
+    if (qgil_enter(border(o)) < 0) return -1;
+    PyErr_Format(PyExc_TypeError, "a value of type %s has no length", qval_type_name(border(o)->vm, v));
+    return qgil_leave(border(o)), -1;
 }
 
 PyObject *qitem_at(PyObject *o, Py_ssize_t i) { /* iteration ends with the IndexError */

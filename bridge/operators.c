@@ -143,7 +143,8 @@ static qs_status check_factors(qs_vm *vm, qs_value a, qs_value b) {
     int64_t m[QS_MAX_RANK], n[QS_MAX_RANK];
     if (!is_factor(a) || !is_factor(b))
         return qs_fail(vm, a.kind == QS_ARRAY && b.kind == QS_ARRAY ? QS_ESHAPE : QS_ETYPE,
-                       "@: vectors and matrices are wanted, got %s and %s", qs_type_name(vm, a), qs_type_name(vm, b));
+                       "@: vectors and matrices are wanted, got %s and %s", qval_type_name(vm, a),
+                       qval_type_name(vm, b));
     int64_t last = m[qarr_shape(qval_array(a), m, NULL) - 1];
     qarr_shape(qval_array(b), n, NULL);
     if (last == n[0]) return QS_OK;
