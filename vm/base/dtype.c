@@ -1,6 +1,5 @@
 #include "vm/base/dtype.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -95,8 +94,8 @@ void qdtype_int_span(qs_dtype d, double *lo, double *hi) {
 }
 
 double qdtype_range_count(double lo, double step, double hi) {
-    double slack = fmin(4 * DBL_EPSILON * fmax(fabs(lo), fabs(hi)) / fabs(step), QDTYPE_RANGE_SLACK);
-    double n = floor((hi - lo) / step + slack) + 1;
+    double slack = fmin(QDTYPE_RANGE_UNIT * fmax(fabs(lo), fabs(hi)) / fabs(step), QDTYPE_RANGE_SLACK);
+    double q = (hi - lo) / step, up = ceil(q), n = (up - q < slack ? up : floor(q)) + 1;
     return n > 0 ? n : 0;
 }
 

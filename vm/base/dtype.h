@@ -83,10 +83,13 @@ uint16_t qdtype_float_to_bf16(float f);   /* round to nearest even */
 bool qdtype_rounds_whole(double x);
 /* i beside x, exactly: -1, 0, 1; 2: x is nan.  Beyond 2^53 many integers round to one double. */
 int qdtype_order(int64_t i, double x);
-/* How many elements lo..step..hi has; step is not 0.  The last counts as hit when only the rounding of step and bounds
- * separates it: the slack below, of which QDTYPE_RANGE_SLACK is the most however large the bounds.  knest_turns
- * (walk/nest.c) is the same in instructions. */
-#define QDTYPE_RANGE_SLACK 0x1p-10
+/* How many elements lo..step..hi has; step is not 0.  The next beyond hi is one, too, when only the rounding of step
+ * and bounds may have brought it there: it is beyond by less than the unit below times the larger bound, and by less
+ * than the slack times the step.  knest_turns (walk/nest.c) is the same in instructions; floats in float32. */
+#define QDTYPE_RANGE_UNIT    0x1p-50
+#define QDTYPE_RANGE_SLACK   0x1p-10
+#define QDTYPE_RANGE_UNIT32  0x1p-23
+#define QDTYPE_RANGE_SLACK32 0x1p-3
 double qdtype_range_count(double lo, double step, double hi);
 
 /* One element of any type to and from double (complex: real part only; 64-bit integers beyond 2^53 round). */

@@ -120,14 +120,22 @@ static qs_dtype counter_dtype(const RangeVal *r) {
     return QS_I32;
 }
 
+static KRef select(Lower *L, KRef c, KRef a, KRef b) { return klnum_pure(L, K_SELECT, QS_B1, 0, c, a, b, 0); }
+
+/* hi as a whole number, rounded up or down; nan is before any start. */
+static KRef round_end(Lower *L, Num hi, bool up, qs_dtype d) {
+    double known, none = up ? INFINITY : -INFINITY;
+    if (klnum_known(L, hi, &known)) return klnum_const(L, d, isnan(known) ? none : up ? ceil(known) : floor(known));
+    qs_dtype real = klnum_real_dtype(L, hi);
+    KRef x = klnum_ref(L, hi, real), whole = klnum_math(L, up ? MF_ceil : MF_floor, x, 0);
+    return klnum_cast_ref(L, select(L, klnum_bin(L, K_EQ, x, x), whole, klnum_const(L, real, none)), d);
+}
+
 /* The last value that a counter of whole numbers may take: hi rounded toward lo. */
 static KRef last_whole(Lower *L, const RangeVal *r, qs_dtype d) {
-    double step = 1, hi;
     if (klnum_whole(r->hi)) return klnum_ref(L, r->hi, d);
-    bool down = klnum_known(L, r->step, &step) && step < 0;
-    if (klnum_known(L, r->hi, &hi)) return klnum_const(L, d, down ? ceil(hi) : floor(hi));
-    return klnum_cast_ref(
-        L, klnum_math(L, down ? MF_ceil : MF_floor, klnum_ref(L, r->hi, klnum_real_dtype(L, r->hi)), 0), d);
+    KRef down = klnum_bin(L, K_LT, klnum_ref(L, r->step, d), klnum_int(L, d, 0));
+    return select(L, down, round_end(L, r->hi, true, d), round_end(L, r->hi, false, d));
 }
 
 static Num open_whole(Lower *L, const RangeVal *r) {

@@ -4,23 +4,25 @@
  * interpreter's bits and may make positions of a launch of their turns. */
 #include "lang/kernel/walk/walk.h"
 
-#include <float.h>
+#include <math.h>
 
 /* -- reals ------------------------------------------------------------------------------------------------------- */
 static KRef op(Walk *w, KOp op, KRef a, KRef b) { return kbuild_pure(w, op, QS_B1, 0, a, b, 0, 0); }
+static KRef rounded(Walk *w, MathFn to, KRef a) { return kbuild_pure(w, K_MATH, QS_B1, to, a, 0, 0, 0); }
 
-/* In floats lo, step, hi and both operations are rounded by half a unit each: 2 units of hi/step are enough for ranges
- * that end where they should, and a limit as small as that of doubles would lose their last element. */
 KRef knest_turns(Walk *w, qs_dtype d, KRef lo, KRef step, KRef hi) {
     bool wide = d == QS_F64;
-    KRef zero = kbuild_const(w, d, 0), one = kbuild_const(w, d, 1);
-    KRef unit = kbuild_const(w, d, wide ? 4 * DBL_EPSILON : 2 * FLT_EPSILON);
-    KRef most = kbuild_const(w, d, wide ? QDTYPE_RANGE_SLACK : 0.25);
-    KRef size = op(w, K_MAX, op(w, K_ABS, lo, 0), op(w, K_ABS, hi, 0));
+    KRef zero = kbuild_const(w, d, 0), one = kbuild_const(w, d, 1), far = op(w, K_ABS, lo, 0);
+    KRef unit = kbuild_const(w, d, wide ? QDTYPE_RANGE_UNIT : QDTYPE_RANGE_UNIT32);
+    KRef most = kbuild_const(w, d, wide ? QDTYPE_RANGE_SLACK : QDTYPE_RANGE_SLACK32);
+    KRef size = op(w, K_MAX, far, op(w, K_ABS, hi, 0));
     KRef slack = op(w, K_MIN, op(w, K_DIV, op(w, K_MUL, unit, size), op(w, K_ABS, step, 0)), most);
-    KRef q = op(w, K_ADD, op(w, K_DIV, op(w, K_SUB, hi, lo), step), slack);
-    KRef n = op(w, K_ADD, kbuild_pure(w, K_MATH, QS_B1, MF_floor, q, 0, 0, 0), one); /* may be nan: none */
+    KRef q = op(w, K_DIV, op(w, K_SUB, hi, lo), step);
+    KRef up = rounded(w, MF_ceil, q), hit = op(w, K_LT, op(w, K_SUB, up, q), slack);
+    KRef last = kbuild_pure(w, K_SELECT, QS_B1, 0, hit, up, rounded(w, MF_floor, q), 0);
+    KRef n = op(w, K_ADD, last, one); /* may be nan: none */
     KRef some = op(w, K_AND, op(w, K_NE, step, zero), op(w, K_LT, zero, n));
+    some = op(w, K_AND, some, op(w, K_LT, far, kbuild_const(w, d, INFINITY)));
     return kbuild_pure(w, K_SELECT, QS_B1, 0, some, n, zero, 0);
 }
 
