@@ -187,7 +187,7 @@ static uint64_t key_of(const Powers *v, const KIns *i) {
 static uint64_t key(Powers *v, KRef x) {
     if (v->cap <= x) {
         uint64_t *more = qarena_alloc(v->arena, 2 * v->g->nins * sizeof *more);
-        memcpy(more, v->key, v->nkeys * sizeof *more);
+        if (v->nkeys) memcpy(more, v->key, v->nkeys * sizeof *more);
         v->key = more, v->cap = 2 * v->g->nins;
     }
     for (; v->nkeys <= x; v->nkeys++) v->key[v->nkeys] = key_of(v, &v->g->ins[v->nkeys]);
