@@ -108,7 +108,7 @@ static void set(Narrower *n, KRef local, KRef v, int64_t turns, int depth) {
         return;
     }
     Interval *g = &n->grow[local], x = n->of[i->b];
-    *g = kept(QS_I32, (Wide)g->lo + turns * least(x.lo, 0), (Wide)g->hi + turns * most(x.hi, 0));
+    *g = kept(QS_I32, g->lo + (Wide)turns * least(x.lo, 0), g->hi + (Wide)turns * most(x.hi, 0));
 }
 
 static void settle_locals(Narrower *n) {
