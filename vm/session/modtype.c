@@ -4,6 +4,7 @@
 
 #include "lang/syntax/diag.h"
 #include "lang/syntax/fold.h"
+#include "lang/syntax/operators.h"
 #include "vm/interp/proto.h"
 #include "vm/session/names.h"
 
@@ -95,6 +96,11 @@ static qs_status constant(qs_vm *vm, Module *m, const Node *n, bool wide, const 
         qnames_lookup(vm, m, n->u.ident.name) == (int)slot) { /* which the program has not made its own */
         *out = *qvm_global(vm, slot);
         if (out->kind == QS_NIL || qval_is_number(*out) || out->kind == QS_COMPLEX) return qval_retain(*out), QS_OK;
+    }
+    if (n->kind == N_UNARY && n->op == OP_NEG) { /* -inf, -pi */
+        TRY(constant(vm, m, n->u.bin.a, wide, src, out));
+        if (qval_is_number(*out)) return *out = qs_num(-qval_number(*out)), QS_OK;
+        qval_release(vm, *out), *out = qs_nil();
     }
     Arena arena;
     qarena_init(&arena, qvm_ctx(vm));

@@ -21,3 +21,8 @@ end
 attempt(parentheses, [1,2,3])
 attempt(of_a_number, 3)
 attempt(with_values, [1,2,3])
+try
+    eval("print threadIdx")
+catch e
+    print e
+end

@@ -9,6 +9,7 @@ type settings : mutable class
     exact : vec[float64] = [0.1]
     whole = [16777217]
     angle : scalar = pi
+    best : scalar = -inf
     at : ivec2 = [1,2]
     nothing : ?? = null
     plain : vec

@@ -1,0 +1,13 @@
+% Endings of other formats are refused; nothing is written.
+for name = {"made/x.mat", "made/x.CSV", "made/x.png"}
+    try
+        save(name, [1,2])
+    catch e
+        print e
+    end
+end
+try
+    print sprintf("%q", 3)
+catch e
+    print e
+end
