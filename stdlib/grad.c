@@ -335,7 +335,7 @@ static qs_status push_forward(qs_vm *vm, const Ran *r, const qs_value *dx, qs_va
     qs_status s = fit_tangents(vm, r, dx, fitted);
     if (s == QS_OK && r->result) s = qsweep_forward(vm, r->nx, r->leaf, fitted, 1, &r->result, dy);
     if (s == QS_OK && r->result) s = qsweep_hand_out(vm, r->result, dy);
-    else if (s == QS_OK) *dy = qs_num(0);
+    else if (s == QS_OK) s = qtape_no_tangent(vm, r->y, dy);
     for (int i = 0; i < r->nx; i++) qval_release(vm, fitted[i]);
     return s;
 }
@@ -419,17 +419,24 @@ static qs_status pairs_of(qs_vm *vm, qs_value v, Array **out) {
     return qarr_release(vm, a), s;
 }
 
-static qs_status check_again(qs_vm *vm, qs_value was, qs_value is) {
+static qs_status compare(qs_vm *vm, qs_value was, qs_value is, bool *near) {
     Array *a, *b = NULL;
     const void *p, *q;
-    bool near = false;
     TRY(pairs_of(vm, was, &a));
-    qs_status s = pairs_of(vm, qtape_plain(is), &b);
+    qs_status s = pairs_of(vm, is, &b);
     if (s == QS_OK) s = qarr_read(vm, a, &p);
     if (s == QS_OK) s = qarr_read(vm, b, &q);
-    if (s == QS_OK) near = a->count == b->count && is_near(p, q, 2 * a->count, allowed(was));
+    if (s == QS_OK) *near = a->count == b->count && is_near(p, q, 2 * a->count, allowed(was));
     qarr_release(vm, a);
     if (b) qarr_release(vm, b);
+    return s;
+}
+
+static qs_status check_again(qs_vm *vm, qs_value was, qs_value is) {
+    bool near = false;
+    qtape_enter(vm); /* an outer derivative records what runs again */
+    qs_status s = compare(vm, was, qtape_plain(is), &near);
+    qtape_leave(vm);
     if (s != QS_OK || near) return s;
     return qtape_refuse(vm, "checkpoint", "its function, which runs again on the way back, gives something else than "
                                           "before: what it reads beside its arguments has changed");

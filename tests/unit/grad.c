@@ -143,6 +143,25 @@ static void many_turns(void) {
         TRY_0(text, 2, V(d.x, 2), V(d.y, 2), INT(turns[i]));
 }
 
+/* Sums of whole numbers that the way back takes off again, and others that look like them. */
+static void pointers(void) {
+    static const char *const step[] = {"at += k", "at -= k*k - n", "at = 2*k + at", "at = at - (k + pos)",
+                                       "at = k - at", "at += k\n at += 1", "if mod(k,2) == 0\n  at += k\n end",
+                                       "step += k\n at += step", "at += mod(at,3)", "at *= 2"};
+    char text[500];
+    for (size_t i = 0; i < sizeof step / sizeof *step; i++) {
+        snprintf(text, sizeof text, XYN("s = x[pos]\nat = 3\nstep = 1\nfor k=0..n-1\n"
+                                        " s = sin(s)*x[mod(at,5)] + x[mod(at + k,5)]\n %s\nend\n"
+                                        "s *= x[mod(at,5)]\nat = 0\ny[pos] = s + at"), step[i]);
+        TRY_1(text, 5, V(d.x, 5), V(d.y, 5), INT(6));
+        TRY_1(text, 5, V(d.x, 5), V(d.y, 5), INT(60));
+    }
+    TRY_1(XYN("s = 0.0\nat = 0\nfor a=0..n-1\n t = x[a]\n for b=0..a-1\n  t += x[mod(at,5)]*x[b]\n  at += 1\n"
+              " end\n s += t*t\nend\ny[pos] = s"), 5, V(d.x, 5), V(d.y, 5), INT(5));
+    TRY_1(XYN("s = x[pos]\nat = 40\nk = 0\nif n > 2\n while s*s > 1e-3 && k < n\n  s = 0.7*sin(s) + 0.1*x[mod(at,5)]\n"
+              "  at -= 7\n  k += 1\n end\nend\ny[pos] = s*k"), 5, V(d.x, 5), V(d.y, 5), INT(55));
+}
+
 static void overwritten(void) {
     TRY_1(KERNEL("x : vec, pos", "x[pos] = x[pos]*sin(x[pos])"), 9, V(d.x, 9));
     TRY_1(XY("y[pos] = x[pos]*x[pos]\ny[pos] = y[pos]*y[pos]\nx[pos] = y[pos]*x[pos]"), 9,
@@ -360,7 +379,7 @@ static void shared(void) {
 
 int main(void) {
     fill(d.x, N * N, 0.9, 1), fill(d.y, N * N, 0.9, 2), fill(d.w, N * N, 0.9, 3);
-    straight(), loops(), jumps(), many_turns(), overwritten(), met(), in_order(), borders(), indirect();
+    straight(), loops(), jumps(), many_turns(), pointers(), overwritten(), met(), in_order(), borders(), indirect();
     private_arrays(), vectors(), complex_numbers(), functions(), gathered(), joined(), windows(), shared(), deep();
     return check_done();
 }

@@ -135,6 +135,13 @@ static bool describe(qs_value v, Trace *t) {
     return true;
 }
 
+qs_status qtape_no_tangent(qs_vm *vm, qs_value y, qs_value *out) {
+    Trace t = {0};
+    y = qtape_plain(y);
+    if (!describe(y, &t)) t.kind = QS_NUM;
+    return qsweep_zero(vm, &t, out);
+}
+
 static void drop_trace(qs_vm *vm, qs_value v) {
     if (v.kind != QS_ARRAY || !qval_array(v)->trace) return;
     qtape_release(vm, qval_array(v)->trace);

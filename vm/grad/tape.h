@@ -142,6 +142,7 @@ void qtape_end(qs_vm *vm, const GradLevel *l);
 void qtape_settle(qs_vm *vm, qs_value *y);                 /* y is plain, unless a level that runs records it */
 /* A value of this level that derivatives may be taken to: a float or complex number or array.  Owned. */
 qs_status qtape_leaf(qs_vm *vm, const GradLevel *l, qs_value v, qs_value *out);
+qs_status qtape_no_tangent(qs_vm *vm, qs_value y, qs_value *out); /* zeros: of what depends on no leaf */
 /* Adjoints of the leaves (or of any traces), of those of the results y; nil stands for no trace, or zero. */
 qs_status qsweep_reverse(qs_vm *vm, int ny, Trace *const *y, const qs_value *dy, int nx, Trace *const *x, qs_value *dx);
 /* Tangents of the results, of those of the leaves. */

@@ -301,7 +301,7 @@ static void poll_stop(Emit *e) {
     emit_label(e, on);
 }
 
-static void poll_fault(Cpu *k) {
+void cpu_poll_fault(Cpu *k) {
     Emit *e = k->e;
     uint32_t on = emit_new(e);
     Opnd v = emit_def(e, "load atomic i32, ptr %s monotonic, align 4", k->fault.s);
@@ -389,7 +389,7 @@ static void emit_body(Cpu *k) {
     Axis blocks = rows_open_axis(e, emit_opnd("%%first"), emit_opnd("%%last"));
     k->block_end = blocks.next;
     poll_stop(e);
-    if (kir_has(e->f, K_CHECK)) poll_fault(k);
+    if (kir_has(e->f, K_CHECK)) cpu_poll_fault(k);
     locate_block(k, blocks.x);
     begin_block(k);
     if (k->plan) whole_or_not(k);

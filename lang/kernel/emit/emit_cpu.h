@@ -50,6 +50,7 @@ bool cpu_is_kept(const Cpu *k, KRef r);
 Place cpu_kept_place(Cpu *k, KRef r);
 Place cpu_alive_place(Cpu *k); /* the byte that says whether this position goes on */
 void cpu_fill(Emit *e, Opnd ptr, int byte, Opnd n);
+void cpu_poll_fault(Cpu *k); /* after a fault nothing more is done */
 
 /* -- emit_rows.c -- */
 Axis rows_open_axis(Emit *e, Opnd lo, Opnd hi);

@@ -751,6 +751,16 @@ static bool has_piece(const KPlan *p, KRef first, KRef last) {
     return false;
 }
 
+/* What a CHECK has found wrong ends a position, not those that it shares an access with. */
+static bool shares_access(const Cpu *k, KRef first, KRef last) {
+    const KFunc *f = k->e->f;
+    for (KRef r = first; r < last && kir_has(f, K_CHECK); r++) {
+        uint8_t op = f->ins[r].op;
+        if (k->plan->cls[r] == KC_COMMON && (op == K_LOAD || op == K_ALOAD || op == K_ASTORE)) return true;
+    }
+    return false;
+}
+
 void rows_each_piece(Cpu *k) {
     const KPlan *p = k->plan;
     for (KRef r = p->first; r < p->last;) {
@@ -760,6 +770,7 @@ void rows_each_piece(Cpu *k) {
         }
         KRef end = r + 1;
         while (end < p->last && p->cls[end] != KC_CONTROL && !p->cut[end]) end++;
+        if (shares_access(k, r, end)) cpu_poll_fault(k);
         for (KRef x = r; x < end; x++)
             if (p->cls[x] == KC_COMMON) emit_ins(k->e, x);
         if (has_piece(p, r, end)) rows_each_position(k, r, end);

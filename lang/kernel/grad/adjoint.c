@@ -349,6 +349,27 @@ static void return_to(KReplay *v, const KWayBack *w, const KSlots *s, KRef turn)
     kreplay_close(v);
 }
 
+/* r once more: what stands before the loop and its counter tell it. */
+static KRef told(KReplay *v, KRef loop, KRef r) {
+    const KIns *i = ins(v, r);
+    if (r <= loop || !i->a) return kreplay_use(v, r);
+    return kir_copy(v->g, i, told(v, loop, i->a), told(v, loop, i->b), told(v, loop, i->c));
+}
+
+/* Sums of whole numbers become what they were when the turn began. */
+static void take_back(KReplay *v, const KWayBack *w) {
+    for (int k = 0; k < w->l->n; k++) {
+        KRef undo = w->l->undo[k];
+        if (!undo) continue;
+        KOp op = ins(v, ins(v, undo)->b)->op == K_ADD ? K_SUB : K_ADD;
+        KRef step = told(v, w->loop, kreplay_step(v->f, undo));
+        KRef found = kreplay_fold(v, op, get(v, w->l->after[k]), step, 0);
+        set(v, w->l->after[k], found);
+        v->local[w->l->state[k]] = new_local(v, found);
+    }
+}
+
+/* Where all that is needed can be taken back, nobody asks for the rest: sweep.c. */
 static void start_turn(KReplay *v, const KWayBack *w, const KSlots *s, KRef turn) {
     if (!w->l->any_set) begin_state(v, w, true);
     else if (w->l->turns > 0) begin_state(v, w, false), begin_with_history(v, w, turn);
@@ -380,6 +401,7 @@ static void back_for(KReplay *v, KWayBack *w) {
     if (c == -1) turn = kreplay_fold(v, K_NEG, gone, 0, 0);
     start_turn(v, w, &slots, turn);
     kreplay_bind(v, w->loop, n);
+    take_back(v, w);
     back_turn(v, w);
     kreplay_close(v);
     if (!by_one) kreplay_close(v);
@@ -390,6 +412,7 @@ static void back_while(KReplay *v, KWayBack *w) {
     KSlots slots = w->l->any_set ? begin_slots(v, w) : (KSlots){0};
     KRef n = kreplay_open(v, K_FOR, QS_I64, kreplay_fold(v, K_SUB, count, one, 0), number(v, 0), number(v, -1));
     start_turn(v, w, &slots, n);
+    take_back(v, w);
     back_turn(v, w);
     kreplay_close(v);
 }

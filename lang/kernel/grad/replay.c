@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-enum { FEW_TURNS = 64, NESTING = 512, KEPT_TURNS = 256, KEPT_BYTES = 2048 /* of a position */ };
+enum { FEW_TURNS = 64, NESTING = 512, KEPT_TURNS = 256, KEPT_BYTES = 2048 /* of a position */,
+       UNDONE = 64 /* instructions */ };
 
 /* -- into g -------------------------------------------------------------------------------------------------------- */
 KRef kreplay_add(KReplay *v, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm) {
@@ -137,6 +138,11 @@ static void keep_history(KReplay *v, KLoopState *l, KRef turn) {
             kreplay_add(v, K_ASTORE, QS_B1, 0, l->history[k], turn, get(v, v->local[l->state[k]]), 0);
 }
 
+static void keep_after(KReplay *v, KLoopState *l) {
+    for (int k = 0; k < l->n; k++)
+        if (l->undo[k]) kreplay_add(v, K_SET, QS_B1, 0, l->after[k], get(v, v->local[l->state[k]]), 0, 0);
+}
+
 static void count_turn(KReplay *v, KLoopState *l) {
     KRef n = kreplay_fold(v, K_ADD, get(v, l->count), kreplay_whole(v, QS_I64, 1), 0);
     kreplay_add(v, K_SET, QS_B1, 0, l->count, n, 0, 0);
@@ -177,6 +183,7 @@ static void run_loop(KReplay *v, KRef loop) {
     }
     run(v, v->s->body[loop], v->f->regions[loop].end);
     kreplay_close(v);
+    if (boxing) keep_after(v, l);
     v->boxing = boxing;
 }
 
@@ -300,6 +307,7 @@ static void make_room_for_loop(KReplay *v, KRef loop, bool inside) {
     for (int k = 0; k < l->n; k++) {
         qs_dtype d = (qs_dtype)v->f->ins[l->state[k]].dtype;
         if (inside) l->entry[k] = new_local(v, d);
+        if (l->undo[k]) l->after[k] = new_local(v, d);
         bool keeps = l->turns > 0 && l->set[k];
         l->history[k] = keeps ? kreplay_add(v, K_LARRAY, d, 0, 0, 0, 0, (uint64_t)l->turns) : 0;
     }
@@ -333,6 +341,35 @@ static int64_t few_turns(const KFunc *f, KRef loop) {
     return n > FEW_TURNS || n == 0 ? -1 : n;
 }
 
+/* The same in each run of the turn: what stands before the loop, and what is computed from that and its counter. */
+static bool is_told(const KReplay *v, KRef loop, KRef r, int *left) {
+    const KIns *i = &v->f->ins[r];
+    if (r <= loop) return true;
+    if (--*left < 0 || kir_ops[i->op].effect != KE_PURE) return false;
+    return is_told(v, loop, i->a, left) && is_told(v, loop, i->b, left) && is_told(v, loop, i->c, left);
+}
+
+KRef kreplay_step(const KFunc *f, KRef set) {
+    const KIns *sum = &f->ins[f->ins[set].b];
+    KRef local = f->ins[set].a;
+    if ((sum->op != K_ADD && sum->op != K_SUB) || !qdtype_is_int((qs_dtype)sum->dtype)) return 0;
+    if (f->ins[sum->a].op == K_GET && f->ins[sum->a].a == local) return sum->b;
+    return sum->op == K_ADD && f->ins[sum->b].op == K_GET && f->ins[sum->b].a == local ? sum->a : 0;
+}
+
+/* The only SET in the loop, once in each turn, of what the turn found plus what is told. */
+static KRef find_undo(const KReplay *v, KRef loop, KRef local) {
+    KRef set = 0;
+    for (KRef r = loop; r < v->f->regions[loop].end; r++) {
+        if (v->f->ins[r].op != K_SET || v->f->ins[r].a != local) continue;
+        if (set || v->f->regions[r].around != loop || r < v->s->body[loop]) return 0;
+        set = r;
+    }
+    KRef step = set ? kreplay_step(v->f, set) : 0;
+    int left = UNDONE;
+    return step && is_told(v, loop, step, &left) ? set : 0;
+}
+
 static void find_state(KReplay *v, KRef loop) {
     KLoopState *l = &v->loop[loop];
     Arena *arena = v->s->arena;
@@ -348,9 +385,10 @@ static void find_state(KReplay *v, KRef loop) {
     size_t n = (size_t)l->n + 1;
     l->state = qarena_alloc(arena, n * sizeof(KRef)), l->entry = qarena_alloc(arena, n * sizeof(KRef));
     l->history = qarena_alloc(arena, n * sizeof(KRef)), l->set = qarena_alloc(arena, n);
+    l->undo = qarena_alloc(arena, n * sizeof(KRef)), l->after = qarena_alloc(arena, n * sizeof(KRef));
     int k = 0;
     for (KRef r = 1; r < loop; r++)
-        if (used[r]) l->state[k] = r, l->set[k++] = used[r] & 2;
+        if (used[r]) l->undo[k] = find_undo(v, loop, r), l->state[k] = r, l->set[k++] = used[r] & 2;
     l->turns = few_turns(v->f, loop);
 }
 

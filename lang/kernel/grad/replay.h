@@ -13,7 +13,8 @@
  * What stands in an IF of a frame is not seen outside: such values lie in boxes, LOCALs that the frame begins with.
  *
  * A value of a turn that could be computed again only by going through loops is kept for each turn by the first run,
- * where turns are few. */
+ * where turns are few.  A whole number to which a turn adds what its counter tells (at += k) needs no turns: the way
+ * back takes it off. */
 #ifndef LANG_KERNEL_REPLAY_H
 #define LANG_KERNEL_REPLAY_H
 #include "lang/kernel/grad/grading.h"
@@ -28,6 +29,8 @@ typedef struct {
     bool boxed;
     KRef count;          /* LOCAL of g: turns of a LOOP */
     KRef *history;       /* by state: LARRAY of g, what it held at the begin of each turn; 0: there is none */
+    KRef *undo;          /* by state: the SET of f that a turn can take back, knowing what came of it; or 0 */
+    KRef *after;         /* by state with undo: LOCAL of g, what it held when the loop was over */
 } KLoopState;
 
 /* A sum in a LOCAL of g, which is read and written once for many additions. */
@@ -80,6 +83,8 @@ void kreplay_begin(KReplay *v, const KGrading *s);
 /* Runs the instructions first … last-1 of v->frame again: with boxes for what the way back needs. */
 void kreplay_frame(KReplay *v, KRef first, KRef last);
 void kreplay_turn(KReplay *v, KRef first, KRef last); /* without */
+/* What a SET of f adds to its LOCAL of whole numbers, or takes off it; or 0. */
+KRef kreplay_step(const KFunc *f, KRef set);
 KRef kreplay_entry(KReplay *v, const KLoopState *l, int k); /* what its LOCAL k held when the loop began */
 
 /* -- group.c ------------------------------------------------------------------------------------------------------- */

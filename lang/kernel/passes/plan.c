@@ -19,7 +19,7 @@ typedef struct {
     const KFunc *f;
     KRef first, last;
     int axis;             /* positions differ along this axis only; -1: along all */
-    uint8_t *varies;      /* the value differs between positions; LOCAL: its contents do */
+    uint8_t *varies;      /* the value differs between positions; LOCAL, LARRAY: its contents do */
     uint8_t *parts;       /* LOOP, FOR: positions leave it at different turns */
     uint8_t *split;       /* IF, LOOP, FOR that runs once for all */
     uint32_t *piece;      /* number of the piece */
@@ -71,7 +71,6 @@ static void look(Planner *p, KRef r) {
     switch ((KOp)i->op) {
     case K_POS: case K_BLKPOS: v = p->axis < 0 || (int)i->imm == p->axis; break;
     case K_LOAD: v = v || p->f->params[i->imm].written; break;
-    case K_LARRAY: v = v || p->axis < 0; break; /* of a strip: its contents, as of a LOCAL */
     case K_ASTORE: case K_AATOMIC:
         if (ins(p, i->a)->op == K_LARRAY && (v || parted(p, r))) vary(p, &p->varies[i->a]);
         return;
@@ -115,11 +114,11 @@ static void share_local(Planner *p, KRef local) {
     }
 }
 
-/* So does an array with the same contents for all. */
+/* So does an array with the same contents for all; positions may read different elements of it. */
 static void share_array(Planner *p, KRef array) {
     for (KRef r = p->first; r < p->last; r++) {
         const KIns *i = ins(p, r);
-        if ((i->op != K_ALOAD && i->op != K_ASTORE) || i->a != array) continue;
+        if ((i->op != K_ALOAD && i->op != K_ASTORE) || i->a != array || p->varies[i->b]) continue;
         p->plan->cls[r] = KC_COMMON, p->plan->cut[r] = 1;
         share(p, i->b), share(p, i->c);
         split_around(p, r);

@@ -94,3 +94,20 @@ end
 g = grad(captured, float64([1,1.2,0.7]))
 printf("%.3f %.3f %.3f", g[0], g[1], g[2])
 print grad(x -> grad(a -> grad(b -> grad(c -> a*b^2*c^3*sum(x), b), a), x[1]), float64([1,2,3]))
+
+% what depends on nothing has the tangent zero, in its shape
+print hvp(x -> sum(2*x), [1,2,3], [1,2,3])
+[v, d] = jvp(x -> [1,2,3], {2}, {1})
+print d
+% a checkpoint is differentiated in its turn, in both directions
+step = checkpoint(v -> sin(v.*v) + v[0])
+f = v -> sum(step(v).^2)
+plain = v -> sum((sin(v.*v) + v[0]).^2)
+x = [0.3,0.5,-0.7]
+[v, d] = jvp(step, {x}, {x})
+print d
+print max(abs(hessian(f, x) - hessian(plain, x))) < 1e-12, " ", max(abs(hvp(f, x, x) - hvp(plain, x, x))) < 1e-12
+waves = checkpoint(z -> z.*exp(z))
+f = x -> sum(abs(waves(complex(x, x.*x))).^2)
+plain = x -> sum(abs(complex(x, x.*x).*exp(complex(x, x.*x))).^2)
+print max(abs(hessian(f, x) - hessian(plain, x))) < 1e-12

@@ -1,0 +1,109 @@
+% options: --precision 64
+% tolerance: 1e-5
+% kernels whose positions meet in shared memory, by barriers and plain stores
+import "check.q"
+
+% the reduction of the manuals: what decides about the barrier is computed in the loop
+function [] = __kernel__ sums(x : vec, y : vec, pos : int, blkpos : int, blkdim : int, blkidx : int)
+    part = shared(blkdim)
+    part[blkpos] = x[pos]^2
+    syncthreads
+    step = int(blkdim/2)
+    while step > 0
+        if blkpos < step
+            part[blkpos] += part[blkpos + step]
+        end
+        syncthreads
+        step = int(step/2)
+    end
+    if blkpos == 0
+        y[blkidx] = part[0]
+    end
+end
+function [] = __kernel__ largest(x : vec, y : vec, pos : int, blkpos : int, blkdim : int, blkidx : int)
+    part = shared(blkdim)
+    part[blkpos] = x[pos]^2
+    syncthreads
+    step = int(blkdim/2)
+    while step > 0
+        if blkpos < step
+            part[blkpos] = max(part[blkpos], part[blkpos + step])
+        end
+        syncthreads
+        step = int(step/2)
+    end
+    if blkpos == 0
+        y[blkidx] = part[0]
+    end
+end
+% the smallest by updates, and a product whose loop counts up
+function [] = __kernel__ smallest(x : vec, y : vec, pos : int, blkpos : int, blkdim : int, blkidx : int)
+    part = shared(blkdim)
+    part[blkpos] = x[pos]^2
+    syncthreads
+    step = int(blkdim/2)
+    while step > 0
+        if blkpos < step
+            part[blkpos] __= part[blkpos + step]
+        end
+        syncthreads
+        step = int(step/2)
+    end
+    if blkpos == 0
+        y[blkidx] = part[0]
+    end
+end
+function [] = __kernel__ products(x : vec, y : vec, pos : int, blkpos : int, blkdim : int, blkidx : int)
+    part = shared(blkdim)
+    part[blkpos] = x[pos]
+    syncthreads
+    n = 1
+    while n < blkdim
+        if mod(blkpos, 2*n) == 0 && blkpos + n < blkdim
+            part[blkpos] *= part[blkpos + n]
+        end
+        syncthreads
+        n *= 2
+    end
+    if blkpos == 0
+        y[blkidx] = part[0]
+    end
+end
+% a softmax of each block: the largest, then a sum, then all of both
+function [] = __kernel__ softmax(x : vec, y : vec, pos : int, blkpos : int, blkdim : int)
+    part = shared(blkdim)
+    part[blkpos] = x[pos]
+    syncthreads
+    for k = 2..-1..0
+        n = 2^k
+        if blkpos < n
+            part[blkpos] = max(part[blkpos], part[blkpos + n])
+        end
+        syncthreads
+    end
+    m = part[0]
+    syncthreads
+    e = exp(x[pos] - m)
+    part[blkpos] = e
+    syncthreads
+    for k = 2..-1..0
+        n = 2^k
+        if blkpos < n
+            part[blkpos] += part[blkpos + n]
+        end
+        syncthreads
+    end
+    y[pos] = e/part[0]
+end
+function s = by_block(k, x, n)
+    y = zeros(n)
+    parallel_do([[numel(x)],[8]], x, y, k)
+    s = sum(y.*weights(size(y)))
+end
+check("a sum", x -> by_block(sums, x, 3), wave(24))
+check("a maximum", x -> by_block(largest, x, 3), wave(24))
+check("a minimum", x -> by_block(smallest, x, 3), wave(24))
+check("a product", x -> by_block(products, x, 3), wave(24))
+check("softmax", x -> by_block(softmax, x, 24), wave(24))
+% of two equal ones each has a half, as max(a, b) has it
+print grad(x -> by_block(largest, x, 1), [1,3,2,3,0,0,0,0])
