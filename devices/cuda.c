@@ -1,4 +1,5 @@
-/* cuda.c -- NVIDIA devices, through the driver's interface, opened at run time without its headers.
+/* cuda.c -- NVIDIA devices, through the driver's interface, opened at run time without its headers; and AMD's, whose
+ * driver has the same interface by other names (HIP): what differs is in the table of names and in a Maker.
  *
  * The context is the device's primary one, so memory is shared with PyTorch, CuPy and whoever else uses the device in
  * this process.  Work is queued on one stream per device.  It is an ordinary stream, not a "non-blocking" one: the
@@ -22,7 +23,8 @@
  * The driver makes machine code of PTX once: what it made is kept in the cache on disk, for this driver and this
  * kind of device, and the next process starts with that.
  *
- * How the code looks that is loaded here: devices/ptx.h. */
+ * How the code looks that is loaded here: devices/ptx.h, and of AMD devices devices/amd.h. */
+#include "devices/amd.h"
 #include "devices/buildlog.h"
 #include "devices/cache.h"
 #include "devices/cuda_math.h"
@@ -36,14 +38,37 @@
 #include <string.h>
 
 typedef struct {
-#define CU(name, symbol, args) int(*name) args;
+#define CU(name, cuda, hip, args) int(*name) args;
+#define CUDA(name, symbol, args) CU(name, symbol, 0, args)
+#define HIP(name, symbol, args) CU(name, 0, symbol, args)
 #include "devices/cuda_api.def"
 } Api;
 
 enum { /* names of the interface, without CUDA_ and CU_ */
-#define CUNUMBER(name, number, symbol) name = number,
+#define CUNUMBER(name, number, cuda, hip) name = number,
+#define CUDANUMBER(name, number, symbol) name = number,
+#define HIPNUMBER(name, number, symbol) name = (int)(number),
 #include "devices/cuda_api.def"
 };
+
+enum {
+#define CUATTRIBUTE(name, cuda_number, cuda, hip_number, hip) name,
+#include "devices/cuda_api.def"
+    ATTRIBUTES
+};
+
+/* What differs between the drivers. */
+typedef struct {
+    const char *name, *whose, *part, *oldest; /* of the interface; words for messages */
+    const char *variable;          /* of the environment: names the library */
+    const char *library[5];        /* its usual names, the best one first */
+    bool contexts;                 /* they are made current, and nest: CUDA; else a thread has a device: HIP */
+    bool text;                     /* code is text, of which the driver makes machine code */
+    int attribute[ATTRIBUTES];
+    unsigned fault_memory;         /* flags of memory of the host in which a kernel leaves its fault */
+    uint64_t most_threads;         /* along an axis of a launch; 0: only blocks are counted */
+    qs_status (*choose_target)(Device *);
+} Maker;
 
 enum { STAGES = 2, STAGE_BYTES = 4 << 20 };
 enum { FAULTS = 256 };                     /* launches that may be under way with their faults unknown */
@@ -54,8 +79,9 @@ typedef struct { char *host; void *done; bool busy; } Stage; /* busy: the device
 
 typedef struct {
     Api f;
-    int device;
-    bool retained;        /* the primary context counts us */
+    const Maker *maker;
+    int device, before;   /* before: the device of this thread until we came, where there are no contexts */
+    bool retained;        /* the primary context counts us; or the device is open */
     void *context, *stream, *ready; /* ready: an event for orders between devices */
     DevFault *faults;     /* FAULTS of them, in pinned memory; NULL: none was needed yet */
     DevPtr faults_there;  /* the same as the device calls it */
@@ -94,12 +120,28 @@ static void describe_error(const Api *f, int e, char *out, size_t n) {
     snprintf(out, n, "%s (%s, %d)", text, name, e);
 }
 
+typedef struct { char s[64]; } Symbol;
+
+/* The function by the name that its documentation has: those of CUDA without the _v2 of the table. */
+static Symbol symbol_of(const State *s, const char *call) {
+    static const struct { const char *name, *hip; } names[] = {
+#define CU(name, cuda, hip, args) {#name, hip},
+#define HIP(name, symbol, args) {#name, symbol},
+#include "devices/cuda_api.def"
+    };
+    Symbol out;
+    snprintf(out.s, sizeof out.s, "cu%s", call);
+    for (size_t i = 0; !s->maker->contexts && i < sizeof names / sizeof *names; i++)
+        if (!strcmp(names[i].name, call)) snprintf(out.s, sizeof out.s, "%s", names[i].hip);
+    return out;
+}
+
 /* Remembers a failure that ended the context.  What was queued last is the likeliest cause. */
 static void bury(Device *d, const char *call, int e, const char *what) {
     State *s = state(d);
     if (*s->dead) return;
-    snprintf(s->dead, sizeof s->dead, "%.60s cannot be used any more by this process: cu%s%s%s: %s%s", d->name, call,
-             *s->running ? ", after kernel " : "", s->running, what,
+    snprintf(s->dead, sizeof s->dead, "%.60s cannot be used any more by this process: %s%s%s: %s%s", d->name,
+             symbol_of(s, call).s, *s->running ? ", after kernel " : "", s->running, what,
              e == ERROR_LAUNCH_TIMEOUT ? "; where a display uses the GPU, a kernel may run for a few seconds" : "");
 }
 
@@ -109,7 +151,8 @@ static qs_status checked(Device *d, const char *call, int e) {
     describe_error(&state(d)->f, e, what, sizeof what);
     if (is_final(e)) bury(d, call, e, what);
     if (is_final(e)) return qerr_set(d->ctx, QS_EDEVICE, "%s", state(d)->dead);
-    return qerr_set(d->ctx, e == ERROR_OUT_OF_MEMORY ? QS_ENOMEM : QS_EDEVICE, "%s: cu%s: %s", d->name, call, what);
+    return qerr_set(d->ctx, e == ERROR_OUT_OF_MEMORY ? QS_ENOMEM : QS_EDEVICE, "%s: %s: %s", d->name,
+                    symbol_of(state(d), call).s, what);
 }
 #define CALL(d, name, ...) checked(d, #name, state(d)->f.name(__VA_ARGS__))
 
@@ -135,18 +178,31 @@ static qs_status settle(Device *d, qs_status s) {
     return s;
 }
 
+static int make_current(State *s) {
+    if (s->maker->contexts) return s->f.CtxPushCurrent(s->context);
+    int e = s->f.GetDevice(&s->before);
+    return e == SUCCESS ? s->f.SetDevice(s->device) : e;
+}
+
+static int make_as_before(State *s) {
+    void *ours;
+    return s->maker->contexts ? s->f.CtxPopCurrent(&ours) : s->f.SetDevice(s->before);
+}
+
 /* Every entry makes our context current and leaves the caller's as it was: `TRY(enter(d)); return leave(d, work);` */
 static qs_status enter(Device *d) {
     if (*state(d)->dead && d->owed) TRY(settle(d, QS_OK));
     if (*state(d)->dead) return qerr_set(d->ctx, QS_EDEVICE, "%s", state(d)->dead);
-    return CALL(d, CtxPushCurrent, state(d)->context);
+    return checked(d, state(d)->maker->contexts ? "CtxPushCurrent" : "SetDevice", make_current(state(d)));
 }
 
 static qs_status leave(Device *d, qs_status s) {
-    void *ours;
-    QUIETLY(d, CtxPopCurrent, &ours);
+    quietly(d, state(d)->maker->contexts ? "CtxPopCurrent" : "SetDevice", make_as_before(state(d)));
     return *state(d)->dead && d->owed ? settle(d, s) : s;
 }
+
+/* For who has nobody to report to, and does nothing then. */
+static bool can_enter(Device *d) { return !*state(d)->dead && make_current(state(d)) == SUCCESS; }
 
 /* -- the library and what it offers -------------------------------------------------------------------------------- */
 /* A reason that lives as long as the context. */
@@ -160,35 +216,48 @@ QS_PRINTF(2, 3) static const char *sentence(Ctx *c, const char *fmt, ...) {
 }
 
 /* The driver stays open for good: it does not survive being closed while others in the process use it. */
-static bool open_library(Ctx *c, Api *f, const char **why) {
-    const char *named = getenv("QUASAR_CUDA"), *library = named && *named ? named : "libcuda.so.1";
-    void *lib = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+static void *find_library(const Maker *m, const char **name) {
+    const char *named = getenv(m->variable);
+    void *lib = dlopen(*name = named && *named ? named : m->library[0], RTLD_NOW | RTLD_LOCAL);
+    for (const char *const *next = m->library + 1; !lib && *name != named && *next; next++)
+        lib = dlopen(*name = *next, RTLD_NOW | RTLD_LOCAL);
+    return lib;
+}
+
+static bool open_library(Ctx *c, const Maker *m, Api *f, const char **why) {
+    bool cuda = m->contexts, hip = !cuda, complete = true;
+    const char *library;
+    void *lib = find_library(m, &library);
     if (!lib) {
-        *why = sentence(c, "%.500s, a part of NVIDIA's driver, cannot be opened: %.500s", library, dlerror());
+        *why = sentence(c, "%.500s, a part of %s, cannot be opened: %.500s", library, m->part, dlerror());
         return false;
     }
-    bool complete = true;
     /* POSIX lets a function address travel in a void *; C has no cast for it. */
-#define CU(name, symbol, args) *(void **)(void *)&f->name = dlsym(lib, symbol), complete = complete && f->name;
+#define FETCH(name, symbol) *(void **)(void *)&f->name = dlsym(lib, symbol), complete = complete && f->name;
+#define CU(name, cuda_symbol, hip_symbol, args) FETCH(name, cuda ? cuda_symbol : hip_symbol)
+#define CUDA(name, symbol, args) if (cuda) FETCH(name, symbol)
+#define HIP(name, symbol, args) if (hip) FETCH(name, symbol)
 #include "devices/cuda_api.def"
-    *why = complete ? NULL : sentence(c, "%.500s is older than CUDA 11: update NVIDIA's driver", library);
+#undef FETCH
+    *why = complete ? NULL : sentence(c, "%.500s is older than %s", library, m->oldest);
     return complete;
 }
 
 /* How many devices there are, or 0 with the reason. */
-static int count_devices(const Api *f, const char **why) {
+static int count_devices(Ctx *c, const Maker *m, const Api *f, const char **why) {
     int n = 0, e = f->Init(0);
-    *why = "NVIDIA's driver finds no device";
+    *why = sentence(c, "%s finds no device", m->whose);
     if (e == ERROR_NO_DEVICE) return 0;
     if (e == SUCCESS) e = f->DeviceGetCount(&n);
     if (e == SUCCESS && n > 0) return *why = NULL, n;
-    if (e != SUCCESS && (f->GetErrorString(e, why) != SUCCESS || !*why)) *why = "NVIDIA's driver does not start";
+    if (e != SUCCESS && (f->GetErrorString(e, why) != SUCCESS || !*why))
+        *why = sentence(c, "%s does not start", m->whose);
     return 0;
 }
 
-static int probe(Ctx *c, const char **why) {
+static int count_of(Ctx *c, const Maker *m, const char **why) {
     Api f;
-    return open_library(c, &f, why) ? count_devices(&f, why) : 0;
+    return open_library(c, m, &f, why) ? count_devices(c, m, &f, why) : 0;
 }
 
 /* -- recording ----------------------------------------------------------------------------------------------------- */
@@ -200,15 +269,15 @@ static bool records(Device *d) {
 }
 
 static bool is_recording(Device *d) {
-    if (*state(d)->dead || state(d)->f.CtxPushCurrent(state(d)->context) != SUCCESS) return false;
+    if (!can_enter(d)) return false;
     bool recording = records(d);
     (void)leave(d, QS_OK);
     return recording;
 }
 
 static qs_status cannot_record(Device *d, const char *kernel, const char *why) {
-    return qerr_set(d->ctx, QS_EDEVICE, "%s%s%s, and a CUDA graph is being recorded on %s", *kernel ? "kernel " : "",
-                    kernel, why, d->name);
+    return qerr_set(d->ctx, QS_EDEVICE, "%s%s%s, and a %s graph is being recorded on %s", *kernel ? "kernel " : "",
+                    kernel, why, state(d)->maker->name, d->name);
 }
 
 /* -- libraries ----------------------------------------------------------------------------------------------------- */
@@ -262,26 +331,60 @@ static const MathOps math = {missing, gemm, fft, solve, factor};
 
 /* -- opening ------------------------------------------------------------------------------------------------------- */
 static int attribute(Device *d, int what) {
+    const State *s = state(d);
     int v = 0;
-    return state(d)->f.DeviceGetAttribute(&v, what, state(d)->device) == SUCCESS ? v : 0;
+    return s->f.DeviceGetAttribute(&v, s->maker->attribute[what], s->device) == SUCCESS ? v : 0;
 }
 
-static qs_status choose_target(Device *d) {
+static qs_status choose_sm(Device *d) {
     int has = attribute(d, DEVICE_MAJOR) * 10 + attribute(d, DEVICE_MINOR), target = qptx_target(has);
     if (target) return snprintf(d->arch, sizeof d->arch, "sm_%d", target), QS_OK;
     return qerr_set(d->ctx, QS_EDEVICE, "%s: its compute capability is %d.%d; 7.0 or more is needed", d->name, has / 10,
                     has % 10);
 }
 
+/* "gfx90a:sramecc+:xnack-": code runs however these are set. */
+static qs_status choose_gfx(Device *d) {
+    char properties[4096] = "", *arch = properties + PROPERTIES_ARCH;
+    _Static_assert(sizeof properties >= PROPERTIES_BYTES, "room for them");
+    TRY(CALL(d, GetDeviceProperties, properties, state(d)->device));
+    arch[strcspn(arch, ":")] = 0;
+    if (qamd_target(arch)) return snprintf(d->arch, sizeof d->arch, "%.31s", arch), QS_OK;
+    return qerr_set(d->ctx, QS_EDEVICE, "%s: code is not made for devices of its kind (%.40s)", d->name, arch);
+}
+
+static const Maker nvidia = {
+    .name = "CUDA", .whose = "NVIDIA's driver", .part = "NVIDIA's driver",
+    .oldest = "CUDA 11: update NVIDIA's driver", .variable = "QUASAR_CUDA", .library = {"libcuda.so.1"},
+    .contexts = true, .text = true,
+    .attribute = {
+#define CUATTRIBUTE(name, cuda_number, cuda, hip_number, hip) [name] = cuda_number,
+#include "devices/cuda_api.def"
+    },
+    .choose_target = choose_sm};
+
+/* A launch counts its threads in 32 bits.  Memory of the host that is not cached has no atomic updates on every bus. */
+static const Maker amd = {
+    .name = "HIP", .whose = "AMD's driver", .part = "ROCm", .oldest = "ROCm 6: update ROCm", .variable = "QUASAR_HIP",
+    .library = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so", "libamdhip64.so.5"},
+    .attribute = {
+#define CUATTRIBUTE(name, cuda_number, cuda, hip_number, hip) [name] = hip_number,
+#include "devices/cuda_api.def"
+    },
+    .fault_memory = (unsigned)HOSTALLOC_CACHED, .most_threads = UINT32_MAX, .choose_target = choose_gfx};
+
+static int probe_cuda(Ctx *c, const char **why) { return count_of(c, &nvidia, why); }
+static int probe_hip(Ctx *c, const char **why) { return count_of(c, &amd, why); }
+
 static qs_status describe(Device *d, int ordinal, int count) {
     char name[96] = "";
     TRY(CALL(d, DeviceGetName, name, sizeof name, state(d)->device));
     name[sizeof name - 1] = 0;
-    if (count > 1) snprintf(d->name, sizeof d->name, "%s (cuda:%d)", name, ordinal);
+    if (count > 1) snprintf(d->name, sizeof d->name, "%s (%s:%d)", name, d->ops->kind, ordinal);
     else snprintf(d->name, sizeof d->name, "%s", name);
     TRY(CALL(d, DeviceTotalMem, &d->total_memory, state(d)->device));
     d->max_block = attribute(d, DEVICE_MAX_THREADS), d->wide = true;
-    return choose_target(d);
+    return state(d)->maker->choose_target(d);
 }
 
 static qs_status make_queue(Device *d) {
@@ -293,13 +396,13 @@ static qs_status make_queue(Device *d) {
 static qs_status find_and_open(Device *d, int ordinal) {
     State *s = state(d);
     const char *why = NULL;
-    int n = open_library(d->ctx, &s->f, &why) ? count_devices(&s->f, &why) : 0;
+    int n = open_library(d->ctx, s->maker, &s->f, &why) ? count_devices(d->ctx, s->maker, &s->f, &why) : 0;
     if (!n) return qerr_set(d->ctx, QS_EDEVICE, "%s", why);
     if (ordinal < 0 || ordinal >= n)
-        return qerr_set(d->ctx, QS_EDEVICE, "there is no CUDA device %d: %d found", ordinal, n);
+        return qerr_set(d->ctx, QS_EDEVICE, "there is no %s device %d: %d found", s->maker->name, ordinal, n);
     TRY(CALL(d, DeviceGet, &s->device, ordinal));
     TRY(describe(d, ordinal, n));
-    TRY(CALL(d, DevicePrimaryCtxRetain, &s->context, s->device));
+    if (s->maker->contexts) TRY(CALL(d, DevicePrimaryCtxRetain, &s->context, s->device));
     s->retained = true;
     TRY(enter(d));
     return leave(d, make_queue(d));
@@ -322,26 +425,34 @@ static void close_device(Device *d) {
     if (!s) return;
     for (int i = 0; i < d->owed; i++) s->late[i].drop(s->late[i].ud);
     d->ctx->owed -= d->owed, d->owed = 0;
-    if (s->retained && !*s->dead && s->f.CtxPushCurrent(s->context) == SUCCESS) {
+    if (s->retained && can_enter(d)) {
         if (s->stream) QUIETLY(d, StreamSynchronize, s->stream);
         qcudamath_close(d, s->math, !*s->dead), s->math = NULL;
         free_queue(d);
         (void)leave(d, QS_OK);
     }
     qcudamath_close(d, s->math, false);
-    if (s->retained) s->f.DevicePrimaryCtxRelease(s->device);
+    if (s->retained && s->maker->contexts) s->f.DevicePrimaryCtxRelease(s->device);
     qmem_free(d->ctx, s, sizeof *s);
     d->state = NULL;
 }
 
-static qs_status open_device(Device *d, int ordinal) {
+static qs_status open_with(Device *d, int ordinal, const Maker *m) {
     d->state = qmem_alloc(d->ctx, sizeof(State));
-    d->ordinal = ordinal, d->recording = is_recording, d->math = &math, d->late = true;
-    snprintf(d->name, sizeof d->name, "CUDA device %d", ordinal);
+    state(d)->maker = m;
+    d->ordinal = ordinal, d->recording = is_recording, d->late = true;
+    snprintf(d->name, sizeof d->name, "%s device %d", m->name, ordinal);
     qs_status s = find_and_open(d, ordinal);
     if (s != QS_OK) close_device(d);
     return s;
 }
+
+static qs_status open_cuda(Device *d, int ordinal) {
+    d->math = &math;
+    return open_with(d, ordinal, &nvidia);
+}
+
+static qs_status open_hip(Device *d, int ordinal) { return open_with(d, ordinal, &amd); }
 
 /* -- memory -------------------------------------------------------------------------------------------------------- */
 static qs_status alloc(Device *d, size_t n, DevPtr *out) {
@@ -353,7 +464,7 @@ static qs_status alloc(Device *d, size_t n, DevPtr *out) {
 }
 
 static void release(Device *d, DevPtr p) {
-    if (!p || *state(d)->dead || state(d)->f.CtxPushCurrent(state(d)->context) != SUCCESS) return;
+    if (!p || !can_enter(d)) return;
     QUIETLY(d, MemFree, p);
     (void)leave(d, QS_OK);
 }
@@ -468,12 +579,15 @@ static void open_peer(Device *to, Device *from) {
     int can = 0;
     if (from->ordinal >= 64 || s->peers >> from->ordinal & 1) return;
     s->peers |= (uint64_t)1 << from->ordinal;
-    if (s->f.DeviceCanAccessPeer(&can, s->device, state(from)->device) == SUCCESS && can)
-        QUIETLY(to, CtxEnablePeerAccess, state(from)->context, 0);
+    if (s->f.DeviceCanAccessPeer(&can, s->device, state(from)->device) != SUCCESS || !can) return;
+    if (s->maker->contexts) QUIETLY(to, CtxEnablePeerAccess, state(from)->context, 0);
+    else QUIETLY(to, DeviceEnablePeerAccess, state(from)->device, 0);
 }
 
 static qs_status fetch(Device *to, DevPtr dst, Device *from, DevPtr src, size_t n) {
     open_peer(to, from);
+    if (!state(to)->maker->contexts)
+        return CALL(to, CopyPeerAsync, dst, state(to)->device, src, state(from)->device, n, state(to)->stream);
     return CALL(to, MemcpyPeerAsync, dst, state(to)->context, src, state(from)->context, n, state(to)->stream);
 }
 
@@ -547,7 +661,7 @@ static qs_status move(Device *d, DevPtr to, DevPtr from, size_t n) {
 
 static int ordinal_of(Device *d, DevPtr p) {
     int ordinal = -1;
-    if (*state(d)->dead || state(d)->f.CtxPushCurrent(state(d)->context) != SUCCESS) return -1;
+    if (!can_enter(d)) return -1;
     if (state(d)->f.PointerGetAttribute(&ordinal, POINTER_DEVICE_ORDINAL, p) != SUCCESS) ordinal = -1;
     (void)leave(d, QS_OK);
     return ordinal;
@@ -589,8 +703,9 @@ static qs_status load_failed(Device *d, const Program *p, const Code *code, int 
     const char *all = told.len ? told.s : "", *rest = all + strcspn(all, "\n");
     qs_status s = error_at(d, e == ERROR_OUT_OF_MEMORY ? QS_ENOMEM : QS_EDEVICE, code,
                            qbuildlog_error(&code->lines, log),
-                           "%s: kernel %s cannot be loaded: cuModuleLoadDataEx: %s%s%.*s%s%.800s", d->name, p->name,
-                           what, *all ? ": " : "", (int)(rest - all), all, line, rest);
+                           "%s: kernel %s cannot be loaded: %s: %s%s%.*s%s%.800s", d->name, p->name,
+                           symbol_of(state(d), "ModuleLoadDataEx").s, what, *all ? ": " : "", (int)(rest - all), all,
+                           line, rest);
     qtext_free(&told);
     return s;
 }
@@ -642,8 +757,17 @@ static bool load_kept(Device *d, Program *p, const Code *code) {
     return done;
 }
 
+/* Machine code stands behind the first line. */
+static qs_status load_binary(Device *d, Program *p, const Code *code) {
+    const char *image = strchr(code->bytes, '\n') + 1;
+    int e = state(d)->f.ModuleLoadDataEx(&p->module, image, 0, NULL, NULL);
+    if (e != SUCCESS) p->module = NULL;
+    return e == SUCCESS ? QS_OK : load_failed(d, p, code, e, "");
+}
+
 static qs_status load_module(Device *d, Program *p, const Code *code) {
     enum { LOG = 4096 };
+    if (!state(d)->maker->text) return load_binary(d, p, code);
     if (code->cache && !*qcache_why(code->cache) && load_kept(d, p, code)) return QS_OK;
     if (*state(d)->dead) return qerr_set(d->ctx, QS_EDEVICE, "%s", state(d)->dead);
     char *log = qmem_alloc(d->ctx, LOG); /* zeroed */
@@ -677,6 +801,7 @@ static qs_status allow_shared(Device *d, const Program *p) {
     if (p->shared > (unsigned)most)
         return qerr_set(d->ctx, QS_EVALUE, "kernel %s: its shared arrays take %u bytes; %s has %d for a block", p->name,
                         p->shared, d->name, most);
+    if (!state(d)->f.FuncSetAttribute) return QS_OK;
     return CALL(d, FuncSetAttribute, p->function, FUNC_MAX_DYNAMIC_SHARED, (int)p->shared);
 }
 
@@ -705,7 +830,7 @@ static qs_status prepare(Device *d, Program *p, const Code *code) {
 }
 
 static void unload(Device *d, Program *p) {
-    if (p->module && !*state(d)->dead && state(d)->f.CtxPushCurrent(state(d)->context) == SUCCESS) {
+    if (p->module && can_enter(d)) {
         QUIETLY(d, ModuleUnload, p->module);
         (void)leave(d, QS_OK);
     }
@@ -794,7 +919,8 @@ static qs_status launch_failed(Device *d, const Program *p, int e) {
     char what[256];
     if (e == SUCCESS || is_final(e)) return checked(d, "LaunchKernel", e);
     describe_error(&state(d)->f, e, what, sizeof what);
-    return qerr_set(d->ctx, QS_EDEVICE, "%s: kernel %s: cuLaunchKernel: %s", d->name, p->name, what);
+    return qerr_set(d->ctx, QS_EDEVICE, "%s: kernel %s: %s: %s", d->name, p->name,
+                    symbol_of(state(d), "LaunchKernel").s, what);
 }
 
 static qs_status launch_grid(Device *d, const Program *p, Grid *g, int64_t blocks) {
@@ -806,11 +932,12 @@ static qs_status launch_grid(Device *d, const Program *p, Grid *g, int64_t block
 
 /* One launch holds 2^31-1 blocks; more go in slices along axis 0. */
 static qs_status launch_slices(Device *d, const Program *p, Grid *g) {
-    int64_t row = 1;
+    uint64_t threads = state(d)->maker->most_threads;
+    int64_t row = 1, blocks = threads ? least(GRID_MAX, (int64_t)(threads / g->x)) : GRID_MAX;
     for (int a = 1; a < g->rank; a++)
-        if (__builtin_mul_overflow(row, g->count[a], &row) || row > GRID_MAX)
+        if (__builtin_mul_overflow(row, g->count[a], &row) || row > blocks)
             return qerr_set(d->ctx, QS_EVALUE, "kernel %s: too many positions beyond the first axis", p->name);
-    for (int64_t first = 0, most = GRID_MAX / row; first < g->count[0]; first += most) {
+    for (int64_t first = 0, most = blocks / row; first < g->count[0]; first += most) {
         g->slot[PTX_FIRST] = (uint64_t)first;
         TRY(launch_grid(d, p, g, least(most, g->count[0] - first) * row));
     }
@@ -821,7 +948,7 @@ static qs_status make_faults(Device *d) {
     State *s = state(d);
     void *p;
     if (!s->faults) {
-        TRY(CALL(d, MemHostAlloc, &p, FAULTS * sizeof(DevFault), HOSTALLOC_DEVICEMAP));
+        TRY(CALL(d, MemHostAlloc, &p, FAULTS * sizeof(DevFault), HOSTALLOC_DEVICEMAP | s->maker->fault_memory));
         s->faults = memset(p, 0, FAULTS * sizeof(DevFault));
     }
     return s->faults_there ? QS_OK : CALL(d, MemHostGetDevicePointer, &s->faults_there, s->faults, 0);
@@ -885,5 +1012,7 @@ static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const
     return leave(d, queue_launch(d, p, &g, l->late, fault));
 }
 
-const DeviceOps qdev_cuda_ops = {"cuda", CODE_PTX, probe, open_device, close_device, alloc,  release, upload,
+const DeviceOps qdev_cuda_ops = {"cuda", CODE_PTX, probe_cuda, open_cuda, close_device, alloc,  release, upload,
                                  download, copy,   load,  unload,      launch,       sync,   peer,    &sharing};
+const DeviceOps qdev_hip_ops = {"hip",    CODE_AMD, probe_hip, open_hip, close_device, alloc, release, upload,
+                                download, copy,     load,      unload,   launch,       sync,  peer,    NULL};

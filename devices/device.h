@@ -19,7 +19,7 @@ typedef struct Device Device;
 typedef struct Program Program; /* loaded code, private to the device */
 
 /* KIR is lowered to `code` by the kernel compiler; the reference device takes the KFunc itself. */
-typedef enum { CODE_KIR, CODE_NATIVE, CODE_PTX, CODE_OPENCL } CodeKind;
+typedef enum { CODE_KIR, CODE_NATIVE, CODE_PTX, CODE_AMD, CODE_OPENCL } CodeKind;
 
 /* Of text: for each line the position in the script that it was made for, 0 where there is none.  ptx: it is PTX, of
  * which the driver speaks in other words than of OpenCL C. */
@@ -125,7 +125,7 @@ typedef struct MathOps {
 } MathOps;
 
 typedef struct DeviceOps {
-    const char *kind;          /* "ref", "cpu", "cuda", "opencl", "null" */
+    const char *kind;          /* "ref", "cpu", "cuda", "hip", "opencl", "null" */
     CodeKind code;
     int       (*probe)(Ctx *, const char **why);            /* how many are here; *why says why none */
     qs_status (*open)(Device *, int ordinal);
@@ -152,7 +152,7 @@ struct Device {
     int ordinal;               /* among its kind */
     int memory;                /* memory space: HOST_MEMORY for ref and cpu */
     char name[128];
-    char arch[32];             /* what code is compiled for: "sm_90"; "" for this machine */
+    char arch[32];             /* what code is compiled for: "sm_90", "gfx90a"; "" for this machine */
     int threads;               /* how many compute */
     size_t total_memory;       /* bytes; 0 unknown */
     size_t limit;              /* bytes that arrays may occupy; 0 no limit but the device's own */
@@ -171,5 +171,5 @@ struct Device {
 
 static inline bool qdev_is_recording(Device *d) { return d->recording && d->recording(d); }
 
-extern const DeviceOps qdev_ref_ops, qdev_cpu_ops, qdev_opencl_ops, qdev_cuda_ops, qdev_null_ops, qdev_lost_ops;
+extern const DeviceOps qdev_ref_ops, qdev_cpu_ops, qdev_opencl_ops, qdev_cuda_ops, qdev_hip_ops, qdev_null_ops, qdev_lost_ops;
 #endif

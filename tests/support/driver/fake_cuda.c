@@ -24,7 +24,8 @@ static Handle contexts[2] = {{.kind = 'c', .device = 0}, {.kind = 'c', .device =
 static Handle *stack[16];
 
 /* Declared here: there is no header of the driver to take the declarations from. */
-#define CU(name, symbol, args) int fake_##name args __asm__(symbol);
+#define CU(name, cuda, hip, args) int fake_##name args __asm__(cuda);
+#define CUDA(name, symbol, args) CU(name, symbol, 0, args)
 #include "devices/cuda_api.def"
 
 FakeCuda *fake_cuda(void) { return &fake; }

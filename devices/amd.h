@@ -1,0 +1,15 @@
+/* amd.h -- the contract between code made by the kernel compiler for AMD devices and the hip device.
+ *
+ * It is that of ptx.h: the first line, one parameter of 64-bit slots, blocks and threads.  What follows the line is a
+ * code object: an ELF library with machine code for one kind of device (qamd_link). */
+#ifndef DEVICES_AMD_H
+#define DEVICES_AMD_H
+#include "devices/ptx.h"
+
+/* A kind of device, by the name that LLVM has for it; since: the first LLVM, of those that we take, that knows it. */
+typedef struct { char name[10]; uint8_t since, wave; } AmdTarget;
+
+/* NULL: none that code is made for. */
+const AmdTarget *qamd_target(const char *name);
+
+#endif
