@@ -171,5 +171,6 @@ struct Device {
 
 static inline bool qdev_is_recording(Device *d) { return d->recording && d->recording(d); }
 
-extern const DeviceOps qdev_ref_ops, qdev_cpu_ops, qdev_opencl_ops, qdev_cuda_ops, qdev_hip_ops, qdev_null_ops, qdev_lost_ops;
+extern const DeviceOps qdev_ref_ops, qdev_cpu_ops, qdev_opencl_ops, qdev_cuda_ops, qdev_hip_ops, qdev_null_ops,
+                       qdev_lost_ops;
 #endif
