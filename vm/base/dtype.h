@@ -62,6 +62,8 @@ bool qdtype_mixes_signs(qs_dtype a, qs_dtype b);
 bool qdtype_from_name(const char *name, qs_dtype *out);
 
 /* The end of the sentence about a number that is stored as a truth value. */
+/* Of a number that is given for an integer, and is none of them: "f: argument n must be int, got 2.5, which … " */
+#define QDTYPE_NOT_HELD "%s must be %s, got %s, which %s does not hold"
 #define QDTYPE_NO_TRUTH \
     "is neither true nor false, as elements of a bool array are: x != 0 makes a truth value of a number"
 

@@ -218,7 +218,9 @@ static double round_real(Ctx *c, qs_dtype d, double x) {
     return qdtype_get(d, &element);
 }
 
+/* A uint64 beyond int64 is a double, as its elements are. */
 static qs_value to_int(qs_dtype d, qs_value v) {
+    if (d == QS_U64 && v.kind == QS_NUM && v.u.f >= 0x1p63) return qs_num((double)qdtype_sat_u64(v.u.f, UINT64_MAX));
     return qs_int(v.kind == QS_NUM ? qdtype_sat_i64(v.u.f, int_min(d), int_max(d)) : int_saturate(d, v.u.i));
 }
 
@@ -293,8 +295,9 @@ bool qval_holds(qs_dtype integer, qs_value number) {
 /* A fraction may go, as the type says; more is hardly meant. */
 static qs_status warn_of_cut(qs_vm *vm, qs_dtype d, qs_value v) {
     if (!qdtype_is_int(d) || !qval_is_number(v)) return QS_OK;
-    bool cut = v.kind != QS_NUM ? !int_holds(d, v.u.i)
-                                : !(trunc(v.u.f) == (double)to_int(d, v).u.i && v.u.f < 0x1p63);
+    double lo, hi;
+    qdtype_int_span(d, &lo, &hi);
+    bool cut = v.kind != QS_NUM ? !int_holds(d, v.u.i) : !(trunc(v.u.f) >= lo && v.u.f < hi + 1);
     return cut ? qwarn_slip(qvm_ctx(vm), qvm_here(vm), SLIP_CUT) : QS_OK;
 }
 
@@ -303,7 +306,7 @@ qs_status qval_pass(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_v
     if (whole) v = qtape_plain(v);
     if (!whole || !qval_is_number(v) || qval_holds(t->dtype, v)) return qval_coerce(vm, v, t, what, out);
     char text[NUMBER_TEXT];
-    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s must be %s, got %s, which %s does not hold", what, qtype_name(t),
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, QDTYPE_NOT_HELD, what, qtype_name(t),
                     qnum_shown(qval_number(v), text), qtype_name(t));
 }
 

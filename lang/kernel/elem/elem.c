@@ -341,11 +341,20 @@ KRef kelem_shift(KBuild b, Elem e, qs_dtype d, KRef x, KRef n, qs_dtype of_n, bo
     return kelem_real(b, e == EL_shl ? EL_shr : EL_shl, d, (KRef[]){x, cast(b, back, d)}).re;
 }
 
-KRef kelem_has_bits(KBuild b, KRef x, qs_dtype d) {
-    KRef whole = b.fold(b.ud, K_EQ, QS_B1, 0, b.fold(b.ud, K_MATH, d, MF_trunc, x, 0, 0), x, 0);
-    KRef below = b.fold(b.ud, K_LT, QS_B1, 0, x, b.num(b.ud, d, 0x1p63), 0);
-    KRef above = b.fold(b.ud, K_LE, QS_B1, 0, b.num(b.ud, d, -0x1p63), x, 0);
-    return b.fold(b.ud, K_AND, QS_B1, 0, whole, b.fold(b.ud, K_AND, QS_B1, 0, below, above, 0), 0);
+/* hi + 1 is a power of 2, which d has where it has more than hi. */
+KRef kelem_holds(KBuild b, qs_dtype to, KRef x, qs_dtype d, double least, double most) {
+    double lo, hi, first, last;
+    bool real = qdtype_is_real(d);
+    KRef holds = b.num(b.ud, QS_B1, 1);
+    if (d == QS_B1) return holds;
+    qdtype_int_span(to, &lo, &hi);
+    if (!real) qdtype_int_span(d, &first, &last), least = fmax(least, first), most = fmin(most, last);
+    if (real) holds = b.fold(b.ud, K_EQ, QS_B1, 0, b.fold(b.ud, K_MATH, d, MF_trunc, x, 0, 0), x, 0);
+    if (least < lo) holds = b.fold(b.ud, K_AND, QS_B1, 0, holds,
+                                   b.fold(b.ud, K_LE, QS_B1, 0, b.num(b.ud, d, lo), x, 0), 0);
+    if (real ? most >= hi + 1 : most > hi)
+        holds = b.fold(b.ud, K_AND, QS_B1, 0, holds, b.fold(b.ud, K_LT, QS_B1, 0, x, b.num(b.ud, d, hi + 1), 0), 0);
+    return holds;
 }
 
 static KPair multiply(KBuild b, qs_dtype d, bool is_complex, KPair x, KPair y) {

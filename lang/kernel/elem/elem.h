@@ -89,9 +89,14 @@ KRef kelem_mod_signs(KBuild b, KRef x, KRef y, bool x_signed);
  * nobody asks when it is known that it never is. */
 KRef kelem_shift(KBuild b, Elem e, qs_dtype d, KRef x, KRef n, qs_dtype of_n, bool never_negative);
 
-/* What must hold of x, of the float type d, that it has bits: it is whole, and an int64 holds it.  The error otherwise
- * is "shl: " KELEM_NO_BITS and the number. */
-KRef kelem_has_bits(KBuild b, KRef x, qs_dtype d);
+/* What must hold of x, of the type d and from least to most (infinite where nobody knows), that it is one of the integer
+ * type `to`: it is whole, and inside. */
+KRef kelem_holds(KBuild b, qs_dtype to, KRef x, qs_dtype d, double least, double most);
+
+/* The same of a float that is to have bits.  The error otherwise is "shl: " KELEM_NO_BITS and the number. */
+static inline KRef kelem_has_bits(KBuild b, KRef x, qs_dtype d) {
+    return kelem_holds(b, QS_I64, x, d, -INFINITY, INFINITY);
+}
 #define KELEM_NO_BITS "a whole number of 64 bits is needed, got "
 static inline bool kelem_number_has_bits(double x) { return x == trunc(x) && x >= -0x1p63 && x < 0x1p63; }
 

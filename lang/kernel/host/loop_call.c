@@ -266,13 +266,12 @@ static void pass_whole(Loops *L, const Param *p, const Value *v) {
     qdtype_int_span(d, &lo, &hi);
     KRef twin = kloop_twin(L, v->num), x = kloop_real(L, v->num);
     if (twin && v->num.lo >= lo && v->num.hi <= hi) return;
-    KRef whole = kelem_real(kbuild_rows(&L->walk), EL_trunc, QS_F64, (KRef[]){x, 0}).re;
-    KRef above = kloop_op(L, K_LE, kloop_f64(L, lo), x), below = kloop_op(L, K_LT, x, kloop_f64(L, hi + 1));
-    KRef fits = kloop_op(L, K_AND, kloop_op(L, K_EQ, whole, x), kloop_op(L, K_AND, above, below));
+    KRef fits = kelem_holds(kbuild_rows(&L->walk), d, x, QS_F64, -INFINITY, INFINITY);
     uint32_t pos = L->pos;
     L->pos = p->pos;
-    snprintf(text, sizeof text, "%.60s: argument %.60s must be %s, got %%0, which %s does not hold",
-             L->in->func->name->s, p->name->s, qdtype_info[d].name, qdtype_info[d].name);
+    char what[140];
+    snprintf(what, sizeof what, "%.60s: argument %.60s", L->in->func->name->s, p->name->s);
+    snprintf(text, sizeof text, QDTYPE_NOT_HELD, what, qdtype_info[d].name, "%0", qdtype_info[d].name);
     kloop_fail_unless(L, fits, QS_EVALUE, text, x, 0);
     L->pos = pos;
 }

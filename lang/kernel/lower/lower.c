@@ -216,7 +216,7 @@ static KRef special_ref(Lower *L, int which, int axis) {
     return klnum_pure(L, (KOp)specials[which].op, QS_I32, 0, 0, 0, 0, (uint64_t)axis);
 }
 
-/* The parameter p of the kernel f as it was declared, from one number per axis of the launch. */
+/* The parameter p of the kernel f, with as many components as declared, from one number per axis of the launch. */
 qs_status klower_position(Lower *L, const Func *f, const Param *p, const Num *nums, int rank, Val *out) {
     int n = declared_count(p->type), beyond = specials[klower_special(p->name)].beyond;
     bool number = n ? n == 1 && p->type->kind == TE_NAME && !strstr(p->type->name->s, "vec")
@@ -231,11 +231,7 @@ qs_status klower_position(Lower *L, const Func *f, const Param *p, const Num *nu
     for (int i = 0; i < n; i++) all[i] = i < rank ? nums[i] : klnum_strong(klnum_int(L, QS_I32, beyond), QS_I32);
     if (number) klval_number(L, all[0], out);
     else klval_vector(L, all, n, out);
-    const Type *t;
-    TypeMods mods;
-    if (!p->type) return QS_OK;
-    TRY(kltype_resolve(L, p->type, &t, &mods));
-    return kltype_coerce(L, t, p->name->s, p->pos, out);
+    return QS_OK;
 }
 
 static qs_status bind_special(Lower *L, const Func *f, const Param *p, Val *out) {
@@ -243,22 +239,11 @@ static qs_status bind_special(Lower *L, const Func *f, const Param *p, Val *out)
     int which = klower_special(p->name);
     for (int i = 0; i < L->job->rank; i++) nums[i] = klnum_strong(special_ref(L, which, i), QS_I32);
     TRY(klower_position(L, f, p, nums, L->job->rank, out));
-    out->is_pos = which == SPECIAL_POS && qdtype_is_int((qs_dtype)out->dtype);
+    out->is_pos = which == SPECIAL_POS;
     return QS_OK;
 }
 
 /* -- one pass ---------------------------------------------------------------------------------------------------- */
-static qs_status bind_argument(Lower *L, Frame *inst, Param *p, const KVal *arg, Val *out) {
-    klower_import(L, arg, p->name, out);
-    kltype_bind(L, inst, p->type, out);
-    if (!p->type) return QS_OK;
-    const Type *t;
-    TypeMods mods;
-    TRY(kltype_resolve(L, p->type, &t, &mods));
-    if (mods.access != ACC_DEFAULT || mods.flags) out->mods = mods;
-    return kltype_coerce(L, t, p->name->s, p->pos, out);
-}
-
 /* Its arguments, without the positions that are filled in: "3 arguments wanted (x, y, n), got 2". */
 static qs_status wrong_count(Lower *L, const Func *f) {
     char names[120] = "";
@@ -279,8 +264,8 @@ static qs_status wrong_count(Lower *L, const Func *f) {
                         L->job->nargs);
 }
 
-static qs_status bind_kernel(Lower *L, Frame *inst) {
-    const Func *f = inst->func;
+static qs_status bind_kernel(Lower *L) {
+    const Func *f = L->in->func;
     int next = 0;
     for (int i = 0; i < f->nparams; i++) {
         Param *p = &f->params[i];
@@ -288,11 +273,13 @@ static qs_status bind_kernel(Lower *L, Frame *inst) {
         L->pos = p->pos;
         if (p->variadic)
             return klower_error(L, QS_ETYPE, p->pos, "a kernel cannot have a variable number of parameters");
-        if (klower_special(p->name) >= 0) TRY(bind_special(L, f, p, &v));
-        else if (next < L->job->nargs) TRY(bind_argument(L, inst, p, &L->job->args[next++], &v));
+        bool special = klower_special(p->name) >= 0, given = !special && next < L->job->nargs;
+        if (special) TRY(bind_special(L, f, p, &v));
+        else if (given) klower_import(L, &L->job->args[next++], p->name, &v);
         else if (p->init) TRY(klexpr_lower(L, p->init, &v));
         else return wrong_count(L, f);
-        TRY(klvar_assign(L, &inst->vars[p->sym->index], &v, p->pos));
+        L->pos = p->pos;
+        TRY(klcall_bind(L, p, special || given, &v));
     }
     return next < L->job->nargs ? wrong_count(L, f) : QS_OK;
 }
@@ -337,7 +324,7 @@ static qs_status pass(Walk *w, Arena *scratch) {
     Caller saved = kcall_enter(&L->walk, NULL, &callee);
     L->in->return_depth = -1;
     TRY(choose_arithmetic(L));
-    TRY(bind_kernel(L, L->in));
+    TRY(bind_kernel(L));
     TRY(kstmt_body(&L->walk, L->in));
     if (L->in->func->expr) TRY(klexpr_lower(L, L->in->func->expr, &(Val){0}));
     L->changed |= (L->lone & L->crowded) || (L->joined & ~L->crowded);

@@ -1,6 +1,7 @@
 /* lower_call.c -- calls in kernels: definitions to choose from, methods, classes, conversions to declared types. */
 #include "lang/kernel/lower/lowering.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* -- arguments --------------------------------------------------------------------------------------------------- */
@@ -20,13 +21,48 @@ static qs_status convert(Walk *w, TypeExpr *type, const char *what, uint32_t pos
     return kltype_coerce((Lower *)w, t, what, pos, v);
 }
 
-static qs_status bind(Walk *w, const Param *p, Val *v) {
-    Lower *L = (Lower *)w;
+/* What must hold of n that the integer type d has it, and n as a message shows it. */
+static KRef is_held(Lower *L, Num n, qs_dtype d, KRef *shown) {
+    const Weak *w = n.re.weak;
+    *shown = klnum_ref(L, n, !w ? n.dtype : w->whole ? QS_I64 : L->c->scalar_dtype);
+    if (!w || !w->whole) return klnum_holds(L, d, *shown);
+    return kelem_holds(kbuild_rows(&L->walk), d, *shown, QS_I64, -w->bound, w->bound);
+}
+
+/* An integer parameter does not change the number that it gets. */
+static void pass_whole(Lower *L, const Param *p, const Type *t, const Val *v) {
+    char what[140], text[240];
+    double known;
+    KRef x;
+    if (t->kind != TY_NUM || !qdtype_is_int(t->dtype) || !klval_is_number(v) || qdtype_is_complex(v->dtype)) return;
+    KRef holds = is_held(L, klval_num(v, 0), t->dtype, &x);
+    if (kir_is_const(L->f, holds, &known) && known != 0) return;
+    uint32_t pos = L->pos;
+    L->pos = p->pos;
+    snprintf(what, sizeof what, "%.60s: argument %.60s", L->in->func->name->s, p->name->s);
+    snprintf(text, sizeof text, QDTYPE_NOT_HELD, what, qtype_name(t), "%0", qtype_name(t));
+    klnum_emit(L, K_CHECK, QS_B1, 0, holds, x, 0, (uint64_t)kir_message(L->f, QS_EVALUE, text));
+    L->pos = pos;
+}
+
+qs_status klcall_bind(Lower *L, const Param *p, bool checked, Val *v) {
+    Var *var = &L->in->vars[p->sym->index];
+    const Type *t = NULL;
+    TypeMods mods;
     kltype_bind(L, L->in, p->type, v);
     lend(L, v);
-    if (p->type) TRY(convert(w, p->type, p->name->s, L->pos, v));
-    return klvar_assign(L, &L->in->vars[p->sym->index], v, L->pos);
+    if (p->type) {
+        TRY(kltype_resolve(L, p->type, &t, &mods));
+        if (!checked) pass_whole(L, p, t, v);
+        if (mods.access != ACC_DEFAULT || mods.flags) v->mods = mods;
+        TRY(kltype_coerce(L, t, p->name->s, L->pos, v));
+    }
+    TRY(klvar_assign(L, var, v, L->pos));
+    if (t) klvar_declare(var, t);
+    return QS_OK;
 }
+
+static qs_status bind(Walk *w, const Param *p, Val *v) { return klcall_bind((Lower *)w, p, false, v); }
 
 /* -- overloads --------------------------------------------------------------------------------------------------- */
 static int distance_of(Lower *L, const Func *f, const Args *args) {
@@ -78,8 +114,7 @@ static qs_status bound(Walk *w, Frame *in) {
         TypeMods mods;
         if (!f->outs[i].type) continue;
         TRY(kltype_resolve((Lower *)w, f->outs[i].type, &t, &mods));
-        Var *v = &in->vars[f->outs[i].sym->index];
-        v->converts = t->kind == TY_NUM, v->declared = t->dtype;
+        klvar_declare(&in->vars[f->outs[i].sym->index], t);
     }
     return QS_OK;
 }

@@ -201,10 +201,19 @@ static void store_memory(Lower *L, const Access *a, KRef linear, KRef guard, Num
     if (guard) kbuild_end(&L->walk);
 }
 
+/* What an element of a private or shared array, of the type that it was made of, keeps of n. */
+static Num kept(Lower *L, const Access *a, Num n, KRef guard) {
+    if (!a->base.made) return n;
+    qs_dtype d = (qs_dtype)(a->base.made - 1);
+    if (d == QS_B1) check_truth(L, n, guard);
+    return klnum_narrow(L, n, d);
+}
+
 static qs_status store_local(Lower *L, const Access *a, KRef linear, Num n) {
     double k;
     if (!kir_is_const(L->f, linear, &k) || k < 0 || k >= (double)klval_count(&a->base))
         return QS_OK; /* becomes memory */
+    n = kept(L, a, n, 0);
     return klvar_assign_part(L, a->var, (int64_t)k, n, L->pos);
 }
 
@@ -216,10 +225,11 @@ static qs_status takes_complex(Lower *L, const Access *a, Num n) {
 
 static qs_status store_one(Lower *L, const Access *a, KRef *at, Num n) {
     bool private = a->base.kind == V_NUM || (a->base.kind == V_MEMORY && !a->base.u.mem->shared && a->var);
-    if (!private) TRY(takes_complex(L, a, n));
+    if (!private || a->base.made) TRY(takes_complex(L, a, n));
     KRef guard = bring_all_inside(L, a, at), linear = linear_index(L, &a->base, at);
     if (a->base.kind == V_NUM) return store_local(L, a, linear, n);
     if (a->base.kind == V_ARRAY) return store_array(L, a, linear, guard, n), QS_OK;
+    n = kept(L, a, n, guard);
     if (!a->base.u.mem->shared && a->var) klvar_widen(L, a->var, n);
     store_memory(L, a, linear, guard, n, K_ASTORE, 0);
     return QS_OK;
@@ -684,32 +694,12 @@ static qs_status check_atomic(Lower *L, const Access *a, Op op, KAtomic *k) {
                         qop_inplace(op), a->p.name, klval_type_name(L, &a->base));
 }
 
-/* lo <= x <= hi, as far as values of x's type, or what is known of x, leave it open. */
-static KRef within(Lower *L, KRef x, double lo, double hi) {
-    qs_dtype d = (qs_dtype)L->f->ins[x].dtype;
-    double least = -INFINITY, most = INFINITY;
-    KRef holds = klnum_int(L, QS_B1, 1);
-    if (d == QS_B1) return holds;
-    if (qdtype_is_int(d)) qdtype_int_span(d, &least, &most);
-    (void)klnum_range(L, x, &least, &most);
-    if (least < lo) holds = klnum_bin(L, K_LE, klnum_const(L, d, lo), x);
-    bool above = qdtype_is_int(d) ? most > hi : most >= hi + 1; /* hi + 1 is a power of 2 */
-    if (!above) return holds;
-    int64_t last = hi < 0x1p63 ? (int64_t)hi : INT64_MAX; /* hi is a double: of the largest int64 it is 1 more */
-    KRef below = qdtype_is_int(d) ? klnum_bin(L, K_LE, x, kbuild_int(&L->walk, d, last))
-                                  : klnum_bin(L, K_LT, x, klnum_const(L, d, hi + 1));
-    return klnum_bin(L, K_AND, holds, below);
-}
-
 /* Integers that several positions update at once are not converted in between, as x[i] = x[i] op n does: so n must be
  * one of them.  Of the smaller and the larger of two numbers only nan would be another one. */
 static KRef takes(Lower *L, qs_dtype d, KAtomic k, KRef x) {
-    double lo, hi;
     bool real = qdtype_is_real((qs_dtype)L->f->ins[x].dtype);
-    qdtype_int_span(d < QS_I32 ? QS_I32 : d, &lo, &hi);
     if (k == KA_MIN || k == KA_MAX) return real ? klnum_bin(L, K_EQ, x, x) : klnum_int(L, QS_B1, 1);
-    KRef holds = within(L, x, lo, hi);
-    if (real) holds = klnum_bin(L, K_AND, holds, klnum_bin(L, K_EQ, klnum_math(L, MF_trunc, x, 0), x));
+    KRef holds = klnum_holds(L, d < QS_I32 ? QS_I32 : d, x);
     if (k != KA_DIV) return holds;
     return klnum_bin(L, K_AND, holds, klnum_bin(L, K_NE, x, klnum_const(L, (qs_dtype)L->f->ins[x].dtype, 0)));
 }

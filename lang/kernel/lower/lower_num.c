@@ -74,6 +74,12 @@ bool klnum_range(Lower *L, KRef r, double *lo, double *hi) {
     }
 }
 
+KRef klnum_holds(Lower *L, qs_dtype integer, KRef x) {
+    double least = -INFINITY, most = INFINITY;
+    (void)klnum_range(L, x, &least, &most);
+    return kelem_holds(kbuild_rows(&L->walk), integer, x, (qs_dtype)L->f->ins[x].dtype, least, most);
+}
+
 /* -- weak numbers ------------------------------------------------------------------------------------------------ */
 static Weak *new_weak(Lower *L, WeakOp op, Weak *a, Weak *b) {
     Weak *w = qarena_alloc(L->arena, sizeof *w);

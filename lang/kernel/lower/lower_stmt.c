@@ -10,8 +10,7 @@ static qs_status annotate(Lower *L, Var *v, TypeExpr *e, Val *x, bool *mods_writ
     TypeMods mods;
     TRY(kltype_resolve(L, e, &t, &mods));
     TRY(kltype_coerce(L, t, v->name->s, e->pos, x));
-    v->converts = t->kind == TY_NUM;
-    if (v->converts) v->declared = t->dtype;
+    klvar_declare(v, t);
     *mods_written = mods.access != ACC_DEFAULT || mods.flags;
     if (*mods_written) v->mods = x->mods = mods;
     return QS_OK;
@@ -87,8 +86,7 @@ static qs_status declaration(Lower *L, const Node *n) {
     TRY(kltype_resolve(L, n->u.decl.type, &t, &mods));
     if (!v || (t->kind != TY_NUM && !(t->kind == TY_ARRAY && t->nfixed))) return QS_OK;
     TRY(kltype_construct(L, n, t, &(Args){0}, &zero));
-    v->converts = t->kind == TY_NUM;
-    v->declared = t->dtype;
+    klvar_declare(v, t);
     return klvar_assign(L, v, &zero, n->pos);
 }
 

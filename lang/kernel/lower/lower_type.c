@@ -94,7 +94,7 @@ static qs_status coerce_small(Lower *L, const Type *t, const char *what, uint32_
     for (int64_t i = 0; i < n; i++) nums[i] = to_dtype(L, klval_num(&all, i), t->inner->dtype);
     bool is_pos = all.is_pos && qdtype_is_int(t->inner->dtype);
     klval_from_nums(L, nums, all.rank, all.dims, v);
-    v->is_pos = is_pos;
+    v->is_pos = is_pos, v->made = klval_made(t->inner->dtype);
     return QS_OK;
 }
 
@@ -180,7 +180,7 @@ static bool fits_kind(const Type *t, const Val *v) {
 static qs_status give_dtype(Lower *L, const Type *t, const char *what, uint32_t pos, Val *v) {
     if (!v->u.mem->shared || t->inner->kind != TY_NUM || t->inner->dtype == v->dtype) return QS_OK;
     if (v->u.mem->ref != L->f->nins - 1 || qdtype_is_complex(t->inner->dtype)) return unfit(L, t, what, pos, v);
-    v->dtype = (uint8_t)kir_value_dtype(t->inner->dtype);
+    v->dtype = (uint8_t)kir_value_dtype(t->inner->dtype), v->made = klval_made(t->inner->dtype);
     L->f->ins[v->u.mem->ref].dtype = v->dtype;
     return QS_OK;
 }
@@ -262,6 +262,7 @@ static qs_status convert_to(Lower *L, const Type *t, const Val *v, Val *out) {
     if (narrowing)
         return klower_error(L, QS_ETYPE, L->pos, "%s of a complex number: use real(x) or abs(x)", qtype_name(t));
     klval_narrow(L, &all, t->dtype, out);
+    out->made = klval_made(t->dtype);
     return QS_OK;
 }
 
@@ -276,6 +277,7 @@ static qs_status zeros_of(Lower *L, const Type *t, const Val *args, int nargs, V
     if (!nargs) { rank = t->nfixed; for (int i = 0; i < rank; i++) dims[i] = t->dims[i]; }
     if (!rank) return klower_error(L, QS_ESHAPE, L->pos, "the size of %s is missing", qtype_name(t));
     klval_zero(L, kir_value_dtype(t->inner->dtype), rank, dims, 0, out);
+    out->made = klval_made(t->inner->dtype);
     return QS_OK;
 }
 

@@ -307,7 +307,7 @@ static bool same_dims(const Val *a, const Val *b) {
 
 /* The result is kept from pass to pass, so a weak number is copied without what it is made of. */
 static void make_type(Lower *L, Num t, const Val *shape, Val *out) {
-    Val v = {.kind = V_NUM, .dtype = (uint8_t)t.dtype, .rank = shape->rank};
+    Val v = {.kind = V_NUM, .dtype = (uint8_t)t.dtype, .rank = shape->rank, .made = shape->made};
     memcpy(v.dims, shape->dims, sizeof v.dims);
     if (klnum_is_weak(t)) {
         int64_t n = klval_count(&v);
@@ -323,7 +323,9 @@ bool klval_join(Lower *L, const Val *a, const Val *b, Val *out) {
     if (a->kind == V_UNKNOWN) return make_type(L, type_num(L, b), b, out), true;
     if (a->rank && b->rank && !same_dims(a, b)) return false;
     Num x = type_num(L, a), y = type_num(L, b);
+    bool differ = a->rank && b->rank && a->made != b->made;
     make_type(L, join_types(x, y, klnum_choice(L, x, y)), a->rank ? a : b, out);
+    if (differ) out->made = 0;
     return true;
 }
 

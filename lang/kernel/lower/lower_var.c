@@ -81,7 +81,7 @@ static void declare(Lower *L, Var *v, const Val *init) {
 }
 
 static bool same_type(const Val *a, const Val *b) {
-    return a->kind == b->kind && a->dtype == b->dtype && a->rank == b->rank &&
+    return a->kind == b->kind && a->dtype == b->dtype && a->rank == b->rank && a->made == b->made &&
            !memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims);
 }
 
@@ -127,6 +127,7 @@ static void stored_value(Lower *L, const Var *v, Val *out) {
     Num *nums = qarena_alloc(L->arena, (size_t)(n ? n : 1) * sizeof *nums);
     for (int64_t i = 0; i < n; i++) nums[i] = stored_part(L, v, i);
     klval_from_nums(L, nums, v->stored.rank, v->stored.dims, out);
+    out->made = v->stored.made;
 }
 
 /* -- reading ----------------------------------------------------------------------------------------------------- */
@@ -207,8 +208,8 @@ static qs_status merge(Lower *L, Var *v, const Val *x, uint32_t pos) {
 static qs_status own_value(Lower *L, const Val *x, Val *out) {
     *out = *x;
     if (x->kind == V_VOID) return klower_error(L, QS_ETYPE, L->pos, "a value is wanted, but the call gives none");
-    if (x->kind == V_MEMORY && !x->u.mem->shared && !x->u.mem->borrowed) return klval_components(L, x, out);
-    return QS_OK;
+    if (x->kind == V_MEMORY && !x->u.mem->shared && !x->u.mem->borrowed) TRY(klval_components(L, x, out));
+    return out->made = x->made, QS_OK;
 }
 
 static void notice_early(Lower *L, Var *v) {
@@ -246,6 +247,7 @@ static qs_status part_of_binding(Lower *L, Var *v, int64_t i, Num n, uint32_t po
     for (int64_t k = 0; k < count; k++) nums[k] = k == i ? n : klval_num(&old, k);
     Val x;
     klval_from_nums(L, nums, old.rank, old.dims, &x);
+    x.made = v->val.made;
     return klvar_assign(L, v, &x, pos);
 }
 
@@ -264,7 +266,7 @@ qs_status klvar_assign_part(Lower *L, Var *v, int64_t i, Num n, uint32_t pos) {
 void klvar_widen(Lower *L, Var *v, Num n) {
     Val one;
     klval_number(L, n, &one);
-    if (!v->converts) join_into(L, v, &one);
+    if (!v->converts && !v->type.made) join_into(L, v, &one);
 }
 
 qs_status klvar_memory(Lower *L, Var *v, uint32_t pos, Val *out) {

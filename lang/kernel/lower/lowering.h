@@ -78,6 +78,7 @@ struct Val {
     uint8_t rank;        /* V_NUM: 0 is a number */
     uint8_t inner;       /* V_ARRAY: so many of its last dimensions are those of entries, as in vec[vec3] */
     bool is_pos;         /* V_NUM: exactly the position in the launch domain */
+    uint8_t made;        /* V_NUM V_MEMORY: 1 + the integer type or bool that its elements were made of, else 0 */
     TypeMods mods;
     int64_t dims[QS_MAX_RANK]; /* V_ARRAY: known extents, else 0 */
     Comp *at;            /* V_NUM: components, row-major; complex: re, im in turn */
@@ -177,6 +178,7 @@ Num klnum_flip(Lower *L, Num a);                               /* every bit */
 Num klnum_shift(Lower *L, Elem e, Num a, Num n);               /* EL_shl or EL_shr, by a count of any sign */
 qs_dtype klnum_real_dtype(Lower *L, Num a);                    /* in which functions of a compute */
 bool klnum_range(Lower *L, KRef r, double *lo, double *hi);    /* bounds of an integer value, where they can be told */
+KRef klnum_holds(Lower *L, qs_dtype integer, KRef x);          /* what must hold of x that it is one of that type */
 
 /* -- lower_val.c ------------------------------------------------------------------------------------------------- */
 static inline bool klval_is_number(const Val *v) { return v->kind == V_NUM && v->rank == 0; }
@@ -200,6 +202,7 @@ enum { KLVAL_OPERANDS = 3 };
 qs_status klval_each(Lower *L, const Val *args, int n, MapFn *f, const void *ud, Val *out);
 void klval_narrow(Lower *L, const Val *v, qs_dtype d, Val *out);
 bool klval_join(Lower *L, const Val *a, const Val *b, Val *out); /* types only; false: they do not go together */
+static inline uint8_t klval_made(qs_dtype d) { return (uint8_t)(qdtype_is_real(d) || qdtype_is_complex(d) ? 0 : 1 + d); }
 bool klval_same(const Val *a, const Val *b);                   /* the same array, function, string … */
 const char *klval_type_name(Lower *L, const Val *v);
 void klval_zero(Lower *L, qs_dtype d, int rank, const int64_t *dims, double fill, Val *out);
@@ -207,6 +210,9 @@ void klval_zero(Lower *L, qs_dtype d, int rank, const int64_t *dims, double fill
 /* -- lower_var.c ------------------------------------------------------------------------------------------------- */
 Var *klvar_of(Lower *L, const Sym *sym);                       /* of the current function; NULL: no local */
 Var *klvar_hidden(Lower *L, const void *key, int part);
+static inline void klvar_declare(Var *v, const Type *t) {      /* numbers that are assigned later become that type */
+    v->converts = t->kind == TY_NUM, v->declared = t->dtype;
+}
 qs_status klvar_read(Lower *L, Var *v, uint32_t pos, Val *out);
 qs_status klvar_read_part(Lower *L, Var *v, int64_t i, uint32_t pos, Num *out); /* of a merged vector */
 qs_status klvar_assign(Lower *L, Var *v, const Val *val, uint32_t pos);
@@ -260,6 +266,8 @@ int klidx_ndims(const Val *v);
 /* -- lower_call.c ------------------------------------------------------------------------------------------------ */
 extern const CallRules klcall_rules;
 Callee klcall_callee(Closure *fn);
+/* The parameter p of the function that was entered becomes v, as it is declared; checked: no number is lost by that. */
+qs_status klcall_bind(Lower *L, const Param *p, bool checked, Val *v);
 /* parallel_do or serial_do inside a kernel: loops around the inlined kernel. */
 qs_status klcall_launch(Lower *L, const Node *site, const Val *args, int nargs);
 
