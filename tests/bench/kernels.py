@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The programs of tests/bench/kernels against the same work in C, NumPy, Numba, Taichi, Warp and OpenCL C, in one run.
+"""The programs of tests/bench/kernels against the same work in C, NumPy, Numba, Taichi, Warp, Halide and OpenCL C, in one run.
 
     tests/bench/kernels.py [--qrun build/qrun] [--quick] [--write] [--threads 1,2] [--rounds N] [case ...]
 
@@ -25,7 +25,7 @@ CASES = {
     "nbody": ("f", 1e-4), "blackscholes": ("f", 1e-5), "life": ("b", 0), "kmeans": ("f", 1e-3), "matmul": ("f", 1e-5),
     "tiles": ("f", 1e-5), "sortkey": ("f", 1e-6),
 }
-PACKAGES = {"numpy": "NumPy", "numba": "Numba", "taichi": "Taichi", "warp": "Warp"}
+PACKAGES = {"numpy": "NumPy", "numba": "Numba", "taichi": "Taichi", "warp": "Warp", "halide": "Halide"}
 TARGET_C, TARGET_NUMBA = 0.9, 1.5
 TARGET_NUMPY = {"fused": 8, "box": 20}  # on one thread
 

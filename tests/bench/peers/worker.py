@@ -1,6 +1,6 @@
 """The programs of kernels/*.q in other languages of the same kind, served to the runner.
 
-    worker.py numpy|numba|taichi|warp THREADS
+    worker.py numpy|numba|taichi|warp|halide THREADS
 
 Lines on the standard input: "case NAME THREADS PATH" prepares a case, runs it once, writes the result (raw float32,
 int32 or uint8) to PATH and answers "ready", or "none: why"; after that each line is a number n and is answered with
