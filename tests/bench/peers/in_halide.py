@@ -190,9 +190,10 @@ CASES = {
     "fused": lambda: case(fused, [line], 4194304, 6 * pattern(4194304, 37, 1021) - 3),
     "box": lambda: case(box, [sliding, by_strip], (2048, 2048), image(2048)),
     "gauss": lambda: case(gauss, [sliding, by_strip], (2048, 2048), image(2048)),
-    # Of ten sweeps the schedulers join some, which takes minutes to compile and three times as long to run; for nlmeans on
-    # two threads Adams 2019 takes minutes, too.
+    # Of ten sweeps the schedulers join some, which takes minutes to compile and three times as long to run; for nlmeans
+    # on two threads Adams 2019 takes minutes, too.
     "jacobi": lambda: case(jacobi, [each_alone], (1024, 1024), image(1024), schedulers=[]),
-    "nlmeans": lambda: case(nlmeans, [by_shift], (256, 256), image(256), schedulers=SCHEDULERS[:1]),
+    "nlmeans": lambda: case(nlmeans, [by_shift], (256, 256), image(256),
+                            schedulers=SCHEDULERS[:1]),
     "bilateral": lambda: case(bilateral, [in_registers], (512, 512), image(512)),
 }
