@@ -509,6 +509,43 @@ static PyObject *lent(PyObject *module, PyObject *x) {
     return made("torch_op", x, lend);
 }
 
+/* Of memory that its owner takes back after the call. */
+static qs_status lend_until(Border *b, PyObject *x, qs_value *out) {
+    TRY(lend(b, x, out));
+    Buffer *memory = out->kind == QS_ARRAY ? qval_array(*out)->buf : NULL;
+    if (memory && memory->foreign) memory->lent = true;
+    return QS_OK;
+}
+
+/* The value, and the same again for take_back. */
+static PyObject *lent_until(PyObject *module, PyObject *x) {
+    (void)module;
+    PyObject *v = made("jax_op", x, lend_until), *r = v ? PyTuple_New(2) : NULL;
+    PyObject *again = r && qvalue_check(v) ? qvalue_new(((Wrapper *)v)->border, ((Wrapper *)v)->v) : NULL;
+    if (!again) return Py_XDECREF(v), Py_XDECREF(r), NULL;
+    PyTuple_SetItem(r, 0, v), PyTuple_SetItem(r, 1, again);
+    return r;
+}
+
+static qs_status end_loan(Border *b, PyObject *w) {
+    Array *a = qvalue_check(w) && ((Wrapper *)w)->v.kind == QS_ARRAY ? qval_array(((Wrapper *)w)->v) : NULL;
+    bool used = a && a->buf->lent && (a->hdr.refs > 1 || qbuf_shared(a->buf));
+    return used ? qbuf_part(qvm_ctx(b->vm), a->buf) : QS_OK;
+}
+
+/* The call is over: who still uses the memory of these values, slices of them, too, gets it as his own. */
+static PyObject *take_back(PyObject *module, PyObject *loans) {
+    (void)module;
+    Border *b = qhost_enter("jax_op");
+    qs_status s = QS_OK;
+    if (!b) return NULL;
+    for (Py_ssize_t i = 0; i < PyList_Size(loans); i++) {
+        qs_status own = end_loan(b, PyList_GetItem(loans, i));
+        if (s == QS_OK) s = own;
+    }
+    return qgil_result(b, s == QS_OK ? (Py_INCREF(Py_None), Py_None) : qerror_raise(b, s));
+}
+
 static qs_status fill(qs_vm *vm, Array *a, const char *bytes, Py_ssize_t n) {
     void *p;
     if ((size_t)n != a->count * qdtype_size((qs_dtype)a->dtype))
@@ -629,6 +666,8 @@ PyMethodDef qhost_functions[] = {
      "descriptor(x)\n--\n\nThe memory of an array or tensor as an argument for many calls, looked at once; never a "
      "copy."},
     {"_lent", lent, METH_O, NULL},
+    {"_lent_until", lent_until, METH_O, NULL},
+    {"_take_back", take_back, METH_O, NULL},
     {"_from_dlpack", from_dlpack, METH_VARARGS, NULL},
     {"_array", array_of_bytes, METH_VARARGS, NULL},
     {"_typename", type_named, METH_VARARGS, NULL},

@@ -235,6 +235,7 @@ static int reading_space(const Buffer *b) {
 }
 
 static qs_status conflict(Ctx *c, const Buffer *b, qs_access mode) {
+    if (!b->valid) return qerr_set(c, QS_ELOCK, "the array was lent for a call, and there was no memory to keep it");
     if (b->writer >= 0)
         return qerr_set(c, QS_ELOCK, "the array is locked for writing on %s", space_name(c, b->writer));
     if (b->nreaders && mode != QS_READ)
@@ -339,19 +340,32 @@ static qs_status may_give(Ctx *c, const Buffer *b, const Device *d, int m) {
                     space_name(c, b->home), space_name(c, m));
 }
 
+qs_status qbuf_part(Ctx *c, Buffer *b) {
+    if (b->nreaders || b->writer >= 0) return conflict(c, b, QS_WRITE);
+    void *own = qpool_get(c, b->nbytes);
+    if (own) memcpy(own, host_block(b), b->nbytes);
+    else b->valid = 0;
+    b->block[HOST_MEMORY] = (DevPtr)(uintptr_t)own;
+    b->home = -1, b->foreign = b->readonly = b->lent = false;
+    if (b->release) b->release(b->owner);
+    b->release = NULL;
+    return own ? QS_OK : no_memory(c, b->nbytes);
+}
+
 qs_status qbuf_give(Ctx *c, Buffer *b, Device *d, DevPtr *out) {
     int m = d ? d->memory : HOST_MEMORY;
     if (m != HOST_MEMORY) c->spaces[m] = d;
+    if (b->lent) TRY(qbuf_part(c, b));
     TRY(may_give(c, b, d, m));
     TRY(enter(c, b, m, qbuf_is_readonly(b) ? QS_READ : QS_READWRITE));
     b->home = (int8_t)m;
-    if (b->given < UINT16_MAX) b->given++;
+    if (b->given < GIVEN_MAX) b->given++;
     *out = b->block[m];
     return QS_OK;
 }
 
 void qbuf_take_back(Buffer *b) {
-    if (b->given < UINT16_MAX && --b->given == 0 && !b->foreign) b->home = -1;
+    if (b->given < GIVEN_MAX && --b->given == 0 && !b->foreign) b->home = -1;
 }
 
 qs_status qbuf_outlive(Ctx *c, Buffer *b) {

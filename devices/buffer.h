@@ -16,12 +16,15 @@
 #include "devices/device.h"
 #include <stdatomic.h>
 
+enum { GIVEN_MAX = 0x7fff };
+
 typedef struct Buffer {
     atomic_uint refs;
     uint32_t valid;            /* bit m: block[m] holds the current contents */
     uint8_t readers[MAX_DEVICES]; /* READ locks held per memory space */
     uint16_t nreaders;         /* their sum */
-    uint16_t given;            /* how often the block at home was given out; at UINT16_MAX it stays */
+    uint16_t given : 15;       /* how often the block at home was given out; at GIVEN_MAX it stays */
+    bool lent : 1;             /* foreign memory that goes before its owner: its address is not given on */
     int8_t writer;             /* memory space holding the write lock, or -1 */
     uint8_t maker;             /* who wrote what a device holds, as its number in Ctx.fetched; 0: nobody who asks */
     int8_t home;               /* memory space that others read and write without telling us; -1: none */
@@ -73,6 +76,9 @@ qs_status qbuf_settle(Ctx *c, Buffer *b);
  * use it elsewhere, QS_EDEVICE when d has no addresses. */
 qs_status qbuf_give(Ctx *c, Buffer *b, Device *d, DevPtr *out);
 void qbuf_take_back(Buffer *b);
+/* The foreign memory goes: its contents move to memory of our own, which may be written, and the owner is let go.
+ * QS_ENOMEM: then every lock from here on is an error. */
+qs_status qbuf_part(Ctx *c, Buffer *b);
 /* For memory that outlives the devices: the contents are at home, else on the host, and nowhere else. */
 qs_status qbuf_outlive(Ctx *c, Buffer *b);
 /* Whether both have memory in common: one buffer, or foreign blocks that overlap. */

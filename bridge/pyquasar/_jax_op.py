@@ -7,8 +7,9 @@
 On the processor XLA calls both by its foreign function interface, with its own memory (bridge/xla.c); where there is
 none, or on another platform, by a callback of the host, which copies.  vmap runs one after the other.  JAX's adjoints
 are not conjugated, ours are: what crosses here is conjugated on both ways."""
-import functools, gc, secrets, traceback, warnings, weakref
+import functools, secrets, warnings, weakref
 
+from ._grad import _q
 from ._operator import of_script, results_of
 
 
@@ -32,30 +33,9 @@ def _called(key, args, results):
     call = _calls.get(key)
     if call is None:
         raise RuntimeError("this operator was made by another process")
-    op = call.op
-    arrays = [np.ndarray(s.shape, s.dtype, v) for s, v in zip((*call.given, *call.wanted), (*args, *results))]
-    alive = [weakref.ref(a) for a in arrays]
-    try:
-        op.fill(arrays[:len(args)], arrays[len(args):])
-    except BaseException as e:
-        traceback.clear_frames(e.__traceback__)  # whose variables hold the arrays
-        raise
-    finally:
-        del arrays
-        _none_is_kept(op, alive)
-
-
-def _none_is_kept(op, alive):
-    """An error when a function keeps arrays whose memory is only lent.  They get memory of their own; what refers to
-    theirs does not, which is why the first run, on memory that may be kept, asks the same (Operator.imagine)."""
-    if any(a() is not None for a in alive):
-        gc.collect()
-    kept = [a for a in (a() for a in alive) if a is not None]
-    for a in kept:
-        a.__setstate__((1, a.shape, a.dtype, False, a.tobytes()))
-    if kept:
-        raise RuntimeError("%s keeps an array beyond its call, whose memory is JAX's: let it keep a copy" %
-                           op.function.name)
+    args, results = ([np.ndarray(s.shape, s.dtype, v) for s, v in zip(shapes, memory)]
+                     for shapes, memory in ((call.given, args), (call.wanted, results)))
+    call.op.fill(args, results)
 
 
 @functools.cache
@@ -151,28 +131,43 @@ class Operator:
     def is_smooth(x):
         return x.dtype.kind in "fcV"  # V: bfloat16
 
-    def value(self, k, x):
-        """What the function gets for an array of NumPy: a number where that is declared."""
+    def value(self, k, x, loans):
+        """What the function gets for an array of NumPy: a number where that is declared, else the memory of the array
+        until the call is over."""
         kind = self.function.parameters[k][0]
-        if kind == "Tensor":
-            return x if x.ndim else x.item()
-        return {"float": float, "int": int, "bool": bool}[kind](x)
+        if kind != "Tensor":
+            return {"float": float, "int": int, "bool": bool}[kind](x)
+        if not x.ndim:
+            return x.item()
+        value, loan = _q()._bridge._lent_until(x)
+        loans.append(loan)
+        return value
+
+    def apply(self, args, use, **more):
+        """use(results) of the function; what it keeps of its arguments gets memory of its own then."""
+        loans = []
+        try:
+            return use(self.function.f(*[self.value(k, x, loans) for k, x in enumerate(args)], **more))
+        finally:
+            _q()._bridge._take_back(loans)
 
     def run(self, *args):
         import numpy as np
         args = [np.asarray(a) for a in args]
         args = [a.conj() if k in self.conjugated else a for k, a in enumerate(args)]
         shapes = self.imagine(args)
-        r = results_of(self.function(*map(self.value, range(len(args)), args)))
-        r = [np.asarray(x, dtype=s.dtype).reshape(s.shape) for x, s in zip(r, shapes)]
-        return [x.conj() for x in r] if self.conjugated else r
+
+        def fitting(r):
+            r = [np.asarray(x, dtype=s.dtype).reshape(s.shape) for x, s in zip(results_of(r), shapes)]
+            return [x.conj() for x in r] if self.conjugated else r
+        return self.apply(args, fitting)
 
     def fill(self, args, results):
         import numpy as np
         if self.fills:
             for r in results:
                 r.fill(0)
-            self.function.f(*map(self.value, range(len(args)), args), made=results)
+            self.apply(args, lambda r: None, made=results)
         else:
             for to, r in zip(results, self.run(*args)):
                 np.copyto(to, r)
@@ -203,7 +198,7 @@ class Operator:
         key = self.shapes_of(args)
         if key not in self.imagined:
             ones = [np.ones(shape, dtype) for shape, dtype in key]
-            r = results_of(self.function(*map(self.value, range(len(ones)), ones)))
+            r = self.apply(ones, results_of)
             if len(r) != self.results:
                 raise TypeError("%s gives %d results, got %d" % (self.function.name, self.results, len(r)))
             floating = next((a.dtype for a in ones if a.dtype.kind in "fc"), np.dtype("float32"))
@@ -212,9 +207,6 @@ class Operator:
             self.fills = self.fills and all(jax.dtypes.canonicalize_dtype(d) == d for d in kinds)
             self.imagined[key] = [jax.ShapeDtypeStruct(tuple(getattr(x, "shape", ())), jax.dtypes.canonicalize_dtype(d))
                                   for x, d in zip(r, kinds)]
-            alive = [weakref.ref(x) for x in ones] if self.ffi else []
-            del r, ones
-            _none_is_kept(self, alive)
         return self.imagined[key]
 
     def reverse(self, which):

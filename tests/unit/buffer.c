@@ -284,6 +284,42 @@ static void given(Ctx *c) {
     d->limit = 0, d->ops = &qdev_null_ops;
 }
 
+static bool refused(Ctx *c, const char *why) {
+    bool so = strncmp(c->err.text, why, strlen(why)) == 0;
+    return qerr_clear(c), so;
+}
+
+/* Memory that goes before the buffer does. */
+static void parted(Ctx *c) {
+    static uint64_t theirs[1 << 14];
+    Buffer *b;
+    DevPtr p;
+    void *host;
+    int before = released;
+    theirs[0] = 1;
+    CHECK(qbuf_wrap(c, theirs, sizeof theirs, true, release, theirs, &b) == QS_OK);
+    b->lent = true;
+    CHECK(qbuf_lock(c, b, &devices[1], QS_READ, &p) == QS_OK);
+    CHECK(qbuf_part(c, b) == QS_ELOCK && refused(c, "the array is locked for reading on"));
+    CHECK(qbuf_unlock(c, b, &devices[1], QS_READ) == QS_OK && released == before);
+    CHECK(qbuf_give(c, b, NULL, &p) == QS_OK && p != (DevPtr)(uintptr_t)theirs && released == before + 1);
+    theirs[0] = 2;
+    CHECK(*(uint64_t *)(uintptr_t)p == 1 && b->home == HOST_MEMORY && !b->lent);
+    qbuf_take_back(b);
+    CHECK(qbuf_lock(c, b, &devices[1], QS_READWRITE, &p) == QS_OK && *(uint64_t *)(uintptr_t)p == 1);
+    CHECK(qbuf_unlock(c, b, &devices[1], QS_READWRITE) == QS_OK);
+    qbuf_release(c, b);
+    CHECK(qbuf_wrap(c, theirs, sizeof theirs, true, release, theirs, &b) == QS_OK);
+    c->limit = 1;
+    qpool_drain(c);
+    CHECK(qbuf_part(c, b) == QS_ENOMEM && refused(c, "out of memory: an array needs 128 kB"));
+    c->limit = 0;
+    CHECK(qbuf_host(c, b, QS_READ, &host) == QS_ELOCK && refused(c, "the array was lent for a call"));
+    CHECK(qbuf_lock(c, b, &devices[1], QS_WRITE, &p) == QS_ELOCK && refused(c, "the array was lent for a call"));
+    CHECK(released == before + 2);
+    qbuf_release(c, b);
+}
+
 static void cloning(Ctx *c) {
     Buffer *b, *copy;
     DevPtr p = 0;
@@ -457,6 +493,7 @@ int main(void) {
     failures(&c);
     eviction(&c);
     given(&c);
+    parted(&c);
     heap(&c);
     heap_while_recording();
     cloning(&c);
