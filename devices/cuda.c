@@ -23,7 +23,11 @@
  * The driver makes machine code of PTX once: what it made is kept in the cache on disk, for this driver and this
  * kind of device, and the next process starts with that.
  *
- * How the code looks that is loaded here: devices/ptx.h, and of AMD devices devices/amd.h. */
+ * Registers are shared out among the threads of a block.  Code that does not know its block gets as many as it likes,
+ * and is made once more, for fewer, when a block comes that is larger than these allow (fitting).
+ *
+ * How the code looks that is loaded here: devices/ptx.h, and of AMD devices devices/amd.h.  QUASAR_CUDA_WITHOUT names
+ * ways that are not to be gone. */
 #include "devices/amd.h"
 #include "devices/buildlog.h"
 #include "devices/cache.h"
@@ -83,6 +87,7 @@ typedef struct {
     int device, before;   /* before: the device of this thread until we came, where there are no contexts */
     bool retained;        /* the primary context counts us; or the device is open */
     void *context, *stream, *ready; /* ready: an event for orders between devices */
+    void *pool;           /* gives blocks and takes them in the order of the queue; NULL: cuMemAlloc does */
     DevFault *faults;     /* FAULTS of them, in pinned memory; NULL: none was needed yet */
     DevPtr faults_there;  /* the same as the device calls it */
     DevLate late[FAULTS]; /* of the first d->owed launches */
@@ -98,12 +103,30 @@ struct Program {
     void *module, *function;
     bool serial, fault;
     int threads;          /* in a block, when that is ours to choose */
-    int max_threads;
+    int max_threads;      /* of a block, with the registers that the code takes */
+    int registers;        /* of a thread */
     unsigned shared;      /* bytes */
     char name[64];
+    char *text;           /* of which code for larger blocks can be made; NULL: of this it cannot */
+    size_t n;             /* bytes of the text, without the NUL */
+    Cache *cache;
+    Program *wider;       /* for larger blocks, in fewer registers; NULL: none was needed yet */
 };
 
 static State *state(const Device *d) { return d->state; }
+
+/* Ways of which nobody knows yet what they bring on a device.  QUASAR_CUDA_WITHOUT, a list of their names, turns them
+ * off, so that whoever has a device can compare (tests/gpu). */
+static bool without(const char *way) {
+    const char *list = getenv("QUASAR_CUDA_WITHOUT");
+    size_t n = strlen(way);
+    while (list && *list) {
+        size_t word = strcspn(list, ", ");
+        if (word == n && !strncmp(list, way, n)) return true;
+        list += word + strspn(list + word, ", ");
+    }
+    return false;
+}
 
 /* -- errors -------------------------------------------------------------------------------------------------------- */
 /* Errors after which every call on the context fails. */
@@ -233,12 +256,15 @@ static bool open_library(Ctx *c, const Maker *m, Api *f, const char **why) {
         return false;
     }
     /* POSIX lets a function address travel in a void *; C has no cast for it. */
-#define FETCH(name, symbol) *(void **)(void *)&f->name = dlsym(lib, symbol), complete = complete && f->name;
+#define FIND(name, symbol) *(void **)(void *)&f->name = dlsym(lib, symbol)
+#define FETCH(name, symbol) FIND(name, symbol), complete = complete && f->name;
 #define CU(name, cuda_symbol, hip_symbol, args) FETCH(name, cuda ? cuda_symbol : hip_symbol)
 #define CUDA(name, symbol, args) if (cuda) FETCH(name, symbol)
 #define HIP(name, symbol, args) if (hip) FETCH(name, symbol)
+#define CUDALATER(name, symbol, args) if (cuda) FIND(name, symbol);
 #include "devices/cuda_api.def"
 #undef FETCH
+#undef FIND
     *why = complete ? NULL : sentence(c, "%.500s is older than %s", library, m->oldest);
     return complete;
 }
@@ -387,8 +413,21 @@ static qs_status describe(Device *d, int ordinal, int count) {
     return state(d)->maker->choose_target(d);
 }
 
+/* The device's own, which all who ask for memory in this way have in common: what we free others can have. */
+static void find_pool(Device *d) {
+    State *s = state(d);
+    int supported = 0;
+    bool there = s->f.MemAllocAsync && s->f.MemFreeAsync && s->f.DeviceGetMemPool && s->f.MemPoolTrimTo;
+    if (!there || without("pool")) return;
+    if (s->f.DeviceGetAttribute(&supported, DEVICE_MEMORY_POOLS, s->device) != SUCCESS || !supported) return;
+    int e = s->f.DeviceGetMemPool(&s->pool, s->device);
+    if (e != SUCCESS) s->pool = NULL;
+    quietly(d, "DeviceGetMemPool", e);
+}
+
 static qs_status make_queue(Device *d) {
     State *s = state(d);
+    find_pool(d);
     TRY(CALL(d, StreamCreate, &s->stream, STREAM_DEFAULT));
     return CALL(d, EventCreate, &s->ready, EVENT_DISABLE_TIMING);
 }
@@ -455,17 +494,32 @@ static qs_status open_cuda(Device *d, int ordinal) {
 static qs_status open_hip(Device *d, int ordinal) { return open_with(d, ordinal, &amd); }
 
 /* -- memory -------------------------------------------------------------------------------------------------------- */
+/* The pool has back what was freed when the queue has come so far, and the driver what the pool does not need. */
+static void empty_pool(Device *d) {
+    QUIETLY(d, StreamSynchronize, state(d)->stream);
+    QUIETLY(d, MemPoolTrimTo, state(d)->pool, 0);
+}
+
+static qs_status alloc_ordered(Device *d, size_t n, DevPtr *out) {
+    State *s = state(d);
+    int e = s->f.MemAllocAsync(out, n, s->stream);
+    if (e == ERROR_OUT_OF_MEMORY) empty_pool(d), e = s->f.MemAllocAsync(out, n, s->stream);
+    return checked(d, "MemAllocAsync", e);
+}
+
 static qs_status alloc(Device *d, size_t n, DevPtr *out) {
     DevPtr block = 0;
     TRY(enter(d));
-    qs_status s = leave(d, CALL(d, MemAlloc, &block, n ? n : 1));
+    n = n ? n : 1;
+    qs_status s = leave(d, state(d)->pool ? alloc_ordered(d, n, &block) : CALL(d, MemAlloc, &block, n));
     if (s == QS_OK) *out = block;
     return s;
 }
 
 static void release(Device *d, DevPtr p) {
     if (!p || !can_enter(d)) return;
-    QUIETLY(d, MemFree, p);
+    if (state(d)->pool) QUIETLY(d, MemFreeAsync, p, state(d)->stream);
+    else QUIETLY(d, MemFree, p);
     (void)leave(d, QS_OK);
 }
 
@@ -582,6 +636,9 @@ static void open_peer(Device *to, Device *from) {
     if (s->f.DeviceCanAccessPeer(&can, s->device, state(from)->device) != SUCCESS || !can) return;
     if (s->maker->contexts) QUIETLY(to, CtxEnablePeerAccess, state(from)->context, 0);
     else QUIETLY(to, DeviceEnablePeerAccess, state(from)->device, 0);
+    int access[ACCESS_BYTES / sizeof(int)] = {LOCATION_DEVICE, s->device};
+    access[ACCESS_FLAGS / sizeof(int)] = ACCESS_READ_WRITE;
+    if (state(from)->pool && s->f.MemPoolSetAccess) QUIETLY(to, MemPoolSetAccess, state(from)->pool, access, 1);
 }
 
 static qs_status fetch(Device *to, DevPtr dst, Device *from, DevPtr src, size_t n) {
@@ -620,7 +677,8 @@ static qs_status order(Device *d, DevPtr stream, bool back) {
     return leave(d, back ? queue_order(d, ours, theirs) : queue_order(d, theirs, ours));
 }
 
-typedef struct { Api f; int device; void *context; DevPtr block; } Orphan; /* counts as a user of the context */
+/* Counts as a user of the context. */
+typedef struct { Api f; int device; void *context; DevPtr block; void *queue; } Orphan;
 
 /* Somebody may be recording a graph, which has nothing to do with this block: he need not notice. */
 static void free_orphan(void *p) {
@@ -629,7 +687,8 @@ static void free_orphan(void *p) {
     int mode = CAPTURE_RELAXED;
     if (o->f.CtxPushCurrent(o->context) == SUCCESS) {
         int changed = o->f.ThreadExchangeStreamCaptureMode(&mode); /* mode: as it was */
-        o->f.MemFree(o->block);
+        if (o->queue) o->f.MemFreeAsync(o->block, o->queue), o->f.StreamDestroy(o->queue);
+        else o->f.MemFree(o->block);
         if (changed == SUCCESS) o->f.ThreadExchangeStreamCaptureMode(&mode);
         o->f.CtxPopCurrent(&context);
     }
@@ -637,11 +696,22 @@ static void free_orphan(void *p) {
     free(o);
 }
 
+/* What comes from a pool goes back in the order of a queue: of one that the driver orders with the default stream, as
+ * ours was. */
+static qs_status queue_of_orphan(Device *d, Orphan *o) {
+    if (!state(d)->pool) return QS_OK;
+    qs_status s = enter(d);
+    if (s == QS_OK) s = leave(d, CALL(d, StreamCreate, &o->queue, STREAM_DEFAULT));
+    if (s != QS_OK) o->f.DevicePrimaryCtxRelease(o->device);
+    return s;
+}
+
 static qs_status outlive(Device *d, DevPtr block, void (**release_it)(void *), void **owner) {
     Orphan *o = malloc(sizeof *o); /* the machine's own memory goes with it */
     if (!o) return qerr_set(d->ctx, QS_ENOMEM, "out of memory");
     *o = (Orphan){.f = state(d)->f, .device = state(d)->device, .block = block};
     qs_status s = CALL(d, DevicePrimaryCtxRetain, &o->context, o->device);
+    if (s == QS_OK) s = queue_of_orphan(d, o);
     if (s != QS_OK) return free(o), s;
     *release_it = free_orphan, *owner = o;
     return QS_OK;
@@ -667,7 +737,21 @@ static int ordinal_of(Device *d, DevPtr p) {
     return ordinal;
 }
 
-static const SharingOps sharing = {queue_name, order, ordinal_of, move, outlive};
+static void give_back(Device *d) {
+    if (!state(d)->pool || !can_enter(d)) return;
+    empty_pool(d);
+    (void)leave(d, QS_OK);
+}
+
+static size_t bytes_left(Device *d) {
+    size_t left = SIZE_MAX, all;
+    if (!can_enter(d)) return SIZE_MAX;
+    if (state(d)->f.MemGetInfo(&left, &all) != SUCCESS) left = SIZE_MAX;
+    (void)leave(d, QS_OK);
+    return left;
+}
+
+static const SharingOps sharing = {queue_name, order, ordinal_of, move, outlive, give_back, bytes_left};
 
 /* -- code ---------------------------------------------------------------------------------------------------------- */
 /* The line of the text that the driver's log speaks of ("line 23; error: …"), or "". */
@@ -826,18 +910,21 @@ static qs_status prepare(Device *d, Program *p, const Code *code) {
     if (p->shared) TRY(allow_shared(d, p));
     TRY(check_local(d, p));
     TRY(CALL(d, FuncGetAttribute, &p->max_threads, FUNC_MAX_THREADS, p->function));
+    TRY(CALL(d, FuncGetAttribute, &p->registers, FUNC_REGISTERS, p->function));
     return choose_threads(d, p);
 }
 
 static void unload(Device *d, Program *p) {
+    if (p->wider) unload(d, p->wider);
     if (p->module && can_enter(d)) {
         QUIETLY(d, ModuleUnload, p->module);
         (void)leave(d, QS_OK);
     }
+    if (p->text) qmem_free(d->ctx, p->text, p->n + 1);
     qmem_free(d->ctx, p, sizeof *p);
 }
 
-static qs_status load(Device *d, const Code *code, Program **out) {
+static qs_status load_text(Device *d, const Code *code, Program **out) {
     TRY(enter(d));
     Program *p = qmem_alloc(d->ctx, sizeof *p);
     snprintf(p->name, sizeof p->name, "%s", code->name);
@@ -845,6 +932,41 @@ static qs_status load(Device *d, const Code *code, Program **out) {
     if (s == QS_OK) *out = p;
     else unload(d, p);
     return s;
+}
+
+/* The lines of the text stay where they are: what the driver says of one is told at its place. */
+static qs_status load_limited(Device *d, const Code *code, int threads, Program **out) {
+    Text text;
+    Code limited = *code;
+    qtext_init(&text, d->ctx);
+    qptx_limit(code->bytes, code->n, threads, &text);
+    limited.bytes = text.s, limited.n = text.len;
+    qs_status s = load_text(d, &limited, out);
+    qtext_free(&text);
+    return s;
+}
+
+/* Text is kept where code for larger blocks may have to be made of it. */
+static qs_status load(Device *d, const Code *code, Program **out) {
+    bool blocks = state(d)->maker->text && qptx_needs(code->bytes).blocks;
+    if (blocks && without("registers")) return load_limited(d, code, d->max_block, out);
+    TRY(load_text(d, code, out));
+    Program *p = *out;
+    if (!blocks || p->max_threads >= d->max_block) return QS_OK;
+    p->text = memcpy(qmem_alloc(d->ctx, code->n + 1), code->bytes, code->n);
+    p->n = code->n, p->cache = code->cache;
+    return QS_OK;
+}
+
+/* Code for blocks of so many threads.  Limits are multiples of four warps, by which registers are given out. */
+static qs_status fitting(Device *d, Program **p, int64_t threads) {
+    enum { STEP = 128 };
+    Code code = {.kind = CODE_PTX, .entry = "kernel", .bytes = (*p)->text, .n = (*p)->n, .name = (*p)->name,
+                 .cache = (*p)->cache};
+    while (threads > (*p)->max_threads && (*p)->wider) *p = (*p)->wider;
+    if (!code.bytes || threads <= (*p)->max_threads) return QS_OK;
+    TRY(load_limited(d, &code, (int)(threads + STEP - 1) / STEP * STEP, &(*p)->wider));
+    return *p = (*p)->wider, QS_OK;
 }
 
 /* -- launching ----------------------------------------------------------------------------------------------------- */
@@ -878,18 +1000,20 @@ static qs_status block_too_large(Device *d, const Program *p, const Grid *g) {
                     p->name, (long long)g->z, (long long)g->y, (long long)g->x, d->name, p->max_threads);
 }
 
-static qs_status measure_block(Device *d, const Program *p, Grid *g) {
+/* And finds the code for it. */
+static qs_status measure_block(Device *d, Program **p, Grid *g) {
     int64_t z = 1, all = 1;
     for (int a = 0; a < g->rank; a++) {
         if (g->block[a] < 1 || g->block[a] > INT32_MAX / all)
-            return qerr_set(d->ctx, QS_EVALUE, "kernel %s: block extent %lld along dimension %d", p->name,
+            return qerr_set(d->ctx, QS_EVALUE, "kernel %s: block extent %lld along dimension %d", (*p)->name,
                             (long long)g->block[a], a);
         all *= g->block[a];
         if (a < g->rank - 2) z *= g->block[a];
     }
     g->x = (unsigned)g->block[g->rank - 1], g->y = g->rank > 1 ? (unsigned)g->block[g->rank - 2] : 1,
     g->z = (unsigned)z;
-    return all > p->max_threads || z > 64 ? block_too_large(d, p, g) : QS_OK;
+    if (all <= d->max_block && z <= 64) TRY(fitting(d, p, all));
+    return all > (*p)->max_threads || z > 64 ? block_too_large(d, *p, g) : QS_OK;
 }
 
 static qs_status put_slot(Device *d, const Program *p, Grid *g, uint64_t bits) {
@@ -915,17 +1039,20 @@ static qs_status put_arguments(Device *d, const Program *p, Grid *g, const Launc
     return QS_OK;
 }
 
-static qs_status launch_failed(Device *d, const Program *p, int e) {
-    char what[256];
+static qs_status launch_failed(Device *d, const Program *p, const Grid *g, int e) {
+    char what[256], block[120] = "";
     if (e == SUCCESS || is_final(e)) return checked(d, "LaunchKernel", e);
     describe_error(&state(d)->f, e, what, sizeof what);
-    return qerr_set(d->ctx, QS_EDEVICE, "%s: kernel %s: %s: %s", d->name, p->name,
-                    symbol_of(state(d), "LaunchKernel").s, what);
+    if (e == ERROR_LAUNCH_RESOURCES)
+        snprintf(block, sizeof block, " of blocks of %u threads with %d registers each and %u bytes of shared memory",
+                 g->x * g->y * g->z, p->registers, p->shared);
+    return qerr_set(d->ctx, QS_EDEVICE, "%s: kernel %s: %s%s: %s", d->name, p->name,
+                    symbol_of(state(d), "LaunchKernel").s, block, what);
 }
 
 static qs_status launch_grid(Device *d, const Program *p, Grid *g, int64_t blocks) {
     void *arguments[] = {g->slot};
-    return launch_failed(d, p,
+    return launch_failed(d, p, g,
                          state(d)->f.LaunchKernel(p->function, (unsigned)blocks, 1, 1, g->x, g->y, g->z, p->shared,
                                                   state(d)->stream, arguments, NULL));
 }
@@ -1005,7 +1132,7 @@ static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const
     if (l->any_block && !p->serial) shape_block(&g, l, p->threads);
     else
         for (int a = 0; a < l->rank; a++) g.block[a] = l->block[a];
-    TRY(measure_block(d, p, &g));
+    TRY(measure_block(d, &p, &g));
     for (int a = 0; a < l->rank; a++) g.count[a] = (l->domain[a] - 1) / g.block[a] + 1;
     TRY(put_arguments(d, p, &g, l, nargs, args));
     TRY(enter(d));

@@ -70,6 +70,8 @@ typedef struct SharingOps { /* with others in this process who use the same driv
     qs_status (*move)(Device *, DevPtr to, DevPtr from, size_t);
     /* A block that is in use when the device closes: what frees it later, on any thread. */
     qs_status (*outlive)(Device *, DevPtr, void (**release)(void *), void **owner);
+    void      (*give_back)(Device *);          /* what was freed becomes memory that others can have; may wait */
+    size_t    (*left)(Device *);               /* bytes that nobody has; SIZE_MAX: not known */
 } SharingOps;
 
 /* Libraries of the device's maker; each may be missing. */

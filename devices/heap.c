@@ -4,6 +4,7 @@
 /* A list per step of pool.h, from that of the least block on. */
 enum { LEAST = 512, FIRST = 8 * 9 /* its step */, LISTS = 8 * 63 - FIRST };
 static const size_t keep_least = (size_t)256 << 20; /* bytes that may be kept; of a large device an eighth of it */
+static const size_t worth_asking = (size_t)1 << 20; /* from here on, look at what others would have left */
 
 typedef struct { DevPtr *at; uint32_t n, cap; } FreeList;
 struct Heap { FreeList lists[LISTS]; size_t used, kept; };
@@ -18,13 +19,19 @@ static struct Heap *heap_of(Device *d) {
     return d->heap;
 }
 
-void qheap_trim(Device *d) {
+static void empty(Device *d) {
     struct Heap *h = d->heap;
-    if (qdev_is_recording(d)) return;
     for (size_t i = 0; h && h->kept && i < LISTS; i++) {
         FreeList *l = &h->lists[i];
         while (l->n) d->ops->free(d, l->at[--l->n]), h->kept -= qpool_step_size(FIRST + i);
     }
+}
+
+void qheap_trim(Device *d) {
+    const SharingOps *s = d->ops->sharing;
+    if (!d->heap || qdev_is_recording(d)) return;
+    empty(d);
+    if (s && s->give_back) s->give_back(d);
 }
 
 static qs_status full(const Device *d, size_t size) {
@@ -54,8 +61,10 @@ qs_status qheap_get(Device *d, size_t n, DevPtr *out) {
     return QS_OK;
 }
 
-static size_t keep_most(const Device *d) {
-    return d->total_memory / 8 > keep_least ? d->total_memory / 8 : keep_least;
+/* Whether we would keep more than is left for others: then they get all of it. */
+static bool are_others_short(Device *d, size_t kept, size_t size) {
+    const SharingOps *s = d->ops->sharing;
+    return kept > keep_least && size >= worth_asking && s && s->left && s->left(d) < kept;
 }
 
 void qheap_put(Device *d, DevPtr p, size_t n) {
@@ -63,7 +72,10 @@ void qheap_put(Device *d, DevPtr p, size_t n) {
     struct Heap *h = d->heap;
     FreeList *l = &h->lists[list_of(n, &size)];
     h->used -= size;
-    if (h->kept + size > keep_most(d) && !qdev_is_recording(d)) {
+    size_t kept = h->kept + size;
+    bool full = kept > keep_least && kept > d->total_memory / 8;
+    if ((full || are_others_short(d, kept, size)) && !qdev_is_recording(d)) {
+        if (!full) empty(d);
         d->ops->free(d, p);
         return;
     }

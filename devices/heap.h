@@ -2,9 +2,9 @@
  *
  * Drivers take long to allocate, and some wait for the device when they free (cuMemFree does).  A kept block may be
  * given out while work that uses it is still queued, because the queue of a device is in order.  There is a list for
- * each size; sizes are so far apart that a block is an eighth larger than wanted at most.  What is kept is bounded, and
- * goes back to the driver before an allocation is allowed to fail; only then copies of arrays have to go, those that
- * were used longest ago first (buffer.h). */
+ * each size; sizes are so far apart that a block is an eighth larger than wanted at most.  What is kept is bounded, by
+ * what the device has left for others, too, and goes back to the driver before an allocation is allowed to fail; only
+ * then copies of arrays have to go, those that were used longest ago first (buffer.h). */
 #ifndef DEVICES_HEAP_H
 #define DEVICES_HEAP_H
 #include "devices/device.h"

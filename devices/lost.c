@@ -42,7 +42,7 @@ static void nothing(void *owner) { (void)owner; }
 static qs_status outlive(Device *d, DevPtr p, void (**release)(void *), void **owner) {
     return (void)d, (void)p, *release = nothing, *owner = NULL, QS_OK;
 }
-static const SharingOps sharing = {queue, order, ordinal, move, outlive};
+static const SharingOps sharing = {queue, order, ordinal, move, outlive, NULL, NULL};
 
 const DeviceOps qdev_lost_ops = {.kind = "lost", .code = CODE_KIR, .probe = probe, .open = open_lost,
                                  .close = close_lost, .alloc = alloc, .free = forget, .upload = upload,

@@ -36,18 +36,30 @@ static inline int qptx_target(int capability) {
 
 typedef struct {
     bool serial, fault;
+    bool blocks;                   /* whoever launches says how large a block is, and the text does not know */
     unsigned shared;               /* bytes of shared memory that the launch provides */
 } PtxNeeds;
 
 static inline void qptx_say(Text *out, const PtxNeeds *n) {
-    qtext_printf(out, "// quasar:%s%s shared=%u\n", n->serial ? " serial" : "", n->fault ? " fault" : "", n->shared);
+    qtext_printf(out, "// quasar:%s%s%s shared=%u\n", n->serial ? " serial" : "", n->fault ? " fault" : "",
+                 n->blocks ? " blocks" : "", n->shared);
 }
 
 static inline PtxNeeds qptx_needs(const char *text) {
     const char *end = strchr(text, '\n'), *serial = strstr(text, " serial"), *fault = strstr(text, " fault"),
-               *shared = strstr(text, " shared=");
-    return (PtxNeeds){.serial = serial && serial < end, .fault = fault && fault < end,
+               *blocks = strstr(text, " blocks"), *shared = strstr(text, " shared=");
+    return (PtxNeeds){.serial = serial && serial < end, .fault = fault && fault < end, .blocks = blocks && blocks < end,
                       .shared = shared && shared < end ? (unsigned)strtoul(shared + 8, NULL, 10) : 0};
+}
+
+/* The text for blocks of up to so many threads, whose registers the driver then makes few enough.  What the entry says
+ * of itself stands between its parameters and its body. */
+static inline void qptx_limit(const char *text, size_t n, int threads, Text *out) {
+    const char *entry = strstr(text, ".entry "), *body = entry ? strchr(entry, '{') : NULL;
+    size_t head = body ? (size_t)(body - text) : n;
+    qtext_add(out, text, head);
+    if (body) qtext_printf(out, ".maxntid %d, 1, 1 ", threads);
+    qtext_add(out, text + head, n - head);
 }
 
 /* n/d for n and d from 0, 1 to 2^31-1 is n*m >> s; m is the low half of what this gives, s the high one.  With 2^k the

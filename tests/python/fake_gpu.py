@@ -21,8 +21,9 @@ class Record(ctypes.Structure):
     """FakeCuda of fake_cuda.h"""
     _fields_ = [("hooks", ctypes.c_void_p * 5)] + \
         [(n, ctypes.c_int) for n in ("devices", "capability", "max_threads", "blocks")] + \
-        [("jit_log", ctypes.c_char_p), ("jit_at", ctypes.c_char_p), ("local", ctypes.c_int), ("newer", ctypes.c_int),
-         ("fail_after", ctypes.c_long)] + \
+        [("jit_log", ctypes.c_char_p), ("jit_at", ctypes.c_char_p)] + \
+        [(n, ctypes.c_int) for n in ("local", "registers", "newer", "pools")] + \
+        [("others", ctypes.c_size_t), ("fail_after", ctypes.c_long)] + \
         [(n, ctypes.c_int) for n in ("fail_with", "defer", "deaf", "capturing", "dead")] + \
         [(n, ctypes.c_int) for n in ("retained", "streams", "events", "modules", "pinned", "depth")] + \
         [("allocated", ctypes.c_size_t), ("misuse", ctypes.c_uint), ("wrong", ctypes.c_char * 256),

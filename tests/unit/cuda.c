@@ -156,6 +156,81 @@ static void between_devices(void) {
     CHECK(clean());
 }
 
+/* -- a pool of blocks ---------------------------------------------------------------------------------------------- */
+static bool asked_for(const char *calls) { return strstr(fake->log, calls) != NULL; }
+
+/* Blocks come and go in the order of the queue, and nobody waits; others can have what they held when that is wanted.
+ */
+static void pooled(int defer) {
+    Device d;
+    DevPtr a, b;
+    char word[8] = "1234567", got[8];
+    size_t most = (size_t)1 << 33;
+    reset();
+    fake->pools = 1, fake->defer = defer;
+    open_gpu(&d, 0);
+    CHECK(qheap_get(&d, 8, &a) == QS_OK && d.ops->upload(&d, a, 0, word, 8) == QS_OK);
+    CHECK(qheap_get(&d, 8, &b) == QS_OK && d.ops->copy(&d, b, a, 8) == QS_OK);
+    forget();
+    d.ops->free(&d, a);
+    CHECK_TEXT(fake->log, "CtxPushCurrent MemFreeAsync CtxPopCurrent ");
+    CHECK(d.ops->download(&d, got, b, 0, 8) == QS_OK && !memcmp(word, got, 8));
+    CHECK(d.ops->upload(&d, a, 0, word, 8) != QS_OK && fake->misuse == 1); /* it is gone */
+    qerr_clear(&ctx), fake->misuse = 0;
+    CHECK(qheap_get(&d, most, &a) == QS_OK);
+    qheap_put(&d, a, most); /* more than is kept */
+    CHECK(qheap_get(&d, most, &a) == QS_OK); /* only when the queue has come so far is there room */
+    d.ops->free(&d, a);
+    CHECK(d.ops->sharing->left(&d) < most);
+    forget();
+    qheap_trim(&d);
+    CHECK(asked_for("StreamSynchronize MemPoolTrimTo ") && d.ops->sharing->left(&d) > most);
+    qheap_put(&d, b, 8);
+    qheap_close(&d);
+    d.ops->close(&d);
+    CHECK(clean());
+}
+
+/* Of memory that others need we keep no more than is left for them. */
+static void others_are_short(int pools) {
+    Device d;
+    DevPtr a, b;
+    size_t n = (size_t)200 << 20;
+    reset();
+    fake->pools = pools;
+    open_gpu(&d, 0);
+    CHECK(qheap_get(&d, n, &a) == QS_OK && qheap_get(&d, n, &b) == QS_OK);
+    qheap_put(&d, a, n), qheap_put(&d, b, n);
+    CHECK(qheap_get(&d, n, &a) == QS_OK && qheap_get(&d, n, &b) == QS_OK && fake->allocated == 2); /* both were kept */
+    fake->others = d.total_memory - 3 * n;
+    qheap_put(&d, a, n);
+    CHECK(fake->allocated == 2); /* so much may be kept anyway */
+    qheap_put(&d, b, n);
+    CHECK(fake->allocated == 0);
+    fake->others = 0;
+    qheap_close(&d);
+    d.ops->close(&d);
+    CHECK(clean());
+}
+
+/* Older drivers have no pools, or the device has none, or they are not wanted. */
+static void without_pool(void) {
+    Device d;
+    DevPtr a;
+    for (int wanted = 0; wanted < 2; wanted++) {
+        reset();
+        fake->pools = !wanted;
+        setenv("QUASAR_CUDA_WITHOUT", wanted ? "poo,pools" : "pool", 1);
+        open_gpu(&d, 0);
+        CHECK(d.ops->alloc(&d, 100, &a) == QS_OK);
+        d.ops->free(&d, a);
+        d.ops->close(&d);
+        CHECK(asked_for("MemAlloc ") && asked_for("MemFree ") && !asked_for("Async ") && clean());
+        forget();
+    }
+    unsetenv("QUASAR_CUDA_WITHOUT");
+}
+
 /* -- others who use the driver ------------------------------------------------------------------------------------- */
 static bool waits(int i, DevPtr first, DevPtr then) {
     FakeOrder o = fake->order[i];
@@ -196,12 +271,13 @@ static void addresses(void) {
 }
 
 /* A block that others have stays where it is, holds what every side wrote, is not evicted, and outlives the device. */
-static void given(void) {
+static void given(int pools) {
     Device d;
     Buffer *b, *other;
     DevPtr p, q;
     void *host;
     reset();
+    fake->pools = pools;
     open_gpu(&d, 0);
     d.limit = 4096;
     CHECK(qbuf_new(&ctx, 2048, true, &b) == QS_OK && qbuf_give(&ctx, b, &d, &p) == QS_OK);
@@ -226,7 +302,9 @@ static void given(void) {
     d.ops->close(&d);
     CHECK(fake->allocated == 1 && fake->retained == 1 && theirs[1] == 2);
     ctx.spaces[d.memory] = NULL;
+    fake->capturing = 1; /* of others, who need not notice */
     qbuf_release(&ctx, b);
+    fake->capturing = 0;
     CHECK(clean());
 }
 
@@ -359,6 +437,50 @@ static void blocks_given(Device *d) {
     CHECK(d->ops->load(d, &greedy, &p) == QS_EVALUE);
     CHECK_TEXT(ctx.err.text, "kernel blur: its shared arrays take 300000 bytes; Fake GPU has 232448 for a block");
     qerr_clear(&ctx);
+}
+
+/* Code that does not know its block has the registers that it likes, until a block comes that these do not allow. */
+static const char of_blocks[] = "// quasar: blocks shared=0\n.visible .entry kernel(\n.param .u64 p\n)\n{\n}\n";
+
+static qs_status launch_block(Device *d, Program *p, int32_t threads) {
+    Launch l = {.rank = 1, .domain = {5000}, .block = {threads}};
+    return d->ops->launch(d, p, &l, 0, NULL, NULL);
+}
+
+static void registers(void) {
+    static const struct { int block, modules; } t[] = {{512, 1}, {500, 1}, {513, 2}, {640, 2}, {512, 2}, {1024, 3},
+                                                       {900, 3}, {600, 3}};
+    Device d;
+    reset();
+    fake->registers = 128;
+    open_gpu(&d, 0);
+    Program *p = load_text(&d, of_blocks), *other = load_text(&d, "// quasar: shared=0\n.entry kernel(){}");
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++)
+        CHECK(launch_block(&d, p, t[i].block) == QS_OK && fake->modules == t[i].modules + 1);
+    CHECK(launch_block(&d, p, 1025) == QS_EVALUE && strstr(ctx.err.text, "allows 512 for this kernel"));
+    qerr_clear(&ctx);
+    CHECK(launch_block(&d, other, 513) == QS_EVALUE && strstr(ctx.err.text, "allows 512 for this kernel"));
+    qerr_clear(&ctx);
+    d.ops->unload(&d, p), d.ops->unload(&d, other);
+    setenv("QUASAR_CUDA_WITHOUT", "nothing, registers", 1);
+    p = load_text(&d, of_blocks);
+    CHECK(launch_block(&d, p, 1024) == QS_OK && launch_block(&d, p, 32) == QS_OK && fake->modules == 1);
+    unsetenv("QUASAR_CUDA_WITHOUT");
+    fake->fail_after = 1, fake->fail_with = 701;
+    CHECK(launch_block(&d, p, 1024) == QS_EDEVICE);
+    CHECK(strstr(ctx.err.text, "Fake GPU: kernel blur: cuLaunchKernel of blocks of 1024 threads with 64 registers each "
+                               "and 0 bytes of shared memory: "));
+    qerr_clear(&ctx);
+    d.ops->unload(&d, p);
+    p = load_text(&d, of_blocks);
+    fake->capturing = 1; /* code that is not loaded cannot be recorded */
+    CHECK(launch_block(&d, p, 512) == QS_OK && launch_block(&d, p, 1024) == QS_EDEVICE);
+    CHECK(strstr(ctx.err.text, "was not loaded yet"));
+    qerr_clear(&ctx);
+    fake->capturing = 0;
+    d.ops->unload(&d, p);
+    d.ops->close(&d);
+    CHECK(clean());
 }
 
 static void launches(void) {
@@ -642,12 +764,12 @@ static qs_status use(Device *d, Program **p, DevPtr *a) {
 }
 
 /* Everything once, the n-th call failing; false: fewer calls than n. */
-static bool with_failure(long n, int error) {
+static bool with_failure(long n, int error, int pools) {
     Device d = {.ops = &qdev_cuda_ops, .ctx = &ctx};
     Program *p = NULL;
     DevPtr a = 0;
     reset();
-    fake->fail_after = n, fake->fail_with = error;
+    fake->fail_after = n, fake->fail_with = error, fake->pools = pools;
     qs_status s = d.ops->open(&d, 0);
     if (s == QS_OK) {
         s = use(&d, &p, &a);
@@ -656,9 +778,10 @@ static bool with_failure(long n, int error) {
         d.ops->close(&d);
     }
     bool failed = *fake->failed,
-         quiet = strstr("CtxPopCurrent StreamIsCapturing StreamDestroy EventDestroy MemFree MemFreeHost "
-                        "ModuleUnload DevicePrimaryCtxRelease CtxPushCurrent StreamSynchronize",
+         quiet = strstr("CtxPopCurrent StreamIsCapturing StreamDestroy EventDestroy MemFree MemFreeHost MemFreeAsync "
+                        "DeviceGetMemPool ModuleUnload DevicePrimaryCtxRelease CtxPushCurrent StreamSynchronize",
                         fake->failed) != NULL;
+    quiet |= error == 2 && !strcmp(fake->failed, "MemAllocAsync"); /* asked again */
     bool told = s == QS_OK ? !*ctx.err.text : ctx.err.status == s && *ctx.err.text;
     bool unreachable = s == QS_OK && !strcmp(fake->failed, "CtxPushCurrent"); /* on the way out: nothing can be freed */
     if ((error == 700 && failed) || unreachable) CHECK(!fake->retained && !fake->depth && !fake->misuse);
@@ -674,9 +797,11 @@ static bool with_failure(long n, int error) {
 static void every_failure(void) {
     static const int errors[] = {1, 2, 700};
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
-        long n = 0;
-        while (with_failure(n, errors[i])) n++;
-        CHECK(n > 40);
+        for (int pools = 0; pools < 2; pools++) {
+            long n = 0;
+            while (with_failure(n, errors[i], pools)) n++;
+            CHECK(n > 40);
+        }
     }
 }
 
@@ -888,9 +1013,13 @@ int main(void) {
     between_devices();
     queues();
     addresses();
-    given();
+    given(0), given(1);
+    pooled(0), pooled(1);
+    others_are_short(0), others_are_short(1);
+    without_pool();
     taken_back();
     launches();
+    registers();
     late(0);
     late(3);
     bad_code();

@@ -1,5 +1,6 @@
 /* Kernels for NVIDIA devices: every instruction and random kernels become PTX, which ptxas accepts where it is
  * installed. */
+#include "devices/ptx.h"
 #include "lang/kernel/compile.h"
 #include "tests/support/kir_gen.h"
 #include "tests/unit/check.h"
@@ -51,7 +52,13 @@ static void large_shared(void) {
     kir_add(f, K_STORE, QS_B1, 0, pos, kir_add(f, K_ALOAD, QS_F32, 0, first, at, 0, 0, 0), 0, 0, 0);
     kir_seal(f);
     CHECK(kir_verify(&ctx, f) == QS_OK && kcompile(compiler, f, &gpu, &code) == QS_OK);
-    CHECK(!strncmp(code.bytes, "// quasar: shared=80032\n", 24) && strstr(code.bytes, ".maxntid 1024"));
+    CHECK(!strncmp(code.bytes, "// quasar: blocks shared=80032\n", 31) && !strstr(code.bytes, ".maxntid"));
+    Text limited;
+    qtext_init(&limited, &ctx);
+    qptx_limit(code.bytes, code.n, 640, &limited);
+    CHECK(strstr(limited.s, ".maxntid 640, 1, 1 {\n"));
+    if (have_ptxas) CHECK(assembles(limited.s));
+    qtext_free(&limited);
     if (have_ptxas) CHECK(assembles(code.bytes));
     kcompile_free(compiler, &code);
     qarena_free(&arena);

@@ -102,7 +102,8 @@ static uint64_t place_shared(const KFunc *f, uint64_t *offset) {
 }
 
 void kemit_ptx_needs(const KFunc *f, Text *out) {
-    PtxNeeds n = {.serial = f->serial, .fault = kir_has(f, K_CHECK)};
+    PtxNeeds n = {.serial = f->serial, .fault = kir_has(f, K_CHECK),
+                  .blocks = kir_knows_blocks(f) && !f->serial && !f->fixed_block};
     uint64_t shared = place_shared(f, NULL);
     if (shared > PTX_STATIC_SHARED) n.shared = shared < UINT32_MAX ? (unsigned)shared : UINT32_MAX;
     qptx_say(out, &n);
@@ -356,13 +357,12 @@ static int number_slots(Gpu *g) {
     return n;
 }
 
-/* Registers are shared out among the threads of a block: ptxas has to know how many there may be.  0: not our choice.
- */
+/* Registers are shared out among the threads of a block: ptxas has to know how many there are.  0: it is not known
+ * here, and the device makes the limit once a block needs it. */
 static int64_t most_threads(const KFunc *f) {
     int64_t n = 1;
     for (int a = 0; f->fixed_block && a < f->rank; a++) n *= f->block[a];
-    if (f->fixed_block) return n;
-    return kir_knows_blocks(f) && !f->serial ? 1024 : 0;
+    return f->fixed_block ? n : 0;
 }
 
 /* What !dbg refers to; with these directives PTX has `.loc` and nothing for a debugger. */

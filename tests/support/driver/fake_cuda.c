@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { SUCCESS, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_CONTEXT = 201,
-       NO_BINARY = 209, INVALID_PTX = 218, CAPTURE_UNSUPPORTED = 900 };
+       NO_BINARY = 209, INVALID_PTX = 218, OUT_OF_RESOURCES = 701, CAPTURE_UNSUPPORTED = 900 };
 
 typedef struct {
     FakeStream door; /* of a stream */
@@ -15,11 +15,16 @@ typedef struct {
     int device;
     void *code;
     uint64_t ticket; /* of an event: when it was recorded last */
+    int limit;       /* of a module: threads of a block, as its code says; 0: it says nothing */
 } Handle; /* 's'tream, 'e'vent, 'c'ontext, 'm'odule: also its function */
 
 static FakeCuda fake = {.devices = 1, .capability = 90, .max_threads = 1024, .blocks = 8, .fail_after = -1};
-static struct { uintptr_t at; size_t n; int device; } *block; /* in the order of addresses */
+typedef enum { OF_HOST, OF_DEVICE, OF_POOL } BlockKind;
+/* In the order of addresses.  Of a pool: there from the turn of its allocation on, leaving once its end is queued. */
+static struct { uintptr_t at; size_t n; int device; BlockKind kind; bool there, leaving; } *block;
+static size_t cached[2]; /* bytes that the pool of a device has back, and others cannot have */
 static int nblocks, room;
+static const size_t total = (size_t)1 << 34; /* bytes of a device */
 static Handle contexts[2] = {{.kind = 'c', .device = 0}, {.kind = 'c', .device = 1}};
 static Handle *stack[16];
 
@@ -45,7 +50,9 @@ static bool can_record(const char *name) {
                                           "EventRecord", "MemcpyDtoDAsync", "MemsetD8Async", "LaunchKernel",
                                           "PointerGetAttribute", "ThreadExchangeStreamCaptureMode",
                                           "DevicePrimaryCtxRelease"};
-    if (capture_mode == CAPTURE_RELAXED && !strcmp(name, "MemFree")) return true;
+    static const char *const relaxed[] = {"MemFree", "MemFreeAsync", "StreamDestroy"};
+    for (size_t i = 0; capture_mode == CAPTURE_RELAXED && i < sizeof relaxed / sizeof *relaxed; i++)
+        if (!strcmp(name, relaxed[i])) return true;
     for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
         if (!strcmp(name, allowed[i])) return true;
     return false;
@@ -57,7 +64,7 @@ static int begin(const char *name, bool needs_context) {
     if (n + strlen(name) + 2 < sizeof fake.log) snprintf(fake.log + n, sizeof fake.log - n, "%s ", name);
     if (fake.fail_after >= 0 && fake.fail_after-- == 0) {
         snprintf(fake.failed, sizeof fake.failed, "%s", name);
-        if (fake.fail_with >= 700) fake.dead = fake.fail_with;
+        if (fake.fail_with >= 700 && fake.fail_with != OUT_OF_RESOURCES) fake.dead = fake.fail_with;
         return fake.fail_with;
     }
     if (fake.dead && needs_context) return fake.dead;
@@ -101,18 +108,32 @@ static int find(uint64_t p, size_t n) {
     return low < nblocks && p >= block[low].at && p - block[low].at + n <= block[low].n ? low : -1;
 }
 
+/* For who queues work: a block whose end is queued is not his any more. */
+static bool is_mine(uint64_t p, size_t n) {
+    int i = find(p, n);
+    return i >= 0 && !block[i].leaving;
+}
+
+/* For work whose turn it is. */
+static bool is_there(uint64_t p, size_t n) {
+    int i = find(p, n);
+    return i >= 0 && block[i].there;
+}
+
 /* Of the word that a block ends in all bytes are its own: atomic updates of bytes move whole words. */
 bool fake_block(uint64_t p, uint64_t *begin, uint64_t *end) {
     int i = find(p, 1);
-    return i >= 0 ? (*begin = block[i].at, *end = (block[i].at + block[i].n + 3) & ~(uint64_t)3, true) : false;
+    if (i < 0 || !block[i].there) return false;
+    return *begin = block[i].at, *end = (block[i].at + block[i].n + 3) & ~(uint64_t)3, true;
 }
 
-static bool add_block(uintptr_t p, size_t n) {
+static bool add_block(uintptr_t p, size_t n, BlockKind kind) {
     int i = nblocks;
     if (nblocks == room) block = realloc(block, (size_t)(room = room ? 2 * room : 256) * sizeof *block);
     if (!block) return false;
     for (; i > 0 && block[i - 1].at > p; i--) block[i] = block[i - 1];
     block[i].at = p, block[i].n = n, block[i].device = stack[fake.depth - 1]->device;
+    block[i].kind = kind, block[i].there = kind != OF_POOL, block[i].leaving = false;
     return nblocks++, true;
 }
 
@@ -172,6 +193,7 @@ int fake_DeviceGetAttribute(int *out, int what, int device) {
     case 75: return *out = fake.capability / 10, SUCCESS;
     case 76: return *out = fake.capability % 10, SUCCESS;
     case 97: return *out = 232448, SUCCESS;
+    case 115: return *out = fake.pools, SUCCESS;
     default: return misused("DeviceGetAttribute");
     }
 }
@@ -179,7 +201,7 @@ int fake_DeviceGetAttribute(int *out, int what, int device) {
 int fake_DeviceTotalMem(size_t *bytes, int device) {
     BEGIN_ANYWHERE("DeviceTotalMem");
     (void)device;
-    return *bytes = (size_t)1 << 34, SUCCESS;
+    return *bytes = total, SUCCESS;
 }
 
 int fake_DeviceCanAccessPeer(int *can, int device, int peer) { return *can = device != peer, SUCCESS; }
@@ -219,14 +241,15 @@ int fake_CtxEnablePeerAccess(void *peer, unsigned flags) {
 /* -- what is queued ------------------------------------------------------------------------------------------------ */
 /* With fake.defer nothing runs before somebody waits for it; then what may run next is chosen at random.  Queued work
  * comes behind earlier work of its stream, of the default stream, and behind events that it waits for. */
-typedef enum { Q_COPY, Q_SET, Q_LAUNCH, Q_WORK, Q_RECORD, Q_WAIT } QueuedKind;
+typedef enum { Q_COPY, Q_SET, Q_LAUNCH, Q_WORK, Q_RECORD, Q_WAIT, Q_ALLOC, Q_FREE } QueuedKind;
+enum { KNOWN_TO = 1, KNOWN_FROM = 2 };
 typedef struct Queued {
     struct Queued *next;
     QueuedKind kind;
     const void *stream;
     uint64_t to, from, ticket;
     size_t n, pitch, rows;
-    unsigned value;
+    unsigned value, known; /* known: sides of a copy that are blocks */
     int width;
     void *code;
     FakeLaunch launch;
@@ -249,8 +272,36 @@ static void set_memory(const Queued *q) {
             memcpy((char *)(uintptr_t)q->to + row * q->pitch + i, &q->value, (size_t)q->width);
 }
 
+static void begin_block(uint64_t p) {
+    int i = find(p, 0);
+    if (i < 0) misused("memory went before it was there");
+    else block[i].there = true;
+}
+
+static void end_block(uint64_t p) {
+    int i = find(p, 0);
+    if (i < 0 || !block[i].there) {
+        misused("memory goes before it is there");
+        return;
+    }
+    cached[block[i].device] += block[i].n;
+    remove_block(i);
+    free((void *)(uintptr_t)p);
+    --fake.allocated;
+}
+
+/* Memory whose turn has not come yet, or that went meanwhile, is nobody's: a GPU would write to it all the same. */
+static bool reaches(const Queued *q) {
+    size_t all = q->kind == Q_SET ? q->pitch * (q->rows - 1) + q->n : q->n;
+    bool ok = (!(q->known & KNOWN_TO) || is_there(q->to, all)) && (!(q->known & KNOWN_FROM) || is_there(q->from, q->n));
+    if (!ok) misused("a copy of memory that is not there yet, or not any more");
+    return ok;
+}
+
 static int execute(Queued *q) {
-    if (fake.dead) return SUCCESS;
+    if (q->kind == Q_ALLOC) begin_block(q->to);
+    if (q->kind == Q_FREE) end_block(q->to);
+    if (fake.dead || !reaches(q)) return SUCCESS;
     if (q->kind == Q_COPY) memmove((void *)(uintptr_t)q->to, (const void *)(uintptr_t)q->from, q->n);
     else if (q->kind == Q_SET) set_memory(q);
     else if (q->kind == Q_WORK) q->work(q->copy);
@@ -344,6 +395,7 @@ static int queue(const char *name, const void *stream) {
 int fake_StreamSynchronize(void *stream) {
     QUEUE("StreamSynchronize", stream);
     finish(stream);
+    cached[stack[fake.depth - 1]->device] = 0; /* a pool keeps nothing beyond that, unless it is told to */
     return fake.dead;
 }
 
@@ -395,18 +447,25 @@ int fake_EventSynchronize(void *event) {
 }
 
 /* -- memory -------------------------------------------------------------------------------------------------------- */
-static int give_memory(void **out, size_t n, size_t *counter) {
-    if (!n || n > (size_t)1 << 34 || posix_memalign(out, 256, n + 4)) return OUT_OF_MEMORY;
-    if (!add_block((uintptr_t)*out, n)) return free(*out), OUT_OF_MEMORY;
+static size_t bytes_left(void) {
+    int device = stack[fake.depth - 1]->device;
+    size_t used = fake.others + cached[device];
+    for (int i = 0; i < nblocks; i++) used += block[i].kind != OF_HOST && block[i].device == device ? block[i].n : 0;
+    return used < total ? total - used : 0;
+}
+
+static int give_memory(void **out, size_t n, size_t *counter, BlockKind kind) {
+    if (!n || (kind != OF_HOST && n > bytes_left()) || posix_memalign(out, 256, n + 4)) return OUT_OF_MEMORY;
+    if (!add_block((uintptr_t)*out, n, kind)) return free(*out), OUT_OF_MEMORY;
     ++*counter;
     return SUCCESS;
 }
 
 static int take_memory(uint64_t p, size_t *counter, const char *name) {
     int i = find(p, 0);
-    if (i < 0 || block[i].at != p) return misused(name);
-    finish(NULL); /* the driver waits */
-    remove_block(i);
+    if (i < 0 || block[i].at != p || block[i].leaving) return misused(name);
+    if (block[i].kind != OF_POOL) finish(NULL); /* the driver waits */
+    remove_block(find(p, 0));
     free((void *)(uintptr_t)p);
     --*counter;
     return SUCCESS;
@@ -415,8 +474,50 @@ static int take_memory(uint64_t p, size_t *counter, const char *name) {
 int fake_MemAlloc(uint64_t *out, size_t n) {
     BEGIN("MemAlloc");
     void *p = NULL;
-    error = give_memory(&p, n, &fake.allocated);
+    error = give_memory(&p, n, &fake.allocated, OF_DEVICE);
     return *out = (uintptr_t)p, error;
+}
+
+int fake_MemGetInfo(size_t *left, size_t *all) {
+    BEGIN("MemGetInfo");
+    return *left = bytes_left(), *all = total, SUCCESS;
+}
+
+int fake_DeviceGetMemPool(void **pool, int device) {
+    BEGIN("DeviceGetMemPool");
+    if (!fake.pools) return misused("DeviceGetMemPool");
+    return *pool = &cached[device], SUCCESS;
+}
+
+int fake_MemPoolTrimTo(void *pool, size_t keep) {
+    BEGIN("MemPoolTrimTo");
+    if ((pool != &cached[0] && pool != &cached[1]) || keep) return misused("MemPoolTrimTo");
+    return *(size_t *)pool = 0, SUCCESS;
+}
+
+int fake_MemPoolSetAccess(void *pool, const void *access, size_t n) {
+    enum { DEVICE = 1, READ_WRITE = 3 };
+    const int *a = access;
+    BEGIN("MemPoolSetAccess");
+    bool ok = (pool == &cached[0] || pool == &cached[1]) && n == 1 && a[0] == DEVICE && a[2] == READ_WRITE;
+    return ok && a[1] >= 0 && a[1] < fake.devices ? SUCCESS : misused("MemPoolSetAccess");
+}
+
+int fake_MemAllocAsync(uint64_t *out, size_t n, void *stream) {
+    QUEUE("MemAllocAsync", stream);
+    void *p = NULL;
+    if (!fake.pools) return misused("MemAllocAsync");
+    error = give_memory(&p, n, &fake.allocated, OF_POOL);
+    if (error == SUCCESS) put(&(Queued){.kind = Q_ALLOC, .stream = stream, .to = (uintptr_t)p}, 0);
+    return *out = (uintptr_t)p, error;
+}
+
+int fake_MemFreeAsync(uint64_t p, void *stream) {
+    int error = queue("MemFreeAsync", stream), i = find(p, 0);
+    if (i < 0 || block[i].at != p || block[i].kind != OF_POOL || block[i].leaving) return misused("MemFreeAsync");
+    block[i].leaving = true;
+    put(&(Queued){.kind = Q_FREE, .stream = stream, .to = p}, 0);
+    return error;
 }
 
 int fake_MemFree(uint64_t p) {
@@ -428,7 +529,7 @@ int fake_MemHostAlloc(void **out, size_t n, unsigned flags) {
     BEGIN("MemHostAlloc");
     size_t count = 0;
     (void)flags;
-    error = give_memory(out, n, &count);
+    error = give_memory(out, n, &count, OF_HOST);
     fake.pinned += (int)count;
     return error;
 }
@@ -449,8 +550,9 @@ int fake_MemFreeHost(void *p) {
 
 static int move(const char *name, uint64_t to, uint64_t from, size_t n, void *stream) {
     QUEUE(name, stream);
-    if (!n || find(to, n) < 0 || find(from, n) < 0) return misused(name); /* host sides must be pinned, so known, too */
-    return put(&(Queued){.kind = Q_COPY, .stream = stream, .to = to, .from = from, .n = n}, 0);
+    if (!n || !is_mine(to, n) || !is_mine(from, n)) return misused(name); /* host sides must be pinned, so known, too */
+    return put(&(Queued){.kind = Q_COPY, .stream = stream, .to = to, .from = from, .n = n,
+                         .known = KNOWN_TO | KNOWN_FROM}, 0);
 }
 
 int fake_MemcpyHtoDAsync(uint64_t to, const void *from, size_t n, void *stream) {
@@ -473,8 +575,10 @@ int fake_MemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *fro
 /* Sides that are not known are the host's. */
 int fake_MemcpyAsync(uint64_t to, uint64_t from, size_t n, void *stream) {
     QUEUE("MemcpyAsync", stream);
-    error = put(&(Queued){.kind = Q_COPY, .stream = stream, .to = to, .from = from, .n = n}, find(from, n) < 0 ? n : 0);
-    if (find(to, n) < 0) finish(stream);
+    unsigned known = (find(to, n) < 0 ? 0 : KNOWN_TO) | (find(from, n) < 0 ? 0 : KNOWN_FROM);
+    error = put(&(Queued){.kind = Q_COPY, .stream = stream, .to = to, .from = from, .n = n, .known = known},
+                known & KNOWN_FROM ? 0 : n);
+    if (!(known & KNOWN_TO)) finish(stream);
     return error;
 }
 
@@ -488,16 +592,17 @@ int fake_PointerGetAttribute(void *out, int what, uint64_t p) {
 
 int fake_MemsetD8Async(uint64_t to, unsigned char value, size_t n, void *stream) {
     QUEUE("MemsetD8Async", stream);
-    if (find(to, n) < 0) return misused("MemsetD8Async");
-    return put(&(Queued){.kind = Q_SET, .stream = stream, .to = to, .n = n, .rows = 1, .value = value, .width = 1}, 0);
+    if (!is_mine(to, n)) return misused("MemsetD8Async");
+    return put(&(Queued){.kind = Q_SET, .stream = stream, .to = to, .n = n, .rows = 1, .value = value, .width = 1,
+                         .known = KNOWN_TO}, 0);
 }
 
 int fake_MemsetD2D32Async(uint64_t to, size_t pitch, unsigned value, size_t width, size_t height, void *stream) {
     QUEUE("MemsetD2D32Async", stream);
     bool bad = to % 4 || pitch % 4 || pitch < width * 4 || !height;
-    if (bad || find(to, pitch * (height - 1) + width * 4) < 0) return misused("MemsetD2D32Async");
+    if (bad || !is_mine(to, pitch * (height - 1) + width * 4)) return misused("MemsetD2D32Async");
     return put(&(Queued){.kind = Q_SET, .stream = stream, .to = to, .n = width * 4, .pitch = pitch, .rows = height,
-                         .value = value, .width = 4}, 0);
+                         .value = value, .width = 4, .known = KNOWN_TO}, 0);
 }
 
 /* -- code ---------------------------------------------------------------------------------------------------------- */
@@ -533,7 +638,8 @@ int fake_ModuleLoadDataEx(void **module, const void *image, unsigned noptions, i
     void *code = fake.load ? fake.load(text, log ? log : unseen, log ? n : sizeof unseen) : NULL;
     if (fake.load && !code) return INVALID_PTX;
     Handle *h = make('m', &fake.modules);
-    h->code = code;
+    const char *limit = strstr(text, ".maxntid ");
+    h->code = code, h->limit = limit ? atoi(limit + 9) : 0;
     *module = h;
     return SUCCESS;
 }
@@ -587,11 +693,35 @@ int fake_ModuleGetFunction(void **out, void *module, const char *name) {
     return *out = module, SUCCESS;
 }
 
+/* A multiprocessor has 65536 registers.  A thread gets a multiple of 8, a warp that of each thread, and four warps are
+ * served at a time. */
+enum { REGISTERS = 65536, MOST_OF_THREAD = 255, FUNC_MAX_THREADS = 0, FUNC_LOCAL = 3, FUNC_REGISTERS = 4 };
+
+static int asked(const Handle *f, int what, int otherwise) {
+    int v = fake.attribute ? fake.attribute(f->code, what) : -1;
+    return v < 0 ? otherwise : v;
+}
+
+/* Of code that names a limit as many as so many threads may have. */
+static int registers_of(const Handle *f) {
+    int want = asked(f, FUNC_REGISTERS, fake.registers);
+    int most = f->limit && REGISTERS / f->limit < MOST_OF_THREAD ? REGISTERS / f->limit / 8 * 8 : MOST_OF_THREAD;
+    return want < most ? want : most;
+}
+
+static int threads_of(const Handle *f) {
+    int each = (registers_of(f) + 7) / 8 * 8;
+    int most = f->limit && f->limit < fake.max_threads ? f->limit : fake.max_threads;
+    int warps = each ? REGISTERS / (32 * each) / 4 * 4 : most;
+    return warps * 32 < most ? warps * 32 : most;
+}
+
 int fake_FuncGetAttribute(int *out, int what, void *f) {
     BEGIN("FuncGetAttribute");
     if (!is(f, 'm') || what < 0 || what > 9) return misused("FuncGetAttribute");
-    *out = fake.attribute ? fake.attribute(((Handle *)f)->code, what) : -1;
-    if (*out < 0) *out = what == 3 ? fake.local : what ? 0 : fake.max_threads;
+    if (what == FUNC_MAX_THREADS) *out = threads_of(f);
+    else if (what == FUNC_REGISTERS) *out = registers_of(f);
+    else *out = asked(f, what, what == FUNC_LOCAL ? fake.local : 0);
     return SUCCESS;
 }
 
@@ -603,16 +733,18 @@ int fake_FuncSetAttribute(void *f, int what, int value) {
 int fake_OccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *f, int threads, size_t shared) {
     BEGIN("OccupancyMaxActiveBlocksPerMultiprocessor");
     (void)shared;
-    if (!is(f, 'm') || threads > fake.max_threads) return misused("Occupancy");
+    if (!is(f, 'm') || threads > threads_of(f)) return misused("Occupancy");
     return *blocks = fake.blocks * 256 / threads, SUCCESS;
 }
 
 int fake_LaunchKernel(void *f, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned x, unsigned y, unsigned z,
                       unsigned shared, void *stream, void **arguments, void **extra) {
     QUEUE("LaunchKernel", stream);
-    bool block_fits = x && y && z && z <= 64 && x * y * z <= (unsigned)fake.max_threads;
+    bool block_fits = is(f, 'm') && x && y && z && z <= 64 && x * y * z <= (unsigned)fake.max_threads;
+    block_fits = block_fits && (!((Handle *)f)->limit || x * y * z <= (unsigned)((Handle *)f)->limit);
     if (!is(f, 'm') || !grid_x || grid_x > INT32_MAX || grid_y != 1 || grid_z != 1 || !block_fits || extra)
         return misused("LaunchKernel");
+    if (x * y * z > (unsigned)threads_of(f)) return OUT_OF_RESOURCES;
     FakeLaunch *l = &fake.launch[fake.nlaunches++ % FAKE_LAUNCHES];
     *l = (FakeLaunch){.grid = grid_x, .x = x, .y = y, .z = z, .shared = shared};
     memcpy(l->slot, arguments[0], sizeof l->slot);

@@ -33,7 +33,10 @@ typedef struct {
     const char *jit_log;  /* not NULL: modules do not load, and the driver says this */
     const char *jit_at;   /* NULL, or a word: that is about the first line of the code with it, which %d stands for */
     int local;            /* bytes of local memory that a kernel takes */
+    int registers;        /* of a thread, if the code names no limit (.maxntid) */
     int newer;            /* the driver's version is as much higher */
+    int pools;            /* blocks may come from a pool, in the order of a stream */
+    size_t others;        /* bytes of the device that others hold */
     /* failures */
     long fail_after;      /* the n-th call from now fails, 0 is the next; < 0: none */
     int fail_with;

@@ -3,11 +3,11 @@
  *
  *     QUASAR_CUDA=build/libptx_driver.so QUASAR_CACHE_DIR=out/cache-ptx build/qrun --device cuda script.q
  *
- * FAKE_GPU_ARCH=70 … the compute capability; FAKE_GPU_SEED the order of threads and warps; FAKE_GPU_DEFER=1 that
- * nothing runs before somebody waits for it; FAKE_GPU_REPORT a file to which is appended what was executed,
- * FAKE_GPU_TEXTS one to which the text of each module is appended, FAKE_GPU_DUMP one for the text of the first kernel
- * with a mistake.  What a GPU would not have borne is printed
- * when it happens, and makes the process end with status 70. */
+ * FAKE_GPU_ARCH=70 … the compute capability; FAKE_GPU_POOLS=0 a driver without pools of memory; FAKE_GPU_SEED the
+ * order of threads and warps; FAKE_GPU_DEFER=1 that nothing runs before somebody waits for it; FAKE_GPU_REPORT a file
+ * to which is appended what was executed, FAKE_GPU_TEXTS one to which the text of each module is appended,
+ * FAKE_GPU_DUMP one for the text of the first kernel with a mistake.  What a GPU would not have borne is printed when
+ * it happens, and makes the process end with status 70. */
 #include "tests/support/driver/fake_cuda.h"
 #include "tests/support/ptx/ptx.h"
 
@@ -58,20 +58,19 @@ static size_t params(void *code) { return ptx_facts(((Image *)code)->module, ((I
 
 /* Numbers of the driver's interface. */
 static int attribute(void *code, int what) {
-    enum { MAX_THREADS = 0, SHARED = 1, LOCAL = 3, REGISTERS = 4 };
+    enum { SHARED = 1, LOCAL = 3, REGISTERS = 4 };
     const Image *i = code;
     PtxFacts facts = ptx_facts(i->module, i->entry);
-    if (what == MAX_THREADS) return (int)facts.max_threads;
     if (what == SHARED) return (int)facts.shared;
     if (what == LOCAL) return (int)facts.local;
-    return what == REGISTERS ? (int)(facts.registers < 255 ? facts.registers : 255) : -1;
+    return what == REGISTERS ? (int)facts.registers : -1;
 }
 
 __attribute__((constructor)) static void begin(void) {
     FakeCuda *fake = fake_cuda();
     fake->load = load, fake->run = run, fake->unload = unload, fake->attribute = attribute;
     fake->params = params, fake->defer = (int)number("FAKE_GPU_DEFER", 0);
-    fake->capability = (int)number("FAKE_GPU_ARCH", 90);
+    fake->capability = (int)number("FAKE_GPU_ARCH", 90), fake->pools = (int)number("FAKE_GPU_POOLS", 1);
 }
 
 /* How often an instruction was executed, for tests that look whether code goes the way that they mean. */
