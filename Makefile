@@ -36,7 +36,7 @@ check:
 
 LEAKS = LSAN_OPTIONS=suppressions=$(CURDIR)/tests/leaks.supp:print_suppressions=0
 # The same tests under address and undefined-behaviour sanitizers, on the evaluator: what LLVM and OpenCL drivers keep
-# until the end of the process is not ours, and memory is not measured.
+# until the end of the process is not ours, and memory is not measured.  The scripts: make stress.
 KEEPS = unit_api|unit_cuda|unit_locale
 dev: deps
 	@cmake --preset dev > /dev/null
@@ -44,7 +44,6 @@ dev: deps
 	@$(LEAKS) ctest --test-dir build-dev --output-on-failure -j2 -E '$(KEEPS)|command|embedding|windows|unit_opencl|python_|_on_ptx'
 	@ASAN_OPTIONS=detect_leaks=0 ctest --test-dir build-dev --output-on-failure -j2 -R '$(KEEPS)'
 	@$(LEAKS) $(PYTHON) tests/python/inside.py --qrun build-dev/qrun --slow 8
-	@$(LEAKS) $(PYTHON) tests/run.py --qrun build-dev/qrun --slow 8 --device ref
 
 THREADED = api cache cpu_kernels emit_llvm threads
 # What has threads, under the thread sanitizer.  It does not see how OpenBLAS orders its own, and keeps signals waiting,
@@ -61,7 +60,7 @@ tsan: deps
 stress: deps
 	@cmake --preset stress > /dev/null
 	@cmake --build --preset stress --target qrun ptx_driver fake_cuda_math
-	@$(PYTHON) tests/run.py --qrun build-stress/qrun --device ref --slow 20
+	@$(LEAKS) $(PYTHON) tests/run.py --qrun build-stress/qrun --device ref --slow 20
 	@ASAN_OPTIONS=detect_leaks=0:log_path=$(CURDIR)/build-stress/asan \
 	    $(call ON_PTX,build-stress) $(PYTHON) tests/run.py --qrun build-stress/qrun --device cuda --slow 20
 
@@ -70,6 +69,7 @@ stress: deps
 ON_PTX = QUASAR_CUDA=$(CURDIR)/$(1)/libptx_driver.so QUASAR_CUBLAS=$(CURDIR)/$(1)/libfake_cuda_math.so \
     QUASAR_CUSOLVER=$(CURDIR)/$(1)/libfake_cuda_math.so
 ptx-run: deps all
+	@$(PYTHON) tests/ptx.py --qrun $(QRUN)
 	@python3 tests/nvcc.py --program build/ptx_cases
 	@build/unit_cuda_threads 1 400
 	@build/unit_schedules 1 2000
