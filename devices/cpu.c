@@ -12,12 +12,12 @@
 #include "devices/elf.h"
 #include "devices/parts.h"
 #include "devices/threads.h"
+#include "vm/base/clock.h"
 #include "vm/base/libm.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* In nanoseconds: less than SMALL is not worth waking threads for; a block of LARGE is worth handing out by itself; a
@@ -215,12 +215,6 @@ static qs_status cut(Device *d, const Launch *l, Job *j, int64_t parts) {
     return QS_OK;
 }
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
 static qs_status run_job(Job *j, int64_t parts, int threads) {
     if (parts > 1) {
         Threads *t = threads > 1 ? j->cpu->threads : NULL;
@@ -235,9 +229,9 @@ static qs_status run_job(Job *j, int64_t parts, int threads) {
 /* Blocks are cut by what positions really cost: the compiler's guess knows nothing of vectors, nor of loops whose
  * length the arguments say.  Those of the next launch are probably like those of this one. */
 static qs_status run_measured(Job *j, Program *p, int64_t parts, int threads) {
-    double start = now();
+    double start = qclock_ns();
     TRY(run_job(j, parts, threads));
-    double cost = (now() - start) * (double)(j->nblocks < threads ? j->nblocks : threads) / (double)j->positions;
+    double cost = (qclock_ns() - start) * (double)(j->nblocks < threads ? j->nblocks : threads) / (double)j->positions;
     p->cost = p->measured ? (3 * p->cost + cost) / 4 : cost;
     p->measured = true;
     return QS_OK;

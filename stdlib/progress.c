@@ -6,6 +6,7 @@
  *
  * progress(x, text) gives the elements of x to a for loop, and tells how many of them are done. */
 #include "stdlib/builtins.h"
+#include "vm/base/clock.h"
 #include "vm/base/number.h"
 #include "vm/value/machine.h"
 
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 typedef struct Progress { /* Lib.progress: of what is told at the moment */
@@ -24,12 +24,6 @@ typedef struct Progress { /* Lib.progress: of what is told at the moment */
     qs_value listener; /* nil: none */
     bool busy;         /* it runs */
 } Progress;
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static void add_time(Text *t, double s) {
     if (s < 100) qtext_printf(t, "%.0f s", s);
@@ -83,7 +77,7 @@ static Progress *current(qs_vm *vm, double done, double total, const char *text)
     bool same =
         p->total == total && !strncmp(p->text, text, sizeof p->text - 1) && done >= p->done && p->done < p->total;
     if (!same) {
-        *p = (Progress){.started = now(), .shown = -1, .total = total, .tenth = -1, .listener = p->listener};
+        *p = (Progress){.started = qclock_seconds(), .shown = -1, .total = total, .tenth = -1, .listener = p->listener};
         snprintf(p->text, sizeof p->text, "%s", text);
     }
     p->done = done;
@@ -94,7 +88,7 @@ static qs_status tell(qs_vm *vm, double done, double total, const char *text) {
     if (state(vm)->busy) return QS_OK;
     Progress *p = current(vm, done, total, text);
     bool listens = p->listener.kind != QS_NIL, terminal = !qvm(vm)->config.write && isatty(2);
-    double at = now();
+    double at = qclock_seconds();
     int tenth = (int)floor(10 * done / total);
     bool moves = listens || terminal, due = moves ? at - p->shown >= 0.1 || done >= total : tenth > p->tenth;
     if (!due) return QS_OK;

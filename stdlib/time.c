@@ -1,5 +1,6 @@
 /* time.c -- clocks. */
 #include "stdlib/builtins.h"
+#include "vm/base/clock.h"
 #include "vm/launch/launch.h"
 #include "vm/session/python.h"
 
@@ -7,19 +8,13 @@
 #include <math.h>
 #include <time.h>
 
-static double monotonic(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* Kernels may still be running on a device: an interval ends when they have. */
 static qs_status wait_for_device(qs_vm *vm) { return qdevices_sync(vm, -1); }
 
 qs_status qtime_tic(qs_vm *vm, qs_call_args *c) {
     (void)c;
     TRY(wait_for_device(vm));
-    qlib(vm)->timer = monotonic();
+    qlib(vm)->timer = qclock_seconds();
     return QS_OK;
 }
 
@@ -30,7 +25,7 @@ qs_status qtime_toc(qs_vm *vm, qs_call_args *c) {
     size_t n = 1;
     TRY(wait_for_device(vm));
     if (qlib(vm)->timer < 0) return qs_fail(vm, QS_EVALUE, "toc: call tic() first");
-    double ms = (monotonic() - qlib(vm)->timer) * 1e3;
+    double ms = (qclock_seconds() - qlib(vm)->timer) * 1e3;
     if (qarg_given(c, 0)) TRY(qarg_string(vm, "toc", "text", c->in[0], &text, &n));
     c->out[0] = qs_num(ms);
     if (!n) return QS_OK;
@@ -56,8 +51,8 @@ qs_status qtime_sleep(qs_vm *vm, qs_call_args *c) {
     TRY(qarg_num(vm, "sleep", "ms", c->in[0], &ms));
     if (!(ms >= 0)) return qs_fail(vm, QS_EVALUE, "sleep: ms must be ≥ 0, got %g", ms);
     qpython_unblock(vm);
-    for (double end = monotonic() + ms * 1e-3, left;
-         (left = end - monotonic()) > 0 && !qflag_is_up(&qvm(vm)->interrupted);) {
+    for (double end = qclock_seconds() + ms * 1e-3, left;
+         (left = end - qclock_seconds()) > 0 && !qflag_is_up(&qvm(vm)->interrupted);) {
         left = fmin(left, 0.05);
         nanosleep(&(struct timespec){0, (long)(left * 1e9)}, NULL);
     }

@@ -142,7 +142,6 @@ qs_status qfigure_write(qs_vm *vm, const char *fn, Figure *f, const char *path);
 /* -- series.c: properties at the end of arguments, "linewidth", 2 … ------------------------------------------------ */
 qs_status qseries_style(qs_vm *vm, const char *fn, qs_call_args *c, int *at, Style *style, char **name);
 qs_status qseries_column(qs_vm *vm, const char *fn, const char *what, qs_value v, Column *out);
-qs_status qseries_colour(qs_vm *vm, const char *fn, qs_value v, Colour *out);
 /* Rows and columns of an argument: a vector is one column. */
 void qseries_grid(qs_value v, size_t *rows, size_t *columns);
 
@@ -183,12 +182,10 @@ const Item *qlayout_mapped(const Axes *a); /* the item that a colour bar explain
 /* -- paint.c, depth.c, level.c, legend.c --------------------------------------------------------------------------- */
 void qpaint_item(const Painter *p, Item *i);
 void qpaint_key(const Painter *p, const Item *i, double x, double y, double width); /* its sign in the legend */
-void qpaint_mark(Canvas *c, char mark, double x, double y, double size, Colour k, double alpha);
 void qpaint_bounds(const Item *i, double b[6]); /* least and greatest x, y, z; those that it lacks are left */
 const char *qpaint_name(const Item *i);
 bool qpaint_sticky(const Item *i, AxisName n, double edge); /* whether no margin shall be beyond this limit */
 bool qpaint_tight(const Item *i);
-Stroke qpaint_stroke(const Style *s);
 void qdepth_draw(Painter *p);
 void qlegend_make_room(const Painter *p); /* before anything is drawn */
 void qlegend_draw(const Painter *p);

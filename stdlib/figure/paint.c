@@ -13,7 +13,7 @@ uint32_t qpaint_rgb(Colour k) {
     return (uint32_t)(k.r * 255 + 0.5) << 16 | (uint32_t)(k.g * 255 + 0.5) << 8 | (uint32_t)(k.b * 255 + 0.5);
 }
 
-Stroke qpaint_stroke(const Style *s) {
+static Stroke stroke_of(const Style *s) {
     bool whole = !s->dash || !(s->dash->lengths[0] > 0);
     return (Stroke){s->width, s->alpha, whole ? NULL : s->dash->lengths, whole ? 0 : 4};
 }
@@ -99,7 +99,7 @@ static bool closed_mark(Canvas *c, char mark, double x, double y, double r) {
     return true;
 }
 
-void qpaint_mark(Canvas *c, char mark, double x, double y, double size, Colour k, double alpha) {
+static void draw_mark(Canvas *c, char mark, double x, double y, double size, Colour k, double alpha) {
     double r = size / 2, slant = r * 0.75;
     if (!isfinite(x) || !isfinite(y) || !mark) return;
     if (closed_mark(c, mark, x, y, r)) {
@@ -150,15 +150,15 @@ static void paint_curve(const Painter *p, const Item *i) {
         pen_down = here;
     }
     end_strip(p->c, &s);
-    qcanvas_stroke(p->c, i->style.colour, qpaint_stroke(&i->style));
+    qcanvas_stroke(p->c, i->style.colour, stroke_of(&i->style));
 }
 
 static void paint_line(const Painter *p, Item *i) {
     const Style *s = &i->style;
     if (s->dash) paint_curve(p, i);
     for (size_t k = 0; s->mark && k < part(i, PART_X).n; k++)
-        qpaint_mark(p->c, s->mark, qdraw_x(p, at(i, PART_X, k)), qdraw_y(p, at(i, PART_Y, k)), s->size, s->colour,
-                    s->alpha);
+        draw_mark(p->c, s->mark, qdraw_x(p, at(i, PART_X, k)), qdraw_y(p, at(i, PART_Y, k)), s->size, s->colour,
+                  s->alpha);
 }
 
 static Colour mapped(const Axes *a, double v) {
@@ -169,8 +169,8 @@ static void paint_scatter(const Painter *p, Item *i) {
     for (size_t k = 0; k < part(i, PART_X).n; k++) {
         double size = part(i, PART_U).n ? sqrt(fmax(0, at(i, PART_U, k))) : i->style.size;
         Colour c = part(i, PART_Z).n ? mapped(p->a, at(i, PART_Z, k)) : i->style.colour;
-        qpaint_mark(p->c, i->style.mark, qdraw_x(p, at(i, PART_X, k)), qdraw_y(p, at(i, PART_Y, k)), size, c,
-                    i->style.alpha);
+        draw_mark(p->c, i->style.mark, qdraw_x(p, at(i, PART_X, k)), qdraw_y(p, at(i, PART_Y, k)), size, c,
+                  i->style.alpha);
     }
 }
 
@@ -215,7 +215,7 @@ static void paint_arrows(const Painter *p, Item *i) {
         paint_arrow(p->c, qdraw_x(p, x), qdraw_y(p, y), qdraw_x(p, x + i->width * at(i, PART_U, k)),
                     qdraw_y(p, y + i->width * at(i, PART_V, k)));
     }
-    qcanvas_stroke(p->c, i->style.colour, qpaint_stroke(&i->style));
+    qcanvas_stroke(p->c, i->style.colour, stroke_of(&i->style));
 }
 
 /* -- contours ------------------------------------------------------------------------------------------------------ */
@@ -243,7 +243,7 @@ static void paint_contour(const Painter *p, Item *i) {
         if (i->filled) qlevel_areas(i, levels.x[k], add_area, (void *)(uintptr_t)p), qcanvas_fill(p->c, c, 1);
         else
             qlevel_lines(i, levels.x[k], add_piece, (void *)(uintptr_t)p),
-                qcanvas_stroke(p->c, c, qpaint_stroke(&i->style));
+                qcanvas_stroke(p->c, c, stroke_of(&i->style));
     }
 }
 
@@ -327,7 +327,7 @@ static void paint_rect(const Painter *p, Item *i) {
     double y0 = near(qdraw_y(p, at(i, PART_Y, 0))), y1 = near(qdraw_y(p, at(i, PART_Y, 1)));
     qcanvas_box(p->c, fmin(x0, x1), fmin(y0, y1), fabs(x1 - x0), fabs(y1 - y0));
     if (i->filled) qcanvas_fill(p->c, i->style.colour, i->style.alpha);
-    else qcanvas_stroke(p->c, i->style.colour, qpaint_stroke(&i->style));
+    else qcanvas_stroke(p->c, i->style.colour, stroke_of(&i->style));
 }
 
 static void paint_nothing(const Painter *p, Item *i) { (void)p, (void)i; }
@@ -336,13 +336,13 @@ static void paint_nothing(const Painter *p, Item *i) { (void)p, (void)i; }
 static void key_line(const Painter *p, const Item *i, double x, double y, double width) {
     if (i->style.dash) {
         qcanvas_move(p->c, x, y), qcanvas_line(p->c, x + width, y);
-        qcanvas_stroke(p->c, i->style.colour, qpaint_stroke(&i->style));
+        qcanvas_stroke(p->c, i->style.colour, stroke_of(&i->style));
     }
-    qpaint_mark(p->c, i->style.mark, x + width / 2, y, i->style.size, i->style.colour, i->style.alpha);
+    draw_mark(p->c, i->style.mark, x + width / 2, y, i->style.size, i->style.colour, i->style.alpha);
 }
 
 static void key_mark(const Painter *p, const Item *i, double x, double y, double width) {
-    qpaint_mark(p->c, i->style.mark, x + width / 2, y, i->style.size, i->style.colour, i->style.alpha);
+    draw_mark(p->c, i->style.mark, x + width / 2, y, i->style.size, i->style.colour, i->style.alpha);
 }
 
 static void key_patch(const Painter *p, const Item *i, double x, double y, double width) {

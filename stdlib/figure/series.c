@@ -29,7 +29,7 @@ void qseries_grid(qs_value v, size_t *rows, size_t *columns) {
     *columns = matrix ? (size_t)a->dims[1] : 1;
 }
 
-qs_status qseries_colour(qs_vm *vm, const char *fn, qs_value v, Colour *out) {
+static qs_status colour(qs_vm *vm, const char *fn, qs_value v, Colour *out) {
     const char *s = qs_to_string(v, NULL);
     Column c = {0};
     if (s && qcolour_named(s, out)) return QS_OK;
@@ -82,7 +82,7 @@ static qs_status set_number(qs_vm *vm, const char *fn, const char *name, qs_valu
 static qs_status set_property(qs_vm *vm, const char *fn, const char *key, qs_value v, Style *s, char **name) {
     const char *text = qs_to_string(v, NULL);
     Property p = (Property)property(key);
-    if (p == P_COLOUR) return s->coloured = true, qseries_colour(vm, fn, v, &s->colour);
+    if (p == P_COLOUR) return s->coloured = true, colour(vm, fn, v, &s->colour);
     if (p == P_WIDTH) return set_number(vm, fn, key, v, 100, &s->width);
     if (p == P_SIZE) return set_number(vm, fn, key, v, 200, &s->size);
     if (p == P_ALPHA) return set_number(vm, fn, key, v, 1, &s->alpha);

@@ -53,8 +53,6 @@ typedef struct Windows { /* Lib.windows */
 /* -- window.c -- */
 Windows *qwindow_all(qs_vm *vm);
 qs_status qwindow_open(qs_vm *vm, const char *fn); /* an error where there can be no windows */
-bool qwindow_any(const Windows *all);              /* a window is on the screen */
-double qwindow_clock(void);
 /* Until `done` says so, or `seconds` have passed, or somebody presses Ctrl-C. */
 qs_status qwindow_wait(qs_vm *vm, double seconds, bool (*done)(qs_vm *, void *), void *ud);
 

@@ -4,6 +4,7 @@
  * waits the program takes the events and runs its functions for them, one after the other. */
 #include "stdlib/builtins.h"
 #include "stdlib/window/widget.h"
+#include "vm/base/clock.h"
 #include "vm/base/number.h"
 #include "vm/session/python.h"
 #include "vm/value/machine.h"
@@ -13,18 +14,13 @@
 #include <string.h>
 #include <time.h>
 
-double qwindow_clock(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 Windows *qwindow_all(qs_vm *vm) {
     if (!qlib(vm)->windows) qlib(vm)->windows = qmem_alloc(qvm_ctx(vm), sizeof(Windows));
     return qlib(vm)->windows;
 }
 
-bool qwindow_any(const Windows *all) {
+/* A window is on the screen. */
+static bool any_open(const Windows *all) {
     for (const Window *w = all->list; w; w = w->next)
         if (w->kind == WIDGET_FORM && w->open) return true;
     return false;
@@ -95,11 +91,11 @@ qs_status qwindow_events(qs_vm *vm) {
 
 qs_status qwindow_wait(qs_vm *vm, double seconds, bool (*done)(qs_vm *, void *), void *ud) {
     Windows *all = qwindow_all(vm);
-    double end = qwindow_clock() + seconds, left;
+    double end = qclock_seconds() + seconds, left;
     for (;;) {
         TRY(qwindow_events(vm));
         TRY(qfigure_flush(vm));
-        if ((done && done(vm, ud)) || !((left = end - qwindow_clock()) > 0)) return QS_OK;
+        if ((done && done(vm, ud)) || !((left = end - qclock_seconds()) > 0)) return QS_OK;
         if (qflag_is_up(&qvm(vm)->interrupted)) return qvm_attend(vm);
         qvm_flush(vm);
         qpython_unblock(vm);
@@ -113,7 +109,7 @@ qs_status qwindow_wait(qs_vm *vm, double seconds, bool (*done)(qs_vm *, void *),
 static bool key_or_closed(qs_vm *vm, void *ud) {
     const Windows *all = qwindow_all(vm);
     (void)ud;
-    return all->key || !qwindow_any(all);
+    return all->key || !any_open(all);
 }
 
 /* Nobody can press a key without a window: pause() does not wait then. */
@@ -127,7 +123,7 @@ qs_status qwindow_pause(qs_vm *vm, qs_call_args *c) {
     TRY(qfigure_flush(vm));
     all->key = false;
     if (c->nin) return qwindow_wait(vm, ms / 1000, NULL, NULL);
-    return qwindow_any(all) ? qwindow_wait(vm, INFINITY, key_or_closed, NULL) : QS_OK;
+    return any_open(all) ? qwindow_wait(vm, INFINITY, key_or_closed, NULL) : QS_OK;
 }
 
 qs_status qwindow_sync_framerate(qs_vm *vm, qs_call_args *c) {
@@ -140,19 +136,19 @@ qs_status qwindow_sync_framerate(qs_vm *vm, qs_call_args *c) {
     return QS_OK;
 }
 
-static bool all_closed(qs_vm *vm, void *ud) { return (void)ud, !qwindow_any(qwindow_all(vm)); }
+static bool all_closed(qs_vm *vm, void *ud) { return (void)ud, !any_open(qwindow_all(vm)); }
 
 qs_status qwindow_run_gui(qs_vm *vm, qs_call_args *c) {
     (void)c;
     TRY(qfigure_flush(vm));
-    return qwindow_any(qwindow_all(vm)) ? qwindow_wait(vm, INFINITY, all_closed, NULL) : QS_OK;
+    return any_open(qwindow_all(vm)) ? qwindow_wait(vm, INFINITY, all_closed, NULL) : QS_OK;
 }
 
 /* -- figures ------------------------------------------------------------------------------------------------------- */
 /* The time of the next frame; a program that is late does not try to catch up. */
 static qs_status keep_rate(qs_vm *vm) {
     Windows *all = qwindow_all(vm);
-    double now = qwindow_clock(), left = all->next - now;
+    double now = qclock_seconds(), left = all->next - now;
     if (!(all->period > 0)) return QS_OK;
     all->next = fmax(all->next, now - all->period) + all->period;
     if (left > 0) {

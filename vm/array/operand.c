@@ -89,10 +89,6 @@ static bool int_fits(int64_t i, qs_dtype d) {
     }
 }
 
-qs_dtype qoperand_fraction(qs_vm *vm, qs_dtype d) {
-    return qdtype_promote_scalar(d, false, qvm_ctx(vm)->scalar_dtype);
-}
-
 /* An int that an integer array cannot hold: comparisons go through float64, arithmetic refuses. */
 qs_status qoperand_int(qs_vm *vm, const char *what, bool order, qs_dtype d, qs_value number, qs_dtype *out) {
     *out = d;

@@ -56,7 +56,6 @@ static inline Term qoperand_term(qs_value v) {
 qs_status qoperand_number(qs_vm *vm, Op op, qs_dtype d, bool keeps, qs_value *number);
 qs_status qoperand_int(qs_vm *vm, const char *what, bool order, qs_dtype d, qs_value number, qs_dtype *out);
 qs_dtype qoperand_compute(qs_dtype d);
-qs_dtype qoperand_fraction(qs_vm *vm, qs_dtype d); /* the real or complex type in which integers divide */
 qs_status qoperand_plan(qs_vm *vm, Op op, qs_value a, qs_value b, Plan *p); /* all but the shape */
 /* Floats hold the integers of a program that never asked for integer types: for bits, an array *x (owned) of them
  * becomes one of int64, a fraction is an error; back, QS_B1 at first, is then the type of the floats for the result. */

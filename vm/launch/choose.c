@@ -15,10 +15,10 @@
  * back by the next launch, the next move has to be paid for twice as often.
  *
  * Fetched:  what the host reads of its results belongs to the price of running it elsewhere. */
+#include "vm/base/clock.h"
 #include "vm/launch/run.h"
 
 #include <math.h>
-#include <time.h>
 
 enum { SAMPLE = 32, NEW_RUNS = 3, TRIAL_RUNS = 2, GROWN = 4, FEW = 1024 /* positions: the launch is what costs */ };
 static const double usual_making = 60e6; /* nanoseconds: code for a new device, first launch */
@@ -28,12 +28,6 @@ static const double far_launch = 2e4, near_launch = 1e3;
 static const double usual_bandwidth = 4; /* bytes per nanosecond */
 static const double worth_measuring = 1 << 20; /* bytes */
 static const double most_patience = 1024;
-
-double qchoose_now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
 
 /* -- predicting ---------------------------------------------------------------------------------------------------- */
 static Choice *choice_of(const Run *r) { return &r->form->choice; }
@@ -253,7 +247,7 @@ qs_status qchoose_begin(const Run *r, Trial *t) {
         return QS_OK;
     }
     TRY(d->ops->sync(d)); /* what is queued already is not part of it */
-    t->start = qchoose_now();
+    t->start = qclock_ns();
     return QS_OK;
 }
 
@@ -262,7 +256,7 @@ void qchoose_locked(const Run *r, Trial *t) {
     mark_written(r);
     if (!t->timed) return;
     double *known = &qvm(r->vm)->launches->bandwidth[t->device];
-    t->locking = qchoose_now() - t->start;
+    t->locking = qclock_ns() - t->start;
     t->start += t->locking;
     if (t->bytes < worth_measuring || t->locking <= 0) return;
     *known = *known > 0 ? (3 * *known + t->bytes / t->locking) / 4 : t->bytes / t->locking;
@@ -282,7 +276,7 @@ qs_status qchoose_end(const Run *r, Trial *t, qs_status s) {
     ChoiceOn *on = &choice_of(r)->on[t->device];
     double *known = &qvm(r->vm)->launches->launch[t->device], positions = r->positions;
     TRY(r->device->ops->sync(r->device));
-    double time = qchoose_now() - t->start;
+    double time = qclock_ns() - t->start;
     if (positions <= FEW && on->runs > 0 && (*known == 0 || time < *known)) *known = time;
     learn(on, positions, fmax(time - launch_cost(r, t->device), 0) / positions);
     on->last = time, on->runs++;

@@ -1,5 +1,6 @@
 /* form.c -- the forms of a kernel, a loop, an expression. */
 #include "lang/kernel/ir/kir.h"
+#include "vm/base/clock.h"
 #include "vm/launch/run.h"
 
 #include <string.h>
@@ -35,9 +36,9 @@ void qform_set(Form *f, int which, const KFunc *func) {
 qs_status qform_load(qs_vm *vm, Form *f, int which, Device *d, Program **out) {
     Program **p = &f->version[which].on[d - qvm(vm)->devices];
     if (!*p) {
-        double start = qchoose_now();
+        double start = qclock_ns();
         TRY(qprogram_get(vm, f->version[which].func, d, p));
-        qchoose_made(vm, d, qchoose_now() - start);
+        qchoose_made(vm, d, qclock_ns() - start);
     }
     return *out = *p, QS_OK;
 }

@@ -7,6 +7,7 @@
  * are measured with two kernels on the same device at the end of the run. */
 #include "devices/cache.h"
 #include "lang/kernel/ir/kir.h"
+#include "vm/base/clock.h"
 #include "vm/launch/run.h"
 
 #include <math.h>
@@ -149,7 +150,6 @@ static double flops_of(const KFunc *f, const DevArg *args, const Launch *l) {
 }
 
 /* -- times --------------------------------------------------------------------------------------------------------- */
-static double now(void) { return qchoose_now() * 1e-9; }
 
 Where qreport_place(const KFunc *f) {
     KRef r = 1;
@@ -190,14 +190,14 @@ qs_status qreport_before(qs_vm *vm, Device *d, double *start) {
     *start = NAN;
     if (!profiling(vm)) return QS_OK;
     TRY(d->ops->sync(d));
-    return *start = now(), QS_OK;
+    return *start = qclock_seconds(), QS_OK;
 }
 
 qs_status qreport_after(qs_vm *vm, Device *d, const char *name, double start, double bytes, double flops) {
     if (isnan(start)) return QS_OK;
     TRY(d->ops->sync(d));
     add_call(vm, profiling(vm), (Timing){.name = qstr_cname(qvm_ctx(vm), name), .place = place_of(vm, qvm_here(vm)),
-                                         .seconds = now() - start, .bytes = bytes, .flops = flops});
+                                         .seconds = qclock_seconds() - start, .bytes = bytes, .flops = flops});
     return QS_OK;
 }
 
@@ -208,12 +208,12 @@ qs_status qreport_launch(Run *r, Program *p) {
     DevFault *fault = r->form->version[r->which].checks ? &r->fault : NULL;
     if (!profiling(r->vm)) return d->ops->launch(d, p, &r->launch, f->nparams, r->bound.arg, fault);
     TRY(d->ops->sync(d));
-    double start = now();
+    double start = qclock_seconds();
     TRY(d->ops->launch(d, p, &r->launch, f->nparams, r->bound.arg, fault));
     TRY(d->ops->sync(d));
     Str *place = place_of(r->vm, qreport_place(f));
     add_call(r->vm, profiling(r->vm), (Timing){.hash = f->hash, .name = f->name, .place = place,
-                                               .seconds = now() - start, .bytes = bytes_of(f, r->bound.arg),
+                                               .seconds = qclock_seconds() - start, .bytes = bytes_of(f, r->bound.arg),
                                                .flops = flops_of(f, r->bound.arg, &r->launch)});
     return QS_OK;
 }
@@ -260,10 +260,10 @@ static qs_status run_limit(Device *d, Program *p, const KFunc *f, int64_t n, con
     qdevices_block(d, 1, l.domain, l.block);
     *seconds = INFINITY;
     for (int i = 0; i < REPEATS; i++) {
-        double start = now();
+        double start = qclock_seconds();
         TRY(d->ops->launch(d, p, &l, f->nparams, args, NULL));
         TRY(d->ops->sync(d));
-        *seconds = fmin(*seconds, now() - start);
+        *seconds = fmin(*seconds, qclock_seconds() - start);
     }
     return QS_OK;
 }

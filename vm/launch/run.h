@@ -111,7 +111,6 @@ void qchoose_locked(const Run *r, Trial *t);
 qs_status qchoose_end(const Run *r, Trial *t, qs_status s);
 /* A program was made for d. */
 void qchoose_made(qs_vm *vm, const Device *d, double ns);
-double qchoose_now(void); /* nanoseconds */
 
 /* -- report.c ------------------------------------------------------------------------------------------------------ */
 void qreport_close(qs_vm *vm, struct Report *r);

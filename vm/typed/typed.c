@@ -20,7 +20,8 @@ qs_status qtyped_open(qs_vm *vm, Array *a, TypedArg *out) {
 
 TypedArg qtyped_number(qs_dtype d, const void *element) { return (TypedArg){.p = element, .dtype = d}; }
 
-int qtyped_shape(int n, const TypedArg *args, int64_t dims[QS_MAX_RANK]) {
+/* The shape in which the operands meet; -1: they do not. */
+static int shape_of(int n, const TypedArg *args, int64_t dims[QS_MAX_RANK]) {
     int ndim = 0;
     for (int i = 0; i < n; i++)
         if (args[i].ndim > ndim) ndim = args[i].ndim;
@@ -168,7 +169,7 @@ qs_status qtyped_apply(qs_vm *vm, Typed f, qs_dtype d, const TypedArg *args, Arr
     Walk w = {.f = f, .loop = qtyped_loop(f, d), .nargs = qtyped_info[f].nargs};
     int64_t dims[QS_MAX_RANK];
     void *to;
-    int ndim = qtyped_shape(w.nargs, args, dims);
+    int ndim = shape_of(w.nargs, args, dims);
     if (!w.loop)
         return qs_fail(vm, QS_ETYPE, "%s is not defined for elements of type %s", qtyped_info[f].name,
                        qdtype_info[d].name);
@@ -194,7 +195,7 @@ qs_status qtyped_store(qs_vm *vm, Array *dst, const TypedArg *x) {
     void *to;
     int ndim = pair[1].ndim = qarr_shape(dst, dims, strides);
     memcpy(pair[1].dims, dims, sizeof dims);
-    if (qtyped_shape(2, pair, met) != ndim || memcmp(met, dims, (size_t)ndim * sizeof *dims))
+    if (shape_of(2, pair, met) != ndim || memcmp(met, dims, (size_t)ndim * sizeof *dims))
         return shapes_differ(vm, "assignment", 2, pair);
     TRY(qarr_write(vm, dst, &to));
     w.at[0] = to;

@@ -47,8 +47,6 @@ TypedArg qtyped_number(qs_dtype d, const void *element);
 qs_status qtyped_apply(qs_vm *vm, Typed f, qs_dtype d, const TypedArg *args, Array **out);
 /* The elements of x, converted to the type of dst and spread to its shape, which x must fit, written there. */
 qs_status qtyped_store(qs_vm *vm, Array *dst, const TypedArg *x);
-/* The shape in which the operands meet; -1: they do not. */
-int qtyped_shape(int n, const TypedArg *args, int64_t dims[QS_MAX_RANK]);
 
 /* Elements at `at`, counted from the first one of x in its memory: a packed array of the shape of `at`, int64; and the
  * other way, of a packed x of the type of a, or one element.  Whoever calls has checked the places. */

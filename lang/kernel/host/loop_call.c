@@ -144,7 +144,7 @@ static const struct { const char *name; int nargs; BuiltinFn *fn; int imm; } bui
     {"and", 2, bits_fn, EL_bitand}, {"or", 2, bits_fn, EL_bitor}, {"xor", 2, bits_fn, EL_bitxor},
     {"not", 1, bits_fn, EL_bitnot}};
 
-qs_status kloop_real_builtin(Loops *L, const char *name, const Number *args, int nargs, Number *out) {
+static qs_status real_builtin(Loops *L, const char *name, const Number *args, int nargs, Number *out) {
     for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
         if (builtins[i].nargs == nargs && !strcmp(builtins[i].name, name))
             return builtins[i].fn(L, builtins[i].imm, args, out);
@@ -183,10 +183,10 @@ static qs_status of_numbers(Loops *L, const char *name, const Value *args, int n
     *out = (Value){.what = WHAT_NUMBER};
     if (nargs > MOST || !nargs) return kloop_decline(L, L->pos, "a call of %s", name);
     TRY(kloop_complex_call(L, name, nums, nargs, &found, &out->num));
-    return found ? QS_OK : kloop_real_builtin(L, name, nums, nargs, &out->num);
+    return found ? QS_OK : real_builtin(L, name, nums, nargs, &out->num);
 }
 
-qs_status kloop_builtin(Loops *L, const char *name, Value *args, int nargs, Value *out) {
+static qs_status builtin(Loops *L, const char *name, Value *args, int nargs, Value *out) {
     if (kloop_is_random(name, nargs) && (!nargs || args[0].what == WHAT_NUMBER)) {
         *out = (Value){.what = WHAT_NUMBER};
         return kloop_random(L, name, nargs ? &args[0].num : NULL, &out->num);
@@ -407,7 +407,7 @@ static qs_status apply(Walk *w, Node *n, Value *fn, const Args *args, Value *out
     else TRY(no_names(L, args));
     if (fn->what == WHAT_NOTHING) return convert(L, callee->u.ident.sym->name, args->at, args->n, outs);
     if (fn->what != WHAT_FUNCTION) return kloop_decline(L, n->pos, "a call of %s", name);
-    if (!fn->host.func) TRY(kloop_builtin(L, fn->host.builtin, args->at, args->n, outs));
+    if (!fn->host.func) TRY(builtin(L, fn->host.builtin, args->at, args->n, outs));
     if (wanted && outs->what == WHAT_NOTHING) return kloop_decline(L, n->pos, "%s gives no value", name);
     return QS_OK;
 }

@@ -58,7 +58,7 @@ Var *kloop_var(Loops *L, const Sym *sym) {
     return kloop_find_var(in, sym);
 }
 
-Number kloop_entry_number(Loops *L, const LoopValue *v, Str *name) {
+static Number entry_number(Loops *L, const LoopValue *v, Str *name) {
     LoopBind b = {LOOP_SOURCE, v->source};
     double most = v->small ? LOOP_SMALL : 0x1p31; /* of a whole one */
     switch ((LoopKind)v->kind) {
@@ -94,7 +94,7 @@ static Value entry_vector(Loops *L, const Var *var, Str *name) {
 Value kloop_entry(Loops *L, const Var *v) {
     Str *name = v->sym->name;
     if (v->kind == LOOP_VECTOR) return entry_vector(L, v, name);
-    Number n = kloop_entry_number(L, &v->entry, name);
+    Number n = entry_number(L, &v->entry, name);
     return (Value){.what = WHAT_NUMBER, .num = v->kind == LOOP_COMPLEX ? kloop_to_complex(L, n) : n};
 }
 
@@ -103,7 +103,7 @@ static qs_status entering(Loops *L, const LoopValue *v, Str *called, Value *out)
     out->host = *v, out->name = called;
     switch ((LoopKind)v->kind) {
     case LOOP_NUM: case LOOP_INT: case LOOP_BOOL: case LOOP_COMPLEX:
-        out->what = WHAT_NUMBER, out->num = kloop_entry_number(L, v, called);
+        out->what = WHAT_NUMBER, out->num = entry_number(L, v, called);
         return QS_OK;
     case LOOP_ARRAY: out->what = WHAT_ARRAY; return QS_OK;
     case LOOP_FUNC: case LOOP_BUILTIN: out->what = WHAT_FUNCTION; return QS_OK;

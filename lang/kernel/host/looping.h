@@ -161,7 +161,6 @@ KRef kloop_number_param(Loops *L, Str *name, qs_dtype d, LoopBind b);
 int kloop_results_param(Loops *L, LoopBindKind kind);           /* REALS or WHOLES */
 Var *kloop_find_var(Frame *in, const Sym *sym);
 Var *kloop_var(Loops *L, const Sym *sym);                       /* of the function being lowered, or a global; NULL */
-Number kloop_entry_number(Loops *L, const LoopValue *v, Str *name);
 Value kloop_entry(Loops *L, const Var *v);                      /* what the variable is when the loop begins */
 void kloop_declare(Loops *L, Var *v, const Value *init);
 void kloop_enter_var(Loops *L, Var *v);                         /* what it is before the loop */
@@ -258,9 +257,7 @@ qs_status kloop_vector_row(Loops *L, const Value *m, Number index, const char *n
 
 /* -- loop_call.c ------------------------------------------------------------------------------------------------- */
 bool kloop_has_shape(const char *name, const Value *v);             /* the name of a type that takes it */
-qs_status kloop_builtin(Loops *L, const char *name, Value *args, int nargs, Value *out);
 extern const CallRules kloop_call_rules;
-qs_status kloop_real_builtin(Loops *L, const char *name, const Number *args, int nargs, Number *out);
 
 /* -- loop_random.c ----------------------------------------------------------------------------------------------- */
 void kloop_declare_random(Loops *L);

@@ -266,7 +266,8 @@ KRef klnum_truth(Lower *L, Num n) {
 }
 
 /* -- the rows of elem.def ------------------------------------------------------------------------------------------ */
-Num klnum_row(Lower *L, Elem e, const Num *x, qs_dtype d) {
+/* Of arguments as d. */
+static Num row(Lower *L, Elem e, const Num *x, qs_dtype d) {
     KBuild build = kbuild_rows(&L->walk);
     KRef refs[KLVAL_OPERANDS];
     KPair pairs[KLVAL_OPERANDS], z;
@@ -338,7 +339,7 @@ Num klnum_apply(Lower *L, Elem e, const Num *x) {
     if (kelem_truths_divide(e, d, x[kelem_info[e].nargs - 1].dtype)) rule = ELEM_FLOATS;
     if (d == QS_B1 || (rule == ELEM_FLOATS && qdtype_is_int(d))) d = rule == ELEM_FLOATS ? L->c->scalar_dtype : QS_I32;
     if (rule != ELEM_FLOATS && whole && L->indexing) d = QS_I64;
-    return klnum_row(L, e, x, d);
+    return row(L, e, x, d);
 }
 
 /* -- arithmetic -------------------------------------------------------------------------------------------------- */
@@ -356,7 +357,7 @@ static qs_dtype arith_dtype(Lower *L, Elem e, Num a, Num b) {
 static Num arith(Lower *L, Elem e, WeakOp weak, Num a, Num b) {
     if (klnum_is_weak(a) && klnum_is_weak(b)) return klnum_from_weak(L, weak_op(L, weak, a.re.weak, b.re.weak));
     bool exact = L->indexing && e != EL_div && klnum_whole(a) && klnum_whole(b); /* a whole scalar stays exact */
-    return klnum_row(L, e, (Num[]){a, b}, exact ? QS_I64 : arith_dtype(L, e, a, b));
+    return row(L, e, (Num[]){a, b}, exact ? QS_I64 : arith_dtype(L, e, a, b));
 }
 
 static qs_status compare(Lower *L, Op op, Num a, Num b, Num *out) {
@@ -371,7 +372,7 @@ static qs_status compare(Lower *L, Op op, Num a, Num b, Num *out) {
     if (qdtype_is_complex(d) && kelem_info[e].complex == ELEM_NOTHING)
         return klower_error(L, QS_ETYPE, L->pos, "complex numbers have no order: `%s` cannot compare them",
                             qop_text(op));
-    return *out = klnum_row(L, e, (Num[]){a, b}, d), QS_OK;
+    return *out = row(L, e, (Num[]){a, b}, d), QS_OK;
 }
 
 /* Of floats the whole numbers that they hold, as int64; one that is known is what a literal is. */
@@ -397,13 +398,13 @@ static qs_status bits(Lower *L, Elem e, Num a, Num b, Num *out) {
     qs_dtype d = klnum_join(L, x[0], x[1]);
     if (qdtype_is_real(d))
         return klower_error(L, QS_ETYPE, L->pos, "bitwise operations of uint64 beside a type with a sign: convert one");
-    return *out = klnum_row(L, e, x, d), QS_OK;
+    return *out = row(L, e, x, d), QS_OK;
 }
 
 /* The bits of one number, or of a number that a count shifts. */
 Num klnum_flip(Lower *L, Num a) {
     if (a.dtype != QS_B1) a = with_bits(L, EL_bitnot, a);
-    return klnum_row(L, EL_bitnot, &a, a.dtype);
+    return row(L, EL_bitnot, &a, a.dtype);
 }
 
 Num klnum_shift(Lower *L, Elem e, Num a, Num n) {
@@ -467,7 +468,7 @@ qs_status klnum_binary(Lower *L, Op op, Num a, Num b, Num *out) {
 
 static Num negate(Lower *L, Num a) {
     if (klnum_is_weak(a)) return klnum_from_weak(L, weak_op(L, WEAK_NEG, a.re.weak, NULL));
-    return klnum_row(L, EL_neg, &a, a.dtype == QS_B1 ? QS_I32 : a.dtype);
+    return row(L, EL_neg, &a, a.dtype == QS_B1 ? QS_I32 : a.dtype);
 }
 
 qs_status klnum_unary(Lower *L, Op op, Num a, Num *out) {

@@ -172,7 +172,6 @@ qs_status klnum_binary(Lower *L, Op op, Num a, Num b, Num *out);
 qs_status klnum_unary(Lower *L, Op op, Num a, Num *out);
 Num klnum_select(Lower *L, KRef c, Num a, Num b);
 qs_status klnum_choose(Lower *L, const Num *x, const void *ud, Num *out); /* x[0] ? x[1] : x[2], for klval_each */
-Num klnum_row(Lower *L, Elem e, const Num *x, qs_dtype d);     /* a row of elem.def, of arguments as d */
 Num klnum_apply(Lower *L, Elem e, const Num *x);               /* in the type that the arguments meet in */
 Num klnum_flip(Lower *L, Num a);                               /* every bit */
 Num klnum_shift(Lower *L, Elem e, Num a, Num n);               /* EL_shl or EL_shr, by a count of any sign */
