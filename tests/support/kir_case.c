@@ -57,15 +57,16 @@ static qs_dtype value_dtype(const KCase *k, int param) {
 }
 
 KRef kgen_load(KCase *k, int param, KRef index, KRef guard) {
-    return kir_add(k->func, K_LOAD, value_dtype(k, param), 0, index, guard, 0, (uint64_t)param, 0);
+    return kir_add(k->func, (KMake){K_LOAD, .own = value_dtype(k, param), .a = index, .b = guard,
+                                    .imm = (uint64_t)param});
 }
 
 KRef kgen_store(KCase *k, int param, KRef index, KRef value, KRef guard) {
-    return kir_add(k->func, K_STORE, QS_B1, 0, index, value, guard, (uint64_t)param, 0);
+    return kir_add(k->func, (KMake){K_STORE, .a = index, .b = value, .c = guard, .imm = (uint64_t)param});
 }
 
-KRef kgen_op(KCase *k, KOp op, KRef a, KRef b, KRef x) { return kir_add(k->func, op, QS_B1, 0, a, b, x, 0, 0); }
-KRef kgen_cast(KCase *k, qs_dtype d, KRef a) { return kir_add(k->func, K_CAST, d, 0, a, 0, 0, 0, 0); }
+KRef kgen_op(KCase *k, KOp op, KRef a, KRef b, KRef x) { return kir_add(k->func, (KMake){op, .a = a, .b = b, .c = x}); }
+KRef kgen_cast(KCase *k, qs_dtype d, KRef a) { return kir_add(k->func, (KMake){K_CAST, .own = d, .a = a}); }
 KRef kgen_i64(KCase *k, int64_t v) { return kir_const_int(k->func, QS_I64, v, 0); }
 
 /* -- running ------------------------------------------------------------------------------------------------------- */

@@ -79,7 +79,7 @@ static KRef value(Gen *g, qs_dtype d) {
 static KRef tame(Gen *g, KRef r, bool fraction) {
     qs_dtype d = (qs_dtype)g->f->ins[r].dtype;
     r = op2(g, K_MIN, op2(g, K_MAX, r, kir_const_num(g->f, d, -256, 0)), kir_const_num(g->f, d, 256, 0));
-    return fraction ? kir_add(g->f, K_MATH, d, MF_floor, r, 0, 0, 0, 0) : r;
+    return fraction ? kir_add(g->f, (KMake){K_MATH, .flag = MF_floor, .a = r}) : r;
 }
 
 static KRef float_value(Gen *g, qs_dtype d) {
@@ -88,7 +88,7 @@ static KRef float_value(Gen *g, qs_dtype d) {
     KRef a = value(g, d);
     switch (below(g, 6)) {
     case 0: return op1(g, chance(g, 50) ? K_NEG : K_ABS, a);
-    case 1: return kir_add(g->f, K_MATH, d, (uint16_t)ONE_OF(g, whole), a, 0, 0, 0, 0);
+    case 1: return kir_add(g->f, (KMake){K_MATH, .flag = ONE_OF(g, whole), .a = a});
     case 2: return tame(g, kgen_cast(g->k, d, value(g, any_dtype(g))), false);
     default: break;
     }
@@ -106,7 +106,7 @@ static KRef int_value(Gen *g, qs_dtype d) {
     case 0: return op1(g, ONE_OF(g, unary), a);
     case 1: return kgen_cast(g->k, d, value(g, any_dtype(g)));
     case 2:
-        if (d == QS_I64) return kir_add(g->f, K_BOUND, d, (uint16_t)ONE_OF(g, modes), a, value(g, d), 0, 0, 0);
+        if (d == QS_I64) return kir_add(g->f, (KMake){K_BOUND, .flag = ONE_OF(g, modes), .a = a, .b = value(g, d)});
         break;
     default: break;
     }
@@ -125,13 +125,13 @@ static KRef bool_value(Gen *g) {
 
 /* -- memory -------------------------------------------------------------------------------------------------------- */
 static KRef extent(Gen *g, int param, int axis) {
-    return kir_add(g->f, K_DIM, QS_I64, 0, 0, 0, 0, (uint64_t)param << 8 | (uint64_t)axis, 0);
+    return kir_add(g->f, (KMake){K_DIM, .imm = (uint64_t)param << 8 | (uint64_t)axis});
 }
 
 static KRef stride(Gen *g, int param, int axis) {
     const KParam *p = &g->f->params[param];
     if (p->contiguous || (p->unit_last && axis == p->rank - 1)) return kgen_i64(g->k, g->k->args[param].strides[axis]);
-    return kir_add(g->f, K_STRIDE, QS_I64, 0, 0, 0, 0, (uint64_t)param << 8 | (uint64_t)axis, 0);
+    return kir_add(g->f, (KMake){K_STRIDE, .imm = (uint64_t)param << 8 | (uint64_t)axis});
 }
 
 static KRef element(Gen *g, int param, const KRef *at) {
@@ -145,8 +145,8 @@ static KRef element(Gen *g, int param, const KRef *at) {
 /* An index of axis d: anything, or near the position, as in stencils (which opt.c splits into interior and border). */
 static KRef some_index(Gen *g, int d, bool near) {
     if (near && d < g->f->rank) {
-        KRef p = kir_add(g->f, K_POS, QS_I64, 0, 0, 0, 0, (uint64_t)d, 0);
-        return kir_fold(g->f, K_ADD, QS_I64, 0, p, kgen_i64(g->k, below(g, 5) - 2), 0, 0);
+        KRef p = kir_add(g->f, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)d});
+        return kir_fold(g->f, (KMake){K_ADD, .a = p, .b = kgen_i64(g->k, below(g, 5) - 2)});
     }
     return chance(g, 50) ? value(g, QS_I64) : kgen_cast(g->k, QS_I64, value(g, QS_I32));
 }
@@ -158,7 +158,7 @@ static KRef load_input(Gen *g) {
     bool near = chance(g, 50);
     for (int d = 0; d < g->f->params[param].rank; d++) {
         KRef n = extent(g, param, d), i = some_index(g, d, near);
-        if (chance(g, 50)) at[d] = kir_add(g->f, K_BOUND, QS_I64, (uint16_t)ONE_OF(g, modes), i, n, 0, 0, 0);
+        if (chance(g, 50)) at[d] = kir_add(g->f, (KMake){K_BOUND, .flag = ONE_OF(g, modes), .a = i, .b = n});
         else {
             KRef in = op2(g, K_INB, i, n);
             guard = guard ? op2(g, K_AND, guard, in) : in;
@@ -170,7 +170,7 @@ static KRef load_input(Gen *g) {
 
 static KRef array_index(Gen *g, KRef array) {
     int64_t n = (int64_t)g->f->ins[array].imm;
-    KRef i = kir_add(g->f, K_BOUND, QS_I64, ACC_CIRCULAR, value(g, QS_I64), kgen_i64(g->k, n), 0, 0, 0);
+    KRef i = kir_add(g->f, (KMake){K_BOUND, .flag = ACC_CIRCULAR, .a = value(g, QS_I64), .b = kgen_i64(g->k, n)});
     return chance(g, 50) ? i : kgen_cast(g->k, QS_I32, i);
 }
 
@@ -198,7 +198,7 @@ static KRef inexact_value(Gen *g, qs_dtype d) {
     if (fn == MF_floor || fn == MF_ceil || fn == MF_round || fn == MF_trunc || fn == MF_lgamma) fn = MF_exp;
     KRef x = op2(g, K_ADD, size, kir_const_num(g->f, d, fn == MF_acosh ? 1.25 : 0.25, 0));
     KRef y = kir_math[fn].nargs == 2 ? op2(g, K_ADD, size, kir_const_num(g->f, d, 0.5, 0)) : 0;
-    KRef r = kir_add(g->f, K_MATH, d, (uint16_t)fn, x, y, 0, 0, 0);
+    KRef r = kir_add(g->f, (KMake){K_MATH, .flag = fn, .a = x, .b = y});
     if (chance(g, 50)) r = op2(g, K_ADD, op2(g, K_MUL, r, value(g, d)), value(g, d));
     if (chance(g, 30)) r = op2(g, K_DIV, r, x);
     return r;
@@ -228,10 +228,11 @@ static KRef commuting_value(Gen *g, uint16_t op, qs_dtype elem) {
 
 static void update_cell(Gen *g) {
     int i = below(g, g->ncells), param = g->cells[i];
-    KRef at = kir_add(g->f, K_BOUND, QS_I64, ACC_CIRCULAR, value(g, QS_I64), extent(g, param, 0), 0, 0, 0);
+    KRef at = kir_add(g->f, (KMake){K_BOUND, .flag = ACC_CIRCULAR, .a = value(g, QS_I64), .b = extent(g, param, 0)});
     if (qdtype_is_complex((qs_dtype)g->f->params[param].dtype)) at = op2(g, K_ADD, at, at);
     KRef v = commuting_value(g, g->cell_op[i], (qs_dtype)g->f->params[param].dtype);
-    kir_add(g->f, K_ATOMIC, QS_B1, g->cell_op[i], at, v, chance(g, 30) ? value(g, QS_B1) : 0, (uint64_t)param, 0);
+    kir_add(g->f, (KMake){K_ATOMIC, .flag = g->cell_op[i], .a = at, .b = v, .c = chance(g, 30) ? value(g, QS_B1) : 0,
+                          .imm = (uint64_t)param});
 }
 
 /* -- statements ---------------------------------------------------------------------------------------------------- */
@@ -274,7 +275,8 @@ static void for_statement(Gen *g) {
         KRef top = kir_const_int(g->f, d, d == QS_I64 ? INT64_MAX : INT32_MAX, 0);
         from = op2(g, K_SUB, top, from), to = top;
     }
-    KRef counter = kir_add(g->f, K_FOR, d, 0, from, to, kir_const_int(g->f, d, ONE_OF(g, steps), 0), 0, 0);
+    KRef counter = kir_add(g->f, (KMake){K_FOR, .own = d, .a = from, .b = to,
+                                         .c = kir_const_int(g->f, d, ONE_OF(g, steps), 0)});
     Scope s = enter(g);
     g->loops++;
     keep(g, counter);
@@ -308,7 +310,7 @@ static void jump_statement(Gen *g) {
     if (!inside && (!may_end(g) || !chance(g, 20))) return;
     kgen_op(g->k, K_IF, value(g, QS_B1), 0, 0);
     KOp op = !inside || (may_end(g) && chance(g, 10)) ? K_RET : chance(g, 50) ? K_BREAK : K_CONTINUE;
-    kir_add(g->f, op, QS_B1, 0, 0, 0, 0, op == K_RET ? 0 : (uint64_t)below(g, g->loops), 0);
+    kir_add(g->f, (KMake){op, .imm = op == K_RET ? 0 : (uint64_t)below(g, g->loops)});
     if (chance(g, 10)) op1(g, K_NOT, value(g, QS_B1)); /* dead */
     kgen_op(g->k, K_END, 0, 0, 0);
 }
@@ -322,7 +324,8 @@ static void local_statement(Gen *g) {
 
 static void array_statement(Gen *g) {
     if (g->nlarrays < MAX_ARRAYS && (!g->nlarrays || chance(g, 30)))
-        g->larrays[g->nlarrays++] = kir_add(g->f, K_LARRAY, any_dtype(g), 0, 0, 0, 0, (uint64_t)(1 + below(g, 9)), 0);
+        g->larrays[g->nlarrays++] =
+            kir_add(g->f, (KMake){K_LARRAY, .own = any_dtype(g), .imm = (uint64_t)(1 + below(g, 9))});
     KRef array = g->larrays[below(g, g->nlarrays)];
     KRef i = array_index(g, array), v = value(g, (qs_dtype)g->f->ins[array].dtype);
     kgen_op(g->k, K_ASTORE, array, i, v);
@@ -331,7 +334,8 @@ static void array_statement(Gen *g) {
 static void check_statement(Gen *g) {
     if (!(g->features & KGEN_CHECK) || !may_end(g)) return;
     KRef i = value(g, QS_I32), ok = op2(g, K_OR, value(g, QS_B1), op2(g, K_NE, i, constant(g, QS_I32)));
-    kir_add(g->f, K_CHECK, QS_B1, 0, ok, i, chance(g, 50) ? value(g, any_dtype(g)) : 0, (uint64_t)g->message, 0);
+    kir_add(g->f, (KMake){K_CHECK, .a = ok, .b = i, .c = chance(g, 50) ? value(g, any_dtype(g)) : 0,
+                          .imm = (uint64_t)g->message});
 }
 
 static void statement(Gen *g) {
@@ -410,13 +414,13 @@ static void add_inputs(Gen *g) {
     for (int n = below(g, 4); n > 0; n--) {
         qs_dtype d = any_dtype(g);
         KSlot s = {g->f->ins[constant(g, d)].imm};
-        keep(g, kir_add(g->f, K_PARAM, d, 0, 0, 0, 0, (uint64_t)kgen_number(g->k, d, s), 0));
+        keep(g, kir_add(g->f, (KMake){K_PARAM, .own = d, .imm = (uint64_t)kgen_number(g->k, d, s)}));
     }
 }
 
 static KRef own_element(Gen *g, int param) {
     KRef at[QS_MAX_RANK];
-    for (int d = 0; d < g->f->rank; d++) at[d] = kir_add(g->f, K_POS, QS_I64, 0, 0, 0, 0, (uint64_t)d, 0);
+    for (int d = 0; d < g->f->rank; d++) at[d] = kir_add(g->f, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)d});
     return element(g, param, at);
 }
 
@@ -455,7 +459,7 @@ static void add_geometry(Gen *g) {
     static const KOp ops[] = {K_POS, K_BLKPOS, K_BLKDIM, K_BLKIDX, K_BLKCNT};
     for (int d = 0; d < g->f->rank; d++)
         for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-            if (chance(g, 60)) keep(g, kir_add(g->f, ops[i], QS_I32, 0, 0, 0, 0, (uint64_t)d, 0));
+            if (chance(g, 60)) keep(g, kir_add(g->f, (KMake){ops[i], .own = QS_I32, .imm = (uint64_t)d}));
 }
 
 static void choose_launch(Gen *g) {
@@ -471,7 +475,7 @@ static KRef block_linear(Gen *g) {
     KRef r = kir_const_int(g->f, QS_I32, 0, 0);
     for (int d = 0; d < g->f->rank; d++) {
         KRef n = kir_const_int(g->f, QS_I32, g->k->launch.block[d], 0);
-        r = op2(g, K_ADD, op2(g, K_MUL, r, n), kir_add(g->f, K_BLKPOS, QS_I32, 0, 0, 0, 0, (uint64_t)d, 0));
+        r = op2(g, K_ADD, op2(g, K_MUL, r, n), kir_add(g->f, (KMake){K_BLKPOS, .own = QS_I32, .imm = (uint64_t)d}));
     }
     return r;
 }
@@ -481,8 +485,8 @@ static void phase(Gen *g, KRef slots, KRef cells, KRef self) {
     block(g, 1 + below(g, 4));
     kgen_op(g->k, K_ASTORE, slots, self, value(g, (qs_dtype)g->f->ins[slots].dtype));
     if (chance(g, 70))
-        kir_add(g->f, K_AATOMIC, QS_B1, KA_ADD, cells, array_index(g, cells),
-                value(g, (qs_dtype)g->f->ins[cells].dtype), 0, 0);
+        kir_add(g->f, (KMake){K_AATOMIC, .flag = KA_ADD, .a = cells, .b = array_index(g, cells),
+                              .c = value(g, (qs_dtype)g->f->ins[cells].dtype)});
     kgen_op(g->k, K_BARRIER, 0, 0, 0);
     for (int n = 1 + below(g, 3); n > 0; n--) keep(g, op2(g, K_ALOAD, slots, array_index(g, slots)));
     keep(g, op2(g, K_ALOAD, cells, array_index(g, cells)));
@@ -500,7 +504,7 @@ static void inner_phase(Gen *g, const Shared *m) {
 
 /* Regions that all positions of a block enter or none; g->loops stays 0: what is inside cannot leave them. */
 static void common_if(Gen *g, const Shared *m) {
-    KRef block_number = kir_add(g->f, K_BLKIDX, QS_I32, 0, 0, 0, 0, 0, 0);
+    KRef block_number = kir_add(g->f, (KMake){K_BLKIDX, .own = QS_I32});
     kgen_op(g->k, K_IF, op2(g, K_LT, block_number, kir_const_int(g->f, QS_I32, below(g, 3), 0)), 0, 0);
     inner_phase(g, m);
     if (chance(g, 50)) kgen_op(g->k, K_ELSE, 0, 0, 0), inner_phase(g, m);
@@ -509,7 +513,7 @@ static void common_if(Gen *g, const Shared *m) {
 
 static void common_for(Gen *g, const Shared *m) {
     KRef one = kir_const_int(g->f, QS_I32, 1, 0), last = kir_const_int(g->f, QS_I32, below(g, 4), 0);
-    kir_add(g->f, K_FOR, QS_I32, 0, one, last, one, 0, 0);
+    kir_add(g->f, (KMake){K_FOR, .own = QS_I32, .a = one, .b = last, .c = one});
     inner_phase(g, m);
     kgen_op(g->k, K_END, 0, 0, 0);
 }
@@ -532,8 +536,8 @@ static void barrier_body(Gen *g) {
     static void (*const common[])(Gen *, const Shared *) = {common_if, common_for, common_loop};
     int64_t items = 1;
     for (int d = 0; d < g->f->rank; d++) items *= g->k->launch.block[d];
-    Shared m = {kir_add(g->f, K_SHARED, any_dtype(g), 1, 0, 0, 0, (uint64_t)items, 0),
-                kir_add(g->f, K_SHARED, ONE_OF(g, int_values), 1, 0, 0, 0, 4, 0), block_linear(g)};
+    Shared m = {kir_add(g->f, (KMake){K_SHARED, .own = any_dtype(g), .flag = 1, .imm = (uint64_t)items}),
+                kir_add(g->f, (KMake){K_SHARED, .own = ONE_OF(g, int_values), .flag = 1, .imm = 4}), block_linear(g)};
     phase(g, m.slots, m.cells, m.self);
     for (int n = below(g, 3); n > 0; n--) ONE_OF(g, common)(g, &m);
 }

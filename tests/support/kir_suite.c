@@ -66,7 +66,9 @@ static int array_of(KCase *k, qs_dtype d, const KSlot *s, int n) {
     return p;
 }
 
-static KRef position(KCase *k, int axis) { return kir_add(k->func, K_POS, QS_I64, 0, 0, 0, 0, (uint64_t)axis, 0); }
+static KRef position(KCase *k, int axis) {
+    return kir_add(k->func, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)axis});
+}
 
 static void domain1(KCase *k, int64_t n, int32_t block) { k->launch.domain[0] = n, k->launch.block[0] = block; }
 
@@ -157,7 +159,7 @@ static KCase *constants(Ctx *c, Arena *arena, qs_dtype d) {
     for (int i = 0; i < n; i++) {
         KSlot s = d == QS_I32 ? (KSlot){.I64 = e[i].I32} : d == QS_U32 || d == QS_F32 ? (KSlot){e[i].U32} : e[i];
         row(&out, kir_const_bits(k->func, d, s.bits, 0));
-        row(&out, kir_add(k->func, K_PARAM, d, 0, 0, 0, 0, (uint64_t)kgen_number(k, d, e[i]), 0));
+        row(&out, kir_add(k->func, (KMake){K_PARAM, .own = d, .imm = (uint64_t)kgen_number(k, d, e[i])}));
         if (k->func->nparams > 30) break;
     }
     return k;
@@ -175,7 +177,8 @@ static KCase *functions(Ctx *c, Arena *arena, qs_dtype d) {
     Rows out = rows(k, d, MF__COUNT, N * N, at);
     k->blocks[out.array].ulps = 20, k->blocks[out.array].slack = d == QS_F32 ? 1e-6 : 1e-15;
     for (int fn = 0; fn < MF__COUNT; fn++)
-        row(&out, kir_add(k->func, K_MATH, d, (uint16_t)fn, a, kir_math[fn].nargs == 2 ? b : 0, 0, 0, 0));
+        row(&out, kir_add(k->func, (KMake){K_MATH, .flag = (unsigned)fn, .a = a,
+                                           .b = kir_math[fn].nargs == 2 ? b : 0}));
     return k;
 }
 
@@ -187,7 +190,7 @@ static KCase *indices(Ctx *c, Arena *arena, qs_dtype d) {
     int n = edges_of(d, e);
     KRef a, b, at = pair(k, e, e, n, d, &a, &b);
     Rows out = rows(k, d, 3, n * n, at), in = rows(k, QS_B1, 1, n * n, at);
-    for (int m = 0; m < 3; m++) row(&out, kir_add(k->func, K_BOUND, QS_I64, (uint16_t)modes[m], a, b, 0, 0, 0));
+    for (int m = 0; m < 3; m++) row(&out, kir_add(k->func, (KMake){K_BOUND, .flag = modes[m], .a = a, .b = b}));
     row(&in, kgen_op(k, K_INB, a, b, 0));
     return k;
 }
@@ -250,8 +253,8 @@ static KCase *atomics(Ctx *c, Arena *arena, qs_dtype d) {
         if (!atomic_takes((KAtomic)op, v)) continue;
         KRef at = kgen_op(k, K_ADD, cell, kgen_i64(k, op * CELLS), 0);
         if (qdtype_is_complex(d)) at = kgen_op(k, K_ADD, kgen_op(k, K_ADD, at, at, 0), kgen_i64(k, 1), 0);
-        kir_add(k->func, K_ATOMIC, QS_B1, (uint16_t)op, at, atomic_value(k, (KAtomic)op, v, i), op & 1 ? guard : 0,
-                (uint64_t)y, 0);
+        kir_add(k->func, (KMake){K_ATOMIC, .flag = (unsigned)op, .a = at, .b = atomic_value(k, (KAtomic)op, v, i),
+                                 .c = op & 1 ? guard : 0, .imm = (uint64_t)y});
     }
     return k;
 }
@@ -268,7 +271,7 @@ static KCase *atomic_division(Ctx *c, Arena *arena, qs_dtype d) {
     KRef by[3] = {b, kir_const_num(k->func, d, 0, 0), kir_const_num(k->func, d, other, 0)};
     for (int i = 0; i < 3; i++) {
         KRef own = kgen_op(k, K_ADD, at, kgen_i64(k, i * n * n), 0);
-        kir_add(k->func, K_ATOMIC, QS_B1, KA_DIV, own, by[i], 0, (uint64_t)y, 0);
+        kir_add(k->func, (KMake){K_ATOMIC, .flag = KA_DIV, .a = own, .b = by[i], .imm = (uint64_t)y});
     }
     return k;
 }
@@ -279,18 +282,19 @@ static KCase *arrays(Ctx *c, Arena *arena, qs_dtype v) {
     enum { N = 50, BLOCK = 16 };
     int y = array1(k, v, KA__COUNT * N + 2 * N);
     domain1(k, N, BLOCK);
-    KRef i = position(k, 0), b = kir_add(k->func, K_BLKPOS, QS_I32, 0, 0, 0, 0, 0, 0);
-    KRef swapped = kir_add(k->func, K_SHARED, v, 0, 0, 0, 0, BLOCK, 0),
-         cells = kir_add(k->func, K_SHARED, v, 1, 0, 0, 0, KA__COUNT, 0);
-    KRef mine = kir_add(k->func, K_LARRAY, v, 0, 0, 0, 0, 4, 0), one = kir_const_int(k->func, QS_I32, 1, 0),
+    KRef i = position(k, 0), b = kir_add(k->func, (KMake){K_BLKPOS, .own = QS_I32});
+    KRef swapped = kir_add(k->func, (KMake){K_SHARED, .own = v, .imm = BLOCK}),
+         cells = kir_add(k->func, (KMake){K_SHARED, .own = v, .flag = 1, .imm = KA__COUNT});
+    KRef mine = kir_add(k->func, (KMake){K_LARRAY, .own = v, .imm = 4}), one = kir_const_int(k->func, QS_I32, 1, 0),
          three = kir_const_int(k->func, QS_I32, 3, 0);
     kgen_op(k, K_ASTORE, swapped, b, kgen_cast(k, v, i));
     kgen_op(k, K_ASTORE, mine, kgen_op(k, K_AND, b, three, 0), kgen_cast(k, v, i));
     kgen_op(k, K_BARRIER, 0, 0, 0);
     for (int op = 0; op < KA__COUNT; op++)
         if (atomic_takes((KAtomic)op, v))
-            kir_add(k->func, K_AATOMIC, QS_B1, (uint16_t)op, cells, kir_const_int(k->func, QS_I32, op, 0),
-                    atomic_value(k, (KAtomic)op, v, i), 0, 0);
+            kir_add(k->func, (KMake){K_AATOMIC, .flag = (unsigned)op, .a = cells,
+                                     .b = kir_const_int(k->func, QS_I32, op, 0),
+                                     .c = atomic_value(k, (KAtomic)op, v, i)});
     kgen_op(k, K_BARRIER, 0, 0, 0);
     for (int op = 0; op < KA__COUNT; op++)
         kgen_store(k, y, kgen_op(k, K_ADD, i, kgen_i64(k, op * N), 0), kgen_op(k, K_ALOAD, cells, kgen_i64(k, op), 0),
@@ -316,7 +320,7 @@ static KCase *geometry(Ctx *c, Arena *arena, int rank) {
     }
     Rows out = rows(k, QS_I32, 5 * rank, n, at);
     for (int d = 0; d < rank; d++)
-        for (int o = 0; o < 5; o++) row(&out, kir_add(k->func, ops[o], QS_I32, 0, 0, 0, 0, (uint64_t)d, 0));
+        for (int o = 0; o < 5; o++) row(&out, kir_add(k->func, (KMake){ops[o], .own = QS_I32, .imm = (uint64_t)d}));
     return k;
 }
 
@@ -338,7 +342,7 @@ static KCase *counting(Ctx *c, Arena *arena, qs_dtype d) {
     for (int a = 0; a < 3; a++) arg[a] = kgen_load(k, x, kgen_op(k, K_ADD, i3, kgen_i64(k, a), 0), 0);
     KRef turns = kgen_op(k, K_LOCAL, kir_const_int(k->func, d, 0, 0), 0, 0),
          last = kgen_op(k, K_LOCAL, kir_const_int(k->func, d, -77, 0), 0, 0);
-    KRef counter = kir_add(k->func, K_FOR, d, 0, arg[0], arg[1], arg[2], 0, 0);
+    KRef counter = kir_add(k->func, (KMake){K_FOR, .own = d, .a = arg[0], .b = arg[1], .c = arg[2]});
     kgen_op(k, K_SET, last, counter, 0);
     kgen_op(k, K_SET, turns, kgen_op(k, K_ADD, kgen_op(k, K_GET, turns, 0, 0), one, 0), 0);
     kgen_op(k, K_END, 0, 0, 0);

@@ -46,7 +46,8 @@ static void one_element(qs_dtype d) {
     KCase *k = kgen_case(&ctx, &arena, "one element", 1);
     k->launch = (KLaunch){.rank = 1, .domain = {1000003}, .block = {256}};
     int y = kgen_array(k, d, 1, &one, NULL, 0, 1);
-    kir_add(k->func, K_ATOMIC, QS_B1, KA_ADD, kgen_i64(k, 0), kir_const_num(k->func, d, 1, 0), 0, (uint64_t)y, 0);
+    kir_add(k->func, (KMake){K_ATOMIC, .flag = KA_ADD, .a = kgen_i64(k, 0), .b = kir_const_num(k->func, d, 1, 0),
+                             .imm = (uint64_t)y});
     CHECK(kgen_finish(k) == QS_OK);
     try_case(k, "atomic", (uint64_t)d);
     qarena_free(&arena);

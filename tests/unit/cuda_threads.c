@@ -65,9 +65,9 @@ static void one_element(KAtomic op, qs_dtype d, int64_t positions) {
     KCase *k = kgen_case(&ctx, &arena, "one element", 1);
     k->launch = (KLaunch){.rank = 1, .domain = {positions}, .block = {64}};
     int y = kgen_array(k, d, 1, &one, NULL, 0, 1);
-    KRef pos = kir_add(k->func, K_POS, QS_I64, 0, 0, 0, 0, 0, 0);
+    KRef pos = kir_add(k->func, (KMake){K_POS, .own = QS_I64});
     KRef v = op == KA_ADD || op == KA_SUB ? kir_const_num(k->func, d, 1, 0) : kgen_cast(k, d, pos);
-    kir_add(k->func, K_ATOMIC, QS_B1, op, kgen_i64(k, 0), v, 0, (uint64_t)y, 0);
+    kir_add(k->func, (KMake){K_ATOMIC, .flag = op, .a = kgen_i64(k, 0), .b = v, .imm = (uint64_t)y});
     CHECK(kgen_finish(k) == QS_OK);
     uint64_t before = executed("shfl");
     try_case(k, "atomic", (uint64_t)op);

@@ -11,7 +11,7 @@ static KFunc *fresh(const char *name) { return kir_new(&ctx, &arena, qstr_cname(
 
 static KRef ci(KFunc *f, qs_dtype d, int64_t v) { return kir_const_int(f, d, v, 0); }
 static KRef cn(KFunc *f, qs_dtype d, double v) { return kir_const_num(f, d, v, 0); }
-static KRef fold2(KFunc *f, KOp op, KRef a, KRef b) { return kir_fold(f, op, QS_B1, 0, a, b, 0, 0); }
+static KRef fold2(KFunc *f, KOp op, KRef a, KRef b) { return kir_fold(f, (KMake){op, .a = a, .b = b}); }
 
 static double value(const KFunc *f, KRef r) {
     double v = 12345.678;
@@ -36,11 +36,11 @@ static void folds_with_the_semantics_of_the_table(void) {
     CHECK(value(f, fold2(f, K_MIN, cn(f, QS_F32, NAN), cn(f, QS_F32, 2))) == 2);
     CHECK(value(f, fold2(f, K_LT, ci(f, QS_U32, 5), ci(f, QS_U32, 4000000000u))) == 1);
     CHECK(value(f, fold2(f, K_ADD, cn(f, QS_F32, 16777216), cn(f, QS_F32, 1))) == 16777216); /* rounded to float32 */
-    CHECK(value(f, kir_fold(f, K_CAST, QS_I32, 0, cn(f, QS_F32, 3e9), 0, 0, 0)) == INT32_MAX);
-    CHECK(value(f, kir_fold(f, K_CAST, QS_U32, 0, ci(f, QS_I32, -3), 0, 0, 0)) == 0);
-    CHECK(value(f, kir_fold(f, K_CAST, QS_I64, 0, cn(f, QS_F64, NAN), 0, 0, 0)) == 0);
-    CHECK(value(f, kir_fold(f, K_MATH, QS_B1, MF_sqrt, cn(f, QS_F64, 9), 0, 0, 0)) == 3);
-    CHECK(value(f, kir_fold(f, K_INB, QS_B1, 0, ci(f, QS_I64, -1), ci(f, QS_I64, 4), 0, 0)) == 0);
+    CHECK(value(f, kir_fold(f, (KMake){K_CAST, .own = QS_I32, .a = cn(f, QS_F32, 3e9)})) == INT32_MAX);
+    CHECK(value(f, kir_fold(f, (KMake){K_CAST, .own = QS_U32, .a = ci(f, QS_I32, -3)})) == 0);
+    CHECK(value(f, kir_fold(f, (KMake){K_CAST, .own = QS_I64, .a = cn(f, QS_F64, NAN)})) == 0);
+    CHECK(value(f, kir_fold(f, (KMake){K_MATH, .flag = MF_sqrt, .a = cn(f, QS_F64, 9)})) == 3);
+    CHECK(value(f, kir_fold(f, (KMake){K_INB, .a = ci(f, QS_I64, -1), .b = ci(f, QS_I64, 4)})) == 0);
 }
 
 static void bounds(void) {
@@ -54,7 +54,7 @@ static void bounds(void) {
 
 static void folding_removes_identities(void) {
     KFunc *f = fresh("identity");
-    KRef x = kir_add(f, K_POS, QS_I32, 0, 0, 0, 0, 0, 0), y = kir_fold(f, K_CAST, QS_F32, 0, x, 0, 0, 0);
+    KRef x = kir_add(f, (KMake){K_POS, .own = QS_I32}), y = kir_fold(f, (KMake){K_CAST, .own = QS_F32, .a = x});
     KRef t = kir_const_int(f, QS_B1, 1, 0), c = fold2(f, K_LT, x, ci(f, QS_I32, 4));
     CHECK(fold2(f, K_ADD, x, ci(f, QS_I32, 0)) == x);
     CHECK(fold2(f, K_ADD, y, cn(f, QS_F32, 0)) != y); /* -0 + 0 is 0 */
@@ -63,8 +63,8 @@ static void folding_removes_identities(void) {
     CHECK(fold2(f, K_MUL, cn(f, QS_F32, 1), y) == y);
     CHECK(value(f, fold2(f, K_MUL, x, ci(f, QS_I32, 0))) == 0);
     CHECK(fold2(f, K_AND, t, c) == c && fold2(f, K_OR, t, c) == t);
-    CHECK(kir_fold(f, K_CAST, QS_I32, 0, x, 0, 0, 0) == x);
-    CHECK(kir_fold(f, K_SELECT, QS_B1, 0, t, x, ci(f, QS_I32, 9), 0) == x);
+    CHECK(kir_fold(f, (KMake){K_CAST, .own = QS_I32, .a = x}) == x);
+    CHECK(kir_fold(f, (KMake){K_SELECT, .a = t, .b = x, .c = ci(f, QS_I32, 9)}) == x);
     CHECK(fold2(f, K_NOT, fold2(f, K_NOT, c, 0), 0) == c);
 }
 
@@ -137,7 +137,7 @@ static void names_hold_control_characters(void) {
     KFunc *f = kir_new(&ctx, &arena, name, NULL);
     Text t;
     qtext_init(&t, &ctx);
-    kir_add(f, K_RET, QS_B1, 0, 0, 0, 0, 0, 0);
+    kir_add(f, (KMake){.op = K_RET});
     kir_seal(f);
     kir_print(f, &t);
     CHECK(strstr(t.s, "\"a\\x0a\\x09\\\"\\\\\\x7f\\x01z\"") != NULL);

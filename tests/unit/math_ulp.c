@@ -100,10 +100,10 @@ static Program *program_for(MathFn fn, qs_dtype d) {
             f,
             &(KParam){
                 .name = name, .kind = KP_ARRAY, .dtype = (uint8_t)d, .rank = 1, .contiguous = true, .unit_last = true});
-    KRef i = kir_add(f, K_POS, QS_I64, 0, 0, 0, 0, 0, 0);
-    KRef a = kir_add(f, K_LOAD, d, 0, i, 0, 0, 0, 0),
-         b = kir_math[fn].nargs == 2 ? kir_add(f, K_LOAD, d, 0, i, 0, 0, 1, 0) : 0;
-    kir_add(f, K_STORE, QS_B1, 0, i, kir_add(f, K_MATH, d, (uint16_t)fn, a, b, 0, 0, 0), 0, 2, 0);
+    KRef i = kir_add(f, (KMake){K_POS, .own = QS_I64});
+    KRef a = kir_add(f, (KMake){K_LOAD, .own = d, .a = i}),
+         b = kir_math[fn].nargs == 2 ? kir_add(f, (KMake){K_LOAD, .own = d, .a = i, .imm = 1}) : 0;
+    kir_add(f, (KMake){K_STORE, .a = i, .b = kir_add(f, (KMake){K_MATH, .flag = fn, .a = a, .b = b}), .imm = 2});
     kir_seal(f);
     bool ok = kir_verify(&ctx, f) == QS_OK && kcompile(compiler, f, &cpu, &code) == QS_OK &&
               cpu.ops->load(&cpu, &code, &p) == QS_OK;

@@ -43,13 +43,13 @@ static void large_shared(void) {
     f->rank = 1;
     kir_param(f,
               &(KParam){.name = qstr_cname(&ctx, "y"), .kind = KP_ARRAY, .dtype = QS_F32, .rank = 1, .written = true});
-    KRef first = kir_add(f, K_SHARED, QS_F32, 1, 0, 0, 0, 20000, 0),
-         other = kir_add(f, K_SHARED, QS_I32, 0, 0, 0, 0, 5, 0);
-    KRef me = kir_add(f, K_BLKPOS, QS_I32, 0, 0, 0, 0, 0, 0), pos = kir_add(f, K_POS, QS_I64, 0, 0, 0, 0, 0, 0);
-    kir_add(f, K_ASTORE, QS_B1, 0, other, kir_const_int(f, QS_I32, 3, 0), me, 0, 0);
-    kir_add(f, K_BARRIER, QS_B1, 0, 0, 0, 0, 0, 0);
-    KRef at = kir_add(f, K_ALOAD, QS_I32, 0, other, kir_const_int(f, QS_I32, 3, 0), 0, 0, 0);
-    kir_add(f, K_STORE, QS_B1, 0, pos, kir_add(f, K_ALOAD, QS_F32, 0, first, at, 0, 0, 0), 0, 0, 0);
+    KRef first = kir_add(f, (KMake){K_SHARED, .own = QS_F32, .flag = 1, .imm = 20000}),
+         other = kir_add(f, (KMake){K_SHARED, .own = QS_I32, .imm = 5});
+    KRef me = kir_add(f, (KMake){K_BLKPOS, .own = QS_I32}), pos = kir_add(f, (KMake){K_POS, .own = QS_I64});
+    kir_add(f, (KMake){K_ASTORE, .a = other, .b = kir_const_int(f, QS_I32, 3, 0), .c = me});
+    kir_add(f, (KMake){.op = K_BARRIER});
+    KRef at = kir_add(f, (KMake){K_ALOAD, .a = other, .b = kir_const_int(f, QS_I32, 3, 0)});
+    kir_add(f, (KMake){K_STORE, .a = pos, .b = kir_add(f, (KMake){K_ALOAD, .a = first, .b = at})});
     kir_seal(f);
     CHECK(kir_verify(&ctx, f) == QS_OK && kcompile(compiler, f, &gpu, &code) == QS_OK);
     CHECK(!strncmp(code.bytes, "// quasar: blocks shared=80032\n", 31) && !strstr(code.bytes, ".maxntid"));
@@ -81,8 +81,8 @@ static const char *accumulate(KAtomic op, qs_dtype d, int index, Text *out) {
     KFunc *f = kir_new(&ctx, &arena, qstr_cname(&ctx, "accumulate"), NULL);
     f->rank = 1;
     kir_param(f, &(KParam){.name = qstr_cname(&ctx, "y"), .kind = KP_ARRAY, .dtype = d, .rank = 1});
-    KRef at = index ? kir_add(f, K_POS, QS_I64, 0, 0, 0, 0, 0, 0) : kir_const_int(f, QS_I64, 0, 0);
-    kir_add(f, K_ATOMIC, QS_B1, op, at, kir_const_num(f, d, 1, 0), 0, 0, 0);
+    KRef at = index ? kir_add(f, (KMake){K_POS, .own = QS_I64}) : kir_const_int(f, QS_I64, 0, 0);
+    kir_add(f, (KMake){K_ATOMIC, .flag = op, .a = at, .b = kir_const_num(f, d, 1, 0)});
     return text_of(f, &arena, out);
 }
 
@@ -114,13 +114,13 @@ static const char *negated(qs_dtype mid, qs_dtype to, Text *out) {
     f->rank = 1;
     kir_param(f, &(KParam){.name = qstr_cname(&ctx, "x"), .kind = KP_ARRAY, .dtype = QS_F32, .rank = 1, .read = true});
     kir_param(f, &(KParam){.name = qstr_cname(&ctx, "y"), .kind = KP_ARRAY, .dtype = to, .rank = 1, .written = true});
-    KRef at = kir_add(f, K_POS, QS_I64, 0, 0, 0, 0, 0, 0), x = kir_add(f, K_LOAD, QS_F32, 0, at, 0, 0, 0, 0);
-    KRef above = kir_add(f, K_LT, QS_B1, 0, kir_const_num(f, QS_F32, 1.5, 0), x, 0, 0, 0);
-    KRef below = kir_add(f, K_LT, QS_B1, 0, x, kir_const_num(f, QS_F32, 3.5, 0), 0, 0, 0);
-    KRef both = kir_add(f, K_AND, QS_B1, 0, above, below, 0, 0, 0);
-    KRef v = kir_add(f, K_NEG, mid, 0, kir_add(f, K_CAST, mid, 0, both, 0, 0, 0, 0), 0, 0, 0, 0);
-    if (mid != to) v = kir_add(f, K_CAST, to, 0, v, 0, 0, 0, 0);
-    kir_add(f, K_STORE, QS_B1, 0, at, v, 0, 1, 0);
+    KRef at = kir_add(f, (KMake){K_POS, .own = QS_I64}), x = kir_add(f, (KMake){K_LOAD, .own = QS_F32, .a = at});
+    KRef above = kir_add(f, (KMake){K_LT, .a = kir_const_num(f, QS_F32, 1.5, 0), .b = x});
+    KRef below = kir_add(f, (KMake){K_LT, .a = x, .b = kir_const_num(f, QS_F32, 3.5, 0)});
+    KRef both = kir_add(f, (KMake){K_AND, .a = above, .b = below});
+    KRef v = kir_add(f, (KMake){K_NEG, .a = kir_add(f, (KMake){K_CAST, .own = mid, .a = both})});
+    if (mid != to) v = kir_add(f, (KMake){K_CAST, .own = to, .a = v});
+    kir_add(f, (KMake){K_STORE, .a = at, .b = v, .imm = 1});
     return text_of(f, &arena, out);
 }
 
@@ -151,9 +151,9 @@ static void function(MathFn fn, qs_dtype d, Text *out) {
     KFunc *f = kir_new(&ctx, &arena, qstr_cname(&ctx, "function"), NULL);
     f->rank = 1;
     kir_param(f, &(KParam){.name = qstr_cname(&ctx, "y"), .kind = KP_ARRAY, .dtype = d, .rank = 1, .written = true});
-    KRef at = kir_add(f, K_POS, QS_I64, 0, 0, 0, 0, 0, 0), x = kir_add(f, K_LOAD, d, 0, at, 0, 0, 0, 0);
-    KRef v = kir_add(f, K_MATH, d, (uint16_t)fn, x, kir_math[fn].nargs == 2 ? x : 0, 0, 0, 0);
-    kir_add(f, K_STORE, QS_B1, 0, at, v, 0, 0, 0);
+    KRef at = kir_add(f, (KMake){K_POS, .own = QS_I64}), x = kir_add(f, (KMake){K_LOAD, .own = d, .a = at});
+    KRef v = kir_add(f, (KMake){K_MATH, .flag = fn, .a = x, .b = kir_math[fn].nargs == 2 ? x : 0});
+    kir_add(f, (KMake){K_STORE, .a = at, .b = v});
     kir_seal(f);
     out->len = 0;
     CHECK(kir_verify(&ctx, f) == QS_OK && kcompile_text(compiler, f, &gpu, "ptx", out) == QS_OK);
@@ -170,8 +170,8 @@ static void bits_of_the_host(void) {
         qarena_init(&arena, &ctx);
         KFunc *f = kir_new(&ctx, &arena, qstr_cname(&ctx, "strict"), NULL);
         f->rank = 1, f->strict = true;
-        KRef x = kir_add(f, K_CAST, QS_F64, 0, kir_add(f, K_POS, QS_I64, 0, 0, 0, 0, 0, 0), 0, 0, 0, 0);
-        kir_add(f, K_MATH, QS_F64, (uint16_t)fns[i], x, kir_math[fns[i]].nargs == 2 ? x : 0, 0, 0, 0);
+        KRef x = kir_add(f, (KMake){K_CAST, .own = QS_F64, .a = kir_add(f, (KMake){K_POS, .own = QS_I64})});
+        kir_add(f, (KMake){K_MATH, .flag = fns[i], .a = x, .b = kir_math[fns[i]].nargs == 2 ? x : 0});
         kir_seal(f);
         CHECK(!kcompile_differs(f, CODE_PTX) == exact && !kcompile_differs(f, CODE_OPENCL) == exact);
         CHECK(!kcompile_differs(f, CODE_NATIVE));
@@ -207,11 +207,11 @@ static const char *waves(bool fast, Text *out) {
     KFunc *f = kir_new(&ctx, &arena, qstr_cname(&ctx, "waves"), NULL);
     f->rank = 1, f->fast = fast;
     kir_param(f, &(KParam){.name = qstr_cname(&ctx, "y"), .kind = KP_ARRAY, .dtype = QS_F32, .rank = 1});
-    KRef at = kir_add(f, K_POS, QS_I64, 0, 0, 0, 0, 0, 0), y = kir_add(f, K_LOAD, QS_F32, 0, at, 0, 0, 0, 0);
-    y = kir_add(f, K_MATH, QS_F32, MF_sqrt, y, 0, 0, 0, 0);
-    y = kir_add(f, K_MATH, QS_F32, MF_sin, y, 0, 0, 0, 0);
-    y = kir_add(f, K_DIV, QS_F32, 0, y, kir_const_num(f, QS_F32, 3, 0), 0, 0, 0);
-    kir_add(f, K_STORE, QS_B1, 0, at, y, 0, 0, 0);
+    KRef at = kir_add(f, (KMake){K_POS, .own = QS_I64}), y = kir_add(f, (KMake){K_LOAD, .own = QS_F32, .a = at});
+    y = kir_add(f, (KMake){K_MATH, .flag = MF_sqrt, .a = y});
+    y = kir_add(f, (KMake){K_MATH, .flag = MF_sin, .a = y});
+    y = kir_add(f, (KMake){K_DIV, .a = y, .b = kir_const_num(f, QS_F32, 3, 0)});
+    kir_add(f, (KMake){K_STORE, .a = at, .b = y});
     kir_seal(f);
     out->len = 0;
     CHECK(kir_verify(&ctx, f) == QS_OK);

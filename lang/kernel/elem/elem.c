@@ -106,10 +106,11 @@ qs_dtype kelem_meet(Elem e, const Term *args, qs_dtype scalar_dtype) {
 }
 
 /* -- into a function ----------------------------------------------------------------------------------------------- */
-static KRef into_fold(void *ud, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c) {
+static KRef into_fold(void *ud, KMake i) {
     const KInto *to = ud;
-    if ((op == K_MIN || op == K_MAX) && to->zeros) flag = KFLAG_ZEROS;
-    return kir_fold(to->f, op, own, flag, a, b, c, *to->pos);
+    if ((i.op == K_MIN || i.op == K_MAX) && to->zeros) i.flag = KFLAG_ZEROS;
+    i.pos = *to->pos;
+    return kir_fold(to->f, i);
 }
 
 static KRef into_num(void *ud, qs_dtype d, double v) {
@@ -121,13 +122,13 @@ KBuild kelem_into(KInto *into) { return (KBuild){.ud = into, .fold = into_fold, 
 
 /* -- bodies -------------------------------------------------------------------------------------------------------- */
 static inline KRef op(const KBuild *build, KOp k, KRef x, KRef y) {
-    return build->fold(build->ud, k, build->d, 0, x, y, 0);
+    return build->fold(build->ud, (KMake){k, .a = x, .b = y});
 }
 static inline KRef select_op(const KBuild *build, KRef c, KRef x, KRef y) {
-    return build->fold(build->ud, K_SELECT, build->d, 0, c, x, y);
+    return build->fold(build->ud, (KMake){K_SELECT, .a = c, .b = x, .c = y});
 }
 static inline KRef math(const KBuild *build, MathFn fn, KRef x, KRef y) {
-    return build->fold(build->ud, K_MATH, build->d, (uint16_t)fn, x, y, 0);
+    return build->fold(build->ud, (KMake){K_MATH, .flag = fn, .a = x, .b = y});
 }
 static inline KPair as_pair(KRef v) { return (KPair){v, 0}; }
 static inline KPair itself(KPair v) { return v; }
@@ -302,42 +303,42 @@ KPair kelem_complex(KBuild b, Elem e, qs_dtype d, const KPair *args) {
     return b.d = d, bodies[e].complex(&b, args[0], n > 1 ? args[1] : absent, n > 2 ? args[2] : absent);
 }
 
-static KRef cast(KBuild b, KRef x, qs_dtype d) { return b.fold(b.ud, K_CAST, d, 0, x, 0, 0); }
+static KRef cast(KBuild b, KRef x, qs_dtype d) { return b.fold(b.ud, (KMake){K_CAST, .own = d, .a = x}); }
 
 KRef kelem_compare_signs(KBuild b, Elem e, KRef x, KRef y, bool x_signed) {
     KRef s = x_signed ? x : y, same = cast(b, s, QS_U64), zero = b.num(b.ud, QS_I64, 0);
     s = cast(b, s, QS_I64);
     KRef below = kelem_real(b, e, QS_I64, x_signed ? (KRef[]){s, zero} : (KRef[]){zero, s}).re;
     KRef above = kelem_real(b, e, QS_U64, x_signed ? (KRef[]){same, y} : (KRef[]){x, same}).re;
-    KRef negative = b.fold(b.ud, K_LT, QS_I64, 0, s, zero, 0);
-    return b.fold(b.ud, K_SELECT, QS_B1, 0, negative, below, above);
+    KRef negative = op(&b, K_LT, s, zero);
+    return select_op(&b, negative, below, above);
 }
 
 KRef kelem_mod_signs(KBuild b, KRef x, KRef y, bool x_signed) {
-    KRef s = cast(b, x_signed ? x : y, QS_I64), below = b.fold(b.ud, K_LT, QS_I64, 0, s, b.num(b.ud, QS_I64, 0), 0);
-    KRef flipped = b.fold(b.ud, K_NOT, QS_I64, 0, s, 0, 0); /* -1 - s, which fits where -s does not */
-    KRef size = cast(b, b.fold(b.ud, K_SELECT, QS_I64, 0, below, flipped, s), QS_U64);
+    KRef s = cast(b, x_signed ? x : y, QS_I64), below = op(&b, K_LT, s, b.num(b.ud, QS_I64, 0));
+    KRef flipped = op(&b, K_NOT, s, 0); /* -1 - s, which fits where -s does not */
+    KRef size = cast(b, select_op(&b, below, flipped, s), QS_U64);
     KRef one = b.num(b.ud, QS_U64, 1), zero = b.num(b.ud, QS_U64, 0);
     if (x_signed) {
         KRef r = kelem_real(b, EL_mod, QS_U64, (KRef[]){size, y}).re;
-        KRef rest = b.fold(b.ud, K_SUB, QS_U64, 0, b.fold(b.ud, K_SUB, QS_U64, 0, y, one, 0), r, 0);
-        KRef other = b.fold(b.ud, K_AND, QS_B1, 0, below, b.fold(b.ud, K_NE, QS_U64, 0, y, zero, 0), 0);
-        return cast(b, b.fold(b.ud, K_SELECT, QS_U64, 0, other, rest, r), QS_F64);
+        KRef rest = op(&b, K_SUB, op(&b, K_SUB, y, one), r);
+        KRef other = op(&b, K_AND, below, op(&b, K_NE, y, zero));
+        return cast(b, select_op(&b, other, rest, r), QS_F64);
     }
-    size = b.fold(b.ud, K_SELECT, QS_U64, 0, below, b.fold(b.ud, K_ADD, QS_U64, 0, size, one, 0), size);
+    size = select_op(&b, below, op(&b, K_ADD, size, one), size);
     KRef r = kelem_real(b, EL_mod, QS_U64, (KRef[]){x, size}).re;
-    KRef other = b.fold(b.ud, K_AND, QS_B1, 0, below, b.fold(b.ud, K_NE, QS_U64, 0, r, zero, 0), 0);
-    KRef rest = cast(b, b.fold(b.ud, K_SUB, QS_U64, 0, size, r, 0), QS_F64);
-    return b.fold(b.ud, K_SELECT, QS_F64, 0, other, b.fold(b.ud, K_NEG, QS_F64, 0, rest, 0, 0), cast(b, r, QS_F64));
+    KRef other = op(&b, K_AND, below, op(&b, K_NE, r, zero));
+    KRef rest = cast(b, op(&b, K_SUB, size, r), QS_F64);
+    return select_op(&b, other, op(&b, K_NEG, rest, 0), cast(b, r, QS_F64));
 }
 
 /* A count beyond 64 is as good as 64, so that no negation overflows, and one of the two is 0. */
 KRef kelem_shift(KBuild b, Elem e, qs_dtype d, KRef x, KRef n, qs_dtype of_n, bool never_negative) {
     bool is_signed = of_n == QS_I32 || of_n == QS_I64;
     if (never_negative || !is_signed) return kelem_real(b, e, d, (KRef[]){x, cast(b, n, d)}).re;
-    KRef zero = b.num(b.ud, of_n, 0), near = b.fold(b.ud, K_MAX, of_n, 0, n, b.num(b.ud, of_n, -64), 0);
-    KRef back = b.fold(b.ud, K_NEG, of_n, 0, b.fold(b.ud, K_MIN, of_n, 0, near, zero, 0), 0, 0);
-    x = kelem_real(b, e, d, (KRef[]){x, cast(b, b.fold(b.ud, K_MAX, of_n, 0, n, zero, 0), d)}).re;
+    KRef zero = b.num(b.ud, of_n, 0), near = op(&b, K_MAX, n, b.num(b.ud, of_n, -64));
+    KRef back = op(&b, K_NEG, op(&b, K_MIN, near, zero), 0);
+    x = kelem_real(b, e, d, (KRef[]){x, cast(b, op(&b, K_MAX, n, zero), d)}).re;
     return kelem_real(b, e == EL_shl ? EL_shr : EL_shl, d, (KRef[]){x, cast(b, back, d)}).re;
 }
 
@@ -349,11 +350,9 @@ KRef kelem_holds(KBuild b, qs_dtype to, KRef x, qs_dtype d, double least, double
     if (d == QS_B1) return holds;
     qdtype_int_span(to, &lo, &hi);
     if (!real) qdtype_int_span(d, &first, &last), least = fmax(least, first), most = fmin(most, last);
-    if (real) holds = b.fold(b.ud, K_EQ, QS_B1, 0, b.fold(b.ud, K_MATH, d, MF_trunc, x, 0, 0), x, 0);
-    if (least < lo) holds = b.fold(b.ud, K_AND, QS_B1, 0, holds,
-                                   b.fold(b.ud, K_LE, QS_B1, 0, b.num(b.ud, d, lo), x, 0), 0);
-    if (real ? most >= hi + 1 : most > hi)
-        holds = b.fold(b.ud, K_AND, QS_B1, 0, holds, b.fold(b.ud, K_LT, QS_B1, 0, x, b.num(b.ud, d, hi + 1), 0), 0);
+    if (real) holds = op(&b, K_EQ, math(&b, MF_trunc, x, 0), x);
+    if (least < lo) holds = op(&b, K_AND, holds, op(&b, K_LE, b.num(b.ud, d, lo), x));
+    if (real ? most >= hi + 1 : most > hi) holds = op(&b, K_AND, holds, op(&b, K_LT, x, b.num(b.ud, d, hi + 1)));
     return holds;
 }
 

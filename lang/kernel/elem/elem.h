@@ -58,7 +58,7 @@ typedef struct KPair { KRef re, im; } KPair; /* a complex number; im 0: a real o
 /* Where instructions go.  fold appends an instruction, or finds one that is equal to it. */
 typedef struct KBuild {
     void *ud;
-    KRef (*fold)(void *ud, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c);
+    KRef (*fold)(void *ud, KMake i);
     KRef (*num)(void *ud, qs_dtype d, double v);
     qs_dtype d; /* of the computation: set by the functions below */
 } KBuild;

@@ -16,10 +16,10 @@ enum { SLOTS = 48 };
 
 static const KIns *ins(const KReplay *v, KRef r) { return &v->f->ins[r]; }
 static bool is_live(const KReplay *v, KRef r) { return r && v->s->act.live[r]; }
-static KRef get(KReplay *v, KRef local) { return kreplay_add(v, K_GET, QS_B1, 0, local, 0, 0, 0); }
-static void set(KReplay *v, KRef local, KRef x) { kreplay_add(v, K_SET, QS_B1, 0, local, x, 0, 0); }
+static KRef get(KReplay *v, KRef local) { return kreplay_add(v, (KMake){K_GET, .a = local}); }
+static void set(KReplay *v, KRef local, KRef x) { kreplay_add(v, (KMake){K_SET, .a = local, .b = x}); }
 static KRef zero(KReplay *v, qs_dtype d) { return kir_const_bits(v->g, d, 0, v->pos); }
-static KRef new_local(KReplay *v, KRef x) { return kreplay_add(v, K_LOCAL, QS_B1, 0, x, 0, 0, 0); }
+static KRef new_local(KReplay *v, KRef x) { return kreplay_add(v, (KMake){K_LOCAL, .a = x}); }
 static KRef number(KReplay *v, int64_t n) { return kreplay_whole(v, QS_I64, n); }
 
 /* -- sums ---------------------------------------------------------------------------------------------------------- */
@@ -86,16 +86,17 @@ static KElement element(KReplay *v, const KIns *i, KRef guard) {
 }
 
 static KRef load(KReplay *v, const KElement *e) {
-    return kreplay_add(v, K_LOAD, e->d, 0, e->at, e->guard, 0, (uint64_t)e->param);
+    return kreplay_add(v, (KMake){K_LOAD, .own = e->d, .a = e->at, .b = e->guard, .imm = (uint64_t)e->param});
 }
 
 static void store(KReplay *v, const KElement *e, KRef x) {
-    kreplay_add(v, K_STORE, QS_B1, 0, e->at, x, e->guard, (uint64_t)e->param);
+    kreplay_add(v, (KMake){K_STORE, .a = e->at, .b = x, .c = e->guard, .imm = (uint64_t)e->param});
 }
 
 static void add_to_array(KReplay *v, const KElement *e, bool own, KRef x) {
     if (own || v->f->serial) store(v, e, kreplay_fold(v, K_ADD, load(v, e), x, 0));
-    else kreplay_add(v, K_ATOMIC, QS_B1, KA_ADD, e->at, x, e->guard, (uint64_t)e->param);
+    else kreplay_add(v, (KMake){K_ATOMIC, .flag = KA_ADD, .a = e->at, .b = x, .c = e->guard,
+                                .imm = (uint64_t)e->param});
 }
 
 static bool has_adjoint(const KReplay *v, const KIns *i) { return v->s->param[i->imm].adjoint >= 0; }
@@ -138,17 +139,17 @@ static void back_update(KReplay *v, const KIns *i) {
 
 /* -- private and shared arrays ------------------------------------------------------------------------------------- */
 static KRef read_twin(KReplay *v, const KIns *i) {
-    return kreplay_add(v, K_ALOAD, QS_B1, 0, v->twin[i->a], kreplay_use(v, i->b), 0, 0);
+    return kreplay_add(v, (KMake){K_ALOAD, .a = v->twin[i->a], .b = kreplay_use(v, i->b)});
 }
 
 static void write_twin(KReplay *v, const KIns *i, KRef x) {
-    kreplay_add(v, K_ASTORE, QS_B1, 0, v->twin[i->a], kreplay_use(v, i->b), x, 0);
+    kreplay_add(v, (KMake){K_ASTORE, .a = v->twin[i->a], .b = kreplay_use(v, i->b), .c = x});
 }
 
 static void back_aload(KReplay *v, const KIns *i, KRef x) {
     if (!x || !is_live(v, i->a)) return;
     if (ins(v, i->a)->op == K_SHARED)
-        kreplay_add(v, K_AATOMIC, QS_B1, KA_ADD, v->twin[i->a], kreplay_use(v, i->b), x, 0);
+        kreplay_add(v, (KMake){K_AATOMIC, .flag = KA_ADD, .a = v->twin[i->a], .b = kreplay_use(v, i->b), .c = x});
     else write_twin(v, i, kreplay_fold(v, K_ADD, read_twin(v, i), x, 0));
 }
 
@@ -199,7 +200,7 @@ static void back_one(KReplay *v, KRef r) {
     case K_ATOMIC: back_update(v, i); return;
     case K_ASTORE: back_astore(v, i); return;
     case K_AATOMIC: back_aatomic(v, i); return;
-    case K_BARRIER: kreplay_add(v, K_BARRIER, QS_B1, 0, 0, 0, 0, 0); return;
+    case K_BARRIER: kreplay_add(v, (KMake){.op = K_BARRIER}); return;
     case K_SET: if (is_live(v, i->a)) give(v, i->b, take_sum(v, &v->sum[i->a])); return;
     case K_LOCAL: if (is_live(v, r)) give(v, i->a, take_sum(v, &v->sum[r])); return;
     default: break;
@@ -238,8 +239,8 @@ static void make_sums(KReplay *v, KRef first, KRef last) {
         }
         if (!is_live(v, r)) continue;
         qs_dtype d = (qs_dtype)i->dtype;
-        if (i->op == K_LARRAY) v->twin[r] = kreplay_add(v, K_LARRAY, d, 0, 0, 0, 0, i->imm);
-        else if (i->op == K_SHARED) v->twin[r] = kreplay_add(v, K_SHARED, d, 1, 0, 0, 0, i->imm);
+        if (i->op == K_LARRAY) v->twin[r] = kreplay_add(v, (KMake){K_LARRAY, .own = d, .imm = i->imm});
+        else if (i->op == K_SHARED) v->twin[r] = kreplay_add(v, (KMake){K_SHARED, .own = d, .flag = 1, .imm = i->imm});
         else if (i->op == K_LOCAL || v->crosses[r]) new_sum(v, &v->sum[r], d);
     }
 }
@@ -278,7 +279,7 @@ static void bind_counter(KReplay *v, const KWayBack *w, KRef n) {
 static void begin_with_history(KReplay *v, const KWayBack *w, KRef turn) {
     for (int k = 0; k < w->l->n; k++) {
         if (!w->l->set[k]) continue;
-        KRef then = kreplay_add(v, K_ALOAD, QS_B1, 0, w->l->history[k], turn, 0, 0);
+        KRef then = kreplay_add(v, (KMake){K_ALOAD, .a = w->l->history[k], .b = turn});
         v->local[w->l->state[k]] = new_local(v, then);
     }
 }
@@ -288,18 +289,18 @@ typedef struct { KRef top, turn, *slot, next, step; } KSlots; /* top, next, step
 static void put_slot(KReplay *v, const KWayBack *w, const KSlots *s, KRef turn) {
     KRef top = kreplay_fold(v, K_ADD, get(v, s->top), kreplay_whole(v, QS_I32, 1), 0);
     set(v, s->top, top);
-    kreplay_add(v, K_ASTORE, QS_B1, 0, s->turn, top, turn, 0);
+    kreplay_add(v, (KMake){K_ASTORE, .a = s->turn, .b = top, .c = turn});
     for (int k = 0; k < w->l->n; k++)
         if (w->l->set[k])
-            kreplay_add(v, K_ASTORE, QS_B1, 0, s->slot[k], top, get(v, v->local[w->l->state[k]]), 0);
+            kreplay_add(v, (KMake){K_ASTORE, .a = s->slot[k], .b = top, .c = get(v, v->local[w->l->state[k]])});
 }
 
 static KSlots begin_slots(KReplay *v, const KWayBack *w) {
     KSlots s = {.slot = qarena_alloc(v->s->arena, (size_t)(w->l->n + 1) * sizeof(KRef))};
-    s.turn = kreplay_add(v, K_LARRAY, QS_I64, 0, 0, 0, 0, SLOTS);
+    s.turn = kreplay_add(v, (KMake){K_LARRAY, .own = QS_I64, .imm = SLOTS});
     for (int k = 0; k < w->l->n; k++)
         if (w->l->set[k])
-            s.slot[k] = kreplay_add(v, K_LARRAY, (qs_dtype)ins(v, w->l->state[k])->dtype, 0, 0, 0, 0, SLOTS);
+            s.slot[k] = kreplay_add(v, (KMake){K_LARRAY, .own = (qs_dtype)ins(v, w->l->state[k])->dtype, .imm = SLOTS});
     s.top = new_local(v, kreplay_whole(v, QS_I32, -1));
     s.next = new_local(v, number(v, 0)), s.step = new_local(v, number(v, 0));
     begin_state(v, w, true);
@@ -329,10 +330,10 @@ static void spread(KReplay *v, const KWayBack *w, const KSlots *s, KRef turn) {
 
 /* LOCALs become what they were when `turn` began. */
 static void return_to(KReplay *v, const KWayBack *w, const KSlots *s, KRef turn) {
-    KRef top = get(v, s->top), from = kreplay_add(v, K_ALOAD, QS_B1, 0, s->turn, top, 0, 0), one = number(v, 1);
+    KRef top = get(v, s->top), from = kreplay_add(v, (KMake){K_ALOAD, .a = s->turn, .b = top}), one = number(v, 1);
     for (int k = 0; k < w->l->n; k++)
         if (w->l->set[k])
-            v->local[w->l->state[k]] = new_local(v, kreplay_add(v, K_ALOAD, QS_B1, 0, s->slot[k], top, 0, 0));
+            v->local[w->l->state[k]] = new_local(v, kreplay_add(v, (KMake){K_ALOAD, .a = s->slot[k], .b = top}));
     begin_state(v, w, false);
     choose_step(v, s, from, turn);
     KRef frame = v->frame;
@@ -343,7 +344,7 @@ static void return_to(KReplay *v, const KWayBack *w, const KSlots *s, KRef turn)
     kreplay_turn(v, v->s->body[w->loop], v->f->regions[w->loop].end);
     kreplay_close(v);
     v->frame = frame;
-    KRef now = get(v, s->top), last = kreplay_add(v, K_ALOAD, QS_B1, 0, s->turn, now, 0, 0);
+    KRef now = get(v, s->top), last = kreplay_add(v, (KMake){K_ALOAD, .a = s->turn, .b = now});
     kreplay_open(v, K_IF, QS_B1, kreplay_fold(v, K_EQ, last, turn, 0), 0, 0);
     set(v, s->top, kreplay_fold(v, K_SUB, now, kreplay_whole(v, QS_I32, 1), 0));
     kreplay_close(v);

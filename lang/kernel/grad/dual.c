@@ -16,10 +16,13 @@ typedef struct {
 } Dual;
 
 static bool is_live(const Dual *v, KRef r) { return r && v->s->act.live[r]; }
-static KRef add(Dual *v, KOp op, qs_dtype d, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm) {
-    return kir_add(v->g, op, d, flag, a, b, c, imm, v->pos);
+static KRef add(Dual *v, KMake i) {
+    i.pos = v->pos;
+    return kir_add(v->g, i);
 }
-static KRef fold(Dual *v, KOp op, KRef a, KRef b, KRef c) { return kir_fold(v->g, op, QS_B1, 0, a, b, c, v->pos); }
+static KRef fold(Dual *v, KOp op, KRef a, KRef b, KRef c) {
+    return kir_fold(v->g, (KMake){op, .a = a, .b = b, .c = c, .pos = v->pos});
+}
 static KRef plus(Dual *v, KRef a, KRef b) { return !a ? b : !b ? a : fold(v, K_ADD, a, b, 0); }
 static KRef zero(Dual *v, qs_dtype d) { return kir_const_bits(v->g, d, 0, v->pos); }
 static KRef some(Dual *v, KRef r) { /* the tangent of r, where a number is wanted */
@@ -39,7 +42,8 @@ static KRef arithmetic(Dual *v, const KIns *i, KRef result) {
 static int twin(const Dual *v, const KIns *i) { return v->s->param[i->imm].adjoint; }
 
 static KRef of_param(Dual *v, const KIns *i, int p) {
-    return add(v, K_LOAD, (qs_dtype)i->dtype, 0, kir_const_int(v->g, QS_I64, 0, v->pos), 0, 0, (uint64_t)p);
+    return add(v, (KMake){K_LOAD, .own = (qs_dtype)i->dtype, .a = kir_const_int(v->g, QS_I64, 0, v->pos),
+                          .imm = (uint64_t)p});
 }
 
 static KRef tangent_of(Dual *v, KRef r) {
@@ -48,15 +52,15 @@ static KRef tangent_of(Dual *v, KRef r) {
     switch ((KOp)i->op) {
     case K_PARAM: return of_param(v, i, twin(v, i));
     case K_LOAD:
-        return add(v, K_LOAD, (qs_dtype)i->dtype, 0, kindex_packed(v->g, v->f, i, mapped, v), v->map[i->b], 0,
-                   (uint64_t)twin(v, i));
-    case K_LOCAL: return add(v, K_LOCAL, QS_B1, 0, some(v, i->a), 0, 0, 0);
-    case K_LARRAY: case K_SHARED: return add(v, (KOp)i->op, (qs_dtype)i->dtype, i->flag, 0, 0, 0, i->imm);
-    case K_GET: return add(v, K_GET, QS_B1, 0, v->tangent[i->a], 0, 0, 0);
-    case K_ALOAD: return add(v, K_ALOAD, QS_B1, 0, v->tangent[i->a], v->map[i->b], 0, 0);
+        return add(v, (KMake){K_LOAD, .own = (qs_dtype)i->dtype, .a = kindex_packed(v->g, v->f, i, mapped, v),
+                              .b = v->map[i->b], .imm = (uint64_t)twin(v, i)});
+    case K_LOCAL: return add(v, (KMake){K_LOCAL, .a = some(v, i->a)});
+    case K_LARRAY: case K_SHARED: return add(v, kir_like(i, 0, 0, 0));
+    case K_GET: return add(v, (KMake){K_GET, .a = v->tangent[i->a]});
+    case K_ALOAD: return add(v, (KMake){K_ALOAD, .a = v->tangent[i->a], .b = v->map[i->b]});
     case K_CAST:
         if (!v->tangent[i->a]) return 0;
-        return kir_fold(v->g, K_CAST, (qs_dtype)i->dtype, 0, v->tangent[i->a], 0, 0, v->pos);
+        return kir_fold(v->g, (KMake){K_CAST, .own = (qs_dtype)i->dtype, .a = v->tangent[i->a], .pos = v->pos});
     case K_SELECT:
         if (!v->tangent[i->b] && !v->tangent[i->c]) return 0;
         return fold(v, K_SELECT, v->map[i->a], some(v, i->b), some(v, i->c));
@@ -66,14 +70,14 @@ static KRef tangent_of(Dual *v, KRef r) {
 
 static void write(Dual *v, const KIns *i) {
     switch ((KOp)i->op) {
-    case K_SET: if (is_live(v, i->a)) add(v, K_SET, QS_B1, 0, v->tangent[i->a], some(v, i->b), 0, 0); return;
+    case K_SET: if (is_live(v, i->a)) add(v, (KMake){K_SET, .a = v->tangent[i->a], .b = some(v, i->b)}); return;
     case K_ASTORE: case K_AATOMIC:
-        if (is_live(v, i->a)) add(v, (KOp)i->op, QS_B1, i->flag, v->tangent[i->a], v->map[i->b], some(v, i->c), 0);
+        if (is_live(v, i->a)) add(v, kir_like(i, v->tangent[i->a], v->map[i->b], some(v, i->c)));
         return;
     case K_STORE: case K_ATOMIC:
         if (twin(v, i) < 0) return;
-        add(v, (KOp)i->op, QS_B1, i->flag, kindex_packed(v->g, v->f, i, mapped, v), some(v, i->b), v->map[i->c],
-            (uint64_t)twin(v, i));
+        add(v, (KMake){(KOp)i->op, .flag = i->flag, .a = kindex_packed(v->g, v->f, i, mapped, v), .b = some(v, i->b),
+                       .c = v->map[i->c], .imm = (uint64_t)twin(v, i)});
         return;
     default: return;
     }

@@ -254,9 +254,11 @@ static void find_sites(Gather *v) {
 }
 
 /* -- making -------------------------------------------------------------------------------------------------------- */
-static KRef fold(Gather *v, KOp op, KRef a, KRef b, KRef c) { return kir_fold(v->g, op, QS_B1, 0, a, b, c, 0); }
+static KRef fold(Gather *v, KOp op, KRef a, KRef b, KRef c) {
+    return kir_fold(v->g, (KMake){op, .a = a, .b = b, .c = c});
+}
 static KRef number(Gather *v, int64_t n) { return kir_const_int(v->g, QS_I64, n, 0); }
-static KRef cast(Gather *v, qs_dtype d, KRef a) { return kir_fold(v->g, K_CAST, d, 0, a, 0, 0, 0); }
+static KRef cast(Gather *v, qs_dtype d, KRef a) { return kir_fold(v->g, (KMake){K_CAST, .own = d, .a = a}); }
 
 static void set_value(Gather *v, KRef r, KRef x) { v->map[r] = x, v->when[r] = v->now, v->wide[r] = 0; }
 
@@ -312,12 +314,12 @@ static KRef sum_of(Gather *v, const Affine *a) {
     return sum;
 }
 
-static KRef element(Gather *v, int axis) { return kir_add(v->g, K_POS, QS_I64, 0, 0, 0, 0, (uint64_t)axis, 0); }
+static KRef element(Gather *v, int axis) { return kir_add(v->g, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)axis}); }
 
 static void both(Gather *v, KRef x) { v->inside = v->inside ? fold(v, K_AND, v->inside, x, 0) : x; }
 
 static KRef extent(Gather *v, int axis) {
-    return kir_add(v->g, K_PARAM, QS_I64, 0, 0, 0, 0, (uint64_t)v->s->extent[axis], 0);
+    return kir_add(v->g, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)v->s->extent[axis]});
 }
 
 /* The turn that var has, where it is one of the loop. */
@@ -355,13 +357,13 @@ static int open_loops(Gather *v, const Site *s) {
     for (int a = 0; a < v->f->rank; a++) {
         if (solved[a]) continue;
         KRef last = fold(v, K_SUB, extent(v, a), number(v, 1), 0);
-        v->pos[a] = kir_add(v->g, K_FOR, QS_I64, 0, number(v, 0), last, number(v, 1), 0, 0);
+        v->pos[a] = kir_add(v->g, (KMake){K_FOR, .own = QS_I64, .a = number(v, 0), .b = last, .c = number(v, 1)});
         v->many = true, n++;
     }
     for (int k = inner; k-- > 0;) {
         const KIns *i = ins(v, loop[k]);
         KRef a = value(v, i->a), b = value(v, i->b), c = value(v, i->c);
-        KRef counter = kir_add(v->g, K_FOR, (qs_dtype)i->dtype, 0, a, b, c, 0, 0);
+        KRef counter = kir_add(v->g, (KMake){K_FOR, .own = (qs_dtype)i->dtype, .a = a, .b = b, .c = c});
         set_value(v, loop[k], counter), n++;
         int64_t turns = kgrad_turns(v->f, loop[k]);
         v->many |= turns < 0 || turns > FEW;
@@ -398,9 +400,9 @@ static KRef condition(Gather *v, KRef at) {
 }
 
 static void add_to_sum(Gather *v, KRef sum, KRef x) {
-    KRef old = kir_add(v->g, K_GET, QS_B1, 0, sum, 0, 0, 0, 0);
-    KRef both = kir_fold(v->g, K_ADD, QS_B1, v->many ? KFLAG_REASSOC : 0, old, x, 0, 0);
-    kir_add(v->g, K_SET, QS_B1, 0, sum, both, 0, 0, 0);
+    KRef old = kir_add(v->g, (KMake){K_GET, .a = sum});
+    KRef both = kir_fold(v->g, (KMake){K_ADD, .flag = v->many ? KFLAG_REASSOC : 0, .a = old, .b = x});
+    kir_add(v->g, (KMake){K_SET, .a = sum, .b = both});
 }
 
 static void add_site(Gather *v, Site *s) {
@@ -442,7 +444,7 @@ static void make_sums(Gather *v) {
             if (same_sum(v, s, &v->site[v->sum_site[s->sum]])) break;
         if (s->sum < v->nsums) continue;
         v->sum_site[v->nsums] = k;
-        v->sum[v->nsums++] = kir_add(v->g, K_LOCAL, QS_B1, 0, kir_const_bits(v->g, d, 0, 0), 0, 0, 0, 0);
+        v->sum[v->nsums++] = kir_add(v->g, (KMake){K_LOCAL, .a = kir_const_bits(v->g, d, 0, 0)});
     }
 }
 
@@ -453,7 +455,7 @@ static void gather_group(Gather *v, int first) {
     solve(v, s);
     for (int k = first; k < v->n; k++)
         if (!v->site[k].done && go_together(v, s, &v->site[k])) add_site(v, &v->site[k]);
-    while (open-- > 0) kir_add(v->g, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
+    while (open-- > 0) kir_add(v->g, (KMake){.op = K_END});
 }
 
 /* -- making: pairs ------------------------------------------------------------------------------------------------- */
@@ -478,7 +480,7 @@ static void add_side(Gather *v, int first, KRef loop, KRef t, KRef inside) {
 
 static KRef open_turns(Gather *v, KRef from, KRef end) {
     KRef one = number(v, 1);
-    return kir_add(v->g, K_FOR, QS_I64, 0, from, fold(v, K_SUB, end, one, 0), one, 0, 0);
+    return kir_add(v->g, (KMake){K_FOR, .own = QS_I64, .a = from, .b = fold(v, K_SUB, end, one, 0), .c = one});
 }
 
 static void close_turns(Gather *v) {
@@ -486,7 +488,7 @@ static void close_turns(Gather *v) {
         if (v->turn[k]) add_to_sum(v, v->sum[k], v->turn[k]);
         v->turn[k] = 0;
     }
-    kir_add(v->g, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
+    kir_add(v->g, (KMake){.op = K_END});
 }
 
 /* Whether the element is inside of a side, where that is the same in all turns; else 0. */
@@ -532,7 +534,7 @@ static bool find_pairs(const Gather *v, int *a, int *b, KRef *loop) {
 /* -- writing the sums ---------------------------------------------------------------------------------------------- */
 static KRef sum_with_factors(Gather *v, int k) {
     const Site *s = &v->site[v->sum_site[k]];
-    KRef x = kir_add(v->g, K_GET, QS_B1, 0, v->sum[k], 0, 0, 0, 0);
+    KRef x = kir_add(v->g, (KMake){K_GET, .a = v->sum[k]});
     for (int n = s->nfactors; n-- > 0;) x = fold(v, (KOp)s->factor[n].op, x, value(v, s->factor[n].by), 0);
     return x;
 }
@@ -549,7 +551,7 @@ static KRef place(Gather *v, const Site *s, KRef *guard) {
     for (int d = 0, k = 0; d < v->rank; d++) {
         bool solved = k < v->naxes && v->axes[k] == d;
         KRef c = solved ? element(v, k++) : fixed_coord(v, s->coord[d]);
-        KRef n = kir_add(v->g, K_DIM, QS_I64, 0, 0, 0, 0, (uint64_t)v->adjoint << 8 | (uint64_t)d, 0);
+        KRef n = kir_add(v->g, (KMake){K_DIM, .imm = (uint64_t)v->adjoint << 8 | (uint64_t)d});
         KRef in = solved ? 0 : fold(v, K_INB, c, n, 0);
         if (in) *guard = *guard ? fold(v, K_AND, *guard, in, 0) : in;
         at = at ? fold(v, K_ADD, fold(v, K_MUL, at, n, 0), c, 0) : c;
@@ -568,8 +570,9 @@ static void write_sums(Gather *v) {
         for (int m = k + 1; m < v->nsums; m++)
             if (same_place(v, s, &v->site[v->sum_site[m]]))
                 written[m] = true, x = fold(v, K_ADD, x, sum_with_factors(v, m), 0);
-        if (!all) x = fold(v, K_ADD, kir_add(v->g, K_LOAD, t, 0, at, guard, 0, (uint64_t)v->adjoint, 0), x, 0);
-        kir_add(v->g, K_STORE, QS_B1, 0, at, x, guard, (uint64_t)v->adjoint, 0);
+        KMake old = (KMake){K_LOAD, .own = t, .a = at, .b = guard, .imm = (uint64_t)v->adjoint};
+        if (!all) x = fold(v, K_ADD, kir_add(v->g, old), x, 0);
+        kir_add(v->g, (KMake){K_STORE, .a = at, .b = x, .c = guard, .imm = (uint64_t)v->adjoint});
     }
 }
 
@@ -580,10 +583,10 @@ static KRef outside(KFunc *g, const Gather *v, const Site *s, const KRef *map) {
     for (int d = 0; d < v->rank; d++) {
         if (!s->bound[d]) continue;
         const KIns *b = ins(v, s->bound[d]);
-        KRef in = kir_fold(g, K_INB, QS_B1, 0, map[b->a], map[b->b], 0, b->pos);
-        all = all ? kir_fold(g, K_AND, QS_B1, 0, all, in, 0, b->pos) : in;
+        KRef in = kir_fold(g, (KMake){K_INB, .a = map[b->a], .b = map[b->b], .pos = b->pos});
+        all = all ? kir_fold(g, (KMake){K_AND, .a = all, .b = in, .pos = b->pos}) : in;
     }
-    return all ? kir_fold(g, K_NOT, QS_B1, 0, all, 0, 0, 0) : 0;
+    return all ? kir_fold(g, (KMake){K_NOT, .a = all}) : 0;
 }
 
 static KFunc *without(const Gather *v) {
@@ -596,7 +599,7 @@ static KFunc *without(const Gather *v) {
         bool gathered = k < v->n && v->site[k].at == r;
         KRef edge = gathered ? outside(g, v, &v->site[k++], map) : 0;
         if (gathered && !edge) continue;
-        if (edge) c = c ? kir_fold(g, K_AND, QS_B1, 0, c, edge, 0, i->pos) : edge;
+        if (edge) c = c ? kir_fold(g, (KMake){K_AND, .a = c, .b = edge, .pos = i->pos}) : edge;
         map[r] = kir_copy(g, i, a, b, c);
     }
     kir_seal(g);
@@ -655,7 +658,7 @@ static void open_row(Gather *v) {
     int last = v->f->rank - 1;
     for (int a = 0; a < last; a++) v->pos[a] = element(v, a);
     KRef from = fold(v, K_MUL, element(v, last), number(v, KGRAD_ROW), 0), zero = number(v, 0);
-    KRef n = kir_add(v->g, K_FOR, QS_I64, 0, zero, number(v, KGRAD_ROW - 1), number(v, 1), 0, 0);
+    KRef n = kir_add(v->g, (KMake){K_FOR, .own = QS_I64, .a = zero, .b = number(v, KGRAD_ROW - 1), .c = number(v, 1)});
     v->pos[last] = fold(v, K_ADD, from, n, 0);
     v->inside = fold(v, K_INB, v->pos[last], extent(v, last), 0); /* opt.c: in all rows but the last */
 }
@@ -664,16 +667,16 @@ static KRef elements(Gather *v, uint64_t param) {
     const KParam *p = &v->f->params[param];
     KRef n = number(v, qdtype_is_complex((qs_dtype)p->dtype) ? 2 : 1);
     for (int d = 0; d < p->rank; d++)
-        n = fold(v, K_MUL, n, kir_add(v->g, K_DIM, QS_I64, 0, 0, 0, 0, param << 8 | (uint64_t)d, 0), 0);
+        n = fold(v, K_MUL, n, kir_add(v->g, (KMake){K_DIM, .imm = param << 8 | (uint64_t)d}), 0);
     return n;
 }
 
 /* Where no position adds anything, its index may be outside. */
 static void add_row(Gather *v, Site *s, KRef sum) {
     const KIns *i = ins(v, s->at);
-    KRef x = kir_add(v->g, K_GET, QS_B1, 0, sum, 0, 0, 0, i->pos);
+    KRef x = kir_add(v->g, (KMake){K_GET, .a = sum, .pos = i->pos});
     KRef at = value(v, i->a), in = fold(v, K_INB, at, elements(v, i->imm), 0);
-    kir_add(v->g, K_ATOMIC, QS_B1, KA_ADD, at, x, in, i->imm, i->pos);
+    kir_add(v->g, (KMake){K_ATOMIC, .flag = KA_ADD, .a = at, .b = x, .c = in, .imm = i->imm, .pos = i->pos});
 }
 
 static KRef zero_for(Gather *v, const Site *s) {
@@ -693,20 +696,20 @@ static void sum_up(Gather *v, int first) {
     for (int k = n; k-- > 0;) {
         const KIns *i = ins(v, loop[k]);
         KRef a = value(v, i->a), b = value(v, i->b), c = value(v, i->c);
-        set_value(v, loop[k], kir_add(v->g, K_FOR, (qs_dtype)i->dtype, 0, a, b, c, 0, 0));
+        set_value(v, loop[k], kir_add(v->g, (KMake){K_FOR, .own = (qs_dtype)i->dtype, .a = a, .b = b, .c = c}));
     }
     for (int k = first; k < v->n; k++)
         if (in_region_of(v, s, &v->site[k]))
-            v->site[k].sum = k, v->sum[k] = kir_add(v->g, K_LOCAL, QS_B1, 0, zero_for(v, &v->site[k]), 0, 0, 0, 0);
+            v->site[k].sum = k, v->sum[k] = kir_add(v->g, (KMake){K_LOCAL, .a = zero_for(v, &v->site[k])});
     open_row(v);
     for (int k = first; k < v->n; k++)
         if (in_region_of(v, s, &v->site[k])) add_site(v, &v->site[k]);
-    kir_add(v->g, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
+    kir_add(v->g, (KMake){.op = K_END});
     v->now++; /* what was computed in the row is not seen here */
     for (int k = n; k-- > 0;) set_value(v, loop[k], v->map[loop[k]]);
     for (int k = first; k < v->n; k++)
         if (in_region_of(v, s, &v->site[k])) add_row(v, &v->site[k], v->sum[k]);
-    while (n-- > 0) kir_add(v->g, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
+    while (n-- > 0) kir_add(v->g, (KMake){.op = K_END});
 }
 
 bool kgather_rows(const KGrading *s, const KFunc *f, KGathered *out) {

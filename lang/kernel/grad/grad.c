@@ -75,18 +75,21 @@ static KRef without_factor(const KFunc *g, KRef t, KRef x) {
     return i->op != K_MUL ? 0 : i->a == x ? i->b : i->b == x ? i->a : 0;
 }
 
+static KRef op(KFunc *g, const KIns *of, KOp op, KRef a, KRef b) {
+    return kir_fold(g, (KMake){op, .a = a, .b = b, .pos = of->pos});
+}
+
 KRef kgrad_slope(KFunc *g, const KIns *i, int arg, const KRef *args, KRef result, KRef t) {
     double x;
     KRef rest = g->fast && i->op == K_MATH && i->flag == MF_sqrt ? without_factor(g, t, args[0]) : 0;
     if (rest) { /* a number over its root is the root */
         KRef half = kir_const_num(g, (qs_dtype)i->dtype, 0.5, i->pos);
-        return kir_fold(g, K_MUL, QS_B1, 0, kir_fold(g, K_MUL, QS_B1, 0, rest, half, 0, i->pos), result, 0, i->pos);
+        return op(g, i, K_MUL, op(g, i, K_MUL, rest, half), result);
     }
     KInto into = {.f = g, .pos = &i->pos};
     if (i->op != K_DIV || arg != 1 || !kir_is_const(g, args[0], &x) || x != 1)
         return kelem_slope(kelem_into(&into), kelem_instruction(i), (qs_dtype)i->dtype, arg, args, result, t);
-    KRef once = kir_fold(g, K_MUL, QS_B1, 0, t, result, 0, i->pos);
-    return kir_fold(g, K_NEG, QS_B1, 0, kir_fold(g, K_MUL, QS_B1, 0, once, result, 0, i->pos), 0, 0, i->pos);
+    return op(g, i, K_NEG, op(g, i, K_MUL, op(g, i, K_MUL, t, result), result), 0);
 }
 
 static int add_param(Grad *d, KParam p, const char *name, const char *of) {
@@ -204,8 +207,9 @@ static void count_room(Grad *d, const uint8_t *used) {
 }
 
 static void move_pointer(KFunc *g, KRef pointer, uint32_t pos) {
-    KRef n = kir_add(g, K_GET, QS_B1, 0, pointer, 0, 0, 0, pos), one = kir_const_int(g, QS_I64, 1, pos);
-    kir_add(g, K_SET, QS_B1, 0, pointer, kir_fold(g, K_ADD, QS_B1, 0, n, one, 0, pos), 0, 0, pos);
+    KRef n = kir_add(g, (KMake){K_GET, .a = pointer, .pos = pos}), one = kir_const_int(g, QS_I64, 1, pos);
+    n = kir_fold(g, (KMake){K_ADD, .a = n, .b = one, .pos = pos});
+    kir_add(g, (KMake){K_SET, .a = pointer, .b = n, .pos = pos});
 }
 
 /* A copy of the normal function that counts what is read; map: where its instructions are there. */
@@ -215,11 +219,11 @@ static void add_pointers(Grad *d, const uint8_t *used, KRef *map) {
     bool wants[KTAPES] = {0};
     for (KRef r = 1; r < f->nins; r++) wants[kgrad_tape_of((qs_dtype)f->ins[r].dtype)] |= used[r];
     for (int t = 0; t < KTAPES; t++)
-        if (wants[t]) d->s.pointer[t] = kir_add(g, K_LOCAL, QS_B1, 0, kir_const_int(g, QS_I64, 0, 0), 0, 0, 0, 0);
+        if (wants[t]) d->s.pointer[t] = kir_add(g, (KMake){K_LOCAL, .a = kir_const_int(g, QS_I64, 0, 0)});
     for (KRef r = 1; r < f->nins; r++) {
         const KIns *i = &f->ins[r];
         /* as it is: kir_copy could fold, and normal code has to stay normal */
-        map[r] = kir_add(g, (KOp)i->op, (qs_dtype)i->dtype, i->flag, map[i->a], map[i->b], map[i->c], i->imm, i->pos);
+        map[r] = kir_add(g, kir_like(i, map[i->a], map[i->b], map[i->c]));
         if (used[r]) move_pointer(g, d->s.pointer[kgrad_tape_of((qs_dtype)i->dtype)], i->pos);
     }
     kir_seal(g);

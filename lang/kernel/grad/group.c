@@ -89,23 +89,23 @@ bool kgroup_keep(const KFunc *f, const KGroup *group, uint8_t *kept) {
 }
 
 /* -- numbers ------------------------------------------------------------------------------------------------------- */
-static KRef fold(KFunc *g, KOp op, KRef a, KRef b, KRef c) { return kir_fold(g, op, QS_B1, 0, a, b, c, 0); }
+static KRef fold(KFunc *g, KOp op, KRef a, KRef b, KRef c) { return kir_fold(g, (KMake){op, .a = a, .b = b, .c = c}); }
 static KRef real(KFunc *g, double x) { return kir_const_num(g, QS_F64, x, 0); }
 static KRef whole(KFunc *g, int64_t n) { return kir_const_int(g, QS_I64, n, 0); }
-static KRef cast(KFunc *g, qs_dtype d, KRef a) { return kir_fold(g, K_CAST, d, 0, a, 0, 0, 0); }
+static KRef cast(KFunc *g, qs_dtype d, KRef a) { return kir_fold(g, (KMake){K_CAST, .own = d, .a = a}); }
 static KRef zero_like(KFunc *g, KRef x) { return kir_const_bits(g, (qs_dtype)g->ins[x].dtype, 0, 0); }
 
 static KRef load(KFunc *g, int param, KRef at, KRef guard) {
     qs_dtype d = kir_value_dtype((qs_dtype)g->params[param].dtype);
-    return kir_add(g, K_LOAD, d, 0, at, guard, 0, (uint64_t)param, 0);
+    return kir_add(g, (KMake){K_LOAD, .own = d, .a = at, .b = guard, .imm = (uint64_t)param});
 }
 
 static void store(KFunc *g, int param, KRef at, KRef x) {
-    kir_add(g, K_STORE, QS_B1, 0, at, x, 0, (uint64_t)param, 0);
+    kir_add(g, (KMake){K_STORE, .a = at, .b = x, .imm = (uint64_t)param});
 }
 
 static void update(KFunc *g, int param, KAtomic op, KRef at, KRef x, KRef guard) {
-    kir_add(g, K_ATOMIC, QS_B1, (uint16_t)op, at, x, guard, (uint64_t)param, 0);
+    kir_add(g, (KMake){K_ATOMIC, .flag = op, .a = at, .b = x, .c = guard, .imm = (uint64_t)param});
 }
 
 static KRef is_zero(KFunc *g, KRef x) { return fold(g, K_EQ, x, zero_like(g, x), 0); }
@@ -120,7 +120,8 @@ static KRef known(KFunc *g, KRef x) {
 
 /* Of x = 0: 0, as its first derivative is; the second is not.  Where it is not asked for, it depends on nothing. */
 static KRef vanishing(KFunc *g, KRef asked, KRef x) {
-    return kir_fold(g, K_MATH, QS_B1, MF_pow, fold(g, K_SELECT, asked, x, real(g, 1)), real(g, 1.5), 0, 0);
+    return kir_fold(g, (KMake){K_MATH, .flag = MF_pow, .a = fold(g, K_SELECT, asked, x, real(g, 1)),
+                               .b = real(g, 1.5)});
 }
 
 typedef struct { KRef of, zeros, count; } Group; /* what is known of an element; zeros: of a product */
@@ -218,10 +219,10 @@ KRef kgroup_back(KReplay *v, const KIns *i, KRef at, KRef adjoint) {
 /* -- over elements ------------------------------------------------------------------------------------------------- */
 typedef struct { KFunc *g; KRef at, own; } Element; /* in packed arrays, in the array itself */
 
-static KRef coordinate(KFunc *g, int axis) { return kir_add(g, K_POS, QS_I64, 0, 0, 0, 0, (uint64_t)axis, 0); }
+static KRef coordinate(KFunc *g, int axis) { return kir_add(g, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)axis}); }
 
 static KRef extent(KFunc *g, KOp op, int param, int axis) {
-    return kir_add(g, op, QS_I64, 0, 0, 0, 0, (uint64_t)param << 8 | (uint64_t)axis, 0);
+    return kir_add(g, (KMake){op, .own = QS_I64, .imm = (uint64_t)param << 8 | (uint64_t)axis});
 }
 
 static Element over_elements(const KGrading *s, int p) {

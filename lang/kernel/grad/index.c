@@ -33,8 +33,8 @@ static void find_strided(Pack *p, KRef last) {
 static KRef stride(const Pack *p, int axis) {
     KRef n = kir_const_int(p->g, QS_I64, 1, p->pos);
     for (int a = axis + 1; a < p->f->params[p->param].rank; a++) {
-        KRef extent = kir_add(p->g, K_DIM, QS_I64, 0, 0, 0, 0, p->param << 8 | (uint64_t)a, p->pos);
-        n = kir_fold(p->g, K_MUL, QS_B1, 0, n, extent, 0, p->pos);
+        KRef extent = kir_add(p->g, (KMake){K_DIM, .imm = p->param << 8 | (uint64_t)a, .pos = p->pos});
+        n = kir_fold(p->g, (KMake){K_MUL, .a = n, .b = extent, .pos = p->pos});
     }
     return n;
 }

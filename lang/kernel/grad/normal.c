@@ -38,11 +38,15 @@ typedef struct {
     uint32_t pos;
 } Normal;
 
-static KRef add(Normal *s, KOp op, KRef a, KRef b) { return kir_add(s->g, op, QS_B1, 0, a, b, 0, 0, s->pos); }
-static KRef fold(Normal *s, KOp op, KRef a, KRef b) { return kir_fold(s->g, op, QS_B1, 0, a, b, 0, s->pos); }
+static KRef add(Normal *s, KOp op, KRef a, KRef b) { return kir_add(s->g, (KMake){op, .a = a, .b = b, .pos = s->pos}); }
+static KRef fold(Normal *s, KOp op, KRef a, KRef b) {
+    return kir_fold(s->g, (KMake){op, .a = a, .b = b, .pos = s->pos});
+}
 static KRef truth(Normal *s, bool v) { return kir_const_int(s->g, QS_B1, v, s->pos); }
 static KRef whole(Normal *s, int64_t v) { return kir_const_int(s->g, QS_I64, v, s->pos); }
-static KRef cast(Normal *s, qs_dtype d, KRef a) { return kir_fold(s->g, K_CAST, d, 0, a, 0, 0, s->pos); }
+static KRef cast(Normal *s, qs_dtype d, KRef a) {
+    return kir_fold(s->g, (KMake){K_CAST, .own = d, .a = a, .pos = s->pos});
+}
 
 static bool is_jump(uint8_t op) { return op == K_BREAK || op == K_CONTINUE || op == K_RET; }
 
@@ -89,9 +93,11 @@ static void close_guards(Normal *s) {
 static KRef turns_of(Normal *s, KRef a, KRef b, KRef c) {
     a = cast(s, QS_I64, a), b = cast(s, QS_I64, b), c = cast(s, QS_I64, c);
     KRef up = fold(s, K_LT, whole(s, 0), c), some = fold(s, K_NE, c, whole(s, 0));
-    KRef reached = kir_fold(s->g, K_SELECT, QS_B1, 0, up, fold(s, K_LE, a, b), fold(s, K_LE, b, a), s->pos);
+    KRef reached = kir_fold(s->g, (KMake){K_SELECT, .a = up, .b = fold(s, K_LE, a, b), .c = fold(s, K_LE, b, a),
+                                          .pos = s->pos});
     KRef n = fold(s, K_ADD, fold(s, K_DIV, fold(s, K_SUB, b, a), c), whole(s, 1));
-    return kir_fold(s->g, K_SELECT, QS_B1, 0, fold(s, K_AND, some, reached), n, whole(s, 0), s->pos);
+    return kir_fold(s->g, (KMake){K_SELECT, .a = fold(s, K_AND, some, reached), .b = n, .c = whole(s, 0),
+                                  .pos = s->pos});
 }
 
 static void begin_loop(Normal *s, KRef r) {

@@ -92,10 +92,14 @@ static void follow_regions(Powers *v, const KIns *i) {
     if (kir_opens(i->op) || i->op == K_ELSE) v->open[v->nopen++] = v->nseen;
 }
 
-static KRef fold(Powers *v, KOp op, KRef a, KRef b) { return one(v, kir_fold(v->g, op, QS_B1, 0, a, b, 0, v->pos)); }
+static KRef fold(Powers *v, KOp op, KRef a, KRef b) {
+    return one(v, kir_fold(v->g, (KMake){op, .a = a, .b = b, .pos = v->pos}));
+}
 static KRef times(Powers *v, KRef a, KRef b) { return !a ? b : fold(v, K_MUL, a, b); }
 static KRef number(Powers *v, qs_dtype d, double x) { return one(v, kir_const_num(v->g, d, x, v->pos)); }
-static KRef root(Powers *v, KRef x) { return one(v, kir_fold(v->g, K_MATH, QS_B1, MF_sqrt, x, 0, 0, v->pos)); }
+static KRef root(Powers *v, KRef x) {
+    return one(v, kir_fold(v->g, (KMake){K_MATH, .flag = MF_sqrt, .a = x, .pos = v->pos}));
+}
 
 /* -- making values ------------------------------------------------------------------------------------------------- */
 static KRef whole_power(Powers *v, KRef x, int n) { /* n > 0: larger ones contain smaller ones */
@@ -168,7 +172,7 @@ static bool multiply(Powers *v, const KIns *i, Product *out) {
     out->joined = meet || (a->joined && b->n == 0) || (b->joined && a->n == 0);
     if (!is_factor((qs_dtype)i->dtype, out->number)) return false;
     if (out->joined) out->value = make(v, out, (qs_dtype)i->dtype);
-    else out->value = one(v, kir_fold(v->g, (KOp)i->op, QS_B1, i->flag, a->value, b->value, 0, i->pos));
+    else out->value = one(v, kir_fold(v->g, kir_like(i, a->value, b->value, 0)));
     return true;
 }
 

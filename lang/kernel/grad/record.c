@@ -10,39 +10,41 @@ typedef struct {
     uint32_t pos;
 } Record;
 
-static KRef fold(Record *v, KOp op, KRef a, KRef b) { return kir_fold(v->g, op, QS_B1, 0, a, b, 0, v->pos); }
+static KRef fold(Record *v, KOp op, KRef a, KRef b) {
+    return kir_fold(v->g, (KMake){op, .a = a, .b = b, .pos = v->pos});
+}
 static KRef number(KFunc *g, int64_t n) { return kir_const_int(g, QS_I64, n, 0); }
-static KRef param(KFunc *g, int p) { return kir_add(g, K_PARAM, QS_I64, 0, 0, 0, 0, (uint64_t)p, 0); }
+static KRef param(KFunc *g, int p) { return kir_add(g, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)p}); }
 
 static KRef position(void *v, int axis) {
-    return kir_add(((Record *)v)->g, K_POS, QS_I64, 0, 0, 0, 0, (uint64_t)axis, 0);
+    return kir_add(((Record *)v)->g, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)axis});
 }
 
 KRef krecord_base(const KGrading *s, KFunc *g, int tape, KRef (*pos)(void *ud, int axis), void *ud) {
     KRef at = pos(ud, 0);
     for (int a = 1; a < s->f->rank; a++) {
-        KRef row = kir_fold(g, K_MUL, QS_B1, 0, at, param(g, s->extent[a]), 0, 0);
-        at = kir_fold(g, K_ADD, QS_B1, 0, row, pos(ud, a), 0, 0);
+        KRef row = kir_fold(g, (KMake){K_MUL, .a = at, .b = param(g, s->extent[a])});
+        at = kir_fold(g, (KMake){K_ADD, .a = row, .b = pos(ud, a)});
     }
     bool known = s->fixed_room[tape] >= 0;
     KRef room = known ? number(g, s->fixed_room[tape]) : param(g, s->room[tape]);
-    return kir_fold(g, K_MUL, QS_B1, 0, at, room, 0, 0);
+    return kir_fold(g, (KMake){K_MUL, .a = at, .b = room});
 }
 
 static void keep(Record *v, KRef r) {
     const KIns *i = &v->s->f->ins[r];
     int t = kgrad_tape_of((qs_dtype)i->dtype), p = v->s->tape[t];
-    KRef n = kir_add(v->g, K_GET, QS_B1, 0, v->map[v->s->pointer[t]], 0, 0, 0, v->pos);
+    KRef n = kir_add(v->g, (KMake){K_GET, .a = v->map[v->s->pointer[t]], .pos = v->pos});
     KRef at = fold(v, K_ADD, v->base[t], n);
-    KRef x = kir_fold(v->g, K_CAST, (qs_dtype)v->g->params[p].dtype, 0, v->map[r], 0, 0, v->pos);
-    kir_add(v->g, K_STORE, QS_B1, 0, at, x, 0, (uint64_t)p, v->pos);
+    KRef x = kir_fold(v->g, (KMake){K_CAST, .own = (qs_dtype)v->g->params[p].dtype, .a = v->map[r], .pos = v->pos});
+    kir_add(v->g, (KMake){K_STORE, .a = at, .b = x, .imm = (uint64_t)p, .pos = v->pos});
 }
 
 static void tell_counts(Record *v) {
     for (int t = 0; t < KTAPES; t++) {
         if (v->s->count[t] < 0) continue;
-        KRef n = kir_add(v->g, K_GET, QS_B1, 0, v->map[v->s->pointer[t]], 0, 0, 0, 0);
-        kir_add(v->g, K_ATOMIC, QS_B1, KA_MAX, number(v->g, 0), n, 0, (uint64_t)v->s->count[t], 0);
+        KRef n = kir_add(v->g, (KMake){K_GET, .a = v->map[v->s->pointer[t]]});
+        kir_add(v->g, (KMake){K_ATOMIC, .flag = KA_MAX, .a = number(v->g, 0), .b = n, .imm = (uint64_t)v->s->count[t]});
     }
 }
 

@@ -7,15 +7,18 @@ enum { FEW_TURNS = 64, NESTING = 512, KEPT_TURNS = 256, KEPT_BYTES = 2048 /* of 
        UNDONE = 64 /* instructions */ };
 
 /* -- into g -------------------------------------------------------------------------------------------------------- */
-KRef kreplay_add(KReplay *v, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm) {
-    return kir_add(v->g, op, own, flag, a, b, c, imm, v->pos);
+KRef kreplay_add(KReplay *v, KMake i) {
+    i.pos = v->pos;
+    return kir_add(v->g, i);
 }
 
 KRef kreplay_fold(KReplay *v, KOp op, KRef a, KRef b, KRef c) {
-    return kir_fold(v->g, op, QS_B1, 0, a, b, c, v->pos);
+    return kir_fold(v->g, (KMake){op, .a = a, .b = b, .c = c, .pos = v->pos});
 }
 
-KRef kreplay_cast(KReplay *v, qs_dtype d, KRef a) { return kir_fold(v->g, K_CAST, d, 0, a, 0, 0, v->pos); }
+KRef kreplay_cast(KReplay *v, qs_dtype d, KRef a) {
+    return kir_fold(v->g, (KMake){K_CAST, .own = d, .a = a, .pos = v->pos});
+}
 KRef kreplay_whole(KReplay *v, qs_dtype d, int64_t n) { return kir_const_int(v->g, d, n, v->pos); }
 
 static void push_region(KReplay *v) {
@@ -29,20 +32,20 @@ static void push_region(KReplay *v) {
 }
 
 KRef kreplay_open(KReplay *v, KOp op, qs_dtype own, KRef a, KRef b, KRef c) {
-    KRef r = kreplay_add(v, op, own, 0, a, b, c, 0);
+    KRef r = kreplay_add(v, (KMake){op, .own = own, .a = a, .b = b, .c = c});
     push_region(v);
     return r;
 }
 
 void kreplay_else(KReplay *v) {
     v->closed[v->open[--v->nopen]] = 1;
-    kreplay_add(v, K_ELSE, QS_B1, 0, 0, 0, 0, 0);
+    kreplay_add(v, (KMake){.op = K_ELSE});
     push_region(v);
 }
 
 void kreplay_close(KReplay *v) {
     v->closed[v->open[--v->nopen]] = 1;
-    kreplay_add(v, K_END, QS_B1, 0, 0, 0, 0, 0);
+    kreplay_add(v, (KMake){.op = K_END});
 }
 
 static uint32_t here(const KReplay *v) { return v->open[v->nopen - 1]; }
@@ -50,14 +53,14 @@ static uint32_t here(const KReplay *v) { return v->open[v->nopen - 1]; }
 void kreplay_bind(KReplay *v, KRef r, KRef value) { v->map[r] = value, v->seen[r] = here(v); }
 
 static KRef zero_of(KReplay *v, qs_dtype d) { return kir_const_bits(v->g, d, 0, v->pos); }
-static KRef get(KReplay *v, KRef local) { return kreplay_add(v, K_GET, QS_B1, 0, local, 0, 0, 0); }
+static KRef get(KReplay *v, KRef local) { return kreplay_add(v, (KMake){K_GET, .a = local}); }
 
 /* -- values -------------------------------------------------------------------------------------------------------- */
 /* Serial kernels: the way back takes the positions in the opposite order. */
 static KRef position(KReplay *v, qs_dtype d, uint64_t axis) {
-    KRef p = kreplay_add(v, K_POS, d, 0, 0, 0, 0, axis);
+    KRef p = kreplay_add(v, (KMake){K_POS, .own = d, .imm = axis});
     if (!v->f->serial) return p;
-    KRef n = kreplay_add(v, K_PARAM, QS_I64, 0, 0, 0, 0, (uint64_t)v->s->extent[axis]);
+    KRef n = kreplay_add(v, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)v->s->extent[axis]});
     return kreplay_fold(v, K_SUB, kreplay_cast(v, d, kreplay_fold(v, K_SUB, n, kreplay_whole(v, QS_I64, 1), 0)), p, 0);
 }
 
@@ -99,7 +102,7 @@ static KRef from_tape(KReplay *v, KRef r) {
     qs_dtype d = (qs_dtype)v->f->ins[r].dtype;
     int t = kgrad_tape_of(d), p = v->s->tape[t];
     KRef at = kreplay_fold(v, K_ADD, v->base[t], get(v, v->local[v->s->pointer[t]]), 0);
-    KRef x = kreplay_add(v, K_LOAD, (qs_dtype)v->g->params[p].dtype, 0, at, 0, 0, (uint64_t)p);
+    KRef x = kreplay_add(v, (KMake){K_LOAD, .own = (qs_dtype)v->g->params[p].dtype, .a = at, .imm = (uint64_t)p});
     note_read(v, x, r);
     return kreplay_cast(v, d, x);
 }
@@ -107,7 +110,7 @@ static KRef from_tape(KReplay *v, KRef r) {
 static KRef read_again(KReplay *v, KRef r) {
     const KIns *i = &v->f->ins[r];
     if (v->s->act.kept[r] == KEPT_UNUSED) return zero_of(v, (qs_dtype)i->dtype);
-    if (i->op == K_ALOAD) return kreplay_add(v, K_ALOAD, QS_B1, 0, v->local[i->a], kreplay_use(v, i->b), 0, 0);
+    if (i->op == K_ALOAD) return kreplay_add(v, (KMake){K_ALOAD, .a = v->local[i->a], .b = kreplay_use(v, i->b)});
     return kir_copy(v->g, i, kreplay_use(v, i->a), kreplay_use(v, i->b), 0);
 }
 
@@ -118,7 +121,7 @@ static bool is_own(const KReplay *v, KRef array) {
 
 static void write_again(KReplay *v, const KIns *i) {
     if (v->f->ins[i->a].op != K_LARRAY || !is_own(v, i->a)) return;
-    kreplay_add(v, K_ASTORE, QS_B1, 0, v->local[i->a], kreplay_use(v, i->b), kreplay_use(v, i->c), 0);
+    kreplay_add(v, (KMake){K_ASTORE, .a = v->local[i->a], .b = kreplay_use(v, i->b), .c = kreplay_use(v, i->c)});
 }
 
 /* -- loops --------------------------------------------------------------------------------------------------------- */
@@ -127,7 +130,7 @@ KRef kreplay_entry(KReplay *v, const KLoopState *l, int k) { return l->boxed ? g
 static void keep_entry(KReplay *v, KLoopState *l) {
     for (int k = 0; k < l->n; k++) {
         KRef now = get(v, v->local[l->state[k]]);
-        if (l->boxed) kreplay_add(v, K_SET, QS_B1, 0, l->entry[k], now, 0, 0);
+        if (l->boxed) kreplay_add(v, (KMake){K_SET, .a = l->entry[k], .b = now});
         else l->entry[k] = now;
     }
 }
@@ -135,17 +138,17 @@ static void keep_entry(KReplay *v, KLoopState *l) {
 static void keep_history(KReplay *v, KLoopState *l, KRef turn) {
     for (int k = 0; k < l->n; k++)
         if (l->history[k])
-            kreplay_add(v, K_ASTORE, QS_B1, 0, l->history[k], turn, get(v, v->local[l->state[k]]), 0);
+            kreplay_add(v, (KMake){K_ASTORE, .a = l->history[k], .b = turn, .c = get(v, v->local[l->state[k]])});
 }
 
 static void keep_after(KReplay *v, KLoopState *l) {
     for (int k = 0; k < l->n; k++)
-        if (l->undo[k]) kreplay_add(v, K_SET, QS_B1, 0, l->after[k], get(v, v->local[l->state[k]]), 0, 0);
+        if (l->undo[k]) kreplay_add(v, (KMake){K_SET, .a = l->after[k], .b = get(v, v->local[l->state[k]])});
 }
 
 static void count_turn(KReplay *v, KLoopState *l) {
     KRef n = kreplay_fold(v, K_ADD, get(v, l->count), kreplay_whole(v, QS_I64, 1), 0);
-    kreplay_add(v, K_SET, QS_B1, 0, l->count, n, 0, 0);
+    kreplay_add(v, (KMake){K_SET, .a = l->count, .b = n});
 }
 
 static void run(KReplay *v, KRef first, KRef last);
@@ -155,7 +158,7 @@ static void run_head(KReplay *v, KRef first, KRef last) {
     for (KRef r = first; r < last; r++) {
         const KIns *i = &v->f->ins[r];
         if (i->op == K_IF) kreplay_open(v, K_IF, QS_B1, kreplay_use(v, i->a), 0, 0);
-        else if (i->op == K_BREAK) kreplay_add(v, K_BREAK, QS_B1, 0, 0, 0, 0, 0);
+        else if (i->op == K_BREAK) kreplay_add(v, (KMake){.op = K_BREAK});
         else if (i->op == K_END) kreplay_close(v);
         else run(v, r, r + 1);
     }
@@ -176,7 +179,7 @@ static void run_loop(KReplay *v, KRef loop) {
             keep_history(v, l, kreplay_fold(v, K_DIV, gone, kreplay_cast(v, QS_I64, c), 0));
         }
     } else {
-        if (boxing) kreplay_add(v, K_SET, QS_B1, 0, l->count, kreplay_whole(v, QS_I64, 0), 0, 0);
+        if (boxing) kreplay_add(v, (KMake){K_SET, .a = l->count, .b = kreplay_whole(v, QS_I64, 0)});
         kreplay_open(v, K_LOOP, QS_B1, 0, 0, 0);
         run_head(v, loop + 1, v->s->body[loop]);
         if (boxing) count_turn(v, l);
@@ -236,7 +239,7 @@ static void find_dear(KReplay *v) {
         uint64_t size = dear ? (uint64_t)kept_turns(v, r) * qdtype_size((qs_dtype)i->dtype) : 0;
         if (!size || bytes + size > KEPT_BYTES) continue;
         bytes += size;
-        v->kept[r] = kreplay_add(v, K_LARRAY, (qs_dtype)i->dtype, 0, 0, 0, 0, (uint64_t)kept_turns(v, r));
+        v->kept[r] = kreplay_add(v, (KMake){K_LARRAY, .own = (qs_dtype)i->dtype, .imm = (uint64_t)kept_turns(v, r)});
     }
 }
 
@@ -244,7 +247,7 @@ static void find_dear(KReplay *v) {
 static KRef compute(KReplay *v, KRef r) {
     const KIns *i = &v->f->ins[r];
     if (v->s->act.kept[r] == KEPT_ON_TAPE) return from_tape(v, r);
-    if (v->kept[r] && v->frame) return kreplay_add(v, K_ALOAD, QS_B1, 0, v->kept[r], kept_place(v, r), 0, 0);
+    if (v->kept[r] && v->frame) return kreplay_add(v, (KMake){K_ALOAD, .a = v->kept[r], .b = kept_place(v, r)});
     switch ((KOp)i->op) {
     case K_GET: return get(v, v->local[i->a]);
     case K_LOAD: case K_ALOAD: return read_again(v, r);
@@ -256,7 +259,7 @@ static KRef compute(KReplay *v, KRef r) {
 
 static void new_array(KReplay *v, KRef r) {
     const KIns *i = &v->f->ins[r];
-    v->local[r] = kreplay_add(v, K_LARRAY, (qs_dtype)i->dtype, 0, 0, 0, 0, i->imm);
+    v->local[r] = kreplay_add(v, (KMake){K_LARRAY, .own = (qs_dtype)i->dtype, .imm = i->imm});
 }
 
 static void run_one(KReplay *v, KRef r) {
@@ -265,8 +268,8 @@ static void run_one(KReplay *v, KRef r) {
     case K_IF: kreplay_open(v, K_IF, QS_B1, kreplay_use(v, i->a), 0, 0); return;
     case K_ELSE: kreplay_else(v); return;
     case K_END: kreplay_close(v); return;
-    case K_LOCAL: v->local[r] = kreplay_add(v, K_LOCAL, QS_B1, 0, kreplay_use(v, i->a), 0, 0, 0); return;
-    case K_SET: kreplay_add(v, K_SET, QS_B1, 0, v->local[i->a], kreplay_use(v, i->b), 0, 0); return;
+    case K_LOCAL: v->local[r] = kreplay_add(v, (KMake){K_LOCAL, .a = kreplay_use(v, i->a)}); return;
+    case K_SET: kreplay_add(v, (KMake){K_SET, .a = v->local[i->a], .b = kreplay_use(v, i->b)}); return;
     case K_LARRAY:
         if (!v->boxing) new_array(v, r);
         return;
@@ -278,8 +281,9 @@ static void run_one(KReplay *v, KRef r) {
     default: break;
     }
     kreplay_bind(v, r, compute(v, r));
-    if (v->kept[r] && !v->frame) kreplay_add(v, K_ASTORE, QS_B1, 0, v->kept[r], kept_place(v, r), v->map[r], 0);
-    if (v->boxing && v->box[r]) kreplay_add(v, K_SET, QS_B1, 0, v->box[r], v->map[r], 0, 0);
+    if (v->kept[r] && !v->frame)
+        kreplay_add(v, (KMake){K_ASTORE, .a = v->kept[r], .b = kept_place(v, r), .c = v->map[r]});
+    if (v->boxing && v->box[r]) kreplay_add(v, (KMake){K_SET, .a = v->box[r], .b = v->map[r]});
 }
 
 static void run(KReplay *v, KRef first, KRef last) {
@@ -292,7 +296,7 @@ static void run(KReplay *v, KRef first, KRef last) {
 
 /* -- frames -------------------------------------------------------------------------------------------------------- */
 static KRef new_local(KReplay *v, qs_dtype d) {
-    return kreplay_add(v, K_LOCAL, QS_B1, 0, zero_of(v, d), 0, 0, 0);
+    return kreplay_add(v, (KMake){K_LOCAL, .a = zero_of(v, d)});
 }
 
 static bool wants_box(const KIns *i) {
@@ -309,7 +313,7 @@ static void make_room_for_loop(KReplay *v, KRef loop, bool inside) {
         if (inside) l->entry[k] = new_local(v, d);
         if (l->undo[k]) l->after[k] = new_local(v, d);
         bool keeps = l->turns > 0 && l->set[k];
-        l->history[k] = keeps ? kreplay_add(v, K_LARRAY, d, 0, 0, 0, 0, (uint64_t)l->turns) : 0;
+        l->history[k] = keeps ? kreplay_add(v, (KMake){K_LARRAY, .own = d, .imm = (uint64_t)l->turns}) : 0;
     }
 }
 

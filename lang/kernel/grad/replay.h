@@ -68,7 +68,7 @@ struct KReplay {
     qs_status status;
 };
 
-KRef kreplay_add(KReplay *v, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm);
+KRef kreplay_add(KReplay *v, KMake i);
 KRef kreplay_fold(KReplay *v, KOp op, KRef a, KRef b, KRef c);
 KRef kreplay_cast(KReplay *v, qs_dtype d, KRef a);
 KRef kreplay_whole(KReplay *v, qs_dtype d, int64_t n);

@@ -195,7 +195,9 @@ static void find_sites(Windows *v) {
 }
 
 /* -- making -------------------------------------------------------------------------------------------------------- */
-static KRef fold(Windows *v, KOp op, KRef a, KRef b, KRef c) { return kir_fold(v->g, op, QS_B1, 0, a, b, c, 0); }
+static KRef fold(Windows *v, KOp op, KRef a, KRef b, KRef c) {
+    return kir_fold(v->g, (KMake){op, .a = a, .b = b, .c = c});
+}
 static KRef number(Windows *v, int64_t n) { return kir_const_int(v->g, QS_I64, n, 0); }
 static bool is_used(const Windows *v, int window) { return v->site[v->window[window].first].window == window; }
 
@@ -207,7 +209,7 @@ static KRef again(Windows *v, KRef r) { /* what the position fixes, at another p
 static KRef sum_of(Windows *v, const Affine *a, int64_t constant, KRef value(Windows *v, KRef r)) {
     KRef sum = number(v, constant);
     for (int k = 0; k < a->n; k++) {
-        KRef x = kir_fold(v->g, K_CAST, QS_I64, 0, value(v, a->term[k].ref), 0, 0, 0);
+        KRef x = kir_fold(v->g, (KMake){K_CAST, .own = QS_I64, .a = value(v, a->term[k].ref)});
         if (a->term[k].factor != 1) x = fold(v, K_MUL, x, number(v, a->term[k].factor), 0);
         sum = k == 0 && constant == 0 ? x : fold(v, K_ADD, x, sum, 0);
     }
@@ -220,7 +222,7 @@ static void make_arrays(Windows *v) {
     for (int k = 0; k < v->nwindows; k++) {
         Window *w = &v->window[k];
         qs_dtype d = (qs_dtype)v->f->params[ins(v, v->site[w->first].at)->imm].dtype;
-        if (is_used(v, k)) w->array = kir_add(v->g, K_LARRAY, d, 0, 0, 0, 0, (uint64_t)places(v, w), 0);
+        if (is_used(v, k)) w->array = kir_add(v->g, (KMake){K_LARRAY, .own = d, .imm = (uint64_t)places(v, w)});
     }
 }
 
@@ -236,9 +238,9 @@ static void add_to_window(Windows *v, const Site *s) {
     for (int d = 0; d < rank(v, s); d++)
         at = step(v, w, at, d, sum_of(v, &s->moves[d], s->moves[d].constant - w->lo[d], counter));
     if (i->c) x = fold(v, K_SELECT, v->map[i->c], x, none);
-    at = kir_fold(v->g, K_CAST, QS_I32, 0, at, 0, 0, i->pos);
-    KRef sum = kir_add(v->g, K_ALOAD, QS_B1, 0, w->array, at, 0, 0, i->pos);
-    kir_add(v->g, K_ASTORE, QS_B1, 0, w->array, at, fold(v, K_ADD, sum, x, 0), 0, i->pos);
+    at = kir_fold(v->g, (KMake){K_CAST, .own = QS_I32, .a = at, .pos = i->pos});
+    KRef sum = kir_add(v->g, (KMake){K_ALOAD, .a = w->array, .b = at, .pos = i->pos});
+    kir_add(v->g, (KMake){K_ASTORE, .a = w->array, .b = at, .c = fold(v, K_ADD, sum, x, 0), .pos = i->pos});
 }
 
 /* What lies outside of the array nobody added to; of an array without elements that is all. */
@@ -248,20 +250,23 @@ static void add_window(Windows *v, const Window *w) {
     KRef offset[QS_MAX_RANK], place = 0, at = 0, guard = 0;
     int n = rank(v, s);
     for (int d = n; d-- > 0;)
-        offset[d] = kir_add(v->g, K_FOR, QS_I64, 0, number(v, w->lo[d]), number(v, w->hi[d]), number(v, 1), 0, 0);
+        offset[d] = kir_add(v->g, (KMake){K_FOR, .own = QS_I64, .a = number(v, w->lo[d]), .b = number(v, w->hi[d]),
+                                          .c = number(v, 1)});
     for (int d = 0; d < n; d++) {
         KRef x = fold(v, K_ADD, sum_of(v, &s->fixed[d], 0, again), offset[d], 0);
-        KRef extent = kir_add(v->g, K_DIM, QS_I64, 0, 0, 0, 0, i->imm << 8 | (uint64_t)d, 0);
+        KRef extent = kir_add(v->g, (KMake){K_DIM, .imm = i->imm << 8 | (uint64_t)d});
         const KIns *b = ins(v, s->bound[d]);
         KRef in = fold(v, K_INB, s->bound[d] ? number(v, 0) : x, extent, 0);
-        if (s->bound[d]) x = kir_fold(v->g, K_BOUND, QS_B1, b->flag, x, again(v, b->b), 0, b->pos);
+        if (s->bound[d])
+            x = kir_fold(v->g, (KMake){K_BOUND, .flag = b->flag, .a = x, .b = again(v, b->b), .pos = b->pos});
         guard = guard ? fold(v, K_AND, guard, in, 0) : in;
         at = at ? fold(v, K_ADD, fold(v, K_MUL, at, extent, 0), x, 0) : x;
         place = step(v, w, place, d, fold(v, K_SUB, offset[d], number(v, w->lo[d]), 0));
     }
-    KRef sum = kir_add(v->g, K_ALOAD, QS_B1, 0, w->array, kir_fold(v->g, K_CAST, QS_I32, 0, place, 0, 0, 0), 0, 0, 0);
-    kir_add(v->g, K_ATOMIC, QS_B1, KA_ADD, at, sum, guard, i->imm, i->pos);
-    while (n-- > 0) kir_add(v->g, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
+    place = kir_fold(v->g, (KMake){K_CAST, .own = QS_I32, .a = place});
+    KRef sum = kir_add(v->g, (KMake){K_ALOAD, .a = w->array, .b = place});
+    kir_add(v->g, (KMake){K_ATOMIC, .flag = KA_ADD, .a = at, .b = sum, .c = guard, .imm = i->imm, .pos = i->pos});
+    while (n-- > 0) kir_add(v->g, (KMake){.op = K_END});
 }
 
 static void make(Windows *v) {

@@ -43,14 +43,12 @@ typedef struct {
 static const Val declined;
 
 static KRef op(Fuse *z, KOp k, KRef a, KRef b) {
-    return kbuild_pure(&z->walk, k, (qs_dtype)z->f->ins[a].dtype, 0, a, b, 0, 0);
+    return kbuild_pure(&z->walk, (KMake){k, .own = (qs_dtype)z->f->ins[a].dtype, .a = a, .b = b});
 }
-static KRef emit(Fuse *z, KOp k, qs_dtype d, KRef a, KRef b, KRef c, uint64_t imm) {
-    return kbuild_emit(&z->walk, k, d, 0, a, b, c, imm);
-}
+static KRef emit(Fuse *z, KMake i) { return kbuild_emit(&z->walk, i); }
 static KRef number(Fuse *z, qs_dtype d, double x) { return kbuild_const(&z->walk, d, x); }
 static KRef cast(Fuse *z, KRef a, qs_dtype d) {
-    return z->f->ins[a].dtype == d ? a : kbuild_pure(&z->walk, K_CAST, d, 0, a, 0, 0, 0);
+    return z->f->ins[a].dtype == d ? a : kbuild_pure(&z->walk, (KMake){K_CAST, .own = d, .a = a});
 }
 
 /* The dtype that arithmetic on elements of type d uses; half and bfloat16 would have to be rounded at every step. */
@@ -243,7 +241,9 @@ static bool choice_dtype(Fuse *z, Val a, Val b, qs_dtype *d) {
     return !number || *d >= QS_F16;
 }
 
-static KRef pick(Fuse *z, KRef c, KRef a, KRef b) { return kbuild_pure(&z->walk, K_SELECT, QS_B1, 0, c, a, b, 0); }
+static KRef pick(Fuse *z, KRef c, KRef a, KRef b) {
+    return kbuild_pure(&z->walk, (KMake){K_SELECT, .a = c, .b = a, .c = b});
+}
 
 static Val choice_of(Fuse *z, Val c, Val a, Val b) {
     qs_dtype d;
@@ -337,7 +337,7 @@ static KRef load_part(Fuse *z, int leaf, KRef index, int part) {
 
 static KRef number_param(Fuse *z, int leaf, int part) {
     qs_dtype d = z->types[leaf].weak_int ? QS_I64 : QS_F64;
-    return emit(z, K_PARAM, d, 0, 0, 0, (uint64_t)(z->params[leaf] + part));
+    return emit(z, (KMake){K_PARAM, .own = d, .imm = (uint64_t)(z->params[leaf] + part)});
 }
 
 static void load_leaves(Fuse *z, const KRef *at) {
@@ -381,7 +381,7 @@ static void store_result(Fuse *z, const KRef *at, Val v, qs_dtype d) {
 
 static bool build_map(Fuse *z, FuseKernel *out) {
     KRef at[QS_MAX_RANK];
-    for (int d = 0; d < z->rank; d++) at[d] = emit(z, K_POS, QS_I64, 0, 0, 0, (uint64_t)d);
+    for (int d = 0; d < z->rank; d++) at[d] = emit(z, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)d});
     load_leaves(z, at);
     Val v = build(z);
     if (!v.ref || !v.array) return false;
@@ -397,41 +397,41 @@ static qs_dtype lane_dtype(FuseKind k, qs_dtype d) {
 
 static KRef merge(Fuse *z, qs_dtype lane, KRef a, KRef b) {
     static const KOp ops[] = {[FUSE_SUM] = K_ADD, [FUSE_MEAN] = K_ADD, [FUSE_MIN] = K_MIN, [FUSE_MAX] = K_MAX};
-    return kbuild_emit(&z->walk, ops[z->e->kind], lane, KFLAG_REASSOC, a, b, 0, 0);
+    return kbuild_emit(&z->walk, (KMake){ops[z->e->kind], .own = lane, .flag = KFLAG_REASSOC, .a = a, .b = b});
 }
 
 /* The reduction of the elements first, first+step … last, in a LOCAL. */
 static KRef accumulate(Fuse *z, qs_dtype lane, KRef first, KRef last, KRef step) {
     bool extreme = z->e->kind == FUSE_MIN || z->e->kind == FUSE_MAX;
     KRef start = lane == QS_I64 ? kbuild_int(&z->walk, lane, 0) : number(z, lane, extreme ? NAN : 0);
-    KRef acc = emit(z, K_LOCAL, lane, start, 0, 0, 0);
-    KRef k = emit(z, K_FOR, QS_I64, first, last, step, 0);
+    KRef acc = emit(z, (KMake){K_LOCAL, .a = start});
+    KRef k = emit(z, (KMake){K_FOR, .own = QS_I64, .a = first, .b = last, .c = step});
     load_leaves(z, &k);
     KRef x = cast(z, build(z).ref, lane);
-    KRef old = emit(z, K_GET, lane, acc, 0, 0, 0);
-    emit(z, K_SET, QS_B1, acc, merge(z, lane, old, x), 0, 0);
-    emit(z, K_END, QS_B1, 0, 0, 0, 0);
+    KRef old = emit(z, (KMake){K_GET, .a = acc});
+    emit(z, (KMake){K_SET, .a = acc, .b = merge(z, lane, old, x)});
+    emit(z, (KMake){.op = K_END});
     return acc;
 }
 
 /* The values that the positions of a block have, merged pairwise; the first position stores the result. */
 static void merge_block(Fuse *z, qs_dtype lane, int result, KRef acc) {
-    KRef shared = emit(z, K_SHARED, lane, 0, 0, 0, FUSE_GROUP);
-    KRef me = emit(z, K_BLKPOS, QS_I32, 0, 0, 0, 0);
-    emit(z, K_ASTORE, QS_B1, shared, me, emit(z, K_GET, lane, acc, 0, 0, 0), 0);
+    KRef shared = emit(z, (KMake){K_SHARED, .own = lane, .imm = FUSE_GROUP});
+    KRef me = emit(z, (KMake){K_BLKPOS, .own = QS_I32});
+    emit(z, (KMake){K_ASTORE, .a = shared, .b = me, .c = emit(z, (KMake){K_GET, .a = acc})});
     for (int half = FUSE_GROUP / 2; half; half /= 2) {
         KRef distance = kbuild_int(&z->walk, QS_I32, half);
-        emit(z, K_BARRIER, QS_B1, 0, 0, 0, 0);
-        emit(z, K_IF, QS_B1, emit(z, K_LT, QS_B1, me, distance, 0, 0), 0, 0, 0);
-        KRef mine = emit(z, K_ALOAD, lane, shared, me, 0, 0);
-        KRef other = emit(z, K_ALOAD, lane, shared, emit(z, K_ADD, QS_I32, me, distance, 0, 0), 0, 0);
-        emit(z, K_ASTORE, QS_B1, shared, me, merge(z, lane, mine, other), 0);
-        emit(z, K_END, QS_B1, 0, 0, 0, 0);
+        emit(z, (KMake){.op = K_BARRIER});
+        emit(z, (KMake){K_IF, .a = emit(z, (KMake){K_LT, .a = me, .b = distance})});
+        KRef mine = emit(z, (KMake){K_ALOAD, .a = shared, .b = me});
+        KRef other = emit(z, (KMake){K_ALOAD, .a = shared, .b = emit(z, (KMake){K_ADD, .a = me, .b = distance})});
+        emit(z, (KMake){K_ASTORE, .a = shared, .b = me, .c = merge(z, lane, mine, other)});
+        emit(z, (KMake){.op = K_END});
     }
-    KRef zero = kbuild_int(&z->walk, QS_I32, 0), block = emit(z, K_BLKIDX, QS_I32, 0, 0, 0, 0);
-    emit(z, K_IF, QS_B1, emit(z, K_EQ, QS_B1, me, zero, 0, 0), 0, 0, 0);
-    kmem_store(&z->walk, result, lane, cast(z, block, QS_I64), 0, emit(z, K_ALOAD, lane, shared, zero, 0, 0), 0);
-    emit(z, K_END, QS_B1, 0, 0, 0, 0);
+    KRef zero = kbuild_int(&z->walk, QS_I32, 0), block = emit(z, (KMake){K_BLKIDX, .own = QS_I32});
+    emit(z, (KMake){K_IF, .a = emit(z, (KMake){K_EQ, .a = me, .b = zero})});
+    kmem_store(&z->walk, result, lane, cast(z, block, QS_I64), 0, emit(z, (KMake){K_ALOAD, .a = shared, .b = zero}), 0);
+    emit(z, (KMake){.op = K_END});
 }
 
 /* The dtype of the expression's elements, which is known after it was built: built and thrown away. */
@@ -450,10 +450,10 @@ static bool build_reduction(Fuse *z, FuseKernel *out) {
     FuseKind kind = z->e->kind;
     KParam size = {.name = qstr_cname(z->c, "chunk"), .kind = KP_NUM, .dtype = QS_I64};
     qs_dtype d;
-    KRef chunk = emit(z, K_PARAM, QS_I64, 0, 0, 0, (uint64_t)kir_param(z->f, &size));
+    KRef chunk = emit(z, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)kir_param(z->f, &size)});
     size.name = qstr_cname(z->c, "n");
-    KRef n = emit(z, K_PARAM, QS_I64, 0, 0, 0, (uint64_t)kir_param(z->f, &size));
-    KRef pos = emit(z, K_POS, QS_I64, 0, 0, 0, 0), one = kbuild_int(&z->walk, QS_I64, 1);
+    KRef n = emit(z, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)kir_param(z->f, &size)});
+    KRef pos = emit(z, (KMake){K_POS, .own = QS_I64}), one = kbuild_int(&z->walk, QS_I64, 1);
     if (!element_dtype(z, pos, &d) || qdtype_is_complex(d)) return false;
     if ((kind == FUSE_MIN || kind == FUSE_MAX) && d < QS_F32) return false;
     qs_dtype lane = lane_dtype(kind, d);
@@ -465,7 +465,7 @@ static bool build_reduction(Fuse *z, FuseKernel *out) {
     } else {
         KRef first = op(z, K_MUL, pos, chunk), last = op(z, K_SUB, op(z, K_MIN, op(z, K_ADD, first, chunk), n), one);
         KRef acc = accumulate(z, lane, first, last, one);
-        kmem_store(&z->walk, result, lane, pos, 0, emit(z, K_GET, lane, acc, 0, 0, 0), 0);
+        kmem_store(&z->walk, result, lane, pos, 0, emit(z, (KMake){K_GET, .a = acc}), 0);
     }
     out->dtype = lane;
     out->integral = lane == QS_I64 && d != QS_B1;
@@ -473,13 +473,13 @@ static bool build_reduction(Fuse *z, FuseKernel *out) {
 }
 
 static bool build_added(Fuse *z, FuseKernel *out) {
-    KRef pos = emit(z, K_POS, QS_I64, 0, 0, 0, 0);
+    KRef pos = emit(z, (KMake){K_POS, .own = QS_I64});
     load_leaves(z, &pos);
     Val v = build(z);
     if (!v.ref || !v.array || v.im || v.dtype < QS_F16) return false;
     int sum = add_result(z, QS_F64, true);
-    kbuild_emit(&z->walk, K_ATOMIC, QS_B1, KA_ADD, kbuild_int(&z->walk, QS_I64, 0), cast(z, v.ref, QS_F64), 0,
-                (uint64_t)sum);
+    kbuild_emit(&z->walk, (KMake){K_ATOMIC, .flag = KA_ADD, .a = kbuild_int(&z->walk, QS_I64, 0),
+                                  .b = cast(z, v.ref, QS_F64), .imm = (uint64_t)sum});
     return out->dtype = QS_F64, true;
 }
 
@@ -514,7 +514,7 @@ qs_status kfuse_build(Ctx *c, Arena *arena, const FuseExpr *e, const FuseLeafTyp
 
 static bool build_row(Fuse *z, const FuseRow *r) {
     KRef at[QS_MAX_RANK];
-    for (int i = 0; i < z->rank; i++) at[i] = emit(z, K_POS, QS_I64, 0, 0, 0, (uint64_t)i);
+    for (int i = 0; i < z->rank; i++) at[i] = emit(z, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)i});
     load_leaves(z, at);
     Val v = row(z, r->elem, z->leaves, r->compute, true);
     if (!v.ref) return false;

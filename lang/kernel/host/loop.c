@@ -119,7 +119,7 @@ static void begin_pass(Loops *L, Arena *scratch) {
 /* -- the end ----------------------------------------------------------------------------------------------------- */
 static void put(Loops *L, LoopBindKind where, int slot, KRef v) {
     uint64_t param = (uint64_t)kloop_results_param(L, where);
-    kbuild_emit(&L->walk, K_STORE, QS_B1, 0, kloop_i64(L, slot), v, 0, param);
+    kbuild_emit(&L->walk, (KMake){K_STORE, .a = kloop_i64(L, slot), .b = v, .imm = param});
 }
 
 static LoopOut *out_of(Loops *L, const Sym *sym) {
@@ -194,8 +194,8 @@ static void report_fault(Loops *L) {
         L->pos = i + 1;
         KRef this = kbuild_int(&L->walk, QS_I32, (int64_t)i + 1);
         KRef fine = kloop_op(L, K_NE, kbuild_get(&L->walk, L->fault), this);
-        kloop_emit(L, K_CHECK, QS_B1, fine, kbuild_get(&L->walk, L->value[0]), kbuild_get(&L->walk, L->value[1]),
-                   (uint64_t)L->faults[i].message);
+        kloop_emit(L, (KMake){K_CHECK, .a = fine, .b = kbuild_get(&L->walk, L->value[0]),
+                              .c = kbuild_get(&L->walk, L->value[1]), .imm = (uint64_t)L->faults[i].message});
     }
 }
 
@@ -214,7 +214,7 @@ static qs_status serial_pass(Loops *L) {
 static void store_parts(Loops *L) {
     KParam p = {.name = qstr_cname(L->c, "parts"), .kind = KP_ARRAY, .dtype = QS_F64, .rank = 1, .contiguous = true,
                 .unit_last = true};
-    KRef pos = kbuild_pure(&L->walk, K_POS, QS_I64, 0, 0, 0, 0, 0);
+    KRef pos = kbuild_pure(&L->walk, (KMake){K_POS, .own = QS_I64});
     for (int i = 0; i < L->root->nvars; i++) {
         const Var *v = &L->root->vars[i];
         const LoopOut *o = v->reduce ? out_of(L, v->sym) : NULL;
@@ -223,7 +223,7 @@ static void store_parts(Loops *L) {
         uint64_t param = (uint64_t)kloop_param(L, &p, (LoopBind){LOOP_PARTS, 0});
         for (int k = 0; k < 3 && parts[k]; k++) {
             KRef at = kloop_op(L, K_ADD, pos, kloop_i64(L, (int64_t)(o->part + k) * LOOP_CHUNKS));
-            kbuild_emit(&L->walk, K_STORE, QS_B1, 0, at, kbuild_get(&L->walk, parts[k]), 0, param);
+            kbuild_emit(&L->walk, (KMake){K_STORE, .a = at, .b = kbuild_get(&L->walk, parts[k]), .imm = param});
         }
     }
 }

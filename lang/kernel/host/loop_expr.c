@@ -162,7 +162,7 @@ static qs_status item(Loops *L, const Value *v, Number *out, bool *asks) {
     return QS_OK;
 }
 
-static KRef magnitude(Loops *L, Number x) { return kbuild_pure(&L->walk, K_ABS, QS_B1, 0, x.v, 0, 0, 0); }
+static KRef magnitude(Loops *L, Number x) { return kbuild_pure(&L->walk, (KMake){K_ABS, .a = x.v}); }
 
 static KRef is_lost(Loops *L, Number x) {
     KRef whole = kelem_real(kbuild_rows(&L->walk), EL_trunc, QS_F64, (KRef[]){x.v, 0}).re;

@@ -47,7 +47,7 @@ static KRef whole_index(Loops *L, const Access *a, Number n, KRef *shown) {
     KRef x = kloop_real(L, n);
     snprintf(text, sizeof text, "an index of %.80s is not a number", a->p.name ? a->p.name : "the array");
     if (!kloop_is_number(L, x)) kloop_fail_unless(L, kloop_op(L, K_EQ, x, x), QS_EINDEX, text, 0, 0);
-    *shown = kbuild_pure(&L->walk, K_MATH, QS_B1, kplace_is_down(a->written) ? MF_floor : MF_trunc, x, 0, 0, 0);
+    *shown = kbuild_pure(&L->walk, (KMake){K_MATH, .flag = kplace_is_down(a->written) ? MF_floor : MF_trunc, .a = x});
     if (a->written == ACC_DEFAULT) kloop_note_fraction(L, x, *shown);
     t = kloop_cast(L, *shown, QS_I64);
     return kloop_op(L, K_MIN, kloop_op(L, K_MAX, t, kloop_i64(L, LOOP_INDEX_LEAST)), kloop_i64(L, LOOP_INDEX_MOST));
@@ -297,12 +297,12 @@ static qs_status add_to_copy(Loops *L, const Access *a, const KRef *at, Op op, N
                 .unit_last = true};
     int number = kloop_sum_array(L, a->base.host.source);
     uint64_t param = (uint64_t)kloop_param(L, &p, (LoopBind){LOOP_SUMS, number});
-    KRef pos = kbuild_pure(&L->walk, K_POS, QS_I64, 0, 0, 0, 0, 0), count = kloop_i64(L, 1);
+    KRef pos = kbuild_pure(&L->walk, (KMake){K_POS, .own = QS_I64}), count = kloop_i64(L, 1);
     for (int d = 0; d < a->p.rank; d++) count = kloop_op(L, K_MUL, count, kloop_extent(L, &a->base, d));
     KRef k = kloop_op(L, K_ADD, kloop_op(L, K_MUL, pos, count), linear(L, a, at));
-    KRef old = kbuild_emit(&L->walk, K_LOAD, QS_F64, 0, k, a->guard, 0, param);
+    KRef old = kbuild_emit(&L->walk, (KMake){K_LOAD, .own = QS_F64, .a = k, .b = a->guard, .imm = param});
     KRef sum = kloop_op(L, op == OP_ADD ? K_ADD : K_SUB, old, kloop_real(L, v));
-    kbuild_emit(&L->walk, K_STORE, QS_B1, 0, k, sum, a->guard, param);
+    kbuild_emit(&L->walk, (KMake){K_STORE, .a = k, .b = sum, .c = a->guard, .imm = param});
     return QS_OK;
 }
 

@@ -213,8 +213,11 @@ bool kloop_has_range(const Loops *L, KRef r) {
 typedef struct { KRef lo, hi; } Bounds;
 typedef struct { Loops *L; KFunc *from, *to; Bounds *known; KRef *same; } Guard;
 
-static KRef op(Guard *g, KOp k, KRef a, KRef b) { return kir_fold(g->to, k, QS_B1, 0, a, b, 0, g->L->pos); }
+static KRef op(Guard *g, KOp k, KRef a, KRef b) {
+    return kir_fold(g->to, (KMake){k, .a = a, .b = b, .pos = g->L->pos});
+}
 static KRef number(Guard *g, int64_t v) { return kir_const_int(g->to, QS_I64, v, g->L->pos); }
+static KRef real(Guard *g, KRef a) { return kir_fold(g->to, (KMake){K_CAST, .own = QS_F64, .a = a, .pos = g->L->pos}); }
 
 static Bounds bounds_of(Guard *g, KRef r);
 
@@ -227,10 +230,10 @@ static Bounds product(Guard *g, Bounds a, Bounds b) {
 
 /* The value of r itself, which no counter reaches. */
 static KRef same_value(Guard *g, KRef r) {
-    const KIns i = g->from->ins[r];
+    const KIns *i = &g->from->ins[r];
     if (!r || g->same[r]) return r ? g->same[r] : 0;
-    KRef a = same_value(g, i.a), b = same_value(g, i.b), c = same_value(g, i.c);
-    return g->same[r] = kir_add(g->to, (KOp)i.op, (qs_dtype)i.dtype, i.flag, a, b, c, i.imm, i.pos);
+    KRef a = same_value(g, i->a), b = same_value(g, i->b), c = same_value(g, i->c);
+    return g->same[r] = kir_add(g->to, kir_like(i, a, b, c));
 }
 
 static KRef turns_of(Guard *g, const Level *v) {
@@ -238,7 +241,7 @@ static KRef turns_of(Guard *g, const Level *v) {
     KRef n = op(g, K_DIV, op(g, K_SUB, last, first), number(g, (int64_t)v->step));
     KRef some = op(g, K_LE, v->step < 0 ? last : first, v->step < 0 ? first : last);
     KRef count = op(g, K_ADD, n, number(g, 1));
-    return kir_fold(g->to, K_SELECT, QS_B1, 0, some, count, number(g, 0), g->L->pos);
+    return kir_fold(g->to, (KMake){K_SELECT, .a = some, .b = count, .c = number(g, 0), .pos = g->L->pos});
 }
 
 static Bounds compute(Guard *g, KRef r) {
@@ -248,7 +251,7 @@ static Bounds compute(Guard *g, KRef r) {
     Bounds a, b;
     switch (i.op) {
     case K_CONST: case K_PARAM: case K_DIM: case K_STRIDE:
-        a.lo = kir_add(g->to, (KOp)i.op, (qs_dtype)i.dtype, 0, 0, 0, 0, i.imm, i.pos);
+        a.lo = kir_add(g->to, kir_like(&i, 0, 0, 0));
         return a.hi = a.lo, a;
     case K_POS:
         if (g->L->chunked) return (Bounds){number(g, 0), number(g, LOOP_CHUNKS - 1)};
@@ -285,18 +288,18 @@ static Bounds bounds_of(Guard *g, KRef r) {
 
 /* -- the guard --------------------------------------------------------------------------------------------------- */
 static void put(Guard *g, int param, int slot, KRef v) {
-    kir_add(g->to, K_STORE, QS_B1, 0, number(g, slot), v, 0, (uint64_t)param, g->L->pos);
+    kir_add(g->to, (KMake){K_STORE, .a = number(g, slot), .b = v, .imm = (uint64_t)param, .pos = g->L->pos});
 }
 
 /* Is the sum never negative?  Where int64 wraps, the double shows it. */
 static KRef never_negative(Guard *g, const Affine *sum) {
-    KRef least = number(g, sum->constant), rough = kir_fold(g->to, K_CAST, QS_F64, 0, least, 0, 0, g->L->pos);
+    KRef least = number(g, sum->constant), rough = real(g, least);
     for (int i = 0; i < sum->n; i++) {
         Bounds b = bounds_of(g, sum->term[i].ref);
-        KRef at = sum->term[i].factor < 0 ? b.hi : b.lo, real = kir_fold(g->to, K_CAST, QS_F64, 0, at, 0, 0, g->L->pos);
+        KRef at = sum->term[i].factor < 0 ? b.hi : b.lo;
         KRef factor = kir_const_num(g->to, QS_F64, (double)sum->term[i].factor, g->L->pos);
         least = op(g, K_ADD, least, op(g, K_MUL, at, number(g, sum->term[i].factor)));
-        rough = op(g, K_ADD, rough, op(g, K_MUL, real, factor));
+        rough = op(g, K_ADD, rough, op(g, K_MUL, real(g, at), factor));
     }
     KRef plain = op(g, K_LE, kir_const_num(g->to, QS_F64, -1, g->L->pos), rough);
     return op(g, K_AND, op(g, K_LE, number(g, 0), least), plain);
@@ -327,9 +330,9 @@ static void put_tests(Guard *g, int where) {
         Bounds size = bounds_of(g, c->n), at = c->ranged ? bounds_of(g, c->at) : (Bounds){number(g, 0), size.lo};
         KRef fine = is_inside(g, c, at, size.lo);
         const KRef now[3] = {at.lo, at.hi, size.lo};
-        failed = kir_fold(g->to, K_SELECT, QS_B1, 0, fine, failed, number(g, i + 1), L->pos);
+        failed = kir_fold(g->to, (KMake){K_SELECT, .a = fine, .b = failed, .c = number(g, i + 1), .pos = L->pos});
         for (int k = 0; k < 3; k++)
-            seen[k] = kir_fold(g->to, K_SELECT, QS_B1, 0, fine, seen[k], now[k], L->pos);
+            seen[k] = kir_fold(g->to, (KMake){K_SELECT, .a = fine, .b = seen[k], .c = now[k], .pos = L->pos});
     }
     put(g, where, LOOP_GUARD_FAILED, failed);
     for (int k = 0; k < 3; k++) put(g, where, LOOP_GUARD_LO + k, seen[k]);

@@ -14,7 +14,7 @@ static const double exact = 0x1p53; /* whole numbers up to here are doubles with
 
 /* -- instructions ------------------------------------------------------------------------------------------------ */
 KRef kloop_cast(Loops *L, KRef a, qs_dtype to) {
-    return L->f->ins[a].dtype == to ? a : kbuild_pure(&L->walk, K_CAST, to, 0, a, 0, 0, 0);
+    return L->f->ins[a].dtype == to ? a : kbuild_pure(&L->walk, (KMake){K_CAST, .own = to, .a = a});
 }
 
 /* -- making ------------------------------------------------------------------------------------------------------ */
@@ -124,10 +124,10 @@ static qs_status power(Loops *L, Number a, Number b, Number *out) {
     if (square) return *out = kloop_num(product), QS_OK;
     if (known && n == 0.5) return *out = kloop_num(real_row(L, EL_half_power, x, x)), QS_OK;
     KRef p = real_row(L, EL_pow, x, y), two = kloop_op(L, K_EQ, y, kloop_f64(L, 2));
-    p = kbuild_pure(&L->walk, K_SELECT, QS_B1, 0, two, product, p, 0);
+    p = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = two, .b = product, .c = p});
     if (known) return *out = kloop_num(p), QS_OK;
     KRef half = kloop_op(L, K_EQ, y, kloop_f64(L, 0.5)), root = real_row(L, EL_half_power, x, x);
-    return *out = kloop_num(kbuild_pure(&L->walk, K_SELECT, QS_B1, 0, half, root, p, 0)), QS_OK;
+    return *out = kloop_num(kbuild_pure(&L->walk, (KMake){K_SELECT, .a = half, .b = root, .c = p})), QS_OK;
 }
 
 /* Whole numbers by their twins, which the passes behind understand. */
@@ -146,11 +146,11 @@ static KRef order_of(Loops *L, KRef i, KRef x) {
     KRef d = kloop_cast(L, i, QS_F64), whole = kloop_cast(L, x, QS_I64), zero = kloop_f64(L, 0);
     KRef far = kloop_op(L, K_LE, kloop_f64(L, 0x1p63), x); /* an int64 is less */
     KRef least = kbuild_const(&L->walk, QS_F64, -1), most = kloop_f64(L, 1);
-    KRef close = kbuild_pure(&L->walk, K_SELECT, QS_B1, 0, kloop_op(L, K_LT, i, whole), least,
-                             kbuild_pure(&L->walk, K_SELECT, QS_B1, 0, kloop_op(L, K_LT, whole, i), most, zero, 0), 0);
-    close = kbuild_pure(&L->walk, K_SELECT, QS_B1, 0, far, least, close, 0);
+    KRef greater = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = kloop_op(L, K_LT, whole, i), .b = most, .c = zero});
+    KRef close = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = kloop_op(L, K_LT, i, whole), .b = least, .c = greater});
+    close = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = far, .b = least, .c = close});
     KRef apart = kloop_op(L, K_SUB, d, x); /* the sign is that of the difference; nan stays nan */
-    return kbuild_pure(&L->walk, K_SELECT, QS_B1, 0, kloop_op(L, K_EQ, d, x), close, apart, 0);
+    return kbuild_pure(&L->walk, (KMake){K_SELECT, .a = kloop_op(L, K_EQ, d, x), .b = close, .c = apart});
 }
 
 static KRef as_int(Loops *L, Number a) { return a.kind == LOOP_INT ? a.v : kloop_twin(L, a); }
@@ -226,7 +226,9 @@ qs_status kloop_unary(Loops *L, Op op, Number a, Number *out) {
     return *out = a, QS_OK;
 }
 
-static KRef choose(Loops *L, KRef c, KRef a, KRef b) { return kbuild_pure(&L->walk, K_SELECT, QS_B1, 0, c, a, b, 0); }
+static KRef choose(Loops *L, KRef c, KRef a, KRef b) {
+    return kbuild_pure(&L->walk, (KMake){K_SELECT, .a = c, .b = a, .c = b});
+}
 
 Number kloop_choose(Loops *L, KRef c, Number a, Number b) {
     Number n = {.kind = a.kind, .v = choose(L, c, a.v, b.v), .lo = fmin(a.lo, b.lo), .hi = fmax(a.hi, b.hi)};
@@ -274,7 +276,7 @@ void kloop_note_cut(Loops *L, qs_dtype d, Number n) {
     if (!qdtype_is_int(d) || n.kind == LOOP_COMPLEX || n.kind == LOOP_BOOL) return;
     qdtype_int_span(d, &lo, &hi);
     if ((n.kind == LOOP_INT || kloop_twin(L, n)) && n.lo >= lo && n.hi <= hi) return;
-    KRef x = kbuild_pure(&L->walk, K_MATH, QS_B1, MF_trunc, kloop_real(L, n), 0, 0, 0);
+    KRef x = kbuild_pure(&L->walk, (KMake){K_MATH, .flag = MF_trunc, .a = kloop_real(L, n)});
     KRef above = kloop_op(L, K_LE, kloop_f64(L, lo), x), below = kloop_op(L, K_LT, x, kloop_f64(L, hi + 1));
     kloop_note(L, SLIP_CUT, kloop_not(L, kloop_op(L, K_AND, above, below)));
 }

@@ -35,7 +35,7 @@ static KRef unit(Loops *L, KRef hi, KRef lo) {
     return kloop_op(L, K_MUL, kloop_cast(L, bits, QS_F64), kloop_f64(L, 0x1p-53));
 }
 
-static KRef math(Loops *L, MathFn fn, KRef x) { return kbuild_pure(&L->walk, K_MATH, QS_B1, (uint16_t)fn, x, 0, 0, 0); }
+static KRef math(Loops *L, MathFn fn, KRef x) { return kbuild_pure(&L->walk, (KMake){K_MATH, .flag = fn, .a = x}); }
 
 static KRef normal(Loops *L, KRef u, KRef v) {
     KRef least = math(L, MF_log, kloop_op(L, K_SUB, kloop_f64(L, 1), u));

@@ -164,7 +164,7 @@ static Number open_for(Loops *L, const Range *r) {
     bool down = r->step < 0;
     if (!r->by_turns) {
         KRef step = kloop_i64(L, (int64_t)r->step);
-        KRef i = kloop_emit(L, K_FOR, QS_I64, r->lo.twin, r->hi.twin, step, 0);
+        KRef i = kloop_emit(L, (KMake){K_FOR, .own = QS_I64, .a = r->lo.twin, .b = r->hi.twin, .c = step});
         return kloop_whole(L, i, down ? r->hi.lo : r->lo.lo, down ? r->lo.hi : r->hi.hi);
     }
     return kloop_num(knest_elements(&L->walk, QS_F64, r->lo.v, kloop_f64(L, r->step), r->turns));
@@ -172,7 +172,7 @@ static Number open_for(Loops *L, const Range *r) {
 
 /* The counter of an axis of the parallel launch. */
 static Number axis_counter(Loops *L, const Range *r, int axis) {
-    KRef pos = kbuild_pure(&L->walk, K_POS, QS_I64, 0, 0, 0, 0, (uint64_t)axis);
+    KRef pos = kbuild_pure(&L->walk, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)axis});
     KRef i = kloop_op(L, K_ADD, r->lo.twin, kloop_op(L, K_MUL, pos, kloop_i64(L, (int64_t)r->step)));
     bool down = r->step < 0;
     return kloop_whole(L, i, down ? r->hi.lo : r->lo.lo, down ? r->lo.hi : r->hi.hi);
@@ -183,7 +183,7 @@ static Range chunk_of(Loops *L, const Range *r) {
     Range c = *r;
     Str *name = qstr_cname(L->c, "chunk");
     KRef length = kloop_number_param(L, name, QS_I64, (LoopBind){LOOP_CHUNK, 0}), step = kloop_i64(L, (int64_t)r->step);
-    KRef pos = kbuild_pure(&L->walk, K_POS, QS_I64, 0, 0, 0, 0, 0);
+    KRef pos = kbuild_pure(&L->walk, (KMake){K_POS, .own = QS_I64});
     KRef first = kloop_op(L, K_ADD, r->lo.twin, kloop_op(L, K_MUL, kloop_op(L, K_MUL, pos, length), step));
     KRef last = kloop_op(L, K_ADD, first, kloop_op(L, K_MUL, kloop_op(L, K_SUB, length, kloop_i64(L, 1)), step));
     c.lo.twin = first, c.hi.twin = kloop_op(L, r->step < 0 ? K_MAX : K_MIN, last, r->hi.twin);

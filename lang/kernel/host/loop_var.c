@@ -33,7 +33,7 @@ int kloop_param(Loops *L, const KParam *p, LoopBind b) {
 
 KRef kloop_number_param(Loops *L, Str *name, qs_dtype d, LoopBind b) {
     KParam p = {.name = name, .kind = KP_NUM, .dtype = (uint8_t)d};
-    return kbuild_pure(&L->walk, K_PARAM, d, 0, 0, 0, 0, (uint64_t)kloop_param(L, &p, b));
+    return kbuild_pure(&L->walk, (KMake){K_PARAM, .own = d, .imm = (uint64_t)kloop_param(L, &p, b)});
 }
 
 int kloop_results_param(Loops *L, LoopBindKind kind) {
@@ -85,7 +85,8 @@ static Value entry_vector(Loops *L, const Var *var, Str *name) {
     Value x = kloop_vector(L, var->n);
     x.cols = var->cols;
     for (int i = 0; i < x.n; i++) {
-        KRef e = kbuild_emit(&L->walk, K_LOAD, kir_value_dtype((qs_dtype)v->dtype), 0, kloop_i64(L, i), 0, 0, param);
+        KRef e = kbuild_emit(&L->walk, (KMake){K_LOAD, .own = kir_value_dtype((qs_dtype)v->dtype), .a = kloop_i64(L, i),
+                                               .imm = param});
         x.at[i] = kloop_num(kloop_cast(L, e, QS_F64));
     }
     return x;
@@ -483,7 +484,7 @@ void kloop_fail_unless(Loops *L, KRef cond, qs_status s, const char *sentence, K
     if (kir_is_const(L->f, cond, &k) && k != 0) return;
     if (!L->loose++) L->loose_pos = L->pos;
     if (L->mode == MODE_PARALLEL) { /* all that was done is forgotten then, and the exact version is run */
-        kloop_emit(L, K_CHECK, QS_B1, cond, 0, 0, (uint64_t)kir_message(L->f, s, sentence));
+        kloop_emit(L, (KMake){K_CHECK, .a = cond, .imm = (uint64_t)kir_message(L->f, s, sentence)});
         return;
     }
     qmem_grow(L->c, &L->faults, &L->cap_faults, L->nfaults, sizeof *L->faults);

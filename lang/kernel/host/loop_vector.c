@@ -63,7 +63,7 @@ KRef kloop_or(Loops *L, KRef a, KRef b) { return !a || !b ? a | b : kloop_op(L, 
 
 static Number either(Loops *L, KRef f64, Number wide, Number narrow) {
     if (!f64 || wide.v == narrow.v) return narrow;
-    return kloop_num(kbuild_pure(&L->walk, K_SELECT, QS_B1, 0, f64, wide.v, narrow.v, 0));
+    return kloop_num(kbuild_pure(&L->walk, (KMake){K_SELECT, .a = f64, .b = wide.v, .c = narrow.v}));
 }
 
 Number kloop_held(Loops *L, KRef f64, Number a) { return either(L, f64, kloop_to_num(L, a), kloop_rounded(L, a)); }
@@ -289,7 +289,7 @@ static KRef place_in(Loops *L, int extent, int axis, Number index, const char *n
         KRef x = kloop_real(L, index);
         snprintf(text, sizeof text, "an index of %.80s is not a number", name ? name : "the array");
         kloop_fail_unless(L, kloop_op(L, K_EQ, x, x), QS_EINDEX, text, 0, 0);
-        shown = kbuild_pure(&L->walk, K_MATH, QS_B1, MF_trunc, x, 0, 0, 0);
+        shown = kbuild_pure(&L->walk, (KMake){K_MATH, .flag = MF_trunc, .a = x});
         kloop_note_fraction(L, x, shown);
         t = kloop_cast(L, shown, QS_I64);
     }
@@ -379,7 +379,7 @@ static bool reduction(Loops *L, const char *name, const Value *a, Number *out) {
     else if (!strcmp(name, "mean")) *out = kloop_num(kloop_op(L, K_DIV, sum_of(L, x, a->n).v, kloop_f64(L, a->n)));
     else if (!strcmp(name, "squared_norm")) *out = dot(L, a, a);
     else if (!strcmp(name, "norm"))
-        *out = kloop_num(kbuild_pure(&L->walk, K_MATH, QS_B1, MF_sqrt, dot(L, a, a).v, 0, 0, 0));
+        *out = kloop_num(kbuild_pure(&L->walk, (KMake){K_MATH, .flag = MF_sqrt, .a = dot(L, a, a).v}));
     else if (!strcmp(name, "numel")) *out = kloop_const(L, a->n);
     else return false;
     return true;

@@ -195,12 +195,10 @@ void kloop_forget(Loops *L, const Node *loop);                  /* it begins: wh
 extern const WalkRules kloop_rules;
 
 /* -- instructions ------------------------------------------------------------------------------------------------ */
-static inline KRef kloop_emit(Loops *L, KOp op, qs_dtype own, KRef a, KRef b, KRef c, uint64_t imm) {
-    return kbuild_emit(&L->walk, op, own, 0, a, b, c, imm);
-}
+static inline KRef kloop_emit(Loops *L, KMake i) { return kbuild_emit(&L->walk, i); }
 static inline void kloop_flow(Loops *L, KOp op, KRef a) { kbuild_flow(&L->walk, op, a); }
 static inline KRef kloop_op(Loops *L, KOp op, KRef a, KRef b) {
-    return kbuild_pure(&L->walk, op, QS_B1, 0, a, b, 0, 0);
+    return kbuild_pure(&L->walk, (KMake){op, .a = a, .b = b});
 }
 static inline KRef kloop_not(Loops *L, KRef c) { return kloop_op(L, K_NOT, c, 0); }
 static inline KRef kloop_i64(Loops *L, int64_t v) { return kbuild_int(&L->walk, QS_I64, v); }

@@ -38,27 +38,26 @@ static KIns *append(KFunc *f) {
     return &f->ins[f->nins++];
 }
 
-static qs_dtype result_dtype(const KFunc *f, KOp op, qs_dtype own, KRef a, KRef b) {
-    switch ((KResultUse)kir_ops[op].result) {
-    case KR_own: return own;
-    case KR_same: return f->ins[a].dtype;
-    case KR_of_b: return f->ins[b].dtype;
+static qs_dtype result_dtype(const KFunc *f, const KMake *i) {
+    switch ((KResultUse)kir_ops[i->op].result) {
+    case KR_own: return i->own;
+    case KR_same: return f->ins[i->a].dtype;
+    case KR_of_b: return f->ins[i->b].dtype;
     case KR_i64: return QS_I64;
     case KR_bool: case KR_none: break;
     }
     return QS_B1;
 }
 
-KRef kir_add(KFunc *f, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm, uint32_t pos) {
-    assert(a < f->nins && b < f->nins && c < f->nins);
-    uint8_t dtype = (uint8_t)result_dtype(f, op, own, a, b);
-    *append(f) =
-        (KIns){.op = (uint8_t)op, .dtype = dtype, .flag = flag, .a = a, .b = b, .c = c, .pos = pos, .imm = imm};
+KRef kir_add(KFunc *f, KMake i) {
+    assert(i.a < f->nins && i.b < f->nins && i.c < f->nins);
+    *append(f) = (KIns){.op = (uint8_t)i.op, .dtype = (uint8_t)result_dtype(f, &i), .flag = (uint16_t)i.flag,
+                        .a = i.a, .b = i.b, .c = i.c, .pos = i.pos, .imm = i.imm};
     return f->nins - 1;
 }
 
 KRef kir_const_bits(KFunc *f, qs_dtype d, uint64_t bits, uint32_t pos) {
-    return kir_add(f, K_CONST, d, 0, 0, 0, 0, bits, pos);
+    return kir_add(f, (KMake){K_CONST, .own = d, .imm = bits, .pos = pos});
 }
 
 KRef kir_const_int(KFunc *f, qs_dtype d, int64_t v, uint32_t pos) {
@@ -217,17 +216,18 @@ static KRef identity(KFunc *f, KOp op, KRef a, KRef b, KRef c, uint32_t pos) {
     }
 }
 
-KRef kir_fold(KFunc *f, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint32_t pos) {
-    assert(kir_ops[op].effect == KE_PURE && kir_ops[op].a != KARG__);
-    qs_dtype to = result_dtype(f, op, own, a, b);
-    const KIns *x = &f->ins[a], *y = &f->ins[b], *z = &f->ins[c];
-    if (op == K_CAST && x->dtype == to) return a;
-    if (x->op == K_CONST && (!b || y->op == K_CONST) && (!c || z->op == K_CONST)) {
-        KSlot r = ksem_pure(op, flag, x->dtype, to, (KSlot){x->imm}, (KSlot){y->imm}, (KSlot){z->imm});
-        return kir_const_bits(f, to, r.bits, pos);
+KRef kir_fold(KFunc *f, KMake i) {
+    assert(kir_ops[i.op].effect == KE_PURE && kir_ops[i.op].a != KARG__);
+    qs_dtype to = result_dtype(f, &i);
+    const KIns *x = &f->ins[i.a], *y = &f->ins[i.b], *z = &f->ins[i.c];
+    if (i.op == K_CAST && x->dtype == to) return i.a;
+    if (x->op == K_CONST && (!i.b || y->op == K_CONST) && (!i.c || z->op == K_CONST)) {
+        uint16_t flag = (uint16_t)i.flag;
+        KSlot r = ksem_pure(i.op, flag, x->dtype, to, (KSlot){x->imm}, (KSlot){y->imm}, (KSlot){z->imm});
+        return kir_const_bits(f, to, r.bits, i.pos);
     }
-    KRef same = identity(f, op, a, b, c, pos);
-    return same ? same : kir_add(f, op, own, flag, a, b, c, 0, pos);
+    KRef same = identity(f, i.op, i.a, i.b, i.c, i.pos);
+    return same ? same : kir_add(f, i);
 }
 
 /* -- copying ------------------------------------------------------------------------------------------------------- */
@@ -243,8 +243,8 @@ KFunc *kir_shell(Ctx *c, Arena *arena, const KFunc *f) {
 
 KRef kir_copy(KFunc *to, const KIns *i, KRef a, KRef b, KRef c) {
     bool computed = kir_ops[i->op].effect == KE_PURE && kir_ops[i->op].a != KARG__;
-    if (computed) return kir_fold(to, (KOp)i->op, (qs_dtype)i->dtype, i->flag, a, b, c, i->pos);
-    return kir_add(to, (KOp)i->op, (qs_dtype)i->dtype, i->flag, a, b, c, i->imm, i->pos);
+    KMake new = kir_like(i, a, b, c);
+    return computed ? kir_fold(to, new) : kir_add(to, new);
 }
 
 /* -- sealing ------------------------------------------------------------------------------------------------------- */

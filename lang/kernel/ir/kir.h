@@ -69,7 +69,13 @@ static inline bool kir_has_result(const KIns *i) { return kir_ops[i->op].result 
 
 /* -- building ------------------------------------------------------------------------------------------------------ */
 KFunc *kir_new(Ctx *c, Arena *arena, Str *name, const Source *src);
-KRef kir_add(KFunc *f, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm, uint32_t pos);
+/* An instruction that is to be made, see KIns; own: its dtype, where the row in kir.def says `own`. */
+typedef struct { KOp op; qs_dtype own; unsigned flag; KRef a, b, c; uint64_t imm; uint32_t pos; } KMake;
+/* What i says, of other operands. */
+static inline KMake kir_like(const KIns *i, KRef a, KRef b, KRef c) {
+    return (KMake){(KOp)i->op, (qs_dtype)i->dtype, i->flag, a, b, c, i->imm, i->pos};
+}
+KRef kir_add(KFunc *f, KMake i);
 KRef kir_const_bits(KFunc *f, qs_dtype d, uint64_t bits, uint32_t pos);
 KRef kir_const_int(KFunc *f, qs_dtype d, int64_t v, uint32_t pos);
 KRef kir_const_num(KFunc *f, qs_dtype d, double v, uint32_t pos);
@@ -77,7 +83,7 @@ int kir_param(KFunc *f, const KParam *p);
 int kir_message(KFunc *f, qs_status s, const char *text);
 bool kir_is_const(const KFunc *f, KRef r, double *v);     /* any value dtype, as double */
 /* Folds constants and removes identities while adding a PURE instruction: what walk/build.c calls for arithmetic. */
-KRef kir_fold(KFunc *f, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint32_t pos);
+KRef kir_fold(KFunc *f, KMake i);
 void kir_seal(KFunc *f);                        /* sets hash, barrier, shared, read/written; and matches */
 /* Sets regions and ops; where regions do not nest, kir_verify says so. */
 void kir_match(KFunc *f);

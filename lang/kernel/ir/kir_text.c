@@ -368,8 +368,9 @@ static qs_status read_ins(Reader *r) {
     TRY(read_imm(r, &i));
     TRY(read_operands(r, &i));
     if (take(r, '@')) TRY(read_number(r, UINT32_MAX, &pos));
+    i.pos = (uint32_t)pos;
     if (named) set_label(r, label);
-    KRef at = kir_add(r->f, (KOp)i.op, d, i.flag, i.a, i.b, i.c, i.imm, (uint32_t)pos);
+    KRef at = kir_add(r->f, kir_like(&i, i.a, i.b, i.c));
     r->f->ins[at].dtype = i.dtype; /* as written: it is the verifier's to judge */
     return QS_OK;
 }

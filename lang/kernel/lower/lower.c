@@ -46,7 +46,7 @@ KRef klower_host_num(Lower *L, int source, int part, qs_dtype d, Str *name) {
         L->nums[i] = (HostNum){source, part, (uint8_t)d, add_param(L, &p, (KBind){.source = source, .part = part})};
         L->nnums++;
     }
-    return klnum_pure(L, K_PARAM, d, 0, 0, 0, 0, (uint64_t)L->nums[i].param);
+    return klnum_pure(L, (KMake){K_PARAM, .own = d, .imm = (uint64_t)L->nums[i].param});
 }
 
 int klower_array_param(Lower *L, const Val *v) {
@@ -213,7 +213,7 @@ KFit klower_fit(int rank, int positions, const bool *trivial) {
 static KRef special_ref(Lower *L, int which, int axis) {
     if (axis >= L->job->rank) return klnum_int(L, QS_I32, specials[which].beyond);
     if (which == SPECIAL_BLKDIM && L->job->block) return klnum_int(L, QS_I32, L->job->block[axis]);
-    return klnum_pure(L, (KOp)specials[which].op, QS_I32, 0, 0, 0, 0, (uint64_t)axis);
+    return klnum_pure(L, (KMake){(KOp)specials[which].op, .own = QS_I32, .imm = (uint64_t)axis});
 }
 
 /* The parameter p of the kernel f, with as many components as declared, from one number per axis of the launch. */

@@ -41,7 +41,7 @@ qs_status klbuiltin_assert(Lower *L, const BuiltinCall *c, Val *out) {
     *out = (Val){.kind = V_VOID};
     TRY(klval_truth(L, &c->args[0], &holds, &known));
     TRY(message_text(L, c, 1, "the assertion does not hold", &text));
-    if (known != 1) klnum_emit(L, K_CHECK, QS_B1, 0, holds, 0, 0, (uint64_t)user_message(L, QS_EASSERT, text));
+    if (known != 1) klnum_emit(L, (KMake){K_CHECK, .a = holds, .imm = (uint64_t)user_message(L, QS_EASSERT, text)});
     return QS_OK;
 }
 
@@ -52,7 +52,7 @@ qs_status klbuiltin_error(Lower *L, const BuiltinCall *c, Val *out) {
         return klower_error(L, QS_EVALUE, L->pos,
                             "error: in a kernel the message is one string, without values for a format");
     TRY(message_text(L, c, 0, "", &text));
-    klnum_emit(L, K_CHECK, QS_B1, 0, klnum_int(L, QS_B1, 0), 0, 0, (uint64_t)user_message(L, QS_EUSER, text));
+    klnum_emit(L, (KMake){K_CHECK, .a = klnum_int(L, QS_B1, 0), .imm = (uint64_t)user_message(L, QS_EUSER, text)});
     return QS_OK;
 }
 

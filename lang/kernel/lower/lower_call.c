@@ -41,7 +41,7 @@ static void pass_whole(Lower *L, const Param *p, const Type *t, const Val *v) {
     L->pos = p->pos;
     snprintf(what, sizeof what, "%.60s: argument %.60s", L->in->func->name->s, p->name->s);
     snprintf(text, sizeof text, QDTYPE_NOT_HELD, what, qtype_name(t), "%0", qtype_name(t));
-    klnum_emit(L, K_CHECK, QS_B1, 0, holds, x, 0, (uint64_t)kir_message(L->f, QS_EVALUE, text));
+    klnum_emit(L, (KMake){K_CHECK, .a = holds, .b = x, .imm = (uint64_t)kir_message(L->f, QS_EVALUE, text)});
     L->pos = pos;
 }
 
@@ -274,7 +274,8 @@ static void fit_domain(Lower *L, Domain *d, const Func *f) {
 static void open_domain(Lower *L, Domain *d) {
     for (int i = 0; i < d->rank; i++) {
         KRef n = klnum_ref(L, d->extent[i], QS_I32), one = klnum_int(L, QS_I32, 1);
-        KRef k = klnum_emit(L, K_FOR, QS_I32, 0, klnum_int(L, QS_I32, 0), klnum_bin(L, K_SUB, n, one), one, 0);
+        KRef k = klnum_emit(L, (KMake){K_FOR, .own = QS_I32, .a = klnum_int(L, QS_I32, 0),
+                                       .b = klnum_bin(L, K_SUB, n, one), .c = one});
         d->counter[i] = klnum_strong(k, QS_I32);
     }
 }

@@ -26,7 +26,7 @@ int klidx_ndims(const Val *v) { return outer_rank(v) < 2 ? 2 : outer_rank(v); }
 
 static KRef extent(Lower *L, const Val *v, int axis) {
     if (v->kind != V_ARRAY || v->dims[axis]) return klnum_int(L, QS_I64, v->dims[axis]);
-    return klnum_pure(L, K_DIM, QS_I64, 0, 0, 0, 0, (uint64_t)klower_array_param(L, v) << 8 | (uint64_t)axis);
+    return klnum_pure(L, (KMake){K_DIM, .imm = (uint64_t)klower_array_param(L, v) << 8 | (uint64_t)axis});
 }
 
 /* A field of an array of objects, which has their extents. */
@@ -62,7 +62,7 @@ static void test(Walk *w, const Places *p, int axis, Along x) {
     KRef in = inside(w, x.at, x.n);
     if (kir_is_const(w->f, in, &k) && k != 0) return;
     kplace_sentence(p->name, kplace_shown_axis(p, axis), text);
-    kbuild_emit(w, K_CHECK, QS_B1, 0, in, x.at, x.n, (uint64_t)kir_message(w->f, QS_EINDEX, text));
+    kbuild_emit(w, (KMake){K_CHECK, .a = in, .b = x.at, .c = x.n, .imm = (uint64_t)kir_message(w->f, QS_EINDEX, text)});
 }
 
 const PlaceRules klidx_rules = {.inside = inside, .test = test};
@@ -105,7 +105,9 @@ static Num load_array(Lower *L, const Access *a, KRef linear, KRef guard) {
     return ref->converts ? klnum_narrow(L, n, ref->as) : n;
 }
 
-static KRef select_ref(Lower *L, KRef c, KRef a, KRef b) { return klnum_pure(L, K_SELECT, QS_B1, 0, c, a, b, 0); }
+static KRef select_ref(Lower *L, KRef c, KRef a, KRef b) {
+    return klnum_pure(L, (KMake){K_SELECT, .a = c, .b = a, .c = b});
+}
 
 /* ALOAD must stay inside its memory, so a guarded read goes to element 0 and drops the result. */
 static Num load_memory(Lower *L, const Access *a, KRef linear, KRef guard) {
@@ -114,7 +116,7 @@ static Num load_memory(Lower *L, const Access *a, KRef linear, KRef guard) {
     KRef at = safe ? linear : select_ref(L, guard, linear, klnum_int(L, QS_I64, 0));
     Num n = {.dtype = d};
     for (int p = 0; p < parts_of(d); p++) {
-        KRef x = klnum_emit(L, K_ALOAD, QS_B1, 0, a->base.u.mem->ref, kmem_part(&L->walk, at, d, p), 0, 0);
+        KRef x = klnum_emit(L, (KMake){K_ALOAD, .a = a->base.u.mem->ref, .b = kmem_part(&L->walk, at, d, p)});
         *(p ? &n.im.ref : &n.re.ref) = safe ? x : select_ref(L, guard, x, klnum_const(L, r, 0));
     }
     return n;
@@ -179,7 +181,8 @@ static void check_truth(Lower *L, Num n, KRef guard) {
     KRef x = klnum_ref(L, n, d), zero = klnum_const(L, d, 0), one = klnum_const(L, d, 1);
     KRef fits = klnum_bin(L, K_OR, klnum_bin(L, K_EQ, x, zero), klnum_bin(L, K_EQ, x, one));
     if (guard) fits = klnum_bin(L, K_OR, klnum_un(L, K_NOT, guard), fits);
-    klnum_emit(L, K_CHECK, QS_B1, 0, fits, 0, 0, (uint64_t)kir_message(L->f, QS_EVALUE, "a number " QDTYPE_NO_TRUTH));
+    klnum_emit(L, (KMake){K_CHECK, .a = fits,
+                          .imm = (uint64_t)kir_message(L->f, QS_EVALUE, "a number " QDTYPE_NO_TRUTH)});
 }
 
 static void store_array(Lower *L, const Access *a, KRef linear, KRef guard, Num n) {
@@ -197,7 +200,8 @@ static void store_memory(Lower *L, const Access *a, KRef linear, KRef guard, Num
     KRef parts[2] = {element_part(L, n, d, 0), parts_of(d) > 1 ? element_part(L, n, d, 1) : 0};
     if (guard) kbuild_flow(&L->walk, K_IF, guard);
     for (int p = 0; p < parts_of(d); p++)
-        klnum_emit(L, op, QS_B1, flag, a->base.u.mem->ref, kmem_part(&L->walk, linear, d, p), parts[p], 0);
+        klnum_emit(L, (KMake){op, .flag = flag, .a = a->base.u.mem->ref, .b = kmem_part(&L->walk, linear, d, p),
+                              .c = parts[p]});
     if (guard) kbuild_end(&L->walk);
 }
 
@@ -256,8 +260,8 @@ static void check_whole(Lower *L, const Access *a, Num n, KRef at) {
         return;
     KRef x = klnum_ref(L, n, klnum_real_dtype(L, n));
     snprintf(text, sizeof text, "index %%0 of %.80s is no whole number (int(x) drops a fraction)", a->p.name);
-    klnum_emit(L, K_CHECK, QS_B1, 0, klnum_bin(L, K_EQ, x, klnum_cast_ref(L, at, L->f->ins[x].dtype)), x, 0,
-               (uint64_t)kir_message(L->f, QS_EINDEX, text));
+    klnum_emit(L, (KMake){K_CHECK, .a = klnum_bin(L, K_EQ, x, klnum_cast_ref(L, at, L->f->ins[x].dtype)), .b = x,
+                          .imm = (uint64_t)kir_message(L->f, QS_EINDEX, text)});
 }
 
 static KRef index_of(Lower *L, const Access *a, Num n, bool down) {
@@ -552,7 +556,8 @@ static void open_loops(Lower *L, Access *a) {
     for (int d = 0; d < a->p.rank; d++) {
         if (a->p.item[d].kind != AT_ALL) continue;
         KRef last = klnum_bin(L, K_SUB, extent(L, &a->base, d), one);
-        a->p.item[d] = (Item){.kind = AT_ONE, .one = klnum_emit(L, K_FOR, QS_I64, 0, zero, last, one, 0)};
+        a->p.item[d] = (Item){.kind = AT_ONE,
+                              .one = klnum_emit(L, (KMake){K_FOR, .own = QS_I64, .a = zero, .b = last, .c = one})};
     }
 }
 
@@ -715,7 +720,7 @@ static void check_taken(Lower *L, const Access *a, KAtomic k, Op op, Num n, KRef
     snprintf(text, sizeof text,
              "`%s` with %%0 on an element of %.60s, which is %.60s, cannot be done by several positions at once",
              qop_inplace(op), a->p.name, klval_type_name(L, &a->base));
-    klnum_emit(L, K_CHECK, QS_B1, 0, holds, x, 0, (uint64_t)kir_message(L->f, QS_EVALUE, text));
+    klnum_emit(L, (KMake){K_CHECK, .a = holds, .b = x, .imm = (uint64_t)kir_message(L->f, QS_EVALUE, text)});
 }
 
 static qs_status atomic_update(Lower *L, const Access *a, KRef *at, Num n, Op op) {
@@ -728,8 +733,8 @@ static qs_status atomic_update(Lower *L, const Access *a, KRef *at, Num n, Op op
     if (a->base.kind == V_MEMORY) return store_memory(L, a, linear, guard, n, K_AATOMIC, (uint16_t)k), QS_OK;
     int param = array_param(L, a);
     for (int p = 0; p < parts_of(d); p++)
-        klnum_emit(L, K_ATOMIC, QS_B1, (uint16_t)k, kmem_part(&L->walk, linear, d, p), element_part(L, n, d, p),
-                   guard, (uint64_t)param);
+        klnum_emit(L, (KMake){K_ATOMIC, .flag = k, .a = kmem_part(&L->walk, linear, d, p),
+                              .b = element_part(L, n, d, p), .c = guard, .imm = (uint64_t)param});
     return QS_OK;
 }
 

@@ -170,7 +170,8 @@ qs_status klmake_shared(Lower *L, const BuiltinCall *c, Val *out) {
     if (n < 1 || n > 1 << 20) return klbuiltin_refuse(L, c, "wants 1 to 1048576 elements");
     out->u.mem = qarena_alloc(L->arena, sizeof(Memory));
     out->u.mem->shared = true;
-    out->u.mem->ref = klnum_emit(L, K_SHARED, L->c->scalar_dtype, (uint16_t)c->imm, 0, 0, 0, (uint64_t)n);
+    out->u.mem->ref = klnum_emit(L, (KMake){K_SHARED, .own = L->c->scalar_dtype, .flag = (unsigned)c->imm,
+                                            .imm = (uint64_t)n});
     return QS_OK;
 }
 

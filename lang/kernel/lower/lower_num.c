@@ -10,13 +10,15 @@
 KRef klnum_cast_ref(Lower *L, KRef a, qs_dtype to) {
     const KIns *i = &L->f->ins[a];
     if (i->dtype == to) return a;
-    if (to == QS_I64 && i->op == K_POS) return klnum_pure(L, K_POS, QS_I64, 0, 0, 0, 0, i->imm);
+    if (to == QS_I64 && i->op == K_POS) return klnum_pure(L, (KMake){K_POS, .own = QS_I64, .imm = i->imm});
     if (to == QS_I64 && i->op == K_CAST && L->f->ins[i->a].op == K_DIM) return i->a;
     if (i->dtype == QS_B1 && to == QS_B1) return a;
-    return klnum_pure(L, K_CAST, to, 0, a, 0, 0, 0);
+    return klnum_pure(L, (KMake){K_CAST, .own = to, .a = a});
 }
 
-KRef klnum_math(Lower *L, MathFn fn, KRef a, KRef b) { return klnum_pure(L, K_MATH, QS_B1, (uint16_t)fn, a, b, 0, 0); }
+KRef klnum_math(Lower *L, MathFn fn, KRef a, KRef b) {
+    return klnum_pure(L, (KMake){K_MATH, .flag = fn, .a = a, .b = b});
+}
 
 /* -- bounds ------------------------------------------------------------------------------------------------------ */
 static bool range_of_for(Lower *L, const KIns *i, double *lo, double *hi) {
@@ -386,7 +388,7 @@ static Num with_bits(Lower *L, Elem e, Num a) {
         qs_dtype d = klnum_real_dtype(L, a);
         KRef x = klnum_ref(L, a, d), holds = kelem_has_bits(kbuild_rows(&L->walk), x, d);
         snprintf(text, sizeof text, "%s: " KELEM_NO_BITS "%%0", kelem_name(e));
-        klnum_emit(L, K_CHECK, QS_B1, 0, holds, x, 0, (uint64_t)kir_message(L->f, QS_ETYPE, text));
+        klnum_emit(L, (KMake){K_CHECK, .a = holds, .b = x, .imm = (uint64_t)kir_message(L->f, QS_ETYPE, text)});
     }
     return klnum_strong(klnum_ref(L, a, QS_I64), QS_I64);
 }
@@ -495,8 +497,8 @@ Num klnum_select(Lower *L, KRef c, Num a, Num b) {
     if (kir_is_const(L->f, c, &k)) return k != 0 ? a : b;
     qs_dtype d = klnum_choice(L, a, b);
     Num x = klnum_cast(L, a, d), y = klnum_cast(L, b, d);
-    x.re.ref = klnum_pure(L, K_SELECT, QS_B1, 0, c, x.re.ref, y.re.ref, 0);
-    if (qdtype_is_complex(d)) x.im.ref = klnum_pure(L, K_SELECT, QS_B1, 0, c, x.im.ref, y.im.ref, 0);
+    x.re.ref = klnum_pure(L, (KMake){K_SELECT, .a = c, .b = x.re.ref, .c = y.re.ref});
+    if (qdtype_is_complex(d)) x.im.ref = klnum_pure(L, (KMake){K_SELECT, .a = c, .b = x.im.ref, .c = y.im.ref});
     return x;
 }
 

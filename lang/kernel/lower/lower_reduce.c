@@ -54,8 +54,10 @@ static void open_elements(Lower *L, const Val *array, Elements *w) {
         n[d] = klidx_dim(L, v, v->rank == 1 ? 1 : d);
         w->count = klnum_bin(L, K_MUL, w->count, n[d]);
     }
-    for (int d = 0; d < v->rank; d++)
-        w->at[d] = klnum_emit(L, K_FOR, QS_I64, 0, zero, klnum_bin(L, K_SUB, n[d], one), one, 0);
+    for (int d = 0; d < v->rank; d++) {
+        KRef last = klnum_bin(L, K_SUB, n[d], one);
+        w->at[d] = klnum_emit(L, (KMake){K_FOR, .own = QS_I64, .a = zero, .b = last, .c = one});
+    }
 }
 
 static void close_elements(Lower *L, int rank) {

@@ -118,7 +118,9 @@ static qs_dtype counter_dtype(const RangeVal *r) {
     return QS_I32;
 }
 
-static KRef select(Lower *L, KRef c, KRef a, KRef b) { return klnum_pure(L, K_SELECT, QS_B1, 0, c, a, b, 0); }
+static KRef select(Lower *L, KRef c, KRef a, KRef b) {
+    return klnum_pure(L, (KMake){K_SELECT, .a = c, .b = a, .c = b});
+}
 
 /* hi as a whole number, rounded up or down; nan is before any start. */
 static KRef round_end(Lower *L, Num hi, bool up, qs_dtype d) {
@@ -139,7 +141,7 @@ static KRef last_whole(Lower *L, const RangeVal *r, qs_dtype d) {
 static Num open_whole(Lower *L, const RangeVal *r) {
     qs_dtype d = counter_dtype(r);
     KRef lo = klnum_ref(L, r->lo, d), hi = last_whole(L, r, d), step = klnum_ref(L, r->step, d);
-    return klnum_strong(klnum_emit(L, K_FOR, d, 0, lo, hi, step, 0), d);
+    return klnum_strong(klnum_emit(L, (KMake){K_FOR, .own = d, .a = lo, .b = hi, .c = step}), d);
 }
 
 /* Counted in the type of all three; exactly, where they are known before they take part in any. */

@@ -81,7 +81,7 @@ static qs_status memory_components(Lower *L, const Val *v, Val *out) {
     Num *nums = new_nums(L, n);
     for (int64_t i = 0; i < n; i++) {
         KRef at = klnum_int(L, QS_I32, i);
-        nums[i] = klnum_strong(klnum_emit(L, K_ALOAD, QS_B1, 0, v->u.mem->ref, at, 0, 0), v->dtype);
+        nums[i] = klnum_strong(klnum_emit(L, (KMake){K_ALOAD, .a = v->u.mem->ref, .b = at}), v->dtype);
     }
     klval_from_nums(L, nums, v->rank, v->dims, out);
     return QS_OK;

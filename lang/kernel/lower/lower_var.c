@@ -59,7 +59,8 @@ static void unknown_or_placeholder(Lower *L, const Var *v, Val *out) {
 static void declare_memory(Lower *L, Var *v) {
     int64_t n = klval_count(&v->stored) * parts_of(v->stored.dtype);
     v->slots = qarena_alloc(L->arena, sizeof *v->slots);
-    v->slots[0] = klnum_emit(L, K_LARRAY, qdtype_real_of(v->stored.dtype), 0, 0, 0, 0, (uint64_t)(n ? n : 1));
+    v->slots[0] = klnum_emit(L, (KMake){K_LARRAY, .own = qdtype_real_of(v->stored.dtype),
+                                        .imm = (uint64_t)(n ? n : 1)});
 }
 
 static void declare_locals(Lower *L, Var *v, const Val *init) {
@@ -88,7 +89,7 @@ static bool same_type(const Val *a, const Val *b) {
 static void store_memory(Lower *L, Var *v, int64_t at, KRef x, bool fresh) {
     double k;
     if (fresh && kir_is_const(L->f, x, &k) && L->f->ins[x].imm == 0) return; /* an LARRAY begins as zeros */
-    klnum_emit(L, K_ASTORE, QS_B1, 0, v->slots[0], klnum_int(L, QS_I32, at), x, 0);
+    klnum_emit(L, (KMake){K_ASTORE, .a = v->slots[0], .b = klnum_int(L, QS_I32, at), .c = x});
 }
 
 static void store_part(Lower *L, Var *v, int64_t i, Num n, bool fresh) {
@@ -111,7 +112,7 @@ static Num stored_part(Lower *L, const Var *v, int64_t i) {
     for (int p = 0; p < parts; p++) {
         KRef slot = v->memory ? v->slots[0] : v->slots[i * parts + p];
         KRef at = v->memory ? klnum_int(L, QS_I32, i * parts + p) : 0;
-        *(p ? &n.im.ref : &n.re.ref) = klnum_emit(L, v->memory ? K_ALOAD : K_GET, QS_B1, 0, slot, at, 0, 0);
+        *(p ? &n.im.ref : &n.re.ref) = klnum_emit(L, (KMake){v->memory ? K_ALOAD : K_GET, .a = slot, .b = at});
     }
     return n;
 }

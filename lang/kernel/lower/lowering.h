@@ -138,14 +138,10 @@ enum { SPECIAL_POS, SPECIAL_BLKPOS, SPECIAL_BLKDIM, SPECIAL_BLKIDX, SPECIAL_BLKC
 void klower_import(Lower *L, const KVal *v, Str *name, Val *out);
 
 /* -- instructions (lower_num.c) ---------------------------------------------------------------------------------- */
-static inline KRef klnum_pure(Lower *L, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm) {
-    return kbuild_pure(&L->walk, op, own, flag, a, b, c, imm);
-}
-static inline KRef klnum_emit(Lower *L, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm) {
-    return kbuild_emit(&L->walk, op, own, flag, a, b, c, imm);
-}
-static inline KRef klnum_bin(Lower *L, KOp op, KRef a, KRef b) { return klnum_pure(L, op, QS_B1, 0, a, b, 0, 0); }
-static inline KRef klnum_un(Lower *L, KOp op, KRef a) { return klnum_pure(L, op, QS_B1, 0, a, 0, 0, 0); }
+static inline KRef klnum_pure(Lower *L, KMake i) { return kbuild_pure(&L->walk, i); }
+static inline KRef klnum_emit(Lower *L, KMake i) { return kbuild_emit(&L->walk, i); }
+static inline KRef klnum_bin(Lower *L, KOp op, KRef a, KRef b) { return klnum_pure(L, (KMake){op, .a = a, .b = b}); }
+static inline KRef klnum_un(Lower *L, KOp op, KRef a) { return klnum_pure(L, (KMake){op, .a = a}); }
 static inline KRef klnum_int(Lower *L, qs_dtype d, int64_t v) { return kbuild_int(&L->walk, d, v); }
 static inline KRef klnum_const(Lower *L, qs_dtype d, double v) { return kbuild_const(&L->walk, d, v); }
 KRef klnum_cast_ref(Lower *L, KRef a, qs_dtype to);

@@ -19,10 +19,12 @@ static qs_dtype dtype_of(const Legal *l, KRef r) { return (qs_dtype)l->g->ins[r]
 
 static KRef whole(Legal *l, qs_dtype d, int64_t v) { return kir_const_int(l->g, d, v, l->pos); }
 static KRef number(Legal *l, qs_dtype d, double v) { return kir_const_num(l->g, d, v, l->pos); }
-static KRef op(Legal *l, KOp o, KRef a, KRef b) { return kir_fold(l->g, o, QS_B1, 0, a, b, 0, l->pos); }
-static KRef pick(Legal *l, KRef c, KRef a, KRef b) { return kir_fold(l->g, K_SELECT, QS_B1, 0, c, a, b, l->pos); }
+static KRef op(Legal *l, KOp o, KRef a, KRef b) { return kir_fold(l->g, (KMake){o, .a = a, .b = b, .pos = l->pos}); }
+static KRef pick(Legal *l, KRef c, KRef a, KRef b) {
+    return kir_fold(l->g, (KMake){K_SELECT, .a = c, .b = a, .c = b, .pos = l->pos});
+}
 static KRef add(Legal *l, KOp o, qs_dtype own, KRef a, KRef b) {
-    return kir_add(l->g, o, own, 0, a, b, 0, 0, l->pos);
+    return kir_add(l->g, (KMake){o, .own = own, .a = a, .b = b, .pos = l->pos});
 }
 
 /* -- division ------------------------------------------------------------------------------------------------------ */
@@ -100,7 +102,8 @@ static KRef extreme_or_keep(Legal *l, KOp o, uint16_t flag, KRef a, KRef b) {
         if (is_zero(l, a, &minus)) return beside_zero(l, o, b, a, minus);
     }
     bool zeros = real && !orders && (flag == KFLAG_ZEROS || l->f->strict);
-    if (l->can & LEGAL_EXTREME && !zeros) return kir_fold(l->g, o, QS_B1, flag, a, b, 0, l->pos);
+    if (l->can & LEGAL_EXTREME && !zeros)
+        return kir_fold(l->g, (KMake){o, .flag = flag, .a = a, .b = b, .pos = l->pos});
     return extreme(l, o, a, b);
 }
 
@@ -131,7 +134,9 @@ static KRef bound(Legal *l, AccessMode mode, KRef a, KRef extent) {
 }
 
 /* -- conversions --------------------------------------------------------------------------------------------------- */
-static KRef plain_cast(Legal *l, qs_dtype to, KRef a) { return kir_fold(l->g, K_CAST, to, 0, a, 0, 0, l->pos); }
+static KRef plain_cast(Legal *l, qs_dtype to, KRef a) {
+    return kir_fold(l->g, (KMake){K_CAST, .own = to, .a = a, .pos = l->pos});
+}
 
 static KRef of_truth(Legal *l, qs_dtype to, KRef a) {
     if (is_real(to)) return pick(l, a, number(l, to, 1), number(l, to, 0));
@@ -178,7 +183,7 @@ static KRef arith(Legal *l, KOp o, uint16_t flag, KRef a, KRef b);
 
 static KRef combined(Legal *l, KAtomic how, KRef a, KRef b) {
     static const KOp ops[KA__COUNT] = {K_ADD, K_SUB, K_MUL, K_DIV, K_MIN, K_MAX, K_AND, K_OR, K_XOR, K_MATH};
-    if (how == KA_POW) return kir_fold(l->g, K_MATH, QS_B1, MF_pow, a, b, 0, l->pos);
+    if (how == KA_POW) return kir_fold(l->g, (KMake){K_MATH, .flag = MF_pow, .a = a, .b = b, .pos = l->pos});
     return arith(l, ops[how], 0, a, b);
 }
 
@@ -190,22 +195,23 @@ static KRef store(Legal *l, const KIns *i, KRef at, KRef v, KRef guard) {
         qdtype_int_span(d, &lo, &hi);
         v = least(l, most(l, v, whole(l, QS_I32, (int64_t)lo)), whole(l, QS_I32, (int64_t)hi));
     }
-    return kir_add(l->g, K_STORE, QS_B1, 0, at, v, guard, i->imm, l->pos);
+    return kir_add(l->g, (KMake){K_STORE, .a = at, .b = v, .c = guard, .imm = i->imm, .pos = l->pos});
 }
 
 static void update_array(Legal *l, const KIns *i, KRef at, KRef v, KRef guard) {
     qs_dtype d = kir_value_dtype((qs_dtype)l->g->params[i->imm].dtype);
-    KRef old = kir_add(l->g, K_LOAD, d, 0, at, guard, 0, i->imm, l->pos);
+    KRef old = kir_add(l->g, (KMake){K_LOAD, .own = d, .a = at, .b = guard, .imm = i->imm, .pos = l->pos});
     store(l, i, at, combined(l, (KAtomic)i->flag, old, v), guard);
 }
 
 static void update_shared(Legal *l, const KIns *i, KRef array, KRef at, KRef v) {
-    KRef old = kir_add(l->g, K_ALOAD, QS_B1, 0, array, at, 0, 0, l->pos);
-    kir_add(l->g, K_ASTORE, QS_B1, 0, array, at, combined(l, (KAtomic)i->flag, old, v), 0, l->pos);
+    KRef old = kir_add(l->g, (KMake){K_ALOAD, .a = array, .b = at, .pos = l->pos});
+    kir_add(l->g, (KMake){K_ASTORE, .a = array, .b = at, .c = combined(l, (KAtomic)i->flag, old, v), .pos = l->pos});
 }
 
 static void again(Legal *l, const KIns *i, KAtomic how, const KRef *x) {
-    kir_add(l->g, (KOp)i->op, (qs_dtype)i->dtype, (uint16_t)how, x[0], x[1], x[2], i->imm, l->pos);
+    kir_add(l->g, (KMake){(KOp)i->op, .own = (qs_dtype)i->dtype, .flag = how, .a = x[0], .b = x[1], .c = x[2],
+                          .imm = i->imm, .pos = l->pos});
 }
 
 /* An atomic division: x/0 is 0, as x & 0, and x/-1 is x * -1. */
@@ -234,7 +240,7 @@ static KRef arith(Legal *l, KOp o, uint16_t flag, KRef a, KRef b) {
     if (!real && o == K_DIV && !(l->can & LEGAL_DIVIDE)) return divide(l, a, b);
     if (!real && o == K_MOD && !(l->can & LEGAL_DIVIDE)) return remainder_of(l, a, b);
     if ((o == K_SHL || o == K_SHR) && !(l->can & LEGAL_SHIFT)) return shift(l, o, a, b);
-    return kir_fold(l->g, o, QS_B1, flag, a, b, 0, l->pos);
+    return kir_fold(l->g, (KMake){o, .flag = flag, .a = a, .b = b, .pos = l->pos});
 }
 
 static KRef absolute(Legal *l, KRef a) {

@@ -277,7 +277,9 @@ static bool find_near(Splitter *s) {
 
 /* -- the prologue ----------------------------------------------------------------------------------------------- */
 static KRef number(Splitter *s, int64_t v) { return kir_const_int(s->g, QS_I64, v, 0); }
-static KRef fold(Splitter *s, KOp op, KRef a, KRef b) { return kir_fold(s->g, op, QS_I64, 0, a, b, 0, 0); }
+static KRef fold(Splitter *s, KOp op, KRef a, KRef b) {
+    return kir_fold(s->g, (KMake){op, .own = QS_I64, .a = a, .b = b});
+}
 
 static KRef copy_fixed(Splitter *s, KRef r) {
     const KIns *i = ins(s, r);
@@ -289,7 +291,7 @@ static KRef copy_fixed(Splitter *s, KRef r) {
 static KRef sum_up(Splitter *s, const Affine *a) {
     KRef sum = number(s, a->constant);
     for (int i = 0; i < a->n; i++) {
-        KRef t = kir_fold(s->g, K_CAST, QS_I64, 0, copy_fixed(s, a->term[i].ref), 0, 0, 0);
+        KRef t = kir_fold(s->g, (KMake){K_CAST, .own = QS_I64, .a = copy_fixed(s, a->term[i].ref)});
         sum = fold(s, K_ADD, sum, fold(s, K_MUL, t, number(s, a->term[i].factor)));
     }
     return sum;
@@ -298,7 +300,7 @@ static KRef sum_up(Splitter *s, const Affine *a) {
 static void both(Splitter *s, KBox *out, KRef cond) { out->ok = out->ok ? fold(s, K_AND, out->ok, cond) : cond; }
 
 static KRef within(Splitter *s, KRef x, int64_t limit) {
-    return kir_fold(s->g, K_INB, QS_B1, 0, fold(s, K_ADD, x, number(s, limit)), number(s, 2 * limit), 0, 0);
+    return kir_fold(s->g, (KMake){K_INB, .a = fold(s, K_ADD, x, number(s, limit)), .b = number(s, 2 * limit)});
 }
 
 static KRef floor_div(Splitter *s, KRef x, int64_t by) {
@@ -312,7 +314,7 @@ static void bound_axis(Splitter *s, KBox *out, const Limit *l) {
     KRef sum = sum_up(s, &l->sum);
     if (l->sum.n) both(s, out, within(s, sum, far_offset));
     if (l->axis < 0) {
-        both(s, out, kir_fold(s->g, K_LE, QS_B1, 0, number(s, 0), sum, 0, 0));
+        both(s, out, kir_fold(s->g, (KMake){K_LE, .a = number(s, 0), .b = sum}));
         return;
     }
     KRef *bound = l->factor > 0 ? &out->lo[l->axis] : &out->hi[l->axis], b;
@@ -352,7 +354,7 @@ static KRef in_box(Splitter *s, const KBox *out) {
     KRef cond = out->ok;
     for (int a = 0; a < s->f->rank; a++) {
         if (!out->lo[a]) continue;
-        KRef p = kir_add(s->g, K_POS, QS_I64, 0, 0, 0, 0, (uint64_t)a, 0);
+        KRef p = kir_add(s->g, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)a});
         KRef in = fold(s, K_AND, fold(s, K_LE, out->lo[a], p), fold(s, K_LT, p, out->hi[a]));
         cond = cond ? fold(s, K_AND, cond, in) : in;
     }
@@ -372,7 +374,7 @@ static void enter(Splitter *s, KRef own) {
     s->cond[s->nconds++].all = outer ? fold(s, K_AND, outer, own) : own;
 }
 
-static KRef negated(Splitter *s, KRef cond) { return kir_fold(s->g, K_NOT, QS_B1, 0, cond, 0, 0, 0); }
+static KRef negated(Splitter *s, KRef cond) { return kir_fold(s->g, (KMake){K_NOT, .a = cond}); }
 
 static void pass_edge(Splitter *s, const KIns *i) {
     if (i->op != K_IF) s->nconds--;
@@ -383,17 +385,17 @@ static void pass_edge(Splitter *s, const KIns *i) {
 /* A LOOP that turns until no position is in it; the condition of its body is that this one still is. */
 static void begin_turns(Splitter *s, KRef loop) {
     KRef yes = kir_const_int(s->g, QS_B1, 1, 0);
-    s->turning = loop, s->inside = kir_add(s->g, K_LOCAL, QS_B1, 0, yes, 0, 0, 0, 0);
-    kir_add(s->g, K_LOOP, QS_B1, 0, 0, 0, 0, 0, ins(s, loop)->pos);
+    s->turning = loop, s->inside = kir_add(s->g, (KMake){K_LOCAL, .a = yes});
+    kir_add(s->g, (KMake){K_LOOP, .pos = ins(s, loop)->pos});
     s->cond[s->nconds].own = 0;
-    s->cond[s->nconds++].all = kir_add(s->g, K_GET, QS_B1, 0, s->inside, 0, 0, 0, 0);
+    s->cond[s->nconds++].all = kir_add(s->g, (KMake){K_GET, .a = s->inside});
     s->outermost = s->nconds - 1;
 }
 
 static void leave_turns(Splitter *s) {
     KRef stays = negated(s, s->cond[s->nconds - 1].all);
     for (int k = s->outermost; k < s->nconds; k++) s->cond[k].all = fold(s, K_AND, s->cond[k].all, stays);
-    kir_add(s->g, K_SET, QS_B1, 0, s->inside, s->cond[s->outermost].all, 0, 0, 0);
+    kir_add(s->g, (KMake){K_SET, .a = s->inside, .b = s->cond[s->outermost].all});
 }
 
 static KRef copy_one(Splitter *s, KRef r, bool fast);
@@ -404,12 +406,12 @@ static void end_turns(Splitter *s, KRef end) {
     for (int turn = 1; turn < TURNS && end - first <= SHORT_BODY; turn++)
         for (KRef r = first; r < end; r++) s->map[r] = copy_one(s, r, true);
     s->nconds--;
-    KRef in = kir_add(s->g, K_GET, QS_B1, 0, s->inside, 0, 0, 0, 0);
-    KRef any = kir_add(s->g, K_ANY, QS_B1, 0, in, 0, 0, 0, 0);
-    kir_add(s->g, K_IF, QS_B1, 0, negated(s, any), 0, 0, 0, 0);
-    kir_add(s->g, K_BREAK, QS_B1, 0, 0, 0, 0, 0, 0);
-    kir_add(s->g, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
-    kir_add(s->g, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
+    KRef in = kir_add(s->g, (KMake){K_GET, .a = s->inside});
+    KRef any = kir_add(s->g, (KMake){K_ANY, .a = in});
+    kir_add(s->g, (KMake){K_IF, .a = negated(s, any)});
+    kir_add(s->g, (KMake){.op = K_BREAK});
+    kir_add(s->g, (KMake){.op = K_END});
+    kir_add(s->g, (KMake){.op = K_END});
 }
 
 static void flatten(Splitter *s, KRef r) {
@@ -424,8 +426,8 @@ static void flatten(Splitter *s, KRef r) {
 
 static KRef where(Splitter *s, KRef local, KRef value, uint32_t pos) {
     if (!s->nconds) return value;
-    KRef old = kir_add(s->g, K_GET, QS_B1, 0, local, 0, 0, 0, pos);
-    return kir_fold(s->g, K_SELECT, QS_B1, 0, s->cond[s->nconds - 1].all, value, old, pos);
+    KRef old = kir_add(s->g, (KMake){K_GET, .a = local, .pos = pos});
+    return kir_fold(s->g, (KMake){K_SELECT, .a = s->cond[s->nconds - 1].all, .b = value, .c = old, .pos = pos});
 }
 
 static KRef copy_one(Splitter *s, KRef r, bool fast) {
@@ -452,7 +454,7 @@ static void copy_all(Splitter *s, bool fast, KRef *first, KRef *last) {
 static KRef value_of(Splitter *s, const Monomial *m) {
     KRef v = number(s, m->number);
     for (int i = 0; i < m->n; i++)
-        v = fold(s, K_MUL, v, kir_fold(s->g, K_CAST, QS_I64, 0, copy_fixed(s, m->factor[i]), 0, 0, 0));
+        v = fold(s, K_MUL, v, kir_fold(s->g, (KMake){K_CAST, .own = QS_I64, .a = copy_fixed(s, m->factor[i])}));
     return v;
 }
 
@@ -466,12 +468,12 @@ static void build_collapse(Splitter *s, const CollapsePair *pair, int n, KSplit 
 static void build_copies(Splitter *s, KSplit *out) {
     bool two = out->box.given || out->turns;
     KRef cond = out->box.given ? in_box(s, &out->box) : kir_const_int(s->g, QS_B1, 1, 0);
-    if (two) kir_add(s->g, K_IF, QS_B1, 0, cond, 0, 0, 0, 0);
+    if (two) kir_add(s->g, (KMake){K_IF, .a = cond});
     copy_all(s, true, &out->fast, &out->fast_end);
     if (!two) return;
-    kir_add(s->g, K_ELSE, QS_B1, 0, 0, 0, 0, 0, 0);
+    kir_add(s->g, (KMake){.op = K_ELSE});
     copy_all(s, false, &out->full, &out->full_end);
-    kir_add(s->g, K_END, QS_B1, 0, 0, 0, 0, 0, 0);
+    kir_add(s->g, (KMake){.op = K_END});
 }
 
 bool kopt_interior(Ctx *c, Arena *arena, const KFunc *f, bool rows, KSplit *out) {

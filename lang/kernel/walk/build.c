@@ -83,18 +83,17 @@ static KRef number_value(Walk *w, KRef r) {
     return r;
 }
 
-KRef kbuild_pure(Walk *w, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm) {
-    uint32_t before = w->f->nins, pos = place(w);
-    KRef r = a ? kir_fold(w->f, op, own, flag, a, b, c, pos) : kir_add(w->f, op, own, flag, a, b, c, imm, pos);
+KRef kbuild_pure(Walk *w, KMake i) {
+    uint32_t before = w->f->nins;
+    i.pos = place(w);
+    KRef r = i.a ? kir_fold(w->f, i) : kir_add(w->f, i);
     return r == before && w->f->nins == before + 1 ? number_value(w, r) : r;
 }
 
 KRef kbuild_int(Walk *w, qs_dtype d, int64_t v) { return number_value(w, kir_const_int(w->f, d, v, place(w))); }
 KRef kbuild_const(Walk *w, qs_dtype d, double v) { return number_value(w, kir_const_num(w->f, d, v, place(w))); }
 
-static KRef row_fold(void *ud, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c) {
-    return kbuild_pure(ud, op, own, flag, a, b, c, 0);
-}
+static KRef row_fold(void *ud, KMake i) { return kbuild_pure(ud, i); }
 static KRef row_num(void *ud, qs_dtype d, double v) { return kbuild_const(ud, d, v); }
 KBuild kbuild_rows(Walk *w) { return (KBuild){.ud = w, .fold = row_fold, .num = row_num}; }
 
@@ -139,14 +138,18 @@ static bool is_left(const KFunc *f) {
     return op == K_BREAK || op == K_CONTINUE || op == K_RET;
 }
 
-KRef kbuild_emit(Walk *w, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm) {
+KRef kbuild_emit(Walk *w, KMake i) {
     const Block *ended = w->block;
-    if (op == K_END || op == K_ELSE) end_block(w);
-    if (op == K_END && ended->opens && is_left(w->f)) learn(w, ended->opens, false);
-    KRef r = kir_add(w->f, op, own, flag, a, b, c, imm, place(w));
-    if (op == K_IF || op == K_ELSE) begin_block(w, false), learn(w, op == K_IF ? a : ended->opens, op == K_IF);
-    if (op == K_IF) w->block->opens = a;
-    if (op == K_LOOP || op == K_FOR) begin_block(w, true);
+    if (i.op == K_END || i.op == K_ELSE) end_block(w);
+    if (i.op == K_END && ended->opens && is_left(w->f)) learn(w, ended->opens, false);
+    i.pos = place(w);
+    KRef r = kir_add(w->f, i);
+    if (i.op == K_IF || i.op == K_ELSE) {
+        begin_block(w, false);
+        learn(w, i.op == K_IF ? i.a : ended->opens, i.op == K_IF);
+    }
+    if (i.op == K_IF) w->block->opens = i.a;
+    if (i.op == K_LOOP || i.op == K_FOR) begin_block(w, true);
     return r;
 }
 
@@ -156,7 +159,7 @@ void kbuild_once(Walk *w) {
 }
 
 void kbuild_leave(Walk *w, KOp op, int depth) {
-    kbuild_emit(w, op, QS_B1, 0, 0, 0, 0, (uint64_t)(w->depth - depth));
+    kbuild_emit(w, (KMake){op, .imm = (uint64_t)(w->depth - depth)});
 }
 
 Block *kbuild_outermost_turns(const Walk *w) {

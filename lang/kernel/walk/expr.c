@@ -4,7 +4,7 @@
  * both sides are, and one is selected.  Whether it can fail may show only in its code, which is taken back then. */
 #include "lang/kernel/walk/walk.h"
 
-static KRef not(Walk *w, KRef c) { return kbuild_pure(w, K_NOT, QS_B1, 0, c, 0, 0, 0); }
+static KRef not(Walk *w, KRef c) { return kbuild_pure(w, (KMake){K_NOT, .a = c}); }
 
 static qs_status condition(Walk *w, Node *n, struct Val *out) {
     bool indexing = w->indexing;
@@ -58,7 +58,7 @@ static qs_status logical(Walk *w, Node *n, struct Val *out) {
     if (r->elementwise(a) || r->elementwise(b)) return r->binary(w, (Op)n->op, a, b, out);
     TRY(r->truth(w, b, &y, &ignored));
     if (known < 0 && take_back(w, before)) return guarded(w, n, x, out);
-    r->boolean(w, kbuild_pure(w, is_and ? K_AND : K_OR, QS_B1, 0, x, y, 0, 0), out);
+    r->boolean(w, kbuild_pure(w, (KMake){is_and ? K_AND : K_OR, .a = x, .b = y}), out);
     return QS_OK;
 }
 

@@ -3,10 +3,10 @@
 
 KRef kmem_extent(Walk *w, const Layout *a, int axis) {
     if (a->dims && a->dims[axis]) return kbuild_int(w, QS_I64, a->dims[axis]);
-    return kbuild_pure(w, K_DIM, QS_I64, 0, 0, 0, 0, (uint64_t)a->param << 8 | (uint64_t)axis);
+    return kbuild_pure(w, (KMake){K_DIM, .imm = (uint64_t)a->param << 8 | (uint64_t)axis});
 }
 
-static KRef op(Walk *w, KOp k, KRef a, KRef b) { return kbuild_pure(w, k, QS_B1, 0, a, b, 0, 0); }
+static KRef op(Walk *w, KOp k, KRef a, KRef b) { return kbuild_pure(w, (KMake){k, .a = a, .b = b}); }
 
 /* Row by row without gaps, or by strides, of which the last may be known to be 1. */
 KRef kmem_linear(Walk *w, const Layout *a, const KRef *at) {
@@ -16,7 +16,7 @@ KRef kmem_linear(Walk *w, const Layout *a, const KRef *at) {
         if (a->contiguous && d > 0) r = op(w, K_MUL, r, kmem_extent(w, a, d));
         else if (!a->contiguous && !(a->unit_last && d == a->rank - 1))
             term = op(w, K_MUL, term,
-                      kbuild_pure(w, K_STRIDE, QS_I64, 0, 0, 0, 0, (uint64_t)a->param << 8 | (uint64_t)d));
+                      kbuild_pure(w, (KMake){K_STRIDE, .imm = (uint64_t)a->param << 8 | (uint64_t)d}));
         r = r ? op(w, K_ADD, r, term) : term;
     }
     return r;
@@ -31,9 +31,9 @@ KRef kmem_part(Walk *w, KRef linear, qs_dtype d, int part) {
 
 KRef kmem_load(Walk *w, int param, qs_dtype d, KRef linear, int part, KRef guard) {
     KRef at = kmem_part(w, linear, d, part);
-    return kbuild_emit(w, K_LOAD, kir_value_dtype(d), 0, at, guard, 0, (uint64_t)param);
+    return kbuild_emit(w, (KMake){K_LOAD, .own = kir_value_dtype(d), .a = at, .b = guard, .imm = (uint64_t)param});
 }
 
 void kmem_store(Walk *w, int param, qs_dtype d, KRef linear, int part, KRef v, KRef guard) {
-    kbuild_emit(w, K_STORE, QS_B1, 0, kmem_part(w, linear, d, part), v, guard, (uint64_t)param);
+    kbuild_emit(w, (KMake){K_STORE, .a = kmem_part(w, linear, d, part), .b = v, .c = guard, .imm = (uint64_t)param});
 }

@@ -7,8 +7,8 @@
 #include <math.h>
 
 /* -- reals ------------------------------------------------------------------------------------------------------- */
-static KRef op(Walk *w, KOp op, KRef a, KRef b) { return kbuild_pure(w, op, QS_B1, 0, a, b, 0, 0); }
-static KRef rounded(Walk *w, MathFn to, KRef a) { return kbuild_pure(w, K_MATH, QS_B1, to, a, 0, 0, 0); }
+static KRef op(Walk *w, KOp op, KRef a, KRef b) { return kbuild_pure(w, (KMake){op, .a = a, .b = b}); }
+static KRef rounded(Walk *w, MathFn to, KRef a) { return kbuild_pure(w, (KMake){K_MATH, .flag = to, .a = a}); }
 
 KRef knest_turns(Walk *w, qs_dtype d, KRef lo, KRef step, KRef hi) {
     bool wide = d == QS_F64;
@@ -19,18 +19,18 @@ KRef knest_turns(Walk *w, qs_dtype d, KRef lo, KRef step, KRef hi) {
     KRef slack = op(w, K_MIN, op(w, K_DIV, op(w, K_MUL, unit, size), op(w, K_ABS, step, 0)), most);
     KRef q = op(w, K_DIV, op(w, K_SUB, hi, lo), step);
     KRef up = rounded(w, MF_ceil, q), hit = op(w, K_LT, op(w, K_SUB, up, q), slack);
-    KRef last = kbuild_pure(w, K_SELECT, QS_B1, 0, hit, up, rounded(w, MF_floor, q), 0);
+    KRef last = kbuild_pure(w, (KMake){K_SELECT, .a = hit, .b = up, .c = rounded(w, MF_floor, q)});
     KRef n = op(w, K_ADD, last, one); /* may be nan: none */
     KRef some = op(w, K_AND, op(w, K_NE, step, zero), op(w, K_LT, zero, n));
     some = op(w, K_AND, some, op(w, K_LT, far, kbuild_const(w, d, INFINITY)));
-    return kbuild_pure(w, K_SELECT, QS_B1, 0, some, n, zero, 0);
+    return kbuild_pure(w, (KMake){K_SELECT, .a = some, .b = n, .c = zero});
 }
 
 KRef knest_elements(Walk *w, qs_dtype d, KRef lo, KRef step, KRef turns) {
     qs_dtype t = (qs_dtype)w->f->ins[turns].dtype;
     KRef zero = kbuild_int(w, t, 0), one = kbuild_int(w, t, 1);
-    KRef k = kbuild_emit(w, K_FOR, t, 0, zero, op(w, K_SUB, turns, one), one, 0);
-    return op(w, K_ADD, lo, op(w, K_MUL, kbuild_pure(w, K_CAST, d, 0, k, 0, 0, 0), step));
+    KRef k = kbuild_emit(w, (KMake){K_FOR, .own = t, .a = zero, .b = op(w, K_SUB, turns, one), .c = one});
+    return op(w, K_ADD, lo, op(w, K_MUL, kbuild_pure(w, (KMake){K_CAST, .own = d, .a = k}), step));
 }
 
 /* -- nests ------------------------------------------------------------------------------------------------------- */

@@ -40,7 +40,7 @@ int kplace_shape(const Places *p, int64_t *dims) {
 Item kplace_from(Walk *w, KRef first, int64_t n) {
     Item it = {.kind = AT_LIST, .n = n, .list = qarena_alloc(w->arena, (size_t)(n + 1) * sizeof *it.list)};
     for (int64_t i = 0; i < n; i++)
-        it.list[i] = kbuild_pure(w, K_ADD, QS_B1, 0, first, kbuild_int(w, QS_I64, i), 0, 0);
+        it.list[i] = kbuild_pure(w, (KMake){K_ADD, .a = first, .b = kbuild_int(w, QS_I64, i)});
     return it;
 }
 
@@ -62,12 +62,12 @@ KRef kplace_bring(Walk *w, const Places *p, int axis, Along x, KRef *guard) {
     double k;
     if (kplace_is_mapped(p->mode)) {
         if (r->exists) r->exists(w, p, axis, x);
-        return kbuild_pure(w, K_BOUND, QS_I64, (uint16_t)p->mode, x.at, x.n, 0, 0);
+        return kbuild_pure(w, (KMake){K_BOUND, .flag = p->mode, .a = x.at, .b = x.n});
     }
     if (p->mode == ACC_CHECKED) r->test(w, p, axis, x);
     if (p->mode != ACC_SAFE) return x.at;
     KRef in = r->inside(w, x.at, x.n);
-    if (*guard) *guard = kbuild_pure(w, K_AND, QS_B1, 0, *guard, in, 0, 0);
+    if (*guard) *guard = kbuild_pure(w, (KMake){K_AND, .a = *guard, .b = in});
     else if (!kir_is_const(w->f, in, &k) || k == 0) *guard = in;
     return x.at;
 }

@@ -62,7 +62,7 @@ int64_t kshape_turned(const Shape *m, int64_t i) {
 qs_status kshape_pick(Walk *w, KRef at, struct Val *items, int n, struct Val *out) {
     kval_copy(w, out, items);
     for (int i = 1; i < n; i++) {
-        KRef here = kbuild_pure(w, K_EQ, QS_B1, 0, at, kbuild_int(w, QS_I64, i), 0, 0);
+        KRef here = kbuild_pure(w, (KMake){K_EQ, .a = at, .b = kbuild_int(w, QS_I64, i)});
         TRY(w->rules->expr->select(w, here, kval_at(w, items, i), out, out));
     }
     return QS_OK;

@@ -160,7 +160,7 @@ static qs_status patterns(Walk *w, struct Val *value, const MatchArm *arm, KRef 
     if (all) TRY(w->rules->spread(w, value, n, items));
     for (int i = 0; i < n; i++) {
         TRY(w->rules->equal(w, all ? kval_at(w, items, i) : value, arm->patterns[i], &one));
-        *out = *out ? kbuild_pure(w, all ? K_AND : K_OR, QS_B1, 0, *out, one, 0, 0) : one;
+        *out = *out ? kbuild_pure(w, (KMake){all ? K_AND : K_OR, .a = *out, .b = one}) : one;
     }
     *known = kir_is_const(w->f, *out, &k) ? k != 0 : -1;
     return QS_OK;
@@ -234,7 +234,7 @@ static qs_status while_loop(Walk *w, Node *n) {
     kbuild_flow(w, K_LOOP, 0);
     kstmt_enter_loop(w, &frame);
     TRY(kexpr_cond(w, n->u.whiles.cond, &c, &known));
-    if (known != 1) leave_if(w, kbuild_pure(w, K_NOT, QS_B1, 0, c, 0, 0, 0));
+    if (known != 1) leave_if(w, kbuild_pure(w, (KMake){K_NOT, .a = c}));
     TRY(kstmt_block(w, n->u.whiles.body));
     kstmt_leave_loop(w);
     kstmt_restore(w, known == 1 && frame.outs.any ? frame.outs.sure : before);

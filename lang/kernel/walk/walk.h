@@ -239,24 +239,24 @@ KFunc *kbuild_keep(const Walk *w, Arena *arena);   /* a copy of w->f, sealed */
 void kbuild_begin(Walk *w, KFunc *f, Arena *arena, uint32_t pos);
 void kbuild_free(Walk *w);
 /* An instruction that is where it stands; IF, ELSE, LOOP, FOR and END open and close blocks. */
-KRef kbuild_emit(Walk *w, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm);
+KRef kbuild_emit(Walk *w, KMake i);
 /* A PURE instruction: folded; an equal one that is visible here takes its place. */
-KRef kbuild_pure(Walk *w, KOp op, qs_dtype own, uint16_t flag, KRef a, KRef b, KRef c, uint64_t imm);
+KRef kbuild_pure(Walk *w, KMake i);
 KRef kbuild_int(Walk *w, qs_dtype d, int64_t v);
 KRef kbuild_const(Walk *w, qs_dtype d, double v);
 KBuild kbuild_rows(Walk *w);                       /* where rows of elem.def put their instructions */
 void kbuild_take_back(Walk *w, KRef from);         /* the instructions from there on were not made after all */
 /* A variable of the code, which begins as init; what it holds; it becomes v. */
-static inline KRef kbuild_local(Walk *w, KRef init) { return kbuild_emit(w, K_LOCAL, QS_B1, 0, init, 0, 0, 0); }
-static inline KRef kbuild_get(Walk *w, KRef local) { return kbuild_emit(w, K_GET, QS_B1, 0, local, 0, 0, 0); }
-static inline void kbuild_set(Walk *w, KRef local, KRef v) { kbuild_emit(w, K_SET, QS_B1, 0, local, v, 0, 0); }
+static inline KRef kbuild_local(Walk *w, KRef init) { return kbuild_emit(w, (KMake){K_LOCAL, .a = init}); }
+static inline KRef kbuild_get(Walk *w, KRef local) { return kbuild_emit(w, (KMake){K_GET, .a = local}); }
+static inline void kbuild_set(Walk *w, KRef local, KRef v) { kbuild_emit(w, (KMake){K_SET, .a = local, .b = v}); }
 /* Something that is kept from pass to pass. */
 static inline void kbuild_learn(Walk *w, bool *flag) {
     if (!*flag) *flag = w->changed = true;
 }
 /* A LOOP of one turn: leaving it is going to its end. */
 void kbuild_once(Walk *w);
-static inline void kbuild_flow(Walk *w, KOp op, KRef a) { kbuild_emit(w, op, QS_B1, 0, a, 0, 0, 0); }
+static inline void kbuild_flow(Walk *w, KOp op, KRef a) { kbuild_emit(w, (KMake){op, .a = a}); }
 static inline void kbuild_end(Walk *w) { kbuild_flow(w, K_END, 0); }
 /* BREAK or CONTINUE of the loop that has made the depth `depth`. */
 void kbuild_leave(Walk *w, KOp op, int depth);
