@@ -214,13 +214,13 @@ static bool outlives(qs_value v) {
     return v.kind == QS_ARRAY && (qval_array(v)->hdr.refs > 1 || qbuf_shared(qval_array(v)->buf));
 }
 
-static PyObject *run(Border *b, qs_value fn, int nin, qs_value *in, int nnamed, Str *const *names) {
+static PyObject *run(Border *b, qs_value fn, const CallArgs *a) {
     int n = results_of(fn);
     qs_value out[MOST_RESULTS];
     out[0] = qs_nil();
-    qs_status s = fn.kind == QS_FUNCTION && ((Function *)fn.u.p)->each ? qoperator_align(b->vm, in, nin) : QS_OK;
+    qs_status s = fn.kind == QS_FUNCTION && ((Function *)fn.u.p)->each ? qoperator_align(b->vm, a->in, a->nin) : QS_OK;
     int before = qgil_work(b);
-    if (s == QS_OK) s = qvm_call(b->vm, fn, nin, in, nnamed, names, n, out);
+    if (s == QS_OK) s = qvm_call_named(b->vm, fn, a, n, out);
     qgil_rest(b, before);
     if (s != QS_OK) return qerror_raise(b, s);
     be_seen(out[0]);
@@ -230,7 +230,7 @@ static PyObject *run(Border *b, qs_value fn, int nin, qs_value *in, int nnamed, 
 static PyObject *run_named(Border *b, qs_value fn, int nin, qs_value *in, PyObject *names) {
     Str *strings[MOST];
     int n = (int)PyTuple_Size(names);
-    return take_names(b, names, n, strings) < 0 ? NULL : run(b, fn, nin, in, n, strings);
+    return take_names(b, names, n, strings) < 0 ? NULL : run(b, fn, &(CallArgs){nin, in, n, strings});
 }
 
 static PyObject *call_inside(Border *b, qs_value fn, PyObject *const *args, int nin, PyObject *names) {
@@ -238,7 +238,7 @@ static PyObject *call_inside(Border *b, qs_value fn, PyObject *const *args, int 
     PyObject *r = NULL;
     if (!in) return PyErr_NoMemory();
     if (take_args(b, fn, args, nin, names, in) == 0) {
-        r = names ? run_named(b, fn, nin, in, names) : run(b, fn, nin, in, 0, NULL);
+        r = names ? run_named(b, fn, nin, in, names) : run(b, fn, &(CallArgs){.nin = nin, .in = in});
         for (int i = 0; i < nin; i++) {
             be_seen(in[i]);
             if (outlives(in[i])) qdl_hold(b, in[i]);

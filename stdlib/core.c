@@ -371,7 +371,8 @@ static qs_status apply(qs_vm *vm, qs_call_args *c, Arguments *a) {
         c->in[2] = names;
     }
     TRY(add_named(a, c->nin > 2 ? c->in[2] : qs_nil()));
-    return qvm_call(vm, c->in[0], (int)a->n, a->v, (int)a->nnamed, a->names, c->nout < 2 ? -1 : c->nout, c->out);
+    const CallArgs all = {(int)a->n, a->v, (int)a->nnamed, a->names};
+    return qvm_call_named(vm, c->in[0], &all, c->nout < 2 ? -1 : c->nout, c->out);
 }
 
 /* apply(f [, arguments [, names]]) */

@@ -60,7 +60,7 @@ static qs_status ran_run(qs_vm *vm, qs_value f, int nx, const qs_value *x, int n
     for (int i = 0; i < nx; i++) r->x[i] = qs_nil();
     TRY(qtape_begin(vm, &level));
     qs_status s = make_leaves(vm, &level, x, nleaves, r);
-    if (s == QS_OK) s = qvm_call(vm, f, nx, r->x, 0, NULL, 1, &r->y);
+    if (s == QS_OK) s = qvm_call(vm, f, nx, r->x, 1, &r->y);
     qtape_end(vm, &level);
     if (s == QS_OK) s = check_result(vm, r->y);
     if (s != QS_OK) return ran_free(vm, r), s;
@@ -228,7 +228,7 @@ static qs_status gradient_of_trees(qs_vm *vm, qs_call_args *c, const char *fn, b
     for (int i = 0; i < nx; i++) x[i] = qs_nil();
     TRY(qtape_begin(vm, &level));
     qs_status s = enter(&l, c->in + 1, nx, wanted, x);
-    if (s == QS_OK) s = qvm_call(vm, c->in[0], nx, x, 0, NULL, 1, &y);
+    if (s == QS_OK) s = qvm_call(vm, c->in[0], nx, x, 1, &y);
     qtape_end(vm, &level);
     if (s == QS_OK) s = check_result(vm, y);
     Trace *t = s == QS_OK ? qtape_trace(y) : NULL;
@@ -458,7 +458,7 @@ static qs_status call_plain(qs_vm *vm, const Again *a, qs_value *y) {
     qs_status s = QS_OK;
     for (int i = 0; i < a->nx; i++) x[i] = qs_nil();
     for (int i = 0; i < a->nx && s == QS_OK; i++) s = qtape_keep_plain(vm, a->x[i], &x[i]);
-    if (s == QS_OK) s = qvm_call(vm, a->f, a->nx, x, 0, NULL, 1, y);
+    if (s == QS_OK) s = qvm_call(vm, a->f, a->nx, x, 1, y);
     for (int i = 0; i < a->nx; i++) qval_release(vm, x[i]);
     if (s == QS_OK) s = check_result(vm, *y);
     if (s != QS_OK || !qtape_is_recorded(vm, *y)) return s;
@@ -497,7 +497,7 @@ static qs_status checkpoint_call(qs_vm *vm, void *p, qs_call_args *c) {
     if (recorded && (c->nout > 1 || c->nin > MOST))
         return qtape_refuse(vm, "checkpoint", "it keeps functions with one result and at most 16 arguments");
     if (recorded) return call_recorded(vm, k->f, c);
-    return qvm_call(vm, k->f, c->nin, c->in, 0, NULL, c->nout > 1 ? c->nout : 1, c->out);
+    return qvm_call(vm, k->f, c->nin, c->in, c->nout > 1 ? c->nout : 1, c->out);
 }
 
 static const qs_foreign_type checkpoint_type = {

@@ -644,7 +644,7 @@ static qs_status options_in(qs_vm *vm, const Conv *c, Which which, const int64_t
 static qs_status call(qs_vm *vm, const char *name, int n, const qs_value *in, qs_value *out) {
     qs_value fn;
     TRY(qmod_library(vm, "planes.q", name, &fn));
-    return *out = qs_nil(), qvm_call(vm, fn, n, in, 0, NULL, 1, out);
+    return *out = qs_nil(), qvm_call(vm, fn, n, in, 1, out);
 }
 
 /* *done: false where it is the processor's turn.  Without room for sums of weights they are made piece by piece. */

@@ -310,7 +310,7 @@ qs_status qwidget_fire(qs_vm *vm, Window *w, OnEvent on, int n, const qs_value *
     for (Handler *h = w->on[on]; h && count < MOST; h = h->next) fns[count++] = qs_retain(h->fn);
     for (int k = 0; k < count; k++) { /* one of them may close the form */
         qs_value out = qs_nil();
-        if (s == QS_OK) s = qvm_call(vm, fns[k], taken(fns[k], n), args, 0, NULL, -1, &out);
+        if (s == QS_OK) s = qvm_call(vm, fns[k], taken(fns[k], n), args, -1, &out);
         qs_release(vm, out);
         qs_release(vm, fns[k]);
     }

@@ -189,7 +189,7 @@ static qs_status call_plain(qs_vm *vm, Function *fn, int nin, const qs_value *in
     qs_status s = QS_OK;
     for (int i = 0; i < nin; i++) plain[i] = qs_nil();
     for (int i = 0; i < nin && s == QS_OK; i++) s = qtape_keep_plain(vm, in[i], &plain[i]);
-    if (s == QS_OK) s = qvm_call(vm, qval_object(QS_FUNCTION, fn), nin, plain, 0, NULL, nout, out);
+    if (s == QS_OK) s = qvm_call(vm, qval_object(QS_FUNCTION, fn), nin, plain, nout, out);
     for (int i = 0; i < nin; i++) qval_release(vm, plain[i]);
     if (s != QS_OK || !qtape_any(vm, nout, out)) return s;
     return qtape_refuse(vm, fn->name->s, "its rule does not know of a value that it has captured and that a derivative "

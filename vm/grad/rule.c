@@ -29,7 +29,7 @@ qs_status qrule_find(qs_vm *vm, const char *name, qs_value *out) {
 
 qs_status qrule_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nout, qs_value *out) {
     for (int i = 0; i < nout; i++) out[i] = qs_nil();
-    return qvm_call(vm, fn, nin, in, 0, NULL, nout, out);
+    return qvm_call(vm, fn, nin, in, nout, out);
 }
 
 qs_status qrule_call_named(qs_vm *vm, const char *name, int nin, const qs_value *in, int nout, qs_value *out) {

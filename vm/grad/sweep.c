@@ -310,7 +310,7 @@ qs_status qsweep_hand_out(qs_vm *vm, const Trace *t, qs_value *v) {
     if (!is_own(v->u.p)) {
         qs_value fn;
         TRY(qvm_lookup_builtin(vm, "copy", &fn));
-        qs_status s = qvm_call(vm, fn, 1, v, 0, NULL, 1, &copy);
+        qs_status s = qvm_call(vm, fn, 1, v, 1, &copy);
         qval_release(vm, fn);
         if (s != QS_OK) return s;
         qval_release(vm, *v);

@@ -13,8 +13,6 @@
 
 /* -- does a function take these arguments, and how well? --------------------------------------------------------- */
 
-typedef struct { int nin; const qs_value *in; int nnamed; Str *const *names; } Args;
-
 /* Per argument: an exact type beats a conversion that loses nothing, that beats no annotation, that beats a lossy one.
  */
 enum { FIT_NO = -1, FIT_LOSSY = 0, FIT_UNTYPED = 1, FIT_CONVERTS = 2, FIT_EXACT = 3 };
@@ -74,7 +72,7 @@ static int param_named(const Func *f, const Str *name) {
 static bool is_variadic(const Func *f) { return f->nparams && f->params[f->nparams - 1].variadic; }
 
 /* Where argument i goes; -1: nowhere. */
-static int place_of(const Func *f, const Args *a, int i) {
+static int place_of(const Func *f, const CallArgs *a, int i) {
     int npos = a->nin - a->nnamed, fixed = f->nparams - is_variadic(f);
     if (i < npos) return i < fixed ? i : is_variadic(f) ? fixed : -1;
     int p = param_named(f, a->names[i - npos]);
@@ -82,7 +80,7 @@ static int place_of(const Func *f, const Args *a, int i) {
 }
 
 /* Quality of a call of f, larger is better; -1: it does not take these arguments. */
-static int64_t rank_script(qs_vm *vm, const Func *f, const Args *a) {
+static int64_t rank_script(qs_vm *vm, const Func *f, const CallArgs *a) {
     uint64_t given[4] = {0};
     int64_t total = 0;
     int missing = 0;
@@ -136,7 +134,7 @@ static const char *next_form(const qs_native_def *d, const char *from) {
 }
 
 /* Each name has a place of its own behind the arguments without a name, and none is left out. */
-static bool places_in(const char *form, const Args *a, int *place) {
+static bool places_in(const char *form, const CallArgs *a, int *place) {
     uint64_t taken = 0;
     int npos = a->nin - a->nnamed;
     for (int i = 0; i < a->nnamed; i++) {
@@ -147,14 +145,14 @@ static bool places_in(const char *form, const Args *a, int *place) {
     return true;
 }
 
-static bool native_places(const qs_native_def *d, const Args *a, int *place) {
+static bool native_places(const qs_native_def *d, const CallArgs *a, int *place) {
     if (a->nnamed > MAX_NAMED) return false;
     for (const char *form = d->doc; (form = next_form(d, form));)
         if (places_in(form, a, place)) return true;
     return false;
 }
 
-static qs_status misplaced(qs_vm *vm, const qs_native_def *d, const Args *a) {
+static qs_status misplaced(qs_vm *vm, const qs_native_def *d, const CallArgs *a) {
     int line = d->doc ? (int)strcspn(d->doc, "\n") : 0;
     if (!line) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s takes no named arguments", d->name);
     for (int i = 0; i < a->nnamed; i++) {
@@ -168,20 +166,18 @@ static qs_status misplaced(qs_vm *vm, const qs_native_def *d, const Args *a) {
                     d->name, a->names[a->nnamed - 1]->s, line, d->doc);
 }
 
-qs_status qcall_arrange_native(qs_vm *vm, const qs_native_def *d, qs_value *args, int nin, int nnamed,
-                               Str *const *names) {
-    const Args a = {nin, args, nnamed, names};
+qs_status qcall_arrange_native(qs_vm *vm, const qs_native_def *d, const CallArgs *a) {
     int place[MAX_NAMED];
     qs_value given[MAX_NAMED];
-    if (!native_places(d, &a, place)) return misplaced(vm, d, &a);
-    memcpy(given, args + nin - nnamed, (size_t)nnamed * sizeof *given);
-    for (int i = 0; i < nnamed; i++) args[place[i]] = given[i];
+    if (!native_places(d, a, place)) return misplaced(vm, d, a);
+    memcpy(given, a->in + a->nin - a->nnamed, (size_t)a->nnamed * sizeof *given);
+    for (int i = 0; i < a->nnamed; i++) a->in[place[i]] = given[i];
     return QS_OK;
 }
 
 /* -- which of several functions ---------------------------------------------------------------------------------- */
 
-static int64_t rank(qs_vm *vm, const Function *fn, const Args *a) {
+static int64_t rank(qs_vm *vm, const Function *fn, const CallArgs *a) {
     if (fn->fkind == FN_SCRIPT) return rank_script(vm, fn->ast, a);
     const qs_native_def *d = fn->native;
     int place[MAX_NAMED];
@@ -191,7 +187,7 @@ static int64_t rank(qs_vm *vm, const Function *fn, const Args *a) {
     return FIT_UNTYPED * a->nin * 512 + 256;
 }
 
-static qs_status no_overload(qs_vm *vm, const Function *set, const Args *a) {
+static qs_status no_overload(qs_vm *vm, const Function *set, const CallArgs *a) {
     Text t;
     qtext_init(&t, qvm_ctx(vm));
     for (int i = 0; i < a->nin; i++) qtext_printf(&t, "%s%s", i ? ", " : "", qval_type_name(vm, a->in[i]));
@@ -200,15 +196,13 @@ static qs_status no_overload(qs_vm *vm, const Function *set, const Args *a) {
     return s;
 }
 
-qs_status qcall_select(qs_vm *vm, Function *set, int nin, const qs_value *in, int nnamed, Str *const *names,
-                       Function **out) {
-    const Args a = {nin, in, nnamed, names};
+qs_status qcall_select(qs_vm *vm, Function *set, const CallArgs *a, Function **out) {
     int64_t best = -1;
     for (int i = 0; i < set->nmembers; i++) {
-        int64_t r = rank(vm, set->members[i], &a);
+        int64_t r = rank(vm, set->members[i], a);
         if (r >= best && r >= 0) best = r, *out = set->members[i];
     }
-    return best < 0 ? no_overload(vm, set, &a) : QS_OK;
+    return best < 0 ? no_overload(vm, set, a) : QS_OK;
 }
 
 /* -- arguments to parameters ------------------------------------------------------------------------------------- */
@@ -241,21 +235,21 @@ static qs_status pack_rest(qs_vm *vm, qs_value *from, int n, qs_value *out) {
     return QS_OK;
 }
 
-static qs_status place_named(qs_vm *vm, const Func *f, qs_value *args, int nnamed, Str *const *names,
-                             qs_value *values) {
-    for (int i = 0; i < nnamed; i++) {
-        int p = param_named(f, names[i]);
-        if (p < 0 || !qval_is_unset(args[p])) return misnamed(vm, f, names[i], p >= 0);
-        args[p] = values[i];
+static qs_status place_named(qs_vm *vm, const Func *f, const CallArgs *a, qs_value *values) {
+    for (int i = 0; i < a->nnamed; i++) {
+        int p = param_named(f, a->names[i]);
+        if (p < 0 || !qval_is_unset(a->in[p])) return misnamed(vm, f, a->names[i], p >= 0);
+        a->in[p] = values[i];
         values[i] = qs_nil();
     }
     return QS_OK;
 }
 
-/* args has room for all parameters: qinterp checked the stack.  On failure args[0..] still hold what they own. */
-qs_status qcall_arrange(qs_vm *vm, Function *fn, qs_value *args, int nin, int nnamed, Str *const *names) {
+/* a->in has room for all parameters: qinterp checked the stack.  On failure it still holds what it owns. */
+qs_status qcall_arrange(qs_vm *vm, Function *fn, const CallArgs *a) {
     const Func *f = fn->ast;
-    int npos = nin - nnamed, fixed = f->nparams - is_variadic(f);
+    qs_value *args = a->in;
+    int nnamed = a->nnamed, npos = a->nin - nnamed, fixed = f->nparams - is_variadic(f);
     qs_value named[MAX_NAMED], rest = qs_nil();
     if (nnamed > MAX_NAMED)
         return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: more than %d named arguments", f->name->s, MAX_NAMED);
@@ -267,7 +261,7 @@ qs_status qcall_arrange(qs_vm *vm, Function *fn, qs_value *args, int nin, int nn
     }
     for (int i = npos; i < fixed; i++) qinterp_put(vm, &args[i], qval_unset());
     if (is_variadic(f)) qinterp_put(vm, &args[fixed], rest);
-    qs_status s = place_named(vm, f, args, nnamed, names, named);
+    qs_status s = place_named(vm, f, a, named);
     for (int i = 0; i < nnamed; i++) qval_release(vm, named[i]);
     if (s != QS_OK) return s;
     for (int i = 0; i < fixed; i++)
@@ -364,19 +358,19 @@ qs_status qcall_type_value(qs_vm *vm, const Type *t, TypeMods mods, qs_value *ou
 
 /* -- constructors ------------------------------------------------------------------------------------------------ */
 
-static qs_status fill_fields(qs_vm *vm, Object *o, int nin, const qs_value *in, int nnamed, Str *const *names) {
+static qs_status fill_fields(qs_vm *vm, Object *o, const CallArgs *a) {
     const Class *cls = o->cls;
-    int npos = nin - nnamed;
+    int npos = a->nin - a->nnamed;
     if (npos > cls->nfields) return too_many(vm, cls->name->s, cls->nfields, npos);
-    for (int i = 0; i < nin; i++) TRY(qobj_init(vm, o, i < npos ? cls->fields[i].name : names[i - npos], in[i]));
+    for (int i = 0; i < a->nin; i++)
+        TRY(qobj_init(vm, o, i < npos ? cls->fields[i].name : a->names[i - npos], a->in[i]));
     return QS_OK;
 }
 
-static qs_status construct(qs_vm *vm, Class *cls, int nin, const qs_value *in, int nnamed, Str *const *names,
-                           qs_value *out) {
+static qs_status construct(qs_vm *vm, Class *cls, const CallArgs *a, qs_value *out) {
     Object *o;
     TRY(qobj_new(vm, cls, &o));
-    qs_status s = fill_fields(vm, o, nin, in, nnamed, names);
+    qs_status s = fill_fields(vm, o, a);
     if (s == QS_OK) *out = qval_object(QS_OBJECT, o);
     else qval_release(vm, qval_object(QS_OBJECT, o));
     return s;
@@ -384,13 +378,12 @@ static qs_status construct(qs_vm *vm, Class *cls, int nin, const qs_value *in, i
 
 /* -- what is no function ----------------------------------------------------------------------------------------- */
 
-qs_status qcall_foreign(qs_vm *vm, Foreign *f, Str *method, int nin, qs_value *in, int nnamed, Str *const *names,
-                        int nout, qs_value *out, bool *found) {
+qs_status qcall_foreign(qs_vm *vm, Foreign *f, Str *method, const CallArgs *a, int nout, qs_value *out, bool *found) {
     qs_value strings[MAX_NAMED];
     if (!method && !f->ftype->call) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s cannot be called", f->ftype->name);
-    if (nnamed > MAX_NAMED) return qerr_set(qvm_ctx(vm), QS_EVALUE, "more than %d named arguments", MAX_NAMED);
-    for (int i = 0; i < nnamed; i++) strings[i] = qval_object(QS_STRING, names[i]);
-    qs_call_args c = {.nin = nin, .nout = nout, .in = in, .out = out, .nnamed = nnamed, .names = strings};
+    if (a->nnamed > MAX_NAMED) return qerr_set(qvm_ctx(vm), QS_EVALUE, "more than %d named arguments", MAX_NAMED);
+    for (int i = 0; i < a->nnamed; i++) strings[i] = qval_object(QS_STRING, a->names[i]);
+    qs_call_args c = {a->nin, nout, a->in, out, a->nnamed, strings};
     if (method) return f->ftype->method(vm, f->p, qval_object(QS_STRING, method), &c, found);
     return f->ftype->call(vm, f->p, &c);
 }
@@ -423,14 +416,13 @@ static qs_status not_callable(qs_vm *vm, qs_value callee) {
                     indexed ? "; elements are read with brackets: x[i]" : "");
 }
 
-qs_status qcall_other(qs_vm *vm, qs_value callee, int nin, qs_value *in, int nnamed, Str *const *names, int nout,
-                      qs_value *out) {
-    if (callee.kind == QS_FOREIGN) return qcall_foreign(vm, callee.u.p, NULL, nin, in, nnamed, names, nout, out, NULL);
+qs_status qcall_other(qs_vm *vm, qs_value callee, const CallArgs *a, int nout, qs_value *out) {
+    if (callee.kind == QS_FOREIGN) return qcall_foreign(vm, callee.u.p, NULL, a, nout, out, NULL);
     if (callee.kind == QS_TYPE) {
         const TypeValue *t = callee.u.p;
-        if (t->cls) return construct(vm, t->cls, nin, in, nnamed, names, out);
-        if (nnamed) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s takes no named arguments", qtype_name(t->type));
-        return qval_construct(vm, t->type, nin, in, out);
+        if (t->cls) return construct(vm, t->cls, a, out);
+        if (a->nnamed) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s takes no named arguments", qtype_name(t->type));
+        return qval_construct(vm, t->type, a->nin, a->in, out);
     }
     return not_callable(vm, callee);
 }

@@ -736,7 +736,8 @@ call_function:
         if (__builtin_expect(!fn->proto, 0) && (status = prepare(vm, fn)) != QS_OK) goto fail;
         Proto *p = fn->proto;
         if (__builtin_expect(nin != (int)p->nparams || p->variadic || names, 0)) {
-            status = qcall_arrange(vm, fn, args, nin, names ? names->n : 0, names ? names->at : NULL);
+            CallArgs all = qcall_args(nin, args, names);
+            status = qcall_arrange(vm, fn, &all);
             if (status != QS_OK) goto fail;
         }
         if (__builtin_expect(p->own_rule, 0) && qtape_is_on(vm) && qtape_any(vm, (int)p->nparams, args)) {
@@ -763,7 +764,8 @@ call_function:
     {
         Function *chosen = NULL;
         Class *cls = fn->cls;
-        status = qcall_select(vm, fn, nin, args, names ? names->n : 0, names ? names->at : NULL, &chosen);
+        CallArgs all = qcall_args(nin, args, names);
+        status = qcall_select(vm, fn, &all, &chosen);
         if (status == QS_OK) {
             fn = chosen;
             goto call_function;
@@ -906,8 +908,8 @@ fail:
 /* -- calls from C ------------------------------------------------------------------------------------------------ */
 
 /* Arguments go on the stack behind the function; its results come back to the same place. */
-qs_status qvm_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nnamed, Str *const *names, int nout,
-                   qs_value *out) {
+qs_status qvm_call_named(qs_vm *vm, qs_value fn, const CallArgs *a, int nout, qs_value *out) {
+    int nin = a->nin;
     Machine *m = qvm(vm);
     qs_value *top = m->top, *ret = qframe_free_slot(m);
     bool maybe = nout < 0;
@@ -917,14 +919,14 @@ qs_status qvm_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nnam
                         m->depth);
     if (nin < 0 || nout > MAX_WANTED || ret + nin + MAX_WANTED > m->stack_limit) return qframe_too_deep(vm);
     qinterp_put(vm, ret, qval_retain(fn));
-    for (int i = 0; i < nin; i++) qinterp_put(vm, ret + 1 + i, qval_retain(in[i]));
+    for (int i = 0; i < nin; i++) qinterp_put(vm, ret + 1 + i, qval_retain(a->in[i]));
     for (int i = 1 + nin; i < nout; i++) qinterp_clear(vm, ret + i);
     m->top = ret + 1 + (nin > nout ? nin : nout);
-    NameTable table = {nnamed, (Str **)names};
+    NameTable table = {a->nnamed, (Str **)a->names};
     uint32_t inside = m->grad_inside;
     m->depth++;
     m->grad_inside = 0; /* what a built-in calls is recorded */
-    qs_status s = run(vm, ret, nin, nnamed ? &table : NULL, maybe ? WANT_MAYBE : (uint32_t)nout);
+    qs_status s = run(vm, ret, nin, a->nnamed ? &table : NULL, maybe ? WANT_MAYBE : (uint32_t)nout);
     m->depth--;
     if (__builtin_expect(m->base.owed && !m->depth, 0)) s = qlate_end_call(vm, s);
     m->grad_inside = inside;
@@ -935,4 +937,8 @@ qs_status qvm_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nnam
     }
     for (int i = 0; i <= (nin > nout ? nin : nout); i++) qinterp_clear(vm, ret + i);
     return s;
+}
+
+qs_status qvm_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nout, qs_value *out) {
+    return qvm_call_named(vm, fn, &(CallArgs){.nin = nin, .in = (qs_value *)in}, nout, out);
 }

@@ -76,20 +76,19 @@ qs_status qinvoke_method(qs_vm *vm, qs_value *r, int nin, Str *name, const NameT
 qs_status qinvoke_leave(qs_vm *vm, Frame *f, qs_value *results, int have);
 
 /* -- call.c: who is called with what ------------------------------------------------------------------------------ */
+static inline CallArgs qcall_args(int nin, qs_value *in, const NameTable *names) {
+    return (CallArgs){nin, in, names ? names->n : 0, names ? names->at : NULL};
+}
 /* Picks the overload for these arguments. */
-qs_status qcall_select(qs_vm *vm, Function *set, int nin, const qs_value *in, int nnamed, Str *const *names,
-                       Function **out);
-/* Lays out the arguments at args as the parameters want them: names, variadic rest, unset for a default. */
-qs_status qcall_arrange(qs_vm *vm, Function *fn, qs_value *args, int nin, int nnamed, Str *const *names);
+qs_status qcall_select(qs_vm *vm, Function *set, const CallArgs *a, Function **out);
+/* Lays out the arguments as the parameters want them: names, variadic rest, unset for a default. */
+qs_status qcall_arrange(qs_vm *vm, Function *fn, const CallArgs *a);
 /* The same for a built-in, whose signature names its arguments. */
-qs_status qcall_arrange_native(qs_vm *vm, const struct qs_native_def *d, qs_value *args, int nin, int nnamed,
-                               Str *const *names);
+qs_status qcall_arrange_native(qs_vm *vm, const struct qs_native_def *d, const CallArgs *a);
 /* Anything that is no function: types construct, foreign values are called. */
-qs_status qcall_other(qs_vm *vm, qs_value callee, int nin, qs_value *in, int nnamed, Str *const *names, int nout,
-                      qs_value *out);
+qs_status qcall_other(qs_vm *vm, qs_value callee, const CallArgs *a, int nout, qs_value *out);
 /* A foreign value, or with `method` its method of that name; *found false: it has none, and nothing happened. */
-qs_status qcall_foreign(qs_vm *vm, Foreign *f, Str *method, int nin, qs_value *in, int nnamed, Str *const *names,
-                        int nout, qs_value *out, bool *found);
+qs_status qcall_foreign(qs_vm *vm, Foreign *f, Str *method, const CallArgs *a, int nout, qs_value *out, bool *found);
 /* v.name(…): the function in a field (then *is_field), or the function called `name` with v as its first argument. */
 qs_status qcall_method(qs_vm *vm, Func *from, qs_value v, Str *name, FieldCache *cache, qs_value *fn, bool *is_field);
 qs_status qcall_bind_types(qs_vm *vm, Frame *f, int first);

@@ -66,9 +66,9 @@ qs_status qinvoke(qs_vm *vm, Function *fn, qs_value *args, int nin, const NameTa
                   uint32_t want) {
     Machine *m = qvm(vm);
     const qs_native_def *d = fn ? fn->native : NULL;
-    int nnamed = names ? names->n : 0, most = d ? d->max_out : 1;
+    int most = d ? d->max_out : 1;
     if (d && (nin < d->min_in || (d->max_in >= 0 && nin > d->max_in))) return wrong_count(vm, d, nin);
-    if (d && nnamed) TRY(qcall_arrange_native(vm, d, args, nin, nnamed, names->at));
+    if (d && names && names->n) TRY(qcall_arrange_native(vm, d, &(CallArgs){nin, args, names->n, names->at}));
     if (most > MAX_WANTED) most = MAX_WANTED;
     uint32_t slots = most > 1 ? (uint32_t)most : 1;
     qs_value *out = qframe_free_slot(m), *top = m->top;
@@ -80,7 +80,8 @@ qs_status qinvoke(qs_vm *vm, Function *fn, qs_value *args, int nin, const NameTa
         qs_call_args c = {.nin = nin, .nout = results_for(most, want), .in = args, .out = out};
         s = touches(vm, nin, args) ? qdoor_native(vm, d, &c) : d->fn(vm, &c);
     } else {
-        s = qcall_other(vm, *ret, nin, args, nnamed, names ? names->at : NULL, results_for(most, want), out);
+        CallArgs a = qcall_args(nin, args, names);
+        s = qcall_other(vm, *ret, &a, results_for(most, want), out);
     }
     if (s == QS_OK && __builtin_expect(qflag_is_up(&m->attention), 0)) s = qvm_attend(vm); /* it may have taken long */
     int have = results_for(most, want);
@@ -114,8 +115,8 @@ qs_status qinvoke_method(qs_vm *vm, qs_value *r, int nin, Str *name, const NameT
     if (out + 1 > m->stack_limit) return qframe_too_deep(vm);
     qinterp_clear(vm, out);
     m->top = out + 1;
-    qs_status s = qcall_foreign(vm, r[1].u.p, name, nin, r + 2, names ? names->n : 0, names ? names->at : NULL,
-                                results_for(1, want), out, found);
+    CallArgs a = qcall_args(nin, r + 2, names);
+    qs_status s = qcall_foreign(vm, r[1].u.p, name, &a, results_for(1, want), out, found);
     if (*found || s != QS_OK) {
         for (int i = 0; i <= nin; i++) qframe_drop(vm, &r[1 + i]);
         if (s == QS_OK) s = deliver(vm, name->s, out, 1, r, want);

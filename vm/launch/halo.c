@@ -284,7 +284,7 @@ static qs_status ask_function(qs_vm *vm, int nin, const qs_value *in, int nout, 
     KernelReach sum = {0}, *outer = qvm(vm)->reach;
     qs_value y = qs_nil();
     qvm(vm)->reach = &sum;
-    qs_status s = qvm_call(vm, in[0], nin - 1, in + 1, 0, NULL, nout > 2 ? 1 : -1, &y);
+    qs_status s = qvm_call(vm, in[0], nin - 1, in + 1, nout > 2 ? 1 : -1, &y);
     qvm(vm)->reach = outer;
     if (s == QS_OK) s = reach_value(vm, sum.rank, sum.reach, out);
     if (s == QS_OK && nout > 1) s = modes_value(vm, sum.modes, &out[1]);

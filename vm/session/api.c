@@ -232,7 +232,7 @@ static qs_status call_with(qs_vm *vm, const Func *f, qs_value fn, int n) {
     qs_status s = QS_OK;
     for (; made < n && s == QS_OK; made += s == QS_OK)
         s = argument(vm, f, made, qvm(vm)->config.argv[made], &in[made]);
-    if (s == QS_OK) s = qvm_call(vm, fn, n, in, 0, NULL, 0, NULL);
+    if (s == QS_OK) s = qvm_call(vm, fn, n, in, 0, NULL);
     while (made-- > 0) qval_release(vm, in[made]);
     return s;
 }
@@ -274,7 +274,7 @@ static qs_status run_file(qs_vm *vm, const char *path) {
 qs_status qs_run_file(qs_vm *vm, const char *path) { return back(vm, run_file(vm, path)); }
 
 qs_status qs_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nout, qs_value *out) {
-    return back(vm, qvm_call(vm, fn, nin, in, 0, NULL, nout, out));
+    return back(vm, qvm_call(vm, fn, nin, in, nout, out));
 }
 
 bool qs_has(const char *what) { return qdevices_has(what) || qlib_has(what) || qpython_has(what); }

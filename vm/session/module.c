@@ -463,7 +463,7 @@ qs_status qmod_reload(qs_vm *vm, void (*f)(qs_vm *vm, const Module *m)) {
 qs_status qmod_run(qs_vm *vm, Module *m) {
     if ((m->state != MOD_LINKED && m->state != MOD_FAILED) || !m->main) return QS_OK;
     m->state = MOD_RUNNING;
-    qs_status s = qvm_call(vm, qval_object(QS_FUNCTION, m->main), 0, NULL, 0, NULL, 0, NULL);
+    qs_status s = qvm_call(vm, qval_object(QS_FUNCTION, m->main), 0, NULL, 0, NULL);
     m->state = s == QS_OK ? MOD_DONE : MOD_FAILED;
     if (m->left) qretire_module(vm, m);
     return s;
@@ -540,7 +540,7 @@ qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out) {
     if ((s = qproto_of(vm, u->main, true, &p))) return evaluated(vm, u, s);
     Function *f = main_function(vm, u);
     *out = qs_nil();
-    s = qvm_call(vm, qval_object(QS_FUNCTION, f), 0, NULL, 0, NULL, -1, out);
+    s = qvm_call(vm, qval_object(QS_FUNCTION, f), 0, NULL, -1, out);
     qval_release(vm, qval_object(QS_FUNCTION, f));
     return evaluated(vm, u, s);
 }

@@ -186,10 +186,13 @@ qs_status qfmt_made(qs_vm *vm, qs_value v, bool is_brief, Text *t); /* for Pytho
 qs_status qfmt_printf(qs_vm *vm, const char *fmt, size_t n, int nargs, const qs_value *args, Text *t);
 
 /* -- interp.c / module.c ------------------------------------------------------------------------------------------- */
-/* Calls any callable value; named arguments follow the positional ones, names[i] for in[nin - nnamed + i].  nout < 0:
- * one result in out[0], nil when there is none. */
-qs_status qvm_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nnamed, Str *const *names, int nout,
-                   qs_value *out);
+/* Calls any callable value.  nout < 0: one result in out[0], nil when there is none. */
+qs_status qvm_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nout, qs_value *out);
+typedef struct { /* arguments of a call; the last nnamed of nin were written name := value */
+    int nin; qs_value *in;
+    int nnamed; Str *const *names;
+} CallArgs;
+qs_status qvm_call_named(qs_vm *vm, qs_value fn, const CallArgs *a, int nout, qs_value *out);
 /* The declared type of parameter i; NULL: none, or one that depends on the call. */
 const Type *qvm_param_type(qs_vm *vm, const Func *f, int i);
 /* What is being executed now; its src is NULL when that is no script. */
