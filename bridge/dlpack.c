@@ -112,7 +112,7 @@ static qs_status wrap(Border *b, const DlTensor *t, bool readonly, PyObject *own
         return qs_fail(b->vm, QS_ETYPE, "the elements lie at addresses that are no multiples of their size");
     }
     info.readonly |= qnd_is_stretched(&info);
-    return qarr_wrap(b->vm, &info, data, place, qnd_drop_owner, owner, out);
+    return qarr_wrap(b->vm, &info, &(Wrapped){place, (uintptr_t)data, .release = qnd_drop_owner, .owner = owner}, out);
 }
 
 static const DlExchange *exchange_of(PyTypeObject *t) {

@@ -167,7 +167,7 @@ static qs_status wrap(Border *b, const Description *x, Device *d, PyObject *owne
     if (!qnd_usable(data, x->rank, x->strides, (const Py_ssize_t *)x->dims, info.dtype))
         return qs_fail(b->vm, QS_ETYPE, "the elements lie at addresses that are no multiples of their size");
     Py_INCREF(owner);
-    return qarr_wrap(b->vm, &info, data, d, qnd_drop_owner, owner, out);
+    return qarr_wrap(b->vm, &info, &(Wrapped){d, x->address, .release = qnd_drop_owner, .owner = owner}, out);
 }
 
 qs_status qgpu_import(Border *b, PyObject *o, qs_value *out) {

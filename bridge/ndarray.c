@@ -474,7 +474,8 @@ static qs_status wrap(Border *b, qs_array_info *info, void *data, const Py_ssize
         info->strides[i] = strides[i] >> log_size;
     }
     info->readonly |= qnd_is_stretched(info);
-    TRY(qarr_wrap(b->vm, info, data, NULL, qnd_drop_owner, owner, &a));
+    Wrapped m = {.data = (uintptr_t)data, .release = qnd_drop_owner, .owner = owner};
+    TRY(qarr_wrap(b->vm, info, &m, &a));
     if (info->rank) return *out = qarr_value(a), QS_OK;
     qs_status s = qnd_only(b, a, out); /* without dimensions it is a number */
     qarr_release(b->vm, a);

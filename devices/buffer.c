@@ -70,30 +70,20 @@ qs_status qbuf_new(Ctx *c, size_t nbytes, bool zeroed, Buffer **out) {
     return QS_OK;
 }
 
-static qs_status wrap(Ctx *c, int memory, DevPtr data, size_t nbytes, bool readonly, void (*release)(void *),
-                      void *owner, Buffer **out) {
-    Buffer *b = new_header(c, nbytes, 0);
+qs_status qbuf_wrap(Ctx *c, const Wrapped *m, Buffer **out) {
+    Buffer *b = new_header(c, m->nbytes, 0);
+    int memory = m->device ? m->device->memory : HOST_MEMORY;
     if (!b) return no_memory(c, HEADER);
+    if (memory != HOST_MEMORY) c->spaces[memory] = m->device;
     b->valid = bit(memory);
     b->home = (int8_t)memory;
     b->foreign = true;
-    b->block[memory] = data;
-    b->readonly = readonly;
-    b->release = release;
-    b->owner = owner;
+    b->block[memory] = m->data;
+    b->readonly = m->readonly;
+    b->release = m->release;
+    b->owner = m->owner;
     *out = b;
     return QS_OK;
-}
-
-qs_status qbuf_wrap(Ctx *c, void *data, size_t nbytes, bool readonly, void (*release)(void *), void *owner,
-                    Buffer **out) {
-    return wrap(c, HOST_MEMORY, (DevPtr)(uintptr_t)data, nbytes, readonly, release, owner, out);
-}
-
-qs_status qbuf_wrap_device(Ctx *c, Device *d, DevPtr data, size_t nbytes, bool readonly, void (*release)(void *),
-                           void *owner, Buffer **out) {
-    if (d->memory != HOST_MEMORY) c->spaces[d->memory] = d;
-    return wrap(c, d->memory, data, nbytes, readonly, release, owner, out);
 }
 
 /* -- the list of buffers that occupy devices ----------------------------------------------------------------------- */

@@ -43,11 +43,13 @@ typedef struct Buffer {
 
 /* The host's copy is allocated and valid; QS_ENOMEM tells the size. */
 qs_status qbuf_new(Ctx *c, size_t nbytes, bool zeroed, Buffer **out);
-qs_status qbuf_wrap(Ctx *c, void *data, size_t nbytes, bool readonly, void (*release)(void *), void *owner,
-                    Buffer **out);
-/* The same for a block of device d. */
-qs_status qbuf_wrap_device(Ctx *c, Device *d, DevPtr data, size_t nbytes, bool readonly, void (*release)(void *),
-                           void *owner, Buffer **out);
+/* Memory of others, of a device (NULL: the host), over which there is a buffer until release(owner); NULL: for ever. */
+typedef struct {
+    Device *device; DevPtr data; size_t nbytes;
+    bool readonly;
+    void (*release)(void *owner); void *owner;
+} Wrapped;
+qs_status qbuf_wrap(Ctx *c, const Wrapped *m, Buffer **out);
 static inline void qbuf_retain(Buffer *b) { atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed); }
 void qbuf_release(Ctx *c, Buffer *b);
 static inline bool qbuf_shared(Buffer *b) { return atomic_load_explicit(&b->refs, memory_order_relaxed) > 1; }

@@ -71,7 +71,7 @@ static Array *in_layout(qs_vm *vm, int layout, qs_dtype d, int rank, const int64
     memcpy(info.dims, dims, sizeof info.dims / 8 * (size_t)rank);
     memcpy(info.strides, strides, sizeof info.strides / 8 * (size_t)rank);
     Array *a = NULL;
-    CHECK(qarr_wrap(vm, &info, first, NULL, NULL, NULL, &a) == QS_OK);
+    CHECK(qarr_wrap(vm, &info, &(Wrapped){.data = (uintptr_t)first}, &a) == QS_OK);
     for (size_t k = 0; k < n; k++) CHECK(qarr_put(vm, a, k, as_element(d, x[layout == 5 ? 0 : k])) == QS_OK);
     return a;
 }
@@ -192,7 +192,8 @@ static void ranks(qs_vm *vm) {
     qs_array_info info = {.dtype = QS_F32};
     Array *zero;
     qs_value r;
-    CHECK(qarr_wrap(vm, &info, &one, NULL, NULL, NULL, &zero) == QS_OK && zero->count == 1 && zero->ndim == 0);
+    CHECK(qarr_wrap(vm, &info, &(Wrapped){.data = (uintptr_t)&one}, &zero) == QS_OK);
+    CHECK(zero->count == 1 && zero->ndim == 0);
     CHECK(qarith_binary(vm, OP_ADD, qarr_value(zero), qs_num(1), &r) == QS_OK && qval_array(r)->ndim == 0 &&
           real_at(vm, r, 0) == 6);
     qval_release(vm, r);

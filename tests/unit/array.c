@@ -81,7 +81,8 @@ static void foreign(qs_vm *vm) {
     Array *a, *copy, *b;
     qs_value e;
     released = 0;
-    CHECK(qarr_wrap(vm, &info, &m[3][1], NULL, release, NULL, &a) == QS_OK && !a->contiguous);
+    CHECK(qarr_wrap(vm, &info, &(Wrapped){.data = (uintptr_t)&m[3][1], .release = release}, &a) == QS_OK);
+    CHECK(!a->contiguous);
     CHECK(qarr_get(vm, a, 3, &e) == QS_OK && e.u.f == m[2][4]);
     CHECK(qarr_contiguous(vm, a, &copy) == QS_OK && copy->contiguous && copy != a);
     CHECK(qarr_get(vm, copy, 5, &e) == QS_OK && e.u.f == m[1][4]);
@@ -94,24 +95,24 @@ static void foreign(qs_vm *vm) {
     CHECK(released == 1);
     qarr_release(vm, copy);
     info.readonly = true;
-    CHECK(qarr_wrap(vm, &info, &m[3][1], NULL, release, NULL, &a) == QS_OK);
+    CHECK(qarr_wrap(vm, &info, &(Wrapped){.data = (uintptr_t)&m[3][1], .release = release}, &a) == QS_OK);
     CHECK_ERROR(vm, qarr_fill(vm, a, qs_num(0)), QS_ELOCK,
                 "the array (mat[float64], 3x2) is read-only and cannot be written");
     qarr_release(vm, a);
     info.dims[0] = -1;
-    CHECK(qarr_wrap(vm, &info, m, NULL, release, NULL, &a) == QS_ESHAPE && released == 3);
+    CHECK(qarr_wrap(vm, &info, &(Wrapped){.data = (uintptr_t)m, .release = release}, &a) == QS_ESHAPE && released == 3);
     qerr_clear(qvm_ctx(vm));
     info.dims[0] = 2, info.strides[0] = INT64_MIN;
-    CHECK_ERROR(vm, qarr_wrap(vm, &info, m, NULL, release, NULL, &a), QS_ESHAPE,
+    CHECK_ERROR(vm, qarr_wrap(vm, &info, &(Wrapped){.data = (uintptr_t)m, .release = release}, &a), QS_ESHAPE,
                 "the strides of a foreign array reach beyond any memory");
     info.dims[0] = 1, released = 3;
-    CHECK_ERROR(vm, qarr_wrap(vm, &info, NULL, NULL, NULL, NULL, &a), QS_EVALUE,
+    CHECK_ERROR(vm, qarr_wrap(vm, &info, &(Wrapped){0}, &a), QS_EVALUE,
                 "a foreign array with elements must have an address");
-    CHECK(qarr_wrap(vm, &info, m, NULL, NULL, NULL, &a) == QS_OK && qarr_get(vm, a, 1, &e) == QS_OK &&
+    CHECK(qarr_wrap(vm, &info, &(Wrapped){.data = (uintptr_t)m}, &a) == QS_OK && qarr_get(vm, a, 1, &e) == QS_OK &&
           e.u.f == m[0][3]);
     qarr_release(vm, a);
     info.dims[0] = INT64_MAX / 4, info.dims[1] = 1, info.strides[0] = INT64_MAX / 2;
-    CHECK(qarr_wrap(vm, &info, m, NULL, release, NULL, &a) != QS_OK && released == 4);
+    CHECK(qarr_wrap(vm, &info, &(Wrapped){.data = (uintptr_t)m, .release = release}, &a) != QS_OK && released == 4);
     qerr_clear(qvm_ctx(vm));
 }
 

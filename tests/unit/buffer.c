@@ -115,12 +115,13 @@ static Buffer *new_buffer(Ctx *c, int owner, uint64_t *foreign, Model *m) {
     *foreign = 7;
     *m = (Model){.valid = owner > 0 ? 1u << owner : 1, .writer = -1, .owner = owner, .content = owner < 0 ? 0 : 7};
     if (owner < 0) CHECK(qbuf_new(c, BYTES, true, &b) == QS_OK);
-    else if (owner == 0) CHECK(qbuf_wrap(c, foreign, BYTES, false, release, foreign, &b) == QS_OK);
+    else if (owner == 0)
+        CHECK(qbuf_wrap(c, &(Wrapped){NULL, (uintptr_t)foreign, BYTES, false, release, foreign}, &b) == QS_OK);
     else {
         DevPtr p;
         CHECK(qdev_null_ops.alloc(&devices[owner], BYTES, &p) == QS_OK);
         CHECK(qdev_null_ops.upload(&devices[owner], p, 0, foreign, BYTES) == QS_OK);
-        CHECK(qbuf_wrap_device(c, &devices[owner], p, BYTES, false, release, NULL, &b) == QS_OK);
+        CHECK(qbuf_wrap(c, &(Wrapped){&devices[owner], p, BYTES, false, release, NULL}, &b) == QS_OK);
     }
     return b;
 }
@@ -269,13 +270,14 @@ static void given(Ctx *c) {
     CHECK(!other[0]->block[1] && !other[1]->block[1] && other[2]->block[1]);
     CHECK(qbuf_give(c, b, NULL, &q) == QS_ELOCK); /* not elsewhere at the same time */
     qerr_clear(c);
-    CHECK(qbuf_wrap_device(c, d, p + BYTES / 2, BYTES, false, NULL, NULL, &theirs) == QS_OK);
+    CHECK(qbuf_wrap(c, &(Wrapped){d, p + BYTES / 2, BYTES, false, NULL, NULL}, &theirs) == QS_OK);
     CHECK(qbuf_overlap(b, theirs) && qbuf_overlap(theirs, b) && !qbuf_overlap(theirs, other[2]));
     CHECK(qbuf_give(c, theirs, d, &q) == QS_OK && q == p + BYTES / 2);
     qbuf_take_back(theirs);
     CHECK(theirs->home == 1); /* foreign memory stays at home */
     qbuf_release(c, theirs);
-    CHECK(qbuf_wrap_device(c, d, p + BYTES, BYTES, false, NULL, NULL, &theirs) == QS_OK && !qbuf_overlap(b, theirs));
+    CHECK(qbuf_wrap(c, &(Wrapped){d, p + BYTES, BYTES, false, NULL, NULL}, &theirs) == QS_OK);
+    CHECK(!qbuf_overlap(b, theirs));
     qbuf_release(c, theirs);
     qbuf_take_back(b);
     CHECK(b->home == -1);
@@ -297,7 +299,7 @@ static void parted(Ctx *c) {
     void *host;
     int before = released;
     theirs[0] = 1;
-    CHECK(qbuf_wrap(c, theirs, sizeof theirs, true, release, theirs, &b) == QS_OK);
+    CHECK(qbuf_wrap(c, &(Wrapped){NULL, (uintptr_t)theirs, sizeof theirs, true, release, theirs}, &b) == QS_OK);
     b->lent = true;
     CHECK(qbuf_lock(c, b, &devices[1], QS_READ, &p) == QS_OK);
     CHECK(qbuf_part(c, b) == QS_ELOCK && refused(c, "the array is locked for reading on"));
@@ -309,7 +311,7 @@ static void parted(Ctx *c) {
     CHECK(qbuf_lock(c, b, &devices[1], QS_READWRITE, &p) == QS_OK && *(uint64_t *)(uintptr_t)p == 1);
     CHECK(qbuf_unlock(c, b, &devices[1], QS_READWRITE) == QS_OK);
     qbuf_release(c, b);
-    CHECK(qbuf_wrap(c, theirs, sizeof theirs, true, release, theirs, &b) == QS_OK);
+    CHECK(qbuf_wrap(c, &(Wrapped){NULL, (uintptr_t)theirs, sizeof theirs, true, release, theirs}, &b) == QS_OK);
     c->limit = 1;
     qpool_drain(c);
     CHECK(qbuf_part(c, b) == QS_ENOMEM && refused(c, "out of memory: an array needs 128 kB"));
@@ -365,7 +367,7 @@ static void sentences(Ctx *c) {
     DevPtr p;
     void *host;
     uint64_t word = 3;
-    CHECK(qbuf_wrap(c, &word, BYTES, true, release, NULL, &b) == QS_OK);
+    CHECK(qbuf_wrap(c, &(Wrapped){NULL, (uintptr_t)&word, BYTES, true, release, NULL}, &b) == QS_OK);
     CHECK(qbuf_host(c, b, QS_READWRITE, &host) == QS_ELOCK);
     CHECK_TEXT(c->err.text, "the array is read-only and cannot be written");
     qerr_clear(c);

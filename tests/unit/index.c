@@ -125,7 +125,7 @@ static qs_value base_array(qs_vm *vm, const Case *c, qs_dtype d) {
         info.dims[i] = c->dims[i], info.strides[i] = layout == 1 ? -step : step, step *= c->dims[i];
     Array *a = NULL;
     if (layout == 0) CHECK(qarr_new(vm, d, c->rank, c->dims, false, &a) == QS_OK);
-    else CHECK(qarr_wrap(vm, &info, first, NULL, NULL, NULL, &a) == QS_OK);
+    else CHECK(qarr_wrap(vm, &info, &(Wrapped){.data = (uintptr_t)first}, &a) == QS_OK);
     for (int64_t k = 0; k < c->count; k++)
         CHECK(qarr_put(vm, a, (size_t)k, as_element(d, (double)(k % 120 + 1))) == QS_OK);
     return qarr_value(a);

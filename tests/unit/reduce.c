@@ -45,7 +45,7 @@ static qs_value random_array(qs_vm *vm, qs_dtype d, int rank, const int64_t *dim
         info.dims[i] = dims[i], info.strides[i] = layout == 1 ? -step : step, step *= dims[i];
     Array *a = NULL;
     if (layout == 0) CHECK(qarr_new(vm, d, rank, dims, false, &a) == QS_OK);
-    else CHECK(qarr_wrap(vm, &info, memory + sizeof memory / 2, NULL, NULL, NULL, &a) == QS_OK);
+    else CHECK(qarr_wrap(vm, &info, &(Wrapped){.data = (uintptr_t)(memory + sizeof memory / 2)}, &a) == QS_OK);
     for (size_t k = 0; k < a->count; k++) CHECK(qarr_put(vm, a, k, as_element(d, below(5) ? below(3) : 1)) == QS_OK);
     return qarr_value(a);
 }

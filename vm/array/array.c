@@ -220,28 +220,28 @@ static bool reach(int rank, const int64_t *dims, const int64_t *strides, int64_t
     return *before < INT64_MAX / 64 && *after < INT64_MAX / 64;
 }
 
-static qs_status wrap_buffer(qs_vm *vm, const qs_array_info *info, void *data, Device *d, void (*release)(void *),
-                             void *owner, size_t *offset, size_t *count, Buffer **buf) {
+static qs_status wrap_buffer(qs_vm *vm, const qs_array_info *info, Wrapped m, size_t *offset, size_t *count,
+                             Buffer **buf) {
     size_t elem = qdtype_size(info->dtype);
     int64_t before, after;
     TRY(check_shape(vm, info->dtype, info->rank, info->dims, count));
     if (!reach(info->rank, info->dims, info->strides, &before, &after))
         return qerr_set(qvm_ctx(vm), QS_ESHAPE, "the strides of a foreign array reach beyond any memory");
-    if (!data && *count) return qerr_set(qvm_ctx(vm), QS_EVALUE, "a foreign array with elements must have an address");
+    if (!m.data && *count) return qerr_set(qvm_ctx(vm), QS_EVALUE,
+                                           "a foreign array with elements must have an address");
     *offset = (size_t)before;
-    uintptr_t first = (uintptr_t)data - (size_t)before * elem;
-    size_t nbytes = *count ? (size_t)(before + after + 1) * elem : 0;
-    if (d) return qbuf_wrap_device(qvm_ctx(vm), d, first, nbytes, info->readonly, release, owner, buf);
-    return qbuf_wrap(qvm_ctx(vm), (void *)first, nbytes, info->readonly, release, owner, buf);
+    m.data -= (size_t)before * elem;
+    m.nbytes = *count ? (size_t)(before + after + 1) * elem : 0;
+    m.readonly = info->readonly;
+    return qbuf_wrap(qvm_ctx(vm), &m, buf);
 }
 
-qs_status qarr_wrap(qs_vm *vm, const qs_array_info *info, void *data, Device *d, void (*release)(void *), void *owner,
-                    Array **out) {
+qs_status qarr_wrap(qs_vm *vm, const qs_array_info *info, const Wrapped *m, Array **out) {
     size_t offset = 0, count = 0;
     Buffer *buf = NULL;
-    qs_status s = wrap_buffer(vm, info, data, d, release, owner, &offset, &count, &buf);
+    qs_status s = wrap_buffer(vm, info, *m, &offset, &count, &buf);
     if (s) {
-        if (release) release(owner);
+        if (m->release) m->release(m->owner);
         return s;
     }
     TRY(new_header(vm, info->dtype, info->rank, info->dims, count, buf, out));

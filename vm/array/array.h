@@ -28,10 +28,9 @@ struct qs_array_info;
 
 /* -- array.c: making and viewing ----------------------------------------------------------------------------------- */
 qs_status qarr_new(qs_vm *vm, qs_dtype d, int ndim, const int64_t *dims, bool zeroed, Array **out);
-/* Foreign memory as it lies; `data` is the first element, on device d (NULL: the host).  The owner is released once,
- * even on failure. */
-qs_status qarr_wrap(qs_vm *vm, const struct qs_array_info *info, void *data, Device *d, void (*release)(void *),
-                    void *owner, Array **out);
+/* Memory of others as it lies: m->data is its first element, info says what is there, and whether it may be written.
+ * The owner is released once, even on failure. */
+qs_status qarr_wrap(qs_vm *vm, const struct qs_array_info *info, const Wrapped *m, Array **out);
 qs_status qarr_like(qs_vm *vm, const Array *a, qs_dtype d, Array **out);     /* same shape, contiguous, uninitialised */
 qs_status qarr_view(qs_vm *vm, Array *base, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
                     Array **out);

@@ -39,7 +39,7 @@ static qs_status wrap_memory(Run *r) {
     for (int i = 0; i < r->bound.nlocked; i++) {
         Locked *x = &r->bound.locked[i];
         if (x->buf) continue;
-        TRY(qbuf_wrap(qvm_ctx(r->vm), x->host, x->nbytes, false, NULL, NULL, &x->buf));
+        TRY(qbuf_wrap(qvm_ctx(r->vm), &(Wrapped){.data = (uintptr_t)x->host, .nbytes = x->nbytes}, &x->buf));
         x->made = true;
     }
     return QS_OK;
@@ -69,7 +69,7 @@ static qs_status unite(Run *r, int i, int k) {
     TRY(qbuf_reach_host(c, y->buf, (qs_access)y->mode, &q));
     uintptr_t xlo = (uintptr_t)p, ylo = (uintptr_t)q, xhi = xlo + x->buf->nbytes, yhi = ylo + y->buf->nbytes;
     uintptr_t lo = xlo < ylo ? xlo : ylo, hi = xhi > yhi ? xhi : yhi;
-    TRY(qbuf_wrap(c, (void *)lo, hi - lo, false, NULL, NULL, &both));
+    TRY(qbuf_wrap(c, &(Wrapped){.data = lo, .nbytes = hi - lo}, &both));
     move_args(r, i, i, xlo - lo);
     move_args(r, k, i, ylo - lo);
     drop_made(r, x), drop_made(r, y);

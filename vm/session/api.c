@@ -458,11 +458,11 @@ static qs_status device_of(qs_vm *vm, int index, Device **out) {
 qs_status qs_array_wrap(qs_vm *vm, const qs_array_info *info, void *data, int device, void (*release)(void *),
                         void *owner, qs_value *out) {
     Array *a;
-    Device *d;
-    qs_status s = device_of(vm, device, &d);
+    Wrapped m = {.data = (uintptr_t)data, .release = release, .owner = owner};
+    qs_status s = device_of(vm, device, &m.device);
     if (s != QS_OK && release) release(owner);
     TRY(s);
-    TRY(qarr_wrap(vm, info, data, d, release, owner, &a));
+    TRY(qarr_wrap(vm, info, &m, &a));
     *out = qarr_value(a);
     return QS_OK;
 }
