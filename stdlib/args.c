@@ -78,31 +78,30 @@ qs_dtype qarg_meet_float(qs_vm *vm, const qs_call_args *c, int from, int to) {
     return qdtype_is_complex(d) ? qdtype_complex_of(real) : real;
 }
 
-qs_status qarg_array(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, Array **out) {
+qs_status qarg_array(qs_vm *vm, qs_call_args *c, int i, const char *what, Array **out) {
     if (is_number(c->in[i])) {
         Array *a;
         TRY(qarr_from_value(vm, c->in[i], qoperand_meet(vm, 1, &c->in[i]), &a));
         replace(vm, &c->in[i], a);
     }
-    if (c->in[i].kind != QS_ARRAY) return qarg_wrong(vm, fn, what, "a number or an array", c->in[i]);
+    if (c->in[i].kind != QS_ARRAY) return qarg_wrong(vm, c->name, what, "a number or an array", c->in[i]);
     *out = qval_array(c->in[i]);
     return QS_OK;
 }
 
-qs_status qarg_listed(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, Array **out) {
+qs_status qarg_listed(qs_vm *vm, qs_call_args *c, int i, const char *what, Array **out) {
     if (is_number(c->in[i])) {
         qs_value list;
         TRY(qarr_literal(vm, qvm_ctx(vm)->scalar_dtype, 1, &c->in[i], &list));
         replace(vm, &c->in[i], qval_array(list));
     }
-    return qarg_array(vm, c, i, fn, what, out);
+    return qarg_array(vm, c, i, what, out);
 }
 
-qs_status qarg_packed(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, qs_dtype d, Array **out,
-                      const void **p) {
+qs_status qarg_packed(qs_vm *vm, qs_call_args *c, int i, const char *what, qs_dtype d, Array **out, const void **p) {
     Array *a, *b;
-    if (qarg_parts(c, i, i + 1) > 1 && !qdtype_is_complex(d)) return qarg_wrong(vm, fn, what, "real", c->in[i]);
-    TRY(qarg_array(vm, c, i, fn, what, &a));
+    if (qarg_parts(c, i, i + 1) > 1 && !qdtype_is_complex(d)) return qarg_wrong(vm, c->name, what, "real", c->in[i]);
+    TRY(qarg_array(vm, c, i, what, &a));
     TRY(qarr_convert(vm, a, d, &b));
     replace(vm, &c->in[i], b);
     TRY(qarr_contiguous(vm, b, &a));
@@ -111,13 +110,12 @@ qs_status qarg_packed(qs_vm *vm, qs_call_args *c, int i, const char *fn, const c
     return qarr_read(vm, a, p);
 }
 
-qs_status qarg_floats(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, Array **out,
-                      const void **p) {
+qs_status qarg_floats(qs_vm *vm, qs_call_args *c, int i, const char *what, Array **out, const void **p) {
     Array *a;
-    TRY(qarg_array(vm, c, i, fn, what, &a));
+    TRY(qarg_array(vm, c, i, what, &a));
     qs_dtype d = a->dtype;
     if (d < QS_F32) d = d >= QS_I32 && d <= QS_U64 ? QS_F64 : QS_F32;
-    return qarg_packed(vm, c, i, fn, what, d, out, p);
+    return qarg_packed(vm, c, i, what, d, out, p);
 }
 
 qs_status qarg_result(qs_vm *vm, qs_call_args *c, int i, qs_dtype d, int rank, const int64_t *dims, Array **out,
@@ -156,9 +154,9 @@ int qarg_parts(const qs_call_args *c, int from, int to) {
     return 1;
 }
 
-qs_status qarg_wide(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, int parts, Numbers *out) {
+qs_status qarg_wide(qs_vm *vm, qs_call_args *c, int i, const char *what, int parts, Numbers *out) {
     const void *p;
-    TRY(qarg_packed(vm, c, i, fn, what, parts == 2 ? QS_C128 : QS_F64, &out->a, &p));
+    TRY(qarg_packed(vm, c, i, what, parts == 2 ? QS_C128 : QS_F64, &out->a, &p));
     out->x = p, out->n = out->a->count, out->parts = parts;
     return QS_OK;
 }

@@ -112,7 +112,7 @@ static qs_status move_run(const Store *s, bool write, int64_t row, int64_t from,
 static qs_status places(const Store *s, qs_call_args *c, int i, const char *what, int64_t least, int64_t *out) {
     Array *a;
     const void *p;
-    TRY(qarg_packed(s->vm, c, i, s->fn, what, QS_F64, &a, &p));
+    TRY(qarg_packed(s->vm, c, i, what, QS_F64, &a, &p));
     if (a->count != (size_t)s->rank)
         return qs_fail(s->vm, QS_ESHAPE, "%s: %s must be %d numbers, one for each dimension, got %zu", s->fn, what,
                        s->rank, a->count);
@@ -239,7 +239,7 @@ static qs_status read_block(const Store *s, qs_call_args *c) {
 
 qs_status qblocks_read(qs_vm *vm, qs_call_args *c) {
     Store s;
-    qs_status status = open_store(vm, "read_block", c->in[0], false, &s);
+    qs_status status = open_store(vm, c->name, c->in[0], false, &s);
     if (status == QS_OK) status = read_block(&s, c);
     return close_store(&s), status;
 }
@@ -304,7 +304,7 @@ static qs_status write_block(const Store *s, qs_call_args *c) {
 
 qs_status qblocks_write(qs_vm *vm, qs_call_args *c) {
     Store s;
-    qs_status status = open_store(vm, "write_block", c->in[0], true, &s);
+    qs_status status = open_store(vm, c->name, c->in[0], true, &s);
     if (status == QS_OK) status = write_block(&s, c);
     return close_store(&s), status;
 }
@@ -313,7 +313,7 @@ qs_status qblocks_write(qs_vm *vm, qs_call_args *c) {
 qs_status qblocks_size(qs_vm *vm, qs_call_args *c) {
     Store s;
     double x[QS_MAX_RANK];
-    qs_status status = open_store(vm, "block_size", c->in[0], false, &s);
+    qs_status status = open_store(vm, c->name, c->in[0], false, &s);
     close_store(&s);
     TRY(status);
     int64_t n = s.rank;
@@ -339,9 +339,9 @@ qs_status qblocks_create(qs_vm *vm, qs_call_args *c) {
     int rank;
     int64_t dims[QS_MAX_RANK];
     Text head;
-    TRY(qarg_string(vm, "npy_create", "path", c->in[0], &path, NULL));
-    TRY(qarr_shape_args(vm, "npy_create", 1, &c->in[1], &rank, dims));
-    if (qarg_given(c, 2)) TRY(qarg_string(vm, "npy_create", "type", c->in[2], &name, NULL));
+    TRY(qarg_string(vm, c->name, "path", c->in[0], &path, NULL));
+    TRY(qarr_shape_args(vm, c->name, 1, &c->in[1], &rank, dims));
+    if (qarg_given(c, 2)) TRY(qarg_string(vm, c->name, "type", c->in[2], &name, NULL));
     if (!qdtype_from_name(name, &d))
         return qs_fail(vm, QS_EVALUE, "npy_create: type must be an element type such as float32, got %s", name);
     size_t bytes = qdtype_size(d);

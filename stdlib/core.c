@@ -180,7 +180,7 @@ qs_status qcore_type(qs_vm *vm, qs_call_args *c) {
         c->out[0] = qs_bool(qval_is_type(vm, c->in[0], ((TypeValue *)c->in[1].u.p)->type));
         return QS_OK;
     }
-    TRY(qarg_string(vm, "type", "name", c->in[1], &want, &n));
+    TRY(qarg_string(vm, c->name, "name", c->in[1], &want, &n));
     const Type *t;
     TypeMods mods = {0, 0};
     if (qvm_type_named(vm, want, n, &t, &mods) != QS_OK) { /* it speaks of a place inside the name */
@@ -232,7 +232,7 @@ qs_status qcore_isequal(qs_vm *vm, qs_call_args *c) {
     qs_dtype d = qarg_meet(vm, c, 0, 2);
     for (int i = 0; i < 2; i++) /* a number is like an array of one element */
         if (c->in[1 - i].kind == QS_ARRAY && (qval_is_number(c->in[i]) || c->in[i].kind == QS_COMPLEX))
-            TRY(qarg_packed(vm, c, i, "isequal", i ? "b" : "a", d, &a, &p));
+            TRY(qarg_packed(vm, c, i, i ? "b" : "a", d, &a, &p));
     c->out[0] = qs_bool(qval_equal(vm, c->in[0], c->in[1]));
     return QS_OK;
 }
@@ -241,7 +241,7 @@ qs_status qcore_isequal(qs_vm *vm, qs_call_args *c) {
 qs_status qcore_cell(qs_vm *vm, qs_call_args *c) {
     int rank;
     int64_t dims[QS_MAX_RANK];
-    TRY(qarr_shape_args(vm, "cell", c->nin, c->in, &rank, dims));
+    TRY(qarr_shape_args(vm, c->name, c->nin, c->in, &rank, dims));
     if (rank == 2 && dims[0] == 1) dims[0] = dims[1], rank = 1;
     Cell *r;
     TRY(qcell_new(vm, qtype_any(qvm_ctx(vm)), rank, dims, &r));
@@ -263,18 +263,18 @@ static qs_status object_of(qs_vm *vm, const char *fn, qs_value v, Object **out) 
 }
 
 /* The first two arguments. */
-static qs_status field_of(qs_vm *vm, const char *fn, qs_call_args *c, Object **o, Str **name) {
+static qs_status field_of(qs_vm *vm, qs_call_args *c, Object **o, Str **name) {
     const char *s;
     size_t n;
-    TRY(object_of(vm, fn, c->in[0], o));
-    TRY(qarg_string(vm, fn, "name", c->in[1], &s, &n));
+    TRY(object_of(vm, c->name, c->in[0], o));
+    TRY(qarg_string(vm, c->name, "name", c->in[1], &s, &n));
     return *name = qstr_name(qvm_ctx(vm), s, n), QS_OK;
 }
 
 qs_status qcore_isfield(qs_vm *vm, qs_call_args *c) {
     Object *o = NULL;
     Str *name;
-    TRY(field_of(vm, "isfield", c, &o, &name));
+    TRY(field_of(vm, c, &o, &name));
     c->out[0] = qs_bool(qobj_has(o, name));
     return QS_OK;
 }
@@ -283,7 +283,7 @@ qs_status qcore_isfield(qs_vm *vm, qs_call_args *c) {
 qs_status qcore_getfield(qs_vm *vm, qs_call_args *c) {
     Object *o = NULL;
     Str *name;
-    TRY(field_of(vm, "getfield", c, &o, &name));
+    TRY(field_of(vm, c, &o, &name));
     if (c->nin == 2 || qobj_has(o, name)) return qobj_get(vm, o, name, &c->out[0]);
     c->out[0] = qval_retain(c->in[2]);
     return QS_OK;
@@ -293,13 +293,13 @@ qs_status qcore_getfield(qs_vm *vm, qs_call_args *c) {
 qs_status qcore_setfield(qs_vm *vm, qs_call_args *c) {
     Object *o = NULL;
     Str *name;
-    TRY(field_of(vm, "setfield", c, &o, &name));
+    TRY(field_of(vm, c, &o, &name));
     return qobj_set(vm, o, name, c->in[2]);
 }
 
 qs_status qcore_fieldnames(qs_vm *vm, qs_call_args *c) {
     Object *o = NULL;
-    TRY(object_of(vm, "fieldnames", c->in[0], &o));
+    TRY(object_of(vm, c->name, c->in[0], &o));
     int64_t n = o->cls ? o->cls->nfields : (int64_t)o->dynamic.n;
     Cell *r;
     TRY(qcell_new(vm, qtype_simple(qvm_ctx(vm), TY_STRING), 1, &n, &r));
@@ -365,7 +365,7 @@ static qs_status apply(qs_vm *vm, qs_call_args *c, Arguments *a) {
     TRY(add_items(a, c->nin > 1 ? c->in[1] : qs_nil()));
     if (c->nin > 2 && c->in[2].kind == QS_FOREIGN) { /* a dict becomes an object */
         qs_value names = qs_nil();
-        qs_call_args from = {1, 1, &c->in[2], &names, 0, NULL};
+        qs_call_args from = {1, 1, &c->in[2], &names, .name = c->name};
         TRY(qpython_from_py(vm, &from));
         qval_release(vm, c->in[2]);
         c->in[2] = names;
@@ -401,14 +401,14 @@ static int64_t largest_block(qs_vm *vm) {
 }
 
 /* The vector of extents among (dims) or (kernel, dims). */
-static qs_status block_arg(qs_vm *vm, qs_call_args *c, const char *fn, double x[QS_MAX_RANK], int64_t *n) {
+static qs_status block_arg(qs_vm *vm, qs_call_args *c, double x[QS_MAX_RANK], int64_t *n) {
     double *v;
     size_t count;
-    TRY(qarr_doubles(vm, c->in[c->nin - 1], fn, &v, &count));
+    TRY(qarr_doubles(vm, c->in[c->nin - 1], c->name, &v, &count));
     bool good = count >= 1 && count <= QS_MAX_RANK;
     for (size_t i = 0; good && i < count; i++) good = v[i] >= 0 && v[i] < INFINITY && v[i] == floor(v[i]), x[i] = v[i];
     qmem_free(qvm_ctx(vm), v, count * sizeof *v);
-    if (!good) return qs_fail(vm, QS_EVALUE, "%s: dims must hold 1 to %d whole numbers ≥ 0", fn, QS_MAX_RANK);
+    if (!good) return qs_fail(vm, QS_EVALUE, "%s: dims must hold 1 to %d whole numbers ≥ 0", c->name, QS_MAX_RANK);
     *n = (int64_t)count;
     return QS_OK;
 }
@@ -431,7 +431,7 @@ static void fit_block(double *x, int64_t n, double limit) {
 qs_status qcore_max_block_size(qs_vm *vm, qs_call_args *c) {
     double x[QS_MAX_RANK];
     int64_t n;
-    TRY(block_arg(vm, c, "max_block_size", x, &n));
+    TRY(block_arg(vm, c, x, &n));
     fit_block(x, n, (double)largest_block(vm));
     return qarg_exact(vm, x, 1, &n, &c->out[0]);
 }
@@ -440,7 +440,7 @@ qs_status qcore_max_block_size(qs_vm *vm, qs_call_args *c) {
 qs_status qcore_opt_block_size(qs_vm *vm, qs_call_args *c) {
     double x[QS_MAX_RANK], left = fmin(256, (double)largest_block(vm));
     int64_t n;
-    TRY(block_arg(vm, c, "opt_block_size", x, &n));
+    TRY(block_arg(vm, c, x, &n));
     for (int64_t i = n - 1; i >= 0; i--) {
         double most = i == n - 1 && n > 1 ? fmin(left, 32) : left, b = 1;
         while (2 * b <= most && b < x[i]) b *= 2;
@@ -466,7 +466,7 @@ qs_status qcore_args(qs_vm *vm, qs_call_args *c) {
 /* Ends the run: the status unwinds every call, no `catch` takes it, and the front end asks qs_exit_code. */
 qs_status qcore_exit(qs_vm *vm, qs_call_args *c) {
     int64_t code = 0;
-    if (c->nin) TRY(qarg_int(vm, "exit", "code", c->in[0], &code));
+    if (c->nin) TRY(qarg_int(vm, c->name, "code", c->in[0], &code));
     if (code < 0 || code > 255) return qs_fail(vm, QS_EVALUE, "exit: code must be 0 to 255, got %lld", (long long)code);
     TRY(qlate_settle(vm));
     qvm(vm)->exiting = true, qvm(vm)->exit_code = (int)code;
@@ -476,7 +476,7 @@ qs_status qcore_exit(qs_vm *vm, qs_call_args *c) {
 qs_status qcore_eval(qs_vm *vm, qs_call_args *c) {
     const char *src;
     size_t n;
-    TRY(qarg_string(vm, "eval", "source", c->in[0], &src, &n));
+    TRY(qarg_string(vm, c->name, "source", c->in[0], &src, &n));
     return qs_eval(vm, src, &c->out[0]);
 }
 

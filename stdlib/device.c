@@ -91,6 +91,6 @@ qs_status qdevice_sync(qs_vm *vm, qs_call_args *c) {
     if (!qarg_given(c, 0)) return qdevices_sync(vm, -1);
     if (!qval_is_number(c->in[0]))
         return qs_fail(vm, QS_ETYPE, "sync: device must be a number, got %s", qval_type_name(vm, c->in[0]));
-    TRY(number_of(vm, "sync", c->in[0], &index));
+    TRY(number_of(vm, c->name, c->in[0], &index));
     return qdevices_sync(vm, index);
 }

@@ -247,9 +247,9 @@ static qs_status along(qs_vm *vm, Array *a, void *data, int dim, bool inverse) {
 }
 
 /* in[0] as a fresh complex array in out[0]. */
-static qs_status complex_copy(qs_vm *vm, qs_call_args *c, const char *fn, Array **out, void **data) {
+static qs_status complex_copy(qs_vm *vm, qs_call_args *c, Array **out, void **data) {
     Array *a, *r;
-    TRY(qarg_array(vm, c, 0, fn, "x", &a));
+    TRY(qarg_array(vm, c, 0, "x", &a));
     TRY(qarr_convert(vm, a, qdtype_complex_of((qs_dtype)a->dtype), &r));
     if (r == a) {
         qarr_release(vm, r);
@@ -260,60 +260,60 @@ static qs_status complex_copy(qs_vm *vm, qs_call_args *c, const char *fn, Array 
     return qarr_write(vm, r, data);
 }
 
-static qs_status on_device(qs_vm *vm, qs_call_args *c, const char *fn, int rank, bool inverse, bool *done) {
+static qs_status on_device(qs_vm *vm, qs_call_args *c, int rank, bool inverse, bool *done) {
     Array *a, *r;
     Shape s;
-    TRY(qarg_array(vm, c, 0, fn, "x", &a));
+    TRY(qarg_array(vm, c, 0, "x", &a));
     qmatrix_shape(a, &s);
     int dim = rank == 1 ? qstats_main_dim(a) : 0;
-    if (rank == 1 && qarg_given(c, 1)) TRY(qarg_dim_of(vm, fn, c->in[0], c->in[1], &dim));
+    if (rank == 1 && qarg_given(c, 1)) TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[1], &dim));
     TRY(qdevmath_fft(vm, a, s.rank, s.dims, dim, rank, inverse, &r));
     if ((*done = r != NULL)) c->out[0] = qarr_value(r);
     return QS_OK;
 }
 
-static qs_status transform(qs_vm *vm, qs_call_args *c, const char *fn, int rank, bool inverse) {
+static qs_status transform(qs_vm *vm, qs_call_args *c, int rank, bool inverse) {
     Array *a;
     void *data;
     bool done;
-    TRY(on_device(vm, c, fn, rank, inverse, &done));
+    TRY(on_device(vm, c, rank, inverse, &done));
     if (done) return QS_OK;
-    TRY(complex_copy(vm, c, fn, &a, &data));
+    TRY(complex_copy(vm, c, &a, &data));
     if (rank > 1) {
         for (int d = 0; d < rank; d++) TRY(along(vm, a, data, d, inverse));
         return QS_OK;
     }
     int dim = qstats_main_dim(a);
-    if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, fn, c->in[0], c->in[1], &dim));
+    if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[1], &dim));
     return along(vm, a, data, dim, inverse);
 }
-qs_status qfft_fft1(qs_vm *vm, qs_call_args *c) { return transform(vm, c, "fft1", 1, false); }
-qs_status qfft_fft2(qs_vm *vm, qs_call_args *c) { return transform(vm, c, "fft2", 2, false); }
-qs_status qfft_fft3(qs_vm *vm, qs_call_args *c) { return transform(vm, c, "fft3", 3, false); }
-qs_status qfft_ifft1(qs_vm *vm, qs_call_args *c) { return transform(vm, c, "ifft1", 1, true); }
-qs_status qfft_ifft2(qs_vm *vm, qs_call_args *c) { return transform(vm, c, "ifft2", 2, true); }
-qs_status qfft_ifft3(qs_vm *vm, qs_call_args *c) { return transform(vm, c, "ifft3", 3, true); }
+qs_status qfft_fft1(qs_vm *vm, qs_call_args *c) { return transform(vm, c, 1, false); }
+qs_status qfft_fft2(qs_vm *vm, qs_call_args *c) { return transform(vm, c, 2, false); }
+qs_status qfft_fft3(qs_vm *vm, qs_call_args *c) { return transform(vm, c, 3, false); }
+qs_status qfft_ifft1(qs_vm *vm, qs_call_args *c) { return transform(vm, c, 1, true); }
+qs_status qfft_ifft2(qs_vm *vm, qs_call_args *c) { return transform(vm, c, 2, true); }
+qs_status qfft_ifft3(qs_vm *vm, qs_call_args *c) { return transform(vm, c, 3, true); }
 
 /* Moves frequency 0 to the middle (n/2, rounded down) of the first `rank` dimensions, or back. */
-static qs_status centre(qs_vm *vm, qs_call_args *c, const char *fn, int rank, bool back) {
+static qs_status centre(qs_vm *vm, qs_call_args *c, int rank, bool back) {
     Array *a, *by;
     double shift[QS_MAX_RANK] = {0};
-    TRY(qarg_array(vm, c, 0, fn, "x", &a));
+    TRY(qarg_array(vm, c, 0, "x", &a));
     Shape s;
     qmatrix_shape(a, &s);
     int from = rank == 1 ? qstats_main_dim(a) : 0, to = rank == 1 ? from + 1 : rank < s.rank ? rank : s.rank;
     for (int d = from; d < to; d++) shift[d] = (double)(back ? (s.dims[d] + 1) / 2 : s.dims[d] / 2);
     TRY(qarr_from_doubles(vm, shift, (size_t)s.rank, &by));
     qs_value in[2] = {c->in[0], qarr_value(by)};
-    qs_call_args shifted = {2, 1, in, c->out, 0, NULL};
+    qs_call_args shifted = {2, 1, in, c->out, .name = c->name};
     qs_status status = qmatrix_circshift(vm, &shifted);
     c->in[0] = in[0]; /* it may have been replaced by a packed form */
     qval_release(vm, in[1]);
     return status;
 }
-qs_status qfft_fftshift1(qs_vm *vm, qs_call_args *c) { return centre(vm, c, "fftshift1", 1, false); }
-qs_status qfft_fftshift2(qs_vm *vm, qs_call_args *c) { return centre(vm, c, "fftshift2", 2, false); }
-qs_status qfft_fftshift3(qs_vm *vm, qs_call_args *c) { return centre(vm, c, "fftshift3", 3, false); }
-qs_status qfft_ifftshift1(qs_vm *vm, qs_call_args *c) { return centre(vm, c, "ifftshift1", 1, true); }
-qs_status qfft_ifftshift2(qs_vm *vm, qs_call_args *c) { return centre(vm, c, "ifftshift2", 2, true); }
-qs_status qfft_ifftshift3(qs_vm *vm, qs_call_args *c) { return centre(vm, c, "ifftshift3", 3, true); }
+qs_status qfft_fftshift1(qs_vm *vm, qs_call_args *c) { return centre(vm, c, 1, false); }
+qs_status qfft_fftshift2(qs_vm *vm, qs_call_args *c) { return centre(vm, c, 2, false); }
+qs_status qfft_fftshift3(qs_vm *vm, qs_call_args *c) { return centre(vm, c, 3, false); }
+qs_status qfft_ifftshift1(qs_vm *vm, qs_call_args *c) { return centre(vm, c, 1, true); }
+qs_status qfft_ifftshift2(qs_vm *vm, qs_call_args *c) { return centre(vm, c, 2, true); }
+qs_status qfft_ifftshift3(qs_vm *vm, qs_call_args *c) { return centre(vm, c, 3, true); }

@@ -77,10 +77,10 @@ static qs_status pull_back(qs_vm *vm, const Ran *r, qs_value dy, int n, qs_value
 }
 
 /* -- grad ---------------------------------------------------------------------------------------------------------- */
-static qs_status check_arguments(qs_vm *vm, const char *fn, const qs_call_args *c) {
-    if (c->nin > MOST) return qs_fail(vm, QS_ETYPE, "%s: at most %d arguments, got %d", fn, MOST - 1, c->nin - 1);
+static qs_status check_arguments(qs_vm *vm, const qs_call_args *c) {
+    if (c->nin > MOST) return qs_fail(vm, QS_ETYPE, "%s: at most %d arguments, got %d", c->name, MOST - 1, c->nin - 1);
     if (c->in[0].kind == QS_FUNCTION || c->in[0].kind == QS_FOREIGN) return QS_OK;
-    return qarg_wrong(vm, fn, "f", "a function", c->in[0]);
+    return qarg_wrong(vm, c->name, "f", "a function", c->in[0]);
 }
 
 static qs_status check_wanted(qs_vm *vm, const char *fn, const qs_value *x, int nx, int wanted) {
@@ -104,12 +104,12 @@ static qs_status one_of(qs_vm *vm, const char *fn, qs_value y, qs_value *out) {
     return qarr_fill(vm, one, qs_num(1));
 }
 
-static qs_status gradient_of_values(qs_vm *vm, qs_call_args *c, const char *fn, bool value, int nx, int wanted) {
+static qs_status gradient_of_values(qs_vm *vm, qs_call_args *c, bool value, int nx, int wanted) {
     Ran r;
     qs_value one = qs_nil();
-    TRY(check_wanted(vm, fn, c->in + 1, nx, wanted));
+    TRY(check_wanted(vm, c->name, c->in + 1, nx, wanted));
     TRY(ran_run(vm, c->in[0], nx, c->in + 1, wanted, &r));
-    qs_status s = one_of(vm, fn, r.y, &one);
+    qs_status s = one_of(vm, c->name, r.y, &one);
     if (s == QS_OK) s = pull_back(vm, &r, one, wanted, c->out + value);
     if (s == QS_OK && value) c->out[0] = qval_retain(r.y);
     qval_release(vm, one);
@@ -221,9 +221,9 @@ static void leaves_free(Leaves *l) {
     if (l->leaf) qmem_free(qvm_ctx(l->vm), l->leaf, (size_t)l->room * sizeof *l->leaf);
 }
 
-static qs_status gradient_of_trees(qs_vm *vm, qs_call_args *c, const char *fn, bool value, int nx, int wanted) {
+static qs_status gradient_of_trees(qs_vm *vm, qs_call_args *c, bool value, int nx, int wanted) {
     GradLevel level;
-    Leaves l = {.vm = vm, .fn = fn, .level = &level};
+    Leaves l = {.vm = vm, .fn = c->name, .level = &level};
     qs_value x[MOST], y = qs_nil(), one = qs_nil();
     for (int i = 0; i < nx; i++) x[i] = qs_nil();
     TRY(qtape_begin(vm, &level));
@@ -233,7 +233,7 @@ static qs_status gradient_of_trees(qs_vm *vm, qs_call_args *c, const char *fn, b
     if (s == QS_OK) s = check_result(vm, y);
     Trace *t = s == QS_OK ? qtape_trace(y) : NULL;
     if (t) t = t->node->serial >= level.first ? qtape_retain(t) : NULL;
-    if (s == QS_OK) qtape_settle(vm, &y), s = one_of(vm, fn, y, &one);
+    if (s == QS_OK) qtape_settle(vm, &y), s = one_of(vm, c->name, y, &one);
     if (s == QS_OK) s = leave(&l, c->in + 1, wanted, t, one, c->out + value);
     if (s == QS_OK && value) c->out[0] = qval_retain(y);
     for (int i = 0; i < nx; i++) qval_release(vm, x[i]);
@@ -242,18 +242,18 @@ static qs_status gradient_of_trees(qs_vm *vm, qs_call_args *c, const char *fn, b
     return leaves_free(&l), s;
 }
 
-static qs_status gradient(qs_vm *vm, qs_call_args *c, const char *fn, bool value) {
+static qs_status gradient(qs_vm *vm, qs_call_args *c, bool value) {
     int nx = c->nin - 1, wanted = c->nout - value;
     bool tree = false;
     if (wanted < 1 - value) wanted = 1 - value;
-    TRY(check_arguments(vm, fn, c));
+    TRY(check_arguments(vm, c));
     for (int i = 0; i < wanted && i < nx; i++) tree |= is_tree(c->in[1 + i]);
-    if (tree && wanted <= nx) return gradient_of_trees(vm, c, fn, value, nx, wanted);
-    return gradient_of_values(vm, c, fn, value, nx, wanted);
+    if (tree && wanted <= nx) return gradient_of_trees(vm, c, value, nx, wanted);
+    return gradient_of_values(vm, c, value, nx, wanted);
 }
 
-qs_status qgrad_grad(qs_vm *vm, qs_call_args *c) { return gradient(vm, c, "grad", false); }
-qs_status qgrad_value_and_grad(qs_vm *vm, qs_call_args *c) { return gradient(vm, c, "value_and_grad", true); }
+qs_status qgrad_grad(qs_vm *vm, qs_call_args *c) { return gradient(vm, c, false); }
+qs_status qgrad_value_and_grad(qs_vm *vm, qs_call_args *c) { return gradient(vm, c, true); }
 
 /* -- vjp: the pullback holds what ran ------------------------------------------------------------------------------ */
 /* Of several arguments it gives a list, which [a, b] = pull(dy) takes apart. */
@@ -295,7 +295,7 @@ static qs_status pullback_call(qs_vm *vm, void *p, qs_call_args *c) {
 static const qs_foreign_type pullback_type = {.name = "pullback", .release = pullback_release, .call = pullback_call};
 
 qs_status qgrad_vjp(qs_vm *vm, qs_call_args *c) {
-    TRY(check_arguments(vm, "vjp", c));
+    TRY(check_arguments(vm, c));
     Pullback *b = qmem_alloc(qvm_ctx(vm), sizeof *b);
     b->vm = vm;
     qs_status s = ran_run(vm, c->in[0], c->nin - 1, c->in + 1, c->nin - 1, &b->ran);
@@ -354,7 +354,7 @@ static qs_status along(qs_vm *vm, qs_call_args *c, const Items *x, const Items *
 
 qs_status qgrad_jvp(qs_vm *vm, qs_call_args *c) {
     Items x = {0}, dx = {0};
-    TRY(check_arguments(vm, "jvp", c));
+    TRY(check_arguments(vm, c));
     qs_status s = unpack(vm, c->in[1], &x);
     if (s == QS_OK) s = unpack(vm, c->in[2], &dx);
     if (s == QS_OK) s = along(vm, c, &x, &dx);
@@ -504,7 +504,7 @@ static const qs_foreign_type checkpoint_type = {
     .name = "checkpoint", .release = checkpoint_release, .call = checkpoint_call};
 
 qs_status qgrad_checkpoint(qs_vm *vm, qs_call_args *c) {
-    TRY(check_arguments(vm, "checkpoint", c));
+    TRY(check_arguments(vm, c));
     const Function *f = c->in[0].u.p;
     if (c->in[0].kind == QS_FUNCTION && f->fkind == FN_SCRIPT && f->ast->nouts > 1)
         return qs_fail(vm, QS_ETYPE, "checkpoint: %s gives %d results; it keeps functions with one", f->name->s,
@@ -519,9 +519,9 @@ qs_status qgrad_checkpoint(qs_vm *vm, qs_call_args *c) {
 
 /* -- what adjoints.q makes of these -------------------------------------------------------------------------------- */
 /* fn(f, {x…}) of adjoints.q. */
-static qs_status by_list(qs_vm *vm, qs_call_args *c, const char *fn, const char *rule) {
+static qs_status by_list(qs_vm *vm, qs_call_args *c, const char *rule) {
     Cell *list;
-    TRY(check_arguments(vm, fn, c));
+    TRY(check_arguments(vm, c));
     TRY(qcell_new(vm, qtype_any(qvm_ctx(vm)), 1, &(int64_t){c->nin - 1}, &list));
     for (int i = 1; i < c->nin; i++) list->items[i - 1] = qval_retain(c->in[i]);
     const qs_value in[2] = {c->in[0], qval_object(QS_CELL, list)};
@@ -533,6 +533,6 @@ static qs_status by_list(qs_vm *vm, qs_call_args *c, const char *fn, const char 
 qs_status qgrad_jacobian(qs_vm *vm, qs_call_args *c) { return qtape_library(vm, "jacobian_of", 2, c->in, 1, c->out); }
 qs_status qgrad_hessian(qs_vm *vm, qs_call_args *c) { return qtape_library(vm, "hessian_of", 2, c->in, 1, c->out); }
 qs_status qgrad_hvp(qs_vm *vm, qs_call_args *c) { return qtape_library(vm, "hvp_of", 3, c->in, 1, c->out); }
-qs_status qgrad_gradcheck(qs_vm *vm, qs_call_args *c) { return by_list(vm, c, "gradcheck", "gradcheck_of"); }
+qs_status qgrad_gradcheck(qs_vm *vm, qs_call_args *c) { return by_list(vm, c, "gradcheck_of"); }
 qs_status qgrad_diff(qs_vm *vm, qs_call_args *c) { return qtape_library(vm, "diff_of", 2, c->in, 1, c->out); }
 qs_status qgrad_diffmul(qs_vm *vm, qs_call_args *c) { return qtape_library(vm, "diffmul_of", 3, c->in, 1, c->out); }

@@ -172,14 +172,14 @@ static qs_status format_of(qs_vm *vm, const char *path, const Format **out) {
     return qs_fail(vm, QS_EVALUE, "imwrite: %s must end in .png, .jpg, .tif, .bmp, .ppm or .pgm", path);
 }
 
-static qs_status open_image(qs_vm *vm, qs_call_args *c, const char *fn, Image *m, Text *bytes) {
+static qs_status open_image(qs_vm *vm, qs_call_args *c, Image *m, Text *bytes) {
     int64_t page = 0;
-    *m = (Image){.vm = vm, .fn = fn, .pages = 1};
-    TRY(qarg_string(vm, fn, "path", c->in[0], &m->path, NULL));
-    if (qarg_given(c, 1) && c->in[1].kind != QS_ARRAY) TRY(qarg_count(vm, fn, "page", c->in[1], &page));
-    if (page > 65535) return qs_fail(vm, QS_EINDEX, "%s: page must be below 65536, got %lld", fn, (long long)page);
+    *m = (Image){.vm = vm, .fn = c->name, .pages = 1};
+    TRY(qarg_string(vm, c->name, "path", c->in[0], &m->path, NULL));
+    if (qarg_given(c, 1) && c->in[1].kind != QS_ARRAY) TRY(qarg_count(vm, c->name, "page", c->in[1], &page));
+    if (page > 65535) return qs_fail(vm, QS_EINDEX, "%s: page must be below 65536, got %lld", c->name, (long long)page);
     m->page = (int)page;
-    TRY(qio_slurp(vm, fn, m->path, bytes));
+    TRY(qio_slurp(vm, c->name, m->path, bytes));
     m->bytes = (const uint8_t *)bytes->s, m->nbytes = bytes->len;
     return QS_OK;
 }
@@ -188,7 +188,7 @@ qs_status qimage_imread(qs_vm *vm, qs_call_args *c) {
     Image m;
     Text bytes;
     qtext_init(&bytes, qvm_ctx(vm));
-    qs_status s = open_image(vm, c, "imread", &m, &bytes);
+    qs_status s = open_image(vm, c, &m, &bytes);
     if (s == QS_OK) s = decode(&m);
     qtext_free(&bytes);
     c->out[0] = m.picture;
@@ -209,7 +209,7 @@ qs_status qimage_imfinfo(qs_vm *vm, qs_call_args *c) {
     Object *o;
     qs_value format;
     qtext_init(&bytes, qvm_ctx(vm));
-    qs_status s = open_image(vm, c, "imfinfo", &m, &bytes);
+    qs_status s = open_image(vm, c, &m, &bytes);
     m.info_only = true;
     if (s == QS_OK) s = decode(&m);
     qtext_free(&bytes);
@@ -255,8 +255,8 @@ qs_status qimage_tiffread(qs_vm *vm, qs_call_args *c) {
     c->out[0] = qval_object(QS_OBJECT, o);
     if (qarg_given(c, 1)) TRY(qarr_doubles(vm, c->in[1], "tiffread: pages", &pages, &n));
     qtext_init(&bytes, qvm_ctx(vm));
-    qs_call_args path = {1, 1, c->in, c->out, 0, NULL};
-    qs_status s = open_image(vm, &path, "tiffread", &m, &bytes);
+    qs_call_args path = {1, 1, c->in, c->out, .name = c->name};
+    qs_status s = open_image(vm, &path, &m, &bytes);
     m.info_only = true;
     if (s == QS_OK) s = qimage_tiff_read(&m);
     m.info_only = false;
@@ -364,7 +364,7 @@ qs_status qimage_imwrite(qs_vm *vm, qs_call_args *c) {
     const char *path;
     const Format *f = NULL;
     Pixels first;
-    TRY(qarg_string(vm, "imwrite", "path", c->in[0], &path, NULL));
+    TRY(qarg_string(vm, c->name, "path", c->in[0], &path, NULL));
     TRY(format_of(vm, path, &f));
     TRY(write_option(vm, c, f, &first));
     const Cell *pages = c->in[1].kind == QS_CELL ? c->in[1].u.p : NULL;
@@ -382,7 +382,7 @@ qs_status qimage_imwrite(qs_vm *vm, qs_call_args *c) {
     Text out;
     qtext_init(&out, ctx);
     if (s == QS_OK) s = f->write(x, n, &out);
-    if (s == QS_OK) s = qio_spill(vm, "imwrite", path, out.s, out.len);
+    if (s == QS_OK) s = qio_spill(vm, c->name, path, out.s, out.len);
     qtext_free(&out);
     for (int i = 0; i < n; i++) release_pixels(vm, &x[i]);
     qmem_free(ctx, x, (size_t)n * sizeof *x);

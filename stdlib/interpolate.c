@@ -26,16 +26,16 @@ static qs_status method_of(qs_vm *vm, const char *fn, qs_value v, bool line, Met
 /* What stands for places outside: a value, the first or last piece continued, or the value at the edge. */
 typedef struct { enum { CONSTANT, EXTRAPOLATE, CLAMP } kind; double value[2]; } Outside;
 
-static qs_status outside_of(qs_vm *vm, const char *fn, qs_call_args *c, int i, Outside *out) {
+static qs_status outside_of(qs_vm *vm, qs_call_args *c, int i, Outside *out) {
     *out = (Outside){CONSTANT, {NAN, 0}};
     if (!qarg_given(c, i)) return QS_OK;
     if (qval_is_number(c->in[i]) || c->in[i].kind == QS_COMPLEX) return qs_to_complex(vm, c->in[i], out->value);
     if (c->in[i].kind != QS_STRING)
-        return qarg_wrong(vm, fn, "outside", "a number, \"extrap\" or \"clamp\"", c->in[i]);
+        return qarg_wrong(vm, c->name, "outside", "a number, \"extrap\" or \"clamp\"", c->in[i]);
     const char *s = qs_to_string(c->in[i], NULL);
     out->kind = strcmp(s, "extrap") ? CLAMP : EXTRAPOLATE;
     if (out->kind == EXTRAPOLATE || !strcmp(s, "clamp")) return QS_OK;
-    return qs_fail(vm, QS_EVALUE, "%s: outside must be a number, \"extrap\" or \"clamp\", got \"%s\"", fn, s);
+    return qs_fail(vm, QS_EVALUE, "%s: outside must be a number, \"extrap\" or \"clamp\", got \"%s\"", c->name, s);
 }
 
 /* -- slopes: of n samples y, `step` numbers apart, at the places x; d is laid out as y ----------------------------- */
@@ -148,25 +148,25 @@ qs_status qinterpolate_1(qs_vm *vm, qs_call_args *c) {
     Curve f = {.method = LINEAR};
     qs_dtype d = qarg_meet_float(vm, c, 0, 3);
     bool one = c->in[2].kind != QS_ARRAY;
-    TRY(outside_of(vm, "interp1", c, 4, &f.outside));
+    TRY(outside_of(vm, c, 4, &f.outside));
     int parts = f.outside.value[1] != 0 ? 2 : qarg_parts(c, 1, 2);
     if (parts == 2) d = qdtype_complex_of(d);
-    TRY(qarg_wide(vm, c, 0, "interp1", "x", 1, &x));
-    TRY(qarg_wide(vm, c, 2, "interp1", "at", 1, &at));
-    TRY(qarg_wide(vm, c, 1, "interp1", "y", parts, &y));
-    if (qarg_given(c, 3)) TRY(method_of(vm, "interp1", c->in[3], true, &f.method));
+    TRY(qarg_wide(vm, c, 0, "x", 1, &x));
+    TRY(qarg_wide(vm, c, 2, "at", 1, &at));
+    TRY(qarg_wide(vm, c, 1, "y", parts, &y));
+    if (qarg_given(c, 3)) TRY(method_of(vm, c->name, c->in[3], true, &f.method));
     bool rows = y.n != x.n && y.a->rank >= 2 && y.a->dims[0] == (int64_t)x.n; /* a function per column */
     if (x.n < 2 || (y.n != x.n && !rows))
         return qs_fail(vm, QS_ESHAPE,
                        "interp1: y must have an element or a row for each of x, at least 2, got %zu and %zu", x.n, y.n);
-    TRY(qsampled_ascending(vm, "interp1", "x", &x));
+    TRY(qsampled_ascending(vm, c->name, "x", &x));
     f.x = x.x, f.y = f.d = y.x, f.n = x.n, f.parts = (size_t)parts, f.m = y.n/x.n * f.parts;
     int64_t dims[QS_MAX_RANK];
     memcpy(dims, rows ? y.a->dims : at.a->dims, sizeof dims);
     if (rows) dims[0] = (int64_t)at.n;
     double *v;
     size_t nv = at.n*f.m, need = nv + (f.n + 1)*(f.m + 1);
-    TRY(qsampled_scratch(vm, "interp1", need, &v));
+    TRY(qsampled_scratch(vm, c->name, need, &v));
     if (f.method >= PCHIP) curve_slopes(&f, v + nv);
     for (size_t i = 0; i < at.n; i++) curve_at(&f, at.x[i], v + i*f.m);
     qs_status s = qarg_narrow(vm, c, 0, d, one && !rows ? -1 : rows ? y.a->rank : at.a->rank, dims, v);
@@ -236,20 +236,20 @@ qs_status qinterpolate_2(qs_vm *vm, qs_call_args *c) {
     double *v;
     qs_dtype d = qarg_meet_float(vm, c, 0, 3);
     bool one = c->in[1].kind != QS_ARRAY;
-    TRY(outside_of(vm, "interp2", c, 4, &f.outside));
+    TRY(outside_of(vm, c, 4, &f.outside));
     int parts = f.outside.value[1] != 0 ? 2 : qarg_parts(c, 0, 1);
     if (parts == 2) d = qdtype_complex_of(d);
-    TRY(qarg_wide(vm, c, 1, "interp2", "x", 1, &x));
-    TRY(qarg_wide(vm, c, 2, "interp2", "y", 1, &y));
-    TRY(qarg_wide(vm, c, 0, "interp2", "z", parts, &z));
-    if (qarg_given(c, 3)) TRY(method_of(vm, "interp2", c->in[3], false, &f.method));
+    TRY(qarg_wide(vm, c, 1, "x", 1, &x));
+    TRY(qarg_wide(vm, c, 2, "y", 1, &y));
+    TRY(qarg_wide(vm, c, 0, "z", parts, &z));
+    if (qarg_given(c, 3)) TRY(method_of(vm, c->name, c->in[3], false, &f.method));
     if (z.a->rank > 2 || z.n == 0 || x.n != y.n)
         return qs_fail(vm, QS_ESHAPE, "interp2: z must be a matrix with elements, x and y of the same size");
     int64_t size[QS_MAX_RANK];
     qarr_size(z.a, size);
     f.z = z.x, f.h = (size_t)size[0], f.w = (size_t)size[1], f.parts = (size_t)parts;
     size_t nv = x.n*f.parts, need = nv + (f.method >= PCHIP ? 3*z.n*f.parts + 2*(f.h + f.w) : 0);
-    TRY(qsampled_scratch(vm, "interp2", need, &v));
+    TRY(qsampled_scratch(vm, c->name, need, &v));
     if (f.method >= PCHIP) surface_slopes(&f, v + nv);
     for (size_t i = 0; i < x.n; i++) surface_at(&f, x.x[i], y.x[i], v + i*f.parts);
     qs_status s = qarg_narrow(vm, c, 0, d, one ? -1 : x.a->rank, x.a->dims, v);

@@ -42,12 +42,12 @@ qs_status qio_error(qs_vm *vm, const char *fn, const char *verb, const char *pat
 
 qs_status qio_fopen(qs_vm *vm, qs_call_args *c) {
     const char *path, *mode = "r";
-    TRY(qarg_string(vm, "fopen", "path", c->in[0], &path, NULL));
-    if (c->nin > 1) TRY(qarg_string(vm, "fopen", "mode", c->in[1], &mode, NULL));
+    TRY(qarg_string(vm, c->name, "path", c->in[0], &path, NULL));
+    if (c->nin > 1) TRY(qarg_string(vm, c->name, "mode", c->in[1], &mode, NULL));
     if (!*mode || !strchr("rwa", *mode))
         return qs_fail(vm, QS_EVALUE, "fopen: mode must begin with r, w or a, got \"%s\"", mode);
     FILE *f = fopen(path, mode);
-    if (!f) return qio_error(vm, "fopen", "open", path);
+    if (!f) return qio_error(vm, c->name, "open", path);
     File *file = malloc(sizeof *file);
     char *name = strdup(path);
     if (!file || !name) { free(file), free(name), fclose(f); return qs_fail(vm, QS_ENOMEM, "fopen: out of memory"); }
@@ -59,15 +59,15 @@ qs_status qio_fopen(qs_vm *vm, qs_call_args *c) {
 
 qs_status qio_fclose(qs_vm *vm, qs_call_args *c) {
     File *file;
-    TRY(file_arg(vm, "fclose", c->in[0], &file));
+    TRY(file_arg(vm, c->name, c->in[0], &file));
     int bad = fclose(file->f);
     file->f = NULL;
-    return bad ? qio_error(vm, "fclose", "finish", file->path) : QS_OK;
+    return bad ? qio_error(vm, c->name, "finish", file->path) : QS_OK;
 }
 
 qs_status qio_feof(qs_vm *vm, qs_call_args *c) {
     File *file;
-    TRY(file_arg(vm, "feof", c->in[0], &file));
+    TRY(file_arg(vm, c->name, c->in[0], &file));
     int ch = getc(file->f);
     if (ch != EOF) ungetc(ch, file->f);
     c->out[0] = qs_bool(ch == EOF);
@@ -77,14 +77,14 @@ qs_status qio_feof(qs_vm *vm, qs_call_args *c) {
 /* The next line without its end; null at the end of the file. */
 qs_status qio_fgets(qs_vm *vm, qs_call_args *c) {
     File *file;
-    TRY(file_arg(vm, "fgets", c->in[0], &file));
+    TRY(file_arg(vm, c->name, c->in[0], &file));
     char *line = NULL;
     size_t cap = 0;
     ssize_t n = getline(&line, &cap, file->f);
     if (n > 0 && line[n - 1] == '\n') n--;
     if (n > 0 && line[n - 1] == '\r') n--;
     qs_status s = n >= 0           ? qs_string(vm, line, (size_t)n, &c->out[0])
-                  : !feof(file->f) ? qio_error(vm, "fgets", "read", file->path) /* or no memory for the line */
+                  : !feof(file->f) ? qio_error(vm, c->name, "read", file->path) /* or no memory for the line */
                                    : QS_OK;
     free(line);
     return s;
@@ -94,8 +94,8 @@ qs_status qio_fgets(qs_vm *vm, qs_call_args *c) {
 qs_status qio_fread(qs_vm *vm, qs_call_args *c) {
     File *file;
     int64_t most = INT64_MAX;
-    TRY(file_arg(vm, "fread", c->in[0], &file));
-    if (c->nin > 1) TRY(qarg_count(vm, "fread", "n", c->in[1], &most));
+    TRY(file_arg(vm, c->name, c->in[0], &file));
+    if (c->nin > 1) TRY(qarg_count(vm, c->name, "n", c->in[1], &most));
     Text t;
     qtext_init(&t, qvm_ctx(vm));
     char part[4096];
@@ -108,7 +108,7 @@ qs_status qio_fread(qs_vm *vm, qs_call_args *c) {
     Array *a;
     void *p;
     int64_t n = (int64_t)t.len;
-    qs_status s = ferror(file->f) ? qio_error(vm, "fread", "read", file->path) : qtext_status(&t);
+    qs_status s = ferror(file->f) ? qio_error(vm, c->name, "read", file->path) : qtext_status(&t);
     if (s == QS_OK) s = qarg_result(vm, c, 0, QS_U8, 1, &n, &a, &p);
     if (s == QS_OK && n) memcpy(p, t.s, t.len);
     qtext_free(&t);
@@ -123,16 +123,16 @@ static qs_status put(qs_vm *vm, const char *fn, File *file, const void *p, size_
 qs_status qio_fwrite(qs_vm *vm, qs_call_args *c) {
     File *file;
     const void *p;
-    TRY(file_arg(vm, "fwrite", c->in[0], &file));
+    TRY(file_arg(vm, c->name, c->in[0], &file));
     if (c->in[1].kind == QS_STRING) {
         size_t n;
         const char *s = qs_to_string(c->in[1], &n);
-        return put(vm, "fwrite", file, s, n);
+        return put(vm, c->name, file, s, n);
     }
     Array *a;
-    TRY(qarg_listed(vm, c, 1, "fwrite", "x", &a));
-    TRY(qarg_packed(vm, c, 1, "fwrite", "x", (qs_dtype)a->dtype, &a, &p));
-    return put(vm, "fwrite", file, p, a->count * qdtype_size((qs_dtype)a->dtype));
+    TRY(qarg_listed(vm, c, 1, "x", &a));
+    TRY(qarg_packed(vm, c, 1, "x", (qs_dtype)a->dtype, &a, &p));
+    return put(vm, c->name, file, p, a->count * qdtype_size((qs_dtype)a->dtype));
 }
 
 static qs_status put_text(qs_vm *vm, const char *fn, File *file, Text *t, qs_status s) {
@@ -145,30 +145,30 @@ static qs_status put_text(qs_vm *vm, const char *fn, File *file, Text *t, qs_sta
 qs_status qio_flush(qs_vm *vm, qs_call_args *c) {
     File *file;
     if (!qarg_given(c, 0)) return qvm_flush(vm), QS_OK;
-    TRY(file_arg(vm, "flush", c->in[0], &file));
-    return fflush(file->f) ? qio_error(vm, "flush", "write to", file->path) : QS_OK;
+    TRY(file_arg(vm, c->name, c->in[0], &file));
+    return fflush(file->f) ? qio_error(vm, c->name, "write to", file->path) : QS_OK;
 }
 
 qs_status qio_fprint(qs_vm *vm, qs_call_args *c) {
     File *file;
-    TRY(file_arg(vm, "fprint", c->in[0], &file));
+    TRY(file_arg(vm, c->name, c->in[0], &file));
     Text t;
     qtext_init(&t, qvm_ctx(vm));
     qs_status s = QS_OK;
     for (int i = 1; i < c->nin && s == QS_OK; i++) s = qfmt_value(vm, c->in[i], &t);
     qtext_puts(&t, "\n");
-    return put_text(vm, "fprint", file, &t, s);
+    return put_text(vm, c->name, file, &t, s);
 }
 
 qs_status qio_fprintf(qs_vm *vm, qs_call_args *c) {
     File *file;
     const char *fmt;
     size_t n;
-    TRY(file_arg(vm, "fprintf", c->in[0], &file));
-    TRY(qarg_string(vm, "fprintf", "format", c->in[1], &fmt, &n));
+    TRY(file_arg(vm, c->name, c->in[0], &file));
+    TRY(qarg_string(vm, c->name, "format", c->in[1], &fmt, &n));
     Text t;
     qtext_init(&t, qvm_ctx(vm));
-    return put_text(vm, "fprintf", file, &t, qfmt_printf(vm, fmt, n, c->nin - 2, c->in + 2, &t));
+    return put_text(vm, c->name, file, &t, qfmt_printf(vm, fmt, n, c->nin - 2, c->in + 2, &t));
 }
 
 /* -- whole files --------------------------------------------------------------------------------------------------- */
@@ -185,10 +185,10 @@ qs_status qio_slurp(qs_vm *vm, const char *fn, const char *path, Text *out) {
 
 qs_status qio_fileread(qs_vm *vm, qs_call_args *c) {
     const char *path;
-    TRY(qarg_string(vm, "fileread", "path", c->in[0], &path, NULL));
+    TRY(qarg_string(vm, c->name, "path", c->in[0], &path, NULL));
     Text t;
     qtext_init(&t, qvm_ctx(vm));
-    qs_status s = qio_slurp(vm, "fileread", path, &t);
+    qs_status s = qio_slurp(vm, c->name, path, &t);
     return qval_text(vm, &t, s, &c->out[0]);
 }
 
@@ -203,9 +203,9 @@ qs_status qio_spill(qs_vm *vm, const char *fn, const char *path, const char *s, 
 qs_status qio_filewrite(qs_vm *vm, qs_call_args *c) {
     const char *path, *s;
     size_t n;
-    TRY(qarg_string(vm, "filewrite", "path", c->in[0], &path, NULL));
-    TRY(qarg_string(vm, "filewrite", "text", c->in[1], &s, &n));
-    return qio_spill(vm, "filewrite", path, s, n);
+    TRY(qarg_string(vm, c->name, "path", c->in[0], &path, NULL));
+    TRY(qarg_string(vm, c->name, "text", c->in[1], &s, &n));
+    return qio_spill(vm, c->name, path, s, n);
 }
 
 /* -- comma-separated values ---------------------------------------------------------------------------------------- */
@@ -287,13 +287,13 @@ static qs_status csv_read(qs_vm *vm, const char *path, Table *t, Text *text) {
     return QS_OK;
 }
 
-static qs_status separator(qs_vm *vm, qs_call_args *c, int i, const char *fn, char *sep) {
+static qs_status separator(qs_vm *vm, qs_call_args *c, int i, char *sep) {
     const char *s;
     size_t n;
     *sep = ',';
     if (!qarg_given(c, i)) return QS_OK;
-    TRY(qarg_string(vm, fn, "separator", c->in[i], &s, &n));
-    if (n != 1) return qs_fail(vm, QS_EVALUE, "%s: separator must be one character, got \"%s\"", fn, s);
+    TRY(qarg_string(vm, c->name, "separator", c->in[i], &s, &n));
+    if (n != 1) return qs_fail(vm, QS_EVALUE, "%s: separator must be one character, got \"%s\"", c->name, s);
     *sep = *s;
     return QS_OK;
 }
@@ -301,8 +301,8 @@ static qs_status separator(qs_vm *vm, qs_call_args *c, int i, const char *fn, ch
 qs_status qio_csvread(qs_vm *vm, qs_call_args *c) {
     const char *path;
     Table t = {0};
-    TRY(qarg_string(vm, "csvread", "path", c->in[0], &path, NULL));
-    TRY(separator(vm, c, 1, "csvread", &t.sep));
+    TRY(qarg_string(vm, c->name, "path", c->in[0], &path, NULL));
+    TRY(separator(vm, c, 1, &t.sep));
     Text text;
     Array *a;
     void *p;
@@ -326,13 +326,13 @@ qs_status qio_csvwrite(qs_vm *vm, qs_call_args *c) {
     const void *p;
     char sep;
     Array *a;
-    TRY(qarg_string(vm, "csvwrite", "path", c->in[0], &path, NULL));
-    TRY(separator(vm, c, 2, "csvwrite", &sep));
-    TRY(qarg_array(vm, c, 1, "csvwrite", "x", &a));
+    TRY(qarg_string(vm, c->name, "path", c->in[0], &path, NULL));
+    TRY(separator(vm, c, 2, &sep));
+    TRY(qarg_array(vm, c, 1, "x", &a));
     if (a->rank > 2) return qs_fail(vm, QS_ESHAPE, "csvwrite: x must be a vec or a mat, got %d dimensions", a->rank);
     qs_dtype d = (qs_dtype)a->dtype;
-    if (qdtype_is_complex(d)) return qarg_wrong(vm, "csvwrite", "x", "real", c->in[1]);
-    TRY(qarg_packed(vm, c, 1, "csvwrite", "x", d, &a, &p));
+    if (qdtype_is_complex(d)) return qarg_wrong(vm, c->name, "x", "real", c->in[1]);
+    TRY(qarg_packed(vm, c, 1, "x", d, &a, &p));
     size_t cols = (size_t)qarr_dim(a, a->rank - 1);
     Text t;
     qtext_init(&t, qvm_ctx(vm));
@@ -341,7 +341,7 @@ qs_status qio_csvwrite(qs_vm *vm, qs_call_args *c) {
         qtext_add(&t, (i + 1) % cols ? &sep : "\n", 1);
     }
     qs_status s = qtext_status(&t);
-    if (s == QS_OK) s = qio_spill(vm, "csvwrite", path, t.s ? t.s : "", t.len);
+    if (s == QS_OK) s = qio_spill(vm, c->name, path, t.s ? t.s : "", t.len);
     qtext_free(&t);
     return s;
 }

@@ -104,25 +104,25 @@ static qs_status matrix_shape(qs_vm *vm, const char *fn, const char *what, const
 }
 
 /* Of in[i]: rows, columns, and numbers in an element, but no contents. */
-static qs_status mat_extents(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, Mat *x) {
+static qs_status mat_extents(qs_vm *vm, qs_call_args *c, int i, const char *what, Mat *x) {
     Array *a;
     Shape s;
-    TRY(qarg_array(vm, c, i, fn, what, &a));
-    TRY(matrix_shape(vm, fn, what, a, &s));
+    TRY(qarg_array(vm, c, i, what, &a));
+    TRY(matrix_shape(vm, c->name, what, a, &s));
     *x = (Mat){qvm_ctx(vm), (int)s.dims[0], (int)s.dims[1], qdtype_is_complex((qs_dtype)a->dtype) ? 2 : 1, NULL};
     return QS_OK;
 }
 
 /* in[i], transposed into x.  parts 0: as the argument is. */
-static qs_status mat_read(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, int parts, Mat *x) {
+static qs_status mat_read(qs_vm *vm, qs_call_args *c, int i, const char *what, int parts, Mat *x) {
     Array *a;
     Shape s;
     const void *p;
-    TRY(qarg_array(vm, c, i, fn, what, &a));
+    TRY(qarg_array(vm, c, i, what, &a));
     if (!parts) parts = qdtype_is_complex((qs_dtype)a->dtype) ? 2 : 1;
-    TRY(qarg_packed(vm, c, i, fn, what, wide_type(parts), &a, &p));
-    TRY(matrix_shape(vm, fn, what, a, &s));
-    TRY(mat_new(vm, fn, (int)s.dims[0], (int)s.dims[1], parts, x));
+    TRY(qarg_packed(vm, c, i, what, wide_type(parts), &a, &p));
+    TRY(matrix_shape(vm, c->name, what, a, &s));
+    TRY(mat_new(vm, c->name, (int)s.dims[0], (int)s.dims[1], parts, x));
     if (a->count) qmatrix_move(vm, x->a, (int64_t[]){1, x->m}, p, s.strides, 2, s.dims, (size_t)parts * sizeof(double));
     return QS_OK;
 }
@@ -216,12 +216,12 @@ static qs_status lu(qs_vm *vm, const char *fn, Lapack *l, Lu *f) {
     return QS_OK;
 }
 
-static qs_status lu_of(qs_vm *vm, qs_call_args *c, const char *fn, Lapack **l, Lu *f) {
+static qs_status lu_of(qs_vm *vm, qs_call_args *c, Lapack **l, Lu *f) {
     memset(f, 0, sizeof *f);
-    TRY(lapack(vm, fn, l));
-    TRY(mat_read(vm, c, 0, fn, "A", 0, &f->a));
-    TRY(square(vm, fn, &f->a));
-    return f->a.m ? lu(vm, fn, *l, f) : QS_OK;
+    TRY(lapack(vm, c->name, l));
+    TRY(mat_read(vm, c, 0, "A", 0, &f->a));
+    TRY(square(vm, c->name, &f->a));
+    return f->a.m ? lu(vm, c->name, *l, f) : QS_OK;
 }
 
 static qs_status lu_on_device(qs_vm *vm, const char *fn, Array *a, Lu *f, bool *done) {
@@ -232,22 +232,22 @@ static qs_status lu_on_device(qs_vm *vm, const char *fn, Array *a, Lu *f, bool *
 }
 
 /* For a determinant, of the matrix or of its transpose. */
-static qs_status lu_for_number(qs_vm *vm, qs_call_args *c, const char *fn, Lu *f) {
+static qs_status lu_for_number(qs_vm *vm, qs_call_args *c, Lu *f) {
     bool done = false;
     Lapack *l;
     Array *given = for_wide_device(vm, c);
     Mat a;
     memset(f, 0, sizeof *f);
-    TRY(mat_extents(vm, c, 0, fn, "A", &a));
-    TRY(square(vm, fn, &a));
+    TRY(mat_extents(vm, c, 0, "A", &a));
+    TRY(square(vm, c->name, &a));
     if (given) {
-        TRY(mat_new(vm, fn, a.m, a.m, a.parts, &f->a));
-        TRY(work_new(vm, fn, a.m, &f->pivots));
-        TRY(lu_on_device(vm, fn, given, f, &done));
+        TRY(mat_new(vm, c->name, a.m, a.m, a.parts, &f->a));
+        TRY(work_new(vm, c->name, a.m, &f->pivots));
+        TRY(lu_on_device(vm, c->name, given, f, &done));
     }
     if (done) return QS_OK;
     lu_free(f);
-    return lu_of(vm, c, fn, &l, f);
+    return lu_of(vm, c, &l, f);
 }
 
 /* The determinant as mantissa * e^log: log |det|, and det/|det| in z. */
@@ -266,10 +266,10 @@ static double log_det(Lu *f, double z[2]) {
     return sum;
 }
 
-static qs_status determinant(qs_vm *vm, qs_call_args *c, const char *fn, bool logarithm) {
+static qs_status determinant(qs_vm *vm, qs_call_args *c, bool logarithm) {
     Lu f;
     double z[2] = {1, 0};
-    qs_status s = lu_for_number(vm, c, fn, &f);
+    qs_status s = lu_for_number(vm, c, &f);
     if (s == QS_OK) {
         double log = log_det(&f, z), scale = logarithm ? 0 : exp(log);
         bool complex = f.a.parts == 2;
@@ -281,8 +281,8 @@ static qs_status determinant(qs_vm *vm, qs_call_args *c, const char *fn, bool lo
     lu_free(&f);
     return s;
 }
-qs_status qlinalg_det(qs_vm *vm, qs_call_args *c) { return determinant(vm, c, "det", false); }
-qs_status qlinalg_logdet(qs_vm *vm, qs_call_args *c) { return determinant(vm, c, "logdet", true); }
+qs_status qlinalg_det(qs_vm *vm, qs_call_args *c) { return determinant(vm, c, false); }
+qs_status qlinalg_logdet(qs_vm *vm, qs_call_args *c) { return determinant(vm, c, true); }
 
 static qs_status singular(qs_vm *vm, const char *fn) {
     return qs_fail(vm, QS_EVALUE, "%s: the matrix is singular", fn);
@@ -305,7 +305,7 @@ qs_status qlinalg_inv(qs_vm *vm, qs_call_args *c) {
     Array *a = for_device(vm, c, 0), *r = NULL;
     if (a) TRY(qdevmath_inverse(vm, a, &r));
     if (r) return c->out[0] = qarr_value(r), QS_OK;
-    qs_status s = lu_of(vm, c, "inv", &l, &f);
+    qs_status s = lu_of(vm, c, &l, &f);
     if (s == QS_OK && f.a.m) s = invert(vm, l, &f);
     if (s == QS_OK) s = mat_result(vm, &f.a, f.a.m, f.a.n, f.a.parts == 2 ? qdtype_complex_of(d) : d, &c->out[0]);
     lu_free(&f);
@@ -346,10 +346,9 @@ static qs_status factors_result(qs_vm *vm, Lu *f, qs_value *out) {
 }
 
 static qs_status factors_read(qs_vm *vm, qs_call_args *c, int i, int n, int parts, Lu *f) {
-    const char *fn = "solve_back";
     memset(f, 0, sizeof *f);
-    TRY(mat_read(vm, c, i, fn, "F", parts, &f->a));
-    TRY(work_new(vm, fn, n, &f->pivots));
+    TRY(mat_read(vm, c, i, "F", parts, &f->a));
+    TRY(work_new(vm, c->name, n, &f->pivots));
     bool right = f->a.m == n && f->a.n == n + 1;
     size_t size = (size_t)n * (size_t)n * (size_t)parts;
     for (int k = 0; k < n && right; k++) {
@@ -358,7 +357,7 @@ static qs_status factors_read(qs_vm *vm, qs_call_args *c, int i, int n, int part
         if (right) pivots(f)[k] = (int)p;
     }
     return right ? QS_OK : qs_fail(vm, QS_EVALUE, "%s: F must be the factors that [X, F] = solve(A, B) has given of "
-                                   "this A of %d rows", fn, n);
+                                   "this A of %d rows", c->name, n);
 }
 
 static void back_substitute(Lapack *l, Lu *f, Mat *b, char how) {
@@ -424,15 +423,15 @@ qs_status qlinalg_solve(qs_vm *vm, qs_call_args *c) {
     TRY(lapack(vm, "solve", &l));
     qs_dtype d = qarg_meet_float(vm, c, 0, 2);
     int parts = qarg_parts(c, 0, 2);
-    qs_status s = mat_read(vm, c, 0, "solve", "A", parts, &a);
-    if (s == QS_OK) s = mat_read(vm, c, 1, "solve", "B", parts, &b);
+    qs_status s = mat_read(vm, c, 0, "A", parts, &a);
+    if (s == QS_OK) s = mat_read(vm, c, 1, "B", parts, &b);
     if (s == QS_OK) s = solve_mats(vm, c, l, &a, &b, d);
     mat_free(&a), mat_free(&b);
     return s;
 }
 
 static qs_status factors_made(qs_vm *vm, qs_call_args *c, Lapack *l, int parts, Lu *f) {
-    TRY(mat_read(vm, c, 0, "solve_back", "A", parts, &f->a));
+    TRY(mat_read(vm, c, 0, "A", parts, &f->a));
     if (f->a.m) TRY(lu(vm, "solve_back", l, f));
     return f->info ? singular(vm, "solve_back") : QS_OK;
 }
@@ -441,9 +440,9 @@ static qs_status solve_by_factors(qs_vm *vm, qs_call_args *c, Lapack *l, Lu *f, 
     int parts = qarg_parts(c, 0, 3);
     qs_dtype d = qarg_meet_float(vm, c, 0, 2); /* F is wide */
     Mat a;
-    TRY(mat_extents(vm, c, 0, "solve_back", "A", &a));
+    TRY(mat_extents(vm, c, 0, "A", &a));
     TRY(square(vm, "solve_back", &a));
-    TRY(mat_read(vm, c, 1, "solve_back", "B", parts, b));
+    TRY(mat_read(vm, c, 1, "B", parts, b));
     if (b->m != a.m)
         return qs_fail(vm, QS_ESHAPE, "solve_back: A and B must have as many rows, got %d and %d", a.m, b->m);
     if (c->in[2].kind == QS_NIL) TRY(factors_made(vm, c, l, parts, f));
@@ -456,7 +455,7 @@ qs_status qlinalg_solve_back(qs_vm *vm, qs_call_args *c) {
     Lapack *l;
     Lu f = {0};
     Mat b = {0};
-    TRY(lapack(vm, "solve_back", &l));
+    TRY(lapack(vm, c->name, &l));
     qs_status s = solve_by_factors(vm, c, l, &f, &b);
     mat_free(&b), lu_free(&f);
     return s;
@@ -530,7 +529,7 @@ static void clear_below(Mat *x) {
 
 /* Upper triangular R with herm_transpose(R)*R = A.  A matrix that has none is an error, or *flag says so: the order of
  * the first leading minor that is not positive. */
-static qs_status cholesky(qs_vm *vm, qs_call_args *c, const char *fn, int *flag) {
+static qs_status cholesky(qs_vm *vm, qs_call_args *c, int *flag) {
     Lapack *l;
     Mat a = {0};
     int info = 0;
@@ -539,13 +538,13 @@ static qs_status cholesky(qs_vm *vm, qs_call_args *c, const char *fn, int *flag)
     if (given) TRY(qdevmath_cholesky(vm, given, &r));
     if (flag) *flag = 0;
     if (r) return c->out[0] = qarr_value(r), QS_OK;
-    TRY(lapack(vm, fn, &l));
-    qs_status s = mat_read(vm, c, 0, fn, "A", 0, &a);
-    if (s == QS_OK) s = square(vm, fn, &a);
+    TRY(lapack(vm, c->name, &l));
+    qs_status s = mat_read(vm, c, 0, "A", 0, &a);
+    if (s == QS_OK) s = square(vm, c->name, &a);
     if (s == QS_OK && a.m)
         CALL(a.parts == 2 ? l->zpotrf : l->dpotrf, (P, P, P, P, P, size_t), "U", &a.n, a.a, &a.n, &info, 1);
     if (s == QS_OK && info && !flag)
-        s = qs_fail(vm, QS_EVALUE, "%s: the matrix is not positive definite (leading minor %d)", fn, info);
+        s = qs_fail(vm, QS_EVALUE, "%s: the matrix is not positive definite (leading minor %d)", c->name, info);
     if (s == QS_OK && info) memset(a.a, 0, mat_bytes(&a));
     if (s == QS_OK)
         clear_below(&a), s = mat_result(vm, &a, a.m, a.n, a.parts == 2 ? qdtype_complex_of(d) : d, &c->out[0]);
@@ -553,10 +552,10 @@ static qs_status cholesky(qs_vm *vm, qs_call_args *c, const char *fn, int *flag)
     mat_free(&a);
     return s;
 }
-qs_status qlinalg_chol(qs_vm *vm, qs_call_args *c) { return cholesky(vm, c, "chol", NULL); }
+qs_status qlinalg_chol(qs_vm *vm, qs_call_args *c) { return cholesky(vm, c, NULL); }
 qs_status qlinalg_chol_ex(qs_vm *vm, qs_call_args *c) {
     int info;
-    TRY(cholesky(vm, c, "chol_ex", &info));
+    TRY(cholesky(vm, c, &info));
     if (c->nout > 1) c->out[1] = qs_num(info);
     return QS_OK;
 }
@@ -591,7 +590,7 @@ static qs_status qr_by_lapack(qs_vm *vm, qs_call_args *c, Qr *x) {
     Lapack *l;
     TRY(lapack(vm, "qr", &l));
     mat_free(&x->r);
-    TRY(mat_read(vm, c, 0, "qr", "A", 0, &x->r));
+    TRY(mat_read(vm, c, 0, "A", 0, &x->r));
     return qr_run(vm, l, x);
 }
 
@@ -599,7 +598,7 @@ static qs_status qr_of(qs_vm *vm, qs_call_args *c, Qr *x) {
     Mat a;
     bool done = false;
     Array *given = for_device(vm, c, 0);
-    TRY(mat_extents(vm, c, 0, "qr", "A", &a));
+    TRY(mat_extents(vm, c, 0, "A", &a));
     if (!a.m || !a.n) return qs_fail(vm, QS_ESHAPE, "qr: the matrix must not be empty");
     TRY(mat_new(vm, "qr", a.m, a.m < a.n ? a.m : a.n, a.parts, &x->q));
     TRY(mat_new(vm, "qr", a.m, a.n, a.parts, &x->r));
@@ -656,29 +655,29 @@ static qs_status svd_on_device(qs_vm *vm, const char *fn, Array *a, bool vectors
     return QS_OK;
 }
 
-static qs_status svd_by_lapack(qs_vm *vm, qs_call_args *c, const char *fn, bool vectors, Svd *x) {
+static qs_status svd_by_lapack(qs_vm *vm, qs_call_args *c, bool vectors, Svd *x) {
     Lapack *l;
     Mat a = {0};
-    TRY(lapack(vm, fn, &l));
-    qs_status s = mat_read(vm, c, 0, fn, "M", 0, &a);
-    if (s == QS_OK) s = all_finite(vm, fn, "M", &a, false);
-    if (s == QS_OK && x->k) s = svd_run(vm, fn, l, &a, vectors ? "S" : "N", x);
+    TRY(lapack(vm, c->name, &l));
+    qs_status s = mat_read(vm, c, 0, "M", 0, &a);
+    if (s == QS_OK) s = all_finite(vm, c->name, "M", &a, false);
+    if (s == QS_OK && x->k) s = svd_run(vm, c->name, l, &a, vectors ? "S" : "N", x);
     mat_free(&a);
     return s;
 }
 
 /* given: the argument, where a device may compute this, or NULL. */
-static qs_status svd_of(qs_vm *vm, qs_call_args *c, const char *fn, Array *given, bool vectors, Svd *x) {
+static qs_status svd_of(qs_vm *vm, qs_call_args *c, Array *given, bool vectors, Svd *x) {
     Mat a;
     bool done = false;
     memset(x, 0, sizeof *x);
-    TRY(mat_extents(vm, c, 0, fn, "M", &a));
+    TRY(mat_extents(vm, c, 0, "M", &a));
     x->k = a.m < a.n ? a.m : a.n;
-    TRY(mat_new(vm, fn, x->k, 1, 1, &x->s));
-    TRY(mat_new(vm, fn, a.m, x->k, a.parts, &x->u));
-    TRY(mat_new(vm, fn, x->k, a.n, a.parts, &x->vt));
-    if (given) TRY(svd_on_device(vm, fn, given, vectors, x, &done));
-    if (!done) TRY(svd_by_lapack(vm, c, fn, vectors, x));
+    TRY(mat_new(vm, c->name, x->k, 1, 1, &x->s));
+    TRY(mat_new(vm, c->name, a.m, x->k, a.parts, &x->u));
+    TRY(mat_new(vm, c->name, x->k, a.n, a.parts, &x->vt));
+    if (given) TRY(svd_on_device(vm, c->name, given, vectors, x, &done));
+    if (!done) TRY(svd_by_lapack(vm, c, vectors, x));
     if (vectors) settle_vectors(&x->u, &x->vt);
     return QS_OK;
 }
@@ -718,17 +717,17 @@ static qs_status values_result(qs_vm *vm, Mat *x, qs_dtype d, qs_value *out) {
 qs_status qlinalg_svd(qs_vm *vm, qs_call_args *c) {
     Svd x;
     qs_dtype real = real_result(vm, c);
-    qs_status s = svd_of(vm, c, "svd", for_device(vm, c, 0), c->nout > 1, &x);
+    qs_status s = svd_of(vm, c, for_device(vm, c, 0), c->nout > 1, &x);
     if (s == QS_OK) s = c->nout > 1 ? svd_results(vm, c, &x, real) : values_result(vm, &x.s, real, &c->out[0]);
     svd_free(&x);
     return s;
 }
 
 /* Singular values not above this count as zero: max(m,n) * largest * epsilon of the argument's own precision. */
-static qs_status tolerance(qs_vm *vm, qs_call_args *c, const char *fn, const Svd *x, qs_dtype real, double *out) {
+static qs_status tolerance(qs_vm *vm, qs_call_args *c, const Svd *x, qs_dtype real, double *out) {
     int most = x->u.m > x->vt.n ? x->u.m : x->vt.n;
     *out = x->k ? most * x->s.a[0] * (real == QS_F64 ? DBL_EPSILON : (double)FLT_EPSILON) : 0;
-    return qarg_given(c, 1) ? qarg_num(vm, fn, "tolerance", c->in[1], out) : QS_OK;
+    return qarg_given(c, 1) ? qarg_num(vm, c->name, "tolerance", c->in[1], out) : QS_OK;
 }
 
 qs_status qlinalg_rank(qs_vm *vm, qs_call_args *c) {
@@ -736,8 +735,8 @@ qs_status qlinalg_rank(qs_vm *vm, qs_call_args *c) {
     double tol;
     int r = 0;
     qs_dtype real = real_result(vm, c);
-    qs_status s = svd_of(vm, c, "rank", for_wide_device(vm, c), false, &x);
-    if (s == QS_OK) s = tolerance(vm, c, "rank", &x, real, &tol);
+    qs_status s = svd_of(vm, c, for_wide_device(vm, c), false, &x);
+    if (s == QS_OK) s = tolerance(vm, c, &x, real, &tol);
     for (int i = 0; s == QS_OK && i < x.k; i++) r += x.s.a[i] > tol;
     c->out[0] = qs_num(r);
     svd_free(&x);
@@ -746,7 +745,7 @@ qs_status qlinalg_rank(qs_vm *vm, qs_call_args *c) {
 
 qs_status qlinalg_cond(qs_vm *vm, qs_call_args *c) {
     Svd x;
-    qs_status s = svd_of(vm, c, "cond", for_wide_device(vm, c), false, &x);
+    qs_status s = svd_of(vm, c, for_wide_device(vm, c), false, &x);
     if (s == QS_OK) c->out[0] = qs_num(x.k ? x.s.a[0] / x.s.a[x.k - 1] : 0);
     svd_free(&x);
     return s;
@@ -770,10 +769,10 @@ qs_status qlinalg_pinv(qs_vm *vm, qs_call_args *c) {
     Mat v = {0}, out = {0};
     double tol;
     qs_dtype real = real_result(vm, c);
-    qs_status s = svd_of(vm, c, "pinv", for_wide_device(vm, c), true, &x);
-    if (s == QS_OK) s = tolerance(vm, c, "pinv", &x, real, &tol);
-    if (s == QS_OK) s = adjoint(vm, "pinv", &x.vt, &v);
-    if (s == QS_OK) s = mat_new(vm, "pinv", v.m, x.u.m, v.parts, &out);
+    qs_status s = svd_of(vm, c, for_wide_device(vm, c), true, &x);
+    if (s == QS_OK) s = tolerance(vm, c, &x, real, &tol);
+    if (s == QS_OK) s = adjoint(vm, c->name, &x.vt, &v);
+    if (s == QS_OK) s = mat_new(vm, c->name, v.m, x.u.m, v.parts, &out);
     if (s == QS_OK) {
         pinv_sum(&x, &v, tol, &out);
         s = mat_result(vm, &out, out.m, out.n, v.parts == 2 ? qdtype_complex_of(real) : real, &c->out[0]);
@@ -820,7 +819,7 @@ static qs_status symeig_by_lapack(qs_vm *vm, qs_call_args *c, bool vectors, Mat 
     Lapack *l;
     TRY(lapack(vm, "symeig", &l));
     mat_free(a);
-    TRY(mat_read(vm, c, 0, "symeig", "C", 0, a));
+    TRY(mat_read(vm, c, 0, "C", 0, a));
     TRY(all_finite(vm, "symeig", "C", a, true));
     return a->m ? symeig_run(vm, l, a, w, vectors) : QS_OK;
 }
@@ -829,7 +828,7 @@ static qs_status symeig_by_lapack(qs_vm *vm, qs_call_args *c, bool vectors, Mat 
 static qs_status symeig_of(qs_vm *vm, qs_call_args *c, bool vectors, Mat *a, Mat *w) {
     bool done = false;
     Array *given = for_device(vm, c, 0);
-    TRY(mat_extents(vm, c, 0, "symeig", "C", a));
+    TRY(mat_extents(vm, c, 0, "C", a));
     TRY(square(vm, "symeig", a));
     TRY(mat_new(vm, "symeig", a->m, 1, 1, w));
     TRY(mat_new(vm, "symeig", a->m, a->m, a->parts, a));
@@ -899,12 +898,12 @@ qs_status qlinalg_eig(qs_vm *vm, qs_call_args *c) {
     Lapack *l;
     Mat a = {0}, w = {0}, v = {0};
     qs_dtype d = qdtype_complex_of(real_result(vm, c));
-    TRY(lapack(vm, "eig", &l));
-    qs_status s = mat_read(vm, c, 0, "eig", "A", 0, &a);
-    if (s == QS_OK) s = square(vm, "eig", &a);
-    if (s == QS_OK) s = all_finite(vm, "eig", "A", &a, false);
-    if (s == QS_OK) s = mat_new(vm, "eig", a.m, 1, 2, &w);
-    if (s == QS_OK) s = mat_new(vm, "eig", a.m, a.n, 2, &v);
+    TRY(lapack(vm, c->name, &l));
+    qs_status s = mat_read(vm, c, 0, "A", 0, &a);
+    if (s == QS_OK) s = square(vm, c->name, &a);
+    if (s == QS_OK) s = all_finite(vm, c->name, "A", &a, false);
+    if (s == QS_OK) s = mat_new(vm, c->name, a.m, 1, 2, &w);
+    if (s == QS_OK) s = mat_new(vm, c->name, a.m, a.n, 2, &v);
     if (s == QS_OK && a.m) s = eig_run(vm, l, &a, &w, &v, c->nout > 1);
     if (s == QS_OK && c->nout > 1) s = mat_result(vm, &v, a.m, a.n, d, &c->out[0]);
     if (s == QS_OK) s = values_result(vm, &w, d, &c->out[c->nout > 1]);
@@ -940,17 +939,17 @@ qs_status qlinalg_roots(qs_vm *vm, qs_call_args *c) {
     Numbers p;
     Mat a = {0}, w = {0}, none = {0};
     qs_dtype d = qdtype_complex_of(real_result(vm, c));
-    TRY(qarg_wide(vm, c, 0, "roots", "p", qarg_parts(c, 0, 1), &p));
+    TRY(qarg_wide(vm, c, 0, "p", qarg_parts(c, 0, 1), &p));
     if (p.n > 1 << 20) return qs_fail(vm, QS_EVALUE, "roots: p may have 2^20 coefficients, got %zu", p.n);
-    TRY(lapack(vm, "roots", &l));
+    TRY(lapack(vm, c->name, &l));
     int first = 0, last = (int)p.n - 1;
     while (first <= last && is_zero(&p, (size_t)first)) first++;
     while (last > first && is_zero(&p, (size_t)last)) last--;
     int degree = first > last ? 0 : last - first, all = first > last ? 0 : (int)p.n - 1 - first;
-    qs_status s = mat_new(vm, "roots", degree, degree, p.parts, &a);
-    if (s == QS_OK) s = mat_new(vm, "roots", all, 1, 2, &w);
+    qs_status s = mat_new(vm, c->name, degree, degree, p.parts, &a);
+    if (s == QS_OK) s = mat_new(vm, c->name, all, 1, 2, &w);
     if (s == QS_OK) companion(p.x + (size_t)first * (size_t)p.parts, &a);
-    if (s == QS_OK) s = all_finite(vm, "roots", "p, or p/p[0],", &a, false);
+    if (s == QS_OK) s = all_finite(vm, c->name, "p, or p/p[0],", &a, false);
     if (s == QS_OK && degree) s = eig_run(vm, l, &a, &w, &none, false);
     if (s == QS_OK) s = values_result(vm, &w, d, &c->out[0]);
     mat_free(&a), mat_free(&w);
@@ -961,8 +960,8 @@ qs_status qlinalg_roots(qs_vm *vm, qs_call_args *c) {
 qs_status qlinalg_trace(qs_vm *vm, qs_call_args *c) {
     Mat a = {0};
     double z[2] = {0, 0};
-    qs_status s = mat_read(vm, c, 0, "trace", "A", 0, &a);
-    if (s == QS_OK) s = square(vm, "trace", &a);
+    qs_status s = mat_read(vm, c, 0, "A", 0, &a);
+    if (s == QS_OK) s = square(vm, c->name, &a);
     for (size_t i = 0; s == QS_OK && i < (size_t)a.m; i++)
         for (size_t k = 0; k < (size_t)a.parts; k++) z[k] += a.a[i * (size_t)(a.m + 1) * (size_t)a.parts + k];
     mat_free(&a);

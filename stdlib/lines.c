@@ -26,14 +26,13 @@ typedef struct {
 } Work;
 
 /* Argument `at` as the array, argument `dim_at` as the dimension (else `dim`; main: the first longer than 1). */
-static qs_status open_lines(qs_vm *vm, qs_call_args *c, const char *fn, int at, int dim_at, bool main, int parts,
-                            Work *w) {
+static qs_status open_lines(qs_vm *vm, qs_call_args *c, int at, int dim_at, bool main, int parts, Work *w) {
     Numbers x;
-    *w = (Work){.fn = fn, .dim = DIM_ALL, .d = qarg_meet_float(vm, c, at, at + 1), .parts = parts};
-    TRY(qarg_wide(vm, c, at, fn, "x", parts, &x));
+    *w = (Work){.fn = c->name, .dim = DIM_ALL, .d = qarg_meet_float(vm, c, at, at + 1), .parts = parts};
+    TRY(qarg_wide(vm, c, at, "x", parts, &x));
     w->a = x.a, w->x = x.x;
     if (main) w->dim = qstats_main_dim(w->a);
-    if (qarg_given(c, dim_at)) TRY(qarg_dim_of(vm, fn, c->in[at], c->in[dim_at], &w->dim));
+    if (qarg_given(c, dim_at)) TRY(qarg_dim_of(vm, c->name, c->in[at], c->in[dim_at], &w->dim));
     w->l = w->dim == DIM_ALL ? (ArrayLines){1, w->a->count, 1} : qstats_lines(w->a, w->dim);
     w->l.inner *= (size_t)parts;
     return QS_OK;
@@ -177,23 +176,23 @@ static qs_status quantile_scheme(qs_vm *vm, const char *fn, qs_value v, const Sc
                    near.best ? "\"?" : "");
 }
 
-static qs_status quantiles(qs_vm *vm, qs_call_args *c, const char *fn, double scale) {
+static qs_status quantiles(qs_vm *vm, qs_call_args *c, double scale) {
     Work w;
     Array *q;
     const void *p;
     Quantiles with = {NULL, scale, &schemes[0]};
-    TRY(open_lines(vm, c, fn, 0, 2, false, 1, &w));
+    TRY(open_lines(vm, c, 0, 2, false, 1, &w));
     TRY(not_empty(vm, &w));
-    TRY(qarg_packed(vm, c, 1, fn, "the second argument", QS_F64, &q, &p));
-    if (qarg_given(c, 3)) TRY(quantile_scheme(vm, fn, c->in[3], &with.scheme));
+    TRY(qarg_packed(vm, c, 1, "the second argument", QS_F64, &q, &p));
+    if (qarg_given(c, 3)) TRY(quantile_scheme(vm, c->name, c->in[3], &with.scheme));
     with.q = p;
     for (size_t i = 0; i < q->count; i++)
         if (!(with.q[i] >= 0 && with.q[i] <= scale))
-            return qs_fail(vm, QS_EVALUE, "%s: the second argument must be 0 to %g, got %g", fn, scale, with.q[i]);
+            return qs_fail(vm, QS_EVALUE, "%s: the second argument must be 0 to %g, got %g", c->name, scale, with.q[i]);
     return run(vm, c, &w, q->count, quantile_line, &with);
 }
-qs_status qlines_quantile(qs_vm *vm, qs_call_args *c) { return quantiles(vm, c, "quantile", 1); }
-qs_status qlines_percentile(qs_vm *vm, qs_call_args *c) { return quantiles(vm, c, "percentile", 100); }
+qs_status qlines_quantile(qs_vm *vm, qs_call_args *c) { return quantiles(vm, c, 1); }
+qs_status qlines_percentile(qs_vm *vm, qs_call_args *c) { return quantiles(vm, c, 100); }
 
 /* -- statistics of one number -------------------------------------------------------------------------------------- */
 /* The most frequent value, of several the smallest. */
@@ -265,10 +264,10 @@ static void nanmedian_line(double *x, size_t n, double *y, size_t m, const void 
 }
 
 typedef enum { MAY_BE_EMPTY = 1, PER_COLUMN = 2 } StatisticKind;
-static qs_status statistic(qs_vm *vm, qs_call_args *c, const char *fn, unsigned kind, LineFn *f) {
+static qs_status statistic(qs_vm *vm, qs_call_args *c, unsigned kind, LineFn *f) {
     Work w;
     const Array *a = c->in[0].kind == QS_ARRAY ? qval_array(c->in[0]) : NULL;
-    TRY(open_lines(vm, c, fn, 0, 1, kind & PER_COLUMN && a && a->rank > 1, 1, &w));
+    TRY(open_lines(vm, c, 0, 1, kind & PER_COLUMN && a && a->rank > 1, 1, &w));
     if (!(kind & MAY_BE_EMPTY)) TRY(not_empty(vm, &w));
     return run(vm, c, &w, 1, f, NULL);
 }
@@ -315,65 +314,65 @@ static bool is_wide(qs_value v) {
 
 qs_status qlines_mode(qs_vm *vm, qs_call_args *c) {
     if (is_wide(c->in[0])) return mode_of_wide(vm, c, qval_array(c->in[0]));
-    return statistic(vm, c, "mode", 0, mode_line);
+    return statistic(vm, c, 0, mode_line);
 }
 
 #define STATISTIC(name, kind)                                                                                          \
-    qs_status qlines_##name(qs_vm *vm, qs_call_args *c) { return statistic(vm, c, #name, kind, name##_line); }
+    qs_status qlines_##name(qs_vm *vm, qs_call_args *c) { return statistic(vm, c, kind, name##_line); }
 STATISTIC(median, PER_COLUMN)
 STATISTIC(nanmedian, PER_COLUMN)
 STATISTIC(nansum, MAY_BE_EMPTY)
 STATISTIC(nanmean, 0)
 
 /* Integers have no nan: the extreme keeps their digits. */
-static qs_status nanextreme(qs_vm *vm, qs_call_args *c, const char *fn, Reduce r, LineFn *f) {
+static qs_status nanextreme(qs_vm *vm, qs_call_args *c, Reduce r, LineFn *f) {
     int dim = DIM_ALL;
-    if (!is_wide(c->in[0]) || !qval_array(c->in[0])->count) return statistic(vm, c, fn, 0, f);
-    if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, fn, c->in[0], c->in[1], &dim));
+    if (!is_wide(c->in[0]) || !qval_array(c->in[0])->count) return statistic(vm, c, 0, f);
+    if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[1], &dim));
     return qred_run(vm, r, c->in[0], dim, &c->out[0]);
 }
-qs_status qlines_nanmin(qs_vm *vm, qs_call_args *c) { return nanextreme(vm, c, "nanmin", RED_MIN, nanmin_line); }
-qs_status qlines_nanmax(qs_vm *vm, qs_call_args *c) { return nanextreme(vm, c, "nanmax", RED_MAX, nanmax_line); }
+qs_status qlines_nanmin(qs_vm *vm, qs_call_args *c) { return nanextreme(vm, c, RED_MIN, nanmin_line); }
+qs_status qlines_nanmax(qs_vm *vm, qs_call_args *c) { return nanextreme(vm, c, RED_MAX, nanmax_line); }
 
 /* The variance of all elements, as var_line has it; *done false: they are not real. */
-static qs_status whole_variance(qs_vm *vm, qs_call_args *c, const char *fn, double ddof, bool *done) {
+static qs_status whole_variance(qs_vm *vm, qs_call_args *c, double ddof, bool *done) {
     Array *a;
     const void *p;
     qs_value mean;
-    TRY(qarg_floats(vm, c, 0, fn, "x", &a, &p));
+    TRY(qarg_floats(vm, c, 0, "x", &a, &p));
     *done = !qdtype_is_complex((qs_dtype)a->dtype);
     if (!*done) return QS_OK;
-    if (!a->count) return qs_fail(vm, QS_EVALUE, "%s: x must not be empty", fn);
+    if (!a->count) return qs_fail(vm, QS_EVALUE, "%s: x must not be empty", c->name);
     TRY(qred_run(vm, RED_MEAN, c->in[0], DIM_ALL, &mean));
     double s = qred_spread(vm, (qs_dtype)a->dtype, a->count, p, qval_number(mean)), by = (double)a->count - ddof;
     return c->out[0] = qs_num(by > 0 ? s/by : s), QS_OK;
 }
 
 /* f(x [, dim [, ddof]]) of each part; those of a complex x are joined to one number. */
-static qs_status spread(qs_vm *vm, qs_call_args *c, const char *fn, LineFn *f, double (*join)(double, double)) {
+static qs_status spread(qs_vm *vm, qs_call_args *c, LineFn *f, double (*join)(double, double)) {
     Work w;
     double ddof = 1;
     bool done = false;
-    if (qarg_given(c, 2)) TRY(qarg_num(vm, fn, "ddof", c->in[2], &ddof));
-    if (!qarg_given(c, 1) && (f == var_line || f == std_line)) TRY(whole_variance(vm, c, fn, ddof, &done));
+    if (qarg_given(c, 2)) TRY(qarg_num(vm, c->name, "ddof", c->in[2], &ddof));
+    if (!qarg_given(c, 1) && (f == var_line || f == std_line)) TRY(whole_variance(vm, c, ddof, &done));
     if (done && f == std_line) c->out[0] = qs_num(sqrt(c->out[0].u.f));
     if (done) return QS_OK;
     int parts = qarg_parts(c, 0, 1);
-    TRY(open_lines(vm, c, fn, 0, 1, false, parts, &w));
+    TRY(open_lines(vm, c, 0, 1, false, parts, &w));
     TRY(not_empty(vm, &w));
     TRY(run(vm, c, &w, 1, f, &ddof));
     if (parts == 1) return QS_OK;
     qs_value z = c->out[0], part[2] = {qs_nil(), qs_nil()};
     c->out[0] = qs_nil();
-    qs_status s = qmath_real(vm, &(qs_call_args){1, 1, &z, &part[0], 0, NULL});
-    if (s == QS_OK) s = qmath_imag(vm, &(qs_call_args){1, 1, &z, &part[1], 0, NULL});
-    if (s == QS_OK) s = qapply_two(vm, fn, join, part[0], part[1], &c->out[0]);
+    qs_status s = qmath_real(vm, &(qs_call_args){1, 1, &z, &part[0], .name = c->name});
+    if (s == QS_OK) s = qmath_imag(vm, &(qs_call_args){1, 1, &z, &part[1], .name = c->name});
+    if (s == QS_OK) s = qapply_two(vm, c->name, join, part[0], part[1], &c->out[0]);
     qval_release(vm, z), qval_release(vm, part[0]), qval_release(vm, part[1]);
     return s;
 }
 static double plus(double a, double b) { return a + b; }
 #define SPREAD(name, join)                                                                                             \
-    qs_status qlines_##name(qs_vm *vm, qs_call_args *c) { return spread(vm, c, #name, name##_line, join); }
+    qs_status qlines_##name(qs_vm *vm, qs_call_args *c) { return spread(vm, c, name##_line, join); }
 SPREAD(var, plus)
 SPREAD(std, hypot)
 SPREAD(nanvar, plus)
@@ -392,25 +391,25 @@ static void cumulative_line(double *x, size_t n, double *y, size_t m, const void
 }
 
 /* f(y), f(x, y), f(x, y, dim) */
-static qs_status trapezoids(qs_vm *vm, qs_call_args *c, const char *fn, bool all) {
+static qs_status trapezoids(qs_vm *vm, qs_call_args *c, bool all) {
     Work w;
     Array *at;
     const void *p = NULL;
     qs_value x = c->in[0];
     bool spaced = c->nin > 1 && x.kind != QS_NIL && !(x.kind == QS_ARRAY && qval_array(x)->count == 0);
-    TRY(open_lines(vm, c, fn, c->nin > 1, 2, true, qarg_parts(c, c->nin > 1, 1 + (c->nin > 1)), &w));
+    TRY(open_lines(vm, c, c->nin > 1, 2, true, qarg_parts(c, c->nin > 1, 1 + (c->nin > 1)), &w));
     if (spaced) {
-        TRY(qarg_packed(vm, c, 0, fn, "x", QS_F64, &at, &p));
+        TRY(qarg_packed(vm, c, 0, "x", QS_F64, &at, &p));
         if (at->count != w.l.n)
-            return qs_fail(vm, QS_ESHAPE, "%s: x must have %zu elements as y does, got %zu", fn, w.l.n, at->count);
+            return qs_fail(vm, QS_ESHAPE, "%s: x must have %zu elements as y does, got %zu", c->name, w.l.n, at->count);
     }
     if (!all && !qarg_given(c, 2) && w.a->rank <= 1)
         w.dim = DIM_ALL, w.l = (ArrayLines){1, w.a->count, (size_t)w.parts};
     return run(vm, c, &w, all ? w.l.n : 1, cumulative_line, p);
 }
-qs_status qlines_trapz(qs_vm *vm, qs_call_args *c) { return trapezoids(vm, c, "trapz", false); }
+qs_status qlines_trapz(qs_vm *vm, qs_call_args *c) { return trapezoids(vm, c, false); }
 qs_status qlines_cumulative_trapezoid(qs_vm *vm, qs_call_args *c) {
-    return trapezoids(vm, c, "cumulative_trapezoid", true);
+    return trapezoids(vm, c, true);
 }
 
 /* -- differences --------------------------------------------------------------------------------------------------- */
@@ -429,9 +428,9 @@ static qs_status slices(qs_vm *vm, Array *a, const Shape *s, int dim, int64_t sk
 qs_status qlines_diff(qs_vm *vm, qs_call_args *c) {
     Array *a, *packed;
     Shape s;
-    TRY(qarg_array(vm, c, 0, "diff", "x", &a));
+    TRY(qarg_array(vm, c, 0, "x", &a));
     int dim = qstats_main_dim(a);
-    if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, "diff", c->in[0], c->in[1], &dim));
+    if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[1], &dim));
     qmatrix_shape(a, &s);
     if (a->count == 0 || dim >= s.rank || s.dims[dim] < 2) { /* no two neighbours */
         int64_t dims[QS_MAX_RANK], n = dim < s.rank && s.dims[dim] > 1 ? s.dims[dim] - 1 : 0;

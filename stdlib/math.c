@@ -18,9 +18,10 @@ static bool is_complex(qs_value v) {
 }
 
 /* Every argument is a number or an array; `names` holds one letter for each. */
-static qs_status numeric(qs_vm *vm, const qs_call_args *c, const char *fn, const char *names) {
+static qs_status numeric(qs_vm *vm, const qs_call_args *c, const char *names) {
     for (int i = 0; i < c->nin; i++)
-        if (!is_numeric(c->in[i])) return qarg_wrong(vm, fn, (char[]){names[i], 0}, "a number or an array", c->in[i]);
+        if (!is_numeric(c->in[i])) return qarg_wrong(vm, c->name, (char[]){names[i], 0}, "a number or an array",
+                                                     c->in[i]);
     return QS_OK;
 }
 
@@ -40,7 +41,7 @@ static qs_status row(qs_vm *vm, qs_call_args *c, Elem e, const char *signature) 
     for (int i = 0; i < c->nin; i++) {
         if (is_numeric(c->in[i])) continue;
         letters(signature, names, kelem_info[e].nargs);
-        return numeric(vm, c, kelem_info[e].name, names);
+        return numeric(vm, c, names);
     }
     if (kelem_is_itself(e, is_complex(c->in[0]))) return c->out[0] = qval_retain(c->in[0]), QS_OK;
     return qeach_apply(vm, e, c->in, &c->out[0]);
@@ -58,26 +59,26 @@ qs_status qmath_complex(qs_vm *vm, qs_call_args *c) {
     if (c->nin == 1 && is_complex(parts[0])) return c->out[0] = qval_retain(parts[0]), QS_OK;
     for (int i = 0; i < 2; i++)
         if (!is_numeric(parts[i]) || is_complex(parts[i]))
-            return qarg_wrong(vm, "complex", i ? "im" : "re", "a real number or array", parts[i]);
+            return qarg_wrong(vm, c->name, i ? "im" : "re", "a real number or array", parts[i]);
     return qeach_apply(vm, EL_complex, parts, &c->out[0]);
 }
 
 /* clamp(x, hi) clips to [0, hi]; clamp(x, lo, hi) to [lo, hi]. */
 qs_status qmath_clamp(qs_vm *vm, qs_call_args *c) {
-    TRY(numeric(vm, c, "clamp", c->nin == 3 ? "xlh" : "xh"));
+    TRY(numeric(vm, c, c->nin == 3 ? "xlh" : "xh"));
     return qeach_apply(vm, c->nin == 3 ? EL_clamp : EL_clamp2, c->in, &c->out[0]);
 }
 
 /* where(c, a, b): c ? a : b, element by element also where c is a single one. */
 qs_status qmath_where(qs_vm *vm, qs_call_args *c) {
     Array *condition;
-    TRY(numeric(vm, c, "where", "cab"));
+    TRY(numeric(vm, c, "cab"));
     bool single = c->in[0].kind != QS_ARRAY, number = c->in[1].kind != QS_ARRAY && c->in[2].kind != QS_ARRAY, truth;
     if (single && number) {
         TRY(qval_truth(vm, c->in[0], &truth));
         return c->out[0] = qval_retain(c->in[truth ? 1 : 2]), QS_OK;
     }
-    TRY(qarg_array(vm, c, 0, "where", "c", &condition));
+    TRY(qarg_array(vm, c, 0, "c", &condition));
     return qarith_where(vm, c->in[0], c->in[1], c->in[2], &c->out[0]);
 }
 
@@ -103,7 +104,7 @@ static bool mixes_signs(qs_value x, qs_value a) {
 }
 
 qs_status qmath_mod(qs_vm *vm, qs_call_args *c) {
-    TRY(numeric(vm, c, "mod", "xa"));
+    TRY(numeric(vm, c, "xa"));
     qs_value x = qoperand_whole(dtype_of(c->in[1]), c->in[0]), a = qoperand_whole(dtype_of(c->in[0]), c->in[1]);
     if (!is_integer(x) || !is_integer(a) || !mixes_signs(x, a))
         return qeach_apply(vm, EL_mod, (qs_value[]){x, a}, &c->out[0]);
@@ -136,51 +137,51 @@ static qs_status shift_by(qs_vm *vm, Elem e, qs_value x, qs_value n, qs_value *o
     return s;
 }
 
-static qs_status shift(qs_vm *vm, qs_call_args *c, const char *fn, Elem e) {
+static qs_status shift(qs_vm *vm, qs_call_args *c, Elem e) {
     qs_value *x = &c->in[0], *r = &c->out[0];
     qs_dtype back = QS_B1, ignored = QS_B1;
-    TRY(numeric(vm, c, fn, "an"));
+    TRY(numeric(vm, c, "an"));
     if (is_complex(*x) || is_complex(c->in[1])) return qeach_apply(vm, e, c->in, r); /* which refuses them */
-    TRY(qoperand_to_whole(vm, fn, x, &back));
-    TRY(qoperand_to_whole(vm, fn, &c->in[1], &ignored));
+    TRY(qoperand_to_whole(vm, c->name, x, &back));
+    TRY(qoperand_to_whole(vm, c->name, &c->in[1], &ignored));
     bool is_float = x->kind == QS_NUM;
     qs_value whole[2] = {*x, c->in[1]};
     for (int i = 0; i < 2; i++) {
         if (whole[i].kind == QS_ARRAY) continue;
-        TRY(qscalar_whole(vm, fn, whole[i], &whole[i].u.i));
+        TRY(qscalar_whole(vm, c->name, whole[i], &whole[i].u.i));
         whole[i].kind = QS_INT;
     }
     TRY(shift_by(vm, e, whole[0], whole[1], r));
     if (is_float && r->kind == QS_INT) *r = qs_num((double)r->u.i);
     return qoperand_from_whole(vm, r, back);
 }
-qs_status qmath_shl(qs_vm *vm, qs_call_args *c) { return shift(vm, c, "shl", EL_shl); }
-qs_status qmath_shr(qs_vm *vm, qs_call_args *c) { return shift(vm, c, "shr", EL_shr); }
+qs_status qmath_shl(qs_vm *vm, qs_call_args *c) { return shift(vm, c, EL_shl); }
+qs_status qmath_shr(qs_vm *vm, qs_call_args *c) { return shift(vm, c, EL_shr); }
 
 qs_status qmath_pow(qs_vm *vm, qs_call_args *c) {
-    TRY(numeric(vm, c, "pow", "xa"));
+    TRY(numeric(vm, c, "xa"));
     return qarith_binary(vm, OP_PWPOW, c->in[0], c->in[1], &c->out[0]);
 }
 
-static qs_status bits(qs_vm *vm, qs_call_args *c, const char *fn, Op op) {
-    TRY(numeric(vm, c, fn, "ab"));
+static qs_status bits(qs_vm *vm, qs_call_args *c, Op op) {
+    TRY(numeric(vm, c, "ab"));
     return qarith_binary(vm, op, c->in[0], c->in[1], &c->out[0]);
 }
-qs_status qmath_and(qs_vm *vm, qs_call_args *c) { return bits(vm, c, "and", OP_BITAND); }
-qs_status qmath_or(qs_vm *vm, qs_call_args *c) { return bits(vm, c, "or", OP_BITOR); }
-qs_status qmath_xor(qs_vm *vm, qs_call_args *c) { return bits(vm, c, "xor", OP_BITXOR); }
+qs_status qmath_and(qs_vm *vm, qs_call_args *c) { return bits(vm, c, OP_BITAND); }
+qs_status qmath_or(qs_vm *vm, qs_call_args *c) { return bits(vm, c, OP_BITOR); }
+qs_status qmath_xor(qs_vm *vm, qs_call_args *c) { return bits(vm, c, OP_BITXOR); }
 
 /* Truth values are negated; integers have every bit flipped. */
 qs_status qmath_not(qs_vm *vm, qs_call_args *c) {
     qs_value *x = &c->in[0];
     qs_dtype back = QS_B1;
-    TRY(numeric(vm, c, "not", "a"));
-    if (x->kind == QS_NUM) TRY(qscalar_whole(vm, "not", *x, &(int64_t){0}));
+    TRY(numeric(vm, c, "a"));
+    if (x->kind == QS_NUM) TRY(qscalar_whole(vm, c->name, *x, &(int64_t){0}));
     bool truth = x->kind == QS_BOOL || (x->kind == QS_ARRAY && dtype_of(*x) == QS_B1);
     if (truth) return qarith_unary(vm, OP_NOT, *x, &c->out[0]);
     bool small = x->kind == QS_ARRAY && qdtype_size(dtype_of(*x)) < 4; /* which the row computes as int */
     if (small || x->kind == QS_NUM) return qarith_binary(vm, OP_BITXOR, *x, qs_int(-1), &c->out[0]);
-    TRY(qoperand_to_whole(vm, "not", x, &back));
+    TRY(qoperand_to_whole(vm, c->name, x, &back));
     TRY(qeach_apply(vm, EL_bitnot, x, &c->out[0]));
     return qoperand_from_whole(vm, &c->out[0], back);
 }
@@ -192,7 +193,7 @@ qs_status qmath_int(qs_vm *vm, qs_call_args *c) {
         c->out[0] = x.kind == QS_NUM ? qs_int(qdtype_sat_i64(x.u.f, INT64_MIN, INT64_MAX)) : qs_int(x.u.i);
         return QS_OK;
     }
-    if (x.kind != QS_ARRAY || is_complex(x)) return qarg_wrong(vm, "int", "x", "a real number or array", x);
+    if (x.kind != QS_ARRAY || is_complex(x)) return qarg_wrong(vm, c->name, "x", "a real number or array", x);
     Array *r;
     TRY(qarr_convert(vm, qval_array(x), QS_I32, &r));
     c->out[0] = qarr_value(r);
@@ -202,7 +203,7 @@ qs_status qmath_int(qs_vm *vm, qs_call_args *c) {
 qs_status qmath_float(qs_vm *vm, qs_call_args *c) {
     qs_value x = c->in[0];
     if (qval_is_number(x)) return c->out[0] = qs_num(qval_number(x)), QS_OK;
-    if (x.kind != QS_ARRAY || is_complex(x)) return qarg_wrong(vm, "float", "x", "a real number or array", x);
+    if (x.kind != QS_ARRAY || is_complex(x)) return qarg_wrong(vm, c->name, "x", "a real number or array", x);
     Array *a = qval_array(x), *r;
     qs_dtype d = (qs_dtype)a->dtype;
     TRY(qarr_convert(vm, a, qdtype_is_real(d) ? d : qdtype_promote_scalar(d, false, qvm_ctx(vm)->scalar_dtype), &r));
@@ -215,13 +216,13 @@ qs_status qmath_cast_like(qs_vm *vm, qs_call_args *c) {
     Array *x, *y, *r;
     if (c->in[0].kind != QS_ARRAY) {
         if (!qval_is_number(c->in[0]) && c->in[0].kind != QS_COMPLEX)
-            return qarg_wrong(vm, "cast_like", "x", "a number or an array", c->in[0]);
+            return qarg_wrong(vm, c->name, "x", "a number or an array", c->in[0]);
         return c->out[0] = qval_retain(c->in[0]), QS_OK;
     }
     x = qval_array(c->in[0]);
-    TRY(qarg_listed(vm, c, 1, "cast_like", "y", &y));
+    TRY(qarg_listed(vm, c, 1, "y", &y));
     if (qdtype_is_complex(x->dtype) && !qdtype_is_complex(y->dtype))
-        return qarg_wrong(vm, "cast_like", "x", "real when y is", c->in[0]);
+        return qarg_wrong(vm, c->name, "x", "real when y is", c->in[0]);
     TRY(qarr_convert(vm, x, (qs_dtype)y->dtype, &r));
     return c->out[0] = qarr_value(r), QS_OK;
 }
@@ -232,8 +233,8 @@ static double gap(double a, double b) { return a == b ? 0 : isinf(a) || isinf(b)
 /* The gap between one part, qmath_real or qmath_imag, of a and b, which are argument slots. */
 static qs_status gap_of(qs_vm *vm, const char *fn, qs_native_fn *part, qs_value ab[2], qs_value *out) {
     qs_value a = qs_nil(), b = qs_nil();
-    qs_status s = part(vm, &(qs_call_args){1, 1, &ab[0], &a, 0, NULL});
-    if (s == QS_OK) s = part(vm, &(qs_call_args){1, 1, &ab[1], &b, 0, NULL});
+    qs_status s = part(vm, &(qs_call_args){1, 1, &ab[0], &a, .name = fn});
+    if (s == QS_OK) s = part(vm, &(qs_call_args){1, 1, &ab[1], &b, .name = fn});
     if (s == QS_OK) s = qapply_two(vm, fn, gap, a, b, out);
     qval_release(vm, a), qval_release(vm, b);
     return s;
@@ -259,15 +260,15 @@ static qs_status widened(qs_vm *vm, qs_value *x) {
 }
 
 /* The gap against a limit that grows with |b|; both broadcast. */
-static qs_status closeness(qs_vm *vm, qs_call_args *c, const char *fn, qs_value *out) {
+static qs_status closeness(qs_vm *vm, qs_call_args *c, qs_value *out) {
     double rtol = 1e-5, atol = 1e-8;
     qs_value distance = qs_nil(), size = qs_nil(), part = qs_nil(), limit = qs_nil();
-    if (qarg_given(c, 2)) TRY(qarg_num(vm, fn, "rtol", c->in[2], &rtol));
-    if (qarg_given(c, 3)) TRY(qarg_num(vm, fn, "atol", c->in[3], &atol));
+    if (qarg_given(c, 2)) TRY(qarg_num(vm, c->name, "rtol", c->in[2], &rtol));
+    if (qarg_given(c, 3)) TRY(qarg_num(vm, c->name, "atol", c->in[3], &atol));
     bool both = is_numeric(c->in[0]) && is_numeric(c->in[1]);
     for (int i = 0; i < 2 && both; i++) TRY(widened(vm, &c->in[i]));
-    TRY(distance_of(vm, fn, c->in, &distance));
-    qs_call_args modulus = {1, 1, &c->in[1], &size, 0, NULL};
+    TRY(distance_of(vm, c->name, c->in, &distance));
+    qs_call_args modulus = {1, 1, &c->in[1], &size, .name = c->name};
     qs_status s = qmath_abs(vm, &modulus);
     if (s == QS_OK) s = qarith_binary(vm, OP_MUL, size, qs_num(rtol), &part);
     if (s == QS_OK) s = qarith_binary(vm, OP_ADD, part, qs_num(atol), &limit);
@@ -275,10 +276,10 @@ static qs_status closeness(qs_vm *vm, qs_call_args *c, const char *fn, qs_value 
     qval_release(vm, distance), qval_release(vm, size), qval_release(vm, part), qval_release(vm, limit);
     return s;
 }
-qs_status qmath_isclose(qs_vm *vm, qs_call_args *c) { return closeness(vm, c, "isclose", &c->out[0]); }
+qs_status qmath_isclose(qs_vm *vm, qs_call_args *c) { return closeness(vm, c, &c->out[0]); }
 qs_status qmath_allclose(qs_vm *vm, qs_call_args *c) {
     qs_value close = qs_nil();
-    TRY(closeness(vm, c, "allclose", &close));
+    TRY(closeness(vm, c, &close));
     qs_status s = close.kind == QS_ARRAY ? qred_run(vm, RED_ALL, close, DIM_ALL, &c->out[0]) : QS_OK;
     if (close.kind != QS_ARRAY) c->out[0] = close;
     else qval_release(vm, close);

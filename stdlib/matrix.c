@@ -70,10 +70,10 @@ static void move(qs_vm *vm, const Place *d, const Place *s, const int64_t *n) {
 }
 
 /* -- construction -------------------------------------------------------------------------------------------------- */
-static qs_status make(qs_vm *vm, qs_call_args *c, const char *fn, qs_dtype d, bool zeroed, Array **out) {
+static qs_status make(qs_vm *vm, qs_call_args *c, qs_dtype d, bool zeroed, Array **out) {
     int rank;
     int64_t dims[QS_MAX_RANK];
-    TRY(qarr_shape_args(vm, fn, c->nin, c->in, &rank, dims));
+    TRY(qarr_shape_args(vm, c->name, c->nin, c->in, &rank, dims));
     TRY(qarr_new(vm, d, rank, dims, zeroed, out));
     c->out[0] = qarr_value(*out);
     return QS_OK;
@@ -81,34 +81,34 @@ static qs_status make(qs_vm *vm, qs_call_args *c, const char *fn, qs_dtype d, bo
 static qs_dtype real_type(qs_vm *vm) { return qvm_ctx(vm)->scalar_dtype; }
 static qs_dtype cplx_type(qs_vm *vm) { return qdtype_complex_of(qvm_ctx(vm)->scalar_dtype); }
 
-qs_status qmatrix_zeros(qs_vm *vm, qs_call_args *c) { Array *a; return make(vm, c, "zeros", real_type(vm), true, &a); }
+qs_status qmatrix_zeros(qs_vm *vm, qs_call_args *c) { Array *a; return make(vm, c, real_type(vm), true, &a); }
 qs_status qmatrix_czeros(qs_vm *vm, qs_call_args *c) {
     Array *a;
-    return make(vm, c, "czeros", cplx_type(vm), true, &a);
+    return make(vm, c, cplx_type(vm), true, &a);
 }
 qs_status qmatrix_uninit(qs_vm *vm, qs_call_args *c) {
     Array *a;
-    return make(vm, c, "uninit", real_type(vm), false, &a);
+    return make(vm, c, real_type(vm), false, &a);
 }
 qs_status qmatrix_ones(qs_vm *vm, qs_call_args *c) {
     Array *a;
-    TRY(make(vm, c, "ones", real_type(vm), false, &a));
+    TRY(make(vm, c, real_type(vm), false, &a));
     return qarr_fill(vm, a, qs_num(1));
 }
 qs_status qmatrix_cones(qs_vm *vm, qs_call_args *c) {
     Array *a;
-    TRY(make(vm, c, "cones", cplx_type(vm), false, &a));
+    TRY(make(vm, c, cplx_type(vm), false, &a));
     return qarr_fill(vm, a, qs_num(1));
 }
 
 /* Room for elements of the type of x: of the extents of x, or those that the arguments behind it say. */
-static qs_status make_like(qs_vm *vm, qs_call_args *c, const char *fn, bool zeroed, Array **out) {
+static qs_status make_like(qs_vm *vm, qs_call_args *c, bool zeroed, Array **out) {
     Array *x;
     int rank;
     int64_t dims[QS_MAX_RANK];
-    TRY(qarg_listed(vm, c, 0, fn, "x", &x));
+    TRY(qarg_listed(vm, c, 0, "x", &x));
     if (c->nin > 1) {
-        TRY(qarr_shape_args(vm, fn, c->nin - 1, c->in + 1, &rank, dims));
+        TRY(qarr_shape_args(vm, c->name, c->nin - 1, c->in + 1, &rank, dims));
         TRY(qarr_new(vm, (qs_dtype)x->dtype, rank, dims, zeroed, out));
     } else {
         rank = qarr_shape(x, dims, NULL);
@@ -117,14 +117,14 @@ static qs_status make_like(qs_vm *vm, qs_call_args *c, const char *fn, bool zero
     c->out[0] = qarr_value(*out);
     return QS_OK;
 }
-qs_status qmatrix_zeros_like(qs_vm *vm, qs_call_args *c) { Array *a; return make_like(vm, c, "zeros_like", true, &a); }
+qs_status qmatrix_zeros_like(qs_vm *vm, qs_call_args *c) { Array *a; return make_like(vm, c, true, &a); }
 qs_status qmatrix_uninit_like(qs_vm *vm, qs_call_args *c) {
     Array *a;
-    return make_like(vm, c, "uninit_like", false, &a);
+    return make_like(vm, c, false, &a);
 }
 qs_status qmatrix_ones_like(qs_vm *vm, qs_call_args *c) {
     Array *a;
-    TRY(make_like(vm, c, "ones_like", false, &a));
+    TRY(make_like(vm, c, false, &a));
     return qarr_fill(vm, a, qs_num(1));
 }
 
@@ -147,20 +147,20 @@ static qs_status diagonal(qs_vm *vm, qs_call_args *c, qs_dtype t, int64_t rows, 
 
 qs_status qmatrix_eye(qs_vm *vm, qs_call_args *c) {
     int64_t m, n;
-    TRY(qarg_count(vm, "eye", "rows", c->in[0], &m));
+    TRY(qarg_count(vm, c->name, "rows", c->in[0], &m));
     n = m;
-    if (c->nin > 1) TRY(qarg_count(vm, "eye", "columns", c->in[1], &n));
+    if (c->nin > 1) TRY(qarg_count(vm, c->name, "columns", c->in[1], &n));
     return diagonal(vm, c, real_type(vm), m, n, NULL, m < n ? m : n);
 }
 
 qs_status qmatrix_linspace(qs_vm *vm, qs_call_args *c) {
     double a, b;
     int64_t n = 100;
-    TRY(qarg_num(vm, "linspace", "a", c->in[0], &a));
-    TRY(qarg_num(vm, "linspace", "b", c->in[1], &b));
-    if (c->nin > 2) TRY(qarg_count(vm, "linspace", "n", c->in[2], &n));
+    TRY(qarg_num(vm, c->name, "a", c->in[0], &a));
+    TRY(qarg_num(vm, c->name, "b", c->in[1], &b));
+    if (c->nin > 2) TRY(qarg_count(vm, c->name, "n", c->in[2], &n));
     double *x;
-    TRY(qsampled_scratch(vm, "linspace", (size_t)n, &x));
+    TRY(qsampled_scratch(vm, c->name, (size_t)n, &x));
     for (int64_t i = 0; i < n; i++) x[i] = i == n - 1 ? b : a + (b - a) * ((double)i / (double)(n - 1));
     qs_status s = qarg_exact(vm, x, 1, &n, &c->out[0]);
     return qsampled_done(vm, x, (size_t)n), s;
@@ -170,8 +170,8 @@ qs_status qmatrix_linspace(qs_vm *vm, qs_call_args *c) {
 qs_status qmatrix_meshgrid(qs_vm *vm, qs_call_args *c) {
     Array *x, *y;
     const void *unused;
-    TRY(qarg_floats(vm, c, 0, "meshgrid", "x", &x, &unused));
-    if (c->nin > 1) TRY(qarg_floats(vm, c, 1, "meshgrid", "y", &y, &unused));
+    TRY(qarg_floats(vm, c, 0, "x", &x, &unused));
+    if (c->nin > 1) TRY(qarg_floats(vm, c, 1, "y", &y, &unused));
     else y = x;
     Place px, py, d = {.shape = {.rank = 2, .ndim = 2}};
     TRY(source(vm, x, &px));
@@ -213,7 +213,7 @@ qs_status qmatrix_size(qs_vm *vm, qs_call_args *c) {
         return QS_OK;
     }
     if (qval_is_number(c->in[1])) {
-        TRY(qarg_dim(vm, "size", c->in[1], &d));
+        TRY(qarg_dim(vm, c->name, c->in[1], &d));
         c->out[0] = qs_num(d < rank ? (double)dims[d] : 1);
         return QS_OK;
     }
@@ -224,7 +224,7 @@ qs_status qmatrix_size(qs_vm *vm, qs_call_args *c) {
                       ? qs_fail(vm, QS_EINDEX, "size: at most %d dimensions, got %zu", QS_MAX_RANK, nwant)
                       : QS_OK;
     for (size_t i = 0; s == QS_OK && i < nwant; i++)
-        if ((s = qarg_dim(vm, "size", qs_num(want[i]), &d)) == QS_OK) out[i] = d < rank ? (double)dims[d] : 1;
+        if ((s = qarg_dim(vm, c->name, qs_num(want[i]), &d)) == QS_OK) out[i] = d < rank ? (double)dims[d] : 1;
     qmem_free(qvm_ctx(vm), want, nwant * sizeof *want);
     n = (int64_t)nwant;
     return s ? s : qarg_exact(vm, out, 1, &n, &c->out[0]);
@@ -277,7 +277,7 @@ qs_status qmatrix_copy(qs_vm *vm, qs_call_args *c) {
     qs_value x = c->in[0];
     if (x.kind == QS_OBJECT) return copy_object(vm, x.u.p, &c->out[0]);
     if (x.kind == QS_FOREIGN)
-        return qarg_wrong(vm, "copy", "x", "a value of the language (objects of Python have their own copy)", x);
+        return qarg_wrong(vm, c->name, "x", "a value of the language (objects of Python have their own copy)", x);
     if (x.kind == QS_CELL) return copy_cell(vm, x.u.p, ((Cell *)x.u.p)->rank, ((Cell *)x.u.p)->dims, &c->out[0]);
     if (x.kind != QS_ARRAY) return c->out[0] = qval_retain(x), QS_OK;
     Array *r;
@@ -323,7 +323,7 @@ qs_status qmatrix_reshape(qs_vm *vm, qs_call_args *c) {
     int rank;
     int64_t dims[QS_MAX_RANK];
     Array *a = NULL, *r;
-    if (c->in[0].kind != QS_CELL) TRY(qarg_array(vm, c, 0, "reshape", "x", &a));
+    if (c->in[0].kind != QS_CELL) TRY(qarg_array(vm, c, 0, "x", &a));
     TRY(reshape_size(vm, c, a ? a->count : ((Cell *)c->in[0].u.p)->count, &rank, dims));
     if (!a) {
         Cell *x = c->in[0].u.p;
@@ -361,11 +361,11 @@ static void negate_imag(Array *a, void *p) {
 }
 
 /* A vec becomes a column, which becomes a vec again. */
-static qs_status swap_first_two(qs_vm *vm, qs_call_args *c, const char *fn, bool conjugate) {
+static qs_status swap_first_two(qs_vm *vm, qs_call_args *c, bool conjugate) {
     static const int order[QS_MAX_RANK] = {1, 0, 2, 3, 4, 5, 6, 7};
     Array *a;
     void *p;
-    TRY(qarg_array(vm, c, 0, fn, "x", &a));
+    TRY(qarg_array(vm, c, 0, "x", &a));
     bool column = a->turned && a->ndim == 2;
     TRY(permute(vm, c, a, order, a->rank < 2 ? 2 : a->rank));
     Array *r = qval_array(c->out[0]);
@@ -378,15 +378,15 @@ static qs_status swap_first_two(qs_vm *vm, qs_call_args *c, const char *fn, bool
     return QS_OK;
 }
 
-qs_status qmatrix_transpose(qs_vm *vm, qs_call_args *c) { return swap_first_two(vm, c, "transpose", false); }
-qs_status qmatrix_herm_transpose(qs_vm *vm, qs_call_args *c) { return swap_first_two(vm, c, "herm_transpose", true); }
+qs_status qmatrix_transpose(qs_vm *vm, qs_call_args *c) { return swap_first_two(vm, c, false); }
+qs_status qmatrix_herm_transpose(qs_vm *vm, qs_call_args *c) { return swap_first_two(vm, c, true); }
 
 qs_status qmatrix_permute(qs_vm *vm, qs_call_args *c) {
     Array *a;
     double *want;
     size_t n;
     int order[QS_MAX_RANK], seen = 0;
-    TRY(qarg_array(vm, c, 0, "permute", "x", &a));
+    TRY(qarg_array(vm, c, 0, "x", &a));
     TRY(qarr_doubles(vm, c->in[1], "permute: order", &want, &n));
     bool good = n >= (size_t)(a->rank < 2 ? 2 : a->rank) && n <= QS_MAX_RANK;
     for (size_t i = 0; good && i < n; i++) {
@@ -403,9 +403,9 @@ qs_status qmatrix_permute(qs_vm *vm, qs_call_args *c) {
 qs_status qmatrix_moveaxis(qs_vm *vm, qs_call_args *c) {
     Array *a;
     int from, to, order[QS_MAX_RANK];
-    TRY(qarg_array(vm, c, 0, "moveaxis", "x", &a));
-    TRY(qarg_dim(vm, "moveaxis", c->in[1], &from));
-    TRY(qarg_dim(vm, "moveaxis", c->in[2], &to));
+    TRY(qarg_array(vm, c, 0, "x", &a));
+    TRY(qarg_dim(vm, c->name, c->in[1], &from));
+    TRY(qarg_dim(vm, c->name, c->in[2], &to));
     int n = a->ndim < 2 ? 2 : a->ndim;
     if (from >= n || to >= n)
         return qs_fail(vm, QS_EINDEX, "moveaxis: x has %d dimensions, got %d and %d", n, from, to);
@@ -418,7 +418,7 @@ qs_status qmatrix_moveaxis(qs_vm *vm, qs_call_args *c) {
 
 qs_status qmatrix_squeeze(qs_vm *vm, qs_call_args *c) {
     Array *a, *r;
-    TRY(qarg_array(vm, c, 0, "squeeze", "x", &a));
+    TRY(qarg_array(vm, c, 0, "x", &a));
     int rank = 0;
     int64_t dims[QS_MAX_RANK];
     for (int i = 0; i < a->rank; i++)
@@ -461,15 +461,14 @@ static int set_apart_empty(qs_call_args *c, int from) {
 }
 
 /* The shape and dtype of arguments [from, end) joined along dim; of none that of []. */
-static qs_status joined(qs_vm *vm, qs_call_args *c, const char *fn, int from, int end, int dim, Shape *out,
-                        qs_dtype *t) {
+static qs_status joined(qs_vm *vm, qs_call_args *c, int from, int end, int dim, Shape *out, qs_dtype *t) {
     bool first = true;
     out->rank = out->ndim = 2, out->dims[0] = 0, out->dims[1] = 0;
     *t = qarg_meet(vm, c, from, end > from ? end : from + 1);
     for (int i = from; i < end; i++) {
         Array *a;
         Shape s;
-        TRY(qarg_array(vm, c, i, fn, "every argument", &a));
+        TRY(qarg_array(vm, c, i, "every argument", &a));
         qmatrix_shape(a, &s);
         extend(&s, dim + 1);
         if (first) { *out = s, first = false; continue; }
@@ -478,25 +477,25 @@ static qs_status joined(qs_vm *vm, qs_call_args *c, const char *fn, int from, in
         for (int d = 0; d < s.rank; d++)
             if (d != dim && s.dims[d] != out->dims[d])
                 return qs_fail(vm, QS_ESHAPE, "%s: dimension %d must be the same in all arguments, got %lld and %lld",
-                               fn, d, (long long)out->dims[d], (long long)s.dims[d]);
+                               c->name, d, (long long)out->dims[d], (long long)s.dims[d]);
         out->dims[dim] += s.dims[dim];
     }
     return QS_OK;
 }
 
-static qs_status join(qs_vm *vm, qs_call_args *c, const char *fn, int from, int dim) {
+static qs_status join(qs_vm *vm, qs_call_args *c, int from, int dim) {
     Place d, s;
     qs_dtype t;
     for (int i = from; i < c->nin; i++)
         if (c->in[i].kind == QS_CELL) return join_cells(vm, c->nin - from, c->in + from, &c->out[0]);
     int end = set_apart_empty(c, from);
-    TRY(joined(vm, c, fn, from, end, dim, &d.shape, &t));
+    TRY(joined(vm, c, from, end, dim, &d.shape, &t));
     TRY(target(vm, c, 0, t, &d));
     for (int i = from; i < end; i++) {
         Array *a;
         const void *p;
         if (c->in[i].kind == QS_ARRAY && qval_array(c->in[i])->count == 0) continue;
-        TRY(qarg_packed(vm, c, i, fn, "every argument", t, &a, &p));
+        TRY(qarg_packed(vm, c, i, "every argument", t, &a, &p));
         TRY(source(vm, a, &s));
         extend(&s.shape, d.shape.rank);
         move(vm, &d, &s, s.shape.dims);
@@ -505,20 +504,20 @@ static qs_status join(qs_vm *vm, qs_call_args *c, const char *fn, int from, int 
     return QS_OK;
 }
 
-qs_status qmatrix_vertcat(qs_vm *vm, qs_call_args *c) { return join(vm, c, "vertcat", 0, 0); }
-qs_status qmatrix_horzcat(qs_vm *vm, qs_call_args *c) { return join(vm, c, "horzcat", 0, 1); }
+qs_status qmatrix_vertcat(qs_vm *vm, qs_call_args *c) { return join(vm, c, 0, 0); }
+qs_status qmatrix_horzcat(qs_vm *vm, qs_call_args *c) { return join(vm, c, 0, 1); }
 qs_status qmatrix_cat(qs_vm *vm, qs_call_args *c) {
     int dim;
-    TRY(qarg_dim(vm, "cat", c->in[0], &dim));
-    return join(vm, c, "cat", 1, dim);
+    TRY(qarg_dim(vm, c->name, c->in[0], &dim));
+    return join(vm, c, 1, dim);
 }
 
 qs_status qmatrix_repmat(qs_vm *vm, qs_call_args *c) {
     Array *a;
     int rank;
     int64_t times[QS_MAX_RANK];
-    TRY(qarg_listed(vm, c, 0, "repmat", "x", &a));
-    TRY(qarr_shape_args(vm, "repmat", c->nin - 1, c->in + 1, &rank, times));
+    TRY(qarg_listed(vm, c, 0, "x", &a));
+    TRY(qarr_shape_args(vm, c->name, c->nin - 1, c->in + 1, &rank, times));
     Place s, d;
     TRY(source(vm, a, &s));
     if (rank > s.shape.ndim) s.shape.ndim = rank;
@@ -565,8 +564,8 @@ qs_status qmatrix_circshift(qs_vm *vm, qs_call_args *c) {
     double *by;
     size_t nby;
     int first = 0;
-    TRY(qarg_array(vm, c, 0, "circshift", "x", &a));
-    if (c->nin > 2) TRY(qarg_dim_of(vm, "circshift", c->in[0], c->in[2], &first));
+    TRY(qarg_array(vm, c, 0, "x", &a));
+    if (c->nin > 2) TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[2], &first));
     TRY(qarr_doubles(vm, c->in[1], "circshift: shift", &by, &nby));
     Place s, d;
     qs_status status = source(vm, a, &s);
@@ -590,9 +589,9 @@ qs_status qmatrix_circshift(qs_vm *vm, qs_call_args *c) {
     return QS_OK;
 }
 
-static qs_status flip(qs_vm *vm, qs_call_args *c, const char *fn, int dim) {
+static qs_status flip(qs_vm *vm, qs_call_args *c, int dim) {
     Array *a;
-    TRY(qarg_array(vm, c, 0, fn, "x", &a));
+    TRY(qarg_array(vm, c, 0, "x", &a));
     Place s, d;
     TRY(source(vm, a, &s));
     extend(&s.shape, dim + 1);
@@ -604,21 +603,21 @@ static qs_status flip(qs_vm *vm, qs_call_args *c, const char *fn, int dim) {
     move(vm, &d, &s, d.shape.dims);
     return QS_OK;
 }
-qs_status qmatrix_fliplr(qs_vm *vm, qs_call_args *c) { return flip(vm, c, "fliplr", 1); }
-qs_status qmatrix_flipud(qs_vm *vm, qs_call_args *c) { return flip(vm, c, "flipud", 0); }
+qs_status qmatrix_fliplr(qs_vm *vm, qs_call_args *c) { return flip(vm, c, 1); }
+qs_status qmatrix_flipud(qs_vm *vm, qs_call_args *c) { return flip(vm, c, 0); }
 qs_status qmatrix_flip(qs_vm *vm, qs_call_args *c) {
     Array *a;
-    TRY(qarg_array(vm, c, 0, "flip", "x", &a));
+    TRY(qarg_array(vm, c, 0, "x", &a));
     int dim = qstats_main_dim(a);
-    if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, "flip", c->in[0], c->in[1], &dim));
-    return flip(vm, c, "flip", dim);
+    if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[1], &dim));
+    return flip(vm, c, dim);
 }
 
 /* -- diagonals ----------------------------------------------------------------------------------------------------- */
 qs_status qmatrix_diag(qs_vm *vm, qs_call_args *c) {
     Array *a;
     Place s, d;
-    TRY(qarg_array(vm, c, 0, "diag", "x", &a));
+    TRY(qarg_array(vm, c, 0, "x", &a));
     if (a->rank > 2) return qs_fail(vm, QS_ESHAPE, "diag: x must be a vec or a mat, got %d dimensions", a->rank);
     TRY(source(vm, a, &s));
     if (s.shape.dims[1] == 1 && s.shape.dims[0] > 1)
@@ -636,8 +635,8 @@ qs_status qmatrix_diag(qs_vm *vm, qs_call_args *c) {
 qs_status qmatrix_diagm(qs_vm *vm, qs_call_args *c) {
     Array *a;
     const void *p;
-    TRY(qarg_array(vm, c, 0, "diagm", "x", &a));
-    TRY(qarg_packed(vm, c, 0, "diagm", "x", (qs_dtype)a->dtype, &a, &p));
+    TRY(qarg_array(vm, c, 0, "x", &a));
+    TRY(qarg_packed(vm, c, 0, "x", (qs_dtype)a->dtype, &a, &p));
     Place s;
     TRY(source(vm, a, &s));
     s.shape.strides[1] = 1; /* a column counts as a list too */
@@ -645,13 +644,13 @@ qs_status qmatrix_diagm(qs_vm *vm, qs_call_args *c) {
 }
 
 /* The part of a matrix on and above (sign 1) or below (sign -1) its k-th diagonal. */
-static qs_status triangle(qs_vm *vm, qs_call_args *c, const char *fn, int sign) {
+static qs_status triangle(qs_vm *vm, qs_call_args *c, int sign) {
     Array *a, *r;
     int64_t k = 0;
     void *p;
-    TRY(qarg_array(vm, c, 0, fn, "x", &a));
-    if (a->rank > 2) return qs_fail(vm, QS_ESHAPE, "%s: x must be a mat, got %d dimensions", fn, a->rank);
-    if (c->nin > 1) TRY(qarg_int(vm, fn, "k", c->in[1], &k));
+    TRY(qarg_array(vm, c, 0, "x", &a));
+    if (a->rank > 2) return qs_fail(vm, QS_ESHAPE, "%s: x must be a mat, got %d dimensions", c->name, a->rank);
+    if (c->nin > 1) TRY(qarg_int(vm, c->name, "k", c->in[1], &k));
     TRY(qarr_copy(vm, a, &r));
     c->out[0] = qarr_value(r);
     TRY(qarr_write(vm, r, &p));
@@ -663,8 +662,8 @@ static qs_status triangle(qs_vm *vm, qs_call_args *c, const char *fn, int sign) 
             if (sign > 0 ? j - i < k : j - i > k) memset((char *)p + (size_t)(i * s.dims[1] + j) * size, 0, size);
     return QS_OK;
 }
-qs_status qmatrix_triu(qs_vm *vm, qs_call_args *c) { return triangle(vm, c, "triu", 1); }
-qs_status qmatrix_tril(qs_vm *vm, qs_call_args *c) { return triangle(vm, c, "tril", -1); }
+qs_status qmatrix_triu(qs_vm *vm, qs_call_args *c) { return triangle(vm, c, 1); }
+qs_status qmatrix_tril(qs_vm *vm, qs_call_args *c) { return triangle(vm, c, -1); }
 
 /* -- positions ----------------------------------------------------------------------------------------------------- */
 static qs_status extents_arg(qs_vm *vm, const char *fn, qs_value v, Shape *s) {
@@ -690,7 +689,7 @@ qs_status qmatrix_ind2pos(qs_vm *vm, qs_call_args *c) {
     Shape s;
     double *x, *pos;
     size_t n;
-    TRY(extents_arg(vm, "ind2pos", c->in[0], &s));
+    TRY(extents_arg(vm, c->name, c->in[0], &s));
     TRY(qarr_doubles(vm, c->in[1], "ind2pos: index", &x, &n));
     qs_status status = QS_OK;
     size_t rank = (size_t)s.rank, bytes = n * rank * sizeof *pos;
@@ -712,7 +711,7 @@ qs_status qmatrix_pos2ind(qs_vm *vm, qs_call_args *c) {
     Shape s;
     double *x;
     size_t n;
-    TRY(extents_arg(vm, "pos2ind", c->in[0], &s));
+    TRY(extents_arg(vm, c->name, c->in[0], &s));
     TRY(qarr_doubles(vm, c->in[1], "pos2ind: position", &x, &n));
     size_t rank = (size_t)s.rank, rows = n / rank;
     qs_status status =
@@ -758,9 +757,9 @@ qs_status qmatrix_kron(qs_vm *vm, qs_call_args *c) {
     const void *p;
     qs_dtype d = qarg_meet(vm, c, 0, 2);
     bool numbers = c->in[0].kind != QS_ARRAY || c->in[1].kind != QS_ARRAY;
-    TRY(qarg_array(vm, c, 0, "kron", "a", &a));
-    TRY(qarg_array(vm, c, 1, "kron", "b", &b));
-    for (int i = 0; numbers && i < 2; i++) TRY(qarg_packed(vm, c, i, "kron", i ? "b" : "a", d, i ? &b : &a, &p));
+    TRY(qarg_array(vm, c, 0, "a", &a));
+    TRY(qarg_array(vm, c, 1, "b", &b));
+    for (int i = 0; numbers && i < 2; i++) TRY(qarg_packed(vm, c, i, i ? "b" : "a", d, i ? &b : &a, &p));
     if (a->rank > 2 || b->rank > 2) return qs_fail(vm, QS_ESHAPE, "kron: a and b must be vectors or matrices");
     qs_value x = qs_nil(), y = qs_nil(), product = qs_nil();
     qs_status s = spread(vm, a, 1, &x);
@@ -779,13 +778,13 @@ qs_status qmatrix_cross(qs_vm *vm, qs_call_args *c) {
     const void *p, *q;
     void *out;
     qs_dtype d = qarg_meet_float(vm, c, 0, 2);
-    TRY(qarg_array(vm, c, 0, "cross", "a", &a));
-    TRY(qarg_array(vm, c, 1, "cross", "b", &b));
-    if (qdtype_is_complex(d)) return qarg_wrong(vm, "cross", "a and b", "real", c->in[qdtype_is_complex(b->dtype)]);
+    TRY(qarg_array(vm, c, 0, "a", &a));
+    TRY(qarg_array(vm, c, 1, "b", &b));
+    if (qdtype_is_complex(d)) return qarg_wrong(vm, c->name, "a and b", "real", c->in[qdtype_is_complex(b->dtype)]);
     if (!qarr_same_shape(a, b) || a->rank > 2 || (a->rank == 2 ? a->dims[1] : (int64_t)a->count) != 3)
         return qs_fail(vm, QS_ESHAPE, "cross: a and b must be vectors of 3 elements, or matrices of N rows of 3");
-    TRY(qarg_packed(vm, c, 0, "cross", "a", QS_F64, &a, &p));
-    TRY(qarg_packed(vm, c, 1, "cross", "b", QS_F64, &b, &q));
+    TRY(qarg_packed(vm, c, 0, "a", QS_F64, &a, &p));
+    TRY(qarg_packed(vm, c, 1, "b", QS_F64, &b, &q));
     TRY(qarg_result_like(vm, c, 0, d, a, &r, &out));
     for (size_t i = 0; i < a->count; i++) {
         size_t row = i/3*3, j = row + (i + 1)%3, k = row + (i + 2)%3;

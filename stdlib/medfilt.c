@@ -164,14 +164,14 @@ qs_status qmedfilt_medfilt(qs_vm *vm, qs_call_args *c) {
     void *q;
     Shape s;
     int64_t r = 1;
-    TRY(qarg_array(vm, c, 0, "medfilt", "x", &a));
+    TRY(qarg_array(vm, c, 0, "x", &a));
     qs_dtype d = (qs_dtype)a->dtype;
-    if (qdtype_is_complex(d)) return qarg_wrong(vm, "medfilt", "x", "real", c->in[0]);
-    if (qarg_given(c, 1)) TRY(qarg_count(vm, "medfilt", "r", c->in[1], &r));
+    if (qdtype_is_complex(d)) return qarg_wrong(vm, c->name, "x", "real", c->in[0]);
+    if (qarg_given(c, 1)) TRY(qarg_count(vm, c->name, "r", c->in[1], &r));
     if (r > WIDEST) return qs_fail(vm, QS_EVALUE, "medfilt: r must be 0 to %d, got %lld", WIDEST, (long long)r);
     qmatrix_shape(a, &s);
     if (s.rank > 3) return qs_fail(vm, QS_ESHAPE, "medfilt: x must have at most 3 dimensions, got %d", s.rank);
-    TRY(qarg_packed(vm, c, 0, "medfilt", "x", d, &a, &p));
+    TRY(qarg_packed(vm, c, 0, "x", d, &a, &p));
     TRY(qarg_result_like(vm, c, 0, d, a, &y, &q));
     if (!a->count) return QS_OK;
     Filter f = {vm, d, s.dims[0], s.dims[1], s.rank > 2 ? s.dims[2] : 1, r, SIDE + 2 * r, p, q, NULL, 0};

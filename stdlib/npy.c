@@ -381,7 +381,7 @@ static bool is_of_others(const char *path) {
 qs_status qnpy_save(qs_vm *vm, qs_call_args *c) {
     const char *path;
     size_t n;
-    TRY(qarg_string(vm, "save", "path", c->in[0], &path, &n));
+    TRY(qarg_string(vm, c->name, "path", c->in[0], &path, &n));
     if (is_weights(path)) return qsafetensors_save(vm, path, c->nin - 1, c->in + 1);
     if (is_of_others(path))
         return qs_fail(vm, QS_EVALUE, "save: files ending in %s are not written; .npy (one array), .npz and "
@@ -391,9 +391,9 @@ qs_status qnpy_save(qs_vm *vm, qs_call_args *c) {
         return qs_fail(vm, QS_EVALUE, "save: an .npy file holds one value, got %d; use .npz", c->nin - 1);
     Zip z = {.entries = 0};
     qtext_init(&z.file, qvm_ctx(vm)), qtext_init(&z.central, qvm_ctx(vm));
-    qs_status s = single ? npy_value(vm, "save", c->in[1], &z.file) : zip_values(vm, &z, c->nin - 1, c->in + 1);
+    qs_status s = single ? npy_value(vm, c->name, c->in[1], &z.file) : zip_values(vm, &z, c->nin - 1, c->in + 1);
     if (!single) zip_finish(&z);
-    if (s == QS_OK) s = qio_spill(vm, "save", path, z.file.s, z.file.len);
+    if (s == QS_OK) s = qio_spill(vm, c->name, path, z.file.s, z.file.len);
     qtext_free(&z.file), qtext_free(&z.central);
     return s;
 }
@@ -492,10 +492,10 @@ static qs_status zip_load(qs_vm *vm, Bytes b, Object *o) {
 
 qs_status qnpy_load(qs_vm *vm, qs_call_args *c) {
     const char *path;
-    TRY(qarg_string(vm, "load", "path", c->in[0], &path, NULL));
+    TRY(qarg_string(vm, c->name, "path", c->in[0], &path, NULL));
     Text t;
     qtext_init(&t, qvm_ctx(vm));
-    qs_status s = qio_slurp(vm, "load", path, &t);
+    qs_status s = qio_slurp(vm, c->name, path, &t);
     Bytes b = {path, (const uint8_t *)t.s, t.len};
     if (s == QS_OK && b.n >= 4 && (!memcmp(b.p, "PK\3\4", 4) || !memcmp(b.p, "PK\5\6", 4))) {
         Object *o;

@@ -23,7 +23,7 @@ qs_status qpath_join(qs_vm *vm, qs_call_args *c) {
     qtext_init(&t, qvm_ctx(vm));
     for (int i = 0; i < c->nin && s == QS_OK; i++) {
         const char *part;
-        if ((s = qarg_string(vm, "pathjoin", "a part", c->in[i], &part, NULL)) == QS_OK) join(&t, part, strlen(part));
+        if ((s = qarg_string(vm, c->name, "a part", c->in[i], &part, NULL)) == QS_OK) join(&t, part, strlen(part));
     }
     return qval_text(vm, &t, s, &c->out[0]);
 }
@@ -31,7 +31,7 @@ qs_status qpath_join(qs_vm *vm, qs_call_args *c) {
 /* [folder, name, extension] = pathsplit(path) */
 qs_status qpath_split(qs_vm *vm, qs_call_args *c) {
     const char *path;
-    TRY(qarg_string(vm, "pathsplit", "path", c->in[0], &path, NULL));
+    TRY(qarg_string(vm, c->name, "path", c->in[0], &path, NULL));
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *end = name + strlen(name);
     const char *dot = strrchr(name, '.'),
                *first = name + strspn(name, "."); /* of a hidden file the dot is its name's */
@@ -54,13 +54,13 @@ static qs_status add_cwd(qs_vm *vm, const char *fn, Text *t) {
 qs_status qpath_cwd(qs_vm *vm, qs_call_args *c) {
     Text t;
     qtext_init(&t, qvm_ctx(vm));
-    return qval_text(vm, &t, add_cwd(vm, "cwd", &t), &c->out[0]);
+    return qval_text(vm, &t, add_cwd(vm, c->name, &t), &c->out[0]);
 }
 
 qs_status qpath_chdir(qs_vm *vm, qs_call_args *c) {
     const char *path;
-    TRY(qarg_string(vm, "chdir", "path", c->in[0], &path, NULL));
-    return chdir(path) ? qio_error(vm, "chdir", "enter", path) : QS_OK;
+    TRY(qarg_string(vm, c->name, "path", c->in[0], &path, NULL));
+    return chdir(path) ? qio_error(vm, c->name, "enter", path) : QS_OK;
 }
 
 /* Adds the parts of a path to an absolute one; "." stays, ".." goes up. */
@@ -77,10 +77,10 @@ static void walk(Text *t, const char *path) {
 /* abspath(path): from the root, without . and .. (a symbolic link is not followed). */
 qs_status qpath_absolute(qs_vm *vm, qs_call_args *c) {
     const char *path;
-    TRY(qarg_string(vm, "abspath", "path", c->in[0], &path, NULL));
+    TRY(qarg_string(vm, c->name, "path", c->in[0], &path, NULL));
     Text t;
     qtext_init(&t, qvm_ctx(vm));
-    qs_status s = *path == '/' ? QS_OK : add_cwd(vm, "abspath", &t);
+    qs_status s = *path == '/' ? QS_OK : add_cwd(vm, c->name, &t);
     if (t.len == 1) t.len = 0; /* the root */
     walk(&t, path);
     if (!t.len) qtext_putc(&t, '/');
@@ -88,23 +88,23 @@ qs_status qpath_absolute(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- files and folders --------------------------------------------------------------------------------------------- */
-static qs_status kind_of(qs_vm *vm, qs_call_args *c, const char *fn, mode_t wanted) {
+static qs_status kind_of(qs_vm *vm, qs_call_args *c, mode_t wanted) {
     const char *path;
     struct stat st;
-    TRY(qarg_string(vm, fn, "path", c->in[0], &path, NULL));
+    TRY(qarg_string(vm, c->name, "path", c->in[0], &path, NULL));
     bool there = stat(path, &st) == 0;
     c->out[0] = qs_bool(there && (!wanted || (st.st_mode & S_IFMT) == wanted));
     return QS_OK;
 }
-qs_status qpath_isfile(qs_vm *vm, qs_call_args *c) { return kind_of(vm, c, "isfile", S_IFREG); }
-qs_status qpath_isdir(qs_vm *vm, qs_call_args *c) { return kind_of(vm, c, "isdir", S_IFDIR); }
-qs_status qpath_exist(qs_vm *vm, qs_call_args *c) { return kind_of(vm, c, "exist", 0); }
+qs_status qpath_isfile(qs_vm *vm, qs_call_args *c) { return kind_of(vm, c, S_IFREG); }
+qs_status qpath_isdir(qs_vm *vm, qs_call_args *c) { return kind_of(vm, c, S_IFDIR); }
+qs_status qpath_exist(qs_vm *vm, qs_call_args *c) { return kind_of(vm, c, 0); }
 
 qs_status qpath_samefile(qs_vm *vm, qs_call_args *c) {
     const char *path[2];
     struct stat st[2];
-    TRY(qarg_string(vm, "samefile", "a", c->in[0], &path[0], NULL));
-    TRY(qarg_string(vm, "samefile", "b", c->in[1], &path[1], NULL));
+    TRY(qarg_string(vm, c->name, "a", c->in[0], &path[0], NULL));
+    TRY(qarg_string(vm, c->name, "b", c->in[1], &path[1], NULL));
     bool there = stat(path[0], &st[0]) == 0 && stat(path[1], &st[1]) == 0;
     c->out[0] = qs_bool(there && st[0].st_dev == st[1].st_dev && st[0].st_ino == st[1].st_ino);
     return QS_OK;
@@ -127,14 +127,14 @@ qs_status qpath_make(qs_vm *vm, const char *fn, const char *path, size_t n) {
 qs_status qpath_makedir(qs_vm *vm, qs_call_args *c) {
     const char *path;
     size_t n;
-    TRY(qarg_string(vm, "makedir", "path", c->in[0], &path, &n));
-    return qpath_make(vm, "makedir", path, n);
+    TRY(qarg_string(vm, c->name, "path", c->in[0], &path, &n));
+    return qpath_make(vm, c->name, path, n);
 }
 
 qs_status qpath_deletefile(qs_vm *vm, qs_call_args *c) {
     const char *path;
-    TRY(qarg_string(vm, "deletefile", "path", c->in[0], &path, NULL));
-    return remove(path) ? qio_error(vm, "deletefile", "delete", path) : QS_OK;
+    TRY(qarg_string(vm, c->name, "path", c->in[0], &path, NULL));
+    return remove(path) ? qio_error(vm, c->name, "delete", path) : QS_OK;
 }
 
 static int visible(const struct dirent *e) { return e->d_name[0] != '.'; }
@@ -142,9 +142,9 @@ static int visible(const struct dirent *e) { return e->d_name[0] != '.'; }
 qs_status qpath_listdir(qs_vm *vm, qs_call_args *c) {
     const char *path;
     struct dirent **names;
-    TRY(qarg_string(vm, "listdir", "path", c->in[0], &path, NULL));
+    TRY(qarg_string(vm, c->name, "path", c->in[0], &path, NULL));
     int found = scandir(path, &names, visible, alphasort);
-    if (found < 0) return qio_error(vm, "listdir", "read", path);
+    if (found < 0) return qio_error(vm, c->name, "read", path);
     int64_t n = found;
     Cell *r;
     qs_status s = qcell_new(vm, qtype_simple(qvm_ctx(vm), TY_STRING), 1, &n, &r);
@@ -160,24 +160,24 @@ qs_status qpath_listdir(qs_vm *vm, qs_call_args *c) {
     return s;
 }
 
-static qs_status two_paths(qs_vm *vm, qs_call_args *c, const char *fn, const char **from, const char **to) {
-    TRY(qarg_string(vm, fn, "from", c->in[0], from, NULL));
-    return qarg_string(vm, fn, "to", c->in[1], to, NULL);
+static qs_status two_paths(qs_vm *vm, qs_call_args *c, const char **from, const char **to) {
+    TRY(qarg_string(vm, c->name, "from", c->in[0], from, NULL));
+    return qarg_string(vm, c->name, "to", c->in[1], to, NULL);
 }
 
 qs_status qpath_movefile(qs_vm *vm, qs_call_args *c) {
     const char *from, *to;
-    TRY(two_paths(vm, c, "movefile", &from, &to));
-    return rename(from, to) ? qio_error(vm, "movefile", "move", from) : QS_OK;
+    TRY(two_paths(vm, c, &from, &to));
+    return rename(from, to) ? qio_error(vm, c->name, "move", from) : QS_OK;
 }
 
 qs_status qpath_copyfile(qs_vm *vm, qs_call_args *c) {
     const char *from, *to;
-    TRY(two_paths(vm, c, "copyfile", &from, &to));
+    TRY(two_paths(vm, c, &from, &to));
     Text t;
     qtext_init(&t, qvm_ctx(vm));
-    qs_status s = qio_slurp(vm, "copyfile", from, &t);
-    if (s == QS_OK) s = qio_spill(vm, "copyfile", to, t.s ? t.s : "", t.len);
+    qs_status s = qio_slurp(vm, c->name, from, &t);
+    if (s == QS_OK) s = qio_spill(vm, c->name, to, t.s ? t.s : "", t.len);
     qtext_free(&t);
     return s;
 }
@@ -187,8 +187,8 @@ qs_status qpath_fileinfo(qs_vm *vm, qs_call_args *c) {
     const char *path;
     struct stat st;
     Object *o = NULL;
-    TRY(qarg_string(vm, "fileinfo", "path", c->in[0], &path, NULL));
-    if (stat(path, &st)) return qio_error(vm, "fileinfo", "ask about", path);
+    TRY(qarg_string(vm, c->name, "path", c->in[0], &path, NULL));
+    if (stat(path, &st)) return qio_error(vm, c->name, "ask about", path);
     TRY(qobj_new(vm, NULL, &o));
     c->out[0] = qval_object(QS_OBJECT, o);
     Ctx *ctx = qvm_ctx(vm);
@@ -201,7 +201,7 @@ qs_status qpath_fileinfo(qs_vm *vm, qs_call_args *c) {
 /* -- the environment of the process -------------------------------------------------------------------------------- */
 qs_status qpath_getenv(qs_vm *vm, qs_call_args *c) {
     const char *name, *value;
-    TRY(qarg_string(vm, "getenv", "name", c->in[0], &name, NULL));
+    TRY(qarg_string(vm, c->name, "name", c->in[0], &name, NULL));
     value = getenv(name);
     return qs_string(vm, value ? value : "", value ? strlen(value) : 0, &c->out[0]);
 }
@@ -209,8 +209,8 @@ qs_status qpath_getenv(qs_vm *vm, qs_call_args *c) {
 /* setenv(name, value); null takes it away. */
 qs_status qpath_setenv(qs_vm *vm, qs_call_args *c) {
     const char *name, *value = NULL;
-    TRY(qarg_string(vm, "setenv", "name", c->in[0], &name, NULL));
-    if (qarg_given(c, 1)) TRY(qarg_string(vm, "setenv", "value", c->in[1], &value, NULL));
+    TRY(qarg_string(vm, c->name, "name", c->in[0], &name, NULL));
+    if (qarg_given(c, 1)) TRY(qarg_string(vm, c->name, "value", c->in[1], &value, NULL));
     if (value ? setenv(name, value, 1) : unsetenv(name))
         return qs_fail(vm, QS_EVALUE, "setenv: \"%s\" cannot be the name of a variable", name);
     return QS_OK;

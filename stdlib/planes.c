@@ -75,16 +75,16 @@ static qs_status pair_of(qs_vm *vm, const char *fn, const char *what, qs_value v
 }
 
 /* Stride, padding, dilation and groups, from in[at] on. */
-static qs_status options_of(qs_vm *vm, qs_call_args *c, const char *fn, int at, Conv *g) {
+static qs_status options_of(qs_vm *vm, qs_call_args *c, int at, Conv *g) {
     static const char *const names[] = {"stride", "padding", "dilation"};
     int64_t p[3][2];
-    TRY(qkernel_unreached(vm, fn));
-    for (int k = 0; k < 3; k++) TRY(pair_of(vm, fn, names[k], c->in[at + k], k != 1, p[k]));
+    TRY(qkernel_unreached(vm, c->name));
+    for (int k = 0; k < 3; k++) TRY(pair_of(vm, c->name, names[k], c->in[at + k], k != 1, p[k]));
     for (int i = 0; i < 2; i++) g->side[i].stride = p[0][i], g->side[i].pad = p[1][i], g->side[i].dilation = p[2][i];
-    TRY(qarg_int(vm, fn, "groups", c->in[at + 3], &g->groups));
+    TRY(qarg_int(vm, c->name, "groups", c->in[at + 3], &g->groups));
     if (g->groups < 1)
-        return qs_fail(vm, QS_EVALUE, "%s: groups must be at least 1, got %lld", fn, (long long)g->groups);
-    g->vm = vm, g->fn = fn;
+        return qs_fail(vm, QS_EVALUE, "%s: groups must be at least 1, got %lld", c->name, (long long)g->groups);
+    g->vm = vm, g->fn = c->name;
     return QS_OK;
 }
 
@@ -677,18 +677,17 @@ static bool on_device(const Conv *c, Array *const of[2], bool empty) {
 
 /* -- natives ------------------------------------------------------------------------------------------------------- */
 /* One or two operands, and the type in which they meet: float32, or float64. */
-static qs_status operands(qs_vm *vm, qs_call_args *a, const char *fn, const char *const names[], Conv *c, int n,
-                          Array *of[]) {
+static qs_status operands(qs_vm *vm, qs_call_args *a, const char *const names[], Conv *c, int n, Array *of[]) {
     c->d = qarg_meet_float(vm, a, 0, n);
-    if (qdtype_is_complex(c->d)) return qarg_wrong(vm, fn, names[0], "real", a->in[0]);
+    if (qdtype_is_complex(c->d)) return qarg_wrong(vm, a->name, names[0], "real", a->in[0]);
     if (c->d != QS_F64) c->d = QS_F32;
     c->size = qdtype_size(c->d), c->loops = loops_here(c->d == QS_F64);
-    for (int i = 0; i < n; i++) TRY(qarg_array(vm, a, i, fn, names[i], &of[i]));
+    for (int i = 0; i < n; i++) TRY(qarg_array(vm, a, i, names[i], &of[i]));
     return QS_OK;
 }
 
 static qs_status packed(const Conv *c, qs_call_args *a, const char *const names[2], Array *of[2], const void *p[2]) {
-    for (int i = 0; i < 2; i++) TRY(qarg_packed(c->vm, a, i, c->fn, names[i], c->d, &of[i], &p[i]));
+    for (int i = 0; i < 2; i++) TRY(qarg_packed(c->vm, a, i, names[i], c->d, &of[i], &p[i]));
     return QS_OK;
 }
 
@@ -701,7 +700,7 @@ static qs_status ended(const Conv *c, qs_status s, Rooms *r) {
 static qs_status bias_of(const Conv *c, qs_call_args *a) {
     Array *b;
     if (!qarg_given(a, 6)) return QS_OK;
-    TRY(qarg_array(c->vm, a, 6, c->fn, "bias", &b));
+    TRY(qarg_array(c->vm, a, 6, "bias", &b));
     if ((int64_t)b->count == c->results) return converted(c->vm, &a->in[6], c->d);
     return qs_fail(c->vm, QS_ESHAPE, "%s: bias must have a number for each of %lld results, got %zu", c->fn,
                    (long long)c->results, b->count);
@@ -711,7 +710,6 @@ static bool is_empty(const int64_t dims[4]) { return !(dims[0] && dims[1] && dim
 
 qs_status qplanes_conv(qs_vm *vm, qs_call_args *a) {
     static const char *const names[] = {"x", "w"};
-    const char *fn = "conv2d"; /* what people call */
     Conv c = {0};
     Array *of[2], *r, *b;
     const void *p[2], *bias = NULL;
@@ -719,17 +717,18 @@ qs_status qplanes_conv(qs_vm *vm, qs_call_args *a) {
     int64_t x[4], w[4];
     Rooms rooms = {0};
     bool done;
-    TRY(options_of(vm, a, fn, 2, &c));
-    TRY(operands(vm, a, fn, names, &c, 2, of));
-    TRY(four(vm, fn, "x", of[0], x));
-    TRY(four(vm, fn, "weights", of[1], w));
+    a->name = "conv2d"; /* what people call */
+    TRY(options_of(vm, a, 2, &c));
+    TRY(operands(vm, a, names, &c, 2, of));
+    TRY(four(vm, a->name, "x", of[0], x));
+    TRY(four(vm, a->name, "weights", of[1], w));
     TRY(geometry(&c, x, w, NULL));
     TRY(bias_of(&c, a));
     int64_t y[4] = {x[0], w[0], c.side[0].out, c.side[1].out};
     TRY(by_kernels(vm, a, &c, on_device(&c, of, is_empty(y)), FORWARD, y + 2, 2, &done));
     if (done) return QS_OK;
     TRY(packed(&c, a, names, of, p));
-    if (qarg_given(a, 6)) TRY(qarg_packed(vm, a, 6, fn, "bias", c.d, &b, &bias));
+    if (qarg_given(a, 6)) TRY(qarg_packed(vm, a, 6, "bias", c.d, &b, &bias));
     TRY(qarg_result(vm, a, 0, c.d, 4, y, &r, &out));
     qarr_keep(r, 4), qctx_let_go(qvm_ctx(vm));
     return ended(&c, r->count ? forward_in(&c, p[0], p[1], bias, out, &rooms) : QS_OK, &rooms);
@@ -737,7 +736,6 @@ qs_status qplanes_conv(qs_vm *vm, qs_call_args *a) {
 
 qs_status qplanes_conv_input(qs_vm *vm, qs_call_args *a) {
     static const char *const names[] = {"dy", "w"};
-    const char *fn = "conv_transpose2d";
     Conv c = {0};
     Array *of[2], *dx;
     const void *p[2];
@@ -745,11 +743,12 @@ qs_status qplanes_conv_input(qs_vm *vm, qs_call_args *a) {
     int64_t dy[4], w[4], x[4];
     Rooms r = {0};
     bool done;
-    TRY(options_of(vm, a, fn, 3, &c));
-    TRY(operands(vm, a, fn, names, &c, 2, of));
-    TRY(four(vm, fn, "dy", of[0], dy));
-    TRY(four(vm, fn, "weights", of[1], w));
-    TRY(size_of(vm, fn, a->in[2], x));
+    a->name = "conv_transpose2d";
+    TRY(options_of(vm, a, 3, &c));
+    TRY(operands(vm, a, names, &c, 2, of));
+    TRY(four(vm, a->name, "dy", of[0], dy));
+    TRY(four(vm, a->name, "weights", of[1], w));
+    TRY(size_of(vm, a->name, a->in[2], x));
     TRY(geometry(&c, x, w, dy));
     TRY(by_kernels(vm, a, &c, on_device(&c, of, is_empty(x) || is_empty(dy)), BACKWARD, x, 4, &done));
     if (done) return QS_OK;
@@ -761,7 +760,6 @@ qs_status qplanes_conv_input(qs_vm *vm, qs_call_args *a) {
 
 qs_status qplanes_conv_weights(qs_vm *vm, qs_call_args *a) {
     static const char *const names[] = {"x", "dy"};
-    const char *fn = "conv_planes_weights";
     Conv c = {0};
     Array *of[2], *dw;
     const void *p[2];
@@ -769,11 +767,11 @@ qs_status qplanes_conv_weights(qs_vm *vm, qs_call_args *a) {
     int64_t x[4], dy[4], w[4];
     Rooms r = {0};
     bool done;
-    TRY(options_of(vm, a, fn, 3, &c));
-    TRY(operands(vm, a, fn, names, &c, 2, of));
-    TRY(four(vm, fn, "x", of[0], x));
-    TRY(four(vm, fn, "dy", of[1], dy));
-    TRY(size_of(vm, fn, a->in[2], w));
+    TRY(options_of(vm, a, 3, &c));
+    TRY(operands(vm, a, names, &c, 2, of));
+    TRY(four(vm, a->name, "x", of[0], x));
+    TRY(four(vm, a->name, "dy", of[1], dy));
+    TRY(size_of(vm, a->name, a->in[2], w));
     TRY(geometry(&c, x, w, dy));
     TRY(by_kernels(vm, a, &c, on_device(&c, of, is_empty(w) || is_empty(dy)), WEIGHTS, w, 4, &done));
     if (done) return QS_OK;
@@ -784,13 +782,12 @@ qs_status qplanes_conv_weights(qs_vm *vm, qs_call_args *a) {
 }
 
 qs_status qplanes_conv_bias(qs_vm *vm, qs_call_args *a) {
-    const char *fn = "conv_planes_bias";
     Conv c = {0};
     Array *dy;
     int64_t dims[4];
-    TRY(qkernel_unreached(vm, fn));
-    TRY(operands(vm, a, fn, (const char *const[]){"dy"}, &c, 1, &dy));
-    TRY(four(vm, fn, "dy", dy, dims));
+    TRY(qkernel_unreached(vm, a->name));
+    TRY(operands(vm, a, (const char *const[]){"dy"}, &c, 1, &dy));
+    TRY(four(vm, a->name, "dy", dy, dims));
     TRY(converted(vm, &a->in[0], c.d));
     dy = qval_array(a->in[0]);
     if (!is_empty(dims) && qdevmath_by_kernels(vm, convolution, dy, dy, (double)dims[2] * (double)dims[3])) {

@@ -161,12 +161,12 @@ qs_status qprogress_progress(qs_vm *vm, qs_call_args *c) {
     qs_kind kind = (qs_kind)c->in[0].kind;
     if (c->nin == 1 && (kind == QS_FUNCTION || kind == QS_FOREIGN || kind == QS_NIL)) return listen(vm, c->in[0]);
     bool counts = c->nin > 1 && c->in[1].kind != QS_STRING;
-    if (c->nin > 1 + counts) TRY(qarg_string(vm, "progress", "text", c->in[1 + counts], &text, NULL));
+    if (c->nin > 1 + counts) TRY(qarg_string(vm, c->name, "text", c->in[1 + counts], &text, NULL));
     if (!counts && c->in[0].kind != QS_ARRAY && c->in[0].kind != QS_CELL)
-        return qarg_wrong(vm, "progress", "what is gone over", "an array or a cell", c->in[0]);
+        return qarg_wrong(vm, c->name, "what is gone over", "an array or a cell", c->in[0]);
     if (!counts) return walk(vm, c, text);
-    TRY(qarg_num(vm, "progress", "done", c->in[0], &done));
-    TRY(qarg_num(vm, "progress", "n", c->in[1], &total));
+    TRY(qarg_num(vm, c->name, "done", c->in[0], &done));
+    TRY(qarg_num(vm, c->name, "n", c->in[1], &total));
     if (!(total > 0) || !(done >= 0) || !isfinite(total))
         return qs_fail(vm, QS_EVALUE, "progress: done must not be negative, n above 0, got %g of %g", done, total);
     return tell(vm, fmin(done, total), total, text);

@@ -60,7 +60,7 @@ static void fill_blocks(void *ud, int64_t first, int64_t last, int worker) {
     }
 }
 
-static qs_status random_array(qs_vm *vm, qs_call_args *c, const char *fn, bool normal) {
+static qs_status random_array(qs_vm *vm, qs_call_args *c, bool normal) {
     enum { GRAIN = 1 << 13 /* blocks worth a thread */ };
     Machine *m = qvm(vm);
     if (c->nin == 0) {
@@ -73,7 +73,7 @@ static qs_status random_array(qs_vm *vm, qs_call_args *c, const char *fn, bool n
     int64_t dims[QS_MAX_RANK];
     Array *a;
     Stream s = {m->random_seed, m->random_drawn, normal, qvm_ctx(vm)->scalar_dtype == QS_F64, 0, NULL};
-    TRY(qarr_shape_args(vm, fn, c->nin, c->in, &rank, dims));
+    TRY(qarr_shape_args(vm, c->name, c->nin, c->in, &rank, dims));
     TRY(qarg_result(vm, c, 0, qvm_ctx(vm)->scalar_dtype, rank, dims, &a, &s.out));
     s.count = a->count;
     uint64_t blocks = (s.count + (s.wide ? 1 : 3)) / (s.wide ? 2 : 4);
@@ -81,17 +81,17 @@ static qs_status random_array(qs_vm *vm, qs_call_args *c, const char *fn, bool n
     m->random_drawn += blocks;
     return QS_OK;
 }
-qs_status qrandom_rand(qs_vm *vm, qs_call_args *c) { return random_array(vm, c, "rand", false); }
-qs_status qrandom_randn(qs_vm *vm, qs_call_args *c) { return random_array(vm, c, "randn", true); }
+qs_status qrandom_rand(qs_vm *vm, qs_call_args *c) { return random_array(vm, c, false); }
+qs_status qrandom_randn(qs_vm *vm, qs_call_args *c) { return random_array(vm, c, true); }
 
 /* randi(n, size…): whole numbers 0 … n-1. */
 qs_status qrandom_randi(qs_vm *vm, qs_call_args *c) {
     int64_t n;
-    TRY(qarg_int(vm, "randi", "n", c->in[0], &n));
+    TRY(qarg_int(vm, c->name, "n", c->in[0], &n));
     if (n < 1) return qs_fail(vm, QS_EVALUE, "randi: n must be ≥ 1, got %lld", (long long)n);
     qs_value u = qs_nil(), scaled;
-    qs_call_args rest = {c->nin - 1, 1, c->in + 1, &u, 0, NULL};
-    TRY(random_array(vm, &rest, "randi", false));
+    qs_call_args rest = {c->nin - 1, 1, c->in + 1, &u, .name = c->name};
+    TRY(random_array(vm, &rest, false));
     qs_status s = qarith_binary(vm, OP_MUL, u, qs_num((double)n), &scaled);
     qval_release(vm, u);
     TRY(s);
@@ -103,7 +103,7 @@ qs_status qrandom_randi(qs_vm *vm, qs_call_args *c) {
 /* The numbers 0 … n-1 in random order (Fisher-Yates). */
 qs_status qrandom_randperm(qs_vm *vm, qs_call_args *c) {
     int64_t n;
-    TRY(qarg_count(vm, "randperm", "n", c->in[0], &n));
+    TRY(qarg_count(vm, c->name, "n", c->in[0], &n));
     Ctx *ctx = qvm_ctx(vm);
     size_t bytes;
     bool fits = !__builtin_mul_overflow((size_t)n, sizeof(double), &bytes);
@@ -121,7 +121,7 @@ qs_status qrandom_randperm(qs_vm *vm, qs_call_args *c) {
 
 qs_status qrandom_seed(qs_vm *vm, qs_call_args *c) {
     int64_t seed;
-    TRY(qarg_int(vm, "randseed", "seed", c->in[0], &seed));
+    TRY(qarg_int(vm, c->name, "seed", c->in[0], &seed));
     qvm(vm)->random_seed = (uint64_t)seed, qvm(vm)->random_drawn = 0;
     return QS_OK;
 }

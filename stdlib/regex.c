@@ -76,12 +76,12 @@ static qs_status code_for(qs_vm *vm, const char *fn, qs_value pattern, qs_value 
 /* -- matching ------------------------------------------------------------------------------------------------------ */
 typedef struct { const char *fn, *s; size_t n; pcre2_code *code; pcre2_match_data *data; size_t *at; } Search;
 
-static qs_status search_open(qs_vm *vm, qs_call_args *c, const char *fn, int flags_at, Search *x) {
-    x->fn = fn;
-    TRY(qarg_string(vm, fn, "s", c->in[0], &x->s, &x->n));
-    TRY(code_for(vm, fn, c->in[1], flags_at < c->nin ? c->in[flags_at] : qs_nil(), &x->code));
+static qs_status search_open(qs_vm *vm, qs_call_args *c, int flags_at, Search *x) {
+    x->fn = c->name;
+    TRY(qarg_string(vm, c->name, "s", c->in[0], &x->s, &x->n));
+    TRY(code_for(vm, c->name, c->in[1], flags_at < c->nin ? c->in[flags_at] : qs_nil(), &x->code));
     x->data = pcre2_match_data_create_from_pattern(x->code, NULL);
-    if (!x->data) return qs_fail(vm, QS_ENOMEM, "%s: out of memory", fn);
+    if (!x->data) return qs_fail(vm, QS_ENOMEM, "%s: out of memory", c->name);
     x->at = pcre2_get_ovector_pointer(x->data);
     return QS_OK;
 }
@@ -163,7 +163,7 @@ static qs_status describe(qs_vm *vm, const Search *x, qs_value *out) {
 qs_status qregex_match(qs_vm *vm, qs_call_args *c) {
     Search x = {0};
     bool found;
-    TRY(search_open(vm, c, "regmatch", 2, &x));
+    TRY(search_open(vm, c, 2, &x));
     qs_status s = search_next(vm, &x, 0, false, &found);
     if (s == QS_OK && found) s = describe(vm, &x, &c->out[0]);
     pcre2_match_data_free(x.data);
@@ -192,7 +192,7 @@ qs_status qregex_matchall(qs_vm *vm, qs_call_args *c) {
     Search x = {0};
     List l = {0};
     bool found = true, empty = false;
-    TRY(search_open(vm, c, "regmatchall", 2, &x));
+    TRY(search_open(vm, c, 2, &x));
     qs_status s = QS_OK;
     for (size_t from = 0; s == QS_OK; from = x.at[1], empty = x.at[0] == x.at[1]) {
         s = search_next(vm, &x, from, empty, &found);
@@ -211,7 +211,7 @@ qs_status qregex_split(qs_vm *vm, qs_call_args *c) {
     List l = {0};
     size_t from = 0;
     qs_value v;
-    TRY(search_open(vm, c, "regsplit", 2, &x));
+    TRY(search_open(vm, c, 2, &x));
     qs_status s = QS_OK;
     for (bool found = true; s == QS_OK && from <= x.n;) {
         int r = pcre2_match(x.code, (PCRE2_SPTR)x.s, x.n, from, PCRE2_NOTEMPTY, x.data, NULL);
@@ -231,9 +231,9 @@ qs_status qregex_replace(qs_vm *vm, qs_call_args *c) {
     const char *s, *with;
     size_t n, nwith;
     pcre2_code *code;
-    TRY(qarg_string(vm, "regreplace", "s", c->in[0], &s, &n));
-    TRY(qarg_string(vm, "regreplace", "replacement", c->in[2], &with, &nwith));
-    TRY(code_for(vm, "regreplace", c->in[1], c->nin > 3 ? c->in[3] : qs_nil(), &code));
+    TRY(qarg_string(vm, c->name, "s", c->in[0], &s, &n));
+    TRY(qarg_string(vm, c->name, "replacement", c->in[2], &with, &nwith));
+    TRY(code_for(vm, c->name, c->in[1], c->nin > 3 ? c->in[3] : qs_nil(), &code));
     Text out;
     qtext_init(&out, qvm_ctx(vm));
     PCRE2_SIZE room = 2 * n + nwith + 64;

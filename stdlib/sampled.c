@@ -47,7 +47,7 @@ static qs_status equal_bins(qs_vm *vm, qs_call_args *c, const Numbers *x, int64_
     double lo = INFINITY, hi = -INFINITY;
     if (qarg_given(c, 2)) {
         Numbers range;
-        TRY(qarg_wide(vm, c, 2, "histogram", "range", 1, &range));
+        TRY(qarg_wide(vm, c, 2, "range", 1, &range));
         if (range.n != 2 || !(range.x[0] < range.x[1]) || !isfinite(range.x[1] - range.x[0]))
             return qs_fail(vm, QS_EVALUE, "histogram: range must be [lo, hi] with lo below hi");
         lo = range.x[0], hi = range.x[1];
@@ -92,13 +92,13 @@ qs_status qsampled_histogram(qs_vm *vm, qs_call_args *c) {
     double *edges;
     bool listed = qarg_given(c, 1) && c->in[1].kind == QS_ARRAY && qval_array(c->in[1])->count != 1;
     qs_dtype d = qarg_meet_float(vm, c, 0, listed ? 2 : 1);
-    TRY(qarg_wide(vm, c, 0, "histogram", "x", 1, &x));
-    if (listed) TRY(qarg_wide(vm, c, 1, "histogram", "edges", 1, &given));
-    else if (qarg_given(c, 1)) TRY(qarg_count(vm, "histogram", "bins", c->in[1], &n));
+    TRY(qarg_wide(vm, c, 0, "x", 1, &x));
+    if (listed) TRY(qarg_wide(vm, c, 1, "edges", 1, &given));
+    else if (qarg_given(c, 1)) TRY(qarg_count(vm, c->name, "bins", c->in[1], &n));
     if (listed) n = (int64_t)given.n - 1;
     if (n < 1 || n > 1 << 28) return qs_fail(vm, QS_EVALUE, "histogram: there must be 1 to 2^28 bins");
-    if (listed) TRY(qsampled_ascending(vm, "histogram", "edges", &given));
-    TRY(qsampled_scratch(vm, "histogram", (size_t)n + 1, &edges));
+    if (listed) TRY(qsampled_ascending(vm, c->name, "edges", &given));
+    TRY(qsampled_scratch(vm, c->name, (size_t)n + 1, &edges));
     if (listed) memcpy(edges, given.x, ((size_t)n + 1) * sizeof *edges);
     qs_status s = listed ? QS_OK : equal_bins(vm, c, &x, n, edges);
     if (s == QS_OK) s = histogram(vm, c, &x, d, edges, n, !listed);
@@ -110,9 +110,9 @@ qs_status qsampled_bincount(qs_vm *vm, qs_call_args *c) {
     Numbers x, w = {0};
     int64_t n = 0;
     double *counts;
-    TRY(qarg_wide(vm, c, 0, "bincount", "x", 1, &x));
-    if (qarg_given(c, 1)) TRY(qarg_count(vm, "bincount", "n", c->in[1], &n));
-    if (qarg_given(c, 2)) TRY(qarg_wide(vm, c, 2, "bincount", "weights", 1, &w));
+    TRY(qarg_wide(vm, c, 0, "x", 1, &x));
+    if (qarg_given(c, 1)) TRY(qarg_count(vm, c->name, "n", c->in[1], &n));
+    if (qarg_given(c, 2)) TRY(qarg_wide(vm, c, 2, "weights", 1, &w));
     if (w.a && w.n != x.n)
         return qs_fail(vm, QS_ESHAPE, "bincount: x and weights must have as many elements, got %zu and %zu", x.n, w.n);
     for (size_t i = 0; i < x.n; i++) {
@@ -121,7 +121,7 @@ qs_status qsampled_bincount(qs_vm *vm, qs_call_args *c) {
             return qs_fail(vm, QS_EVALUE, "bincount: x must hold whole numbers from 0, got %g", v);
         if (v >= (double)n) n = (int64_t)v + 1;
     }
-    TRY(qsampled_scratch(vm, "bincount", (size_t)n, &counts));
+    TRY(qsampled_scratch(vm, c->name, (size_t)n, &counts));
     for (size_t i = 0; i < x.n; i++) counts[(size_t)x.x[i]] += w.a ? w.x[i] : 1;
     qs_status s = qarg_narrow(vm, c, 0, QS_F64, 1, &n, counts);
     return qsampled_done(vm, counts, (size_t)n), s;
@@ -144,10 +144,10 @@ qs_status qsampled_polyval(qs_vm *vm, qs_call_args *c) {
     qs_dtype d = qarg_meet_float(vm, c, 0, 2);
     bool one = c->in[1].kind != QS_ARRAY;
     int parts = qarg_parts(c, 0, 2);
-    TRY(qarg_wide(vm, c, 0, "polyval", "p", parts, &p));
-    TRY(qarg_wide(vm, c, 1, "polyval", "x", parts, &x));
+    TRY(qarg_wide(vm, c, 0, "p", parts, &p));
+    TRY(qarg_wide(vm, c, 1, "x", parts, &x));
     size_t m = (size_t)parts, need = m*x.n;
-    TRY(qsampled_scratch(vm, "polyval", need, &v));
+    TRY(qsampled_scratch(vm, c->name, need, &v));
     for (size_t i = 0; i < need; i += m)
         for (size_t k = 0; k < p.n; k++) horner(v + i, x.x + i, p.x + m*k, parts);
     qs_status s = qarg_narrow(vm, c, 0, d, one ? -1 : x.a->rank, x.a->dims, v);
@@ -193,15 +193,15 @@ qs_status qsampled_polyfit(qs_vm *vm, qs_call_args *c) {
     int64_t degree;
     double *a;
     qs_dtype d = qarg_meet_float(vm, c, 0, 2);
-    TRY(qarg_wide(vm, c, 0, "polyfit", "x", 1, &x));
-    TRY(qarg_wide(vm, c, 1, "polyfit", "y", 1, &y));
-    TRY(qarg_count(vm, "polyfit", "degree", c->in[2], &degree));
+    TRY(qarg_wide(vm, c, 0, "x", 1, &x));
+    TRY(qarg_wide(vm, c, 1, "y", 1, &y));
+    TRY(qarg_count(vm, c->name, "degree", c->in[2], &degree));
     if (x.n != y.n || degree >= (int64_t)x.n)
         return qs_fail(vm, QS_ESHAPE,
                        "polyfit: x and y must have as many elements, more than the degree %lld, got %zu and %zu",
                        (long long)degree, x.n, y.n);
     size_t n = (size_t)degree + 1, need = x.n*n + x.n + n;
-    TRY(qsampled_scratch(vm, "polyfit", need, &a));
+    TRY(qsampled_scratch(vm, c->name, need, &a));
     double *b = a + x.n*n, *p = b + x.n;
     memcpy(b, y.x, y.n * sizeof *b);
     fit(a, b, x.x, x.n, n, p);
@@ -321,22 +321,22 @@ static qs_status image_of(qs_vm *vm, const char *fn, const char *what, const Num
     return QS_OK;
 }
 
-static qs_status convolution(qs_vm *vm, qs_call_args *c, const char *fn, bool flat) {
+static qs_status convolution(qs_vm *vm, qs_call_args *c, bool flat) {
     Numbers a, b;
     Image p, q;
     char mode = 'f';
     double *full;
     qs_dtype d = qarg_meet_float(vm, c, 0, 2);
     int parts = qarg_parts(c, 0, 2);
-    TRY(qarg_wide(vm, c, 0, fn, "a", parts, &a));
-    TRY(qarg_wide(vm, c, 1, fn, "b", parts, &b));
-    if (qarg_given(c, 2)) TRY(conv_mode(vm, fn, c->in[2], &mode));
-    TRY(image_of(vm, fn, "a", &a, flat, &p));
-    TRY(image_of(vm, fn, "b", &b, flat, &q));
+    TRY(qarg_wide(vm, c, 0, "a", parts, &a));
+    TRY(qarg_wide(vm, c, 1, "b", parts, &b));
+    if (qarg_given(c, 2)) TRY(conv_mode(vm, c->name, c->in[2], &mode));
+    TRY(image_of(vm, c->name, "a", &a, flat, &p));
+    TRY(image_of(vm, c->name, "b", &b, flat, &q));
     int64_t top, left, dims[2], w = parts*(p.w + q.w - 1);
     kept(mode, p.h, q.h, &top, &dims[0]), kept(mode, p.w, q.w, &left, &dims[1]);
     size_t n = (size_t)((p.h + q.h - 1)*w);
-    TRY(qsampled_scratch(vm, fn, n, &full));
+    TRY(qsampled_scratch(vm, c->name, n, &full));
     qs_status s = convolve(vm, &p, &q, full);
     int64_t row = parts*dims[1];
     for (int64_t i = 0; s == QS_OK && i < dims[0]; i++)
@@ -345,8 +345,8 @@ static qs_status convolution(qs_vm *vm, qs_call_args *c, const char *fn, bool fl
     qarg_keep(c->out[0], a.a->ndim > b.a->ndim ? a.a : b.a);
     return qsampled_done(vm, full, n), s;
 }
-qs_status qsampled_conv(qs_vm *vm, qs_call_args *c) { return convolution(vm, c, "conv", true); }
-qs_status qsampled_conv2(qs_vm *vm, qs_call_args *c) { return convolution(vm, c, "conv2", false); }
+qs_status qsampled_conv(qs_vm *vm, qs_call_args *c) { return convolution(vm, c, true); }
+qs_status qsampled_conv2(qs_vm *vm, qs_call_args *c) { return convolution(vm, c, false); }
 
 /* -- covariance: a row is an observation, a column a variable ------------------------------------------------------ */
 /* The mean of each column is taken off; `mean` has room for one row. */
@@ -396,21 +396,21 @@ static void correlations(double *c, size_t n, int parts) {
 }
 
 /* f(x) of a vector (one variable) or matrix, f(x, y) of two vectors. */
-static qs_status covariance(qs_vm *vm, qs_call_args *c, const char *fn, bool normalised) {
+static qs_status covariance(qs_vm *vm, qs_call_args *c, bool normalised) {
     Numbers x, y = {0};
     double *v;
     int64_t size[QS_MAX_RANK];
     bool two = qarg_given(c, 1);
     qs_dtype d = qarg_meet_float(vm, c, 0, 2);
     int parts = qarg_parts(c, 0, two ? 2 : 1);
-    TRY(qarg_wide(vm, c, 0, fn, "x", parts, &x));
-    if (two) TRY(qarg_wide(vm, c, 1, fn, "y", parts, &y));
+    TRY(qarg_wide(vm, c, 0, "x", parts, &x));
+    if (two) TRY(qarg_wide(vm, c, 1, "y", parts, &y));
     if (x.a->rank > 2 || x.n == 0 || (two && y.n != x.n))
-        return qs_fail(vm, QS_ESHAPE, "%s: x must be a vector or a matrix with elements, y of the same size", fn);
+        return qs_fail(vm, QS_ESHAPE, "%s: x must be a vector or a matrix with elements, y of the same size", c->name);
     qarr_size(x.a, size);
     size_t m = (size_t)parts, n = two ? 2 : size[0] == 1 ? 1 : (size_t)size[1], rows = two ? x.n : x.n/n;
     size_t need = m*(2*rows*n + n*n);
-    TRY(qsampled_scratch(vm, fn, need, &v));
+    TRY(qsampled_scratch(vm, c->name, need, &v));
     if (!two) memcpy(v, x.x, m*x.n * sizeof *v);
     for (size_t i = 0; two && i < rows; i++)
         memcpy(v + m*2*i, x.x + m*i, m * sizeof *v), memcpy(v + m*(2*i + 1), y.x + m*i, m * sizeof *v);
@@ -420,5 +420,5 @@ static qs_status covariance(qs_vm *vm, qs_call_args *c, const char *fn, bool nor
     qs_status s = qarg_narrow(vm, c, 0, d, n == 1 ? -1 : 2, (int64_t[]){(int64_t)n, (int64_t)n}, out);
     return qsampled_done(vm, v, need), s;
 }
-qs_status qsampled_cov(qs_vm *vm, qs_call_args *c) { return covariance(vm, c, "cov", false); }
-qs_status qsampled_corrcoef(qs_vm *vm, qs_call_args *c) { return covariance(vm, c, "corrcoef", true); }
+qs_status qsampled_cov(qs_vm *vm, qs_call_args *c) { return covariance(vm, c, false); }
+qs_status qsampled_corrcoef(qs_vm *vm, qs_call_args *c) { return covariance(vm, c, true); }

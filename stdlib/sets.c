@@ -54,7 +54,7 @@ static qs_status take_numbers(Pool *s, qs_call_args *c) {
                qdtype_mixes_signs((qs_dtype)qval_array(c->in[0])->dtype, (qs_dtype)qval_array(c->in[1])->dtype);
     for (int i = 0; i < s->operands; i++) {
         s->types[i] = !s->mixed ? s->d : qval_array(c->in[i])->dtype == QS_U64 ? QS_U64 : QS_I64;
-        TRY(qarg_packed(s->vm, c, i, s->fn, name_of(s, i), s->types[i], &a, &p));
+        TRY(qarg_packed(s->vm, c, i, name_of(s, i), s->types[i], &a, &p));
         s->p[i] = p, s->count[i] = a->count;
     }
     return QS_OK;
@@ -130,14 +130,14 @@ static void find_runs(Pool *s) {
     s->runs[s->nruns] = s->n;
 }
 
-static qs_status open_pool(qs_vm *vm, qs_call_args *c, const char *fn, int operands, Pool *s) {
-    *s = (Pool){.vm = vm, .fn = fn, .operands = operands};
+static qs_status open_pool(qs_vm *vm, qs_call_args *c, int operands, Pool *s) {
+    *s = (Pool){.vm = vm, .fn = c->name, .operands = operands};
     bool strings = c->in[0].kind == QS_CELL || (operands == 2 && c->in[1].kind == QS_CELL);
     TRY(strings ? take_strings(s, c) : take_numbers(s, c));
     s->n = s->count[0] + s->count[1];
     s->bytes = 2 * s->n * sizeof *s->items + (s->n + 1) * sizeof *s->runs;
     s->items = qmem_try(qvm_ctx(vm), s->bytes);
-    if (!s->items) return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu items", fn, s->n);
+    if (!s->items) return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu items", c->name, s->n);
     s->runs = (size_t *)(s->items + 2 * s->n);
     if (strings) sort_strings(s);
     else sort_numbers(s);
@@ -201,10 +201,10 @@ static size_t items_of_b(const Pool *s, size_t run, size_t *end) {
 /* -- operations ---------------------------------------------------------------------------------------------------- */
 enum { ONLY_A = 1, ONLY_B = 2, IN_BOTH = 4 }; /* the runs that are kept */
 
-static qs_status combine(qs_vm *vm, qs_call_args *c, const char *fn, unsigned keep) {
+static qs_status combine(qs_vm *vm, qs_call_args *c, unsigned keep) {
     Pool s;
     size_t n = 0, *first, *in_b;
-    qs_status status = open_pool(vm, c, fn, 2, &s);
+    qs_status status = open_pool(vm, c, 2, &s);
     if (status == QS_OK) first = room(&s, 0), in_b = room(&s, 1);
     for (size_t k = 0, end; status == QS_OK && k < s.nruns; k++) {
         size_t i = s.runs[k], b = items_of_b(&s, k, &end);
@@ -217,17 +217,17 @@ static qs_status combine(qs_vm *vm, qs_call_args *c, const char *fn, unsigned ke
     if (status == QS_OK && c->nout > 2) status = positions(vm, in_b, n, &c->out[2]);
     return close_pool(&s), status;
 }
-qs_status qsets_union(qs_vm *vm, qs_call_args *c) { return combine(vm, c, "union", ONLY_A | ONLY_B | IN_BOTH); }
-qs_status qsets_intersect(qs_vm *vm, qs_call_args *c) { return combine(vm, c, "intersect", IN_BOTH); }
-qs_status qsets_setdiff(qs_vm *vm, qs_call_args *c) { return combine(vm, c, "setdiff", ONLY_A); }
-qs_status qsets_setxor(qs_vm *vm, qs_call_args *c) { return combine(vm, c, "setxor", ONLY_A | ONLY_B); }
+qs_status qsets_union(qs_vm *vm, qs_call_args *c) { return combine(vm, c, ONLY_A | ONLY_B | IN_BOTH); }
+qs_status qsets_intersect(qs_vm *vm, qs_call_args *c) { return combine(vm, c, IN_BOTH); }
+qs_status qsets_setdiff(qs_vm *vm, qs_call_args *c) { return combine(vm, c, ONLY_A); }
+qs_status qsets_setxor(qs_vm *vm, qs_call_args *c) { return combine(vm, c, ONLY_A | ONLY_B); }
 
 /* [u, first, which, counts] = unique(x) */
 qs_status qsets_unique(qs_vm *vm, qs_call_args *c) {
     Pool s;
     size_t *first, *which;
     if (c->nout < 2 && c->in[0].kind != QS_CELL) return qsort_unique(vm, c);
-    qs_status status = open_pool(vm, c, "unique", 1, &s);
+    qs_status status = open_pool(vm, c, 1, &s);
     if (status == QS_OK) first = room(&s, 0), which = room(&s, 1);
     for (size_t k = 0; status == QS_OK && k < s.nruns; k++) {
         first[k] = s.items[s.runs[k]].at;
@@ -245,7 +245,7 @@ qs_status qsets_unique(qs_vm *vm, qs_call_args *c) {
 qs_status qsets_sort(qs_vm *vm, qs_call_args *c, bool down) {
     Pool s;
     size_t n = 0, *at;
-    qs_status status = open_pool(vm, c, "sort", 1, &s);
+    qs_status status = open_pool(vm, c, 1, &s);
     if (status == QS_OK) at = room(&s, 0);
     for (size_t k = 0; status == QS_OK && k < s.nruns; k++) {
         size_t run = down ? s.nruns - 1 - k : k; /* equal strings stay in their order */
@@ -294,8 +294,8 @@ qs_status qsets_ismember(qs_vm *vm, qs_call_args *c) {
     double *place;
     if (c->in[1].kind == QS_CELL) return in_cell(vm, c);
     bool one = c->in[0].kind != QS_ARRAY && c->in[0].kind != QS_CELL;
-    qs_status status = open_pool(vm, c, "ismember", 2, &s);
-    if (status == QS_OK) status = qsampled_scratch(vm, "ismember", s.count[0], &place);
+    qs_status status = open_pool(vm, c, 2, &s);
+    if (status == QS_OK) status = qsampled_scratch(vm, c->name, s.count[0], &place);
     if (status != QS_OK) return close_pool(&s), status;
     for (size_t k = 0, end; k < s.nruns; k++) {
         size_t b = items_of_b(&s, k, &end);

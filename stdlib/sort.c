@@ -374,25 +374,25 @@ qs_status qsort_sort(qs_vm *vm, qs_call_args *c) {
     int dim = -1;
     for (int i = 1; i < c->nin; i++) {
         const char *mode;
-        if (c->in[i].kind != QS_STRING) { TRY(qarg_dim_of(vm, "sort", c->in[0], c->in[i], &dim)); continue; }
-        TRY(qarg_string(vm, "sort", "mode", c->in[i], &mode, NULL));
+        if (c->in[i].kind != QS_STRING) { TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[i], &dim)); continue; }
+        TRY(qarg_string(vm, c->name, "mode", c->in[i], &mode, NULL));
         down = !strcmp(mode, "descend");
         if (!down && strcmp(mode, "ascend"))
             return qs_fail(vm, QS_EVALUE, "sort: mode must be \"ascend\" or \"descend\", got \"%s\"", mode);
     }
     if (c->in[0].kind == QS_CELL) return qsets_sort(vm, c, down);
-    TRY(qarg_array(vm, c, 0, "sort", "x", &a));
+    TRY(qarg_array(vm, c, 0, "x", &a));
     qs_dtype d = (qs_dtype)a->dtype;
-    if (qdtype_is_complex(d)) return qarg_wrong(vm, "sort", "x", "real", c->in[0]);
-    TRY(qarg_packed(vm, c, 0, "sort", "x", d, &a, &p));
+    if (qdtype_is_complex(d)) return qarg_wrong(vm, c->name, "x", "real", c->in[0]);
+    TRY(qarg_packed(vm, c, 0, "x", d, &a, &p));
     if (dim < 0) dim = qstats_main_dim(a);
     TRY(qarg_result_like(vm, c, 0, d, a, &r, &q));
     ArrayLines l = qstats_lines(a, dim);
-    if (c->nout < 2) return qsort_lines(vm, "sort", d, &l, down, p, q, QS_F64, NULL);
+    if (c->nout < 2) return qsort_lines(vm, c->name, d, &l, down, p, q, QS_F64, NULL);
     void *index;
     qs_dtype place = l.n > (1 << 24) + 1 ? QS_F64 : qvm_ctx(vm)->scalar_dtype; /* positions are exact */
     TRY(qarg_result_like(vm, c, 1, place, a, &r, &index));
-    return qsort_lines(vm, "sort", d, &l, down, p, q, place, index);
+    return qsort_lines(vm, c->name, d, &l, down, p, q, place, index);
 }
 
 /* -- distinct elements --------------------------------------------------------------------------------------------- */
@@ -430,10 +430,10 @@ qs_status qsort_unique(qs_vm *vm, qs_call_args *c) {
     Array *a, *r;
     const void *p;
     void *q, *x;
-    TRY(qarg_array(vm, c, 0, "unique", "x", &a));
+    TRY(qarg_array(vm, c, 0, "x", &a));
     qs_dtype d = (qs_dtype)a->dtype;
     if (qdtype_is_complex(d)) return qarg_wrong(vm, "unique", "x", "real", c->in[0]);
-    TRY(qarg_packed(vm, c, 0, "unique", "x", d, &a, &p));
+    TRY(qarg_packed(vm, c, 0, "x", d, &a, &p));
     ArrayLines l = {1, a->count, 1};
     size_t bytes = a->count * qdtype_size(d) + 8;
     if (!(x = qpool_get(qvm_ctx(vm), bytes))) return no_memory(vm, "unique", a->count);

@@ -15,41 +15,41 @@ int qstats_main_dim(const Array *a) {
 }
 
 /* -- reductions over everything or one dimension ------------------------------------------------------------------- */
-static qs_status reduce(qs_vm *vm, qs_call_args *c, const char *fn, Reduce r) {
+static qs_status reduce(qs_vm *vm, qs_call_args *c, Reduce r) {
     int dim = DIM_ALL;
     Array *a;
     if (c->in[0].kind == QS_BOOL || qval_is_number(c->in[0]) || c->in[0].kind != QS_ARRAY)
-        TRY(qarg_array(vm, c, 0, fn, "x", &a));
-    if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, fn, c->in[0], c->in[1], &dim));
+        TRY(qarg_array(vm, c, 0, "x", &a));
+    if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[1], &dim));
     return qred_run(vm, r, c->in[0], dim, &c->out[0]);
 }
-#define REDUCTION(name, id) qs_status qstats_##name(qs_vm *vm, qs_call_args *c) { return reduce(vm, c, #name, id); }
+#define REDUCTION(name, id) qs_status qstats_##name(qs_vm *vm, qs_call_args *c) { return reduce(vm, c, id); }
 REDUCTION(sum, RED_SUM)
 REDUCTION(prod, RED_PROD)
 REDUCTION(mean, RED_MEAN)
 REDUCTION(any, RED_ANY)
 REDUCTION(all, RED_ALL)
 
-qs_status qstats_squared_norm(qs_vm *vm, qs_call_args *c) { return reduce(vm, c, "squared_norm", RED_SUMSQ); }
+qs_status qstats_squared_norm(qs_vm *vm, qs_call_args *c) { return reduce(vm, c, RED_SUMSQ); }
 qs_status qstats_norm(qs_vm *vm, qs_call_args *c) {
-    TRY(reduce(vm, c, "norm", RED_SUMSQ));
+    TRY(reduce(vm, c, RED_SUMSQ));
     qs_value square = c->out[0];
-    if (!qval_is_number(square)) return qarg_wrong(vm, "norm", "x", "an array of numbers", c->in[0]);
+    if (!qval_is_number(square)) return qarg_wrong(vm, c->name, "x", "an array of numbers", c->in[0]);
     c->out[0] = qs_num(sqrt(qval_number(square)));
     return QS_OK;
 }
 
-static qs_status cumulate(qs_vm *vm, qs_call_args *c, const char *fn, Reduce r) {
+static qs_status cumulate(qs_vm *vm, qs_call_args *c, Reduce r) {
     Array *a, *out;
-    TRY(qarg_array(vm, c, 0, fn, "x", &a));
+    TRY(qarg_array(vm, c, 0, "x", &a));
     int dim = qstats_main_dim(a);
-    if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, fn, c->in[0], c->in[1], &dim));
+    if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[1], &dim));
     TRY(qred_cum(vm, r, a, dim, &out));
     c->out[0] = qarr_value(out);
     return QS_OK;
 }
-qs_status qstats_cumsum(qs_vm *vm, qs_call_args *c) { return cumulate(vm, c, "cumsum", RED_SUM); }
-qs_status qstats_cumprod(qs_vm *vm, qs_call_args *c) { return cumulate(vm, c, "cumprod", RED_PROD); }
+qs_status qstats_cumsum(qs_vm *vm, qs_call_args *c) { return cumulate(vm, c, RED_SUM); }
+qs_status qstats_cumprod(qs_vm *vm, qs_call_args *c) { return cumulate(vm, c, RED_PROD); }
 
 /* -- lines: an array cut along one dimension ----------------------------------------------------------------------- */
 ArrayLines qstats_lines(const Array *a, int dim) {
@@ -106,13 +106,13 @@ FIRST(float)
 FIRST(double)
 
 /* Where the extreme of all elements is; of none but NaN the first. */
-static qs_status extreme_place(qs_vm *vm, qs_call_args *c, const char *fn, int sign, qs_value *out) {
+static qs_status extreme_place(qs_vm *vm, qs_call_args *c, int sign, qs_value *out) {
     Array *a;
     const void *p;
     qs_value extreme;
-    TRY(qarg_floats(vm, c, 0, fn, "x", &a, &p));
-    if (qdtype_is_complex((qs_dtype)a->dtype)) return qarg_wrong(vm, fn, "x", "real", c->in[0]);
-    if (a->count == 0) return qs_fail(vm, QS_EVALUE, "%s: x must not be empty", fn);
+    TRY(qarg_floats(vm, c, 0, "x", &a, &p));
+    if (qdtype_is_complex((qs_dtype)a->dtype)) return qarg_wrong(vm, c->name, "x", "real", c->in[0]);
+    if (a->count == 0) return qs_fail(vm, QS_EVALUE, "%s: x must not be empty", c->name);
     TRY(qred_run(vm, sign > 0 ? RED_MIN : RED_MAX, c->in[0], DIM_ALL, &extreme));
     double v = qval_number(extreme);
     size_t at = isnan(v)               ? 0
@@ -121,22 +121,22 @@ static qs_status extreme_place(qs_vm *vm, qs_call_args *c, const char *fn, int s
     return *out = qs_num((double)at), QS_OK;
 }
 
-static qs_status extreme_index(qs_vm *vm, qs_call_args *c, const char *fn, int sign, int dim, qs_value *out) {
+static qs_status extreme_index(qs_vm *vm, qs_call_args *c, int sign, int dim, qs_value *out) {
     Array *a;
     const void *p;
     int given = c->in[0].kind == QS_ARRAY ? qval_array(c->in[0])->dtype : QS_F64;
     qs_dtype d = given == QS_I64 || given == QS_U64 ? (qs_dtype)given : QS_F64;
     size_t (*extreme)(const void *, size_t, size_t, int) =
         d == QS_I64 ? extreme_int64_t : d == QS_U64 ? extreme_uint64_t : extreme_double;
-    if (dim == DIM_ALL && d == QS_F64) return extreme_place(vm, c, fn, sign, out);
-    TRY(qarg_packed(vm, c, 0, fn, "x", d, &a, &p));
-    if (a->count == 0) return qs_fail(vm, QS_EVALUE, "%s: x must not be empty", fn);
+    if (dim == DIM_ALL && d == QS_F64) return extreme_place(vm, c, sign, out);
+    TRY(qarg_packed(vm, c, 0, "x", d, &a, &p));
+    if (a->count == 0) return qs_fail(vm, QS_EVALUE, "%s: x must not be empty", c->name);
     if (dim == DIM_ALL) return *out = qs_num((double)extreme(p, a->count, 1, sign)), QS_OK;
     ArrayLines l = qstats_lines(a, dim);
     Ctx *ctx = qvm_ctx(vm);
     size_t n = l.outer * l.inner;
     double *index = qmem_try(ctx, n * sizeof *index);
-    if (!index) return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu numbers", fn, n);
+    if (!index) return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu numbers", c->name, n);
     for (size_t k = 0; k < n; k++)
         index[k] = (double)extreme((const char *)p + qstats_line_at(&l, k) * qdtype_size(d), l.n, l.inner, sign);
     int64_t dims[QS_MAX_RANK];
@@ -147,27 +147,27 @@ static qs_status extreme_index(qs_vm *vm, qs_call_args *c, const char *fn, int s
 }
 
 /* min(x), min(a, b), min(x, [], dim); the second result is the position of the first extreme. */
-static qs_status extremes(qs_vm *vm, qs_call_args *c, const char *fn, Reduce r, Op op, int sign) {
+static qs_status extremes(qs_vm *vm, qs_call_args *c, Reduce r, Op op, int sign) {
     Array *a;
     int dim = DIM_ALL;
     bool skipped = c->nin > 2 && c->in[1].kind == QS_ARRAY && qval_array(c->in[1])->count == 0; /* min(x, [], dim) */
     bool absent = !qarg_given(c, 1) || skipped;
     if (!absent && c->nin == 2) return qarith_binary(vm, op, c->in[0], c->in[1], &c->out[0]);
     if (!absent)
-        return qs_fail(vm, QS_ETYPE, "%s: with a dimension the second argument must be [], got %s", fn,
+        return qs_fail(vm, QS_ETYPE, "%s: with a dimension the second argument must be [], got %s", c->name,
                        qval_type_name(vm, c->in[1]));
-    if (qarg_given(c, 2)) TRY(qarg_dim_of(vm, fn, c->in[0], c->in[2], &dim));
-    if (c->in[0].kind != QS_ARRAY) TRY(qarg_array(vm, c, 0, fn, "x", &a));
+    if (qarg_given(c, 2)) TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[2], &dim));
+    if (c->in[0].kind != QS_ARRAY) TRY(qarg_array(vm, c, 0, "x", &a));
     TRY(qred_run(vm, r, c->in[0], dim, &c->out[0]));
-    return c->nout > 1 ? extreme_index(vm, c, fn, sign, dim, &c->out[1]) : QS_OK;
+    return c->nout > 1 ? extreme_index(vm, c, sign, dim, &c->out[1]) : QS_OK;
 }
-qs_status qstats_min(qs_vm *vm, qs_call_args *c) { return extremes(vm, c, "min", RED_MIN, OP_MINEQ, 1); }
-qs_status qstats_max(qs_vm *vm, qs_call_args *c) { return extremes(vm, c, "max", RED_MAX, OP_MAXEQ, -1); }
+qs_status qstats_min(qs_vm *vm, qs_call_args *c) { return extremes(vm, c, RED_MIN, OP_MINEQ, 1); }
+qs_status qstats_max(qs_vm *vm, qs_call_args *c) { return extremes(vm, c, RED_MAX, OP_MAXEQ, -1); }
 qs_status qstats_find_index_min(qs_vm *vm, qs_call_args *c) {
-    return extreme_index(vm, c, "find_index_min", 1, DIM_ALL, &c->out[0]);
+    return extreme_index(vm, c, 1, DIM_ALL, &c->out[0]);
 }
 qs_status qstats_find_index_max(qs_vm *vm, qs_call_args *c) {
-    return extreme_index(vm, c, "find_index_max", -1, DIM_ALL, &c->out[0]);
+    return extreme_index(vm, c, -1, DIM_ALL, &c->out[0]);
 }
 
 /* -- search -------------------------------------------------------------------------------------------------------- */
@@ -200,12 +200,12 @@ qs_status qstats_find(qs_vm *vm, qs_call_args *c) {
     Array *a, *r;
     const void *p;
     void *q;
-    TRY(qarg_array(vm, c, 0, "find", "x", &a));
+    TRY(qarg_array(vm, c, 0, "x", &a));
     qs_value is_true;
     TRY(qarith_binary(vm, OP_NE, c->in[0], qs_num(0), &is_true));
     qval_release(vm, c->in[0]);
     c->in[0] = is_true;
-    TRY(qarg_packed(vm, c, 0, "find", "x", QS_B1, &a, &p));
+    TRY(qarg_packed(vm, c, 0, "x", QS_B1, &a, &p));
     const uint8_t *x = p;
     int64_t dims[QS_MAX_RANK], n = 0;
     int rank = qarr_size(a, dims);
@@ -233,13 +233,13 @@ qs_status qstats_dotprod(qs_vm *vm, qs_call_args *c) {
     Array *a, *b;
     const void *p, *q;
     qs_dtype d = qarg_meet_float(vm, c, 0, 2);
-    TRY(qarg_array(vm, c, 0, "dotprod", "a", &a));
-    TRY(qarg_array(vm, c, 1, "dotprod", "b", &b));
+    TRY(qarg_array(vm, c, 0, "a", &a));
+    TRY(qarg_array(vm, c, 1, "b", &b));
     if (a->count != b->count)
         return qs_fail(vm, QS_ESHAPE, "dotprod: a and b must have as many elements, got %zu and %zu", a->count,
                        b->count);
-    TRY(qarg_packed(vm, c, 0, "dotprod", "a", d, &a, &p));
-    TRY(qarg_packed(vm, c, 1, "dotprod", "b", d, &b, &q));
+    TRY(qarg_packed(vm, c, 0, "a", d, &a, &p));
+    TRY(qarg_packed(vm, c, 1, "b", d, &b, &q));
     if (!qdtype_is_complex(d)) return c->out[0] = qs_num(qred_dot(vm, d, a->count, p, q)), QS_OK;
     double z[2] = {0, 0};
     dot_complex(a, p, q, z);

@@ -55,7 +55,7 @@ qs_status qfigure_flush(qs_vm *vm); /* figures that have changed are written, or
 enum { ADJOINT_ZERO = '0', ADJOINT_ELEMENTS = '.', ADJOINT_CALLS = '>', ADJOINT_NONE = '!' };
 const char *qlib_adjoint(const struct qs_native_def *d);
 
-/* -- args.c: reading arguments.  `fn` and `what` name function and argument in messages: "sqrt: x must be …" ------- */
+/* -- args.c: reading arguments.  Messages name the function, fn or c->name, and the argument, what ----------------- */
 qs_status qarg_wrong(qs_vm *vm, const char *fn, const char *what, const char *wanted, qs_value got); /* QS_ETYPE */
 qs_status qarg_num(qs_vm *vm, const char *fn, const char *what, qs_value v, double *out);   /* 1-element arrays too */
 qs_status qarg_int(qs_vm *vm, const char *fn, const char *what, qs_value v, int64_t *out);  /* a whole number */
@@ -74,15 +74,14 @@ qs_dtype qarg_meet(qs_vm *vm, const qs_call_args *c, int from, int to);
  * `scalar`; or the complex type of that. */
 qs_dtype qarg_meet_float(qs_vm *vm, const qs_call_args *c, int from, int to);
 /* in[i] as an array; a number becomes a vec of one element. */
-qs_status qarg_array(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, Array **out);
+qs_status qarg_array(qs_vm *vm, qs_call_args *c, int i, const char *what, Array **out);
 /* The same for functions that make arrays: a number becomes what it is in a list. */
-qs_status qarg_listed(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, Array **out);
+qs_status qarg_listed(qs_vm *vm, qs_call_args *c, int i, const char *what, Array **out);
 /* in[i] as a contiguous array of dtype d, with the pointer to its first element. */
-qs_status qarg_packed(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, qs_dtype d, Array **out,
-                      const void **p);
+qs_status qarg_packed(qs_vm *vm, qs_call_args *c, int i, const char *what, qs_dtype d, Array **out, const void **p);
 /* in[i] as a contiguous float array: float64 and complex128 stay, everything else becomes float32 or complex64 (float64
  * for wide integers, and for numbers). */
-qs_status qarg_floats(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, Array **out, const void **p);
+qs_status qarg_floats(qs_vm *vm, qs_call_args *c, int i, const char *what, Array **out, const void **p);
 static inline bool qarg_given(const qs_call_args *c, int i) { return i < c->nin && c->in[i].kind != QS_NIL; }
 
 /* Results: a new array in out[i], not initialised, with its pointer. */
@@ -101,7 +100,7 @@ qs_status qarg_exact(qs_vm *vm, const double *x, int rank, const int64_t *dims, 
 typedef struct { Array *a; const double *x; size_t n; int parts; } Numbers; /* n numbers of 1 (real) or 2 doubles */
 int qarg_parts(const qs_call_args *c, int from, int to); /* 2 when one of in[from..to-1] is complex */
 /* in[i] so; complex arguments are refused where parts is 1. */
-qs_status qarg_wide(qs_vm *vm, qs_call_args *c, int i, const char *fn, const char *what, int parts, Numbers *out);
+qs_status qarg_wide(qs_vm *vm, qs_call_args *c, int i, const char *what, int parts, Numbers *out);
 /* The result of it: an array of dtype d; one number when rank is -1. */
 qs_status qarg_narrow(qs_vm *vm, qs_call_args *c, int i, qs_dtype d, int rank, const int64_t *dims, const double *x);
 

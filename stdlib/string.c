@@ -74,17 +74,17 @@ qs_status qstring_overwrite(qs_vm *vm, qs_call_args *c) {
     return qvm_flush(vm), QS_OK;
 }
 
-static qs_status format(qs_vm *vm, qs_call_args *c, int at, const char *fn, Text *t) {
+static qs_status format(qs_vm *vm, qs_call_args *c, int at, Text *t) {
     const char *fmt;
     size_t n;
-    TRY(qarg_string(vm, fn, "format", c->in[at], &fmt, &n));
+    TRY(qarg_string(vm, c->name, "format", c->in[at], &fmt, &n));
     return qfmt_printf(vm, fmt, n, c->nin - at - 1, c->in + at + 1, t);
 }
 
 qs_status qstring_printf(qs_vm *vm, qs_call_args *c) {
     Text t;
     qtext_init(&t, qvm_ctx(vm));
-    qs_status s = format(vm, c, 0, "printf", &t);
+    qs_status s = format(vm, c, 0, &t);
     if (!t.len || t.s[t.len - 1] != '\n') qtext_puts(&t, "\n"); /* one line per call (language.md 1.5) */
     return put_out(vm, &t, s);
 }
@@ -92,7 +92,7 @@ qs_status qstring_printf(qs_vm *vm, qs_call_args *c) {
 qs_status qstring_sprintf(qs_vm *vm, qs_call_args *c) {
     Text t;
     qtext_init(&t, qvm_ctx(vm));
-    return qval_text(vm, &t, format(vm, c, 0, "sprintf", &t), &c->out[0]);
+    return qval_text(vm, &t, format(vm, c, 0, &t), &c->out[0]);
 }
 
 /* Fails with the message that arguments from `at` on make: one text, a format that fits the values behind it, or else
@@ -100,7 +100,7 @@ qs_status qstring_sprintf(qs_vm *vm, qs_call_args *c) {
 static qs_status fail_with(qs_vm *vm, qs_call_args *c, int at, qs_status code) {
     Text t;
     qtext_init(&t, qvm_ctx(vm));
-    bool formatted = c->nin > at + 1 && c->in[at].kind == QS_STRING && format(vm, c, at, "error", &t) == QS_OK;
+    bool formatted = c->nin > at + 1 && c->in[at].kind == QS_STRING && format(vm, c, at, &t) == QS_OK;
     qs_status s = QS_OK;
     if (!formatted) {
         if (qvm_ctx(vm)->err.late) return qtext_free(&t), qvm_ctx(vm)->err.status;
@@ -115,7 +115,7 @@ static qs_status fail_with(qs_vm *vm, qs_call_args *c, int at, qs_status code) {
 }
 
 qs_status qstring_error(qs_vm *vm, qs_call_args *c) {
-    if (c->nin == 1 && c->in[0].kind != QS_STRING) return qarg_wrong(vm, "error", "message", "a string", c->in[0]);
+    if (c->nin == 1 && c->in[0].kind != QS_STRING) return qarg_wrong(vm, c->name, "message", "a string", c->in[0]);
     return fail_with(vm, c, 0, QS_EUSER);
 }
 
@@ -159,15 +159,15 @@ static void join_one(void *ud, size_t i, const char *s, size_t n) {
 qs_status qstring_strjoin(qs_vm *vm, qs_call_args *c) {
     Text t;
     Joiner j = {&t, "", 0};
-    if (c->nin > 1) TRY(qarg_string(vm, "strjoin", "separator", c->in[1], &j.sep, &j.n));
+    if (c->nin > 1) TRY(qarg_string(vm, c->name, "separator", c->in[1], &j.sep, &j.n));
     qtext_init(&t, qvm_ctx(vm));
-    return qval_text(vm, &t, strings(vm, "strjoin", c->in[0], join_one, &j), &c->out[0]);
+    return qval_text(vm, &t, strings(vm, c->name, c->in[0], join_one, &j), &c->out[0]);
 }
 
-static qs_status each_char(qs_vm *vm, qs_call_args *c, const char *fn, int (*f)(int)) {
+static qs_status each_char(qs_vm *vm, qs_call_args *c, int (*f)(int)) {
     const char *s;
     size_t n;
-    TRY(qarg_string(vm, fn, "s", c->in[0], &s, &n));
+    TRY(qarg_string(vm, c->name, "s", c->in[0], &s, &n));
     Text t;
     qtext_init(&t, qvm_ctx(vm));
     for (size_t i = 0; i < n; i++) {
@@ -177,15 +177,15 @@ static qs_status each_char(qs_vm *vm, qs_call_args *c, const char *fn, int (*f)(
     }
     return qval_text(vm, &t, QS_OK, &c->out[0]);
 }
-qs_status qstring_ucase(qs_vm *vm, qs_call_args *c) { return each_char(vm, c, "ucase", toupper); }
-qs_status qstring_lcase(qs_vm *vm, qs_call_args *c) { return each_char(vm, c, "lcase", tolower); }
+qs_status qstring_ucase(qs_vm *vm, qs_call_args *c) { return each_char(vm, c, toupper); }
+qs_status qstring_lcase(qs_vm *vm, qs_call_args *c) { return each_char(vm, c, tolower); }
 
 qs_status qstring_strrep(qs_vm *vm, qs_call_args *c) {
     const char *s, *old, *new, *hit;
     size_t n, nold, nnew;
-    TRY(qarg_string(vm, "strrep", "s", c->in[0], &s, &n));
-    TRY(qarg_string(vm, "strrep", "old", c->in[1], &old, &nold));
-    TRY(qarg_string(vm, "strrep", "new", c->in[2], &new, &nnew));
+    TRY(qarg_string(vm, c->name, "s", c->in[0], &s, &n));
+    TRY(qarg_string(vm, c->name, "old", c->in[1], &old, &nold));
+    TRY(qarg_string(vm, c->name, "new", c->in[2], &new, &nnew));
     Text t;
     qtext_init(&t, qvm_ctx(vm));
     while (nold && (hit = memmem(s, n, old, nold))) {
@@ -200,7 +200,7 @@ qs_status qstring_strrep(qs_vm *vm, qs_call_args *c) {
 qs_status qstring_strlen(qs_vm *vm, qs_call_args *c) {
     const char *s;
     size_t n;
-    TRY(qarg_string(vm, "strlen", "s", c->in[0], &s, &n));
+    TRY(qarg_string(vm, c->name, "s", c->in[0], &s, &n));
     c->out[0] = qs_num((double)n);
     return QS_OK;
 }
@@ -209,9 +209,9 @@ qs_status qstring_strfind(qs_vm *vm, qs_call_args *c) {
     const char *s, *part;
     size_t n, npart;
     int64_t from = 0;
-    TRY(qarg_string(vm, "strfind", "s", c->in[0], &s, &n));
-    TRY(qarg_string(vm, "strfind", "part", c->in[1], &part, &npart));
-    if (c->nin > 2) TRY(qarg_count(vm, "strfind", "start", c->in[2], &from));
+    TRY(qarg_string(vm, c->name, "s", c->in[0], &s, &n));
+    TRY(qarg_string(vm, c->name, "part", c->in[1], &part, &npart));
+    if (c->nin > 2) TRY(qarg_count(vm, c->name, "start", c->in[2], &from));
     const char *hit = (size_t)from <= n ? memmem(s + from, n - (size_t)from, part, npart) : NULL;
     c->out[0] = qs_num(hit ? (double)(hit - s) : -1);
     return QS_OK;
@@ -221,13 +221,13 @@ qs_status qstring_substr(qs_vm *vm, qs_call_args *c) {
     const char *s;
     size_t n;
     int64_t start, count;
-    TRY(qarg_string(vm, "substr", "s", c->in[0], &s, &n));
-    TRY(qarg_count(vm, "substr", "start", c->in[1], &start));
+    TRY(qarg_string(vm, c->name, "s", c->in[0], &s, &n));
+    TRY(qarg_count(vm, c->name, "start", c->in[1], &start));
     if ((size_t)start > n) start = (int64_t)n;
     count = (int64_t)n - start;
     if (c->nin > 2) {
         int64_t want;
-        TRY(qarg_count(vm, "substr", "count", c->in[2], &want));
+        TRY(qarg_count(vm, c->name, "count", c->in[2], &want));
         if (want < count) count = want;
     }
     return qs_string(vm, s + start, (size_t)count, &c->out[0]);
@@ -236,7 +236,7 @@ qs_status qstring_substr(qs_vm *vm, qs_call_args *c) {
 qs_status qstring_strtrim(qs_vm *vm, qs_call_args *c) {
     const char *s;
     size_t n;
-    TRY(qarg_string(vm, "strtrim", "s", c->in[0], &s, &n));
+    TRY(qarg_string(vm, c->name, "s", c->in[0], &s, &n));
     while (n && isspace((unsigned char)*s)) s++, n--;
     while (n && isspace((unsigned char)s[n - 1])) n--;
     return qs_string(vm, s, n, &c->out[0]);
@@ -250,8 +250,8 @@ static const char *next_part(const char *s, size_t n, const char *sep, size_t ns
 qs_status qstring_strsplit(qs_vm *vm, qs_call_args *c) {
     const char *s, *sep, *end;
     size_t n, nsep;
-    TRY(qarg_string(vm, "strsplit", "s", c->in[0], &s, &n));
-    TRY(qarg_string(vm, "strsplit", "separator", c->in[1], &sep, &nsep));
+    TRY(qarg_string(vm, c->name, "s", c->in[0], &s, &n));
+    TRY(qarg_string(vm, c->name, "separator", c->in[1], &sep, &nsep));
     if (!nsep) return qs_fail(vm, QS_EVALUE, "strsplit: separator must not be empty");
     int64_t parts = 1;
     end = s + n;
@@ -269,22 +269,22 @@ qs_status qstring_strsplit(qs_vm *vm, qs_call_args *c) {
     return QS_OK;
 }
 
-static qs_status begins(qs_vm *vm, qs_call_args *c, const char *fn, bool at_end) {
+static qs_status begins(qs_vm *vm, qs_call_args *c, bool at_end) {
     const char *s, *part;
     size_t n, npart;
-    TRY(qarg_string(vm, fn, "s", c->in[0], &s, &n));
-    TRY(qarg_string(vm, fn, "part", c->in[1], &part, &npart));
+    TRY(qarg_string(vm, c->name, "s", c->in[0], &s, &n));
+    TRY(qarg_string(vm, c->name, "part", c->in[1], &part, &npart));
     c->out[0] = qs_bool(npart <= n && !memcmp(at_end ? s + n - npart : s, part, npart));
     return QS_OK;
 }
-qs_status qstring_startswith(qs_vm *vm, qs_call_args *c) { return begins(vm, c, "startswith", false); }
-qs_status qstring_endswith(qs_vm *vm, qs_call_args *c) { return begins(vm, c, "endswith", true); }
+qs_status qstring_startswith(qs_vm *vm, qs_call_args *c) { return begins(vm, c, false); }
+qs_status qstring_endswith(qs_vm *vm, qs_call_args *c) { return begins(vm, c, true); }
 
 /* -- numbers and characters ---------------------------------------------------------------------------------------- */
 qs_status qstring_str2num(qs_vm *vm, qs_call_args *c) {
     const char *s;
     char *end;
-    TRY(qarg_string(vm, "str2num", "s", c->in[0], &s, NULL));
+    TRY(qarg_string(vm, c->name, "s", c->in[0], &s, NULL));
     double x = qnum_read(s, &end);
     while (isspace((unsigned char)*end)) end++;
     if (end == s || *end) return qs_fail(vm, QS_EVALUE, "str2num: \"%.80s\" is not a number", s);
@@ -298,14 +298,14 @@ qs_status qstring_num2str(qs_vm *vm, qs_call_args *c) {
     if (c->nin == 1) return qval_text(vm, &t, qfmt_value(vm, c->in[0], &t), &c->out[0]);
     const char *fmt;
     size_t n;
-    TRY(qarg_string(vm, "num2str", "format", c->in[1], &fmt, &n));
+    TRY(qarg_string(vm, c->name, "format", c->in[1], &fmt, &n));
     return qval_text(vm, &t, qfmt_printf(vm, fmt, n, 1, c->in, &t), &c->out[0]);
 }
 
 qs_status qstring_ord(qs_vm *vm, qs_call_args *c) {
     const char *s;
     size_t n;
-    TRY(qarg_string(vm, "ord", "s", c->in[0], &s, &n));
+    TRY(qarg_string(vm, c->name, "s", c->in[0], &s, &n));
     if (n != 1) return qs_fail(vm, QS_EVALUE, "ord: s must be one character, got %zu", n);
     c->out[0] = qs_num((unsigned char)*s);
     return QS_OK;
@@ -313,7 +313,7 @@ qs_status qstring_ord(qs_vm *vm, qs_call_args *c) {
 
 qs_status qstring_chr(qs_vm *vm, qs_call_args *c) {
     int64_t code;
-    TRY(qarg_int(vm, "chr", "code", c->in[0], &code));
+    TRY(qarg_int(vm, c->name, "code", c->in[0], &code));
     if (code < 0 || code > 255) return qs_fail(vm, QS_EVALUE, "chr: code must be 0 to 255, got %lld", (long long)code);
     char ch = (char)code;
     return qs_string(vm, &ch, 1, &c->out[0]);

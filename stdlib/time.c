@@ -26,7 +26,7 @@ qs_status qtime_toc(qs_vm *vm, qs_call_args *c) {
     TRY(wait_for_device(vm));
     if (qlib(vm)->timer < 0) return qs_fail(vm, QS_EVALUE, "toc: call tic() first");
     double ms = (qclock_seconds() - qlib(vm)->timer) * 1e3;
-    if (qarg_given(c, 0)) TRY(qarg_string(vm, "toc", "text", c->in[0], &text, &n));
+    if (qarg_given(c, 0)) TRY(qarg_string(vm, c->name, "text", c->in[0], &text, &n));
     c->out[0] = qs_num(ms);
     if (!n) return QS_OK;
     Text t;
@@ -48,7 +48,7 @@ qs_status qtime_time(qs_vm *vm, qs_call_args *c) {
 /* Sleeps in slices, so that an interrupt ends it. */
 qs_status qtime_sleep(qs_vm *vm, qs_call_args *c) {
     double ms;
-    TRY(qarg_num(vm, "sleep", "ms", c->in[0], &ms));
+    TRY(qarg_num(vm, c->name, "ms", c->in[0], &ms));
     if (!(ms >= 0)) return qs_fail(vm, QS_EVALUE, "sleep: ms must be ≥ 0, got %g", ms);
     qpython_unblock(vm);
     for (double end = qclock_seconds() + ms * 1e-3, left;
@@ -61,9 +61,9 @@ qs_status qtime_sleep(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- dates: seconds since 1970 as a place in the calendar, local unless the last argument asks for UTC ------------- */
-static qs_status wants_utc(qs_vm *vm, qs_call_args *c, int i, const char *fn, bool *utc) {
+static qs_status wants_utc(qs_vm *vm, qs_call_args *c, int i, bool *utc) {
     double x = 0;
-    if (qarg_given(c, i)) TRY(qarg_num(vm, fn, "utc", c->in[i], &x));
+    if (qarg_given(c, i)) TRY(qarg_num(vm, c->name, "utc", c->in[i], &x));
     *utc = x != 0;
     return QS_OK;
 }
@@ -75,12 +75,12 @@ qs_status qtime_strftime(qs_vm *vm, qs_call_args *c) {
     struct tm date;
     bool utc;
     qs_value now = qs_nil();
-    qs_call_args clock = {0, 1, NULL, &now, 0, NULL};
+    qs_call_args clock = {.nout = 1, .out = &now, .name = c->name};
     TRY(qtime_time(vm, &clock));
     double t = now.u.f;
-    TRY(qarg_string(vm, "strftime", "format", c->in[0], &format, &n));
-    if (qarg_given(c, 1)) TRY(qarg_num(vm, "strftime", "t", c->in[1], &t));
-    TRY(wants_utc(vm, c, 2, "strftime", &utc));
+    TRY(qarg_string(vm, c->name, "format", c->in[0], &format, &n));
+    if (qarg_given(c, 1)) TRY(qarg_num(vm, c->name, "t", c->in[1], &t));
+    TRY(wants_utc(vm, c, 2, &utc));
     if (!(fabs(t) < 1e15)) return qs_fail(vm, QS_EVALUE, "strftime: t must be seconds since 1970, got %g", t);
     time_t whole = (time_t)floor(t);
     if (!(utc ? gmtime_r(&whole, &date) : localtime_r(&whole, &date)))
@@ -96,9 +96,9 @@ qs_status qtime_strptime(qs_vm *vm, qs_call_args *c) {
     const char *text, *format;
     struct tm date = {.tm_mday = 1, .tm_year = 70, .tm_isdst = -1};
     bool utc;
-    TRY(qarg_string(vm, "strptime", "text", c->in[0], &text, NULL));
-    TRY(qarg_string(vm, "strptime", "format", c->in[1], &format, NULL));
-    TRY(wants_utc(vm, c, 2, "strptime", &utc));
+    TRY(qarg_string(vm, c->name, "text", c->in[0], &text, NULL));
+    TRY(qarg_string(vm, c->name, "format", c->in[1], &format, NULL));
+    TRY(wants_utc(vm, c, 2, &utc));
     const char *end = strptime(text, format, &date);
     if (!end || *end) return qs_fail(vm, QS_EVALUE, "strptime: \"%s\" is not a date of the form \"%s\"", text, format);
     date.tm_isdst = -1;

@@ -42,6 +42,7 @@ typedef struct qs_call_args {
     qs_value *in, *out;
     int nnamed;            /* the last nnamed of `in` were written name := value; only foreign callables receive any */
     const qs_value *names; /* their names, as strings */
+    const char *name;      /* what was called, for messages */
 } qs_call_args;
 typedef qs_status qs_native_fn(qs_vm *vm, qs_call_args *c);
 typedef struct qs_native_def {

@@ -77,20 +77,20 @@ static qs_status put_image(qs_vm *vm, Axes *a, Array *img, Item **out) {
 }
 
 /* [lo, hi]; [] and null: those of the elements; nothing: `usual`, NULL meaning those of the elements, too. */
-static qs_status range_of(qs_vm *vm, const char *fn, qs_call_args *c, int at, const double *usual, double out[2],
-                          bool *own) {
+static qs_status range_of(qs_vm *vm, qs_call_args *c, int at, const double *usual, double out[2], bool *own) {
     Column r = {0};
     *own = at >= c->nin && !usual;
     if (at >= c->nin && usual) return memcpy(out, usual, 2 * sizeof *out), QS_OK;
     if (at >= c->nin || c->in[at].kind == QS_NIL) return *own = true, QS_OK;
-    TRY(qseries_column(vm, fn, "range", c->in[at], &r));
+    TRY(qseries_column(vm, c->name, "range", c->in[at], &r));
     if (r.n == 2) memcpy(out, r.x, 2 * sizeof *out);
     *own = r.n == 0;
     free(r.x);
     if (r.n == 2 && !(out[0] < out[1] && isfinite(out[1] - out[0])))
-        return qs_fail(vm, QS_EVALUE, "%s: range must be finite and ascend, got %g and %g", fn, out[0], out[1]);
+        return qs_fail(vm, QS_EVALUE, "%s: range must be finite and ascend, got %g and %g", c->name, out[0], out[1]);
     return r.n == 0 || r.n == 2 ? QS_OK
-                                : qs_fail(vm, QS_EVALUE, "%s: range must be [lo, hi] or [], got %zu numbers", fn, r.n);
+                                : qs_fail(vm, QS_EVALUE, "%s: range must be [lo, hi] or [], got %zu numbers", c->name,
+                                          r.n);
 }
 
 static void own_range(const Item *i, double out[2]) {
@@ -120,9 +120,9 @@ static qs_status image(qs_vm *vm, qs_call_args *c, const ImageKind *k) {
     Item *i;
     double range[2] = {0, 255};
     bool own;
-    TRY(qarg_array(vm, c, 0, k->fn, "img", &img));
+    TRY(qarg_array(vm, c, 0, "img", &img));
     TRY(check_image(vm, k->fn, img));
-    TRY(range_of(vm, k->fn, c, 1, k->usual, range, &own));
+    TRY(range_of(vm, c, 1, k->usual, range, &own));
     Axes *a = qfigure_begin(vm);
     bool fresh = !a->items;
     TRY(put_image(vm, a, img, &i));
@@ -190,7 +190,7 @@ qs_status qfield_montage(qs_vm *vm, qs_call_args *c) {
     const Array *cube = v.kind == QS_ARRAY ? qval_array(v) : NULL;
     double *whole;
     if (!cell && (!cube || cube->rank != 3))
-        return qarg_wrong(vm, "montage", "images", "a cell of images or a cube of slices", v);
+        return qarg_wrong(vm, c->name, "images", "a cell of images or a cube of slices", v);
     for (size_t k = 0; cell && k < cell->count; k++) TRY(tile_size(vm, cell->items[k], &t));
     if (cube) t = (Tiles){0, cube->dims[0], cube->dims[1], 1, 0};
     t.n = cell ? (int64_t)cell->count : cube->dims[2];
@@ -245,17 +245,17 @@ static qs_status spread(qs_vm *vm, const char *fn, const char *what, qs_value v,
 }
 
 /* (z) or (x, y, z) from in[0]; *at is moved behind them. */
-static qs_status field(qs_vm *vm, const char *fn, qs_call_args *c, int *at, Heights *f) {
+static qs_status field(qs_vm *vm, qs_call_args *c, int *at, Heights *f) {
     bool three = c->nin > 2 && c->in[1].kind != QS_STRING && c->in[2].kind != QS_STRING;
     qs_value z = c->in[three ? 2 : 0];
     *f = (Heights){0};
     *at = three ? 3 : 1;
     if (z.kind != QS_ARRAY || qval_array(z)->rank != 2 || qval_array(z)->dims[0] < 2)
-        return qarg_wrong(vm, fn, "z", "a matrix of at least 2 x 2", z);
+        return qarg_wrong(vm, c->name, "z", "a matrix of at least 2 x 2", z);
     qseries_grid(z, &f->rows, &f->columns);
-    TRY(qseries_column(vm, fn, "z", z, &f->z));
-    qs_status s = spread(vm, fn, "x", three ? c->in[0] : qs_nil(), f, false, &f->x);
-    if (s == QS_OK) s = spread(vm, fn, "y", three ? c->in[1] : qs_nil(), f, true, &f->y);
+    TRY(qseries_column(vm, c->name, "z", z, &f->z));
+    qs_status s = spread(vm, c->name, "x", three ? c->in[0] : qs_nil(), f, false, &f->x);
+    if (s == QS_OK) s = spread(vm, c->name, "y", three ? c->in[1] : qs_nil(), f, true, &f->y);
     if (s != QS_OK) free_field(f);
     return s;
 }
@@ -283,29 +283,29 @@ static qs_status round_levels(qs_vm *vm, const Column *z, int wanted, bool fille
     return QS_OK;
 }
 
-static qs_status levels(qs_vm *vm, const char *fn, qs_call_args *c, int *at, const Column *z, bool filled,
-                        Column *out) {
+static qs_status levels(qs_vm *vm, qs_call_args *c, int *at, const Column *z, bool filled, Column *out) {
     Column given = {0};
     double wanted = 8;
-    if (*at < c->nin && c->in[*at].kind != QS_STRING) TRY(qseries_column(vm, fn, "levels", c->in[(*at)++], &given));
+    if (*at < c->nin && c->in[*at].kind != QS_STRING) TRY(qseries_column(vm, c->name, "levels", c->in[(*at)++],
+                                                                         &given));
     if (given.n > 1) return *out = given, QS_OK;
     if (given.n) wanted = given.x[0];
     free(given.x);
     if (!(wanted >= 1 && wanted <= 1000))
-        return qs_fail(vm, QS_EVALUE, "%s: levels must be 1 to 1000, or a vector", fn);
+        return qs_fail(vm, QS_EVALUE, "%s: levels must be 1 to 1000, or a vector", c->name);
     return round_levels(vm, z, (int)wanted, filled, out);
 }
 
-static qs_status contour(qs_vm *vm, const char *fn, qs_call_args *c, bool filled) {
+static qs_status contour(qs_vm *vm, qs_call_args *c, bool filled) {
     Heights f;
     Column at_levels = {0};
     Style style = qcolour_plain;
     char *name = NULL;
     int at;
     style.width = 1.2;
-    TRY(field(vm, fn, c, &at, &f));
-    qs_status s = levels(vm, fn, c, &at, &f.z, filled, &at_levels);
-    if (s == QS_OK) s = qseries_style(vm, fn, c, &at, &style, &name);
+    TRY(field(vm, c, &at, &f));
+    qs_status s = levels(vm, c, &at, &f.z, filled, &at_levels);
+    if (s == QS_OK) s = qseries_style(vm, c, &at, &style, &name);
     free(name);
     if (s != QS_OK) return free_field(&f), free(at_levels.x), s;
     Axes *a = qfigure_begin(vm);
@@ -315,17 +315,17 @@ static qs_status contour(qs_vm *vm, const char *fn, qs_call_args *c, bool filled
     return qhandle_new(vm, a, &c->out[0]);
 }
 
-qs_status qfield_contour(qs_vm *vm, qs_call_args *c) { return contour(vm, "contour", c, false); }
-qs_status qfield_contourf(qs_vm *vm, qs_call_args *c) { return contour(vm, "contourf", c, true); }
+qs_status qfield_contour(qs_vm *vm, qs_call_args *c) { return contour(vm, c, false); }
+qs_status qfield_contourf(qs_vm *vm, qs_call_args *c) { return contour(vm, c, true); }
 
 /* -- surfaces ------------------------------------------------------------------------------------------------------ */
-static qs_status surface(qs_vm *vm, const char *fn, qs_call_args *c, bool flat) {
+static qs_status surface(qs_vm *vm, qs_call_args *c, bool flat) {
     Heights f;
     Style style = qcolour_plain;
     char *name = NULL;
     int at;
-    TRY(field(vm, fn, c, &at, &f));
-    qs_status s = qseries_style(vm, fn, c, &at, &style, &name);
+    TRY(field(vm, c, &at, &f));
+    qs_status s = qseries_style(vm, c, &at, &style, &name);
     free(name);
     if (s != QS_OK) return free_field(&f), s;
     Axes *a = qfigure_begin(vm);
@@ -335,5 +335,5 @@ static qs_status surface(qs_vm *vm, const char *fn, qs_call_args *c, bool flat) 
     return qhandle_new(vm, a, &c->out[0]);
 }
 
-qs_status qfield_surf(qs_vm *vm, qs_call_args *c) { return surface(vm, "surf", c, false); }
-qs_status qfield_mesh(qs_vm *vm, qs_call_args *c) { return surface(vm, "mesh", c, true); }
+qs_status qfield_surf(qs_vm *vm, qs_call_args *c) { return surface(vm, c, false); }
+qs_status qfield_mesh(qs_vm *vm, qs_call_args *c) { return surface(vm, c, true); }

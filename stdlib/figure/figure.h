@@ -140,7 +140,7 @@ void qfigure_size(const Figure *f, double *width, double *height);
 qs_status qfigure_write(qs_vm *vm, const char *fn, Figure *f, const char *path); /* .png .svg .pdf */
 
 /* -- series.c: properties at the end of arguments, "linewidth", 2 … ------------------------------------------------ */
-qs_status qseries_style(qs_vm *vm, const char *fn, qs_call_args *c, int *at, Style *style, char **name);
+qs_status qseries_style(qs_vm *vm, qs_call_args *c, int *at, Style *style, char **name);
 qs_status qseries_column(qs_vm *vm, const char *fn, const char *what, qs_value v, Column *out);
 /* Rows and columns of an argument: a vector is one column. */
 void qseries_grid(qs_value v, size_t *rows, size_t *columns);

@@ -15,7 +15,7 @@ static qs_status changed(qs_vm *vm, Axes *a) { return qfigure_changed(vm, a->fig
 qs_status qlabel_figure(qs_vm *vm, qs_call_args *c) {
     int64_t n = 0;
     TRY(qfigure_flush(vm));
-    if (qarg_given(c, 0)) TRY(qarg_count(vm, "figure", "number", c->in[0], &n));
+    if (qarg_given(c, 0)) TRY(qarg_count(vm, c->name, "number", c->in[0], &n));
     if (n > 1 << 24) return qs_fail(vm, QS_EVALUE, "figure: number must be at most %d", 1 << 24);
     Figure *f = n ? qfigure_find(vm, (int)n) : NULL;
     if (!f) {
@@ -53,7 +53,7 @@ qs_status qlabel_subplot(qs_vm *vm, qs_call_args *c) {
     int64_t v[3];
     static const char *const names[] = {"rows", "columns", "place"};
     Figures *all = qfigure_all(vm);
-    for (int k = 0; k < 3; k++) TRY(qarg_count(vm, "subplot", names[k], c->in[k], &v[k]));
+    for (int k = 0; k < 3; k++) TRY(qarg_count(vm, c->name, names[k], c->in[k], &v[k]));
     if (v[0] < 1 || v[1] < 1 || v[0] > 64 || v[1] > 64)
         return qs_fail(vm, QS_EVALUE, "subplot: rows and columns must be 1 to 64, got %ld and %ld", (long)v[0],
                        (long)v[1]);
@@ -79,44 +79,44 @@ static qs_status set_label(qs_vm *vm, const char *fn, qs_value v, char **slot, A
 
 qs_status qlabel_title(qs_vm *vm, qs_call_args *c) {
     Axes *a = qfigure_axes(vm);
-    return set_label(vm, "title", c->in[0], &a->title, a);
+    return set_label(vm, c->name, c->in[0], &a->title, a);
 }
 qs_status qlabel_sgtitle(qs_vm *vm, qs_call_args *c) {
     Axes *a = qfigure_axes(vm);
-    return set_label(vm, "sgtitle", c->in[0], &a->figure->title, a);
+    return set_label(vm, c->name, c->in[0], &a->figure->title, a);
 }
 qs_status qlabel_xlabel(qs_vm *vm, qs_call_args *c) {
     Axes *a = qfigure_axes(vm);
-    return set_label(vm, "xlabel", c->in[0], &a->axis[AXIS_X].label, a);
+    return set_label(vm, c->name, c->in[0], &a->axis[AXIS_X].label, a);
 }
 qs_status qlabel_ylabel(qs_vm *vm, qs_call_args *c) {
     Axes *a = qfigure_axes(vm);
-    return set_label(vm, "ylabel", c->in[0], &a->axis[AXIS_Y].label, a);
+    return set_label(vm, c->name, c->in[0], &a->axis[AXIS_Y].label, a);
 }
 qs_status qlabel_zlabel(qs_vm *vm, qs_call_args *c) {
     Axes *a = qfigure_axes(vm);
-    return set_label(vm, "zlabel", c->in[0], &a->axis[AXIS_Z].label, a);
+    return set_label(vm, c->name, c->in[0], &a->axis[AXIS_Z].label, a);
 }
 
 /* -- words: "on", "off" and others --------------------------------------------------------------------------------- */
-static qs_status on_off(qs_vm *vm, const char *fn, qs_call_args *c, bool otherwise, bool *out) {
+static qs_status on_off(qs_vm *vm, qs_call_args *c, bool otherwise, bool *out) {
     const char *s = otherwise ? "on" : "off";
-    if (qarg_given(c, 0)) TRY(qarg_string(vm, fn, "mode", c->in[0], &s, NULL));
+    if (qarg_given(c, 0)) TRY(qarg_string(vm, c->name, "mode", c->in[0], &s, NULL));
     if (strcmp(s, "on") && strcmp(s, "off"))
-        return qs_fail(vm, QS_EVALUE, "%s: mode must be \"on\" or \"off\", got \"%s\"", fn, s);
+        return qs_fail(vm, QS_EVALUE, "%s: mode must be \"on\" or \"off\", got \"%s\"", c->name, s);
     return *out = !strcmp(s, "on"), QS_OK;
 }
 
 qs_status qlabel_grid(qs_vm *vm, qs_call_args *c) {
     Axes *a = qfigure_axes(vm);
-    TRY(on_off(vm, "grid", c, !a->grid, &a->grid));
+    TRY(on_off(vm, c, !a->grid, &a->grid));
     return changed(vm, a);
 }
 
 /* Whether further plots are added to what axes show; gives whether a window is open. */
 qs_status qlabel_hold(qs_vm *vm, qs_call_args *c) {
     Figures *all = qfigure_all(vm);
-    TRY(on_off(vm, "hold", c, true, &all->hold));
+    TRY(on_off(vm, c, true, &all->hold));
     TRY(qfigure_flush(vm));
     TRY(qwindow_events(vm));
     c->out[0] = qs_bool(all->current && all->current->window);
@@ -170,19 +170,19 @@ qs_status qlabel_axis(qs_vm *vm, qs_call_args *c) {
     return changed(vm, a);
 }
 
-static qs_status limits(qs_vm *vm, const char *fn, qs_call_args *c, AxisName n) {
+static qs_status limits(qs_vm *vm, qs_call_args *c, AxisName n) {
     Axes *a = qfigure_axes(vm);
     Column v = {0};
-    TRY(qseries_column(vm, fn, "limits", c->in[0], &v));
-    qs_status s = v.n == 2 ? set_limits(vm, fn, &a->axis[n], v.x)
-                           : qs_fail(vm, QS_EVALUE, "%s: limits are [lo, hi], got %zu numbers", fn, v.n);
+    TRY(qseries_column(vm, c->name, "limits", c->in[0], &v));
+    qs_status s = v.n == 2 ? set_limits(vm, c->name, &a->axis[n], v.x)
+                           : qs_fail(vm, QS_EVALUE, "%s: limits are [lo, hi], got %zu numbers", c->name, v.n);
     free(v.x);
     return s == QS_OK ? changed(vm, a) : s;
 }
 
-qs_status qlabel_xlim(qs_vm *vm, qs_call_args *c) { return limits(vm, "xlim", c, AXIS_X); }
-qs_status qlabel_ylim(qs_vm *vm, qs_call_args *c) { return limits(vm, "ylim", c, AXIS_Y); }
-qs_status qlabel_zlim(qs_vm *vm, qs_call_args *c) { return limits(vm, "zlim", c, AXIS_Z); }
+qs_status qlabel_xlim(qs_vm *vm, qs_call_args *c) { return limits(vm, c, AXIS_X); }
+qs_status qlabel_ylim(qs_vm *vm, qs_call_args *c) { return limits(vm, c, AXIS_Y); }
+qs_status qlabel_zlim(qs_vm *vm, qs_call_args *c) { return limits(vm, c, AXIS_Z); }
 
 static qs_status tick_names(qs_vm *vm, const char *fn, qs_value v, Axis *x) {
     const Cell *cell = v.kind == QS_CELL ? v.u.p : NULL;
@@ -196,28 +196,28 @@ static qs_status tick_names(qs_vm *vm, const char *fn, qs_value v, Axis *x) {
     return QS_OK;
 }
 
-static qs_status ticks(qs_vm *vm, const char *fn, qs_call_args *c, AxisName n) {
+static qs_status ticks(qs_vm *vm, qs_call_args *c, AxisName n) {
     Axes *a = qfigure_axes(vm);
     Axis *x = &a->axis[n];
     Column v = {0};
-    TRY(qseries_column(vm, fn, "places", c->in[0], &v));
+    TRY(qseries_column(vm, c->name, "places", c->in[0], &v));
     if (v.n > MOST_TICKS)
-        return free(v.x), qs_fail(vm, QS_EVALUE, "%s: at most %d places, got %zu", fn, MOST_TICKS, v.n);
+        return free(v.x), qs_fail(vm, QS_EVALUE, "%s: at most %d places, got %zu", c->name, MOST_TICKS, v.n);
     for (size_t k = 0; k < x->nticks; k++) free(x->names ? x->names[k] : NULL);
     free(x->ticks), free(x->names);
     x->ticks = v.x, x->nticks = v.n, x->names = NULL;
-    if (c->nin > 1) TRY(tick_names(vm, fn, c->in[1], x));
+    if (c->nin > 1) TRY(tick_names(vm, c->name, c->in[1], x));
     return changed(vm, a);
 }
 
-qs_status qlabel_xticks(qs_vm *vm, qs_call_args *c) { return ticks(vm, "xticks", c, AXIS_X); }
-qs_status qlabel_yticks(qs_vm *vm, qs_call_args *c) { return ticks(vm, "yticks", c, AXIS_Y); }
+qs_status qlabel_xticks(qs_vm *vm, qs_call_args *c) { return ticks(vm, c, AXIS_X); }
+qs_status qlabel_yticks(qs_vm *vm, qs_call_args *c) { return ticks(vm, c, AXIS_Y); }
 
 qs_status qlabel_view(qs_vm *vm, qs_call_args *c) {
     Axes *a = qfigure_axes(vm);
     double azimuth, elevation;
-    TRY(qarg_num(vm, "view", "azimuth", c->in[0], &azimuth));
-    TRY(qarg_num(vm, "view", "elevation", c->in[1], &elevation));
+    TRY(qarg_num(vm, c->name, "azimuth", c->in[0], &azimuth));
+    TRY(qarg_num(vm, c->name, "elevation", c->in[1], &elevation));
     if (!isfinite(azimuth + elevation)) return qs_fail(vm, QS_EVALUE, "view: angles must be finite");
     a->azimuth = azimuth, a->elevation = elevation;
     return changed(vm, a);
@@ -244,13 +244,13 @@ qs_status qlabel_legend(qs_vm *vm, qs_call_args *c) {
     LegendPlace place = a->legend == LEGEND_NONE ? LEGEND_BEST : a->legend;
     for (int k = 0; k < c->nin; k++) {
         const char *s;
-        TRY(qarg_string(vm, "legend", "every argument", c->in[k], &s, NULL));
+        TRY(qarg_string(vm, c->name, "every argument", c->in[k], &s, NULL));
         if (strcasecmp(s, "location") != 0 || k + 1 >= c->nin) {
             if (!i) return qs_fail(vm, QS_EVALUE, "legend: nothing is drawn that \"%s\" could name", s);
             qfigure_set(&i->name, s), i = next_named(i->next);
             continue;
         }
-        TRY(qarg_string(vm, "legend", "location", c->in[++k], &s, NULL));
+        TRY(qarg_string(vm, c->name, "location", c->in[++k], &s, NULL));
         if (!legend_place(s, &place))
             return qs_fail(vm, QS_EVALUE,
                            "legend: location is best, northeast, northwest, southwest, southeast, eastoutside "
@@ -265,7 +265,7 @@ qs_status qlabel_legend(qs_vm *vm, qs_call_args *c) {
 qs_status qlabel_colorbar(qs_vm *vm, qs_call_args *c) {
     Axes *a = qfigure_axes(vm);
     const char *s = NULL;
-    if (qarg_given(c, 0)) TRY(qarg_string(vm, "colorbar", "label", c->in[0], &s, NULL));
+    if (qarg_given(c, 0)) TRY(qarg_string(vm, c->name, "label", c->in[0], &s, NULL));
     qfigure_set(&a->bar_label, s);
     a->bar = true;
     return changed(vm, a);
@@ -274,7 +274,7 @@ qs_status qlabel_colorbar(qs_vm *vm, qs_call_args *c) {
 qs_status qlabel_colormap(qs_vm *vm, qs_call_args *c) {
     Axes *a = qfigure_axes(vm);
     const char *s;
-    TRY(qarg_string(vm, "colormap", "name", c->in[0], &s, NULL));
+    TRY(qarg_string(vm, c->name, "name", c->in[0], &s, NULL));
     const ColourMap *m = qcolour_map(s);
     if (m) return a->map = m, changed(vm, a);
     Text list;
@@ -288,7 +288,7 @@ qs_status qlabel_colormap(qs_vm *vm, qs_call_args *c) {
 qs_status qlabel_caxis(qs_vm *vm, qs_call_args *c) {
     Axes *a = qfigure_axes(vm);
     Column v = {0};
-    TRY(qseries_column(vm, "caxis", "range", c->in[0], &v));
+    TRY(qseries_column(vm, c->name, "range", c->in[0], &v));
     bool good = v.n == 2 && v.x[0] < v.x[1];
     if (good) a->range[0] = v.x[0], a->range[1] = v.x[1], a->ranged = true;
     free(v.x);
@@ -301,10 +301,10 @@ qs_status qlabel_saveas(qs_vm *vm, qs_call_args *c) {
     Figure *f = qfigure_all(vm)->current;
     Axes *a;
     const char *path;
-    if (c->nin > 1) TRY(qhandle_figure(vm, "saveas", c->in[0], &f, &a));
+    if (c->nin > 1) TRY(qhandle_figure(vm, c->name, c->in[0], &f, &a));
     if (!f) return qs_fail(vm, QS_EVALUE, "saveas: there is no figure");
-    TRY(qarg_string(vm, "saveas", "path", c->in[c->nin - 1], &path, NULL));
-    return qfigure_write(vm, "saveas", f, path);
+    TRY(qarg_string(vm, c->name, "path", c->in[c->nin - 1], &path, NULL));
+    return qfigure_write(vm, c->name, f, path);
 }
 
 qs_status qlabel_close(qs_vm *vm, qs_call_args *c) {
@@ -313,7 +313,7 @@ qs_status qlabel_close(qs_vm *vm, qs_call_args *c) {
     Axes *a;
     bool every = c->nin && qs_to_string(c->in[0], NULL) && !strcmp(qs_to_string(c->in[0], NULL), "all");
     TRY(qfigure_flush(vm));
-    if (c->nin && !every) TRY(qhandle_figure(vm, "close", c->in[0], &f, &a));
+    if (c->nin && !every) TRY(qhandle_figure(vm, c->name, c->in[0], &f, &a));
     for (Figure *g = all->list, *next; g && every; g = next) {
         next = g->next;
         if (!g->embedded) qfigure_forget(vm, g);

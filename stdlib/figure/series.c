@@ -96,24 +96,24 @@ static qs_status set_property(qs_vm *vm, const char *fn, const char *key, qs_val
 }
 
 /* Takes a style and properties from in[*at] on, which is moved behind them. */
-static qs_status some_style(qs_vm *vm, const char *fn, qs_call_args *c, int *at, Style *style, char **name) {
+static qs_status some_style(qs_vm *vm, qs_call_args *c, int *at, Style *style, char **name) {
     const char *s = *at < c->nin ? qs_to_string(c->in[*at], NULL) : NULL;
     if (s && property(s) < 0) {
-        TRY(style_of(vm, fn, s, style));
+        TRY(style_of(vm, c->name, s, style));
         s = ++*at < c->nin ? qs_to_string(c->in[*at], NULL) : NULL;
     }
     while (s && property(s) >= 0) {
-        if (*at + 1 >= c->nin) return qs_fail(vm, QS_EVALUE, "%s: \"%s\" wants a value behind it", fn, s);
-        TRY(set_property(vm, fn, s, c->in[*at + 1], style, name));
+        if (*at + 1 >= c->nin) return qs_fail(vm, QS_EVALUE, "%s: \"%s\" wants a value behind it", c->name, s);
+        TRY(set_property(vm, c->name, s, c->in[*at + 1], style, name));
         *at += 2;
         s = *at < c->nin ? qs_to_string(c->in[*at], NULL) : NULL;
     }
     return QS_OK;
 }
 
-qs_status qseries_style(qs_vm *vm, const char *fn, qs_call_args *c, int *at, Style *style, char **name) {
-    TRY(some_style(vm, fn, c, at, style, name));
-    return *at >= c->nin ? QS_OK : qs_fail(vm, QS_EVALUE, "%s: argument %d is not understood", fn, *at + 1);
+qs_status qseries_style(qs_vm *vm, qs_call_args *c, int *at, Style *style, char **name) {
+    TRY(some_style(vm, c, at, style, name));
+    return *at >= c->nin ? QS_OK : qs_fail(vm, QS_EVALUE, "%s: argument %d is not understood", c->name, *at + 1);
 }
 
 static qs_status done(qs_vm *vm, Axes *a, qs_call_args *c) {
@@ -210,20 +210,21 @@ static qs_status check_lines(qs_vm *vm, Lines *l, qs_value x, qs_value y) {
 static bool is_number(const qs_call_args *c, int i) { return i < c->nin && c->in[i].kind != QS_STRING; }
 
 /* y, or x and y, then a style and properties, as often as there are arguments. */
-static qs_status lines(qs_vm *vm, const char *fn, Axes *a, qs_call_args *c) {
+static qs_status lines(qs_vm *vm, Axes *a, qs_call_args *c) {
     if (!is_number(c, 0))
-        return qs_fail(vm, QS_ETYPE, "%s: wants %s(y), %s(x, y) or %s(x, y, \"style\")", fn, fn, fn, fn);
+        return qs_fail(vm, QS_ETYPE, "%s: wants %s(y), %s(x, y) or %s(x, y, \"style\")", c->name, c->name,
+                       c->name, c->name);
     for (int at = 0; at < c->nin;) {
-        Lines l = {.fn = fn, .a = a};
+        Lines l = {.fn = c->name, .a = a};
         Style style = qcolour_plain;
         char *name = NULL;
         if (!is_number(c, at))
-            return qs_fail(vm, QS_ETYPE, "%s: argument %d must be numbers, got \"%s\"", fn, at + 1,
+            return qs_fail(vm, QS_ETYPE, "%s: argument %d must be numbers, got \"%s\"", c->name, at + 1,
                            qs_to_string(c->in[at], NULL));
         bool two = is_number(c, at + 1);
         qs_value x = two ? c->in[at] : qs_nil(), y = c->in[at + two];
         at += 1 + two;
-        qs_status s = some_style(vm, fn, c, &at, &style, &name);
+        qs_status s = some_style(vm, c, &at, &style, &name);
         if (s == QS_OK) s = check_lines(vm, &l, x, y);
         if (s == QS_OK) s = add_lines(vm, &l, &style, name);
         free(l.x.x), free(l.y.x), free(name);
@@ -233,28 +234,28 @@ static qs_status lines(qs_vm *vm, const char *fn, Axes *a, qs_call_args *c) {
 }
 
 /* Checks before axes are cleared: the style and the shape of a call that fails leave the figure as it is. */
-static qs_status plot(qs_vm *vm, const char *fn, qs_call_args *c, bool log_x, bool log_y) {
+static qs_status plot(qs_vm *vm, qs_call_args *c, bool log_x, bool log_y) {
     Figures *all = qfigure_all(vm);
     Figure trial = {0};
     Axes a = {.figure = &trial};
     qs_call_args once = *c;
     qs_value out = qs_nil();
     once.out = &out;
-    qs_status s = lines(vm, fn, &a, &once);
+    qs_status s = lines(vm, &a, &once);
     qs_release(vm, out);
     qaxes_clear(vm, &a);
     TRY(s);
     (void)all;
     Axes *real = qfigure_begin(vm);
     real->axis[AXIS_X].log |= log_x, real->axis[AXIS_Y].log |= log_y;
-    return lines(vm, fn, real, c);
+    return lines(vm, real, c);
 }
 
-qs_status qseries_plot(qs_vm *vm, qs_call_args *c) { return plot(vm, "plot", c, false, false); }
-qs_status qseries_semilogx(qs_vm *vm, qs_call_args *c) { return plot(vm, "semilogx", c, true, false); }
-qs_status qseries_semilogy(qs_vm *vm, qs_call_args *c) { return plot(vm, "semilogy", c, false, true); }
-qs_status qseries_loglog(qs_vm *vm, qs_call_args *c) { return plot(vm, "loglog", c, true, true); }
-qs_status qseries_line(qs_vm *vm, qs_call_args *c) { return lines(vm, "line", qfigure_axes(vm), c); }
+qs_status qseries_plot(qs_vm *vm, qs_call_args *c) { return plot(vm, c, false, false); }
+qs_status qseries_semilogx(qs_vm *vm, qs_call_args *c) { return plot(vm, c, true, false); }
+qs_status qseries_semilogy(qs_vm *vm, qs_call_args *c) { return plot(vm, c, false, true); }
+qs_status qseries_loglog(qs_vm *vm, qs_call_args *c) { return plot(vm, c, true, true); }
+qs_status qseries_line(qs_vm *vm, qs_call_args *c) { return lines(vm, qfigure_axes(vm), c); }
 
 /* -- pairs x, y ---------------------------------------------------------------------------------------------------- */
 typedef struct {
@@ -264,13 +265,13 @@ typedef struct {
 static void free_pair(Pair *p) { free(p->x.x), free(p->y.x); }
 
 /* x and y of the same length from in[0], in[1]; x 0, 1 … where `alone`. */
-static qs_status pair(qs_vm *vm, const char *fn, qs_call_args *c, bool alone, Pair *out) {
+static qs_status pair(qs_vm *vm, qs_call_args *c, bool alone, Pair *out) {
     *out = (Pair){0};
-    TRY(qseries_column(vm, fn, alone ? "y" : "x", c->in[0], &out->x));
-    if (!alone) return qseries_column(vm, fn, "y", c->in[1], &out->y);
+    TRY(qseries_column(vm, c->name, alone ? "y" : "x", c->in[0], &out->x));
+    if (!alone) return qseries_column(vm, c->name, "y", c->in[1], &out->y);
     out->y = out->x;
     out->x = (Column){0};
-    return pick(vm, fn, &out->x, out->y.n, 1, 0, &out->x);
+    return pick(vm, c->name, &out->x, out->y.n, 1, 0, &out->x);
 }
 
 static qs_status same_length(qs_vm *vm, const char *fn, const char *what, size_t got, size_t wanted) {
@@ -278,9 +279,9 @@ static qs_status same_length(qs_vm *vm, const char *fn, const char *what, size_t
     return qs_fail(vm, QS_ESHAPE, "%s: %s must have as many numbers as x, got %zu and %zu", fn, what, got, wanted);
 }
 
-static qs_status begin_pair(qs_vm *vm, const char *fn, qs_call_args *c, bool alone, Pair *p) {
-    qs_status s = pair(vm, fn, c, alone, p);
-    if (s == QS_OK) s = same_length(vm, fn, "y", p->y.n, p->x.n);
+static qs_status begin_pair(qs_vm *vm, qs_call_args *c, bool alone, Pair *p) {
+    qs_status s = pair(vm, c, alone, p);
+    if (s == QS_OK) s = same_length(vm, c->name, "y", p->y.n, p->x.n);
     if (s != QS_OK) free_pair(p);
     return s;
 }
@@ -312,7 +313,7 @@ static qs_status dots(qs_vm *vm, qs_call_args *c, size_t n, Dots *d) {
     if (d->sizes.n > 1) TRY(same_length(vm, "scatter", "areas", d->sizes.n, n));
     TRY(not_negative(vm, "scatter", "areas", &d->sizes));
     if (d->colours.n) TRY(same_length(vm, "scatter", "colours", d->colours.n, n));
-    TRY(qseries_style(vm, "scatter", c, &at, &d->style, &d->name));
+    TRY(qseries_style(vm, c, &at, &d->style, &d->name));
     if (!d->style.mark) d->style.mark = 'o';
     return d->style.dash = NULL, QS_OK;
 }
@@ -320,7 +321,7 @@ static qs_status dots(qs_vm *vm, qs_call_args *c, size_t n, Dots *d) {
 qs_status qseries_scatter(qs_vm *vm, qs_call_args *c) {
     Pair p;
     Dots d = {0};
-    TRY(begin_pair(vm, "scatter", c, false, &p));
+    TRY(begin_pair(vm, c, false, &p));
     qs_status s = dots(vm, c, p.x.n, &d);
     if (s == QS_OK) {
         Axes *a = qfigure_begin(vm);
@@ -373,7 +374,7 @@ qs_status qseries_bar(qs_vm *vm, qs_call_args *c) {
     bool stacked = take_word(c, at, "stacked");
     at += stacked || take_word(c, at, "grouped");
     qs_status s = check_lines(vm, &l, two ? c->in[0] : qs_nil(), c->in[two]);
-    if (s == QS_OK) s = qseries_style(vm, "bar", c, &at, &style, &name);
+    if (s == QS_OK) s = qseries_style(vm, c, &at, &style, &name);
     if (s == QS_OK) s = bars(vm, c, &l, &style, name, stacked);
     free(l.x.x), free(l.y.x), free(name);
     return s;
@@ -436,9 +437,9 @@ qs_status qseries_hist(qs_vm *vm, qs_call_args *c) {
     Style style = qcolour_plain;
     char *name = NULL;
     int at = 1 + is_number(c, 1);
-    qs_status s = qseries_column(vm, "hist", "x", c->in[0], &x);
+    qs_status s = qseries_column(vm, c->name, "x", c->in[0], &x);
     if (s == QS_OK) s = edges_of(vm, c, &x, &e);
-    if (s == QS_OK) s = qseries_style(vm, "hist", c, &at, &style, &name);
+    if (s == QS_OK) s = qseries_style(vm, c, &at, &style, &name);
     if (s == QS_OK) s = histogram(vm, &x, &e, &p);
     if (s == QS_OK) {
         Axes *a = qfigure_begin(vm);
@@ -468,9 +469,9 @@ qs_status qseries_errorbar(qs_vm *vm, qs_call_args *c) {
     Style style = qcolour_plain;
     char *name = NULL;
     int at = 2;
-    TRY(begin_pair(vm, "errorbar", c, false, &p));
+    TRY(begin_pair(vm, c, false, &p));
     qs_status s = error_parts(vm, c, p.x.n, &at, e);
-    if (s == QS_OK) s = qseries_style(vm, "errorbar", c, &at, &style, &name);
+    if (s == QS_OK) s = qseries_style(vm, c, &at, &style, &name);
     if (s == QS_OK) {
         Axes *a = qfigure_begin(vm);
         Item *i = take_pair(vm, a, ITEM_ERRORS, &style, name, &p);
@@ -496,8 +497,8 @@ qs_status qseries_stairs(qs_vm *vm, qs_call_args *c) {
     char *name = NULL;
     bool two = is_number(c, 1);
     int at = 1 + two;
-    TRY(begin_pair(vm, "stairs", c, !two, &p));
-    qs_status s = qseries_style(vm, "stairs", c, &at, &style, &name);
+    TRY(begin_pair(vm, c, !two, &p));
+    qs_status s = qseries_style(vm, c, &at, &style, &name);
     if (s == QS_OK) s = steps(vm, &p, &q);
     if (s == QS_OK) {
         Axes *a = qfigure_begin(vm);
@@ -540,12 +541,12 @@ qs_status qseries_quiver(qs_vm *vm, qs_call_args *c) {
     if (!is_number(c, 1)) return qs_fail(vm, QS_ETYPE, "quiver: wants quiver(u, v) or quiver(x, y, u, v)");
     qseries_grid(c->in[first], &rows, &columns);
     if (columns == 1) columns = rows, rows = 1;
-    qs_status s = four ? begin_pair(vm, "quiver", c, false, &p) : raster(vm, rows, columns, &p);
-    if (s == QS_OK) s = qseries_column(vm, "quiver", "u", c->in[first], &d.x);
-    if (s == QS_OK) s = qseries_column(vm, "quiver", "v", c->in[first + 1], &d.y);
-    if (s == QS_OK) s = same_length(vm, "quiver", "u", d.x.n, p.x.n);
-    if (s == QS_OK) s = same_length(vm, "quiver", "v", d.y.n, p.x.n);
-    if (s == QS_OK) s = qseries_style(vm, "quiver", c, &at, &style, &name);
+    qs_status s = four ? begin_pair(vm, c, false, &p) : raster(vm, rows, columns, &p);
+    if (s == QS_OK) s = qseries_column(vm, c->name, "u", c->in[first], &d.x);
+    if (s == QS_OK) s = qseries_column(vm, c->name, "v", c->in[first + 1], &d.y);
+    if (s == QS_OK) s = same_length(vm, c->name, "u", d.x.n, p.x.n);
+    if (s == QS_OK) s = same_length(vm, c->name, "v", d.y.n, p.x.n);
+    if (s == QS_OK) s = qseries_style(vm, c, &at, &style, &name);
     if (s == QS_OK) {
         Axes *a = qfigure_begin(vm);
         Item *i = take_pair(vm, a, ITEM_ARROWS, &style, name, &p);
@@ -574,10 +575,10 @@ qs_status qseries_text(qs_vm *vm, qs_call_args *c) {
     char *name = NULL;
     int at = 3;
     style.size = SIZE_TICK, style.colour = qdraw_ink;
-    TRY(qarg_num(vm, "text", "x", c->in[0], &x));
-    TRY(qarg_num(vm, "text", "y", c->in[1], &y));
-    TRY(qarg_string(vm, "text", "text", c->in[2], &s, NULL));
-    qs_status status = qseries_style(vm, "text", c, &at, &style, &name);
+    TRY(qarg_num(vm, c->name, "x", c->in[0], &x));
+    TRY(qarg_num(vm, c->name, "y", c->in[1], &y));
+    TRY(qarg_string(vm, c->name, "text", c->in[2], &s, NULL));
+    qs_status status = qseries_style(vm, c, &at, &style, &name);
     free(name);
     TRY(status);
     Axes *a = qfigure_axes(vm);
@@ -595,12 +596,12 @@ qs_status qseries_rectangle(qs_vm *vm, qs_call_args *c) {
     int at = 1;
     bool filled = false;
     for (int k = 1; k < c->nin; k++) filled = filled || take_word(c, k, "facecolor");
-    qs_status s = qseries_column(vm, "rectangle", "place", c->in[0], &v);
+    qs_status s = qseries_column(vm, c->name, "place", c->in[0], &v);
     if (s == QS_OK && v.n != 4)
         s = qs_fail(vm, QS_EVALUE, "rectangle: wants [x, y, width, height], got %zu numbers", v.n);
     if (s == QS_OK && !(v.x[2] >= 0 && v.x[3] >= 0))
         s = qs_fail(vm, QS_EVALUE, "rectangle: width and height must not be negative, got %g and %g", v.x[2], v.x[3]);
-    if (s == QS_OK) s = qseries_style(vm, "rectangle", c, &at, &style, &name);
+    if (s == QS_OK) s = qseries_style(vm, c, &at, &style, &name);
     if (s == QS_OK) {
         const double x[] = {v.x[0], v.x[0] + v.x[2]}, y[] = {v.x[1], v.x[1] + v.x[3]};
         Axes *a = qfigure_axes(vm);

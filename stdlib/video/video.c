@@ -80,8 +80,8 @@ qs_status qvideo_open(qs_vm *vm, qs_call_args *c) {
     const char *path;
     const VideoLib *lib;
     char why[VIDEO_WHY] = "";
-    TRY(qarg_string(vm, "vidopen", "path", c->in[0], &path, NULL));
-    TRY(library(vm, "vidopen", &lib));
+    TRY(qarg_string(vm, c->name, "path", c->in[0], &path, NULL));
+    TRY(library(vm, c->name, &lib));
     Video *v = new_video(vm, lib, path);
     qpython_unblock(vm);
     v->reader = lib->open(path, &v->info, why);
@@ -112,7 +112,7 @@ qs_status qvideo_read(qs_vm *vm, qs_call_args *c) {
     Video *v;
     VideoFrame f = {0};
     char why[VIDEO_WHY] = "";
-    TRY(video_arg(vm, "vidreadframe", c->in[0], true, &v));
+    TRY(video_arg(vm, c->name, c->in[0], true, &v));
     qpython_unblock(vm);
     VideoStatus s = v->lib->read(v->reader, &f, why);
     qpython_block(vm);
@@ -124,8 +124,8 @@ qs_status qvideo_read(qs_vm *vm, qs_call_args *c) {
 qs_status qvideo_seek(qs_vm *vm, qs_call_args *c) {
     Video *v;
     double t;
-    TRY(video_arg(vm, "vidseek", c->in[0], true, &v));
-    TRY(qarg_num(vm, "vidseek", "seconds", c->in[1], &t));
+    TRY(video_arg(vm, c->name, c->in[0], true, &v));
+    TRY(qarg_num(vm, c->name, "seconds", c->in[1], &t));
     if (!(t >= 0) || !isfinite(t))
         return qs_fail(vm, QS_EVALUE, "vidseek: seconds must be finite and not negative, got %g", t);
     v->lib->seek(v->reader, t, v->bits);
@@ -137,7 +137,7 @@ qs_status qvideo_seek(qs_vm *vm, qs_call_args *c) {
 qs_status qvideo_close(qs_vm *vm, qs_call_args *c) {
     Video *v = of(c->in[0]);
     char why[VIDEO_WHY] = "";
-    if (!v) return qarg_wrong(vm, "vidclose", "stream", "a video", c->in[0]);
+    if (!v) return qarg_wrong(vm, c->name, "stream", "a video", c->in[0]);
     void *writer = v->writer;
     if (v->reader) v->lib->close(v->reader);
     v->reader = v->writer = NULL;
@@ -153,14 +153,14 @@ qs_status qvideo_create(qs_vm *vm, qs_call_args *c) {
     const VideoLib *lib;
     double fps = 25;
     int64_t bits = 8;
-    TRY(qarg_string(vm, "vidcreate", "path", c->in[0], &path, NULL));
-    if (qarg_given(c, 1)) TRY(qarg_num(vm, "vidcreate", "fps", c->in[1], &fps));
-    if (qarg_given(c, 2)) TRY(qarg_string(vm, "vidcreate", "codec", c->in[2], &codec, NULL));
-    if (qarg_given(c, 3)) TRY(qarg_count(vm, "vidcreate", "bits", c->in[3], &bits));
+    TRY(qarg_string(vm, c->name, "path", c->in[0], &path, NULL));
+    if (qarg_given(c, 1)) TRY(qarg_num(vm, c->name, "fps", c->in[1], &fps));
+    if (qarg_given(c, 2)) TRY(qarg_string(vm, c->name, "codec", c->in[2], &codec, NULL));
+    if (qarg_given(c, 3)) TRY(qarg_count(vm, c->name, "bits", c->in[3], &bits));
     if (!(fps > 0 && fps <= 1000))
         return qs_fail(vm, QS_EVALUE, "vidcreate: fps must be above 0 and at most 1000, got %g", fps);
     if (bits < 8 || bits > 16) return qs_fail(vm, QS_EVALUE, "vidcreate: bits must be 8 to 16, got %ld", (long)bits);
-    TRY(library(vm, "vidcreate", &lib));
+    TRY(library(vm, c->name, &lib));
     Video *v = new_video(vm, lib, path);
     v->info.rate = fps, v->bits = v->info.bits = (int)bits, v->codec = strdup(codec);
     return qs_foreign(vm, &video_type, v, &c->out[0]);
@@ -202,9 +202,9 @@ qs_status qvideo_write(qs_vm *vm, qs_call_args *c) {
     Array *a;
     const void *p;
     char why[VIDEO_WHY] = "";
-    TRY(video_arg(vm, "vidwrite", c->in[0], false, &v));
+    TRY(video_arg(vm, c->name, c->in[0], false, &v));
     bool bytes = c->in[1].kind == QS_ARRAY && qval_array(c->in[1])->dtype == QS_U8 && v->bits == 8;
-    TRY(qarg_packed(vm, c, 1, "vidwrite", "frame", bytes ? QS_U8 : QS_F64, &a, &p));
+    TRY(qarg_packed(vm, c, 1, "frame", bytes ? QS_U8 : QS_F64, &a, &p));
     if (!v->writer) TRY(begin(vm, v, a));
     int64_t channels = a->rank > 2 ? a->dims[2] : 1;
     if (a->rank < 2 || a->dims[0] != v->info.height || a->dims[1] != v->info.width || channels != v->info.channels)

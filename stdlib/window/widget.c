@@ -105,8 +105,8 @@ static qs_status new_ref(qs_vm *vm, const Window *w, OnEvent on, const qs_foreig
 
 qs_status qwidget_form(qs_vm *vm, qs_call_args *c) {
     const char *title = "Quasar";
-    if (qarg_given(c, 0)) TRY(qarg_string(vm, "form", "title", c->in[0], &title, NULL));
-    TRY(qwindow_open(vm, "form"));
+    if (qarg_given(c, 0)) TRY(qarg_string(vm, c->name, "title", c->in[0], &title, NULL));
+    TRY(qwindow_open(vm, c->name));
     Window *w = qwidget_new(vm, WIDGET_FORM, NULL);
     TRY(qwidget_show_window(vm, w, title, 0, 0));
     return new_ref(vm, w, ON_CLICK, &form_type, &c->out[0]);

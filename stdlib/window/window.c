@@ -117,7 +117,7 @@ qs_status qwindow_pause(qs_vm *vm, qs_call_args *c) {
     double ms = 0;
     Windows *all = qwindow_all(vm);
     if (c->nin) {
-        TRY(qarg_num(vm, "pause", "ms", c->in[0], &ms));
+        TRY(qarg_num(vm, c->name, "ms", c->in[0], &ms));
         if (!(ms >= 0)) return qs_fail(vm, QS_EVALUE, "pause: ms must not be negative, got %g", ms);
     }
     TRY(qfigure_flush(vm));
@@ -129,7 +129,7 @@ qs_status qwindow_pause(qs_vm *vm, qs_call_args *c) {
 qs_status qwindow_sync_framerate(qs_vm *vm, qs_call_args *c) {
     double fps;
     Windows *all = qwindow_all(vm);
-    TRY(qarg_num(vm, "sync_framerate", "fps", c->in[0], &fps));
+    TRY(qarg_num(vm, c->name, "fps", c->in[0], &fps));
     if (!(fps >= 0)) return qs_fail(vm, QS_EVALUE, "sync_framerate: fps must not be negative, got %g", fps);
     all->period = fps > 0 ? 1 / fps : 0;
     all->next = 0;

@@ -7,7 +7,7 @@
 /* Takes the references of the arguments. */
 static inline qs_status native(qs_vm *vm, qs_native_fn *f, int nin, qs_value *in, int nout, qs_value *out) {
     for (int i = 0; i < nout || i < 1; i++) out[i] = qs_nil();
-    qs_call_args c = {nin, nout, in, out, 0, NULL};
+    qs_call_args c = {nin, nout, in, out, .name = "native"};
     qs_status s = f(vm, &c);
     for (int i = 0; i < nin; i++) qval_release(vm, in[i]);
     return s;

@@ -383,7 +383,7 @@ qs_status qcall_foreign(qs_vm *vm, Foreign *f, Str *method, const CallArgs *a, i
     if (!method && !f->ftype->call) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s cannot be called", f->ftype->name);
     if (a->nnamed > MAX_NAMED) return qerr_set(qvm_ctx(vm), QS_EVALUE, "more than %d named arguments", MAX_NAMED);
     for (int i = 0; i < a->nnamed; i++) strings[i] = qval_object(QS_STRING, a->names[i]);
-    qs_call_args c = {a->nin, nout, a->in, out, a->nnamed, strings};
+    qs_call_args c = {a->nin, nout, a->in, out, a->nnamed, strings, method ? method->s : f->ftype->name};
     if (method) return f->ftype->method(vm, f->p, qval_object(QS_STRING, method), &c, found);
     return f->ftype->call(vm, f->p, &c);
 }

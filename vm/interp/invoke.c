@@ -77,7 +77,7 @@ qs_status qinvoke(qs_vm *vm, Function *fn, qs_value *args, int nin, const NameTa
     m->top = out + slots;
     qs_status s;
     if (d) {
-        qs_call_args c = {.nin = nin, .nout = results_for(most, want), .in = args, .out = out};
+        qs_call_args c = {.nin = nin, .nout = results_for(most, want), .in = args, .out = out, .name = d->name};
         s = touches(vm, nin, args) ? qdoor_native(vm, d, &c) : d->fn(vm, &c);
     } else {
         CallArgs a = qcall_args(nin, args, names);
