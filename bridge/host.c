@@ -148,6 +148,18 @@ static PyObject *is_open(PyObject *module, PyObject *unused) {
     return PyBool_FromLong(qbridge.host != NULL);
 }
 
+/* The arguments of init for a machine like the one that is open, perhaps by a script; None: there is none. */
+static PyObject *settings(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    if (!qbridge.host) return none();
+    const qs_config *c = &qvm(qbridge.host->vm)->config;
+    return Py_BuildValue("(ziNNNnsz)", c->device && *c->device ? c->device : NULL, c->precision,
+                         c->threads ? PyLong_FromLong(c->threads) : none(), PyBool_FromLong(c->checked),
+                         PyBool_FromLong(c->fast_math), (Py_ssize_t)c->memory_limit,
+                         c->library_path ? c->library_path : "", c->cache_dir);
+}
+
 /* In the child of a fork. */
 static PyObject *forked(PyObject *module, PyObject *unused) {
     (void)module;
@@ -641,6 +653,7 @@ PyMethodDef qhost_functions[] = {
     {"_open", open_machine, METH_VARARGS, NULL},
     {"_close", close_machine, METH_NOARGS, NULL},
     {"_is_open", is_open, METH_NOARGS, NULL},
+    {"_settings", settings, METH_NOARGS, NULL},
     {"_end", end_machine, METH_NOARGS, NULL},
     {"_forked", forked, METH_NOARGS, NULL},
     {"_load", load, METH_VARARGS, NULL},

@@ -66,15 +66,23 @@ function(deb component package section summary depends recommends)
           DESTINATION share/doc/${package} COMPONENT ${component} EXCLUDE_FROM_ALL)
 endfunction()
 set(llvm "libllvm19 | libllvm18 | libllvm17 | libllvm16")
-string(REPLACE ".so." "" tiff "${QUASAR_TIFF}") # libtiff.so.6: libtiff6
-set(opened "${llvm}")
-if(tiff)
-  string(APPEND opened ", ${tiff}")
+# The packages of what is opened late, which is linked nowhere: libpng16-16 of libpng16.so.16.
+set(late "")
+if(CMAKE_INSTALL_PREFIX STREQUAL "/usr") # make deb: it takes a second
+  foreach(library PNG JPEG TIFF PCRE2 ZLIB EXPAT)
+    list(APPEND files "*/${QUASAR_${library}}")
+  endforeach()
+  execute_process(COMMAND dpkg-query -S ${files} OUTPUT_VARIABLE found ERROR_QUIET)
+  string(REGEX MATCHALL "\n[a-z0-9.+-]+:" late "\n${found}")
+  list(REMOVE_DUPLICATES late)
+  string(REGEX REPLACE "[\n:]" "" late "${late}")
+  string(REPLACE ";" ", " late "${late}")
 endif()
 deb(qrun quasar interpreters "Array language for images and signals, command and prompt" "quasar-common ${exactly}"
-    "${opened}, libopenblas0, libedit2")
-deb(common quasar-common interpreters "Array language for images and signals, library" "" "python3, python3-numpy")
-deb(lib libquasar0 libs "Array language for images and signals, shared library" "quasar-common ${exactly}" "${opened}")
+    "${llvm}, libopenblas0, libedit2")
+deb(common quasar-common interpreters "Array language for images and signals, library" "${late}"
+    "python3, python3-numpy")
+deb(lib libquasar0 libs "Array language for images and signals, shared library" "quasar-common ${exactly}" "${llvm}")
 deb(dev libquasar-dev libdevel "Array language for images and signals, for development" "libquasar0 ${exactly}" "")
 install(FILES ${CMAKE_BINARY_DIR}/deb/overrides DESTINATION share/lintian/overrides RENAME libquasar0 COMPONENT lib
         EXCLUDE_FROM_ALL)

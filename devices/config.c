@@ -4,8 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef QUASAR_HAVE_EXPAT
+#ifdef QUASAR_EXPAT
 #include <expat.h>
+
+#define LATE libexpat
+#define LATE_API "devices/expat_api.def"
+#define LATE_FILE QUASAR_EXPAT
+#include "vm/base/late.h"
 #endif
 
 bool qconfig_bytes(const char *text, size_t *out) {
@@ -60,7 +65,7 @@ static qs_status parse_words(Ctx *c, const char *text, DeviceWishes *out) {
 }
 
 /* -- files --------------------------------------------------------------------------------------------------------- */
-#ifdef QUASAR_HAVE_EXPAT
+#ifdef QUASAR_EXPAT
 typedef struct {
     Ctx *c;
     XML_Parser xml;
@@ -71,12 +76,12 @@ typedef struct {
     qs_status status;
 } Reader;
 
-static int line_of(const Reader *r) { return (int)XML_GetCurrentLineNumber(r->xml); }
+static int line_of(const Reader *r) { return (int)libexpat.XML_GetCurrentLineNumber(r->xml); }
 
 static void fail(Reader *r, const char *what, const char *got) {
     if (r->status != QS_OK) return;
     r->status = qerr_set(r->c, QS_EDEVICE, "%s:%d: %s, got %.60s", r->path, line_of(r), what, *got ? got : "nothing");
-    XML_StopParser(r->xml, XML_FALSE);
+    libexpat.XML_StopParser(r->xml, XML_FALSE);
 }
 
 static void warn(Reader *r, const char *what, const char *name) {
@@ -135,18 +140,20 @@ static void XMLCALL end_element(void *ud, const char *name) {
 }
 
 static qs_status parse_xml(Reader *r, const char *text, size_t n) {
-    if (XML_Parse(r->xml, text, (int)n, 1) == XML_STATUS_OK) return r->status;
+    if (libexpat.XML_Parse(r->xml, text, (int)n, 1) == XML_STATUS_OK) return r->status;
     if (r->status != QS_OK) return r->status;
-    return qerr_set(r->c, QS_EDEVICE, "%s:%d: %s", r->path, line_of(r), XML_ErrorString(XML_GetErrorCode(r->xml)));
+    return qerr_set(r->c, QS_EDEVICE, "%s:%d: %s", r->path, line_of(r),
+                    libexpat.XML_ErrorString(libexpat.XML_GetErrorCode(r->xml)));
 }
 
 static qs_status parse_file(Ctx *c, const char *path, const Text *text, DeviceWishes *out, Text *warnings) {
-    Reader r = {.c = c, .xml = XML_ParserCreate(NULL), .path = path, .out = out, .warnings = warnings};
+    if (missing()) return qerr_set(c, QS_EDEVICE, "%s: expat cannot be opened: %s", path, missing());
+    Reader r = {.c = c, .xml = libexpat.XML_ParserCreate(NULL), .path = path, .out = out, .warnings = warnings};
     if (!r.xml) return qerr_set(c, QS_ENOMEM, "%s: no memory to read it", path);
-    XML_SetUserData(r.xml, &r);
-    XML_SetElementHandler(r.xml, begin_element, end_element);
+    libexpat.XML_SetUserData(r.xml, &r);
+    libexpat.XML_SetElementHandler(r.xml, begin_element, end_element);
     qs_status s = parse_xml(&r, text->s ? text->s : "", text->len);
-    XML_ParserFree(r.xml);
+    libexpat.XML_ParserFree(r.xml);
     if (s != QS_OK || out->n || out->automatic) return s;
     return qerr_set(c, QS_EDEVICE, "%s: it names no device", path);
 }

@@ -44,14 +44,15 @@ struct Program {
 };
 
 /* -- the device ------------------------------------------------------------------------------------------------- */
-static void name_device(char *out, size_t n, int threads) {
+static void describe(Device *d) {
     char line[256], *model = NULL;
     FILE *f = fopen("/proc/cpuinfo", "re");
     while (f && !model && fgets(line, sizeof line, f))
         if (!strncmp(line, "model name", 10) && (model = strchr(line, ':'))) model += 2;
     if (f) fclose(f);
     if (model) model[strcspn(model, "\n")] = 0;
-    snprintf(out, n, "%.90s, %d thread%s", model ? model : "processor", threads, threads == 1 ? "" : "s");
+    snprintf(d->name, sizeof d->name, "%.90s, %d thread%s", model ? model : "processor", d->threads,
+             d->threads == 1 ? "" : "s");
 }
 
 static qs_status open_device(Device *d, int ordinal) {
@@ -60,7 +61,6 @@ static qs_status open_device(Device *d, int ordinal) {
     d->state = cpu, d->ordinal = ordinal, d->memory = HOST_MEMORY, d->max_block = 4096;
     d->threads = qthreads_count(cpu->threads);
     d->total_memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-    name_device(d->name, sizeof d->name, d->threads);
     return QS_OK;
 }
 
@@ -274,4 +274,5 @@ static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const
 
 const DeviceOps qdev_cpu_ops = {
     "cpu",        CODE_NATIVE,    qhost_probe, open_device, close_device, qhost_alloc, qhost_free,
-    qhost_upload, qhost_download, qhost_copy,  load,        unload,       launch,      qhost_sync, NULL, NULL};
+    qhost_upload, qhost_download, qhost_copy,  load,        unload,       launch,      qhost_sync, NULL, NULL,
+    describe};

@@ -1140,6 +1140,8 @@ static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const
 }
 
 const DeviceOps qdev_cuda_ops = {"cuda", CODE_PTX, probe_cuda, open_cuda, close_device, alloc,  release, upload,
-                                 download, copy,   load,  unload,      launch,       sync,   peer,    &sharing};
+                                 download, copy,   load,  unload,      launch,       sync,   peer,    &sharing,
+                                 NULL};
 const DeviceOps qdev_hip_ops = {"hip",    CODE_AMD, probe_hip, open_hip, close_device, alloc, release, upload,
-                                download, copy,     load,      unload,   launch,       sync,  peer,    NULL};
+                                download, copy,     load,      unload,   launch,       sync,  peer,    NULL,
+                                NULL};

@@ -107,4 +107,4 @@ static qs_status sync_null(Device *d) { return count(d, &((NullState *)d->state)
 
 #define NULL_OPS "null", CODE_KIR, probe, open_null, close_null, alloc, free_block, upload, download, copy, load, \
                  unload, launch, sync_null
-const DeviceOps qdev_null_ops = {NULL_OPS, peer, NULL}, qdev_null_apart_ops = {NULL_OPS, NULL, NULL};
+const DeviceOps qdev_null_ops = {NULL_OPS, peer, NULL, NULL}, qdev_null_apart_ops = {NULL_OPS, NULL, NULL, NULL};

@@ -627,4 +627,4 @@ static qs_status sync(Device *d) { return CALL(d, Finish, state(d)->queue); }
 
 const DeviceOps qdev_opencl_ops = {"opencl", CODE_OPENCL, probe, open_device, close_device, alloc,  release,
                                    upload,   download,    copy,  load,        unload,       launch, sync, NULL,
-                                   NULL};
+                                   NULL, NULL};

@@ -97,6 +97,13 @@ static int group_quota(const char *mount, char *group) {
     }
 }
 
+/* Whether "cpu" is in a list with commas. */
+static bool names_cpu(const char *list) {
+    for (size_t n; *list; list += n + (list[n] == ','))
+        if ((n = strcspn(list, ",")) == 3 && !memcmp(list, "cpu", 3)) return true;
+    return false;
+}
+
 /* /proc/self/cgroup: "0::/path" for version 2, "4:cpu,cpuacct:/path" for version 1. */
 static int cgroup_limit(void) {
     FILE *f = fopen("/proc/self/cgroup", "re");
@@ -110,7 +117,7 @@ static int cgroup_limit(void) {
         *group++ = 0;
         if (!strcmp(group, "/")) group[0] = 0;
         bool v2 = control[1] == 0;
-        if (!v2 && !strstr(control, "cpu")) continue;
+        if (!v2 && !names_cpu(control + 1)) continue;
         int q = group_quota(v2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/cpu", group);
         if (q > 0 && (!least || q < least)) least = q;
     }
@@ -126,10 +133,10 @@ int qthreads_usable(void) {
     return n < 1 ? 1 : n > THREADS_MAX ? THREADS_MAX : n;
 }
 
-static int chosen(int wanted) {
+static int chosen(int wanted, int usable) {
     const char *env = getenv("QUASAR_NUM_THREADS");
     if (wanted <= 0 && env) wanted = atoi(env);
-    if (wanted <= 0) return qthreads_usable();
+    if (wanted <= 0) return usable;
     return wanted > THREADS_MAX ? THREADS_MAX : wanted;
 }
 
@@ -243,8 +250,9 @@ static void start_workers(Threads *t) {
 
 Threads *qthreads_open(Ctx *c, int wanted) {
     Threads *t = qmem_alloc(c, sizeof *t);
-    t->count = chosen(wanted);
-    t->roomy = t->count <= qthreads_usable();
+    int usable = qthreads_usable();
+    t->count = chosen(wanted, usable);
+    t->roomy = t->count <= usable;
     init_sync(t);
     return t;
 }

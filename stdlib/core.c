@@ -82,27 +82,13 @@ void qlib_close(qs_vm *vm) {
     qvm(vm)->lib = NULL;
 }
 
-bool qlib_has(const char *library) {
-    static const char *const built_with[] = {
-#ifdef QUASAR_HAVE_PNG
-        "png",
-#endif
-#ifdef QUASAR_HAVE_JPEG
-        "jpeg",
-#endif
-#ifdef QUASAR_HAVE_PCRE2
-        "pcre2",
-#endif
-#ifdef QUASAR_HAVE_ZLIB
-        "zlib",
-#endif
-        NULL};
-    for (int i = 0; built_with[i]; i++)
-        if (!strcmp(library, built_with[i])) return true;
-    if (!strcmp(library, "tiff")) return qimage_tiff_here();
-    if (!strcmp(library, "figures")) return qfigure_has();
-    if (!strcmp(library, "video")) return qvideo_has();
-    return !strcmp(library, "lapack") && qlinalg_available();
+int qlib_has(const char *library) {
+    static const struct { const char *name; bool (*is_here)(void); } all[] = {
+        {"png", qimage_png_here}, {"jpeg", qimage_jpeg_here},    {"tiff", qimage_tiff_here}, {"pcre2", qregex_here},
+        {"zlib", qnpy_inflates},  {"lapack", qlinalg_available}, {"figures", qfigure_has},   {"video", qvideo_has}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (!strcmp(library, all[i].name)) return all[i].is_here();
+    return -1;
 }
 
 const LibDoc *qlib_docs(int *n) { return *n = (int)(sizeof docs / sizeof *docs), docs; }

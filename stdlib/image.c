@@ -144,6 +144,16 @@ static qs_status pnm_write(const Pixels *x, int n, Text *out) {
 }
 
 /* -- formats ------------------------------------------------------------------------------------------------------- */
+qs_status qimage_unread(const Image *m, const char *what, const char *library, const char *why) {
+    return qs_fail(m->vm, QS_EIO, "%s: %s is a %s file, and %s cannot be opened: %s", m->fn, m->path, what, library,
+                   why);
+}
+
+qs_status qimage_unwritten(const Pixels *x, const char *library, const char *why) {
+    return qs_fail(x->vm, QS_EIO, "imwrite: %s: %s cannot be opened: %s; .ppm and .pgm always work", x->path, library,
+                   why);
+}
+
 static qs_status decode(Image *m) {
     const uint8_t *p = m->bytes;
     if (m->nbytes >= 8) {

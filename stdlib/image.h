@@ -38,5 +38,9 @@ typedef qs_status ImageReader(Image *m);
 typedef qs_status ImageWriter(const Pixels *pages, int n, Text *out);
 ImageReader qimage_png_read, qimage_jpeg_read, qimage_tiff_read, qimage_bmp_read;
 ImageWriter qimage_png_write, qimage_jpeg_write, qimage_tiff_write, qimage_bmp_write;
-bool qimage_tiff_here(void);
+/* Whether the library for it can be opened.  Where it cannot, why: */
+bool qimage_png_here(void), qimage_jpeg_here(void), qimage_tiff_here(void);
+#define QIMAGE_UNBUILT "its header was not there when this was built"
+qs_status qimage_unread(const Image *m, const char *what, const char *library, const char *why);
+qs_status qimage_unwritten(const Pixels *x, const char *library, const char *why);
 #endif

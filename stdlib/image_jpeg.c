@@ -5,9 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef QUASAR_HAVE_JPEG
+#ifdef QUASAR_JPEG
 #include <jpeglib.h>
 #include <setjmp.h>
+
+#define LATE libjpeg
+#define LATE_API "stdlib/jpeg_api.def"
+#define LATE_FILE QUASAR_JPEG
+#include "vm/base/late.h"
 
 /* Errors of libjpeg jump.  What must survive a jump lives in the frame above the one that calls setjmp. */
 typedef struct { struct jpeg_error_mgr base; jmp_buf jump; char why[JMSG_LENGTH_MAX]; } Errors;
@@ -21,7 +26,7 @@ static void ignore(j_common_ptr j) { (void)j; }
 static void ignore_level(j_common_ptr j, int level) { (void)j, (void)level; }
 
 static struct jpeg_error_mgr *handlers(Errors *e) {
-    jpeg_std_error(&e->base);
+    libjpeg.jpeg_std_error(&e->base);
     e->base.error_exit = fail, e->base.output_message = ignore, e->base.emit_message = ignore_level;
     return &e->base;
 }
@@ -33,19 +38,19 @@ static void rgb_of_cmyk(JSAMPLE *row, int64_t width) {
 }
 
 static qs_status decode(Image *m, struct jpeg_decompress_struct *j) {
-    jpeg_mem_src(j, m->bytes, m->nbytes);
-    jpeg_read_header(j, TRUE);
+    libjpeg.jpeg_mem_src(j, m->bytes, m->nbytes);
+    libjpeg.jpeg_read_header(j, TRUE);
     bool cmyk = j->jpeg_color_space == JCS_CMYK || j->jpeg_color_space == JCS_YCCK;
     bool gray = j->jpeg_color_space == JCS_GRAYSCALE;
     j->out_color_space = cmyk ? JCS_CMYK : gray ? JCS_GRAYSCALE : JCS_RGB;
     qs_status s;
     if (!qimage_begin(m, j->image_height, j->image_width, gray ? 1 : 3, false, 8, &s)) return s;
-    jpeg_start_decompress(j);
+    libjpeg.jpeg_start_decompress(j);
     JSAMPARRAY row =
         j->mem->alloc_sarray((j_common_ptr)j, JPOOL_IMAGE, j->output_width * (JDIMENSION)j->output_components, 1);
     while (s == QS_OK && j->output_scanline < j->output_height) {
         int64_t y = j->output_scanline;
-        jpeg_read_scanlines(j, row, 1);
+        libjpeg.jpeg_read_scanlines(j, row, 1);
         if (cmyk) rgb_of_cmyk(row[0], m->width);
         s = qimage_row(m, y, QS_U8, row[0]);
     }
@@ -61,30 +66,31 @@ qs_status qimage_jpeg_read(Image *m) {
     struct jpeg_decompress_struct j;
     Errors e;
     m->format = "jpeg";
+    if (missing()) return qimage_unread(m, "JPEG", "libjpeg", missing());
     j.err = handlers(&e);
-    jpeg_create_decompress(&j);
+    libjpeg.jpeg_CreateDecompress(&j, JPEG_LIB_VERSION, sizeof j);
     qs_status s = guarded_decode(m, &j, &e);
-    jpeg_destroy_decompress(&j);
+    libjpeg.jpeg_destroy_decompress(&j);
     return s;
 }
 
 typedef struct { unsigned char *p; unsigned long n; } Block;
 
 static void encode(const Pixels *x, struct jpeg_compress_struct *j, Block *out) {
-    jpeg_mem_dest(j, &out->p, &out->n);
+    libjpeg.jpeg_mem_dest(j, &out->p, &out->n);
     j->image_width = (JDIMENSION)x->width, j->image_height = (JDIMENSION)x->height;
     j->input_components = x->channels;
     j->in_color_space = x->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
-    jpeg_set_defaults(j);
-    jpeg_set_quality(j, x->quality, TRUE);
+    libjpeg.jpeg_set_defaults(j);
+    libjpeg.jpeg_set_quality(j, x->quality, TRUE);
     if (x->quality >= 90)
         j->comp_info[0].h_samp_factor = j->comp_info[0].v_samp_factor = 1; /* colours at full resolution */
-    jpeg_start_compress(j, TRUE);
+    libjpeg.jpeg_start_compress(j, TRUE);
     while (j->next_scanline < j->image_height) {
         JSAMPROW row = x->data + (size_t)j->next_scanline * (size_t)x->width * (size_t)x->channels;
-        jpeg_write_scanlines(j, &row, 1);
+        libjpeg.jpeg_write_scanlines(j, &row, 1);
     }
-    jpeg_finish_compress(j);
+    libjpeg.jpeg_finish_compress(j);
 }
 
 static qs_status guarded_encode(const Pixels *x, struct jpeg_compress_struct *j, Errors *e, Block *out) {
@@ -98,20 +104,21 @@ qs_status qimage_jpeg_write(const Pixels *x, int n, Text *out) {
     struct jpeg_compress_struct j;
     Errors e;
     Block block = {NULL, 0};
+    if (missing()) return qimage_unwritten(x, "libjpeg", missing());
     j.err = handlers(&e);
-    jpeg_create_compress(&j);
+    libjpeg.jpeg_CreateCompress(&j, JPEG_LIB_VERSION, sizeof j);
     qs_status s = guarded_encode(x, &j, &e, &block);
     if (s == QS_OK) qtext_add(out, (const char *)block.p, block.n);
-    jpeg_destroy_compress(&j);
+    libjpeg.jpeg_destroy_compress(&j);
     free(block.p);
     return s;
 }
+
+bool qimage_jpeg_here(void) { return !missing(); }
 #else
-qs_status qimage_jpeg_read(Image *m) {
-    return qs_fail(m->vm, QS_EVALUE, "%s: %s is a JPEG file; this build has no libjpeg", m->fn, m->path);
-}
+qs_status qimage_jpeg_read(Image *m) { return qimage_unread(m, "JPEG", "libjpeg", QIMAGE_UNBUILT); }
 qs_status qimage_jpeg_write(const Pixels *x, int n, Text *out) {
-    (void)n, (void)out;
-    return qs_fail(x->vm, QS_EVALUE, "imwrite: this build has no libjpeg; .ppm and .pgm always work");
+    return (void)n, (void)out, qimage_unwritten(x, "libjpeg", QIMAGE_UNBUILT);
 }
+bool qimage_jpeg_here(void) { return false; }
 #endif

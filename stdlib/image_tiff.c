@@ -6,39 +6,14 @@
 
 #include <string.h>
 
-#ifdef QUASAR_HAVE_TIFF
-#include <dlfcn.h>
-#include <pthread.h>
+#ifdef QUASAR_TIFF
 #include <stdarg.h>
-#include <stdio.h>
 #include <tiffio.h>
 
-/* Opened with the first picture: it needs eight libraries more, which take 2 ms, half of the start of a program.  In a
- * wheel it is linked, under a name that is known there alone. */
-static struct {
-#define API(name) __typeof__(name) *name;
-#include "stdlib/tiff_api.def"
-#undef API
-} tiff;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static char missing[200]; /* why it is not here */
-
-static void open_library(void) {
-#ifdef QUASAR_TIFF
-    void *lib = dlopen(QUASAR_TIFF, RTLD_NOW | RTLD_LOCAL);
-    bool good = lib != NULL;
-#define API(name) good = good && (*(void **)&tiff.name = dlsym(lib, #name)) != NULL;
-#include "stdlib/tiff_api.def"
-#undef API
-    if (!good) snprintf(missing, sizeof missing, "%s", dlerror());
-#else
-#define API(name) tiff.name = name;
-#include "stdlib/tiff_api.def"
-#undef API
-#endif
-}
-
-bool qimage_tiff_here(void) { return pthread_once(&once, open_library), !*missing; }
+#define LATE tiff
+#define LATE_API "stdlib/tiff_api.def"
+#define LATE_FILE QUASAR_TIFF
+#include "vm/base/late.h"
 
 /* A file in memory: `out` when writing, otherwise `in`, which is NULL when the file is empty. */
 typedef struct { const uint8_t *in; Text *out; uint64_t n, at; char why[200]; } Memory;
@@ -231,9 +206,7 @@ static qs_status read_rgba(Image *m, TIFF *t, const Layout *l, Memory *mem) {
 qs_status qimage_tiff_read(Image *m) {
     Memory mem = {.in = m->bytes, .n = m->nbytes};
     m->format = "tiff";
-    if (!qimage_tiff_here())
-        return qs_fail(m->vm, QS_EIO, "%s: %s is a TIFF file, and libtiff cannot be opened: %s", m->fn, m->path,
-                       missing);
+    if (missing()) return qimage_unread(m, "TIFF", "libtiff", missing());
     TIFF *t = open_tiff(&mem, m->path, "rm");
     if (!t) return qimage_corrupt(m, *mem.why ? mem.why : "its header");
     qs_status s;
@@ -273,8 +246,7 @@ static bool write_page(TIFF *t, const Pixels *x, int i, int n) {
 
 qs_status qimage_tiff_write(const Pixels *pages, int n, Text *out) {
     Memory mem = {.out = out};
-    if (!qimage_tiff_here())
-        return qs_fail(pages->vm, QS_EIO, "imwrite: %s: libtiff cannot be opened: %s", pages->path, missing);
+    if (missing()) return qimage_unwritten(pages, "libtiff", missing());
     qtext_reserve(out, 1024);
     TIFF *t = open_tiff(&mem, pages->path, "w");
     if (!t) return qs_fail(pages->vm, QS_EVALUE, "imwrite: %s: %s", pages->path, mem.why);
@@ -283,13 +255,11 @@ qs_status qimage_tiff_write(const Pixels *pages, int n, Text *out) {
     tiff.TIFFClose(t);
     return good && !*mem.why ? QS_OK : qs_fail(pages->vm, QS_EVALUE, "imwrite: %s: %s", pages->path, mem.why);
 }
+bool qimage_tiff_here(void) { return !missing(); }
 #else
-bool qimage_tiff_here(void) { return false; }
-qs_status qimage_tiff_read(Image *m) {
-    return qs_fail(m->vm, QS_EVALUE, "%s: %s is a TIFF file; this build has no libtiff", m->fn, m->path);
-}
+qs_status qimage_tiff_read(Image *m) { return qimage_unread(m, "TIFF", "libtiff", QIMAGE_UNBUILT); }
 qs_status qimage_tiff_write(const Pixels *x, int n, Text *out) {
-    (void)n, (void)out;
-    return qs_fail(x->vm, QS_EVALUE, "imwrite: this build has no libtiff; .ppm and .pgm always work");
+    return (void)n, (void)out, qimage_unwritten(x, "libtiff", QIMAGE_UNBUILT);
 }
+bool qimage_tiff_here(void) { return false; }
 #endif

@@ -12,8 +12,13 @@
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#ifdef QUASAR_HAVE_ZLIB
+#ifdef QUASAR_ZLIB
 #include <zlib.h>
+
+#define LATE libz
+#define LATE_API "stdlib/zlib_api.def"
+#define LATE_FILE QUASAR_ZLIB
+#include "vm/base/late.h"
 #endif
 
 static uint32_t le16(const uint8_t *p) { return (uint32_t)(p[0] | p[1] << 8); }
@@ -413,18 +418,23 @@ static void zip64_fields(const uint8_t *p, size_t n, Entry *e) {
     }
 }
 
-#ifdef QUASAR_HAVE_ZLIB
+#ifdef QUASAR_ZLIB
 static qs_status inflate_entry(qs_vm *vm, Bytes b, const Entry *e, uint8_t *out) {
     z_stream z = {.next_in = (Bytef *)(uintptr_t)b.p, .next_out = out};
     if (e->packed > UINT32_MAX || e->size > UINT32_MAX)
         return qs_fail(vm, QS_EVALUE, "load: %s: compressed entries may have 4 GiB", b.path);
     z.avail_in = (uInt)e->packed, z.avail_out = (uInt)e->size;
-    if (inflateInit2(&z, -15) != Z_OK) return qs_fail(vm, QS_ENOMEM, "load: zlib is out of memory");
-    int r = inflate(&z, Z_FINISH);
-    inflateEnd(&z);
+    if (missing())
+        return qs_fail(vm, QS_EIO, "load: %s is compressed, and zlib cannot be opened: %s", b.path, missing());
+    if (libz.inflateInit2_(&z, -15, ZLIB_VERSION, (int)sizeof z) != Z_OK)
+        return qs_fail(vm, QS_ENOMEM, "load: zlib is out of memory");
+    int r = libz.inflate(&z, Z_FINISH);
+    libz.inflateEnd(&z);
     return r == Z_STREAM_END && z.avail_out == 0 ? QS_OK : corrupt(vm, b.path, "its compressed data");
 }
+bool qnpy_inflates(void) { return !missing(); }
 #else
+bool qnpy_inflates(void) { return false; }
 static qs_status inflate_entry(qs_vm *vm, Bytes b, const Entry *e, uint8_t *out) {
     (void)e, (void)out;
     return qs_fail(vm, QS_EVALUE, "load: %s is compressed; this build has no zlib", b.path);

@@ -3,9 +3,14 @@
 
 #include <string.h>
 
-#ifdef QUASAR_HAVE_PCRE2
+#ifdef QUASAR_PCRE2
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
+
+#define LATE libpcre2
+#define LATE_API "stdlib/pcre2_api.def"
+#define LATE_FILE QUASAR_PCRE2
+#include "vm/base/late.h"
 
 /* -- compiled patterns, the last few of which are kept ------------------------------------------------------------- */
 enum { KEPT = 16 };
@@ -13,7 +18,7 @@ typedef struct { qs_value pattern; uint32_t flags; pcre2_code *code; uint64_t us
 typedef struct Regex { Kept kept[KEPT]; uint64_t clock; } Regex;
 
 static void drop(qs_vm *vm, Kept *k) {
-    pcre2_code_free(k->code);
+    libpcre2.pcre2_code_free(k->code);
     qval_release(vm, k->pattern);
     *k = (Kept){0};
 }
@@ -45,9 +50,9 @@ static qs_status compile(qs_vm *vm, const char *fn, const char *pattern, size_t 
     int error;
     PCRE2_SIZE at;
     PCRE2_UCHAR why[160];
-    *out = pcre2_compile((PCRE2_SPTR)pattern, n, flags, &error, &at, NULL);
-    if (*out) return pcre2_jit_compile(*out, PCRE2_JIT_COMPLETE), QS_OK; /* without a JIT it is interpreted */
-    pcre2_get_error_message(error, why, sizeof why);
+    *out = libpcre2.pcre2_compile((PCRE2_SPTR)pattern, n, flags, &error, &at, NULL);
+    if (*out) return libpcre2.pcre2_jit_compile(*out, PCRE2_JIT_COMPLETE), QS_OK; /* without a JIT it is interpreted */
+    libpcre2.pcre2_get_error_message(error, why, sizeof why);
     return qs_fail(vm, QS_EVALUE, "%s: pattern, at character %zu: %s", fn, (size_t)at, (const char *)why);
 }
 
@@ -58,6 +63,7 @@ static qs_status code_for(qs_vm *vm, const char *fn, qs_value pattern, qs_value 
     size_t n;
     TRY(qarg_string(vm, fn, "pattern", pattern, &s, &n));
     TRY(flags_of(vm, fn, flag_text, &flags));
+    if (missing()) return qs_fail(vm, QS_EIO, "%s: PCRE2 cannot be opened: %s", fn, missing());
     if (!lib->regex) lib->regex = qmem_alloc(qvm_ctx(vm), sizeof(Regex));
     Kept *oldest = lib->regex->kept;
     for (Kept *k = lib->regex->kept; k < lib->regex->kept + KEPT; k++) {
@@ -80,20 +86,20 @@ static qs_status search_open(qs_vm *vm, qs_call_args *c, int flags_at, Search *x
     x->fn = c->name;
     TRY(qarg_string(vm, c->name, "s", c->in[0], &x->s, &x->n));
     TRY(code_for(vm, c->name, c->in[1], flags_at < c->nin ? c->in[flags_at] : qs_nil(), &x->code));
-    x->data = pcre2_match_data_create_from_pattern(x->code, NULL);
+    x->data = libpcre2.pcre2_match_data_create_from_pattern(x->code, NULL);
     if (!x->data) return qs_fail(vm, QS_ENOMEM, "%s: out of memory", c->name);
-    x->at = pcre2_get_ovector_pointer(x->data);
+    x->at = libpcre2.pcre2_get_ovector_pointer(x->data);
     return QS_OK;
 }
 
 /* The next match from `from` on; `advance`: not an empty one at `from`, where the last one was empty. */
 static qs_status search_next(qs_vm *vm, Search *x, size_t from, bool advance, bool *found) {
     uint32_t options = advance ? PCRE2_NOTEMPTY_ATSTART : 0;
-    int r = pcre2_match(x->code, (PCRE2_SPTR)x->s, x->n, from, options, x->data, NULL);
+    int r = libpcre2.pcre2_match(x->code, (PCRE2_SPTR)x->s, x->n, from, options, x->data, NULL);
     *found = r > 0;
     if (r > 0 || r == PCRE2_ERROR_NOMATCH) return QS_OK;
     PCRE2_UCHAR why[160];
-    pcre2_get_error_message(r, why, sizeof why);
+    libpcre2.pcre2_get_error_message(r, why, sizeof why);
     return qs_fail(vm, QS_EVALUE, "%s: %s", x->fn, (const char *)why);
 }
 
@@ -113,7 +119,7 @@ static qs_status group(qs_vm *vm, const Search *x, uint32_t k, qs_value *out) {
 static qs_status groups(qs_vm *vm, const Search *x, qs_value *out) {
     uint32_t n = 0;
     Cell *cell;
-    pcre2_pattern_info(x->code, PCRE2_INFO_CAPTURECOUNT, &n);
+    libpcre2.pcre2_pattern_info(x->code, PCRE2_INFO_CAPTURECOUNT, &n);
     TRY(qcell_new(vm, qtype_simple(qvm_ctx(vm), TY_STRING), 1, &(int64_t){n}, &cell));
     *out = qval_object(QS_CELL, cell);
     for (uint32_t k = 0; k < n; k++) {
@@ -128,9 +134,9 @@ static qs_status named_groups(qs_vm *vm, const Search *x, qs_value *out) {
     uint32_t n = 0, step = 0;
     PCRE2_SPTR table;
     Object *o;
-    pcre2_pattern_info(x->code, PCRE2_INFO_NAMECOUNT, &n);
-    pcre2_pattern_info(x->code, PCRE2_INFO_NAMEENTRYSIZE, &step);
-    pcre2_pattern_info(x->code, PCRE2_INFO_NAMETABLE, &table);
+    libpcre2.pcre2_pattern_info(x->code, PCRE2_INFO_NAMECOUNT, &n);
+    libpcre2.pcre2_pattern_info(x->code, PCRE2_INFO_NAMEENTRYSIZE, &step);
+    libpcre2.pcre2_pattern_info(x->code, PCRE2_INFO_NAMETABLE, &table);
     TRY(qobj_new(vm, NULL, &o));
     *out = qval_object(QS_OBJECT, o);
     for (uint32_t i = 0; i < n; i++, table += step) {
@@ -166,7 +172,7 @@ qs_status qregex_match(qs_vm *vm, qs_call_args *c) {
     TRY(search_open(vm, c, 2, &x));
     qs_status s = search_next(vm, &x, 0, false, &found);
     if (s == QS_OK && found) s = describe(vm, &x, &c->out[0]);
-    pcre2_match_data_free(x.data);
+    libpcre2.pcre2_match_data_free(x.data);
     return s;
 }
 
@@ -201,7 +207,7 @@ qs_status qregex_matchall(qs_vm *vm, qs_call_args *c) {
         s = describe(vm, &x, &v);
         push(vm, &l, v);
     }
-    pcre2_match_data_free(x.data);
+    libpcre2.pcre2_match_data_free(x.data);
     return finish(vm, &l, qtype_any(qvm_ctx(vm)), s, &c->out[0]);
 }
 
@@ -214,7 +220,7 @@ qs_status qregex_split(qs_vm *vm, qs_call_args *c) {
     TRY(search_open(vm, c, 2, &x));
     qs_status s = QS_OK;
     for (bool found = true; s == QS_OK && from <= x.n;) {
-        int r = pcre2_match(x.code, (PCRE2_SPTR)x.s, x.n, from, PCRE2_NOTEMPTY, x.data, NULL);
+        int r = libpcre2.pcre2_match(x.code, (PCRE2_SPTR)x.s, x.n, from, PCRE2_NOTEMPTY, x.data, NULL);
         found = r > 0;
         size_t stop = found ? x.at[0] : x.n;
         s = qs_string(vm, x.s + from, stop - from, &v);
@@ -222,7 +228,7 @@ qs_status qregex_split(qs_vm *vm, qs_call_args *c) {
         if (!found) break;
         from = x.at[1];
     }
-    pcre2_match_data_free(x.data);
+    libpcre2.pcre2_match_data_free(x.data);
     return finish(vm, &l, qtype_simple(qvm_ctx(vm), TY_STRING), s, &c->out[0]);
 }
 
@@ -241,18 +247,21 @@ qs_status qregex_replace(qs_vm *vm, qs_call_args *c) {
     for (int attempt = 0; attempt < 2; attempt++) {
         if (!qtext_reserve(&out, room)) break;
         uint32_t options = PCRE2_SUBSTITUTE_GLOBAL | PCRE2_SUBSTITUTE_UNSET_EMPTY | PCRE2_SUBSTITUTE_OVERFLOW_LENGTH;
-        r = pcre2_substitute(code, (PCRE2_SPTR)s, n, 0, options, NULL, NULL, (PCRE2_SPTR)with, nwith,
-                             (PCRE2_UCHAR *)out.s, &room);
+        r = libpcre2.pcre2_substitute(code, (PCRE2_SPTR)s, n, 0, options, NULL, NULL, (PCRE2_SPTR)with, nwith,
+                                      (PCRE2_UCHAR *)out.s, &room);
         if (r != PCRE2_ERROR_NOMEMORY) break;
     }
     PCRE2_UCHAR why[160];
-    if (r < 0) pcre2_get_error_message(r, why, sizeof why);
+    if (r < 0) libpcre2.pcre2_get_error_message(r, why, sizeof why);
     qs_status status =
         r < 0 ? qs_fail(vm, QS_EVALUE, "regreplace: %s", (const char *)why) : qs_string(vm, out.s, room, &c->out[0]);
     qtext_free(&out);
     return status;
 }
+
+bool qregex_here(void) { return !missing(); }
 #else
+bool qregex_here(void) { return false; }
 void qregex_close(qs_vm *vm) { (void)vm; }
 #define ABSENT(name, shown)                                                                                            \
     qs_status qregex_##name(qs_vm *vm, qs_call_args *c) {                                                              \

@@ -20,8 +20,8 @@ void qlib_register(qs_vm *vm); /* from qs_open: one walk over builtins.def */
 void qlib_close(qs_vm *vm);    /* from qs_close */
 bool qpython_has(const char *what);   /* python, or a module of it */
 bool qpython_bridge(char out[]);       /* the folder, of PATH_MAX, that has the package with the bridge */
-/* png jpeg tiff pcre2 zlib: built with it; lapack figures video: what is needed can be opened. */
-bool qlib_has(const char *library);
+/* png jpeg tiff pcre2 zlib lapack figures video: whether it can be opened; -1: it is none of these. */
+int qlib_has(const char *library);
 bool qvideo_has(void);
 bool qfigure_has(void);
 
@@ -45,7 +45,9 @@ Lib *qlib(qs_vm *vm);
 
 void qlinalg_close(qs_vm *vm);
 bool qlinalg_available(void);
+bool qregex_here(void);
 void qregex_close(qs_vm *vm);
+bool qnpy_inflates(void); /* compressed .npz */
 void qfigure_close(qs_vm *vm);
 void qprogress_close(qs_vm *vm);
 void qwindow_end(qs_vm *vm);

@@ -4,7 +4,7 @@
     tests/command.py [--qrun build/qrun] [-v] [Class.test ...]
 
 Drivers of OpenCL that differ from the one that is here are played by tests/support/driver/odd_opencl.c."""
-import contextlib, functools, os, re, shutil, signal, stat, subprocess, sys, tempfile, time, unittest
+import contextlib, functools, os, re, shutil, signal, stat, subprocess, sys, tempfile, time, unittest, zipfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 QRUN = os.path.join(ROOT, "build", "qrun")
@@ -468,24 +468,63 @@ class Dump(WithCache):
                              "y: 0 5.5 2 10 7 0 7 4 3 9.5 1 1\n")
 
 
+# What qrun calls a library that is opened late, its file, a program that needs it, and how that begins to fail.
+LATE = (("png", "libpng", 'imwrite("x.png", ones(2,2))', "imwrite: x.png: libpng"),
+        ("png", "libpng", 'x = imread("whole.png")', "imread: whole.png is a PNG file, and libpng"),
+        ("jpeg", "libjpeg", 'imwrite("x.jpg", ones(2,2))', "imwrite: x.jpg: libjpeg"),
+        ("jpeg", "libjpeg", 'x = imread("whole.jpg")', "imread: whole.jpg is a JPEG file, and libjpeg"),
+        ("tiff", "libtiff", 'imwrite("x.tif", ones(2,2))', "imwrite: x.tif: libtiff"),
+        ("tiff", "libtiff", 'x = imread("whole.tif")', "imread: whole.tif is a TIFF file, and libtiff"),
+        ("pcre2", "libpcre2-8", 'x = regmatch("ab", "b")', "regmatch: PCRE2"),
+        ("zlib", "libz", 'x = load("whole.npz")', "load: whole.npz is compressed, and zlib"))
+
+
 class Libraries(unittest.TestCase):
-    def test_libtiff_is_opened_by_the_first_picture(self):
-        """It would be half of the start of a program.  One that cannot be opened is in nobody's way before."""
-        if subprocess.run([QRUN, "--has", "tiff"]).returncode:
-            self.skipTest("without libtiff")
+    """Those that a program may never need are opened when it first uses them: they would be half of its start.  One
+    that cannot be opened is in nobody's way before, and then it is named."""
+
+    def damaged(self, folder):
+        """Empty files in place of all of them, by the names that are in qrun."""
+        with open(QRUN, "rb") as f:
+            names = set(re.findall(rb"\0(lib(?:png\d+|jpeg|tiff|pcre2-8|z|expat)\.so\.\d+)(?=\0)", f.read()))
+        for name in names:
+            open(os.path.join(folder, name.decode()), "w").close()
+        return {"LD_LIBRARY_PATH": folder}
+
+    def test_they_are_opened_by_the_first_use(self):
         with tempfile.TemporaryDirectory() as folder:
-            for n in range(3, 9):
-                open(os.path.join(folder, "libtiff.so.%d" % n), "w").close()
-            env, image = {"LD_LIBRARY_PATH": folder}, os.path.join(folder, "x.tif")
-            self.assertEqual(qrun(text="print 1\n", env=env).stdout, "1\n")
-            self.assertEqual(subprocess.run([QRUN, "--has", "tiff"], env={**os.environ, **env}).returncode, 1)
-            r = qrun(text=f'imwrite("{image}", ones(2,2))\n', env=env)
-            self.assertRegex(r.stderr, r"imwrite: \S+: libtiff cannot be opened: \S+/libtiff.so.\d: file too short")
-            self.assertEqual((r.returncode, os.path.exists(image)), (1, False))
-            r = qrun(text=f'imwrite("{image}", 7*ones(2,2))\nprint sum(imread("{image}"))\n')
-            self.assertEqual(r.stdout, "28\n")
-            r = qrun(text=f'x = imread("{image}")\n', env=env)
-            self.assertRegex(r.stderr, r"imread: \S+ is a TIFF file, and libtiff cannot be opened: \S+: file too short")
+            env = self.damaged(folder)
+            def run(text, **env):
+                return subprocess.run([os.path.abspath(QRUN), "-"], input=text + "\n", cwd=folder, text=True,
+                                      capture_output=True, env={**os.environ, **env})
+            def has(name, **env):
+                return not subprocess.run([QRUN, "--has", name], env={**os.environ, **env}).returncode
+            here = [row for row in LATE if has(row[0])]
+            for end in ("png", "jpg", "tif"):
+                run('imwrite("whole.%s", 7*ones(2,2))' % end)
+            header = b"\x93NUMPY\1\0v\0{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }"
+            with zipfile.ZipFile(os.path.join(folder, "whole.npz"), "w", zipfile.ZIP_DEFLATED) as z:
+                z.writestr("x.npy", header.ljust(127) + b"\n\7\7\7")
+            self.assertEqual(run("print 1", **env).stdout, "1\n")
+            for name, file, text, error in here:
+                with self.subTest(text):
+                    r = run(text)
+                    self.assertEqual((r.returncode, r.stderr), (0, ""))
+                    self.assertFalse(has(name, **env))
+                    r = run(text, **env)
+                    self.assertRegex(r.stderr, error + r" cannot be opened: \S+/%s\S*: file too short" % file)
+                    self.assertEqual(r.returncode, 1)
+
+    def test_device_files_without_expat(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "cpu.xml")
+            with open(file, "w") as f:
+                f.write("<devices><device kind='cpu'/></devices>")
+            if qrun("--device", file, text="print 1\n").returncode:
+                self.skipTest("without expat")
+            r = qrun("--device", file, text="print 1\n", env=self.damaged(folder))
+            self.assertRegex(r.stderr, r"cpu.xml: expat cannot be opened: \S+libexpat\S*: file too short")
+            self.assertEqual(r.returncode, 1)
 
 
 class Profile(WithCache):

@@ -188,6 +188,22 @@ class Executables(Made):
         self.make("--make-exe", "later.q", "-o", "later", "--targets", "v2")
         self.good(run([os.path.join(self.src, "later"), "1"], self.use, **self.bare), "A\n")
 
+    def test_processes_of_multiprocessing(self):
+        """Spawned ones are the executable, with its code and the bridge; those of qrun open a machine like its own."""
+        if not os.path.isdir(os.path.join(os.path.dirname(QRUN), "python", "pyquasar")):
+            self.skipTest("without Python")
+        self.write("pools.q", POOLS)
+        made = self.make("--checked", "--make-exe", "pools.q", "-o", os.path.join(self.use, "pools"))
+        self.assertEqual(made.stdout, "[2,4]1\n" + "".join("%s [3.0, 6.0][8,10]1\n" % way for way in ("fork", "spawn",
+                                                                                                "forkserver")) + "1\n")
+        self.assertIn("QuasarTypeError: *: not defined between scalar and string", made.stderr)
+        self.assertRegex(made.stderr, r'File "\S*pools.q", line 3, in scaled\n')
+        r = run(["./pools"], self.use, **self.bare, PYTHONPATH="")
+        self.assertEqual((r.returncode, r.stdout), (0, made.stdout), r.stderr)
+        self.assertRegex(r.stderr, r'File "pools.q", line 3, in scaled\n')
+        r = run(["./pools", "-c", "from somewhere"], self.use, **self.bare, PYTHONPATH="")
+        self.assertEqual((r.returncode, r.stdout), (0, "-c from somewhere\n"), r.stderr)
+
     def test_the_bridge_is_unpacked_once(self):
         """Whatever asks for Python, and where there is none."""
         if not os.path.isdir(os.path.join(os.path.dirname(QRUN), "python", "pyquasar")):
@@ -256,6 +272,48 @@ class Executables(Made):
         self.assertLess(best, 0.25)
 
 
+POOLS = """mp = pyimport("multiprocessing")
+function y = scaled(x)
+    y = 3*x
+end
+function [] = __kernel__ twice_kernel(x : vec, y : vec, pos : int)
+    y[pos] = 2*x[pos]
+end
+function y = twice(x)
+    y = uninit(size(x))
+    parallel_do(numel(x), x, y, twice_kernel)
+end
+function [] = __kernel__ outside_kernel(x : vec, pos : int)
+    x[pos + 9] = 1
+end
+function y = outside(x)
+    y = 0
+    try
+        parallel_do(numel(x), x, outside_kernel)
+    catch e
+        y = 1
+    end
+end
+function [] = main(...words)
+    py = pyimport("builtins")
+    if numel(words) > 0
+        print words[0], " ", words[1]
+        return
+    end
+    print twice([1,2]), outside([1,2])
+    for way = {"fork", "spawn", "forkserver"}
+        pool = mp.get_context(way).Pool(pyint(1))
+        doubled = pool.apply(twice, py.tuple({[4,5]}))
+        print way, " ", pool.map(scaled, py.list({1,2})), doubled, pool.apply(outside, py.tuple({[4,5]}))
+        pool.close()
+        pool.join()
+    end
+    p = mp.get_context("spawn").Process(target:=scaled, args:=py.tuple({"a"}))
+    p.start()
+    p.join()
+    print p.exitcode
+end
+"""
 OFTEN = """function [] = ask(how)
     try
         if how > 0

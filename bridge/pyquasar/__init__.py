@@ -112,6 +112,11 @@ def _llvmlite():
     return next(filter(_os.path.exists, places), None)
 
 
+def _machine():
+    """What another process needs to open a machine like this one: _open_like(_machine())."""
+    return _opened or _bridge._settings()
+
+
 def _open_like(wanted):
     """Opens the machine with the arguments that another process has given to init, unless one is open."""
     if _bridge._is_open():

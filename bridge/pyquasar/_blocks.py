@@ -140,7 +140,7 @@ class dask_op:
         from ._cluster import Program
         blob = pickle.dumps((_run, self._content()), protocol=5)
         name = "quasar-" + hashlib.sha256(blob).hexdigest()[:32]
-        return dask.delayed(Program(_q()._opened, blob), name=name, traverse=False)
+        return dask.delayed(Program(_q()._machine(), blob), name=name, traverse=False)
 
     def _check_chunks(self, arrays):
         if not _is_kernel(self.f):

@@ -100,8 +100,7 @@ class Workers:
             raise q.QuasarError("cluster_open: this is a worker; what opens a cluster stands in main(), which workers "
                                 "do not run")
         self.distributed, self.cluster = distributed, None
-        opened = q._opened or (device, 0, threads, False, False, 0, "", None)  # None: qrun has opened it
-        self.machine = (device, 64 if precision == "float64" else 32, threads) + tuple(opened[3:])
+        self.machine = (device, 64 if precision == "float64" else 32, threads) + q._machine()[3:]
         self.client = self._start(where) if _number(where) is not None else self._connect(where)
         _open.append(self)
         try:

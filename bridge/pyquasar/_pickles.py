@@ -23,7 +23,7 @@ def program_of(name):
 
 
 def _pickled(home, kind, *parts):
-    return restore, (_q()._opened, home and program_of(home), kind, *parts)
+    return restore, (_q()._machine(), home and program_of(home), kind, *parts)
 
 
 def reduce_value(self):
@@ -52,7 +52,7 @@ def reduce_by_protocol(self, protocol):
         return self.__reduce__()
     if not self.size or not self.ndim or not memory.c_contiguous or memory.format not in _FORMATS:
         return self.__reduce__()
-    return restore_memory, (_q()._opened, memory.format, self.shape, pickle.PickleBuffer(memory))
+    return restore_memory, (_q()._machine(), memory.format, self.shape, pickle.PickleBuffer(memory))
 
 
 def token(self):
@@ -92,7 +92,7 @@ def reduce_function(self):
 
 
 def reduce_module(self):
-    return restore_module, (_q()._opened, program_of(self.__name__))
+    return restore_module, (_q()._machine(), program_of(self.__name__))
 
 
 # -- in ----------------------------------------------------------------------------------------------------------------

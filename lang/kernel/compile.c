@@ -13,7 +13,8 @@ struct KCompiler {
     Ctx *ctx;
     Cache *cache;
     Llvm *llvm;       /* NULL until something has to be compiled */
-    CacheKey machine; /* what native code depends on besides its text */
+    CacheKey machine; /* what native code depends on besides its text; asked for with the first, for it takes 50 µs */
+    bool knows_machine;
     KTarget host;
 };
 
@@ -24,7 +25,6 @@ KCompiler *kcompile_open(Ctx *c, const char *cache_dir) {
     KCompiler *k = qmem_alloc(c, sizeof *k);
     k->ctx = c;
     k->cache = qcache_open(c, cache_dir, 0);
-    k->machine = ktarget_machine();
     k->host = ktarget_host();
     return k;
 }
@@ -54,17 +54,22 @@ static const LlvmArch host_arch = LLVM_X86;
 static const LlvmArch host_arch = LLVM_AARCH64;
 #endif
 
-static Target native_target(const KCompiler *k, const KFunc *f, Goal goal) {
+static CacheKey machine_of(KCompiler *k) {
+    if (!k->knows_machine) k->machine = ktarget_machine(), k->knows_machine = true;
+    return k->machine;
+}
+
+static Target native_target(KCompiler *k, const KFunc *f, Goal goal) {
     Target t = {
-        k->host, {.arch = host_arch, .cpu = "", .features = "", .thorough = is_involved(f)}, LLVM_OBJECT, k->machine};
-    if (!ktarget_level(goal.arch, goal.libc, &t.kir)) return t;
+        k->host, {.arch = host_arch, .cpu = "", .features = "", .thorough = is_involved(f)}, LLVM_OBJECT, {{0}}};
+    if (!ktarget_level(goal.arch, goal.libc, &t.kir)) return t.key = machine_of(k), t;
     t.llvm.arch = LLVM_X86, t.llvm.cpu = goal.arch;
     t.key = qcache_key((CacheKey){{4, 0}}, goal.arch, strlen(goal.arch));
     return t;
 }
 
 /* The version of PTX is the oldest that has the target, but for sm_70 and sm_72, whose 6.0 and 6.1 lack activemask. */
-static Target ptx_target(const KCompiler *k, const KFunc *f, Goal goal) {
+static Target ptx_target(KCompiler *k, const KFunc *f, Goal goal) {
     const char *arch = goal.arch, *features = strcmp(arch, "sm_75") < 0 ? "+ptx63" : "";
     (void)k, (void)f;
     return (Target){kemit_nvptx,
@@ -125,7 +130,7 @@ static const void *copy_of(KCompiler *k, const Text *t) { /* with the NUL behind
 /* -- targets: one row for each kind of code --------------------------------------------------------------------- */
 typedef struct {
     qs_status (*make)(KCompiler *, const KFunc *, Goal, Code *);
-    Target (*llvm)(const KCompiler *, const KFunc *, Goal); /* NULL: LLVM does not make it */
+    Target (*llvm)(KCompiler *, const KFunc *, Goal);       /* NULL: LLVM does not make it */
     void (*head)(const KFunc *, Text *);      /* what stands before LLVM's text; NULL: nothing */
     bool text;                                /* what LLVM makes is read by a driver, which may refuse it */
     bool libm;                                /* its functions are those of the C library */

@@ -21,9 +21,10 @@ CacheKey ktarget_machine(void) {
     CacheKey k = {{0, 0}};
     static const unsigned leaves[][2] = {{0, 0},    {1, 0},    {7, 0},          {7, 1},         {0xd, 1},
                                          {0x14, 0}, {0x19, 0}, {0x80000001, 0}, {0x80000008, 0}};
+    unsigned most[2] = {__get_cpuid_max(0, NULL), __get_cpuid_max(0x80000000, NULL)};
     for (size_t i = 0; i < sizeof leaves / sizeof *leaves; i++) {
-        unsigned w[4] = {0};
-        __get_cpuid_count(leaves[i][0], leaves[i][1], &w[0], &w[1], &w[2], &w[3]);
+        unsigned w[4] = {0}, leaf = leaves[i][0];
+        if (leaf <= most[leaf >> 31]) __cpuid_count(leaf, leaves[i][1], w[0], w[1], w[2], w[3]);
         if (leaves[i][0] == 1) w[1] = 0, w[2] &= ~(1u << 27); /* number of this core; a bit the kernel sets */
         if (leaves[i][0] == 0xd) w[1] = w[2] = w[3] = 0;
         k = qcache_key(k, w, sizeof w);
@@ -32,15 +33,19 @@ CacheKey ktarget_machine(void) {
     return qcache_key(k, (bool[]){avx, wide}, 2);
 }
 
-/* clang 14 does not take "f16c" for __builtin_cpu_supports. */
-static bool has_f16c(void) {
+/* Bits of a leaf that every processor has, for which __builtin_cpu_supports of clang 14 has no name.  Where a
+ * hypervisor answers, a question takes 5 µs. */
+static bool has_bits(unsigned leaf, unsigned bits) {
     unsigned w[4];
-    return __get_cpuid(1, &w[0], &w[1], &w[2], &w[3]) && w[2] >> 29 & 1 && __builtin_cpu_supports("avx");
+    __cpuid(leaf, w[0], w[1], w[2], w[3]);
+    return (w[2] & bits) == bits;
 }
+
+enum { MOVBE = 1 << 22, F16C = 1 << 29, LZCNT = 1 << 5 };
 
 static void describe(KTarget *t) {
     char *isa = t->mvec;
-    t->half = has_f16c(), t->fma = __builtin_cpu_supports("fma");
+    t->half = __builtin_cpu_supports("avx") && has_bits(1, F16C), t->fma = __builtin_cpu_supports("fma");
     *isa++ = 'b';
     if (__builtin_cpu_supports("avx2")) *isa++ = 'd';
     if (__builtin_cpu_supports("avx512f")) *isa++ = 'e';
@@ -69,23 +74,18 @@ KTarget ktarget_host(void) {
 typedef struct { const char *name; KTarget has; bool (*runs)(void); } Level;
 
 #if defined(__x86_64__)
-static bool has_bit(unsigned leaf, int word, int bit) {
-    unsigned w[4] = {0};
-    return __get_cpuid_count(leaf, 0, &w[0], &w[1], &w[2], &w[3]) && w[word] >> bit & 1;
-}
-
 static bool runs_v2(void) { return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt"); }
 
 static bool runs_v3(void) {
-    bool moves = has_bit(1, 2, 22), counts = has_bit(0x80000001, 2, 5); /* movbe, lzcnt */
-    return runs_v2() && has_f16c() && moves && counts && __builtin_cpu_supports("avx2") &&
-           __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+    return runs_v2() && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && has_bits(1, MOVBE | F16C) &&
+           has_bits(0x80000001, LZCNT);
 }
 
 static bool runs_v4(void) {
-    return runs_v3() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl");
+           __builtin_cpu_supports("avx512vl") && runs_v3();
 }
 #else
 static bool runs_v2(void) { return false; }

@@ -44,7 +44,7 @@ static void sizes(void) {
     for (size_t i = 0; i < sizeof no / sizeof *no; i++) CHECK(!qconfig_bytes(no[i], &n));
 }
 
-#ifdef QUASAR_HAVE_EXPAT
+#ifdef QUASAR_EXPAT
 static char folder[] = "/tmp/quasar-config-XXXXXX", path[64];
 
 static bool parse_xml(const char *text) {

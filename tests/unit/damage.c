@@ -88,14 +88,14 @@ int main(void) {
     CHECK(mkdtemp(folder) != NULL);
     image(vm, "x.ppm", 3, 0);
     image(vm, "x.pgm", 1, 16);
-#ifdef QUASAR_HAVE_PNG
+#ifdef QUASAR_PNG
     image(vm, "x.png", 3, 0);
     image(vm, "x.png", 4, 16);
 #endif
-#ifdef QUASAR_HAVE_JPEG
+#ifdef QUASAR_JPEG
     image(vm, "x.jpg", 3, 90);
 #endif
-#ifdef QUASAR_HAVE_TIFF
+#ifdef QUASAR_TIFF
     image(vm, "x.tif", 3, 0);
     image(vm, "x.tif", 1, 32);
 #endif

@@ -46,4 +46,5 @@ static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const
 
 const DeviceOps qdev_ref_ops = {
     "ref",       CODE_KIR,       qhost_probe, open_device, close_device, qhost_alloc, qhost_free,
-    qhost_upload, qhost_download, qhost_copy,  load,        unload,       launch,      qhost_sync, NULL, NULL};
+    qhost_upload, qhost_download, qhost_copy,  load,        unload,       launch,      qhost_sync, NULL, NULL,
+    NULL};

@@ -346,7 +346,7 @@ qs_status qreport_profile(qs_vm *vm, Text *out) {
                  "%");
     for (size_t i = 0; i < n; i++) row(out, all[i], &most);
     qmem_free(qvm_ctx(vm), all, n * sizeof *all);
-    qtext_printf(out, "%s:", d->name);
+    qtext_printf(out, "%s:", qdev_name(d));
     cell(out, 8, 2, most.bytes * 1e-9), qtext_puts(out, " GB/s of a = b + s*c,");
     cell(out, 9, 2, most.flops * 1e-9), qtext_puts(out, " GFLOP/s of x = x*s + t; %: of the nearer limit\n");
     return QS_OK;

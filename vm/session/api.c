@@ -277,7 +277,10 @@ qs_status qs_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nout,
     return back(vm, qvm_call(vm, fn, nin, in, nout, out));
 }
 
-bool qs_has(const char *what) { return qdevices_has(what) || qlib_has(what) || qpython_has(what); }
+bool qs_has(const char *what) {
+    int library = qlib_has(what); /* modules of Python have such names, too */
+    return qdevices_has(what) || (library < 0 ? qpython_has(what) : library);
+}
 
 bool qs_exit_code(qs_vm *vm, int *code) {
     if (qvm(vm)->exiting && code) *code = qvm(vm)->exit_code;
@@ -575,8 +578,8 @@ int qs_device_count(qs_vm *vm) {
 
 bool qs_device(qs_vm *vm, int index, qs_device_info *out) {
     if (index < 0 || index >= qs_device_count(vm)) return false;
-    const Device *d = &qvm(vm)->devices[index];
-    *out = (qs_device_info){d->name, d->ops->kind, index, d->total_memory, d == qvm(vm)->device};
+    Device *d = &qvm(vm)->devices[index];
+    *out = (qs_device_info){qdev_name(d), d->ops->kind, index, d->total_memory, d == qvm(vm)->device};
     return true;
 }
 

@@ -161,6 +161,14 @@ qs_status qprebuilt_find(qs_vm *vm, const char *importer, const char *name, char
                     "library; qrun --make-lib makes one of a .q file", name);
 }
 
+/* multiprocessing starts this executable as if it were Python (pyquasar/_packed.py): flags, -c, code of its own. */
+static bool is_spawned(const qs_config *c) {
+    static const char start[] = "from multiprocessing.";
+    for (int i = 0; i + 1 < c->argc; i++)
+        if (!strcmp(c->argv[i], "-c")) return !strncmp(c->argv[i + 1], start, sizeof start - 1);
+    return false;
+}
+
 qs_status qprebuilt_run_own(qs_vm *vm, const char *settings) {
     Bundle *b;
     char first[PATH_MAX], real[PATH_MAX], checked[PREBUILT_SETTINGS] = "";
@@ -174,7 +182,8 @@ qs_status qprebuilt_run_own(qs_vm *vm, const char *settings) {
     if (strcmp(checked, settings) != 0)
         return qerr_set(qvm_ctx(vm), QS_EIO, "%s is damaged: its settings are not those that were written", real);
     if (!name_module(vm, b, 0, first)) return qerr_set(qvm_ctx(vm), QS_EIO, "%s: the path is too long", real);
-    return qs_run_file(vm, first);
+    if (!is_spawned(&qvm(vm)->config)) return qs_run_file(vm, first);
+    return qs_eval(vm, "pyimport(\"pyquasar._packed\").run_spawned()", NULL);
 }
 
 /* -- settings ----------------------------------------------------------------------------------------------------- */

@@ -13,8 +13,9 @@
 qs_status qprebuilt_find(qs_vm *vm, const char *importer, const char *name, char out[PATH_MAX]);
 /* The same in memory that outlives the machine: a shared object that was linked.  path: its file. */
 qs_status qprebuilt_take(qs_vm *vm, const char *path, const void *at, size_t n, char out[PATH_MAX]);
-/* Runs the program behind this executable. */
-qs_status qprebuilt_run_own(qs_vm *vm, const char *settings); /* as the mark has them: the bundle's must be the same */
+/* Runs the program behind this executable, or what `multiprocessing` of its Python wants of a new process.
+ * settings: as the mark has them; the bundle's must be the same. */
+qs_status qprebuilt_run_own(qs_vm *vm, const char *settings);
 
 /* How a program runs, as words: "precision=64 fast-math".  What was read points into the text, which it changes. */
 enum { PREBUILT_SETTINGS = 232 };
