@@ -151,13 +151,14 @@ def same(case, want, got):
 
 
 def in_kernel(want):
-    """What kernels do otherwise, as docs/kernels.md says: int(x) of a float has 32 bits there, and float16 and bfloat16 are types of
-    memory: numbers have the digits of float32."""
+    """What kernels do otherwise, as docs/kernels.md says: int(x) of a float has 32 bits there, and float16 and bfloat16
+    are types of memory: numbers have the digits of float32."""
     out = dict(want)
     for case in want:
         place, rest = case.split(" of ", 1)
         t, value = rest.split(", ", 1)
-        if (place, t) == ("conversion", "int") and not re.match("u?int", value): out[case] = want[f"argument of int, {value}"]
+        if (place, t) == ("conversion", "int") and not re.match("u?int", value):
+            out[case] = want[f"argument of int, {value}"]
         if t in ("float16", "bfloat16"): del out[case]
     return out
 

@@ -27,7 +27,8 @@ USED = [
     ("lang/kernel/elem/elem.def", "ELEM|FORM|OPERATOR", 0, None, ()),
     ("vm/typed/typed.def", "TYPED", 0, None, ()),  # each row is compared with NumPy: tests/python/test_array_api.py
     ("stdlib/builtins.def", "NATIVE|EACH|FIGURE|CONSTANT", 0, None, ()),
-    ("devices/cuda_api.def", "CU|CUDA|CUDALATER|HIP|CUNUMBER|CUDANUMBER|HIPNUMBER|CUATTRIBUTE", 0, r"\b{}\b", ("devices/cuda",)),
+    ("devices/cuda_api.def", "CU|CUDA|CUDALATER|HIP|CUNUMBER|CUDANUMBER|HIPNUMBER|CUATTRIBUTE", 0, r"\b{}\b",
+     ("devices/cuda",)),
     ("devices/opencl_api.def", "CL", 1, r"\b{}\b", ("devices/opencl.c",)),
     ("devices/llvm_api.def", "NEED|MAYBE", 1, r"\b{}\b", ("devices/llvm.c",)),
 ]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The programs of tests/bench/kernels against the same work in C, NumPy, Numba, Taichi, Warp, Halide and OpenCL C, in one run.
+"""The programs of tests/bench/kernels against the same work in C, NumPy, Numba, Taichi, Warp, Halide and OpenCL C.
 
     tests/bench/kernels.py [--qrun build/qrun] [--quick] [--write] [--threads 1,2] [--rounds N] [case ...]
 

@@ -89,8 +89,8 @@ KRef kelem_mod_signs(KBuild b, KRef x, KRef y, bool x_signed);
  * nobody asks when it is known that it never is. */
 KRef kelem_shift(KBuild b, Elem e, qs_dtype d, KRef x, KRef n, qs_dtype of_n, bool never_negative);
 
-/* What must hold of x, of the type d and from least to most (infinite where nobody knows), that it is one of the integer
- * type `to`: it is whole, and inside. */
+/* What must hold of x, of the type d and from least to most (infinite where nobody knows), that it is one of the
+ * integer type `to`: it is whole, and inside. */
 KRef kelem_holds(KBuild b, qs_dtype to, KRef x, qs_dtype d, double least, double most);
 
 /* The same of a float that is to have bits.  The error otherwise is "shl: " KELEM_NO_BITS and the number. */

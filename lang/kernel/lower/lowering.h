@@ -197,7 +197,9 @@ enum { KLVAL_OPERANDS = 3 };
 qs_status klval_each(Lower *L, const Val *args, int n, MapFn *f, const void *ud, Val *out);
 void klval_narrow(Lower *L, const Val *v, qs_dtype d, Val *out);
 bool klval_join(Lower *L, const Val *a, const Val *b, Val *out); /* types only; false: they do not go together */
-static inline uint8_t klval_made(qs_dtype d) { return (uint8_t)(qdtype_is_real(d) || qdtype_is_complex(d) ? 0 : 1 + d); }
+static inline uint8_t klval_made(qs_dtype d) {
+    return (uint8_t)(qdtype_is_real(d) || qdtype_is_complex(d) ? 0 : 1 + d);
+}
 bool klval_same(const Val *a, const Val *b);                   /* the same array, function, string … */
 const char *klval_type_name(Lower *L, const Val *v);
 void klval_zero(Lower *L, qs_dtype d, int rank, const int64_t *dims, double fill, Val *out);

@@ -1,4 +1,4 @@
-"""The cases in Halide that are pictures or pointwise: the algorithm once, several schedules, the fastest of which is kept.
+"""The cases in Halide that are pictures or pointwise: one algorithm, the fastest of several schedules.
 
 One or two schedules are written by hand, as is usual for such stencils; the others are those of Halide's automatic
 schedulers (Mullapudi 2016, Adams 2019).  Stages that Halide's users would write apart are apart: a sum over a window is
