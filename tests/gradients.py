@@ -105,8 +105,19 @@ class Maker:
         self.kernels.append("\n".join(lines) + "\nend\n")
         return name
 
+    def algebra(self):
+        r = self.r
+        one = ["h = solve(m, h)", "h = inv(m)*h", "h = h*det(m)/8 + logdet(m)", "h = chol(m*transpose(m))*h",
+               "h = solve(triu(m), solve(tril(m), h))", "[h, F] = solve(m, h)\n    h = solve_back(m, h + 0.1, F)",
+               "[Q, R] = qr(m)\n    h = (Q + R)*h", "h = pinv(vertcat(m, m))*vertcat(h, 0.5*h)",
+               "z = complex(m, 0.2*transpose(m))\n    [z, F] = solve(z, complex(h, s*h))\n    h = real(z) + imag(z)"]
+        return ["    m = 0.3*reshape(horzcat(a, b[0..1]), [3,3]) + 2*eye(3)", "    h = reshape(b[2..4], [3,1])",
+                *(f"    {r.choice(one)}" for _ in range(r.randint(1, 3))), "    b[2..4] = transpose(tanh(h))"]
+
     def step(self):
-        r, kind = self.r, self.r.randint(0, 7)
+        r, kind = self.r, self.r.randint(0, 8)
+        if kind == 8:
+            return self.algebra()
         if kind <= 1:
             first = r.random() < 0.5
             return [f"    a = tanh(0.1*a + {self.arrays()})" if first else f"    b = b + 0.3*tanh({self.arrays()})"]

@@ -43,7 +43,7 @@ class Docs(unittest.TestCase):
                 self.assertTrue(re.search(r"(class|def) %s\b" % part, text), name)
 
     def test_coming_from(self):
-        self.check("docs/coming_from.md", 3)
+        self.check("docs/coming_from.md", 4)
 
     def test_derivatives(self):
         self.check("docs/differentiation.md", 3)

@@ -2,6 +2,7 @@
 
 What differs on purpose is not here: the median of an even number of elements is the mean of the two middle ones; of a
 determinant that is 0 the derivative is that of the cofactors, where torch gives 0 (differences show it)."""
+import os
 import unittest
 
 import pyquasar as q
@@ -135,14 +136,41 @@ function d = pulled(f, weights, ...arguments)
     [y, pull] = apply(vjp, list)
     d = pull(weights)
 end
+
+% steps of random chains: of a matrix that depends on both arguments and is far from singular, and of a right side
+mixed = (a, x) -> a + 0.3*(x*herm_transpose(x))
+definite = (a, x) -> a*herm_transpose(a) + x*herm_transpose(x)
+eased = x -> x/(1 + norm(x))
+solved = (a, x) -> eased(solve(mixed(a, x), x))
+function y = both_ways(a, x)
+    m = mixed(a, x)
+    [y, F] = solve(m, x)
+    y = eased(solve_back(m, y + x, F) + y)
+end
+inverted = (a, x) -> eased(inv(mixed(a, x))*x)
+by_det = (a, x) -> eased(x*det(mixed(a, x)))
+by_logdet = (a, x) -> eased(x*logdet(definite(a, x)))
+rooted = (a, x) -> eased(chol(definite(a, x))*x)
+by_triangles = (a, x) -> eased(solve(triu(mixed(a, x)), solve(tril(mixed(a, x)), x)))
+function y = by_qr(a, x)
+    [Q, R] = qr(mixed(a, x))
+    y = eased(Q*x + R*x)
+end
+squares = (a, x) -> eased(pinv(vertcat(mixed(a, x), a))*vertcat(x, x))
+function y = each(f, a, x)
+    y = zeros_like(x)
+    for k = 0..size(x,2)-1
+        y[:,:,k] = f(a[:,:,k], x[:,:,k])
+    end
+end
 """
 
 
 def signed_qr(a):
     """torch leaves the signs open: here the diagonal of R is not negative."""
     r = L.qr(a)
-    s = r.R.diagonal().sign().detach()
-    return r.Q*s, r.R*s[:, None]
+    s = r.R.diagonal().sgn()
+    return r.Q*s, r.R*s.conj()[:, None]
 
 
 def by_torch(f, arguments):
@@ -165,6 +193,57 @@ def compare(test, cases, other):
                 np.testing.assert_allclose(np.asarray(g).reshape(t.shape), t, rtol=1e-9, atol=1e-12)
 
 
+def both_ways(m, x):
+    y = L.solve(m, x)
+    return L.solve(m.mH, y + x) + y
+
+
+def mixed(step):
+    return lambda a, x: step(a + 0.3*(x @ x.mH), x)
+
+
+def definite(step):
+    return lambda a, x: step(a @ a.mH + x @ x.mH, x)
+
+
+STEPS = torch and {
+    "solved": mixed(L.solve), "both_ways": mixed(both_ways), "inverted": mixed(lambda m, x: L.inv(m) @ x),
+    "by_det": mixed(lambda m, x: x*L.det(m)), "by_logdet": definite(lambda m, x: x*m.logdet()),
+    "rooted": definite(lambda m, x: L.cholesky(m).mH @ x),
+    "by_triangles": mixed(lambda m, x: L.solve_triangular(m.triu(), L.solve_triangular(m.tril(), x, upper=False),
+                                                          upper=True)),
+    "by_qr": mixed(lambda m, x: sum(f @ x for f in signed_qr(m))),
+    "squares": lambda a, x: L.pinv(torch.cat([a + 0.3*(x @ x.mH), a])) @ torch.cat([x, x]),
+}
+
+
+def chain(seed):
+    """Some steps of linear algebra, one after the other, of matrices of random sizes, or of several of them."""
+    r = np.random.default_rng(seed)
+    n, m, k = (int(r.integers(a, b)) for a, b in ((1, 6), (1, 5), (0, 4)))
+    steps = list(r.choice(list(STEPS), r.integers(1, 4)))
+    if n == 1 or m == 1:
+        k = 0  # slices would have another shape
+    a, x = (r.uniform(-1, 1, (n, c, k) if k else (n, c)) for c in (n, m))
+    if r.random() < 0.5:
+        a, x = a + 1j*r.uniform(-1, 1, a.shape), x + 1j*r.uniform(-1, 1, x.shape)
+    a = a + (4*np.eye(n)[:, :, None] if k else 4*np.eye(n))
+    here = "x"
+    for s in steps:
+        here = "%s(a, %s)" % (s, here)
+
+    def there(a, x):
+        for s in steps:
+            x = STEPS[s](a, x)
+            x = x/(1 + L.norm(x))
+        return x
+
+    def several(a, x):
+        return torch.stack([there(a[..., i], x[..., i]) for i in range(k)], -1)
+    text = "(a, x) -> " + ("each((a, x) -> %s, a, x)" % here if k else here)
+    return text, several if k else there, [a, x]
+
+
 @unittest.skipUnless(torch, "torch is not here")
 class Torch(unittest.TestCase):
     @classmethod
@@ -174,6 +253,10 @@ class Torch(unittest.TestCase):
 
     def test_pullbacks(self):
         compare(self, CASES, by_torch)
+
+    def test_chains_of_linear_algebra(self):
+        first = int(os.environ.get("QUASAR_TEST_SEED", 1))
+        compare(self, [chain(s) for s in range(first, first + int(os.environ.get("QUASAR_TEST_COUNT", 25)))], by_torch)
 
     def test_winners_where_positions_meet(self):
         x, i = np.array([1.0, 3.0, 3.0, -2.0, 0.5]), np.array([0, 0, 0, 1, 1])
