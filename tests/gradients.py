@@ -96,6 +96,8 @@ class Maker:
         lines = [f"function [] = __kernel__ {name}(x : vec{mode}, y : vec'unchecked, a : scalar, n : int, pos : int)",
                  "    t = x[pos]", "    u = a", *self.body(read)]
         end = r.random()
+        if own and r.random() < 0.5:  # read, written, and read again
+            lines += ["    y[pos] = tanh(0.6*y[pos]*t + u)", "    t = y[pos]*u + cos(y[pos])", *self.body(read)]
         if own and end < 0.5:
             lines.append("    y[pos] = 0.5*y[pos]*t + u")
         elif end < 0.3:

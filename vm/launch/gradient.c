@@ -79,10 +79,10 @@ static DevArg *bind_array(Gradient *g, int i, Array *a, int rank, const int64_t 
 }
 
 /* As it was bound; what was copied since is packed. */
-static void bind_contents(Gradient *g, int i, bool packed) {
+static void bind_contents(Gradient *g, int i) {
     const RecordedParam *p = &g->rec->param[i];
     DevArg *arg = bind_array(g, i, g->contents[i], p->rank, p->extent);
-    for (int d = 0; !packed && d < p->rank; d++) arg->strides[d] = p->extent[p->rank + d];
+    for (int d = 0; g->contents[i] == p->contents && d < p->rank; d++) arg->strides[d] = p->extent[p->rank + d];
 }
 
 static void bind_extra(Gradient *g, int i) {
@@ -105,8 +105,7 @@ static qs_status bind(Run *run) {
     for (int i = 0; i < g->rec->n; i++) {
         const RecordedParam *p = &g->rec->param[i];
         int adjoint = g->code->param[i].adjoint;
-        bool changed = g->code->param[i].changed;
-        if (p->array) bind_contents(g, i, changed);
+        if (p->array) bind_contents(g, i);
         else qbind_number(&run->bound, i, p->bits, p->size), run->bound.origin[i] = p->origin;
         if (adjoint < 0) continue;
         bind_array(g, adjoint, g->adjoint[i], p->array ? p->rank : 1, p->array ? p->extent : one);
@@ -192,13 +191,16 @@ static qs_status vector(qs_vm *vm, qs_dtype d, int64_t n, bool zeroed, Array **o
     return qarr_new(vm, d, 1, &n, zeroed, out);
 }
 
-static qs_status changed_copy(Gradient *g, int i) {
+/* For a pass: a copy that it changes, or what entered, whatever passes before have done to theirs. */
+static qs_status fresh_contents(Gradient *g, int i, bool changes) {
     const RecordedParam *p = &g->rec->param[i];
     Shape s = qrecord_shape(p);
     s.dtype = (qs_dtype)p->contents->dtype;
     if (g->contents[i]) qarr_release(g->run.vm, g->contents[i]);
     g->contents[i] = NULL;
-    return qpiece_copy(g->run.vm, qval_object(QS_ARRAY, p->contents), &s, &g->contents[i]);
+    if (changes) return qpiece_copy(g->run.vm, qval_object(QS_ARRAY, p->contents), &s, &g->contents[i]);
+    p->contents->hdr.refs++;
+    return g->contents[i] = p->contents, QS_OK;
 }
 
 /* Where nobody reads elements, any array will do; one that only is written wants room. */
@@ -312,8 +314,9 @@ static void set_launch(Gradient *g, const KGradPass *pass) {
 static qs_status run_pass(Gradient *g, int i) {
     Run *r = &g->run;
     const KGradPass *pass = &g->code->pass[i];
-    for (int k = 0; pass->again && k < g->rec->n; k++)
-        if (g->code->param[k].changed && g->rec->param[k].contents) TRY(changed_copy(g, k));
+    for (int k = 0; k < g->rec->n; k++)
+        if (g->code->param[k].changed && g->rec->param[k].contents)
+            TRY(fresh_contents(g, k, pass->func->params[k].written));
     r->form = g->rec->gradient->pass[i], r->which = 0, r->optional = g->rec->optional, r->chosen = false;
     r->device = g->rec->device, r->bind = bind, r->fit = NULL, r->unrecorded = false, r->late = true;
     r->fault.message = 0;

@@ -43,7 +43,7 @@ typedef enum {
 /* All functions take the same parameters: those of f, one adjoint for each active one, in order, then the extras. */
 typedef struct {
     bool needed;    /* array: its contents before the launch of f are read */
-    bool changed;   /* array: passes with `again` change it: bind a copy of those contents, a new one for each pass */
+    bool changed;   /* array: passes with `again` change it: each gets a copy of those contents, others get these */
     uint8_t stored; /* array: KStored */
     int adjoint;    /* its adjoint among the parameters; -1: not active */
 } KGradParam;

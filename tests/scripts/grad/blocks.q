@@ -107,3 +107,17 @@ check("a product", x -> by_block(products, x, 3), wave(24))
 check("softmax", x -> by_block(softmax, x, 24), wave(24))
 % of two equal ones each has a half, as max(a, b) has it
 print grad(x -> by_block(largest, x, 1), [1,3,2,3,0,0,0,0])
+% second derivatives, of what is read, written and read again in shared memory
+function [] = __kernel__ exchanged(x : vec, y : vec, pos : int, blkpos : int, blkdim : int)
+    s = shared(blkdim)
+    s[blkpos] = x[pos]
+    syncthreads
+    t = s[mod(blkpos+1,blkdim)]*s[0]
+    syncthreads
+    s[blkpos] = t
+    syncthreads
+    y[pos] = s[blkpos]*s[mod(blkpos+2,blkdim)]
+end
+check("exchanged", x -> by_block(exchanged, x, 16), wave(16))
+check("exchanged, of the gradient", x -> sum(grad(x -> by_block(exchanged, x, 16), x).^2), wave(16))
+check("softmax, of the gradient", x -> sum(grad(x -> by_block(softmax, x, 8), x).^2), wave(8))

@@ -241,3 +241,16 @@ end
 check("300 turns in a kernel, 37 positions", x -> marched(x, 300), image(1,37))
 check("no turns", x -> marched(x, 0), image(1,33))
 check("one turn", x -> marched(x, 1), image(2,35))
+
+% read, written, read and written again: the way back begins with what was there first
+function [] = __kernel__ twice(x : vec, y : vec, pos : int)
+    y[pos] = y[pos]*x[pos]
+    y[pos] = y[pos]*sin(y[pos])*x[pos]
+end
+function s = rewritten(x)
+    y = x.*x + 1
+    parallel_do(numel(x), x, y, twice)
+    s = sum(y.*weights(size(y)))
+end
+check("written twice", rewritten, wave(6))
+check("written twice, of the gradient", x -> sum(grad(rewritten, x).^2), wave(6))
