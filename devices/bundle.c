@@ -1,6 +1,7 @@
 /* bundle.c -- see bundle.h. */
 #include "devices/bundle.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -92,14 +93,23 @@ static void find_tables(Bundle *b, const Header *h) {
     b->settings = h->settings;
 }
 
+/* What messages may show. */
+static bool is_word(const char *s, size_t room) {
+    size_t n = 0;
+    while (n < room && (isalnum((unsigned char)s[n]) || (s[n] && strchr("._+-", s[n])))) n++;
+    return n > 0 && n < room && !s[n];
+}
+
 static qs_status check(Ctx *c, Bundle *b, const char *version) {
     const Header *h = (const void *)b->at;
     if (b->n < sizeof *h || memcmp(h->magic, magic, sizeof magic)) return refuse(c, b->path, "is damaged: no head");
-    if (!memchr(h->version, 0, sizeof h->version) || !memchr(h->machine, 0, sizeof h->machine))
+    if (!is_word(h->version, sizeof h->version) || !is_word(h->machine, sizeof h->machine))
         return refuse(c, b->path, "is damaged: its head is not one");
     if (strcmp(h->machine, MACHINE)) /* before the sum: another format may reckon it otherwise */
         return qerr_set(c, QS_EIO, "%s was made for another processor: %s, this is %s", b->path, h->machine, MACHINE);
-    if (h->format != FORMAT || strcmp(h->version, version))
+    if (h->format != FORMAT && !strcmp(h->version, version))
+        return qerr_set(c, QS_EIO, "%s was made by another build of Quasar %s: make it again", b->path, version);
+    if (strcmp(h->version, version))
         return qerr_set(c, QS_EIO, "%s was made by Quasar %s, this is %s: make it again", b->path, h->version, version);
     CacheKey sum = sum_of(b->at, b->n);
     if (h->size != b->n || memcmp(&sum, &h->sum, sizeof sum))

@@ -852,6 +852,12 @@ class Damage(Made):
         machine = self.whole.rindex(b"x86_64\0") if b"x86_64\0" in self.whole else self.skipTest("not x86-64")
         self.attempt(self.whole[:machine] + b"risc64\0" + self.whole[machine + 7:], "machine")
         self.assertRegex(run([QRUN, "use.q"], self.src, **self.bare).stderr, r"for another processor: risc64, this is")
+        for at, word in ((machine, b"x86\xff64\0"), (version, b"\0" + b"0.1.0")):  # what messages do not show
+            self.attempt(self.whole[:at] + word + self.whole[at + len(word):], "no word")
+            self.assertRegex(run([QRUN, "use.q"], self.src, **self.bare).stderr, "is damaged: its head is not one")
+        build = self.start() + 8  # the number of the format
+        self.attempt(self.whole[:build] + b"\1" + self.whole[build + 1:], "format")
+        self.assertRegex(run([QRUN, "use.q"], self.src, **self.bare).stderr, "made by another build of Quasar 0.1.0")
 
     def test_executables(self):
         with open(self.exe, "rb") as f:

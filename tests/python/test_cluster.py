@@ -1,5 +1,5 @@
-"""Blocks of larger arrays: how far kernels read; the workers of Dask."""
-import os, pickle, signal, subprocess, sys, tempfile, threading, time, unittest
+"""Blocks of larger arrays: how far kernels read; the workers of Dask; tasks of Ray, ranks of MPI."""
+import importlib.util, os, pickle, re, shutil, signal, subprocess, sys, tempfile, threading, time, unittest
 
 import pyquasar as q
 from optional import library
@@ -418,6 +418,163 @@ class Workers(Arrays, unittest.TestCase):
         finally:
             os.chdir(before)
         self.assertEqual(np.load(y).tobytes(), self.x.tobytes())
+
+
+# -- Ray and MPI, in processes that this one starts -------------------------------------------------------------------
+
+PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/cluster.md")
+WRITE = """
+    function [] = write(x)
+      x[0] = 1
+    end"""
+RAY = """
+import numpy as np, os, pyquasar as q, ray
+q.init("cpu", threads=1)
+m = q.compile_string("p", '''%s''')
+ray.init(num_cpus=2, _node_ip_address="127.0.0.1", include_dashboard=False)
+
+@ray.remote
+def call(f, *args):
+    return f(*args), os.getpid(), q._machine()[:3]
+
+@ray.remote
+class Sum:
+    def __init__(self, m):
+        self.m, self.total = m, q.zeros(3)
+    def add(self, x):
+        self.total += self.m.slow(x, 0)
+        return self.total
+
+def refused(f):
+    try:
+        f()
+    except Exception as e:
+        print(type(e).__name__, str(e).splitlines()[-1])
+
+x = q.value(np.arange(100000, dtype=np.float32))
+stored = ray.put(x)
+y, pid, machine = ray.get(call.remote(m.slow, stored, 0))
+print(np.array_equal(y, 3*np.arange(100000)), pid != os.getpid(), machine, type(y).__name__)
+here = ray.get(stored)
+print(np.asarray(here).ctypes.data == np.asarray(ray.get(stored)).ctypes.data, np.asarray(here).flags.writeable)
+actor = Sum.remote(m)
+ray.get(actor.add.remote(q.value([1, 2, 3])))
+print(ray.get(actor.add.remote(q.value([1, 2, 3]))))
+refused(lambda: ray.get(call.remote(m.write, stored)))
+refused(lambda: ray.get(call.remote(m.fails, q.value([1, 2]))))
+refused(lambda: ray.put(q.evaluate("x -> x")))
+""" % (PROGRAM + WRITE)
+RAY_PRINTS = r"""True True \('cpu', 32, 1\) qvalue
+True False
+\[6,12,18\]
+RayTaskError\(QuasarLockError\) pyquasar.QuasarLockError: the array \(vec, 1x100000\) is read-only and .*
+RayTaskError\(QuasarUserError\) pyquasar.QuasarUserError: no such luck
+PicklingError .* a function that is pickled has a name in a program of compile_string or compile_file
+"""
+MPI = """
+from mpi4py import MPI
+from mpi4py.util import pkl5
+import numpy as np, pyquasar as q
+comm, said = MPI.COMM_WORLD, []
+first = comm.rank == 0
+if first:
+    q.init("cpu", threads=1)
+    m = q.compile_string("p", '''%s''')
+    x = q.value(np.arange(100000, dtype=np.float32))
+m, box = comm.bcast((m, m.box) if first else None)  # opens the machine of the others
+said.append(q._machine()[:3] == ("cpu", 32, 1) and q.halo(box, r=2) == (2, 2))
+part = comm.scatter([q.value([i, i + 1]) for i in range(comm.size)] if first else None)
+said.append(part[1] == comm.rank + 1)
+parts = comm.gather(m.slow(part, 0))
+said.append(not first or [list(p) for p in parts] == [[3*i, 3*i + 3] for i in range(comm.size)])
+own, total = q.value(np.full(3, comm.rank + 1, np.float32)), q.zeros(3)
+comm.Allreduce(own, total)                          # in the memory of arrays of the language
+said.append(list(total) == [sum(range(1, comm.size + 1))]*3)
+comm.Bcast(own, 1)
+said.append(list(own) == [2]*3)
+y = pkl5.Intracomm(comm).bcast(x if first else None)
+said.append(np.array_equal(y, np.arange(100000)))
+whole = comm.gather(said)
+if first:
+    print(whole == [[True]*6]*comm.size, whole)
+""" % PROGRAM
+
+
+class Elsewhere(unittest.TestCase):
+    """What the page says, and more of it."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def run_in(self, command, **env):
+        env = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path), **env)
+        r = subprocess.run(command, cwd=self.folder, env=env, capture_output=True, text=True, timeout=600)
+        self.assertEqual(r.returncode, 0, r.stdout + r.stderr)
+        return r.stdout
+
+    def write(self, name, text):
+        with open(os.path.join(self.folder, name), "w") as f:
+            f.write(text)
+
+    def page(self, name):
+        """Writes a program of the page, and gives what it prints there."""
+        with open(PAGE, encoding="utf-8") as f:
+            page = f.read()
+        text, = re.findall(r"^```python no-run\n(# %s\n.*?)^```$" % name, page, re.M | re.S)
+        self.write(name, text)
+        return page.split(text)[1].split("```output\n")[1].split("```")[0]
+
+
+@unittest.skipUnless(np and importlib.util.find_spec("ray"), "needs ray")
+class Ray(Elsewhere):
+    # On a machine that is busy its own processes take long to find each other.
+    ENV = {"RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0", "RAY_agent_register_timeout_ms": "300000",
+           "RAY_raylet_start_wait_time_s": "300"}
+
+    def test_the_page(self):
+        wanted = self.page("ray_blur.py")
+        self.assertEqual(self.run_in([sys.executable, "ray_blur.py"], **self.ENV), wanted)
+
+    def test_tasks_and_actors(self):
+        self.write("tasks.py", RAY)
+        self.assertRegex(self.run_in([sys.executable, "tasks.py"], **self.ENV), "^" + RAY_PRINTS + "$")
+
+
+MPIEXEC = shutil.which("mpiexec", path=os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", ""))
+
+
+@unittest.skipUnless(np and MPIEXEC and importlib.util.find_spec("mpi4py"), "needs mpi4py and mpiexec")
+class Mpi(Elsewhere):
+    ENV = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",  # Open MPI 4, and 5
+           "OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+
+    def ranks(self, name):
+        return self.run_in([MPIEXEC, "-n", "3", sys.executable, "-m", "mpi4py", name], **self.ENV)
+
+    def test_the_page(self):
+        wanted = self.page("heat.py")
+        file, result = os.path.join(self.folder, "heat.py"), os.path.join(self.folder, "whole.npy")
+        with open(file, "a+") as f:
+            f.write("    np.save('whole.npy', np.concatenate(whole))\n")
+            f.seek(0)
+            program = re.search('"""(.*?)"""', f.read(), re.S)[1]
+        self.assertEqual(self.ranks("heat.py"), wanted)
+        q.init("cpu", threads=1)
+        self.addCleanup(q.destroy)
+        step = q.compile_string("heat", program).step
+        a, b = np.zeros((24, 64), np.float32), np.empty((24, 64), np.float32)
+        a[4, 30] = 100
+        for t in range(20):
+            q.parallel_do(a.shape, a, b, 0.2, step)
+            a, b = b, a
+        self.assertLess(np.abs(np.load(result) - a).max(), 1e-6)
+
+    def test_ranks(self):
+        self.write("ranks.py", MPI)
+        out = self.ranks("ranks.py")
+        self.assertTrue(out.startswith("True"), out)
 
 
 if __name__ == "__main__":
