@@ -46,7 +46,8 @@ static qs_status check_ins(const Grad *d, const KFunc *f, const KActive *act, KR
     const KIns *i = &f->ins[r];
     if (i->op == K_ANY) return refuse(d, f, i->pos, "it asks other positions (any)");
     if (i->op == K_AATOMIC && act->live[i->a] && !kgroup_is_sum(i))
-        return refuse(d, f, i->pos, "of updates of shared memory only += and -= are differentiated");
+        return refuse(d, f, i->pos, "of updates of shared memory where positions meet only += and -= are "
+                                    "differentiated; reductions by syncthreads and s[i] = max(s[i], …) are, too");
     if (f->serial && (i->op == K_BLKPOS || i->op == K_BLKIDX))
         return refuse(d, f, i->pos, "it runs in order, and asks for its block");
     return QS_OK;

@@ -243,13 +243,13 @@ check("no turns", x -> marched(x, 0), image(1,33))
 check("one turn", x -> marched(x, 1), image(2,35))
 
 % read, written, read and written again: the way back begins with what was there first
-function [] = __kernel__ twice(x : vec, y : vec, pos : int)
+function [] = __kernel__ rewrites(x : vec, y : vec, pos : int)
     y[pos] = y[pos]*x[pos]
     y[pos] = y[pos]*sin(y[pos])*x[pos]
 end
 function s = rewritten(x)
     y = x.*x + 1
-    parallel_do(numel(x), x, y, twice)
+    parallel_do(numel(x), x, y, rewrites)
     s = sum(y.*weights(size(y)))
 end
 check("written twice", rewritten, wave(6))
