@@ -180,7 +180,7 @@ static PyObject *array_item(Border *b, PyObject *o, PyObject *key) {
     if (!is_mask(key, a) || qtape_is_recorded(b->vm, value_of(o))) return get_by_numpy(o, key);
     mask = value_of(key);
     int before = qgil_work(b);
-    qs_status s = qidx_get(b->vm, value_of(o), 1, &mask, (TypeMods){0}, NULL, &r);
+    qs_status s = qidx_get(b->vm, value_of(o), &(Subscript){.n = 1, .at = &mask}, &r);
     qgil_rest(b, before);
     return qvalue_result(b, s, &r);
 }
@@ -214,7 +214,7 @@ static int set_in_array(Border *b, PyObject *o, PyObject *key, PyObject *x) {
     int before = qgil_work(b);
     if (y.kind == QS_FOREIGN && PyLong_Check(x)) fits = false; /* elements of uint64 may hold it nevertheless */
     else if (view) s = write_view(b, a, &v, y, &fits);
-    else s = qidx_set(b->vm, value_of(o), 1, &mask, (TypeMods){0}, NULL, y);
+    else s = qidx_set(b->vm, value_of(o), &(Subscript){.n = 1, .at = &mask}, y);
     qgil_rest(b, before);
     qs_release(b->vm, y);
     return fits ? done(b, s) : set_by_numpy(o, key, x);

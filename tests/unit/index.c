@@ -141,7 +141,7 @@ static qs_value base_cell(qs_vm *vm, const Case *c) {
 static void check_get(qs_vm *vm, const Case *c, qs_value base, const qs_value *at) {
     TypeMods mods = {(uint8_t)c->mode, 0};
     qs_value r = qs_nil();
-    qs_status s = qidx_get(vm, base, c->rank, at, mods, "x", &r);
+    qs_status s = qidx_get(vm, base, &(Subscript){c->rank, at, mods, "x"}, &r);
     CHECK((s == QS_EINDEX) == c->error && (s == QS_OK) == !c->error);
     if (s) { qerr_clear(qvm_ctx(vm)); return; }
     size_t n = r.kind == QS_ARRAY ? qval_array(r)->count : r.kind == QS_CELL ? ((Cell *)r.u.p)->count : 1;
@@ -178,7 +178,7 @@ static void check_set(qs_vm *vm, const Case *c, qs_value base, const qs_value *a
             v = qval_object(QS_CELL, cell);
         }
     }
-    qs_status s = qidx_set(vm, base, c->rank, at, mods, NULL, v);
+    qs_status s = qidx_set(vm, base, &(Subscript){c->rank, at, mods, NULL}, v);
     CHECK((s == QS_OK) == !c->error);
     if (s) qerr_clear(qvm_ctx(vm));
     bool ok = true;
@@ -220,13 +220,15 @@ static void large(qs_vm *vm) {
     for (size_t k = 0; k < img->count; k++) CHECK(qarr_put(vm, img, k, qs_num((double)k)) == QS_OK);
     qs_value list = make_vec(vm, QS_F32, H, rows), swap = make_vec(vm, QS_F32, C, channels), r;
     const TypeMods none = {0};
-    CHECK(qidx_get(vm, qarr_value(img), 3, (qs_value[]){list, qval_colon(), qval_colon()}, none, "x", &r) == QS_OK);
+    CHECK(qidx_get(vm, qarr_value(img), &(Subscript){3, (qs_value[]){list, qval_colon(), qval_colon()}, none, "x"},
+                   &r) == QS_OK);
     bool ok = qval_array(r)->count == H * W * C;
     for (int k = 0; k < H * W * C; k++)
         ok = ok && number_at(vm, r, (size_t)k) == (double)((int)rows[k / (W * C)] * W * C + k % (W * C));
     CHECK(ok);
     qval_release(vm, r);
-    CHECK(qidx_get(vm, qarr_value(img), 3, (qs_value[]){list, list, swap}, (TypeMods){ACC_CIRCULAR, 0}, "x", &r) ==
+    CHECK(qidx_get(vm, qarr_value(img), &(Subscript){3, (qs_value[]){list, list, swap}, (TypeMods){ACC_CIRCULAR, 0},
+                                                     "x"}, &r) ==
           QS_OK);
     ok = qval_array(r)->count == H * H * C;
     for (int k = 0; k < H * H * C; k++) {
@@ -244,7 +246,7 @@ static void large(qs_vm *vm) {
 static void check_shape(qs_vm *vm, qs_value base, int n, const qs_value *at, int rank, const char *want) {
     char text[SHAPE_TEXT];
     qs_value r = qs_nil();
-    CHECK(qidx_get(vm, base, n, at, (TypeMods){0}, "x", &r) == QS_OK && r.kind == QS_ARRAY);
+    CHECK(qidx_get(vm, base, &(Subscript){n, at, (TypeMods){0}, "x"}, &r) == QS_OK && r.kind == QS_ARRAY);
     if (r.kind == QS_ARRAY) {
         CHECK_TEXT(qarr_shape_text(qval_array(r), text), want);
         CHECK(qval_array(r)->rank == rank);
@@ -288,14 +290,16 @@ static void positions(qs_vm *vm) {
              longer = make_vec(vm, QS_I32, 4, (double[]){1, 0, 1, 0});
     qs_value shorter = make_vec(vm, QS_F32, 2, (double[]){1, 2}),
              wrong = make_vec(vm, QS_F32, 4, (double[]){1, 0, 1, 1});
-    CHECK(qidx_get(vm, cube, 1, &pos, none, "x", &r) == QS_OK && r.kind == QS_NUM && r.u.f == 11);
-    CHECK(qidx_get(vm, cube, 1, &longer, none, "x", &r) == QS_OK && r.u.f == 7);
-    CHECK(qidx_set(vm, cube, 1, &pos, none, "x", qs_num(-1)) == QS_OK && number_at(vm, cube, 11) == -1);
-    CHECK(qidx_update(vm, OP_ADD, cube, 1, &pos, none, "x", qs_num(5)) == QS_OK && number_at(vm, cube, 11) == 4);
-    CHECK_ERROR(vm, qidx_get(vm, cube, 1, &shorter, none, "x", &r), QS_EINDEX, "x has 3 dimensions, 1 index given");
-    CHECK_ERROR(vm, qidx_get(vm, cube, 2, (qs_value[]){qs_num(0), qs_num(0)}, none, "x", &r), QS_EINDEX,
+    CHECK(qidx_get(vm, cube, &(Subscript){1, &pos, none, "x"}, &r) == QS_OK && r.kind == QS_NUM && r.u.f == 11);
+    CHECK(qidx_get(vm, cube, &(Subscript){1, &longer, none, "x"}, &r) == QS_OK && r.u.f == 7);
+    CHECK(qidx_set(vm, cube, &(Subscript){1, &pos, none, "x"}, qs_num(-1)) == QS_OK && number_at(vm, cube, 11) == -1);
+    CHECK(qidx_update(vm, OP_ADD, cube, &(Subscript){1, &pos, none, "x"}, qs_num(5)) == QS_OK &&
+          number_at(vm, cube, 11) == 4);
+    CHECK_ERROR(vm, qidx_get(vm, cube, &(Subscript){1, &shorter, none, "x"}, &r), QS_EINDEX,
+                "x has 3 dimensions, 1 index given");
+    CHECK_ERROR(vm, qidx_get(vm, cube, &(Subscript){2, (qs_value[]){qs_num(0), qs_num(0)}, none, "x"}, &r), QS_EINDEX,
                 "x has 3 dimensions, 2 indices given");
-    CHECK_ERROR(vm, qidx_get(vm, cube, 1, &wrong, none, "x", &r), QS_EINDEX,
+    CHECK_ERROR(vm, qidx_get(vm, cube, &(Subscript){1, &wrong, none, "x"}, &r), QS_EINDEX,
                 "index 1 is outside dimension 3 of x (size 1)");
     qs_value used[] = {cube, pos, longer, shorter, wrong};
     for (size_t i = 0; i < COUNT(used); i++) qval_release(vm, used[i]);
@@ -305,32 +309,35 @@ static void masks(qs_vm *vm) {
     double x[6] = {1, -2, 3, -4, 5, -6};
     qs_value m = qarr_value(make_array(vm, QS_F32, 2, (int64_t[]){2, 3}, x)), mask, r;
     CHECK(qarith_binary(vm, OP_LT, m, qs_num(0), &mask) == QS_OK);
-    CHECK(qidx_get(vm, m, 1, &mask, none, "A", &r) == QS_OK && qval_array(r)->count == 3 && number_at(vm, r, 2) == -6);
-    CHECK(qidx_set(vm, m, 1, &mask, none, "A", qs_num(0)) == QS_OK && number_at(vm, m, 3) == 0 &&
+    CHECK(qidx_get(vm, m, &(Subscript){1, &mask, none, "A"}, &r) == QS_OK && qval_array(r)->count == 3 &&
+          number_at(vm, r, 2) == -6);
+    CHECK(qidx_set(vm, m, &(Subscript){1, &mask, none, "A"}, qs_num(0)) == QS_OK && number_at(vm, m, 3) == 0 &&
           number_at(vm, m, 4) == 5);
-    CHECK(qidx_set(vm, m, 1, &mask, none, "A", r) == QS_OK && number_at(vm, m, 5) == -6);
-    CHECK(qidx_update(vm, OP_PWMUL, m, 1, &mask, none, "A", qs_num(-1)) == QS_OK && number_at(vm, m, 1) == 2);
+    CHECK(qidx_set(vm, m, &(Subscript){1, &mask, none, "A"}, r) == QS_OK && number_at(vm, m, 5) == -6);
+    CHECK(qidx_update(vm, OP_PWMUL, m, &(Subscript){1, &mask, none, "A"}, qs_num(-1)) == QS_OK &&
+          number_at(vm, m, 1) == 2);
     qs_value other = qarr_value(make_array(vm, QS_F32, 2, (int64_t[]){2, 3}, (double[]){10, 20, 30, 40, 50, 60}));
-    CHECK(qidx_set(vm, m, 1, &mask, none, "A", other) == QS_OK && number_at(vm, m, 5) == 60 &&
+    CHECK(qidx_set(vm, m, &(Subscript){1, &mask, none, "A"}, other) == QS_OK && number_at(vm, m, 5) == 60 &&
           number_at(vm, m, 4) == 5);
     qs_value two = make_vec(vm, QS_F32, 2, x), short_mask = make_vec(vm, QS_B1, 2, (double[]){0, 1});
-    CHECK_ERROR(vm, qidx_set(vm, m, 1, &mask, none, "A", two), QS_ESHAPE,
+    CHECK_ERROR(vm, qidx_set(vm, m, &(Subscript){1, &mask, none, "A"}, two), QS_ESHAPE,
                 "cannot assign an array of 1x2 to a selection of 1x3 of A");
-    CHECK_ERROR(vm, qidx_get(vm, m, 1, &short_mask, none, "A", &r), QS_ESHAPE, "a mask of shape 1x2 does not fit A");
+    CHECK_ERROR(vm, qidx_get(vm, m, &(Subscript){1, &short_mask, none, "A"}, &r), QS_ESHAPE,
+                "a mask of shape 1x2 does not fit A");
     qval_release(vm, r);
-    CHECK(qidx_get(vm, m, 2, (qs_value[]){short_mask, qval_colon()}, none, "A", &r) == QS_OK &&
+    CHECK(qidx_get(vm, m, &(Subscript){2, (qs_value[]){short_mask, qval_colon()}, none, "A"}, &r) == QS_OK &&
           number_at(vm, r, 0) == 40);
     qval_release(vm, r);
-    CHECK_ERROR(vm, qidx_get(vm, m, 2, (qs_value[]){qval_colon(), short_mask}, none, "A", &r), QS_ESHAPE,
+    CHECK_ERROR(vm, qidx_get(vm, m, &(Subscript){2, (qs_value[]){qval_colon(), short_mask}, none, "A"}, &r), QS_ESHAPE,
                 "a mask of 2 elements does not fit dimension 1 of A (size 3)");
-    CHECK(qidx_get(vm, two, 1, &short_mask, none, NULL, &r) == QS_OK && qval_array(r)->count == 1 &&
+    CHECK(qidx_get(vm, two, &(Subscript){1, &short_mask, none, NULL}, &r) == QS_OK && qval_array(r)->count == 1 &&
           number_at(vm, r, 0) == -2);
     qval_release(vm, r);
     Array *deep; /* a shape from outside: extents of 1 at its end do not count */
     CHECK(qarr_new(vm, QS_F32, 3, (int64_t[]){2, 3, 1}, true, &deep) == QS_OK);
-    CHECK(qidx_set(vm, qarr_value(deep), 1, &mask, none, "A", qs_num(7)) == QS_OK &&
+    CHECK(qidx_set(vm, qarr_value(deep), &(Subscript){1, &mask, none, "A"}, qs_num(7)) == QS_OK &&
           number_at(vm, qarr_value(deep), 1) == 7);
-    CHECK(qidx_get(vm, qarr_value(deep), 1, &mask, none, "A", &r) == QS_OK && qval_array(r)->count == 3);
+    CHECK(qidx_get(vm, qarr_value(deep), &(Subscript){1, &mask, none, "A"}, &r) == QS_OK && qval_array(r)->count == 3);
     qarr_release(vm, deep);
     qs_value used[] = {m, mask, r, other, two, short_mask};
     for (size_t i = 0; i < COUNT(used); i++) qval_release(vm, used[i]);
@@ -341,12 +348,12 @@ static void whole(qs_vm *vm) {
              r;
     qs_value n = qarr_value(make_array(vm, QS_U8, 2, (int64_t[]){2, 2}, (double[]){5, 6, 7, 8})),
              v = make_vec(vm, QS_F32, 4, NULL);
-    CHECK(qidx_get(vm, m, 1, &all, none, "m", &r) == QS_OK && r.u.p != m.u.p && qval_array(r)->rank == 2);
-    CHECK(qidx_set(vm, m, 1, &all, none, "m", n) == QS_OK && number_at(vm, m, 3) == 8 &&
+    CHECK(qidx_get(vm, m, &(Subscript){1, &all, none, "m"}, &r) == QS_OK && r.u.p != m.u.p && qval_array(r)->rank == 2);
+    CHECK(qidx_set(vm, m, &(Subscript){1, &all, none, "m"}, n) == QS_OK && number_at(vm, m, 3) == 8 &&
           qval_array(m)->dtype == QS_F32);
-    CHECK(qidx_set(vm, m, 1, &all, none, "m", qs_num(0.5)) == QS_OK && number_at(vm, m, 0) == 0.5);
-    CHECK(qidx_update(vm, OP_ADD, m, 1, &all, none, "m", n) == QS_OK && number_at(vm, m, 0) == 5.5);
-    CHECK_ERROR(vm, qidx_set(vm, m, 1, &all, none, "m", v), QS_ESHAPE,
+    CHECK(qidx_set(vm, m, &(Subscript){1, &all, none, "m"}, qs_num(0.5)) == QS_OK && number_at(vm, m, 0) == 0.5);
+    CHECK(qidx_update(vm, OP_ADD, m, &(Subscript){1, &all, none, "m"}, n) == QS_OK && number_at(vm, m, 0) == 5.5);
+    CHECK_ERROR(vm, qidx_set(vm, m, &(Subscript){1, &all, none, "m"}, v), QS_ESHAPE,
                 "cannot assign an array of 1x4 to a selection of 2x2 of m");
     qs_value used[] = {m, n, v, r};
     for (size_t i = 0; i < COUNT(used); i++) qval_release(vm, used[i]);
@@ -359,11 +366,12 @@ static void aliasing(qs_vm *vm) {
     const size_t place[] = {3, 0, 4, 1};
     Array *view, *copy;
     CHECK(qarr_view(vm, qval_array(x), 1, (int64_t[]){4}, (int64_t[]){1}, 0, &view) == QS_OK);
-    CHECK(qidx_set(vm, x, 1, &at, none, "x", qarr_value(view)) == QS_OK);
+    CHECK(qidx_set(vm, x, &(Subscript){1, &at, none, "x"}, qarr_value(view)) == QS_OK);
     for (size_t k = 1; k < 5; k++) CHECK(number_at(vm, x, k) == (double)(k - 1));
-    CHECK(qidx_set(vm, x, 1, &x, none, "x", x) == QS_OK); /* its own index, too */
+    CHECK(qidx_set(vm, x, &(Subscript){1, &x, none, "x"}, x) == QS_OK); /* its own index, too */
     qs_value turned = make_vec(vm, QS_F32, 4, (double[]){3, 0, 4, 1});
-    CHECK(qarr_copy(vm, view, &copy) == QS_OK && qidx_set(vm, x, 1, &turned, none, "x", qarr_value(view)) == QS_OK);
+    CHECK(qarr_copy(vm, view, &copy) == QS_OK &&
+          qidx_set(vm, x, &(Subscript){1, &turned, none, "x"}, qarr_value(view)) == QS_OK);
     for (size_t k = 0; k < 4; k++) CHECK(number_at(vm, x, place[k]) == number_at(vm, qarr_value(copy), k));
     qarr_release(vm, copy);
     qval_release(vm, turned);
@@ -378,30 +386,35 @@ static void sentences(qs_vm *vm) {
     qs_value z, s = make_string(vm, "s"), three = make_vec(vm, QS_F32, 3, NULL),
                 two = make_vec(vm, QS_F32, 2, (double[]){0, 1});
     at[0] = qs_num(7);
-    CHECK_ERROR(vm, qidx_get(vm, v, 1, at, none, "x", &r), QS_EINDEX, "index 7 is outside dimension 1 of x (size 4)");
-    CHECK_ERROR(vm, qidx_get(vm, v, 1, at, none, NULL, &r), QS_EINDEX, "index 7 is outside dimension 1 (size 4)");
+    CHECK_ERROR(vm, qidx_get(vm, v, &(Subscript){1, at, none, "x"}, &r), QS_EINDEX,
+                "index 7 is outside dimension 1 of x (size 4)");
+    CHECK_ERROR(vm, qidx_get(vm, v, &(Subscript){1, at, none, NULL}, &r), QS_EINDEX,
+                "index 7 is outside dimension 1 (size 4)");
     at[0] = qs_num(-1), at[1] = qs_num(0);
-    CHECK_ERROR(vm, qidx_set(vm, m, 2, at, none, "m", qs_num(1)), QS_EINDEX,
+    CHECK_ERROR(vm, qidx_set(vm, m, &(Subscript){2, at, none, "m"}, qs_num(1)), QS_EINDEX,
                 "index -1 is outside dimension 0 of m (size 2)");
-    CHECK(qidx_set(vm, m, 2, at, (TypeMods){ACC_SAFE, 0}, "m", qs_num(1)) == QS_OK && number_at(vm, m, 0) == 0);
-    CHECK(qidx_set(vm, m, 2, at, (TypeMods){ACC_CIRCULAR, 0}, "m", qs_num(1)) == QS_OK && number_at(vm, m, 3) == 1);
-    CHECK_ERROR(vm, qidx_get(vm, v, 2, (qs_value[]){qs_num(1), qs_num(0)}, none, "x", &r), QS_EINDEX,
+    CHECK(qidx_set(vm, m, &(Subscript){2, at, (TypeMods){ACC_SAFE, 0}, "m"}, qs_num(1)) == QS_OK &&
+          number_at(vm, m, 0) == 0);
+    CHECK(qidx_set(vm, m, &(Subscript){2, at, (TypeMods){ACC_CIRCULAR, 0}, "m"}, qs_num(1)) == QS_OK &&
+          number_at(vm, m, 3) == 1);
+    CHECK_ERROR(vm, qidx_get(vm, v, &(Subscript){2, (qs_value[]){qs_num(1), qs_num(0)}, none, "x"}, &r), QS_EINDEX,
                 "index 1 is outside dimension 0 of x (size 1)");
     at[0] = qs_num(NAN);
-    CHECK_ERROR(vm, qidx_get(vm, v, 1, at, none, "x", &r), QS_EINDEX, "an index of x is not a number");
+    CHECK_ERROR(vm, qidx_get(vm, v, &(Subscript){1, at, none, "x"}, &r), QS_EINDEX, "an index of x is not a number");
     at[0] = qs_num(1e300);
-    CHECK(qidx_get(vm, v, 1, at, (TypeMods){ACC_CLAMPED, 0}, "x", &r) == QS_OK);
+    CHECK(qidx_get(vm, v, &(Subscript){1, at, (TypeMods){ACC_CLAMPED, 0}, "x"}, &r) == QS_OK);
     at[0] = s;
-    CHECK_ERROR(vm, qidx_get(vm, v, 1, at, none, "x", &r), QS_ETYPE,
+    CHECK_ERROR(vm, qidx_get(vm, v, &(Subscript){1, at, none, "x"}, &r), QS_ETYPE,
                 "an index of x must be a number, a vector or :, got a value of type string");
-    CHECK_ERROR(vm, qidx_get(vm, s, 1, at, none, "s", &r), QS_ETYPE,
+    CHECK_ERROR(vm, qidx_get(vm, s, &(Subscript){1, at, none, "s"}, &r), QS_ETYPE,
                 "s has type string and cannot be indexed; substr(s, start, count) is a part of it");
     at[0] = two;
-    CHECK_ERROR(vm, qidx_set(vm, v, 1, at, none, "x", three), QS_ESHAPE,
+    CHECK_ERROR(vm, qidx_set(vm, v, &(Subscript){1, at, none, "x"}, three), QS_ESHAPE,
                 "cannot assign an array of 1x3 to a selection of 1x2 of x");
     CHECK(qval_complex(vm, 1, 1, &z) == QS_OK);
-    CHECK_ERROR(vm, qidx_set(vm, v, 1, at, none, "x", z), QS_ETYPE, "an array of float32 cannot hold a complex number");
-    CHECK_ERROR(vm, qidx_set(vm, v, 1, at, none, "x", s), QS_ETYPE,
+    CHECK_ERROR(vm, qidx_set(vm, v, &(Subscript){1, at, none, "x"}, z), QS_ETYPE,
+                "an array of float32 cannot hold a complex number");
+    CHECK_ERROR(vm, qidx_set(vm, v, &(Subscript){1, at, none, "x"}, s), QS_ETYPE,
                 "an array of float32 holds numbers, got a value of type string");
     qs_value used[] = {v, m, s, three, two, z};
     for (size_t i = 0; i < COUNT(used); i++) qval_release(vm, used[i]);
@@ -411,20 +424,22 @@ static void sentences(qs_vm *vm) {
 static void assignments(qs_vm *vm) {
     qs_value m = qarr_value(make_array(vm, QS_F32, 2, (int64_t[]){2, 3}, NULL)),
              row = make_vec(vm, QS_F32, 2, (double[]){8, 9});
-    CHECK(qidx_set(vm, m, 2, (qs_value[]){qval_colon(), qs_num(1)}, none, "m", row) == QS_OK &&
+    CHECK(qidx_set(vm, m, &(Subscript){2, (qs_value[]){qval_colon(), qs_num(1)}, none, "m"}, row) == QS_OK &&
           number_at(vm, m, 4) == 9);
-    CHECK(qidx_set(vm, m, 2, (qs_value[]){qs_num(0), qs_num(0)}, none, "m", qs_int(3)) == QS_OK &&
+    CHECK(qidx_set(vm, m, &(Subscript){2, (qs_value[]){qs_num(0), qs_num(0)}, none, "m"}, qs_int(3)) == QS_OK &&
           number_at(vm, m, 0) == 3);
     qs_value c = make_cell(vm, 3, (qs_value[]){qs_num(1), qs_num(2), qs_num(3)}), at = qs_num(1), r = qs_nil();
-    CHECK(qidx_set(vm, c, 1, &at, none, "c", row) == QS_OK && qidx_get(vm, c, 1, &at, none, "c", &r) == QS_OK &&
-          r.u.p == row.u.p);
+    CHECK(qidx_set(vm, c, &(Subscript){1, &at, none, "c"}, row) == QS_OK &&
+          qidx_get(vm, c, &(Subscript){1, &at, none, "c"}, &r) == QS_OK && r.u.p == row.u.p);
     qval_release(vm, r);
-    CHECK(qidx_update(vm, OP_ADD, c, 1, &at, none, "c", qs_num(1)) == QS_OK && number_at(vm, row, 0) == 8);
-    CHECK(qidx_get(vm, c, 1, &at, none, "c", &r) == QS_OK && number_at(vm, r, 0) == 9);
+    CHECK(qidx_update(vm, OP_ADD, c, &(Subscript){1, &at, none, "c"}, qs_num(1)) == QS_OK &&
+          number_at(vm, row, 0) == 8);
+    CHECK(qidx_get(vm, c, &(Subscript){1, &at, none, "c"}, &r) == QS_OK && number_at(vm, r, 0) == 9);
     qval_release(vm, r);
     at = qs_num(3);
-    CHECK_ERROR(vm, qidx_get(vm, c, 1, &at, none, "c", &r), QS_EINDEX, "index 3 is outside dimension 1 of c (size 3)");
-    CHECK(qidx_get(vm, c, 1, &at, (TypeMods){ACC_MIRROR, 0}, "c", &r) == QS_OK && r.u.f == 3);
+    CHECK_ERROR(vm, qidx_get(vm, c, &(Subscript){1, &at, none, "c"}, &r), QS_EINDEX,
+                "index 3 is outside dimension 1 of c (size 3)");
+    CHECK(qidx_get(vm, c, &(Subscript){1, &at, (TypeMods){ACC_MIRROR, 0}, "c"}, &r) == QS_OK && r.u.f == 3);
     qs_value used[] = {m, row, c};
     for (size_t i = 0; i < COUNT(used); i++) qval_release(vm, used[i]);
 }

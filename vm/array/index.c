@@ -317,42 +317,40 @@ static qs_status cannot_index(qs_vm *vm, qs_value base, const char *name) {
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s has type %s and cannot be indexed%s", name, type, instead);
 }
 
-qs_status qidx_get(qs_vm *vm, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name,
-                   qs_value *out) {
+qs_status qidx_get(qs_vm *vm, qs_value base, const Subscript *s, qs_value *out) {
     Base b;
     size_t linear;
     if (base.kind == QS_ARRAY) {
         Array *a = qval_array(base);
-        if (quick_place(a, n, at, &linear)) return qarr_get(vm, a, linear, out);
-        qselect_array(&b, vm, a, mods, name);
-        return get_array(&b, a, n, at, out);
+        if (quick_place(a, s->n, s->at, &linear)) return qarr_get(vm, a, linear, out);
+        qselect_array(&b, vm, a, s->mods, s->name);
+        return get_array(&b, a, s->n, s->at, out);
     }
-    if (base.kind != QS_CELL) return cannot_index(vm, base, name);
-    qselect_cell(&b, vm, base.u.p, mods, name);
-    return get_cell(&b, base.u.p, n, at, out);
+    if (base.kind != QS_CELL) return cannot_index(vm, base, s->name);
+    qselect_cell(&b, vm, base.u.p, s->mods, s->name);
+    return get_cell(&b, base.u.p, s->n, s->at, out);
 }
 
-qs_status qidx_set(qs_vm *vm, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name, qs_value v) {
+qs_status qidx_set(qs_vm *vm, qs_value base, const Subscript *s, qs_value v) {
     Base b;
     size_t linear;
     if (base.kind == QS_ARRAY) {
         Array *a = qval_array(base);
-        if (v.kind != QS_ARRAY && quick_place(a, n, at, &linear)) return qarr_put(vm, a, linear, v);
-        qselect_array(&b, vm, a, mods, name);
-        return set_array(&b, a, n, at, v);
+        if (v.kind != QS_ARRAY && quick_place(a, s->n, s->at, &linear)) return qarr_put(vm, a, linear, v);
+        qselect_array(&b, vm, a, s->mods, s->name);
+        return set_array(&b, a, s->n, s->at, v);
     }
-    if (base.kind != QS_CELL) return cannot_index(vm, base, name);
-    qselect_cell(&b, vm, base.u.p, mods, name);
-    return set_cell(&b, base.u.p, n, at, v);
+    if (base.kind != QS_CELL) return cannot_index(vm, base, s->name);
+    qselect_cell(&b, vm, base.u.p, s->mods, s->name);
+    return set_cell(&b, base.u.p, s->n, s->at, v);
 }
 
-qs_status qidx_update(qs_vm *vm, Op op, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name,
-                      qs_value v) {
+qs_status qidx_update(qs_vm *vm, Op op, qs_value base, const Subscript *s, qs_value v) {
     qs_value old, new;
-    if (base.kind == QS_ARRAY && n == 1 && qval_is_colon(at[0])) return qarith_update(vm, op, base, v);
-    TRY(qidx_get(vm, base, n, at, mods, name, &old));
+    if (base.kind == QS_ARRAY && s->n == 1 && qval_is_colon(s->at[0])) return qarith_update(vm, op, base, v);
+    TRY(qidx_get(vm, base, s, &old));
     TRY(qarith_binary_reuse(vm, op, old, v, ARITH_OWNS_A, &new));
-    qs_status s = qidx_set(vm, base, n, at, mods, name, new);
+    qs_status status = qidx_set(vm, base, s, new);
     qval_release(vm, new);
-    return s;
+    return status;
 }

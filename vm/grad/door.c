@@ -8,6 +8,7 @@
 #include "lang/syntax/ast.h"
 #include "stdlib/stdlib.h"
 #include "vm/array/arith.h"
+#include "vm/array/index.h"
 #include "vm/grad/taping.h"
 #include "vm/interp/interp.h"
 #include "vm/launch/launch.h"
@@ -80,7 +81,7 @@ qs_status qdoor_update(qs_vm *vm, Op op, qs_value *target, qs_value v) {
 qs_status qdoor_assign(qs_vm *vm, qs_value dst, qs_value src) {
     const qs_value at[QS_MAX_RANK] = {qval_colon(), qval_colon(), qval_colon(), qval_colon(),
                                       qval_colon(), qval_colon(), qval_colon(), qval_colon()};
-    return qdoor_set(vm, dst, qval_array(dst)->rank, at, (TypeMods){0}, NULL, src);
+    return qdoor_set(vm, dst, &(Subscript){.n = qval_array(dst)->rank, .at = at}, src);
 }
 
 /* -- built-ins ----------------------------------------------------------------------------------------------------- */

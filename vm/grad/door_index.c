@@ -13,16 +13,15 @@
 #include <string.h>
 
 typedef struct {
-    int n;
+    Subscript x;              /* of these: */
     qs_value at[QS_MAX_RANK]; /* owned */
-    TypeMods mods;
     bool single;              /* one element: all are numbers */
     bool once;                /* no place occurs twice */
 } Places;
 
 static void release(qs_vm *vm, GradNode *n) {
     Places *p = n->data;
-    for (int i = 0; i < p->n; i++) qval_release(vm, p->at[i]);
+    for (int i = 0; i < p->x.n; i++) qval_release(vm, p->at[i]);
     qmem_free(qvm_ctx(vm), p, sizeof *p);
 }
 
@@ -45,22 +44,22 @@ static bool folds(TypeMods m) { return m.access == ACC_MIRROR || m.access == ACC
 
 static void look(qs_vm *vm, Places *p, int rank) {
     p->single = p->once = true;
-    for (int i = 0; i < p->n; i++) {
+    for (int i = 0; i < p->x.n; i++) {
         qs_value v = p->at[i];
         bool number = qval_is_number(v);
         p->single &= number;
         if (number || qval_is_colon(v)) continue;
         if (v.kind == QS_ARRAY && qval_array(v)->dtype == QS_B1) continue;
-        p->once &= !folds(p->mods) && v.kind == QS_ARRAY && ascends(vm, v.u.p);
+        p->once &= !folds(p->x.mods) && v.kind == QS_ARRAY && ascends(vm, v.u.p);
     }
-    p->single &= p->n == rank;
+    p->single &= p->x.n == rank;
 }
 
-static qs_status new_places(qs_vm *vm, const Array *base, int n, const qs_value *at, TypeMods mods, Places **out) {
+static qs_status new_places(qs_vm *vm, const Array *base, const Subscript *x, Places **out) {
     Places *p = qmem_alloc(qvm_ctx(vm), sizeof *p);
     qs_status s = QS_OK;
-    p->n = n, p->mods = mods;
-    for (int i = 0; i < n && s == QS_OK; i++) s = qtape_keep_plain(vm, at[i], &p->at[i]);
+    p->x = (Subscript){x->n, p->at, x->mods, NULL};
+    for (int i = 0; i < x->n && s == QS_OK; i++) s = qtape_keep_plain(vm, x->at[i], &p->at[i]);
     if (s == QS_OK) s = qlate_settle(vm); /* places that cannot be read are no error to look() */
     if (s != QS_OK) return release(vm, &(GradNode){.data = p}), s;
     look(vm, p, base->rank);
@@ -77,7 +76,7 @@ static qs_status positions(qs_vm *vm, const Places *p, const Trace *t, qs_value 
     TRY(qarr_new(vm, QS_F64, t->rank, t->dims, false, &a));
     qs_status s = qarr_write(vm, a, &q);
     for (size_t i = 0; i < a->count && s == QS_OK; i++) ((double *)q)[i] = (double)(i + 1);
-    if (s == QS_OK) s = qidx_get(vm, qarr_value(a), p->n, p->at, p->mods, NULL, out);
+    if (s == QS_OK) s = qidx_get(vm, qarr_value(a), &p->x, out);
     qarr_release(vm, a);
     return s;
 }
@@ -97,7 +96,7 @@ static qs_status get_reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_valu
     const Trace *t = n->in[0];
     if (!p->once) return scatter(vm, p, t, dy[0], &dx[0]);
     TRY(zeros(vm, t, &dx[0]));
-    return qdoor_set(vm, dx[0], p->n, p->at, p->mods, NULL, dy[0]);
+    return qdoor_set(vm, dx[0], &p->x, dy[0]);
 }
 
 static qs_status get_add(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *sum, bool *done) {
@@ -105,26 +104,31 @@ static qs_status get_add(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *s
     *done = p->once && !qtape_is_recorded(vm, dy[0]) && (sum->kind == QS_NIL || qsweep_owns(*sum));
     if (!*done) return QS_OK;
     if (sum->kind == QS_NIL) TRY(zeros(vm, n->in[0], sum));
-    return qidx_update(vm, OP_ADD, *sum, p->n, p->at, p->mods, NULL, qtape_plain(dy[0]));
+    return qidx_update(vm, OP_ADD, *sum, &p->x, qtape_plain(dy[0]));
 }
 
 static qs_status get_forward(qs_vm *vm, GradNode *n, const qs_value *dx, qs_value *dy) {
     const Places *p = n->data;
-    return qdoor_get(vm, dx[0], p->n, p->at, p->mods, NULL, dy);
+    return qdoor_get(vm, dx[0], &p->x, dy);
+}
+
+/* The same with plain indices, which are put in `plain`. */
+static Subscript without_traces(const Subscript *x, qs_value plain[QS_MAX_RANK]) {
+    for (int i = 0; i < x->n && i < QS_MAX_RANK; i++) plain[i] = qtape_plain(x->at[i]);
+    return (Subscript){x->n, plain, x->mods, x->name};
 }
 
 static const GradRule get_rule = {"indexing", get_reverse, get_forward, release, get_add};
 
-qs_status qdoor_get(qs_vm *vm, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name,
-                    qs_value *out) {
+qs_status qdoor_get(qs_vm *vm, qs_value base, const Subscript *x, qs_value *out) {
     qs_value plain[QS_MAX_RANK];
+    Subscript at = without_traces(x, plain);
     Places *p;
-    for (int i = 0; i < n && i < QS_MAX_RANK; i++) plain[i] = qtape_plain(at[i]);
     qtape_enter(vm);
-    qs_status s = qidx_get(vm, qtape_plain(base), n, plain, mods, name, out);
+    qs_status s = qidx_get(vm, qtape_plain(base), &at, out);
     qtape_leave(vm);
     if (s != QS_OK || base.kind != QS_ARRAY || !qtape_is_recorded(vm, base)) return s;
-    TRY(qtape_recorded(vm, new_places(vm, base.u.p, n, plain, mods, &p), 1, out));
+    TRY(qtape_recorded(vm, new_places(vm, base.u.p, &at, &p), 1, out));
     qtape_record(vm, &get_rule, p, 1, (Trace *[]){qtape_edge(vm, base)}, 1, out);
     return QS_OK;
 }
@@ -141,9 +145,9 @@ static qs_status value_adjoint(qs_vm *vm, GradNode *n, qs_value dy, qs_value *ou
     const Places *p = n->data;
     const Trace *t = n->in[1];
     qs_value args[4] = {qs_nil(), qs_nil(), qs_nil(), dy};
-    bool masked = p->n == 1 && p->at[0].kind == QS_ARRAY && qval_array(p->at[0])->dtype == QS_B1;
+    bool masked = p->x.n == 1 && p->at[0].kind == QS_ARRAY && qval_array(p->at[0])->dtype == QS_B1;
     qs_value got;
-    TRY(qdoor_get(vm, dy, p->n, p->at, p->mods, NULL, &got));
+    TRY(qdoor_get(vm, dy, &p->x, &got));
     bool same = got.kind == QS_ARRAY && qval_array(got)->count == count_of(t);
     if (p->once && (count_of(t) == 1 || (same && qarr_same_dims(got.u.p, t->rank, t->dims)))) return *out = got, QS_OK;
     qs_status s = qsweep_form(vm, t, &args[0]);
@@ -167,34 +171,34 @@ static qs_status set_reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_valu
     if (!n->in[0]) return QS_OK;
     if (qsweep_owns(dy[0])) dx[0] = qval_retain(dy[0]);
     else TRY(qrule_builtin(vm, "copy", 1, dy, &dx[0]));
-    return qdoor_set(vm, dx[0], p->n, p->at, p->mods, NULL, qs_num(0));
+    return qdoor_set(vm, dx[0], &p->x, qs_num(0));
 }
 
 static qs_status set_forward(qs_vm *vm, GradNode *n, const qs_value *dx, qs_value *dy) {
     const Places *p = n->data;
     if (dx[0].kind != QS_NIL) TRY(qrule_builtin(vm, "copy", 1, dx, &dy[0]));
     else TRY(zeros(vm, &n->out[0], &dy[0]));
-    return qdoor_set(vm, dy[0], p->n, p->at, p->mods, NULL, dx[1].kind == QS_NIL ? qs_num(0) : dx[1]);
+    return qdoor_set(vm, dy[0], &p->x, dx[1].kind == QS_NIL ? qs_num(0) : dx[1]);
 }
 
 static const GradRule set_rule = {"writing elements", set_reverse, set_forward, release, NULL};
 
-qs_status qdoor_set(qs_vm *vm, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name, qs_value v) {
+qs_status qdoor_set(qs_vm *vm, qs_value base, const Subscript *x, qs_value v) {
     qs_value plain[QS_MAX_RANK];
+    Subscript at = without_traces(x, plain);
     Places *p;
     bool recorded = base.kind == QS_ARRAY && (qtape_is_recorded(vm, base) || qtape_is_recorded(vm, v));
-    for (int i = 0; i < n && i < QS_MAX_RANK; i++) plain[i] = qtape_plain(at[i]);
     if (!recorded) {
         qtape_enter(vm);
-        qs_status s = qidx_set(vm, base, n, plain, mods, name, base.kind == QS_CELL ? v : qtape_plain(v));
+        qs_status s = qidx_set(vm, base, &at, base.kind == QS_CELL ? v : qtape_plain(v));
         qtape_leave(vm);
         return s;
     }
     TRY(qtape_check_alone(vm, base.u.p));
-    TRY(new_places(vm, base.u.p, n, plain, mods, &p));
+    TRY(new_places(vm, base.u.p, &at, &p));
     Trace *edges[2] = {qtape_edge(vm, base), qtape_edge(vm, v)};
     qtape_enter(vm);
-    qs_status s = qidx_set(vm, base, n, plain, mods, name, qtape_plain(v));
+    qs_status s = qidx_set(vm, base, &at, qtape_plain(v));
     qtape_leave(vm);
     if (s != QS_OK) {
         for (int i = 0; i < 2; i++) qtape_release(vm, edges[i]);
@@ -206,14 +210,13 @@ qs_status qdoor_set(qs_vm *vm, qs_value base, int n, const qs_value *at, TypeMod
     return QS_OK;
 }
 
-qs_status qdoor_update_at(qs_vm *vm, Op op, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name,
-                          qs_value v) {
+qs_status qdoor_update_at(qs_vm *vm, Op op, qs_value base, const Subscript *x, qs_value v) {
     qs_value old, new;
-    TRY(qdoor_get(vm, base, n, at, mods, name, &old));
+    TRY(qdoor_get(vm, base, x, &old));
     qs_status s = qops_binary(vm, op, old, v, &new);
     qval_release(vm, old);
     if (s != QS_OK) return s;
-    s = qdoor_set(vm, base, n, at, mods, name, new);
+    s = qdoor_set(vm, base, x, new);
     qval_release(vm, new);
     return s;
 }
@@ -223,5 +226,5 @@ qs_status qdoor_element(qs_vm *vm, qs_value base, int64_t i, qs_value *out) {
     const Array *a = base.u.p;
     qs_value at[QS_MAX_RANK];
     for (int d = a->rank; d-- > 0; i /= a->dims[d]) at[d] = qs_num((double)(i % a->dims[d]));
-    return qdoor_get(vm, base, a->rank, at, (TypeMods){0}, NULL, out);
+    return qdoor_get(vm, base, &(Subscript){.n = a->rank, .at = at}, out);
 }

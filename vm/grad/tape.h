@@ -28,6 +28,8 @@
 #include "vm/array/array.h"
 #include "vm/value/machine.h"
 
+struct Subscript;
+
 typedef struct GradNode GradNode;
 
 typedef struct Trace Trace;
@@ -176,11 +178,9 @@ qs_status qdoor_where(qs_vm *vm, const qs_value *c, qs_value *out);
 qs_status qdoor_coerce(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out);
 qs_status qdoor_literal(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_value *out);
 qs_status qdoor_range(qs_vm *vm, qs_dtype d, const qs_value *bounds, bool stepped, qs_value *out);
-qs_status qdoor_get(qs_vm *vm, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name,
-                    qs_value *out);
-qs_status qdoor_set(qs_vm *vm, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name, qs_value v);
+qs_status qdoor_get(qs_vm *vm, qs_value base, const struct Subscript *s, qs_value *out);
+qs_status qdoor_set(qs_vm *vm, qs_value base, const struct Subscript *s, qs_value v);
 qs_status qdoor_assign(qs_vm *vm, qs_value dst, qs_value src);
-qs_status qdoor_update_at(qs_vm *vm, Op op, qs_value base, int n, const qs_value *at, TypeMods mods, const char *name,
-                          qs_value v);
+qs_status qdoor_update_at(qs_vm *vm, Op op, qs_value base, const struct Subscript *s, qs_value v);
 qs_status qdoor_element(qs_vm *vm, qs_value base, int64_t i, qs_value *out); /* in row-major order */
 #endif

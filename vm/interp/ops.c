@@ -381,7 +381,7 @@ static qs_status next_of_array(qs_vm *vm, qs_value v, int64_t i, qs_value *item,
     qs_value at[QS_MAX_RANK];
     at[0] = qs_int(i);
     for (int d = 1; d < a->rank; d++) at[d] = qval_colon();
-    return (qtape_is_recorded(vm, v) ? qdoor_get : qidx_get)(vm, v, a->rank, at, (TypeMods){0}, NULL, item);
+    return (qtape_is_recorded(vm, v) ? qdoor_get : qidx_get)(vm, v, &(Subscript){.n = a->rank, .at = at}, item);
 }
 
 qs_status qops_next(qs_vm *vm, qs_value *r, qs_value *item, bool *more) {

@@ -72,25 +72,28 @@ static const char *index_name(const Frame *f, uint32_t w) {
     return INDEX_NAME(w) == 0xffff ? NULL : ((Str *)f->proto->k[INDEX_NAME(w)].u.p)->s;
 }
 
-static TypeMods index_mods(uint32_t w) { return (TypeMods){INDEX_ACCESS(w), INDEX_FLAGS(w)}; }
-
-static qs_status read_element(qs_vm *vm, Frame *f, qs_value base, int n, const qs_value *at, uint32_t w,
-                              qs_value *out) {
-    const Foreign *x = base.kind == QS_FOREIGN ? base.u.p : NULL;
-    if (x && x->ftype->get_item) return x->ftype->get_item(vm, x->p, n, at, out);
-    if (x && x->ftype->get && n == 1) return x->ftype->get(vm, x->p, at[0], out);
-    bool traced = qtape_touches(base);
-    for (int i = 0; i < n; i++) traced |= qtape_touches(at[i]);
-    return (traced ? qdoor_get : qidx_get)(vm, base, n, at, index_mods(w), index_name(f, w), out);
+static Subscript subscript(const Frame *f, int n, const qs_value *at, uint32_t w) {
+    return (Subscript){n, at, {INDEX_ACCESS(w), INDEX_FLAGS(w)}, index_name(f, w)};
 }
 
-static qs_status write_element(qs_vm *vm, Frame *f, qs_value base, int n, const qs_value *at, uint32_t w, qs_value v) {
+static bool is_traced(qs_value base, const Subscript *s) {
+    bool traced = qtape_touches(base);
+    for (int i = 0; i < s->n; i++) traced |= qtape_touches(s->at[i]);
+    return traced;
+}
+
+static qs_status read_element(qs_vm *vm, qs_value base, const Subscript *s, qs_value *out) {
     const Foreign *x = base.kind == QS_FOREIGN ? base.u.p : NULL;
-    if (x && x->ftype->set_item) return x->ftype->set_item(vm, x->p, n, at, v);
-    if (x && x->ftype->set && n == 1) return x->ftype->set(vm, x->p, at[0], v);
-    bool traced = qtape_touches(base) || qtape_touches(v);
-    for (int i = 0; i < n; i++) traced |= qtape_touches(at[i]);
-    return (traced ? qdoor_set : qidx_set)(vm, base, n, at, index_mods(w), index_name(f, w), v);
+    if (x && x->ftype->get_item) return x->ftype->get_item(vm, x->p, s->n, s->at, out);
+    if (x && x->ftype->get && s->n == 1) return x->ftype->get(vm, x->p, s->at[0], out);
+    return (is_traced(base, s) ? qdoor_get : qidx_get)(vm, base, s, out);
+}
+
+static qs_status write_element(qs_vm *vm, qs_value base, const Subscript *s, qs_value v) {
+    const Foreign *x = base.kind == QS_FOREIGN ? base.u.p : NULL;
+    if (x && x->ftype->set_item) return x->ftype->set_item(vm, x->p, s->n, s->at, v);
+    if (x && x->ftype->set && s->n == 1) return x->ftype->set(vm, x->p, s->at[0], v);
+    return (is_traced(base, s) || qtape_touches(v) ? qdoor_set : qidx_set)(vm, base, s, v);
 }
 
 static void used_element(qs_vm *vm, const Frame *f, qs_value *base, int n, qs_value *at) {
@@ -100,36 +103,36 @@ static void used_element(qs_vm *vm, const Frame *f, qs_value *base, int n, qs_va
 
 qs_status qstep_get(qs_vm *vm, Frame *f, qs_value *dst, qs_value *base, int n, qs_value *at, uint32_t w) {
     qs_value r;
-    TRY(read_element(vm, f, *base, n, at, w, &r));
+    Subscript s = subscript(f, n, at, w);
+    TRY(read_element(vm, *base, &s, &r));
     used_element(vm, f, base, n, at);
     qinterp_put(vm, dst, r);
     return QS_OK;
 }
 
 qs_status qstep_set(qs_vm *vm, Frame *f, qs_value *base, int n, qs_value *at, qs_value *v, uint32_t w) {
-    TRY(write_element(vm, f, *base, n, at, w, *v));
+    Subscript s = subscript(f, n, at, w);
+    TRY(write_element(vm, *base, &s, *v));
     used_element(vm, f, base, n, at);
     qframe_used(vm, f, v);
     return QS_OK;
 }
 
 /* x[i] op= v of what is no numeric array: read, combine, write. */
-static qs_status update_item(qs_vm *vm, Frame *f, Op op, qs_value base, int n, const qs_value *at, qs_value v,
-                             uint32_t w) {
+static qs_status update_item(qs_vm *vm, Op op, qs_value base, const Subscript *s, qs_value v) {
     qs_value item;
-    TRY(read_element(vm, f, base, n, at, w, &item));
-    qs_status s = qops_update(vm, op, &item, v);
-    if (s == QS_OK) s = write_element(vm, f, base, n, at, w, item);
+    TRY(read_element(vm, base, s, &item));
+    qs_status status = qops_update(vm, op, &item, v);
+    if (status == QS_OK) status = write_element(vm, base, s, item);
     qval_release(vm, item);
-    return s;
+    return status;
 }
 
 qs_status qstep_update(qs_vm *vm, Frame *f, Op op, qs_value *base, int n, qs_value *at, qs_value *v, uint32_t w) {
-    bool traced = qtape_touches(*base) || qtape_touches(*v);
-    for (int i = 0; i < n; i++) traced |= qtape_touches(at[i]);
-    if (base->kind == QS_ARRAY)
-        TRY((traced ? qdoor_update_at : qidx_update)(vm, op, *base, n, at, index_mods(w), index_name(f, w), *v));
-    else TRY(update_item(vm, f, op, *base, n, at, *v, w));
+    Subscript s = subscript(f, n, at, w);
+    bool traced = is_traced(*base, &s) || qtape_touches(*v);
+    if (base->kind == QS_ARRAY) TRY((traced ? qdoor_update_at : qidx_update)(vm, op, *base, &s, *v));
+    else TRY(update_item(vm, op, *base, &s, *v));
     used_element(vm, f, base, n, at);
     qframe_used(vm, f, v);
     return QS_OK;

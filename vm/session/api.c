@@ -528,7 +528,7 @@ qs_status qs_get(qs_vm *vm, qs_value v, qs_value key, qs_value *out) {
     const Foreign *f = v.kind == QS_FOREIGN ? v.u.p : NULL;
     if (f && f->ftype->get_item) return f->ftype->get_item(vm, f->p, c ? (int)c->count : 1, c ? c->items : &key, out);
     if (f && f->ftype->get) return f->ftype->get(vm, f->p, key, out);
-    return qidx_get(vm, v, c ? (int)c->count : 1, c ? c->items : &key, (TypeMods){0}, NULL, out);
+    return qidx_get(vm, v, &(Subscript){.n = c ? (int)c->count : 1, .at = c ? c->items : &key}, out);
 }
 
 qs_status qs_set(qs_vm *vm, qs_value v, qs_value key, qs_value x) {
@@ -541,7 +541,7 @@ qs_status qs_set(qs_vm *vm, qs_value v, qs_value key, qs_value x) {
     const Foreign *f = v.kind == QS_FOREIGN ? v.u.p : NULL;
     if (f && f->ftype->set_item) return f->ftype->set_item(vm, f->p, c ? (int)c->count : 1, c ? c->items : &key, x);
     if (f && f->ftype->set) return f->ftype->set(vm, f->p, key, x);
-    return qidx_set(vm, v, c ? (int)c->count : 1, c ? c->items : &key, (TypeMods){0}, NULL, x);
+    return qidx_set(vm, v, &(Subscript){.n = c ? (int)c->count : 1, .at = c ? c->items : &key}, x);
 }
 
 qs_status qs_global(qs_vm *vm, const char *name, qs_value *out) { return qvm_lookup(vm, name, out); }
