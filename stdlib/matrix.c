@@ -251,38 +251,11 @@ qs_status qmatrix_ndims(qs_vm *vm, qs_call_args *c) {
     return c->out[0] = qs_num(n), QS_OK;
 }
 
-static qs_status copy_cell(qs_vm *vm, const Cell *a, int rank, const int64_t *dims, qs_value *out) {
-    Cell *r;
-    TRY(qcell_new(vm, a->elem, rank, dims, &r));
-    *out = qval_object(QS_CELL, r);
-    for (size_t i = 0; i < a->count; i++) {
-        qs_value old = r->items[i];
-        r->items[i] = qval_retain(a->items[i]);
-        qval_release(vm, old);
-    }
-    return QS_OK;
-}
-
-static qs_status copy_object(qs_vm *vm, const Object *a, qs_value *out) {
-    Object *r;
-    Str *name;
-    qs_value v;
-    TRY(qobj_new(vm, a->cls, &r));
-    *out = qval_object(QS_OBJECT, r);
-    for (uint32_t i = 0; qobj_field(a, i, &name, &v); i++) TRY(qobj_init(vm, r, name, v));
-    return QS_OK;
-}
-
 qs_status qmatrix_copy(qs_vm *vm, qs_call_args *c) {
     qs_value x = c->in[0];
-    if (x.kind == QS_OBJECT) return copy_object(vm, x.u.p, &c->out[0]);
     if (x.kind == QS_FOREIGN)
         return qarg_wrong(vm, c->name, "x", "a value of the language (objects of Python have their own copy)", x);
-    if (x.kind == QS_CELL) return copy_cell(vm, x.u.p, ((Cell *)x.u.p)->rank, ((Cell *)x.u.p)->dims, &c->out[0]);
-    if (x.kind != QS_ARRAY) return c->out[0] = qval_retain(x), QS_OK;
-    Array *r;
-    TRY(qarr_copy(vm, qval_array(x), &r));
-    return c->out[0] = qarr_value(r), QS_OK;
+    return qval_copy(vm, x, &c->out[0]);
 }
 
 /* A size of -1 is what the others leave over of `count` elements. */
@@ -331,7 +304,7 @@ qs_status qmatrix_reshape(qs_vm *vm, qs_call_args *c) {
         for (int i = 0; i < rank; i++) n *= (size_t)dims[i];
         if (n != x->count)
             return qs_fail(vm, QS_ESHAPE, "reshape: %zu elements do not fit a shape of %zu", x->count, n);
-        return copy_cell(vm, x, rank, dims, &c->out[0]);
+        return qcell_copy(vm, x, rank, dims, &c->out[0]);
     }
     TRY(qarr_reshape(vm, a, rank, dims, &r));
     c->out[0] = qarr_value(r);

@@ -87,13 +87,18 @@ def completion(t):
     t.type('n = isfile("' + ROOT + "/tests/termi" + TAB + '")\n', "\n> ")
     t.type("n + 41\n", "42\r\n> ")
     t.type("?\n", "imfilter")
+    t.type("for i = 1..2\n", "... ")
+    t.type("    print 50*i + 3\n", "... ")
+    t.type("end\n", "103\r\n> ")
     t.type("last = 11*11\n", "> ")
 
 
 def history(t):
     os.write(t.fd, UP.encode())
     t.type(" + 1000\n", "> ")
-    t.type("last\n", "1121\r\n")
+    t.type("last\n", "1121\r\n> ")
+    os.write(t.fd, (4*UP).encode())  # a block comes back as a whole, to be run at once
+    t.type("\n", "103\r\n> ")
 
 
 def main():

@@ -165,6 +165,9 @@ static void unknown_name(Resolver *r, Str *name, uint32_t pos) {
     if (r->host->offer) r->host->offer(r->host->ud, &near);
     const char *habit = qdiag_habit(name->s, strlen(name->s));
     if (habit) qdiag_name_error(r->u, pos, "unknown name '%s': %s", name->s, habit);
+    else if (near.home && near.best)
+        qdiag_name_error(r->u, pos, "unknown name '%s': did you mean '%s'? import \"%s\" brings it", name->s, near.best,
+                         near.home);
     else if (near.home) qdiag_name_error(r->u, pos, "unknown name '%s': import \"%s\" brings it", name->s, near.home);
     else if (near.best) qdiag_name_error(r->u, pos, "unknown name '%s': did you mean '%s'?", name->s, near.best);
     else qdiag_name_error(r->u, pos, "unknown name '%s'", name->s);

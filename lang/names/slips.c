@@ -196,6 +196,34 @@ static void check_patterns(const Slips *s, const MatchArm *arm) {
                           "whether x lies between is written if a <= x && x <= b");
 }
 
+/* -- what is an error as soon as it runs --------------------------------------------------------------------------- */
+static void check_call(Slips *s, const Node *n) {
+    Text why;
+    qtext_init(&why, s->u->ctx);
+    if (s->host->call_fails(s->host->ud, n, &why)) qdiag_error(s->u, n->pos, "%s", why.s);
+    qtext_free(&why);
+}
+
+static void check_type(Slips *s, TypeExpr *type) {
+    Text why;
+    if (!type) return;
+    qtext_init(&why, s->u->ctx);
+    if (s->host->type_fails(s->host->ud, type, s->f, &why)) qdiag_error(s->u, type->pos, "%s", why.s);
+    qtext_free(&why);
+}
+
+static void check_params(Slips *s, const Param *at, int n) {
+    for (int i = 0; i < n; i++) check_type(s, at[i].type);
+}
+
+static void check_strictly(Slips *s, const Node *n) {
+    if (n->kind == N_DECL) check_type(s, n->u.decl.type);
+    for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++) check_type(s, n->u.assign.types[i]);
+    if (n->kind != N_CALL) return;
+    check_dimension(s, n);
+    check_call(s, n);
+}
+
 /* -- the walk ------------------------------------------------------------------------------------------------------ */
 static void look(void *ud, Node **child) {
     Slips *s = ud;
@@ -203,7 +231,7 @@ static void look(void *ud, Node **child) {
     if (n->kind == N_INDEX) check_index(s, n);
     if (n->kind == N_RANGE) check_range(s, n);
     for (int i = 0; n->kind == N_MATCH && i < n->u.match.narms; i++) check_patterns(s, &n->u.match.arms[i]);
-    if (n->kind == N_CALL && s->strict) check_dimension(s, n);
+    if (s->strict) check_strictly(s, n);
     if (n->kind == N_MATRIX && !s->converted) check_items(s, n);
     bool before = s->converted;
     s->converted = is_conversion(n) || (before && NODE_IS_EXPR(n) && n->kind != N_CALL && n->kind != N_LAMBDA);
@@ -216,6 +244,7 @@ static void look(void *ud, Node **child) {
 static void look_func(Slips *s, Func *f) {
     Func *outer = s->f;
     s->f = f;
+    if (s->strict) check_params(s, f->params, f->nparams), check_params(s, f->outs, f->nouts);
     for (int i = 0; i < f->body.n; i++) look(s, &f->body.at[i]);
     if (f->expr) look(s, &f->expr);
     look_at_comments(s);

@@ -250,3 +250,13 @@ const Attr *qast_attribute(const Func *f, const char *name) {
         if (!strcmp(f->attrs[i]->name->s, name)) return f->attrs[i];
     return NULL;
 }
+
+Str *qast_initial_name(Ctx *c, const Str *type, const Str *field) {
+    Text t;
+    qtext_init(&t, c);
+    qtext_printf(&t, "%s.%s", type->s, field->s);
+    Str *name = qstr_name(c, t.s, t.len);
+    return qtext_free(&t), name;
+}
+
+bool qast_is_initial_name(const Str *name) { return memchr(name->s, '.', name->len) != NULL; }

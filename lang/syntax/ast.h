@@ -215,6 +215,9 @@ TypeExpr *qast_type_of_expr(Unit *u, const Node *n);
 Node *qast_copy(Unit *u, const Node *n);
 /* A deep copy of an expression or assignment.  Names keep their Sym; lambdas and types are shared. */
 Node *qast_clone(Unit *u, const Node *n);
+/* The variable that holds the initial value of a field, when that is computed: no program can write this name. */
+Str *qast_initial_name(Ctx *c, const Str *type, const Str *field);
+bool qast_is_initial_name(const Str *name);
 /* Calls f on every direct child (expressions and statements, in evaluation order).  A Func is a world of its own:
  * bodies of lambdas and nested functions are not children; neither are attribute values and default values. */
 void qast_children(Node *n, void (*f)(void *ud, Node **child), void *ud);

@@ -182,6 +182,21 @@ static void class_body(Parser *p, TypeDef *d, uint32_t pos) {
     qblock_end(p, &b, T_ENDTYPE);
 }
 
+static bool is_null(const Node *n) {
+    return n->kind == N_IDENT && (!strcmp(n->u.ident.name->s, "null") || !strcmp(n->u.ident.name->s, "nullptr"));
+}
+
+/* The initial value of a field is given where the type stands: a variable whose name nobody can write is assigned then. */
+static void initial_values(Parser *p, const TypeDef *d) {
+    for (int i = 0; i < d->nfields; i++) {
+        const Param *f = &d->fields[i];
+        if (!f->init || qfold_is_constant(f->init) || is_null(f->init)) continue;
+        Node *name = qparse_node(p, N_IDENT, f->init->pos);
+        name->u.ident.name = qast_initial_name(p->ctx, d->name, f->name);
+        qparse_emit(p, qstmt_assignment(p, name, d->ntyparams ? NULL : f->type, f->init));
+    }
+}
+
 static void add_constant(Parser *p, TypeDef *d, Param constant) {
     if ((d->nfields & (d->nfields - 1)) == 0) { /* full: room for twice as many */
         Param *at = qast_alloc(p->u, (size_t)(2 * d->nfields + 1) * sizeof *at);
@@ -218,7 +233,7 @@ static void enum_body(Parser *p, TypeDef *d, uint32_t pos) {
         if (qparse_accept(p, T_ASSIGN)) next = enum_value(p);
         value->u.num.value = next;
         value->u.num.integer = true;
-        qparse_emit(p, qstmt_assignment(p, name, value));
+        qparse_emit(p, qstmt_assignment(p, name, NULL, value));
         add_constant(p, d, (Param){.name = name->u.ident.name, .init = value, .pos = name->pos});
         qblock_end_of(p, "the end of the constant");
     }
@@ -234,7 +249,7 @@ void qdef_type(Parser *p) {
     type_parameters(p, &d->typarams, &d->ntyparams);
     qparse_expect(p, T_COLON, "after the name of the type");
     qparse_emit(p, n);
-    if (class_kind(p, d)) class_body(p, d, n->pos);
+    if (class_kind(p, d)) class_body(p, d, n->pos), initial_values(p, d);
     else if (word_is(p, 0, "enum")) enum_body(p, d, n->pos);
     else d->alias = qtexpr_type(p);
     qparse_append(p, &p->u->typedefs, &p->u->ntypedefs, d);

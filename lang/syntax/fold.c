@@ -81,17 +81,28 @@ static double *collect(const Node *n, double *to) {
     return to;
 }
 
-bool qfold_matrix(const Node *n, Arena *arena, NumTable **out) {
-    NumTable t = {.rank = 0};
+static bool measure(const Node *n, NumTable *t) {
+    *t = (NumTable){.rank = 0};
     for (const Node *m = n; m->kind == N_MATRIX && m->u.items.n; m = m->u.items.at[0])
-        if (++t.rank > QS_MAX_RANK) return false;
-    if (t.rank == 0) t.rank = 1; /* [] */
-    else if (!(t.n = count_numbers(n, 0, t.rank, t.dims))) return false;
+        if (++t->rank > QS_MAX_RANK) return false;
+    if (t->rank) return (t->n = count_numbers(n, 0, t->rank, t->dims)) > 0;
+    return t->rank = 1, true; /* [] */
+}
+
+bool qfold_matrix(const Node *n, Arena *arena, NumTable **out) {
+    NumTable t;
+    if (!measure(n, &t)) return false;
     *out = qarena_alloc(arena, sizeof t);
     t.at = qarena_alloc(arena, t.n * sizeof(double) + 1);
     collect(n, t.at);
     **out = t;
     return true;
+}
+
+bool qfold_is_constant(const Node *n) {
+    double x;
+    NumTable t;
+    return n->kind == N_MATRIX ? measure(n, &t) : n->kind == N_STR || qfold_number(n, &x);
 }
 
 /* -- conditions -------------------------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@ typedef struct { int rank; int64_t dims[QS_MAX_RANK]; size_t n; double *at; bool
 bool qfold_number(const Node *n, double *out);
 /* A matrix literal of numbers alone; the table lives in the arena. */
 bool qfold_matrix(const Node *n, Arena *arena, NumTable **out);
+bool qfold_is_constant(const Node *n); /* one of these, or a string */
 /* Reports asserts of the top level that run whatever happens and whose condition is false, as parse errors are. */
 void qfold_asserts(Unit *u);
 #endif

@@ -123,7 +123,7 @@ Attr *qdef_attribute(Parser *p);
 void qstmt_program(Parser *p);
 void qstmt_statement(Parser *p);
 void qstmt_simple(Parser *p);     /* assignment, declaration or expression: pushes its node */
-Node *qstmt_assignment(Parser *p, Node *to, Node *value);
+Node *qstmt_assignment(Parser *p, Node *to, TypeExpr *type, Node *value);
 NodeList qstmt_lambda_body(Parser *p, Node **value);
 /* The token behind what can be assigned to (x, x[i].f, [a,b], _) at the current place; T_ERROR when it is not that. */
 TokenKind qstmt_after_target(const Parser *p);

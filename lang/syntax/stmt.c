@@ -62,9 +62,9 @@ static void bracketed_targets(Parser *p, Node *n) { /* [a, b : vec, _, o.x] */
     n->u.assign.bracketed = true;
 }
 
-Node *qstmt_assignment(Parser *p, Node *to, Node *value) {
+Node *qstmt_assignment(Parser *p, Node *to, TypeExpr *type, Node *value) {
     Node *n = qparse_node(p, N_ASSIGN, to->pos);
-    Target t = {to, NULL};
+    Target t = {to, type};
     set_targets(p, n, &t, 1);
     n->u.assign.value = value;
     return n;
@@ -74,7 +74,7 @@ Node *qstmt_assignment(Parser *p, Node *to, Node *value) {
 static void chain(Parser *p, Node *n) {
     Node *to = n->u.assign.value;
     qparse_next(p);
-    Node *inner = qstmt_assignment(p, to, qparse_enter(p) ? qexpr_any(p) : to);
+    Node *inner = qstmt_assignment(p, to, NULL, qparse_enter(p) ? qexpr_any(p) : to);
     if (p->k == T_ASSIGN && is_target(inner->u.assign.value)) chain(p, inner);
     qparse_leave(p);
     qparse_emit(p, inner);

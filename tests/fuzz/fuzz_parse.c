@@ -29,7 +29,7 @@ static void rewrite(Unit *u, Node *n, const RewriteFrame *active, int budget) {
 
 static void work_on(Unit *u) {
     Text out;
-    ScopeHost host = {u->ctx, lookup, define, NULL};
+    ScopeHost host = {.ud = u->ctx, .lookup = lookup, .define = define};
     qtext_init(&out, u->ctx);
     qast_print(u, &out);
     if (qscope_resolve(u, &host) == QS_OK) {

@@ -222,6 +222,17 @@ static qs_status too_many(qs_vm *vm, const char *name, int most, int got) {
                     most == 1 ? "" : "s", got);
 }
 
+qs_status qcall_count(qs_vm *vm, const qs_native_def *d, int nin) {
+    if (nin >= d->min_in && (d->max_in < 0 || nin <= d->max_in)) return QS_OK;
+    const char *some = d->max_in < 0            ? "at least "
+                       : d->min_in == d->max_in ? ""
+                       : nin < d->min_in        ? "at least "
+                                                : "at most ";
+    int n = nin < d->min_in ? d->min_in : d->max_in;
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s takes %s%d argument%s, got %d", d->name, some, n, n == 1 ? "" : "s",
+                    nin);
+}
+
 /* The rest of the positional arguments, as a cell. */
 static qs_status pack_rest(qs_vm *vm, qs_value *from, int n, qs_value *out) {
     Cell *c;
@@ -245,6 +256,45 @@ static qs_status place_named(qs_vm *vm, const Func *f, const CallArgs *a, qs_val
     return QS_OK;
 }
 
+static qs_status missing(qs_vm *vm, const Func *f, int i) {
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: argument %s is missing", f->name->s, f->params[i].name->s);
+}
+
+static qs_status fits_script(qs_vm *vm, const Func *f, const CallArgs *a) {
+    uint64_t given = 0;
+    int npos = a->nin - a->nnamed, fixed = f->nparams - is_variadic(f);
+    if (npos > fixed && !is_variadic(f)) return too_many(vm, f->name->s, fixed, npos);
+    if (fixed > MAX_NAMED) return QS_OK;
+    for (int i = 0; i < a->nnamed; i++) {
+        int p = param_named(f, a->names[i]);
+        if (p < npos || given >> p & 1) return misnamed(vm, f, a->names[i], p >= 0);
+        given |= (uint64_t)1 << p;
+    }
+    for (int i = npos; i < fixed; i++)
+        if (!(given >> i & 1) && !f->params[i].init) return missing(vm, f, i);
+    return QS_OK;
+}
+
+static qs_status fits_any(qs_vm *vm, const Function *set, const CallArgs *a) {
+    for (int i = 0; i < set->nmembers; i++) {
+        qs_status s = qcall_fits(vm, set->members[i], a);
+        if (s == QS_OK || set->cls) return qerr_clear(qvm_ctx(vm)), QS_OK;
+        if (set->nmembers == 1) return s;
+        qerr_clear(qvm_ctx(vm));
+    }
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "no %s takes %d argument%s%s", set->name->s, a->nin,
+                    a->nin == 1 ? "" : "s", a->nnamed ? " of these names" : "");
+}
+
+qs_status qcall_fits(qs_vm *vm, const Function *fn, const CallArgs *a) {
+    int place[MAX_NAMED];
+    if (fn->fkind == FN_SCRIPT) return fits_script(vm, fn->ast, a);
+    if (fn->fkind == FN_SET) return fits_any(vm, fn, a);
+    if (fn->fkind != FN_NATIVE) return QS_OK;
+    TRY(qcall_count(vm, fn->native, a->nin));
+    return a->nnamed && !native_places(fn->native, a, place) ? misplaced(vm, fn->native, a) : QS_OK;
+}
+
 /* a->in has room for all parameters: qinterp checked the stack.  On failure it still holds what it owns. */
 qs_status qcall_arrange(qs_vm *vm, Function *fn, const CallArgs *a) {
     const Func *f = fn->ast;
@@ -265,8 +315,7 @@ qs_status qcall_arrange(qs_vm *vm, Function *fn, const CallArgs *a) {
     for (int i = 0; i < nnamed; i++) qval_release(vm, named[i]);
     if (s != QS_OK) return s;
     for (int i = 0; i < fixed; i++)
-        if (qval_is_unset(args[i]) && !f->params[i].init)
-            return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: argument %s is missing", f->name->s, f->params[i].name->s);
+        if (qval_is_unset(args[i]) && !f->params[i].init) return missing(vm, f, i);
     return QS_OK;
 }
 

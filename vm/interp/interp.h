@@ -81,6 +81,9 @@ static inline CallArgs qcall_args(int nin, qs_value *in, const NameTable *names)
 }
 /* Picks the overload for these arguments. */
 qs_status qcall_select(qs_vm *vm, Function *set, const CallArgs *a, Function **out);
+/* The error that a call with so many arguments of these names would be, whatever they are. */
+qs_status qcall_fits(qs_vm *vm, const Function *fn, const CallArgs *a);
+qs_status qcall_count(qs_vm *vm, const struct qs_native_def *d, int nin); /* the same of a native, by their number */
 /* Lays out the arguments as the parameters want them: names, variadic rest, unset for a default. */
 qs_status qcall_arrange(qs_vm *vm, Function *fn, const CallArgs *a);
 /* The same for a built-in, whose signature names its arguments. */

@@ -6,16 +6,6 @@
 #include "vm/interp/frame.h"
 #include "vm/interp/interp.h"
 
-static qs_status wrong_count(qs_vm *vm, const qs_native_def *d, int nin) {
-    const char *some = d->max_in < 0            ? "at least "
-                       : d->min_in == d->max_in ? ""
-                       : nin < d->min_in        ? "at least "
-                                                : "at most ";
-    int n = nin < d->min_in ? d->min_in : d->max_in;
-    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s takes %s%d argument%s, got %d", d->name, some, n, n == 1 ? "" : "s",
-                    nin);
-}
-
 static qs_status no_result(qs_vm *vm, const char *name) {
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s gives no result", name);
 }
@@ -67,7 +57,7 @@ qs_status qinvoke(qs_vm *vm, Function *fn, qs_value *args, int nin, const NameTa
     Machine *m = qvm(vm);
     const qs_native_def *d = fn ? fn->native : NULL;
     int most = d ? d->max_out : 1;
-    if (d && (nin < d->min_in || (d->max_in >= 0 && nin > d->max_in))) return wrong_count(vm, d, nin);
+    if (d && (nin < d->min_in || (d->max_in >= 0 && nin > d->max_in))) return qcall_count(vm, d, nin);
     if (d && names && names->n) TRY(qcall_arrange_native(vm, d, &(CallArgs){nin, args, names->n, names->at}));
     if (most > MAX_WANTED) most = MAX_WANTED;
     uint32_t slots = most > 1 ? (uint32_t)most : 1;

@@ -5,6 +5,8 @@
 #include "vm/grad/tape.h"
 #include "vm/launch/kernel_form.h"
 
+#include "vm/base/warning.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -393,6 +395,12 @@ static void tell_beyond(qs_vm *vm, Kernel *k, const Func *f, int beyond) {
                     f->name->s, k->positions, k->positions + beyond, k->positions, k->positions > 1 ? "s" : "");
 }
 
+/* A number of positions for a kernel of more dimensions.  A list of sizes may lack those of extent 1, as size(x) does. */
+static qs_status warn_of_number(qs_vm *vm, const Kernel *k, const Func *f) {
+    return qwarn_at(qvm_ctx(vm), qvm_here(vm), "the launch has one dimension, and the position of kernel %s has %d: "
+                    "only the first one counts, the others are 0", f->name->s, k->positions);
+}
+
 /* For each cell of arrays that the kernel writes to. */
 static qs_status each_written(qs_vm *vm, const KernelForm *form, const Packed *p,
                               qs_status (*fn)(qs_vm *, const Packed *, int)) {
@@ -435,6 +443,7 @@ qs_status qkernel_do(qs_vm *vm, bool serial, int nin, const qs_value *in) {
     Kernel *kernel = kernel_for(vm, r.site.fn->ast);
     if (is_empty(&r)) return QS_OK;
     if (qvm(vm)->reach) TRY(qkernel_reached(vm, r.site.fn, r.nargs, r.site.locals));
+    if (r.rank == 1 && kernel->positions > 1) TRY(warn_of_number(vm, kernel, r.site.fn->ast));
     int beyond = fit_domain(&r, kernel->positions);
     if (beyond && !kernel->told) tell_beyond(vm, kernel, r.site.fn->ast, beyond);
     return launch_packed(vm, kernel, &r, &k);

@@ -166,7 +166,11 @@ static bool ask_fields(void *ud, const Type *t, KFields *out) {
     for (int i = 0; i < c->nfields; i++) {
         out->names[i] = c->fields[i].name;
         out->types[i] = c->fields[i].type ? c->fields[i].type : qtype_any(qvm_ctx(m->vm));
-        if (!describe_initial(m, c->fields[i].init, &out->inits[i])) return false;
+        qs_value v;
+        if (qobj_initial(m->vm, c, i, &v) != QS_OK) return false;
+        bool can = describe_initial(m, v, &out->inits[i]);
+        qval_release(m->vm, v);
+        if (!can) return false;
     }
     return true;
 }

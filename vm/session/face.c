@@ -197,6 +197,7 @@ void qface_gather(Face *face, const Module *m) {
         const qs_value *v = qvm_global(face->vm, m->names.entries[i].val);
         const Function *f = v->kind == QS_FUNCTION ? v->u.p : NULL;
         const char *name = m->names.entries[i].key->s;
+        if (qast_is_initial_name(m->names.entries[i].key)) continue;
         if (f && f->fkind == FN_SCRIPT && f->ast->is_lambda && is_seen(name, f->ast)) gather(face, name, f->ast);
     }
 }

@@ -208,7 +208,7 @@ void qhelp_show(qs_vm *vm, const char *question) {
              show_hits(vm, docs, n, name.s, &t)) { /* that was the answer */
     } else if (qdiag_habit(name.s, name.len)) {
         qtext_printf(&t, "nothing is called %s here: %s\n", name.s, qdiag_habit(name.s, name.len));
-    } else if (qnames_offer(vm, qvm(vm)->session, &near))
+    } else if (qnames_offer(vm, qvm(vm)->session, &near) && near.best)
         qtext_printf(&t, "nothing is known of %s; did you mean %s?\n", name.s, near.best);
     else qtext_printf(&t, "nothing is known of %s\n", name.s);
     qvm_write(vm, t.s, t.len);
@@ -221,7 +221,7 @@ void qhelp_variables(qs_vm *vm) {
     qtext_init(&t, qvm_ctx(vm));
     for (uint32_t i = 0; i < names->n; i++) {
         qs_value v = *qvm_global(vm, names->entries[i].val);
-        if (v.kind == QS_NIL || v.kind == QS_FUNCTION) continue;
+        if (v.kind == QS_NIL || v.kind == QS_FUNCTION || qast_is_initial_name(names->entries[i].key)) continue;
         qtext_printf(&t, "%-12s %-12s ", names->entries[i].key->s, qs_type_name(vm, v));
         for (int d = 0; v.kind == QS_ARRAY && d < qval_array(v)->rank; d++)
             qtext_printf(&t, "%s%lld", d ? "x" : "", (long long)qval_array(v)->dims[d]);

@@ -87,20 +87,27 @@ bool qlibrary_find_import(qs_vm *vm, const char *importer, const char *name, cha
 
 /* -- which module of the library has a function ------------------------------------------------------------------- */
 
-/* Whether a line is `function … name(…)` for use by others: no kernel or device function. */
-static bool defines(const char *line, const char *name) {
-    if (strncmp(line, "function", 8) != 0 || strstr(line, "__")) return false;
+/* How long the name is that a line `function … name(…)` defines for use by others: of no kernel or device function. */
+static size_t defined_name(const char *line, const char **name) {
     const char *open = strchr(line, '('), *first = open;
-    while (first && first > line && first[-1] != ' ' && first[-1] != '=') first--;
-    return first && (size_t)(open - first) == strlen(name) && strncmp(first, name, strlen(name)) == 0;
+    if (!open || strncmp(line, "function", 8) != 0 || strstr(line, "__")) return 0;
+    while (first > line && first[-1] != ' ' && first[-1] != '=') first--;
+    return *name = first, (size_t)(open - first);
 }
 
-static bool file_defines(const char *path, const char *name) {
+typedef bool NameFn(void *ud, const char *path, const char *name, size_t n);
+typedef struct { NameFn *f; void *ud; } Names;
+
+/* The functions of a file, until f is content. */
+static bool names_of(void *ud, const char *path) {
+    const Names *all = ud;
     FILE *f = fopen(path, "r");
     char *line = NULL;
-    size_t cap = 0;
+    const char *name;
+    size_t cap = 0, n;
     bool found = false;
-    while (f && !found && getline(&line, &cap, f) > 0) found = defines(line, name);
+    while (f && !found && getline(&line, &cap, f) > 0)
+        if ((n = defined_name(line, &name))) found = all->f(all->ud, path, name, n);
     free(line);
     if (f) fclose(f);
     return found;
@@ -129,11 +136,28 @@ bool qlibrary_each(qs_vm *vm, bool (*f)(void *ud, const char *path), void *ud) {
 
 typedef struct { const char *name; char *path; } Home;
 
-static bool is_home(void *ud, const char *path) {
+static bool is_home(void *ud, const char *path, const char *name, size_t n) {
     const Home *h = ud;
-    return file_defines(path, h->name) && strcpy(h->path, path);
+    return n == strlen(h->name) && !strncmp(name, h->name, n) && strcpy(h->path, path);
 }
 
 bool qlibrary_home(qs_vm *vm, const char *name, char out[PATH_MAX]) {
-    return qlibrary_each(vm, is_home, &(Home){name, out});
+    Home home = {name, out};
+    return qlibrary_each(vm, names_of, &(Names){is_home, &home});
+}
+
+typedef struct { qs_vm *vm; Nearest *near; } Offer;
+
+static bool offer(void *ud, const char *path, const char *name, size_t n) {
+    const Offer *o = ud;
+    Ctx *c = qvm_ctx(o->vm);
+    const char *before = o->near->best;
+    qstr_offer(o->near, qstr_name(c, name, n)->s);
+    if (o->near->best != before) o->near->home = qstr_cname(c, strrchr(path, '/') + 1)->s;
+    return false;
+}
+
+void qlibrary_offer(qs_vm *vm, Nearest *near) {
+    Offer o = {vm, near};
+    (void)qlibrary_each(vm, names_of, &(Names){offer, &o});
 }

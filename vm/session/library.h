@@ -16,4 +16,6 @@ bool qlibrary_each(qs_vm *vm, bool (*f)(void *ud, const char *path), void *ud);
 bool qlibrary_beside(const char *const *places, int n, const char *file, char out[PATH_MAX]);
 /* The file of the library that has to be imported for a function. */
 bool qlibrary_home(qs_vm *vm, const char *name, char out[PATH_MAX]);
+/* Names of functions of the library; `home` becomes the module of the best. */
+void qlibrary_offer(qs_vm *vm, Nearest *near);
 #endif

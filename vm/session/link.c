@@ -4,6 +4,7 @@
 
 #include "lang/names/rewrite.h"
 #include "lang/names/slips.h"
+#include "vm/interp/interp.h"
 #include "vm/session/modtype.h"
 #include "vm/session/names.h"
 
@@ -139,9 +140,50 @@ static void scope_offer(void *ud, Nearest *near) {
     qnames_offer(u->vm, u->module, near);
 }
 
+/* The sentence of an error that is not to be one yet, beside those that are. */
+typedef struct { Ctx *c; ErrorState before; } Asking;
+
+static Asking ask(qs_vm *vm) {
+    Asking a = {qvm_ctx(vm), qvm_ctx(vm)->err};
+    return qerr_clear(a.c), a;
+}
+
+static bool answer(const Asking *a, bool fails, Text *why) {
+    if (fails) qtext_puts(why, a->c->err.text);
+    qerr_clear(a->c);
+    return a->c->err = a->before, fails;
+}
+
+static bool scope_call_fails(void *ud, const Node *call, Text *why) {
+    enum { MOST = 64 };
+    qs_vm *vm = ((ScopeUser *)ud)->vm;
+    const Node *callee = call->u.call.callee;
+    const ArgList *args = &call->u.call.args;
+    const Sym *s = callee->kind == N_IDENT ? callee->u.ident.sym : NULL;
+    Str *names[MOST];
+    int nnamed = 0;
+    for (int i = 0; i < args->n && nnamed < MOST; i++)
+        if (args->at[i].name) names[nnamed++] = args->at[i].name;
+    if (!s || s->kind != SYM_GLOBAL || s->variable || nnamed == MOST) return false;
+    qs_value v = *qvm_global(vm, (uint64_t)s->index);
+    const CallArgs as = {args->n, NULL, nnamed, names};
+    Asking a = ask(vm);
+    return answer(&a, v.kind == QS_FUNCTION && qcall_fits(vm, v.u.p, &as) != QS_OK, why);
+}
+
+/* Of other mistakes the running program knows more: sizes may be variables. */
+static bool scope_type_fails(void *ud, TypeExpr *e, const Func *in, Text *why) {
+    const ScopeUser *u = ud;
+    const Type *t;
+    TypeMods mods;
+    if (qmodtype_mentions_param(e, in)) return false;
+    Asking a = ask(u->vm);
+    return answer(&a, qmodtype_resolve(u->vm, u->module, e, NULL, NULL, &t, &mods) == QS_ENAME, why);
+}
+
 static qs_status resolve_names(qs_vm *vm, Module *m, Unit *u) {
     ScopeUser user = {vm, m};
-    const ScopeHost host = {&user, scope_lookup, scope_define, scope_offer};
+    const ScopeHost host = {&user, scope_lookup, scope_define, scope_call_fails, scope_type_fails, scope_offer};
     TRY(qscope_resolve(u, &host));
     qfold_asserts(u);
     if (!qvm_ctx(vm)->no_warnings) qslips_look(u, &host, qvm(vm)->config.strict);

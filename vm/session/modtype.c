@@ -85,11 +85,12 @@ static const Type *class_param(void *ud, Str *name) {
     return NULL;
 }
 
-/* A number, text or list of numbers (wide: as float64), or a constant such as true, pi or null. */
-static qs_status constant(qs_vm *vm, Module *m, const Node *n, bool wide, const Source *src, qs_value *out) {
+/* A number, text or list of numbers (wide: as float64), or a constant such as true, pi or null; false: it is computed. */
+static qs_status constant(qs_vm *vm, Module *m, const Node *n, bool wide, qs_value *out, bool *is) {
     double x;
     uint64_t slot;
     NumTable *t;
+    *is = true;
     if (qfold_number(n, &x)) return *out = qs_num(x), QS_OK;
     if (n->kind == N_STR) return *out = qval_retain(qval_object(QS_STRING, n->u.str)), QS_OK;
     if (n->kind == N_IDENT && qmap_get(&qvm(vm)->builtins, n->u.ident.name, &slot) &&
@@ -98,26 +99,25 @@ static qs_status constant(qs_vm *vm, Module *m, const Node *n, bool wide, const 
         if (out->kind == QS_NIL || qval_is_number(*out) || out->kind == QS_COMPLEX) return qval_retain(*out), QS_OK;
     }
     if (n->kind == N_UNARY && n->op == OP_NEG) { /* -inf, -pi */
-        TRY(constant(vm, m, n->u.bin.a, wide, src, out));
-        if (qval_is_number(*out)) return *out = qs_num(-qval_number(*out)), QS_OK;
+        TRY(constant(vm, m, n->u.bin.a, wide, out, is));
+        if (*is && qval_is_number(*out)) return *out = qs_num(-qval_number(*out)), QS_OK;
         qval_release(vm, *out), *out = qs_nil();
     }
     Arena arena;
     qarena_init(&arena, qvm_ctx(vm));
-    bool is_list = n->kind == N_MATRIX && qfold_matrix(n, &arena, &t);
-    if (is_list) t->wide = wide;
-    qs_status s = is_list ? qproto_table(vm, t, out)
-                          : qerr_at(qvm_ctx(vm), QS_EVALUE, (Where){src, n->pos}, "the initial value of a field is a "
-                                    "constant: a number, a text, a list of numbers, true, false or null; others are "
-                                    "given when an object is made");
+    *is = n->kind == N_MATRIX && qfold_matrix(n, &arena, &t);
+    if (*is) t->wide = wide;
+    qs_status s = *is ? qproto_table(vm, t, out) : QS_OK;
     return qarena_free(&arena), s;
 }
 
-static qs_status initial(qs_vm *vm, Module *m, const Param *p, const Source *src, Field *f) {
+static qs_status initial(qs_vm *vm, Module *m, const TypeDef *def, const Param *p, const Source *src, Field *f) {
     qs_value v = qs_nil(); /* which a failure leaves */
-    TRY(constant(vm, m, p->init, f->type && f->type->kind == TY_ARRAY, src, &v));
+    bool is;
+    TRY(constant(vm, m, p->init, f->type && f->type->kind == TY_ARRAY, &v, &is));
     qs_status s = QS_OK;
-    if (!f->type || v.kind == QS_NIL) f->init = qval_retain(v);
+    if (!is) f->given = 1 + qnames_slot(vm, m, qast_initial_name(qvm_ctx(vm), def->name, p->name));
+    else if (!f->type || v.kind == QS_NIL) f->init = qval_retain(v);
     else s = qval_coerce(vm, v, f->type, f->name->s, &f->init);
     if (s) qerr_place(qvm_ctx(vm), (Where){src, p->init->pos});
     return qval_release(vm, v), s;
@@ -131,7 +131,7 @@ static qs_status class_fields(qs_vm *vm, Module *m, const TypeDef *def, const So
         TypeMods mods = {0};
         fields[i].name = p->name;
         if (p->type) TRY(qmodtype_resolve(vm, m, p->type, src, params, &fields[i].type, &mods));
-        if (p->init) TRY(initial(vm, m, p, src, &fields[i]));
+        if (p->init) TRY(initial(vm, m, def, p, src, &fields[i]));
     }
     return QS_OK;
 }

@@ -160,7 +160,8 @@ qs_status qnames_unset(qs_vm *vm, Module *m, int slot, qs_value *out) {
 }
 
 void qnames_in(const Map *map, const NameVisitor *v) {
-    for (uint32_t i = 0; i < map->n; i++) v->f(v->ud, map->entries[i].key->s);
+    for (uint32_t i = 0; i < map->n; i++)
+        if (!qast_is_initial_name(map->entries[i].key)) v->f(v->ud, map->entries[i].key->s);
 }
 
 static bool visit_names_of(void *ud, Module *m) {
@@ -183,16 +184,18 @@ bool qnames_offer(qs_vm *vm, Module *m, Nearest *near) {
     const LibDoc *same = qlib_called_elsewhere(near->wanted);
     if (same) near->best = same->name;
     char path[PATH_MAX];
-    if (qlibrary_home(vm, near->wanted, path)) near->home = qstr_cname(qvm_ctx(vm), strrchr(path, '/') + 1)->s;
-    return near->best != NULL;
+    if (qlibrary_home(vm, near->wanted, path))
+        near->best = NULL, near->home = qstr_cname(qvm_ctx(vm), strrchr(path, '/') + 1)->s;
+    else if (!near->best) qlibrary_offer(vm, near);
+    return near->best || near->home;
 }
 
 qs_status qnames_unknown(qs_vm *vm, Module *m, const char *what, const char *name) {
     Nearest near = {.wanted = name};
     bool offered = qnames_offer(vm, m, &near);
     if (near.home)
-        return qerr_set(qvm_ctx(vm), QS_ENAME, "unknown %s %s; evaluate('import \"%s\"') brings it", what, name,
-                        near.home);
+        return qerr_set(qvm_ctx(vm), QS_ENAME, "unknown %s %s; %s%s%sevaluate('import \"%s\"') brings it", what, name,
+                        near.best ? "did you mean " : "", near.best ? near.best : "", near.best ? "? " : "", near.home);
     if (offered)
         return qerr_set(qvm_ctx(vm), QS_ENAME, "unknown %s %s; did you mean %s?", what, name, near.best);
     return qerr_set(qvm_ctx(vm), QS_ENAME, "unknown %s %s", what, name);

@@ -240,12 +240,18 @@ static char *plain_line(const Lines *l, const char *prompt) {
 static char *next_line(const Lines *l, const char *prompt) {
     if (!l->readline) return plain_line(l, prompt);
     if (l->while_waiting) *l->while_waiting = qvm(l->vm)->windows ? while_waiting : NULL;
-    char *line = l->readline(prompt);
-    if (line && *line && l->add_history) l->add_history(line);
-    return line;
+    return l->readline(prompt);
 }
 
-/* A whole statement, perhaps of several lines, added to `text`; false at the end of the input. */
+/* The history brings back what was typed, of a block all lines. */
+static void remember(const Lines *l, Text *text) {
+    size_t last = text->len - 1; /* the end of the last line */
+    if (!l->add_history || !text->s[strspn(text->s, " \t\r\n")]) return;
+    text->s[last] = 0;
+    l->add_history(text->s);
+    text->s[last] = '\n';
+}
+
 /* `sum?`, as IPython has it, is made ?sum. */
 static void turn_question(Text *text) {
     size_t n = 0;
@@ -255,6 +261,7 @@ static void turn_question(Text *text) {
     text->s[0] = '?';
 }
 
+/* A whole statement, perhaps of several lines, added to `text`; false at the end of the input. */
 static bool read_statement(const Lines *l, Text *text) {
     bool more = false;
     text->len = 0;
@@ -277,7 +284,7 @@ static bool read_statement(const Lines *l, Text *text) {
         turn_question(text);
         more = qparse_incomplete(qvm_ctx(l->vm), text->s, text->len);
     } while (more || text->len == 0);
-    return true;
+    return remember(l, text), true;
 }
 
 /* -- running ----------------------------------------------------------------------------------------------------- */

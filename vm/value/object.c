@@ -158,6 +158,18 @@ qs_status qcell_store(qs_vm *vm, Cell *c, size_t linear, qs_value v) {
     return QS_OK;
 }
 
+qs_status qcell_copy(qs_vm *vm, const Cell *a, int rank, const int64_t *dims, qs_value *out) {
+    Cell *r;
+    TRY(qcell_new(vm, a->elem, rank, dims, &r));
+    *out = qval_object(QS_CELL, r);
+    for (size_t i = 0; i < a->count; i++) {
+        qs_value old = r->items[i];
+        r->items[i] = qval_retain(a->items[i]);
+        qval_release(vm, old);
+    }
+    return QS_OK;
+}
+
 /* -- classes and objects ------------------------------------------------------------------------------------------- */
 
 Class *qclass_new(qs_vm *vm, Str *name, ClassKind kind, int nfields, const Field *fields) {
@@ -185,13 +197,24 @@ void qclass_free(qs_vm *vm, Class *cls) {
     qmem_free(c, cls, sizeof *cls);
 }
 
-/* An initial array is copied: every instance has its own. */
-static qs_status initial_value(qs_vm *vm, const Field *f, qs_value *out) {
-    Array *copy;
-    if (f->init.kind == QS_NIL && f->type) return qval_zero(vm, f->type, out);
-    if (f->init.kind != QS_ARRAY) return *out = qval_retain(f->init), QS_OK;
-    TRY(qarr_copy(vm, qval_array(f->init), &copy));
-    return *out = qarr_value(copy), QS_OK;
+qs_status qobj_initial(qs_vm *vm, const Class *cls, int field, qs_value *out) {
+    const Field *f = &cls->fields[field];
+    if (!f->given) return *out = qval_retain(f->init), QS_OK;
+    qs_value v = *qvm_global(vm, (uint64_t)f->given - 1);
+    if (v.kind == QS_NIL && v.aux == NIL_UNSET)
+        return qerr_set(qvm_ctx(vm), QS_ENAME, "field %s of %s begins with a value that is computed where the class "
+                        "stands, and the program has not come there yet", f->name->s, cls->name->s);
+    if (!f->type || v.kind == QS_NIL) return *out = qval_retain(v), QS_OK;
+    return qval_coerce(vm, v, f->type, f->name->s, out);
+}
+
+/* Every instance has its own. */
+static qs_status initial_value(qs_vm *vm, const Class *cls, int field, qs_value *out) {
+    qs_value v;
+    TRY(qobj_initial(vm, cls, field, &v));
+    const Type *t = cls->fields[field].type;
+    qs_status s = v.kind == QS_NIL && t ? qval_zero(vm, t, out) : qval_copy(vm, v, out);
+    return qval_release(vm, v), s;
 }
 
 qs_status qobj_new(qs_vm *vm, Class *cls, Object **out) {
@@ -200,7 +223,7 @@ qs_status qobj_new(qs_vm *vm, Class *cls, Object **out) {
     uint32_t n = cls ? (uint32_t)cls->nfields : 0;
     if (n) qmem_grow(qvm_ctx(vm), &o->slots, &o->cap, n - 1, sizeof *o->slots);
     for (; o->nslots < n; o->nslots++) {
-        qs_status s = initial_value(vm, &cls->fields[o->nslots], &o->slots[o->nslots]);
+        qs_status s = initial_value(vm, cls, (int)o->nslots, &o->slots[o->nslots]);
         if (s == QS_OK) continue;
         qval_release(vm, qval_object(QS_OBJECT, o));
         return s;
@@ -276,6 +299,26 @@ qs_status qobj_init(qs_vm *vm, Object *o, Str *name, qs_value v) {
     o->slots[i] = item;
     qval_release(vm, old);
     return QS_OK;
+}
+
+static qs_status copy_object(qs_vm *vm, const Object *a, qs_value *out) {
+    Object *r;
+    Str *name;
+    qs_value v;
+    TRY(qobj_new(vm, a->cls, &r));
+    *out = qval_object(QS_OBJECT, r);
+    for (uint32_t i = 0; qobj_field(a, i, &name, &v); i++) TRY(qobj_init(vm, r, name, v));
+    return QS_OK;
+}
+
+qs_status qval_copy(qs_vm *vm, qs_value v, qs_value *out) {
+    const Cell *c = v.u.p;
+    Array *r;
+    if (v.kind == QS_OBJECT) return copy_object(vm, v.u.p, out);
+    if (v.kind == QS_CELL) return qcell_copy(vm, c, c->rank, c->dims, out);
+    if (v.kind != QS_ARRAY) return *out = qval_retain(v), QS_OK;
+    TRY(qarr_copy(vm, v.u.p, &r));
+    return *out = qarr_value(r), QS_OK;
 }
 
 qs_status qobj_set(qs_vm *vm, Object *o, Str *name, qs_value v) {

@@ -81,7 +81,8 @@ typedef struct Cell {
     qs_value *items;      /* count of them, from qpool_get */
 } Cell;
 
-typedef struct Field { Str *name; const Type *type; qs_value init; } Field;
+/* given: 1 + the global that has the initial value, when that is computed; 0: it is init. */
+typedef struct Field { Str *name; const Type *type; qs_value init; int given; } Field;
 typedef struct Class {
     Str *name;
     ClassKind kind;
@@ -144,6 +145,8 @@ bool qval_equal(qs_vm *vm, qs_value a, qs_value b);       /* match, cell compari
 qs_status qval_complex(qs_vm *vm, double re, double im, qs_value *out);
 qs_status qval_string(qs_vm *vm, const char *s, size_t n, qs_value *out);
 qs_status qval_text(qs_vm *vm, Text *t, qs_status made, qs_value *out); /* a string of t, if it was made; frees t */
+/* Of an array, cell or object: the same contents and storage of its own, where what is in a cell or object is shared. */
+qs_status qval_copy(qs_vm *vm, qs_value v, qs_value *out);
 qs_status qval_zero(qs_vm *vm, const Type *t, qs_value *out); /* what a variable of type t starts as: 0, "", [], null */
 /* A type called: vec[mat](4), mat(3,3), int(2.7). */
 qs_status qval_construct(qs_vm *vm, const Type *t, int n, const qs_value *args, qs_value *out);
@@ -151,10 +154,12 @@ qs_status qval_construct(qs_vm *vm, const Type *t, int n, const qs_value *args, 
 /* -- object.c ------------------------------------------------------------------------------------------------------ */
 /* Items start as zero of elem (qval_zero), the shape is normalised. */
 qs_status qcell_new(qs_vm *vm, const Type *elem, int rank, const int64_t *dims, Cell **out);
+qs_status qcell_copy(qs_vm *vm, const Cell *c, int rank, const int64_t *dims, qs_value *out); /* with the same items */
 qs_status qcell_store(qs_vm *vm, Cell *c, size_t linear, qs_value v); /* converts to elem, QS_ETYPE */
 /* Copies the fields and owns their init values. */
 Class *qclass_new(qs_vm *vm, Str *name, ClassKind kind, int nfields, const Field *fields);
 void qclass_free(qs_vm *vm, Class *cls);
+qs_status qobj_initial(qs_vm *vm, const Class *cls, int field, qs_value *out); /* null: none; QS_ENAME: not yet */
 qs_status qobj_new(qs_vm *vm, Class *cls, Object **out);              /* fields: init, else zero of their type */
 qs_status qobj_get(qs_vm *vm, Object *o, Str *name, qs_value *out);   /* QS_ENAME with did-you-mean */
 qs_status qobj_set(qs_vm *vm, Object *o, Str *name, qs_value v);      /* QS_EVALUE when the class is immutable */
