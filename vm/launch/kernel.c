@@ -395,7 +395,7 @@ static void tell_beyond(qs_vm *vm, Kernel *k, const Func *f, int beyond) {
                     f->name->s, k->positions, k->positions + beyond, k->positions, k->positions > 1 ? "s" : "");
 }
 
-/* A number of positions for a kernel of more dimensions.  A list of sizes may lack those of extent 1, as size(x) does. */
+/* A number of positions for a kernel of more dimensions.  A list of sizes may lack those of extent 1, as size(x). */
 static qs_status warn_of_number(qs_vm *vm, const Kernel *k, const Func *f) {
     return qwarn_at(qvm_ctx(vm), qvm_here(vm), "the launch has one dimension, and the position of kernel %s has %d: "
                     "only the first one counts, the others are 0", f->name->s, k->positions);

@@ -85,7 +85,7 @@ static const Type *class_param(void *ud, Str *name) {
     return NULL;
 }
 
-/* A number, text or list of numbers (wide: as float64), or a constant such as true, pi or null; false: it is computed. */
+/* A number, text or list of numbers (wide: as float64), or a constant such as true, pi or null; others are computed. */
 static qs_status constant(qs_vm *vm, Module *m, const Node *n, bool wide, qs_value *out, bool *is) {
     double x;
     uint64_t slot;

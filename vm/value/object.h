@@ -145,7 +145,7 @@ bool qval_equal(qs_vm *vm, qs_value a, qs_value b);       /* match, cell compari
 qs_status qval_complex(qs_vm *vm, double re, double im, qs_value *out);
 qs_status qval_string(qs_vm *vm, const char *s, size_t n, qs_value *out);
 qs_status qval_text(qs_vm *vm, Text *t, qs_status made, qs_value *out); /* a string of t, if it was made; frees t */
-/* Of an array, cell or object: the same contents and storage of its own, where what is in a cell or object is shared. */
+/* Of an array, cell or object: the same contents and storage of its own; what is in a cell or object is shared. */
 qs_status qval_copy(qs_vm *vm, qs_value v, qs_value *out);
 qs_status qval_zero(qs_vm *vm, const Type *t, qs_value *out); /* what a variable of type t starts as: 0, "", [], null */
 /* A type called: vec[mat](4), mat(3,3), int(2.7). */
