@@ -36,7 +36,7 @@ static inline void world_offer(void *ud, Nearest *near) {
 static inline Unit *resolved(Ctx *c, World *w, const char *text) {
     Unit *u = parse_text(c, text, strlen(text));
     *w = (World){.ctx = c};
-    ScopeHost host = {w, world_lookup, world_define, world_offer};
+    ScopeHost host = {.ud = w, .lookup = world_lookup, .define = world_define, .offer = world_offer};
     if (u->nerrors == 0) (void)qscope_resolve(u, &host);
     return u;
 }
