@@ -29,7 +29,7 @@ typedef struct ScopeHost { /* what the machine knows; ud is passed back */
     bool (*lookup)(void *ud, Str *name, Sym *out);
     /* A top-level name that this unit defines: its global slot, made on first request. */
     int (*define)(void *ud, Str *name);
-    /* What a call would say at once when it ran, and a written type when it is looked up: why it fails; false: nothing. */
+    /* Why a call would fail at once when it ran, and a written type when it is looked up; false: neither would. */
     bool (*call_fails)(void *ud, const Node *call, Text *why);
     bool (*type_fails)(void *ud, TypeExpr *type, const Func *in, Text *why);
     /* Offers every visible name to the search for a near miss.  May be NULL. */

@@ -186,7 +186,7 @@ static bool is_null(const Node *n) {
     return n->kind == N_IDENT && (!strcmp(n->u.ident.name->s, "null") || !strcmp(n->u.ident.name->s, "nullptr"));
 }
 
-/* The initial value of a field is given where the type stands: a variable whose name nobody can write is assigned then. */
+/* Initial values are given where the type stands: a variable whose name nobody can write is assigned then. */
 static void initial_values(Parser *p, const TypeDef *d) {
     for (int i = 0; i < d->nfields; i++) {
         const Param *f = &d->fields[i];
