@@ -88,6 +88,15 @@ def interface(prefix):
     others = set(re.findall(r" [B-TV-Z] ([^q\W]\w*)@", out, re.M))
     if others:
         FAILED.append("names of others are shown: " + ", ".join(sorted(others)[:5]))
+    # Both cost the programs that open it a third of the time each.
+    text = subprocess.run(["readelf", "-drW", lib], capture_output=True, text=True, check=True).stdout
+    late = set(re.findall(r"\[(lib(?:png|jpeg|tiff|pcre|z|expat)[^]]*)\]", text))
+    if late:
+        FAILED.append("linked, and should be opened when they are first used: " + ", ".join(sorted(late)))
+    defined = set(re.findall(r" [TDRB] (\w+)@", out))
+    bound = defined & set(re.findall(r"R_X86_64_(?:JUMP_SLOT|JUMP_SLO|GLOB_DAT) +\w+ (\w+)", text))
+    if bound:
+        FAILED.append("calls of its own that the loader has to bind: " + ", ".join(sorted(bound)[:5]))
 
 
 def main():
