@@ -1,5 +1,5 @@
 # The front door.  `make` builds build/qrun; everything else is one word more.
-.PHONY: all deps run test check docs bench dev tsan stress ptx-run fuzz install uninstall deb wheel clean
+.PHONY: all deps run test check docs bench dev tsan stress ptx-run gcn-run fuzz install uninstall deb wheel clean
 PREFIX ?= /usr/local
 QRUN = build/qrun
 PYTHON ?= python3
@@ -41,7 +41,7 @@ KEEPS = unit_api|unit_cuda|unit_locale
 dev: deps
 	@cmake --preset dev > /dev/null
 	@cmake --build --preset dev
-	@$(LEAKS) ctest --test-dir build-dev --output-on-failure -j2 -E '$(KEEPS)|command|embedding|windows|unit_opencl|python_|_on_ptx'
+	@$(LEAKS) ctest --test-dir build-dev --output-on-failure -j2 -E '$(KEEPS)|command|embedding|windows|unit_opencl|python_|_on_ptx|_on_gcn|amd_code'
 	@ASAN_OPTIONS=detect_leaks=0 ctest --test-dir build-dev --output-on-failure -j2 -R '$(KEEPS)'
 	@$(LEAKS) $(PYTHON) tests/python/inside.py --qrun build-dev/qrun --slow 8
 
@@ -82,6 +82,12 @@ ptx-run: deps all
 docs: all
 	@build/unit_builtins --write > /dev/null
 	@tools/pictures --qrun $(QRUN)
+
+# Scripts with kernels, on a driver that executes machine code of AMD devices (tests/support/gcn), as far as that ends in two
+# minutes each; the code for newer devices is read.
+gcn-run: deps all
+	-@QUASAR_HIP=$(CURDIR)/build/libhip_driver.so $(PYTHON) tests/run.py --qrun $(QRUN) --device hip --slow 2 kernels/ fusion/ devices/
+	@$(PYTHON) tests/amd.py
 
 # SECONDS=n per target; the targets are tests/fuzz/*.c.
 fuzz: deps

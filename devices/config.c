@@ -103,7 +103,7 @@ static void read_root(Reader *r, const char *name, const char **attributes) {
 
 static void read_attribute(Reader *r, DeviceWish *w, const char *name, const char *value) {
     if (!strcmp(name, "kind")) {
-        if (!*value || strlen(value) >= sizeof w->kind) fail(r, "kind must be cpu, ref, opencl or cuda", value);
+        if (!*value || strlen(value) >= sizeof w->kind) fail(r, "kind must be cpu, ref, opencl, cuda or hip", value);
         else snprintf(w->kind, sizeof w->kind, "%s", value);
     } else if (!strcmp(name, "index")) {
         if (!whole(value, 999, &w->ordinal)) fail(r, "index must be a whole number ≥ 0", value);

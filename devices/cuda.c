@@ -392,7 +392,7 @@ static const Maker nvidia = {
 /* A launch counts its threads in 32 bits.  Memory of the host that is not cached has no atomic updates on every bus. */
 static const Maker amd = {
     .name = "HIP", .whose = "AMD's driver", .part = "ROCm", .oldest = "ROCm 6: update ROCm", .variable = "QUASAR_HIP",
-    .library = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so", "libamdhip64.so.5"},
+    .library = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"},
     .attribute = {
 #define CUATTRIBUTE(name, cuda_number, cuda, hip_number, hip) [name] = hip_number,
 #include "devices/cuda_api.def"

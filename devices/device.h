@@ -21,6 +21,9 @@ typedef struct Program Program; /* loaded code, private to the device */
 /* KIR is lowered to `code` by the kernel compiler; the reference device takes the KFunc itself. */
 typedef enum { CODE_KIR, CODE_NATIVE, CODE_PTX, CODE_AMD, CODE_OPENCL } CodeKind;
 
+/* Code for GPUs whose threads are positions: a row of words apart, the same (emit_ptx.c). */
+static inline bool qdev_runs_threads(CodeKind k) { return k == CODE_PTX || k == CODE_AMD; }
+
 /* Of text: for each line the position in the script that it was made for, 0 where there is none.  ptx: it is PTX, of
  * which the driver speaks in other words than of OpenCL C. */
 typedef struct { const Source *src; const uint32_t *pos; uint32_t n; bool ptx; } CodeLines;

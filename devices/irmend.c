@@ -128,7 +128,7 @@ static void begin(Mend *m, const char *line, const char *end) {
     }
 }
 
-void qirmend_nvptx(char *ir, Text *out) {
+void qirmend_gpu(char *ir, Text *out) {
     Mend m = {.out = out};
     const char *end = ir + strlen(ir);
     for (char *p = ir; (p = strchr(p, '\n'));) *p++ = 0;

@@ -1,12 +1,12 @@
-/* irmend.h -- the text of a module for NVIDIA devices after all passes, before code is made of it.
+/* irmend.h -- the text of a module for NVIDIA or AMD devices after all passes, before code is made of it.
  *
  * Three things that LLVM gets wrong are said in other words here, where no pass turns them back.  It is done on the
  * text, because that is what every LLVM has in common that we open (llvm.h, llvmlite.h).
  *
  *   sitofp i1          is -1 or 0; of a truth value that is no plain comparison the code would make 1 or 0.  It becomes
  *                      a select.
- *   x < 0 ? x : 0      would become min.f32, which takes -0 for less than 0.  A comparison does not tell the zeros
- *                      apart, so that it can be with the other one, which the code does not take for a minimum.
+ *   x < 0 ? x : 0      would become min.f32, or v_min_f32, which takes -0 for less than 0.  A comparison does not tell
+ *                      the zeros apart, so that it can be with the other one, which is not taken for a minimum.
  *   n < 64 ? x << n : 0  would become shl.b64, whose count has 32 bits, by the low half of n (LLVM 22).  With n & 63 it
  *                      stays the choice that it is.
  *
@@ -20,5 +20,5 @@
 #define IRMEND_ANNOTATIONS "quasar.annotations" /* in the text that comes in, for nvvm.annotations */
 
 /* The lines of ir are taken apart in place. */
-void qirmend_nvptx(char *ir, Text *out);
+void qirmend_gpu(char *ir, Text *out);
 #endif

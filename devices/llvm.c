@@ -96,6 +96,8 @@ static void register_targets(const Api *f) {
 #endif
     register_target(f->InitializeNVPTXTargetInfo, f->InitializeNVPTXTarget, f->InitializeNVPTXTargetMC,
                     f->InitializeNVPTXAsmPrinter);
+    register_target(f->InitializeAMDGPUTargetInfo, f->InitializeAMDGPUTarget, f->InitializeAMDGPUTargetMC,
+                    f->InitializeAMDGPUAsmPrinter);
     pthread_mutex_unlock(&registry_lock);
 }
 
@@ -141,7 +143,11 @@ static qs_status open_api(Ctx *c, Llvm *l) {
     void *lib;
     const char *missing = "";
     TRY(open_library(c, &lib));
-    if (qllvmlite_is(lib)) return qllvmlite_open(c, lib, &l->lite);
+    if (qllvmlite_is(lib)) {
+        TRY(qllvmlite_open(c, lib, &l->lite));
+        l->major = (unsigned)strtoul(qllvmlite_version(l->lite), NULL, 10);
+        return QS_OK;
+    }
     bool complete = load_symbols(lib, &l->f, &missing);
     unsigned major = 0, minor = 0, patch = 0;
     if (l->f.GetVersion) l->f.GetVersion(&major, &minor, &patch);
@@ -204,6 +210,7 @@ static const char *triple_of(LlvmArch a) {
     switch (a) {
     case LLVM_AARCH64: return "aarch64-unknown-linux-gnu";
     case LLVM_NVPTX: return "nvptx64-nvidia-cuda";
+    case LLVM_AMDGPU: return "amdgcn-amd-amdhsa";
     default: return "x86_64-unknown-linux-gnu";
     }
 }
@@ -332,7 +339,7 @@ static qs_status mend(Job *j, const LlvmTarget *t) {
     char *text = f->PrintModuleToString(j->module);
     Text mended;
     qtext_init(&mended, j->ctx);
-    qirmend_nvptx(text, &mended);
+    qirmend_gpu(text, &mended);
     f->DisposeMessage(text);
     f->DisposeModule(j->module), j->module = NULL;
     qs_status s = qtext_status(&mended);
@@ -361,12 +368,15 @@ static qs_status run(Job *j, const LlvmTarget *t, const char *ir, size_t n, Llvm
     TRY(parse(j, t, ir, n));
     TRY(link_math(j, t));
     TRY(optimise(j, t));
-    if (t->arch == LLVM_NVPTX) TRY(mend(j, t));
+    if (t->arch == LLVM_NVPTX || t->arch == LLVM_AMDGPU) TRY(mend(j, t));
     return emit(j, kind, out);
 }
 
 qs_status qllvm_compile(Ctx *c, Llvm *l, const LlvmTarget *t, const char *ir, size_t n, LlvmOutput kind, Text *out) {
     Job j = {.ctx = c, .l = l};
+    if (t->since > l->major)
+        return qerr_set(c, QS_EDEVICE, "LLVM %s does not know %s yet: LLVM %u or newer is needed", qllvm_version(l),
+                        t->cpu, t->since);
     if (l->lite) return qllvmlite_compile(c, l->lite, t, triple_of(t->arch), effort(n), ir, kind, out);
     qs_status s = run(&j, t, ir, n, kind, out);
     finish(&j);

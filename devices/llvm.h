@@ -9,13 +9,14 @@
 
 typedef struct Llvm Llvm;
 
-typedef enum { LLVM_X86, LLVM_AARCH64, LLVM_NVPTX } LlvmArch;
+typedef enum { LLVM_X86, LLVM_AARCH64, LLVM_NVPTX, LLVM_AMDGPU } LlvmArch;
 typedef enum { LLVM_ASSEMBLY = 0, LLVM_OBJECT = 1, LLVM_IR = 2 /* the text after optimisation */ } LlvmOutput;
 
 typedef struct {
     LlvmArch arch;
     const char *cpu;      /* "" : the processor we run on, with all it can do */
     const char *features; /* beyond those of cpu; ignored when cpu is "" */
+    unsigned since;       /* the first LLVM that knows cpu, where that is not known of all that we take; else 0 */
     /* O3 instead of the passes that pay for most kernels.  With barriers, shared memory or atomics the code is up to
      * twice as fast; other kernels become no faster, and compiling takes up to twice as long. */
     bool thorough;

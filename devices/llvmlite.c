@@ -91,7 +91,9 @@ static qs_status make_target(Job *j, const LlvmTarget *t, const char *triple, in
     const Api *f = &j->l->f;
     bool host = !*t->cpu;
     void *target = f->GetTargetFromTriple(triple, &j->message);
-    if (!target) return failed(j, "target");
+    if (!target)
+        return qerr_set(j->ctx, QS_EDEVICE, "the LLVM of llvmlite (%s) cannot make code for %s: %s", j->l->version,
+                        triple, j->message);
     j->tm = f->CreateTargetMachine(target, triple, host ? j->l->cpu : t->cpu, host ? j->l->features : t->features,
                                    effort, "pic", "default", 0, 0, "");
     if (!j->tm) return failed(j, "target");
@@ -196,7 +198,7 @@ static qs_status mend(Job *j, const char *triple, Text *text) {
     Text mended;
     TRY(print(j, text));
     qtext_init(&mended, j->ctx);
-    qirmend_nvptx(text->s, &mended);
+    qirmend_gpu(text->s, &mended);
     j->l->f.DisposeModule(j->module), j->module = NULL;
     qs_status s = qtext_status(&mended);
     if (s == QS_OK) s = parse(j, triple, mended.s, &j->module);
@@ -232,7 +234,7 @@ static qs_status run(Job *j, const LlvmTarget *t, const char *triple, int effort
     TRY(parse(j, triple, out->s, &j->module));
     TRY(link_math(j, t, triple));
     optimise(j);
-    if (t->arch == LLVM_NVPTX) TRY(mend(j, triple, out));
+    if (t->arch == LLVM_NVPTX || t->arch == LLVM_AMDGPU) TRY(mend(j, triple, out));
     return emit(j, kind, out);
 }
 

@@ -112,8 +112,8 @@ QS_API QS_CHECK qs_status qs_open(const qs_config *config, qs_vm **out);
 /* Ends it; NULL does nothing.  Release your values before; memory that was wrapped is given back by now. */
 QS_API void qs_close(qs_vm *vm);
 QS_API const char *qs_version(void); /* "0.1.0" */
-/* Whether something is here: a kind of device (ref cpu opencl cuda), a library that this build can use (png jpeg tiff
- * pcre2 zlib lapack figures video), python or a module of it.  Needs no machine. */
+/* Whether something is here: a kind of device (ref cpu opencl cuda hip), a library that this build can use (png jpeg
+ * tiff pcre2 zlib lapack figures video), python or a module of it.  Needs no machine. */
 QS_API bool qs_has(const char *what);
 QS_API void *qs_userdata(qs_vm *vm); /* config.ud */
 

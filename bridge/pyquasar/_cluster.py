@@ -37,7 +37,7 @@ def _own_device(machine):
         return machine
     device, *rest = machine
     digits = name.rsplit("-", 1)[-1]
-    return ("%s:%s" % (device, digits) if device in ("cuda", "opencl") and digits.isdigit() else device, *rest)
+    return ("%s:%s" % (device, digits) if device in ("cuda", "hip", "opencl") and digits.isdigit() else device, *rest)
 
 
 def load(machine, blob):

@@ -1,6 +1,7 @@
 /* compile.c -- see compile.h. */
 #include "lang/kernel/compile.h"
 #include "lang/kernel/emit/emit.h"
+#include "devices/amd.h"
 #include "devices/bundle.h"
 #include "devices/llvm.h"
 #include "lang/kernel/target.h"
@@ -38,7 +39,7 @@ void kcompile_close(KCompiler *k) {
 
 typedef struct { KTarget kir; LlvmTarget llvm; LlvmOutput kind; CacheKey key; } Target;
 
-/* What code is made for: of this kind, for such a machine ("" : this one, else a level or an NVIDIA device), with a C
+/* What code is made for: of this kind, for such a machine ("" : this one, else a level or a GPU), with a C
  * library of this version (that of levels). */
 typedef struct { CodeKind kind; const char *arch; int libc; } Goal;
 
@@ -76,6 +77,17 @@ static Target ptx_target(KCompiler *k, const KFunc *f, Goal goal) {
                     {.arch = LLVM_NVPTX, .cpu = arch, .features = features, .thorough = true},
                     LLVM_ASSEMBLY,
                     qcache_key((CacheKey){{2, 0}}, arch, strlen(arch))};
+}
+
+static Target amd_target(KCompiler *k, const KFunc *f, Goal goal) {
+    const AmdTarget *a = qamd_target(goal.arch);
+    Target t = {kemit_amd,
+                {.arch = LLVM_AMDGPU, .cpu = a->name, .features = "", .since = a->since, .thorough = true},
+                LLVM_OBJECT,
+                qcache_key((CacheKey){{5, 0}}, a->name, strlen(a->name))};
+    (void)k, (void)f;
+    t.kir.wave = a->wave;
+    return t;
 }
 
 static qs_status run_llvm(KCompiler *k, const LlvmTarget *t, const Text *ir, LlvmOutput kind, Text *out) {
@@ -117,7 +129,7 @@ static qs_status from_cache_or_llvm(KCompiler *k, const Target *t, const Text *i
 /* The text of f, and of what it calls on a device that has no C library. */
 static qs_status print_llvm(KCompiler *k, const KFunc *f, Target *t, Text *ir, Text *math) {
     TRY(kemit_llvm(k->ctx, f, &t->kir, ir));
-    if (t->kir.libdevice && kemit_math(ir->s, math)) t->llvm.math = math->s;
+    if (t->kir.libdevice && kemit_math(ir->s, &t->kir, math)) t->llvm.math = math->s;
     return QS_OK;
 }
 
@@ -132,6 +144,7 @@ typedef struct {
     qs_status (*make)(KCompiler *, const KFunc *, Goal, Code *);
     Target (*llvm)(KCompiler *, const KFunc *, Goal);       /* NULL: LLVM does not make it */
     void (*head)(const KFunc *, Text *);      /* what stands before LLVM's text; NULL: nothing */
+    qs_status (*link)(Ctx *, const void *, size_t, Text *); /* of what LLVM makes; NULL: it stays as it is */
     bool text;                                /* what LLVM makes is read by a driver, which may refuse it */
     bool libm;                                /* its functions are those of the C library */
     bool rounds_roots;                        /* correctly, of float32, too */
@@ -153,7 +166,7 @@ static qs_status by_llvm(KCompiler *k, const KFunc *f, Goal goal, bool only_kept
  * best first.  It takes 0.1 ms to print a kernel; whoever has no bundle open does not come here. */
 typedef struct { const BundleTarget *at[16]; int rank[16], n; } Others;
 
-/* PTX runs on newer devices, too. */
+/* PTX runs on newer devices, too; code for an AMD device on its kind alone. */
 static int rank_of(const BundleTarget *t, Goal goal) {
     int has = 0, wants = 0;
     if (goal.kind == CODE_NATIVE) return strcmp(t->name, "native") ? ktarget_rank(t->name, t->libc) : 0;
@@ -190,7 +203,7 @@ static bool has_native(const Bundle *list) {
 /* What was made for this very machine first, if any was; then for others like it; then anew. */
 static qs_status find_code(KCompiler *k, const KFunc *f, Goal goal, Text *made) {
     const Bundle *list = qcache_bundles(k->cache);
-    if (list && (goal.kind == CODE_PTX || has_native(list))) TRY(by_llvm(k, f, goal, true, made));
+    if (list && (goal.kind != CODE_NATIVE || has_native(list))) TRY(by_llvm(k, f, goal, true, made));
     if (list && !made->len) TRY(from_bundles(k, f, goal, made));
     return made->len ? QS_OK : by_llvm(k, f, goal, false, made);
 }
@@ -200,8 +213,9 @@ static qs_status through_llvm(KCompiler *k, const KFunc *f, Goal goal, Code *out
     qtext_init(&made, k->ctx), qtext_init(&all, k->ctx);
     if (rows[goal.kind].head) rows[goal.kind].head(f, &all);
     qs_status s = find_code(k, f, goal, &made);
+    if (s == QS_OK && rows[goal.kind].link) s = rows[goal.kind].link(k->ctx, made.s, made.len, &all);
+    else if (s == QS_OK) qtext_add(&all, made.s, made.len);
     if (s == QS_OK) {
-        qtext_add(&all, made.s, made.len);
         out->bytes = copy_of(k, &all), out->n = all.len;
     }
     qtext_free(&made), qtext_free(&all);
@@ -228,13 +242,14 @@ static qs_status itself(KCompiler *k, const KFunc *f, Goal goal, Code *out) {
     return out->bytes = f, QS_OK;
 }
 
-/* OpenCL rounds even a root of float32 as it likes.  The evaluator needs no code; what LLVM is shown for it is that of
- * the processor. */
+/* OpenCL rounds even a root of float32 as it likes, and so does code for AMD devices before LLVM 18.  The evaluator
+ * needs no code; what LLVM is shown for it is that of the processor. */
 static const Row rows[CODE_OPENCL + 1] = {
     [CODE_KIR] = {.make = itself, .llvm = native_target, .libm = true},
     [CODE_NATIVE] = {.make = through_llvm, .llvm = native_target, .libm = true},
     [CODE_PTX] = {.make = through_llvm, .llvm = ptx_target, .head = kemit_ptx_needs, .text = true,
                   .rounds_roots = true},
+    [CODE_AMD] = {.make = through_llvm, .llvm = amd_target, .head = kemit_ptx_needs, .link = qamd_link},
     [CODE_OPENCL] = {.make = opencl_text},
 };
 
@@ -347,6 +362,20 @@ static qs_status show_llvm(KCompiler *k, const KFunc *f, Goal goal, const char *
     qs_status s = print_llvm(k, f, &t, &ir, &math);
     if (s == QS_OK) s = run_llvm(k, &t.llvm, &ir, !strcmp(stage, "opt") ? LLVM_IR : LLVM_ASSEMBLY, out);
     qtext_free(&ir), qtext_free(&math);
+    return s;
+}
+
+qs_status kcompile_assembly(KCompiler *k, const KFunc *f, const char *target, Text *out) {
+    TargetName t;
+    const char *rest = target;
+    if (!ktarget_next(&rest, &t) || !rows[t.kind].llvm)
+        return qerr_set(k->ctx, QS_EVALUE, "%s has no assembly language", target);
+    if (rows[t.kind].head) rows[t.kind].head(f, out);
+    Text text;
+    qtext_init(&text, k->ctx);
+    qs_status s = show_llvm(k, f, (Goal){t.kind, t.name, 0}, "asm", &text);
+    if (s == QS_OK) qtext_add(out, text.s, text.len);
+    qtext_free(&text);
     return s;
 }
 

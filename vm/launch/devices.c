@@ -9,7 +9,8 @@
 #include <string.h>
 
 /* In the order of preference when none was asked for. */
-static const DeviceOps *const kinds[] = {&qdev_cpu_ops, &qdev_ref_ops, &qdev_opencl_ops, &qdev_cuda_ops};
+static const DeviceOps *const kinds[] = {&qdev_cpu_ops, &qdev_ref_ops, &qdev_opencl_ops, &qdev_cuda_ops,
+                                         &qdev_hip_ops};
 enum { NKINDS = sizeof kinds / sizeof *kinds };
 
 static qs_status absent(qs_vm *vm, const char *wanted, const char *why) {
@@ -132,9 +133,9 @@ static int open_gpus_of(qs_vm *vm, const DeviceOps *ops, bool all, Text *why) {
     return opened;
 }
 
-/* GPUs, all or the first.  OpenCL would offer those of CUDA again. */
+/* GPUs, all or the first.  OpenCL would offer those of CUDA and HIP again. */
 static int open_gpus(qs_vm *vm, bool all, Text *why) {
-    static const DeviceOps *const gpus[] = {&qdev_cuda_ops, &qdev_opencl_ops};
+    static const DeviceOps *const gpus[] = {&qdev_cuda_ops, &qdev_hip_ops, &qdev_opencl_ops};
     int n = 0;
     qtext_puts(why, "no GPU is here");
     for (size_t i = 0; i < sizeof gpus / sizeof *gpus && !n; i++) n = open_gpus_of(vm, gpus[i], all, why);

@@ -119,6 +119,8 @@ void qreport_explain(qs_vm *vm, Where at, const char *fmt, ...) QS_PRINTF(3, 4);
 Where qreport_place(const KFunc *f); /* its first instruction that has one */
 /* Keeps code that was made for config.compile_for, if it is to be shown. */
 void qreport_code(qs_vm *vm, const Code *code);
+/* The same of AMD devices, by compiling f once more. */
+qs_status qreport_assembly(qs_vm *vm, KCompiler *k, const KFunc *f, const char *target);
 /* Keeps the code of f, about to be loaded by d, if it is to be shown. */
 qs_status qreport_show(qs_vm *vm, KCompiler *k, const KFunc *f, const Device *d);
 /* Before and after a call of a device's library.  A profile has a row for each, by its name and the line of the script;

@@ -20,7 +20,7 @@ static const char usage[] =
     "       qrun --make-lib x.q [-o libx.so]      make a library for programs, Python, C and C++\n"
     "       qrun [options]                        the prompt\n"
     "\n"
-    "  --device NAME        cpu (the default), cuda, opencl, ref; cuda:1 for the second one; gpu: the first GPU;\n"
+    "  --device NAME        cpu (the default), cuda, hip, opencl, ref; cuda:1 for the second one; gpu: the first GPU;\n"
     "                       cpu,opencl: both, kernels run on the first; auto: the processor and every GPU, each\n"
     "                       launch where it ends soonest; auto:cpu,opencl: among these; machine.xml: as the file says\n"
     "  --cpu, --gpu         the same as --device cpu, --device gpu\n"
@@ -34,22 +34,23 @@ static const char usage[] =
     "  --checked            an access outside an array in a kernel is an error\n"
     "  --fast-math          kernels and array expressions may estimate quotients and roots, and regroup sums\n"
     "  --memory-limit N     bytes of memory to use on a device: 500M, 4G\n"
-    "  --compile-for sm_90  make the kernels for such an NVIDIA device, too, and keep them in the cache; a list as of\n"
-    "                       --targets\n"
+    "  --compile-for sm_90  make the kernels for such an NVIDIA device, too (or gfx90a: AMD), and keep them in the\n"
+    "                       cache; a list as of --targets\n"
     "  --targets LIST       for --make-exe and --make-lib: what code is made for, of x86-64-v2, x86-64-v3, x86-64-v4\n"
-    "                       (these unless given), native (this processor), ptx:sm_70 … ptx:sm_90, opencl\n"
+    "                       (these unless given), native (this processor), ptx:sm_70 … ptx:sm_90, gfx906 …,\n"
+    "                       opencl\n"
     "  --train FILE         run this script to see what has to be compiled; --make-exe runs the program itself, with\n"
     "                       the arguments behind --\n"
     "  --no-train           run nothing for that\n"
     "  --dump WHAT          print instead of run: ast, bytecode; after the run the kernels as kir, llvm, opt (llvm "
     "after\n"
-    "                       its passes), asm, cl (OpenCL C), c (C99 programs that run them on small inputs), ptx (of\n"
-    "                       --compile-for)\n"
+    "                       its passes), asm, cl (OpenCL C), c (C99 programs that run them on small inputs), ptx and\n"
+    "                       gcn (what NVIDIA and AMD devices of --compile-for run)\n"
     "  --profile            after the run, the time of each kernel, and its rate against what the machine can do\n"
     "  --cache info|clear   what the cache of compiled kernels holds; empty it\n"
     "  --devices            list the devices, and why others are not here\n"
-    "  --has WHAT           exit 0 when it is there: ref, cpu, opencl, png, jpeg, tiff, pcre2, zlib, lapack,\n"
-    "                       python, or a module of it\n"
+    "  --has WHAT           exit 0 when it is there: ref, cpu, opencl, cuda, hip, png, jpeg, tiff, pcre2, zlib,\n"
+    "                       lapack, python, or a module of it\n"
     "  --version, --help\n";
 
 typedef struct {
@@ -301,11 +302,12 @@ static bool one_of(const char *const *list, const char *what) {
 
 static int dump(qs_vm *vm, const Options *o) {
     static const char *const text[] = {"ast", "bytecode", NULL};
-    static const char *const code[] = {"kir", "llvm", "opt", "asm", "cl", "c", "ptx", NULL};
+    static const char *const code[] = {"kir", "llvm", "opt", "asm", "cl", "c", "ptx", "gcn", NULL};
     Text t;
     if (!one_of(text, o->dump) && !one_of(code, o->dump))
-        return wrong("--dump takes ast, bytecode, kir, llvm, opt, asm, cl, c or ptx, got ", o->dump);
-    if (!strcmp(o->dump, "ptx") && !o->config.compile_for) return wrong("--dump ptx needs --compile-for", "");
+        return wrong("--dump takes ast, bytecode, kir, llvm, opt, asm, cl, c, ptx or gcn, got ", o->dump);
+    if ((!strcmp(o->dump, "ptx") || !strcmp(o->dump, "gcn")) && !o->config.compile_for)
+        return wrong("this needs --compile-for: --dump ", o->dump);
     if (!o->file && !o->text) return wrong("--dump needs a file, or -e", "");
     qtext_init(&t, (Ctx *)vm);
     if (one_of(text, o->dump)) {

@@ -671,7 +671,7 @@ static void atomic(Emit *e, const KIns *i) {
 static void inner_access(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r], *a = &e->f->ins[i->a];
     qs_dtype elem = (qs_dtype)a->dtype;
-    const char *space = a->op == K_SHARED ? e->shared_space : "";
+    const char *space = a->op == K_SHARED ? e->shared_space : e->local_space;
     Place at = e->container(e, i->a);
     Opnd index = wide_arg(e, i->b);
     if (at.lanes) index = emit_def(e, "mul nsw i64 %s, %d", index.s, at.lanes);
@@ -687,9 +687,10 @@ static void zero_fill(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
     Place at = e->container(e, r);
     size_t size = emit_mem_size((qs_dtype)i->dtype);
-    emit_declare(e, "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)");
-    emit_put(e, "call void @llvm.memset.p0.i64(ptr align %zu %s, i8 0, i64 %llu, i1 false)", size, at.ptr.s,
-             (unsigned long long)i->imm * size * (at.lanes ? (unsigned)at.lanes : 1));
+    const char *space = e->local_space, *number = *space ? "5" : "0";
+    emit_declare(e, "declare void @llvm.memset.p%s.i64(ptr%s, i8, i64, i1)", number, space);
+    emit_put(e, "call void @llvm.memset.p%s.i64(ptr%s align %zu %s, i8 0, i64 %llu, i1 false)", number, space, size,
+             at.ptr.s, (unsigned long long)i->imm * size * (at.lanes ? (unsigned)at.lanes : 1));
 }
 
 /* -- indices ---------------------------------------------------------------------------------------------------- */
@@ -1039,9 +1040,11 @@ void emit_ins(Emit *e, KRef r) {
     case K_BLKDIM: set_index(e, r, e->blkdim[i->imm]); break;
     case K_BLKIDX: set_index(e, r, e->blkidx[i->imm]); break;
     case K_BLKCNT: set_index(e, r, e->blkcnt[i->imm]); break;
-    case K_LOCAL: emit_store(e, d, "", e->container(e, r), emit_arg(e, i->a)); break;
-    case K_GET: emit_set(e, r, emit_load(e, d, "", e->container(e, i->a))); break;
-    case K_SET: emit_store(e, (qs_dtype)e->f->ins[i->a].dtype, "", e->container(e, i->a), emit_arg(e, i->b)); break;
+    case K_LOCAL: emit_store(e, d, e->local_space, e->container(e, r), emit_arg(e, i->a)); break;
+    case K_GET: emit_set(e, r, emit_load(e, d, e->local_space, e->container(e, i->a))); break;
+    case K_SET:
+        emit_store(e, (qs_dtype)e->f->ins[i->a].dtype, e->local_space, e->container(e, i->a), emit_arg(e, i->b));
+        break;
     case K_LARRAY: zero_fill(e, r); break;
     case K_SHARED: break;
     case K_ALOAD: case K_ASTORE: case K_AATOMIC: inner_access(e, r); break;
@@ -1107,7 +1110,8 @@ qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out) {
     e->c = c, e->source = f, e->t = t;
     if (!t->threads && kopt_interior(c, &a, f, true, &split)) e->split = &split, f = split.func;
     f = klegal(c, &a, f, LEGAL_ALL & ~(unsigned)LEGAL_DIVIDE, e->split ? &split : NULL);
-    e->f = f, e->group = e->updates = "", e->array_space = e->shared_space = e->scope = "", e->metadata = 15;
+    e->f = f, e->group = e->updates = "", e->metadata = 15;
+    e->array_space = e->shared_space = e->local_space = e->scope = "";
     uint32_t **const tables[] = {&e->val, &e->wide, &e->epoch, &e->slim, &e->label};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         *tables[i] = qarena_alloc(&a, f->nins * sizeof(uint32_t));

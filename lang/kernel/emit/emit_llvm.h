@@ -52,7 +52,7 @@ struct Emit {
 
     /* What the frame provides; positions and blocks as int64. */
     Opnd pos[QS_MAX_RANK], blkpos[QS_MAX_RANK], blkdim[QS_MAX_RANK], blkidx[QS_MAX_RANK], blkcnt[QS_MAX_RANK];
-    const char *array_space, *shared_space;          /* "" or " addrspace(1)" */
+    const char *array_space, *shared_space, *local_space; /* "" or " addrspace(1)" */
     Opnd (*param)(Emit *, int param); /* KP_NUM: the value in its dtype; KP_ARRAY: pointer to the first element */
     Opnd (*extent)(Emit *, int param, int axis, bool stride);
     Opnd (*disguise)(Emit *, Opnd ptr);              /* the same address, of which LLVM cannot know that it is */

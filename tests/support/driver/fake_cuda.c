@@ -1,4 +1,4 @@
-/* The fake libcuda.so.1 of the unit tests: see fake_cuda.h. */
+/* The fake libcuda.so.1 of the unit tests: see fake_cuda.h.  With FAKE_HIP: the same as AMD's libamdhip64.so. */
 #include "tests/support/driver/fake_cuda.h"
 
 #include <stdbool.h>
@@ -29,9 +29,23 @@ static Handle contexts[2] = {{.kind = 'c', .device = 0}, {.kind = 'c', .device =
 static Handle *stack[16];
 
 /* Declared here: there is no header of the driver to take the declarations from. */
+#ifdef FAKE_HIP
+enum { IS_HIP = true };
+#define CU(name, cuda, hip, args) int fake_##name args __asm__(hip);
+#define CUDA(name, symbol, args) int fake_##name args;
+#define HIP(name, symbol, args) CU(name, 0, symbol, args)
+#else
+enum { IS_HIP = false };
 #define CU(name, cuda, hip, args) int fake_##name args __asm__(cuda);
 #define CUDA(name, symbol, args) CU(name, symbol, 0, args)
+#endif
 #include "devices/cuda_api.def"
+
+enum {
+#define CUATTRIBUTE(name, cuda_number, cuda, hip_number, hip) name = IS_HIP ? hip_number : cuda_number,
+#include "devices/cuda_api.def"
+    MEMORY_POOLS = 115 /* of CUDA */
+};
 
 FakeCuda *fake_cuda(void) { return &fake; }
 size_t fake_cuda_size(void) { return sizeof fake; }
@@ -186,14 +200,13 @@ int fake_DeviceGetName(char *out, int n, int device) {
 int fake_DeviceGetAttribute(int *out, int what, int device) {
     (void)device;
     switch (what) {
-    case 1: return *out = 1024, SUCCESS;
-    case 16: return *out = 108, SUCCESS;
-    case 17: return *out = 0, SUCCESS;
-    case 39: return *out = 2048, SUCCESS;
-    case 75: return *out = fake.capability / 10, SUCCESS;
-    case 76: return *out = fake.capability % 10, SUCCESS;
-    case 97: return *out = 232448, SUCCESS;
-    case 115: return *out = fake.pools, SUCCESS;
+    case DEVICE_MAX_THREADS: return *out = 1024, SUCCESS;
+    case DEVICE_MULTIPROCESSORS: return *out = 108, SUCCESS;
+    case DEVICE_RESIDENT_THREADS: return *out = 2048, SUCCESS;
+    case DEVICE_MAJOR: return *out = fake.capability / 10, SUCCESS;
+    case DEVICE_MINOR: return *out = fake.capability % 10, SUCCESS;
+    case DEVICE_MAX_SHARED: return *out = IS_HIP ? 65536 : 232448, SUCCESS;
+    case MEMORY_POOLS: return *out = fake.pools, SUCCESS;
     default: return misused("DeviceGetAttribute");
     }
 }
@@ -237,6 +250,33 @@ int fake_CtxEnablePeerAccess(void *peer, unsigned flags) {
     if (!is(peer, 'c') || peer == stack[fake.depth - 1] || flags) return misused("CtxEnablePeerAccess");
     return SUCCESS;
 }
+
+#ifdef FAKE_HIP
+int fake_GetDevice(int *device) {
+    BEGIN_ANYWHERE("GetDevice");
+    return *device = fake.depth ? stack[0]->device : 0, SUCCESS;
+}
+
+int fake_SetDevice(int device) {
+    BEGIN_ANYWHERE("SetDevice");
+    if (device < 0 || device >= fake.devices) return misused("SetDevice");
+    return stack[0] = &contexts[device], fake.depth = 1, SUCCESS;
+}
+
+int fake_GetDeviceProperties(void *out, int device) {
+    enum { BYTES = 1472, ARCH = 1160 };
+    const char *arch = getenv("FAKE_GPU_ARCH");
+    BEGIN_ANYWHERE("GetDeviceProperties");
+    if (device < 0 || device >= fake.devices) return misused("GetDeviceProperties");
+    memset(out, 0, BYTES);
+    return sprintf((char *)out + ARCH, "%.60s:sramecc+:xnack-", arch ? arch : "gfx906"), SUCCESS;
+}
+
+int fake_DeviceEnablePeerAccess(int peer, unsigned flags) {
+    BEGIN("DeviceEnablePeerAccess");
+    return peer == stack[0]->device || flags ? misused("DeviceEnablePeerAccess") : SUCCESS;
+}
+#endif
 
 /* -- what is queued ------------------------------------------------------------------------------------------------ */
 /* With fake.defer nothing runs before somebody waits for it; then what may run next is chosen at random.  Queued work
@@ -572,6 +612,15 @@ int fake_MemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *fro
     return move("MemcpyPeerAsync", to, from, n, stream);
 }
 
+#ifdef FAKE_HIP
+int fake_CopyPeerAsync(uint64_t to, int to_device, uint64_t from, int from_device, size_t n, void *stream) {
+    int a = find(to, n), b = find(from, n);
+    if (a < 0 || b < 0 || block[a].device != to_device || block[b].device != from_device)
+        return misused("CopyPeerAsync");
+    return move("CopyPeerAsync", to, from, n, stream);
+}
+#endif
+
 /* Sides that are not known are the host's. */
 int fake_MemcpyAsync(uint64_t to, uint64_t from, size_t n, void *stream) {
     QUEUE("MemcpyAsync", stream);
@@ -742,7 +791,8 @@ int fake_LaunchKernel(void *f, unsigned grid_x, unsigned grid_y, unsigned grid_z
     QUEUE("LaunchKernel", stream);
     bool block_fits = is(f, 'm') && x && y && z && z <= 64 && x * y * z <= (unsigned)fake.max_threads;
     block_fits = block_fits && (!((Handle *)f)->limit || x * y * z <= (unsigned)((Handle *)f)->limit);
-    if (!is(f, 'm') || !grid_x || grid_x > INT32_MAX || grid_y != 1 || grid_z != 1 || !block_fits || extra)
+    bool too_many = IS_HIP && (uint64_t)grid_x * x > UINT32_MAX;
+    if (!is(f, 'm') || !grid_x || grid_x > INT32_MAX || too_many || grid_y != 1 || grid_z != 1 || !block_fits || extra)
         return misused("LaunchKernel");
     if (x * y * z > (unsigned)threads_of(f)) return OUT_OF_RESOURCES;
     FakeLaunch *l = &fake.launch[fake.nlaunches++ % FAKE_LAUNCHES];
