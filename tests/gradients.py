@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Gradients of random programs: kernels, loops and expressions over arrays, against central differences in float64,
-with and without machine code for loops and expressions, and with fast math.
+"""Gradients of random programs: kernels, loops, expressions over arrays and linear algebra, against central differences
+in float64, with and without machine code for loops and expressions, and with fast math.
 
     tests/gradients.py [--qrun build/qrun] [--device cpu] [--seconds 20 | --seed N [--count M]]
 

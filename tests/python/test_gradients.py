@@ -1,7 +1,9 @@
 """Derivatives of built-ins against torch.autograd and JAX in float64: pullbacks of weights, of functions they have.
 
 What differs on purpose is not here: the median of an even number of elements is the mean of the two middle ones; of a
-determinant that is 0 the derivative is that of the cofactors, where torch gives 0 (differences show it)."""
+determinant that is 0 the derivative is that of the cofactors, where torch gives 0 (differences show it).
+
+Beside the list are chains of linear algebra at random; QUASAR_TEST_SEED and QUASAR_TEST_COUNT say which, and how many."""
 import os
 import unittest
 
