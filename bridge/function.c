@@ -214,8 +214,8 @@ static bool outlives(qs_value v) {
     return v.kind == QS_ARRAY && (qval_array(v)->hdr.refs > 1 || qbuf_shared(qval_array(v)->buf));
 }
 
-static PyObject *run(Border *b, qs_value fn, const CallArgs *a) {
-    int n = results_of(fn);
+static PyObject *run(Border *b, qs_value fn, const CallArgs *a, int wanted) {
+    int n = wanted ? wanted : results_of(fn);
     qs_value out[MOST_RESULTS];
     out[0] = qs_nil();
     qs_status s = fn.kind == QS_FUNCTION && ((Function *)fn.u.p)->each ? qoperator_align(b->vm, a->in, a->nin) : QS_OK;
@@ -227,18 +227,18 @@ static PyObject *run(Border *b, qs_value fn, const CallArgs *a) {
     return n > 1 ? give_all(b, out, n) : qpy_give(b, out[0]);
 }
 
-static PyObject *run_named(Border *b, qs_value fn, int nin, qs_value *in, PyObject *names) {
+static PyObject *run_named(Border *b, qs_value fn, int nin, qs_value *in, PyObject *names, int wanted) {
     Str *strings[MOST];
     int n = (int)PyTuple_Size(names);
-    return take_names(b, names, n, strings) < 0 ? NULL : run(b, fn, &(CallArgs){nin, in, n, strings});
+    return take_names(b, names, n, strings) < 0 ? NULL : run(b, fn, &(CallArgs){nin, in, n, strings}, wanted);
 }
 
-static PyObject *call_inside(Border *b, qs_value fn, PyObject *const *args, int nin, PyObject *names) {
+static PyObject *call_inside(Border *b, qs_value fn, PyObject *const *args, int nin, PyObject *names, int wanted) {
     qs_value few[FEW], *in = nin <= FEW ? few : PyMem_Malloc((size_t)nin * sizeof *in);
     PyObject *r = NULL;
     if (!in) return PyErr_NoMemory();
     if (take_args(b, fn, args, nin, names, in) == 0) {
-        r = names ? run_named(b, fn, nin, in, names) : run(b, fn, &(CallArgs){.nin = nin, .in = in});
+        r = names ? run_named(b, fn, nin, in, names, wanted) : run(b, fn, &(CallArgs){.nin = nin, .in = in}, wanted);
         for (int i = 0; i < nin; i++) {
             be_seen(in[i]);
             if (outlives(in[i])) qdl_hold(b, in[i]);
@@ -249,16 +249,60 @@ static PyObject *call_inside(Border *b, qs_value fn, PyObject *const *args, int 
     return r;
 }
 
-static PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names) {
+/* wanted: how many results; 0: those that are declared, of a built-in the first. */
+static PyObject *call_for(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names, int wanted) {
     Wrapper *w = (Wrapper *)self;
     Border *b = w->border;
     Py_ssize_t n = (Py_ssize_t)(nargsf & ~ARGUMENTS_OFFSET) + (names ? PyTuple_Size(names) : 0);
     if (n > MOST) return PyErr_Format(PyExc_TypeError, "at most %d arguments can be given to a script function", MOST);
     if (qgil_enter(b) < 0) return NULL;
     qs_value fn = qval_retain(w->v); /* the object may go while it runs */
-    PyObject *r = call_inside(b, fn, args, (int)n, names);
+    PyObject *r = call_inside(b, fn, args, (int)n, names, wanted);
     qval_release(b->vm, fn);
     return qgil_result(b, r);
+}
+
+/* Where nargout= stands among the names, unless it is a parameter of the function; -1: nowhere. */
+static Py_ssize_t place_of_nargout(qs_value fn, PyObject *names) {
+    const Function *f = fn.kind == QS_FUNCTION ? fn.u.p : NULL;
+    for (int i = 0; f && f->fkind == FN_SCRIPT && i < f->ast->nparams; i++)
+        if (!strcmp(f->ast->params[i].name->s, "nargout")) return -1;
+    for (Py_ssize_t i = 0, n = PyTuple_Size(names); i < n; i++)
+        if (PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, i), "nargout") == 0) return i;
+    return -1;
+}
+
+static int results_wanted(PyObject *nargout) {
+    int overflow;
+    long n = PyBool_Check(nargout) ? 0 : PyLong_Check(nargout) ? PyLong_AsLongAndOverflow(nargout, &overflow) : 0;
+    if (n >= 1 && n <= MOST_RESULTS) return (int)n;
+    PyErr_Format(PyExc_ValueError, "nargout must be the number of results, 1 to %d, got %R", MOST_RESULTS, nargout);
+    return -1;
+}
+
+/* The call without that one. */
+static PyObject *call_nargout(PyObject *self, PyObject *const *args, size_t n, PyObject *names, Py_ssize_t at) {
+    Py_ssize_t nnames = PyTuple_Size(names);
+    size_t place = n + (size_t)at, after = (size_t)(nnames - at - 1);
+    int wanted = results_wanted(args[place]);
+    PyObject **rest = wanted < 0 ? NULL : PyMem_Malloc((n + (size_t)nnames) * sizeof *rest), *r = NULL;
+    if (!rest) return wanted < 0 ? NULL : PyErr_NoMemory();
+    memcpy(rest, args, place * sizeof *rest);
+    memcpy(rest + place, args + place + 1, after * sizeof *rest);
+    PyObject *before = PyTuple_GetSlice(names, 0, at), *behind = PyTuple_GetSlice(names, at + 1, nnames);
+    PyObject *others = before && behind ? PySequence_Concat(before, behind) : NULL;
+    if (others) r = call_for(self, rest, n, nnames > 1 ? others : NULL, wanted);
+    Py_XDECREF(others);
+    Py_XDECREF(behind);
+    Py_XDECREF(before);
+    PyMem_Free(rest);
+    return r;
+}
+
+static PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names) {
+    Py_ssize_t at = names ? place_of_nargout(((Wrapper *)self)->v, names) : -1;
+    if (at < 0) return call_for(self, args, nargsf, names, 0);
+    return call_nargout(self, args, nargsf & ~ARGUMENTS_OFFSET, names, at);
 }
 
 /* -- the type ------------------------------------------------------------------------------------------------------ */

@@ -23,6 +23,8 @@ def written(signature):
     parts = []
     for p in signature.parameters.values():
         star = "*" if p.kind == p.VAR_POSITIONAL else ""
+        if p.kind == p.KEYWORD_ONLY and not any(part.startswith("*") for part in parts):
+            parts.append("*")
         parts.append("%s%s: Any%s" % (star, p.name, "" if p.default is p.empty else " = ..."))
     return ", ".join(parts)
 

@@ -1,9 +1,11 @@
 """The signature of a built-in function, of what the manual says: clamp(x, lo [, hi]), zeros(n, ...) or zeros(size).
+A built-in with several results, [y, i] = sort(x), gives the first, and with nargout=2 a tuple of two.
 
 tools/stubs.py reads this, too: it imports nothing of the package."""
 import keyword, re
 from inspect import Parameter, Signature
 
+NARGOUT = Parameter("nargout", Parameter.KEYWORD_ONLY, default=1)
 ANY = Signature([Parameter("args", Parameter.VAR_POSITIONAL)])
 
 
@@ -27,6 +29,13 @@ def _parameters(inner):
 
 def signature_of(text):
     """Of several forms the one that has the most arguments; (*args) when that does not say all."""
+    signature = _of_forms(text)
+    if not text.startswith("["):
+        return signature
+    return signature.replace(parameters=[*signature.parameters.values(), NARGOUT])
+
+
+def _of_forms(text):
     text = re.sub(r"\bx\.(\w+)\(\)", r"\1(x)", text)
     forms = [_parameters(inner) for inner in re.findall(r"(?<!\w)[a-z_]\w*\(([^()]*)\)", text)]
     if not forms or None in forms:

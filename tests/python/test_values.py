@@ -1,5 +1,5 @@
 """import pyquasar: what a qvalue can do."""
-import copy, operator, pickle, textwrap, unittest, unittest.mock
+import copy, inspect, operator, pickle, textwrap, unittest, unittest.mock
 
 import pyquasar as q
 from optional import library
@@ -202,6 +202,26 @@ class Plain(Values):
         add, zeros = known
         q.destroy()
         self.assertEqual((known[add], known[zeros], add == zeros, add == add), (1, 2, False, True))
+
+    def test_nargout_is_the_number_of_results(self):
+        A = np.array([[4., 1.], [2., 3.]])
+        Q, R = q.qr(A, nargout=2)
+        self.assertTrue(np.allclose(np.asarray(Q) @ np.asarray(R), A))
+        y, i = q.sort([3., 1., 2.], "descend", nargout=2)
+        self.assertEqual((y.tolist(), i.tolist()), ([3, 2, 1], [0, 2, 1]))
+        self.assertEqual(q.sort([3., 1.], nargout=1).tolist(), [1, 3])
+        m = self.compile("function [a, b] = both(x, s = 2)\n a = x\n b = s*x\nend\n"
+                         "function y = own(nargout)\n y = nargout\nend")
+        self.assertEqual([m.both(1), m.both(1, nargout=1), m.both(nargout=2, s=3, x=1)], [(1, 2), 1, (1, 3)])
+        self.assertEqual(m.own(nargout=5), 5)  # a parameter of that name
+        for wrong in 0, 17, True, 2.0, "2", 10**30:
+            with self.assertRaisesRegex(ValueError, "nargout must be the number of results, 1 to 16, got "):
+                q.sort([3., 1.], nargout=wrong)
+        with self.assertRaisesRegex(TypeError, "sort gives 2 results, 3 are wanted"):
+            q.sort([3., 1.], nargout=3)
+        with self.assertRaisesRegex(TypeError, "both has no argument y"):
+            m.both(1, y=3, nargout=2)
+        self.assertEqual(str(inspect.signature(q.qr)), "(A, *, nargout=1)")
 
     def test_names_and_texts_that_python_refuses(self):
         for v in q.value({"a": 1}), q.value([1, 2]), q.zeros:
