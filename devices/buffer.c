@@ -143,20 +143,22 @@ static qs_status cannot_record(Ctx *c, const Device *d, const char *what) {
                     "let the same code run once before, and change nothing on the host in between");
 }
 
-static qs_status get_device_block(Ctx *c, Buffer *b, int m) {
+static qs_status get_device_block(Ctx *c, Buffer *b, int m, bool filled) {
+    qs_status (*get)(Device *, size_t, DevPtr *) = filled ? qheap_get_idle : qheap_get;
     if (qdev_is_recording(c->spaces[m])) return cannot_record(c, c->spaces[m], "has no memory yet on");
-    qs_status s = qheap_get(c->spaces[m], b->nbytes, &b->block[m]);
+    qs_status s = get(c->spaces[m], b->nbytes, &b->block[m]);
     while (s == QS_ENOMEM) {
         TRY(evict_one(c, m, s));
-        s = qheap_get(c->spaces[m], b->nbytes, &b->block[m]);
+        s = get(c->spaces[m], b->nbytes, &b->block[m]);
     }
     return s;
 }
 
-static qs_status have_block(Ctx *c, Buffer *b, int m) {
+/* filled: from elsewhere, now. */
+static qs_status have_block(Ctx *c, Buffer *b, int m, bool filled) {
     if (m != HOST_MEMORY) used_on_device(c, b);
     if (b->block[m] || (b->foreign && m == b->home)) return QS_OK;
-    return m == HOST_MEMORY ? get_host_block(c, b) : get_device_block(c, b, m);
+    return m == HOST_MEMORY ? get_host_block(c, b) : get_device_block(c, b, m, filled);
 }
 
 /* A device with a current copy that can hand it to memory space m itself, or NULL. */
@@ -194,7 +196,7 @@ static qs_status bring(Ctx *c, Buffer *b, int m) {
     Device *from;
     if (b->valid & bit(m)) return QS_OK;
     TRY(may_move(c, b, m));
-    TRY(have_block(c, b, m));
+    TRY(have_block(c, b, m, true));
     if (m == HOST_MEMORY) {
         TRY(fill_from_device(b, c->spaces[__builtin_ctz(b->valid)]));
         c->fetched[b->maker] += (double)b->nbytes;
@@ -242,7 +244,7 @@ static qs_status enter(Ctx *c, Buffer *b, int m, qs_access mode) {
     TRY(conflict(c, b, mode));
     if (mode != QS_READ && b->kept) TRY(c->before_write(c, b));
     TRY(qbuf_settle(c, b));
-    if (mode == QS_WRITE) TRY(have_block(c, b, m));
+    if (mode == QS_WRITE) TRY(have_block(c, b, m, false));
     else TRY(bring(c, b, m));
     if (mode != QS_READ) b->valid = bit(m);
     return QS_OK;
@@ -385,7 +387,7 @@ bool qbuf_overlap(const Buffer *a, const Buffer *b) {
 static qs_status fill_clone(Ctx *c, Buffer *copy, Buffer *b, Device *d) {
     int m = d->memory;
     used_on_device(c, b);
-    TRY(have_block(c, copy, m));
+    TRY(have_block(c, copy, m, false));
     if (b->valid & bit(m)) return b->nbytes ? d->ops->copy(d, copy->block[m], b->block[m], b->nbytes) : QS_OK;
     TRY(bring(c, b, HOST_MEMORY));
     return b->nbytes ? d->ops->upload(d, copy->block[m], 0, host_block(b), b->nbytes) : QS_OK;

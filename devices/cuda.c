@@ -2,12 +2,24 @@
  * driver has the same interface by other names (HIP): what differs is in the table of names and in a Maker.
  *
  * The context is the device's primary one, so memory is shared with PyTorch, CuPy and whoever else uses the device in
- * this process.  Work is queued on one stream per device.  It is an ordinary stream, not a "non-blocking" one: the
- * driver orders it with the default stream, where those libraries work unless told otherwise.
+ * this process.  Work is queued on one stream per device, transfers on another.  They are ordinary streams, not
+ * "non-blocking" ones: the driver orders them with the default stream, where those libraries work unless told
+ * otherwise.
  *
  * Everything but reading results is asynchronous.  Transfers pass through two pinned buffers, because the driver says
  * only vaguely when it has read pageable memory: with these an upload has copied its source when it returns, and the
  * device reads one buffer while we fill the other.
+ *
+ * They have a stream of their own, so that the device copies while it computes:
+ *
+ *     stream   launch 1 (a) ─ cut ─ launch 2 (b) ─────────────── launch 3 (a)
+ *     copies                    └─ upload to a ─ sent ───────────┘
+ *
+ * What is queued on `stream` is counted.  Of each block it is known up to which number it may be in use there (used),
+ * and which upload was its last (sent).  A copy waits for a cut, an event in `stream`, behind `used`; a launch for the
+ * last upload, unless those to its blocks are waited for already.  Whoever else queues something there waits for all
+ * uploads, and makes all blocks used.  Copies never wait for what is queued later, so `stream` may wait for them at any
+ * time.
  *
  * A graph that is being recorded holds addresses.  So nothing may be allocated for it, not even from blocks that were
  * kept: the next array would get them, and the graph write into it.  A launch that has all its memory asks nothing and
@@ -33,6 +45,7 @@
 #include "devices/cache.h"
 #include "devices/cuda_math.h"
 #include "devices/ptx.h"
+#include "devices/threads.h"
 #include "vm/base/dtype.h"
 #include "vm/base/str.h"
 
@@ -81,6 +94,12 @@ static const int64_t GRID_MAX = INT32_MAX; /* blocks in one launch */
 
 typedef struct { char *host; void *done; bool busy; } Stage; /* busy: the device may still use it, until `done` */
 
+enum { CUTS = 32 };
+enum { BESIDE_LEAST = 32 << 10 };         /* bytes that are worth the events of a copy beside the work */
+enum { CUT_LEAST = 1 << 20 };             /* bytes of the blocks of a launch that is worth a cut behind it */
+typedef struct { uint64_t at; void *event; } Cut;             /* behind number `at` of what was queued */
+typedef struct { DevPtr at; size_t n; uint64_t used, sent; } Mark; /* of a block of ours */
+
 typedef struct {
     Api f;
     const Maker *maker;
@@ -88,6 +107,18 @@ typedef struct {
     bool retained;        /* the primary context counts us; or the device is open */
     void *context, *stream, *ready; /* ready: an event for orders between devices */
     void *pool;           /* gives blocks and takes them in the order of the queue; NULL: cuMemAlloc does */
+    void *copies;         /* transfers with the host; NULL: they go through `stream` */
+    void *last_sent;      /* an event behind the last upload */
+    uint64_t queued, all_used, done; /* numbers in `stream`: the last; all blocks used up to it; known to be over */
+    uint64_t awaited;     /* up to where `copies` waits for `stream` */
+    uint64_t sent, joined; /* numbers of uploads: the last; up to where `stream` waits for them */
+    Cut cuts[CUTS];
+    unsigned ncuts;
+    bool lent;            /* libraries queue things in `stream` that are not counted */
+    bool shown;           /* so may others who know it */
+    Mark *marks;          /* in the order of addresses */
+    uint32_t nmarks, marks_cap;
+    bool alone;           /* one thread fills and empties the stages */
     DevFault *faults;     /* FAULTS of them, in pinned memory; NULL: none was needed yet */
     DevPtr faults_there;  /* the same as the device calls it */
     DevLate late[FAULTS]; /* of the first d->owed launches */
@@ -306,6 +337,118 @@ static qs_status cannot_record(Device *d, const char *kernel, const char *why) {
                     kernel, why, state(d)->maker->name, d->name);
 }
 
+/* -- two streams --------------------------------------------------------------------------------------------------- */
+/* Where the mark of the block is, or would be. */
+static uint32_t place_of(const State *s, DevPtr p) {
+    uint32_t low = 0, high = s->nmarks;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (s->marks[middle].at < p) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/* Of a block that we allocated; NULL: of anything else, which others may use by other addresses as well. */
+static Mark *mark_of(const State *s, DevPtr p) {
+    uint32_t i = place_of(s, p);
+    return i < s->nmarks && s->marks[i].at == p ? &s->marks[i] : NULL;
+}
+
+static void add_mark(Device *d, DevPtr p, size_t n) {
+    State *s = state(d);
+    uint32_t i = place_of(s, p);
+    if (!s->copies) return;
+    qmem_grow(d->ctx, &s->marks, &s->marks_cap, s->nmarks + 1, sizeof *s->marks);
+    memmove(&s->marks[i + 1], &s->marks[i], (s->nmarks++ - i) * sizeof *s->marks);
+    s->marks[i] = (Mark){.at = p, .n = n};
+}
+
+static void remove_mark(State *s, DevPtr p) {
+    Mark *m = mark_of(s, p);
+    if (m) memmove(m, m + 1, (size_t)(s->marks + s->nmarks-- - (m + 1)) * sizeof *m);
+}
+
+static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+/* What is queued next comes behind all uploads. */
+static qs_status join(Device *d) {
+    State *s = state(d);
+    if (s->joined == s->sent) return QS_OK;
+    TRY(CALL(d, StreamWaitEvent, s->stream, s->last_sent, 0));
+    s->joined = s->sent;
+    return QS_OK;
+}
+
+static void quietly_join(Device *d) {
+    if (join(d) != QS_OK) qerr_clear(d->ctx);
+}
+
+static void use_all(Device *d) { state(d)->all_used = ++state(d)->queued; }
+
+/* Before something is queued that may use any block. */
+static qs_status join_and_use_all(Device *d) {
+    use_all(d);
+    return join(d);
+}
+
+static qs_status make_cut(Device *d) {
+    State *s = state(d);
+    Cut *c = &s->cuts[s->ncuts % CUTS];
+    if (!c->event) TRY(CALL(d, EventCreate, &c->event, EVENT_DISABLE_TIMING));
+    c->at = 0;
+    TRY(CALL(d, EventRecord, c->event, s->stream));
+    c->at = s->queued, s->ncuts++;
+    return QS_OK;
+}
+
+/* The first cut that is not before this number; NULL: there is none. */
+static const Cut *cut_from(const State *s, uint64_t number) {
+    const Cut *found = NULL;
+    for (const Cut *c = s->cuts; c < s->cuts + CUTS; c++)
+        if (c->at >= number && c->at && (!found || c->at < found->at)) found = c;
+    return found;
+}
+
+/* Copies that are queued next come behind all that uses the block. */
+static qs_status await(Device *d, const Mark *m) {
+    State *s = state(d);
+    if (s->shown) use_all(d);
+    uint64_t number = later(m->used, s->all_used);
+    if (number <= later(s->done, s->awaited)) return QS_OK;
+    if (!cut_from(s, number)) TRY(make_cut(d));
+    const Cut *c = cut_from(s, number);
+    TRY(CALL(d, StreamWaitEvent, s->copies, c->event, 0));
+    s->awaited = c->at;
+    return QS_OK;
+}
+
+/* What is queued on `copies` now is to be waited for. */
+static qs_status mark_sent(Device *d) {
+    State *s = state(d);
+    s->sent++;
+    return CALL(d, EventRecord, s->last_sent, s->copies);
+}
+
+static bool is_over(Device *d, const Mark *m) {
+    State *s = state(d);
+    uint64_t number = later(m->used, s->all_used);
+    const Cut *c = number > s->done ? cut_from(s, number) : NULL;
+    if (!c) return number <= s->done;
+    int e = s->f.EventQuery(c->event);
+    if (e != ERROR_NOT_READY) quietly(d, "EventQuery", e);
+    if (e == SUCCESS) s->done = later(s->done, c->at);
+    return e == SUCCESS;
+}
+
+static bool is_busy(Device *d, DevPtr p) {
+    const Mark *m = mark_of(state(d), p);
+    if (!m || !can_enter(d)) return false;
+    bool over = is_over(d, m);
+    (void)leave(d, QS_OK);
+    return !over;
+}
+
 /* -- libraries ----------------------------------------------------------------------------------------------------- */
 static CudaMath *libraries(Device *d) {
     State *s = state(d);
@@ -317,17 +460,31 @@ static CudaMath *libraries(Device *d) {
 
 static const char *missing(Device *d, DevLibrary lib) { return qcudamath_missing(d, libraries(d), lib); }
 
-static qs_status gemm(Device *d, const DevGemm *g) {
+/* While libraries have the stream. */
+static qs_status hand_back(Device *d, qs_status s) {
+    state(d)->lent = false;
+    use_all(d);
+    return leave(d, s);
+}
+
+static qs_status lend(Device *d) {
     TRY(enter(d));
-    return leave(d, qcudamath_gemm(d, libraries(d), state(d)->stream, g));
+    state(d)->lent = true;
+    qs_status s = join(d);
+    return s == QS_OK ? QS_OK : hand_back(d, s);
+}
+
+static qs_status gemm(Device *d, const DevGemm *g) {
+    TRY(lend(d));
+    return hand_back(d, qcudamath_gemm(d, libraries(d), state(d)->stream, g));
 }
 
 static qs_status fft(Device *d, const DevFft *f) {
     size_t n = (size_t)(f->inner * f->outer) * (f->wide ? 16 : 8);
     for (int i = 0; i < f->rank; i++) n *= (size_t)f->n[i];
-    TRY(enter(d));
+    TRY(lend(d));
     qs_status s = f->real ? CALL(d, MemsetD8Async, f->data, 0, n, state(d)->stream) : QS_OK;
-    return leave(d, s == QS_OK ? qcudamath_fft(d, libraries(d), state(d)->stream, f) : s);
+    return hand_back(d, s == QS_OK ? qcudamath_fft(d, libraries(d), state(d)->stream, f) : s);
 }
 
 /* A unit matrix: of the number 1 all bits but those of its highest word are 0. */
@@ -342,15 +499,15 @@ static qs_status start_of(Device *d, const DevSolve *s) {
 }
 
 static qs_status solve(Device *d, DevSolve *job) {
-    TRY(enter(d));
+    TRY(lend(d));
     qs_status s = start_of(d, job);
-    return leave(d, s == QS_OK ? qcudamath_solve(d, libraries(d), state(d)->stream, job) : s);
+    return hand_back(d, s == QS_OK ? qcudamath_solve(d, libraries(d), state(d)->stream, job) : s);
 }
 
 static qs_status factor(Device *d, DevFactor *job) {
-    TRY(enter(d));
-    if (records(d)) return leave(d, cannot_record(d, "", "a factorization would have to come to the host"));
-    return leave(d, qcudamath_factor(d, libraries(d), state(d)->stream, job));
+    TRY(lend(d));
+    if (records(d)) return hand_back(d, cannot_record(d, "", "a factorization would have to come to the host"));
+    return hand_back(d, qcudamath_factor(d, libraries(d), state(d)->stream, job));
 }
 
 static const MathOps math = {missing, gemm, fft, solve, factor};
@@ -428,8 +585,13 @@ static void find_pool(Device *d) {
 static qs_status make_queue(Device *d) {
     State *s = state(d);
     find_pool(d);
+    s->alone = without("threads");
     TRY(CALL(d, StreamCreate, &s->stream, STREAM_DEFAULT));
-    return CALL(d, EventCreate, &s->ready, EVENT_DISABLE_TIMING);
+    TRY(CALL(d, EventCreate, &s->ready, EVENT_DISABLE_TIMING));
+    if (without("overlap")) return QS_OK;
+    TRY(CALL(d, EventCreate, &s->last_sent, EVENT_DISABLE_TIMING));
+    TRY(CALL(d, StreamCreate, &s->copies, STREAM_DEFAULT));
+    return d->busy = is_busy, QS_OK;
 }
 
 static qs_status find_and_open(Device *d, int ordinal) {
@@ -454,6 +616,10 @@ static void free_queue(Device *d) {
         if (s->stage[i].host) QUIETLY(d, MemFreeHost, s->stage[i].host);
     }
     if (s->faults) QUIETLY(d, MemFreeHost, s->faults);
+    for (int i = 0; i < CUTS; i++)
+        if (s->cuts[i].event) QUIETLY(d, EventDestroy, s->cuts[i].event);
+    if (s->last_sent) QUIETLY(d, EventDestroy, s->last_sent);
+    if (s->copies) QUIETLY(d, StreamDestroy, s->copies);
     if (s->ready) QUIETLY(d, EventDestroy, s->ready);
     if (s->stream) QUIETLY(d, StreamDestroy, s->stream);
 }
@@ -465,6 +631,7 @@ static void close_device(Device *d) {
     for (int i = 0; i < d->owed; i++) s->late[i].drop(s->late[i].ud);
     d->ctx->owed -= d->owed, d->owed = 0;
     if (s->retained && can_enter(d)) {
+        if (s->copies) QUIETLY(d, StreamSynchronize, s->copies);
         if (s->stream) QUIETLY(d, StreamSynchronize, s->stream);
         qcudamath_close(d, s->math, !*s->dead), s->math = NULL;
         free_queue(d);
@@ -472,6 +639,7 @@ static void close_device(Device *d) {
     }
     qcudamath_close(d, s->math, false);
     if (s->retained && s->maker->contexts) s->f.DevicePrimaryCtxRelease(s->device);
+    qmem_free(d->ctx, s->marks, s->marks_cap * sizeof *s->marks);
     qmem_free(d->ctx, s, sizeof *s);
     d->state = NULL;
 }
@@ -500,11 +668,17 @@ static void empty_pool(Device *d) {
     QUIETLY(d, MemPoolTrimTo, state(d)->pool, 0);
 }
 
+/* Ahead of what `stream` has to do yet, so that it can be filled at once. */
 static qs_status alloc_ordered(Device *d, size_t n, DevPtr *out) {
     State *s = state(d);
-    int e = s->f.MemAllocAsync(out, n, s->stream);
-    if (e == ERROR_OUT_OF_MEMORY) empty_pool(d), e = s->f.MemAllocAsync(out, n, s->stream);
-    return checked(d, "MemAllocAsync", e);
+    void *stream = s->copies ? s->copies : s->stream;
+    int e = s->f.MemAllocAsync(out, n, stream);
+    if (e == ERROR_OUT_OF_MEMORY) empty_pool(d), e = s->f.MemAllocAsync(out, n, stream);
+    TRY(checked(d, "MemAllocAsync", e));
+    qs_status ordered = s->copies ? mark_sent(d) : QS_OK;
+    if (ordered == QS_OK) ordered = join(d);
+    if (ordered != QS_OK) QUIETLY(d, MemFreeAsync, *out, stream);
+    return ordered;
 }
 
 static qs_status alloc(Device *d, size_t n, DevPtr *out) {
@@ -512,12 +686,14 @@ static qs_status alloc(Device *d, size_t n, DevPtr *out) {
     TRY(enter(d));
     n = n ? n : 1;
     qs_status s = leave(d, state(d)->pool ? alloc_ordered(d, n, &block) : CALL(d, MemAlloc, &block, n));
-    if (s == QS_OK) *out = block;
+    if (s == QS_OK) *out = block, add_mark(d, block, n);
     return s;
 }
 
 static void release(Device *d, DevPtr p) {
     if (!p || !can_enter(d)) return;
+    remove_mark(state(d), p);
+    quietly_join(d);
     if (state(d)->pool) QUIETLY(d, MemFreeAsync, p, state(d)->stream);
     else QUIETLY(d, MemFree, p);
     (void)leave(d, QS_OK);
@@ -546,66 +722,129 @@ static qs_status next_stage(Device *d, Stage **out) {
     return *out = g, QS_OK;
 }
 
-static qs_status mark_busy(Device *d, Stage *g) {
+static qs_status mark_busy(Device *d, Stage *g, void *stream) {
     g->busy = true; /* even if the event cannot be recorded: then nothing more will run */
-    return CALL(d, EventRecord, g->done, state(d)->stream);
+    return CALL(d, EventRecord, g->done, stream);
 }
 
 static size_t part_of(size_t left) { return left < STAGE_BYTES ? left : STAGE_BYTES; }
 
-static qs_status send(Device *d, DevPtr to, const char *from, size_t n) {
+/* One thread does not copy as fast as the device does. */
+enum { PIECE = 256 << 10 };
+typedef struct { char *to; const char *from; size_t n; } Bytes;
+
+static void copy_pieces(void *ud, int64_t first, int64_t last, int worker) {
+    const Bytes *b = ud;
+    size_t from = (size_t)first * PIECE, to = (size_t)last * PIECE;
+    (void)worker;
+    memcpy(b->to + from, b->from + from, (to < b->n ? to : b->n) - from);
+}
+
+static void copy_bytes(Device *d, void *to, const void *from, size_t n) {
+    Bytes b = {to, from, n};
+    if (n <= 2 * PIECE || state(d)->alone) memcpy(to, from, n);
+    else qthreads_run(qthreads_of(d->ctx), (int64_t)((n + PIECE - 1) / PIECE), 1, copy_pieces, &b);
+}
+
+static qs_status send(Device *d, void *stream, DevPtr to, const char *from, size_t n) {
     Stage *g;
     for (size_t at = 0, part; at < n; at += part) {
         part = part_of(n - at);
         TRY(next_stage(d, &g));
-        memcpy(g->host, from + at, part);
-        TRY(CALL(d, MemcpyHtoDAsync, to + at, g->host, part, state(d)->stream));
-        TRY(mark_busy(d, g));
+        copy_bytes(d, g->host, from + at, part);
+        TRY(CALL(d, MemcpyHtoDAsync, to + at, g->host, part, stream));
+        TRY(mark_busy(d, g, stream));
     }
     return QS_OK;
 }
 
-static qs_status request(Device *d, DevPtr from, size_t n, Stage **out) {
+static qs_status request(Device *d, void *stream, DevPtr from, size_t n, Stage **out) {
     TRY(next_stage(d, out));
-    TRY(CALL(d, MemcpyDtoHAsync, (*out)->host, from, n, state(d)->stream));
-    return mark_busy(d, *out);
+    TRY(CALL(d, MemcpyDtoHAsync, (*out)->host, from, n, stream));
+    return mark_busy(d, *out, stream);
 }
 
 /* One part ahead: the device fills a buffer while we empty the other. */
-static qs_status receive(Device *d, char *to, DevPtr from, size_t n) {
+static qs_status receive(Device *d, void *stream, char *to, DevPtr from, size_t n) {
     Stage *now, *next = NULL;
-    TRY(request(d, from, part_of(n), &now));
+    TRY(request(d, stream, from, part_of(n), &now));
     for (size_t at = 0, part; at < n; at += part, now = next) {
         part = part_of(n - at);
-        if (at + part < n) TRY(request(d, from + at + part, part_of(n - at - part), &next));
+        if (at + part < n) TRY(request(d, stream, from + at + part, part_of(n - at - part), &next));
         TRY(wait_stage(d, now));
-        memcpy(to + at, now->host, part);
+        copy_bytes(d, to + at, now->host, part);
     }
-    return settle(d, QS_OK); /* what came before is done, too */
+    return QS_OK;
+}
+
+/* For a transfer between the host and part of this block: its mark where that goes beside the work, else NULL.  Who
+ * waits for work that may have failed wants to know of it, so that is no case. */
+static Mark *beside(Device *d, DevPtr block, size_t n, bool waits) {
+    const State *s = state(d);
+    bool may = s->copies && !s->lent && n >= BESIDE_LEAST && !(waits && d->owed);
+    return may ? mark_of(s, block) : NULL;
+}
+
+/* Behind the work, with everything before it. */
+static qs_status prepare_behind(Device *d, DevPtr block) {
+    State *s = state(d);
+    Mark *m = mark_of(s, block);
+    s->queued++;
+    if (m) m->used = s->queued;
+    return join(d);
+}
+
+static qs_status send_to(Device *d, DevPtr block, size_t off, const char *from, size_t n) {
+    Mark *m = beside(d, block, n, false);
+    if (!m) {
+        TRY(prepare_behind(d, block));
+        return send(d, state(d)->stream, block + off, from, n);
+    }
+    TRY(await(d, m));
+    m->sent = state(d)->sent + 1;
+    qs_status s = send(d, state(d)->copies, block + off, from, n), marked = mark_sent(d);
+    return s == QS_OK ? marked : s;
+}
+
+static qs_status receive_from(Device *d, DevPtr block, size_t off, char *to, size_t n) {
+    const Mark *m = beside(d, block, n, true);
+    if (!m) {
+        TRY(prepare_behind(d, block));
+        TRY(receive(d, state(d)->stream, to, block + off, n));
+        return settle(d, QS_OK); /* what came before is done, too */
+    }
+    TRY(await(d, m));
+    return receive(d, state(d)->copies, to, block + off, n);
 }
 
 static qs_status upload(Device *d, DevPtr to, size_t off, const void *from, size_t n) {
     if (!n) return QS_OK;
     TRY(enter(d));
-    return leave(d, send(d, to + off, from, n));
+    return leave(d, send_to(d, to, off, from, n));
 }
 
 static qs_status download(Device *d, void *to, DevPtr from, size_t off, size_t n) {
     if (!n) return QS_OK;
     TRY(enter(d));
-    return leave(d, receive(d, to, from + off, n));
+    return leave(d, receive_from(d, from, off, to, n));
+}
+
+static qs_status copy_ordered(Device *d, DevPtr to, DevPtr from, size_t n) {
+    TRY(join_and_use_all(d));
+    return CALL(d, MemcpyDtoDAsync, to, from, n, state(d)->stream);
 }
 
 static qs_status copy(Device *d, DevPtr to, DevPtr from, size_t n) {
     if (!n) return QS_OK;
     TRY(enter(d));
-    return leave(d, CALL(d, MemcpyDtoDAsync, to, from, n, state(d)->stream));
+    return leave(d, copy_ordered(d, to, from, n));
 }
 
 /* -- waiting ------------------------------------------------------------------------------------------------------- */
 static qs_status wait_queue(Device *d) {
+    TRY(join(d));
     TRY(CALL(d, StreamSynchronize, state(d)->stream));
-    state(d)->running[0] = 0;
+    state(d)->running[0] = 0, state(d)->done = state(d)->queued;
     return settle(d, QS_OK);
 }
 
@@ -622,8 +861,10 @@ static qs_status sync(Device *d) {
 /* `d`'s queue goes on when what is queued on `other` now is done. */
 static qs_status queue_after(Device *d, Device *other) {
     TRY(enter(other));
-    TRY(leave(other, CALL(other, EventRecord, state(other)->ready, state(other)->stream)));
+    qs_status s = join(other);
+    TRY(leave(other, s == QS_OK ? CALL(other, EventRecord, state(other)->ready, state(other)->stream) : s));
     TRY(enter(d));
+    use_all(d);
     return leave(d, CALL(d, StreamWaitEvent, state(d)->stream, state(other)->ready, 0));
 }
 
@@ -643,6 +884,7 @@ static void open_peer(Device *to, Device *from) {
 
 static qs_status fetch(Device *to, DevPtr dst, Device *from, DevPtr src, size_t n) {
     open_peer(to, from);
+    TRY(join_and_use_all(to));
     if (!state(to)->maker->contexts)
         return CALL(to, CopyPeerAsync, dst, state(to)->device, src, state(from)->device, n, state(to)->stream);
     return CALL(to, MemcpyPeerAsync, dst, state(to)->context, src, state(from)->context, n, state(to)->stream);
@@ -662,9 +904,16 @@ static qs_status peer(Device *to, DevPtr dst, Device *from, DevPtr src, size_t n
 /* The default stream, which the driver orders with ours; 0 is another name for it. */
 enum { STREAM_LEGACY = 1 };
 
-static DevPtr queue_name(Device *d) { return (uintptr_t)state(d)->stream; }
+/* Whoever waits for it waits for uploads, too. */
+static DevPtr queue_name(Device *d) {
+    state(d)->shown = true;
+    if (state(d)->sent != state(d)->joined && can_enter(d)) quietly_join(d), (void)leave(d, QS_OK);
+    return (uintptr_t)state(d)->stream;
+}
 
+/* Either may be ours: others wait for uploads, too; and what they do is done to all blocks. */
 static qs_status queue_order(Device *d, void *before, void *after) {
+    TRY(join_and_use_all(d));
     TRY(CALL(d, EventRecord, state(d)->ready, before));
     return CALL(d, StreamWaitEvent, after, state(d)->ready, 0);
 }
@@ -719,6 +968,7 @@ static qs_status outlive(Device *d, DevPtr block, void (**release_it)(void *), v
 
 static qs_status move_any(Device *d, DevPtr to, DevPtr from, size_t n) {
     if (records(d)) return cannot_record(d, "", "memcpy would have to wait");
+    TRY(join_and_use_all(d));
     TRY(CALL(d, MemcpyAsync, to, from, n, state(d)->stream));
     return wait_queue(d);
 }
@@ -1113,6 +1363,18 @@ static qs_status keep_fault(Device *d, DevLate *late, DevFault *out) {
     return QS_OK;
 }
 
+/* The number of the launch is the next one. */
+static qs_status use_blocks(Device *d, int nargs, const DevArg *args, size_t *bytes) {
+    State *s = state(d);
+    bool waits = false;
+    s->queued++;
+    for (int i = 0; i < nargs && s->copies; i++) {
+        Mark *m = args[i].is_array ? mark_of(s, args[i].block) : NULL;
+        if (m) waits = waits || m->sent > s->joined, m->used = s->queued, *bytes += m->n;
+    }
+    return waits ? join(d) : QS_OK;
+}
+
 static qs_status queue_launch(Device *d, const Program *p, Grid *g, DevLate *late, DevFault *fault) {
     State *s = state(d);
     if (p->fault && records(d)) return cannot_record(d, p->name, " may fail, which the host would wait for");
@@ -1136,7 +1398,11 @@ static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const
     for (int a = 0; a < l->rank; a++) g.count[a] = (l->domain[a] - 1) / g.block[a] + 1;
     TRY(put_arguments(d, p, &g, l, nargs, args));
     TRY(enter(d));
-    return leave(d, queue_launch(d, p, &g, l->late, fault));
+    size_t bytes = 0;
+    qs_status s = use_blocks(d, nargs, args, &bytes);
+    if (s == QS_OK) s = queue_launch(d, p, &g, l->late, fault);
+    if (s == QS_OK && bytes >= CUT_LEAST && !records(d)) s = make_cut(d);
+    return leave(d, s);
 }
 
 const DeviceOps qdev_cuda_ops = {"cuda", CODE_PTX, probe_cuda, open_cuda, close_device, alloc,  release, upload,

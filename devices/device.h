@@ -172,6 +172,7 @@ struct Device {
     /* NULL, or whether launches are being recorded (a CUDA graph) instead of run.  Nothing may be allocated, freed,
      * copied to or from the host or waited for then. */
     bool (*recording)(struct Device *);
+    bool (*busy)(struct Device *, DevPtr); /* NULL, or whether queued work may use the block, as far as is known */
     struct Heap *heap;         /* devices/heap.c: freed blocks kept for reuse; NULL until the first block */
 };
 

@@ -1,6 +1,8 @@
 #include "devices/heap.h"
 #include "devices/pool.h"
 
+#include <string.h>
+
 /* A list per step of pool.h, from that of the least block on. */
 enum { LEAST = 512, FIRST = 8 * 9 /* its step */, LISTS = 8 * 63 - FIRST };
 static const size_t keep_least = (size_t)256 << 20; /* bytes that may be kept; of a large device an eighth of it */
@@ -51,15 +53,36 @@ static qs_status fresh(Device *d, size_t size, DevPtr *out) {
     return d->ops->alloc(d, size, out);
 }
 
-qs_status qheap_get(Device *d, size_t n, DevPtr *out) {
+static DevPtr take(FreeList *l, uint32_t i) {
+    DevPtr p = l->at[i];
+    memmove(&l->at[i], &l->at[i + 1], (--l->n - i) * sizeof *l->at);
+    return p;
+}
+
+/* The number of an idle block, else of the one that will be soonest; l->n: rather a fresh one, of those of a program
+ * that fills one while it uses others. */
+static uint32_t choose_idle(Device *d, const FreeList *l, size_t size) {
+    enum { IN_TURNS = 3 };
+    bool room = !d->limit || d->heap->used + d->heap->kept + size <= d->limit;
+    for (uint32_t i = 0; i < l->n; i++)
+        if (!d->busy(d, l->at[i])) return i;
+    return l->n < IN_TURNS && room ? l->n : 0;
+}
+
+static qs_status get(Device *d, size_t n, bool idle, DevPtr *out) {
     size_t size;
     if (n > SIZE_MAX / 4) return qerr_set(d->ctx, QS_ENOMEM, "%s: no room for %zu bytes", d->name, n);
     FreeList *l = &heap_of(d)->lists[list_of(n, &size)];
-    if (l->n) *out = l->at[--l->n], d->heap->kept -= size;
+    uint32_t i = !l->n ? 0 : idle ? choose_idle(d, l, size) : l->n - 1;
+    if (i < l->n) *out = take(l, i), d->heap->kept -= size;
     else TRY(fresh(d, size, out));
     d->heap->used += size;
     return QS_OK;
 }
+
+qs_status qheap_get(Device *d, size_t n, DevPtr *out) { return get(d, n, false, out); }
+
+qs_status qheap_get_idle(Device *d, size_t n, DevPtr *out) { return get(d, n, d->busy && n >= worth_asking, out); }
 
 /* Whether we would keep more than is left for others: then they get all of it. */
 static bool are_others_short(Device *d, size_t kept, size_t size) {

@@ -32,7 +32,7 @@ class Record(ctypes.Structure):
          ("failed", ctypes.c_char * 64)]
 
 
-driver = ctypes.CDLL(os.environ["FAKE_CUDA"])
+driver = ctypes.PyDLL(os.environ["FAKE_CUDA"])  # one thread at a time: the fake is made for no more
 driver.fake_cuda.restype = ctypes.POINTER(Record)
 driver.fake_cuda_size.restype = ctypes.c_size_t
 assert driver.fake_cuda_size() == ctypes.sizeof(Record), "Record differs from FakeCuda of fake_cuda.h"

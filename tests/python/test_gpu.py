@@ -444,6 +444,7 @@ class Order(Gpu):
 
     def test_a_consumer_waits_for_our_stream(self):
         own, theirs, a = q.stream().ptr, fake.stream(), q.ones(3)
+        fake.read(a)  # now it has its memory, for which our own streams may wait for each other
         none = ((s, []) for s in (None, -1, 0, 1, own))
         for stream, wanted in (*none, (2, [(own, 2)]), (theirs, [(own, theirs)])):
             self.since = fake.record.norders

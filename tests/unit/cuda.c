@@ -52,11 +52,12 @@ static void opening(void) {
     CHECK_TEXT(d.arch, "sm_90");
     CHECK(d.max_block == 1024 && d.total_memory == (size_t)1 << 34);
     CHECK_TEXT(fake->log, "Init DeviceGetCount Init DeviceGetCount DeviceGet DeviceGetName DeviceTotalMem "
-                          "DevicePrimaryCtxRetain CtxPushCurrent StreamCreate EventCreate CtxPopCurrent ");
+                          "DevicePrimaryCtxRetain CtxPushCurrent StreamCreate EventCreate EventCreate StreamCreate "
+                          "CtxPopCurrent ");
     forget();
     d.ops->close(&d);
-    CHECK_TEXT(fake->log, "CtxPushCurrent StreamSynchronize EventDestroy StreamDestroy CtxPopCurrent "
-                          "DevicePrimaryCtxRelease ");
+    CHECK_TEXT(fake->log, "CtxPushCurrent StreamSynchronize StreamSynchronize EventDestroy StreamDestroy EventDestroy "
+                          "StreamDestroy CtxPopCurrent DevicePrimaryCtxRelease ");
     CHECK(clean());
     fake->capability = 87;
     open_gpu(&d, 0);
@@ -153,6 +154,104 @@ static void between_devices(void) {
     CHECK(d[1].ops->download(&d[1], got, b, 0, 8) == QS_OK && !memcmp(word, got, 8));
     d[0].ops->free(&d[0], a), d[1].ops->free(&d[1], b);
     d[0].ops->close(&d[0]), d[1].ops->close(&d[1]);
+    CHECK(clean());
+}
+
+/* -- copies beside the work ---------------------------------------------------------------------------------------- */
+static Program *load_text(Device *d, const char *text);
+static qs_status tell(void *ud, const DevFault *f);
+static void drop(void *ud);
+
+static void launch_on(Device *d, Program *p, DevPtr a) {
+    Launch l = {.rank = 1, .domain = {1000}, .any_block = true};
+    DevArg arg = {.is_array = true, .block = a, .rank = 1, .dims = {1000}, .strides = {1}};
+    CHECK(d->ops->launch(d, p, &l, 1, &arg, NULL) == QS_OK);
+}
+
+/* A copy waits for the launches that use its block and no others, and a launch for the uploads to its blocks. */
+static void beside(int pools) {
+    enum { N = 2 << 20 };
+    Device d;
+    DevPtr a, b, c;
+    char *bytes = qmem_alloc(&ctx, N);
+    int n;
+    reset();
+    fake->pools = pools;
+    open_gpu(&d, 0);
+    Program *p = load_text(&d, "// quasar: shared=0\n"), *fails = load_text(&d, "// quasar: fault shared=0\n");
+    CHECK(d.ops->alloc(&d, N, &a) == QS_OK && d.ops->alloc(&d, N, &b) == QS_OK && d.ops->alloc(&d, N, &c) == QS_OK);
+    n = fake->norders;
+    CHECK(d.ops->upload(&d, a, 0, bytes, N) == QS_OK && fake->norders == n);
+    launch_on(&d, p, b);
+    CHECK(fake->norders == n);
+    launch_on(&d, p, a);
+    CHECK(fake->norders == n + 1); /* for the upload; once */
+    launch_on(&d, p, a);
+    CHECK(fake->norders == n + 1 && d.busy(&d, c) == false);
+    CHECK(d.ops->download(&d, bytes, c, 0, N) == QS_OK && fake->norders == n + 1);
+    CHECK(d.ops->download(&d, bytes, b, 0, N) == QS_OK && fake->norders == n + 2); /* for the first launch */
+    CHECK(d.ops->upload(&d, b, 0, bytes, N) == QS_OK && fake->norders == n + 2);
+    CHECK(d.ops->upload(&d, a, 0, bytes, N) == QS_OK && fake->norders == n + 3); /* for the last one */
+    CHECK(d.ops->copy(&d, c, a, N) == QS_OK && fake->norders == n + 4);
+    CHECK(d.ops->upload(&d, b, 0, bytes, 16) == QS_OK && fake->norders == n + 4); /* small: in the order of the work */
+    CHECK(d.ops->upload(&d, b, 0, bytes, N) == QS_OK && fake->norders == n + 5); /* the copy may have used any block */
+    DevLate late = {.tell = tell, .drop = drop};
+    Launch l = {.rank = 1, .domain = {10}, .any_block = true, .late = &late};
+    CHECK(d.ops->launch(&d, fails, &l, 0, NULL, NULL) == QS_OK && d.owed == 1);
+    CHECK(d.ops->download(&d, bytes, c, 0, N) == QS_OK && !d.owed); /* what may have failed is heard */
+    d.ops->free(&d, a), d.ops->free(&d, b), d.ops->free(&d, c);
+    d.ops->unload(&d, p), d.ops->unload(&d, fails);
+    d.ops->close(&d);
+    CHECK(clean());
+    qmem_free(&ctx, bytes, N);
+}
+
+/* A block that another device still reads is not filled anew, and none goes while it is filled: in whatever order the
+ * driver runs things. */
+static void after_copies(int defer) {
+    enum { N = 64 << 10 };
+    Device d[2];
+    DevPtr a, b;
+    char *bytes = qmem_alloc(&ctx, N);
+    reset();
+    fake->devices = 2, fake->pools = 1, fake->defer = defer;
+    open_gpu(&d[0], 0), open_gpu(&d[1], 1);
+    CHECK(d[0].ops->alloc(&d[0], N, &a) == QS_OK && d[1].ops->alloc(&d[1], N, &b) == QS_OK);
+    memset(bytes, 1, N);
+    CHECK(d[0].ops->upload(&d[0], a, 0, bytes, N) == QS_OK && d[1].ops->peer(&d[1], b, &d[0], a, N) == QS_OK);
+    memset(bytes, 2, N);
+    CHECK(d[0].ops->upload(&d[0], a, 0, bytes, N) == QS_OK && d[0].ops->download(&d[0], bytes, a, 0, N) == QS_OK);
+    CHECK(bytes[0] == 2 && bytes[N - 1] == 2);
+    CHECK(d[1].ops->download(&d[1], bytes, b, 0, N) == QS_OK && bytes[0] == 1 && bytes[N - 1] == 1);
+    CHECK(d[0].ops->upload(&d[0], a, 0, bytes, N) == QS_OK);
+    d[0].ops->free(&d[0], a), d[1].ops->free(&d[1], b);
+    CHECK(d[0].ops->sync(&d[0]) == QS_OK);
+    d[0].ops->close(&d[0]), d[1].ops->close(&d[1]);
+    CHECK(clean());
+    qmem_free(&ctx, bytes, N);
+}
+
+/* What is filled comes to a block that is idle. */
+static void in_turns(void) {
+    enum { N = 2 << 20 };
+    Device d;
+    DevPtr p[4], first;
+    reset();
+    fake->defer = 1;
+    open_gpu(&d, 0);
+    Program *k = load_text(&d, "// quasar: shared=0\n");
+    for (int i = 0; i < 4; i++) {
+        CHECK(qheap_get_idle(&d, N, &p[i]) == QS_OK);
+        launch_on(&d, k, p[i]);
+        qheap_put(&d, p[i], N);
+    }
+    CHECK(p[1] != p[0] && p[2] == p[0] && fake->allocated <= 3); /* looking takes time: then the first is idle */
+    CHECK(qheap_get(&d, N, &first) == QS_OK && first == p[3]); /* the work itself takes what it had last */
+    qheap_put(&d, first, N);
+    CHECK(d.ops->sync(&d) == QS_OK && !d.busy(&d, p[0]));
+    d.ops->unload(&d, k);
+    qheap_close(&d);
+    d.ops->close(&d);
     CHECK(clean());
 }
 
@@ -1014,6 +1113,9 @@ int main(void) {
     queues();
     addresses();
     given(0), given(1);
+    beside(0), beside(1);
+    for (int defer = 1; defer <= 24; defer++) after_copies(defer);
+    in_turns();
     pooled(0), pooled(1);
     others_are_short(0), others_are_short(1);
     without_pool();
