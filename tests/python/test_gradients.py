@@ -3,7 +3,7 @@
 What differs on purpose is not here: the median of an even number of elements is the mean of the two middle ones; of a
 determinant that is 0 the derivative is that of the cofactors, where torch gives 0 (differences show it).
 
-Beside the list are chains of linear algebra at random; QUASAR_TEST_SEED and QUASAR_TEST_COUNT say which, and how many."""
+Beside the list are chains of linear algebra at random: QUASAR_TEST_SEED says which, QUASAR_TEST_COUNT how many."""
 import os
 import unittest
 
@@ -200,21 +200,21 @@ def both_ways(m, x):
     return L.solve(m.mH, y + x) + y
 
 
-def mixed(step):
+def of_mixed(step):
     return lambda a, x: step(a + 0.3*(x @ x.mH), x)
 
 
-def definite(step):
+def of_definite(step):
     return lambda a, x: step(a @ a.mH + x @ x.mH, x)
 
 
 STEPS = torch and {
-    "solved": mixed(L.solve), "both_ways": mixed(both_ways), "inverted": mixed(lambda m, x: L.inv(m) @ x),
-    "by_det": mixed(lambda m, x: x*L.det(m)), "by_logdet": definite(lambda m, x: x*m.logdet()),
-    "rooted": definite(lambda m, x: L.cholesky(m).mH @ x),
-    "by_triangles": mixed(lambda m, x: L.solve_triangular(m.triu(), L.solve_triangular(m.tril(), x, upper=False),
-                                                          upper=True)),
-    "by_qr": mixed(lambda m, x: sum(f @ x for f in signed_qr(m))),
+    "solved": of_mixed(L.solve), "both_ways": of_mixed(both_ways), "inverted": of_mixed(lambda m, x: L.inv(m) @ x),
+    "by_det": of_mixed(lambda m, x: x*L.det(m)), "by_logdet": of_definite(lambda m, x: x*m.logdet()),
+    "rooted": of_definite(lambda m, x: L.cholesky(m).mH @ x),
+    "by_triangles": of_mixed(lambda m, x: L.solve_triangular(m.triu(), L.solve_triangular(m.tril(), x, upper=False),
+                                                             upper=True)),
+    "by_qr": of_mixed(lambda m, x: sum(f @ x for f in signed_qr(m))),
     "squares": lambda a, x: L.pinv(torch.cat([a + 0.3*(x @ x.mH), a])) @ torch.cat([x, x]),
 }
 
