@@ -47,7 +47,7 @@ def init(device=None, *, loadCompiler=True, load_compiler=True, precision=32, th
          fast_math=False, memory_limit=0, library_path="", cache_dir=None):
     """Opens the machine.  Nothing else works before.
 
-    device        "cpu", "opencl", "cuda", with a number as in "opencl:1"; several, as in "cpu,opencl"; a file
+    device        "cpu", "opencl", "cuda", "hip", with a number as in "opencl:1"; several, as in "cpu,opencl"; a file
                   "machine.xml" that lists devices; "gpu", the first GPU; "auto", the processor and every GPU, each
                   launch where it ends soonest; "auto:cpu,opencl", the same among these; "ref", the slow
                   reference; None: the processor
