@@ -58,6 +58,15 @@ def _is_watched(torch):
     return torch._C._len_torch_dispatch_stack() > 0
 
 
+def _is_differentiated(x):
+    torch = _torch()
+    if x.requires_grad and torch.is_grad_enabled():
+        return True
+    if torch.compiler.is_compiling():  # which cannot look at the rest
+        return False
+    return torch._C._functorch.is_gradtrackingtensor(x) or torch.autograd.forward_ad.unpack_dual(x).tangent is not None
+
+
 class Operator:
     """One function: `custom` for torch.compile, `apply` for everything else.  Calling it chooses.
 
@@ -84,6 +93,7 @@ class Operator:
 
     def __call__(self, *args):
         torch = _torch()
+        self.check(args)
         if torch.compiler.is_compiling():
             return self.opaque(*args)
         self.passing.wanted = (self.backward is None and torch.is_grad_enabled() and not _in_torch_func(torch) and
@@ -93,6 +103,14 @@ class Operator:
             return self.apply(*args)
         finally:
             self.passing.wanted, self.passing.kept = False, None
+
+    def check(self, args):
+        """torch makes a number of a tensor without dimensions, whose derivative would be lost without a word."""
+        for k, ((kind, name), x) in enumerate(zip(self.function.parameters, args)):
+            if k not in self.tensors and isinstance(x, _torch().Tensor) and _is_differentiated(x):
+                raise TypeError("%s: argument %s is a tensor of which derivatives are taken, but the parameter is declared "
+                                "as a number, which has none in torch; leave its type away, or give %s(%s)"
+                                % (self.function.name, name, kind, name))
 
     # -- what it computes ----------------------------------------------------------------------------------------------
     def run(self, *args):

@@ -230,6 +230,28 @@ class OperatorsOfTorch(unittest.TestCase):
         torch.compile(lambda x: f(x)*2, fullgraph=True, backend="aot_eager")(self.x).sum().backward()
         self.assertTrue(torch.allclose(self.x.grad, 2*(self.x.cos()*self.x + self.x.sin())))
 
+    def test_a_tensor_for_a_number_loses_no_derivative(self):
+        m = q.compile_string("declared", """
+            function y = scaled(x, b : scalar)
+                y = b*x
+            end
+            function [] = __kernel__ shifted(x : vec, b : scalar, y : vec, pos : int)
+                y[pos] = x[pos] + b
+            end""")
+        f, k, x, b = q.torch_op(m.scaled), q.torch_op(m.shifted, out="y"), self.x.detach(), torch.tensor(2.0)
+
+        def dual():
+            with torch.autograd.forward_ad.dual_level():
+                f(x, torch.autograd.forward_ad.make_dual(b, b))
+        for differentiate in (lambda: f(x, b.clone().requires_grad_()), lambda: k(x, b.clone().requires_grad_()),
+                              lambda: torch.func.grad(lambda b: f(x, b).sum())(b), dual,
+                              lambda: torch.func.jvp(lambda b: f(x, b), (b,), (b,))):
+            with self.assertRaisesRegex(TypeError, "argument b is a tensor of which derivatives are taken, but the "):
+                differentiate()
+        self.assertTrue(torch.equal(f(x, b), 2*x))
+        with torch.no_grad():
+            self.assertTrue(torch.equal(k(x, b.clone().requires_grad_()), x + 2))
+
     def test_complex_numbers_are_as_in_torch(self):
         op = q.torch_op(lambda z: q.exp(z)*z)
         z = torch.complex(self.x.detach(), self.z.detach()).requires_grad_()
