@@ -108,8 +108,8 @@ class Operator:
         """torch makes a number of a tensor without dimensions, whose derivative would be lost without a word."""
         for k, ((kind, name), x) in enumerate(zip(self.function.parameters, args)):
             if k not in self.tensors and isinstance(x, _torch().Tensor) and _is_differentiated(x):
-                raise TypeError("%s: argument %s is a tensor of which derivatives are taken, but the parameter is declared "
-                                "as a number, which has none in torch; leave its type away, or give %s(%s)"
+                raise TypeError("%s: argument %s is a tensor of which derivatives are taken, but the parameter is "
+                                "declared as a number, which has none in torch; leave its type away, or give %s(%s)"
                                 % (self.function.name, name, kind, name))
 
     # -- what it computes ----------------------------------------------------------------------------------------------
