@@ -1,5 +1,6 @@
 % Module: boxfilter.q
 % Sums over windows, in a time that does not depend on their size.
+import "check.q"
 
 % A running sum along one line of the image: what enters is added, what leaves is taken away.
 function [] = __kernel__ boxfilter_line(y : cube'unchecked, x : cube'safe, dim : int, r : int, pos : ivec2)
@@ -28,6 +29,7 @@ end
 %
 % :function y = boxfilter(img : cube, r : int)
 function y = boxfilter(img : cube, r : int)
+    check_least("boxfilter: r", r, 0)
     columns = uninit_like(img)
     y = uninit_like(img)
     parallel_do(size(img, 1..2), columns, img, 0, r, boxfilter_line)

@@ -1,5 +1,6 @@
 % Module: colored_noise.q
 % Stationary Gaussian noise with a given spectrum.
+import "check.q"
 
 % Function: generate_psd
 % The power spectral density of white noise of variance 1 after a filter; or one that is given by a function of the
@@ -15,11 +16,14 @@
 % :function psd = generate_psd(mask : mat, dims : vec)
 % :function psd = generate_psd(dims : vec, spectrum, variance = 1, white = 0)
 function psd = generate_psd(mask : mat, dims : vec)
+    dims = check_plane("generate_psd: dims", dims)
+    assert(all(size(mask) <= dims), "generate_psd: dims must hold the mask of size ", size(mask), ", got ", dims)
     padded = zeros_like(mask, dims)
     padded[0..size(mask,0)-1, 0..size(mask,1)-1] = mask
     psd = abs(fft2(padded)).^2
 end
 function psd = generate_psd(dims : vec, spectrum : [?? -> ??], variance = 1, white = 0)
+    dims = check_plane("generate_psd: dims", dims)
     axis = n -> mod((0..n-1)/n + 0.5, 1) - 0.5
     u = repmat(transpose(axis(dims[0])), [1,dims[1]])
     v = repmat(axis(dims[1]), [dims[0],1])
@@ -48,7 +52,8 @@ function y = cgn_rand(psd : mat)
     y = real(ifft2(sqrt(psd).*fft2(randn(size(psd)))))
 end
 function y = cgn_rand(dims : vec, psd : mat)
-    assert(all(dims[0..1] == size(psd)), "cgn_rand: psd has size ", size(psd), ", noise of size ", dims, " is wanted")
+    assert(numel(dims) >= 2 && numel(dims) <= 3 && all(dims[0..1] == size(psd)), _
+           "cgn_rand: psd has size ", size(psd), ", noise of size ", dims, " is wanted")
     if numel(dims) == 2
         y = cgn_rand(psd)
     else

@@ -1,5 +1,6 @@
 % Module: colortransform.q
 % Colour spaces.  An image is height x width x 3, its values in [0,1] unless said otherwise.
+import "check.q"
 
 % A 3 x 3 matrix times every pixel.
 function y = transform_colors(img : cube, M : mat)
@@ -12,6 +13,7 @@ end
 %
 % :function y = rgb2gray(img : cube)
 function y = rgb2gray(img : cube)
+    check_colors("rgb2gray: img", img)
     y = 0.299*img[:,:,0] + 0.587*img[:,:,1] + 0.114*img[:,:,2]
 end
 
@@ -20,12 +22,14 @@ end
 %
 % :function y = rgb2ycbcr(img : cube)
 function y = rgb2ycbcr(img : cube)
+    check_colors("rgb2ycbcr: img", img)
     y = transform_colors(img, float64([[0.299,0.587,0.114],
                                        [-0.168735892,-0.331264108,0.5],
                                        [0.5,-0.418687589,-0.081312411]]))
 end
 
 function y = ycbcr2rgb(img : cube)
+    check_colors("ycbcr2rgb: img", img)
     y = transform_colors(img, float64([[1,0,1.402],[1,-0.344136286,-0.714136286],[1,1.772,0]]))
 end
 
@@ -78,10 +82,12 @@ end
 %
 % :function y = rgb2xyz(img : cube)
 function y = rgb2xyz(img : cube)
+    check_colors("rgb2xyz: img", img)
     y = transform_colors(img, srgb_to_xyz())
 end
 
 function y = xyz2rgb(img : cube)
+    check_colors("xyz2rgb: img", img)
     y = transform_colors(img, inv(srgb_to_xyz()))
 end
 
@@ -94,12 +100,14 @@ end
 %
 % :function y = rgb2lab(img : cube)
 function y = rgb2lab(img : cube)
+    check_colors("rgb2lab: img", img)
     xyz = rgb2xyz(csdecodeSRGB(img))
     y = uninit_like(img)
     parallel_do(size(img, 0..1), y, xyz, xyz_to_lab)
 end
 
 function y = lab2rgb(img : cube)
+    check_colors("lab2rgb: img", img)
     xyz = uninit_like(img)
     parallel_do(size(img, 0..1), xyz, img, lab_to_xyz)
     y = csencodeSRGB(xyz2rgb(xyz))
@@ -128,11 +136,13 @@ end
 %
 % :function y = rgb2hsv(img : cube)
 function y = rgb2hsv(img : cube)
+    check_colors("rgb2hsv: img", img)
     y = uninit_like(img)
     parallel_do(size(img, 0..1), y, img, rgb_to_hsv)
 end
 
 function y = hsv2rgb(img : cube)
+    check_colors("hsv2rgb: img", img)
     y = uninit_like(img)
     parallel_do(size(img, 0..1), y, img, hsv_to_rgb)
 end

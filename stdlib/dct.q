@@ -30,9 +30,9 @@ function x = idct_rows(y)
     x[:,dct_order(n)] = real(ifft1(V.*dct_turns(n, 1, V), 1))
 end
 
-function y = dct_along(x, dim, rows)
+function y = dct_along(what, x, dim, rows)
     d = isnull(dim) ? (size(x, 0) > 1 ? 0 : 1) : dim
-    assert(d == 0 || d == 1, "dct: dim must be 0 or 1")
+    assert(d == 0 || d == 1, what, ": dim must be 0 or 1, got ", d)
     if isempty(x)
         y = x
     elseif d == 1
@@ -50,7 +50,7 @@ end
 %
 % :function y = dct1(x : mat, dim = null)
 function y = dct1(x : mat, dim = null)
-    y = dct_along(x, dim, dct_rows)
+    y = dct_along("dct1", x, dim, dct_rows)
 end
 
 % Function: idct1
@@ -58,7 +58,7 @@ end
 %
 % :function x = idct1(y : mat, dim = null)
 function x = idct1(y : mat, dim = null)
-    x = dct_along(y, dim, idct_rows)
+    x = dct_along("idct1", y, dim, idct_rows)
 end
 
 % Function: dct2

@@ -4,6 +4,7 @@
 % Images are N x C x H x W as in torch: how many, channels, rows, columns; weights of a convolution M x C/groups x KH x KW.
 % Strides, paddings and their like are a number, or one for rows and one for columns.  Layers are functions of values and
 % weights; `grad` and `value_and_grad` take the weights as one object or cell.  float64 stays float64.
+import "check.q"
 
 % What layers compute with: float64 stays, everything else is float32.
 function x = dnn_real(x)
@@ -650,7 +651,7 @@ end
 %
 % :function e = mse_loss(x, target)
 function e = mse_loss(x, target)
-    assert(isequal(size(x), size(target)), "mse_loss: x and target must have one size, got ", size(x), " and ", size(target))
+    check_alike("mse_loss: x and target", x, target)
     e = mean((x - target).^2)
 end
 
@@ -659,7 +660,7 @@ end
 %
 % :function e = l1_loss(x, target)
 function e = l1_loss(x, target)
-    assert(isequal(size(x), size(target)), "l1_loss: x and target must have one size, got ", size(x), " and ", size(target))
+    check_alike("l1_loss: x and target", x, target)
     e = mean(abs(x - target))
 end
 

@@ -69,7 +69,7 @@ end
 %
 % :function W = dtcwt2d(x : cube, w1 = filtercoeff_farras, w2 = filtercoeff_dualfilt, J : int = 4)
 function W = dtcwt2d(x : cube, w1 = filtercoeff_farras, w2 = filtercoeff_dualfilt, J : int = 4)
-    check_dwt_size(x, J)
+    dwt_check("dtcwt2d", size(x, 0..1), J)
     half = x/2
     aa = dtcwt_tree(half, w1, w2, J, 0, 0)
     ab = dtcwt_tree(half, w1, w2, J, 0, 1)
@@ -120,11 +120,6 @@ function x = idtcwt2d(W, w1 = filtercoeff_farras, w2 = filtercoeff_dualfilt)
 end
 
 % -- three dimensions --------------------------------------------------------------------------------------------------
-
-function [] = check_dtcwt3d_size(x : cube, J : int)
-    s = size(x, 0..2)
-    assert(all(mod(s, 2^J) == 0), sprintf("dtcwt3d_untiled: %d levels need extents that 2^%d divides, got %g x %g x %g", J, J, s[0], s[1], s[2]))
-end
 
 % Trees a or b (0 or 1) for rows, columns and slices.
 dtcwt3d_trees = [[0,0,0],[0,1,1],[1,0,1],[1,1,0]]
@@ -196,7 +191,7 @@ end
 %
 % :function b = dtcwt3d_untiled(x : cube, w1 = filtercoeff_farras, w2 = filtercoeff_dualfilt, J : int = 3)
 function b = dtcwt3d_untiled(x : cube, w1 = filtercoeff_farras, w2 = filtercoeff_dualfilt, J : int = 3)
-    check_dtcwt3d_size(x, J)
+    dwt_check("dtcwt3d_untiled", size(x, 0..2), J)
     half = x/2
     trees = cell(4)
     for k = 0..3
@@ -210,6 +205,7 @@ end
 %
 % :function x = idtcwt3d_untiled(b : vec[??], w1 = filtercoeff_farras, w2 = filtercoeff_dualfilt, J : int = 3)
 function x = idtcwt3d_untiled(b, w1 = filtercoeff_farras, w2 = filtercoeff_dualfilt, J : int = 3)
+    dwt_check("idtcwt3d_untiled", size(b[0], 0..2), J)
     trees = dtcwt3d_directions(b, J)
     x = idwt3d_pyramid(trees[0], w1, w2, J, dtcwt3d_trees[0,:])
     for k = 1..3

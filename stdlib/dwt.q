@@ -1,6 +1,7 @@
 % Module: dwt.q
 % Discrete wavelet transforms of images with orthonormal filters and periodic borders.
 % Sources: Mallat: A theory for multiresolution signal decomposition (1989); Daubechies: Ten lectures on wavelets (1992).
+import "check.q"
 
 % The low pass filters of Daubechies with 1, 2, 3 and 4 vanishing moments.
 filtercoeff_haar = float64([1,1]/sqrt(2))
@@ -80,9 +81,10 @@ function x = idwt2d_level(low : cube, bands, down : vec, right : vec)
     x = idwt_along(idwt_along(low, bands[0], down, 0), idwt_along(bands[1], bands[2], down, 0), right, 1)
 end
 
-function [] = check_dwt_size(x : cube, J : int)
-    s = size(x, 0..1)
-    assert(all(mod(s, 2^J) == 0), sprintf("dwt2d: %d levels need a height and width that 2^%d divides, got %g x %g", J, J, s[0], s[1]))
+% s: the extents that are halved J times.
+function [] = dwt_check(what, s, J : int)
+    check_least(strcat(what, ": J"), J, 0)
+    assert(all(mod(s, 2^J) == 0), what, ": ", J, " levels need extents that ", 2^J, " divides, got ", s)
 end
 
 % Function: dwt2d
@@ -98,7 +100,8 @@ end
 %
 % :function W = dwt2d(x : cube, w : vec, J : int)
 function W = dwt2d(x : cube, w : vec, J : int)
-    check_dwt_size(x, J)
+    dwt_check("dwt2d", size(x, 0..1), J)
+    check_filled("dwt2d: w", w)
     W = cell(J+1)
     low = x
     for j = 0..J-1

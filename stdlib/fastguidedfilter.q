@@ -15,6 +15,10 @@ import "imresize.q"
 %
 % :function q = fastguidedfilter(guide : mat, p : mat, r : int, eps2 : scalar, s : scalar = 4)
 function q = fastguidedfilter(guide : mat, p : mat, r : int, eps2 : scalar, s : scalar = 4)
+    check_alike("fastguidedfilter: guide and p", guide, p)
+    check_least("fastguidedfilter: r", r, 0)
+    check_least("fastguidedfilter: eps2", eps2, 0)
+    check_least("fastguidedfilter: s", s, 1)
     small_guide = imresize(guide, 1/s, "nearest")
     small_p = imresize(p, 1/s, "nearest")
     radius = max(1, round(r/s))

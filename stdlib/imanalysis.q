@@ -4,11 +4,14 @@ import "imfilter.q"
 
 % Function: graythresh
 % The threshold of Otsu, as a grey value of x: of all that cut the histogram of n bins in two, the one with the largest
-% variance between the two sides; x > t is the brighter one.
+% variance between the two sides; x > t is the brighter one, and empty
+% where all of x is alike.
 % Source: Otsu: A threshold selection method from gray-level histograms (1979).
 %
 % :function t = graythresh(x : cube, n : int = 256)
 function t = graythresh(x : cube, n : int = 256)
+    check_filled("graythresh: x", x)
+    check_least("graythresh: n", n, 1)
     [counts, edges] = histogram(x, n)
     centers = float64(edges[0..n-1] + edges[1..n])/2
     below = cumsum(float64(counts))
@@ -21,7 +24,7 @@ function t = graythresh(x : cube, n : int = 256)
         endif
     end
     best = find(between == max(between))[:,1]    % in a gap of the histogram all cuts are as good: the middle
-    t = (edges[min(best)+1] + edges[max(best)+1])/2
+    t = min((edges[min(best)+1] + edges[max(best)+1])/2, max(x))
 end
 
 % Function: bwlabel
@@ -37,7 +40,7 @@ end
 %
 % :function [labels, n] = bwlabel(x : mat, neighbours : int = 8)
 function [labels, n] = bwlabel(x : mat, neighbours : int = 8)
-    assert(neighbours == 4 || neighbours == 8, "bwlabel: neighbours must be 4 or 8")
+    assert(neighbours == 4 || neighbours == 8, "bwlabel: neighbours must be 4 or 8, got ", neighbours)
     [rows, cols] = size(x, 0..1)
     first = float64(zeros(rows, cols))
     parent = float64(0..rows*cols)
@@ -132,7 +135,8 @@ function [] = __kernel__ bwdist_near(y : mat'unchecked, d : mat[int]'clamped, po
         best = min(best, nearer*nearer + r*r)
         r += 1
     end
-    y[pos] = sqrt(best)
+    none = size(d,0) + size(d,1)
+    y[pos] = best < none*none ? sqrt(best) : inf
 end
 
 function r = __device__ bwdist_square(along : int, across : int)
@@ -203,6 +207,7 @@ end
 %
 % :function d = psnr(y : cube, x : cube, peak : scalar = 255)
 function d = psnr(y : cube, x : cube, peak : scalar = 255)
+    check_alike("psnr: y and x", y, x)
     d = 10*log10(peak^2/mean((y-x).^2))
 end
 
@@ -213,7 +218,7 @@ end
 %
 % :function s = ssim(y : mat, x : mat, peak : scalar = 255)
 function s = ssim(y : mat, x : mat, peak : scalar = 255)
-    assert(isequal(size(y), size(x)), "ssim: the images must have the same size")
+    check_alike("ssim: y and x", y, x)
     y = float64(y)
     x = float64(x)
     local = img -> gaussian_filter(img, 1.5, 11)

@@ -1,5 +1,6 @@
 % Module: imboundary.q
 % Images with a border.
+import "check.q"
 
 % Function: boundary_index
 % The indices -r … n-1+r, brought back into 0 … n-1 by a boundary rule.
@@ -11,6 +12,9 @@
 %
 % :function k = boundary_index(n : int, r : int, mode : string)
 function k = boundary_index(n, r, mode : string)
+    check_whole("boundary_index: n", n, 0)
+    check_whole("boundary_index: r", r, 0)
+    assert(n > 0 || r == 0, "boundary_index: of 0 samples nothing can be repeated, got r ", r)
     i = -r..n-1+r
     match mode with
     | "mirror" ->
@@ -39,6 +43,8 @@ end
 %
 % :function ext = bound_extension(img : cube, y : int, x : int, mode : string = "mirror")
 function ext = bound_extension(img : cube, y : int, x : int, mode : string = "mirror")
+    check_least("bound_extension: y", y, 0)
+    check_least("bound_extension: x", x, 0)
     if mode == "zeros"
         s = size(img)
         s[0..1] = s[0..1] + 2*[y, x]

@@ -1,5 +1,6 @@
 % Module: imfilter.q
 % Linear filters of images.
+import "check.q"
 
 % 1: the result at p is the sum of mask[k]*img[p-(k-center)], a convolution; -1: of mask[k]*img[p+(k-center)], a
 % correlation.
@@ -35,6 +36,15 @@ function [] = __kernel__ imfilter_zeros(y : cube'unchecked, x : cube'safe, mask 
     y[pos] = imfilter_at(x, mask, center, pos)
 end
 
+% The middle of the mask unless one is given.
+function c = mask_center(what, mask : mat, center)
+    c = int((size(mask,0..1)-1)/2)
+    if !isempty(center)
+        check_whole(strcat(what, ": center"), center, -inf, 2)
+        c = int(center)
+    end
+end
+
 % Function: imfilter
 % Filters every channel of an image with a mask, by convolution: with a mask turned by 180 degrees it is a correlation.
 %
@@ -52,7 +62,8 @@ end
 %
 % :function y = imfilter(img : cube, mask : mat, center : vec = [], boundary : string = "mirror")
 function y = imfilter(img : cube, mask : mat, center = [], boundary : string = "mirror")
-    c = isempty(center) ? int((size(mask,0..1)-1)/2) : int(center)
+    check_filled("imfilter: mask", mask)
+    c = mask_center("imfilter", mask, center)
     mask = cast_like(mask, img)
     if imfilter_direction > 0
         mask = flipud(fliplr(mask))
@@ -79,6 +90,8 @@ end
 %
 % :function g = gaussian_mask(sigma : scalar, n : int = 0)
 function g = gaussian_mask(sigma : scalar, n : int = 0)
+    check_least("gaussian_mask: sigma", sigma, 0)
+    check_least("gaussian_mask: n", n, 0)
     g = cast_like(gaussian_weights(sigma, n), [])
 end
 
@@ -107,6 +120,10 @@ end
 %
 % :function y = gaussian_filter(img : cube, sigma, n : int = 0, boundary : string = "mirror")
 function y = gaussian_filter(img : cube, sigma, n : int = 0, boundary : string = "mirror")
+    assert(numel(sigma) == 1 || numel(sigma) == 2, "gaussian_filter: sigma must be one number or two, got ", _
+           check_got(sigma))
+    check_least("gaussian_filter: sigma", sigma, 0)
+    check_least("gaussian_filter: n", n, 0)
     down = isscalar(sigma) ? sigma : sigma[0]
     right = isscalar(sigma) ? sigma : sigma[1]
     rows = imfilter(img, gaussian_weights(right, n), [], boundary)

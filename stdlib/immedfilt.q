@@ -32,7 +32,7 @@ end
 %
 % :function y = immedfilt(img : cube, r : int = 1)
 function y = immedfilt(img : cube, r : int = 1)
-    assert(r >= 0 && r <= 255, "immedfilt: r must be 0 to 255")
+    assert(r >= 0 && r <= 255, "immedfilt: r must be 0 to 255, got ", r)
     if r > 1
         y = medfilt(img, r)
     else

@@ -27,10 +27,11 @@ function y = immorph_erode(x : cube, mask : mat, c)
     parallel_do(size(x, 0..2), y, framed, taking_part, x, immorph)
 end
 
-function c = immorph_center(mask : mat, center)
-    c = isempty(center) ? int((size(mask,0..1)-1)/2) : int(center)
-    assert(numel(c) == 2 && min(c) >= 0 && c[0] < size(mask,0) && c[1] < size(mask,1),
-        "center must be [row, col] of an element of the mask")
+function c = immorph_center(what, mask : mat, center)
+    check_filled(strcat(what, ": mask"), mask)
+    c = mask_center(what, mask, center)
+    assert(all(c >= 0) && all(c < size(mask)), _
+           what, ": center must be [row, col] of an element of the mask of size ", size(mask), ", got ", center)
 end
 
 % Function: imerode
@@ -43,7 +44,7 @@ end
 %
 % :function y = imerode(img : cube, mask : mat, center : vec = [])
 function y = imerode(img : cube, mask : mat = ones(3,3), center = [])
-    y = immorph_erode(img, mask, immorph_center(mask, center))
+    y = immorph_erode(img, mask, immorph_center("imerode", mask, center))
 end
 
 % Function: imdilate
@@ -51,7 +52,7 @@ end
 %
 % :function y = imdilate(img : cube, mask : mat, center : vec = [])
 function y = imdilate(img : cube, mask : mat = ones(3,3), center = [])
-    c = int(size(mask,0..1))-1 - immorph_center(mask, center)
+    c = int(size(mask,0..1))-1 - immorph_center("imdilate", mask, center)
     y = 0 - immorph_erode(0 - img, flipud(fliplr(mask)), c) % and no -0
 end
 
@@ -60,7 +61,8 @@ end
 %
 % :function y = imopen(img : cube, mask : mat, center : vec = [])
 function y = imopen(img : cube, mask : mat = ones(3,3), center = [])
-    y = imdilate(imerode(img, mask, center), mask, center)
+    c = immorph_center("imopen", mask, center)
+    y = imdilate(imerode(img, mask, c), mask, c)
 end
 
 % Function: imclose
@@ -68,5 +70,6 @@ end
 %
 % :function y = imclose(img : cube, mask : mat, center : vec = [])
 function y = imclose(img : cube, mask : mat = ones(3,3), center = [])
-    y = imerode(imdilate(img, mask, center), mask, center)
+    c = immorph_center("imclose", mask, center)
+    y = imerode(imdilate(img, mask, c), mask, c)
 end

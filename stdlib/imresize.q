@@ -56,13 +56,16 @@ end
 % :function y = imresize(img : cube, s, method : string = "bilinear")
 function y = imresize(img : cube, s, method : string = "bilinear")
     from = size(img, 0..1)
+    assert(check_real(s) && (isscalar(s) && s > 0 || numel(s) == 2 && all(round(s) >= 1)) && all(s < inf), _
+           "imresize: s must be a factor > 0 or [height, width], got ", check_got(s))
+    check_filled("imresize: img", img)
     to = isscalar(s) ? max(1, ceil(s*from - 1e-6)) : round(s)
-    assert(numel(to) == 2 && all(to >= 1), "imresize: s must be a factor > 0 or [height, width]")
     if method == "nearest"
         y = size(img,2) == 1 ? uninit_like(img, to[0], to[1]) : uninit_like(img, to[0], to[1], size(img,2))
         parallel_do(size(y, 0..2), y, img, from./to, imresize_nearest)
     else
-        assert(method == "bilinear" || method == "bicubic", "imresize: method must be nearest, bilinear or bicubic")
+        assert(method == "bilinear" || method == "bicubic", _
+               "imresize: method must be nearest, bilinear or bicubic, got ", method)
         cubic = method == "bicubic" ? 1 : 0
         y = transpose(imresize_height(transpose(imresize_height(img, to[0], cubic)), to[1], cubic))
     endif

@@ -123,7 +123,9 @@ end
 %
 % :function [S, S_H] = build_stp(dims : vec, K : int = 4, J : int = 4)
 function [S, S_H] = build_stp(dims : vec, K : int = 4, J : int = 4)
-    dims = dims[0..1]
+    dims = check_plane("build_stp: dims", dims)
+    check_least("build_stp: K", K, 1)
+    check_least("build_stp: J", J, 0)
     assert(all(mod(dims, 2^(J+1)) == 0), "build_stp: ", J, " levels need a height and width that ", 2^(J+1), " divides, got ", dims)
     [u, v] = spectrum_axes(dims)
     inside = spectrum_low(sqrt(u.^2 + v.^2), 1)
@@ -137,6 +139,7 @@ function [S, S_H] = build_stp(dims : vec, K : int = 4, J : int = 4)
 end
 
 function W = stp_analysis(x : mat, inside : mat, lows, windows)
+    check_size("build_stp: the image", x, size(inside))
     J = numel(lows)
     W = cell(J+2)
     X = fft2(x)
@@ -197,8 +200,10 @@ end
 %
 % :function [S, S_H] = build_energyweighted_dst2d(dims : vec, K : int = 8, J : int = 4)
 function [S, S_H] = build_energyweighted_dst2d(dims : vec, K : int = 8, J : int = 4)
-    assert(K >= 2 && J >= 1, "build_energyweighted_dst2d: at least 2 directions and 1 scale are wanted, got ", K, " and ", J)
-    [u, v] = spectrum_axes(dims[0..1])
+    dims = check_plane("build_energyweighted_dst2d: dims", dims)
+    check_least("build_energyweighted_dst2d: K", K, 2)
+    check_least("build_energyweighted_dst2d: J", J, 1)
+    [u, v] = spectrum_axes(dims)
     r = max(abs(u), abs(v))
     t = shear_of(u, v)
     windows = cell(J+1)
@@ -224,6 +229,7 @@ end
 
 function W = dst2d_analysis(x : mat, windows)
     J = numel(windows)-1
+    check_size("build_energyweighted_dst2d: the image", x, size(windows[J]))
     X = fft2(x)
     W = cell(J+1)
     for j = 0..J-1

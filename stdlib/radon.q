@@ -1,6 +1,7 @@
 % Module: radon.q
 % Projections of images, and images of projections (computed tomography with parallel beams).
 % Source: Kak, Slaney: Principles of computerized tomographic imaging (1988), chapter 3.
+import "check.q"
 
 function [] = __kernel__ radon_line(y : mat'unchecked, x : mat'safe, turn : mat'unchecked, pos : ivec2)
     c = turn[0,pos[1]]
@@ -65,8 +66,11 @@ end
 %
 % :function x = iradon(y : mat, angles : vec = 0..179, n = null)
 function x = iradon(y : mat, angles : vec = 0..179, n = null)
-    assert(size(y,1) == numel(angles), "iradon: y must have a column for each angle")
-    m = isnull(n) ? 2*floor((size(y,0)-1)/(2*sqrt(2))) : int(n)
+    assert(size(y,1) == numel(angles), "iradon: y must have a column for each angle, got size ", size(y), _
+           " and ", numel(angles), " angles")
+    check_filled("iradon: y", y)
+    m = isnull(n) ? 2*floor((size(y,0)-1)/(2*sqrt(2))) : n
+    check_whole("iradon: n", m, 0)
     x = uninit_like(y, m, m)
     parallel_do(size(x), x, radon_filter(y)*(pi/numel(angles)), radon_turn(angles, y), radon_back)
 end

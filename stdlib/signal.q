@@ -1,24 +1,26 @@
 % Module: signal.q
 % One-dimensional signals: windows, recursive filters, spectra over time.  What goes from sample to sample is computed in
 % float64; results have the element type of the signal.
+import "check.q"
 
 % Function: hann, hamming, blackman
 % A symmetric window of n samples, in float64.  Source: Harris: On the use of windows for harmonic analysis (1978).
 %
 % :function w = hann(n : int)
 function w = hann(n : int)
-    w = cosine_window(n, 0.5, 0.5, 0)
+    w = cosine_window("hann", n, 0.5, 0.5, 0)
 end
 
 function w = hamming(n : int)
-    w = cosine_window(n, 0.54, 0.46, 0)
+    w = cosine_window("hamming", n, 0.54, 0.46, 0)
 end
 
 function w = blackman(n : int)
-    w = cosine_window(n, 0.42, 0.5, 0.08)
+    w = cosine_window("blackman", n, 0.42, 0.5, 0.08)
 end
 
-function w = cosine_window(n, a, b, c)
+function w = cosine_window(what, n, a, b, c)
+    check_least(strcat(what, ": n"), n, 0)
     t = 2*pi*float64(0..n-1)/max(n-1, 1)
     w = n == 1 ? float64([1]) : a - b*cos(t) + c*cos(2*t)
 end
@@ -33,7 +35,7 @@ end
 %
 % :function y = filter(b : vec, a : vec, x : vec)
 function y = filter(b : vec, a : vec, x : vec)
-    assert(numel(a) > 0 && a[0] != 0, "filter: a[0] must not be 0")
+    assert(numel(a) > 0 && a[0] != 0, "filter: a[0] must not be 0, got ", a)
     n = max(numel(a), numel(b))
     ahead = zeros_like(float64([0]), n)
     ahead[0..numel(b)-1] = float64(b)/a[0]
@@ -66,11 +68,12 @@ end
 %
 % :function S = spectrogram(x : vec, n : int = 256, hop = null, window = null)
 function S = spectrogram(x : vec, n : int = 256, hop = null, window = null)
-    assert(n >= 1 && numel(x) >= n, "spectrogram: x must have at least n samples")
-    step = isnull(hop) ? max(int(n/2), 1) : int(hop)
-    assert(step >= 1, "spectrogram: hop must be at least 1")
+    check_least("spectrogram: n", n, 1)
+    assert(numel(x) >= n, "spectrogram: x must have at least n samples, ", n, ", got ", numel(x))
+    step = isnull(hop) ? max(int(n/2), 1) : hop
+    check_whole("spectrogram: hop", step, 1)
     weights = cast_like(isnull(window) ? hann(n) : window, x)
-    assert(numel(weights) == n, "spectrogram: window must have n weights")
+    assert(numel(weights) == n, "spectrogram: window must have n weights, ", n, ", got ", numel(weights))
     starts = step*float64(0..floor((numel(x)-n)/step))
     places = transpose(starts) + float64(0..n-1)
     pieces = reshape(x[reshape(places, [1,numel(places)])], [numel(starts),n])
