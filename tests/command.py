@@ -697,6 +697,27 @@ class Threads(unittest.TestCase):
         self.assertEqual(self.started(cpus=one), 1)
 
 
+class Usage(unittest.TestCase):
+    def test_a_wrong_value_stands_behind_what_is_wanted(self):
+        for option in "--targets", "--compile-for":
+            r = qrun(option, "foo")
+            self.assertEqual((r.returncode, r.stdout), (2, ""))
+            self.assertIn(f"{option} must be a list of native, x86-64-v2 to v4, sm_70 to sm_90, opencl, got foo; ",
+                          r.stderr)
+
+    def test_words_that_nothing_looks_at(self):
+        for words, sentence in (("--make-lib x.q extra", "nothing is run that takes the argument extra"),
+                                ("--make-exe x.q --no-train -- extra", "nothing is run that takes the argument extra"),
+                                ("--make-lib x.q -e 1", "-e is no file that"),
+                                ("-o x -e 1", "--out, --train and --no-train belong to"),
+                                ("-e 1 x.q", "-e takes no file and no arguments, got x.q"),
+                                ("--devices x.q", "run no program"), ("--cache info x.q", "run no program"),
+                                ("--has cpu x.q", "run no program")):
+            r = qrun(*words.split())
+            self.assertEqual((r.returncode, r.stdout), (2, ""), words)
+            self.assertIn(sentence, r.stderr)
+
+
 class Statements(unittest.TestCase):
     def test_short_loops_are_counted(self):
         text = "x = zeros(30)\nfor i = 0..3\nx[i] = 1\nend\nfor i = 0..29\nx[i] = 2\nend"

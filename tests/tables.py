@@ -20,6 +20,7 @@ USED = [
     ("lang/syntax/operators.def", "BINARY|UNARY", 0, r"\bOP_{}\b", ("lang/kernel/",)),
     ("lang/syntax/habits.def", "HABIT", 0, None, ()),
     ("lang/syntax/words.def", "WORD", 0, None, ()),
+    ("lang/syntax/attributes.def", "ATTRIBUTE", 0, None, ()),
     ("lang/bytecode/opcodes.def", "OPCODE", 0, r"\bBC_{}\b", ("lang/bytecode/",)),
     ("lang/kernel/ir/kir.def", "KIR", 0, r"\bK_{}\b|KSEM_EACH_\w+\(X, {}\)",
      ("lang/kernel/ir/eval.c", "lang/kernel/ir/sem.h")),  # the lists of sem.h name the arithmetic for the evaluator

@@ -4,6 +4,7 @@
 #include "vm/base/warning.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* -- functions ----------------------------------------------------------------------------------------------------- */
@@ -60,6 +61,13 @@ static Param result(Parser *p) {
     return r;
 }
 
+static void check_names(Parser *p, const char *what, const Param *at, int n) {
+    for (int i = 1; i < n && !p->failed; i++)
+        for (int k = 0; k < i; k++)
+            if (at[k].name == at[i].name)
+                qparse_fail(p, at[i].pos, "two %s are called '%s'", what, at[i].name->s);
+}
+
 static void results(Parser *p, Func *f) { /* y, y : mat, [a, b : vec], [] */
     uint32_t opener = p->i, mark = p->nscratch;
     bool bracketed = qparse_accept(p, T_LBRACK);
@@ -71,6 +79,7 @@ static void results(Parser *p, Func *f) { /* y, y : mat, [a, b : vec], [] */
     }
     if (bracketed) qparse_close(p, T_RBRACK, opener, "',' or ");
     f->outs = qparse_take(p, mark, sizeof(Param), &f->nouts);
+    check_names(p, "results", f->outs, f->nouts);
 }
 
 static void function_header(Parser *p, Func *f) {
@@ -252,6 +261,7 @@ void qdef_type(Parser *p) {
     if (class_kind(p, d)) class_body(p, d, n->pos), initial_values(p, d);
     else if (word_is(p, 0, "enum")) enum_body(p, d, n->pos);
     else d->alias = qtexpr_type(p);
+    check_names(p, d->is_enum ? "constants" : "fields", d->fields, d->nfields);
     qparse_append(p, &p->u->typedefs, &p->u->ntypedefs, d);
 }
 
@@ -330,6 +340,64 @@ static void switch_warnings(Parser *p, const Attr *a) {
     else if (!p->quiet) qwarn_switch(p->ctx, p->u->src, a->pos, on);
 }
 
+static const struct KnownAttribute {
+    const char *name;
+    enum { ANYWHERE, BEFORE_FOR, AT_FUNCTION } place;
+    const char *settings;
+} known_attributes[] = {
+#define ATTRIBUTE(name, place, settings) {name, place, settings},
+#include "lang/syntax/attributes.def"
+};
+enum { KNOWN_ATTRIBUTES = sizeof known_attributes / sizeof *known_attributes };
+
+static const struct KnownAttribute *known_attribute(const Attr *a) {
+    for (int i = 0; i < KNOWN_ATTRIBUTES; i++)
+        if (!strcmp(known_attributes[i].name, a->name->s)) return &known_attributes[i];
+    return NULL;
+}
+
+enum { SENTENCE = 240 };
+
+static void warn_unknown(Parser *p, uint32_t pos, const char *what, const char *of, const Nearest *near) {
+    char sentence[SENTENCE];
+    const char *best = near->best;
+    snprintf(sentence, SENTENCE, "the unknown %s '%.60s'%s%s%s is ignored%s%s%s", what, near->wanted,
+             *of ? " of {!" : "", of, *of ? "}" : "", best ? ": did you mean '" : "", best ? best : "",
+             best ? "'?" : "");
+    qparse_warn(p, pos, sentence);
+}
+
+static void check_setting(Parser *p, const Attr *a, const char *settings, const char *key) {
+    char words[SENTENCE], *rest = NULL;
+    Nearest near = {.wanted = key};
+    snprintf(words, SENTENCE, "%s", settings);
+    for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        if (!strcmp(word, key)) return;
+        qstr_offer(&near, word);
+    }
+    warn_unknown(p, a->pos, "setting", a->name->s, &near);
+}
+
+static void check_attribute(Parser *p, const Attr *a) {
+    const struct KnownAttribute *k = known_attribute(a);
+    Nearest near = {.wanted = a->name->s};
+    for (int i = 0; !k && i < KNOWN_ATTRIBUTES; i++) qstr_offer(&near, known_attributes[i].name);
+    if (!k) warn_unknown(p, a->pos, "attribute", "", &near);
+    for (int i = 0; k && k->settings && i < a->nitems; i++) check_setting(p, a, k->settings, a->items[i].key->s);
+}
+
+void qdef_attribute_before(Parser *p, const Attr *a, TokenKind next) {
+    const struct KnownAttribute *k = known_attribute(a);
+    bool at_function = next == T_FUNCTION || p->func != p->u->main;
+    char sentence[SENTENCE];
+    const char *wanted = NULL;
+    if (k && k->place == BEFORE_FOR && next != T_FOR) wanted = "directly before a for loop";
+    if (k && k->place == AT_FUNCTION && !at_function) wanted = "directly before a function, or in it";
+    if (!wanted) return;
+    snprintf(sentence, SENTENCE, "{!%s} has no effect here: it stands %s", k->name, wanted);
+    qparse_warn(p, a->pos, sentence);
+}
+
 /* {!name key=value; …}.  Attributes have no effect on the meaning, so one that is not understood is only a warning. */
 Attr *qdef_attribute(Parser *p) {
     Node *n = qparse_node(p, N_ATTR, qparse_pos(p));
@@ -341,16 +409,15 @@ Attr *qdef_attribute(Parser *p) {
     ParseMark m = qparse_try(p);
     a->name = qparse_at_word(p) ? qparse_take_word(p) : qparse_name(p, "the name of the attribute");
     attribute_items(p, a);
-    bool closed = p->tok[opener].match != 0;
-    if (!qparse_tried(p, m, true) && closed) {
+    bool closed = p->tok[opener].match != 0, understood = qparse_tried(p, m, true);
+    if (!understood && closed) {
         a->items = NULL, a->nitems = 0;
         qparse_warn(p, a->pos, "this attribute is not understood and is ignored");
         p->i = p->tok[opener].match;
         p->k = T_RBRACE;
     }
     if (!strcmp(a->name->s, "warnings")) switch_warnings(p, a);
-    if (strcmp(a->name->s, "parallel") && qstr_distance(a->name->s, "parallel", 2) <= 2)
-        qparse_warn(p, a->pos, "this attribute means nothing: did you mean 'parallel'?");
+    if (understood) check_attribute(p, a);
     qparse_close(p, T_RBRACE, opener, "");
     qparse_emit(p, n);
     return a;

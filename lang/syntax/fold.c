@@ -160,13 +160,26 @@ static Truth condition(const Known *all, const Node *n) {
     return UNKNOWN;
 }
 
-static void check_assert(Unit *u, const Known *all, const Node *n) {
+/* What is known of the message of an assert: all of it, or the text that it begins with. */
+static int known_parts(const Known *all, const ArgList *args, Constant parts[CONSTANTS]) {
+    int n = 0;
+    for (int i = 1; i < args->n && n < CONSTANTS; i++, n++) {
+        parts[n] = (Constant){.text = fold_string(all, args->at[i].value)};
+        if (!parts[n].text && !fold_number(all, args->at[i].value, &parts[n].number)) break;
+    }
+    return n == args->n - 1 ? n : n && parts[0].text;
+}
+
+static void check_assert(Unit *u, const Known *all, const Node *n, const FoldHost *host) {
     if (n->kind != N_CALL || !is_builtin_name(n->u.call.callee, "assert") || n->u.call.args.n == 0) return;
-    ArgList args = n->u.call.args;
-    if (condition(all, args.at[0].value) != NO) return;
-    if (args.n > 1 && args.at[1].value->kind == N_STR)
-        qdiag_error(u, n->pos, "this assertion can never hold: %s", args.at[1].value->u.str->s);
-    else qdiag_error(u, n->pos, "this assertion can never hold");
+    if (condition(all, n->u.call.args.at[0].value) != NO) return;
+    Constant parts[CONSTANTS];
+    Text text;
+    qtext_init(&text, u->ctx);
+    int known = known_parts(all, &n->u.call.args, parts);
+    if (known) host->message(host->ud, known, parts, &text);
+    qdiag_error(u, n->pos, "this assertion can never hold%s%s", text.len ? ": " : "", text.len ? text.s : "");
+    qtext_free(&text);
 }
 
 /* Whether a statement may change variables of the top level in a way that is not seen: a block that assigns, and calls
@@ -202,12 +215,12 @@ static void learn(Unit *u, Known **all, const Node *n) {
 }
 
 /* Those of the top level that run whatever happens: assert(false) in a branch says that it is never reached. */
-void qfold_asserts(Unit *u) {
+void qfold_asserts(Unit *u, const FoldHost *host) {
     Known *all = NULL;
     for (int i = 0; i < u->main->body.n; i++) {
         Node *n = u->main->body.at[i];
         bool unseen = false, calls = false;
-        if (n->kind == N_EXPR) check_assert(u, all, n->u.expr);
+        if (n->kind == N_EXPR) check_assert(u, all, n->u.expr, host);
         find_unseen(&unseen, &u->main->body.at[i]);
         if (all && u->src->internal) find_call(&calls, &u->main->body.at[i]);
         if (unseen || calls) all = NULL;

@@ -10,6 +10,10 @@ bool qfold_number(const Node *n, double *out);
 /* A matrix literal of numbers alone; the table lives in the arena. */
 bool qfold_matrix(const Node *n, Arena *arena, NumTable **out);
 bool qfold_is_constant(const Node *n); /* one of these, or a string */
-/* Reports asserts of the top level that run whatever happens and whose condition is false, as parse errors are. */
-void qfold_asserts(Unit *u);
+/* Reports asserts of the top level that run whatever happens and whose condition is false, as parse errors are.
+ * `message` makes the text of n known parts, as the assert would. */
+enum { CONSTANTS = 16 };
+typedef struct { const Str *text; double number; } Constant; /* text NULL: the number */
+typedef struct { void *ud; void (*message)(void *ud, int n, const Constant *parts, Text *out); } FoldHost;
+void qfold_asserts(Unit *u, const FoldHost *host);
 #endif

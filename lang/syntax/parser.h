@@ -118,6 +118,7 @@ bool qdef_at_type(const Parser *p);
 void qdef_type(Parser *p);
 void qdef_reduction(Parser *p);
 Attr *qdef_attribute(Parser *p);
+void qdef_attribute_before(Parser *p, const Attr *a, TokenKind next); /* tells of one that has no effect there */
 
 /* -- stmt.c ------------------------------------------------------------------------------------------------------ */
 void qstmt_program(Parser *p);

@@ -490,6 +490,7 @@ static void attributed(Parser *p) { /* an attribute goes with the loop or functi
     if (p->k != T_FOR && p->k != T_FUNCTION) qblock_end_of(p, "the end of the line after an attribute");
     uint32_t i = p->i;
     while (p->tok[i].kind == T_NEWLINE || p->tok[i].kind == T_SEMI) i++;
+    qdef_attribute_before(p, a, p->tok[i].kind);
     if (p->tok[i].kind != T_FOR && p->tok[i].kind != T_FUNCTION) return;
     p->i = i;
     p->k = p->tok[i].kind;

@@ -4,6 +4,7 @@
 
 #include "lang/names/rewrite.h"
 #include "lang/names/slips.h"
+#include "lang/syntax/fold.h"
 #include "vm/interp/interp.h"
 #include "vm/session/modtype.h"
 #include "vm/session/names.h"
@@ -181,11 +182,25 @@ static bool scope_type_fails(void *ud, TypeExpr *e, const Func *in, Text *why) {
     return answer(&a, qmodtype_resolve(u->vm, u->module, e, NULL, NULL, &t, &mods) == QS_ENAME, why);
 }
 
+/* The assert itself says it: what parts make is known in one place. */
+static void assert_message(void *ud, int n, const Constant *parts, Text *out) {
+    qs_vm *vm = ud;
+    Asking a = ask(vm);
+    qs_value in[1 + CONSTANTS] = {qs_bool(false)}, none = qs_nil();
+    uint64_t slot = *qmap_at(&qvm(vm)->builtins, qstr_cname(a.c, "assert"));
+    for (int i = 0; i < n; i++)
+        in[i + 1] = parts[i].text ? qval_retain(qval_object(QS_STRING, (Str *)parts[i].text)) : qs_num(parts[i].number);
+    (void)qvm_call(vm, *qvm_global(vm, slot), n + 1, in, -1, &none);
+    for (int i = 0; i <= n; i++) qval_release(vm, in[i]);
+    qval_release(vm, none);
+    (void)answer(&a, true, out);
+}
+
 static qs_status resolve_names(qs_vm *vm, Module *m, Unit *u) {
     ScopeUser user = {vm, m};
     const ScopeHost host = {&user, scope_lookup, scope_define, scope_call_fails, scope_type_fails, scope_offer};
     TRY(qscope_resolve(u, &host));
-    qfold_asserts(u);
+    qfold_asserts(u, &(FoldHost){vm, assert_message});
     if (!qvm_ctx(vm)->no_warnings) qslips_look(u, &host, qvm(vm)->config.strict);
     return u->nerrors ? QS_EASSERT : QS_OK;
 }

@@ -159,6 +159,7 @@ static int set_loops(Options *o, const char *v) {
     return strcmp(v, "auto") && strcmp(v, "always") && strcmp(v, "never") ? EXIT_USAGE : 0;
 }
 
+static const char targets[] = "a list of native, x86-64-v2 to v4, sm_70 to sm_90, opencl";
 static const struct { const char *name; int (*set)(Options *, const char *); const char *wants; } valued[] = {
     {"--device", set_device, ""},
     {"--precision", set_precision, "32 or 64"},
@@ -166,8 +167,8 @@ static const struct { const char *name; int (*set)(Options *, const char *); con
     {"--dump", set_dump, ""},
     {"--has", set_has, ""},
     {"--memory-limit", set_memory, "a size like 500M"},
-    {"--compile-for", set_target, "a list of native, x86-64-v2 to v4, sm_70 to sm_90, opencl"},
-    {"--targets", set_target, "a list of native, x86-64-v2 to v4, sm_70 to sm_90, opencl"},
+    {"--compile-for", set_target, targets},
+    {"--targets", set_target, targets},
     {"--make-exe", set_exe, "there once"},
     {"--make-lib", set_lib, "there once"},
     {"--out", set_out, ""},
@@ -178,13 +179,13 @@ static const struct { const char *name; int (*set)(Options *, const char *); con
 
 static int option_with_value(Options *o, int argc, char **argv, int *i) {
     for (size_t k = 0; k < sizeof valued / sizeof *valued; k++) {
-        char text[80];
         if (!takes_value(argv[*i], valued[k].name)) continue;
         const char *v = value_of(valued[k].name, argc, argv, i);
         if (!v) return wrong(valued[k].name, " needs a value");
         if (!valued[k].set(o, v)) return 0;
-        snprintf(text, sizeof text, "%s must be %s, got ", valued[k].name, valued[k].wants);
-        return wrong(text, v);
+        fprintf(stderr, "qrun: %s must be %s, got %s; qrun --help lists the options\n", valued[k].name,
+                valued[k].wants, v);
+        return EXIT_USAGE;
     }
     return -1;
 }
@@ -241,6 +242,19 @@ static int parse_options(Options *o, int argc, char **argv) {
         int r = option(o, argc, argv, &i);
         if (r) return r;
     }
+    return 0;
+}
+
+/* Words that nothing would look at are a mistake. */
+static int check_use(const Options *o) {
+    const Make *m = &o->make;
+    bool runs = m->train || (m->exe && !m->untrained), shows = o->list_devices || o->cache || o->has;
+    if (m->file && o->text) return wrong("-e is no file that a program or library can be made of", "");
+    if (m->file && o->config.argc && !runs) return wrong("nothing is run that takes the argument ", o->config.argv[0]);
+    if (!m->file && (m->out || m->train || m->untrained))
+        return wrong("--out, --train and --no-train belong to --make-exe and --make-lib", "");
+    if (o->text && o->file) return wrong("-e takes no file and no arguments, got ", o->file);
+    if (shows && (o->text || o->file)) return wrong("--devices, --cache and --has run no program", "");
     return 0;
 }
 
@@ -390,6 +404,7 @@ int main(int argc, char **argv) {
     }
     static char settings[PREBUILT_SETTINGS];
     int wrong_usage = mark.full ? program_options(&o, argc, argv, settings) : parse_options(&o, argc, argv);
+    if (!wrong_usage && !mark.full) wrong_usage = check_use(&o);
     if (wrong_usage) return wrong_usage;
     if (o.make.file && !o.config.compile_for) o.config.compile_for = usual_targets;
     if (o.has) return qs_has(o.has) ? 0 : 1;

@@ -325,8 +325,7 @@ static qs_status pass(Walk *w, Arena *scratch) {
     L->in->return_depth = -1;
     TRY(choose_arithmetic(L));
     TRY(bind_kernel(L));
-    TRY(kstmt_body(&L->walk, L->in));
-    if (L->in->func->expr) TRY(klexpr_lower(L, L->in->func->expr, &(Val){0}));
+    TRY(klcall_kernel_body(L));
     L->changed |= (L->lone & L->crowded) || (L->joined & ~L->crowded);
     return kcall_leave(&L->walk, &saved);
 }

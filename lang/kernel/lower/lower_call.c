@@ -312,6 +312,23 @@ static qs_status bind_launch(Lower *L, const Domain *d, const Val *args, int nar
     return klower_error(L, QS_ETYPE, L->pos, "%s takes %d arguments, got %d", f->name->s, next, nargs);
 }
 
+static bool stores(const KFunc *f) {
+    for (uint32_t i = 1; i < f->nins; i++)
+        if (f->ins[i].op == K_STORE || f->ins[i].op == K_ATOMIC) return true;
+    return false;
+}
+
+/* A function that is called for what it stores may end a lambda; a value that is all there is would be lost. */
+qs_status klcall_kernel_body(Lower *L) {
+    const Func *f = L->in->func;
+    Val v = {.kind = V_VOID};
+    TRY(kstmt_body(&L->walk, L->in));
+    if (f->expr) TRY(klexpr_lower(L, f->expr, &v));
+    if (!f->nouts && (v.kind == V_VOID || L->unknown || stores(L->f))) return QS_OK;
+    return klower_error(L, QS_ETYPE, f->nouts ? f->outs[0].pos : f->expr->pos,
+                        "nobody gets this result; a kernel has none, and stores into an array that it is given");
+}
+
 qs_status klcall_launch(Lower *L, const Node *site, const Val *args, int nargs) {
     Domain d = {0};
     const Val *fn = &args[nargs - 1];
@@ -326,8 +343,7 @@ qs_status klcall_launch(Lower *L, const Node *site, const Val *args, int nargs) 
     Callee callee = klcall_callee(fn->u.fn);
     Caller saved = kcall_enter(&L->walk, site, &callee);
     TRY(bind_launch(L, &d, args + 1, nargs - 2));
-    TRY(kstmt_body(&L->walk, L->in));
-    if (L->in->func->expr) TRY(klexpr_lower(L, L->in->func->expr, &(Val){0}));
+    TRY(klcall_kernel_body(L));
     L->calls--;
     TRY(kcall_leave(&L->walk, &saved));
     close_domain(L, &d);

@@ -265,6 +265,8 @@ extern const CallRules klcall_rules;
 Callee klcall_callee(Closure *fn);
 /* The parameter p of the function that was entered becomes v, as it is declared; checked: no number is lost by that. */
 qs_status klcall_bind(Lower *L, const Param *p, bool checked, Val *v);
+/* The body of the kernel that was entered, which has no result. */
+qs_status klcall_kernel_body(Lower *L);
 /* parallel_do or serial_do inside a kernel: loops around the inlined kernel. */
 qs_status klcall_launch(Lower *L, const Node *site, const Val *args, int nargs);
 

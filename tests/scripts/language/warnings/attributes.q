@@ -1,0 +1,36 @@
+% exit: 3
+% An attribute or setting that does not exist is told, and one that stands where it has no effect.
+{!adjiont rule}
+function y = f(x)
+    {!kernel fastmath=true}
+    {!kernel target="gpu"; fast_math}
+    y = floor(x)
+end
+{!warnigs off}
+{!foo bar}
+{!paralel for}
+for i = 0..3
+end
+{!parallel fro}
+for i = 0..3
+end
+{!parallel for}
+{!unroll times=4}
+for i = 0..3
+end
+{!adjoint f}
+x = f(3)
+% What programs for other compilers say is left alone.
+{!author name="A. B."}
+{!doc category="x/y"}
+{!kernel_tiling dims=[1,2]; mode="global"; target="gpu"}
+{!serial for}
+for i = 0..3
+end
+{!parallel for; dim=1}
+for i = 0..3
+end
+{!warnings off}
+{!paralel for}
+{!warnings on}
+exit(3)

@@ -1,6 +1,0 @@
-% exit: 3
-{!paralel for}
-for i=0..3
-    x = i
-end
-exit(3)
