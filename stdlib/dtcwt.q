@@ -30,6 +30,8 @@ function f = complex_orthogonal_wavelet(w)
 end
 
 function h = tree_filter(w, tree : int)
+    assert((iscell(w) ? numel(w) : size(w,0)) >= 2, _
+           "the filters of the two trees must be {a, b} or a matrix of two rows, got ", w)
     h = iscell(w) ? w[tree] : w[tree,:]
 end
 

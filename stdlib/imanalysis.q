@@ -10,7 +10,8 @@ import "imfilter.q"
 %
 % :function t = graythresh(x : cube, n : int = 256)
 function t = graythresh(x : cube, n : int = 256)
-    check_filled("graythresh: x", x)
+    assert(any(!isnan(x)), "graythresh: x must have elements that are numbers, got size ", size(x), _
+           numel(x) > 0 ? ", all nan" : "")
     check_least("graythresh: n", n, 1)
     [counts, edges] = histogram(x, n)
     centers = float64(edges[0..n-1] + edges[1..n])/2
