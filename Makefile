@@ -1,5 +1,5 @@
 # The front door.  `make` builds build/qrun; everything else is one word more.
-.PHONY: all deps run test check docs bench dev tsan stress ptx-run gcn-run fuzz install uninstall deb wheel clean
+.PHONY: all whole deps run test check docs bench dev tsan stress ptx-run gcn-run fuzz install uninstall deb wheel clean
 PREFIX ?= /usr/local
 QRUN = build/qrun
 PYTHON ?= python3
@@ -9,6 +9,10 @@ all:
 	@rm -f build.log
 	@cmake --build --preset release
 
+# With what only tests use.
+whole: all
+	@cmake --build --preset release --target tests
+
 deps:
 	@tools/install-deps
 
@@ -17,7 +21,7 @@ run: deps all
 	$(QRUN) examples/denoise.q
 
 # Everything: unit tests, every script on every device that is here, the style, layer and table checks.
-test: deps check all
+test: deps check whole
 	@ctest --test-dir build --output-on-failure -j2
 	@python3 tests/run.py --qrun $(QRUN)
 	@python3 tests/run.py --qrun $(QRUN) --device cpu --options '--loops always'
@@ -40,7 +44,7 @@ LEAKS = LSAN_OPTIONS=suppressions=$(CURDIR)/tests/leaks.supp:print_suppressions=
 KEEPS = unit_api|unit_cuda|unit_locale
 dev: deps
 	@cmake --preset dev > /dev/null
-	@cmake --build --preset dev
+	@cmake --build --preset dev --target tests
 	@$(LEAKS) ctest --test-dir build-dev --output-on-failure -j2 -E '$(KEEPS)|command|embedding|windows|unit_opencl|python_|_on_ptx|_on_gcn|amd_code'
 	@ASAN_OPTIONS=detect_leaks=0 ctest --test-dir build-dev --output-on-failure -j2 -R '$(KEEPS)'
 	@$(LEAKS) $(PYTHON) tests/python/inside.py --qrun build-dev/qrun --slow 8
@@ -68,7 +72,7 @@ stress: deps
 # NVIDIA's mathematical functions, where they are installed, and with our own, made by libLLVM and by that of llvmlite.
 ON_PTX = QUASAR_CUDA=$(CURDIR)/$(1)/libptx_driver.so QUASAR_CUBLAS=$(CURDIR)/$(1)/libfake_cuda_math.so \
     QUASAR_CUSOLVER=$(CURDIR)/$(1)/libfake_cuda_math.so
-ptx-run: deps all
+ptx-run: deps whole
 	@$(PYTHON) tests/ptx.py --qrun $(QRUN)
 	@python3 tests/nvcc.py --program build/ptx_cases
 	@build/unit_cuda_threads 1 400
@@ -79,13 +83,13 @@ ptx-run: deps all
 	@$(call ON_PTX,build) FAKE_GPU_DEFER=2 $(PYTHON) tests/run.py --qrun $(QRUN) --device cuda --slow 4
 
 # What is made of tables and of the text of documents: docs/builtins.md, the pictures of docs/figures.md.
-docs: all
+docs: whole
 	@build/unit_builtins --write > /dev/null
 	@tools/pictures --qrun $(QRUN)
 
 # Scripts with kernels, on a driver that executes machine code of AMD devices (tests/support/gcn), as far as that ends in two
 # minutes each; the code for newer devices is read.
-gcn-run: deps all
+gcn-run: deps whole
 	-@QUASAR_HIP=$(CURDIR)/build/libhip_driver.so $(PYTHON) tests/run.py --qrun $(QRUN) --device hip --slow 2 kernels/ fusion/ devices/
 	@$(PYTHON) tests/amd.py
 
@@ -114,7 +118,7 @@ uninstall:
 deb: deps
 	@command -v fakeroot > /dev/null || (echo "make deb needs fakeroot: apt install fakeroot"; false)
 	@cmake --preset release -B build-deb -DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_INSTALL_LIBDIR=lib/$$(gcc -print-multiarch) > /dev/null
-	@cmake --build build-deb --target all
+	@cmake --build build-deb
 	@cmake/deb.py build-deb/deb $$(sed -n 's/^project.* VERSION \([^ ]*\).*/\1/p' CMakeLists.txt)
 	@mkdir -p out/deb && cd build-deb && fakeroot cpack -B ../out/deb > cpack.log || (cat cpack.log; false)
 	@rm -rf out/deb/_CPack_Packages; ls out/deb/*.deb
