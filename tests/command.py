@@ -450,7 +450,7 @@ class Dump(WithCache):
     def test_unknown_stage(self):
         r = qrun("--dump", "wasm", text="print 1")
         self.assertEqual(r.returncode, 2)
-        self.assertIn("--dump takes ast, bytecode, kir, llvm, opt, asm, cl, c or ptx, got wasm", r.stderr)
+        self.assertIn("--dump takes ast, bytecode, kir, llvm, opt, asm, cl, c, ptx or gcn, got wasm", r.stderr)
 
     @unittest.skipUnless(shutil.which("cc"), "no C compiler is installed")
     def test_programs_in_c(self):

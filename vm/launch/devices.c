@@ -299,7 +299,7 @@ static void describe(qs_vm *vm, const DeviceOps *ops, int ordinal, Text *t) {
     qs_status s = ops->open(&d, ordinal);
     bool runs = current && current->ops == ops && current->ordinal == ordinal;
     qtext_printf(t, "%c %s:%d  %s%s\n", runs ? '*' : ' ', ops->kind, ordinal, s ? "cannot be opened: " : "",
-                 s ? qvm_ctx(vm)->err.text : d.name);
+                 s ? qvm_ctx(vm)->err.text : qdev_name(&d));
     if (s) qvm_ctx(vm)->err = kept;
     else ops->close(&d);
 }
