@@ -52,6 +52,15 @@ class Maker:
         return r.choice([f"({x} + {y})", f"({x} - {y})", f"(0.6*({x}.*{y}))", f"sin({x})", f"exp(-({x}.*{x}))",
                          f"({x}./(2 + cos({y})))", f"tanh({x})"])
 
+    def index(self, i, j, k):
+        """Before a loop by k: an index i that is known only then, and a copy of it; and what a turn does with both."""
+        r = self.r
+        known = [f"if mod(pos,2) == {r.randint(0, 1)}", f"    {i} = {r.randint(2, 5)}", "end"]
+        return ([f"{i} = pos", *known, f"{j} = {i}"],
+                r.choice([[f"{i} += {k}"], [f"{i} = {j} + {k}"], [f"{i} = {k} + {j}"], [f"{i} = {j} + 1"],
+                          [f"{i} = {j} + {i}"], [f"{j} = {i}", f"{i} = mod({k},3)", f"{i} = {j} + {k}"],
+                          [f"if mod({k},2) == 0", f"    {i} = {j} + {k}", "end"], [f"{i} += {j}", f"{j} = {k}"]]))
+
     def body(self, read, indent=1, depth=0):
         """Statements that change t and u, of which read gives elements."""
         r, out = self.r, []
@@ -62,10 +71,16 @@ class Maker:
             if kind < 0.45 or depth == 2:
                 out.append(f"{pad}{v} {r.choice(['=', '=', '+='])} {self.expr(['t', 'u', *read()], 2)}")
             elif kind < 0.7:
-                k = f"k{depth}"
-                last = r.choice(["2", "n", "mod(pos,3)"])
+                k, index = f"k{depth}", r.random() < 0.5
+                last = r.choice(["2", "n", "mod(pos,3)", *(["70"] if index and depth == 0 else [])])
+                if index:
+                    begin, step = self.index(f"i{depth}", f"j{depth}", k)
+                    out += [pad + l for l in begin]
                 out.append(f"{pad}for {k} = 0..{last}")
-                out += self.body(lambda: [*read(), f"0.1*{k}"], indent + 1, depth + 1)
+                own = [f"0.1*{k}", *([f"x[mod(i{depth},{N})]"]*6 if index else [])]
+                out += self.body(lambda: [*read(), *own], indent + 1, depth + 1)
+                if index:
+                    out += [f"{pad}    {l}" for l in step]
                 if r.random() < 0.3:
                     out.append(f"{pad}    if {k} == {r.choice(['1', 'mod(pos,2)'])}\n{pad}        "
                                f"{r.choice(['break', 'continue'])}\n{pad}    end")

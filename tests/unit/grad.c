@@ -156,6 +156,19 @@ static void pointers(void) {
         TRY_1(text, 5, V(d.x, 5), V(d.y, 5), INT(6));
         TRY_1(text, 5, V(d.x, 5), V(d.y, 5), INT(60));
     }
+    /* sums of a copy: taken before the loop, in this turn, or in the turn before */
+    static const char *const copied[] = {"at = m + k", "at = k + m", "at = m - 1", "at = m + at", "at = k - at",
+                                         "at = at + at", "at = m + k\n m = at", "m = at\n at = k\n at = m + k",
+                                         "if mod(k,2) == 0\n  at = m + k\n end", "at += k\n at = m + k",
+                                         "for j=0..2\n  at = m + j\n end", "if k == 50\n  break\n end\n at = m + k",
+                                         "if mod(k,3) == 0\n  continue\n end\n at = m + k"};
+    for (size_t i = 0; i < sizeof copied / sizeof *copied; i++) {
+        snprintf(text, sizeof text, XYN("s = x[pos]\nat = 3\nfor k=0..n\n if mod(k,2) == 0\n  at = k\n end\nend\n"
+                                        "m = at\nfor k=0..n-1\n s = sin(s)*x[mod(at,5)] + x[mod(at + k,5)]\n"
+                                        " %s\nend\ny[pos] = s*x[mod(at,5)]"), copied[i]);
+        TRY_1(text, 5, V(d.x, 5), V(d.y, 5), INT(6));
+        TRY_1(text, 5, V(d.x, 5), V(d.y, 5), INT(60));
+    }
     TRY_1(XYN("s = 0.0\nat = 0\nfor a=0..n-1\n t = x[a]\n for b=0..a-1\n  t += x[mod(at,5)]*x[b]\n  at += 1\n"
               " end\n s += t*t\nend\ny[pos] = s"), 5, V(d.x, 5), V(d.y, 5), INT(5));
     TRY_1(XYN("s = x[pos]\nat = 40\nk = 0\nif n > 2\n while s*s > 1e-3 && k < n\n  s = 0.7*sin(s) + 0.1*x[mod(at,5)]\n"

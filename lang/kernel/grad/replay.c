@@ -353,12 +353,17 @@ static bool is_told(const KReplay *v, KRef loop, KRef r, int *left) {
     return is_told(v, loop, i->a, left) && is_told(v, loop, i->b, left) && is_told(v, loop, i->c, left);
 }
 
+/* r is what the turn found in the LOCAL: read in this turn, and not before the loop or in a turn of one around. */
+static bool finds(const KFunc *f, KRef loop, KRef local, KRef r) {
+    return r > loop && f->ins[r].op == K_GET && f->ins[r].a == local;
+}
+
 KRef kreplay_step(const KFunc *f, KRef set) {
     const KIns *sum = &f->ins[f->ins[set].b];
-    KRef local = f->ins[set].a;
+    KRef local = f->ins[set].a, loop = kir_loop_around(f, set);
     if ((sum->op != K_ADD && sum->op != K_SUB) || !qdtype_is_int((qs_dtype)sum->dtype)) return 0;
-    if (f->ins[sum->a].op == K_GET && f->ins[sum->a].a == local) return sum->b;
-    return sum->op == K_ADD && f->ins[sum->b].op == K_GET && f->ins[sum->b].a == local ? sum->a : 0;
+    if (finds(f, loop, local, sum->a)) return sum->b;
+    return sum->op == K_ADD && finds(f, loop, local, sum->b) ? sum->a : 0;
 }
 
 /* The only SET in the loop, once in each turn, of what the turn found plus what is told. */

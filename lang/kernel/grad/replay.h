@@ -83,7 +83,8 @@ void kreplay_begin(KReplay *v, const KGrading *s);
 /* Runs the instructions first … last-1 of v->frame again: with boxes for what the way back needs. */
 void kreplay_frame(KReplay *v, KRef first, KRef last);
 void kreplay_turn(KReplay *v, KRef first, KRef last); /* without */
-/* What a SET of f adds to its LOCAL of whole numbers, or takes off it; or 0. */
+/* What a SET of f, the only one of its loop, adds to the whole number that the turn found in its LOCAL, or takes off;
+ * or 0. */
 KRef kreplay_step(const KFunc *f, KRef set);
 KRef kreplay_entry(KReplay *v, const KLoopState *l, int k); /* what its LOCAL k held when the loop began */
 
