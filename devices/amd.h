@@ -6,6 +6,9 @@
 #define DEVICES_AMD_H
 #include "devices/ptx.h"
 
+/* Bytes of the first line, with blanks at its end: the file is read where it lies, and begins where one may. */
+enum { AMD_LINE = 64 };
+
 /* A kind of device, by the name that LLVM has for it.  since: the first LLVM that knows it, of those that we take;
  * wave: how many threads run together. */
 typedef struct { char name[10]; uint8_t since, wave; } AmdTarget;

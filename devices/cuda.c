@@ -337,6 +337,13 @@ static qs_status cannot_record(Device *d, const char *kernel, const char *why) {
                     kernel, why, state(d)->maker->name, d->name);
 }
 
+/* Others may be recording a graph on this thread that has nothing to do with what we do next: they need not notice.
+ * mode: as it was, to be exchanged again. */
+static bool relax(const Api *f, int *mode) {
+    *mode = CAPTURE_RELAXED;
+    return f->ThreadExchangeStreamCaptureMode(mode) == SUCCESS;
+}
+
 /* -- two streams --------------------------------------------------------------------------------------------------- */
 /* Where the mark of the block is, or would be. */
 static uint32_t place_of(const State *s, DevPtr p) {
@@ -423,11 +430,21 @@ static qs_status await(Device *d, const Mark *m) {
     return QS_OK;
 }
 
-/* What is queued on `copies` now is to be waited for. */
+/* What is queued on `copies` now is to be waited for: by us, when nobody else could. */
 static qs_status mark_sent(Device *d) {
     State *s = state(d);
-    s->sent++;
-    return CALL(d, EventRecord, s->last_sent, s->copies);
+    qs_status marked = CALL(d, EventRecord, s->last_sent, s->copies);
+    if (marked == QS_OK) s->sent++;
+    else QUIETLY(d, StreamSynchronize, s->copies);
+    return marked;
+}
+
+static int query(const Api *f, void *event) {
+    int mode;
+    bool relaxed = relax(f, &mode);
+    int e = f->EventQuery(event);
+    if (relaxed) f->ThreadExchangeStreamCaptureMode(&mode);
+    return e;
 }
 
 static bool is_over(Device *d, const Mark *m) {
@@ -435,7 +452,7 @@ static bool is_over(Device *d, const Mark *m) {
     uint64_t number = later(m->used, s->all_used);
     const Cut *c = number > s->done ? cut_from(s, number) : NULL;
     if (!c) return number <= s->done;
-    int e = s->f.EventQuery(c->event);
+    int e = query(&s->f, c->event);
     if (e != ERROR_NOT_READY) quietly(d, "EventQuery", e);
     if (e == SUCCESS) s->done = later(s->done, c->at);
     return e == SUCCESS;
@@ -801,8 +818,9 @@ static qs_status send_to(Device *d, DevPtr block, size_t off, const char *from, 
         return send(d, state(d)->stream, block + off, from, n);
     }
     TRY(await(d, m));
-    m->sent = state(d)->sent + 1;
     qs_status s = send(d, state(d)->copies, block + off, from, n), marked = mark_sent(d);
+    m->sent = state(d)->sent;
+    if (marked == QS_OK && state(d)->shown) marked = join(d);
     return s == QS_OK ? marked : s;
 }
 
@@ -904,16 +922,17 @@ static qs_status peer(Device *to, DevPtr dst, Device *from, DevPtr src, size_t n
 /* The default stream, which the driver orders with ours; 0 is another name for it. */
 enum { STREAM_LEGACY = 1 };
 
-/* Whoever waits for it waits for uploads, too. */
+/* Whoever waits for it waits for uploads, too: for those before now, and from now on for each (send_to). */
 static DevPtr queue_name(Device *d) {
     state(d)->shown = true;
     if (state(d)->sent != state(d)->joined && can_enter(d)) quietly_join(d), (void)leave(d, QS_OK);
     return (uintptr_t)state(d)->stream;
 }
 
-/* Either may be ours: others wait for uploads, too; and what they do is done to all blocks. */
+/* Either may be ours, or both: others wait for uploads, too; and what they do is done to all blocks. */
 static qs_status queue_order(Device *d, void *before, void *after) {
     TRY(join_and_use_all(d));
+    if (before == after) return QS_OK;
     TRY(CALL(d, EventRecord, state(d)->ready, before));
     return CALL(d, StreamWaitEvent, after, state(d)->ready, 0);
 }
@@ -921,7 +940,7 @@ static qs_status queue_order(Device *d, void *before, void *after) {
 static qs_status order(Device *d, DevPtr stream, bool back) {
     void *theirs = (void *)(uintptr_t)stream, *ours = state(d)->stream;
     if (back && d->owed) TRY(sync(d)); /* they would not look at our faults */
-    if (stream <= STREAM_LEGACY || theirs == ours) return QS_OK;
+    if (stream <= STREAM_LEGACY) return QS_OK; /* the driver orders it with uploads, too */
     TRY(enter(d));
     return leave(d, back ? queue_order(d, ours, theirs) : queue_order(d, theirs, ours));
 }
@@ -929,16 +948,15 @@ static qs_status order(Device *d, DevPtr stream, bool back) {
 /* Counts as a user of the context. */
 typedef struct { Api f; int device; void *context; DevPtr block; void *queue; } Orphan;
 
-/* Somebody may be recording a graph, which has nothing to do with this block: he need not notice. */
 static void free_orphan(void *p) {
     Orphan *o = p;
     void *context;
-    int mode = CAPTURE_RELAXED;
+    int mode;
     if (o->f.CtxPushCurrent(o->context) == SUCCESS) {
-        int changed = o->f.ThreadExchangeStreamCaptureMode(&mode); /* mode: as it was */
+        bool relaxed = relax(&o->f, &mode);
         if (o->queue) o->f.MemFreeAsync(o->block, o->queue), o->f.StreamDestroy(o->queue);
         else o->f.MemFree(o->block);
-        if (changed == SUCCESS) o->f.ThreadExchangeStreamCaptureMode(&mode);
+        if (relaxed) o->f.ThreadExchangeStreamCaptureMode(&mode);
         o->f.CtxPopCurrent(&context);
     }
     o->f.DevicePrimaryCtxRelease(o->device);
@@ -951,6 +969,7 @@ static qs_status queue_of_orphan(Device *d, Orphan *o) {
     if (!state(d)->pool) return QS_OK;
     qs_status s = enter(d);
     if (s == QS_OK) s = leave(d, CALL(d, StreamCreate, &o->queue, STREAM_DEFAULT));
+    if (s != QS_OK && o->queue) o->f.StreamDestroy(o->queue);
     if (s != QS_OK) o->f.DevicePrimaryCtxRelease(o->device);
     return s;
 }
@@ -1091,7 +1110,7 @@ static bool load_kept(Device *d, Program *p, const Code *code) {
     return done;
 }
 
-/* Machine code stands behind the first line. */
+/* Machine code stands behind the first line, where an ELF file may begin (AMD_LINE). */
 static qs_status load_binary(Device *d, Program *p, const Code *code) {
     const char *image = strchr(code->bytes, '\n') + 1;
     int e = state(d)->f.ModuleLoadDataEx(&p->module, image, 0, NULL, NULL);

@@ -18,6 +18,7 @@
 #define DEVICES_PTX_H
 #include "devices/device.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,9 +41,12 @@ typedef struct {
     unsigned shared;               /* bytes of shared memory that the launch provides */
 } PtxNeeds;
 
-static inline void qptx_say(Text *out, const PtxNeeds *n) {
-    qtext_printf(out, "// quasar:%s%s%s shared=%u\n", n->serial ? " serial" : "", n->fault ? " fault" : "",
-                 n->blocks ? " blocks" : "", n->shared);
+/* The first line.  bytes: that it takes, with blanks at its end; 0: as many as its words. */
+static inline void qptx_say(Text *out, const PtxNeeds *n, int bytes) {
+    char words[48];
+    snprintf(words, sizeof words, "%s%s%s shared=%u", n->serial ? " serial" : "", n->fault ? " fault" : "",
+             n->blocks ? " blocks" : "", n->shared);
+    qtext_printf(out, "// quasar:%-*s\n", bytes ? bytes - (int)sizeof "// quasar:" : 0, words);
 }
 
 static inline PtxNeeds qptx_needs(const char *text) {

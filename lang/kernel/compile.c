@@ -249,7 +249,7 @@ static const Row rows[CODE_OPENCL + 1] = {
     [CODE_NATIVE] = {.make = through_llvm, .llvm = native_target, .libm = true},
     [CODE_PTX] = {.make = through_llvm, .llvm = ptx_target, .head = kemit_ptx_needs, .text = true,
                   .rounds_roots = true},
-    [CODE_AMD] = {.make = through_llvm, .llvm = amd_target, .head = kemit_ptx_needs, .link = qamd_link},
+    [CODE_AMD] = {.make = through_llvm, .llvm = amd_target, .head = kemit_amd_needs, .link = qamd_link},
     [CODE_OPENCL] = {.make = opencl_text},
 };
 

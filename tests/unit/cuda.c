@@ -20,6 +20,8 @@ static void reset(void) {
     *fake = (FakeCuda){.devices = 1, .capability = 90, .max_threads = 1024, .blocks = 8, .fail_after = -1};
 }
 
+static bool asked_for(const char *calls) { return strstr(fake->log, calls) != NULL; }
+
 static void forget(void) { fake->log[0] = 0, fake->nlaunches = 0; }
 
 static bool clean(void) {
@@ -248,6 +250,11 @@ static void in_turns(void) {
     CHECK(p[1] != p[0] && p[2] == p[0] && fake->allocated <= 3); /* looking takes time: then the first is idle */
     CHECK(qheap_get(&d, N, &first) == QS_OK && first == p[3]); /* the work itself takes what it had last */
     qheap_put(&d, first, N);
+    launch_on(&d, k, p[0]);
+    fake->capturing = 1; /* of others, who need not notice */
+    CHECK(d.busy(&d, p[0]));
+    CHECK(asked_for("ThreadExchangeStreamCaptureMode EventQuery ThreadExchangeStreamCaptureMode "));
+    fake->capturing = 0;
     CHECK(d.ops->sync(&d) == QS_OK && !d.busy(&d, p[0]));
     d.ops->unload(&d, k);
     qheap_close(&d);
@@ -256,8 +263,6 @@ static void in_turns(void) {
 }
 
 /* -- a pool of blocks ---------------------------------------------------------------------------------------------- */
-static bool asked_for(const char *calls) { return strstr(fake->log, calls) != NULL; }
-
 /* Blocks come and go in the order of the queue, and nobody waits; others can have what they held when that is wanted.
  */
 static void pooled(int defer) {
@@ -345,9 +350,68 @@ static void queues(void) {
     DevPtr ours = s->queue(&d);
     for (DevPtr same = 0; same <= LEGACY; same++) /* the driver orders them with ours */
         CHECK(s->order(&d, same, false) == QS_OK && s->order(&d, same, true) == QS_OK && !fake->norders);
-    CHECK(s->order(&d, ours, false) == QS_OK && !fake->norders);
+    CHECK(s->order(&d, ours, false) == QS_OK && s->order(&d, ours, true) == QS_OK && !fake->norders);
     CHECK(s->order(&d, PER_THREAD, false) == QS_OK && waits(0, PER_THREAD, ours));
     CHECK(s->order(&d, PER_THREAD, true) == QS_OK && waits(1, ours, PER_THREAD) && fake->norders == 2);
+    d.ops->close(&d);
+    CHECK(clean());
+}
+
+/* Uploads are not made where the work is: who is told that he may go on, or has the name of our stream, comes behind
+ * them. */
+static void behind_uploads(void) {
+    enum { N = 64 << 10, PER_THREAD = 2 };
+    static char bytes[N];
+    Device d;
+    DevPtr a;
+    reset();
+    open_gpu(&d, 0);
+    const SharingOps *s = d.ops->sharing;
+    Program *k = load_text(&d, "// quasar: shared=0\n");
+    CHECK(d.ops->alloc(&d, N, &a) == QS_OK && s->order(&d, PER_THREAD, false) == QS_OK);
+    DevPtr ours = (uintptr_t)fake->order[0].then;
+    CHECK(d.ops->upload(&d, a, 0, bytes, N) == QS_OK && fake->norders == 2);
+    DevPtr copies = (uintptr_t)fake->order[1].then;
+    CHECK(copies != ours && s->order(&d, ours, true) == QS_OK && fake->norders == 3 && waits(2, copies, ours));
+    CHECK(s->order(&d, ours, true) == QS_OK && fake->norders == 3);
+    CHECK(d.ops->upload(&d, a, 0, bytes, N) == QS_OK && fake->norders == 4 && waits(3, ours, copies));
+    CHECK(s->order(&d, ours, false) == QS_OK && fake->norders == 5 && waits(4, copies, ours));
+    CHECK(d.ops->upload(&d, a, 0, bytes, N) == QS_OK && fake->norders == 6 && waits(5, ours, copies));
+    fake->capturing = 1;
+    Launch l = {.rank = 1, .domain = {1000}, .any_block = true};
+    DevArg arg = {.is_array = true, .block = a, .rank = 1, .dims = {1000}, .strides = {1}};
+    CHECK(d.ops->launch(&d, k, &l, 1, &arg, NULL) == QS_EDEVICE && fake->misuse == 1); /* a graph cannot wait for it */
+    qerr_clear(&ctx), fake->misuse = 0, fake->capturing = 0;
+    CHECK(s->queue(&d) == ours && fake->norders == 7 && waits(6, copies, ours));
+    CHECK(d.ops->upload(&d, a, 0, bytes, N) == QS_OK && fake->norders == 9 && waits(0, copies, ours));
+    fake->capturing = 1;
+    launch_on(&d, k, a);
+    fake->capturing = 0;
+    d.ops->free(&d, a);
+    d.ops->unload(&d, k);
+    d.ops->close(&d);
+    CHECK(clean());
+}
+
+/* An upload that nobody could wait for is over when it has failed: its block may be given to others. */
+static void unmarked(int defer) {
+    enum { N = 64 << 10 };
+    static char bytes[N];
+    Device d;
+    DevPtr a;
+    reset();
+    fake->pools = 1, fake->defer = defer;
+    open_gpu(&d, 0);
+    CHECK(d.ops->alloc(&d, N, &a) == QS_OK);
+    for (int i = 0; i < 2; i++) CHECK(d.ops->upload(&d, a, 0, bytes, N) == QS_OK);
+    CHECK(d.ops->sync(&d) == QS_OK);
+    forget();
+    fake->fail_after = 4, fake->fail_with = 1;
+    CHECK(d.ops->upload(&d, a, 0, bytes, N) == QS_EDEVICE);
+    CHECK_TEXT(fake->log, "CtxPushCurrent EventSynchronize MemcpyHtoDAsync EventRecord EventRecord StreamSynchronize "
+                          "CtxPopCurrent ");
+    qerr_clear(&ctx);
+    d.ops->free(&d, a);
     d.ops->close(&d);
     CHECK(clean());
 }
@@ -632,6 +696,20 @@ static qs_status by_launch(Late *l) { /* one whose fault cannot wait */
     return l->gpu.ops->launch(&l->gpu, l->p, &own, 0, NULL, &f);
 }
 
+/* The block stays ours when the context ends meanwhile, and so does what was made for its end. */
+static void not_outlived(Late *l) {
+    void (*release_it)(void *);
+    void *owner;
+    faulty = 0, run_number = 0;
+    int streams = fake->streams, retained = fake->retained;
+    CHECK(launch_late(&l->gpu, l->p, 0));
+    fake->fail_after = 3, fake->fail_with = 700;
+    CHECK(l->gpu.ops->sharing->outlive(&l->gpu, l->there, &release_it, &owner) == QS_EVALUE);
+    CHECK_TEXT(fake->failed, "CtxPopCurrent");
+    CHECK(fake->streams == streams && fake->retained == retained);
+    qerr_clear(&ctx);
+}
+
 /* Five launches, of which one fails: whoever waits first gets its fault, once, and the device goes on. */
 static void told_by(Late *l, qs_status wait(Late *), int which) {
     faulty = which, times_told = dropped = run_number = 0;
@@ -661,11 +739,11 @@ static void many_late(Late *l, int defer) {
     qerr_clear(&ctx);
 }
 
-static void late(int defer) {
+static void late(int defer, int pools) {
     qs_status (*const waits[])(Late *) = {by_sync, by_download, by_move, by_peer, by_order, by_launch};
     Late l = {.p = NULL};
     reset();
-    fake->run = fail_one, fake->defer = defer, fake->devices = 2;
+    fake->run = fail_one, fake->defer = defer, fake->devices = 2, fake->pools = pools;
     open_gpu(&l.gpu, 0), open_gpu(&l.other, 1);
     CHECK(l.gpu.ops->alloc(&l.gpu, 8, &l.there) == QS_OK && l.other.ops->alloc(&l.other, 8, &l.elsewhere) == QS_OK);
     l.p = load_text(&l.gpu, "// quasar: fault shared=0\n");
@@ -678,7 +756,8 @@ static void late(int defer) {
     l.other.ops->unload(&l.other, p);
     l.other.ops->close(&l.other);
     CHECK(dropped == 1);
-    many_late(&l, defer);
+    if (pools) not_outlived(&l);
+    else many_late(&l, defer);
     l.gpu.ops->unload(&l.gpu, l.p);
     l.gpu.ops->close(&l.gpu);
     CHECK(!fake->misuse);
@@ -1111,10 +1190,11 @@ int main(void) {
     transfers();
     between_devices();
     queues();
+    behind_uploads();
     addresses();
     given(0), given(1);
     beside(0), beside(1);
-    for (int defer = 1; defer <= 24; defer++) after_copies(defer);
+    for (int defer = 1; defer <= 24; defer++) after_copies(defer), unmarked(defer);
     in_turns();
     pooled(0), pooled(1);
     others_are_short(0), others_are_short(1);
@@ -1122,8 +1202,8 @@ int main(void) {
     taken_back();
     launches();
     registers();
-    late(0);
-    late(3);
+    late(0, 0), late(0, 1);
+    late(3, 0);
     bad_code();
     kept();
     not_linked();

@@ -37,6 +37,7 @@ static Ctx ctx;
 static Device gpu[GPUS];
 static Program *code[GPUS];
 static void *context[GPUS], *theirs[GPUS]; /* a stream of others */
+static DevPtr named[GPUS];                 /* ours, if they work there; or 0 */
 static Array array[BUFFERS];
 static uint64_t state;
 static int wrong;
@@ -143,19 +144,22 @@ static void clone(Array *a) {
     memcpy(to->want, a->want, (size_t)a->n * 4);
 }
 
-/* Others get the block, fill it on their stream, behind our work and before what we do next. */
+/* Others get the block, fill it on their stream, behind our work and before what we do next.  On ours they need not
+ * ask, once they have its name. */
 static void give(Array *a) {
     int k = a->given >= 0 ? a->given : (int)draw(GPUS), byte = (int)draw(256);
     Device *d = &gpu[k];
-    DevPtr p = 0;
+    DevPtr p = 0, stream = named[k] ? named[k] : (uintptr_t)theirs[k];
+    bool ask = !named[k] || draw(2);
     void *popped;
     must(qbuf_give(&ctx, a->b, d, &p));
     if (a->given >= 0) qbuf_take_back(a->b); /* once is counted */
     a->given = k;
-    must(d->ops->sharing->order(d, (uintptr_t)theirs[k], true));
-    CHECK(!api.CtxPushCurrent(context[k]) && !api.MemsetD8Async(p, (unsigned char)byte, (size_t)a->n * 4, theirs[k]) &&
-          !api.CtxPopCurrent(&popped));
-    must(d->ops->sharing->order(d, (uintptr_t)theirs[k], false));
+    if (ask) must(d->ops->sharing->order(d, stream, true));
+    CHECK(!api.CtxPushCurrent(context[k]));
+    CHECK(!api.MemsetD8Async(p, (unsigned char)byte, (size_t)a->n * 4, (void *)(uintptr_t)stream));
+    CHECK(!api.CtxPopCurrent(&popped));
+    if (ask) must(d->ops->sharing->order(d, stream, false));
     memset(a->want, byte, (size_t)a->n * 4);
 }
 
@@ -176,13 +180,14 @@ static void step(void) {
 }
 
 /* -- schedules ----------------------------------------------------------------------------------------------------- */
-static void open_devices(size_t limit) {
+static void open_devices(size_t limit, bool by_name) {
     Code text = {.kind = CODE_PTX, .entry = "kernel", .bytes = "// quasar: shared=0\n", .n = 20, .name = "step"};
     void *popped;
     for (int k = 0; k < GPUS; k++) {
         gpu[k] = (Device){.ops = &qdev_cuda_ops, .ctx = &ctx, .memory = k + 1};
         must(gpu[k].ops->open(&gpu[k], k));
         gpu[k].limit = limit;
+        named[k] = by_name ? gpu[k].ops->sharing->queue(&gpu[k]) : 0;
         must(gpu[k].ops->load(&gpu[k], &text, &code[k]));
         CHECK(!api.DevicePrimaryCtxRetain(&context[k], k) && !api.CtxPushCurrent(context[k]) &&
               !api.StreamCreate(&theirs[k], 1) && !api.CtxPopCurrent(&popped));
@@ -208,7 +213,7 @@ static int schedule(uint64_t seed, int deaf) {
     *fake = (FakeCuda){.devices = GPUS, .capability = 90, .max_threads = 1024, .blocks = 8, .fail_after = -1,
                        .load = load, .run = run, .defer = (int)(seed % 1000000) + 1, .deaf = deaf, .pools = pools};
     state = seed * 0x9E3779B97F4A7C15u + 1, wrong = 0;
-    open_devices(large || seed % 3 == 0 ? 0 : LIMIT);
+    open_devices(large || seed % 3 == 0 ? 0 : LIMIT, seed % 5 == 0);
     for (int i = 0; i < BUFFERS; i++) make(&array[i], large && i == 1 ? LARGE : 1 + (int64_t)draw(SMALL));
     for (int i = 0; i < STEPS; i++) step();
     for (int i = 0; i < BUFFERS; i++) take_back(&array[i]), read_host(&array[i]);

@@ -34,8 +34,9 @@ extern const KTarget kemit_amd;   /* the same of AMD devices; wave is to be fill
  * GPUs a kernel whose parameters are described in devices/ptx.h.  QS_EVALUE: a barrier where positions part. */
 qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out);
 
-/* The first line of the code of f for a GPU (devices/ptx.h). */
+/* The first line of the code of f for a GPU (devices/ptx.h, devices/amd.h). */
 void kemit_ptx_needs(const KFunc *f, Text *out);
+void kemit_amd_needs(const KFunc *f, Text *out);
 
 /* LLVM IR of the mathematical functions of libdevice that the text calls; false: it calls none. */
 bool kemit_math(const char *ir, const KTarget *t, Text *out);

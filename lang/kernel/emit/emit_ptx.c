@@ -1,8 +1,8 @@
 /* emit_ptx.c -- the frame of a kernel for GPUs, NVIDIA's (NVPTX) and AMD's: one thread is one position; devices/ptx.h
  * says how it is launched.  The two differ in words, which a row has each. */
 #include "lang/kernel/emit/emit_llvm.h"
+#include "devices/amd.h"
 #include "devices/irmend.h"
-#include "devices/ptx.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -132,13 +132,16 @@ static uint64_t place_shared(const KFunc *f, uint64_t *offset) {
     return at;
 }
 
-void kemit_ptx_needs(const KFunc *f, Text *out) {
+static void tell_needs(const KFunc *f, int bytes, Text *out) {
     PtxNeeds n = {.serial = f->serial, .fault = kir_has(f, K_CHECK),
                   .blocks = kir_knows_blocks(f) && !f->serial && !f->fixed_block};
     uint64_t shared = place_shared(f, NULL);
     if (shared > PTX_STATIC_SHARED) n.shared = shared < UINT32_MAX ? (unsigned)shared : UINT32_MAX;
-    qptx_say(out, &n);
+    qptx_say(out, &n, bytes);
 }
+
+void kemit_ptx_needs(const KFunc *f, Text *out) { tell_needs(f, 0, out); }
+void kemit_amd_needs(const KFunc *f, Text *out) { tell_needs(f, AMD_LINE, out); }
 
 static void declare_shared(Emit *e, Text *out) {
     if (gpu_of(e)->dynamic) {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { SUCCESS, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_CONTEXT = 201,
-       NO_BINARY = 209, INVALID_PTX = 218, OUT_OF_RESOURCES = 701, CAPTURE_UNSUPPORTED = 900 };
+       NO_BINARY = 209, INVALID_PTX = 218, OUT_OF_RESOURCES = 701, CAPTURE_UNSUPPORTED = 900, CAPTURE_ISOLATION = 905 };
 
 typedef struct {
     FakeStream door; /* of a stream */
@@ -15,6 +15,7 @@ typedef struct {
     int device;
     void *code;
     uint64_t ticket; /* of an event: when it was recorded last */
+    bool captured;   /* of an event: that was while a graph was recorded */
     int limit;       /* of a module: threads of a block, as its code says; 0: it says nothing */
 } Handle; /* 's'tream, 'e'vent, 'c'ontext, 'm'odule: also its function */
 
@@ -64,7 +65,7 @@ static bool can_record(const char *name) {
                                           "EventRecord", "MemcpyDtoDAsync", "MemsetD8Async", "LaunchKernel",
                                           "PointerGetAttribute", "ThreadExchangeStreamCaptureMode",
                                           "DevicePrimaryCtxRelease"};
-    static const char *const relaxed[] = {"MemFree", "MemFreeAsync", "StreamDestroy"};
+    static const char *const relaxed[] = {"MemFree", "MemFreeAsync", "StreamDestroy", "EventQuery"};
     for (size_t i = 0; capture_mode == CAPTURE_RELAXED && i < sizeof relaxed / sizeof *relaxed; i++)
         if (!strcmp(name, relaxed[i])) return true;
     for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
@@ -452,6 +453,8 @@ int fake_ThreadExchangeStreamCaptureMode(int *mode) {
 int fake_StreamWaitEvent(void *stream, void *event, unsigned flags) {
     QUEUE("StreamWaitEvent", stream);
     if (!is(event, 'e') || flags) return misused("StreamWaitEvent");
+    if (fake.capturing && !((Handle *)event)->captured)
+        return misused("a graph that waits for what is not in it"), CAPTURE_ISOLATION;
     fake.order[fake.norders++ % FAKE_LAUNCHES] = (FakeOrder){((Handle *)event)->code, stream};
     if (fake.deaf == FAKE_DEAF_STREAMS) return SUCCESS;
     return put(&(Queued){.kind = Q_WAIT, .stream = stream, .ticket = ((Handle *)event)->ticket}, 0);
@@ -474,6 +477,7 @@ int fake_EventRecord(void *event, void *stream) {
     if (!is(event, 'e') || (is(stream, 's') && ((Handle *)event)->device != ((Handle *)stream)->device))
         return misused("EventRecord");
     ((Handle *)event)->code = stream, ((Handle *)event)->ticket = ++tickets;
+    ((Handle *)event)->captured = fake.capturing;
     return put(&(Queued){.kind = Q_RECORD, .stream = stream, .ticket = tickets}, 0);
 }
 

@@ -65,6 +65,7 @@ static void keep(const char *image, size_t n) {
 
 static void *load(const char *image, char *why, size_t n) {
     char line[512];
+    if ((uintptr_t)image % _Alignof(Elf64_Ehdr)) return snprintf(why, n, "a code object where none may begin"), NULL;
     if (memcmp(image, ELFMAG, SELFMAG) != 0 || !start()) return snprintf(why, n, "no code object"), NULL;
     size_t size = size_of(image);
     keep(image, size);
