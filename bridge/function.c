@@ -262,11 +262,17 @@ static PyObject *call_for(PyObject *self, PyObject *const *args, size_t nargsf, 
     return qgil_result(b, r);
 }
 
+static bool has_nargout(const Function *f) {
+    for (int i = 0; f->fkind == FN_SCRIPT && i < f->ast->nparams; i++)
+        if (!strcmp(f->ast->params[i].name->s, "nargout")) return true;
+    for (int i = 0; f->fkind == FN_SET && i < f->nmembers; i++)
+        if (has_nargout(f->members[i])) return true;
+    return false;
+}
+
 /* Where nargout= stands among the names, unless it is a parameter of the function; -1: nowhere. */
 static Py_ssize_t place_of_nargout(qs_value fn, PyObject *names) {
-    const Function *f = fn.kind == QS_FUNCTION ? fn.u.p : NULL;
-    for (int i = 0; f && f->fkind == FN_SCRIPT && i < f->ast->nparams; i++)
-        if (!strcmp(f->ast->params[i].name->s, "nargout")) return -1;
+    if (fn.kind == QS_FUNCTION && has_nargout(fn.u.p)) return -1;
     for (Py_ssize_t i = 0, n = PyTuple_Size(names); i < n; i++)
         if (PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, i), "nargout") == 0) return i;
     return -1;

@@ -138,8 +138,8 @@ static qs_status evict_one(Ctx *c, int m, qs_status full) {
 }
 
 /* A graph runs later, and again: its arrays must have their memory and their contents before it is recorded. */
-static qs_status cannot_record(Ctx *c, const Device *d, const char *what) {
-    return qerr_set(c, QS_ELOCK, "the array %s %s, and a CUDA graph is being recorded there: %s", what, d->name,
+static qs_status cannot_record(Ctx *c, Device *d, const char *what) {
+    return qerr_set(c, QS_ELOCK, "the array %s %s, and a CUDA graph is being recorded there: %s", what, qdev_name(d),
                     "let the same code run once before, and change nothing on the host in between");
 }
 
@@ -218,7 +218,7 @@ qs_status qbuf_settle(Ctx *c, Buffer *b) {
 }
 
 /* These sentences begin with "the array"; who knows its name puts that there instead (qerr_subject). */
-static const char *space_name(const Ctx *c, int m) { return m == HOST_MEMORY ? "the host" : c->spaces[m]->name; }
+static const char *space_name(const Ctx *c, int m) { return m == HOST_MEMORY ? "the host" : qdev_name(c->spaces[m]); }
 
 static int reading_space(const Buffer *b) {
     int m = 0;
@@ -227,7 +227,9 @@ static int reading_space(const Buffer *b) {
 }
 
 static qs_status conflict(Ctx *c, const Buffer *b, qs_access mode) {
-    if (!b->valid) return qerr_set(c, QS_ELOCK, "the array was lent for a call, and there was no memory to keep it");
+    if (!b->valid)
+        return qerr_set(c, QS_ELOCK, "the array was lent for a call that is over, and was not kept: it was locked "
+                        "then, or there was no memory");
     if (b->writer >= 0)
         return qerr_set(c, QS_ELOCK, "the array is locked for writing on %s", space_name(c, b->writer));
     if (b->nreaders && mode != QS_READ)
@@ -324,29 +326,30 @@ qs_status qbuf_reach_host(Ctx *c, Buffer *b, qs_access mode, void **out) {
 }
 
 /* -- blocks that others use ---------------------------------------------------------------------------------------- */
-static qs_status may_give(Ctx *c, const Buffer *b, const Device *d, int m) {
+static qs_status may_give(Ctx *c, const Buffer *b, Device *d, int m) {
     if (d && !d->ops->sharing)
-        return qerr_set(c, QS_EDEVICE, "memory of %s has no addresses that others could use", d->name);
+        return qerr_set(c, QS_EDEVICE, "memory of %s has no addresses that others could use", qdev_name(d));
     if (b->home < 0 || b->home == m) return QS_OK;
     return qerr_set(c, QS_ELOCK, "the array is in use on %s and cannot be given away on %s at the same time",
                     space_name(c, b->home), space_name(c, m));
 }
 
 qs_status qbuf_part(Ctx *c, Buffer *b) {
-    if (b->nreaders || b->writer >= 0) return conflict(c, b, QS_WRITE);
-    void *own = qpool_get(c, b->nbytes);
+    qs_status s = b->nreaders || b->writer >= 0 ? conflict(c, b, QS_WRITE) : QS_OK;
+    void *own = s == QS_OK ? qpool_get(c, b->nbytes) : NULL;
     if (own) memcpy(own, host_block(b), b->nbytes);
     else b->valid = 0;
     b->block[HOST_MEMORY] = (DevPtr)(uintptr_t)own;
     b->home = -1, b->foreign = b->readonly = b->lent = false;
     if (b->release) b->release(b->owner);
     b->release = NULL;
-    return own ? QS_OK : no_memory(c, b->nbytes);
+    return own || s ? s : no_memory(c, b->nbytes);
 }
 
 qs_status qbuf_give(Ctx *c, Buffer *b, Device *d, DevPtr *out) {
     int m = d ? d->memory : HOST_MEMORY;
     if (m != HOST_MEMORY) c->spaces[m] = d;
+    if (b->lent && (b->nreaders || b->writer >= 0)) return conflict(c, b, QS_WRITE);
     if (b->lent) TRY(qbuf_part(c, b));
     TRY(may_give(c, b, d, m));
     TRY(enter(c, b, m, qbuf_is_readonly(b) ? QS_READ : QS_READWRITE));

@@ -79,7 +79,7 @@ qs_status qbuf_settle(Ctx *c, Buffer *b);
 qs_status qbuf_give(Ctx *c, Buffer *b, Device *d, DevPtr *out);
 void qbuf_take_back(Buffer *b);
 /* The foreign memory goes: its contents move to memory of our own, which may be written, and the owner is let go.
- * QS_ENOMEM: then every lock from here on is an error. */
+ * QS_ENOMEM, QS_ELOCK (a lock is held): then every lock from here on is an error. */
 qs_status qbuf_part(Ctx *c, Buffer *b);
 /* For memory that outlives the devices: the contents are at home, else on the host, and nowhere else. */
 qs_status qbuf_outlive(Ctx *c, Buffer *b);

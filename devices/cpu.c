@@ -51,7 +51,7 @@ static void describe(Device *d) {
         if (!strncmp(line, "model name", 10) && (model = strchr(line, ':'))) model += 2;
     if (f) fclose(f);
     if (model) model[strcspn(model, "\n")] = 0;
-    snprintf(d->name, sizeof d->name, "%.90s, %d thread%s", model ? model : "processor", d->threads,
+    snprintf(d->named, sizeof d->named, "%.90s, %d thread%s", model ? model : "processor", d->threads,
              d->threads == 1 ? "" : "s");
 }
 

@@ -194,7 +194,7 @@ static Symbol symbol_of(const State *s, const char *call) {
 static void bury(Device *d, const char *call, int e, const char *what) {
     State *s = state(d);
     if (*s->dead) return;
-    snprintf(s->dead, sizeof s->dead, "%.60s cannot be used any more by this process: %s%s%s: %s%s", d->name,
+    snprintf(s->dead, sizeof s->dead, "%.60s cannot be used any more by this process: %s%s%s: %s%s", qdev_name(d),
              symbol_of(s, call).s, *s->running ? ", after kernel " : "", s->running, what,
              e == ERROR_LAUNCH_TIMEOUT ? "; where a display uses the GPU, a kernel may run for a few seconds" : "");
 }
@@ -205,7 +205,7 @@ static qs_status checked(Device *d, const char *call, int e) {
     describe_error(&state(d)->f, e, what, sizeof what);
     if (is_final(e)) bury(d, call, e, what);
     if (is_final(e)) return qerr_set(d->ctx, QS_EDEVICE, "%s", state(d)->dead);
-    return qerr_set(d->ctx, e == ERROR_OUT_OF_MEMORY ? QS_ENOMEM : QS_EDEVICE, "%s: %s: %s", d->name,
+    return qerr_set(d->ctx, e == ERROR_OUT_OF_MEMORY ? QS_ENOMEM : QS_EDEVICE, "%s: %s: %s", qdev_name(d),
                     symbol_of(state(d), call).s, what);
 }
 #define CALL(d, name, ...) checked(d, #name, state(d)->f.name(__VA_ARGS__))
@@ -334,7 +334,7 @@ static bool is_recording(Device *d) {
 
 static qs_status cannot_record(Device *d, const char *kernel, const char *why) {
     return qerr_set(d->ctx, QS_EDEVICE, "%s%s%s, and a %s graph is being recorded on %s", *kernel ? "kernel " : "",
-                    kernel, why, state(d)->maker->name, d->name);
+                    kernel, why, state(d)->maker->name, qdev_name(d));
 }
 
 /* Others may be recording a graph on this thread that has nothing to do with what we do next: they need not notice.
@@ -539,8 +539,8 @@ static int attribute(Device *d, int what) {
 static qs_status choose_sm(Device *d) {
     int has = attribute(d, DEVICE_MAJOR) * 10 + attribute(d, DEVICE_MINOR), target = qptx_target(has);
     if (target) return snprintf(d->arch, sizeof d->arch, "sm_%d", target), QS_OK;
-    return qerr_set(d->ctx, QS_EDEVICE, "%s: its compute capability is %d.%d; 7.0 or more is needed", d->name, has / 10,
-                    has % 10);
+    return qerr_set(d->ctx, QS_EDEVICE, "%s: its compute capability is %d.%d; 7.0 or more is needed", qdev_name(d),
+                    has / 10, has % 10);
 }
 
 /* "gfx90a:sramecc+:xnack-": code runs however these are set. */
@@ -550,7 +550,7 @@ static qs_status choose_gfx(Device *d) {
     TRY(CALL(d, GetDeviceProperties, properties, state(d)->device));
     arch[strcspn(arch, ":")] = 0;
     if (qamd_target(arch)) return snprintf(d->arch, sizeof d->arch, "%.31s", arch), QS_OK;
-    return qerr_set(d->ctx, QS_EDEVICE, "%s: code is not made for devices of its kind (%.40s)", d->name, arch);
+    return qerr_set(d->ctx, QS_EDEVICE, "%s: code is not made for devices of its kind (%.40s)", qdev_name(d), arch);
 }
 
 static const Maker nvidia = {
@@ -580,8 +580,8 @@ static qs_status describe(Device *d, int ordinal, int count) {
     char name[96] = "";
     TRY(CALL(d, DeviceGetName, name, sizeof name, state(d)->device));
     name[sizeof name - 1] = 0;
-    if (count > 1) snprintf(d->name, sizeof d->name, "%s (%s:%d)", name, d->ops->kind, ordinal);
-    else snprintf(d->name, sizeof d->name, "%s", name);
+    if (count > 1) snprintf(d->named, sizeof d->named, "%s (%s:%d)", name, d->ops->kind, ordinal);
+    else snprintf(d->named, sizeof d->named, "%s", name);
     TRY(CALL(d, DeviceTotalMem, &d->total_memory, state(d)->device));
     d->max_block = attribute(d, DEVICE_MAX_THREADS), d->wide = true;
     return state(d)->maker->choose_target(d);
@@ -665,7 +665,7 @@ static qs_status open_with(Device *d, int ordinal, const Maker *m) {
     d->state = qmem_alloc(d->ctx, sizeof(State));
     state(d)->maker = m;
     d->ordinal = ordinal, d->recording = is_recording, d->late = true;
-    snprintf(d->name, sizeof d->name, "%s device %d", m->name, ordinal);
+    snprintf(d->named, sizeof d->named, "%s device %d", m->name, ordinal);
     qs_status s = find_and_open(d, ordinal);
     if (s != QS_OK) close_device(d);
     return s;
@@ -1056,7 +1056,7 @@ static qs_status load_failed(Device *d, const Program *p, const Code *code, int 
     const char *all = told.len ? told.s : "", *rest = all + strcspn(all, "\n");
     qs_status s = error_at(d, e == ERROR_OUT_OF_MEMORY ? QS_ENOMEM : QS_EDEVICE, code,
                            qbuildlog_error(&code->lines, log),
-                           "%s: kernel %s cannot be loaded: %s: %s%s%.*s%s%.800s", d->name, p->name,
+                           "%s: kernel %s cannot be loaded: %s: %s%s%.*s%s%.800s", qdev_name(d), p->name,
                            symbol_of(state(d), "ModuleLoadDataEx").s, what, *all ? ": " : "", (int)(rest - all), all,
                            line, rest);
     qtext_free(&told);
@@ -1153,7 +1153,7 @@ static qs_status allow_shared(Device *d, const Program *p) {
     int most = attribute(d, DEVICE_MAX_SHARED);
     if (p->shared > (unsigned)most)
         return qerr_set(d->ctx, QS_EVALUE, "kernel %s: its shared arrays take %u bytes; %s has %d for a block", p->name,
-                        p->shared, d->name, most);
+                        p->shared, qdev_name(d), most);
     if (!state(d)->f.FuncSetAttribute) return QS_OK;
     return CALL(d, FuncSetAttribute, p->function, FUNC_MAX_DYNAMIC_SHARED, (int)p->shared);
 }
@@ -1166,7 +1166,7 @@ static qs_status check_local(Device *d, const Program *p) {
     if (bytes <= LOCAL_MOST && (uint64_t)bytes * threads <= d->total_memory) return QS_OK;
     return qerr_set(d->ctx, QS_EVALUE,
                     "kernel %s: its local arrays take %d bytes for each position; %s has room for %llu", p->name, bytes,
-                    d->name, (unsigned long long)(threads && d->total_memory / threads < LOCAL_MOST
+                    qdev_name(d), (unsigned long long)(threads && d->total_memory / threads < LOCAL_MOST
                                                       ? d->total_memory / threads : LOCAL_MOST));
 }
 
@@ -1266,7 +1266,7 @@ static qs_status block_too_large(Device *d, const Program *p, const Grid *g) {
     return qerr_set(d->ctx, QS_EVALUE,
                     "kernel %s: a block of %lldx%lldx%lld positions is too large: %s allows %d for this kernel, and 64 "
                     "along its first axes together",
-                    p->name, (long long)g->z, (long long)g->y, (long long)g->x, d->name, p->max_threads);
+                    p->name, (long long)g->z, (long long)g->y, (long long)g->x, qdev_name(d), p->max_threads);
 }
 
 /* And finds the code for it. */
@@ -1315,7 +1315,7 @@ static qs_status launch_failed(Device *d, const Program *p, const Grid *g, int e
     if (e == ERROR_LAUNCH_RESOURCES)
         snprintf(block, sizeof block, " of blocks of %u threads with %d registers each and %u bytes of shared memory",
                  g->x * g->y * g->z, p->registers, p->shared);
-    return qerr_set(d->ctx, QS_EDEVICE, "%s: kernel %s: %s%s: %s", d->name, p->name,
+    return qerr_set(d->ctx, QS_EDEVICE, "%s: kernel %s: %s%s: %s", qdev_name(d), p->name,
                     symbol_of(state(d), "LaunchKernel").s, block, what);
 }
 

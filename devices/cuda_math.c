@@ -143,7 +143,7 @@ static const int no_memory[LIB__COUNT] = {[LIB_BLAS] = 3, [LIB_FFT] = 2, [LIB_SO
 
 static qs_status checked(Device *d, DevLibrary which, const char *call, int status) {
     if (!status) return QS_OK;
-    return qerr_set(d->ctx, status == no_memory[which] ? QS_ENOMEM : QS_EDEVICE, "%s: %s: %s: %s (%d)", d->name,
+    return qerr_set(d->ctx, status == no_memory[which] ? QS_ENOMEM : QS_EDEVICE, "%s: %s: %s: %s (%d)", qdev_name(d),
                     libraries[which].title, call, status_name(which, status), status);
 }
 #define CALL(d, m, lib, name, ...) checked(d, LIB_##lib, #name, (m)->f.name(__VA_ARGS__))
@@ -169,7 +169,7 @@ static qs_status make_blas(Device *d, CudaMath *m, void *stream) {
 
 static qs_status have_blas(Device *d, CudaMath *m, void *stream) {
     const char *why = qcudamath_missing(d, m, LIB_BLAS);
-    if (why) return qerr_set(d->ctx, QS_EDEVICE, "%s: %s", d->name, why);
+    if (why) return qerr_set(d->ctx, QS_EDEVICE, "%s: %s", qdev_name(d), why);
     return m->blas ? QS_OK : make_blas(d, m, stream);
 }
 
@@ -275,7 +275,7 @@ qs_status qcudamath_fft(Device *d, CudaMath *m, void *stream, const DevFft *f) {
     int count = (int)(extent(f) * f->inner * f->outer);
     TRY(have_blas(d, m, stream));
     const char *why = qcudamath_missing(d, m, LIB_FFT);
-    if (why) return qerr_set(d->ctx, QS_EDEVICE, "%s: %s", d->name, why);
+    if (why) return qerr_set(d->ctx, QS_EDEVICE, "%s: %s", qdev_name(d), why);
     TRY(find_plan(d, m, stream, f, &p));
     TRY(have_area(d, m, p->area));
     TRY(CALL(d, m, FFT, FftSetArea, p->plan, m->area));
@@ -306,7 +306,7 @@ static qs_status make_solver(Device *d, CudaMath *m, void *stream) {
 static qs_status have_solver(Device *d, CudaMath *m, void *stream) {
     TRY(have_blas(d, m, stream));
     const char *why = qcudamath_missing(d, m, LIB_SOLVER);
-    if (why) return qerr_set(d->ctx, QS_EDEVICE, "%s: %s", d->name, why);
+    if (why) return qerr_set(d->ctx, QS_EDEVICE, "%s: %s", qdev_name(d), why);
     return m->solver ? QS_OK : make_solver(d, m, stream);
 }
 
@@ -494,7 +494,8 @@ qs_status qcudamath_factor(Device *d, CudaMath *m, void *stream, DevFactor *f) {
     if (s == QS_OK) s = by[f->kind](d, m, f, &r);
     put_room(d, &r);
     if (s == QS_OK && f->info < 0)
-        return qerr_set(d->ctx, QS_EDEVICE, "%s: cuSOLVER: argument %d of a factorization is wrong", d->name, -f->info);
+        return qerr_set(d->ctx, QS_EDEVICE, "%s: cuSOLVER: argument %d of a factorization is wrong", qdev_name(d),
+                        -f->info);
     return s;
 }
 

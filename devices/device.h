@@ -149,7 +149,7 @@ typedef struct DeviceOps {
     /* Between two devices of this kind, in the order of both queues; NULL: only through the host. */
     qs_status (*peer)(Device *to, DevPtr dst, Device *from, DevPtr src, size_t);
     const struct SharingOps *sharing; /* NULL: its blocks are no addresses that others could use */
-    void      (*describe)(Device *);  /* fills name when it is first asked for; NULL: open has */
+    void      (*describe)(Device *);  /* fills named when it is first asked for; NULL: open has */
 } DeviceOps;
 
 struct Device {
@@ -157,7 +157,7 @@ struct Device {
     Ctx *ctx;
     int ordinal;               /* among its kind */
     int memory;                /* memory space: HOST_MEMORY for ref and cpu */
-    char name[128];            /* qdev_name(d) */
+    char named[128];           /* what qdev_name(d) gives; only who opens or describes it fills this */
     char arch[32];             /* what code is compiled for: "sm_90", "gfx90a"; "" for this machine */
     int threads;               /* how many compute */
     size_t total_memory;       /* bytes; 0 unknown */
@@ -177,8 +177,8 @@ struct Device {
 };
 
 static inline const char *qdev_name(Device *d) {
-    if (!*d->name && d->ops->describe) d->ops->describe(d);
-    return d->name;
+    if (!*d->named && d->ops->describe) d->ops->describe(d);
+    return d->named;
 }
 
 static inline bool qdev_is_recording(Device *d) { return d->recording && d->recording(d); }

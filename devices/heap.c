@@ -38,7 +38,7 @@ void qheap_trim(Device *d) {
 
 static qs_status full(const Device *d, size_t size) {
     const struct Heap *h = d->heap;
-    return qerr_set(d->ctx, QS_ENOMEM, "%s: no room for %zu bytes: %zu of %zu are in use", d->name, size, h->used,
+    return qerr_set(d->ctx, QS_ENOMEM, "%s: no room for %zu bytes: %zu of %zu are in use", qdev_name(d), size, h->used,
                     d->limit);
 }
 
@@ -71,7 +71,7 @@ static uint32_t choose_idle(Device *d, const FreeList *l, size_t size) {
 
 static qs_status get(Device *d, size_t n, bool idle, DevPtr *out) {
     size_t size;
-    if (n > SIZE_MAX / 4) return qerr_set(d->ctx, QS_ENOMEM, "%s: no room for %zu bytes", d->name, n);
+    if (n > SIZE_MAX / 4) return qerr_set(d->ctx, QS_ENOMEM, "%s: no room for %zu bytes", qdev_name(d), n);
     FreeList *l = &heap_of(d)->lists[list_of(n, &size)];
     uint32_t i = !l->n ? 0 : idle ? choose_idle(d, l, size) : l->n - 1;
     if (i < l->n) *out = take(l, i), d->heap->kept -= size;

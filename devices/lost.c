@@ -7,7 +7,7 @@ static qs_status lost(Device *d) {
     return qerr_set(d->ctx, QS_EDEVICE,
                     "%s was opened before this process forked and cannot be used here: open a machine after the fork "
                     "(in Python: destroy(), then init()), or start processes without fork",
-                    d->name);
+                    qdev_name(d));
 }
 
 static int probe(Ctx *c, const char **why) {

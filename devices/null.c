@@ -13,7 +13,7 @@ static qs_status count(Device *d, unsigned *counter, const char *what) {
     NullState *s = d->state;
     ++*counter;
     if (s->fail_after < 0 || s->fail_after-- > 0) return QS_OK;
-    return qerr_set(d->ctx, QS_EDEVICE, "%s: %s failed as the test asked", d->name, what);
+    return qerr_set(d->ctx, QS_EDEVICE, "%s: %s failed as the test asked", qdev_name(d), what);
 }
 
 static int probe(Ctx *c, const char **why) { (void)c; *why = NULL; return 1; }
@@ -24,7 +24,7 @@ static qs_status open_null(Device *d, int ordinal) {
     d->state = s;
     d->ordinal = ordinal;
     d->max_block = 1024;
-    memcpy(d->name, "null", 5);
+    memcpy(d->named, "null", 5);
     return QS_OK;
 }
 
@@ -37,7 +37,7 @@ static qs_status alloc(Device *d, size_t n, DevPtr *out) {
     NullState *s = d->state;
     TRY(count(d, &s->allocs, "alloc"));
     Block *b = s->capacity && s->live + n > s->capacity ? NULL : malloc(sizeof *b + n);
-    if (!b) return qerr_set(d->ctx, QS_ENOMEM, "%s: no room for %zu bytes", d->name, n);
+    if (!b) return qerr_set(d->ctx, QS_ENOMEM, "%s: no room for %zu bytes", qdev_name(d), n);
     b->n = n;
     s->live += n;
     *out = (DevPtr)(uintptr_t)(b + 1);
@@ -56,7 +56,7 @@ static bool inside(DevPtr p, size_t off, size_t n) { return off <= block_of(p)->
 static qs_status upload(Device *d, DevPtr to, size_t off, const void *from, size_t n) {
     NullState *s = d->state;
     TRY(count(d, &s->uploads, "upload"));
-    if (!inside(to, off, n)) return qerr_set(d->ctx, QS_EINTERNAL, "%s: upload outside its block", d->name);
+    if (!inside(to, off, n)) return qerr_set(d->ctx, QS_EINTERNAL, "%s: upload outside its block", qdev_name(d));
     memcpy((char *)(uintptr_t)to + off, from, n);
     return QS_OK;
 }
@@ -64,14 +64,14 @@ static qs_status upload(Device *d, DevPtr to, size_t off, const void *from, size
 static qs_status download(Device *d, void *to, DevPtr from, size_t off, size_t n) {
     NullState *s = d->state;
     TRY(count(d, &s->downloads, "download"));
-    if (!inside(from, off, n)) return qerr_set(d->ctx, QS_EINTERNAL, "%s: download outside its block", d->name);
+    if (!inside(from, off, n)) return qerr_set(d->ctx, QS_EINTERNAL, "%s: download outside its block", qdev_name(d));
     memcpy(to, (const char *)(uintptr_t)from + off, n);
     return QS_OK;
 }
 
 static qs_status move(Device *d, DevPtr to, DevPtr from, size_t n) {
     if (!inside(to, 0, n) || !inside(from, 0, n))
-        return qerr_set(d->ctx, QS_EINTERNAL, "%s: copy outside a block", d->name);
+        return qerr_set(d->ctx, QS_EINTERNAL, "%s: copy outside a block", qdev_name(d));
     memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, n);
     return QS_OK;
 }

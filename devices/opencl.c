@@ -75,8 +75,8 @@ static bool is_memory(int e) { return e == ALLOCATION_FAILURE || e == OUT_OF_HOS
 
 static qs_status checked(Device *d, const char *call, int e) {
     if (e == SUCCESS) return QS_OK;
-    return qerr_set(d->ctx, is_memory(e) ? QS_ENOMEM : QS_EDEVICE, "%s: cl%s: %s (%d)", d->name, call, error_name(e),
-                    e);
+    return qerr_set(d->ctx, is_memory(e) ? QS_ENOMEM : QS_EDEVICE, "%s: cl%s: %s (%d)", qdev_name(d), call,
+                    error_name(e), e);
 }
 #define CALL(d, name, ...) checked(d, #name, state(d)->f.name(__VA_ARGS__))
 
@@ -174,7 +174,7 @@ static void describe(Device *d) {
     size_t items[8] = {0}, group = 1;
     s->f.GetDeviceInfo(s->id, DEVICE_NAME, sizeof name, name, NULL);
     s->f.GetPlatformInfo(s->platform, PLATFORM_NAME, sizeof platform, platform, NULL);
-    snprintf(d->name, sizeof d->name, "%.90s (%.30s)", name, platform);
+    snprintf(d->named, sizeof d->named, "%.90s (%.30s)", name, platform);
     s->f.GetDeviceInfo(s->id, DEVICE_MAX_WORK_GROUP_SIZE, sizeof group, &group, NULL);
     s->f.GetDeviceInfo(s->id, DEVICE_MAX_WORK_ITEM_SIZES, sizeof items, items, NULL);
     memcpy(s->max_items, items, sizeof s->max_items);
@@ -218,9 +218,11 @@ static qs_status check_version(Device *d) {
     s->f.GetDeviceInfo(s->id, DEVICE_VERSION, sizeof version, version, NULL);
     s->f.GetDeviceInfo(s->id, DEVICE_PROFILE, sizeof profile, profile, NULL);
     if (sscanf(version, "OpenCL %d.%d", &major, &minor) != 2 || major * 10 + minor < 12)
-        return qerr_set(d->ctx, QS_EDEVICE, "%s: OpenCL 1.2 or later is needed, the device has %s", d->name, version);
+        return qerr_set(d->ctx, QS_EDEVICE, "%s: OpenCL 1.2 or later is needed, the device has %s", qdev_name(d),
+                        version);
     if (!strcmp(profile, "EMBEDDED_PROFILE") && !has_extension(d, "cles_khr_int64"))
-        return qerr_set(d->ctx, QS_EDEVICE, "%s: 64-bit integers are needed, which this device does not have", d->name);
+        return qerr_set(d->ctx, QS_EDEVICE, "%s: 64-bit integers are needed, which this device does not have",
+                        qdev_name(d));
     return QS_OK;
 }
 
@@ -240,7 +242,7 @@ static qs_status find_and_open(Device *d, int ordinal) {
 static qs_status open_device(Device *d, int ordinal) {
     d->state = qmem_alloc(d->ctx, sizeof(State));
     d->ordinal = ordinal;
-    snprintf(d->name, sizeof d->name, "OpenCL device %d", ordinal);
+    snprintf(d->named, sizeof d->named, "OpenCL device %d", ordinal);
     qs_status s = find_and_open(d, ordinal);
     if (s != QS_OK) close_device(d);
     return s;
@@ -263,7 +265,7 @@ static qs_status alloc(Device *d, size_t n, DevPtr *out) {
     void *p = whole < n ? NULL : s->f.CreateBuffer(s->context, MEM_READ_WRITE, whole, NULL, &e);
     if (p && s->f.EnqueueWriteBuffer(s->queue, p, 1, 0, sizeof first, &first, 0, NULL, NULL) != SUCCESS)
         s->f.ReleaseMemObject(p), p = NULL;
-    if (!p) return qerr_set(d->ctx, QS_ENOMEM, "%s: no room for %zu bytes", d->name, n);
+    if (!p) return qerr_set(d->ctx, QS_ENOMEM, "%s: no room for %zu bytes", qdev_name(d), n);
     *out = (DevPtr)(uintptr_t)p;
     return QS_OK;
 }
@@ -310,7 +312,7 @@ static qs_status build_failed(Device *d, const Program *p, const Code *code) {
     qbuildlog_tell(&code->lines, log, &told);
     while (told.len && told.s[told.len - 1] == '\n') told.s[--told.len] = 0;
     qs_status st = error_at(d, code, qbuildlog_error(&code->lines, log), "%s: kernel %s does not build: %.800s",
-                            d->name, p->name, told.len ? told.s : "the driver gives no reason");
+                            qdev_name(d), p->name, told.len ? told.s : "the driver gives no reason");
     qtext_free(&told);
     qmem_free(d->ctx, log, n + 1);
     return st;
@@ -332,11 +334,11 @@ static qs_status check_needs(Device *d, const Program *p, const Code *code) {
     const State *s = state(d);
     if (says(code->bytes, " fp64") && !s->fp64)
         return error_at(d, code, position_of(code, "double"),
-                        "%s: kernel %s computes in float64, which this device does not have", d->name, p->name);
+                        "%s: kernel %s computes in float64, which this device does not have", qdev_name(d), p->name);
     if (says(code->bytes, " atom64") && !s->atom64) {
         uint32_t exchange = position_of(code, "ulong *)&");
         return error_at(d, code, exchange ? exchange : position_of(code, "atom_"),
-                        "%s: kernel %s needs 64-bit atomics, which this device does not have", d->name, p->name);
+                        "%s: kernel %s needs 64-bit atomics, which this device does not have", qdev_name(d), p->name);
     }
     return QS_OK;
 }
@@ -412,7 +414,7 @@ static qs_status check_kernel(Device *d, Program *p, const Code *code) {
     TRY(CALL(d, GetKernelWorkGroupInfo, p->kernel, s->id, KERNEL_LOCAL_MEM_SIZE, sizeof shared, &shared, NULL));
     if (shared <= most) return QS_OK;
     return error_at(d, code, position_of(code, "__local"),
-                    "%s: a block of kernel %s shares %llu bytes: at most %llu", d->name, p->name,
+                    "%s: a block of kernel %s shares %llu bytes: at most %llu", qdev_name(d), p->name,
                     (unsigned long long)shared, (unsigned long long)most);
 }
 
@@ -520,11 +522,11 @@ static qs_status check_block(Device *d, const Program *p, const size_t local[3])
     if (takes(d, p, local)) return QS_OK;
     if (n > p->max_block)
         return qerr_set(d->ctx, QS_EDEVICE, "%s: a block of %zu positions is too large for kernel %s: at most %zu",
-                        d->name, n, p->name, p->max_block);
+                        qdev_name(d), n, p->name, p->max_block);
     int i = 0;
     while (local[i] <= state(d)->max_items[i]) i++;
-    return qerr_set(d->ctx, QS_EDEVICE, "%s: a block of kernel %s is %zu long along one axis: at most %zu", d->name,
-                    p->name, local[i], state(d)->max_items[i]);
+    return qerr_set(d->ctx, QS_EDEVICE, "%s: a block of kernel %s is %zu long along one axis: at most %zu",
+                    qdev_name(d), p->name, local[i], state(d)->max_items[i]);
 }
 
 static qs_status launch_part(Device *d, Program *p, const Part *part) {
@@ -574,15 +576,15 @@ static qs_status measure(Device *d, const Program *p, const Launch *l, Part *par
     memcpy(part->block, l->block, sizeof part->block);
     for (int a = 0; a < l->rank; a++)
         if (l->block[a] < 1)
-            return qerr_set(d->ctx, QS_EINTERNAL, "%s: kernel %s launched with block extent %d", d->name, p->name,
+            return qerr_set(d->ctx, QS_EINTERNAL, "%s: kernel %s launched with block extent %d", qdev_name(d), p->name,
                             l->block[a]);
     if (l->any_block) fit_block(d, p, l->rank, part->block);
     for (int a = 0; a < l->rank; a++) {
         int64_t count = l->domain[a] / part->block[a] + (l->domain[a] % part->block[a] != 0);
         blocks = (a < l->rank - 2 ? blocks : 1) * (double)count;
         if (blocks > INT32_MAX && !p->serial)
-            return qerr_set(d->ctx, QS_EVALUE, "%s: kernel %s: %g blocks along one axis are too many", d->name, p->name,
-                            blocks);
+            return qerr_set(d->ctx, QS_EVALUE, "%s: kernel %s: %g blocks along one axis are too many", qdev_name(d),
+                            p->name, blocks);
         part->count[a] = (int32_t)count;
     }
     return QS_OK;

@@ -59,16 +59,16 @@ static qs_status decode(Image *m, struct jpeg_decompress_struct *j) {
 
 static qs_status guarded_decode(Image *m, struct jpeg_decompress_struct *j, Errors *e) {
     if (setjmp(e->jump)) return qimage_corrupt(m, e->why);
+    libjpeg.jpeg_CreateDecompress(j, JPEG_LIB_VERSION, sizeof *j);
     return decode(m, j);
 }
 
 qs_status qimage_jpeg_read(Image *m) {
-    struct jpeg_decompress_struct j;
+    struct jpeg_decompress_struct j = {0}; /* which may be destroyed when it was not created */
     Errors e;
     m->format = "jpeg";
     if (missing()) return qimage_unread(m, "JPEG", "libjpeg", missing());
     j.err = handlers(&e);
-    libjpeg.jpeg_CreateDecompress(&j, JPEG_LIB_VERSION, sizeof j);
     qs_status s = guarded_decode(m, &j, &e);
     libjpeg.jpeg_destroy_decompress(&j);
     return s;
@@ -95,18 +95,18 @@ static void encode(const Pixels *x, struct jpeg_compress_struct *j, Block *out) 
 
 static qs_status guarded_encode(const Pixels *x, struct jpeg_compress_struct *j, Errors *e, Block *out) {
     if (setjmp(e->jump)) return qs_fail(x->vm, QS_EVALUE, "imwrite: %s: %s", x->path, e->why);
+    libjpeg.jpeg_CreateCompress(j, JPEG_LIB_VERSION, sizeof *j);
     encode(x, j, out);
     return QS_OK;
 }
 
 qs_status qimage_jpeg_write(const Pixels *x, int n, Text *out) {
     (void)n;
-    struct jpeg_compress_struct j;
+    struct jpeg_compress_struct j = {0};
     Errors e;
     Block block = {NULL, 0};
     if (missing()) return qimage_unwritten(x, "libjpeg", missing());
     j.err = handlers(&e);
-    libjpeg.jpeg_CreateCompress(&j, JPEG_LIB_VERSION, sizeof j);
     qs_status s = guarded_encode(x, &j, &e, &block);
     if (s == QS_OK) qtext_add(out, (const char *)block.p, block.n);
     libjpeg.jpeg_destroy_compress(&j);

@@ -66,6 +66,11 @@ class WithCache(unittest.TestCase):
 
 
 class Devices(unittest.TestCase):
+    def test_an_error_names_the_device(self):
+        r = qrun("--device", "cpu", "-e",
+                 "parallel_do([[8192],[8192]], zeros(8192), (x, pos : int, blkdim : int) -> x[pos] = blkdim)")
+        self.assertRegex(r.stderr, r"a block of 8192 positions is too large; .+, \d+ threads? allows 4096")
+
     NONE = {"QUASAR_CUDA": "/nonexistent/libcuda.so"}
 
     def test_every_kind_is_listed(self):
@@ -515,6 +520,38 @@ class Libraries(unittest.TestCase):
                     self.assertRegex(r.stderr, error + r" cannot be opened: \S+/%s\S*: file too short" % file)
                     self.assertEqual(r.returncode, 1)
 
+    def test_libjpeg_of_another_version(self):
+        """It says so before there is an object to read or write with."""
+        with tempfile.TemporaryDirectory() as folder, open(QRUN, "rb") as f:
+            file = re.search(rb"\0(libjpeg\.so\.\d+)\0", f.read())
+            if not file or not shutil.which("cc"):
+                self.skipTest("libjpeg is not opened, or there is no compiler")
+            with open(os.path.join(ROOT, "stdlib", "jpeg_api.def")) as f:
+                names = re.findall(r"API\((\w+)\)", f.read())
+            odd = {"jpeg_std_error": "struct jpeg_error_mgr *jpeg_std_error(struct jpeg_error_mgr *e)"
+                                     " { e->format_message = say; return e; }",
+                   **{f"jpeg_Create{c}": f"void jpeg_Create{c}(j_{c.lower()}_ptr j, int version, size_t n)"
+                                         " { j->err->error_exit((j_common_ptr)j); }"
+                      for c in ("Compress", "Decompress")},
+                   **{f"jpeg_destroy_{c}": f"void jpeg_destroy_{c}(j_{c}_ptr j) {{ if (j->mem) abort(); }}"
+                      for c in ("compress", "decompress")}}
+            source = ("#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <jpeglib.h>\n"
+                      'static void say(j_common_ptr j, char *out) { strcpy(out, "wrong version"); }\n')
+            for name in names:
+                source += odd.get(name, f"void *odd_{name}(void) __asm__(\"{name}\");"
+                                        f" void *odd_{name}(void) {{ abort(); }}") + "\n"
+            built = subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o",
+                                    os.path.join(folder, file[1].decode())], input=source, text=True)
+            self.assertEqual(built.returncode, 0)
+            picture = os.path.join(folder, "x.jpg")
+            with open(picture, "wb") as f:
+                f.write(b"\xff\xd8\xff\xe0" + bytes(60))
+            for text in f'x = imread("{picture}")', f'imwrite("{picture}", ones(2,2))':
+                with self.subTest(text):
+                    r = qrun(text=text + "\n", env={"LD_LIBRARY_PATH": folder})
+                    self.assertEqual(r.returncode, 1)
+                    self.assertIn("wrong version", r.stderr)
+
     def test_device_files_without_expat(self):
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "cpu.xml")
@@ -702,8 +739,8 @@ class Usage(unittest.TestCase):
         for option in "--targets", "--compile-for":
             r = qrun(option, "foo")
             self.assertEqual((r.returncode, r.stdout), (2, ""))
-            self.assertIn(f"{option} must be a list of native, x86-64-v2 to v4, sm_70 to sm_90, opencl, got foo; ",
-                          r.stderr)
+            self.assertIn(f"{option} must be a list of native, x86-64-v2 to v4, sm_70 to sm_90, gfx900 to gfx1201, "
+                          "opencl, got foo; ", r.stderr)
 
     def test_words_that_nothing_looks_at(self):
         for words, sentence in (("--make-lib x.q extra", "nothing is run that takes the argument extra"),

@@ -249,8 +249,19 @@ static void update(Coder *e, Node *n) {
     }
 }
 
+static void assign_copy(Coder *e, Node *n) {
+    int mark = e->top, reg = qcode_temps(e, 1);
+    TypeExpr *type = n->u.assign.types ? n->u.assign.types[0] : NULL;
+    qcode_for(e, type, n->u.assign.value, reg);
+    qcode_at(e, n->pos);
+    qcode_op(e, BC_OWN, reg, 0, 0);
+    assign_from(e, n->u.assign.targets[0], type, reg);
+    e->top = mark;
+}
+
 static void assignment(Coder *e, Node *n) {
-    if (n->u.assign.in_place) update(e, n);
+    if (n->flag == ASSIGN_COPIES) assign_copy(e, n);
+    else if (n->u.assign.in_place) update(e, n);
     else if (n->u.assign.bracketed) assign_many(e, n);
     else assign_one(e, n->u.assign.targets[0], n->u.assign.types ? n->u.assign.types[0] : NULL, n->u.assign.value);
 }

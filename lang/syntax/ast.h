@@ -52,7 +52,9 @@ typedef struct {
 typedef struct { Arg *at; int n; } ArgList;
 
 typedef enum { Q_HOST, Q_DEVICE, Q_KERNEL } FuncQual;
-enum { ASSIGN_BEGINS = 1 }; /* flag of an N_ASSIGN of scope.c: a local begins with what a name outside has, if so */
+/* Flags of an N_ASSIGN.  Of scope.c: a local begins with what a name outside has, if so; of define.c: the variable
+ * gets a copy of its own. */
+enum { ASSIGN_BEGINS = 1, ASSIGN_COPIES };
 
 typedef struct Param { Str *name; TypeExpr *type; Node *init; bool variadic; uint32_t pos; Sym *sym; } Param;
 

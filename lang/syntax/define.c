@@ -202,7 +202,10 @@ static void initial_values(Parser *p, const TypeDef *d) {
         if (!f->init || qfold_is_constant(f->init) || is_null(f->init)) continue;
         Node *name = qparse_node(p, N_IDENT, f->init->pos);
         name->u.ident.name = qast_initial_name(p->ctx, d->name, f->name);
-        qparse_emit(p, qstmt_assignment(p, name, d->ntyparams ? NULL : f->type, f->init));
+        Node *n = qstmt_assignment(p, name, d->ntyparams ? NULL : f->type, f->init);
+        /* What the program does to its array later changes no initial value.  Lambdas get their names when assigned. */
+        if (f->init->kind != N_LAMBDA) n->flag = ASSIGN_COPIES;
+        qparse_emit(p, n);
     }
 }
 

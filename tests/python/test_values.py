@@ -214,6 +214,10 @@ class Plain(Values):
                          "function y = own(nargout)\n y = nargout\nend")
         self.assertEqual([m.both(1), m.both(1, nargout=1), m.both(nargout=2, s=3, x=1)], [(1, 2), 1, (1, 3)])
         self.assertEqual(m.own(nargout=5), 5)  # a parameter of that name
+        n = self.compile("function y = over(s : string)\n y = 1\nend\n"
+                         "function y = over(nargout : int)\n y = nargout\nend\n"
+                         "function y = over(x : vec)\n y = 3\nend", "several")
+        self.assertEqual((n.over("a"), n.over(nargout=5)), (1, 5))  # of one of several
         for wrong in 0, 17, True, 2.0, "2", 10**30:
             with self.assertRaisesRegex(ValueError, "nargout must be the number of results, 1 to 16, got "):
                 q.sort([3., 1.], nargout=wrong)

@@ -302,7 +302,7 @@ static void parted(Ctx *c) {
     CHECK(qbuf_wrap(c, &(Wrapped){NULL, (uintptr_t)theirs, sizeof theirs, true, release, theirs}, &b) == QS_OK);
     b->lent = true;
     CHECK(qbuf_lock(c, b, &devices[1], QS_READ, &p) == QS_OK);
-    CHECK(qbuf_part(c, b) == QS_ELOCK && refused(c, "the array is locked for reading on"));
+    CHECK(qbuf_give(c, b, NULL, &p) == QS_ELOCK && refused(c, "the array is locked for reading on"));
     CHECK(qbuf_unlock(c, b, &devices[1], QS_READ) == QS_OK && released == before);
     CHECK(qbuf_give(c, b, NULL, &p) == QS_OK && p != (DevPtr)(uintptr_t)theirs && released == before + 1);
     theirs[0] = 2;
@@ -320,6 +320,15 @@ static void parted(Ctx *c) {
     CHECK(qbuf_lock(c, b, &devices[1], QS_WRITE, &p) == QS_ELOCK && refused(c, "the array was lent for a call"));
     CHECK(released == before + 2);
     qbuf_release(c, b);
+    for (int mode = QS_READ; mode <= QS_WRITE; mode++) { /* the call is over while work holds it */
+        CHECK(qbuf_wrap(c, &(Wrapped){NULL, (uintptr_t)theirs, sizeof theirs, false, release, theirs}, &b) == QS_OK);
+        CHECK(qbuf_lock(c, b, &devices[1], (qs_access)mode, &p) == QS_OK);
+        CHECK(qbuf_part(c, b) == QS_ELOCK && refused(c, "the array is locked for "));
+        CHECK(released == before + 3 + mode - QS_READ);
+        CHECK(qbuf_unlock(c, b, &devices[1], (qs_access)mode) == QS_OK);
+        CHECK(qbuf_host(c, b, QS_READ, &host) == QS_ELOCK && refused(c, "the array was lent for a call"));
+        qbuf_release(c, b);
+    }
 }
 
 static void cloning(Ctx *c) {

@@ -50,7 +50,7 @@ static void opening(void) {
     reset();
     CHECK(qdev_cuda_ops.probe(&ctx, &why) == 1 && !why);
     open_gpu(&d, 0);
-    CHECK_TEXT(d.name, "Fake GPU");
+    CHECK_TEXT(qdev_name(&d), "Fake GPU");
     CHECK_TEXT(d.arch, "sm_90");
     CHECK(d.max_block == 1024 && d.total_memory == (size_t)1 << 34);
     CHECK_TEXT(fake->log, "Init DeviceGetCount Init DeviceGetCount DeviceGet DeviceGetName DeviceTotalMem "
@@ -143,7 +143,7 @@ static void between_devices(void) {
     reset();
     fake->devices = 2;
     open_gpu(&d[0], 0), open_gpu(&d[1], 1);
-    CHECK_TEXT(d[1].name, "Fake GPU (cuda:1)");
+    CHECK_TEXT(qdev_name(&d[1]), "Fake GPU (cuda:1)");
     CHECK(d[0].ops->alloc(&d[0], 8, &a) == QS_OK && d[1].ops->alloc(&d[1], 8, &b) == QS_OK);
     CHECK(d[0].ops->upload(&d[0], a, 0, word, 8) == QS_OK);
     forget();

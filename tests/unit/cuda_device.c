@@ -82,7 +82,7 @@ int main(int argc, char **argv) {
     if (!ops.probe(&ctx, &why)) printf("skipped: %s\n", why);
     else if (ops.open(&device, 0) != QS_OK) CHECK(false), puts(ctx.err.text);
     else {
-        printf("%s, %s\n", device.name, device.arch);
+        printf("%s, %s\n", qdev_name(&device), device.arch);
         transfers();
         for (int d = QS_I32; argc < 2 && d <= QS_U64; d++) one_element((qs_dtype)d);
         kgen_program(&ctx, argc, argv, 40, KGEN_ALL | KGEN_ENDING, try_case);

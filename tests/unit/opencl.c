@@ -47,7 +47,7 @@ int main(int argc, char **argv) {
     if (!n) printf("skipped: %s\n", why);
     else if (device.ops->open(&device, 0) != QS_OK) CHECK(false), puts(ctx.err.text);
     else {
-        printf("%s\n", device.name);
+        printf("%s\n", qdev_name(&device));
         errors_are_sentences();
         kgen_program(&ctx, argc, argv, 6, KGEN_ALL | KGEN_ENDING, try_case);
         device.ops->close(&device);

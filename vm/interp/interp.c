@@ -283,6 +283,7 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
         qinterp_put(vm, RA, v);
         NEXT;
     }
+    L_OWN: SLOW(qstep_own(vm, RA)); NEXT;
     L_ARRAYK: SLOW(qstep_array(vm, k[BX], RA)); NEXT;
     L_GETGLOBAL: {
         qs_value v = *m->globals[*pc++];

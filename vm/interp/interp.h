@@ -32,6 +32,7 @@ qs_status qstep_closure(qs_vm *vm, Frame *f, Func *func, const uint32_t *from, q
 qs_value qstep_begin(qs_vm *vm, Frame *f, bool captured, uint32_t n);   /* capture or global n; owned, may be unset */
 qs_status qstep_capture(qs_vm *vm, Frame *f, uint32_t n, qs_value *out); /* one that had no value when captured */
 typedef enum { LIST_CELL, LIST_MATRIX, LIST_WIDE } ListKind;
+qs_status qstep_own(qs_vm *vm, qs_value *at);                            /* a copy takes the place of *at */
 qs_status qstep_array(qs_vm *vm, qs_value k, qs_value *dst);             /* a new one with the elements of k */
 qs_status qstep_literal(qs_vm *vm, ListKind k, int n, qs_value *items, qs_value *dst);
 qs_status qstep_literal_of(qs_vm *vm, ListKind k, qs_value *list, qs_value *dst);

@@ -169,6 +169,12 @@ qs_value qstep_begin(qs_vm *vm, Frame *f, bool captured, uint32_t n) {
     return qnames_value(vm, qmod_of(f->proto->func), captured ? outer->index : (int)n);
 }
 
+qs_status qstep_own(qs_vm *vm, qs_value *at) {
+    qs_value own;
+    TRY(qval_copy(vm, *at, &own));
+    return qinterp_put(vm, at, own), QS_OK;
+}
+
 qs_status qstep_array(qs_vm *vm, qs_value k, qs_value *dst) {
     Array *a;
     TRY(qarr_copy(vm, k.u.p, &a));

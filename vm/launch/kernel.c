@@ -322,7 +322,7 @@ static qs_status fit_block(Run *run) {
     fit_indices(k);
     const Request *r = k->request;
     const KFunc *f = qlaunch_func(run);
-    const Device *d = run->device;
+    Device *d = run->device;
     Launch *l = &run->launch;
     if (l->any_block || r->serial) return QS_OK;
     if (f->fixed_block) memcpy(l->block, f->block, sizeof l->block);
@@ -332,7 +332,7 @@ static qs_status fit_block(Run *run) {
     for (int i = 0; i < r->rank; i++) positions *= l->block[i];
     if (positions <= d->max_block) return QS_OK;
     return qerr_set(qvm_ctx(run->vm), QS_EVALUE, "kernel %s: a block of %g positions is too large; %s allows %d",
-                    f->name->s, positions, d->name, d->max_block);
+                    f->name->s, positions, qdev_name(d), d->max_block);
 }
 
 /* What is compiled in is a constant of the code: it has no derivative. */

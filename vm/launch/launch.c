@@ -80,7 +80,7 @@ static bool goes_elsewhere(Run *r, qs_status s) {
     if (!r->optional) return false;
     const KFunc *f = r->form->version[0].func;
     qreport_explain(r->vm, qreport_place(f), "%s%s: on the processor, because %s cannot run it: %s", r->form->noun,
-                    f->name->s, r->device->name, qvm_ctx(r->vm)->err.text);
+                    f->name->s, qdev_name(r->device), qvm_ctx(r->vm)->err.text);
     qerr_clear(qvm_ctx(r->vm));
     return r->device = m->devices, true;
 }

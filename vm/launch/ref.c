@@ -11,7 +11,7 @@ _Static_assert(sizeof(KFault) == sizeof(DevFault) && offsetof(KFault, at) == off
 
 static qs_status open_device(Device *d, int ordinal) {
     d->ordinal = ordinal, d->memory = HOST_MEMORY, d->max_block = 1024;
-    snprintf(d->name, sizeof d->name, "reference evaluator");
+    snprintf(d->named, sizeof d->named, "reference evaluator");
     return QS_OK;
 }
 

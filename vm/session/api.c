@@ -485,7 +485,7 @@ static void give_back(qs_vm *vm, qs_value v, Device *d, qs_access mode) {
 
 /* The pointer goes to code that knows nothing of our queue: what was queued for the device is done when it gets it. */
 qs_status qs_lock(qs_vm *vm, qs_value v, int device, qs_access mode, void **ptr) {
-    Device host = {.memory = HOST_MEMORY, .name = "the host"}, *d;
+    Device host = {.memory = HOST_MEMORY, .named = "the host"}, *d;
     DevPtr p;
     if (v.kind != QS_ARRAY) return not_a(vm, "an array", v);
     if (qtape_forbids(vm, v.u.p)) return qtape_forbidden(vm);
@@ -499,7 +499,7 @@ qs_status qs_lock(qs_vm *vm, qs_value v, int device, qs_access mode, void **ptr)
 }
 
 qs_status qs_unlock(qs_vm *vm, qs_value v, int device, qs_access mode) {
-    Device host = {.memory = HOST_MEMORY, .name = "the host"}, *d;
+    Device host = {.memory = HOST_MEMORY, .named = "the host"}, *d;
     if (v.kind != QS_ARRAY) return not_a(vm, "an array", v);
     TRY(device_of(vm, device, &d));
     if (!d) d = &host;

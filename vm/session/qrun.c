@@ -159,7 +159,7 @@ static int set_loops(Options *o, const char *v) {
     return strcmp(v, "auto") && strcmp(v, "always") && strcmp(v, "never") ? EXIT_USAGE : 0;
 }
 
-static const char targets[] = "a list of native, x86-64-v2 to v4, sm_70 to sm_90, opencl";
+static const char targets[] = "a list of native, x86-64-v2 to v4, sm_70 to sm_90, gfx900 to gfx1201, opencl";
 static const struct { const char *name; int (*set)(Options *, const char *); const char *wants; } valued[] = {
     {"--device", set_device, ""},
     {"--precision", set_precision, "32 or 64"},

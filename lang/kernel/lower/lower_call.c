@@ -103,7 +103,24 @@ static void new_frame(Walk *w, Frame *in) {
     in->typarams = qarena_alloc(w->keep, (size_t)(f->ntyparams + 1) * sizeof *in->typarams);
 }
 
-static void enter(Walk *w, Frame *in) { klvar_enter((Lower *)w, in); }
+/* An element of what is no variable of f, or of a parameter; under a condition that is known, too. */
+static bool stores_outside(const Node *n, void *ud) {
+    const Func *f = ud;
+    for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++) {
+        const Node *t = n->u.assign.targets[i];
+        bool element = t->kind == N_INDEX;
+        while (t->kind == N_INDEX || t->kind == N_FIELD) t = t->kind == N_INDEX ? t->u.index.base : t->u.field.base;
+        const Sym *s = t->kind == N_IDENT ? t->u.ident.sym : NULL;
+        if (element && s && (s->kind != SYM_LOCAL || s->index < f->nparams)) return true;
+    }
+    return false;
+}
+
+static void enter(Walk *w, Frame *in) {
+    Lower *L = (Lower *)w;
+    L->nstoring += kfind_node(in->func->body, true, stores_outside, (void *)(uintptr_t)in->func) != NULL;
+    klvar_enter(L, in);
+}
 static qs_status leave(Walk *w, Frame *in) { return klvar_finish((Lower *)w, in); }
 
 /* Results that are declared as numbers convert what they are given. */
@@ -312,8 +329,8 @@ static qs_status bind_launch(Lower *L, const Domain *d, const Val *args, int nar
     return klower_error(L, QS_ETYPE, L->pos, "%s takes %d arguments, got %d", f->name->s, next, nargs);
 }
 
-static bool stores(const KFunc *f) {
-    for (uint32_t i = 1; i < f->nins; i++)
+static bool stores(const KFunc *f, uint32_t from) {
+    for (uint32_t i = from; i < f->nins; i++)
         if (f->ins[i].op == K_STORE || f->ins[i].op == K_ATOMIC) return true;
     return false;
 }
@@ -322,9 +339,11 @@ static bool stores(const KFunc *f) {
 qs_status klcall_kernel_body(Lower *L) {
     const Func *f = L->in->func;
     Val v = {.kind = V_VOID};
+    uint32_t from = L->f->nins;
+    int storing = L->nstoring;
     TRY(kstmt_body(&L->walk, L->in));
     if (f->expr) TRY(klexpr_lower(L, f->expr, &v));
-    if (!f->nouts && (v.kind == V_VOID || L->unknown || stores(L->f))) return QS_OK;
+    if (!f->nouts && (v.kind == V_VOID || L->unknown || L->nstoring > storing || stores(L->f, from))) return QS_OK;
     return klower_error(L, QS_ETYPE, f->nouts ? f->outs[0].pos : f->expr->pos,
                         "nobody gets this result; a kernel has none, and stores into an array that it is given");
 }

@@ -121,6 +121,7 @@ struct Lower {
     /* By array parameter (the last bit: memory of a block): positions update elements that others may update, in this
      * pass and in the one before; they update their own, taken for the only ones, and taken for one of several. */
     uint64_t crowded, was_crowded, lone, joined;
+    int nstoring;        /* calls so far of functions that store into what their caller has */
     bool stopped;        /* something is needed first: unwinding without an error */
     KBind *binds; uint32_t cap_binds;
     HostNum *nums; int nnums; uint32_t cap_nums;

@@ -12,8 +12,12 @@ end
 function [] = __kernel__ outer(y : vec, pos : int)
     serial_do(3, y, y -> sum(y))
 end
+function [] = __kernel__ outer_after(y : vec, pos : int)
+    y[pos] = 1
+    serial_do(3, y, y -> sum(y))
+end
 a = [1,2,3]
-for launched = {twice, x -> 2*x, x -> sqrt(x), __kernel__ x -> x[0], swap, outer}
+for launched = {twice, x -> 2*x, x -> sqrt(x), __kernel__ x -> x[0], swap, outer, outer_after}
     for launch = {parallel_do, serial_do}
         try
             launch(3, a, launched)
@@ -25,4 +29,16 @@ end
 parallel_do(3, a, fill)
 print a
 serial_do(3, a, (y, pos : int) -> swap(y, pos)) % called for what it stores
+print a
+wanted = 1 < 0
+function old = swap_if_wanted(y, pos)
+    old = y[pos]
+    if wanted
+        y[pos] = 8
+    end
+end
+serial_do(3, a, (y, pos : int) -> swap_if_wanted(y, pos)) % for what it may store
+print a
+wanted = 1 > 0
+serial_do(3, a, (y, pos : int) -> swap_if_wanted(y, pos))
 print a
