@@ -36,7 +36,7 @@ void qheap_trim(Device *d) {
     if (s && s->give_back) s->give_back(d);
 }
 
-static qs_status full(const Device *d, size_t size) {
+static qs_status full(Device *d, size_t size) {
     const struct Heap *h = d->heap;
     return qerr_set(d->ctx, QS_ENOMEM, "%s: no room for %zu bytes: %zu of %zu are in use", qdev_name(d), size, h->used,
                     d->limit);

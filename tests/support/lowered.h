@@ -51,7 +51,7 @@ static void lowered_open(Lowered *t, const char *text) {
     *t = (Lowered){0};
     qctx_init(&t->c, 32);
     Source *src = qsource_add(&t->c, "test.q", text, strlen(text));
-    ScopeHost host = {t, lowered_lookup, lowered_define, NULL};
+    ScopeHost host = {.ud = t, .lookup = lowered_lookup, .define = lowered_define};
     if (qparse_unit(&t->c, src, &t->u) != QS_OK || qscope_resolve(t->u, &host) != QS_OK) printf("%s\n", t->u->report.s);
     qtext_init(&t->kir, &t->c);
 }

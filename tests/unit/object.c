@@ -28,10 +28,10 @@ static void cells(qs_vm *vm) {
 }
 
 static Class *make_class(qs_vm *vm, ClassKind kind) {
-    Field f[] = {{name(vm, "x"), named(vm, "scalar"), qs_num(5)},
-                 {name(vm, "count"), named(vm, "int"), qs_nil()},
-                 {name(vm, "data"), named(vm, "vec"), make_vec(vm, QS_F32, 2, (double[]){1, 2})},
-                 {name(vm, "tag"), named(vm, "string"), qs_nil()}};
+    Field f[] = {{name(vm, "x"), named(vm, "scalar"), qs_num(5), 0},
+                 {name(vm, "count"), named(vm, "int"), qs_nil(), 0},
+                 {name(vm, "data"), named(vm, "vec"), make_vec(vm, QS_F32, 2, (double[]){1, 2}), 0},
+                 {name(vm, "tag"), named(vm, "string"), qs_nil(), 0}};
     return qclass_new(vm, name(vm, "point"), kind, 4, f);
 }
 
