@@ -188,6 +188,7 @@ class Executables(Made):
         self.make("--make-exe", "later.q", "-o", "later", "--targets", "v2")
         self.good(run([os.path.join(self.src, "later"), "1"], self.use, **self.bare), "A\n")
 
+    @ALONE
     def test_processes_of_multiprocessing(self):
         """Spawned ones are the executable, with its code and the bridge; those of qrun open a machine like its own."""
         if not os.path.isdir(os.path.join(os.path.dirname(QRUN), "python", "pyquasar")):
@@ -262,6 +263,7 @@ class Executables(Made):
         self.refused(r, "cannot be written: it is a folder")
         self.assertEqual(r.stdout, "")  # nothing ran
 
+    @ALONE
     def test_it_starts_at_once(self):
         """Far less than it takes to compile; the number itself is in docs/native.md."""
         best = 9
