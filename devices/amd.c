@@ -8,8 +8,8 @@
  *
  * Symbols are in the tables twice, by the same bytes: AMD's loader takes .symtab, other tools .dynsym. */
 #include "devices/amd.h"
+#include "devices/elf_shared.h"
 
-#include <elf.h>
 
 enum { WAVE64 = 64, WAVE32 = 32 };
 
@@ -30,7 +30,7 @@ const AmdTarget *qamd_target(const char *name) {
 }
 
 /* -- the object ---------------------------------------------------------------------------------------------------- */
-enum { PAGE = 4096, CODE_ALIGN = 256, MOST_SYMBOLS = 8, MACHINE = 224 /* EM_AMDGPU */ };
+enum { CODE_ALIGN = 256, MOST_SYMBOLS = 8, MACHINE = 224 /* EM_AMDGPU */ };
 enum { S_NONE, S_NOTE, S_DYNSYM, S_HASH, S_DYNSTR, S_DATA, S_TEXT, S_DYNAMIC, S_SYMTAB, S_NAMES, SECTIONS };
 enum { P_READ, P_CODE, P_WRITE, P_DYNAMIC, P_NOTE, SEGMENTS };
 enum { DYNAMICS = 6 /* the last ends them */ };
@@ -60,7 +60,7 @@ static qs_status read_sections(Link *l) {
         const Elf64_Shdr *s = &l->sections[i];
         if (s->sh_type != SHT_NOBITS && (s->sh_offset > l->n || s->sh_size > l->n - s->sh_offset))
             return damaged(l->ctx, "section bounds");
-        if (s->sh_addralign & (s->sh_addralign - 1) || s->sh_addralign > PAGE)
+        if (s->sh_addralign & (s->sh_addralign - 1) || s->sh_addralign > ELF_PAGE)
             return damaged(l->ctx, "section alignment");
         if (s->sh_type == SHT_SYMTAB) symtab = s;
     }
@@ -85,7 +85,6 @@ static qs_status read_object(Link *l) {
 }
 
 /* -- where everything goes ----------------------------------------------------------------------------------------- */
-static uint64_t up(uint64_t n, uint64_t to) { return to > 1 ? (n + to - 1) & ~(to - 1) : n; }
 
 static bool is_note(const Elf64_Shdr *s) { return s->sh_type == SHT_NOTE; }
 static bool is_code(const Elf64_Shdr *s) { return s->sh_flags & SHF_ALLOC && s->sh_flags & SHF_EXECINSTR; }
@@ -95,7 +94,7 @@ static uint64_t place(Link *l, uint64_t at, bool (*is)(const Elf64_Shdr *)) {
     for (size_t i = 1; i < l->head->e_shnum; i++) {
         const Elf64_Shdr *s = &l->sections[i];
         if (!s->sh_size || !is(s)) continue;
-        l->at[i] = up(at, s->sh_addralign);
+        l->at[i] = qelf_up(at, s->sh_addralign);
         at = l->at[i] + s->sh_size;
     }
     return at;
@@ -126,14 +125,14 @@ static qs_status lay_out(Link *l) {
     TRY(choose_symbols(l));
     l->note = sizeof(Elf64_Ehdr) + SEGMENTS * sizeof(Elf64_Phdr);
     l->note_end = place(l, l->note, is_note);
-    l->dynsym = up(l->note_end, 8);
+    l->dynsym = qelf_up(l->note_end, 8);
     l->hash = l->dynsym + (l->nshown + 1) * sizeof(Elf64_Sym);
     l->strings = l->strings_end = l->hash + (2 + 1 + l->nshown + 1) * sizeof(uint32_t);
     for (size_t i = 0; i < l->nshown; i++)
         l->strings_end += (i == 0) + strlen(name_of(l, &l->symbols[l->shown[i]])) + 1;
-    l->data = up(l->strings_end, 64), l->data_end = place(l, l->data, is_data);
-    l->code = up(up(l->data_end, PAGE), CODE_ALIGN), l->code_end = place(l, l->code, is_code);
-    l->dynamic = up(l->code_end, PAGE), l->dynamic_end = l->dynamic + DYNAMICS * sizeof(Elf64_Dyn);
+    l->data = qelf_up(l->strings_end, 64), l->data_end = place(l, l->data, is_data);
+    l->code = qelf_up(qelf_up(l->data_end, ELF_PAGE), CODE_ALIGN), l->code_end = place(l, l->code, is_code);
+    l->dynamic = qelf_up(l->code_end, ELF_PAGE), l->dynamic_end = l->dynamic + DYNAMICS * sizeof(Elf64_Dyn);
     l->end = l->dynamic_end + SECTIONS * sizeof(Elf64_Shdr) + sizeof section_names;
     return QS_OK;
 }
@@ -177,18 +176,13 @@ static void write_head(const Link *l, uint8_t *file) {
     memcpy(file, &h, sizeof h);
 }
 
-static Elf64_Phdr segment(uint32_t type, uint32_t flags, uint64_t from, uint64_t to) {
-    return (Elf64_Phdr){.p_type = type, .p_flags = flags, .p_offset = from, .p_vaddr = from, .p_paddr = from,
-                        .p_filesz = to - from, .p_memsz = to - from, .p_align = type == PT_LOAD ? PAGE : 8};
-}
-
 static void write_segments(const Link *l, uint8_t *file) {
     Elf64_Phdr h[SEGMENTS] = {
-        [P_READ] = segment(PT_LOAD, PF_R, 0, l->data_end),
-        [P_CODE] = segment(PT_LOAD, PF_R | PF_X, l->code, l->code_end),
-        [P_WRITE] = segment(PT_LOAD, PF_R | PF_W, l->dynamic, l->dynamic_end),
-        [P_DYNAMIC] = segment(PT_DYNAMIC, PF_R | PF_W, l->dynamic, l->dynamic_end),
-        [P_NOTE] = segment(PT_NOTE, PF_R, l->note, l->note_end),
+        [P_READ] = qelf_segment(PT_LOAD, PF_R, 0, l->data_end),
+        [P_CODE] = qelf_segment(PT_LOAD, PF_R | PF_X, l->code, l->code_end),
+        [P_WRITE] = qelf_segment(PT_LOAD, PF_R | PF_W, l->dynamic, l->dynamic_end),
+        [P_DYNAMIC] = qelf_segment(PT_DYNAMIC, PF_R | PF_W, l->dynamic, l->dynamic_end),
+        [P_NOTE] = qelf_segment(PT_NOTE, PF_R, l->note, l->note_end),
     };
     h[P_NOTE].p_align = 4;
     memcpy(file + sizeof(Elf64_Ehdr), h, sizeof h);

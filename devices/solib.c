@@ -1,11 +1,11 @@
 /* solib.c -- see solib.h. */
 #include "devices/solib.h"
 #include "devices/bundle.h"
+#include "devices/elf_shared.h"
 
-#include <elf.h>
 #include <string.h>
 
-enum { PAGE = 4096, STUB = 16 };
+enum { STUB = 16 };
 enum { S_NONE, S_HASH, S_DYNSYM, S_DYNSTR, S_RELA, S_TEXT, S_DYNAMIC, S_DATA, S_BUNDLE, S_NAMES, SECTIONS };
 enum { P_CODE, P_DATA, P_BUNDLE, P_DYNAMIC, P_STACK, SEGMENTS };
 static const char section_names[] =
@@ -78,7 +78,6 @@ typedef struct {
 
 enum { DYNAMICS = 13 /* the last ends them */, RELOCATIONS = 2 };
 enum { FIRST = 2 /* function among the symbols, behind none and the door */ };
-static uint64_t up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 
 static uint32_t add_name(Plan *p, const char *name) {
     uint32_t at = (uint32_t)p->names.len;
@@ -89,17 +88,17 @@ static uint32_t add_name(Plan *p, const char *name) {
 static void lay_out(Plan *p) {
     p->hash = sizeof(Elf64_Ehdr) + SEGMENTS * sizeof(Elf64_Phdr);
     p->hash_end = p->hash + sizeof(HashHead) + p->s->nnames * sizeof(uint32_t);
-    p->symbols = up(p->hash_end, 8);
+    p->symbols = qelf_up(p->hash_end, 8);
     p->strings = p->symbols + (p->s->nnames + FIRST) * sizeof(Elf64_Sym);
-    p->rela = up(p->strings + p->names.len, 8);
-    p->code = up(p->rela + RELOCATIONS * sizeof(Elf64_Rela), 64);
+    p->rela = qelf_up(p->strings + p->names.len, 8);
+    p->code = qelf_up(p->rela + RELOCATIONS * sizeof(Elf64_Rela), 64);
     p->code_end = p->code + p->s->nnames * (uint64_t)STUB + sizeof common_code;
-    p->dynamic = up(p->code_end, PAGE);
+    p->dynamic = qelf_up(p->code_end, ELF_PAGE);
     p->data = p->dynamic + DYNAMICS * sizeof(Elf64_Dyn);
     p->door = p->data + sizeof(SolibData);
     p->data_end = p->door + sizeof(void *);
     p->sections = p->data_end;
-    p->bundle = up(p->sections + SECTIONS * sizeof(Elf64_Shdr) + sizeof section_names, PAGE);
+    p->bundle = qelf_up(p->sections + SECTIONS * sizeof(Elf64_Shdr) + sizeof section_names, ELF_PAGE);
     p->end = p->bundle + p->s->bundle->len;
 }
 
@@ -112,18 +111,13 @@ static void write_head(const Plan *p, uint8_t *at) {
     memcpy(at, &h, sizeof h);
 }
 
-static Elf64_Phdr segment(uint32_t type, uint32_t flags, uint64_t from, uint64_t to) {
-    return (Elf64_Phdr){.p_type = type, .p_flags = flags, .p_offset = from, .p_vaddr = from, .p_paddr = from,
-                        .p_filesz = to - from, .p_memsz = to - from, .p_align = type == PT_LOAD ? PAGE : 8};
-}
-
 static void write_segments(const Plan *p, uint8_t *at) {
     Elf64_Phdr h[SEGMENTS] = {
-        [P_CODE] = segment(PT_LOAD, PF_R | PF_X, 0, p->code_end),
-        [P_DATA] = segment(PT_LOAD, PF_R | PF_W, p->dynamic, p->data_end),
-        [P_BUNDLE] = segment(PT_LOAD, PF_R, p->bundle, p->end),
-        [P_DYNAMIC] = segment(PT_DYNAMIC, PF_R | PF_W, p->dynamic, p->data),
-        [P_STACK] = segment(PT_GNU_STACK, PF_R | PF_W, 0, 0),
+        [P_CODE] = qelf_segment(PT_LOAD, PF_R | PF_X, 0, p->code_end),
+        [P_DATA] = qelf_segment(PT_LOAD, PF_R | PF_W, p->dynamic, p->data_end),
+        [P_BUNDLE] = qelf_segment(PT_LOAD, PF_R, p->bundle, p->end),
+        [P_DYNAMIC] = qelf_segment(PT_DYNAMIC, PF_R | PF_W, p->dynamic, p->data),
+        [P_STACK] = qelf_segment(PT_GNU_STACK, PF_R | PF_W, 0, 0),
     };
     memcpy(at + sizeof(Elf64_Ehdr), h, sizeof h);
 }
