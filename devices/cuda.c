@@ -10,16 +10,24 @@
  * only vaguely when it has read pageable memory: with these an upload has copied its source when it returns, and the
  * device reads one buffer while we fill the other.
  *
+ * Memory of others is not registered with the driver instead (cuMemHostRegister), however often it travels.  What is
+ * lent for a call could stay registered only until the call ends, and registering takes time for each page: nobody
+ * tells us when its owner gives it back to the system, and the driver would go on with the old pages when something
+ * else lies at that address.  What is held for longer can lose its pages, too: after a fork, who writes first may get
+ * others (WSL is known for that).  And who registers the same memory for himself would be refused.  Little could be
+ * gained: several threads fill the stages about as fast as the bus takes them, and a copy that passes them by would
+ * have to be waited for before the owner may write.
+ *
  * They have a stream of their own, so that the device copies while it computes:
  *
  *     stream   launch 1 (a) ─ cut ─ launch 2 (b) ─────────────── launch 3 (a)
  *     copies                    └─ upload to a ─ sent ───────────┘
  *
  * What is queued on `stream` is counted.  Of each block it is known up to which number it may be in use there (used),
- * and which upload was its last (sent).  A copy waits for a cut, an event in `stream`, behind `used`; a launch for the
- * last upload, unless those to its blocks are waited for already.  Whoever else queues something there waits for all
- * uploads, and makes all blocks used.  Copies never wait for what is queued later, so `stream` may wait for them at any
- * time.
+ * or be written (written), and which upload was its last (sent).  An upload waits for a cut, an event in `stream`,
+ * behind `used`, a download for one behind `written`; a launch for the last upload, unless those to its blocks are
+ * waited for already.  Whoever else queues something there waits for all uploads, and makes all blocks used.  Copies
+ * never wait for what is queued later, so `stream` may wait for them at any time.
  *
  * A graph that is being recorded holds addresses.  So nothing may be allocated for it, not even from blocks that were
  * kept: the next array would get them, and the graph write into it.  A launch that has all its memory asks nothing and
@@ -98,7 +106,7 @@ enum { CUTS = 32 };
 enum { BESIDE_LEAST = 32 << 10 };         /* bytes that are worth the events of a copy beside the work */
 enum { CUT_LEAST = 1 << 20 };             /* bytes of the blocks of a launch that is worth a cut behind it */
 typedef struct { uint64_t at; void *event; } Cut;             /* behind number `at` of what was queued */
-typedef struct { DevPtr at; size_t n; uint64_t used, sent; } Mark; /* of a block of ours */
+typedef struct { DevPtr at; size_t n; uint64_t used, written, sent; } Mark; /* of a block of ours */
 
 typedef struct {
     Api f;
@@ -167,6 +175,14 @@ static bool is_final(int e) {
            e == ERROR_TENSOR_MEMORY || e == ERROR_UNKNOWN || (e >= ERROR_HARDWARE_STACK && e <= ERROR_LAUNCH_FAILED);
 }
 
+/* HIP keeps the last error of a thread until somebody asks for it; in some versions "not ready" is one, too.  Others on
+ * this thread would take ours for theirs. */
+static int heard(const Api *f, int e) {
+    if (e != SUCCESS && f->GetLastError) f->GetLastError();
+    return e;
+}
+#define ASK(f, name, ...) heard(f, (f)->name(__VA_ARGS__))
+
 static void describe_error(const Api *f, int e, char *out, size_t n) {
     const char *name = NULL, *text = NULL;
     if (f->GetErrorName(e, &name) != SUCCESS || !name) name = "an error without a name";
@@ -208,7 +224,7 @@ static qs_status checked(Device *d, const char *call, int e) {
     return qerr_set(d->ctx, e == ERROR_OUT_OF_MEMORY ? QS_ENOMEM : QS_EDEVICE, "%s: %s: %s", qdev_name(d),
                     symbol_of(state(d), call).s, what);
 }
-#define CALL(d, name, ...) checked(d, #name, state(d)->f.name(__VA_ARGS__))
+#define CALL(d, name, ...) checked(d, #name, ASK(&state(d)->f, name, __VA_ARGS__))
 
 /* For calls on the way out, which have nobody to report to. */
 static void quietly(Device *d, const char *call, int e) {
@@ -217,7 +233,7 @@ static void quietly(Device *d, const char *call, int e) {
     describe_error(&state(d)->f, e, what, sizeof what);
     bury(d, call, e, what);
 }
-#define QUIETLY(d, name, ...) quietly(d, #name, state(d)->f.name(__VA_ARGS__))
+#define QUIETLY(d, name, ...) quietly(d, #name, ASK(&state(d)->f, name, __VA_ARGS__))
 
 /* What was queued is done, or never will be.  Of launches that failed the first one is told: what came later, the end
  * of the context too, may have followed from it. */
@@ -234,13 +250,13 @@ static qs_status settle(Device *d, qs_status s) {
 
 static int make_current(State *s) {
     if (s->maker->contexts) return s->f.CtxPushCurrent(s->context);
-    int e = s->f.GetDevice(&s->before);
-    return e == SUCCESS ? s->f.SetDevice(s->device) : e;
+    int e = ASK(&s->f, GetDevice, &s->before);
+    return e == SUCCESS ? ASK(&s->f, SetDevice, s->device) : e;
 }
 
 static int make_as_before(State *s) {
     void *ours;
-    return s->maker->contexts ? s->f.CtxPopCurrent(&ours) : s->f.SetDevice(s->before);
+    return s->maker->contexts ? s->f.CtxPopCurrent(&ours) : ASK(&s->f, SetDevice, s->before);
 }
 
 /* Every entry makes our context current and leaves the caller's as it was: `TRY(enter(d)); return leave(d, work);` */
@@ -302,10 +318,10 @@ static bool open_library(Ctx *c, const Maker *m, Api *f, const char **why) {
 
 /* How many devices there are, or 0 with the reason. */
 static int count_devices(Ctx *c, const Maker *m, const Api *f, const char **why) {
-    int n = 0, e = f->Init(0);
+    int n = 0, e = ASK(f, Init, 0);
     *why = sentence(c, "%s finds no device", m->whose);
     if (e == ERROR_NO_DEVICE) return 0;
-    if (e == SUCCESS) e = f->DeviceGetCount(&n);
+    if (e == SUCCESS) e = ASK(f, DeviceGetCount, &n);
     if (e == SUCCESS && n > 0) return *why = NULL, n;
     if (e != SUCCESS && (f->GetErrorString(e, why) != SUCCESS || !*why))
         *why = sentence(c, "%s does not start", m->whose);
@@ -313,7 +329,7 @@ static int count_devices(Ctx *c, const Maker *m, const Api *f, const char **why)
 }
 
 static int count_of(Ctx *c, const Maker *m, const char **why) {
-    Api f;
+    Api f = {0};
     return open_library(c, m, &f, why) ? count_devices(c, m, &f, why) : 0;
 }
 
@@ -341,7 +357,7 @@ static qs_status cannot_record(Device *d, const char *kernel, const char *why) {
  * mode: as it was, to be exchanged again. */
 static bool relax(const Api *f, int *mode) {
     *mode = CAPTURE_RELAXED;
-    return f->ThreadExchangeStreamCaptureMode(mode) == SUCCESS;
+    return ASK(f, ThreadExchangeStreamCaptureMode, mode) == SUCCESS;
 }
 
 /* -- two streams --------------------------------------------------------------------------------------------------- */
@@ -417,11 +433,11 @@ static const Cut *cut_from(const State *s, uint64_t number) {
     return found;
 }
 
-/* Copies that are queued next come behind all that uses the block. */
-static qs_status await(Device *d, const Mark *m) {
+/* Copies that are queued next come behind what is known by this number, and what others do. */
+static qs_status await(Device *d, uint64_t number) {
     State *s = state(d);
     if (s->shown) use_all(d);
-    uint64_t number = later(m->used, s->all_used);
+    number = later(number, s->all_used);
     if (number <= later(s->done, s->awaited)) return QS_OK;
     if (!cut_from(s, number)) TRY(make_cut(d));
     const Cut *c = cut_from(s, number);
@@ -442,7 +458,7 @@ static qs_status mark_sent(Device *d) {
 static int query(const Api *f, void *event) {
     int mode;
     bool relaxed = relax(f, &mode);
-    int e = f->EventQuery(event);
+    int e = ASK(f, EventQuery, event);
     if (relaxed) f->ThreadExchangeStreamCaptureMode(&mode);
     return e;
 }
@@ -533,7 +549,7 @@ static const MathOps math = {missing, gemm, fft, solve, factor};
 static int attribute(Device *d, int what) {
     const State *s = state(d);
     int v = 0;
-    return s->f.DeviceGetAttribute(&v, s->maker->attribute[what], s->device) == SUCCESS ? v : 0;
+    return ASK(&s->f, DeviceGetAttribute, &v, s->maker->attribute[what], s->device) == SUCCESS ? v : 0;
 }
 
 static qs_status choose_sm(Device *d) {
@@ -807,7 +823,7 @@ static qs_status prepare_behind(Device *d, DevPtr block) {
     State *s = state(d);
     Mark *m = mark_of(s, block);
     s->queued++;
-    if (m) m->used = s->queued;
+    if (m) m->used = m->written = s->queued;
     return join(d);
 }
 
@@ -817,7 +833,7 @@ static qs_status send_to(Device *d, DevPtr block, size_t off, const char *from, 
         TRY(prepare_behind(d, block));
         return send(d, state(d)->stream, block + off, from, n);
     }
-    TRY(await(d, m));
+    TRY(await(d, m->used));
     qs_status s = send(d, state(d)->copies, block + off, from, n), marked = mark_sent(d);
     m->sent = state(d)->sent;
     if (marked == QS_OK && state(d)->shown) marked = join(d);
@@ -831,7 +847,7 @@ static qs_status receive_from(Device *d, DevPtr block, size_t off, char *to, siz
         TRY(receive(d, state(d)->stream, to, block + off, n));
         return settle(d, QS_OK); /* what came before is done, too */
     }
-    TRY(await(d, m));
+    TRY(await(d, m->written));
     return receive(d, state(d)->copies, to, block + off, n);
 }
 
@@ -892,7 +908,7 @@ static void open_peer(Device *to, Device *from) {
     int can = 0;
     if (from->ordinal >= 64 || s->peers >> from->ordinal & 1) return;
     s->peers |= (uint64_t)1 << from->ordinal;
-    if (s->f.DeviceCanAccessPeer(&can, s->device, state(from)->device) != SUCCESS || !can) return;
+    if (ASK(&s->f, DeviceCanAccessPeer, &can, s->device, state(from)->device) != SUCCESS || !can) return;
     if (s->maker->contexts) QUIETLY(to, CtxEnablePeerAccess, state(from)->context, 0);
     else QUIETLY(to, DeviceEnablePeerAccess, state(from)->device, 0);
     int access[ACCESS_BYTES / sizeof(int)] = {LOCATION_DEVICE, s->device};
@@ -1113,7 +1129,7 @@ static bool load_kept(Device *d, Program *p, const Code *code) {
 /* Machine code stands behind the first line, where an ELF file may begin (AMD_LINE). */
 static qs_status load_binary(Device *d, Program *p, const Code *code) {
     const char *image = strchr(code->bytes, '\n') + 1;
-    int e = state(d)->f.ModuleLoadDataEx(&p->module, image, 0, NULL, NULL);
+    int e = ASK(&state(d)->f, ModuleLoadDataEx, &p->module, image, 0, NULL, NULL);
     if (e != SUCCESS) p->module = NULL;
     return e == SUCCESS ? QS_OK : load_failed(d, p, code, e, "");
 }
@@ -1322,8 +1338,8 @@ static qs_status launch_failed(Device *d, const Program *p, const Grid *g, int e
 static qs_status launch_grid(Device *d, const Program *p, Grid *g, int64_t blocks) {
     void *arguments[] = {g->slot};
     return launch_failed(d, p, g,
-                         state(d)->f.LaunchKernel(p->function, (unsigned)blocks, 1, 1, g->x, g->y, g->z, p->shared,
-                                                  state(d)->stream, arguments, NULL));
+                         ASK(&state(d)->f, LaunchKernel, p->function, (unsigned)blocks, 1, 1, g->x, g->y, g->z,
+                             p->shared, state(d)->stream, arguments, NULL));
 }
 
 /* One launch holds 2^31-1 blocks; more go in slices along axis 0. */
@@ -1389,7 +1405,9 @@ static qs_status use_blocks(Device *d, int nargs, const DevArg *args, size_t *by
     s->queued++;
     for (int i = 0; i < nargs && s->copies; i++) {
         Mark *m = args[i].is_array ? mark_of(s, args[i].block) : NULL;
-        if (m) waits = waits || m->sent > s->joined, m->used = s->queued, *bytes += m->n;
+        if (!m) continue;
+        waits = waits || m->sent > s->joined, m->used = s->queued, *bytes += m->n;
+        if (!args[i].only_read) m->written = s->queued;
     }
     return waits ? join(d) : QS_OK;
 }

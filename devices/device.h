@@ -60,6 +60,7 @@ typedef struct {
 typedef struct { /* one kernel argument */
     bool is_array;
     DevPtr block; size_t offset;     /* array: block of this device and byte offset of the first element */
+    bool only_read;                  /* the launch does not write to the block */
     int rank; int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
     uint64_t bits; uint8_t size;     /* number: value bits, and how many bytes count */
 } DevArg;

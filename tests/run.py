@@ -187,6 +187,7 @@ def main():
     p.add_argument("--bless", action="store_true", help="write what the programs print now as the expectation")
     p.add_argument("--jobs", type=int, default=os.cpu_count())
     p.add_argument("--slow", type=float, default=1, help="time limits times this, for sanitizer builds")
+    p.add_argument("--slowest", type=int, default=0, metavar="N", help="names the N that took longest")
     p.add_argument("--cache", default=None, help="kernel cache folder for this run (default: a fresh one)")
     p.add_argument("--llvmlite", action="store_true", help="with the LLVM of the Python package llvmlite")
     p.add_argument("filter", nargs="*")
@@ -201,10 +202,16 @@ def main():
         args.cache = args.cache or cache
         runner = Runner(args)
         jobs = list(runner.jobs())
-        counts, skipped = {"pass": 0, "fail": 0, "skip": 0}, {}
+        counts, skipped, times = {"pass": 0, "fail": 0, "skip": 0}, {}, []
+
+        def timed(job):
+            begin = time.time()
+            return *runner.run(job), time.time() - begin
+
         with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-            for job, verdict, detail in pool.map(runner.run, jobs):
+            for job, verdict, detail, seconds in pool.map(timed, jobs):
                 counts[verdict] += 1
+                times.append((seconds, job))
                 done, took = sum(counts.values()), time.time() - start
                 tell(f"{done}/{len(jobs)}  {counts['fail']} failed  {took*(len(jobs)/done - 1):.0f} s left")
                 if verdict == "skip":
@@ -214,6 +221,8 @@ def main():
                     print(f"FAIL {job[0]} on {job[1] or 'default'}\n{detail}\n    again: {runner.rerun(job)}")
     tell("")
     absent = [d for d in ("ref", "cpu", "opencl", "cuda") if not args.device and d not in runner.devices()]
+    for seconds, job in sorted(times, key=lambda t: -t[0])[:args.slowest]:
+        print(f"{seconds:7.1f} s  {job[0]} on {job[1] or 'default'}")
     for why, paths in skipped.items():
         print(f"skipped, {why}: {', '.join(paths)}")
     if absent:

@@ -29,7 +29,10 @@ class Program:
 
 
 def _own_device(machine):
-    """Workers of one host take its GPUs in turn, by the number in their name."""
+    """Workers of one host take its GPUs in turn, by the number in their name.  None: a program of a script, whose machine
+    nobody can open anew."""
+    if machine is None:
+        return None
     try:
         from distributed import get_worker
         name = str(get_worker().name)

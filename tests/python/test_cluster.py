@@ -1,5 +1,6 @@
 """Blocks of larger arrays: how far kernels read; the workers of Dask; tasks of Ray, ranks of MPI."""
 import importlib.util, os, pickle, re, shutil, signal, subprocess, sys, tempfile, threading, time, unittest
+from unittest import mock
 
 import pyquasar as q
 from optional import library
@@ -498,6 +499,20 @@ whole = comm.gather(said)
 if first:
     print(whole == [[True]*6]*comm.size, whole)
 """ % PROGRAM
+
+
+@unittest.skipUnless(distributed, "needs distributed")
+class Devices(unittest.TestCase):
+    def test_a_worker_takes_the_gpu_of_its_number(self):
+        from pyquasar._cluster import _own_device
+        for name, machine, own in (("3", ("cuda", 32), ("cuda:3", 32)), ("gpu-2", ("hip", 64), ("hip:2", 64)),
+                                   ("tcp://a:1", ("cuda", 32), ("cuda", 32)), ("3", ("cpu", 32), ("cpu", 32)),
+                                   ("3", ("cuda:1", 32), ("cuda:1", 32)), ("3", (None, 32), (None, 32)),
+                                   ("3", None, None)):
+            worker = mock.Mock()
+            worker.name = name
+            with mock.patch.object(distributed, "get_worker", lambda: worker):
+                self.assertEqual(_own_device(machine), own)
 
 
 class Elsewhere(unittest.TestCase):

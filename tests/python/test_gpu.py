@@ -485,7 +485,7 @@ class Order(Gpu):
 
     def test_a_copy_that_would_end_a_capture(self):
         host, x = np.zeros(4, np.float32), fake.ByInterface(np.ones(4, np.float32))
-        fake.record.capturing = 1
+        fake.record.capturing = fake.record.streams - 1  # our queue: transfers have the last stream
         try:
             why = "memcpy would have to wait, and a CUDA graph is being recorded on Fake GPU"
             with self.assertRaisesRegex(q.QuasarError, why):
@@ -618,7 +618,7 @@ class Life(Gpu):
         a = q.ones(4)
         view = a.__dlpack__()
         q.destroy()
-        fake.record.capturing = 1
+        fake.record.capturing = -2  # others, on the default stream of this thread
         try:
             del a, view
             gc.collect()

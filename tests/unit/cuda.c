@@ -20,6 +20,9 @@ static void reset(void) {
     *fake = (FakeCuda){.devices = 1, .capability = 90, .max_threads = 1024, .blocks = 8, .fail_after = -1};
 }
 
+enum { LEGACY = 1, PER_THREAD = 2 };  /* the default streams */
+enum { OURS = 1, OTHERS = -PER_THREAD }; /* who records a graph */
+
 static bool asked_for(const char *calls) { return strstr(fake->log, calls) != NULL; }
 
 static void forget(void) { fake->log[0] = 0, fake->nlaunches = 0; }
@@ -164,11 +167,13 @@ static Program *load_text(Device *d, const char *text);
 static qs_status tell(void *ud, const DevFault *f);
 static void drop(void *ud);
 
-static void launch_on(Device *d, Program *p, DevPtr a) {
+static void launch_as(Device *d, Program *p, DevPtr a, bool only_read) {
     Launch l = {.rank = 1, .domain = {1000}, .any_block = true};
-    DevArg arg = {.is_array = true, .block = a, .rank = 1, .dims = {1000}, .strides = {1}};
+    DevArg arg = {.is_array = true, .block = a, .only_read = only_read, .rank = 1, .dims = {1000}, .strides = {1}};
     CHECK(d->ops->launch(d, p, &l, 1, &arg, NULL) == QS_OK);
 }
+
+static void launch_on(Device *d, Program *p, DevPtr a) { launch_as(d, p, a, false); }
 
 /* A copy waits for the launches that use its block and no others, and a launch for the uploads to its blocks. */
 static void beside(int pools) {
@@ -197,6 +202,10 @@ static void beside(int pools) {
     CHECK(d.ops->copy(&d, c, a, N) == QS_OK && fake->norders == n + 4);
     CHECK(d.ops->upload(&d, b, 0, bytes, 16) == QS_OK && fake->norders == n + 4); /* small: in the order of the work */
     CHECK(d.ops->upload(&d, b, 0, bytes, N) == QS_OK && fake->norders == n + 5); /* the copy may have used any block */
+    launch_as(&d, p, b, true);
+    CHECK(fake->norders == n + 6 && d.ops->download(&d, bytes, b, 0, N) == QS_OK);
+    CHECK(fake->norders == n + 6); /* who reads is not waited for by who reads, but by who writes */
+    CHECK(d.ops->upload(&d, b, 0, bytes, N) == QS_OK && fake->norders == n + 7);
     DevLate late = {.tell = tell, .drop = drop};
     Launch l = {.rank = 1, .domain = {10}, .any_block = true, .late = &late};
     CHECK(d.ops->launch(&d, fails, &l, 0, NULL, NULL) == QS_OK && d.owed == 1);
@@ -206,6 +215,28 @@ static void beside(int pools) {
     d.ops->close(&d);
     CHECK(clean());
     qmem_free(&ctx, bytes, N);
+}
+
+/* What is small goes in the order of the work, and what is large comes behind it. */
+static void small_and_large(int defer) {
+    enum { N = 64 << 10, PART = 16 };
+    Device d;
+    DevPtr a;
+    static char bytes[N], got[N];
+    reset();
+    fake->defer = defer;
+    open_gpu(&d, 0);
+    CHECK(d.ops->alloc(&d, N, &a) == QS_OK);
+    for (int turn = 1; turn <= 3; turn++) {
+        memset(bytes, turn, N);
+        CHECK(d.ops->upload(&d, a, 0, bytes, N) == QS_OK);
+        char *part = memset(bytes + turn * PART, 10 * turn, PART);
+        CHECK(d.ops->upload(&d, a, (size_t)(part - bytes), part, PART) == QS_OK);
+        if (turn != 2) CHECK(d.ops->download(&d, got, a, 0, N) == QS_OK && !memcmp(got, bytes, N));
+    }
+    d.ops->free(&d, a);
+    d.ops->close(&d);
+    CHECK(clean());
 }
 
 /* A block that another device still reads is not filled anew, and none goes while it is filled: in whatever order the
@@ -251,7 +282,7 @@ static void in_turns(void) {
     CHECK(qheap_get(&d, N, &first) == QS_OK && first == p[3]); /* the work itself takes what it had last */
     qheap_put(&d, first, N);
     launch_on(&d, k, p[0]);
-    fake->capturing = 1; /* of others, who need not notice */
+    fake->capturing = OTHERS; /* they need not notice */
     CHECK(d.busy(&d, p[0]));
     CHECK(asked_for("ThreadExchangeStreamCaptureMode EventQuery ThreadExchangeStreamCaptureMode "));
     fake->capturing = 0;
@@ -343,7 +374,6 @@ static bool waits(int i, DevPtr first, DevPtr then) {
 
 static void queues(void) {
     Device d;
-    enum { LEGACY = 1, PER_THREAD = 2 };
     reset();
     open_gpu(&d, 0);
     const SharingOps *s = d.ops->sharing;
@@ -360,7 +390,7 @@ static void queues(void) {
 /* Uploads are not made where the work is: who is told that he may go on, or has the name of our stream, comes behind
  * them. */
 static void behind_uploads(void) {
-    enum { N = 64 << 10, PER_THREAD = 2 };
+    enum { N = 64 << 10 };
     static char bytes[N];
     Device d;
     DevPtr a;
@@ -377,16 +407,43 @@ static void behind_uploads(void) {
     CHECK(d.ops->upload(&d, a, 0, bytes, N) == QS_OK && fake->norders == 4 && waits(3, ours, copies));
     CHECK(s->order(&d, ours, false) == QS_OK && fake->norders == 5 && waits(4, copies, ours));
     CHECK(d.ops->upload(&d, a, 0, bytes, N) == QS_OK && fake->norders == 6 && waits(5, ours, copies));
-    fake->capturing = 1;
+    fake->capturing = OURS;
     Launch l = {.rank = 1, .domain = {1000}, .any_block = true};
     DevArg arg = {.is_array = true, .block = a, .rank = 1, .dims = {1000}, .strides = {1}};
     CHECK(d.ops->launch(&d, k, &l, 1, &arg, NULL) == QS_EDEVICE && fake->misuse == 1); /* a graph cannot wait for it */
     qerr_clear(&ctx), fake->misuse = 0, fake->capturing = 0;
     CHECK(s->queue(&d) == ours && fake->norders == 7 && waits(6, copies, ours));
     CHECK(d.ops->upload(&d, a, 0, bytes, N) == QS_OK && fake->norders == 9 && waits(0, copies, ours));
-    fake->capturing = 1;
+    fake->capturing = OURS;
     launch_on(&d, k, a);
     fake->capturing = 0;
+    d.ops->free(&d, a);
+    d.ops->unload(&d, k);
+    d.ops->close(&d);
+    CHECK(clean());
+}
+
+/* Our stream is part of a graph once it waits for a stream that is, and not before. */
+static void joins_a_graph(void) {
+    enum { N = 64 << 10 };
+    static char bytes[N];
+    Device d;
+    DevPtr a;
+    reset();
+    open_gpu(&d, 0);
+    const SharingOps *s = d.ops->sharing;
+    Program *k = load_text(&d, "// quasar: shared=0\n");
+    CHECK(d.ops->alloc(&d, N, &a) == QS_OK && d.ops->upload(&d, a, 0, bytes, N) == QS_OK);
+    launch_on(&d, k, a);
+    fake->capturing = OTHERS;
+    launch_on(&d, k, a);
+    CHECK(!d.recording(&d) && s->order(&d, PER_THREAD, false) == QS_OK && d.recording(&d));
+    launch_on(&d, k, a);
+    CHECK(d.ops->sync(&d) == QS_EDEVICE && strstr(ctx.err.text, "nothing can be waited for, and a CUDA graph"));
+    qerr_clear(&ctx);
+    CHECK(s->order(&d, PER_THREAD, true) == QS_OK && !fake->misuse);
+    fake->capturing = 0;
+    CHECK(!d.recording(&d) && d.ops->sync(&d) == QS_OK);
     d.ops->free(&d, a);
     d.ops->unload(&d, k);
     d.ops->close(&d);
@@ -465,7 +522,7 @@ static void given(int pools) {
     d.ops->close(&d);
     CHECK(fake->allocated == 1 && fake->retained == 1 && theirs[1] == 2);
     ctx.spaces[d.memory] = NULL;
-    fake->capturing = 1; /* of others, who need not notice */
+    fake->capturing = OTHERS; /* they need not notice */
     qbuf_release(&ctx, b);
     fake->capturing = 0;
     CHECK(clean());
@@ -636,7 +693,7 @@ static void registers(void) {
     qerr_clear(&ctx);
     d.ops->unload(&d, p);
     p = load_text(&d, of_blocks);
-    fake->capturing = 1; /* code that is not loaded cannot be recorded */
+    fake->capturing = OURS; /* code that is not loaded cannot be recorded */
     CHECK(launch_block(&d, p, 512) == QS_OK && launch_block(&d, p, 1024) == QS_EDEVICE);
     CHECK(strstr(ctx.err.text, "was not loaded yet"));
     qerr_clear(&ctx);
@@ -1114,7 +1171,7 @@ static void recording(void) {
     reset();
     CHECK(qs_open(&c, &vm) == QS_OK && qs_load(vm, "test.q", text, sizeof text - 1) == QS_OK);
     forget();
-    fake->capturing = 1;
+    fake->capturing = OURS;
     CHECK(qs_eval(vm, "step()", NULL) == QS_OK);
     CHECK_TEXT(fake->log, "CtxPushCurrent LaunchKernel CtxPopCurrent CtxPushCurrent LaunchKernel CtxPopCurrent ");
     forget();
@@ -1127,7 +1184,7 @@ static void recording(void) {
     CHECK(!fake->nlaunches && !fake->misuse);
     fake->capturing = 0;
     CHECK(qs_eval(vm, "a[0] = 5", NULL) == QS_OK);
-    fake->capturing = 1;
+    fake->capturing = OURS;
     refuses(vm, "step()", "x would have to be copied to Fake GPU");
     CHECK(qs_eval(vm, "a = 0", NULL) == QS_OK); /* its memory is kept */
     fake->capturing = 0;
@@ -1176,6 +1233,43 @@ static void choosing(bool broken) {
     CHECK(clean());
 }
 
+/* What failed is told once: a thread's last error, which others ask for, is as if we had not called. */
+static void leaves_no_error(void) {
+    enum { INVALID = 1, N = 64 << 10 };
+    static char bytes[N];
+    FakeCuda *cuda = fake, *(*get)(void);
+    int (*last)(void);
+    Device d = {.ops = &qdev_hip_ops, .ctx = &ctx, .memory = 1};
+    DevPtr a = 0;
+    void *lib = dlopen(HIP_DRIVER, RTLD_NOW | RTLD_LOCAL);
+    CHECK(lib != NULL);
+    if (!lib) return;
+    *(void **)(void *)&get = dlsym(lib, "fake_cuda"), *(void **)(void *)&last = dlsym(lib, "hipGetLastError");
+    fake = get();
+    reset();
+    setenv("QUASAR_HIP", HIP_DRIVER, 1);
+    CHECK(d.ops->open(&d, 0) == QS_OK);
+    for (int after = 0, failures = 0; failures < 3; after++) { /* until all calls of both went well */
+        fake->fail_after = after, fake->fail_with = INVALID;
+        failures += d.ops->alloc(&d, N, &a) == QS_OK && d.ops->upload(&d, a, 0, bytes, N) == QS_OK;
+        CHECK(last() == 0);
+        qerr_clear(&ctx), fake->fail_after = -1;
+        if (a) d.ops->free(&d, a), a = 0;
+    }
+    CHECK(d.ops->alloc(&d, (size_t)1 << 40, &a) == QS_ENOMEM && last() == 0);
+    qerr_clear(&ctx);
+    fake->defer = 1;
+    CHECK(d.ops->alloc(&d, N, &a) == QS_OK && d.ops->upload(&d, a, 0, bytes, 8) == QS_OK);
+    CHECK(d.ops->upload(&d, a, 0, bytes, N) == QS_OK && d.busy(&d, a));
+    while (d.busy(&d, a)) CHECK(last() == 0); /* it is asked for what is not ready */
+    CHECK(last() == 0);
+    d.ops->free(&d, a);
+    d.ops->close(&d);
+    fake->depth = 0; /* a thread always has a device */
+    CHECK(clean());
+    fake = cuda;
+}
+
 int main(void) {
     void *lib = dlopen(FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);
     FakeCuda *(*get)(void);
@@ -1191,10 +1285,11 @@ int main(void) {
     between_devices();
     queues();
     behind_uploads();
+    joins_a_graph();
     addresses();
     given(0), given(1);
     beside(0), beside(1);
-    for (int defer = 1; defer <= 24; defer++) after_copies(defer), unmarked(defer);
+    for (int defer = 1; defer <= 24; defer++) after_copies(defer), unmarked(defer), small_and_large(defer);
     in_turns();
     pooled(0), pooled(1);
     others_are_short(0), others_are_short(1);
@@ -1202,6 +1297,7 @@ int main(void) {
     taken_back();
     launches();
     registers();
+    leaves_no_error();
     late(0, 0), late(0, 1);
     late(3, 0);
     bad_code();

@@ -68,8 +68,8 @@ static void must(qs_status s) {
     if (s != QS_OK) printf("  %s\n", ctx.err.text), qerr_clear(&ctx);
 }
 
-static DevArg whole(const Array *a, DevPtr at) {
-    return (DevArg){.is_array = true, .block = at, .rank = 1, .dims = {a->n}, .strides = {1}};
+static DevArg whole(const Array *a, DevPtr at, bool only_read) {
+    return (DevArg){.is_array = true, .block = at, .only_read = only_read, .rank = 1, .dims = {a->n}, .strides = {1}};
 }
 
 /* -- steps --------------------------------------------------------------------------------------------------------- */
@@ -82,7 +82,8 @@ static void launch(Array *y) {
     Launch l = {.rank = 1, .domain = {y->n}, .any_block = true};
     must(qbuf_lock(&ctx, y->b, d, mode, &to));
     if (x != y) must(qbuf_lock(&ctx, x->b, d, QS_READ, &from));
-    DevArg args[] = {whole(y, to), whole(x, x == y ? to : from), {.bits = k, .size = 4}, {.bits = keeps, .size = 4}};
+    DevArg args[] = {whole(y, to, false), whole(x, x == y ? to : from, x != y), {.bits = k, .size = 4},
+                     {.bits = keeps, .size = 4}};
     must(d->ops->launch(d, code[d - gpu], &l, 4, args, NULL));
     if (x != y) must(qbuf_unlock(&ctx, x->b, d, QS_READ));
     must(qbuf_unlock(&ctx, y->b, d, mode));

@@ -133,8 +133,12 @@ static qs_status lock_each(Run *r) {
         qs_status s = qbuf_lock(qvm_ctx(r->vm), x->buf, r->device, (qs_access)x->mode, &x->block);
         if (s != QS_OK) return lock_failed(r, i, leave(r, i, s));
     }
-    for (int i = 0; i < f->nparams; i++)
-        if (r->bound.arg[i].is_array) r->bound.arg[i].block = r->bound.locked[r->bound.lock[i]].block;
+    for (int i = 0; i < f->nparams; i++) {
+        DevArg *arg = &r->bound.arg[i];
+        if (!arg->is_array) continue;
+        const Locked *x = &r->bound.locked[r->bound.lock[i]];
+        arg->block = x->block, arg->only_read = x->mode == QS_READ;
+    }
     return QS_OK;
 }
 

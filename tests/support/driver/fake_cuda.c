@@ -15,7 +15,8 @@ typedef struct {
     int device;
     void *code;
     uint64_t ticket; /* of an event: when it was recorded last */
-    bool captured;   /* of an event: that was while a graph was recorded */
+    int number;      /* of a stream: how many were open when it was made, with it */
+    unsigned graph;  /* that it takes part in: a stream since it waited for it, an event that was recorded there */
     int limit;       /* of a module: threads of a block, as its code says; 0: it says nothing */
 } Handle; /* 's'tream, 'e'vent, 'c'ontext, 'm'odule: also its function */
 
@@ -51,42 +52,74 @@ enum {
 FakeCuda *fake_cuda(void) { return &fake; }
 size_t fake_cuda_size(void) { return sizeof fake; }
 
+static _Thread_local int last_error; /* of HIP */
+
+static int failed(int e) { return last_error = e; }
+
 static int misused(const char *what) {
     if (!fake.misuse++) snprintf(fake.wrong, sizeof fake.wrong, "%s", what);
-    return INVALID_VALUE;
+    return failed(INVALID_VALUE);
 }
 
 enum { CAPTURE_GLOBAL, CAPTURE_RELAXED = 2 };
 static _Thread_local int capture_mode = CAPTURE_GLOBAL;
 
-/* What may be called while a graph is captured; much else would make the capture worthless. */
-static bool can_record(const char *name) {
-    static const char *const allowed[] = {"CtxPushCurrent", "CtxPopCurrent", "StreamIsCapturing", "StreamWaitEvent",
-                                          "EventRecord", "MemcpyDtoDAsync", "MemsetD8Async", "LaunchKernel",
-                                          "PointerGetAttribute", "ThreadExchangeStreamCaptureMode",
-                                          "DevicePrimaryCtxRelease"};
-    static const char *const relaxed[] = {"MemFree", "MemFreeAsync", "StreamDestroy", "EventQuery"};
-    for (size_t i = 0; capture_mode == CAPTURE_RELAXED && i < sizeof relaxed / sizeof *relaxed; i++)
-        if (!strcmp(name, relaxed[i])) return true;
-    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
-        if (!strcmp(name, allowed[i])) return true;
-    return false;
+/* -- graphs -------------------------------------------------------------------------------------------------------- */
+/* The default streams have names that are no addresses. */
+static bool is_special(const void *handle) { return (uintptr_t)handle <= 2; }
+
+static bool is(const void *handle, char kind) { return !is_special(handle) && ((const Handle *)handle)->kind == kind; }
+
+static unsigned graph; /* the number of that which is recorded */
+
+/* A test has begun to record another one, or has stopped. */
+static void notice_graph(void) {
+    static int before;
+    if (fake.capturing != before) graph++, before = fake.capturing;
+}
+
+static bool is_captured(const void *stream) {
+    if (!fake.capturing || !stream) return false;
+    if (is_special(stream)) return (intptr_t)stream == -fake.capturing;
+    return ((const Handle *)stream)->number == fake.capturing || ((const Handle *)stream)->graph == graph;
+}
+
+static bool among(const char *const *names, const char *name) {
+    while (*names && strcmp(*names, name) != 0) names++;
+    return *names;
+}
+
+/* What may be called while a graph is recorded; much else would make it worthless.  stream: what the call is for. */
+static bool may_call(const char *name, const void *stream) {
+    static const char *const harmless[] = {"CtxPushCurrent", "CtxPopCurrent", "StreamIsCapturing",
+                                           "PointerGetAttribute", "ThreadExchangeStreamCaptureMode",
+                                           "DevicePrimaryCtxRelease", NULL};
+    static const char *const recorded[] = {"StreamWaitEvent", "EventRecord", "MemcpyDtoDAsync", "MemsetD8Async",
+                                           "LaunchKernel", NULL};
+    static const char *const copies[] = {"MemcpyHtoDAsync", "MemcpyDtoHAsync", NULL};
+    static const char *const relaxed[] = {"MemFree", "MemFreeAsync", "StreamDestroy", "EventQuery", NULL};
+    bool elsewhere = stream && !is_special(stream) && !is_captured(stream); /* the default one waits for all others */
+    return among(harmless, name) || (capture_mode == CAPTURE_RELAXED && among(relaxed, name)) ||
+           (among(recorded, name) && (elsewhere || is_captured(stream))) || (among(copies, name) && elsewhere);
 }
 
 /* Records a call; what it is to return instead of working. */
-static int begin(const char *name, bool needs_context) {
+static int begin_on(const char *name, bool needs_context, const void *stream) {
     size_t n = strlen(fake.log);
+    notice_graph();
     if (n + strlen(name) + 2 < sizeof fake.log) snprintf(fake.log + n, sizeof fake.log - n, "%s ", name);
     if (fake.fail_after >= 0 && fake.fail_after-- == 0) {
         snprintf(fake.failed, sizeof fake.failed, "%s", name);
         if (fake.fail_with >= 700 && fake.fail_with != OUT_OF_RESOURCES) fake.dead = fake.fail_with;
-        return fake.fail_with;
+        return failed(fake.fail_with);
     }
-    if (fake.dead && needs_context) return fake.dead;
-    if (fake.capturing && !can_record(name)) return misused(name), CAPTURE_UNSUPPORTED;
+    if (fake.dead && needs_context) return failed(fake.dead);
+    if (fake.capturing && !may_call(name, stream)) return misused(name), CAPTURE_UNSUPPORTED;
     if (needs_context && !fake.depth) return misused(name), INVALID_CONTEXT;
     return SUCCESS;
 }
+
+static int begin(const char *name, bool needs_context) { return begin_on(name, needs_context, NULL); }
 #define BEGIN(name)                                                                                                    \
     int error = begin(name, true);                                                                                     \
     if (error) return error
@@ -97,14 +130,9 @@ static int begin(const char *name, bool needs_context) {
 static void *make(char kind, int *counter) {
     Handle *h = malloc(sizeof *h);
     *h = (Handle){.kind = kind, .device = fake.depth ? stack[fake.depth - 1]->device : 0};
-    ++*counter;
+    h->number = ++*counter;
     return h;
 }
-
-/* The default streams have names that are no addresses. */
-static bool is_special(const void *handle) { return (uintptr_t)handle <= 2; }
-
-static bool is(const void *handle, char kind) { return !is_special(handle) && ((const Handle *)handle)->kind == kind; }
 
 static void destroy(void *handle, int *counter) {
     ((Handle *)handle)->kind = 0;
@@ -253,6 +281,11 @@ int fake_CtxEnablePeerAccess(void *peer, unsigned flags) {
 }
 
 #ifdef FAKE_HIP
+int fake_GetLastError(void) {
+    int e = last_error;
+    return last_error = SUCCESS, e;
+}
+
 int fake_GetDevice(int *device) {
     BEGIN_ANYWHERE("GetDevice");
     return *device = fake.depth ? stack[0]->device : 0, SUCCESS;
@@ -393,7 +426,7 @@ static int put(const Queued *like, size_t copied) {
     Queued *q = malloc(sizeof *q + copied), **end = &queued;
     *q = *like, q->next = NULL;
     if (copied) memcpy(q->copy, (const void *)(uintptr_t)q->from, copied), q->from = (uintptr_t)q->copy;
-    if (!fake.defer || fake.capturing) {
+    if (!fake.defer || is_captured(q->stream)) {
         int error = execute(q);
         return free(q), error;
     }
@@ -422,7 +455,8 @@ int fake_StreamDestroy(void *stream) {
 }
 
 static int queue(const char *name, const void *stream) {
-    BEGIN(name);
+    int error = begin_on(name, true, stream);
+    if (error) return error;
     if (is_special(stream)) return SUCCESS;
     if (!is(stream, 's') || ((const Handle *)stream)->device != stack[fake.depth - 1]->device) return misused(name);
     return SUCCESS;
@@ -440,7 +474,7 @@ int fake_StreamSynchronize(void *stream) {
 
 int fake_StreamIsCapturing(void *stream, int *status) {
     QUEUE("StreamIsCapturing", stream);
-    return *status = fake.capturing, SUCCESS;
+    return *status = is_captured(stream), SUCCESS;
 }
 
 int fake_ThreadExchangeStreamCaptureMode(int *mode) {
@@ -453,8 +487,9 @@ int fake_ThreadExchangeStreamCaptureMode(int *mode) {
 int fake_StreamWaitEvent(void *stream, void *event, unsigned flags) {
     QUEUE("StreamWaitEvent", stream);
     if (!is(event, 'e') || flags) return misused("StreamWaitEvent");
-    if (fake.capturing && !((Handle *)event)->captured)
-        return misused("a graph that waits for what is not in it"), CAPTURE_ISOLATION;
+    bool joins = fake.capturing && ((Handle *)event)->graph == graph;
+    if (is_captured(stream) && !joins) return misused("a graph that waits for what is not in it"), CAPTURE_ISOLATION;
+    if (joins && is(stream, 's')) ((Handle *)stream)->graph = graph;
     fake.order[fake.norders++ % FAKE_LAUNCHES] = (FakeOrder){((Handle *)event)->code, stream};
     if (fake.deaf == FAKE_DEAF_STREAMS) return SUCCESS;
     return put(&(Queued){.kind = Q_WAIT, .stream = stream, .ticket = ((Handle *)event)->ticket}, 0);
@@ -477,7 +512,7 @@ int fake_EventRecord(void *event, void *stream) {
     if (!is(event, 'e') || (is(stream, 's') && ((Handle *)event)->device != ((Handle *)stream)->device))
         return misused("EventRecord");
     ((Handle *)event)->code = stream, ((Handle *)event)->ticket = ++tickets;
-    ((Handle *)event)->captured = fake.capturing;
+    ((Handle *)event)->graph = is_captured(stream) ? graph : 0;
     return put(&(Queued){.kind = Q_RECORD, .stream = stream, .ticket = tickets}, 0);
 }
 
@@ -488,7 +523,7 @@ int fake_EventQuery(void *event) {
     if (!is(event, 'e')) return misused("EventQuery");
     if (queued) run_one();
     for (const Queued *q = queued; q; q = q->next)
-        if (q->kind == Q_RECORD && q->ticket == ((Handle *)event)->ticket) return NOT_READY;
+        if (q->kind == Q_RECORD && q->ticket == ((Handle *)event)->ticket) return failed(NOT_READY);
     return fake.dead;
 }
 
@@ -508,8 +543,8 @@ static size_t bytes_left(void) {
 }
 
 static int give_memory(void **out, size_t n, size_t *counter, BlockKind kind) {
-    if (!n || (kind != OF_HOST && n > bytes_left()) || posix_memalign(out, 256, n + 4)) return OUT_OF_MEMORY;
-    if (!add_block((uintptr_t)*out, n, kind)) return free(*out), OUT_OF_MEMORY;
+    if (!n || (kind != OF_HOST && n > bytes_left()) || posix_memalign(out, 256, n + 4)) return failed(OUT_OF_MEMORY);
+    if (!add_block((uintptr_t)*out, n, kind)) return free(*out), failed(OUT_OF_MEMORY);
     ++*counter;
     return SUCCESS;
 }
