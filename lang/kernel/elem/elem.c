@@ -92,7 +92,7 @@ Elem kelem_operator(Op op) {
 qs_dtype kelem_meet(Elem e, const Term *args, qs_dtype scalar_dtype) {
     ElemWhole whole = (ElemWhole)kelem_info[e].whole;
     int n = kelem_info[e].nargs;
-    bool keeps = whole != ELEM_FLOATS && whole != ELEM_ARITH, fraction = whole == ELEM_FLOATS;
+    bool keeps = kelem_keeps(e), fraction = whole == ELEM_FLOATS;
     if (whole == ELEM_FIRST) return args[0].number ? QS_I64 : qdtype_promote(args[0].dtype, args[0].dtype);
     if (kelem_truths_divide(e, args[0].dtype, args[n - 1].dtype)) fraction = true;
     for (int i = 0; i < n; i++) keeps = keeps && !args[i].number && args[i].dtype == args[0].dtype;

@@ -48,6 +48,12 @@ static inline bool kelem_truths_divide(Elem e, qs_dtype a, qs_dtype b) {
     return e == EL_mod && a == QS_B1 && b == QS_B1;
 }
 
+/* Whether elements of one integer type keep it. */
+static inline bool kelem_keeps(Elem e) {
+    ElemWhole whole = (ElemWhole)kelem_info[e].whole;
+    return whole != ELEM_FLOATS && whole != ELEM_ARITH && whole != ELEM_FIRST;
+}
+
 /* The type in which elements and numbers meet in a row; at least one is an array.  Elements alone of one type keep it
  * where the row keeps integers; otherwise they meet as in arithmetic, truth values alone as in a quotient. */
 qs_dtype kelem_meet(Elem e, const Term *args, qs_dtype scalar_dtype);

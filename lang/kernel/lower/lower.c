@@ -85,6 +85,7 @@ static void import_vector(Lower *L, const KVal *v, Str *name, Val *out) {
     Num *nums = qarena_alloc(L->arena, (size_t)(n ? n : 1) * sizeof *nums);
     for (int64_t i = 0; i < n; i++) nums[i] = import_number(L, v, (int)i, name);
     klval_from_nums(L, nums, v->rank, v->dims, out);
+    out->made = klval_made((qs_dtype)v->dtype);
 }
 
 static void import_array(Lower *L, const KVal *v, Str *name, Val *out) {

@@ -172,14 +172,22 @@ static KRef element_part(Lower *L, Num n, qs_dtype elem, int part) {
     return klnum_part(L, n, part, kir_value_dtype(elem));
 }
 
+static qs_dtype dtype_of(Lower *L, Num n) { return klnum_is_weak(n) ? klnum_weak_dtype(L, n.re.weak) : n.dtype; }
+
+/* What must hold of x that an integer type, or bool, has it. */
+static KRef holds_type(Lower *L, qs_dtype type, KRef x) {
+    qs_dtype d = (qs_dtype)L->f->ins[x].dtype;
+    if (type != QS_B1 || d == QS_B1) return klnum_holds(L, type, x);
+    KRef zero = klnum_const(L, d, 0), one = klnum_const(L, d, 1);
+    return klnum_bin(L, K_OR, klnum_bin(L, K_EQ, x, zero), klnum_bin(L, K_EQ, x, one));
+}
+
 /* A position that stores another number in an array of bool ends with an error. */
 static void check_truth(Lower *L, Num n, KRef guard) {
     double v;
     bool known = klnum_known(L, n, &v) && (v == 0 || v == 1);
     if (n.dtype == QS_B1 || known) return;
-    qs_dtype d = klnum_is_weak(n) ? klnum_weak_dtype(L, n.re.weak) : n.dtype;
-    KRef x = klnum_ref(L, n, d), zero = klnum_const(L, d, 0), one = klnum_const(L, d, 1);
-    KRef fits = klnum_bin(L, K_OR, klnum_bin(L, K_EQ, x, zero), klnum_bin(L, K_EQ, x, one));
+    KRef x = klnum_ref(L, n, dtype_of(L, n)), fits = holds_type(L, QS_B1, x);
     if (guard) fits = klnum_bin(L, K_OR, klnum_un(L, K_NOT, guard), fits);
     klnum_emit(L, (KMake){K_CHECK, .a = fits,
                           .imm = (uint64_t)kir_message(L->f, QS_EVALUE, "a number " QDTYPE_NO_TRUTH)});
@@ -205,10 +213,31 @@ static void store_memory(Lower *L, const Access *a, KRef linear, KRef guard, Num
     if (guard) kbuild_end(&L->walk);
 }
 
+/* Elements that are of one type on one path and of another on the next take what all of these hold. */
+static void check_each_holds(Lower *L, const Access *a, Num n, KRef guard) {
+    char text[512];
+    double known;
+    KRef x = klnum_ref(L, n, dtype_of(L, n)), holds = klnum_int(L, QS_B1, 1);
+    size_t used = (size_t)snprintf(text, sizeof text, "an element of %.60s, which is made of", a->p.name);
+    for (int d = 0, k = 0; d <= QS_NDTYPES; d++) {
+        if (!(a->base.made >> d & 1)) continue;
+        const char *name = d < QS_NDTYPES ? qdtype_info[d].name : "others";
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s %s", k++ ? " on one path, of" : "", name);
+        if (d < QS_NDTYPES) holds = klnum_bin(L, K_AND, holds, holds_type(L, (qs_dtype)d, x));
+    }
+    snprintf(text + used, sizeof text - used, " on another, cannot become %%0: convert it where it is set");
+    if (guard) holds = klnum_bin(L, K_OR, klnum_un(L, K_NOT, guard), holds);
+    if (kir_is_const(L->f, holds, &known) && known != 0) return;
+    klnum_emit(L, (KMake){K_CHECK, .a = holds, .b = x, .imm = (uint64_t)kir_message(L->f, QS_EVALUE, text)});
+}
+
 /* What an element of a private or shared array, of the type that it was made of, keeps of n. */
 static Num kept(Lower *L, const Access *a, Num n, KRef guard) {
-    if (!a->base.made) return n;
-    qs_dtype d = (qs_dtype)(a->base.made - 1);
+    uint16_t made = a->base.made;
+    if (!made) return n;
+    if (made & (made - 1)) return check_each_holds(L, a, n, guard), n;
+    qs_dtype d = QS_B1;
+    while (made >> d != 1) d++;
     if (d == QS_B1) check_truth(L, n, guard);
     return klnum_narrow(L, n, d);
 }
@@ -222,7 +251,7 @@ static qs_status store_local(Lower *L, const Access *a, KRef linear, Num n) {
 }
 
 static qs_status takes_complex(Lower *L, const Access *a, Num n) {
-    if (!qdtype_is_complex(n.dtype) || qdtype_is_complex(a->base.dtype)) return QS_OK;
+    if (!qdtype_is_complex(n.dtype) || (qdtype_is_complex(a->base.dtype) && !a->base.made)) return QS_OK;
     return klower_error(L, QS_ETYPE, L->pos, "%s is %s and cannot take a complex number", a->p.name,
                         klval_type_name(L, &a->base));
 }
@@ -494,6 +523,7 @@ static qs_status read_slice(Lower *L, Access *a, Val *out) {
     Num *nums = qarena_alloc(L->arena, (size_t)(n + 1) * sizeof *nums);
     for (int64_t i = 0; i < n; i++) kplace_at(&a->p, i, at), nums[i] = load_mixed(L, a, at, 0);
     klval_from_nums(L, nums, kplace_shape(&a->p, dims), dims, out);
+    if (!qdtype_is_real(out->dtype)) out->made = klval_made_of(&a->base); /* textures mix neighbours */
     return QS_OK;
 }
 
@@ -713,8 +743,7 @@ static void check_taken(Lower *L, const Access *a, KAtomic k, Op op, Num n, KRef
     char text[256];
     double known;
     if (!qdtype_is_int(a->base.dtype) || n.dtype == QS_B1) return;
-    qs_dtype from = klnum_is_weak(n) ? klnum_weak_dtype(L, n.re.weak) : n.dtype;
-    KRef x = klnum_ref(L, n, from), holds = takes(L, a->base.dtype, k, x);
+    KRef x = klnum_ref(L, n, dtype_of(L, n)), holds = takes(L, a->base.dtype, k, x);
     if (guard) holds = klnum_bin(L, K_OR, klnum_un(L, K_NOT, guard), holds);
     if (kir_is_const(L->f, holds, &known) && known != 0) return;
     snprintf(text, sizeof text,

@@ -155,7 +155,8 @@ qs_status klmake_transpose(Lower *L, const BuiltinCall *c, Val *out) {
         nums[i] = klval_num(&v, kshape_turned(&m, i));
         if (c->imm) nums[i] = klnum_apply(L, EL_conj, &nums[i]);
     }
-    return klval_from_nums(L, nums, turned.rank, turned.dims, out), QS_OK;
+    klval_from_nums(L, nums, turned.rank, turned.dims, out);
+    return out->made = v.made, QS_OK;
 }
 
 qs_status klmake_shared(Lower *L, const BuiltinCall *c, Val *out) {

@@ -9,8 +9,8 @@ static qs_status need_real(Lower *L, const BuiltinCall *c, Num a) {
                                       : QS_OK;
 }
 
-static qs_status each(Lower *L, const BuiltinCall *c, MapFn *f, Val *out) {
-    return klval_each(L, c->args, c->nargs, f, c, out);
+static qs_status each(Lower *L, const BuiltinCall *c, Elem e, MapFn *f, Val *out) {
+    return klval_each(L, e, c->args, c->nargs, f, c, out);
 }
 
 /* -- the rows of elem.def ---------------------------------------------------------------------------------------- */
@@ -33,14 +33,14 @@ static qs_status exact_quotient(Lower *L, const BuiltinCall *c, bool down, Val *
 qs_status klmath_row(Lower *L, const BuiltinCall *c, Val *out) {
     bool done = false, down = c->imm == EL_floor;
     if (down || c->imm == EL_trunc) TRY(exact_quotient(L, c, down, out, &done));
-    return done ? QS_OK : each(L, c, row_of, out);
+    return done ? QS_OK : each(L, c, (Elem)c->imm, row_of, out);
 }
 
 /* A built-in of several forms: the row of the one with so many arguments. */
 qs_status klmath_form(Lower *L, const BuiltinCall *c, Val *out) {
     BuiltinCall form = *c;
     form.imm = kelem_find(c->name, c->nargs);
-    return each(L, &form, row_of, out);
+    return each(L, &form, (Elem)form.imm, row_of, out);
 }
 
 qs_status klmath_minmax(Lower *L, const BuiltinCall *c, Val *out) {
@@ -52,14 +52,16 @@ static qs_status operator_of(Lower *L, const Num *x, const void *ud, Num *out) {
     return klnum_binary(L, (Op)((const BuiltinCall *)ud)->imm, x[0], x[1], out);
 }
 
-qs_status klmath_operator(Lower *L, const BuiltinCall *c, Val *out) { return each(L, c, operator_of, out); }
+qs_status klmath_operator(Lower *L, const BuiltinCall *c, Val *out) {
+    return each(L, c, kelem_operator((Op)c->imm), operator_of, out);
+}
 
 static qs_status flipped(Lower *L, const Num *x, const void *ud, Num *out) {
     TRY(need_real(L, ud, *x));
     return *out = klnum_flip(L, *x), QS_OK;
 }
 
-qs_status klmath_not(Lower *L, const BuiltinCall *c, Val *out) { return each(L, c, flipped, out); }
+qs_status klmath_not(Lower *L, const BuiltinCall *c, Val *out) { return each(L, c, EL_bitnot, flipped, out); }
 
 static qs_status shifted(Lower *L, const Num *x, const void *ud, Num *out) {
     const BuiltinCall *c = ud;
@@ -68,9 +70,12 @@ static qs_status shifted(Lower *L, const Num *x, const void *ud, Num *out) {
     return *out = klnum_shift(L, (Elem)c->imm, x[0], x[1]), QS_OK;
 }
 
-qs_status klmath_shift(Lower *L, const BuiltinCall *c, Val *out) { return each(L, c, shifted, out); }
+qs_status klmath_shift(Lower *L, const BuiltinCall *c, Val *out) { return each(L, c, (Elem)c->imm, shifted, out); }
 
-qs_status klmath_where(Lower *L, const BuiltinCall *c, Val *out) { return each(L, c, klnum_choose, out); }
+qs_status klmath_where(Lower *L, const BuiltinCall *c, Val *out) {
+    TRY(each(L, c, EL__COUNT, klnum_choose, out));
+    return klval_make_together(out, c->args + 1, 2, true), QS_OK;
+}
 
 /* -- conversions ------------------------------------------------------------------------------------------------- */
 static qs_status int_of(Lower *L, const Num *x, const void *ud, Num *out) {
@@ -87,7 +92,9 @@ static qs_status int_of(Lower *L, const Num *x, const void *ud, Num *out) {
 qs_status klmath_int(Lower *L, const BuiltinCall *c, Val *out) {
     bool done;
     TRY(exact_quotient(L, c, false, out, &done));
-    return done ? QS_OK : each(L, c, int_of, out);
+    if (!done) TRY(each(L, c, EL__COUNT, int_of, out));
+    if (out->rank) out->made = klval_made(QS_I32);
+    return QS_OK;
 }
 
 static qs_status float_of(Lower *L, const Num *x, const void *ud, Num *out) {
@@ -95,4 +102,4 @@ static qs_status float_of(Lower *L, const Num *x, const void *ud, Num *out) {
     return *out = qdtype_is_real(x->dtype) ? *x : klnum_cast(L, *x, L->c->scalar_dtype), QS_OK;
 }
 
-qs_status klmath_float(Lower *L, const BuiltinCall *c, Val *out) { return each(L, c, float_of, out); }
+qs_status klmath_float(Lower *L, const BuiltinCall *c, Val *out) { return each(L, c, EL__COUNT, float_of, out); }

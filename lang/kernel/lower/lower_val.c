@@ -84,7 +84,7 @@ static qs_status memory_components(Lower *L, const Val *v, Val *out) {
         nums[i] = klnum_strong(klnum_emit(L, (KMake){K_ALOAD, .a = v->u.mem->ref, .b = at}), v->dtype);
     }
     klval_from_nums(L, nums, v->rank, v->dims, out);
-    return QS_OK;
+    return out->made = v->made, QS_OK;
 }
 
 static qs_status check_size(Lower *L, const Val *v) {
@@ -196,8 +196,32 @@ qs_status klval_constants(Lower *L, const Val *v, const char *what, int64_t *out
     return *n = (int)count, QS_OK;
 }
 
+/* -- what elements stay ------------------------------------------------------------------------------------------ */
+uint16_t klval_made_of(const Val *v) {
+    if (v->kind != V_ARRAY) return v->made;
+    const ArrayRef *a = v->u.array;
+    return klval_made(a->converts ? a->as : (qs_dtype)v->dtype);
+}
+
+void klval_make_together(Val *out, const Val *v, int n, bool keeps) {
+    uint16_t all = 0, made = 1;
+    for (int i = 0; i < n && made; i++) {
+        made = klval_made_of(&v[i]);
+        keeps &= !i || made == all, all |= made;
+    }
+    out->made = !made || !out->rank ? 0 : keeps || (all & KLVAL_ANY) ? all : klval_made((qs_dtype)out->dtype);
+}
+
+/* As on the host: integers are what nothing else took part in, truth values always. */
+static void make_each(Val *out, Elem e, const Val *v, int n) {
+    bool row = e < EL__COUNT, truths = klval_made_of(v) == klval_made(QS_B1);
+    if (row && kelem_info[e].whole == ELEM_FIRST) n = 1;
+    klval_make_together(out, v, n, row && (kelem_keeps(e) || (truths && kelem_is_mask(e, QS_B1, QS_B1))));
+    if (out->rank && out->dtype == QS_B1) out->made = klval_made(QS_B1);
+}
+
 /* -- elementwise ------------------------------------------------------------------------------------------------- */
-qs_status klval_each(Lower *L, const Val *args, int n, MapFn *f, const void *ud, Val *out) {
+qs_status klval_each(Lower *L, Elem e, const Val *args, int n, MapFn *f, const void *ud, Val *out) {
     Val v[KLVAL_OPERANDS];
     Shape of[KLVAL_OPERANDS], s;
     for (int k = 0; k < n; k++)
@@ -218,7 +242,7 @@ qs_status klval_each(Lower *L, const Val *args, int n, MapFn *f, const void *ud,
         TRY(f(L, x, ud, &nums[i]));
     }
     klval_from_nums(L, nums, s.rank, s.dims, out);
-    return QS_OK;
+    return make_each(out, e, args, n), QS_OK;
 }
 
 static qs_status binary_one(Lower *L, const Num *x, const void *op, Num *out) {
@@ -264,7 +288,8 @@ static qs_status matmul(Lower *L, const Val *a, const Val *b, Val *out) {
         }
         nums[i] = sum;
     }
-    return klval_from_nums(L, nums, shape.rank, shape.dims, out), QS_OK;
+    klval_from_nums(L, nums, shape.rank, shape.dims, out);
+    return klval_make_together(out, (Val[]){x, y}, 2, false), QS_OK;
 }
 
 static bool is_product(Op op, const Val *a, const Val *b) {
@@ -275,12 +300,12 @@ qs_status klval_binary(Lower *L, Op op, const Val *a, const Val *b, Val *out) {
     int which = (int)op;
     if (a->kind == V_STRING || b->kind == V_STRING) return compare_strings(L, op, a, b, out);
     if (is_product(op, a, b)) return matmul(L, a, b, out);
-    return klval_each(L, (Val[]){*a, *b}, 2, binary_one, &which, out);
+    return klval_each(L, kelem_operator(op), (Val[]){*a, *b}, 2, binary_one, &which, out);
 }
 
 qs_status klval_unary(Lower *L, Op op, const Val *a, Val *out) {
     int which = (int)op;
-    return klval_each(L, a, 1, unary_one, &which, out);
+    return klval_each(L, op == OP_NEG ? EL__COUNT : EL_real, a, 1, unary_one, &which, out);
 }
 
 /* -- conversions and types --------------------------------------------------------------------------------------- */
@@ -323,9 +348,8 @@ bool klval_join(Lower *L, const Val *a, const Val *b, Val *out) {
     if (a->kind == V_UNKNOWN) return make_type(L, type_num(L, b), b, out), true;
     if (a->rank && b->rank && !same_dims(a, b)) return false;
     Num x = type_num(L, a), y = type_num(L, b);
-    bool differ = a->rank && b->rank && a->made != b->made;
     make_type(L, join_types(x, y, klnum_choice(L, x, y)), a->rank ? a : b, out);
-    if (differ) out->made = 0;
+    if (a->rank && b->rank) out->made = klval_either_made(a->made, b->made);
     return true;
 }
 

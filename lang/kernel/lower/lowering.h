@@ -78,7 +78,7 @@ struct Val {
     uint8_t rank;        /* V_NUM: 0 is a number */
     uint8_t inner;       /* V_ARRAY: so many of its last dimensions are those of entries, as in vec[vec3] */
     bool is_pos;         /* V_NUM: exactly the position in the launch domain */
-    uint8_t made;        /* V_NUM V_MEMORY: 1 + the integer type or bool that its elements were made of, else 0 */
+    uint16_t made;       /* V_NUM V_MEMORY: what its elements stay when one is stored into (klval_made) */
     TypeMods mods;
     int64_t dims[QS_MAX_RANK]; /* V_ARRAY: known extents, else 0 */
     Comp *at;            /* V_NUM: components, row-major; complex: re, im in turn */
@@ -193,14 +193,24 @@ qs_status klval_need(Lower *L, Num n); /* asks for the host values that n depend
 qs_status klval_binary(Lower *L, Op op, const Val *a, const Val *b, Val *out);
 qs_status klval_unary(Lower *L, Op op, const Val *a, Val *out);
 typedef qs_status MapFn(Lower *, const Num *x, const void *ud, Num *out);
-/* For each element of n values, at most KLVAL_OPERANDS, that are stretched to one shape. */
+/* For each element of n values, at most KLVAL_OPERANDS, that are stretched to one shape.  e: the row whose types the
+ * result has; EL__COUNT: it has those of arithmetic. */
 enum { KLVAL_OPERANDS = 3 };
-qs_status klval_each(Lower *L, const Val *args, int n, MapFn *f, const void *ud, Val *out);
+qs_status klval_each(Lower *L, Elem e, const Val *args, int n, MapFn *f, const void *ud, Val *out);
 void klval_narrow(Lower *L, const Val *v, qs_dtype d, Val *out);
 bool klval_join(Lower *L, const Val *a, const Val *b, Val *out); /* types only; false: they do not go together */
-static inline uint8_t klval_made(qs_dtype d) {
-    return (uint8_t)(qdtype_is_real(d) || qdtype_is_complex(d) ? 0 : 1 + d);
+/* A bit for an integer type or bool, none for others, which take any number.  Where paths meet that disagree, a value
+ * has the bits of all of them, and KLVAL_ANY for those that take any number. */
+enum { KLVAL_ANY = 1 << QS_NDTYPES };
+static inline uint16_t klval_made(qs_dtype d) {
+    return (uint16_t)(qdtype_is_real(d) || qdtype_is_complex(d) ? 0 : 1 << d);
 }
+static inline uint16_t klval_either_made(uint16_t a, uint16_t b) {
+    return (uint16_t)(a == b ? a : (a ? a : KLVAL_ANY) | (b ? b : KLVAL_ANY));
+}
+uint16_t klval_made_of(const Val *v);                          /* of arrays, too */
+/* out is made of n values together, none of which is a number; keeps: elements that are all of one type stay of it. */
+void klval_make_together(Val *out, const Val *v, int n, bool keeps);
 bool klval_same(const Val *a, const Val *b);                   /* the same array, function, string … */
 const char *klval_type_name(Lower *L, const Val *v);
 void klval_zero(Lower *L, qs_dtype d, int rank, const int64_t *dims, double fill, Val *out);
