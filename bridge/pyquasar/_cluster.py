@@ -29,8 +29,8 @@ class Program:
 
 
 def _own_device(machine):
-    """Workers of one host take its GPUs in turn, by the number in their name.  None: a program of a script, whose machine
-    nobody can open anew."""
+    """Workers of one host take its GPUs in turn, by the number in their name.  None: there was no machine that another
+    one could be like."""
     if machine is None:
         return None
     try:

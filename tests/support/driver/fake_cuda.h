@@ -42,8 +42,8 @@ typedef struct {
     int fail_with;
     int defer;            /* nothing runs before it is waited for, then in an order that is allowed: the n-th */
     int deaf;             /* to show that a test hears what goes wrong: FAKE_DEAF_… does not wait */
-    int capturing;        /* a graph is recorded: of the stream that was the n-th one open when it was made, or of a
-                           * default one, -n; and of those that wait for it.  What may not be called then is a mistake */
+    int capturing;        /* a graph is recorded, of the stream that was the n-th one open when it was made, or of a
+                           * default one (-n), and of those that wait for it: what may not be called is a mistake */
     int dead;             /* this error, once it was given: calls on a context give it again */
     /* what happened */
     int retained, streams, events, modules, pinned, depth; /* made and not given back; contexts pushed */
