@@ -20,9 +20,10 @@ void qlib_register(qs_vm *vm); /* from qs_open: one walk over builtins.def */
 void qlib_close(qs_vm *vm);    /* from qs_close */
 bool qpython_has(const char *what);   /* python, or a module of it */
 bool qpython_bridge(char out[]);       /* the folder, of PATH_MAX, that has the package with the bridge */
-/* png jpeg tiff pcre2 zlib lapack figures video: whether it can be opened; -1: it is none of these. */
+/* png jpeg tiff pcre2 zlib lapack figures video cameras: whether it can be opened; -1: it is none of these. */
 int qlib_has(const char *library);
 bool qvideo_has(void);
+bool qvideo_has_devices(void); /* cameras: FFmpeg's libavdevice */
 bool qfigure_has(void);
 
 typedef struct { /* a row of builtins.def; name NULL: the heading of a group, its title in doc */

@@ -4,7 +4,8 @@
  *             └────────── thread of the video ────────┘
  *
  * The thread keeps AHEAD frames ready.  A seek goes to the last key frame before, and frames up to the time that was
- * asked for are decoded and dropped, so that it is exact. */
+ * asked for are decoded and dropped, so that it is exact.  A device is live: it does not wait for the program, of which
+ * only the newest frames are kept, and reading from it never blocks, so that it can be closed when nothing comes. */
 #include "stdlib/video/ffmpeg.h"
 
 #include <libavcodec/avcodec.h>
@@ -12,7 +13,9 @@
 #include <libavutil/imgutils.h>
 #include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
+#include <libavutil/time.h>
 #include <libswscale/swscale.h>
+#include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,8 +23,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AHEAD = 4, LINE_BYTES = 64, NAME_ROOM = 4200 };
+enum { AHEAD = 4, LIVE_AHEAD = 2, PATIENCE_US = 10000000, LINE_BYTES = 64, NAME_ROOM = 4200 };
 enum { SCALING = SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP };
+
+typedef struct Complaint { /* what a codec logged as an error: some conceal what they cannot decode */
+    atomic_bool made;
+    char text[96]; /* of the first */
+} Complaint;
 
 typedef struct Reader {
     AVFormatContext *format;
@@ -32,9 +40,10 @@ typedef struct Reader {
     int stream, bits, channels; /* bits of the frames that are given */
     int width, height;          /* as it was told: the decoder's own may change */
     int64_t told, given;        /* frames that the file says it has, and those decoded without a seek; -1 after one */
-    bool draining;
-    double skip_to;         /* frames that end before are dropped */
-    atomic_bool complained; /* the decoder has logged an error: some conceal what they cannot decode */
+    bool draining, live;
+    int64_t late;      /* a device that has given nothing until then (av_gettime_relative) gives none any more */
+    double skip_to;    /* frames that end before are dropped */
+    Complaint complaint;
     pthread_t thread;
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t changed;
@@ -53,13 +62,12 @@ static void say(char why[VIDEO_WHY], const char *what, int error) {
     snprintf(why, VIDEO_WHY, error ? "%s: %s" : "%s", what, text);
 }
 
-/* What decoders log about streams goes to nobody, but that they did. */
+/* What is logged goes to nobody but to the complaint of a codec. */
 static void on_log(void *from, int level, const char *format, va_list args) {
     const AVClass *class = from ? *(const AVClass **)from : NULL;
-    (void)format, (void)args;
     if (!class || level > AV_LOG_ERROR || strcmp(class->class_name, "AVCodecContext") != 0) return;
-    const AVCodecContext *c = from;
-    if (c->opaque) atomic_store((atomic_bool *)c->opaque, true);
+    Complaint *c = ((const AVCodecContext *)from)->opaque;
+    if (c && !atomic_exchange(&c->made, true)) vsnprintf(c->text, sizeof c->text, format, args);
 }
 
 /* -- pixels -------------------------------------------------------------------------------------------------------- */
@@ -113,9 +121,25 @@ static double seconds_of(const Reader *r, int64_t stamp) {
     return (double)(stamp - start) * av_q2d(s->time_base);
 }
 
+/* Asked by FFmpeg while it waits, too. */
+static int given_up(void *reader) {
+    Reader *r = reader;
+    pthread_mutex_lock(&r->lock);
+    bool stop = r->stop;
+    pthread_mutex_unlock(&r->lock);
+    return stop || (r->live && av_gettime_relative() > r->late);
+}
+
+static void be_patient(Reader *r) { r->late = av_gettime_relative() + PATIENCE_US; }
+
 static int next_packet(Reader *r) {
-    for (;;) {
+    for (be_patient(r);;) {
         int e = av_read_frame(r->format, r->packet);
+        if (e == AVERROR(EAGAIN) && r->live) {
+            if (given_up(r)) return AVERROR_EXIT;
+            av_usleep(1000);
+            continue;
+        }
         if (e < 0 || r->packet->stream_index == r->stream) return e;
         av_packet_unref(r->packet);
     }
@@ -135,15 +159,18 @@ static int feed(Reader *r) {
     return e;
 }
 
+#define NO_FRAME "no frame comes from it within 10 seconds"
+
 static VideoStatus decode(Reader *r, char why[VIDEO_WHY]) {
     int e;
     while ((e = avcodec_receive_frame(r->codec, r->frame)) == AVERROR(EAGAIN) && !r->draining)
         if ((e = feed(r)) < 0) break;
     /* behind a seek frames may lack others to which they refer, rightly */
     bool concealed = r->frame->decode_error_flags || (r->frame->flags & AV_FRAME_FLAG_CORRUPT) ||
-                     (atomic_load(&r->complained) && r->given >= 0);
+                     (atomic_load(&r->complaint.made) && r->given >= 0);
     if (e == 0 && !concealed) return VIDEO_FRAME;
     if (e == 0) e = AVERROR_INVALIDDATA;
+    if (e == AVERROR_EXIT) return say(why, NO_FRAME, 0), VIDEO_FAILED;
     if (e != AVERROR_EOF) return say(why, "a frame cannot be decoded", e), VIDEO_FAILED;
     if (r->told <= 0 || r->given < 0 || r->given >= r->told) return VIDEO_END;
     snprintf(why, VIDEO_WHY, "the file ends too soon: it says that it has %lld frames, and has %lld",
@@ -173,6 +200,7 @@ static VideoStatus next_frame(Reader *r, VideoFrame *out, char why[VIDEO_WHY]) {
 }
 
 static void seek_there(Reader *r, double seconds) {
+    if (r->live) return;
     AVStream *s = r->format->streams[r->stream];
     int64_t start = s->start_time != AV_NOPTS_VALUE ? s->start_time : 0;
     int64_t stamp = start + (int64_t)floor(seconds / av_q2d(s->time_base));
@@ -184,13 +212,18 @@ static void seek_there(Reader *r, double seconds) {
     r->given = seconds <= 0 ? 0 : -1;
 }
 
+static void drop_oldest(Reader *r) {
+    free(r->ring[r->first].data);
+    r->count--, r->first = (r->first + 1) % AHEAD;
+}
+
 static void empty_ring(Reader *r) {
-    for (; r->count; r->count--, r->first = (r->first + 1) % AHEAD) free(r->ring[r->first].data);
+    while (r->count) drop_oldest(r);
 }
 
 /* Waits until there is something to do; false: the video is closed. */
 static bool work_to_do(Reader *r) {
-    while (!r->stop && !r->wants_seek && (r->count == AHEAD || r->state != VIDEO_FRAME))
+    while (!r->stop && !r->wants_seek && ((r->count == AHEAD && !r->live) || r->state != VIDEO_FRAME))
         pthread_cond_wait(&r->changed, &r->lock);
     return !r->stop;
 }
@@ -219,6 +252,7 @@ static void *decode_ahead(void *data) {
             continue;
         }
         r->state = s;
+        if (s == VIDEO_FRAME && r->live && r->count == LIVE_AHEAD) drop_oldest(r);
         if (s == VIDEO_FRAME) r->ring[(r->first + r->count++) % AHEAD] = f;
         if (s == VIDEO_FAILED) memcpy(r->why, why, sizeof why);
         pthread_cond_broadcast(&r->changed);
@@ -254,6 +288,7 @@ static void free_reader(Reader *r) {
     av_frame_free(&r->frame), av_packet_free(&r->packet);
     avcodec_free_context(&r->codec);
     avformat_close_input(&r->format);
+    pthread_mutex_destroy(&r->lock), pthread_cond_destroy(&r->changed);
     free(r);
 }
 
@@ -276,7 +311,7 @@ static int open_codec(Reader *r) {
     r->codec = avcodec_alloc_context3(decoder);
     if (!r->codec) return AVERROR(ENOMEM);
     e = avcodec_parameters_to_context(r->codec, r->format->streams[r->stream]->codecpar);
-    r->codec->opaque = &r->complained;
+    r->codec->opaque = &r->complaint;
     r->codec->thread_count = 0;
     /* a damaged frame makes libavcodec 59 end the process by an assertion, where this decoder has a thread per frame */
     if (decoder->id == AV_CODEC_ID_MPEG4) r->codec->thread_type = FF_THREAD_SLICE;
@@ -300,7 +335,8 @@ static bool describe(Reader *r, VideoInfo *v) {
                      .bits = bits_of(r->codec->pix_fmt),
                      .channels = is_grey(r->codec->pix_fmt) ? 1 : 3,
                      .rate = rate.den ? av_q2d(rate) : 0,
-                     .frames = s->nb_frames};
+                     .frames = s->nb_frames,
+                     .live = r->live};
     if (r->format->duration != AV_NOPTS_VALUE) v->duration = (double)r->format->duration / AV_TIME_BASE;
     r->bits = v->bits, r->channels = v->channels, r->told = s->nb_frames;
     r->width = v->width, r->height = v->height;
@@ -312,19 +348,107 @@ static void file_name(const char *path, char *out, size_t room) {
     snprintf(out, room, "%s%s", strstr(path, "://") ? "" : "file:", path);
 }
 
-static void *open_reader(const char *path, VideoInfo *out, char why[VIDEO_WHY]) {
-    Reader *r = calloc(1, sizeof *r);
+/* -- devices ------------------------------------------------------------------------------------------------------- */
+/* Where a name begins so, it is no file.  lavfi makes pictures, as fast as they are shown: a camera for programs and
+ * tests that have none. */
+typedef struct Device {
+    const char *prefix, *format, *before, *after; /* format: FFmpeg's; what stands around the rest of the name there */
+} Device;
+static const Device devices[] = {{"camera:", "v4l2", "/dev/video", ""},
+                                 {"/dev/video", "v4l2", "/dev/video", ""},
+                                 {"lavfi:", "lavfi", "", ",realtime"}};
+
+/* The last part of FFmpeg, which many have not: it is opened when a program asks for a device.  Of one release its
+ * number is that of libavformat. */
+static bool has_devices(void) {
+    char name[64];
+    snprintf(name, sizeof name, "libavdevice.so.%d", LIBAVFORMAT_VERSION_MAJOR);
+    void *lib = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    void *symbol = lib ? dlsym(lib, "avdevice_register_all") : NULL;
+    void (*register_all)(void);
+    memcpy(&register_all, &symbol, sizeof symbol);
+    if (symbol) register_all();
+    return symbol;
+}
+
+static const Device *device_of(const char *path) {
+    for (size_t k = 0; k < sizeof devices / sizeof *devices; k++)
+        if (!strncmp(path, devices[k].prefix, strlen(devices[k].prefix))) return &devices[k];
+    return NULL;
+}
+
+/* What a name means to FFmpeg.  One with a colon in it is a file, unless it is written as a URL. */
+static const AVInputFormat *input_of(Reader *r, const char *path, char name[NAME_ROOM], char why[VIDEO_WHY]) {
+    const Device *d = device_of(path);
+    if (!d) return file_name(path, name, NAME_ROOM), NULL;
+    r->live = true;
+    snprintf(name, NAME_ROOM, "%s%s%s", d->before, path + strlen(d->prefix), d->after);
+    const AVInputFormat *f = has_devices() ? av_find_input_format(d->format) : NULL;
+    if (!f)
+        snprintf(why, VIDEO_WHY, "devices need FFmpeg's libavdevice.so.%d with %s: on Debian and Ubuntu the package "
+                 "libavdevice%d", LIBAVFORMAT_VERSION_MAJOR, d->format, LIBAVFORMAT_VERSION_MAJOR);
+    return f;
+}
+
+static void wishes(const VideoInfo *v, AVDictionary **out) {
+    char text[64];
+    snprintf(text, sizeof text, "%dx%d", v->width, v->height);
+    if (v->width) av_dict_set(out, "video_size", text, 0);
+    snprintf(text, sizeof text, "%.9g", v->rate);
+    if (v->rate > 0) av_dict_set(out, "framerate", text, 0);
+}
+
+/* -- opening ------------------------------------------------------------------------------------------------------- */
+static int open_input(Reader *r, const char *path, const VideoInfo *wanted, char why[VIDEO_WHY]) {
     char name[NAME_ROOM];
-    file_name(path, name, sizeof name);
+    AVDictionary *options = NULL;
+    const AVInputFormat *format = input_of(r, path, name, why);
+    if (*why) return AVERROR(ENOSYS);
+    r->format = avformat_alloc_context();
+    if (!r->format) return AVERROR(ENOMEM);
+    r->format->interrupt_callback = (AVIOInterruptCB){given_up, r};
+    if (r->live) r->format->flags |= AVFMT_FLAG_NONBLOCK;
+    wishes(wanted, &options);
+    be_patient(r);
+    int e = avformat_open_input(&r->format, name, (void *)format, &options);
+    if (e >= 0 && av_dict_count(options)) {
+        say(why, "it has a size and a rate of its own; those that are asked for are for cameras", 0);
+        e = AVERROR(EINVAL);
+    }
+    av_dict_free(&options);
+    return e < 0 ? e : open_codec(r);
+}
+
+static bool as_wanted(const VideoInfo *wanted, const VideoInfo *v, char why[VIDEO_WHY]) {
+    bool size = !wanted->width || (v->width == wanted->width && v->height == wanted->height);
+    if (!size)
+        snprintf(why, VIDEO_WHY, "it has no frames of %d x %d, but of %d x %d (height x width)", wanted->height,
+                 wanted->width, v->height, v->width);
+    bool rate = !(wanted->rate > 0) || fabs(v->rate - wanted->rate) <= 0.01 * wanted->rate;
+    if (size && !rate) snprintf(why, VIDEO_WHY, "it does not have %g frames a second, but %g", wanted->rate, v->rate);
+    return size && rate;
+}
+
+static bool opens(Reader *r, const char *path, VideoInfo *v, char why[VIDEO_WHY]) {
+    VideoInfo wanted = *v;
+    *why = 0;
+    r->packet = av_packet_alloc(), r->frame = av_frame_alloc();
+    int e = r->packet && r->frame ? open_input(r, path, &wanted, why) : AVERROR(ENOMEM);
+    if (e < 0 && *why) return false;
+    if (e == AVERROR_EXIT) return say(why, NO_FRAME, 0), false;
+    if (e == AVERROR(EACCES) && r->live) return say(why, "only root and the group video may open it", 0), false;
+    if (e < 0) return say(why, r->live ? "the device cannot be opened" : "cannot be opened as a video", e), false;
+    if (!describe(r, v)) return say(why, "the size of its frames is not known", 0), false;
+    return as_wanted(&wanted, v, why);
+}
+
+static void *open_reader(const char *path, VideoInfo *v, char why[VIDEO_WHY]) {
+    Reader *r = calloc(1, sizeof *r);
     if (!r) return say(why, "no memory", 0), NULL;
     av_log_set_callback(on_log);
-    r->packet = av_packet_alloc(), r->frame = av_frame_alloc();
-    int e = r->packet && r->frame ? avformat_open_input(&r->format, name, NULL, NULL) : AVERROR(ENOMEM);
-    if (e >= 0) e = open_codec(r);
-    if (e < 0) return free_reader(r), say(why, "cannot be opened as a video", e), NULL;
-    if (!describe(r, out)) return free_reader(r), say(why, "the size of its frames is not known", 0), NULL;
-    r->skip_to = -INFINITY;
     pthread_mutex_init(&r->lock, NULL), pthread_cond_init(&r->changed, NULL);
+    r->skip_to = -INFINITY;
+    if (!opens(r, path, v, why)) return free_reader(r), NULL;
     if (!pthread_create(&r->thread, NULL, decode_ahead, r)) return r;
     return free_reader(r), say(why, "no thread for it", 0), NULL;
 }
@@ -340,13 +464,53 @@ typedef struct {
     int channels, bits;
     int64_t next;
     bool begun;
+    Complaint complaint;
 } Writer;
 
-static const AVCodec *encoder_for(const AVFormatContext *f, const char *codec) {
-    const AVCodec *x264 = avcodec_find_encoder_by_name("libx264");
-    if (*codec) return avcodec_find_encoder_by_name(codec);
-    if (f->oformat->video_codec == AV_CODEC_ID_H264 && x264) return x264;
-    return avcodec_find_encoder(f->oformat->video_codec);
+static const AVCodec *encoder_for(const AVOutputFormat *f, const char *codec) {
+    const AVCodec *x264 = avcodec_find_encoder_by_name("libx264"), *named = avcodec_find_encoder_by_name(codec);
+    const AVCodecDescriptor *d = avcodec_descriptor_get_by_name(codec);
+    if (*codec) return named ? named : d ? avcodec_find_encoder(d->id) : NULL;
+    if (f->video_codec == AV_CODEC_ID_H264 && x264) return x264;
+    return avcodec_find_encoder(f->video_codec);
+}
+
+static bool holds(const AVOutputFormat *f, const AVCodec *c) {
+    return c && c->type == AVMEDIA_TYPE_VIDEO && avformat_query_codec(f, c->id, FF_COMPLIANCE_NORMAL) == 1;
+}
+
+/* Of those that people use, what is here. */
+static void list_endings(char *out, size_t room) {
+    static const char *const usual[] = {".mkv", ".mp4", ".mov", ".avi", ".webm", ".mpg", ".gif"};
+    for (size_t k = 0; k < sizeof usual / sizeof *usual; k++) {
+        const AVOutputFormat *f = av_guess_format(NULL, usual[k], NULL);
+        if (f && holds(f, encoder_for(f, ""))) snprintf(out + strlen(out), room - strlen(out), " %s", usual[k]);
+    }
+}
+
+static void list_codecs(const AVOutputFormat *f, char *out, size_t room) {
+    static const char *const usual[] = {"ffv1", "libx264", "libx265", "libvpx-vp9", "libaom-av1", "libsvtav1", "mpeg4",
+                                        "mpeg2video", "mjpeg", "png", "huffyuv", "prores_ks", "gif"};
+    for (size_t k = 0; k < sizeof usual / sizeof *usual; k++)
+        if (holds(f, avcodec_find_encoder_by_name(usual[k])))
+            snprintf(out + strlen(out), room - strlen(out), " %s", usual[k]);
+}
+
+static bool known(const char *path, const char *codec, char why[VIDEO_WHY]) {
+    const AVOutputFormat *f = av_guess_format(NULL, path, NULL);
+    const AVCodec *c = f ? encoder_for(f, codec) : NULL;
+    if (holds(f, c)) return true;
+    char list[200] = "";
+    const char *dot = strrchr(path, '.'), *ending = dot && !strchr(dot, '/') ? dot : "";
+    if (f) list_codecs(f, list, sizeof list);
+    bool video = *list && *codec;
+    if (!video) *list = 0, list_endings(list, sizeof list);
+    if (video)
+        snprintf(why, VIDEO_WHY, "%s \"%s\"; for %s there are%s",
+                 c ? "files of that kind do not hold the codec" : "there is no codec", codec, ending, list);
+    else if (*ending) snprintf(why, VIDEO_WHY, "no video is called %s; there are%s", ending, list);
+    else snprintf(why, VIDEO_WHY, "the name says by its ending which kind of video it is; there are%s", list);
+    return false;
 }
 
 /* Of the formats that an encoder takes, the one that loses the least. */
@@ -381,6 +545,7 @@ static int open_encoder(Writer *w, const VideoInfo *v, const AVCodec *encoder) {
     AVCodecContext *c = w->codec = avcodec_alloc_context3(encoder);
     w->stream = avformat_new_stream(w->format, NULL);
     if (!c || !w->stream) return AVERROR(ENOMEM);
+    c->opaque = &w->complaint;
     c->width = v->width, c->height = v->height;
     c->time_base = av_inv_q(av_d2q(v->rate, 1001000));
     c->framerate = av_inv_q(c->time_base);
@@ -418,23 +583,34 @@ static int open_file(Writer *w, const char *path) {
     return e;
 }
 
+/* Why not: encoders say it to their log alone. */
+static void not_written(const Writer *w, const VideoInfo *v, const AVCodec *encoder, int e, char why[VIDEO_WHY]) {
+    const AVPixFmtDescriptor *d = w->codec ? av_pix_fmt_desc_get(w->codec->pix_fmt) : NULL;
+    int odd = d ? (v->width & d->log2_chroma_w) | (v->height & d->log2_chroma_h) : 0;
+    const Complaint *c = &w->complaint;
+    say(why, "cannot be written", e);
+    if (e != AVERROR_EXTERNAL && e != AVERROR(EINVAL)) return;
+    if (odd & 1)
+        snprintf(why, VIDEO_WHY, "the codec %s wants frames of even sizes, got %d x %d (height x width); cut or pad "
+                 "them, or take a codec for any size, as \"ffv1\" in an .mkv", encoder->name, v->height, v->width);
+    else if (*c->text)
+        snprintf(why, VIDEO_WHY, "the codec %s does not write frames of %d x %d at %g frames a second: %.*s",
+                 encoder->name, v->height, v->width, v->rate, (int)strcspn(c->text, "\n"), c->text);
+}
+
 static void *create(const char *path, const VideoInfo *v, const char *codec, char why[VIDEO_WHY]) {
     Writer *w = calloc(1, sizeof *w);
     if (!w) return say(why, "no memory", 0), NULL;
     av_log_set_callback(on_log);
     w->channels = v->channels, w->bits = v->bits;
-    int e = avformat_alloc_output_context2(&w->format, NULL, NULL, path);
-    if (e < 0) return free_writer(w), say(why, "no kind of video has such a name", 0), NULL;
-    const AVCodec *encoder = encoder_for(w->format, codec);
-    if (!encoder)
-        return free_writer(w), say(why, *codec ? "there is no such codec here" : "there is no encoder for it here", 0),
-               NULL;
-    if (avformat_query_codec(w->format->oformat, encoder->id, FF_COMPLIANCE_NORMAL) == 0)
-        return free_writer(w), say(why, "files of that name do not hold this codec", 0), NULL;
-    e = open_encoder(w, v, encoder);
+    const AVCodec *encoder = NULL;
+    int e = known(path, codec, why) ? avformat_alloc_output_context2(&w->format, NULL, NULL, path) : AVERROR(EINVAL);
+    if (e >= 0) encoder = encoder_for(w->format->oformat, codec), e = open_encoder(w, v, encoder);
     if (e >= 0) e = open_frame(w, v);
     if (e >= 0) e = open_file(w, path);
-    return e < 0 ? (free_writer(w), say(why, "cannot be written", e), NULL) : w;
+    if (e >= 0) return w;
+    if (!*why) not_written(w, v, encoder, e, why);
+    return free_writer(w), NULL;
 }
 
 static int encode(Writer *w, AVFrame *f) {
@@ -467,4 +643,4 @@ static bool finish(void *video, char why[VIDEO_WHY]) {
 }
 
 __attribute__((visibility("default"))) const VideoLib qffmpeg_library = {
-    sizeof(VideoLib), open_reader, read_frame, seek, close_reader, create, write_frame, finish};
+    sizeof(VideoLib), open_reader, read_frame, seek, close_reader, known, create, write_frame, finish, has_devices};

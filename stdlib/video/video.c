@@ -32,6 +32,13 @@ bool qvideo_has(void) {
     return qlibrary_own("_video.so", path) && dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
+bool qvideo_has_devices(void) {
+    char path[PATH_MAX];
+    void *lib = qlibrary_own("_video.so", path) ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    const VideoLib *video = lib ? dlsym(lib, "qffmpeg_library") : NULL;
+    return video && video->size == sizeof(VideoLib) && video->devices();
+}
+
 static qs_status library(qs_vm *vm, const char *fn, const VideoLib **out) {
     char path[PATH_MAX];
     bool found = qlibrary_find(vm, "_video.so", path);
@@ -46,6 +53,11 @@ static qs_status library(qs_vm *vm, const char *fn, const VideoLib **out) {
         "packages libavformat-dev, libavcodec-dev and libswscale-dev; in Python the frames of PyAV (pip install av) go "
         "into functions as they are%s%s%s",
         fn, why ? " (" : "", why ? why : "", why ? ")" : "");
+}
+
+static qs_status rate_arg(qs_vm *vm, const char *fn, double fps) {
+    return fps > 0 && fps <= 1000 ? QS_OK
+                                  : qs_fail(vm, QS_EVALUE, "%s: fps must be above 0 and at most 1000, got %g", fn, fps);
 }
 
 /* -- a video ------------------------------------------------------------------------------------------------------- */
@@ -76,13 +88,35 @@ static void release(void *p) {
     qmem_free(qvm_ctx(v->vm), v, sizeof *v);
 }
 
+/* What is asked of a camera: size, [height, width], and frames a second. */
+static qs_status wished(qs_vm *vm, qs_call_args *c, VideoInfo *v) {
+    Array *a;
+    const void *p;
+    if (qarg_given(c, 2)) {
+        TRY(qarg_num(vm, c->name, "fps", c->in[2], &v->rate));
+        TRY(rate_arg(vm, c->name, v->rate));
+    }
+    if (!qarg_given(c, 1)) return QS_OK;
+    TRY(qarg_packed(vm, c, 1, "size", QS_F64, &a, &p));
+    const double *x = p, most = 1 << 14;
+    if (!a->count) return QS_OK;
+    for (size_t k = 0; k < 2; k++)
+        if (a->count != 2 || !(x[k] >= 1 && x[k] <= most) || floor(x[k]) != x[k])
+            return qs_fail(vm, QS_EVALUE, "%s: size must be [height, width], whole numbers of 1 to %g", c->name, most);
+    return v->height = (int)x[0], v->width = (int)x[1], QS_OK;
+}
+
+/* vidopen(path [, size [, fps]]) */
 qs_status qvideo_open(qs_vm *vm, qs_call_args *c) {
     const char *path;
     const VideoLib *lib;
+    VideoInfo info = {0};
     char why[VIDEO_WHY] = "";
     TRY(qarg_string(vm, c->name, "path", c->in[0], &path, NULL));
+    TRY(wished(vm, c, &info));
     TRY(library(vm, c->name, &lib));
     Video *v = new_video(vm, lib, path);
+    v->info = info;
     qpython_unblock(vm);
     v->reader = lib->open(path, &v->info, why);
     qpython_block(vm);
@@ -128,6 +162,9 @@ qs_status qvideo_seek(qs_vm *vm, qs_call_args *c) {
     TRY(qarg_num(vm, c->name, "seconds", c->in[1], &t));
     if (!(t >= 0) || !isfinite(t))
         return qs_fail(vm, QS_EVALUE, "vidseek: seconds must be finite and not negative, got %g", t);
+    if (v->info.live)
+        return qs_fail(vm, QS_EVALUE, "vidseek: %s is live: there is only the next frame, which vidreadframe reads",
+                       v->path);
     v->lib->seek(v->reader, t, v->bits);
     v->next = t;
     return c->out[0] = qs_bool(true),
@@ -151,16 +188,17 @@ qs_status qvideo_close(qs_vm *vm, qs_call_args *c) {
 qs_status qvideo_create(qs_vm *vm, qs_call_args *c) {
     const char *path, *codec = "";
     const VideoLib *lib;
+    char why[VIDEO_WHY];
     double fps = 25;
     int64_t bits = 8;
     TRY(qarg_string(vm, c->name, "path", c->in[0], &path, NULL));
     if (qarg_given(c, 1)) TRY(qarg_num(vm, c->name, "fps", c->in[1], &fps));
     if (qarg_given(c, 2)) TRY(qarg_string(vm, c->name, "codec", c->in[2], &codec, NULL));
     if (qarg_given(c, 3)) TRY(qarg_count(vm, c->name, "bits", c->in[3], &bits));
-    if (!(fps > 0 && fps <= 1000))
-        return qs_fail(vm, QS_EVALUE, "vidcreate: fps must be above 0 and at most 1000, got %g", fps);
+    TRY(rate_arg(vm, c->name, fps));
     if (bits < 8 || bits > 16) return qs_fail(vm, QS_EVALUE, "vidcreate: bits must be 8 to 16, got %ld", (long)bits);
     TRY(library(vm, c->name, &lib));
+    if (!lib->known(path, codec, why)) return qs_fail(vm, QS_EVALUE, "vidcreate: %s: %s", path, why);
     Video *v = new_video(vm, lib, path);
     v->info.rate = fps, v->bits = v->info.bits = (int)bits, v->codec = strdup(codec);
     return qs_foreign(vm, &video_type, v, &c->out[0]);
@@ -221,10 +259,13 @@ static qs_status get(qs_vm *vm, void *p, qs_value key, qs_value *out) {
     const struct {
         const char *name;
         double value;
-    } numbers[] = {{"frame_width", v->info.width},    {"frame_height", v->info.height},
-                   {"avg_frame_rate", v->info.rate},  {"duration_sec", v->info.duration},
-                   {"bits_per_color", v->bits},       {"pts", v->time},
-                   {"frames", (double)v->info.frames}};
+    } numbers[] = {{"frame_width", v->info.width},
+                   {"frame_height", v->info.height},
+                   {"avg_frame_rate", v->info.rate},
+                   {"duration_sec", v->info.live ? INFINITY : v->info.duration},
+                   {"bits_per_color", v->bits},
+                   {"pts", v->time},
+                   {"frames", v->info.live ? INFINITY : (double)v->info.frames}};
     for (size_t i = 0; name && i < sizeof numbers / sizeof *numbers; i++)
         if (!strcmp(name, numbers[i].name)) return *out = qs_num(numbers[i].value), QS_OK;
     if (name && !strcmp(name, "path")) return qs_string(vm, v->path, strlen(v->path), out);
