@@ -187,6 +187,78 @@ f.wait()
         self.assertEqual(out.splitlines()[:5], ["slider 1", "box 1", "value 10", "texts Pressed jet Parameters 0.75",
                                                 "ready"])
 
+    def test_wrong_values_are_told(self):
+        p = self.program("""
+function [] = fails(f)
+    try
+        f()
+        print "nothing is wrong"
+    catch e
+        print e
+    end
+end
+f = form("Wrong")
+fails(() -> f.add_combo("x", {}, "q"))
+fails(() -> f.add_combo("x", {"a","b"}, "q"))
+fails(() -> f.add_combo("x", {"a",3}))
+fails(() -> f.add_slider("s", 5, 10, 1))
+fails(() -> f.add_slider("s", nan, 0, 1))
+fails(() -> f.add_slider("s", 0, 0, inf))
+fails(() -> f.add_checkbox("s", "yes"))
+fails(() -> f.add_text("s", 3))
+fails(() -> f.add_progress("s", nan))
+fails(() -> f.add_timer(nan))
+fails(() -> f.add_timer(inf))
+c = f.add_combo("C", {"viridis","b"})
+s = f.add_slider("S", 9, 0, 5)
+t = f.add_text("T")
+b = f.add_button("B")
+fails(() -> (c.value = "viridi"))
+fails(() -> (c.value = 1))
+fails(() -> (s.value = nan))
+fails(() -> (t.value = 3))
+fails(() -> (b.icon = "x"))
+fails(() -> (f.title = 3))
+print c.value, " ", s.value
+""")
+        self.assertEqual(p.finish(), """\
+add_combo: choices is a cell without elements
+add_combo: value must be one of the choices, got "q"; the first is "a"
+add_combo: each choice must be a string, got scalar
+add_slider: from and to must be finite, and from at most to, got 10 and 1
+add_slider: value must be a number, got nan
+add_slider: from and to must be finite, and from at most to, got 0 and inf
+add_checkbox: value must be a number, got string
+add_text: value must be a string, got scalar
+add_progress: value must be a number, got nan
+add_timer: ms must be 1 to 2147483647, got nan
+add_timer: ms must be 1 to 2147483647, got inf
+combo: value must be one of the choices, got "viridi"; did you mean "viridis"?
+combo: value must be a string, got scalar
+slider: value must be a number, got nan
+text: value must be a string, got scalar
+button: icon must be an image, got string
+form: text must be a string, got scalar
+viridis 5
+""")
+
+    def test_a_choice_has_any_letters(self):
+        p = self.program("""
+f = form("Choice")
+f.width = 400
+c = f.add_combo("C", {"first", "{b} $c [d] \\ ""e"" ;é", "last"})
+c.onchange.add(() -> (print("chosen <", c.value, ">"); f.close()))
+print "ready"
+f.wait()
+""")
+        p.wait_for("ready")
+        number, left, top, width, height = p.window("Choice")
+        time.sleep(0.5)
+        click(DISPLAY, left + 300, top + 14)
+        time.sleep(0.5)
+        DISPLAY.do("key", "Down", "Return")
+        self.assertIn('chosen <{b} $c [d] \\ "e" ;é>', p.finish())
+
     def test_a_slider_is_dragged_while_the_program_computes(self):
         p = self.program("""
 f = form("Slide")

@@ -8,6 +8,7 @@
 #include "vm/base/number.h"
 #include "vm/value/machine.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@ typedef struct {
     OnEvent on;
     char name[24];
 } Ref; /* name: of a method */
+enum { MOST_HANDLERS = 64 }; /* of an event */
 static const qs_foreign_type form_type, widget_type, event_type, method_type;
 
 static const struct {
@@ -59,7 +61,8 @@ static void forget_handlers(qs_vm *vm, Window *w) {
 
 void qwidget_free(qs_vm *vm, Window *w) {
     forget_handlers(vm, w);
-    free(w->text), free(w->value);
+    for (char **c = w->choices; c && *c; c++) free(*c);
+    free(w->choices), free(w->text), free(w->value);
     qmem_free(qvm_ctx(vm), w, sizeof *w);
 }
 
@@ -164,58 +167,88 @@ static bool keep_value(qs_vm *vm, Window *w, const char *text) {
     return !same;
 }
 
-static qs_status value_text(qs_vm *vm, const Window *w, qs_value v, char *room, size_t n, const char **out) {
+/* One of a combo's choices, and no other word. */
+static qs_status chosen_one(qs_vm *vm, const Window *w, const char *fn, const char *value) {
+    Nearest near = {.wanted = value};
+    for (char **c = w->choices; *c; c++) {
+        if (!strcmp(*c, value)) return QS_OK;
+        qstr_offer(&near, *c);
+    }
+    return qs_fail(vm, QS_EVALUE, "%s: value must be one of the choices, got \"%s\"; %s \"%s\"%s", fn, value,
+                   near.best ? "did you mean" : "the first is", near.best ? near.best : w->choices[0],
+                   near.best ? "?" : "");
+}
+
+/* fn: who is told what is wrong with it, add_slider or, later, slider. */
+static qs_status value_text(qs_vm *vm, const Window *w, const char *fn, qs_value v, char room[40], const char **out) {
     double x;
-    if (w->kind == WIDGET_TEXT || w->kind == WIDGET_COMBO) return qarg_string(vm, "widget", "value", v, out, NULL);
-    TRY(qarg_num(vm, "widget", "value", v, &x));
-    if (isnan(x)) return qs_fail(vm, QS_EVALUE, "widget: value must be a number, got nan");
-    if (w->kind == WIDGET_SLIDER) x = fmin(fmax(x, fmin(w->lo, w->hi)), fmax(w->lo, w->hi));
+    if (w->kind == WIDGET_TEXT || w->kind == WIDGET_COMBO) {
+        TRY(qarg_string(vm, fn, "value", v, out, NULL));
+        return w->kind == WIDGET_COMBO ? chosen_one(vm, w, fn, *out) : QS_OK;
+    }
+    TRY(qarg_num(vm, fn, "value", v, &x));
+    if (isnan(x)) return qs_fail(vm, QS_EVALUE, "%s: value must be a number, got nan", fn);
+    if (w->kind == WIDGET_SLIDER) x = fmin(fmax(x, w->lo), w->hi);
     if (w->kind == WIDGET_PROGRESS) x = fmin(fmax(x, 0), 1);
-    qnum_print(room, n, "%.17g", w->kind == WIDGET_CHECKBOX ? x != 0 : x);
+    qnum_print(room, 40, "%.17g", w->kind == WIDGET_CHECKBOX ? x != 0 : x);
     return *out = room, QS_OK;
 }
 
 static qs_status set_value(qs_vm *vm, Window *w, qs_value v, bool fires) {
     char room[40];
     const char *s;
-    TRY(value_text(vm, w, v, room, sizeof room, &s));
+    const char *method = kinds[w->kind].method;
+    TRY(value_text(vm, w, fires ? method + strlen("add_") : method, v, room, &s));
     bool other = keep_value(vm, w, s);
     if (other || !fires) set_variable(vm, w, "q_value", s);
     return other && fires ? qwidget_fire(vm, w, ON_CHANGE, 0, NULL) : QS_OK;
 }
 
 /* -- adding widgets ------------------------------------------------------------------------------------------------ */
-static qs_status set_items(qs_vm *vm, Window *w, qs_value v) {
+/* An item of a list of Tcl, in which any sign but letters and digits may mean something. */
+static void put_item(Text *list, const char *s) {
+    if (!*s) qtext_puts(list, "{}");
+    for (; *s; s++) {
+        bool plain = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9') || *s & 0x80;
+        if (!plain) qtext_putc(list, '\\');
+        qtext_putc(list, *s == '\n' ? 'n' : *s);
+    }
+    qtext_putc(list, ' ');
+}
+
+static qs_status set_choices(qs_vm *vm, Window *w, qs_value v) {
     const Cell *cell = v.kind == QS_CELL ? v.u.p : NULL;
     Text list;
-    if (!cell) return qarg_wrong(vm, "add_combo", "items", "a cell of strings", v);
+    if (!cell) return qarg_wrong(vm, "add_combo", "choices", "a cell of strings", v);
+    if (!cell->count) return qs_fail(vm, QS_EVALUE, "add_combo: choices is a cell without elements");
+    w->choices = calloc(cell->count + 1, sizeof *w->choices);
+    if (!w->choices) return qs_fail(vm, QS_ENOMEM, "add_combo: no memory for the choices");
     qtext_init(&list, qvm_ctx(vm));
     for (size_t i = 0; i < cell->count; i++) {
         const char *s = qs_to_string(cell->items[i], NULL);
-        if (!s) return qtext_free(&list), qarg_wrong(vm, "add_combo", "every item", "a string", cell->items[i]);
-        qtext_putc(&list, '{'); /* a list of Tcl: what would end an item is escaped */
-        for (; *s; s++)
-            if (strchr("{}\\", *s)) qtext_printf(&list, "} {"); /* not in names people choose from */
-            else qtext_putc(&list, *s);
-        qtext_puts(&list, "} ");
-        if (i == 0) qfigure_set(&w->value, qs_to_string(cell->items[0], NULL));
+        if (!s) return qtext_free(&list), qarg_wrong(vm, "add_combo", "each choice", "a string", cell->items[i]);
+        qfigure_set(&w->choices[i], s);
+        put_item(&list, s);
     }
-    set_variable(vm, w, "q_items", list.len ? list.s : "");
+    qfigure_set(&w->value, w->choices[0]);
+    set_variable(vm, w, "q_items", list.s);
     qtext_free(&list);
-    set_variable(vm, w, "q_value", w->value ? w->value : "");
+    set_variable(vm, w, "q_value", w->value);
     return QS_OK;
 }
 
 static qs_status set_range(qs_vm *vm, Window *w, const qs_call_args *c) {
     double *const slots[] = {&w->lo, &w->hi};
-    static const char *const names[] = {"least value", "greatest value"}, *const arrays[] = {"q_lo", "q_hi"};
+    static const char *const names[] = {"from", "to"}, *const arrays[] = {"q_lo", "q_hi"};
     for (int k = 0; k < 2; k++) {
         char text[40];
         TRY(qarg_num(vm, "add_slider", names[k], c->in[2 + k], slots[k]));
         qnum_print(text, sizeof text, "%.17g", *slots[k]);
         set_variable(vm, w, arrays[k], text);
     }
-    return isfinite(w->hi - w->lo) ? QS_OK : qs_fail(vm, QS_EVALUE, "add_slider: the range must be finite");
+    if (w->lo <= w->hi && isfinite(w->hi - w->lo)) return QS_OK;
+    return qs_fail(vm, QS_EVALUE, "add_slider: from and to must be finite, and from at most to, got %g and %g", w->lo,
+                   w->hi);
 }
 
 static qs_status prepare(qs_vm *vm, Window *w, const qs_call_args *c) {
@@ -223,7 +256,8 @@ static qs_status prepare(qs_vm *vm, Window *w, const qs_call_args *c) {
     double ms;
     if (w->kind == WIDGET_TIMER) {
         TRY(qarg_num(vm, "add_timer", "ms", c->in[0], &ms));
-        if (!(ms >= 1)) return qs_fail(vm, QS_EVALUE, "add_timer: ms must be at least 1, got %g", ms);
+        if (!(ms >= 1 && ms <= INT_MAX))
+            return qs_fail(vm, QS_EVALUE, "add_timer: ms must be 1 to %d, got %g", INT_MAX, ms);
         char text[32];
         qnum_print(text, sizeof text, "%.0f", ms);
         return set_variable(vm, w, "q_text", text), QS_OK;
@@ -232,7 +266,7 @@ static qs_status prepare(qs_vm *vm, Window *w, const qs_call_args *c) {
     qfigure_set(&w->text, s);
     set_variable(vm, w, "q_text", s);
     if (w->kind == WIDGET_SLIDER) TRY(set_range(vm, w, c));
-    if (w->kind == WIDGET_COMBO) TRY(set_items(vm, w, c->in[1]));
+    if (w->kind == WIDGET_COMBO) TRY(set_choices(vm, w, c->in[1]));
     int at = w->kind == WIDGET_COMBO ? 2 : 1;
     bool has_value = w->kind == WIDGET_CHECKBOX || w->kind == WIDGET_SLIDER || w->kind == WIDGET_TEXT ||
                      w->kind == WIDGET_PROGRESS || w->kind == WIDGET_COMBO;
@@ -271,6 +305,7 @@ static qs_status add(qs_vm *vm, Window *form, WidgetKind kind, qs_call_args *c) 
 static qs_status set_icon(qs_vm *vm, Window *w, qs_value v) {
     Array *a, *packed;
     const void *p;
+    if (v.kind != QS_ARRAY) return qarg_wrong(vm, kinds[w->kind].method + strlen("add_"), "icon", "an image", v);
     TRY(qarr_from_value(vm, v, QS_F64, &a));
     int64_t channels = a->rank > 2 ? a->dims[2] : 1;
     bool good =
@@ -303,11 +338,10 @@ static int taken(qs_value fn, int n) { /* arguments of n that a function takes *
 }
 
 qs_status qwidget_fire(qs_vm *vm, Window *w, OnEvent on, int n, const qs_value *args) {
-    enum { MOST = 64 };
-    qs_value fns[MOST];
+    qs_value fns[MOST_HANDLERS];
     int count = 0;
     qs_status s = QS_OK;
-    for (Handler *h = w->on[on]; h && count < MOST; h = h->next) fns[count++] = qs_retain(h->fn);
+    for (Handler *h = w->on[on]; h; h = h->next) fns[count++] = qs_retain(h->fn);
     for (int k = 0; k < count; k++) { /* one of them may close the form */
         qs_value out = qs_nil();
         if (s == QS_OK) s = qvm_call(vm, fns[k], taken(fns[k], n), args, -1, &out);
@@ -341,8 +375,11 @@ static qs_status event_method(qs_vm *vm, void *p, qs_value key, qs_call_args *c,
     if (!*found) return QS_OK;
     bool callable = c->nin == 1 && (c->in[0].kind == QS_FUNCTION || c->in[0].kind == QS_FOREIGN);
     if (!callable) return qarg_wrong(vm, "add", "its argument", "a function", c->nin ? c->in[0] : qs_nil());
-    Handler *h = qmem_alloc(qvm_ctx(vm), sizeof *h), **end = &w->on[r->on];
-    while (*end) end = &(*end)->next;
+    Handler **end = &w->on[r->on], *h;
+    int n = 0;
+    for (; *end; end = &(*end)->next) n++;
+    if (n == MOST_HANDLERS) return qs_fail(vm, QS_EVALUE, "add: an event calls at most %d functions", MOST_HANDLERS);
+    h = qmem_alloc(qvm_ctx(vm), sizeof *h);
     h->fn = qs_retain(c->in[0]);
     *end = h;
     return QS_OK;
@@ -394,11 +431,13 @@ static int event_named(const char *name) {
 
 static bool has_value(const Window *w) { return w->kind >= WIDGET_CHECKBOX && w->kind <= WIDGET_PROGRESS; }
 
+static bool has_icon(const Window *w) { return w->kind == WIDGET_BUTTON || w->kind == WIDGET_LABEL; }
+
 static qs_status unknown(qs_vm *vm, const Window *w, const char *name) {
     return qs_fail(vm, QS_ENAME,
                    "%s has no field %s; there are text, %swidth, height, onclick, onchange, onkey, onmouse, "
                    "ontick",
-                   w->kind == WIDGET_FORM ? "a form" : "a widget", name, has_value(w) ? "value, " : "icon, ");
+                   w->kind == WIDGET_FORM ? "a form" : "a widget", name, has_value(w) ? "value, " : has_icon(w) ? "icon, " : "");
 }
 
 static bool is_method(const Window *w, const char *name) {
@@ -460,7 +499,7 @@ static qs_status set_size(qs_vm *vm, Window *w, const char *name, qs_value v) {
 
 static qs_status set_text(qs_vm *vm, Window *w, qs_value v) {
     const char *s;
-    TRY(qarg_string(vm, "widget", "text", v, &s, NULL));
+    TRY(qarg_string(vm, w->kind == WIDGET_FORM ? "form" : kinds[w->kind].method + strlen("add_"), "text", v, &s, NULL));
     qfigure_set(&w->text, s);
     set_variable(vm, w, "q_text", s);
     return w->kind == WIDGET_FORM ? run(vm, w, "wm title %p $q_text(%i)") : QS_OK;
@@ -473,7 +512,7 @@ static qs_status set(qs_vm *vm, void *p, qs_value key, qs_value v) {
     if (!strcmp(name, "value") && has_value(w)) return set_value(vm, w, v, true);
     if (!strcmp(name, "text") || !strcmp(name, "title")) return set_text(vm, w, v);
     if (!strcmp(name, "width") || !strcmp(name, "height")) return set_size(vm, w, name, v);
-    if (!strcmp(name, "icon") && (w->kind == WIDGET_BUTTON || w->kind == WIDGET_LABEL)) return set_icon(vm, w, v);
+    if (!strcmp(name, "icon") && has_icon(w)) return set_icon(vm, w, v);
     return unknown(vm, w, name);
 }
 

@@ -30,6 +30,7 @@ typedef struct Window { /* a widget; the name by which figures know theirs */
     struct Window *form;     /* in which it is; of a form itself */
     char path[64];           /* in Tk */
     char *text, *value;      /* value: of text and combo */
+    char **choices;          /* of a combo, NULL behind the last */
     double number, lo, hi;   /* of slider, checkbox, progress */
     double width, height;
     double asked; bool tall; /* of a form: its width, where only that was set, or 0; its height was set */
