@@ -14,6 +14,7 @@ typedef struct {
 } CanvasExtents; /* PangoRectangle */
 enum { FORMAT_ARGB = 0, FORMAT_RGB = 1, WRITE_ERROR = 11, JOIN_ROUND = 1, CAP_ROUND = 1, CAP_BUTT = 0 };
 enum { FILTER_GOOD = 1, FILTER_NEAREST = 3, EXTEND_PAD = 3, PANGO_UNITS = 1024, MOST_PIXELS = 32767 };
+enum { ELLIPSIZE_END = 3 };
 
 struct CanvasLib {
 #define API(result, name, arguments) result(*name) arguments;
@@ -234,6 +235,10 @@ static void *layout_of(Canvas *c, const char *s, const Lettering *l) {
     c->lib->pango_layout_set_font_description(layout, font);
     c->lib->pango_font_description_free(font);
     set_text(c, layout, s, l->size);
+    if (l->room > 0) {
+        c->lib->pango_layout_set_width(layout, (int)(l->room * PANGO_UNITS));
+        c->lib->pango_layout_set_ellipsize(layout, ELLIPSIZE_END);
+    }
     c->lib->pango_layout_set_alignment(layout, l->across < 0.25 ? 0 : l->across < 0.75 ? 1 : 2);
     return layout;
 }

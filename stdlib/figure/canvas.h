@@ -54,6 +54,7 @@ typedef struct {
     double across, up;       /* which part of the text is at the place: 0 left or bottom, 0.5 middle, 1 right or top */
     bool bold;
     Colour colour;
+    double room;             /* of what is longer an end is left out, for which … stands; 0: of nothing */
 } Lettering;
 void qcanvas_text(Canvas *c, double x, double y, const char *s, const Lettering *l);
 void qcanvas_text_size(Canvas *c, const char *s, const Lettering *l, double *width, double *height);

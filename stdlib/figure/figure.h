@@ -61,6 +61,7 @@ typedef struct Item {
     Array *image;              /* of an image its elements, height x width [x channels] */
     const void *elements;      /* of it */
     uint32_t *pixels; size_t npixels; /* as it is shown; NULL: not made yet */
+    bool holes;                /* some of these are nan, through which the background is seen */
     double shown[2]; const ColourMap *shown_map; /* with which it was */
 } Item;
 
@@ -68,6 +69,7 @@ typedef struct Item {
 typedef struct {
     double lo, hi; bool fixed; /* what is shown; fixed: the program has said it, else it follows the items */
     bool log, flipped;
+    bool whole;                /* it counts pixels: ticks are whole numbers, unless there are few pixels */
     char *label;
     double *ticks; size_t nticks; char **names; /* set by the program; NULL: chosen */
 } Axis;

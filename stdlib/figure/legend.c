@@ -4,15 +4,17 @@
 #include <math.h>
 
 enum { SWATCH = 22, PAD = 6, GAP = 6, ROW = 14, INSET = 7, PLACES = 9 };
+static const double smallest = 0.6, beside = 0.45; /* of the letters; of the width that axes have with their legend */
 typedef struct {
-    double width, height;
-    int rows;
+    double width, height, scale; /* of letters and all around them */
+    int rows, shown;             /* shown: those for which there is room; less than all of them: the last is … */
 } Extent;
 
 static bool is_named(const Item *i) { return i->name && i->kind != ITEM_TEXT; }
 
-static Extent measure(Canvas *c, const Axes *a) {
-    Extent e = {0};
+/* As it would be with all room of the world. */
+static Extent natural(Canvas *c, const Axes *a) {
+    Extent e = {.scale = 1};
     for (const Item *i = a->items; i; i = i->next) {
         double w, h;
         if (!is_named(i)) continue;
@@ -21,10 +23,33 @@ static Extent measure(Canvas *c, const Axes *a) {
     }
     e.width += 2 * PAD + SWATCH + GAP;
     e.height = ROW * e.rows + 2 * PAD - 3;
+    return e.shown = e.rows, e;
+}
+
+/* A legend does not leave its room: first it becomes smaller, then names lose their ends, and the last ones are left
+ * out. */
+static Extent measure(Canvas *c, const Axes *a, double width, double height) {
+    Extent e = natural(c, a);
+    e.scale = fmax(smallest, fmin(1, fmin(width / e.width, height / e.height)));
+    e.width = fmin(e.scale * e.width, width), e.height *= e.scale;
+    if (e.height <= height + 1e-9) return e;
+    e.shown = (int)fmax(1, floor((height / e.scale - 2 * PAD + 3) / ROW));
+    e.height = e.scale * (ROW * e.shown + 2 * PAD - 3);
     return e;
 }
 
-double qlegend_width(Canvas *c, const Axes *a) { return a->legend == LEGEND_OUTSIDE ? measure(c, a).width + INSET : 0; }
+static Extent extent_of(const Painter *p) {
+    double width = fmax(8, p->width - 2 * INSET), height = fmax(8, p->height - 2 * INSET);
+    if (p->a->legend != LEGEND_OUTSIDE) return measure(p->c, p->a, width, height);
+    return measure(p->c, p->a, qlegend_width(p->c, p->a) - INSET, p->height);
+}
+
+double qlegend_width(Canvas *c, const Axes *a) {
+    double width, height;
+    if (a->legend != LEGEND_OUTSIDE) return 0;
+    qfigure_size(a->figure, &width, &height);
+    return measure(c, a, beside * width / a->columns, INFINITY).width + INSET;
+}
 
 /* How much of a piece of a line is in the box: looked at every few units. */
 static double covered(const double from[2], const double to[2], const double box[4]) {
@@ -88,14 +113,24 @@ static double best(const Painter *p, const Extent *e, double box[4]) {
  * above the data. */
 void qlegend_make_room(const Painter *p) {
     Axis *y = &p->a->axis[AXIS_Y];
-    Extent e = measure(p->c, p->a);
+    Extent e = extent_of(p);
     double box[4], room = e.height + 2 * INSET;
     if (p->a->legend != LEGEND_BEST || !e.rows || y->fixed || y->log || y->flipped || room > p->height / 2) return;
     if (best(p, &e, box) > 0) y->hi += (y->hi - y->lo) * room / (p->height - room);
 }
 
+/* Of the names that are shown the one at row `at`, for which a sign of its item stands; … for all that are not. */
+static void draw_name(const Painter *p, const Extent *e, const double box[4], const Item *i, int at) {
+    bool more = at == e->shown - 1 && e->shown < e->rows;
+    double x = box[0] + e->scale * PAD, y = box[1] + e->scale * (PAD + ROW * (at + 0.5) - 1.5);
+    double name = x + e->scale * (SWATCH + GAP), room = box[0] + box[2] - e->scale * PAD - name;
+    Lettering l = {.size = e->scale * SIZE_TICK, .up = 0.5, .colour = qdraw_ink, .room = fmax(room + 1, 8)};
+    if (!more) qpaint_key(p, i, x, y, e->scale * SWATCH);
+    qcanvas_text(p->c, name, y, more ? "\xe2\x80\xa6" : i->name, &l);
+}
+
 void qlegend_draw(const Painter *p) {
-    Extent e = measure(p->c, p->a);
+    Extent e = extent_of(p);
     double box[4] = {0};
     if (p->a->legend == LEGEND_NONE || !e.rows) return;
     if (p->a->legend == LEGEND_BEST) best(p, &e, box);
@@ -103,12 +138,7 @@ void qlegend_draw(const Painter *p) {
     if (p->a->legend == LEGEND_OUTSIDE) box[0] = p->x + p->width + INSET, box[1] = p->y;
     qcanvas_box(p->c, box[0], box[1], box[2], box[3]);
     qcanvas_fill_and_stroke(p->c, (Colour){1, 1, 1}, 0.85, qdraw_grid, 0.8);
-    double y = box[1] + PAD + ROW / 2.0 - 1.5;
-    for (const Item *i = p->a->items; i; i = i->next) {
-        if (!is_named(i)) continue;
-        Lettering l = {.size = SIZE_TICK, .up = 0.5, .colour = qdraw_ink};
-        qpaint_key(p, i, box[0] + PAD, y, SWATCH);
-        qcanvas_text(p->c, box[0] + PAD + SWATCH + GAP, y, i->name, &l);
-        y += ROW;
-    }
+    int at = 0;
+    for (const Item *i = p->a->items; i && at < e.shown; i = i->next)
+        if (is_named(i)) draw_name(p, &e, box, i, at++);
 }

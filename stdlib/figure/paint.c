@@ -167,6 +167,7 @@ static Colour mapped(const Axes *a, double v) {
 
 static void paint_scatter(const Painter *p, Item *i) {
     for (size_t k = 0; k < part(i, PART_X).n; k++) {
+        if (part(i, PART_Z).n && isnan(at(i, PART_Z, k))) continue;
         double size = part(i, PART_U).n ? sqrt(fmax(0, at(i, PART_U, k))) : i->style.size;
         Colour c = part(i, PART_Z).n ? mapped(p->a, at(i, PART_Z, k)) : i->style.colour;
         draw_mark(p->c, i->style.mark, qdraw_x(p, at(i, PART_X, k)), qdraw_y(p, at(i, PART_Y, k)), size, c,
@@ -285,6 +286,25 @@ SHOW(uint16_t)
 SHOW(float)
 SHOW(double)
 
+/* Pixels with a nan in them cover nothing; the others get the byte that says that they do.  false: there is none. */
+#define COVER(type)                                                                                                    \
+    static bool cover_##type(const type *x, size_t n, int channels, uint32_t *out) {                                   \
+        size_t holes = 0;                                                                                              \
+        for (size_t k = 0; k < n * (size_t)channels; k++) holes += x[k] != x[k];                                       \
+        for (size_t k = 0; holes && k < n; k++, x += channels) {                                                       \
+            bool hole = x[0] != x[0] || (channels > 1 && (x[1] != x[1] || x[2] != x[2]));                              \
+            out[k] = hole ? 0 : out[k] | 0xFF000000;                                                                   \
+        }                                                                                                              \
+        return holes;                                                                                                  \
+    }
+COVER(float)
+COVER(double)
+
+static bool cover(const Item *i, size_t n, int channels, uint32_t *out) {
+    if (i->image->dtype == QS_F32) return cover_float(i->elements, n, channels, out);
+    return i->image->dtype == QS_F64 && cover_double(i->elements, n, channels, out);
+}
+
 static void make_pixels(const Axes *a, Item *i, uint32_t *out) {
     uint32_t table[SHADES];
     int channels = i->image->rank > 2 ? (int)i->image->dims[2] : 1;
@@ -298,6 +318,7 @@ static void make_pixels(const Axes *a, Item *i, uint32_t *out) {
     case QS_F32: show_float(i->elements, n, channels, lo, scale, table, out); break;
     default: show_double(i->elements, n, channels, lo, scale, table, out);
     }
+    i->holes = cover(i, n, channels, out);
 }
 
 static bool is_shown(const Axes *a, const Item *i) {
@@ -313,7 +334,8 @@ static void paint_image(const Painter *p, Item *i) {
     double hx = half(i, PART_X), hy = half(i, PART_Y);
     double x = qdraw_x(p, at(i, PART_X, 0) - hx), y = qdraw_y(p, at(i, PART_Y, 0) - hy);
     double width = qdraw_x(p, at(i, PART_X, 1) + hx) - x, height = qdraw_y(p, at(i, PART_Y, 1) + hy) - y;
-    qcanvas_picture(p->c, &(Picture){i->pixels, w, h, fabs(width) < w || fabs(height) < h, false}, x, y, width, height);
+    qcanvas_picture(p->c, &(Picture){i->pixels, w, h, fabs(width) < w || fabs(height) < h, i->holes}, x, y, width,
+                   height);
 }
 
 /* -- text, rectangles ---------------------------------------------------------------------------------------------- */

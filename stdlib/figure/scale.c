@@ -33,6 +33,8 @@ static void positive(const Axes *a, AxisName n, double b[2]) {
 static void fit(Axes *a, AxisName n, double b[2]) {
     Axis *x = &a->axis[n];
     bool tight = a->tight, lo = false, hi = false;
+    x->whole = false;
+    for (const Item *i = a->items; i && n != AXIS_Z; i = i->next) x->whole |= i->kind == ITEM_IMAGE;
     if (x->fixed) return;
     if (x->log) positive(a, n, b);
     for (const Item *i = a->items; i; i = i->next) {
@@ -71,11 +73,13 @@ double qscale_place(const Axis *a, double v) {
 
 /* -- ticks --------------------------------------------------------------------------------------------------------- */
 /* 1, 2, 2.5 or 5 times a power of ten: the smallest that gives no more than `wanted` steps. */
-static double step_for(double span, int wanted) {
+static double step_for(double span, int wanted, bool whole) {
     static const double steps[] = {1, 2, 2.5, 5, 10};
-    double raw = span / wanted, power = pow(10, floor(log10(raw)));
-    for (int i = 0; i < 5; i++)
-        if (steps[i] * power >= raw * (1 - 1e-9)) return steps[i] * power;
+    double raw = fmax(span / wanted, whole), power = pow(10, floor(log10(raw)));
+    for (int i = 0; i < 5; i++) {
+        double step = steps[i] * power;
+        if (step >= raw * (1 - 1e-9) && !(whole && floor(step) != step)) return step;
+    }
     return 10 * power;
 }
 
@@ -111,7 +115,7 @@ static void write_ticks(Ticks *t, double step) {
 }
 
 static void even_ticks(const Axis *a, int wanted, Ticks *t) {
-    double lo = fmin(a->lo, a->hi), hi = fmax(a->lo, a->hi), step = step_for(hi - lo, wanted);
+    double lo = fmin(a->lo, a->hi), hi = fmax(a->lo, a->hi), step = step_for(hi - lo, wanted, a->whole && hi - lo >= 2);
     double first = ceil(lo / step - 1e-9) + 0.0, last = floor(hi / step + 1e-9);
     for (double k = first; k <= last && t->n < MOST_TICKS; k++) t->at[t->n++] = k * step;
     write_ticks(t, step);
@@ -124,7 +128,7 @@ static void power_ticks(const Axis *a, int wanted, Ticks *t) {
         even_ticks(a, wanted, t);
         return;
     }
-    int every = (int)step_for(fmax(last - first, wanted), wanted);
+    int every = (int)step_for(fmax(last - first, wanted), wanted, false);
     if (every * wanted < last - first) every++; /* 2.5 */
     for (int k = every * (int)ceil((double)first / every); k <= last && t->n < MOST_TICKS; k += every) {
         qnum_print(t->text[t->n], TICK_TEXT, "10^{%s%d}", k < 0 ? "\xe2\x88\x92" : "", k < 0 ? -k : k);

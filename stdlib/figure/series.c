@@ -46,17 +46,7 @@ static qs_status colour(qs_vm *vm, const char *fn, qs_value v, Colour *out) {
     return good ? QS_OK : qs_fail(vm, QS_EVALUE, "%s: a colour of numbers is [red, green, blue], each from 0 to 1", fn);
 }
 
-static qs_status style_of(qs_vm *vm, const char *fn, const char *text, Style *out) {
-    const char *at;
-    if (qcolour_style(text, out, &at)) return QS_OK;
-    return qs_fail(
-        vm, QS_EVALUE,
-        "%s: the style \"%s\" may have a colour (r g b k c m y w, or a name alone), a line (- -- -. :) and a "
-        "mark (. o * x + s d ^ v < > p h), each once; '%c' is none of them, or another one",
-        fn, text, *at);
-}
-
-/* -- properties: name and value ------------------------------------------------------------------------------------ */
+/* -- names of properties ------------------------------------------------------------------------------------------- */
 typedef enum { P_COLOUR, P_WIDTH, P_SIZE, P_ALPHA, P_DASH, P_MARK, P_LABEL } Property;
 static const struct {
     const char *name;
@@ -65,12 +55,39 @@ static const struct {
                   {"fontsize", P_SIZE},     {"alpha", P_ALPHA},   {"linestyle", P_DASH},   {"marker", P_MARK},
                   {"displayname", P_LABEL}, {"label", P_LABEL},   {"facecolor", P_COLOUR}, {"edgecolor", P_COLOUR}};
 
+static const char *nearest_property(const char *name) {
+    Nearest near = {.wanted = name};
+    for (size_t i = 0; i < sizeof properties / sizeof *properties; i++) qstr_offer(&near, properties[i].name);
+    return near.best;
+}
+
+static qs_status unknown_property(qs_vm *vm, const char *fn, const char *name) {
+    const char *best = nearest_property(name);
+    if (best) return qs_fail(vm, QS_ENAME, "%s: there is no property \"%s\"; did you mean \"%s\"?", fn, name, best);
+    return qs_fail(vm, QS_ENAME,
+                   "%s: there is no property \"%s\"; there are color, linewidth, linestyle, marker, markersize, "
+                   "fontsize, alpha and label",
+                   fn, name);
+}
+
 static int property(const char *name) {
     for (size_t i = 0; name && i < sizeof properties / sizeof *properties; i++)
         if (!strcasecmp(name, properties[i].name)) return (int)properties[i].what;
     return -1;
 }
 
+static qs_status style_of(qs_vm *vm, const char *fn, const char *text, Style *out) {
+    const char *at;
+    if (qcolour_style(text, out, &at)) return QS_OK;
+    if (nearest_property(text)) return unknown_property(vm, fn, text);
+    return qs_fail(
+        vm, QS_EVALUE,
+        "%s: the style \"%s\" may have a colour (r g b k c m y w, or a name alone), a line (- -- -. :) and a "
+        "mark (. o * x + s d ^ v < > p h), each once; '%c' is none of them, or another one",
+        fn, text, *at);
+}
+
+/* -- properties: name and value, after a style --------------------------------------------------------------------- */
 static qs_status set_number(qs_vm *vm, const char *fn, const char *name, qs_value v, double most, double *out) {
     double x;
     TRY(qarg_num(vm, fn, name, v, &x));
@@ -113,6 +130,8 @@ static qs_status some_style(qs_vm *vm, qs_call_args *c, int *at, Style *style, c
 
 qs_status qseries_style(qs_vm *vm, qs_call_args *c, int *at, Style *style, char **name) {
     TRY(some_style(vm, c, at, style, name));
+    const char *s = *at < c->nin ? qs_to_string(c->in[*at], NULL) : NULL;
+    if (s) return unknown_property(vm, c->name, s);
     return *at >= c->nin ? QS_OK : qs_fail(vm, QS_EVALUE, "%s: argument %d is not understood", c->name, *at + 1);
 }
 
@@ -218,9 +237,7 @@ static qs_status lines(qs_vm *vm, Axes *a, qs_call_args *c) {
         Lines l = {.fn = c->name, .a = a};
         Style style = qcolour_plain;
         char *name = NULL;
-        if (!is_number(c, at))
-            return qs_fail(vm, QS_ETYPE, "%s: argument %d must be numbers, got \"%s\"", c->name, at + 1,
-                           qs_to_string(c->in[at], NULL));
+        if (!is_number(c, at)) return unknown_property(vm, c->name, qs_to_string(c->in[at], NULL));
         bool two = is_number(c, at + 1);
         qs_value x = two ? c->in[at] : qs_nil(), y = c->in[at + two];
         at += 1 + two;

@@ -1,0 +1,72 @@
+% needs: figures
+% devices: one
+% What has no room becomes smaller or loses its end; nan is not drawn; properties that are none.
+function [] = fails(f)
+    try
+        f()
+        print "nothing is wrong"
+    catch e
+        print e
+    end
+end
+
+% Of names that are too long for the axes the ends are left out: a legend stays within its axes.
+function page = three_axes(names)
+    figure()
+    for k = 0..2
+        subplot(1, 3, k)
+        h = plot([0,1], [0,1])
+        axis([0,1,0,1])
+        if names
+            legend("a name that is far longer than these axes are wide, and than letters of any size could be")
+        end
+    end
+    page = float(h.rasterize())
+end
+function k = columns_of(row)      % the columns in which it is true
+    places = find(row)
+    k = reshape(places[:,1], size(places, 0))
+end
+bare = three_axes(false)
+named = three_axes(true)
+[rows, columns] = size(bare, 0..1)
+changed = columns_of(max(max(abs(named-bare), [], 2), [], 0) > 0)
+axes = columns_of(sum(max(bare, [], 2) < 60, 0) > 0.7*rows)     % upright lines of frames
+print numel(changed) > 100, all(changed > axes[0] && changed < axes[numel(axes)-1]), " legends"
+for k = 0..2       % and none is beside the frame of its axes
+    own = axes[axes > k*columns/3 && axes < (k+1)*columns/3]
+    print !any(changed > k*columns/3 && changed < min(own)), !any(changed > max(own) && changed < (k+1)*columns/3)
+end
+for names = {"southwest", "eastoutside"}
+    figure()
+    h = plot(rand(5,40))
+    for k = 1..40
+        line([0,1], [k,k], "label", sprintf("the name of line %d, which nobody reads to its end", k))
+    end
+    legend("location", names)
+    page = h.rasterize()
+    print all(page[:,size(page,1)-4..size(page,1)-1,:] == 255), all(page[size(page,0)-4..size(page,0)-1,:,:] == 255)
+end
+
+% Through nan the background is seen.
+for img = {[[nan,0],[inf,1]], repmat([[nan,0],[1,0]], [1,1,3])}
+    figure()
+    h = imshow(img, [0,1])
+    p = h.rasterize()
+    n = size(p, 0)-1
+    print p[0,0,:], p[0,n,:], p[n,0,:]
+end
+figure()
+h = imagesc([[nan,1],[2,3]])
+p = float(h.rasterize())
+[rows, columns] = size(p, 0..1)
+print p[floor(rows/3),floor(columns/3),:], p[floor(rows/3),floor(2*columns/3),:]
+figure()
+h = scatter([0,1,2], [0,1,2], 400, [1,nan,2])
+p = float(h.rasterize())
+print p[floor(size(p,0)/2),floor(size(p,1)/2),:]
+% Pixels are counted by whole numbers.
+print imagesc(reshape(0..99, [10,10]))
+fails(() -> plot(1..3, "linewith", 2))
+fails(() -> plot(1..3, "r", "lw", 3))
+fails(() -> scatter(1..3, 1..3, "makersize", 5))
