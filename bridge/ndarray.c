@@ -768,11 +768,22 @@ static qs_status list_value(Border *b, PyObject *list, ListAs as, qs_value *out)
     return items_value(b, list, as, out);
 }
 
+static bool is_native(const Function *f, const char *name) {
+    return f && f->fkind == FN_NATIVE && strcmp(f->name->s, name) == 0;
+}
+
 /* A conversion, float64([0.1]), is to find the numbers as Python has them, and not those of a list of float32. */
 static bool converts(qs_value fn) {
     if (fn.kind == QS_TYPE) return ((TypeValue *)fn.u.p)->type->kind == TY_NUM;
     const Function *f = fn.kind == QS_FUNCTION ? fn.u.p : NULL;
-    return f && f->fkind == FN_NATIVE && strcmp(f->name->s, "int") == 0;
+    return is_native(f, "int");
+}
+
+/* Bytes are an object that programs hand on, unless an array is wanted; kernels take no objects. */
+static bool keeps_bytes(PyObject *o, qs_value fn, const Type *declared) {
+    const Function *f = fn.kind == QS_FUNCTION ? fn.u.p : NULL;
+    bool launch = is_native(f, "parallel_do") || is_native(f, "serial_do");
+    return PyBytes_CheckExact(o) && !launch && !(declared && declared->kind == TY_ARRAY);
 }
 
 /* The function works on a copy of what was passed, so it shall write nothing to it.  Built-ins do not; one of them runs
@@ -865,7 +876,7 @@ qs_status qnd_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out
     *out = wrapped;
     bool point = wrapped.kind == QS_ARRAY && qval_array(wrapped)->ndim == 0 && !(t && t->kind == TY_ARRAY);
     if (point) return qnd_number(b, out);
-    if (wrapped.kind != QS_FOREIGN || PyBytes_CheckExact(o) || !memory_argument(b, o, fn, i, out, &s)) return QS_OK;
+    if (wrapped.kind != QS_FOREIGN || keeps_bytes(o, fn, t) || !memory_argument(b, o, fn, i, out, &s)) return QS_OK;
     qs_release(b->vm, wrapped);
     return s;
 }

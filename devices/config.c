@@ -1,6 +1,7 @@
 #include "devices/config.h"
 #include "vm/base/number.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,11 +171,11 @@ static qs_status read_file(Ctx *c, const char *path, Text *out) {
     char part[4096];
     size_t n;
     FILE *f = fopen(path, "rbe");
-    if (!f) return qerr_set(c, QS_EIO, "cannot read the device file %s", path);
+    if (!f) return qerr_set(c, QS_EIO, "cannot read the device file %s: %s", path, strerror(errno));
     while (out->len <= FILE_MOST && (n = fread(part, 1, sizeof part, f)) > 0) qtext_add(out, part, n);
-    bool bad = ferror(f) != 0;
+    int why = ferror(f) ? errno : 0;
     fclose(f);
-    if (bad) return qerr_set(c, QS_EIO, "cannot read the device file %s", path);
+    if (why) return qerr_set(c, QS_EIO, "cannot read the device file %s: %s", path, strerror(why));
     return out->len <= FILE_MOST ? QS_OK : qerr_set(c, QS_EDEVICE, "%s is too long for a device file", path);
 }
 

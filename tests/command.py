@@ -73,6 +73,13 @@ class Devices(unittest.TestCase):
 
     NONE = {"QUASAR_CUDA": "/nonexistent/libcuda.so"}
 
+    def test_files_that_cannot_be_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            absent = os.path.join(folder, "absent.q")
+            for path, why in ((folder, "Is a directory"), (absent, "No such file or directory")):
+                self.assertEqual(qrun(path).stderr, "error: cannot read %s: %s\n" % (path, why))
+            self.assertIn("cannot read %s: Is a directory" % folder, qrun("-e", 'import "%s"' % folder).stderr)
+
     def test_every_kind_is_listed(self):
         lines = qrun("--devices", env=self.NONE).stdout.splitlines()
         for kind in ("cpu", "ref", "opencl", "cuda"):

@@ -63,6 +63,8 @@ def init(device=None, *, loadCompiler=True, load_compiler=True, precision=32, th
     global _opened, _inherited
     if device is not None and not isinstance(device, str):
         raise TypeError("init: device must be a name, as \"cpu\", got %r" % (device,))
+    library_path = _path("init", "library_path", library_path)
+    cache_dir = cache_dir if cache_dir is None else _path("init", "cache_dir", cache_dir)
     threads = _whole("threads", threads, "a number")
     memory_limit = _whole("memory_limit", memory_limit, "a number of bytes") or 0
     if memory_limit < 0:
@@ -196,17 +198,31 @@ class module:
         return "<quasar module %s>" % self.__name__
 
 
+def _text(function, what, x):
+    if not isinstance(x, str):
+        raise TypeError("%s: %s must be a string, got %s" % (function, what, type(x).__name__))
+    return x
+
+
+def _path(function, what, x):
+    try:
+        return _os.fsdecode(x)
+    except TypeError:
+        raise TypeError("%s: %s must be a string or a path, got %r" % (function, what, x)) from None
+
+
 def compile_string(name, text):
     """Compiles and runs a program; what it defines is found here and in the module that is returned.  A program
     compiled under the same name before is replaced."""
-    _bridge._load(name, text.encode("utf-8", "surrogateescape"))
+    _text("compile_string", "name", name)
+    _bridge._load(name, _text("compile_string", "text", text).encode("utf-8", "surrogateescape"))
     _assigned.pop(name, None)
     return module(name)
 
 
 def compile_file(path):
     """The same for a file; its imports are looked for beside it."""
-    path = _os.path.realpath(path)
+    path = _os.path.realpath(_path("compile_file", "path", path))
     with open(path, "rb") as f:
         text = f.read()
     _bridge._load(path, text)
@@ -214,32 +230,28 @@ def compile_file(path):
     return module(path)
 
 
-def _text(function, x):
-    if not isinstance(x, str):
-        raise TypeError("%s: a string is wanted, got %s" % (function, type(x).__name__))
-    return x
 
 
 def evaluate(text):
     """Runs statements, as if typed at the prompt of qrun; the value of the last one, if it is an expression."""
-    return _bridge._evaluate(_text("evaluate", text))
+    return _bridge._evaluate(_text("evaluate", "text", text))
 
 
 def import_dll(name):
     """Imports a library by its name: Quasar.UI.dll and its like are part of this one."""
-    evaluate('import "%s"' % name)
+    evaluate('import "%s"' % _text("import_dll", "name", name))
 
 
 def import_native(name):
     """Imports a library that qrun --make-lib made (filters: also libfilters.so, filters.64.so), by its path or from the
     current folder.  What it defines is found here and in the module that is returned."""
-    path = _bridge._import_native(_os.fspath(name))
+    path = _bridge._import_native(_path("import_native", "name", name))
     return path and module(path)
 
 
 def typename(text):
     """A type of the language: typename("vec[mat]")(4) makes a value of it."""
-    return _bridge._typename(_text("typename", text))
+    return _bridge._typename(_text("typename", "text", text))
 
 
 def load_ipython_extension(shell):

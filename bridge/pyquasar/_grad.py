@@ -16,9 +16,29 @@ def _numbers(argnums, n, what):
     several = isinstance(argnums, (tuple, list))
     places = tuple(argnums) if several else (argnums,)
     for k in places:
-        if not isinstance(k, int) or not -n <= k < n:
+        if not -n <= k < n:
             raise TypeError("%s: argnums must be places among %d arguments, got %r" % (what, n, argnums))
     return tuple(k % n for k in places), several
+
+
+def _function(what, f):
+    """Said at once, and not when the function that is made of it is called."""
+    if not callable(f):
+        raise TypeError("%s: f must be a function, got %s" % (what, type(f).__name__))
+    return f
+
+
+def _places(what, argnums):
+    for k in argnums if isinstance(argnums, (tuple, list)) else (argnums,):
+        if not isinstance(k, int):
+            raise TypeError("%s: argnums must be places of arguments, whole numbers, got %r" % (what, argnums))
+
+
+def _arguments(what, args, name="args"):
+    if not isinstance(args, (tuple, list)):
+        raise TypeError("%s: %s must be a tuple, with an element for each argument of f, got %s" %
+                        (what, name, type(args).__name__))
+    return args
 
 
 def _name(f):
@@ -54,6 +74,8 @@ def _one(y, what, f):
 def value_and_grad(f, argnums=0):
     """A function like f, which gives (f(*args), gradient).  The gradient has the shape of argument argnums; of several
     arguments, argnums=(0, 2), it is a tuple."""
+    _function("value_and_grad", f), _places("value_and_grad", argnums)
+
     @functools.wraps(f, updated=())
     def value_and_gradient(*args, **names):
         args, (chosen, several) = tuple(map(_value, args)), _numbers(argnums, len(args), "grad")
@@ -65,6 +87,7 @@ def value_and_grad(f, argnums=0):
 
 def grad(f, argnums=0):
     """A function like f, which gives the gradient of f's result, one real number, with respect to argument argnums."""
+    _function("grad", f), _places("grad", argnums)
     both = value_and_grad(f, argnums)
 
     @functools.wraps(f, updated=())
@@ -78,6 +101,7 @@ def vjp(f, *args):
     tuple, it takes one.  It may be called as often as wanted.  None stands for zero, and for an argument that has no
     derivative (a whole number, a string)."""
     given = args
+    _function("vjp", f)
     args = tuple(map(_value, args))  # copies of memory of others, who may change it before the pullback is called
     args = tuple(v.copy() if v is not x and _shape(v) else v for v, x in zip(args, given))
     return recorded(f, args, tuple(k for k, x in enumerate(args) if _is_smooth(x)))
@@ -99,7 +123,8 @@ def recorded(f, args, chosen):
 
 def jvp(f, args, tangents):
     """(y, dy): f(*args), and its derivative along the tangents, a tuple with one for each argument (None: zero)."""
-    args, tangents = tuple(map(_value, args)), tuple(tangents)
+    _function("jvp", f)
+    args, tangents = tuple(map(_value, _arguments("jvp", args))), tuple(_arguments("jvp", tangents, "tangents"))
     if len(args) != len(tangents):
         raise TypeError("jvp: %d arguments, but %d tangents" % (len(args), len(tangents)))
     chosen = tuple(k for k, t in enumerate(tangents) if t is not None)
@@ -112,6 +137,8 @@ def jvp(f, args, tangents):
 def jacobian(f, argnums=0):
     """A function like f, which gives all derivatives of its result: an array of the shape of the result followed by
     that of the argument.  As many sweeps as the smaller of the two has elements."""
+    _function("jacobian", f), _places("jacobian", argnums)
+
     @functools.wraps(f, updated=())
     def all_derivatives(*args, **names):
         args, (chosen, several) = tuple(map(_value, args)), _numbers(argnums, len(args), "jacobian")
@@ -179,14 +206,14 @@ def _stacked(parts):
 
 def hessian(f, argnums=0):
     """A function like f, whose result is one real number, which gives its second derivatives."""
-    return jacobian(grad(f, argnums), argnums)
+    return jacobian(grad(_function("hessian", f), argnums), argnums)
 
 
 def hvp(f, args, vectors):
     """The Hessian of f, whose result is one real number, times a vector: a tuple with the shapes of the arguments.  The
     Hessian is never made."""
-    places = tuple(range(len(args)))
-    return jvp(grad(f, places), args, vectors)[1]
+    places = tuple(range(len(_arguments("hvp", args))))
+    return jvp(grad(_function("hvp", f), places), args, _arguments("hvp", vectors, "vectors"))[1]
 
 
 def stop_gradient(x):
@@ -196,12 +223,13 @@ def stop_gradient(x):
 
 def checkpoint(f):
     """A function like f, of which a record keeps the arguments alone: it runs again when the sweep comes to it."""
-    return _q()._bridge._built_in("checkpoint")(f)
+    return _q()._bridge._built_in("checkpoint")(_function("checkpoint", f))
 
 
 def gradcheck(f, *args, rtol=1e-5, atol=1e-7):
     """Compares the derivatives of f, back and forward, with central differences along random directions; ValueError
     tells the first that differs.  All in float64, since in float32 differences are too coarse."""
+    _function("gradcheck", f)
     args = tuple(map(_wide, map(_value, args)))
     y, pullback = vjp(f, *args)
     several = isinstance(y, tuple)

@@ -145,9 +145,7 @@ def to_torch(a, requires_grad=None, device=None, copy=None):
     device         another one takes a copy
     copy           True: memory of its own; False: ValueError where that is needed"""
     torch = _import("torch")
-    if not isinstance(a, _q().qvalue):
-        raise TypeError("to_torch: an array of the language is wanted, got %s; value(x) makes one" % type(a).__name__)
-    if a._kind == "array" and a.readonly:
+    if _own("to_torch", a)._kind == "array" and a.readonly:
         if not copy:
             raise ValueError("to_torch: the array is read-only, which no tensor can be; "
                              "copy=True makes one of its own memory")
@@ -190,6 +188,9 @@ def from_dlpack(x, copy=None, device=None):
 
     copy    True: memory of its own, also of a tensor on a device that is not open here
     device  where the elements shall be: None, where they are; "cpu", for which those on a device are copied"""
+    if not hasattr(x, "__dlpack__") and type(x).__name__ != "PyCapsule":
+        raise TypeError("from_dlpack: a tensor, or something else with __dlpack__, is wanted, got %s" %
+                        type(x).__name__)
     if device is None:
         return _take(x, copy)
     if device != "cpu":
@@ -198,6 +199,13 @@ def from_dlpack(x, copy=None, device=None):
     if away and copy is not None and not copy:
         raise ValueError("from_dlpack: the elements are on a device, so an array on the cpu is a copy")
     return _take(x, copy or away)
+
+
+def _own(function, a):
+    if not isinstance(a, _q().qvalue):
+        raise TypeError("%s: an array of the language is wanted, got %s; value(x) makes one" %
+                        (function, type(a).__name__))
+    return a
 
 
 class stream:
@@ -248,12 +256,14 @@ def stream_to_torch(device=None):
 
 def to_dlpack(a, versioned=False):
     """A DLPack capsule of the array's memory, for libraries that want one."""
+    _own("to_dlpack", a)
     return a.__dlpack__(max_version=(1, 0)) if versioned else a.__dlpack__()
 
 
 def _to(module, function="from_dlpack"):
     def to(a):
         library = _import(module)
+        _own("to_" + module.split(".")[0], a)
         return getattr(library, function)(a)
     to.__doc__ = "The array as one of %s, without a copy where that library can." % module.split(".")[0]
     return to
@@ -265,7 +275,7 @@ to_cupy, to_paddle = _to("cupy"), _to("paddle.utils.dlpack")
 def to_jax(a):
     """The array as one of JAX, without a copy where JAX can, and with one of a read-only array.  For JAX it is a
     constant: let nobody write to it."""
-    return _import("jax.dlpack").from_dlpack(a.__copy__() if a.readonly else a)
+    return _import("jax.dlpack").from_dlpack(a.__copy__() if _own("to_jax", a).readonly else a)
 
 
 def from_jax(x):

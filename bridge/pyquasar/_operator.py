@@ -57,6 +57,8 @@ class Function:
 def of_script(function, dims=None, out=None):
     """A function of a script, a kernel with its grid and outputs, or a callable of Python."""
     import inspect
+    if not callable(function):
+        raise TypeError("an operator is made of a function or a kernel, got %r" % (function,))
     kinds = {"scalar": "float", "int": "int", "bool": "bool", float: "float", int: "int", bool: "bool"}
     parameters = list(inspect.signature(function).parameters.values())
     name = getattr(function, "__name__", "function")

@@ -308,9 +308,14 @@ def _callable(op, defaults, empty):
     exact = {bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128}
     parameters = op.function.parameters
 
-    def taken(kind, x):
-        own = next((t for t in exact if isinstance(x, t)), None) if kind == "Tensor" else None
-        return torch.tensor(x, dtype=exact[own]) if own else x
+    def taken(kind, name, x):
+        if kind != "Tensor" or isinstance(x, torch.Tensor):
+            return x
+        own = next((t for t in exact if isinstance(x, t)), None)
+        if own is None:
+            raise TypeError("%s: argument %s must be a tensor or a number, got %s; torch.from_numpy(x) makes a tensor "
+                            "of an array, torch.tensor(x) of a list" % (op.function.name, name, type(x).__name__))
+        return torch.tensor(x, dtype=exact[own])
 
     class operator(type(op.custom)):
         def __call__(self, *args, **names):
@@ -323,6 +328,6 @@ def _callable(op, defaults, empty):
             if names or len(full) > len(parameters):
                 raise TypeError("%s takes %d arguments (%s)" % (op.function.name, len(parameters),
                                                                 ", ".join(name for _, name in parameters)))
-            return op(*(taken(kind, x) for (kind, _), x in zip(parameters, full)))
+            return op(*(taken(kind, name, x) for (kind, name), x in zip(parameters, full)))
     op.custom.__class__ = operator
     return op.custom

@@ -211,6 +211,10 @@ class OperatorsOfTorch(unittest.TestCase):
             q.torch_op(q.stencil, out="w")
         with self.assertRaisesRegex(TypeError, "stencil is a kernel: out= names what it writes"):
             q.torch_op(q.stencil)
+        for x, kind in (([1.0, 2.0], "list"), (np.ones(2) if np else (), "ndarray" if np else "tuple")):
+            with self.assertRaisesRegex(TypeError, "wave: argument x must be a tensor or a number, got %s; "
+                                                   r"torch.from_numpy\(x\) makes" % kind):
+                q.torch_op(q.wave)(x)
 
     def test_transformations(self):
         f, x = q.torch_op(q.wave), self.x.detach()

@@ -131,6 +131,58 @@ class Life(unittest.TestCase):
         if np:
             self.assertEqual(q.f(q.value(Table())), 2)
 
+    def test_what_is_wrong_is_told_at_once(self):
+        q.init("cpu")
+        for call, why in ((lambda: q.compile_string(3, "x = 1"), "compile_string: name must be a string, got int"),
+                          (lambda: q.compile_string("x", b"x = 1"), "compile_string: text must be a string, got bytes"),
+                          (lambda: q.compile_file(3), "compile_file: path must be a string or a path, got 3"),
+                          (lambda: q.import_native(None), "import_native: name must be a string or a path, got None"),
+                          (lambda: q.import_dll(3), "import_dll: name must be a string, got int"),
+                          (lambda: q.evaluate(3), "evaluate: text must be a string, got int"),
+                          (lambda: q.typename(3), "typename: text must be a string, got int"),
+                          (lambda: q.from_dlpack(3), "from_dlpack: a tensor, or something else with __dlpack__, is w"),
+                          (lambda: q.to_dlpack(3), "to_dlpack: an array of the language is wanted, got int"),
+                          (lambda: q.jvp(q.sum, 1.0, (1.0,)), "jvp: args must be a tuple"),
+                          (lambda: q.hvp(q.sum, (1.0,), 1.0), "hvp: vectors must be a tuple"),
+                          (lambda: q.grad(q.sum, "x"), "grad: argnums must be places of arguments"),
+                          (lambda: q.jacobian(q.sum, 1.5), "jacobian: argnums must be places of arguments")):
+            with self.assertRaisesRegex(TypeError, why):
+                call()
+        for name in ("grad", "value_and_grad", "vjp", "jacobian", "hessian", "gradcheck", "checkpoint"):
+            with self.assertRaisesRegex(TypeError, name + ": f must be a function, got int"):
+                getattr(q, name)(3)
+        q.destroy()
+        for name in ("library_path", "cache_dir"):
+            with self.assertRaisesRegex(TypeError, "init: %s must be a string or a path, got 3" % name):
+                q.init("cpu", **{name: 3})
+
+    def test_bytes_are_an_array_where_one_is_wanted(self):
+        q.init("cpu")
+        q.compile_string("raw", """
+            function y = total(x : vec[uint8])
+                y = sum(float(x))
+            end
+            function [] = put(x : vec[uint8])
+                x[0] = 3
+            end
+            function y = kind(x)
+                y = type(x)
+            end
+            function [] = __kernel__ twice(x : vec[uint8], y : vec, pos : int)
+                y[pos] = 2*float(x[pos])
+            end
+            function [] = __kernel__ clear(x : vec[uint8], pos : int)
+                x[pos] = 0
+            end""")
+        text, y = b"abc", q.zeros(3)
+        self.assertEqual(q.total(text), 294)
+        q.parallel_do(3, text, y, q.twice)
+        self.assertEqual([float(v) for v in y], [194, 196, 198])
+        for write in (lambda: q.put(text), lambda: q.parallel_do(3, text, q.clear)):
+            with self.assertRaisesRegex(q.QuasarError, "read-only"):
+                write()
+        self.assertEqual((text, q.kind(text), q.kind(bytearray(text))), (b"abc", "pyvalue", "vec[uint8]"))
+
     def test_types_are_found_quickly(self):
         q.init("cpu")
         q.compile_string("quick", "type quick : class\n a : scalar\nend")

@@ -32,7 +32,7 @@ static void words(void) {
     CHECK(!parse("cpu,cpu,cpu,cpu,cpu,cpu,cpu,cpu"));
     CHECK_TEXT(ctx.err.text, "at most 7 devices can be used together");
     CHECK(!parse("/nowhere/x.xml"));
-    CHECK_TEXT(ctx.err.text, "cannot read the device file /nowhere/x.xml");
+    CHECK_TEXT(ctx.err.text, "cannot read the device file /nowhere/x.xml: No such file or directory");
 }
 
 static void sizes(void) {

@@ -22,8 +22,9 @@ const char *qscalar_op_name(Op op) {
 }
 
 qs_status qscalar_mismatch(qs_vm *vm, Op op, qs_value a, qs_value b) {
-    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined between %s and %s", qscalar_op_name(op),
-                    qval_type_name(vm, a), qval_type_name(vm, b));
+    bool join = op == OP_ADD && a.kind == QS_CELL && b.kind == QS_CELL;
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined between %s and %s%s", qscalar_op_name(op),
+                    qval_type_name(vm, a), qval_type_name(vm, b), join ? "; vertcat(a, b) joins two cells" : "");
 }
 
 /* -- two numbers -------------------------------------------------------------------------------------------------- */

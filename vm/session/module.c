@@ -19,6 +19,7 @@
 #include "vm/session/python.h"
 #include "vm/session/retire.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,6 +129,7 @@ static qs_status parse(qs_vm *vm, Module *m, Source *src, Unit **out) {
     return s ? failed_unit(vm, u, s) : QS_OK;
 }
 
+/* NULL: errno says why. */
 static char *read_file(qs_vm *vm, const char *path, size_t *n) {
     FILE *f = fopen(path, "rb");
     if (!f) return NULL;
@@ -135,15 +137,18 @@ static char *read_file(qs_vm *vm, const char *path, size_t *n) {
     qtext_init(&t, qvm_ctx(vm));
     char block[16384];
     for (size_t got; (got = fread(block, 1, sizeof block, f)) > 0;) qtext_add(&t, block, got);
-    bool bad = ferror(f) || t.lost;
+    int why = ferror(f) ? errno : t.lost ? ENOMEM : 0;
     fclose(f);
-    char *text = malloc(t.len + 1);
+    char *text = why ? NULL : malloc(t.len + 1);
     if (text) memcpy(text, t.s ? t.s : "", t.len + 1);
     *n = t.len;
     qtext_free(&t);
-    if (!bad) return text;
-    free(text);
-    return NULL;
+    return errno = why, text;
+}
+
+/* errno says why. */
+static qs_status unreadable(qs_vm *vm, const char *path) {
+    return qerr_set(qvm_ctx(vm), QS_EIO, "cannot read %s: %s", path, strerror(errno));
 }
 
 /* -- import names ------------------------------------------------------------------------------------------------ */
@@ -321,8 +326,8 @@ static qs_status read_module(qs_vm *vm, const char *path, Fresh *fresh, Module *
     else carried = qprebuilt_text(vm, path, &n);
     char *read = carried ? NULL : read_file(vm, path, &n);
     if (!carried && !read) {
-        qmod_free(vm, m);
-        return qerr_set(qvm_ctx(vm), QS_EIO, "cannot read %s", path);
+        qs_status s = unreadable(vm, path);
+        return qmod_free(vm, m), s;
     }
     Source *src = qsource_add(qvm_ctx(vm), shown_path(path, cwd), carried ? carried : read, n);
     free(read);
@@ -428,7 +433,7 @@ qs_status qmod_load_file(qs_vm *vm, const char *path, Module **out) {
     qretire_sweep(vm);
     TRY(qprebuilt_refresh(vm, path));
     bool inside = qprebuilt_text(vm, path, &n) && snprintf(real, sizeof real, "%s", path) < (int)sizeof real;
-    if (!inside && !find_file(path, real)) return qerr_set(qvm_ctx(vm), QS_EIO, "cannot read %s", path);
+    if (!inside && !find_file(path, real)) return unreadable(vm, path);
     return load(vm, read_module(vm, real, &fresh, out), &fresh);
 }
 
