@@ -499,7 +499,8 @@ static qs_status set_size(qs_vm *vm, Window *w, const char *name, qs_value v) {
 
 static qs_status set_text(qs_vm *vm, Window *w, qs_value v) {
     const char *s;
-    TRY(qarg_string(vm, w->kind == WIDGET_FORM ? "form" : kinds[w->kind].method + strlen("add_"), "text", v, &s, NULL));
+    const char *name = w->kind == WIDGET_FORM ? "form" : kinds[w->kind].method + strlen("add_");
+    TRY(qarg_string(vm, name, "text", v, &s, NULL));
     qfigure_set(&w->text, s);
     set_variable(vm, w, "q_text", s);
     return w->kind == WIDGET_FORM ? run(vm, w, "wm title %p $q_text(%i)") : QS_OK;
