@@ -434,10 +434,10 @@ static bool has_value(const Window *w) { return w->kind >= WIDGET_CHECKBOX && w-
 static bool has_icon(const Window *w) { return w->kind == WIDGET_BUTTON || w->kind == WIDGET_LABEL; }
 
 static qs_status unknown(qs_vm *vm, const Window *w, const char *name) {
+    const char *own = has_value(w) ? "value, " : has_icon(w) ? "icon, " : "";
     return qs_fail(vm, QS_ENAME,
-                   "%s has no field %s; there are text, %swidth, height, onclick, onchange, onkey, onmouse, "
-                   "ontick",
-                   w->kind == WIDGET_FORM ? "a form" : "a widget", name, has_value(w) ? "value, " : has_icon(w) ? "icon, " : "");
+                   "%s has no field %s; there are text, %swidth, height, onclick, onchange, onkey, onmouse, ontick",
+                   w->kind == WIDGET_FORM ? "a form" : "a widget", name, own);
 }
 
 static bool is_method(const Window *w, const char *name) {
