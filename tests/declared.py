@@ -4,7 +4,7 @@
     tests/declared.py [--qrun build/qrun] [--device cpu] [--all] [--keep FOLDER] [type ...]
 
 The table is made here: every type that may be declared, every kind of value, every place where one enters (parameters,
-locals, results, fields, elements, conversions).  The interpreter says what is right; a line that differs is printed
+locals, results, fields, elements, conversions; of arrays, too).  The interpreter says what is right; a line that differs is printed
 with what was expected.  What is compiled takes a part of the table, unless --all is given."""
 import argparse, ctypes, os, re, subprocess, sys, tempfile
 
@@ -36,7 +36,13 @@ PLACES = {
     "field": "b = box_T(); b.n = x; y = b.n",
     "conversion": "y = T(x)",
     "element": "v = vec[T](2); v[1] = x; y = v[1]",
+    "vector": "y = first_T([x, 0])",
+    "matrix": "y = corner_T([[0, 0], [0, x]])",
+    "vectors": "v : vec[T] = [x, 0]; y = v[0]",
+    "results": "v = list_T(x); y = v[0]",
+    "fields": "b = list_of_T(v:=[0, x]); y = b.v[1]",
 }
+LISTS = ["vector", "matrix", "vectors", "results", "fields"]  # places with a list of numbers
 HEAD = """function y = __device__ same(x)
     y = x
 end
@@ -48,7 +54,30 @@ function [] = tell(name, f)
     end
 end
 """
-OF_TYPE = """type box_T : mutable class
+OF_TYPE = """type list_of_T : class
+    v : vec[T]
+end
+function y = __device__ first_T(v : vec[T])
+    y = v[0]
+end
+function y = __device__ corner_T(m : mat[T])
+    y = m[1,1]
+end
+function v : vec[T] = __device__ list_T(x)
+    v = [x, 0]
+end
+function [] = __kernel__ array_T(x : vec[T], y : vec[float64], pos : int)
+    y[pos] = x[pos]
+end
+function y = array_in_loop_T(x, k)
+    y = first_T(x[k..k])
+end
+function y = array_in_kernel_T(x, k)
+    y = float64(zeros(1))
+    parallel_do(1, x[k..k], y, array_T)
+    y = y[0]
+end
+type box_T : mutable class
     n : T
 end
 function y = __device__ keep(self : box_T, n : T)
@@ -69,7 +98,7 @@ function y : T = __device__ leave_T(x)
 end
 """
 # What is compiled takes a part, since each form of a kernel is compiled anew.
-FEW_PLACES = ["parameter", "early", "local", "branch", "field", "element"]
+FEW_PLACES = ["parameter", "early", "local", "branch", "field", "element", "vector"]
 # Of a place P: as it is, on an element, and on a number.
 OF_PLACE = """function y = __device__ P_T(x)
     BODY
@@ -112,10 +141,11 @@ def literals(place, t, numbers, run):
         yield f'tell("{place} of {t}, literal {text}:", {name})\n'
 
 
-def cases(place, t, values, numbers):
+def cases(place, t, values, numbers, function=None):
+    function = function or f"element_{place}"
     for of in values:
         yield f"x = {of}([{VALUES[of]}])\nfor k = 0..numel(x)-1\n    name = "
-        yield f'sprintf("{place} of {t}, {of} %.17g:", x[k])\n    tell(name, () -> element_{place}_{t}(x, k))\nend\n'
+        yield f'sprintf("{place} of {t}, {of} %.17g:", x[k])\n    tell(name, () -> {function}_{t}(x, k))\nend\n'
     for text in numbers: yield f'tell("{place} of {t}, number {text}:", () -> one_{place}_{t}({text}))\n'
 
 
@@ -125,6 +155,7 @@ def program(types, few, by):
     values, numbers = (["float32"], NUMBERS[:3]) if few else (VALUES, NUMBERS)
     for t in types:
         yield OF_TYPE.replace("T", t)
+        yield from cases("array", t, values, [], f"array_in_{by}")
         for place in FEW_PLACES if few else PLACES:
             text = OF_PLACE.replace("ELEMENT", element).replace("NUMBER", number).replace("BODY", PLACES[place])
             yield text.replace("P_T", f"{place}_{t}").replace("T", t)
@@ -146,8 +177,9 @@ def single(text): return text if text == "error" else ctypes.c_float(float(text)
 
 
 def same(case, want, got):
-    """Scalars of kernels may have the digits of float32."""
-    return want == got or (got and "scalar" in case and single(want) == single(got))
+    """Scalars of kernels may have the digits of float32; in a list of numbers they keep more."""
+    digits = "scalar" in case or re.match(f"({'|'.join(LISTS)}) of float64", case)
+    return want == got or (got and digits and single(want) == single(got))
 
 
 def in_kernel(want):

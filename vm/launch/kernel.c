@@ -183,18 +183,18 @@ static uint64_t number_bits(qs_value v, int part, qs_dtype d) {
     return s.bits;
 }
 
-/* A parameter that is declared as an integer does not change the number that it gets. */
+/* A parameter that is declared as an integer, or as a few of them, does not change the number that it gets. */
 static qs_status check_number(const KernelRun *k, const Str *name, qs_value v) {
     qs_vm *vm = k->run.vm;
     const Func *f = k->request->site.fn->ast;
     int i = 0;
     while (i < f->nparams && f->params[i].name != name) i++;
-    const Type *t = i < f->nparams ? qvm_param_type(vm, f, i) : NULL;
-    if (!t || t->kind != TY_NUM || !qdtype_is_int(t->dtype) || qval_holds(t->dtype, v)) return QS_OK;
+    const Type *t = i < f->nparams ? qvm_param_type(vm, f, i) : NULL, *n = t && t->kind == TY_ARRAY ? t->inner : t;
+    if (!n || n->kind != TY_NUM || !qdtype_is_int(n->dtype) || qval_holds(n->dtype, v)) return QS_OK;
     double x = qval_number(v);
     return qerr_at(qvm_ctx(vm), QS_EVALUE, (Where){f->unit->src, f->params[i].pos},
                    "kernel %s: argument %s must be %s, got %.15g, which %s does not hold", f->name->s, name->s,
-                   qtype_name(t), isnan(x) ? fabs(x) : x, qtype_name(t));
+                   qtype_name(t), isnan(x) ? fabs(x) : x, qtype_name(n));
 }
 
 /* With its trace. */
@@ -206,8 +206,9 @@ static qs_status bind_number(KernelRun *k, int i, qs_value v) {
     const KParam *p = &qlaunch_func(&k->run)->params[i];
     const KBind *b = &k->form->binds[i];
     qs_dtype d = (qs_dtype)p->dtype;
-    if (qval_is_number(v) && qdtype_is_int(d)) TRY(check_number(k, p->name, v));
-    if (v.kind == QS_ARRAY) v = qs_num(qkind_element(k->run.vm, v.u.p, (size_t)b->part)); /* handed over by value */
+    bool few = v.kind == QS_ARRAY; /* handed over by value */
+    if (few) v = qs_num(qkind_element(k->run.vm, v.u.p, (size_t)b->part));
+    if (qval_is_number(v) && (few || qdtype_is_int(d))) TRY(check_number(k, p->name, v));
     if (qtape_is_on(k->run.vm)) k->run.bound.origin[i] = (Origin){given(k, b->source), b->part};
     qbind_number(&k->run.bound, i, number_bits(v, b->part, d), qdtype_size(d));
     return QS_OK;

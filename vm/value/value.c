@@ -301,19 +301,55 @@ static qs_status warn_of_cut(qs_vm *vm, qs_dtype d, qs_value v) {
     return cut ? qwarn_slip(qvm_ctx(vm), qvm_here(vm), SLIP_CUT) : QS_OK;
 }
 
-qs_status qval_pass(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
-    bool whole = t->kind == TY_NUM && qdtype_is_int(t->dtype);
-    if (whole) v = qtape_plain(v);
-    if (!whole || !qval_is_number(v) || qval_holds(t->dtype, v)) return qval_coerce(vm, v, t, what, out);
-    char text[NUMBER_TEXT];
-    return qerr_set(qvm_ctx(vm), QS_EVALUE, QDTYPE_NOT_HELD, what, qtype_name(t),
-                    qnum_shown(qval_number(v), text), qtype_name(t));
-}
-
 static const Type *numeric_member(const Type *t) {
     for (int i = 0; i < t->nargs; i++)
         if (t->args[i]->kind == TY_NUM) return t->args[i];
     return NULL;
+}
+
+static qs_status not_held(qs_vm *vm, qs_value number, const Type *t, const Type *element, const char *what) {
+    char text[NUMBER_TEXT];
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, QDTYPE_NOT_HELD, what, qtype_name(t),
+                    qnum_shown(qval_number(number), text), qtype_name(element));
+}
+
+static bool always_held(qs_dtype integer, qs_dtype d) {
+    double lo, hi, least, most;
+    if (!qdtype_is_int(d)) return d == QS_B1;
+    qdtype_int_span(integer, &lo, &hi), qdtype_int_span(d, &least, &most);
+    return least >= lo && most <= hi;
+}
+
+static qs_status check_elements(qs_vm *vm, Array *a, const Type *t, const char *what) {
+    const void *p;
+    qs_value x;
+    qs_dtype d = (qs_dtype)a->dtype;
+    if (always_held(t->inner->dtype, d) || !array_converts(a, t)) return QS_OK;
+    qtape_enter(vm);
+    qs_status s = qarr_read(vm, a, &p);
+    qtape_leave(vm);
+    if (s != QS_OK) return s;
+    for (size_t i = 0; i < a->count; i++) {
+        TRY(qarr_load(vm, d, (const char *)p + qarr_offset(a, i) * qdtype_size(d), &x));
+        if (!qval_holds(t->inner->dtype, x)) return not_held(vm, x, t, t->inner, what);
+    }
+    return QS_OK;
+}
+
+/* The integer type in which a parameter takes v, or its elements; NULL: it takes it in another. */
+static const Type *whole_type(const Type *t, qs_value v) {
+    const Type *n = t->kind == TY_UNION ? numeric_member(t) : v.kind == QS_ARRAY && t->kind == TY_ARRAY ? t->inner : t;
+    return n && n->kind == TY_NUM && qdtype_is_int(n->dtype) ? n : NULL;
+}
+
+qs_status qval_pass(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
+    qs_value plain = qtape_plain(v);
+    const Type *whole = whole_type(t, plain);
+    if (!whole || (t->kind != TY_NUM && qval_is_type(vm, plain, t))) return qval_coerce(vm, v, t, what, out);
+    bool elements = plain.kind == QS_ARRAY;
+    if (elements && t->kind == TY_ARRAY) TRY(check_elements(vm, qval_array(plain), t, what));
+    if (qval_is_number(plain) && !qval_holds(whole->dtype, plain)) return not_held(vm, plain, t, whole, what);
+    return qval_coerce(vm, elements ? v : plain, t, what, out);
 }
 
 qs_status qval_coerce(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {

@@ -21,28 +21,51 @@ static qs_status convert(Walk *w, TypeExpr *type, const char *what, uint32_t pos
     return kltype_coerce((Lower *)w, t, what, pos, v);
 }
 
-/* What must hold of n that the integer type d has it, and n as a message shows it. */
-static KRef is_held(Lower *L, Num n, qs_dtype d, KRef *shown) {
-    const Weak *w = n.re.weak;
-    *shown = klnum_ref(L, n, !w ? n.dtype : w->whole ? QS_I64 : L->c->scalar_dtype);
-    if (!w || !w->whole) return klnum_holds(L, d, *shown);
-    return kelem_holds(kbuild_rows(&L->walk), d, *shown, QS_I64, -w->bound, w->bound);
+/* Parameters of integers do not change what they are given; those of other types: false. */
+static bool is_whole(Lower *L, const Param *p, const Type *t, Whole *out) {
+    enum { ROOM = 140 };
+    const Type *n = t;
+    while (n->kind == TY_ARRAY) n = n->inner;
+    if (n->kind != TY_NUM || !qdtype_is_int(n->dtype)) return false;
+    char *what = qarena_alloc(L->arena, ROOM);
+    snprintf(what, ROOM, "%.60s: argument %.60s", L->in->func->name->s, p->name->s);
+    return *out = (Whole){what, t, n->dtype, p->pos}, true;
 }
 
-/* An integer parameter does not change the number that it gets. */
-static void pass_whole(Lower *L, const Param *p, const Type *t, const Val *v) {
-    char what[140], text[240];
+/* checked: by the host, unless it is known now. */
+static qs_status pass_numbers(Lower *L, const Whole *t, bool checked, const Val *v) {
+    Val all;
     double known;
-    KRef x;
-    if (t->kind != TY_NUM || !qdtype_is_int(t->dtype) || !klval_is_number(v) || qdtype_is_complex(v->dtype)) return;
-    KRef holds = is_held(L, klval_num(v, 0), t->dtype, &x);
-    if (kir_is_const(L->f, holds, &known) && known != 0) return;
-    uint32_t pos = L->pos;
-    L->pos = p->pos;
-    snprintf(what, sizeof what, "%.60s: argument %.60s", L->in->func->name->s, p->name->s);
-    snprintf(text, sizeof text, QDTYPE_NOT_HELD, what, qtype_name(t), "%0", qtype_name(t));
-    klnum_emit(L, (KMake){K_CHECK, .a = holds, .b = x, .imm = (uint64_t)kir_message(L->f, QS_EVALUE, text)});
-    L->pos = pos;
+    TRY(klval_components(L, v, &all));
+    if (all.kind != V_NUM || qdtype_is_complex(all.dtype)) return QS_OK;
+    for (int64_t i = 0, n = klval_count(&all); i < n; i++)
+        if (!checked || klnum_known(L, klval_num(&all, i), &known)) klnum_check_whole(L, t, klval_num(&all, i));
+    return QS_OK;
+}
+
+/* Elements are looked at when they are read, unless memory has no others, or a variable has converted them before. */
+static void pass_elements(Lower *L, const Whole *t, Val *v) {
+    const ArrayRef *given = v->u.array;
+    qs_dtype d = (qs_dtype)v->dtype;
+    double least = 0, most = 1, lo, hi;
+    bool converted = given->converts && !qdtype_is_real(given->as);
+    if (qdtype_is_complex(d) || converted) return;
+    qdtype_int_span(t->d, &lo, &hi);
+    if (qdtype_is_int(d)) qdtype_int_span(d, &least, &most);
+    if (!qdtype_is_real(d) && least >= lo && most <= hi) return;
+    ArrayRef *a = qarena_alloc(L->arena, sizeof *a);
+    *a = *given, a->whole = memcpy(qarena_alloc(L->arena, sizeof *t), t, sizeof *t);
+    v->u.array = a;
+}
+
+static qs_status pass_whole(Lower *L, const Param *p, const Type *t, bool checked, Val *v) {
+    Whole whole;
+    bool private = v->kind == V_MEMORY && !v->u.mem->shared;
+    if (!is_whole(L, p, t, &whole)) return QS_OK;
+    if (v->kind == V_ARRAY) pass_elements(L, &whole, v);
+    if (private && v->made == klval_made(whole.d)) return QS_OK;
+    if (!private && (v->kind != V_NUM || (checked && !v->rank))) return QS_OK;
+    return pass_numbers(L, &whole, checked, v);
 }
 
 qs_status klcall_bind(Lower *L, const Param *p, bool checked, Val *v) {
@@ -53,7 +76,7 @@ qs_status klcall_bind(Lower *L, const Param *p, bool checked, Val *v) {
     lend(L, v);
     if (p->type) {
         TRY(kltype_resolve(L, p->type, &t, &mods));
-        if (!checked) pass_whole(L, p, t, v);
+        TRY(pass_whole(L, p, t, checked, v));
         if (mods.access != ACC_DEFAULT || mods.flags) v->mods = mods;
         TRY(kltype_coerce(L, t, p->name->s, L->pos, v));
     }

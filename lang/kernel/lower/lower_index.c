@@ -102,6 +102,7 @@ static Num load_array(Lower *L, const Access *a, KRef linear, KRef guard) {
     for (int p = 0; p < parts_of(elem); p++)
         *(p ? &n.im.ref : &n.re.ref) = kmem_load(&L->walk, param, elem, linear, p, guard);
     const ArrayRef *ref = a->base.u.array;
+    if (ref->whole) klnum_check_whole(L, ref->whole, n);
     return ref->converts ? klnum_narrow(L, n, ref->as) : n;
 }
 
@@ -197,8 +198,8 @@ static void store_array(Lower *L, const Access *a, KRef linear, KRef guard, Num 
     qs_dtype d = a->base.dtype;
     int param = array_param(L, a);
     const ArrayRef *ref = a->base.u.array;
+    if (d == QS_B1 || (ref->converts && ref->as == QS_B1)) check_truth(L, n, guard);
     if (ref->converts && !qdtype_is_real(ref->as)) n = klnum_narrow(L, n, ref->as);
-    if (d == QS_B1) check_truth(L, n, guard);
     for (int p = 0; p < parts_of(d); p++)
         kmem_store(&L->walk, param, d, linear, p, element_part(L, n, d, p), guard);
 }

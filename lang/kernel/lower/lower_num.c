@@ -82,6 +82,26 @@ KRef klnum_holds(Lower *L, qs_dtype integer, KRef x) {
     return kelem_holds(kbuild_rows(&L->walk), integer, x, (qs_dtype)L->f->ins[x].dtype, least, most);
 }
 
+/* What must hold of n that the integer type d has it, and n as a message shows it. */
+static KRef is_held(Lower *L, Num n, qs_dtype d, KRef *shown) {
+    const Weak *w = n.re.weak;
+    *shown = klnum_ref(L, n, !w ? n.dtype : w->whole ? QS_I64 : L->c->scalar_dtype);
+    if (!w || !w->whole) return klnum_holds(L, d, *shown);
+    return kelem_holds(kbuild_rows(&L->walk), d, *shown, QS_I64, -w->bound, w->bound);
+}
+
+void klnum_check_whole(Lower *L, const Whole *t, Num n) {
+    char text[240];
+    double known;
+    KRef x, holds = is_held(L, n, t->d, &x);
+    if (kir_is_const(L->f, holds, &known) && known != 0) return;
+    uint32_t pos = L->pos;
+    L->pos = t->pos;
+    snprintf(text, sizeof text, QDTYPE_NOT_HELD, t->what, qtype_name(t->type), "%0", qdtype_info[t->d].name);
+    klnum_emit(L, (KMake){K_CHECK, .a = holds, .b = x, .imm = (uint64_t)kir_message(L->f, QS_EVALUE, text)});
+    L->pos = pos;
+}
+
 /* -- weak numbers ------------------------------------------------------------------------------------------------ */
 static Weak *new_weak(Lower *L, WeakOp op, Weak *a, Weak *b) {
     Weak *w = qarena_alloc(L->arena, sizeof *w);

@@ -121,10 +121,12 @@ static bool elements_fit(const Type *inner, qs_dtype d) {
 }
 
 /* Elements in memory keep their dtype; where that is of another class than declared they are converted when they are
- * read and written: a mat of uint8 counts as scalars, a float array given as ivec is truncated. */
+ * read and written: a mat of uint8 counts as scalars, a float array as ivec as integers. */
 static void convert_elements(Lower *L, const Type *inner, Val *v) {
     qs_dtype d = (qs_dtype)v->dtype;
-    if (inner->kind != TY_NUM || qdtype_is_complex(d) || qdtype_is_real(inner->dtype) == qdtype_is_real(d)) return;
+    bool truth = inner->dtype == QS_B1 && d != QS_B1;
+    if (inner->kind != TY_NUM || qdtype_is_complex(d)) return;
+    if (qdtype_is_real(inner->dtype) == qdtype_is_real(d) && !truth) return;
     ArrayRef *a = qarena_alloc(L->arena, sizeof *a);
     *a = *v->u.array;
     a->converts = true, a->as = inner->dtype;
@@ -193,8 +195,11 @@ qs_status kltype_coerce(Lower *L, const Type *t, const char *what, uint32_t pos,
     if (v->kind == V_ARRAY) return coerce_array(L, t, what, pos, v);
     if (v->kind == V_MEMORY && (v->u.mem->shared || !t->nfixed)) {
         TRY(give_dtype(L, t, what, pos, v));
+        bool whole = t->inner->kind == TY_NUM && qdtype_is_int(t->inner->dtype);
+        if (whole && !v->u.mem->shared && v->made != klval_made(t->inner->dtype))
+            return coerce_small(L, t, what, pos, v);
         bool fits = t->rank == RANK_ANY || v->rank <= t->rank;
-        return fits && dims_match(t, v) ? QS_OK : unfit(L, t, what, pos, v);
+        return (!whole || !qdtype_is_real((qs_dtype)v->dtype)) && fits && dims_match(t, v) ? QS_OK : unfit(L, t, what, pos, v);
     }
     if ((v->kind != V_NUM && v->kind != V_MEMORY) || t->inner->kind != TY_NUM) return unfit(L, t, what, pos, v);
     return coerce_small(L, t, what, pos, v);

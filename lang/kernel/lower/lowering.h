@@ -50,10 +50,14 @@ typedef struct { qs_dtype dtype; Comp re, im; } Num;
 /* -- values ------------------------------------------------------------------------------------------------------ */
 typedef enum { V_UNKNOWN, V_VOID, V_NUM, V_ARRAY, V_MEMORY, V_FUNC, V_STRING, V_TYPE, V_OBJECT, V_COLON } ValKind;
 
+/* What is declared as `type`, or its elements, is of the integer type d, which must hold what is given. */
+typedef struct { const char *what; const Type *type; qs_dtype d; uint32_t pos; } Whole;
+
 typedef struct { /* becomes a parameter of the KFunc when it is used, with the rank of the Val */
     KVal host;
     Str *name;
     bool converts; qs_dtype as; /* x : mat of integers in memory: elements are read as scalars, as they were declared */
+    const Whole *whole;  /* of a parameter of integers; NULL: elements may be any */
 } ArrayRef;
 typedef struct { KRef ref; bool shared, borrowed; } Memory; /* borrowed: a parameter that still is the caller's */
 typedef struct Closure { /* a function as a value */
@@ -175,6 +179,7 @@ Num klnum_shift(Lower *L, Elem e, Num a, Num n);               /* EL_shl or EL_s
 qs_dtype klnum_real_dtype(Lower *L, Num a);                    /* in which functions of a compute */
 bool klnum_range(Lower *L, KRef r, double *lo, double *hi);    /* bounds of an integer value, where they can be told */
 KRef klnum_holds(Lower *L, qs_dtype integer, KRef x);          /* what must hold of x that it is one of that type */
+void klnum_check_whole(Lower *L, const Whole *t, Num n);       /* an error where t does not hold n */
 
 /* -- lower_val.c ------------------------------------------------------------------------------------------------- */
 static inline bool klval_is_number(const Val *v) { return v->kind == V_NUM && v->rank == 0; }

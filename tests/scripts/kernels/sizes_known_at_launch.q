@@ -28,7 +28,7 @@ function [] = __kernel__ median_of(x : vec'mirror, y : vec, n, pos : int)
     y[pos] = v[n]
 end
 y = zeros(3,4)
-parallel_do(size(y), y, [2,3.7], table)
+parallel_do(size(y), y, [2,3], table)
 print y
 parallel_do(size(y), y, [2,3], ones_in)
 print y
