@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* -- does a function take these arguments, and how well? --------------------------------------------------------- */
@@ -489,8 +490,11 @@ static qs_status no_method(qs_vm *vm, Module *m, qs_value v, const Str *name) {
     if (habit)
         return qerr_set(qvm_ctx(vm), QS_ENAME, "%s has no function %s: %s", qval_type_name(vm, v), name->s, habit);
     if (!near.best) qnames_offer(vm, m, &near);
-    return qerr_set(qvm_ctx(vm), QS_ENAME, "%s has no field or function %s%s%s%s", qval_type_name(vm, v), name->s,
-                    near.best ? "; did you mean " : "", near.best ? near.best : "", near.best ? "?" : "");
+    char hint[160] = "", home[120] = "";
+    if (near.best) snprintf(hint, sizeof hint, "; did you mean %s?", near.best);
+    if (near.home) snprintf(home, sizeof home, "%s import \"%s\" brings it", near.best ? "" : ";", near.home);
+    return qerr_set(qvm_ctx(vm), QS_ENAME, "%s has no field or function %s%s%s", qval_type_name(vm, v), name->s, hint,
+                    home);
 }
 
 qs_status qcall_method(qs_vm *vm, Func *from, qs_value v, Str *name, FieldCache *cache, qs_value *fn, bool *is_field) {

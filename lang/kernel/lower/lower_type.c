@@ -187,20 +187,22 @@ static qs_status give_dtype(Lower *L, const Type *t, const char *what, uint32_t 
     return QS_OK;
 }
 
+/* What is shared stays where it is. */
+static qs_status coerce_memory(Lower *L, const Type *t, const char *what, uint32_t pos, Val *v) {
+    bool whole = t->inner->kind == TY_NUM && qdtype_is_int(t->inner->dtype);
+    bool fits = (t->rank == RANK_ANY || v->rank <= t->rank) && dims_match(t, v);
+    TRY(give_dtype(L, t, what, pos, v));
+    if (whole && !v->u.mem->shared && v->made != klval_made(t->inner->dtype)) return coerce_small(L, t, what, pos, v);
+    return fits && !(whole && qdtype_is_real((qs_dtype)v->dtype)) ? QS_OK : unfit(L, t, what, pos, v);
+}
+
 qs_status kltype_coerce(Lower *L, const Type *t, const char *what, uint32_t pos, Val *v) {
     L->pos = pos;
     if (v->kind == V_UNKNOWN) return QS_OK;
     if (t->kind == TY_NUM) return coerce_number(L, t, what, pos, v);
     if (t->kind != TY_ARRAY || v->kind == V_OBJECT) return fits_kind(t, v) ? QS_OK : unfit(L, t, what, pos, v);
     if (v->kind == V_ARRAY) return coerce_array(L, t, what, pos, v);
-    if (v->kind == V_MEMORY && (v->u.mem->shared || !t->nfixed)) {
-        TRY(give_dtype(L, t, what, pos, v));
-        bool whole = t->inner->kind == TY_NUM && qdtype_is_int(t->inner->dtype);
-        if (whole && !v->u.mem->shared && v->made != klval_made(t->inner->dtype))
-            return coerce_small(L, t, what, pos, v);
-        bool fits = t->rank == RANK_ANY || v->rank <= t->rank;
-        return (!whole || !qdtype_is_real((qs_dtype)v->dtype)) && fits && dims_match(t, v) ? QS_OK : unfit(L, t, what, pos, v);
-    }
+    if (v->kind == V_MEMORY && (v->u.mem->shared || !t->nfixed)) return coerce_memory(L, t, what, pos, v);
     if ((v->kind != V_NUM && v->kind != V_MEMORY) || t->inner->kind != TY_NUM) return unfit(L, t, what, pos, v);
     return coerce_small(L, t, what, pos, v);
 }
