@@ -123,7 +123,9 @@ static void colour_bar(const Painter *p) {
     uint32_t shades[SHADES];
     double x = p->x + p->width + 10;
     Lettering l = {.size = SIZE_TICK, .up = 0.5, .colour = qdraw_ink};
-    for (int i = 0; i < SHADES; i++) shades[i] = qpaint_rgb(qcolour_at(a->map, (SHADES - 1 - i) / (SHADES - 1.0)));
+    const Item *item = qlayout_mapped(a);
+    for (int i = 0; i < SHADES; i++)
+        shades[i] = qpaint_rgb(qpaint_shade(a, item, range.hi + (range.lo - range.hi) * i / (SHADES - 1.0)));
     qcanvas_picture(p->c, &(Picture){shades, 1, SHADES, false, false}, x, p->y, BAR_WIDTH, p->height);
     qcanvas_box(p->c, x, p->y, BAR_WIDTH, p->height);
     qscale_ticks(&range, (int)(p->height / (0.7 * TICKS_EACH)), &t);

@@ -193,6 +193,7 @@ void qlegend_make_room(const Painter *p); /* before anything is drawn */
 void qlegend_draw(const Painter *p);
 double qlegend_width(Canvas *c, const Axes *a); /* beside the axes; 0: it lies on them */
 uint32_t qpaint_rgb(Colour k);
+Colour qpaint_shade(const Axes *a, const Item *i, double v); /* in which item i shows a value: filled areas by steps */
 /* Pieces of the line where z, over the grid, is `level`: calls out with x and y of both ends. */
 void qlevel_lines(const Item *i, double level, void (*out)(void *, const double ends[4]), void *ud);
 /* The parts of cells where z is at least `level`: polygons of up to 8 corners, all turning the same way. */

@@ -63,7 +63,9 @@ static double bar_room(Canvas *c, const Axes *a, double height) {
     if (!a->bar || !qlayout_mapped(a)) return 0;
     qscale_ticks(&range, (int)(height / (0.7 * TICKS_EACH)), &t);
     widest(c, &t, &w, &h);
-    return BAR_GAP + BAR_WIDTH + TICK_LENGTH + GAP + w + line_room(c, a->bar_label, SIZE_LABEL);
+    double factor, beside = BAR_WIDTH + TICK_LENGTH + GAP;
+    text_size(c, t.factor, SIZE_TICK, &factor, &h);
+    return BAR_GAP + fmax(beside + w, factor) + line_room(c, a->bar_label, SIZE_LABEL);
 }
 
 static void margins(Canvas *c, const Axes *a, Margins *m) {

@@ -233,14 +233,26 @@ static void add_area(void *ud, const double *corners, int n) {
     qcanvas_close(p->c);
 }
 
+static Colour level_colour(const Axes *a, const Item *i, size_t k) {
+    Column levels = part(i, PART_U);
+    double next = k + 1 < levels.n ? levels.x[k + 1] : a->range[1];
+    return i->style.coloured ? i->style.colour : mapped(a, i->filled ? (levels.x[k] + next) / 2 : levels.x[k]);
+}
+
+Colour qpaint_shade(const Axes *a, const Item *i, double v) {
+    Column levels = part(i, PART_U);
+    size_t k = levels.n;
+    if (i->kind != ITEM_CONTOUR || !i->filled || !levels.n) return mapped(a, v);
+    while (k && levels.x[k - 1] > v) k--;
+    return k ? level_colour(a, i, k - 1) : (Colour){1, 1, 1};
+}
+
 /* Each level covers what is at least as high, so that no gap stays between two.  All cells of a level are one path:
  * edges that two of them share then leave no trace. */
 static void paint_contour(const Painter *p, Item *i) {
     Column levels = part(i, PART_U);
     for (size_t k = 0; k < levels.n; k++) {
-        double next = k + 1 < levels.n ? levels.x[k + 1] : p->a->range[1];
-        Colour c =
-            i->style.coloured ? i->style.colour : mapped(p->a, i->filled ? (levels.x[k] + next) / 2 : levels.x[k]);
+        Colour c = level_colour(p->a, i, k);
         if (i->filled) qlevel_areas(i, levels.x[k], add_area, (void *)(uintptr_t)p), qcanvas_fill(p->c, c, 1);
         else
             qlevel_lines(i, levels.x[k], add_piece, (void *)(uintptr_t)p),

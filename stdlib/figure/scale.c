@@ -3,6 +3,7 @@
 #include "vm/base/number.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* -- limits -------------------------------------------------------------------------------------------------------- */
@@ -97,26 +98,54 @@ static void minus(char *s, size_t size) {
     memcpy(s, "\xe2\x88\x92", 3);
 }
 
+/* What ticks that differ in far digits alone have in common, to be added to their texts; else 0.  `digits`: how many it
+ * has. */
+static double common_part(const Ticks *t, int *digits) {
+    double lo = t->n ? t->at[0] : 0, hi = t->n ? t->at[t->n - 1] : 0, least = fmin(fabs(lo), fabs(hi));
+    if (!(lo * hi > 0) || !(least >= 1e4 * (hi - lo)) || !(hi > lo)) return 0;
+    double unit = pow(10, ceil(log10(hi - lo) - 1e-9)), units = floor(least / unit + 1e-6);
+    *digits = (int)log10(units) + 1;
+    return copysign(units * unit, lo);
+}
+
+static void write_factor(Ticks *t, int power, double common, int digits) {
+    size_t n = 0;
+    char number[40];
+    if (power)
+        n = (size_t)qnum_print(t->factor, TICK_TEXT, "\xc3\x97 10^{%s%d}", power < 0 ? "\xe2\x88\x92" : "",
+                               power < 0 ? -power : power);
+    if (common == 0) return;
+    qnum_print(number, sizeof number, "%.*g", digits < 15 ? digits : 15, fabs(common));
+    char *e = strchr(number, 'e');
+    if (e) *e = 0;
+    n += (size_t)qnum_print(t->factor + n, TICK_TEXT - n, "%s%s %s", n ? " " : "", common < 0 ? "\xe2\x88\x92" : "+",
+                            number);
+    if (e) qnum_print(t->factor + n, TICK_TEXT - n, "\xc3\x97" "10^{%d}", atoi(e + 1));
+}
+
 static void write_ticks(Ticks *t, double step) {
-    double largest = 0;
-    for (int i = 0; i < t->n; i++) largest = fmax(largest, fabs(t->at[i]));
-    int power = largest > 0 ? (int)floor(log10(largest) + 1e-9) : 0;
+    int digits = 0;
+    double largest = 0, common = common_part(t, &digits);
+    for (int i = 0; i < t->n; i++) largest = fmax(largest, fabs(t->at[i] - common));
+    int power = largest > 0 ? (int)floor(log10(largest) + 1e-4) : 0;
     power = power >= 5 || power <= -4 ? power : 0;
     double unit = pow(10, power);
     int decimals = decimals_of(step / unit);
     for (int i = 0; i < t->n; i++) {
-        double v = fabs(t->at[i]) < step * 1e-6 ? 0 : t->at[i] / unit;
-        qnum_print(t->text[i], TICK_TEXT, "%.*f", decimals, v);
+        double v = t->at[i] - common;
+        qnum_print(t->text[i], TICK_TEXT, "%.*f", decimals, fabs(v) < step * 1e-3 ? 0 : v / unit);
         minus(t->text[i], TICK_TEXT);
     }
-    if (power)
-        qnum_print(t->factor, TICK_TEXT, "\xc3\x97 10^{%s%d}", power < 0 ? "\xe2\x88\x92" : "",
-                   power < 0 ? -power : power);
+    write_factor(t, power, common, digits);
 }
 
+/* Two at least: one would tell nothing of the scale. */
 static void even_ticks(const Axis *a, int wanted, Ticks *t) {
-    double lo = fmin(a->lo, a->hi), hi = fmax(a->lo, a->hi), step = step_for(hi - lo, wanted, a->whole && hi - lo >= 2);
-    double first = ceil(lo / step - 1e-9) + 0.0, last = floor(hi / step + 1e-9);
+    double lo = fmin(a->lo, a->hi), hi = fmax(a->lo, a->hi), step, first, last;
+    do {
+        step = step_for(hi - lo, wanted, a->whole && hi - lo >= 2);
+        first = ceil(lo / step - 1e-9) + 0.0, last = floor(hi / step + 1e-9);
+    } while (last - first < 1 && wanted++ < 9);
     for (double k = first; k <= last && t->n < MOST_TICKS; k++) t->at[t->n++] = k * step;
     write_ticks(t, step);
 }

@@ -70,3 +70,18 @@ print imagesc(reshape(0..99, [10,10]))
 fails(() -> plot(1..3, "linewith", 2))
 fails(() -> plot(1..3, "r", "lw", 3))
 fails(() -> scatter(1..3, 1..3, "makersize", 5))
+% Ticks that differ in far digits alone say once what they have in common; and there are two at least.
+u = float64(linspace(0, 1, 20))
+far = {float64(1e6)+u*0.01, float64(12345.678)+u*float64(1e-6), -98765-u, float64(1e20)+u*1e15, float64(1.5)+u*float64(1e-9), 2000+20*u, 0*u}
+for k = 0..numel(far)-1
+    figure()
+    print plot(u, far[k])
+end
+% The bar of filled areas shows what they show.
+figure()
+h = contourf([[0,1,2,3],[0,1,2,3]], [0,1,2])
+colorbar()
+p = float(h.rasterize())
+coloured = max(p, [], 2)-min(p, [], 2) > 60
+codes = unique(reshape((p[:,:,0]*65536+p[:,:,1]*256+p[:,:,2]).*coloured, numel(coloured)))
+print numel(codes) > 3, numel(codes) < 20
