@@ -8,6 +8,7 @@ symbols, the kernel's descriptor, its metadata beside what is passed at a launch
 then runs nothing: what the scripts print does not matter here."""
 import argparse, concurrent.futures, os, shlex, subprocess, sys, tempfile
 
+from progress import Progress
 from ptx import scripts
 from run import ROOT
 
@@ -45,10 +46,13 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool, tempfile.TemporaryDirectory() as folder:
         for arch in args.arch or ARCHS:
             jobs = [pool.submit(read, args, arch, path, opts, folder) for path, opts in scripts(args.filter)]
-            found = [job.result() for job in jobs]
+            found, progress = [], Progress(arch)
+            for job in jobs:
+                progress.at(len(found), len(jobs))
+                found.append(job.result())
             wrong = [w for _, w in found if w]
             kernels = sum(n for n, _ in found)
-            print(f"{arch}: {len(jobs)} scripts, {kernels} kernels, {len(wrong)} failures", flush=True)
+            progress.say(f"{arch}: {len(jobs)} scripts, {kernels} kernels, {len(wrong)} failures")
             failures += wrong + ([f"{arch}: no kernel was read"] if not kernels else [])
     print("\n".join(failures))
     return bool(failures)

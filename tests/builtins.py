@@ -11,6 +11,7 @@ Then functions that others have, too, are called at random: all element types, n
 reversed arrays, nan, infinities, the limits of integers.  A case below makes the arguments and says what must come out;
 a difference is printed with what repeats it.  Shapes are not looked at here, values are."""
 import argparse, math, os, re, sys, time, warnings
+from progress import Progress
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.append(os.path.join(ROOT, "build/python"))
@@ -807,14 +808,17 @@ def main():
     calls, wrong = (0, []) if a.only else with_numbers()
     for w in wrong: print(w)
     names, bad, done, skipped, seed, end = a.only or sorted(CASES), len(wrong), 0, 0, a.seed, time.time() + a.seconds
+    progress = Progress("builtins", "s")
     while time.time() < end and bad < a.most:
+        progress.at(a.seconds - (end - time.time()), a.seconds, f"{done} calls")
         for name in names:
             r = once(seed, name)
             done, skipped = done + (r is not False), skipped + (r is False)
             if r:
                 bad += 1
-                print(f"--only {name} --seed {seed}: {r}", flush=True)
+                progress.say(f"--only {name} --seed {seed}: {r}")
         seed += 1
+    progress.clear()
     print(f"{calls} calls with numbers, {done} at random of {len(names)} functions from seed {a.seed}; {bad} differ")
     return bad > 0
 

@@ -140,6 +140,27 @@ end
         self.assertRegex(said, r"slow  100 %  5/5  [\d.]+/s  0 s\x1b\[K\r?\n$")
 
 
+class ToolsThatTakeLong(unittest.TestCase):
+    def test_a_line_for_every_tenth(self):
+        text = """if True:
+            import io, sys
+            sys.path.insert(0, %r)
+            import progress
+            progress.time.monotonic = lambda clock=iter(range(0, 10000, 4)): next(clock)
+            progress.APART[False] = 0
+            with progress.Progress("seeds", "programs") as p:
+                for k in range(50):
+                    p.at(k, 50, "1 failed")
+            progress.APART[False] = 1e6  # soon over
+            with progress.Progress("short", "s") as p:
+                p.at(1, 2)
+                p.say("all right")""" % os.path.join(ROOT, "tests")
+        r = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True)
+        lines = r.stderr.splitlines()
+        self.assertEqual((len(lines), r.stdout), (9, "all right\n"), r.stderr)
+        self.assertEqual(lines[4], "seeds: 50 %  25/50  0.24 programs/s  2 min left  1 failed")
+
+
 class Figures(unittest.TestCase):
     def test_the_folder_is_said_once(self):
         env = {"QUASAR_FIGURES": "", "DISPLAY": ""}

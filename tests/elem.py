@@ -10,6 +10,7 @@ or within the row's bound.  A new row needs its lines there, and nothing else.""
 import argparse, cmath, math, os, re, subprocess, sys, tempfile
 import numpy as np
 
+from progress import Progress
 from meanings import COMPLEX, ENDLESS, INF, NAN, NO_BITS, REFERENCES, SATURATES, WHOLE
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -595,7 +596,11 @@ def main():
     table = [r for r in rows() if not a.row or r.id in a.row]
     unknown = set(a.row or []) - {r.id for r in table}
     if unknown: sys.exit(f"elem: no row is called {', '.join(sorted(unknown))}")
-    parts = list(stages(a.qrun, have, table, a.seed, a.all, not a.row))
+    parts = []
+    with Progress("elem") as progress:
+        for part in stages(a.qrun, have, table, a.seed, a.all, not a.row):
+            parts.append(part)
+            progress.at(len(parts), None, f"{part[1]} combinations")
     problems, count = [q for differ, _ in parts for q in differ], sum(n for _, n in parts)
     print("\n".join(problems[:200]))
     print(f"elem: {len(table)} rows, {count} combinations on {', '.join(have)}, {len(problems)} differences")

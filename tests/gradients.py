@@ -7,6 +7,7 @@ in float64, with and without machine code for loops and expressions, and with fa
 A program takes a vector x, changes two vectors step by step and gives a number.  What it computes is smooth: conditions
 ask for positions and for numbers that do not depend on x."""
 import argparse, os, random, subprocess, sys, tempfile, time
+from progress import Progress
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 N = 7
@@ -181,7 +182,10 @@ def main():
     args = p.parse_args()
     first = args.seed if args.seed is not None else random.randrange(10 ** 9)
     end, seed, bad, refused = time.time() + args.seconds, first, 0, 0
-    while seed < first + args.count if args.seed is not None else time.time() < end:
+    counted = args.seed is not None
+    progress = Progress("gradients", "programs" if counted else "s")
+    while seed < first + args.count if counted else time.time() < end:
+        progress.at(*(seed - first, args.count) if counted else (args.seconds - end + time.time(), args.seconds))
         text = Maker(seed).program()
         for way in WAYS:
             said = run(args, text, way)
@@ -189,9 +193,10 @@ def main():
                 refused += 1
             if said != "right":
                 bad += 1
-                print(f"seed {seed}, {' '.join(way)}: {said}\n{text}\n" if args.seed is not None else
-                      f"seed {seed}, {' '.join(way)}: {said[:300]}")
+                progress.say(f"seed {seed}, {' '.join(way)}: {said}\n{text}\n" if counted else
+                             f"seed {seed}, {' '.join(way)}: {said[:300]}")
         seed += 1
+    progress.clear()
     print(f"{seed - first} programs from seed {first} on: {bad} wrong")
     sys.exit(bad > 0)
 

@@ -1,5 +1,6 @@
 """What the tests with random programs share (loops.py, arrays.py): options, runs of qrun, comparison, seeds."""
-import argparse, concurrent.futures, os, subprocess, sys, tempfile
+import argparse, concurrent.futures, os, subprocess, tempfile
+from progress import Progress
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -46,11 +47,13 @@ def all_seeds(args, check, verdict):
     has = lambda d: subprocess.run([args.qrun, "--has", d], capture_output=True).returncode == 0
     args.device = args.device or [d for d in ("ref", "cpu") if has(d)]
     failed = 0
-    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool, \
+            Progress("programs " + verdict.split(" give")[0], "programs") as progress:
         os.environ["QUASAR_CACHE_DIR"] = os.path.join(folder, "cache")
         seeds = range(args.first, args.first + args.count)
-        for wrong in pool.map(lambda seed: check(args, args.keep or folder, seed), seeds):
-            if wrong: print(wrong), sys.stdout.flush()
+        for done, wrong in enumerate(pool.map(lambda seed: check(args, args.keep or folder, seed), seeds)):
+            progress.at(done, args.count)
+            if wrong: progress.say(wrong)
             failed += wrong is not None
     print(f"{args.count - failed} of {args.count} programs {verdict}")
     return failed > 0

@@ -9,6 +9,7 @@ CUDA 13 and later takes no sm_70 (that of 12.9, which pip has as nvidia-cuda-nvc
 where ptxas is not installed."""
 import argparse, concurrent.futures, glob, os, re, shlex, shutil, subprocess, sys, tempfile
 
+from progress import Progress
 from run import ROOT, header
 
 REACHES = ("parallel_do", "serial_do", "__kernel__", "for ", ".*", "sum(")
@@ -86,11 +87,12 @@ def assembles(ptxas, arch, folder, number, ptx):
     return None if r.returncode == 0 else r.stdout + r.stderr
 
 
-def check(args, arch, pool, folder):
+def check(args, arch, pool, folder, progress):
     os.environ["QUASAR_CACHE_DIR"] = args.cache or os.path.join(folder, "cache")
     found, failures = {}, []
     jobs = [(path, pool.submit(kernels_of, args.qrun, arch, path, opts)) for path, opts in scripts(args.filter)]
-    for path, job in jobs:
+    for done, (path, job) in enumerate(jobs):
+        progress.at(done, len(jobs), arch)
         texts, wrong = job.result()
         failures += [wrong] if wrong else []
         for t in texts:
@@ -103,10 +105,11 @@ def check(args, arch, pool, folder):
         ptxas = None
     checks = ptxas and [(path, pool.submit(assembles, ptxas, arch, folder, i, ptx))
                         for i, (ptx, path) in enumerate(found.items())]
-    for path, job in checks or []:
+    for done, (path, job) in enumerate(checks or []):
+        progress.at(done, len(checks), f"{arch} by ptxas")
         if job.result():
             failures.append(f"{path}: {job.result()}")
-    print(f"{arch}: {len(jobs)} scripts, {len(found)} kernels, {len(failures)} failures")
+    progress.say(f"{arch}: {len(jobs)} scripts, {len(found)} kernels, {len(failures)} failures")
     return failures
 
 
@@ -119,7 +122,7 @@ def main():
     failures = []
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool, tempfile.TemporaryDirectory() as folder:
         for arch in args.arch or ["sm_70", "sm_75", "sm_80", "sm_90"]:
-            failures += check(args, arch, pool, folder)
+            failures += check(args, arch, pool, folder, Progress("ptx"))
     print("\n".join(failures))
     return bool(failures)
 

@@ -19,6 +19,7 @@ Comment lines at the top of a script say how it is to be run:
 A script that starts with `% part` is only imported by others.
 """
 import argparse, concurrent.futures, importlib.util, os, re, shlex, shutil, subprocess, sys, tempfile, time
+from progress import Progress
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|inf|nan)")
@@ -173,12 +174,6 @@ class Runner:
         return " ".join(shlex.quote(os.path.relpath(c, ROOT) if c == self.qrun else c) for c in self.command(*job))
 
 
-def tell(line):
-    """On a terminal, in place of the line before; nothing elsewhere."""
-    if sys.stderr.isatty():
-        print(f"\r{line}\033[K", end="", file=sys.stderr, flush=True)
-
-
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--options", default="", help="options for every run of qrun, as '--loops always'")
@@ -208,18 +203,15 @@ def main():
             begin = time.time()
             return *runner.run(job), time.time() - begin
 
-        with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool, Progress("scripts") as progress:
             for job, verdict, detail, seconds in pool.map(timed, jobs):
                 counts[verdict] += 1
                 times.append((seconds, job))
-                done, took = sum(counts.values()), time.time() - start
-                tell(f"{done}/{len(jobs)}  {counts['fail']} failed  {took*(len(jobs)/done - 1):.0f} s left")
+                progress.at(sum(counts.values()), len(jobs), f"{counts['fail']} failed")
                 if verdict == "skip":
                     skipped.setdefault(detail, []).append(job[0])
                 if verdict == "fail":
-                    tell("")
-                    print(f"FAIL {job[0]} on {job[1] or 'default'}\n{detail}\n    again: {runner.rerun(job)}")
-    tell("")
+                    progress.say(f"FAIL {job[0]} on {job[1] or 'default'}\n{detail}\n    again: {runner.rerun(job)}")
     absent = [d for d in ("ref", "cpu", "opencl", "cuda") if not args.device and d not in runner.devices()]
     for seconds, job in sorted(times, key=lambda t: -t[0])[:args.slowest]:
         print(f"{seconds:7.1f} s  {job[0]} on {job[1] or 'default'}")

@@ -16,6 +16,7 @@ import numpy as np
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import kernels
+from progress import Progress
 from kernels import Gone, Side
 
 BEGIN, END = "<!-- gradients: written by tests/bench/grad.py -->", "<!-- gradients: end -->"
@@ -162,11 +163,13 @@ def main():
     args.qrun = os.path.abspath(args.qrun)
     cases = args.cases or list(CASES)
     notes, texts, begun, busy = [], [], time.time(), os.getloadavg()[0]
+    progress = Progress("gradients")
     with tempfile.TemporaryDirectory() as tmp:
-        for threads in [int(t) for t in args.threads.split(",") if int(t) <= len(os.sched_getaffinity(0))]:
+        numbers = [int(t) for t in args.threads.split(",") if int(t) <= len(os.sched_getaffinity(0))]
+        for threads in numbers:
             rows, sides = {}, sides_of(args, threads, tmp)
-            for case in cases:
-                print(f"\r{threads} thread{'s' * (threads > 1)}: {case}", end="\033[K", file=sys.stderr, flush=True)
+            for done, case in enumerate(cases):
+                progress.at(len(texts)*len(cases) + done, len(numbers)*len(cases), f"{threads} threads, {case}")
                 for s in sides[1:]:
                     s.process or s.start()
                 ready = prepare(sides, case, threads, tmp, notes)
@@ -177,7 +180,7 @@ def main():
                 s.stop()
                 s.log.close()
         memory = [f"{c} {peak(args, c, 'gradient', tmp):.0f} ({peak(args, c, 'value', tmp):.0f})" for c in cases]
-    print("\r", end="\033[K", file=sys.stderr)
+    progress.clear()
     clock = "processor time" if args.cpu else "wall time"
     facts = [f"- {clock}, least of {args.rounds} rounds; load of the machine when it began {busy:.1f}",
              f"- peak memory of a process that computes gradients (values), MiB: {', '.join(memory)}",

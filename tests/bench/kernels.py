@@ -13,6 +13,8 @@ import tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.dirname(HERE))
+from progress import Progress
 BEGIN, END = "<!-- kernels: written by tests/bench/kernels.py -->", "<!-- kernels: end -->"
 
 # name, elements of the result (f: float32, i: int32, b: uint8), how far apart results may be: the largest difference
@@ -344,13 +346,14 @@ def main():
     threads = [int(t) for t in (args.threads or "1,2").split(",") if int(t) <= max(1, len(os.sched_getaffinity(0)))]
     rounds, slice_ms = args.rounds or (5 if args.quick else 9), 6 if args.quick else 25
     notes, tables, busy, begun = [], [], os.getloadavg()[0], time.time()
+    progress, cases = Progress("kernels"), args.cases or list(CASES)
     with tempfile.TemporaryDirectory() as tmp:
         machine = Machine(args, tmp)
         for t in threads:
             sides = machine.sides(t)
             table = Table(t, [s.name for s in sides[1:]])
-            for case in args.cases or CASES:
-                print(f"\r{t} thread{'s' * (t > 1)}: {case}", end="\033[K", file=sys.stderr, flush=True)
+            for done, case in enumerate(cases):
+                progress.at(len(tables)*len(cases) + done, len(threads)*len(cases), f"{t} threads, {case}")
                 ready = prepare(machine, sides, case, t, notes)
                 times = measure(ready, case, rounds, slice_ms, notes) if ready else None
                 if times:
@@ -359,7 +362,7 @@ def main():
                 s.stop()
                 s.log.close()
             tables.append(table)
-    print("\r", end="\033[K", file=sys.stderr)
+    progress.clear()
     facts = [f"- {t.threads} thread{'s' * (t.threads > 1)}: {s}" for t in tables for s in t.targets()]
     facts += [f"- {n}" for n in [memory(args), *notes]]
     report = "\n\n".join([heading(args, machine, busy), *[t.text() for t in tables], "\n".join(facts)])
