@@ -4,8 +4,8 @@
     tests/declared.py [--qrun build/qrun] [--device cpu] [--all] [--keep FOLDER] [type ...]
 
 The table is made here: every type that may be declared, every kind of value, every place where one enters (parameters,
-locals, results, fields, elements, conversions; of arrays, too).  The interpreter says what is right; a line that differs
-is printed with what was expected.  What is compiled takes a part of the table, unless --all is given."""
+locals, results, fields, elements, conversions; of arrays, too).  The interpreter says what is right; a line that
+differs is printed with what was expected.  What is compiled takes a part of the table, unless --all is given."""
 import argparse, ctypes, os, re, subprocess, sys, tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

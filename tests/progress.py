@@ -1,5 +1,5 @@
-"""How far a tool is: on a terminal in one line, which is written over; elsewhere in a line for every tenth, but not more
-than one in ten seconds, so that what ends soon says nothing.
+"""How far a tool is: on a terminal in one line, which is written over; elsewhere in a line for every tenth, but not
+more than one in ten seconds, so that what ends soon says nothing.
 
     with Progress("loops") as p:
         for i, x in enumerate(work):
