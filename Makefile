@@ -78,7 +78,7 @@ ptx-run: deps whole
 	@python3 tests/nvcc.py --program build/ptx_cases
 	@build/unit_cuda_threads 1 400
 	@build/unit_schedules 1 2000
-	@$(call ON_PTX,build) FAKE_GPU_SEED=2 $(PYTHON) tests/run.py --qrun $(QRUN) --device cuda --slow 4
+	@$(call ON_PTX,build) FAKE_GPU_SEED=2 $(PYTHON) tests/run.py --qrun $(QRUN) --device cuda --slow 4 --slowest 10
 	@$(call ON_PTX,build) FAKE_GPU_SEED=3 FAKE_GPU_ARCH=70 QUASAR_LIBDEVICE=none $(PYTHON) tests/run.py --qrun $(QRUN) --device cuda --slow 4
 	@$(call ON_PTX,build) FAKE_GPU_ARCH=75 $(PYTHON) tests/run.py --qrun $(QRUN) --device cuda --slow 4 --llvmlite
 	@$(call ON_PTX,build) FAKE_GPU_DEFER=2 $(PYTHON) tests/run.py --qrun $(QRUN) --device cuda --slow 4
@@ -88,9 +88,10 @@ docs: whole
 	@build/unit_builtins --write > /dev/null
 	@tools/pictures --qrun $(QRUN)
 
-# Scripts with kernels, on a driver that executes machine code of AMD devices (tests/support/gcn), as far as that ends in two
-# minutes each; the code for newer devices is read.
+# Random kernels, and scripts with kernels, on a driver that executes machine code of AMD devices (tests/support/gcn), as far
+# as that ends in two minutes each; the code for newer devices is read.
 gcn-run: deps whole
+	@QUASAR_CUDA=/none QUASAR_HIP=$(CURDIR)/build/libhip_driver.so build/unit_cuda_device 10 100
 	-@QUASAR_HIP=$(CURDIR)/build/libhip_driver.so $(PYTHON) tests/run.py --qrun $(QRUN) --device hip --slow 2 kernels/ fusion/ devices/
 	@$(PYTHON) tests/amd.py
 

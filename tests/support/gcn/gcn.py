@@ -21,7 +21,7 @@ import numpy as np
 
 U, I, F = np.uint32, np.int32, np.float32
 UU, II, FF = np.uint64, np.int64, np.float64
-TYPES = {"u": U, "i": I, "f": F, "U": UU, "I": II, "F": FF}
+TYPES = {"u": U, "i": I, "f": F, "U": UU, "I": II, "F": FF, "h": np.float16}
 VCC, EXEC, M0, SCC_PLACE = 106, 126, 124, 128
 SPECIAL = {"vcc": (VCC, 2), "vcc_lo": (VCC, 1), "vcc_hi": (VCC + 1, 1), "exec": (EXEC, 2), "exec_lo": (EXEC, 1),
            "exec_hi": (EXEC + 1, 1), "m0": (M0, 1), "flat_scratch": (102, 2), "flat_scratch_lo": (102, 1),
@@ -203,6 +203,23 @@ def source(text, kind, sel=None):
     return modified
 
 
+def half_source(text, sel):
+    """The same for "h": float16, in the low bits of a register."""
+    sign = text.startswith("-") and not text[1:2].isdigit()
+    plain = text.lstrip("-" if sign else "").strip("|")
+    if register(plain) is None:
+        value = np.array([float(plain)], np.float16) if "." in plain else \
+            np.array([int(plain, 0) & 0xffff], np.uint16).view(np.float16)
+        return lambda w: value
+    whole = source(plain, "u", sel)
+
+    def get(w):
+        x = whole(w).astype(np.uint16).view(np.float16)
+        x = abs(x) if "|" in text else x
+        return -x if sign else x
+    return get
+
+
 def to_vector(text, kind, extras):
     r = register(text)
     if not r or r[0] != "v":
@@ -215,7 +232,7 @@ def to_vector(text, kind, extras):
             np.copyto(w.v[n], (x & UU(0xffffffff)).astype(U), where=w.mask)
             np.copyto(w.v[n + 1], (x >> UU(32)).astype(U), where=w.mask)
             return
-        x = x.view(U)
+        x = x.view(np.uint16).astype(U) if kind == "h" else x.view(U)
         if sel != "DWORD":
             shift, mask = SEL[sel]
             x = (x & U(mask)) << U(shift)
@@ -297,6 +314,11 @@ def median(a, b, c):
 
 def half_of(x):
     return (x & U(0xffff)).astype(np.uint16).view(np.float16).astype(F)
+
+
+def halves(f):
+    """In float32 and rounded once more, which makes no difference to a sum or product."""
+    return lambda *x: f(*[y.astype(F) for y in x]).astype(np.float16)
 
 
 def field(x, at, n, signed):
@@ -413,6 +435,8 @@ HALVES = {"v_lshlrev_b16": lambda n, x: x << (n & U(15)), "v_lshrrev_b16": lambd
           "v_subrev_u16": lambda a, b: b - a, "v_min_u16": np.minimum, "v_max_u16": np.maximum}
 OPS.update({name: ("u", "uu", lambda a, b, f=f: f(a & U(0xffff), b & U(0xffff)) & U(0xffff))
             for name, f in HALVES.items()})
+OPS.update({f"v_{name}_f16": ("h", "hh", halves(OPS[f"v_{name}_f32"][2]))
+            for name in ("add", "sub", "subrev", "mul", "min", "max")})
 OPS["v_madmk_f32"] = ("f", "fff", lambda a, k, b: fma32(a, k, b))
 OPS["v_madak_f32"] = ("f", "fff", lambda a, b, k: fma32(a, b, k))
 OPS["v_fmamk_f32"], OPS["v_fmaak_f32"] = OPS["v_madmk_f32"], OPS["v_madak_f32"]
@@ -527,6 +551,20 @@ def count_before(name, ops):
     return do
 
 
+def mix(name, ops, extras):
+    """Operands are float32, or halves of a register: op_sel_hi says that it is one, op_sel that it is the upper one."""
+    upper, half = ([n == "1" for n in extras.get(key, "[0,0,0]").strip("[]").split(",")]
+                   for key in ("op_sel", "op_sel_hi"))
+    get = [(lambda w, g=half_source(o, f"WORD_{int(u)}"): g(w).astype(F)) if h else source(o, "f")
+           for o, u, h in zip(ops[1:], upper, half)]
+    if name == "v_fma_mix_f32":
+        put = to_vector(ops[0], "f", {})
+        return lambda w: put(w, np.broadcast_to(fma32(*[g(w) for g in get]), 64))
+    place = {"v_fma_mixlo_f16": "WORD_0", "v_fma_mixhi_f16": "WORD_1"}[name]
+    put = to_vector(ops[0], "h", {"dst_sel": place, "dst_unused": "UNUSED_PRESERVE"})
+    return lambda w: put(w, np.broadcast_to(fma32(*[g(w) for g in get]).astype(np.float16), 64))
+
+
 def vector(name, ops, extras):
     if name.startswith("v_cmp_"):
         return compare(name, ops, extras)
@@ -546,20 +584,21 @@ def vector(name, ops, extras):
         return lane_op(name, ops)
     if name.startswith("v_mbcnt"):
         return count_before(name, ops)
-    if name == "v_fma_mixlo_f16":
-        put, get = to_vector(ops[0], "u", {"dst_sel": "WORD_0", "dst_unused": "UNUSED_PRESERVE"}), \
-            [source(o, "f") for o in ops[1:]]
-        return lambda w: put(w, fma32(*[g(w) for g in get]).astype(np.float16).view(np.uint16).astype(U))
+    if name.startswith("v_fma_mix"):
+        return mix(name, ops, extras)
+    if "op_sel" in extras or "op_sel_hi" in extras:
+        raise Unknown("op_sel")
     if name == "v_nop":
         return lambda w: None
     if name not in OPS:
         raise Unknown("instruction")
     kind, kinds, f = OPS[name]
     sels = [extras.get("src0_sel"), extras.get("src1_sel"), None]
-    put, get = to_vector(ops[0], kind, extras), [source(o, k, s) for o, k, s in zip(ops[1:], kinds, sels)]
+    put = to_vector(ops[0], kind, extras)
+    get = [half_source(o, s) if k == "h" else source(o, k, s) for o, k, s in zip(ops[1:], kinds, sels)]
     clamp, t = extras.get("clamp"), TYPES[kind]
     factor = {"mul:2": 2, "mul:4": 4, "div:2": 0.5}.get(extras.get("omod"))
-    if clamp and kind not in "fF":
+    if clamp and kind not in "fFh":
         raise Unknown("clamp of integers")
 
     def do(w):
@@ -639,7 +678,7 @@ def field_of(x, word, n, is_signed):
     return signed(r, size) if is_signed and size else r
 
 
-def scalar(name, ops, self_pc, next_pc):
+def scalar(name, ops, extras, self_pc, next_pc):
     if name in ("s_nop", "s_sleep", "s_setprio", "s_dcache_wb", "s_icache_inv", "s_dcache_inv", "s_inst_prefetch",
                 "s_sethalt", "s_clause", "s_setreg_imm32_b32", "s_setreg_b32"):
         return lambda w: None
@@ -673,7 +712,7 @@ def scalar(name, ops, self_pc, next_pc):
     if name.startswith(("s_add_", "s_addc_", "s_sub_", "s_subb_")):
         return add_sub(name, ops)
     if name.startswith("s_load_dword"):
-        return scalar_load(name, ops)
+        return scalar_load(name, ops, extras)
     base, suffix = name.rsplit("_", 1)
     if name == "s_flbit_i32":
         base, suffix = name, "i32"
@@ -781,13 +820,13 @@ def scalar(name, ops, self_pc, next_pc):
     return two
 
 
-def scalar_load(name, ops):
+def scalar_load(name, ops, extras):
     words = int(name[12:].lstrip("x") or 1)
     d, base = register(ops[0])[1], register(ops[1])[1]
-    far = scalar_source(ops[2], False)
+    far, offset = scalar_source(ops[2], False), int(extras.get("offset", "0"), 0)
 
     def do(w):
-        at = (w.s[base] | w.s[base + 1] << 32) + far(w)
+        at = (w.s[base] | w.s[base + 1] << 32) + far(w) + offset
         w.s[d:d + words] = struct.unpack(f"<{words}I", w.machine.memory.read(at & ~3, 4 * words))
     return do
 
@@ -1070,7 +1109,7 @@ def private_op(name, ops, extras):
 
 # -- code ------------------------------------------------------------------------------------------------------------
 MACHINES = {0x2c: "gfx900", 0x2f: "gfx906", 0x3f: "gfx90a", 0x36: "gfx1030", 0x41: "gfx1100"}
-KEYS = ("offset", "offset0", "offset1", "dst_sel", "dst_unused", "src0_sel", "src1_sel")
+KEYS = ("offset", "offset0", "offset1", "dst_sel", "dst_unused", "src0_sel", "src1_sel", "op_sel", "op_sel_hi")
 FLAGS = ("glc", "slc", "offen", "idxen", "lds", "clamp", "nv", "gds")
 
 
@@ -1108,7 +1147,7 @@ def decode(text, pc, size):
         if name.startswith("v_"):
             return vector(name, words, extras)
         if name.startswith("s_"):
-            return scalar(name, words, pc, pc + size)
+            return scalar(name, words, extras, pc, pc + size)
         if name.startswith("global_"):
             return global_op(name, words, extras)
         if name.startswith("ds_"):
