@@ -140,6 +140,54 @@ end
         self.assertRegex(said, r"slow  100 %  5/5  [\d.]+/s  0 s\x1b\[K\r?\n$")
 
 
+class Cameras(unittest.TestCase):
+    """One that tests/support/driver/camera.c plays."""
+    FAILS = "function [] = fails(f)\n try\n f()\n catch e\n print e\n end\nend\n"
+
+    def run_with(self, text, **env):
+        camera = os.path.join(os.path.dirname(os.path.abspath(QRUN)), "libcamera.so")
+        if not os.path.exists(camera) or qrun("--has", "cameras").returncode:
+            self.skipTest("without libavdevice, or without libcamera.so of the tests")
+        return qrun("--device", "ref", text=self.FAILS + text, env={"LD_PRELOAD": camera, **env})
+
+    def test_frames_come_as_they_are_now(self):
+        r = self.run_with("""
+s = vidopen("camera:0")
+print s.frame_width, "x", s.frame_height, ", ", s.avg_frame_rate, " ", s.frames, " ", s.duration_sec
+fails(() -> vidseek(s, 0))
+vidreadframe(s)
+[t, first] = [s.pts, s.rgb_data]
+pause(400)
+vidreadframe(s)
+print size(s.rgb_data), s.pts > t+0.2, s.rgb_data[0,0,0] > first[0,0,0]+10
+vidclose(s)
+s = vidopen("/dev/video0", [240,320], 25)
+print s.frame_width, "x", s.frame_height, ", ", s.avg_frame_rate
+vidclose(s)
+fails(() -> vidopen("camera:0", [100,100]))
+fails(() -> vidopen("camera:0", [], 77))
+fails(() -> vidopen("camera:7"))
+""")
+        self.assertEqual(r.stdout.splitlines(), [
+            "64x48, 50 inf inf", "vidseek: camera:0 is live: there is only the next frame, which vidreadframe reads",
+            "[48,64,3]11", "320x240, 25",
+            "vidopen: camera:0: it has no frames of 100 x 100, but of 240 x 320 (height x width)",
+            "vidopen: camera:0: it does not have 77 frames a second, but 25",
+            "vidopen: camera:7: only root and the group video may open it"], r.stderr)
+
+    def test_one_that_is_unplugged(self):
+        r = self.run_with("""
+s = vidopen("camera:0")
+function [] = watch()
+    while vidreadframe(s)
+        t = s.pts
+    end
+end
+fails(watch)
+""", CAMERA_FRAMES="20")
+        self.assertRegex(r.stdout, r"^vidreadframe: camera:0, after [.0-9]+ s: no frame can be read: No such device\n$")
+
+
 class ToolsThatTakeLong(unittest.TestCase):
     def test_a_line_for_every_tenth(self):
         text = """if True:

@@ -171,7 +171,8 @@ static VideoStatus decode(Reader *r, char why[VIDEO_WHY]) {
     if (e == 0 && !concealed) return VIDEO_FRAME;
     if (e == 0) e = AVERROR_INVALIDDATA;
     if (e == AVERROR_EXIT) return say(why, NO_FRAME, 0), VIDEO_FAILED;
-    if (e != AVERROR_EOF) return say(why, "a frame cannot be decoded", e), VIDEO_FAILED;
+    if (e != AVERROR_EOF)
+        return say(why, r->live ? "no frame can be read" : "a frame cannot be decoded", e), VIDEO_FAILED;
     if (r->told <= 0 || r->given < 0 || r->given >= r->told) return VIDEO_END;
     snprintf(why, VIDEO_WHY, "the file ends too soon: it says that it has %lld frames, and has %lld",
              (long long)r->told, (long long)r->given);
