@@ -9,14 +9,18 @@
  *     ATOMIC, AATOMIC         a load, the operation, a store: where one position runs after the other
  *
  * So a backend prints what its language has, as that language means it.  What it has with the meaning of KIR (sem.h) it
- * keeps, and says so by the bits below.  The remainder of floats, and float16 and bfloat16 in memory, are functions in
- * every language: there is no instruction that sees a float as bits.
+ * keeps, and says so by the bits below.  The remainder of floats is a function in every language.
+ *
+ * float16 and bfloat16 stay with the emitters, which make a value of each short element, and back (decode and encode
+ * of emit_llvm.c; load_text and store_text of emit_clike.c).  An instruction that sees a float as bits would let this
+ * pass do it, but not instead of them: an atomic update of a short element is a loop around an exchange of the word that
+ * it lies in, and converts in its middle; and NVIDIA, AMD and OpenCL have instructions for float16, which it would have
+ * to spare.  So the conversions would be written once more, and not in fewer places.
  *
  * LLVM keeps all but division.  Its conversions, minima and shifts are instructions or calls of intrinsics, which
  * become vectors as such, and a BOUND is a call of a function, which does not cut a loop into parts as a branch would.
  * Measured on x86 with 8 floats in a vector: as comparisons a blur with mirrored borders takes 11 times as long, one
- * line of min and max 2 times, conversions to int 1.2 times.
- * There float16 and bfloat16 are functions that are inlined, because LLVM sees a float as bits and KIR does not. */
+ * line of min and max 2 times, conversions to int 1.2 times. */
 #ifndef LANG_KERNEL_LEGAL_H
 #define LANG_KERNEL_LEGAL_H
 #include "lang/kernel/passes/opt.h"
