@@ -685,7 +685,7 @@ static PyObject *xp_product(PyObject *m, PyObject *args) {
     int ndim = x ? qnd_of_tuple(shape, dims) : -1;
     if (ndim < 0) return NULL;
     BEGIN(b, o);
-    qs_status s = qproduct_run(b->vm, a, x, rows, columns, inner, ndim, dims, &r);
+    qs_status s = qproduct_run(b->vm, a, x, (GemmSize){rows, columns, inner}, ndim, dims, &r);
     END(b, made(b, s, r));
 }
 

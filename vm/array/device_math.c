@@ -243,8 +243,9 @@ static qs_status multiply(qs_vm *vm, Device *d, const Job *j, void *of, Array *r
     return let_go(vm, d, a, QS_READ, s);
 }
 
-qs_status qdevmath_product(qs_vm *vm, Array *a, Array *b, int64_t m, int64_t n, int64_t k, Array **out) {
+qs_status qdevmath_product(qs_vm *vm, Array *a, Array *b, GemmSize of, Array **out) {
     Device *d;
+    int64_t m = of.m, n = of.n, k = of.k;
     DevGemm g = {.dtype = (qs_dtype)a->dtype, .m = m, .n = n, .k = k};
     double complex_work = a->dtype >= QS_C64 ? 4 : 1;
     Job j = {"*", {LIB_BLAS}, 1, {a, b}, 2, 2.0 * (double)m * (double)n * (double)k * complex_work, product_rate, 0};

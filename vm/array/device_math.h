@@ -4,11 +4,12 @@
 #define VM_DEVICE_MATH_H
 #include "devices/device.h"
 #include "vm/array/array.h"
+#include "vm/array/gemm.h"
 
 /* Each gives *out NULL where it is the processor's turn: no device with such a library, other element types or
  * layouts, too little work for what would have to be copied, or no room there even when everything that is kept for
  * reuse was given back.  --explain says which, when that changes. */
-qs_status qdevmath_product(qs_vm *vm, Array *a, Array *b, int64_t m, int64_t n, int64_t k, Array **out);
+qs_status qdevmath_product(qs_vm *vm, Array *a, Array *b, GemmSize of, Array **out);
 /* Along `rank` dimensions from `first` on, of those in dims. */
 qs_status qdevmath_fft(qs_vm *vm, Array *a, int ndims, const int64_t *dims, int first, int rank, bool inverse,
                        Array **out);

@@ -115,24 +115,30 @@ PRODUCT(C128, QComplexD)
 COLUMN(F32, float, 8)
 COLUMN(F64, double, 4)
 
-static void own(qs_dtype d, size_t m, size_t n, size_t k, const void *a, const void *b, void *c) {
-    switch (d) {
-    case QS_F32: n == 1 ? column_F32(m, k, a, b, c) : product_F32(m, n, k, a, b, c); break;
-    case QS_F64: n == 1 ? column_F64(m, k, a, b, c) : product_F64(m, n, k, a, b, c); break;
-    case QS_C64: product_C64(m, n, k, a, b, c); break;
-    case QS_C128: product_C128(m, n, k, a, b, c); break;
-    default: product_I64(m, n, k, a, b, c); break;
+static void own(const Gemm *g) {
+    size_t m = (size_t)g->size.m, n = (size_t)g->size.n, k = (size_t)g->size.k;
+    switch (g->d) {
+    case QS_F32: n == 1 ? column_F32(m, k, g->a, g->b, g->c) : product_F32(m, n, k, g->a, g->b, g->c); break;
+    case QS_F64: n == 1 ? column_F64(m, k, g->a, g->b, g->c) : product_F64(m, n, k, g->a, g->b, g->c); break;
+    case QS_C64: product_C64(m, n, k, g->a, g->b, g->c); break;
+    case QS_C128: product_C128(m, n, k, g->a, g->b, g->c); break;
+    default: product_I64(m, n, k, g->a, g->b, g->c); break;
     }
 }
 
 #ifdef QGEMM_AVX2
-void qgemm_own_avx2(qs_dtype d, size_t m, size_t n, size_t k, const void *a, const void *b, void *c) {
-    own(d, m, n, k, a, b, c);
-}
+void qgemm_own_avx2(const Gemm *g) { own(g); }
 #else
-void qgemm_own(qs_dtype d, size_t m, size_t n, size_t k, const void *a, const void *b, void *c) {
-    if (QCPU_AVX2 && QCPU_FMA) qgemm_own_avx2(d, m, n, k, a, b, c);
-    else own(d, m, n, k, a, b, c);
+void qgemm_own(const Gemm *g) {
+    if (QCPU_AVX2 && QCPU_FMA) qgemm_own_avx2(g);
+    else own(g);
+}
+
+static double work_of(const Gemm *g) { return (double)g->size.m * (double)g->size.n * (double)g->size.k; }
+
+/* How many bytes behind the first an element lies, of a matrix whose rows have so many. */
+static int64_t offset(const Gemm *g, int64_t row, int64_t length, int64_t column) {
+    return (row * length + column) * (int64_t)qdtype_size(g->d);
 }
 
 /* -- BLAS, opened at the first product that is worth it ------------------------------------------------------------ */
@@ -224,28 +230,26 @@ static int lend_threads(qs_vm *vm, int n) {
 
 /* A product in pieces that lie in a grid, a call of the library for each. */
 typedef struct {
-    qs_dtype d;
+    Gemm all;
     void *f;
-    int64_t m, n, k;
-    const char *a, *b;
-    char *c;
     int64_t rows, columns; /* of a piece; of the last ones, what is left */
     int64_t across;        /* pieces side by side */
 } Grid;
 
 static void multiply_piece(const Grid *g, int64_t piece) {
     enum { ROW_MAJOR = 101, NO_TRANSPOSE = 111 };
+    const Gemm *all = &g->all;
+    GemmSize s = all->size;
     int64_t i = piece / g->across * g->rows, j = piece % g->across * g->columns;
-    int m = (int)(g->m - i < g->rows ? g->m - i : g->rows), n = (int)(g->n - j < g->columns ? g->n - j : g->columns);
-    int k = (int)g->k, row = (int)g->n;
-    ptrdiff_t size = (ptrdiff_t)qdtype_size(g->d);
-    const void *a = g->a + i * g->k * size, *b = g->b + j * size;
-    void *c = g->c + (i * g->n + j) * size;
+    int m = (int)(s.m - i < g->rows ? s.m - i : g->rows), n = (int)(s.n - j < g->columns ? s.n - j : g->columns);
+    int k = (int)s.k, row = (int)s.n;
+    const void *a = (const char *)all->a + offset(all, i, s.k, 0), *b = (const char *)all->b + offset(all, 0, s.n, j);
+    void *c = (char *)all->c + offset(all, i, s.n, j);
     const float one32[2] = {1, 0}, zero32[2] = {0, 0};
     const double one64[2] = {1, 0}, zero64[2] = {0, 0};
-    bool single = g->d == QS_C64;
-    if (g->d == QS_F32) ((Real32 *)g->f)(ROW_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, m, n, k, 1, a, k, b, row, 0, c, row);
-    else if (g->d == QS_F64)
+    bool single = all->d == QS_C64;
+    if (all->d == QS_F32) ((Real32 *)g->f)(ROW_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, m, n, k, 1, a, k, b, row, 0, c, row);
+    else if (all->d == QS_F64)
         ((Real64 *)g->f)(ROW_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, m, n, k, 1, a, k, b, row, 0, c, row);
     else
         ((Cplx *)g->f)(ROW_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, m, n, k, single ? (const void *)one32 : one64, a, k, b,
@@ -269,12 +273,12 @@ static int64_t part(int64_t n, int64_t parts) {
 static int64_t cut(Grid *g, int64_t pieces) {
     int64_t least = INT64_MAX;
     for (int64_t down = 1; down <= pieces; down++) {
-        int64_t rows = part(g->m, down), columns = part(g->n, pieces / down);
+        int64_t rows = part(g->all.size.m, down), columns = part(g->all.size.n, pieces / down);
         if (pieces % down || rows + columns >= least) continue;
         least = rows + columns, g->rows = rows, g->columns = columns;
     }
-    g->across = pieces_of(g->n, g->columns);
-    return g->across * pieces_of(g->m, g->rows);
+    g->across = pieces_of(g->all.size.n, g->columns);
+    return g->across * pieces_of(g->all.size.m, g->rows);
 }
 
 /* One for each thread; of much work two, because a thread may have to share its processor.  Each piece is packed anew
@@ -289,11 +293,12 @@ static int64_t pieces_for(int threads, double work) {
 
 /* By threads of ours where that may be: they are kept on processors of their own, where those of a library may share
  * one for seconds. */
-static bool blas(qs_vm *vm, qs_dtype d, int64_t m, int64_t n, int64_t k, const void *a, const void *b, void *c) {
-    double work = (double)m * (double)n * (double)k;
-    if (d < QS_F32 || work < worth_calling || m > INT_MAX || n > INT_MAX || k > INT_MAX) return false;
+static bool blas(qs_vm *vm, const Gemm *of) {
+    double work = work_of(of);
+    GemmSize s = of->size;
+    if (of->d < QS_F32 || work < worth_calling || s.m > INT_MAX || s.n > INT_MAX || s.k > INT_MAX) return false;
     if (!qvm(vm)->blas.tried && work >= worth_opening) open_blas(vm);
-    Grid g = {d, qvm(vm)->blas.gemm[d - QS_F32], m, n, k, a, b, c, m, n, 1};
+    Grid g = {*of, qvm(vm)->blas.gemm[of->d - QS_F32], s.m, s.n, 1};
     if (!g.f) return false;
     Threads *t = qthreads_of(qvm_ctx(vm));
     int threads = qthreads_count(t);
@@ -307,22 +312,22 @@ static bool blas(qs_vm *vm, qs_dtype d, int64_t m, int64_t n, int64_t k, const v
 }
 
 /* -- without it ---------------------------------------------------------------------------------------------------- */
-typedef struct { qs_dtype d; size_t m, n, k; const char *a, *b; char *c; } Product;
 enum { BAND = 16 * ROWS }; /* rows of the result for a thread */
 
 static void multiply_bands(void *ud, int64_t first, int64_t last, int worker) {
-    const Product *x = ud;
-    size_t from = (size_t)first * BAND, to = (size_t)last * BAND, size = qdtype_size(x->d);
+    const Gemm *all = ud;
+    Gemm g = *all;
+    int64_t from = first * BAND, to = last * BAND;
     (void)worker;
-    if (to > x->m) to = x->m;
-    qgemm_own(x->d, to - from, x->n, x->k, x->a + from * x->k * size, x->b, x->c + from * x->n * size);
+    g.size.m = (to < all->size.m ? to : all->size.m) - from;
+    g.a = (const char *)g.a + offset(all, from, g.size.k, 0), g.c = (char *)g.c + offset(all, from, g.size.n, 0);
+    qgemm_own(&g);
 }
 
-void qgemm_run(qs_vm *vm, qs_dtype d, int64_t m, int64_t n, int64_t k, const void *a, const void *b, void *c) {
-    if (!m || !n || blas(vm, d, m, n, k, a, b, c)) return;
-    Product x = {d, (size_t)m, (size_t)n, (size_t)k, a, b, c};
-    int64_t bands = (m + BAND - 1) / BAND;
-    bool many = (double)m * (double)n * (double)k > worth_sharing;
-    qthreads_run(qthreads_of(qvm_ctx(vm)), bands, many ? 1 : bands, multiply_bands, &x);
+void qgemm_run(qs_vm *vm, const Gemm *g) {
+    if (!g->size.m || !g->size.n || blas(vm, g)) return;
+    int64_t bands = (g->size.m + BAND - 1) / BAND;
+    bool many = work_of(g) > worth_sharing;
+    qthreads_run(qthreads_of(qvm_ctx(vm)), bands, many ? 1 : bands, multiply_bands, (void *)(uintptr_t)g);
 }
 #endif

@@ -4,10 +4,12 @@
 #include "vm/value/object.h"
 
 /* c (m x n) = a (m x k) times b (k x n).  d: int64 (wraps around), float32, float64, complex64, complex128. */
-void qgemm_run(qs_vm *vm, qs_dtype d, int64_t m, int64_t n, int64_t k, const void *a, const void *b, void *c);
+typedef struct { int64_t m, n, k; } GemmSize;
+typedef struct { qs_dtype d; GemmSize size; const void *a, *b; void *c; } Gemm;
+void qgemm_run(qs_vm *vm, const Gemm *g);
 /* dlopen of a library for linear algebra; of OpenBLAS with kernels for this processor. */
 void *qgemm_library(const char *name);
 /* Without BLAS, and its form for processors with AVX2 and FMA. */
-void qgemm_own(qs_dtype d, size_t m, size_t n, size_t k, const void *a, const void *b, void *c);
-void qgemm_own_avx2(qs_dtype d, size_t m, size_t n, size_t k, const void *a, const void *b, void *c);
+void qgemm_own(const Gemm *g);
+void qgemm_own_avx2(const Gemm *g);
 #endif

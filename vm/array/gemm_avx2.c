@@ -7,7 +7,5 @@
 #define QGEMM_AVX2
 #include "vm/array/gemm.c"
 #else
-void qgemm_own_avx2(qs_dtype d, size_t m, size_t n, size_t k, const void *a, const void *b, void *c) {
-    qgemm_own(d, m, n, k, a, b, c);
-}
+void qgemm_own_avx2(const Gemm *g) { qgemm_own(g); }
 #endif

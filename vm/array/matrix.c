@@ -24,15 +24,14 @@ static qs_status operand(qs_vm *vm, Array *a, qs_dtype d, Array **out) {
     return (qs_dtype)a->dtype == d ? qarr_contiguous(vm, a, out) : qarr_convert(vm, a, d, out);
 }
 
-static qs_status product(qs_vm *vm, Array *a, Array *b, int64_t m, int64_t n, int64_t k, Array **out) {
-    const void *pa, *pb;
-    void *pc;
-    TRY(qarr_read(vm, a, &pa));
-    TRY(qarr_read(vm, b, &pb));
-    TRY(qarr_new(vm, (qs_dtype)a->dtype, 2, (int64_t[]){m, n}, k == 0, out));
-    qs_status s = qarr_write(vm, *out, &pc);
+static qs_status product(qs_vm *vm, Array *a, Array *b, GemmSize of, Array **out) {
+    Gemm g = {.d = (qs_dtype)a->dtype, .size = of};
+    TRY(qarr_read(vm, a, &g.a));
+    TRY(qarr_read(vm, b, &g.b));
+    TRY(qarr_new(vm, g.d, 2, (int64_t[]){of.m, of.n}, of.k == 0, out));
+    qs_status s = qarr_write(vm, *out, &g.c);
     if (s) return qarr_release(vm, *out), s;
-    if (k) qgemm_run(vm, (qs_dtype)a->dtype, m, n, k, pa, pb, pc);
+    if (of.k) qgemm_run(vm, &g);
     return QS_OK;
 }
 
@@ -49,13 +48,14 @@ static qs_status matmul(qs_vm *vm, Array *a, Array *b, qs_value *out) {
     int ra = qarr_size(a, da), rb = qarr_size(b, db);
     if (ra != 2 || rb != 2 || da[1] != db[0]) return product_error(vm, a, b);
     qs_dtype result = qdtype_promote((qs_dtype)a->dtype, (qs_dtype)b->dtype), compute = compute_dtype(result);
+    GemmSize of = {da[0], db[1], da[1]};
     Array *x, *y, *r = NULL;
-    TRY(qdevmath_product(vm, a, b, da[0], db[1], da[1], &r));
+    TRY(qdevmath_product(vm, a, b, of, &r));
     if (r) return *out = qarr_value(r), QS_OK;
     TRY(operand(vm, a, compute, &x));
     qs_status s = operand(vm, b, compute, &y);
     if (!s) {
-        s = product(vm, x, y, da[0], db[1], da[1], &r);
+        s = product(vm, x, y, of, &r);
         qarr_release(vm, y);
     }
     qarr_release(vm, x);

@@ -1,7 +1,6 @@
 /* product.c -- stacks of matrix products, each by qgemm_run, which multiplies int64 and floats: smaller whole numbers
  * are widened, and what comes out is cut to them, which wraps as their own products and sums would. */
 #include "vm/typed/typed.h"
-#include "vm/array/gemm.h"
 #include "vm/base/dtype.h"
 #include "vm/quasar.h"
 
@@ -20,18 +19,17 @@ static qs_status widened(qs_vm *vm, Array *a, qs_dtype d, Array **out) {
     return s;
 }
 
-static qs_status multiply(qs_vm *vm, qs_dtype d, Array *a, Array *b, int64_t m, int64_t n, int64_t k, Array *out) {
-    const void *p, *q;
-    void *to;
-    size_t size = qdtype_size(d);
-    TRY(qarr_read(vm, a, &p));
-    TRY(qarr_read(vm, b, &q));
-    TRY(qarr_write(vm, out, &to));
-    if (!k) return memset(to, 0, out->count * size), QS_OK;
-    int64_t stack = m && n ? (int64_t)out->count / (m * n) : 0;
-    for (int64_t i = 0; i < stack; i++)
-        qgemm_run(vm, d, m, n, k, (const char *)p + (size_t)(i * m * k) * size,
-                  (const char *)q + (size_t)(i * k * n) * size, (char *)to + (size_t)(i * m * n) * size);
+static qs_status multiply(qs_vm *vm, Array *a, Array *b, GemmSize of, Array *out) {
+    Gemm g = {.d = (qs_dtype)out->dtype, .size = of};
+    int64_t size = (int64_t)qdtype_size(g.d), stack = of.m && of.n ? (int64_t)out->count / (of.m * of.n) : 0;
+    TRY(qarr_read(vm, a, &g.a));
+    TRY(qarr_read(vm, b, &g.b));
+    TRY(qarr_write(vm, out, &g.c));
+    if (!of.k) return memset(g.c, 0, out->count * (size_t)size), QS_OK;
+    for (; stack--; g.c = (char *)g.c + of.m * of.n * size) {
+        qgemm_run(vm, &g);
+        g.a = (const char *)g.a + of.m * of.k * size, g.b = (const char *)g.b + of.k * of.n * size;
+    }
     return QS_OK;
 }
 
@@ -48,8 +46,7 @@ static qs_status cut(qs_vm *vm, Array *wide, qs_dtype d, int ndim, const int64_t
     return QS_OK;
 }
 
-qs_status qproduct_run(qs_vm *vm, Array *a, Array *b, int64_t m, int64_t n, int64_t k, int ndim, const int64_t *dims,
-                       Array **out) {
+qs_status qproduct_run(qs_vm *vm, Array *a, Array *b, GemmSize of, int ndim, const int64_t *dims, Array **out) {
     qs_dtype own = (qs_dtype)a->dtype, d = qdtype_is_int(own) ? QS_I64 : own;
     Array *p, *q, *r = NULL;
     if (own == QS_B1) return qs_fail(vm, QS_ETYPE, "matmul is not defined for truth values");
@@ -57,7 +54,7 @@ qs_status qproduct_run(qs_vm *vm, Array *a, Array *b, int64_t m, int64_t n, int6
     qs_status s = widened(vm, b, d, &q);
     if (s != QS_OK) return qarr_release(vm, p), s;
     s = qarr_new(vm, d, ndim, dims, false, &r);
-    if (s == QS_OK) s = multiply(vm, d, p, q, m, n, k, r);
+    if (s == QS_OK) s = multiply(vm, p, q, of, r);
     if (s == QS_OK && own != d) s = cut(vm, r, own, ndim, dims, out);
     else if (s == QS_OK) *out = r, r = NULL;
     if (r) qarr_release(vm, r);

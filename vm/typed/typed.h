@@ -13,6 +13,7 @@
 #ifndef VM_TYPED_H
 #define VM_TYPED_H
 #include "vm/array/array.h"
+#include "vm/array/gemm.h"
 
 typedef enum {
 #define TYPED(name, ...) TY_##name,
@@ -74,6 +75,5 @@ qs_status qfold_search(qs_vm *vm, Array *x, Array *v, bool right, Array **out);
 
 /* -- product.c ----------------------------------------------------------------------------------------------------- */
 /* Of stacks of matrices m x k and k x n, packed, of one type; of whole numbers it wraps. */
-qs_status qproduct_run(qs_vm *vm, Array *a, Array *b, int64_t m, int64_t n, int64_t k, int ndim, const int64_t *dims,
-                       Array **out);
+qs_status qproduct_run(qs_vm *vm, Array *a, Array *b, GemmSize of, int ndim, const int64_t *dims, Array **out);
 #endif
