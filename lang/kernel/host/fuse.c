@@ -284,9 +284,7 @@ static qs_status binary_rule(Walk *w, Op o, Val *a, Val *b, Val *out) {
     return given(binary((Fuse *)w, o, *a, *b), out);
 }
 
-static qs_status callee(Walk *w, Node *n, int wanted, Val *out, Val *args, bool *self, bool *done) {
-    return (void)w, (void)n, (void)wanted, (void)out, (void)args, (void)self, (void)done, QS_OK;
-}
+static qs_status callee(Walk *w, Called *c) { return (void)w, (void)c, QS_OK; }
 
 static qs_status apply(Walk *w, Node *n, Val *fn, const Args *args, Val *outs, int wanted) {
     Elem e = kelem_find(n->u.call.callee->u.ident.name->s, args->n);

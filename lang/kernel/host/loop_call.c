@@ -376,18 +376,18 @@ static qs_status method_of(Loops *L, const Node *callee, Value *self, Value *out
     return *out = (Value){.what = WHAT_FUNCTION, .host = v}, QS_OK;
 }
 
-static qs_status callee_of(Walk *w, Node *n, int wanted, Value *out, Value *args, bool *self, bool *done) {
+static qs_status callee_of(Walk *w, Called *c) {
     Loops *L = (Loops *)w;
-    Node *callee = n->u.call.callee;
+    Node *callee = c->site->u.call.callee;
     bool named = callee->kind == N_IDENT && callee->u.ident.sym;
-    *out = (Value){.what = WHAT_NOTHING};
-    if (callee->kind == N_FIELD) return *self = true, method_of(L, callee, &args[0], out);
+    *c->fn = (Value){.what = WHAT_NOTHING};
+    if (callee->kind == N_FIELD) return c->self = true, method_of(L, callee, c->args, c->fn);
     if (named && callee->u.ident.sym->kind == SYM_TYPE) return QS_OK;
-    TRY(kloop_expr(L, callee, out));
-    bool asserts = is_builtin(out, "assert"), errs = is_builtin(out, "error");
-    *done = !wanted && (asserts || errs);
-    if (*done) TRY(stop(L, n, errs));
-    if (*done && errs) L->left = true;
+    TRY(kloop_expr(L, callee, c->fn));
+    bool asserts = is_builtin(c->fn, "assert"), errs = is_builtin(c->fn, "error");
+    c->done = !c->wanted && (asserts || errs);
+    if (c->done) TRY(stop(L, c->site, errs));
+    if (c->done && errs) L->left = true;
     return QS_OK;
 }
 

@@ -268,14 +268,13 @@ static qs_status apply(Walk *w, Node *n, Val *fn, const Args *args, Val *outs, i
     return kltype_construct(L, n, t, args, wanted ? &outs[0] : &only);
 }
 
-static qs_status callee_rule(Walk *w, Node *n, int wanted, Val *out, Val *args, bool *self, bool *done) {
+static qs_status callee_rule(Walk *w, Called *c) {
     Lower *L = (Lower *)w;
-    Node *callee = n->u.call.callee;
+    Node *callee = c->site->u.call.callee;
     bool bound = true;
-    (void)wanted, (void)done;
-    if (callee->kind == N_FIELD) TRY(method_of(L, callee, &args[0], out, &bound));
-    else TRY(callee_of(L, callee, out));
-    return *self = !bound, QS_OK;
+    if (callee->kind == N_FIELD) TRY(method_of(L, callee, c->args, c->fn, &bound));
+    else TRY(callee_of(L, callee, c->fn));
+    return c->self = !bound, QS_OK;
 }
 
 const CallRules klcall_rules = {

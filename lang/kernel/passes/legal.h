@@ -13,9 +13,9 @@
  *
  * float16 and bfloat16 stay with the emitters, which make a value of each short element, and back (decode and encode
  * of emit_llvm.c; load_text and store_text of emit_clike.c).  An instruction that sees a float as bits would let this
- * pass do it, but not instead of them: an atomic update of a short element is a loop around an exchange of the word that
- * it lies in, and converts in its middle; and NVIDIA, AMD and OpenCL have instructions for float16, which it would have
- * to spare.  So the conversions would be written once more, and not in fewer places.
+ * pass do it, but not instead of them: an atomic update of a short element is a loop around an exchange of the word
+ * in which it lies, and converts in its middle; and NVIDIA, AMD and OpenCL have instructions for float16, which the
+ * pass would have to spare.  So the conversions would be written once more, and not in fewer places.
  *
  * LLVM keeps all but division.  Its conversions, minima and shifts are instructions or calls of intrinsics, which
  * become vectors as such, and a BOUND is a call of a function, which does not cut a loop into parts as a branch would.

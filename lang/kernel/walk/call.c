@@ -154,16 +154,16 @@ static qs_status lower_args(Walk *w, const ArgList *list, struct Val *at, Str **
 
 qs_status kcall_lower(Walk *w, Node *n, struct Val *outs, int wanted) {
     const ArgList *list = &n->u.call.args;
-    struct Val *fn = kval_new(w, 1), *args = kval_new(w, list->n + 1);
+    Called c = {.site = n, .wanted = wanted, .fn = kval_new(w, 1), .args = kval_new(w, list->n + 1)};
     Str **names = qarena_alloc(w->arena, (size_t)(list->n + 1) * sizeof *names);
-    bool self = false, done = false, indexing = w->indexing;
+    bool indexing = w->indexing;
     w->indexing = false; /* arguments are no indices, even where the call is a part of one */
-    TRY(w->rules->call->callee(w, n, wanted, fn, args, &self, &done));
-    if (done) return w->indexing = indexing, QS_OK;
-    TRY(lower_args(w, list, kval_at(w, args, self), names + self));
+    TRY(w->rules->call->callee(w, &c));
+    if (c.done) return w->indexing = indexing, QS_OK;
+    TRY(lower_args(w, list, kval_at(w, c.args, c.self), names + c.self));
     w->pos = n->pos;
-    Args all = {args, names, list->n + self};
-    TRY(w->rules->call->apply(w, n, fn, &all, outs, wanted));
+    Args all = {c.args, names, list->n + c.self};
+    TRY(w->rules->call->apply(w, n, c.fn, &all, outs, wanted));
     w->indexing = indexing, w->pos = n->pos;
     return QS_OK;
 }

@@ -85,6 +85,9 @@ struct Frame {
 typedef struct { Func *func; const struct Val *captures; struct Closure *closure; int source; } Callee;
 typedef struct { struct Val *at; Str **names; int n; } Args;
 
+/* A call that gives so many values.  self: of a method, whose object is args[0]; done: it needs no more. */
+typedef struct { Node *site; int wanted; struct Val *fn, *args; bool self, done; } Called;
+
 /* What a compiler does in its own way: of names and calls … */
 typedef struct CallRules {
     /* A variable of the function at hand, or none (*found stays false); a function made here of f; what stands
@@ -92,8 +95,7 @@ typedef struct CallRules {
     qs_status (*variable)(Walk *, const Sym *, uint32_t pos, struct Val *out, bool *found);
     void (*function)(Walk *, Func *f, struct Val *captures, struct Val *out);
     qs_status (*outside)(Walk *, const Sym *, uint32_t pos, struct Val *out);
-    /* What n calls; *self: a method, args[0] is its object; *done: the call was of a kind that needs no more. */
-    qs_status (*callee)(Walk *, Node *n, int wanted, struct Val *out, struct Val *args, bool *self, bool *done);
+    qs_status (*callee)(Walk *, Called *); /* finds what is called */
     /* The call n of fn: chooses among definitions; kcall_inline where it is a function of the program.  outs has room
      * for `wanted` values, and for one at least; those that there are not become nothing. */
     qs_status (*apply)(Walk *, Node *n, struct Val *fn, const Args *, struct Val *outs, int wanted);
