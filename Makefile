@@ -1,5 +1,5 @@
 # The front door.  `make` builds build/qrun; everything else is one word more.
-.PHONY: all whole deps run test check docs bench dev tsan stress ptx-run gcn-run fuzz install uninstall deb wheel clean
+.PHONY: all whole deps run test check docs bench dev tsan stress ptx-run gcn-run aarch64 fuzz install uninstall deb wheel clean
 PREFIX ?= /usr/local
 QRUN = build/qrun
 PYTHON ?= python3
@@ -95,6 +95,17 @@ gcn-run: deps whole
 	-@QUASAR_HIP=$(CURDIR)/build/libhip_driver.so $(PYTHON) tests/run.py --qrun $(QRUN) --device hip --slow 2 kernels/ fusion/ devices/
 	@$(PYTHON) tests/amd.py
 
+ON_AARCH64 = native_object emit_llvm llvm kir_ops bundle
+# For aarch64 on another machine: built by Debian's cross compiler (apt install gcc-aarch64-linux-gnu qemu-user-static) against
+# Debian's packages, which are unpacked into out/aarch64, and run by qemu.  Each kernel that LLVM makes there takes seconds.
+aarch64:
+	@tools/aarch64
+	@cmake --preset aarch64 > /dev/null
+	@cmake --build --preset aarch64 --target qrun inside quasar_shared $(addprefix unit_,$(ON_AARCH64))
+	@ctest --test-dir build-aarch64 --output-on-failure -R '^unit_($(subst $() ,|,$(ON_AARCH64)))$$'
+	@$(PYTHON) tests/aarch64.py
+	@$(PYTHON) tests/run.py --qrun out/aarch64/qrun --device ref --device cpu --slow 8 kernels/ fusion/ devices/ kir/ scripts/python/
+
 # SECONDS=n per target; the targets are tests/fuzz/*.c.
 fuzz: deps
 	@tests/fuzz/run $(SECONDS)
@@ -126,4 +137,4 @@ deb: deps
 	@rm -rf out/deb/_CPack_Packages; ls out/deb/*.deb
 
 clean:
-	rm -rf build build-dev build-tsan build-fuzz build-stress out dist
+	rm -rf build build-dev build-tsan build-fuzz build-stress build-aarch64 out dist

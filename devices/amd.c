@@ -30,7 +30,7 @@ const AmdTarget *qamd_target(const char *name) {
 }
 
 /* -- the object ---------------------------------------------------------------------------------------------------- */
-enum { CODE_ALIGN = 256, MOST_SYMBOLS = 8, MACHINE = 224 /* EM_AMDGPU */ };
+enum { CODE_ALIGN = 256, MOST_SYMBOLS = 8, PAGE = 4096, MACHINE = 224 /* EM_AMDGPU */ };
 enum { S_NONE, S_NOTE, S_DYNSYM, S_HASH, S_DYNSTR, S_DATA, S_TEXT, S_DYNAMIC, S_SYMTAB, S_NAMES, SECTIONS };
 enum { P_READ, P_CODE, P_WRITE, P_DYNAMIC, P_NOTE, SEGMENTS };
 enum { DYNAMICS = 6 /* the last ends them */ };
@@ -60,7 +60,7 @@ static qs_status read_sections(Link *l) {
         const Elf64_Shdr *s = &l->sections[i];
         if (s->sh_type != SHT_NOBITS && (s->sh_offset > l->n || s->sh_size > l->n - s->sh_offset))
             return damaged(l->ctx, "section bounds");
-        if (s->sh_addralign & (s->sh_addralign - 1) || s->sh_addralign > ELF_PAGE)
+        if (s->sh_addralign & (s->sh_addralign - 1) || s->sh_addralign > PAGE)
             return damaged(l->ctx, "section alignment");
         if (s->sh_type == SHT_SYMTAB) symtab = s;
     }
@@ -131,8 +131,8 @@ static qs_status lay_out(Link *l) {
     for (size_t i = 0; i < l->nshown; i++)
         l->strings_end += (i == 0) + strlen(name_of(l, &l->symbols[l->shown[i]])) + 1;
     l->data = qelf_up(l->strings_end, 64), l->data_end = place(l, l->data, is_data);
-    l->code = qelf_up(qelf_up(l->data_end, ELF_PAGE), CODE_ALIGN), l->code_end = place(l, l->code, is_code);
-    l->dynamic = qelf_up(l->code_end, ELF_PAGE), l->dynamic_end = l->dynamic + DYNAMICS * sizeof(Elf64_Dyn);
+    l->code = qelf_up(qelf_up(l->data_end, PAGE), CODE_ALIGN), l->code_end = place(l, l->code, is_code);
+    l->dynamic = qelf_up(l->code_end, PAGE), l->dynamic_end = l->dynamic + DYNAMICS * sizeof(Elf64_Dyn);
     l->end = l->dynamic_end + SECTIONS * sizeof(Elf64_Shdr) + sizeof section_names;
     return QS_OK;
 }
@@ -178,11 +178,11 @@ static void write_head(const Link *l, uint8_t *file) {
 
 static void write_segments(const Link *l, uint8_t *file) {
     Elf64_Phdr h[SEGMENTS] = {
-        [P_READ] = qelf_segment(PT_LOAD, PF_R, 0, l->data_end),
-        [P_CODE] = qelf_segment(PT_LOAD, PF_R | PF_X, l->code, l->code_end),
-        [P_WRITE] = qelf_segment(PT_LOAD, PF_R | PF_W, l->dynamic, l->dynamic_end),
-        [P_DYNAMIC] = qelf_segment(PT_DYNAMIC, PF_R | PF_W, l->dynamic, l->dynamic_end),
-        [P_NOTE] = qelf_segment(PT_NOTE, PF_R, l->note, l->note_end),
+        [P_READ] = qelf_segment(PT_LOAD, PF_R, 0, l->data_end, PAGE),
+        [P_CODE] = qelf_segment(PT_LOAD, PF_R | PF_X, l->code, l->code_end, PAGE),
+        [P_WRITE] = qelf_segment(PT_LOAD, PF_R | PF_W, l->dynamic, l->dynamic_end, PAGE),
+        [P_DYNAMIC] = qelf_segment(PT_DYNAMIC, PF_R | PF_W, l->dynamic, l->dynamic_end, PAGE),
+        [P_NOTE] = qelf_segment(PT_NOTE, PF_R, l->note, l->note_end, PAGE),
     };
     h[P_NOTE].p_align = 4;
     memcpy(file + sizeof(Elf64_Ehdr), h, sizeof h);

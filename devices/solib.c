@@ -5,15 +5,50 @@
 
 #include <string.h>
 
-enum { STUB = 16 };
 enum { S_NONE, S_HASH, S_DYNSYM, S_DYNSTR, S_RELA, S_TEXT, S_DYNAMIC, S_DATA, S_BUNDLE, S_NAMES, SECTIONS };
 enum { P_CODE, P_DATA, P_BUNDLE, P_DYNAMIC, P_STACK, SEGMENTS };
 static const char section_names[] =
     "\0.gnu.hash\0.dynsym\0.dynstr\0.rela.dyn\0.text\0.dynamic\0.data\0.quasar\0.shstrtab";
 
 /* -- code --------------------------------------------------------------------------------------------------------- */
+enum { STUB = 16 };
+
+#if defined(__aarch64__)
+/* What a stub jumps to, with the number of its function in w17: the registers of arguments as the save area of a
+ * va_list at sp+16, the list itself at sp+208.  Pages may have 64 KiB. */
+enum { MACHINE = EM_AARCH64, RELATIVE = R_AARCH64_RELATIVE, ADDRESS = R_AARCH64_GLOB_DAT, PAGE = 65536 };
+static const uint32_t common_code[] = {
+    0xa9b17bfd, 0x910003fd,                         /* stp x29, x30, [sp, -240]!; mov x29, sp */
+    0xa90107e0, 0xa9020fe2, 0xa90317e4, 0xa9041fe6, /* stp x0, x1, [sp, 16] … stp x6, x7, [sp, 64] */
+    0xad0287e0, 0xad038fe2, 0xad0497e4, 0xad059fe6, /* stp q0, q1, [sp, 80] … stp q6, q7, [sp, 176] */
+    0x9103c3e9, 0x910143ea, 0xa90d2be9,             /* stack, gr_top: sp+240, sp+80 */
+    0x910343e9, 0xf90073e9,                         /* vr_top: sp+208 */
+    0x128007e9, 0x12800fea, 0x291d2be9,             /* gr_offs, vr_offs: -64, -128 */
+    0x2a1103e1, 0x910343e2,                         /* mov w1, w17; add x2, sp, 208 */
+    0x90000000, 0x91000000,                         /* adrp x0, SolibData; add x0, x0, its low 12 bits */
+    0xf9400c09, 0xd63f0120,                         /* ldr x9, [x0, 24]: the door behind it; blr x9 */
+    0xa8cf7bfd, 0xd65f03c0,                         /* ldp x29, x30, [sp], 240; ret */
+};
+enum { ADRP = 20 };
+_Static_assert(sizeof(SolibData) == 24, "the code knows where the door is");
+
+/* bti c; mov w17, number; b common */
+static void write_stub(uint8_t *at, uint32_t number, int64_t common) {
+    uint32_t code[] = {0xd503245f, 0x52800011 | (number & 0xffff) << 5, 0x72a00011 | number >> 16 << 5,
+                       0x14000000 | ((uint32_t)(common - 12) >> 2 & 0x3ffffff)};
+    memcpy(at, code, sizeof code);
+}
+
+static void write_common(uint8_t *at, int64_t own, int64_t data) {
+    uint32_t code[sizeof common_code / 4], pages = (uint32_t)((data >> 12) - ((own + ADRP * 4) >> 12));
+    memcpy(code, common_code, sizeof code);
+    code[ADRP] |= (pages & 3) << 29 | (pages >> 2 & 0x7ffff) << 5, code[ADRP + 1] |= (uint32_t)(data & 0xfff) << 10;
+    memcpy(at, code, sizeof code);
+}
+#else
 /* What a stub jumps to, with the number of its function in r11: the registers of arguments as the save area of a
  * va_list at rsp, the list itself at rsp+176. */
+enum { MACHINE = EM_X86_64, RELATIVE = R_X86_64_RELATIVE, ADDRESS = R_X86_64_GLOB_DAT, PAGE = 4096 };
 static const uint8_t common_code[] = {
     0x55, 0x48, 0x89, 0xe5,                         /* push rbp; mov rbp, rsp */
     0x48, 0x81, 0xec, 0xd0, 0, 0, 0,                /* sub rsp, 208 */
@@ -54,11 +89,13 @@ static void write_stub(uint8_t *at, uint32_t number, int64_t common) {
     memcpy(at + 11, &far, 4);
 }
 
-static void write_common(uint8_t *at, int64_t own, int64_t data, int64_t door) {
+static void write_common(uint8_t *at, int64_t own, int64_t data) {
+    int64_t door = data + (int64_t)sizeof(SolibData);
     int32_t to_data = (int32_t)(data - (own + LEA_END)), to_door = (int32_t)(door - (own + CALL_END));
     memcpy(at, common_code, sizeof common_code);
     memcpy(at + LEA_END - 4, &to_data, 4), memcpy(at + CALL_END - 4, &to_door, 4);
 }
+#endif
 
 /* As .gnu.hash begins; the hash of each name follows. */
 enum { FILTER = 16 };
@@ -93,19 +130,19 @@ static void lay_out(Plan *p) {
     p->rela = qelf_up(p->strings + p->names.len, 8);
     p->code = qelf_up(p->rela + RELOCATIONS * sizeof(Elf64_Rela), 64);
     p->code_end = p->code + p->s->nnames * (uint64_t)STUB + sizeof common_code;
-    p->dynamic = qelf_up(p->code_end, ELF_PAGE);
+    p->dynamic = qelf_up(p->code_end, PAGE);
     p->data = p->dynamic + DYNAMICS * sizeof(Elf64_Dyn);
     p->door = p->data + sizeof(SolibData);
     p->data_end = p->door + sizeof(void *);
     p->sections = p->data_end;
-    p->bundle = qelf_up(p->sections + SECTIONS * sizeof(Elf64_Shdr) + sizeof section_names, ELF_PAGE);
+    p->bundle = qelf_up(p->sections + SECTIONS * sizeof(Elf64_Shdr) + sizeof section_names, PAGE);
     p->end = p->bundle + p->s->bundle->len;
 }
 
 /* -- parts -------------------------------------------------------------------------------------------------------- */
 static void write_head(const Plan *p, uint8_t *at) {
     Elf64_Ehdr h = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
-                    .e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT, .e_phoff = sizeof h,
+                    .e_type = ET_DYN, .e_machine = MACHINE, .e_version = EV_CURRENT, .e_phoff = sizeof h,
                     .e_shoff = p->sections, .e_ehsize = sizeof h, .e_phentsize = sizeof(Elf64_Phdr),
                     .e_phnum = SEGMENTS, .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = SECTIONS, .e_shstrndx = S_NAMES};
     memcpy(at, &h, sizeof h);
@@ -113,11 +150,11 @@ static void write_head(const Plan *p, uint8_t *at) {
 
 static void write_segments(const Plan *p, uint8_t *at) {
     Elf64_Phdr h[SEGMENTS] = {
-        [P_CODE] = qelf_segment(PT_LOAD, PF_R | PF_X, 0, p->code_end),
-        [P_DATA] = qelf_segment(PT_LOAD, PF_R | PF_W, p->dynamic, p->data_end),
-        [P_BUNDLE] = qelf_segment(PT_LOAD, PF_R, p->bundle, p->end),
-        [P_DYNAMIC] = qelf_segment(PT_DYNAMIC, PF_R | PF_W, p->dynamic, p->data),
-        [P_STACK] = qelf_segment(PT_GNU_STACK, PF_R | PF_W, 0, 0),
+        [P_CODE] = qelf_segment(PT_LOAD, PF_R | PF_X, 0, p->code_end, PAGE),
+        [P_DATA] = qelf_segment(PT_LOAD, PF_R | PF_W, p->dynamic, p->data_end, PAGE),
+        [P_BUNDLE] = qelf_segment(PT_LOAD, PF_R, p->bundle, p->end, PAGE),
+        [P_DYNAMIC] = qelf_segment(PT_DYNAMIC, PF_R | PF_W, p->dynamic, p->data, PAGE),
+        [P_STACK] = qelf_segment(PT_GNU_STACK, PF_R | PF_W, 0, 0, PAGE),
     };
     memcpy(at + sizeof(Elf64_Ehdr), h, sizeof h);
 }
@@ -154,14 +191,14 @@ static void write_code(const Plan *p, uint8_t *at) {
         uint64_t own = p->code + i * (uint64_t)STUB;
         write_stub(at + own, i, (int64_t)(common - own));
     }
-    write_common(at + common, (int64_t)common, (int64_t)p->data, (int64_t)p->door);
+    write_common(at + common, (int64_t)common, (int64_t)p->data);
 }
 
 static void write_data(const Plan *p, uint8_t *at) {
     SolibData d = {.n = p->s->bundle->len - sizeof(BundleTrailer)};
     Elf64_Rela r[RELOCATIONS] = {
-        {.r_offset = p->data, .r_info = ELF64_R_INFO(0, R_X86_64_RELATIVE), .r_addend = (int64_t)p->bundle},
-        {.r_offset = p->door, .r_info = ELF64_R_INFO(1, R_X86_64_GLOB_DAT), .r_addend = 0}};
+        {.r_offset = p->data, .r_info = ELF64_R_INFO(0, RELATIVE), .r_addend = (int64_t)p->bundle},
+        {.r_offset = p->door, .r_info = ELF64_R_INFO(1, ADDRESS), .r_addend = 0}};
     memcpy(at + p->data, &d, sizeof d);
     memcpy(at + p->rela, r, sizeof r);
 }
@@ -218,9 +255,9 @@ static void write_all(Plan *p, Text *out, const uint32_t *name) {
 /* The library that it needs may lie beside it.  It stays in the process when it is closed, for its machine may have
  * threads, and views that others hold. */
 qs_status qsolib_write(Ctx *c, const Solib *s, Text *out) {
-#if !defined(__x86_64__)
+#if !defined(__x86_64__) && !defined(__aarch64__)
     (void)s, (void)out;
-    return qerr_set(c, QS_EDEVICE, "shared objects can be made on x86-64 only");
+    return qerr_set(c, QS_EDEVICE, "shared objects can be made on x86-64 and aarch64 only");
 #else
     Plan p = {.s = s};
     uint32_t *name = qmem_alloc(c, (s->nnames + 4) * sizeof *name);

@@ -20,6 +20,6 @@ typedef struct {
     const Text *bundle;        /* with its trailer */
 } Solib;
 
-/* QS_EDEVICE on processors whose code is not known here (only that of x86-64 is). */
+/* QS_EDEVICE on processors whose code is not known here (that of x86-64 and of aarch64 is). */
 qs_status qsolib_write(Ctx *c, const Solib *s, Text *out);
 #endif

@@ -23,13 +23,19 @@ static Seen look(const Eye *e, Point q) {
     return (Seen){e->cx + e->unit * along, e->cy - e->unit * (z * e->ce + back * e->se), back * e->ce - z * e->se};
 }
 
+/* Not by fmin and fmax, over which the vectoriser of gcc 12 for aarch64 falls. */
+static void widen(double *lo, double *hi, double x) {
+    if (x < *lo) *lo = x;
+    if (x > *hi) *hi = x;
+}
+
 static Eye eye_of(const Painter *p) {
     double a = p->a->azimuth * 3.14159265358979323846 / 180, el = p->a->elevation * 3.14159265358979323846 / 180;
     Eye e = {p, cos(a), sin(a), cos(el), sin(el), 1, 0, 0};
     double lo[2] = {INFINITY, INFINITY}, hi[2] = {-INFINITY, -INFINITY};
     for (int k = 0; k < 8; k++) {
         Seen s = look(&e, (Point){k & 1, k >> 1 & 1, k >> 2});
-        lo[0] = fmin(lo[0], s.x), hi[0] = fmax(hi[0], s.x), lo[1] = fmin(lo[1], s.y), hi[1] = fmax(hi[1], s.y);
+        widen(&lo[0], &hi[0], s.x), widen(&lo[1], &hi[1], s.y);
     }
     double room = 27; /* for ticks and labels around it */
     e.unit = fmin((p->width - 2 * room) / (hi[0] - lo[0]), (p->height - 1.8 * room) / (hi[1] - lo[1]));

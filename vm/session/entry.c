@@ -193,16 +193,19 @@ static qs_status array_of(const Place *p, const qs_view *v, qs_value *out) {
     return qs_array_wrap(p->vm, &info, v->data, -1, NULL, NULL, out);
 }
 
-static qs_status argument(const Place *p, char kind, va_list ap, qs_value *out) {
+/* What a va_list is differs: on aarch64 a function gets a copy, and does not move that of its caller on. */
+typedef struct { va_list list; } Rest;
+
+static qs_status argument(const Place *p, char kind, Rest *rest, qs_value *out) {
     const char *text;
     switch (kind) {
-    case 'd': return *out = qs_num(va_arg(ap, double)), QS_OK;
-    case 'i': return *out = qs_int(va_arg(ap, int64_t)), QS_OK;
-    case 'b': return *out = qs_bool(va_arg(ap, int) & 0xff), QS_OK; /* of a bool the lowest byte counts */
+    case 'd': return *out = qs_num(va_arg(rest->list, double)), QS_OK;
+    case 'i': return *out = qs_int(va_arg(rest->list, int64_t)), QS_OK;
+    case 'b': return *out = qs_bool(va_arg(rest->list, int) & 0xff), QS_OK; /* of a bool the lowest byte counts */
     case 's':
-        text = va_arg(ap, const char *);
+        text = va_arg(rest->list, const char *);
         return text ? qs_string(p->vm, text, strlen(text), out) : wrong(p, "a text is wanted, got NULL");
-    default: return array_of(p, va_arg(ap, const qs_view *), out);
+    default: return array_of(p, va_arg(rest->list, const qs_view *), out);
     }
 }
 
@@ -290,14 +293,14 @@ static qs_status result(Library *l, const Place *p, char kind, qs_value v, void 
 /* -- a call ------------------------------------------------------------------------------------------------------- */
 typedef struct { qs_value in[MOST], out[MOST]; void *to[MOST]; int nin, nout; } Call;
 
-static qs_status read_arguments(Place *p, const char *signature, va_list ap, Call *c) {
+static qs_status read_arguments(Place *p, const char *signature, Rest *rest, Call *c) {
     for (; *signature != '>'; signature++) {
         p->number = c->nin;
-        TRY(argument(p, *signature, ap, &c->in[c->nin]));
+        TRY(argument(p, *signature, rest, &c->in[c->nin]));
         c->nin++;
     }
     for (signature++; *signature; signature++) {
-        c->to[c->nout] = va_arg(ap, void *);
+        c->to[c->nout] = va_arg(rest->list, void *);
         if (*signature == 'a' && c->to[c->nout]) *(qs_view *)c->to[c->nout] = (qs_view){.data = NULL};
         c->nout++;
     }
@@ -329,9 +332,12 @@ static qs_status call(Library *l, void *number, va_list ap) {
     Place p = {l->vm, name, f->name.n, 0};
     qs_value fn;
     Call c = {.nin = 0};
+    Rest rest;
     if (!is_good(signature)) return qs_fail(l->vm, QS_EIO, "%s has a signature that is none", name);
     TRY(qvm_lookup_in(l->vm, l->program, name, &fn));
-    qs_status s = read_arguments(&p, signature, ap, &c);
+    va_copy(rest.list, ap);
+    qs_status s = read_arguments(&p, signature, &rest, &c);
+    va_end(rest.list);
     if (s == QS_OK) s = qs_call(l->vm, fn, c.nin, c.in, c.nout, c.out);
     for (int i = 0; i < c.nin; i++) qs_release(l->vm, c.in[i]);
     qs_release(l->vm, fn);
