@@ -145,7 +145,9 @@ static int64_t block_size(const Program *p, double cost, int64_t positions, int6
 }
 
 /* Takes whole axes from the last one on, as long as they fit. */
-static void choose_block(NativeRun *run, int rank, int64_t size) {
+static void choose_block(NativeRun *run, int rank, int64_t size, unsigned flags) {
+    int64_t row = run->domain[rank - 1];
+    if (flags & NATIVE_ROWS && row <= NATIVE_LONGEST_ROW && row > size) size = row;
     for (int a = rank - 1; a >= 0; a--) {
         run->block[a] = run->domain[a] < size ? at_least_1(run->domain[a]) : at_least_1(size);
         size /= run->block[a];
@@ -209,7 +211,7 @@ static qs_status cut(Device *d, const Launch *l, Job *j, int64_t parts) {
     double cost = ordered ? guess(p->info) : p->cost;
     int64_t shares = ordered ? parts : qthreads_count(j->cpu->threads) * 4;
     if (p->info->flags & NATIVE_BLOCKS) TRY(take_block(d, p, l, run));
-    else choose_block(run, l->rank, block_size(p, cost, j->positions, shares));
+    else choose_block(run, l->rank, block_size(p, cost, j->positions, shares), p->info->flags);
     j->nblocks = 1;
     for (int a = 0; a < l->rank; a++) j->nblocks *= run->nblocks[a] = (run->domain[a] - 1) / run->block[a] + 1;
     return QS_OK;

@@ -16,8 +16,10 @@ enum {
     NATIVE_CHECKS = 4, /* may report a fault */
     NATIVE_LOOPS = 8,  /* has loops of unknown length: cost is a guess */
     NATIVE_SINGLE = 16, /* positions gain nothing from running side by side: a block may be one position */
-    NATIVE_ORDERED = 32 /* atomic updates of another order give other bits; they are plain instructions */
+    NATIVE_ORDERED = 32, /* atomic updates of another order give other bits; they are plain instructions */
+    NATIVE_ROWS = 64 /* blocks have whole rows, as long as these are no longer than NATIVE_LONGEST_ROW */
 };
+enum { NATIVE_LONGEST_ROW = 1 << 14 };
 
 typedef struct {
     int64_t domain[QS_MAX_RANK], block[QS_MAX_RANK], nblocks[QS_MAX_RANK];

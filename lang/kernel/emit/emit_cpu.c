@@ -55,6 +55,7 @@ static Opnd load_base(Emit *e, int param) {
 
 static Opnd get_param(Emit *e, int param) {
     Opnd *o = &cpu_of(e)->params[param];
+    if (e->pads && *e->pads[param].s) return cpu_of(e)->pads[param];
     if (*o->s) return *o;
     Spot s = cpu_enter_entry(e);
     *o = e->f->params[param].kind == KP_NUM ? load_number(e, param) : load_base(e, param);
@@ -337,8 +338,7 @@ static void locate_block(Cpu *k, Opnd number) {
     }
 }
 
-/* i1: every position of the launch is in the box. */
-static Opnd launch_in_box(Cpu *k, const KBox *box) {
+Opnd cpu_launch_in_box(Cpu *k, const KBox *box) {
     Emit *e = k->e;
     Opnd in = box->ok ? emit_arg(e, box->ok) : emit_opnd("true");
     for (int a = 0; a < e->f->rank; a++) {
@@ -379,7 +379,7 @@ static void whole_or_not(Cpu *k) {
 static void emit_prologue(Cpu *k, const KSplit *box) {
     Spot s = cpu_enter_entry(k->e);
     emit_range(k->e, 1, box->prologue_end);
-    if (box->near.given) k->near = cpu_hide(k->e, launch_in_box(k, &box->near));
+    if (box->near.given) k->near = cpu_hide(k->e, cpu_launch_in_box(k, &box->near));
     cpu_leave_entry(k->e, s);
 }
 
@@ -526,7 +526,8 @@ static void print_info(Cpu *k, Text *out) {
     NativeSum sums[NATIVE_SUMS] = {0};
     NativeTurns turns[NATIVE_TURNS] = {0};
     int nsums = f->serial || f->few ? 0 : find_sums(f, sums);
-    unsigned flags = (k->blocks ? NATIVE_BLOCKS : 0u) | (f->serial ? NATIVE_SERIAL : 0u) |
+    unsigned flags = (k->blocks ? NATIVE_BLOCKS : 0u) | (rows_has_edges(k) ? NATIVE_ROWS : 0u) |
+                     (f->serial ? NATIVE_SERIAL : 0u) |
                      (kir_has(f, K_CHECK) ? NATIVE_CHECKS : 0u) | (has_unknown_loop(f) ? NATIVE_LOOPS : 0u) |
                      (has_long_loop(k->e) && !k->strips ? NATIVE_SINGLE : 0u) | (is_ordered(f) ? NATIVE_ORDERED : 0u);
     qtext_printf(out,
@@ -618,6 +619,7 @@ qs_status emit_cpu(Emit *e, Text *out) {
              .arena = &arena,
              .params = qarena_alloc(&arena, nparams * sizeof(Opnd)),
              .extents = qarena_alloc(&arena, nparams * QS_MAX_RANK * 2 * sizeof(Opnd)),
+             .pads = qarena_alloc(&arena, nparams * sizeof(Opnd)),
              .alloca = qarena_alloc(&arena, f->nins * sizeof(uint32_t)),
              .big = qarena_alloc(&arena, f->nins * sizeof(uint32_t)),
              .copy = qarena_alloc(&arena, f->nins * sizeof(uint32_t)),

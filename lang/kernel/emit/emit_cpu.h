@@ -13,11 +13,13 @@ typedef struct {
     Arena *arena;
     KPlan *plan;                  /* NULL: one piece */
     int strip;                    /* positions of a strip, while one is printed; else 0 */
+    EmitLoops strip_loops;        /* how much the loops of a strip are worth */
     bool strips;                  /* there were any */
     bool joined;                  /* a loop that is over two axes is printed */
     Opnd patched;                 /* rows before this one have their interior; "" : none has */
     bool blocks;                  /* the kernel knows about blocks */
     Opnd *params, *extents;       /* what was loaded in the entry block; "" : not yet */
+    Opnd *pads;                   /* memory of pads, by parameter */
     uint32_t *alloca;             /* by instruction */
     uint32_t *big;                /* the same: 1 + place in scratch memory of a large private array */
     uint32_t *copy;               /* the same: alloca of a kept LOCAL for the time of a piece; 0: it has none */
@@ -50,6 +52,7 @@ bool cpu_is_kept(const Cpu *k, KRef r);
 Place cpu_kept_place(Cpu *k, KRef r);
 Place cpu_alive_place(Cpu *k); /* the byte that says whether this position goes on */
 void cpu_fill(Emit *e, Opnd ptr, int byte, Opnd n);
+Opnd cpu_launch_in_box(Cpu *k, const KBox *box); /* i1: every position of the launch is in the box */
 void cpu_poll_fault(Cpu *k); /* after a fault nothing more is done */
 
 /* -- emit_rows.c -- */
@@ -60,5 +63,6 @@ Opnd rows_min(Emit *e, Opnd a, Opnd b);
 void rows_widen_kept(Cpu *k);          /* what is kept has its full size there */
 void rows_each_piece(Cpu *k);          /* of k->plan, for the positions of the block */
 void rows_each_position(Cpu *k, KRef first, KRef last);
+bool rows_has_edges(Cpu *k);           /* the ends of rows are done apart, where the launch allows it */
 Opnd rows_any_of_strip(Emit *e, KRef r); /* whether r holds anywhere in the strip */
 #endif

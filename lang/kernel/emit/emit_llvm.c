@@ -533,11 +533,12 @@ static Opnd element_number(Emit *e, KRef r) {
 }
 
 static Place array_elem(Emit *e, const KIns *i) {
-    Opnd base = e->param(e, (int)i->imm);
+    Opnd base = e->param(e, (int)i->imm), at = element_number(e, i->a);
+    if (e->pads && *e->pads[i->imm].s) at = bin(e, "sub", "i64", at, e->pads[i->imm]);
     /* All positions of a strip make one update before they make the next: so it must not seem to have other elements,
      * nor the same ones, as another update of the array by this position. */
     if (i->op == K_ATOMIC && *e->updates) base = e->disguise(e, base);
-    Opnd ptr = emit_elem(e, (qs_dtype)e->f->params[i->imm].dtype, e->array_space, base, element_number(e, i->a));
+    Opnd ptr = emit_elem(e, (qs_dtype)e->f->params[i->imm].dtype, e->array_space, base, at);
     return (Place){ptr, !e->apart ? e->group : i->op == K_LOAD ? apart_load : apart_store, 0};
 }
 

@@ -48,6 +48,7 @@ struct Emit {
     uint32_t item_end;       /* label: this position is done */
     const char *group;       /* appended to accesses of array parameters: "" or their access group */
     const char *updates;     /* the same, to atomic updates that are none, because one thread makes all of them */
+    const Opnd *pads;        /* by parameter, "" or the element that its pad (opt.h) begins with; or NULL */
     bool apart;              /* what is stored there is never loaded in this loop */
 
     /* What the frame provides; positions and blocks as int64. */

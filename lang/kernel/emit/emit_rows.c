@@ -4,6 +4,7 @@
  *     strips        a loop that neighbours share goes around 32 of them: a plan (plan.h) of pieces for one strip
  *     rows of bytes whole vectors, then the last one of the row once more
  *     patches       some rows of the interior at once, where neighbours read the same elements: each is loaded once
+ *     edges         both ends of some rows, from copies of what is around them: without index tests, too
  *     planes        the two last axes as one loop, where memory cannot tell them apart
  *
  * The innermost loop, over the last axis, is what LLVM vectorises.  Unless the launch is serial its turns are declared
@@ -22,6 +23,7 @@
  * asked at run time.
  *
  * Short constant loops inside are unrolled before the vectoriser looks (kplan_unrolls). */
+#include "devices/native.h"
 #include "lang/kernel/ir/affine.h"
 #include "lang/kernel/emit/emit_cpu.h"
 
@@ -260,7 +262,7 @@ static void each_of_strip(Cpu *k, KRef first, KRef last) {
     bool abreast = k->plan->abreast, free_order = abreast || independent(e->f, first, last);
     e->now = ++k->epochs;
     e->group = free_order ? group_tail : "", e->updates = abreast ? group_tail : "";
-    e->loops = LOOPS_FAST;
+    e->loops = k->strip_loops;
     Axis axis = rows_open_axis(e, emit_opnd("0"), emit_opnd("%d", k->strip));
     k->item = axis.x;
     e->pos[e->f->rank - 1] = emit_def(e, "add nuw nsw i64 %s, %s", k->strip_lo.s, axis.x.s);
@@ -349,6 +351,28 @@ static bool has_lanes(const KPlan *p) {
     return false;
 }
 
+static void begin_strips(Cpu *k, KPlan *plan, int length, EmitLoops loops) {
+    memset(k->alloca, 0, k->e->f->nins * sizeof *k->alloca); /* those so far are of single positions */
+    k->plan = plan, k->strip = length, k->strips = true;
+    rows_widen_kept(k);
+    k->e->loops = k->strip_loops = loops;
+}
+
+/* The strip at k->strip_lo. */
+static void one_strip(Cpu *k) {
+    Emit *e = k->e;
+    uint32_t outer_end = k->block_end, end = k->block_end = emit_new(e);
+    if (k->plan->mortal) k->item = emit_opnd("0"), cpu_fill(e, cpu_alive_place(k).ptr, 1, emit_opnd("%d", k->strip));
+    rows_each_piece(k);
+    k->block_end = outer_end;
+    emit_label(e, end);
+}
+
+static void end_strips(Cpu *k) {
+    k->plan = NULL, k->strip = 0;
+    memset(k->alloca, 0, k->e->f->nins * sizeof *k->alloca);
+}
+
 /* A strip of the positions before hi: the others are not alive. */
 static void part_of_strip(Cpu *k, Opnd hi) {
     Emit *e = k->e;
@@ -372,10 +396,7 @@ static void row_of_strips(Cpu *k, Opnd lo, Opnd hi, KPlan *plan) {
     Emit *e = k->e;
     Opnd again = idempotent(e);
     bool masked = plan->abreast || has_lanes(plan);
-    memset(k->alloca, 0, e->f->nins * sizeof *k->alloca); /* those so far are of single positions */
-    k->plan = plan, k->strip = strip_length(e->t), k->strips = true;
-    rows_widen_kept(k);
-    e->loops = LOOPS_FAST;
+    begin_strips(k, plan, strip_length(e->t), LOOPS_FAST);
     uint32_t from = emit_new(e), head = emit_new(e), body = emit_new(e), out = emit_new(e), next = emit_new(e),
              done = emit_new(e), x1 = emit_new(e);
     Opnd end = emit_def(e, "sub nsw i64 %s, %d", hi.s, k->strip); /* the last strip begins here, or before it */
@@ -384,11 +405,7 @@ static void row_of_strips(Cpu *k, Opnd lo, Opnd hi, KPlan *plan) {
     k->strip_lo = emit_def(e, "phi i64 [ %s, %%L%u ], [ %%t%u, %%L%u ]", lo.s, from, x1, next);
     emit_branch(e, emit_def(e, "icmp sle i64 %s, %s", k->strip_lo.s, end.s), body, out);
     emit_label(e, body);
-    uint32_t outer_end = k->block_end;
-    k->block_end = next;
-    if (plan->mortal) k->item = emit_opnd("0"), cpu_fill(e, cpu_alive_place(k).ptr, 1, emit_opnd("%d", k->strip));
-    rows_each_piece(k);
-    k->block_end = outer_end;
+    one_strip(k);
     emit_label(e, next);
     Opnd after = emit_def(e, "add nsw i64 %s, %d", k->strip_lo.s, k->strip);
     Opnd last = emit_def(e, "icmp eq i64 %s, %s", k->strip_lo.s, end.s);
@@ -398,8 +415,7 @@ static void row_of_strips(Cpu *k, Opnd lo, Opnd hi, KPlan *plan) {
     emit_jump(e, head);
     emit_label(e, out);
     if (masked) part_of_strip(k, hi);
-    k->plan = NULL, k->strip = 0;
-    memset(k->alloca, 0, e->f->nins * sizeof *k->alloca);
+    end_strips(k);
     if (masked) return emit_label(e, done);
     if (for_strips_only(k, plan->first))
         each_of_row(k, k->strip_lo, hi, e->split->full, e->split->full_end, LOOPS_SHORT);
@@ -438,7 +454,7 @@ static void row_of_bytes(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last) {
 static void row(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last) {
     KPlan plan;
     Emit *e = k->e;
-    if (!k->plan && !k->blocks && kplan_strip(e->c, k->arena, e->f, first, last, &plan))
+    if (!k->plan && !k->blocks && kplan_strip(e->c, k->arena, e->f, first, last, false, &plan))
         row_of_strips(k, lo, hi, &plan);
     else if (for_strips_only(k, first)) each_of_row(k, lo, hi, e->split->full, e->split->full_end, LOOPS_FAST);
     else if (!k->plan && !k->blocks && independent(e->f, first, last) && stores_bytes(e->f, first, last))
@@ -708,10 +724,153 @@ static void rows_in_patches(Cpu *k, int n) {
     emit_label(e, out);
 }
 
+/* -- edges: the ends of rows, from pads --------------------------------------------------------------------------- */
+/* `rows` rows from `row` on, from `column` on: `first` is the number of that element. */
+static void fill_pad(Cpu *k, const KPad *pad, Opnd row, Opnd rows, Opnd column, Opnd first) {
+    Emit *e = k->e;
+    qs_dtype d = (qs_dtype)e->f->params[pad->param].dtype;
+    int width = kpad_extent(pad, 1);
+    e->now = ++k->epochs, e->loops = LOOPS_RARE;
+    Axis r = rows_open_axis(e, row, emit_def(e, "add nsw i64 %s, %s", row.s, rows.s));
+    Axis c = rows_open_axis(e, column, emit_def(e, "add nsw i64 %s, %d", column.s, width));
+    e->pos[0] = r.x, e->pos[1] = c.x;
+    emit_range(e, pad->fill, pad->fill_end);
+    Opnd at = emit_def(e, "add nsw i64 %s, %s", emit_def(e, "mul nsw i64 %s, %d", r.x.s, width).s, c.x.s);
+    at = emit_elem(e, d, "", k->pads[pad->param], emit_def(e, "sub nsw i64 %s, %s", at.s, first.s));
+    emit_store(e, d, "", (Place){at, "", 0}, emit_arg(e, pad->value));
+    rows_close_axis(e, &c, ", !3, !4");
+    rows_close_axis(e, &r, "");
+    e->now = 0;
+}
+
+/* The pads of the positions from (row, column) on, of which there are `rows` rows; their first elements. */
+static void fill_pads(Cpu *k, Opnd row, Opnd rows, Opnd column, Opnd *first) {
+    Emit *e = k->e;
+    for (const KPad *p = e->split->edge.pad; p < e->split->edge.pad + e->split->edge.npads; p++) {
+        Opnd r = emit_def(e, "add nsw i64 %s, %lld", row.s, (long long)p->lo[0]),
+             c = emit_def(e, "add nsw i64 %s, %lld", column.s, (long long)p->lo[1]),
+             more = emit_def(e, "add nsw i64 %s, %lld", rows.s, (long long)(p->hi[0] - p->lo[0]));
+        Opnd line = emit_def(e, "mul nsw i64 %s, %d", r.s, kpad_extent(p, 1));
+        first[p->param] = emit_def(e, "add nsw i64 %s, %s", line.s, c.s);
+        fill_pad(k, p, r, more, c, first[p->param]);
+    }
+}
+
+static void reserve_pads(Cpu *k) {
+    Emit *e = k->e;
+    Spot spot = cpu_enter_entry(e);
+    for (const KPad *p = e->split->edge.pad; p < e->split->edge.pad + e->split->edge.npads; p++)
+        k->pads[p->param] = emit_def(e, "alloca [%d x %s], align 64", kpad_extent(p, 0) * kpad_extent(p, 1),
+                                     emit_mem_type(e, (qs_dtype)e->f->params[p->param].dtype));
+    cpu_leave_entry(e, spot);
+}
+
+static bool plan_edge(Cpu *k, KPlan *out) {
+    const KEdge *s = &k->e->split->edge;
+    return kplan_strip(k->e->c, k->arena, k->e->f, s->code, s->code_end, true, out);
+}
+
 static bool updates_in_place(const KFunc *f) {
     for (int p = 0; p < f->nparams; p++)
         if (f->params[p].read && f->params[p].written) return true;
     return false;
+}
+
+/* A kernel with loops that no strips share would be no faster there. */
+bool rows_has_edges(Cpu *k) {
+    const KSplit *s = k->e->split;
+    KPlan plan;
+    if (!s || !s->edge.npads || s->ncollapse || k->plan || updates_in_place(k->e->f)) return false;
+    bool loops = kir_has(k->e->f, K_FOR) || kir_has(k->e->f, K_LOOP);
+    return !loops || plan_edge(k, &plan);
+}
+
+/* EDGE_COLUMNS positions of a row, from `column` on.  They are few: loops stay loops, which go around them. */
+static void edge_of_row(Cpu *k, Opnd column) {
+    Emit *e = k->e;
+    KRef first = e->split->edge.code, last = e->split->edge.code_end;
+    KPlan plan;
+    if (plan_edge(k, &plan)) {
+        bool strips = k->strips;
+        begin_strips(k, &plan, EDGE_COLUMNS, LOOPS_SHORT);
+        k->strip_lo = column;
+        one_strip(k);
+        end_strips(k);
+        k->strips = strips;
+        return;
+    }
+    bool free_order = independent(e->f, first, last);
+    e->now = ++k->epochs;
+    e->group = free_order ? group_tail : "", e->loops = LOOPS_FAST;
+    Axis axis = rows_open_axis(e, emit_opnd("0"), emit_opnd("%d", EDGE_COLUMNS));
+    e->pos[1] = emit_def(e, "add nuw nsw i64 %s, %s", column.s, axis.x.s);
+    e->item_end = axis.next;
+    emit_range(e, first, last);
+    rows_close_axis(e, &axis, free_order ? vector_parallel : vector_only);
+    e->now = 0;
+}
+
+/* Both ends of some rows, as far as they have a border. */
+static void edges_of_rows(Cpu *k, Opnd row, Opnd left, Opnd right) {
+    Emit *e = k->e;
+    Opnd *first = qarena_alloc(k->arena, (size_t)e->f->nparams * sizeof *first);
+    Opnd end = rows_min(e, emit_def(e, "add nsw i64 %s, %d", row.s, EDGE_ROWS), k->hi[0]);
+    Axis side = rows_open_axis(e, emit_def(e, "select i1 %s, i64 0, i64 1", left.s),
+                               emit_def(e, "select i1 %s, i64 2, i64 1", right.s));
+    Opnd second = emit_def(e, "icmp ne i64 %s, 0", side.x.s);
+    Opnd column = emit_def(e, "select i1 %s, i64 %s, i64 %s", second.s,
+                           emit_def(e, "sub nsw i64 %s, %d", k->hi[1].s, EDGE_COLUMNS).s, k->lo[1].s);
+    fill_pads(k, row, emit_def(e, "sub nsw i64 %s, %s", end.s, row.s), column, first);
+    e->pads = first;
+    Axis r = rows_open_axis(e, row, end);
+    e->pos[0] = r.x;
+    edge_of_row(k, column);
+    rows_close_axis(e, &r, "");
+    e->pads = NULL;
+    rows_close_axis(e, &side, "");
+}
+
+/* i1: whether there are edges is decided by the launch alone, so that results have the same bits however it is cut. */
+static Opnd launch_has_edges(Cpu *k) {
+    Emit *e = k->e;
+    const KSplit *s = e->split;
+    Spot spot = cpu_enter_entry(e);
+    Opnd n = k->domain[1], first = emit_opnd("%d", EDGE_COLUMNS),
+         last = emit_def(e, "sub nsw i64 %s, %s", n.s, first.s);
+    const Opnd may[] = {emit_def(e, "icmp sge i64 %s, %d", n.s, 2 * EDGE_COLUMNS),
+                        emit_def(e, "icmp sle i64 %s, %d", n.s, NATIVE_LONGEST_ROW),
+                        emit_def(e, "icmp sle i64 %s, %s", emit_arg(e, s->box.lo[1]).s, first.s),
+                        emit_def(e, "icmp sge i64 %s, %s", emit_arg(e, s->box.hi[1]).s, last.s),
+                        cpu_launch_in_box(k, &s->edge.box),
+                        s->near.given ? cpu_reveal(e, k->near) : emit_opnd("true")};
+    Opnd all = all_of(e, may, sizeof may / sizeof *may);
+    cpu_leave_entry(e, spot);
+    return emit_def(e, "and i1 %s, %s", all.s, idempotent(e).s);
+}
+
+/* The ends of the block's rows, which are whole (NATIVE_ROWS), where they are long enough and near enough to the array,
+ * and nothing is read that is written.  Afterwards the block is what is left. */
+static void edges_of_block(Cpu *k) {
+    Emit *e = k->e;
+    const KSplit *s = e->split;
+    Opnd from, to, here = launch_has_edges(k);
+    reserve_pads(k);
+    box_of_axis(k, &s->box, 1, &from, &to);
+    Opnd left = emit_def(e, "and i1 %s, %s", here.s, emit_def(e, "icmp sgt i64 %s, 0", from.s).s),
+         right = emit_def(e, "and i1 %s, %s", here.s, emit_def(e, "icmp slt i64 %s, %s", to.s, k->hi[1].s).s);
+    Opnd any = emit_def(e, "or i1 %s, %s", left.s, right.s);
+    Opnd rows = emit_def(e, "sub nsw i64 %s, %s", k->hi[0].s, k->lo[0].s);
+    Opnd steps = emit_def(e, "sdiv i64 %s, %d", emit_def(e, "add nsw i64 %s, %d", rows.s, EDGE_ROWS - 1).s, EDGE_ROWS);
+    Opnd hidden[2] = {cpu_hide(e, left), cpu_hide(e, right)};
+    Axis step = rows_open_axis(e, emit_opnd("0"), emit_def(e, "select i1 %s, i64 %s, i64 0", any.s, steps.s));
+    Opnd row = emit_def(e, "add nsw i64 %s, %s", k->lo[0].s, emit_def(e, "mul nsw i64 %s, %d", step.x.s, EDGE_ROWS).s);
+    e->near = s->near.given;
+    edges_of_rows(k, row, cpu_reveal(e, hidden[0]), cpu_reveal(e, hidden[1]));
+    e->near = false;
+    rows_close_axis(e, &step, "");
+    k->lo[1] = emit_def(e, "select i1 %s, i64 %d, i64 %s", left.s, EDGE_COLUMNS, k->lo[1].s);
+    k->hi[1] = emit_def(e, "sub nsw i64 %s, %s", k->hi[1].s,
+                        emit_def(e, "select i1 %s, i64 %d, i64 0", right.s, EDGE_COLUMNS).s);
 }
 
 /* How many rows at once: as many as there are vector registers for sums and what rows share; 0: no patches. */
@@ -721,7 +880,7 @@ static int patch_rows(Cpu *k) {
     KPlan plan;
     if (!s || !s->box.given || s->turns || k->blocks || k->strip || e->f->rank < 2 || updates_in_place(e->f) ||
         !independent(e->f, s->fast, s->fast_end) ||
-        kplan_strip(e->c, k->arena, e->f, s->fast, s->fast_end, &plan))
+        kplan_strip(e->c, k->arena, e->f, s->fast, s->fast_end, false, &plan))
         return 0;
     for (int n = strchr(e->t->mvec, 'e') ? PATCH_ROWS : 2; n > 1; n /= 2)
         if (kplan_rows_share(e->f, s->fast, s->fast_end, n)) return n;
@@ -737,11 +896,15 @@ void rows_each_position(Cpu *k, KRef first, KRef last) {
         each_of_strip(k, first, last);
         return;
     }
+    bool edges = rows_has_edges(k);
+    Opnd lo = k->lo[1], hi = k->hi[1];
+    if (edges) edges_of_block(k);
     for (int a = 0; a < outer; a++) axis[a] = open_positions(k, a, k->lo[a], k->hi[a]);
     if (joins) plane(k);
     else if (patch) rows_in_patches(k, patch);
     else whole_row(k, first, last);
     for (int a = outer - 1; a >= 0; a--) rows_close_axis(e, &axis[a], "");
+    if (edges) k->lo[1] = lo, k->hi[1] = hi;
 }
 
 /* -- pieces ----------------------------------------------------------------------------------------------------- */

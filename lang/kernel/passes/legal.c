@@ -298,7 +298,10 @@ static void renumber_box(const Legal *l, KBox *box) {
 static void renumber(const Legal *l, KSplit *s) {
     KRef *const places[] = {&s->fast, &s->fast_end, &s->full, &s->full_end, &s->prologue_end};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) *places[i] = l->start[*places[i]];
-    renumber_box(l, &s->box), renumber_box(l, &s->near);
+    renumber_box(l, &s->box), renumber_box(l, &s->near), renumber_box(l, &s->edge.box);
+    s->edge.code = l->start[s->edge.code], s->edge.code_end = l->start[s->edge.code_end];
+    for (KPad *p = s->edge.pad; p < s->edge.pad + s->edge.npads; p++)
+        p->fill = l->start[p->fill], p->fill_end = l->start[p->fill_end], p->value = l->map[p->value];
     for (int i = 0; i < s->ncollapse; i++)
         s->collapse[i].outer = l->map[s->collapse[i].outer], s->collapse[i].inner = l->map[s->collapse[i].inner];
     s->func = l->g;

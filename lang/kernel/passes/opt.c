@@ -21,7 +21,10 @@ enum {
     MAX_VISITS = 256 /* instructions looked at for one test */,
     MAX_NESTED = 256,
     TURNS = 4,
-    SHORT_BODY = 64 /* instructions */
+    SHORT_BODY = 64 /* instructions */,
+    MAX_DISTANCE = 32, MAX_PAD = 4096 /* elements */,
+    WIDE_BORDER = 6, /* columns of both ends: fewer are not worth compiling the kernel once more */
+    ANY_MODE = -2
 };
 static const int64_t far_position = (int64_t)1 << 40, far_offset = (int64_t)1 << 50;
 
@@ -46,6 +49,9 @@ typedef struct {
     int outermost;        /* its place in cond */
     struct { KRef own, all; } cond[MAX_NESTED]; int nconds; /* of the open ones: its own condition; with those around */
     KRef *prologue;       /* the same for what was copied there */
+    KRef (*at)[2];        /* the same, LOAD of an array that has a pad: row and column, which may be outside; else 0 */
+    uint8_t *live;        /* the same: the copy for edges has use for it */
+    const KPad *pads;     /* of edges, while their copy is made; else NULL */
 } Splitter;
 
 static const KIns *ins(const Splitter *s, KRef r) { return &s->f->ins[r]; }
@@ -275,6 +281,122 @@ static bool find_near(Splitter *s) {
     return any;
 }
 
+/* -- edges ------------------------------------------------------------------------------------------------------ */
+static bool is_extent(const Splitter *s, KRef r, uint64_t param, int axis) {
+    return ins(s, r)->op == K_DIM && ins(s, r)->imm == (param << 8 | (uint64_t)axis);
+}
+
+/* Which element a LOAD reads, and whether its guard says that it is inside, and nothing else. */
+static bool row_and_column(const Splitter *s, const KIns *load, KRef at[2]) {
+    const KIns *sum = ins(s, load->a), *row = ins(s, sum->a), *step = ins(s, row->b);
+    bool whole = s->f->params[load->imm].contiguous;
+    if (sum->op != K_ADD || row->op != K_MUL) return false;
+    if (whole ? !is_extent(s, row->b, load->imm, 1) : step->op != K_STRIDE || step->imm != load->imm << 8) return false;
+    at[0] = row->a, at[1] = sum->b;
+    return true;
+}
+
+static bool asks_inside(const Splitter *s, KRef guard, uint64_t param, const KRef at[2]) {
+    const KIns *i = ins(s, guard);
+    if (i->op == K_AND) return asks_inside(s, i->a, param, at) && asks_inside(s, i->b, param, at);
+    for (int axis = 0; axis < 2; axis++)
+        if (i->op == K_INB && i->a == at[axis] && is_extent(s, i->b, param, axis)) return true;
+    return false;
+}
+
+/* r is the position along the axis, and something between two constants. */
+static bool find_distance(Splitter *s, KRef r, int axis, KPad *pad) {
+    Range range;
+    s->visits = 0;
+    if (!range_of(s, r, &range)) return false;
+    const Affine *const ends[] = {&range.lo, &range.hi};
+    for (int k = 0; k < 2; k++) {
+        const KIns *pos = ins(s, ends[k]->term[0].ref);
+        int64_t d = ends[k]->constant;
+        if (ends[k]->n != 1 || ends[k]->term[0].factor != 1 || pos->op != K_POS || (int)pos->imm != axis) return false;
+        if (d < -MAX_DISTANCE || d > MAX_DISTANCE) return false;
+        if (d < pad->lo[axis]) pad->lo[axis] = d;
+        if (d > pad->hi[axis]) pad->hi[axis] = d;
+    }
+    return true;
+}
+
+static bool pad_load(Splitter *s, KRef r, KPad *pad) {
+    const KIns *load = ins(s, r);
+    KRef at[2];
+    if (!row_and_column(s, load, at) || (load->b && !asks_inside(s, load->b, load->imm, at))) return false;
+    for (int axis = 0; axis < 2; axis++) {
+        const KIns *i = ins(s, at[axis]);
+        bool image = i->op == K_BOUND && is_extent(s, i->b, load->imm, axis);
+        int mode = image ? i->flag : EDGE_ZERO;
+        if (image == (load->b != 0) || (pad->mode != ANY_MODE && pad->mode != mode)) return false;
+        pad->mode = mode;
+        s->at[r][axis] = image ? i->a : at[axis];
+        if (!find_distance(s, s->at[r][axis], axis, pad)) return false;
+    }
+    return true;
+}
+
+static bool pad_array(Splitter *s, int p, KPad *pad) {
+    const KParam *param = &s->f->params[p];
+    bool good = param->kind == KP_ARRAY && param->rank == 2 && param->unit_last && !param->written && param->read &&
+                !qdtype_is_complex((qs_dtype)param->dtype);
+    int limits = s->nlimits, ends = s->nends;
+    *pad = (KPad){.param = p, .mode = ANY_MODE};
+    for (KRef r = 1; r < s->f->nins && good; r++)
+        if (ins(s, r)->op == K_LOAD && (int)ins(s, r)->imm == p) good = pad_load(s, r, pad);
+    if (good && kpad_extent(pad, 0) * kpad_extent(pad, 1) <= MAX_PAD) return true;
+    s->nlimits = limits, s->nends = ends;
+    for (KRef r = 1; r < s->f->nins; r++)
+        if (ins(s, r)->op == K_LOAD && (int)ins(s, r)->imm == p) s->at[r][0] = s->at[r][1] = 0;
+    return false;
+}
+
+/* What is computed when arrays with pads are read at rows and columns as they are. */
+static void find_live(Splitter *s) {
+    for (KRef r = s->f->nins; --r;) {
+        const KIns *i = ins(s, r);
+        KEffect effect = (KEffect)kir_ops[i->op].effect;
+        if (effect != KE_PURE && effect != KE_READ) s->live[r] = 1;
+        if (!s->live[r]) continue;
+        if (s->at[r][0]) s->live[s->at[r][0]] = s->live[s->at[r][1]] = 1;
+        else s->live[i->a] = s->live[i->b] = s->live[i->c] = 1;
+    }
+}
+
+/* The tests that are left hold up to the ends of rows, too. */
+static bool limit_edges(Splitter *s) {
+    for (int axis = 0; axis < 2; axis++) { /* so that positions are the numbers they seem to be */
+        Limit any = {.axis = axis, .factor = 1};
+        if (s->nlimits == MAX_LIMITS) return false;
+        s->limit[s->nlimits++] = any;
+    }
+    for (KRef r = 1; r < s->f->nins; r++) {
+        if (!is_test(ins(s, r)->op) || !s->sure[r] || !s->live[r]) continue;
+        if (!test_limits(s, r) || (axis_of(s, r) == 1 && ins(s, ins(s, r)->a)->op != K_POS)) return false;
+    }
+    return true;
+}
+
+static bool find_edges(Splitter *s, Arena *arena, KEdge *out) {
+    const KFunc *f = s->f;
+    bool plain = s->rows && f->rank == 2 && !f->serial && !kir_knows_blocks(f) && !kir_has(f, K_ATOMIC) &&
+                 !kir_has(f, K_CHECK) && !kir_has(f, K_RET) && !memchr(s->flat, FLAT_TURNS, f->nins);
+    s->nlimits = s->nends = 0;
+    if (!plain) return false;
+    s->at = qarena_alloc(arena, f->nins * sizeof *s->at), s->live = qarena_alloc(arena, f->nins);
+    bool wide = false;
+    for (int p = 0; p < f->nparams && out->npads < EDGE_PADS; p++) {
+        KPad *pad = &out->pad[out->npads];
+        if (!pad_array(s, p, pad)) continue;
+        wide |= pad->hi[1] - pad->lo[1] >= WIDE_BORDER, out->npads++;
+    }
+    find_live(s);
+    if (wide && limit_edges(s)) return true;
+    out->npads = 0;
+    return false;
+}
+
 /* -- the prologue ----------------------------------------------------------------------------------------------- */
 static KRef number(Splitter *s, int64_t v) { return kir_const_int(s->g, QS_I64, v, 0); }
 static KRef fold(Splitter *s, KOp op, KRef a, KRef b) {
@@ -430,9 +552,19 @@ static KRef where(Splitter *s, KRef local, KRef value, uint32_t pos) {
     return kir_fold(s->g, (KMake){K_SELECT, .a = s->cond[s->nconds - 1].all, .b = value, .c = old, .pos = pos});
 }
 
+static KRef read_pad(Splitter *s, KRef r) {
+    const KIns *i = ins(s, r);
+    const KPad *pad = s->pads;
+    while (pad->param != (int)i->imm) pad++;
+    KRef row = fold(s, K_MUL, s->map[s->at[r][0]], number(s, kpad_extent(pad, 1)));
+    return kir_copy(s->g, i, fold(s, K_ADD, row, s->map[s->at[r][1]]), 0, 0);
+}
+
 static KRef copy_one(Splitter *s, KRef r, bool fast) {
     const KIns *i = ins(s, r);
     KRef a = s->map[i->a], b = s->map[i->b], c = s->map[i->c];
+    if (s->pads && !s->live[r]) return 0;
+    if (s->pads && s->at[r][0]) return read_pad(s, r);
     if (fast && s->flat[r]) return flatten(s, r), 0;
     if (fast && i->op == K_SET) b = where(s, a, b, i->pos);
     if (fast && s->sure[r]) return i->op == K_BOUND ? a : kir_const_int(s->g, QS_B1, 1, i->pos);
@@ -449,6 +581,47 @@ static void copy_all(Splitter *s, bool fast, KRef *first, KRef *last) {
     memset(s->map, 0, s->f->nins * sizeof *s->map);
     for (KRef r = 1; r < s->f->nins; r++) s->map[r] = copy_one(s, r, fast);
     *last = s->g->nins;
+}
+
+/* Neither runs as KIR: a backend that has use for them prints them. */
+static void begin_aside(Splitter *s, KRef *first) {
+    kir_add(s->g, (KMake){K_IF, .a = kir_const_int(s->g, QS_B1, 0, 0)});
+    *first = s->g->nins;
+}
+static void end_aside(Splitter *s, KRef *last) {
+    *last = s->g->nins;
+    kir_add(s->g, (KMake){.op = K_END});
+}
+
+/* What a position reads of an array, as one of its LOADs does. */
+static void build_fill(Splitter *s, KPad *pad) {
+    const KParam *param = &s->f->params[pad->param];
+    uint64_t number = (uint64_t)pad->param;
+    KRef at[2], guard = 0;
+    begin_aside(s, &pad->fill);
+    for (int axis = 0; axis < 2; axis++) {
+        KRef n = kir_add(s->g, (KMake){K_DIM, .imm = number << 8 | (uint64_t)axis});
+        at[axis] = kir_add(s->g, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)axis});
+        KRef in = pad->mode == EDGE_ZERO ? kir_add(s->g, (KMake){K_INB, .a = at[axis], .b = n}) : 0;
+        if (in) guard = guard ? fold(s, K_AND, guard, in) : in;
+        else at[axis] = kir_add(s->g, (KMake){K_BOUND, .flag = (unsigned)pad->mode, .a = at[axis], .b = n});
+    }
+    KRef step = kir_add(s->g, param->contiguous ? (KMake){K_DIM, .imm = number << 8 | 1}
+                                                : (KMake){K_STRIDE, .imm = number << 8});
+    KRef element = fold(s, K_ADD, fold(s, K_MUL, at[0], step), at[1]);
+    pad->value = kir_add(s->g, (KMake){K_LOAD, .own = kir_value_dtype((qs_dtype)param->dtype), .a = element, .b = guard,
+                                       .imm = number});
+    end_aside(s, &pad->fill_end);
+}
+
+static void build_edges(Splitter *s, KEdge *out) {
+    KRef first, last;
+    for (int i = 0; i < out->npads; i++) build_fill(s, &out->pad[i]);
+    s->pads = out->pad;
+    begin_aside(s, &out->code);
+    copy_all(s, true, &first, &last);
+    end_aside(s, &out->code_end);
+    s->pads = NULL;
 }
 
 static KRef value_of(Splitter *s, const Monomial *m) {
@@ -491,8 +664,10 @@ bool kopt_interior(Ctx *c, Arena *arena, const KFunc *f, bool rows, KSplit *out)
     *out = (KSplit){.func = s.g = kir_shell(c, arena, f), .turns = turns};
     if (boxed) build_box(&s, &out->box);
     if (boxed && find_near(&s)) build_box(&s, &out->near);
+    if (boxed && out->box.lo[f->rank - 1] && find_edges(&s, arena, &out->edge)) build_box(&s, &out->edge.box);
     build_collapse(&s, pair, npairs, out);
     build_copies(&s, out);
+    if (out->edge.npads) build_edges(&s, &out->edge);
     kir_match(s.g);
     s.g->hash = f->hash;
     return true;

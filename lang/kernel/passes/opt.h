@@ -1,6 +1,7 @@
 /* opt.h -- passes from KIR to KIR.
  *
- *     opt.c       interior and border: where no index test can fail, a copy of the kernel without tests runs
+ *     opt.c       interior and border: where no index test can fail, a copy of the kernel without tests runs; a third
+ *                 one for the ends of rows, which reads from a copy of what is around them
  *     flatten.c   short branches of that copy become selections: vectors have no branches
  *     collapse.c  the two last axes become one loop, where memory cannot tell them apart
  *     narrow.c    small ints in few bits, so that more of them fit into a vector
@@ -33,11 +34,40 @@ typedef struct {
     KRef ok;                               /* bool: the box is valid for this launch at all; 0: always */
 } KBox;
 
+/* The ends of rows, of a kernel over two axes that reads arrays of two dimensions within constant distances of its
+ * position.  What EDGE_ROWS rows of EDGE_COLUMNS positions read is copied to a pad first, elements outside of the array
+ * as the modifier says; `code` is the kernel, which reads pads without a test.
+ *
+ *          lo[1]            hi[1]
+ *     lo[0]  ┌──────────────┐         element (row, column) of the array has number row*width + column, less that of
+ *            │  ┌────────┐  │         the pad's first one
+ *            │  └────────┘  │
+ *     hi[0]  └──────────────┘         */
+enum { EDGE_COLUMNS = 16, EDGE_ROWS = 16, EDGE_PADS = 4, EDGE_ZERO = -1 };
+typedef struct {
+    int param;               /* of which array */
+    int64_t lo[2], hi[2];    /* how far from itself a position reads, along each axis */
+    int mode;                /* AccessMode of indices that are outside; EDGE_ZERO: what is outside is 0 */
+    KRef fill, fill_end;     /* makes `value`: what POS reads, inside or outside */
+    KRef value;
+} KPad;
+static inline int kpad_extent(const KPad *p, int axis) {
+    return (axis ? EDGE_COLUMNS : EDGE_ROWS) + (int)(p->hi[axis] - p->lo[axis]);
+}
+
+typedef struct {
+    int npads;               /* 0: there is no such copy */
+    KPad pad[EDGE_PADS];
+    KBox box;                /* where the other tests hold, which `code` has not either */
+    KRef code, code_end;
+} KEdge;
+
 typedef struct {
     KFunc *func;
     KBox box;                              /* where no test fails */
     KBox near;                             /* where every mirrored or circular index is at most one period away */
     KRef fast, fast_end, full, full_end;   /* ranges of instructions */
+    KEdge edge;
     bool turns;                            /* `fast` has loops that all positions turn (flatten.h): for strips only */
     KRef prologue_end;                     /* the prologue begins at 1 */
     int ncollapse;                         /* 0: the axes are different */

@@ -408,14 +408,14 @@ static bool place_arrays(Planner *p) {
 }
 
 /* Marks the loops to cut around; false when there are none, or when strips would not vectorise. */
-static bool choose_loops(Planner *p) {
+static bool choose_loops(Planner *p, bool all) {
     if (!place_arrays(p)) return false;
     bool any = p->plan->abreast = stands_abreast(p);
     if (!any && !cut_at_atomics(p, &any)) return false;
     int inside = 0; /* > 0: in a loop that is cut around */
     for (KRef r = p->first; r < p->last; r++) {
         const KIns *i = ins(p, r);
-        if (kir_is_loop(i->op) && kplan_unrolls(p->f, r)) {
+        if (kir_is_loop(i->op) && !all && kplan_unrolls(p->f, r)) {
             for (KRef x = r; inside && x < p->f->regions[r].end; x++)
                 if ((ins(p, x)->op == K_LOAD || ins(p, x)->op == K_STORE) && !side_by_side(p, ins(p, x)->a))
                     return false;
@@ -433,12 +433,11 @@ static bool choose_loops(Planner *p) {
     return any;
 }
 
-bool kplan_strip(Ctx *c, Arena *a, const KFunc *f, KRef first, KRef last,
-                 KPlan *out) {
+bool kplan_strip(Ctx *c, Arena *a, const KFunc *f, KRef first, KRef last, bool all, KPlan *out) {
     if (f->serial || f->barrier || f->shared) return false;
     Planner p = begin(c, a, f, first, last, f->rank - 1, out);
     find_varying(&p);
-    if (!choose_loops(&p)) return false;
+    if (!choose_loops(&p, all)) return false;
     find_common(&p);
     if (p.culprit) return false;
     finish(&p);

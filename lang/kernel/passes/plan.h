@@ -47,10 +47,9 @@ typedef struct {
 
 /* QS_EVALUE when a barrier stands where positions part. */
 qs_status kplan_block(Ctx *c, Arena *a, const KFunc *f, KPlan *out);
-/* Cuts [first, last) around the loops that positions along the last axis share; false: nothing to gain or
- * impossible. */
-bool kplan_strip(Ctx *c, Arena *a, const KFunc *f, KRef first, KRef last,
-                 KPlan *out);
+/* Cuts [first, last) around the loops that positions along the last axis share, short ones of constant length only if
+ * `all`; false: nothing to gain or impossible. */
+bool kplan_strip(Ctx *c, Arena *a, const KFunc *f, KRef first, KRef last, bool all, KPlan *out);
 /* Updates by this operator leave other bits when they come in another order: they round, or saturate.  Then one thread
  * makes all of them, or each has a copy of its own (devices/parts.h). */
 bool kplan_rounds(KAtomic op, qs_dtype elem);
