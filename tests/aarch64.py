@@ -1,23 +1,25 @@
 #!/usr/bin/env python3
-"""What is built for aarch64, run by qemu: a library and an executable that are made there.  `make aarch64` calls this."""
+"""What is built for aarch64, run by qemu: a library and an executable that are made there.  `make aarch64` calls it."""
 import os, subprocess, sys, tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SYSTEM = os.path.join(ROOT, "out/aarch64/root")
 BUILD = os.path.join(ROOT, "build-aarch64")
 QEMU = ["qemu-aarch64-static", "-L", SYSTEM]
+# Of so many arguments that most of them are on the stack.
+PARAMETERS = [c + " : scalar" for c in "abcdefghij"] + [c + " : int" for c in "klmnopq"] + ["x : vec", "s : string"]
 LIBRARY = """
 function [] = __kernel__ twice_kernel(x : vec, y : vec, pos : int)
     y[pos] = 2*x[pos]
 end
-% Of so many arguments that most of them are on the stack.
-function [text : string, total : scalar, y : vec] = many(REALS, INTEGERS, x : vec, s : string)
-    text = sprintf("%g %g %g %g %g %g %g %g %g %g %d %d %d %d %d %d %d %s",a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,s)
+function [text : string, total : scalar, y : vec] = many(%s)
+    text = sprintf("%%g %%g %%g %%g %%g %%g %%g %%g %%g %%g ", a, b, c, d, e, f, g, h, i, j)
+    text = text + sprintf("%%d %%d %%d %%d %%d %%d %%d %%s", k, l, m, n, o, p, q, s)
     total = a + 10*j + 100*q
     y = uninit(numel(x))
     parallel_do(numel(x), x, y, twice_kernel)
 end
-""".replace("REALS", ", ".join(c + " : scalar" for c in "abcdefghij")).replace("INTEGERS", ", ".join(c + " : int" for c in "klmnopq"))
+""" % ", ".join(PARAMETERS)
 CLIENT = r"""
 #include "many.h"
 #include <stdio.h>
@@ -48,20 +50,25 @@ def write(folder, name, text):
         f.write(text)
 
 
+CALL = '[text, total, y] = many(%s,float([1,2,3]),"end")\nprint text, " ", total, " ", y[2]\n' % ",".join(
+    str(i) for i in range(1, 18))
+
+
 def made(folder):
     """LLVM is hidden from what was made, and so is the cache."""
     bare = {"QUASAR_LLVM": "/nonexistent", "QUASAR_CACHE_DIR": os.path.join(folder, "empty")}
     qrun = os.path.join(ROOT, "out/aarch64/qrun")
     write(folder, "many.q", LIBRARY), write(folder, "client.c", CLIENT)
-    call = "many(1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,float([1,2,3]),\"end\")\n"
-    write(folder, "program.q", 'import "many.q"\n[text, total, y] = %sprint text, " ", total, " ", y[2]\n' % call)
-    write(folder, "use.q", 'import "many.${NATIVEEXT}"\n[text, total, y] = %sprint text, " ", total, " ", y[2]\n' % call)
+    write(folder, "program.q", 'import "many.q"\n' + CALL)
+    write(folder, "use.q", 'import "many.${NATIVEEXT}"\n' + CALL)
     run("a library is made", [qrun, "--make-lib", "many.q", "--train", "program.q"], SEVENTEEN, folder)
     run("a script imports it", [qrun, "use.q"], SEVENTEEN + " 1801 6", folder, bare)
-    run("a program in C is built", ["aarch64-linux-gnu-gcc", "--sysroot=" + SYSTEM, "-Wall", "-Wextra", "-Werror", "client.c",
-                                    "-I.", "-I" + ROOT + "/vm", "-L.", "-lmany", "-Wl,-rpath-link," + BUILD, "-o", "client"],
+    compiler = ["aarch64-linux-gnu-gcc", "--sysroot=" + SYSTEM, "-Wall", "-Wextra", "-Werror", "-I.",
+                "-I" + ROOT + "/vm"]
+    run("a program in C is built", compiler + ["client.c", "-L.", "-lmany", "-Wl,-rpath-link," + BUILD, "-o", "client"],
         "", folder)
-    run("it calls the library", QEMU + ["-E", "LD_LIBRARY_PATH=.:" + BUILD, "./client"], SEVENTEEN + " 1801 6", folder, bare)
+    run("it calls the library", QEMU + ["-E", "LD_LIBRARY_PATH=.:" + BUILD, "./client"], SEVENTEEN + " 1801 6", folder,
+        bare)
     run("an executable is made", [qrun, "--make-exe", "program.q", "-o", "program"], SEVENTEEN, folder)
     run("it runs", QEMU + ["./program"], SEVENTEEN + " 1801 6", folder, bare)
 
