@@ -120,23 +120,69 @@ static bool name_annotations(Mend *m, const char *line) {
 }
 
 /* The tests of a function are known before its first line is written: blocks come in any order. */
-static void begin(Mend *m, const char *line, const char *end) {
+static void begin(Mend *m, const char *line, const char *end, bool (*read)(const char *, Test *)) {
     m->ntests = 0;
     for (; line < end && *line != '}'; line += strlen(line) + 1) {
         qmem_grow(m->out->ctx, &m->test, &m->cap, m->ntests, sizeof *m->test);
-        m->ntests += read_test(line, &m->test[m->ntests]);
+        m->ntests += read(line, &m->test[m->ntests]);
     }
 }
 
-void qirmend_gpu(char *ir, Text *out) {
+/* -- aarch64 ------------------------------------------------------------------------------------------------------ */
+static bool is_strict(const char *compare) {
+    static const char *const predicates[] = {" olt ", " ogt ", " ult ", " ugt "};
+    for (int i = 0; i < 4; i++)
+        if (strstr(compare, predicates[i])) return true;
+    return false;
+}
+
+/* "  %name = fcmp olt …" */
+static bool read_strict(const char *line, Test *t) {
+    const char *compare = operation(line, "fcmp ");
+    if (!compare || !is_strict(compare)) return false;
+    t->name = (Span){line + 2, (size_t)(compare - 3 - line - 2)};
+    return true;
+}
+
+static bool is_test(const Mend *m, Span name) {
+    for (uint32_t i = 0; i < m->ntests; i++)
+        if (same(m->test[i].name, name)) return true;
+    return false;
+}
+
+/* "  %name = select <4 x i1> %test, …" */
+static bool mend_choice(Mend *m, const char *line) {
+    const char *select = operation(line, "select "), *at = select ? strstr(select, "i1") : NULL;
+    const char *name = at ? at + strcspn(at, " ") + 1 : NULL, *type = at;
+    if (!name || !is_test(m, operand(name))) return false;
+    if (name[-2] == '>') while (*type != '<') type--;
+    qtext_printf(m->out, "  %%mended.%d = freeze ", ++m->mended);
+    qtext_add(m->out, type, (size_t)(name - type)), put(m->out, operand(name)), qtext_putc(m->out, '\n');
+    qtext_add(m->out, line, (size_t)(name - line));
+    qtext_printf(m->out, "%%mended.%d%s\n", m->mended, name + operand(name).n);
+    return true;
+}
+
+static void gpu_line(Mend *m, const char *line) {
+    if (!mend_truth(m, line) && !mend_zero(m, line) && !mend_shift(m, line) && !name_annotations(m, line))
+        qtext_printf(m->out, "%s\n", line);
+}
+
+static void aarch64_line(Mend *m, const char *line) {
+    if (!mend_choice(m, line)) qtext_printf(m->out, "%s\n", line);
+}
+
+static void each_line(char *ir, bool (*read)(const char *, Test *), void (*mend)(Mend *, const char *), Text *out) {
     Mend m = {.out = out};
     const char *end = ir + strlen(ir);
     for (char *p = ir; (p = strchr(p, '\n'));) *p++ = 0;
     out->len = 0;
     for (const char *line = ir; line < end; line += strlen(line) + 1) {
-        if (!strncmp(line, "define ", 7)) begin(&m, line, end);
-        if (!mend_truth(&m, line) && !mend_zero(&m, line) && !mend_shift(&m, line) && !name_annotations(&m, line))
-            qtext_printf(out, "%s\n", line);
+        if (!strncmp(line, "define ", 7)) begin(&m, line, end, read);
+        mend(&m, line);
     }
     qmem_free(out->ctx, m.test, m.cap * sizeof *m.test);
 }
+
+void qirmend_gpu(char *ir, Text *out) { each_line(ir, read_test, gpu_line, out); }
+void qirmend_aarch64(char *ir, Text *out) { each_line(ir, read_strict, aarch64_line, out); }

@@ -1,4 +1,4 @@
-/* irmend.h -- the text of a module for NVIDIA or AMD devices after all passes, before code is made of it.
+/* irmend.h -- the text of a module for NVIDIA or AMD devices, or aarch64, after all passes, before code is made of it.
  *
  * Three things that LLVM gets wrong are said in other words here, where no pass turns them back.  It is done on the
  * text, because that is what every LLVM has in common that we open (llvm.h, llvmlite.h).
@@ -21,4 +21,8 @@
 
 /* The lines of ir are taken apart in place. */
 void qirmend_gpu(char *ir, Text *out);
+
+/* On aarch64 x < 0 ? x : 0 would become fminnm, of numbers and of vectors.  There the choice is by a frozen test, which
+ * LLVM does not take for that of a minimum, and which costs nothing. */
+void qirmend_aarch64(char *ir, Text *out);
 #endif

@@ -334,12 +334,16 @@ static qs_status optimise(Job *j, const LlvmTarget *t) {
     return s;
 }
 
+bool qllvm_is_mended(const LlvmTarget *t, const char *ir) {
+    return t->arch == LLVM_AARCH64 ? strstr(ir, "fcmp") != NULL : t->arch != LLVM_X86;
+}
+
 static qs_status mend(Job *j, const LlvmTarget *t) {
     const Api *f = &j->l->f;
     char *text = f->PrintModuleToString(j->module);
     Text mended;
     qtext_init(&mended, j->ctx);
-    qirmend_gpu(text, &mended);
+    (t->arch == LLVM_AARCH64 ? qirmend_aarch64 : qirmend_gpu)(text, &mended);
     f->DisposeMessage(text);
     f->DisposeModule(j->module), j->module = NULL;
     qs_status s = qtext_status(&mended);
@@ -368,7 +372,7 @@ static qs_status run(Job *j, const LlvmTarget *t, const char *ir, size_t n, Llvm
     TRY(parse(j, t, ir, n));
     TRY(link_math(j, t));
     TRY(optimise(j, t));
-    if (t->arch == LLVM_NVPTX || t->arch == LLVM_AMDGPU) TRY(mend(j, t));
+    if (qllvm_is_mended(t, ir)) TRY(mend(j, t));
     return emit(j, kind, out);
 }
 

@@ -194,11 +194,11 @@ static qs_status print(Job *j, Text *out) {
     return qtext_status(out);
 }
 
-static qs_status mend(Job *j, const char *triple, Text *text) {
+static qs_status mend(Job *j, const LlvmTarget *t, const char *triple, Text *text) {
     Text mended;
     TRY(print(j, text));
     qtext_init(&mended, j->ctx);
-    qirmend_gpu(text->s, &mended);
+    (t->arch == LLVM_AARCH64 ? qirmend_aarch64 : qirmend_gpu)(text->s, &mended);
     j->l->f.DisposeModule(j->module), j->module = NULL;
     qs_status s = qtext_status(&mended);
     if (s == QS_OK) s = parse(j, triple, mended.s, &j->module);
@@ -234,7 +234,7 @@ static qs_status run(Job *j, const LlvmTarget *t, const char *triple, int effort
     TRY(parse(j, triple, out->s, &j->module));
     TRY(link_math(j, t, triple));
     optimise(j);
-    if (t->arch == LLVM_NVPTX || t->arch == LLVM_AMDGPU) TRY(mend(j, triple, out));
+    if (qllvm_is_mended(t, ir)) TRY(mend(j, t, triple, out));
     return emit(j, kind, out);
 }
 
