@@ -101,7 +101,7 @@ ON_AARCH64 = native_object emit_llvm llvm kir_ops bundle
 aarch64:
 	@tools/aarch64
 	@cmake --preset aarch64 > /dev/null
-	@cmake --build --preset aarch64 --target qrun inside quasar_shared $(addprefix unit_,$(ON_AARCH64))
+	@cmake --build --preset aarch64 --target qrun inside bridge quasar_shared $(addprefix unit_,$(ON_AARCH64))
 	@ctest --test-dir build-aarch64 --output-on-failure -R '^unit_($(subst $() ,|,$(ON_AARCH64)))$$'
 	@$(PYTHON) tests/aarch64.py
 	@$(PYTHON) tests/run.py --qrun out/aarch64/qrun --device ref --device cpu --slow 8 kernels/ fusion/ devices/ kir/ scripts/python/

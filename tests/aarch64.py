@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""What is built for aarch64, run by qemu: a library and an executable that are made there.  `make aarch64` calls it."""
+"""What is built for aarch64, run by qemu: Python, a library and an executable made there.  `make aarch64` calls it."""
 import os, subprocess, sys, tempfile
+
+from wheel import example
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SYSTEM = os.path.join(ROOT, "out/aarch64/root")
@@ -73,6 +75,14 @@ def made(folder):
     run("it runs", QEMU + ["./program"], SEVENTEEN + " 1801 6", folder, bare)
 
 
+def python(folder):
+    """The example of the README, with Debian's NumPy, as machine code."""
+    text, want = example()
+    native = "\nprint('libLLVM' in open('/proc/self/maps').read())"
+    run("README's example in Python", QEMU + [SYSTEM + "/usr/bin/python3.11", "-c", text + native], want + "True\n",
+        folder, {"PYTHONPATH": BUILD + "/python"})
+
+
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
-        made(folder)
+        python(folder), made(folder)
