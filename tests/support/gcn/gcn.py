@@ -430,9 +430,18 @@ OPS = {
     "v_div_fixup_f32": ("f", "fff", lambda q, d, n: n / d), "v_div_fixup_f64": ("F", "FFF", lambda q, d, n: n / d),
     "v_mul_legacy_f32": ("f", "ff", lambda a, b: np.where((a == 0) | (b == 0), F(0), a * b)),
 }
+
+
+def short(x):
+    return x.astype(np.uint16).view(np.int16).astype(I)
+
+
 HALVES = {"v_lshlrev_b16": lambda n, x: x << (n & U(15)), "v_lshrrev_b16": lambda n, x: x >> (n & U(15)),
           "v_mul_lo_u16": np.multiply, "v_add_u16": np.add, "v_sub_u16": np.subtract,
-          "v_subrev_u16": lambda a, b: b - a, "v_min_u16": np.minimum, "v_max_u16": np.maximum}
+          "v_subrev_u16": lambda a, b: b - a, "v_min_u16": np.minimum, "v_max_u16": np.maximum,
+          "v_min_i16": lambda a, b: np.minimum(short(a), short(b)).view(U),
+          "v_max_i16": lambda a, b: np.maximum(short(a), short(b)).view(U),
+          "v_ashrrev_i16": lambda n, x: (short(x) >> (n & U(15)).view(I)).view(U)}
 OPS.update({name: ("u", "uu", lambda a, b, f=f: f(a & U(0xffff), b & U(0xffff)) & U(0xffff))
             for name, f in HALVES.items()})
 OPS.update({f"v_{name}_f16": ("h", "hh", halves(OPS[f"v_{name}_f32"][2]))
