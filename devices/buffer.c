@@ -196,7 +196,8 @@ static qs_status bring(Ctx *c, Buffer *b, int m) {
     Device *from;
     if (b->valid & bit(m)) return QS_OK;
     TRY(may_move(c, b, m));
-    TRY(have_block(c, b, m, true));
+    TRY(have_block(c, b, m, !b->unset));
+    if (b->unset) return b->valid |= bit(m), QS_OK;
     if (m == HOST_MEMORY) {
         TRY(fill_from_device(b, c->spaces[__builtin_ctz(b->valid)]));
         c->fetched[b->maker] += (double)b->nbytes;
@@ -248,7 +249,7 @@ static qs_status enter(Ctx *c, Buffer *b, int m, qs_access mode) {
     TRY(qbuf_settle(c, b));
     if (mode == QS_WRITE) TRY(have_block(c, b, m, false));
     else TRY(bring(c, b, m));
-    if (mode != QS_READ) b->valid = bit(m);
+    if (mode != QS_READ) b->valid = bit(m), b->unset = false;
     return QS_OK;
 }
 

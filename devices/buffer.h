@@ -16,14 +16,15 @@
 #include "devices/device.h"
 #include <stdatomic.h>
 
-enum { GIVEN_MAX = 0x7fff };
+enum { GIVEN_MAX = 0x3fff };
 
 typedef struct Buffer {
     atomic_uint refs;
     uint32_t valid;            /* bit m: block[m] holds the current contents */
     uint8_t readers[MAX_DEVICES]; /* READ locks held per memory space */
     uint16_t nreaders;         /* their sum */
-    uint16_t given : 15;       /* how often the block at home was given out; at GIVEN_MAX it stays */
+    uint16_t given : 14;       /* how often the block at home was given out; at GIVEN_MAX it stays */
+    bool unset : 1;            /* no element has a value yet (qbuf_unset), so none is copied anywhere */
     bool lent : 1;             /* foreign memory that goes before its owner: its address is not given on */
     int8_t writer;             /* memory space holding the write lock, or -1 */
     uint8_t maker;             /* who wrote what a device holds, as its number in Ctx.fetched; 0: nobody who asks */
@@ -43,6 +44,9 @@ typedef struct Buffer {
 
 /* The host's copy is allocated and valid; QS_ENOMEM tells the size. */
 qs_status qbuf_new(Ctx *c, size_t nbytes, bool zeroed, Buffer **out);
+/* Of a new one: its elements have no value until somebody writes.  A device that writes some of them gets room and no
+ * contents. */
+static inline void qbuf_unset(Buffer *b) { b->unset = true; }
 /* Memory of others, of a device (NULL: the host), over which there is a buffer until release(owner); NULL: for ever. */
 typedef struct {
     Device *device; DevPtr data; size_t nbytes;
@@ -67,7 +71,7 @@ static inline qs_status qbuf_leave(Ctx *c, Buffer *b, Device *d, qs_access mode,
 qs_status qbuf_reach_host(Ctx *c, Buffer *b, qs_access mode, void **out);
 static inline qs_status qbuf_host(Ctx *c, Buffer *b, qs_access mode, void **out) {
     bool mine = b->valid == 1 && b->writer < 0; /* the usual case: current here and nowhere else, nothing held */
-    bool plain = !qbuf_is_readonly(b) && !b->kept && !b->watched; /* nobody minds that it is written */
+    bool plain = !qbuf_is_readonly(b) && !b->kept && !b->watched && !b->unset; /* nobody minds that it is written */
     if (!mine || (mode != QS_READ && !plain)) return qbuf_reach_host(c, b, mode, out);
     *out = (void *)(uintptr_t)b->block[HOST_MEMORY];
     return QS_OK;

@@ -599,7 +599,7 @@ static qs_status describe(Device *d, int ordinal, int count) {
     if (count > 1) snprintf(d->named, sizeof d->named, "%s (%s:%d)", name, d->ops->kind, ordinal);
     else snprintf(d->named, sizeof d->named, "%s", name);
     TRY(CALL(d, DeviceTotalMem, &d->total_memory, state(d)->device));
-    d->max_block = attribute(d, DEVICE_MAX_THREADS), d->wide = true;
+    d->max_block = attribute(d, DEVICE_MAX_THREADS), d->wide = true, d->elements = !without("elements");
     return state(d)->maker->choose_target(d);
 }
 

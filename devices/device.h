@@ -165,6 +165,7 @@ struct Device {
     size_t limit;              /* bytes that arrays may occupy; 0 no limit but the device's own */
     int32_t max_block;         /* work items in a block */
     bool wide;                 /* thousands of positions run at once, neighbours best read neighbours: a GPU */
+    bool elements;             /* sums and elements of arrays that it has and the host has not are computed there */
     const Flag *stop;          /* the machine's interrupt flag */
     void *state;               /* of the backend */
     int owed;                  /* launches whose faults are not known yet */

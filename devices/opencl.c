@@ -179,7 +179,7 @@ static void describe(Device *d) {
     s->f.GetDeviceInfo(s->id, DEVICE_MAX_WORK_ITEM_SIZES, sizeof items, items, NULL);
     memcpy(s->max_items, items, sizeof s->max_items);
     d->total_memory = (size_t)device_bits(s, DEVICE_GLOBAL_MEM_SIZE);
-    d->wide = device_bits(s, DEVICE_TYPE) & TYPE_GPU;
+    d->elements = d->wide = device_bits(s, DEVICE_TYPE) & TYPE_GPU;
     d->max_block = group < 1024 ? (int32_t)group : 1024;
     s->fp64 = device_bits(s, DEVICE_DOUBLE_FP_CONFIG) != 0;
     s->atom64 = has_extension(d, "cl_khr_int64_base_atomics");

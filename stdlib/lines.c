@@ -348,12 +348,21 @@ static qs_status whole_variance(qs_vm *vm, qs_call_args *c, double ddof, bool *d
     return c->out[0] = qs_num(by > 0 ? s/by : s), QS_OK;
 }
 
+static qs_status on_device(qs_vm *vm, qs_call_args *c, double ddof, bool root, bool *done) {
+    int dim = DIM_ALL;
+    if (c->in[0].kind != QS_ARRAY) return QS_OK;
+    if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[1], &dim));
+    return qred_spread_of(vm, qval_array(c->in[0]), dim, ddof, root, qarg_meet_float(vm, c, 0, 1), &c->out[0], done);
+}
+
 /* f(x [, dim [, ddof]]) of each part; those of a complex x are joined to one number. */
 static qs_status spread(qs_vm *vm, qs_call_args *c, LineFn *f, double (*join)(double, double)) {
     Work w;
     double ddof = 1;
     bool done = false;
     if (qarg_given(c, 2)) TRY(qarg_num(vm, c->name, "ddof", c->in[2], &ddof));
+    if (f == var_line || f == std_line) TRY(on_device(vm, c, ddof, f == std_line, &done));
+    if (done) return QS_OK;
     if (!qarg_given(c, 1) && (f == var_line || f == std_line)) TRY(whole_variance(vm, c, ddof, &done));
     if (done && f == std_line) c->out[0] = qs_num(sqrt(c->out[0].u.f));
     if (done) return QS_OK;

@@ -88,7 +88,8 @@ qs_status qmatrix_czeros(qs_vm *vm, qs_call_args *c) {
 }
 qs_status qmatrix_uninit(qs_vm *vm, qs_call_args *c) {
     Array *a;
-    return make(vm, c, real_type(vm), false, &a);
+    TRY(make(vm, c, real_type(vm), false, &a));
+    return qbuf_unset(a->buf), QS_OK;
 }
 qs_status qmatrix_ones(qs_vm *vm, qs_call_args *c) {
     Array *a;
@@ -120,7 +121,8 @@ static qs_status make_like(qs_vm *vm, qs_call_args *c, bool zeroed, Array **out)
 qs_status qmatrix_zeros_like(qs_vm *vm, qs_call_args *c) { Array *a; return make_like(vm, c, true, &a); }
 qs_status qmatrix_uninit_like(qs_vm *vm, qs_call_args *c) {
     Array *a;
-    return make_like(vm, c, false, &a);
+    TRY(make_like(vm, c, false, &a));
+    return qbuf_unset(a->buf), QS_OK;
 }
 qs_status qmatrix_ones_like(qs_vm *vm, qs_call_args *c) {
     Array *a;

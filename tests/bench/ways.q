@@ -70,7 +70,19 @@ function [] = threads()
     z = y[0]
 end
 
+% sums, and operators by themselves, of an array that the device has
+function [] = elements()
+    x = uninit(n)
+    parallel_do(n, x, x, 1, work)
+    x = reshape(x, [2,n/2])
+    for k = 1..5
+        x = x - mean(x, 1)
+    end
+    sync()
+end
+
 printf("registers %.3f", shortest(7, registers))
 printf("pool %.3f", shortest(7, pool))
 printf("overlap %.3f", shortest(7, overlap))
 printf("threads %.3f", shortest(7, threads))
+printf("elements %.3f", shortest(7, elements))

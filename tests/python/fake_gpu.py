@@ -29,7 +29,7 @@ class Record(ctypes.Structure):
         [("allocated", ctypes.c_size_t), ("misuse", ctypes.c_uint), ("wrong", ctypes.c_char * 256),
          ("links", ctypes.c_int), ("compiled", ctypes.c_int), ("nlaunches", ctypes.c_int),
          ("launch", Launch * 8), ("norders", ctypes.c_int), ("order", Order * 8), ("log", ctypes.c_char * (1 << 16)),
-         ("failed", ctypes.c_char * 64)]
+         ("failed", ctypes.c_char * 64), ("uploaded", ctypes.c_size_t), ("downloaded", ctypes.c_size_t)]
 
 
 driver = ctypes.PyDLL(os.environ["FAKE_CUDA"])  # one thread at a time: the fake is made for no more

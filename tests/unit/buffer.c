@@ -433,6 +433,28 @@ static void heap(Ctx *c) {
 static bool recording;
 static bool is_recording(Device *d) { return d == &devices[1] && recording; }
 
+/* What has no values yet takes no transfer until somebody has written. */
+static void unset(Ctx *c) {
+    Buffer *b;
+    DevPtr at;
+    void *host;
+    unsigned before = transfers();
+    CHECK(qbuf_new(c, BYTES, false, &b) == QS_OK);
+    qbuf_unset(b);
+    CHECK(qbuf_lock(c, b, &devices[1], QS_READWRITE, &at) == QS_OK && (!COUNTS || transfers() == before));
+    CHECK(qbuf_unlock(c, b, &devices[1], QS_READWRITE) == QS_OK);
+    CHECK(qbuf_lock(c, b, &devices[2], QS_READWRITE, &at) == QS_OK && transfers() > before);
+    CHECK(qbuf_unlock(c, b, &devices[2], QS_READWRITE) == QS_OK);
+    qbuf_release(c, b);
+    CHECK(qbuf_new(c, BYTES, false, &b) == QS_OK);
+    qbuf_unset(b);
+    CHECK(qbuf_host(c, b, QS_READWRITE, &host) == QS_OK);
+    before = transfers();
+    CHECK(qbuf_lock(c, b, &devices[1], QS_READ, &at) == QS_OK && transfers() > before);
+    CHECK(qbuf_unlock(c, b, &devices[1], QS_READ) == QS_OK);
+    qbuf_release(c, b);
+}
+
 /* What a graph that is being recorded uses stays allocated: nothing is given back to the driver meanwhile. */
 static void heap_while_recording(void) {
     Device *d = &devices[1];
@@ -504,6 +526,7 @@ int main(void) {
     failures(&c);
     eviction(&c);
     given(&c);
+    unset(&c);
     parted(&c);
     heap(&c);
     heap_while_recording();

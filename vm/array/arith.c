@@ -10,6 +10,7 @@
 #include "vm/value/convert.h"
 #include "vm/array/nest.h"
 #include "vm/array/operand.h"
+#include "vm/array/there.h"
 
 #include <string.h>
 
@@ -123,19 +124,31 @@ static qs_status result_array(qs_vm *vm, qs_value a, qs_value b, unsigned owned,
     return qoperand_result(vm, p->out, &p->shape, out);
 }
 
+/* Where a device has the operands. */
+static qs_status on_device(qs_vm *vm, Op op, qs_value a, qs_value b, const Plan *p, Array *into, bool *done) {
+    Elem e = kelem_operator(op);
+    bool mask = p->gives == QS_B1 && p->loop == LOOP_AND;
+    *done = false;
+    if (e == EL__COUNT || e == EL_bitand || e == EL_bitor || e == EL_bitxor || p->signs || mask) return QS_OK;
+    return qrow_on_device(vm, &(RowCall){e, p->compute, 2, (qs_value[]){a, b}, into}, done);
+}
+
 static qs_status array_binary(qs_vm *vm, Op op, qs_value a, qs_value b, unsigned owned, qs_value *out) {
     Plan p;
     Operand x, y;
     Array *r;
     void *to;
+    bool done;
     if (b.kind == QS_ARRAY) TRY(qoperand_number(vm, op, (qs_dtype)qval_array(b)->dtype, false, &a));
     if (a.kind == QS_ARRAY) TRY(qoperand_number(vm, op, (qs_dtype)qval_array(a)->dtype, false, &b));
     TRY(qoperand_plan(vm, op, a, b, &p));
     TRY(qoperand_shape(vm, qscalar_op_name(op), a, b, &p.shape));
-    TRY(qoperand_open(vm, a, p.compute, &x));
-    TRY(qoperand_open(vm, b, p.compute, &y));
     TRY(result_array(vm, a, b, owned, &p, &r));
-    qs_status s = qarr_write(vm, r, &to);
+    qs_status s = on_device(vm, op, a, b, &p, r, &done);
+    if (!s && done) return *out = qarr_value(r), QS_OK;
+    if (!s) s = qoperand_open(vm, a, p.compute, &x);
+    if (!s) s = qoperand_open(vm, b, p.compute, &y);
+    if (!s) s = qarr_write(vm, r, &to);
     if (s) return qarr_release(vm, r), s;
     run_array(&p, a, &x, b, &y, r, to);
     *out = qarr_value(r);
@@ -279,6 +292,9 @@ static qs_status update_into(qs_vm *vm, Op op, qs_value a, qs_value b) {
                         qdtype_info[dst->dtype].name);
     if (dst->dtype == QS_B1 && p.out != QS_B1) return update_by_result(vm, op, a, b); /* of numbers */
     p.out = (qs_dtype)dst->dtype;
+    bool done;
+    TRY(on_device(vm, op, a, b, &p, dst, &done));
+    if (done) return qarr_settle(vm, dst);
     TRY(qoperand_open(vm, b, p.compute, &y));
     TRY(qarr_write(vm, dst, &to));
     TRY(qoperand_open(vm, a, p.compute, &x));

@@ -124,5 +124,8 @@ qs_status qred_run(qs_vm *vm, Reduce r, qs_value x, int dim, qs_value *out);
 /* In double, by all threads: the sum of x[i]*y[i], and of (x[i] - from)^2, of n packed float32 or float64. */
 double qred_dot(qs_vm *vm, qs_dtype d, size_t n, const void *x, const void *y);
 double qred_spread(qs_vm *vm, qs_dtype d, size_t n, const void *x, double from);
+/* The variance along a dimension or over everything, or its root, in elements of type d (float64: over everything), of
+ * a real array that a device holds; *done false: it is the host's turn. */
+qs_status qred_spread_of(qs_vm *vm, Array *a, int dim, double ddof, bool root, qs_dtype d, qs_value *out, bool *done);
 qs_status qred_cum(qs_vm *vm, Reduce r, Array *x, int dim, Array **out);             /* cumsum, cumprod */
 #endif

@@ -24,6 +24,7 @@ typedef struct {
     Array *in[2]; int nin;
     double operations, rate; /* rate: of a thread of the processor */
     double columns;          /* each waits for the one before */
+    bool along;              /* kernels that need no library: reductions, which --explain tells of by themselves */
 } Job;
 
 static double bytes_away(const Job *j, int memory) {
@@ -86,9 +87,10 @@ static void put_choice(qs_vm *vm, const Job *j, const Device *d, const char *why
     qtext_putc(t, '\n');
 }
 
-/* Once for each library until it changes, and for what needs none of them. */
+/* Once for each library until it changes, and for each kind of what needs none of them. */
 static void explain(qs_vm *vm, const Job *j, const Device *d, const char *why_not, bool there) {
-    uint8_t *told = &qvm(vm)->told_math[j->nlibraries ? j->libraries[0] : LIB__COUNT], now = there ? 2 : 1;
+    int slot = j->nlibraries ? (int)j->libraries[0] : LIB__COUNT + j->along;
+    uint8_t *told = &qvm(vm)->told_math[slot], now = there ? 2 : 1;
     Text t;
     if (!qvm(vm)->config.explain || *told == now) return;
     *told = now;
@@ -118,8 +120,8 @@ static void tell_away(qs_vm *vm, const Job *j, const char *reason) {
 }
 
 /* With `auto` it is the one that has the array, where the host does not. */
-static const Device *device_of_kernels(qs_vm *vm, const Array *a) {
-    const Machine *m = qvm(vm);
+static Device *device_of_kernels(qs_vm *vm, const Array *a) {
+    Machine *m = qvm(vm);
     if (!m->automatic) return m->device;
     for (int i = 0; i < m->ndevices && !(a->buf->valid & 1u << HOST_MEMORY); i++)
         if (a->buf->valid & 1u << m->devices[i].memory) return &m->devices[i];
@@ -133,6 +135,39 @@ bool qdevmath_by_kernels(qs_vm *vm, const char *what, Array *a, Array *b, double
     if (index > INT32_MAX) return tell_away(vm, &j, "counts elements in 32 bits"), false;
     if (d->wide || wish() == ALWAYS) return true;
     return tell_away(vm, &j, "is a processor, too"), false;
+}
+
+static bool is_away(qs_value v) {
+    return v.kind == QS_ARRAY && !(qval_array(v)->buf->valid & 1u << HOST_MEMORY);
+}
+
+/* Asked before each operator: the environment is looked at when it has changed. */
+static bool always(Machine *m) {
+    if (!m->held) m->held = wish() == ALWAYS ? 2 : 1;
+    return m->held == 2;
+}
+
+Device *qdevmath_holder(qs_vm *vm, const char *what, int n, const qs_value *args) {
+    Job j = {.what = what, .along = true};
+    Device *d;
+    int at = 0;
+    while (at < n && !is_away(args[at])) at++;
+    if (always(qvm(vm)) && (d = qvm(vm)->device)) return d->elements || !d->wide ? d : NULL;
+    if (at == n) return NULL;
+    j.in[0] = qval_array(args[at]), j.nin = 1;
+    d = device_of_kernels(vm, j.in[0]);
+    if (!d || d->memory == HOST_MEMORY) return NULL;
+    if (!d->wide && what) tell_away(vm, &j, "is a processor, too");
+    return d->elements ? d : NULL;
+}
+
+bool qdevmath_refused(qs_vm *vm, const char *what, Array *a, qs_status s) {
+    const Job j = {.what = what, .in = {a}, .nin = 1, .along = true};
+    char why[400];
+    if ((s != QS_ENOMEM && s != QS_EDEVICE) || qvm_ctx(vm)->err.late) return false;
+    snprintf(why, sizeof why, "%.399s", qvm_ctx(vm)->err.text);
+    qerr_clear(qvm_ctx(vm));
+    return explain(vm, &j, qvm(vm)->device, why, false), true;
 }
 
 static Device *choose(qs_vm *vm, const Job *j) {
@@ -248,7 +283,8 @@ qs_status qdevmath_product(qs_vm *vm, Array *a, Array *b, GemmSize of, Array **o
     int64_t m = of.m, n = of.n, k = of.k;
     DevGemm g = {.dtype = (qs_dtype)a->dtype, .m = m, .n = n, .k = k};
     double complex_work = a->dtype >= QS_C64 ? 4 : 1;
-    Job j = {"*", {LIB_BLAS}, 1, {a, b}, 2, 2.0 * (double)m * (double)n * (double)k * complex_work, product_rate, 0};
+    Job j = {"*", {LIB_BLAS}, 1, {a, b}, 2, 2.0 * (double)m * (double)n * (double)k * complex_work, product_rate, 0,
+             false};
     *out = NULL;
     bool fits = m && n && k && m <= INT32_MAX && n <= INT32_MAX && k <= INT32_MAX && a->dtype == b->dtype;
     if (!fits || !is_float(a) || !lies(a, m, k, &g.lda, &g.ta) || !lies(b, k, n, &g.ldb, &g.tb)) return QS_OK;
@@ -303,7 +339,7 @@ qs_status qdevmath_fft(qs_vm *vm, Array *a, int ndims, const int64_t *dims, int 
     Device *d;
     *out = NULL;
     if (!describe(a, ndims, dims, first, rank, inverse, &f)) return QS_OK;
-    Job j = {"fft", {LIB_FFT, LIB_BLAS}, 2, {a}, 1, operations_of(a, &f), fft_rate, 0};
+    Job j = {"fft", {LIB_FFT, LIB_BLAS}, 2, {a}, 1, operations_of(a, &f), fft_rate, 0, false};
     if (!(d = choose(vm, &j))) return QS_OK;
     TRY(qarr_like(vm, a, qdtype_complex_of((qs_dtype)a->dtype), out));
     return run_into(vm, d, &j, convert, &f, out);
@@ -352,7 +388,7 @@ static qs_status solve(qs_vm *vm, DevSolveKind kind, Array *a, Array *b, Array *
     s.columns = b ? b->dims[b->rank - 1] : s.n;
     double n = (double)s.n, complex_work = a->dtype >= QS_C64 ? 4 : 1;
     double operations = n * n * (n * solving[kind].factor + (double)s.columns * solving[kind].column) * complex_work;
-    Job j = {solving[kind].what, {LIB_SOLVER, LIB_BLAS}, 2, {a, b}, b ? 2 : 1, operations, lapack_rate, n};
+    Job j = {solving[kind].what, {LIB_SOLVER, LIB_BLAS}, 2, {a, b}, b ? 2 : 1, operations, lapack_rate, n, false};
     if (!(d = choose(vm, &j))) return QS_OK;
     TRY(qarr_new(vm, s.dtype, 2, (int64_t[]){s.n, s.columns}, false, out));
     TRY(run_into(vm, d, &j, solve_on, &s, out));
@@ -396,7 +432,7 @@ qs_status qdevmath_factor(qs_vm *vm, const char *what, Array *a, DevFactor *f, b
     double m = (double)f->m, n = (double)f->n, k = m < n ? m : n, complex_work = a->dtype >= QS_C64 ? 4 : 1;
     double each = f->left ? factoring[f->kind].all : factoring[f->kind].values;
     Job j = {what, {LIB_SOLVER, LIB_BLAS}, 2, {a}, 1, each * m * n * k * complex_work, lapack_rate,
-             k * factoring[f->kind].wait};
+             k * factoring[f->kind].wait, false};
     if (!(d = choose(vm, &j))) return QS_OK;
     TRY(run(vm, d, &j, factor_on, f, NULL, done));
     if (!*done || f->kind == FACTOR_LU || !f->info) return QS_OK;

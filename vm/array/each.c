@@ -6,6 +6,7 @@
 #include "vm/array/each.h"
 #include "vm/array/nest.h"
 #include "vm/array/operand.h"
+#include "vm/array/there.h"
 #include "vm/base/dtype.h"
 #include "vm/value/convert.h"
 
@@ -164,12 +165,15 @@ static qs_status of_arrays(qs_vm *vm, Elem e, const qs_value *given, int nargs, 
     Array *r;
     void *to;
     Nest n;
+    bool done;
     TRY(join(vm, e, args, nargs, &d));
     decide(e, d, &how);
     TRY(qoperand_shapes(vm, kelem_name(e), args, nargs, &shape));
-    for (int i = 0; i < nargs; i++) TRY(qoperand_open(vm, args[i], how.compute, &x[i]));
     TRY(qoperand_result(vm, how.out, &shape, &r));
-    qs_status s = qarr_write(vm, r, &to);
+    qs_status s = qrow_on_device(vm, &(RowCall){e, how.compute, nargs, args, r}, &done);
+    if (!s && done) return *out = qarr_value(r), QS_OK;
+    for (int i = 0; i < nargs && !s; i++) s = qoperand_open(vm, args[i], how.compute, &x[i]);
+    if (!s) s = qarr_write(vm, r, &to);
     if (s) return qarr_release(vm, r), s;
     qnest_begin(&n, r->rank, r->dims);
     qnest_array(&n, to, r);

@@ -15,7 +15,9 @@
  * writes the elements while they are still in its cache, so the numbers are read from memory once.  A thread that has
  * lost its processor would hold up all others; who waits long for a block adds that block up himself.  In this order
  * the last element of a strand is exactly what the next strand continues, so the sums of numbers that are not negative
- * never fall. */
+ * never fall.
+ *
+ * An array that a GPU holds is reduced there, by kernels with the same lane types (there.h). */
 #include "devices/threads.h"
 #include "lang/kernel/elem/elem_host.h"
 #include "vm/array/array.h"
@@ -23,6 +25,7 @@
 #include "vm/value/convert.h"
 #include "vm/array/packed.h"
 #include "vm/array/nest.h"
+#include "vm/array/there.h"
 
 #include <math.h>
 #include <string.h>
@@ -263,14 +266,40 @@ static qs_status empty_result(qs_vm *vm, const Plan *p, qs_value *out) {
     return QS_OK;
 }
 
-static qs_status reduce_all(qs_vm *vm, Plan *p, Array *a, qs_value *out) {
+/* -- on a device --------------------------------------------------------------------------------------------------- */
+static Along on_device(const Plan *p, Array *a, Array *y) {
+    return (Along){.name = infos[p->r].name, .op = infos[p->r].op, .lane = p->lane, .x = a, .y = y,
+                   .squares = p->r == RED_SUMSQ, .by = p->r == RED_MEAN ? (double)p->n : 0};
+}
+
+/* Over everything: along the one dimension of a packed array. */
+static qs_status all_on_device(qs_vm *vm, const Plan *p, Array *a, Lanes *out, bool *done) {
+    int64_t one = 1, none = 0;
+    Array *r;
     const void *at;
+    *done = false;
+    if (!a->contiguous || may_overflow(p)) return QS_OK;
+    TRY(qarr_new(vm, p->lane, 1, &one, false, &r));
+    Along j = on_device(p, a, r);
+    j.rank = 1, j.dims = &one, j.strides = &none, j.n = (int64_t)a->count, j.step = 1;
+    qs_status s = qalong_run(vm, &j, done);
+    if (s == QS_OK && *done) s = qarr_read(vm, r, &at);
+    if (s == QS_OK && *done) memcpy(out, at, qdtype_size(p->lane));
+    return qarr_release(vm, r), s;
+}
+
+static qs_status reduce_all(qs_vm *vm, Plan *p, Array *a, qs_value *out) {
+    const void *at = NULL;
+    bool done;
     Total t;
-    TRY(qarr_read(vm, a, &at));
-    if (!a->count) return empty_result(vm, p, out);
     p->n = a->count;
-    total(qvm_ctx(vm), p, a, at, &t);
-    divide(p, &t.lanes, 1);
+    if (!a->count) return empty_result(vm, p, out);
+    TRY(all_on_device(vm, p, a, &t.lanes, &done));
+    if (!done) {
+        TRY(qarr_read(vm, a, &at));
+        total(qvm_ctx(vm), p, a, at, &t);
+        divide(p, &t.lanes, 1);
+    }
     if (p->r == RED_MIN || p->r == RED_MAX) return extreme_result(vm, p, &t.lanes, out);
     if (p->lane == QS_I64 || p->lane == QS_U64) return int_result(vm, p, a, at, &t.lanes, out);
     return qarr_load(vm, p->lane, &t.lanes, out);
@@ -326,6 +355,43 @@ static Split split(const Array *a, int dim) {
     s.step = s.strides[dim] * (ptrdiff_t)qdtype_size((qs_dtype)a->dtype);
     s.dims[dim] = 1;
     return s;
+}
+
+static qs_status along_on_device(qs_vm *vm, const Plan *p, Array *a, const Split *s, Array *r, bool *done) {
+    Along j = on_device(p, a, r);
+    j.rank = s->rank, j.dims = s->dims, j.strides = s->strides;
+    j.n = (int64_t)s->n, j.step = s->step / (ptrdiff_t)qdtype_size(p->from);
+    return qalong_run(vm, &j, done);
+}
+
+/* In two passes, as on the host: of the means, and of the squares of what elements differ from them. */
+static qs_status spread_along(qs_vm *vm, Array *a, const Split *s, double ddof, bool root, Array *r, bool *done) {
+    Array *means;
+    double n = (double)s->n;
+    Along j = {.name = root ? "std" : "var", .op = LOOP_ADD, .lane = QS_F64, .x = a, .rank = s->rank, .dims = s->dims,
+               .strides = s->strides, .n = (int64_t)s->n,
+               .step = s->step / (ptrdiff_t)qdtype_size((qs_dtype)a->dtype), .by = n};
+    TRY(qarr_new(vm, QS_F64, s->rank, s->dims, false, &means));
+    j.y = means;
+    qs_status status = qalong_run(vm, &j, done);
+    if (status == QS_OK && *done) {
+        j.squares = true, j.centres = means, j.y = r, j.by = n > ddof ? n - ddof : 1, j.root = root;
+        status = qalong_run(vm, &j, done);
+    }
+    return qarr_release(vm, means), status;
+}
+
+qs_status qred_spread_of(qs_vm *vm, Array *a, int dim, double ddof, bool root, qs_dtype d, qs_value *out, bool *done) {
+    Array *r;
+    ptrdiff_t size = (ptrdiff_t)qdtype_size((qs_dtype)a->dtype);
+    Split s = dim == DIM_ALL ? (Split){1, {1}, {0}, a->count, size} : split(a, dim);
+    *done = false;
+    if (!a->count || qdtype_is_complex((qs_dtype)a->dtype) || (dim == DIM_ALL && !a->contiguous)) return QS_OK;
+    TRY(qarr_new(vm, dim == DIM_ALL ? QS_F64 : d, s.rank, s.dims, false, &r));
+    qs_status status = spread_along(vm, a, &s, ddof, root, r, done);
+    if (status == QS_OK && *done && dim != DIM_ALL) return qarr_keep(r, a->ndim), *out = qarr_value(r), QS_OK;
+    if (status == QS_OK && *done) status = qarr_get(vm, r, 0, out);
+    return qarr_release(vm, r), status;
 }
 
 static void pack(int rank, const int64_t *dims, int64_t *strides) {
@@ -429,10 +495,14 @@ static qs_status reduce_into(qs_vm *vm, Plan *p, Array *a, const Split *s, Array
     void *out;
     Nest n;
     Shares x = {.p = p, .s = s};
+    bool done = false;
+    p->n = s->n;
     if (!s->n) return fill_identity(vm, p, r);
+    if (r->count && !may_overflow(p)) TRY(along_on_device(vm, p, a, s, r, &done));
+    if (done) return QS_OK;
     TRY(qarr_read(vm, a, &in));
     TRY(qarr_write(vm, r, &out));
-    p->n = s->n, x.in = in, x.out = out;
+    x.in = in, x.out = out;
     pack(s->rank, s->dims, x.strides);
     open_nest(&n, s, in, p->from, x.strides, out, p->out);
     x.lines = one_by_one(s, &n) ? results_one_by_one : results_side_by_side;

@@ -28,7 +28,7 @@ static qs_status prepare(qs_vm *vm, Function *fn) { return qproto_of(vm, fn->ast
 
 static inline bool host_current(const Buffer *b) { return (b->valid & 1) && b->writer < 0; }
 static inline bool host_alone(const Buffer *b) {
-    return b->valid == 1 && b->writer < 0 && b->nreaders == 0 && !b->readonly && !b->kept && !b->watched;
+    return b->valid == 1 && b->writer < 0 && b->nreaders == 0 && !b->readonly && !b->kept && !b->watched && !b->unset;
 }
 
 /* A whole index, which no access mode maps elsewhere. */

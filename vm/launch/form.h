@@ -56,6 +56,7 @@ typedef struct Form {
     double evaluated;          /* row.c: steps that the evaluator has run in place of compiled code */
     uint32_t users;            /* nodes of tapes that will run them, and launches whose faults are not known */
     bool dropped;              /* by its owner: it goes with its last user */
+    uint32_t refused;          /* bit n: device n cannot have its code (qlaunch_here) */
 } Form;
 
 /* -- form.c -------------------------------------------------------------------------------------------------------- */

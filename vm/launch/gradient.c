@@ -117,6 +117,7 @@ static qs_status bind(Run *run) {
 /* -- adjoints of what was written ---------------------------------------------------------------------------------- */
 static qs_status zeros(qs_vm *vm, const Shape *s, bool covered, Array **out) {
     TRY(qarr_new(vm, s->dtype, s->rank, s->dims, !covered, out));
+    if (covered) qbuf_unset((*out)->buf);
     return qarr_keep(*out, s->ndim), QS_OK;
 }
 
@@ -311,6 +312,17 @@ static void set_launch(Gradient *g, const KGradPass *pass) {
     r->steps = r->form->version[0].nloops ? (double)INFINITY : r->positions * qlaunch_func(r)->nins;
 }
 
+static bool is_only_there(const Array *a) { return a && !(a->buf->valid & 1u << HOST_MEMORY); }
+
+/* Few elements are not worth code, but on a GPU that has them less than fetching them. */
+static bool is_away(const Gradient *g) {
+    const Device *d = qvm(g->run.vm)->device;
+    bool away = false;
+    for (int i = 0; i < g->rec->n; i++)
+        away = away || is_only_there(g->contents[i]) || is_only_there(g->adjoint[i]);
+    return away && d && d->elements;
+}
+
 static qs_status run_pass(Gradient *g, int i) {
     Run *r = &g->run;
     const KGradPass *pass = &g->code->pass[i];
@@ -322,7 +334,7 @@ static qs_status run_pass(Gradient *g, int i) {
     r->fault.message = 0;
     set_launch(g, pass);
     if (r->positions == 0) return QS_OK;
-    TRY(g->rec->row && qrow_is_small(r) ? qrow_run(r) : qlaunch_run(r));
+    TRY(g->rec->row && !is_away(g) && qrow_is_small(r) ? qrow_run(r) : qlaunch_run(r));
     if (!r->fault.message) return qrecord_end(r, 0, NULL);
     qrecord_drop(r);
     return qlaunch_fault(r, (Where){qlaunch_func(r)->src, r->fault.pos});

@@ -92,6 +92,16 @@ qs_status qlaunch_run(Run *r) {
     return s;
 }
 
+qs_status qlaunch_here(Run *r) {
+    uint32_t bit = 1u << (r->device - qvm(r->vm)->devices);
+    r->chosen = r->optional = false;
+    if (r->form->refused & bit)
+        return qerr_set(qvm_ctx(r->vm), QS_EDEVICE, "%s cannot have its code", qdev_name(r->device));
+    qs_status s = qlaunch_run(r);
+    if (s == QS_EDEVICE && !r->loaded) r->form->refused |= bit;
+    return s;
+}
+
 qs_status qlaunch_tell(qs_vm *vm, const KFunc *f, const DevFault *fault, Where at) {
     Text t;
     KFault k;
@@ -109,6 +119,7 @@ void qlaunch_close(qs_vm *vm) {
         qlate_close(vm);
         qkernel_close(vm);
         qrow_close(vm);
+        qform_free(vm, &l->along);
         qprogram_close(vm);
         qreport_close(vm, l->report);
         qmem_free(qvm_ctx(vm), l, sizeof *l);

@@ -32,7 +32,16 @@ static qs_status same(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) 
 }
 static const GradRule copy_rule = {.name = "a copy", .reverse = same, .release = NULL};
 
+static bool is_of(const Array *a, const Shape *s) {
+    return a->contiguous && a->dtype == s->dtype && a->rank == s->rank &&
+           !memcmp(a->dims, s->dims, (size_t)s->rank * sizeof *s->dims);
+}
+
 static qs_status copied(qs_vm *vm, qs_value v, const Shape *s, Array **out) {
+    if (v.kind == QS_ARRAY && is_of(qval_array(v), s)) { /* where it is */
+        TRY(qarr_copy(vm, qval_array(v), out));
+        return qarr_keep(*out, s->ndim), QS_OK;
+    }
     TRY(qarr_new(vm, s->dtype, s->rank, s->dims, false, out));
     qarr_keep(*out, s->ndim);
     if (v.kind != QS_ARRAY) return qarr_fill(vm, *out, qtape_plain(v));

@@ -217,7 +217,7 @@ qs_status qreport_launch(Run *r, Program *p) {
     double start = qclock_seconds();
     TRY(d->ops->launch(d, p, &r->launch, f->nparams, r->bound.arg, fault));
     TRY(d->ops->sync(d));
-    Str *place = place_of(r->vm, qreport_place(f));
+    Str *place = place_of(r->vm, f->src ? qreport_place(f) : qvm_here(r->vm));
     add_call(r->vm, profiling(r->vm), (Timing){.hash = f->hash, .name = f->name, .place = place,
                                                .seconds = qclock_seconds() - start, .bytes = bytes_of(f, r->bound.arg),
                                                .flops = flops_of(f, r->bound.arg, &r->launch)});

@@ -2,12 +2,16 @@
  *
  * The host has computed the result with its own loops (vm/array), which are made of the same rows.  What is recorded is
  * the row as a form, as an expression of one operation, so that its derivative is that of the row in elem.def and
- * nowhere else.  Gradients of numbers and of few elements are computed by the evaluator. */
+ * nowhere else.  Gradients of numbers and of few elements are computed by the evaluator.
+ *
+ * Where a GPU has the arrays and the host does not, the row computes the result as well: there. */
 #include "vm/launch/record.h"
 
 #include "lang/kernel/host/fuse.h"
+#include "vm/array/device_math.h"
 #include "vm/array/each.h"
 #include "vm/array/operand.h"
+#include "vm/array/there.h"
 
 #include <string.h>
 
@@ -34,7 +38,7 @@ static bool same_types(const FuseRow *a, const FuseRow *b) {
 
 static bool is_same(const FuseRow *a, const FuseRow *b) {
     return a->elem == b->elem && a->compute == b->compute && a->result == b->result && a->flat == b->flat &&
-           a->rank == b->rank && same_types(a, b);
+           a->rank == b->rank && same_types(a, b) && a->known == b->known && a->exponent == b->exponent;
 }
 
 static qs_status make(qs_vm *vm, Forms *list, const FuseRow *key, RowForm **out) {
@@ -185,6 +189,53 @@ qs_status qrow_apply(qs_vm *vm, Elem e, int n, const qs_value *args, qs_value *o
     qtape_leave(vm);
     if (s != QS_OK) return s;
     return qtape_recorded(vm, qrow_record(vm, e, n, args, out), 1, out);
+}
+
+/* -- on the device that has the arrays ----------------------------------------------------------------------------- */
+static qs_status bind_row(Run *r) { return bind_all((Row *)r), QS_OK; }
+
+/* Whether elements of this type are what the device's arithmetic makes of them, too: narrow integers saturate. */
+static bool suits(qs_dtype d) { return d == QS_B1 || (d >= QS_I32 && !qdtype_is_short(d)); }
+
+/* Powers with a number that the host has loops for. */
+static void set_exponent(FuseRow *k, const RowCall *c) {
+    double n = c->elem == EL_pow && qval_is_number(c->args[1]) ? qval_number(c->args[1]) : NAN;
+    k->known = n == 0.5 || kelem_is_chain(n);
+    if (k->known) k->exponent = n;
+}
+
+static qs_status launch_row(Row *w, Device *d) {
+    Run *r = &w->run;
+    RowForm *form;
+    qs_status s = find(r->vm, &w->key, &form);
+    if (s == QS_ETYPE) return qvm_ctx(r->vm)->err.status = QS_EDEVICE; /* no code is made of it */
+    if (s != QS_OK) return s;
+    r->form = &form->base, r->which = 0, r->late = false, r->unrecorded = true;
+    r->device = d, r->bind = bind_row, r->fit = NULL;
+    r->launch = (Launch){.rank = w->key.rank, .any_block = true};
+    memcpy(r->launch.domain, w->dims, sizeof w->dims);
+    r->positions = (double)qval_array(w->result)->count;
+    r->steps = r->positions * qlaunch_func(r)->nins;
+    return qlaunch_here(r);
+}
+
+qs_status qrow_on_device(qs_vm *vm, const RowCall *c, bool *done) {
+    Row w;
+    *done = false;
+    Device *d = qdevmath_holder(vm, NULL, c->n, c->args);
+    if (!d || !c->into->count || !c->into->contiguous || !suits(c->compute) || !suits((qs_dtype)c->into->dtype))
+        return QS_OK;
+    for (int i = 0; i < c->n; i++) /* which the host tells */
+        if (c->args[i].kind == QS_ARRAY && qtape_forbids(vm, qval_array(c->args[i]))) return QS_OK;
+    w.run.vm = vm, w.args = c->args, w.n = c->n, w.result = qarr_value(c->into), w.number = false;
+    memset(&w.key, 0, sizeof w.key);
+    w.key.elem = c->elem;
+    set_types(&w), set_shape(&w);
+    w.key.compute = c->compute;
+    set_exponent(&w.key, c);
+    qs_status s = launch_row(&w, d);
+    *done = s == QS_OK;
+    return *done || qdevmath_refused(vm, kelem_name(c->elem), c->into, s) ? QS_OK : s;
 }
 
 /* -- few elements -------------------------------------------------------------------------------------------------- */

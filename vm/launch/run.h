@@ -60,6 +60,7 @@ typedef struct Launches {
     double bandwidth[MAX_DEVICES]; /* to the device, in bytes per nanosecond; 0: not measured */
     double launch[MAX_DEVICES], making[MAX_DEVICES]; /* nanoseconds of a launch, of making a program; 0: not measured */
     Forms *rows;               /* row.c: by row of elem.def; NULL: none yet */
+    Forms along;               /* along.c */
     struct Late *late, *late_free; /* late.c */
     ErrorState unheard;        /* late.c: a fault that was told, until a call from outside ends with it */
     uint8_t makers;            /* numbers given to forms so far: Choice.maker */
@@ -67,6 +68,8 @@ typedef struct Launches {
 Launches *qlaunch_state(qs_vm *vm); /* made on first use */
 /* All launches of the program come through here. */
 qs_status qlaunch_run(Run *r);
+/* The same on r->device and nowhere else; of what it cannot have it is not asked again. */
+qs_status qlaunch_here(Run *r);
 void qkernel_close(qs_vm *vm); /* kernel.c */
 void qrow_close(qs_vm *vm);    /* row.c */
 /* The text of a fault of f is the error, at this place; of r->fault. */

@@ -514,7 +514,8 @@ static bool build_row(Fuse *z, const FuseRow *r) {
     KRef at[QS_MAX_RANK];
     for (int i = 0; i < z->rank; i++) at[i] = emit(z, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)i});
     load_leaves(z, at);
-    Val v = row(z, r->elem, z->leaves, r->compute, true);
+    if (r->known) z->leaves[1] = value(number(z, QS_F64, r->exponent), QS_F64, false);
+    Val v = r->known ? power(z, z->leaves, r->compute, true) : row(z, r->elem, z->leaves, r->compute, true);
     if (!v.ref) return false;
     store_result(z, at, v, r->result);
     return true;

@@ -57,6 +57,7 @@ typedef struct {
     qs_dtype result;   /* of the elements that come out */
     bool flat; int rank; /* as above */
     FuseLeafType types[FUSE_ROW_ARGS];
+    bool known; double exponent; /* of powers: the code is for this number, as the host's loops are */
 } FuseRow;
 qs_status kfuse_row(Ctx *c, Arena *arena, const FuseRow *, FuseKernel *out);
 

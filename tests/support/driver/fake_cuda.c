@@ -653,10 +653,12 @@ static int move(const char *name, uint64_t to, uint64_t from, size_t n, void *st
 }
 
 int fake_MemcpyHtoDAsync(uint64_t to, const void *from, size_t n, void *stream) {
+    fake.uploaded += n;
     return move("MemcpyHtoDAsync", to, (uintptr_t)from, n, stream);
 }
 
 int fake_MemcpyDtoHAsync(void *to, uint64_t from, size_t n, void *stream) {
+    fake.downloaded += n;
     return move("MemcpyDtoHAsync", (uintptr_t)to, from, n, stream);
 }
 

@@ -57,6 +57,7 @@ typedef struct {
     FakeOrder order[FAKE_LAUNCHES];
     char log[FAKE_LOG];   /* names of the calls, without cu, each with a blank behind it */
     char failed[64];      /* the call that failed */
+    size_t uploaded, downloaded; /* bytes that copies from the host and to it were asked for */
 } FakeCuda;
 
 /* What a stream begins with, for the fakes of libraries: `work` comes behind what is queued there, with a copy of its

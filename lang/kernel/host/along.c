@@ -1,0 +1,210 @@
+/* along.c -- see along.h. */
+#include "lang/kernel/host/along.h"
+#include "lang/kernel/walk/walk.h"
+
+#include <math.h>
+
+typedef struct {
+    union {
+        Walk walk;
+        struct {
+#include "lang/kernel/walk/members.def"
+        };
+    };
+    const AlongKey *k;
+    int x, centres, y, apart, by; /* parameters */
+    KRef at[QS_MAX_RANK];         /* the place of the result */
+    KRef first;                   /* the first element that this position takes */
+    KRef acc[2];                  /* what it has, and the imaginary part of that; 0: there is none */
+} Merge;
+
+static KRef emit(Merge *z, KMake i) { return kbuild_emit(&z->walk, i); }
+static KRef pure(Merge *z, KMake i) { return kbuild_pure(&z->walk, i); }
+static KRef cast(Merge *z, KRef a, qs_dtype d) {
+    return z->f->ins[a].dtype == d ? a : pure(z, (KMake){K_CAST, .own = d, .a = a});
+}
+static qs_dtype lane(const Merge *z) { return qdtype_real_of((qs_dtype)z->k->lane); }
+static bool is_complex(const Merge *z) { return qdtype_is_complex((qs_dtype)z->k->lane); }
+
+/* -- parameters ---------------------------------------------------------------------------------------------------- */
+static int array(Merge *z, const char *name, qs_dtype d, int rank, bool packed, bool written) {
+    return kir_param(z->f, &(KParam){.name = qstr_cname(z->c, name), .kind = KP_ARRAY, .dtype = (uint8_t)d,
+                                     .rank = (uint8_t)rank, .contiguous = packed, .unit_last = packed,
+                                     .read = !written, .written = written});
+}
+
+static int number(Merge *z, const char *name, qs_dtype d) {
+    return kir_param(z->f, &(KParam){.name = qstr_cname(z->c, name), .kind = KP_NUM, .dtype = (uint8_t)d});
+}
+
+static KRef value_of(Merge *z, int param) {
+    return emit(z, (KMake){K_PARAM, .own = (qs_dtype)z->f->params[param].dtype, .imm = (uint64_t)param});
+}
+
+static void parameters(Merge *z) {
+    const AlongKey *k = z->k;
+    z->x = array(z, "x", (qs_dtype)k->from, k->rank + 1, false, false);
+    if (k->centred) z->centres = array(z, "centres", QS_F64, k->rank, true, false);
+    z->y = array(z, "y", (qs_dtype)k->to, k->rank + 1, true, true);
+    z->apart = number(z, "apart", QS_I64);
+    if (k->divided) z->by = number(z, "by", QS_F64);
+}
+
+/* -- what is merged ------------------------------------------------------------------------------------------------ */
+/* That of no elements.  A sum of zeros with a sign keeps it. */
+static KRef nothing(Merge *z) {
+    qs_dtype d = lane(z);
+    AlongOp o = (AlongOp)z->k->op;
+    bool extreme = o == ALONG_MIN || o == ALONG_MAX, wide = d == QS_I64 || d == QS_U64;
+    if (d >= QS_F16) return kbuild_const(&z->walk, d, extreme ? NAN : o == ALONG_MUL ? 1 : -0.0);
+    if (!extreme) return kbuild_int(&z->walk, d, o == ALONG_MUL || o == ALONG_AND);
+    bool is_unsigned = d == QS_U32 || d == QS_U64;
+    int64_t most = is_unsigned ? wide ? INT64_C(-1) : UINT32_MAX : wide ? INT64_MAX : INT32_MAX;
+    int64_t least = is_unsigned ? 0 : wide ? INT64_MIN : INT32_MIN;
+    return kbuild_int(&z->walk, d, o == ALONG_MAX ? least : most);
+}
+
+static KPair merged(Merge *z, KPair a, KPair b) {
+    static const KOp ops[] = {[ALONG_ADD] = K_ADD, [ALONG_MUL] = K_MUL, [ALONG_MIN] = K_MIN, [ALONG_MAX] = K_MAX,
+                              [ALONG_OR] = K_OR, [ALONG_AND] = K_AND};
+    KInto into = {z->f, &z->pos, true};
+    Elem e = z->k->op == ALONG_MUL ? EL_mul : EL_add;
+    if (a.im) return kelem_complex(kelem_into(&into), e, lane(z), (KPair[]){a, b});
+    return (KPair){emit(z, (KMake){ops[z->k->op], .own = lane(z), .a = a.re, .b = b.re}), 0};
+}
+
+static KRef product(Merge *z, KRef a, KRef b) { return pure(z, (KMake){K_MUL, .own = lane(z), .a = a, .b = b}); }
+
+/* Element k of the result at hand, as it is merged. */
+static KPair element(Merge *z, KRef k) {
+    Layout a = {.param = z->x, .rank = z->k->rank + 1};
+    Layout m = {.param = z->centres, .rank = z->k->rank, .contiguous = true};
+    qs_dtype from = (qs_dtype)z->k->from;
+    KPair v = {0, 0};
+    z->at[z->k->rank] = k;
+    KRef linear = kmem_linear(&z->walk, &a, z->at);
+    v.re = kmem_load(&z->walk, z->x, from, linear, 0, 0);
+    if (qdtype_is_complex(from)) v.im = cast(z, kmem_load(&z->walk, z->x, from, linear, 1, 0), lane(z));
+    if (z->k->op == ALONG_OR || z->k->op == ALONG_AND) {
+        KRef truth = cast(z, v.re, QS_B1);
+        if (v.im) truth = pure(z, (KMake){K_OR, .own = QS_B1, .a = truth, .b = cast(z, v.im, QS_B1)});
+        return (KPair){cast(z, truth, QS_I32), 0};
+    }
+    v.re = cast(z, v.re, lane(z));
+    if (z->k->centred) {
+        KRef centre = kmem_load(&z->walk, z->centres, QS_F64, kmem_linear(&z->walk, &m, z->at), 0, 0);
+        v.re = pure(z, (KMake){K_SUB, .own = lane(z), .a = v.re, .b = centre});
+    }
+    if (!z->k->squares) return v;
+    KRef square = product(z, v.re, v.re);
+    if (v.im) square = pure(z, (KMake){K_ADD, .own = lane(z), .a = square, .b = product(z, v.im, v.im)});
+    return (KPair){square, 0};
+}
+
+static KPair had(Merge *z) {
+    KPair v = {kbuild_get(&z->walk, z->acc[0]), 0};
+    if (z->acc[1]) v.im = kbuild_get(&z->walk, z->acc[1]);
+    return v;
+}
+
+static void have(Merge *z, KPair v) {
+    kbuild_set(&z->walk, z->acc[0], v.re);
+    if (z->acc[1]) kbuild_set(&z->walk, z->acc[1], v.im);
+}
+
+static void accumulate(Merge *z) {
+    KRef one = kbuild_int(&z->walk, QS_I64, 1);
+    KRef n = pure(z, (KMake){K_DIM, .imm = (uint64_t)z->x << 8 | z->k->rank});
+    KRef last = pure(z, (KMake){K_SUB, .own = QS_I64, .a = n, .b = one});
+    double im = z->k->op == ALONG_MUL ? 0 : -0.0;
+    z->acc[0] = kbuild_local(&z->walk, nothing(z));
+    if (is_complex(z)) z->acc[1] = kbuild_local(&z->walk, kbuild_const(&z->walk, lane(z), im));
+    KRef k = emit(z, (KMake){K_FOR, .own = QS_I64, .a = z->first, .b = last, .c = value_of(z, z->apart)});
+    KPair x = element(z, k);
+    have(z, merged(z, had(z), x));
+    kbuild_end(&z->walk);
+}
+
+/* -- results ------------------------------------------------------------------------------------------------------- */
+static KRef finished(Merge *z, KRef v) {
+    if (z->k->divided) v = pure(z, (KMake){K_DIV, .own = lane(z), .a = v, .b = value_of(z, z->by)});
+    if (z->k->root) v = pure(z, (KMake){K_MATH, .own = lane(z), .flag = MF_sqrt, .a = v});
+    return v;
+}
+
+static void store(Merge *z, const KRef *at, KPair v) {
+    qs_dtype to = (qs_dtype)z->k->to, as = kir_value_dtype(to);
+    Layout y = {.param = z->y, .rank = z->k->rank + 1, .contiguous = true};
+    KRef linear = kmem_linear(&z->walk, &y, at);
+    kmem_store(&z->walk, z->y, to, linear, 0, cast(z, finished(z, v.re), as), 0);
+    if (v.im) kmem_store(&z->walk, z->y, to, linear, 1, cast(z, finished(z, v.im), as), 0);
+}
+
+static KPair shared_at(Merge *z, const KRef *shared, KRef at) {
+    KPair v = {emit(z, (KMake){K_ALOAD, .a = shared[0], .b = at}), 0};
+    if (shared[1]) v.im = emit(z, (KMake){K_ALOAD, .a = shared[1], .b = at});
+    return v;
+}
+
+static void set_shared(Merge *z, const KRef *shared, KRef at, KPair v) {
+    emit(z, (KMake){K_ASTORE, .a = shared[0], .b = at, .c = v.re});
+    if (shared[1]) emit(z, (KMake){K_ASTORE, .a = shared[1], .b = at, .c = v.im});
+}
+
+/* What the positions of a group have, merged pairwise; the first one stores it. */
+static void merge_group(Merge *z) {
+    int rank = z->k->rank, group = z->k->group;
+    KRef shared[2] = {0}, zero = kbuild_int(&z->walk, QS_I32, 0);
+    for (int i = 0; i < 1 + is_complex(z); i++)
+        shared[i] = emit(z, (KMake){K_SHARED, .own = lane(z), .imm = (uint64_t)group});
+    KRef me = emit(z, (KMake){K_BLKPOS, .own = QS_I32, .imm = (uint64_t)rank});
+    set_shared(z, shared, me, had(z));
+    for (int half = group / 2; half; half /= 2) {
+        KRef distance = kbuild_int(&z->walk, QS_I32, half);
+        emit(z, (KMake){.op = K_BARRIER});
+        emit(z, (KMake){K_IF, .a = pure(z, (KMake){K_LT, .own = QS_B1, .a = me, .b = distance})});
+        KRef other = pure(z, (KMake){K_ADD, .own = QS_I32, .a = me, .b = distance});
+        set_shared(z, shared, me, merged(z, shared_at(z, shared, me), shared_at(z, shared, other)));
+        kbuild_end(&z->walk);
+    }
+    KRef place = emit(z, (KMake){K_BLKIDX, .own = QS_I32, .imm = (uint64_t)rank});
+    emit(z, (KMake){K_IF, .a = pure(z, (KMake){K_EQ, .own = QS_B1, .a = me, .b = zero})});
+    z->at[rank] = cast(z, place, QS_I64);
+    store(z, z->at, shared_at(z, shared, zero));
+    kbuild_end(&z->walk);
+}
+
+static void positions(Merge *z) {
+    int rank = z->k->rank, from = z->k->group == 0;
+    for (int d = 0; d < rank; d++) z->at[d] = emit(z, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)(d + from)});
+    z->first = emit(z, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)(from ? 0 : rank)});
+}
+
+static void build(Merge *z) {
+    KRef at[QS_MAX_RANK];
+    const AlongKey *k = z->k;
+    positions(z);
+    if (k->group) {
+        z->f->fixed_block = true;
+        for (int d = 0; d <= k->rank; d++) z->f->block[d] = d == k->rank ? k->group : 1;
+    }
+    accumulate(z);
+    if (k->group) return merge_group(z);
+    at[0] = z->first;
+    memcpy(at + 1, z->at, k->rank * sizeof *at);
+    store(z, at, had(z));
+}
+
+static const WalkRules rules = {.value_size = sizeof(KRef)};
+
+qs_status kalong_build(Ctx *c, Arena *arena, const AlongKey *k, KFunc **out) {
+    Merge z = {.walk = {.rules = &rules, .c = c}, .k = k};
+    kbuild_begin(&z.walk, kir_new(c, arena, qstr_cname(c, k->name), NULL), arena, 0);
+    z.f->rank = (uint8_t)(k->rank + 1);
+    parameters(&z);
+    build(&z);
+    kbuild_free(&z.walk);
+    kir_seal(z.f);
+    TRY(kir_verify(c, z.f));
+    return *out = z.f, QS_OK;
+}

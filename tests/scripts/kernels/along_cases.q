@@ -1,0 +1,40 @@
+% part
+% Sums and their like, operators and functions: by the loops of the host, and by the kernels that a GPU has for arrays that it holds.
+% By the loops, and by kernels.
+function [host, device] = both(f)
+    setenv("QUASAR_LIBRARIES", "never")
+    host = f()
+    setenv("QUASAR_LIBRARIES", "always")
+    device = f()
+    setenv("QUASAR_LIBRARIES", "never")
+end
+
+function good = agree(a, b, bound)
+    same = isnan(a) == isnan(b) && (isnan(b) || a == b || abs(a - b) <= bound*abs(b))
+    good = isequal(size(a), size(b)) && type(a) == type(b) && all(same)
+end
+
+function [] = check(name, f, bound)
+    [host, device] = both(f)
+    if !agree(device, host, bound)
+        print name, ": ", device, " instead of ", host
+    end
+end
+
+% A sum is that of doubles, in another order; products and roots are rounded as often as they have factors.
+function [] = check_all(name, x, dim)
+    bound = type(x) == type(float64([0])) ? 1e-13 : 1.2e-7
+    check(strcat(name, " sum"), () -> sum(x, dim), bound)
+    check(strcat(name, " mean"), () -> mean(x, dim), bound)
+    check(strcat(name, " prod"), () -> prod(x, dim), 4*bound)
+    check(strcat(name, " any"), () -> any(x, dim), 0)
+    check(strcat(name, " all"), () -> all(x, dim), 0)
+    if isreal(x)
+        check(strcat(name, " max"), () -> max(x, [], dim), 0)
+        check(strcat(name, " min"), () -> min(x, [], dim), 0)
+        check(strcat(name, " var"), () -> var(x, dim), 8*bound)
+        check(strcat(name, " std"), () -> std(x, dim, 0), 8*bound)
+    end
+end
+
+wave = (n, k) -> sin(float64(1..n)*k)*2
