@@ -51,8 +51,45 @@ static void compare(KCase *k, const char *kind, uint64_t number) {
     qtext_free(&why);
 }
 
+/* y[p] = x[p0 - 1, p1 + first] + x[p0, p1 + last], x mirrored */
+static const char two_reads[] =
+    "kernel \"two\" rank 2 {\n"
+    "  param \"x\" array float32 rank 2 contiguous unit_last read\n"
+    "  param \"y\" array float32 rank 2 contiguous unit_last written\n"
+    "  %%1 = pos int64 0\n  %%2 = pos int64 1\n  %%3 = dim int64 x$0.0\n  %%4 = dim int64 x$0.1\n"
+    "  %%5 = const int64 -1\n  %%6 = add int64 %%1 %%5\n  %%7 = const int64 %d\n  %%8 = add int64 %%2 %%7\n"
+    "  %%9 = bound.mirror int64 %%6 %%3\n  %%10 = bound.mirror int64 %%8 %%4\n"
+    "  %%11 = mul int64 %%9 %%4\n  %%12 = add int64 %%11 %%10\n  %%13 = load float32 x$0 %%12\n"
+    "  %%14 = const int64 %d\n  %%15 = add int64 %%2 %%14\n"
+    "  %%16 = bound.mirror int64 %%1 %%3\n  %%17 = bound.mirror int64 %%15 %%4\n"
+    "  %%18 = mul int64 %%16 %%4\n  %%19 = add int64 %%18 %%17\n  %%20 = load float32 x$0 %%19\n"
+    "  %%21 = add float32 %%13 %%20\n  %%22 = dim int64 y$1.0\n  %%23 = dim int64 y$1.1\n"
+    "  %%24 = inb bool %%1 %%22\n  %%25 = inb bool %%2 %%23\n  %%26 = and bool %%24 %%25\n"
+    "  %%27 = mul int64 %%1 %%23\n  %%28 = add int64 %%27 %%2\n  store y$1 %%28 %%21 %%26\n}\n";
+
+/* Rows have ends apart where these are wide, and how far positions read is known. */
+static void check_edges(void) {
+    Arena a;
+    KSplit split;
+    KFunc *f;
+    char text[2048];
+    qarena_init(&a, &ctx);
+    for (int last = 1; last < 40; last += 3) {
+        int n = snprintf(text, sizeof text, two_reads, -4, last);
+        CHECK(kir_parse(&ctx, &a, text, (size_t)n, &f) == QS_OK);
+        CHECK(kopt_interior(&ctx, &a, f, true, &split) && split.box.given);
+        const KPad *pad = &split.edge.pad[0];
+        CHECK(split.edge.npads == (last >= 2 && last <= 32));
+        if (!split.edge.npads) continue;
+        CHECK(pad->param == 0 && pad->mode == ACC_MIRROR);
+        CHECK(pad->lo[0] == -1 && pad->hi[0] == 0 && pad->lo[1] == -4 && pad->hi[1] == last);
+    }
+    qarena_free(&a);
+}
+
 int main(int argc, char **argv) {
     qctx_init(&ctx, 32);
+    check_edges();
     compiler = kcompile_open(&ctx, "");
     cpu.ops = &qdev_cpu_ops, cpu.ctx = &ctx, ctx.nthreads = 3;
     if (cpu.ops->open(&cpu, 0) != QS_OK) return printf("%s\n", ctx.err.text), 1;
