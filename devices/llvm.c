@@ -367,22 +367,24 @@ static qs_status emit(Job *j, LlvmOutput kind, Text *out) {
     return QS_OK;
 }
 
-static qs_status run(Job *j, const LlvmTarget *t, const char *ir, size_t n, LlvmOutput kind, Text *out) {
-    TRY(make_target(j, t, n));
-    TRY(parse(j, t, ir, n));
+static qs_status run(Job *j, const LlvmTask *task, Text *out) {
+    const LlvmTarget *t = task->target;
+    TRY(make_target(j, t, task->n));
+    TRY(parse(j, t, task->ir, task->n));
     TRY(link_math(j, t));
     TRY(optimise(j, t));
-    if (qllvm_is_mended(t, ir)) TRY(mend(j, t));
-    return emit(j, kind, out);
+    if (qllvm_is_mended(t, task->ir)) TRY(mend(j, t));
+    return emit(j, task->wanted, out);
 }
 
-qs_status qllvm_compile(Ctx *c, Llvm *l, const LlvmTarget *t, const char *ir, size_t n, LlvmOutput kind, Text *out) {
+qs_status qllvm_compile(Ctx *c, Llvm *l, const LlvmTask *task, Text *out) {
+    const LlvmTarget *t = task->target;
     Job j = {.ctx = c, .l = l};
     if (t->since > l->major)
         return qerr_set(c, QS_EDEVICE, "LLVM %s does not know %s yet: LLVM %u or newer is needed", qllvm_version(l),
                         t->cpu, t->since);
-    if (l->lite) return qllvmlite_compile(c, l->lite, t, triple_of(t->arch), effort(n), ir, kind, out);
-    qs_status s = run(&j, t, ir, n, kind, out);
+    if (l->lite) return qllvmlite_compile(c, l->lite, task, triple_of(t->arch), effort(task->n), out);
+    qs_status s = run(&j, task, out);
     finish(&j);
     return s;
 }

@@ -38,6 +38,8 @@ const char *qllvm_version(const Llvm *l); /* "16.0.6" */
  * one that comes with the toolkit, or with Python packages: CUDA's compiler, Triton (a part of PyTorch), Warp. */
 bool qllvm_libdevice(char *path, size_t n);
 
+typedef struct { const LlvmTarget *target; const char *ir; size_t n; LlvmOutput wanted; } LlvmTask;
+
 /* Parses, optimises and emits one module.  The bytes replace what was in out. */
-qs_status qllvm_compile(Ctx *c, Llvm *l, const LlvmTarget *t, const char *ir, size_t n, LlvmOutput kind, Text *out);
+qs_status qllvm_compile(Ctx *c, Llvm *l, const LlvmTask *task, Text *out);
 #endif

@@ -223,25 +223,24 @@ static void no_wishes(char *ir) {
     for (char *p = ir; (p = strstr(p, wish));) memcpy(p, other, sizeof other - 1);
 }
 
-static qs_status run(Job *j, const LlvmTarget *t, const char *triple, int effort, const char *ir, LlvmOutput kind,
-                     Text *out) {
+static qs_status run(Job *j, const LlvmTask *task, const char *triple, int effort, Text *out) {
+    const LlvmTarget *t = task->target;
     TRY(make_target(j, t, triple, effort));
     j->context = j->l->f.ContextCreate();
     out->len = 0;
-    qtext_puts(out, ir);
+    qtext_puts(out, task->ir);
     TRY(qtext_status(out));
     no_wishes(out->s);
     TRY(parse(j, triple, out->s, &j->module));
     TRY(link_math(j, t, triple));
     optimise(j);
-    if (qllvm_is_mended(t, ir)) TRY(mend(j, t, triple, out));
-    return emit(j, kind, out);
+    if (qllvm_is_mended(t, task->ir)) TRY(mend(j, t, triple, out));
+    return emit(j, task->wanted, out);
 }
 
-qs_status qllvmlite_compile(Ctx *c, Llvmlite *l, const LlvmTarget *t, const char *triple, int effort, const char *ir,
-                            LlvmOutput kind, Text *out) {
+qs_status qllvmlite_compile(Ctx *c, Llvmlite *l, const LlvmTask *task, const char *triple, int effort, Text *out) {
     Job j = {.ctx = c, .l = l};
-    qs_status s = run(&j, t, triple, effort, ir, kind, out);
+    qs_status s = run(&j, task, triple, effort, out);
     finish(&j);
     return s;
 }

@@ -14,6 +14,5 @@ bool qllvmlite_is(void *library); /* by its symbols */
 qs_status qllvmlite_open(Ctx *c, void *library, Llvmlite **out);
 void qllvmlite_close(Ctx *c, Llvmlite *l);
 const char *qllvmlite_version(const Llvmlite *l); /* "22.1.0" */
-qs_status qllvmlite_compile(Ctx *c, Llvmlite *l, const LlvmTarget *t, const char *triple, int effort, const char *ir,
-                            LlvmOutput kind, Text *out);
+qs_status qllvmlite_compile(Ctx *c, Llvmlite *l, const LlvmTask *task, const char *triple, int effort, Text *out);
 #endif

@@ -92,7 +92,7 @@ static Target amd_target(KCompiler *k, const KFunc *f, Goal goal) {
 
 static qs_status run_llvm(KCompiler *k, const LlvmTarget *t, const Text *ir, LlvmOutput kind, Text *out) {
     if (!k->llvm) TRY(qllvm_open(k->ctx, &k->llvm));
-    return qllvm_compile(k->ctx, k->llvm, t, ir->s, ir->len, kind, out);
+    return qllvm_compile(k->ctx, k->llvm, &(LlvmTask){t, ir->s, ir->len, kind}, out);
 }
 
 static CacheKey key_of(const Target *t, const Text *ir) {

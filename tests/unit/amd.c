@@ -24,7 +24,7 @@ static bool compile(const char *cpu) {
     Llvm *l = NULL;
     LlvmTarget t = {.arch = LLVM_AMDGPU, .cpu = cpu, .features = "", .thorough = true};
     qs_status s = qllvm_open(&ctx, &l);
-    if (s == QS_OK) s = qllvm_compile(&ctx, l, &t, ir, sizeof ir - 1, LLVM_OBJECT, &object);
+    if (s == QS_OK) s = qllvm_compile(&ctx, l, &(LlvmTask){&t, ir, sizeof ir - 1, LLVM_OBJECT}, &object);
     if (s != QS_OK) printf("%s\n", ctx.err.text);
     qerr_clear(&ctx);
     qllvm_close(&ctx, l);

@@ -33,12 +33,13 @@ static void test_compile(Llvm *l) {
     host.arch = LLVM_AARCH64;
 #endif
     qtext_init(&t, &ctx);
-    CHECK(qllvm_compile(&ctx, l, &host, good, sizeof good - 1, LLVM_OBJECT, &t) == QS_OK && t.len > 64 &&
-          !memcmp(t.s, "\177ELF", 4));
-    CHECK(qllvm_compile(&ctx, l, &host, good, sizeof good - 1, LLVM_ASSEMBLY, &t) == QS_OK && strstr(t.s, "f:"));
-    CHECK(qllvm_compile(&ctx, l, &host, good, sizeof good - 1, LLVM_IR, &t) == QS_OK && strstr(t.s, "@f"));
-    CHECK(qllvm_compile(&ctx, l, &host, bad, sizeof bad - 1, LLVM_OBJECT, &t) == QS_EINTERNAL &&
-          strstr(ctx.err.text, "nothing"));
+    LlvmTask task = {&host, good, sizeof good - 1, LLVM_OBJECT}, wrong = {&host, bad, sizeof bad - 1, LLVM_OBJECT};
+    CHECK(qllvm_compile(&ctx, l, &task, &t) == QS_OK && t.len > 64 && !memcmp(t.s, "\177ELF", 4));
+    task.wanted = LLVM_ASSEMBLY;
+    CHECK(qllvm_compile(&ctx, l, &task, &t) == QS_OK && strstr(t.s, "f:"));
+    task.wanted = LLVM_IR;
+    CHECK(qllvm_compile(&ctx, l, &task, &t) == QS_OK && strstr(t.s, "@f"));
+    CHECK(qllvm_compile(&ctx, l, &wrong, &t) == QS_EINTERNAL && strstr(ctx.err.text, "nothing"));
     qerr_clear(&ctx);
     qtext_free(&t);
 }
