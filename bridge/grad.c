@@ -194,8 +194,8 @@ static PyObject *swept(Border *b, const Record *r, bool forward, PyObject *given
                             PyTuple_Size(given));
     qs_status s = fit(b, forward ? "tangent" : "adjoint", given, &from);
     int before = qgil_work(b);
-    if (s == QS_OK && forward) s = qsweep_forward(b->vm, from.n, from.traces, from.v, to.n, to.traces, to.v);
-    else if (s == QS_OK) s = qsweep_reverse(b->vm, from.n, from.traces, from.v, to.n, to.traces, to.v);
+    Traces known = {from.n, from.traces}, wanted = {to.n, to.traces};
+    if (s == QS_OK) s = (forward ? qsweep_forward : qsweep_reverse)(b->vm, known, from.v, wanted, to.v);
     qgil_rest(b, before);
     PyObject *out = s == QS_OK ? give(b, &to) : qerror_raise(b, s);
     row_free(b->vm, &from);

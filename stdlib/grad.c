@@ -71,7 +71,7 @@ static qs_status ran_run(qs_vm *vm, qs_value f, int nx, const qs_value *x, int n
 }
 
 static qs_status pull_back(qs_vm *vm, const Ran *r, qs_value dy, int n, qs_value *dx) {
-    TRY(qsweep_reverse(vm, 1, &r->result, &dy, n, r->leaf, dx));
+    TRY(qsweep_reverse(vm, (Traces){1, &r->result}, &dy, (Traces){n, r->leaf}, dx));
     for (int i = 0; i < n; i++) TRY(qsweep_hand_out(vm, r->leaf[i], &dx[i]));
     return QS_OK;
 }
@@ -207,7 +207,7 @@ static qs_status leave(Leaves *l, const qs_value *in, int wanted, Trace *result,
     size_t bytes = (size_t)l->n * sizeof *l->dx;
     l->dx = qmem_alloc(qvm_ctx(l->vm), bytes);
     for (int i = 0; i < l->n; i++) l->dx[i] = qs_nil();
-    qs_status s = qsweep_reverse(l->vm, 1, &result, &one, l->n, l->leaf, l->dx);
+    qs_status s = qsweep_reverse(l->vm, (Traces){1, &result}, &one, (Traces){l->n, l->leaf}, l->dx);
     for (int i = 0; s == QS_OK && i < l->n; i++) s = qsweep_hand_out(l->vm, l->leaf[i], &l->dx[i]);
     for (int i = 0; s == QS_OK && i < wanted; i++) s = map_tree(l, in[i], 0, &out[i]);
     for (int i = 0; i < l->n; i++) qval_release(l->vm, l->dx[i]);
@@ -333,7 +333,8 @@ static qs_status push_forward(qs_vm *vm, const Ran *r, const qs_value *dx, qs_va
     qs_value fitted[MOST];
     for (int i = 0; i < MOST; i++) fitted[i] = qs_nil();
     qs_status s = fit_tangents(vm, r, dx, fitted);
-    if (s == QS_OK && r->result) s = qsweep_forward(vm, r->nx, r->leaf, fitted, 1, &r->result, dy);
+    Traces x = {r->nx, r->leaf}, y = {1, &r->result};
+    if (s == QS_OK && r->result) s = qsweep_forward(vm, x, fitted, y, dy);
     if (s == QS_OK && r->result) s = qsweep_hand_out(vm, r->result, dy);
     else if (s == QS_OK) s = qtape_no_tangent(vm, r->y, dy);
     for (int i = 0; i < r->nx; i++) qval_release(vm, fitted[i]);
@@ -446,7 +447,7 @@ static qs_status again_reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_va
     Ran r;
     TRY(run_again(vm, n->data, &r));
     qs_status s = check_again(vm, ((Again *)n->data)->y, r.y);
-    if (s == QS_OK) s = r.result ? qsweep_reverse(vm, 1, &r.result, dy, r.nx, r.leaf, dx) : QS_OK;
+    if (s == QS_OK && r.result) s = qsweep_reverse(vm, (Traces){1, &r.result}, dy, (Traces){r.nx, r.leaf}, dx);
     return ran_free(vm, &r), s;
 }
 

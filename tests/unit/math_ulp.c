@@ -161,7 +161,8 @@ static void run_own(const char *name, int nargs, qs_dtype d, void *x[3]) {
     snprintf(values, sizeof values, nargs == 2 ? "%s %%x, %s %%y" : "%s %%x", t, t);
     snprintf(ir, sizeof ir, loop_text, t, name, types, values);
     if (kemit_math(ir, &kemit_nvptx, &math)) host.math = math.s;
-    bool ok = host.math && qllvm_compile(&ctx, llvm, &(LlvmTask){&host, ir, strlen(ir), LLVM_OBJECT}, &object) == QS_OK &&
+    LlvmTask task = {&host, ir, strlen(ir), LLVM_OBJECT};
+    bool ok = host.math && qllvm_compile(&ctx, llvm, &task, &object) == QS_OK &&
               qelf_load(&ctx, object.s, object.len, in_process, NULL, &o) == QS_OK;
     CHECK(ok);
     if (!ok) printf("  %s: %s\n", name, ctx.err.text);

@@ -56,21 +56,21 @@ static bool above_leaf(const Sweep *s, const Visit *v) {
     return false;
 }
 
-static void reach(Sweep *s, int ny, Trace *const *y, int nx, Trace *const *x) {
+static void reach(Sweep *s, Traces y, Traces x) {
     uint64_t mark = ++qtape_state(s->vm)->sweeps;
     s->oldest = UINT64_MAX;
-    for (int i = 0; i < nx; i++)
-        if (x[i] && x[i]->node->serial < s->oldest) s->oldest = x[i]->node->serial;
-    for (int i = 0; i < ny; i++)
-        if (y[i]) found(s, y[i]->node, mark);
+    for (int i = 0; i < x.n; i++)
+        if (x.at[i] && x.at[i]->node->serial < s->oldest) s->oldest = x.at[i]->node->serial;
+    for (int i = 0; i < y.n; i++)
+        if (y.at[i]) found(s, y.at[i]->node, mark);
     for (uint32_t k = 0; k < s->n; k++) {
         GradNode *n = s->visits[k].node;
         for (int i = 0; i < n->nin; i++)
             if (n->in[i]) found(s, n->in[i]->node, mark);
     }
     if (s->n) qsort(s->visits, s->n, sizeof *s->visits, by_serial);
-    for (int i = 0; i < nx; i++) {
-        Visit *v = visit_of(s, x[i]);
+    for (int i = 0; i < x.n; i++) {
+        Visit *v = visit_of(s, x.at[i]);
         if (v) v->wanted = true;
     }
     for (uint32_t k = 0; k < s->n; k++) {
@@ -198,35 +198,34 @@ static qs_status reverse_node(Sweep *s, const Visit *v) {
     return at_node(s->vm, n, r);
 }
 
-static qs_status take(const Sweep *s, int n, Trace *const *t, qs_value *out) {
-    for (int i = 0; i < n; i++) {
-        const Visit *v = visit_of(s, t[i]);
-        out[i] = v ? qval_retain(v->at[place(t[i])]) : qs_nil();
+static qs_status take(const Sweep *s, Traces t, qs_value *out) {
+    for (int i = 0; i < t.n; i++) {
+        const Visit *v = visit_of(s, t.at[i]);
+        out[i] = v ? qval_retain(v->at[place(t.at[i])]) : qs_nil();
     }
     return QS_OK;
 }
 
-static bool is_one_of(const GradNode *n, int nx, Trace *const *x) {
-    for (int i = 0; i < nx; i++)
-        if (x[i] && x[i]->node == n) return true;
+static bool is_one_of(const GradNode *n, Traces x) {
+    for (int i = 0; i < x.n; i++)
+        if (x.at[i] && x.at[i]->node == n) return true;
     return false;
 }
 
-qs_status qsweep_reverse(qs_vm *vm, int ny, Trace *const *y, const qs_value *dy, int nx, Trace *const *x,
-                         qs_value *dx) {
+qs_status qsweep_reverse(qs_vm *vm, Traces y, const qs_value *dy, Traces x, qs_value *dx) {
     Sweep s = {.vm = vm};
     qs_status r = QS_OK;
-    reach(&s, ny, y, nx, x);
-    for (int i = 0; i < ny && r == QS_OK; i++)
-        if (y[i] && dy[i].kind != QS_NIL) r = arrive(&s, y[i], dy[i]);
+    reach(&s, y, x);
+    for (int i = 0; i < y.n && r == QS_OK; i++)
+        if (y.at[i] && dy[i].kind != QS_NIL) r = arrive(&s, y.at[i], dy[i]);
     for (uint32_t k = s.n; k-- > 0 && r == QS_OK;) {
         Visit *v = &s.visits[k];
-        if (!v->wanted || !any_there(v) || is_one_of(v->node, nx, x)) continue;
+        if (!v->wanted || !any_there(v) || is_one_of(v->node, x)) continue;
         r = reverse_node(&s, v);
         for (int i = 0; i < v->node->nout; i++) qval_release(vm, v->at[i]), v->at[i] = qs_nil();
     }
-    for (int i = 0; i < nx; i++) dx[i] = qs_nil();
-    if (r == QS_OK) r = take(&s, nx, x, dx);
+    for (int i = 0; i < x.n; i++) dx[i] = qs_nil();
+    if (r == QS_OK) r = take(&s, x, dx);
     done(&s);
     return r;
 }
@@ -257,7 +256,7 @@ static qs_status transpose(qs_vm *vm, GradNode *n, const qs_value *dx, qs_value 
         }
         qtape_end(vm, &level);
         for (size_t i = 0; i < nout; i++) from[i] = qtape_trace(u[i]);
-        if (s == QS_OK) s = qsweep_reverse(vm, n->nin, to, dx, n->nout, from, dy);
+        if (s == QS_OK) s = qsweep_reverse(vm, (Traces){n->nin, to}, dx, (Traces){n->nout, from}, dy);
     }
     for (size_t i = 0; i < nout; i++) qval_release(vm, u[i]);
     for (size_t i = 0; i < nin; i++) qval_release(vm, g[i]);
@@ -288,17 +287,16 @@ static qs_status forward_node(Sweep *s, Visit *v) {
     return at_node(s->vm, n, r);
 }
 
-qs_status qsweep_forward(qs_vm *vm, int nx, Trace *const *x, const qs_value *dx, int ny, Trace *const *y,
-                         qs_value *dy) {
+qs_status qsweep_forward(qs_vm *vm, Traces x, const qs_value *dx, Traces y, qs_value *dy) {
     Sweep s = {.vm = vm};
     qs_status r = QS_OK;
-    reach(&s, ny, y, nx, x);
-    for (int i = 0; i < nx && r == QS_OK; i++)
-        if (x[i]) r = arrive(&s, x[i], dx[i]);
+    reach(&s, y, x);
+    for (int i = 0; i < x.n && r == QS_OK; i++)
+        if (x.at[i]) r = arrive(&s, x.at[i], dx[i]);
     for (uint32_t k = 0; k < s.n && r == QS_OK; k++)
-        if (s.visits[k].wanted && !is_one_of(s.visits[k].node, nx, x)) r = forward_node(&s, &s.visits[k]);
-    for (int i = 0; i < ny; i++) dy[i] = qs_nil();
-    if (r == QS_OK) r = take(&s, ny, y, dy);
+        if (s.visits[k].wanted && !is_one_of(s.visits[k].node, x)) r = forward_node(&s, &s.visits[k]);
+    for (int i = 0; i < y.n; i++) dy[i] = qs_nil();
+    if (r == QS_OK) r = take(&s, y, dy);
     done(&s);
     return r;
 }

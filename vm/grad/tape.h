@@ -145,10 +145,11 @@ void qtape_settle(qs_vm *vm, qs_value *y);                 /* y is plain, unless
 /* A value of this level that derivatives may be taken to: a float or complex number or array.  Owned. */
 qs_status qtape_leaf(qs_vm *vm, const GradLevel *l, qs_value v, qs_value *out);
 qs_status qtape_no_tangent(qs_vm *vm, qs_value y, qs_value *out); /* zeros: of what depends on no leaf */
+typedef struct { int n; Trace *const *at; } Traces;         /* NULL: a value that has none */
 /* Adjoints of the leaves (or of any traces), of those of the results y; nil stands for no trace, or zero. */
-qs_status qsweep_reverse(qs_vm *vm, int ny, Trace *const *y, const qs_value *dy, int nx, Trace *const *x, qs_value *dx);
+qs_status qsweep_reverse(qs_vm *vm, Traces y, const qs_value *dy, Traces x, qs_value *dx);
 /* Tangents of the results, of those of the leaves. */
-qs_status qsweep_forward(qs_vm *vm, int nx, Trace *const *x, const qs_value *dx, int ny, Trace *const *y, qs_value *dy);
+qs_status qsweep_forward(qs_vm *vm, Traces x, const qs_value *dx, Traces y, qs_value *dy);
 qs_status qsweep_zero(qs_vm *vm, const Trace *t, qs_value *out); /* zeros of its form */
 qs_status qsweep_form(qs_vm *vm, const Trace *t, qs_value *out); /* the same in the memory of one, not to be written */
 /* v as an adjoint of t: broadcasting is summed back, integers become floats, a real value has a real adjoint. */
