@@ -1,7 +1,9 @@
 """Derivatives from Python: grad and its like, operators of torch and of JAX."""
 import ctypes
 import gc
+import threading
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 
 import pyquasar as q
 from optional import library
@@ -24,6 +26,9 @@ function [a, b] = two(x, z)
 end
 function [] = __kernel__ stencil(x : mat'mirror, y : mat, s : scalar, pos : ivec2)
     y[pos] = s*(x[pos+[0,1]]^2 + x[pos-[1,0]])
+end
+function y = cube(x)
+    y = sum(x.^3)
 end
 keeper = object()
 function y = stores(x)
@@ -179,6 +184,47 @@ class Gradients(unittest.TestCase):
                            "function dx = wrong_adjoint(x, y, dy)\n dx = 3*x.*dy\nend\nwrong")
         with self.assertRaisesRegex(ValueError, "differences give"):
             q.gradcheck(wrong, self.x)
+
+
+@unittest.skipUnless(np, "needs numpy")
+class Threads(unittest.TestCase):
+    """Derivatives that several threads take at once are their own."""
+    def wrong(self, is_right):
+        """How often, and with which errors; is_right(x, number of the thread) runs 300 times in each of four."""
+        wrong = []
+
+        def turns(k):
+            x = np.full(4, float(k))
+            for _ in range(300):
+                try:
+                    if not is_right(x, k): wrong.append(k)
+                except Exception as e: wrong.append(repr(e))
+        threads = [threading.Thread(target=turns, args=(k,)) for k in range(1, 5)]
+        for t in threads: t.start()
+        for t in threads: t.join()
+        return wrong
+
+    def test_gradients(self):
+        self.assertEqual(self.wrong(lambda x, k: np.allclose(q.grad(q.cube)(x), 3*k*k)), [])
+        self.assertEqual(self.wrong(lambda x, k: np.allclose(q.grad(lambda x: (x*x*x).sum())(x), 3*k*k)), [])
+
+    def test_second_derivatives(self):
+        self.assertEqual(self.wrong(lambda x, k: np.allclose(q.hvp(q.cube, (x,), (np.ones(4),))[0], 6*k)), [])
+
+    @unittest.skipUnless(torch, "needs torch")
+    def test_operators_of_torch(self):
+        cube = q.torch_op(q.cube)
+
+        def is_right(x, k):
+            t = torch.tensor(x, requires_grad=True)
+            cube(2*t).backward()
+            return np.allclose(t.grad, 24*k*k)
+        self.assertEqual(self.wrong(is_right), [])
+
+    def test_what_a_pool_computes_inside_a_function_is_recorded(self):
+        def shared(x):
+            with ThreadPoolExecutor(2) as pool: return sum(pool.map(lambda i: x[i]*x[i], range(3)))
+        np.testing.assert_allclose(q.grad(shared)(np.array([1.0, 2.0, 3.0])), [2, 4, 6])
 
 
 @unittest.skipUnless(torch, "needs torch")

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-enum { MAX_LEVELS = 64 };
-
 static Tape *state(qs_vm *vm) { /* made on first use */
     Machine *m = qvm(vm);
     if (!m->tape) {
@@ -22,19 +20,30 @@ qs_status qtape_library(qs_vm *vm, const char *name, int nin, const qs_value *in
 /* -- levels -------------------------------------------------------------------------------------------------------- */
 qs_status qtape_begin(qs_vm *vm, GradLevel *l) {
     Machine *m = qvm(vm);
-    if (state(vm)->depth == MAX_LEVELS)
-        return qerr_set(&m->base, QS_EVALUE, "derivatives are nested too deep (%d of them)", MAX_LEVELS);
-    *l = (GradLevel){m->tape->depth++, m->tape->serial + 1, m->grad_inside};
+    int k = 0;
+    while (k < MAX_LEVELS && m->grad_levels >> k & 1) k++;
+    if (k == MAX_LEVELS)
+        return qerr_set(&m->base, QS_EVALUE, "derivatives are nested too deep, or taken by too many threads: %d of them "
+                        "run", MAX_LEVELS);
+    *l = (GradLevel){(uint64_t)1 << k, state(vm)->serial + 1, m->grad_inside};
+    m->tape->first[k] = l->first;
     m->grad_inside = 0;
-    m->grad_levels |= (uint64_t)1 << l->depth;
+    m->grad_levels |= l->bit;
     return QS_OK;
 }
 
 void qtape_end(qs_vm *vm, const GradLevel *l) {
     Machine *m = qvm(vm);
-    m->tape->depth = l->depth;
     m->grad_inside = l->inside;
-    m->grad_levels &= ((uint64_t)1 << l->depth) - 1;
+    m->grad_levels &= ~l->bit;
+}
+
+uint64_t qtape_live(const qs_vm *vm, const GradNode *n) {
+    const Tape *tape = qtape_state(vm);
+    uint64_t live = 0;
+    for (uint64_t some = n->levels & ((const Machine *)vm)->grad_levels; some; some &= some - 1)
+        if (n->serial >= tape->first[__builtin_ctzll(some)]) live |= some & -some;
+    return live;
 }
 
 void qtape_close(qs_vm *vm) {
@@ -151,7 +160,7 @@ static void drop_trace(qs_vm *vm, qs_value v) {
 void qtape_record(qs_vm *vm, const GradRule *rule, void *data, int nin, Trace *const *in, int nout, qs_value *out) {
     GradNode *n = new_node(vm, rule, data, nin, nout);
     for (int i = 0; i < nin; i++)
-        if ((n->in[i] = in[i])) n->levels |= in[i]->node->levels;
+        if ((n->in[i] = in[i])) n->levels |= qtape_live(vm, in[i]->node);
     for (int i = 0; i < nout; i++)
         if (n->levels && describe(out[i], &n->out[i])) out[i] = qtape_attach(vm, out[i], &n->out[i]);
         else drop_trace(vm, out[i]);
@@ -179,8 +188,9 @@ qs_status qtape_leaf(qs_vm *vm, const GradLevel *l, qs_value v, qs_value *out) {
     }
     if (s == QS_OK) {
         Trace *t = qtape_trace(v);
-        n->levels = (uint64_t)1 << l->depth;
-        if (t && t->node->levels & qvm(vm)->grad_levels) n->in[0] = qtape_retain(t), n->levels |= t->node->levels;
+        uint64_t live = t ? qtape_live(vm, t->node) : 0;
+        n->levels = l->bit | live;
+        if (live) n->in[0] = qtape_retain(t);
         *out = qtape_attach(vm, kept, &n->out[0]);
     }
     qtape_release(vm, &n->out[0]);

@@ -16,7 +16,9 @@
  *
  * A level is a running call of grad, vjp, …: it makes leaves of its arguments, which are new traces even where the
  * arguments have one.  An operation is recorded when an operand depends on a level that is running; who sweeps the
- * nodes of a level that is over computes without a record of it, and with the records of the others.  A sweep visits
+ * nodes of a level that is over computes without a record of it, and with the records of the others.  Levels of several
+ * threads run beside each other, and what a thread computes is recorded for whichever its operands depend on.  A level
+ * has a bit, which another one gets when it is over: of which one a node is, its serial says.  A sweep visits
  * the nodes between a result and its own leaves and no other, so nested derivatives are not confused: what other
  * systems need tags for is the identity of a leaf here.
  *
@@ -57,7 +59,7 @@ struct GradNode {
     uint32_t refs;
     int nin, nout;
     uint64_t serial;           /* operands have smaller ones */
-    uint64_t levels;           /* bit k: it depends on a leaf of the level at depth k */
+    uint64_t levels;           /* of those that ran when it was made: it depends on their leaves */
     uint64_t mark;             /* of the last sweep that found it */
     GradNode *next;            /* of those that are being freed */
     const GradRule *rule;      /* NULL: a leaf */
@@ -76,11 +78,13 @@ static inline Trace *qtape_trace(qs_value v) {
     return v.kind == QS_TRACED ? ((Traced *)v.u.p)->trace : NULL;
 }
 static inline Trace *qtape_retain(Trace *t) { return t ? t->node->refs++, t : NULL; }
+/* The levels that n depends on and that still run. */
+uint64_t qtape_live(const qs_vm *vm, const GradNode *n);
 /* Whether operations on v are recorded now. */
 static inline bool qtape_is_recorded(const qs_vm *vm, qs_value v) {
     const Machine *m = (const Machine *)vm;
     const Trace *t = qtape_trace(v);
-    return t && (t->node->levels & m->grad_levels) && !m->grad_inside;
+    return t && (t->node->levels & m->grad_levels) && !m->grad_inside && qtape_live(vm, t->node);
 }
 bool qtape_any(const qs_vm *vm, int n, const qs_value *v); /* … of one of them */
 /* Whether something records at all: what asks in a hot place asks this first. */
@@ -121,7 +125,8 @@ static inline void qtape_leave(qs_vm *vm) { qvm(vm)->grad_inside--; }
 /* What qarr_read and its like ask. */
 static inline bool qtape_forbids(const qs_vm *vm, const Array *a) {
     const Machine *m = (const Machine *)vm;
-    return __builtin_expect(a->trace != NULL, 0) && !m->grad_inside && (a->trace->node->levels & m->grad_levels);
+    return __builtin_expect(a->trace != NULL, 0) && !m->grad_inside && (a->trace->node->levels & m->grad_levels) &&
+           qtape_live(vm, a->trace->node);
 }
 qs_status qtape_forbidden(qs_vm *vm);
 qs_status qtape_unwritten(qs_vm *vm);                      /* a snapshot was to be written */
@@ -138,8 +143,8 @@ qs_status qtape_keep_shape(qs_vm *vm, qs_value v, qs_value *out);
 qs_status qtape_check_alone(qs_vm *vm, Array *a);
 
 /* -- levels and sweeps: stdlib/grad.c, the bridge ------------------------------------------------------------------ */
-typedef struct { int depth; uint64_t first; uint32_t inside; } GradLevel;
-qs_status qtape_begin(qs_vm *vm, GradLevel *l);            /* an error when they are nested too deep */
+typedef struct { uint64_t bit, first; uint32_t inside; } GradLevel; /* first: serial of its first node */
+qs_status qtape_begin(qs_vm *vm, GradLevel *l);            /* an error when too many run */
 void qtape_end(qs_vm *vm, const GradLevel *l);
 void qtape_settle(qs_vm *vm, qs_value *y);                 /* y is plain, unless a level that runs records it */
 /* A value of this level that derivatives may be taken to: a float or complex number or array.  Owned. */

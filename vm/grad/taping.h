@@ -3,12 +3,14 @@
 #define VM_TAPING_H
 #include "vm/grad/tape.h"
 
+enum { MAX_LEVELS = 64 }; /* that run at once: bits of Machine.grad_levels */
+
 typedef struct Kept { struct Kept *next; Array *a; } Kept;
 
 typedef struct Tape { /* Machine.tape */
     uint64_t serial;           /* of the node that was made last */
     uint64_t sweeps;           /* begun so far */
-    int depth;                 /* levels that run */
+    uint64_t first[MAX_LEVELS]; /* serial of the first node of the level with this bit */
     GradNode *dying; bool burying; /* nodes whose count reached 0, until those above them are gone */
     Kept **kept; size_t nkept, nbuckets; /* keep.c: snapshots by buffer */
 } Tape;

@@ -8,7 +8,7 @@
 struct QThread {
     qs_value *stack, *stack_limit, *top;
     Frame *frames;
-    uint32_t nframes, depth;
+    uint32_t nframes, depth, grad_inside;
     struct KernelReach *reach;
     ErrorState err;
 };
@@ -39,13 +39,15 @@ void qthread_free(qs_vm *vm, QThread *t) {
 
 void qthread_switch(qs_vm *vm, QThread *from, QThread *to) {
     Machine *m = qvm(vm);
-    *from = (QThread){m->stack, m->stack_limit, m->top, m->frames, m->nframes, m->depth, m->reach, m->base.err};
+    *from = (QThread){m->stack, m->stack_limit, m->top, m->frames, m->nframes, m->depth, m->grad_inside,
+                      m->reach, m->base.err};
     m->stack = to->stack;
     m->stack_limit = to->stack_limit;
     m->frames = to->frames;
     m->top = to->top;
     m->nframes = to->nframes;
     m->depth = to->depth;
+    m->grad_inside = to->grad_inside;
     m->reach = to->reach;
     m->base.err = to->err;
 }

@@ -36,8 +36,8 @@ typedef struct Machine {
     /* object.c */
     GcObj *dying; bool burying;      /* containers whose count reached 0, waiting for their contents to be released */
     /* tape.c */
-    uint64_t grad_levels;            /* bit per running level; 0: nothing is recorded */
-    uint32_t grad_inside;            /* who reads elements of traced arrays was let in by a door */
+    uint64_t grad_levels;            /* bit per running level, of any thread; 0: nothing is recorded */
+    uint32_t grad_inside;            /* of this thread: who reads elements of traced arrays was let in by a door */
     struct Tape *tape;               /* NULL until the first level */
     /* halo.c */
     struct KernelReach *reach;       /* of this thread: what its launches read is added there; NULL: nobody asks */
