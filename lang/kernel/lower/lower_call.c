@@ -63,7 +63,7 @@ static qs_status pass_whole(Lower *L, const Param *p, const Type *t, bool checke
     bool private = v->kind == V_MEMORY && !v->u.mem->shared;
     if (!is_whole(L, p, t, &whole)) return QS_OK;
     if (v->kind == V_ARRAY) pass_elements(L, &whole, v);
-    if (private && v->made == klval_made(whole.d)) return QS_OK;
+    if (private && v->made.set == klval_made(whole.d).set) return QS_OK;
     if (!private && (v->kind != V_NUM || (checked && !v->rank))) return QS_OK;
     return pass_numbers(L, &whole, checked, v);
 }

@@ -91,7 +91,8 @@ static qs_status stack_rows(Lower *L, const Val *items, int n, Val *out) {
     memcpy(dims + 1, items[0].dims, (size_t)items[0].rank * sizeof *dims);
     bool row = n == 1 && items[0].rank >= 1; /* 1xN is a vec */
     klval_from_nums(L, nums, items[0].rank + !row, row ? dims + 1 : dims, out);
-    return klval_make_together(out, items, n, true), QS_OK;
+    if (items[0].rank) klval_make_together(L, out, items, n, true); /* numbers in brackets become scalars */
+    return QS_OK;
 }
 
 static qs_status matrix(Walk *w, Val *items, int n, Val *out) {
@@ -235,7 +236,7 @@ static qs_status select_rule(Walk *w, KRef c, Val *a, Val *b, Val *out) {
     TRY(klval_components(L, b, &sides[1]));
     if (sides[0].kind != V_UNKNOWN && sides[1].kind != V_UNKNOWN) TRY(check_sides(L, c, &sides[0], &sides[1]));
     TRY(klval_each(L, EL__COUNT, sides, 2, select_one, &c, out));
-    return out->made = klval_either_made(sides[0].made, sides[1].made), QS_OK;
+    return out->made = klval_made_either(L, c, &sides[0], &sides[1]), QS_OK;
 }
 
 static bool many(const Val *v) { return (v->kind == V_NUM || v->kind == V_MEMORY) && v->rank && klval_count(v) != 1; }
@@ -249,7 +250,8 @@ static qs_status choose(Walk *w, Val *c, Val *a, Val *b, Val *out) {
     int known;
     if (has_elements(a) && has_elements(b)) {
         TRY(klval_each(L, EL__COUNT, (Val[]){*c, *a, *b}, 3, klnum_choose, NULL, out));
-        return out->made = klval_either_made(klval_made_of(a), klval_made_of(b)), QS_OK;
+        if (c->rank || !out->rank) return klval_make_together(L, out, (Val[]){*a, *b}, 2, true), QS_OK;
+        return out->made = klval_made_either(L, klnum_truth(L, klval_num(c, 0)), a, b), QS_OK;
     }
     TRY(truth(w, c, &all, &known));
     if (known >= 0) return *out = known ? *a : *b, QS_OK;

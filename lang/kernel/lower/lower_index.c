@@ -106,19 +106,15 @@ static Num load_array(Lower *L, const Access *a, KRef linear, KRef guard) {
     return ref->converts ? klnum_narrow(L, n, ref->as) : n;
 }
 
-static KRef select_ref(Lower *L, KRef c, KRef a, KRef b) {
-    return klnum_pure(L, (KMake){K_SELECT, .a = c, .b = a, .c = b});
-}
-
 /* ALOAD must stay inside its memory, so a guarded read goes to element 0 and drops the result. */
 static Num load_memory(Lower *L, const Access *a, KRef linear, KRef guard) {
     qs_dtype d = a->base.dtype, r = qdtype_real_of(d);
     bool safe = !guard;
-    KRef at = safe ? linear : select_ref(L, guard, linear, klnum_int(L, QS_I64, 0));
+    KRef at = safe ? linear : klnum_pick(L, guard, linear, klnum_int(L, QS_I64, 0));
     Num n = {.dtype = d};
     for (int p = 0; p < parts_of(d); p++) {
         KRef x = klnum_emit(L, (KMake){K_ALOAD, .a = a->base.u.mem->ref, .b = kmem_part(&L->walk, at, d, p)});
-        *(p ? &n.im.ref : &n.re.ref) = safe ? x : select_ref(L, guard, x, klnum_const(L, r, 0));
+        *(p ? &n.im.ref : &n.re.ref) = safe ? x : klnum_pick(L, guard, x, klnum_const(L, r, 0));
     }
     return n;
 }
@@ -214,33 +210,34 @@ static void store_memory(Lower *L, const Access *a, KRef linear, KRef guard, Num
     if (guard) kbuild_end(&L->walk);
 }
 
-/* Elements that are of one type on one path and of another on the next take what all of these hold. */
-static void check_each_holds(Lower *L, const Access *a, Num n, KRef guard) {
-    char text[512];
-    double known;
-    KRef x = klnum_ref(L, n, dtype_of(L, n)), holds = klnum_int(L, QS_B1, 1);
-    size_t used = (size_t)snprintf(text, sizeof text, "an element of %.60s, which is made of", a->p.name);
-    for (int d = 0, k = 0; d <= QS_NDTYPES; d++) {
-        if (!(a->base.made >> d & 1)) continue;
-        const char *name = d < QS_NDTYPES ? qdtype_info[d].name : "others";
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s %s", k++ ? " on one path, of" : "", name);
-        if (d < QS_NDTYPES) holds = klnum_bin(L, K_AND, holds, holds_type(L, (qs_dtype)d, x));
-    }
-    snprintf(text + used, sizeof text - used, " on another, cannot become %%0: convert it where it is set");
-    if (guard) holds = klnum_bin(L, K_OR, klnum_un(L, K_NOT, guard), holds);
-    if (kir_is_const(L->f, holds, &known) && known != 0) return;
-    klnum_emit(L, (KMake){K_CHECK, .a = holds, .b = x, .imm = (uint64_t)kir_message(L->f, QS_EVALUE, text)});
+/* A complex number where the path that was taken has made integers. */
+static void check_takes_complex(Lower *L, const Access *a, KRef which, KRef guard) {
+    char text[160];
+    KRef fits = klnum_bin(L, K_EQ, which, klnum_int(L, QS_I32, QS_NDTYPES));
+    if (guard) fits = klnum_bin(L, K_OR, klnum_un(L, K_NOT, guard), fits);
+    snprintf(text, sizeof text, "%.60s is made of integers here and cannot take a complex number", a->p.name);
+    klnum_emit(L, (KMake){K_CHECK, .a = fits, .imm = (uint64_t)kir_message(L->f, QS_ETYPE, text)});
+}
+
+/* n as elements of that type keep it. */
+static Num kept_as(Lower *L, qs_dtype d, Num n, KRef guard) {
+    if (d == QS_B1) check_truth(L, n, guard);
+    return klnum_narrow(L, n, d);
 }
 
 /* What an element of a private or shared array, of the type that it was made of, keeps of n. */
 static Num kept(Lower *L, const Access *a, Num n, KRef guard) {
-    uint16_t made = a->base.made;
-    if (!made) return n;
-    if (made & (made - 1)) return check_each_holds(L, a, n, guard), n;
-    qs_dtype d = QS_B1;
-    while (made >> d != 1) d++;
-    if (d == QS_B1) check_truth(L, n, guard);
-    return klnum_narrow(L, n, d);
+    Made m = a->base.made;
+    Num out = n;
+    if (m.which && qdtype_is_complex(n.dtype)) return check_takes_complex(L, a, m.which, guard), n;
+    for (int d = 0; d < QS_NDTYPES; d++) {
+        if (!(m.set >> d & 1)) continue;
+        if (!m.which) return kept_as(L, (qs_dtype)d, n, guard);
+        KRef is = klnum_bin(L, K_EQ, m.which, klnum_int(L, QS_I32, d));
+        KRef here = guard ? klnum_bin(L, K_AND, guard, is) : is;
+        out = klnum_select(L, is, kept_as(L, (qs_dtype)d, n, here), out);
+    }
+    return out;
 }
 
 static qs_status store_local(Lower *L, const Access *a, KRef linear, Num n) {
@@ -252,14 +249,14 @@ static qs_status store_local(Lower *L, const Access *a, KRef linear, Num n) {
 }
 
 static qs_status takes_complex(Lower *L, const Access *a, Num n) {
-    if (!qdtype_is_complex(n.dtype) || (qdtype_is_complex(a->base.dtype) && !a->base.made)) return QS_OK;
+    if (!qdtype_is_complex(n.dtype) || (qdtype_is_complex(a->base.dtype) && klval_takes_any(a->base.made))) return QS_OK;
     return klower_error(L, QS_ETYPE, L->pos, "%s is %s and cannot take a complex number", a->p.name,
                         klval_type_name(L, &a->base));
 }
 
 static qs_status store_one(Lower *L, const Access *a, KRef *at, Num n) {
     bool private = a->base.kind == V_NUM || (a->base.kind == V_MEMORY && !a->base.u.mem->shared && a->var);
-    if (!private || a->base.made) TRY(takes_complex(L, a, n));
+    if (!private || a->base.made.set) TRY(takes_complex(L, a, n));
     KRef guard = bring_all_inside(L, a, at), linear = linear_index(L, &a->base, at);
     if (a->base.kind == V_NUM) return store_local(L, a, linear, n);
     if (a->base.kind == V_ARRAY) return store_array(L, a, linear, guard, n), QS_OK;
@@ -408,7 +405,7 @@ static qs_status base_of(Lower *L, Node *n, Access *a) {
     a->p.name = name_of(base);
     TRY(variable_of(L, base, &a->var));
     bool in_locals = a->var && a->var->merged && a->var->slots && !a->var->memory && a->var->home->open;
-    if (in_locals) a->base = a->var->stored;
+    if (in_locals) a->base = a->var->stored, a->base.made = klvar_made(L, a->var);
     else {
         bool saved = L->indexing;
         L->indexing = false;
@@ -524,7 +521,8 @@ static qs_status read_slice(Lower *L, Access *a, Val *out) {
     Num *nums = qarena_alloc(L->arena, (size_t)(n + 1) * sizeof *nums);
     for (int64_t i = 0; i < n; i++) kplace_at(&a->p, i, at), nums[i] = load_mixed(L, a, at, 0);
     klval_from_nums(L, nums, kplace_shape(&a->p, dims), dims, out);
-    if (!qdtype_is_real(out->dtype)) out->made = klval_made_of(&a->base); /* textures mix neighbours */
+    bool mixed = a->base.kind == V_ARRAY && qdtype_is_real(out->dtype); /* neighbours, by a texture */
+    if (!mixed) out->made = klval_made_of(&a->base);
     return QS_OK;
 }
 

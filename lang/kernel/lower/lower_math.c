@@ -74,7 +74,7 @@ qs_status klmath_shift(Lower *L, const BuiltinCall *c, Val *out) { return each(L
 
 qs_status klmath_where(Lower *L, const BuiltinCall *c, Val *out) {
     TRY(each(L, c, EL__COUNT, klnum_choose, out));
-    return klval_make_together(out, c->args + 1, 2, true), QS_OK;
+    return klval_make_together(L, out, c->args + 1, 2, true), QS_OK;
 }
 
 /* -- conversions ------------------------------------------------------------------------------------------------- */

@@ -197,26 +197,72 @@ qs_status klval_constants(Lower *L, const Val *v, const char *what, int64_t *out
 }
 
 /* -- what elements stay ------------------------------------------------------------------------------------------ */
-uint16_t klval_made_of(const Val *v) {
+Made klval_made_of(const Val *v) {
+    bool number = v->kind == V_NUM && !v->rank && v->at && !klnum_is_weak(klval_num(v, 0));
+    if (number && !qdtype_is_complex(v->dtype) && !qdtype_is_real(v->dtype)) return klval_made(QS_I64);
     if (v->kind != V_ARRAY) return v->made;
     const ArrayRef *a = v->u.array;
     return klval_made(a->converts ? a->as : (qs_dtype)v->dtype);
 }
 
-void klval_make_together(Val *out, const Val *v, int n, bool keeps) {
-    uint16_t all = 0, made = 1;
-    for (int i = 0; i < n && made; i++) {
-        made = klval_made_of(&v[i]);
-        keeps &= !i || made == all, all |= made;
+KRef klval_which(Lower *L, Made m) {
+    int d = 0;
+    if (m.which) return m.which;
+    while (d < QS_NDTYPES && !(m.set >> d & 1)) d++;
+    return klnum_int(L, QS_I32, d);
+}
+
+static uint16_t set_of_either(Made a, Made b) {
+    return (uint16_t)(a.set == b.set ? a.set : (a.set ? a.set : MADE_ANY) | (b.set ? b.set : MADE_ANY));
+}
+
+Made klval_made_either(Lower *L, KRef c, const Val *a, const Val *b) {
+    Made x = klval_made_of(a), y = klval_made_of(b);
+    if (x.set == y.set && !x.which && !y.which) return x;
+    return (Made){set_of_either(x, y), klnum_pick(L, c, klval_which(L, x), klval_which(L, y))};
+}
+
+/* The type in which integers of these types meet. */
+static qs_dtype type_of_set(uint16_t set) {
+    int d = -1;
+    for (int k = 0; k < QS_NDTYPES; k++)
+        if (set >> k & 1) d = (int)qdtype_promote((qs_dtype)(d < 0 ? k : d), (qs_dtype)k);
+    return (qs_dtype)d;
+}
+
+/* As the code tells which of them each is made of. */
+static Made together_by_path(Lower *L, const Val *v, int n, uint16_t all, bool keeps) {
+    KRef first = klval_which(L, klval_made_of(v)), any = klnum_int(L, QS_B1, 0), same = klnum_int(L, QS_B1, keeps);
+    KRef others = klnum_int(L, QS_I32, QS_NDTYPES);
+    qs_dtype d = type_of_set(all);
+    for (int i = 0; i < n; i++) {
+        KRef w = klval_which(L, klval_made_of(&v[i]));
+        any = klnum_bin(L, K_OR, any, klnum_bin(L, K_EQ, w, others));
+        same = klnum_bin(L, K_AND, same, klnum_bin(L, K_EQ, w, first));
     }
-    out->made = !made || !out->rank ? 0 : keeps || (all & KLVAL_ANY) ? all : klval_made((qs_dtype)out->dtype);
+    KRef which = klnum_pick(L, any, others, klnum_pick(L, same, first, klnum_int(L, QS_I32, d)));
+    return (Made){(uint16_t)((keeps ? all : all & MADE_ANY) | klval_made(d).set), which};
+}
+
+void klval_make_together(Lower *L, Val *out, const Val *v, int n, bool keeps) {
+    uint16_t all = 0, set = 1;
+    bool by_path = false;
+    for (int i = 0; i < n && set; i++) {
+        Made m = klval_made_of(&v[i]);
+        set = m.set, by_path |= m.which != 0;
+        keeps &= !i || by_path || set == all, all |= set;
+    }
+    out->made = (Made){0};
+    if (!set || !out->rank) return;
+    if (by_path) out->made = together_by_path(L, v, n, all, keeps);
+    else out->made = keeps ? (Made){all, 0} : klval_made((qs_dtype)out->dtype);
 }
 
 /* As on the host: integers are what nothing else took part in, truth values always. */
-static void make_each(Val *out, Elem e, const Val *v, int n) {
-    bool row = e < EL__COUNT, truths = klval_made_of(v) == klval_made(QS_B1);
+static void make_each(Lower *L, Val *out, Elem e, const Val *v, int n) {
+    bool row = e < EL__COUNT, truths = klval_made_of(v).set == klval_made(QS_B1).set;
     if (row && kelem_info[e].whole == ELEM_FIRST) n = 1;
-    klval_make_together(out, v, n, row && (kelem_keeps(e) || (truths && kelem_is_mask(e, QS_B1, QS_B1))));
+    klval_make_together(L, out, v, n, row && (kelem_keeps(e) || (truths && kelem_is_mask(e, QS_B1, QS_B1))));
     if (out->rank && out->dtype == QS_B1) out->made = klval_made(QS_B1);
 }
 
@@ -242,7 +288,7 @@ qs_status klval_each(Lower *L, Elem e, const Val *args, int n, MapFn *f, const v
         TRY(f(L, x, ud, &nums[i]));
     }
     klval_from_nums(L, nums, s.rank, s.dims, out);
-    return make_each(out, e, args, n), QS_OK;
+    return make_each(L, out, e, args, n), QS_OK;
 }
 
 static qs_status binary_one(Lower *L, const Num *x, const void *op, Num *out) {
@@ -289,7 +335,7 @@ static qs_status matmul(Lower *L, const Val *a, const Val *b, Val *out) {
         nums[i] = sum;
     }
     klval_from_nums(L, nums, shape.rank, shape.dims, out);
-    return klval_make_together(out, (Val[]){x, y}, 2, false), QS_OK;
+    return klval_make_together(L, out, (Val[]){x, y}, 2, false), QS_OK;
 }
 
 static bool is_product(Op op, const Val *a, const Val *b) {
@@ -332,7 +378,7 @@ static bool same_dims(const Val *a, const Val *b) {
 
 /* The result is kept from pass to pass, so a weak number is copied without what it is made of. */
 static void make_type(Lower *L, Num t, const Val *shape, Val *out) {
-    Val v = {.kind = V_NUM, .dtype = (uint8_t)t.dtype, .rank = shape->rank, .made = shape->made};
+    Val v = {.kind = V_NUM, .dtype = (uint8_t)t.dtype, .rank = shape->rank, .made.set = shape->made.set};
     memcpy(v.dims, shape->dims, sizeof v.dims);
     if (klnum_is_weak(t)) {
         int64_t n = klval_count(&v);
@@ -349,7 +395,7 @@ bool klval_join(Lower *L, const Val *a, const Val *b, Val *out) {
     if (a->rank && b->rank && !same_dims(a, b)) return false;
     Num x = type_num(L, a), y = type_num(L, b);
     make_type(L, join_types(x, y, klnum_choice(L, x, y)), a->rank ? a : b, out);
-    if (a->rank && b->rank) out->made = klval_either_made(a->made, b->made);
+    if (a->rank && b->rank) out->made.set = set_of_either(a->made, b->made);
     return true;
 }
 

@@ -74,15 +74,20 @@ static void declare_locals(Lower *L, Var *v, const Val *init) {
     }
 }
 
+/* Is it by the path that was taken what its elements stay? */
+static bool disputed(const Val *type) { return type->made.set & (type->made.set - 1); }
+
 static void declare(Lower *L, Var *v, const Val *init) {
     v->stored = v->type, v->stored.at = NULL;
     v->home = L->block;
     if (v->memory) declare_memory(L, v);
     else declare_locals(L, v, init);
+    Made none = {0};
+    if (disputed(&v->stored)) v->which = kbuild_local(&L->walk, klval_which(L, init ? init->made : none));
 }
 
 static bool same_type(const Val *a, const Val *b) {
-    return a->kind == b->kind && a->dtype == b->dtype && a->rank == b->rank && a->made == b->made &&
+    return a->kind == b->kind && a->dtype == b->dtype && a->rank == b->rank && a->made.set == b->made.set &&
            !memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims);
 }
 
@@ -104,6 +109,7 @@ static void store_part(Lower *L, Var *v, int64_t i, Num n, bool fresh) {
 static void store_all(Lower *L, Var *v, const Val *x, bool fresh) {
     int64_t n = klval_count(&v->stored), have = klval_count(x);
     for (int64_t i = 0; i < n; i++) store_part(L, v, i, klval_num(x, have == 1 ? 0 : i), fresh);
+    if (disputed(&v->stored)) kbuild_set(&L->walk, v->which, klval_which(L, x->made));
 }
 
 static Num stored_part(Lower *L, const Var *v, int64_t i) {
@@ -117,9 +123,14 @@ static Num stored_part(Lower *L, const Var *v, int64_t i) {
     return n;
 }
 
+Made klvar_made(Lower *L, const Var *v) {
+    return (Made){v->stored.made.set, disputed(&v->stored) ? kbuild_get(&L->walk, v->which) : 0};
+}
+
 static void stored_value(Lower *L, const Var *v, Val *out) {
     if (v->memory) {
         *out = v->stored, out->kind = V_MEMORY;
+        out->made = klvar_made(L, v);
         out->u.mem = qarena_alloc(L->arena, sizeof(Memory));
         out->u.mem->ref = v->slots[0];
         return;
@@ -128,7 +139,7 @@ static void stored_value(Lower *L, const Var *v, Val *out) {
     Num *nums = qarena_alloc(L->arena, (size_t)(n ? n : 1) * sizeof *nums);
     for (int64_t i = 0; i < n; i++) nums[i] = stored_part(L, v, i);
     klval_from_nums(L, nums, v->stored.rank, v->stored.dims, out);
-    out->made = v->stored.made;
+    out->made = klvar_made(L, v);
 }
 
 /* -- reading ----------------------------------------------------------------------------------------------------- */
@@ -267,7 +278,7 @@ qs_status klvar_assign_part(Lower *L, Var *v, int64_t i, Num n, uint32_t pos) {
 void klvar_widen(Lower *L, Var *v, Num n) {
     Val one;
     klval_number(L, n, &one);
-    if (!v->converts && !v->type.made) join_into(L, v, &one);
+    if (!v->converts && klval_takes_any(v->type.made)) join_into(L, v, &one);
 }
 
 qs_status klvar_memory(Lower *L, Var *v, uint32_t pos, Val *out) {

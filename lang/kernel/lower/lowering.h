@@ -76,13 +76,20 @@ typedef struct {
     bool is_mutable;
 } Record;
 
+/* What elements stay when one is stored into: a bit for an integer type or bool, none for others, which take any number.
+ * Where paths meet that disagree there are the bits of all of them, MADE_ANY for those that take any number, and what
+ * the code itself tells: the dtype of the path that was taken, QS_NDTYPES for any. */
+enum { MADE_ANY = 1 << QS_NDTYPES };
+_Static_assert(QS_NDTYPES < 16, "Made has a bit for each type");
+typedef struct { uint16_t set; KRef which; } Made;
+
 struct Val {
     uint8_t kind;        /* ValKind */
     uint8_t dtype;       /* V_NUM V_ARRAY V_MEMORY: of the elements */
     uint8_t rank;        /* V_NUM: 0 is a number */
     uint8_t inner;       /* V_ARRAY: so many of its last dimensions are those of entries, as in vec[vec3] */
     bool is_pos;         /* V_NUM: exactly the position in the launch domain */
-    uint16_t made;       /* V_NUM V_MEMORY: what its elements stay when one is stored into (klval_made) */
+    Made made;           /* V_NUM V_MEMORY */
     TypeMods mods;
     int64_t dims[QS_MAX_RANK]; /* V_ARRAY: known extents, else 0 */
     Comp *at;            /* V_NUM: components, row-major; complex: re, im in turn */
@@ -102,6 +109,7 @@ struct Var {
     Val val;             /* not merged: what it is bound to, as long as its home is open */
     Val stored;          /* merged: the type of the LOCALs or of the LARRAY */
     KRef *slots;         /* LOCALs, or one LARRAY */
+    KRef which;          /* the LOCAL of stored.made.which, where paths disagree */
     bool converts; qs_dtype declared; /* a : int = …: later assignments are converted */
     TypeMods mods; bool has_mods;
     bool early; uint32_t early_pos; Block *early_loop; /* read before anything was assigned; in this outermost loop */
@@ -147,6 +155,9 @@ static inline KRef klnum_pure(Lower *L, KMake i) { return kbuild_pure(&L->walk, 
 static inline KRef klnum_emit(Lower *L, KMake i) { return kbuild_emit(&L->walk, i); }
 static inline KRef klnum_bin(Lower *L, KOp op, KRef a, KRef b) { return klnum_pure(L, (KMake){op, .a = a, .b = b}); }
 static inline KRef klnum_un(Lower *L, KOp op, KRef a) { return klnum_pure(L, (KMake){op, .a = a}); }
+static inline KRef klnum_pick(Lower *L, KRef c, KRef a, KRef b) { /* c ? a : b */
+    return klnum_pure(L, (KMake){K_SELECT, .a = c, .b = a, .c = b});
+}
 static inline KRef klnum_int(Lower *L, qs_dtype d, int64_t v) { return kbuild_int(&L->walk, d, v); }
 static inline KRef klnum_const(Lower *L, qs_dtype d, double v) { return kbuild_const(&L->walk, d, v); }
 KRef klnum_cast_ref(Lower *L, KRef a, qs_dtype to);
@@ -204,18 +215,15 @@ enum { KLVAL_OPERANDS = 3 };
 qs_status klval_each(Lower *L, Elem e, const Val *args, int n, MapFn *f, const void *ud, Val *out);
 void klval_narrow(Lower *L, const Val *v, qs_dtype d, Val *out);
 bool klval_join(Lower *L, const Val *a, const Val *b, Val *out); /* types only; false: they do not go together */
-/* A bit for an integer type or bool, none for others, which take any number.  Where paths meet that disagree, a value
- * has the bits of all of them, and KLVAL_ANY for those that take any number. */
-enum { KLVAL_ANY = 1 << QS_NDTYPES };
-static inline uint16_t klval_made(qs_dtype d) {
-    return (uint16_t)(qdtype_is_real(d) || qdtype_is_complex(d) ? 0 : 1 << d);
+static inline Made klval_made(qs_dtype d) {
+    return (Made){(uint16_t)(qdtype_is_real(d) || qdtype_is_complex(d) ? 0 : 1 << d), 0};
 }
-static inline uint16_t klval_either_made(uint16_t a, uint16_t b) {
-    return (uint16_t)(a == b ? a : (a ? a : KLVAL_ANY) | (b ? b : KLVAL_ANY));
-}
-uint16_t klval_made_of(const Val *v);                          /* of arrays, too */
-/* out is made of n values together, none of which is a number; keeps: elements that are all of one type stay of it. */
-void klval_make_together(Val *out, const Val *v, int n, bool keeps);
+static inline bool klval_takes_any(Made m) { return !m.set || m.set & MADE_ANY; } /* on one path at least */
+Made klval_made_of(const Val *v);                              /* of arrays and numbers, too */
+KRef klval_which(Lower *L, Made m);                            /* the dtype, QS_NDTYPES for any */
+Made klval_made_either(Lower *L, KRef c, const Val *a, const Val *b);
+/* out is made of n values together; keeps: elements that are all of one type stay of it. */
+void klval_make_together(Lower *L, Val *out, const Val *v, int n, bool keeps);
 bool klval_same(const Val *a, const Val *b);                   /* the same array, function, string … */
 const char *klval_type_name(Lower *L, const Val *v);
 void klval_zero(Lower *L, qs_dtype d, int rank, const int64_t *dims, double fill, Val *out);
@@ -230,6 +238,7 @@ qs_status klvar_read(Lower *L, Var *v, uint32_t pos, Val *out);
 qs_status klvar_read_part(Lower *L, Var *v, int64_t i, uint32_t pos, Num *out); /* of a merged vector */
 qs_status klvar_assign(Lower *L, Var *v, const Val *val, uint32_t pos);
 qs_status klvar_assign_part(Lower *L, Var *v, int64_t i, Num n, uint32_t pos);
+Made klvar_made(Lower *L, const Var *v);                        /* of a merged one: as its elements are now */
 void klvar_widen(Lower *L, Var *v, Num n);                      /* n is stored in an element of it */
 qs_status klvar_memory(Lower *L, Var *v, uint32_t pos, Val *out); /* V_UNKNOWN in the pass that asks first */
 /* The result of two branches: begin before them, set in each, get after them. */

@@ -1,5 +1,5 @@
 % What is computed of integers and truth values is made of them, in kernels as on the host, and so are slices: an element
-% that is stored into stays of its type.  On several paths of several types it takes what all of them hold.
+% that is stored into stays of its type.  Where paths meet it is the path that was taken which says so.
 function v = __device__ stored(f, x, b)
     a = vec[int](2)
     a[0] = 200
@@ -8,19 +8,6 @@ function v = __device__ stored(f, x, b)
 end
 function [] = __kernel__ store(f, x : vec, b, y : vec, pos : int)
     y[0..1] = stored(f, x, b)
-end
-function [] = __kernel__ paths(x : vec, y : vec, c : int, pos : int)
-    v = vec[int](2)
-    if c > 0
-        v = [0.5, 1.5]
-    end
-    v[1] = x[pos]
-    y[0..1] = v
-end
-function [] = __kernel__ choice(x : vec, y : vec, c : int, pos : int)
-    v = c > 0 ? vec[uint8](2) : vec[int](2)
-    v[1] = x[pos]
-    y[0..1] = v
 end
 x = [1.5, -2.5, 300.75]
 b = uint8([7, 8, 9])
@@ -48,20 +35,99 @@ for k = 0..numel(ways)-1
     host = told(y -> keep(stored(f, x, b), y))
     print k, here == host ? ": as on the host, " : ": not as on the host, ", here
 end
-y = zeros(2)
-for v = [3, 7.75]
-    for c = 0..1
-        try
-            parallel_do(1, [v], y, c, paths)
-            print y
-        catch e
-            print e
+% b: uint8, c: which path.
+function v = met(x, b, c)
+    v = vec[int](2)
+    if c > 0
+        v = [0.5, 1.5]
+    end
+    v[1] = x[2]
+end
+function v = chosen(x, b, c)
+    v = c > 0 ? b[0..1] : vec[int](2)
+    v[1] = x[2]
+end
+function v = set_anew(x, b, c)
+    v = b[0..1]
+    for i = 0..1
+        v = 0.5*v
+        v[0] += 0.25
+    end
+end
+function v = set_in_both(x, b, c)
+    v = zeros(2)
+    if c > 0
+        v = b[0..1]
+    else
+        v = b[1..2]
+    end
+    v[0] = x[0]
+    v[1] = x[2]
+end
+function v = left_early(x, b, c)
+    v = x[0..1]
+    for i = 0..3
+        if i == c
+            v = b[0..1]
+            break
         end
+        v[0] += 0.25
     end
-    try
-        parallel_do(1, [100*v], y, 1, choice)
-        print y
-    catch e
-        print e
+    v[1] = x[2]
+end
+function v = copied(x, b, c)
+    w = x[0..1]
+    if c > 0
+        w = b[0..1]
     end
+    v = w
+    w = x[0..1]
+    v[1] = x[2]
+end
+function v = computed(x, b, c)
+    w = x[0..1]
+    if c > 0
+        w = b[0..1]
+    end
+    v = w + w
+    v[1] = x[2]
+    w = max(w, w)
+    w[0] = x[2]
+    v += w
+end
+function v = truths(x, b, c)
+    v = x[0..1]
+    if c > 0
+        v = x[0..1] > 0
+    end
+    v[1] = 1
+end
+function v = with_number(x, b, c)
+    v = b[0] .* b[0..1]
+    v[1] = x[2]
+end
+function [] = __kernel__ by_path(f, x : vec, b, y : vec, c : int, pos : int)
+    y[0..1] = f(x, b, c)
+end
+for f = {met, chosen, set_anew, set_in_both, left_early, copied, computed, truths, with_number}
+    for c = 0..1
+        here = told(y -> parallel_do(1, f, x, b, y, c, by_path))
+        host = told(y -> keep(f(x, b, c), y))
+        print c, here == host ? ": as on the host, " : ": not as on the host, ", here, here == host ? "" : host
+    end
+end
+function [] = __kernel__ computed_index(x : vec, b, y : vec, c : int, pos : int)
+    v = x[0..1]
+    if c > 0
+        v = b[0..1]
+    end
+    for i = 0..1
+        v[mod(i + c, 2)] = x[2] + i
+    end
+    for i = 0..1
+        y[i] = v[i]
+    end
+end
+for c = 0..1
+    print told(y -> parallel_do(1, x, b, y, c, computed_index))
 end
