@@ -23,8 +23,8 @@ qs_status qtape_begin(qs_vm *vm, GradLevel *l) {
     int k = 0;
     while (k < MAX_LEVELS && m->grad_levels >> k & 1) k++;
     if (k == MAX_LEVELS)
-        return qerr_set(&m->base, QS_EVALUE, "derivatives are nested too deep, or taken by too many threads: %d of them "
-                        "run", MAX_LEVELS);
+        return qerr_set(&m->base, QS_EVALUE, "derivatives are nested too deep, or taken by too many threads: %d of "
+                        "them run", MAX_LEVELS);
     *l = (GradLevel){(uint64_t)1 << k, state(vm)->serial + 1, m->grad_inside};
     m->tape->first[k] = l->first;
     m->grad_inside = 0;
