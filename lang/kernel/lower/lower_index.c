@@ -249,7 +249,8 @@ static qs_status store_local(Lower *L, const Access *a, KRef linear, Num n) {
 }
 
 static qs_status takes_complex(Lower *L, const Access *a, Num n) {
-    if (!qdtype_is_complex(n.dtype) || (qdtype_is_complex(a->base.dtype) && klval_takes_any(a->base.made))) return QS_OK;
+    if (!qdtype_is_complex(n.dtype)) return QS_OK;
+    if (qdtype_is_complex(a->base.dtype) && klval_takes_any(a->base.made)) return QS_OK;
     return klower_error(L, QS_ETYPE, L->pos, "%s is %s and cannot take a complex number", a->p.name,
                         klval_type_name(L, &a->base));
 }

@@ -192,7 +192,8 @@ static qs_status coerce_memory(Lower *L, const Type *t, const char *what, uint32
     bool whole = t->inner->kind == TY_NUM && qdtype_is_int(t->inner->dtype);
     bool fits = (t->rank == RANK_ANY || v->rank <= t->rank) && dims_match(t, v);
     TRY(give_dtype(L, t, what, pos, v));
-    if (whole && !v->u.mem->shared && v->made.set != klval_made(t->inner->dtype).set) return coerce_small(L, t, what, pos, v);
+    if (whole && !v->u.mem->shared && v->made.set != klval_made(t->inner->dtype).set)
+        return coerce_small(L, t, what, pos, v);
     return fits && !(whole && qdtype_is_real((qs_dtype)v->dtype)) ? QS_OK : unfit(L, t, what, pos, v);
 }
 
