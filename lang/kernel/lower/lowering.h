@@ -76,7 +76,7 @@ typedef struct {
     bool is_mutable;
 } Record;
 
-/* What elements stay when one is stored into: a bit for an integer type or bool, none for others, which take any number.
+/* What elements stay as one is stored into: a bit for an integer type or bool, none for others, which take any number.
  * Where paths meet that disagree there are the bits of all of them, MADE_ANY for those that take any number, and what
  * the code itself tells: the dtype of the path that was taken, QS_NDTYPES for any. */
 enum { MADE_ANY = 1 << QS_NDTYPES };
