@@ -476,8 +476,11 @@ static const AVCodec *encoder_for(const AVOutputFormat *f, const char *codec) {
     return avcodec_find_encoder(f->video_codec);
 }
 
+/* A kind of video that does not say what it holds (negative) says it when the file is begun. */
 static bool holds(const AVOutputFormat *f, const AVCodec *c) {
-    return c && c->type == AVMEDIA_TYPE_VIDEO && avformat_query_codec(f, c->id, FF_COMPLIANCE_NORMAL) == 1;
+    if (!c || c->type != AVMEDIA_TYPE_VIDEO) return false;
+    int answer = avformat_query_codec(f, c->id, FF_COMPLIANCE_NORMAL);
+    return answer > 0 || (answer < 0 && f->video_codec != AV_CODEC_ID_NONE);
 }
 
 /* Of those that people use, what is here. */

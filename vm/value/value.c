@@ -2,6 +2,7 @@
 #include "lang/syntax/ast.h"
 #include "lang/syntax/operators.h"
 #include "vm/array/array.h"
+#include "vm/array/nest.h"
 #include "vm/array/packed.h"
 #include "vm/base/number.h"
 #include "vm/base/warning.h"
@@ -307,10 +308,13 @@ static const Type *numeric_member(const Type *t) {
     return NULL;
 }
 
-static qs_status not_held(qs_vm *vm, qs_value number, const Type *t, const Type *element, const char *what) {
+/* A parameter of that type, and the integer type of its elements, which must hold what is given. */
+typedef struct { const char *what; const Type *type, *element; } Held;
+
+static qs_status not_held(qs_vm *vm, qs_value number, const Held *h) {
     char text[NUMBER_TEXT];
-    return qerr_set(qvm_ctx(vm), QS_EVALUE, QDTYPE_NOT_HELD, what, qtype_name(t),
-                    qnum_shown(qval_number(number), text), qtype_name(element));
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, QDTYPE_NOT_HELD, h->what, qtype_name(h->type),
+                    qnum_shown(qval_number(number), text), qtype_name(h->element));
 }
 
 static bool always_held(qs_dtype integer, qs_dtype d) {
@@ -320,20 +324,43 @@ static bool always_held(qs_dtype integer, qs_dtype d) {
     return least >= lo && most <= hi;
 }
 
-static qs_status check_elements(qs_vm *vm, Array *a, const Type *t, const char *what) {
+/* Whether an integer type holds these, as far as doubles tell: near the ends of 64 bits they may be refused wrongly. */
+static bool seem_held(const double *x, size_t n, double lo, double beyond) {
+    bool all = true;
+    for (size_t i = 0; i < n; i++) all &= (trunc(x[i]) == x[i]) & (x[i] >= lo) & (x[i] < beyond);
+    return all;
+}
+
+static qs_status check_run(qs_vm *vm, const char *at, ptrdiff_t step, size_t n, qs_dtype d, const Held *h) {
+    enum { PART = 256 };
+    double part[PART], lo, hi;
+    qdtype_int_span(h->element->dtype, &lo, &hi);
+    for (size_t i = 0, m; i < n; i += m, at += (ptrdiff_t)m * step) {
+        m = n - i < PART ? n - i : PART;
+        qconv_run(d, at, step, QS_F64, part, sizeof *part, m);
+        bool held = seem_held(part, m, lo, hi + 1);
+        for (size_t k = 0; k < m && !held; k++) {
+            qs_value x;
+            TRY(qarr_load(vm, d, at + (ptrdiff_t)k * step, &x));
+            if (!qval_holds(h->element->dtype, x)) return not_held(vm, x, h);
+        }
+    }
+    return QS_OK;
+}
+
+static qs_status check_elements(qs_vm *vm, Array *a, const Held *h) {
     const void *p;
-    qs_value x;
+    Nest n;
     qs_dtype d = (qs_dtype)a->dtype;
-    if (always_held(t->inner->dtype, d) || !array_converts(a, t)) return QS_OK;
+    if (always_held(h->element->dtype, d) || !array_converts(a, h->type)) return QS_OK;
     qtape_enter(vm);
     qs_status s = qarr_read(vm, a, &p);
     qtape_leave(vm);
-    if (s != QS_OK) return s;
-    for (size_t i = 0; i < a->count; i++) {
-        TRY(qarr_load(vm, d, (const char *)p + qarr_offset(a, i) * qdtype_size(d), &x));
-        if (!qval_holds(t->inner->dtype, x)) return not_held(vm, x, t, t->inner, what);
-    }
-    return QS_OK;
+    qnest_begin(&n, a->rank, a->dims);
+    if (s == QS_OK) qnest_array(&n, p, a);
+    qnest_fuse(&n);
+    while (s == QS_OK && qnest_next(&n)) s = check_run(vm, n.at[0], n.step[0], n.count, d, h);
+    return s;
 }
 
 /* The integer type in which a parameter takes v, or its elements; NULL: it takes it in another. */
@@ -347,8 +374,9 @@ qs_status qval_pass(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_v
     const Type *whole = whole_type(t, plain);
     if (!whole || (t->kind != TY_NUM && qval_is_type(vm, plain, t))) return qval_coerce(vm, v, t, what, out);
     bool elements = plain.kind == QS_ARRAY;
-    if (elements && t->kind == TY_ARRAY) TRY(check_elements(vm, qval_array(plain), t, what));
-    if (qval_is_number(plain) && !qval_holds(whole->dtype, plain)) return not_held(vm, plain, t, whole, what);
+    const Held held = {what, t, whole};
+    if (elements && t->kind == TY_ARRAY) TRY(check_elements(vm, qval_array(plain), &held));
+    if (qval_is_number(plain) && !qval_holds(whole->dtype, plain)) return not_held(vm, plain, &held);
     return qval_coerce(vm, elements ? v : plain, t, what, out);
 }
 

@@ -113,6 +113,18 @@ unknown("x.wav", "")
 unknown("x.mkv", "nocodec")
 unknown("x.mkv", "aac")
 unknown("noending", "")
+% Kinds of videos that do not say what they hold are begun.
+for name = {"kind.mpg", "kind.ts"}
+    w = vidcreate(pathjoin(folder, name), 25, name == "kind.ts" ? "" : "mpeg2video")
+    for i = 1..20
+        vidwrite(w, ones(64,64,3)*5*i)
+    end
+    vidclose(w)
+    v = vidopen(pathjoin(folder, name))
+    vidreadframe(v)
+    print name, " ", size(v.rgb_data)
+    vidclose(v)
+end
 % Codecs by their own names, too; many of them want even sizes.
 w = vidcreate(pathjoin(folder, "odd.avi"), 25, "mpeg4")
 vidwrite(w, ones(47,64,3))
