@@ -69,6 +69,38 @@ end
 function [] = __kernel__ array_T(x : vec[T], y : vec[float64], pos : int)
     y[pos] = x[pos]
 end
+function [] = __kernel__ handed_kernel_T(x : ivec, y : vec[float64], pos : int)
+    y[pos] = first_T(x)
+end
+function [] = __kernel__ kept_kernel_T(x : vec[T], y : vec[float64], pos : int)
+    v = x[0..0]
+    v[0] = 300
+    y[pos] = v[0]
+end
+function y = hand_T(x : ivec)
+    y = first_T(x)
+end
+function y = keep_T(x : vec[T])
+    v = x[0..0]
+    v[0] = 300
+    y = v[0]
+end
+function y = handed_in_loop_T(x, k)
+    y = hand_T(x[k..k])
+end
+function y = handed_in_kernel_T(x, k)
+    y = float64(zeros(1))
+    parallel_do(1, x[k..k], y, handed_kernel_T)
+    y = y[0]
+end
+function y = kept_in_loop_T(x, k)
+    y = keep_T(x[k..k])
+end
+function y = kept_in_kernel_T(x, k)
+    y = float64(zeros(1))
+    parallel_do(1, x[k..k], y, kept_kernel_T)
+    y = y[0]
+end
 function y = array_in_loop_T(x, k)
     y = first_T(x[k..k])
 end
@@ -155,7 +187,7 @@ def program(types, few, by):
     values, numbers = (["float32"], NUMBERS[:3]) if few else (VALUES, NUMBERS)
     for t in types:
         yield OF_TYPE.replace("T", t)
-        yield from cases("array", t, values, [], f"array_in_{by}")
+        for place in ("array", "handed", "kept"): yield from cases(place, t, values, [], f"{place}_in_{by}")
         for place in FEW_PLACES if few else PLACES:
             text = OF_PLACE.replace("ELEMENT", element).replace("NUMBER", number).replace("BODY", PLACES[place])
             yield text.replace("P_T", f"{place}_{t}").replace("T", t)

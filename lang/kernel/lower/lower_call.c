@@ -45,17 +45,13 @@ static qs_status pass_numbers(Lower *L, const Whole *t, bool checked, const Val 
 
 /* Elements are looked at when they are read, unless memory has no others, or a variable has converted them before. */
 static void pass_elements(Lower *L, const Whole *t, Val *v) {
-    const ArrayRef *given = v->u.array;
-    qs_dtype d = (qs_dtype)v->dtype;
+    qs_dtype d = klval_element(v);
     double least = 0, most = 1, lo, hi;
-    bool converted = given->converts && !qdtype_is_real(given->as);
-    if (qdtype_is_complex(d) || converted) return;
+    if (qdtype_is_complex(d)) return;
     qdtype_int_span(t->d, &lo, &hi);
     if (qdtype_is_int(d)) qdtype_int_span(d, &least, &most);
     if (!qdtype_is_real(d) && least >= lo && most <= hi) return;
-    ArrayRef *a = qarena_alloc(L->arena, sizeof *a);
-    *a = *given, a->whole = memcpy(qarena_alloc(L->arena, sizeof *t), t, sizeof *t);
-    v->u.array = a;
+    klval_declare_elements(L, v, t->d)->whole = memcpy(qarena_alloc(L->arena, sizeof *t), t, sizeof *t);
 }
 
 static qs_status pass_whole(Lower *L, const Param *p, const Type *t, bool checked, Val *v) {

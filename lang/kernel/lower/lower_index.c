@@ -95,15 +95,20 @@ static int array_param(Lower *L, const Access *a) {
     return p;
 }
 
+/* An element as it is read through all declarations, the first of them first. */
+static Num declared(Lower *L, const ArrayRef *ref, Num n) {
+    if (ref->under) n = declared(L, ref->under, n);
+    if (ref->whole) klnum_check_whole(L, ref->whole, n);
+    return ref->converts ? klnum_narrow(L, n, ref->as) : n;
+}
+
 static Num load_array(Lower *L, const Access *a, KRef linear, KRef guard) {
     qs_dtype elem = a->base.dtype, v = kir_value_dtype(elem);
     int param = array_param(L, a);
     Num n = {.dtype = qdtype_is_complex(elem) ? elem : v};
     for (int p = 0; p < parts_of(elem); p++)
         *(p ? &n.im.ref : &n.re.ref) = kmem_load(&L->walk, param, elem, linear, p, guard);
-    const ArrayRef *ref = a->base.u.array;
-    if (ref->whole) klnum_check_whole(L, ref->whole, n);
-    return ref->converts ? klnum_narrow(L, n, ref->as) : n;
+    return declared(L, a->base.u.array, n);
 }
 
 /* ALOAD must stay inside its memory, so a guarded read goes to element 0 and drops the result. */
@@ -193,9 +198,11 @@ static void check_truth(Lower *L, Num n, KRef guard) {
 static void store_array(Lower *L, const Access *a, KRef linear, KRef guard, Num n) {
     qs_dtype d = a->base.dtype;
     int param = array_param(L, a);
-    const ArrayRef *ref = a->base.u.array;
-    if (d == QS_B1 || (ref->converts && ref->as == QS_B1)) check_truth(L, n, guard);
-    if (ref->converts && !qdtype_is_real(ref->as)) n = klnum_narrow(L, n, ref->as);
+    for (const ArrayRef *ref = a->base.u.array; ref; ref = ref->under) {
+        if (ref->converts && ref->as == QS_B1) check_truth(L, n, guard);
+        if (ref->converts && !qdtype_is_real(ref->as)) n = klnum_narrow(L, n, ref->as);
+    }
+    if (d == QS_B1) check_truth(L, n, guard);
     for (int p = 0; p < parts_of(d); p++)
         kmem_store(&L->walk, param, d, linear, p, element_part(L, n, d, p), guard);
 }
@@ -644,9 +651,10 @@ static qs_status plain_store(Lower *L, const Access *a, KRef *at, Num n, const v
 /* x : mat promises that scalars may be written; an array of integers would cut them off. */
 static qs_status takes_scalars(Lower *L, const Access *a) {
     const ArrayRef *ref = a->base.kind == V_ARRAY ? a->base.u.array : NULL;
+    qs_dtype given = (qs_dtype)(ref && ref->under ? ref->under->as : a->base.dtype);
     if (!ref || !ref->converts || !qdtype_is_real(ref->as)) return QS_OK;
     return klower_error(L, QS_ETYPE, L->pos, "%s was declared with scalars and is written, but what was given holds %s",
-                        a->p.name, qdtype_info[a->base.dtype].name);
+                        a->p.name, qdtype_info[given].name);
 }
 
 static qs_status writable(Lower *L, const Access *a) {

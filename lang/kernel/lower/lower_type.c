@@ -120,17 +120,12 @@ static bool elements_fit(const Type *inner, qs_dtype d) {
     return qdtype_is_complex(inner->dtype) == qdtype_is_complex(d);
 }
 
-/* Elements in memory keep their dtype; where that is of another class than declared they are converted when they are
- * read and written: a mat of uint8 counts as scalars, a float array as ivec as integers. */
+/* Elements in memory keep their dtype; where another is declared they are converted when they are read and written:
+ * a mat of uint8 counts as scalars, a float array as ivec as integers.  All floats count as scalars. */
 static void convert_elements(Lower *L, const Type *inner, Val *v) {
-    qs_dtype d = (qs_dtype)v->dtype;
-    bool truth = inner->dtype == QS_B1 && d != QS_B1;
-    if (inner->kind != TY_NUM || qdtype_is_complex(d)) return;
-    if (qdtype_is_real(inner->dtype) == qdtype_is_real(d) && !truth) return;
-    ArrayRef *a = qarena_alloc(L->arena, sizeof *a);
-    *a = *v->u.array;
-    a->converts = true, a->as = inner->dtype;
-    v->u.array = a;
+    qs_dtype d = klval_element(v);
+    if (inner->kind != TY_NUM || qdtype_is_complex(d) || inner->dtype == d) return;
+    if (!qdtype_is_real(inner->dtype) || !qdtype_is_real(d)) (void)klval_declare_elements(L, v, inner->dtype);
 }
 
 /* vec[vec3], mat[mat2x2] …: an array that has the dimensions of the entries behind its own. */

@@ -197,12 +197,19 @@ qs_status klval_constants(Lower *L, const Val *v, const char *what, int64_t *out
 }
 
 /* -- what elements stay ------------------------------------------------------------------------------------------ */
+qs_dtype klval_element(const Val *v) { return v->u.array->converts ? v->u.array->as : (qs_dtype)v->dtype; }
+
+ArrayRef *klval_declare_elements(Lower *L, Val *v, qs_dtype d) {
+    ArrayRef *a = qarena_alloc(L->arena, sizeof *a), *given = v->u.array;
+    *a = *given, a->converts = true, a->as = d, a->whole = NULL;
+    if (given->converts) a->under = given;
+    return v->u.array = a;
+}
+
 Made klval_made_of(const Val *v) {
     bool number = v->kind == V_NUM && !v->rank && v->at && !klnum_is_weak(klval_num(v, 0));
     if (number && !qdtype_is_complex(v->dtype) && !qdtype_is_real(v->dtype)) return klval_made(QS_I64);
-    if (v->kind != V_ARRAY) return v->made;
-    const ArrayRef *a = v->u.array;
-    return klval_made(a->converts ? a->as : (qs_dtype)v->dtype);
+    return v->kind == V_ARRAY ? klval_made(klval_element(v)) : v->made;
 }
 
 KRef klval_which(Lower *L, Made m) {

@@ -53,11 +53,12 @@ typedef enum { V_UNKNOWN, V_VOID, V_NUM, V_ARRAY, V_MEMORY, V_FUNC, V_STRING, V_
 /* What is declared as `type`, or its elements, is of the integer type d, which must hold what is given. */
 typedef struct { const char *what; const Type *type; qs_dtype d; uint32_t pos; } Whole;
 
-typedef struct { /* becomes a parameter of the KFunc when it is used, with the rank of the Val */
+typedef struct ArrayRef { /* becomes a parameter of the KFunc when it is used, with the rank of the Val */
     KVal host;
     Str *name;
     bool converts; qs_dtype as; /* x : mat of integers in memory: elements are read as scalars, as they were declared */
     const Whole *whole;  /* of a parameter of integers; NULL: elements may be any */
+    const struct ArrayRef *under; /* as it was declared before, in what calls the function; NULL: it was not */
 } ArrayRef;
 typedef struct { KRef ref; bool shared, borrowed; } Memory; /* borrowed: a parameter that still is the caller's */
 typedef struct Closure { /* a function as a value */
@@ -219,6 +220,8 @@ static inline Made klval_made(qs_dtype d) {
     return (Made){(uint16_t)(qdtype_is_real(d) || qdtype_is_complex(d) ? 0 : 1 << d), 0};
 }
 static inline bool klval_takes_any(Made m) { return !m.set || m.set & MADE_ANY; } /* on one path at least */
+qs_dtype klval_element(const Val *v);                          /* of an array, as it was declared last */
+ArrayRef *klval_declare_elements(Lower *L, Val *v, qs_dtype d); /* above the declarations that it has */
 Made klval_made_of(const Val *v);                              /* of arrays and numbers, too */
 KRef klval_which(Lower *L, Made m);                            /* the dtype, QS_NDTYPES for any */
 Made klval_made_either(Lower *L, KRef c, const Val *a, const Val *b);
