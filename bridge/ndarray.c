@@ -19,6 +19,7 @@
  * goes with the last of them.  A block of a device is then freed by an object that retains the device's primary context
  * by itself. */
 #include "bridge/bridge.h"
+#include "vm/base/number.h"
 #include "vm/grad/tape.h"
 
 #include <math.h>
@@ -687,12 +688,23 @@ static qs_status as_is(qs_status s, qs_value *v) { /* what is written to it shal
 }
 
 /* What becomes of a list: numbers make an array, other items (arrays, too) a cell or an error.  With cells it has the
- * shape that it has for NumPy; else [[1, 2]] is the vector that it is in the language. */
-typedef struct { bool cells; qs_dtype numbers; } ListAs;
+ * shape that it has for NumPy; else [[1, 2]] is the vector that it is in the language.  changed: where the numbers are
+ * integers, and one of those given is not among them, it comes here; NULL: nobody asks. */
+typedef struct { bool cells; qs_dtype numbers; qs_value *changed; } ListAs;
 static qs_status items_value(Border *b, PyObject *list, ListAs as, qs_value *out);
+
+static void look_at(Border *b, int n, const qs_value *items, ListAs as) {
+    for (int i = 0; as.changed && i < n; i++) {
+        qs_value x = items[i];
+        bool point = x.kind == QS_ARRAY && qval_array(x)->ndim == 0; /* a number of NumPy */
+        if (point && qnd_only(b, qval_array(x), &x) != QS_OK) qs_error_clear(b->vm);
+        if (qval_is_number(x) && !qval_holds(as.numbers, x)) *as.changed = x;
+    }
+}
 
 static qs_status literal(Border *b, int n, qs_value *items, ListAs as, qs_value *out) {
     qs_value v;
+    look_at(b, n, items, as);
     if (qarr_literal(b->vm, as.numbers, n, items, &v) == QS_OK) {
         bool nested = as.cells && n && items[0].kind == QS_ARRAY;
         if (!nested) return *out = v, QS_OK;
@@ -807,14 +819,26 @@ static qs_dtype wanted_numbers(Border *b, PyObject *list, qs_value fn, int i) {
     return qvm_ctx(b->vm)->scalar_dtype;
 }
 
-/* A list that is not one of numbers stays Python's. */
-static bool list_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out) {
+static qs_status not_held(Border *b, qs_value number, qs_value fn, int i) {
+    char name[ARGUMENT_NAME], what[2*ARGUMENT_NAME + sizeof ": argument "], text[NUMBER_TEXT];
+    const Type *t = declared(b, fn, i);
+    qfunction_argument(fn, i, name);
+    snprintf(what, sizeof what, "%.*s: argument %s", ARGUMENT_NAME, ((Function *)fn.u.p)->name->s, name);
+    return qs_fail(b->vm, QS_EVALUE, QDTYPE_NOT_HELD, what, qtype_name(t), qnum_shown(qval_number(number), text),
+                   qtype_name(t->inner));
+}
+
+/* False: a list that is not one of numbers stays Python's. */
+static bool list_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out, qs_status *s) {
     if (!PyList_Check(o) && !PyTuple_Check(o)) return false; /* torch.Size is a tuple, too */
+    qs_value changed = qs_nil();
     ListAs as = {.numbers = wanted_numbers(b, o, fn, i)};
-    bool array = list_value(b, o, as, out) == QS_OK;
-    if (!array) qs_error_clear(b->vm);
-    if (array && out->kind == QS_ARRAY) guard(out->u.p, fn);
-    return array;
+    if (qdtype_is_int(as.numbers) && declared(b, fn, i)) as.changed = &changed;
+    if (list_value(b, o, as, out) != QS_OK) return qs_error_clear(b->vm), false;
+    if (out->kind == QS_ARRAY) guard(out->u.p, fn);
+    if (changed.kind == QS_NIL) return *s = QS_OK, true;
+    qs_release(b->vm, *out);
+    return *s = not_held(b, changed, fn, i), true;
 }
 
 static qs_status array_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out) {
@@ -853,7 +877,7 @@ static bool memory_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value
         return *s = for_argument(b, as_is(*s, out), fn, i), true;
     if (is_ndarray_kind(b, o) && numeric(o)) return *s = misplaced(b, o, fn, i), true;
     if (is_ndarray_kind(b, o) || PyDict_Check(o) || PyCallable_Check(o)) return false;
-    if (list_argument(b, o, fn, i, out)) return *s = QS_OK, true;
+    if (list_argument(b, o, fn, i, out, s)) return true;
     if (import_tensor(b, o, out, s)) return *s = for_argument(b, as_is(*s, out), fn, i), true;
     if (PyMemoryView_Check(o) || has(b, o, "__array_interface__"))
         return described_argument(b, o, fn, i, out, s);
@@ -866,9 +890,9 @@ qs_status qnd_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out
     qs_value wrapped;
     const Type *t = declared(b, fn, i);
     bool list = is_list(o);
-    bool kept = (t && t->kind == TY_FOREIGN) || (list && !list_argument(b, o, fn, i, out));
+    bool kept = (t && t->kind == TY_FOREIGN) || (list && !list_argument(b, o, fn, i, out, &s));
     if (kept) return *out = qpyvalue_new(b->vm, (Py_INCREF(o), o)), QS_OK;
-    if (list) return QS_OK;
+    if (list) return s;
     if (numpy.ndarray && Py_TYPE(o) == numpy.ndarray && numeric(o)) return array_argument(b, o, fn, i, out);
     if (qdl_borrow(b, o, false, out, &s)) return for_argument(b, as_is(s, out), fn, i);
     Py_INCREF(o);

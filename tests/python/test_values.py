@@ -115,6 +115,16 @@ class Plain(Values):
         less = q.evaluate("(a, b) -> a < b")
         self.assertEqual((less("a\0b", "a\0c"), less("a", "a\0"), less("a\0", "a")), (True, True, False))
 
+    def test_lists_enter_integer_parameters_as_they_are(self):
+        for declared, right, wrong in (("ivec", [1.0, 2], ([1.5, 2], (1, 2.25), [2**40, 2], [float("nan")])),
+                                       ("vec[uint8]", [255.0, True], ([300, 1], [-1])), ("vec[uint64]", [2**63 - 1], ([-1],)),
+                                       ("mat[int]", [[1, 2], [3, 4]], ([[1, 2], [3, 4.5]],))):
+            f = q.evaluate("function y = taken(x : %s)\n y = x\nend\ntaken" % declared)
+            self.assertEqual(f(right).to_py().tolist(), right)
+            for x in wrong:
+                with self.assertRaisesRegex(ValueError, "taken: argument x must be .*, got .*, which .*int.* does not hold"):
+                    f(x)
+
     def test_texts_of_the_language(self):
         for f in (q.evaluate, q.typename):
             for wrong in (3, None, b"vec", [1]):
