@@ -63,13 +63,17 @@ static PyObject *with_leaves(Border *b, Record *r, const GradLevel *l, PyObject 
 
 /* In a list, or an object, the record of an item would be lost. */
 static bool is_result(PyObject *o) {
-    if (!qvalue_check(o)) return PyNumber_Check(o) || o == Py_None;
+    if (!qvalue_check(o)) return PyNumber_Check(o);
     qs_value v = qtape_plain(((Wrapper *)o)->v);
     return qval_is_number(v) || v.kind == QS_COMPLEX || v.kind == QS_ARRAY;
 }
 
 /* A result of f, without the level that is over. */
 static PyObject *settled(Border *b, Record *r, const GradLevel *l, PyObject *o) {
+    if (o == Py_None)
+        return PyErr_Format(PyExc_TypeError,
+                            "a function of which a derivative is taken must give a number or an array, it gave "
+                            "nothing");
     if (!is_result(o))
         return PyErr_Format(PyExc_TypeError,
                             "a function of which a derivative is taken must give a number or an array, or a tuple of "

@@ -178,6 +178,16 @@ class Gradients(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "argnums must be places among 1 arguments"):
             q.grad(q.total, 1)(self.x)
 
+    def test_no_result(self):
+        def forgot(x):
+            (x*x).sum()
+        x, nothing = self.x, q.evaluate("function [] = nothing(x)\n y = x\nend\nnothing")
+        for f in (forgot, nothing, lambda x: ((x*x).sum(), None)):
+            for taken in (q.grad(f), q.value_and_grad(f), q.hessian(f), q.jacobian(f), lambda x: q.vjp(f, x),
+                          lambda x: q.jvp(f, (x,), (x,)), lambda x: q.hvp(f, (x,), (x,))):
+                with self.assertRaisesRegex(TypeError, "must give a number or an array, it gave nothing"):
+                    taken(x)
+
     def test_gradcheck(self):
         self.assertTrue(q.gradcheck(q.two, self.x, self.x))
         wrong = q.evaluate("{!adjoint wrong_adjoint}\nfunction y = wrong(x)\n y = x.^2\nend\n"

@@ -82,6 +82,7 @@ qs_status qinvoke(qs_vm *vm, Function *fn, qs_value *args, int nin, const NameTa
     return s;
 }
 
+/* All its results are made: the rule takes them and their adjoints by their places. */
 qs_status qinvoke_with_rule(qs_vm *vm, Function *fn, qs_value *args, qs_value *ret, uint32_t want) {
     Machine *m = qvm(vm);
     const Func *f = fn->ast;
@@ -90,7 +91,7 @@ qs_status qinvoke_with_rule(qs_vm *vm, Function *fn, qs_value *args, qs_value *r
     if (out + MAX_WANTED > m->stack_limit) return qframe_too_deep(vm);
     for (int i = 0; i < MAX_WANTED; i++) qinterp_clear(vm, &out[i]);
     m->top = out + MAX_WANTED;
-    qs_status s = qdoor_function(vm, fn, nin, args, have, out);
+    qs_status s = qdoor_function(vm, fn, nin, args, most, out);
     for (int i = 0; i < nin; i++) qframe_drop(vm, &args[i]);
     if (s == QS_OK) s = deliver(vm, f->name->s, out, have, ret, want);
     for (int i = 0; i < MAX_WANTED; i++) qframe_drop(vm, &out[i]);

@@ -160,3 +160,19 @@ x = [1,2]
 g = grad(v -> sum(v.^2), x)
 g[0] = 100
 print x, " ", g
+
+% a rule gets all results of its function, and their adjoints, however many were asked for
+{!adjoint pair_rule}
+function [y, n] = pair(x)
+    y = x^2
+    n = 7
+end
+function dx = pair_rule(x, y, n = 0, dy = 1, dn = 0)
+    dx = 2*x*dy + n*dn
+end
+function s = both(x)
+    [y, n] = pair(x)
+    s = y + n
+end
+print "one of two ", grad(x -> 10*pair(x), 3), " ", jvp(x -> 10*pair(x), 3, 1), " ", hessian(x -> 10*pair(x), 3)
+print "both ", grad(both, 3)
