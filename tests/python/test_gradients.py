@@ -335,5 +335,31 @@ class Jax(unittest.TestCase):
         compare(self, CASES_OF_JAX, by_jax)
 
 
+AT_ZERO = ["abs(z)", "abs(z).^2", "abs(z).^3", "angle(z)", "hypot(real(z), imag(z))", "sign(z)", "z.^2", "z.*z",
+           "real(z)", "imag(z)", "conj(z)"]
+
+
+@unittest.skipUnless(np, "needs numpy")
+class ComplexZero(unittest.TestCase):
+    """Both ways at complex 0: <v, J u> is <J' v, u>, and neither is nan."""
+
+    def setUp(self):
+        q.init("cpu", precision=64)
+
+    def tearDown(self):
+        q.destroy()
+
+    def test_both_ways_agree(self):
+        z, u = np.array([0, 1 + 1j, 0]), round_(3)
+        for body in AT_ZERO:
+            f = q.compile_string("at_zero", f"function s = f(z)\n s = {body}\nend").f
+            with self.subTest(body):
+                y, tangent = q.jvp(f, (z,), (u,))
+                v = round_(3) if np.iscomplexobj(np.asarray(y)) else near(3)
+                adjoint = np.asarray(q.vjp(f, z)[1](v)).reshape(3)
+                self.assertTrue(np.isfinite(adjoint).all())
+                np.testing.assert_allclose(np.vdot(v, tangent).real, np.vdot(adjoint, u).real, rtol=1e-9)
+
+
 if __name__ == "__main__":
     unittest.main()

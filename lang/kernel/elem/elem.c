@@ -213,8 +213,10 @@ static KRef less(const KBuild *build, KRef t, KRef x, KRef y) {
     return SELECT(wins, t, SELECT(EQ(x, y), half, NUM(0)));
 }
 
+/* Derivatives of it, by t as well, must not meet 0/0: what is not chosen would be 0 times nan. */
 static KRef part(const KBuild *build, KRef t, KRef x, KRef w) {
-    return SELECT(EQ(w, NUM(0)), NUM(0), MUL(t, DIV(x, w)));
+    KRef none = EQ(w, NUM(0));
+    return MUL(SELECT(none, NUM(0), t), DIV(x, SELECT(none, NUM(1), w)));
 }
 
 /* log(y) - 1/(2y) - sum of B(2k)/(2k y^2k) for y >= 10 (Abramowitz and Stegun 6.3.18), which x is brought to by
