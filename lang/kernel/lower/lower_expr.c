@@ -236,7 +236,8 @@ static qs_status select_rule(Walk *w, KRef c, Val *a, Val *b, Val *out) {
     TRY(klval_components(L, b, &sides[1]));
     if (sides[0].kind != V_UNKNOWN && sides[1].kind != V_UNKNOWN) TRY(check_sides(L, c, &sides[0], &sides[1]));
     TRY(klval_each(L, EL__COUNT, sides, 2, select_one, &c, out));
-    return out->made = klval_made_either(L, c, &sides[0], &sides[1]), QS_OK;
+    if (out->rank) out->made = klval_made_either(L, c, &sides[0], &sides[1]);
+    return QS_OK;
 }
 
 static bool many(const Val *v) { return (v->kind == V_NUM || v->kind == V_MEMORY) && v->rank && klval_count(v) != 1; }

@@ -385,7 +385,8 @@ static bool same_dims(const Val *a, const Val *b) {
 
 /* The result is kept from pass to pass, so a weak number is copied without what it is made of. */
 static void make_type(Lower *L, Num t, const Val *shape, Val *out) {
-    Val v = {.kind = V_NUM, .dtype = (uint8_t)t.dtype, .rank = shape->rank, .made.set = shape->made.set};
+    Val v = {.kind = V_NUM, .dtype = (uint8_t)t.dtype, .rank = shape->rank};
+    if (v.rank) v.made.set = shape->made.set;
     memcpy(v.dims, shape->dims, sizeof v.dims);
     if (klnum_is_weak(t)) {
         int64_t n = klval_count(&v);
