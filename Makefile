@@ -116,9 +116,9 @@ bench: deps all
 install: all
 	cmake --install build --prefix $(PREFIX)
 
-# A wheel that other machines can install, in dist/.
+# A wheel that other machines can install, in dist/; ARCH=aarch64: for that processor, needs what `make aarch64` needs.
 wheel: deps
-	@tools/wheel
+	@tools/wheel $(ARCH)
 
 # What the last install wrote, and the folders that are empty then.
 uninstall:

@@ -2,12 +2,11 @@
 """What is built for aarch64, run by qemu: Python, a library and an executable made there.  `make aarch64` calls it."""
 import os, subprocess, sys, tempfile
 
-from wheel import example
+from wheel import example, system
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SYSTEM = os.path.join(ROOT, "out/aarch64/root")
 BUILD = os.path.join(ROOT, "build-aarch64")
-QEMU = ["qemu-aarch64-static", "-L", SYSTEM]
+SYSTEM, QEMU = system("aarch64")
 # Of so many arguments that most of them are on the stack.
 PARAMETERS = [c + " : scalar" for c in "abcdefghij"] + [c + " : int" for c in "klmnopq"] + ["x : vec", "s : string"]
 LIBRARY = """
