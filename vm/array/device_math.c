@@ -147,18 +147,13 @@ static bool always(Machine *m) {
     return m->held == 2;
 }
 
-Device *qdevmath_holder(qs_vm *vm, const char *what, int n, const qs_value *args) {
-    Job j = {.what = what, .along = true};
+Device *qdevmath_holder(qs_vm *vm, int n, const qs_value *args) {
     Device *d;
     int at = 0;
     while (at < n && !is_away(args[at])) at++;
     if (always(qvm(vm)) && (d = qvm(vm)->device)) return d->elements || !d->wide ? d : NULL;
-    if (at == n) return NULL;
-    j.in[0] = qval_array(args[at]), j.nin = 1;
-    d = device_of_kernels(vm, j.in[0]);
-    if (!d || d->memory == HOST_MEMORY) return NULL;
-    if (!d->wide && what) tell_away(vm, &j, "is a processor, too");
-    return d->elements ? d : NULL;
+    d = at < n ? device_of_kernels(vm, qval_array(args[at])) : NULL;
+    return d && d->memory != HOST_MEMORY && d->elements ? d : NULL;
 }
 
 bool qdevmath_refused(qs_vm *vm, const char *what, Array *a, qs_status s) {

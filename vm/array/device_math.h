@@ -27,9 +27,8 @@ bool qdevmath_by_kernels(qs_vm *vm, const char *what, Array *a, Array *b, double
 /* Whether these kernels failed with `s` because there was no room, so that it is the processor's turn. */
 bool qdevmath_left(qs_vm *vm, const char *what, Array *a, Array *b, qs_status s);
 /* The device on which something is computed because it has one of the arrays and the host has not; NULL: it is the
- * host's turn.  QUASAR_LIBRARIES=always: the device of kernels, wherever the arrays are.  what: for --explain; NULL:
- * nothing is told. */
-Device *qdevmath_holder(qs_vm *vm, const char *what, int n, const qs_value *args);
+ * host's turn.  QUASAR_LIBRARIES=always: the device of kernels, wherever the arrays are. */
+Device *qdevmath_holder(qs_vm *vm, int n, const qs_value *args);
 /* Whether it failed with `s` because that device has no room or cannot have its kernels: it is the host's turn. */
 bool qdevmath_refused(qs_vm *vm, const char *what, Array *a, qs_status s);
 #endif

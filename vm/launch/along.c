@@ -167,7 +167,7 @@ static qs_status run_stages(qs_vm *vm, const Along *a, Device *d) {
 }
 
 qs_status qalong_run(qs_vm *vm, const Along *a, bool *done) {
-    Device *d = qdevmath_holder(vm, a->name, 1, (qs_value[]){qarr_value(a->x)});
+    Device *d = qdevmath_holder(vm, 1, (qs_value[]){qarr_value(a->x)});
     *done = false;
     if (!d) return QS_OK;
     if (qtape_forbids(vm, a->x)) return qtape_forbidden(vm);

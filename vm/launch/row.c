@@ -222,7 +222,7 @@ static qs_status launch_row(Row *w, Device *d) {
 qs_status qrow_on_device(qs_vm *vm, const RowCall *c, bool *done) {
     Row w;
     *done = false;
-    Device *d = qdevmath_holder(vm, NULL, c->n, c->args);
+    Device *d = qdevmath_holder(vm, c->n, c->args);
     if (!d || !c->into->count || !c->into->contiguous || !suits(c->compute) || !suits((qs_dtype)c->into->dtype))
         return QS_OK;
     for (int i = 0; i < c->n; i++) /* which the host tells */
