@@ -178,6 +178,34 @@ class Gradients(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "argnums must be places among 1 arguments"):
             q.grad(q.total, 1)(self.x)
 
+    def test_parts_are_not_changed_in_place(self):
+        def rows(a):
+            for row in a:
+                row *= 2
+        def turned(a):
+            v = a.T
+            v += 1
+        def sliced(a):
+            v = a[:, 1:]
+            v /= 3
+        def shaped(a):
+            v = a.reshape(-1)
+            v -= 1
+        x = np.arange(1., 7).reshape(2, 3)
+        for change in (rows, turned, sliced, shaped):
+            def f(x):
+                a = x*1
+                change(a)
+                return (a*a).sum()
+            with self.assertRaisesRegex(ValueError, "changing a slice or another view in Python has no derivative"):
+                q.grad(f)(x)
+        def right(x):  # what was computed, and copies
+            a, v = x @ np.ones((3, 3)), x[1].copy()
+            a *= x.sum()
+            v += 1
+            return a.sum() + (v*v).sum()
+        self.assertTrue(q.gradcheck(right, x/8))
+
     def test_no_result(self):
         def forgot(x):
             (x*x).sum()

@@ -169,6 +169,10 @@ qs_status qtape_library(qs_vm *vm, const char *name, int nin, const qs_value *in
 /* -- view.c: qarr_view, of a recorded array a recorded copy -------------------------------------------------------- */
 qs_status qdoor_view(qs_vm *vm, Array *a, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
                      Array **out);
+/* The same for who may change it in place: where it is a copy, that would not reach a, and is refused. */
+qs_status qdoor_part(qs_vm *vm, Array *a, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
+                     Array **out);
+qs_status qdoor_check_part(qs_vm *vm, qs_value v);
 
 /* -- door.c, door_index.c: what the interpreter asks where an operand may be traced ----------------------------------
  *    Each does what the function of the interpreter does that is called so, and records it. */

@@ -119,3 +119,17 @@ qs_status qdoor_view(qs_vm *vm, Array *a, int ndim, const int64_t *dims, const i
     TRY(moved(vm, &m, 0, qarr_value(a), &r));
     return *out = r.u.p, QS_OK;
 }
+
+qs_status qdoor_part(qs_vm *vm, Array *a, int ndim, const int64_t *dims, const int64_t *steps, size_t offset,
+                     Array **out) {
+    bool copied = qtape_is_recorded(vm, qarr_value(a));
+    TRY(qdoor_view(vm, a, ndim, dims, steps, offset, out));
+    if (copied) (*out)->hdr.flags |= ARRAY_PART;
+    return QS_OK;
+}
+
+qs_status qdoor_check_part(qs_vm *vm, qs_value v) {
+    if (v.kind != QS_ARRAY || !(qval_array(v)->hdr.flags & ARRAY_PART) || !qtape_is_recorded(vm, v)) return QS_OK;
+    return qtape_refuse(vm, "changing a slice or another view in Python",
+                        "the array that it is a part of would not change with it; write x = x + y, or change a copy");
+}

@@ -66,7 +66,8 @@ typedef struct Array {
 enum { /* hdr.flags */
     ARRAY_AS_IS = 1,  /* memory that somebody wants used in place; it is never converted implicitly */
     ARRAY_LITERAL = 2, /* as it is written in the program */
-    ARRAY_KEPT = 4 /* a snapshot of vm/grad/keep.c; it is never written */
+    ARRAY_KEPT = 4,   /* a snapshot of vm/grad/keep.c; it is never written */
+    ARRAY_PART = 8    /* a copy where a view is meant (vm/grad/view.c) */
 };
 
 enum { CELL_INFERRED = 1 }; /* hdr.flags: elem was seen in the items of a literal, and widens when it must */
