@@ -343,11 +343,9 @@ AT_ZERO = ["abs(z)", "abs(z).^2", "abs(z).^3", "angle(z)", "hypot(real(z), imag(
 class ComplexZero(unittest.TestCase):
     """Both ways at complex 0: <v, J u> is <J' v, u>, and neither is nan."""
 
-    def setUp(self):
-        q.init("cpu", precision=64)
-
-    def tearDown(self):
-        q.destroy()
+    @classmethod
+    def setUpClass(cls):
+        q.init("cpu")
 
     def test_both_ways_agree(self):
         z, u = np.array([0, 1 + 1j, 0]), round_(3)

@@ -638,7 +638,8 @@ class Arguments(Machine):
         self.assertEqual((q.f64([0.1]).tolist(), q.f64(k=2, x=[0.1]).tolist()), ([0.1], [0.2]))
         for got in (q.i64([0.5], [[2**60 + 1], [3]]), q.i64(x=[[2**60 + 1], [3]], k=[1])):
             self.assertEqual((got.tolist()[0][0], got.typename), (2**60 + 1, "mat[int64]"))
-        self.assertEqual(q.bytes([300, -1, 1.7]).tolist(), [255, 0, 1])
+        self.assertEqual(q.bytes([255, 0.0, True]).tolist(), [255, 0, 1])
+        self.assertRaises(ValueError, q.bytes, [300, -1, 1.7])
         self.assertRaises(TypeError, q.f64, ["a"])
         self.assertRaises(TypeError, q.f64, [1j])
         with self.assertRaisesRegex(q.QuasarError, "is a copy of a list"):
