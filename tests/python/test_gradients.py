@@ -350,7 +350,7 @@ class ComplexZero(unittest.TestCase):
     def test_both_ways_agree(self):
         z, u = np.array([0, 1 + 1j, 0]), round_(3)
         for body in AT_ZERO:
-            f = q.compile_string("at_zero", f"function s = f(z)\n s = {body}\nend").f
+            f = q.compile_string("at_zero", f"function s = of_zero(z)\n s = {body}\nend").of_zero
             with self.subTest(body):
                 y, tangent = q.jvp(f, (z,), (u,))
                 v = round_(3) if np.iscomplexobj(np.asarray(y)) else near(3)
