@@ -286,11 +286,16 @@ static qs_status convert_cell(qs_vm *vm, qs_value v, const Type *t, const char *
     return *out = qval_object(QS_CELL, r), QS_OK;
 }
 
+/* Integers from lo to below `beyond` hold x. */
+static inline bool span_holds(double x, double lo, double beyond) {
+    return (trunc(x) == x) & (x >= lo) & (x < beyond);
+}
+
 bool qval_holds(qs_dtype integer, qs_value number) {
     double lo, hi;
     if (number.kind != QS_NUM) return int_holds(integer, number.u.i);
     qdtype_int_span(integer, &lo, &hi);
-    return number.u.f == trunc(number.u.f) && number.u.f >= lo && number.u.f < hi + 1;
+    return span_holds(number.u.f, lo, hi + 1);
 }
 
 /* A fraction may go, as the type says; more is hardly meant. */
@@ -327,7 +332,7 @@ static bool always_held(qs_dtype integer, qs_dtype d) {
 /* Whether an integer type holds these, as far as doubles tell: near the ends of 64 bits they may be refused wrongly. */
 static bool seem_held(const double *x, size_t n, double lo, double beyond) {
     bool all = true;
-    for (size_t i = 0; i < n; i++) all &= (trunc(x[i]) == x[i]) & (x[i] >= lo) & (x[i] < beyond);
+    for (size_t i = 0; i < n; i++) all &= span_holds(x[i], lo, beyond);
     return all;
 }
 
