@@ -9,6 +9,8 @@
 #include "bridge/bridge.h"
 #include "vm/grad/tape.h"
 
+#include <stdio.h>
+
 enum { MOST = 64 };
 
 typedef struct {
@@ -144,19 +146,15 @@ static void row_free(qs_vm *vm, Row *row) {
     for (int i = 0; i < row->n; i++) qs_release(vm, row->v[i]);
 }
 
-/* Nothing is stretched: what Python gives has the shape of its value. */
-static qs_status check_shape(qs_vm *vm, const char *what, int i, const Trace *t, qs_value v) {
-    char wanted[SHAPE_TEXT] = "a number", got[SHAPE_TEXT] = "a number";
-    qs_value plain = qtape_plain(v), form;
-    const Array *a = plain.kind == QS_ARRAY ? plain.u.p : NULL;
-    bool number = qval_is_number(plain) || plain.kind == QS_COMPLEX;
-    if (t->kind == QS_ARRAY ? a && qarr_same_dims(a, t->rank, t->dims) : number) return QS_OK;
+/* What Python gives has the size of its value. */
+static qs_status check_size(qs_vm *vm, const char *what, int i, const Trace *t, qs_value v) {
+    char name[32];
+    qs_value form;
+    snprintf(name, sizeof name, "%s %d", what, i);
     TRY(qsweep_form(vm, t, &form));
-    if (form.kind == QS_ARRAY) qarr_shape_text(form.u.p, wanted);
-    if (a) qarr_shape_text(a, got);
+    qs_status s = qsweep_check_size(vm, name, form, v);
     qs_release(vm, form);
-    return qs_fail(vm, QS_ESHAPE, "%s %d must have the size of its value, %s, got %s", what, i, wanted,
-                   a || number ? got : qval_type_name(vm, plain));
+    return s;
 }
 
 /* What is given for each trace, as an adjoint or tangent of it; nil: zero. */
@@ -166,7 +164,7 @@ static qs_status fit(Border *b, const char *what, PyObject *given, Row *row) {
         qs_value v;
         if (o == Py_None || !row->traces[i]) continue;
         TRY(qnd_value(b, o, &v));
-        qs_status s = check_shape(b->vm, what, i, row->traces[i], v);
+        qs_status s = check_size(b->vm, what, i, row->traces[i], v);
         if (s == QS_OK) s = qsweep_fit(b->vm, row->traces[i], v, &row->v[i]);
         qs_release(b->vm, v);
         if (s != QS_OK) return s;

@@ -134,7 +134,7 @@ static qs_status read_view(Border *b, Array *a, const View *v, qs_value *out) {
         TRY(qarr_read(b->vm, a, &p));
         return qnd_element(b, (qs_dtype)a->dtype, element(v, p), out);
     }
-    TRY(qdoor_part(b->vm, a, v->rank, v->dims, v->strides, (size_t)v->offset, &r));
+    TRY(qdoor_view(b->vm, a, v->rank, v->dims, v->strides, (size_t)v->offset, &r));
     return *out = qarr_value(r), QS_OK;
 }
 

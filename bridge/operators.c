@@ -200,7 +200,6 @@ static PyObject *in_place(Op op, PyObject *x, PyObject *y) {
     qs_status s = qoperator_align(b->vm, v, 2);
     int before = qgil_work(b);
     bool recorded = qtape_any(b->vm, 2, v);
-    if (s == QS_OK) s = qdoor_check_part(b->vm, p);
     if (s == QS_OK) s = recorded ? qdoor_update(b->vm, op, &v[0], v[1]) : qarith_update(b->vm, op, v[0], v[1]);
     qgil_rest(b, before);
     qs_release(b->vm, v[0]);

@@ -378,7 +378,7 @@ static PyObject *view(PyObject *o, PyObject *args) {
     if (!array_for(o, "_view") || !PyArg_ParseTuple(args, "OO", &shape, &steps)) return NULL;
     int rank = qnd_of_tuple(shape, dims);
     if (rank < 0 || qnd_of_tuple(steps, strides) != rank || qgil_enter(border(o)) < 0) return NULL;
-    qs_status s = qdoor_part(border(o)->vm, a, rank, dims, strides, a->offset, &r);
+    qs_status s = qdoor_view(border(o)->vm, a, rank, dims, strides, a->offset, &r);
     PyObject *made = new_array(border(o), s, r);
     qgil_leave(border(o));
     return made;

@@ -265,22 +265,12 @@ static void pullback_release(void *p) {
     qmem_free(qvm_ctx(b->vm), b, sizeof *b);
 }
 
-/* A number where the result is one; else an array of its size: what broadcasts would be summed where nobody sees it. */
-static qs_status check_adjoint(qs_vm *vm, qs_value y, qs_value dy) {
-    qs_value of = qtape_plain(y), v = qtape_plain(dy);
-    const Array *a = of.kind == QS_ARRAY ? of.u.p : NULL, *b = v.kind == QS_ARRAY ? v.u.p : NULL;
-    char want[SHAPE_TEXT], got[SHAPE_TEXT];
-    if (a && b ? qarr_same_shape(a, b) : (!a || a->count == 1) && (!b || b->count == 1)) return QS_OK;
-    return qs_fail(vm, QS_ESHAPE, "a pullback takes the adjoint of the result, of its size %s, got %s",
-                   a ? qarr_shape_text(a, want) : "1", b ? qarr_shape_text(b, got) : "a number");
-}
-
 static qs_status pullback_call(qs_vm *vm, void *p, qs_call_args *c) {
     const Pullback *b = p;
     qs_value dx[MOST];
     if (c->nin != 1)
         return qs_fail(vm, QS_ETYPE, "a pullback takes the adjoint of the result, got %d arguments", c->nin);
-    TRY(check_adjoint(vm, b->ran.y, c->in[0]));
+    TRY(qsweep_check_size(vm, "the adjoint that a pullback takes", b->ran.y, c->in[0]));
     TRY(pull_back(vm, &b->ran, c->in[0], b->ran.nx, dx));
     if (b->ran.nx == 1) return c->out[0] = dx[0], QS_OK;
     Cell *list;

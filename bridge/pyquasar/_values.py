@@ -595,11 +595,15 @@ def get_item(a, key):
 
 def _taken(a, choose):
     """Elements of an array on which a derivative depends: NumPy says which places are meant, and a function of the
-    language takes them, which is recorded."""
+    language takes them, which is recorded; what is a view in NumPy (a diagonal) is one here."""
     numpy = _machine()._support._numpy()
-    places = numpy.asarray(choose(numpy.arange(a.size).reshape(a.shape)))
+    every = numpy.arange(a.size).reshape(a.shape)
+    places = numpy.asarray(choose(every))
     if not places.size:
         raise ValueError("no element is chosen, so there is nothing to take a derivative of")
+    steps = tuple(n//places.itemsize for n in places.strides)
+    if numpy.may_share_memory(places, every) and min(steps, default=0) >= 0:
+        return a.reshape(-1)[int(places.flat[0]):]._view(places.shape, steps)
     taken = _machine().evaluate("(x, places) -> x[places]")(a.reshape(-1), places.reshape(-1))
     return taken.reshape(places.shape) if places.ndim else taken
 

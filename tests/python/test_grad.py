@@ -178,33 +178,68 @@ class Gradients(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "argnums must be places among 1 arguments"):
             q.grad(q.total, 1)(self.x)
 
-    def test_parts_are_not_changed_in_place(self):
-        def rows(a):
-            for row in a:
-                row *= 2
-        def turned(a):
-            v = a.T
-            v += 1
-        def sliced(a):
-            v = a[:, 1:]
-            v /= 3
-        def shaped(a):
-            v = a.reshape(-1)
-            v -= 1
-        x = np.arange(1., 7).reshape(2, 3)
-        for change in (rows, turned, sliced, shaped):
-            def f(x):
-                a = x*1
-                change(a)
-                return (a*a).sum()
-            with self.assertRaisesRegex(ValueError, "changing a slice or another view in Python has no derivative"):
-                q.grad(f)(x)
-        def right(x):  # what was computed, and copies
+    VIEWS = {"row": lambda a: a[1], "slice": lambda a: a[:, 1:], "of a view": lambda a: a[:, ::2].T[1:],
+             "turned": lambda a: a.T, "shaped": lambda a: a.reshape(-1), "swapped": lambda a: a.swapaxes(0, 1),
+             "ravel": lambda a: a.ravel(), "wider": lambda a: a[None], "narrower": lambda a: a[None].squeeze(),
+             "diagonal": lambda a: a.diagonal(1), "iterated": lambda a: list(a)[0], "by NumPy": np.transpose}
+
+    def test_views_are_not_changed_in_place(self):  # neither they, nor what they are views of
+        def doubled(a):
+            a *= 2
+        def by_script(a):
+            q.halve(a)
+        q.compile_string("views", "function [] = halve(a)\n a[:, :] = a*0.5\nend")
+        for name, view in self.VIEWS.items():
+            for change in (doubled, by_script):
+                for which in (0, 1):
+                    def f(x):
+                        a = x*1
+                        pair = a, view(a)
+                        change(pair[which])
+                        return (pair[0]*1).sum() + (pair[1]*1).sum()
+                    if change is by_script and len(view(np.ones((2, 3))).shape) != 2 and which:
+                        continue
+                    with self.subTest(name, change=change.__name__, which=which), \
+                            self.assertRaisesRegex(ValueError, "in place of which Python has another view"):
+                        q.grad(f)(np.arange(1., 7).reshape(2, 3))
+
+    def test_what_is_changed_in_place(self):  # where no view is left, or what looks like one is none
+        def f(x):
             a, v = x @ np.ones((3, 3)), x[1].copy()
+            b = a[1:].sum()
+            for row in a:
+                b += row.sum()
+            del row
             a *= x.sum()
             v += 1
-            return a.sum() + (v*v).sum()
-        self.assertTrue(q.gradcheck(right, x/8))
+            alone = (x*3)[0]
+            alone += 1
+            flat = a.flatten()
+            a -= 1
+            return a.sum()*b + (v*v).sum() + (alone*flat[:3]).sum()
+        x = np.arange(1., 7).reshape(2, 3)/8
+        self.assertTrue(q.gradcheck(f, x))
+        self.assertEqual(q.value_and_grad(f)(x)[0], f(q.value(x)))
+
+    def test_sizes_of_adjoints(self):
+        q.compile_string("sizes", """
+            {!adjoint area_rule}
+            function y = area(w, s)
+                y = sum(w)*s
+            end
+            function [dw, ds] = area_rule(w, s, y, dy)
+                dw = s*dy
+                ds = sum(w)*dy
+            end""")
+        x = np.ones((2, 3))
+        with self.assertRaisesRegex(q.QuasarError, "the adjoint of w must have the size of its value, 2x3, got a num"):
+            q.grad(q.area)(x, 2.0)
+        self.assertEqual(q.grad(q.area, 1)(x, 2.0), 6)
+        pullback = q.vjp(lambda x: x*2, x)[1]
+        with self.assertRaisesRegex(q.QuasarError, "adjoint 0 must have the size of its value, 2x3, got 3x2"):
+            pullback(x.T)
+        with self.assertRaisesRegex(q.QuasarError, "tangent 0 must have the size of its value, 2x3, got a number"):
+            q.jvp(lambda x: x*2, (x,), (1.0,))
 
     def test_no_result(self):
         def forgot(x):

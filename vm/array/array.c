@@ -140,7 +140,7 @@ static qs_status new_header(qs_vm *vm, qs_dtype d, int ndim, const int64_t *dims
     a->dtype = (uint8_t)d;
     a->ndim = (uint8_t)ndim;
     a->size_of = 0, a->turned = false;
-    a->trace = NULL;
+    a->trace = NULL, a->family = NULL;
     a->buf = buf;
     a->offset = 0;
     a->count = count;
@@ -177,7 +177,7 @@ qs_status qarr_like(qs_vm *vm, const Array *a, qs_dtype d, Array **out) {
 }
 
 void qarr_free(qs_vm *vm, Array *a) {
-    if (__builtin_expect(a->trace != NULL || a->hdr.flags & ARRAY_KEPT, 0)) qtape_free_array(vm, a);
+    if (__builtin_expect(a->trace || a->family || a->hdr.flags & ARRAY_KEPT, 0)) qtape_free_array(vm, a);
     qbuf_release(qvm_ctx(vm), a->buf);
     qpool_put(qvm_ctx(vm), a, sizeof *a);
 }

@@ -148,6 +148,10 @@ qs_status qtape_keep_shape(qs_vm *vm, qs_value v, qs_value *out) {
 
 /* Snapshots do not count: they have moved away, or will. */
 qs_status qtape_check_alone(qs_vm *vm, Array *a) {
+    if (qview_has_relatives(a))
+        return qtape_refuse(vm, "changing an array in place of which Python has another view",
+                            "while derivatives are taken a view is a copy, and would keep the old elements; write "
+                            "x = x + y, or change a copy");
     if (a->buf->kept) TRY(qkeep_before_write(qvm_ctx(vm), a->buf));
     if (!qbuf_shared(a->buf)) return QS_OK;
     return qtape_refuse(vm, "writing into this array",

@@ -96,6 +96,25 @@ static qs_status call_with_list(qs_vm *vm, const Rule *r, qs_value *args, qs_val
     return s;
 }
 
+/* "root_rule: the adjoint of a" */
+static qs_status check_size(qs_vm *vm, const Rule *r, int i, qs_value dx) {
+    const Function *f = r->fn.u.p;
+    bool named = f->fkind == FN_SCRIPT && i < f->ast->nparams;
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    qtext_printf(&t, "%s: the adjoint of ", f->name->s);
+    if (named) qtext_puts(&t, f->ast->params[i].name->s);
+    else qtext_printf(&t, "argument %d", i + 1);
+    qs_status s = qsweep_check_size(vm, t.s, r->kept[i], dx);
+    return qtext_free(&t), s;
+}
+
+/* Rules of programs are checked; those of adjoints.q may leave it to the sweep to sum what was stretched. */
+static qs_status check_given(qs_vm *vm, const Rule *r, int i, qs_value dx) {
+    if (dx.kind == QS_STRING) return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s", ((Str *)dx.u.p)->s);
+    return dx.kind == QS_NIL || !r->zeros ? QS_OK : check_size(vm, r, i, dx);
+}
+
 static qs_status reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
     const Rule *r = n->data;
     int nargs = r->nin + 2 * r->nout;
@@ -104,8 +123,7 @@ static qs_status reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *d
     if (s == QS_OK && r->list) s = call_with_list(vm, r, args, dx);
     else if (s == QS_OK) s = qrule_call(vm, r->fn, nargs, args, gives(r->fn, r->nin), dx);
     for (int i = 0; i < r->nin && s == QS_OK; i++)
-        if (n->in[i] && dx[i].kind == QS_STRING)
-            s = qerr_set(qvm_ctx(vm), QS_EVALUE, "%s", ((Str *)dx[i].u.p)->s);
+        if (n->in[i]) s = check_given(vm, r, i, dx[i]);
     for (int i = 0; i < nargs; i++) qval_release(vm, args[i]);
     qmem_free(qvm_ctx(vm), args, (size_t)nargs * sizeof *args);
     return s;

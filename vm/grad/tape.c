@@ -111,6 +111,7 @@ void qtape_free_number(qs_vm *vm, Traced *t) {
 
 void qtape_free_array(qs_vm *vm, Array *a) {
     if (a->hdr.flags & ARRAY_KEPT) qkeep_forget(vm, a);
+    if (a->family) qview_leave(vm, a);
     qtape_release(vm, a->trace);
     a->trace = NULL;
 }

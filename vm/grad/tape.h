@@ -139,7 +139,7 @@ qs_status qtape_keep_plain(qs_vm *vm, qs_value v, qs_value *out); /* without its
 /* Where only type and shape will be asked for: an array of zeros of a single element of memory. */
 qs_status qtape_keep_shape(qs_vm *vm, qs_value v, qs_value *out);
 /* Before elements of `a` are written whose new trace will be recorded: refuses with the line where another array of the
- * program shares its memory, and would keep the trace of what it does not hold any more. */
+ * program shares its memory, or should, and would keep the trace of what it does not hold any more. */
 qs_status qtape_check_alone(qs_vm *vm, Array *a);
 
 /* -- levels and sweeps: stdlib/grad.c, the bridge ------------------------------------------------------------------ */
@@ -160,6 +160,9 @@ qs_status qsweep_form(qs_vm *vm, const Trace *t, qs_value *out); /* the same in 
 /* v as an adjoint of t: broadcasting is summed back, integers become floats, a real value has a real adjoint. */
 qs_status qsweep_fit(qs_vm *vm, const Trace *t, qs_value v, qs_value *out);
 
+/* Refuses v as the adjoint or tangent of a value of another size: nothing is stretched where nobody sees it. */
+qs_status qsweep_check_size(qs_vm *vm, const char *what, qs_value value, qs_value v);
+
 /* What a sweep found, as an array of its own, which the program may write; nil is zeros of the form of t. */
 qs_status qsweep_hand_out(qs_vm *vm, const Trace *t, qs_value *v);
 
@@ -169,10 +172,6 @@ qs_status qtape_library(qs_vm *vm, const char *name, int nin, const qs_value *in
 /* -- view.c: qarr_view, of a recorded array a recorded copy -------------------------------------------------------- */
 qs_status qdoor_view(qs_vm *vm, Array *a, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
                      Array **out);
-/* The same for who may change it in place: where it is a copy, that would not reach a, and is refused. */
-qs_status qdoor_part(qs_vm *vm, Array *a, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
-                     Array **out);
-qs_status qdoor_check_part(qs_vm *vm, qs_value v);
 
 /* -- door.c, door_index.c: what the interpreter asks where an operand may be traced ----------------------------------
  *    Each does what the function of the interpreter does that is called so, and records it. */

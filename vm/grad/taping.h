@@ -20,6 +20,10 @@ static inline Tape *qtape_state(const qs_vm *vm) { return ((const Machine *)vm)-
 void qkeep_forget(qs_vm *vm, Array *a);                    /* a snapshot that goes */
 qs_status qkeep_before_write(Ctx *c, Buffer *b);           /* Ctx.before_write */
 
+/* -- view.c -------------------------------------------------------------------------------------------------------- */
+void qview_leave(qs_vm *vm, Array *a);                     /* its family, since it goes */
+bool qview_has_relatives(const Array *a);                  /* views of the same elements, which are copies */
+
 /* -- sweep.c ------------------------------------------------------------------------------------------------------- */
 bool qsweep_owns(qs_value v);                              /* an array whose storage nobody else sees */
 

@@ -2,7 +2,8 @@
  *
  * Plain arrays give a view, which shares their memory.  Of an array whose derivative is recorded the elements are
  * copied, and the record says where they lay: adjoints go back by the same two layouts the other way round, and that
- * again by the first ones.  So one rule serves all of it, to any order. */
+ * again by the first ones.  So one rule serves all of it, to any order.  To change one of them in place would not reach
+ * the others, and is refused while there are any. */
 #include "vm/base/dtype.h"
 #include "vm/grad/taping.h"
 
@@ -103,6 +104,24 @@ static Layout layout_of(int ndim, const int64_t *dims, const int64_t *steps, int
     return l;
 }
 
+/* -- families ------------------------------------------------------------------------------------------------------ */
+/* An array, its views, and theirs, as long as they live: to Python they are the same elements. */
+typedef struct Family { uint32_t members; } Family;
+
+static void enter(Array *a, Family *f) { a->family = f, f->members++; }
+
+static void join(qs_vm *vm, Array *a, Array *view) {
+    if (!a->family) enter(a, qmem_alloc(qvm_ctx(vm), sizeof *a->family));
+    enter(view, a->family);
+}
+
+void qview_leave(qs_vm *vm, Array *a) {
+    if (!--a->family->members) qmem_free(qvm_ctx(vm), a->family, sizeof *a->family);
+    a->family = NULL;
+}
+
+bool qview_has_relatives(const Array *a) { return a->family && a->family->members > 1; }
+
 qs_status qdoor_view(qs_vm *vm, Array *a, int ndim, const int64_t *dims, const int64_t *steps, size_t offset,
                      Array **out) {
     int64_t own[QS_MAX_RANK], strides[QS_MAX_RANK], lo = INT64_MAX, hi = INT64_MIN;
@@ -117,19 +136,6 @@ qs_status qdoor_view(qs_vm *vm, Array *a, int ndim, const int64_t *dims, const i
     m.span = hi - lo + 1, m.at[0].first -= lo, m.at[1].first -= lo;
     if (!a->count) m.at[0].first = m.at[1].first = 0;
     TRY(moved(vm, &m, 0, qarr_value(a), &r));
+    join(vm, a, r.u.p);
     return *out = r.u.p, QS_OK;
-}
-
-qs_status qdoor_part(qs_vm *vm, Array *a, int ndim, const int64_t *dims, const int64_t *steps, size_t offset,
-                     Array **out) {
-    bool copied = qtape_is_recorded(vm, qarr_value(a));
-    TRY(qdoor_view(vm, a, ndim, dims, steps, offset, out));
-    if (copied) (*out)->hdr.flags |= ARRAY_PART;
-    return QS_OK;
-}
-
-qs_status qdoor_check_part(qs_vm *vm, qs_value v) {
-    if (v.kind != QS_ARRAY || !(qval_array(v)->hdr.flags & ARRAY_PART) || !qtape_is_recorded(vm, v)) return QS_OK;
-    return qtape_refuse(vm, "changing a slice or another view in Python",
-                        "the array that it is a part of would not change with it; write x = x + y, or change a copy");
 }

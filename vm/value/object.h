@@ -61,13 +61,13 @@ typedef struct Array {
     size_t offset;    /* of the first element, in elements */
     size_t count;     /* product of dims */
     struct Trace *trace; /* of which operation this is the result, while derivatives are taken (vm/grad/tape.h); NULL */
+    struct Family *family; /* of copies where views are meant (vm/grad/view.c); NULL */
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
 } Array;
 enum { /* hdr.flags */
     ARRAY_AS_IS = 1,  /* memory that somebody wants used in place; it is never converted implicitly */
     ARRAY_LITERAL = 2, /* as it is written in the program */
-    ARRAY_KEPT = 4,   /* a snapshot of vm/grad/keep.c; it is never written */
-    ARRAY_PART = 8    /* a copy where a view is meant (vm/grad/view.c) */
+    ARRAY_KEPT = 4    /* a snapshot of vm/grad/keep.c; it is never written */
 };
 
 enum { CELL_INFERRED = 1 }; /* hdr.flags: elem was seen in the items of a literal, and widens when it must */

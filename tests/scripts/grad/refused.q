@@ -101,3 +101,50 @@ function s = cubed_in_turn(x)
     end
 end
 attempt("a rule in a loop", cubed_in_turn, [1,2,3])
+
+% adjoints that a rule of one's own gives have the sizes of its arguments, and it and its function give all they name
+{!adjoint area_rule}
+function y = area(w, s)
+    y = sum(w)*s
+end
+function [dw, ds] = area_rule(w, s, y, dy)
+    dw = s*dy
+    ds = [1,1]*sum(w)*dy
+end
+{!adjoint both_rule}
+function [y, z] = half_of_both(x)
+    y = x^2
+end
+function dx = both_rule(x, y, z, dy, dz)
+    dx = 2*x*dy
+end
+{!adjoint late_rule}
+function y = late(a, b)
+    y = a*b
+end
+function [da, db] = late_rule(a, b, y, dy)
+    db = a*dy
+end
+attempt("a number for a vector", w -> area(w, 2), [1,2,3])
+attempt("a vector for a number", s -> area([1,2,3], s), 2)
+attempt("a result that is not set", half_of_both, 3)
+attempt("an adjoint that is not set", b -> late(2, b), 3)
+
+% memory that two arrays share is not written
+function s = base_of_a_view(x)
+    a = x.*x
+    v = reshape(a, 3, 2)
+    a *= 2
+    s = sum(v)
+end
+function s = parts(x)          % these are copies, in a derivative and without
+    a = x.*x
+    v = a[0,:]
+    w = transpose(a)
+    a[0,1] = x[1,1]
+    a *= 2
+    v *= 3
+    s = sum(v.*v) + sum(w.*w) + sum(a)
+end
+attempt("an array with another shape", base_of_a_view, float64([[1,2,3],[4,5,6]]))
+print "parts: ", gradcheck(parts, float64([[1,2,3],[4,5,6]]))
