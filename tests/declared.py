@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
-"""A value that enters a declared type means the same to the interpreter, in compiled loops and in kernels.
+"""A value that enters a declared type, and what is computed of integers, means the same to the interpreter, in compiled
+loops and expressions, and in kernels.
 
     tests/declared.py [--qrun build/qrun] [--device cpu] [--all] [--keep FOLDER] [type ...]
 
 The table is made here: every type that may be declared, every kind of value, every place where one enters (parameters,
-locals, results, fields, elements, conversions; of arrays, too).  The interpreter says what is right; a line that
-differs is printed with what was expected.  What is compiled takes a part of the table, unless --all is given."""
-import argparse, ctypes, os, re, subprocess, sys, tempfile
+locals, results, fields, elements, conversions; of arrays, too); and of short vectors of every integer type every
+operator and elementwise function, with what its result stays as something is stored into it.  The interpreter says what
+is right; a line that differs is printed with what was expected.  What is compiled takes a part of the table, unless --all is given."""
+import argparse, ctypes, math, os, re, subprocess, sys, tempfile
+
+import elem
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TYPES = ["bool", "int8", "uint8", "int16", "uint16", "int", "uint32", "int64", "uint64", "float16", "bfloat16",
@@ -45,6 +49,10 @@ PLACES = {
 LISTS = ["vector", "matrix", "vectors", "results", "fields"]  # places with a list of numbers
 HEAD = """function y = __device__ same(x)
     y = x
+end
+function y = __device__ changed(v, k)
+    y = copy(v)
+    y[k > 0 ? 1 : 0] = 5
 end
 function [] = tell(name, f)
     try
@@ -166,6 +174,69 @@ end
 """
 
 
+# Of short vectors a and b: two elements of the result, and the first one after 300.5 has been stored into it.
+OF_VECTORS = """function [] = __device__ F(x, z, y, k)
+    a = x[k..k+1]
+    b = z[k..k+1]
+    c = a[0] > 2 ? a : b
+    w = BODY
+    y[0] = w[0]
+    y[1] = w[1]
+    w[0] = STORED
+    y[2] = w[0]
+end
+function [] = __kernel__ kernel_F(x, z, y : vec[float64], k : int, pos : int)
+    F(x, z, y, k)
+end
+function y = of_F(x, z, k)
+    y = float64(zeros(3))
+    RUN
+end
+"""
+RUN = {"loop": "for i = k..k; F(x, z, y, i); end", "expression": "F(x, z, y, k)",
+       "kernel": "parallel_do(1, x, z, y, k, kernel_F)"}
+INTEGERS = {"bool": "0,1,1,0", "int8": "-128,3,0,127", "uint8": "200,1,7,0", "int16": "-300,3,0,127",
+            "uint16": "65000,1,7,0", "int": "-70000,3,0,127", "uint32": "3000000000,1,7,0", "int64": "-70000,3,0,127",
+            "uint64": "3000000000,1,7,0"}
+
+
+def computed():
+    """What is computed of a and b, of a and numbers."""
+    for row in elem.rows():
+        if row.id == "half_power" or row.id in ("conj", "complex"): continue
+        if row.nargs == 1: yield row.text("a")
+        elif row.nargs == 2: yield from (row.text(*two) for two in (["a", "b"], ["a", "3"], ["3", "a"], ["a", "-1"], ["a", "b[1]"]))
+        else: yield from (row.text(*three) for three in (["a", "b", "7"], ["a", "1", "b"], ["a", "1", "100"]))
+    for c in ("a > b", "[a[0] > b[0], true]"):
+        yield from (form.format(c) for form in ("where({}, a, b)", "{} ? a : b", "where({}, 3, a)", "{} ? a : 3"))
+    yield from ("a[0] > b[0] ? a : b", "a[0] > b[0] ? a : 3", "int(a)", "float(a)", "!a", "a && b", "a || 0", "+a")
+    yield from ("not(c)", "or(c, -1)", "abs(c)", "-c", "max(c, b)", "where(a > b, c, a)", "clamp(c, a, b)")
+    yield from ("changed(a, k)", "changed(a, k) + b", "not(changed(a, k))", "max(changed(a, k), changed(b, k))",
+                "changed(changed(a, k), 1 - k)", "a[0] > b[0] ? changed(a, k) : b")
+    yield from ("[a[0], b[1]]", "copy(a)", "reshape(a, [1, 2])", "a[[1, 0]]", "transpose(transpose(a))")
+
+
+def pairs(few):
+    others = ["uint8"] if few else list(INTEGERS)
+    return [(t, u) for t in (["uint8"] if few else INTEGERS) for u in others]
+
+
+def of_vectors(few, by):
+    yield HEAD.replace('printf("%s %.17g", name, f())', 'y = f(); printf("%s %.17g %.17g %.17g", name, y[0], y[1], y[2])')
+    made = {}
+    for t, u in pairs(few):
+        for body in computed():
+            if t != u and not re.search(r"\b[bc]\b", body): continue
+            truth = "bool" in (t, u) or ("?" not in body and re.search("[<>=!&|]|^is", body))
+            stored = "true" if truth else "300.5"
+            name = f"v{len(made)}" if (body, stored) not in made else made[body, stored]
+            if (body, stored) not in made:
+                yield OF_VECTORS.replace("RUN", RUN[by]).replace("F", name).replace("BODY", body).replace("STORED", stored)
+            made[body, stored] = name
+            yield f'x = {t}([{INTEGERS[t]}])\nz = {u}([{INTEGERS[u]}])\n'
+            for k in (0, 2): yield f'tell("{body} of {t}, {u} {k}:", () -> of_{name}(x, z, {k}))\n'
+
+
 def literals(place, t, numbers, run):
     for i, text in enumerate(numbers):
         name, line = f"literal_{place}_{t}_{i}", f"y[pos] = {place}_{t}({text})"
@@ -195,10 +266,12 @@ def program(types, few, by):
             if place in ("parameter", "local", "field"): yield from literals(place, t, numbers, literal)
 
 
-def run(args, folder, by, loops, device):
-    path = os.path.join(args.keep or folder, f"declared_{by}.q")
-    few = not args.all and (loops == "always" or device != "ref")
-    with open(path, "w") as f: f.write("".join(program(args.type or (["uint8"] if few else TYPES), few, by)))
+def run(args, folder, by, loops, device, vectors=False):
+    path = os.path.join(args.keep or folder, f"declared_{by}{'_vectors' * vectors}.q")
+    few = not args.all and device != "ref"
+    part = few or (loops == "always" and not args.all)
+    types = args.type or (["uint8"] if part else TYPES)
+    with open(path, "w") as f: f.write("".join(of_vectors(few, by) if vectors else program(types, part, by)))
     cmd = [args.qrun, "--no-warnings", "--device", device, "--loops", loops, path]
     r = subprocess.run(cmd, capture_output=True, text=True)
     if r.returncode: sys.exit(f"{path} on {device}: {r.stdout[-300:]}{r.stderr[-2000:]}")
@@ -227,7 +300,33 @@ def in_kernel(want):
     return out
 
 
-def compare(name, want, got):
+def same_vectors(case, want, got):
+    """Kernels compute in float32 where the host does in float64."""
+    if "error" in (want, got): return want == got
+    wide = 2.0**128  # what is more overflows there
+    numbers = [(float(x), float(y)) for x, y in zip(want.split(), got.split())]
+    return all(x == y or x != x != y != y or (y == math.copysign(math.inf, x) and abs(x) >= wide) or
+               abs(x - y) <= 3e-6 * abs(x) for x, y in numbers)
+
+
+def vectors_in_kernel(want):
+    """What kernels do otherwise, as docs/kernels.md says: numbers are ints or float32, and a single element has the
+    type of its array, so what is computed with them may wrap, and quotients by 0 are 0.  An error: sizes, or wrapping
+    types, that depend on the path."""
+    out = dict(want)
+    for case in want:
+        body, rest = case.split(" of ", 1)
+        types = re.findall(r"\w+", rest)[:2]
+        unsigned = [t in ("uint32", "uint64") for t in types]
+        arithmetic = body.startswith("lerp") or body in ("a - 3", "3 - a", "a .* 3", "3 .* a")
+        alone = body.endswith(("b[1]", "b[1])"))
+        if arithmetic or body == "mod(3, a)" or (alone and (any(unsigned) or "bool" in types)): del out[case]
+        elif body in ("not(c)", "-c") and any(unsigned) and types[0] != types[1]: out[case] = "error"
+        elif body == "a[0] > b[0] ? a : 3": out[case] = "error"
+    return out
+
+
+def compare(name, want, got, same=same):
     wrong = [f"{name}: {case}: {x}, not {want[case]}" for case, x in got.items()
              if case in want and not same(case, want[case], x)]
     print("\n".join(wrong + [f"{name}: {len(got) - len(wrong)} of {len(got)} as interpreted"]))
@@ -245,9 +344,17 @@ def main():
     has = lambda d: subprocess.run([args.qrun, "--has", d], capture_output=True).returncode == 0
     with tempfile.TemporaryDirectory() as folder:
         want = run(args, folder, "loop", "never", "ref")
-        wrong = compare("loops", want, run(args, folder, "loop", "always", "cpu" if has("cpu") else "ref"))
+        vectors = run(args, folder, "expression", "never", "ref", True)
+        compiled = "cpu" if has("cpu") else "ref"
+        wrong = compare("loops", want, run(args, folder, "loop", "always", compiled))
+        for by, loops in ("loop", "never"), ("loop", "always"), ("expression", "always"):
+            got = run(args, folder, by, loops, "ref" if loops == "never" else compiled, True)
+            wrong += compare(f"vectors by {by}, --loops {loops}", vectors, got, same_vectors)
         for d in args.device or [d for d in ("ref", "cpu", "opencl") if has(d)]:
             wrong += compare(d, in_kernel(want), run(args, folder, "kernel", "never", d))
+            if d == "opencl": continue  # takes long for each kernel, and has the types that cpu has
+            got = run(args, folder, "kernel", "never", d, True)
+            wrong += compare(f"vectors on {d}", vectors_in_kernel(vectors), got, same_vectors)
     sys.exit(wrong > 0)
 
 

@@ -6,6 +6,7 @@
 #include "vm/value/convert.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* -- shapes ------------------------------------------------------------------------------------------------------- */
@@ -103,9 +104,12 @@ static qs_status as_bits(qs_vm *vm, Op op, qs_dtype d, qs_value *number) {
     int bits = (int)qdtype_size(d) * 8;
     TRY(qscalar_whole(vm, qscalar_op_name(op), *number, &n));
     bool fits = bits == 64 ? d == QS_I64 || n >= 0 : n >= -((int64_t)1 << (bits - 1)) && n < (int64_t)1 << bits;
-    if (!fits)
-        return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: %lld has other bits than the %d of %s", qscalar_op_name(op),
-                        (long long)n, bits, qdtype_info[d].name);
+    if (!fits) {
+        char shown[24];
+        snprintf(shown, sizeof shown, "%lld", (long long)n);
+        return qerr_set(qvm_ctx(vm), QS_EVALUE, KELEM_OTHER_BITS, qscalar_op_name(op), shown, bits,
+                        qdtype_info[d].name);
+    }
     bool is_signed = qdtype_info[d].cls == DC_SINT;
     if (bits < 64) n &= ((int64_t)1 << bits) - 1;
     if (bits < 64 && is_signed && n >> (bits - 1)) n -= (int64_t)1 << bits;

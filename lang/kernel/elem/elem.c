@@ -99,10 +99,14 @@ qs_dtype kelem_meet(Elem e, const Term *args, qs_dtype scalar_dtype) {
     if (n == 1 && args[0].dtype == QS_B1) keeps = false, fraction = true;
     if (keeps || (n == 1 && !fraction)) return args[0].dtype;
     Term all = args[0];
-    if (n == 1) return qdtype_meet(all, all, fraction, scalar_dtype);
-    for (int i = 1; i < n; i++)
-        all = (Term){qdtype_meet(all, args[i], fraction, scalar_dtype), all.number && args[i].number};
-    return all.dtype;
+    int met = -1;
+    for (int numbers = 0; numbers < 2; numbers++) /* which come last; elements of one type are one */
+        for (int i = 0; i < n; i++) {
+            if (args[i].number != numbers || (met >= 0 && !numbers && args[i].dtype == all.dtype)) continue;
+            Term both = {qdtype_meet(all, args[i], fraction, scalar_dtype), all.number && args[i].number};
+            all = met < 0 ? args[i] : both, met++;
+        }
+    return met ? all.dtype : qdtype_meet(all, all, fraction, scalar_dtype);
 }
 
 /* -- into a function ----------------------------------------------------------------------------------------------- */

@@ -103,6 +103,8 @@ KRef kelem_holds(KBuild b, qs_dtype to, KRef x, qs_dtype d, double least, double
 static inline KRef kelem_has_bits(KBuild b, KRef x, qs_dtype d) {
     return kelem_holds(b, QS_I64, x, d, -INFINITY, INFINITY);
 }
+/* The error of a number beside elements that has more: the function, the number, how many they have, their type. */
+#define KELEM_OTHER_BITS "%s: %s has other bits than the %d of %s"
 #define KELEM_NO_BITS "a whole number of 64 bits is needed, got "
 static inline bool kelem_number_has_bits(double x) { return x == trunc(x) && x >= -0x1p63 && x < 0x1p63; }
 

@@ -67,7 +67,7 @@ static qs_status shifted(Lower *L, const Num *x, const void *ud, Num *out) {
     const BuiltinCall *c = ud;
     TRY(need_real(L, c, x[0]));
     TRY(need_real(L, c, x[1]));
-    return *out = klnum_shift(L, (Elem)c->imm, x[0], x[1]), QS_OK;
+    return *out = klnum_shift(L, (Elem)c->imm, x[0], x[1], !c->args[0].rank && c->args[1].rank), QS_OK;
 }
 
 qs_status klmath_shift(Lower *L, const BuiltinCall *c, Val *out) { return each(L, c, (Elem)c->imm, shifted, out); }
@@ -86,6 +86,7 @@ static qs_status int_of(Lower *L, const Num *x, const void *ud, Num *out) {
     if (klnum_is_weak(a) && klnum_known(L, a, &v))
         return *out = klbuiltin_whole(L, isnan(v) ? 0 : trunc(fmin(fmax(v, lo), hi))), QS_OK;
     bool is = qdtype_is_int(a.dtype) && (L->indexing || !klnum_is_weak(a)); /* a number of the host may have 64 bits */
+    if (((const BuiltinCall *)ud)->args[0].rank) is = a.dtype == QS_I32 && !klnum_is_weak(a);
     return *out = is ? a : klnum_cast(L, a, L->indexing ? QS_I64 : QS_I32), QS_OK;
 }
 

@@ -320,13 +320,23 @@ static bool known_row(Lower *L, Elem e, const Num *x, double *v) {
     return L->f->nins = before, known;
 }
 
+static bool same_elements(Lower *L, Num a, Num b) {
+    return !klnum_is_weak(a) && !klnum_is_weak(b) && a.dtype == b.dtype && element_dtype(L, a) == element_dtype(L, b);
+}
+
+/* The type in which arguments meet, as in kelem_meet: those of one type are one, and numbers come last. */
 static qs_dtype met(Lower *L, Elem e, const Num *x, bool *whole) {
+    int others = -1, n = kelem_info[e].nargs;
     Num all = x[0];
-    *whole = klnum_whole(x[0]);
-    for (int i = 1; i < kelem_info[e].nargs; i++) {
-        *whole = *whole && klnum_whole(x[i]);
-        all = (Num){.dtype = klnum_join(L, all, x[i])};
-    }
+    *whole = true;
+    for (int weak = 0; weak < 2; weak++)
+        for (int i = 0; i < n; i++) {
+            if (klnum_is_weak(x[i]) != weak) continue;
+            *whole = *whole && klnum_whole(x[i]);
+            if (others >= 0 && same_elements(L, all, x[i])) continue;
+            all = others < 0 ? x[i] : (Num){.dtype = klnum_join(L, all, x[i])}, others++;
+        }
+    if (n > 1 && !others) all = (Num){.dtype = klnum_join(L, all, all)};
     return klnum_is_weak(all) ? klnum_weak_dtype(L, all.re.weak) : all.dtype;
 }
 
@@ -358,7 +368,7 @@ Num klnum_apply(Lower *L, Elem e, const Num *x) {
     if (rule == ELEM_ITSELF && (whole || d == QS_B1)) return x[0];
     if (e == EL_mod && mixes_signs(L, x[0], x[1], &a, &b, &left))
         return klnum_strong(kelem_mod_signs(kbuild_rows(&L->walk), a, b, left), QS_F64);
-    if (kelem_truths_divide(e, d, x[kelem_info[e].nargs - 1].dtype)) rule = ELEM_FLOATS;
+    if (kelem_truths_divide(e, x[0].dtype, x[kelem_info[e].nargs - 1].dtype)) rule = ELEM_FLOATS;
     if (d == QS_B1 || (rule == ELEM_FLOATS && qdtype_is_int(d))) d = rule == ELEM_FLOATS ? L->c->scalar_dtype : QS_I32;
     if (rule != ELEM_FLOATS && whole && L->indexing) d = QS_I64;
     return row(L, e, x, d);
@@ -413,6 +423,44 @@ static Num with_bits(Lower *L, Elem e, Num a) {
     return klnum_strong(klnum_ref(L, a, QS_I64), QS_I64);
 }
 
+/* What must hold of n, an int64, that it has no more bits than elements of type d, which may be signed or not. */
+static KRef fits_bits(Lower *L, qs_dtype d, KRef n) {
+    double count = ldexp(1, (int)(8 * qdtype_size(d)));
+    if (d == QS_I64) return klnum_int(L, QS_B1, 1);
+    if (d == QS_U64) return klnum_bin(L, K_LE, klnum_int(L, QS_I64, 0), n);
+    return klnum_bin(L, K_AND, klnum_bin(L, K_LE, klnum_const(L, QS_I64, -count / 2), n),
+                     klnum_bin(L, K_LT, n, klnum_const(L, QS_I64, count)));
+}
+
+/* The element of type d with the bits of n, an int64. */
+static KRef with_bits_of(Lower *L, qs_dtype d, KRef n) {
+    double lo, hi, count = ldexp(1, (int)(8 * qdtype_size(d)));
+    if (d == QS_I64 || d == QS_U64) return n;
+    qdtype_int_span(d, &lo, &hi);
+    if (lo < 0)
+        return klnum_pick(L, klnum_bin(L, K_LT, klnum_const(L, QS_I64, hi), n),
+                          klnum_bin(L, K_SUB, n, klnum_const(L, QS_I64, count)), n);
+    return klnum_pick(L, klnum_bin(L, K_LT, n, klnum_int(L, QS_I64, 0)),
+                      klnum_bin(L, K_ADD, n, klnum_const(L, QS_I64, count)), n);
+}
+
+Num klnum_bits_beside(Lower *L, Elem e, Num a, Made m, qs_dtype as) {
+    char text[100];
+    double known;
+    KRef n = klnum_ref(L, with_bits(L, e, a), QS_I64), out = n, which = klval_which(L, m);
+    for (int d = QS_I8; d <= QS_U64; d++) {
+        if (!(m.set >> d & 1)) continue;
+        KRef is = klnum_bin(L, K_EQ, which, klnum_int(L, QS_I32, d));
+        KRef holds = klnum_bin(L, K_OR, klnum_un(L, K_NOT, is), fits_bits(L, (qs_dtype)d, n));
+        snprintf(text, sizeof text, KELEM_OTHER_BITS, kelem_name(e), "%0", (int)(8 * qdtype_size((qs_dtype)d)),
+                 qdtype_info[d].name);
+        if (!kir_is_const(L->f, holds, &known) || known == 0)
+            klnum_emit(L, (KMake){K_CHECK, .a = holds, .b = n, .imm = (uint64_t)kir_message(L->f, QS_EVALUE, text)});
+        out = klnum_pick(L, is, with_bits_of(L, (qs_dtype)d, n), out);
+    }
+    return klnum_strong(klnum_cast_ref(L, out, as), as);
+}
+
 static qs_status bits(Lower *L, Elem e, Num a, Num b, Num *out) {
     if (qdtype_is_complex(a.dtype) || qdtype_is_complex(b.dtype))
         return klower_error(L, QS_ETYPE, L->pos, "bitwise operations need integers, not complex numbers");
@@ -429,12 +477,12 @@ Num klnum_flip(Lower *L, Num a) {
     return row(L, EL_bitnot, &a, a.dtype);
 }
 
-Num klnum_shift(Lower *L, Elem e, Num a, Num n) {
+Num klnum_shift(Lower *L, Elem e, Num a, Num n, bool wide) {
     double lo, hi;
     a = with_bits(L, e, a), n = with_bits(L, e, n);
     qs_dtype d = a.dtype == QS_B1 ? QS_I32 : a.dtype, of_n = n.dtype == QS_B1 ? QS_I32 : n.dtype;
     bool literal = klnum_is_weak(a) && klnum_known(L, a, &lo) && klnum_known(L, n, &lo);
-    if (literal) d = QS_I64; /* it has the bits of a number of the host */
+    if (wide || literal) d = QS_I64; /* it has the bits of a number of the host */
     KRef count = klnum_ref(L, n, of_n);
     bool never = klnum_range(L, count, &lo, &hi) && lo >= 0;
     if (L->indexing) d = d == QS_U64 ? d : QS_I64;

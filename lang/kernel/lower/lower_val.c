@@ -54,13 +54,14 @@ static Num type_of_all(Lower *L, const Num *nums, int64_t n) {
 }
 
 void klval_from_nums(Lower *L, Num *nums, int rank, const int64_t *dims, Val *out) {
-    *out = (Val){.kind = V_NUM, .rank = (uint8_t)rank};
-    for (int i = 0; i < rank; i++) out->dims[i] = dims[i];
-    int64_t n = klval_count(out);
+    Val v = {.kind = V_NUM, .rank = (uint8_t)rank};
+    for (int i = 0; i < rank; i++) v.dims[i] = dims[i];
+    int64_t n = klval_count(&v);
     Num t = type_of_all(L, nums, n);
-    out->dtype = (uint8_t)t.dtype;
-    out->at = new_components(L, n, t.dtype);
-    for (int64_t i = 0; i < n; i++) put(out, i, klnum_is_weak(t) ? nums[i] : klnum_cast(L, nums[i], t.dtype));
+    v.dtype = (uint8_t)t.dtype;
+    v.at = new_components(L, n, t.dtype);
+    for (int64_t i = 0; i < n; i++) put(&v, i, klnum_is_weak(t) ? nums[i] : klnum_cast(L, nums[i], t.dtype));
+    *out = v;
 }
 
 void klval_vector(Lower *L, Num *nums, int64_t n, Val *out) { klval_from_nums(L, nums, 1, &n, out); }
@@ -76,15 +77,17 @@ void klval_zero(Lower *L, qs_dtype d, int rank, const int64_t *dims, double fill
     for (int64_t i = 0; i < n; i++) put(out, i, k);
 }
 
-static qs_status memory_components(Lower *L, const Val *v, Val *out) {
-    int64_t n = klval_count(v);
+static qs_status memory_components(Lower *L, Val v, Val *out) {
+    int64_t n = klval_count(&v);
+    int parts = qdtype_is_complex(v.dtype) ? 2 : 1;
     Num *nums = new_nums(L, n);
-    for (int64_t i = 0; i < n; i++) {
-        KRef at = klnum_int(L, QS_I32, i);
-        nums[i] = klnum_strong(klnum_emit(L, (KMake){K_ALOAD, .a = v->u.mem->ref, .b = at}), v->dtype);
+    for (int64_t i = 0; i < n * parts; i++) {
+        KRef part = klnum_emit(L, (KMake){K_ALOAD, .a = v.u.mem->ref, .b = klnum_int(L, QS_I32, i)});
+        if (i % parts) nums[i / 2].im.ref = part;
+        else nums[i / parts] = klnum_strong(part, v.dtype);
     }
-    klval_from_nums(L, nums, v->rank, v->dims, out);
-    return out->made = v->made, QS_OK;
+    klval_from_nums(L, nums, v.rank, v.dims, out);
+    return out->made = v.made, QS_OK;
 }
 
 static qs_status check_size(Lower *L, const Val *v) {
@@ -99,7 +102,7 @@ qs_status klval_components(Lower *L, const Val *v, Val *out) {
     case V_UNKNOWN: case V_NUM: return *out = *v, QS_OK;
     case V_MEMORY:
         TRY(check_size(L, v));
-        return memory_components(L, v, out);
+        return memory_components(L, *v, out); /* may be *out */
     case V_ARRAY:
         for (int i = 0; i < v->rank; i++)
             if (!v->dims[i]) return klower_need(L, v->u.array->host.source, i, v->rank);
@@ -229,48 +232,137 @@ Made klval_made_either(Lower *L, KRef c, const Val *a, const Val *b) {
     return (Made){set_of_either(x, y), klnum_pick(L, c, klval_which(L, x), klval_which(L, y))};
 }
 
-/* The type in which integers of these types meet. */
-static qs_dtype type_of_set(uint16_t set) {
-    int d = -1;
-    for (int k = 0; k < QS_NDTYPES; k++)
-        if (set >> k & 1) d = (int)qdtype_promote((qs_dtype)(d < 0 ? k : d), (qs_dtype)k);
-    return (qs_dtype)d;
+/* Where elements of two types meet: one type stays where it is kept, others become that of arithmetic. */
+static int met(bool keeps, int a, int b) {
+    if (a == QS_NDTYPES || b == QS_NDTYPES || (keeps && a == b)) return a > b ? a : b;
+    qs_dtype d = qdtype_promote((qs_dtype)a, (qs_dtype)b);
+    return qdtype_is_int(d) ? (int)d : QS_NDTYPES;
 }
 
-/* As the code tells which of them each is made of. */
-static Made together_by_path(Lower *L, const Val *v, int n, uint16_t all, bool keeps) {
-    KRef first = klval_which(L, klval_made_of(v)), any = klnum_int(L, QS_B1, 0), same = klnum_int(L, QS_B1, keeps);
-    KRef others = klnum_int(L, QS_I32, QS_NDTYPES);
-    qs_dtype d = type_of_set(all);
+/* As the code tells which of its types each of the two is of. */
+static Made met_by_path(Lower *L, bool keeps, Made a, Made b) {
+    KRef x = klval_which(L, a), y = klval_which(L, b), which = klnum_int(L, QS_I32, QS_NDTYPES);
+    Made out = {0, 0};
+    for (int d = 0; d <= QS_NDTYPES; d++)
+        for (int e = 0; e <= QS_NDTYPES; e++) {
+            if (!(a.set >> d & 1) || !(b.set >> e & 1)) continue;
+            KRef here = klnum_bin(L, K_AND, klnum_bin(L, K_EQ, x, klnum_int(L, QS_I32, d)),
+                                  klnum_bin(L, K_EQ, y, klnum_int(L, QS_I32, e)));
+            which = klnum_pick(L, here, klnum_int(L, QS_I32, met(keeps, d, e)), which);
+            out.set |= (uint16_t)(1 << met(keeps, d, e));
+        }
+    return out.which = which, out;
+}
+
+/* Whole numbers of the host beside elements of 64 bits are of their type, where that holds them (operand.c). */
+static bool counts_as(Lower *L, const Val *v, qs_dtype d) {
+    double x;
+    if (v->kind != V_NUM || v->rank || !v->at || !v->at[0].weak) return false;
+    const Weak *w = v->at[0].weak;
+    bool least = d == QS_I64 || !klnum_known(L, klval_num(v, 0), &x) || x >= 0;
+    return least && (w->integral || (w->whole && w->bound <= 0x1p53));
+}
+
+/* What n values are made of; chosen: whole numbers count as elements of 64 bits. */
+static void made_of_all(Lower *L, const Val *v, int n, bool chosen, Made *out) {
+    qs_dtype d = QS_B1;
     for (int i = 0; i < n; i++) {
-        KRef w = klval_which(L, klval_made_of(&v[i]));
-        any = klnum_bin(L, K_OR, any, klnum_bin(L, K_EQ, w, others));
-        same = klnum_bin(L, K_AND, same, klnum_bin(L, K_EQ, w, first));
+        out[i] = klval_made_of(&v[i]);
+        for (qs_dtype wide = QS_I64; wide <= QS_U64; wide++)
+            if (v[i].rank && out[i].set == klval_made(wide).set) d = wide;
     }
-    KRef which = klnum_pick(L, any, others, klnum_pick(L, same, first, klnum_int(L, QS_I32, d)));
-    return (Made){(uint16_t)((keeps ? all : all & MADE_ANY) | klval_made(d).set), which};
+    for (int i = 0; i < n && chosen && d != QS_B1; i++)
+        if (counts_as(L, &v[i], d)) out[i] = klval_made(d);
+}
+
+static bool is_bits(Elem e) { return e == EL_bitand || e == EL_bitor || e == EL_bitxor; }
+
+static void make_together(Lower *L, Val *out, const Made *m, int n, bool keeps) {
+    bool by_path = false;
+    Made all = m[0];
+    out->made = (Made){0};
+    for (int i = 0; i < n; i++) by_path |= m[i].which != 0;
+    for (int i = 0; i < n; i++)
+        if (!m[i].set || !out->rank) return;
+    for (int i = 1; i < n; i++)
+        if (by_path) all = met_by_path(L, keeps, all, m[i]);
+        else keeps &= m[i].set == all.set;
+    if (by_path && n == 1 && !keeps) all = met_by_path(L, false, all, all);
+    out->made = keeps || by_path ? all : klval_made((qs_dtype)out->dtype);
 }
 
 void klval_make_together(Lower *L, Val *out, const Val *v, int n, bool keeps) {
-    uint16_t all = 0, set = 1;
-    bool by_path = false;
-    for (int i = 0; i < n && set; i++) {
-        Made m = klval_made_of(&v[i]);
-        set = m.set, by_path |= m.which != 0;
-        keeps &= !i || by_path || set == all, all |= set;
-    }
-    out->made = (Made){0};
-    if (!set || !out->rank) return;
-    if (by_path) out->made = together_by_path(L, v, n, all, keeps);
-    else out->made = keeps ? (Made){all, 0} : klval_made((qs_dtype)out->dtype);
+    Made *m = qarena_alloc(L->arena, (size_t)n * sizeof *m);
+    made_of_all(L, v, n, keeps, m);
+    make_together(L, out, m, n, keeps);
 }
 
 /* As on the host: integers are what nothing else took part in, truth values always. */
 static void make_each(Lower *L, Val *out, Elem e, const Val *v, int n) {
-    bool row = e < EL__COUNT, truths = klval_made_of(v).set == klval_made(QS_B1).set;
-    if (row && kelem_info[e].whole == ELEM_FIRST) n = 1;
-    klval_make_together(L, out, v, n, row && (kelem_keeps(e) || (truths && kelem_is_mask(e, QS_B1, QS_B1))));
+    Made m[KLVAL_OPERANDS];
+    bool row = e < EL__COUNT, first = row && kelem_info[e].whole == ELEM_FIRST, numbers = is_bits(e);
+    made_of_all(L, v, n, row && (kelem_keeps(e) || e == EL_mod), m);
+    bool truths = m[0].set == klval_made(QS_B1).set;
+    if (first && !v[0].rank) m[0] = klval_made(QS_I64);
+    for (int i = 0; i < n && numbers; i++) /* whose bits are elements */
+        if (!v[i].rank && v[!i].rank) m[i] = m[!i] = m[!i].set == klval_made(QS_B1).set ? klval_made(QS_I32) : m[!i];
+    make_together(L, out, m, first ? 1 : n, row && (kelem_keeps(e) || (truths && kelem_is_mask(e, QS_B1, QS_B1))));
     if (out->rank && out->dtype == QS_B1) out->made = klval_made(QS_B1);
+}
+
+/* A number beside elements has as many bits as they. */
+static void share_bits(Lower *L, Elem e, Val *v) {
+    for (int i = 0; i < 2; i++)
+        if (!v[i].rank && v[!i].rank && v[!i].dtype != QS_B1 && qdtype_is_int(v[!i].dtype))
+            klval_number(L, klnum_bits_beside(L, e, klval_num(&v[i], 0), klval_made_of(&v[!i]), v[!i].dtype), &v[i]);
+}
+
+/* What a body in an integer type gave, of elements that are computed with as ints: bits leave the type, numbers end
+ * where it does. */
+static Num within(Lower *L, Elem e, Made m, Num n) {
+    Num out = n;
+    for (int d = QS_B1; d <= QS_U16; d++) {
+        double lo = 0, hi = 1;
+        if (d != QS_B1) qdtype_int_span((qs_dtype)d, &lo, &hi);
+        if (!(m.set >> d & 1) || n.dtype == QS_B1 || (e == EL_bitnot ? lo < 0 : d == QS_B1)) continue;
+        KRef flipped = e == EL_bitnot ? klnum_bin(L, K_ADD, n.re.ref, klnum_const(L, n.dtype, hi + 1)) : 0;
+        Num cut = flipped ? klnum_strong(flipped, n.dtype) : klnum_narrow(L, n, (qs_dtype)d);
+        out = klnum_select(L, klnum_bin(L, K_EQ, klval_which(L, m), klnum_int(L, QS_I32, d)), cut, out);
+    }
+    return out;
+}
+
+/* Elements of uint8 and uint16, which are computed with as ints, have no sign beside wider ones without. */
+static void drop_sign(Lower *L, const Val *args, Val *v, int n) {
+    uint16_t narrow = klval_made(QS_U8).set | klval_made(QS_U16).set;
+    bool wide = false;
+    for (int i = 0; i < n; i++) wide |= v[i].dtype == QS_U32 || v[i].dtype == QS_U64;
+    for (int i = 0; i < n && wide; i++) {
+        uint16_t set = klval_made_of(&args[i]).set;
+        if (v[i].dtype != QS_I32 || !set || set & ~narrow) continue;
+        int64_t count = klval_count(&v[i]);
+        Num *nums = new_nums(L, count);
+        for (int64_t k = 0; k < count; k++) nums[k] = klnum_cast(L, klval_num(&v[i], k), QS_U32);
+        klval_from_nums(L, nums, args[i].rank, v[i].dims, &v[i]);
+    }
+}
+
+static bool may_wrap(Elem e) {
+    return e == EL_sub || e == EL_neg || e == EL_bitnot || e == EL_shl || e == EL_shr;
+}
+
+/* Where the path says of which types elements are, they are computed with in one that holds all; unsigned ones of 32
+ * bits and more would wrap in it elsewhere than in their own, and a float has no bits of 64. */
+static qs_status check_wraps(Lower *L, Elem e, const Val *v, int n) {
+    for (int i = 0; i < n && (may_wrap(e) || is_bits(e)); i++) {
+        Made m = klval_made_of(&v[i]);
+        bool longest = m.set & klval_made(QS_U64).set, wide = longest || m.set & klval_made(QS_U32).set;
+        if (v[i].rank && m.which && (may_wrap(e) ? wide : longest && qdtype_is_real(v[i].dtype)))
+            return klower_error(L, QS_ETYPE, L->pos,
+                                "%s of elements that are %s on one path and of another type on another: convert them",
+                                kelem_name(e), qdtype_info[longest ? QS_U64 : QS_U32].name);
+    }
+    return QS_OK;
 }
 
 /* -- elementwise ------------------------------------------------------------------------------------------------- */
@@ -284,15 +376,20 @@ qs_status klval_each(Lower *L, Elem e, const Val *args, int n, MapFn *f, const v
         if (v[k].kind == V_UNKNOWN) return *out = v[k], QS_OK;
         of[k] = klval_shape(&v[k]);
     }
+    TRY(check_wraps(L, e, args, n));
     int odd = kshape_meet(of, n, &s);
     if (odd < n)
         return klower_error(L, QS_ESHAPE, L->pos, "sizes do not match: %s and %s", klval_type_name(L, &args[odd - 1]),
                             klval_type_name(L, &args[odd]));
     int64_t count = kshape_count(&s);
     Num *nums = new_nums(L, count), x[KLVAL_OPERANDS];
+    if (is_bits(e)) share_bits(L, e, v);
+    drop_sign(L, args, v, n);
+    bool own = e < EL__COUNT && n == 1 && s.rank && kelem_info[e].whole == ELEM_WHOLE;
     for (int64_t i = 0; i < count; i++) {
         for (int k = 0; k < n; k++) x[k] = klval_num(&v[k], kshape_source(&s, i, &of[k]));
         TRY(f(L, x, ud, &nums[i]));
+        if (own) nums[i] = within(L, e, klval_made_of(&args[0]), nums[i]);
     }
     klval_from_nums(L, nums, s.rank, s.dims, out);
     return make_each(L, out, e, args, n), QS_OK;
@@ -358,6 +455,7 @@ qs_status klval_binary(Lower *L, Op op, const Val *a, const Val *b, Val *out) {
 
 qs_status klval_unary(Lower *L, Op op, const Val *a, Val *out) {
     int which = (int)op;
+    if (op == OP_NEG) TRY(check_wraps(L, EL_neg, a, 1));
     return klval_each(L, op == OP_NEG ? EL__COUNT : EL_real, a, 1, unary_one, &which, out);
 }
 

@@ -187,7 +187,9 @@ Num klnum_select(Lower *L, KRef c, Num a, Num b);
 qs_status klnum_choose(Lower *L, const Num *x, const void *ud, Num *out); /* x[0] ? x[1] : x[2], for klval_each */
 Num klnum_apply(Lower *L, Elem e, const Num *x);               /* in the type that the arguments meet in */
 Num klnum_flip(Lower *L, Num a);                               /* every bit */
-Num klnum_shift(Lower *L, Elem e, Num a, Num n);               /* EL_shl or EL_shr, by a count of any sign */
+/* EL_shl or EL_shr, by a count of any sign; wide: as a number of the host. */
+Num klnum_shift(Lower *L, Elem e, Num a, Num n, bool wide);
+Num klnum_bits_beside(Lower *L, Elem e, Num a, Made m, qs_dtype as); /* a beside elements made of m, computed as `as` */
 qs_dtype klnum_real_dtype(Lower *L, Num a);                    /* in which functions of a compute */
 bool klnum_range(Lower *L, KRef r, double *lo, double *hi);    /* bounds of an integer value, where they can be told */
 KRef klnum_holds(Lower *L, qs_dtype integer, KRef x);          /* what must hold of x that it is one of that type */
