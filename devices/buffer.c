@@ -195,7 +195,7 @@ static qs_status may_move(Ctx *c, const Buffer *b, int m) {
 static qs_status bring(Ctx *c, Buffer *b, int m) {
     Device *from;
     if (b->valid & bit(m)) return QS_OK;
-    TRY(may_move(c, b, m));
+    if (!b->unset) TRY(may_move(c, b, m));
     TRY(have_block(c, b, m, !b->unset));
     if (b->unset) return b->valid |= bit(m), QS_OK;
     if (m == HOST_MEMORY) {
@@ -354,7 +354,7 @@ qs_status qbuf_give(Ctx *c, Buffer *b, Device *d, DevPtr *out) {
     if (b->lent) TRY(qbuf_part(c, b));
     TRY(may_give(c, b, d, m));
     TRY(enter(c, b, m, qbuf_is_readonly(b) ? QS_READ : QS_READWRITE));
-    b->home = (int8_t)m;
+    b->home = (int8_t)m, b->unset = false;
     if (b->given < GIVEN_MAX) b->given++;
     *out = b->block[m];
     return QS_OK;

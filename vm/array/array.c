@@ -270,7 +270,6 @@ qs_status qarr_lock_failed(qs_vm *vm, Array *a, const char *name, qs_status s) {
 static qs_status host(qs_vm *vm, Array *a, qs_access mode, void **p) {
     void *block;
     if (qtape_forbids(vm, a)) return qtape_forbidden(vm);
-    if (__builtin_expect(mode != QS_READ && a->hdr.flags & ARRAY_KEPT, 0)) return qtape_unwritten(vm);
     qs_status s = qbuf_host(qvm_ctx(vm), a->buf, mode, &block);
     if (__builtin_expect(s != QS_OK, 0)) return (void)qarr_lock_failed(vm, a, NULL, s), s;
     *p = (char *)block + a->offset * elem_size(a);
@@ -289,14 +288,16 @@ qs_status qarr_read(qs_vm *vm, Array *a, const void **p) {
     return QS_OK;
 }
 
-/* What was known of its elements holds no more: a list of sizes that is changed is a list. */
-static void about_to_change(Array *a) {
+/* A list of sizes that is changed is a list. */
+qs_status qarr_touch(qs_vm *vm, Array *a) {
+    if (__builtin_expect(a->hdr.flags & ARRAY_KEPT, 0)) return qtape_unwritten(vm);
     a->size_of = 0, a->turned = false;
     a->hdr.flags &= (uint8_t)~ARRAY_LITERAL;
+    return QS_OK;
 }
 
 qs_status qarr_write(qs_vm *vm, Array *a, void **p) {
-    about_to_change(a);
+    TRY(qarr_touch(vm, a));
     let_go(vm, a);
     return host(vm, a, QS_READWRITE, p);
 }
@@ -402,7 +403,7 @@ qs_status qarr_get(qs_vm *vm, Array *a, size_t linear, qs_value *out) {
 
 qs_status qarr_put(qs_vm *vm, Array *a, size_t linear, qs_value v) {
     void *p = NULL;
-    about_to_change(a);
+    TRY(qarr_touch(vm, a));
     TRY(host(vm, a, QS_READWRITE, &p));
     TRY(qarr_store(vm, dtype_of(a), (char *)p + (ptrdiff_t)(qarr_offset(a, linear) * elem_size(a)), v));
     return qarr_settle(vm, a);

@@ -50,6 +50,8 @@ static inline void qarr_release(qs_vm *vm, Array *a) { qval_release(vm, qarr_val
 
 /* Host pointers to the first element; valid until anything else touches the array. */
 qs_status qarr_read(qs_vm *vm, Array *a, const void **p);
+/* What is written by another door than those below: nothing that was known of its elements holds any more. */
+qs_status qarr_touch(qs_vm *vm, Array *a);
 qs_status qarr_write(qs_vm *vm, Array *a, void **p);                                 /* contents are kept */
 qs_status qarr_settle(qs_vm *vm, Array *a);                                          /* after writing: qbuf_settle */
 /* The sentence of a failed lock says which array it is: its name, or with NULL its type and shape.  Returns s. */

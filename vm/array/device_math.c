@@ -156,13 +156,13 @@ Device *qdevmath_holder(qs_vm *vm, int n, const qs_value *args) {
     return d && d->memory != HOST_MEMORY && d->elements ? d : NULL;
 }
 
-bool qdevmath_refused(qs_vm *vm, const char *what, Array *a, qs_status s) {
+bool qdevmath_refused(qs_vm *vm, Device *d, const char *what, Array *a, qs_status s) {
     const Job j = {.what = what, .in = {a}, .nin = 1, .along = true};
     char why[400];
-    if ((s != QS_ENOMEM && s != QS_EDEVICE) || qvm_ctx(vm)->err.late) return false;
+    if ((s != QS_ENOMEM && s != QS_EDEVICE) || qvm_ctx(vm)->err.late || qdev_is_recording(d)) return false;
     snprintf(why, sizeof why, "%.399s", qvm_ctx(vm)->err.text);
     qerr_clear(qvm_ctx(vm));
-    return explain(vm, &j, qvm(vm)->device, why, false), true;
+    return explain(vm, &j, d, why, false), true;
 }
 
 static Device *choose(qs_vm *vm, const Job *j) {

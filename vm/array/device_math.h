@@ -29,6 +29,7 @@ bool qdevmath_left(qs_vm *vm, const char *what, Array *a, Array *b, qs_status s)
 /* The device on which something is computed because it has one of the arrays and the host has not; NULL: it is the
  * host's turn.  QUASAR_LIBRARIES=always: the device of kernels, wherever the arrays are. */
 Device *qdevmath_holder(qs_vm *vm, int n, const qs_value *args);
-/* Whether it failed with `s` because that device has no room or cannot have its kernels: it is the host's turn. */
-bool qdevmath_refused(qs_vm *vm, const char *what, Array *a, qs_status s);
+/* Whether it failed with `s` because d has no room or cannot have its kernels: it is the host's turn.  Not while d
+ * records a graph, of which the host cannot be part. */
+bool qdevmath_refused(qs_vm *vm, Device *d, const char *what, Array *a, qs_status s);
 #endif

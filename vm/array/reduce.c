@@ -136,9 +136,11 @@ static void merge_lanes(const Plan *p, Total *t) {
     }
 }
 
+/* Complex numbers by a real one: part by part. */
 static void divide(const Plan *p, Lanes *lanes, size_t m) {
-    QComplexD n = {(double)p->n, 0};
-    if (p->r == RED_MEAN) qpacked_get(LOOP_DIV, p->lane, LOOP_VS)(m, lanes, &n, lanes);
+    bool parts = p->lane == QS_C128;
+    double n = (double)p->n;
+    if (p->r == RED_MEAN) qpacked_get(LOOP_DIV, parts ? QS_F64 : p->lane, LOOP_VS)(parts ? 2 * m : m, lanes, &n, lanes);
 }
 
 /* -- over everything ----------------------------------------------------------------------------------------------- */

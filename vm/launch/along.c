@@ -173,5 +173,5 @@ qs_status qalong_run(qs_vm *vm, const Along *a, bool *done) {
     if (qtape_forbids(vm, a->x)) return qtape_forbidden(vm);
     qs_status s = run_stages(vm, a, d);
     *done = s == QS_OK;
-    return *done || qdevmath_refused(vm, a->name, a->x, s) ? QS_OK : s;
+    return *done || qdevmath_refused(vm, d, a->name, a->x, s) ? QS_OK : s;
 }

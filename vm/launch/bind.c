@@ -120,8 +120,17 @@ static qs_status lock_failed(const Run *r, int which, qs_status s) {
     return s;
 }
 
+static qs_status touch_each(Run *r) {
+    const KFunc *f = qlaunch_func(r);
+    for (int i = 0; i < f->nparams; i++)
+        if (f->params[i].written && r->bound.arg[i].is_array && r->bound.array[i])
+            TRY(qarr_touch(r->vm, r->bound.array[i]));
+    return QS_OK;
+}
+
 static qs_status lock_each(Run *r) {
     const KFunc *f = qlaunch_func(r);
+    TRY(touch_each(r));
     if (r->device->memory != HOST_MEMORY) {
         TRY(wrap_memory(r));
         TRY(unite_all(r));

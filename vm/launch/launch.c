@@ -98,7 +98,9 @@ qs_status qlaunch_here(Run *r) {
     if (r->form->refused & bit)
         return qerr_set(qvm_ctx(r->vm), QS_EDEVICE, "%s cannot have its code", qdev_name(r->device));
     qs_status s = qlaunch_run(r);
-    if (s == QS_EDEVICE && !r->loaded) r->form->refused |= bit;
+    if (s == QS_EVALUE) /* it has no block or grid for this code, and nothing ran */
+        s = qvm_ctx(r->vm)->err.status = QS_EDEVICE, r->launched = false;
+    if (s == QS_EDEVICE && !r->loaded && !qdev_is_recording(r->device)) r->form->refused |= bit;
     return s;
 }
 

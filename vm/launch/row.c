@@ -219,15 +219,22 @@ static qs_status launch_row(Row *w, Device *d) {
     return qlaunch_here(r);
 }
 
+/* A part of the elements may have their new values then, which the host would take for the old ones. */
+static bool is_operand(const RowCall *c) {
+    for (int i = 0; i < c->n; i++)
+        if (c->args[i].kind == QS_ARRAY && qval_array(c->args[i])->buf == c->into->buf) return true;
+    return false;
+}
+
 qs_status qrow_on_device(qs_vm *vm, const RowCall *c, bool *done) {
     Row w;
     *done = false;
     Device *d = qdevmath_holder(vm, c->n, c->args);
     if (!d || !c->into->count || !c->into->contiguous || !suits(c->compute) || !suits((qs_dtype)c->into->dtype))
         return QS_OK;
-    for (int i = 0; i < c->n; i++) /* which the host tells */
+    for (int i = 0; i < c->n; i++)
         if (c->args[i].kind == QS_ARRAY && qtape_forbids(vm, qval_array(c->args[i]))) return QS_OK;
-    w.run.vm = vm, w.args = c->args, w.n = c->n, w.result = qarr_value(c->into), w.number = false;
+    w.run.vm = vm, w.args = c->args, w.n = c->n, w.result = qarr_value(c->into), w.number = w.run.launched = false;
     memset(&w.key, 0, sizeof w.key);
     w.key.elem = c->elem;
     set_types(&w), set_shape(&w);
@@ -235,7 +242,8 @@ qs_status qrow_on_device(qs_vm *vm, const RowCall *c, bool *done) {
     set_exponent(&w.key, c);
     qs_status s = launch_row(&w, d);
     *done = s == QS_OK;
-    return *done || qdevmath_refused(vm, kelem_name(c->elem), c->into, s) ? QS_OK : s;
+    if (!*done && w.run.launched && is_operand(c)) return s;
+    return *done || qdevmath_refused(vm, d, kelem_name(c->elem), c->into, s) ? QS_OK : s;
 }
 
 /* -- few elements -------------------------------------------------------------------------------------------------- */

@@ -489,6 +489,7 @@ qs_status qs_lock(qs_vm *vm, qs_value v, int device, qs_access mode, void **ptr)
     DevPtr p;
     if (v.kind != QS_ARRAY) return not_a(vm, "an array", v);
     if (qtape_forbids(vm, v.u.p)) return qtape_forbidden(vm);
+    if (mode != QS_READ) TRY(qarr_touch(vm, v.u.p));
     TRY(device_of(vm, device, &d));
     if (!d) d = &host;
     qs_status s = qbuf_lock(qvm_ctx(vm), qval_array(v)->buf, d, mode, &p);

@@ -2,8 +2,6 @@
 #include "lang/kernel/host/along.h"
 #include "lang/kernel/walk/walk.h"
 
-#include <math.h>
-
 typedef struct {
     union {
         Walk walk;
@@ -51,26 +49,15 @@ static void parameters(Merge *z) {
 }
 
 /* -- what is merged ------------------------------------------------------------------------------------------------ */
-/* That of no elements.  A sum of zeros with a sign keeps it. */
-static KRef nothing(Merge *z) {
-    qs_dtype d = lane(z);
-    AlongOp o = (AlongOp)z->k->op;
-    bool extreme = o == ALONG_MIN || o == ALONG_MAX, wide = d == QS_I64 || d == QS_U64;
-    if (d >= QS_F16) return kbuild_const(&z->walk, d, extreme ? NAN : o == ALONG_MUL ? 1 : -0.0);
-    if (!extreme) return kbuild_int(&z->walk, d, o == ALONG_MUL || o == ALONG_AND);
-    bool is_unsigned = d == QS_U32 || d == QS_U64;
-    int64_t most = is_unsigned ? wide ? INT64_C(-1) : UINT32_MAX : wide ? INT64_MAX : INT32_MAX;
-    int64_t least = is_unsigned ? 0 : wide ? INT64_MIN : INT32_MIN;
-    return kbuild_int(&z->walk, d, o == ALONG_MAX ? least : most);
-}
-
 static KPair merged(Merge *z, KPair a, KPair b) {
     static const KOp ops[] = {[ALONG_ADD] = K_ADD, [ALONG_MUL] = K_MUL, [ALONG_MIN] = K_MIN, [ALONG_MAX] = K_MAX,
                               [ALONG_OR] = K_OR, [ALONG_AND] = K_AND};
     KInto into = {z->f, &z->pos, true};
     Elem e = z->k->op == ALONG_MUL ? EL_mul : EL_add;
     if (a.im) return kelem_complex(kelem_into(&into), e, lane(z), (KPair[]){a, b});
-    return (KPair){emit(z, (KMake){ops[z->k->op], .own = lane(z), .a = a.re, .b = b.re}), 0};
+    bool extreme = z->k->op == ALONG_MIN || z->k->op == ALONG_MAX;
+    KMake i = {ops[z->k->op], .own = lane(z), .flag = extreme ? KFLAG_ZEROS : 0, .a = a.re, .b = b.re};
+    return (KPair){emit(z, i), 0};
 }
 
 static KRef product(Merge *z, KRef a, KRef b) { return pure(z, (KMake){K_MUL, .own = lane(z), .a = a, .b = b}); }
@@ -84,13 +71,14 @@ static KPair element(Merge *z, KRef k) {
     z->at[z->k->rank] = k;
     KRef linear = kmem_linear(&z->walk, &a, z->at);
     v.re = kmem_load(&z->walk, z->x, from, linear, 0, 0);
-    if (qdtype_is_complex(from)) v.im = cast(z, kmem_load(&z->walk, z->x, from, linear, 1, 0), lane(z));
+    if (qdtype_is_complex(from)) v.im = kmem_load(&z->walk, z->x, from, linear, 1, 0);
     if (z->k->op == ALONG_OR || z->k->op == ALONG_AND) {
         KRef truth = cast(z, v.re, QS_B1);
         if (v.im) truth = pure(z, (KMake){K_OR, .own = QS_B1, .a = truth, .b = cast(z, v.im, QS_B1)});
         return (KPair){cast(z, truth, QS_I32), 0};
     }
     v.re = cast(z, v.re, lane(z));
+    if (v.im) v.im = cast(z, v.im, lane(z));
     if (z->k->centred) {
         KRef centre = kmem_load(&z->walk, z->centres, QS_F64, kmem_linear(&z->walk, &m, z->at), 0, 0);
         v.re = pure(z, (KMake){K_SUB, .own = lane(z), .a = v.re, .b = centre});
@@ -112,15 +100,17 @@ static void have(Merge *z, KPair v) {
     if (z->acc[1]) kbuild_set(&z->walk, z->acc[1], v.im);
 }
 
+/* From the first one on.  A position of a group that has none takes the last one, and is not merged. */
 static void accumulate(Merge *z) {
-    KRef one = kbuild_int(&z->walk, QS_I64, 1);
-    KRef n = pure(z, (KMake){K_DIM, .imm = (uint64_t)z->x << 8 | z->k->rank});
-    KRef last = pure(z, (KMake){K_SUB, .own = QS_I64, .a = n, .b = one});
-    double im = z->k->op == ALONG_MUL ? 0 : -0.0;
-    z->acc[0] = kbuild_local(&z->walk, nothing(z));
-    if (is_complex(z)) z->acc[1] = kbuild_local(&z->walk, kbuild_const(&z->walk, lane(z), im));
-    KRef k = emit(z, (KMake){K_FOR, .own = QS_I64, .a = z->first, .b = last, .c = value_of(z, z->apart)});
-    KPair x = element(z, k);
+    KRef n = pure(z, (KMake){K_DIM, .imm = (uint64_t)z->x << 8 | z->k->rank}), apart = value_of(z, z->apart);
+    KRef last = pure(z, (KMake){K_SUB, .own = QS_I64, .a = n, .b = kbuild_int(&z->walk, QS_I64, 1)});
+    KRef first = pure(z, (KMake){K_MIN, .own = QS_I64, .a = z->first, .b = last});
+    KPair x = element(z, first);
+    z->acc[0] = kbuild_local(&z->walk, x.re);
+    if (x.im) z->acc[1] = kbuild_local(&z->walk, x.im);
+    KRef second = pure(z, (KMake){K_ADD, .own = QS_I64, .a = z->first, .b = apart});
+    KRef k = emit(z, (KMake){K_FOR, .own = QS_I64, .a = second, .b = last, .c = apart});
+    x = element(z, k);
     have(z, merged(z, had(z), x));
     kbuild_end(&z->walk);
 }
@@ -151,6 +141,15 @@ static void set_shared(Merge *z, const KRef *shared, KRef at, KPair v) {
     if (shared[1]) emit(z, (KMake){K_ASTORE, .a = shared[1], .b = at, .c = v.im});
 }
 
+/* The position is in the first half, and the other one has elements. */
+static KRef merges(Merge *z, KRef me, KRef distance) {
+    KRef n = pure(z, (KMake){K_DIM, .imm = (uint64_t)z->x << 8 | z->k->rank});
+    KRef other = pure(z, (KMake){K_ADD, .own = QS_I64, .a = z->first, .b = cast(z, distance, QS_I64)});
+    KRef first_half = pure(z, (KMake){K_LT, .own = QS_B1, .a = me, .b = distance});
+    KRef is_there = pure(z, (KMake){K_LT, .own = QS_B1, .a = other, .b = n});
+    return pure(z, (KMake){K_AND, .own = QS_B1, .a = first_half, .b = is_there});
+}
+
 /* What the positions of a group have, merged pairwise; the first one stores it. */
 static void merge_group(Merge *z) {
     int rank = z->k->rank, group = z->k->group;
@@ -162,7 +161,7 @@ static void merge_group(Merge *z) {
     for (int half = group / 2; half; half /= 2) {
         KRef distance = kbuild_int(&z->walk, QS_I32, half);
         emit(z, (KMake){.op = K_BARRIER});
-        emit(z, (KMake){K_IF, .a = pure(z, (KMake){K_LT, .own = QS_B1, .a = me, .b = distance})});
+        emit(z, (KMake){K_IF, .a = merges(z, me, distance)});
         KRef other = pure(z, (KMake){K_ADD, .own = QS_I32, .a = me, .b = distance});
         set_shared(z, shared, me, merged(z, shared_at(z, shared, me), shared_at(z, shared, other)));
         kbuild_end(&z->walk);

@@ -130,6 +130,44 @@ attempt("a vector for a number", s -> area([1,2,3], s), 2)
 attempt("a result that is not set", half_of_both, 3)
 attempt("an adjoint that is not set", b -> late(2, b), 3)
 
+% nor is what a rule gets, by whatever door
+function [] = __kernel__ inc(a : vec, pos : int)
+    a[pos] += 1
+end
+{!adjoint by_operator}
+function y = squared_1(a)
+    y = a.*a
+end
+function da = by_operator(a, y, dy)
+    a += 1
+    da = 2*a.*dy
+end
+{!adjoint by_kernel}
+function y = squared_2(a)
+    y = a.*a
+end
+function da = by_kernel(a, y, dy)
+    parallel_do(numel(a), a, inc)
+    da = 2*a.*dy
+end
+{!adjoint by_loop}
+function y = squared_3(a)
+    y = a.*a
+end
+function da = by_loop(a, y, dy)
+    for i = 0..numel(a)-1
+        a[i] = 5
+    end
+    da = 2*a.*dy
+end
+for libraries = {"never", "always"}
+    setenv("QUASAR_LIBRARIES", libraries)
+    attempt("written by an operator", a -> sum(squared_1(a*1)), [1,2,3])
+    attempt("written by a kernel", a -> sum(squared_2(a*1)), [1,2,3])
+    attempt("written by a loop", a -> sum(squared_3(a*1)), ones(20000))
+end
+setenv("QUASAR_LIBRARIES", "")
+
 % memory that two arrays share is not written
 function s = base_of_a_view(x)
     a = x.*x

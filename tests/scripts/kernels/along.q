@@ -17,6 +17,7 @@ odd[1,3] = nan
 odd[2,:] = nan
 odd[0,7] = -inf
 zeros_of_signs = reshape([0,-0.0,-0.0,-0.0], [2,2])
+huge = [inf,2,-inf,4,-0.0,0,nan,1]
 for dim = 0..1
     check_all("nan", odd, dim)
     check_all("zeros", zeros_of_signs, dim)
@@ -25,11 +26,15 @@ for dim = 0..1
     check_all("int32", int32(x*9), dim)
     check_all("bool", x > 0.5, dim)
     check_all("complex", complex(x, x.^2), dim)
+    check_all("infinite", complex(reshape(huge, [2,4]), reshape(circshift(huge, 1), [2,4])), dim)
+    check_all("imaginary", complex(reshape([0,0,0,0], [2,2]), reshape([0.9,0,-0.2,0], [2,2])), dim)
+    check_all("one infinite", complex(reshape(huge, [8,1]), 1), dim)
     check_all("turned", transpose(x), dim)
     check_all("a part", x[1..3,4..3..28], dim)
     check_all("backwards", x[3..-1..0,20..-2..3], dim)
 end
-print 1./min(zeros_of_signs, [], 0)
+check("product of zeros", () -> prod(complex([[-0.0],[-0.0]], [[-0.0],[-0.0]]), 0), 0)
+check("few, infinite, in a group", () -> prod(complex(reshape(repmat([inf,1,1,1,1], [1,8]), [1,40]), 0), 1), 0)
 
 % over everything
 check("sum", () -> [sum(x), mean(x), prod(x[0,0..9]), norm(x), squared_norm(x)], 1e-6)
@@ -60,6 +65,7 @@ function z = in_place(y, row)
     z[1,:] -= row
 end
 check("in place", () -> in_place(y, row), 1e-6)
+setenv("QUASAR_LIBRARIES", "always")
 print gradcheck(x -> sum(var(x, 1).*mean(x, 1).^2) + sum(max(x, [], 0)), x)
 
 % what has no values yet

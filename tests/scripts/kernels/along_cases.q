@@ -10,13 +10,18 @@ function [host, device] = both(f)
 end
 
 function good = agree(a, b, bound)
+    if !isreal(b)
+        good = agree(real(a), real(b), bound) && agree(imag(a), imag(b), bound)
+        return
+    end
     same = isnan(a) == isnan(b) && (isnan(b) || a == b || abs(a - b) <= bound*abs(b))
-    good = isequal(size(a), size(b)) && type(a) == type(b) && all(same)
+    signs = a != 0 || b != 0 || 1./a == 1./b
+    good = isequal(size(a), size(b)) && type(a) == type(b) && all(same) && all(signs)
 end
 
 function [] = check(name, f, bound)
     [host, device] = both(f)
-    if !agree(device, host, bound)
+    if (isreal(host) != isreal(device)) || !agree(device, host, bound)
         print name, ": ", device, " instead of ", host
     end
 end
