@@ -1,5 +1,6 @@
 /* Kernels given as KIR text run on the cpu device and on the reference evaluator; both must leave the same memory. */
 #include "lang/kernel/compile.h"
+#include "lang/kernel/passes/windows.h"
 #include "vm/base/str.h"
 #include "tests/unit/check.h"
 
@@ -284,6 +285,59 @@ static void test_colours(void) {
     CHECK(agree(colours, &(Launch){.rank = 3, .domain = {30, 600, 3}, .block = {1, 16, 1}}, args, 0));
 }
 
+/* -- windows ---------------------------------------------------------------------------------------------------- */
+/* The sum over 3x5 elements around, each times what the instruction `factor` is: 1, 2 the position, 9 and 10 the place
+ * in the window, by row and column. */
+static void print_window(char text[2000], const char *fast, const char *type, int factor) {
+    snprintf(text, 2000,
+             "kernel \"window\" rank 2%s {\n  param \"x\" array %s rank 2 contiguous unit_last read\n"
+             "  param \"y\" array %s rank 2 contiguous unit_last written\n"
+             "  %%1 = pos int64 0\n  %%2 = pos int64 1\n  %%3 = const %s 0\n  %%4 = local %s %%3\n"
+             "  %%5 = const int -1\n  %%6 = const int 1\n  %%7 = const int 2\n  %%8 = const int -2\n"
+             "  %%9 = for int %%5 %%6 %%6\n    %%10 = for int %%8 %%7 %%6\n"
+             "      %%11 = get %s %%4\n      %%12 = cast int64 %%9\n      %%13 = add int64 %%1 %%12\n"
+             "      %%14 = cast int64 %%10\n      %%15 = add int64 %%2 %%14\n"
+             "      %%16 = dim int64 $0.0\n      %%17 = bound.circular int64 %%13 %%16\n"
+             "      %%18 = dim int64 $0.1\n      %%19 = bound.mirror int64 %%15 %%18\n"
+             "      %%20 = mul int64 %%17 %%18\n      %%21 = add int64 %%20 %%19\n      %%22 = load %s $0 %%21\n"
+             "      %%23 = cast int64 %%%d\n      %%24 = cast %s %%23\n      %%25 = mul %s %%22 %%24\n"
+             "      %%26 = add %s %%11 %%25\n      set %%4 %%26\n    end\n  end\n"
+             "  %%30 = get %s %%4\n  %%31 = dim int64 $1.1\n  %%32 = mul int64 %%1 %%31\n  %%33 = add int64 %%32 %%2\n"
+             "  store $1 %%33 %%30\n}\n",
+             fast, type, type, type, type, type, type, factor, type, type, type, type);
+}
+
+/* Rows of windows have sums of their own where the order is free and the next position has the same ones. */
+static bool regroups(const char *text) {
+    Arena a;
+    KFunc *f;
+    qarena_init(&a, &ctx);
+    CHECK(kir_parse(&ctx, &a, text, strlen(text), &f) == QS_OK);
+    KFunc *g = (KFunc *)kwindows_regroup(&ctx, &a, f);
+    bool yes = g != f;
+    int locals = 0;
+    for (KRef r = 1; r < g->nins; r++) locals += g->ins[r].op == K_LOCAL;
+    kir_seal(g);
+    CHECK(kir_verify(&ctx, g) == QS_OK && locals == 1 + yes);
+    qarena_free(&a);
+    return yes;
+}
+
+static void test_windows(void) {
+    static const struct { const char *fast, *type; bool regroups; } ways[] = {
+        {"", "int", true}, {"", "uint64", true}, {"", "float32", false}, {" fast", "float32", true}};
+    for (size_t way = 0; way < sizeof ways / sizeof *ways; way++)
+        for (int factor = 1; factor < 11; factor += factor == 2 ? 7 : 1) {
+            char text[2000];
+            print_window(text, ways[way].fast, ways[way].type, factor);
+            CHECK(regroups(text) == (ways[way].regroups && (factor == 2 || factor == 10)));
+            for (int64_t w = 1; w < 120; w = w * 3 + 1) { /* launches over more than x, too: far outside */
+                Arg args[] = {{.dims = {4, w}}, {.dims = {19, 90}}};
+                CHECK(agree(text, &(Launch){.rank = 2, .domain = {19, 90}, .block = {8, 90}}, args, 0));
+            }
+        }
+}
+
 /* -- arrays that are only accumulated into ---------------------------------------------------------------------- */
 static void test_sums(void) {
     static const char *const names[] = {"int", "uint32", "int64", "uint64", "float32", "float64", "complex64", "uint8"};
@@ -354,6 +408,7 @@ int main(void) {
     test_strips();
     test_large();
     test_colours();
+    test_windows();
     test_sums();
     test_interrupt(endless);
     test_interrupt(long_serial);

@@ -8,6 +8,7 @@
 #include "lang/kernel/passes/legal.h"
 #include "lang/kernel/passes/narrow.h"
 #include "lang/kernel/passes/plan.h"
+#include "lang/kernel/passes/windows.h"
 #include "vm/base/number.h"
 
 #include <assert.h>
@@ -257,6 +258,14 @@ static Opnd call1(Emit *e, const char *fn, qs_dtype d, Opnd a) {
 
 static Opnd select(Emit *e, Opnd cond, const char *t, Opnd yes, Opnd no) {
     return emit_def(e, "select i1 %s, %s %s, %s %s", cond.s, t, yes.s, t, no.s);
+}
+
+/* Truth values are joined: LLVM sees that `c ? true : x` is `c or x`, which of a selection it must not take x for. */
+static Opnd choose(Emit *e, qs_dtype d, Opnd cond, Opnd yes, Opnd no) {
+    if (d != QS_B1 || e->t->threads) return select(e, cond, emit_type(d), yes, no);
+    Opnd other = emit_def(e, "xor i1 %s, true", cond.s);
+    Opnd a = emit_def(e, "and i1 %s, %s", cond.s, yes.s), b = emit_def(e, "and i1 %s, %s", other.s, no.s);
+    return emit_def(e, "or i1 %s, %s", a.s, b.s);
 }
 
 static Opnd lit(long long v) { return emit_opnd("%lld", v); }
@@ -696,32 +705,27 @@ static void zero_fill(Emit *e, KRef r) {
 
 /* -- indices ---------------------------------------------------------------------------------------------------- */
 
-/* Modes that divide are functions of their own: a kernel has many of these tests, mostly of indices that are
- * inside, and a diamond of control flow for each would cost LLVM seconds.  Equal calls are made once. */
+/* Modes that may divide are functions of their own: a kernel has many of these tests, mostly of indices that are
+ * inside or at most one period away, where nothing is divided, and a diamond of control flow for each would cost LLVM
+ * seconds.  Equal calls are made once. */
 static const char mirror_function[] =
     "define internal $t @$n($t %a, $t %n) noinline nounwind willreturn speculatable memory(none) {\n"
     "  %in = icmp ult $t %a, %n\n  br i1 %in, label %inside, label %outside\ninside:\n  ret $t %a\noutside:\n"
     /* -1-a is the image of a < 0 */
-    "  %s = ashr $t %a, $s\n  %x = xor $t %a, %s\n  %p = shl $t %n, 1\n  %r = urem $t %x, %p\n"
+    "  %s = ashr $t %a, $s\n  %x = xor $t %a, %s\n  %p = shl $t %n, 1\n"
+    "  %near = icmp ult $t %x, %p\n  br i1 %near, label %fold, label %far\n"
+    "far:\n  %m = urem $t %x, %p\n  br label %fold\n"
+    "fold:\n  %r = phi $t [ %x, %outside ], [ %m, %far ]\n"
     "  %p1 = sub $t %p, 1\n  %b = sub $t %p1, %r\n  %c = icmp ult $t %r, %n\n"
     "  %v = select i1 %c, $t %r, $t %b\n  ret $t %v\n}\n";
 static const char circular_function[] =
     "define internal $t @$n($t %a, $t %n) noinline nounwind willreturn speculatable memory(none) {\n"
     "  %in = icmp ult $t %a, %n\n  br i1 %in, label %inside, label %outside\ninside:\n  ret $t %a\noutside:\n"
+    "  %low = icmp slt $t %a, 0\n  %up = add $t %a, %n\n  %down = sub $t %a, %n\n"
+    "  %x = select i1 %low, $t %up, $t %down\n"
+    "  %near = icmp ult $t %x, %n\n  br i1 %near, label %once, label %far\nonce:\n  ret $t %x\nfar:\n"
     "  %r = srem $t %a, %n\n  %c = icmp slt $t %r, 0\n  %u = add $t %r, %n\n"
     "  %v = select i1 %c, $t %u, $t %r\n  ret $t %v\n}\n";
-
-/* The same for -n <= a < 2n. */
-static Opnd near_image(Emit *e, AccessMode mode, Opnd a, Opnd n) {
-    if (mode == ACC_CIRCULAR) {
-        Opnd low = bin(e, "icmp slt", "i64", a, lit(0)), high = bin(e, "icmp sge", "i64", a, n);
-        Opnd up = select(e, low, "i64", bin(e, "add", "i64", a, n), a);
-        return select(e, high, "i64", bin(e, "sub", "i64", a, n), up);
-    }
-    Opnd x = bin(e, "xor", "i64", a, bin(e, "ashr", "i64", a, lit(63))); /* -1-a for a < 0 */
-    Opnd last = bin(e, "sub", "i64", bin(e, "shl", "i64", n, lit(1)), lit(1));
-    return select(e, bin(e, "icmp slt", "i64", x, n), "i64", x, bin(e, "sub", "i64", last, x));
-}
 
 /* The place that a mode means, in d: int64, or int32 where that suffices. */
 static Opnd image(Emit *e, AccessMode mode, qs_dtype d, Opnd a, Opnd extent) {
@@ -732,7 +736,6 @@ static Opnd image(Emit *e, AccessMode mode, qs_dtype d, Opnd a, Opnd extent) {
         Opnd top = bin(e, low ? "sub nsw" : "sub", type, n, lit(1));
         return call2(e, "smax", d, call2(e, "smin", d, a, top), lit(0));
     }
-    if (e->near && !low) return near_image(e, mode, a, n);
     if (low) name = mode == ACC_MIRROR ? "mirror32" : "circular32";
     need_helper(e, name);
     return emit_def(e, "call %s @%s(%s %s, %s %s)", type, name, type, a.s, type, n.s);
@@ -917,8 +920,8 @@ uint32_t emit_loop_metadata(Emit *e, const char *properties) {
 
 static void back_edge(Emit *e, KRef loop, uint32_t head) {
     const char *how = kplan_unrolls(e->f, loop) ? ", !{!\"llvm.loop.unroll.full\"}" : NULL;
-    if (e->loops != LOOPS_FAST) how = ", !{!\"llvm.loop.unroll.disable\"}";
-    if (e->loops == LOOPS_RARE)
+    if (e->loops == LOOPS_SHORT) how = ", !{!\"llvm.loop.unroll.disable\"}";
+    if (e->loops == LOOPS_RARE && !kplan_is_small(e->f, loop))
         how = ", !{!\"llvm.loop.unroll.disable\"}, !{!\"llvm.loop.vectorize.enable\", i1 false}";
     if (how) emit_put(e, "br label %%L%u, !llvm.loop !%u", head, emit_loop_metadata(e, how));
     else emit_put(e, "br label %%L%u", head);
@@ -1056,9 +1059,7 @@ void emit_ins(Emit *e, KRef r) {
     case K_INB: inb(e, r); break;
     case K_NEG: case K_ABS: case K_NOT: emit_set(e, r, unary(e, (KOp)i->op, d, emit_arg(e, i->a))); break;
     case K_ANY: emit_set(e, r, e->any ? e->any(e, i->a) : emit_arg(e, i->a)); break;
-    case K_SELECT:
-        emit_set(e, r, select(e, emit_arg(e, i->a), emit_type(d), emit_arg(e, i->b), emit_arg(e, i->c)));
-        break;
+    case K_SELECT: emit_set(e, r, choose(e, d, emit_arg(e, i->a), emit_arg(e, i->b), emit_arg(e, i->c))); break;
     case K_CAST: cast(e, r); break;
     case K_MATH:
         emit_set(e, r, math_call(e, (MathFn)i->flag, d, emit_arg(e, i->a), i->b ? emit_arg(e, i->b) : lit(0)));
@@ -1109,6 +1110,7 @@ qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out) {
     qarena_init(&a, c);
     Emit *e = qarena_alloc(&a, sizeof *e);
     e->c = c, e->source = f, e->t = t;
+    if (!t->threads) f = kwindows_regroup(c, &a, f);
     if (!t->threads && kopt_interior(c, &a, f, true, &split)) e->split = &split, f = split.func;
     f = klegal(c, &a, f, LEGAL_ALL & ~(unsigned)LEGAL_DIVIDE, e->split ? &split : NULL);
     e->f = f, e->group = e->updates = "", e->metadata = 15;

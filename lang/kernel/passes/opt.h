@@ -2,6 +2,7 @@
  *
  *     opt.c       interior and border: where no index test can fail, a copy of the kernel without tests runs; a third
  *                 one for the ends of rows, which reads from a copy of what is around them
+ *     windows.c   rows of a window get sums of their own, which neighbouring positions share
  *     flatten.c   short branches of that copy become selections: vectors have no branches
  *     collapse.c  the two last axes become one loop, where memory cannot tell them apart
  *     narrow.c    small ints in few bits, so that more of them fit into a vector
@@ -65,7 +66,6 @@ typedef struct {
 typedef struct {
     KFunc *func;
     KBox box;                              /* where no test fails */
-    KBox near;                             /* where every mirrored or circular index is at most one period away */
     KRef fast, fast_end, full, full_end;   /* ranges of instructions */
     KEdge edge;
     bool turns;                            /* `fast` has loops that all positions turn (flatten.h): for strips only */

@@ -9,6 +9,7 @@ enum {
     DEAR = 1000,
     MAX_DEPTH = 256,
     UNROLLED = 1500, /* instructions */
+    SMALL = 100,     /* the same, where time is hardly spent */
     PATCH = 2000,    /* the same, of several rows together */
     LANES = 4096,    /* bytes of private arrays of a position that are arrays of a strip */
     WORTH = 24       /* instructions: vectors gain more than keeping their results costs */
@@ -317,6 +318,10 @@ static int64_t unrolled_size(const KFunc *f, KRef first, KRef last) {
 
 bool kplan_unrolls(const KFunc *f, KRef loop) {
     return f->ins[loop].op == K_FOR && unrolled_size(f, loop, f->regions[loop].end + 1) <= UNROLLED;
+}
+
+bool kplan_is_small(const KFunc *f, KRef loop) {
+    return f->ins[loop].op == K_FOR && unrolled_size(f, loop, f->regions[loop].end + 1) <= SMALL;
 }
 
 static const KIns *uncast(const KFunc *f, KRef r) {

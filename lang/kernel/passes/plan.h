@@ -56,6 +56,7 @@ bool kplan_rounds(KAtomic op, qs_dtype elem);
 int64_t kplan_turns(const KFunc *f, KRef loop); /* of a FOR; -1: not constant */
 /* A FOR of few turns with a short body, nested ones included: better unrolled than looped. */
 bool kplan_unrolls(const KFunc *f, KRef loop);
+bool kplan_is_small(const KFunc *f, KRef loop); /* the same where code runs rarely */
 /* Positions that are neighbours along the axis before the last one read the same elements, as those of a stencil do;
  * [first, last) does little else, and is short enough to stand `times` times in straight code. */
 bool kplan_rows_share(const KFunc *f, KRef first, KRef last, int times);

@@ -2,6 +2,7 @@
 import "measure.q"
 
 function [] = __kernel__ box(x : mat'clamped, y : mat, pos : ivec2)
+    {!kernel fast_math=true}
     s = 0.0
     for m = -2..2
         for n = -2..2
