@@ -215,6 +215,11 @@ PyObject *qpyvalue_callee(const Function *f);         /* what such a function ca
 
 /* -- function.c, value.c: what scripts hand to Python -------------------------------------------------------------- */
 PyObject *qfunction_new(Border *b, qs_value fn);
+Takes qfunction_takes(qs_value fn);        /* TAKES_ANY unless fn is a built-in that says more */
+/* What argument i of a call is declared as: a parameter, a field of the object that is made; NULL: nothing. */
+const Type *qfunction_declares(Border *b, qs_value fn, int i);
+/* Integers of a field take no number that they do not hold, as those of a parameter. */
+qs_status qfunction_holds(Border *b, const Type *t, const char *what, qs_value v);
 enum { ARGUMENT_NAME = 64 };
 void qfunction_argument(qs_value fn, int i, char name[ARGUMENT_NAME]); /* what messages call it */
 int qfunction_init(void);
@@ -263,6 +268,7 @@ bool qnd_is_numbers(PyObject *o);                     /* a NumPy array of number
 /* An array of NumPy with dimensions, where it is; false: its elements cannot be used so, or it is something else. */
 bool qnd_borrow(Border *b, PyObject *o, qs_value *out, qs_status *s);
 bool qnd_is_tensor(PyObject *o);                      /* of another library, which speaks DLPack */
+bool qnd_is_array(PyObject *o);                       /* either, whatever the elements */
 /* Any Python object as a value of the language; not an element of the implicit table. */
 qs_status qnd_import(Border *b, PyObject *o, qs_value *out);
 /* Argument i of a call of fn from Python: memory becomes an array of it, a list of numbers what [ … ] is. */
@@ -270,7 +276,8 @@ qs_status qnd_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out
 qs_status qnd_value(Border *b, PyObject *o, qs_value *out);  /* the same, and lists of anything are cells: value(x) */
 qs_status qnd_operand(Border *b, PyObject *list, qs_value *out); /* an array of the exact numbers of a list */
 qs_status qnd_assigned(Border *b, PyObject *o, qs_value *out); /* what elements are set to: value(x), lists exactly */
-qs_status qnd_kept(Border *b, PyObject *o, qs_value *out);   /* for a field or variable: lists by value(x) */
+/* For a field that is declared so, or a variable (NULL): lists by value(x). */
+qs_status qnd_kept(Border *b, PyObject *o, const Type *declared, qs_value *out);
 void qnd_keep_exports(Border *b);                     /* the machine closes: views stay, without it */
 const char *qnd_name(int dtype);                      /* as NumPy calls the element type */
 int qnd_tell_elements(void);                          /* to _support, which names them; -1: an exception is set */

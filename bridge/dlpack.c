@@ -511,7 +511,7 @@ PyObject *qdl_export(PyObject *self, PyObject *args, PyObject *names) {
     static const char *const keywords[] = {"stream", "max_version", "dl_device", "copy", NULL};
     Wrapper *w = (Wrapper *)self;
     Wishes wishes = {Py_None, Py_None, Py_None, -1};
-    if (!PyArg_ParseTupleAndKeywords(args, names, "|$OOOO&", (char **)(uintptr_t)keywords, &wishes.stream,
+    if (!PyArg_ParseTupleAndKeywords(args, names, "|$OOOO&:__dlpack__", (char **)(uintptr_t)keywords, &wishes.stream,
                                      &wishes.max_version, &wishes.device, take_copy, &wishes.copy))
         return NULL;
     if (w->v.kind != QS_ARRAY) return refuse(PyExc_BufferError, "__dlpack__: only arrays have memory"), NULL;

@@ -1,6 +1,7 @@
 /* function.c -- a function of the language as a Python callable, and what it shares with value.c. */
 #include "bridge/bridge.h"
 #include "lang/syntax/ast.h"
+#include "vm/base/number.h"
 #include "vm/launch/launch.h"
 
 #include <math.h>
@@ -80,28 +81,46 @@ int qwrapper_clear(PyObject *o) {
 
 enum { FEW = 12, MOST = 255 };
 
+static const Class *class_of(qs_value fn) { return fn.kind == QS_TYPE ? ((TypeValue *)fn.u.p)->type->cls : NULL; }
+
+static const Func *script_of(qs_value fn) {
+    const Function *f = fn.kind == QS_FUNCTION ? fn.u.p : NULL;
+    return f && f->fkind == FN_SCRIPT ? f->ast : NULL;
+}
+
 void qfunction_argument(qs_value fn, int i, char name[ARGUMENT_NAME]) {
-    const Function *f = fn.kind == QS_FUNCTION ? fn.u.p : NULL; /* else a type, to make a value of */
-    bool named = f && f->fkind == FN_SCRIPT && i < f->ast->nparams;
-    if (named) snprintf(name, ARGUMENT_NAME, "%s", f->ast->params[i].name->s);
+    const Func *f = script_of(fn);
+    const Class *c = class_of(fn);
+    if (f && i < f->nparams) snprintf(name, ARGUMENT_NAME, "%s", f->params[i].name->s);
+    else if (c && i < c->nfields) snprintf(name, ARGUMENT_NAME, "%s", c->fields[i].name->s);
     else snprintf(name, ARGUMENT_NAME, "%d", i + 1);
 }
 
-/* Which parameter argument i is for; the last ones are named. */
+Takes qfunction_takes(qs_value fn) { return fn.kind == QS_FUNCTION ? (Takes)((Function *)fn.u.p)->takes : TAKES_ANY; }
+
+const Type *qfunction_declares(Border *b, qs_value fn, int i) {
+    const Class *c = class_of(fn);
+    const Func *f = script_of(fn);
+    return f ? qvm_param_type(b->vm, f, i) : c && i < c->nfields ? c->fields[i].type : NULL;
+}
+
+/* Which parameter or field argument i is for; the last ones are named. */
 static int parameter_of(qs_value fn, Py_ssize_t i, Py_ssize_t positional, PyObject *names) {
-    const Function *f = fn.kind == QS_FUNCTION ? fn.u.p : NULL;
-    if (i < positional || !f || f->fkind != FN_SCRIPT) return (int)i;
+    const Class *c = class_of(fn);
+    const Func *f = script_of(fn);
+    if (i < positional || (!f && !c)) return (int)i;
     const char *name = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(names, i - positional), NULL);
-    int p = 0;
-    while (name && p < f->ast->nparams && strcmp(f->ast->params[p].name->s, name) != 0) p++;
+    int p = 0, n = f ? f->nparams : c->nfields;
+    while (name && p < n && strcmp((f ? f->params[p].name : c->fields[p].name)->s, name) != 0) p++;
     PyErr_Clear();
     return p;
 }
 
-/* Python's error for a number that is not taken because it would not stay what it is. */
-static qs_status not_whole(Border *b, const char *fn, const char *what, const char *wanted, double x, PyObject *o) {
-    PyObject *e = isnan(x) ? PyExc_ValueError : x == trunc(x) ? PyExc_OverflowError : PyExc_TypeError;
-    PyErr_Format(e, "%s: %s must be %s, got %R", fn, what, wanted, o);
+/* From 2^63 on Python's own integers are no numbers of the language. */
+static bool is_huge(PyObject *o, qs_value v) { return v.kind == QS_FOREIGN && PyLong_Check(o); }
+
+static qs_status too_large(Border *b, const char *fn, const char *what, const char *wanted, PyObject *o) {
+    PyErr_Format(PyExc_OverflowError, "%s: %s must be %s, got %R", fn, what, wanted, o);
     qgil_back(b);
     return qerror_take(b);
 }
@@ -121,36 +140,43 @@ static void parameter_called(const char *doc, int i, char name[ARGUMENT_NAME]) {
 /* How many elements there shall be is no number with a fraction. */
 static qs_status take_size(Border *b, const Function *f, PyObject *o, int i, qs_value v) {
     char name[ARGUMENT_NAME];
+    char text[NUMBER_TEXT];
     double *x;
     size_t n;
     parameter_called(f->native->doc, i, name);
     if (strcmp(name, "n") && strcmp(name, "m") && strcmp(name, "size")) return QS_OK;
+    if (is_huge(o, v)) return too_large(b, f->name->s, "a size", "less than 2^63", o);
     if (!qval_is_number(v) && v.kind != QS_ARRAY) return QS_OK;
     if (qarr_doubles(b->vm, v, name, &x, &n) != QS_OK) return qs_error_clear(b->vm), QS_OK;
     size_t k = 0;
     while (k < n && x[k] == trunc(x[k]) && fabs(x[k]) < 0x1p63) k++;
     double bad = k < n ? x[k] : 0;
     qmem_free(qvm_ctx(b->vm), x, n * sizeof *x);
-    return k < n ? not_whole(b, f->name->s, "a size", "a whole number", bad, o) : QS_OK;
+    if (k == n) return QS_OK;
+    return qs_fail(b->vm, QS_EVALUE, "%s: a size must be a whole number, got %s", f->name->s, qnum_shown(bad, text));
 }
 
-/* A number for a parameter of integers arrives as it is, or not at all. */
-static qs_status take_whole(Border *b, const Function *f, PyObject *o, int i, qs_value v) {
-    char name[ARGUMENT_NAME], what[ARGUMENT_NAME + 16];
-    const Type *t = qvm_param_type(b->vm, f->ast, i);
-    if (!t || t->kind != TY_NUM || !qdtype_is_int(t->dtype)) return QS_OK;
-    bool number = qval_is_number(v), huge = v.kind == QS_FOREIGN && PyLong_Check(o);
-    if (!huge && (!number || qval_holds(t->dtype, v))) return QS_OK;
-    qfunction_argument(qval_object(QS_FUNCTION, (void *)(uintptr_t)f), i, name);
-    snprintf(what, sizeof what, "argument %s", name);
-    return not_whole(b, f->name->s, what, qtype_name(t), number ? qval_number(v) : INFINITY, o);
+qs_status qfunction_holds(Border *b, const Type *t, const char *what, qs_value v) {
+    const Type *n = t && t->kind == TY_ARRAY ? t->inner : t;
+    qs_value same;
+    if (!n || n->kind != TY_NUM || !qdtype_is_int(n->dtype)) return QS_OK;
+    TRY(qval_pass(b->vm, v, t, what, &same));
+    return qs_release(b->vm, same), QS_OK;
 }
 
-/* Whether the function takes the number as it is. */
+/* What the language itself would say less well of an argument, or not at all. */
 static qs_status check_arg(Border *b, qs_value fn, PyObject *o, int i, qs_value v) {
+    char name[ARGUMENT_NAME], what[ARGUMENT_NAME + sizeof "argument "];
     const Function *f = fn.kind == QS_FUNCTION ? fn.u.p : NULL;
-    if (f && f->fkind == FN_SCRIPT) return take_whole(b, f, o, i, v);
-    return f && f->fkind == FN_NATIVE ? take_size(b, f, o, i, v) : QS_OK;
+    bool launch = f && f->takes == TAKES_LAUNCH, huge = f && is_huge(o, v);
+    if (f && f->fkind == FN_NATIVE && !launch) return take_size(b, f, o, i, v);
+    if (!huge && !class_of(fn)) return QS_OK;
+    const Type *t = qfunction_declares(b, fn, i);
+    qfunction_argument(fn, i, name);
+    snprintf(what, sizeof what, "%s %s", f ? "argument" : "field", name);
+    if (!huge) return qfunction_holds(b, t, what, v);
+    if (launch) return too_large(b, f->name->s, what, "less than 2^63", o);
+    return t && t->kind == TY_NUM ? too_large(b, f->name->s, what, qtype_name(t), o) : QS_OK;
 }
 
 static qs_status take_arg(Border *b, qs_value fn, PyObject *o, int i, qs_value *out) {
@@ -218,7 +244,7 @@ static PyObject *run(Border *b, qs_value fn, const CallArgs *a, int wanted) {
     int n = wanted ? wanted : results_of(fn);
     qs_value out[MOST_RESULTS];
     out[0] = qs_nil();
-    qs_status s = fn.kind == QS_FUNCTION && ((Function *)fn.u.p)->each ? qoperator_align(b->vm, a->in, a->nin) : QS_OK;
+    qs_status s = qfunction_takes(fn) == TAKES_EACH ? qoperator_align(b->vm, a->in, a->nin) : QS_OK;
     int before = qgil_work(b);
     if (s == QS_OK) s = qvm_call_named(b->vm, fn, a, n, out);
     qgil_rest(b, before);

@@ -42,6 +42,14 @@ static void keep_in_module(PyObject *dict, const char *name, PyObject *o) {
     Py_XDECREF(place);
 }
 
+/* Functions of the package find their names in the same dict: what Python has built in stays, unless the language has a
+ * function or a type of that name, too, which the package knows. */
+static bool is_taken(PyObject *name, qs_value v) {
+    const Type *t = v.kind == QS_TYPE ? ((TypeValue *)v.u.p)->type : NULL;
+    bool own = t ? !t->cls : ((Function *)v.u.p)->fkind == FN_NATIVE;
+    return !own && PyObject_HasAttr(qbridge.builtins, name);
+}
+
 static void keep_name(PyObject *name, PyObject *o) {
     PyObject *dict = package_dict();
     if (!kept) kept = PyDict_New();
@@ -339,7 +347,7 @@ static PyObject *attribute(PyObject *module, PyObject *name) {
     if (!b) return NULL;
     qs_status status = find(b->vm, NULL, s, &v);
     if (status != QS_OK) return qgil_result(b, qerror_raise(b, status));
-    bool keep = lasting(v, s);
+    bool keep = lasting(v, s) && !is_taken(name, v);
     PyObject *r = qpy_give(b, v);
     if (r && keep) keep_name(name, r);
     return qgil_result(b, r);
@@ -382,7 +390,7 @@ static PyObject *assign_in(PyObject *module, PyObject *args) {
     if (!PyArg_ParseTuple(args, "ssO", &in, &name, &x)) return NULL;
     Border *b = qhost_enter(name);
     if (!b) return NULL;
-    qs_status s = qnd_kept(b, x, &v);
+    qs_status s = qnd_kept(b, x, NULL, &v);
     if (s == QS_OK) {
         s = qvm_assign_in(b->vm, in, name, v);
         qs_release(b->vm, v);
@@ -399,7 +407,7 @@ static PyObject *assign(PyObject *module, PyObject *args) {
     if (!PyArg_ParseTuple(args, "sO", &name, &x)) return NULL;
     Border *b = qbridge.host ? qhost_enter(name) : (PyErr_Clear(), NULL);
     if (!b || !qvm_is_variable(b->vm, name)) return b && qgil_leave(b) < 0 ? NULL : PyBool_FromLong(0);
-    qs_status s = qnd_kept(b, x, &v);
+    qs_status s = qnd_kept(b, x, NULL, &v);
     if (s == QS_OK) {
         s = qvm_assign_in(b->vm, NULL, name, v);
         qs_release(b->vm, v);
@@ -639,7 +647,7 @@ static PyObject *copy_memory(PyObject *module, PyObject *args) {
     PyObject *dst, *src;
     Py_ssize_t n;
     (void)module;
-    if (!PyArg_ParseTuple(args, "OOn", &dst, &src, &n)) return NULL;
+    if (!PyArg_ParseTuple(args, "OOn:memcpy", &dst, &src, &n)) return NULL;
     void *to = PyLong_AsVoidPtr(dst), *from = PyErr_Occurred() ? NULL : PyLong_AsVoidPtr(src);
     if (PyErr_Occurred()) return NULL;
     if (n < 0 || (n > 0 && (!to || !from)))

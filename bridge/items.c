@@ -20,6 +20,7 @@ typedef struct { /* what is left of an array after the indices met so far */
     int64_t has[QS_MAX_RANK], steps[QS_MAX_RANK]; /* extents and strides of a */
     int rank;
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK], offset;
+    bool rest; /* … is among them: what is left is an array, also one without dimensions */
 } View;
 
 typedef enum { KEY_NUMBER, KEY_SLICE, KEY_REST, KEY_NEW, KEY_OTHER } KeyKind;
@@ -98,7 +99,7 @@ static int take_rest(View *v, int n) {
 
 static int take_key(View *v, PyObject *k, int rest) {
     switch (kind_of(k)) {
-    case KEY_REST: return take_rest(v, rest);
+    case KEY_REST: v->rest = true; return take_rest(v, rest);
     case KEY_NEW: return add_dimension(v, 1, 1);
     case KEY_SLICE: return take_slice(v, k);
     default: return take_number(v, k);
@@ -130,7 +131,7 @@ static qs_status read_view(Border *b, Array *a, const View *v, qs_value *out) {
         qs_status s = qdoor_element(b->vm, qarr_value(r), 0, out);
         return qarr_release(b->vm, r), s;
     }
-    if (v->rank == 0) {
+    if (v->rank == 0 && !v->rest) {
         TRY(qarr_read(b->vm, a, &p));
         return qnd_element(b, (qs_dtype)a->dtype, element(v, p), out);
     }

@@ -672,6 +672,7 @@ static bool numeric(PyObject *array) {
     return k == 'f' || k == 'i' || k == 'u' || k == 'b' || k == 'c';
 }
 
+
 bool qnd_is_numbers(PyObject *o) { return is_ndarray(NULL, o) && numeric(o); }
 
 /* A list itself, which has no memory that could be used: asking its type for that costs more than all else. */
@@ -681,6 +682,8 @@ static bool is_list(PyObject *o) { return PyList_CheckExact(o) || PyTuple_CheckE
 bool qnd_is_tensor(PyObject *o) {
     return !is_list(o) && !is_ndarray_kind(NULL, o) && PyObject_HasAttrString((PyObject *)Py_TYPE(o), "__dlpack__");
 }
+
+bool qnd_is_array(PyObject *o) { return is_ndarray_kind(NULL, o) || qnd_is_tensor(o); }
 
 static qs_status as_is(qs_status s, qs_value *v) { /* what is written to it shall be seen: no copy takes its place */
     if (s == QS_OK && v->kind == QS_ARRAY) qval_array(*v)->hdr.flags |= ARRAY_AS_IS;
@@ -780,22 +783,23 @@ static qs_status list_value(Border *b, PyObject *list, ListAs as, qs_value *out)
     return items_value(b, list, as, out);
 }
 
-static bool is_native(const Function *f, const char *name) {
-    return f && f->fkind == FN_NATIVE && strcmp(f->name->s, name) == 0;
-}
-
 /* A conversion, float64([0.1]), is to find the numbers as Python has them, and not those of a list of float32. */
 static bool converts(qs_value fn) {
-    if (fn.kind == QS_TYPE) return ((TypeValue *)fn.u.p)->type->kind == TY_NUM;
-    const Function *f = fn.kind == QS_FUNCTION ? fn.u.p : NULL;
-    return is_native(f, "int");
+    return fn.kind == QS_TYPE ? ((TypeValue *)fn.u.p)->type->kind == TY_NUM : qfunction_takes(fn) == TAKES_EXACT;
+}
+
+static bool wants_array(const Type *t) {
+    bool array = t && t->kind == TY_ARRAY, object = false;
+    for (int i = 0; t && t->kind == TY_UNION && i < t->nargs; i++) {
+        array |= t->args[i]->kind == TY_ARRAY;
+        object |= t->args[i]->kind == TY_FOREIGN;
+    }
+    return array && !object;
 }
 
 /* Bytes are an object that programs hand on, unless an array is wanted; kernels take no objects. */
 static bool keeps_bytes(PyObject *o, qs_value fn, const Type *declared) {
-    const Function *f = fn.kind == QS_FUNCTION ? fn.u.p : NULL;
-    bool launch = is_native(f, "parallel_do") || is_native(f, "serial_do");
-    return PyBytes_CheckExact(o) && !launch && !(declared && declared->kind == TY_ARRAY);
+    return PyBytes_CheckExact(o) && qfunction_takes(fn) != TAKES_LAUNCH && !wants_array(declared);
 }
 
 /* The function works on a copy of what was passed, so it shall write nothing to it.  Built-ins do not; one of them runs
@@ -805,40 +809,35 @@ static void guard(Array *copy, qs_value fn) {
     copy->buf->readonly = fn.kind == QS_FUNCTION && ((Function *)fn.u.p)->fkind == FN_SCRIPT;
 }
 
-/* What parameter i is declared as; NULL: nothing, or fn has several. */
-static const Type *declared(Border *b, qs_value fn, int i) {
-    const Function *f = fn.kind == QS_FUNCTION ? fn.u.p : NULL;
-    return f && f->fkind == FN_SCRIPT ? qvm_param_type(b->vm, f->ast, i) : NULL;
-}
-
-/* The elements that a list gets: those that parameter i is declared with, at once, lest they be rounded twice. */
-static qs_dtype wanted_numbers(Border *b, PyObject *list, qs_value fn, int i) {
-    const Type *t = declared(b, fn, i);
+/* The elements that a list gets: those that are declared, at once, lest they be rounded twice. */
+static qs_dtype wanted_numbers(Border *b, PyObject *list, qs_value fn, const Type *t) {
     if (t && t->kind == TY_ARRAY && t->inner->kind == TY_NUM) return t->inner->dtype;
     if (converts(fn)) return only_ints(list, 0) ? QS_I64 : QS_F64;
     return qvm_ctx(b->vm)->scalar_dtype;
 }
 
-static qs_status not_held(Border *b, qs_value number, qs_value fn, int i) {
-    char name[ARGUMENT_NAME], what[2*ARGUMENT_NAME + sizeof ": argument "], text[NUMBER_TEXT];
-    const Type *t = declared(b, fn, i);
-    qfunction_argument(fn, i, name);
-    snprintf(what, sizeof what, "%.*s: argument %s", ARGUMENT_NAME, ((Function *)fn.u.p)->name->s, name);
+static qs_status not_held(Border *b, qs_value number, qs_value fn, int i, const Type *t) {
+    char name[ARGUMENT_NAME], what[2*ARGUMENT_NAME + sizeof ": argument "] = "the field", text[NUMBER_TEXT];
+    if (fn.kind != QS_NIL) {
+        qfunction_argument(fn, i, name);
+        const char *of = fn.kind == QS_TYPE ? qtype_name(((TypeValue *)fn.u.p)->type) : ((Function *)fn.u.p)->name->s;
+        snprintf(what, sizeof what, "%.*s: argument %s", ARGUMENT_NAME, of, name);
+    }
     return qs_fail(b->vm, QS_EVALUE, QDTYPE_NOT_HELD, what, qtype_name(t), qnum_shown(qval_number(number), text),
                    qtype_name(t->inner));
 }
 
-/* False: a list that is not one of numbers stays Python's. */
-static bool list_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out, qs_status *s) {
+/* t: what is declared, or NULL.  False: a list that is not one of numbers stays Python's. */
+static bool list_argument(Border *b, PyObject *o, qs_value fn, int i, const Type *t, qs_value *out, qs_status *s) {
     if (!PyList_Check(o) && !PyTuple_Check(o)) return false; /* torch.Size is a tuple, too */
     qs_value changed = qs_nil();
-    ListAs as = {.numbers = wanted_numbers(b, o, fn, i)};
-    if (qdtype_is_int(as.numbers) && declared(b, fn, i)) as.changed = &changed;
+    ListAs as = {.numbers = wanted_numbers(b, o, fn, t)};
+    if (qdtype_is_int(as.numbers) && t) as.changed = &changed;
     if (list_value(b, o, as, out) != QS_OK) return qs_error_clear(b->vm), false;
     if (out->kind == QS_ARRAY) guard(out->u.p, fn);
     if (changed.kind == QS_NIL) return *s = QS_OK, true;
     qs_release(b->vm, *out);
-    return *s = not_held(b, changed, fn, i), true;
+    return *s = not_held(b, changed, fn, i, t), true;
 }
 
 static qs_status array_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out) {
@@ -877,7 +876,7 @@ static bool memory_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value
         return *s = for_argument(b, as_is(*s, out), fn, i), true;
     if (is_ndarray_kind(b, o) && numeric(o)) return *s = misplaced(b, o, fn, i), true;
     if (is_ndarray_kind(b, o) || PyDict_Check(o) || PyCallable_Check(o)) return false;
-    if (list_argument(b, o, fn, i, out, s)) return true;
+    if (list_argument(b, o, fn, i, qfunction_declares(b, fn, i), out, s)) return true;
     if (import_tensor(b, o, out, s)) return *s = for_argument(b, as_is(*s, out), fn, i), true;
     if (PyMemoryView_Check(o) || has(b, o, "__array_interface__"))
         return described_argument(b, o, fn, i, out, s);
@@ -888,9 +887,9 @@ static bool memory_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value
 qs_status qnd_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out) {
     qs_status s;
     qs_value wrapped;
-    const Type *t = declared(b, fn, i);
+    const Type *t = qfunction_declares(b, fn, i);
     bool list = is_list(o);
-    bool kept = (t && t->kind == TY_FOREIGN) || (list && !list_argument(b, o, fn, i, out, &s));
+    bool kept = (t && t->kind == TY_FOREIGN) || (list && !list_argument(b, o, fn, i, t, out, &s));
     if (kept) return *out = qpyvalue_new(b->vm, (Py_INCREF(o), o)), QS_OK;
     if (list) return s;
     if (numpy.ndarray && Py_TYPE(o) == numpy.ndarray && numeric(o)) return array_argument(b, o, fn, i, out);
@@ -941,7 +940,11 @@ qs_status qnd_operand(Border *b, PyObject *list, qs_value *out) {
     return items_value(b, list, as, out);
 }
 
-qs_status qnd_kept(Border *b, PyObject *o, qs_value *out) {
-    TRY(is_list(o) ? qnd_value(b, o, out) : qnd_argument(b, o, qs_nil(), 0, out));
+qs_status qnd_kept(Border *b, PyObject *o, const Type *declared, qs_value *out) {
+    qs_status s = QS_OK;
+    bool whole = is_list(o) || (PyBytes_CheckExact(o) && wants_array(declared));
+    bool numbers = declared && is_list(o) && list_argument(b, o, qs_nil(), 0, declared, out, &s);
+    if (!numbers) s = whole ? qnd_value(b, o, out) : qnd_argument(b, o, qs_nil(), 0, out);
+    TRY(s);
     return qdl_hold(b, *out), QS_OK;
 }

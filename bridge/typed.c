@@ -56,8 +56,10 @@ static int promote(int a, int b) {
 
 static const char *name_of(int d) { return d == QS_I32 ? "int32" : qdtype_info[d].name; }
 
+/* Arrays of other libraries may have an index of one element, too. */
 static bool is_number(PyObject *o) {
-    return PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) || (!qvalue_check(o) && PyIndex_Check(o));
+    if (PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o)) return true;
+    return PyIndex_Check(o) && !qvalue_check(o) && !qnd_is_array(o);
 }
 
 static int refuse_number(PyObject *o, int d) {
@@ -215,9 +217,13 @@ static bool operand(PyObject *o) {
     return is_number(o) || (qvalue_check(o) && (value_of(o).kind == QS_ARRAY || !border(o)->vm));
 }
 
+/* Left to other arrays, x op= y would be another object, of their kind or of no type of the standard. */
 static PyObject *binary(Typed f, PyObject *x, PyObject *y) {
-    PyObject *o[2] = {x, y};
-    return operand(x) && operand(y) ? apply(f, o, 2) : unknown();
+    PyObject *o[2] = {x, y}, *other = operand(x) ? y : x;
+    if (operand(other)) return apply(f, o, 2);
+    if (!qnd_is_array(other)) return unknown();
+    return PyErr_Format(PyExc_TypeError, "%s: an array of the standard is wanted, got %R; asarray(x) makes one",
+                        qtyped_info[f].name, Py_TYPE(other));
 }
 
 /* x op= y: the result in the memory of x, whose shape and type it must have. */

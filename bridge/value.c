@@ -167,13 +167,23 @@ static PyObject *get_attribute(PyObject *o, PyObject *name) {
     return r;
 }
 
+/* What the class says of the field; NULL: nothing. */
+static const Type *field_type(PyObject *o, const Str *name) {
+    const Class *c = value_of(o).kind == QS_OBJECT ? ((Object *)value_of(o).u.p)->cls : NULL;
+    for (int i = 0; c && i < c->nfields; i++)
+        if (c->fields[i].name == name) return c->fields[i].type;
+    return NULL;
+}
+
 static int set_field(Border *b, PyObject *o, PyObject *name, PyObject *x) {
     qs_value v;
     Str *s = name_text(b, name);
     if (!s) return -1;
-    qs_status status = qnd_kept(b, x, &v);
+    const Type *t = field_type(o, s);
+    qs_status status = qnd_kept(b, x, t, &v);
     if (status == QS_OK) {
-        status = qs_set(b->vm, value_of(o), qval_object(QS_STRING, s), v);
+        status = qfunction_holds(b, t, s->s, v);
+        if (status == QS_OK) status = qs_set(b->vm, value_of(o), qval_object(QS_STRING, s), v);
         qs_release(b->vm, v);
     }
     return status == QS_OK ? 0 : (qerror_raise(b, status), -1);
@@ -260,7 +270,7 @@ static qs_status check_lock(Border *b, qs_value v, int mode) {
 static bool take_lock(PyObject *args, PyObject *names, int *mode, int *resource) {
     static const char *const keywords[] = {"mode", "device", NULL};
     *mode = QS_READWRITE, *resource = ON_HOST;
-    return PyArg_ParseTupleAndKeywords(args, names, "|ii", (char **)(uintptr_t)keywords, mode, resource);
+    return PyArg_ParseTupleAndKeywords(args, names, "|ii:lock", (char **)(uintptr_t)keywords, mode, resource);
 }
 
 static PyObject *lock(PyObject *o, PyObject *args, PyObject *names) {

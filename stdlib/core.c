@@ -20,11 +20,13 @@ static const qs_native_def natives[] = {
 #include "stdlib/builtins.def"
 };
 
-static const bool each[] = {
+static const uint8_t takes[] = {
 #define GROUP(title)
 #define CONSTANT(name, value, doc, matlab, numpy)
-#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy, adjoint) false,
-#define EACH(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy, adjoint) true,
+#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy, adjoint) TAKES_ANY,
+#define EACH(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy, adjoint) TAKES_EACH,
+#define LAUNCH(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy, adjoint) TAKES_LAUNCH,
+#define EXACT(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy, adjoint) TAKES_EXACT,
 #include "stdlib/builtins.def"
 };
 
@@ -62,7 +64,7 @@ void qlib_register(qs_vm *vm) {
     qvm(vm)->lib = lib;
     for (size_t i = 0; i < sizeof natives / sizeof *natives; i++) {
         Function *f = qfn_native(vm, &natives[i]);
-        f->each = each[i];
+        f->takes = takes[i];
         qvm_builtin(vm, natives[i].name, qval_object(QS_FUNCTION, f));
     }
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)

@@ -16,12 +16,12 @@ COMPLEX = set("""abs acos acosh angle asin asinh atan atanh conj cos cosh exp im
 def rows():
     """name -> what the column `adjoint` of builtins.def says"""
     found = {}
-    columns = r'(?:NATIVE|EACH)\("([^"]+)".*?, (ZERO|CALLS|ELEMENTS|BY\("[^"]*"\)|NONE\("[^"]*"\))\)$'
+    columns = r'(?:NATIVE|EACH|LAUNCH|EXACT)\("([^"]+)".*?, (ZERO|CALLS|ELEMENTS|BY\("[^"]*"\)|NONE\("[^"]*"\))\)$'
     for line in open(os.path.join(ROOT, "stdlib/builtins.def"), encoding="utf-8"):
         m = re.match(columns, line.rstrip())
         if m:
             found[m[1]] = m[2]
-        elif re.match(r'(NATIVE|EACH)\("', line):
+        elif re.match(r'(NATIVE|EACH|LAUNCH|EXACT)\("', line):
             sys.exit(f"builtins.def: no adjoint in {line[:60]}")
     return found
 

@@ -27,7 +27,7 @@ USED = [
     ("lang/kernel/ir/mathfn.def", "MATHFN", 0, r"\b{}\b", ("lang/kernel/elem/elem.def", "stdlib/builtins.def")),
     ("lang/kernel/elem/elem.def", "ELEM|FORM|OPERATOR", 0, None, ()),
     ("vm/typed/typed.def", "TYPED", 0, None, ()),  # each row is compared with NumPy: tests/python/test_array_api.py
-    ("stdlib/builtins.def", "NATIVE|EACH|FIGURE|CONSTANT", 0, None, ()),
+    ("stdlib/builtins.def", "NATIVE|EACH|LAUNCH|EXACT|FIGURE|CONSTANT", 0, None, ()),
     ("devices/cuda_api.def", "CU|CUDA|CUDALATER|HIP|CUNUMBER|CUDANUMBER|HIPNUMBER|CUATTRIBUTE", 0, r"\b{}\b",
      ("devices/cuda",)),
     ("devices/opencl_api.def", "CL", 1, r"\b{}\b", ("devices/opencl.c",)),
@@ -137,7 +137,7 @@ def calls():
 
 def check_builtins():
     called, looked_at = calls()
-    kinds = "NATIVE|EACH|FIGURE"
+    kinds = "NATIVE|EACH|LAUNCH|EXACT|FIGURE"
     natives = dict(zip(rows("stdlib/builtins.def", kinds, 0), rows("stdlib/builtins.def", kinds, 4)))
     del natives["#id"]  # stands for the rows of elem.def
     natives |= {name: "1" for name in rows("lang/kernel/elem/elem.def", "ELEM", 0)}
@@ -153,10 +153,11 @@ def check_adjoints():
     tried = set(re.findall(r"^(\w+) \| ", read("tests/adjoints/cases.txt"), re.M))
     c = "".join(read(p) for p in tracked(".c") if p.startswith("vm/grad/")) + read("stdlib/adjoints.q")
     used = set(re.findall(r"\b(\w+_adjoint)\b(?!\(.*\)\n)", c))
-    columns = re.compile(r'(?:NATIVE|EACH)\("([^"]+)".*, (ZERO|CALLS|ELEMENTS|BY\("(\w+)[^"]*"\)|NONE\("([^"]*)"\))\)$')
+    columns = re.compile(r'(?:NATIVE|EACH|LAUNCH|EXACT)\("([^"]+)".*, '
+                         r'(ZERO|CALLS|ELEMENTS|BY\("(\w+)[^"]*"\)|NONE\("([^"]*)"\))\)$')
     for line in read("stdlib/builtins.def").split("\n"):
         m = columns.match(line.rstrip())
-        if not re.match(r'(NATIVE|EACH)\("', line):
+        if not re.match(r'(NATIVE|EACH|LAUNCH|EXACT)\("', line):
             continue
         if not m:
             problems.append(f"stdlib/builtins.def: the last column of {line[:40]} is no adjoint")

@@ -8,6 +8,7 @@
 After init, every built-in function and every function, variable and type of what was compiled is an attribute of this
 module: q.zeros(20, 20, 3), q.parallel_do(...)."""
 import atexit as _atexit, os as _os, sys as _sys
+from builtins import any as _any, bool as _bool, type as _type  # the language has functions of these names (keep_name)
 from operator import index as _index
 
 if _sys.version_info < (3, 9):
@@ -74,7 +75,7 @@ def init(device=None, *, loadCompiler=True, load_compiler=True, precision=32, th
     if threads is not None and threads < 1:
         raise ValueError("init: threads must be ≥ 1, got %r" % (threads,))
     wanted = device, precision, threads, checked, fast_math, memory_limit, library_path, cache_dir
-    if _inherited and _bridge._is_open() and (wanted != _opened or any(d.kind == "lost" for d in devices())):
+    if _inherited and _bridge._is_open() and (wanted != _opened or _any(d.kind == "lost" for d in devices())):
         destroy()
     if _bridge._is_open():
         if wanted == _opened or _opened and _is_same(wanted, _opened):
@@ -100,7 +101,7 @@ def _whole(what, x, wanted):
     """An int, of whatever is one (NumPy's, too); None stays what it is."""
     if x is None:
         return None
-    if not isinstance(x, bool):
+    if not isinstance(x, _bool):
         try:
             return _index(x)
         except TypeError:
@@ -163,6 +164,41 @@ if hasattr(_os, "register_at_fork"):
     _os.register_at_fork(after_in_child=_forked)
 
 
+# -- batches of torch --------------------------------------------------------------------------------------------------
+
+class _Collating:
+    """Tells torch how to collate values, once it is imported: an importer that imports nothing itself."""
+    name = "torch.utils.data._utils.collate"
+
+    @staticmethod
+    def tell(module):
+        def collate(batch, **options):
+            from . import _interop
+            return _interop.collate(batch, **options)
+        getattr(module, "default_collate_fn_map", {}).setdefault(qvalue, collate)  # torch 2.0
+
+    def find_spec(self, name, path=None, target=None):
+        if name != self.name:
+            return None
+        _sys.meta_path.remove(self)
+        spec = __import__("importlib.util").util.find_spec(name)
+        if not spec:
+            return None
+        run = spec.loader.exec_module
+
+        def exec_module(module):
+            run(module)
+            self.tell(module)
+        spec.loader.exec_module = exec_module
+        return spec
+
+
+if _Collating.name in _sys.modules:
+    _Collating.tell(_sys.modules[_Collating.name])
+else:
+    _sys.meta_path.insert(0, _Collating())
+
+
 # -- programs ----------------------------------------------------------------------------------------------------------
 
 _assigned = {}  # {module: variables that Python has set}
@@ -200,7 +236,7 @@ class module:
 
 def _text(function, what, x):
     if not isinstance(x, str):
-        raise TypeError("%s: %s must be a string, got %s" % (function, what, type(x).__name__))
+        raise TypeError("%s: %s must be a string, got %s" % (function, what, _type(x).__name__))
     return x
 
 
@@ -288,7 +324,7 @@ def __getattr__(name):
     return _bridge._attribute(name)
 
 
-class _Package(type(_sys)):
+class _Package(_type(_sys)):
     """q.x = 1 sets the variable x of a program, if there is one."""
 
     def __reduce__(self):  # what cloudpickle asks of modules that are no plain ones

@@ -12,6 +12,12 @@ def _import(name):
     return importlib.import_module(name)
 
 
+def _choice(function, what, x):
+    """True, False or None: a type of elements in that place would do something else without a word."""
+    if x is not None and not hasattr(type(x), "__bool__"):
+        raise TypeError("%s: %s must be True, False or None, got %r" % (function, what, x))
+
+
 def _check_elements(a, dtype, shape, strides, itemsize, name):
     """The array, whose elements are of that type: one ("float32"), or several that the last dimensions hold ("vec3",
     "mat2x2"); else an error."""
@@ -53,6 +59,7 @@ def from_numpy(a, copy=None, dtype=None):
     numpy = _import("numpy")
     if not isinstance(a, numpy.ndarray):
         raise TypeError("from_numpy: a NumPy array is wanted, got %s" % type(a).__name__)
+    _choice("from_numpy", "copy", copy)
     if dtype is not None:
         a = _check_elements(a, dtype, a.shape, a.strides, a.itemsize, a.dtype.name)
     if copy is not None and not copy:
@@ -66,6 +73,7 @@ def from_numpy(a, copy=None, dtype=None):
 
 def to_numpy(self, copy=None):
     """A NumPy array: of the same memory if possible; copy=True: of its own; copy=False: ValueError if it must be."""
+    _choice("to_numpy", "copy", copy)
     return self.to_py() if copy is None else self.__array__(copy=copy)
 
 
@@ -83,16 +91,16 @@ def _must_keep(into, a, casting, name):
         bad = (a < low) | beyond | (a != np.trunc(a))
     if not bad.any():
         return
-    x = a[bad].flat[0]
-    error = ValueError if x != x else OverflowError if x == np.trunc(x) else TypeError
-    raise error('%s: an array of %s does not hold %s; casting="unsafe" cuts it off' % (name, to, x))
+    raise ValueError('%s: an array of %s does not hold %s; casting="unsafe" cuts it off' % (name, to, a[bad].flat[0]))
 
 
 def fill_from(self, a, casting=None):
     """Puts the elements of a NumPy array of exactly the same shape into this one.
 
     casting  None: integers take only what they hold; "unsafe": fractions are cut off, numbers too large saturate"""
-    shape = tuple(getattr(a, "shape", ()))
+    if not hasattr(a, "shape") or not hasattr(a, "dtype"):
+        raise TypeError("from_numpy: a NumPy array is wanted, got %s" % type(a).__name__)
+    shape = tuple(a.shape)
     if shape != self.shape:
         raise ValueError("from_numpy: the shape must be %s, got %s" % (self.shape, shape))
     _must_keep(self, a, casting, "from_numpy")
@@ -123,6 +131,7 @@ def from_torch(t, requires_grad=None, grad=None, dtype=None):
     torch = _import("torch")
     if not isinstance(t, torch.Tensor):
         raise TypeError("from_torch: a tensor is wanted, got %s" % type(t).__name__)
+    _choice("from_torch", "requires_grad", requires_grad)
     if dtype is not None:
         strides = [n*t.element_size() for n in t.stride()]
         t = _check_elements(t, dtype, t.shape, strides, t.element_size(), str(t.dtype).replace("torch.", ""))
@@ -145,6 +154,7 @@ def to_torch(a, requires_grad=None, device=None, copy=None):
     device         another one takes a copy
     copy           True: memory of its own; False: ValueError where that is needed"""
     torch = _import("torch")
+    _choice("to_torch", "requires_grad", requires_grad), _choice("to_torch", "copy", copy)
     if _own("to_torch", a)._kind == "array" and a.readonly:
         if not copy:
             raise ValueError("to_torch: the array is read-only, which no tensor can be; "
@@ -166,6 +176,8 @@ def to_torch(a, requires_grad=None, device=None, copy=None):
 
 def fill_from_torch(self, t, casting=None):
     """Puts the elements of a tensor of exactly the same shape into this array; casting as for from_numpy."""
+    if not isinstance(t, _import("torch").Tensor):
+        raise TypeError("from_torch: a tensor is wanted, got %s" % type(t).__name__)
     if tuple(t.shape) != self.shape:
         raise ValueError("from_torch: the shape must be %s, got %s" % (self.shape, tuple(t.shape)))
     if self.size:
@@ -176,6 +188,46 @@ def fill_from_torch(self, t, casting=None):
         _must_keep(self, t, casting, "from_torch")
         self[...] = t
     return self
+
+
+def torch_function(cls, function, types, args=(), names=None):
+    """What torch asks of operands that are no tensors.  Where it is the tensor that changes (t *= A, t[0] = A,
+    t.add_(A)), or that is looked into (t[A]), the arrays become tensors.  A TypeError anywhere else: then torch leaves
+    operators to the array on the right."""
+    name = function.__name__
+    in_place = name.endswith("_") and not name.endswith("__") or name.startswith("__i") or name == "__setitem__"
+    if not (in_place or name == "__getitem__") or not isinstance(args[0], _import("torch").Tensor):
+        raise TypeError("%s: functions of torch take tensors; to_torch(x) makes one of the memory of x" % name)
+    return function(*_operands(name, args), **{k: _operand(name, x) for k, x in (names or {}).items()})
+
+
+def _operands(name, args):
+    return tuple(_operand(name, x) for x in args)
+
+
+def _operand(name, x):
+    """What torch reads: arrays as tensors, copies of those that no tensor can be."""
+    if isinstance(x, (tuple, list)):
+        return type(x)(_operands(name, x))
+    if not isinstance(x, _q().qvalue):
+        return x
+    if x._recorded:  # no TypeError, which would have the tensor replaced
+        raise ValueError("%s: a derivative is being taken with respect to the array, and torch would not see it" % name)
+    if x._kind in ("object", "type", "foreign"):
+        raise TypeError("%s: a value of type %s is no number and no array" % (name, x.typename))
+    if x._kind != "array":
+        return x.to_py()
+    return to_torch(x.copy() if x.readonly or any(n < 0 for n in x.strides) else x, requires_grad=False)
+
+
+def collate(batch, *, collate_fn_map=None):
+    """The values of a batch, for torch's default_collate: arrays become tensors, lists lists of what is in them."""
+    torch = _import("torch")
+    if batch[0]._kind in ("object", "type", "foreign"):
+        raise TypeError("default_collate: let the Dataset return arrays, numbers, texts, or lists and dicts of them, "
+                        "not a value of type %s" % batch[0].typename)
+    items = [list(x) if batch[0]._kind == "cell" else _operand("default_collate", x) for x in batch]
+    return torch.utils.data._utils.collate.collate(items, collate_fn_map=collate_fn_map)
 
 
 # -- DLPack and others -------------------------------------------------------------------------------------------------
@@ -191,6 +243,7 @@ def from_dlpack(x, copy=None, device=None):
     if not hasattr(x, "__dlpack__") and type(x).__name__ != "PyCapsule":
         raise TypeError("from_dlpack: a tensor, or something else with __dlpack__, is wanted, got %s" %
                         type(x).__name__)
+    _choice("from_dlpack", "copy", copy)
     if device is None:
         return _take(x, copy)
     if device != "cpu":
@@ -217,7 +270,8 @@ class stream:
     device  the number of the CUDA device; None: the first that is open"""
 
     def __init__(self, s=None, device=None):
-        self.device = -1 if device is None else device
+        from ._values import whole
+        self.device = -1 if device is None else whole("stream: device", device)
         queue = _q()._bridge._queue(self.device)
         self.ptr = queue if s is None else _q()._bridge._stream(_stream_address(s))
 
@@ -256,15 +310,15 @@ def stream_to_torch(device=None):
 
 def to_dlpack(a, versioned=False):
     """A DLPack capsule of the array's memory, for libraries that want one."""
+    _choice("to_dlpack", "versioned", versioned)
     _own("to_dlpack", a)
     return a.__dlpack__(max_version=(1, 0)) if versioned else a.__dlpack__()
 
 
 def _to(module, function="from_dlpack"):
     def to(a):
-        library = _import(module)
         _own("to_" + module.split(".")[0], a)
-        return getattr(library, function)(a)
+        return getattr(_import(module), function)(a)
     to.__doc__ = "The array as one of %s, without a copy where that library can." % module.split(".")[0]
     return to
 
@@ -324,4 +378,7 @@ def device_from_torch(device):
 
 
 def device_to_torch(device):
+    """A device of devices() as one of torch."""
+    if not hasattr(device, "kind") or not hasattr(device, "index"):
+        raise TypeError("device_to_torch: one of devices() is wanted, got %s" % type(device).__name__)
     return _import("torch").device("cuda", device.index) if device.kind == "cuda" else _import("torch").device("cpu")

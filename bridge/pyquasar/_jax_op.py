@@ -10,7 +10,7 @@ are not conjugated, ours are: what crosses here is conjugated on both ways."""
 import functools, secrets, warnings, weakref
 
 from ._grad import _q
-from ._operator import of_script, results_of
+from ._operator import number_of_results, of_script, results_of
 
 
 # By key, for calls that XLA makes.  An operator keeps its calls, and so does each program that JAX has compiled with
@@ -244,8 +244,7 @@ def jax_op(function, dims=None, out=None, results=None, ffi=None):
     Shapes of results are found by running the function once on ones, for each combination of shapes."""
     import jax
     f, parameters = of_script(function, dims, out)
-    if results is None:
-        results = len(out) if isinstance(out, (dict, tuple, list)) else 1 if out else getattr(function, "_results", 1)
+    results = number_of_results(function, out, results)
     op = Operator(f, results, ffi=_choose(ffi))
     call_p, _ = _primitives()
 

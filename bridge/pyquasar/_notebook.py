@@ -102,6 +102,8 @@ def _show_progress(shell):
 
 
 def load(shell):
+    if not hasattr(shell, "register_magic_function"):
+        raise TypeError("load_ipython_extension: the shell of IPython is wanted, got %s" % type(shell).__name__)
     _catch_figures(shell)
     _show_progress(shell)
 

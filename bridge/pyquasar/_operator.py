@@ -69,6 +69,14 @@ def of_script(function, dims=None, out=None):
     return Function(function, [(kinds.get(p.annotation, "Tensor"), p.name) for p in parameters], name), parameters
 
 
+def number_of_results(function, out, results):
+    if results is None:
+        return len(out) if isinstance(out, (dict, tuple, list)) else 1 if out else getattr(function, "_results", 1)
+    if not isinstance(results, int) or results < 1:
+        raise TypeError("results must be how many results there are, got %r" % (results,))
+    return results
+
+
 def _launch(kernel, parameters, dims, out, name):
     """A kernel as a function: the outputs are made, and given as results.
 
@@ -76,6 +84,8 @@ def _launch(kernel, parameters, dims, out, name):
           of the other arguments; without a shape, that of the first array
     dims  the grid, or a function of the arguments; None: that of the first output"""
     import pyquasar as q
+    if not isinstance(out, (dict, str, tuple, list, type(None))):
+        raise TypeError("%s: out must be names of parameters, got %r" % (name, out))
     shapes = dict(out) if isinstance(out, dict) else dict.fromkeys((out,) if isinstance(out, str) else tuple(out or ()))
     known = [p.name for p in parameters]
     if not shapes:

@@ -179,7 +179,8 @@ def kind(x):
     t = type(x)
     library = t.__module__.partition(".")[0]
     name = t.__qualname__ if library == "builtins" else library + "." + t.__qualname__
-    hint = ", of which value(x), in a script from_py(x), makes an array" if hasattr(t, "__array__") else ""
+    array = hasattr(t, "__array__") or t is bytes
+    hint = ", of which value(x), in a script from_py(x), makes an array" if array else ""
     return _sayable(name + hint)
 
 

@@ -12,7 +12,7 @@ torch.func, whose calls nest in other ways, there is none."""
 import itertools, re, threading
 
 from . import _grad
-from ._operator import Function, of_script, results_of
+from ._operator import Function, number_of_results, of_script, results_of
 
 _number = itertools.count(1)
 
@@ -293,10 +293,14 @@ def torch_op(function, backward=None, shape=None, name=None, dims=None, out=None
 
     Arguments are tensors or numbers; numbers alone where the parameter is declared scalar, int or bool."""
     f, parameters = of_script(function, dims, out)
-    if results is None:
-        results = len(out) if isinstance(out, (dict, tuple, list)) else 1 if out else getattr(function, "_results", 1)
+    results = number_of_results(function, out, results)
     if name is None:
         name = "quasar::%s_%d" % (re.sub(r"\W", "_", f.name), next(_number))
+    if not isinstance(name, str) or not re.fullmatch(r"\w+::\w+", name):
+        raise TypeError('torch_op: name must be as "namespace::name", got %r' % (name,))
+    for what, given in ("backward", backward), ("shape", shape):
+        if given is not None and not callable(given):
+            raise TypeError("torch_op: %s must be a function, got %r" % (what, given))
     op = Operator(f, results, name, shape, backward)
     return _callable(op, [p.default for p in parameters], [p.empty for p in parameters])
 

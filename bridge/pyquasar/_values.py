@@ -100,9 +100,16 @@ class property_of_arrays(for_arrays):
 _MethodType = type(for_arrays(len, "len").__init__)
 
 
-def _axis(self, axis):
+def whole(what, x):
     import operator
-    axis = operator.index(axis)
+    try:
+        return operator.index(x)
+    except TypeError:
+        raise TypeError("%s must be a whole number, got %r" % (what, x)) from None
+
+
+def _axis(self, axis):
+    axis = whole("axis", axis)
     if not -self.ndim <= axis < self.ndim:
         raise IndexError("axis %d is outside an array of %d dimensions" % (axis, self.ndim))
     return axis % self.ndim
@@ -114,6 +121,8 @@ def _finished(r, shape, out):
         r = (r if hasattr(r, "_kind") else _machine().value([r])).reshape(shape)
     if out is None:
         return r
+    if not hasattr(out, "shape"):
+        raise TypeError("out must be an array, got %s" % type(out).__name__)
     out[...] = r
     return out
 
@@ -192,9 +201,10 @@ def _place(name, doc):
 
 
 def _numbers(shape):
-    import operator
-    shape = shape[0] if len(shape) == 1 and not hasattr(shape[0], "__index__") else shape
-    return [operator.index(n) for n in shape]
+    one = len(shape) == 1 and not hasattr(shape[0], "__index__")
+    if one and (isinstance(shape[0], str) or not hasattr(shape[0], "__iter__")):
+        raise TypeError("whole numbers are wanted, or a tuple of them, got %r" % (shape[0],))
+    return [whole("each of them", n) for n in (shape[0] if one else shape)]
 
 
 def reshape(self, *shape, order="C"):
@@ -295,7 +305,7 @@ def ravel(self, order="C"):
 
 def flatten(self):
     """A copy of all elements one after the other."""
-    return _built_in("copy")(self).reshape(-1)
+    return duplicate(self).reshape(-1)
 
 
 def element_name(dtype):
@@ -324,6 +334,8 @@ def astype(self, dtype, copy=True):
 
 def copy_of(self, order="C"):
     """An array of its own with the same elements."""
+    if order not in ("C", "K"):
+        raise ValueError("copy: the order must be C, got %r" % (order,))
     return duplicate(self)
 
 
@@ -350,11 +362,12 @@ def _limit(self, x):
 def clip(self, min=None, max=None, out=None):
     """Elements between two bounds."""
     r = _built_in("copy")(self) if min is None else _built_in("max")(self, _limit(self, min))
-    return _finished(r if max is None else _built_in("min")(r, _limit(r, max)), None, out)
+    return _finished(r if max is None else _built_in("min")(r, _limit(self, max)), None, out)
 
 
 def rounded(self, decimals=0, out=None):
     """Elements rounded to whole numbers, or to some decimals, as NumPy does it: halves to the even one."""
+    decimals = whole("decimals", decimals)
     if decimals < 0 and "int" in self._dtype:
         least, most = _range(self)
         exact = _machine()._support._numpy().frompyfunc(lambda n: max(least, min(most, round(n, decimals))), 1, 1)
@@ -375,6 +388,8 @@ def formatted(self, spec):
     """f"{x:.3f}" of a number; of others only without a specification."""
     if not spec:
         return str(self)
+    if self._kind == "array" and not self.ndim:
+        return format(self.item(), spec)
     if self._kind in ("array", "cell", "object", "type"):
         raise TypeError("a value of type %s has no format %r" % (self.typename, spec))
     return format(_built_in("stop_gradient")(self) if self._recorded else self.to_py(), spec)
@@ -646,6 +661,8 @@ def duplicate(self):
     """A copy: arrays and cells get storage of their own, and objects fields."""
     if self._kind == "object":
         return _make_object(self.typename, self._fields())
+    if self._kind == "array" and not self._recorded:  # without dimensions, too, which functions take for a number
+        return self._converted(self._dtype, True)
     return _built_in("copy")(self) if self._kind in ("array", "cell") else self
 
 
@@ -758,6 +775,7 @@ METHODS = {
     "dtype": property(dtype), "requires_grad": property(lambda self: self.grad is not None),
     "__array__": array, "__array_interface__": property(array_interface), "__array_ufunc__": array_ufunc,
     "__cuda_array_interface__": property(cuda_array_interface),
+    "__torch_function__": classmethod(_later("torch_function")),
     "__copy__": duplicate, "__deepcopy__": deep_duplicate, "__reduce__": _later("reduce_value", "_pickles"),
     "__reduce_ex__": _later("reduce_by_protocol", "_pickles"), "__dask_tokenize__": _later("token", "_pickles"),
     "__sizeof__": size_of,

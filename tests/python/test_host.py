@@ -1,7 +1,7 @@
 """import pyquasar: the machine, programs, names, arguments.
 
     PYTHONPATH=build/python python3 -m unittest discover tests/python"""
-import os, re, signal, subprocess, sys, tempfile, textwrap, time, unittest, warnings
+import builtins, os, re, signal, subprocess, sys, tempfile, textwrap, time, types, unittest, warnings
 
 import pyquasar as q
 from optional import library
@@ -168,6 +168,19 @@ class Life(unittest.TestCase):
             function y = kind(x)
                 y = type(x)
             end
+            function y = either(x : [vec[uint8] | string])
+                y = type(x)
+            end
+            function y = kept(x : [vec[uint8] | pyvalue])
+                y = type(x)
+            end
+            type packet : mutable class
+                data : vec[uint8]
+                note : ??
+            end
+            function [] = launched(x, y)
+                parallel_do(3, x, y, twice)
+            end
             function [] = __kernel__ twice(x : vec[uint8], y : vec, pos : int)
                 y[pos] = 2*float(x[pos])
             end
@@ -182,6 +195,34 @@ class Life(unittest.TestCase):
             with self.assertRaisesRegex(q.QuasarError, "read-only"):
                 write()
         self.assertEqual((text, q.kind(text), q.kind(bytearray(text))), (b"abc", "pyvalue", "vec[uint8]"))
+        self.assertEqual((q.either(text), q.either("abc"), q.kept(text)), ("vec[uint8]", "string", "pyvalue"))
+        p = q.packet(text, note=text)
+        self.assertEqual((p.data.tolist(), p.note), ([97, 98, 99], text))
+        p.data, p.note = b"d", b"e"
+        self.assertEqual((p.data.tolist(), p.note, q.packet(data=b"f").data.tolist()), ([100], b"e", [102]))
+        self.assertEqual(q.halo(q.twice, text, y), (0,))
+        with self.assertRaisesRegex(TypeError, r"x is pyvalue \(bytes, of which value\(x\), .* makes an array\)"):
+            q.launched(text, y)
+
+    def test_functions_named_as_those_of_python_leave_the_package_alone(self):
+        q.init("cpu")
+
+        def names(code):
+            return set().union(*(names(c) | set(c.co_names) for c in code.co_consts if isinstance(c, types.CodeType)))
+        with open(q.__file__, encoding="utf-8") as f:
+            used = names(compile(f.read(), q.__file__, "exec")) & set(dir(builtins))
+        self.assertEqual(used & {*q._bridge._names(None), "bool", "int", "float", "complex"}, set())
+        of_python = ("function y = %s(x)\n y = 1\nend\n" % n for n in ("open", "set", "next", "str"))
+        q.compile_string("named", "".join(of_python) + "type zip : class\n a : int\nend")
+        self.assertEqual((q.type(1), q.any(1), q.open(1), q.set(1), q.str(1), q.zip(1).a), ("scalar", True, 1, 1, 1, 1))
+        with self.assertRaisesRegex(TypeError, "text must be a string, got int"):
+            q.evaluate(3)
+        self.assertIn("zeros", dir(q))
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.q")
+            with open(path, "w", encoding="utf-8") as f:
+                f.write("function y = of_file()\n y = 2\nend")
+            self.assertEqual(q.compile_file(path).of_file(), 2)
 
     def test_types_are_found_quickly(self):
         q.init("cpu")

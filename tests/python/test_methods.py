@@ -1,5 +1,5 @@
 """import pyquasar: what arrays can do in Python under the names of NumPy means what it means there."""
-import itertools, operator, pickle, unittest, warnings
+import copy, itertools, operator, pickle, unittest, warnings
 
 import pyquasar as q
 from optional import library
@@ -313,7 +313,7 @@ class Methods(unittest.TestCase):
     def test_wrong_arguments(self):
         v = q.ones(2, 3)
         for f, kind, why in ((lambda: v.sum(axis=2), IndexError, "axis 2 is outside an array of 2 dimensions"),
-                             (lambda: v.sum(axis=1.5), TypeError, "float"),
+                             (lambda: v.sum(axis=1.5), TypeError, "axis must be a whole number, got 1.5"),
                              (lambda: v.sum(axis=(0, 0)), ValueError, "named twice"),
                              (lambda: v.sum(ddof=1), TypeError, "sum: no argument ddof"),
                              (lambda: v.std(nonsense=1), TypeError, "std: no argument nonsense"),
@@ -363,6 +363,48 @@ class Methods(unittest.TestCase):
         with self.assertRaisesRegex(ValueError,
                                     r"as many rows, got 2 and 1; a vec is one row, and transpose\(B\) a column"):
             q.solve(np.eye(2), np.ones(2))
+
+
+@unittest.skipUnless(np, "needs numpy")
+class WithoutDimensions(unittest.TestCase):
+    """np.array(3.5): an array from every door, and what is done with it gives what it gives in NumPy."""
+    def setUp(self):
+        q.init("cpu")
+
+    def test_doors(self):
+        a = np.array(3.5)
+        doors = [q.value(a), q.value(a.astype(">f8")), q.value(np.asarray(q.value(a))), q.value(q.value(a)),
+                 q.from_numpy(a), q.from_numpy(a, copy=True), q.from_numpy(a, copy=False), q.from_dlpack(a),
+                 q.from_dlpack(a, copy=True), q.from_dlpack(q.value(a).__dlpack__()), q.value(np.ones(1)).reshape(()),
+                 q.value(np.ones((1, 1))).squeeze(), q.value(np.ones(2))[1, ...], q.value(a)[...]]
+        for module, make in (("torch", "tensor"), ("jax.numpy", "asarray")):
+            if library(module):
+                t = getattr(library(module), make)(3.5)
+                doors += [q.value(t), q.from_dlpack(t), getattr(q, "from_" + module.split(".")[0])(t)]
+        for k, x in enumerate(doors):
+            self.assertEqual((type(x), x.shape, x._kind), (q.qvalue, (), "array"), k)
+
+    def test_copies_are_arrays_of_their_own(self):
+        for make in (lambda x: x.copy(), copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x)),
+                     lambda x: x.astype("float64")):
+            x = q.value(np.array(3.5))
+            y = make(x)
+            y[...] = 4
+            self.assertEqual((y.shape, y.item(), x.item()), ((), 4, 3.5))
+
+    def test_reading_and_methods(self):
+        x, a = q.value(np.array(3.5)), np.array(3.5)
+        for f in (lambda x: x.flatten().tolist(), lambda x: x.ravel().shape, lambda x: x[None].shape, lambda x: x[()],
+                  lambda x: x.clip(0, 1), lambda x: x.clip(4), lambda x: x.sum(),
+                  lambda x: x.T.shape, lambda x: x.cumsum().tolist(), lambda x: x.argmax(), lambda x: x.item(),
+                  lambda x: x.tolist(), lambda x: "%.2f" % x, lambda x: f"{x:.2f}", lambda x: x.take(0), float, int):
+            self.assertEqual(f(x), f(a))
+        self.assertIsInstance(x[()], float)
+        view = x[...]
+        view[()] = 2
+        self.assertEqual((x.item(), (x + 1).shape, (x + 1).item()), (2, (), 3))
+        for f in (len, list):
+            self.assertRaises(TypeError, f, x)
 
 
 if __name__ == "__main__":

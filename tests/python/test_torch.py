@@ -1,6 +1,6 @@
 """import pyquasar: torch is told what is written of its memory, operators write nothing, and tensors without elements
 are refused with what helps."""
-import sys, threading, unittest, warnings
+import operator, os, subprocess, sys, textwrap, threading, unittest, warnings
 
 import pyquasar as q
 from optional import library
@@ -213,6 +213,128 @@ class Operators(Torch):
                        (torch.tensor(1.), "x is "), (torch.ones(2, dtype=torch.bool), "bool of shape")):
             with self.assertRaisesRegex(TypeError, "scale: y gets its shape .* and there is none: .*" + why):
                 op(x)
+
+
+@unittest.skipUnless(torch and np, "needs torch and numpy")
+class OnTheRight(Torch):
+    """Values of the language where tensors change in place."""
+    def test_operators_change_the_tensor(self):
+        ints = ("iand", "ior", "ixor", "ilshift", "irshift")
+        for name in ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow") + ints:
+            a, b = (torch.tensor([7, 5, 9], dtype=torch.int64 if name in ints else torch.float32),
+                    torch.tensor([2, 3, 1], dtype=torch.int64 if name in ints else torch.float32))
+            for y in (q.value(b), q.value(b.flip(0).numpy())[::-1], q.value(np.broadcast_to(b[:1].numpy(), (3,)))):
+                with self.subTest(name):
+                    t, wanted, before = a.clone(), a.clone(), a._version
+                    f = getattr(operator, name)
+                    r = f(t, y)
+                    self.assertIs(r, t)
+                    self.assertEqual(t.tolist(), f(wanted, y.copy().to_torch()).tolist())
+        t = torch.ones(2, 2)
+        self.assertEqual((t @ q.value([[1, 2], [3, 4]])).tolist(), [[4, 6], [4, 6]])  # no tensor has @=
+
+    def test_methods_and_items(self):
+        t, y = torch.arange(6.).reshape(2, 3), q.value(np.float32([1, 2, 3]))
+        t.add_(y, alpha=2)
+        t[0] = y
+        t[q.value(np.array([[False] * 3, [True] * 3]))] = q.value(np.float32(8))
+        self.assertEqual(t.tolist(), [[1, 2, 3], [8, 8, 8]])
+        places, mask = q.value(np.array([2, 0])), q.value(np.array([True, False, True]))
+        self.assertEqual((t[0, places].tolist(), t[:, mask].tolist()), ([3, 1], [[1, 3], [8, 8]]))
+        t.copy_(q.value(np.zeros((2, 3)))).mul_(q.value(2.0))
+        self.assertEqual(t.tolist(), [[0]*3]*2)
+
+    def test_what_torch_cannot_is_an_error_and_changes_nothing(self):
+        t = torch.arange(3)
+        for y in (q.value([0.5, 1, 2]), q.ones(4), q.value([1, 2, 3j])):
+            with self.assertRaises((RuntimeError, ValueError)):
+                t += y
+        with self.assertRaises(TypeError):
+            t += q.evaluate("object()")
+        self.assertEqual((type(t), t.tolist()), (torch.Tensor, [0, 1, 2]))
+
+        def f(x):
+            t = torch.ones(3)
+            with self.assertRaisesRegex(ValueError, "a derivative is being taken"):
+                t *= x
+            with self.assertRaisesRegex(ValueError, "a derivative is being taken"):
+                t *= x[0]
+            return (x*x).sum()
+        self.assertEqual(q.grad(f)(np.ones(3)).tolist(), [2, 2, 2])
+        with self.assertRaisesRegex(TypeError, r"sin: functions of torch take tensors; to_torch\(x\) makes one"):
+            torch.sin(q.ones(3))
+
+    def test_autograd_sees_the_change(self):
+        x = torch.ones(3, requires_grad=True)
+        y = x*2
+        y *= q.value([1, 2, 3])
+        y.sum().backward()
+        self.assertEqual(x.grad.tolist(), [2, 4, 6])
+
+    @unittest.skipUnless(torch and hasattr(torch, "compile"), "needs torch 2")
+    def test_in_compiled_code(self):
+        y = q.value(np.float32([1, 2, 3]))
+
+        def f(t):
+            t = t + 1
+            t *= y
+            return t
+        self.assertEqual(torch.compile(f, backend="eager")(torch.ones(3)).tolist(), [2, 4, 6])
+
+    def test_others_on_the_left(self):
+        y = q.value(np.array([1., 2, 3]))
+        a = same = np.ones(3)
+        a *= y
+        self.assertEqual((a is same, a.tolist()), (True, [1, 2, 3]))
+        a = np.arange(3)
+        with self.assertRaises(TypeError):  # as of NumPy's own: no float64 into integers
+            a *= y
+        v = same = q.ones(3)
+        for x in (np.arange(3.), torch.arange(3.), [0, 1, 2]):
+            v += x
+        self.assertEqual((v is same, v.tolist()), (True, [1, 4, 7]))
+
+    @unittest.skipUnless(jax, "needs JAX")
+    def test_arrays_of_jax_do_not_change(self):
+        a = before = jax.numpy.ones(3)
+        a *= q.value([1, 2, 3])
+        self.assertEqual((type(a), a.tolist(), before.tolist()), (type(before), [1, 2, 3], [1, 1, 1]))
+        v = same = q.ones(3)
+        v *= a
+        self.assertEqual((v is same, v.tolist()), (True, [1, 2, 3]))
+
+
+@unittest.skipUnless(torch and np, "needs torch and numpy")
+class Batches(Torch):
+    def test_values_collate(self):
+        from torch.utils.data import DataLoader, default_collate
+        x = np.arange(12, dtype=np.float32).reshape(4, 3)
+        rows = [q.value(r) for r in x]
+        given = [{"x": r[::-1], "y": (i, q.value([r, "a"]))} for i, r in enumerate(rows)]
+        for batch in DataLoader(given, batch_size=4):
+            self.assertEqual(batch["x"].tolist(), x[:, ::-1].tolist())
+            self.assertEqual((batch["y"][0].tolist(), batch["y"][1][0].tolist(), batch["y"][1][1]),
+                             ([0, 1, 2, 3], x.tolist(), ("a",)*4))
+        frozen = np.zeros(2)
+        frozen.flags.writeable = False
+        self.assertEqual(default_collate([q.value(frozen), q.value(np.ones(2))]).tolist(), [[0, 0], [1, 1]])
+        with self.assertRaisesRegex(TypeError, "let the Dataset return arrays, numbers, .* not a value of type object"):
+            default_collate([q.evaluate("object()")])
+
+    def test_whichever_is_imported_first(self):
+        text = """
+            import sys
+            import %s
+            import pyquasar as q
+            q.init("cpu")
+            import torch.utils.data
+            print(torch.utils.data.default_collate([q.ones(2), q.zeros(2)]).tolist(),
+                  any(type(f).__name__ == "_Collating" for f in sys.meta_path))"""
+        env = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(q.__file__)))
+        for first in ("torch", "os"):
+            r = subprocess.run([sys.executable, "-c", textwrap.dedent(text % first)], env=env, capture_output=True,
+                               text=True)
+            self.assertEqual((r.stdout, r.stderr), ("[[1.0, 1.0], [0.0, 0.0]] False\n", ""))
 
 
 @unittest.skipUnless(torch and np, "needs torch and numpy")

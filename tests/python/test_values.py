@@ -30,22 +30,39 @@ class WholeNumbers(Values):
         """)
         self.assertEqual([q.whole(x) for x in (3, 3.0, -2**31, True)], [3, 3, -2**31, 1])
         self.assertEqual((q.byte(), q.byte(255), q.byte(n=3)), (7, 255, 3))
-        for f, x, error in ((q.whole, 2**40, OverflowError), (q.whole, 2**70, OverflowError),
-                            (q.byte, -1, OverflowError), (q.whole, float("inf"), OverflowError),
-                            (q.whole, float("nan"), ValueError),
-                            (q.whole, 3.99, TypeError), (q.byte, q.value(2.5), TypeError)):
-            with self.assertRaisesRegex(error, "argument n must be u?int8?, got "):
+        for f, x in ((q.whole, 2**40), (q.byte, -1), (q.whole, float("inf")), (q.whole, float("nan")), (q.whole, 3.99),
+                     (q.byte, q.value(2.5))):
+            with self.assertRaisesRegex(ValueError, "argument n must be u?int8?, got .*, which u?int8? does not hold"):
                 f(x)
-        with self.assertRaisesRegex(TypeError, "argument n must be uint8, got 2.5"):
+        with self.assertRaisesRegex(ValueError, "argument n must be uint8, got 2.5"):
             q.byte(n=2.5)
+        self.compile("function [] = __kernel__ fill(y : vec, n : int, pos : int)\n y[pos] = n\nend", "fills")
+        y = q.zeros(1)
+        for x in (2.5, 2**40, float("nan")):
+            with self.assertRaisesRegex(ValueError, "fill: argument n must be int, got .*, which int does not hold"):
+                q.parallel_do(1, y, x, q.fill)
+        for f in (lambda: q.whole(2**70), lambda: q.zeros(2**70), lambda: q.parallel_do(1, y, 2**70, q.fill)):
+            self.assertRaisesRegex(OverflowError, "must be (int|less than 2.63), got 1180591620717411303424", f)
+
+    def test_fields(self):
+        self.compile("type held : mutable class\n v : vec[float64]\n u : vec[uint8]\n k : int\nend")
+        o = q.held([0.1], [1, 2.0], 3)
+        self.assertEqual((o.v[0], o.u.tolist(), o.k), (0.1, [1, 2], 3))
+        o.v, o.u, o.k = [0.3], [255], 4.0
+        self.assertEqual((o.v[0], o.u.tolist(), o.k), (0.3, [255], 4))
+        for f in (lambda: q.held(u=[300]), lambda: q.held([], [1.5]), lambda: q.held(k=2.5),
+                  lambda: setattr(o, "u", [300]), lambda: setattr(o, "u", q.value([1, 300])),
+                  lambda: setattr(o, "k", 2**40)):
+            self.assertRaisesRegex(ValueError, "must be (int|vec.uint8.), got .*, which u?int8? does not hold", f)
+        self.assertEqual((o.u.tolist(), o.k), ([255], 4))
 
     def test_sizes(self):
         self.assertEqual(q.zeros(2.0, 3).shape, (2, 3))
         for f in (lambda: q.zeros(2.5), lambda: q.ones(3, 2.5), lambda: q.zeros([2.5, 1]), lambda: q.rand(0.5),
                   lambda: q.reshape([1, 2], 1.5, 2), lambda: q.zeros_like([1], 2.5)):
-            self.assertRaisesRegex(TypeError, "a size must be a whole number, got ", f)
-        self.assertRaises(ValueError, q.zeros, float("nan"))
-        self.assertRaises(OverflowError, q.zeros, float("inf"))
+            self.assertRaisesRegex(ValueError, "a size must be a whole number, got (0|1|2).5", f)
+        for x in ("nan", "inf"):
+            self.assertRaisesRegex(ValueError, "a size must be a whole number, got " + x, q.zeros, float(x))
 
     @needs_numpy
     def test_lists(self):
@@ -71,9 +88,8 @@ class WholeNumbers(Values):
     @needs_numpy
     def test_filling_integers(self):
         v = q.value(np.zeros(2, np.uint8))
-        for x, error in (([256, 1], OverflowError), ([np.nan, 1], ValueError), ([1.5, 2], TypeError),
-                         ([-1, 0], OverflowError)):
-            with self.assertRaisesRegex(error, "does not hold"):
+        for x in ([256, 1], [np.nan, 1], [1.5, 2], [-1, 0]):
+            with self.assertRaisesRegex(ValueError, "does not hold"):
                 v.from_numpy(np.array(x))
         self.assertEqual(v.tolist(), [0, 0])
         v.from_numpy(np.array([256.5, np.nan]), casting="unsafe")
@@ -82,7 +98,7 @@ class WholeNumbers(Values):
         self.assertEqual(v.tolist(), [3, 255])
         u = q.value(np.zeros(1, np.uint64))
         self.assertEqual(u.from_numpy(np.array([2**64 - 1], np.uint64)).tolist(), [2**64 - 1])
-        self.assertRaises(OverflowError, u.from_numpy, np.array([2.0**64]))
+        self.assertRaises(ValueError, u.from_numpy, np.array([2.0**64]))
 
     def test_numbers_given_to_builtins(self):
         self.assertEqual((q.mean(123456789.123), q.sum(1e300), q.any(1e-300)), (123456789.123, 1e300, True))

@@ -101,11 +101,14 @@ typedef struct Object { /* cls NULL: object(), fields in `dynamic` (values are i
 } Object;
 
 typedef enum { FN_SCRIPT, FN_NATIVE, FN_SET, FN_FOREIGN /* calls captures[0] */ } FunctionKind;
+/* What a built-in does with its arguments, where a caller from outside has to know: arrays meet element by element;
+ * they go to a kernel; numbers are wanted with all their digits. */
+typedef enum { TAKES_ANY, TAKES_EACH, TAKES_LAUNCH, TAKES_EXACT } Takes;
 typedef struct Proto Proto;
 typedef struct Function { /* script closure, native, or a set of overloads */
     GcObj gc;
     uint8_t fkind;
-    bool each;                       /* FN_NATIVE: arrays that it is given meet element by element */
+    uint8_t takes;                   /* FN_NATIVE: Takes */
     Str *name;
     Func *ast;                       /* FN_SCRIPT */
     Proto *proto;                    /* FN_SCRIPT host code; compiled on first call */

@@ -52,6 +52,8 @@ def _dtype_named(name):
 def dtype_of(x):
     try:
         return BY_CODE[x._code]
+    except AttributeError:
+        raise TypeError("an array of the standard is wanted, got %s; asarray(x) makes one" % type(x).__name__) from None
     except KeyError:
         raise TypeError("the standard has no type %s; astype of the language makes another one" % x._dtype) from None
 
