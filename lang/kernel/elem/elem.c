@@ -134,6 +134,11 @@ static inline KRef select_op(const KBuild *build, KRef c, KRef x, KRef y) {
 static inline KRef math(const KBuild *build, MathFn fn, KRef x, KRef y) {
     return build->fold(build->ud, (KMake){K_MATH, .flag = fn, .a = x, .b = y});
 }
+static inline KPair analytic(const KBuild *build, Elem e, KPair v, KPair x) {
+    KMake i = {K_ANALYTIC, .b = x.re, .c = x.im, .imm = 2 * (uint64_t)e}, j = i;
+    i.a = v.re, j.a = v.im, j.imm++;
+    return (KPair){build->fold(build->ud, i), build->fold(build->ud, j)};
+}
 static inline KPair as_pair(KRef v) { return (KPair){v, 0}; }
 static inline KPair itself(KPair v) { return v; }
 
@@ -169,6 +174,7 @@ static inline KPair itself(KPair v) { return v; }
 #define CALLZ1(id, x)   complex_##id(build, x, absent, absent)
 #define CALLP1(id, x)   complex_##id(build, x, absent, absent).re
 #define CALLZ2(id, x, y) complex_##id(build, x, y, absent)
+#define OF(id, v)       analytic(build, EL_##id, v, x)
 #define LARGEST         (build->d == QS_F32 ? (double)FLT_MAX : DBL_MAX)
 #define LEAST           (build->d == QS_F32 ? (double)FLT_MIN : DBL_MIN)
 #define EXP_MOST        (build->d == QS_F32 ? 88.0 : 709.0)
@@ -248,6 +254,8 @@ static KRef digamma(const KBuild *build, KRef x) {
         (void)build, (void)arg, (void)x, (void)y, (void)w, (void)t;                                                    \
         derivative;                                                                                                    \
     }
+#define ANALYTIC(id, ...)                                                                                              \
+    static KPair analytic_##id(const KBuild *build, KPair x) { __VA_ARGS__ }
 #undef BODY
 #define BODY            return 0
 #include "lang/kernel/elem/elem.def"
@@ -262,6 +270,17 @@ static const struct { Slope *slope; uint8_t kind; } slopes[EL__COUNT] = {
 #define ELEM(id, nargs, bound, reals, whole, pairs, derivative, ...) [EL_##id] = {slope_##id, derivative},
 #include "lang/kernel/elem/elem.def"
 };
+
+typedef KPair Analytic(const KBuild *, KPair x);
+static Analytic *const analytics[EL__COUNT] = {
+#define ELEM(...)
+#define ANALYTIC(id, ...) [EL_##id] = analytic_##id,
+#include "lang/kernel/elem/elem.def"
+};
+
+KPair kelem_analytic(KBuild b, const KIns *i, KPair x) {
+    return b.d = (qs_dtype)i->dtype, analytics[i->imm / 2](&b, x);
+}
 
 ElemSlope kelem_slope_kind(Elem e) { return (ElemSlope)slopes[e].kind; }
 

@@ -82,6 +82,8 @@ KPair kelem_complex(KBuild b, Elem e, qs_dtype d, const KPair *args);
 typedef enum { ELEM_BODY, ELEM_FLAT, ELEM_SLOPES } ElemSlope;
 ElemSlope kelem_slope_kind(Elem e);
 KRef kelem_slope(KBuild b, Elem e, qs_dtype d, int arg, const KRef *args, KRef result, KRef t); /* only ELEM_SLOPES */
+/* The derivative, a complex number, of what the ANALYTIC i is a part of, at x. */
+KPair kelem_analytic(KBuild b, const KIns *i, KPair x);
 /* The row that says what an instruction of kir.def does to floats; EL__COUNT: none has a derivative of its own. */
 Elem kelem_instruction(const KIns *i);
 

@@ -73,6 +73,7 @@
 #define CALLZ1(id, x)    ELEM_NAME(id, ZD)(x)
 #define CALLP1(id, x)    ELEM_NAME(id, ZD)(x)
 #define CALLZ2(id, x, y) ELEM_NAME(id, ZD)(x, y)
+#define OF(id, v)        v
 #define LET(name, v)     const __auto_type name = v;
 #define GIVE(v)          return v;
 

@@ -640,7 +640,7 @@ static void instruction(Clike *e, uint32_t at) {
     case K_POS: case K_BLKPOS: case K_BLKDIM: case K_BLKIDX: case K_BLKCNT: geometry(e, at, i); break;
     case K_LOCAL: line(e, "%s v%u = %s;", type_name(e, a), at, ref(e, i->a)); break;
     case K_GET:
-    case K_ANY: define(e, at, "%s", ref(e, i->a)); break;
+    case K_ANY: case K_ANALYTIC: define(e, at, "%s", ref(e, i->a)); break;
     case K_SET: line(e, "%s = %s;", ref(e, i->a), ref(e, i->b)); break;
     case K_LARRAY: private_array(e, at, i); break;
     case K_ALOAD: array_load(e, at, i); break;

@@ -1058,6 +1058,7 @@ void emit_ins(Emit *e, KRef r) {
     case K_BOUND: bound(e, r); break;
     case K_INB: inb(e, r); break;
     case K_NEG: case K_ABS: case K_NOT: emit_set(e, r, unary(e, (KOp)i->op, d, emit_arg(e, i->a))); break;
+    case K_ANALYTIC: emit_set(e, r, emit_arg(e, i->a)); break;
     case K_ANY: emit_set(e, r, e->any ? e->any(e, i->a) : emit_arg(e, i->a)); break;
     case K_SELECT: emit_set(e, r, choose(e, d, emit_arg(e, i->a), emit_arg(e, i->b), emit_arg(e, i->c))); break;
     case K_CAST: cast(e, r); break;

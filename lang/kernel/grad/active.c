@@ -17,10 +17,13 @@ static void mark(Flow *s, uint8_t *set, KRef r, bool yes) {
 }
 
 static bool passes(const KIns *i) { /* a PURE instruction has a derivative by its operands */
-    if (i->op == K_SELECT || i->op == K_CAST) return true;
+    if (i->op == K_SELECT || i->op == K_CAST || i->op == K_ANALYTIC) return true;
     Elem e = kelem_instruction(i);
     return e != EL__COUNT && kelem_slope_kind(e) == ELEM_SLOPES;
 }
+
+/* The first operand by which it has one. */
+static int first_of(const KIns *i) { return i->op == K_ANALYTIC; }
 
 static void vary(Flow *s, KRef r) {
     const KIns *i = ins(s, r);
@@ -35,7 +38,7 @@ static void vary(Flow *s, KRef r) {
         break;
     default:
         if (kir_ops[i->op].effect != KE_PURE || !passes(i)) break;
-        for (int k = 0; k < 3; k++) mark(s, s->varies, r, s->varies[i->arg[k]]);
+        for (int k = first_of(i); k < 3; k++) mark(s, s->varies, r, s->varies[i->arg[k]]);
     }
 }
 
@@ -48,7 +51,7 @@ static void matter(Flow *s, KRef r) {
     case K_ASTORE: case K_AATOMIC: mark(s, s->matters, i->c, s->matters[i->a]); break;
     default:
         if (kir_ops[i->op].effect != KE_PURE || !passes(i)) break;
-        for (int k = 0; k < 3; k++) mark(s, s->matters, i->arg[k], s->matters[r]);
+        for (int k = first_of(i); k < 3; k++) mark(s, s->matters, i->arg[k], s->matters[r]);
     }
 }
 

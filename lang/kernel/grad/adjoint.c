@@ -180,6 +180,13 @@ static void back_arithmetic(KReplay *v, KRef r, const KIns *i, KRef x) {
         if (is_live(v, i->arg[k])) give(v, i->arg[k], kgrad_slope(v->g, i, k, args, result, x));
 }
 
+/* Of u + iv = f(a + ib) with f' = p + iq: u grows by p da - q db, v by q da + p db. */
+static void back_analytic(KReplay *v, const KIns *i, KRef x) {
+    KPair slope = kgrad_analytic(v->g, i, (KPair){kreplay_use(v, i->b), kreplay_use(v, i->c)});
+    for (int k = 1; k < 3; k++)
+        if (is_live(v, i->arg[k])) give(v, i->arg[k], kgrad_along(v->g, i, k, slope, x));
+}
+
 static void back_value(KReplay *v, KRef r, const KIns *i, KRef x) {
     switch ((KOp)i->op) {
     case K_PARAM: add_sum(v, &v->param_sum[i->imm], x); break;
@@ -188,6 +195,7 @@ static void back_value(KReplay *v, KRef r, const KIns *i, KRef x) {
     case K_ALOAD: back_aload(v, i, x); break;
     case K_CAST: give(v, i->a, kreplay_cast(v, (qs_dtype)ins(v, i->a)->dtype, x)); break;
     case K_SELECT: back_select(v, i, x); break;
+    case K_ANALYTIC: back_analytic(v, i, x); break;
     default: back_arithmetic(v, r, i, x); break;
     }
 }

@@ -39,6 +39,14 @@ static KRef arithmetic(Dual *v, const KIns *i, KRef result) {
     return sum;
 }
 
+static KRef analytic(Dual *v, const KIns *i) {
+    KPair slope = kgrad_analytic(v->g, i, (KPair){v->map[i->b], v->map[i->c]});
+    KRef sum = 0;
+    for (int k = 1; k < 3; k++)
+        if (v->tangent[i->arg[k]]) sum = plus(v, sum, kgrad_along(v->g, i, k, slope, v->tangent[i->arg[k]]));
+    return sum;
+}
+
 static int twin(const Dual *v, const KIns *i) { return v->s->param[i->imm].adjoint; }
 
 static KRef of_param(Dual *v, const KIns *i, int p) {
@@ -64,6 +72,7 @@ static KRef tangent_of(Dual *v, KRef r) {
     case K_SELECT:
         if (!v->tangent[i->b] && !v->tangent[i->c]) return 0;
         return fold(v, K_SELECT, v->map[i->a], some(v, i->b), some(v, i->c));
+    case K_ANALYTIC: return analytic(v, i);
     default: return arithmetic(v, i, v->map[r]);
     }
 }

@@ -93,6 +93,17 @@ KRef kgrad_slope(KFunc *g, const KIns *i, int arg, const KRef *args, KRef result
     return op(g, i, K_NEG, op(g, i, K_MUL, op(g, i, K_MUL, t, result), result), 0);
 }
 
+KPair kgrad_analytic(KFunc *g, const KIns *i, KPair x) {
+    KInto into = {.f = g, .pos = &i->pos};
+    return kelem_analytic(kelem_into(&into), i, x);
+}
+
+KRef kgrad_along(KFunc *g, const KIns *i, int arg, KPair slope, KRef t) {
+    bool imaginary = i->imm & 1, same = imaginary == (arg == 2);
+    KRef x = op(g, i, K_MUL, t, same ? slope.re : slope.im);
+    return same || imaginary ? x : op(g, i, K_NEG, x, 0);
+}
+
 static int add_param(Grad *d, KParam p, const char *name, const char *of) {
     char text[80];
     snprintf(text, sizeof text, "%s%.60s", name, of);

@@ -13,6 +13,11 @@ KFunc *kgrad_copy_shell(Ctx *c, Arena *arena, const KFunc *f);
  * which does not see that it is one, divides again. */
 KRef kgrad_slope(KFunc *g, const KIns *i, int arg, const KRef *args, KRef result, KRef t);
 
+/* In g: the derivative of the function that the ANALYTIC i is a part of, and what a change t of argument arg (1 or 2: a
+ * part of x) is in i. */
+KPair kgrad_analytic(KFunc *g, const KIns *i, KPair x);
+KRef kgrad_along(KFunc *g, const KIns *i, int arg, KPair slope, KRef t);
+
 /* Turns of a FOR between known numbers; -1: they are not known, or very many. */
 int64_t kgrad_turns(const KFunc *f, KRef loop);
 

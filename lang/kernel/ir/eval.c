@@ -268,6 +268,7 @@ static void add_value(Run *r, uint32_t at) {
     case K_BLKIDX: add_step(r, S_BLKIDX, at); break;
     case K_LOCAL:
     case K_GET:
+    case K_ANALYTIC:
     case K_ANY: add_step(r, S_COPY, at); break;
     case K_SET: s = add_step(r, S_COPY, at), s->r = k->a, s->a = k->b; break;
     case K_SHARED: break;

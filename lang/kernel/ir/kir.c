@@ -134,6 +134,7 @@ KSlot ksem_pure(KOp op, uint16_t flag, qs_dtype from, qs_dtype to, KSlot a, KSlo
     case K_BOUND: r.I64 = ksem_bound((AccessMode)flag, a.I64, b.I64); break;
     case K_INB: r.B1 = ksem_inb(a.I64, b.I64); break;
     case K_SELECT: r = a.B1 ? b : c; break;
+    case K_ANALYTIC: r = a; break;
     case K_CAST: r = convert(from, to, a); break;
     case K_MATH: r = math((MathFn)flag, to, a, b); break;
     default: r = arith(op, from, a, b); break;
@@ -209,6 +210,7 @@ static KRef identity(KFunc *f, KOp op, KRef a, KRef b, KRef c, uint32_t pos) {
     case K_LE: case K_EQ: return integer && a == b ? kir_const_int(f, QS_B1, 1, pos) : 0;
     case K_LT: case K_NE: return integer && a == b ? kir_const_int(f, QS_B1, 0, pos) : 0;
     case K_INB: return surely_inside(f, a, b) ? kir_const_int(f, QS_B1, 1, pos) : 0;
+    case K_ANALYTIC: return f->ins[b].op == K_CONST && f->ins[c].op == K_CONST ? a : 0;
     case K_SELECT:
         if (f->ins[a].op == K_CONST) return f->ins[a].imm ? b : c;
         return b == c ? b : 0;

@@ -181,6 +181,7 @@ static qs_status check_dtypes(const Verifier *v, const KIns *i) {
     case K_SHL: case K_SHR: return want(v, qdtype_is_int(a) && a == b, "wants two integers of one dtype");
     case K_EQ: case K_NE: return want(v, a == b, "wants two values of one dtype");
     case K_SELECT: return want(v, a == QS_B1 && b == c, "wants a bool and two values of one dtype");
+    case K_ANALYTIC: return want(v, is_float(a) && a == b && a == c, "wants floats of one dtype");
     case K_MATH: return want(v, is_float(a) && (!i->b || a == b), "wants floats of one dtype");
     case K_IF: case K_CHECK: return want(v, a == QS_B1, "the condition must be bool");
     case K_FOR: return want(v, is_index(d) && a == d && b == d && c == d, "wants int or int64 of one dtype");

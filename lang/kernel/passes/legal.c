@@ -255,6 +255,7 @@ static KRef legal_one(Legal *l, const KIns *i) {
     case K_DIV: case K_MOD: case K_MIN: case K_MAX: case K_SHL: case K_SHR:
         return arith(l, (KOp)i->op, i->flag, a, b);
     case K_ABS: return absolute(l, a);
+    case K_ANALYTIC: return a;
     case K_CAST: return cast(l, (qs_dtype)i->dtype, a);
     case K_BOUND:
         if (l->can & LEGAL_BOUND) break;

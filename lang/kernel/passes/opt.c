@@ -381,6 +381,7 @@ static KRef fold(Splitter *s, KOp op, KRef a, KRef b) {
 static KRef copy_fixed(Splitter *s, KRef r) {
     const KIns *i = ins(s, r);
     if (!r || s->prologue[r]) return s->prologue[r];
+    if (i->op == K_ANALYTIC) return s->prologue[r] = copy_fixed(s, i->a);
     KRef a = copy_fixed(s, i->a), b = copy_fixed(s, i->b), c = copy_fixed(s, i->c);
     return s->prologue[r] = kir_copy(s->g, i, a, b, c);
 }
@@ -538,6 +539,7 @@ static KRef read_pad(Splitter *s, KRef r) {
 static KRef copy_one(Splitter *s, KRef r, bool fast) {
     const KIns *i = ins(s, r);
     KRef a = s->map[i->a], b = s->map[i->b], c = s->map[i->c];
+    if (i->op == K_ANALYTIC) return a; /* derivatives have been taken */
     if (s->pads && !s->live[r]) return 0;
     if (s->pads && s->at[r][0]) return read_pad(s, r);
     if (fast && s->flat[r]) return flatten(s, r), 0;
