@@ -7,7 +7,8 @@ loops and expressions, and in kernels.
 The table is made here: every type that may be declared, every kind of value, every place where one enters (parameters,
 locals, results, fields, elements, conversions; of arrays, too); and of short vectors of every integer type every
 operator and elementwise function, with what its result stays as something is stored into it.  The interpreter says what
-is right; a line that differs is printed with what was expected.  What is compiled takes a part of the table, unless --all is given."""
+is right; a line that differs is printed with what was expected.  What is compiled takes a part of the table, unless
+--all is given."""
 import argparse, ctypes, math, os, re, subprocess, sys, tempfile
 
 import elem
@@ -205,8 +206,8 @@ def computed():
     for row in elem.rows():
         if row.id == "half_power" or row.id in ("conj", "complex"): continue
         if row.nargs == 1: yield row.text("a")
-        elif row.nargs == 2: yield from (row.text(*two) for two in (["a", "b"], ["a", "3"], ["3", "a"], ["a", "-1"], ["a", "b[1]"]))
-        else: yield from (row.text(*three) for three in (["a", "b", "7"], ["a", "1", "b"], ["a", "1", "100"]))
+        elif row.nargs == 2: yield from (row.text(*two.split()) for two in ("a b", "a 3", "3 a", "a -1", "a b[1]"))
+        else: yield from (row.text(*three.split()) for three in ("a b 7", "a 1 b", "a 1 100"))
     for c in ("a > b", "[a[0] > b[0], true]"):
         yield from (form.format(c) for form in ("where({}, a, b)", "{} ? a : b", "where({}, 3, a)", "{} ? a : 3"))
     yield from ("a[0] > b[0] ? a : b", "a[0] > b[0] ? a : 3", "int(a)", "float(a)", "!a", "a && b", "a || 0", "+a")
@@ -222,16 +223,17 @@ def pairs(few):
 
 
 def of_vectors(few, by):
-    yield HEAD.replace('printf("%s %.17g", name, f())', 'y = f(); printf("%s %.17g %.17g %.17g", name, y[0], y[1], y[2])')
+    three = 'y = f(); printf("%s %.17g %.17g %.17g", name, y[0], y[1], y[2])'
+    yield HEAD.replace('printf("%s %.17g", name, f())', three)
     made = {}
     for t, u in pairs(few):
         for body in computed():
             if t != u and not re.search(r"\b[bc]\b", body): continue
             truth = "bool" in (t, u) or ("?" not in body and re.search("[<>=!&|]|^is", body))
             stored = "true" if truth else "300.5"
-            name = f"v{len(made)}" if (body, stored) not in made else made[body, stored]
-            if (body, stored) not in made:
-                yield OF_VECTORS.replace("RUN", RUN[by]).replace("F", name).replace("BODY", body).replace("STORED", stored)
+            name = made.get((body, stored)) or f"v{len(made)}"
+            text = OF_VECTORS.replace("RUN", RUN[by]).replace("F", name).replace("BODY", body)
+            if (body, stored) not in made: yield text.replace("STORED", stored)
             made[body, stored] = name
             yield f'x = {t}([{INTEGERS[t]}])\nz = {u}([{INTEGERS[u]}])\n'
             for k in (0, 2): yield f'tell("{body} of {t}, {u} {k}:", () -> of_{name}(x, z, {k}))\n'
