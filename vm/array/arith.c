@@ -127,8 +127,8 @@ static qs_status result_array(qs_vm *vm, qs_value a, qs_value b, unsigned owned,
 /* Where a device has the operands. */
 static qs_status on_device(qs_vm *vm, Op op, qs_value a, qs_value b, const Plan *p, Array *into, bool *done) {
     Elem e = kelem_operator(op);
-    bool mask = p->gives == QS_B1 && p->loop == LOOP_AND;
     *done = false;
+    bool mask = p->gives == QS_B1 && p->loop == LOOP_AND;
     if (e == EL__COUNT || e == EL_bitand || e == EL_bitor || e == EL_bitxor || p->signs || mask) return QS_OK;
     return qrow_on_device(vm, &(RowCall){e, p->compute, 2, (qs_value[]){a, b}, into}, done);
 }
@@ -138,13 +138,13 @@ static qs_status array_binary(qs_vm *vm, Op op, qs_value a, qs_value b, unsigned
     Operand x, y;
     Array *r;
     void *to;
-    bool done;
-    if (b.kind == QS_ARRAY) TRY(qoperand_number(vm, op, (qs_dtype)qval_array(b)->dtype, false, &a));
-    if (a.kind == QS_ARRAY) TRY(qoperand_number(vm, op, (qs_dtype)qval_array(a)->dtype, false, &b));
+    bool done = false;
+    if (a.kind != QS_ARRAY) TRY(qoperand_number(vm, op, (qs_dtype)qval_array(b)->dtype, false, &a));
+    else if (b.kind != QS_ARRAY) TRY(qoperand_number(vm, op, (qs_dtype)qval_array(a)->dtype, false, &b));
     TRY(qoperand_plan(vm, op, a, b, &p));
     TRY(qoperand_shape(vm, qscalar_op_name(op), a, b, &p.shape));
     TRY(result_array(vm, a, b, owned, &p, &r));
-    qs_status s = on_device(vm, op, a, b, &p, r, &done);
+    qs_status s = qdevmath_asks(vm) ? on_device(vm, op, a, b, &p, r, &done) : QS_OK;
     if (!s && done) return *out = qarr_value(r), QS_OK;
     if (!s) s = qoperand_open(vm, a, p.compute, &x);
     if (!s) s = qoperand_open(vm, b, p.compute, &y);
@@ -292,8 +292,8 @@ static qs_status update_into(qs_vm *vm, Op op, qs_value a, qs_value b) {
                         qdtype_info[dst->dtype].name);
     if (dst->dtype == QS_B1 && p.out != QS_B1) return update_by_result(vm, op, a, b); /* of numbers */
     p.out = (qs_dtype)dst->dtype;
-    bool done;
-    TRY(on_device(vm, op, a, b, &p, dst, &done));
+    bool done = false;
+    if (qdevmath_asks(vm)) TRY(on_device(vm, op, a, b, &p, dst, &done));
     if (done) return qarr_settle(vm, dst);
     TRY(qoperand_open(vm, b, p.compute, &y));
     TRY(qarr_write(vm, dst, &to));

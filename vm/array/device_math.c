@@ -141,17 +141,18 @@ static bool is_away(qs_value v) {
     return v.kind == QS_ARRAY && !(qval_array(v)->buf->valid & 1u << HOST_MEMORY);
 }
 
-/* Asked before each operator: the environment is looked at when it has changed. */
-static bool always(Machine *m) {
-    if (!m->held) m->held = wish() == ALWAYS ? 2 : 1;
-    return m->held == 2;
+int qdevmath_decide(Machine *m) {
+    m->held = wish() == ALWAYS ? HELD_ALWAYS : HELD_NEVER;
+    for (int i = 0; i < m->ndevices && m->held == HELD_NEVER; i++)
+        if (m->devices[i].memory != HOST_MEMORY) m->held = HELD_MAYBE;
+    return m->held;
 }
 
 Device *qdevmath_holder(qs_vm *vm, int n, const qs_value *args) {
     Device *d;
     int at = 0;
     while (at < n && !is_away(args[at])) at++;
-    if (always(qvm(vm)) && (d = qvm(vm)->device)) return d->elements || !d->wide ? d : NULL;
+    if (qdevmath_held(qvm(vm)) == HELD_ALWAYS && (d = qvm(vm)->device)) return d->elements || !d->wide ? d : NULL;
     d = at < n ? device_of_kernels(vm, qval_array(args[at])) : NULL;
     return d && d->memory != HOST_MEMORY && d->elements ? d : NULL;
 }

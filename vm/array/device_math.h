@@ -5,6 +5,7 @@
 #include "devices/device.h"
 #include "vm/array/array.h"
 #include "vm/array/gemm.h"
+#include "vm/value/machine.h"
 
 /* Each gives *out NULL where it is the processor's turn: no device with such a library, other element types or
  * layouts, too little work for what would have to be copied, or no room there even when everything that is kept for
@@ -26,6 +27,12 @@ qs_status qdevmath_factor(qs_vm *vm, const char *what, Array *a, DevFactor *f, b
 bool qdevmath_by_kernels(qs_vm *vm, const char *what, Array *a, Array *b, double index);
 /* Whether these kernels failed with `s` because there was no room, so that it is the processor's turn. */
 bool qdevmath_left(qs_vm *vm, const char *what, Array *a, Array *b, qs_status s);
+/* What of these devices may hold an array that the host has not: the host alone has memory, or one of them has its own,
+ * or all is computed there (QUASAR_LIBRARIES=always).  Decided once, as operators of few elements ask, too. */
+enum { HELD_UNKNOWN, HELD_NEVER, HELD_MAYBE, HELD_ALWAYS };
+int qdevmath_decide(Machine *m);
+static inline int qdevmath_held(Machine *m) { return m->held ? m->held : qdevmath_decide(m); }
+static inline bool qdevmath_asks(qs_vm *vm) { return qdevmath_held(qvm(vm)) != HELD_NEVER; }
 /* The device on which something is computed because it has one of the arrays and the host has not; NULL: it is the
  * host's turn.  QUASAR_LIBRARIES=always: the device of kernels, wherever the arrays are. */
 Device *qdevmath_holder(qs_vm *vm, int n, const qs_value *args);

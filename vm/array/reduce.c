@@ -280,7 +280,7 @@ static qs_status all_on_device(qs_vm *vm, const Plan *p, Array *a, Lanes *out, b
     Array *r;
     const void *at;
     *done = false;
-    if (!a->contiguous || may_overflow(p)) return QS_OK;
+    if (!qdevmath_asks(vm) || !a->contiguous || may_overflow(p)) return QS_OK;
     TRY(qarr_new(vm, p->lane, 1, &one, false, &r));
     Along j = on_device(p, a, r);
     j.rank = 1, j.dims = &one, j.strides = &none, j.n = (int64_t)a->count, j.step = 1;
@@ -388,7 +388,8 @@ qs_status qred_spread_of(qs_vm *vm, Array *a, int dim, double ddof, bool root, q
     ptrdiff_t size = (ptrdiff_t)qdtype_size((qs_dtype)a->dtype);
     Split s = dim == DIM_ALL ? (Split){1, {1}, {0}, a->count, size} : split(a, dim);
     *done = false;
-    if (!a->count || qdtype_is_complex((qs_dtype)a->dtype) || (dim == DIM_ALL && !a->contiguous)) return QS_OK;
+    if (!qdevmath_asks(vm) || !a->count || qdtype_is_complex((qs_dtype)a->dtype)) return QS_OK;
+    if (dim == DIM_ALL && !a->contiguous) return QS_OK;
     TRY(qarr_new(vm, dim == DIM_ALL ? QS_F64 : d, s.rank, s.dims, false, &r));
     qs_status status = spread_along(vm, a, &s, ddof, root, r, done);
     if (status == QS_OK && *done && dim != DIM_ALL) return qarr_keep(r, a->ndim), *out = qarr_value(r), QS_OK;
@@ -500,7 +501,7 @@ static qs_status reduce_into(qs_vm *vm, Plan *p, Array *a, const Split *s, Array
     bool done = false;
     p->n = s->n;
     if (!s->n) return fill_identity(vm, p, r);
-    if (r->count && !may_overflow(p)) TRY(along_on_device(vm, p, a, s, r, &done));
+    if (r->count && qdevmath_asks(vm) && !may_overflow(p)) TRY(along_on_device(vm, p, a, s, r, &done));
     if (done) return QS_OK;
     TRY(qarr_read(vm, a, &in));
     TRY(qarr_write(vm, r, &out));

@@ -1,5 +1,6 @@
 /* there.h -- what is computed where the arrays are: on a device that has one that is read, when the host has not.
- * reduce.c, arith.c and each.c ask before they fetch it; vm/launch/along.c and row.c launch the kernels.
+ * reduce.c, arith.c and each.c ask before they fetch it, where qdevmath_asks; vm/launch/along.c and row.c launch the
+ * kernels.
  *
  * *done false: it is the host's turn, because it has the arrays, too, or the device cannot have the kernel, which
  * --explain says. */
@@ -7,6 +8,7 @@
 #define VM_THERE_H
 #include "lang/kernel/elem/elem.h"
 #include "vm/array/array.h"
+#include "vm/array/device_math.h"
 #include "vm/array/packed.h"
 
 typedef struct { /* a reduction of real or complex elements, of one array to one that is packed */

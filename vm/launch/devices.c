@@ -2,6 +2,7 @@
 #include "devices/config.h"
 #include "devices/heap.h"
 #include "lang/kernel/target.h"
+#include "vm/array/device_math.h"
 #include "vm/launch/run.h"
 
 #include <stdio.h>
@@ -58,7 +59,7 @@ static qs_status open_wish(qs_vm *vm, const DeviceWish *w, Device **out) {
     Device *d = &m->devices[m->ndevices];
     *d = blank(m, ops, w, m->ndevices + 1);
     TRY(ops->open(d, w->ordinal));
-    m->ndevices++;
+    m->ndevices++, m->held = HELD_UNKNOWN;
     return *out = d, QS_OK;
 }
 

@@ -45,7 +45,7 @@ typedef struct Machine {
     struct Launches *launches;
     struct Device *devices; int ndevices; struct Device *device; /* device: where kernels run */
     bool automatic;                  /* … unless each launch chooses (choose.c) */
-    uint8_t held;                    /* device_math.c: 2: QUASAR_LIBRARIES=always; 1: not; 0: nobody has looked since */
+    uint8_t held;                    /* device_math.h: a HELD_…, of the devices that are open */
     uint8_t told_math[LIB__COUNT + 2]; /* device_math.c: what --explain said of each library; 1 processor, 2 device */
     /* gemm.c */
     /* cblas_?gemm for float32 … complex128; NULL: not here or not needed yet.  side_by_side: by several threads. */
