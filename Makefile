@@ -72,7 +72,7 @@ stress: deps
 # Every script, and random kernels, on a driver that executes PTX (tests/support/ptx), for an old target and a new one, with
 # NVIDIA's mathematical functions, where they are installed, and with our own, made by libLLVM and by that of llvmlite.
 ON_PTX = QUASAR_CUDA=$(CURDIR)/$(1)/libptx_driver.so QUASAR_CUBLAS=$(CURDIR)/$(1)/libfake_cuda_math.so \
-    QUASAR_CUSOLVER=$(CURDIR)/$(1)/libfake_cuda_math.so
+    QUASAR_CUSOLVER=$(CURDIR)/$(1)/libfake_cuda_math.so QUASAR_CUDNN=$(CURDIR)/$(1)/libfake_cuda_math.so
 ptx-run: deps whole
 	@$(PYTHON) tests/ptx.py --qrun $(QRUN)
 	@python3 tests/nvcc.py --program build/ptx_cases

@@ -543,7 +543,12 @@ static qs_status factor(Device *d, DevFactor *job) {
     return hand_back(d, qcudamath_factor(d, libraries(d), state(d)->stream, job));
 }
 
-static const MathOps math = {missing, gemm, fft, solve, factor};
+static qs_status convolve(Device *d, DevConv *c) {
+    TRY(lend(d));
+    return hand_back(d, qcudamath_convolve(d, libraries(d), state(d)->stream, c));
+}
+
+static const MathOps math = {missing, gemm, fft, solve, factor, convolve};
 
 /* -- opening ------------------------------------------------------------------------------------------------------- */
 static int attribute(Device *d, int what) {

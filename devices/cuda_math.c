@@ -9,6 +9,10 @@
  * float64 decides.  qr, svd and symeig take the place of LAPACK's routine and of nothing else: their parts come to the
  * host by columns, where n^2 elements cost little beside n^3 operations, and stdlib/linalg.c goes on as ever.
  *
+ * cuDNN takes images as they lie, N x C x H x W.  Of its algorithms only those are used that add up the products
+ * themselves, in one order: transforms (Winograd, FFT) round otherwise, and carry a nan to where no window holds it.
+ * No TF32.  The interface of descriptors is that of cuDNN 8, and cuDNN 9 still has it.
+ *
  * Work space comes from the device's heap, so nothing is allocated behind our back; one block serves all plans, because
  * the queue is in order.  A graph cannot record these calls: their results are new arrays, which have no memory yet. */
 #include "devices/cuda_math.h"
@@ -33,30 +37,44 @@ enum { /* what the libraries call CUBLAS_OP_N, … */
 #include "devices/cuda_math.def"
 };
 
-enum { PLANS = 8 };
+enum { PLANS = 8, CONVOLUTIONS = 64 };
 enum { BLAS_AREA = 4 << 20, HOPPER = 90, HOPPER_BLAS_AREA = 32 << 20 }; /* bytes that cuBLAS is best given */
 
 typedef struct { DevFft of; int plan; size_t area; bool made; } Plan; /* of: its layout */
+
+enum { IMAGES, WEIGHTS, RESULTS, BIAS, DESCRIPTORS };
+typedef struct {
+    DevConvShape of;
+    bool made;
+    const char *refused;       /* why cuDNN does not do it, or NULL; the rest is of use then */
+    void *is[DESCRIPTORS], *conv;
+    int algorithm;
+    size_t area;
+} Convolution;
 
 struct CudaMath {
     Api f;
     int driver;            /* the newest CUDA that it takes: 12040 is 12.4 */
     bool tried[LIB__COUNT];
     const char *missing[LIB__COUNT];
-    void *blas, *solver;   /* handles */
+    void *blas, *solver, *dnn; /* handles */
     DevPtr blas_block, area;
     size_t area_bytes;
     Plan plan[PLANS];
     unsigned turn;         /* whose place the next plan takes */
+    Convolution convolution[CONVOLUTIONS];
+    unsigned next;         /* the same of convolutions */
 };
 
 /* -- the libraries ------------------------------------------------------------------------------------------------- */
-typedef struct { const char *title, *variable, *file; int version[3]; } Library; /* version: of the file, by CUDA */
+/* version: of the file, by CUDA; least: what it must be of */
+typedef struct { const char *title, *variable, *file; int version[3]; const char *least; } Library;
 static const int cuda_versions[] = {13, 12, 11};
 static const Library libraries[LIB__COUNT] = {
-    [LIB_BLAS] = {"cuBLAS", "QUASAR_CUBLAS", "libcublas.so", {13, 12, 11}},
-    [LIB_FFT] = {"cuFFT", "QUASAR_CUFFT", "libcufft.so", {12, 11, 10}},
-    [LIB_SOLVER] = {"cuSOLVER", "QUASAR_CUSOLVER", "libcusolver.so", {12, 11, 10}}};
+    [LIB_BLAS] = {"cuBLAS", "QUASAR_CUBLAS", "libcublas.so", {13, 12, 11}, "CUDA 11"},
+    [LIB_FFT] = {"cuFFT", "QUASAR_CUFFT", "libcufft.so", {12, 11, 10}, "CUDA 11"},
+    [LIB_SOLVER] = {"cuSOLVER", "QUASAR_CUSOLVER", "libcusolver.so", {12, 11, 10}, "CUDA 11"},
+    [LIB_DNN] = {"cuDNN", "QUASAR_CUDNN", "libcudnn.so", {9, 9, 8}, "cuDNN 8"}};
 enum { VERSIONS = sizeof cuda_versions / sizeof *cuda_versions };
 
 enum { REASON = 400 };
@@ -119,7 +137,7 @@ static const char *load(Device *d, CudaMath *m, DevLibrary which) {
 #define CUMATH(library, name, symbol, args)                                                                            \
     if (LIB_##library == which) *(void **)(void *)&f->name = dlsym(lib, symbol), complete = complete && f->name;
 #include "devices/cuda_math.def"
-    return complete ? NULL : because(d, "%s is older than CUDA 11", libraries[which].title);
+    return complete ? NULL : because(d, "%s is older than %s", libraries[which].title, libraries[which].least);
 }
 
 CudaMath *qcudamath_open(Device *d, int driver) {
@@ -128,29 +146,39 @@ CudaMath *qcudamath_open(Device *d, int driver) {
     return m;
 }
 
+/* cuDNN uses the cuBLAS that is open already, and need not find one by itself. */
 const char *qcudamath_missing(Device *d, CudaMath *m, DevLibrary lib) {
+    if (lib == LIB_DNN) (void)qcudamath_missing(d, m, LIB_BLAS);
     if (!m->tried[lib]) m->tried[lib] = true, m->missing[lib] = load(d, m, lib);
     return m->missing[lib];
 }
 
+static qs_status present(Device *d, CudaMath *m, DevLibrary lib) {
+    const char *why = qcudamath_missing(d, m, lib);
+    return why ? qerr_set(d->ctx, QS_EDEVICE, "%s: %s", qdev_name(d), why) : QS_OK;
+}
+
+enum { LIB_DNN8 = LIB_DNN, LIB_DNN9 = LIB_DNN }; /* whose numbers do not meet */
+
 static const char *status_name(DevLibrary which, int status) {
-#define CUSTATUS(library, number, name) if (LIB_##library == which && status == number) return name;
+#define CUSTATUS(library, number, name) if ((DevLibrary)LIB_##library == which && status == number) return name;
 #include "devices/cuda_math.def"
     return "an error without a name";
 }
 
-static const int no_memory[LIB__COUNT] = {[LIB_BLAS] = 3, [LIB_FFT] = 2, [LIB_SOLVER] = 2};
+/* All libraries name it so. */
+static bool is_no_memory(DevLibrary which, int status) { return strstr(status_name(which, status), "ALLOC") != NULL; }
 
 static qs_status checked(Device *d, DevLibrary which, const char *call, int status) {
     if (!status) return QS_OK;
-    return qerr_set(d->ctx, status == no_memory[which] ? QS_ENOMEM : QS_EDEVICE, "%s: %s: %s: %s (%d)", qdev_name(d),
+    return qerr_set(d->ctx, is_no_memory(which, status) ? QS_ENOMEM : QS_EDEVICE, "%s: %s: %s: %s (%d)", qdev_name(d),
                     libraries[which].title, call, status_name(which, status), status);
 }
 #define CALL(d, m, lib, name, ...) checked(d, LIB_##lib, #name, (m)->f.name(__VA_ARGS__))
 
 /* A library that makes no handle suits neither the driver nor this process: it is as if it were not there. */
 static qs_status created(Device *d, CudaMath *m, DevLibrary which, const char *call, int status) {
-    if (status && status != no_memory[which])
+    if (status && !is_no_memory(which, status))
         m->missing[which] = because(d, "%s cannot be used: %s: %s (%d)", libraries[which].title, call,
                                     status_name(which, status), status);
     return checked(d, which, call, status);
@@ -168,8 +196,7 @@ static qs_status make_blas(Device *d, CudaMath *m, void *stream) {
 }
 
 static qs_status have_blas(Device *d, CudaMath *m, void *stream) {
-    const char *why = qcudamath_missing(d, m, LIB_BLAS);
-    if (why) return qerr_set(d->ctx, QS_EDEVICE, "%s: %s", qdev_name(d), why);
+    TRY(present(d, m, LIB_BLAS));
     return m->blas ? QS_OK : make_blas(d, m, stream);
 }
 
@@ -274,8 +301,7 @@ qs_status qcudamath_fft(Device *d, CudaMath *m, void *stream, const DevFft *f) {
     Plan *p = NULL;
     int count = (int)(extent(f) * f->inner * f->outer);
     TRY(have_blas(d, m, stream));
-    const char *why = qcudamath_missing(d, m, LIB_FFT);
-    if (why) return qerr_set(d->ctx, QS_EDEVICE, "%s: %s", qdev_name(d), why);
+    TRY(present(d, m, LIB_FFT));
     TRY(find_plan(d, m, stream, f, &p));
     TRY(have_area(d, m, p->area));
     TRY(CALL(d, m, FFT, FftSetArea, p->plan, m->area));
@@ -305,8 +331,7 @@ static qs_status make_solver(Device *d, CudaMath *m, void *stream) {
 
 static qs_status have_solver(Device *d, CudaMath *m, void *stream) {
     TRY(have_blas(d, m, stream));
-    const char *why = qcudamath_missing(d, m, LIB_SOLVER);
-    if (why) return qerr_set(d->ctx, QS_EDEVICE, "%s: %s", qdev_name(d), why);
+    TRY(present(d, m, LIB_SOLVER));
     return m->solver ? QS_OK : make_solver(d, m, stream);
 }
 
@@ -499,9 +524,143 @@ qs_status qcudamath_factor(Device *d, CudaMath *m, void *stream, DevFactor *f) {
     return s;
 }
 
+/* -- cuDNN --------------------------------------------------------------------------------------------------------- */
+/* Of each kind: operands and result, by their descriptors. */
+static const int operands[][3] = {[CONV_FORWARD] = {IMAGES, WEIGHTS, RESULTS},
+                                  [CONV_INPUT] = {WEIGHTS, RESULTS, IMAGES},
+                                  [CONV_WEIGHTS] = {IMAGES, RESULTS, WEIGHTS}};
+
+#define OF_KIND(kind, name, ...)                                                                                       \
+    ((kind) == CONV_FORWARD ? CALL(d, m, DNN, DnnForward##name, __VA_ARGS__)                                           \
+     : (kind) == CONV_INPUT ? CALL(d, m, DNN, DnnInput##name, __VA_ARGS__)                                             \
+                            : CALL(d, m, DNN, DnnWeights##name, __VA_ARGS__))
+
+static qs_status make_dnn(Device *d, CudaMath *m, void *stream) {
+    TRY(created(d, m, LIB_DNN, "DnnCreate", m->f.DnnCreate(&m->dnn)));
+    qs_status s = CALL(d, m, DNN, DnnSetStream, m->dnn, stream);
+    if (s != QS_OK) m->f.DnnDestroy(m->dnn), m->dnn = NULL;
+    return s;
+}
+
+static qs_status have_dnn(Device *d, CudaMath *m, void *stream) {
+    TRY(present(d, m, LIB_DNN));
+    return m->dnn ? QS_OK : make_dnn(d, m, stream);
+}
+
+static void drop_convolution(CudaMath *m, Convolution *p) {
+    for (int i = 0; i < DESCRIPTORS; i++)
+        if (p->is[i]) i == WEIGHTS ? m->f.DnnDestroyFilter(p->is[i]) : m->f.DnnDestroyTensor(p->is[i]);
+    if (p->conv) m->f.DnnDestroyConv(p->conv);
+    *p = (Convolution){0};
+}
+
+/* Four extents, packed but for the distance from one to the next along the first. */
+static qs_status tensor(Device *d, CudaMath *m, void **is, int type, const int n[4], int step) {
+    TRY(CALL(d, m, DNN, DnnCreateTensor, is));
+    return CALL(d, m, DNN, DnnSetTensor, *is, type, n[0], n[1], n[2], n[3], step, n[2] * n[3], n[3], 1);
+}
+
+static qs_status describe(Device *d, CudaMath *m, Convolution *p) {
+    const DevConvShape *s = &p->of;
+    int type = s->wide ? DNN_DOUBLE : DNN_FLOAT;
+    TRY(tensor(d, m, &p->is[IMAGES], type, s->x, s->x_step));
+    TRY(tensor(d, m, &p->is[RESULTS], type, s->y, s->y_step));
+    TRY(tensor(d, m, &p->is[BIAS], type, (int[]){1, s->y[1], 1, 1}, s->y[1]));
+    TRY(CALL(d, m, DNN, DnnCreateFilter, &p->is[WEIGHTS]));
+    TRY(CALL(d, m, DNN, DnnSetFilter, p->is[WEIGHTS], type, DNN_NCHW, s->w[0], s->w[1], s->w[2], s->w[3]));
+    TRY(CALL(d, m, DNN, DnnCreateConv, &p->conv));
+    TRY(CALL(d, m, DNN, DnnSetConv, p->conv, s->pad[0], s->pad[1], s->stride[0], s->stride[1], s->dilation[0],
+             s->dilation[1], DNN_NOT_FLIPPED, type));
+    TRY(CALL(d, m, DNN, DnnSetGroups, p->conv, s->groups));
+    return CALL(d, m, DNN, DnnSetMath, p->conv, DNN_FULL_MATH);
+}
+
+/* cudnnConvolutionFwdAlgoPerf_t and its two like. */
+typedef struct { int algorithm, status; float time; size_t memory; int same_bits, math, reserved[3]; } Found;
+_Static_assert(offsetof(Found, memory) == DNN_MEMORY_AT && offsetof(Found, math) == DNN_MATH_AT, "cuDNN's layout");
+_Static_assert(sizeof(Found) == DNN_FORWARD_SIZE && sizeof(Found) == DNN_INPUT_SIZE &&
+               sizeof(Found) == DNN_WEIGHTS_SIZE, "cuDNN's layout");
+
+enum { CONV_AREA = 64 << 20 }; /* bytes of work space that a convolution may take */
+
+static bool is_fit(int kind, const Found *f) {
+    bool sums = kind == CONV_FORWARD ? f->algorithm == DNN_IMPLICIT || f->algorithm == DNN_INDEXED ||
+                                           f->algorithm == DNN_EXPLICIT
+                                     : f->algorithm == (kind == CONV_INPUT ? DNN_INPUT_IMPLICIT : DNN_WEIGHTS_IMPLICIT);
+    bool full = f->math == DNN_FULL_MATH || f->math == DNN_ANY_MATH; /* any that the descriptor allows */
+    return sums && full && !f->status && f->same_bits == DNN_SAME_BITS && f->memory <= CONV_AREA;
+}
+
+static qs_status choose_algorithm(Device *d, CudaMath *m, Convolution *p) {
+    enum { MOST = 16 };
+    Found found[MOST];
+    const int *of = operands[p->of.kind];
+    int n = 0, i = 0;
+    TRY(OF_KIND(p->of.kind, Order, m->dnn, p->is[of[0]], p->is[of[1]], p->conv, p->is[of[2]], MOST, &n, found));
+    while (i < n && !is_fit(p->of.kind, &found[i])) i++;
+    if (i == n)
+        return qerr_set(d->ctx, QS_EDEVICE,
+                        "cuDNN has no algorithm for it with the same bits each time, in full precision and %d MB",
+                        CONV_AREA >> 20);
+    p->algorithm = found[i].algorithm;
+    return OF_KIND(p->of.kind, Area, m->dnn, p->is[of[0]], p->is[of[1]], p->conv, p->is[of[2]], p->algorithm, &p->area);
+}
+
+static const char *refusal(Device *d) {
+    const char *why = because(d, "%.390s", d->ctx->err.text);
+    return qerr_clear(d->ctx), why;
+}
+
+/* What cuDNN does not take for its sizes and steps is for others to compute; that is remembered. */
+static qs_status plan_convolution(Device *d, CudaMath *m, const DevConvShape *of, Convolution **out) {
+    Convolution *p = &m->convolution[m->next++ % CONVOLUTIONS];
+    drop_convolution(m, p);
+    p->of = *of, p->made = true;
+    qs_status s = describe(d, m, p);
+    if (s == QS_OK) s = choose_algorithm(d, m, p);
+    if (s == QS_EDEVICE) p->refused = refusal(d), s = QS_OK;
+    if (s != QS_OK) drop_convolution(m, p);
+    return *out = p, s;
+}
+
+static qs_status find_convolution(Device *d, CudaMath *m, const DevConvShape *of, Convolution **out) {
+    for (int i = 0; i < CONVOLUTIONS; i++)
+        if (m->convolution[i].made && !memcmp(&m->convolution[i].of, of, sizeof *of))
+            return *out = &m->convolution[i], QS_OK;
+    return plan_convolution(d, m, of, out);
+}
+
+static qs_status convolve(Device *d, CudaMath *m, const Convolution *p, const DevConv *c, DevPtr area) {
+    static const float f1 = 1, f0 = 0;
+    static const double d1 = 1, d0 = 0;
+    const void *one = p->of.wide ? (const void *)&d1 : &f1, *zero = p->of.wide ? (const void *)&d0 : &f0;
+    const DevPtr at[] = {[IMAGES] = c->x, [WEIGHTS] = c->w, [RESULTS] = c->y};
+    const int *of = operands[p->of.kind];
+    TRY(OF_KIND(p->of.kind, , m->dnn, one, p->is[of[0]], at[of[0]], p->is[of[1]], at[of[1]], p->conv, p->algorithm,
+                area, p->area, zero, p->is[of[2]], at[of[2]]));
+    return c->bias ? CALL(d, m, DNN, DnnAdd, m->dnn, one, p->is[BIAS], c->bias, one, p->is[RESULTS], c->y) : QS_OK;
+}
+
+qs_status qcudamath_convolve(Device *d, CudaMath *m, void *stream, DevConv *c) {
+    enum { ALIGNED = 16 };
+    Convolution *p = NULL;
+    DevPtr area = 0;
+    TRY(have_dnn(d, m, stream));
+    if ((c->x | c->w | c->y | c->bias) % ALIGNED) return c->refused = "an array does not begin at 16 bytes", QS_OK;
+    TRY(find_convolution(d, m, &c->of, &p));
+    if (p->refused) return c->refused = p->refused, QS_OK;
+    if (p->area) TRY(qheap_get(d, p->area, &area));
+    qs_status s = convolve(d, m, p, c, area);
+    if (area) qheap_put(d, area, p->area);
+    if (s == QS_EDEVICE && strstr(d->ctx->err.text, "NOT_SUPPORTED")) c->refused = p->refused = refusal(d), s = QS_OK;
+    return s;
+}
+
 void qcudamath_close(Device *d, CudaMath *m, bool alive) {
     if (!m) return;
     for (int i = 0; alive && i < PLANS; i++) drop_plan(m, &m->plan[i]);
+    for (int i = 0; alive && i < CONVOLUTIONS; i++) drop_convolution(m, &m->convolution[i]);
+    if (alive && m->dnn) m->f.DnnDestroy(m->dnn);
     if (alive && m->blas) m->f.BlasDestroy(m->blas);
     if (alive && m->solver) m->f.SolverDestroy(m->solver);
     if (alive && m->area) d->ops->free(d, m->area); /* the heap is closed already */

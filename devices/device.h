@@ -79,7 +79,7 @@ typedef struct SharingOps { /* with others in this process who use the same driv
 } SharingOps;
 
 /* Libraries of the device's maker; each may be missing. */
-typedef enum { LIB_BLAS, LIB_FFT, LIB_SOLVER, LIB__COUNT } DevLibrary;
+typedef enum { LIB_BLAS, LIB_FFT, LIB_SOLVER, LIB_DNN, LIB__COUNT } DevLibrary;
 
 /* c = a*b, m by k times k by n, row-major, c packed.  lda, ldb: elements from row to row; or from column to column
  * where ta, tb say that the array is stored that way. */
@@ -122,12 +122,28 @@ typedef struct {
     int info;                  /* LAPACK's; not 0, but for LU: the iteration did not converge, and nothing is there */
 } DevFactor;
 
+/* A convolution of neural layers, y from x and w, or an adjoint of it: dx in place of x from y and w, or dw in place of
+ * w from x and y.  An image is packed. */
+typedef enum { CONV_FORWARD, CONV_INPUT, CONV_WEIGHTS } DevConvKind;
+typedef struct {               /* of int alone, so that two can be compared as memory */
+    int kind, wide;            /* wide: of doubles */
+    int x[4], w[4], y[4];      /* images, channels, rows, columns; w: results, channels of a group, … */
+    int x_step, y_step;        /* elements from image to image */
+    int stride[2], pad[2], dilation[2], groups;
+} DevConvShape;
+typedef struct {
+    DevConvShape of;
+    DevPtr x, w, y, bias;      /* bias: a number for each result, or 0 */
+    const char *refused;       /* why the library does not compute this, and nothing was done; NULL: it does */
+} DevConv;
+
 typedef struct MathOps {
     const char *(*missing)(Device *, DevLibrary); /* why it cannot be used, or NULL */
     qs_status (*gemm)(Device *, const DevGemm *); /* LIB_BLAS */
     qs_status (*fft)(Device *, const DevFft *);   /* LIB_BLAS and LIB_FFT */
     qs_status (*solve)(Device *, DevSolve *);     /* LIB_BLAS and LIB_SOLVER; waits */
     qs_status (*factor)(Device *, DevFactor *);   /* the same */
+    qs_status (*convolve)(Device *, DevConv *);   /* LIB_DNN */
 } MathOps;
 
 typedef struct DeviceOps {

@@ -2,8 +2,8 @@
  *
  * x is N x C x H x W, w is M x C/groups x KH x KW.  Each of the three is linear in both of its operands, and the
  * derivative of each is made of the other two.  Results have the same bits with any number of threads: a sum is made by
- * one thread in one order.  On a device that is a GPU they are kernels (planes.q), called from here once sizes have
- * been checked.
+ * one thread in one order.  On a device that is a GPU they are cuDNN's, or kernels (planes.q), called from here once
+ * sizes have been checked.
  *
  * torch computes these with oneDNN; docs/dnn.md has the times of both. */
 #include "devices/threads.h"
@@ -623,10 +623,9 @@ static qs_status phases_in(qs_vm *vm, const Side *s, qs_value *out) {
 
 static const char convolution[] = "a convolution"; /* for --explain */
 
-typedef enum { FORWARD, BACKWARD, WEIGHTS } Which;
 enum { OPTIONS = 2, MOST = 11 }; /* of arguments of functions of planes.q: arrays, size, options, planes, and more */
 
-static qs_status options_in(qs_vm *vm, const Conv *c, Which which, const int64_t *size, int nsize, qs_value *to) {
+static qs_status options_in(qs_vm *vm, const Conv *c, DevConvKind which, const int64_t *size, int nsize, qs_value *to) {
     const Side *s = c->side;
     TRY(list(vm, size, nsize, &to[0]));
     TRY(list(vm, (int64_t[]){s[0].stride, s[1].stride}, 2, &to[1]));
@@ -634,7 +633,7 @@ static qs_status options_in(qs_vm *vm, const Conv *c, Which which, const int64_t
     TRY(list(vm, (int64_t[]){s[0].dilation, s[1].dilation}, 2, &to[3]));
     to[4] = qs_num((double)c->groups);
     to[6] = qs_num((double)((64 << 20) / c->size)); /* partial sums of planes_weights */
-    if (which != BACKWARD) return list(vm, (int64_t[]){around_image(s), around_image(s + 1)}, 2, &to[5]);
+    if (which != CONV_INPUT) return list(vm, (int64_t[]){around_image(s), around_image(s + 1)}, 2, &to[5]);
     TRY(list(vm, (int64_t[]){around_result(s), around_result(s + 1)}, 2, &to[5]));
     TRY(list(vm, (int64_t[]){s[0].far, s[1].far}, 2, &to[6]));
     TRY(phases_in(vm, s, &to[7]));
@@ -648,31 +647,97 @@ static qs_status call(qs_vm *vm, const char *name, int n, const qs_value *in, qs
 }
 
 /* *done: false where it is the processor's turn.  Without room for sums of weights they are made piece by piece. */
-static qs_status by_kernels(qs_vm *vm, qs_call_args *a, const Conv *c, bool there, Which which, const int64_t *size,
+static qs_status by_kernels(qs_vm *vm, qs_call_args *a, const Conv *c, DevConvKind which, const int64_t *size,
                             int nsize, bool *done) {
-    if (!(*done = there)) return QS_OK;
     static const struct { const char *name; int n; } of[] = {
         {"planes_forward", 9}, {"planes_backward", 11}, {"planes_weights", 9}};
     qs_value in[MOST];
     for (int i = 0; i < MOST; i++) in[i] = qs_nil();
     qs_status e = options_in(vm, c, which, size, nsize, in + OPTIONS);
-    for (int i = 0; i < 2 && e == QS_OK; i++) e = converted(vm, &a->in[i], c->d);
     in[0] = a->in[0], in[1] = a->in[1];
-    if (which == FORWARD) in[8] = qarg_given(a, 6) ? a->in[6] : qs_nil();
+    if (which == CONV_FORWARD) in[8] = qarg_given(a, 6) ? a->in[6] : qs_nil();
     if (e == QS_OK) e = call(vm, of[which].name, of[which].n, in, &a->out[0]);
-    if (e == QS_ENOMEM && which == WEIGHTS && !qvm_ctx(vm)->err.late) {
+    if (e == QS_ENOMEM && which == CONV_WEIGHTS && !qvm_ctx(vm)->err.late) {
         qerr_clear(qvm_ctx(vm));
         in[8] = qs_num(0);
         e = call(vm, of[which].name, of[which].n, in, &a->out[0]);
     }
     *done = e == QS_OK;
     if (*done) qarr_keep(qval_array(a->out[0]), 4);
-    for (int i = OPTIONS; i < (which == FORWARD ? 8 : MOST); i++) qs_release(vm, in[i]);
+    for (int i = OPTIONS; i < (which == CONV_FORWARD ? 8 : MOST); i++) qs_release(vm, in[i]);
     return qdevmath_left(vm, convolution, qval_array(a->in[0]), qval_array(a->in[1]), e) ? QS_OK : e;
 }
 
-static bool on_device(const Conv *c, Array *const of[2], bool empty) {
-    return !empty && qdevmath_by_kernels(c->vm, convolution, of[0], of[1], largest_index(c));
+/* -- the library of a device --------------------------------------------------------------------------------------- */
+static bool counts_in_int(const int64_t n[4], int to[4]) {
+    double all = 1;
+    for (int i = 0; i < 4; i++) all *= (double)n[i], to[i] = (int)n[i];
+    return all > 0 && all <= INT32_MAX;
+}
+
+/* Elements from an image to the next, 0: images are not packed. */
+static int64_t image_step(const Array *a, const int64_t n[4]) {
+    Shape s;
+    int64_t step = 1;
+    if (a->contiguous || !a->count) return n[1] * n[2] * n[3];
+    qmatrix_shape(a, &s);
+    for (int d = s.rank - 1; d > 0; step *= n[d--])
+        if (n[d] > 1 && s.strides[d] != step) return 0;
+    return s.rank == 4 && s.strides[0] >= step && s.strides[0] <= INT32_MAX ? s.strides[0] : 0;
+}
+
+/* As the library wants it, or why not.  in: operands; a new array takes the place of the third. */
+static DevConv described(const Conv *c, DevConvKind kind, Array *const in[3]) {
+    const Side *r = &c->side[0], *q = &c->side[1];
+    const int64_t x[] = {c->images, c->channels, r->in, q->in}, y[] = {c->images, c->results, r->out, q->out};
+    const int64_t w[] = {c->results, c->channels / c->groups, r->kernel, q->kernel};
+    const Array *images = kind == CONV_INPUT ? NULL : in[0], *weights = kind == CONV_WEIGHTS ? NULL : in[1];
+    const Array *results = kind == CONV_INPUT ? in[0] : kind == CONV_WEIGHTS ? in[1] : NULL;
+    int64_t x_step = images ? image_step(images, x) : x[1] * x[2] * x[3];
+    int64_t y_step = results ? image_step(results, y) : y[1] * y[2] * y[3];
+    DevConv d = {.of = {.kind = kind, .wide = c->d == QS_F64, .x_step = (int)x_step, .y_step = (int)y_step,
+                        .stride = {(int)r->stride, (int)q->stride}, .pad = {(int)r->pad, (int)q->pad},
+                        .dilation = {(int)r->dilation, (int)q->dilation}, .groups = (int)c->groups}};
+    bool packed = x_step && y_step && (!weights || weights->contiguous) && (!in[2] || in[2]->contiguous);
+    if (!counts_in_int(x, d.of.x) || !counts_in_int(w, d.of.w) || !counts_in_int(y, d.of.y))
+        d.refused = "an array is empty or has 2^31 elements";
+    else if (!packed) d.refused = "an array does not lie packed";
+    return d;
+}
+
+/* Products with the zeros beside dy may be in cuDNN's sums, and are not in ours. */
+static qs_status mended(qs_vm *vm, const Conv *c, const qs_value *in, const int64_t size[4], Array *dx, qs_value *out) {
+    enum { FIRST = 3, N = 8 }; /* dx, dy, w, and five of the options */
+    qs_value to[MOST + FIRST] = {qarr_value(dx), in[0], in[1]};
+    for (int i = FIRST; i < MOST + FIRST; i++) to[i] = qs_nil();
+    qs_status e = options_in(vm, c, CONV_INPUT, size, 4, to + FIRST);
+    if (e == QS_OK) e = call(vm, "planes_mended", N, to, out);
+    for (int i = FIRST; i < MOST + FIRST; i++) qs_release(vm, to[i]);
+    qarr_release(vm, dx);
+    return e;
+}
+
+static qs_status by_library(qs_vm *vm, qs_call_args *a, const Conv *c, DevConvKind kind, const int64_t dims[4],
+                            bool *done) {
+    Array *b = kind == CONV_FORWARD && qarg_given(a, 6) ? qval_array(a->in[6]) : NULL, *r;
+    Array *const in[] = {qval_array(a->in[0]), qval_array(a->in[1]), b};
+    DevConv d = described(c, kind, in);
+    TRY(qdevmath_convolve(vm, convolution, &d, in, &r));
+    if (!(*done = r != NULL)) return QS_OK;
+    if (kind == CONV_INPUT) TRY(mended(vm, c, a->in, dims, r, &a->out[0]));
+    else a->out[0] = qarr_value(r);
+    return qarr_keep(qval_array(a->out[0]), 4), QS_OK;
+}
+
+/* dims: of the result.  *done: false where it is the processor's turn. */
+static qs_status on_device(qs_vm *vm, qs_call_args *a, const Conv *c, DevConvKind kind, const int64_t dims[4],
+                           bool empty, bool *done) {
+    Array *const of[] = {qval_array(a->in[0]), qval_array(a->in[1])};
+    if (!(*done = !empty && qdevmath_by_kernels(vm, convolution, of[0], of[1], largest_index(c)))) return QS_OK;
+    for (int i = 0; i < 2; i++) TRY(converted(vm, &a->in[i], c->d));
+    TRY(by_library(vm, a, c, kind, dims, done));
+    bool forward = kind == CONV_FORWARD;
+    return *done ? QS_OK : by_kernels(vm, a, c, kind, forward ? dims + 2 : dims, forward ? 2 : 4, done);
 }
 
 /* -- natives ------------------------------------------------------------------------------------------------------- */
@@ -725,7 +790,7 @@ qs_status qplanes_conv(qs_vm *vm, qs_call_args *a) {
     TRY(geometry(&c, x, w, NULL));
     TRY(bias_of(&c, a));
     int64_t y[4] = {x[0], w[0], c.side[0].out, c.side[1].out};
-    TRY(by_kernels(vm, a, &c, on_device(&c, of, is_empty(y)), FORWARD, y + 2, 2, &done));
+    TRY(on_device(vm, a, &c, CONV_FORWARD, y, is_empty(y), &done));
     if (done) return QS_OK;
     TRY(packed(&c, a, names, of, p));
     if (qarg_given(a, 6)) TRY(qarg_packed(vm, a, 6, "bias", c.d, &b, &bias));
@@ -750,7 +815,7 @@ qs_status qplanes_conv_input(qs_vm *vm, qs_call_args *a) {
     TRY(four(vm, a->name, "weights", of[1], w));
     TRY(size_of(vm, a->name, a->in[2], x));
     TRY(geometry(&c, x, w, dy));
-    TRY(by_kernels(vm, a, &c, on_device(&c, of, is_empty(x) || is_empty(dy)), BACKWARD, x, 4, &done));
+    TRY(on_device(vm, a, &c, CONV_INPUT, x, is_empty(x) || is_empty(dy), &done));
     if (done) return QS_OK;
     TRY(packed(&c, a, names, of, p));
     TRY(qarg_result(vm, a, 0, c.d, 4, x, &dx, &out));
@@ -773,7 +838,7 @@ qs_status qplanes_conv_weights(qs_vm *vm, qs_call_args *a) {
     TRY(four(vm, a->name, "dy", of[1], dy));
     TRY(size_of(vm, a->name, a->in[2], w));
     TRY(geometry(&c, x, w, dy));
-    TRY(by_kernels(vm, a, &c, on_device(&c, of, is_empty(w) || is_empty(dy)), WEIGHTS, w, 4, &done));
+    TRY(on_device(vm, a, &c, CONV_WEIGHTS, w, is_empty(w) || is_empty(dy), &done));
     if (done) return QS_OK;
     TRY(packed(&c, a, names, of, p));
     TRY(qarg_result(vm, a, 0, c.d, 4, w, &dw, &out));

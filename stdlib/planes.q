@@ -10,7 +10,7 @@
 % rows, as in a depthwise convolution, the same is made of single ones.
 %
 % The gradient of an input at a stride is a gather for each remainder of its rows and columns by it, over the taps that meet it.
-% planes.c calls planes_forward, planes_backward, planes_weights and planes_bias.  It has checked the sizes, and says where taps
+% planes.c calls planes_forward, planes_backward, planes_mended (of what cuDNN made), planes_weights and planes_bias.  It has checked the sizes, and says where taps
 % read and how large the planes with zeros are, so that all indices are inside.  Images of `groups` are rows:
 % N*groups x C/groups*H*W.
 
@@ -174,6 +174,11 @@ function dx = planes_backward(dy, w, s, stride, pad, dilation, groups, around, f
                    [stride[0], stride[1], y, x])
         end
     end
+    dx = planes_mended(dx, dy, w, s, stride, pad, dilation, groups)
+end
+
+function dx = planes_mended(dx, dy, w, s, stride, pad, dilation, groups)
+    [m, c, kh, kw] = size(w, 0..3)
     parallel_do(size(dx, 0..2), dx, reshape(dy, [size(dy,0)*m, size(dy,2), size(dy,3)]), reshape(w, [1,numel(w)]), c, _
                 m/groups, int([kh,kw]), int(stride), int(pad), int(dilation), groups, without_zeros)
     dx = reshape(dx, s)

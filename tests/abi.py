@@ -12,7 +12,8 @@ import argparse, glob, os, re, shutil, subprocess, sys, sysconfig, tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIBRARIES = {"CUDA": "cuda.h", "HIP": "hip/hip_runtime_api.h", "BLAS": "cublas_v2.h", "FFT": "cufft.h",
-             "SOLVER": "cusolverDn.h"}
+             "SOLVER": "cusolverDn.h", "DNN": "cudnn.h"}
+OF_ONE_VERSION = {"DNN8": "DNN", "DNN9": "DNN"}  # rows that only headers of this major version have
 TABLES = """
 #define CUDA(name, symbol, args) FUNCTION CUDA symbol int (*) args
 #define HIP(name, symbol, args) FUNCTION HIP symbol int (*) args
@@ -81,8 +82,17 @@ def rows(compiler):
     return re.findall(r'(FUNCTION|NUMBER) (\w+) "([^"]+)" (.*?)(?= FUNCTION| NUMBER|\s*$)', text)
 
 
+def major(includes):
+    """The version of cuDNN's headers."""
+    for i in includes:
+        if os.path.exists(f"{i}/cudnn_version.h"):
+            with open(f"{i}/cudnn_version.h", encoding="utf-8") as f:
+                return re.search(r"#define CUDNN_MAJOR (\d+)", f.read())[1]
+
+
 def program(found, includes):
     there = {lib for lib, header in LIBRARIES.items() if any(os.path.exists(f"{i}/{header}") for i in includes)}
+    there |= {f"DNN{major(includes)}"} if "DNN" in there else set()
     text = "".join(f"#include <{header}>\n" for lib, header in LIBRARIES.items() if lib in there) + CHECKS
     for what, lib, symbol, rest in found:
         if lib in there:
@@ -106,7 +116,7 @@ def main():
                             "-D__HIP_DISABLE_CPP_FUNCTIONS__", *[f"-isystem{i}" for i in includes], path],
                            capture_output=True, text=True)
     for lib, header in LIBRARIES.items():
-        n = sum(row[1] == lib for row in found)
+        n = sum(row[1] == lib or (OF_ONE_VERSION.get(row[1]) == lib and row[1] in there) for row in found)
         print(f"{header}: {n} rows are those of the headers" if lib in there and not r.returncode else
               f"{header}: {n} rows tested" if lib in there else f"skipped: {header} is not installed ({n} rows)")
     assert all(any(row[1] == lib for row in found) for lib in LIBRARIES), found

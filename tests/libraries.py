@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Products, transforms and solving by the libraries of a CUDA device, compared with what the processor makes of them.
+"""Products, transforms, solving and convolutions by the libraries of a CUDA device, compared with what the processor
+makes of them.
 
     python3 tests/libraries.py --qrun build/qrun
 
@@ -45,6 +46,12 @@ tell("flat_v", v)
 [v, d] = symeig(h)
 tell("symeig_v", v)
 tell("symeig_d", d)
+x = reshape(data(16, 1200, 5443), [4,4,40,30])
+w = reshape(data(8, 36, 6113), [8,4,3,3])
+y = conv_planes(x, w, [2,1], 1, 1, 1)
+tell("layer", reshape(y, [32,600]))
+tell("layer_input", reshape(conv_planes_input(y, w, [4,4,40,30], [2,1], 1, 1, 1), [16,1200]))
+tell("layer_weights", reshape(conv_planes_weights(x, y, [8,4,3,3], [2,1], 1, 1, 1), [8,36]))
 """
 LINE = re.compile(r"^(\w+) (\S+) (\S+) (\S+) (\d+)$", re.M)
 
@@ -78,12 +85,13 @@ def main():
             found, said = run(args.qrun, script, "cuda", precision)
             wanted, _ = run(args.qrun, script, "cpu", precision)
             assert len(wanted) == PROGRAM.count("\ntell("), wanted
-            there = set(re.findall(r": (\S+) runs on cuda:", said))
-            for what in re.findall(r": \S+ runs on cpu:.*", said):
+            there = set(re.findall(r": ([^:]+) runs on cuda:", said))
+            for what in re.findall(r": [^:]+ runs on (?:cpu:|cuda:\d+ as kernels).*", said):
                 print("precision %s%s" % (precision, what))
             wrong += [] if there else ["precision %s: no library was used" % precision]
             wrong += ["precision %s: %s" % (precision, d) for d in differences(found, wanted, tolerance)]
-            print("precision %s: %d results, on cuda: %s" % (precision, len(wanted), " ".join(sorted(there)) or "none"))
+            on_cuda = ", ".join(sorted(there)) or "none"
+            print("precision %s: %d results, on cuda: %s" % (precision, len(wanted), on_cuda))
     sys.exit("\n".join(wrong) or 0)
 
 

@@ -198,6 +198,44 @@ class Stays(Gpu):
                 self.assertEqual(down, 0)
 
 
+class Convolutions(Gpu):
+    """By cuDNN where its arrays may be so, by kernels where not; beside NumPy."""
+    text = """
+        import "Quasar.DNN.dll"
+        layer = (x, w) -> conv2d(x, w)
+        of_input = (dy, w) -> conv_planes_input(dy, w, [3,4,6,7], 1, 0, 1, 1)
+        of_weights = (x, dy) -> conv_planes_weights(x, dy, [2,4,3,3], 1, 0, 1, 1)"""
+
+    def definition(self, x, w):
+        y = np.zeros((x.shape[0], w.shape[0], x.shape[2]-w.shape[2]+1, x.shape[3]-w.shape[3]+1))
+        for i, j in np.ndindex(*w.shape[2:]):
+            y += np.einsum("nchw,mc->nmhw", x[:, :, i:i+y.shape[2], j:j+y.shape[3]], w[:, :, i, j])
+        return y
+
+    def close(self, f, a, b, wanted):
+        np.testing.assert_allclose(f(fake.ByInterface(a), fake.ByInterface(b)), wanted, 1e-4, 1e-4)
+
+    def test_layouts(self):
+        m, fresh = q.compile_string("convolutions", self.text), np.random.default_rng(1)
+        x, w = (fresh.standard_normal(s).astype("f4") for s in ((3, 4, 6, 7), (2, 4, 3, 3)))
+        wide, tall, late = (np.zeros(s, "f4") for s in ((3, 8, 6, 7), (3, 4, 6, 9), (505,)))
+        wide[:, 2:6], tall[..., 1:8], late[1:] = x, x, x.ravel()
+        y = self.definition(x, w)
+        dy = fresh.standard_normal(y.shape).astype("f4")
+        views = {"packed": x, "channels of images": wide[:, 2:6], "columns": tall[..., 1:8],
+                 "not at 16 bytes": late[1:].reshape(x.shape), "channels last": np.ascontiguousarray(
+                     x.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2), "images twice": x[[1, 1, 1]],
+                 "one image": np.broadcast_to(x[:1], x.shape)}
+        for name, v in views.items():
+            with self.subTest(name):
+                self.close(m.layer, v, w, self.definition(v, w))
+                dw = self.definition(v.transpose(1, 0, 2, 3), dy.transpose(1, 0, 2, 3)).transpose(1, 0, 2, 3)
+                self.close(m.of_weights, v, dy, dw)
+        self.close(m.layer, x, np.ascontiguousarray(w.transpose(0, 1, 3, 2)).transpose(0, 1, 3, 2), y)
+        around = np.pad(dy, ((0, 0), (0, 0), (2, 2), (2, 2)))
+        self.close(m.of_input, dy, w, self.definition(around, w.transpose(1, 0, 2, 3)[..., ::-1, ::-1]))
+
+
 class In(Gpu):
     def test_it_is_the_same_memory(self):
         """A kernel on the device reads and writes it without any copy, in any layout."""

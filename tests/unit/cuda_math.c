@@ -1,6 +1,6 @@
-/* Products, Fourier transforms and systems of equations by cuBLAS, cuFFT and cuSOLVER, against fakes that compute
- * (tests/support/driver): results are those of the processor, for all types and layouts; the order of calls; every call
- * failing once; nothing left. */
+/* Products, Fourier transforms, systems of equations and convolutions by cuBLAS, cuFFT, cuSOLVER and cuDNN, against
+ * fakes that compute (tests/support/driver): results are those of the processor, for all types and layouts; the order
+ * of calls; every call failing once; nothing left. */
 #include "devices/device.h"
 #include "tests/support/driver/fake_cuda.h"
 #include "tests/support/driver/fake_cuda_math.h"
@@ -16,6 +16,7 @@
 static FakeCuda *fake;
 static FakeMath *math;
 static char said[4096];
+static const char *kept = ""; /* where code is */
 
 static void hear(void *ud, int fd, const char *text, size_t n) {
     size_t at = strlen(said);
@@ -29,7 +30,7 @@ static qs_vm *open_machine(const char *device) {
     qs_config c;
     qs_vm *vm = NULL;
     qs_config_init(&c);
-    c.device = device, c.cache_dir = "", c.explain = true, c.write = hear, c.threads = 1;
+    c.device = device, c.cache_dir = kept, c.explain = true, c.write = hear, c.threads = 1;
     *fake = (FakeCuda){.devices = 1, .capability = 90, .max_threads = 1024, .blocks = 8, .fail_after = -1};
     *math = (FakeMath){.fail_after = -1};
     forget();
@@ -40,7 +41,7 @@ static qs_vm *open_machine(const char *device) {
 static void close_machine(qs_vm *vm) {
     qs_close(vm);
     CHECK(!fake->retained && !fake->streams && !fake->events && !fake->pinned && !fake->allocated && !fake->misuse);
-    CHECK(!math->handles && !math->plans && !math->misuse);
+    CHECK(!math->handles && !math->plans && !math->descriptors && !math->misuse);
     if (fake->misuse) printf("  %s\n", fake->wrong);
 }
 
@@ -77,6 +78,15 @@ static void same(qs_vm *vm, const char *expr, const char *log) {
     CHECK(!*math->log);
     CHECK(holds(vm, "type(here) == type(there) && sum(abs(size(here) - size(there))) == 0"));
     CHECK(holds(vm, "max(abs(here - there)) <= 2e-5*max(abs(here))"));
+}
+
+QS_PRINTF(1, 2) static void shell(const char *format, ...) {
+    char command[2000];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(command, sizeof command, format, args);
+    va_end(args);
+    CHECK(!system(command));
 }
 
 static void products(void) {
@@ -187,6 +197,127 @@ static void factorizations(void) {
     unsetenv("QUASAR_LIBRARIES");
 }
 
+/* Kernels do nothing on this driver, so what differs was not done by cuDNN. */
+static void layers(void) {
+    qs_vm *vm = open_machine("cpu,cuda");
+    run(vm, "x = randn(3,4,7,9)\nw = randn(6,2,3,2)\nb = randn(1,6)\ns = [2,1]\np = [1,3]\nd = [1,2]\n"
+            "y = conv_planes(x, w, s, p, d, 2)\nwx = float64(x)\nww = float64(w)\nwb = float64(b)\nwy = float64(y)");
+    same(vm, "conv_planes(x, w, s, p, d, 2)", "DnnForward ");
+    same(vm, "conv_planes(x, w, s, p, d, 2, b)", "DnnForward DnnAdd ");
+    same(vm, "conv_planes(wx, ww, s, p, d, 2, wb)", "DnnForward DnnAdd ");
+    same(vm, "conv_planes(wx, w, 1, 0, 1, 2)", "DnnForward "); /* in float64 */
+    same(vm, "conv_planes_input(y, w, [3,4,7,9], s, p, d, 2)", "DnnInput ");
+    same(vm, "conv_planes_input(wy, ww, [3,4,7,9], s, p, d, 2)", "DnnInput ");
+    same(vm, "conv_planes_weights(x, y, [6,2,3,2], s, p, d, 2)", "DnnWeights ");
+    same(vm, "conv_planes_weights(wx, wy, [6,2,3,2], s, p, d, 2)", "DnnWeights ");
+    same(vm, "conv_planes(uint8(abs(x)), w, 1, 0, 1, 2)", "DnnForward ");
+    close_machine(vm);
+}
+
+/* How many calls a row of the table tells of; -1: there is no such row. */
+static int row_of(const char *table, const char *name) {
+    const char *at = table ? strstr(table, name) : NULL;
+    return at ? atoi(at + strlen(name)) : -1;
+}
+
+/* Described once, and whenever the sizes are others; --explain and the profile name it. */
+static void layers_order(void) {
+    static const char text[] = "x = randn(2,3,8,8)\nw = randn(4,3,3,3)\nb = randn(1,4)\n"
+                               "for i = 1..2\n    y = conv_planes(x, w, 1, 0, 1, 1, b)\nend\n";
+    qs_vm *vm = open_machine("cuda");
+    Text table;
+    qtext_init(&table, qvm_ctx(vm));
+    qreport_begin(vm, NULL, true);
+    CHECK(qs_load(vm, "layers.q", text, sizeof text - 1) == QS_OK);
+    CHECK_TEXT(math->log, "DnnCreate DnnSetStream DnnCreateTensor DnnSetTensor DnnCreateTensor DnnSetTensor "
+                          "DnnCreateTensor DnnSetTensor DnnCreateFilter DnnSetFilter DnnCreateConv DnnSetConv "
+                          "DnnSetGroups DnnSetMath DnnForwardOrder DnnForwardArea DnnForward DnnAdd "
+                          "DnnForward DnnAdd ");
+    CHECK(strstr(said, "layers.q:5: a convolution runs on cuda:0 by cuDNN"));
+    CHECK(qreport_profile(vm, &table) == QS_OK && row_of(table.s, "cuDNN layers.q:5 ") == 2);
+    for (int i = 0; i < 70; i++) { /* more than are kept */
+        char line[100];
+        snprintf(line, sizeof line, "y = conv_planes(randn(1,1,%d,5), randn(1,1,2,2), 1, 0, 1, 1)", 3 + i);
+        forget();
+        run(vm, line);
+    }
+    CHECK(math->descriptors == 64 * 5 && strstr(math->log, "DnnDestroyTensor "));
+    qtext_free(&table);
+    close_machine(vm);
+}
+
+/* What cuDNN is not to do, or cannot: kernels do it, which is said. */
+static void layers_by_kernels(void) {
+    static const char begin[] = "x = randn(2,3,9,9)\nw = randn(4,3,3,3)";
+    static const char plain[] = "y = conv_planes(x, w, 1, 0, 1, 1)";
+    static const char none[] = "a convolution runs on cuda:0 as kernels, because cuDNN has no algorithm for it with "
+                               "the same bits each time, in full precision and 64 MB";
+    qs_vm *vm = open_machine("cuda");
+    run(vm, begin);
+    math->no_algorithm = 1;
+    for (int k = 0; k < 2; k++) {
+        forget();
+        run(vm, plain);
+        CHECK(!strstr(math->log, "DnnForward ") && (strstr(math->log, "Order") == NULL) == k);
+        CHECK(k ? !*said : strstr(said, none) != NULL);
+    }
+    close_machine(vm);
+    setenv("QUASAR_LIBRARIES", "never", 1);
+    vm = open_machine("cuda");
+    run(vm, begin);
+    run(vm, plain);
+    CHECK(!*math->log && strstr(said, "a convolution runs on cuda:0 as kernels, as QUASAR_LIBRARIES=never says"));
+    close_machine(vm);
+    unsetenv("QUASAR_LIBRARIES");
+    setenv("QUASAR_CUDNN", "/nowhere.so", 1);
+    vm = open_machine("cuda");
+    run(vm, begin);
+    run(vm, plain);
+    CHECK(!*math->log && strstr(said, "as kernels, because QUASAR_CUDNN: /nowhere.so: cannot open"));
+    close_machine(vm);
+    setenv("QUASAR_CUDNN", FAKE_CUDA_MATH, 1);
+}
+
+/* Each call failing once: before work is queued, or for want of memory, it is for kernels; else it is an error. */
+static bool layer_with_failure(const char *text, long n, int error, bool memory) {
+    qs_vm *vm = open_machine("cuda");
+    run(vm, "x = randn(2,3,8,8)\nw = randn(4,3,3,3)\nb = randn(1,4)\ndy = randn(2,4,6,6)");
+    math->fail_after = n, math->fail_with = error;
+    qs_status s = qs_eval(vm, text, NULL);
+    const char *at = math->failed;
+    bool failed = *at, runs = !strcmp(at, "DnnForward") || !strcmp(at, "DnnInput") || !strcmp(at, "DnnWeights") ||
+                              !strcmp(at, "DnnAdd") || !strcmp(at, "DnnSetStream");
+    bool unsupported = error == 9 || error == 3000;
+    if (!failed || memory || !runs || (unsupported && strcmp(at, "DnnSetStream"))) CHECK(s == QS_OK);
+    else CHECK(s == QS_EDEVICE && strstr(error_of(vm), at) && strstr(error_of(vm), "Fake GPU: cuDNN: "));
+    if (failed && s == QS_OK && !memory) CHECK(strstr(said, "as kernels, because ") && strstr(said, at));
+    if (failed && error == 5000 && !strcmp(at, "DnnForward"))
+        CHECK_TEXT(error_of(vm), "Fake GPU: cuDNN: DnnForward: CUDNN_STATUS_EXECUTION_FAILED (5000)");
+    qs_error_clear(vm);
+    math->fail_after = -1;
+    run(vm, text);
+    close_machine(vm);
+    return failed;
+}
+
+static void layer_failures(void) {
+    static const char input[] = "r = conv_planes_input(dy, w, [2,3,8,8], 1, 0, 1, 1)";
+    static const char weights[] = "r = conv_planes_weights(x, dy, [4,3,3,3], 1, 0, 1, 1)";
+    static const char forward[] = "r = conv_planes(x, w, 1, 0, 1, 1, b)";
+    static const struct { const char *text; int error; bool memory; } each[] = {
+        {forward, 5000, false}, {forward, 3000, false}, {input, 2, true}, {input, 8, false}, {weights, 4004, true},
+        {weights, 9, false}};
+    char folder[] = "/tmp/quasar-cuda-XXXXXX";
+    CHECK((kept = mkdtemp(folder)) != NULL); /* the code of kernels */
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
+        long n = 0;
+        while (layer_with_failure(each[i].text, n, each[i].error, each[i].memory)) n++;
+        CHECK(n >= 17);
+    }
+    kept = "";
+    shell("rm -r %s", folder);
+}
+
 /* An iteration that ends without a result is for the processor, and it is said so. */
 static void no_convergence(void) {
     setenv("QUASAR_LIBRARIES", "always", 1);
@@ -289,15 +420,6 @@ static const char *product_with(const char *variable, const char *folder) {
     return said;
 }
 
-QS_PRINTF(1, 2) static void shell(const char *format, ...) {
-    char command[2000];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(command, sizeof command, format, args);
-    va_end(args);
-    CHECK(!system(command));
-}
-
 static bool is_found(const char *variable, const char *folder, const char *below, const char *file) {
     shell("mkdir -p %s/%s && ln -s %s %s/%s/%s", folder, below, FAKE_CUDA_MATH, folder, below, file);
     bool found = strstr(product_with(variable, folder), "* runs on cuda:0") != NULL;
@@ -324,12 +446,6 @@ static void places(void) {
     } else printf("skipped: where cuBLAS is looked for, because it is installed here\n");
     setenv("QUASAR_CUBLAS", FAKE_CUDA_MATH, 1);
     shell("rm -r %s", folder);
-}
-
-/* How many calls a row of the table tells of; -1: there is no such row. */
-static int row_of(const char *table, const char *name) {
-    const char *at = table ? strstr(table, name) : NULL;
-    return at ? atoi(at + strlen(name)) : -1;
 }
 
 /* What --explain says begins with the line of the script, and a profile has a row for each line that calls. */
@@ -491,13 +607,17 @@ int main(void) {
     fake = get(), math = get_math();
     setenv("QUASAR_CUDA", FAKE_CUDA, 1);
     setenv("QUASAR_CUBLAS", FAKE_CUDA_MATH, 1), setenv("QUASAR_CUFFT", FAKE_CUDA_MATH, 1);
-    setenv("QUASAR_CUSOLVER", FAKE_CUDA_MATH, 1);
+    setenv("QUASAR_CUSOLVER", FAKE_CUDA_MATH, 1), setenv("QUASAR_CUDNN", FAKE_CUDA_MATH, 1);
     setenv("QUASAR_CUDA_WITHOUT", "elements", 1); /* kernels do nothing on this driver */
     products();
     transforms();
     systems();
     cholesky();
     factorizations();
+    layers();
+    layers_order();
+    layers_by_kernels();
+    layer_failures();
     no_convergence();
     no_factors();
     order();

@@ -21,10 +21,11 @@ static const double lapack_rate = 6, column_cost = 2e3; /* of a thread, in float
 typedef struct {
     const char *what;
     DevLibrary libraries[2]; int nlibraries;
-    Array *in[2]; int nin;
+    Array *in[3]; int nin;
     double operations, rate; /* rate: of a thread of the processor */
     double columns;          /* each waits for the one before */
-    bool along;              /* kernels that need no library: reductions, which --explain tells of by themselves */
+    enum { LIBRARY, ALONG, OR_KERNELS } way; /* kernels that need no library: reductions, which --explain tells of by
+                              * themselves; or what the device has kernels for, if it has no library */
 } Job;
 
 static double bytes_away(const Job *j, int memory) {
@@ -69,7 +70,8 @@ static Wish wish(void) {
 }
 
 static void put_choice(qs_vm *vm, const Job *j, const Device *d, const char *why_not, bool there, Text *t) {
-    const Device *at = there ? d : &qvm(vm)->devices[0];
+    const Device *at = there || j->way == OR_KERNELS ? d : &qvm(vm)->devices[0];
+    const char *how = j->way != OR_KERNELS ? "" : there ? " by cuDNN" : " as kernels";
     double bytes = bytes_away(j, at->memory);
     Where here = qvm_here(vm);
     int line, column;
@@ -77,10 +79,10 @@ static void put_choice(qs_vm *vm, const Job *j, const Device *d, const char *why
         qsource_line_col(here.src, here.pos, &line, &column);
         qtext_printf(t, "%s:%d: ", here.src->path, line);
     }
-    qtext_printf(t, "%s runs on %s:%d", j->what, at->ops->kind, at->ordinal);
+    qtext_printf(t, "%s runs on %s:%d%s", j->what, at->ops->kind, at->ordinal, how);
     if (why_not) qtext_printf(t, ", because %s", why_not);
     else if (wish() != SOONEST) qtext_printf(t, ", as QUASAR_LIBRARIES=%s says", wish() == ALWAYS ? "always" : "never");
-    else
+    else if (j->way != OR_KERNELS)
         qtext_printf(t, ", which ends soonest: %s:%d %.3g ms, %s:%d %.3g ms", qvm(vm)->devices[0].ops->kind, 0,
                      on_processor(vm, j, d) * 1e-6, d->ops->kind, d->ordinal, on_device(vm, j, d) * 1e-6);
     if (bytes > 0) qtext_printf(t, "; %.3g MB are copied there", bytes / 1e6);
@@ -89,7 +91,7 @@ static void put_choice(qs_vm *vm, const Job *j, const Device *d, const char *why
 
 /* Once for each library until it changes, and for each kind of what needs none of them. */
 static void explain(qs_vm *vm, const Job *j, const Device *d, const char *why_not, bool there) {
-    int slot = j->nlibraries ? (int)j->libraries[0] : LIB__COUNT + j->along;
+    int slot = j->nlibraries ? (int)j->libraries[0] : LIB__COUNT + (j->way == ALONG);
     uint8_t *told = &qvm(vm)->told_math[slot], now = there ? 2 : 1;
     Text t;
     if (!qvm(vm)->config.explain || *told == now) return;
@@ -158,7 +160,7 @@ Device *qdevmath_holder(qs_vm *vm, int n, const qs_value *args) {
 }
 
 bool qdevmath_refused(qs_vm *vm, Device *d, const char *what, Array *a, qs_status s) {
-    const Job j = {.what = what, .in = {a}, .nin = 1, .along = true};
+    const Job j = {.what = what, .in = {a}, .nin = 1, .way = ALONG};
     char why[400];
     if ((s != QS_ENOMEM && s != QS_EDEVICE) || qvm_ctx(vm)->err.late || qdev_is_recording(d)) return false;
     snprintf(why, sizeof why, "%.399s", qvm_ctx(vm)->err.text);
@@ -199,7 +201,8 @@ static double bytes_of(const Array *a) { return (double)a->count * (double)qdtyp
 static qs_status finished(qs_vm *vm, Device *d, const Job *j, const Array *r, double start, qs_status s) {
     double bytes = bytes_of(r);
     for (int i = 0; i < j->nin; i++) bytes += bytes_of(j->in[i]);
-    return s == QS_OK ? qreport_after(vm, d, j->what, start, bytes, j->operations) : s;
+    const char *row = j->way == OR_KERNELS ? "cuDNN" : j->what;
+    return s == QS_OK ? qreport_after(vm, d, row, start, bytes, j->operations) : s;
 }
 
 /* -- running ------------------------------------------------------------------------------------------------------- */
@@ -280,7 +283,7 @@ qs_status qdevmath_product(qs_vm *vm, Array *a, Array *b, GemmSize of, Array **o
     DevGemm g = {.dtype = (qs_dtype)a->dtype, .m = m, .n = n, .k = k};
     double complex_work = a->dtype >= QS_C64 ? 4 : 1;
     Job j = {"*", {LIB_BLAS}, 1, {a, b}, 2, 2.0 * (double)m * (double)n * (double)k * complex_work, product_rate, 0,
-             false};
+             LIBRARY};
     *out = NULL;
     bool fits = m && n && k && m <= INT32_MAX && n <= INT32_MAX && k <= INT32_MAX && a->dtype == b->dtype;
     if (!fits || !is_float(a) || !lies(a, m, k, &g.lda, &g.ta) || !lies(b, k, n, &g.ldb, &g.tb)) return QS_OK;
@@ -335,7 +338,7 @@ qs_status qdevmath_fft(qs_vm *vm, Array *a, int ndims, const int64_t *dims, int 
     Device *d;
     *out = NULL;
     if (!describe(a, ndims, dims, first, rank, inverse, &f)) return QS_OK;
-    Job j = {"fft", {LIB_FFT, LIB_BLAS}, 2, {a}, 1, operations_of(a, &f), fft_rate, 0, false};
+    Job j = {"fft", {LIB_FFT, LIB_BLAS}, 2, {a}, 1, operations_of(a, &f), fft_rate, 0, LIBRARY};
     if (!(d = choose(vm, &j))) return QS_OK;
     TRY(qarr_like(vm, a, qdtype_complex_of((qs_dtype)a->dtype), out));
     return run_into(vm, d, &j, convert, &f, out);
@@ -384,7 +387,7 @@ static qs_status solve(qs_vm *vm, DevSolveKind kind, Array *a, Array *b, Array *
     s.columns = b ? b->dims[b->rank - 1] : s.n;
     double n = (double)s.n, complex_work = a->dtype >= QS_C64 ? 4 : 1;
     double operations = n * n * (n * solving[kind].factor + (double)s.columns * solving[kind].column) * complex_work;
-    Job j = {solving[kind].what, {LIB_SOLVER, LIB_BLAS}, 2, {a, b}, b ? 2 : 1, operations, lapack_rate, n, false};
+    Job j = {solving[kind].what, {LIB_SOLVER, LIB_BLAS}, 2, {a, b}, b ? 2 : 1, operations, lapack_rate, n, LIBRARY};
     if (!(d = choose(vm, &j))) return QS_OK;
     TRY(qarr_new(vm, s.dtype, 2, (int64_t[]){s.n, s.columns}, false, out));
     TRY(run_into(vm, d, &j, solve_on, &s, out));
@@ -428,11 +431,66 @@ qs_status qdevmath_factor(qs_vm *vm, const char *what, Array *a, DevFactor *f, b
     double m = (double)f->m, n = (double)f->n, k = m < n ? m : n, complex_work = a->dtype >= QS_C64 ? 4 : 1;
     double each = f->left ? factoring[f->kind].all : factoring[f->kind].values;
     Job j = {what, {LIB_SOLVER, LIB_BLAS}, 2, {a}, 1, each * m * n * k * complex_work, lapack_rate,
-             k * factoring[f->kind].wait, false};
+             k * factoring[f->kind].wait, LIBRARY};
     if (!(d = choose(vm, &j))) return QS_OK;
     TRY(run(vm, d, &j, factor_on, f, NULL, done));
     if (!*done || f->kind == FACTOR_LU || !f->info) return QS_OK;
     snprintf(why, sizeof why, "cuSOLVER's iteration did not converge (info %d)", f->info);
     explain(vm, &j, d, why, *done = false);
+    return QS_OK;
+}
+
+/* -- convolutions -------------------------------------------------------------------------------------------------- */
+static qs_status convolve_held(qs_vm *vm, Device *d, const Job *j, DevConv *c, DevPtr *to, Array *r) {
+    double start;
+    TRY(hold(vm, d, r, QS_WRITE, to));
+    qs_status s = qreport_before(vm, d, &start);
+    if (s == QS_OK) s = d->math->convolve(d, c);
+    if (!c->refused) s = finished(vm, d, j, r, start, s);
+    return let_go(vm, d, r, QS_WRITE, s);
+}
+
+static qs_status convolve_on(qs_vm *vm, Device *d, const Job *j, void *of, Array *r) {
+    DevConv *c = of;
+    DevPtr *const at[][4] = {[CONV_FORWARD] = {&c->x, &c->w, &c->bias, &c->y},
+                             [CONV_INPUT] = {&c->y, &c->w, NULL, &c->x},
+                             [CONV_WEIGHTS] = {&c->x, &c->y, NULL, &c->w}};
+    qs_status s = QS_OK;
+    int held = 0;
+    while (held < j->nin && (s = hold(vm, d, j->in[held], QS_READ, at[c->of.kind][held])) == QS_OK) held++;
+    if (s == QS_OK) s = convolve_held(vm, d, j, c, at[c->of.kind][3], r);
+    while (held > 0) held--, s = let_go(vm, d, j->in[held], QS_READ, s);
+    return s;
+}
+
+/* For each element of y a product with each weight of its result. */
+static double operations_of_convolution(const DevConvShape *of) {
+    double n = 2;
+    for (int i = 0; i < 4; i++) n *= (double)of->y[i] * (i ? (double)of->w[i] : 1);
+    return n;
+}
+
+static qs_status new_result(qs_vm *vm, const DevConvShape *of, qs_dtype dtype, Array **out) {
+    const int *n = of->kind == CONV_FORWARD ? of->y : of->kind == CONV_INPUT ? of->x : of->w;
+    if (of->kind != CONV_INPUT) return qarr_new(vm, dtype, 4, (int64_t[]){n[0], n[1], n[2], n[3]}, false, out);
+    return qarr_new(vm, dtype, 3, (int64_t[]){(int64_t)n[0] * n[1], n[2], n[3]}, false, out);
+}
+
+qs_status qdevmath_convolve(qs_vm *vm, const char *what, DevConv *c, Array *const in[3], Array **out) {
+    Device *d = device_of_kernels(vm, in[0]);
+    Job j = {.what = what, .libraries = {LIB_DNN}, .nlibraries = 1, .in = {in[0], in[1], in[2]}, .nin = in[2] ? 3 : 2,
+             .operations = operations_of_convolution(&c->of), .way = OR_KERNELS};
+    *out = NULL;
+    if (!d || !d->math) return QS_OK;
+    if (wish() == NEVER) return explain(vm, &j, d, NULL, false), QS_OK;
+    const char *why = missing(&j, d);
+    if (why) c->refused = why;
+    if (!c->refused) {
+        TRY(new_result(vm, &c->of, (qs_dtype)in[0]->dtype, out));
+        TRY(run_into(vm, d, &j, convolve_on, c, out));
+        if (!*out) return QS_OK; /* which has been told */
+    }
+    explain(vm, &j, d, c->refused, !c->refused);
+    if (c->refused && *out) qarr_release(vm, *out), *out = NULL;
     return QS_OK;
 }

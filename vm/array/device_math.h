@@ -22,6 +22,10 @@ qs_status qdevmath_cholesky(qs_vm *vm, Array *a, Array **out);
 /* The parts of a factorization that f has memory for (DevFactor in devices/device.h), in the elements of a.  *done is
  * false where it is the processor's turn, also when the device's iteration did not converge. */
 qs_status qdevmath_factor(qs_vm *vm, const char *what, Array *a, DevFactor *f, bool *done);
+/* A convolution of neural layers, or an adjoint of it, by the library of the device that runs kernels.  c->refused: why
+ * it must not, or NULL; in[2]: a bias for the forward one, or NULL.  *out is NULL where it is the turn of kernels; of
+ * CONV_INPUT it has three dimensions: the planes of all images. */
+qs_status qdevmath_convolve(qs_vm *vm, const char *what, DevConv *c, Array *const in[3], Array **out);
 /* Whether what needs no library is computed by kernels on the device where a is, whose indices go up to `index`.  One
  * that is a processor has what is written for this one, unless QUASAR_LIBRARIES=always; --explain says so then. */
 bool qdevmath_by_kernels(qs_vm *vm, const char *what, Array *a, Array *b, double index);

@@ -17,7 +17,7 @@ enum { OK, EXEC_FAILED = 13, HANDLES = 4, PLANS = 64, C2C = 0x29 };
 
 static FakeMath fake = {.fail_after = -1};
 typedef struct { bool alive, workspace; void *stream; } Library;
-static Library blas[HANDLES], solver[HANDLES];
+static Library blas[HANDLES], solver[HANDLES], dnn[HANDLES];
 typedef struct {
     bool alive, made, own_area;
     void *stream;
@@ -25,6 +25,13 @@ typedef struct {
     uint64_t area;
 } Plan;
 static Plan plans[PLANS];
+enum { NOTHING, TENSOR, FILTER, CONVOLUTION };
+typedef struct { /* a descriptor of cuDNN */
+    int what;
+    bool set;
+    int type, n[4], step[4];                              /* of a tensor or filter */
+    int pad[2], stride[2], dilation[2], groups, math;     /* of a convolution */
+} Description;
 
 #define CUMATH(lib, name, symbol, args) int fake_##name args __asm__(symbol);
 #include "devices/cuda_math.def"
@@ -91,6 +98,7 @@ typedef struct Job {
     uint64_t a, b, c, values, area, told;
     double by;
     Plan plan;
+    Description x, w, y, how;
 } Job;
 
 static void run_job(void *job) { ((const Job *)job)->work(job); }
@@ -736,4 +744,280 @@ int fake_FftC2C(int p, uint64_t from, uint64_t to, int direction) {
 int fake_FftZ2Z(int p, uint64_t from, uint64_t to, int direction) {
     BEGIN("FftZ2Z");
     return execute(p, COMPLEX_DOUBLE, from, to, direction);
+}
+
+/* -- cuDNN: the images are what padding makes of them, products with its zeros are made ---------------------------- */
+enum { DESCRIPTIONS = 1024, UNSUPPORTED = 3000, FULL_MATH = 3, TENSOR_CORES = 1, FORWARD = 0, INPUT, WEIGHTS };
+static Description descriptions[DESCRIPTIONS];
+
+static Description *described(void *p, int what) {
+    Description *d = p;
+    bool mine = d >= descriptions && d < descriptions + DESCRIPTIONS;
+    return mine && d->what == what ? d : NULL;
+}
+
+static int make_description(void **made, int what) {
+    int i = 0;
+    while (i < DESCRIPTIONS && descriptions[i].what) i++;
+    if (i == DESCRIPTIONS) return misused();
+    descriptions[i] = (Description){.what = what, .groups = 1};
+    fake.descriptors++;
+    return *made = &descriptions[i], OK;
+}
+
+static int end_description(void *p, int what) {
+    Description *d = described(p, what);
+    if (!d) return misused();
+    d->what = NOTHING;
+    return fake.descriptors--, OK;
+}
+
+#define DESCRIPTION(name, what)                                                                                        \
+    int fake_DnnCreate##name(void **made) {                                                                            \
+        BEGIN("DnnCreate" #name);                                                                                      \
+        return make_description(made, what);                                                                           \
+    }                                                                                                                  \
+    int fake_DnnDestroy##name(void *made) {                                                                            \
+        int error = begin("DnnDestroy" #name), wrong = end_description(made, what);                                    \
+        return wrong ? wrong : error;                                                                                  \
+    }
+DESCRIPTION(Tensor, TENSOR)
+DESCRIPTION(Filter, FILTER)
+DESCRIPTION(Conv, CONVOLUTION)
+
+int fake_DnnCreate(void **handle) {
+    BEGIN("DnnCreate");
+    return make_handle(dnn, handle);
+}
+
+int fake_DnnDestroy(void *handle) {
+    int error = begin("DnnDestroy"), wrong = end_handle(dnn, handle);
+    return wrong ? wrong : error;
+}
+
+int fake_DnnSetStream(void *handle, void *stream) {
+    BEGIN("DnnSetStream");
+    return set_stream(dnn, handle, stream);
+}
+
+static int64_t elements(const Description *d) { return (int64_t)d->n[0] * d->n[1] * d->n[2] * d->n[3]; }
+
+/* Extents and steps are positive, no two elements lie on each other, and all of them are fewer than 2^31. */
+static int set_description(Description *d, int type, const int n[4], const int step[4]) {
+    int64_t last = 0, least = 1;
+    if (!d || type < 0 || type > DOUBLE) return misused();
+    for (int i = 3; i >= 0; i--) {
+        if (n[i] < 1 || step[i] < least) return misused();
+        last += (int64_t)(n[i] - 1) * step[i], least = (int64_t)n[i] * step[i];
+    }
+    if (last >= INT32_MAX) return misused();
+    d->type = type, d->set = true;
+    memcpy(d->n, n, sizeof d->n), memcpy(d->step, step, sizeof d->step);
+    return OK;
+}
+
+int fake_DnnSetTensor(void *tensor, int type, int n, int c, int h, int w, int dn, int dc, int dh, int dw) {
+    BEGIN("DnnSetTensor");
+    return set_description(described(tensor, TENSOR), type, (int[]){n, c, h, w}, (int[]){dn, dc, dh, dw});
+}
+
+int fake_DnnSetFilter(void *filter, int type, int layout, int k, int c, int h, int w) {
+    BEGIN("DnnSetFilter");
+    bool fits = k > 0 && c > 0 && h > 0 && w > 0 && (double)c * h * w < INT32_MAX;
+    if (layout || !fits) return misused();
+    return set_description(described(filter, FILTER), type, (int[]){k, c, h, w}, (int[]){c * h * w, h * w, w, 1});
+}
+
+int fake_DnnSetConv(void *conv, int pad_h, int pad_w, int stride_h, int stride_w, int dilation_h, int dilation_w,
+                    int mode, int computed_in) {
+    BEGIN("DnnSetConv");
+    Description *d = described(conv, CONVOLUTION);
+    bool bad = pad_h < 0 || pad_w < 0 || stride_h < 1 || stride_w < 1 || dilation_h < 1 || dilation_w < 1;
+    if (!d || bad || mode != 1 || computed_in < 0 || computed_in > DOUBLE) return misused();
+    d->pad[0] = pad_h, d->pad[1] = pad_w, d->stride[0] = stride_h, d->stride[1] = stride_w;
+    d->dilation[0] = dilation_h, d->dilation[1] = dilation_w, d->type = computed_in;
+    return d->set = true, OK;
+}
+
+int fake_DnnSetGroups(void *conv, int groups) {
+    BEGIN("DnnSetGroups");
+    Description *d = described(conv, CONVOLUTION);
+    return d && groups > 0 ? (d->groups = groups, OK) : misused();
+}
+
+int fake_DnnSetMath(void *conv, int math) {
+    BEGIN("DnnSetMath");
+    Description *d = described(conv, CONVOLUTION);
+    return d && math >= 0 && math <= FULL_MATH ? (d->math = math, OK) : misused();
+}
+
+/* Operands and result of a kind as x, w and y, if all of them are what the kind wants and fit each other. */
+static bool fits(int kind, void *handle, void *a, void *b, void *conv, void *result, Job *j) {
+    void *x = kind == INPUT ? result : a, *w = kind == FORWARD ? b : kind == INPUT ? a : result;
+    void *y = kind == FORWARD ? result : b;
+    const Description *px = described(x, TENSOR), *pw = described(w, FILTER), *py = described(y, TENSOR);
+    const Description *c = described(conv, CONVOLUTION);
+    Library *l = alive(dnn, handle);
+    if (!l || !l->stream || !px || !pw || !py || !c || !px->set || !pw->set || !py->set || !c->set) return false;
+    if (px->type != pw->type || px->type != py->type || px->type != c->type || c->math != FULL_MATH) return false;
+    *j = (Job){.kind = px->type, .x = *px, .w = *pw, .y = *py, .how = *c};
+    for (int i = 0; i < 2; i++) {
+        int room = px->n[2 + i] + 2 * c->pad[i] - (c->dilation[i] * (pw->n[2 + i] - 1) + 1);
+        if (room < 0 || py->n[2 + i] != room / c->stride[i] + 1) return false;
+    }
+    return px->n[0] == py->n[0] && px->n[1] == pw->n[1] * c->groups && pw->n[0] == py->n[1] && !(pw->n[0] % c->groups);
+}
+
+/* Of the forward one 0 to 2 add up products, of its adjoints 1 does; what the others would make is not what we want. */
+static bool is_wanted(int kind, int algorithm) {
+    return kind == FORWARD ? algorithm >= 0 && algorithm <= 2 : algorithm == 1;
+}
+
+/* Narrow weights are convolved without any space. */
+static size_t space(int kind, const Job *j, int algorithm) {
+    return kind == FORWARD && algorithm == 0 ? 0 : 64 * (size_t)j->w.n[0] + 16 * (size_t)kind;
+}
+
+typedef struct { int algorithm, status; float time; size_t memory; int same_bits, math, reserved[3]; } Found;
+
+/* First what must not be taken: transforms, what is not there, sums in any order, tensor cores, too much space. */
+static int order(int kind, void *handle, void *a, void *b, void *conv, void *result, int wanted, int *found,
+                 void *list) {
+    Job j;
+    Found *f = list;
+    if (!fits(kind, handle, a, b, conv, result, &j) || wanted < 8 || !found || !list) return misused();
+    int best = kind == FORWARD ? j.w.n[3] % 2 : 1, n = 0;
+    f[n++] = (Found){.algorithm = kind == FORWARD ? 6 : 4, .same_bits = 1, .math = FULL_MATH};
+    f[n++] = (Found){.algorithm = best, .status = UNSUPPORTED, .same_bits = 1, .math = FULL_MATH};
+    f[n++] = (Found){.algorithm = kind == FORWARD ? 4 : 0, .math = FULL_MATH};
+    f[n++] = (Found){.algorithm = best, .math = FULL_MATH};
+    f[n++] = (Found){.algorithm = best, .same_bits = 1, .math = TENSOR_CORES};
+    f[n++] = (Found){.algorithm = best, .same_bits = 1, .math = FULL_MATH, .memory = (size_t)1 << 40};
+    f[n] = (Found){.algorithm = best, .same_bits = 1, .math = FULL_MATH, .memory = space(kind, &j, best)};
+    return *found = fake.no_algorithm ? n : n + 1, OK;
+}
+
+static int ask_space(int kind, void *handle, void *a, void *b, void *conv, void *result, int algorithm, size_t *area) {
+    Job j;
+    if (!fits(kind, handle, a, b, conv, result, &j) || !is_wanted(kind, algorithm)) return misused();
+    return *area = space(kind, &j, algorithm), OK;
+}
+
+static int64_t place(const Description *d, int n, int c, int h, int w) {
+    return (int64_t)n * d->step[0] + (int64_t)c * d->step[1] + (int64_t)h * d->step[2] + (int64_t)w * d->step[3];
+}
+
+/* x at a tap of an output; 0 beside the image. */
+static double image_at(const Job *q, const void *x, int n, int c, int out_row, int out_column, int i, int j) {
+    int r = out_row * q->how.stride[0] - q->how.pad[0] + i * q->how.dilation[0];
+    int s = out_column * q->how.stride[1] - q->how.pad[1] + j * q->how.dilation[1];
+    bool inside = r >= 0 && s >= 0 && r < q->x.n[2] && s < q->x.n[3];
+    return inside ? creal(get(q->kind, x, place(&q->x, n, c, r, s))) : 0;
+}
+
+static void do_forward(const Job *q) {
+    const int *y = q->y.n, *w = q->w.n;
+    for (int64_t e = 0; e < elements(&q->y); e++) {
+        int s = (int)(e % y[3]), r = (int)(e / y[3] % y[2]), m = (int)(e / y[3] / y[2] % y[1]);
+        int n = (int)(e / y[3] / y[2] / y[1]), first = m / (w[0] / q->how.groups) * w[1];
+        double sum = 0;
+        for (int c = 0; c < w[1]; c++)
+            for (int i = 0; i < w[2]; i++)
+                for (int j = 0; j < w[3]; j++)
+                    sum += creal(get(q->kind, at(q->b), place(&q->w, m, c, i, j))) *
+                           image_at(q, at(q->a), n, first + c, r, s, i, j);
+        put(q->kind, at(q->c), place(&q->y, n, m, r, s), sum);
+    }
+}
+
+/* a: weights, b: of results. */
+static void do_input(const Job *q) {
+    const int *x = q->x.n, *w = q->w.n, *y = q->y.n;
+    for (int64_t e = 0; e < elements(&q->x); e++) {
+        int s = (int)(e % x[3]), r = (int)(e / x[3] % x[2]), c = (int)(e / x[3] / x[2] % x[1]);
+        int n = (int)(e / x[3] / x[2] / x[1]), rows = w[0] / q->how.groups, first = c / w[1] * rows;
+        double sum = 0;
+        for (int m = first; m < first + rows; m++)
+            for (int i = 0; i < w[2]; i++)
+                for (int j = 0; j < w[3]; j++) {
+                    int p = r + q->how.pad[0] - i * q->how.dilation[0], o = s + q->how.pad[1] - j * q->how.dilation[1];
+                    bool met = p >= 0 && o >= 0 && p % q->how.stride[0] == 0 && o % q->how.stride[1] == 0;
+                    p /= q->how.stride[0], o /= q->how.stride[1];
+                    met = met && p < y[2] && o < y[3];
+                    double dy = met ? creal(get(q->kind, at(q->b), place(&q->y, n, m, p, o))) : 0;
+                    sum += dy * creal(get(q->kind, at(q->a), place(&q->w, m, c % w[1], i, j)));
+                }
+        put(q->kind, at(q->c), place(&q->x, n, c, r, s), sum);
+    }
+}
+
+/* a: images, b: of results. */
+static void do_weights(const Job *q) {
+    const int *w = q->w.n, *y = q->y.n;
+    for (int64_t e = 0; e < elements(&q->w); e++) {
+        int j = (int)(e % w[3]), i = (int)(e / w[3] % w[2]), c = (int)(e / w[3] / w[2] % w[1]);
+        int m = (int)(e / w[3] / w[2] / w[1]), first = m / (w[0] / q->how.groups) * w[1];
+        double sum = 0;
+        for (int n = 0; n < y[0]; n++)
+            for (int r = 0; r < y[2]; r++)
+                for (int s = 0; s < y[3]; s++)
+                    sum += creal(get(q->kind, at(q->b), place(&q->y, n, m, r, s))) *
+                           image_at(q, at(q->a), n, first + c, r, s, i, j);
+        put(q->kind, at(q->c), e, sum);
+    }
+}
+
+/* What else was in the space, and in the result, is lost first. */
+static void do_convolution(const Job *q) {
+    static void (*const by[])(const Job *) = {do_forward, do_input, do_weights};
+    if (q->n) memset(at(q->area), 0x7f, (size_t)q->n);
+    by[q->ta](q);
+}
+
+static int convolution(int kind, void *handle, const void *alpha, void *a_is, uint64_t a, void *b_is, uint64_t b,
+                       void *conv, int algorithm, uint64_t area, size_t size, const void *beta, void *result_is,
+                       uint64_t result) {
+    Job j;
+    bool good = fits(kind, handle, a_is, b_is, conv, result_is, &j) && is_wanted(kind, algorithm);
+    good = good && a && b && result && !((a | b | result | area) % 16) && a != result && b != result;
+    good = good && (size ? area != 0 : !area) && size >= space(kind, &j, algorithm);
+    if (!good || get(j.kind, alpha, 0) != 1 || get(j.kind, beta, 0) != 0) return misused();
+    j.work = do_convolution, j.ta = kind, j.a = a, j.b = b, j.c = result, j.area = area, j.n = (int)size;
+    return queue(alive(dnn, handle)->stream, &j);
+}
+
+#define CONVOLUTIONS(name, kind)                                                                                       \
+    int fake_##name##Order(void *h, void *a, void *b, void *conv, void *result, int wanted, int *found, void *list) {  \
+        BEGIN(#name "Order");                                                                                          \
+        return order(kind, h, a, b, conv, result, wanted, found, list);                                                \
+    }                                                                                                                  \
+    int fake_##name##Area(void *h, void *a, void *b, void *conv, void *result, int algorithm, size_t *area) {          \
+        BEGIN(#name "Area");                                                                                           \
+        return ask_space(kind, h, a, b, conv, result, algorithm, area);                                                \
+    }                                                                                                                  \
+    int fake_##name(void *h, const void *alpha, void *a_is, uint64_t a, void *b_is, uint64_t b, void *conv,            \
+                    int algorithm, uint64_t area, size_t size, const void *beta, void *result_is, uint64_t result) {   \
+        BEGIN(#name);                                                                                                  \
+        return convolution(kind, h, alpha, a_is, a, b_is, b, conv, algorithm, area, size, beta, result_is, result);    \
+    }
+CONVOLUTIONS(DnnForward, FORWARD)
+CONVOLUTIONS(DnnInput, INPUT)
+CONVOLUTIONS(DnnWeights, WEIGHTS)
+
+static void add_channels(const Job *q) {
+    for (int64_t e = 0; e < elements(&q->y); e++) {
+        int64_t plane = (int64_t)q->y.n[2] * q->y.n[3], c = e / plane % q->y.n[1];
+        put(q->kind, at(q->c), e, get(q->kind, at(q->c), e) + get(q->kind, at(q->a), c * q->x.step[1]));
+    }
+}
+
+int fake_DnnAdd(void *handle, const void *alpha, void *a_is, uint64_t a, const void *beta, void *c_is, uint64_t c) {
+    BEGIN("DnnAdd");
+    const Description *x = described(a_is, TENSOR), *y = described(c_is, TENSOR);
+    Library *l = alive(dnn, handle);
+    bool good = l && l->stream && x && y && x->set && y->set && x->type == y->type && a && c && !((a | c) % 16);
+    good = good && x->n[0] == 1 && x->n[1] == y->n[1] && x->n[2] == 1 && x->n[3] == 1;
+    good = good && y->step[0] == elements(y) / y->n[0];
+    if (!good || get(x->type, alpha, 0) != 1 || get(x->type, beta, 0) != 1) return misused();
+    return queue(l->stream, &(Job){.work = add_channels, .kind = x->type, .x = *x, .y = *y, .a = a, .c = c});
 }

@@ -1,4 +1,4 @@
-/* fake_cuda_math.h -- what a test sees of the fakes of cuBLAS, cuFFT and cuSOLVER: they compute, on the memory
+/* fake_cuda_math.h -- what a test sees of the fakes of cuBLAS, cuFFT, cuSOLVER and cuDNN: they compute, on the memory
  * of the fake driver, record calls, count handles, and make the n-th call fail. */
 #ifndef TESTS_SUPPORT_FAKE_CUDA_MATH_H
 #define TESTS_SUPPORT_FAKE_CUDA_MATH_H
@@ -10,7 +10,8 @@ typedef struct {
     int fail_with;
     const char *full;        /* this call never has memory; NULL: none */
     int info;                /* what an iteration says that does not converge; 0: it does */
-    int handles, plans;      /* made and not given back */
+    int no_algorithm;        /* cuDNN has none that will do */
+    int handles, plans, descriptors; /* made and not given back */
     unsigned misuse;         /* what the real libraries would not survive */
     char log[FAKE_MATH_LOG]; /* names of the calls, each with a blank behind it */
     char failed[64];
