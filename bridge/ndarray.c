@@ -21,6 +21,7 @@
 #include "bridge/bridge.h"
 #include "vm/base/number.h"
 #include "vm/grad/tape.h"
+#include "vm/value/convert.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -335,8 +336,29 @@ static PyObject *own_number(Border *b, qs_dtype d, const char *p) {
 
 typedef struct { qs_dtype dtype; int rank; int64_t dims[QS_MAX_RANK], steps[QS_MAX_RANK]; /* in bytes */ } Layout;
 
+static bool fit_doubles(qs_dtype d) {
+    return qdtype_is_real(d) || (qdtype_is_int(d) && qdtype_size(d) < sizeof(int64_t));
+}
+
+/* The same numbers, converted in runs. */
+static PyObject *row_of(const Layout *l, int d, const char *p) {
+    enum { PART = 64 };
+    double part[PART];
+    int64_t n = l->dims[d], step = l->steps[d];
+    PyObject *list = PyList_New((Py_ssize_t)n);
+    for (int64_t i = 0; list && i < n; i++) {
+        int64_t k = i % PART, left = n - i;
+        if (!k) qconv_run(l->dtype, p + i * step, step, QS_F64, part, sizeof *part, (size_t)(left < PART ? left : PART));
+        PyObject *o = qdtype_is_int(l->dtype) ? PyLong_FromDouble(part[k]) : PyFloat_FromDouble(part[k]);
+        if (!o) Py_CLEAR(list);
+        else PyList_SetItem(list, (Py_ssize_t)i, o);
+    }
+    return list;
+}
+
 static PyObject *list_of(Border *b, const Layout *l, int d, const char *p) {
     if (d == l->rank) return own_number(b, l->dtype, p);
+    if (d == l->rank - 1 && fit_doubles(l->dtype)) return row_of(l, d, p);
     PyObject *list = PyList_New((Py_ssize_t)l->dims[d]);
     for (int64_t i = 0; list && i < l->dims[d]; i++) {
         PyObject *o = list_of(b, l, d + 1, p + i * l->steps[d]);

@@ -621,6 +621,68 @@ class Order(Gpu):
         self.assertEqual(host.tolist(), [1] * 4)
 
 
+class CuPy(Gpu):
+    """A class that does what CuPy's sources say; with CuPy itself nothing of it has run."""
+    def test_arguments_are_used_in_place(self):
+        base = np.arange(12, dtype=np.float32).reshape(3, 4)
+        for view in (base, base.T, base[::2], base[:, 1:3], base[::-1, ::-1]):
+            x, y = fake.LikeCuPy(view), fake.LikeCuPy(np.zeros_like(base)[tuple(map(slice, view.shape))]
+                                                      if view.shape[0] <= 3 else np.zeros(view.shape, np.float32))
+            v = q.from_cupy(x)
+            self.assertEqual((v.shape, v.strides, v.__cuda_array_interface__["data"][0]),
+                             (view.shape, view.strides, x.pointer))
+            self.assertEqual(fake.copies(lambda: q.parallel_do(view.shape, x, y, q.square)), 0)
+            np.testing.assert_array_equal(y.get(), view*view)
+            q.add_one(x)
+            np.testing.assert_array_equal(x.get(), view + 1)
+
+    def test_its_stream_is_followed(self):
+        own, theirs = q.stream().ptr, fake.stream()
+        x = fake.LikeCuPy(np.zeros(3, np.float32), stream=theirs)
+        self.since = fake.record.norders
+        q.parallel_do(3, x, q.inc)
+        self.assertEqual((self.orders(), x.get().tolist()), ([(theirs, own), (own, theirs)], [1, 1, 1]))
+        with q.stream(type("Stream", (), {"ptr": theirs})()):
+            q.parallel_do(3, x, q.inc)
+        self.assertEqual(x.get().tolist(), [2, 2, 2])
+
+    def test_it_takes_arrays_of_the_language(self):
+        a = q.value(np.arange(6, dtype=np.float32).reshape(2, 3)) + 0
+        for v, strides in ((a, None), (a.T, (4, 12)), (a[:, ::2], (12, 8)), (a[::-1], (-12, 4))):
+            c = fake.asarray(v)
+            self.assertEqual((c.strides, c.stream), (strides, q.stream().ptr))
+            self.assertEqual(c.get().tolist(), v.tolist())
+        with unittest.mock.patch.dict(sys.modules, cupy=fake):
+            where, pointer, elements = q.to_cupy(a)
+        self.assertEqual((where, pointer, elements.tolist()), ((2, 0), fake.asarray(a).pointer, a.tolist()))
+
+    def test_read_only_arrays(self):
+        x = fake.LikeCuPy(np.ones(3, np.float32))
+        x.a.flags.writeable = False  # which its capsules tell, if not its interface
+        v = q.from_cupy(x)
+        self.assertEqual((v.readonly, v.__cuda_array_interface__["data"]), (True, (x.pointer, True)))
+        with self.assertRaisesRegex(ValueError, "inc: x is read-only"):
+            q.parallel_do(3, x, q.inc)
+        with unittest.mock.patch.dict(sys.modules, cupy=fake), self.assertRaisesRegex(BufferError, "read-only"):
+            q.to_cupy(v)  # asked for a capsule of before 1.0, which cannot tell it
+
+    def test_operators_on_either_side(self):
+        a, x = q.ones(3), fake.LikeCuPy(np.arange(3, dtype=np.float32))
+        self.assertEqual(((a + x).tolist(), (x + a).get().tolist()), ([1, 2, 3], [1, 2, 3]))
+        y = x
+        y += a
+        self.assertEqual((y is x, x.get().tolist()), (True, [1, 2, 3]))
+        b = a
+        b += x
+        self.assertEqual((b is a, a.tolist()), (True, [2, 3, 4]))
+        a[:] = x
+        self.assertEqual(a.tolist(), [1, 2, 3])
+
+    def test_a_number(self):
+        x = fake.LikeCuPy(np.array(2.5))
+        self.assertEqual((q.same(x), q.from_cupy(x).shape), (2.5, ()))
+
+
 class Out(Gpu):
     def test_an_array_of_the_language(self):
         a = q.ones(2, 3)

@@ -366,6 +366,20 @@ class Methods(unittest.TestCase):
 
 
 @unittest.skipUnless(np, "needs numpy")
+class Lists(unittest.TestCase):
+    def test_every_type_and_length(self):
+        q.init("cpu")
+        for dtype in "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64 complex64".split():
+            for n in (0, 1, 63, 64, 65, 200):
+                a = (np.arange(-3, n - 3) * (1 if dtype[0] in "bu" else 0.7)).astype(dtype)
+                for x in (a, a[::-3], np.stack([a, a])[:, ::2], a.reshape(1, n, 1)):
+                    r = q.value(x).tolist()
+                    self.assertEqual((r, repr(r)), (x.tolist(), repr(x.tolist())), (dtype, x.shape))
+        for x in ([np.inf, -0.0], [2**63 - 1, -2**63], [2**64 - 1]):
+            self.assertEqual(repr(q.value(np.array(x)).tolist()), repr(np.array(x).tolist()))
+
+
+@unittest.skipUnless(np, "needs numpy")
 class WithoutDimensions(unittest.TestCase):
     """np.array(3.5): an array from every door, and what is done with it gives what it gives in NumPy."""
     def setUp(self):
