@@ -24,7 +24,9 @@ PyObject *qbridge_support(const char *name, const char *format, ...) {
 /* -- borders ------------------------------------------------------------------------------------------------------- */
 
 void qborder_release(Border *b) {
-    if (--b->refs == 0) free(b);
+    if (--b->refs > 0) return;
+    free(b->dropped);
+    free(b);
 }
 
 Border *qbridge_border(qs_vm *vm, bool inside) {
@@ -46,16 +48,25 @@ static void forget_names(Border *b) {
 }
 
 /* Python may keep its wrappers, but not what is in them. */
-static void empty_wrappers(Border *b) {
-    while (b->wrappers.next != &b->wrappers) {
-        Wrapper *w = b->wrappers.next;
+static bool empty_wrapper(Border *b, qs_value *v) {
+    qgil_lock();
+    Wrapper *w = b->wrappers.next;
+    bool any = w != &b->wrappers;
+    if (any) {
         w->prev->next = w->next;
         w->next->prev = w->prev;
         w->prev = w->next = NULL;
-        qs_value v = w->v;
+        *v = w->v;
         w->v = qs_nil();
-        qgil_release(b, v);
     }
+    qgil_unlock();
+    return any;
+}
+
+static void empty_wrappers(Border *b) {
+    ALONE;
+    qs_value v;
+    while (empty_wrapper(b, &v)) qgil_release(b, v);
 }
 
 /* -- built-ins ----------------------------------------------------------------------------------------------------- */
@@ -66,6 +77,7 @@ static qs_status import(qs_vm *vm, qs_call_args *c) {
     const char *name = qs_to_string(c->in[0], &n);
     if (!name) return qs_fail(vm, QS_ETYPE, "pyimport: name must be a string, got %s", qval_type_name(vm, c->in[0]));
     TRY(qgpu_lend(b));
+    qgil_outside(b);
     return qpy_result(b, PyImport_ImportModule(name), &c->out[0]);
 }
 
@@ -251,8 +263,15 @@ static void detach(qs_vm *vm, const PythonTurn *turn) {
     else give_back(taken(b));
 }
 
+static void forget_host(void) {
+    qgil_lock();
+    qbridge.host = NULL;
+    qgil_unlock();
+}
+
 static void closing(qs_vm *vm) {
     Border *b = qgil_border(vm);
+    qgil_hold(b);
     qwritten_tell(b);
     if (qbridge.ours && qbridge.host == b) {
         PyObject *r = qbridge_support("end", "()");
@@ -263,7 +282,7 @@ static void closing(qs_vm *vm) {
     qgil_stop(b);
     qnd_keep_exports(b);
     empty_wrappers(b);
-    qbridge.host = qbridge.host == b ? NULL : qbridge.host;
+    if (qbridge.host == b) forget_host();
 }
 
 static void closed(qs_vm *vm) {
@@ -393,7 +412,8 @@ static int init_builtins(void) {
     if (!qbridge.builtins) return -1;
     qbridge.eval = PyObject_GetAttrString(qbridge.builtins, "eval");
     qbridge.exec = PyObject_GetAttrString(qbridge.builtins, "exec");
-    return qbridge.eval && qbridge.exec ? 0 : -1;
+    qbridge.sys = PyImport_ImportModule("sys");
+    return qbridge.eval && qbridge.exec && qbridge.sys ? 0 : -1;
 }
 
 static int init_types(PyObject *module) {
@@ -419,6 +439,9 @@ static PyModuleDef definition = {PyModuleDef_HEAD_INIT, MODULE_NAME, NULL, -1, f
 PyMODINIT_FUNC JOIN(PyInit_, BRIDGE_MODULE)(void);
 PyMODINIT_FUNC JOIN(PyInit_, BRIDGE_MODULE)(void) {
     PyObject *m = PyModule_Create(&definition), *mine = m ? claim(m, NULL) : NULL;
+#ifdef Py_GIL_DISABLED
+    if (mine) PyUnstable_Module_SetGIL(m, Py_MOD_GIL_NOT_USED);
+#endif
     if (!mine || (!qbridge.value && init_types(m) < 0)) Py_CLEAR(m);
     Py_XDECREF(mine);
     return m;

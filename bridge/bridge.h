@@ -17,8 +17,9 @@
  * vm/session/python.h alone, Python by the package pyquasar/.
  *
  * Only this folder sees Python.h, and of that the limited interface of 3.9, so that one binary serves 3.9 and all later
- * versions.  The object is linked to no libpython: its symbols come from the one that is there.  The same sources make
- * two objects.  `_inside` is what qrun opens for a script, and finds the machine in the program.  `_bridge` is what
+ * versions; of a Python without the global lock it takes the whole interface, and its binary serves that version alone.
+ * The object is linked to no libpython: its symbols come from the one that is there.  The same sources make two
+ * objects.  `_inside` is what qrun opens for a script, and finds the machine in the program.  `_bridge` is what
  * `import pyquasar` opens; it contains the machine and exports nothing but its door, so that no other library's symbols
  * meet ours.
  *
@@ -31,7 +32,10 @@
 #ifndef BRIDGE_BRIDGE_H
 #define BRIDGE_BRIDGE_H
 #define PY_SSIZE_T_CLEAN
+#include <pyconfig.h>
+#ifndef Py_GIL_DISABLED
 #define Py_LIMITED_API 0x03090000
+#endif
 #include <Python.h>
 #include <structmember.h>
 
@@ -52,6 +56,7 @@ extern const char *PyUnicode_AsUTF8AndSize(PyObject *s, Py_ssize_t *n);
 enum { FASTCALL = 0x80 };                                        /* METH_FASTCALL */
 enum { HAVE_VECTORCALL = 1 << 11 };                              /* Py_TPFLAGS_HAVE_VECTORCALL */
 
+#ifdef Py_LIMITED_API
 typedef struct {                                                 /* Py_buffer */
     void *buf;
     PyObject *obj;
@@ -61,6 +66,9 @@ typedef struct {                                                 /* Py_buffer */
     Py_ssize_t *shape, *strides, *suboffsets;
     void *internal;
 } BufferView;
+#else
+typedef Py_buffer BufferView;
+#endif
 extern int PyObject_CheckBuffer(PyObject *o);
 extern int PyObject_GetBuffer(PyObject *o, BufferView *view, int flags);
 extern void PyBuffer_Release(BufferView *view);
@@ -68,6 +76,13 @@ enum { BUF_WRITABLE = 1, BUF_FORMAT = 4, BUF_ND = 8, BUF_STRIDES = 0x10 | BUF_ND
        BUF_RECORDS_RO = BUF_STRIDES | BUF_FORMAT,
        BUF_ROWS = 0x20, BUF_COLUMNS = 0x40, BUF_PACKED = 0x80 }; /* PyBUF_C_CONTIGUOUS … without BUF_STRIDES */
 enum { SLOT_GETBUFFER = 1, SLOT_RELEASEBUFFER = 2 };             /* Py_bf_getbuffer, Py_bf_releasebuffer */
+
+/* What several threads read and write where no GIL puts them in order (gil.c). */
+#ifdef Py_GIL_DISABLED
+#define SHARED(type) _Atomic(type)
+#else
+#define SHARED(type) type
+#endif
 
 /* -- a machine as Python's side sees it: Machine.border ------------------------------------------------------------ */
 enum { NAME_SLOTS = 1024, TUPLE_SLOTS = 64, MANY_WRAPPERS = 10000 };
@@ -80,6 +95,8 @@ typedef struct Thread {    /* one that runs script code; with depth 0 one that d
     int works;             /* the depth at which the machine works for itself, and may let the GIL go; 0: at none */
     struct Followed { Device *device; DevPtr stream; int depth; } *followed; /* gpu.c: by which entry, innermost last */
     int nfollowed, cap_followed;
+    bool *had;             /* without the GIL: of each entry, whether the thread had the machine before */
+    int cap_had;
 } Thread;
 
 typedef struct Wrapper {   /* a value of the language in Python: the head of function and value objects */
@@ -93,15 +110,17 @@ typedef struct Wrapper {   /* a value of the language in Python: the head of fun
 
 struct Border {
     qs_vm *vm;             /* NULL when the machine is closed; wrappers in Python may live on */
-    long refs;             /* the machine and every wrapper */
+    SHARED(long) refs;     /* the machine and every wrapper */
     struct Border *next;
     /* gil.c */
     pthread_t owner;       /* threads->id, whose state the machine has now */
     Thread *threads;       /* the owner first */
     Flag away;             /* the owner works without the GIL: nobody may touch the machine */
     int loose;             /* reasons why: 0 when it holds the GIL */
-    int waiting;           /* threads that want the machine */
-    qs_value *dropped; uint32_t ndropped, cap_dropped; /* references to release when it is back */
+    SHARED(int) waiting;   /* threads that want the machine */
+    SHARED(pthread_t) holder, next_holder; /* without the GIL: who has it, and who has waited too long; 0: nobody */
+    struct Dropped { qs_value v; struct Export *e; } *dropped; /* to be released when it is back */
+    SHARED(uint32_t) ndropped; uint32_t cap_dropped;
     enum Gil { GIL_OF_OTHERS, GIL_ENSURED, GIL_STARTED } gil; /* how this thread came to have it: to go as it came */
     bool hosted;           /* Python opened the machine: its arrays go in as they are, cells stay cells (convert.c) */
     struct Export *exports; /* ndarray.c: views of the machine's memory */
@@ -124,19 +143,23 @@ typedef struct {
     PyObject *errors[QS_EINTERNAL + 1];              /* the exception type of each status */
     PyObject *closed;                                /* of a machine that is not open */
     PyObject *support;                               /* module pyquasar._support */
-    PyObject *builtins, *eval, *exec;
-    Border *borders, *host;                          /* host: the machine of the package pyquasar */
+    PyObject *builtins, *eval, *exec, *sys;
+    Border *borders;
+    SHARED(Border *) host;                           /* the machine of the package pyquasar */
     bool plain_floats;                               /* the value of a float lies where we look for it */
-    bool disturbed;                                  /* cycles.c: something changed during a full collection */
+    SHARED(bool) disturbed;                          /* cycles.c: something changed during a full collection */
     bool ours, finished;                             /* Python was started by the bridge; it has ended */
-    bool ending;                                     /* the program has ended, and Python is about to */
+    SHARED(bool) ending;                             /* the program has ended, and Python is about to */
 } Bridge;
 extern Bridge qbridge;
 /* Calls a function of pyquasar/_support.py. */
 PyObject *qbridge_support(const char *name, const char *format, ...);
 Border *qbridge_border(qs_vm *vm, bool inside);       /* made when missing; inside: this thread runs script code */
 void qbridge_attach(qs_vm *vm);                       /* the machine asks this Python when it needs one */
-static inline Border *qborder_retain(Border *b) { return b->refs++, b; }
+static inline Border *qborder_retain(Border *b) {
+    b->refs++;
+    return b;
+}
 void qborder_release(Border *b);
 
 /* -- host.c: the machine that Python opens, as functions of the package -------------------------------------------- */
@@ -148,9 +171,46 @@ Border *qhost_enter(const char *what);
 
 /* -- gil.c: threads ------------------------------------------------------------------------------------------------ */
 void qgil_reclaim(Border *b);
+/* The machine for a moment, without waiting for it; who does not get it leaves v or e to the one that has it. */
+typedef enum { TURN_NONE, TURN_TAKEN, TURN_HAD } Turn;
+#ifdef Py_GIL_DISABLED
+static inline bool qgil_holds(const Border *b) { return pthread_equal(b->holder, pthread_self()); }
+bool qgil_hold(Border *b);    /* waits for the machine; true when this thread did not have it before */
+void qgil_give(Border *b);    /* the machine is anybody's */
+Turn qgil_turn(Border *b, qs_value v, struct Export *e);
+bool qgil_try(Border *b);     /* whether it could be had at once; given back by qgil_give */
+static inline void qgil_end_turn(Border *b, Turn t) {
+    if (t == TURN_TAKEN) qgil_give(b);
+}
+/* Before script code calls what may be anybody's Python: others may use the machine until qgil_back. */
+static inline void qgil_outside(Border *b) {
+    if (qgil_holds(b)) qgil_give(b);
+}
+/* What is reached without the machine: wrappers' places in the ring, hubs.  Nobody calls Python between the two. */
+void qgil_lock(void);
+void qgil_unlock(void);
+Border *qgil_next(Border *b); /* of all machines, NULL: the first one; retains it, and releases b */
+/* The rest of the function, as long as it does not wait, reads values that no machine closes under it. */
+static inline void qgil_end_section(PyCriticalSection *section) { PyCriticalSection_End(section); }
+#define ALONE                                                                                                          \
+    PyCriticalSection section __attribute__((cleanup(qgil_end_section)));                                              \
+    PyCriticalSection_Begin(&section, qbridge.support)
+#else
+static inline bool qgil_holds(const Border *b) { return pthread_equal(b->owner, pthread_self()); }
+static inline bool qgil_hold(Border *b) { return (void)b, false; }
+static inline bool qgil_try(Border *b) { return (void)b, true; }
+static inline void qgil_give(Border *b) { (void)b; }
+static inline Turn qgil_turn(Border *b, qs_value v, struct Export *e) { return (void)b, (void)v, (void)e, TURN_HAD; }
+static inline void qgil_end_turn(Border *b, Turn t) { (void)b, (void)t; }
+static inline void qgil_outside(Border *b) { (void)b; }
+static inline void qgil_lock(void) {}
+static inline void qgil_unlock(void) {}
+#define ALONE (void)0
+#endif
+Border *qgil_host(void);          /* qbridge.host, retained */
 /* After every call of Python from script code: another thread may have run the machine meanwhile. */
 static inline void qgil_back(Border *b) {
-    if (__builtin_expect(!pthread_equal(b->owner, pthread_self()), 0)) qgil_reclaim(b);
+    if (__builtin_expect(!qgil_holds(b), 0)) qgil_reclaim(b);
 }
 extern const char qgil_closed_text[];
 int qgil_closed(void); /* -1 with the exception that says so; hasattr says False */

@@ -47,8 +47,10 @@ static void dealloc(PyObject *o) {
     PyTypeObject *t = Py_TYPE(o);
     Hub **at = &hubs.all;
     PyObject_GC_UnTrack(o);
+    qgil_lock();
     while (*at && *at != (Hub *)o) at = &(*at)->next;
     if (*at) *at = ((Hub *)o)->next;
+    qgil_unlock();
     clear(o);
     free(((Hub *)o)->items);
     PyObject_GC_Del(o);
@@ -58,8 +60,11 @@ static void dealloc(PyObject *o) {
 static Hub *new_hub(void) {
     Hub *h = (Hub *)PyType_GenericAlloc(hubs.type, 0);
     if (!h) return NULL;
+    qgil_lock();
     h->next = hubs.all;
-    return hubs.all = h;
+    hubs.all = h;
+    qgil_unlock();
+    return h;
 }
 
 static bool add_item(Hub *h, PyObject *o) {
@@ -119,7 +124,9 @@ static void find_rest(Border *b, Stack *rest) {
     Stack alive = {0};
     for (GcObj *o = list->next; o != list; o = o->next) o->trial = o->hdr.refs;
     for (GcObj *o = list->next; o != list; o = o->next) qgc_children(o, take_away, NULL);
+    qgil_lock();
     for (Wrapper *w = b->wrappers.next; w != &b->wrappers; w = w->next) take_away(NULL, w->v);
+    qgil_unlock();
     for (GcObj *o = list->next; o != list; o = o->next)
         if (o->trial != 0 && o->trial != ALIVE) revive(&alive, qval_object(o->hdr.kind, o));
     while (alive.n) qgc_children(alive.at[--alive.n], revive, &alive);
@@ -153,20 +160,31 @@ static void make_groups(const Stack *rest, uint32_t *parent) {
     }
 }
 
-static Hub *hub_of(Hub **of, uint32_t group) {
-    if (!of[group]) of[group] = new_hub();
-    return of[group];
+/* That of what a wrapper holds; ALIVE: none. */
+static uint32_t group_of(uint32_t *parent, const Wrapper *w) {
+    const GcObj *o = container(w->v);
+    return o && o->trial != ALIVE ? root(parent, o->trial) : ALIVE;
 }
 
-/* Wrappers first: a group without one is the machine's own garbage. */
+/* A group without a wrapper is the machine's own garbage. */
+static void make_hubs(Border *b, uint32_t *parent, size_t n, bool *wanted, Hub **of) {
+    qgil_lock();
+    for (Wrapper *w = b->wrappers.next; w != &b->wrappers; w = w->next)
+        if (group_of(parent, w) != ALIVE) wanted[group_of(parent, w)] = true;
+    qgil_unlock();
+    for (size_t i = 0; i < n; i++)
+        if (wanted[i]) of[i] = new_hub();
+}
+
 static void give_hubs(Border *b, uint32_t *parent, Hub **of) {
+    qgil_lock();
     for (Wrapper *w = b->wrappers.next; w != &b->wrappers; w = w->next) {
-        const GcObj *o = container(w->v);
-        Hub *h = o && o->trial != ALIVE ? hub_of(of, root(parent, o->trial)) : NULL;
-        if (!h) continue;
-        Py_INCREF((PyObject *)h);
-        w->hub = (PyObject *)h;
+        uint32_t group = group_of(parent, w);
+        if (group == ALIVE || !of[group]) continue;
+        Py_INCREF((PyObject *)of[group]);
+        w->hub = (PyObject *)of[group];
     }
+    qgil_unlock();
 }
 
 static void fill_hubs(const Stack *rest, uint32_t *parent, Hub **of) {
@@ -188,29 +206,72 @@ static void show(Border *b) {
         return;
     find_rest(b, &rest);
     uint32_t *parent = calloc(rest.n + 1, sizeof *parent);
+    bool *wanted = calloc(rest.n + 1, sizeof *wanted);
     Hub **of = calloc(rest.n + 1, sizeof *of);
-    if (parent && of && !rest.failed) {
+    if (parent && wanted && of && !rest.failed) {
         make_groups(&rest, parent);
+        make_hubs(b, parent, rest.n, wanted, of);
         give_hubs(b, parent, of);
         fill_hubs(&rest, parent, of);
         drop_own(of, rest.n);
     }
     free(of);
+    free(wanted);
     free(parent);
     free(rest.at);
 }
 
 /* -- before and after a full collection ---------------------------------------------------------------------------- */
 
+/* Without the GIL others may run until Python stops them: whoever takes the machine from here on disturbs. */
+#ifdef Py_GIL_DISABLED
+static void begin(void) {
+    qbridge.disturbed = false;
+    for (Border *b = qgil_next(NULL); b; b = qgil_next(b)) {
+        bool had = qgil_holds(b);
+        if (!had && !qgil_try(b)) continue;
+        show(b);
+        if (!had) qgil_give(b);
+    }
+}
+#else
 static void begin(void) {
     qbridge.disturbed = false;
     for (Border *b = qbridge.borders; b; b = b->next) show(b);
 }
+#endif
+
+/* References that are dropped when nobody goes through what they were in any more. */
+typedef struct { PyObject **at; size_t n, cap; } Dropped;
+
+static bool drop_later(Dropped *d, PyObject *o) {
+    if (d->n == d->cap) {
+        size_t cap = d->cap ? 2 * d->cap : 256;
+        PyObject **at = realloc(d->at, cap * sizeof *at);
+        if (!at) return false;
+        d->at = at, d->cap = cap;
+    }
+    return d->at[d->n++] = o, true;
+}
+
+static void empty_hubs(Dropped *d) {
+    for (Hub *h = hubs.all; h; h = h->next)
+        while (h->n && drop_later(d, h->items[h->n - 1])) h->n--;
+}
+
+static void take_hubs(Border *b, Dropped *d) {
+    for (Wrapper *w = b->wrappers.next; w != &b->wrappers; w = w->next)
+        if (w->hub && drop_later(d, w->hub)) w->hub = NULL;
+}
 
 static void end(void) {
-    for (Hub *h = hubs.all; h; h = h->next) clear((PyObject *)h);
-    for (Border *b = qbridge.borders; b; b = b->next)
-        for (Wrapper *w = b->wrappers.next; w != &b->wrappers; w = w->next) Py_CLEAR(w->hub);
+    Dropped d = {0};
+    qgil_lock();
+    empty_hubs(&d);
+    for (Border *b = qbridge.borders; b; b = b->next) take_hubs(b, &d);
+    qgil_unlock();
+    while (d.n) Py_DECREF(d.at[--d.n]);
+    free(d.at);
 }
 
 PyObject *qcycles_watch(PyObject *module, PyObject *args) {

@@ -30,10 +30,12 @@ PyObject *qwrapper_make(PyTypeObject *t, Border *b, qs_value v) {
     if (!w) return NULL;
     w->border = qborder_retain(b);
     w->v = qval_retain(v);
+    qgil_lock();
     w->next = &b->wrappers;
     w->prev = b->wrappers.prev;
     w->prev->next = w->next->prev = w;
     b->nwrappers++;
+    qgil_unlock();
     return (PyObject *)w;
 }
 
@@ -54,9 +56,11 @@ void qwrapper_dealloc(PyObject *o) {
     PyTypeObject *t = Py_TYPE(o);
     PyObject_GC_UnTrack(o);
     if (w->weak) PyObject_ClearWeakRefs(o);
+    qgil_lock();
     if (w->next) w->prev->next = w->next, w->next->prev = w->prev;
+    if (w->border) w->border->nwrappers--;
+    qgil_unlock();
     if (w->border) {
-        w->border->nwrappers--;
         let_go(w);
         qborder_release(w->border);
     }
@@ -297,7 +301,9 @@ static bool has_nargout(const Function *f) {
 }
 
 /* Where nargout= stands among the names, unless it is a parameter of the function; -1: nowhere. */
-static Py_ssize_t place_of_nargout(qs_value fn, PyObject *names) {
+static Py_ssize_t place_of_nargout(PyObject *self, PyObject *names) {
+    ALONE;
+    qs_value fn = ((Wrapper *)self)->v;
     if (fn.kind == QS_FUNCTION && has_nargout(fn.u.p)) return -1;
     for (Py_ssize_t i = 0, n = PyTuple_Size(names); i < n; i++)
         if (PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, i), "nargout") == 0) return i;
@@ -332,7 +338,7 @@ static PyObject *call_nargout(PyObject *self, PyObject *const *args, size_t n, P
 }
 
 static PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names) {
-    Py_ssize_t at = names ? place_of_nargout(((Wrapper *)self)->v, names) : -1;
+    Py_ssize_t at = names ? place_of_nargout(self, names) : -1;
     if (at < 0) return call_for(self, args, nargsf, names, 0);
     return call_nargout(self, args, nargsf & ~ARGUMENTS_OFFSET, names, at);
 }
@@ -340,6 +346,7 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyOb
 /* -- the type ------------------------------------------------------------------------------------------------------ */
 
 static PyObject *name_of(PyObject *o, void *unused) {
+    ALONE;
     const Function *f = ((Wrapper *)o)->v.u.p;
     (void)unused;
     return f && f->name ? qpy_string(f->name->s, f->name->len) : PyUnicode_FromString("function");
@@ -387,6 +394,7 @@ static PyObject *parameters(const Func *f) {
 
 /* Of a script function (comment or None, [parameter]); of a built-in its manual, the signature in the first line. */
 static PyObject *known(PyObject *o, void *unused) {
+    ALONE;
     const Function *f = ((Wrapper *)o)->v.kind == QS_FUNCTION ? ((Wrapper *)o)->v.u.p : NULL;
     (void)unused;
     if (f && f->fkind == FN_NATIVE && f->native->doc) return PyUnicode_FromString(f->native->doc);
@@ -396,6 +404,7 @@ static PyObject *known(PyObject *o, void *unused) {
 }
 
 static PyObject *is_kernel(PyObject *o, void *unused) {
+    ALONE;
     const Function *f = ((Wrapper *)o)->v.kind == QS_FUNCTION ? ((Wrapper *)o)->v.u.p : NULL;
     (void)unused;
     return PyBool_FromLong(f && f->fkind == FN_SCRIPT && f->ast->qual == Q_KERNEL);
@@ -403,6 +412,7 @@ static PyObject *is_kernel(PyObject *o, void *unused) {
 
 /* How many results it has when all are taken; 1 where that is not declared. */
 static PyObject *number_of_results(PyObject *o, void *unused) {
+    ALONE;
     qs_value fn = ((Wrapper *)o)->v;
     int n = results_of(fn);
     (void)unused;

@@ -13,7 +13,13 @@
  * And when script code calls Python, or yields, another thread may get the GIL and enter the machine: it then runs on a
  * stack of its own (Thread, vm/session/thread.c), and the first one switches back when it returns (qgil_back).
  *
- * The order is always GIL first, machine second; nobody waits for the machine with the GIL in his hands. */
+ * The order is always GIL first, machine second; nobody waits for the machine with the GIL in his hands.
+ *
+ * A Python without the GIL lets threads in side by side.  Two locks are in its place then.  The machine is held from
+ * where a thread enters to where it leaves, also while it is away; it is given up while script code calls what may be
+ * anybody's Python (qgil_outside), and where the GIL would be.  Who waits for it is no running thread for Python.
+ * What is reached without the machine (the ring of wrappers, what others drop) is under `lock`, for moments in which
+ * nobody calls Python.  What is only read of a value needs neither, if no machine closes meanwhile (ALONE). */
 #include "bridge/bridge.h"
 
 #include <signal.h>
@@ -38,6 +44,7 @@ static Thread *thread_of(Border *b, pthread_t id) {
 
 static void free_thread(Thread *t) {
     free(t->followed);
+    free(t->had);
     free(t);
 }
 
@@ -91,7 +98,171 @@ static Thread *machine_of(Border *b, pthread_t id) {
     return t;
 }
 
+/* -- what was dropped meanwhile ------------------------------------------------------------------------------------ */
+
+static struct { PyObject **at; SHARED(int) n; int cap; } orphans; /* references dropped without the GIL; under `lock` */
+
+static int release_orphans(void *unused) {
+    (void)unused;
+    for (;;) {
+        pthread_mutex_lock(&lock);
+        PyObject *o = orphans.n ? orphans.at[--orphans.n] : NULL;
+        pthread_mutex_unlock(&lock);
+        if (!o) return 0;
+        Py_DECREF(o);
+    }
+}
+
+static bool next_dropped(Border *b, struct Dropped *out) {
+    pthread_mutex_lock(&lock);
+    bool any = b->ndropped > 0;
+    if (any) *out = b->dropped[--b->ndropped];
+    pthread_mutex_unlock(&lock);
+    return any;
+}
+
+/* What other threads dropped while the machine was away.  Not before a launch is over: the last reference to an object
+ * may run a finaliser, which may enter the machine and replace what the launch works on. */
+static void release_dropped(Border *b) {
+    struct Dropped d;
+    while (b->ndropped && next_dropped(b, &d)) {
+        if (d.e) qnd_take_back(d.e);
+        else if (b->vm) qs_release(b->vm, d.v);
+    }
+    if (orphans.n) release_orphans(NULL);
+}
+
+/* Under `lock`, or the GIL. */
+static void drop_later(Border *b, qs_value v, struct Export *e) {
+    if (b->ndropped == b->cap_dropped) {
+        uint32_t cap = b->cap_dropped ? 2 * b->cap_dropped : 64;
+        struct Dropped *at = realloc(b->dropped, cap * sizeof *at);
+        if (!at) return;
+        b->dropped = at;
+        b->cap_dropped = cap;
+    }
+    b->dropped[b->ndropped++] = (struct Dropped){v, e};
+}
+
 /* -- waiting ------------------------------------------------------------------------------------------------------- */
+
+#ifdef Py_GIL_DISABLED
+enum { TOO_LONG_NS = 1000000 }; /* who waits so long comes next, before those who have just had the machine */
+
+void qgil_lock(void) { pthread_mutex_lock(&lock); }
+void qgil_unlock(void) { pthread_mutex_unlock(&lock); }
+
+/* Under `lock`. */
+static bool is_free_for(Border *b, pthread_t me) {
+    return !b->holder && (!b->next_holder || pthread_equal(b->next_holder, me));
+}
+
+static void wait_for_machine(Border *b, pthread_t me) {
+    struct timespec until;
+    b->waiting++;
+    while (!is_free_for(b, me)) {
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += TOO_LONG_NS;
+        if (until.tv_nsec >= 1000000000L) until.tv_sec++, until.tv_nsec -= 1000000000L;
+        bool late = pthread_cond_timedwait(&back, &lock, &until) != 0;
+        if (late && !b->next_holder) b->next_holder = me;
+    }
+    if (pthread_equal(b->next_holder, me)) b->next_holder = 0;
+    b->waiting--;
+}
+
+static bool take_at_once(Border *b, pthread_t me) {
+    pthread_mutex_lock(&lock);
+    bool taken = is_free_for(b, me);
+    if (taken) b->holder = me;
+    pthread_mutex_unlock(&lock);
+    return taken;
+}
+
+bool qgil_hold(Border *b) {
+    pthread_t me = pthread_self();
+    if (qgil_holds(b)) return false;
+    qbridge.disturbed = true;
+    if (take_at_once(b, me)) return true;
+    PyThreadState *state = PyEval_SaveThread();
+    pthread_mutex_lock(&lock);
+    wait_for_machine(b, me);
+    b->holder = me;
+    pthread_mutex_unlock(&lock);
+    PyEval_RestoreThread(state);
+    return true;
+}
+
+/* What was left to the holder comes first. */
+void qgil_give(Border *b) {
+    pthread_mutex_lock(&lock);
+    while (b->ndropped) {
+        pthread_mutex_unlock(&lock);
+        release_dropped(b);
+        pthread_mutex_lock(&lock);
+    }
+    b->holder = 0;
+    if (b->waiting) pthread_cond_broadcast(&back);
+    pthread_mutex_unlock(&lock);
+}
+
+Turn qgil_turn(Border *b, qs_value v, struct Export *e) {
+    if (qgil_holds(b)) return TURN_HAD;
+    qbridge.disturbed = true;
+    pthread_mutex_lock(&lock);
+    Turn turn = b->holder ? TURN_NONE : TURN_TAKEN;
+    if (turn == TURN_TAKEN) b->holder = pthread_self();
+    else drop_later(b, v, e);
+    pthread_mutex_unlock(&lock);
+    return turn;
+}
+
+bool qgil_try(Border *b) { return !qgil_holds(b) && take_at_once(b, pthread_self()); }
+
+Border *qgil_next(Border *b) {
+    pthread_mutex_lock(&lock);
+    Border *next = b ? b->next : qbridge.borders;
+    if (next) qborder_retain(next);
+    pthread_mutex_unlock(&lock);
+    if (b) qborder_release(b);
+    return next;
+}
+
+/* Of the entry that begins: whether it is inside one that has the machine, and leaves it that. */
+static bool remember(Thread *t, bool had) {
+    if (t->depth >= t->cap_had) {
+        int cap = 2 * t->depth + 8;
+        bool *at = realloc(t->had, (size_t)cap * sizeof *at);
+        if (!at) return false;
+        t->had = at, t->cap_had = cap;
+    }
+    return t->had[t->depth] = had, true;
+}
+
+static void leave_as_it_was(Border *b, const Thread *t) {
+    if (!t->had[t->depth]) qgil_give(b);
+}
+
+/* In the child of a fork, where there are none; false: one of them had the machine. */
+static bool forget_others(Border *b) {
+    bool mine = !b->holder || qgil_holds(b);
+    b->next_holder = 0;
+    if (!mine) b->holder = 0;
+    return mine;
+}
+#else
+static bool remember(Thread *t, bool had) { return (void)t, (void)had, true; }
+static void leave_as_it_was(Border *b, const Thread *t) { (void)b, (void)t; }
+static bool forget_others(Border *b) { return (void)b, true; }
+#endif
+
+Border *qgil_host(void) {
+    qgil_lock();
+    Border *b = qbridge.host;
+    if (b) qborder_retain(b);
+    qgil_unlock();
+    return b;
+}
 
 static void wait_until_back(Border *b) {
     b->waiting++;
@@ -110,7 +281,9 @@ static void stop_forever(void) {
 }
 
 void qgil_reclaim(Border *b) {
+    bool taken = qgil_hold(b);
     while (b->vm && qflag_is_up(&b->away)) wait_until_back(b);
+    if (!b->vm && taken) qgil_give(b);
     if (!b->vm) stop_forever();
     Thread *mine = thread_of(b, pthread_self());
     if (mine) switch_to(b, mine);
@@ -120,19 +293,33 @@ const char qgil_closed_text[] = "the machine of this value was closed";
 
 int qgil_closed(void) { return PyErr_SetString(qbridge.closed, qgil_closed_text), -1; }
 
-int qgil_enter(Border *b) {
+static int enter(Border *b, bool had) {
     pthread_t me = pthread_self();
-    qbridge.disturbed = true; /* cycles.c */
-    if (b->vm && !qflag_is_up(&b->away) && pthread_equal(b->owner, me)) return b->threads->depth++, 0;
     if (qbridge.ending && qflag_is_up(&b->away)) return qgil_closed(); /* who has it may never come back */
     while (b->vm && qflag_is_up(&b->away)) wait_until_back(b);
     if (!b->vm) return qgil_closed();
     Thread *t = machine_of(b, me);
-    if (!t) return qerror_raise(b, QS_ENOMEM), -1;
+    if (!t || !remember(t, had)) return qerror_raise(b, QS_ENOMEM), -1;
     switch_to(b, t);
     t->depth++;
     return 0;
 }
+
+#ifdef Py_GIL_DISABLED
+int qgil_enter(Border *b) {
+    if (qbridge.ending && !qgil_holds(b) && b->holder) return qgil_closed();
+    bool taken = qgil_hold(b);
+    int r = enter(b, !taken);
+    if (r < 0 && taken) qgil_give(b);
+    return r;
+}
+#else
+int qgil_enter(Border *b) {
+    qbridge.disturbed = true; /* cycles.c */
+    bool simple = b->vm && !qflag_is_up(&b->away) && pthread_equal(b->owner, pthread_self());
+    return simple ? b->threads->depth++, 0 : enter(b, true);
+}
+#endif
 
 /* An exception that is on its way comes before one of ours. */
 static int hand_back(Border *b) {
@@ -143,26 +330,6 @@ static int hand_back(Border *b) {
     return -1;
 }
 
-static struct { PyObject **at; int n, cap; } orphans; /* references dropped without the GIL; under `lock` */
-
-static int release_orphans(void *unused) {
-    (void)unused;
-    for (;;) {
-        pthread_mutex_lock(&lock);
-        PyObject *o = orphans.n ? orphans.at[--orphans.n] : NULL;
-        pthread_mutex_unlock(&lock);
-        if (!o) return 0;
-        Py_DECREF(o);
-    }
-}
-
-/* What other threads dropped while the machine was away.  Not before a launch is over: the last reference to an object
- * may run a finaliser, which may enter the machine and replace what the launch works on. */
-static void release_dropped(Border *b) {
-    while (b->vm && b->ndropped) qs_release(b->vm, b->dropped[--b->ndropped]);
-    if (orphans.n) release_orphans(NULL);
-}
-
 /* What Python did inside may have let another thread run the machine. */
 int qgil_leave(Border *b) {
     qgil_back(b);
@@ -170,6 +337,7 @@ int qgil_leave(Border *b) {
     if (b->threads->depth == 1) release_dropped(b);
     int r = b->threads->nfollowed ? hand_back(b) : 0;
     b->threads->depth--;
+    leave_as_it_was(b, b->threads);
     return r;
 }
 
@@ -228,6 +396,7 @@ qs_status qgil_yield(qs_vm *vm) {
     Border *b = border_of(vm);
     qgil_here(b);
     qwritten_tell(b);
+    qgil_outside(b);
     PyThreadState *me = PyEval_SaveThread();
     PyEval_RestoreThread(me);
     int failed = PyErr_CheckSignals();
@@ -241,6 +410,7 @@ void qgil_idle(qs_vm *vm) {
     Border *b = border_of(vm);
     qgil_here(b);
     qwritten_tell(b);
+    qgil_outside(b);
     resting = PyEval_SaveThread();
     if (PyOS_InputHook) PyOS_InputHook();
 }
@@ -273,21 +443,19 @@ void qgil_decref(PyObject *o) {
     else add_orphan(o);
 }
 
+#ifdef Py_GIL_DISABLED
+void qgil_release(Border *b, qs_value v) {
+    Turn turn = b->vm && qval_is_object(v) ? qgil_turn(b, v, NULL) : TURN_NONE;
+    if (turn != TURN_NONE && b->vm) qs_release(b->vm, v);
+    qgil_end_turn(b, turn);
+}
+#else
 void qgil_release(Border *b, qs_value v) {
     if (!b->vm || !qval_is_object(v)) return;
-    if (!qflag_is_up(&b->away)) {
-        qs_release(b->vm, v);
-        return;
-    }
-    if (b->ndropped == b->cap_dropped) {
-        uint32_t cap = b->cap_dropped ? 2 * b->cap_dropped : 64;
-        qs_value *at = realloc(b->dropped, cap * sizeof *at);
-        if (!at) return;
-        b->dropped = at;
-        b->cap_dropped = cap;
-    }
-    b->dropped[b->ndropped++] = v;
+    if (qflag_is_up(&b->away)) drop_later(b, v, NULL);
+    else qs_release(b->vm, v);
 }
+#endif
 
 /* -- ticks: a script loop gives way now and then, as Python's own threads do --------------------------------------- */
 
@@ -358,6 +526,7 @@ static void start_ticker(void) {
 
 void qgil_start(Border *b, bool inside) {
     first_thread(b);
+    if (inside) qgil_hold(b);
     b->threads->depth = b->threads->works = inside;
     qvm_ctx(b->vm)->let_go = let_go_at_work;
     pthread_mutex_lock(&lock);
@@ -396,12 +565,13 @@ bool qgil_used(Border *b) {
 /* The machine goes on in the child of a fork, on the one thread that there is; the others have stayed behind, and so
  * have their stacks.  Not when somebody was at work in it without the GIL, for then it is as he left it: half done. */
 static bool goes_on(Border *b) {
-    if (!b->vm || qflag_is_up(&b->away)) return false;
+    b->waiting = 0;
+    bool others = !forget_others(b);
+    if (!b->vm || qflag_is_up(&b->away) || others) return false;
     Thread *mine = machine_of(b, pthread_self());
     if (!mine) return false;
     switch_to(b, mine);
     mine->next = NULL;
-    b->waiting = 0;
     qthread_forked(b->vm);
     return true;
 }
@@ -434,5 +604,5 @@ void qgil_stopped(Border *b) {
     b->threads = NULL;
     b->owner = 0;
     b->vm = NULL;
-    free(b->dropped);
+    qgil_give(b);
 }

@@ -105,7 +105,9 @@ static PyObject *all_settled(Border *b, Record *r, const GradLevel *l, PyObject 
 static PyObject *run(Border *b, Record *r, GradLevel *l, PyObject *f, PyObject *args, PyObject *chosen) {
     qs_status s = qtape_begin(b->vm, l);
     if (s != QS_OK) return qerror_raise(b, s);
-    PyObject *x = with_leaves(b, r, l, args, chosen), *y = x ? PyObject_CallObject(f, x) : NULL;
+    PyObject *x = with_leaves(b, r, l, args, chosen), *y = NULL;
+    qgil_outside(b);
+    if (x) y = PyObject_CallObject(f, x);
     qgil_back(b);
     qtape_end(b->vm, l);
     Py_XDECREF(x);

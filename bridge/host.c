@@ -60,21 +60,33 @@ static PyObject *none(void) { return Py_INCREF(Py_None), Py_None; }
 
 /* -- opening and closing ------------------------------------------------------------------------------------------- */
 
-/* Program output goes where Python's own goes, and in order with it. */
-static void show(void *unused, int fd, const char *s, size_t n) {
-    Border *b = qbridge.host;
-    (void)unused;
-    if (b) qgil_here(b);
-    PyObject *type, *value, *traceback, *stream = PySys_GetObject(fd == 1 ? "stdout" : "stderr");
-    if (!stream || stream == Py_None) return;
-    Py_INCREF(stream);
-    PyErr_Fetch(&type, &value, &traceback);
+/* sys.stdout or sys.stderr; NULL: there is none. */
+static PyObject *stream_of(int fd) {
+    PyObject *stream = PyObject_GetAttrString(qbridge.sys, fd == 1 ? "stdout" : "stderr");
+    if (stream == Py_None) Py_CLEAR(stream);
+    return stream;
+}
+
+static void write_to(PyObject *stream, const char *s, size_t n) { /* takes the reference */
     PyObject *text = PyUnicode_DecodeUTF8(s, (Py_ssize_t)n, "replace");
     PyObject *r = text ? PyObject_CallMethod(stream, "write", "O", text) : NULL;
     if (!r) PyErr_WriteUnraisable(stream);
     Py_XDECREF(r);
     Py_XDECREF(text);
     Py_DECREF(stream);
+}
+
+/* Program output goes where Python's own goes, and in order with it. */
+static void show(void *unused, int fd, const char *s, size_t n) {
+    Border *b = qbridge.host;
+    (void)unused;
+    if (b) qgil_here(b);
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyObject *stream = stream_of(fd);
+    if (b) qgil_outside(b);
+    if (stream) write_to(stream, s, n);
+    PyErr_Clear();
     PyErr_Restore(type, value, traceback);
     if (b) qgil_back(b);
 }
@@ -120,12 +132,7 @@ static PyObject *open_machine(PyObject *module, PyObject *args) {
     return none();
 }
 
-static PyObject *close_machine(PyObject *module, PyObject *unused) {
-    Border *b = qbridge.host;
-    (void)module;
-    (void)unused;
-    if (!b) return none();
-    if (!b->hosted) return fail("destroy: the machine belongs to the script that runs");
+static PyObject *close_entered(Border *b) {
     if (qgil_enter(b) < 0) return NULL;
     bool used = qgil_used(b);
     qgil_leave(b);
@@ -135,13 +142,32 @@ static PyObject *close_machine(PyObject *module, PyObject *unused) {
     return none();
 }
 
+static PyObject *close_host(Border *b) {
+    if (!b->hosted) return fail("destroy: the machine belongs to the script that runs");
+    bool taken = qgil_hold(b); /* until it is closed */
+    PyObject *r = close_entered(b);
+    if (taken && qgil_holds(b)) qgil_give(b);
+    return r;
+}
+
+static PyObject *close_machine(PyObject *module, PyObject *unused) {
+    Border *b = qgil_host();
+    (void)module;
+    (void)unused;
+    PyObject *r = b ? close_host(b) : none();
+    if (b) qborder_release(b);
+    return r;
+}
+
 /* The program has ended.  Nobody is waited for: a thread that is still inside keeps the machine, which ends with the
  * process. */
 static PyObject *end_machine(PyObject *module, PyObject *unused) {
     Border *b = qbridge.host;
     qbridge.ending = true;
-    if (!b || !b->hosted || qflag_is_up(&b->away) || qgil_used(b)) return none();
-    return close_machine(module, unused);
+    if (!b || !b->hosted || qflag_is_up(&b->away) || !qgil_try(b)) return none();
+    bool used = qgil_used(b);
+    qgil_give(b);
+    return used ? none() : close_machine(module, unused);
 }
 
 static PyObject *version(PyObject *module, PyObject *unused) {
@@ -160,12 +186,13 @@ static PyObject *is_open(PyObject *module, PyObject *unused) {
 static PyObject *settings(PyObject *module, PyObject *unused) {
     (void)module;
     (void)unused;
-    if (!qbridge.host) return none();
-    const qs_config *c = &qvm(qbridge.host->vm)->config;
-    return Py_BuildValue("(ziNNNnsz)", c->device && *c->device ? c->device : NULL, c->precision,
+    Border *b = qbridge.host ? qhost_enter("settings") : NULL;
+    if (!b) return PyErr_Clear(), none();
+    const qs_config *c = &qvm(b->vm)->config;
+    return qgil_result(b, Py_BuildValue("(ziNNNnsz)", c->device && *c->device ? c->device : NULL, c->precision,
                          c->threads ? PyLong_FromLong(c->threads) : none(), PyBool_FromLong(c->checked),
                          PyBool_FromLong(c->fast_math), (Py_ssize_t)c->memory_limit,
-                         c->library_path ? c->library_path : "", c->cache_dir);
+                         c->library_path ? c->library_path : "", c->cache_dir));
 }
 
 /* In the child of a fork. */
@@ -178,12 +205,14 @@ static PyObject *forked(PyObject *module, PyObject *unused) {
 }
 
 Border *qhost_enter(const char *what) {
-    Border *b = qbridge.host;
+    Border *b = qgil_host();
     if (!b) {
         PyErr_Format(qbridge.closed, "%s: call pyquasar.init first, as in init(\"cpu\")", what);
         return NULL;
     }
-    return qgil_enter(b) < 0 ? NULL : b;
+    int r = qgil_enter(b); /* from here on nobody closes it */
+    qborder_release(b);
+    return r < 0 ? NULL : b;
 }
 
 /* -- compiling ----------------------------------------------------------------------------------------------------- */

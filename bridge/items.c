@@ -316,6 +316,7 @@ int qitem_set(PyObject *o, PyObject *key, PyObject *x) {
 }
 
 Py_ssize_t qitem_count(PyObject *o) {
+    ALONE;
     qs_value v = value_of(o);
     int64_t dims[QS_MAX_RANK];
     if (v.kind == QS_ARRAY && qarr_shape(qval_array(v), dims, NULL)) return (Py_ssize_t)dims[0];
@@ -332,6 +333,7 @@ Py_ssize_t qitem_count(PyObject *o) {
 }
 
 PyObject *qitem_at(PyObject *o, Py_ssize_t i) { /* iteration ends with the IndexError */
+    ALONE;
     Py_ssize_t n = qitem_count(o);
     if (n < 0) return NULL;
     if (i >= n) return PyErr_SetString(PyExc_IndexError, "index out of range"), NULL;

@@ -42,7 +42,7 @@ enum { ND_ALIGNED = 0x100, ND_WRITEABLE = 0x400 };
 
 static struct {
     PyObject *asarray, *packed, *objects, *native;
-    PyTypeObject *ndarray; /* set when its structure is the one above */
+    SHARED(PyTypeObject *) ndarray; /* set when its structure is the one above */
 } numpy;
 
 static int open_numpy(void) {
@@ -67,7 +67,7 @@ static bool as_declared(PyObject *sample) {
 /* Only when NumPy is there already: an object of its type cannot come from nowhere.  b: the machine, if we are in it.
  */
 static bool is_ndarray(Border *b, PyObject *o) {
-    static bool tried;
+    static SHARED(bool) tried;
     if (numpy.ndarray) return Py_TYPE(o) == numpy.ndarray;
     if (tried) return false;
     PyObject *modules = PyImport_GetModuleDict();
@@ -201,7 +201,7 @@ static void release_alone(Buffer *memory) {
     qctx_close(&account);
 }
 
-void qnd_take_back(Export *e) {
+static void take_back(Export *e) {
     Border *b = e->border;
     if (e->prev) e->prev->next = e->next;
     else b->exports = e->next;
@@ -210,6 +210,14 @@ void qnd_take_back(Export *e) {
     else if (b->vm) qbuf_take_back(qval_array(e->array)->buf);
     if (!e->memory) qgil_release(b, e->array);
     PyMem_Free(e);
+}
+
+void qnd_take_back(Export *e) {
+    Border *b = e->border;
+    Turn turn = qgil_turn(b, qs_nil(), e);
+    if (turn == TURN_NONE) return;
+    take_back(e);
+    qgil_end_turn(b, turn);
     qborder_release(b);
 }
 
@@ -604,19 +612,22 @@ static qs_status import_pair(Border *b, Object *o, PyObject *key, PyObject *valu
     return status;
 }
 
-static qs_status import_dict(Border *b, PyObject *dict, qs_value *out) {
-    Object *o;
+static qs_status import_pairs(Border *b, PyObject *dict, Object *o) {
     PyObject *key, *value;
     Py_ssize_t at = 0;
-    TRY(qobj_new(b->vm, NULL, &o));
-    while (PyDict_Next(dict, &at, &key, &value)) {
-        qs_status s = import_pair(b, o, key, value);
-        if (s == QS_OK) continue;
-        qs_release(b->vm, qval_object(QS_OBJECT, o));
-        return s;
-    }
-    *out = qval_object(QS_OBJECT, o);
+    while (PyDict_Next(dict, &at, &key, &value)) TRY(import_pair(b, o, key, value));
     return QS_OK;
+}
+
+static qs_status import_dict(Border *b, PyObject *dict, qs_value *out) {
+    Object *o;
+    PyObject *copy = PyDict_Copy(dict); /* others may change it meanwhile */
+    if (!copy) return qerror_take(b);
+    qs_status s = qobj_new(b->vm, NULL, &o);
+    if (s == QS_OK && (s = import_pairs(b, copy, o)) != QS_OK) qs_release(b->vm, qval_object(QS_OBJECT, o));
+    Py_DECREF(copy);
+    if (s == QS_OK) *out = qval_object(QS_OBJECT, o);
+    return s;
 }
 
 /* Whatever can be made an array: elements in another order, tensors, lists of numbers; else what it is as a list. */

@@ -284,10 +284,11 @@ static PyObject *quotient_and_remainder(PyObject *x, PyObject *y) {
 
 /* x op= y where the language has no operator: the result goes into the elements of x, whose shape it must have. */
 static PyObject *put(PyObject *x, PyObject *y, PyObject *(*f)(PyObject *, PyObject *)) {
+    ALONE;
     PyObject *r = is_array(x) ? f(x, y) : unknown();
     if (!r || r == Py_NotImplemented) return r;
-    const Array *a = qval_array(value_of(x)), *b = is_array(r) ? qval_array(value_of(r)) : NULL;
-    bool fits = b && a->ndim == b->ndim && qarr_same_shape(a, b);
+    const Array *a = is_array(x) ? qval_array(value_of(x)) : NULL, *b = is_array(r) ? qval_array(value_of(r)) : NULL;
+    bool fits = a && b && a->ndim == b->ndim && qarr_same_shape(a, b);
     if (!fits) PyErr_SetString(qbridge.errors[QS_ESHAPE], "the result has another shape than the array on the left");
     bool stored = fits && qitem_set(x, Py_Ellipsis, r) == 0;
     Py_DECREF(r);
@@ -304,6 +305,7 @@ static PyObject *positive(PyObject *x) { return unary(OP_PLUS, x); }
 
 /* Bits of integers, as in Python; not !, which is true where they are 0. */
 static PyObject *invert(PyObject *x) {
+    ALONE;
     const Array *a = is_array(x) ? qval_array(value_of(x)) : NULL;
     qs_value v = value_of(x);
     bool whole = a ? a->dtype == QS_B1 || qdtype_is_int((qs_dtype)a->dtype)
@@ -347,6 +349,7 @@ PyObject *qoperator_complex(PyObject *x, PyObject *unused) {
 }
 
 static int is_true(PyObject *x) {
+    ALONE;
     Border *b = border(x);
     qs_value v = value_of(x);
     bool t;
@@ -389,10 +392,18 @@ static PyObject *compare_plain(PyObject *x, PyObject *y, int op) {
     return r;
 }
 
-static bool same(PyObject *x, PyObject *y) {
+static int same_cells(Border *b, qs_value p, qs_value q) {
+    if (qgil_enter(b) < 0) return -1;
+    bool same = qval_equal(b->vm, p, q);
+    return qgil_leave(b) < 0 ? -1 : same;
+}
+
+/* -1: an exception is set. */
+static int same(PyObject *x, PyObject *y) {
+    ALONE;
     qs_value p = value_of(x), q = value_of(y);
     if (border(x) != border(y) || p.kind != q.kind || !border(x)->vm) return x == y;
-    return p.kind == QS_CELL ? qval_equal(border(x)->vm, p, q) : p.u.p == q.u.p;
+    return p.kind == QS_CELL ? same_cells(border(x), p, q) : p.u.p == q.u.p;
 }
 
 /* A list that is not one of numbers equals no array, as in NumPy. */
@@ -408,10 +419,12 @@ PyObject *qoperator_compare(PyObject *x, PyObject *y, int op) {
     if (has_elements(x) || has_elements(y)) return compare_elements(x, y, comparisons[op]);
     if (plain(value_of(x))) return compare_plain(x, y, op);
     if ((op != Py_EQ && op != Py_NE) || !is_value(y)) return unknown();
-    return PyBool_FromLong(same(x, y) == (op == Py_EQ));
+    int s = same(x, y);
+    return s < 0 ? NULL : PyBool_FromLong(s == (op == Py_EQ));
 }
 
 Py_hash_t qoperator_hash(PyObject *x) {
+    ALONE;
     qs_value v = value_of(x);
     if (v.kind == QS_ARRAY || v.kind == QS_CELL)
         return PyErr_Format(PyExc_TypeError, "unhashable type: %s", v.kind == QS_ARRAY ? "an array" : "a cell"), -1;

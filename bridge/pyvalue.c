@@ -38,7 +38,9 @@ static void explain(PyObject *o, PyObject *name) {
 static qs_status get(qs_vm *vm, void *p, qs_value key, qs_value *out) {
     Border *b = border_of(vm);
     TRY(qgpu_lend(b));
-    PyObject *name = name_of(b, key), *r = name ? PyObject_GetAttr(p, name) : NULL;
+    PyObject *name = name_of(b, key), *r = NULL;
+    qgil_outside(b);
+    if (name) r = PyObject_GetAttr(p, name);
     if (!r && name) explain(p, name);
     return qpy_result(b, r, out);
 }
@@ -47,6 +49,7 @@ static qs_status set(qs_vm *vm, void *p, qs_value key, qs_value v) {
     Border *b = border_of(vm);
     TRY(qgpu_lend(b));
     PyObject *name = name_of(b, key), *o = name ? qpy_from_value(b, v) : NULL;
+    qgil_outside(b);
     int failed = !o || PyObject_SetAttr(p, name, o) < 0;
     Py_XDECREF(o);
     return done(b, failed);
@@ -116,7 +119,9 @@ static PyObject *subscript(Border *b, int n, const qs_value *at) {
 static qs_status get_item(qs_vm *vm, void *p, int n, const qs_value *at, qs_value *out) {
     Border *b = border_of(vm);
     TRY(qgpu_lend(b));
-    PyObject *key = subscript(b, n, at), *r = key ? PyObject_GetItem(p, key) : NULL;
+    PyObject *key = subscript(b, n, at), *r = NULL;
+    qgil_outside(b);
+    if (key) r = PyObject_GetItem(p, key);
     Py_XDECREF(key);
     return qpy_result(b, r, out);
 }
@@ -125,6 +130,7 @@ static qs_status set_item(qs_vm *vm, void *p, int n, const qs_value *at, qs_valu
     Border *b = border_of(vm);
     TRY(qgpu_lend(b));
     PyObject *key = subscript(b, n, at), *o = key ? qpy_from_value(b, v) : NULL;
+    qgil_outside(b);
     Py_INCREF((PyObject *)p); /* pandas takes what nobody else holds for a temporary, where nothing can be kept */
     int failed = !o || PyObject_SetItem(p, key, o) < 0;
     Py_DECREF((PyObject *)p);
@@ -199,6 +205,7 @@ static PyObject *call_object(Border *b, PyObject *f, const qs_call_args *c) {
     Args a;
     if (reserve_args(&a, c->nin + 1) < 0) return NULL;
     if (convert_args(b, f, c, &a) == 0) {
+        qgil_outside(b);
         if (PyObject_Vectorcall) r = PyObject_Vectorcall(f, a.at + 1, (size_t)a.npos | ARGUMENTS_OFFSET, a.names);
         else r = call_with_dict(f, &a);
     }
@@ -251,6 +258,7 @@ static bool no_such_method(PyObject *o, PyObject *name) {
 static qs_status absent(Border *b, PyObject *o, PyObject *name, qs_value key, qs_call_args *c, bool *found) {
     PyObject *type, *value, *traceback, *r;
     bool special;
+    qgil_back(b);
     PyErr_Fetch(&type, &value, &traceback);
     r = call_special(o, qs_to_string(key, NULL), c->nin, &special);
     if (special) {
@@ -290,7 +298,9 @@ static PyObject *call_method(Border *b, PyObject *o, PyObject *name, const qs_ca
     if (reserve_args(&a, c->nin + 1) < 0) return NULL;
     Py_INCREF(o);
     a.at[++a.n] = o;
-    if (convert_args(b, NULL, c, &a) == 0)
+    bool right = convert_args(b, NULL, c, &a) == 0;
+    qgil_outside(b);
+    if (right)
         r = PyObject_VectorcallMethod(name, a.at + 1, (size_t)(a.npos + 1) | ARGUMENTS_OFFSET, a.names);
     free_args(&a);
     return r;
@@ -382,9 +392,11 @@ static qs_status operator(qs_vm *vm, int op, qs_value x, qs_value y, qs_value *o
     op &= ~QS_OP_IN_PLACE;
     PyObject *a = qpy_from_value(b, x), *r = NULL;
     if (op == OP_NEG || op == OP_PLUS || op == OP_NOT) {
+        qgil_outside(b);
         if (a) r = unary(op, a);
     } else {
         PyObject *c = a ? qpy_from_value(b, y) : NULL;
+        qgil_outside(b);
         if (c) r = operate(op, in_place, a, c);
         Py_XDECREF(c);
     }
@@ -395,6 +407,7 @@ static qs_status operator(qs_vm *vm, int op, qs_value x, qs_value y, qs_value *o
 static qs_status truth(qs_vm *vm, void *p, bool *out) {
     Border *b = border_of(vm);
     TRY(qgpu_lend(b));
+    qgil_outside(b);
     int t = PyObject_IsTrue(p);
     *out = t > 0;
     return done(b, t < 0);
@@ -408,6 +421,7 @@ static bool is_space(void *p) { return PyObject_TypeCheck((PyObject *)p, Py_TYPE
 static qs_status iter(qs_vm *vm, void *p, qs_value *out) {
     Border *b = border_of(vm);
     TRY(qgpu_lend(b));
+    qgil_outside(b);
     PyObject *r = PyObject_GetIter(p);
     qs_status s = done(b, !r);
     if (s != QS_OK) return Py_XDECREF(r), s;
@@ -418,6 +432,7 @@ static qs_status iter(qs_vm *vm, void *p, qs_value *out) {
 static qs_status next(qs_vm *vm, void *p, bool *more, qs_value *out) {
     Border *b = border_of(vm);
     TRY(qgpu_lend(b));
+    qgil_outside(b);
     PyObject *r = PyIter_Next(p);
     *more = r || PyErr_Occurred();
     return *more ? qpy_result(b, r, out) : done(b, false);
@@ -429,6 +444,7 @@ static qs_status format(qs_vm *vm, void *p, qs_value *out) {
     Border *b = border_of(vm);
     TRY(qgpu_lend(b));
     if (is_exception(p)) return qgpu_regain(b, qerror_format(b, p, out));
+    qgil_outside(b);
     PyObject *text = PyObject_Str(p);
     qs_status s = done(b, !text);
     return s == QS_OK ? qpy_text(b, text, out) : (Py_XDECREF(text), s);

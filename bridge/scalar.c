@@ -10,11 +10,16 @@
 
 typedef struct { PyObject ob_base; double value; } Float;
 
+#ifdef Py_GIL_DISABLED
+enum { REUSED = false }; /* a count that several threads keep does not begin again */
+#else
+enum { REUSED = true };
+#endif
 enum { MAX_SPARE = 256 };
 static struct { Float *at[MAX_SPARE]; int n; } spare; /* count 0, and a reference to the type each */
 
 static void dealloc(PyObject *o) {
-    if (spare.n < MAX_SPARE && qbridge.plain_floats) {
+    if (REUSED && spare.n < MAX_SPARE && qbridge.plain_floats) {
         spare.at[spare.n++] = (Float *)o;
         return;
     }
@@ -82,7 +87,7 @@ static PyObject *general(double x) {
 PyObject *qscalar_new(double x) {
     Float *o;
     if (!qbridge.plain_floats) return general(x);
-    if (spare.n) {
+    if (REUSED && spare.n) {
         o = spare.at[--spare.n];
         Py_INCREF(o);
     } else {

@@ -17,6 +17,7 @@ static PyObject *unknown(void) { return Py_INCREF(Py_NotImplemented), Py_NotImpl
 
 /* The array of an operand, NULL with an exception: of a plain value, too. */
 static Array *array_of(PyObject *o, const char *fn) {
+    ALONE;
     if (qvalue_check(o) && !border(o)->vm) return qgil_closed(), NULL;
     if (!qvalue_check(o) || value_of(o).kind != QS_ARRAY)
         return PyErr_Format(PyExc_TypeError, "%s: an array is wanted, got %R", fn, Py_TYPE(o)), NULL;
@@ -196,6 +197,7 @@ static bool is_condition(PyObject *o) {
 }
 
 static PyObject *apply(Typed f, PyObject *const *o, Py_ssize_t n) {
+    ALONE;
     Border *b = NULL;
     if (n != qtyped_info[f].nargs)
         return PyErr_Format(PyExc_TypeError, "%s takes %d arguments, got %zd", qtyped_info[f].name,
@@ -335,6 +337,7 @@ static qs_status open_view(Border *b, Array *a, const View *v, Array **out) {
 }
 
 static PyObject *get_item(PyObject *o, PyObject *key) {
+    ALONE;
     View v;
     Array *a = array_of(o, "index"), *r = NULL;
     int basic = a ? key_view(o, key, &v) : -1;
@@ -547,6 +550,7 @@ static PyObject *xp_permuted(PyObject *m, PyObject *const *o, Py_ssize_t n) {
 }
 
 static PyObject *xp_strides(PyObject *m, PyObject *o) {
+    ALONE;
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
     Array *a = array_of(o, "strides");
     (void)m;
@@ -554,12 +558,14 @@ static PyObject *xp_strides(PyObject *m, PyObject *o) {
 }
 
 static PyObject *xp_is_packed(PyObject *m, PyObject *o) {
+    ALONE;
     Array *a = array_of(o, "layout");
     (void)m;
     return a ? PyBool_FromLong(a->contiguous) : NULL;
 }
 
 static PyObject *xp_code(PyObject *o, void *unused) {
+    ALONE;
     Array *a = array_of(o, "dtype");
     (void)unused;
     return a ? PyLong_FromLong(a->dtype) : NULL;

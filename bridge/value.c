@@ -47,6 +47,7 @@ enum { SHOWN_ELEMENTS = 64 };
 
 /* Small values as the prompt shows them; of large ones what they are. */
 static PyObject *repr(PyObject *o) {
+    ALONE;
     const Array *a = array_of(o);
     char size[SHAPE_TEXT];
     if (!border(o)->vm) return PyUnicode_FromString("<value of a Quasar machine that is closed>");
@@ -203,12 +204,13 @@ static PyObject *dir(PyObject *o, PyObject *unused) {
     qs_value v;
     (void)unused;
     if (!list || value_of(o).kind != QS_OBJECT || !border(o)->vm) return list;
+    if (qgil_enter(border(o)) < 0) return Py_DECREF(list), NULL;
     for (uint32_t i = 0; qobj_field(value_of(o).u.p, i, &name, &v); i++) {
         PyObject *s = qpy_string(name->s, name->len);
         if (!s || PyList_Append(list, s) < 0) PyErr_Clear();
         Py_XDECREF(s);
     }
-    return list;
+    return qgil_result(border(o), list);
 }
 
 /* [(name, value)] of an object, for copies and pickles. */
@@ -307,6 +309,7 @@ static const Array *array_for(PyObject *o, const char *attribute) {
 }
 
 static PyObject *get_shape(PyObject *o, void *unused) {
+    ALONE;
     (void)unused;
     if (value_of(o).kind == QS_CELL) {
         const Cell *c = value_of(o).u.p;
@@ -318,6 +321,7 @@ static PyObject *get_shape(PyObject *o, void *unused) {
 }
 
 static PyObject *get_strides(PyObject *o, void *unused) {
+    ALONE;
     const Array *a = array_for(o, "strides");
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
     (void)unused;
@@ -326,24 +330,28 @@ static PyObject *get_strides(PyObject *o, void *unused) {
 }
 
 static PyObject *get_ndim(PyObject *o, void *unused) {
+    ALONE;
     const Array *a = array_for(o, "ndim");
     (void)unused;
     return a ? PyLong_FromLong(a->ndim) : NULL;
 }
 
 static PyObject *get_size(PyObject *o, void *unused) {
+    ALONE;
     const Array *a = array_for(o, "size");
     (void)unused;
     return a ? PyLong_FromSize_t(a->count) : NULL;
 }
 
 static PyObject *get_dtype(PyObject *o, void *unused) {
+    ALONE;
     const Array *a = array_for(o, "dtype");
     (void)unused;
     return a ? PyUnicode_FromString(qnd_name(a->dtype)) : NULL;
 }
 
 static PyObject *get_readonly(PyObject *o, void *unused) {
+    ALONE;
     const Array *a = array_for(o, "readonly");
     (void)unused;
     return a ? PyBool_FromLong(qbuf_is_readonly(a->buf)) : NULL;
@@ -415,6 +423,7 @@ static PyObject *converted(PyObject *o, PyObject *args) {
 /* -- gradients: a second array that goes with one to tensors and back ---------------------------------------------- */
 
 static PyObject *get_grad(PyObject *o, void *unused) {
+    ALONE;
     PyObject *grad = ((ValueObject *)o)->grad;
     (void)unused;
     if (!array_for(o, "grad")) return NULL;
@@ -424,6 +433,7 @@ static PyObject *get_grad(PyObject *o, void *unused) {
 static bool same_extents(const Array *a, const Array *b) { return a->ndim == b->ndim && qarr_same_shape(a, b); }
 
 static int set_grad(PyObject *o, PyObject *grad, void *unused) {
+    ALONE;
     const Array *a = array_for(o, "grad");
     (void)unused;
     if (!a) return -1;
@@ -465,11 +475,13 @@ static PyObject *get_kind(PyObject *o, void *unused) {
 
 /* A derivative that is being taken depends on it. */
 static PyObject *get_recorded(PyObject *o, void *unused) {
+    ALONE;
     (void)unused;
     return PyBool_FromLong(border(o)->vm && qtape_is_recorded(border(o)->vm, value_of(o)));
 }
 
 static PyObject *get_type(PyObject *o, void *unused) {
+    ALONE;
     (void)unused;
     return PyUnicode_FromString(border(o)->vm ? qs_type_name(border(o)->vm, value_of(o)) : "closed");
 }

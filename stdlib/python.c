@@ -37,7 +37,8 @@ static const char question[] = "import sys, sysconfig\n"
                                "name = 'libpython%d.%d' % sys.version_info[:2] + getattr(sys, 'abiflags', '') + '.so'\n"
                                "print(sys.executable)\n"
                                "print('%d.%d.%d' % sys.version_info[:3])\n"
-                               "print(sys.implementation.name, v.get('Py_GIL_DISABLED') or 0)\n"
+                               "print(sys.implementation.name, v.get('EXT_SUFFIX') if v.get('Py_GIL_DISABLED') "
+                               "else '.abi3.so')\n"
                                "print(':'.join(lib))\n"
                                "print(':'.join(dict.fromkeys([n for n in (v.get('INSTSONAME'), v.get('LDLIBRARY'), "
                                "name + '.1.0', name) if n and '.so' in n])))\n";
@@ -192,9 +193,11 @@ static bool good_version(Found *f) {
     if (strncmp(flags, "cpython ", 8) != 0)
         return refuse(f, "%s is %.*s; only CPython has what is needed", executable, (int)strcspn(flags, " "), flags);
     if (major != 3 || minor < 9) return refuse(f, "%s is version %s; 3.9 or later is needed", executable, version);
-    if (strcmp(flags + 8, "1") == 0)
-        return refuse(f, "%s is a build without the global lock, which is not supported", executable);
-    return true;
+    if (strcmp(flags + 8, BRIDGE_SUFFIX) == 0) return true;
+    if (strcmp(BRIDGE_SUFFIX, ".abi3.so") == 0)
+        return refuse(f, "%s was built without the global lock, and this Quasar was built for others", executable);
+    return refuse(f, "%s is version %s, and this Quasar was built for the Python that opens *" BRIDGE_SUFFIX " alone",
+                  executable, version);
 }
 
 /* Which Python it is, and its library opened; else f->refusal says why not. */
@@ -216,7 +219,7 @@ static bool find_python(Found *f) {
 
 /* -- the bridge ---------------------------------------------------------------------------------------------------- */
 
-#define BRIDGE_FILE "pyquasar/_inside.abi3.so"
+#define BRIDGE_FILE "pyquasar/_inside" BRIDGE_SUFFIX
 
 /* In the build tree, or installed: beside the command, a library, a library in a folder of its architecture. */
 bool qpython_bridge(char out[]) {

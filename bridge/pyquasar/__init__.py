@@ -7,19 +7,22 @@
 
 After init, every built-in function and every function, variable and type of what was compiled is an attribute of this
 module: q.zeros(20, 20, 3), q.parallel_do(...)."""
-import atexit as _atexit, os as _os, sys as _sys
+import _imp, atexit as _atexit, os as _os, sys as _sys
 from builtins import any as _any, bool as _bool, type as _type  # the language has functions of these names (keep_name)
+from _thread import RLock as _RLock
 from operator import index as _index
 
 if _sys.version_info < (3, 9):
     raise ImportError("pyquasar needs Python 3.9 or later; this one is %d.%d" % _sys.version_info[:2])
-if "t" in _sys.abiflags:  # the machine counts on the lock, and extensions of this kind do not load there
-    raise ImportError("pyquasar needs a Python with the global interpreter lock; this one (%d.%dt) was built without it"
-                      % _sys.version_info[:2])
+_folder = _os.path.dirname(_os.path.abspath(__file__))
+_in_script = getattr(_sys, "_quasar_inside", False)  # a script has opened Python; its machine is in the program itself
+if not _in_script and not _any(_os.path.exists(_folder + "/_bridge" + s) for s in _imp.extension_suffixes()):
+    raise ImportError("this pyquasar was built for another Python than this one, %d.%d%s: one without the global "
+                      "interpreter lock needs a pyquasar of its own" % (*_sys.version_info[:2], _sys.abiflags))
 
 from . import _support
 from ._support import QuasarError, QuasarWarning
-if getattr(_sys, "_quasar_inside", False):  # a script has opened Python; its machine is in the program itself
+if _in_script:
     from . import _inside as _bridge
 else:
     from . import _bridge
@@ -38,8 +41,8 @@ MEMRESOURCE_DEVICE0 = 16  # where kernels run; DEVICE0 + 1 is the processor, DEV
 MEMRESOURCE_DEVICE1, MEMRESOURCE_DEVICE2, MEMRESOURCE_DEVICE3, MEMRESOURCE_DEVICE4 = 17, 18, 19, 20
 
 _opened = None      # the arguments of init
+_turn = _RLock()    # of threads that open and close the machine
 _inherited = False  # in the child of a fork, the machine is that of its parent; init may take another one
-_folder = _os.path.dirname(_os.path.abspath(__file__))
 
 
 # -- the machine -------------------------------------------------------------------------------------------------------
@@ -61,7 +64,6 @@ def init(device=None, *, loadCompiler=True, load_compiler=True, precision=32, th
     cache_dir     where compiled kernels are kept; "": nowhere
 
     The compiler is always there; load_compiler is accepted for programs that ask for it."""
-    global _opened, _inherited
     if device is not None and not isinstance(device, str):
         raise TypeError("init: device must be a name, as \"cpu\", got %r" % (device,))
     library_path = _path("init", "library_path", library_path)
@@ -74,7 +76,13 @@ def init(device=None, *, loadCompiler=True, load_compiler=True, precision=32, th
         raise ValueError("init: precision must be 32 or 64, got %r" % (precision,))
     if threads is not None and threads < 1:
         raise ValueError("init: threads must be ≥ 1, got %r" % (threads,))
-    wanted = device, precision, threads, checked, fast_math, memory_limit, library_path, cache_dir
+    with _turn:
+        _open(device, precision, threads, checked, fast_math, memory_limit, library_path, cache_dir)
+
+
+def _open(*wanted):
+    global _opened, _inherited
+    device, precision, threads, checked, fast_math, memory_limit, library_path, cache_dir = wanted
     if _inherited and _bridge._is_open() and (wanted != _opened or _any(d.kind == "lost" for d in devices())):
         destroy()
     if _bridge._is_open():
@@ -133,9 +141,10 @@ def _open_like(wanted):
 def destroy():
     """Closes the machine, and a cluster that it has opened; init may open another one.  Values of the old one cannot be
     used any more, but NumPy arrays that share their memory stay valid."""
-    _bridge._close()
-    for ended in _support.when_closed:
-        ended()
+    with _turn:
+        _bridge._close()
+        for ended in _support.when_closed:
+            ended()
 
 
 def devices():
@@ -155,8 +164,8 @@ _atexit.register(_bridge._end)  # after what others have registered, because it 
 
 
 def _forked():
-    global _inherited
-    _inherited = True
+    global _inherited, _turn
+    _inherited, _turn = True, _RLock()
     _bridge._forked()
 
 

@@ -2,7 +2,7 @@
 """Python inside scripts, where a test needs processes and signals: the end of life, interrupts, the choice of Python.
 
     tests/python/inside.py [--qrun build/qrun] [name ...]"""
-import argparse, glob, os, re, shutil, signal, subprocess, sys, tempfile, time
+import argparse, glob, os, re, shutil, signal, subprocess, sys, sysconfig, tempfile, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TESTS = []
@@ -140,13 +140,14 @@ def the_choice_of_python():
             return r.stderr
         assert "there is no Python there" in fails(d + "/nowhere")
         assert "does not run" in fails(fake([], 1))
-        old = ["3.8.1", "cpython 0", "/nowhere", "libpython3.8.so"]
+        suffix = sysconfig.get_config_var("EXT_SUFFIX") if sysconfig.get_config_var("Py_GIL_DISABLED") else ".abi3.so"
+        old = ["3.8.1", "cpython " + suffix, "/nowhere", "libpython3.8.so"]
         assert "3.9 or later is needed" in fails(fake(["x"] + old))
-        static = ["3.99.1", "cpython 0", "/nowhere", "libpython3.99.so.1.0"]
+        static = ["3.99.1", "cpython " + suffix, "/nowhere", "libpython3.99.so.1.0"]
         text = fails(fake(["x"] + static))
         assert "linked statically" in text and "libpython3.99" in text and "apt install" in text, text
         assert "only CPython" in fails(fake(["x", "3.10.1", "pypy 0", "/", "x"]))
-        assert "global lock" in fails(fake(["x", "3.13.1", "cpython 1", "/", "x"]))
+        assert "this Quasar was built for" in fails(fake(["x", "3.13.1", "cpython .cpython-313t-x.so", "/", "x"]))
         out = run('try\n  pyimport("sys")\ncatch e\n  print "caught"\nend\n', env={"QUASAR_PYTHON": d + "/nowhere"})
         assert out == "caught\n"
 

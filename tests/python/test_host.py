@@ -1,7 +1,7 @@
 """import pyquasar: the machine, programs, names, arguments.
 
     PYTHONPATH=build/python python3 -m unittest discover tests/python"""
-import builtins, os, re, signal, subprocess, sys, tempfile, textwrap, time, types, unittest, warnings
+import builtins, os, re, shutil, signal, subprocess, sys, tempfile, textwrap, time, types, unittest, warnings
 
 import pyquasar as q
 from optional import library
@@ -333,14 +333,17 @@ class Life(unittest.TestCase):
             self.assertEqual(p.wait(30), 0)
             p.stdout.close()
 
-    def test_a_python_without_its_lock_is_refused(self):
-        self.assertEqual(in_child("""
-            import sys
-            sys.abiflags += "t"
-            try: import pyquasar
-            except ImportError as e: print(e)
-            """), "pyquasar needs a Python with the global interpreter lock; this one (%d.%dt) was built without it\n"
-            % sys.version_info[:2])
+    def test_a_package_for_another_python_is_refused(self):
+        with tempfile.TemporaryDirectory() as d:
+            package = shutil.copytree(os.path.dirname(q.__file__), d + "/pyquasar",
+                                      ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+            open(package + "/_bridge.cpython-99t.so", "w").close()
+            self.assertEqual(in_child("""
+                try: import pyquasar
+                except ImportError as e: print(e)
+                """, env={"PYTHONPATH": d}),
+                "this pyquasar was built for another Python than this one, %d.%d%s: one without the global interpreter "
+                "lock needs a pyquasar of its own\n" % (*sys.version_info[:2], sys.abiflags))
 
     def test_import_is_light(self):
         self.assertEqual(in_child("""

@@ -534,10 +534,10 @@ class End(unittest.TestCase):
             q.init("cpu")
             q.compile_string("p", "function s = forever()\\n s = 0\\n while s < 2\\n  s = sin(s)\\n end\\nend")
             class Late:
-                def __del__(self):
-                    try: q.sum(kept)
+                def __del__(self, sum=q.sum, kept=q.ones(100000)):
+                    try: sum(kept)
                     except RuntimeError: print("late")
-            kept, late = q.ones(100000), Late()
+            late = Late()
             threading.Thread(target=q.forever, daemon=True).start()
             time.sleep(0.3)
             print("end", flush=True)""")

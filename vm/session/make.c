@@ -273,7 +273,7 @@ static bool uses_python(qs_vm *vm, Module *program) {
 
 static bool is_packed(const char *name) {
     const char *dot = strrchr(name, '.');
-    return dot && (!strcmp(dot, ".py") || !strcmp(name, "_inside.abi3.so"));
+    return dot && (!strcmp(dot, ".py") || !strcmp(name, "_inside" BRIDGE_SUFFIX));
 }
 
 static qs_status add_file(qs_vm *vm, BundleMaker *maker, const char *path, const char *name) {
