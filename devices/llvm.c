@@ -338,15 +338,19 @@ bool qllvm_is_mended(const LlvmTarget *t, const char *ir) {
     return t->arch == LLVM_AARCH64 ? strstr(ir, "fcmp") != NULL : t->arch != LLVM_X86;
 }
 
+qs_status qllvm_mend(Ctx *c, const LlvmTarget *t, char *text, Text *out) {
+    qtext_init(out, c);
+    (t->arch == LLVM_AARCH64 ? qirmend_aarch64 : qirmend_gpu)(text, out);
+    return qtext_status(out);
+}
+
 static qs_status mend(Job *j, const LlvmTarget *t) {
     const Api *f = &j->l->f;
     char *text = f->PrintModuleToString(j->module);
     Text mended;
-    qtext_init(&mended, j->ctx);
-    (t->arch == LLVM_AARCH64 ? qirmend_aarch64 : qirmend_gpu)(text, &mended);
+    qs_status s = qllvm_mend(j->ctx, t, text, &mended);
     f->DisposeMessage(text);
     f->DisposeModule(j->module), j->module = NULL;
-    qs_status s = qtext_status(&mended);
     if (s == QS_OK) s = parse(j, t, mended.s, mended.len);
     qtext_free(&mended);
     return s;

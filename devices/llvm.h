@@ -26,6 +26,8 @@ typedef struct {
 /* What is done to a module: the same text of IR may come to differ by it. */
 const char *qllvm_passes(const LlvmTarget *t);
 bool qllvm_is_mended(const LlvmTarget *t, const char *ir); /* irmend.h: this module has need of it */
+/* `out` becomes the text that is then compiled, and is freed by the caller. */
+qs_status qllvm_mend(Ctx *c, const LlvmTarget *t, char *text, Text *out);
 enum { LLVM_OPTIONS = 3 };
 extern const char *const qllvm_options[LLVM_OPTIONS]; /* as on a command line */
 

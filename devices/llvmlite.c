@@ -1,5 +1,4 @@
 #include "devices/llvmlite.h"
-#include "devices/irmend.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -197,10 +196,8 @@ static qs_status print(Job *j, Text *out) {
 static qs_status mend(Job *j, const LlvmTarget *t, const char *triple, Text *text) {
     Text mended;
     TRY(print(j, text));
-    qtext_init(&mended, j->ctx);
-    (t->arch == LLVM_AARCH64 ? qirmend_aarch64 : qirmend_gpu)(text->s, &mended);
+    qs_status s = qllvm_mend(j->ctx, t, text->s, &mended);
     j->l->f.DisposeModule(j->module), j->module = NULL;
-    qs_status s = qtext_status(&mended);
     if (s == QS_OK) s = parse(j, triple, mended.s, &j->module);
     qtext_free(&mended);
     return s;

@@ -94,30 +94,6 @@ function y = keep_T(x : vec[T])
     v[0] = 300
     y = v[0]
 end
-function y = handed_in_loop_T(x, k)
-    y = hand_T(x[k..k])
-end
-function y = handed_in_kernel_T(x, k)
-    y = float64(zeros(1))
-    parallel_do(1, x[k..k], y, handed_kernel_T)
-    y = y[0]
-end
-function y = kept_in_loop_T(x, k)
-    y = keep_T(x[k..k])
-end
-function y = kept_in_kernel_T(x, k)
-    y = float64(zeros(1))
-    parallel_do(1, x[k..k], y, kept_kernel_T)
-    y = y[0]
-end
-function y = array_in_loop_T(x, k)
-    y = first_T(x[k..k])
-end
-function y = array_in_kernel_T(x, k)
-    y = float64(zeros(1))
-    parallel_do(1, x[k..k], y, array_T)
-    y = y[0]
-end
 type box_T : mutable class
     n : T
 end
@@ -138,6 +114,17 @@ function y : T = __device__ leave_T(x)
     y = 1
 end
 """
+# Of an array: the function, and the kernel.
+OF_ARRAY = """function y = PLACE_in_loop_T(x, k)
+    y = FUNCTION_T(x[k..k])
+end
+function y = PLACE_in_kernel_T(x, k)
+    y = float64(zeros(1))
+    parallel_do(1, x[k..k], y, KERNEL_T)
+    y = y[0]
+end
+"""
+ARRAYS = {"array": ("first", "array"), "handed": ("hand", "handed_kernel"), "kept": ("keep", "kept_kernel")}
 # What is compiled takes a part, since each form of a kernel is compiled anew.
 FEW_PLACES = ["parameter", "early", "local", "branch", "field", "element", "vector"]
 # Of a place P: as it is, on an element, and on a number.
@@ -260,7 +247,10 @@ def program(types, few, by):
     values, numbers = (["float32"], NUMBERS[:3]) if few else (VALUES, NUMBERS)
     for t in types:
         yield OF_TYPE.replace("T", t)
-        for place in ("array", "handed", "kept"): yield from cases(place, t, values, [], f"{place}_in_{by}")
+        for place, (function, kernel) in ARRAYS.items():
+            text = OF_ARRAY.replace("PLACE", place).replace("FUNCTION", function).replace("KERNEL", kernel)
+            yield text.replace("_T", f"_{t}")
+            yield from cases(place, t, values, [], f"{place}_in_{by}")
         for place in FEW_PLACES if few else PLACES:
             text = OF_PLACE.replace("ELEMENT", element).replace("NUMBER", number).replace("BODY", PLACES[place])
             yield text.replace("P_T", f"{place}_{t}").replace("T", t)
