@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-enum { MOST = 64 };
+enum { MOST = 1024 };
 
 typedef struct {
     qs_vm *vm;

@@ -61,6 +61,81 @@ def _tuple(y):
     return y if isinstance(y, tuple) else (y,)
 
 
+# -- arguments that hold several numbers and arrays ----------------------------------------------------------------------
+# dicts, lists and tuples, objects and cells of the language, in each other: derivatives are taken to the leaves of such a
+# tree, and have its form, with None in the place of what has none.
+
+def _is_numbers(x):
+    """Whether a list is one array."""
+    return isinstance(x, (int, float, complex)) or (isinstance(x, (list, tuple)) and all(map(_is_numbers, x)))
+
+
+def _parts(x):
+    """What a tree holds, and a function that makes the same form of others; of a leaf, None."""
+    from . import _values
+    kind = getattr(x, "_kind", None)
+    if isinstance(x, dict):
+        return list(x.values()), lambda parts: dict(zip(x, parts))
+    if isinstance(x, (list, tuple)) and not _is_numbers(x):
+        return list(x), type(x)._make if hasattr(type(x), "_make") else tuple if isinstance(x, tuple) else list
+    if kind == "object" and x.typename == "object":
+        names = [name for name, _ in x._fields()]
+        return [v for _, v in x._fields()], lambda parts: _values._make_object("object", zip(names, parts))
+    if kind == "cell":
+        return _values._items(x), lambda parts: _values._make_cell("cell", x.shape, parts)
+    return None, None
+
+
+def _split(x):
+    """The leaves of x, and a function that takes others from an iterator and gives the same form."""
+    parts, form = _parts(x)
+    if form is None:
+        return [x], next
+    split = [_split(part) for part in parts]
+    return [v for leaves, _ in split for v in leaves], lambda rest: form([build(rest) for _, build in split])
+
+
+class _Taken:
+    """A call f(*args) as one of the leaves of its arguments.  Of the chosen arguments those leaves are chosen that are
+    floats or complex numbers, and each that is an argument itself, which must be one."""
+
+    def __init__(self, f, args, chosen, names={}):
+        self.f, self.names, self.chosen, self.__name__ = f, names, chosen, _name(f)
+        split = [_split(x) if k in chosen else ([x], next) for k, x in enumerate(args)]
+        self.builds = [build for _, build in split]
+        self.leaves, of = [], []
+        for leaves, build in split:
+            first, leaves = len(self.leaves), [_value(v) for v in leaves]
+            self.leaves += leaves
+            of.append([first + i if build is next or _is_smooth(v) else None for i, v in enumerate(leaves)])
+        self.places = [of[k] for k in chosen]  # of their leaves; None: it has no derivative
+        self.wanted = [i for places in self.places for i in places if i is not None]
+
+    def __call__(self, *leaves):
+        rest = iter(leaves)
+        return self.f(*[build(rest) for build in self.builds], **self.names)
+
+    def record(self):
+        return _record(self, tuple(self.leaves), self.wanted)
+
+    def formed(self, found):
+        """Derivatives by the wanted leaves, as a tuple with one for each chosen argument, of its form."""
+        found = iter(found)
+        return tuple(self.builds[k](iter([None if i is None else next(found) for i in places]))
+                     for k, places in zip(self.chosen, self.places))
+
+    def along(self, what, tangents):
+        """Tangents of the chosen arguments, as those of the wanted leaves."""
+        out = []
+        for k, t, places in zip(self.chosen, tangents, self.places):
+            leaves, _ = _split(t) if self.builds[k] is not next else ([t], next)
+            if len(leaves) != len(places):
+                raise TypeError("%s: tangent %d must have the form of its argument, with %d leaves, got %d" %
+                                (what, k, len(places), len(leaves)))
+            out += [v for v, i in zip(leaves, places) if i is not None]
+        return tuple(out)
+
+
 def _one(y, what, f):
     """The adjoint of a result that must be one real number."""
     size = getattr(y, "size", 1)
@@ -73,14 +148,18 @@ def _one(y, what, f):
 
 def value_and_grad(f, argnums=0):
     """A function like f, which gives (f(*args), gradient).  The gradient has the shape of argument argnums; of several
-    arguments, argnums=(0, 2), it is a tuple."""
+    arguments, argnums=(0, 2), it is a tuple.  An argument may be a dict, list or tuple of arrays, or an object or cell of
+    the language: the gradient has its form, with None in the place of what is no float."""
     _function("value_and_grad", f), _places("value_and_grad", argnums)
 
     @functools.wraps(f, updated=())
     def value_and_gradient(*args, **names):
-        args, (chosen, several) = tuple(map(_value, args)), _numbers(argnums, len(args), "grad")
-        y, record = _record(functools.partial(f, **names) if names else f, args, chosen)
-        dx = _q()._bridge._sweep(record, False, (_one(y, "grad", f),))
+        chosen, several = _numbers(argnums, len(args), "grad")
+        taken = _Taken(f, args, chosen, names)
+        if not taken.wanted:
+            raise TypeError("grad: there is no float among the arguments")
+        y, record = taken.record()
+        dx = taken.formed(_q()._bridge._sweep(record, False, (_one(y, "grad", f),)))
         return y, dx if several else dx[0]
     return value_and_gradient
 
@@ -97,14 +176,28 @@ def grad(f, argnums=0):
 
 
 def vjp(f, *args):
-    """(y, pullback) of y = f(*args).  pullback(adjoint) gives a tuple, an adjoint for each argument; where f gives a
-    tuple, it takes one.  It may be called as often as wanted.  None stands for zero, and for an argument that has no
+    """(y, pullback) of y = f(*args).  pullback(adjoint) gives a tuple, an adjoint for each argument, of its form; where f
+    gives a tuple, it takes one.  It may be called as often as wanted.  None stands for zero, and for what has no
     derivative (a whole number, a string)."""
-    given = args
     _function("vjp", f)
-    args = tuple(map(_value, args))  # copies of memory of others, who may change it before the pullback is called
-    args = tuple(v.copy() if v is not x and _shape(v) else v for v, x in zip(args, given))
-    return recorded(f, args, tuple(k for k, x in enumerate(args) if _is_smooth(x)))
+    taken = _Taken(f, args, tuple(k for k, x in enumerate(args) if _parts(x)[1] or _is_smooth(_value(x))))
+    given = [v for x, build in zip(args, taken.builds) for v in ([x] if build is next else _split(x)[0])]
+    # copies of memory of others, who may change it before the pullback is called
+    taken.leaves = [v.copy() if v is not x and _shape(v) else v for v, x in zip(taken.leaves, given)]
+    y, record = taken.record()
+
+    def pullback(adjoint):
+        found = iter(taken.formed(_back(f, y, record, adjoint)))
+        return tuple(next(found) if k in taken.chosen else None for k in range(len(args)))
+    return y, pullback
+
+
+def _back(f, y, record, adjoint):
+    given = adjoint if isinstance(y, tuple) else (adjoint,)
+    if not isinstance(given, tuple):
+        raise TypeError("the pullback of %s takes a tuple of %d adjoints, got %s" %
+                        (_name(f), len(y), type(given).__name__))
+    return _q()._bridge._sweep(record, False, given)
 
 
 def recorded(f, args, chosen):
@@ -112,11 +205,7 @@ def recorded(f, args, chosen):
     y, record = _record(f, args, chosen)
 
     def pullback(adjoint):
-        given = adjoint if isinstance(y, tuple) else (adjoint,)
-        if not isinstance(given, tuple):
-            raise TypeError("the pullback of %s takes a tuple of %d adjoints, got %s" %
-                            (_name(f), len(y), type(given).__name__))
-        found = iter(_q()._bridge._sweep(record, False, given))
+        found = iter(_back(f, y, record, adjoint))
         return tuple(next(found) if k in chosen else None for k in range(len(args)))
     return y, pullback
 
@@ -124,12 +213,13 @@ def recorded(f, args, chosen):
 def jvp(f, args, tangents):
     """(y, dy): f(*args), and its derivative along the tangents, a tuple with one for each argument (None: zero)."""
     _function("jvp", f)
-    args, tangents = tuple(map(_value, _arguments("jvp", args))), tuple(_arguments("jvp", tangents, "tangents"))
+    args, tangents = tuple(_arguments("jvp", args)), tuple(_arguments("jvp", tangents, "tangents"))
     if len(args) != len(tangents):
         raise TypeError("jvp: %d arguments, but %d tangents" % (len(args), len(tangents)))
     chosen = tuple(k for k, t in enumerate(tangents) if t is not None)
-    y, record = _record(f, args, chosen)
-    dy = _q()._bridge._sweep(record, True, tuple(tangents[k] for k in chosen))
+    taken = _Taken(f, args, chosen)
+    y, record = taken.record()
+    dy = _q()._bridge._sweep(record, True, taken.along("jvp", tuple(tangents[k] for k in chosen)))
     dy = tuple(_zero(v) if d is None else d for d, v in zip(dy, _tuple(y)))
     return y, dy if isinstance(y, tuple) else dy[0]
 
@@ -213,7 +303,14 @@ def hvp(f, args, vectors):
     """The Hessian of f, whose result is one real number, times a vector: a tuple with the shapes of the arguments.  The
     Hessian is never made."""
     places = tuple(range(len(_arguments("hvp", args))))
-    return jvp(grad(_function("hvp", f), places), args, _arguments("hvp", vectors, "vectors"))[1]
+    vectors = _arguments("hvp", vectors, "vectors")
+    if len(vectors) != len(places):
+        raise TypeError("hvp: %d arguments, but %d vectors" % (len(places), len(vectors)))
+    taken = _Taken(_function("hvp", f), args, places)
+    gradient = _Taken(lambda *leaves: grad(taken, tuple(taken.wanted))(*leaves), taken.leaves, tuple(taken.wanted))
+    record = gradient.record()[1]
+    found = _q()._bridge._sweep(record, True, taken.along("hvp", vectors))
+    return taken.formed(_zero(taken.leaves[i]) if d is None else d for i, d in zip(taken.wanted, found))
 
 
 def stop_gradient(x):
@@ -229,8 +326,8 @@ def checkpoint(f):
 def gradcheck(f, *args, rtol=1e-5, atol=1e-7):
     """Compares the derivatives of f, back and forward, with central differences along random directions; ValueError
     tells the first that differs.  All in float64, since in float32 differences are too coarse."""
-    _function("gradcheck", f)
-    args = tuple(map(_wide, map(_value, args)))
+    f = _Taken(_function("gradcheck", f), args, range(len(args)))
+    args = tuple(map(_wide, f.leaves))
     y, pullback = vjp(f, *args)
     several = isinstance(y, tuple)
     for n, u in enumerate(_tuple(y)):
@@ -266,4 +363,5 @@ def _is_smooth(x):
     if isinstance(x, (list, tuple)):  # of numbers, of which some are no whole ones
         return any(map(_is_smooth, x)) and all(isinstance(n, (int, list, tuple)) or _is_smooth(n) for n in x)
     dtype = str(getattr(x, "dtype", type(x).__name__))
-    return "float" in dtype or "complex" in dtype or dtype == "number" or getattr(x, "_kind", None) == "number"
+    return (isinstance(x, (float, complex)) or "float" in dtype or "complex" in dtype or
+            "number" in (dtype, getattr(x, "_kind", None)))

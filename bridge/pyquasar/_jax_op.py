@@ -248,14 +248,23 @@ def jax_op(function, dims=None, out=None, results=None, ffi=None):
     op = Operator(f, results, ffi=_choose(ffi))
     call_p, _ = _primitives()
 
-    def called(*args):
-        if len(args) != len(parameters):
-            args += tuple(p.default for p in parameters[len(args):])
-        if len(args) != len(parameters) or any(a is p.empty for a, p in zip(args, parameters)):
-            raise TypeError("%s takes %d arguments (%s), got %d" % (f.name, len(parameters),
-                                                                    ", ".join(p.name for p in parameters), len(args)))
-        y = call_p.bind(*map(jax.numpy.asarray, args), op=op)
-        return tuple(y) if results > 1 else y[0]
-    called.__name__ = f.name
-    called.__doc__ = getattr(function, "__doc__", None)
-    return called
+    class operator:
+        __doc__, __name__ = getattr(function, "__doc__", None), f.name
+
+        def __call__(self, *args):
+            if len(args) != len(parameters):
+                args += tuple(p.default for p in parameters[len(args):])
+            if len(args) != len(parameters) or any(a is p.empty for a, p in zip(args, parameters)):
+                names = ", ".join(p.name for p in parameters)
+                raise TypeError("%s takes %d arguments (%s), got %d" % (f.name, len(parameters), names, len(args)))
+            args = tuple(map(jax.numpy.asarray, args))
+            for p, x in zip(parameters, args):
+                if x.dtype.kind == "V":  # bfloat16 and the smaller floats, which memory of NumPy cannot be told to hold
+                    raise TypeError("%s: argument %s is an array of %s; x.astype(jax.numpy.float32) is one that operators "
+                                    "take" % (f.name, p.name, x.dtype))
+            y = call_p.bind(*args, op=op)
+            return tuple(y) if results > 1 else y[0]
+
+        def __reduce__(self):  # made again where it is unpickled
+            return jax_op, (function, dims, out, results, ffi)
+    return operator()

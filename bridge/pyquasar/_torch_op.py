@@ -9,7 +9,7 @@ torch's custom operators know torch.compile, but not torch.func; its autograd.Fu
 looked into by torch.compile.  So there are both, one around the other, and a call takes the one that its caller
 knows.  A record goes from the function to the autograd.Function beside the operator, which passes tensors alone; within
 torch.func, whose calls nest in other ways, there is none."""
-import itertools, re, threading
+import itertools, re, threading, weakref
 
 from . import _grad
 from ._operator import Function, number_of_results, of_script, results_of
@@ -294,6 +294,7 @@ def torch_op(function, backward=None, shape=None, name=None, dims=None, out=None
     Arguments are tensors or numbers; numbers alone where the parameter is declared scalar, int or bool."""
     f, parameters = of_script(function, dims, out)
     results = number_of_results(function, out, results)
+    again = function, backward, shape, name, dims, out, results
     if name is None:
         name = "quasar::%s_%d" % (re.sub(r"\W", "_", f.name), next(_number))
     if not isinstance(name, str) or not re.fullmatch(r"\w+::\w+", name):
@@ -302,10 +303,21 @@ def torch_op(function, backward=None, shape=None, name=None, dims=None, out=None
         if given is not None and not callable(given):
             raise TypeError("torch_op: %s must be a function, got %r" % (what, given))
     op = Operator(f, results, name, shape, backward)
-    return _callable(op, [p.default for p in parameters], [p.empty for p in parameters])
+    made = _callable(op, again, [p.default for p in parameters], [p.empty for p in parameters])
+    if again[3]:
+        _named[name] = made
+    return made
 
 
-def _callable(op, defaults, empty):
+_named = weakref.WeakValueDictionary()  # operators of names that users gave, of which there is one in a process
+
+
+def _again(*made_of):
+    """An operator that is unpickled: that of its name, which is here, or a new one."""
+    return _named.get(made_of[3]) or torch_op(*made_of)
+
+
+def _callable(op, again, defaults, empty):
     """The custom operator itself, so that opcheck takes it; a call goes through the Operator.  Defaults of the function
     are filled in, and a number where a tensor is wanted is one without dimensions that holds it exactly."""
     torch = _torch()
@@ -333,5 +345,8 @@ def _callable(op, defaults, empty):
                 raise TypeError("%s takes %d arguments (%s)" % (op.function.name, len(parameters),
                                                                 ", ".join(name for _, name in parameters)))
             return op(*(taken(kind, name, x) for (kind, name), x in zip(parameters, full)))
+
+        def __reduce__(self):
+            return _again, again
     op.custom.__class__ = operator
     return op.custom

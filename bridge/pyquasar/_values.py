@@ -549,6 +549,10 @@ def _typestr(name):
 def _interface(self, name, on_device):
     if self._kind != "array" or self._dtype in _machine()._support.NOT_IN_NUMPY:
         raise AttributeError("%s: only arrays have it, and not all types of elements have a name there" % name)
+    if self._recorded:
+        raise TypeError("NumPy computes with elements, and no derivative of that is known here; functions of the "
+                        "language have one, such as q.cat(0, x, y), q.where(c, x, y), q.solve(A, b), operators as "
+                        "x @ y, and methods as x.round(); stop_gradient(x) counts as constant")
     address = self._address(on_device)
     if address is None:
         place = "in the memory of the cpu" if on_device else "on a device"
@@ -573,8 +577,22 @@ _operators = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "tru
               "greater": "gt", "greater_equal": "ge"}
 
 
+# Functions of NumPy that the language has, by its own names.
+_same = {name: name for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "exp2", "expm1", "log", "log2",
+                                 "log10", "log1p", "sqrt", "cbrt", "hypot", "floor", "ceil", "trunc")}
+_same.update({"arc" + name: "a" + name for name in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")})
+_same.update(conjugate="conj")
+
+
 def array_ufunc(self, ufunc, method, *inputs, **options):
-    """NumPy's functions of qvalues give qvalues.  Its operators are those of the language, whichever comes first."""
+    """NumPy's functions of qvalues give qvalues.  Its operators are those of the language, whichever comes first, and
+    so are its functions where a derivative depends on an argument."""
+    if any(getattr(x, "_recorded", False) for x in inputs):
+        if method != "__call__" or options or ufunc.__name__ not in {**_operators, **_same}:
+            raise TypeError("numpy.%s has no derivative here; functions of the language have, as q.max(x, y), and "
+                            "methods, as x.sum()" % ufunc.__name__)
+        if ufunc.__name__ in _same:
+            return _finished(_built_in(_same[ufunc.__name__])(*inputs), None, None)
     if method == "__call__" and not options and ufunc.__name__ in _operators:
         import operator
         value = _machine().value
