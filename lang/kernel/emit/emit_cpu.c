@@ -379,6 +379,7 @@ static void whole_or_not(Cpu *k) {
 static void emit_prologue(Cpu *k, const KSplit *box) {
     Spot s = cpu_enter_entry(k->e);
     emit_range(k->e, 1, box->prologue_end);
+    if (box->near.given) k->near = cpu_hide(k->e, cpu_launch_in_box(k, &box->near));
     cpu_leave_entry(k->e, s);
 }
 

@@ -29,7 +29,7 @@ typedef struct {
     Opnd domain[QS_MAX_RANK], block[QS_MAX_RANK], nblocks[QS_MAX_RANK], lo[QS_MAX_RANK], hi[QS_MAX_RANK];
     Opnd span[QS_MAX_RANK]; /* positions of this block along each axis */
     bool rare;              /* this copy is for the blocks at the edge of the domain */
-    Opnd stop, fault;
+    Opnd stop, fault, near;
     Opnd strip_lo;                /* first position of the strip */
     Opnd item, items;             /* number of this position in its block; positions of a block */
     uint32_t epochs, block_end, done;

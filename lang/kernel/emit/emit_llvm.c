@@ -705,27 +705,32 @@ static void zero_fill(Emit *e, KRef r) {
 
 /* -- indices ---------------------------------------------------------------------------------------------------- */
 
-/* Modes that may divide are functions of their own: a kernel has many of these tests, mostly of indices that are
- * inside or at most one period away, where nothing is divided, and a diamond of control flow for each would cost LLVM
- * seconds.  Equal calls are made once. */
+/* Modes that divide are functions of their own: a kernel has many of these tests, mostly of indices that are
+ * inside, and a diamond of control flow for each would cost LLVM seconds.  Equal calls are made once. */
 static const char mirror_function[] =
     "define internal $t @$n($t %a, $t %n) noinline nounwind willreturn speculatable memory(none) {\n"
     "  %in = icmp ult $t %a, %n\n  br i1 %in, label %inside, label %outside\ninside:\n  ret $t %a\noutside:\n"
     /* -1-a is the image of a < 0 */
-    "  %s = ashr $t %a, $s\n  %x = xor $t %a, %s\n  %p = shl $t %n, 1\n"
-    "  %near = icmp ult $t %x, %p\n  br i1 %near, label %fold, label %far\n"
-    "far:\n  %m = urem $t %x, %p\n  br label %fold\n"
-    "fold:\n  %r = phi $t [ %x, %outside ], [ %m, %far ]\n"
+    "  %s = ashr $t %a, $s\n  %x = xor $t %a, %s\n  %p = shl $t %n, 1\n  %r = urem $t %x, %p\n"
     "  %p1 = sub $t %p, 1\n  %b = sub $t %p1, %r\n  %c = icmp ult $t %r, %n\n"
     "  %v = select i1 %c, $t %r, $t %b\n  ret $t %v\n}\n";
 static const char circular_function[] =
     "define internal $t @$n($t %a, $t %n) noinline nounwind willreturn speculatable memory(none) {\n"
     "  %in = icmp ult $t %a, %n\n  br i1 %in, label %inside, label %outside\ninside:\n  ret $t %a\noutside:\n"
-    "  %low = icmp slt $t %a, 0\n  %up = add $t %a, %n\n  %down = sub $t %a, %n\n"
-    "  %x = select i1 %low, $t %up, $t %down\n"
-    "  %near = icmp ult $t %x, %n\n  br i1 %near, label %once, label %far\nonce:\n  ret $t %x\nfar:\n"
     "  %r = srem $t %a, %n\n  %c = icmp slt $t %r, 0\n  %u = add $t %r, %n\n"
     "  %v = select i1 %c, $t %u, $t %r\n  ret $t %v\n}\n";
+
+/* The same for -n <= a < 2n. */
+static Opnd near_image(Emit *e, AccessMode mode, Opnd a, Opnd n) {
+    if (mode == ACC_CIRCULAR) {
+        Opnd low = bin(e, "icmp slt", "i64", a, lit(0)), high = bin(e, "icmp sge", "i64", a, n);
+        Opnd up = select(e, low, "i64", bin(e, "add", "i64", a, n), a);
+        return select(e, high, "i64", bin(e, "sub", "i64", a, n), up);
+    }
+    Opnd x = bin(e, "xor", "i64", a, bin(e, "ashr", "i64", a, lit(63))); /* -1-a for a < 0 */
+    Opnd last = bin(e, "sub", "i64", bin(e, "shl", "i64", n, lit(1)), lit(1));
+    return select(e, bin(e, "icmp slt", "i64", x, n), "i64", x, bin(e, "sub", "i64", last, x));
+}
 
 /* The place that a mode means, in d: int64, or int32 where that suffices. */
 static Opnd image(Emit *e, AccessMode mode, qs_dtype d, Opnd a, Opnd extent) {
@@ -736,6 +741,7 @@ static Opnd image(Emit *e, AccessMode mode, qs_dtype d, Opnd a, Opnd extent) {
         Opnd top = bin(e, low ? "sub nsw" : "sub", type, n, lit(1));
         return call2(e, "smax", d, call2(e, "smin", d, a, top), lit(0));
     }
+    if (e->near && !low) return near_image(e, mode, a, n);
     if (low) name = mode == ACC_MIRROR ? "mirror32" : "circular32";
     need_helper(e, name);
     return emit_def(e, "call %s @%s(%s %s, %s %s)", type, name, type, a.s, type, n.s);
@@ -921,7 +927,8 @@ uint32_t emit_loop_metadata(Emit *e, const char *properties) {
 static void back_edge(Emit *e, KRef loop, uint32_t head) {
     const char *how = kplan_unrolls(e->f, loop) ? ", !{!\"llvm.loop.unroll.full\"}" : NULL;
     if (e->loops == LOOPS_SHORT) how = ", !{!\"llvm.loop.unroll.disable\"}";
-    if (e->loops == LOOPS_RARE && !kplan_is_small(e->f, loop))
+    bool far = e->split && e->split->near.given && !e->near; /* hardly ever run */
+    if (e->loops == LOOPS_RARE && (far || !kplan_is_small(e->f, loop)))
         how = ", !{!\"llvm.loop.unroll.disable\"}, !{!\"llvm.loop.vectorize.enable\", i1 false}";
     if (how) emit_put(e, "br label %%L%u, !llvm.loop !%u", head, emit_loop_metadata(e, how));
     else emit_put(e, "br label %%L%u", head);

@@ -43,6 +43,7 @@ struct Emit {
     EmitLoop loop[EMIT_MAX_LOOPS];
     int depth;
     EmitLoops loops;         /* how much of LLVM's time loops are worth */
+    bool near;               /* mirrored and circular indices are at most one period away */
     uint32_t metadata;       /* number of the next node */
     uint32_t item_end;       /* label: this position is done */
     const char *group;       /* appended to accesses of array parameters: "" or their access group */

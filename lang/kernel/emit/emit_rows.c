@@ -462,6 +462,26 @@ static void row(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last) {
     else each_of_row(k, lo, hi, first, last, LOOPS_FAST);
 }
 
+/* The border of a row.  Indices of a launch are mostly near, and then need no division; a second copy is for the
+ * rest. */
+static void border_of_row(Cpu *k, Opnd lo, Opnd hi, const KSplit *split) {
+    Emit *e = k->e;
+    if (!split->near.given) {
+        each_of_row(k, lo, hi, split->full, split->full_end, LOOPS_RARE);
+        return;
+    }
+    uint32_t near = emit_new(e), far = emit_new(e), done = emit_new(e);
+    emit_branch(e, cpu_reveal(e, k->near), near, far);
+    emit_label(e, near);
+    e->near = true;
+    each_of_row(k, lo, hi, split->full, split->full_end, LOOPS_RARE);
+    e->near = false;
+    emit_jump(e, done);
+    emit_label(e, far);
+    each_of_row(k, lo, hi, split->full, split->full_end, LOOPS_RARE);
+    emit_label(e, done);
+}
+
 /* Positions of this block that are in the box as far as axis a is concerned. */
 static void box_of_axis(Cpu *k, const KBox *box, int a, Opnd *from, Opnd *to) {
     Emit *e = k->e;
@@ -486,7 +506,7 @@ static void row_with_box(Cpu *k, const KSplit *split) {
     Opnd lo = emit_def(e, "phi i64 [ %s, %%L%u ], [ %s, %%L%u ]", k->lo[a].s, before, to.s, again);
     Opnd hi = emit_def(e, "phi i64 [ %s, %%L%u ], [ %s, %%L%u ]", from.s, before, k->hi[a].s, again);
     Opnd second = emit_def(e, "phi i1 [ false, %%L%u ], [ true, %%L%u ]", before, again);
-    each_of_row(k, lo, hi, split->full, split->full_end, LOOPS_RARE);
+    border_of_row(k, lo, hi, split);
     emit_branch(e, second, done, inside);
     emit_label(e, inside);
     if (*k->patched.s) {
@@ -821,7 +841,8 @@ static Opnd launch_has_edges(Cpu *k) {
                         emit_def(e, "icmp sle i64 %s, %d", n.s, NATIVE_LONGEST_ROW),
                         emit_def(e, "icmp sle i64 %s, %s", emit_arg(e, s->box.lo[1]).s, first.s),
                         emit_def(e, "icmp sge i64 %s, %s", emit_arg(e, s->box.hi[1]).s, last.s),
-                        cpu_launch_in_box(k, &s->edge.box)};
+                        cpu_launch_in_box(k, &s->edge.box),
+                        s->near.given ? cpu_reveal(e, k->near) : emit_opnd("true")};
     Opnd all = all_of(e, may, sizeof may / sizeof *may);
     cpu_leave_entry(e, spot);
     return emit_def(e, "and i1 %s, %s", all.s, idempotent(e).s);
@@ -843,7 +864,9 @@ static void edges_of_block(Cpu *k) {
     Opnd hidden[2] = {cpu_hide(e, left), cpu_hide(e, right)};
     Axis step = rows_open_axis(e, emit_opnd("0"), emit_def(e, "select i1 %s, i64 %s, i64 0", any.s, steps.s));
     Opnd row = emit_def(e, "add nsw i64 %s, %s", k->lo[0].s, emit_def(e, "mul nsw i64 %s, %d", step.x.s, EDGE_ROWS).s);
+    e->near = s->near.given;
     edges_of_rows(k, row, cpu_reveal(e, hidden[0]), cpu_reveal(e, hidden[1]));
+    e->near = false;
     rows_close_axis(e, &step, "");
     k->lo[1] = emit_def(e, "select i1 %s, i64 %d, i64 %s", left.s, EDGE_COLUMNS, k->lo[1].s);
     k->hi[1] = emit_def(e, "sub nsw i64 %s, %s", k->hi[1].s,

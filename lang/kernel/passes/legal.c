@@ -299,7 +299,7 @@ static void renumber_box(const Legal *l, KBox *box) {
 static void renumber(const Legal *l, KSplit *s) {
     KRef *const places[] = {&s->fast, &s->fast_end, &s->full, &s->full_end, &s->prologue_end};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) *places[i] = l->start[*places[i]];
-    renumber_box(l, &s->box), renumber_box(l, &s->edge.box);
+    renumber_box(l, &s->box), renumber_box(l, &s->near), renumber_box(l, &s->edge.box);
     s->edge.code = l->start[s->edge.code], s->edge.code_end = l->start[s->edge.code_end];
     for (KPad *p = s->edge.pad; p < s->edge.pad + s->edge.npads; p++)
         p->fill = l->start[p->fill], p->fill_end = l->start[p->fill_end], p->value = l->map[p->value];

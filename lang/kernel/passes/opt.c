@@ -256,6 +256,31 @@ static bool find_tests(Splitter *s) {
     return any;
 }
 
+/* -n <= index < 2n: then the image of an index is found without dividing */
+static bool near_limits(Splitter *s, KRef test) {
+    const KIns *i = ins(s, test);
+    Range index, n;
+    s->visits = 0;
+    if (!range_of(s, i->a, &index) || !range_of(s, i->b, &n) || !is_fixed(s, i->b) || !equal_forms(&n.lo, &n.hi))
+        return false;
+    Affine low = index.lo, room = {.constant = -1};
+    return kaffine_add(&low, &n.lo, 1) && kaffine_add(&room, &n.lo, 2) && kaffine_add(&room, &index.hi, -1) &&
+           add_limit(s, &low) && add_limit(s, &room);
+}
+
+/* All of the tests that would have to divide. */
+static bool find_near(Splitter *s) {
+    bool any = false;
+    s->nlimits = s->nends = 0;
+    for (KRef r = 1; r < s->f->nins; r++) {
+        const KIns *i = ins(s, r);
+        if (i->op != K_BOUND || i->flag == ACC_CLAMPED) continue;
+        if (!near_limits(s, r)) return false;
+        any = true;
+    }
+    return any;
+}
+
 /* -- edges ------------------------------------------------------------------------------------------------------ */
 static bool is_extent(const Splitter *s, KRef r, uint64_t param, int axis) {
     return ins(s, r)->op == K_DIM && ins(s, r)->imm == (param << 8 | (uint64_t)axis);
@@ -640,6 +665,7 @@ bool kopt_interior(Ctx *c, Arena *arena, const KFunc *f, bool rows, KSplit *out)
     s.prologue = qarena_alloc(arena, f->nins * sizeof *s.prologue);
     *out = (KSplit){.func = s.g = kir_shell(c, arena, f), .turns = turns};
     if (boxed) build_box(&s, &out->box);
+    if (boxed && find_near(&s)) build_box(&s, &out->near);
     if (boxed && out->box.lo[f->rank - 1] && find_edges(&s, arena, &out->edge)) build_box(&s, &out->edge.box);
     build_collapse(&s, pair, npairs, out);
     build_copies(&s, out);

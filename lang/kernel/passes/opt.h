@@ -66,6 +66,7 @@ typedef struct {
 typedef struct {
     KFunc *func;
     KBox box;                              /* where no test fails */
+    KBox near;                             /* where every mirrored or circular index is at most one period away */
     KRef fast, fast_end, full, full_end;   /* ranges of instructions */
     KEdge edge;
     bool turns;                            /* `fast` has loops that all positions turn (flatten.h): for strips only */
