@@ -355,8 +355,8 @@ static PyObject *row_of(const Layout *l, int d, const char *p) {
     int64_t n = l->dims[d], step = l->steps[d];
     PyObject *list = PyList_New((Py_ssize_t)n);
     for (int64_t i = 0; list && i < n; i++) {
-        int64_t k = i % PART, left = n - i;
-        if (!k) qconv_run(l->dtype, p + i * step, step, QS_F64, part, sizeof *part, (size_t)(left < PART ? left : PART));
+        int64_t k = i % PART, left = n - i < PART ? n - i : PART;
+        if (!k) qconv_run(l->dtype, p + i * step, step, QS_F64, part, sizeof *part, (size_t)left);
         PyObject *o = qdtype_is_int(l->dtype) ? PyLong_FromDouble(part[k]) : PyFloat_FromDouble(part[k]);
         if (!o) Py_CLEAR(list);
         else PyList_SetItem(list, (Py_ssize_t)i, o);

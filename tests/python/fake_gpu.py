@@ -195,8 +195,8 @@ class ByOldDLPack(ByDLPack):
 
 
 class LikeCuPy(ByDLPack):
-    """What CuPy's ndarray does with others, as its sources say: both protocols, the stream in use and strides of None in
-    the interface, no way to NumPy but get(), operands by the interface alone."""
+    """What CuPy's ndarray does with others, as its sources say: both protocols, the stream in use and strides of None
+    in the interface, no way to NumPy but get(), operands by the interface alone."""
     __array_priority__ = 100
 
     @property
