@@ -123,7 +123,7 @@ static bool next_dropped(Border *b, struct Dropped *out) {
 
 /* What other threads dropped while the machine was away.  Not before a launch is over: the last reference to an object
  * may run a finaliser, which may enter the machine and replace what the launch works on. */
-static void release_dropped(Border *b) {
+static __attribute__((noinline)) void release_dropped(Border *b) {
     struct Dropped d;
     while (b->ndropped && next_dropped(b, &d)) {
         if (d.e) qnd_take_back(d.e);
@@ -293,7 +293,7 @@ const char qgil_closed_text[] = "the machine of this value was closed";
 
 int qgil_closed(void) { return PyErr_SetString(qbridge.closed, qgil_closed_text), -1; }
 
-static int enter(Border *b, bool had) {
+static __attribute__((noinline)) int enter(Border *b, bool had) { /* apart, so that what is simple is quick */
     pthread_t me = pthread_self();
     if (qbridge.ending && qflag_is_up(&b->away)) return qgil_closed(); /* who has it may never come back */
     while (b->vm && qflag_is_up(&b->away)) wait_until_back(b);
@@ -334,7 +334,7 @@ static int hand_back(Border *b) {
 int qgil_leave(Border *b) {
     qgil_back(b);
     qwritten_tell(b);
-    if (b->threads->depth == 1) release_dropped(b);
+    if (b->threads->depth == 1 && (b->ndropped || orphans.n)) release_dropped(b);
     int r = b->threads->nfollowed ? hand_back(b) : 0;
     b->threads->depth--;
     leave_as_it_was(b, b->threads);
