@@ -473,6 +473,7 @@ static void on_interrupt(int sig) {
     if (m) {
         qflag_raise(&m->interrupted);
         qflag_raise(&m->attention);
+        (void)qvm_is_stuck((qs_vm *)m, "KeyboardInterrupt follows when that has ended\n");
     }
     if (watch.before.sa_handler != SIG_IGN && watch.before.sa_handler != SIG_DFL) watch.before.sa_handler(sig);
 }

@@ -226,6 +226,9 @@ static qs_status checked(Device *d, const char *call, int e) {
 }
 #define CALL(d, name, ...) checked(d, #name, ASK(&state(d)->f, name, __VA_ARGS__))
 
+static qs_status waited(Device *d, qs_status s) { return qdev_waited(d), s; }
+#define WAIT(d, ...) (qdev_wait(d), waited(d, CALL(d, __VA_ARGS__)))
+
 /* For calls on the way out, which have nobody to report to. */
 static void quietly(Device *d, const char *call, int e) {
     char what[256];
@@ -747,7 +750,7 @@ static qs_status make_stage(Device *d, Stage *g) {
 }
 
 static qs_status wait_stage(Device *d, Stage *g) {
-    if (g->busy) TRY(CALL(d, EventSynchronize, g->done));
+    if (g->busy) TRY(WAIT(d, EventSynchronize, g->done));
     g->busy = false;
     return QS_OK;
 }
@@ -865,7 +868,7 @@ static qs_status upload(Device *d, DevPtr to, size_t off, const void *from, size
 static qs_status download(Device *d, void *to, DevPtr from, size_t off, size_t n) {
     if (!n) return QS_OK;
     TRY(enter(d));
-    return leave(d, receive_from(d, from, off, to, n));
+    return qdev_heed(d, leave(d, receive_from(d, from, off, to, n)));
 }
 
 static qs_status copy_ordered(Device *d, DevPtr to, DevPtr from, size_t n) {
@@ -882,7 +885,7 @@ static qs_status copy(Device *d, DevPtr to, DevPtr from, size_t n) {
 /* -- waiting ------------------------------------------------------------------------------------------------------- */
 static qs_status wait_queue(Device *d) {
     TRY(join(d));
-    TRY(CALL(d, StreamSynchronize, state(d)->stream));
+    TRY(WAIT(d, StreamSynchronize, state(d)->stream));
     state(d)->running[0] = 0, state(d)->done = state(d)->queued;
     return settle(d, QS_OK);
 }
@@ -893,7 +896,7 @@ static qs_status wait_all(Device *d) {
 
 static qs_status sync(Device *d) {
     TRY(enter(d));
-    return leave(d, wait_all(d));
+    return qdev_heed(d, leave(d, wait_all(d)));
 }
 
 /* -- between devices ----------------------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #ifndef DEVICES_DEVICE_H
 #define DEVICES_DEVICE_H
 #include "vm/base/ctx.h"
+#include "vm/base/clock.h"
 #include "vm/base/flag.h"
 
 /* Memory spaces; several devices may share one: ref and cpu use the host's. */
@@ -183,6 +184,7 @@ struct Device {
     bool wide;                 /* thousands of positions run at once, neighbours best read neighbours: a GPU */
     bool elements;             /* sums and elements of arrays that it has and the host has not are computed there */
     const Flag *stop;          /* the machine's interrupt flag */
+    Since *waits;              /* of the machine; NULL: nobody asks */
     void *state;               /* of the backend */
     int owed;                  /* launches whose faults are not known yet */
     bool late;                 /* it takes Launch.late */
@@ -193,6 +195,22 @@ struct Device {
     bool (*busy)(struct Device *, DevPtr); /* NULL, or whether queued work may use the block, as far as is known */
     struct Heap *heap;         /* devices/heap.c: freed blocks kept for reuse; NULL until the first block */
 };
+
+/* Around calls in which a driver waits for what it runs, and cannot be interrupted: who is asked to end knows that it
+ * is so, and says so. */
+static inline void qdev_wait(Device *d) {
+    if (d->waits) qsince_set(d->waits, (int64_t)qclock_ns());
+}
+
+static inline void qdev_waited(Device *d) {
+    if (d->waits) qsince_set(d->waits, 0);
+}
+
+/* An interrupt counts when the wait is over. */
+static inline qs_status qdev_heed(Device *d, qs_status s) {
+    bool stops = s == QS_OK && d->stop && qflag_is_up(d->stop);
+    return stops ? qerr_set(d->ctx, QS_EINTERRUPT, "interrupted") : s;
+}
 
 static inline const char *qdev_name(Device *d) {
     if (!*d->named && d->ops->describe) d->ops->describe(d);

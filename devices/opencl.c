@@ -80,6 +80,10 @@ static qs_status checked(Device *d, const char *call, int e) {
 }
 #define CALL(d, name, ...) checked(d, #name, state(d)->f.name(__VA_ARGS__))
 
+static qs_status waited(Device *d, qs_status s) { return qdev_waited(d), s; }
+/* Calls in which a driver may do what is queued; PoCL compiles in them, too. */
+#define WAIT(d, ...) (qdev_wait(d), waited(d, CALL(d, __VA_ARGS__)))
+
 static State *state(const Device *d) { return d->state; }
 
 /* -- the library and what it offers -------------------------------------------------------------------------------- */
@@ -263,8 +267,10 @@ static qs_status alloc(Device *d, size_t n, DevPtr *out) {
     int e;
     size_t whole = n ? (n + 7) & ~(size_t)7 : 8;
     void *p = whole < n ? NULL : s->f.CreateBuffer(s->context, MEM_READ_WRITE, whole, NULL, &e);
+    qdev_wait(d);
     if (p && s->f.EnqueueWriteBuffer(s->queue, p, 1, 0, sizeof first, &first, 0, NULL, NULL) != SUCCESS)
         s->f.ReleaseMemObject(p), p = NULL;
+    qdev_waited(d);
     if (!p) return qerr_set(d->ctx, QS_ENOMEM, "%s: no room for %zu bytes", qdev_name(d), n);
     *out = (DevPtr)(uintptr_t)p;
     return QS_OK;
@@ -272,17 +278,17 @@ static qs_status alloc(Device *d, size_t n, DevPtr *out) {
 
 static qs_status upload(Device *d, DevPtr to, size_t off, const void *from, size_t n) {
     if (!n) return QS_OK;
-    return CALL(d, EnqueueWriteBuffer, state(d)->queue, mem(to), 1, off, n, from, 0, NULL, NULL);
+    return WAIT(d, EnqueueWriteBuffer, state(d)->queue, mem(to), 1, off, n, from, 0, NULL, NULL);
 }
 
 static qs_status download(Device *d, void *to, DevPtr from, size_t off, size_t n) {
     if (!n) return QS_OK;
-    return CALL(d, EnqueueReadBuffer, state(d)->queue, mem(from), 1, off, n, to, 0, NULL, NULL);
+    return qdev_heed(d, WAIT(d, EnqueueReadBuffer, state(d)->queue, mem(from), 1, off, n, to, 0, NULL, NULL));
 }
 
 static qs_status copy(Device *d, DevPtr to, DevPtr from, size_t n) {
     if (!n) return QS_OK;
-    return CALL(d, EnqueueCopyBuffer, state(d)->queue, mem(from), mem(to), 0, 0, n, 0, NULL, NULL);
+    return WAIT(d, EnqueueCopyBuffer, state(d)->queue, mem(from), mem(to), 0, 0, n, 0, NULL, NULL);
 }
 
 /* -- code ---------------------------------------------------------------------------------------------------------- */
@@ -535,7 +541,7 @@ static qs_status launch_part(Device *d, Program *p, const Part *part) {
     cl_uint dims = p->serial ? 1 : work_sizes(part, global, local);
     TRY(check_block(d, p, local));
     TRY(CALL(d, SetKernelArg, p->kernel, 0, n, packed));
-    return CALL(d, EnqueueNDRangeKernel, state(d)->queue, p->kernel, dims, NULL, global, local, 0, NULL, NULL);
+    return WAIT(d, EnqueueNDRangeKernel, state(d)->queue, p->kernel, dims, NULL, global, local, 0, NULL, NULL);
 }
 
 /* Bit a of `border`: the last, smaller block along axis a; otherwise the full ones.  False: there are none such. */
@@ -603,8 +609,8 @@ static double slot_value(uint64_t bits, unsigned dtype) {
 
 static qs_status read_fault(Device *d, DevFault *out) {
     Fault f;
-    TRY(CALL(d, EnqueueReadBuffer, state(d)->queue, state(d)->fault, 1, 0, sizeof f, &f, 0, NULL, NULL));
-    if (!f.taken || !out) return QS_OK;
+    TRY(WAIT(d, EnqueueReadBuffer, state(d)->queue, state(d)->fault, 1, 0, sizeof f, &f, 0, NULL, NULL));
+    if (!f.taken || !out) return qdev_heed(d, QS_OK);
     *out = (DevFault){.message = f.message, .pos = f.pos};
     for (int i = 0; i < 2; i++) out->value[i] = slot_value(f.value[i], f.kinds >> 8 * i & 255);
     memcpy(out->at, f.at, sizeof out->at);
@@ -622,10 +628,10 @@ static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const
         TRY(CALL(d, EnqueueWriteBuffer, state(d)->queue, state(d)->fault, 0, 0, sizeof none, &none, 0, NULL, NULL));
     TRY(launch_parts(d, p, &part));
     if (p->fault) return read_fault(d, fault);
-    return CALL(d, Flush, state(d)->queue);
+    return WAIT(d, Flush, state(d)->queue);
 }
 
-static qs_status sync(Device *d) { return CALL(d, Finish, state(d)->queue); }
+static qs_status sync(Device *d) { return qdev_heed(d, WAIT(d, Finish, state(d)->queue)); }
 
 const DeviceOps qdev_opencl_ops = {"opencl", CODE_OPENCL, probe, open_device, close_device, alloc,  release,
                                    upload,   download,    copy,  load,        unload,       launch, sync, NULL,

@@ -124,7 +124,8 @@ static const char introduction[] =
     "- Dimensions, positions and indices count from 0. A vec is a row: it has the dimensions [1,N].\n"
     "- A reduction without a dimension is over all elements and gives a number; along a dimension that one stays, with "
     "extent 1.\n"
-    "- Arguments in brackets may be left out; `null` or `[]` leaves out one before others.\n"
+    "- Arguments in brackets may be left out; `null` or `[]` leaves out one before others. Brackets around several "
+    "without a comma in front, as in `axis([x0, x1, y0, y1])`, are a list.\n"
     "- The elements of a result have a type that follows from those of the arguments, not from their values: float64 "
     "gives "
     "float64, other real numbers `scalar`, unless another is said. Positions beyond 2^24 are float64.\n"
@@ -466,7 +467,9 @@ qs_status qcore_eval(qs_vm *vm, qs_call_args *c) {
     const char *src;
     size_t n;
     TRY(qarg_string(vm, c->name, "source", c->in[0], &src, &n));
-    return qs_eval(vm, src, &c->out[0]);
+    qs_status s = qs_eval(vm, src, &c->out[0]);
+    if (s) qvm_report_calls(vm);
+    return s;
 }
 
 qs_status qcore_collect(qs_vm *vm, qs_call_args *c) {

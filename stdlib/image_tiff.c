@@ -50,6 +50,7 @@ static int keep_error(TIFF *t, void *ud, const char *module, const char *fmt, va
     (void)t, (void)module;
     Memory *m = ud;
     if (!*m->why) vsnprintf(m->why, sizeof m->why, fmt, ap);
+    if (strstr(m->why, " at scanline 4294967295")) snprintf(m->why, sizeof m->why, "it ends too early");
     return 1;
 }
 static int keep_quiet(TIFF *t, void *ud, const char *module, const char *fmt, va_list ap) {

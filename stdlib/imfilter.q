@@ -51,7 +51,7 @@ end
 % Parameters:
 % img - height x width or height x width x channels
 % mask - the weights, a vec (a row) or a mat
-% center - [row, col] of the mask element that meets the pixel itself; [] is the middle, of an even number the one before it, as in SciPy (conv and MATLAB: behind it)
+% center - [row, col] of the mask element that meets the pixel itself; [] is the middle, of an even number the one before it, as in scipy.signal (scipy.ndimage, conv and MATLAB: behind it)
 % boundary - what lies outside: "mirror" (b a | a b c), "circular", "clamped" or "zeros"
 %
 % Returns:

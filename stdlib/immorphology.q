@@ -40,7 +40,8 @@ end
 % Parameters:
 % img - height x width or height x width x channels; 0/1 or grey
 % mask - which neighbours count, e.g. ones(3,3)
-% center - [row, col] of the mask that lies on the pixel; [] is the middle
+% center - [row, col] of the mask that lies on the pixel; [] is the middle, of an even number the one before it (not so
+% scipy.ndimage)
 %
 % :function y = imerode(img : cube, mask : mat, center : vec = [])
 function y = imerode(img : cube, mask : mat = ones(3,3), center = [])

@@ -35,6 +35,10 @@ function [] = __kernel__ radon_back(x : mat'unchecked, y : mat'safe, turn : mat'
     x[pos] = total
 end
 
+function y = radon(x : mat, angle : scalar)
+    y = radon(x, float64([angle]))
+end
+
 function turn = radon_turn(angles : vec, like)
     a = float64(angles)*(pi/180)
     turn = cast_like(vertcat(cos(a), sin(a)), like)

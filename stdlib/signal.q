@@ -53,6 +53,13 @@ function y = filter(b : vec, a : vec, x : vec)
     end
 end
 
+function y = filter(b : scalar, a, x : vec)
+    y = filter(float64([b]), a, x)
+end
+function y = filter(b : vec, a : scalar, x : vec)
+    y = filter(b, float64([a]), x)
+end
+
 % Function: spectrogram
 % The spectra of windowed pieces of a signal: column k belongs to the samples from k*hop on, row f to the frequency f/n
 % per sample.

@@ -310,6 +310,31 @@ class OpenCL(WithCache):
         self.good(r)
         self.assertEqual(made, list(sources))
 
+    def test_a_kernel_that_does_not_end_can_be_left(self):
+        text = """
+function [] = __kernel__ k(y : vec, pos : int)
+    while y[pos] < 1
+        y[pos] = 0
+    end
+end
+parallel_do(4, ones(4), k)
+sync()
+print "ready"
+flush()
+parallel_do(4, zeros(4), k)
+sync()
+"""
+        with script(text) as name, subprocess.Popen([QRUN, "--device", "opencl", name], stdout=subprocess.PIPE,
+                                                    stderr=subprocess.PIPE, text=True) as p:
+            self.addCleanup(p.kill)
+            self.assertEqual(p.stdout.readline(), "ready\n")
+            time.sleep(1)
+            p.send_signal(signal.SIGINT)
+            self.assertEqual(p.stderr.readline(), "interrupted: the device cannot stop the kernel that it runs: "
+                                                  "another Ctrl-C ends the program\n")
+            p.send_signal(signal.SIGINT)
+            self.assertEqual(p.wait(30), -signal.SIGINT)  # a shell says 130
+
     def test_the_second_process_builds_nothing(self):
         self.made_from(kernel(), "source")
         self.assertEqual(len(self.entries()), 1)
@@ -821,6 +846,14 @@ class Usage(unittest.TestCase):
             self.assertEqual((r.returncode, r.stdout), (2, ""))
             self.assertIn(f"{option} must be a list of native, x86-64-v2 to v4, sm_70 to sm_90, gfx900 to gfx1201, "
                           "opencl, got foo; ", r.stderr)
+
+    def test_a_kind_of_device_that_nobody_knows(self):
+        for kind in "foo", "cpu,foo", "auto:", "", "cpux:1", "auto:foo":
+            r = qrun("--device", kind, "-e", "1")
+            self.assertEqual((r.returncode, r.stdout), (2, ""), kind)
+            self.assertIn("--device must be cpu, cuda, hip, opencl, ref, gpu or auto, a list", r.stderr)
+        for kind in "ref", "ref:0", "cpu,ref", "auto:cpu":
+            self.assertEqual(qrun("--device", kind, "-e", "1").stdout, "1\n", kind)
 
     def test_words_that_nothing_looks_at(self):
         for words, sentence in (("--make-lib x.q extra", "nothing is run that takes the argument extra"),

@@ -23,7 +23,8 @@ static inline uint32_t qbc_word(Opcode op, uint32_t a, uint32_t b, uint32_t c) {
 }
 
 /* An index word (N) and a field word (F). */
-#define INDEX_ACCESS(w) ((uint8_t)((w) & 0xff))
+#define INDEX_ACCESS(w) ((uint8_t)((w) & 0x7f))
+#define INDEX_IS_LIST(w) ((w) >> 7 & 1) /* the only index is written as a range or a list of numbers */
 #define INDEX_FLAGS(w)  ((uint8_t)((w) >> 8 & 0xff))
 #define INDEX_NAME(w)   ((w) >> 16) /* literal, 0xffff: none */
 #define FIELD_NAME(w)   ((w) & 0xffff)

@@ -215,7 +215,7 @@ static void resolve_name(Resolver *r, Node *n) {
 }
 
 /* -- collecting what a function assigns ---------------------------------------------------------------------------- */
-typedef struct { Resolver *r; Node *at; } Collector;
+typedef struct { const Sym *sym; const Str *name; bool found; } Occurrence; /* of one of the two */
 
 static Sym *assigned(Resolver *r, Str *name, uint32_t pos) {
     if (!r->scope) {
@@ -255,12 +255,30 @@ static void collect_functions(void *ud, Node **child) {
     else if (!NODE_IS_EXPR(n)) qast_children(n, collect_functions, ud);
 }
 
+static void find_name(void *ud, Node **child) {
+    Occurrence *o = ud;
+    if ((*child)->kind == N_IDENT && (*child)->u.ident.name == o->name) o->found = true;
+    else qast_children(*child, find_name, o);
+}
+
+/* At top level, x += 1 and x = x + 1 of an import's x: the file has its own from then on.  False: x += 1 changes an x
+ * that is there already, or none. */
+static bool own_begins(Resolver *r, const Node *n, Str *name) {
+    Occurrence o = {.name = name, .found = n->u.assign.in_place};
+    const Sym *before = get(&r->globals, name);
+    if ((before && before->variable) || !r->host->imported || !r->host->imported(r->host->ud, name)) return !o.found;
+    find_name(&o, (Node **)&n->u.assign.value);
+    if (o.found)
+        qdiag_warning(r->u, n->pos, "what a file assigns is its own: %s of the imported file stays, and this one "
+                      "begins with its value", name->s);
+    return true;
+}
+
 static void collect_targets(Resolver *r, Node *n) {
     for (int i = 0; i < n->u.assign.ntargets; i++) {
         Node *t = n->u.assign.targets[i];
         if (t->kind != N_IDENT || !strcmp(t->u.ident.name->s, "_")) continue;
-        if (!r->scope && n->u.assign.in_place)
-            continue; /* at top level x += 1 changes what is there, an import's x too */
+        if (!r->scope && !own_begins(r, n, t->u.ident.name)) continue;
         Sym *s = assigned(r, t->u.ident.name, t->pos);
         annotate(s, n->u.assign.types[i]);
         t->u.ident.sym = s;
@@ -305,7 +323,17 @@ static bool is_shown(const Resolver *r, const Node *n) {
     return r->u->src->internal && !r->scope && body.n > 0 && n == body.at[body.n - 1];
 }
 
-/* `tic` for tic(), `x == 3` for x = 3, `x` where print is meant. */
+/* ok || error("…"): what stands behind decides by running. */
+static bool may_act(const Node *e) {
+    return (e->op == OP_ANDAND || e->op == OP_OROR) && e->u.bin.b->kind == N_CALL;
+}
+
+static bool begins_with_sign(const Node *e) {
+    while (e->kind == N_BINARY) e = e->u.bin.a;
+    return e->kind == N_UNARY && e->op != OP_NOT;
+}
+
+/* `tic` for tic(), `x == 3` for x = 3, `x` where print is meant, `- x` on a line of its own. */
 static void check_effect(Resolver *r, const Node *n) {
     const Node *e = n->u.expr;
     const Sym *s = e->kind == N_IDENT ? e->u.ident.sym : NULL;
@@ -316,6 +344,9 @@ static void check_effect(Resolver *r, const Node *n) {
         qdiag_warning(r->u, e->pos, "this statement does nothing: print %s shows the value", s->name->s);
     else if (e->kind == N_BINARY && e->op == OP_EQ)
         qdiag_warning(r->u, e->pos, "this comparison is not used: = assigns, == compares");
+    else if (e->kind == N_UNARY || (e->kind == N_BINARY && !may_act(e)))
+        qdiag_warning(r->u, n->pos, "this statement does nothing: %s", begins_with_sign(e) ?
+                      "a line goes on after an operator at its end" : "= keeps the value, print shows it");
     else if (e->kind == N_NUM)
         qdiag_warning(r->u, e->pos, "this statement does nothing: a list is written [a, b]");
 }
@@ -489,11 +520,9 @@ static void resolve_func(Resolver *r, Func *f) {
     qmap_free(&scope.names, r->ctx);
 }
 
-typedef struct { const Sym *wanted; bool found; } Occurrence;
-
 static void find_symbol(void *ud, Node **child) {
     Occurrence *o = ud;
-    if ((*child)->kind == N_IDENT && (*child)->u.ident.sym == o->wanted) o->found = true;
+    if ((*child)->kind == N_IDENT && (*child)->u.ident.sym == o->sym) o->found = true;
     else qast_children(*child, find_symbol, o);
 }
 
@@ -501,7 +530,7 @@ static void check_pattern(Resolver *r, Reduction *d) {
     if (d->pattern->kind == N_IDENT)
         qdiag_error(r->u, d->pattern->pos, "a single name is not a pattern: it would match everything");
     for (int i = 0; i < d->nparams; i++) {
-        Occurrence o = {d->params[i].sym, false};
+        Occurrence o = {.sym = d->params[i].sym};
         find_symbol(&o, &d->pattern);
         if (!o.found) qdiag_error(r->u, d->params[i].pos, "'%s' does not occur in the pattern", d->params[i].name->s);
     }

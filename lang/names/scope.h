@@ -34,6 +34,8 @@ typedef struct ScopeHost { /* what the machine knows; ud is passed back */
     bool (*type_fails)(void *ud, TypeExpr *type, const Func *in, Text *why);
     /* Offers every visible name to the search for a near miss.  May be NULL. */
     void (*offer)(void *ud, Nearest *near);
+    /* Whether the module has no value of that name yet, and sees a variable of an imported file.  May be NULL. */
+    bool (*imported)(void *ud, Str *name);
 } ScopeHost;
 
 /* Resolves every identifier of the unit.  Unknown names are errors with a did-you-mean, reported as parse errors are:

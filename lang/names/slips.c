@@ -2,6 +2,7 @@
 
 #include "lang/syntax/diag.h"
 #include "lang/syntax/fold.h"
+#include "lang/syntax/operators.h"
 
 #include <math.h>
 #include <string.h>
@@ -189,11 +190,37 @@ static void check_index(const Slips *s, const Node *n) {
 }
 
 /* -- match x with | 1..5 ------------------------------------------------------------------------------------------- */
-static void check_patterns(const Slips *s, const MatchArm *arm) {
-    for (int i = 0; i < arm->npatterns; i++)
-        if (arm->patterns[i]->kind == N_RANGE)
-            qdiag_warning(s->u, arm->patterns[i]->pos, "a pattern equals the value as a whole, and a range is a list: "
-                          "whether x lies between is written if a <= x && x <= b");
+static bool is_single(const Node *n) {
+    double number;
+    return n->kind == N_STR || qfold_number(n, &number);
+}
+
+/* MATLAB's case {1,3}: of cells any, unless the value is one; a list, beside what is none. */
+static bool are_alternatives(const Node *match, const Node *pattern) {
+    if (pattern->kind == N_CELL) return match->u.match.value->kind != N_CELL;
+    bool single = is_single(match->u.match.value);
+    for (int i = 0; i < match->u.match.narms; i++)
+        for (int k = 0; k < match->u.match.arms[i].npatterns; k++)
+            single |= is_single(match->u.match.arms[i].patterns[k]);
+    return pattern->kind == N_MATRIX && single;
+}
+
+static void check_pattern(const Slips *s, const Node *match, const Node *n) {
+    if (n->kind == N_RANGE)
+        qdiag_warning(s->u, n->pos, "a pattern equals the value as a whole, and a range is a list: whether x lies "
+                      "between is written if a <= x && x <= b");
+    else if (n->kind == N_BINARY && n->op == OP_OROR)
+        qdiag_warning(s->u, n->pos, "a pattern equals the value, and a || b is true or false: alternatives are written "
+                      "| 1 | 3 -> …");
+    else if (are_alternatives(match, n))
+        qdiag_warning(s->u, n->pos, "a pattern equals the value as a whole, and this is a list: alternatives are "
+                      "written | 1 | 3 -> …");
+}
+
+static void check_patterns(const Slips *s, const Node *match) {
+    for (int i = 0; i < match->u.match.narms; i++)
+        for (int k = 0; k < match->u.match.arms[i].npatterns; k++)
+            check_pattern(s, match, match->u.match.arms[i].patterns[k]);
 }
 
 /* -- what is an error as soon as it runs --------------------------------------------------------------------------- */
@@ -230,7 +257,7 @@ static void look(void *ud, Node **child) {
     Node *n = *child;
     if (n->kind == N_INDEX) check_index(s, n);
     if (n->kind == N_RANGE) check_range(s, n);
-    for (int i = 0; n->kind == N_MATCH && i < n->u.match.narms; i++) check_patterns(s, &n->u.match.arms[i]);
+    if (n->kind == N_MATCH) check_patterns(s, n);
     if (s->strict) check_strictly(s, n);
     if (n->kind == N_MATRIX && !s->converted) check_items(s, n);
     bool before = s->converted;

@@ -58,7 +58,8 @@ static const bool goes_on[T__COUNT] = {
 
 /* Characters of other languages, and what to write instead. */
 static const struct { char c; const char *advice; } habits[] = {
-    {'&', "write a && b, or and(a,b) for bits"}, {'~', "write !x for not, a != b for different"},
+    {'&', "write a && b, or and(a,b) for bits"},
+    {'~', "write !x for not, a != b for different, [_, i] = f(x) for a result that is left out"},
     {'#', "comments begin with %"},              {'@', "functions are values: write f, or a lambda x -> ..."},
     {'\\', "there is no \\ operator: write linsolve(A,b)"},
 };

@@ -146,20 +146,38 @@ static void colour_bar(const Painter *p) {
 }
 
 /* -- axes ---------------------------------------------------------------------------------------------------------- */
+/* A text at a place inside is written to its end, beyond the axes, too. */
+static bool is_note(const Painter *p, const Item *i) {
+    if (i->kind != ITEM_TEXT || !i->part[PART_X].n || !i->part[PART_Y].n) return false;
+    double x = qdraw_x(p, i->part[PART_X].x[0]) - p->x, y = qdraw_y(p, i->part[PART_Y].x[0]) - p->y;
+    return x >= 0 && x <= p->width && y >= 0 && y <= p->height;
+}
+
+static void items(const Painter *p) {
+    qcanvas_clip(p->c, p->x, p->y, p->width, p->height);
+    for (Item *i = p->a->items; i; i = i->next)
+        if (!is_note(p, i)) qpaint_item(p, i);
+    qcanvas_unclip(p->c);
+}
+
+static void notes(const Painter *p) {
+    for (Item *i = p->a->items; i; i = i->next)
+        if (is_note(p, i)) qpaint_item(p, i);
+}
+
 static void flat_axes(const Painter *p) {
     Ticks x = {0}, y = {0};
     bool ticked = qlayout_ticked(p->a);
     if (ticked) qlayout_ticks(p->a, AXIS_X, p->width, &x), qlayout_ticks(p->a, AXIS_Y, p->height, &y);
     if (p->a->grid) draw_grid(p, &x, &y);
-    qcanvas_clip(p->c, p->x, p->y, p->width, p->height);
-    for (Item *i = p->a->items; i; i = i->next) qpaint_item(p, i);
-    qcanvas_unclip(p->c);
+    items(p);
     if (ticked) {
         x_ticks(p, &x), y_ticks(p, &y);
         qcanvas_box(p->c, crisp(p->x), crisp(p->y), floor(p->width * 2) / 2, floor(p->height * 2) / 2);
         qcanvas_stroke(p->c, qdraw_ink, frame_stroke);
         labels(p, &x, &y);
     }
+    notes(p);
     heading(p, *y.factor != 0);
     qlegend_draw(p);
 }

@@ -89,8 +89,8 @@ static qs_status range_of(qs_vm *vm, qs_call_args *c, int at, const double *usua
     if (r.n == 2 && !(out[0] < out[1] && isfinite(out[1] - out[0])))
         return qs_fail(vm, QS_EVALUE, "%s: range must be finite and ascend, got %g and %g", c->name, out[0], out[1]);
     return r.n == 0 || r.n == 2 ? QS_OK
-                                : qs_fail(vm, QS_EVALUE, "%s: range must be [lo, hi] or [], got %zu numbers", c->name,
-                                          r.n);
+                                : qs_fail(vm, QS_EVALUE, "%s: range must be [lo, hi] or [], got %zu number%s", c->name,
+                                          r.n, r.n == 1 ? "" : "s");
 }
 
 static void own_range(const Item *i, double out[2]) {

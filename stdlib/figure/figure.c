@@ -285,7 +285,8 @@ void qfigure_size(const Figure *f, double *width, double *height) {
            h = i->image->rank > 1 ? (double)i->image->dims[0] : 1;
     double k = fmax(1, floor(LEAST_PICTURE / fmax(w, h)));
     *width = k * w + (f->axes->bar ? BAR_STRIP : 0);
-    *height = k * h + (f->axes->title || f->title ? STRIP : 0);
+    double edge = f->axes->bar ? BAR_EDGE : 0;
+    *height = k * h + (f->axes->title || f->title ? STRIP : edge) + edge;
 }
 
 double qfigure_scale(const Figure *f) { return lone_image(f) ? 1 : FIGURE_PIXELS_PER_INCH / 72.0; }

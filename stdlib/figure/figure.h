@@ -176,7 +176,8 @@ extern const Colour qdraw_ink, qdraw_grid;
 typedef struct { double left, right, top, bottom; } Margins;
 /* Sets Axes.box.  again: ticks are those of the boxes that were found before, which need other margins. */
 void qlayout_boxes(Canvas *c, Figure *f, double width, double height, bool again);
-enum { TICKS_EACH = 48, SIZE_TICK = 9, SIZE_LABEL = 10, SIZE_TITLE = 12, TICK_LENGTH = 4, BAR_WIDTH = 12 };
+enum { TICKS_EACH = 48, SIZE_TICK = 9, SIZE_LABEL = 10, SIZE_TITLE = 12, TICK_LENGTH = 4, BAR_WIDTH = 12,
+       BAR_EDGE = 8 }; /* half a line, above and below a colour bar of an image by itself */
 void qlayout_ticks(const Axes *a, AxisName n, double length, Ticks *out);
 bool qlayout_ticked(const Axes *a);      /* whether axes have ticks and a frame */
 const Item *qlayout_mapped(const Axes *a); /* the item that a colour bar explains; NULL: none */

@@ -92,7 +92,7 @@ qs_status qhandle_method(qs_vm *vm, Figure *to, const char *name, qs_call_args *
         if (strcmp(name, methods[i].name) != 0) continue;
         *found = true;
         if (c->nin < methods[i].least || (methods[i].most >= 0 && c->nin > methods[i].most))
-            return qs_fail(vm, QS_ETYPE, "%s: %d arguments are not taken", name, c->nin);
+            return qs_fail(vm, QS_ETYPE, "%s: %d argument%s not taken", name, c->nin, c->nin == 1 ? " is" : "s are");
         Figure *before = all->current;
         bool hold = all->hold;
         all->current = to, all->hold = hold && !to->embedded;

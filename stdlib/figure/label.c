@@ -136,7 +136,8 @@ static qs_status axis_numbers(qs_vm *vm, Axes *a, qs_value v) {
     Column n = {0};
     TRY(qseries_column(vm, "axis", "limits", v, &n));
     bool good = n.n == 4 || n.n == 6;
-    qs_status s = good ? QS_OK : qs_fail(vm, QS_EVALUE, "axis: limits are [x0, x1, y0, y1], got %zu numbers", n.n);
+    qs_status s = good ? QS_OK : qs_fail(vm, QS_EVALUE, "axis: limits are a list, [x0, x1, y0, y1], got %zu number%s",
+                                              n.n, n.n == 1 ? "" : "s");
     for (size_t k = 0; s == QS_OK && k < n.n / 2; k++) s = set_limits(vm, "axis", &a->axis[k], n.x + 2 * k);
     free(n.x);
     return s;
@@ -175,7 +176,8 @@ static qs_status limits(qs_vm *vm, qs_call_args *c, AxisName n) {
     Column v = {0};
     TRY(qseries_column(vm, c->name, "limits", c->in[0], &v));
     qs_status s = v.n == 2 ? set_limits(vm, c->name, &a->axis[n], v.x)
-                           : qs_fail(vm, QS_EVALUE, "%s: limits are [lo, hi], got %zu numbers", c->name, v.n);
+                           : qs_fail(vm, QS_EVALUE, "%s: limits are a list, [lo, hi], got %zu number%s", c->name, v.n,
+                                     v.n == 1 ? "" : "s");
     free(v.x);
     return s == QS_OK ? changed(vm, a) : s;
 }

@@ -85,6 +85,7 @@ static void margins(Canvas *c, const Axes *a, Margins *m) {
     m->right = fmax(m->right, around ? xw / 2 : 0);
     double beside = bar_room(c, a, a->room[1]), names = qlegend_width(c, a);
     m->right = fmax(m->right, beside + names);
+    if (beside > 0 && !around) m->top = fmax(m->top, BAR_EDGE), m->bottom = fmax(m->bottom, BAR_EDGE);
 }
 
 /* Axes of a column have the same margins at their sides, those of a row above and below. */

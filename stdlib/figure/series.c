@@ -615,7 +615,8 @@ qs_status qseries_rectangle(qs_vm *vm, qs_call_args *c) {
     for (int k = 1; k < c->nin; k++) filled = filled || take_word(c, k, "facecolor");
     qs_status s = qseries_column(vm, c->name, "place", c->in[0], &v);
     if (s == QS_OK && v.n != 4)
-        s = qs_fail(vm, QS_EVALUE, "rectangle: wants [x, y, width, height], got %zu numbers", v.n);
+        s = qs_fail(vm, QS_EVALUE, "rectangle: the first argument is a list, [x, y, width, height], got %zu "
+                    "number%s", v.n, v.n == 1 ? "" : "s");
     if (s == QS_OK && !(v.x[2] >= 0 && v.x[3] >= 0))
         s = qs_fail(vm, QS_EVALUE, "rectangle: width and height must not be negative, got %g and %g", v.x[2], v.x[3]);
     if (s == QS_OK) s = qseries_style(vm, c, &at, &style, &name);

@@ -285,7 +285,8 @@ static qs_status fit(qs_vm *vm, Window *form) {
 
 static qs_status add(qs_vm *vm, Window *form, WidgetKind kind, qs_call_args *c) {
     if (c->nin < kinds[kind].least || c->nin > kinds[kind].most)
-        return qs_fail(vm, QS_ETYPE, "%s: %d arguments are not taken; %s", kinds[kind].method, c->nin, kinds[kind].doc);
+        return qs_fail(vm, QS_ETYPE, "%s: %d argument%s not taken; %s", kinds[kind].method, c->nin,
+                       c->nin == 1 ? " is" : "s are", kinds[kind].doc);
     Window *w = qwidget_new(vm, kind, form);
     w->open = form->open;
     TRY(prepare(vm, w, c));

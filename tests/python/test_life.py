@@ -292,6 +292,37 @@ class Life(unittest.TestCase):
                 except KeyboardInterrupt: n = 1
                 print(n, q.sum([1, 2]), len(q.sort(q.rand(100000))))"""), "1 3.0 100000\n"*3)
 
+    def test_an_interrupt_waits_for_a_kernel_of_opencl(self):
+        out = in_child("""
+            import os, signal, sys, threading, time, pyquasar as q
+            os.dup2(1, 2)
+            try: q.init("opencl")
+            except q.QuasarError: sys.exit(print("none"))
+            q.compile_string("k", '''
+            function [] = __kernel__ k(y : vec, n : int, pos : int)
+                for i = 0..n
+                    for j = 0..9999
+                        y[pos] = sqrt(y[pos] + j)
+                    end
+                end
+            end''')
+            def seconds(n):
+                start = time.time()
+                q.parallel_do(4, y, n, q.k)
+                q.sync()
+                return time.time() - start
+            y, n = q.zeros(4), 1
+            seconds(n)
+            while seconds(n) < 0.1: n *= 2
+            threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+            start = time.time()
+            try: seconds(12*n)
+            except KeyboardInterrupt: print(time.time() - start > 0.8)
+            print(seconds(1) < 5)""")
+        if out != "none\n":
+            self.assertEqual(out, "interrupted: the device cannot stop the kernel that it runs: KeyboardInterrupt "
+                                  "follows when that has ended\nTrue\nTrue\n")
+
     def test_destroy_while_a_script_runs(self):
         q.compile_string("callback", "function y = call(f)\n y = f()\nend")
         with self.assertRaisesRegex(q.QuasarError, "still running"):

@@ -323,11 +323,11 @@ qs_status qidx_get(qs_vm *vm, qs_value base, const Subscript *s, qs_value *out) 
     if (base.kind == QS_ARRAY) {
         Array *a = qval_array(base);
         if (quick_place(a, s->n, s->at, &linear)) return qarr_get(vm, a, linear, out);
-        qselect_array(&b, vm, a, s->mods, s->name);
+        qselect_array(&b, vm, a, s->mods, s->name), b.is_list = s->is_list;
         return get_array(&b, a, s->n, s->at, out);
     }
     if (base.kind != QS_CELL) return cannot_index(vm, base, s->name);
-    qselect_cell(&b, vm, base.u.p, s->mods, s->name);
+    qselect_cell(&b, vm, base.u.p, s->mods, s->name), b.is_list = s->is_list;
     return get_cell(&b, base.u.p, s->n, s->at, out);
 }
 
@@ -337,11 +337,11 @@ qs_status qidx_set(qs_vm *vm, qs_value base, const Subscript *s, qs_value v) {
     if (base.kind == QS_ARRAY) {
         Array *a = qval_array(base);
         if (v.kind != QS_ARRAY && quick_place(a, s->n, s->at, &linear)) return qarr_put(vm, a, linear, v);
-        qselect_array(&b, vm, a, s->mods, s->name);
+        qselect_array(&b, vm, a, s->mods, s->name), b.is_list = s->is_list;
         return set_array(&b, a, s->n, s->at, v);
     }
     if (base.kind != QS_CELL) return cannot_index(vm, base, s->name);
-    qselect_cell(&b, vm, base.u.p, s->mods, s->name);
+    qselect_cell(&b, vm, base.u.p, s->mods, s->name), b.is_list = s->is_list;
     return set_cell(&b, base.u.p, s->n, s->at, v);
 }
 

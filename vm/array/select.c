@@ -207,6 +207,7 @@ static qs_status fit_rank(Base *b, int n) {
 static void open_base(Base *b, qs_vm *vm, TypeMods mods, const char *name) {
     b->vm = vm;
     b->mode = (AccessMode)mods.access;
+    b->is_list = false;
     b->whole = !mods.access && !mods.flags;
     b->name = name ? name : "the array";
     b->of = name ? " of " : "";
@@ -236,12 +237,26 @@ static bool is_position(const Base *b, const Array *a) {
            a->count <= QS_MAX_RANK;
 }
 
+/* x[0..1] and x[0..2] of a matrix, where rows are meant. */
+static qs_status check_position(const Base *b, const Indices *x) {
+    bool beyond = false;
+    for (int d = b->rank; d < x->n; d++) beyond |= b->whole && qval_number(x->parts[d]) != 0;
+    const char *name = *b->of_name ? b->of_name : "x";
+    if (beyond)
+        return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "%s has %d dimensions, and %d numbers as its only index are a place "
+                        "in %d: %s[[0,1],%s:] has the rows 0 and 1", b->name, b->rank, x->n, x->n, name,
+                        b->rank > 2 ? ":," : "");
+    if (!b->is_list) return QS_OK;
+    return qwarn_at(qvm_ctx(b->vm), qvm_here(b->vm), "this is one element: %s[0..1,%s:] has the rows 0 and 1, "
+                    "%s[0,1%s] is an element", name, b->rank > 2 ? ":," : "", name, b->rank > 2 ? ",0" : "");
+}
+
 /* A position vector as that many numbers. */
-static qs_status unpack_position(qs_vm *vm, Array *a, Indices *x) {
+static qs_status unpack_position(const Base *b, Array *a, Indices *x) {
     x->n = (int)a->count;
     x->at = x->parts;
-    for (int d = 0; d < x->n; d++) TRY(qarr_get(vm, a, (size_t)d, &x->parts[d]));
-    return QS_OK;
+    for (int d = 0; d < x->n; d++) TRY(qarr_get(b->vm, a, (size_t)d, &x->parts[d]));
+    return check_position(b, x);
 }
 
 /* As many zeros and ones as there are elements: computed, they were to be a mask (two of them may be an order).  Labels
@@ -276,7 +291,7 @@ qs_status qselect_open(const Base *b, int n, const qs_value *at, Indices *x) {
         return qerr_set(qvm_ctx(b->vm), QS_ESHAPE, "a mask of shape %s does not fit %s", qarr_shape_text(a, text),
                         b->name);
     }
-    if (a && is_position(b, a)) return unpack_position(b->vm, a, x);
+    if (a && is_position(b, a)) return unpack_position(b, a, x);
     return a ? check_for_mask(b, a) : QS_OK;
 }
 

@@ -12,6 +12,7 @@ typedef struct {
     const char *name;         /* of the variable, or "the array" */
     const char *of, *of_name; /* " of " and the name; "" and "" when there is none */
     AccessMode mode;
+    bool is_list;             /* see Subscript */
     bool whole;               /* a fraction in an index is hardly meant */
     int rank;
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];

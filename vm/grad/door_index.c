@@ -58,7 +58,7 @@ static void look(qs_vm *vm, Places *p, int rank) {
 static qs_status new_places(qs_vm *vm, const Array *base, const Subscript *x, Places **out) {
     Places *p = qmem_alloc(qvm_ctx(vm), sizeof *p);
     qs_status s = QS_OK;
-    p->x = (Subscript){x->n, p->at, x->mods, NULL};
+    p->x = (Subscript){x->n, p->at, x->mods, NULL, false};
     for (int i = 0; i < x->n && s == QS_OK; i++) s = qtape_keep_plain(vm, x->at[i], &p->at[i]);
     if (s == QS_OK) s = qlate_settle(vm); /* places that cannot be read are no error to look() */
     if (s != QS_OK) return release(vm, &(GradNode){.data = p}), s;
@@ -115,7 +115,7 @@ static qs_status get_forward(qs_vm *vm, GradNode *n, const qs_value *dx, qs_valu
 /* The same with plain indices, which are put in `plain`. */
 static Subscript without_traces(const Subscript *x, qs_value plain[QS_MAX_RANK]) {
     for (int i = 0; i < x->n && i < QS_MAX_RANK; i++) plain[i] = qtape_plain(x->at[i]);
-    return (Subscript){x->n, plain, x->mods, x->name};
+    return (Subscript){x->n, plain, x->mods, x->name, x->is_list};
 }
 
 static const GradRule get_rule = {"indexing", get_reverse, get_forward, release, get_add};

@@ -125,6 +125,15 @@ static qs_status named_result_missing(qs_vm *vm, const Func *f, const qs_value *
     return no_result(vm, f->name->s);
 }
 
+/* More is wanted than it gives: the mistake is the caller's, and is told there. */
+static qs_status wanted_too_much(qs_vm *vm, Frame *f, int have) {
+    const char *name = f->proto->func->name->s;
+    qs_status s = have ? too_few(vm, name, have, f->want) : no_result(vm, name);
+    qframe_drop(vm, f->ret);
+    qframe_pop(vm, f);
+    return s;
+}
+
 qs_status qinvoke_leave(qs_vm *vm, Frame *f, qs_value *results, int have) {
     qs_value kept[MAX_WANTED], *ret = f->ret;
     uint32_t want = f->want;
@@ -132,9 +141,7 @@ qs_status qinvoke_leave(qs_vm *vm, Frame *f, qs_value *results, int have) {
     int n = have < (int)want || want == WANT_MAYBE ? have : (int)want;
     if (n > MAX_WANTED) n = MAX_WANTED;
     if (want == WANT_MAYBE && have > 0 && qval_is_unset(results[0])) n = have = 0;
-    if (have == 0 && want > 0 && want != WANT_MAYBE) return no_result(vm, name);
-    if (want != WANT_MAYBE && have > 1 && have < (int)want)
-        return too_few(vm, name, have, want);
+    if (want != WANT_MAYBE && have != 1 && have < (int)want) return wanted_too_much(vm, f, have);
     for (int i = 0; i < n; i++)
         if (want != 0 && qval_is_unset(results[i])) return named_result_missing(vm, f->proto->func, results);
     for (int i = 0; i < n; i++) {

@@ -73,7 +73,7 @@ static const char *index_name(const Frame *f, uint32_t w) {
 }
 
 static Subscript subscript(const Frame *f, int n, const qs_value *at, uint32_t w) {
-    return (Subscript){n, at, {INDEX_ACCESS(w), INDEX_FLAGS(w)}, index_name(f, w)};
+    return (Subscript){n, at, {INDEX_ACCESS(w), INDEX_FLAGS(w)}, index_name(f, w), INDEX_IS_LIST(w)};
 }
 
 static bool is_traced(qs_value base, const Subscript *s) {

@@ -22,7 +22,8 @@ static qs_status unknown(qs_vm *vm, const char *wanted) {
     char list[128] = "";
     for (int i = 0; i < NKINDS; i++)
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", kinds[i]->kind);
-    return qerr_set(qvm_ctx(vm), QS_EDEVICE, "there is no device kind %s; this build has %s", wanted, list);
+    return qerr_set(qvm_ctx(vm), QS_EDEVICE, "there is no device kind %s; this build has %s, gpu and auto", wanted,
+                    list);
 }
 
 static const DeviceOps *kind_named(const char *name) {
@@ -31,9 +32,28 @@ static const DeviceOps *kind_named(const char *name) {
     return NULL;
 }
 
+static bool is_kind(const char *name, size_t n) {
+    char kind[16];
+    snprintf(kind, sizeof kind, "%.*s", (int)n, name);
+    return n < sizeof kind && (kind_named(kind) || !strcmp(kind, "gpu"));
+}
+
+bool qdevices_are_kinds(const char *list) {
+    const char *end = strrchr(list, '.');
+    if (end && !strcmp(end, ".xml")) return true;
+    if (!strcmp(list, "auto")) return true;
+    if (!strncmp(list, "auto:", 5)) list += 5;
+    for (; is_kind(list, strcspn(list, ":,")); list += 1) {
+        list += strcspn(list, ",");
+        if (!*list) return true;
+    }
+    return false;
+}
+
 /* With a memory space of its own; host devices set HOST_MEMORY when they open. */
 static Device blank(Machine *m, const DeviceOps *ops, const DeviceWish *w, int memory) {
-    return (Device){.ops = ops, .ctx = &m->base, .stop = &m->interrupted, .memory = memory,
+    return (Device){.ops = ops, .ctx = &m->base, .stop = &m->interrupted, .waits = &m->waits,
+                    .memory = memory,
                     .threads = w->threads ? w->threads : m->config.threads,
                     .limit = w->memory ? w->memory : m->config.memory_limit};
 }
@@ -283,6 +303,7 @@ int qdevices_used(qs_vm *vm) {
 
 qs_status qdevices_sync(qs_vm *vm, int index) {
     Device *d;
+    qctx_let_go(qvm_ctx(vm));
     if (index >= 0) {
         TRY(qdevices_get(vm, index, &d));
         return d->ops->sync(d);

@@ -71,6 +71,7 @@ qs_status qdevices_use(qs_vm *vm, int index);                  /* where kernels 
 qs_status qdevices_use_named(qs_vm *vm, const char *wanted);   /* the same, "cuda:1" or "auto"; opened when it is not */
 int qdevices_used(qs_vm *vm);                                  /* -1: each launch chooses, or none was opened yet */
 qs_status qdevices_sync(qs_vm *vm, int index);                 /* waits for a device, -1: for all */
+bool qdevices_are_kinds(const char *list); /* "cpu", "auto:cpu,cuda:1", "machine.xml": does each word name a kind? */
 bool qdevices_has(const char *kind);                           /* is a device of this kind here? */
 bool qdevices_bytes(const char *text, size_t *out);            /* "500M" */
 bool qdevices_are_targets(const char *list); /* can code be made for these: "sm_90", "x86-64-v3,v4" (target.h) */

@@ -301,6 +301,18 @@ bool qvm_take_interrupt(qs_vm *vm) {
     return true;
 }
 
+bool qvm_is_stuck(qs_vm *vm, const char *what_follows) {
+    static const char sentence[] = "interrupted: the device cannot stop the kernel that it runs: ";
+    enum { LONG = 200000000 }; /* ns; a shorter wait ends soon, or is asked again */
+    int64_t since = qsince_get(&qvm(vm)->waits);
+    if (!since || (int64_t)qclock_ns() - since < LONG) return false;
+    if (qsince_get(&qvm(vm)->told) == since) return true;
+    qsince_set(&qvm(vm)->told, since);
+    ssize_t told = write(STDERR_FILENO, sentence, sizeof sentence - 1);
+    if (told > 0) told = write(STDERR_FILENO, what_follows, strlen(what_follows));
+    return false;
+}
+
 qs_status qvm_attend(qs_vm *vm) {
     Machine *m = qvm(vm);
     qflag_lower(&m->attention);
@@ -338,6 +350,13 @@ static void add_chain(const ErrorState *e, Text *t) {
         qtext_printf(t, "  in %s, %s:%d\n", e->frames[i].function->s, w.src ? w.src->path : "?", line);
     }
     if (e->nlost) qtext_printf(t, "  … and %d more calls\n", e->nlost);
+}
+
+/* Below the report of a text that is refused: who called eval. */
+void qvm_report_calls(qs_vm *vm) {
+    ErrorState calls = {.nframes = 0};
+    calls.nframes = qframe_chain(vm, calls.frames, &calls.nlost);
+    if (qvm(vm)->refused) add_chain(&calls, &qvm(vm)->report);
 }
 
 static void add_foreign_report(qs_vm *vm, qs_value payload, Text *t) {

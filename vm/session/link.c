@@ -131,6 +131,15 @@ static bool scope_lookup(void *ud, Str *name, Sym *out) {
     return true;
 }
 
+static bool scope_imported(void *ud, Str *name) {
+    ScopeUser *u = ud;
+    uint64_t own, builtin;
+    bool set = qmap_get(&u->module->names, name, &own) && !qval_is_unset(*qvm_global(u->vm, own));
+    Meaning outside = qnames_outside(u->vm, u->module, name);
+    bool is_builtin = qmap_get(&qvm(u->vm)->builtins, name, &builtin) && (int)builtin == outside.first;
+    return !set && outside.first >= 0 && !outside.n && !is_builtin;
+}
+
 static int scope_define(void *ud, Str *name) {
     ScopeUser *u = ud;
     return qnames_slot(u->vm, u->module, name);
@@ -198,7 +207,8 @@ static void assert_message(void *ud, int n, const Constant *parts, Text *out) {
 
 static qs_status resolve_names(qs_vm *vm, Module *m, Unit *u) {
     ScopeUser user = {vm, m};
-    const ScopeHost host = {&user, scope_lookup, scope_define, scope_call_fails, scope_type_fails, scope_offer};
+    const ScopeHost host = {&user, scope_lookup, scope_define, scope_call_fails, scope_type_fails, scope_offer,
+                            scope_imported};
     TRY(qscope_resolve(u, &host));
     qfold_asserts(u, &(FoldHost){vm, assert_message});
     if (!qvm_ctx(vm)->no_warnings) qslips_look(u, &host, qvm(vm)->config.strict);

@@ -79,8 +79,10 @@ static const char usual_targets[] = "native";
 static qs_vm *running; /* for the signal handler alone */
 
 static void on_interrupt(int signal_number) {
-    (void)signal_number;
     if (running) qs_interrupt(running);
+    if (!running || !qvm_is_stuck(running, "another Ctrl-C ends the program\n")) return;
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
 }
 
 /* -- options ----------------------------------------------------------------------------------------------------- */
@@ -118,7 +120,11 @@ static int number_option(const char *s, int *out) {
 }
 
 /* -- options with a value: 0, or EXIT_USAGE when it is not one of theirs ------------------------------------------- */
-static int set_device(Options *o, const char *v) { return o->config.device = v, 0; }
+static int set_device(Options *o, const char *v) {
+    o->config.device = v;
+    return qdevices_are_kinds(v) ? 0 : EXIT_USAGE;
+}
+
 static int set_dump(Options *o, const char *v) { return o->dump = v, 0; }
 static int set_has(Options *o, const char *v) { return o->has = v, 0; }
 static int set_threads(Options *o, const char *v) {
@@ -161,7 +167,7 @@ static int set_loops(Options *o, const char *v) {
 
 static const char targets[] = "a list of native, x86-64-v2 to v4, sm_70 to sm_90, gfx900 to gfx1201, opencl";
 static const struct { const char *name; int (*set)(Options *, const char *); const char *wants; } valued[] = {
-    {"--device", set_device, ""},
+    {"--device", set_device, "cpu, cuda, hip, opencl, ref, gpu or auto, a list of them, or a file .xml"},
     {"--precision", set_precision, "32 or 64"},
     {"--threads", set_threads, "a number from 1 on"},
     {"--dump", set_dump, ""},
@@ -417,6 +423,7 @@ int main(int argc, char **argv) {
     int code = s ? report(vm, s) : run(vm, &o);
     running = NULL;
     code = finish(code);
+    signal(SIGINT, SIG_DFL); /* a device may wait for a kernel that does not end */
     qs_close(vm);
     return code;
 }

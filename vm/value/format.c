@@ -283,9 +283,11 @@ typedef struct {
 } Format;
 
 static qs_status take(Format *f, qs_value *v) {
+    bool list = false;
+    for (int i = 0; i < f->nargs; i++) list |= f->args[i].kind == QS_ARRAY && qval_array(f->args[i])->count > 1;
     if (f->next == f->nargs)
-        return qerr_set(qvm_ctx(f->p.vm), QS_EVALUE, "the format asks for more than the %d value%s given", f->nargs,
-                        f->nargs == 1 ? "" : "s");
+        return qerr_set(qvm_ctx(f->p.vm), QS_EVALUE, "the format asks for more than the %d value%s given%s", f->nargs,
+                        f->nargs == 1 ? "" : "s", list ? ": elements are given one by one, x[0], x[1]" : "");
     *v = f->args[f->next++];
     return QS_OK;
 }

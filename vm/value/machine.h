@@ -30,6 +30,7 @@ typedef struct Machine {
     int loops_left;                  /* of code that is gone, those that had too little work to be compiled */
     size_t fuse_least;               /* elements from which an expression may; see vm/launch/regions.h */
     Flag interrupted;                /* set by qs_interrupt, polled by kernels and whatever waits */
+    Since waits, told;               /* for a driver, see qdev_wait; the wait of which the user knows */
     Flag attention; /* loops call qvm_attend: interrupted, or other threads of Python want their turn */
     /* gc.c */
     GcObj gc_list; size_t gc_count, gc_threshold; bool gc_running;

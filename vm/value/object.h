@@ -128,6 +128,11 @@ static inline Ctx *qvm_ctx(qs_vm *vm) { return (Ctx *)vm; }
  * for what happened in windows, and code of Python. */
 qs_status qvm_attend(qs_vm *vm);
 bool qvm_take_interrupt(qs_vm *vm); /* whether qs_interrupt was called since it was asked last */
+/* For handlers of signals: where a driver waits for a kernel, which nothing stops, says so on the standard error, with
+ * what follows from it, once.  True: it has been said before, of this wait. */
+bool qvm_is_stuck(qs_vm *vm, const char *what_follows);
+
+void qvm_report_calls(qs_vm *vm); /* adds the calls that have led here to the report of a text that was refused */
 
 /* Program output, in order with everything else on fd 1. */
 void qvm_write(qs_vm *vm, const char *s, size_t n);

@@ -634,7 +634,8 @@ static qs_status each_element(Lower *L, Access *a, const Val *v, StoreFn *f, con
     TRY(fit_slice(L, a, v, &loops));
     int64_t n = kplace_count(&a->p), have = klval_count(v);
     if (have != n && have != 1)
-        return klower_error(L, QS_ESHAPE, L->pos, "%lld elements of %s are assigned %s", (long long)n, a->p.name,
+        return klower_error(L, QS_ESHAPE, L->pos, "%lld element%s of %s %s assigned %s", (long long)n,
+                            n == 1 ? "" : "s", a->p.name, n == 1 ? "is" : "are",
                             klval_type_name(L, v));
     for (int64_t i = 0; i < n; i++) {
         kplace_at(&a->p, i, at);

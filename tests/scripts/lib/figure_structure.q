@@ -134,3 +134,25 @@ page = h.rasterize()
 [rows, columns] = size(page, 0..1)
 print all(page[:,0..1,:] == 255), all(page[:,columns-2..columns-1,:] == 255), all(page[0..1,:,:] == 255), _
       all(page[rows-2..rows-1,:,:] == 255)
+
+% A text ends beyond its axes; one whose place is outside is not there.
+figure()
+subplot(1, 2, 0)
+plot(0..10)
+axis([0,10,0,10])
+text(-3, 5, "outside", "color", "green")
+h = text(8, 5, "beyond the axes", "color", "red")
+page = h.rasterize()
+green = page[:,:,1] > page[:,:,0] + 60
+red = page[:,:,0] > page[:,:,1] + 60
+print any(red[:,size(page,1)/2..size(page,1)-1]), any(green && page[:,:,1] > page[:,:,2] + 60)
+
+% Above and below a colour bar beside an image there is room for half a line; the image keeps its pixels.
+figure()
+h = imshow(repmat(0..255, 256, 1), [0,255])
+colorbar()
+page = h.rasterize()
+print size(page)
+for row = [0,7,8,263,264,271]
+    print all(page[row,0..255,:] == 255), all(page[row,300..345,:] == 255)
+end

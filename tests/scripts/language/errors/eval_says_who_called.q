@@ -1,0 +1,10 @@
+% exit: 1
+function [] = g()
+    eval("print undefinedthing")
+end
+try
+    g()
+catch e
+    print e
+end
+g()
