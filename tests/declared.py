@@ -198,7 +198,8 @@ def computed():
     for c in ("a > b", "[a[0] > b[0], true]"):
         yield from (form.format(c) for form in ("where({}, a, b)", "{} ? a : b", "where({}, 3, a)", "{} ? a : 3"))
     yield from ("a[0] > b[0] ? a : b", "a[0] > b[0] ? a : 3", "int(a)", "float(a)", "!a", "a && b", "a || 0", "+a")
-    yield from ("not(c)", "or(c, -1)", "abs(c)", "-c", "max(c, b)", "where(a > b, c, a)", "clamp(c, a, b)")
+    yield from ("not(c)", "or(c, -1)", "abs(c)", "-c", "c + a", "b - c", "c .* a", "max(c, b)", "where(a > b, c, a)",
+                "clamp(c, a, b)")
     yield from ("changed(a, k)", "changed(a, k) + b", "not(changed(a, k))", "max(changed(a, k), changed(b, k))",
                 "changed(changed(a, k), 1 - k)", "a[0] > b[0] ? changed(a, k) : b")
     yield from ("[a[0], b[1]]", "copy(a)", "reshape(a, [1, 2])", "a[[1, 0]]", "transpose(transpose(a))")
@@ -303,8 +304,8 @@ def same_vectors(case, want, got):
 
 def vectors_in_kernel(want):
     """What kernels do otherwise, as docs/kernels.md says: numbers are ints or float32, and a single element has the
-    type of its array, so what is computed with them may wrap, and quotients by 0 are 0.  An error: sizes, or wrapping
-    types, that depend on the path."""
+    type of its array, so what is computed with them may wrap, and quotients by 0 are 0.  An error: sizes, or
+    uint64, that depend on the path."""
     out = dict(want)
     for case in want:
         body, rest = case.split(" of ", 1)
@@ -313,7 +314,8 @@ def vectors_in_kernel(want):
         arithmetic = body.startswith("lerp") or body in ("a - 3", "3 - a", "a .* 3", "3 .* a")
         alone = body.endswith(("b[1]", "b[1])"))
         if arithmetic or body == "mod(3, a)" or (alone and (any(unsigned) or "bool" in types)): del out[case]
-        elif body in ("not(c)", "-c") and any(unsigned) and types[0] != types[1]: out[case] = "error"
+        elif body in ("not(c)", "-c", "b - c") and "uint64" in types and types[0] != types[1]: out[case] = "error"
+        elif re.search(r"\bc [+.]", body) and "uint64" in types: del out[case]
         elif body == "a[0] > b[0] ? a : 3": out[case] = "error"
     return out
 

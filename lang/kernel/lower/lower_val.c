@@ -300,7 +300,7 @@ void klval_make_together(Lower *L, Val *out, const Val *v, int n, bool keeps) {
 /* As on the host: integers are what nothing else took part in, truth values always. */
 static void make_each(Lower *L, Val *out, Elem e, const Val *v, int n) {
     Made m[KLVAL_OPERANDS];
-    bool row = e < EL__COUNT, first = row && kelem_info[e].whole == ELEM_FIRST, numbers = is_bits(e);
+    bool row = e < EL__COUNT && e != EL_neg, first = row && kelem_info[e].whole == ELEM_FIRST, numbers = is_bits(e);
     made_of_all(L, v, n, row && (kelem_keeps(e) || e == EL_mod), m);
     bool truths = m[0].set == klval_made(QS_B1).set;
     if (first && !v[0].rank) m[0] = klval_made(QS_I64);
@@ -321,15 +321,23 @@ static void share_bits(Lower *L, Elem e, Val *v) {
  * where it does. */
 static Num within(Lower *L, Elem e, Made m, Num n) {
     Num out = n;
-    for (int d = QS_B1; d <= QS_U16; d++) {
+    for (int d = QS_B1; d <= QS_U32; d++) {
         double lo = 0, hi = 1;
         if (d != QS_B1) qdtype_int_span((qs_dtype)d, &lo, &hi);
         if (!(m.set >> d & 1) || n.dtype == QS_B1 || (e == EL_bitnot ? lo < 0 : d == QS_B1)) continue;
+        if (d == QS_I32 || (d == QS_U32 && (e != EL_bitnot || n.dtype == QS_U32))) continue;
         KRef flipped = e == EL_bitnot ? klnum_bin(L, K_ADD, n.re.ref, klnum_const(L, n.dtype, hi + 1)) : 0;
         Num cut = flipped ? klnum_strong(flipped, n.dtype) : klnum_narrow(L, n, (qs_dtype)d);
         out = klnum_select(L, klnum_bin(L, K_EQ, klval_which(L, m), klnum_int(L, QS_I32, d)), cut, out);
     }
     return out;
+}
+
+static void recast(Lower *L, Val *v, qs_dtype d) {
+    int64_t count = klval_count(v);
+    Num *nums = new_nums(L, count);
+    for (int64_t k = 0; k < count; k++) nums[k] = klnum_cast(L, klval_num(v, k), d);
+    klval_from_nums(L, nums, v->rank, v->dims, v);
 }
 
 /* Elements of uint8 and uint16, which are computed with as ints, have no sign beside wider ones without. */
@@ -340,24 +348,41 @@ static void drop_sign(Lower *L, const Val *args, Val *v, int n) {
     for (int i = 0; i < n && wide; i++) {
         uint16_t set = klval_made_of(&args[i]).set;
         if (v[i].dtype != QS_I32 || !set || set & ~narrow) continue;
-        int64_t count = klval_count(&v[i]);
-        Num *nums = new_nums(L, count);
-        for (int64_t k = 0; k < count; k++) nums[k] = klnum_cast(L, klval_num(&v[i], k), QS_U32);
-        klval_from_nums(L, nums, args[i].rank, v[i].dims, &v[i]);
+        recast(L, &v[i], QS_U32);
     }
 }
 
-static bool may_wrap(Elem e) {
-    return e == EL_sub || e == EL_neg || e == EL_bitnot || e == EL_shl || e == EL_shr;
+static bool is_arith(Elem e) { return e == EL_add || e == EL_sub || e == EL_mul || e == EL_neg; }
+
+/* Where the path says of which types elements are, arithmetic is done in 64 bits, and wraps as the type does that the
+ * path gives. */
+static bool widen(Lower *L, Elem e, const Val *args, Val *v, int n) {
+    bool by_path = false;
+    for (int i = 0; i < n && is_arith(e); i++) by_path |= v[i].rank && klval_made_of(&args[i]).which;
+    for (int i = 0; i < n; i++) by_path = by_path && v[i].dtype <= QS_I64;
+    for (int i = 0; i < n && by_path; i++)
+        if (!klval_count(&v[i]) || !v[i].at[0].weak) recast(L, &v[i], QS_I64);
+    return by_path;
 }
 
-/* Where the path says of which types elements are, they are computed with in one that holds all; unsigned ones of 32
- * bits and more would wrap in it elsewhere than in their own, and a float has no bits of 64. */
+static void wrap(Lower *L, Val *v) {
+    for (int64_t i = 0, n = v->dtype == QS_I64 ? klval_count(v) : 0; i < n; i++) {
+        KRef x = v->at[i].ref, by = klnum_int(L, QS_I64, 32);
+        KRef sign = klnum_bin(L, K_SHR, klnum_bin(L, K_SHL, x, by), by);
+        KRef none = klnum_bin(L, K_AND, x, klnum_const(L, QS_I64, UINT32_MAX));
+        x = klnum_pick(L, klnum_bin(L, K_EQ, klval_which(L, v->made), klnum_int(L, QS_I32, QS_I32)), sign, x);
+        x = klnum_pick(L, klnum_bin(L, K_EQ, klval_which(L, v->made), klnum_int(L, QS_I32, QS_U32)), none, x);
+        v->at[i].ref = x;
+    }
+}
+
+/* Where only the path says that elements have the 64 bits of uint64, or what is shifted the 32 of uint32. */
 static qs_status check_wraps(Lower *L, Elem e, const Val *v, int n) {
-    for (int i = 0; i < n && (may_wrap(e) || is_bits(e)); i++) {
+    bool shifts = e == EL_shl || e == EL_shr, less = e == EL_sub || e == EL_neg || e == EL_bitnot;
+    for (int i = 0; i < n && (shifts || less || is_bits(e)); i++) {
         Made m = klval_made_of(&v[i]);
         bool longest = m.set & klval_made(QS_U64).set, wide = longest || m.set & klval_made(QS_U32).set;
-        if (v[i].rank && m.which && (may_wrap(e) ? wide : longest && qdtype_is_real(v[i].dtype)))
+        if (v[i].rank && m.which && (shifts ? wide : longest && (less || qdtype_is_real(v[i].dtype))))
             return klower_error(L, QS_ETYPE, L->pos,
                                 "%s of elements that are %s on one path and of another type on another: convert them",
                                 kelem_name(e), qdtype_info[longest ? QS_U64 : QS_U32].name);
@@ -385,6 +410,7 @@ qs_status klval_each(Lower *L, Elem e, const Val *args, int n, MapFn *f, const v
     Num *nums = new_nums(L, count), x[KLVAL_OPERANDS];
     if (is_bits(e)) share_bits(L, e, v);
     drop_sign(L, args, v, n);
+    bool wide = widen(L, e, args, v, n);
     bool own = e < EL__COUNT && n == 1 && s.rank && kelem_info[e].whole == ELEM_WHOLE;
     for (int64_t i = 0; i < count; i++) {
         for (int k = 0; k < n; k++) x[k] = klval_num(&v[k], kshape_source(&s, i, &of[k]));
@@ -392,7 +418,9 @@ qs_status klval_each(Lower *L, Elem e, const Val *args, int n, MapFn *f, const v
         if (own) nums[i] = within(L, e, klval_made_of(&args[0]), nums[i]);
     }
     klval_from_nums(L, nums, s.rank, s.dims, out);
-    return make_each(L, out, e, args, n), QS_OK;
+    make_each(L, out, e, args, n);
+    if (wide && out->made.which) wrap(L, out);
+    return QS_OK;
 }
 
 static qs_status binary_one(Lower *L, const Num *x, const void *op, Num *out) {
@@ -455,8 +483,7 @@ qs_status klval_binary(Lower *L, Op op, const Val *a, const Val *b, Val *out) {
 
 qs_status klval_unary(Lower *L, Op op, const Val *a, Val *out) {
     int which = (int)op;
-    if (op == OP_NEG) TRY(check_wraps(L, EL_neg, a, 1));
-    return klval_each(L, op == OP_NEG ? EL__COUNT : EL_real, a, 1, unary_one, &which, out);
+    return klval_each(L, op == OP_NEG ? EL_neg : EL_real, a, 1, unary_one, &which, out);
 }
 
 /* -- conversions and types --------------------------------------------------------------------------------------- */
