@@ -176,8 +176,8 @@ def grad(f, argnums=0):
 
 
 def vjp(f, *args):
-    """(y, pullback) of y = f(*args).  pullback(adjoint) gives a tuple, an adjoint for each argument, of its form; where f
-    gives a tuple, it takes one.  It may be called as often as wanted.  None stands for zero, and for what has no
+    """(y, pullback) of y = f(*args).  pullback(adjoint) gives a tuple, an adjoint for each argument, of its form; where
+    f gives a tuple, it takes one.  It may be called as often as wanted.  None stands for zero, and for what has no
     derivative (a whole number, a string)."""
     _function("vjp", f)
     taken = _Taken(f, args, tuple(k for k, x in enumerate(args) if _parts(x)[1] or _is_smooth(_value(x))))

@@ -260,8 +260,8 @@ def jax_op(function, dims=None, out=None, results=None, ffi=None):
             args = tuple(map(jax.numpy.asarray, args))
             for p, x in zip(parameters, args):
                 if x.dtype.kind == "V":  # bfloat16 and the smaller floats, which memory of NumPy cannot be told to hold
-                    raise TypeError("%s: argument %s is an array of %s; x.astype(jax.numpy.float32) is one that operators "
-                                    "take" % (f.name, p.name, x.dtype))
+                    raise TypeError("%s: argument %s is an array of %s; x.astype(jax.numpy.float32) is one that "
+                                    "operators take" % (f.name, p.name, x.dtype))
             y = call_p.bind(*args, op=op)
             return tuple(y) if results > 1 else y[0]
 
