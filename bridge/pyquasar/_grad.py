@@ -61,9 +61,9 @@ def _tuple(y):
     return y if isinstance(y, tuple) else (y,)
 
 
-# -- arguments that hold several numbers and arrays ----------------------------------------------------------------------
-# dicts, lists and tuples, objects and cells of the language, in each other: derivatives are taken to the leaves of such a
-# tree, and have its form, with None in the place of what has none.
+# -- arguments that hold several numbers and arrays --------------------------------------------------------------------
+# dicts, lists and tuples, objects and cells of the language, in each other: derivatives are taken to the leaves of such
+# a tree, and have its form, with None in the place of what has none.
 
 def _is_numbers(x):
     """Whether a list is one array."""
@@ -148,8 +148,8 @@ def _one(y, what, f):
 
 def value_and_grad(f, argnums=0):
     """A function like f, which gives (f(*args), gradient).  The gradient has the shape of argument argnums; of several
-    arguments, argnums=(0, 2), it is a tuple.  An argument may be a dict, list or tuple of arrays, or an object or cell of
-    the language: the gradient has its form, with None in the place of what is no float."""
+    arguments, argnums=(0, 2), it is a tuple.  An argument may be a dict, list or tuple of arrays, or an object or cell
+    of the language: the gradient has its form, with None in the place of what is no float."""
     _function("value_and_grad", f), _places("value_and_grad", argnums)
 
     @functools.wraps(f, updated=())
