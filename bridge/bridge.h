@@ -290,6 +290,8 @@ static inline bool qvalue_check(PyObject *o) {
     return Py_TYPE(o) == qbridge.value || Py_TYPE(o) == qbridge.type ||
            Py_TYPE(o) == qbridge.typed;
 }
+/* Its machine is closed, or closes and has emptied it. */
+static inline bool qwrapper_is_closed(const Wrapper *w) { return !w->border->vm || !w->next; }
 static inline bool qwrapper_check(PyObject *o) { return qvalue_check(o) || Py_TYPE(o) == qbridge.function; }
 /* As tp_new: only the machine makes them. */
 PyObject *qwrapper_refuse(PyTypeObject *t, PyObject *args, PyObject *names);

@@ -18,7 +18,7 @@ static PyObject *unknown(void) { return Py_INCREF(Py_NotImplemented), Py_NotImpl
 /* The array of an operand, NULL with an exception: of a plain value, too. */
 static Array *array_of(PyObject *o, const char *fn) {
     ALONE;
-    if (qvalue_check(o) && !border(o)->vm) return qgil_closed(), NULL;
+    if (qvalue_check(o) && qwrapper_is_closed((Wrapper *)o)) return qgil_closed(), NULL;
     if (!qvalue_check(o) || value_of(o).kind != QS_ARRAY)
         return PyErr_Format(PyExc_TypeError, "%s: an array is wanted, got %R", fn, Py_TYPE(o)), NULL;
     if (!qtape_touches(value_of(o))) return value_of(o).u.p;

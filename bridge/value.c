@@ -303,7 +303,7 @@ static PyObject *unlock(PyObject *o, PyObject *args, PyObject *names) {
 
 static const Array *array_for(PyObject *o, const char *attribute) {
     const Array *a = array_of(o);
-    if (!border(o)->vm) qgil_closed();
+    if (qwrapper_is_closed((Wrapper *)o)) qgil_closed();
     else if (!a) PyErr_Format(PyExc_AttributeError, "only arrays have the attribute %s", attribute);
     return a;
 }

@@ -141,7 +141,7 @@ class WithoutTheLock(unittest.TestCase):
             try:
                 v.shape, v.strides, v.typename, len(v), repr(v), v[0:3], v + 1, v == v, ~(v > 0), memoryview(v)
                 box[0] = q.ones(100)
-            except (q.QuasarClosedError, BufferError, TypeError):  # what is closed is no array any more
+            except (q.QuasarClosedError, BufferError, TypeError, AttributeError):  # what is closed is no array any more
                 pass
 
         def cycle(k):
