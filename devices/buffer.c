@@ -164,7 +164,7 @@ static qs_status have_block(Ctx *c, Buffer *b, int m, bool filled) {
 /* A device with a current copy that can hand it to memory space m itself, or NULL. */
 static Device *peer_of(const Ctx *c, const Buffer *b, int m) {
     const Device *to = c->spaces[m];
-    if (b->valid & bit(HOST_MEMORY) || !to->ops->peer) return NULL;
+    if (!qbuf_is_away(b) || !to->ops->peer) return NULL;
     for (int i = 1; i < MAX_DEVICES; i++)
         if (b->valid & bit(i) && c->spaces[i]->ops->peer == to->ops->peer) return c->spaces[i];
     return NULL;
@@ -191,33 +191,6 @@ static qs_status may_move(Ctx *c, const Buffer *b, int m) {
     return QS_OK;
 }
 
-/* What travels between devices that do not know each other passes through the host, and stays there, too. */
-static qs_status bring(Ctx *c, Buffer *b, int m) {
-    Device *from;
-    if (b->valid & bit(m)) return QS_OK;
-    if (!b->unset) TRY(may_move(c, b, m));
-    TRY(have_block(c, b, m, !b->unset));
-    if (b->unset) return b->valid |= bit(m), QS_OK;
-    if (m == HOST_MEMORY) {
-        TRY(fill_from_device(b, c->spaces[__builtin_ctz(b->valid)]));
-        c->fetched[b->maker] += (double)b->nbytes;
-    } else if ((from = peer_of(c, b, m))) {
-        TRY(fill_from_peer(b, c->spaces[m], from));
-    } else {
-        TRY(bring(c, b, HOST_MEMORY));
-        TRY(fill_from_host(b, c->spaces[m]));
-    }
-    b->valid |= bit(m);
-    return QS_OK;
-}
-
-qs_status qbuf_settle(Ctx *c, Buffer *b) {
-    if (b->home < 0 || b->writer >= 0 || b->nreaders || b->valid == bit(b->home)) return QS_OK;
-    TRY(bring(c, b, b->home));
-    b->valid = bit(b->home);
-    return QS_OK;
-}
-
 /* These sentences begin with "the array"; who knows its name puts that there instead (qerr_subject). */
 static const char *space_name(const Ctx *c, int m) { return m == HOST_MEMORY ? "the host" : qdev_name(c->spaces[m]); }
 
@@ -241,6 +214,34 @@ static qs_status conflict(Ctx *c, const Buffer *b, qs_access mode) {
                     b->unseen ? "the array is a copy of a list that was passed, and nobody would see what is written "
                                 "to it; pass value(list)"
                               : "the array is read-only and cannot be written");
+}
+
+/* What travels between devices that do not know each other passes through the host, and stays there, too. */
+static qs_status bring(Ctx *c, Buffer *b, int m) {
+    Device *from;
+    if (b->valid & bit(m)) return QS_OK;
+    if (!b->valid) return conflict(c, b, QS_READ); /* lost: see qbuf_part */
+    if (!b->unset) TRY(may_move(c, b, m));
+    TRY(have_block(c, b, m, !b->unset));
+    if (b->unset) return b->valid |= bit(m), QS_OK;
+    if (m == HOST_MEMORY) {
+        TRY(fill_from_device(b, c->spaces[__builtin_ctz(b->valid)]));
+        c->fetched[b->maker] += (double)b->nbytes;
+    } else if ((from = peer_of(c, b, m))) {
+        TRY(fill_from_peer(b, c->spaces[m], from));
+    } else {
+        TRY(bring(c, b, HOST_MEMORY));
+        TRY(fill_from_host(b, c->spaces[m]));
+    }
+    b->valid |= bit(m);
+    return QS_OK;
+}
+
+qs_status qbuf_settle(Ctx *c, Buffer *b) {
+    if (b->home < 0 || b->writer >= 0 || b->nreaders || b->valid == bit(b->home)) return QS_OK;
+    TRY(bring(c, b, b->home));
+    b->valid = bit(b->home);
+    return QS_OK;
 }
 
 static qs_status enter(Ctx *c, Buffer *b, int m, qs_access mode) {
@@ -366,15 +367,15 @@ void qbuf_take_back(Buffer *b) {
 
 qs_status qbuf_outlive(Ctx *c, Buffer *b) {
     int home = b->home < 0 ? HOST_MEMORY : b->home;
-    TRY(bring(c, b, home));
+    qs_status s = bring(c, b, home); /* whatever became of it, nothing of the devices is needed afterwards */
     unlink_device(c, b);
     for (int m = HOST_MEMORY + 1; m < MAX_DEVICES; m++)
         if (m != home) free_block(c, b, m);
-    if (home == HOST_MEMORY || b->foreign || !b->block[home]) return QS_OK;
+    if (home == HOST_MEMORY || b->foreign || !b->block[home]) return s;
     Device *d = c->spaces[home];
     TRY(d->ops->sharing->outlive(d, b->block[home], &b->release, &b->owner));
     b->foreign = true;
-    return QS_OK;
+    return s;
 }
 
 bool qbuf_overlap(const Buffer *a, const Buffer *b) {

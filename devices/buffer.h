@@ -60,6 +60,9 @@ static inline bool qbuf_shared(Buffer *b) { return atomic_load_explicit(&b->refs
 /* Now: memory of somebody who forbids to write to it, or locked for reading. */
 static inline bool qbuf_is_readonly(const Buffer *b) { return b->readonly || b->nreaders; }
 
+/* A device has the contents, and the host would have to fetch them. */
+static inline bool qbuf_is_away(const Buffer *b) { return !(b->valid & 1u << HOST_MEMORY); }
+
 qs_status qbuf_lock(Ctx *c, Buffer *b, Device *d, qs_access mode, DevPtr *out);
 qs_status qbuf_unlock(Ctx *c, Buffer *b, Device *d, qs_access mode);
 /* After work that ended with s.  What failed first counts: of work that went well, that its results stay away. */
@@ -85,7 +88,8 @@ void qbuf_take_back(Buffer *b);
 /* The foreign memory goes: its contents move to memory of our own, which may be written, and the owner is let go.
  * QS_ENOMEM, QS_ELOCK (a lock is held): then every lock from here on is an error. */
 qs_status qbuf_part(Ctx *c, Buffer *b);
-/* For memory that outlives the devices: the contents are at home, else on the host, and nowhere else. */
+/* For memory that outlives the devices: the contents are at home, else on the host, and nowhere else; in case of an
+ * error nowhere. */
 qs_status qbuf_outlive(Ctx *c, Buffer *b);
 /* Whether both have memory in common: one buffer, or foreign blocks that overlap. */
 bool qbuf_overlap(const Buffer *a, const Buffer *b);

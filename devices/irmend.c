@@ -5,7 +5,7 @@
 
 typedef struct { const char *s; size_t n; } Span;
 
-typedef struct { /* %name = compare a, b: one of the two is a zero */
+typedef struct { /* %name = compare a, b: one of the two is a zero; or zext i32, where `compare` is empty */
     Span name, compare, side[2];
     int zero;            /* which */
 } Test;
@@ -36,6 +36,14 @@ static const char *behind_type(const char *s) {
     return at ? at + 7 : (at = strstr(s, " double ")) ? at + 8 : NULL;
 }
 
+/* "  %name = zext i32 … to i64", of which LLVM may say that it is not negative. */
+static bool read_extended(const char *line, Test *t) {
+    const char *zext = operation(line, "zext ");
+    if (!zext || !strstr(zext, " i32 ") || !strstr(zext, " to i64")) return false;
+    *t = (Test){.name = {line + 2, (size_t)(zext - 3 - line - 2)}};
+    return true;
+}
+
 static bool read_test(const char *line, Test *t) {
     const char *compare = operation(line, "fcmp "), *a = compare ? behind_type(compare) : NULL;
     if (!a) return false;
@@ -44,6 +52,14 @@ static bool read_test(const char *line, Test *t) {
     t->side[0] = operand(a), t->side[1] = operand(a + t->side[0].n + 2);
     t->zero = is_zero(t->side[1]);
     return is_zero(t->side[t->zero]);
+}
+
+static bool read_gpu(const char *line, Test *t) { return read_extended(line, t) || read_test(line, t); }
+
+static bool is_known(const Mend *m, Span name) {
+    for (uint32_t i = 0; i < m->ntests; i++)
+        if (same(m->test[i].name, name)) return true;
+    return false;
 }
 
 /* The test of this name, if one of the two values behind it is the zero of the test. */
@@ -95,15 +111,16 @@ static bool mend_truth(Mend *m, const char *line) {
     return true;
 }
 
-/* The count, last of the line, loses what is above its six bits. */
+/* The count, last of the line, loses what is above its six bits, unless its high half is 0: the code of libdevice takes
+ * counts of 64 and more for those that leave 0. */
 static bool mend_shift(Mend *m, const char *line) {
     const char *shift = operation(line, "shl "), *type, *count;
     if (!shift) shift = operation(line, "lshr ");
     type = shift ? strstr(shift, " i64 ") : NULL;
     count = type ? strstr(type, ", %") : NULL;
-    if (!count) return false;
+    Span name = operand(count ? count + 2 : "");
+    if (!count || is_known(m, name)) return false;
     count += 2;
-    Span name = operand(count);
     qtext_printf(m->out, "  %%mended.%d = and i64 ", ++m->mended);
     put(m->out, name), qtext_puts(m->out, ", 63\n");
     qtext_add(m->out, line, (size_t)(count - line));
@@ -144,17 +161,11 @@ static bool read_strict(const char *line, Test *t) {
     return true;
 }
 
-static bool is_test(const Mend *m, Span name) {
-    for (uint32_t i = 0; i < m->ntests; i++)
-        if (same(m->test[i].name, name)) return true;
-    return false;
-}
-
 /* "  %name = select <4 x i1> %test, …" */
 static bool mend_choice(Mend *m, const char *line) {
     const char *select = operation(line, "select "), *at = select ? strstr(select, "i1") : NULL;
     const char *name = at ? at + strcspn(at, " ") + 1 : NULL, *type = at;
-    if (!name || !is_test(m, operand(name))) return false;
+    if (!name || !is_known(m, operand(name))) return false;
     if (name[-2] == '>') while (*type != '<') type--;
     qtext_printf(m->out, "  %%mended.%d = freeze ", ++m->mended);
     qtext_add(m->out, type, (size_t)(name - type)), put(m->out, operand(name)), qtext_putc(m->out, '\n');
@@ -184,5 +195,5 @@ static void each_line(char *ir, bool (*read)(const char *, Test *), void (*mend)
     qmem_free(out->ctx, m.test, m.cap * sizeof *m.test);
 }
 
-void qirmend_gpu(char *ir, Text *out) { each_line(ir, read_test, gpu_line, out); }
+void qirmend_gpu(char *ir, Text *out) { each_line(ir, read_gpu, gpu_line, out); }
 void qirmend_aarch64(char *ir, Text *out) { each_line(ir, read_strict, aarch64_line, out); }

@@ -8,7 +8,7 @@
  *   x < 0 ? x : 0      would become min.f32, or v_min_f32, which takes -0 for less than 0.  A comparison does not tell
  *                      the zeros apart, so that it can be with the other one, which is not taken for a minimum.
  *   n < 64 ? x << n : 0  would become shl.b64, whose count has 32 bits, by the low half of n (LLVM 22).  With n & 63 it
- *                      stays the choice that it is.
+ *                      stays the choice that it is; an n that was extended from 32 bits is left alone.
  *
  * And what is said of the kernel (its name, the threads of a block) gets its name in LLVM here.  Until 19, LLVM keeps
  * what it has read of that under the address of the module until code was made of it: of a module that is given up
@@ -17,6 +17,7 @@
 #define DEVICES_IRMEND_H
 #include "vm/base/ctx.h"
 
+enum { IRMEND_EDITION = 1 }; /* goes up with what is mended: code that is kept on disk was made by one of them */
 #define IRMEND_ANNOTATIONS "quasar.annotations" /* in the text that comes in, for nvvm.annotations */
 
 /* The lines of ir are taken apart in place. */

@@ -1,5 +1,6 @@
 /* path.c -- paths, folders, the environment. */
 #include "stdlib/builtins.h"
+#include "vm/array/device_math.h"
 #include "vm/value/machine.h"
 
 #include <dirent.h>
@@ -212,7 +213,7 @@ qs_status qpath_setenv(qs_vm *vm, qs_call_args *c) {
     const char *name, *value = NULL;
     TRY(qarg_string(vm, c->name, "name", c->in[0], &name, NULL));
     if (qarg_given(c, 1)) TRY(qarg_string(vm, c->name, "value", c->in[1], &value, NULL));
-    qvm(vm)->held = 0;
+    qdevmath_look_again(qvm(vm));
     if (value ? setenv(name, value, 1) : unsetenv(name))
         return qs_fail(vm, QS_EVALUE, "setenv: \"%s\" cannot be the name of a variable", name);
     return QS_OK;

@@ -55,6 +55,31 @@ function y = __device__ changed(v, k)
     y = copy(v)
     y[k > 0 ? 1 : 0] = 5
 end
+function y = __device__ plus(v, x)
+    y = copy(v)
+    y += x
+end
+function y = __device__ minus(v, x)
+    y = copy(v)
+    y -= x
+end
+function y = __device__ times(v, x)
+    y = copy(v)
+    y .*= x
+end
+function y = __device__ over(v, x)
+    y = copy(v)
+    y ./= x
+end
+function n = __device__ count(v)
+    n = sum(v > 2)
+end
+function n = __device__ squares(v)
+    n = squared_norm(mod(v, 3))
+end
+function n = __device__ products(v)
+    n = dotprod(mod(v, 3), mod(v, 3))
+end
 function [] = tell(name, f)
     try
         printf("%s %.17g", name, f())
@@ -202,6 +227,10 @@ def computed():
                 "clamp(c, a, b)")
     yield from ("changed(a, k)", "changed(a, k) + b", "not(changed(a, k))", "max(changed(a, k), changed(b, k))",
                 "changed(changed(a, k), 1 - k)", "a[0] > b[0] ? changed(a, k) : b")
+    # In place, where arrays keep their type, and numbers made of several, of which some are no ints.
+    yield from ("plus(a, b)", "plus(a, 0.7)", "minus(a, 1.5)", "times(a, 1.5)", "times(a, b)", "over(a, 2)",
+                "over(a, 0.3)", "plus(c, 1)", "times(changed(a, k), 2.5)")
+    yield from ("a + count(b)", "a + squares(b)", "a + products(b)", "a .* mean(b)", "a .* norm(b)")
     yield from ("[a[0], b[1]]", "copy(a)", "reshape(a, [1, 2])", "a[[1, 0]]", "transpose(transpose(a))")
 
 

@@ -3,6 +3,7 @@
 #include "lang/kernel/emit/emit.h"
 #include "devices/amd.h"
 #include "devices/bundle.h"
+#include "devices/irmend.h"
 #include "devices/llvm.h"
 #include "lang/kernel/target.h"
 
@@ -76,7 +77,7 @@ static Target ptx_target(KCompiler *k, const KFunc *f, Goal goal) {
     return (Target){kemit_nvptx,
                     {.arch = LLVM_NVPTX, .cpu = arch, .features = features, .thorough = true},
                     LLVM_ASSEMBLY,
-                    qcache_key((CacheKey){{2, 0}}, arch, strlen(arch))};
+                    qcache_key((CacheKey){{2, IRMEND_EDITION}}, arch, strlen(arch))};
 }
 
 static Target amd_target(KCompiler *k, const KFunc *f, Goal goal) {
@@ -84,7 +85,7 @@ static Target amd_target(KCompiler *k, const KFunc *f, Goal goal) {
     Target t = {kemit_amd,
                 {.arch = LLVM_AMDGPU, .cpu = a->name, .features = "", .since = a->since, .thorough = true},
                 LLVM_OBJECT,
-                qcache_key((CacheKey){{5, 0}}, a->name, strlen(a->name))};
+                qcache_key((CacheKey){{5, IRMEND_EDITION}}, a->name, strlen(a->name))};
     (void)k, (void)f;
     t.kir.wave = a->wave;
     return t;

@@ -327,6 +327,7 @@ static void parted(Ctx *c) {
         CHECK(released == before + 3 + mode - QS_READ);
         CHECK(qbuf_unlock(c, b, &devices[1], (qs_access)mode) == QS_OK);
         CHECK(qbuf_host(c, b, QS_READ, &host) == QS_ELOCK && refused(c, "the array was lent for a call"));
+        CHECK(qbuf_outlive(c, b) == QS_ELOCK && refused(c, "the array was lent for a call") && !b->block[1]);
         qbuf_release(c, b);
     }
 }

@@ -467,7 +467,7 @@ qs_status qarr_contiguous(qs_vm *vm, Array *a, Array **out) {
 qs_status qarr_copy(qs_vm *vm, Array *a, Array **out) {
     Buffer *buf;
     if (qtape_forbids(vm, a)) return qtape_forbidden(vm);
-    if (!a->contiguous || a->buf->nbytes != a->count * elem_size(a) || (a->buf->valid & 1))
+    if (!a->contiguous || a->buf->nbytes != a->count * elem_size(a) || !qbuf_is_away(a->buf))
         return copy_as(vm, a, dtype_of(a), out);
     TRY(qbuf_clone(qvm_ctx(vm), a->buf, &buf));
     TRY(new_header(vm, dtype_of(a), a->rank, a->dims, a->count, buf, out));

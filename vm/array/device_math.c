@@ -125,7 +125,7 @@ static void tell_away(qs_vm *vm, const Job *j, const char *reason) {
 static Device *device_of_kernels(qs_vm *vm, const Array *a) {
     Machine *m = qvm(vm);
     if (!m->automatic) return m->device;
-    for (int i = 0; i < m->ndevices && !(a->buf->valid & 1u << HOST_MEMORY); i++)
+    for (int i = 0; i < m->ndevices && qbuf_is_away(a->buf); i++)
         if (a->buf->valid & 1u << m->devices[i].memory) return &m->devices[i];
     return NULL;
 }
@@ -140,8 +140,10 @@ bool qdevmath_by_kernels(qs_vm *vm, const char *what, Array *a, Array *b, double
 }
 
 static bool is_away(qs_value v) {
-    return v.kind == QS_ARRAY && !(qval_array(v)->buf->valid & 1u << HOST_MEMORY);
+    return v.kind == QS_ARRAY && qbuf_is_away(qval_array(v)->buf);
 }
+
+void qdevmath_look_again(Machine *m) { m->held = HELD_UNKNOWN; }
 
 int qdevmath_decide(Machine *m) {
     m->held = wish() == ALWAYS ? HELD_ALWAYS : HELD_NEVER;

@@ -1,5 +1,5 @@
-/* device_math.h -- matrix products, Fourier transforms and systems of equations by the libraries of a device, where
- * that ends sooner. */
+/* device_math.h -- whether a device computes what the host could: matrix products, Fourier transforms and systems of
+ * equations, by its libraries, where that ends sooner; reductions and operators, by kernels, where the arrays are. */
 #ifndef VM_DEVICE_MATH_H
 #define VM_DEVICE_MATH_H
 #include "devices/device.h"
@@ -40,6 +40,8 @@ static inline bool qdevmath_asks(qs_vm *vm) { return qdevmath_held(qvm(vm)) != H
 /* The device on which something is computed because it has one of the arrays and the host has not; NULL: it is the
  * host's turn.  QUASAR_LIBRARIES=always: the device of kernels, wherever the arrays are. */
 Device *qdevmath_holder(qs_vm *vm, int n, const qs_value *args);
+/* QUASAR_LIBRARIES may be another one than when that was decided. */
+void qdevmath_look_again(Machine *m);
 /* Whether it failed with `s` because d has no room or cannot have its kernels: it is the host's turn.  Not while d
  * records a graph, of which the host cannot be part. */
 bool qdevmath_refused(qs_vm *vm, Device *d, const char *what, Array *a, qs_status s);

@@ -6,6 +6,7 @@ LOOPS_WITHOUT_TRAPS
 #include "lang/kernel/elem/elem_host.h"
 
 #include <math.h>
+#include <string.h>
 
 #define DTYPE(id, name, ctype, ...) typedef ctype E_##id;
 #include "vm/base/dtypes.def"
@@ -61,8 +62,10 @@ LOOPS(DIV, div, C128, E_C128)
 /* complex64 divides in float64, where the squares of ordinary floats neither overflow nor vanish: the plain formula
  * then gives what the row does, up to the rounding of a double, and its loops become vectors. */
 static inline double squares(QComplexF y) { return (double)y.re * (double)y.re + (double)y.im * (double)y.im; }
+/* With the sign of the larger part of y below the line, where the row has it: zeros get their signs from there. */
 static inline QComplexF over_ordinary(QComplexF x, QComplexF y) {
-    double c = (double)y.re, d = (double)y.im, a = (double)x.re, b = (double)x.im, q = squares(y);
+    double sign = copysign(1, (double)(fabsf(y.im) <= fabsf(y.re) ? y.re : y.im)), q = squares(y) * sign;
+    double c = (double)y.re * sign, d = (double)y.im * sign, a = (double)x.re, b = (double)x.im;
     return (QComplexF){(float)((a * c + b * d) / q), (float)((b * c - a * d) / q)};
 }
 LOOPS_OF(DIV_ORDINARY, C64, E_C64, over_ordinary(x, y))
@@ -121,7 +124,7 @@ ORDER(GE, ge)
 #define CHAIN(id, one, mul)                                                                                            \
     static E_##id chain_one_##id(E_##id square, int power) {                                                           \
         E_##id product = one;                                                                                          \
-        KELEM_CHAIN(power, product = mul(product, square), square = mul(square, square))                               \
+        KELEM_CHAIN(power, product = square, product = mul(product, square), square = mul(square, square))             \
         return product;                                                                                                \
     }                                                                                                                  \
     static void chain_##id(size_t n, const E_##id *a, int power, E_##id *out) {                                        \
@@ -131,7 +134,8 @@ ORDER(GE, ge)
         for (size_t at = 0; at < n; at += CHUNK) {                                                                     \
             size_t m = n - at < CHUNK ? n - at : CHUNK;                                                                \
             for (size_t i = 0; i < m; i++) square[i] = a[at + i], product[i] = unit;                                   \
-            KELEM_CHAIN(power, MUL_##id##_vv(m, product, square, product), MUL_##id##_vv(m, square, square, square))   \
+            KELEM_CHAIN(power, memcpy(product, square, m * sizeof *product),                                           \
+                        MUL_##id##_vv(m, product, square, product), MUL_##id##_vv(m, square, square, square))          \
             if (power < 0) DIV_##id##_sv(m, &unit, product, out + at);                                                 \
             else                                                                                                       \
                 for (size_t i = 0; i < m; i++) out[at + i] = product[i];                                               \

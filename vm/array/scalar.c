@@ -35,7 +35,7 @@ static qs_status overflow(qs_vm *vm) {
 static qs_status int_power(qs_vm *vm, int64_t x, int64_t n, qs_value *out) {
     int64_t r = 1;
     bool lost = false;
-    KELEM_CHAIN(n, lost |= __builtin_mul_overflow(r, x, &r), lost |= __builtin_mul_overflow(x, x, &x))
+    KELEM_CHAIN(n, r = x, lost |= __builtin_mul_overflow(r, x, &r), lost |= __builtin_mul_overflow(x, x, &x))
     if (lost) return overflow(vm);
     *out = qs_int(r);
     return QS_OK;

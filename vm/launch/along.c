@@ -1,7 +1,7 @@
 /* along.c -- reductions of arrays that a device has (vm/array/there.h), by kernels of lang/kernel/host/along.h.
  *
  * An array that a GPU holds stays there: each stage makes several parts of each result, until there is one.  How many
- * is a matter of extents alone, so results have the same bits whenever and wherever they are computed. */
+ * is a matter of extents and layout alone, so results have the same bits each time, though others than the host's. */
 #include "lang/kernel/host/along.h"
 #include "lang/kernel/ir/sem.h"
 #include "vm/array/device_math.h"

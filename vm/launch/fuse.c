@@ -389,7 +389,7 @@ static qs_status give_up(qs_vm *vm) {
 /* Would the operators have to fetch an array from the device first? */
 static bool is_away(const Now *now) {
     for (int i = 0; i < now->region->nleaves; i++)
-        if (array_at(now, i) && !(array_at(now, i)->buf->valid & 1u << HOST_MEMORY)) return true;
+        if (array_at(now, i) && qbuf_is_away(array_at(now, i)->buf)) return true;
     return false;
 }
 

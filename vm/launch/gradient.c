@@ -312,7 +312,7 @@ static void set_launch(Gradient *g, const KGradPass *pass) {
     r->steps = r->form->version[0].nloops ? (double)INFINITY : r->positions * qlaunch_func(r)->nins;
 }
 
-static bool is_only_there(const Array *a) { return a && !(a->buf->valid & 1u << HOST_MEMORY); }
+static bool is_only_there(const Array *a) { return a && qbuf_is_away(a->buf); }
 
 /* Few elements are not worth code, but on a GPU that has them less than fetching them. */
 static bool is_away(const Gradient *g) {

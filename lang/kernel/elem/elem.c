@@ -392,7 +392,7 @@ bool kelem_power(KBuild b, qs_dtype d, KPair x, double n, KPair *out) {
     KPair unit = {one, zero}, product = unit;
     if (n == 0.5 && !is_complex) return *out = kelem_real(b, EL_half_power, d, &x.re), true;
     if (!kelem_is_chain(n)) return false;
-    KELEM_CHAIN(n, product = multiply(b, d, is_complex, product, x), x = multiply(b, d, is_complex, x, x))
+    KELEM_CHAIN(n, product = x, product = multiply(b, d, is_complex, product, x), x = multiply(b, d, is_complex, x, x))
     if (n < 0 && is_complex) product = kelem_complex(b, EL_div, d, (KPair[]){unit, product});
     else if (n < 0) product = kelem_real(b, EL_div, d, (KRef[]){one, product.re});
     return *out = product, true;

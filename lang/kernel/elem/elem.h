@@ -112,11 +112,16 @@ static inline bool kelem_number_has_bits(double x) { return x == trunc(x) && x >
 
 /* Exponents whose powers of elements are products. */
 static inline bool kelem_is_chain(double n) { return n >= -64 && n <= 64 && n == (int)n; }
-/* Their products, in one order for all, because rounding depends on it: `multiply` takes the square at hand into the
- * result, which was 1, and `square` squares it.  A negative power is 1 divided by the result. */
-#define KELEM_CHAIN(n, multiply, square)                                                                               \
-    for (uint64_t bits_ = (uint64_t)((n) < 0 ? -(n) : (n)); bits_; bits_ >>= 1) {                                      \
-        if (bits_ & 1) { multiply; }                                                                                   \
+/* Their products, in one order for all, because rounding depends on it: `first` makes the square at hand the result,
+ * `multiply` takes it in, and `square` squares it.  It begins with the first of them, not with 1: a product with 1+0i
+ * is not the number where a part is infinite or -0.  A negative power is 1 divided by the result. */
+#define KELEM_CHAIN(n, first, multiply, square)                                                                        \
+    for (uint64_t bits_ = (uint64_t)((n) < 0 ? -(n) : (n)), taken_ = 0; bits_; bits_ >>= 1) {                          \
+        if (bits_ & 1) {                                                                                               \
+            if (taken_) { multiply; }                                                                                  \
+            else { first; }                                                                                            \
+            taken_ = 1;                                                                                                \
+        }                                                                                                              \
         if (bits_ > 1) { square; }                                                                                     \
     }
 

@@ -22,7 +22,6 @@ static KRef cast(Merge *z, KRef a, qs_dtype d) {
     return z->f->ins[a].dtype == d ? a : pure(z, (KMake){K_CAST, .own = d, .a = a});
 }
 static qs_dtype lane(const Merge *z) { return qdtype_real_of((qs_dtype)z->k->lane); }
-static bool is_complex(const Merge *z) { return qdtype_is_complex((qs_dtype)z->k->lane); }
 
 /* -- parameters ---------------------------------------------------------------------------------------------------- */
 static int array(Merge *z, const char *name, qs_dtype d, int rank, bool packed, bool written) {
@@ -49,7 +48,8 @@ static void parameters(Merge *z) {
 }
 
 /* -- what is merged ------------------------------------------------------------------------------------------------ */
-static KPair merged(Merge *z, KPair a, KPair b) {
+static KPair merged(Walk *w, KPair a, KPair b) {
+    Merge *z = (Merge *)w;
     static const KOp ops[] = {[ALONG_ADD] = K_ADD, [ALONG_MUL] = K_MUL, [ALONG_MIN] = K_MIN, [ALONG_MAX] = K_MAX,
                               [ALONG_OR] = K_OR, [ALONG_AND] = K_AND};
     KInto into = {z->f, &z->pos, true};
@@ -111,7 +111,7 @@ static void accumulate(Merge *z) {
     KRef second = pure(z, (KMake){K_ADD, .own = QS_I64, .a = z->first, .b = apart});
     KRef k = emit(z, (KMake){K_FOR, .own = QS_I64, .a = second, .b = last, .c = apart});
     x = element(z, k);
-    have(z, merged(z, had(z), x));
+    have(z, merged(&z->walk, had(z), x));
     kbuild_end(&z->walk);
 }
 
@@ -130,46 +130,19 @@ static void store(Merge *z, const KRef *at, KPair v) {
     if (v.im) kmem_store(&z->walk, z->y, to, linear, 1, cast(z, finished(z, v.im), as), 0);
 }
 
-static KPair shared_at(Merge *z, const KRef *shared, KRef at) {
-    KPair v = {emit(z, (KMake){K_ALOAD, .a = shared[0], .b = at}), 0};
-    if (shared[1]) v.im = emit(z, (KMake){K_ALOAD, .a = shared[1], .b = at});
-    return v;
-}
-
-static void set_shared(Merge *z, const KRef *shared, KRef at, KPair v) {
-    emit(z, (KMake){K_ASTORE, .a = shared[0], .b = at, .c = v.re});
-    if (shared[1]) emit(z, (KMake){K_ASTORE, .a = shared[1], .b = at, .c = v.im});
-}
-
-/* The position is in the first half, and the other one has elements. */
-static KRef merges(Merge *z, KRef me, KRef distance) {
+/* Whether the position at that distance behind this one has elements. */
+static KRef has(Walk *w, KRef distance) {
+    Merge *z = (Merge *)w;
     KRef n = pure(z, (KMake){K_DIM, .imm = (uint64_t)z->x << 8 | z->k->rank});
     KRef other = pure(z, (KMake){K_ADD, .own = QS_I64, .a = z->first, .b = cast(z, distance, QS_I64)});
-    KRef first_half = pure(z, (KMake){K_LT, .own = QS_B1, .a = me, .b = distance});
-    KRef is_there = pure(z, (KMake){K_LT, .own = QS_B1, .a = other, .b = n});
-    return pure(z, (KMake){K_AND, .own = QS_B1, .a = first_half, .b = is_there});
+    return pure(z, (KMake){K_LT, .own = QS_B1, .a = other, .b = n});
 }
 
-/* What the positions of a group have, merged pairwise; the first one stores it. */
 static void merge_group(Merge *z) {
-    int rank = z->k->rank, group = z->k->group;
-    KRef shared[2] = {0}, zero = kbuild_int(&z->walk, QS_I32, 0);
-    for (int i = 0; i < 1 + is_complex(z); i++)
-        shared[i] = emit(z, (KMake){K_SHARED, .own = lane(z), .imm = (uint64_t)group});
-    KRef me = emit(z, (KMake){K_BLKPOS, .own = QS_I32, .imm = (uint64_t)rank});
-    set_shared(z, shared, me, had(z));
-    for (int half = group / 2; half; half /= 2) {
-        KRef distance = kbuild_int(&z->walk, QS_I32, half);
-        emit(z, (KMake){.op = K_BARRIER});
-        emit(z, (KMake){K_IF, .a = merges(z, me, distance)});
-        KRef other = pure(z, (KMake){K_ADD, .own = QS_I32, .a = me, .b = distance});
-        set_shared(z, shared, me, merged(z, shared_at(z, shared, me), shared_at(z, shared, other)));
-        kbuild_end(&z->walk);
-    }
-    KRef place = emit(z, (KMake){K_BLKIDX, .own = QS_I32, .imm = (uint64_t)rank});
-    emit(z, (KMake){K_IF, .a = pure(z, (KMake){K_EQ, .own = QS_B1, .a = me, .b = zero})});
-    z->at[rank] = cast(z, place, QS_I64);
-    store(z, z->at, shared_at(z, shared, zero));
+    int rank = z->k->rank;
+    KPair all = kmem_merge_group(&z->walk, &(Grouped){rank, z->k->group, lane(z), merged, has}, had(z));
+    z->at[rank] = cast(z, emit(z, (KMake){K_BLKIDX, .own = QS_I32, .imm = (uint64_t)rank}), QS_I64);
+    store(z, z->at, all);
     kbuild_end(&z->walk);
 }
 

@@ -6,7 +6,8 @@
  *                    merges what its positions have
  *
  * Where y has several parts of each result, a second kernel makes one of them, and so on.  What is added to what
- * depends on extents alone, and the lane types are those of the host's loops (vm/array/reduce.c). */
+ * depends on extents and layout alone; the lane types are those of the host's loops (vm/array/reduce.c), truths are
+ * int32. */
 #ifndef LANG_KERNEL_ALONG_H
 #define LANG_KERNEL_ALONG_H
 #include "lang/kernel/ir/kir.h"

@@ -86,7 +86,7 @@ static Val row(Fuse *z, Elem e, const Val *a, qs_dtype d, bool array) {
     ElemGives gives = (ElemGives)(complex ? info->complex : info->real);
     if (gives == ELEM_NOTHING || !supported(d)) return declined;
     for (int i = 0; i < info->nargs; i++) {
-        if (complex) x[i] = pair(z, a[i], c);
+        if (complex) x[i] = pair(z, complex_value(pair(z, a[i], d), d, false), c);
         else refs[i] = cast(z, a[i].ref, c);
     }
     r = complex ? kelem_complex(kelem_into(&into), e, qdtype_real_of(c), x) : kelem_real(kelem_into(&into), e, c, refs);
@@ -412,24 +412,17 @@ static KRef accumulate(Fuse *z, qs_dtype lane, KRef first, KRef last, KRef step)
     return acc;
 }
 
-/* The values that the positions of a block have, merged pairwise; the first position stores the result. */
+static KPair merge_parts(Walk *w, KPair a, KPair b) {
+    return (KPair){merge((Fuse *)w, (qs_dtype)w->f->ins[a.re].dtype, a.re, b.re), 0};
+}
+
+/* The first position of a block stores the result of all. */
 static void merge_block(Fuse *z, qs_dtype lane, int result, KRef acc) {
-    KRef shared = emit(z, (KMake){K_SHARED, .own = lane, .imm = FUSE_GROUP});
-    KRef me = emit(z, (KMake){K_BLKPOS, .own = QS_I32});
-    emit(z, (KMake){K_ASTORE, .a = shared, .b = me, .c = emit(z, (KMake){K_GET, .a = acc})});
-    for (int half = FUSE_GROUP / 2; half; half /= 2) {
-        KRef distance = kbuild_int(&z->walk, QS_I32, half);
-        emit(z, (KMake){.op = K_BARRIER});
-        emit(z, (KMake){K_IF, .a = emit(z, (KMake){K_LT, .a = me, .b = distance})});
-        KRef mine = emit(z, (KMake){K_ALOAD, .a = shared, .b = me});
-        KRef other = emit(z, (KMake){K_ALOAD, .a = shared, .b = emit(z, (KMake){K_ADD, .a = me, .b = distance})});
-        emit(z, (KMake){K_ASTORE, .a = shared, .b = me, .c = merge(z, lane, mine, other)});
-        emit(z, (KMake){.op = K_END});
-    }
-    KRef zero = kbuild_int(&z->walk, QS_I32, 0), block = emit(z, (KMake){K_BLKIDX, .own = QS_I32});
-    emit(z, (KMake){K_IF, .a = emit(z, (KMake){K_EQ, .a = me, .b = zero})});
-    kmem_store(&z->walk, result, lane, cast(z, block, QS_I64), 0, emit(z, (KMake){K_ALOAD, .a = shared, .b = zero}), 0);
-    emit(z, (KMake){.op = K_END});
+    KPair mine = {emit(z, (KMake){K_GET, .a = acc}), 0};
+    KPair all = kmem_merge_group(&z->walk, &(Grouped){0, FUSE_GROUP, lane, merge_parts, NULL}, mine);
+    KRef block = emit(z, (KMake){K_BLKIDX, .own = QS_I32});
+    kmem_store(&z->walk, result, lane, cast(z, block, QS_I64), 0, all.re, 0);
+    kbuild_end(&z->walk);
 }
 
 /* The dtype of the expression's elements, which is known after it was built: built and thrown away. */

@@ -218,11 +218,11 @@ static void store_memory(Lower *L, const Access *a, KRef linear, KRef guard, Num
 }
 
 /* A complex number where the path that was taken has made integers. */
-static void check_takes_complex(Lower *L, const Access *a, KRef which, KRef guard) {
+static void check_takes_complex(Lower *L, const char *name, KRef which, KRef guard) {
     char text[160];
     KRef fits = klnum_bin(L, K_EQ, which, klnum_int(L, QS_I32, QS_NDTYPES));
     if (guard) fits = klnum_bin(L, K_OR, klnum_un(L, K_NOT, guard), fits);
-    snprintf(text, sizeof text, "%.60s is made of integers here and cannot take a complex number", a->p.name);
+    snprintf(text, sizeof text, "%.60s is made of integers here and cannot take a complex number", name);
     klnum_emit(L, (KMake){K_CHECK, .a = fits, .imm = (uint64_t)kir_message(L->f, QS_ETYPE, text)});
 }
 
@@ -232,11 +232,10 @@ static Num kept_as(Lower *L, qs_dtype d, Num n, KRef guard) {
     return klnum_narrow(L, n, d);
 }
 
-/* What an element of a private or shared array, of the type that it was made of, keeps of n. */
-static Num kept(Lower *L, const Access *a, Num n, KRef guard) {
-    Made m = a->base.made;
+/* What an element of the private or shared array `name`, which was made of m, keeps of n. */
+static Num kept(Lower *L, const char *name, Made m, Num n, KRef guard) {
     Num out = n;
-    if (m.which && qdtype_is_complex(n.dtype)) return check_takes_complex(L, a, m.which, guard), n;
+    if (m.which && qdtype_is_complex(n.dtype)) return check_takes_complex(L, name, m.which, guard), n;
     for (int d = 0; d < QS_NDTYPES; d++) {
         if (!(m.set >> d & 1)) continue;
         if (!m.which) return kept_as(L, (qs_dtype)d, n, guard);
@@ -251,24 +250,24 @@ static qs_status store_local(Lower *L, const Access *a, KRef linear, Num n) {
     double k;
     if (!kir_is_const(L->f, linear, &k) || k < 0 || k >= (double)klval_count(&a->base))
         return QS_OK; /* becomes memory */
-    n = kept(L, a, n, 0);
+    n = kept(L, a->p.name, a->base.made, n, 0);
     return klvar_assign_part(L, a->var, (int64_t)k, n, L->pos);
 }
 
-static qs_status takes_complex(Lower *L, const Access *a, Num n) {
+static qs_status takes_complex(Lower *L, const char *name, const Val *array, Num n) {
     if (!qdtype_is_complex(n.dtype)) return QS_OK;
-    if (qdtype_is_complex(a->base.dtype) && klval_takes_any(a->base.made)) return QS_OK;
-    return klower_error(L, QS_ETYPE, L->pos, "%s is %s and cannot take a complex number", a->p.name,
-                        klval_type_name(L, &a->base));
+    if (qdtype_is_complex(array->dtype) && klval_takes_any(array->made)) return QS_OK;
+    return klower_error(L, QS_ETYPE, L->pos, "%s is %s and cannot take a complex number", name,
+                        klval_type_name(L, array));
 }
 
 static qs_status store_one(Lower *L, const Access *a, KRef *at, Num n) {
     bool private = a->base.kind == V_NUM || (a->base.kind == V_MEMORY && !a->base.u.mem->shared && a->var);
-    if (!private || a->base.made.set) TRY(takes_complex(L, a, n));
+    if (!private || a->base.made.set) TRY(takes_complex(L, a->p.name, &a->base, n));
     KRef guard = bring_all_inside(L, a, at), linear = linear_index(L, &a->base, at);
     if (a->base.kind == V_NUM) return store_local(L, a, linear, n);
     if (a->base.kind == V_ARRAY) return store_array(L, a, linear, guard, n), QS_OK;
-    n = kept(L, a, n, guard);
+    n = kept(L, a->p.name, a->base.made, n, guard);
     if (!a->base.u.mem->shared && a->var) klvar_widen(L, a->var, n);
     store_memory(L, a, linear, guard, n, K_ASTORE, 0);
     return QS_OK;
@@ -727,6 +726,32 @@ static qs_status plain_update(Lower *L, const Access *a, KRef *at, Num n, Op op)
     return store_one(L, a, at, sum);
 }
 
+/* Whether elements of d, updated as such, may become what those of the type that they were declared with cannot be.
+ * Integers of 32 bits and more wrap when they are updated; in wider memory they go on. */
+static bool may_leave(qs_dtype declared, qs_dtype d) {
+    double lo, hi, least, most;
+    bool narrow = declared == QS_B1 || (qdtype_is_int(declared) && qdtype_size(declared) < 4);
+    if (declared == d || d == QS_B1 || !narrow) return false;
+    if (declared == QS_B1 || !qdtype_is_int(d)) return true;
+    qdtype_int_span(declared, &lo, &hi), qdtype_int_span(d, &least, &most);
+    return least < lo || most > hi;
+}
+
+/* An update that others make too computes in the type of the memory, past all declarations. */
+static qs_status check_declared(Lower *L, const Access *a, Op op) {
+    qs_dtype d = a->base.dtype, other = d;
+    const ArrayRef *ref = a->base.kind == V_ARRAY ? a->base.u.array : NULL;
+    for (; ref; ref = ref->under)
+        if (ref->converts && may_leave(ref->as, d)) other = ref->as;
+    for (int m = 0; m < QS_NDTYPES && a->base.kind == V_MEMORY; m++)
+        if (a->base.made.set >> m & 1 && may_leave((qs_dtype)m, d)) other = (qs_dtype)m;
+    if (other == d) return QS_OK;
+    return klower_error(L, QS_ETYPE, L->pos,
+                        "`%s` on an element of %s, which was declared with %s and whose memory holds %s, cannot be "
+                        "done by several positions at once", qop_inplace(op), a->p.name, qdtype_info[other].name,
+                        qdtype_info[d].name);
+}
+
 static qs_status check_atomic(Lower *L, const Access *a, Op op, KAtomic *k) {
     qs_dtype d = a->base.dtype;
     bool known = atomic_of(op, k), bitwise = *k == KA_AND || *k == KA_OR || *k == KA_XOR;
@@ -751,8 +776,10 @@ static KRef takes(Lower *L, qs_dtype d, KAtomic k, KRef x) {
 static void check_taken(Lower *L, const Access *a, KAtomic k, Op op, Num n, KRef guard) {
     char text[256];
     double known;
-    if (!qdtype_is_int(a->base.dtype) || n.dtype == QS_B1) return;
-    KRef x = klnum_ref(L, n, dtype_of(L, n)), holds = takes(L, a->base.dtype, k, x);
+    qs_dtype d = a->base.dtype;
+    if (a->base.kind == V_ARRAY && !qdtype_is_int(d)) d = klval_element(&a->base);
+    if (!qdtype_is_int(d) || n.dtype == QS_B1) return;
+    KRef x = klnum_ref(L, n, dtype_of(L, n)), holds = takes(L, d, k, x);
     if (guard) holds = klnum_bin(L, K_OR, klnum_un(L, K_NOT, guard), holds);
     if (kir_is_const(L->f, holds, &known) && known != 0) return;
     snprintf(text, sizeof text,
@@ -764,10 +791,13 @@ static void check_taken(Lower *L, const Access *a, KAtomic k, Op op, Num n, KRef
 static qs_status atomic_update(Lower *L, const Access *a, KRef *at, Num n, Op op) {
     KAtomic k = KA_ADD;
     qs_dtype d = a->base.dtype;
+    TRY(check_declared(L, a, op));
     TRY(check_atomic(L, a, op, &k));
-    TRY(takes_complex(L, a, n));
+    TRY(takes_complex(L, a->p.name, &a->base, n));
     KRef guard = bring_all_inside(L, a, at), linear = linear_index(L, &a->base, at);
     check_taken(L, a, k, op, n, guard);
+    if (a->base.kind == V_ARRAY && a->base.u.array->whole && klval_element(&a->base) != d) /* what is there is one */
+        (void)load_array(L, a, linear, guard);
     if (a->base.kind == V_MEMORY) return store_memory(L, a, linear, guard, n, K_AATOMIC, (uint16_t)k), QS_OK;
     int param = array_param(L, a);
     for (int p = 0; p < parts_of(d); p++)
@@ -791,6 +821,21 @@ static bool is_alone(Lower *L, const Access *a) {
     if (!is_exclusive(L, a, common ? K_POS : K_BLKPOS)) return L->crowded |= array, false;
     bool alone = !((L->crowded | L->was_crowded) & array);
     return *(alone ? &L->lone : &L->joined) |= array, alone;
+}
+
+qs_status klidx_keep(Lower *L, const char *name, const Val *array, const Val *x, Val *out) {
+    int64_t n = klval_count(array);
+    if (klval_count(x) != n)
+        return klower_error(L, QS_ESHAPE, L->pos, "%s is %s and stays so: it cannot become %s in place", name,
+                            klval_type_name(L, array), klval_type_name(L, x));
+    Num *nums = qarena_alloc(L->arena, (size_t)(n ? n : 1) * sizeof *nums);
+    for (int64_t i = 0; i < n; i++) {
+        nums[i] = klval_num(x, i);
+        if (array->made.set) TRY(takes_complex(L, name, array, nums[i]));
+        nums[i] = kept(L, name, array->made, nums[i], 0);
+    }
+    klval_from_nums(L, nums, array->rank, array->dims, out);
+    return out->made = array->made, QS_OK;
 }
 
 qs_status klidx_update(Walk *w, Node *target, Op op, Node *value) {

@@ -3,6 +3,12 @@
 
 #include <math.h>
 
+/* What becomes a scalar in the end, and does not wrap on the way. */
+static Num as_scalar(Lower *L, Num x) {
+    return klnum_is_weak(x) || qdtype_is_real(x.dtype) || qdtype_is_complex(x.dtype)
+               ? x : klnum_cast(L, x, L->c->scalar_dtype);
+}
+
 static qs_status square(Lower *L, Num a, Num *out) {
     if (!qdtype_is_complex(a.dtype)) return klnum_binary(L, OP_MUL, a, a, out);
     KRef re = klnum_bin(L, K_MUL, a.re.ref, a.re.ref), im = klnum_bin(L, K_MUL, a.im.ref, a.im.ref);
@@ -19,15 +25,25 @@ static Num reduce_start(Lower *L, int which) {
 }
 
 static qs_status reduce_term(Lower *L, int which, Num x, Num *out) {
+    if (which == RED_MEAN || which == RED_NORM) x = as_scalar(L, x);
     if (which == RED_SQUARES || which == RED_NORM) return square(L, x, out);
     if (which == RED_ANY || which == RED_ALL) x = klnum_strong(klnum_truth(L, x), QS_B1);
     else if (x.dtype == QS_B1) x = klnum_cast(L, x, QS_I32);
     return *out = x, QS_OK;
 }
 
-static qs_status reduce_finish(Lower *L, int which, Num sum, Num count, Val *out) {
+/* Of integers it is exact, but a scalar, as on the host: what is made of it takes any number. */
+static void scalar_of_ints(Lower *L, Num n, Val *out) {
+    klval_number(L, n, out);
+    if (qdtype_is_int(n.dtype) && !klnum_is_weak(n)) out->made.set = MADE_ANY;
+}
+
+/* of: what elements are. */
+static qs_status reduce_finish(Lower *L, int which, qs_dtype of, Num sum, Num count, Val *out) {
+    bool counted = of == QS_B1 && (which == RED_SUM || which == RED_PROD);
     if (which == RED_MEAN) TRY(klnum_binary(L, OP_DIV, sum, count, &sum));
     if (which == RED_NORM) sum = klnum_apply(L, EL_sqrt, &sum);
+    if (counted || which == RED_SQUARES) return scalar_of_ints(L, sum, out), QS_OK;
     return klval_number(L, sum, out), QS_OK;
 }
 
@@ -39,7 +55,7 @@ static qs_status reduce_small(Lower *L, const BuiltinCall *c, const Val *v, Val 
         if (i == 0) sum = term;
         else TRY(klnum_binary(L, reduce_op(c->imm), sum, term, &sum));
     }
-    return reduce_finish(L, c->imm, sum, klbuiltin_whole(L, (double)n), out);
+    return reduce_finish(L, c->imm, (qs_dtype)v->dtype, sum, klbuiltin_whole(L, (double)n), out);
 }
 
 /* An array that is not small is gone through by loops, one for each dimension. */
@@ -67,7 +83,7 @@ static void close_elements(Lower *L, int rank) {
 static qs_dtype walk_dtype(Lower *L, const BuiltinCall *c, const Val *v) {
     if (c->imm == RED_ANY || c->imm == RED_ALL) return QS_B1;
     qs_dtype d = kir_value_dtype((qs_dtype)v->dtype);
-    if (c->imm == RED_MEAN && qdtype_is_int(d)) return L->c->scalar_dtype;
+    if ((c->imm == RED_MEAN || c->imm == RED_NORM) && !qdtype_is_real(d)) return L->c->scalar_dtype;
     return d == QS_B1 ? QS_I32 : d;
 }
 
@@ -85,7 +101,7 @@ static qs_status reduce_array(Lower *L, const BuiltinCall *c, const Val *v, Val 
     kbuild_set(&L->walk, acc, klnum_ref(L, sum, d));
     close_elements(L, v->rank);
     count = klnum_strong(w.count, QS_I64);
-    return reduce_finish(L, c->imm, klnum_strong(kbuild_get(&L->walk, acc), d), count, out);
+    return reduce_finish(L, c->imm, (qs_dtype)v->dtype, klnum_strong(kbuild_get(&L->walk, acc), d), count, out);
 }
 
 static bool is_big(const Val *v) {
@@ -156,5 +172,5 @@ qs_status klreduce_dot(Lower *L, const BuiltinCall *c, Val *out) {
         if (i == 0) sum = term;
         else TRY(klnum_binary(L, OP_ADD, sum, term, &sum));
     }
-    return klval_number(L, sum, out), QS_OK;
+    return scalar_of_ints(L, sum, out), QS_OK;
 }

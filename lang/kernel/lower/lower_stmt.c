@@ -68,13 +68,18 @@ static qs_status spread(Walk *w, const Val *x, int n, Val *out) {
     return QS_OK;
 }
 
+/* Numbers get a new value, and so does what is multiplied by a matrix; other arrays change in place. */
 static qs_status combine(Walk *w, const Node *target, Op op, Val *old, Val *x, Val *out) {
     Lower *L = (Lower *)w;
+    Val all;
     const char *name = target->kind == N_IDENT ? target->u.ident.name->s : target->u.field.name->s;
-    if (old->kind == V_ARRAY)
+    if (old->kind == V_ARRAY || (old->kind == V_MEMORY && old->u.mem->shared))
         return klower_error(L, QS_ETYPE, L->pos, "%s is %s: a kernel changes its elements, %s[pos] %s …", name,
                             klval_type_name(L, old), name, qop_inplace(op));
-    return klval_binary(L, op, old, x, out);
+    TRY(klval_binary(L, op, old, x, &all));
+    bool in_place = (old->kind == V_NUM || old->kind == V_MEMORY) && old->rank && !(op == OP_MUL && x->rank);
+    if (!in_place || all.kind == V_UNKNOWN) return *out = all, QS_OK;
+    return klidx_keep(L, name, old, &all, out);
 }
 
 /* img : vec3 -- a variable that begins as zero */

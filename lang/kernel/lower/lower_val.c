@@ -211,7 +211,8 @@ ArrayRef *klval_declare_elements(Lower *L, Val *v, qs_dtype d) {
 
 Made klval_made_of(const Val *v) {
     bool number = v->kind == V_NUM && !v->rank && v->at && !klnum_is_weak(klval_num(v, 0));
-    if (number && !qdtype_is_complex(v->dtype) && !qdtype_is_real(v->dtype)) return klval_made(QS_I64);
+    if (number && !qdtype_is_complex(v->dtype) && !qdtype_is_real(v->dtype))
+        return v->made.set & MADE_ANY ? (Made){0} : klval_made(QS_I64);
     return v->kind == V_ARRAY ? klval_made(klval_element(v)) : v->made;
 }
 

@@ -285,6 +285,8 @@ extern const PlaceRules klidx_rules;
 qs_status klidx_read(Walk *w, Node *n, Val *out);
 qs_status klidx_assign(Walk *w, Node *target, const Val *v);
 qs_status klidx_update(Walk *w, Node *target, Op op, Node *value);
+/* x, of as many elements, as the private array keeps it that is changed in place. */
+qs_status klidx_keep(Lower *L, const char *name, const Val *array, const Val *x, Val *out);
 qs_status klidx_load_all(Lower *L, const Val *array, Val *out); /* every element of an array with known extents */
 qs_status klidx_element(Lower *L, const Val *base, const KRef *at, int n, const char *name, Num *out);
 KRef klidx_dim(Lower *L, const Val *v, int d);                 /* int64; beyond the rank 1; a vec counts as 1xN */

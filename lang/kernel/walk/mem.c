@@ -1,4 +1,4 @@
-/* mem.c -- where the elements of an array are, and their parts. */
+/* mem.c -- where the elements of an array are, and their parts; what groups of positions have in common. */
 #include "lang/kernel/walk/walk.h"
 
 KRef kmem_extent(Walk *w, const Layout *a, int axis) {
@@ -36,4 +36,34 @@ KRef kmem_load(Walk *w, int param, qs_dtype d, KRef linear, int part, KRef guard
 
 void kmem_store(Walk *w, int param, qs_dtype d, KRef linear, int part, KRef v, KRef guard) {
     kbuild_emit(w, (KMake){K_STORE, .a = kmem_part(w, linear, d, part), .b = v, .c = guard, .imm = (uint64_t)param});
+}
+
+/* -- groups -------------------------------------------------------------------------------------------------------- */
+static KPair shared_at(Walk *w, KPair shared, KRef at) {
+    KPair v = {kbuild_emit(w, (KMake){K_ALOAD, .a = shared.re, .b = at}), 0};
+    if (shared.im) v.im = kbuild_emit(w, (KMake){K_ALOAD, .a = shared.im, .b = at});
+    return v;
+}
+
+static void set_shared(Walk *w, KPair shared, KRef at, KPair v) {
+    kbuild_emit(w, (KMake){K_ASTORE, .a = shared.re, .b = at, .c = v.re});
+    if (shared.im) kbuild_emit(w, (KMake){K_ASTORE, .a = shared.im, .b = at, .c = v.im});
+}
+
+KPair kmem_merge_group(Walk *w, const Grouped *g, KPair mine) {
+    KMake room = {K_SHARED, .own = g->lane, .imm = (uint64_t)g->size};
+    KPair shared = {kbuild_emit(w, room), mine.im ? kbuild_emit(w, room) : 0};
+    KRef me = kbuild_emit(w, (KMake){K_BLKPOS, .own = QS_I32, .imm = (uint64_t)g->axis});
+    set_shared(w, shared, me, mine);
+    for (int half = g->size / 2; half; half /= 2) {
+        KRef distance = kbuild_int(w, QS_I32, half), first_half = op(w, K_LT, me, distance);
+        kbuild_emit(w, (KMake){.op = K_BARRIER});
+        kbuild_flow(w, K_IF, g->has ? op(w, K_AND, first_half, g->has(w, distance)) : first_half);
+        KPair other = shared_at(w, shared, op(w, K_ADD, me, distance));
+        set_shared(w, shared, me, g->merge(w, shared_at(w, shared, me), other));
+        kbuild_end(w);
+    }
+    KRef zero = kbuild_int(w, QS_I32, 0);
+    kbuild_flow(w, K_IF, op(w, K_EQ, me, zero));
+    return shared_at(w, shared, zero);
 }

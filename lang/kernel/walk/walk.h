@@ -328,6 +328,17 @@ KRef kmem_part(Walk *w, KRef linear, qs_dtype d, int part);     /* where that pa
 /* guard: what must hold for it to be there, else a read gives 0; 0: it is. */
 KRef kmem_load(Walk *w, int param, qs_dtype d, KRef linear, int part, KRef guard);
 void kmem_store(Walk *w, int param, qs_dtype d, KRef linear, int part, KRef v, KRef guard);
+/* The positions of a group along an axis of the launch, a power of 2; `has` (NULL: all do) says whether the one at that
+ * distance behind has something, if the one at hand has. */
+typedef struct {
+    int axis, size;
+    qs_dtype lane; /* of the parts */
+    KPair (*merge)(Walk *, KPair, KPair);
+    KRef (*has)(Walk *, KRef distance);
+} Grouped;
+/* Merges pairwise in shared memory what each has.  What follows until the next kbuild_end is of the first position,
+ * which gets the result. */
+KPair kmem_merge_group(Walk *w, const Grouped *g, KPair mine);
 
 /* -- lists of values --------------------------------------------------------------------------------------------- */
 /* Of zeros; they live until the expression or the statement at hand is done. */
