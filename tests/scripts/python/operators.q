@@ -11,7 +11,7 @@ print pyint(2)^100, " ", type(pyint(7)/2), " ", py.divmod(7, 2)
 s = py.set({1,2})
 print py.len(s), pyint(3) == 3, pyint(3) == "3", pyint(3) == null
 try
-  py.object() + 1
+  s = py.object() + 1
 catch e
   print e
 end
