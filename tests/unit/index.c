@@ -302,7 +302,8 @@ static void positions(qs_vm *vm) {
     CHECK_ERROR(vm, qidx_get(vm, cube, &(Subscript){2, (qs_value[]){qs_num(0), qs_num(0)}, none, "x"}, &r), QS_EINDEX,
                 "x has 3 dimensions, 2 indices given");
     CHECK_ERROR(vm, qidx_get(vm, cube, &(Subscript){1, &wrong, none, "x"}, &r), QS_EINDEX,
-                "x has 3 dimensions, and 4 numbers as its only index are a place in 4: x[[0,1],:,:] has the rows 0 and 1");
+                "x has 3 dimensions, and 4 numbers as its only index are a place in 4: x[[0,1],:,:] has the rows 0 "
+                "and 1");
     qs_value used[] = {cube, pos, longer, shorter, wrong};
     for (size_t i = 0; i < COUNT(used); i++) qval_release(vm, used[i]);
 }
