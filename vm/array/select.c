@@ -239,14 +239,15 @@ static bool is_position(const Base *b, const Array *a) {
 
 /* x[0..1] and x[0..2] of a matrix, where rows are meant. */
 static qs_status check_position(const Base *b, const Indices *x) {
-    bool beyond = false;
+    bool beyond = false, whole = true;
     for (int d = b->rank; d < x->n; d++) beyond |= b->whole && qval_number(x->parts[d]) != 0;
+    for (int d = 0; d < x->n; d++) whole &= qval_number(x->parts[d]) == trunc(qval_number(x->parts[d]));
     const char *name = *b->of_name ? b->of_name : "x";
     if (beyond)
         return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "%s has %d dimensions, and %d numbers as its only index are a place "
                         "in %d: %s[[0,1],%s:] has the rows 0 and 1", b->name, b->rank, x->n, x->n, name,
                         b->rank > 2 ? ":," : "");
-    if (!b->is_list) return QS_OK;
+    if (!b->is_list || !whole) return QS_OK; /* of fractions there is another warning */
     return qwarn_at(qvm_ctx(b->vm), qvm_here(b->vm), "this is one element: %s[0..1,%s:] has the rows 0 and 1, "
                     "%s[0,1%s] is an element", name, b->rank > 2 ? ":," : "", name, b->rank > 2 ? ",0" : "");
 }
