@@ -121,9 +121,9 @@ static qs_status run_recorded(qs_vm *vm, const qs_native_def *d, qs_value fn, co
     RuleCall call;
     TRY(qrule_begin(vm, fn, keeps, nin, in, d->max_out, &call));
     qs_status s = run_for_record(vm, d, keeps, c, out);
-    if (s != QS_OK) return qrule_drop(vm, &call), s;
-    s = qrule_end(vm, &call, d->max_out, out);
-    for (int i = 0; i < d->max_out; i++) {
+    if (s == QS_OK) s = qrule_end(vm, &call, d->max_out, out);
+    else qrule_drop(vm, &call);
+    for (int i = 0; i < d->max_out; i++) { /* those of a call that failed, too: it may have made them before */
         if (i < c->nout) c->out[i] = out[i];
         else qval_release(vm, out[i]);
     }
