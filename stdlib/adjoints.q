@@ -1354,7 +1354,42 @@ function s = own_size(x)
     s = is_one_number(x) ? [] : isvec(x) ? [numel(x)] : size(x)
 end
 
+% Trees: cells and objects, in each other, of numbers and arrays.
+function yes = is_tree(x)
+    yes = iscell(x) || (isobject(x) && type(x) == "object")
+end
+function yes = is_smooth(x)
+    yes = isnumeric(x) && !isint(x) && !isbool(x)
+end
+function v = part_of(x, k)
+    v = iscell(x) ? x[k] : getfield(x, k)
+end
+function y = with_part(x, k, v)
+    y = copy(x)
+    if iscell(x)
+        y[k] = v
+    else
+        setfield(y, k, v)
+    end
+end
+% A tree of the form of x: g(key) in the place of each part, null in that of what is no float.
+function y = each_part(x, g)
+    y = iscell(x) ? cell(size(x)) : object()
+    for k = iscell(x) ? 0..numel(x)-1 : fieldnames(x)
+        v = part_of(x, k)
+        y = with_part(y, k, is_tree(v) || is_smooth(v) ? g(k) : null)
+    end
+end
+
 function J = jacobian_of(f, x)
+    if is_tree(x)
+        J = each_part(x, k -> jacobian_of(v -> f(with_part(x, k, v)), part_of(x, k)))
+    else
+        J = jacobian_by_array(f, x)
+    end
+end
+
+function J = jacobian_by_array(f, x)
     [y, pull] = vjp(f, x)
     if iscomplex(y)
         error("jacobian: the function gives complex numbers; take it of their real and imaginary parts")
@@ -1378,8 +1413,18 @@ function p = position_of(y, i)
     p = isvec(y) ? i : ind2pos(size(y), i)
 end
 
+% get and put: the part of a tree like x that is `part`, and the tree with another one there.
+function H = hessian_by_part(f, x, part, get, put)
+    if is_tree(part)
+        H = each_part(part, k -> hessian_by_part(f, x, part_of(part, k), z -> part_of(get(z), k),
+                                                 (z, v) -> put(z, with_part(get(z), k, v))))
+    else
+        H = jacobian_of(z -> grad(v -> f(put(z, v)), get(z)), x)
+    end
+end
+
 function H = hessian_of(f, x)
-    H = jacobian_of(z -> grad(f, z), x)
+    H = hessian_by_part(f, x, x, z -> z, (z, v) -> v)
 end
 
 function h = hvp_of(f, x, v)
@@ -1432,7 +1477,7 @@ function y = at_changed(f, xs, k, i, h)
 end
 
 function x = wide(x)
-    if isnumeric(x) && !isint(x) && !isbool(x)
+    if is_smooth(x)
         x = is_one_number(x) ? x : iscomplex(x) ? x + czeros_wide() : float64(x)
     end
 end

@@ -57,11 +57,7 @@ def _record(f, args, chosen):
     return _q()._bridge._record(f, args, tuple(chosen))
 
 
-def _tuple(y):
-    return y if isinstance(y, tuple) else (y,)
-
-
-# -- arguments that hold several numbers and arrays --------------------------------------------------------------------
+# -- arguments and results that hold several numbers and arrays --------------------------------------------------------
 # dicts, lists and tuples, objects and cells of the language, in each other: derivatives are taken to the leaves of such
 # a tree, and have its form, with None in the place of what has none.
 
@@ -71,28 +67,50 @@ def _is_numbers(x):
 
 
 def _parts(x):
-    """What a tree holds, and a function that makes the same form of others; of a leaf, None."""
+    """By key, what a tree holds, and a function that makes the same form of others; of a leaf, None."""
     from . import _values
     kind = getattr(x, "_kind", None)
     if isinstance(x, dict):
-        return list(x.values()), lambda parts: dict(zip(x, parts))
-    if isinstance(x, (list, tuple)) and not _is_numbers(x):
-        return list(x), type(x)._make if hasattr(type(x), "_make") else tuple if isinstance(x, tuple) else list
+        return x, lambda parts: dict(zip(x, parts))
+    if isinstance(x, (list, tuple)):
+        form = type(x)._make if hasattr(type(x), "_make") else tuple if isinstance(x, tuple) else list
+        return dict(enumerate(x)), form
     if kind == "object" and x.typename == "object":
-        names = [name for name, _ in x._fields()]
-        return [v for _, v in x._fields()], lambda parts: _values._make_object("object", zip(names, parts))
+        fields = dict(x._fields())
+        return fields, lambda parts: _values._make_object("object", zip(fields, parts))
     if kind == "cell":
-        return _values._items(x), lambda parts: _values._make_cell("cell", x.shape, parts)
+        return dict(enumerate(_values._items(x))), lambda parts: _values._make_cell("cell", x.shape, parts)
     return None, None
 
 
-def _split(x):
-    """The leaves of x, and a function that takes others from an iterator and gives the same form."""
-    parts, form = _parts(x)
-    if form is None:
-        return [x], next
-    split = [_split(part) for part in parts]
-    return [v for leaves, _ in split for v in leaves], lambda rest: form([build(rest) for _, build in split])
+class _Form:
+    """The form of a tree.  A list of numbers is one leaf among arguments, and a tree as a result."""
+
+    def __init__(self, x, result=False):
+        parts, self.make = (None, None) if not result and _is_numbers(x) else _parts(x)
+        self.parts = {key: _Form(v, result) for key, v in parts.items()} if parts is not None else None
+
+    def leaves(self, x, told=""):
+        """The leaves of x, which has this form; of a dict by its keys, whatever their order.  None stands for None in
+        the place of each leaf.  told: what x is, for the error."""
+        if self.parts is None:
+            return [x]
+        parts = dict.fromkeys(self.parts) if x is None else _parts(x)[0]
+        if parts is None or set(parts) != set(self.parts):
+            raise TypeError("%s must have the form of its value, %s; got %s" %
+                            (told, _keys(self.parts), _keys(parts) if parts is not None else type(x).__name__))
+        return [v for key, form in self.parts.items() for v in form.leaves(parts[key], told)]
+
+    def build(self, rest):
+        """A tree of this form, of leaves from an iterator."""
+        return next(rest) if self.parts is None else self.make([form.build(rest) for form in self.parts.values()])
+
+
+def _keys(parts):
+    """What a tree holds, in an error."""
+    names = [str(k) if isinstance(k, int) else repr(k) for k in parts]
+    shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+    return "a tree with %s" % shown if names else "an empty tree"
 
 
 class _Taken:
@@ -101,95 +119,130 @@ class _Taken:
 
     def __init__(self, f, args, chosen, names={}):
         self.f, self.names, self.chosen, self.__name__ = f, names, chosen, _name(f)
-        split = [_split(x) if k in chosen else ([x], next) for k, x in enumerate(args)]
-        self.builds = [build for _, build in split]
+        self.forms = [_Form(x if k in chosen else None) for k, x in enumerate(args)]
         self.leaves, of = [], []
-        for leaves, build in split:
-            first, leaves = len(self.leaves), [_value(v) for v in leaves]
+        for form, x in zip(self.forms, args):
+            first, leaves = len(self.leaves), [_value(v) for v in form.leaves(x)]
             self.leaves += leaves
-            of.append([first + i if build is next or _is_smooth(v) else None for i, v in enumerate(leaves)])
+            of.append([first + i if form.parts is None or _is_smooth(v) else None for i, v in enumerate(leaves)])
         self.places = [of[k] for k in chosen]  # of their leaves; None: it has no derivative
         self.wanted = [i for places in self.places for i in places if i is not None]
 
     def __call__(self, *leaves):
         rest = iter(leaves)
-        return self.f(*[build(rest) for build in self.builds], **self.names)
+        return self.f(*[form.build(rest) for form in self.forms], **self.names)
+
+    def flat(self, *leaves):
+        """The leaves of the result, whose form is kept."""
+        y = self(*leaves)
+        self.result = _Form(y, result=True)
+        return tuple(self.result.leaves(y))
 
     def record(self):
-        return _record(self, tuple(self.leaves), self.wanted)
+        """The leaves of the result, and the record."""
+        return _record(self.flat, tuple(self.leaves), self.wanted)
+
+    def record_beside(self):
+        """The same of f that gives (y, aux), for y; and aux, whose floats are results, too: a derivative around this
+        one may record them."""
+        def both(*leaves):
+            nonlocal form, more
+            y = self(*leaves)
+            if not isinstance(y, tuple) or len(y) != 2:
+                raise TypeError("%s: with has_aux=True a function gives a tuple (value, aux), got %s" % (
+                    self.__name__, "%d results" % len(y) if isinstance(y, tuple) else type(y).__name__))
+            self.result, form = _Form(y[0], result=True), _Form(y[1], result=True)
+            more = form.leaves(y[1])
+            return (*self.result.leaves(y[0]), *filter(_is_smooth, more))
+        form = more = None
+        y, record = _record(both, tuple(self.leaves), self.wanted)
+        n = len(y) - sum(map(_is_smooth, more))
+        settled = iter(y[n:])
+        return y, record, form.build(iter([next(settled) if _is_smooth(v) else v for v in more]))
 
     def formed(self, found):
         """Derivatives by the wanted leaves, as a tuple with one for each chosen argument, of its form."""
         found = iter(found)
-        return tuple(self.builds[k](iter([None if i is None else next(found) for i in places]))
+        return tuple(self.forms[k].build(iter([None if i is None else next(found) for i in places]))
                      for k, places in zip(self.chosen, self.places))
 
     def along(self, what, tangents):
         """Tangents of the chosen arguments, as those of the wanted leaves."""
-        out = []
-        for k, t, places in zip(self.chosen, tangents, self.places):
-            leaves, _ = _split(t) if self.builds[k] is not next else ([t], next)
-            if len(leaves) != len(places):
-                raise TypeError("%s: tangent %d must have the form of its argument, with %d leaves, got %d" %
-                                (what, k, len(places), len(leaves)))
-            out += [v for v, i in zip(leaves, places) if i is not None]
-        return tuple(out)
+        leaves = [self.forms[k].leaves(t, "%s: tangent %d" % (what, k)) for k, t in zip(self.chosen, tangents)]
+        return tuple(v for row, places in zip(leaves, self.places) for v, i in zip(row, places) if i is not None)
 
 
-def _one(y, what, f):
+def _taken(what, f, args, argnums, names):
+    """The call, with the arguments argnums chosen, and what is made of a tuple with an entry for each of them."""
+    chosen, several = _numbers(argnums, len(args), what)
+    taken = _Taken(f, args, chosen, names)
+    if not taken.wanted:
+        raise TypeError("%s: there is no float among the arguments" % what)
+    return taken, (lambda found: found) if several else lambda found: found[0]
+
+
+def _one(taken, found, what):
     """The adjoint of a result that must be one real number."""
-    size = getattr(y, "size", 1)
-    if isinstance(y, tuple) or size != 1 or isinstance(y, complex) or "complex" in str(getattr(y, "dtype", "")):
-        shape = "%d results" % len(y) if isinstance(y, tuple) else getattr(y, "shape", type(y).__name__)
-        raise TypeError("%s: %s must give one real number, got %s; of several there is jacobian, or vjp" %
-                        (what, _name(f), shape))
-    return 1.0 if not hasattr(y, "shape") or y.shape == () else _q().ones_like(y)
+    y, tree = (None, taken.result.parts) if taken.result.parts is not None else (found[0], None)
+    if tree is None and getattr(y, "size", 1) == 1 and not _is_complex(y):
+        return 1.0 if not hasattr(y, "shape") or y.shape == () else _q().ones_like(y)
+    shape = getattr(y, "shape", type(y).__name__) if tree is None else (
+        "%d results" % len(tree) if all(isinstance(k, int) for k in tree) else _keys(tree))
+    hint = "; what comes beside the number is taken with has_aux=True" if tree is not None else ""
+    raise TypeError("%s: %s must give one real number, got %s; of several there is jacobian, or vjp%s" %
+                    (what, _name(taken.f), shape, hint))
 
 
-def value_and_grad(f, argnums=0):
+def _is_complex(x):
+    return isinstance(x, complex) or "complex" in str(getattr(x, "dtype", ""))
+
+
+def value_and_grad(f, argnums=0, has_aux=False):
     """A function like f, which gives (f(*args), gradient).  The gradient has the shape of argument argnums; of several
     arguments, argnums=(0, 2), it is a tuple.  An argument may be a dict, list or tuple of arrays, or an object or cell
-    of the language: the gradient has its form, with None in the place of what is no float."""
+    of the language: the gradient has its form, with None in the place of what is no float.  has_aux: f gives (y, aux),
+    of which y is differentiated, and this gives ((y, aux), gradient)."""
     _function("value_and_grad", f), _places("value_and_grad", argnums)
 
     @functools.wraps(f, updated=())
     def value_and_gradient(*args, **names):
-        chosen, several = _numbers(argnums, len(args), "grad")
-        taken = _Taken(f, args, chosen, names)
-        if not taken.wanted:
-            raise TypeError("grad: there is no float among the arguments")
-        y, record = taken.record()
-        dx = taken.formed(_q()._bridge._sweep(record, False, (_one(y, "grad", f),)))
-        return y, dx if several else dx[0]
+        taken, chosen = _taken("grad", f, args, argnums, names)
+        y, record, *aux = taken.record_beside() if has_aux else taken.record()
+        adjoints = (_one(taken, y, "grad"),) + (None,)*(len(y) - 1)
+        dx = chosen(taken.formed(_q()._bridge._sweep(record, False, adjoints)))
+        return ((y[0], *aux) if has_aux else y[0]), dx
     return value_and_gradient
 
 
-def grad(f, argnums=0):
-    """A function like f, which gives the gradient of f's result, one real number, with respect to argument argnums."""
+def grad(f, argnums=0, has_aux=False):
+    """A function like f, which gives the gradient of f's result, one real number, with respect to argument argnums.
+    has_aux: f gives (y, aux), and this (gradient, aux)."""
     _function("grad", f), _places("grad", argnums)
-    both = value_and_grad(f, argnums)
+    both = value_and_grad(f, argnums, has_aux)
 
     @functools.wraps(f, updated=())
     def gradient(*args, **names):
-        return both(*args, **names)[1]
+        y, dx = both(*args, **names)
+        return (dx, y[1]) if has_aux else dx
     return gradient
 
 
 def vjp(f, *args):
-    """(y, pullback) of y = f(*args).  pullback(adjoint) gives a tuple, an adjoint for each argument, of its form; where
-    f gives a tuple, it takes one.  It may be called as often as wanted.  None stands for zero, and for what has no
-    derivative (a whole number, a string)."""
+    """(y, pullback) of y = f(*args).  pullback(adjoint) takes an adjoint of the form of y, a tuple where f gives one,
+    and gives a tuple, with an adjoint for each argument, of its form.  It may be called as often as wanted.  None
+    stands for zero, and for what has no derivative (a whole number, a string)."""
     _function("vjp", f)
-    taken = _Taken(f, args, tuple(k for k, x in enumerate(args) if _parts(x)[1] or _is_smooth(_value(x))))
-    given = [v for x, build in zip(args, taken.builds) for v in ([x] if build is next else _split(x)[0])]
+    taken = _Taken(f, args, tuple(k for k, x in enumerate(args) if _Form(x).parts is not None or _is_smooth(_value(x))))
+    given = [v for x, form in zip(args, taken.forms) for v in form.leaves(x)]
     # copies of memory of others, who may change it before the pullback is called
     taken.leaves = [v.copy() if v is not x and _shape(v) else v for v, x in zip(taken.leaves, given)]
     y, record = taken.record()
 
     def pullback(adjoint):
-        found = iter(taken.formed(_back(f, y, record, adjoint)))
+        adjoints = tuple(taken.result.leaves(adjoint, "the adjoint that the pullback of %s takes" % _name(f)))
+        found = iter(taken.formed(_q()._bridge._sweep(record, False, adjoints)))
         return tuple(next(found) if k in taken.chosen else None for k in range(len(args)))
-    return y, pullback
+    return taken.result.build(iter(y)), pullback
 
 
 def _back(f, y, record, adjoint):
@@ -220,23 +273,21 @@ def jvp(f, args, tangents):
     taken = _Taken(f, args, chosen)
     y, record = taken.record()
     dy = _q()._bridge._sweep(record, True, taken.along("jvp", tuple(tangents[k] for k in chosen)))
-    dy = tuple(_zero(v) if d is None else d for d, v in zip(dy, _tuple(y)))
-    return y, dy if isinstance(y, tuple) else dy[0]
+    dy = [_zero(v) if d is None else d for d, v in zip(dy, y)]
+    return taken.result.build(iter(y)), taken.result.build(iter(dy))
 
 
 def jacobian(f, argnums=0):
     """A function like f, which gives all derivatives of its result: an array of the shape of the result followed by
-    that of the argument.  As many sweeps as the smaller of the two has elements."""
+    that of the argument.  Of trees, one of the form of the result, of which each leaf is one of the form of the
+    argument.  As many sweeps as the smaller of the two has elements."""
     _function("jacobian", f), _places("jacobian", argnums)
 
     @functools.wraps(f, updated=())
     def all_derivatives(*args, **names):
-        args, (chosen, several) = tuple(map(_value, args)), _numbers(argnums, len(args), "jacobian")
-        y, record = _record(functools.partial(f, **names) if names else f, args, chosen)
-        if isinstance(y, tuple):
-            raise TypeError("jacobian: %s gives %d results, and must give one" % (_name(f), len(y)))
-        found = tuple(_all(record, y, args[k], i, len(chosen)) for i, k in enumerate(chosen))
-        return found if several else found[0]
+        taken, chosen = _taken("jacobian", f, args, argnums, names)
+        rows = [chosen(taken.formed(row)) for row in _all(taken)]
+        return taken.result.build(iter(rows))
     return all_derivatives
 
 
@@ -273,17 +324,46 @@ def _units(x):
         yield _filled(x, [0.0]*i + [1.0] + [0.0]*(n - 1 - i))
 
 
-def _all(record, y, x, i, n):
-    """dy/dx of the i-th of n arguments, from a sweep for each element of y, or of x where it has fewer."""
-    sweep = _q()._bridge._sweep
-    if getattr(y, "size", 1) <= getattr(x, "size", 1):
-        rows = [sweep(record, False, (unit,))[i] for unit in _units(y)]
-        return _stacked(rows).reshape(_shape(y) + _shape(x)) if _shape(y) or _shape(x) else rows[0]
-    columns = [sweep(record, True, tuple(unit if k == i else None for k in range(n)))[0] for unit in _units(x)]
-    columns = [_zero(y) if c is None else c for c in columns]
-    whole = _stacked(columns).reshape(_shape(x) + _shape(y))
-    outer, inner = len(_shape(x)), len(_shape(y))
-    return whole.transpose(tuple(range(outer, outer + inner)) + tuple(range(outer)))
+def _all(taken):
+    """By leaf of the result, the derivatives by the wanted leaves: from a sweep for each element of the result, or of
+    what is wanted where that has fewer.  Complex numbers have the gradient that a sweep back gives."""
+    y, record = taken.record()
+    x = [taken.leaves[i] for i in taken.wanted]
+    if any(map(_is_complex, y)):
+        raise TypeError("jacobian: %s gives complex numbers; take it of their real and imaginary parts" %
+                        _name(taken.f))
+    if any(map(_is_complex, x)) or sum(map(_size, y)) <= sum(map(_size, x)):
+        return [[_shaped([dx[j] for dx in found], v, u) for j, u in enumerate(x)]
+                for v, found in zip(y, _swept(record, False, y))]
+    columns = [[[_zero(v) if d is None else d for d, v in zip(dy, y)] for dy in found]
+               for found in _swept(record, True, x)]
+    return [[_turned(_shaped([dy[k] for dy in found], u, v), u, v) for u, found in zip(x, columns)]
+            for k, v in enumerate(y)]
+
+
+def _swept(record, forward, of):
+    """For each of these, a sweep for each of its elements."""
+    for k, v in enumerate(of):
+        given = [None]*len(of)
+        yield [_q()._bridge._sweep(record, forward, (*given[:k], unit, *given[k + 1:])) for unit in _units(v)]
+
+
+def _size(x):
+    return getattr(x, "size", 1)
+
+
+def _shaped(rows, by, of):
+    """rows, one of the shape `of` for each element of `by`, as an array of both shapes."""
+    shape = _shape(by) + _shape(of)
+    if not rows:
+        return _q()._bridge._array("float64", shape, b"")
+    return _stacked(rows).reshape(shape) if shape else rows[0]
+
+
+def _turned(whole, first, then):
+    """With the dimensions of `then` first."""
+    n, m = len(_shape(first)), len(_shape(then))
+    return whole.transpose(tuple(range(n, n + m)) + tuple(range(n))) if n and m else whole
 
 
 def _stacked(parts):
@@ -295,8 +375,20 @@ def _stacked(parts):
 
 
 def hessian(f, argnums=0):
-    """A function like f, whose result is one real number, which gives its second derivatives."""
-    return jacobian(grad(_function("hessian", f), argnums), argnums)
+    """A function like f, whose result is one real number, which gives its second derivatives: of trees, one of the form
+    of the argument, of which each leaf is one of that form again."""
+    _function("hessian", f), _places("hessian", argnums)
+
+    @functools.wraps(f, updated=())
+    def second_derivatives(*args, **names):
+        taken, chosen = _taken("hessian", f, args, argnums, names)
+        return chosen(taken.formed(chosen(taken.formed(row)) for row in _all(_gradient(taken))))
+    return second_derivatives
+
+
+def _gradient(taken):
+    """The gradient by the wanted leaves, as a call that is taken in its turn."""
+    return _Taken(grad(taken, tuple(taken.wanted)), taken.leaves, tuple(taken.wanted))
 
 
 def hvp(f, args, vectors):
@@ -307,8 +399,7 @@ def hvp(f, args, vectors):
     if len(vectors) != len(places):
         raise TypeError("hvp: %d arguments, but %d vectors" % (len(places), len(vectors)))
     taken = _Taken(_function("hvp", f), args, places)
-    gradient = _Taken(lambda *leaves: grad(taken, tuple(taken.wanted))(*leaves), taken.leaves, tuple(taken.wanted))
-    record = gradient.record()[1]
+    record = _gradient(taken).record()[1]
     found = _q()._bridge._sweep(record, True, taken.along("hvp", vectors))
     return taken.formed(_zero(taken.leaves[i]) if d is None else d for i, d in zip(taken.wanted, found))
 
@@ -326,13 +417,13 @@ def checkpoint(f):
 def gradcheck(f, *args, rtol=1e-5, atol=1e-7):
     """Compares the derivatives of f, back and forward, with central differences along random directions; ValueError
     tells the first that differs.  All in float64, since in float32 differences are too coarse."""
-    f = _Taken(_function("gradcheck", f), args, range(len(args)))
-    args = tuple(map(_wide, f.leaves))
+    taken = _Taken(_function("gradcheck", f), args, range(len(args)))
+    f = functools.wraps(taken, updated=())(lambda *leaves: taken.flat(*leaves))
+    args = tuple(map(_wide, taken.leaves))
     y, pullback = vjp(f, *args)
-    several = isinstance(y, tuple)
-    for n, u in enumerate(_tuple(y)):
+    for n, u in enumerate(y):
         adjoint = _uneven(u)
-        back = pullback(tuple(adjoint if i == n else None for i in range(len(y))) if several else adjoint)
+        back = pullback(tuple(adjoint if i == n else None for i in range(len(y))))
         for k, dx in enumerate(back):
             if dx is not None:
                 _compare(f, args, k, dx, n, adjoint, rtol, atol)
@@ -344,9 +435,9 @@ def _compare(f, args, k, dx, n, adjoint, rtol, atol):
     h = 6e-6*max(1.0, float(q.max(q.abs(args[k]))))
 
     def along(x):
-        return _dot(q, adjoint, _tuple(f(*args[:k], x, *args[k + 1:]))[n])
+        return _dot(q, adjoint, f(*args[:k], x, *args[k + 1:])[n])
     by_differences = (along(args[k] + v*h) - along(args[k] - v*h))/(2*h)
-    dy = _tuple(jvp(f, args, tuple(v if i == k else None for i in range(len(args))))[1])[n]
+    dy = jvp(f, args, tuple(v if i == k else None for i in range(len(args))))[1][n]
     for way, got in (("back", _dot(q, dx, v)), ("forward", _dot(q, adjoint, dy))):
         if not abs(by_differences - got) <= atol + rtol*max(abs(by_differences), abs(got)):
             raise ValueError("gradcheck: %s: along argument %d differences give %.9g, the sweep %s gives %.9g" %

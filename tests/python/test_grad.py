@@ -1,4 +1,5 @@
 """Derivatives from Python: grad and its like, operators of torch and of JAX."""
+import collections
 import ctypes
 import gc
 import pickle
@@ -171,7 +172,7 @@ class Gradients(unittest.TestCase):
                   lambda x: q.sum(np.from_dlpack(x))):
             with self.assertRaises((q.QuasarError, TypeError, BufferError)):
                 q.grad(f)(self.x)
-        for f in (lambda x: [x, x], lambda x: {"y": x}, lambda x: q.value([x*1, "a"])):
+        for f in (lambda x: "x", lambda x: {"y": "x"}, lambda x: q.value([x*1, "a"])):
             with self.assertRaisesRegex((TypeError, q.QuasarError), "a number or an array|no derivative"):
                 q.vjp(f, self.x)
         with self.assertRaisesRegex(TypeError, r"one real number, got \(3,\)"):
@@ -263,8 +264,89 @@ class Gradients(unittest.TestCase):
         for f in (lambda: q.grad(lambda p: 1.0)({"n": 1}), lambda: q.grad(lambda p: 1.0)({})):
             with self.assertRaisesRegex(TypeError, "grad: there is no float among the arguments"):
                 f()
-        with self.assertRaisesRegex(TypeError, "tangent 0 must have the form of its argument, with 2 leaves, got 1"):
+        with self.assertRaisesRegex(TypeError, "jvp: tangent 0 must have the form of its value, a tree with 'a', 'b'; "
+                                               "got a tree with 'a'"):
             q.jvp(lambda p: p["a"]*p["b"], ({"a": 1.0, "b": 2.0},), ({"a": 1.0},))
+        with self.assertRaisesRegex(TypeError, "the adjoint that the pullback of <lambda> takes must have the form of "
+                                               "its value, a tree with 0, 1; got float"):
+            q.vjp(lambda x: [x, x], 1.0)[1](1.0)
+        with self.assertRaisesRegex(TypeError, "one real number, got a tree with 'loss'; .* has_aux=True"):
+            q.grad(lambda x: {"loss": x})(1.0)
+
+    def test_the_order_of_keys_says_nothing(self):
+        p, t = {"a": 2.0, "b": 3.0}, {"b": 1.0, "a": 0.0}
+        self.assertEqual(q.jvp(lambda p: p["a"]*p["a"]*p["b"], (p,), (t,))[1], 4)
+        self.assertEqual(q.hvp(lambda p: p["a"]*p["a"]*p["b"], (p,), (t,)), ({"a": 4.0, "b": 0.0},))
+        self.assertEqual(q.vjp(lambda a: {"u": 2*a, "v": 3*a}, 1.0)[1]({"v": 1.0, "u": None}), (3.0,))
+
+    def test_trees_of_results(self):
+        Pair = collections.namedtuple("Pair", "u v")
+        y, pullback = q.vjp(lambda x, a: {"s": [x.sum(), a*2], "p": Pair(x*a, 1.5)}, self.x, 2.0)
+        self.assertEqual((list(y), y["s"][0], y["p"].v), (["s", "p"], 6.0, 1.5))
+        dx, da = pullback({"s": [1.0, 1.0], "p": Pair([1.0, 0, 0], 0.0)})
+        self.assertEqual((dx.tolist(), da), ([3, 1, 1], 3.0))
+        y, dy = q.jvp(lambda a: [a*a, (a, 2.0)], (3.0,), (1.0,))
+        self.assertEqual((y, dy), ([9.0, (3.0, 2.0)], [6.0, (1.0, 0.0)]))
+        self.assertTrue(q.gradcheck(lambda p: {"y": q.sin(p["x"]), "z": [p["x"].sum()]}, {"x": self.x}))
+
+    def test_jacobians_of_trees(self):
+        p, x = {"w": np.arange(6.0).reshape(2, 3), "b": np.ones(2), "n": 2}, self.x
+
+        def f(p, x):
+            y = p["w"] @ x + p["b"]
+            return {"y": y*y, "t": [y.sum(), x[0]*p["b"]]}
+        y, eye = p["w"] @ x + 1, np.eye(2)
+        for wide in (1, 30):  # sweeps back, and forward
+            whole = (lambda p, x: {**f(p, x), "wide": q.cat(0, *[x.reshape(1, 3)]*wide)})
+            dp, dx = q.jacobian(whole, 0)(p, x), q.jacobian(whole, 1)(p, x)
+            self.close(dp["y"]["w"], np.einsum("i,ij,k->ijk", 2*y, eye, x))
+            self.close(dp["y"]["b"], np.diag(2*y))
+            self.close(dp["t"][0]["w"], np.tile(x, (2, 1)))
+            self.close(dp["t"][1]["b"], x[0]*eye)
+            self.assertIsNone(dp["y"]["n"])
+            self.close(dx["t"][1], np.outer(np.ones(2), [1, 0, 0]))
+            self.close(dx["wide"][-1], np.eye(3))
+        both = q.jacobian(f, (1, 0))(p, x)
+        self.close(both["t"][0][0], p["w"].sum(0))
+        self.close(both["t"][0][1]["b"], [1, 1])
+        found = q.jacobian(lambda z: q.real(z*z*(1 + 2j)), 0)(np.array([1 + 1j, 2.0]))
+        one = q.grad(lambda z: q.real(z*z*(1 + 2j)).sum())(np.array([1 + 1j, 2.0]))
+        self.close(found, np.diag(np.asarray(one)))
+        self.close(q.jacobian(lambda z: q.cat(0, q.real(z*z), q.imag(z)))(np.array([1 + 1j]))[1], [[1j]])
+        with self.assertRaisesRegex(TypeError, "gives complex numbers; take it of their real and imaginary parts"):
+            q.jacobian(lambda z: z*z)(np.array([1j]))
+        with self.assertRaisesRegex(TypeError, "jacobian: there is no float among the arguments"):
+            q.jacobian(lambda p: 1.0)({"n": 1})
+
+    def test_hessians_of_trees(self):
+        p, x = {"w": self.x, "b": 2.0, "name": "n"}, np.array([1.0, 0.5, 2])
+        h = q.hessian(lambda p, x: (p["w"]**2*x).sum()*p["b"])(p, x)
+        self.close(h["w"]["w"], np.diag(4*x))
+        self.close(h["w"]["b"], 2*p["w"]*x)
+        self.close(h["b"]["w"], 2*p["w"]*x)
+        self.assertEqual((h["b"]["b"], h["b"]["name"], h["name"]), (0.0, None, None))
+        (hww, hwx), (hxw, hxx) = q.hessian(lambda w, x: (w**2*x).sum(), (0, 1))(self.x, x)
+        for got, wanted in ((hww, 2*x), (hwx, 2*self.x), (hxw, 2*self.x), (hxx, 0*x)):
+            self.close(got, np.diag(wanted))
+        c = q.hessian(q.evaluate("p -> p[0]^2*sum(p[1])"))(q.evaluate("{3.0,[1.0,2.0]}"))
+        self.assertEqual((c[0][0], c[0][1].tolist(), c[1][0].tolist()), (6.0, [6, 6], [6, 6]))
+        third = q.jacobian(q.hessian(lambda p: p["a"]**3*p["b"]))({"a": 2.0, "b": 5.0})
+        self.assertEqual((third["a"]["a"]["a"], third["b"]["a"]["a"], third["b"]["b"]["b"]), (30.0, 12.0, 0.0))
+
+    def test_what_comes_beside_the_value(self):
+        def f(p, x):
+            y = p["a"]*x
+            return (y*y).sum(), {"y": y, "name": "f", "n": [3, None]}
+        (value, aux), dp = q.value_and_grad(f, has_aux=True)({"a": 2.0}, self.x)
+        self.assertEqual((value, dp, aux["y"].tolist(), aux["name"], aux["n"]),
+                         (56.0, {"a": 56.0}, [2, 4, 6], "f", [3, None]))
+        dx, aux = q.grad(f, 1, has_aux=True)({"a": 2.0}, self.x)
+        self.assertEqual(dx.tolist(), [8, 16, 24])
+        # what is beside it is recorded by a derivative around it
+        through = q.grad(lambda a: q.grad(lambda x: ((x*x).sum(), a*x), has_aux=True)(self.x)[1].sum())
+        self.assertEqual(through(1.0), 6)
+        with self.assertRaisesRegex(TypeError, r"with has_aux=True a function gives a tuple \(value, aux\), got float"):
+            q.grad(lambda a: 1.0, has_aux=True)(1.0)
 
     def test_sizes_of_adjoints(self):
         q.compile_string("sizes", """

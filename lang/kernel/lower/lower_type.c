@@ -50,9 +50,26 @@ static Num as_scalar(Lower *L, Num n) {
     return klnum_from_weak(L, w);
 }
 
-static Num to_dtype(Lower *L, Num n, qs_dtype d) {
+/* All floats count as scalars: float64 keeps its digits, as on the host. */
+static bool counts_as(Lower *L, Num n, qs_dtype d) {
+    bool wide = n.dtype == QS_F64 || (n.dtype == QS_C128 && qdtype_is_complex(d));
+    return wide && qdtype_real_of(d) == L->c->scalar_dtype;
+}
+
+Num kltype_number(Lower *L, Num n, qs_dtype d) {
     bool plain = d == L->c->scalar_dtype && !qdtype_is_complex(n.dtype);
-    return plain && (klnum_is_weak(n) || !qdtype_is_real(n.dtype)) ? as_scalar(L, n) : klnum_narrow(L, n, d);
+    if (plain && (klnum_is_weak(n) || !qdtype_is_real(n.dtype))) return as_scalar(L, n);
+    if (!klnum_is_weak(n) && counts_as(L, n, d)) return qdtype_is_complex(d) ? klnum_cast(L, n, QS_C128) : n;
+    return klnum_narrow(L, n, d);
+}
+
+void kltype_numbers(Lower *L, const Val *v, qs_dtype d, Val *out) {
+    int64_t n = klval_count(v);
+    Num *nums = qarena_alloc(L->arena, (size_t)(n ? n : 1) * sizeof *nums);
+    for (int64_t i = 0; i < n; i++) nums[i] = kltype_number(L, klval_num(v, i), d);
+    bool is_pos = v->is_pos && n && qdtype_is_int(d);
+    klval_from_nums(L, nums, v->rank, v->dims, out);
+    out->is_pos = is_pos;
 }
 
 static qs_status coerce_number(Lower *L, const Type *t, const char *what, uint32_t pos, Val *v) {
@@ -60,7 +77,7 @@ static qs_status coerce_number(Lower *L, const Type *t, const char *what, uint32
     Num n = klval_num(v, 0);
     if (qdtype_is_complex(n.dtype) && !qdtype_is_complex(t->dtype)) return unfit(L, t, what, pos, v);
     bool is_pos = v->is_pos;
-    klval_number(L, to_dtype(L, n, t->dtype), v);
+    klval_number(L, kltype_number(L, n, t->dtype), v);
     v->is_pos = is_pos && qdtype_is_int(t->dtype);
     return QS_OK;
 }
@@ -89,12 +106,8 @@ static qs_status coerce_small(Lower *L, const Type *t, const char *what, uint32_
     if (all.rank == 0 || (t->rank != RANK_ANY && all.rank > t->rank) || !dims_match(t, &all))
         return unfit(L, t, what, pos, v);
     if (qdtype_is_complex(all.dtype) && !qdtype_is_complex(t->inner->dtype)) return unfit(L, t, what, pos, v);
-    int64_t n = klval_count(&all);
-    Num *nums = qarena_alloc(L->arena, (size_t)(n ? n : 1) * sizeof *nums);
-    for (int64_t i = 0; i < n; i++) nums[i] = to_dtype(L, klval_num(&all, i), t->inner->dtype);
-    bool is_pos = all.is_pos && qdtype_is_int(t->inner->dtype);
-    klval_from_nums(L, nums, all.rank, all.dims, v);
-    v->is_pos = is_pos, v->made = klval_made(t->inner->dtype);
+    kltype_numbers(L, &all, t->inner->dtype, v);
+    v->made = klval_made(t->inner->dtype);
     return QS_OK;
 }
 

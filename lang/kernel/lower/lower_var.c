@@ -237,7 +237,7 @@ qs_status klvar_assign(Lower *L, Var *v, const Val *val, uint32_t pos) {
     if (v->converts && x.kind != V_UNKNOWN) {
         Val all;
         TRY(klval_components(L, &x, &all));
-        klval_narrow(L, &all, v->declared, &x);
+        kltype_numbers(L, &all, v->declared, &x);
     }
     notice_early(L, v);
     if (x.kind == V_NUM && klval_count(&x) > 64) learn(L, &v->memory), learn(L, &v->merged);
@@ -266,7 +266,7 @@ static qs_status part_of_binding(Lower *L, Var *v, int64_t i, Num n, uint32_t po
 qs_status klvar_assign_part(Lower *L, Var *v, int64_t i, Num n, uint32_t pos) {
     Val one, ignored;
     if (!v->home) return note_early(L, v, pos, &ignored), QS_OK;
-    if (v->converts) n = klnum_narrow(L, n, v->declared);
+    if (v->converts) n = kltype_number(L, n, v->declared);
     klval_number(L, n, &one);
     if (!v->merged || !v->slots) return part_of_binding(L, v, i, n, pos);
     if (!live(v)) learn(L, &v->hoisted);

@@ -255,6 +255,8 @@ qs_status klvar_finish(Lower *L, Frame *inst);                  /* errors that o
 
 /* -- lower_type.c ------------------------------------------------------------------------------------------------ */
 qs_status kltype_resolve(Lower *L, TypeExpr *e, const Type **out, TypeMods *mods);
+Num kltype_number(Lower *L, Num n, qs_dtype d); /* a number that enters what is declared with d */
+void kltype_numbers(Lower *L, const Val *v, qs_dtype d, Val *out);
 qs_status kltype_coerce(Lower *L, const Type *t, const char *what, uint32_t pos, Val *v);
 void kltype_bind(Lower *L, Frame *inst, TypeExpr *e, const Val *v); /* type parameters from an argument */
 int kltype_distance(Lower *L, const Func *f, const Param *p, const Val *v); /* -1: does not fit; smaller is better */
