@@ -1095,16 +1095,34 @@ function I = eye_like(A, dim)
     I = cast_like(eye(size(A,dim)), A)
 end
 
-% Where the determinant is 0: what the products of all other singular values give.
+% Of a matrix that is singular, or nearly, so that its inverse is no use to second derivatives: the cofactors, of a large
+% one by the products of all other singular values.
 function dA = det_adjoint(A, y, dy)
     if numel(A) == 1
         dA = dy
-    elseif y != 0
+    elseif !is_nearly_singular(stop_gradient(A), stop_gradient(y))
         dA = dy*conj(y)*herm_transpose(inv(A))
+    elseif size(A,0) <= 8
+        dA = dy*conj(cofactors(A))
     else
         [U, S, V] = svd(A)
         turn = conj(det(U)*det(herm_transpose(V)))
         dA = dy*turn*(U*diagonal(others(as_row(diag(S)), 1))*herm_transpose(V))
+    end
+end
+
+% By Hadamard: |det A| is at most the product of the lengths of the rows.
+function y = is_nearly_singular(A, det)
+    y = det == 0 || abs(det) < 1e-5*prod(sqrt(sum(abs(A).^2, 1)))
+end
+
+function C = cofactors(A)
+    n = size(A,0)
+    C = zeros_like(A)
+    for i = 0..n-1
+        for j = 0..n-1
+            C[i,j] = (-1)^(i+j)*det(A[without(0..n-1, i),without(0..n-1, j)])
+        end
     end
 end
 
@@ -1113,6 +1131,9 @@ function D = diagonal(v)
 end
 
 function dA = logdet_adjoint(A, y, dy)
+    if real(y) == -inf
+        error("logdet has no derivative: the matrix is singular")
+    end
     dA = numel(A) == 1 ? dy./conj(A) : dy*herm_transpose(inv(A))
 end
 
@@ -1127,6 +1148,9 @@ end
 
 function c = condition(A)
     s = svd(A)
+    if s[numel(s)-1] == 0
+        error("cond has no derivative: a singular value is 0")
+    end
     c = s[0]/s[numel(s)-1]
 end
 
@@ -1168,6 +1192,10 @@ function dA = qr_adjoint(A, Q, R, dQ, dR)
 end
 
 function dA = qr_tall(Q, R, dQ, dR)
+    lengths = as_row(sqrt(sum(abs(stop_gradient(R)).^2, 0)))
+    if any(as_row(abs(diag(R))) <= spacing(R)*lengths)
+        error("qr has no derivative: the first ", size(R,1), " columns of the matrix depend on each other")
+    end
     M = triu(R_times(dR, R) - herm_transpose(Q)*dQ)
     S = M + herm_transpose(M)
     S = S - diagonal(diag(S))/2
@@ -1178,12 +1206,26 @@ function M = R_times(dR, R)
     M = dR*herm_transpose(R)
 end
 
-% 1/(d[j]-d[i]), 0 on the diagonal; equal ones have no vectors of their own.
-function F = gaps(d, what)
+% What rounding leaves of a factorisation of a matrix like x, relative to its largest value.
+function e = spacing(x)
+    one = real(zeros_like(x, 1)) + 1
+    e = 10*max(size(x,0), size(x,1))*(one[0] + 2^-40 == one[0] ? 2^-23 : 2^-52)
+end
+
+% On which vectors the result depends; forward derivatives, which give zeros to all, need each.
+function u = used(dV)
+    m = as_row(max(abs(stop_gradient(dV)), [], 0))
+    u = m > 0 || max(m) == 0
+end
+
+% 1/(d[j]-d[i]), 0 on the diagonal.  Equal values have no vectors of their own, and that none is used would not show:
+% of V*diagm(d)*V' the adjoint of V is 0 where d is.  Of values that only rounding tells apart the unused ones are let be.
+function F = gaps(d, u, what)
     n = numel(d)
     D = repmat(as_row(d), [n,1]) - transpose(repmat(as_row(d), [n,1]))
     off = !(eye(n) == 1)
-    if any(D == 0 && off)
+    asked = repmat(u, [n,1]) || transpose(repmat(u, [n,1]))
+    if any(off && abs(D) <= where(asked, spacing(D)*max(abs(d)), 0))
         error(what, " has no derivative: two of its values are equal, and their vectors are any of a plane")
     end
     F = where(off, 1./where(off, D, 1), 0)
@@ -1234,23 +1276,34 @@ function dA = svd_adjoint(A, U, S, V, dU, dS, dV)
     end
 end
 
+% Vectors of a singular value 0 are determined on the shorter side alone, and no phase connects them.
+function [] = check_null(A, s, dU, dV)
+    for G = iscomplex(A) ? {dU, dV} : size(A,0) > numel(s) ? {dU} : size(A,1) > numel(s) ? {dV} : {}
+        if !isnull(G) && any(s <= where(used(G), spacing(A)*max(s), 0))
+            error("svd has no derivative: a singular value is 0, and its vectors are not determined")
+        end
+    end
+end
+
 function dA = svd_vectors(A, U, s, V, inner, dU, dV)
+    check_null(A, s, dU, dV)
     dU = isnull(dU) ? 0*U : dU
     dV = isnull(dV) ? 0*V : dV
     H = herm_transpose(V)
     if iscomplex(A)
         dU = turned_back(copy(dU), U, turn_cost(dU, U) + turn_cost(dV, V))
     end
-    F = gaps(s.^2, "svd")
+    T = diagonal(s)
+    sums = repmat(s, [numel(s),1]) + transpose(repmat(s, [numel(s),1]))
+    F = safe_divide(gaps(s, used(vertcat(dU, dV)), "svd"), sums)
     K = herm_transpose(U)*dU
     L = H*dV
-    T = diagonal(s)
     inner = inner + (F.*(K - herm_transpose(K)))*T + T*(F.*(L - herm_transpose(L)))
     if iscomplex(A)
-        inner = inner + diagonal(1j*imag(diag(K))./s)
+        inner = inner + diagonal(1j*imag(as_row(diag(K)))./s)
     end
     dA = U*inner*H
-    over = diagonal(1./s)
+    over = diagonal(safe_divide(1, s))
     if size(A,0) > numel(s)
         dA = dA + (dU - U*K)*over*H
     end
@@ -1271,7 +1324,7 @@ function dC = symeig_adjoint(C, V, d, dV, dd)
         if iscomplex(C)
             dV = turned_back(copy(dV), V, turn_cost(dV, V))
         end
-        inner = inner + gaps(d, "symeig").*(H*dV)
+        inner = inner + gaps(d, used(dV), "symeig").*(H*dV)
     end
     dC = symmetric(V*inner*H)
 end
@@ -1282,6 +1335,9 @@ function dA = eig_adjoint(A, V, d, dV, dd)
         dd = dV
     end
     [V, d] = eig(A)
+    if cond(stop_gradient(V))*spacing(V) > 1
+        error("eig has no derivative: the matrix has fewer independent eigenvectors than rows")
+    end
     inner = isnull(dd) ? diagonal(0*d) : diagonal(dd)
     if !only && !isnull(dV) % of length 1, the largest element real
         c = as_row(real(sum(conj(dV).*(1j*V), 0)))
@@ -1290,7 +1346,7 @@ function dA = eig_adjoint(A, V, d, dV, dd)
             i = find_index_max(as_row(abs(V[:,k])))
             G[i,k] = G[i,k] - 1j*c[k]/V[i,k]
         end
-        inner = inner + conj(gaps(d, "eig")).*(herm_transpose(V)*G)
+        inner = inner + conj(gaps(d, used(dV), "eig")).*(herm_transpose(V)*G)
     end
     dA = solve(herm_transpose(V), inner*herm_transpose(V))
 end

@@ -9,6 +9,8 @@
  * Loops have at most eight turns and nest at most three deep. */
 #include "tests/support/kir_gen.h"
 
+#include "lang/kernel/elem/elem.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -191,8 +193,24 @@ static KRef new_value(Gen *g) {
     return keep(g, d == QS_B1 ? bool_value(g) : qdtype_is_real(d) ? float_value(g, d) : int_value(g, d));
 }
 
+/* A part of a function of a complex number, with a derivative of its own (ANALYTIC): of numbers within ±4, never on
+ * an axis or at a branch point, where the sign of a zero decides. */
+static KRef analytic_value(Gen *g, qs_dtype d) {
+    static const Elem rows[] = {EL_sqrt, EL_exp, EL_log, EL_sinh, EL_cosh, EL_tanh, EL_asin, EL_acos, EL_acosh,
+                                EL_atanh, EL_sin, EL_cos, EL_tan, EL_asinh, EL_atan};
+    static const uint32_t nowhere = 0;
+    KInto to = {g->f, &nowhere, false};
+    KRef part[2];
+    for (int i = 0; i < 2; i++)
+        part[i] = op2(g, K_ADD, op2(g, K_MUL, value(g, d), kir_const_num(g->f, d, 1.0 / 64, 0)),
+                      kir_const_num(g->f, d, 0.0013, 0));
+    KPair z = {part[0], part[1]}, r = kelem_complex(kelem_into(&to), ONE_OF(g, rows), d, &z);
+    return chance(g, 50) ? r.re : r.im;
+}
+
 /* A mathematical function of something in its domain, perhaps combined: inexact. */
 static KRef inexact_value(Gen *g, qs_dtype d) {
+    if (chance(g, 30)) return analytic_value(g, d);
     KRef size = op2(g, K_MUL, op1(g, K_ABS, value(g, d)), kir_const_num(g->f, d, 1.0 / 512, 0));
     MathFn fn = (MathFn)below(g, MF__COUNT);
     if (fn == MF_floor || fn == MF_ceil || fn == MF_round || fn == MF_trunc || fn == MF_lgamma) fn = MF_exp;

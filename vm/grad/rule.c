@@ -67,7 +67,8 @@ static qs_status collect(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *a
     for (int i = 0; i < r->nout; i++) {
         qs_value kept = r->kept[r->nin + i], *y = &args[r->nin + i], *d = &args[r->nin + r->nout + i];
         bool has = n->out[i].kind != QS_NIL;
-        *y = has ? qtape_result(vm, n, i, kept) : qval_retain(kept);
+        if (has) TRY(qtape_result(vm, n, i, kept, y));
+        else *y = qval_retain(kept);
         *d = qval_retain(dy[i]);
         if (has && dy[i].kind == QS_NIL && r->zeros) TRY(qsweep_zero(vm, &n->out[i], d));
     }
@@ -115,13 +116,26 @@ static qs_status check_given(qs_vm *vm, const Rule *r, int i, qs_value dx) {
     return dx.kind == QS_NIL || !r->zeros ? QS_OK : check_size(vm, r, i, dx);
 }
 
+/* A rule of adjoints.q computes and fails at the line of the operation, not at its own. */
+static qs_status call_at(qs_vm *vm, const GradNode *n, qs_value *args, qs_value *dx) {
+    const Rule *r = n->data;
+    ErrorState *e = &qvm_ctx(vm)->err;
+    Where outer = qvm(vm)->grad_at;
+    qvm(vm)->grad_at = r->zeros ? (Where){NULL, 0} : n->at;
+    qs_status s = r->list ? call_with_list(vm, r, args, dx)
+                          : qrule_call(vm, r->fn, r->nin + 2 * r->nout, args, gives(r->fn, r->nin), dx);
+    qvm(vm)->grad_at = outer;
+    if (s != QS_OK && s != QS_EINTERRUPT && !r->zeros && !e->late && n->at.src)
+        e->placed = false, e->nframes = e->nlost = 0;
+    return s;
+}
+
 static qs_status reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
     const Rule *r = n->data;
     int nargs = r->nin + 2 * r->nout;
     qs_value *args = qmem_alloc(qvm_ctx(vm), (size_t)nargs * sizeof *args);
     qs_status s = collect(vm, n, dy, args);
-    if (s == QS_OK && r->list) s = call_with_list(vm, r, args, dx);
-    else if (s == QS_OK) s = qrule_call(vm, r->fn, nargs, args, gives(r->fn, r->nin), dx);
+    if (s == QS_OK) s = call_at(vm, n, args, dx);
     for (int i = 0; i < r->nin && s == QS_OK; i++)
         if (n->in[i]) s = check_given(vm, r, i, dx[i]);
     for (int i = 0; i < nargs; i++) qval_release(vm, args[i]);

@@ -66,7 +66,7 @@ static GradNode *new_node(qs_vm *vm, const GradRule *rule, void *data, int nin, 
     GradNode *n = qmem_alloc(c, node_bytes(nout));
     n->refs = 1, n->nin = nin, n->nout = nout;
     n->serial = ++qtape_state(vm)->serial;
-    n->rule = rule, n->data = data, n->at = qvm_here(vm);
+    n->rule = rule, n->data = data, n->at = qvm(vm)->grad_at.src ? qvm(vm)->grad_at : qvm_here(vm);
     n->in = nin ? qmem_alloc(c, (size_t)nin * sizeof(Trace *)) : NULL;
     for (int i = 0; i < traces(nout); i++) n->out[i].node = n;
     return n;
@@ -168,14 +168,14 @@ void qtape_record(qs_vm *vm, const GradRule *rule, void *data, int nin, Trace *c
     qtape_release(vm, &n->out[0]);
 }
 
-qs_value qtape_result(qs_vm *vm, GradNode *n, int i, qs_value kept) {
+qs_status qtape_result(qs_vm *vm, GradNode *n, int i, qs_value kept, qs_value *out) {
     Array *view;
-    if (kept.kind != QS_ARRAY) return qtape_attach(vm, qval_retain(kept), &n->out[i]);
+    if (kept.kind != QS_ARRAY) return *out = qtape_attach(vm, qval_retain(kept), &n->out[i]), QS_OK;
     Array *a = kept.u.p;
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
     int ndim = qarr_shape(a, dims, strides);
-    if (qarr_alias(vm, a, ndim, dims, strides, a->offset, &view) != QS_OK) return qs_nil();
-    return qtape_attach(vm, qarr_value(view), &n->out[i]);
+    TRY(qarr_alias(vm, a, ndim, dims, strides, a->offset, &view));
+    return *out = qtape_attach(vm, qarr_value(view), &n->out[i]), QS_OK;
 }
 
 qs_status qtape_leaf(qs_vm *vm, const GradLevel *l, qs_value v, qs_value *out) {

@@ -113,7 +113,7 @@ void qtape_record(qs_vm *vm, const GradRule *rule, void *data, int nin, Trace *c
 /* After the results of an operation were made: s says whether that could be recorded; where not, they go. */
 qs_status qtape_recorded(qs_vm *vm, qs_status s, int nout, qs_value *out);
 /* What result i was, kept without its trace (or it would keep its own node): the same value with it.  Owned. */
-qs_value qtape_result(qs_vm *vm, GradNode *n, int i, qs_value kept);
+qs_status qtape_result(qs_vm *vm, GradNode *n, int i, qs_value kept, qs_value *out);
 /* Refuses: "<what> has no derivative: <why>", at the line that runs. */
 qs_status qtape_refuse(qs_vm *vm, const char *what, const char *why);
 /* The same of a number of another language, which a traced one would become. */

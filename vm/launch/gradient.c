@@ -230,7 +230,7 @@ static qs_status open_extra(Gradient *g, int i) {
     if (x->kind == KX_TAPE) return vector(g->run.vm, QS_B1, 1, true, &g->extra[i]); /* until its size is known */
     if (x->kind == KX_GROUP) return qarr_new(g->run.vm, extra_dtype(g, i), p->rank, p->extent, false, &g->extra[i]);
     if (x->kind != KX_AFTER) return QS_OK;
-    v = qtape_result(g->run.vm, (GradNode *)(uintptr_t)g->node, p->output, qval_object(QS_ARRAY, p->after));
+    TRY(qtape_result(g->run.vm, (GradNode *)(uintptr_t)g->node, p->output, qval_object(QS_ARRAY, p->after), &v));
     g->extra[i] = qval_array(v);
     if (g->extra[i]->contiguous) return QS_OK;
     Shape s = qrecord_shape(p);

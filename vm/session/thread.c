@@ -9,6 +9,7 @@ struct QThread {
     qs_value *stack, *stack_limit, *top;
     Frame *frames;
     uint32_t nframes, depth, grad_inside;
+    Where grad_at;
     struct KernelReach *reach;
     ErrorState err;
 };
@@ -40,7 +41,7 @@ void qthread_free(qs_vm *vm, QThread *t) {
 void qthread_switch(qs_vm *vm, QThread *from, QThread *to) {
     Machine *m = qvm(vm);
     *from = (QThread){m->stack, m->stack_limit, m->top, m->frames, m->nframes, m->depth, m->grad_inside,
-                      m->reach, m->base.err};
+                      m->grad_at, m->reach, m->base.err};
     m->stack = to->stack;
     m->stack_limit = to->stack_limit;
     m->frames = to->frames;
@@ -48,6 +49,7 @@ void qthread_switch(qs_vm *vm, QThread *from, QThread *to) {
     m->nframes = to->nframes;
     m->depth = to->depth;
     m->grad_inside = to->grad_inside;
+    m->grad_at = to->grad_at;
     m->reach = to->reach;
     m->base.err = to->err;
 }

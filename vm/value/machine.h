@@ -39,6 +39,7 @@ typedef struct Machine {
     /* tape.c */
     uint64_t grad_levels;            /* bit per running level, of any thread; 0: nothing is recorded */
     uint32_t grad_inside;            /* of this thread: who reads elements of traced arrays was let in by a door */
+    Where grad_at;                   /* of this thread: the operation whose rule of adjoints.q runs */
     struct Tape *tape;               /* NULL until the first level */
     /* halo.c */
     struct KernelReach *reach;       /* of this thread: what its launches read is added there; NULL: nobody asks */

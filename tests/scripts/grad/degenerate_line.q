@@ -1,0 +1,12 @@
+% exit: 1
+% a rule that fails is told at the line of the operation, also in a derivative of a derivative
+function s = first(x)
+    [q, r] = qr(x)
+    s = r[0,0]*q[1,0]
+end
+try
+    print grad(x -> sum(grad(first, x).^2), float64([[1,2],[2,4]]))
+catch e
+    print e
+end
+print hvp(first, float64([[1,2],[2,4]]), float64(eye(2)))
