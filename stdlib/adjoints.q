@@ -819,7 +819,7 @@ function [dz, dx, dy, dmethod, doutside] = interp2_adjoint(z, x, y, method, outs
         dx = dz
         dy = dz
     else
-        [s, pull] = vjp((c, a, b) -> bilinear(c, as_row(a + zeros_like(c,1)), as_row(b + zeros_like(c,1)), name, outside), z, x, y)
+        [s, pull] = vjp((c, a, b) -> bilinear(c, as_row(a + real(zeros_like(c,1))), as_row(b + real(zeros_like(c,1))), name, outside), z, x, y)
         [dz, dx, dy] = pull(reshape_like(dv, s))
         if !isnull(outside) && !isstring(outside)
             beyond = x < 0 || x > size(z,1)-1 || y < 0 || y > size(z,0)-1
@@ -1031,7 +1031,7 @@ function c = covariance(x, y)
     end
     n = size(v,0)
     v = v - mean(v, 0)
-    c = herm_transpose(v)*v/(n-1)
+    c = transpose(v)*conj(v)/(n-1)
 end
 
 function c = correlation(x, y)

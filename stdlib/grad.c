@@ -119,7 +119,7 @@ static qs_status gradient_of_values(qs_vm *vm, qs_call_args *c, bool value, int 
 /* -- grad with respect to what is in cells and objects: the parameters of a model ----------------------------------
  * What they hold is copied into a tree of the same form whose numbers and arrays are leaves; the gradient is such a
  * tree, too, in which null stands for what is no float. */
-typedef struct {
+typedef struct Leaves {
     qs_vm *vm;
     const char *fn;
     const GradLevel *level;
@@ -127,6 +127,7 @@ typedef struct {
     Trace **leaf;
     qs_value *dx; /* of the leaves, in their order */
     int next;
+    qs_status (*at)(struct Leaves *l, qs_value v, qs_value *out); /* what becomes of a value in the walk over a tree */
 } Leaves;
 enum { DEEPEST = 32 };
 
@@ -144,11 +145,21 @@ static qs_status add_leaf(Leaves *l, qs_value v, qs_value *out) {
     return QS_OK;
 }
 
-/* A leaf goes in, or the adjoint of the next one comes out; what is neither stays, or becomes null. */
-static qs_status map_value(Leaves *l, qs_value v, qs_value *out) {
-    if (!is_smooth(v)) return *out = l->dx ? qs_nil() : qval_retain(v), QS_OK;
-    if (!l->dx) return add_leaf(l, v, out);
-    *out = l->dx[l->next], l->dx[l->next++] = qs_nil();
+/* There are three walks: one puts leaves in, one makes the form of the gradient, with marks where leaves are, which
+ * nobody else can change while the function runs, and one puts adjoints in the places of the marks. */
+static qs_status put_leaf(Leaves *l, qs_value v, qs_value *out) {
+    if (is_smooth(v)) return add_leaf(l, v, out);
+    return *out = qval_retain(v), QS_OK;
+}
+
+static qs_status put_mark(Leaves *l, qs_value v, qs_value *out) {
+    (void)l;
+    return *out = is_smooth(v) ? qs_bool(true) : qs_nil(), QS_OK;
+}
+
+static qs_status put_adjoint(Leaves *l, qs_value v, qs_value *out) {
+    *out = qs_nil();
+    if (v.kind != QS_NIL) *out = l->dx[l->next], l->dx[l->next++] = qs_nil();
     return QS_OK;
 }
 
@@ -187,7 +198,7 @@ static qs_status map_tree(Leaves *l, qs_value v, int depth, qs_value *out) {
         *out = qval_object(QS_CELL, cell);
         return map_cell(l, from, depth, cell);
     }
-    if (v.kind != QS_OBJECT) return map_value(l, v, out);
+    if (v.kind != QS_OBJECT) return l->at(l, v, out);
     TRY(qobj_new(l->vm, NULL, &object));
     *out = qval_object(QS_OBJECT, object);
     return map_object(l, v.u.p, depth, object);
@@ -195,21 +206,27 @@ static qs_status map_tree(Leaves *l, qs_value v, int depth, qs_value *out) {
 
 static bool is_tree(qs_value v) { return v.kind == QS_CELL || (v.kind == QS_OBJECT && !((Object *)v.u.p)->cls); }
 
-static qs_status enter(Leaves *l, const qs_value *in, int nx, int wanted, qs_value *x) {
-    for (int i = 0; i < nx; i++) {
-        if (i >= wanted) x[i] = qval_retain(in[i]);
-        else TRY(map_tree(l, in[i], 0, &x[i]));
-    }
+static qs_status map_trees(Leaves *l, qs_status (*at)(Leaves *, qs_value, qs_value *), const qs_value *in, int n,
+                           qs_value *out) {
+    l->at = at;
+    for (int i = 0; i < n; i++) TRY(map_tree(l, in[i], 0, &out[i]));
+    return QS_OK;
+}
+
+static qs_status enter(Leaves *l, const qs_value *in, int nx, int wanted, qs_value *x, qs_value *form) {
+    for (int i = wanted; i < nx; i++) x[i] = qval_retain(in[i]);
+    TRY(map_trees(l, put_leaf, in, wanted, x));
+    TRY(map_trees(l, put_mark, in, wanted, form));
     return l->n ? QS_OK : qs_fail(l->vm, QS_ETYPE, "%s: there is no float among the arguments", l->fn);
 }
 
-static qs_status leave(Leaves *l, const qs_value *in, int wanted, Trace *result, qs_value one, qs_value *out) {
+static qs_status leave(Leaves *l, const qs_value *form, int wanted, Trace *result, qs_value one, qs_value *out) {
     size_t bytes = (size_t)l->n * sizeof *l->dx;
     l->dx = qmem_alloc(qvm_ctx(l->vm), bytes);
     for (int i = 0; i < l->n; i++) l->dx[i] = qs_nil();
     qs_status s = qsweep_reverse(l->vm, (Traces){1, &result}, &one, (Traces){l->n, l->leaf}, l->dx);
     for (int i = 0; s == QS_OK && i < l->n; i++) s = qsweep_hand_out(l->vm, l->leaf[i], &l->dx[i]);
-    for (int i = 0; s == QS_OK && i < wanted; i++) s = map_tree(l, in[i], 0, &out[i]);
+    if (s == QS_OK) s = map_trees(l, put_adjoint, form, wanted, out);
     for (int i = 0; i < l->n; i++) qval_release(l->vm, l->dx[i]);
     qmem_free(qvm_ctx(l->vm), l->dx, bytes);
     l->dx = NULL;
@@ -224,19 +241,19 @@ static void leaves_free(Leaves *l) {
 static qs_status gradient_of_trees(qs_vm *vm, qs_call_args *c, bool value, int nx, int wanted) {
     GradLevel level;
     Leaves l = {.vm = vm, .fn = c->name, .level = &level};
-    qs_value x[MOST], y = qs_nil(), one = qs_nil();
-    for (int i = 0; i < nx; i++) x[i] = qs_nil();
+    qs_value x[MOST], form[MOST], y = qs_nil(), one = qs_nil();
+    for (int i = 0; i < nx; i++) x[i] = form[i] = qs_nil();
     TRY(qtape_begin(vm, &level));
-    qs_status s = enter(&l, c->in + 1, nx, wanted, x);
+    qs_status s = enter(&l, c->in + 1, nx, wanted, x, form);
     if (s == QS_OK) s = qvm_call(vm, c->in[0], nx, x, 1, &y);
     qtape_end(vm, &level);
     if (s == QS_OK) s = check_result(vm, y);
     Trace *t = s == QS_OK ? qtape_trace(y) : NULL;
     if (t) t = t->node->serial >= level.first ? qtape_retain(t) : NULL;
     if (s == QS_OK) qtape_settle(vm, &y), s = one_of(vm, c->name, y, &one);
-    if (s == QS_OK) s = leave(&l, c->in + 1, wanted, t, one, c->out + value);
+    if (s == QS_OK) s = leave(&l, form, wanted, t, one, c->out + value);
     if (s == QS_OK && value) c->out[0] = qval_retain(y);
-    for (int i = 0; i < nx; i++) qval_release(vm, x[i]);
+    for (int i = 0; i < nx; i++) qval_release(vm, x[i]), qval_release(vm, form[i]);
     qtape_release(vm, t);
     qval_release(vm, y), qval_release(vm, one);
     return leaves_free(&l), s;

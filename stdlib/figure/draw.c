@@ -22,8 +22,9 @@ static void segment(Canvas *c, double x0, double y0, double x1, double y1) {
 static void minor_ticks(const Painter *p, AxisName n) {
     const Axis *a = &p->a->axis[n];
     double decades = a->log && a->lo > 0 ? log10(a->hi / a->lo) : 99;
-    if (decades > 8) return;
-    for (double power = pow(10, floor(log10(a->lo))); power < a->hi; power *= 10)
+    double power = pow(10, floor(log10(a->lo)));
+    if (decades > 8 || !(power > 0)) return;
+    for (; power < a->hi; power *= 10)
         for (int k = 2; k < 10; k++) {
             double v = k * power, x = qdraw_x(p, v), y = qdraw_y(p, v);
             if (v < a->lo || v > a->hi) continue;

@@ -275,11 +275,14 @@ static qs_status round_levels(qs_vm *vm, const Column *z, int wanted, bool fille
         if (isfinite(z->x[k])) lo = fmin(lo, z->x[k]), hi = fmax(hi, z->x[k]);
     double span = hi - lo, raw = span / wanted, power = pow(10, floor(log10(raw)));
     double step = raw / power <= 1 ? power : raw / power <= 2 ? 2 * power : raw / power <= 5 ? 5 * power : 10 * power;
-    if (!(span > 0) || !isfinite(span)) return *out = (Column){0}, QS_OK;
-    double first = filled ? floor(lo / step) : ceil(lo / step), last = floor(hi / step);
-    out->x = malloc((size_t)(last - first + 2) * sizeof *out->x), out->n = 0;
+    double first = filled ? floor(lo / step) : ceil(lo / step), count = floor(hi / step) - first + 1;
+    if (!(span > 0) || !isfinite(span) || !(step > 0) || !(count >= 0)) return *out = (Column){0}, QS_OK;
+    out->x = malloc(((size_t)count + 1) * sizeof *out->x), out->n = 0;
     if (!out->x) return qs_fail(vm, QS_ENOMEM, "contour: no memory for levels");
-    for (double k = first; k <= last; k++) out->x[out->n++] = k * step;
+    for (double k = 0; k < count; k++) {
+        double level = (first + k) * step; /* of huge numbers two may be the same */
+        if (!out->n || level > out->x[out->n - 1]) out->x[out->n++] = level;
+    }
     return QS_OK;
 }
 

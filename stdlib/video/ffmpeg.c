@@ -40,6 +40,7 @@ typedef struct Reader {
     int stream, bits, channels; /* bits of the frames that are given */
     int width, height;          /* as it was told: the decoder's own may change */
     int64_t told, given;        /* frames that the file says it has, and those decoded without a seek; -1 after one */
+    double shown;               /* until when the last one is seen, in seconds */
     bool draining, live;
     int64_t late;      /* a device that has given nothing until then (av_gettime_relative) gives none any more */
     double skip_to;    /* frames that end before are dropped */
@@ -159,6 +160,19 @@ static int feed(Reader *r) {
     return e;
 }
 
+static double frame_length(const Reader *r) {
+    AVRational rate = av_guess_frame_rate(r->format, r->format->streams[r->stream], NULL);
+    return rate.num ? av_q2d(av_inv_q(rate)) : 0.04;
+}
+
+/* A file may leave some of its frames out, as one does that was cut without being encoded anew: then it says how long
+ * the rest takes. */
+static bool is_whole(const Reader *r) {
+    const AVStream *s = r->format->streams[r->stream];
+    if (r->told <= 0 || r->given < 0 || r->given >= r->told) return true;
+    return s->duration > 0 && r->shown > (double)s->duration * av_q2d(s->time_base) - 0.5 * frame_length(r);
+}
+
 #define NO_FRAME "no frame comes from it within 10 seconds"
 
 static VideoStatus decode(Reader *r, char why[VIDEO_WHY]) {
@@ -173,15 +187,10 @@ static VideoStatus decode(Reader *r, char why[VIDEO_WHY]) {
     if (e == AVERROR_EXIT) return say(why, NO_FRAME, 0), VIDEO_FAILED;
     if (e != AVERROR_EOF)
         return say(why, r->live ? "no frame can be read" : "a frame cannot be decoded", e), VIDEO_FAILED;
-    if (r->told <= 0 || r->given < 0 || r->given >= r->told) return VIDEO_END;
+    if (is_whole(r)) return VIDEO_END;
     snprintf(why, VIDEO_WHY, "the file ends too soon: it says that it has %lld frames, and has %lld",
              (long long)r->told, (long long)r->given);
     return VIDEO_FAILED;
-}
-
-static double frame_length(const Reader *r) {
-    AVRational rate = av_guess_frame_rate(r->format, r->format->streams[r->stream], NULL);
-    return rate.num ? av_q2d(av_inv_q(rate)) : 0.04;
 }
 
 static VideoStatus next_frame(Reader *r, VideoFrame *out, char why[VIDEO_WHY]) {
@@ -191,6 +200,7 @@ static VideoStatus next_frame(Reader *r, VideoFrame *out, char why[VIDEO_WHY]) {
         if (r->given >= 0) r->given++;
         int64_t stamp = r->frame->best_effort_timestamp;
         out->time = stamp == AV_NOPTS_VALUE ? 0 : seconds_of(r, stamp);
+        r->shown = out->time + frame_length(r);
         if (out->time + 0.999 * frame_length(r) <= r->skip_to) continue;
         bool same = r->frame->width == r->width && r->frame->height == r->height;
         if (!same) return say(why, "the size of frames changes", 0), VIDEO_FAILED;
@@ -338,7 +348,9 @@ static bool describe(Reader *r, VideoInfo *v) {
                      .rate = rate.den ? av_q2d(rate) : 0,
                      .frames = s->nb_frames,
                      .live = r->live};
-    if (r->format->duration != AV_NOPTS_VALUE) v->duration = (double)r->format->duration / AV_TIME_BASE;
+    if (s->duration > 0) v->duration = (double)s->duration * av_q2d(s->time_base);
+    else if (r->format->duration != AV_NOPTS_VALUE) v->duration = (double)r->format->duration / AV_TIME_BASE;
+    if (!v->frames) v->frames = llround(v->duration * v->rate);
     r->bits = v->bits, r->channels = v->channels, r->told = s->nb_frames;
     r->width = v->width, r->height = v->height;
     return true;

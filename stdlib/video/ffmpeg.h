@@ -17,7 +17,7 @@ typedef struct VideoInfo {
     int width, height, bits;  /* of a colour */
     int channels;             /* 3, or 1 of grey videos */
     double rate, duration;    /* frames a second; seconds, 0 when the file does not say it */
-    int64_t frames;           /* how many the file says it has; 0 when it does not */
+    int64_t frames;           /* how many the file says it has; about so many when it does not */
     bool live;                /* a device: it has no end and no past */
 } VideoInfo;
 

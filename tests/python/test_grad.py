@@ -185,6 +185,15 @@ class Gradients(unittest.TestCase):
              "ravel": lambda a: a.ravel(), "wider": lambda a: a[None], "narrower": lambda a: a[None].squeeze(),
              "diagonal": lambda a: a.diagonal(1), "iterated": lambda a: list(a)[0], "by NumPy": np.transpose}
 
+    def test_views_of_halves(self):
+        import numpy as np
+        x = np.arange(1, 13).astype("float16").reshape(3, 4)
+        for view in self.VIEWS.values():
+            got = np.asarray(q.grad(lambda a: q.sum(view(a)*view(a)))(x))
+            wanted = np.asarray(q.grad(lambda a: q.sum(view(a)*view(a)))(x.astype("float64")))
+            self.assertEqual(got.dtype, np.float16)
+            self.assertTrue(np.array_equal(got, wanted), (got, wanted))
+
     def test_views_are_not_changed_in_place(self):  # neither they, nor what they are views of
         def doubled(a):
             a *= 2

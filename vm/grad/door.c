@@ -226,11 +226,6 @@ qs_status qdoor_where(qs_vm *vm, const qs_value *c, qs_value *out) {
     return s;
 }
 
-/* v became *out, a value of another type. */
-static qs_status record_conversion(qs_vm *vm, qs_value v, qs_value *out) {
-    return record_by(vm, "conversion_adjoint", "s", 1, &v, out);
-}
-
 qs_status qdoor_coerce(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
     qs_value plain = qtape_plain(v);
     bool recorded = qtape_is_recorded(vm, v);
@@ -239,20 +234,27 @@ qs_status qdoor_coerce(qs_vm *vm, qs_value v, const Type *t, const char *what, q
     qtape_leave(vm);
     if (s != QS_OK || !recorded || (out->kind == QS_ARRAY && out->u.p == v.u.p)) return s;
     if (out->kind == QS_NUM && plain.kind == QS_NUM) return *out = qval_retain(v), QS_OK;
-    return record_conversion(vm, v, out);
+    return record_by(vm, "conversion_adjoint", "s", 1, &v, out);
 }
 
-/* A type called: float64(x). */
+/* A type called: float64(x), cscalar(re, im), vec3(a, b, c).  Sizes, as of mat(n, m), and text have no derivative. */
+static const char *construction_rule(const Type *t, int n) {
+    if (t->kind == TY_NUM) return n == 2 ? "complex_adjoint" : "conversion_adjoint";
+    return t->kind == TY_ARRAY && t->nfixed ? "literal_adjoint" : NULL;
+}
+
 qs_status qdoor_construct(qs_vm *vm, const Type *t, int n, const qs_value *args, qs_value *out) {
-    qs_value plain[MOST];
+    qs_value plain[MOST] = {{0}};
+    const char *rule = construction_rule(t, n);
     if (n > MOST) return qtape_refuse(vm, "this conversion", "it was called with too many arguments");
     for (int i = 0; i < n; i++) plain[i] = qtape_plain(args[i]);
-    bool recorded = n == 1 && qtape_is_recorded(vm, args[0]);
+    bool recorded = rule && qtape_any(vm, n, args);
     qtape_enter(vm);
     qs_status s = qval_construct(vm, t, n, plain, out);
     qtape_leave(vm);
     bool same = s == QS_OK && n == 1 && out->kind == QS_ARRAY && out->u.p == args[0].u.p;
-    return s == QS_OK && recorded && !same ? record_conversion(vm, args[0], out) : s;
+    if (s != QS_OK || !recorded || same) return s;
+    return record_by(vm, rule, t->kind == TY_NUM ? "ss" : "*", n, args, out);
 }
 
 qs_status qdoor_literal(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_value *out) {

@@ -49,7 +49,7 @@ ADD_OF(float)
 ADD_OF(double)
 
 /* The elements of x, which lie as layout `from` says, as a new array of what layout `to` says; no record. */
-static qs_status move(qs_vm *vm, const Move *m, int from, Array *x, Array **out) {
+static qs_status move_floats(qs_vm *vm, const Move *m, int from, Array *x, Array **out) {
     const Layout *to = &m->at[!from];
     Array *run, *view;
     const void *p;
@@ -70,6 +70,20 @@ static qs_status move(qs_vm *vm, const Move *m, int from, Array *x, Array **out)
     s = qarr_copy(vm, view, out);
     if (s == QS_OK) qarr_keep(*out, to->ndim);
     return qarr_release(vm, view), s;
+}
+
+/* Halves are added as floats, and rounded once. */
+static qs_status move(qs_vm *vm, const Move *m, int from, Array *x, Array **out) {
+    Array *wide, *sum;
+    qs_dtype d = (qs_dtype)x->dtype;
+    if (d != QS_F16 && d != QS_BF16) return move_floats(vm, m, from, x, out);
+    TRY(qarr_convert(vm, x, QS_F32, &wide));
+    qs_status s = move_floats(vm, m, from, wide, &sum);
+    qarr_release(vm, wide);
+    TRY(s);
+    s = qarr_convert(vm, sum, d, out);
+    if (s == QS_OK) qarr_keep(*out, m->at[!from].ndim);
+    return qarr_release(vm, sum), s;
 }
 
 static qs_status moved(qs_vm *vm, const Move *m, int from, qs_value v, qs_value *out) {

@@ -405,10 +405,16 @@ static qs_status refusal(qs_vm *vm, const GradNode *n, const GradientForm *f) {
     return qerr_place(c, n->at), f->why.status;
 }
 
+static qs_status stopped(qs_vm *vm, const GradNode *n, const Recorded *rec) {
+    return qerr_at(qvm_ctx(vm), QS_EVALUE, n->at, "%s%s has no derivative here: an error stopped it before its end",
+                   rec->form->noun, rec->form->version[rec->which].func->name->s);
+}
+
 static qs_status reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
     const Recorded *rec = n->data;
     Gradient g; /* too large to be cleared each time */
     if (all_zero(rec, dy)) return QS_OK;
+    if (rec->stopped) return stopped(vm, n, rec);
     if (rec->gradient->refused) return refusal(vm, n, rec->gradient);
     TRY(qkernel_swept(vm, n));
     begin(&g, vm, n);

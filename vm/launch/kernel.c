@@ -360,9 +360,9 @@ static qs_status run(KernelRun *k, const Request *r) {
     run->steps = run->form->version[0].nloops ? INFINITY : run->positions * qlaunch_func(run)->nins;
     TRY(qlaunch_run(run));
     const KFunc *f = qlaunch_func(run);
-    if (!run->fault.message) return qrecord_end(run, 0, NULL);
-    qrecord_drop(run);
-    return qlaunch_fault(run, (Where){f->src, run->fault.pos});
+    if (run->fault.message) qrecord_stop(run);
+    TRY(qrecord_end(run, 0, NULL));
+    return run->fault.message ? qlaunch_fault(run, (Where){f->src, run->fault.pos}) : QS_OK;
 }
 
 bool qkernel_sets(const Param *p) { return klower_special(p->name) >= 0; }

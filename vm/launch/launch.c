@@ -62,8 +62,10 @@ static qs_status attempt(Run *r) {
     r->loaded = true;
     TRY(qrecord_begin(r));
     qs_status s = locked_run(r, p);
-    if (s != QS_OK) qrecord_drop(r);
-    return s;
+    if (s == QS_OK) return QS_OK;
+    if (!r->launched) return qrecord_drop(r), s;
+    qrecord_stop(r);
+    return qrecord_end(r, 0, NULL), s;
 }
 
 /* Nothing was launched because the device cannot have the code or the arrays, and another one may do it: where each

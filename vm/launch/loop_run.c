@@ -265,13 +265,12 @@ static qs_status warn(Call *c) {
 
 static qs_status finish(Call *c, bool *again) {
     LoopVersion which = (LoopVersion)c->run.which;
-    bool failed = c->run.fault.message;
-    if (failed) qrecord_drop(&c->run);
-    if (which == PARALLEL && failed) return *again = true, QS_OK; /* nothing was changed */
-    if (which == PARALLEL && c->v->code.chunked) {
-        if (!qloop_reduce(c)) return *again = true, QS_OK;
-        TRY(qloop_add_sums(c));
-    }
+    bool failed = c->run.fault.message, chunked = which == PARALLEL && c->v->code.chunked;
+    *again = which == PARALLEL && (failed || (chunked && !qloop_reduce(c)));
+    if (*again) return qrecord_drop(&c->run), QS_OK; /* nothing was changed */
+    if (failed) qrecord_stop(&c->run);
+    qs_status s = chunked ? qloop_add_sums(c) : QS_OK;
+    if (s != QS_OK) return qrecord_drop(&c->run), s;
     note_drawn(c, which);
     TRY(set_variables(c));
     TRY(warn(c));

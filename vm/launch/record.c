@@ -169,6 +169,10 @@ qs_status qrecord_begin(Run *r) {
     return r->recorded = rec, QS_OK;
 }
 
+void qrecord_stop(Run *r) {
+    if (r->recorded) r->recorded->stopped = true;
+}
+
 void qrecord_drop(Run *r) {
     if (r->recorded) qrecord_free(r->vm, r->recorded);
     r->recorded = NULL;
@@ -212,7 +216,7 @@ static int count_outs(const Run *r, const Recorded *rec, int n) {
 /* What the gradient reads of the results. */
 static qs_status keep_after(Run *r, Recorded *rec) {
     const GradientForm *g = rec->gradient;
-    for (int i = 0; !g->refused && i < g->code.nextra; i++) {
+    for (int i = 0; !g->refused && !rec->stopped && i < g->code.nextra; i++) {
         const KExtra *x = &g->code.extra[i];
         qs_value kept;
         if (x->kind != KX_AFTER) continue;

@@ -46,6 +46,7 @@ typedef struct Recorded {
     Device *device;            /* NULL: to be chosen */
     bool optional;             /* as of the Run: may the processor run it where the device refuses? */
     bool row;                  /* of elem.def, which the evaluator may run */
+    bool stopped;              /* by an error, while it ran */
     GradientForm *gradient;
     int n, nin, nout;
     RecordedParam *param;

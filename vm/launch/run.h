@@ -91,7 +91,10 @@ typedef struct { int param; int64_t element; qs_value *v; } Extracted;
 qs_status qrecord_begin(Run *r);
 /* After it: arrays that were written get their traces, then the variables. */
 qs_status qrecord_end(Run *r, int n, const Extracted *from);
-void qrecord_drop(Run *r); /* instead: nothing was computed */
+/* Before qrecord_end: it began to write, and an error stopped it, so nothing is known of what its arrays hold.  The
+ * program may catch the error; the gradient of what depends on them is refused. */
+void qrecord_stop(Run *r);
+void qrecord_drop(Run *r); /* instead of qrecord_end: nothing was computed */
 
 /* -- bind.c -------------------------------------------------------------------------------------------------------- */
 static inline void qbind_number(Binding *b, int i, uint64_t bits, size_t size) {

@@ -685,7 +685,8 @@ static qs_status construct_object(qs_vm *vm, Class *cls, int n, const qs_value *
 }
 
 qs_status qval_construct(qs_vm *vm, const Type *t, int n, const qs_value *args, qs_value *out) {
-    bool keeps = t->kind == TY_OBJECT || t->kind == TY_CLASS; /* what it is given, as it is */
+    /* What it is given, as it is. */
+    bool keeps = t->kind == TY_OBJECT || t->kind == TY_CLASS || (t->kind == TY_ARRAY && t->inner->kind != TY_NUM);
     for (int i = 0; i < n && !keeps; i++)
         if (args[i].kind == QS_TRACED || qtape_is_recorded(vm, args[i])) return qdoor_construct(vm, t, n, args, out);
     switch (t->kind) {

@@ -176,3 +176,28 @@ function s = both(x)
 end
 print "one of two ", grad(x -> 10*pair(x), 3), " ", jvp(x -> 10*pair(x), 3, 1), " ", hessian(x -> 10*pair(x), 3)
 print "both ", grad(both, 3)
+
+% a type that is called with its elements, or with sizes, which have no derivative
+print "elements ", gradcheck(x -> sum(vec2(x, 2*x).^2) + vec3(x, x^2, 1)[1], 3), " ", hessian(x -> sum(vec2(x[0]*x[1], x[0]^3)), [2,3])
+[y, dy] = jvp(x -> vec2(x, x^3), 2, 1)
+print "forward ", y, " ", dy, " ", grad(x -> real(cscalar(x, 2*x)) + imag(cscalar(1, 2*x)), 3)
+print "sizes ", grad(x -> sum(vec(x) + x), 3), " ", grad(v -> sum(v) + sum(mat(v)), [2,3])
+
+% what the function changes of its argument's cells and objects is not seen in the form of the gradient
+p = object()
+p.a = 1.5
+p.b = [1,2]
+function s = growing(q, keep)
+    s = q.a^2 + sum(q.b.^2)
+    for k = 1..100
+        setfield(keep, sprintf("n%d", k), [1.0,2.0]*k)
+    end
+end
+print "grown ", grad(q -> growing(q, p), p), " ", numel(fieldnames(p))
+c = {1.5, "text", [1,2]}
+function s = replacing(q, keep)
+    s = q[0]^2 + sum(q[2].^2)
+    keep[1] = 3.5
+    q[2] = "gone"
+end
+print "replaced ", grad(q -> replacing(q, c), c), " ", c

@@ -186,3 +186,52 @@ function s = parts(x)          % these are copies, in a derivative and without
 end
 attempt("an array with another shape", base_of_a_view, float64([[1,2,3],[4,5,6]]))
 print "parts: ", gradcheck(parts, float64([[1,2,3],[4,5,6]]))
+
+% a launch that an error stops has written no one knows how much; a program that catches the error goes on
+function [] = __kernel__ stopping(x : vec, y : vec, pos : int)
+    y[pos] = x[pos]^2
+    if pos == 3
+        error("no further")
+    end
+end
+function y = caught(x)
+    y = 2*x
+    try
+        parallel_do(numel(x), x, y, stopping)
+    catch e
+    end
+end
+function [y, t] = too_far(x)
+    y = 2*x
+    t = 0
+    try
+        for i = 0..numel(x)
+            y[i] = x[i]^2
+            t += x[i]
+        end
+    catch e
+    end
+end
+function t = total(x)
+    [y, t] = too_far(x)
+end
+attempt("a kernel that stops", x -> sum(caught(x)), [1,2,3,4,5])
+attempt("unless nobody wants to know", x -> sum(x + 0*numel(caught(x))), [1,2,3])
+function [] = right_or_refused(name, f, x, wanted)       % as it is interpreted, or compiled
+    try
+        print name, ": ", max(abs(grad(f, x) - wanted)) < 1e-5
+    catch e
+        print name, ": ", strfind(e, "loop has no derivative here: an error stopped it before its end") >= 0
+    end
+end
+right_or_refused("a loop that stops", x -> sum(too_far(x)), ones(20000), 2)
+right_or_refused("its sum", total, ones(20000), 1)
+print "forward: ", attempt_forward(x -> sum(caught(x)), [1,2,3,4,5])
+function why = attempt_forward(f, x)
+    why = "nothing"
+    try
+        [y, dy] = jvp(f, x, x)
+    catch e
+        why = e
+    end
+end

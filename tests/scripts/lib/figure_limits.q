@@ -85,3 +85,7 @@ p = float(h.rasterize())
 coloured = max(p, [], 2)-min(p, [], 2) > 60
 codes = unique(reshape((p[:,:,0]*65536+p[:,:,1]*256+p[:,:,2]).*coloured, numel(coloured)))
 print numel(codes) > 3, numel(codes) < 20
+% Levels among numbers that double precision hardly tells apart, or that have no powers of ten.
+print contour(float64([[1e16,1e16+2],[1e16+4,1e16+8]]))
+print contour(float64([[1e-323,1.5e-323],[1e-323,1e-323]]))
+print semilogy(float64([1e-323,1e-320]))

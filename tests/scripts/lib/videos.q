@@ -235,3 +235,29 @@ function [] = largest(path)
     end
 end
 fails(() -> largest(pathjoin(folder, "both.mjpeg")), pathjoin(folder, "both.mjpeg"))
+% A part of a file that was cut out without being encoded anew: the file has all frames, and shows some.
+w = vidcreate(pathjoin(folder, "whole.mp4"), 25, "mpeg4")
+for n = 0..49
+    vidwrite(w, 4*n*ones(32,48,3))
+end
+vidclose(w)
+f = fopen(pathjoin(folder, "whole.mp4"), "r")
+bytes = fread(f)
+fclose(f)
+list = -1
+for k = 0..numel(bytes)-4
+    if isequal(bytes[k..k+3], [101,108,115,116])       % "elst": how long, from which frame; the clock of the file is in ms
+        list = k
+    end
+end
+assert(list > 0)
+bytes[list+12..list+15] = [0,0,2,88]                   % 600 ms
+f = fopen(pathjoin(folder, "part.mp4"), "w")
+fwrite(f, bytes)
+fclose(f)
+s = vidopen(pathjoin(folder, "part.mp4"))
+n = 0
+while vidreadframe(s)
+    n += 1
+end
+print n, " of ", s.frames, " frames, ", s.duration_sec, " s"
