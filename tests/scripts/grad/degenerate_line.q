@@ -4,9 +4,10 @@ function s = first(x)
     [q, r] = qr(x)
     s = r[0,0]*q[1,0]
 end
+outer = x -> sum(grad(first, x).^2)
 try
-    print grad(x -> sum(grad(first, x).^2), float64([[1,2],[2,4]]))
+    h = hvp(first, float64([[1,2],[2,4]]), float64(eye(2)))
 catch e
     print e
 end
-print hvp(first, float64([[1,2],[2,4]]), float64(eye(2)))
+print grad(outer, float64([[1,2],[2,4]]))
