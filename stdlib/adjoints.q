@@ -4,6 +4,7 @@
 % adjoints of the results.  It gives the adjoints of the arguments: null for none, a text for an argument with respect to
 % which there is no derivative, which says why.  Of arguments and results that it does not need (builtins.def says which
 % it does) it sees zeros of their shape.  What broadcasting stretched need not be summed back: that is done once, by `fit`.
+% A rule with one parameter more, `wanted`, is told by it which adjoints somebody waits for: others may be null.
 %
 % A rule computes with ordinary operations, because derivatives of derivatives go through it; and it writes into nothing
 % that it was given.  Complex numbers: the adjoint of z is dL/dRe(z) + 1j*dL/dIm(z), as in torch; so that of a product
@@ -96,9 +97,9 @@ end
 
 % -- operators: those of elements have their derivatives in elem.def ---------------------------------------------------------------------------------------------------------
 
-function [da, db] = matmul_adjoint(a, b, y, dy)
-    da = dy*herm_transpose(b)
-    db = herm_transpose(a)*dy
+function [da, db] = matmul_adjoint(a, b, y, dy, wanted)
+    da = wanted[0] ? dy*herm_transpose(b) : null
+    db = wanted[1] ? herm_transpose(a)*dy : null
 end
 
 function [dc, da, db] = where_adjoint(c, a, b, y, dy)
@@ -956,10 +957,14 @@ function d = padded(x, before, after)
     d = horzcat(zeros_like(x, before), as_row(x), zeros_like(x, after))
 end
 
-function [da, db] = conv_adjoint(a, b, mode, y, dy)
+function [da, db] = conv_adjoint(a, b, mode, y, dy, wanted)
     d = whole(as_row(dy), numel(a), numel(b), isnull(mode) ? "full" : mode)
-    da = reshape_one_adjoint(a, y, middle(conv(d, conj(flip(as_row(b), 1))), numel(b)-1, numel(a)))
-    db = reshape_one_adjoint(b, y, middle(conv(d, conj(flip(as_row(a), 1))), numel(a)-1, numel(b)))
+    da = wanted[0] ? correlated(d, b, a, y) : null
+    db = wanted[1] ? correlated(d, a, b, y) : null
+end
+
+function dx = correlated(d, by, x, y)
+    dx = reshape_one_adjoint(x, y, middle(conv(d, conj(flip(as_row(by), 1))), numel(by)-1, numel(x)))
 end
 
 function m = middle(x, from, n)
@@ -973,7 +978,7 @@ function d = framed(x, rows, columns, top, left)
     end
 end
 
-function [da, db] = conv2_adjoint(a, b, mode, y, dy)
+function [da, db] = conv2_adjoint(a, b, mode, y, dy, wanted)
     m = size(a,0) + size(b,0) - 1
     n = size(a,1) + size(b,1) - 1
     name = isnull(mode) ? "full" : mode
@@ -987,31 +992,36 @@ function [da, db] = conv2_adjoint(a, b, mode, y, dy)
         left = min(size(a,1),size(b,1))-1
     end
     d = framed(dy, m, n, top, left)
-    wa = conv2(d, conj(flipped(b)))
-    wb = conv2(d, conj(flipped(a)))
-    da = reshape(box_of(wa, size(b,0)-1, size(b,1)-1, size(a,0), size(a,1)), size(a))
-    db = reshape(box_of(wb, size(a,0)-1, size(a,1)-1, size(b,0), size(b,1)), size(b))
+    da = wanted[0] ? correlated2(d, b, a) : null
+    db = wanted[1] ? correlated2(d, a, b) : null
+end
+
+function dx = correlated2(d, by, x)
+    w = conv2(d, conj(flipped(by)))
+    dx = reshape(box_of(w, size(by,0)-1, size(by,1)-1, size(x,0), size(x,1)), size(x))
 end
 
 % Each of the three is linear in both operands, and the adjoints of one are the other two.
-function [dx, dw, a, b, c, d, db] = conv_planes_adjoint(x, w, stride, padding, dilation, groups, bias, y, dy)
-    dx = conv_planes_input(dy, w, size(x), stride, padding, dilation, groups)
-    dw = conv_planes_weights(x, dy, size(w), stride, padding, dilation, groups)
+function [dx, dw, a, b, c, d, db] = conv_planes_adjoint(x, w, stride, padding, dilation, groups, bias, y, dy, wanted)
+    dx = wanted[0] ? conv_planes_input(dy, w, size(x), stride, padding, dilation, groups) : null
+    dw = wanted[1] ? conv_planes_weights(x, dy, size(w), stride, padding, dilation, groups) : null
     [a, b, c, d, db] = {null, null, null, null, null}
-    if !isnull(bias)
+    if wanted[6]
         db = reshape(conv_planes_bias(dy), size(bias))
     end
 end
 
-function [ddy, dw, s, a, b, c, d] = conv_planes_input_adjoint(dy, w, sizes, stride, padding, dilation, groups, x, dx)
-    ddy = conv_planes(dx, w, stride, padding, dilation, groups)
-    dw = conv_planes_weights(dx, dy, size(w), stride, padding, dilation, groups)
+function [ddy, dw, s, a, b, c, d] = conv_planes_input_adjoint(dy, w, sizes, stride, padding, dilation, groups, x, dx,
+                                                              wanted)
+    ddy = wanted[0] ? conv_planes(dx, w, stride, padding, dilation, groups) : null
+    dw = wanted[1] ? conv_planes_weights(dx, dy, size(w), stride, padding, dilation, groups) : null
     [s, a, b, c, d] = {null, null, null, null, null}
 end
 
-function [dx, ddy, s, a, b, c, d] = conv_planes_weights_adjoint(x, dy, sizes, stride, padding, dilation, groups, w, dw)
-    dx = conv_planes_input(dy, dw, size(x), stride, padding, dilation, groups)
-    ddy = conv_planes(x, dw, stride, padding, dilation, groups)
+function [dx, ddy, s, a, b, c, d] = conv_planes_weights_adjoint(x, dy, sizes, stride, padding, dilation, groups, w, dw,
+                                                                wanted)
+    dx = wanted[0] ? conv_planes_input(dy, dw, size(x), stride, padding, dilation, groups) : null
+    ddy = wanted[1] ? conv_planes(x, dw, stride, padding, dilation, groups) : null
     [s, a, b, c, d] = {null, null, null, null, null}
 end
 
@@ -1061,23 +1071,23 @@ end
 
 % -- linear algebra: Giles 2008; Seeger, Hetzel, Dai, Meissner and Lawrence 2017; Walter and Lehmann 2010 ---------------
 
-function [dA, dB] = solve_adjoint(A, B, X, F, dX, dF)
+function [dA, dB] = solve_adjoint(A, B, X, F, dX, dF, wanted)
     if is_one_number(A) || numel(A) == 1
         dB = dX./conj(sum(A))
         dA = -sum(dB.*conj(X))
     elseif size(A,0) == size(A,1)
         dB = F == null ? solve(herm_transpose(A), dX) : solve_back(A, dX, F)
-        dA = -dB*herm_transpose(X)
+        dA = wanted[0] ? -dB*herm_transpose(X) : null
     else
         P = pinv(A)
         dB = herm_transpose(P)*dX
-        dA = pinv_adjoint(A, null, P, dX*herm_transpose(B))
+        dA = wanted[0] ? pinv_adjoint(A, null, P, dX*herm_transpose(B)) : null
     end
 end
 
-function [dA, dB] = solve_back_adjoint(A, B, F, X, dX)
+function [dA, dB] = solve_back_adjoint(A, B, F, X, dX, wanted)
     dB = solve(A, dX)
-    dA = -X*herm_transpose(dB)
+    dA = wanted[0] ? -X*herm_transpose(dB) : null
 end
 
 function dA = inv_adjoint(A, Y, dY)

@@ -198,26 +198,47 @@ static void count_ins(KGradCase *k, const KIns *i) {
     k->nproducts += (i->op == K_MUL || i->op == K_DIV) && (i->dtype == QS_F32 || i->dtype == QS_F64);
 }
 
-static qs_status by_reverse(Check *t, double *sum, double *size) {
+static void count_passes(KGradCase *k, const KGrad *d) {
+    k->npasses = d->npasses, k->natomics = k->nproducts = 0;
+    for (int i = 0; i < d->npasses; i++)
+        for (KRef r = 1; r < d->pass[i].func->nins; r++) count_ins(k, &d->pass[i].func->ins[r]);
+}
+
+static bool is_written(const Check *t, int i) { return t->f->params[i].kind == KP_ARRAY && t->f->params[i].written; }
+
+/* Writes to adjoints of arrays that the kernel writes: of what they were before. */
+static void count_zeros(const Check *t, const KGrad *d) {
+    t->k->nzeros = 0;
+    for (int i = 0; i < d->npasses; i++)
+        for (KRef r = 1; r < d->pass[i].func->nins; r++)
+            for (int p = 0; d->pass[i].func->ins[r].op == K_STORE && p < t->f->nparams; p++)
+                t->k->nzeros += is_written(t, p) && (int)d->pass[i].func->ins[r].imm == d->param[p].adjoint;
+}
+
+/* read: the part of what is only read.  without: nobody asks for the adjoints of what was there before it was written,
+ * which changes no other one. */
+static qs_status by_reverse(Check *t, bool without, double *sum, double *read_sum, double *size) {
     KGrad d;
     KArg args[MAX_PARAMS] = {0};
-    TRY(kgrad_reverse(t->k->ctx, t->k->arena, t->f, t->active, &d));
-    t->k->npasses = d.npasses, t->k->natomics = t->k->nproducts = 0;
-    for (int i = 0; i < d.npasses; i++)
-        for (KRef r = 1; r < d.pass[i].func->nins; r++) count_ins(t->k, &d.pass[i].func->ins[r]);
+    bool enters[MAX_PARAMS];
+    for (int i = 0; i < t->f->nparams; i++) enters[i] = !is_written(t, i);
+    TRY(kgrad_reverse(t->k->ctx, t->k->arena, t->f, t->active, without ? enters : NULL, &d));
+    if (without) count_zeros(t, &d);
+    else count_passes(t->k, &d);
     copy_args(t->k->arena, t->f, t->k->args, args);
     const KFunc *g = d.pass[0].func;
     for (int i = 0; i < t->f->nparams; i++)
         if (is_active(t, i))
             args[d.param[i].adjoint] = adjoint_arg(t, &d, g, i, starts_at_zero(t, &d, i) ? NULL : t->v[i]);
     TRY(kgradtest_run(t->k->ctx, t->k->arena, t->f, &d, args, &t->k->launch));
-    *sum = 0;
+    *sum = *read_sum = 0;
     for (int i = 0; i < t->f->nparams; i++) {
-        if (!is_active(t, i)) continue;
+        if (!is_active(t, i) || (without && is_written(t, i))) continue;
         int a = d.param[i].adjoint;
         for (int64_t e = 0, n = count(&g->params[a], &args[a]); e < n; e++) {
             double x = read(&g->params[a], &args[a], e);
             if (d.param[i].stored) x += t->v[i][e]; /* what is only read comes out as well, unchanged */
+            if (!is_written(t, i)) *read_sum += t->u[i][e] * x;
             *sum += t->u[i][e] * x, *size += fabs(t->u[i][e] * x);
         }
     }
@@ -266,7 +287,7 @@ static bool check_again(Check *t, Text *why) {
     KGrad d;
     KArg args[MAX_PARAMS] = {0};
     bool active[MAX_PARAMS] = {0};
-    if (kgrad_reverse(t->k->ctx, t->k->arena, t->f, t->active, &d) != QS_OK) return failed(t, why, "reverse");
+    if (kgrad_reverse(t->k->ctx, t->k->arena, t->f, t->active, NULL, &d) != QS_OK) return failed(t, why, "reverse");
     copy_args(t->k->arena, t->f, t->k->args, args);
     const KFunc *g = d.pass[0].func;
     for (int i = 0; i < t->f->nparams; i++) {
@@ -290,15 +311,22 @@ static bool check_again(Check *t, Text *why) {
 
 bool kgradtest_check(KGradCase *k, Text *why) {
     Check t = {.k = k, .f = k->func};
-    double h = 1e-5, up = 0, down = 0, size = 0, reverse = 0, forward = 0, own = 0;
+    double h = 1e-5, up = 0, down = 0, size = 0, reverse = 0, forward = 0, own = 0, read_sum, all, part;
     choose(&t);
-    if (by_reverse(&t, &reverse, &own) != QS_OK) return failed(&t, why, "reverse");
+    if (by_reverse(&t, true, &all, &part, &own) != QS_OK) return failed(&t, why, "reverse, without");
+    own = 0;
+    if (by_reverse(&t, false, &reverse, &read_sum, &own) != QS_OK) return failed(&t, why, "reverse");
+    if (!near(part, read_sum, own, 1e-10)) {
+        qtext_printf(why, "reverse %.17g, %.17g where nobody asks for adjoints of old contents", read_sum, part);
+        show(k->func, why);
+        return false;
+    }
     if (!k->reverse_only && by_forward(&t, &forward, &own) != QS_OK) return failed(&t, why, "forward");
     if (!k->reverse_only && !near(reverse, forward, own, k->rounding ? k->rounding : 1e-10)) {
         qtext_printf(why, "reverse %.17g, forward %.17g", reverse, forward);
         show(k->func, why);
         KGrad d;
-        if (kgrad_reverse(k->ctx, k->arena, k->func, t.active, &d) != QS_OK) return false;
+        if (kgrad_reverse(k->ctx, k->arena, k->func, t.active, NULL, &d) != QS_OK) return false;
         for (int i = 0; i < d.npasses; i++) show(d.pass[i].func, why);
         return false;
     }

@@ -18,6 +18,7 @@ typedef struct {
     bool reverse_only;     /* there are no tangents */
     bool again;            /* the derivative of the derivative, too */
     int npasses, natomics, nproducts; /* come back: passes of the way back; ATOMICs, products and quotients in them */
+    int nzeros;            /* comes back: writes to adjoints of what is written, where nobody asks for old contents */
 } KGradCase;
 
 /* false: `why` says what is wrong, or which error came. */

@@ -22,7 +22,7 @@ typedef struct {
     int64_t domain[3];
     TArg arg[6];
     int nargs;
-    bool serial, again, gathers, reverse_only;
+    bool serial, again, gathers, reverse_only, own;
     int windows, block;
     int joins; /* with fast math so many of 100 products are left, at most */
 } Case;
@@ -52,6 +52,7 @@ static int try_math(const Case *k, bool fast, const char *file, int line) {
         n = g.nproducts;
         check_report(ok, file, line, "derivatives agree");
         if (ok && k->gathers) check_report(g.natomics == 0, file, line, "no atomic updates are left");
+        if (ok && k->own) check_report(g.nzeros == 0, file, line, "nothing is written that nobody asks for");
         if (ok && k->windows) check_report(g.natomics == k->windows, file, line, "updates are summed up in windows");
         if (!ok) printf("  %s\n", why.s);
     } else printf("  %s\n", t.c.err.text);
@@ -331,6 +332,15 @@ static void gathered(void) {
           V(d.y, 8), INT(8));
 }
 
+/* A position takes the adjoint of its own element, and need not leave a zero for others. */
+static void spent(void) {
+    try(&(Case){KERNEL("x : mat'mirror, y : mat, pos : ivec2", "y[pos] = x[pos+[1,-1]]*x[pos]"), 2, {5, 6},
+                ARGS(M(d.x, 5, 6), M(d.y, 5, 6)), .own = true}, __FILE__, __LINE__);
+    try(&(Case){XY("y[pos] = sin(x[pos])*x[pos+1]"), 1, {8}, ARGS(V(d.x, 9), V(d.y, 8)), .own = true}, __FILE__,
+        __LINE__);
+    TRY_1(XY("y[pos] = x[pos]\nif x[pos] > 0\n y[pos] = y[pos]*x[pos+1]\nend"), 8, V(d.x, 9), V(d.y, 8));
+}
+
 /* Powers of a number and its root are one; a factor of two products is taken out. */
 static void joined(void) {
     try(&(Case){KERNEL("x : mat'unchecked, y : mat'unchecked, n : int, pos : int",
@@ -393,6 +403,7 @@ static void shared(void) {
 int main(void) {
     fill(d.x, N * N, 0.9, 1), fill(d.y, N * N, 0.9, 2), fill(d.w, N * N, 0.9, 3);
     straight(), loops(), jumps(), many_turns(), pointers(), overwritten(), met(), in_order(), borders(), indirect();
-    private_arrays(), vectors(), complex_numbers(), functions(), gathered(), joined(), windows(), shared(), deep();
+    private_arrays(), vectors(), complex_numbers(), functions(), gathered(), spent(), joined(), windows(), shared();
+    deep();
     return check_done();
 }

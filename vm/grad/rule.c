@@ -4,7 +4,8 @@
  * Such a function gets the arguments of the operation, its results, and the adjoints of these, and gives the adjoints
  * of the arguments, in order: null for those that have none; what it does not give at all is null, too.  A text in
  * place of an adjoint says why there is none.  The functions of adjoints.q get null for adjoints that are 0 because
- * nobody used the result; those of programs get zeros. */
+ * nobody used the result; those of programs get zeros.  A function of adjoints.q that takes one argument more, `wanted`,
+ * is told by it which adjoints somebody waits for, a truth value for each argument: the others may be null. */
 #include "vm/grad/taping.h"
 #include "vm/interp/frame.h"
 #include "vm/session/module.h"
@@ -61,8 +62,25 @@ static int gives(qs_value fn, int most) {
     return n < 1 ? 1 : n < most ? n : most;
 }
 
-static qs_status collect(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *args) {
+static bool asks_what_is_wanted(const Rule *r) {
+    const Function *f = r->fn.u.p;
+    if (r->zeros || r->list || r->fn.kind != QS_FUNCTION || f->fkind != FN_SCRIPT) return false;
+    return f->ast->nparams == r->nin + 2 * r->nout + 1;
+}
+
+static qs_status wanted(qs_vm *vm, const GradNode *n, qs_value *out) {
+    Array *a;
+    void *p;
+    TRY(qarr_new(vm, QS_B1, 1, &(int64_t){n->nin}, false, &a));
+    *out = qarr_value(a);
+    TRY(qarr_write(vm, a, &p));
+    for (int i = 0; i < n->nin; i++) ((bool *)p)[i] = n->in[i] != NULL;
+    return QS_OK;
+}
+
+static qs_status collect(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *args, bool told) {
     const Rule *r = n->data;
+    if (told) TRY(wanted(vm, n, &args[r->nin + 2 * r->nout]));
     for (int i = 0; i < r->nin; i++) args[i] = qval_retain(r->kept[i]);
     for (int i = 0; i < r->nout; i++) {
         qs_value kept = r->kept[r->nin + i], *y = &args[r->nin + i], *d = &args[r->nin + r->nout + i];
@@ -117,13 +135,13 @@ static qs_status check_given(qs_vm *vm, const Rule *r, int i, qs_value dx) {
 }
 
 /* A rule of adjoints.q computes and fails at the line of the operation, not at its own. */
-static qs_status call_at(qs_vm *vm, const GradNode *n, qs_value *args, qs_value *dx) {
+static qs_status call_at(qs_vm *vm, const GradNode *n, int nargs, qs_value *args, qs_value *dx) {
     const Rule *r = n->data;
     ErrorState *e = &qvm_ctx(vm)->err;
     Where outer = qvm(vm)->grad_at;
     qvm(vm)->grad_at = r->zeros ? (Where){NULL, 0} : n->at;
     qs_status s = r->list ? call_with_list(vm, r, args, dx)
-                          : qrule_call(vm, r->fn, r->nin + 2 * r->nout, args, gives(r->fn, r->nin), dx);
+                          : qrule_call(vm, r->fn, nargs, args, gives(r->fn, r->nin), dx);
     qvm(vm)->grad_at = outer;
     if (s != QS_OK && s != QS_EINTERRUPT && !r->zeros && !e->late && n->at.src)
         e->placed = false, e->nframes = e->nlost = 0;
@@ -132,10 +150,11 @@ static qs_status call_at(qs_vm *vm, const GradNode *n, qs_value *args, qs_value 
 
 static qs_status reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
     const Rule *r = n->data;
-    int nargs = r->nin + 2 * r->nout;
+    bool told = asks_what_is_wanted(r);
+    int nargs = r->nin + 2 * r->nout + told;
     qs_value *args = qmem_alloc(qvm_ctx(vm), (size_t)nargs * sizeof *args);
-    qs_status s = collect(vm, n, dy, args);
-    if (s == QS_OK) s = call_at(vm, n, args, dx);
+    qs_status s = collect(vm, n, dy, args, told);
+    if (s == QS_OK) s = call_at(vm, n, nargs, args, dx);
     for (int i = 0; i < r->nin && s == QS_OK; i++)
         if (n->in[i]) s = check_given(vm, r, i, dx[i]);
     for (int i = 0; i < nargs; i++) qval_release(vm, args[i]);

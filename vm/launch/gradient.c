@@ -13,10 +13,11 @@
 #include <string.h>
 
 /* -- forms --------------------------------------------------------------------------------------------------------- */
-static GradientForm *find(Form *of, int which, const bool *active, size_t n) {
+static GradientForm *find(Form *of, int which, const GradientOf *key, size_t n) {
     for (Form *f = of->gradients.first; f; f = f->next) {
         GradientForm *g = (GradientForm *)f;
-        if (g->which == which && !memcmp(g->active, active, n)) return g;
+        if (g->which == which && !memcmp(g->key.active, key->active, n) && !memcmp(g->key.enters, key->enters, n))
+            return g;
     }
     return NULL;
 }
@@ -37,23 +38,22 @@ static qs_status make_passes(qs_vm *vm, Form *of, GradientForm *g) {
 }
 
 /* A refusal is told when a derivative is asked for: until then nobody knows that it will be. */
-static qs_status make(qs_vm *vm, Form *of, int which, const bool *active, GradientForm *g) {
+static qs_status make(qs_vm *vm, Form *of, int which, const GradientOf *key, GradientForm *g) {
     Ctx *c = qvm_ctx(vm);
     const KFunc *f = of->version[which].func;
-    size_t n = (size_t)f->nparams;
     g->base.of = of, g->which = which;
-    g->active = memcpy(qarena_alloc(&g->base.arena, n + 1), active, n);
-    qs_status s = kgrad_reverse(c, &g->base.arena, f, active, &g->code);
+    g->key = *key;
+    qs_status s = kgrad_reverse(c, &g->base.arena, f, key->active, key->enters, &g->code);
     if (s == QS_OK) s = make_passes(vm, of, g);
     if (s == QS_OK || s == QS_ENOMEM || s == QS_EINTERRUPT || s == QS_EINTERNAL) return s;
     g->refused = true, g->why = c->err;
     return qerr_clear(c), QS_OK;
 }
 
-qs_status qgradient_form(qs_vm *vm, Form *of, int which, const bool *active, GradientForm **out) {
-    if ((*out = find(of, which, active, (size_t)of->version[which].func->nparams))) return QS_OK;
+qs_status qgradient_form(qs_vm *vm, Form *of, int which, const GradientOf *key, GradientForm **out) {
+    if ((*out = find(of, which, key, (size_t)of->version[which].func->nparams))) return QS_OK;
     *out = qform_new(vm, &of->gradients, sizeof **out, of->noun);
-    qs_status s = make(vm, of, which, active, *out);
+    qs_status s = make(vm, of, which, key, *out);
     if (s != QS_OK) qform_drop_first(vm, &of->gradients);
     return s;
 }

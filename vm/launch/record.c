@@ -28,11 +28,12 @@ static bool any_recorded(const Run *r) {
 }
 
 /* What is written depends on what is recorded, as far as is known here. */
-static void find_active(const Run *r, bool *active) {
+static void find_active(const Run *r, GradientOf *of) {
     const KFunc *f = qlaunch_func(r);
     for (int i = 0; i < f->nparams; i++) {
         const KParam *p = &f->params[i];
-        active[i] = is_recorded(r, i) || (p->kind == KP_ARRAY && p->written && is_smooth((qs_dtype)p->dtype));
+        of->enters[i] = is_recorded(r, i);
+        of->active[i] = of->enters[i] || (p->kind == KP_ARRAY && p->written && is_smooth((qs_dtype)p->dtype));
     }
 }
 
@@ -123,12 +124,12 @@ void qrecord_free(qs_vm *vm, Recorded *rec) {
 }
 
 static qs_status fill(Run *r, Recorded *rec) {
-    bool active[MAX_PARAMS];
-    find_active(r, active);
+    GradientOf of; /* too large to be cleared */
+    find_active(r, &of);
     TRY(check_written(r));
-    TRY(qgradient_form(r->vm, r->form, r->which, active, &rec->gradient));
+    TRY(qgradient_form(r->vm, r->form, r->which, &of, &rec->gradient));
     qform_hold(&rec->gradient->base);
-    for (int i = 0; i < rec->n; i++) TRY(keep(r, rec, active, i));
+    for (int i = 0; i < rec->n; i++) TRY(keep(r, rec, of.active, i));
     return QS_OK;
 }
 

@@ -27,11 +27,14 @@ typedef struct {
 
 typedef struct { int param; int64_t element; } RecordedOut; /* element -1: the array */
 
+/* By parameter: whether it has an adjoint, and whether what it held before the launch depends on a leaf. */
+typedef struct { bool active[MAX_PARAMS], enters[MAX_PARAMS]; } GradientOf;
+
 /* Its passes are forms of their own, of which gradients are taken as of any other: base.gradients, last one first. */
 typedef struct GradientForm {
     Form base;
     int which;                 /* version of the form around it */
-    bool *active;              /* parameters that it was made for */
+    GradientOf key;            /* that it was made for */
     KGrad code;
     Form **pass;
     bool told;                 /* --explain has said what it keeps */
@@ -62,7 +65,7 @@ static inline Shape qrecord_shape(const RecordedParam *p) {
 }
 
 /* -- gradient.c ---------------------------------------------------------------------------------------------------- */
-qs_status qgradient_form(qs_vm *vm, Form *of, int which, const bool *active, GradientForm **out);
+qs_status qgradient_form(qs_vm *vm, Form *of, int which, const GradientOf *key, GradientForm **out);
 extern const GradRule qgradient_rule; /* data: a Recorded */
 
 /* -- record.c ------------------------------------------------------------------------------------------------------ */

@@ -15,7 +15,7 @@ typedef struct {
     Arena *arena;
     const KFunc *given;  /* as it came */
     KNormal normal;
-    const bool *active;
+    const bool *active, *enters;
     KGrad *out;
     KGroup *group;       /* by parameter of given */
     uint8_t *used;       /* by instruction of normal.func: a read that is kept, and asked for */
@@ -269,10 +269,18 @@ static qs_status prepare(Grad *d, const uint8_t *used, KRef *map) {
 }
 
 /* -- the way back -------------------------------------------------------------------------------------------------- */
+/* Nobody asks what comes out, and no position finds there what another one has taken. */
+static bool is_spent(const Grad *d, int p) {
+    KRef first;
+    const KParam *x = &d->given->params[p];
+    if (!d->enters || d->enters[p] || x->kind != KP_ARRAY || d->given->serial || d->group[p].kind) return false;
+    return kindex_owner(d->normal.func, p, &first) != KOWN_NOT;
+}
+
 static bool *adjoints_wanted(const Grad *d) {
     bool *wanted = qarena_alloc(d->arena, (size_t)d->s.nparams + 1);
     for (int p = 0; p < d->given->nparams; p++)
-        if (d->s.param[p].adjoint >= 0) wanted[d->s.param[p].adjoint] = true;
+        if (d->s.param[p].adjoint >= 0) wanted[d->s.param[p].adjoint] = !is_spent(d, p);
     return wanted;
 }
 
@@ -421,8 +429,9 @@ static Grad begin(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KGra
                   .group = qarena_alloc(arena, (n + 1) * sizeof(KGroup))};
 }
 
-qs_status kgrad_reverse(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KGrad *out) {
+qs_status kgrad_reverse(Ctx *c, Arena *arena, const KFunc *f, const bool *active, const bool *enters, KGrad *out) {
     Grad d = begin(c, arena, f, active, out);
+    d.enters = enters;
     KActive act;
     KFunc *adjoint;
     TRY(check_params(&d));
