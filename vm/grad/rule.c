@@ -4,8 +4,8 @@
  * Such a function gets the arguments of the operation, its results, and the adjoints of these, and gives the adjoints
  * of the arguments, in order: null for those that have none; what it does not give at all is null, too.  A text in
  * place of an adjoint says why there is none.  The functions of adjoints.q get null for adjoints that are 0 because
- * nobody used the result; those of programs get zeros.  A function of adjoints.q that takes one argument more, `wanted`,
- * is told by it which adjoints somebody waits for, a truth value for each argument: the others may be null. */
+ * nobody used the result; those of programs get zeros.  A function of adjoints.q that takes one argument more,
+ * `wanted`, is told by it which adjoints somebody waits for, a truth value for each argument: others may be null. */
 #include "vm/grad/taping.h"
 #include "vm/interp/frame.h"
 #include "vm/session/module.h"

@@ -70,8 +70,8 @@ typedef struct {
 } KGrad;
 
 /* active: by parameter of f; only floats and complex numbers can be.  An array that f writes with what depends on an
- * active parameter, and reads, has to be active itself.  enters: of active ones, whether somebody asks for the adjoint of
- * what they held before; where not, what comes out there means nothing; NULL: of all.  Everything made lives in the
+ * active parameter, and reads, has to be active itself.  enters: of active ones, whether somebody asks for the adjoint
+ * of what they held before; where not, what comes out there means nothing; NULL: of all.  Everything made lives in the
  * arena. */
 qs_status kgrad_reverse(Ctx *c, Arena *arena, const KFunc *f, const bool *active, const bool *enters, KGrad *out);
 
