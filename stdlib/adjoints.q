@@ -1589,6 +1589,9 @@ function good = gradcheck_of(f, arguments)
     end
     [y, pull] = apply(vjp, joined(f, xs))
     weights = is_one_number(y) ? 1 : uneven(y, 1)
+    if iscomplex(y)
+        weights = weights + 1j*(is_one_number(y) ? 0.7 : uneven(y, 2))
+    end
     ds = pulled(pull, weights, numel(xs))
     for k = 0..numel(xs)-1
         if isnumeric(xs[k]) && !isint(xs[k]) && !isbool(xs[k])

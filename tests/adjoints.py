@@ -9,8 +9,6 @@ import argparse, os, re, subprocess, sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 HERE = os.path.join(ROOT, "tests/adjoints")
 STEPS = {"isnan", "isinf", "isfinite", "floor", "ceil", "round", "trunc", "sign", "nextpow2"}  # derivative 0
-COMPLEX = set("""abs acos acosh angle asin asinh atan atanh conj cos cosh exp imag log real sin sinh sqrt
-                 tan tanh""".split())
 
 
 def rows():
@@ -27,9 +25,10 @@ def rows():
 
 
 def elements():
-    """name -> number of arguments, of the functions of elem.def that are no steps"""
+    """name -> number of arguments, and whether they may be complex, of the functions of elem.def that are no steps"""
     text = open(os.path.join(ROOT, "lang/kernel/elem/elem.def"), encoding="utf-8").read()
-    return {m[1]: int(m[2]) for m in re.finditer(r"^ELEM\((\w+), (\d)", text, re.M) if m[1] not in STEPS}
+    rows = re.findall(r"^ELEM\((\w+), (\d)(.*?)(?=^[A-Z]+\()", text, re.M | re.S)
+    return {name: (int(n), "COMPLEX(" in row or "PART_OF(" in row) for name, n, row in rows if name not in STEPS}
 
 
 def cases():
@@ -39,15 +38,15 @@ def cases():
         if line.strip() and line[0] != "#":
             out.append(tuple(part.strip() for part in line.split(" | ")))
     written = {name: arguments for name, function, arguments in out}
-    for name, n in elements().items():
+    for name, (n, is_complex) in elements().items():
         names = ",".join("xyz"[:n])
         call = f"({names}) -> {name}({names})"
         if name not in written:
             out.append((name, call, ", ".join(["V(3)"]*n)))
         if n == 1:
             out.append((name, call, f"sum({written[name]})/3" if name in written else "0.37"))
-        if name in COMPLEX:
-            out.append((name, call, "Z(1,3)"))
+        if is_complex:
+            out.append((name, call, ", ".join(["Z(1,3)"]*n)))
     return out
 
 

@@ -139,6 +139,19 @@ function d = pulled(f, weights, ...arguments)
     d = pull(weights)
 end
 
+function d = pulled_twice(f, w, u, z)
+    first = x -> grad(y -> real(sum(conj(w).*f(y))), x)
+    d = grad(x -> real(sum(conj(u).*first(x))), z)
+end
+function y = squares_of(z)
+    [u, s, v] = svd(z)
+    y = u*s.^2*herm_transpose(v)
+end
+function y = exp_of(z)
+    [v, d] = symeig(z)
+    y = v*diagm(exp(d))*herm_transpose(v)
+end
+
 % steps of random chains: of a matrix that depends on both arguments and is far from singular, and of a right side
 mixed = (a, x) -> a + 0.3*(x*herm_transpose(x))
 definite = (a, x) -> a*herm_transpose(a) + x*herm_transpose(x)
@@ -245,6 +258,102 @@ def chain(seed):
     text = "(a, x) -> " + ("each((a, x) -> %s, a, x)" % here if k else here)
     return text, several if k else there, [a, x]
 
+# complex functions off their cuts: the function here, in torch and in JAX (None: not asked), a point
+POINTS = np.concatenate([round_(12), 20*round_(6), 1e-3*round_(6)])[None]
+SMALL, TALL, WIDE, SQUARE = POINTS[:, :12], round_(4, 2), round_(2, 4), round_(3, 3)
+OF_COMPLEX = [(n, torch and getattr(torch, t or n), jax and getattr(J, j or t or n), POINTS) for n, t, j in [
+    ("abs", "", ""), ("real", "", ""), ("imag", "", ""), ("conj", "conj_physical", "conj"), ("angle", "", ""),
+    ("sqrt", "", ""), ("exp", "", ""), ("exp2", "", ""), ("log", "", ""), ("log2", "", ""), ("log10", "", ""),
+    ("sinh", "", ""), ("cosh", "", ""), ("sin", "", ""), ("cos", "", ""), ("asinh", "", "arcsinh"),
+    ("asin", "", "arcsin"), ("acos", "", "arccos"), ("atan", "", "arctan"), ("atanh", "", "arctanh")]] + [
+    ("tanh", torch and torch.tanh, jax and J.tanh, SMALL), ("tan", torch and torch.tan, jax and J.tan, SMALL),
+    # (JAX's derivative of acosh is that of another branch in the left half)
+    ("acosh", torch and torch.acosh, None, POINTS), ("sign", torch and torch.sgn, lambda z: z/J.abs(z), POINTS),
+    ("softsign", lambda z: z/(1 + z.abs()), lambda z: z/(1 + J.abs(z)), POINTS),
+    ("z -> lerp(z, z.*z, conj(z))", lambda z: z*z.conj() + z*z*(1 - z.conj()), None, POINTS),
+    ("z -> complex(imag(z), 2*real(z))", lambda z: torch.complex(z.imag, 2*z.real), None, POINTS),
+    ("z -> z.^3 - z.^-2", lambda z: z**3 - z**-2, lambda z: z**3 - z**-2, SMALL),
+    ("z -> z.^2.5 + z.^(1+2j)", lambda z: z**2.5 + z**(1+2j), lambda z: z**2.5 + z**(1+2j), SMALL),
+    ("z -> z.^z", lambda z: z**z, None, SMALL), ("z -> (1+2j).^z", lambda z: (1+2j)**z, None, SMALL),
+    ("z -> (1+2j)./z - z./conj(z)", lambda z: (1+2j)/z - z/z.conj(), lambda z: (1+2j)/z - z/J.conj(z), SMALL),
+    ("z -> sum(z, 0).*mean(z, 1)", lambda z: z.sum(0, keepdim=True)*z.mean(1, keepdim=True), None, TALL),
+    ("z -> prod(z)", lambda z: z.prod(), None, TALL), ("z -> cumprod(z, 0)", lambda z: z.cumprod(0), None, TALL),
+    ("z -> cumsum(z, 1)", lambda z: z.cumsum(1), None, TALL), ("z -> diff(z, 1)", lambda z: z.diff(dim=1), None, WIDE),
+    ("z -> var(z, 0) + std(z)", lambda z: z.var(0, keepdim=True) + z.std(), None, TALL),
+    ("z -> norm(z)", lambda z: L.norm(z), lambda z: J.linalg.norm(z), TALL),
+    ("z -> squared_norm(z)", lambda z: (z.abs()**2).sum(), None, TALL),
+    ("z -> dotprod(z, z)", lambda z: (z*z).sum(), None, TALL),
+    ("z -> kron(z, z)", lambda z: torch.kron(z, z), None, WIDE),
+    ("z -> cov(z)", lambda z: z.T.cov(), None, TALL), ("z -> corrcoef(z)", lambda z: z.T.corrcoef(), None, TALL),
+    ("z -> herm_transpose(z)*z", lambda z: z.mH @ z, lambda z: J.conj(z).T @ z, TALL),
+    ("z -> triu(z) + tril(z, -1).*z", lambda z: z.triu() + z.tril(-1)*z, None, SQUARE),
+    ("z -> inv(z)", torch and L.inv, lambda z: J.linalg.inv(z), SQUARE), ("z -> pinv(z)", torch and L.pinv, None, TALL),
+    ("z -> pinv(z)", torch and L.pinv, None, WIDE), ("z -> det(z)", torch and L.det, None, SQUARE),
+    ("z -> logdet(z)", lambda z: z.logdet(), None, SQUARE), ("z -> cond(z)", torch and L.cond, None, SQUARE),
+    ("z -> solve(z, z*z + 1)", lambda z: L.solve(z, z @ z + 1), None, SQUARE),
+    ("z -> chol(z*herm_transpose(z) + eye(3))", lambda z: L.cholesky(z @ z.mH + torch.eye(3), upper=True), None,
+     SQUARE),
+    ("z -> q_of(z)", lambda z: signed_qr(z)[0], None, TALL), ("z -> q_of(z)", lambda z: signed_qr(z)[0], None, WIDE),
+    ("z -> r_of(z)", lambda z: signed_qr(z)[1], None, TALL), ("z -> r_of(z)", lambda z: signed_qr(z)[1], None, WIDE),
+    ("z -> svd(z)", lambda z: L.svdvals(z)[None], None, WIDE), ("z -> squares_of(z)", lambda z: by_svd(z), None, TALL),
+    ("z -> squares_of(z)", lambda z: by_svd(z), None, WIDE), ("z -> squares_of(z)", lambda z: by_svd(z), None, SQUARE),
+    ("z -> exp_of(z + herm_transpose(z))", lambda z: L.matrix_exp(z + z.mH), None, SQUARE),
+    ("z -> sum(eig(z).^3)", lambda z: (L.eigvals(z)**3).sum(), None, SQUARE),
+    ("z -> fft1(z, 0)", lambda z: torch.fft.fft(z, dim=0), lambda z: J.fft.fft(z, axis=0), TALL),
+    ("z -> fft2(z).*ifft2(z)", lambda z: torch.fft.fft2(z)*torch.fft.ifft2(z), None, TALL),
+    ("z -> fftshift2(z)", lambda z: torch.fft.fftshift(z), None, TALL),
+    ("z -> conv2(z, z)", lambda z: torch.fft.ifft2(torch.fft.fft2(z, s=(7, 3))**2), None, TALL),
+    ("z -> polyval([1,2,3], z)", lambda z: z*z + 2*z + 3, None, TALL),
+    ("z -> z[[0,1,0],:]", lambda z: z[[0, 1, 0], :], None, TALL),
+]
+
+
+def by_svd(z):
+    u, s, v = L.svd(z, full_matrices=False)
+    return (u*s**2) @ v
+
+
+def directions(shape, is_complex):
+    w = np.random.default_rng(7).uniform(0.5, 1.5, (2, *shape))
+    return w[0] + 1j*w[1] if is_complex else w[0]
+
+
+def near_all(test, got, wanted):
+    got, wanted = np.asarray(got), np.asarray(wanted)
+    np.testing.assert_allclose(got.reshape(wanted.shape), wanted, rtol=1e-8, atol=1e-10*(1 + abs(wanted).max()))
+
+
+def second_by_torch(f, z, u):
+    """The pullback of weights w, the pushforward of u, and the derivative of <u, pullback of w>."""
+    x = torch.tensor(z, requires_grad=True)
+    y, dy = torch.autograd.functional.jvp(f, x, torch.tensor(u))
+    y = f(x)
+    w = directions(y.shape, y.is_complex())
+    first, = torch.autograd.grad((y*torch.tensor(w).conj()).real.sum(), x, create_graph=True)
+    again = [None]
+    if first.requires_grad:
+        again = torch.autograd.grad((first*torch.tensor(u).conj()).real.sum(), x, allow_unused=True)
+    again = torch.zeros_like(x) if again[0] is None else again[0]
+    return w, [t.resolve_conj().detach().numpy() for t in (first, dy, again)]
+
+
+def second_by_jax(f, z, u):
+    y, dy = jax.jvp(f, (z,), (u,))
+    w = directions(y.shape, y.dtype == complex)
+    first = lambda x: jax.grad(lambda x: (f(x)*w.conj()).real.sum())(x).conj()
+    return w, [first(z), dy, jax.grad(lambda x: (first(x)*u.conj()).real.sum())(z).conj()]
+
+
+def compare_complex(test, rows, other):
+    rows = [(text, f, z, round_(*z.shape)) for text, f, z in rows]
+    for (text, f, z, u), (w, wanted) in zip(rows, other([row[1:] for row in rows])):
+        with test.subTest(text, shape=z.shape):
+            g, w = q.evaluate(text), w if w.ndim else complex(w) if np.iscomplexobj(w) else float(w)
+            got = q.pulled(g, w, z), q.jvp(g, (z,), (u,))[1], q.pulled_twice(g, w, u, z)
+            for a, b in zip(got, wanted):
+                near_all(test, a, b)
+
+
 
 @unittest.skipUnless(torch, "torch is not here")
 class Torch(unittest.TestCase):
@@ -259,6 +368,10 @@ class Torch(unittest.TestCase):
     def test_chains_of_linear_algebra(self):
         first = int(os.environ.get("QUASAR_TEST_SEED", 1))
         compare(self, [chain(s) for s in range(first, first + int(os.environ.get("QUASAR_TEST_COUNT", 25)))], by_torch)
+
+    def test_complex_functions(self):
+        compare_complex(self, [(text, f, z) for text, f, _, z in OF_COMPLEX],
+                        lambda rows: [second_by_torch(*row) for row in rows])
 
     def test_winners_where_positions_meet(self):
         x, i = np.array([1.0, 3.0, 3.0, -2.0, 0.5]), np.array([0, 0, 0, 1, 1])
@@ -333,6 +446,10 @@ class Jax(unittest.TestCase):
 
     def test_pullbacks(self):
         compare(self, CASES_OF_JAX, by_jax)
+
+    def test_complex_functions(self):
+        compare_complex(self, [(text, f, z) for text, _, f, z in OF_COMPLEX if f],
+                        lambda rows: jax.jit(lambda: [second_by_jax(*row) for row in rows])()) # one compilation
 
 
 AT_ZERO = ["abs(z)", "abs(z).^2", "abs(z).^3", "angle(z)", "hypot(real(z), imag(z))", "sign(z)", "z.^2", "z.*z",

@@ -99,3 +99,17 @@ show("pinv", x -> total(pinv(x)), twice)
 show("solve", x -> total(solve(x, float64([[1],[2],[4]]))), twice)
 show("norm", norm, two*0)
 show("std", std, [2,2,2])
+
+print "gradcheck sees imaginary parts"
+{!adjoint turned_rule}
+function y = turned(z)
+    y = 1j*z
+end
+function dz = turned_rule(z, y, dy) % right for real dy alone
+    dz = -1j*conj(dy)
+end
+try
+    print gradcheck(turned, complex(float64([1,2]), float64([3,4])))
+catch e
+    print "a wrong one is found"
+end
