@@ -1,4 +1,5 @@
 """Derivatives from Python: grad and its like, operators of torch and of JAX."""
+import array
 import collections
 import ctypes
 import gc
@@ -179,6 +180,28 @@ class Gradients(unittest.TestCase):
             q.grad(q.wave)(self.x)
         with self.assertRaisesRegex(TypeError, "argnums must be places among 1 arguments"):
             q.grad(q.total, 1)(self.x)
+
+    def test_what_is_written_into_memory_of_others(self):  # which does not know that it depends on a variable
+        makers = [lambda: np.zeros(3), lambda: array.array("d", [0.0]*3)] + ([lambda: torch.zeros(3)] if torch else [])
+        q.compile_string("others", """
+            function [] = __kernel__ doubled(x : vec, y : vec, pos : int)
+                y[pos] = 2*x[pos]
+            end
+            function [] = fill(x, out)
+                out[:] = 2*x
+            end""")
+        for make in makers:
+            for name, write in (("parallel_do: argument 3", lambda x, y: q.parallel_do(3, x, y, q.doubled)),
+                                ("fill: argument out", lambda x, y: q.fill(x, y)),
+                                ("fill: argument out", lambda x, y: q.fill(x, out=y))):
+                def f(x, y):
+                    write(x, y)
+                    return q.sum(y)
+                with self.assertRaisesRegex(ValueError, name + " is memory of others, and what was written into it "
+                                            "depends on a variable of a derivative"):
+                    q.grad(lambda x: f(x, make()))(self.x)
+                self.close(q.grad(lambda x: f(x, q.value(make())))(self.x), [2, 2, 2])
+                self.assertEqual(q.grad(lambda a: f(self.x, make())*a)(1.0), 12)  # a constant
 
     VIEWS = {"row": lambda a: a[1], "slice": lambda a: a[:, 1:], "of a view": lambda a: a[:, ::2].T[1:],
              "turned": lambda a: a.T, "shaped": lambda a: a.reshape(-1), "swapped": lambda a: a.swapaxes(0, 1),
