@@ -271,10 +271,10 @@ static PyObject *refuse_lost(Border *b, qs_value fn, int place, PyObject *r) {
     const Function *f = fn.kind == QS_FUNCTION ? fn.u.p : NULL;
     qfunction_argument(fn, place, name);
     Py_XDECREF(r);
-    return qerror_raise(b, qs_fail(b->vm, QS_EVALUE, "%s%sargument %s is memory of others, and what was written into it "
-                                   "depends on a variable of a derivative, which would be lost; write into an array of "
-                                   "the language, as q.zeros_like(x) or y = q.value(y)", f && f->name ? f->name->s : "",
-                                   f && f->name ? ": " : "", name));
+    const char *fname = f && f->name ? f->name->s : "", *colon = *fname ? ": " : "";
+    return qerror_raise(b, qs_fail(b->vm, QS_EVALUE, "%s%sargument %s is memory of others, and what was written into "
+                                   "it depends on a variable of a derivative, which would be lost; write into an array "
+                                   "of the language, as q.zeros_like(x) or y = q.value(y)", fname, colon, name));
 }
 
 static PyObject *check_lost(Border *b, qs_value fn, PyObject *const *args, int nin, PyObject *names, const qs_value *in,

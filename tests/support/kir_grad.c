@@ -83,8 +83,8 @@ static void pack_strides(const KParam *p, KArg *a) {
 }
 
 static void bind_extras(Arena *arena, const KGrad *d, KArg *args, const KLaunch *l, bool counted, const KArg *after) {
-    int64_t room[4];
-    for (int t = 0; t < 4; t++) room[t] = d->room[t];
+    int64_t room[KGRAD_TAPES];
+    for (int t = 0; t < KGRAD_TAPES; t++) room[t] = d->room[t];
     for (int i = 0; i < d->nextra; i++)
         if (d->extra[i].kind == KX_COUNT && counted)
             room[d->extra[i].which] = *(int64_t *)args[d->first_extra + i].data;

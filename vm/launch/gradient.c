@@ -64,7 +64,7 @@ typedef struct {
     const GradNode *node;
     const Recorded *rec;
     const KGrad *code;
-    int64_t room[4];
+    int64_t room[KGRAD_TAPES];
     Array *contents[MAX_PARAMS]; /* of what entered: as it was, a copy that is changed, or what nobody reads */
     Array *adjoint[MAX_PARAMS];  /* of what is active */
     Array *extra[MAX_PARAMS];

@@ -3,6 +3,7 @@
  * The way back is made twice.  First as if all reads that find other contents later were on a tape; then it is known
  * which of them it uses, and only those are kept.  Mostly there are none, and one function is all. */
 #include "lang/kernel/grad/grading.h"
+#include "lang/kernel/passes/plan.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,7 @@ typedef struct {
     KGrad *out;
     KGroup *group;       /* by parameter of given */
     uint8_t *used;       /* by instruction of normal.func: a read that is kept, and asked for */
+    const uint8_t *common; /* by instruction of normal.func: see KGrading */
     KGrading s;
 } Grad;
 
@@ -150,7 +152,7 @@ static void begin_params(Grad *d, const char *adjoints) {
 }
 
 static const KParam whole_number = {.kind = KP_NUM, .dtype = QS_I64};
-static const qs_dtype tape_dtype[KTAPES] = {QS_F32, QS_F64, QS_I64};
+static const qs_dtype tape_dtype[KKINDS] = {QS_F32, QS_F64, QS_I64};
 static const char *const axis_name[QS_MAX_RANK] = {"extent 0", "extent 1", "extent 2", "extent 3",
                                                    "extent 4", "extent 5", "extent 6", "extent 7"};
 
@@ -164,7 +166,7 @@ static KParam row_of(qs_dtype t) {
 
 static void add_tape(Grad *d, int t) {
     d->out->room[t] = d->s.fixed_room[t];
-    d->s.tape[t] = add_extra(d, KX_TAPE, t, row_of(tape_dtype[t]), "tape");
+    d->s.tape[t] = add_extra(d, KX_TAPE, t, row_of(tape_dtype[t % KKINDS]), "tape");
     if (d->s.fixed_room[t] >= 0) return;
     d->s.room[t] = add_extra(d, KX_ROOM, t, whole_number, "room");
     d->s.count[t] = add_extra(d, KX_COUNT, t, row_of(QS_I64), "count");
@@ -212,7 +214,7 @@ static void count_room(Grad *d, const uint8_t *used) {
     const KFunc *f = d->normal.func;
     for (KRef r = 1; r < f->nins; r++) {
         if (!used[r]) continue;
-        int t = kgrad_tape_of((qs_dtype)f->ins[r].dtype);
+        int t = kgrad_tape_of(f, d->common, r);
         int64_t n = times(f, r), *room = &d->s.fixed_room[t];
         *room = n < 0 || *room < 0 ? -1 : *room + n;
     }
@@ -229,25 +231,27 @@ static void add_pointers(Grad *d, const uint8_t *used, KRef *map) {
     const KFunc *f = d->normal.func;
     KFunc *g = kgrad_copy_shell(d->c, d->arena, f);
     bool wants[KTAPES] = {0};
-    for (KRef r = 1; r < f->nins; r++) wants[kgrad_tape_of((qs_dtype)f->ins[r].dtype)] |= used[r];
+    for (KRef r = 1; r < f->nins; r++) wants[kgrad_tape_of(f, d->common, r)] |= used[r];
     for (int t = 0; t < KTAPES; t++)
         if (wants[t]) d->s.pointer[t] = kir_add(g, (KMake){K_LOCAL, .a = kir_const_int(g, QS_I64, 0, 0)});
     for (KRef r = 1; r < f->nins; r++) {
         const KIns *i = &f->ins[r];
         /* as it is: kir_copy could fold, and normal code has to stay normal */
         map[r] = kir_add(g, kir_like(i, map[i->a], map[i->b], map[i->c]));
-        if (used[r]) move_pointer(g, d->s.pointer[kgrad_tape_of((qs_dtype)i->dtype)], i->pos);
+        if (used[r]) move_pointer(g, d->s.pointer[kgrad_tape_of(f, d->common, r)], i->pos);
     }
     kir_seal(g);
     KRef *body = qarena_alloc(d->arena, g->nins * sizeof *body);
     for (KRef r = 1; r < f->nins; r++)
         if (kir_is_loop(f->ins[r].op)) body[map[r]] = map[d->normal.body[r] - 1] + 1;
-    d->s.f = g, d->s.body = body;
+    uint8_t *common = d->common ? qarena_alloc(d->arena, g->nins) : NULL;
+    for (KRef r = 1; common && r < f->nins; r++) common[map[r]] = d->common[r];
+    d->s.f = g, d->s.body = body, d->s.common = common;
 }
 
 static bool on_tape(const Grad *d, const uint8_t *used, int t) {
     for (KRef r = 1; r < d->normal.func->nins; r++)
-        if (used[r] && kgrad_tape_of((qs_dtype)d->normal.func->ins[r].dtype) == t) return true;
+        if (used[r] && kgrad_tape_of(d->normal.func, d->common, r) == t) return true;
     return false;
 }
 
@@ -436,6 +440,7 @@ qs_status kgrad_reverse(Ctx *c, Arena *arena, const KFunc *f, const bool *active
     KFunc *adjoint;
     TRY(check_params(&d));
     knormal_make(c, arena, f, &d.normal);
+    if (f->barrier && !f->serial) d.common = kplan_common(c, arena, d.normal.func);
     TRY(kactive_find(c, arena, d.normal.func, active, &act));
     TRY(check_all(&d, d.normal.func, &act));
     TRY(kgroup_find(c, d.normal.func, active, d.group));

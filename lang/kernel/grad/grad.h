@@ -32,6 +32,7 @@ typedef enum {
     KX_AFTER   /* array: what f's parameter `which` holds after the launch of f; its rank, extents and dtype, packed */
 } KExtraKind;
 typedef struct { uint8_t kind; int which; } KExtra;
+enum { KGRAD_TAPES = 6 };
 
 /* Passes add to adjoints of what f reads, which come in as zeros, or as what is known already.  Some store at first: */
 typedef enum {
@@ -66,7 +67,7 @@ typedef struct {
     const KGradParam *param; int nparams; /* of f */
     KExtra *extra; int nextra;       /* parameters from first_extra on */
     int first_extra;
-    int64_t room[4];                 /* by tape: entries per position; -1: a pass counts them */
+    int64_t room[KGRAD_TAPES];       /* by tape: entries per position; -1: a pass counts them */
 } KGrad;
 
 /* active: by parameter of f; only floats and complex numbers can be.  An array that f writes with what depends on an

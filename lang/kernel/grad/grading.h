@@ -49,7 +49,8 @@ KFunc *ksweep(Ctx *c, Arena *arena, const KFunc *f, const bool *wanted, KRef **m
 KFunc *kpower_join(Ctx *c, Arena *arena, const KFunc *f); /* the same with fewer products */
 
 /* -- what is made of what ------------------------------------------------------------------------------------------ */
-enum { KTAPES = 3 }; /* of float32; float64; integers and truth values, as int64 */
+/* Of float32; float64; integers and truth values, as int64; then of these what all positions of a block read alike. */
+enum { KKINDS = KGRAD_TAPES / 2, KTAPES = KGRAD_TAPES };
 typedef enum { KGROUP_NOT, KGROUP_MIN, KGROUP_MAX, KGROUP_PRODUCT } KGroupKind;
 typedef struct { uint8_t kind; int of, zeros, count; } KGroup; /* parameters; of: the result, or the product */
 typedef struct {
@@ -58,6 +59,7 @@ typedef struct {
     const KFunc *f;             /* normal; it counts what was kept in `pointer` */
     const KRef *body;           /* of KNormal */
     KActive act;                /* kept: KKept */
+    const uint8_t *common;      /* by instruction: all positions of a block have it, and the same; NULL: not known */
     const KGradParam *param;
     const KParam *params; int nparams; /* of the functions that are made */
     KGroup *group;              /* by parameter of f */
@@ -66,7 +68,7 @@ typedef struct {
     int64_t fixed_room[KTAPES]; /* known before the launch; -1: a parameter says it */
 } KGrading;
 typedef enum { KEPT_NOT, KEPT_ON_TAPE, KEPT_UNUSED } KKept; /* UNUSED: nobody asks what was read */
-int kgrad_tape_of(qs_dtype d);
+int kgrad_tape_of(const KFunc *f, const uint8_t *common, KRef r);
 KFunc *kgrad_shell(const KGrading *s); /* an empty function with the common parameters */
 
 /* -- index.c: elements of adjoints --------------------------------------------------------------------------------- */

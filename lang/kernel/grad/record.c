@@ -1,7 +1,10 @@
 /* record.c -- f again, before the way back: what a position cannot read a second time goes on its tape. */
 #include "lang/kernel/grad/grading.h"
 
-int kgrad_tape_of(qs_dtype d) { return d == QS_F32 ? 0 : d == QS_F64 ? 1 : 2; }
+int kgrad_tape_of(const KFunc *f, const uint8_t *common, KRef r) {
+    qs_dtype d = (qs_dtype)f->ins[r].dtype;
+    return (d == QS_F32 ? 0 : d == QS_F64 ? 1 : 2) + (common && common[r] ? KKINDS : 0);
+}
 
 typedef struct {
     const KGrading *s;
@@ -32,8 +35,7 @@ KRef krecord_base(const KGrading *s, KFunc *g, int tape, KRef (*pos)(void *ud, i
 }
 
 static void keep(Record *v, KRef r) {
-    const KIns *i = &v->s->f->ins[r];
-    int t = kgrad_tape_of((qs_dtype)i->dtype), p = v->s->tape[t];
+    int t = kgrad_tape_of(v->s->f, v->s->common, r), p = v->s->tape[t];
     KRef n = kir_add(v->g, (KMake){K_GET, .a = v->map[v->s->pointer[t]], .pos = v->pos});
     KRef at = fold(v, K_ADD, v->base[t], n);
     KRef x = kir_fold(v->g, (KMake){K_CAST, .own = (qs_dtype)v->g->params[p].dtype, .a = v->map[r], .pos = v->pos});

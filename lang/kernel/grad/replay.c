@@ -66,6 +66,14 @@ static KRef position(KReplay *v, qs_dtype d, uint64_t axis) {
 
 KRef kreplay_pos(void *v, int axis) { return position(v, QS_I64, (uint64_t)axis); }
 
+/* So that it is seen to be the same for all positions of the block: plan.h. */
+static KRef first_of_block(void *ud, int axis) {
+    KReplay *v = ud;
+    KRef n = kreplay_add(v, (KMake){K_BLKIDX, .own = QS_I32, .imm = (uint64_t)axis});
+    KRef extent = kreplay_add(v, (KMake){K_BLKDIM, .own = QS_I32, .imm = (uint64_t)axis});
+    return kreplay_fold(v, K_MUL, kreplay_cast(v, QS_I64, n), kreplay_cast(v, QS_I64, extent), 0);
+}
+
 /* Known from the launch alone. */
 static bool is_given(const KIns *i) { return kir_ops[i->op].effect == KE_PURE && kir_ops[i->op].a == KARG__; }
 
@@ -100,7 +108,7 @@ static void note_read(KReplay *v, KRef at, KRef of) {
 /* What was read then; the pointer is moved on by instructions of f. */
 static KRef from_tape(KReplay *v, KRef r) {
     qs_dtype d = (qs_dtype)v->f->ins[r].dtype;
-    int t = kgrad_tape_of(d), p = v->s->tape[t];
+    int t = kgrad_tape_of(v->f, v->s->common, r), p = v->s->tape[t];
     KRef at = kreplay_fold(v, K_ADD, v->base[t], get(v, v->local[v->s->pointer[t]]), 0);
     KRef x = kreplay_add(v, (KMake){K_LOAD, .own = (qs_dtype)v->g->params[p].dtype, .a = at, .imm = (uint64_t)p});
     note_read(v, x, r);
@@ -416,5 +424,5 @@ void kreplay_begin(KReplay *v, const KGrading *s) {
         if (kir_is_loop(s->f->ins[r].op)) find_state(v, r);
     if (!s->f->barrier && !s->f->shared && !s->f->serial) find_dear(v);
     for (int t = 0; t < KTAPES; t++)
-        if (s->pointer[t]) v->base[t] = krecord_base(s, v->g, t, kreplay_pos, v);
+        if (s->pointer[t]) v->base[t] = krecord_base(s, v->g, t, t < KKINDS ? kreplay_pos : first_of_block, v);
 }

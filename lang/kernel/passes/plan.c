@@ -274,6 +274,15 @@ static void finish(Planner *p) {
     assign_slots(p);
 }
 
+uint8_t *kplan_common(Ctx *c, Arena *a, const KFunc *f) {
+    KPlan plan;
+    Planner p = begin(c, a, f, 1, f->nins, -1, &plan);
+    uint8_t *common = qarena_alloc(a, f->nins);
+    find_varying(&p);
+    for (KRef r = 1; r < f->nins; r++) common[r] = !p.varies[r] && !parted(&p, r);
+    return common;
+}
+
 qs_status kplan_block(Ctx *c, Arena *a, const KFunc *f, KPlan *out) {
     Planner p = begin(c, a, f, 1, f->nins, -1, out);
     find_varying(&p);

@@ -47,6 +47,8 @@ typedef struct {
 
 /* QS_EVALUE when a barrier stands where positions part. */
 qs_status kplan_block(Ctx *c, Arena *a, const KFunc *f, KPlan *out);
+/* By instruction of f, which waits at barriers: all positions of a block come to it, and find the same. */
+uint8_t *kplan_common(Ctx *c, Arena *a, const KFunc *f);
 /* Cuts [first, last) around the loops that positions along the last axis share, short ones of constant length only if
  * `all`; false: nothing to gain or impossible. */
 bool kplan_strip(Ctx *c, Arena *a, const KFunc *f, KRef first, KRef last, bool all, KPlan *out);
