@@ -55,23 +55,34 @@ end
 
 % The lines of x along a dimension as the columns of a matrix, and back.
 function y = lines_of(x, dim)
-    n = size(x, dim)
-    y = reshape(moved(x, dim, 0), [n, numel(x)/max(n,1)])
-end
-
-function y = moved(x, from, to)
-    y = from == to || ndims(x) <= max(from,to) ? x : moveaxis(x, from, to)
+    [before, n, after] = around(x, dim)
+    y = reshape(swapped(x, before, n, after), [n,before*after])
 end
 
 % n rows in place of those along dim of something shaped like `like`.
 function x = from_lines(y, like, dim)
-    s = float64(size(like))
-    n = numel(y)/max(numel(like)/max(size(like,dim),1),1)
-    if dim >= numel(s)
-        x = reshape(y, s)
+    [before, n, after] = around(like, dim)
+    n = before*after > 0 ? numel(y)/(before*after) : size(y,0)
+    s = ones(1, max(ndims(like), dim+1))
+    s[0..ndims(like)-1] = size(like)
+    s[dim] = n
+    x = reshape(swapped(y, n, before, after), s)
+end
+
+% How many elements the dimensions before dim have, dim itself, and those after it.
+function [before, n, after] = around(x, dim)
+    s = float64(size(x))
+    before = prod(s[0..min(dim,numel(s))-1])
+    n = size(x, dim)
+    after = dim+1 < numel(s) ? prod(s[dim+1..numel(s)-1]) : 1
+end
+
+% The elements in the order of a x b x c, in that of b x a x c.  (An array does not keep last extents of 1.)
+function y = swapped(x, a, b, c)
+    if a == 1 || b == 1
+        y = x
     else
-        order = without(0..numel(s)-1, dim)
-        x = moved(reshape(y, horzcat(n, s[order])), 0, dim)
+        y = c == 1 ? transpose(reshape(x, [a,b])) : permute(reshape(x, [a,b,c]), [1,0,2])
     end
 end
 
@@ -335,13 +346,14 @@ end
 % Products of all others: of those before and those after, so that a zero does no harm.
 function p = others(x, dim)
     n = size(x, dim)
-    one = part(x, dim, 0, 0)*0 + 1
     if n > 1
-        before = cat(dim, one, cumprod(part(x, dim, 0, n-2), dim))
-        after = cat(dim, flip(cumprod(flip(part(x, dim, 1, n-1), dim), dim), dim), one)
-        p = before.*after
+        v = lines_of(x, dim)
+        one = v[[0],:]*0 + 1
+        before = vertcat(one, cumprod(v[0..n-2,:], 0))
+        after = vertcat(flip(cumprod(flip(v[1..n-1,:], 0), 0), 0), one)
+        p = from_lines(before.*after, x, dim)
     else
-        p = one
+        p = x*0 + 1
     end
 end
 
@@ -488,8 +500,11 @@ function [da, db, ddim] = cumulative_trapezoid_adjoint(a, b, dim, y, dy)
 end
 
 function r = running(x, y, dim)
-    t = trapezoids(x, y, dim)
-    r = from_lines(vertcat(t[0,:]*0, cumsum(t, 0)), y, dim)
+    r = 0*y
+    if size(y, dim) > 1
+        t = trapezoids(x, y, dim)
+        r = from_lines(vertcat(t[0,:]*0, cumsum(t, 0)), y, dim)
+    end
 end
 
 % Every kind of quantile lies between two neighbours of the sorted elements: where, it says itself of 0, 1, 2, …

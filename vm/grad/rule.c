@@ -148,9 +148,24 @@ static qs_status call_at(qs_vm *vm, const GradNode *n, int nargs, qs_value *args
     return s;
 }
 
+static bool is_empty(const Trace *t) {
+    for (int i = 0; t->kind == QS_ARRAY && i < t->rank; i++)
+        if (!t->dims[i]) return true;
+    return t->kind == QS_NIL;
+}
+
+/* Where no operand, or no result, has elements, adjoints are zero: rules need not know of empty arrays. */
+static bool has_no_elements(const GradNode *n) {
+    bool in = true, out = true;
+    for (int i = 0; i < n->nin; i++) in = in && (!n->in[i] || is_empty(n->in[i]));
+    for (int i = 0; i < n->nout; i++) out = out && is_empty(&n->out[i]);
+    return in || out;
+}
+
 static qs_status reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
     const Rule *r = n->data;
     bool told = asks_what_is_wanted(r);
+    if (has_no_elements(n)) return QS_OK;
     int nargs = r->nin + 2 * r->nout + told;
     qs_value *args = qmem_alloc(qvm_ctx(vm), (size_t)nargs * sizeof *args);
     qs_status s = collect(vm, n, dy, args, told);
