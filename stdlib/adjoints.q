@@ -102,6 +102,15 @@ function k = along(x, dim)
     k = reshape(float64(0..size(x,dim)-1), s)
 end
 
+% x in the floats of both: what stands beside a variable may be integers, which wrap, or float32.
+function x = beside(x, y)
+    own = zeros_like(x, 1)
+    t = iscomplex(x) ? own + zeros_like(y, 1) : float(own) + real(zeros_like(y, 1))
+    if !is_one_number(x) && type(own) != type(t)
+        x = cast_like(x, t)
+    end
+end
+
 function y = safe_divide(a, b)
     y = is_one_number(b) ? (b == 0 ? 0 : a/b) : where(b == 0, 0, a./where(b == 0, 1, b))
 end
@@ -476,7 +485,7 @@ function [da, db, ddim] = trapz_adjoint(a, b, dim, y, dy)
         da = pull(dy)
     else
         d = given_dim(b, dim)
-        [v, pull] = vjp((s, u) -> reshape_like(sum(trapezoids(s, u, d), 0), y), a, b)
+        [v, pull] = vjp((s, u) -> reshape_like(sum(trapezoids(s, u, d), 0), y), beside(a, b), beside(b, a))
         [da, db] = pull(dy)
     end
 end
@@ -494,7 +503,7 @@ function [da, db, ddim] = cumulative_trapezoid_adjoint(a, b, dim, y, dy)
         da = pull(dy)
     else
         d = given_dim(b, dim)
-        [v, pull] = vjp((s, u) -> running(s, u, d), a, b)
+        [v, pull] = vjp((s, u) -> running(s, u, d), beside(a, b), beside(b, a))
         [da, db] = pull(dy)
     end
 end
@@ -660,8 +669,8 @@ function dx = unique_adjoint(x, y, first, which, counts, dy, df, dw, dc)
 end
 
 function [da, db] = dotprod_adjoint(a, b, y, dy)
-    da = reshape_one_adjoint(a, y, dy.*conj(as_row(b)))
-    db = reshape_one_adjoint(b, y, dy.*conj(as_row(a)))
+    da = reshape_one_adjoint(a, y, dy.*conj(as_row(beside(b, a))))
+    db = reshape_one_adjoint(b, y, dy.*conj(as_row(beside(a, b))))
 end
 
 function dx = norm_adjoint(x, y, dy)
@@ -789,7 +798,8 @@ end
 
 function [dx, dy, dat, dmethod, doutside] = interp1_adjoint(x, y, at, method, outside, v, dv)
     name = isnull(method) ? "linear" : method
-    [w, pull] = vjp((a, b, c) -> interpolated(a, b, c, name, outside), x, y, at)
+    y = beside(beside(y, x), at)
+    [w, pull] = vjp((a, b, c) -> interpolated(a, b, c, name, outside), beside(x, y), y, beside(at, y))
     [dx, dy, dat] = pull(reshape_like(dv, w))
     dmethod = null
     doutside = null
@@ -891,7 +901,7 @@ function p = fitted(x, y, degree)
 end
 
 function [dx, dy, ddegree] = polyfit_adjoint(x, y, degree, p, dp)
-    [v, pull] = vjp((a, b) -> fitted(a, b, degree), x, y)
+    [v, pull] = vjp((a, b) -> fitted(a, b, degree), beside(x, y), beside(y, x))
     [dx, dy] = pull(reshape_like(dp, v))
     ddegree = null
 end
@@ -1094,6 +1104,7 @@ function [dA, dB] = solve_adjoint(A, B, X, F, dX, dF, wanted)
         dB = F == null ? solve(herm_transpose(A), dX) : solve_back(A, dX, F)
         dA = wanted[0] ? -dB*herm_transpose(X) : null
     else
+        A = beside(A, B)
         P = pinv(A)
         dB = herm_transpose(P)*dX
         dA = wanted[0] ? pinv_adjoint(A, null, P, dX*herm_transpose(B)) : null
