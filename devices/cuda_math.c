@@ -184,26 +184,50 @@ static qs_status created(Device *d, CudaMath *m, DevLibrary which, const char *c
     return checked(d, which, call, status);
 }
 
-/* -- cuBLAS -------------------------------------------------------------------------------------------------------- */
-static qs_status make_blas(Device *d, CudaMath *m, void *stream) {
+/* -- handles ------------------------------------------------------------------------------------------------------- */
+typedef struct {
+    const char *of; /* what the names of its functions begin with */
+    void **at;
+    int (*make)(void **), (*set_stream)(void *, void *), (*drop)(void *);
+} Handle;
+
+static Handle handle(CudaMath *m, DevLibrary which) {
+#define HANDLE(Of, at) (Handle){#Of, &m->at, m->f.Of##Create, m->f.Of##SetStream, m->f.Of##Destroy}
+    return which == LIB_BLAS ? HANDLE(Blas, blas) : which == LIB_SOLVER ? HANDLE(Solver, solver) : HANDLE(Dnn, dnn);
+#undef HANDLE
+}
+
+static void drop_handle(CudaMath *m, DevLibrary which) {
+    Handle h = handle(m, which);
+    if (*h.at) h.drop(*h.at), *h.at = NULL;
+}
+
+static qs_status give_blas_area(Device *d, CudaMath *m) {
     size_t area = atoi(d->arch + strlen("sm_")) >= HOPPER ? HOPPER_BLAS_AREA : BLAS_AREA;
     if (!m->blas_block) TRY(qheap_get(d, area, &m->blas_block));
-    TRY(created(d, m, LIB_BLAS, "BlasCreate", m->f.BlasCreate(&m->blas)));
-    qs_status s = CALL(d, m, BLAS, BlasSetStream, m->blas, stream);
-    if (s == QS_OK) s = CALL(d, m, BLAS, BlasSetWorkspace, m->blas, m->blas_block, area);
-    if (s != QS_OK) m->f.BlasDestroy(m->blas), m->blas = NULL;
+    return CALL(d, m, BLAS, BlasSetWorkspace, m->blas, m->blas_block, area);
+}
+
+/* The handle of a library, which is made when it is first wanted, and gone again when it does not take the stream. */
+static qs_status have(Device *d, CudaMath *m, DevLibrary which, void *stream) {
+    char call[32];
+    Handle h = handle(m, which);
+    TRY(present(d, m, which));
+    if (*h.at) return QS_OK;
+    snprintf(call, sizeof call, "%sCreate", h.of);
+    TRY(created(d, m, which, call, h.make(h.at)));
+    snprintf(call, sizeof call, "%sSetStream", h.of);
+    qs_status s = checked(d, which, call, h.set_stream(*h.at, stream));
+    if (s == QS_OK && which == LIB_BLAS) s = give_blas_area(d, m);
+    if (s != QS_OK) drop_handle(m, which);
     return s;
 }
 
-static qs_status have_blas(Device *d, CudaMath *m, void *stream) {
-    TRY(present(d, m, LIB_BLAS));
-    return m->blas ? QS_OK : make_blas(d, m, stream);
-}
-
+/* -- cuBLAS -------------------------------------------------------------------------------------------------------- */
 qs_status qcudamath_gemm(Device *d, CudaMath *m, void *stream, const DevGemm *g) {
     static const float f1[2] = {1, 0}, f0[2] = {0, 0};
     static const double d1[2] = {1, 0}, d0[2] = {0, 0};
-    TRY(have_blas(d, m, stream));
+    TRY(have(d, m, LIB_BLAS, stream));
 #define PRODUCT(name, one, zero)                                                                                       \
     CALL(d, m, BLAS, name, m->blas, g->tb, g->ta, (int)g->n, (int)g->m, (int)g->k, one, g->b, (int)g->ldb, g->a,       \
          (int)g->lda, zero, g->c, (int)g->n)
@@ -300,7 +324,7 @@ static qs_status divide(Device *d, CudaMath *m, const DevFft *f, int count) {
 qs_status qcudamath_fft(Device *d, CudaMath *m, void *stream, const DevFft *f) {
     Plan *p = NULL;
     int count = (int)(extent(f) * f->inner * f->outer);
-    TRY(have_blas(d, m, stream));
+    TRY(have(d, m, LIB_BLAS, stream));
     TRY(present(d, m, LIB_FFT));
     TRY(find_plan(d, m, stream, f, &p));
     TRY(have_area(d, m, p->area));
@@ -321,19 +345,6 @@ typedef struct { size_t at[PARTS + 1]; DevPtr block; int area; } Room;
      : (type) == QS_F64 ? CALL(d, m, lib, D##name, __VA_ARGS__)                                                        \
      : (type) == QS_C64 ? CALL(d, m, lib, C##name, __VA_ARGS__)                                                        \
                         : CALL(d, m, lib, Z##name, __VA_ARGS__))
-
-static qs_status make_solver(Device *d, CudaMath *m, void *stream) {
-    TRY(created(d, m, LIB_SOLVER, "SolverCreate", m->f.SolverCreate(&m->solver)));
-    qs_status s = CALL(d, m, SOLVER, SolverSetStream, m->solver, stream);
-    if (s != QS_OK) m->f.SolverDestroy(m->solver), m->solver = NULL;
-    return s;
-}
-
-static qs_status have_solver(Device *d, CudaMath *m, void *stream) {
-    TRY(have_blas(d, m, stream));
-    TRY(present(d, m, LIB_SOLVER));
-    return m->solver ? QS_OK : make_solver(d, m, stream);
-}
 
 /* to, of rows by columns, = from or its transpose. */
 static qs_status copy_matrix(Device *d, CudaMath *m, qs_dtype type, int operation, int64_t rows, int64_t columns,
@@ -414,7 +425,8 @@ static qs_status by_cholesky(Device *d, CudaMath *m, DevSolve *s, const Room *r)
 /* Both libraries factor in place: in a copy, which is transpose(a) as they see it. */
 qs_status qcudamath_solve(Device *d, CudaMath *m, void *stream, DevSolve *s) {
     Room r = {0};
-    TRY(have_solver(d, m, stream));
+    TRY(have(d, m, LIB_BLAS, stream));
+    TRY(have(d, m, LIB_SOLVER, stream));
     TRY(get_solving_room(d, m, s, &r));
     qs_status status = copy_matrix(d, m, s->dtype, s->ta ? TURNED : PLAIN, s->n, s->n, s->a, s->lda, part(&r, COPY));
     if (status == QS_OK) status = s->kind == SOLVE_CHOLESKY ? by_cholesky(d, m, s, &r) : by_elimination(d, m, s, &r);
@@ -511,7 +523,8 @@ qs_status qcudamath_factor(Device *d, CudaMath *m, void *stream, DevFactor *f) {
     static qs_status (*const by[])(Device *, CudaMath *, DevFactor *, const Room *) = {
         [FACTOR_LU] = factor_lu, [FACTOR_QR] = factor_qr, [FACTOR_SVD] = factor_svd, [FACTOR_EIGEN] = factor_eigen};
     Room r = {0};
-    TRY(have_solver(d, m, stream));
+    TRY(have(d, m, LIB_BLAS, stream));
+    TRY(have(d, m, LIB_SOLVER, stream));
     TRY(get_factoring_room(d, m, f, &r));
     int64_t rows = is_flat(f) ? f->n : f->m, columns = is_flat(f) ? f->m : f->n;
     qs_status s = copy_matrix(d, m, f->dtype, f->ta == is_flat(f) ? TURNED : PLAIN, rows, columns, f->a, f->lda,
@@ -534,18 +547,6 @@ static const int operands[][3] = {[CONV_FORWARD] = {IMAGES, WEIGHTS, RESULTS},
     ((kind) == CONV_FORWARD ? CALL(d, m, DNN, DnnForward##name, __VA_ARGS__)                                           \
      : (kind) == CONV_INPUT ? CALL(d, m, DNN, DnnInput##name, __VA_ARGS__)                                             \
                             : CALL(d, m, DNN, DnnWeights##name, __VA_ARGS__))
-
-static qs_status make_dnn(Device *d, CudaMath *m, void *stream) {
-    TRY(created(d, m, LIB_DNN, "DnnCreate", m->f.DnnCreate(&m->dnn)));
-    qs_status s = CALL(d, m, DNN, DnnSetStream, m->dnn, stream);
-    if (s != QS_OK) m->f.DnnDestroy(m->dnn), m->dnn = NULL;
-    return s;
-}
-
-static qs_status have_dnn(Device *d, CudaMath *m, void *stream) {
-    TRY(present(d, m, LIB_DNN));
-    return m->dnn ? QS_OK : make_dnn(d, m, stream);
-}
 
 static void drop_convolution(CudaMath *m, Convolution *p) {
     for (int i = 0; i < DESCRIPTORS; i++)
@@ -645,7 +646,7 @@ qs_status qcudamath_convolve(Device *d, CudaMath *m, void *stream, DevConv *c) {
     enum { ALIGNED = 16 };
     Convolution *p = NULL;
     DevPtr area = 0;
-    TRY(have_dnn(d, m, stream));
+    TRY(have(d, m, LIB_DNN, stream));
     if ((c->x | c->w | c->y | c->bias) % ALIGNED) return c->refused = "an array does not begin at 16 bytes", QS_OK;
     TRY(find_convolution(d, m, &c->of, &p));
     if (p->refused) return c->refused = p->refused, QS_OK;
@@ -660,9 +661,8 @@ void qcudamath_close(Device *d, CudaMath *m, bool alive) {
     if (!m) return;
     for (int i = 0; alive && i < PLANS; i++) drop_plan(m, &m->plan[i]);
     for (int i = 0; alive && i < CONVOLUTIONS; i++) drop_convolution(m, &m->convolution[i]);
-    if (alive && m->dnn) m->f.DnnDestroy(m->dnn);
-    if (alive && m->blas) m->f.BlasDestroy(m->blas);
-    if (alive && m->solver) m->f.SolverDestroy(m->solver);
+    for (DevLibrary lib = 0; alive && lib < LIB__COUNT; lib++)
+        if (lib != LIB_FFT) drop_handle(m, lib);
     if (alive && m->area) d->ops->free(d, m->area); /* the heap is closed already */
     if (alive && m->blas_block) d->ops->free(d, m->blas_block);
     qmem_free(d->ctx, m, sizeof *m);

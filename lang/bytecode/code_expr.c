@@ -218,14 +218,6 @@ static void range_to(Coder *e, Node *n, int dst) {
 
 /* -- elements and fields ---------------------------------------------------------------------------------------- */
 
-/* x[0..1], x[[0,1]]: of a matrix a place, where rows may be meant. */
-static bool is_list(NodeList at) {
-    double number;
-    bool list = at.n == 1 && at.at[0]->kind == N_MATRIX && at.at[0]->u.items.n == 2;
-    for (int i = 0; list && i < 2; i++) list = qfold_number(at.at[0]->u.items.at[i], &number);
-    return list || (at.n == 1 && at.at[0]->kind == N_RANGE);
-}
-
 uint32_t qcode_index_word(Coder *e, const Node *index) {
     const Node *base = index->u.index.base;
     uint32_t name = 0xffff;
@@ -237,7 +229,7 @@ uint32_t qcode_index_word(Coder *e, const Node *index) {
         name = qcode_string(e, base->u.field.name);
     }
     if (name > 0xffff) name = 0xffff;
-    return mods.access | (uint32_t)is_list(index->u.index.at) << 7 | (uint32_t)mods.flags << 8 | name << 16;
+    return mods.access | (uint32_t)qfold_is_list(index->u.index.at) << 7 | (uint32_t)mods.flags << 8 | name << 16;
 }
 
 int qcode_indices(Coder *e, NodeList at) {

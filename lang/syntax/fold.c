@@ -105,6 +105,13 @@ bool qfold_is_constant(const Node *n) {
     return n->kind == N_MATRIX ? measure(n, &t) : n->kind == N_STR || qfold_number(n, &x);
 }
 
+bool qfold_is_list(NodeList at) {
+    double number;
+    bool list = at.n == 1 && at.at[0]->kind == N_MATRIX && at.at[0]->u.items.n == 2;
+    for (int i = 0; list && i < 2; i++) list = qfold_number(at.at[0]->u.items.at[i], &number);
+    return list || (at.n == 1 && at.at[0]->kind == N_RANGE);
+}
+
 /* -- conditions -------------------------------------------------------------------------------------------------- */
 
 typedef enum { UNKNOWN, NO, YES } Truth;

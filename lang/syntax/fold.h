@@ -9,6 +9,8 @@ typedef struct { int rank; int64_t dims[QS_MAX_RANK]; size_t n; double *at; bool
 bool qfold_number(const Node *n, double *out);
 /* A matrix literal of numbers alone; the table lives in the arena. */
 bool qfold_matrix(const Node *n, Arena *arena, NumTable **out);
+/* x[0..1], x[[0,1]]: of a matrix a place, where rows may be meant (qwarn_place). */
+bool qfold_is_list(NodeList at);
 bool qfold_is_constant(const Node *n); /* one of these, or a string */
 /* Reports asserts of the top level that run whatever happens and whose condition is false, as parse errors are.
  * `message` makes the text of n known parts, as the assert would. */

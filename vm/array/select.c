@@ -248,8 +248,7 @@ static qs_status check_position(const Base *b, const Indices *x) {
                         "in %d: %s[[0,1],%s:] has the rows 0 and 1", b->name, b->rank, x->n, x->n, name,
                         b->rank > 2 ? ":," : "");
     if (!b->is_list || !whole) return QS_OK; /* of fractions there is another warning */
-    return qwarn_at(qvm_ctx(b->vm), qvm_here(b->vm), "this is one element: %s[0..1,%s:] has the rows 0 and 1, "
-                    "%s[0,1%s] is an element", name, b->rank > 2 ? ":," : "", name, b->rank > 2 ? ",0" : "");
+    return qwarn_place(qvm_ctx(b->vm), qvm_here(b->vm), name, b->rank);
 }
 
 /* A position vector as that many numbers. */

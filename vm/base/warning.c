@@ -49,6 +49,12 @@ qs_status qwarn_slip(Ctx *c, Where w, Slip s) {
     return qwarn_at(c, w, "%s", sentences[s]);
 }
 
+qs_status qwarn_place(Ctx *c, Where w, const char *name, int rank) {
+    const char *x = name ? name : "x";
+    return qwarn_at(c, w, "this is one element: %s[0..1,%s:] has the rows 0 and 1, %s[0,1%s] is an element", x,
+                    rank > 2 ? ":," : "", x, rank > 2 ? ",0" : "");
+}
+
 static bool is_rounding_of(double x, double y) {
     float f = (float)y;
     uint32_t bits;

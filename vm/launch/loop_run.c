@@ -257,8 +257,10 @@ static qs_status warn(Call *c) {
     const LoopResult *code = &c->v->code;
     for (int i = 0; i < code->nnotes; i++) {
         const LoopNote *n = &code->notes[i];
-        if (c->reals[LOOP_NOTE + i] != 0)
-            TRY(qwarn_slip(qvm_ctx(c->vm), qast_where(n->func->unit, n->pos), (Slip)n->slip));
+        Where w = qast_where(n->func->unit, n->pos);
+        if (c->reals[LOOP_NOTE + i] == 0) continue;
+        TRY(n->slip == SLIP_PLACE ? qwarn_place(qvm_ctx(c->vm), w, n->name, n->rank)
+                                  : qwarn_slip(qvm_ctx(c->vm), w, (Slip)n->slip));
     }
     return QS_OK;
 }

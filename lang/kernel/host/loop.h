@@ -138,7 +138,12 @@ typedef struct { const Func *func; uint32_t pos; const char *name; int axis; } L
 
 /* A place that may warn (vm/base/warning.h): if it has to, reals[LOOP_NOTE + its number] is not 0. */
 enum { LOOP_NOTE = 128, LOOP_NOTES = 8 /* the first that the loop has */ };
-typedef struct { const Func *func; uint32_t pos; uint8_t slip; } LoopNote;
+typedef struct {
+    const Func *func;
+    uint32_t pos;
+    uint8_t slip, rank;    /* rank, name: of SLIP_PLACE */
+    const char *name;
+} LoopNote;
 
 typedef struct {
     KFunc *func;

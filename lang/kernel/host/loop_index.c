@@ -1,6 +1,7 @@
 /* loop_index.c -- x[i,j]: elements, read, written and updated as the host does; x[p] with the place as a vector; rows
  * of few elements, x[i,:]. */
 #include "lang/kernel/host/looping.h"
+#include "lang/syntax/fold.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -171,6 +172,13 @@ static bool is_place(const Access *a, const Value *v) {
     return v->what == WHAT_VECTOR && !v->cols && a->n == 1 && v->n == a->p.rank && a->p.rank > 1;
 }
 
+static bool all_whole(Loops *L, const Value *v) {
+    double x;
+    for (int i = 0; i < v->n; i++)
+        if (kloop_known(L, v->at[i], &x) && x != trunc(x)) return false; /* of fractions there is another warning */
+    return true;
+}
+
 static qs_status indices_of(Loops *L, Node *n, Access *a) {
     bool slices = find_slices(n, a) && a->base.what == WHAT_ARRAY;
     for (int i = 0; i < a->n; i++) {
@@ -189,6 +197,8 @@ static qs_status indices_of(Loops *L, Node *n, Access *a) {
         TRY(kloop_expr(L, at, &v));
         if (a->n == 1 && a->p.rank > 1) kloop_short(L, &v);
         if (is_place(a, &v)) {
+            L->pos = n->pos;
+            if (qfold_is_list(n->u.index.at) && all_whole(L, &v)) kloop_note_place(L, a->p.name, a->p.rank);
             memcpy(a->index, v.at, (size_t)v.n * sizeof *v.at);
             a->n = v.n;
             return QS_OK;

@@ -504,18 +504,27 @@ static int note_at(Loops *L, Slip slip) {
     for (int i = 0; i < r->nnotes; i++)
         if (r->notes[i].func == L->in->func && r->notes[i].pos == L->pos && r->notes[i].slip == slip) return i;
     if (r->nnotes == LOOP_NOTES) return -1;
-    r->notes[r->nnotes] = (LoopNote){L->in->func, L->pos, (uint8_t)slip};
+    r->notes[r->nnotes] = (LoopNote){.func = L->in->func, .pos = L->pos, .slip = (uint8_t)slip};
     return L->changed = true, r->nnotes++; /* its LOCAL is there in the next pass */
+}
+
+static void set_note(Loops *L, int n, KRef when) {
+    if (n < 0 || !L->note[n]) return;
+    kloop_flow(L, K_IF, when);
+    kbuild_set(&L->walk, L->note[n], kbuild_int(&L->walk, QS_B1, 1));
+    kloop_flow(L, K_END, 0);
 }
 
 void kloop_note(Loops *L, Slip slip, KRef when) {
     double k;
     if (kir_is_const(L->f, when, &k) && k == 0) return;
-    int n = note_at(L, slip);
-    if (n < 0 || !L->note[n]) return;
-    kloop_flow(L, K_IF, when);
-    kbuild_set(&L->walk, L->note[n], kbuild_int(&L->walk, QS_B1, 1));
-    kloop_flow(L, K_END, 0);
+    set_note(L, note_at(L, slip), when);
+}
+
+void kloop_note_place(Loops *L, const char *name, int rank) {
+    int n = note_at(L, SLIP_PLACE);
+    if (n >= 0) L->out->notes[n].name = name, L->out->notes[n].rank = (uint8_t)rank;
+    set_note(L, n, kbuild_int(&L->walk, QS_B1, 1));
 }
 
 static bool rounds(const KIns *i) {

@@ -187,6 +187,7 @@ void kloop_fail_unless(Loops *L, KRef cond, qs_status s, const char *sentence, K
 void kloop_inside(Loops *L, Along x, const char *array, int axis); /* an index test */
 /* After the loop this place warns if `when` has held. */
 void kloop_note(Loops *L, Slip slip, KRef when);
+void kloop_note_place(Loops *L, const char *name, int rank); /* qwarn_place */
 /* x is an index, `whole` what is read of it. */
 void kloop_note_fraction(Loops *L, KRef x, KRef whole);
 void kloop_forget(Loops *L, const Node *loop);                  /* it begins: what its turns set is not known now */

@@ -8,15 +8,18 @@
 /* -- errors and needs -------------------------------------------------------------------------------------------- */
 static const Source *source_of(const Frame *inst) { return inst->func->unit ? inst->func->unit->src : NULL; }
 
+Where klower_where(const Lower *L, uint32_t pos) {
+    const Frame *at = L->in ? L->in : L->root;
+    return (Where){at ? source_of(at) : NULL, pos};
+}
+
 qs_status klower_error(Lower *L, qs_status s, uint32_t pos, const char *fmt, ...) {
     char sentence[QERR_TEXT / 2];
     va_list ap;
     va_start(ap, fmt);
     qnum_vprint(sentence, sizeof sentence, fmt, ap);
     va_end(ap);
-    const Frame *at = L->in ? L->in : L->root;
-    Where w = {at ? source_of(at) : NULL, pos};
-    return qerr_at(L->c, s, w, "in kernel %s: %s", L->job->fn.func->name->s, sentence);
+    return qerr_at(L->c, s, klower_where(L, pos), "in kernel %s: %s", L->job->fn.func->name->s, sentence);
 }
 
 qs_status klower_need(Lower *L, int source, int axis, int rank) {

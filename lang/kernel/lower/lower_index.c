@@ -7,7 +7,10 @@
  * Index expressions compute in int64 and keep their form (position plus constant), so that a later pass can split a
  * launch into an interior without tests and a border. */
 #include "lang/kernel/lower/lowering.h"
+#include "lang/syntax/fold.h"
+#include "vm/base/warning.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -375,15 +378,31 @@ static qs_status coordinate_items(Lower *L, Access *a, const Val *v, bool down) 
     return place_items(L, a, items, n);
 }
 
+static bool all_whole(Lower *L, const Val *v) {
+    double x;
+    for (int64_t i = 0; i < v->dims[0]; i++)
+        if (klnum_known(L, klval_num(v, i), &x) && x != trunc(x)) return false;
+    return true;
+}
+
+static qs_status warn_of_place(Lower *L, const Access *a, NodeList at, const Val *v, uint32_t pos) {
+    if (!qfold_is_list(at) || !all_whole(L, v)) return QS_OK; /* of a fraction the host has another warning */
+    return qwarn_place(L->c, klower_where(L, pos), a->p.name, outer_rank(&a->base));
+}
+
 static qs_status lower_items(Lower *L, Access *a, NodeList at) {
     bool down = kplace_is_down((AccessMode)a->base.mods.access);
+    uint32_t pos = L->pos;
     Item items[QS_MAX_RANK];
     Val v;
     if (at.n > QS_MAX_RANK) return klower_error(L, QS_ESHAPE, L->pos, "more than %d indices", QS_MAX_RANK);
     for (int i = 0; i < at.n; i++) {
         TRY(index_value(L, at.at[i], down, &v));
         if (v.kind == V_UNKNOWN) return a->base.kind = V_UNKNOWN, QS_OK;
-        if (at.n == 1 && is_coordinate(a, &v)) return coordinate_items(L, a, &v, down);
+        if (at.n == 1 && is_coordinate(a, &v)) {
+            TRY(coordinate_items(L, a, &v, down));
+            return warn_of_place(L, a, at, &v, pos);
+        }
         TRY(make_item(L, a, &v, down, &items[i]));
     }
     return place_items(L, a, items, at.n);

@@ -143,6 +143,7 @@ struct Lower {
 enum { KLOWER_UNROLL = 1024, KLOWER_PASSES = 40, KLOWER_CALLS = 64 };
 
 /* -- lower.c ----------------------------------------------------------------------------------------------------- */
+Where klower_where(const Lower *L, uint32_t pos);
 qs_status klower_error(Lower *L, qs_status s, uint32_t pos, const char *fmt, ...) QS_PRINTF(4, 5);
 qs_status klower_need(Lower *L, int source, int axis, int rank); /* never QS_OK */
 int klower_array_param(Lower *L, const Val *array);
