@@ -183,6 +183,15 @@ static bool any_there(const Visit *v) {
     return false;
 }
 
+/* What has arrived at operands, where the rule adds to it. */
+static void lend(Sweep *s, const GradNode *n, qs_value *dx) {
+    for (int i = 0; n->rule->adds && i < n->nin; i++) {
+        Visit *w = visit_of(s, n->in[i]);
+        qs_value *sum = w && w->wanted ? &w->at[place(n->in[i])] : NULL;
+        if (sum && qsweep_owns(*sum) && n->rule->adds(n, i, *sum)) dx[i] = *sum, *sum = qs_nil();
+    }
+}
+
 /* An error in a sweep happened where the operation stands in the program. */
 static qs_status at_node(qs_vm *vm, const GradNode *n, qs_status s) {
     if (s != QS_OK && s != QS_EINTERRUPT) qerr_place(qvm_ctx(vm), n->at);
@@ -200,6 +209,7 @@ static qs_status reverse_node(Sweep *s, const Visit *v) {
     }
     if (done) return QS_OK;
     qs_value *dx = qmem_alloc(c, (size_t)n->nin * sizeof *dx);
+    lend(s, n, dx);
     qs_status r = n->rule->reverse(s->vm, n, v->at, dx);
     for (int i = 0; i < n->nin; i++) {
         if (r == QS_OK && n->in[i] && dx[i].kind != QS_NIL) r = arrive(s, n->in[i], dx[i]);

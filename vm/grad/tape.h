@@ -53,6 +53,9 @@ typedef struct GradRule {
     void (*release)(qs_vm *vm, GradNode *n); /* lets go of n->data; NULL: there is none */
     /* Of a rule with one operand: adds its adjoint to *sum (nil: nothing is there yet) in place, where it can. */
     qs_status (*add)(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *sum, bool *done);
+    /* Whether `reverse` adds to `sum`, an array that has arrived at operand i so far and that nobody else has, when
+     * dx[i] comes in as that; NULL: no. */
+    bool (*adds)(const GradNode *n, int i, qs_value sum);
 } GradRule;
 
 struct GradNode {

@@ -108,8 +108,10 @@ static qs_status back_reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_val
     return moved(vm, n->data, 0, dy[0], &dx[0]);
 }
 /* Linear: tangents go the way of the values. */
-static const GradRule there = {"a view", there_reverse, back_reverse, release, NULL};
-static const GradRule back = {"the adjoint of a view", back_reverse, there_reverse, release, NULL};
+static const GradRule there = {.name = "a view", .reverse = there_reverse, .forward = back_reverse,
+                               .release = release};
+static const GradRule back = {.name = "the adjoint of a view", .reverse = back_reverse, .forward = there_reverse,
+                              .release = release};
 
 static Layout layout_of(int ndim, const int64_t *dims, const int64_t *steps, int64_t first) {
     Layout l = {.ndim = ndim, .first = first};

@@ -16,7 +16,8 @@
 static GradientForm *find(Form *of, int which, const GradientOf *key, size_t n) {
     for (Form *f = of->gradients.first; f; f = f->next) {
         GradientForm *g = (GradientForm *)f;
-        if (g->which == which && !memcmp(g->key.active, key->active, n) && !memcmp(g->key.enters, key->enters, n))
+        if (g->which == which && !memcmp(g->key.active, key->active, n) && !memcmp(g->key.enters, key->enters, n) &&
+            !memcmp(g->key.adds, key->adds, n))
             return g;
     }
     return NULL;
@@ -43,7 +44,7 @@ static qs_status make(qs_vm *vm, Form *of, int which, const GradientOf *key, Gra
     const KFunc *f = of->version[which].func;
     g->base.of = of, g->which = which;
     g->key = *key;
-    qs_status s = kgrad_reverse(c, &g->base.arena, f, key->active, key->enters, &g->code);
+    qs_status s = kgrad_reverse(c, &g->base.arena, f, &(KGradOf){g->key.active, g->key.enters, g->key.adds}, &g->code);
     if (s == QS_OK) s = make_passes(vm, of, g);
     if (s == QS_OK || s == QS_ENOMEM || s == QS_EINTERRUPT || s == QS_EINTERNAL) return s;
     g->refused = true, g->why = c->err;
@@ -63,7 +64,9 @@ typedef struct {
     Run run;
     const GradNode *node;
     const Recorded *rec;
+    GradientForm *form;
     const KGrad *code;
+    qs_value *dx;                /* by input of the node: what it adds to, until it is in `adjoint` */
     int64_t room[KGRAD_TAPES];
     Array *contents[MAX_PARAMS]; /* of what entered: as it was, a copy that is changed, or what nobody reads */
     Array *adjoint[MAX_PARAMS];  /* of what is active */
@@ -177,10 +180,15 @@ static bool is_covered(const Gradient *g, int param) {
     return !memcmp(a->extent, l->domain, (size_t)a->rank * sizeof *a->extent);
 }
 
+static bool is_lent(const qs_value *dx, const RecordedParam *p) {
+    return p->array && p->input >= 0 && dx[p->input].kind == QS_ARRAY;
+}
+
 static qs_status open_adjoint(Gradient *g, int i, const qs_value *dy) {
     static const Shape one = {.ndim = 1, .rank = 1, .dims = {1}};
     const RecordedParam *p = &g->rec->param[i];
     if (p->array && p->written) return open_written(g, i, dy);
+    if (is_lent(g->dx, p)) return g->adjoint[i] = qval_array(g->dx[p->input]), g->dx[p->input] = qs_nil(), QS_OK;
     Shape s = p->array ? qrecord_shape(p) : one;
     if (p->array) return zeros(g->run.vm, &s, is_covered(g, i), &g->adjoint[i]);
     s.dtype = (qs_dtype)g->rec->form->version[g->rec->which].func->params[i].dtype;
@@ -329,7 +337,7 @@ static qs_status run_pass(Gradient *g, int i) {
     for (int k = 0; k < g->rec->n; k++)
         if (g->code->param[k].changed && g->rec->param[k].contents)
             TRY(fresh_contents(g, k, pass->func->params[k].written));
-    r->form = g->rec->gradient->pass[i], r->which = 0, r->optional = g->rec->optional, r->chosen = false;
+    r->form = g->form->pass[i], r->which = 0, r->optional = g->rec->optional, r->chosen = false;
     r->device = g->rec->device, r->bind = bind, r->fit = NULL, r->unrecorded = false, r->late = true;
     r->fault.message = 0;
     set_launch(g, pass);
@@ -354,8 +362,34 @@ static qs_status run_passes(Gradient *g) {
 }
 
 /* -- the rule ------------------------------------------------------------------------------------------------------ */
-static void begin(Gradient *g, qs_vm *vm, const GradNode *n) {
-    g->run.vm = vm, g->node = n, g->rec = n->data, g->code = &g->rec->gradient->code;
+/* Where it would store an adjoint, code that adds is made when that saves going through many elements. */
+static const size_t worth_adding = 1 << 15;
+
+static bool adds(const GradNode *n, int input, qs_value sum) {
+    const Recorded *rec = n->data;
+    const Array *a = sum.u.p;
+    int i = 0;
+    while (i < rec->n && rec->param[i].input != input) i++;
+    if (i == rec->n || rec->gradient->refused || !rec->param[i].array || rec->param[i].written) return false;
+    Shape s = qrecord_shape(&rec->param[i]);
+    if (a->dtype != s.dtype || a->rank != s.rank || memcmp(a->dims, s.dims, (size_t)s.rank * sizeof *s.dims))
+        return false;
+    return !rec->gradient->code.param[i].stored || a->count >= worth_adding;
+}
+
+static qs_status choose_form(qs_vm *vm, const Recorded *rec, const qs_value *dx, GradientForm **out) {
+    GradientOf key = rec->gradient->key;
+    bool other = false;
+    for (int i = 0; i < rec->n; i++) {
+        key.adds[i] = is_lent(dx, &rec->param[i]) && rec->gradient->code.param[i].stored;
+        other = other || key.adds[i];
+    }
+    if (other) return qgradient_form(vm, rec->form, rec->which, &key, out);
+    return *out = rec->gradient, QS_OK;
+}
+
+static void begin(Gradient *g, qs_vm *vm, const GradNode *n, GradientForm *form, qs_value *dx) {
+    g->run.vm = vm, g->node = n, g->rec = n->data, g->form = form, g->code = &form->code, g->dx = dx;
     memset(g->contents, 0, (size_t)g->rec->n * sizeof *g->contents);
     memset(g->adjoint, 0, (size_t)g->rec->n * sizeof *g->adjoint);
     memset(g->extra, 0, (size_t)g->code->nextra * sizeof *g->extra);
@@ -413,11 +447,13 @@ static qs_status stopped(qs_vm *vm, const GradNode *n, const Recorded *rec) {
 static qs_status reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
     const Recorded *rec = n->data;
     Gradient g; /* too large to be cleared each time */
+    GradientForm *form;
     if (all_zero(rec, dy)) return QS_OK;
     if (rec->stopped) return stopped(vm, n, rec);
     if (rec->gradient->refused) return refusal(vm, n, rec->gradient);
     TRY(qkernel_swept(vm, n));
-    begin(&g, vm, n);
+    TRY(choose_form(vm, rec, dx, &form));
+    begin(&g, vm, n, form, dx);
     qs_status s = open(&g, dy);
     if (s == QS_OK) s = run_passes(&g);
     if (s == QS_OK) s = give(&g, dx);
@@ -426,4 +462,4 @@ static qs_status reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *d
 
 static void release(qs_vm *vm, GradNode *n) { qrecord_free(vm, n->data); }
 
-const GradRule qgradient_rule = {.name = "a launch", .reverse = reverse, .release = release};
+const GradRule qgradient_rule = {.name = "a launch", .reverse = reverse, .release = release, .adds = adds};

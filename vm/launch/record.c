@@ -32,7 +32,7 @@ static void find_active(const Run *r, GradientOf *of) {
     const KFunc *f = qlaunch_func(r);
     for (int i = 0; i < f->nparams; i++) {
         const KParam *p = &f->params[i];
-        of->enters[i] = is_recorded(r, i);
+        of->enters[i] = is_recorded(r, i), of->adds[i] = false;
         of->active[i] = of->enters[i] || (p->kind == KP_ARRAY && p->written && is_smooth((qs_dtype)p->dtype));
     }
 }

@@ -27,8 +27,9 @@ typedef struct {
 
 typedef struct { int param; int64_t element; } RecordedOut; /* element -1: the array */
 
-/* By parameter: whether it has an adjoint, and whether what it held before the launch depends on a leaf. */
-typedef struct { bool active[MAX_PARAMS], enters[MAX_PARAMS]; } GradientOf;
+/* By parameter: whether it has an adjoint, whether what it held before the launch depends on a leaf, and whether its
+ * adjoint is added to what has arrived before. */
+typedef struct { bool active[MAX_PARAMS], enters[MAX_PARAMS], adds[MAX_PARAMS]; } GradientOf;
 
 /* Its passes are forms of their own, of which gradients are taken as of any other: base.gradients, last one first. */
 typedef struct GradientForm {

@@ -536,6 +536,7 @@ static void begin_params(KReplay *v) {
 
 static void end_element(KReplay *v, int p, KRef x) {
     KElement e = own_element(v, p);
+    if (v->s->param[p].adds) x = kreplay_fold(v, K_ADD, load(v, &e), x, 0);
     store(v, &e, x);
 }
 

@@ -42,7 +42,7 @@ typedef struct {
     KFunc *g;                       /* the gathering function */
     int param, adjoint, rank;       /* of f; rank: of the array */
     Site site[SITES]; int n;
-    bool first;                     /* nothing was added before */
+    bool first;                     /* nothing was added before by this kernel */
     int axes[QS_MAX_RANK], naxes;   /* dimensions that are solved */
     KRef *map, *wide; uint32_t *when, now; /* values in g, while `when` is now */
     KRef pos[QS_MAX_RANK];          /* in g: by axis of the launch of the way back */
@@ -559,9 +559,13 @@ static KRef place(Gather *v, const Site *s, KRef *guard) {
     return at;
 }
 
+static bool stores_all(const Gather *v) {
+    return v->first && !v->s->param[v->param].adds && v->naxes == v->rank;
+}
+
 static void write_sums(Gather *v) {
     qs_dtype t = kir_value_dtype((qs_dtype)v->f->params[v->adjoint].dtype);
-    bool written[SITES] = {0}, all = v->first && v->naxes == v->rank;
+    bool written[SITES] = {0}, all = stores_all(v);
     v->now++;
     for (int k = 0; k < v->nsums; k++) {
         if (written[k]) continue;
@@ -744,7 +748,7 @@ bool kgather_make(const KGrading *s, const KFunc *f, int param, bool first, KGat
         if (!v->site[k].done) gather_group(v, k);
     write_sums(v);
     kir_seal(v->g);
-    *out = (KGathered){.func = v->g, .rest = without(v), .all = first && v->naxes == v->rank};
+    *out = (KGathered){.func = v->g, .rest = without(v), .all = stores_all(v)};
     out->border = has_border(v);
     for (int k = 0; k < v->naxes; k++) out->axis[k] = v->axes[k];
     return true;

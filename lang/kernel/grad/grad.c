@@ -16,7 +16,7 @@ typedef struct {
     Arena *arena;
     const KFunc *given;  /* as it came */
     KNormal normal;
-    const bool *active, *enters;
+    const bool *active, *enters, *adds;
     KGrad *out;
     KGroup *group;       /* by parameter of given */
     uint8_t *used;       /* by instruction of normal.func: a read that is kept, and asked for */
@@ -128,6 +128,7 @@ static void add_adjoints(Grad *d, const char *name) {
         KParam a = {.kind = KP_ARRAY, .dtype = (uint8_t)adjoint_dtype(p), .contiguous = true, .unit_last = true,
                     .rank = p->kind == KP_NUM ? 1 : p->rank};
         out[i].adjoint = d->active[i] ? add_param(d, a, name, p->name->s) : -1;
+        out[i].adds = d->adds && d->adds[i];
     }
     d->out->param = out, d->out->nparams = f->nparams;
     d->s.param = out;
@@ -407,7 +408,7 @@ static void tell_stored(Grad *d) {
         const KParam *x = &d->given->params[p];
         if (x->kind != KP_ARRAY || d->s.param[p].adjoint < 0 || d->given->serial) continue;
         bool own = kindex_owner(d->normal.func, p, &first) == KOWN_ELEMENT;
-        if (own && !x->written && !qdtype_is_complex((qs_dtype)x->dtype))
+        if (own && !x->written && !d->s.param[p].adds && !qdtype_is_complex((qs_dtype)x->dtype))
             ((KGradParam *)d->out->param)[p].stored = KSTORED_OWN;
     }
 }
@@ -433,9 +434,10 @@ static Grad begin(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KGra
                   .group = qarena_alloc(arena, (n + 1) * sizeof(KGroup))};
 }
 
-qs_status kgrad_reverse(Ctx *c, Arena *arena, const KFunc *f, const bool *active, const bool *enters, KGrad *out) {
+qs_status kgrad_reverse(Ctx *c, Arena *arena, const KFunc *f, const KGradOf *of, KGrad *out) {
+    const bool *active = of->active;
     Grad d = begin(c, arena, f, active, out);
-    d.enters = enters;
+    d.enters = of->enters, d.adds = of->adds;
     KActive act;
     KFunc *adjoint;
     TRY(check_params(&d));

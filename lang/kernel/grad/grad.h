@@ -46,6 +46,7 @@ typedef struct {
     bool needed;    /* array: its contents before the launch of f are read */
     bool changed;   /* array: passes with `again` change it: each gets a copy of those contents, others get these */
     uint8_t stored; /* array: KStored */
+    bool adds;      /* array: passes add to its adjoint, also where they could store */
     int adjoint;    /* its adjoint among the parameters; -1: not active */
 } KGradParam;
 
@@ -70,11 +71,13 @@ typedef struct {
     int64_t room[KGRAD_TAPES];       /* by tape: entries per position; -1: a pass counts them */
 } KGrad;
 
-/* active: by parameter of f; only floats and complex numbers can be.  An array that f writes with what depends on an
+/* By parameter of f.  active: only floats and complex numbers can be.  An array that f writes with what depends on an
  * active parameter, and reads, has to be active itself.  enters: of active ones, whether somebody asks for the adjoint
- * of what they held before; where not, what comes out there means nothing; NULL: of all.  Everything made lives in the
- * arena. */
-qs_status kgrad_reverse(Ctx *c, Arena *arena, const KFunc *f, const bool *active, const bool *enters, KGrad *out);
+ * of what they held before; where not, what comes out there means nothing; NULL: of all.  adds: as in KGradParam; NULL:
+ * of none. */
+typedef struct { const bool *active, *enters, *adds; } KGradOf;
+/* Everything made lives in the arena. */
+qs_status kgrad_reverse(Ctx *c, Arena *arena, const KFunc *f, const KGradOf *of, KGrad *out);
 
 /* -- halo.c -------------------------------------------------------------------------------------------------------- */
 /* What is known of a parameter before: the number; of an array the extents. */

@@ -126,8 +126,8 @@ typedef struct {
     bool all;                   /* it stores every element */
     bool border;                /* what rest still adds to the array comes from its border */
 } KGathered;
-/* f: the way back; of param, an array that nobody writes; first: its adjoint is zero so far.  false: there is nothing
- * to gain, or it is not possible. */
+/* f: the way back; of param, an array that nobody writes; first: no pass has added to its adjoint.  false: there is
+ * nothing to gain, or it is not possible. */
 bool kgather_make(const KGrading *s, const KFunc *f, int param, bool first, KGathered *out);
 /* Sums over rows of positions: func is launched over positions divided by KGRAD_ROW along the last axis. */
 enum { KGRAD_ROW = 512 };
