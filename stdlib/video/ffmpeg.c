@@ -63,11 +63,13 @@ static void say(char why[VIDEO_WHY], const char *what, int error) {
     snprintf(why, VIDEO_WHY, error ? "%s: %s" : "%s", what, text);
 }
 
-/* What is logged goes to nobody but to the complaint of a codec. */
+/* What is logged goes to nobody but to the complaint of a codec, or of a kind of file that is written. */
 static void on_log(void *from, int level, const char *format, va_list args) {
-    const AVClass *class = from ? *(const AVClass **)from : NULL;
-    if (!class || level > AV_LOG_ERROR || strcmp(class->class_name, "AVCodecContext") != 0) return;
-    Complaint *c = ((const AVCodecContext *)from)->opaque;
+    const AVClass *class = from && level <= AV_LOG_ERROR ? *(const AVClass **)from : NULL;
+    Complaint *c = !class                                         ? NULL
+                   : !strcmp(class->class_name, "AVCodecContext") ? ((const AVCodecContext *)from)->opaque
+                   : !strcmp(class->class_name, "AVFormatContext") ? ((const AVFormatContext *)from)->opaque
+                                                                   : NULL;
     if (c && !atomic_exchange(&c->made, true)) vsnprintf(c->text, sizeof c->text, format, args);
 }
 
@@ -480,17 +482,25 @@ typedef struct {
     Complaint complaint;
 } Writer;
 
-static const AVCodec *encoder_for(const AVOutputFormat *f, const char *codec) {
+/* Of images, one for each frame, the ending says it. */
+static bool is_images(const AVOutputFormat *f) { return !strcmp(f->name, "image2"); }
+
+static const AVCodec *encoder_for(const AVOutputFormat *f, const char *path, const char *codec) {
+    enum AVCodecID usual = av_guess_codec((AVOutputFormat *)(uintptr_t)f, NULL, path, NULL, AVMEDIA_TYPE_VIDEO);
     const AVCodec *x264 = avcodec_find_encoder_by_name("libx264"), *named = avcodec_find_encoder_by_name(codec);
     const AVCodecDescriptor *d = avcodec_descriptor_get_by_name(codec);
     if (*codec) return named ? named : d ? avcodec_find_encoder(d->id) : NULL;
-    if (f->video_codec == AV_CODEC_ID_H264 && x264) return x264;
-    return avcodec_find_encoder(f->video_codec);
+    return usual == AV_CODEC_ID_H264 && x264 ? x264 : avcodec_find_encoder(usual);
+}
+
+/* Of music a picture is the cover. */
+static bool is_music(const AVOutputFormat *f) {
+    return f->audio_codec != AV_CODEC_ID_NONE && f->video_codec == AV_CODEC_ID_PNG;
 }
 
 /* A kind of video that does not say what it holds (negative) says it when the file is begun. */
 static bool holds(const AVOutputFormat *f, const AVCodec *c) {
-    if (!c || c->type != AVMEDIA_TYPE_VIDEO) return false;
+    if (!c || c->type != AVMEDIA_TYPE_VIDEO || is_music(f)) return false;
     int answer = avformat_query_codec(f, c->id, FF_COMPLIANCE_NORMAL);
     return answer > 0 || (answer < 0 && f->video_codec != AV_CODEC_ID_NONE);
 }
@@ -500,7 +510,8 @@ static void list_endings(char *out, size_t room) {
     static const char *const usual[] = {".mkv", ".mp4", ".mov", ".avi", ".webm", ".mpg", ".gif"};
     for (size_t k = 0; k < sizeof usual / sizeof *usual; k++) {
         const AVOutputFormat *f = av_guess_format(NULL, usual[k], NULL);
-        if (f && holds(f, encoder_for(f, ""))) snprintf(out + strlen(out), room - strlen(out), " %s", usual[k]);
+        bool here = f && holds(f, encoder_for(f, usual[k], ""));
+        if (here) snprintf(out + strlen(out), room - strlen(out), " %s", usual[k]);
     }
 }
 
@@ -514,14 +525,18 @@ static void list_codecs(const AVOutputFormat *f, char *out, size_t room) {
 
 static bool known(const char *path, const char *codec, char why[VIDEO_WHY]) {
     const AVOutputFormat *f = av_guess_format(NULL, path, NULL);
-    const AVCodec *c = f ? encoder_for(f, codec) : NULL;
-    if (holds(f, c)) return true;
+    const AVCodec *c = f ? encoder_for(f, path, codec) : NULL;
+    bool numbered = !f || !is_images(f) || av_filename_number_test(path);
+    if (holds(f, c) && numbered) return true;
     char list[200] = "";
     const char *dot = strrchr(path, '.'), *ending = dot && !strchr(dot, '/') ? dot : "";
     if (f) list_codecs(f, list, sizeof list);
     bool video = *list && *codec;
     if (!video) *list = 0, list_endings(list, sizeof list);
-    if (video)
+    if (!numbered)
+        snprintf(why, VIDEO_WHY, "of images there is one for each frame, and the name must say where its number goes, "
+                 "as \"frame%%03d%s\"; imwrite writes a single image", ending);
+    else if (video)
         snprintf(why, VIDEO_WHY, "%s \"%s\"; for %s there are%s",
                  c ? "files of that kind do not hold the codec" : "there is no codec", codec, ending, list);
     else if (*ending) snprintf(why, VIDEO_WHY, "no video is called %s; there are%s", ending, list);
@@ -559,6 +574,7 @@ static void free_writer(Writer *w) {
 
 static int open_encoder(Writer *w, const VideoInfo *v, const AVCodec *encoder) {
     AVCodecContext *c = w->codec = avcodec_alloc_context3(encoder);
+    w->format->opaque = &w->complaint;
     w->stream = avformat_new_stream(w->format, NULL);
     if (!c || !w->stream) return AVERROR(ENOMEM);
     c->opaque = &w->complaint;
@@ -605,8 +621,7 @@ static void not_written(const Writer *w, const VideoInfo *v, const AVCodec *enco
     int odd = d ? (v->width & d->log2_chroma_w) | (v->height & d->log2_chroma_h) : 0;
     const Complaint *c = &w->complaint;
     say(why, "cannot be written", e);
-    if (e != AVERROR_EXTERNAL && e != AVERROR(EINVAL)) return;
-    if (odd & 1)
+    if ((odd & 1) && (e == AVERROR_EXTERNAL || e == AVERROR(EINVAL)))
         snprintf(why, VIDEO_WHY, "the codec %s wants frames of even sizes, got %d x %d (height x width); cut or pad "
                  "them, or take a codec for any size, as \"ffv1\" in an .mkv", encoder->name, v->height, v->width);
     else if (*c->text)
@@ -621,7 +636,7 @@ static void *create(const char *path, const VideoInfo *v, const char *codec, cha
     w->channels = v->channels, w->bits = v->bits;
     const AVCodec *encoder = NULL;
     int e = known(path, codec, why) ? avformat_alloc_output_context2(&w->format, NULL, NULL, path) : AVERROR(EINVAL);
-    if (e >= 0) encoder = encoder_for(w->format->oformat, codec), e = open_encoder(w, v, encoder);
+    if (e >= 0) encoder = encoder_for(w->format->oformat, path, codec), e = open_encoder(w, v, encoder);
     if (e >= 0) e = open_frame(w, v);
     if (e >= 0) e = open_file(w, path);
     if (e >= 0) return w;

@@ -110,6 +110,8 @@ function [] = unknown(name, codec)
 end
 unknown("x.unknown", "")
 unknown("x.wav", "")
+unknown("x.mp3", "")
+fails(() -> vidcreate("x.png"), "?")
 unknown("x.mkv", "nocodec")
 unknown("x.mkv", "aac")
 unknown("noending", "")
@@ -212,6 +214,28 @@ function [] = read_quietly(path)
     end
 end
 print "still here"
+% An image for each frame.
+images = pathjoin(folder, "image%03d.png")
+w = vidcreate(images, 25)
+for n = 0..4
+    vidwrite(w, frame(n))
+end
+vidclose(w)
+s = vidopen(images)
+n = 0
+while vidreadframe(s)
+    assert(isequal(float(s.rgb_data), frame(n)))
+    n += 1
+end
+print n, " images, ", max(abs(imread(pathjoin(folder, "image003.png")) - frame(2)))
+% What a kind of file says about frames that it does not take.
+w = vidcreate(pathjoin(folder, "x.gxf"), 25)
+try
+    vidwrite(w, zeros(48,64,3))
+    print "nothing is wrong"
+catch e
+    print strfind(e, "PAL or NTSC") > 0
+end
 % A stream whose frames become smaller.
 parts = {"", ""}
 for k = 0..1
