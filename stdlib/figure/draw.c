@@ -166,6 +166,14 @@ static void notes(const Painter *p) {
         if (is_note(p, i)) qpaint_item(p, i);
 }
 
+/* Around an image beside other axes, which would have no end where it is as white as the page; over none of its
+ * pixels. */
+static void edge(const Painter *p) {
+    if (!p->a->edged || !p->a->figure->axes->next) return;
+    qcanvas_box(p->c, crisp(p->x) - 1, crisp(p->y) - 1, ceil(p->width) + 1, ceil(p->height) + 1);
+    qcanvas_stroke(p->c, qdraw_ink, frame_stroke);
+}
+
 static void flat_axes(const Painter *p) {
     Ticks x = {0}, y = {0};
     bool ticked = qlayout_ticked(p->a);
@@ -178,6 +186,7 @@ static void flat_axes(const Painter *p) {
         qcanvas_stroke(p->c, qdraw_ink, frame_stroke);
         labels(p, &x, &y);
     }
+    else edge(p);
     notes(p);
     heading(p, *y.factor != 0);
     qlegend_draw(p);

@@ -130,7 +130,7 @@ static qs_status image(qs_vm *vm, qs_call_args *c, const ImageKind *k) {
     memcpy(a->range, range, sizeof range);
     a->ranged = true;
     if (fresh || !same_image(a, img, shown_as((qs_dtype)img->dtype))) {
-        a->axis[AXIS_Y].flipped = true, a->equal = k->bare, a->hidden = k->bare;
+        a->axis[AXIS_Y].flipped = true, a->equal = k->bare, a->hidden = a->edged = k->bare;
         if (k->bare) a->map = qcolour_map("gray");
     }
     qfigure_changed(vm, a->figure);
@@ -138,8 +138,9 @@ static qs_status image(qs_vm *vm, qs_call_args *c, const ImageKind *k) {
 }
 
 qs_status qfield_imshow(qs_vm *vm, qs_call_args *c) {
-    static const double bytes[2] = {0, 255};
-    return image(vm, c, &(ImageKind){"imshow", bytes, true});
+    static const double bytes[2] = {0, 255}, truths[2] = {0, 1};
+    bool mask = c->in[0].kind == QS_ARRAY && qval_array(c->in[0])->dtype == QS_B1;
+    return image(vm, c, &(ImageKind){"imshow", mask ? truths : bytes, true});
 }
 
 qs_status qfield_imagesc(qs_vm *vm, qs_call_args *c) { return image(vm, c, &(ImageKind){"imagesc", NULL, false}); }
@@ -156,19 +157,25 @@ static qs_status tile_size(qs_vm *vm, qs_value v, Tiles *t) {
     Tiles own = {t->n, a->rank > 1 ? a->dims[0] : 1, a->rank > 1 ? a->dims[1] : a->dims[0],
                  a->rank > 2 ? a->dims[2] : 1, 0};
     if (!t->height) *t = own;
-    if (own.height == t->height && own.width == t->width && own.channels == t->channels) return QS_OK;
-    return qs_fail(vm, QS_ESHAPE, "montage: images must have one size, got %ldx%ld and %ldx%ld", (long)t->height,
-                   (long)t->width, (long)own.height, (long)own.width);
+    bool grey = own.channels == 1 || t->channels == 1; /* one of them, which then has three equal channels */
+    if (own.height != t->height || own.width != t->width)
+        return qs_fail(vm, QS_ESHAPE, "montage: images must have one size, got %ldx%ld and %ldx%ld", (long)t->height,
+                       (long)t->width, (long)own.height, (long)own.width);
+    if (own.channels != t->channels && !grey)
+        return qs_fail(vm, QS_ESHAPE, "montage: images in colour must have as many channels, got %ld and %ld",
+                       (long)t->channels, (long)own.channels);
+    if (own.channels > t->channels) t->channels = own.channels;
+    return QS_OK;
 }
 
-/* Writes tile k of doubles x, whose pixels are `step` apart, into the whole. */
-static void put_tile(const Tiles *t, const double *x, int64_t step, int64_t k, double *whole) {
+/* Writes tile k of doubles x, whose pixels are `step` apart, into the whole.  A grey one is opaque in all channels. */
+static void put_tile(const Tiles *t, const double *x, int64_t step, double scale, int64_t k, double *whole) {
     int64_t top = k / t->columns * t->height, left = k % t->columns * t->width, wide = t->columns * t->width;
     for (int64_t r = 0; r < t->height; r++)
         for (int64_t c = 0; c < t->width; c++)
             for (int64_t j = 0; j < t->channels; j++)
                 whole[((top + r) * wide + left + c) * t->channels + j] =
-                    x[(r * t->width + c) * step + (step == t->channels ? j : 0)];
+                    step == 1 && j == 3 ? 255 : scale * x[(r * t->width + c) * step + (step == t->channels ? j : 0)];
 }
 
 static qs_status whole_of(qs_vm *vm, const Tiles *t, qs_value *v, double **out) {
@@ -205,7 +212,10 @@ qs_status qfield_montage(qs_vm *vm, qs_call_args *c) {
         Array *packed = NULL;
         if (s == QS_OK) s = qarr_contiguous(vm, one, &packed);
         if (s == QS_OK) s = qarr_read(vm, packed, &p);
-        if (s == QS_OK) put_tile(&t, (const double *)p + (cell ? 0 : k), cell ? t.channels : t.n, k, whole);
+        const Array *given = qval_array(cell ? cell->items[k] : v);
+        int64_t step = cell ? given->rank > 2 ? given->dims[2] : 1 : t.n;
+        double scale = given->dtype == QS_B1 ? 255 : 1;
+        if (s == QS_OK) put_tile(&t, (const double *)p + (cell ? 0 : k), step, scale, k, whole);
         if (packed) qarr_release(vm, packed);
         if (one) qarr_release(vm, one);
         if (s != QS_OK) return qs_release(vm, made), s;

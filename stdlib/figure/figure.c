@@ -57,7 +57,7 @@ void qaxes_clear(qs_vm *vm, Axes *a) {
     }
     for (int k = 0; k < 3; k++) reset_axis(&a->axis[k]);
     qfigure_set(&a->title, NULL), qfigure_set(&a->bar_label, NULL);
-    a->grid = a->hidden = a->equal = a->tight = a->deep = a->bar = a->ranged = a->zoomed = false;
+    a->grid = a->hidden = a->edged = a->equal = a->tight = a->deep = a->bar = a->ranged = a->zoomed = false;
     a->legend = LEGEND_NONE, a->map = qcolour_map("viridis"), a->azimuth = -37.5, a->elevation = 30;
 }
 

@@ -84,6 +84,7 @@ typedef struct Axes {
     Axis axis[3];
     char *title, *bar_label;
     bool grid, hidden, equal, tight, deep, bar; /* deep: three dimensions; bar: a colour bar */
+    bool edged;               /* of an image without ticks: its edge is drawn where it is not alone */
     double room[2];            /* width and height for which ticks are chosen */
     bool upright;              /* the texts below are too long to stand beside each other, where it was last drawn */
     LegendPlace legend;

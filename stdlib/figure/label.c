@@ -147,7 +147,7 @@ static bool axis_word(Axes *a, const char *s) {
     bool *no_margins = &a->tight;
     if (!strcmp(s, "equal") || !strcmp(s, "image")) a->equal = true;
     else if (!strcmp(s, "normal")) a->equal = false;
-    else if (!strcmp(s, "off")) a->hidden = true;
+    else if (!strcmp(s, "off")) a->hidden = true, a->edged = false;
     else if (!strcmp(s, "on")) a->hidden = false;
     else if (!strcmp(s, "ij")) a->axis[AXIS_Y].flipped = true;
     else if (!strcmp(s, "xy")) a->axis[AXIS_Y].flipped = false;

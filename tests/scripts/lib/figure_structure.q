@@ -156,3 +156,23 @@ print size(page)
 for row = [0,7,8,263,264,271]
     print all(page[row,0..255,:] == 255), all(page[row,300..345,:] == 255)
 end
+
+% Images in colour and in grey side by side; what is true is white.
+h = montage({repmat(100, 4, 5), cat(2, 200*ones(4,5,1), zeros(4,5,2)), ones(4,5) > 0})
+fails(() -> montage({ones(4,5,3), ones(4,5,4)}))
+page = h.rasterize()
+[rows, columns] = size(page, 0..1)
+print page[2,2,:], page[2,columns-2,:], page[rows-2,2,:]
+print imshow(ones(3,3) > 0).rasterize()[0,0,0]
+
+% A white image beside other axes has an edge, and by itself none.
+print all(imshow(255*ones(40,40)).rasterize() == 255)
+figure()
+subplot(1, 2, 0)
+h = imshow(255*ones(40,40))
+subplot(1, 2, 1)
+axis("off")
+page = h.rasterize()
+dark = float(page[:,:,0] < 128)
+print any(page < 128), " ", sum(max(dark, [], 1)), " x ", sum(max(dark, [], 0)), " ", all(page[:,0,:] == 255)
+axis("off")
