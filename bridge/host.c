@@ -182,6 +182,23 @@ static PyObject *is_open(PyObject *module, PyObject *unused) {
     return PyBool_FromLong(qbridge.host != NULL);
 }
 
+/* Which built-in runs, in any thread: (a number for this call of it, name, part that is done or None); None: none does.
+ * Nobody enters the machine for that. */
+static PyObject *doing(PyObject *module, PyObject *unused) {
+    Border *b = qgil_host();
+    PyObject *r = NULL;
+    (void)module;
+    (void)unused;
+    if (b && b->vm) {
+        const Doing *d = &qvm_ctx(b->vm)->doing;
+        const char *name = atomic_load(&d->name);
+        double part = (double)qdoing_part(d);
+        if (name) r = Py_BuildValue("(IsN)", atomic_load(&d->turn), name, part < 0 ? none() : PyFloat_FromDouble(part));
+    }
+    if (b) qborder_release(b);
+    return r || PyErr_Occurred() ? r : none();
+}
+
 /* The arguments of init for a machine like the one that is open, perhaps by a script; None: there is none. */
 static PyObject *settings(PyObject *module, PyObject *unused) {
     (void)module;
@@ -690,6 +707,7 @@ PyMethodDef qhost_functions[] = {
     {"_open", open_machine, METH_VARARGS, NULL},
     {"_close", close_machine, METH_NOARGS, NULL},
     {"_is_open", is_open, METH_NOARGS, NULL},
+    {"_doing", doing, METH_NOARGS, NULL},
     {"_settings", settings, METH_NOARGS, NULL},
     {"_end", end_machine, METH_NOARGS, NULL},
     {"_forked", forked, METH_NOARGS, NULL},

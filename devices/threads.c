@@ -43,6 +43,8 @@ struct Threads {
     ThreadsJob *fn; void *ud; /* the job: written under the lock while nobody is inside */
     int64_t n, grain;
     int workers;          /* how many take part: the caller, and the workers that began first */
+    Doing *doing;             /* of the context, where pieces may be counted */
+    bool counted;             /* those of this job are */
     bool roomy;               /* as many processors as threads */
     int begun;                /* workers that have a place */
     struct { pthread_t thread; size_t cpu; } place[THREADS_MAX]; /* where it ran its last job; under the lock */
@@ -178,7 +180,9 @@ static void take_share(Threads *t, Share *s, int number) {
     for (;;) {
         int64_t first = atomic_fetch_add_explicit(&s->next, grain, memory_order_relaxed);
         if (first >= end) return;
-        fn(t->ud, first, end - first < grain ? end : first + grain, number);
+        int64_t last = end - first < grain ? end : first + grain;
+        fn(t->ud, first, last, number);
+        if (t->counted) qdoing_add(t->doing, last - first);
     }
 }
 
@@ -252,7 +256,7 @@ Threads *qthreads_open(Ctx *c, int wanted) {
     Threads *t = qmem_alloc(c, sizeof *t);
     int usable = qthreads_usable();
     t->count = chosen(wanted, usable);
-    t->roomy = t->count <= usable;
+    t->roomy = t->count <= usable, t->doing = &c->doing;
     init_sync(t);
     return t;
 }
@@ -308,11 +312,30 @@ static void cut(Threads *t) {
     }
 }
 
+/* Whether the job is a part of something that says which part it is. */
+static bool begin_count(Threads *t, int64_t n) {
+    if (!qdoing_is_known(t->doing)) return false;
+    qdoing_at(t->doing, 0, n);
+    return true;
+}
+
+/* One thread: all at once, or in pieces where these are counted. */
+static void run_alone(Threads *t, int64_t n, int64_t grain, ThreadsJob *fn, void *ud) {
+    enum { TOLD = 200 };
+    bool counted = begin_count(t, n);
+    int64_t step = counted ? (n / TOLD / grain + 1) * grain : n;
+    for (int64_t first = 0; first < n; first += step) {
+        int64_t last = n - first < step ? n : first + step;
+        fn(ud, first, last, 0);
+        if (counted) qdoing_add(t->doing, last - first);
+    }
+}
+
 static void publish(Threads *t, int64_t n, int64_t grain, ThreadsJob *fn, void *ud) {
     pthread_mutex_lock(&t->lock);
     await_empty(t); /* a worker that woke late may still be looking at the last job */
     t->fn = fn, t->ud = ud, t->n = n, t->grain = grain;
-    t->workers = qthreads_workers(t, n, grain);
+    t->workers = qthreads_workers(t, n, grain), t->counted = begin_count(t, n);
     cut(t);
     if (t->roomy) keep_apart(t);
     atomic_fetch_add_explicit(&t->generation, 1, memory_order_relaxed);
@@ -331,10 +354,7 @@ static void retire(Threads *t) {
 void qthreads_run(Threads *t, int64_t n, int64_t grain, ThreadsJob *fn, void *ud) {
     if (n <= 0) return;
     if (grain < 1) grain = 1;
-    if (qthreads_workers(t, n, grain) == 1) {
-        fn(ud, 0, n, 0);
-        return;
-    }
+    if (qthreads_workers(t, n, grain) == 1) return run_alone(t, n, grain, fn, ud);
     check_process(t);
     publish(t, n, grain, fn, ud);
     take_pieces(t, 0);

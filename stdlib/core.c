@@ -69,6 +69,7 @@ void qlib_register(qs_vm *vm) {
     }
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
         qvm_builtin(vm, constants[i].name, constants[i].value);
+    qprogress_open(vm);
 }
 
 Lib *qlib(qs_vm *vm) { return qvm(vm)->lib; }

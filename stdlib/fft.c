@@ -228,6 +228,7 @@ qs_status qfft_convolve(qs_vm *vm, const double *a, size_t n, const double *b, s
     l.w = twiddles_d(p, l.size), p += 2 * l.size;
     l.spectrum = (Split_d){p, p + l.size}, l.room = p + 2 * l.size;
     prepare_long(&l, b);
+    qdoing_stage(&qvm_ctx(vm)->doing, 0, 1, 0);
     qthreads_run(t, turns, 1, convolve_stretches, &l);
     give_back(&s);
     return QS_OK;

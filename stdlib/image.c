@@ -53,10 +53,18 @@ static qs_status channels_of_row(qs_vm *vm, qs_value to, int64_t y, int64_t widt
     return QS_OK;
 }
 
+/* Files have their rows in different orders. */
+static void count_row(const Image *m) {
+    Doing *d = &qvm_ctx(m->vm)->doing;
+    if (!qdoing_is_known(d)) qdoing_stage(d, 0, 1, m->height);
+    qdoing_add(d, 1);
+}
+
 qs_status qimage_row(Image *m, int64_t y, qs_dtype d, const void *row) {
     int n = m->channels - m->has_alpha;
     size_t size = qdtype_size(d);
     ptrdiff_t step = (ptrdiff_t)((size_t)m->channels * size);
+    count_row(m);
     if (!m->has_alpha) return channels_of_row(m->vm, m->picture, y, m->width * n, 1, d, row, (ptrdiff_t)size);
     TRY(channels_of_row(m->vm, m->picture, y, m->width, n, d, row, step));
     return channels_of_row(m->vm, m->alpha, y, m->width, 1, d, (const char *)row + (size_t)n * size, step);

@@ -86,7 +86,8 @@ static void encode(const Pixels *x, struct jpeg_compress_struct *j, Block *out) 
     if (x->quality >= 90)
         j->comp_info[0].h_samp_factor = j->comp_info[0].v_samp_factor = 1; /* colours at full resolution */
     libjpeg.jpeg_start_compress(j, TRUE);
-    while (j->next_scanline < j->image_height) {
+    qdoing_stage(&qvm_ctx(x->vm)->doing, 0, 1, x->height);
+    for (; j->next_scanline < j->image_height; qdoing_add(&qvm_ctx(x->vm)->doing, 1)) {
         JSAMPROW row = x->data + (size_t)j->next_scanline * (size_t)x->width * (size_t)x->channels;
         libjpeg.jpeg_write_scanlines(j, &row, 1);
     }

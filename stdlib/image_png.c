@@ -56,8 +56,12 @@ static qs_status decode(Codec *c) {
     c->pixels = qmem_try(qvm_ctx(m->vm), size), c->size = size;
     if (!c->pixels) return qs_fail(m->vm, QS_ENOMEM, "%s: no memory for %zu bytes", m->fn, size);
     memset(c->pixels, 0, size); /* the passes of an interlaced file fill it in turn */
+    Doing *doing = &qvm_ctx(m->vm)->doing;
+    qdoing_stage(doing, 0, 0.8f, passes * height);
     for (; passes > 0; passes--)
-        for (int64_t y = 0; y < height; y++) libpng.png_read_row(png, c->pixels + (size_t)y * row, NULL);
+        for (int64_t y = 0; y < height; y++, qdoing_add(doing, 1))
+            libpng.png_read_row(png, c->pixels + (size_t)y * row, NULL);
+    qdoing_stage(doing, 0.8f, 1, height);
     for (int64_t y = 0; y < height && s == QS_OK; y++) s = qimage_row(m, y, d, c->pixels + (size_t)y * row);
     return s;
 }
@@ -97,7 +101,9 @@ static qs_status guarded_write(Codec *c, const Pixels *x) {
     libpng.png_write_info(c->png, c->info);
     if (x->bits == 16 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) libpng.png_set_swap(c->png);
     size_t row = x->size / (size_t)x->height;
-    for (int64_t y = 0; y < x->height; y++) libpng.png_write_row(c->png, x->data + (size_t)y * row);
+    qdoing_stage(&qvm_ctx(x->vm)->doing, 0, 1, x->height);
+    for (int64_t y = 0; y < x->height; y++, qdoing_add(&qvm_ctx(x->vm)->doing, 1))
+        libpng.png_write_row(c->png, x->data + (size_t)y * row);
     libpng.png_write_end(c->png, c->info);
     return QS_OK;
 }

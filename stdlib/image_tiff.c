@@ -115,6 +115,7 @@ static bool is_plain(const Layout *l) {
 typedef struct {
     uint8_t *page;
     size_t sample, pixel, width, height;
+    Doing *doing; /* pixels are counted, of each plane */
 } Page; /* sample and pixel: bytes; extents: pixels */
 
 static void place(const Page *p, const uint8_t *chunk, size_t x0, size_t y0, size_t w, size_t h, size_t plane,
@@ -123,6 +124,7 @@ static void place(const Page *p, const uint8_t *chunk, size_t x0, size_t y0, siz
         size_t n = w < p->width - x0 ? w : p->width - x0;
         uint8_t *to = p->page + ((y0 + y) * p->width + x0) * p->pixel + plane * p->sample;
         const uint8_t *from = chunk + y * w * step;
+        qdoing_add(p->doing, (int64_t)n);
         if (step == p->pixel) memcpy(to, from, n * step);
         else for (size_t x = 0; x < n; x++) memcpy(to + x * p->pixel, from + x * step, p->sample);
     }
@@ -167,11 +169,13 @@ static qs_status read_plain(Image *m, TIFF *t, const Layout *l, Memory *mem) {
         return qimage_corrupt(m, "its strips or tiles");
     Ctx *ctx = qvm_ctx(m->vm);
     uint8_t *chunk = qmem_try(ctx, nchunk), *page = qmem_try(ctx, npage);
-    Page p = {page, sample, sample * l->samples, l->width, l->height};
+    Page p = {page, sample, sample * l->samples, l->width, l->height, &ctx->doing};
     size_t step = separate ? sample : p.pixel, planes = separate ? l->samples : 1;
+    qdoing_stage(p.doing, 0, 0.8f, (int64_t)(planes * p.width * p.height));
     if (!chunk || !page) s = qs_fail(m->vm, QS_ENOMEM, "%s: no memory for %zu bytes", m->fn, npage);
     else if (!(tiled ? read_tiles : read_strips)(t, &p, chunk, planes, step))
         s = qimage_corrupt(m, *mem->why ? mem->why : "its data");
+    qdoing_stage(p.doing, 0.8f, 1, (int64_t)p.height);
     for (size_t y = 0; y < l->height && s == QS_OK; y++)
         s = qimage_row(m, (int64_t)y, d, page + y * l->width * p.pixel);
     if (chunk) qmem_try_free(ctx, chunk, nchunk);
@@ -240,7 +244,8 @@ static bool write_page(TIFF *t, const Pixels *x, int i, int n) {
     if (has_alpha) tiff.TIFFSetField(t, TIFFTAG_EXTRASAMPLES, 1, &alpha);
     if (n > 1) tiff.TIFFSetField(t, TIFFTAG_SUBFILETYPE, FILETYPE_PAGE), tiff.TIFFSetField(t, TIFFTAG_PAGENUMBER, i, n);
     tiff.TIFFSetField(t, TIFFTAG_ROWSPERSTRIP, tiff.TIFFDefaultStripSize(t, 0));
-    for (int64_t y = 0; y < x->height; y++)
+    qdoing_stage(&qvm_ctx(x->vm)->doing, (float)i / (float)n, (float)(i + 1) / (float)n, x->height);
+    for (int64_t y = 0; y < x->height; y++, qdoing_add(&qvm_ctx(x->vm)->doing, 1))
         if (tiff.TIFFWriteScanline(t, x->data + (size_t)y * row, (uint32_t)y, 0) < 0) return false;
     return n == 1 || tiff.TIFFWriteDirectory(t);
 }

@@ -74,6 +74,7 @@ static qs_status run(qs_vm *vm, qs_call_args *c, const Work *w, size_t m, LineFn
     r.rooms = qpool_get(qvm_ctx(vm), bytes);
     if (!r.rooms) return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu bytes", w->fn, bytes);
     r.out = r.rooms + workers * r.room;
+    qdoing_stage(&qvm_ctx(vm)->doing, 0, 1, 0);
     qthreads_run(t, (int64_t)lines, grain, run_lines, &r);
     int64_t dims[QS_MAX_RANK] = {(int64_t)m};
     int rank = w->dim == DIM_ALL ? 1 : qstats_with_dim(w->a, w->dim, (int64_t)m, dims);

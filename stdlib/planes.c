@@ -256,6 +256,12 @@ static void lay_some(void *ud, int64_t first, int64_t last, int worker) {
     for (const Laying *l = ud; first < last; first++) l->dense ? lay_result(l, first) : lay_channel(l, first);
 }
 
+/* What comes is the work on so many images from `first` on. */
+static void stage(const Conv *c, int64_t first, int64_t images) {
+    float all = (float)c->images;
+    qdoing_stage(&qvm_ctx(c->vm)->doing, (float)first / all, (float)(first + images) / all, 0);
+}
+
 static void run(const Conv *c, int64_t n, int64_t work, ThreadsJob *job, void *ud) {
     enum { WORTH = 1 << 14 };
     int64_t grain = work >= WORTH ? 1 : WORTH / (work > 0 ? work : 1) + 1;
@@ -444,6 +450,7 @@ static qs_status forward_in(const Conv *c, const char *x, const char *w, const c
         Laying l = {.c = c, .from = x + n * c->channels * plane_in(c) * size, .to = r->planes.p};
         run(c, images * c->channels, channel_places(c), lay_some, &l);
         g.out = y + n * c->results * plane_out(c) * size;
+        stage(c, n, images);
         gather(&g, images);
     }
     return QS_OK;
@@ -563,6 +570,7 @@ static qs_status weights_in(const Conv *c, const char *x, const char *dy, char *
         Laying ld = {c, dy + k * c->results * plane_out(c) * size, r->weights.p, true, {0, 0}, sx->places, n};
         run(c, g.images * c->channels, channel_places(c), lay_some, &lx);
         run(c, g.images * c->results, n, lay_some, &ld);
+        stage(c, k, g.images);
         run(c, c->groups * g.down * g.parts, g.images * n * g.across / g.parts, dot_some, &g);
     }
     mend(c, c->results * taps_of(c), sum_for_weight, x, dy, dw);

@@ -1,20 +1,49 @@
-/* progress.c -- progress(done, n, text): how far a program is, how fast, how long it will take.
+/* progress.c -- how far a program is, how fast, how long it will take: where it says so, progress(done, n, text), and
+ * in built-ins that take longer than a second.
  *
  *     a terminal      one line, written over ten times a second:  denoising  42 %  420/1000  73.1/s  8 s left
  *     anything else   a line for every tenth
- *     progress(f)     f(part, line) is called instead, ten times a second: a bar in a window or in a notebook
+ *     progress(f)     f(part, line) is called instead, ten times a second: a bar in a notebook
+ *     progress(bar)   a bar of a window moves instead
  *
- * progress(x, text) gives the elements of x to a for loop, and tells how many of them are done. */
+ * progress(x, text) gives the elements of x to a for loop, and tells how many of them are done.
+ *
+ * Of a built-in a thread of its own tells it, which sleeps until one begins with much (qctx_let_go), and looks at
+ * vm/base/doing.h: a function of the program could not run in the midst of it, so progress(f) does not hear of it. */
 #include "stdlib/builtins.h"
 #include "vm/base/clock.h"
 #include "vm/base/number.h"
 #include "vm/value/machine.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
+
+typedef struct Line { char s[200]; size_t n; } Line;
+
+typedef struct Onlooker { /* what the thread knows; under the lock but for `asleep` */
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    pthread_t thread;
+    pid_t pid;         /* of the process that has it; 0: it was not needed yet */
+    Flag asleep;
+    bool quit;
+    Doing *doing;
+    struct Tk *tk;     /* where the bar is; NULL: none */
+    int bar;
+    bool terminal, silent; /* fd 2 is one; somebody else tells how far things are */
+    double told;       /* when, by a line that stays */
+    int tenth;
+    Line before;       /* the line of the program's own that stands on the terminal */
+    Line said;         /* of the built-in, where it is shown */
+} Onlooker;
 
 typedef struct Progress { /* Lib.progress: of what is told at the moment */
     char text[64];
@@ -23,46 +52,224 @@ typedef struct Progress { /* Lib.progress: of what is told at the moment */
     int tenth; /* that was told last, where there is no terminal */
     qs_value listener; /* nil: none */
     bool busy;         /* it runs */
+    int bar;           /* of a window; 0: none */
+    Onlooker look;
 } Progress;
 
-static void add_time(Text *t, double s) {
-    if (s < 100) qtext_printf(t, "%.0f s", s);
-    else if (s < 6000) qtext_printf(t, "%d min %02d s", (int)s / 60, (int)s % 60);
-    else qtext_printf(t, "%.0f h %02d min", floor(s / 3600), (int)fmod(s / 60, 60));
+/* -- a line -------------------------------------------------------------------------------------------------------- */
+static void add(Line *l, const char *fmt, ...) QS_PRINTF(2, 3);
+static void add(Line *l, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    int n = qnum_vprint(l->s + l->n, sizeof l->s - l->n, fmt, ap);
+    va_end(ap);
+    l->n = n < (int)(sizeof l->s - l->n) ? l->n + (size_t)n : sizeof l->s - 1;
 }
 
-static void put_line(const Progress *p, double at, Text *t) {
+static void add_time(Line *t, double s) {
+    if (s < 100) add(t, "%.0f s", s);
+    else if (s < 6000) add(t, "%d min %02d s", (int)s / 60, (int)s % 60);
+    else add(t, "%.0f h %02d min", floor(s / 3600), (int)fmod(s / 60, 60));
+}
+
+static void put_line(const Progress *p, double at, Line *t) {
     double took = at - p->started, rate = took > 0 ? p->done / took : 0;
     bool ended = p->done >= p->total;
-    qtext_printf(t, "%s%s%3.0f %%  %.0f/%.0f", p->text, *p->text ? "  " : "", floor(100 * p->done / p->total), p->done,
-                 p->total);
-    if (rate > 0) qtext_printf(t, rate >= 100 ? "  %.0f/s  " : "  %.3g/s  ", rate);
+    add(t, "%s%s%3.0f %%  %.0f/%.0f", p->text, *p->text ? "  " : "", floor(100 * p->done / p->total), p->done,
+        p->total);
+    if (rate > 0) add(t, rate >= 100 ? "  %.0f/s  " : "  %.3g/s  ", rate);
     if (rate > 0) add_time(t, ended ? took : (p->total - p->done) / rate);
-    if (rate > 0 && !ended) qtext_puts(t, " left");
+    if (rate > 0 && !ended) add(t, " left");
 }
 
-static void write_line(qs_vm *vm, const Progress *p, bool terminal, double at) {
-    Text t;
-    qtext_init(&t, qvm_ctx(vm));
-    if (terminal) qtext_puts(&t, "\r");
-    put_line(p, at, &t);
-    qtext_puts(&t, terminal ? p->done >= p->total ? "\033[K\n" : "\033[K" : "\n");
-    qvm_diagnostic(vm, t.s, t.len);
-    qtext_free(&t);
+/* Of a built-in of which `part` is done, or < 0. */
+static void put_built_in(const char *name, double part, double took, Line *t) {
+    add(t, "%s  ", name);
+    if (part > 0) add(t, "%.0f %%  ", floor(100 * part));
+    add_time(t, part > 0 ? took * (1 / part - 1) : took);
+    if (part > 0) add(t, " left");
+}
+
+/* -- built-ins ----------------------------------------------------------------------------------------------------- */
+static size_t columns(void) {
+    struct winsize w;
+    return ioctl(2, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : 80;
+}
+
+/* Writes over the line of the terminal; with an empty one what stood there before comes back.  Under the lock. */
+static void on_terminal(const Onlooker *o, const char *line) {
+    bool both = o->before.n && (!*line || o->before.n + 2 + strlen(line) < columns());
+    fprintf(stderr, "\r%s%s%s\033[K", both ? o->before.s : "", both && *line ? "  " : "", line);
+    fflush(stderr);
+}
+
+static void in_bar(const Onlooker *o, double part, const char *line) {
+    Line all = o->before;
+    add(&all, "%s%s", all.n ? "  " : "", line);
+    qwidget_move_bar(o->tk, o->bar, o->before.n ? -1 : part < 0 ? 0 : part, all.s);
+}
+
+/* As the other tools do: what ends soon says nothing, and what takes hours says no more than it must. */
+static void in_file(Onlooker *o, double at, double took, double part, const char *line) {
+    enum { APART = 10 };
+    int tenth = (int)floor(10 * part);
+    if (took < APART || at - o->told < APART || tenth <= o->tenth) return;
+    o->told = at, o->tenth = tenth;
+    fprintf(stderr, "%s\n", line);
+    fflush(stderr);
+}
+
+static void tell_of(Onlooker *o, const char *name, unsigned turn, double since, double part) {
+    Doing *d = o->doing;
+    double at = qclock_seconds();
+    Line line = {0};
+    if (o->silent) return;
+    put_built_in(name, part, at - since, &line);
+    if (!o->tk && !o->terminal) return in_file(o, at, at - since, part, line.s);
+    qflag_raise(&d->shown), qflag_raise(&d->traces); /* from here on its end is told.  It may have ended */
+    if (atomic_load(&d->name) != name || atomic_load(&d->turn) != turn) return qflag_lower(&d->shown);
+    if (!strcmp(o->said.s, line.s)) return;
+    o->said = line;
+    o->tk ? in_bar(o, part, line.s) : on_terminal(o, line.s);
+}
+
+/* Until no built-in runs; false: it is to end. */
+static bool look(Onlooker *o) {
+    enum { EVERY_MS = 100 };
+    const char *name = NULL;
+    unsigned turn = 0;
+    double since = 0, part = -1;
+    while (!o->quit) {
+        const char *now = atomic_load(&o->doing->name);
+        if (!now) return true;
+        if (now != name || turn != atomic_load(&o->doing->turn)) {
+            name = now, turn = atomic_load(&o->doing->turn), since = qclock_seconds(), part = -1, o->tenth = 0;
+        }
+        part = fmax(part, (double)qdoing_part(o->doing));
+        if (qclock_seconds() - since >= 1) tell_of(o, name, turn, since, part);
+        struct timespec t;
+        clock_gettime(CLOCK_REALTIME, &t);
+        t.tv_nsec += EVERY_MS * 1000000L;
+        t.tv_sec += t.tv_nsec / 1000000000, t.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&o->wake, &o->lock, &t);
+    }
+    return false;
+}
+
+static void *look_on(void *arg) {
+    Onlooker *o = arg;
+    pthread_mutex_lock(&o->lock);
+    do {
+        qflag_raise(&o->asleep);
+        while (!o->quit && qflag_is_up(&o->asleep)) pthread_cond_wait(&o->wake, &o->lock);
+    } while (look(o));
+    pthread_mutex_unlock(&o->lock);
+    return NULL;
+}
+
+static Progress *state(qs_vm *vm);
+
+static bool start(Onlooker *o) {
+    sigset_t all, old;
+    pthread_mutex_init(&o->lock, NULL), pthread_cond_init(&o->wake, NULL);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old); /* signals belong to the program's own threads */
+    bool failed = pthread_create(&o->thread, NULL, look_on, o);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return o->pid = failed ? 0 : getpid(), !failed;
+}
+
+/* Its lock, if it is there: in a child of fork() it is not, and the lock may be held for ever. */
+static bool hold(Onlooker *o) {
+    bool here = o->pid == getpid();
+    if (here) pthread_mutex_lock(&o->lock);
+    return here;
+}
+
+static void let_go(Onlooker *o, bool held) {
+    if (held) pthread_mutex_unlock(&o->lock);
+}
+
+/* Doing.begins: of a built-in that has much to do.  Children of fork() are many, and leave the line alone. */
+static void begins(Ctx *c) {
+    Onlooker *o = &state((qs_vm *)c)->look;
+    if (!atomic_load_explicit(&c->doing.name, memory_order_relaxed)) return;
+    if (o->pid && !qflag_is_up(&o->asleep)) return;
+    if (!o->pid ? !start(o) : o->pid != getpid()) return c->doing.begins = NULL, (void)0;
+    bool held = hold(o);
+    qflag_lower(&o->asleep);
+    pthread_cond_signal(&o->wake);
+    let_go(o, held);
+}
+
+/* Doing.ends: of what is shown; of a line of the program's own, too, when something else is written. */
+static void ends(Ctx *c) {
+    Onlooker *o = &state((qs_vm *)c)->look;
+    bool held = hold(o), other = !qflag_is_up(&c->doing.shown);
+    qflag_lower(&c->doing.shown), o->said = (Line){0};
+    if (other) c->doing.stands = false, o->before = (Line){0};
+    if (held || other) o->tk && !other ? in_bar(o, 1, "") : on_terminal(o, "");
+    let_go(o, held);
+}
+
+static void watch(qs_vm *vm, bool wanted) {
+    Onlooker *o = &state(vm)->look;
+    o->doing = &qvm_ctx(vm)->doing;
+    o->terminal = !qvm(vm)->config.write && isatty(2);
+    o->doing->begins = wanted ? begins : NULL, o->doing->ends = ends;
+}
+
+static bool is_wanted(const qs_config *c) { return c->progress && !c->write; }
+
+void qprogress_open(qs_vm *vm) { watch(vm, is_wanted(&qvm(vm)->config)); }
+
+static void end_watch(qs_vm *vm, Onlooker *o) {
+    qvm_ctx(vm)->doing.begins = NULL, qvm_ctx(vm)->doing.stands = false;
+    if (!hold(o)) return;
+    o->quit = true;
+    pthread_cond_signal(&o->wake);
+    let_go(o, true);
+    pthread_join(o->thread, NULL);
+    pthread_mutex_destroy(&o->lock), pthread_cond_destroy(&o->wake);
+}
+
+/* -- what the program says ----------------------------------------------------------------------------------------- */
+/* The line of its own that stands there while built-ins run; NULL: none does any more. */
+static void keep_before(Onlooker *o, const Line *line) {
+    bool held = hold(o);
+    o->before = line ? *line : (Line){0};
+    let_go(o, held);
+}
+
+static void write_line(qs_vm *vm, Progress *p, bool terminal, double at) {
+    bool stays = terminal && p->done < p->total;
+    Line line = {0}, all = {0};
+    put_line(p, at, &line);
+    add(&all, terminal ? "\r%s\033[K%s" : "%s%s", line.s, stays ? "" : "\n");
+    qvm_flush(vm);
+    qvm_ctx(vm)->doing.stands = false; /* it is written over */
+    qvm_diagnostic(vm, all.s, all.n);
+    qvm_ctx(vm)->doing.stands = stays;
+    keep_before(&p->look, stays ? &line : NULL);
 }
 
 static qs_status call_listener(qs_vm *vm, Progress *p, double at) {
     qs_value args[2] = {qs_num(p->done / p->total), qs_nil()}, fn = qs_retain(p->listener); /* it may choose another */
-    Text t;
-    qtext_init(&t, qvm_ctx(vm));
-    put_line(p, at, &t);
-    qs_status s = qs_string(vm, t.s, t.len, &args[1]);
-    qtext_free(&t);
+    Line line = {0};
+    put_line(p, at, &line);
+    qs_status s = qs_string(vm, line.s, line.n, &args[1]);
     p->busy = true;
     if (s == QS_OK) s = qs_call(vm, fn, 2, args, 0, NULL);
     p->busy = false;
     qs_release(vm, args[1]), qs_release(vm, fn);
     return s;
+}
+
+static qs_status move_bar(qs_vm *vm, Progress *p, double at) {
+    Line line = {0};
+    put_line(p, at, &line);
+    keep_before(&p->look, p->done < p->total ? &line : NULL);
+    return qwidget_set_bar(vm, p->bar, p->done / p->total, line.s);
 }
 
 static Progress *state(qs_vm *vm) {
@@ -77,7 +284,7 @@ static Progress *current(qs_vm *vm, double done, double total, const char *text)
     bool same =
         p->total == total && !strncmp(p->text, text, sizeof p->text - 1) && done >= p->done && p->done < p->total;
     if (!same) {
-        *p = (Progress){.started = qclock_seconds(), .shown = -1, .total = total, .tenth = -1, .listener = p->listener};
+        p->started = qclock_seconds(), p->shown = -1, p->total = total, p->tenth = -1;
         snprintf(p->text, sizeof p->text, "%s", text);
     }
     p->done = done;
@@ -87,19 +294,23 @@ static Progress *current(qs_vm *vm, double done, double total, const char *text)
 static qs_status tell(qs_vm *vm, double done, double total, const char *text) {
     if (state(vm)->busy) return QS_OK;
     Progress *p = current(vm, done, total, text);
-    bool listens = p->listener.kind != QS_NIL, terminal = !qvm(vm)->config.write && isatty(2);
+    bool listens = p->listener.kind != QS_NIL || p->bar, terminal = !qvm(vm)->config.write && isatty(2);
     double at = qclock_seconds();
     int tenth = (int)floor(10 * done / total);
     bool moves = listens || terminal, due = moves ? at - p->shown >= 0.1 || done >= total : tenth > p->tenth;
     if (!due) return QS_OK;
     p->shown = at, p->tenth = tenth;
+    if (p->bar) return move_bar(vm, p, at);
     if (listens) return call_listener(vm, p, at);
     return write_line(vm, p, terminal, at), QS_OK;
 }
 
 void qprogress_close(qs_vm *vm) {
-    if (qlib(vm)->progress) qs_release(vm, qlib(vm)->progress->listener);
-    if (qlib(vm)->progress) qmem_free(qvm_ctx(vm), qlib(vm)->progress, sizeof(Progress));
+    Progress *p = qlib(vm)->progress;
+    if (!p) return;
+    end_watch(vm, &p->look);
+    qs_release(vm, p->listener);
+    qmem_free(qvm_ctx(vm), p, sizeof *p);
     qlib(vm)->progress = NULL;
 }
 
@@ -148,13 +359,23 @@ static qs_status walk(qs_vm *vm, qs_call_args *c, const char *text) {
     return qs_foreign(vm, &walk_type, w, &c->out[0]);
 }
 
-static qs_status listen(qs_vm *vm, qs_value fn) {
-    qs_value old = state(vm)->listener;
-    state(vm)->listener = qs_retain(fn);
+/* A function, a bar of a window, or nobody. */
+static qs_status listen(qs_vm *vm, qs_value v) {
+    Progress *p = state(vm);
+    Onlooker *o = &p->look;
+    qs_value old = p->listener;
+    int bar = qwidget_is_bar(vm, v);
+    bool held = hold(o);
+    qvm_ctx(vm)->doing.stands = false, o->before = (Line){0};
+    o->tk = bar ? qwindow_tk(vm) : NULL, o->bar = p->bar = bar;
+    o->silent = !bar && v.kind != QS_NIL;
+    let_go(o, held);
+    watch(vm, bar || is_wanted(&qvm(vm)->config));
+    p->listener = bar ? qs_nil() : qs_retain(v);
     return qs_release(vm, old), QS_OK; /* which may call progress */
 }
 
-/* progress(done, n [, text]), for x = progress(values [, text]) or progress(f) */
+/* progress(done, n [, text]), for x = progress(values [, text]), progress(f) or progress(bar) */
 qs_status qprogress_progress(qs_vm *vm, qs_call_args *c) {
     double done, total;
     const char *text = "";

@@ -77,6 +77,7 @@ static qs_status random_array(qs_vm *vm, qs_call_args *c, bool normal) {
     TRY(qarg_result(vm, c, 0, qvm_ctx(vm)->scalar_dtype, rank, dims, &a, &s.out));
     s.count = a->count;
     uint64_t blocks = (s.count + (s.wide ? 1 : 3)) / (s.wide ? 2 : 4);
+    qdoing_stage(&qvm_ctx(vm)->doing, 0, 1, 0);
     qthreads_run(qthreads_of(qvm_ctx(vm)), (int64_t)blocks, GRAIN, fill_blocks, &s);
     m->random_drawn += blocks;
     return QS_OK;

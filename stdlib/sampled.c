@@ -272,6 +272,7 @@ static void convolve_directly(qs_vm *vm, const Image *a, const Image *b, double 
     Convolution c = {a, b, out, w, stretches, &qvm(vm)->interrupted};
     double work = (double)(w < STRETCH ? w : STRETCH)*(double)b->w;
     int64_t grain = work < WORTH_A_THREAD ? (int64_t)(WORTH_A_THREAD/work) + 1 : 1;
+    qdoing_stage(&qvm_ctx(vm)->doing, 0, 1, 0);
     qthreads_run(qthreads_of(qvm_ctx(vm)), rows*stretches, grain, convolve_stretches, &c);
 }
 

@@ -263,9 +263,12 @@ static void cut(Long *l, int npieces) {
     l->fine = (size_t *)(l + 1), l->places = l->fine + ((size_t)npieces << FINE);
 }
 
-static void sort_long(Long *l, Threads *t) {
+static void sort_long(Ctx *c, Long *l) {
+    Threads *t = qthreads_of(c);
     uint64_t least = UINT64_MAX, most = 0;
     bool signs = false;
+    Doing *doing = &c->doing;
+    qdoing_stage(doing, 0, 0.1f, 0);
     qthreads_run(t, l->npieces, 1, make_pieces, l);
     for (int p = 0; p < l->npieces; p++) {
         const Range *r = &l->ranges[p];
@@ -274,9 +277,12 @@ static void sort_long(Long *l, Threads *t) {
     }
     int bits = bits_of(most - least);
     l->first = (Digit){least, bits > FINE ? bits - FINE : 0, ((uint64_t)1 << FINE) - 1};
+    qdoing_stage(doing, 0.1f, 0.2f, 0);
     qthreads_run(t, l->npieces, 1, tally_pieces, l);
     make_buckets(l);
+    qdoing_stage(doing, 0.2f, 0.4f, 0);
     qthreads_run(t, l->npieces, 1, spread_pieces, l);
+    qdoing_stage(doing, 0.4f, 1, 0);
     qthreads_run(t, l->nbuckets, 1, sort_buckets, l);
     sign_zeros(&l->line, signs);
 }
@@ -315,7 +321,7 @@ static qs_status sort_one(qs_vm *vm, const char *fn, const Items *line) {
         l->line = *line;
         give_room(&l->line, room);
         cut(l, npieces);
-        sort_long(l, t);
+        sort_long(c, l);
     }
     qpool_put(c, room, items), qpool_put(c, l, bytes);
     return room && l ? QS_OK : no_memory(vm, fn, line->n);
@@ -335,6 +341,7 @@ qs_status qsort_lines(qs_vm *vm, const char *fn, qs_dtype d, const ArrayLines *l
     Lines all = {.lines = *l, .line = line};
     all.bytes = (2 * l->n * line.form->size + 63) & ~(size_t)63;
     if (!(all.room = qpool_get(c, all.bytes * workers))) return no_memory(vm, fn, l->n);
+    qdoing_stage(&c->doing, 0, 1, 0);
     qthreads_run(t, (int64_t)lines, grain, sort_lines, &all);
     qpool_put(c, all.room, all.bytes * workers);
     return QS_OK;

@@ -50,8 +50,14 @@ bool qregex_here(void);
 void qregex_close(qs_vm *vm);
 bool qnpy_inflates(void); /* compressed .npz */
 void qfigure_close(qs_vm *vm);
+void qprogress_open(qs_vm *vm);
 void qprogress_close(qs_vm *vm);
 void qwindow_end(qs_vm *vm);
+struct Tk *qwindow_tk(qs_vm *vm);          /* NULL: there is no window */
+int qwidget_is_bar(qs_vm *vm, qs_value v); /* its number; 0: it is no bar of a form */
+qs_status qwidget_set_bar(qs_vm *vm, int id, double part, const char *text);
+/* The same from any thread, of what is seen alone; part < 0: it stays. */
+void qwidget_move_bar(struct Tk *tk, int id, double part, const char *text);
 qs_status qfigure_flush(qs_vm *vm); /* figures that have changed are written, or shown */
 
 /* What the column `adjoint` of builtins.def says; NULL: it is no built-in of the table. */

@@ -6,8 +6,11 @@ compared with central differences (gradcheck), the same of its gradient (second 
 <J' v, u> between forward and reverse.  tests/python/test_gradients.py compares with torch."""
 import argparse, os, re, subprocess, sys
 
+from progress import Progress
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 HERE = os.path.join(ROOT, "tests/adjoints")
+CASE = "case "  # lines that say how far the program is
 STEPS = {"isnan", "isinf", "isfinite", "floor", "ceil", "round", "trunc", "sign", "nextpow2"}  # derivative 0
 
 
@@ -54,8 +57,22 @@ def program(chosen):
     text = open(os.path.join(HERE, "setting.q"), encoding="utf-8").read() + "\n"
     for k, (name, function, arguments) in enumerate(chosen):
         label = f"{name}: {function} at {arguments}".replace('"', '""')
-        text += f'randseed({k+1})\ncheck("{label}", {function}, {{{arguments}}})\n'
+        text += f'printf("{CASE}%d", {k})\nrandseed({k+1})\ncheck("{label}", {function}, {{{arguments}}})\n'
     return text
+
+
+def run(command, text, n):
+    """Its status and what it says, while it says how far it is."""
+    quick = dict(os.environ, PYTHONUNBUFFERED="1")
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          env=quick) as child, Progress("adjoints", "functions") as progress:
+        child.stdin.write(text)
+        child.stdin.close()
+        said = []
+        for line in child.stdout:
+            if line.startswith(CASE): progress.at(int(line[len(CASE):]), n)
+            else: said.append(line)
+    return child.returncode, "".join(said)
 
 
 def main():
@@ -73,11 +90,11 @@ def main():
     if a.print:
         return print(program(chosen))
     command = [a.qrun, "--device", a.device, "--precision", "64", "--no-warnings", "-"]
-    r = subprocess.run(command, input=program(chosen), capture_output=True, text=True, timeout=900)
-    bad = [line for line in r.stdout.splitlines() if line.startswith("FAIL")]
-    print(r.stdout if not r.returncode else r.stdout + r.stderr, end="")
+    status, said = run(command, program(chosen), len(chosen))
+    bad = [line for line in said.splitlines() if line.startswith("FAIL")]
+    print(said, end="")
     print(f"adjoints: {len(chosen)} functions, {len(bad)} derivatives differ")
-    sys.exit(bool(bad or r.returncode))
+    sys.exit(bool(bad or status))
 
 
 if __name__ == "__main__":

@@ -139,6 +139,40 @@ end
         self.assertGreaterEqual(said.count("\r"), 4)
         self.assertRegex(said, r"slow  100 %  5/5  [\d.]+/s  0 s\x1b\[K\r?\n$")
 
+    def on_terminal(self, text):
+        """What a program says on a terminal, and what it prints."""
+        import pty
+        ours, theirs = pty.openpty()
+        with script(text) as name:
+            r = subprocess.run([QRUN, "--threads", "1", name], stdout=subprocess.PIPE, stderr=theirs, text=True,
+                               timeout=120)
+        said = os.read(ours, 65536).decode()
+        os.close(ours), os.close(theirs)
+        return said, r.stdout
+
+    # Larger and larger, until it has taken a second and a half.
+    LONG = """
+n = 300
+repeat
+    x = rand(n, n)
+    begun = time()
+    y = conv2(x, ones(31,31))
+    took = time() - begun
+    n = round(1.4*n)
+until took > 1.5
+"""
+
+    def test_built_ins_that_take_long(self):
+        said, printed = self.on_terminal("progress(1, 4, \"before\")\n" + self.LONG + "print \"done\"\n")
+        self.assertRegex(said, r"\rbefore   25 %  1/4  \S+  \d+ s left  conv2  \d+ %  \d+ s left\x1b\[K")
+        self.assertTrue(said.endswith("s left\x1b[K\r\x1b[K"), said[-80:])  # it ends, and what stood there is back
+        self.assertNotIn("conv2", said.rpartition("\r")[2])
+        self.assertEqual(printed, "done\n")
+        r = qrun(text=self.LONG)
+        self.assertEqual((r.stdout, r.stderr), ("", ""))
+        said, _ = self.on_terminal("for k = progress(1..3, \"first\")\n    error(\"stop\")\nend\n")
+        self.assertRegex(said, r"^\rfirst    0 %  0/3\x1b\[K\r\x1b\[K\S+: error: stop")
+
 
 class Cameras(unittest.TestCase):
     """One that tests/support/driver/camera.c plays."""

@@ -12,6 +12,7 @@ is right; a line that differs is printed with what was expected.  What is compil
 import argparse, ctypes, math, os, re, subprocess, sys, tempfile
 
 import elem
+from progress import Progress
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TYPES = ["bool", "int8", "uint8", "int16", "uint16", "int", "uint32", "int64", "uint64", "float16", "bfloat16",
@@ -352,8 +353,24 @@ def vectors_in_kernel(want):
 def compare(name, want, got, same=same):
     wrong = [f"{name}: {case}: {x}, not {want[case]}" for case, x in got.items()
              if case in want and not same(case, want[case], x)]
-    print("\n".join(wrong + [f"{name}: {len(got) - len(wrong)} of {len(got)} as interpreted"]))
-    return len(wrong) + (not got)
+    told = "\n".join(wrong + [f"{name}: {len(got) - len(wrong)} of {len(got)} as interpreted"])
+    return len(wrong) + (not got), told
+
+
+def comparisons(args, folder, devices, compiled):
+    """Functions, of which each runs a program and compares."""
+    want = run(args, folder, "loop", "never", "ref")
+    vectors = run(args, folder, "expression", "never", "ref", True)
+    yield lambda: compare("loops", want, run(args, folder, "loop", "always", compiled))
+    for by, loops in ("loop", "never"), ("loop", "always"), ("expression", "always"):
+        device = "ref" if loops == "never" else compiled
+        yield lambda by=by, loops=loops, device=device: compare(
+            f"vectors by {by}, --loops {loops}", vectors, run(args, folder, by, loops, device, True), same_vectors)
+    for d in devices:
+        yield lambda d=d: compare(d, in_kernel(want), run(args, folder, "kernel", "never", d))
+        if d == "opencl": continue  # takes long for each kernel, and has the types that cpu has
+        yield lambda d=d: compare(f"vectors on {d}", vectors_in_kernel(vectors),
+                                  run(args, folder, "kernel", "never", d, True), same_vectors)
 
 
 def main():
@@ -365,19 +382,14 @@ def main():
     p.add_argument("--keep", metavar="FOLDER", help="where the programs stay")
     args = p.parse_args()
     has = lambda d: subprocess.run([args.qrun, "--has", d], capture_output=True).returncode == 0
-    with tempfile.TemporaryDirectory() as folder:
-        want = run(args, folder, "loop", "never", "ref")
-        vectors = run(args, folder, "expression", "never", "ref", True)
-        compiled = "cpu" if has("cpu") else "ref"
-        wrong = compare("loops", want, run(args, folder, "loop", "always", compiled))
-        for by, loops in ("loop", "never"), ("loop", "always"), ("expression", "always"):
-            got = run(args, folder, by, loops, "ref" if loops == "never" else compiled, True)
-            wrong += compare(f"vectors by {by}, --loops {loops}", vectors, got, same_vectors)
-        for d in args.device or [d for d in ("ref", "cpu", "opencl") if has(d)]:
-            wrong += compare(d, in_kernel(want), run(args, folder, "kernel", "never", d))
-            if d == "opencl": continue  # takes long for each kernel, and has the types that cpu has
-            got = run(args, folder, "kernel", "never", d, True)
-            wrong += compare(f"vectors on {d}", vectors_in_kernel(vectors), got, same_vectors)
+    devices, wrong = args.device or [d for d in ("ref", "cpu", "opencl") if has(d)], 0
+    with tempfile.TemporaryDirectory() as folder, Progress("declared", "programs") as progress:
+        steps = list(comparisons(args, folder, devices, "cpu" if has("cpu") else "ref"))
+        for done, step in enumerate(steps):
+            progress.at(done, len(steps))
+            found, told = step()
+            progress.say(told)
+            wrong += found
     sys.exit(wrong > 0)
 
 

@@ -11,6 +11,7 @@ command of its own and no part of the tests."""
 import argparse, os, re, shutil, subprocess, sys
 
 import elem
+from progress import Progress
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TABLE = "lang/kernel/elem/elem.def"
@@ -171,19 +172,21 @@ def main():
     source = re.sub(r"/\*.*?\*/", "", open(os.path.join(ROOT, TABLE)).read(), flags=re.S)
     table, found = with_mutants(source)
     qrun, survivors, total, known, before = build(a.folder, table), 0, 0, set(), None
+    progress = Progress("mutate", "mutants")
     for number, row, column, what in found:
         if a.row and row not in a.row: continue
         if row != before:
-            print(row, flush=True)
+            progress.say(row)
             before, names = row, callers(source, row)
             rows = sorted((r for r in elem.rows() if r.id in names), key=lambda r: r.id != row)
             if dies(qrun, rows, 0): sys.exit(f"mutate: {row} fails as it is")
         if (row, column, what) in EQUIVALENT: known.add((row, column, what)); continue
         if number % a.every: continue
         total += 1
+        progress.at(number, len(found), f"{survivors} survive")
         if not dies(qrun, rows[:1], number) and (len(rows) == 1 or not dies(qrun, rows[1:], number)):
             survivors += 1
-            print(f"    survives: {row}, {column}: {what}", flush=True)
+            progress.say(f"    survives: {row}, {column}: {what}")
     gone = [k for k in EQUIVALENT if (not a.row or k[0] in a.row) and k not in known]
     for k in gone: print("SAME has a mutant that there is not:", k)
     print(f"mutate: {total} mutants, {survivors} survive; {len(known)} compute the same, and it is known why")

@@ -7,6 +7,8 @@ With optimisation and without, fused multiplications aside (the C compiler of th
 rounds twice).  Says so, and succeeds, where nvcc is not installed."""
 import argparse, os, shutil, subprocess, sys, tempfile
 
+from progress import Progress
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -44,9 +46,10 @@ def main():
     if not shutil.which(args.nvcc):
         print("skipped: nvcc is not installed")
         return 0
-    failures = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for arch in args.arch or known(args.nvcc):
+    failures = done = 0
+    archs = args.arch or known(args.nvcc)
+    with tempfile.TemporaryDirectory() as folder, Progress("nvcc", "runs") as progress:
+        for arch in archs:
             for options in ([], ["-G"]):
                 ptx = os.path.join(folder, "cases.ptx")
                 wrong = compile_cases(args.nvcc, arch, options, ptx)
@@ -56,7 +59,9 @@ def main():
                 for seed in range(1, args.seeds + 1):
                     status, said = run(args.program, ptx, seed)
                     failures += status != 0
-                    print(arch, *options, f"seed {seed}:", said.strip() or f"status {status}")
+                    done += 1
+                    progress.say(arch, *options, f"seed {seed}:", said.strip() or f"status {status}")
+                    progress.at(done, 2*len(archs)*args.seeds)
     return failures != 0
 
 

@@ -420,11 +420,17 @@ for k = progress(1..200, "adding")
     x = k
 end
 print bar.value, " ", bar.text
+progress(bar)
+for k = progress(1..100, "again")
+    x = k
+end
+print bar.value, " ", bar.text
 progress(null)
 progress(1, 2)
 """)
         out = p.finish()
         self.assertRegex(out, r"^1 adding  100 %  200/200 ")
+        self.assertRegex(out, r"(?m)^1 again  100 %  100/100 ")
         self.assertRegex(out, r"(?m)^ 50 %  1/2")
 
     def test_frame_rate(self):

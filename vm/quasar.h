@@ -100,6 +100,7 @@ typedef struct qs_config {
     /* Tells a warning; NULL: as text on fd 2.  What is not QS_OK, with an error that is set, ends the program. */
     qs_status (*warn)(void *ud, const qs_where *where, const char *sentence);
     const char *llvmlite;    /* Python's libllvmlite, for where the system has no libLLVM; NULL: looked for */
+    bool progress;           /* built-ins that take longer than a second say on stderr how far they are */
     const char *compile_for; /* "sm_90": kernels are also made for that target, for the cache */
     void *ud;
 } qs_config;

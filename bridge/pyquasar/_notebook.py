@@ -77,21 +77,58 @@ class _Bar:
     def move(self, part, line):
         import html
         from IPython.display import DisplayHandle
-        page = {"text/html": '<progress value="%.4f"></progress> %s' % (part, html.escape(line)), "text/plain": line}
+        value = ' value="%.4f"' % part if part is not None else ""  # without one it moves to and fro
+        page = {"text/html": "<progress%s></progress> %s" % (value, html.escape(line)), "text/plain": line}
         if self.shown is None:
             self.shown = DisplayHandle()
             self.shown.display(page, raw=True)
         else:
             self.shown.update(page, raw=True)
-        if part >= 1:
+        if part is not None and part >= 1:
             self.shown = None
 
     def end(self, *result):
         self.shown = None
 
 
+class _Onlooker:
+    """Built-ins that take longer than a second: while a cell runs, a thread asks how far they are."""
+    thread = None
+
+    def begin(self, *cell):
+        import threading
+        self.done = threading.Event()
+        self.thread = threading.Thread(target=self.look, daemon=True)
+        self.thread.start()
+
+    def end(self, *result):
+        if self.thread:  # the first cell has begun before there was one
+            self.done.set()
+            self.thread.join()
+
+    def look(self):
+        import time
+        call, bar, line, since = None, None, "", 0
+        while True:
+            ended, now = self.done.wait(0.25), _bridge._doing()
+            if ended or now is None or now[0] != call:
+                if bar:
+                    bar.move(1, line)
+                call, bar, since = now and now[0], None, time.monotonic()
+            if ended:
+                return
+            took = time.monotonic() - since
+            if now and took >= 1:
+                part = now[2]
+                line = "%s  %.0f s" % (now[1], took)
+                bar = bar or _Bar()
+                bar.move(part, "%s  %.0f %%  %.0f s left" % (now[1], 100*part, took/part - took) if part else line)
+
+
 def _show_progress(shell):
-    bar = _Bar()
+    bar, onlooker = _Bar(), _Onlooker()
+    shell.events.register("pre_run_cell", onlooker.begin)
+    shell.events.register("post_run_cell", onlooker.end)
 
     def listen():
         _bridge._attribute("progress")(lambda part, line: bar.move(part, line))

@@ -12,6 +12,7 @@
 const char qdisplay_script[] =
     "wm withdraw .\n"
     "catch {ttk::style theme use clam}\n"
+    "ttk::style configure TProgressbar -background #0072bd\n"
     "font create quasarHeading {*}[font actual TkDefaultFont]\n"
     "font configure quasarHeading -weight bold\n"
     "proc qdisplay {id path {w 480} {h 360}} {\n"

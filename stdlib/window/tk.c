@@ -67,6 +67,7 @@ typedef struct Job {
     uint32_t *pixels;
     int width, height;
     int status;
+    bool done;
 } Job;
 
 struct Tk {
@@ -305,20 +306,23 @@ static int do_job(TkWake *w, int flags) {
     pthread_mutex_unlock(&tk->lock);
     if (job) job->run(tk, job);
     pthread_mutex_lock(&tk->lock);
+    if (job) job->done = true;
     tk->job = NULL;
     pthread_cond_broadcast(&tk->done);
     pthread_mutex_unlock(&tk->lock);
     return 1;
 }
 
+/* The program's thread, and the one that moves bars while a built-in runs: one after the other. */
 static void run_there(Tk *tk, Job *job) {
     Wake *w = (Wake *)tk->lib->Tcl_Alloc(sizeof *w);
     *w = (Wake){{do_job, NULL}, tk};
     pthread_mutex_lock(&tk->lock);
+    while (tk->job) pthread_cond_wait(&tk->done, &tk->lock);
     tk->job = job;
     tk->lib->Tcl_ThreadQueueEvent(tk->thread_id, &w->head, QUEUE_TAIL);
     tk->lib->Tcl_ThreadAlert(tk->thread_id);
-    while (tk->job) pthread_cond_wait(&tk->done, &tk->lock);
+    while (!job->done) pthread_cond_wait(&tk->done, &tk->lock);
     pthread_mutex_unlock(&tk->lock);
 }
 

@@ -23,15 +23,33 @@ typedef struct {
 enum { MOST_HANDLERS = 64 }; /* of an event */
 static const qs_foreign_type form_type, widget_type, event_type, method_type;
 
+typedef enum { NONE, ICON, NUMBER, TRUTH, WORDS } Holding;
 static const struct {
     const char *method;
     int least, most;
+    Holding field;
+    int at;
     const char *script, *doc;
 } kinds[] = {
-#define WIDGET(id, method, least, most, script, doc) {method, least, most, script, doc},
+#define WIDGET(id, method, least, most, field, at, script, doc) {method, least, most, field, at, script, doc},
 #include "stdlib/window/widgets.def"
 #undef WIDGET
 };
+
+static Holding field_of(const Window *w) { return w->kind < WIDGET_FORM ? kinds[w->kind].field : NONE; }
+static bool has_value(const Window *w) { return field_of(w) >= NUMBER; }
+
+/* What it is called by who has one: its method without add_. */
+static const char *noun(const Window *w) {
+    return w->kind < WIDGET_FORM ? strchr(kinds[w->kind].method, '_') + 1 : "form";
+}
+
+/* The kind that a form's method adds; WIDGET_FORM: none. */
+static WidgetKind kind_added(const char *method) {
+    int k = 0;
+    while (k < WIDGET_FORM && strcmp(method, kinds[k].method) != 0) k++;
+    return (WidgetKind)k;
+}
 
 /* -- the list of widgets ------------------------------------------------------------------------------------------- */
 Window *qwidget_find(qs_vm *vm, int id) {
@@ -148,15 +166,15 @@ static qs_status choose_file(qs_vm *vm, Window *w, const char *script, qs_value 
 
 /* -- values -------------------------------------------------------------------------------------------------------- */
 static qs_status get_value(qs_vm *vm, const Window *w, qs_value *out) {
-    if (w->kind == WIDGET_TEXT || w->kind == WIDGET_COMBO)
+    if (field_of(w) == WORDS)
         return qs_string(vm, w->value ? w->value : "", w->value ? strlen(w->value) : 0, out);
-    *out = w->kind == WIDGET_CHECKBOX ? qs_bool(w->number != 0) : qs_num(w->number);
+    *out = field_of(w) == TRUTH ? qs_bool(w->number != 0) : qs_num(w->number);
     return QS_OK;
 }
 
 /* Keeps it; whether it is another one. */
 static bool keep_value(qs_vm *vm, Window *w, const char *text) {
-    bool is_text = w->kind == WIDGET_TEXT || w->kind == WIDGET_COMBO;
+    bool is_text = field_of(w) == WORDS;
     double x = is_text ? 0 : qnum_read(text, NULL);
     bool same = is_text ? w->value && !strcmp(w->value, text) : x == w->number;
     char shown[32];
@@ -182,7 +200,7 @@ static qs_status chosen_one(qs_vm *vm, const Window *w, const char *fn, const ch
 /* fn: who is told what is wrong with it, add_slider or, later, slider. */
 static qs_status value_text(qs_vm *vm, const Window *w, const char *fn, qs_value v, char room[40], const char **out) {
     double x;
-    if (w->kind == WIDGET_TEXT || w->kind == WIDGET_COMBO) {
+    if (field_of(w) == WORDS) {
         TRY(qarg_string(vm, fn, "value", v, out, NULL));
         return w->kind == WIDGET_COMBO ? chosen_one(vm, w, fn, *out) : QS_OK;
     }
@@ -190,18 +208,38 @@ static qs_status value_text(qs_vm *vm, const Window *w, const char *fn, qs_value
     if (isnan(x)) return qs_fail(vm, QS_EVALUE, "%s: value must be a number, got nan", fn);
     if (w->kind == WIDGET_SLIDER) x = fmin(fmax(x, w->lo), w->hi);
     if (w->kind == WIDGET_PROGRESS) x = fmin(fmax(x, 0), 1);
-    qnum_print(room, 40, "%.17g", w->kind == WIDGET_CHECKBOX ? x != 0 : x);
+    qnum_print(room, 40, "%.17g", field_of(w) == TRUTH ? x != 0 : x);
     return *out = room, QS_OK;
 }
 
 static qs_status set_value(qs_vm *vm, Window *w, qs_value v, bool fires) {
     char room[40];
     const char *s;
-    const char *method = kinds[w->kind].method;
-    TRY(value_text(vm, w, fires ? method + strlen("add_") : method, v, room, &s));
+    TRY(value_text(vm, w, fires ? noun(w) : kinds[w->kind].method, v, room, &s));
     bool other = keep_value(vm, w, s);
     if (other || !fires) set_variable(vm, w, "q_value", s);
     return other && fires ? qwidget_fire(vm, w, ON_CHANGE, 0, NULL) : QS_OK;
+}
+
+/* -- a bar that tells how far the program is, for progress.c ------------------------------------------------------- */
+int qwidget_is_bar(qs_vm *vm, qs_value v) {
+    const Ref *r = qs_foreign_ptr(v, &widget_type);
+    const Window *w = r ? qwidget_find(vm, r->id) : NULL;
+    return w && w->kind == WIDGET_PROGRESS ? w->id : 0;
+}
+
+void qwidget_move_bar(Tk *tk, int id, double part, const char *text) {
+    char room[40];
+    qnum_print(room, sizeof room, "%.4f", part);
+    if (part >= 0) qtk_set(tk, "q_value", id, room);
+    qtk_set(tk, "q_text", id, text);
+}
+
+qs_status qwidget_set_bar(qs_vm *vm, int id, double part, const char *text) {
+    Window *w = qwidget_find(vm, id);
+    qfigure_set(&w->text, text);
+    TRY(set_value(vm, w, qs_num(part), true));
+    return qwidget_move_bar(qwindow_all(vm)->tk, id, part, text), QS_OK; /* a built-in has moved what is seen */
 }
 
 /* -- adding widgets ------------------------------------------------------------------------------------------------ */
@@ -267,11 +305,9 @@ static qs_status prepare(qs_vm *vm, Window *w, const qs_call_args *c) {
     set_variable(vm, w, "q_text", s);
     if (w->kind == WIDGET_SLIDER) TRY(set_range(vm, w, c));
     if (w->kind == WIDGET_COMBO) TRY(set_choices(vm, w, c->in[1]));
-    int at = w->kind == WIDGET_COMBO ? 2 : 1;
-    bool has_value = w->kind == WIDGET_CHECKBOX || w->kind == WIDGET_SLIDER || w->kind == WIDGET_TEXT ||
-                     w->kind == WIDGET_PROGRESS || w->kind == WIDGET_COMBO;
-    if (has_value && at < c->nin) return set_value(vm, w, c->in[at], false);
-    if (has_value && w->kind != WIDGET_COMBO) set_variable(vm, w, "q_value", w->kind == WIDGET_TEXT ? "" : "0");
+    int at = kinds[w->kind].at;
+    if (has_value(w) && at < c->nin) return set_value(vm, w, c->in[at], false);
+    if (has_value(w) && !w->value) set_variable(vm, w, "q_value", field_of(w) == WORDS ? "" : "0");
     return QS_OK;
 }
 
@@ -306,7 +342,7 @@ static qs_status add(qs_vm *vm, Window *form, WidgetKind kind, qs_call_args *c) 
 static qs_status set_icon(qs_vm *vm, Window *w, qs_value v) {
     Array *a, *packed;
     const void *p;
-    if (v.kind != QS_ARRAY) return qarg_wrong(vm, kinds[w->kind].method + strlen("add_"), "icon", "an image", v);
+    if (v.kind != QS_ARRAY) return qarg_wrong(vm, noun(w), "icon", "an image", v);
     TRY(qarr_from_value(vm, v, QS_F64, &a));
     int64_t channels = a->rank > 2 ? a->dims[2] : 1;
     bool good =
@@ -408,8 +444,8 @@ static qs_status form_method(qs_vm *vm, Window *w, const char *name, qs_call_arg
         TRY(qwindow_events(vm));
         return c->out[0] = qs_bool(!w->open), QS_OK;
     }
-    for (int k = 0; k < WIDGET_FORM; k++)
-        if (!strcmp(name, kinds[k].method)) return add(vm, w, (WidgetKind)k, c);
+    WidgetKind added = kind_added(name);
+    if (added != WIDGET_FORM) return add(vm, w, added, c);
     return *found = false, QS_OK;
 }
 
@@ -430,12 +466,8 @@ static int event_named(const char *name) {
     return -1;
 }
 
-static bool has_value(const Window *w) { return w->kind >= WIDGET_CHECKBOX && w->kind <= WIDGET_PROGRESS; }
-
-static bool has_icon(const Window *w) { return w->kind == WIDGET_BUTTON || w->kind == WIDGET_LABEL; }
-
 static qs_status unknown(qs_vm *vm, const Window *w, const char *name) {
-    const char *own = has_value(w) ? "value, " : has_icon(w) ? "icon, " : "";
+    const char *own = has_value(w) ? "value, " : field_of(w) == ICON ? "icon, " : "";
     return qs_fail(vm, QS_ENAME,
                    "%s has no field %s; there are text, %swidth, height, onclick, onchange, onkey, onmouse, ontick",
                    w->kind == WIDGET_FORM ? "a form" : "a widget", name, own);
@@ -445,8 +477,7 @@ static bool is_method(const Window *w, const char *name) {
     static const char *const own[] = {"show", "hide", "close", "center", "wait", "closed", "open_file", "save_file"};
     for (size_t k = 0; w->kind == WIDGET_FORM && k < sizeof own / sizeof *own; k++)
         if (!strcmp(name, own[k])) return true;
-    for (int k = 0; w->kind == WIDGET_FORM && k < WIDGET_FORM; k++)
-        if (!strcmp(name, kinds[k].method)) return true;
+    if (w->kind == WIDGET_FORM) return kind_added(name) != WIDGET_FORM;
     return w->kind == WIDGET_DISPLAY && qhandle_is_method(name);
 }
 
@@ -500,8 +531,7 @@ static qs_status set_size(qs_vm *vm, Window *w, const char *name, qs_value v) {
 
 static qs_status set_text(qs_vm *vm, Window *w, qs_value v) {
     const char *s;
-    const char *name = w->kind == WIDGET_FORM ? "form" : kinds[w->kind].method + strlen("add_");
-    TRY(qarg_string(vm, name, "text", v, &s, NULL));
+    TRY(qarg_string(vm, noun(w), "text", v, &s, NULL));
     qfigure_set(&w->text, s);
     set_variable(vm, w, "q_text", s);
     return w->kind == WIDGET_FORM ? run(vm, w, "wm title %p $q_text(%i)") : QS_OK;
@@ -514,7 +544,7 @@ static qs_status set(qs_vm *vm, void *p, qs_value key, qs_value v) {
     if (!strcmp(name, "value") && has_value(w)) return set_value(vm, w, v, true);
     if (!strcmp(name, "text") || !strcmp(name, "title")) return set_text(vm, w, v);
     if (!strcmp(name, "width") || !strcmp(name, "height")) return set_size(vm, w, name, v);
-    if (!strcmp(name, "icon") && has_icon(w)) return set_icon(vm, w, v);
+    if (!strcmp(name, "icon") && field_of(w) == ICON) return set_icon(vm, w, v);
     return unknown(vm, w, name);
 }
 

@@ -15,7 +15,7 @@
 
 
 typedef enum {
-#define WIDGET(id, method, least, most, script, doc) WIDGET_##id,
+#define WIDGET(id, ...) WIDGET_##id,
 #include "stdlib/window/widgets.def"
 #undef WIDGET
     WIDGET_FORM, WIDGET_KINDS
@@ -29,9 +29,9 @@ typedef struct Window { /* a widget; the name by which figures know theirs */
     int id;
     struct Window *form;     /* in which it is; of a form itself */
     char path[64];           /* in Tk */
-    char *text, *value;      /* value: of text and combo */
+    char *text, *value;      /* value: where it is WORDS */
     char **choices;          /* of a combo, NULL behind the last */
-    double number, lo, hi;   /* of slider, checkbox, progress */
+    double number, lo, hi;   /* the value elsewhere; the ends of a slider */
     double width, height;
     double asked; bool tall; /* of a form: its width, where only that was set, or 0; its height was set */
     bool open;               /* it is on the screen */

@@ -99,6 +99,21 @@ class Notebook(unittest.TestCase):
         self.assertRegex(bars[1][1], r'^<progress value="0.2500"></progress>  25 %  1/4')
         self.assertRegex(bars[2][0], r'^<progress value="0.5000"></progress> b   50 %  2/4')
 
+    def test_built_ins_that_take_long_are_bars(self):
+        text = """%%quasar
+n = 300
+repeat
+    x = rand(n, n)
+    begun = time()
+    y = conv2(x, ones(31,31))
+    took = time() - begun
+    n = round(1.4*n)
+until took > 2.5"""
+        book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(t) for t in ("%load_ext pyquasar", text)])
+        execute(book)
+        bars = [o.data["text/html"] for o in book.cells[1].outputs if o.output_type == "display_data"]
+        self.assertRegex(bars[-1], r'^<progress value="1.0000"></progress> conv2  \d+ s')
+
     def test_the_notebook_of_the_examples(self):
         for path in glob.glob(os.path.join(EXAMPLES, "*.ipynb")):
             book = nbformat.read(path, 4)

@@ -37,6 +37,25 @@ static void test_jobs(Threads *t, uint32_t times) {
     free(j);
 }
 
+/* Pieces of a job that is said to be a part of something are counted, with one thread and with several. */
+static void test_doing(Threads *t) {
+    Job *j = calloc(1, sizeof *j);
+    Doing *d = &ctx.doing;
+    qdoing_begin(d, "test");
+    qthreads_run(t, N, 10, mark, j);
+    CHECK(qdoing_part(d) < 0);
+    qdoing_stage(d, 0.25f, 0.75f, 0);
+    CHECK(qdoing_part(d) == 0.25f);
+    qthreads_run(t, N, 10, mark, j);
+    CHECK(d->of == N && d->done == N && qdoing_part(d) == 0.75f && once(j, 2));
+    qdoing_stage(d, 0.75f, 1, 2);
+    qdoing_add(d, 1);
+    CHECK(qdoing_part(d) == 0.875f);
+    qdoing_end(d, &ctx);
+    CHECK(!d->name && qdoing_part(d) < 0);
+    free(j);
+}
+
 /* Room for qthreads_workers is enough, however few the pieces. */
 static void test_few_pieces(Threads *t) {
     for (int64_t n = 1; n <= 7; n++)
@@ -156,6 +175,7 @@ int main(void) {
         Threads *t = qthreads_open(&ctx, n);
         CHECK(qthreads_count(t) == n);
         test_jobs(t, 300);
+        test_doing(t);
         test_few_pieces(t);
         test_chain(t);
         if (n == 4) test_fork(t);

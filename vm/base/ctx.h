@@ -3,12 +3,13 @@
  *     ctx     memory, errors, arenas, growing text, sources        dtype    element types and their conversions
  *     str     names and strings, maps                              type     descriptors of the types of the language
  *     number  numbers as text                                      flag     what signal handlers and threads raise
- *     warning what is legal, and hardly meant
+ *     warning what is legal, and hardly meant                      doing    how far a built-in is
  *
  * Everybody calls these files; they know nobody but quasar_types.h.  qs_vm begins with a Ctx, so lang and devices work
  * on the same state without knowing the machine. */
 #ifndef VM_BASE_CTX_H
 #define VM_BASE_CTX_H
+#include "vm/base/doing.h"
 #include "vm/quasar_types.h"
 
 #include <stdarg.h>
@@ -66,6 +67,7 @@ typedef struct Ctx {
     qs_status (*before_write)(struct Ctx *, struct Buffer *); /* vm/grad/keep.c: of buffers with `kept` */
     void (*written)(struct Ctx *, struct Buffer *);           /* bridge/written.c: of buffers that are watched */
     void (*let_go)(struct Ctx *); /* others may run from here on, of the host program; NULL: nobody waits for us */
+    Doing doing;              /* the built-in that runs */
     int owed;                 /* launches whose faults are not known yet, on all devices: vm/launch/late.c */
     double fetched[256];      /* bytes that came from devices to the host, by Buffer.maker */
 } Ctx;
@@ -73,10 +75,11 @@ typedef struct Ctx {
 void qctx_init(Ctx *c, int precision);
 void qctx_close(Ctx *c);
 
-/* Work on so many bytes of an array takes some 10 µs, so others need not wait for its end. */
+/* Work on so many bytes of an array takes some 10 µs, so others need not wait for its end, and may look on. */
 enum { QCTX_LONG = 1 << 16 };
 static inline void qctx_let_go(Ctx *c) { /* whoever began the work waits for them again */
     if (c->let_go) c->let_go(c);
+    if (c->doing.begins) c->doing.begins(c);
 }
 
 /* -- memory.  qmem_try may return NULL and is for sizes a user chooses (array blocks); qmem_alloc is for bookkeeping

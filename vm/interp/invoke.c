@@ -68,7 +68,9 @@ qs_status qinvoke(qs_vm *vm, Function *fn, qs_value *args, int nin, const NameTa
     qs_status s;
     if (d) {
         qs_call_args c = {.nin = nin, .nout = results_for(most, want), .in = args, .out = out, .name = d->name};
+        qdoing_begin(&m->base.doing, d->name);
         s = touches(vm, nin, args) ? qdoor_native(vm, d, &c) : d->fn(vm, &c);
+        qdoing_end(&m->base.doing, &m->base);
     } else {
         CallArgs a = qcall_args(nin, args, names);
         s = qcall_other(vm, *ret, &a, results_for(most, want), out);

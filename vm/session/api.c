@@ -25,6 +25,8 @@ enum { OUT_PENDING = 32 * 1024 };
 
 static void write_out(qs_vm *vm, int fd, const char *s, size_t n) {
     const qs_config *c = &qvm(vm)->config;
+    Doing *d = &qvm_ctx(vm)->doing;
+    if (qflag_is_up(&d->shown) || d->stands) d->ends(qvm_ctx(vm)); /* the line on the terminal */
     if (c->write) {
         c->write(c->ud, fd, s, n);
         return;
@@ -371,6 +373,7 @@ const char *qs_error_report(qs_vm *vm) {
     Machine *m = qvm(vm);
     const ErrorState *e = &m->base.err;
     if (!e->status) return NULL;
+    if (m->base.doing.stands) m->base.doing.ends(&m->base); /* a line of progress makes room */
     if (m->refused) return m->report.s;
     m->report.len = 0;
     if (e->where.src) qsource_report(&m->report, e->where, "error", e->text);

@@ -403,7 +403,7 @@ int main(int argc, char **argv) {
     Options o = {0};
     const char *unbuffered = getenv("PYTHONUNBUFFERED"); /* what containers and cluster jobs set to see progress */
     qs_config_init(&o.config);
-    o.config.unbuffered = unbuffered && *unbuffered;
+    o.config.unbuffered = unbuffered && *unbuffered, o.config.progress = true;
     for (int i = 1; i < argc && argv[i][0] == '-' && strcmp(argv[i], "-e") != 0 && !mark.full; i++) {
         if (is(argv[i], "--help")) return fputs(usage, stdout), 0;
         if (is(argv[i], "--version")) return printf("Quasar %s\n", qs_version()), 0;
