@@ -550,9 +550,11 @@ def _interface(self, name, on_device):
     if self._kind != "array" or self._dtype in _machine()._support.NOT_IN_NUMPY:
         raise AttributeError("%s: only arrays have it, and not all types of elements have a name there" % name)
     if self._recorded:
-        raise TypeError("NumPy computes with elements, and no derivative of that is known here; functions of the "
-                        "language have one, such as q.cat(0, x, y), q.where(c, x, y), q.solve(A, b), operators as "
-                        "x @ y, and methods as x.round(); stop_gradient(x) counts as constant")
+        from . import _numpy
+        raise _numpy.NoDerivative("NumPy computes with elements, and no derivative of that is known here; functions of "
+                                  "the language have one, such as q.cat(0, x, y), q.where(c, x, y), q.solve(A, b), and "
+                                  "operators, as x @ y, and methods, as x.round(); np.stack([x, y]) makes an array of "
+                                  "numbers; stop_gradient(x) counts as constant")
     address = self._address(on_device)
     if address is None:
         place = "in the memory of the cpu" if on_device else "on a device"
@@ -588,11 +590,16 @@ def array_ufunc(self, ufunc, method, *inputs, **options):
     """NumPy's functions of qvalues give qvalues.  Its operators are those of the language, whichever comes first, and
     so are its functions where a derivative depends on an argument."""
     if any(getattr(x, "_recorded", False) for x in inputs):
-        if method != "__call__" or options or ufunc.__name__ not in {**_operators, **_same}:
-            raise TypeError("numpy.%s has no derivative here; functions of the language have, as q.max(x, y), and "
-                            "methods, as x.sum()" % ufunc.__name__)
-        if ufunc.__name__ in _same:
-            return _finished(_built_in(_same[ufunc.__name__])(*inputs), None, None)
+        from . import _numpy
+        name = ufunc.__name__
+        if method == "__call__" and not options and name in _same:
+            return _finished(_built_in(_same[name])(*inputs), None, None)
+        if method == "__call__" and not options and name in _numpy.UFUNCS:
+            return _numpy.UFUNCS[name](*inputs)
+        if method == "__call__" and name in _numpy.TRUTHS:
+            return _wrapped(ufunc(*map(_plain, map(_machine().stop_gradient, inputs)), **options))
+        if method != "__call__" or options or name not in _operators:
+            _numpy.refuse(name)
     if method == "__call__" and not options and ufunc.__name__ in _operators:
         import operator
         value = _machine().value
@@ -605,6 +612,14 @@ def array_ufunc(self, ufunc, method, *inputs, **options):
     if out:
         return out[0] if len(out) == 1 else out
     return tuple(map(_wrapped, r)) if isinstance(r, tuple) else _wrapped(r)
+
+
+def array_function(self, function, types, args, names):
+    """The others, of arrays in lists, too: as if there were no such door, unless a derivative depends on one."""
+    from . import _numpy
+    if any(map(_numpy.is_recorded, args)) or any(map(_numpy.is_recorded, names.values())):
+        return _numpy.function(function, args, names)
+    return function._implementation(*args, **names)
 
 
 def _plain(x):
@@ -792,6 +807,7 @@ METHODS = {
     "numpy": lambda self: self.to_py(), "item": item, "locked": lock_for,
     "dtype": property(dtype), "requires_grad": property(lambda self: self.grad is not None),
     "__array__": array, "__array_interface__": property(array_interface), "__array_ufunc__": array_ufunc,
+    "__array_function__": array_function,
     "__cuda_array_interface__": property(cuda_array_interface),
     "__torch_function__": classmethod(_later("torch_function")),
     "__copy__": duplicate, "__deepcopy__": deep_duplicate, "__reduce__": _later("reduce_value", "_pickles"),

@@ -210,7 +210,8 @@ qs_status qtape_refuse(qs_vm *vm, const char *what, const char *why) {
 
 qs_status qtape_refuse_number(qs_vm *vm) {
     return qtape_refuse(vm, "a number of Python",
-                        "it remembers nothing of a value; stop_gradient(x) is a number that is constant");
+                        "it remembers nothing of a value; an array of such is made by np.stack([x, y]), or [x, y] in a "
+                        "program; stop_gradient(x) is a number that is constant");
 }
 
 qs_status qtape_forbidden(qs_vm *vm) {
