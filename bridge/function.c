@@ -383,6 +383,9 @@ static PyObject *default_value(const Node *n) {
     if (n->kind == N_NUM && !n->u.num.imaginary)
         return n->u.num.integer ? PyLong_FromDouble(n->u.num.value) : PyFloat_FromDouble(n->u.num.value);
     if (n->kind == N_STR) return qpy_string(n->u.str->s, n->u.str->len);
+    const char *name = n->kind == N_IDENT ? n->u.ident.name->s : "";
+    if (!strcmp(name, "true") || !strcmp(name, "false")) return PyBool_FromLong(*name == 't');
+    if (!strcmp(name, "null")) return Py_INCREF(Py_None), Py_None;
     return Py_INCREF(Py_Ellipsis), Py_Ellipsis;
 }
 

@@ -663,6 +663,14 @@ static PyObject *type_named(PyObject *module, PyObject *args) {
 /* -- devices and memory -------------------------------------------------------------------------------------------- */
 
 /* [(name, kind, memory, whether kernels run there, number among its kind, limit of memory, positions in a block)] */
+/* How many random numbers were drawn: who runs a function once more asks whether it gives the same. */
+static PyObject *drawn(PyObject *module, PyObject *unused) {
+    Border *b = qhost_enter("random numbers");
+    (void)module;
+    (void)unused;
+    return b ? qgil_result(b, PyLong_FromUnsignedLongLong(qvm(b->vm)->random_drawn)) : NULL;
+}
+
 static PyObject *devices(PyObject *module, PyObject *unused) {
     Border *b = qhost_enter("devices");
     qs_device_info d;
@@ -734,6 +742,7 @@ PyMethodDef qhost_functions[] = {
      "descriptor(x)\n--\n\nThe memory of an array or tensor as an argument for many calls, looked at once; never a "
      "copy."},
     {"_lent", lent, METH_O, NULL},
+    {"_drawn", drawn, METH_NOARGS, NULL},
     {"_lent_until", lent_until, METH_O, NULL},
     {"_take_back", take_back, METH_O, NULL},
     {"_from_dlpack", from_dlpack, METH_VARARGS, NULL},

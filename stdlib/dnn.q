@@ -381,7 +381,7 @@ function y = upsample(x, factor = 2, method : string = "nearest")
     assert(method == "nearest" || method == "bilinear", "upsample: method must be nearest or bilinear, got ", method)
     assert(numel(factor) <= 2 && numel(factor) > 0 && all(factor >= 1) && all(factor < inf), _
            "upsample: factor must be a number of at least 1, or two of them, for rows and columns, got ", factor)
-    y = dnn_upsample(dnn_real(x), numel(factor) == 2 ? [factor[0], factor[1]] : [1,1]*factor, method == "bilinear")
+    y = dnn_upsample(dnn_real(x), numel(factor) == 2 ? [factor[0], factor[1]] : float64([1,1])*factor, method == "bilinear")
 end
 
 % -- normalisation -----------------------------------------------------------------------------------------------------
@@ -596,17 +596,19 @@ function y = softplus(x)
     y = max(x, 0) + log1p(exp(-abs(x)))
 end
 
-function [] = dnn_dimension(what, x, dim)
+% The dimension as reductions count them, for which a vec is a row; that of a vec is 0 here, as in torch.
+function d = dnn_dimension(what, x, dim)
     n = ndims(x, true)
-    assert(dim >= 0 && dim < n, what, ": x has the dimensions 0 to ", n-1, ", got dim ", dim)
+    assert(dim >= -n && dim < n, what, ": x has the dimensions 0 to ", n-1, ", or -1 for the last, got dim ", dim)
+    d = n == 1 ? 1 : mod(dim, n)
 end
 
 % Function: softmax
-% exp(x) divided by its sum along a dimension; for N x C and N x C x H x W dimension 1 are the classes.
+% exp(x) divided by its sum along a dimension; for N x C and N x C x H x W dimension 1 are the classes; -1 is the last one.
 %
 % :function y = softmax(x, dim : int = 1)
 function y = softmax(x, dim : int = 1)
-    dnn_dimension("softmax", x, dim)
+    dim = dnn_dimension("softmax", x, dim)
     e = exp(x - stop_gradient(max(x, [], dim)))
     y = e./sum(e, dim)
 end
@@ -616,7 +618,7 @@ end
 %
 % :function y = log_softmax(x, dim : int = 1)
 function y = log_softmax(x, dim : int = 1)
-    dnn_dimension("log_softmax", x, dim)
+    dim = dnn_dimension("log_softmax", x, dim)
     z = x - stop_gradient(max(x, [], dim))
     y = z - log(sum(exp(z), dim))
 end
@@ -627,6 +629,7 @@ end
 % :function y = dropout(x, p : scalar = 0.5, training = true)
 function y = dropout(x, p : scalar = 0.5, training = true)
     assert(p >= 0 && p < 1, "dropout: p must be at least 0 and less than 1, got ", p)
+    x = dnn_real(x)
     if training && p > 0
         y = x.*cast_like((rand(size(x)) >= p)*(1/(1-p)), x)
     else
@@ -772,7 +775,7 @@ end
 % k - B x H x S x E
 % v - B x H x S x F
 % mask - null, or what is added before softmax: L x S, or a size that stretches to B x H x L x S (-inf: not looked at); one of
-%   two dimensions (ndims) is L x S
+%   two dimensions (ndims) is L x S. Of truth values, as comparisons give them, true is looked at and false is not
 % causal - true: row i looks at the columns 0 to i
 %
 % :function y = attention(q, k, v, mask = null, causal = false)
@@ -789,6 +792,7 @@ function y = attention(q, k, v, mask = null, causal = false)
     scores = batch_matmul(q, transposed)/sqrt(e)
     [l, s] = size(scores, 2..3)
     if !isnull(mask)
+        mask = isbool(mask) ? where(mask, 0, -inf) : mask
         mask = ndims(mask) == 2 ? reshape(mask, [1,1,size(mask,0),size(mask,1)]) : mask
         fits = size(mask, 0..3) == 1 || size(mask, 0..3) == [b,h,l,s]
         assert(ndims(mask) <= 4 && all(fits), "attention: mask must stretch to ", [b,h,l,s], ", got ", size(mask))

@@ -348,10 +348,17 @@ static qs_status push_forward(qs_vm *vm, const Ran *r, const qs_value *dx, qs_va
     return s;
 }
 
+static qs_status check_tangent(qs_vm *vm, int i, qs_value x, qs_value dx) {
+    char what[32];
+    qnum_print(what, sizeof what, "jvp: tangent %d", i);
+    return is_smooth(x) ? qsweep_check_size(vm, what, x, dx) : QS_OK;
+}
+
 static qs_status along(qs_vm *vm, qs_call_args *c, const Items *x, const Items *dx) {
     Ran r;
     qs_value dy = qs_nil();
     if (x->n != dx->n) return qs_fail(vm, QS_ETYPE, "jvp: %d arguments, but %d tangents", x->n, dx->n);
+    for (int i = 0; i < x->n; i++) TRY(check_tangent(vm, i, x->x[i], dx->x[i]));
     TRY(ran_run(vm, c->in[0], x->n, x->x, x->n, &r));
     qs_status s = push_forward(vm, &r, dx->x, &dy);
     c->out[0] = qval_retain(r.y);

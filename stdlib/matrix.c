@@ -17,9 +17,10 @@ void qmatrix_shape(const Array *a, Shape *s) {
     memcpy(s->strides + skip, a->strides, a->rank * sizeof *s->strides);
 }
 
+/* In unsigned arithmetic: an empty array may have extents whose product overflows. */
 void qmatrix_packed(Shape *s) {
-    int64_t step = 1;
-    for (int d = s->rank - 1; d >= 0; d--) s->strides[d] = step, step *= s->dims[d];
+    uint64_t step = 1;
+    for (int d = s->rank - 1; d >= 0; d--) s->strides[d] = (int64_t)step, step *= (uint64_t)s->dims[d];
 }
 
 static int64_t volume(const Shape *s) {

@@ -140,6 +140,7 @@ static qs_status npy_fields(qs_vm *vm, const char *path, const char *header, Npy
                *shape = after(header, "'shape'");
     if (!descr || !order || !shape || *shape != '(') return corrupt(vm, path, "the header lacks a field");
     if (*descr != '\'') return unsupported(vm, path, "an array of structures");
+    if (strlen(descr) < 4) return corrupt(vm, path, "its element type is not understood");
     if (descr[1] == '|' && descr[2] == 'O') return unsupported(vm, path, "an array of Python's objects");
     char *end;
     h->swapped = descr[1] == '>', h->kind = descr[2], h->item = strtoul(descr + 3, &end, 10);
@@ -222,8 +223,8 @@ static qs_status npy_reorder(qs_vm *vm, const Npy *h, Array *a, Array **out) {
     Shape from = {.rank = h->rank}, to = {.rank = h->rank};
     const void *p;
     void *q;
-    int64_t step = 1;
-    for (int i = 0; i < h->rank; i++) from.strides[i] = step, step *= h->dims[i];
+    uint64_t step = 1; /* as in qmatrix_packed */
+    for (int i = 0; i < h->rank; i++) from.strides[i] = (int64_t)step, step *= (uint64_t)h->dims[i];
     memcpy(to.dims, h->dims, sizeof to.dims);
     qmatrix_packed(&to);
     TRY(qarr_read(vm, a, &p));
@@ -311,6 +312,9 @@ static qs_status zip_add(qs_vm *vm, Zip *z, const char *name, const Text *data) 
     size_t at = z->file.len, n = strlen(name) + 4;
     if (data->len + at > UINT32_MAX - 65536)
         return qs_fail(vm, QS_EVALUE, "save: an .npz file may hold 4 GiB; use .npy files");
+    if (z->entries == 65535 || n > 65535)
+        return qs_fail(vm, QS_EVALUE, "save: an .npz file holds at most 65535 arrays, with names of 65531 bytes; "
+                                      ".safetensors files have no such limit");
     uint32_t crc = crc32_of((const uint8_t *)data->s, data->len);
     qtext_add(&z->file, "PK\3\4", 4);
     zip_entry_fields(&z->file, crc, data->len, n);
@@ -361,6 +365,9 @@ static qs_status zip_values(qs_vm *vm, Zip *z, int n, const qs_value *in) {
         char name[24];
         snprintf(name, sizeof name, "arr_%d", i);
         if (!named) { TRY(zip_value(vm, z, name, in[i])); continue; }
+        size_t length = 0;
+        if (strlen(qs_to_string(in[i], &length)) != length)
+            return qs_fail(vm, QS_EVALUE, "save: a name must not have a character 0 in it");
         TRY(zip_value(vm, z, qs_to_string(in[i], NULL), in[i + 1]));
         i++;
     }

@@ -256,9 +256,12 @@ static qs_status write_values(qs_vm *vm, int n, const qs_value *in, Text *header
         return QS_OK;
     }
     for (int i = 0; i < n; i += 2) {
+        size_t length = 0;
         if (in[i].kind != QS_STRING || i + 1 == n)
             return qs_fail(vm, QS_ETYPE,
                            "save: a .safetensors file is made of an object, or of names, each with its value");
+        if (strlen(qs_to_string(in[i], &length)) != length)
+            return qs_fail(vm, QS_EVALUE, "save: a name must not have a character 0 in it");
         for (int j = 0; j < i; j += 2)
             if (!strcmp(qs_to_string(in[i], NULL), qs_to_string(in[j], NULL)))
                 return qs_fail(vm, QS_EVALUE, "save: \"%.60s\" stands there twice", qs_to_string(in[i], NULL));

@@ -71,7 +71,8 @@ def _parts(x):
     from . import _values
     kind = getattr(x, "_kind", None)
     if isinstance(x, dict):
-        return x, lambda parts: dict(zip(x, parts))
+        keys = tuple(x)  # the function may change the dict
+        return x, lambda parts: dict(zip(keys, parts))
     if isinstance(x, (list, tuple)):
         form = type(x)._make if hasattr(type(x), "_make") else tuple if isinstance(x, tuple) else list
         return dict(enumerate(x)), form

@@ -30,7 +30,7 @@ class Function:
 
         def adjoints(*given):
             args, dy = given[:n], given[n:]
-            y, pullback = _grad.vjp(self.f, *args)
+            y, pullback = self._once_more(_grad.vjp, self.f, *args)
             dx = pullback(dy if isinstance(y, tuple) else dy[0])
             return tuple(args[k]*0 if dx[k] is None else dx[k] for k in which)
         names = [("Tensor", "d_%d" % i) for i in range(results)]
@@ -45,8 +45,18 @@ class Function:
             args, dx = given[:n], [None]*n
             for k, t in zip(which, given[n:]):
                 dx[k] = t
-            return _grad.jvp(self.f, args, dx)[1]
+            return self._once_more(_grad.jvp, self.f, args, dx)[1]
         return self._derive(("forward", which), tangents, [("Tensor", "t_%d" % k) for k in which])
+
+    def _once_more(self, derivative, *args):
+        """What runs the function again must find the same one: with other random numbers it would be another."""
+        drawn = _grad._q()._bridge._drawn
+        before = drawn()
+        r = derivative(*args)
+        if drawn() != before:
+            raise ValueError("%s draws random numbers: its derivative, for which it runs once more here, would be that "
+                             "of others; give it the numbers as an argument" % self.name)
+        return r
 
     def _derive(self, key, f, more):
         if key not in self._derived:
@@ -63,7 +73,8 @@ def of_script(function, dims=None, out=None):
     parameters = list(inspect.signature(function).parameters.values())
     name = getattr(function, "__name__", "function")
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
-        raise TypeError("%s: an operator has a fixed list of arguments" % name)
+        raise TypeError("%s: an operator has a fixed list of arguments, and %s is the built-in function of this name, or "
+                        "takes any number of them; make a function with a list of its own" % (name, name))
     if out is not None or dims is not None or getattr(function, "_is_kernel", False):
         function, parameters = _launch(function, parameters, dims, out, name)
     return Function(function, [(kinds.get(p.annotation, "Tensor"), p.name) for p in parameters], name), parameters

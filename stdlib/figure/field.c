@@ -260,7 +260,7 @@ static qs_status field(qs_vm *vm, qs_call_args *c, int *at, Heights *f) {
     qs_value z = c->in[three ? 2 : 0];
     *f = (Heights){0};
     *at = three ? 3 : 1;
-    if (z.kind != QS_ARRAY || qval_array(z)->rank != 2 || qval_array(z)->dims[0] < 2)
+    if (z.kind != QS_ARRAY || qval_array(z)->rank != 2 || qval_array(z)->dims[0] < 2 || qval_array(z)->dims[1] < 2)
         return qarg_wrong(vm, c->name, "z", "a matrix of at least 2 x 2", z);
     qseries_grid(z, &f->rows, &f->columns);
     TRY(qseries_column(vm, c->name, "z", z, &f->z));

@@ -315,6 +315,8 @@ static qs_status not_negative(qs_vm *vm, const char *fn, const char *what, const
     return QS_OK;
 }
 
+#define MOST_AREA 1e6 /* more than a page */
+
 /* -- scatter(x, y [, areas [, colours]] …) ------------------------------------------------------------------------- */
 typedef struct {
     Style style;
@@ -329,6 +331,10 @@ static qs_status dots(qs_vm *vm, qs_call_args *c, size_t n, Dots *d) {
     if (is_number(c, at)) TRY(qseries_column(vm, "scatter", "colours", c->in[at++], &d->colours));
     if (d->sizes.n > 1) TRY(same_length(vm, "scatter", "areas", d->sizes.n, n));
     TRY(not_negative(vm, "scatter", "areas", &d->sizes));
+    for (size_t k = 0; k < d->sizes.n; k++)
+        if (d->sizes.x[k] > MOST_AREA)
+            return qs_fail(vm, QS_EVALUE, "scatter: areas must be at most %g square points, got %g", MOST_AREA,
+                           d->sizes.x[k]);
     if (d->colours.n) TRY(same_length(vm, "scatter", "colours", d->colours.n, n));
     TRY(qseries_style(vm, c, &at, &d->style, &d->name));
     if (!d->style.mark) d->style.mark = 'o';

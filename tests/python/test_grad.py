@@ -277,6 +277,12 @@ class Gradients(unittest.TestCase):
         self.assertEqual((h["a"].tolist(), h["b"]), ([8, 16], 10.0))
         inner = q.grad(lambda a: q.grad(lambda p: (p["x"]*p["x"]*a).sum())({"x": x})["x"].sum())
         self.assertEqual(inner(2.0), 6.0)
+        turned = {"a": x, "b": x}
+
+        def turning(p):  # what the function does to its dict afterwards is not the form of the gradient
+            turned["a"] = turned.pop("a")
+            return (2*p["a"]).sum() + (3*p["b"]).sum()
+        self.assertEqual({k: v.tolist() for k, v in q.grad(turning)(turned).items()}, {"a": [2, 2], "b": [3, 3]})
         many = {str(i): np.ones(2) for i in range(200)}
         self.assertEqual(len(q.grad(lambda p: sum((v*v).sum() for v in p.values()))(many)), 200)
 

@@ -91,6 +91,30 @@ class Weights(unittest.TestCase):
             with self.assertRaises(q.QuasarError):
                 q.save(self.path, *values)
 
+    def test_names_and_numbers_that_do_not_fit(self):
+        for ending in ".safetensors", ".npz":
+            path = os.path.join(self.folder.name, "x" + ending)
+            with self.assertRaisesRegex(q.QuasarError, "a name must not have a character 0"):
+                q.save(path, "a\0b", 1.0)
+        many = q.object()
+        for k in range(65536):
+            q.setfield(many, "f%d" % k, 1.0)
+        with self.assertRaisesRegex(q.QuasarError, "at most 65535 arrays"):
+            q.save(os.path.join(self.folder.name, "many.npz"), many)
+
+    def test_damaged_headers_of_numpy(self):
+        path = os.path.join(self.folder.name, "x.npy")
+        for header in ("{'shape': (3,), 'fortran_order': False, 'descr': '", "{'shape': (3,), 'fortran_order': False, 'descr': '<f",
+                       "{'descr': '<f4', 'fortran_order': False, 'shape': (3"):
+            with open(path, "wb") as f:
+                f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + bytes(12))
+            with self.assertRaises(q.QuasarError):
+                q.load(path)
+        empty = "{'descr': '<f4', 'fortran_order': True, 'shape': (0, 1099511627776, 1099511627776)}"
+        with open(path, "wb") as f:
+            f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(empty)) + empty.encode())
+        self.assertEqual(tuple(q.load(path).shape), (0, 1 << 40, 1 << 40))
+
     def test_damaged_files(self):
         for sentence, files in BAD.items():
             for k, data in enumerate(files):

@@ -38,6 +38,12 @@ PROGRAM = """
     function y = same(x)
         y = x
     end
+    function y = maybe(x, twice = true)
+        y = twice ? 2*x : x
+    end
+    function y = drawn(x)
+        y = x.*rand(size(x))
+    end
     function y = now_and_then(x, f)
         x[0] = 5
         y = f()
@@ -206,6 +212,21 @@ class Operators(Torch):
         y = q.torch_op(self.m.same)(x)
         y += 1
         self.assertEqual((x.tolist(), y.tolist()), ([1]*3, [2]*3))
+
+    def test_defaults_of_truth_values(self):
+        op = q.torch_op(self.m.maybe)
+        self.assertEqual((op(torch.ones(2)).tolist(), op(torch.ones(2), False).tolist()), ([2, 2], [1, 1]))
+
+    def test_random_numbers_are_drawn_once(self):
+        op, x = q.torch_op(self.m.drawn), torch.ones(4, dtype=torch.float64, requires_grad=True)
+        y = op(x)
+        y.sum().backward()
+        self.assertEqual(x.grad.tolist(), y.tolist())
+        for again in (lambda: torch.autograd.grad(op(x).sum(), x, create_graph=True),
+                      lambda: torch.func.grad(lambda x: op(x).sum())(x.detach()),
+                      lambda: torch.func.jvp(op, (x.detach(),), (x.detach(),))):
+            with self.assertRaisesRegex(ValueError, "drawn draws random numbers: .* give it the numbers"):
+                again()
 
     def test_an_output_without_a_model_says_what_came(self):
         op = q.torch_op(self.m.scale, out="y")

@@ -119,7 +119,9 @@ qs_status qerr_at(Ctx *c, qs_status s, Where w, const char *fmt, ...) {
 }
 
 void qerr_place(Ctx *c, Where w) {
-    if (c->err.status == QS_OK || c->err.placed || c->err.late || !w.src) return;
+    const Source *now = c->err.where.src;
+    bool called = c->err.placed && now && now->library && w.src && !w.src->library;
+    if (c->err.status == QS_OK || (c->err.placed && !called) || c->err.late || !w.src) return;
     c->err.placed = true;
     c->err.where = w;
 }

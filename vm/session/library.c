@@ -63,6 +63,13 @@ static bool in_library(const char *name, char *out) {
 
 bool qlibrary_own(const char *name, char out[PATH_MAX]) { return in_library(name, out); }
 
+bool qlibrary_has(qs_vm *vm, const char *path) {
+    const char *folder = strstr(path, "/stdlib/"), *name = strrchr(path, '/');
+    char own[PATH_MAX];
+    if (!folder) return false; /* what nearly all programs are: nothing is looked for */
+    return (in_library(name + 1, own) && !strcmp(own, path)) || (qprebuilt_library(vm, name + 1, own) && !strcmp(own, path));
+}
+
 bool qlibrary_find(qs_vm *vm, const char *name, char out[PATH_MAX]) {
     return qprebuilt_library(vm, name, out) || in_folders(qvm(vm)->config.library_path, name, out) ||
            in_folders(getenv("QUASAR_PATH"), name, out) || in_library(name, out);

@@ -330,6 +330,7 @@ static qs_status read_module(qs_vm *vm, const char *path, Fresh *fresh, Module *
         return qmod_free(vm, m), s;
     }
     Source *src = qsource_add(qvm_ctx(vm), shown_path(path, cwd), carried ? carried : read, n);
+    src->library = qlibrary_has(vm, path);
     free(read);
     qs_status s = read_source(vm, m, src, fresh);
     if (s) forget_module(vm, m);

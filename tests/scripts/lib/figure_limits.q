@@ -89,3 +89,6 @@ print numel(codes) > 3, numel(codes) < 20
 print contour(float64([[1e16,1e16+2],[1e16+4,1e16+8]]))
 print contour(float64([[1e-323,1.5e-323],[1e-323,1e-323]]))
 print semilogy(float64([1e-323,1e-320]))
+fails(() -> scatter([1,2], [2,3], [1,inf]))
+fails(() -> scatter([1], [2], 1e30))
+fails(() -> surf(zeros(3,0)))
