@@ -596,15 +596,15 @@ function y = softplus(x)
     y = max(x, 0) + log1p(exp(-abs(x)))
 end
 
-% The dimension as reductions count them, for which a vec is a row; that of a vec is 0 here, as in torch.
 function d = dnn_dimension(what, x, dim)
     n = ndims(x, true)
     assert(dim >= -n && dim < n, what, ": x has the dimensions 0 to ", n-1, ", or -1 for the last, got dim ", dim)
-    d = n == 1 ? 1 : mod(dim, n)
+    d = mod(dim, n)
 end
 
 % Function: softmax
-% exp(x) divided by its sum along a dimension; for N x C and N x C x H x W dimension 1 are the classes; -1 is the last one.
+% exp(x) divided by its sum along a dimension; for N x C and N x C x H x W dimension 1 are the classes; -1 is the last one,
+% in which a vec, a row, has its elements.
 %
 % :function y = softmax(x, dim : int = 1)
 function y = softmax(x, dim : int = 1)

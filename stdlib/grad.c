@@ -5,6 +5,7 @@
  * this one still records it. */
 #include "lang/syntax/ast.h"
 #include "stdlib/builtins.h"
+#include "vm/base/number.h"
 #include "vm/grad/tape.h"
 
 #include <float.h>
