@@ -9,8 +9,8 @@ import math
 
 MOVING = {  # which of the arguments hold the elements
     **dict.fromkeys("concatenate stack vstack hstack dstack column_stack block atleast_1d atleast_2d atleast_3d roll "
-                    "flip fliplr flipud rot90 tile repeat expand_dims broadcast_to moveaxis rollaxis take delete pad tril "
-                    "triu diag diagflat split array_split hsplit vsplit resize take_along_axis".split(), (0,)),
+                    "flip fliplr flipud rot90 tile repeat expand_dims broadcast_to moveaxis rollaxis take delete pad "
+                    "tril triu diag diagflat split array_split hsplit vsplit resize take_along_axis".split(), (0,)),
     "where": (1, 2), "append": (0, 1), "insert": (0, 2), "select": (1, 2), "compress": (1,), "extract": (1,),
 }
 CHANGING = {"dtype", "out", "casting", "constant_values", "reflect_type"}  # with these they do more than moving
@@ -20,8 +20,8 @@ INSTEAD = {  # what has a derivative
     "convolve": "q.conv(x, y)", "interp": "q.interp1(x, y, at)", "median": "q.median(x)", "linalg.qr": "q.qr(A)",
     "linalg.cholesky": "q.chol(A)", "linalg.svd": "q.svd(A)", "linalg.eigh": "q.symeig(A)", "linalg.eig": "q.eig(A)",
     "linalg.pinv": "q.pinv(A)", "linalg.lstsq": "q.solve(A, b)", "linalg.slogdet": "q.logdet(A)",
-    "fft.fft": "q.fft1(x)", "fft.ifft": "q.ifft1(x)", "fft.fft2": "q.fft2(x)", "fft.ifft2": "q.ifft2(x)", "linalg.cond": "q.cond(A)",
-    "quantile": "q.quantile(x, p)", "percentile": "q.quantile(x, p/100)",
+    "fft.fft": "q.fft1(x)", "fft.ifft": "q.ifft1(x)", "fft.fft2": "q.fft2(x)", "fft.ifft2": "q.ifft2(x)",
+    "linalg.cond": "q.cond(A)", "quantile": "q.quantile(x, p)", "percentile": "q.quantile(x, p/100)",
 }
 
 

@@ -586,6 +586,10 @@ _same.update({"arc" + name: "a" + name for name in ("sin", "cos", "tan", "tan2",
 _same.update(conjugate="conj")
 
 
+def _operands(self, inputs):
+    return (x if isinstance(x, type(self)) else _machine().value(x) for x in inputs)
+
+
 def array_ufunc(self, ufunc, method, *inputs, **options):
     """NumPy's functions of qvalues give qvalues.  Its operators are those of the language, whichever comes first, and
     so are its functions where a derivative depends on an argument."""
@@ -595,16 +599,14 @@ def array_ufunc(self, ufunc, method, *inputs, **options):
         if method == "__call__" and not options and name in _same:
             return _finished(_built_in(_same[name])(*inputs), None, None)
         if method == "__call__" and not options and name in _numpy.UFUNCS:
-            return _numpy.UFUNCS[name](*inputs)
+            return _numpy.UFUNCS[name](*_operands(self, inputs))
         if method == "__call__" and name in _numpy.TRUTHS:
             return _wrapped(ufunc(*map(_plain, map(_machine().stop_gradient, inputs)), **options))
         if method != "__call__" or options or name not in _operators:
             _numpy.refuse(name)
     if method == "__call__" and not options and ufunc.__name__ in _operators:
         import operator
-        value = _machine().value
-        operands = (x if isinstance(x, type(self)) else value(x) for x in inputs)
-        return getattr(operator, _operators[ufunc.__name__])(*operands)
+        return getattr(operator, _operators[ufunc.__name__])(*_operands(self, inputs))
     out = options.pop("out", ())
     if out:
         options["out"] = tuple(map(_plain, out))
