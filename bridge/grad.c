@@ -78,8 +78,8 @@ static PyObject *settled(Border *b, Record *r, const GradLevel *l, PyObject *o) 
                             "nothing");
     if (!is_result(o))
         return PyErr_Format(PyExc_TypeError,
-                            "a function of which a derivative is taken must give a number or an array, or a tuple of "
-                            "them, got %R", Py_TYPE(o));
+                            "a function of which a derivative is taken must give a number or an array, or a tuple, "
+                            "list or dict of them, got %R", Py_TYPE(o));
     Trace *t = qvalue_check(o) ? qtape_trace(((Wrapper *)o)->v) : NULL;
     bool ours = t && t->node->serial >= l->first;
     r->y[r->ny++] = ours ? qtape_retain(t) : NULL;

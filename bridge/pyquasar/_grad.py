@@ -3,7 +3,7 @@ with values.  Two functions of the bridge do the work: _record runs a function w
 goes through the record, back from its results or forward from its arguments.
 
 Complex numbers are as in torch: the gradient of a real loss points where the loss grows most, dL/dRe + i dL/dIm."""
-import array, functools, math
+import array, dataclasses, functools, math
 
 
 def _q():
@@ -58,8 +58,8 @@ def _record(f, args, chosen):
 
 
 # -- arguments and results that hold several numbers and arrays --------------------------------------------------------
-# dicts, lists and tuples, objects and cells of the language, in each other: derivatives are taken to the leaves of such
-# a tree, and have its form, with None in the place of what has none.
+# dicts, lists, tuples and dataclasses, objects and cells of the language, in each other: derivatives are taken to the
+# leaves of such a tree, and have its form, with None in the place of what has none.
 
 def _is_numbers(x):
     """Whether a list is one array."""
@@ -76,6 +76,9 @@ def _parts(x):
     if isinstance(x, (list, tuple)):
         form = type(x)._make if hasattr(type(x), "_make") else tuple if isinstance(x, tuple) else list
         return dict(enumerate(x)), form
+    if dataclasses.is_dataclass(x) and not isinstance(x, type):
+        fields = {field.name: getattr(x, field.name) for field in dataclasses.fields(x) if field.init}
+        return fields, lambda parts: type(x)(**dict(zip(fields, parts)))
     if kind == "object" and x.typename == "object":
         fields = dict(x._fields())
         return fields, lambda parts: _values._make_object("object", zip(fields, parts))
@@ -411,8 +414,48 @@ def stop_gradient(x):
 
 
 def checkpoint(f):
-    """A function like f, of which a record keeps the arguments alone: it runs again when the sweep comes to it."""
-    return _q()._bridge._built_in("checkpoint")(_function("checkpoint", f))
+    """A function like f, of which a record keeps the arguments alone: it runs again when the sweep comes to it.
+    Arguments and results may be trees, of at most 16 arrays and numbers; those of the result have one type."""
+    kept = _q()._bridge._built_in("checkpoint")
+    if hasattr(_function("checkpoint", f), "_known"):  # of the language
+        return kept(f)
+
+    @functools.wraps(f, updated=())
+    def again(*args, **names):
+        taken, beside = _Taken(f, args, range(len(args)), names), []
+        leaves, taken.leaves = taken.leaves, None
+        if not any(getattr(v, "_recorded", False) for v in leaves):
+            return f(*args, **names)
+
+        def joined(*leaves):
+            y = taken.flat(*leaves)
+            floats = [v for v in y if _is_smooth(v)]
+            beside[:] = [None if _is_smooth(v) else v for v in y], [_shape(v) for v in floats]
+            return floats[0] if taken.result.parts is None and floats else _joined(floats)
+        row = kept(joined)(*leaves)
+        if taken.result.parts is None:
+            return row
+        parts = iter(_taken_apart(row, beside[1]))
+        return taken.result.build(iter([next(parts) if v is None else v for v in beside[0]]))
+    return again
+
+
+def _joined(arrays):
+    """All elements in a row, of one type: nothing is rounded."""
+    types = {str(v.dtype) if _shape(v) else "number" for v in arrays}
+    if types - {"number", "float64"} and len(types) > 1:
+        raise TypeError("checkpoint: results must have one type of elements, got %s" % ", ".join(sorted(types)))
+    if not arrays:
+        raise TypeError("checkpoint: its function must give floats")
+    return _q().cat(1, *[v.reshape(1, -1) if _shape(v) else v for v in arrays]).reshape(-1)
+
+
+def _taken_apart(row, shapes):
+    at = 0
+    for shape in shapes:
+        n = math.prod(shape)
+        yield row[at:at + n].reshape(shape) if shape else row[at]
+        at += n
 
 
 def gradcheck(f, *args, rtol=1e-5, atol=1e-7):

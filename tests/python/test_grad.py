@@ -2,6 +2,7 @@
 import array
 import collections
 import ctypes
+import dataclasses
 import gc
 import math
 import pickle
@@ -299,6 +300,41 @@ class Gradients(unittest.TestCase):
         self.assertEqual((g["w"].tolist(), g["b"]), ([4, 20], 14.0))
         three = q.evaluate("3.0")  # a number of the language
         self.assertEqual(q.vjp(lambda a: a*a, three)[1](1.0), (6.0,))
+
+    def test_dataclasses(self):
+        @dataclasses.dataclass
+        class Model:
+            w: object
+            b: float
+            name: str = "linear"
+        m, x = Model(self.x, 2.0), self.x
+        g = q.grad(lambda m: (m.w*x).sum()*m.b)(m)
+        self.assertEqual((type(g), g.w.tolist(), g.b, g.name), (Model, [2, 4, 6], 14.0, None))
+        self.assertEqual(q.jvp(lambda m: m.w*m.b, (m,), (Model([1.0, 0, 0], 1.0, None),))[1].tolist(), [3, 2, 3])
+
+    def test_checkpoints_of_trees(self):
+        def step(p, s=1.0):
+            return {"a": np.sin(p["a"])*s + p["b"], "b": p["b"]*p["a"].sum(), "n": p["n"] + 1, "t": (p["a"][0], 2.0)}
+
+        def chain(step):
+            def f(p):
+                for _ in range(3):
+                    p = step({**p, "t": 0}, s=0.5)
+                self.assertEqual(p["n"], 3)
+                return p["a"].sum() + p["b"].sum()*p["t"][0]*p["t"][1]
+            return f
+        kept = q.checkpoint(step)
+        p = {"a": self.x/3, "b": np.array([0.1, 0.2, 0.3]), "n": 0}
+        for taken in (q.grad, lambda f: lambda p: q.hvp(f, (p,), ({**p, "n": None},))[0]):
+            got, wanted = taken(chain(kept))(p), taken(chain(step))(p)
+            self.close(got["a"], wanted["a"])
+            self.close(got["b"], wanted["b"])
+        p = {k: q.value(v) for k, v in p.items()}
+        self.assertEqual(chain(kept)(p), chain(step)(p))
+        for f, message in ((lambda a: (a, a.astype("float32")), "one type of elements, got float32, float64"),
+                           (lambda a: (3, "a"), "must give floats")):
+            with self.assertRaisesRegex(TypeError, message):
+                q.grad(lambda x: q.checkpoint(f)(x)[0].sum())(self.x)
 
     def test_trees_that_fit_not(self):
         for f in (lambda: q.grad(lambda p: 1.0)({"n": 1}), lambda: q.grad(lambda p: 1.0)({})):
