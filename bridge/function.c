@@ -2,7 +2,6 @@
 #include "bridge/bridge.h"
 #include "lang/syntax/ast.h"
 #include "vm/base/number.h"
-#include "vm/grad/tape.h"
 #include "vm/launch/launch.h"
 
 #include <math.h>
@@ -264,34 +263,12 @@ static PyObject *run_named(Border *b, qs_value fn, int nin, qs_value *in, PyObje
     return take_names(b, names, n, strings) < 0 ? NULL : run(b, fn, &(CallArgs){nin, in, n, strings}, wanted);
 }
 
-/* What was written depends on a variable of a derivative, and memory of others would not know: who reads it again would
- * get a constant. */
-static PyObject *refuse_lost(Border *b, qs_value fn, int place, PyObject *r) {
-    char name[ARGUMENT_NAME];
-    const Function *f = fn.kind == QS_FUNCTION ? fn.u.p : NULL;
-    qfunction_argument(fn, place, name);
-    Py_XDECREF(r);
-    const char *fname = f && f->name ? f->name->s : "", *colon = *fname ? ": " : "";
-    return qerror_raise(b, qs_fail(b->vm, QS_EVALUE, "%s%sargument %s is memory of others, and what was written into "
-                                   "it depends on a variable of a derivative, which would be lost; write into an array "
-                                   "of the language, as q.zeros_like(x) or y = q.value(y)", fname, colon, name));
-}
-
-static PyObject *check_lost(Border *b, qs_value fn, PyObject *const *args, int nin, PyObject *names, const qs_value *in,
-                            PyObject *r) {
-    for (int i = 0; r && i < nin; i++)
-        if (!qvalue_check(args[i]) && qtape_is_recorded(b->vm, in[i]))
-            return refuse_lost(b, fn, parameter_of(fn, i, nin - (names ? PyTuple_Size(names) : 0), names), r);
-    return r;
-}
-
 static PyObject *call_inside(Border *b, qs_value fn, PyObject *const *args, int nin, PyObject *names, int wanted) {
     qs_value few[FEW], *in = nin <= FEW ? few : PyMem_Malloc((size_t)nin * sizeof *in);
     PyObject *r = NULL;
     if (!in) return PyErr_NoMemory();
     if (take_args(b, fn, args, nin, names, in) == 0) {
         r = names ? run_named(b, fn, nin, in, names, wanted) : run(b, fn, &(CallArgs){.nin = nin, .in = in}, wanted);
-        if (qtape_is_on(b->vm)) r = check_lost(b, fn, args, nin, names, in, r);
         for (int i = 0; i < nin; i++) {
             be_seen(in[i]);
             if (outlives(in[i])) qdl_hold(b, in[i]);

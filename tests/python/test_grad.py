@@ -184,27 +184,51 @@ class Gradients(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "argnums must be places among 1 arguments"):
             q.grad(q.total, 1)(self.x)
 
-    def test_what_is_written_into_memory_of_others(self):  # which does not know that it depends on a variable
-        makers = [lambda: np.zeros(3), lambda: array.array("d", [0.0]*3)] + ([lambda: torch.zeros(3)] if torch else [])
+    def test_what_is_written_into_memory_of_others(self):  # who would read a constant
         q.compile_string("others", """
             function [] = __kernel__ doubled(x : vec, y : vec, pos : int)
                 y[pos] = 2*x[pos]
             end
             function [] = fill(x, out)
                 out[:] = 2*x
+            end
+            function [] = grow(x, out)
+                out += 2*x
+            end
+            function [] = first(x, out)
+                out[0] = x[0]
+            end
+            function [] = inside(x, out)
+                o = {out}
+                o[0][:] = 2*x
             end""")
-        for make in makers:
-            for name, write in (("parallel_do: argument 3", lambda x, y: q.parallel_do(3, x, y, q.doubled)),
-                                ("fill: argument out", lambda x, y: q.fill(x, y)),
-                                ("fill: argument out", lambda x, y: q.fill(x, out=y))):
-                def f(x, y):
-                    write(x, y)
-                    return q.sum(y)
-                with self.assertRaisesRegex(ValueError, name + " is memory of others, and what was written into it "
-                                            "depends on a variable of a derivative"):
+        given = []
+
+        def shown(take):
+            z = q.zeros(3)
+            given.append(take(z))
+            return z
+        others = [lambda: np.zeros(3), lambda: array.array("d", [0.0]*3), lambda: np.zeros(6)[::2],
+                  lambda: q.value(np.zeros(3)), lambda: q.value(np.zeros(3))[:], lambda: shown(np.asarray),
+                  lambda: shown(memoryview)]
+        if torch:
+            others += [lambda: torch.zeros(3), lambda: shown(torch.from_dlpack)]
+        own = [lambda: q.zeros(3), lambda: q.copy(np.zeros(3)), lambda: q.value([0.0]*3)]
+        writes = {"y": lambda x, y: q.parallel_do(3, x, y, q.doubled), "out": lambda x, y: q.fill(x, out=y),
+                  "this array": lambda x, y: q.grow(x, y)}
+        for name, write in writes.items():
+            def f(x, y):
+                write(x, y)
+                return q.sum(y)
+            for make in others:
+                with self.assertRaisesRegex(ValueError, "writing into %s has no derivative: it is memory of others" % name):
                     q.grad(lambda x: f(x, make()))(self.x)
-                self.close(q.grad(lambda x: f(x, q.value(make())))(self.x), [2, 2, 2])
                 self.assertEqual(q.grad(lambda a: f(self.x, make())*a)(1.0), 12)  # a constant
+            for make in own:
+                self.close(q.grad(lambda x: f(x, make()))(self.x), [2, 2, 2])
+        for write in q.first, q.inside, lambda x, y: q.serial_do(3, x, y, q.doubled):
+            with self.assertRaisesRegex(ValueError, "is memory of others"):
+                q.jvp(lambda x: (write(x, y := np.zeros(3)), q.value(y))[1], (self.x,), (self.x,))
 
     VIEWS = {"row": lambda a: a[1], "slice": lambda a: a[:, 1:], "of a view": lambda a: a[:, ::2].T[1:],
              "turned": lambda a: a.T, "shaped": lambda a: a.reshape(-1), "swapped": lambda a: a.swapaxes(0, 1),

@@ -196,7 +196,7 @@ qs_status qdoor_set(qs_vm *vm, qs_value base, const Subscript *x, qs_value v) {
         qtape_leave(vm);
         return s;
     }
-    TRY(qtape_check_alone(vm, base.u.p));
+    TRY(qtape_check_alone(vm, base.u.p, x->name));
     TRY(new_places(vm, base.u.p, &at, &p));
     Trace *edges[2] = {qtape_edge(vm, base), qtape_edge(vm, v)};
     qtape_enter(vm);

@@ -5,6 +5,7 @@
  * long as nothing is overwritten, and whoever writes, by whatever door, need not know of it. */
 #include "vm/grad/taping.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { FIRST_BUCKETS = 64 };
@@ -147,13 +148,17 @@ qs_status qtape_keep_shape(qs_vm *vm, qs_value v, qs_value *out) {
 }
 
 /* Snapshots do not count: they have moved away, or will. */
-qs_status qtape_check_alone(qs_vm *vm, Array *a) {
+qs_status qtape_check_alone(qs_vm *vm, Array *a, const char *name) {
+    char what[96];
+    snprintf(what, sizeof what, "writing into %s", name ? name : "this array");
     if (qview_has_relatives(a))
         return qtape_refuse(vm, "changing an array in place of which Python has another view",
                             "while derivatives are taken a view is a copy, and would keep the old elements; write "
                             "x = x + y, or change a copy");
+    if (a->buf->home >= 0)
+        return qtape_refuse(vm, what, "it is memory of others, as of NumPy or torch, who would read what is written as "
+                            "a constant; write into zeros_like(x), or copy(x)");
     if (a->buf->kept) TRY(qkeep_before_write(qvm_ctx(vm), a->buf));
     if (!qbuf_shared(a->buf)) return QS_OK;
-    return qtape_refuse(vm, "writing into this array",
-                        "another array shares its memory, and would change unseen; write into copy(…)");
+    return qtape_refuse(vm, what, "another array shares its memory, and would change unseen; write into copy(…)");
 }

@@ -141,9 +141,10 @@ qs_status qtape_keep(qs_vm *vm, qs_value v, qs_value *out);
 qs_status qtape_keep_plain(qs_vm *vm, qs_value v, qs_value *out); /* without its trace: for results */
 /* Where only type and shape will be asked for: an array of zeros of a single element of memory. */
 qs_status qtape_keep_shape(qs_vm *vm, qs_value v, qs_value *out);
-/* Before elements of `a` are written whose new trace will be recorded: refuses with the line where another array of the
- * program shares its memory, or should, and would keep the trace of what it does not hold any more. */
-qs_status qtape_check_alone(qs_vm *vm, Array *a);
+/* Before elements of `a` are written whose new trace will be recorded: refuses with the line where others have its
+ * memory, who know of no trace, and where another array of the program shares it, or should, and would keep the trace
+ * of what it does not hold any more.  name: what the program calls it, or NULL. */
+qs_status qtape_check_alone(qs_vm *vm, Array *a, const char *name);
 
 /* -- levels and sweeps: stdlib/grad.c, the bridge ------------------------------------------------------------------ */
 typedef struct { uint64_t bit, first; uint32_t inside; } GradLevel; /* first: serial of its first node */

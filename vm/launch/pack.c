@@ -230,7 +230,7 @@ qs_status qpack_back(qs_vm *vm, const Packed *p, int arg) {
     Entries e = {p->given[arg].u.p, -1};
     Trace *edge = qtape_edge(vm, p->args[arg]);
     qs_status s = QS_OK;
-    for (size_t i = 0; edge && i < e.c->count && s == QS_OK; i++) s = qtape_check_alone(vm, entry(&e, i).u.p);
+    for (size_t i = 0; edge && i < e.c->count && s == QS_OK; i++) s = qtape_check_alone(vm, entry(&e, i).u.p, NULL);
     qtape_enter(vm);
     if (s == QS_OK) s = move(vm, &e, p->args[arg].u.p, true);
     qtape_leave(vm);

@@ -106,7 +106,7 @@ static qs_status check_written(const Run *r) {
     TRY(check_names(r));
     for (int i = 0; i < f->nparams; i++)
         if (f->params[i].kind == KP_ARRAY && f->params[i].written && r->bound.array[i])
-            TRY(qtape_check_alone(r->vm, r->bound.array[i]));
+            TRY(qtape_check_alone(r->vm, r->bound.array[i], f->params[i].name->s));
     return QS_OK;
 }
 
