@@ -36,14 +36,16 @@ typedef struct Reader {
     AVCodecContext *codec;
     struct SwsContext *scaler;
     AVPacket *packet;
-    AVFrame *frame;
+    AVFrame *frame, *ahead; /* ahead: the frame behind the one that a seek gave, where is_ahead */
+    double ahead_time;
+    bool is_ahead;
     int stream, bits, channels; /* bits of the frames that are given */
     int width, height;          /* as it was told: the decoder's own may change */
     int64_t told, given;        /* frames that the file says it has, and those decoded without a seek; -1 after one */
     double shown;               /* until when the last one is seen, in seconds */
     bool draining, live;
     int64_t late;      /* a device that has given nothing until then (av_gettime_relative) gives none any more */
-    double skip_to;    /* frames that end before are dropped */
+    double skip_to;    /* a seek: of the frames that begin before, the last is given next; -inf: none */
     Complaint complaint;
     pthread_t thread;
     pthread_mutex_t lock; /* of what follows */
@@ -195,21 +197,60 @@ static VideoStatus decode(Reader *r, char why[VIDEO_WHY]) {
     return VIDEO_FAILED;
 }
 
-static VideoStatus next_frame(Reader *r, VideoFrame *out, char why[VIDEO_WHY]) {
-    for (;;) {
-        VideoStatus s = decode(r, why);
-        if (s != VIDEO_FRAME) return s;
-        if (r->given >= 0) r->given++;
-        int64_t stamp = r->frame->best_effort_timestamp;
-        out->time = stamp == AV_NOPTS_VALUE ? 0 : seconds_of(r, stamp);
-        r->shown = out->time + frame_length(r);
-        if (out->time + 0.999 * frame_length(r) <= r->skip_to) continue;
-        bool same = r->frame->width == r->width && r->frame->height == r->height;
-        if (!same) return say(why, "the size of frames changes", 0), VIDEO_FAILED;
-        out->data = frame_pixels(r, why);
+static VideoStatus decode_timed(Reader *r, double *time, char why[VIDEO_WHY]) {
+    VideoStatus s = decode(r, why);
+    if (s != VIDEO_FRAME) return s;
+    if (r->given >= 0) r->given++;
+    int64_t stamp = r->frame->best_effort_timestamp;
+    *time = stamp == AV_NOPTS_VALUE ? 0 : seconds_of(r, stamp);
+    r->shown = *time + frame_length(r);
+    return VIDEO_FRAME;
+}
+
+static void swap_frames(Reader *r) {
+    AVFrame *f = r->frame;
+    r->frame = r->ahead, r->ahead = f;
+}
+
+/* Files round the times of frames to ticks. */
+static double rounding(const Reader *r) {
+    double length = frame_length(r);
+    return fmin(0.5 * av_q2d(r->format->streams[r->stream]->time_base), 0.1 * length) + 0.001 * length;
+}
+
+/* How long a frame is shown only the next one says, where frames do not all last alike. */
+static VideoStatus skip(Reader *r, double *time, char why[VIDEO_WHY]) {
+    double to = r->skip_to, at = 0;
+    bool any = false;
+    VideoStatus s;
+    r->skip_to = -INFINITY;
+    while ((s = decode_timed(r, &at, why)) == VIDEO_FRAME && at <= to + rounding(r)) {
+        any = r->frame->best_effort_timestamp != AV_NOPTS_VALUE, *time = at;
+        if (!any) return VIDEO_FRAME; /* nobody knows its time */
+        swap_frames(r);
         av_frame_unref(r->frame);
-        return out->data ? VIDEO_FRAME : VIDEO_FAILED;
     }
+    if (s == VIDEO_FAILED || (s == VIDEO_END && (!any || *time + frame_length(r) <= to))) return s;
+    if (!any) return *time = at, VIDEO_FRAME;
+    r->is_ahead = s == VIDEO_FRAME, r->ahead_time = at;
+    return swap_frames(r), VIDEO_FRAME;
+}
+
+static VideoStatus find_frame(Reader *r, double *time, char why[VIDEO_WHY]) {
+    if (r->skip_to > -INFINITY) return skip(r, time, why);
+    if (!r->is_ahead) return decode_timed(r, time, why);
+    swap_frames(r);
+    return r->is_ahead = false, *time = r->ahead_time, VIDEO_FRAME;
+}
+
+static VideoStatus next_frame(Reader *r, VideoFrame *out, char why[VIDEO_WHY]) {
+    VideoStatus s = find_frame(r, &out->time, why);
+    if (s != VIDEO_FRAME) return s;
+    bool same = r->frame->width == r->width && r->frame->height == r->height;
+    if (!same) return say(why, "the size of frames changes", 0), VIDEO_FAILED;
+    out->data = frame_pixels(r, why);
+    av_frame_unref(r->frame);
+    return out->data ? VIDEO_FRAME : VIDEO_FAILED;
 }
 
 static void seek_there(Reader *r, double seconds) {
@@ -220,7 +261,8 @@ static void seek_there(Reader *r, double seconds) {
     if (av_seek_frame(r->format, r->stream, stamp, AVSEEK_FLAG_BACKWARD) < 0)
         av_seek_frame(r->format, r->stream, start, AVSEEK_FLAG_BACKWARD);
     avcodec_flush_buffers(r->codec);
-    r->draining = false;
+    av_frame_unref(r->ahead);
+    r->draining = r->is_ahead = false;
     r->skip_to = seconds;
     r->given = seconds <= 0 ? 0 : -1;
 }
@@ -298,7 +340,7 @@ static void seek(void *video, double seconds, int bits) {
 static void free_reader(Reader *r) {
     empty_ring(r);
     sws_freeContext(r->scaler);
-    av_frame_free(&r->frame), av_packet_free(&r->packet);
+    av_frame_free(&r->frame), av_frame_free(&r->ahead), av_packet_free(&r->packet);
     avcodec_free_context(&r->codec);
     avformat_close_input(&r->format);
     pthread_mutex_destroy(&r->lock), pthread_cond_destroy(&r->changed);
@@ -447,8 +489,8 @@ static bool as_wanted(const VideoInfo *wanted, const VideoInfo *v, char why[VIDE
 static bool opens(Reader *r, const char *path, VideoInfo *v, char why[VIDEO_WHY]) {
     VideoInfo wanted = *v;
     *why = 0;
-    r->packet = av_packet_alloc(), r->frame = av_frame_alloc();
-    int e = r->packet && r->frame ? open_input(r, path, &wanted, why) : AVERROR(ENOMEM);
+    r->packet = av_packet_alloc(), r->frame = av_frame_alloc(), r->ahead = av_frame_alloc();
+    int e = r->packet && r->frame && r->ahead ? open_input(r, path, &wanted, why) : AVERROR(ENOMEM);
     if (e < 0 && *why) return false;
     if (e == AVERROR_EXIT) return say(why, NO_FRAME, 0), false;
     if (e == AVERROR(EACCES) && r->live) return say(why, "only root and the group video may open it", 0), false;

@@ -214,6 +214,33 @@ function [] = read_quietly(path)
     end
 end
 print "still here"
+% Frames that do not last alike: the sixth begins at 0.21 s, not at 0.25, and is shown until 0.3.
+path = pathjoin(folder, "rates.mkv")
+w = vidcreate(path, 20, "ffv1")
+for n = 0..9
+    vidwrite(w, 10*n*ones(8,8))
+end
+vidclose(w)
+f = fopen(path, "r")
+bytes = fread(f)
+fclose(f)
+for k = 0..numel(bytes)-5 % a block: its size, its track, two bytes of its time
+    if bytes[k] == 163 && bytes[k+2] == 129 && bytes[k+3] == 0 && bytes[k+4] == 250
+        bytes[k+4] = 210
+    end
+end
+f = fopen(path, "w")
+fwrite(f, bytes)
+fclose(f)
+s = vidopen(path)
+for t = {0.205, 0.28, 0.21, 0.3, 0.45, 0.49}
+    vidseek(s, t)
+    vidreadframe(s)
+    first = s.rgb_data[0,0]
+    print first, ", then ", vidreadframe(s) ? s.rgb_data[0,0] : -1
+end
+vidseek(s, 0.6)
+print vidreadframe(s)
 % An image for each frame.
 images = pathjoin(folder, "image%03d.png")
 w = vidcreate(images, 25)
