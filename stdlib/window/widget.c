@@ -180,7 +180,7 @@ static bool keep_value(qs_vm *vm, Window *w, const char *text) {
     char shown[32];
     if (is_text) qfigure_set(&w->value, text);
     w->number = x;
-    qnum_print(shown, sizeof shown, "%.4g", x);
+    qnum_print(shown, sizeof shown, fabs(x) >= 1e4 && fabs(x) < 1e9 ? "%.0f" : "%.4g", x);
     if (w->kind == WIDGET_SLIDER) set_variable(vm, w, "q_shown", shown);
     return !same;
 }
