@@ -98,12 +98,17 @@ qs_status qarg_listed(qs_vm *vm, qs_call_args *c, int i, const char *what, Array
     return qarg_array(vm, c, i, what, out);
 }
 
-qs_status qarg_packed(qs_vm *vm, qs_call_args *c, int i, const char *what, qs_dtype d, Array **out, const void **p) {
-    Array *a, *b;
+qs_status qarg_typed(qs_vm *vm, qs_call_args *c, int i, const char *what, qs_dtype d, Array **out) {
+    Array *a;
     if (qarg_parts(c, i, i + 1) > 1 && !qdtype_is_complex(d)) return qarg_wrong(vm, c->name, what, "real", c->in[i]);
     TRY(qarg_array(vm, c, i, what, &a));
-    TRY(qarr_convert(vm, a, d, &b));
-    replace(vm, &c->in[i], b);
+    TRY(qarr_convert(vm, a, d, out));
+    return replace(vm, &c->in[i], *out), QS_OK;
+}
+
+qs_status qarg_packed(qs_vm *vm, qs_call_args *c, int i, const char *what, qs_dtype d, Array **out, const void **p) {
+    Array *a, *b;
+    TRY(qarg_typed(vm, c, i, what, d, &b));
     TRY(qarr_contiguous(vm, b, &a));
     replace(vm, &c->in[i], a);
     *out = a;

@@ -5,6 +5,7 @@
 #include "stdlib/builtins.h"
 #include "vm/array/arith.h"
 #include "vm/array/move.h"
+#include "vm/array/there.h"
 
 #include <math.h>
 #include <string.h>
@@ -44,30 +45,30 @@ void qmatrix_move(qs_vm *vm, void *dst, const int64_t *ds, const void *src, cons
     qmove_run(qvm_ctx(vm), size, rank, n, dst, dsteps, src, ssteps);
 }
 
-/* A strided place inside an array of known element size. */
-typedef struct { char *p; Shape shape; size_t size; } Place;
+/* A strided place inside an array, `at` elements from its first one. */
+typedef struct { Array *a; int64_t at; Shape shape; } Place;
 
-static qs_status source(qs_vm *vm, Array *a, Place *s) {
-    const void *p;
-    TRY(qarr_read(vm, a, &p));
-    s->p = (char *)(uintptr_t)p, s->size = qdtype_size((qs_dtype)a->dtype);
-    qmatrix_shape(a, &s->shape);
-    return QS_OK;
+static Place source(Array *a) {
+    Place s = {.a = a};
+    qmatrix_shape(a, &s.shape);
+    return s;
 }
 
 /* A new array in out[i] with the extents of d->shape, as a place to move to. */
 static qs_status target(qs_vm *vm, qs_call_args *c, int i, qs_dtype t, Place *d) {
-    Array *a;
-    void *p;
-    TRY(qarg_result(vm, c, i, t, d->shape.rank, d->shape.dims, &a, &p));
-    qarr_keep(a, d->shape.ndim);
-    d->p = p, d->size = qdtype_size(t);
+    void *unused;
+    TRY(qarg_result(vm, c, i, t, d->shape.rank, d->shape.dims, &d->a, &unused));
+    qarr_keep(d->a, d->shape.ndim);
+    if (qdevmath_asks(vm)) qbuf_unset(d->a->buf); /* parts of it may be written on a device */
+    d->at = 0;
     qmatrix_packed(&d->shape);
     return QS_OK;
 }
 
-static void move(qs_vm *vm, const Place *d, const Place *s, const int64_t *n) {
-    qmatrix_move(vm, d->p, d->shape.strides, s->p, s->shape.strides, d->shape.rank, n, d->size);
+static qs_status move(qs_vm *vm, const char *fn, const Place *d, const Place *s, const int64_t *n) {
+    return qarr_carry(vm, &(Carry){.name = fn, .from = s->a, .to = d->a, .rank = d->shape.rank, .dims = n,
+                                   .from_steps = s->shape.strides, .to_steps = d->shape.strides, .from_at = s->at,
+                                   .to_at = d->at});
 }
 
 /* -- construction -------------------------------------------------------------------------------------------------- */
@@ -135,14 +136,16 @@ qs_status qmatrix_ones_like(qs_vm *vm, qs_call_args *c) {
 static qs_status diagonal(qs_vm *vm, qs_call_args *c, qs_dtype t, int64_t rows, int64_t cols, const Place *v,
                           int64_t n) {
     Array *a;
+    const void *from = NULL;
     void *p;
     TRY(qarr_new(vm, t, 2, (int64_t[]){rows, cols}, true, &a));
     c->out[0] = qarr_value(a);
+    if (v) TRY(qarr_read(vm, v->a, &from));
     TRY(qarr_write(vm, a, &p));
     size_t size = qdtype_size(t);
     for (int64_t i = 0; i < n; i++) {
         char *at = (char *)p + (size_t)(i * (cols + 1)) * size;
-        if (v) memcpy(at, v->p + i * v->shape.strides[1] * (int64_t)size, size);
+        if (v) memcpy(at, (const char *)from + i * v->shape.strides[1] * (int64_t)size, size);
         else qdtype_put(t, at, 1);
     }
     return QS_OK;
@@ -176,19 +179,16 @@ qs_status qmatrix_meshgrid(qs_vm *vm, qs_call_args *c) {
     TRY(qarg_floats(vm, c, 0, "x", &x, &unused));
     if (c->nin > 1) TRY(qarg_floats(vm, c, 1, "y", &y, &unused));
     else y = x;
-    Place px, py, d = {.shape = {.rank = 2, .ndim = 2}};
-    TRY(source(vm, x, &px));
-    TRY(source(vm, y, &py));
+    Place px = source(x), py = source(y), d = {.shape = {.rank = 2, .ndim = 2}};
     int64_t n[2] = {(int64_t)y->count, (int64_t)x->count};
     memcpy(d.shape.dims, n, sizeof n);
     px.shape.strides[0] = 0, px.shape.strides[1] = 1;
     TRY(target(vm, c, 0, (qs_dtype)x->dtype, &d));
-    move(vm, &d, &px, n);
+    TRY(move(vm, c->name, &d, &px, n));
     if (c->nout < 2) return QS_OK;
     py.shape.strides[0] = 1, py.shape.strides[1] = 0;
     TRY(target(vm, c, 1, (qs_dtype)y->dtype, &d));
-    move(vm, &d, &py, n);
-    return QS_OK;
+    return move(vm, c->name, &d, &py, n);
 }
 
 /* -- shape --------------------------------------------------------------------------------------------------------- */
@@ -316,8 +316,7 @@ qs_status qmatrix_reshape(qs_vm *vm, qs_call_args *c) {
 
 /* Puts the dimensions of a in the given order. */
 static qs_status permute(qs_vm *vm, qs_call_args *c, Array *a, const int *order, int rank) {
-    Place s, d, v;
-    TRY(source(vm, a, &s));
+    Place s = source(a), d, v;
     extend(&s.shape, rank);
     v = s, d.shape.rank = rank, d.shape.ndim = order[0] && a->ndim < 2 ? 2 : a->ndim; /* a column has two */
     for (int i = 0; i < rank; i++) {
@@ -327,8 +326,7 @@ static qs_status permute(qs_vm *vm, qs_call_args *c, Array *a, const int *order,
     int64_t n[QS_MAX_RANK];
     memcpy(n, d.shape.dims, sizeof n);
     TRY(target(vm, c, 0, (qs_dtype)a->dtype, &d));
-    move(vm, &d, &v, n);
-    return QS_OK;
+    return move(vm, c->name, &d, &v, n);
 }
 
 static void negate_imag(Array *a, void *p) {
@@ -459,25 +457,34 @@ static qs_status joined(qs_vm *vm, qs_call_args *c, int from, int end, int dim, 
     return QS_OK;
 }
 
+/* Those that a device has, or those that the host has, to their places in d: the ones of a device first, so that the
+ * result is there. */
+static qs_status place_all(qs_vm *vm, qs_call_args *c, int from, int end, int dim, Place d, bool away) {
+    for (int i = from; i < end; i++) {
+        Array *a = qval_array(c->in[i]);
+        if (a->count == 0) continue;
+        Place s = source(a);
+        extend(&s.shape, d.shape.rank);
+        if (qbuf_is_away(a->buf) == away) TRY(move(vm, c->name, &d, &s, s.shape.dims));
+        d.at += d.shape.strides[dim] * s.shape.dims[dim];
+    }
+    return QS_OK;
+}
+
 static qs_status join(qs_vm *vm, qs_call_args *c, int from, int dim) {
-    Place d, s;
+    Place d;
     qs_dtype t;
     for (int i = from; i < c->nin; i++)
         if (c->in[i].kind == QS_CELL) return join_cells(vm, c->nin - from, c->in + from, &c->out[0]);
     int end = set_apart_empty(c, from);
     TRY(joined(vm, c, from, end, dim, &d.shape, &t));
     TRY(target(vm, c, 0, t, &d));
-    for (int i = from; i < end; i++) {
-        Array *a;
-        const void *p;
+    for (int i = from; i < end; i++) { /* numbers become arrays, so that all is known of what a device has */
         if (c->in[i].kind == QS_ARRAY && qval_array(c->in[i])->count == 0) continue;
-        TRY(qarg_packed(vm, c, i, "every argument", t, &a, &p));
-        TRY(source(vm, a, &s));
-        extend(&s.shape, d.shape.rank);
-        move(vm, &d, &s, s.shape.dims);
-        d.p += d.shape.strides[dim] * s.shape.dims[dim] * (int64_t)d.size;
+        TRY(qarg_typed(vm, c, i, "every argument", t, &(Array *){NULL}));
     }
-    return QS_OK;
+    if (qdevmath_asks(vm)) TRY(place_all(vm, c, from, end, dim, d, true));
+    return place_all(vm, c, from, end, dim, d, false);
 }
 
 qs_status qmatrix_vertcat(qs_vm *vm, qs_call_args *c) { return join(vm, c, 0, 0); }
@@ -488,14 +495,32 @@ qs_status qmatrix_cat(qs_vm *vm, qs_call_args *c) {
     return join(vm, c, 1, dim);
 }
 
+/* As one move, in which times are dimensions of their own; of the first ones, where there are too many dimensions, one
+ * move for each. */
+static qs_status repeat(qs_vm *vm, const char *fn, Place d, Place s, int64_t *times, int rank) {
+    for (int i = rank - 1; i >= 0 && s.shape.rank < QS_MAX_RANK; i--) {
+        int k = s.shape.rank;
+        if (times[i] == 1) continue;
+        s.shape.dims[k] = times[i], s.shape.strides[k] = 0;
+        d.shape.strides[k] = s.shape.dims[i] * d.shape.strides[i];
+        s.shape.rank = d.shape.rank = k + 1, times[i] = 1;
+    }
+    int i = 0;
+    while (i < rank && times[i] == 1) i++;
+    if (i == rank) return move(vm, fn, &d, &s, s.shape.dims);
+    int64_t n = times[i], step = s.shape.dims[i] * d.shape.strides[i];
+    times[i] = 1;
+    for (int64_t k = 0; k < n; k++, d.at += step) TRY(repeat(vm, fn, d, s, times, rank));
+    return times[i] = n, QS_OK;
+}
+
 qs_status qmatrix_repmat(qs_vm *vm, qs_call_args *c) {
     Array *a;
     int rank;
     int64_t times[QS_MAX_RANK];
     TRY(qarg_listed(vm, c, 0, "x", &a));
     TRY(qarr_shape_args(vm, c->name, c->nin - 1, c->in + 1, &rank, times));
-    Place s, d;
-    TRY(source(vm, a, &s));
+    Place s = source(a), d;
     if (rank > s.shape.ndim) s.shape.ndim = rank;
     if (rank == 1) times[1] = times[0], times[0] = 1, rank = 2; /* repmat(x, n): side by side */
     extend(&s.shape, rank);
@@ -505,34 +530,22 @@ qs_status qmatrix_repmat(qs_vm *vm, qs_call_args *c) {
         if (__builtin_mul_overflow(s.shape.dims[i], times[i], &d.shape.dims[i]))
             return qs_fail(vm, QS_EVALUE, "repmat: the result would be too large");
     TRY(target(vm, c, 0, (qs_dtype)a->dtype, &d));
-    int64_t tiles = 1, n = volume(&d.shape);
-    for (int i = 0; i < rank; i++) tiles *= times[i];
-    for (int64_t k = 0; n > 0 && k < tiles; k++) {
-        Place at = d;
-        for (int i = rank - 1; i >= 0; i--) {
-            int64_t below = 1, which;
-            for (int j = i + 1; j < rank; j++) below *= times[j];
-            which = k / below % times[i];
-            at.p += which * s.shape.dims[i] * d.shape.strides[i] * (int64_t)d.size;
-        }
-        move(vm, &at, &s, s.shape.dims);
-    }
-    return QS_OK;
+    return volume(&d.shape) > 0 ? repeat(vm, c->name, d, s, times, rank) : QS_OK;
 }
 
 /* Moves the block of s that starts at `cut` to the beginning of dimension `dim` of d, and what lies before it to the
  * end; recursion over the dimensions makes the 2^rank blocks of a cyclic shift. */
-static void rotate(qs_vm *vm, Place d, Place s, const int64_t *cut, int64_t *n, int dim) {
-    if (dim == d.shape.rank) { move(vm, &d, &s, n); return; }
+static qs_status rotate(qs_vm *vm, Place d, Place s, const int64_t *cut, int64_t *n, int dim) {
+    if (dim == d.shape.rank) return move(vm, "circshift", &d, &s, n);
     int64_t all = n[dim], k = cut[dim];
     Place tail = d, from = s;
-    from.p += k * s.shape.strides[dim] * (int64_t)s.size;
+    from.at += k * s.shape.strides[dim];
     n[dim] = all - k;
-    rotate(vm, d, from, cut, n, dim + 1);
-    tail.p += (all - k) * d.shape.strides[dim] * (int64_t)d.size;
+    TRY(rotate(vm, d, from, cut, n, dim + 1));
+    tail.at += (all - k) * d.shape.strides[dim];
     n[dim] = k;
-    if (k > 0) rotate(vm, tail, s, cut, n, dim + 1);
-    n[dim] = all;
+    if (k > 0) TRY(rotate(vm, tail, s, cut, n, dim + 1));
+    return n[dim] = all, QS_OK;
 }
 
 qs_status qmatrix_circshift(qs_vm *vm, qs_call_args *c) {
@@ -543,8 +556,8 @@ qs_status qmatrix_circshift(qs_vm *vm, qs_call_args *c) {
     TRY(qarg_array(vm, c, 0, "x", &a));
     if (c->nin > 2) TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[2], &first));
     TRY(qarr_doubles(vm, c->in[1], "circshift: shift", &by, &nby));
-    Place s, d;
-    qs_status status = source(vm, a, &s);
+    Place s = source(a), d;
+    qs_status status = QS_OK;
     for (size_t i = 0; i < nby && status == QS_OK; i++)
         if (!(fabs(by[i]) < INFINITY) || by[i] != floor(by[i]))
             status = qs_fail(vm, QS_EVALUE, "circshift: shift must hold whole numbers, got %g", by[i]);
@@ -561,23 +574,20 @@ qs_status qmatrix_circshift(qs_vm *vm, qs_call_args *c) {
     d.shape = s.shape;
     TRY(target(vm, c, 0, (qs_dtype)a->dtype, &d));
     memcpy(n, s.shape.dims, sizeof n);
-    if (a->count) rotate(vm, d, s, cut, n, 0);
-    return QS_OK;
+    return a->count ? rotate(vm, d, s, cut, n, 0) : QS_OK;
 }
 
 static qs_status flip(qs_vm *vm, qs_call_args *c, int dim) {
     Array *a;
     TRY(qarg_array(vm, c, 0, "x", &a));
-    Place s, d;
-    TRY(source(vm, a, &s));
+    Place s = source(a), d;
     extend(&s.shape, dim + 1);
     d.shape = s.shape;
     TRY(target(vm, c, 0, (qs_dtype)a->dtype, &d));
     if (!a->count) return QS_OK;
-    s.p += (s.shape.dims[dim] - 1) * s.shape.strides[dim] * (int64_t)s.size;
+    s.at += (s.shape.dims[dim] - 1) * s.shape.strides[dim];
     s.shape.strides[dim] *= -1;
-    move(vm, &d, &s, d.shape.dims);
-    return QS_OK;
+    return move(vm, c->name, &d, &s, d.shape.dims);
 }
 qs_status qmatrix_fliplr(qs_vm *vm, qs_call_args *c) { return flip(vm, c, 1); }
 qs_status qmatrix_flipud(qs_vm *vm, qs_call_args *c) { return flip(vm, c, 0); }
@@ -592,10 +602,9 @@ qs_status qmatrix_flip(qs_vm *vm, qs_call_args *c) {
 /* -- diagonals ----------------------------------------------------------------------------------------------------- */
 qs_status qmatrix_diag(qs_vm *vm, qs_call_args *c) {
     Array *a;
-    Place s, d;
     TRY(qarg_array(vm, c, 0, "x", &a));
     if (a->rank > 2) return qs_fail(vm, QS_ESHAPE, "diag: x must be a vec or a mat, got %d dimensions", a->rank);
-    TRY(source(vm, a, &s));
+    Place s = source(a), d;
     if (s.shape.dims[1] == 1 && s.shape.dims[0] > 1)
         s.shape.dims[1] = s.shape.dims[0], s.shape.dims[0] = 1, s.shape.strides[1] = s.shape.strides[0];
     int64_t n = s.shape.dims[1];
@@ -604,8 +613,7 @@ qs_status qmatrix_diag(qs_vm *vm, qs_call_args *c) {
     d.shape = (Shape){.rank = 2, .ndim = 1, .dims = {1, n}};
     TRY(target(vm, c, 0, (qs_dtype)a->dtype, &d));
     s.shape.strides[1] += s.shape.strides[0];
-    move(vm, &d, &s, (int64_t[]){1, n});
-    return QS_OK;
+    return move(vm, c->name, &d, &s, (int64_t[]){1, n});
 }
 
 qs_status qmatrix_diagm(qs_vm *vm, qs_call_args *c) {
@@ -613,8 +621,7 @@ qs_status qmatrix_diagm(qs_vm *vm, qs_call_args *c) {
     const void *p;
     TRY(qarg_array(vm, c, 0, "x", &a));
     TRY(qarg_packed(vm, c, 0, "x", (qs_dtype)a->dtype, &a, &p));
-    Place s;
-    TRY(source(vm, a, &s));
+    Place s = source(a);
     s.shape.strides[1] = 1; /* a column counts as a list too */
     return diagonal(vm, c, (qs_dtype)a->dtype, (int64_t)a->count, (int64_t)a->count, &s, (int64_t)a->count);
 }

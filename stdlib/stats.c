@@ -128,6 +128,10 @@ static qs_status extreme_index(qs_vm *vm, qs_call_args *c, int sign, int dim, qs
     qs_dtype d = given == QS_I64 || given == QS_U64 ? (qs_dtype)given : QS_F64;
     size_t (*extreme)(const void *, size_t, size_t, int) =
         d == QS_I64 ? extreme_int64_t : d == QS_U64 ? extreme_uint64_t : extreme_double;
+    bool done = false;
+    if (c->in[0].kind == QS_ARRAY)
+        TRY(qred_places(vm, sign > 0 ? RED_MIN : RED_MAX, qval_array(c->in[0]), dim, out, &done));
+    if (done) return QS_OK;
     if (dim == DIM_ALL && d == QS_F64) return extreme_place(vm, c, sign, out);
     TRY(qarg_packed(vm, c, 0, "x", d, &a, &p));
     if (a->count == 0) return qs_fail(vm, QS_EVALUE, "%s: x must not be empty", c->name);

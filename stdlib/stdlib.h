@@ -86,6 +86,8 @@ qs_dtype qarg_meet_float(qs_vm *vm, const qs_call_args *c, int from, int to);
 qs_status qarg_array(qs_vm *vm, qs_call_args *c, int i, const char *what, Array **out);
 /* The same for functions that make arrays: a number becomes what it is in a list. */
 qs_status qarg_listed(qs_vm *vm, qs_call_args *c, int i, const char *what, Array **out);
+/* in[i] as an array of dtype d, wherever and however it lies. */
+qs_status qarg_typed(qs_vm *vm, qs_call_args *c, int i, const char *what, qs_dtype d, Array **out);
 /* in[i] as a contiguous array of dtype d, with the pointer to its first element. */
 qs_status qarg_packed(qs_vm *vm, qs_call_args *c, int i, const char *what, qs_dtype d, Array **out, const void **p);
 /* in[i] as a contiguous float array: float64 and complex128 stay, everything else becomes float32 or complex64 (float64

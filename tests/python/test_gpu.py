@@ -21,6 +21,12 @@ try:
 except ImportError:
     given = None
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+def text_of(name):
+    with open(os.path.join(ROOT, name), encoding="utf-8") as f:
+        return f.read()
+
+
 needs_fake = unittest.skipUnless(fake, "needs NumPy and the fake driver, which make test names")
 NUMBERS = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32",
            "float64", "complex64", "complex128"]
@@ -153,6 +159,20 @@ class Stays(Gpu):
             y = copy(x)
             y += x
         end
+        turned = x -> {permute(x, [1,0]), flip(x, 0), circshift(x, [1,2]), repmat(x, [2,2]), cat(0, x, x), [x,x]}
+        places = x -> {x[2..9,:], x[:,[1,5,2]], x[7,:], put(x), x > 0 ? x : 0, float64(x), x[x > 0]}
+        function y = put(x)
+            y = copy(x)
+            y[3..5,:] = x[0..2,:]
+            y[:,[4,1]] = 7
+            y[y < 0] = 0
+        end
+        running = x -> {cumsum(x, 0), cumprod(x, 1), cumsum(reshape(x, [1,numel(x)])), first(x)}
+        function i = first(x)
+            [m, i] = max(x, [], 1)
+        end
+        changed = (x, dy) -> pulled(x -> cumsum(permute(x, [1,0]), 0) + transpose(max(x, [], 0)), x, dy)
+        labels = (x, c) -> pulled(x -> cross_entropy(x, int32(clamp(abs(c), 0, 2))), x, 1)
         all_of = x -> all(x < 9) && norm(x) > 0 && any(x > 0)
         norms = (x, g, dy) -> pulled(x -> batch_norm(x, g), x, dy)
         gains = (x, g, dy) -> pulled(g -> group_norm(x, 2, g), g, dy)
@@ -177,9 +197,15 @@ class Stays(Gpu):
         return moved
 
     def test_arrays(self):
-        for name in "sums", "single", "in_place":
+        for name in "sums", "single", "in_place", "turned", "running":
             with self.subTest(name):
                 self.assertEqual(self.travels(name, (20, 30)), (0, 0))
+        up, down = self.travels("places", (20, 30))
+        self.assertLess(up, 100)  # numbers, and the lists of places
+        self.assertEqual(down, 8)  # how many elements are chosen
+        up, down = self.travels("changed", (20, 30), (30, 20))
+        self.assertLess(up, 200)  # sizes
+        self.assertEqual(down, 0)
         self.assertEqual(self.travels("all_of", (20, 30))[0], 0)
         self.assertLess(self.travels("all_of", (20, 30))[1], 20)
 
@@ -196,6 +222,71 @@ class Stays(Gpu):
                 up, down = self.travels(name, (4, 4, 3, 3), (4,), x, x)
                 self.assertLess(up, 12000)
                 self.assertEqual(down, 0)
+
+
+class Training(Gpu):
+    """Of examples/unet.q: of a step nothing comes to the host but the loss."""
+
+    def test_a_step(self):
+        text = text_of("examples/unet.q")
+        m = q.compile_string("unet", text[:text.index("function [] = main()")].replace('import "denoise.q"', "") + """
+            function [] = __kernel__ fill(y : vec, x : vec, pos : int)
+                y[pos] = x[pos]
+            end
+            function y = moved(x)
+                y = uninit_like(x, numel(x))
+                parallel_do(numel(x), y, reshape(x, [1,numel(x)]), fill)
+                y = reshape(y, size(x))
+            end
+            function [net, state, e] = step(net, state, clean, noise)
+                [e, g] = value_and_grad(loss, net, clean, noise)
+                [net, state] = adam(net, g, state, 0.001)
+            end""")
+        fresh, state, net = np.random.default_rng(1), None, m.new_network(4, 3)
+        clean, noise = (m.moved(q.value(fresh.standard_normal((2, 3, 16, 16)).astype("f4"))) for _ in "cn")
+        losses = []
+        for _ in range(3):  # code is made, weights come
+            up, down = fake.record.uploaded, fake.record.downloaded
+            net, state, e = m.step(net, state, clean, noise)
+            losses.append(e)
+        self.assertEqual(fake.record.downloaded - down, 8)
+        self.assertLess(fake.record.uploaded - up, 16000)  # small tables, and the derivative of the loss: 6 kB
+        self.assertLess(losses[2], losses[0])
+
+
+class Table(Gpu):
+    """docs/devices.md says which built-ins are computed where a GPU has the array, and which bring it to the host."""
+    more = [(f, f"x -> {f}(x)", "A(3,4)") for f in ("any", "all", "find", "find_index_max", "find_index_min")]
+    libraries = set("""fft1 fft2 fft3 ifft1 ifft2 ifft3 solve solve_back linsolve inv det logdet cond chol chol_ex qr
+                       svd symeig eig pinv""".split())
+
+    def downloaded(self, f, arguments):
+        for _ in range(2):  # the code is made
+            args = [self.move(q.value(a)) if getattr(a, "size", 1) > 1 else a for a in arguments()]
+            down = fake.record.downloaded
+            f(*args)
+        return fake.record.downloaded - down
+
+    def test_it_is_true(self):
+        sys.path.insert(0, os.path.join(ROOT, "tests"))
+        import adjoints
+        known, lines = adjoints.rows(), {}
+        for name, function, arguments in adjoints.cases() + self.more:
+            if known.get(name, "ELEMENTS") != "ELEMENTS" and name not in self.libraries and "Z(" not in arguments:
+                lines.setdefault(name, (function, arguments))
+        text = text_of("tests/adjoints/setting.q") + Stays.text
+        for k, (function, arguments) in enumerate(lines.values()):
+            text += f"\nf{k} = {function}\narguments{k} = () -> {{{arguments}}}"
+        m = q.compile_string("table", text)
+        self.move = m.moved
+        there, brought = [], []
+        for k, name in enumerate(lines):
+            down = self.downloaded(getattr(m, f"f{k}"), getattr(m, f"arguments{k}"))
+            (brought if down > 8 else there).append(name)  # a number is a result, or says how large it is
+        wanted = "".join(textwrap.fill(f"{what}: `{' '.join(sorted(names))}`", 128) + ".\n\n" for what, names in
+                         (("Computed there", there), ("Brought to the host", brought)))
+        said = text_of("docs/devices.md").split("<!-- built-ins: tests/python/test_gpu.py -->\n")[1]
+        self.assertEqual(said.split("<!-- end -->")[0], wanted, f"docs/devices.md should say\n{wanted}")
 
 
 class Convolutions(Gpu):
@@ -480,6 +571,7 @@ class Order(Gpu):
         a, cell, o = q.ones(3), q.value([[1, 2, 3], "a"]), q.holder()
         for f in (lambda: a.__setitem__(slice(None), x), lambda: cell.__setitem__(0, x), lambda: setattr(o, "x", x),
                   lambda: q._bridge._define("g", x), lambda: q.value(x), lambda: q.descriptor(x), lambda: q.same(x)):
+            f()  # memory on the device is had
             self.since = fake.record.norders
             f()
             self.assertEqual(self.orders(), [(theirs, own), (own, theirs)])

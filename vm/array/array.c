@@ -9,6 +9,7 @@
 #include "vm/value/convert.h"
 #include "vm/array/move.h"
 #include "vm/array/nest.h"
+#include "vm/array/there.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -442,15 +443,49 @@ static void transfer(Ctx *c, Array *dst, void *to, const Array *src, const void 
     while (qnest_next(&n)) qconv_run(dtype_of(src), n.at[1], n.step[1], dtype_of(dst), n.at[0], n.step[0], n.count);
 }
 
-static qs_status copy_as(qs_vm *vm, Array *a, qs_dtype d, Array **out) {
+qs_status qarr_carry(qs_vm *vm, const Carry *c) {
+    ptrdiff_t from_steps[QS_MAX_RANK], to_steps[QS_MAX_RANK], size = (ptrdiff_t)elem_size(c->to);
     const void *from;
     void *to;
-    TRY(qarr_read(vm, a, &from));
+    bool done = false;
+    for (int d = 0; d < c->rank; d++)
+        if (!c->dims[d]) return QS_OK; /* the other extents may be as large as they like */
+    if (qdevmath_asks(vm)) TRY(qcarry_on_device(vm, c, &done));
+    if (done) return QS_OK;
+    TRY(qarr_read(vm, c->from, &from));
+    TRY(qarr_write(vm, c->to, &to));
+    for (int d = 0; d < c->rank; d++) from_steps[d] = c->from_steps[d] * size, to_steps[d] = c->to_steps[d] * size;
+    qmove_run(qvm_ctx(vm), (size_t)size, c->rank, c->dims, (char *)to + c->to_at * size, to_steps,
+              (const char *)from + c->from_at * size, from_steps);
+    return qarr_settle(vm, c->to);
+}
+
+static qs_status assign_on_device(qs_vm *vm, Array *dst, Array *src, bool *done) {
+    static const int64_t none[QS_MAX_RANK];
+    bool stretched = src->count == 1 && dst->count != 1;
+    return qcarry_on_device(vm, &(Carry){.name = "copy", .from = src, .to = dst, .rank = dst->rank, .dims = dst->dims,
+                                         .from_steps = stretched ? none : src->strides, .to_steps = dst->strides},
+                            done);
+}
+
+/* Of dst's shape, or one element for all. */
+static qs_status assign(qs_vm *vm, Array *dst, Array *src) {
+    const void *from;
+    void *to;
+    bool done = false;
+    if (dst->count && qdevmath_asks(vm)) TRY(assign_on_device(vm, dst, src, &done));
+    if (done) return QS_OK;
+    TRY(qarr_read(vm, src, &from));
+    TRY(qarr_write(vm, dst, &to));
+    transfer(qvm_ctx(vm), dst, to, src, from);
+    return qarr_settle(vm, dst);
+}
+
+static qs_status copy_as(qs_vm *vm, Array *a, qs_dtype d, Array **out) {
     TRY(qarr_like(vm, a, d, out));
-    qs_status s = qarr_write(vm, *out, &to);
-    if (s) return qarr_free(vm, *out), s;
-    transfer(qvm_ctx(vm), *out, to, a, from);
-    return QS_OK;
+    qs_status s = assign(vm, *out, a);
+    if (s) qarr_free(vm, *out);
+    return s;
 }
 
 static Array *retain(Array *a) {
@@ -528,15 +563,6 @@ bool qarr_same_elements(const Array *a, const Array *b) {
            !memcmp(a->strides, b->strides, a->rank * sizeof *a->strides);
 }
 
-static qs_status assign(qs_vm *vm, Array *dst, Array *src) {
-    const void *from;
-    void *to;
-    TRY(qarr_read(vm, src, &from));
-    TRY(qarr_write(vm, dst, &to));
-    transfer(qvm_ctx(vm), dst, to, src, from);
-    return qarr_settle(vm, dst);
-}
-
 qs_status qarr_assign(qs_vm *vm, Array *dst, Array *src) {
     char a[SHAPE_TEXT], b[SHAPE_TEXT];
     if (!qarr_same_shape(dst, src) && src->count != 1)
@@ -554,6 +580,13 @@ qs_status qarr_assign(qs_vm *vm, Array *dst, Array *src) {
     return s;
 }
 
+static qs_status fill_away(qs_vm *vm, Array *dst, qs_value number) {
+    Array *one;
+    TRY(qarr_from_value(vm, number, dtype_of(dst), &one));
+    qs_status s = assign(vm, dst, one);
+    return qarr_release(vm, one), s;
+}
+
 /* An array of one element, whatever the dtype, as the source of a fill. */
 qs_status qarr_fill(qs_vm *vm, Array *dst, qs_value number) {
     QComplexD room;
@@ -561,6 +594,7 @@ qs_status qarr_fill(qs_vm *vm, Array *dst, qs_value number) {
     Nest n;
     int64_t none = 0, one = 1;
     TRY(qarr_store(vm, dtype_of(dst), &room, number));
+    if (dst->count > 1 && qbuf_is_away(dst->buf)) return fill_away(vm, dst, number);
     TRY(qarr_write(vm, dst, &to));
     qnest_begin(&n, dst->rank, dst->dims);
     qnest_array(&n, to, dst);
@@ -771,6 +805,7 @@ static qs_status literal_of_arrays(qs_vm *vm, int n, const qs_value *items, qs_v
     memcpy(dims + 1, first->dims, (size_t)rank * sizeof *dims);
     packed_strides(rank, dims + 1, strides);
     TRY(qarr_new(vm, d, rank + 1, dims, false, &all));
+    if (qdevmath_asks(vm)) qbuf_unset(all->buf); /* parts of it may be written on a device */
     if (n == 1 && rank == 1) qarr_keep(all, first->ndim);
     for (int i = 0; i < n; i++) {
         size_t each = qval_array(items[i])->count;

@@ -130,4 +130,7 @@ double qred_spread(qs_vm *vm, qs_dtype d, size_t n, const void *x, double from);
  * a real array that a device holds; *done false: it is the host's turn. */
 qs_status qred_spread_of(qs_vm *vm, Array *a, int dim, double ddof, bool root, qs_dtype d, qs_value *out, bool *done);
 qs_status qred_cum(qs_vm *vm, Reduce r, Array *x, int dim, Array **out);             /* cumsum, cumprod */
+/* The first places of the extremes (RED_MIN, RED_MAX) along a dimension, or as a number that over everything, of an
+ * array that a device holds; *done false: it is the host's turn. */
+qs_status qred_places(qs_vm *vm, Reduce r, Array *a, int dim, qs_value *out, bool *done);
 #endif

@@ -9,6 +9,7 @@
 #include "vm/value/convert.h"
 #include "vm/array/move.h"
 #include "vm/array/nest.h"
+#include "vm/array/there.h"
 
 #include <string.h>
 
@@ -186,6 +187,53 @@ void qgather_write(const Base *b, const Selection *s, size_t size, void *base, c
     move_all(qvm_ctx(b->vm), &m);
 }
 
+/* -- on a device --------------------------------------------------------------------------------------------------- */
+static qs_status list_array(qs_vm *vm, const Select *s, Array **out) {
+    void *p;
+    int64_t n = (int64_t)s->count;
+    TRY(qarr_new(vm, QS_I64, 1, &n, false, out));
+    TRY(qarr_write(vm, *out, &p));
+    return memcpy(p, s->list, s->count * sizeof *s->list), QS_OK;
+}
+
+/* Steps of the block, which is packed, or one element for all. */
+static void block_steps(const Selection *s, bool fill, const int64_t *dims, int64_t *steps) {
+    int64_t step = 1;
+    for (int d = s->n - 1; d >= 0; d--) steps[d] = fill ? 0 : step, step *= dims[d];
+}
+
+/* Places that come twice get the last of their elements from the host; kernels know no order. */
+static bool comes_twice(const Select *s) {
+    for (size_t i = 1; s->list && i < s->count; i++)
+        if (s->list[i] <= s->list[i - 1]) return true;
+    return false;
+}
+
+qs_status qgather_on_device(const Base *b, Array *a, const Selection *s, Array *block, bool into, bool *done) {
+    int64_t dims[QS_MAX_RANK], base[QS_MAX_RANK], steps[QS_MAX_RANK], at = 0;
+    Array *lists[QS_MAX_RANK] = {NULL};
+    qs_status status = QS_OK;
+    *done = false;
+    qs_value ends[2] = {qarr_value(a), qarr_value(block)};
+    if (!block->contiguous || !qdevmath_holder(b->vm, 2, ends)) return QS_OK;
+    for (int d = 0; d < s->n; d++) {
+        const Select *x = &s->at[d];
+        if (x->outside || (into && block->count > 1 && comes_twice(x))) return QS_OK;
+        dims[d] = (int64_t)x->count, base[d] = x->list ? b->strides[d] : b->strides[d] * x->step;
+        if (!x->list) at += x->first * b->strides[d];
+    }
+    block_steps(s, into && block->count == 1, dims, steps);
+    for (int d = 0; d < s->n && status == QS_OK; d++)
+        if (s->at[d].list) status = list_array(b->vm, &s->at[d], &lists[d]);
+    Carry c = {.name = into ? "x[…] = y" : "x[…]", .from = into ? block : a, .to = into ? a : block, .rank = s->n,
+               .dims = dims, .from_steps = into ? steps : base, .to_steps = into ? base : steps,
+               .from_at = into ? 0 : at, .to_at = into ? at : 0, .lists = lists, .extents = b->dims, .into = into};
+    if (status == QS_OK) status = qcarry_on_device(b->vm, &c, done);
+    for (int d = 0; d < s->n; d++)
+        if (lists[d]) qarr_release(b->vm, lists[d]);
+    return status;
+}
+
 /* -- a long list of places in a vec: read, and what is there fetched, piece by piece ------------------------------ */
 typedef struct {
     qs_dtype d;              /* of the list */
@@ -229,6 +277,7 @@ qs_status qgather_list(const Base *b, Array *a, qs_value at, qs_value *out) {
     if (!list || list->count < LONG_LIST || !list->contiguous || b->rank != 1 || list->dtype == QS_B1 ||
         qdtype_is_complex((qs_dtype)list->dtype))
         return QS_OK;
+    if (qdevmath_asks(b->vm) && qdevmath_holder(b->vm, 1, (qs_value[]){qarr_value(a)})) return QS_OK;
     TRY(qarr_read(b->vm, list, &p));
     if (begins_evenly(list, p)) return QS_OK;
     TRY(qarr_read(b->vm, a, &base));

@@ -5,6 +5,7 @@
 #include "vm/base/warning.h"
 #include "vm/array/nest.h"
 #include "vm/array/select.h"
+#include "vm/array/there.h"
 
 #include <string.h>
 
@@ -37,25 +38,34 @@ static const void *element_of(const Base *b, const Selection *s, const void *p, 
     return (const char *)p + at * (ptrdiff_t)size;
 }
 
-static qs_status get_selection(const Base *b, Array *a, const Selection *s, qs_value *out) {
-    int64_t dims[QS_MAX_RANK];
+static qs_status get_single(const Base *b, Array *a, const Selection *s, qs_value *out) {
     const QComplexD zero = {0, 0};
     const void *p;
-    void *block;
-    Array *r;
-    size_t size = qdtype_size((qs_dtype)a->dtype);
     TRY(qarr_read(b->vm, a, &p));
-    if (qselect_single(s)) {
-        const void *e = element_of(b, s, p, size);
-        return qarr_load(b->vm, (qs_dtype)a->dtype, e ? e : &zero, out);
-    }
+    const void *e = element_of(b, s, p, qdtype_size((qs_dtype)a->dtype));
+    return qarr_load(b->vm, (qs_dtype)a->dtype, e ? e : &zero, out);
+}
+
+static qs_status read_places(const Base *b, Array *a, const Selection *s, Array *r) {
+    const void *p;
+    void *block;
+    bool done = false;
+    if (qdevmath_asks(b->vm)) TRY(qgather_on_device(b, a, s, r, false, &done));
+    if (done) return QS_OK;
+    TRY(qarr_read(b->vm, a, &p));
+    TRY(qarr_write(b->vm, r, &block));
+    return qgather_read(b, s, qdtype_size((qs_dtype)a->dtype), p, block), QS_OK;
+}
+
+static qs_status get_selection(const Base *b, Array *a, const Selection *s, qs_value *out) {
+    int64_t dims[QS_MAX_RANK];
+    Array *r;
+    if (qselect_single(s)) return get_single(b, a, s, out);
     int rank = qselect_shape(s, dims);
     TRY(qarr_new(b->vm, (qs_dtype)a->dtype, rank, dims, qselect_outside(s), &r));
-    qs_status status = qarr_write(b->vm, r, &block);
+    qs_status status = r->count ? read_places(b, a, s, r) : QS_OK;
     if (status) return qarr_release(b->vm, r), status;
-    if (r->count) qgather_read(b, s, size, p, block);
-    *out = qarr_value(r);
-    return QS_OK;
+    return *out = qarr_value(r), QS_OK;
 }
 
 static void open_mask_nest(Nest *n, const Array *a, const void *p, const Array *mask, const void *q) {
@@ -72,6 +82,47 @@ static size_t count_true(Nest n) {
     return total;
 }
 
+/* The last one of a packed array alone, wherever it is. */
+static qs_status last_of(qs_vm *vm, Array *a, qs_value *out) {
+    Array *last;
+    int64_t one = 1;
+    TRY(qarr_new(vm, (qs_dtype)a->dtype, 1, &one, false, &last));
+    qs_status s = qarr_carry(vm, &(Carry){.name = "last", .from = a, .to = last, .rank = 1, .dims = &one,
+                                          .from_steps = &one, .to_steps = &one, .from_at = (int64_t)a->count - 1});
+    if (s == QS_OK) s = qarr_get(vm, last, 0, out);
+    return qarr_release(vm, last), s;
+}
+
+/* Running counts of what is true say where each element goes, and how many there are. */
+static qs_status pick_there(qs_vm *vm, Array *a, Array *mask, Array *counts, qs_value *out, bool *done) {
+    qs_value n;
+    Array *r;
+    int64_t one = 1, count = (int64_t)a->count, none = 0;
+    Along run = {.name = "x[mask]", .op = LOOP_ADD, .lane = QS_I64, .x = mask, .y = counts, .rank = 1, .dims = &one,
+                 .strides = &none, .n = count, .step = 1, .y_strides = &none, .y_step = 1, .beside = a};
+    TRY(qalong_run(vm, &run, done));
+    if (!*done) return QS_OK;
+    TRY(last_of(vm, counts, &n));
+    TRY(qarr_new(vm, (qs_dtype)a->dtype, 1, &(int64_t){(int64_t)qval_number(n)}, false, &r));
+    qbuf_unset(r->buf);
+    int64_t extent = (int64_t)r->count;
+    Carry c = {.name = "x[mask]", .from = a, .to = r, .rank = 1, .dims = &count, .from_steps = &one, .to_steps = &one,
+               .lists = &counts, .extents = &extent, .into = true, .from_one = true, .mask = mask, .mask_steps = &one};
+    qs_status s = r->count ? qcarry_on_device(vm, &c, done) : QS_OK;
+    if (s || !*done) return qarr_release(vm, r), s;
+    return *out = qarr_value(r), QS_OK;
+}
+
+static qs_status get_masked_there(qs_vm *vm, Array *a, Array *mask, qs_value *out, bool *done) {
+    Array *counts;
+    *done = false;
+    qs_value both[] = {qarr_value(a), qarr_value(mask)};
+    if (!a->count || !a->contiguous || !mask->contiguous || !qdevmath_holder(vm, 2, both)) return QS_OK;
+    TRY(qarr_new(vm, QS_I64, 1, &(int64_t){(int64_t)a->count}, false, &counts));
+    qs_status s = pick_there(vm, a, mask, counts, out, done);
+    return qarr_release(vm, counts), s;
+}
+
 /* A[mask]: the elements where it is true, as a vec in row-major order. */
 static qs_status get_masked(qs_vm *vm, Array *a, Array *mask, qs_value *out) {
     size_t size = qdtype_size((qs_dtype)a->dtype);
@@ -79,6 +130,9 @@ static qs_status get_masked(qs_vm *vm, Array *a, Array *mask, qs_value *out) {
     void *block;
     Array *r;
     Nest n;
+    bool done = false;
+    if (qdevmath_asks(vm)) TRY(get_masked_there(vm, a, mask, out, &done));
+    if (done) return QS_OK;
     TRY(qarr_read(vm, a, &p));
     TRY(qarr_read(vm, mask, &q));
     open_mask_nest(&n, a, p, mask, q);
@@ -155,11 +209,21 @@ static qs_status put_selection(const Base *b, Array *a, const Selection *s, Arra
     int rank = qselect_shape(s, dims);
     if (value->count != 1 && (count != value->count || !same_extents(rank, dims, value->rank, value->dims)))
         return assign_error(b, value, rank, dims);
+    bool done = false;
     if (!count) return QS_OK;
+    if (qdevmath_asks(b->vm)) TRY(qgather_on_device(b, a, s, value, true, &done));
+    if (done) return QS_OK;
     TRY(qarr_read(b->vm, value, &block));
     TRY(qarr_write(b->vm, a, &p));
     qgather_write(b, s, qdtype_size((qs_dtype)a->dtype), p, block, value->count == 1);
     return qarr_settle(b->vm, a);
+}
+
+static qs_status fill_masked_there(qs_vm *vm, Array *a, Array *mask, Array *value, bool *done) {
+    static const int64_t none[QS_MAX_RANK];
+    return qcarry_on_device(vm, &(Carry){.name = "x[mask] = y", .from = value, .to = a, .rank = a->rank,
+                                         .dims = a->dims, .from_steps = none, .to_steps = a->strides, .mask = mask,
+                                         .mask_steps = mask->strides}, done);
 }
 
 /* A[mask] = v: v is one number, one element for each true of the mask, or an array of A's shape. */
@@ -168,6 +232,10 @@ static qs_status put_masked(const Base *b, Array *a, Array *mask, Array *value) 
     const void *q, *block;
     void *p;
     Nest n;
+    bool done = false;
+    if (value->count == 1 && a->count && qdevmath_asks(b->vm))
+        TRY(fill_masked_there(b->vm, a, mask, value, &done));
+    if (done) return QS_OK;
     TRY(qarr_read(b->vm, mask, &q));
     TRY(qarr_read(b->vm, value, &block));
     TRY(qarr_write(b->vm, a, &p));

@@ -543,6 +543,36 @@ static qs_status reduce_dim(qs_vm *vm, Plan *p, Array *a, int dim, qs_value *out
     return QS_OK;
 }
 
+/* In two passes: the extremes, and the first places of elements that equal them. */
+static qs_status places_of(qs_vm *vm, const Plan *p, Array *a, const Split *s, Array *extremes, Array *y, bool *done) {
+    Along j = {.name = infos[p->r].name, .op = LOOP_MIN, .lane = QS_I64, .x = a, .y = y, .rank = s->rank,
+               .dims = s->dims, .strides = s->strides, .n = (int64_t)s->n,
+               .step = s->step / (ptrdiff_t)qdtype_size(p->from), .centres = extremes, .places = true};
+    TRY(along_on_device(vm, p, a, s, extremes, done));
+    return *done ? qalong_run(vm, &j, done) : QS_OK;
+}
+
+qs_status qred_places(qs_vm *vm, Reduce r, Array *a, int dim, qs_value *out, bool *done) {
+    enum { EXACT = 1 << 24 }; /* places that float32 holds; whether it holds more of them is seen by the host */
+    Plan p;
+    Array *extremes, *y;
+    ptrdiff_t size = (ptrdiff_t)qdtype_size((qs_dtype)a->dtype);
+    Split s = dim == DIM_ALL ? (Split){1, {1}, {0}, a->count, size} : split(a, dim);
+    *done = false;
+    if (!qdevmath_asks(vm) || !a->count || (dim == DIM_ALL && !a->contiguous)) return QS_OK;
+    if (qdtype_is_complex((qs_dtype)a->dtype) || s.n > EXACT) return QS_OK;
+    TRY(make_plan(vm, r, (qs_dtype)a->dtype, &p));
+    if (may_overflow(&p)) return QS_OK;
+    TRY(qarr_new(vm, p.out, s.rank, s.dims, false, &extremes));
+    qs_status status = qarr_new(vm, qvm_ctx(vm)->scalar_dtype, s.rank, s.dims, false, &y);
+    if (status) return qarr_release(vm, extremes), status;
+    status = places_of(vm, &p, a, &s, extremes, y, done);
+    qarr_release(vm, extremes);
+    if (status == QS_OK && *done && dim != DIM_ALL) return qarr_keep(y, a->ndim), *out = qarr_value(y), QS_OK;
+    if (status == QS_OK && *done) status = qarr_get(vm, y, 0, out);
+    return qarr_release(vm, y), status;
+}
+
 /* A number is an array of one element, in a type that loses nothing. */
 static qs_status as_array(qs_vm *vm, Reduce r, qs_value x, Array **out) {
     if (x.kind == QS_ARRAY) return *out = qval_array(qval_retain(x)), QS_OK;
@@ -720,16 +750,28 @@ static void running_long_rows(Ctx *c, const Plan *p, const Split *s, Nest *n, pt
     qmem_free(c, r.before, bytes);
 }
 
-static qs_status run_along(qs_vm *vm, const Plan *p, Array *a, int dim, Array **result) {
+static qs_status running_on_device(qs_vm *vm, const Plan *p, Array *a, int dim, Array *y, bool *done) {
+    Split s = split(a, dim), to = split(y, dim);
+    Along j = on_device(p, a, y);
+    *done = false;
+    if (!a->count || !qdevmath_asks(vm) || may_overflow(p)) return QS_OK;
+    j.rank = s.rank, j.dims = s.dims, j.strides = s.strides, j.y_strides = to.strides;
+    j.n = (int64_t)s.n, j.step = s.step / (ptrdiff_t)qdtype_size(p->from);
+    j.y_step = to.step / (ptrdiff_t)qdtype_size(p->out);
+    return qalong_run(vm, &j, done);
+}
+
+static qs_status run_into(qs_vm *vm, const Plan *p, Array *a, int dim, Array *result) {
     int64_t dims[QS_MAX_RANK];
     const void *in;
     void *out;
+    bool done;
     Nest n;
-    TRY(qarr_read(vm, a, &in));
     int rank = qarr_size(a, dims);
-    TRY(qarr_like(vm, a, p->out, result));
-    qs_status status = qarr_write(vm, *result, &out);
-    if (status) return qarr_release(vm, *result), status;
+    TRY(running_on_device(vm, p, a, dim, result, &done));
+    if (done) return QS_OK;
+    TRY(qarr_read(vm, a, &in));
+    TRY(qarr_write(vm, result, &out));
     Split s = split(a, dim);
     Shares x = {.p = p, .s = &s, .in = in, .out = out};
     pack(rank, dims, x.strides);
@@ -743,6 +785,13 @@ static qs_status run_along(qs_vm *vm, const Plan *p, Array *a, int dim, Array **
     x.lines = rows ? running_rows : running;
     share_out(qvm_ctx(vm), &x);
     return QS_OK;
+}
+
+static qs_status run_along(qs_vm *vm, const Plan *p, Array *a, int dim, Array **result) {
+    TRY(qarr_like(vm, a, p->out, result));
+    qs_status s = run_into(vm, p, a, dim, *result);
+    if (s) qarr_release(vm, *result);
+    return s;
 }
 
 qs_status qred_cum(qs_vm *vm, Reduce r, Array *a, int dim, Array **result) {

@@ -62,6 +62,9 @@ bool qselect_inside(const double *x, size_t n, double size, int64_t *list);
 /* Between the places of s in base and a block that is packed, or one element for all of them (fill). */
 void qgather_read(const Base *b, const Selection *s, size_t size, const void *base, void *block);
 void qgather_write(const Base *b, const Selection *s, size_t size, void *base, const void *block, bool fill);
+/* Between the places of s in a, which is the base, and a packed array of as many elements, or of one for all: on the
+ * device that has what is read, or what is written; *done false: it is the host's turn. */
+qs_status qgather_on_device(const Base *b, Array *a, const Selection *s, Array *block, bool into, bool *done);
 /* a[at] for a long list of places in a vec, all inside; *out stays as it is where it is not that simple. */
 qs_status qgather_list(const Base *b, Array *a, qs_value at, qs_value *out);
 #endif

@@ -1,6 +1,6 @@
 /* there.h -- what is computed where the arrays are: on a device that has one that is read, when the host has not.
- * reduce.c, arith.c and each.c ask before they fetch it, where qdevmath_asks; vm/launch/along.c and row.c launch the
- * kernels.
+ * reduce.c, arith.c, each.c and those that move elements ask before they fetch it, where qdevmath_asks;
+ * vm/launch/along.c, row.c and carry.c launch the kernels.
  *
  * *done false: it is the host's turn, because it has the arrays, too, or the device cannot have the kernel, which
  * --explain says. */
@@ -11,7 +11,7 @@
 #include "vm/array/device_math.h"
 #include "vm/array/packed.h"
 
-typedef struct { /* a reduction of real or complex elements, of one array to one that is packed */
+typedef struct { /* a reduction, or running results, of real or complex elements, of one array to one that is packed */
     const char *name;
     LoopOp op;         /* LOOP_ADD, MUL, MIN, MAX, OR, AND */
     qs_dtype lane;     /* in which elements are merged */
@@ -21,10 +21,34 @@ typedef struct { /* a reduction of real or complex elements, of one array to one
     int64_t n, step;   /* elements that make a result, at least one; from each to the next */
     bool squares;      /* of the elements, or of what they differ from the centres */
     Array *centres;    /* of float64, packed, one for each result; NULL: zeros */
+    bool places;       /* instead: the first place of an element that equals its centre, of the type of x; else 0 */
     double by;         /* each result is divided by this; 0: by nothing */
     bool root;         /* … and its root is taken */
+    const int64_t *y_strides; /* not NULL: running results, which lie so in y, y_step apart */
+    int64_t y_step;
+    Array *beside;     /* it is done where this one is, too; NULL: there is none */
 } Along;
 qs_status qalong_run(qs_vm *vm, const Along *a, bool *done);
+
+/* Elements from one array to another: dims[0..rank-1] places, whose steps, and the places of the first ones, count
+ * elements from the first one of each array.  lists[d] not NULL: along d the places are those in this array of int64,
+ * below 0 none; `into`: in `to`, otherwise in `from`.  The two do not share memory. */
+typedef struct {
+    const char *name;
+    Array *from, *to;
+    int rank;
+    const int64_t *dims, *from_steps, *to_steps;
+    int64_t from_at, to_at;
+    Array *const *lists;       /* NULL: none */
+    const int64_t *extents;    /* of the dimensions that have one, on the side that it is for */
+    bool into, from_one;       /* from_one: the places in lists are counted from 1 */
+    Array *mask;               /* where it is 0 `to` stays as it is; NULL: it does nowhere */
+    const int64_t *mask_steps;
+    Array *beside;             /* it is done where this one is, too; NULL: there is none */
+} Carry;
+qs_status qcarry_on_device(qs_vm *vm, const Carry *c, bool *done);
+/* There or by the host; elements of one type, without lists. */
+qs_status qarr_carry(qs_vm *vm, const Carry *c);
 
 /* into = elem(args), computed in elements of type `compute`.  What is in place reads the elements that it writes. */
 typedef struct { Elem elem; qs_dtype compute; int n; const qs_value *args; Array *into; } RowCall;

@@ -2,6 +2,7 @@
 #include "vm/array/arith.h"
 #include "vm/array/nest.h"
 #include "vm/array/operand.h"
+#include "vm/array/there.h"
 #include "vm/base/dtype.h"
 #include "vm/value/convert.h"
 
@@ -52,6 +53,41 @@ static void run(const Nest *n, const qs_dtype *types, qs_dtype d) {
     }
 }
 
+/* -- on a device --------------------------------------------------------------------------------------------------- */
+/* Steps of a value whose extents of 1 stretch over r. */
+static void steps_over(const Array *a, int rank, int64_t *steps) {
+    int64_t have[QS_MAX_RANK];
+    int own = qarr_size(a, have), skip = own - a->rank;
+    for (int d = 0; d < rank; d++) steps[d] = d < skip || d >= own || have[d] == 1 ? 0 : a->strides[d - skip];
+}
+
+/* Elements of v to those of r, where the mask says so; NULL: to all.  It is done where `beside` is. */
+static qs_status put_where(qs_vm *vm, Array *r, qs_value v, Array *mask, Array *beside, bool *done) {
+    int64_t dims[QS_MAX_RANK], from[QS_MAX_RANK], to[QS_MAX_RANK], steps[QS_MAX_RANK];
+    int rank = qarr_size(r, dims);
+    Array *a;
+    if (v.kind == QS_ARRAY) a = qval_array(qval_retain(v));
+    else TRY(qarr_from_value(vm, v, (qs_dtype)r->dtype, &a));
+    steps_over(a, rank, from), steps_over(r, rank, to);
+    if (mask) steps_over(mask, rank, steps);
+    qs_status s = qcarry_on_device(vm, &(Carry){.name = "?", .from = a, .to = r, .rank = rank, .dims = dims,
+                                                .from_steps = from, .to_steps = to, .mask = mask,
+                                                .mask_steps = steps, .beside = beside}, done);
+    return qarr_release(vm, a), s;
+}
+
+/* All of the second value, and of the first one where the condition says so. */
+static qs_status choose_there(qs_vm *vm, const qs_value *args, Array *r, bool *done) {
+    *done = false;
+    if (args[0].kind != QS_ARRAY || !r->count || !qdevmath_asks(vm) || !qdevmath_holder(vm, 3, args)) return QS_OK;
+    qbuf_unset(r->buf);
+    Array *beside = qval_array(args[0]);
+    for (int i = 1; i < 3; i++)
+        if (args[i].kind == QS_ARRAY && qbuf_is_away(qval_array(args[i])->buf)) beside = qval_array(args[i]);
+    TRY(put_where(vm, r, args[2], NULL, beside, done));
+    return *done ? put_where(vm, r, args[1], qval_array(args[0]), beside, done) : QS_OK;
+}
+
 /* The condition has no complex elements. */
 static qs_status choose_elements(qs_vm *vm, const qs_value *given, qs_value *out) {
     qs_value args[3] = {given[0], given[1], given[2]};
@@ -62,15 +98,18 @@ static qs_status choose_elements(qs_vm *vm, const qs_value *given, qs_value *out
     Extents shape;
     Array *r;
     void *to;
+    bool done;
     Nest n;
     TRY(choose_dtype(vm, args[1], args[2], &d));
     TRY(qoperand_shapes(vm, "?", args, 3, &shape));
-    for (int i = 0; i < 3; i++) {
-        TRY(qoperand_open(vm, args[i], i ? d : QS_B1, &x[i]));
+    TRY(qoperand_result(vm, d, &shape, &r));
+    qs_status s = choose_there(vm, args, r, &done);
+    if (!s && done) return *out = qarr_value(r), QS_OK;
+    for (int i = 0; i < 3 && !s; i++) {
+        s = qoperand_open(vm, args[i], i ? d : QS_B1, &x[i]);
         types[i] = x[i].dtype;
     }
-    TRY(qoperand_result(vm, d, &shape, &r));
-    qs_status s = qarr_write(vm, r, &to);
+    if (!s) s = qarr_write(vm, r, &to);
     if (s) return qarr_release(vm, r), s;
     qnest_begin(&n, r->rank, r->dims);
     qnest_array(&n, to, r);

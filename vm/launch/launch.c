@@ -124,6 +124,7 @@ void qlaunch_close(qs_vm *vm) {
         qkernel_close(vm);
         qrow_close(vm);
         qform_free(vm, &l->along);
+        qform_free(vm, &l->carries);
         qprogram_close(vm);
         qreport_close(vm, l->report);
         qmem_free(qvm_ctx(vm), l, sizeof *l);

@@ -61,6 +61,7 @@ typedef struct Launches {
     double launch[MAX_DEVICES], making[MAX_DEVICES]; /* nanoseconds of a launch, of making a program; 0: not measured */
     Forms *rows;               /* row.c: by row of elem.def; NULL: none yet */
     Forms along;               /* along.c */
+    Forms carries;             /* carry.c */
     struct Late *late, *late_free; /* late.c */
     ErrorState unheard;        /* late.c: a fault that was told, until a call from outside ends with it */
     uint8_t makers;            /* numbers given to forms so far: Choice.maker */
