@@ -813,11 +813,12 @@ function [] = dnn_setting(what, x, top)
 end
 
 % step(w, g, state) for each array and number in a tree of cells and objects, whose states are a tree of the same form.
+% What has no gradient stays as it is, and so does its state.
 function [w, state] = dnn_each(what, w, g, state, step)
-    if isnull(g)
-        state = null
-    elseif isobject(w)
+    given = !isnull(g)
+    if given && isobject(w)
         assert(isobject(g), what, ": w is an object, g must be one with the same fields, got ", type(g))
+        assert(isnull(state) || isobject(state), what, ": state must be what the last call gave, got ", type(state))
         names = fieldnames(w)
         [from, before] = {w, state}
         w = object()
@@ -828,7 +829,8 @@ function [w, state] = dnn_each(what, w, g, state, step)
             setfield(w, names[i], x)
             setfield(state, names[i], s)
         end
-    elseif iscell(w)
+    elseif given && iscell(w)
+        assert(isnull(state) || iscell(state), what, ": state must be what the last call gave, got ", type(state))
         assert(iscell(g) && numel(g) == numel(w), what, ": w is a cell of ", numel(w), ", g must be one, too, got ", type(g))
         [from, before] = {w, state}
         w = cell(numel(from))
@@ -838,7 +840,7 @@ function [w, state] = dnn_each(what, w, g, state, step)
             w[i] = x
             state[i] = s
         end
-    else
+    elseif given
         assert(isnumeric(g) && isequal(size(w), size(g)), what, ": weights of size ", size(w), _
                " have a gradient of that size, got ", isnumeric(g) ? size(g) : type(g))
         [w, state] = step(w, g, state)
@@ -888,21 +890,18 @@ function [w, state] = adam(w, g, state = null, rate : scalar = 0.001, beta1 : sc
     dnn_setting("adam: beta2", beta2, 1)
     dnn_setting("adam: epsilon", epsilon, inf)
     dnn_setting("adam: decay", decay, inf)
-    turn = isnull(state) ? 1 : state.turn + 1
-    before = isnull(state) ? null : state.moments
-    scale1 = 1/(1 - beta1^turn)
-    scale2 = 1/(1 - beta2^turn)
-    function [x, moments] = step(x, dx, moments)
-        [m, v] = isnull(moments) ? {0*dx, 0*dx} : moments
+    function [x, s] = step(x, dx, s)
+        assert(isnull(s) || (iscell(s) && numel(s) == 3), "adam: state must be what the last call gave, got ", type(s))
+        [turn, m, v] = isnull(s) ? {0, 0*dx, 0*dx} : s
+        turn = turn + 1
         m = beta1*m + (1-beta1)*dx
         v = beta2*v + (1-beta2)*dx.^2
+        scale1 = 1/(1 - beta1^turn)
+        scale2 = 1/(1 - beta2^turn)
         x = (1 - rate*decay)*x - rate*(scale1*m)./(sqrt(scale2*v) + epsilon)
-        moments = {m, v}
+        s = {turn, m, v}
     end
-    [w, moments] = dnn_each("adam", w, g, before, step)
-    state = object()
-    state.turn = turn
-    state.moments = moments
+    [w, state] = dnn_each("adam", w, g, state, step)
 end
 
 % Function: he_normal

@@ -152,3 +152,16 @@ print isclose(mean(dropout(int(ones(1,100000)), 0.4)), 1, 0.02), " ", max(abs(so
 print isclose(sum(softmax([1,2,3], -1)), 1, 1e-6), " ", exp(log_softmax([2,2], -1)), " ", exp(log_softmax([2,2], 0))
 refused(() -> softmax([[1,2],[3,4]], 2))
 print abs(upsample(reshape(float64([0,1,4]), [1,1,1,3]), 2.3, "bilinear")[0,0,0,3] - (1 + 3*(3.5/float64(2.3) - 1.5))) < 1e-12
+% what has no gradient in a step keeps its state: the first step of one is as long as that of all others
+[p, s] = {{float64([1,2]), float64([3])}, null}
+for k = 1..4
+    [p, s] = adam(p, {null, float64([1])}, s, rate:=0.1)
+end
+[p, s] = adam(p, {float64([1,1]), null}, s, rate:=0.1)
+print max(abs(p[0] - [0.9,1.9])) < 1e-6, " ", abs(p[1] - 2.6) < 1e-6
+[p, s] = {{float64([1])}, null}
+for g = {float64([1]), null, float64([1])}
+    [p, s] = sgd(p, {g}, s, rate:=0.1, momentum:=0.9)
+end
+print abs(p[0] - (1 - 0.1 - 0.19)) < 1e-6
+refused(() -> adam([1,2], [1,1], 3))
