@@ -380,6 +380,19 @@ static qs_status solve_square(qs_vm *vm, Lapack *l, Mat *a, Mat *b, qs_value *fa
     return s;
 }
 
+/* Whether a column of A (a row of a wide one) depends on those before, as far as rounding lets it be told: the triangle
+ * that gels leaves has next to nothing on its diagonal there. */
+static bool lacks_rank(const Mat *a) {
+    int k = a->m < a->n ? a->m : a->n;
+    double least = INFINITY, most = 0;
+    for (int i = 0; i < k; i++) {
+        const double *d = a->a + (size_t)i * (size_t)(a->m + 1) * (size_t)a->parts;
+        double size = a->parts == 2 ? hypot(d[0], d[1]) : fabs(d[0]);
+        least = fmin(least, size), most = fmax(most, size);
+    }
+    return least <= most * DBL_EPSILON * (a->m > a->n ? a->m : a->n);
+}
+
 static qs_status solve_least_squares(qs_vm *vm, Lapack *l, Mat *a, Mat *b) {
     Work w;
     int info, ask = -1;
@@ -391,7 +404,7 @@ static qs_status solve_least_squares(qs_vm *vm, Lapack *l, Mat *a, Mat *b) {
     CALL(r, (P, P, P, P, P, P, P, P, P, P, P, size_t), "N", &a->m, &a->n, &b->n, a->a, &a->m, b->a, &b->m, w.p, &w.n,
          &info, 1);
     work_free(&w);
-    return info ? qs_fail(vm, QS_EVALUE, "solve: the matrix has not full rank; use pinv(A)*B") : QS_OK;
+    return info || lacks_rank(a) ? qs_fail(vm, QS_EVALUE, "solve: the matrix has not full rank; use pinv(A)*B") : QS_OK;
 }
 
 /* b in the first rows of a matrix that also has room for a longer solution. */

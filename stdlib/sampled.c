@@ -12,6 +12,7 @@
 #include "vm/array/gemm.h"
 #include "vm/value/machine.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,20 +173,27 @@ static void reflect(double *a, double *b, size_t m, size_t n, size_t j) {
     v[j] = top;
 }
 
-/* Least squares for the powers of x scaled to [-1,1], which keeps the matrix well conditioned. */
-static void fit(double *a, double *b, const double *x, size_t m, size_t n, double *p) {
+/* Least squares for the powers of x scaled to [-1,1], which keeps the matrix well conditioned; false: too few of the
+ * numbers differ. */
+static bool fit(double *a, double *b, const double *x, size_t m, size_t n, double *p) {
     double scale = 0;
     for (size_t i = 0; i < m; i++) scale = fmax(scale, fabs(x[i]));
     if (scale == 0) scale = 1;
     for (size_t k = 0; k < n; k++)
         for (size_t i = 0; i < m; i++) a[k*m + i] = pow(x[i]/scale, (double)(n - 1 - k));
-    for (size_t j = 0; j < n; j++) reflect(a, b, m, n, j);
+    double least = INFINITY, most = 0;
+    for (size_t j = 0; j < n; j++) {
+        reflect(a, b, m, n, j);
+        least = fmin(least, fabs(a[j*m + j])), most = fmax(most, fabs(a[j*m + j]));
+    }
+    if (least <= most * DBL_EPSILON * (double)m) return false;
     for (size_t j = n; j-- > 0;) {
         p[j] = b[j];
         for (size_t k = j + 1; k < n; k++) p[j] -= a[k*m + j]*p[k];
         p[j] /= a[j*m + j];
     }
     for (size_t k = 0; k < n; k++) p[k] /= pow(scale, (double)(n - 1 - k));
+    return true;
 }
 
 qs_status qsampled_polyfit(qs_vm *vm, qs_call_args *c) {
@@ -204,8 +212,10 @@ qs_status qsampled_polyfit(qs_vm *vm, qs_call_args *c) {
     TRY(qsampled_scratch(vm, c->name, need, &a));
     double *b = a + x.n*n, *p = b + x.n;
     memcpy(b, y.x, y.n * sizeof *b);
-    fit(a, b, x.x, x.n, n, p);
-    qs_status s = qarg_narrow(vm, c, 0, d, 1, (int64_t[]){(int64_t)n}, p);
+    qs_status s = fit(a, b, x.x, x.n, n, p)
+                      ? qarg_narrow(vm, c, 0, d, 1, (int64_t[]){(int64_t)n}, p)
+                      : qs_fail(vm, QS_EVALUE, "polyfit: a polynomial of degree %lld needs x at more than %lld places",
+                                (long long)degree, (long long)degree);
     return qsampled_done(vm, a, need), s;
 }
 

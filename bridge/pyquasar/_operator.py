@@ -73,8 +73,8 @@ def of_script(function, dims=None, out=None):
     parameters = list(inspect.signature(function).parameters.values())
     name = getattr(function, "__name__", "function")
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
-        raise TypeError("%s: an operator has a fixed list of arguments, and %s is the built-in function of this name, or "
-                        "takes any number of them; make a function with a list of its own" % (name, name))
+        raise TypeError("%s: an operator has a fixed list of arguments, and %s is the built-in function of this name, "
+                        "or takes any number of them; make a function with a list of its own" % (name, name))
     if out is not None or dims is not None or getattr(function, "_is_kernel", False):
         function, parameters = _launch(function, parameters, dims, out, name)
     return Function(function, [(kinds.get(p.annotation, "Tensor"), p.name) for p in parameters], name), parameters

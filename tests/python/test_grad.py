@@ -221,7 +221,8 @@ class Gradients(unittest.TestCase):
                 write(x, y)
                 return q.sum(y)
             for make in others:
-                with self.assertRaisesRegex(ValueError, "writing into %s has no derivative: it is memory of others" % name):
+                wanted = "writing into %s has no derivative: it is memory of others" % name
+                with self.assertRaisesRegex(ValueError, wanted):
                     q.grad(lambda x: f(x, make()))(self.x)
                 self.assertEqual(q.grad(lambda a: f(self.x, make())*a)(1.0), 12)  # a constant
             for make in own:

@@ -104,8 +104,8 @@ class Weights(unittest.TestCase):
 
     def test_damaged_headers_of_numpy(self):
         path = os.path.join(self.folder.name, "x.npy")
-        for header in ("{'shape': (3,), 'fortran_order': False, 'descr': '", "{'shape': (3,), 'fortran_order': False, 'descr': '<f",
-                       "{'descr': '<f4', 'fortran_order': False, 'shape': (3"):
+        begun = "{'shape': (3,), 'fortran_order': False, 'descr': '"
+        for header in begun, begun + "<f", "{'descr': '<f4', 'fortran_order': False, 'shape': (3":
             with open(path, "wb") as f:
                 f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + bytes(12))
             with self.assertRaises(q.QuasarError):

@@ -67,7 +67,8 @@ bool qlibrary_has(qs_vm *vm, const char *path) {
     const char *folder = strstr(path, "/stdlib/"), *name = strrchr(path, '/');
     char own[PATH_MAX];
     if (!folder) return false; /* what nearly all programs are: nothing is looked for */
-    return (in_library(name + 1, own) && !strcmp(own, path)) || (qprebuilt_library(vm, name + 1, own) && !strcmp(own, path));
+    return (in_library(name + 1, own) && !strcmp(own, path)) ||
+           (qprebuilt_library(vm, name + 1, own) && !strcmp(own, path));
 }
 
 bool qlibrary_find(qs_vm *vm, const char *name, char out[PATH_MAX]) {

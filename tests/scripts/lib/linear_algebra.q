@@ -76,3 +76,18 @@ for t = {[[1,2],[0,0]], [[0,0],[1,2]]}
         print e
     end
 end
+% Systems whose columns, or rows, depend on each other as far as rounding lets it be told.
+for A = {float64([[1,2],[2,4],[3,6]]), float64([[1,2,3],[2,4,6]]), [[1,1,0],[1,1,0],[0,0,1],[1,1,1]], complex([[1,2],[2,4],[3,6]])*(1+1j), 0.1*[[1,3],[2,6],[4,12]]}
+    try
+        print solve(A, ones(size(A,0),1))
+    catch e
+        print e
+    end
+end
+print max(abs(solve(float64([[1,0],[0,1e-9],[0,0]]), float64([[1],[1],[1]])) - [[1],[1e9]])) < 1e-3
+try
+    print polyfit([1,1,2], [1,2,3], 2)
+catch e
+    print e
+end
+print polyfit([2,2], [1,3], 0)
