@@ -739,6 +739,7 @@ qs_status qbytecode_compile(Ctx *c, Func *f, const BytecodeHost *host, bool echo
     if (f->ntyparams) qcode_op(&e, BC_BINDTYPES, f->nlocals, 0, 0);
     defaults(&e);
     annotations(&e);
+    if (qast_attribute(f, "adjoint")) qcode_op(&e, BC_RULE, 0, 0, 0);
     body(&e, echo);
     if (!e.status && !out->nhandlers) qcode_return_at_once(out);
     if (e.status) qbytecode_free(out);

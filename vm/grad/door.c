@@ -185,13 +185,57 @@ static qs_status own_rule(qs_vm *vm, const Func *f, qs_value *out) {
     return qerr_set(qvm_ctx(vm), QS_ENAME, "%s: {!adjoint %s} names no function", f->name->s, name);
 }
 
+/* What is nested deeper may hold anything: it goes in circles. */
+static bool holds_recorded(const qs_vm *vm, qs_value v, int depth) {
+    enum { DEEPEST = 32 };
+    const Cell *c = v.u.p;
+    Str *name;
+    qs_value field;
+    if (v.kind != QS_CELL && v.kind != QS_OBJECT) return qtape_is_recorded(vm, v);
+    if (depth == DEEPEST) return true;
+    for (size_t i = 0; v.kind == QS_CELL && i < c->count; i++)
+        if (holds_recorded(vm, c->items[i], depth + 1)) return true;
+    for (uint32_t i = 0; v.kind == QS_OBJECT && qobj_field(v.u.p, i, &name, &field); i++)
+        if (holds_recorded(vm, field, depth + 1)) return true;
+    return false;
+}
+
+bool qdoor_follows_rule(const qs_vm *vm, int nin, const qs_value *in) {
+    for (int i = 0; i < nin; i++)
+        if (holds_recorded(vm, in[i], 0)) return true;
+    return false;
+}
+
+/* An adjoint belongs to a number or an array. */
+static qs_status check_no_trees(qs_vm *vm, const Function *fn, int nin, const qs_value *in) {
+    char what[96];
+    for (int i = 0; i < nin; i++) {
+        if (qtape_is_recorded(vm, in[i]) || !holds_recorded(vm, in[i], 0)) continue;
+        snprintf(what, sizeof what, "argument %s of %s", fn->ast->params[i].name->s, fn->name->s);
+        return qtape_refuse(vm, what, "in a cell or an object it holds what a derivative depends on, and a rule gives "
+                            "adjoints of numbers and arrays; pass them as arguments");
+    }
+    return QS_OK;
+}
+
+/* As they were given: the rest of a function with any number of arguments is a list in the last one. */
+static qs_status plain_arguments(qs_vm *vm, const Func *f, int nin, const qs_value *in, int *n, qs_value *plain) {
+    bool variadic = nin && f->params[nin - 1].variadic;
+    const Cell *rest = variadic ? in[nin - 1].u.p : NULL;
+    size_t nrest = rest ? rest->count : 0;
+    int fixed = nin - variadic;
+    if ((size_t)fixed + nrest > MOST) return qtape_refuse(vm, f->name->s, "it has too many arguments for {!adjoint …}");
+    for (int i = 0; i < fixed; i++, ++*n) TRY(qtape_keep_plain(vm, in[i], &plain[i]));
+    for (size_t i = 0; i < nrest; i++) plain[(*n)++] = qval_retain(rest->items[i]);
+    return QS_OK;
+}
+
 static qs_status call_plain(qs_vm *vm, Function *fn, int nin, const qs_value *in, int nout, qs_value *out) {
     qs_value plain[MOST];
-    qs_status s = QS_OK;
-    for (int i = 0; i < nin; i++) plain[i] = qs_nil();
-    for (int i = 0; i < nin && s == QS_OK; i++) s = qtape_keep_plain(vm, in[i], &plain[i]);
-    if (s == QS_OK) s = qvm_call(vm, qval_object(QS_FUNCTION, fn), nin, plain, nout, out);
-    for (int i = 0; i < nin; i++) qval_release(vm, plain[i]);
+    int n = 0;
+    qs_status s = plain_arguments(vm, fn->ast, nin, in, &n, plain);
+    if (s == QS_OK) s = qvm_call(vm, qval_object(QS_FUNCTION, fn), n, plain, nout, out);
+    for (int i = 0; i < n; i++) qval_release(vm, plain[i]);
     if (s != QS_OK || !qtape_any(vm, nout, out)) return s;
     return qtape_refuse(vm, fn->name->s, "its rule does not know of a value that it has captured and that a derivative "
                         "depends on; pass it as an argument");
@@ -201,6 +245,7 @@ qs_status qdoor_function(qs_vm *vm, Function *fn, int nin, const qs_value *in, i
     qs_value rule;
     RuleCall call;
     if (nin > MOST || nout > MOST) return qtape_refuse(vm, fn->name->s, "it has too many arguments for {!adjoint …}");
+    TRY(check_no_trees(vm, fn, nin, in));
     TRY(own_rule(vm, fn->ast, &rule));
     TRY(qrule_begin(vm, rule, NULL, nin, in, nout, &call));
     qs_status s = call_plain(vm, fn, nin, in, nout, out);

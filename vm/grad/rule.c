@@ -115,8 +115,12 @@ static qs_status call_with_list(qs_vm *vm, const Rule *r, qs_value *args, qs_val
     return s;
 }
 
+static bool is_complex(qs_value v) {
+    return v.kind == QS_COMPLEX || (v.kind == QS_ARRAY && qdtype_is_complex((qs_dtype)qval_array(v)->dtype));
+}
+
 /* "root_rule: the adjoint of a" */
-static qs_status check_size(qs_vm *vm, const Rule *r, int i, qs_value dx) {
+static qs_status check_form(qs_vm *vm, const Rule *r, int i, qs_value dx) {
     const Function *f = r->fn.u.p;
     bool named = f->fkind == FN_SCRIPT && i < f->ast->nparams;
     Text t;
@@ -125,13 +129,16 @@ static qs_status check_size(qs_vm *vm, const Rule *r, int i, qs_value dx) {
     if (named) qtext_puts(&t, f->ast->params[i].name->s);
     else qtext_printf(&t, "argument %d", i + 1);
     qs_status s = qsweep_check_size(vm, t.s, r->kept[i], dx);
+    if (s == QS_OK && is_complex(qtape_plain(dx)) && !is_complex(qtape_plain(r->kept[i])))
+        s = qerr_set(qvm_ctx(vm), QS_ETYPE, "%s must be real, as its value is, got %s; real(x) is its real part", t.s,
+                     qval_type_name(vm, qtape_plain(dx)));
     return qtext_free(&t), s;
 }
 
 /* Rules of programs are checked; those of adjoints.q may leave it to the sweep to sum what was stretched. */
 static qs_status check_given(qs_vm *vm, const Rule *r, int i, qs_value dx) {
     if (dx.kind == QS_STRING) return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s", ((Str *)dx.u.p)->s);
-    return dx.kind == QS_NIL || !r->zeros ? QS_OK : check_size(vm, r, i, dx);
+    return dx.kind == QS_NIL || !r->zeros ? QS_OK : check_form(vm, r, i, dx);
 }
 
 /* A rule of adjoints.q computes and fails at the line of the operation, not at its own. */

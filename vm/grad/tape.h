@@ -184,7 +184,9 @@ qs_status qdoor_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out);
 qs_status qdoor_unary(qs_vm *vm, Op op, qs_value a, qs_value *out);
 qs_status qdoor_update(qs_vm *vm, Op op, qs_value *target, qs_value v);
 qs_status qdoor_native(qs_vm *vm, const struct qs_native_def *d, struct qs_call_args *c);
-/* A function with {!adjoint name}: it runs unrecorded, and its rule is the function called so. */
+/* A function with {!adjoint name}: it runs unrecorded, and its rule is the function called so.  Whether it is followed,
+ * for these arguments: somewhere in them is something recorded. */
+bool qdoor_follows_rule(const qs_vm *vm, int nin, const qs_value *in);
 qs_status qdoor_function(qs_vm *vm, Function *fn, int nin, const qs_value *in, int nout, qs_value *out);
 qs_status qdoor_construct(qs_vm *vm, const Type *t, int n, const qs_value *args, qs_value *out);
 qs_status qdoor_where(qs_vm *vm, const qs_value *c, qs_value *out);

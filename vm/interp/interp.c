@@ -373,6 +373,10 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
         NEXT;
     }
     L_DEFAULT: JUMP_WHEN(!qval_is_unset(*RA)); NEXT;
+    L_RULE:
+        if (!qtape_is_on(vm) || !qdoor_follows_rule(vm, (int)f->proto->nparams, base)) NEXT;
+        SLOW(qinvoke_with_rule(vm, f));
+        goto returned;
     L_BINDTYPES: SLOW(qcall_bind_types(vm, f, (int)A)); NEXT;
 
     ARITHMETIC(ADD, OP_ADD, x + y)
@@ -740,10 +744,6 @@ call_function:
             CallArgs all = qcall_args(nin, args, names);
             status = qcall_arrange(vm, fn, &all);
             if (status != QS_OK) goto fail;
-        }
-        if (__builtin_expect(p->own_rule, 0) && qtape_is_on(vm) && qtape_any(vm, (int)p->nparams, args)) {
-            if ((status = qinvoke_with_rule(vm, fn, args, ret, want)) != QS_OK) goto fail;
-            goto called_out;
         }
         ATTEND();
         if ((status = qframe_push(vm, fn, p, args, ret, want)) != QS_OK) goto fail;

@@ -68,8 +68,9 @@ qs_status qops_unset(qs_vm *vm, const char *name);
 /* Runs a native, or with fn NULL what qcall_other calls. */
 qs_status qinvoke(qs_vm *vm, Function *fn, qs_value *args, int nin, const NameTable *names, qs_value *ret,
                   uint32_t want);
-/* Runs a function that has a rule of its own, because derivatives are taken to an argument; args are arranged. */
-qs_status qinvoke_with_rule(qs_vm *vm, Function *fn, qs_value *args, qs_value *ret, uint32_t want);
+/* Runs the function of the frame, which has a rule of its own, because derivatives are taken to an argument.  The frame
+ * holds its arguments, and is gone afterwards. */
+qs_status qinvoke_with_rule(qs_vm *vm, const Frame *frame);
 /* r[1].name(r[2], …) on a foreign value, nin arguments; the result goes to r[0]. */
 qs_status qinvoke_method(qs_vm *vm, qs_value *r, int nin, Str *name, const NameTable *names, uint32_t want,
                          bool *found);

@@ -84,18 +84,21 @@ qs_status qinvoke(qs_vm *vm, Function *fn, qs_value *args, int nin, const NameTa
     return s;
 }
 
-/* All its results are made: the rule takes them and their adjoints by their places. */
-qs_status qinvoke_with_rule(qs_vm *vm, Function *fn, qs_value *args, qs_value *ret, uint32_t want) {
+/* All its results are made: the rule takes them and their adjoints by their places.  What happens has the place of the
+ * call: the frame is over but for its arguments. */
+qs_status qinvoke_with_rule(qs_vm *vm, const Frame *frame) {
     Machine *m = qvm(vm);
-    const Func *f = fn->ast;
-    int most = f->is_lambda ? 1 : f->nouts, nin = f->nparams, have = results_for(most, want);
+    const Frame f = *frame;
+    const Func *fn = f.fn->ast;
+    int most = fn->is_lambda ? 1 : fn->nouts;
     qs_value *out = qframe_free_slot(m), *top = m->top;
     if (out + MAX_WANTED > m->stack_limit) return qframe_too_deep(vm);
     for (int i = 0; i < MAX_WANTED; i++) qinterp_clear(vm, &out[i]);
     m->top = out + MAX_WANTED;
-    qs_status s = qdoor_function(vm, fn, nin, args, most, out);
-    for (int i = 0; i < nin; i++) qframe_drop(vm, &args[i]);
-    if (s == QS_OK) s = deliver(vm, f->name->s, out, have, ret, want);
+    m->nframes--;
+    qs_status s = qdoor_function(vm, f.fn, fn->nparams, f.base, most, out);
+    for (qs_value *r = f.base; r < f.end; r++) qframe_drop(vm, r);
+    if (s == QS_OK) s = deliver(vm, fn->name->s, out, results_for(most, f.want), f.ret, f.want);
     for (int i = 0; i < MAX_WANTED; i++) qframe_drop(vm, &out[i]);
     m->top = top;
     return s;

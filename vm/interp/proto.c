@@ -111,8 +111,7 @@ qs_status qproto_of(qs_vm *vm, Func *f, bool echo, Proto **out) {
     TRY(qbytecode_compile(c, f, &host, echo, &chunk));
     Proto *p = qmem_alloc(c, sizeof *p);
     *p = (Proto){.chunk = chunk, .func = f, .nparams = (uint32_t)f->nparams, .nouts = (uint32_t)f->nouts,
-                 .variadic = f->nparams && f->params[f->nparams - 1].variadic,
-                 .own_rule = qast_attribute(f, "adjoint") != NULL};
+                 .variadic = f->nparams && f->params[f->nparams - 1].variadic};
     p->k = qmem_alloc(c, chunk.nlits * sizeof *p->k);
     p->caches = qmem_alloc(c, chunk.ncaches * sizeof *p->caches);
     qs_status s = QS_OK;

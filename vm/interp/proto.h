@@ -25,7 +25,7 @@ struct Proto {
     Func *func;
     struct Proto *next;      /* all there are */
     uint32_t nparams, nouts;
-    bool variadic, own_rule; /* otherwise nparams arguments without names need no preparation; own_rule: {!adjoint …} */
+    bool variadic;             /* otherwise nparams arguments without names need no preparation */
 };
 
 typedef struct Frame {

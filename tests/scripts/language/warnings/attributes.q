@@ -33,4 +33,8 @@ end
 {!warnings off}
 {!paralel for}
 {!warnings on}
+{!adjoint f}
+function [] = __kernel__ ruled(x : vec, pos : int)
+    x[pos] = 1
+end
 exit(3)
