@@ -230,7 +230,8 @@ static KRef part(const KBuild *build, KRef t, KRef x, KRef w) {
 }
 
 /* log(y) - 1/(2y) - sum of B(2k)/(2k y^2k) for y >= 10 (Abramowitz and Stegun 6.3.18), which x is brought to by
- * psi(x) = psi(x+1) - 1/x; below 1/2 by psi(x) = psi(1-x) - pi/tan(pi x). */
+ * psi(x) = psi(x+1) - 1/x; below 1/2 by psi(x) = psi(1-x) - pi/tan(pi x), of which
+ * the period is taken from the nearest pole, where a difference is exact. */
 static KRef digamma(const KBuild *build, KRef x) {
     enum { STEPS = 10, TERMS = 7 };
     static const double b[TERMS] = {1.0 / 12, -1.0 / 120, 1.0 / 252, -1.0 / 240, 1.0 / 132, -691.0 / 32760, 1.0 / 12};
@@ -239,7 +240,7 @@ static KRef digamma(const KBuild *build, KRef x) {
     KRef far = ADD(y, NUM(STEPS)), r = DIV(NUM(1), far), r2 = MUL(r, r);
     for (int k = TERMS - 2; k >= 0; k--) tail = ADD(NUM(b[k]), MUL(r2, tail));
     KRef psi = SUB(SUB(SUB(MATH1(log, far), MUL(NUM(0.5), r)), MUL(r2, tail)), sum);
-    KRef angle = MUL(NUM(M_PI), SUB(x, MATH1(floor, x)));
+    KRef angle = MUL(NUM(M_PI), SUB(x, MATH1(round, x)));
     return SELECT(below, SUB(psi, DIV(NUM(M_PI), MATH1(tan, SELECT(below, angle, NUM(1))))), psi);
 }
 
