@@ -23,8 +23,8 @@ typedef struct {
     const char *math;     /* IR of functions that the module calls, or NULL; for NVPTX libdevice goes before it */
 } LlvmTarget;
 
-/* What is done to a module: the same text of IR may come to differ by it. */
-const char *qllvm_passes(const LlvmTarget *t);
+/* What is done to a module of n bytes: the same text of IR may come to differ by it. */
+const char *qllvm_passes(const LlvmTarget *t, size_t n);
 bool qllvm_is_mended(const LlvmTarget *t, const char *ir); /* irmend.h: this module has need of it */
 /* `out` becomes the text that is then compiled, and is freed by the caller. */
 qs_status qllvm_mend(Ctx *c, const LlvmTarget *t, char *text, Text *out);
