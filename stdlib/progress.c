@@ -158,6 +158,7 @@ static bool look(Onlooker *o) {
 
 static void *look_on(void *arg) {
     Onlooker *o = arg;
+    pthread_setname_np(pthread_self(), "progress");
     pthread_mutex_lock(&o->lock);
     do {
         qflag_raise(&o->asleep);

@@ -842,7 +842,7 @@ print s[0] - 2^24, " ", min(img) - 2^24
 
 class Threads(unittest.TestCase):
     def started(self, *options, env=None, cpus=None):
-        """Threads of the process while it sleeps after work for all of them."""
+        """Threads of the process that compute, while it sleeps after work for all of them."""
         with script("x = ones(4000000)\nprint sum(x)\nsleep(600)\n") as name:
             p = subprocess.Popen([QRUN, "--device", "cpu", *options, name], stdout=subprocess.PIPE,
                                  env={**os.environ, **(env or {})},
@@ -853,7 +853,8 @@ class Threads(unittest.TestCase):
                         if "nanosleep" in w.read():
                             break
                     time.sleep(0.02)
-                return len(os.listdir(f"/proc/{p.pid}/task"))
+                names = [open(f"/proc/{p.pid}/task/{t}/comm").read() for t in os.listdir(f"/proc/{p.pid}/task")]
+                return sum(name != "progress\n" for name in names)
             finally:
                 p.kill()
                 p.communicate()
