@@ -354,9 +354,12 @@ static void *make_kernel(const State *s, const Program *p, const Code *code, int
 }
 
 /* Fast math is not -cl-fast-relaxed-math, which says that NaN and infinities do not occur. */
-static int compile(const State *s, const Program *p) {
+static int compile(Device *d, const Program *p) {
+    const State *s = state(d);
     const char *options = p->fast ? "-cl-std=CL1.2 -w -cl-unsafe-math-optimizations" : s->options;
-    return s->f.BuildProgram(p->program, 1, &s->id, options, NULL, NULL);
+    qdev_wait(d);
+    int e = s->f.BuildProgram(p->program, 1, &s->id, options, NULL, NULL);
+    return qdev_waited(d), e;
 }
 
 static void stop(Device *d, Program *p) {
@@ -371,7 +374,7 @@ static bool start_binary(Device *d, Program *p, const Code *code, const Text *bi
     const unsigned char *bytes = (const unsigned char *)binary->s;
     int refused, e;
     p->program = s->f.CreateProgramWithBinary(s->context, 1, &s->id, &binary->len, &bytes, &refused, &e);
-    if (p->program && compile(s, p) == SUCCESS) p->kernel = make_kernel(s, p, code, &e);
+    if (p->program && compile(d, p) == SUCCESS) p->kernel = make_kernel(s, p, code, &e);
     if (!p->kernel) stop(d, p);
     return p->kernel;
 }
@@ -390,7 +393,7 @@ static qs_status start_source(Device *d, Program *p, const Code *code) {
     int e;
     p->program = s->f.CreateProgramWithSource(s->context, 1, &text, &code->n, &e);
     TRY(checked(d, "CreateProgramWithSource", p->program ? SUCCESS : e));
-    e = compile(s, p);
+    e = compile(d, p);
     if (e != SUCCESS) return is_memory(e) ? checked(d, "BuildProgram", e) : build_failed(d, p, code);
     p->kernel = make_kernel(s, p, code, &e);
     return checked(d, "CreateKernel", p->kernel ? SUCCESS : e);

@@ -322,6 +322,8 @@ def has_opencl():
 
 class OpenCL(WithCache):
     """Its programs on disk, and drivers that lack something."""
+    stuck = ("interrupted: the driver cannot stop the kernel that it runs or compiles: "
+             "another Ctrl-C ends the program\n")
 
     def setUp(self):
         super().setUp()
@@ -364,10 +366,20 @@ sync()
             self.assertEqual(p.stdout.readline(), "ready\n")
             time.sleep(1)
             p.send_signal(signal.SIGINT)
-            self.assertEqual(p.stderr.readline(), "interrupted: the device cannot stop the kernel that it runs: "
-                                                  "another Ctrl-C ends the program\n")
+            self.assertEqual(p.stderr.readline(), self.stuck)
             p.send_signal(signal.SIGINT)
             self.assertEqual(p.wait(30), -signal.SIGINT)  # a shell says 130
+
+    def test_building_a_program_cannot_be_stopped_and_that_is_said(self):
+        env = {**os.environ, **self.env, "ODD_OPENCL": "slow=2"}
+        with script(kernel()) as name, subprocess.Popen([QRUN, "--device", "opencl", name], stdout=subprocess.PIPE,
+                                                        stderr=subprocess.PIPE, text=True, env=env) as p:
+            self.addCleanup(p.kill)
+            time.sleep(1)
+            p.send_signal(signal.SIGINT)
+            self.assertEqual(p.stderr.readline(), self.stuck)
+            self.assertIn("interrupted", p.stderr.read())
+            self.assertEqual(p.wait(30), 130)
 
     def test_the_second_process_builds_nothing(self):
         self.made_from(kernel(), "source")

@@ -77,7 +77,11 @@ void qblock_begin(Parser *p, Block *b, uint32_t pos, TokenKind opener) {
 
 static void note_indent(Parser *p, const Block *b) {
     int a = indent(p, b->tok), z = indent(p, p->i);
-    if (a >= 0 && z >= 0 && a != z && !p->odd.closer) p->odd.opener = b->pos, p->odd.closer = qparse_pos(p);
+    if (a < 0 || z < 0 || a == z || p->odd.closer) return;
+    p->odd.opener = b->pos, p->odd.closer = qparse_pos(p), p->odd.kind = b->opener;
+    const Block *owner = z < a ? b->up : NULL;
+    while (owner && indent(p, owner->tok) != z) owner = owner->up;
+    if (owner) p->odd.owner = owner->pos, p->odd.owns = owner->opener;
 }
 
 /* Said of a block whose head is right: a wrong one may have swallowed its end. */
@@ -86,6 +90,12 @@ static void never_closed(Parser *p, const Block *b, TokenKind closer) {
     const ErrorState *first = &p->ctx->err;
     if (first->status && first->where.src && qparse_line(p, first->where.pos) == qparse_line(p, b->pos)) {
         p->stopped = true;
+        return;
+    }
+    if (p->odd.owns) {
+        qparse_stop(p, p->odd.opener, "this '%s' is not closed: by its indentation, the end in line %d is that of the "
+                    "'%s' of line %d", opener_text(p->odd.kind), qparse_line(p, p->odd.closer),
+                    opener_text(p->odd.owns), qparse_line(p, p->odd.owner));
         return;
     }
     if (p->odd.closer)

@@ -168,6 +168,8 @@ static const char *advice_on_colon(const Parser *p) {
 static const char *advice(Parser *p, char *buf, size_t size) {
     TokenKind before = p->i ? p->tok[p->i - 1].kind : T_NEWLINE, next = qparse_peek(p, 1);
     bool begins = qparse_at(p)->first; /* a statement, after a bracket that is not closed */
+    const char *command = p->i > 1 && before == T_RANGE ? habit(p, p->i - 2) : NULL; /* cd .. */
+    if (command) return snprintf(buf, size, " (%s)", command), buf;
     switch (qparse_at(p)->kind) {
     case T_COLON: return advice_on_colon(p);
     case T_NAMED: return " (an assignment is written with =)";
@@ -378,7 +380,8 @@ bool qparse_incomplete(Ctx *c, const char *text, size_t n) {
     Parser p;
     start(&p, u, &tokens, 1);
     qstmt_program(&p);
-    bool incomplete = tokens.nerrors == 0 && (p.failed ? p.incomplete : tokens.goes_on);
+    bool command = tokens.n == 3 && tokens.at[1].kind == T_RANGE && habit(&p, 0); /* cd .. */
+    bool incomplete = tokens.nerrors == 0 && !command && (p.failed ? p.incomplete : tokens.goes_on);
     finish(&p, &tokens);
     qparse_free(u);
     return incomplete;

@@ -43,7 +43,8 @@ typedef struct Parser {
     Node *index_base;
     Func *func;
     Block *block;
-    struct { uint32_t opener, closer; } odd; /* first block whose two ends are indented differently */
+    struct { uint32_t opener, closer, owner; uint8_t kind, owns; } odd; /* first block whose two ends are indented
+                                         * differently; that around it, if any, with which its closer is in line */
     uint8_t *scratch;  /* lists under construction */
     uint32_t nscratch, cap_scratch;
 } Parser;

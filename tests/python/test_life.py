@@ -320,8 +320,8 @@ class Life(unittest.TestCase):
             except KeyboardInterrupt: print(time.time() - start > 0.8)
             print(seconds(1) < 5)""")
         if out != "none\n":
-            self.assertEqual(out, "interrupted: the device cannot stop the kernel that it runs: KeyboardInterrupt "
-                                  "follows when that has ended\nTrue\nTrue\n")
+            self.assertEqual(out, "interrupted: the driver cannot stop the kernel that it runs or compiles: "
+                                  "KeyboardInterrupt follows when that has ended\nTrue\nTrue\n")
 
     def test_destroy_while_a_script_runs(self):
         q.compile_string("callback", "function y = call(f)\n y = f()\nend")

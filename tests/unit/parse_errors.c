@@ -33,8 +33,13 @@ static const struct { const char *text, *sentences; } mistakes[] = {
     {"if x\n y = 1",
      "1:1: error: this 'if' is not closed: its 'endif' is missing before the end of the file"},
     {"function y = f(x)\n  if x\n    y = 1\nend\nfunction z = g(x)\nend",
-     "1:1: error: this 'function' is not closed: its 'endfunction' is missing before the end of the file; the "
-     "indentation suggests a look at lines 2 to 4"},
+     "2:3: error: this 'if' is not closed: by its indentation, the end in line 4 is that of the 'function' of line 1"},
+    {"function y = f(c, s)\n  for i=0..3\n    if c, s\n      y = 1\n  end\nend\nz = 3",
+     "3:5: error: this 'if' is not closed: by its indentation, the end in line 5 is that of the 'for' of line 2"},
+    {"for i=0..3\n  if x\n    y = 1\n      end\n",
+     "1:1: error: this 'for' is not closed: its 'endfor' is missing before the end of the file; the indentation "
+     "suggests a look at lines 2 to 4"},
+    {"cd ..", "1:6: error: expected an expression, found end of file (chdir(\"..\") goes to another folder)"},
     {"f(x) = 3",
      "1:1: error: a call cannot be assigned to: elements are written with brackets, x[i] = value"},
     {"a + b = 3",

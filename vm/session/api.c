@@ -304,7 +304,7 @@ bool qvm_take_interrupt(qs_vm *vm) {
 }
 
 bool qvm_is_stuck(qs_vm *vm, const char *what_follows) {
-    static const char sentence[] = "interrupted: the device cannot stop the kernel that it runs: ";
+    static const char sentence[] = "interrupted: the driver cannot stop the kernel that it runs or compiles: ";
     enum { LONG = 200000000 }; /* ns; a shorter wait ends soon, or is asked again */
     int64_t since = qsince_get(&qvm(vm)->waits);
     if (!since || (int64_t)qclock_ns() - since < LONG) return false;

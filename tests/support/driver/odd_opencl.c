@@ -8,6 +8,7 @@
  *     spoil=WORD             WORD is misspelt when it first occurs in the text of a program
  *     nobinary               programs have no binary;  refuse  binaries are not taken back;  stale  they do not build
  *     poison                 buffers begin with bytes that nobody wrote: 0xA5
+ *     slow=N                 a program takes N seconds more to build
  *     memory=N               buffers have N bytes in all, and that is noticed when they are first used
  *
  * ODD_OPENCL_LOG names a file that gets a line for each program: source or binary.
@@ -25,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef uint32_t cl_uint;
 typedef uint64_t cl_bits;
@@ -130,6 +132,8 @@ void *clCreateProgramWithBinary(void *context, cl_uint n, void *const *devices, 
 int clBuildProgram(void *program, cl_uint n, void *const *devices, const char *options,
                    void (*notify)(void *, void *), void *ud) {
     if (program == stale && stale) return stale = NULL, BUILD_FAILED;
+    unsigned left = odd("slow") ? (unsigned)atoi(odd("slow")) : 0;
+    while (left) left = sleep(left); /* whole seconds, signals or not */
     return real()->BuildProgram(program, n, devices, options, notify, ud);
 }
 

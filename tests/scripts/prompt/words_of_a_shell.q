@@ -1,0 +1,7 @@
+% prompt: yes
+% exit: 1
+cd ..
+cd /tmp
+ls
+print 1 ..
+3
