@@ -41,14 +41,16 @@ check:
 # Where several LLVMs are open, the search through the memory of threads goes astray.
 LEAKS = LSAN_OPTIONS=suppressions=$(CURDIR)/tests/leaks.supp:print_suppressions=0:intercept_tls_get_addr=0
 # The same tests under address and undefined-behaviour sanitizers, on the evaluator: what LLVM and OpenCL drivers keep
-# until the end of the process is not ours, and memory is not measured.  The scripts: make stress.
+# until the end of the process is not ours, and memory is not measured; and what is fuzzed, on its seeds.  The scripts,
+# and what becomes of them as PTX: make stress.  As C they are looked at by make test.
 KEEPS = unit_api|unit_cuda|unit_locale
+UNDEFINED = UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 dev: deps
 	@cmake --preset dev > /dev/null
 	@cmake --build --preset dev --target tests
-	@$(LEAKS) ctest --test-dir build-dev --output-on-failure -j2 -E '$(KEEPS)|command|embedding|windows|unit_opencl|python_|_on_ptx|_on_gcn|amd_code'
-	@ASAN_OPTIONS=detect_leaks=0 ctest --test-dir build-dev --output-on-failure -j2 -R '$(KEEPS)'
-	@$(LEAKS) $(PYTHON) tests/python/inside.py --qrun build-dev/qrun --slow 8
+	@$(LEAKS) $(UNDEFINED) ctest --test-dir build-dev --output-on-failure -j2 -E '$(KEEPS)|command|embedding|windows|unit_opencl|python_|_on_ptx|_on_gcn|amd_code|_of_scripts'
+	@ASAN_OPTIONS=detect_leaks=0 $(UNDEFINED) ctest --test-dir build-dev --output-on-failure -j2 -R '$(KEEPS)'
+	@$(LEAKS) $(UNDEFINED) $(PYTHON) tests/python/inside.py --qrun build-dev/qrun --slow 8
 
 THREADED = api cache cpu_kernels emit_llvm threads
 # What has threads, under the thread sanitizer.  It does not see how OpenBLAS orders its own, and keeps signals waiting,
@@ -59,7 +61,7 @@ tsan: deps
 	@OPENBLAS_NUM_THREADS=1 ctest --test-dir build-tsan --output-on-failure -j2 -R '^unit_($(subst $() ,|,$(THREADED)))$$'
 	@$(PYTHON) tests/run.py --qrun build-tsan/qrun --device cpu --options '--threads 4' --slow 8 kernels
 
-# Rare things made frequent, under sanitizers: collections at every chance, caches of a few entries, and on a device with
+# Rare things made frequent, under sanitizers: collections at every chance, and on a device with
 # its own memory every lock finds the array elsewhere.  That device is the fake one; what the sanitizer says about its
 # threads goes to a file, as errors do then.
 stress: deps

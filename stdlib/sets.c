@@ -203,7 +203,7 @@ enum { ONLY_A = 1, ONLY_B = 2, IN_BOTH = 4 }; /* the runs that are kept */
 
 static qs_status combine(qs_vm *vm, qs_call_args *c, unsigned keep) {
     Pool s;
-    size_t n = 0, *first, *in_b;
+    size_t n = 0, *first = NULL, *in_b = NULL;
     qs_status status = open_pool(vm, c, 2, &s);
     if (status == QS_OK) first = room(&s, 0), in_b = room(&s, 1);
     for (size_t k = 0, end; status == QS_OK && k < s.nruns; k++) {
@@ -225,7 +225,7 @@ qs_status qsets_setxor(qs_vm *vm, qs_call_args *c) { return combine(vm, c, ONLY_
 /* [u, first, which, counts] = unique(x) */
 qs_status qsets_unique(qs_vm *vm, qs_call_args *c) {
     Pool s;
-    size_t *first, *which;
+    size_t *first = NULL, *which = NULL;
     if (c->nout < 2 && c->in[0].kind != QS_CELL) return qsort_unique(vm, c);
     qs_status status = open_pool(vm, c, 1, &s);
     if (status == QS_OK) first = room(&s, 0), which = room(&s, 1);

@@ -10,7 +10,7 @@
 
 LOOPS_WITHOUT_TRAPS
 #ifndef __clang__
-#pragma GCC optimize("O3", "no-math-errno")
+#pragma GCC optimize("no-math-errno")
 #endif
 
 #include <math.h>

@@ -4,7 +4,7 @@
 
 LOOPS_WITHOUT_TRAPS
 #ifndef __clang__
-#pragma GCC optimize("O3", "no-math-errno")
+#pragma GCC optimize("no-math-errno")
 #endif
 #include "lang/kernel/elem/elem_host.h"
 
