@@ -4,7 +4,7 @@
     tests/command.py [--qrun build/qrun] [-v] [Class.test ...]
 
 Drivers of OpenCL that differ from the one that is here are played by tests/support/driver/odd_opencl.c."""
-import contextlib, functools, os, re, shutil, signal, stat, subprocess, sys, tempfile, time, unittest, zipfile
+import contextlib, functools, os, pathlib, re, shutil, signal, stat, subprocess, sys, tempfile, time, unittest, zipfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 QRUN = os.path.join(ROOT, "build", "qrun")
@@ -865,7 +865,7 @@ class Threads(unittest.TestCase):
                         if "nanosleep" in w.read():
                             break
                     time.sleep(0.02)
-                names = [open(f"/proc/{p.pid}/task/{t}/comm").read() for t in os.listdir(f"/proc/{p.pid}/task")]
+                names = [n.read_text() for n in pathlib.Path(f"/proc/{p.pid}/task").glob("*/comm")]
                 return sum(name != "progress\n" for name in names)
             finally:
                 p.kill()
