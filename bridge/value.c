@@ -33,7 +33,9 @@ static PyObject *text(PyObject *o, bool brief) {
     if (qgil_enter(b) < 0) return NULL;
     qtext_init(&t, qvm_ctx(b->vm));
     int before = qgil_work(b);
+    qtape_enter(b->vm); /* text carries no derivative */
     qs_status s = qfmt_made(b->vm, value_of(o), brief, &t);
+    qtape_leave(b->vm);
     qgil_rest(b, before);
     PyObject *r = s == QS_OK ? qpy_string(t.s ? t.s : "", t.len) : qerror_raise(b, s);
     qtext_free(&t);

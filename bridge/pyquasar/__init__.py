@@ -311,6 +311,14 @@ descriptor = _bridge.descriptor
 _interop_names = frozenset("""from_numpy from_torch to_torch from_dlpack to_dlpack from_jax to_jax from_cupy
     to_cupy from_paddle to_paddle dtype_from_numpy dtype_to_numpy dtype_from_torch dtype_to_torch device_from_torch
     device_to_torch stream stream_from_torch stream_to_torch""".split())
+_elsewhere = {  # names of JAX, Warp and Taichi
+    "jacrev": "jacobian(f) takes the way with fewer sweeps", "jacfwd": "jacobian(f) takes the way with fewer sweeps",
+    "vmap": "a kernel runs at every position; jax_op(f) and torch_op(f) are batched by the vmap of JAX and torch",
+    "jit": "kernels, loops and expressions of programs are compiled as they are",
+    "Tape": "grad(f), value_and_grad(f) and vjp(f, *args) record what a function computes",
+    "launch": "parallel_do(size, *arguments, kernel) launches a kernel",
+    "custom_vjp": "{!adjoint rule} before a function of a program gives its derivative",
+    "custom_jvp": "{!adjoint rule} before a function of a program gives its derivative"}
 _grad_names = frozenset("grad value_and_grad vjp jvp jacobian hessian hvp gradcheck stop_gradient checkpoint".split())
 _block_names = frozenset(["halo", "dask_op"])
 
@@ -330,7 +338,12 @@ def __getattr__(name):
     if name in _grad_names:
         from . import _grad
         return globals().setdefault(name, getattr(_grad, name))
-    return _bridge._attribute(name)
+    try:
+        return _bridge._attribute(name)
+    except AttributeError:
+        if name not in _elsewhere:
+            raise
+    raise AttributeError("pyquasar has no %s: %s" % (name, _elsewhere[name]))
 
 
 class _Package(_type(_sys)):

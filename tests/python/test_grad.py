@@ -326,6 +326,18 @@ class Gradients(unittest.TestCase):
         three = q.evaluate("3.0")  # a number of the language
         self.assertEqual(q.vjp(lambda a: a*a, three)[1](1.0), (6.0,))
 
+    def test_text_is_no_use_of_a_value(self):  # it can be printed
+        def f(x):
+            return (x*x).sum() if str(x) == "[1,2,3]" and repr(x[0]) == "1.0" and repr(x*2) else 0*x[0]
+        self.close(q.grad(f)(self.x), 2*self.x)
+
+    def test_names_of_others(self):
+        for name, here in (("jacrev", "jacobian"), ("vmap", "jax_op"), ("Tape", "value_and_grad")):
+            with self.assertRaisesRegex(AttributeError, "pyquasar has no %s: .*%s" % (name, here)):
+                getattr(q, name)
+        with self.assertRaisesRegex(AttributeError, "unknown name jacobean"):
+            q.jacobean
+
     def test_dataclasses(self):
         @dataclasses.dataclass
         class Model:

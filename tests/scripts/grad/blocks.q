@@ -121,8 +121,6 @@ end
 check("exchanged", x -> by_block(exchanged, x, 16), wave(16))
 check("exchanged, of the gradient", x -> sum(grad(x -> by_block(exchanged, x, 16), x).^2), wave(16))
 check("softmax, of the gradient", x -> sum(grad(x -> by_block(softmax, x, 8), x).^2), wave(8))
-% second derivatives of loops that count down to their end
-check("a sum, of the gradient", x -> sum(grad(x -> by_block(sums, x, 1), x).^3), wave(8))
 % what is shared decides about barriers: how often, and whether
 function [] = __kernel__ settles(x : vec, y : vec, pos : int, blkpos : int, blkdim : int)
     s = shared(blkdim)
@@ -143,4 +141,3 @@ function [] = __kernel__ settles(x : vec, y : vec, pos : int, blkpos : int, blkd
     y[pos] = (s[blkpos] + 1)*(s[0] + 1)
 end
 check("shared memory decides", x -> by_block(settles, x, 16), wave(16))
-check("shared memory decides, of the gradient", x -> sum(grad(x -> by_block(settles, x, 8), x).^2), wave(8))
