@@ -195,7 +195,7 @@ class Gradients(unittest.TestCase):
             function [] = grow(x, out)
                 out += 2*x
             end
-            function [] = first(x, out)
+            function [] = store(x, out)
                 out[0] = x[0]
             end
             function [] = inside(x, out)
@@ -227,7 +227,7 @@ class Gradients(unittest.TestCase):
                 self.assertEqual(q.grad(lambda a: f(self.x, make())*a)(1.0), 12)  # a constant
             for make in own:
                 self.close(q.grad(lambda x: f(x, make()))(self.x), [2, 2, 2])
-        for write in q.first, q.inside, lambda x, y: q.serial_do(3, x, y, q.doubled):
+        for write in q.store, q.inside, lambda x, y: q.serial_do(3, x, y, q.doubled):
             with self.assertRaisesRegex(ValueError, "is memory of others"):
                 q.jvp(lambda x: (write(x, y := np.zeros(3)), q.value(y))[1], (self.x,), (self.x,))
 
@@ -328,7 +328,7 @@ class Gradients(unittest.TestCase):
 
     def test_text_is_no_use_of_a_value(self):  # it can be printed
         def f(x):
-            return (x*x).sum() if str(x) == "[1,2,3]" and repr(x[0]) == "1.0" and repr(x*2) else 0*x[0]
+            return (x*x).sum() if "3" in str(x) and str(x[0]) == "1" and repr(x*2) else 0*x[0]
         self.close(q.grad(f)(self.x), 2*self.x)
 
     def test_names_of_others(self):
