@@ -1497,7 +1497,7 @@ function J = jacobian_by_array(f, x)
             rows[i] = as_row(pull(e) + zeros_like(y, 1))
         end
         s = horzcat(own_size(y), own_size(x))
-        J = reshape(stacked(rows), numel(s) == 1 ? [1,s[0]] : s)
+        J = reshape(n == 0 ? cast_like(zeros(0), y) : stacked(rows), numel(s) == 1 ? [1,s[0]] : s)
     end
 end
 

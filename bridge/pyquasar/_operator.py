@@ -104,6 +104,9 @@ def _launch(kernel, parameters, dims, out, name):
     for wrong in (n for n in shapes if n not in known):
         raise TypeError("%s: out names %s, which is no parameter; there are %s" % (name, wrong, ", ".join(known)))
     inputs = [p for p in parameters if p.name not in shapes]
+    if not inputs and None in shapes.values():
+        raise TypeError("%s: out names all parameters, and outputs are no arguments: they begin as zeros; a kernel "
+                        "that updates an array takes it as one parameter, and writes into another" % name)
 
     def run(*args, made=None):
         made = make(args) if made is None else fitting(args, made)

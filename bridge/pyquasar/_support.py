@@ -309,7 +309,9 @@ def device(*fields):
 # -- small things ------------------------------------------------------------------------------------------------------
 
 def missing_attribute(e, owner, name):
-    """An AttributeError that does not say of what (tensors, or before 3.10)."""
+    """An AttributeError that does not say of what (tensors, or before 3.10), or that a dict has the name as a key."""
+    if isinstance(owner, dict) and name in owner:
+        e.args = 'a dict of Python has no fields: write d["%s"], or pass q.value(d), an object' % name,
     if getattr(e, "name", None) is None:
         try:
             e.name, e.obj = name, owner

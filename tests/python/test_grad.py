@@ -231,6 +231,16 @@ class Gradients(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "is memory of others"):
                 q.jvp(lambda x: (write(x, y := np.zeros(3)), q.value(y))[1], (self.x,), (self.x,))
 
+    def test_a_dict_in_a_function_of_a_program(self):
+        m = q.compile_string("with_dict", """
+            function y = line(p, x)
+                y = sum((p.a.*x + p.b).^2)
+            end""")
+        p = {"a": np.ones(3), "b": 1.0}
+        with self.assertRaisesRegex(AttributeError, r'has no fields: write d\["a"\], or pass q.value\(d\), an object'):
+            q.grad(m.line)(p, self.x)
+        self.assertEqual(q.grad(m.line)(q.value(p), self.x).b, 2*float(np.sum(np.asarray(self.x) + 1)))
+
     VIEWS = {"row": lambda a: a[1], "slice": lambda a: a[:, 1:], "of a view": lambda a: a[:, ::2].T[1:],
              "turned": lambda a: a.T, "shaped": lambda a: a.reshape(-1), "swapped": lambda a: a.swapaxes(0, 1),
              "ravel": lambda a: a.ravel(), "wider": lambda a: a[None], "narrower": lambda a: a[None].squeeze(),
@@ -576,6 +586,14 @@ class OperatorsOfTorch(unittest.TestCase):
             q.torch_op(q.stencil, out="w")
         with self.assertRaisesRegex(TypeError, "stencil is a kernel: out= names what it writes"):
             q.torch_op(q.stencil)
+        in_place = q.compile_string("in_place", """
+            function [] = __kernel__ twice(x : vec, pos : int)
+                x[pos] = 2*x[pos]
+            end""")
+        with self.assertRaisesRegex(TypeError, "twice: out names all parameters, .* takes it as one parameter"):
+            q.torch_op(in_place.twice, out="x")
+        filled = q.torch_op(in_place.twice, out={"x": (3,)})
+        self.assertEqual(filled().tolist(), [0, 0, 0])
         for x, kind in (([1.0, 2.0], "list"), (np.ones(2) if np else (), "ndarray" if np else "tuple")):
             with self.assertRaisesRegex(TypeError, "wave: argument x must be a tensor or a number, got %s; "
                                                    r"torch.from_numpy\(x\) makes" % kind):
