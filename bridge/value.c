@@ -475,11 +475,13 @@ static PyObject *get_kind(PyObject *o, void *unused) {
     return PyUnicode_FromString(names[value_of(o).kind]);
 }
 
-/* A derivative that is being taken depends on it. */
+/* A derivative that is being taken depends on it: that is for the thread to know which runs the machine. */
 static PyObject *get_recorded(PyObject *o, void *unused) {
-    ALONE;
+    Border *b = border(o);
     (void)unused;
-    return PyBool_FromLong(border(o)->vm && qtape_is_recorded(border(o)->vm, value_of(o)));
+    if (!b->vm) Py_RETURN_FALSE;
+    if (qgil_enter(b) != 0) return NULL;
+    return qgil_result(b, PyBool_FromLong(qtape_is_recorded(b->vm, value_of(o))));
 }
 
 static PyObject *get_type(PyObject *o, void *unused) {
