@@ -1,6 +1,6 @@
 /* seeds.c -- gives a target every file of some folders, without libFuzzer: fuzz_x folder ...
  *
- * What is printed is the file that is looked at, so that the last one is known when a sanitizer, or the clock, ends it. */
+ * It prints the file that it looks at, so that the last one is known when a sanitizer, or the clock, ends it. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
