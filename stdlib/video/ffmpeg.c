@@ -42,7 +42,8 @@ typedef struct Reader {
     int stream, bits, channels; /* bits of the frames that are given */
     int width, height;          /* as it was told: the decoder's own may change */
     int64_t told, given;        /* frames that the file says it has, and those decoded without a seek; -1 after one */
-    double shown;               /* until when the last one is seen, in seconds */
+    double shown;               /* until when the last one is seen, in seconds; -1: not known, behind a seek */
+    bool timed;                 /* it is known when the last one is seen */
     bool draining, live;
     int64_t late;      /* a device that has given nothing until then (av_gettime_relative) gives none any more */
     double skip_to;    /* a seek: of the frames that begin before, the last is given next; -inf: none */
@@ -202,8 +203,9 @@ static VideoStatus decode_timed(Reader *r, double *time, char why[VIDEO_WHY]) {
     if (s != VIDEO_FRAME) return s;
     if (r->given >= 0) r->given++;
     int64_t stamp = r->frame->best_effort_timestamp;
-    *time = stamp == AV_NOPTS_VALUE ? 0 : seconds_of(r, stamp);
-    r->shown = *time + frame_length(r);
+    r->timed = stamp != AV_NOPTS_VALUE || r->shown >= 0; /* one without a time follows the one before */
+    *time = stamp != AV_NOPTS_VALUE ? seconds_of(r, stamp) : fmax(r->shown, 0);
+    r->shown = r->timed ? *time + frame_length(r) : -1;
     return VIDEO_FRAME;
 }
 
@@ -225,7 +227,7 @@ static VideoStatus skip(Reader *r, double *time, char why[VIDEO_WHY]) {
     VideoStatus s;
     r->skip_to = -INFINITY;
     while ((s = decode_timed(r, &at, why)) == VIDEO_FRAME && at <= to + rounding(r)) {
-        any = r->frame->best_effort_timestamp != AV_NOPTS_VALUE, *time = at;
+        any = r->timed, *time = at;
         if (!any) return VIDEO_FRAME; /* nobody knows its time */
         swap_frames(r);
         av_frame_unref(r->frame);
@@ -236,8 +238,45 @@ static VideoStatus skip(Reader *r, double *time, char why[VIDEO_WHY]) {
     return swap_frames(r), VIDEO_FRAME;
 }
 
+static void to_start(Reader *r, bool by_time) {
+    const AVStream *s = r->format->streams[r->stream];
+    int64_t start = s->start_time != AV_NOPTS_VALUE ? s->start_time : 0;
+    if (by_time || av_seek_frame(r->format, r->stream, 0, AVSEEK_FLAG_BYTE) < 0)
+        av_seek_frame(r->format, r->stream, start, AVSEEK_FLAG_BACKWARD);
+}
+
+/* To the key frame before a time, -INFINITY for the first byte; the next frame is the one that is seen at `to`. */
+static void seek_from(Reader *r, double from, double to) {
+    if (r->live) return;
+    const AVStream *s = r->format->streams[r->stream];
+    int64_t start = s->start_time != AV_NOPTS_VALUE ? s->start_time : 0;
+    int64_t stamp = from > 0 ? start + (int64_t)floor(from / av_q2d(s->time_base)) : 0;
+    if (from <= 0 || av_seek_frame(r->format, r->stream, stamp, AVSEEK_FLAG_BACKWARD) < 0)
+        to_start(r, from > -INFINITY);
+    avcodec_flush_buffers(r->codec);
+    av_frame_unref(r->ahead);
+    r->draining = r->is_ahead = false;
+    r->skip_to = to;
+    r->given = to <= 0 ? 0 : -1, r->shown = to <= 0 ? 0 : -1;
+}
+
+/* Where a kind of file has no list of its key frames, one behind the time may be found: then from further ahead. */
+static VideoStatus find_sought(Reader *r, double *time, char why[VIDEO_WHY]) {
+    double to = r->skip_to, back = 0;
+    bool first = false;
+    for (;;) {
+        *time = -INFINITY;
+        VideoStatus s = skip(r, time, why);
+        bool none = s == VIDEO_END && *time == -INFINITY, late = none || (s == VIDEO_FRAME && r->timed && *time > to + rounding(r));
+        if (!late || first) return s;
+        back = back ? 4 * back : 1;
+        first = back >= to;
+        seek_from(r, first ? -INFINITY : to - back, to);
+    }
+}
+
 static VideoStatus find_frame(Reader *r, double *time, char why[VIDEO_WHY]) {
-    if (r->skip_to > -INFINITY) return skip(r, time, why);
+    if (r->skip_to > -INFINITY) return find_sought(r, time, why);
     if (!r->is_ahead) return decode_timed(r, time, why);
     swap_frames(r);
     return r->is_ahead = false, *time = r->ahead_time, VIDEO_FRAME;
@@ -251,20 +290,6 @@ static VideoStatus next_frame(Reader *r, VideoFrame *out, char why[VIDEO_WHY]) {
     out->data = frame_pixels(r, why);
     av_frame_unref(r->frame);
     return out->data ? VIDEO_FRAME : VIDEO_FAILED;
-}
-
-static void seek_there(Reader *r, double seconds) {
-    if (r->live) return;
-    AVStream *s = r->format->streams[r->stream];
-    int64_t start = s->start_time != AV_NOPTS_VALUE ? s->start_time : 0;
-    int64_t stamp = start + (int64_t)floor(seconds / av_q2d(s->time_base));
-    if (av_seek_frame(r->format, r->stream, stamp, AVSEEK_FLAG_BACKWARD) < 0)
-        av_seek_frame(r->format, r->stream, start, AVSEEK_FLAG_BACKWARD);
-    avcodec_flush_buffers(r->codec);
-    av_frame_unref(r->ahead);
-    r->draining = r->is_ahead = false;
-    r->skip_to = seconds;
-    r->given = seconds <= 0 ? 0 : -1;
 }
 
 static void drop_oldest(Reader *r) {
@@ -288,7 +313,7 @@ static void take_seek(Reader *r) {
     empty_ring(r);
     r->bits = r->seek_bits, r->wants_seek = false, r->state = VIDEO_FRAME;
     pthread_mutex_unlock(&r->lock);
-    seek_there(r, to);
+    seek_from(r, to, to);
     pthread_mutex_lock(&r->lock);
 }
 

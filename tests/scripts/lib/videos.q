@@ -312,3 +312,20 @@ while vidreadframe(s)
     n += 1
 end
 print n, " of ", s.frames, " frames, ", s.duration_sec, " s"
+% Kinds of files without a list of their key frames.
+for kind = {"ts", "mpg"}
+    path = pathjoin(folder, strcat("sought.", kind))
+    w = vidcreate(path, 25)
+    for n = 0..59
+        vidwrite(w, 4*n*ones(32,48,3))
+    end
+    vidclose(w)
+    s = vidopen(path)
+    wrong = 0
+    for n = [3,30,57,59,0,1,58]
+        vidseek(s, n == 0 ? 0 : n/25+0.001)
+        right = vidreadframe(s) && round(mean(float(s.rgb_data))/4) == n && abs(s.pts - n/25) < 0.002
+        wrong += !right
+    end
+    print kind, " ", wrong
+end
