@@ -260,6 +260,9 @@ static void seek_from(Reader *r, double from, double to) {
     r->given = to <= 0 ? 0 : -1, r->shown = to <= 0 ? 0 : -1;
 }
 
+/* In a stream of packets the first times behind a seek may be those of other frames. */
+static double run_up(const Reader *r) { return r->format->iformat->flags & AVFMT_TS_DISCONT ? 1 : 0; }
+
 /* Where a kind of file has no list of its key frames, one behind the time may be found: then from further ahead. */
 static VideoStatus find_sought(Reader *r, double *time, char why[VIDEO_WHY]) {
     double to = r->skip_to, back = 0;
@@ -267,7 +270,8 @@ static VideoStatus find_sought(Reader *r, double *time, char why[VIDEO_WHY]) {
     for (;;) {
         *time = -INFINITY;
         VideoStatus s = skip(r, time, why);
-        bool none = s == VIDEO_END && *time == -INFINITY, late = none || (s == VIDEO_FRAME && r->timed && *time > to + rounding(r));
+        bool none = s == VIDEO_END && *time == -INFINITY;
+        bool late = none || (s == VIDEO_FRAME && r->timed && *time > to + rounding(r));
         if (!late || first) return s;
         back = back ? 4 * back : 1;
         first = back >= to;
@@ -313,7 +317,7 @@ static void take_seek(Reader *r) {
     empty_ring(r);
     r->bits = r->seek_bits, r->wants_seek = false, r->state = VIDEO_FRAME;
     pthread_mutex_unlock(&r->lock);
-    seek_from(r, to, to);
+    seek_from(r, to - run_up(r), to);
     pthread_mutex_lock(&r->lock);
 }
 
