@@ -189,6 +189,24 @@ static void check_index(const Slips *s, const Node *n) {
     }
 }
 
+/* -- x[1..2][0] = 3 ------------------------------------------------------------------------------------------------ */
+static bool is_selection(const Node *n) {
+    bool many = false;
+    for (int i = 0; n->kind == N_INDEX && i < n->u.index.at.n; i++)
+        many |= n->u.index.at.at[i]->kind == N_RANGE || n->u.index.at.at[i]->kind == N_COLON;
+    return many;
+}
+
+/* It is a copy, in which the value is lost. */
+static void check_targets(const Slips *s, const Node *n) {
+    for (int i = 0; i < n->u.assign.ntargets; i++) {
+        const Node *t = n->u.assign.targets[i];
+        if (t->kind == N_INDEX && is_selection(t->u.index.base))
+            qdiag_warning(s->u, t->pos, "x[a..b] of an array is a copy, in which what x[a..b][i] = v writes is lost; "
+                          "write one index, x[a+i]");
+    }
+}
+
 /* -- match x with | 1..5 ------------------------------------------------------------------------------------------- */
 static bool is_single(const Node *n) {
     double number;
@@ -257,6 +275,7 @@ static void look(void *ud, Node **child) {
     Node *n = *child;
     if (n->kind == N_INDEX) check_index(s, n);
     if (n->kind == N_RANGE) check_range(s, n);
+    if (n->kind == N_ASSIGN) check_targets(s, n);
     if (n->kind == N_MATCH) check_patterns(s, n);
     if (s->strict) check_strictly(s, n);
     if (n->kind == N_MATRIX && !s->converted) check_items(s, n);
