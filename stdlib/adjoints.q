@@ -148,8 +148,8 @@ function dv = written_adjoint(like, got, p, dy)
     if !isnull(p)
         order = float64(1..numel(p))
         last = zeros_like(order, numel(dy)+1)
-        last[as_row(p)] = order
-        wins = last[as_row(p)] == order && as_row(p) != 0
+        last[int(as_row(p))] = order
+        wins = last[int(as_row(p))] == order && as_row(p) != 0
         got = where(wins, as_row(got), 0)
     end
     dv = numel(like) == 1 ? sum(got) : reshape(got, size(like))
@@ -841,7 +841,7 @@ function [dz, dx, dy, dmethod, doutside] = interp2_adjoint(z, x, y, method, outs
     doutside = null
     name = isnull(method) ? "linear" : method
     if name != "linear" && name != "nearest"
-        dz = "that of interp2 is known for linear and nearest interpolation"
+        dz = "interp2 has a derivative for linear and nearest interpolation alone"
         dx = dz
         dy = dz
     else
@@ -876,7 +876,7 @@ end
 function [dx, dn, dweights] = bincount_adjoint(x, n, weights, y, dy)
     dx = null
     dn = null
-    dweights = isnull(weights) ? null : reshape(as_row(dy)[as_row(x)], size(weights))
+    dweights = isnull(weights) ? null : reshape(as_row(dy)[int(as_row(x))], size(weights))
 end
 
 function y = horner(p, x)

@@ -674,20 +674,26 @@ end
 % x - N x C, or N x C x H x W
 % labels - the classes, whole numbers from 0: N, or N x H x W
 % smoothing - this part of the probability is shared by all classes
+% ignore_index - elements with this label are left out of the mean
 %
-% :function e = cross_entropy(x, labels, smoothing : scalar = 0)
-function e = cross_entropy(x, labels, smoothing : scalar = 0)
+% :function e = cross_entropy(x, labels, smoothing : scalar = 0, ignore_index : scalar = -100)
+function e = cross_entropy(x, labels, smoothing : scalar = 0, ignore_index : scalar = -100)
     classes = size(x,1)
     s = float64(size(x))
     s[1] = 1
     assert(numel(labels) == prod(s) && (numel(s) == 2 || isequal(size(labels), s[horzcat(0, 2..numel(s)-1)])), _
            "cross_entropy: for x of size ", size(x), " there must be a label for each element of a class, got ", size(labels))
-    dnn_whole("cross_entropy: labels", labels, classes)
+    counted = labels != ignore_index
+    dnn_whole("cross_entropy: labels", counted ? labels : 0, classes)
+    n = sum(counted)
     logs = log_softmax(x, 1)
     wanted = reshape(labels, s) == reshape(0..classes-1, [1,classes])
-    e = -(1-smoothing)*sum(wanted ? logs : 0)/prod(s) % of a class with probability 0 that is not wanted nothing is added
+    if ignore_index >= 0
+        wanted = wanted && reshape(counted, s)
+    end
+    e = -(1-smoothing)*sum(wanted ? logs : 0)/n % of a class with probability 0 that is not wanted nothing is added
     if smoothing > 0
-        e = e - smoothing/classes*sum(logs)/prod(s)
+        e = e - smoothing/classes*sum(reshape(counted, s) ? logs : 0)/n
     end
 end
 

@@ -150,9 +150,11 @@ def activation(text, f):
 
 def cross(d):
     c, plane = d.n(2, 6), d.one((), (3, 4))
-    labels, smoothing = d.rng.integers(0, c, (4, *plane)), d.one(0.0, 0.1)
-    return (f"x -> cross_entropy(x, {labels.tolist()}, {smoothing})",
-            lambda x: F.cross_entropy(x, torch.tensor(labels), label_smoothing=smoothing), [3*d(4, c, *plane)])
+    labels, smoothing, left_out = d.rng.integers(0, c, (4, *plane)), d.one(0.0, 0.1), d.one(-100, 0)
+    labels.flat[0], labels.flat[1] = left_out, 1
+    return (f"x -> cross_entropy(x, {labels.tolist()}, {smoothing}, {left_out})",
+            lambda x: F.cross_entropy(x, torch.tensor(labels), ignore_index=left_out, label_smoothing=smoothing),
+            [3*d(4, c, *plane)])
 
 
 def looked_up(d):

@@ -201,3 +201,6 @@ function s = replacing(q, keep)
     q[2] = "gone"
 end
 print "replaced ", grad(q -> replacing(q, c), c), " ", c
+
+% the library gives no warning about what is its own
+print "counted ", grad(x -> sum(bincount([0,1,1],3,x).^2), float64([1,4,2]))
