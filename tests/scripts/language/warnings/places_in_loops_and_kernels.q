@@ -1,6 +1,6 @@
 % x[[0,1]] of a matrix is told once for each place, in kernels when they are compiled, in loops when it was reached.
-function [] = __kernel__ take(x : mat, any, y : vec, pos : int)
-    y[pos] = x[[0,1]] + any[0..1] + x[[pos,1]] + y[0..1][0]
+function [] = __kernel__ take(x : mat, any, w : vec, y : vec, pos : int)
+    y[pos] = x[[0,1]] + any[0..1] + x[[pos,1]] + w[0..1][0]
 end
 function [] = __kernel__ put(x : cube, y : mat'circular, pos : int)
     x[0..2] = y[[0,-1]]
@@ -8,7 +8,7 @@ end
 x = reshape(0..15, [4,4])
 y = zeros(2)
 z = reshape(0..26, [3,3,3])
-parallel_do(2, x, x, y, take)
+parallel_do(2, x, x, [3,0], y, take)
 parallel_do(1, z, x, put)
 print y, z[0,1,2]
 total = 0
