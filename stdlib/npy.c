@@ -351,7 +351,10 @@ static qs_status zip_object(qs_vm *vm, Zip *z, Object *o) {
     uint32_t n = o->cls ? (uint32_t)o->cls->nfields : o->dynamic.n;
     for (uint32_t i = 0; i < n; i++) {
         Str *name = o->cls ? o->cls->fields[i].name : o->dynamic.entries[i].key;
-        if (name) TRY(zip_value(vm, z, name->s, o->slots[o->cls ? i : o->dynamic.entries[i].val]));
+        const char *s;
+        if (!name) continue;
+        TRY(qarg_string(vm, "save", "a name", qval_object(QS_STRING, name), &s, NULL));
+        TRY(zip_value(vm, z, s, o->slots[o->cls ? i : o->dynamic.entries[i].val]));
     }
     return QS_OK;
 }
@@ -365,10 +368,9 @@ static qs_status zip_values(qs_vm *vm, Zip *z, int n, const qs_value *in) {
         char name[24];
         snprintf(name, sizeof name, "arr_%d", i);
         if (!named) { TRY(zip_value(vm, z, name, in[i])); continue; }
-        size_t length = 0;
-        if (strlen(qs_to_string(in[i], &length)) != length)
-            return qs_fail(vm, QS_EVALUE, "save: a name must not have a character 0 in it");
-        TRY(zip_value(vm, z, qs_to_string(in[i], NULL), in[i + 1]));
+        const char *given;
+        TRY(qarg_string(vm, "save", "a name", in[i], &given, NULL));
+        TRY(zip_value(vm, z, given, in[i + 1]));
         i++;
     }
     return QS_OK;

@@ -250,22 +250,24 @@ static qs_status write_value(qs_vm *vm, const char *name, qs_value v, Text *head
 /* An object's fields, or "name", value, ... */
 static qs_status write_values(qs_vm *vm, int n, const qs_value *in, Text *header, Text *data) {
     Str *name;
+    const char *given;
     qs_value v;
     if (n == 1 && in[0].kind == QS_OBJECT) {
-        for (uint32_t i = 0; qobj_field(in[0].u.p, i, &name, &v); i++) TRY(write_value(vm, name->s, v, header, data));
+        for (uint32_t i = 0; qobj_field(in[0].u.p, i, &name, &v); i++) {
+            TRY(qarg_string(vm, "save", "a name", qval_object(QS_STRING, name), &given, NULL));
+            TRY(write_value(vm, given, v, header, data));
+        }
         return QS_OK;
     }
     for (int i = 0; i < n; i += 2) {
-        size_t length = 0;
         if (in[i].kind != QS_STRING || i + 1 == n)
             return qs_fail(vm, QS_ETYPE,
                            "save: a .safetensors file is made of an object, or of names, each with its value");
-        if (strlen(qs_to_string(in[i], &length)) != length)
-            return qs_fail(vm, QS_EVALUE, "save: a name must not have a character 0 in it");
+        TRY(qarg_string(vm, "save", "a name", in[i], &given, NULL));
         for (int j = 0; j < i; j += 2)
-            if (!strcmp(qs_to_string(in[i], NULL), qs_to_string(in[j], NULL)))
-                return qs_fail(vm, QS_EVALUE, "save: \"%.60s\" stands there twice", qs_to_string(in[i], NULL));
-        TRY(write_value(vm, qs_to_string(in[i], NULL), in[i + 1], header, data));
+            if (!strcmp(given, qs_to_string(in[j], NULL)))
+                return qs_fail(vm, QS_EVALUE, "save: \"%.60s\" stands there twice", given);
+        TRY(write_value(vm, given, in[i + 1], header, data));
     }
     return QS_OK;
 }

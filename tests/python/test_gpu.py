@@ -90,6 +90,19 @@ class Gpu(unittest.TestCase):
         return fake.orders(self.since)
 
 
+# Programs begin with it: moved(x) is on the device alone.
+MOVED = """
+    function [] = __kernel__ fill(y : vec, x : vec, pos : int)
+        y[pos] = x[pos]
+    end
+    function y = moved(x)
+        y = uninit_like(x, numel(x))
+        parallel_do(numel(x), y, reshape(x, [1,numel(x)]), fill)
+        y = reshape(y, size(x))
+    end
+"""
+
+
 class Fault(Gpu):
     """Launches do not wait for kernels that may fail; a call does, before it returns."""
     text = """
@@ -137,16 +150,7 @@ class Fault(Gpu):
 
 class Stays(Gpu):
     """What a GPU has is computed there: sums along dimensions, operators, layers and their gradients."""
-    text = """
-        import "Quasar.DNN.dll"
-        function [] = __kernel__ fill(y : vec, x : vec, pos : int)
-            y[pos] = x[pos]
-        end
-        function y = moved(x)
-            y = uninit_like(x, numel(x))
-            parallel_do(numel(x), y, reshape(x, [1,numel(x)]), fill)
-            y = reshape(y, size(x))
-        end
+    text = 'import "Quasar.DNN.dll"' + MOVED + """
         function d = pulled(f, x, dy)
             [y, pull] = vjp(f, x)
             d = pull(dy)
@@ -229,15 +233,8 @@ class Training(Gpu):
 
     def test_a_step(self):
         text = text_of("examples/unet.q")
-        m = q.compile_string("unet", text[:text.index("function [] = main()")].replace('import "denoise.q"', "") + """
-            function [] = __kernel__ fill(y : vec, x : vec, pos : int)
-                y[pos] = x[pos]
-            end
-            function y = moved(x)
-                y = uninit_like(x, numel(x))
-                parallel_do(numel(x), y, reshape(x, [1,numel(x)]), fill)
-                y = reshape(y, size(x))
-            end
+        layers = text[:text.index("function [] = main()")].replace('import "denoise.q"', "")
+        m = q.compile_string("unet", layers + MOVED + """
             function [net, state, e] = step(net, state, clean, noise)
                 [e, g] = value_and_grad(loss, net, clean, noise)
                 [net, state] = adam(net, g, state, 0.001)
