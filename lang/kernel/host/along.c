@@ -250,8 +250,5 @@ qs_status kalong_build(Ctx *c, Arena *arena, const AlongKey *k, KFunc **out) {
     z.f->rank = (uint8_t)(k->rank + 1);
     parameters(&z);
     build(&z);
-    kbuild_free(&z.walk);
-    kir_seal(z.f);
-    TRY(kir_verify(c, z.f));
-    return *out = z.f, QS_OK;
+    return kbuild_seal(&z.walk, out);
 }

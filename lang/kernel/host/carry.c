@@ -76,8 +76,5 @@ qs_status kcarry_build(Ctx *c, Arena *arena, const CarryKey *k, KFunc **out) {
     z.f->rank = k->rank;
     parameters(&z);
     build(&z);
-    kbuild_free(&z.walk);
-    kir_seal(z.f);
-    TRY(kir_verify(c, z.f));
-    return *out = z.f, QS_OK;
+    return kbuild_seal(&z.walk, out);
 }

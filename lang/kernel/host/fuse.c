@@ -484,11 +484,8 @@ static void begin(Fuse *z, Arena *arena, const char *name) {
 }
 
 static qs_status end(Fuse *z, bool built, FuseKernel *out) {
-    kbuild_free(&z->walk);
-    if (!built) return QS_OK;
-    kir_seal(z->f);
-    TRY(kir_verify(z->c, z->f));
-    return out->func = z->f, QS_OK;
+    if (built) return kbuild_seal(&z->walk, &out->func);
+    return kbuild_free(&z->walk), QS_OK;
 }
 
 qs_status kfuse_build(Ctx *c, Arena *arena, const FuseExpr *e, const FuseLeafType *types, bool flat, int rank,

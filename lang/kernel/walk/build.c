@@ -44,6 +44,13 @@ KFunc *kbuild_keep(const Walk *w, Arena *arena) {
 
 void kbuild_free(Walk *w) { qmem_free(w->c, w->known, w->cap_known * sizeof *w->known); }
 
+qs_status kbuild_seal(Walk *w, KFunc **out) {
+    kbuild_free(w);
+    kir_seal(w->f);
+    TRY(kir_verify(w->c, w->f));
+    return *out = w->f, QS_OK;
+}
+
 struct Val *kval_new(Walk *w, int n) {
     enum { CHUNK = 1 << 14 };
     size_t size = (size_t)(n > 0 ? n : 1) * w->rules->value_size;

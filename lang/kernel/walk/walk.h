@@ -240,6 +240,7 @@ KFunc *kbuild_keep(const Walk *w, Arena *arena);   /* a copy of w->f, sealed */
 /* A pass begins: the function is empty, nothing is known, one block is open. */
 void kbuild_begin(Walk *w, KFunc *f, Arena *arena, uint32_t pos);
 void kbuild_free(Walk *w);
+qs_status kbuild_seal(Walk *w, KFunc **out);       /* frees, and the function is whole: sealed and verified */
 /* An instruction that is where it stands; IF, ELSE, LOOP, FOR and END open and close blocks. */
 KRef kbuild_emit(Walk *w, KMake i);
 /* A PURE instruction: folded; an equal one that is visible here takes its place. */
