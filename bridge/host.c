@@ -662,15 +662,23 @@ static PyObject *type_named(PyObject *module, PyObject *args) {
 
 /* -- devices and memory -------------------------------------------------------------------------------------------- */
 
-/* [(name, kind, memory, whether kernels run there, number among its kind, limit of memory, positions in a block)] */
-/* How many random numbers were drawn: who runs a function once more asks whether it gives the same. */
-static PyObject *drawn(PyObject *module, PyObject *unused) {
-    Border *b = qhost_enter("random numbers");
+/* _drawing(f, arguments): (f(*arguments), whether this thread drew random numbers meanwhile).  Who runs a function once
+ * more asks whether it gives the same. */
+static PyObject *drawing(PyObject *module, PyObject *args) {
+    PyObject *f, *x;
     (void)module;
-    (void)unused;
-    return b ? qgil_result(b, PyLong_FromUnsignedLongLong(qvm(b->vm)->random_drawn)) : NULL;
+    if (!PyArg_ParseTuple(args, "OO!", &f, &PyTuple_Type, &x)) return NULL;
+    Border *b = qhost_enter("random numbers");
+    if (!b) return NULL;
+    uint64_t before = qvm(b->vm)->random_took;
+    qgil_outside(b);
+    PyObject *y = PyObject_CallObject(f, x);
+    qgil_back(b);
+    bool drew = qvm(b->vm)->random_took != before;
+    return qgil_result(b, y ? Py_BuildValue("(NO)", y, drew ? Py_True : Py_False) : NULL);
 }
 
+/* [(name, kind, memory, whether kernels run there, number among its kind, limit of memory, positions in a block)] */
 static PyObject *devices(PyObject *module, PyObject *unused) {
     Border *b = qhost_enter("devices");
     qs_device_info d;
@@ -742,7 +750,7 @@ PyMethodDef qhost_functions[] = {
      "descriptor(x)\n--\n\nThe memory of an array or tensor as an argument for many calls, looked at once; never a "
      "copy."},
     {"_lent", lent, METH_O, NULL},
-    {"_drawn", drawn, METH_NOARGS, NULL},
+    {"_drawing", drawing, METH_VARARGS, NULL},
     {"_lent_until", lent_until, METH_O, NULL},
     {"_take_back", take_back, METH_O, NULL},
     {"_from_dlpack", from_dlpack, METH_VARARGS, NULL},

@@ -390,7 +390,7 @@ qs_status qgrad_stop_gradient(qs_vm *vm, qs_call_args *c) {
     return s;
 }
 
-typedef struct { qs_value f; uint64_t seed, drawn; int nx; qs_value y /* it gave */, x[]; } Again; /* a call */
+typedef struct { qs_value f; RandomStream from; int nx; qs_value y /* it gave */, x[]; } Again; /* a call */
 
 static size_t again_bytes(const Again *a) { return sizeof *a + (size_t)a->nx * sizeof *a->x; }
 
@@ -402,14 +402,31 @@ static void again_release(qs_vm *vm, GradNode *n) {
     qmem_free(qvm_ctx(vm), a, again_bytes(a));
 }
 
-/* With the random numbers that it drew the first time. */
+/* With the random numbers that it drew the first time, while other threads draw theirs. */
 static qs_status run_again(qs_vm *vm, const Again *a, Ran *r) {
-    Machine *m = qvm(vm);
-    uint64_t seed = m->random_seed, drawn = m->random_drawn;
-    m->random_seed = a->seed, m->random_drawn = a->drawn;
+    RandomStream *outer = qvm(vm)->random_own, again = a->from;
+    qvm(vm)->random_own = &again;
     qs_status s = ran_run(vm, a->f, a->nx, a->x, a->nx, r);
-    m->random_seed = seed, m->random_drawn = drawn;
+    qvm(vm)->random_own = outer;
     return s;
+}
+
+/* The first time it has the stream for itself, so that its numbers stand side by side there; other threads meanwhile
+ * draw from another one, and go on with it if they did. */
+typedef struct { RandomStream mine, others; } Apart;
+
+static void part(Machine *m, Apart *a) {
+    uint32_t w[4];
+    a->mine = m->random;
+    qrandom_block(~a->mine.seed, a->mine.drawn, w);
+    m->random = a->others = (RandomStream){(uint64_t)w[1] << 32 | w[0], 0};
+    m->random_own = &a->mine;
+}
+
+static void unite(Machine *m, const Apart *a) {
+    if (m->random_own != &a->mine) return;
+    m->random_own = NULL;
+    if (m->random.seed == a->others.seed && m->random.drawn == a->others.drawn) m->random = a->mine;
 }
 
 /* Other code may round otherwise; what differs more has read something else. */
@@ -483,16 +500,18 @@ static qs_status call_plain(qs_vm *vm, const Again *a, qs_value *y) {
 }
 
 static qs_status call_recorded(qs_vm *vm, qs_value f, qs_call_args *c) {
-    const Machine *m = qvm(vm);
     Trace *edges[MOST];
+    Apart apart;
     Again *a = qmem_alloc(qvm_ctx(vm), sizeof *a + (size_t)c->nin * sizeof *a->x);
     GradNode n = {.data = a};
-    *a = (Again){qval_retain(f), m->random_seed, m->random_drawn, c->nin, qs_nil()};
+    *a = (Again){qval_retain(f), *qvm_random(vm), c->nin, qs_nil()};
     qs_status s = QS_OK;
     for (int i = 0; i < c->nin; i++) a->x[i] = qs_nil();
     for (int i = 0; i < c->nin && s == QS_OK; i++) s = qtape_keep(vm, c->in[i], &a->x[i]);
     for (int i = 0; i < c->nin; i++) edges[i] = qtape_edge(vm, c->in[i]);
+    if (!qvm(vm)->random_own) part(qvm(vm), &apart);
     if (s == QS_OK) s = call_plain(vm, a, &c->out[0]);
+    unite(qvm(vm), &apart);
     if (s == QS_OK) s = qtape_keep_plain(vm, c->out[0], &a->y);
     if (s == QS_OK) return qtape_record(vm, &again_rule, a, c->nin, edges, 1, c->out), QS_OK;
     for (int i = 0; i < c->nin; i++) qtape_release(vm, edges[i]);

@@ -43,17 +43,19 @@ static int block(uint64_t seed, uint64_t n, bool normal, bool wide, double x[4])
 }
 
 static void draw(qs_vm *vm, bool normal, double x[4]) {
-    block(qvm(vm)->random_seed, qvm(vm)->random_drawn++, normal, true, x);
+    const RandomStream *from = qvm_random(vm);
+    block(from->seed, from->drawn, normal, true, x);
+    qvm_drew(vm, 1);
 }
 
-typedef struct { uint64_t seed, drawn; bool normal, wide; size_t count; void *out; } Stream;
+typedef struct { RandomStream from; bool normal, wide; size_t count; void *out; } Filling;
 
 static void fill_blocks(void *ud, int64_t first, int64_t last, int worker) {
-    const Stream *s = ud;
+    const Filling *s = ud;
     double x[4];
     (void)worker;
     for (uint64_t n = (uint64_t)first; n < (uint64_t)last; n++) {
-        size_t m = (size_t)block(s->seed, s->drawn + n, s->normal, s->wide, x), at = n * m;
+        size_t m = (size_t)block(s->from.seed, s->from.drawn + n, s->normal, s->wide, x), at = n * m;
         for (size_t i = 0; i < m && at + i < s->count; i++)
             if (s->wide) ((double *)s->out)[at + i] = x[i];
             else ((float *)s->out)[at + i] = (float)x[i];
@@ -62,7 +64,6 @@ static void fill_blocks(void *ud, int64_t first, int64_t last, int worker) {
 
 static qs_status random_array(qs_vm *vm, qs_call_args *c, bool normal) {
     enum { GRAIN = 1 << 13 /* blocks worth a thread */ };
-    Machine *m = qvm(vm);
     if (c->nin == 0) {
         double x[4];
         draw(vm, normal, x);
@@ -72,14 +73,14 @@ static qs_status random_array(qs_vm *vm, qs_call_args *c, bool normal) {
     int rank;
     int64_t dims[QS_MAX_RANK];
     Array *a;
-    Stream s = {m->random_seed, m->random_drawn, normal, qvm_ctx(vm)->scalar_dtype == QS_F64, 0, NULL};
+    Filling s = {*qvm_random(vm), normal, qvm_ctx(vm)->scalar_dtype == QS_F64, 0, NULL};
     TRY(qarr_shape_args(vm, c->name, c->nin, c->in, &rank, dims));
     TRY(qarg_result(vm, c, 0, qvm_ctx(vm)->scalar_dtype, rank, dims, &a, &s.out));
     s.count = a->count;
     uint64_t blocks = (s.count + (s.wide ? 1 : 3)) / (s.wide ? 2 : 4);
     qdoing_stage(&qvm_ctx(vm)->doing, 0, 1, 0);
     qthreads_run(qthreads_of(qvm_ctx(vm)), (int64_t)blocks, GRAIN, fill_blocks, &s);
-    m->random_drawn += blocks;
+    qvm_drew(vm, blocks);
     return QS_OK;
 }
 qs_status qrandom_rand(qs_vm *vm, qs_call_args *c) { return random_array(vm, c, false); }
@@ -123,6 +124,6 @@ qs_status qrandom_randperm(qs_vm *vm, qs_call_args *c) {
 qs_status qrandom_seed(qs_vm *vm, qs_call_args *c) {
     int64_t seed;
     TRY(qarg_int(vm, c->name, "seed", c->in[0], &seed));
-    qvm(vm)->random_seed = (uint64_t)seed, qvm(vm)->random_drawn = 0;
+    *qvm_random(vm) = (RandomStream){(uint64_t)seed, 0};
     return QS_OK;
 }

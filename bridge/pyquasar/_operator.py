@@ -50,10 +50,8 @@ class Function:
 
     def _once_more(self, derivative, *args):
         """What runs the function again must find the same one: with other random numbers it would be another."""
-        drawn = _grad._q()._bridge._drawn
-        before = drawn()
-        r = derivative(*args)
-        if drawn() != before:
+        r, drew = _grad._q()._bridge._drawing(derivative, args)
+        if drew:
             raise ValueError("%s draws random numbers: its derivative, for which it runs once more here, would be that "
                              "of others; give it the numbers as an argument" % self.name)
         return r

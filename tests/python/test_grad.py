@@ -359,6 +359,47 @@ class Gradients(unittest.TestCase):
         self.assertEqual((type(g), g.w.tolist(), g.b, g.name), (Model, [2, 4, 6], 14.0, None))
         self.assertEqual(q.jvp(lambda m: m.w*m.b, (m,), (Model([1.0, 0, 0], 1.0, None),))[1].tolist(), [3, 2, 3])
 
+    def test_checkpoints_beside_threads_that_draw(self):
+        turn, done, drawn = threading.Semaphore(0), threading.Semaphore(0), []
+
+        def draw():
+            while turn.acquire() and len(drawn) < 4:
+                drawn.append(q.rand(5).tolist())
+                done.release()
+
+        def meanwhile():
+            turn.release()
+            done.acquire()
+
+        def f(x):
+            a = q.rand(3)
+            meanwhile()
+            b = q.rand(3)
+            own.append(a.tolist() + b.tolist())
+            return q.sum(x*a*b)
+        other, own = threading.Thread(target=draw), []
+        other.start()
+        try:
+            q.randseed(3)
+            dx = q.grad(q.checkpoint(f))(self.x)
+            after = q.rand(40).tolist()
+            q.grad(q.checkpoint(f))(self.x)
+        finally:
+            drawn += [[]]*4
+            turn.release()
+            other.join()
+        self.assertEqual((own[0], own[2]), (own[1], own[3]))  # the second time, the same ones
+        self.assertTrue(np.allclose(dx, np.multiply(own[0][:3], own[0][3:])))
+        numbers = sum(drawn, own[0] + own[2] + after)
+        self.assertEqual((len(numbers), len(set(numbers))), (72, 72))
+
+    def test_a_checkpoint_draws_what_its_function_would(self):
+        def next_of(f):
+            q.randseed(3)
+            return q.grad(lambda x: q.sum(f(x)*q.rand(3)))(self.x).tolist(), q.rand()
+        f = lambda x: x*q.rand(3)*q.checkpoint(lambda x: x*q.rand(3))(x)
+        self.assertEqual(next_of(f), next_of(q.checkpoint(f)))
+
     def test_checkpoints_of_trees(self):
         def step(p, s=1.0):
             return {"a": np.sin(p["a"])*s + p["b"], "b": p["b"]*p["a"].sum(), "n": p["n"] + 1, "t": (p["a"][0], 2.0)}

@@ -228,6 +228,30 @@ class Operators(Torch):
             with self.assertRaisesRegex(ValueError, "drawn draws random numbers: .* give it the numbers"):
                 again()
 
+    def test_random_numbers_of_other_threads_are_not_counted(self):
+        turn, done = threading.Semaphore(0), threading.Semaphore(0)
+
+        def draw():
+            turn.acquire()
+            q.rand(8)
+            done.release()
+
+        def f(x):
+            turn.release()
+            done.acquire()
+            return x*x
+        x = torch.ones(2, dtype=torch.float64)
+        for derivative in (lambda: torch.func.grad(lambda x: q.torch_op(f)(x).sum())(x),
+                           lambda: torch.func.jvp(q.torch_op(f), (x,), (x,))[1]):
+            others = [threading.Thread(target=draw) for _ in range(4)]
+            for t in others:
+                t.start()
+            self.assertEqual(derivative().tolist(), [2, 2])
+            for _ in others:
+                turn.release()
+            for t in others:
+                t.join()
+
     def test_an_output_without_a_model_says_what_came(self):
         op = q.torch_op(self.m.scale, out="y")
         for x, why in ((torch.arange(3), r"x is an array of int64 of shape \(3,\)"),

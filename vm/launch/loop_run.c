@@ -52,8 +52,8 @@ static void bind_all(Call *c, const LoopCode *code) {
         case LOOP_PARTS: qbind_memory(to, i, c->parts, PARTS * LOOP_CHUNKS); break;
         case LOOP_SUMS: qbind_memory(to, i, c->sums[b->index], c->nchunks * qloop_sum_count(c, b->index)); break;
         case LOOP_CHUNK: bind_whole(c, i, c->chunk); break;
-        case LOOP_SEED: bind_whole(c, i, (int64_t)qvm(c->vm)->random_seed); break;
-        case LOOP_DRAWN: bind_whole(c, i, (int64_t)qvm(c->vm)->random_drawn); break;
+        case LOOP_SEED: bind_whole(c, i, (int64_t)qvm_random(c->vm)->seed); break;
+        case LOOP_DRAWN: bind_whole(c, i, (int64_t)qvm_random(c->vm)->drawn); break;
         default: bind_counter(c, i, b, p); break;
         }
     }
@@ -247,10 +247,9 @@ static qs_status set_variables(Call *c) {
 
 static void note_drawn(Call *c, LoopVersion which) {
     const LoopResult *code = &c->v->code;
-    uint64_t *drawn = &qvm(c->vm)->random_drawn;
     if (code->drawn < 0) return;
-    if (which == PARALLEL) *drawn += (uint64_t)(code->draws * c->counters[0].turns);
-    else *drawn = (uint64_t)c->wholes[code->drawn];
+    if (which == PARALLEL) qvm_drew(c->vm, (uint64_t)(code->draws * c->counters[0].turns));
+    else qvm_drew(c->vm, (uint64_t)c->wholes[code->drawn] - qvm_random(c->vm)->drawn);
 }
 
 static qs_status warn(Call *c) {

@@ -11,6 +11,8 @@ struct QThread {
     uint32_t nframes, depth, grad_inside;
     Where grad_at;
     struct KernelReach *reach;
+    RandomStream *random_own;
+    uint64_t random_took;
     ErrorState err;
 };
 
@@ -41,7 +43,7 @@ void qthread_free(qs_vm *vm, QThread *t) {
 void qthread_switch(qs_vm *vm, QThread *from, QThread *to) {
     Machine *m = qvm(vm);
     *from = (QThread){m->stack, m->stack_limit, m->top, m->frames, m->nframes, m->depth, m->grad_inside,
-                      m->grad_at, m->reach, m->base.err};
+                      m->grad_at, m->reach, m->random_own, m->random_took, m->base.err};
     m->stack = to->stack;
     m->stack_limit = to->stack_limit;
     m->frames = to->frames;
@@ -51,11 +53,13 @@ void qthread_switch(qs_vm *vm, QThread *from, QThread *to) {
     m->grad_inside = to->grad_inside;
     m->grad_at = to->grad_at;
     m->reach = to->reach;
+    m->random_own = to->random_own;
+    m->random_took = to->random_took;
     m->base.err = to->err;
 }
 
 /* Random numbers of the processes of a pool shall differ, as those of Python's `random` do. */
 void qthread_forked(qs_vm *vm) {
     qdevices_forked(vm);
-    qvm(vm)->random_seed += (uint64_t)getpid() * 0x9e3779b97f4a7c15;
+    qvm(vm)->random.seed += (uint64_t)getpid() * 0x9e3779b97f4a7c15;
 }

@@ -5,6 +5,9 @@
 #include "vm/quasar.h"
 #include "vm/value/object.h"
 
+/* A key, and how many blocks of four words were drawn so far; see stdlib/random.c. */
+typedef struct { uint64_t seed, drawn; } RandomStream;
+
 /* The machine.  Members are grouped by the file that owns them. */
 typedef struct Machine {
     Ctx base;                        /* first: (Ctx *)vm */
@@ -26,7 +29,9 @@ typedef struct Machine {
     uint32_t depth;                  /* of interpreter runs inside each other */
     int64_t loop_least;              /* turns from which a loop may become machine code; see vm/launch/regions.h */
     int64_t loop_look;               /* turns of loops that test conditions until one is looked at */
-    uint64_t random_seed, random_drawn; /* key, and blocks of four words drawn so far; see stdlib/random.c */
+    RandomStream random;             /* of all threads … */
+    RandomStream *random_own;        /* of this thread: what it draws from instead, in a checkpoint; NULL: that */
+    uint64_t random_took;            /* of this thread: blocks that it has drawn, from any */
     int loops_left;                  /* of code that is gone, those that had too little work to be compiled */
     size_t fuse_least;               /* elements from which an expression may; see vm/launch/regions.h */
     Flag interrupted;                /* set by qs_interrupt, polled by kernels and whatever waits */
@@ -66,5 +71,12 @@ typedef struct Machine {
     int bridge; /* 1 + the file that the bridge in an executable has become; 0: not yet */
 } Machine;
 static inline Machine *qvm(qs_vm *vm) { return (Machine *)vm; }
+static inline RandomStream *qvm_random(qs_vm *vm) {
+    return qvm(vm)->random_own ? qvm(vm)->random_own : &qvm(vm)->random;
+}
+static inline void qvm_drew(qs_vm *vm, uint64_t blocks) {
+    qvm_random(vm)->drawn += blocks;
+    qvm(vm)->random_took += blocks;
+}
 static inline qs_value *qvm_global(qs_vm *vm, uint64_t slot) { return qvm(vm)->globals[slot]; }
 #endif
