@@ -97,7 +97,7 @@ static void bind_extra(Gradient *g, int i) {
     switch ((KExtraKind)x->kind) {
     case KX_EXTENT: qbind_number(&g->run.bound, at, (uint64_t)g->rec->launch.domain[x->which], 8); break;
     case KX_ROOM: qbind_number(&g->run.bound, at, (uint64_t)g->room[x->which], 8); break;
-    case KX_GROUP: case KX_AFTER: bind_array(g, at, g->extra[i], p->rank, p->extent); break;
+    case KX_GROUP: case KX_CLAIM: case KX_AFTER: bind_array(g, at, g->extra[i], p->rank, p->extent); break;
     case KX_COUNT: case KX_TAPE: bind_array(g, at, g->extra[i], 1, &count); break;
     }
 }
@@ -236,7 +236,8 @@ static qs_status open_extra(Gradient *g, int i) {
     qs_value v;
     if (x->kind == KX_COUNT) return vector(g->run.vm, QS_I64, 1, true, &g->extra[i]);
     if (x->kind == KX_TAPE) return vector(g->run.vm, QS_B1, 1, true, &g->extra[i]); /* until its size is known */
-    if (x->kind == KX_GROUP) return qarr_new(g->run.vm, extra_dtype(g, i), p->rank, p->extent, false, &g->extra[i]);
+    if (x->kind == KX_GROUP || x->kind == KX_CLAIM)
+        return qarr_new(g->run.vm, extra_dtype(g, i), p->rank, p->extent, x->kind == KX_CLAIM, &g->extra[i]);
     if (x->kind != KX_AFTER) return QS_OK;
     TRY(qtape_result(g->run.vm, (GradNode *)(uintptr_t)g->node, p->output, qval_object(QS_ARRAY, p->after), &v));
     g->extra[i] = qval_array(v);

@@ -173,20 +173,22 @@ static void add_tape(Grad *d, int t) {
     d->s.count[t] = add_extra(d, KX_COUNT, t, row_of(QS_I64), "count");
 }
 
-static int add_twin(Grad *d, int p, qs_dtype t, const char *name) {
+static int add_twin(Grad *d, KExtraKind kind, int p, qs_dtype t, const char *name) {
     KParam k = row_of(t);
     k.rank = d->given->params[p].rank;
-    return add_extra(d, KX_GROUP, p, k, name);
+    return add_extra(d, kind, p, k, name);
 }
 
 static void add_groups(Grad *d) {
     for (int p = 0; p < d->given->nparams; p++) {
         KGroup *k = &d->group[p];
         bool product = k->kind == KGROUP_PRODUCT;
+        qs_dtype t = product ? QS_F64 : (qs_dtype)d->given->params[p].dtype;
+        if (k->meets) k->claim = add_twin(d, KX_CLAIM, p, QS_I64, "claim");
         if (!k->kind) continue;
-        k->of = add_twin(d, p, product ? QS_F64 : (qs_dtype)d->given->params[p].dtype, product ? "product" : "best");
-        if (product) k->zeros = add_twin(d, p, QS_F64, "zeros");
-        k->count = add_twin(d, p, QS_I64, "group");
+        k->of = add_twin(d, KX_GROUP, p, t, product ? "product" : "best");
+        if (product) k->zeros = add_twin(d, KX_GROUP, p, QS_F64, "zeros");
+        k->count = add_twin(d, KX_GROUP, p, QS_I64, "group");
     }
 }
 
@@ -354,6 +356,14 @@ static int count_groups(const Grad *d, bool extremes) {
     return n;
 }
 
+static qs_status check_claims(Grad *d) {
+    bool any = false;
+    for (int p = 0; p < d->given->nparams; p++) any |= d->group[p].meets;
+    if (!any) return QS_OK;
+    TRY(add_position_pass(d, kclaim_claim));
+    return add_position_pass(d, kclaim_check);
+}
+
 static qs_status begin_groups(Grad *d) {
     if (!count_groups(d, false)) return QS_OK;
     for (int p = 0; p < d->given->nparams; p++)
@@ -428,7 +438,7 @@ static qs_status verify(const Grad *d) {
 }
 
 static Grad begin(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KGrad *out) {
-    size_t n = (size_t)f->nparams, most = (MOST + 1 + GROUP_PASSES) * n + 6;
+    size_t n = (size_t)f->nparams, most = (MOST + 1 + GROUP_PASSES) * n + 8;
     *out = (KGrad){.pass = qarena_alloc(arena, most * sizeof(KGradPass))};
     return (Grad){.c = c, .arena = arena, .given = f, .active = active, .out = out,
                   .group = qarena_alloc(arena, (n + 1) * sizeof(KGroup))};
@@ -446,6 +456,7 @@ qs_status kgrad_reverse(Ctx *c, Arena *arena, const KFunc *f, const KGradOf *of,
     TRY(kactive_find(c, arena, d.normal.func, active, &act));
     TRY(check_all(&d, d.normal.func, &act));
     TRY(kgroup_find(c, d.normal.func, active, d.group));
+    kclaim_find(d.normal.func, &act, active, d.group);
     uint8_t *used = qarena_alloc(arena, d.normal.func->nins);
     bool any = false;
     for (KRef r = 1; r < d.normal.func->nins; r++) any |= used[r] = act.kept[r] == KEPT_ON_TAPE;
@@ -456,6 +467,7 @@ qs_status kgrad_reverse(Ctx *c, Arena *arena, const KFunc *f, const KGradOf *of,
         if (!has_tape(&d, counts)) continue;
         add_pass(&d, (KGradPass){.func = krecord_make(&d.s, counts), .again = true, .counts = counts, .over = -1});
     }
+    TRY(check_claims(&d));
     TRY(begin_groups(&d));
     adjoint = with_windows(&d, gather_all(&d, adjoint));
     if (!is_empty(adjoint) || !out->npasses) add_pass(&d, (KGradPass){.func = adjoint, .over = -1});

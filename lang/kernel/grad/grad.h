@@ -9,7 +9,7 @@
  *     gather.c   sums instead of additions        index.c    elements of arrays and adjoints
  *     group.c    updates other than sums          window.c   sums before additions
  *     dual.c     forward derivatives              grad.c     passes and their parameters
- *     power.c    fewer products, with fast math
+ *     power.c    fewer products, with fast math   claim.c    positions that write one element
  *     halo.c     how far a kernel reads around its position; no derivative, but it asks index.c the same
  *
  * Reverse: the adjoint of a position runs f again for that position, then goes back through it.  What is known again
@@ -29,6 +29,7 @@ typedef enum {
     KX_COUNT,  /* array, int64, one element, 0 before the pass that counts: afterwards what KX_ROOM wants */
     KX_TAPE,   /* array, rank 1: room times positions of f's launch, at least 1 element; contents free */
     KX_GROUP,  /* array: an element for each of f's parameter `which`, packed; contents free */
+    KX_CLAIM,  /* the same, of zeros */
     KX_AFTER   /* array: what f's parameter `which` holds after the launch of f; its rank, extents and dtype, packed */
 } KExtraKind;
 typedef struct { uint8_t kind; int which; } KExtra;

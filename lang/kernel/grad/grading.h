@@ -52,7 +52,11 @@ KFunc *kpower_join(Ctx *c, Arena *arena, const KFunc *f); /* the same with fewer
 /* Of float32; float64; integers and truth values, as int64; then of these what all positions of a block read alike. */
 enum { KKINDS = KGRAD_TAPES / 2, KTAPES = KGRAD_TAPES };
 typedef enum { KGROUP_NOT, KGROUP_MIN, KGROUP_MAX, KGROUP_PRODUCT } KGroupKind;
-typedef struct { uint8_t kind; int of, zeros, count; } KGroup; /* parameters; of: the result, or the product */
+typedef struct { /* how positions meet at elements of an array */
+    uint8_t kind;
+    int of, zeros, count;       /* parameters; of: the result, or the product */
+    bool meets; int claim;      /* of claim.c: they may do so with =; the parameter */
+} KGroup;
 typedef struct {
     Ctx *ctx;
     Arena *arena;
@@ -118,6 +122,11 @@ qs_status kgroup_count(const KGrading *s, KFunc **out);
 KFunc *kgroup_begin(const KGrading *s, int p);
 KFunc *kgroup_share(const KGrading *s, int p);
 KFunc *kgroup_end(const KGrading *s, int p);
+
+/* -- claim.c: positions that write one element with = are an error ------------------------------------------------- */
+void kclaim_find(const KFunc *f, const KActive *act, const bool *active, KGroup *group);
+qs_status kclaim_claim(const KGrading *s, KFunc **out);
+qs_status kclaim_check(const KGrading *s, KFunc **out);
 
 /* -- gather.c: sums instead of additions --------------------------------------------------------------------------- */
 typedef struct {

@@ -285,7 +285,10 @@ static void run_one(KReplay *v, KRef r) {
     case K_ATOMIC:
         if (v->update) v->update(v, i);
         return;
-    case K_STORE: case K_AATOMIC: case K_SHARED: case K_BARRIER: return;
+    case K_STORE:
+        if (v->write) v->write(v, i);
+        return;
+    case K_AATOMIC: case K_SHARED: case K_BARRIER: return;
     default: break;
     }
     kreplay_bind(v, r, compute(v, r));

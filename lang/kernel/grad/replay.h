@@ -65,6 +65,7 @@ struct KReplay {
     KRef *twin;                 /* LARRAY, SHARED of f: memory of adjoints */
     uint32_t *acts;             /* number of instructions before this one that have an adjoint */
     KVisit *update;             /* of group.c: what is done at an ATOMIC, else nothing */
+    KVisit *write;              /* of claim.c: the same at a STORE */
     qs_status status;
 };
 
