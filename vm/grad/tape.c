@@ -26,7 +26,7 @@ qs_status qtape_begin(qs_vm *vm, GradLevel *l) {
         return qerr_set(&m->base, QS_EVALUE, "derivatives are nested too deep, or taken by too many threads: %d of "
                         "them run", MAX_LEVELS);
     *l = (GradLevel){(uint64_t)1 << k, state(vm)->serial + 1, m->grad_inside};
-    m->tape->first[k] = l->first;
+    m->tape->first[k] = l->first, m->tape->frames[k] = m->nframes;
     m->grad_inside = 0;
     m->grad_levels |= l->bit;
     return QS_OK;
@@ -44,6 +44,15 @@ uint64_t qtape_live(const qs_vm *vm, const GradNode *n) {
     for (uint64_t some = n->levels & ((const Machine *)vm)->grad_levels; some; some &= some - 1)
         if (n->serial >= tape->first[__builtin_ctzll(some)]) live |= some & -some;
     return live;
+}
+
+uint32_t qtape_frames(const qs_vm *vm) {
+    uint32_t least = UINT32_MAX;
+    for (uint64_t some = ((const Machine *)vm)->grad_levels; some; some &= some - 1) {
+        uint32_t n = qtape_state(vm)->frames[__builtin_ctzll(some)];
+        if (n < least) least = n;
+    }
+    return least;
 }
 
 void qtape_close(qs_vm *vm) {

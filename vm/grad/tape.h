@@ -150,6 +150,7 @@ qs_status qtape_check_alone(qs_vm *vm, Array *a, const char *name);
 typedef struct { uint64_t bit, first; uint32_t inside; } GradLevel; /* first: serial of its first node */
 qs_status qtape_begin(qs_vm *vm, GradLevel *l);            /* an error when too many run */
 void qtape_end(qs_vm *vm, const GradLevel *l);
+uint32_t qtape_frames(const qs_vm *vm);                    /* that were there before the first level that runs */
 void qtape_settle(qs_vm *vm, qs_value *y);                 /* y is plain, unless a level that runs records it */
 /* A value of this level that derivatives may be taken to: a float or complex number or array.  Owned. */
 qs_status qtape_leaf(qs_vm *vm, const GradLevel *l, qs_value v, qs_value *out);

@@ -11,6 +11,7 @@ typedef struct Tape { /* Machine.tape */
     uint64_t serial;           /* of the node that was made last */
     uint64_t sweeps;           /* begun so far */
     uint64_t first[MAX_LEVELS]; /* serial of the first node of the level with this bit */
+    uint32_t frames[MAX_LEVELS]; /* that were there before it */
     GradNode *dying; bool burying; /* nodes whose count reached 0, until those above them are gone */
     Kept **kept; size_t nkept, nbuckets; /* keep.c: snapshots by buffer */
 } Tape;

@@ -88,9 +88,9 @@ static const Handler *handler_of(const Frame *f) {
     return NULL;
 }
 
-bool qframe_catches(qs_vm *vm) {
+bool qframe_catches(qs_vm *vm, uint32_t first) {
     const Machine *m = qvm(vm);
-    for (uint32_t i = 0; i < m->nframes; i++)
+    for (uint32_t i = first; i < m->nframes; i++)
         if (handler_of(&m->frames[i])) return true;
     return false;
 }

@@ -18,7 +18,8 @@ void qframe_enter_aliases(qs_vm *vm, Frame *f);
 void qframe_leave_aliases(qs_vm *vm, Frame *f);
 /* Down to the next handler above frame `floor`; false: there is none, and the frames are gone. */
 bool qframe_unwind(qs_vm *vm, qs_status s, uint32_t floor);
-bool qframe_catches(qs_vm *vm);    /* would a handler of the program get an error of now? */
+/* Would a handler of the program, in a frame from this one on, get an error of now? */
+bool qframe_catches(qs_vm *vm, uint32_t first);
 int qframe_chain(qs_vm *vm, ErrorFrame *out /* QERR_FRAMES */, int *lost); /* of calls, as an error of now has it */
 
 /* Lets go of what a slot holds; what needs no letting go may stay in it. */

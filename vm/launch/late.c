@@ -61,7 +61,7 @@ static Late *get(qs_vm *vm) {
 
 bool qlate_begin(const Run *r, DevLate *out) {
     bool checks = r->form->version[r->which].checks;
-    if (!r->late || !checks || !r->device->late || qframe_catches(r->vm)) return false;
+    if (!r->late || !checks || !r->device->late || qframe_catches(r->vm, 0)) return false;
     Late *l = get(r->vm);
     l->form = qform_hold(r->form), l->which = r->which;
     l->nframes = qframe_chain(r->vm, l->frames, &l->nlost);

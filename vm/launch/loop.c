@@ -20,9 +20,11 @@
  * goes to the device that runs kernels, so that arrays which live there stay there.  `--loops always` compiles each
  * loop at once, on the evaluator, too; tests/scripts/loops and a run of all scripts with it compare the two. */
 #include "vm/grad/tape.h"
+#include "vm/interp/frame.h"
 #include "vm/launch/loop_run.h"
 
 #include "devices/threads.h"
+#include "lang/kernel/ir/kir.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -189,18 +191,31 @@ static qs_status load_and_run(Call *c, LoopVersion which, const Launch *l, bool 
     return qloop_demand(c);
 }
 
-static qs_status choose_and_run(Call *c, bool *ran) {
+/* A handler of the program would go on with what the loop had done when an error stopped it.  Of that the record of its
+ * turns has the derivative; the code of a gradient is that of all turns. */
+static bool may_stop_halfway(const Call *c, LoopVersion which) {
+    if (which == PARALLEL || !qloop_is_recorded(c) || qloop_is_demanded(c->region)) return false;
+    return kir_has(qloop_code(c->v, which)->func, K_CHECK) && qframe_catches(c->vm, qtape_frames(c->vm));
+}
+
+static qs_status run_in_order(Call *c, LoopVersion which, bool *ran) {
     static const Launch serially = {.rank = 1, .domain = {1}, .block = {1}};
-    Launch l = serially;
+    bool again;
+    if (may_stop_halfway(c, which)) return QS_OK;
+    TRY(load_and_run(c, which, &serially, &again));
+    return *ran = c->v->code.exact.func != NULL, QS_OK;
+}
+
+static qs_status choose_and_run(Call *c, bool *ran) {
+    Launch l = {.rank = 1, .domain = {1}, .block = {1}};
     bool again = false;
     *ran = false;
     memset(c->sums, 0, sizeof c->sums);
     LoopVersion which = choose(c, &l);
     qs_status s = qloop_in_order(c);
     if (s == QS_OK && processor(c->vm)) {
-        s = load_and_run(c, which, which == PARALLEL ? &l : &serially, &again);
-        if (s == QS_OK && again) s = load_and_run(c, EXACT, &serially, &again);
-        *ran = s == QS_OK && c->v->code.exact.func;
+        if (which == PARALLEL) s = load_and_run(c, which, &l, &again), *ran = s == QS_OK && !again && c->v->code.exact.func;
+        if (s == QS_OK && (which != PARALLEL || again)) s = run_in_order(c, again ? EXACT : which, ran);
     }
     qloop_free_sums(c);
     return s;

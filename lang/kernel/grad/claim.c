@@ -54,8 +54,8 @@ static void check(KReplay *v, const KIns *i) {
                                         .imm = (uint64_t)k->claim});
     KRef none = kreplay_fold(v, K_EQ, owner, kreplay_whole(v, QS_I64, 0), 0);
     KRef fits = kreplay_fold(v, K_OR, none, kreplay_fold(v, K_EQ, owner, number(v), 0), 0);
-    snprintf(text, sizeof text, "kernel %.60s has no derivative here: several positions write one element of %.60s with "
-             "=, and which of them is the last is not known", v->f->name->s, v->f->params[i->imm].name->s);
+    snprintf(text, sizeof text, "kernel %.60s has no derivative here: several positions write one element of %.60s "
+             "with =, and which of them is the last is not known", v->f->name->s, v->f->params[i->imm].name->s);
     kreplay_add(v, (KMake){K_CHECK, .a = fits, .imm = (uint64_t)kir_message(v->g, QS_EVALUE, text)});
 }
 

@@ -217,15 +217,12 @@ function t = total(x)
 end
 attempt("a kernel that stops", x -> sum(caught(x)), [1,2,3,4,5])
 attempt("unless nobody wants to know", x -> sum(x + 0*numel(caught(x))), [1,2,3])
-function [] = right_or_refused(name, f, x, wanted)       % as it is interpreted, or compiled
-    try
-        print name, ": ", max(abs(grad(f, x) - wanted)) < 1e-5
-    catch e
-        print name, ": ", strfind(e, "loop has no derivative here: an error stopped it before its end") >= 0
-    end
+% of a loop what ran has one
+for n = [5,20000]
+    x = 1 + (0..n-1)/n
+    print "a loop that stops: ", max(abs(grad(x -> sum(too_far(x)), x) - 2*x)) < 1e-5
+    print "its sum: ", max(abs(grad(total, x) - 1)) < 1e-5
 end
-right_or_refused("a loop that stops", x -> sum(too_far(x)), ones(20000), 2)
-right_or_refused("its sum", total, ones(20000), 1)
 print "forward: ", attempt_forward(x -> sum(caught(x)), [1,2,3,4,5])
 function why = attempt_forward(f, x)
     why = "nothing"
