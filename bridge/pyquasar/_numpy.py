@@ -5,6 +5,7 @@
                                          x[places] is recorded
     np.dot, np.linalg.solve …            are written with operators and functions of the language, below
     all others                           are an error, which says what to use"""
+import inspect
 import math
 
 MOVING = {  # which of the arguments hold the elements
@@ -58,7 +59,7 @@ def function(f, args, names):
     name = ("%s.%s" % (f.__module__, f.__name__))[len("numpy."):]
     try:
         if name in OWN:
-            return OWN[name](*args, **names)
+            return _own(OWN[name], *_by_place(f, args, names))
         if name in MOVING:
             return _moved(f, MOVING[name], args, names)
         return f._implementation(*args, **names)
@@ -96,11 +97,30 @@ class _Elements:
         return row[places] if places.ndim else row[int(places)]
 
 
+def _own(f, args, names):
+    try:
+        inspect.signature(f).bind(*args, **names)
+    except TypeError:
+        raise NoDerivative from None
+    return f(*args, **names)
+
+
+def _by_place(f, args, names):
+    """Arguments of a function of NumPy, of which those that come by name stand at their places where they have one."""
+    try:
+        bound = inspect.signature(f).bind(*args, **names)
+    except ValueError:  # written in C, in some versions
+        return args, names
+    return bound.args, bound.kwargs
+
+
 def _moved(f, which, args, names):
+    changing = set(names) & CHANGING
+    args, names = _by_place(f, args, names)
     if any(is_recorded(v) for k, v in enumerate(args) if k not in which) or any(map(is_recorded, names.values())):
         raise NoDerivative
     mode = names.get("mode", args[2] if f.__name__ == "pad" and len(args) > 2 else "constant")
-    if set(names) & CHANGING or (f.__name__ == "pad" and mode not in PADDING):
+    if changing or (f.__name__ == "pad" and mode not in PADDING):
         raise NoDerivative
     elements = _Elements()
     args = [elements.numbered(x) if k in which else _plain(x) for k, x in enumerate(args)]

@@ -722,6 +722,9 @@ class FunctionsOfNumPy(unittest.TestCase):
                 (lambda v: np.where(v > 0.3, v*v, 0), x), (lambda v: np.where([[True], [False]], v, v[0]), A),
                 (lambda v: np.append(v, 1.0), x), (lambda v: np.insert(v, 1, v[2]), x),
                 (lambda v: np.select([v > 0.6, v > 0.3], [v, v*v]), x), (lambda v: np.sort(-v), x),
+                (lambda v: np.insert(v, 1, values=2.0, axis=0), x), (lambda v: np.append(arr=v, values=[7.0, 8]), x),
+                (lambda v: np.select([v > 0.6], [v], default=3.0), x), (lambda v: np.roll(a=v, shift=1), x),
+                (lambda v: np.pad(array=v, pad_width=1, mode="edge"), x), (lambda v: np.diff(a=v, axis=-1), x),
                 (lambda v: np.sort(np.sin(9*v), axis=0), A), (lambda v: np.sort(np.sin(9*v), axis=None), A),
                 (lambda v: np.take_along_axis(v, np.array([[1, 0]]), 1), A), (lambda v: np.transpose(v), A)):
             with self.subTest(f(*at)):

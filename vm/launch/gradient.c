@@ -177,7 +177,9 @@ static bool is_covered(const Gradient *g, int param) {
     const Launch *l = &g->rec->launch;
     uint8_t stored = g->code->param[param].stored;
     if (stored != KSTORED_OWN || a->rank != l->rank) return stored == KSTORED_ALL;
-    return !memcmp(a->extent, l->domain, (size_t)a->rank * sizeof *a->extent);
+    for (int k = 0; k < l->rank; k++)
+        if (a->extent[g->code->param[param].axis[k]] != l->domain[k]) return false;
+    return true;
 }
 
 static bool is_lent(const qs_value *dx, const RecordedParam *p) {

@@ -412,6 +412,12 @@ static KFunc *with_windows(Grad *d, KFunc *adjoint) {
     return g == adjoint ? g : ksweep(d->c, d->arena, g, adjoints_wanted(d), NULL);
 }
 
+static void tell_own(Grad *d, int p, KRef element) {
+    KGradParam *out = (KGradParam *)&d->out->param[p];
+    out->stored = KSTORED_OWN;
+    kindex_axes(d->normal.func, &d->normal.func->ins[element], out->axis);
+}
+
 static void tell_stored(Grad *d) {
     KRef first;
     for (int p = 0; p < d->out->nparams; p++) {
@@ -419,7 +425,7 @@ static void tell_stored(Grad *d) {
         if (x->kind != KP_ARRAY || d->s.param[p].adjoint < 0 || d->given->serial) continue;
         bool own = kindex_owner(d->normal.func, p, &first) == KOWN_ELEMENT;
         if (own && !x->written && !d->s.param[p].adds && !qdtype_is_complex((qs_dtype)x->dtype))
-            ((KGradParam *)d->out->param)[p].stored = KSTORED_OWN;
+            tell_own(d, p, first);
     }
 }
 

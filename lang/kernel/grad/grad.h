@@ -48,6 +48,7 @@ typedef struct {
     bool changed;   /* array: passes with `again` change it: each gets a copy of those contents, others get these */
     uint8_t stored; /* array: KStored */
     bool adds;      /* array: passes add to its adjoint, also where they could store */
+    int axis[QS_MAX_RANK]; /* KSTORED_OWN: of which dimension the position along each axis is the coordinate */
     int adjoint;    /* its adjoint among the parameters; -1: not active */
 } KGradParam;
 

@@ -97,6 +97,8 @@ typedef enum {
 } KOwner;
 KRef kindex_guard(const KIns *i); /* of a LOAD, STORE, ATOMIC */
 KOwner kindex_owner(const KFunc *f, int param, KRef *first); /* first: an instruction that touches it */
+/* Of what a LOAD, STORE, ATOMIC touches, out: by axis of the launch, the dimension whose coordinate is the position. */
+bool kindex_axes(const KFunc *f, const KIns *i, int *out);
 
 /* -- dual.c -------------------------------------------------------------------------------------------------------- */
 KFunc *kdual_make(const KGrading *s);

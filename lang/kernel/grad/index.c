@@ -204,11 +204,9 @@ static int axis_of(const KFunc *f, KRef coord) { /* of a position itself; -1: it
     return i->op == K_POS ? (int)i->imm : -1;
 }
 
-/* out: by axis of the launch, the dimension whose coordinate is the position along it. */
-static bool is_pinned(const KFunc *f, const KIns *i, int *out) {
+bool kindex_axes(const KFunc *f, const KIns *i, int *out) {
     KRef c[QS_MAX_RANK];
     for (int a = 0; a < f->rank; a++) out[a] = -1;
-    if (f->rank == 1 && axis_of(f, i->a) == 0) return out[0] = 0, true;
     if (!kindex_coords(f, i, c)) return false;
     for (int d = 0; d < f->params[i->imm].rank; d++) {
         int a = axis_of(f, c[d]);
@@ -230,7 +228,7 @@ KOwner kindex_owner(const KFunc *f, int param, KRef *first) {
     for (KRef r = 1; r < f->nins; r++) {
         const KIns *i = &f->ins[r], *before = &f->ins[*first];
         if (!touches(i, param)) continue;
-        if (!is_pinned(f, i, *first ? more : axes)) return KOWN_NOT;
+        if (!kindex_axes(f, i, *first ? more : axes)) return KOWN_NOT;
         if (!*first) *first = r, one = kindex_is_fixed(f, i->a) && kindex_is_fixed(f, kindex_guard(i));
         else {
             for (int a = 0; a < f->rank; a++)
