@@ -1254,17 +1254,19 @@ function u = used(dV)
     u = m > 0 || max(m) == 0
 end
 
-% 1/(d[j]-d[i]), 0 on the diagonal.  Equal values have no vectors of their own, and that none is used would not show:
-% of V*diagm(d)*V' the adjoint of V is 0 where d is.  Of values that only rounding tells apart the unused ones are let be.
-function F = gaps(d, u, what)
+% 1/(d[j]-d[i]), 0 on the diagonal.  Equal values have no vectors of their own, and where the result depends on values,
+% too, that none is used would not show: of V*diagm(d)*V' the adjoint of V is 0 where d is, and that of V*V' may be the
+% same while its derivative is another.  Of values that only rounding tells apart the unused ones are let be.
+function F = gaps(d, u, values, what)
     n = numel(d)
     D = repmat(as_row(d), [n,1]) - transpose(repmat(as_row(d), [n,1]))
     off = !(eye(n) == 1)
     asked = repmat(u, [n,1]) || transpose(repmat(u, [n,1]))
-    if any(off && abs(D) <= where(asked, spacing(D)*max(abs(d)), 0))
+    if any(off && abs(D) <= where(asked, spacing(D)*max(abs(d)), values ? 0 : -1))
         error(what, " has no derivative: two of its values are equal, and their vectors are any of a plane")
     end
-    F = where(off, 1./where(off, D, 1), 0)
+    apart = off && D != 0
+    F = where(apart, 1./where(apart, D, 1), 0)
 end
 
 % Vectors are turned so that one large element is real and positive: which one is known, and what that does.
@@ -1308,7 +1310,7 @@ function dA = svd_adjoint(A, U, S, V, dU, dS, dV)
         dA = U*diagonal(first)*H
     else
         inner = isnull(dS) ? 0*S : diagonal(diag(dS))
-        dA = isnull(dU) && isnull(dV) ? U*inner*H : svd_vectors(A, U, s, V, inner, dU, dV)
+        dA = isnull(dU) && isnull(dV) ? U*inner*H : svd_vectors(A, U, s, V, inner, dU, dV, !isnull(dS))
     end
 end
 
@@ -1321,7 +1323,7 @@ function [] = check_null(A, s, dU, dV)
     end
 end
 
-function dA = svd_vectors(A, U, s, V, inner, dU, dV)
+function dA = svd_vectors(A, U, s, V, inner, dU, dV, values)
     check_null(A, s, dU, dV)
     dU = isnull(dU) ? 0*U : dU
     dV = isnull(dV) ? 0*V : dV
@@ -1331,7 +1333,7 @@ function dA = svd_vectors(A, U, s, V, inner, dU, dV)
     end
     T = diagonal(s)
     sums = repmat(s, [numel(s),1]) + transpose(repmat(s, [numel(s),1]))
-    F = safe_divide(gaps(s, used(vertcat(dU, dV)), "svd"), sums)
+    F = safe_divide(gaps(s, used(vertcat(dU, dV)), values, "svd"), sums)
     K = herm_transpose(U)*dU
     L = H*dV
     inner = inner + (F.*(K - herm_transpose(K)))*T + T*(F.*(L - herm_transpose(L)))
@@ -1360,7 +1362,7 @@ function dC = symeig_adjoint(C, V, d, dV, dd)
         if iscomplex(C)
             dV = turned_back(copy(dV), V, turn_cost(dV, V))
         end
-        inner = inner + gaps(d, used(dV), "symeig").*(H*dV)
+        inner = inner + gaps(d, used(dV), !isnull(dd), "symeig").*(H*dV)
     end
     dC = symmetric(V*inner*H)
 end
@@ -1382,7 +1384,7 @@ function dA = eig_adjoint(A, V, d, dV, dd)
             i = find_index_max(as_row(abs(V[:,k])))
             G[i,k] = G[i,k] - 1j*c[k]/V[i,k]
         end
-        inner = inner + conj(gaps(d, used(dV), "eig")).*(herm_transpose(V)*G)
+        inner = inner + conj(gaps(d, used(dV), !isnull(dd), "eig")).*(herm_transpose(V)*G)
     end
     dA = solve(herm_transpose(V), inner*herm_transpose(V))
 end

@@ -214,8 +214,9 @@ static qs_status choose_and_run(Call *c, bool *ran) {
     LoopVersion which = choose(c, &l);
     qs_status s = qloop_in_order(c);
     if (s == QS_OK && processor(c->vm)) {
-        if (which == PARALLEL) s = load_and_run(c, which, &l, &again), *ran = s == QS_OK && !again && c->v->code.exact.func;
+        if (which == PARALLEL) s = load_and_run(c, which, &l, &again);
         if (s == QS_OK && (which != PARALLEL || again)) s = run_in_order(c, again ? EXACT : which, ran);
+        else *ran = s == QS_OK && c->v->code.exact.func;
     }
     qloop_free_sums(c);
     return s;
