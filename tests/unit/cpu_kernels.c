@@ -67,6 +67,33 @@ static const char two_reads[] =
     "  %%24 = inb bool %%1 %%22\n  %%25 = inb bool %%2 %%23\n  %%26 = and bool %%24 %%25\n"
     "  %%27 = mul int64 %%1 %%23\n  %%28 = add int64 %%27 %%2\n  store y$1 %%28 %%21 %%26\n}\n";
 
+/* Sums in place of y: x[p0 - 1, p1 + 3] is added to z[p0, p1 + last], mirrored as an index of x is. */
+static const char sums[] =
+    "kernel \"sums\" rank 2 {\n"
+    "  param \"x\" array float32 rank 2 contiguous unit_last read\n"
+    "  param \"z\" array float32 rank 2 contiguous unit_last read written\n"
+    "  %%1 = pos int64 0\n  %%2 = pos int64 1\n  %%3 = dim int64 x$0.0\n  %%4 = dim int64 x$0.1\n"
+    "  %%5 = const int64 -1\n  %%6 = add int64 %%1 %%5\n  %%7 = const int64 3\n  %%8 = add int64 %%2 %%7\n"
+    "  %%9 = bound.mirror int64 %%6 %%3\n  %%10 = bound.mirror int64 %%8 %%4\n"
+    "  %%11 = mul int64 %%9 %%4\n  %%12 = add int64 %%11 %%10\n  %%13 = load float32 x$0 %%12\n"
+    "  %%14 = const int64 %d\n  %%15 = add int64 %%2 %%14\n  %%16 = bound.mirror int64 %%1 %%3\n"
+    "  %%17 = bound.mirror int64 %%15 %%4\n  %%18 = dim int64 z$1.1\n  %%19 = mul int64 %%16 %%18\n"
+    "  %%20 = add int64 %%19 %%17\n  atomic.%s z$1 %%20 %%13\n}\n";
+
+/* At the ends of rows, sums have pads; what is updated otherwise has none, and then there are no such ends. */
+static void check_sums(Arena *a, int last, const char *op, int npads) {
+    KSplit split;
+    KFunc *f;
+    char text[2048];
+    int n = snprintf(text, sizeof text, sums, last, op);
+    CHECK(kir_parse(&ctx, a, text, (size_t)n, &f) == QS_OK);
+    CHECK(kopt_interior(&ctx, a, f, true, &split) && split.edge.npads == npads);
+    if (!npads) return;
+    const KPad *pad = &split.edge.pad[1];
+    CHECK(!split.edge.pad[0].sums && pad->sums && pad->param == 1 && pad->mode == ACC_MIRROR);
+    CHECK(pad->lo[0] == 0 && pad->hi[0] == 0 && pad->lo[1] == 0 && pad->hi[1] == last);
+}
+
 /* Rows have ends apart where these are wide, and how far positions read is known. */
 static void check_edges(void) {
     Arena a;
@@ -84,6 +111,9 @@ static void check_edges(void) {
         CHECK(pad->param == 0 && pad->mode == ACC_MIRROR);
         CHECK(pad->lo[0] == -1 && pad->hi[0] == 0 && pad->lo[1] == -4 && pad->hi[1] == last);
     }
+    check_sums(&a, 6, "add", 2);
+    check_sums(&a, 40, "add", 0); /* too far */
+    check_sums(&a, 6, "max", 0);
     qarena_free(&a);
 }
 

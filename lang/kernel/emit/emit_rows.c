@@ -4,7 +4,7 @@
  *     strips        a loop that neighbours share goes around 32 of them: a plan (plan.h) of pieces for one strip
  *     rows of bytes whole vectors, then the last one of the row once more
  *     patches       some rows of the interior at once, where neighbours read the same elements: each is loaded once
- *     edges         both ends of some rows, from copies of what is around them: without index tests, too
+ *     edges         both ends of some rows, from copies of what is around them, and into such: without index tests, too
  *     planes        the two last axes as one loop, where memory cannot tell them apart
  *
  * The innermost loop, over the last axis, is what LLVM vectorises.  Unless the launch is serial its turns are declared
@@ -316,13 +316,22 @@ static void address_range(Emit *e, int param, Opnd *lo, Opnd *hi) {
     *hi = emit_def(e, "add i64 %s, %s", first.s, high.s);
 }
 
-/* i1: a position may run twice, because it reads nothing that is written.  Two parameters may be one array. */
-static Opnd idempotent(Emit *e) {
+static bool is_read(const Emit *e, int p) { return e->f->params[p].kind == KP_ARRAY && e->f->params[p].read; }
+
+static bool is_copied(const Emit *e, int p) { /* to a pad, of which it is read */
+    const KEdge *s = &e->split->edge;
+    for (int i = 0; i < s->npads; i++)
+        if (s->pad[i].param == p) return !s->pad[i].sums;
+    return false;
+}
+
+/* i1: of arrays for which `asks` holds nothing is written.  Two parameters may be one array. */
+static Opnd stay_as_they_are(Emit *e, bool asks(const Emit *e, int p)) {
     Opnd yes = emit_opnd("true"), lo[2], hi[2];
     Spot spot = cpu_enter_entry(e);
     for (int w = 0; w < e->f->nparams; w++)
         for (int r = 0; e->f->params[w].written && r < e->f->nparams; r++) {
-            if (e->f->params[r].kind != KP_ARRAY || !e->f->params[r].read) continue;
+            if (!asks(e, r)) continue;
             if (r == w) yes = emit_opnd("false");
             if (r == w) continue;
             address_range(e, w, &lo[0], &hi[0]), address_range(e, r, &lo[1], &hi[1]);
@@ -333,6 +342,9 @@ static Opnd idempotent(Emit *e) {
     cpu_leave_entry(e, spot);
     return yes;
 }
+
+/* i1: a position may run twice. */
+static Opnd idempotent(Emit *e) { return stay_as_they_are(e, is_read); }
 
 void rows_widen_kept(Cpu *k) {
     for (KRef r = 1; r < k->e->f->nins; r++)
@@ -725,19 +737,49 @@ static void rows_in_patches(Cpu *k, int n) {
 }
 
 /* -- edges: the ends of rows, from pads --------------------------------------------------------------------------- */
-/* `rows` rows from `row` on, from `column` on: `first` is the number of that element. */
-static void fill_pad(Cpu *k, const KPad *pad, Opnd row, Opnd rows, Opnd column, Opnd first) {
+/* What a pad has copies of: `rows` rows from `row` on, from `column` on; `first` is the number of that element. */
+typedef struct { Opnd row, rows, column, first; } PadPlace;
+
+static PadPlace pad_place(Emit *e, const KPad *p, Opnd row, Opnd rows, Opnd column) {
+    PadPlace at = {.row = emit_def(e, "add nsw i64 %s, %lld", row.s, (long long)p->lo[0]),
+                   .rows = emit_def(e, "add nsw i64 %s, %lld", rows.s, (long long)(p->hi[0] - p->lo[0])),
+                   .column = emit_def(e, "add nsw i64 %s, %lld", column.s, (long long)p->lo[1])};
+    Opnd line = emit_def(e, "mul nsw i64 %s, %d", at.row.s, kpad_extent(p, 1));
+    at.first = emit_def(e, "add nsw i64 %s, %s", line.s, at.column.s);
+    return at;
+}
+
+static void clear_pad(Cpu *k, const KPad *pad, Opnd rows) {
+    size_t row = (size_t)kpad_extent(pad, 1) * qdtype_size((qs_dtype)k->e->f->params[pad->param].dtype);
+    cpu_fill(k->e, k->pads[pad->param], 0, emit_def(k->e, "mul nsw i64 %s, %zu", rows.s, row));
+}
+
+static void fill_element(Cpu *k, const KPad *pad, Opnd first) {
     Emit *e = k->e;
     qs_dtype d = (qs_dtype)e->f->params[pad->param].dtype;
-    int width = kpad_extent(pad, 1);
-    e->now = ++k->epochs, e->loops = LOOPS_RARE;
-    Axis r = rows_open_axis(e, row, emit_def(e, "add nsw i64 %s, %s", row.s, rows.s));
-    Axis c = rows_open_axis(e, column, emit_def(e, "add nsw i64 %s, %d", column.s, width));
-    e->pos[0] = r.x, e->pos[1] = c.x;
     emit_range(e, pad->fill, pad->fill_end);
-    Opnd at = emit_def(e, "add nsw i64 %s, %s", emit_def(e, "mul nsw i64 %s, %d", r.x.s, width).s, c.x.s);
+    Opnd line = emit_def(e, "mul nsw i64 %s, %d", e->pos[0].s, kpad_extent(pad, 1)),
+         at = emit_def(e, "add nsw i64 %s, %s", line.s, e->pos[1].s);
     at = emit_elem(e, d, "", k->pads[pad->param], emit_def(e, "sub nsw i64 %s, %s", at.s, first.s));
     emit_store(e, d, "", (Place){at, "", 0}, emit_arg(e, pad->value));
+}
+
+static void empty_element(Cpu *k, const KPad *pad, Opnd first) {
+    Emit *e = k->e;
+    Opnd *pads = qarena_alloc(k->arena, (size_t)e->f->nparams * sizeof *pads);
+    pads[pad->param] = first, e->pads = pads;
+    emit_range(e, pad->fill, pad->value + 1);
+    e->pads = NULL;
+    emit_range(e, pad->value + 1, pad->fill_end);
+}
+
+static void each_of_pad(Cpu *k, const KPad *pad, PadPlace at, void element(Cpu *k, const KPad *pad, Opnd first)) {
+    Emit *e = k->e;
+    e->now = ++k->epochs, e->loops = LOOPS_RARE, e->group = "";
+    Axis r = rows_open_axis(e, at.row, emit_def(e, "add nsw i64 %s, %s", at.row.s, at.rows.s));
+    Axis c = rows_open_axis(e, at.column, emit_def(e, "add nsw i64 %s, %d", at.column.s, kpad_extent(pad, 1)));
+    e->pos[0] = r.x, e->pos[1] = c.x;
+    element(k, pad, at.first);
     rows_close_axis(e, &c, ", !3, !4");
     rows_close_axis(e, &r, "");
     e->now = 0;
@@ -747,13 +789,17 @@ static void fill_pad(Cpu *k, const KPad *pad, Opnd row, Opnd rows, Opnd column, 
 static void fill_pads(Cpu *k, Opnd row, Opnd rows, Opnd column, Opnd *first) {
     Emit *e = k->e;
     for (const KPad *p = e->split->edge.pad; p < e->split->edge.pad + e->split->edge.npads; p++) {
-        Opnd r = emit_def(e, "add nsw i64 %s, %lld", row.s, (long long)p->lo[0]),
-             c = emit_def(e, "add nsw i64 %s, %lld", column.s, (long long)p->lo[1]),
-             more = emit_def(e, "add nsw i64 %s, %lld", rows.s, (long long)(p->hi[0] - p->lo[0]));
-        Opnd line = emit_def(e, "mul nsw i64 %s, %d", r.s, kpad_extent(p, 1));
-        first[p->param] = emit_def(e, "add nsw i64 %s, %s", line.s, c.s);
-        fill_pad(k, p, r, more, c, first[p->param]);
+        PadPlace at = pad_place(e, p, row, rows, column);
+        first[p->param] = at.first;
+        if (p->sums) clear_pad(k, p, at.rows);
+        else each_of_pad(k, p, at, fill_element);
     }
+}
+
+static void empty_pads(Cpu *k, Opnd row, Opnd rows, Opnd column) {
+    Emit *e = k->e;
+    for (const KPad *p = e->split->edge.pad; p < e->split->edge.pad + e->split->edge.npads; p++)
+        if (p->sums) each_of_pad(k, p, pad_place(e, p, row, rows, column), empty_element);
 }
 
 static void reserve_pads(Cpu *k) {
@@ -776,13 +822,15 @@ static bool updates_in_place(const KFunc *f) {
     return false;
 }
 
-/* A kernel with loops that no strips share would be no faster there. */
+/* A kernel with loops that no strips share would be no faster there, nor one whose sums are no vectors. */
 bool rows_has_edges(Cpu *k) {
+    const KFunc *f = k->e->f;
     const KSplit *s = k->e->split;
     KPlan plan;
-    if (!s || !s->edge.npads || s->ncollapse || k->plan || updates_in_place(k->e->f)) return false;
-    bool loops = kir_has(k->e->f, K_FOR) || kir_has(k->e->f, K_LOOP);
-    return !loops || plan_edge(k, &plan);
+    if (!s || !s->edge.npads || s->ncollapse || k->plan) return false;
+    if (kir_has(f, K_ATOMIC)) return plan_edge(k, &plan) && plan.abreast; /* all are sums with pads: opt.c */
+    if (updates_in_place(f)) return false;
+    return !(kir_has(f, K_FOR) || kir_has(f, K_LOOP)) || plan_edge(k, &plan);
 }
 
 /* EDGE_COLUMNS positions of a row, from `column` on.  They are few: loops stay loops, which go around them. */
@@ -820,13 +868,15 @@ static void edges_of_rows(Cpu *k, Opnd row, Opnd left, Opnd right) {
     Opnd second = emit_def(e, "icmp ne i64 %s, 0", side.x.s);
     Opnd column = emit_def(e, "select i1 %s, i64 %s, i64 %s", second.s,
                            emit_def(e, "sub nsw i64 %s, %d", k->hi[1].s, EDGE_COLUMNS).s, k->lo[1].s);
-    fill_pads(k, row, emit_def(e, "sub nsw i64 %s, %s", end.s, row.s), column, first);
+    Opnd rows = emit_def(e, "sub nsw i64 %s, %s", end.s, row.s);
+    fill_pads(k, row, rows, column, first);
     e->pads = first;
     Axis r = rows_open_axis(e, row, end);
     e->pos[0] = r.x;
     edge_of_row(k, column);
     rows_close_axis(e, &r, "");
     e->pads = NULL;
+    empty_pads(k, row, rows, column);
     rows_close_axis(e, &side, "");
 }
 
@@ -845,7 +895,7 @@ static Opnd launch_has_edges(Cpu *k) {
                         s->near.given ? cpu_reveal(e, k->near) : emit_opnd("true")};
     Opnd all = all_of(e, may, sizeof may / sizeof *may);
     cpu_leave_entry(e, spot);
-    return emit_def(e, "and i1 %s, %s", all.s, idempotent(e).s);
+    return emit_def(e, "and i1 %s, %s", all.s, stay_as_they_are(e, is_copied).s);
 }
 
 /* The ends of the block's rows, which are whole (NATIVE_ROWS), where they are long enough and near enough to the array,

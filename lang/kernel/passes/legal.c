@@ -302,7 +302,8 @@ static void renumber(const Legal *l, KSplit *s) {
     renumber_box(l, &s->box), renumber_box(l, &s->near), renumber_box(l, &s->edge.box);
     s->edge.code = l->start[s->edge.code], s->edge.code_end = l->start[s->edge.code_end];
     for (KPad *p = s->edge.pad; p < s->edge.pad + s->edge.npads; p++)
-        p->fill = l->start[p->fill], p->fill_end = l->start[p->fill_end], p->value = l->map[p->value];
+        p->fill = l->start[p->fill], p->fill_end = l->start[p->fill_end], p->value = l->map[p->value],
+        p->extent[0] = l->map[p->extent[0]], p->extent[1] = l->map[p->extent[1]];
     for (int i = 0; i < s->ncollapse; i++)
         s->collapse[i].outer = l->map[s->collapse[i].outer], s->collapse[i].inner = l->map[s->collapse[i].inner];
     s->func = l->g;

@@ -49,7 +49,7 @@ typedef struct {
     int outermost;        /* its place in cond */
     struct { KRef own, all; } cond[MAX_NESTED]; int nconds; /* of the open ones: its own condition; with those around */
     KRef *prologue;       /* the same for what was copied there */
-    KRef (*at)[2];        /* the same, LOAD of an array that has a pad: row and column, which may be outside; else 0 */
+    KRef (*at)[2];        /* the same, of a LOAD or ATOMIC of an array with a pad: row and column, or outside; else 0 */
     uint8_t *live;        /* the same: the copy for edges has use for it */
     const KPad *pads;     /* of edges, while their copy is made; else NULL */
 } Splitter;
@@ -286,12 +286,12 @@ static bool is_extent(const Splitter *s, KRef r, uint64_t param, int axis) {
     return ins(s, r)->op == K_DIM && ins(s, r)->imm == (param << 8 | (uint64_t)axis);
 }
 
-/* Which element a LOAD reads, and whether its guard says that it is inside, and nothing else. */
-static bool row_and_column(const Splitter *s, const KIns *load, KRef at[2]) {
-    const KIns *sum = ins(s, load->a), *row = ins(s, sum->a), *step = ins(s, row->b);
-    bool whole = s->f->params[load->imm].contiguous;
+/* Which element a LOAD or ATOMIC touches, and whether its guard says that it is inside, and nothing else. */
+static bool row_and_column(const Splitter *s, const KIns *i, KRef at[2]) {
+    const KIns *sum = ins(s, i->a), *row = ins(s, sum->a), *step = ins(s, row->b);
+    bool whole = s->f->params[i->imm].contiguous;
     if (sum->op != K_ADD || row->op != K_MUL) return false;
-    if (whole ? !is_extent(s, row->b, load->imm, 1) : step->op != K_STRIDE || step->imm != load->imm << 8) return false;
+    if (whole ? !is_extent(s, row->b, i->imm, 1) : step->op != K_STRIDE || step->imm != i->imm << 8) return false;
     at[0] = row->a, at[1] = sum->b;
     return true;
 }
@@ -321,38 +321,66 @@ static bool find_distance(Splitter *s, KRef r, int axis, KPad *pad) {
     return true;
 }
 
-static bool pad_load(Splitter *s, KRef r, KPad *pad) {
-    const KIns *load = ins(s, r);
+static KRef guard_of(const KIns *i) { return i->op == K_LOAD ? i->b : i->c; }
+
+/* What the launch decides is asked before there are edges at all. */
+static bool may_drop_guard(Splitter *s, const KIns *i, const KRef at[2], int mode) {
+    KRef guard = guard_of(i);
+    if (mode == EDGE_ZERO) return guard && asks_inside(s, guard, i->imm, at);
+    return !guard || (i->op == K_ATOMIC && is_fixed(s, guard));
+}
+
+static bool pad_access(Splitter *s, KRef r, KPad *pad) {
+    const KIns *access = ins(s, r);
     KRef at[2];
-    if (!row_and_column(s, load, at) || (load->b && !asks_inside(s, load->b, load->imm, at))) return false;
+    if (!row_and_column(s, access, at)) return false;
     for (int axis = 0; axis < 2; axis++) {
         const KIns *i = ins(s, at[axis]);
-        bool image = i->op == K_BOUND && is_extent(s, i->b, load->imm, axis);
+        bool image = i->op == K_BOUND && is_fixed(s, i->b);
         int mode = image ? i->flag : EDGE_ZERO;
-        if (image == (load->b != 0) || (pad->mode != ANY_MODE && pad->mode != mode)) return false;
-        pad->mode = mode;
+        KRef extent = image ? kaffine_leader(s->f, i->b) : 0, *known = &pad->extent[axis];
+        if (pad->mode != ANY_MODE && (pad->mode != mode || (*known && *known != extent))) return false;
+        pad->mode = mode, *known = extent;
         s->at[r][axis] = image ? i->a : at[axis];
         if (!find_distance(s, s->at[r][axis], axis, pad)) return false;
     }
-    return true;
+    return may_drop_guard(s, access, at, pad->mode);
+}
+
+/* Of an array that is only read, or that is only added to. */
+static bool may_have_pad(const KParam *param, bool sums) {
+    qs_dtype d = (qs_dtype)param->dtype;
+    bool used = sums ? param->written && (d == QS_F32 || d == QS_F64) : param->read && !param->written;
+    return param->kind == KP_ARRAY && param->rank == 2 && param->unit_last && used && !qdtype_is_complex(d);
+}
+
+static bool touches(const KIns *i, int p) {
+    return (i->op == K_LOAD || i->op == K_STORE || i->op == K_ATOMIC) && (int)i->imm == p;
 }
 
 static bool pad_array(Splitter *s, int p, KPad *pad) {
-    const KParam *param = &s->f->params[p];
-    bool good = param->kind == KP_ARRAY && param->rank == 2 && param->unit_last && !param->written && param->read &&
-                !qdtype_is_complex((qs_dtype)param->dtype);
+    bool sums = s->f->params[p].written, good = may_have_pad(&s->f->params[p], sums);
     int limits = s->nlimits, ends = s->nends;
-    *pad = (KPad){.param = p, .mode = ANY_MODE};
-    for (KRef r = 1; r < s->f->nins && good; r++)
-        if (ins(s, r)->op == K_LOAD && (int)ins(s, r)->imm == p) good = pad_load(s, r, pad);
+    *pad = (KPad){.param = p, .mode = ANY_MODE, .sums = sums};
+    for (KRef r = 1; r < s->f->nins && good; r++) {
+        const KIns *i = ins(s, r);
+        if (touches(i, p)) good = i->op == (sums ? K_ATOMIC : K_LOAD) && (!sums || i->flag == KA_ADD) &&
+                                  pad_access(s, r, pad);
+    }
     if (good && kpad_extent(pad, 0) * kpad_extent(pad, 1) <= MAX_PAD) return true;
     s->nlimits = limits, s->nends = ends;
     for (KRef r = 1; r < s->f->nins; r++)
-        if (ins(s, r)->op == K_LOAD && (int)ins(s, r)->imm == p) s->at[r][0] = s->at[r][1] = 0;
+        if (touches(ins(s, r), p)) s->at[r][0] = s->at[r][1] = 0;
     return false;
 }
 
-/* What is computed when arrays with pads are read at rows and columns as they are. */
+static bool all_sums_have_pads(const Splitter *s) {
+    for (KRef r = 1; r < s->f->nins; r++)
+        if (ins(s, r)->op == K_ATOMIC && !s->at[r][0]) return false;
+    return true;
+}
+
+/* What is computed when arrays with pads are touched at rows and columns as they are. */
 static void find_live(Splitter *s) {
     for (KRef r = s->f->nins; --r;) {
         const KIns *i = ins(s, r);
@@ -361,6 +389,7 @@ static void find_live(Splitter *s) {
         if (!s->live[r]) continue;
         if (s->at[r][0]) s->live[s->at[r][0]] = s->live[s->at[r][1]] = 1;
         else s->live[i->a] = s->live[i->b] = s->live[i->c] = 1;
+        if (i->op == K_ATOMIC) s->live[i->b] = 1;
     }
 }
 
@@ -380,8 +409,8 @@ static bool limit_edges(Splitter *s) {
 
 static bool find_edges(Splitter *s, Arena *arena, KEdge *out) {
     const KFunc *f = s->f;
-    bool plain = s->rows && f->rank == 2 && !f->serial && !kir_knows_blocks(f) && !kir_has(f, K_ATOMIC) &&
-                 !kir_has(f, K_CHECK) && !kir_has(f, K_RET) && !memchr(s->flat, FLAT_TURNS, f->nins);
+    bool plain = s->rows && f->rank == 2 && !f->serial && !f->few && !kir_knows_blocks(f) && !kir_has(f, K_CHECK) &&
+                 !kir_has(f, K_RET) && !memchr(s->flat, FLAT_TURNS, f->nins);
     s->nlimits = s->nends = 0;
     if (!plain) return false;
     s->at = qarena_alloc(arena, f->nins * sizeof *s->at), s->live = qarena_alloc(arena, f->nins);
@@ -392,7 +421,7 @@ static bool find_edges(Splitter *s, Arena *arena, KEdge *out) {
         wide |= pad->hi[1] - pad->lo[1] >= WIDE_BORDER, out->npads++;
     }
     find_live(s);
-    if (wide && limit_edges(s)) return true;
+    if (wide && all_sums_have_pads(s) && limit_edges(s)) return true;
     out->npads = 0;
     return false;
 }
@@ -471,6 +500,15 @@ static void build_box(Splitter *s, KBox *out) {
         out->hi[a] = out->hi[a] ? fold(s, K_MIN, out->hi[a], high) : high;
     }
     out->given = true;
+}
+
+/* What is asked once for a launch with edges, and not again for each access. */
+static void prepare_edges(Splitter *s, KEdge *out) {
+    for (KPad *p = out->pad; p < out->pad + out->npads; p++)
+        for (int axis = 0; axis < 2; axis++) p->extent[axis] = copy_fixed(s, p->extent[axis]);
+    for (KRef r = 1; r < s->f->nins; r++)
+        if (s->at[r][0] && guard_of(ins(s, r)) && is_fixed(s, guard_of(ins(s, r))))
+            both(s, &out->box, copy_fixed(s, guard_of(ins(s, r))));
 }
 
 static KRef in_box(Splitter *s, const KBox *out) {
@@ -553,12 +591,16 @@ static KRef where(Splitter *s, KRef local, KRef value, uint32_t pos) {
     return kir_fold(s->g, (KMake){K_SELECT, .a = s->cond[s->nconds - 1].all, .b = value, .c = old, .pos = pos});
 }
 
-static KRef read_pad(Splitter *s, KRef r) {
+static KRef element_of_pad(Splitter *s, const KPad *pad, KRef row, KRef column) {
+    return fold(s, K_ADD, fold(s, K_MUL, row, number(s, kpad_extent(pad, 1))), column);
+}
+
+static KRef touch_pad(Splitter *s, KRef r) {
     const KIns *i = ins(s, r);
     const KPad *pad = s->pads;
     while (pad->param != (int)i->imm) pad++;
-    KRef row = fold(s, K_MUL, s->map[s->at[r][0]], number(s, kpad_extent(pad, 1)));
-    return kir_copy(s->g, i, fold(s, K_ADD, row, s->map[s->at[r][1]]), 0, 0);
+    KRef at = element_of_pad(s, pad, s->map[s->at[r][0]], s->map[s->at[r][1]]);
+    return kir_copy(s->g, i, at, i->op == K_ATOMIC ? s->map[i->b] : 0, 0);
 }
 
 static KRef copy_one(Splitter *s, KRef r, bool fast) {
@@ -566,7 +608,7 @@ static KRef copy_one(Splitter *s, KRef r, bool fast) {
     KRef a = s->map[i->a], b = s->map[i->b], c = s->map[i->c];
     if (i->op == K_ANALYTIC) return a; /* derivatives have been taken */
     if (s->pads && !s->live[r]) return 0;
-    if (s->pads && s->at[r][0]) return read_pad(s, r);
+    if (s->pads && s->at[r][0]) return touch_pad(s, r);
     if (fast && s->flat[r]) return flatten(s, r), 0;
     if (fast && i->op == K_SET) b = where(s, a, b, i->pos);
     if (fast && s->sure[r]) return i->op == K_BOUND ? a : kir_const_int(s->g, QS_B1, 1, i->pos);
@@ -595,15 +637,22 @@ static void end_aside(Splitter *s, KRef *last) {
     kir_add(s->g, (KMake){.op = K_END});
 }
 
-/* What a position reads of an array, as one of its LOADs does. */
+/* What a position reads of an array, as one of its LOADs does; or what is added to it, as one of its ATOMICs does. */
 static void build_fill(Splitter *s, KPad *pad) {
     const KParam *param = &s->f->params[pad->param];
     uint64_t number = (uint64_t)pad->param;
+    qs_dtype d = kir_value_dtype((qs_dtype)param->dtype);
     KRef at[2], guard = 0;
     begin_aside(s, &pad->fill);
-    for (int axis = 0; axis < 2; axis++) {
-        KRef n = kir_add(s->g, (KMake){K_DIM, .imm = number << 8 | (uint64_t)axis});
+    for (int axis = 0; axis < 2; axis++)
         at[axis] = kir_add(s->g, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)axis});
+    if (pad->sums) {
+        KRef element = element_of_pad(s, pad, at[0], at[1]);
+        pad->value = kir_add(s->g, (KMake){K_LOAD, .own = d, .a = element, .imm = number});
+    }
+    for (int axis = 0; axis < 2; axis++) {
+        KRef n = pad->extent[axis] ? pad->extent[axis]
+                                   : kir_add(s->g, (KMake){K_DIM, .imm = number << 8 | (uint64_t)axis});
         KRef in = pad->mode == EDGE_ZERO ? kir_add(s->g, (KMake){K_INB, .a = at[axis], .b = n}) : 0;
         if (in) guard = guard ? fold(s, K_AND, guard, in) : in;
         else at[axis] = kir_add(s->g, (KMake){K_BOUND, .flag = (unsigned)pad->mode, .a = at[axis], .b = n});
@@ -611,8 +660,9 @@ static void build_fill(Splitter *s, KPad *pad) {
     KRef step = kir_add(s->g, param->contiguous ? (KMake){K_DIM, .imm = number << 8 | 1}
                                                 : (KMake){K_STRIDE, .imm = number << 8});
     KRef element = fold(s, K_ADD, fold(s, K_MUL, at[0], step), at[1]);
-    pad->value = kir_add(s->g, (KMake){K_LOAD, .own = kir_value_dtype((qs_dtype)param->dtype), .a = element, .b = guard,
-                                       .imm = number});
+    if (pad->sums)
+        kir_add(s->g, (KMake){K_ATOMIC, .flag = KA_ADD, .a = element, .b = pad->value, .c = guard, .imm = number});
+    else pad->value = kir_add(s->g, (KMake){K_LOAD, .own = d, .a = element, .b = guard, .imm = number});
     end_aside(s, &pad->fill_end);
 }
 
@@ -666,7 +716,8 @@ bool kopt_interior(Ctx *c, Arena *arena, const KFunc *f, bool rows, KSplit *out)
     *out = (KSplit){.func = s.g = kir_shell(c, arena, f), .turns = turns};
     if (boxed) build_box(&s, &out->box);
     if (boxed && find_near(&s)) build_box(&s, &out->near);
-    if (boxed && out->box.lo[f->rank - 1] && find_edges(&s, arena, &out->edge)) build_box(&s, &out->edge.box);
+    if (boxed && out->box.lo[f->rank - 1] && find_edges(&s, arena, &out->edge))
+        build_box(&s, &out->edge.box), prepare_edges(&s, &out->edge);
     build_collapse(&s, pair, npairs, out);
     build_copies(&s, out);
     if (out->edge.npads) build_edges(&s, &out->edge);

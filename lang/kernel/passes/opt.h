@@ -37,7 +37,8 @@ typedef struct {
 
 /* The ends of rows, of a kernel over two axes that reads arrays of two dimensions within constant distances of its
  * position.  What EDGE_ROWS rows of EDGE_COLUMNS positions read is copied to a pad first, elements outside of the array
- * as the modifier says; `code` is the kernel, which reads pads without a test.
+ * as the modifier says; `code` is the kernel, which reads pads without a test.  What they add to an array is summed up
+ * in a pad, too, which begins with zeros and is added to the array afterwards.
  *
  *          lo[1]            hi[1]
  *     lo[0]  ┌──────────────┐         element (row, column) of the array has number row*width + column, less that of
@@ -49,8 +50,10 @@ typedef struct {
     int param;               /* of which array */
     int64_t lo[2], hi[2];    /* how far from itself a position reads, along each axis */
     int mode;                /* AccessMode of indices that are outside; EDGE_ZERO: what is outside is 0 */
+    bool sums;
+    KRef extent[2];          /* of the array, or for which the mode makes indices */
     KRef fill, fill_end;     /* makes `value`: what POS reads, inside or outside */
-    KRef value;
+    KRef value;              /* sums: it is read from the pad at POS, and what follows it adds it to the array */
 } KPad;
 static inline int kpad_extent(const KPad *p, int axis) {
     return (axis ? EDGE_COLUMNS : EDGE_ROWS) + (int)(p->hi[axis] - p->lo[axis]);
