@@ -2,7 +2,8 @@
  *
  *     reach    the nodes between the two: found from the results, down to the oldest leaf; kept if a leaf is below them
  *     order    serial numbers: an operand is older than what was made of it
- *     visit    each node once: its rule turns what has arrived at its results into what goes to its operands
+ *     visit    each node once: its rule turns what has arrived at its results into what goes to its operands;
+ *              or it is left to the nodes below, of which each computes on its own way back what it would have got
  *
  * Rules compute with ordinary operations, and what arrives is added by the ordinary +, so a level around this one
  * records the sweep, and derivatives of derivatives need nothing more.  A sweep may run inside another one. */
@@ -12,7 +13,13 @@
 
 #include <stdlib.h>
 
-typedef struct { GradNode *node; qs_value *at; bool wanted; } Visit; /* at: per result, nil is zero */
+typedef struct {
+    GradNode *node;
+    qs_value *at;              /* per result, nil is zero */
+    bool wanted;
+    uint32_t readers;          /* nodes that have still to compute what it would have given them */
+    GradLate late;             /* node NULL: none of its adjoints is */
+} Visit;
 
 typedef struct {
     qs_vm *vm;
@@ -178,6 +185,7 @@ static qs_status arrive(Sweep *s, Trace *t, qs_value v) {
 }
 
 static bool any_there(const Visit *v) {
+    if (v->late.node) return true;
     for (int i = 0; i < v->node->nout; i++)
         if (v->at[i].kind != QS_NIL) return true;
     return false;
@@ -210,13 +218,70 @@ static qs_status reverse_node(Sweep *s, const Visit *v) {
     if (done) return QS_OK;
     qs_value *dx = qmem_alloc(c, (size_t)n->nin * sizeof *dx);
     lend(s, n, dx);
-    qs_status r = n->rule->reverse(s->vm, n, v->at, dx);
+    qs_status r = v->late.node ? n->rule->reverse_late(s->vm, n, v->at, &v->late, dx)
+                               : n->rule->reverse(s->vm, n, v->at, dx);
     for (int i = 0; i < n->nin; i++) {
         if (r == QS_OK && n->in[i] && dx[i].kind != QS_NIL) r = arrive(s, n->in[i], dx[i]);
         qval_release(s->vm, dx[i]);
     }
     qmem_free(c, dx, (size_t)n->nin * sizeof *dx);
     return at_node(s->vm, n, r);
+}
+
+/* -- adjoints that are left to those who read them ----------------------------------------------------------------- */
+enum { NEAR = 64 }; /* nodes between the two */
+
+static bool is_one_of(const GradNode *n, Traces x) {
+    for (int i = 0; i < x.n; i++)
+        if (x.at[i] && x.at[i]->node == n) return true;
+    return false;
+}
+
+/* What v gives to its operand t is all that ever arrives there. */
+static bool gives_all(const Visit *v, const Visit *w, const Trace *t) {
+    int n = 0;
+    if (v - w > NEAR || w->late.node || w->at[place(t)].kind != QS_NIL) return false;
+    for (const Visit *u = w + 1; u <= v; u++)
+        for (int i = 0; u->wanted && i < u->node->nin; i++) n += u->node->in[i] == t;
+    return n == 1;
+}
+
+/* Who reads the adjoint of the operand computes it: one of those below, no leaf. */
+static qs_status find_reader(Sweep *s, const Visit *v, int operand, Traces x, Visit **out) {
+    const Trace *t = v->node->in[operand];
+    Visit *w = visit_of(s, t);
+    bool yes = false;
+    if (w->node->rule != v->node->rule || is_one_of(w->node, x) || !gives_all(v, w, t)) return QS_OK;
+    GradLate late = {place(t), v->node, operand, v->at};
+    TRY(v->node->rule->joins(s->vm, w->node, &late, &yes));
+    if (yes) w->late = late, *out = w;
+    return QS_OK;
+}
+
+/* Nobody reads its adjoints any more. */
+static void forget(Sweep *s, Visit *v) {
+    Visit *above = v->late.node ? visit_of(s, v->late.node->out) : NULL;
+    for (int i = 0; i < v->node->nout; i++) qval_release(s->vm, v->at[i]), v->at[i] = qs_nil();
+    if (above && --above->readers == 0) forget(s, above);
+}
+
+/* All of its adjoints, or none. */
+static qs_status leave(Sweep *s, Visit *v, Traces x, bool *left) {
+    Visit *reader[MOST_RESULTS];
+    int n = 0;
+    *left = v->node->rule && v->node->rule->joins && !v->late.node;
+    for (int i = 0; i < v->node->nin && *left; i++) {
+        Visit *w = visit_of(s, v->node->in[i]);
+        if (!w || !w->wanted) continue;
+        reader[n] = NULL;
+        if (n < MOST_RESULTS) TRY(find_reader(s, v, i, x, &reader[n]));
+        *left = n < MOST_RESULTS && reader[n++];
+    }
+    *left = *left && n;
+    v->readers = *left ? (uint32_t)n : 0;
+    for (int k = 0; k < n && !*left; k++)
+        if (reader[k]) reader[k]->late = (GradLate){0};
+    return QS_OK;
 }
 
 static qs_status take(const Sweep *s, Traces t, qs_value *out) {
@@ -227,12 +292,6 @@ static qs_status take(const Sweep *s, Traces t, qs_value *out) {
     return QS_OK;
 }
 
-static bool is_one_of(const GradNode *n, Traces x) {
-    for (int i = 0; i < x.n; i++)
-        if (x.at[i] && x.at[i]->node == n) return true;
-    return false;
-}
-
 qs_status qsweep_reverse(qs_vm *vm, Traces y, const qs_value *dy, Traces x, qs_value *dx) {
     Sweep s = {.vm = vm};
     qs_status r = QS_OK;
@@ -241,9 +300,10 @@ qs_status qsweep_reverse(qs_vm *vm, Traces y, const qs_value *dy, Traces x, qs_v
         if (y.at[i] && dy[i].kind != QS_NIL) r = arrive(&s, y.at[i], dy[i]);
     for (uint32_t k = s.n; k-- > 0 && r == QS_OK;) {
         Visit *v = &s.visits[k];
+        bool left = false;
         if (!v->wanted || !any_there(v) || is_one_of(v->node, x)) continue;
-        r = reverse_node(&s, v);
-        for (int i = 0; i < v->node->nout; i++) qval_release(vm, v->at[i]), v->at[i] = qs_nil();
+        if ((r = leave(&s, v, x, &left)) == QS_OK && !left) r = reverse_node(&s, v);
+        if (!left) forget(&s, v);
     }
     for (int i = 0; i < x.n; i++) dx[i] = qs_nil();
     if (r == QS_OK) r = take(&s, x, dx);

@@ -42,6 +42,10 @@ struct Trace { /* one result of a node, and the form that its adjoint has */
     int64_t dims[QS_MAX_RANK];
 };
 
+/* The adjoint of result `of` of a node, which nobody has computed: it is what reverse of `node`, of dy, gives to its
+ * operand. */
+typedef struct GradLate { int of; GradNode *node; int operand; const qs_value *dy; } GradLate;
+
 typedef struct GradRule {
     const char *name;          /* for messages: "solve", "kernel blur" where the rule is a kernel's */
     /* Adjoints of the results (nil: zero) to those of the operands, which start as nil: zero.  Operands without a trace
@@ -56,6 +60,10 @@ typedef struct GradRule {
     /* Whether `reverse` adds to `sum`, an array that has arrived at operand i so far and that nobody else has, when
      * dx[i] comes in as that; NULL: no. */
     bool (*adds)(const GradNode *n, int i, qs_value sum);
+    /* Whether the node n, of the same rule, can do without this adjoint, and compute what it wants of it on its way
+     * back: `reverse_late`, which does what `reverse` does; dy[late->of] is nil.  NULL: no. */
+    qs_status (*joins)(qs_vm *vm, const GradNode *n, const GradLate *late, bool *yes);
+    qs_status (*reverse_late)(qs_vm *vm, GradNode *n, const qs_value *dy, const GradLate *late, qs_value *dx);
 } GradRule;
 
 struct GradNode {

@@ -3,6 +3,9 @@
  *     adjoints of what it has written ──► code of the gradient (lang/kernel/grad), once for a form and what is active
  *     contents that were kept        ──► one launch, on the device of the first ──► adjoints of what entered
  *
+ * An adjoint that is read by one way back alone, at the position where it would be stored, is not: the launch below
+ * computes it by the code of the one above (lang/kernel/grad/join.c), of which it binds the arguments beside its own.
+ *
  * The launch of a gradient is one like any other: it is recorded where its arrays are, so its own gradient is taken the
  * same way, and so on. */
 #include "vm/launch/record.h"
@@ -60,8 +63,12 @@ qs_status qgradient_form(qs_vm *vm, Form *of, int which, const GradientOf *key, 
 }
 
 /* -- the launches -------------------------------------------------------------------------------------------------- */
-typedef struct {
+typedef struct Gradient {
     Run run;
+    Run *into; int first;        /* where its arguments are bound, and from which parameter on */
+    struct Gradient *above;      /* which would have given it an adjoint that it computes; NULL: none */
+    int without;                 /* the parameter whose adjoint that is */
+    JoinedForm *joined;          /* the code that does */
     const GradNode *node;
     const Recorded *rec;
     GradientForm *form;
@@ -74,7 +81,8 @@ typedef struct {
 } Gradient;
 
 static DevArg *bind_array(Gradient *g, int i, Array *a, int rank, const int64_t *dims) {
-    DevArg *arg = qbind_array(&g->run.bound, i, a, qlaunch_func(&g->run)->params[i].written ? QS_READWRITE : QS_READ);
+    bool written = qlaunch_func(g->into)->params[g->first + i].written;
+    DevArg *arg = qbind_array(&g->into->bound, g->first + i, a, written ? QS_READWRITE : QS_READ);
     int64_t step = 1;
     arg->rank = rank;
     for (int d = rank - 1; d >= 0; d--) arg->dims[d] = dims[d], arg->strides[d] = step, step *= dims[d];
@@ -88,32 +96,42 @@ static void bind_contents(Gradient *g, int i) {
     for (int d = 0; g->contents[i] == p->contents && d < p->rank; d++) arg->strides[d] = p->extent[p->rank + d];
 }
 
+static void bind_number(Gradient *g, int i, uint64_t bits, size_t size, Origin from) {
+    qbind_number(&g->into->bound, g->first + i, bits, size);
+    g->into->bound.origin[g->first + i] = from;
+}
+
 static void bind_extra(Gradient *g, int i) {
     const KExtra *x = &g->code->extra[i];
     const RecordedParam *p = &g->rec->param[x->which];
     int at = g->code->first_extra + i;
     int64_t count = g->extra[i] ? (int64_t)g->extra[i]->count : 0;
-    g->run.bound.origin[at] = (Origin){qs_nil(), 0};
+    Origin none = {qs_nil(), 0};
     switch ((KExtraKind)x->kind) {
-    case KX_EXTENT: qbind_number(&g->run.bound, at, (uint64_t)g->rec->launch.domain[x->which], 8); break;
-    case KX_ROOM: qbind_number(&g->run.bound, at, (uint64_t)g->room[x->which], 8); break;
+    case KX_EXTENT: bind_number(g, at, (uint64_t)g->rec->launch.domain[x->which], 8, none); break;
+    case KX_ROOM: bind_number(g, at, (uint64_t)g->room[x->which], 8, none); break;
     case KX_GROUP: case KX_CLAIM: case KX_AFTER: bind_array(g, at, g->extra[i], p->rank, p->extent); break;
     case KX_COUNT: case KX_TAPE: bind_array(g, at, g->extra[i], 1, &count); break;
     }
 }
 
-static qs_status bind(Run *run) {
+static void bind_all(Gradient *g) {
     static const int64_t one[] = {1};
-    Gradient *g = (Gradient *)run;
     for (int i = 0; i < g->rec->n; i++) {
         const RecordedParam *p = &g->rec->param[i];
         int adjoint = g->code->param[i].adjoint;
         if (p->array) bind_contents(g, i);
-        else qbind_number(&run->bound, i, p->bits, p->size), run->bound.origin[i] = p->origin;
+        else bind_number(g, i, p->bits, p->size, p->origin);
         if (adjoint < 0) continue;
         bind_array(g, adjoint, g->adjoint[i], p->array ? p->rank : 1, p->array ? p->extent : one);
     }
     for (int i = 0; i < g->code->nextra; i++) bind_extra(g, i);
+}
+
+static qs_status bind(Run *run) {
+    Gradient *g = (Gradient *)run;
+    bind_all(g);
+    if (g->above) bind_all(g->above);
     return QS_OK;
 }
 
@@ -250,11 +268,20 @@ static qs_status open_extra(Gradient *g, int i) {
     return qval_release(g->run.vm, v), st;
 }
 
+/* An adjoint that the launch neither reads nor gives. */
+static bool is_left_out(const Gradient *g, int i) {
+    bool written = g->rec->param[i].array && g->rec->param[i].written;
+    return g->into != &g->run ? !written : g->above && i == g->without;
+}
+
 static qs_status open(Gradient *g, const qs_value *dy) {
     memcpy(g->room, g->code->room, sizeof g->room);
     for (int i = 0; i < g->rec->n; i++) {
         TRY(open_contents(g, i));
-        if (g->rec->param[i].active) TRY(open_adjoint(g, i, dy));
+        if (!g->rec->param[i].active) continue;
+        if (!is_left_out(g, i)) TRY(open_adjoint(g, i, dy));
+        else TRY(vector(g->run.vm, (qs_dtype)g->code->pass[0].func->params[g->code->param[i].adjoint].dtype, 1, true,
+                        &g->adjoint[i]));
     }
     for (int i = 0; i < g->code->nextra; i++) TRY(open_extra(g, i));
     return QS_OK;
@@ -340,9 +367,9 @@ static qs_status run_pass(Gradient *g, int i) {
     for (int k = 0; k < g->rec->n; k++)
         if (g->code->param[k].changed && g->rec->param[k].contents)
             TRY(fresh_contents(g, k, pass->func->params[k].written));
-    r->form = g->form->pass[i], r->which = 0, r->optional = g->rec->optional, r->chosen = false;
-    r->device = g->rec->device, r->bind = bind, r->fit = NULL, r->unrecorded = false, r->late = true;
-    r->fault.message = 0;
+    r->form = g->joined ? &g->joined->base : g->form->pass[i], r->which = 0;
+    r->optional = g->rec->optional, r->chosen = false, r->device = g->rec->device;
+    r->bind = bind, r->fit = NULL, r->unrecorded = false, r->late = true, r->fault.message = 0;
     set_launch(g, pass);
     if (r->positions == 0) return QS_OK;
     TRY(g->rec->row && !is_away(g) && qrow_is_small(r) ? qrow_run(r) : qlaunch_run(r));
@@ -392,6 +419,7 @@ static qs_status choose_form(qs_vm *vm, const Recorded *rec, const qs_value *dx,
 }
 
 static void begin(Gradient *g, qs_vm *vm, const GradNode *n, GradientForm *form, qs_value *dx) {
+    g->into = &g->run, g->first = 0, g->above = NULL, g->joined = NULL;
     g->run.vm = vm, g->node = n, g->rec = n->data, g->form = form, g->code = &form->code, g->dx = dx;
     memset(g->contents, 0, (size_t)g->rec->n * sizeof *g->contents);
     memset(g->adjoint, 0, (size_t)g->rec->n * sizeof *g->adjoint);
@@ -447,6 +475,14 @@ static qs_status stopped(qs_vm *vm, const GradNode *n, const Recorded *rec) {
                    rec->form->noun, rec->form->version[rec->which].func->name->s);
 }
 
+/* Opens, runs, and gives what came of it. */
+static qs_status finish(Gradient *g, const qs_value *dy, qs_value *dx) {
+    qs_status s = open(g, dy);
+    if (s == QS_OK) s = run_passes(g);
+    if (s == QS_OK) s = give(g, dx);
+    return close(g), s;
+}
+
 static qs_status reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
     const Recorded *rec = n->data;
     Gradient g; /* too large to be cleared each time */
@@ -457,12 +493,148 @@ static qs_status reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *d
     TRY(qkernel_swept(vm, n));
     TRY(choose_form(vm, rec, dx, &form));
     begin(&g, vm, n, form, dx);
-    qs_status s = open(&g, dy);
-    if (s == QS_OK) s = run_passes(&g);
-    if (s == QS_OK) s = give(&g, dx);
-    return close(&g), s;
+    return finish(&g, dy, dx);
+}
+
+/* -- adjoints that are not stored ---------------------------------------------------------------------------------- */
+typedef struct { const Recorded *rec; int param, adjoint; } Side; /* of the adjoint: above it is given, below read */
+
+static Side side_above(const GradLate *l) {
+    const Recorded *rec = l->node->data;
+    int i = 0;
+    while (i < rec->n && rec->param[i].input != l->operand) i++;
+    return (Side){rec, i, i < rec->n ? rec->gradient->code.param[i].adjoint : -1};
+}
+
+/* What the array held before is nobody's: otherwise its adjoint goes on from there.  Adjoints of halves are rounded. */
+static Side side_below(const GradNode *n, const GradLate *l) {
+    const Recorded *rec = n->data;
+    const RecordedOut *out = &rec->out[l->of];
+    const RecordedParam *p = &rec->param[out->param];
+    bool ends = out->element < 0 && (p->input < 0 || !n->in[p->input]) && n->out[l->of].dtype == p->dtype;
+    return (Side){rec, out->param, ends ? rec->gradient->code.param[out->param].adjoint : -1};
+}
+
+/* One launch, over the positions of the first. */
+static bool is_plain(const Side *s) {
+    const KGrad *k = &s->rec->gradient->code;
+    const KGradPass *p = k->pass;
+    if (s->adjoint < 0 || !s->rec->param[s->param].array || s->rec->stopped) return false;
+    for (int i = 0; i < k->nextra; i++)
+        if (k->extra[i].kind != KX_EXTENT && k->extra[i].kind != KX_AFTER) return false;
+    return k->npasses == 1 && p->over < 0 && !p->row && !p->again && !p->counts;
+}
+
+static double elements_of(const RecordedParam *p) {
+    double n = 1;
+    for (int d = 0; d < p->rank; d++) n *= (double)p->extent[d];
+    return n;
+}
+
+static bool is_given_whole(const Side *s) {
+    const RecordedParam *a = &s->rec->param[s->param];
+    const Launch *l = &s->rec->launch;
+    bool own = s->rec->gradient->code.param[s->param].stored == KSTORED_OWN && a->rank == l->rank;
+    return own && !a->written && !memcmp(a->extent, l->domain, (size_t)a->rank * sizeof *a->extent);
+}
+
+/* Few elements are not worth the code; more positions than elements would compute some of them more than once. */
+static bool is_worth_joining(qs_vm *vm, const Side *above, const Side *below) {
+    const RecordedParam *a = &above->rec->param[above->param], *b = &below->rec->param[below->param];
+    bool same = a->rank == b->rank && !memcmp(a->extent, b->extent, (size_t)a->rank * sizeof *a->extent);
+    bool alike = same || a->rank == 1;
+    double n = elements_of(a), least = qvm(vm)->fuse_least <= 1 ? 1 : worth_adding; /* 1: everything is compiled */
+    return alike && a->dtype == b->dtype && n == elements_of(b) && n >= least &&
+           positions_of(&below->rec->launch) <= n;
+}
+
+static JoinedForm *find_joined(const GradientForm *g, const KFunc *of, int param, int store) {
+    JoinedForm *j = g->joined;
+    while (j && (j->of != of->hash || j->param != param || j->store != store)) j = j->before;
+    return j;
+}
+
+static qs_status make_joined(qs_vm *vm, GradientForm *g, const KFunc *of, int param, int store, JoinedForm **out) {
+    KFunc *made = NULL;
+    const KFunc *f = g->code.pass[0].func;
+    JoinedForm *j = *out = qform_new(vm, &g->base.gradients, sizeof *j, g->base.of->noun);
+    j->base.of = &g->base;
+    j->of = of->hash, j->param = param, j->store = store;
+    j->before = g->joined, g->joined = j;
+    if (f->nparams + of->nparams <= MAX_PARAMS)
+        TRY(kjoin_make(qvm_ctx(vm), &j->base.arena, f, param, of, store, &made));
+    if (!made) return QS_OK;
+    qform_set(&j->base, 0, made);
+    qreport_explain(vm, qreport_place(f), "%s%s: what its way back wants of %s is computed there, and not stored",
+                    j->base.noun, f->name->s, f->params[param].name->s);
+    return QS_OK;
+}
+
+/* NULL: it cannot be done. */
+static qs_status joined_of(qs_vm *vm, GradientForm *g, const GradLate *l, const Side *below, JoinedForm **out) {
+    Side above = side_above(l);
+    const KFunc *of = above.rec->gradient->code.pass[0].func;
+    if (g->code.npasses != 1) return *out = NULL, QS_OK;
+    *out = find_joined(g, of, below->adjoint, above.adjoint);
+    if (!*out) TRY(make_joined(vm, g, of, below->adjoint, above.adjoint, out));
+    if (!(*out)->base.version[0].func) *out = NULL;
+    return QS_OK;
+}
+
+static qs_status joins(qs_vm *vm, const GradNode *n, const GradLate *l, bool *yes) {
+    const Recorded *up = l->node->data, *down = n->data;
+    JoinedForm *j = NULL;
+    *yes = false;
+    if (up->gradient->refused || down->gradient->refused) return QS_OK;
+    Side above = side_above(l), below = side_below(n, l);
+    if (!is_plain(&above) || !is_plain(&below) || !is_given_whole(&above)) return QS_OK;
+    if (!is_worth_joining(vm, &above, &below)) return QS_OK;
+    TRY(joined_of(vm, down->gradient, l, &below, &j));
+    return *yes = j != NULL, QS_OK;
+}
+
+/* Where code that adds to what is there already cannot join: stored, and read. */
+static qs_status reverse_apart(qs_vm *vm, GradNode *n, const qs_value *dy, const GradLate *l, qs_value *dx) {
+    Ctx *c = qvm_ctx(vm);
+    size_t given = (size_t)l->node->nin, room = (size_t)n->nout;
+    qs_value *above = qmem_alloc(c, given * sizeof *above), *all = qmem_alloc(c, room * sizeof *all);
+    qs_status s = reverse(vm, l->node, l->dy, above);
+    memcpy(all, dy, room * sizeof *all);
+    all[l->of] = above[l->operand];
+    if (s == QS_OK) s = reverse(vm, n, all, dx);
+    for (size_t i = 0; i < given; i++) qval_release(vm, above[i]);
+    qmem_free(c, above, given * sizeof *above), qmem_free(c, all, room * sizeof *all);
+    return s;
+}
+
+static qs_status reverse_joined(qs_vm *vm, GradNode *n, const qs_value *dy, const GradLate *l, Gradient *g,
+                                qs_value *dx) {
+    Gradient above;
+    const Recorded *up = l->node->data;
+    TRY(qkernel_swept(vm, l->node));
+    TRY(qkernel_swept(vm, n));
+    begin(&above, vm, l->node, up->gradient, NULL);
+    above.into = &g->run, above.first = g->code->pass[0].func->nparams;
+    g->above = &above;
+    qs_status s = open(&above, l->dy);
+    if (s == QS_OK) s = finish(g, dy, dx);
+    return close(&above), s;
+}
+
+static qs_status reverse_late(qs_vm *vm, GradNode *n, const qs_value *dy, const GradLate *l, qs_value *dx) {
+    Gradient g;
+    GradientForm *form;
+    Side below = side_below(n, l);
+    JoinedForm *j;
+    TRY(choose_form(vm, n->data, dx, &form));
+    TRY(joined_of(vm, form, l, &below, &j));
+    if (!j) return reverse_apart(vm, n, dy, l, dx);
+    begin(&g, vm, n, form, dx);
+    g.joined = j, g.without = below.param;
+    return reverse_joined(vm, n, dy, l, &g, dx);
 }
 
 static void release(qs_vm *vm, GradNode *n) { qrecord_free(vm, n->data); }
 
-const GradRule qgradient_rule = {.name = "a launch", .reverse = reverse, .release = release, .adds = adds};
+const GradRule qgradient_rule = {.name = "a launch", .reverse = reverse, .release = release, .adds = adds,
+                                 .joins = joins, .reverse_late = reverse_late};

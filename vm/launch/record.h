@@ -31,6 +31,14 @@ typedef struct { int param; int64_t element; } RecordedOut; /* element -1: the a
  * adjoint is added to what has arrived before. */
 typedef struct { bool active[MAX_PARAMS], enters[MAX_PARAMS], adds[MAX_PARAMS]; } GradientOf;
 
+/* A pass that computes an adjoint where it reads it. */
+typedef struct JoinedForm {
+    Form base;                 /* without a function: it cannot be done */
+    struct JoinedForm *before; /* others of this pass */
+    uint64_t of;               /* hash of the pass that would have stored the adjoint */
+    int param, store;          /* of both passes: the adjoint */
+} JoinedForm;
+
 /* Its passes are forms of their own, of which gradients are taken as of any other: base.gradients, last one first. */
 typedef struct GradientForm {
     Form base;
@@ -38,6 +46,7 @@ typedef struct GradientForm {
     GradientOf key;            /* that it was made for */
     KGrad code;
     Form **pass;
+    JoinedForm *joined;        /* of its only pass; among base.gradients, too */
     bool told;                 /* --explain has said what it keeps */
     bool refused;              /* there is none, and why */
     ErrorState why;

@@ -10,6 +10,7 @@
  *     group.c    updates other than sums          window.c   sums before additions
  *     dual.c     forward derivatives              grad.c     passes and their parameters
  *     power.c    fewer products, with fast math   claim.c    positions that write one element
+ *     join.c     two ways back as one: an adjoint is computed where it is read
  *     halo.c     how far a kernel reads around its position; no derivative, but it asks index.c the same
  *
  * Reverse: the adjoint of a position runs f again for that position, then goes back through it.  What is known again
@@ -80,6 +81,12 @@ typedef struct {
 typedef struct { const bool *active, *enters, *adds; } KGradOf;
 /* Everything made lives in the arena. */
 qs_status kgrad_reverse(Ctx *c, Arena *arena, const KFunc *f, const KGradOf *of, KGrad *out);
+
+/* -- join.c -------------------------------------------------------------------------------------------------------- */
+/* f, a pass that reads its parameter `param`, as a function that computes what it reads there as the pass `of` would
+ * have stored it into its parameter `store`; its parameters are those of f, then those of `of`.  NULL: it cannot be
+ * done, or would take longer. */
+qs_status kjoin_make(Ctx *c, Arena *arena, const KFunc *f, int param, const KFunc *of, int store, KFunc **out);
 
 /* -- halo.c -------------------------------------------------------------------------------------------------------- */
 /* What is known of a parameter before: the number; of an array the extents. */
