@@ -517,10 +517,25 @@ static KRef fixed(void *ud, KRef r) { /* again: where it stands in f it need not
     return kir_copy(v->g, i, fixed(v, i->a), fixed(v, i->b), fixed(v, i->c));
 }
 
+static KRef inside(KReplay *v, const KIns *i) {
+    KRef c[QS_MAX_RANK], all = 0;
+    kindex_coords(v->f, i, c);
+    for (int d = 0; d < v->f->params[i->imm].rank; d++) {
+        KRef x = !c[d] || c[d] == KINDEX_ONE ? number(v, c[d] != 0) : kreplay_cast(v, QS_I64, fixed(v, c[d]));
+        KRef in = kreplay_fold(v, K_INB, x, kreplay_add(v, (KMake){K_DIM, .imm = i->imm << 8 | (uint64_t)d}), 0);
+        all = all ? kreplay_fold(v, K_AND, all, in, 0) : in;
+    }
+    return all;
+}
+
+/* It is read and stored for every position, also for those in which a condition of f keeps it from being touched, as
+ * `if pos < n` does where the launch is larger than the array. */
 static KElement own_element(KReplay *v, int p) {
     const KIns *i = ins(v, v->element[p]);
+    KRef guard = kindex_guard(i);
     return (KElement){.param = v->s->param[p].adjoint, .at = kindex_packed(v->g, v->f, i, fixed, v),
-                      .guard = fixed(v, kindex_guard(i)), .d = kir_value_dtype((qs_dtype)v->f->params[p].dtype)};
+                      .guard = guard || kindex_is_there(v->f, p) ? fixed(v, guard) : inside(v, i),
+                      .d = kir_value_dtype((qs_dtype)v->f->params[p].dtype)};
 }
 
 static void begin_params(KReplay *v) {

@@ -96,6 +96,7 @@ typedef enum {
     KOWN_ELEMENT  /* each position touches one element, always the same */
 } KOwner;
 KRef kindex_guard(const KIns *i); /* of a LOAD, STORE, ATOMIC */
+bool kindex_is_there(const KFunc *f, int param); /* each position touches an element, without guard or condition */
 KOwner kindex_owner(const KFunc *f, int param, KRef *first); /* first: an instruction that touches it */
 /* Of what a LOAD, STORE, ATOMIC touches, out: by axis of the launch, the dimension whose coordinate is the position. */
 bool kindex_axes(const KFunc *f, const KIns *i, int *out);

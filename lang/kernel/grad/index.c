@@ -221,6 +221,19 @@ static bool touches(const KIns *i, int param) {
     return (i->op == K_LOAD || i->op == K_STORE || i->op == K_ATOMIC) && (int)i->imm == param;
 }
 
+bool kindex_is_there(const KFunc *f, int param) {
+    for (KRef r = 1; r < f->nins; r++)
+        if (touches(&f->ins[r], param) && !f->regions[r].around && !kindex_guard(&f->ins[r])) return true;
+    return false;
+}
+
+/* Of the one element of each position can be asked whether it is there. */
+static bool is_told(const KFunc *f, int param, KRef touch) {
+    KRef c[QS_MAX_RANK];
+    const KIns *i = &f->ins[touch];
+    return kindex_guard(i) || kindex_is_there(f, param) || kindex_coords(f, i, c);
+}
+
 KOwner kindex_owner(const KFunc *f, int param, KRef *first) {
     int axes[QS_MAX_RANK], more[QS_MAX_RANK];
     bool one = true;
@@ -237,5 +250,5 @@ KOwner kindex_owner(const KFunc *f, int param, KRef *first) {
                   kindex_same(f, kindex_guard(i), kindex_guard(before));
         }
     }
-    return !*first ? KOWN_NOT : one ? KOWN_ELEMENT : KOWN_SOME;
+    return !*first ? KOWN_NOT : one && is_told(f, param, *first) ? KOWN_ELEMENT : KOWN_SOME;
 }

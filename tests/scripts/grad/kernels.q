@@ -254,3 +254,27 @@ function s = rewritten(x)
 end
 check("written twice", rewritten, wave(6))
 check("written twice, of the gradient", x -> sum(grad(rewritten, x).^2), wave(6))
+
+% a launch larger than its arrays, whose kernel tests its positions: nothing is touched beyond their adjoints
+function [] = __kernel__ tested(x : mat'unchecked, w : mat'unchecked, y : mat'unchecked, n : int, pos : ivec2)
+    if pos[0] < size(y,0) && pos[1] < n
+        y[pos] = 0.5*y[pos] + x[pos]^2
+        for k = 0..pos[1]
+            y[pos] += k*w[pos]^3
+        end
+    end
+end
+function [] = __kernel__ left_early(x : vec'unchecked, y : vec'unchecked, n : int, pos : int)
+    if pos >= n
+        return
+    end
+    y[pos] = sin(x[pos])*y[pos]
+end
+function s = larger(x)
+    y = copy(x)
+    parallel_do([8,16], x, x, y, size(x,1), tested)
+    z = y[0,:]
+    parallel_do(16, y[1,:], z, size(x,1), left_early)
+    s = sum(y.*weights(size(y))) + sum(z.*weights(size(z)))
+end
+check("a launch larger than its arrays", larger, image(2,3))
