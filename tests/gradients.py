@@ -1,23 +1,30 @@
 #!/usr/bin/env python3
-"""Gradients of random programs: kernels, loops, expressions over arrays and linear algebra, against central differences
-in float64, with and without machine code for loops and expressions, and with fast math.
+"""Gradients of random programs: kernels, loops, expressions over arrays, linear algebra and what gradient_steps.py has,
+against central differences in float64, with and without machine code for loops and expressions, and with fast math.
+Forward derivatives are held against them, and second ones against differences of gradients.
 
     tests/gradients.py [--qrun build/qrun] [--device cpu] [--seconds 20 | --seed N [--count M]]
 
 A program takes a vector x, changes two vectors step by step and gives a number.  What it computes is smooth: conditions
 ask for positions and for numbers that do not depend on x."""
 import argparse, os, random, subprocess, sys, tempfile, time
+from gradient_steps import Steps, steps
 from progress import Progress
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 N = 7
-HEAD = """function [] = verdict(g, d)
+# One line says it all: the largest difference of each kind, beside its limit.
+HEAD = """function worst = off(g, d)
     worst = max(abs(g - d))/max(1e-3, max(abs(d)))
-    print worst < 1e-5 ? "right" : sprintf("OFF BY %g: %g, differences %g", worst, sum(abs(g)), sum(abs(d)))
+    worst = worst == worst ? worst : inf
+end
+function [] = verdict(first, forward, second)
+    right = first < 1e-5 && forward < 1e-8 && second < 1e-4
+    print right ? "right" : sprintf("OFF BY %g, forward %g, second %g", first, forward, second)
 end
 """
 TAIL = """
-x = 0.3 + sin(1.7*(0..%d))
+x = 0.3 + sin(1.7*(0..LAST))
 d = zeros(size(x))
 for k = 0..numel(x)-1
     a = copy(x)
@@ -26,13 +33,21 @@ for k = 0..numel(x)-1
     b[k] -= 1e-6
     d[k] = (f(a) - f(b))/2e-6
 end
-verdict(grad(f, x), d)
-""" % (N - 1)
+g = grad(f, x)
+u = cos(2.3*(1..LAST+1))
+[y, dy] = jvp(f, {x}, {u})
+verdict(off(g, d), off(dy, sum(g.*u)), off(hvp(f, x, u), (grad(f, x + 1e-5*u) - grad(f, x - 1e-5*u))/2e-5))
+"""
 
 
-class Maker:
+class Maker(Steps):
     def __init__(self, seed):
-        self.r, self.kernels = random.Random(seed), []
+        self.r, self.kernels, self.names = random.Random(seed), [], 0
+        self.n = self.r.choice([N]*6 + [1, 2, 3])
+
+    def fresh(self, what):
+        self.names += 1
+        return f"{what}{self.names}"
 
     def expr(self, names, depth=3):
         """Of numbers; bounded, with bounded derivatives."""
@@ -132,8 +147,15 @@ class Maker:
         return ["    m = 0.3*reshape(horzcat(a, b[0..1]), [3,3]) + 2*eye(3)", "    h = reshape(b[2..4], [3,1])",
                 *(f"    {r.choice(one)}" for _ in range(r.randint(1, 3))), "    b[2..4] = transpose(tanh(h))"]
 
+    def other(self):
+        texts, lines = getattr(self, self.r.choice(steps(self.n)))()
+        self.kernels += texts
+        return lines
+
     def step(self):
-        r, kind = self.r, self.r.randint(0, 8)
+        r, kind = self.r, self.r.randint(0, 17)
+        if kind > 8 or (self.n < N and kind > 1):
+            return self.other()
         if kind == 8:
             return self.algebra()
         if kind <= 1:
@@ -157,7 +179,8 @@ class Maker:
     def program(self):
         steps = [l for _ in range(self.r.randint(1, 5)) for l in self.step()]
         return "\n".join([*self.kernels, "function y = f(x)", "    a = copy(x)", "    b = cos(x)", "    s = 0.4",
-                          *steps, "    y = sum(a.*(1..%d)) + sum(sin(b)) + s" % N, "end"])
+                          *steps, f"    y = sum(a.*(1..{self.n})) + sum(sin(b)) + s", "end",
+                          TAIL.replace("LAST", str(self.n - 1))])
 
 
 WAYS = ("--loops", "always"), ("--loops", "never"), ("--loops", "always", "--fast-math")
@@ -165,7 +188,7 @@ WAYS = ("--loops", "always"), ("--loops", "never"), ("--loops", "always", "--fas
 
 def run(args, text, way):
     with tempfile.NamedTemporaryFile("w", suffix=".q") as f:
-        f.write(HEAD + text + TAIL)
+        f.write(HEAD + text)
         f.flush()
         p = subprocess.run([args.qrun, "--device", args.device, "--precision", "64", *way, f.name],
                            capture_output=True, text=True, timeout=120)
