@@ -33,6 +33,8 @@ extern const DtypeInfo qdtype_info[QS_NDTYPES];
 static inline size_t qdtype_size(qs_dtype d) { return qdtype_info[d].size; }
 static inline bool qdtype_is_complex(qs_dtype d) { return d >= QS_C64; }
 static inline bool qdtype_is_real(qs_dtype d) { return d >= QS_F16 && d <= QS_F64; }
+/* Floats and complex numbers: what has derivatives. */
+static inline bool qdtype_is_smooth(qs_dtype d) { return d >= QS_F16; }
 /* Floats of 16 bits: they are stored so, and computed with as float32. */
 static inline bool qdtype_is_short(qs_dtype d) { return qdtype_is_real(d) && qdtype_size(d) == 2; }
 static inline bool qdtype_is_int(qs_dtype d) { return d >= QS_I8 && d <= QS_U64; }

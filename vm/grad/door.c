@@ -35,13 +35,10 @@ static bool has_elements(qs_value v) {
     return v.kind == QS_ARRAY || v.kind == QS_COMPLEX || qval_is_number(v);
 }
 
-/* Results of others are truth values and integers. */
-static bool is_smooth(Op op) {
-    switch (op) {
-    case OP_ADD: case OP_SUB: case OP_MUL: case OP_PWMUL: case OP_DIV: case OP_PWDIV: case OP_POW: case OP_PWPOW:
-    case OP_MAXEQ: case OP_MINEQ: case OP_NEG: return true;
-    default: return false;
-    }
+/* Of others the result does not follow the operands: truth values, bits. */
+static bool has_slopes(Op op) {
+    Elem e = kelem_operator(op);
+    return e != EL__COUNT && kelem_slope_kind(e) == ELEM_SLOPES;
 }
 
 qs_status qdoor_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
@@ -52,7 +49,7 @@ qs_status qdoor_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) 
     qtape_enter(vm);
     qs_status s = qops_binary(vm, op, qtape_plain(a), qtape_plain(b), out);
     qtape_leave(vm);
-    if (s != QS_OK || !recorded || !is_smooth(op)) return s;
+    if (s != QS_OK || !recorded || !has_slopes(op)) return s;
     if (qarith_is_product(op, a, b)) return record_by(vm, "matmul_adjoint", "vv", 2, in, out);
     return qtape_recorded(vm, qrow_record(vm, kelem_operator(op), 2, in, out), 1, out);
 }
@@ -63,7 +60,7 @@ qs_status qdoor_unary(qs_vm *vm, Op op, qs_value a, qs_value *out) {
     qtape_enter(vm);
     qs_status s = qops_unary(vm, op, qtape_plain(a), out);
     qtape_leave(vm);
-    if (s != QS_OK || !recorded || !is_smooth(op)) return s;
+    if (s != QS_OK || !recorded || !has_slopes(op)) return s;
     return qtape_recorded(vm, qrow_record(vm, kelem_operator(op), 1, &a, out), 1, out);
 }
 

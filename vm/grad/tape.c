@@ -142,13 +142,17 @@ qs_value qtape_attach(qs_vm *vm, qs_value v, Trace *t) {
     return v;
 }
 
+bool qtape_is_smooth(qs_value v) {
+    if (v.kind == QS_ARRAY) return qdtype_is_smooth((qs_dtype)qval_array(v)->dtype);
+    return v.kind == QS_NUM || v.kind == QS_COMPLEX || v.kind == QS_TRACED;
+}
+
 /* Whether values of this form have derivatives, and which form these have. */
 static bool describe(qs_value v, Trace *t) {
     const Array *a = v.u.p;
     t->kind = (uint8_t)v.kind;
-    if (v.kind == QS_NUM || v.kind == QS_COMPLEX) return true;
-    if (v.kind != QS_ARRAY || !(qdtype_is_real((qs_dtype)a->dtype) || qdtype_is_complex((qs_dtype)a->dtype)))
-        return false;
+    if (!qtape_is_smooth(v)) return false;
+    if (v.kind != QS_ARRAY) return true;
     t->dtype = a->dtype, t->rank = a->rank, t->ndim = a->ndim;
     memcpy(t->dims, a->dims, sizeof t->dims);
     return true;

@@ -102,6 +102,7 @@ bool qtape_any(const qs_vm *vm, int n, const qs_value *v); /* … of one of them
 static inline bool qtape_is_on(const qs_vm *vm) { return ((const Machine *)vm)->grad_levels != 0; }
 /* The number in a traced number; anything else as it is.  Borrowed. */
 static inline qs_value qtape_plain(qs_value v) { return v.kind == QS_TRACED ? ((Traced *)v.u.p)->value : v; }
+bool qtape_is_smooth(qs_value v);                          /* derivatives may be taken to and of values of its kind */
 void qtape_release(qs_vm *vm, Trace *t);                   /* NULL: nothing */
 void qtape_free_number(qs_vm *vm, Traced *t);              /* of qval_destroy */
 void qtape_free_array(qs_vm *vm, Array *a);                /* of qarr_free: what an array has of this folder */

@@ -12,11 +12,9 @@
 #include <string.h>
 
 /* -- which parameters ---------------------------------------------------------------------------------------------- */
-static bool is_smooth(qs_dtype d) { return d >= QS_F16; }
-
 static bool is_recorded(const Run *r, int i) {
     const KParam *p = &qlaunch_func(r)->params[i];
-    if (!is_smooth((qs_dtype)p->dtype)) return false;
+    if (!qdtype_is_smooth((qs_dtype)p->dtype)) return false;
     if (p->kind == KP_NUM) return qtape_is_recorded(r->vm, r->bound.origin[i].from);
     return r->bound.array[i] && qtape_is_recorded(r->vm, qval_object(QS_ARRAY, r->bound.array[i]));
 }
@@ -33,7 +31,7 @@ static void find_active(const Run *r, GradientOf *of) {
     for (int i = 0; i < f->nparams; i++) {
         const KParam *p = &f->params[i];
         of->enters[i] = is_recorded(r, i), of->adds[i] = false;
-        of->active[i] = of->enters[i] || (p->kind == KP_ARRAY && p->written && is_smooth((qs_dtype)p->dtype));
+        of->active[i] = of->enters[i] || (p->kind == KP_ARRAY && p->written && qdtype_is_smooth((qs_dtype)p->dtype));
     }
 }
 

@@ -168,13 +168,9 @@ static qs_status record(Row *w, qs_value *result) {
     return qrecord_end(r, w->number, &number);
 }
 
-static bool is_smooth(qs_value v) {
-    return v.kind == QS_NUM || v.kind == QS_COMPLEX || (v.kind == QS_ARRAY && qval_array(v)->dtype >= QS_F16);
-}
-
 qs_status qrow_record(qs_vm *vm, Elem e, int n, const qs_value *args, qs_value *result) {
     Row w; /* too large to be cleared */
-    if (!qtape_is_on(vm) || !qtape_any(vm, n, args) || !is_smooth(*result)) return QS_OK;
+    if (!qtape_is_on(vm) || !qtape_any(vm, n, args) || !qtape_is_smooth(*result)) return QS_OK;
     w.run.vm = vm, w.args = args, w.n = n, w.result = *result, w.number = result->kind != QS_ARRAY;
     memset(&w.key, 0, sizeof w.key);
     w.key.elem = e;

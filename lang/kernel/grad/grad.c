@@ -37,7 +37,7 @@ static qs_status check_params(const Grad *d) {
                        "only", f->name->s, f->ruled->s);
     for (int p = 0; p < d->given->nparams; p++) {
         qs_dtype t = (qs_dtype)d->given->params[p].dtype;
-        if (d->active[p] && !qdtype_is_real(t) && !qdtype_is_complex(t))
+        if (d->active[p] && !qdtype_is_smooth(t))
             return qerr_set(d->c, QS_ETYPE, "kernel %s: %s holds no floats and has no derivative", d->given->name->s,
                             d->given->params[p].name->s);
     }
