@@ -28,16 +28,9 @@ static void ran_free(qs_vm *vm, Ran *r) {
     qtape_release(vm, r->result);
 }
 
-/* Whether derivatives can be taken to it. */
-static bool is_smooth(qs_value v) {
-    if (v.kind == QS_TRACED || v.kind == QS_NUM || v.kind == QS_COMPLEX) return true;
-    qs_dtype d = v.kind == QS_ARRAY ? (qs_dtype)qval_array(v)->dtype : QS_B1;
-    return qdtype_is_real(d) || qdtype_is_complex(d);
-}
-
 static qs_status make_leaves(qs_vm *vm, const GradLevel *l, const qs_value *x, int nleaves, Ran *r) {
     for (int i = 0; i < r->nx; i++) {
-        if (i >= nleaves || !is_smooth(x[i])) {
+        if (i >= nleaves || !qtape_is_smooth(x[i])) {
             r->x[i] = qval_retain(x[i]);
             continue;
         }
@@ -72,9 +65,10 @@ static qs_status ran_run(qs_vm *vm, qs_value f, int nx, const qs_value *x, int n
 }
 
 static qs_status pull_back(qs_vm *vm, const Ran *r, qs_value dy, int n, qs_value *dx) {
-    TRY(qsweep_reverse(vm, (Traces){1, &r->result}, &dy, (Traces){n, r->leaf}, dx));
-    for (int i = 0; i < n; i++) TRY(qsweep_hand_out(vm, r->leaf[i], &dx[i]));
-    return QS_OK;
+    qs_status s = qsweep_reverse(vm, (Traces){1, &r->result}, &dy, (Traces){n, r->leaf}, dx);
+    for (int i = 0; i < n && s == QS_OK; i++) s = qsweep_hand_out(vm, r->leaf[i], &dx[i]);
+    for (int i = 0; i < n && s != QS_OK; i++) qval_release(vm, dx[i]), dx[i] = qs_nil();
+    return s;
 }
 
 /* -- grad ---------------------------------------------------------------------------------------------------------- */
@@ -87,7 +81,8 @@ static qs_status check_arguments(qs_vm *vm, const qs_call_args *c) {
 static qs_status check_wanted(qs_vm *vm, const char *fn, const qs_value *x, int nx, int wanted) {
     if (wanted > nx) return qs_fail(vm, QS_ETYPE, "%s: %d derivatives are wanted, of %d arguments", fn, wanted, nx);
     for (int i = 0; i < wanted; i++)
-        if (!is_smooth(x[i])) return qarg_wrong(vm, fn, "x", "a number or an array of floats or complex numbers", x[i]);
+        if (!qtape_is_smooth(x[i]))
+            return qarg_wrong(vm, fn, "x", "a number or an array of floats or complex numbers", x[i]);
     return QS_OK;
 }
 
@@ -149,13 +144,13 @@ static qs_status add_leaf(Leaves *l, qs_value v, qs_value *out) {
 /* There are three walks: one puts leaves in, one makes the form of the gradient, with marks where leaves are, which
  * nobody else can change while the function runs, and one puts adjoints in the places of the marks. */
 static qs_status put_leaf(Leaves *l, qs_value v, qs_value *out) {
-    if (is_smooth(v)) return add_leaf(l, v, out);
+    if (qtape_is_smooth(v)) return add_leaf(l, v, out);
     return *out = qval_retain(v), QS_OK;
 }
 
 static qs_status put_mark(Leaves *l, qs_value v, qs_value *out) {
     (void)l;
-    return *out = is_smooth(v) ? qs_bool(true) : qs_nil(), QS_OK;
+    return *out = qtape_is_smooth(v) ? qs_bool(true) : qs_nil(), QS_OK;
 }
 
 static qs_status put_adjoint(Leaves *l, qs_value v, qs_value *out) {
@@ -352,7 +347,7 @@ static qs_status push_forward(qs_vm *vm, const Ran *r, const qs_value *dx, qs_va
 static qs_status check_tangent(qs_vm *vm, int i, qs_value x, qs_value dx) {
     char what[32];
     qnum_print(what, sizeof what, "jvp: tangent %d", i);
-    return is_smooth(x) ? qsweep_check_size(vm, what, x, dx) : QS_OK;
+    return qtape_is_smooth(x) ? qsweep_check_size(vm, what, x, dx) : QS_OK;
 }
 
 static qs_status along(qs_vm *vm, qs_call_args *c, const Items *x, const Items *dx) {

@@ -157,7 +157,7 @@ class Steps:
         e = lambda: self.expr(["p", "q"], 2)
         fn = (f"function r = __device__ {name}(p, q)\n if q > 0.3\n  r = {e()}\n  return\n end\n r = {e()}\n"
               f" for k = 0..2\n  r = tanh({self.expr(['p', 'q', 'r'], 2)})\n  if r > 0.9\n   break\n  end\n end\nend\n")
-        fn = fn if self.r.random() < 0.5 else fn.replace("q > 0.3", "q == 0.3")
+        fn = fn if self.r.random() < 0.5 else fn.replace("q > 0.3", "q == 0.31")
         text, run = self.launch(f" f = u -> {self.expr(['u', 's'], 2)}\n y[pos] = tanh({name}(x[pos], f(x[pos-1])))",
                                 src, dst)
         return [fn, text], [run]

@@ -3,6 +3,7 @@
  * bytes. */
 #include "devices/pool.h"
 #include "tests/unit/check.h"
+#include "vm/grad/tape.h"
 #include "vm/quasar.h"
 #include "vm/value/object.h"
 
@@ -35,6 +36,14 @@ static const char programs[] =
     " s = sum(y) + sum(z)\nend\n"
     "function s = of_loop(x)\n z = zeros_like(x)\n for i = 0..2\n  z[i] = x[i]^2\n end\n s = sum(sin(z).*z)\nend\n"
     "function s = of_checkpoint(x)\n c = checkpoint(u -> sort(u).*u)\n s = sum(c(c(x)))\nend\n"
+    "function s = of_several(x)\n [a, b] = grad((u, v) -> sum(sort(u).*v), x, 2*x)\n"
+    " [y, p, q] = value_and_grad((u, v) -> sum(u.*v), x, a)\n s = sum(p) + sum(q) + y + sum(b)\nend\n"
+    "function s = of_pull(x)\n [y, pull] = vjp((u, v) -> transpose(u)*v, x, 2*x)\n [a, b] = pull(y)\n"
+    " [y, t] = jvp((u, v) -> u.*v, {x, a}, {b, x})\n s = sum(a.*b) + sum(t)\nend\n"
+    "function s = of_tree(x)\n g = grad(c -> sum(c[0].*c[1]), {x, 2*x})\n s = sum(g[0].*g[1])\n"
+    " s += sum(jacobian(u -> u.*x, x)) + sum(hessian(u -> sum(u.^3), x))\nend\n"
+    "function s = of_views(x)\n y = reversed(x.*x)\n s = sum(y.*reversed(y))\n"
+    " [_, pull] = vjp((u, v, w) -> u + v, x, y, x)\n [a, b, c] = pull(x)\n s += sum(a.*b + c)\nend\n"
     "function s = nested(x)\n s = grad(u -> of_sort(x*u) + u, 2.0) + sum(hvp(of_twice, x, x))\nend\n"
     /* errors of the program after results were made */
     "function s = too_large(x)\n [a, b] = twice(4*x)\n s = sum(a) + sum(b)\nend\n"
@@ -42,9 +51,19 @@ static const char programs[] =
     " s = sum(y)\n z[7] = s\nend\n"
     "function s = misfit(x)\n s = sum(x)\n [y, pull] = vjp(twice, x)\n s = sum(pull([1,2]))\nend\n";
 
+/* All elements of a vector, last first, as Python views them. */
+static qs_status reversed(qs_vm *vm, void *p, qs_call_args *c) {
+    Array *a = qval_array(c->in[0]), *view;
+    (void)p;
+    TRY(qdoor_view(vm, a, 1, a->dims, (int64_t[]){-1}, a->offset + a->count - 1, &view));
+    return c->out[0] = qarr_value(view), QS_OK;
+}
+static const qs_foreign_type reversed_type = {.name = "reversed", .call = reversed};
+
 static const char *const succeed[] = {"of_meshgrid", "of_sort", "of_max", "of_unique", "of_histogram", "of_qr",
                                       "of_svd", "of_symeig", "of_eig", "of_solve", "of_chol", "of_three", "of_twice",
-                                      "of_kernel", "of_loop", "of_checkpoint", "nested"};
+                                      "of_kernel", "of_loop", "of_checkpoint", "of_several", "of_pull",
+                                      "of_tree", "of_views", "nested"};
 static const char *const fail[] = {"too_large", "beyond", "misfit"};
 
 static qs_status attempt(qs_vm *vm, const char *name, long fail_after, long *left) {
@@ -90,10 +109,13 @@ static void each_allocation(qs_vm *vm, const char *name) {
 int main(void) {
     qs_config config;
     qs_vm *vm = NULL;
+    qs_value fn;
     long left;
     qs_config_init(&config);
     config.device = "ref", config.no_warnings = true, config.cache_dir = "";
     CHECK(qs_open(&config, &vm) == QS_OK);
+    CHECK(qs_foreign(vm, &reversed_type, NULL, &fn) == QS_OK && qs_set_global(vm, "reversed", fn) == QS_OK);
+    qs_release(vm, fn);
     CHECK(qs_eval(vm, programs, NULL) == QS_OK);
     if (qs_error(vm)) return puts(qs_error(vm)), 1;
     for (size_t i = 0; i < sizeof succeed / sizeof *succeed; i++) each_allocation(vm, succeed[i]);

@@ -51,7 +51,7 @@ ADD_OF(double)
 /* The elements of x, which lie as layout `from` says, as a new array of what layout `to` says; no record. */
 static qs_status move_floats(qs_vm *vm, const Move *m, int from, Array *x, Array **out) {
     const Layout *to = &m->at[!from];
-    Array *run, *view;
+    Array *run = NULL, *view;
     const void *p;
     void *q;
     qs_dtype d = (qs_dtype)x->dtype;
@@ -62,10 +62,9 @@ static qs_status move_floats(qs_vm *vm, const Move *m, int from, Array *x, Array
     if (s == QS_OK) s = qarr_write(vm, run, &q);
     if (s == QS_OK && x->count && qdtype_size(d) == sizeof(float) * (size_t)parts) add_float(&m->at[from], parts, p, q);
     else if (s == QS_OK && x->count) add_double(&m->at[from], parts, p, q);
+    if (s == QS_OK) s = qarr_view(vm, run, to->ndim, to->dims, to->steps, (size_t)to->first, &view);
+    if (run) qarr_release(vm, run);
     qarr_release(vm, x);
-    TRY(s);
-    s = qarr_view(vm, run, to->ndim, to->dims, to->steps, (size_t)to->first, &view);
-    qarr_release(vm, run);
     TRY(s);
     s = qarr_copy(vm, view, out);
     if (s == QS_OK) qarr_keep(*out, to->ndim);
