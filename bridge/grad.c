@@ -148,13 +148,13 @@ static void row_free(qs_vm *vm, Row *row) {
     for (int i = 0; i < row->n; i++) qs_release(vm, row->v[i]);
 }
 
-/* What Python gives has the size of its value. */
-static qs_status check_size(qs_vm *vm, const char *what, int i, const Trace *t, qs_value v) {
+/* What Python gives has the form of its value. */
+static qs_status check(qs_vm *vm, const char *what, int i, const Trace *t, qs_value v) {
     char name[32];
     qs_value form;
     snprintf(name, sizeof name, "%s %d", what, i);
     TRY(qsweep_form(vm, t, &form));
-    qs_status s = qsweep_check_size(vm, name, form, v);
+    qs_status s = qsweep_check(vm, name, form, v);
     qs_release(vm, form);
     return s;
 }
@@ -166,7 +166,7 @@ static qs_status fit(Border *b, const char *what, PyObject *given, Row *row) {
         qs_value v;
         if (o == Py_None || !row->traces[i]) continue;
         TRY(qnd_value(b, o, &v));
-        qs_status s = check_size(b->vm, what, i, row->traces[i], v);
+        qs_status s = check(b->vm, what, i, row->traces[i], v);
         if (s == QS_OK) s = qsweep_fit(b->vm, row->traces[i], v, &row->v[i]);
         qs_release(b->vm, v);
         if (s != QS_OK) return s;

@@ -306,8 +306,8 @@ function dx = flipud_adjoint(x, y, dy)
 end
 
 function dx = diag_adjoint(x, y, dy)
-    if isvec(x)
-        dx = diag(dy)
+    if isvec(x) || size(x,1) == 1 % diag takes a column for a vec
+        dx = reshape(diag(dy), size(x))
     else
         row = zeros_like(dy, numel(x))
         row[(0..numel(dy)-1)*(size(x,1)+1)] = as_row(dy)

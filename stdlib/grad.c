@@ -283,7 +283,7 @@ static qs_status pullback_call(qs_vm *vm, void *p, qs_call_args *c) {
     qs_value dx[MOST];
     if (c->nin != 1)
         return qs_fail(vm, QS_ETYPE, "a pullback takes the adjoint of the result, got %d arguments", c->nin);
-    TRY(qsweep_check_size(vm, "the adjoint that a pullback takes", b->ran.y, c->in[0]));
+    TRY(qsweep_check(vm, "the adjoint that a pullback takes", b->ran.y, c->in[0]));
     TRY(pull_back(vm, &b->ran, c->in[0], b->ran.nx, dx));
     if (b->ran.nx == 1) return c->out[0] = dx[0], QS_OK;
     Cell *list;
@@ -347,7 +347,7 @@ static qs_status push_forward(qs_vm *vm, const Ran *r, const qs_value *dx, qs_va
 static qs_status check_tangent(qs_vm *vm, int i, qs_value x, qs_value dx) {
     char what[32];
     qnum_print(what, sizeof what, "jvp: tangent %d", i);
-    return qtape_is_smooth(x) ? qsweep_check_size(vm, what, x, dx) : QS_OK;
+    return qtape_is_smooth(x) ? qsweep_check(vm, what, x, dx) : QS_OK;
 }
 
 static qs_status along(qs_vm *vm, qs_call_args *c, const Items *x, const Items *dx) {

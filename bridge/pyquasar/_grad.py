@@ -18,7 +18,10 @@ def _numbers(argnums, n, what):
     for k in places:
         if not -n <= k < n:
             raise TypeError("%s: argnums must be places among %d arguments, got %r" % (what, n, argnums))
-    return tuple(k % n for k in places), several
+    places = tuple(k % n for k in places)
+    if len(set(places)) < len(places):
+        raise TypeError("%s: argnums names an argument twice: %r" % (what, argnums))
+    return places, several
 
 
 def _function(what, f):
@@ -206,13 +209,17 @@ def value_and_grad(f, argnums=0, has_aux=False):
     arguments, argnums=(0, 2), it is a tuple.  An argument may be a dict, list or tuple of arrays, or an object or cell
     of the language: the gradient has its form, with None in the place of what is no float.  has_aux: f gives (y, aux),
     of which y is differentiated, and this gives ((y, aux), gradient)."""
-    _function("value_and_grad", f), _places("value_and_grad", argnums)
+    return _value_and_grad("value_and_grad", f, argnums, has_aux)
+
+
+def _value_and_grad(what, f, argnums, has_aux=False):
+    _function(what, f), _places(what, argnums)
 
     @functools.wraps(f, updated=())
     def value_and_gradient(*args, **names):
-        taken, chosen = _taken("grad", f, args, argnums, names)
+        taken, chosen = _taken(what, f, args, argnums, names)
         y, record, *aux = taken.record_beside() if has_aux else taken.record()
-        adjoints = (_one(taken, y, "grad"),) + (None,)*(len(y) - 1)
+        adjoints = (_one(taken, y, what),) + (None,)*(len(y) - 1)
         dx = chosen(taken.formed(_q()._bridge._sweep(record, False, adjoints)))
         return ((y[0], *aux) if has_aux else y[0]), dx
     return value_and_gradient
@@ -221,8 +228,11 @@ def value_and_grad(f, argnums=0, has_aux=False):
 def grad(f, argnums=0, has_aux=False):
     """A function like f, which gives the gradient of f's result, one real number, with respect to argument argnums.
     has_aux: f gives (y, aux), and this (gradient, aux)."""
-    _function("grad", f), _places("grad", argnums)
-    both = value_and_grad(f, argnums, has_aux)
+    return _grad("grad", f, argnums, has_aux)
+
+
+def _grad(what, f, argnums, has_aux=False):
+    both = _value_and_grad(what, f, argnums, has_aux)
 
     @functools.wraps(f, updated=())
     def gradient(*args, **names):
@@ -242,8 +252,11 @@ def vjp(f, *args):
     taken.leaves = [v.copy() if v is not x and _shape(v) else v for v, x in zip(taken.leaves, given)]
     y, record = taken.record()
 
-    def pullback(adjoint):
-        adjoints = tuple(taken.result.leaves(adjoint, "the adjoint that the pullback of %s takes" % _name(f)))
+    def pullback(*given):
+        if len(given) != 1:
+            raise TypeError("the pullback of %s takes one adjoint, of the form of the result: a tuple where that is one; "
+                            "got %d arguments" % (_name(f), len(given)))
+        adjoints = tuple(taken.result.leaves(given[0], "the adjoint that the pullback of %s takes" % _name(f)))
         found = iter(taken.formed(_q()._bridge._sweep(record, False, adjoints)))
         return tuple(next(found) if k in taken.chosen else None for k in range(len(args)))
     return taken.result.build(iter(y)), pullback
@@ -386,13 +399,13 @@ def hessian(f, argnums=0):
     @functools.wraps(f, updated=())
     def second_derivatives(*args, **names):
         taken, chosen = _taken("hessian", f, args, argnums, names)
-        return chosen(taken.formed(chosen(taken.formed(row)) for row in _all(_gradient(taken))))
+        return chosen(taken.formed(chosen(taken.formed(row)) for row in _all(_gradient("hessian", taken))))
     return second_derivatives
 
 
-def _gradient(taken):
+def _gradient(what, taken):
     """The gradient by the wanted leaves, as a call that is taken in its turn."""
-    return _Taken(grad(taken, tuple(taken.wanted)), taken.leaves, tuple(taken.wanted))
+    return _Taken(_grad(what, taken, tuple(taken.wanted)), taken.leaves, tuple(taken.wanted))
 
 
 def hvp(f, args, vectors):
@@ -403,7 +416,7 @@ def hvp(f, args, vectors):
     if len(vectors) != len(places):
         raise TypeError("hvp: %d arguments, but %d vectors" % (len(places), len(vectors)))
     taken = _Taken(_function("hvp", f), args, places)
-    record = _gradient(taken).record()[1]
+    record = _gradient("hvp", taken).record()[1]
     found = _q()._bridge._sweep(record, True, taken.along("hvp", vectors))
     return taken.formed(_zero(taken.leaves[i]) if d is None else d for i, d in zip(taken.wanted, found))
 
@@ -464,6 +477,8 @@ def gradcheck(f, *args, rtol=1e-5, atol=1e-7):
     taken = _Taken(_function("gradcheck", f), args, range(len(args)))
     f = functools.wraps(taken, updated=())(lambda *leaves: taken.flat(*leaves))
     args = tuple(map(_wide, taken.leaves))
+    if not any(map(_is_smooth, args)):
+        raise TypeError("gradcheck: there is no float among the arguments")
     y, pullback = vjp(f, *args)
     for n, u in enumerate(y):
         adjoint = _uneven(u)

@@ -14,6 +14,7 @@ MOVING = {  # which of the arguments hold the elements
                     "tril triu diag diagflat split array_split hsplit vsplit resize take_along_axis".split(), (0,)),
     "where": (1, 2), "append": (0, 1), "insert": (0, 2), "select": (1, 2), "compress": (1,), "extract": (1,),
 }
+CONSTANT = ("zeros_like", "ones_like", "full_like", "empty_like")  # of the first argument they ask the shape
 CHANGING = {"dtype", "out", "casting", "constant_values", "reflect_type"}  # with these they do more than moving
 PADDING = ("constant", "edge", "reflect", "symmetric", "wrap")
 INSTEAD = {  # what has a derivative
@@ -49,7 +50,7 @@ def _is_built_in(name):
 
 def refuse(name):
     instead = INSTEAD.get(name) or ("q.%s" % name if _is_built_in(name) else None)
-    raise TypeError("numpy.%s has no derivative here; %s" % (name, instead + " has one" if instead else
+    raise NoDerivative("numpy.%s has no derivative here; %s" % (name, instead + " has one" if instead else
                     "functions of the language have one, such as q.cat(0, x, y), operators as x @ y, and methods as "
                     "x.sum(); stop_gradient(x) counts as constant")) from None
 
@@ -60,6 +61,8 @@ def function(f, args, names):
     try:
         if name in OWN:
             return _own(OWN[name], *_by_place(f, args, names))
+        if name in CONSTANT:
+            return _constant(f, *args, **names)
         if name in MOVING:
             return _moved(f, MOVING[name], args, names)
         return f._implementation(*args, **names)
@@ -103,6 +106,12 @@ def _own(f, args, names):
     except TypeError:
         raise NoDerivative from None
     return f(*args, **names)
+
+
+def _constant(f, x, *args, **names):
+    if any(map(is_recorded, args)) or any(map(is_recorded, names.values())):
+        raise NoDerivative
+    return f._implementation(_plain(_q().stop_gradient(x)), *args, **names)
 
 
 def _by_place(f, args, names):
@@ -171,7 +180,11 @@ def _outer(a, b):
 
 def _norm(x, ord=None, axis=None, keepdims=False):
     q = _q()
-    if ord == "fro" and _rank(x) == 2 and axis is None or ord == 2 and (_rank(x) == 1 or isinstance(axis, int)):
+    vector = _rank(x) == 1 or isinstance(axis, int)
+    if vector and not keepdims and ord in (1, math.inf):
+        size, along = _q().abs(x), axis if isinstance(axis, int) else 0
+        return size.sum(axis=along) if ord == 1 else size.max(axis=along)
+    if ord == "fro" and _rank(x) == 2 and axis is None or ord == 2 and vector:
         ord = None
     if ord is not None or keepdims and axis is None:
         raise NoDerivative
@@ -206,8 +219,33 @@ def _differences(x, n=1, axis=-1):
     return x
 
 
-OWN = {"sort": _sorted, "dot": _product, "inner": _inner, "outer": _outer, "linalg.norm": _norm, "linalg.solve": _solve,
-       "linalg.inv": _of_matrix("inv"), "linalg.det": _of_matrix("det"), "diff": _differences}
+def _trace(a):
+    return _q().sum(_q().diag(a)) if _rank(a) == 2 and min(a.shape) > 1 else refuse("trace")
+
+
+def _average(a, axis=None, weights=None):
+    if weights is None:
+        return a.mean() if axis is None else a.mean(axis=axis)
+    if _shape(weights) != _shape(a):
+        raise NoDerivative
+    products, weights = a*_value(weights), _value(weights)
+    return products.sum()/weights.sum() if axis is None else products.sum(axis=axis)/weights.sum(axis=axis)
+
+
+def _trapezoid(y, x=None, dx=1.0):
+    if _rank(y) != 1 or x is not None and _rank(x) != 1:
+        raise NoDerivative
+    widths = dx if x is None else _value(x)[1:] - _value(x)[:-1]
+    return ((y[1:] + y[:-1])*widths).sum()/2
+
+
+def _shape(x):
+    return tuple(getattr(x, "shape", ()))
+
+
+OWN = {"ptp": lambda a: a.max() - a.min(), "ravel": lambda a: a.reshape(-1), "trace": _trace, "average": _average,
+       "trapezoid": _trapezoid, "sort": _sorted, "dot": _product, "inner": _inner, "outer": _outer,
+       "linalg.norm": _norm, "linalg.solve": _solve, "linalg.inv": _of_matrix("inv"), "linalg.det": _of_matrix("det"), "diff": _differences}
 
 
 # -- functions of elements, which NumPy calls ufuncs -------------------------------------------------------------------
@@ -223,8 +261,14 @@ def _extreme(name):
     return f
 
 
-UFUNCS = {"square": lambda x: x*x, "reciprocal": lambda x: 1/x, "sign": lambda x: _q().sign(x),
-          "maximum": _extreme("max"), "minimum": _extreme("min"), "fmax": lambda x, y: _q().max(x, y),
-          "fmin": lambda x, y: _q().min(x, y), "deg2rad": lambda x: x*(math.pi/180),
-          "rad2deg": lambda x: x*(180/math.pi)}
+def _sum_of_powers(x, y):
+    """log(exp(x) + exp(y)), without overflow."""
+    q = _q()
+    return q.max(x, y) + q.log1p(q.exp(-q.abs(x - y)))
+
+
+UFUNCS = {"fabs": lambda x: _q().abs(x), "logaddexp": _sum_of_powers, "square": lambda x: x*x,
+          "reciprocal": lambda x: 1/x, "sign": lambda x: _q().sign(x), "maximum": _extreme("max"),
+          "minimum": _extreme("min"), "fmax": lambda x, y: _q().max(x, y), "fmin": lambda x, y: _q().min(x, y),
+          "deg2rad": lambda x: x*(math.pi/180), "rad2deg": lambda x: x*(180/math.pi)}
 TRUTHS = ("isnan", "isfinite", "isinf", "signbit", "logical_and", "logical_or", "logical_not", "logical_xor")

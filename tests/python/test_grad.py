@@ -171,7 +171,7 @@ class Gradients(unittest.TestCase):
         self.assertEqual(q.grad(lambda a: a*q.grad(lambda b: a + b)(1.0))(1.0), 1)  # Siskind and Pearlmutter's example
 
     def test_what_would_be_lost_is_an_error(self):
-        for f in (lambda x: float(x[0]), lambda x: q.sum(np.logaddexp(x, x)), lambda x: q.sum(np.asarray(x)),
+        for f in (lambda x: float(x[0]), lambda x: q.sum(np.logaddexp2(x, x)), lambda x: q.sum(np.asarray(x)),
                   lambda x: q.sum(memoryview(x)), lambda x: x.tolist()[0], lambda x: x.__setitem__(0, 1.0),
                   lambda x: q.sum(np.from_dlpack(x))):
             with self.assertRaises((q.QuasarError, TypeError, BufferError)):
@@ -183,6 +183,17 @@ class Gradients(unittest.TestCase):
             q.grad(q.wave)(self.x)
         with self.assertRaisesRegex(TypeError, "argnums must be places among 1 arguments"):
             q.grad(q.total, 1)(self.x)
+        with self.assertRaisesRegex(TypeError, r"argnums names an argument twice: \(0, -1\)"):
+            q.grad(q.total, (0, -1))(self.x)
+        with self.assertRaisesRegex(TypeError, "takes one adjoint, of the form of the result: .*; got 2 arguments"):
+            q.vjp(lambda x: (x, x), self.x)[1](self.x, self.x)
+        for pushed in (lambda: q.vjp(q.total, self.x)[1](1j), lambda: q.jvp(q.total, (self.x,), (1j*np.ones(3),))):
+            with self.assertRaisesRegex(TypeError, "0 must be real, as its value is, got "):
+                pushed()
+        with self.assertRaisesRegex(TypeError, "hessian: .* must give one real number"):
+            q.hessian(q.wave)(self.x)
+        with self.assertRaisesRegex(TypeError, "gradcheck: there is no float among the arguments"):
+            q.gradcheck(q.total, np.array([1, 2]))
 
     def test_what_is_written_into_memory_of_others(self):  # who would read a constant
         q.compile_string("others", """
@@ -740,7 +751,10 @@ class FunctionsOfNumPy(unittest.TestCase):
                 (lambda a, b: np.linalg.solve(a, b), B, A), (lambda v: np.diff(v, 2), x),
                 (lambda v: np.diff(v, axis=0), A),
                 (np.maximum, x, x[::-1]*1.1), (lambda v: np.minimum(v, 0.4), A), (np.fmax, x, 0.4*np.ones(3)),
-                (np.square, A),
+                (np.square, A), (lambda v: v*np.zeros_like(v) + v*np.full_like(v, 2.5), A), (np.ptp, x), (np.ravel, A),
+                (np.trace, B), (np.average, A), (lambda v: np.average(v, 0, weights=A), A), (np.trapezoid, x),
+                (lambda v: np.trapezoid(v, v*v), x), (np.fabs, -A), (np.logaddexp, x, 2*x),
+                (lambda v: np.linalg.norm(v, 1), x), (lambda v: np.linalg.norm(v, np.inf, 1), A),
                 (np.reciprocal, x), (np.sign, x), (np.deg2rad, x), (lambda v: v*np.isnan(v) + v*np.isfinite(v), x)):
             with self.subTest(f(*at)):
                 self.check(f, *at)
@@ -757,13 +771,16 @@ class FunctionsOfNumPy(unittest.TestCase):
 
     def test_others_are_errors(self):
         x = np.arange(1., 4)/4
-        for f in (np.copysign, np.logaddexp, lambda a, b: np.add.reduce(a), lambda a, b: np.gradient(a),
+        for f in (np.copysign, np.logaddexp2, lambda a, b: np.add.reduce(a), lambda a, b: np.gradient(a),
                   lambda a, b: np.pad(a, 1, "mean"), lambda a, b: np.pad(a, 1, constant_values=1),
                   lambda a, b: np.concatenate([a, b], dtype=np.float32), lambda a, b: np.linalg.norm(a, 3),
                   lambda a, b: np.take(a, 0, out=np.ones(()))):
             with self.assertRaisesRegex(TypeError, r"numpy\.[\w.]+ has no derivative here; functions of the language"):
                 q.grad(lambda v: f(v, x).sum())(x)
-        for f, instead in ((lambda a: np.einsum("i->", a), "x @ y"), (np.fft.fft, "q.fft1"), (np.median, "q.median"),
+        with self.assertRaisesRegex(TypeError, r"numpy\.gradient has"):  # and not what it calls
+            q.grad(lambda v: np.gradient(v).sum())(x)
+        for f, instead in ((lambda a: np.einsum("i->", a), "x @ y"), (lambda a: np.diff(a, prepend=0.0), "q.diff"),
+                           (np.fft.fft, "q.fft1"), (np.median, "q.median"),
                            (lambda a: np.interp(0.5, a, a), "q.interp1"), (np.linalg.pinv, "q.pinv")):
             with self.assertRaisesRegex(TypeError, r"numpy\.\S+ has no derivative here; .*" + re.escape(instead)):
                 q.grad(lambda v: f(v).sum())(x)

@@ -177,9 +177,14 @@ static qs_status own_rule(qs_vm *vm, const Func *f, qs_value *out) {
     const Attr *a = qast_attribute(f, "adjoint");
     const char *name = a->nitems ? a->items[0].key->s : "";
     int slot = a->nitems ? qnames_lookup(vm, qmod_of(f), a->items[0].key) : -1;
-    if (slot >= 0 && qvm_global(vm, (uint64_t)slot)->kind == QS_FUNCTION)
-        return *out = *qvm_global(vm, (uint64_t)slot), QS_OK;
-    return qerr_set(qvm_ctx(vm), QS_ENAME, "%s: {!adjoint %s} names no function", f->name->s, name);
+    if (slot < 0 || qvm_global(vm, (uint64_t)slot)->kind != QS_FUNCTION)
+        return qerr_set(qvm_ctx(vm), QS_ENAME, "%s: {!adjoint %s} names no function of the file", f->name->s, name);
+    *out = *qvm_global(vm, (uint64_t)slot);
+    const Function *rule = out->u.p;
+    bool variadic = f->nparams && f->params[f->nparams - 1].variadic;
+    if (variadic || rule->fkind != FN_SCRIPT || rule->ast->nouts <= f->nparams) return QS_OK;
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: its rule %s gives %d adjoints, one for each argument is %d", f->name->s,
+                    name, rule->ast->nouts, f->nparams);
 }
 
 /* What is nested deeper may hold anything: it goes in circles. */

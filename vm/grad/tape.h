@@ -174,8 +174,9 @@ qs_status qsweep_form(qs_vm *vm, const Trace *t, qs_value *out); /* the same in 
 /* v as an adjoint of t: broadcasting is summed back, integers become floats, a real value has a real adjoint. */
 qs_status qsweep_fit(qs_vm *vm, const Trace *t, qs_value v, qs_value *out);
 
-/* Refuses v as the adjoint or tangent of a value of another size: nothing is stretched where nobody sees it. */
-qs_status qsweep_check_size(qs_vm *vm, const char *what, qs_value value, qs_value v);
+/* Refuses v as the adjoint or tangent of a value of another size, or of a real one where v is complex: nothing is
+ * stretched, or dropped, where nobody sees it. */
+qs_status qsweep_check(qs_vm *vm, const char *what, qs_value value, qs_value v);
 
 /* What a sweep found, as an array of its own, which the program may write; nil is zeros of the form of t. */
 qs_status qsweep_hand_out(qs_vm *vm, const Trace *t, qs_value *v);

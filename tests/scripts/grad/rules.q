@@ -72,3 +72,15 @@ function dx = turned_rule(x, y, dy)
     dx = [1,2]*1j*dy
 end
 attempt("a complex adjoint", turned, [1,2])
+
+function [dx, more] = doubled_rule(x, y, dy)
+    dx = 2*dy
+    more = 0
+end
+{!adjoint doubled_rule}
+function y = doubled(x)
+    y = 2*sum(x)
+end
+attempt("an adjoint too many", doubled, [1,2])
+[y, pull] = vjp(x -> x.^2, [1,2])
+attempt("a complex adjoint for a pullback", v -> sum(pull(1j*[1,2])), [1,2])
