@@ -3,6 +3,8 @@
  *     _record(f, arguments, chosen)      f runs with leaves in place of the chosen arguments: its result, and a record
  *     _sweep(record, False, adjoints)    an adjoint of each result, or None, gives one of each chosen argument
  *     _sweep(record, True, tangents)     a tangent of each chosen argument, or None, gives one of each result
+ *     _by_rule(f, back, arguments)       f runs unrecorded, and gives a tuple; back(arguments, adjoints of the results)
+ *                                        gives a tuple with an adjoint of each argument, or None
  *
  * Everything else, grad, jacobian, operators of torch and JAX, is made of these in pyquasar/_grad.py.  Inside f the
  * leaves are qvalues like others; what it gives is plain again, unless a derivative around this one records it. */
@@ -221,7 +223,192 @@ static PyObject *sweep(PyObject *module, PyObject *args) {
     return qgil_result(b, NULL);
 }
 
+/* -- functions with a rule of their own ---------------------------------------------------------------------------- */
+typedef struct { PyObject *back; int n; qs_value x[]; } ByRule;
+
+static size_t by_rule_bytes(const ByRule *r) { return sizeof *r + (size_t)r->n * sizeof *r->x; }
+
+static void by_rule_free(qs_vm *vm, ByRule *r) {
+    for (int i = 0; i < r->n; i++) qval_release(vm, r->x[i]);
+    qgil_decref(r->back);
+    qmem_free(qvm_ctx(vm), r, by_rule_bytes(r));
+}
+
+static void by_rule_release(qs_vm *vm, GradNode *n) { by_rule_free(vm, n->data); }
+
+/* Something that Python reads, and cannot write; with its trace if a derivative around this one records it. */
+static PyObject *shown(Border *b, qs_value v, bool plain) {
+    qs_value kept;
+    bool recorded = !plain && qtape_is_recorded(b->vm, v);
+    qs_status s = (recorded ? qtape_keep : qtape_keep_plain)(b->vm, v, &kept);
+    if (s != QS_OK) return qerror_raise(b, s);
+    if (!recorded) return qpy_give(b, kept);
+    PyObject *o = qvalue_new(b, kept);
+    return qs_release(b->vm, kept), o;
+}
+
+static PyObject *all_shown(Border *b, int n, const qs_value *v, bool plain) {
+    PyObject *t = PyTuple_New(n);
+    for (int i = 0; t && i < n; i++) {
+        PyObject *o = shown(b, v[i], plain);
+        if (!o || PyTuple_SetItem(t, i, o) < 0) Py_CLEAR(t);
+    }
+    return t;
+}
+
+/* Zeros where nobody used a result; None where it is no float. */
+static PyObject *adjoints_shown(Border *b, const GradNode *n, const qs_value *dy) {
+    PyObject *t = PyTuple_New(n->nout);
+    for (int i = 0; t && i < n->nout; i++) {
+        qs_value v = qval_retain(dy[i]);
+        qs_status s = v.kind == QS_NIL && n->out[i].kind != QS_NIL ? qsweep_zero(b->vm, &n->out[i], &v) : QS_OK;
+        PyObject *o = s == QS_OK ? shown(b, v, false) : qerror_raise(b, s);
+        qs_release(b->vm, v);
+        if (!o || PyTuple_SetItem(t, i, o) < 0) Py_CLEAR(t);
+    }
+    return t;
+}
+
+static bool is_complex(qs_value v) {
+    v = qtape_plain(v);
+    return v.kind == QS_COMPLEX || (v.kind == QS_ARRAY && qdtype_is_complex((qs_dtype)qval_array(v)->dtype));
+}
+
+/* Its size was looked at in Python. */
+static qs_status take_adjoint(Border *b, qs_value x, PyObject *o, qs_value *dx) {
+    TRY(qnd_value(b, o, dx));
+    TRY(qsweep_check_size(b->vm, "the adjoint that a rule gives", x, *dx));
+    if (is_complex(x) || !is_complex(*dx)) return QS_OK;
+    return qs_fail(b->vm, QS_ETYPE, "the adjoint that a rule gives of a real value must be real; q.real(x) is its real "
+                   "part");
+}
+
+static qs_status take_adjoints(Border *b, const GradNode *n, PyObject *t, qs_value *dx) {
+    const ByRule *r = n->data;
+    for (int i = 0; i < r->n; i++) {
+        PyObject *o = PyTuple_GetItem(t, i);
+        if (!o) return qerror_take(b);
+        if (n->in[i] && o != Py_None) TRY(take_adjoint(b, r->x[i], o, &dx[i]));
+    }
+    return QS_OK;
+}
+
+static qs_status by_rule_reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
+    const ByRule *r = n->data;
+    Border *b = qgil_border(vm);
+    PyObject *x = all_shown(b, r->n, r->x, false), *given = x ? adjoints_shown(b, n, dy) : NULL, *t = NULL;
+    if (given) {
+        qgil_outside(b);
+        t = PyObject_CallFunctionObjArgs(r->back, x, given, NULL);
+        qgil_back(b);
+    }
+    Py_XDECREF(x);
+    Py_XDECREF(given);
+    qs_status s = t ? take_adjoints(b, n, t, dx) : qerror_take(b);
+    Py_XDECREF(t);
+    return s;
+}
+
+static const GradRule by_rule_rule = {.name = "a rule", .reverse = by_rule_reverse, .release = by_rule_release};
+
+/* An array of its own, which may get a trace: f may give one that others have. */
+static qs_status own_result(qs_vm *vm, qs_value v, qs_value *out) {
+    int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
+    Array *view;
+    if (v.kind != QS_ARRAY) return *out = qval_retain(v), QS_OK;
+    int ndim = qarr_shape(v.u.p, dims, strides);
+    TRY(qarr_alias(vm, v.u.p, ndim, dims, strides, qval_array(v)->offset, &view));
+    return *out = qarr_value(view), QS_OK;
+}
+
+static qs_status take_result(Border *b, PyObject *o, qs_value *out) {
+    qs_value v;
+    TRY(qnd_value(b, o, &v));
+    qs_status s = qtape_is_recorded(b->vm, v)
+                      ? qtape_refuse(b->vm, "custom_vjp", "its function uses a value that a derivative depends on and "
+                                                          "that is no argument of it; pass it as an argument")
+                      : own_result(b->vm, v, out);
+    return qs_release(b->vm, v), s;
+}
+
+static qs_status take_results(Border *b, PyObject *y, Row *row) {
+    row_init(row, 0, NULL);
+    if (!PyTuple_Check(y) || PyTuple_Size(y) > MOST) return qs_fail(b->vm, QS_ETYPE, "a function with a rule gives a "
+                                                                    "tuple of at most %d results", MOST);
+    for (Py_ssize_t i = 0; i < PyTuple_Size(y); i++) {
+        PyObject *o = PyTuple_GetItem(y, i);
+        if (!is_result(o)) return qs_fail(b->vm, QS_ETYPE, "a function with a rule must give numbers or arrays");
+        row->v[row->n] = qs_nil();
+        TRY(take_result(b, o, &row->v[row->n]));
+        row->n++;
+    }
+    return QS_OK;
+}
+
+static PyObject *run_plain(Border *b, PyObject *f, const ByRule *r) {
+    PyObject *x = all_shown(b, r->n, r->x, true), *y = NULL;
+    qgil_outside(b);
+    if (x) y = PyObject_CallObject(f, x);
+    qgil_back(b);
+    Py_XDECREF(x);
+    return y;
+}
+
+static qs_status keep_all(Border *b, PyObject *args, ByRule *r) {
+    for (int i = 0; i < r->n; i++) {
+        qs_value v;
+        TRY(qnd_value(b, PyTuple_GetItem(args, i), &v));
+        qs_status s = qtape_keep(b->vm, v, &r->x[i]);
+        qs_release(b->vm, v);
+        if (s != QS_OK) return s;
+    }
+    return QS_OK;
+}
+
+/* The results with traces.  What was kept has the traces that the arguments had. */
+static PyObject *with_rule(Border *b, PyObject *f, ByRule *r, bool *recorded) {
+    Trace *edges[MOST];
+    Row row;
+    PyObject *y = run_plain(b, f, r), *t = NULL;
+    if (!y) return NULL;
+    qs_status s = take_results(b, y, &row);
+    Py_DECREF(y);
+    if (s == QS_OK) {
+        for (int i = 0; i < r->n; i++) edges[i] = qtape_edge(b->vm, r->x[i]);
+        qtape_record(b->vm, &by_rule_rule, r, r->n, edges, row.n, row.v);
+        *recorded = true;
+        t = PyTuple_New(row.n);
+    } else qerror_raise(b, s);
+    for (int i = 0; t && i < row.n; i++) {
+        PyObject *o = qvalue_new(b, row.v[i]);
+        if (!o || PyTuple_SetItem(t, i, o) < 0) Py_CLEAR(t);
+    }
+    return row_free(b->vm, &row), t;
+}
+
+/* _by_rule(f, back, arguments) */
+static PyObject *by_rule(PyObject *module, PyObject *args) {
+    PyObject *f, *back, *x, *y = NULL;
+    bool recorded = false;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OOO!", &f, &back, &PyTuple_Type, &x)) return NULL;
+    if (PyTuple_Size(x) > MOST) return too_many("arguments"), NULL;
+    Border *b = qhost_enter("a derivative");
+    if (!b) return NULL;
+    int n = (int)PyTuple_Size(x);
+    ByRule *r = qmem_alloc(qvm_ctx(b->vm), sizeof *r + (size_t)n * sizeof *r->x);
+    r->back = back, r->n = n;
+    Py_INCREF(back);
+    for (int i = 0; i < n; i++) r->x[i] = qs_nil();
+    qs_status s = keep_all(b, x, r);
+    if (s == QS_OK) y = with_rule(b, f, r, &recorded);
+    else qerror_raise(b, s);
+    if (!recorded) by_rule_free(b->vm, r);
+    return qgil_result(b, y);
+}
+
 PyMethodDef qgrad_functions[] = {
+    {"_by_rule", by_rule, METH_VARARGS, NULL},
     {"_record", record, METH_VARARGS, NULL},
     {"_sweep", sweep, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},

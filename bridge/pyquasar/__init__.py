@@ -317,9 +317,9 @@ _elsewhere = {  # names of JAX, Warp and Taichi
     "jit": "kernels, loops and expressions of programs are compiled as they are",
     "Tape": "grad(f), value_and_grad(f) and vjp(f, *args) record what a function computes",
     "launch": "parallel_do(size, *arguments, kernel) launches a kernel",
-    "custom_vjp": "{!adjoint rule} before a function of a program gives its derivative",
-    "custom_jvp": "{!adjoint rule} before a function of a program gives its derivative"}
-_grad_names = frozenset("grad value_and_grad vjp jvp jacobian hessian hvp gradcheck stop_gradient checkpoint".split())
+    "custom_jvp": "custom_vjp is there, whose rule is followed forward, too"}
+_grad_names = frozenset("grad value_and_grad vjp jvp jacobian hessian hvp gradcheck stop_gradient checkpoint "
+                        "custom_vjp".split())
 _block_names = frozenset(["halo", "dask_op"])
 
 

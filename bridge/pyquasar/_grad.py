@@ -471,6 +471,116 @@ def _taken_apart(row, shapes):
         at += n
 
 
+class custom_vjp:
+    """A function of Python with a derivative of your own, as in JAX:
+
+        @q.custom_vjp
+        def f(x, y): …                      the value
+        f.defvjp(fwd, bwd)
+        def fwd(x, y): …  return f(x, y), kept
+        def bwd(kept, dy): …  return dx, dy     an adjoint of each argument, of its form; None: it has none
+
+    Where a derivative is taken, fwd runs without a record, and bwd when the sweep comes to it.  Derivatives of the
+    derivative are those of fwd and bwd, which must compute with values then.  nondiff_argnums: places of arguments that
+    bwd gets before `kept`, and that have no adjoint."""
+
+    def __init__(self, fun, nondiff_argnums=()):
+        _function("custom_vjp", fun), _places("custom_vjp", tuple(nondiff_argnums))
+        functools.update_wrapper(self, fun, updated=())
+        self._fun, self._constant, self._rule = fun, tuple(nondiff_argnums), None
+
+    def __get__(self, of, kind=None):  # as functions do, in a class
+        return self if of is None else functools.partial(self, of)
+
+    def defvjp(self, fwd, bwd):
+        self._rule = _function("defvjp", fwd), _function("defvjp", bwd)
+
+    def __call__(self, *args, **names):
+        if names:
+            args = self._all_places(args, names)
+        constant = _numbers(self._constant, len(args), _name(self))[0] if self._constant else ()
+        forms = [_Form(x) for x in args]
+        leaves = [[_value(v) for v in form.leaves(x)] for form, x in zip(forms, args)]
+        if not any(getattr(v, "_recorded", False) for row in leaves for v in row):
+            return self._fun(*args)
+        if self._rule is None:
+            raise AttributeError("%s: a derivative is taken, and defvjp(fwd, bwd) has not told its rule" % _name(self))
+        for k in constant:
+            if any(getattr(v, "_recorded", False) for v in leaves[k]):
+                raise TypeError("%s: argument %d is one of nondiff_argnums, and a derivative depends on it" %
+                                (_name(self), k))
+        return _RuleCall(self, args, constant, forms, leaves).run()
+
+    def _all_places(self, args, names):
+        import inspect
+        bound = inspect.signature(self._fun).bind(*args, **names)
+        bound.apply_defaults()
+        if bound.kwargs:
+            raise TypeError("%s: arguments by name alone have no place in a rule: %s" %
+                            (_name(self), ", ".join(bound.kwargs)))
+        return bound.args
+
+
+class _RuleCall:
+    """A call of a function with a rule: what is needed when the sweep comes to it."""
+
+    def __init__(self, of, args, constant, forms, leaves):
+        self.fwd, self.bwd = of._rule
+        self.name, self.constant, self.forms = _name(of), constant, forms
+        self.given = [args[k] for k in constant]
+        self.places = [(k, i) for k, row in enumerate(leaves) if k not in constant
+                       for i, v in enumerate(row) if _is_smooth(v)]
+        self.smooth = tuple(leaves[k][i] for k, i in self.places)
+        for k, i in self.places:  # the record has them
+            leaves[k][i] = None
+        self.leaves = leaves
+
+    def run(self):
+        smooth, self.smooth = self.smooth, None
+        y = _q()._bridge._by_rule(self.forward, self.back, smooth)
+        return self.result.build(iter(y))
+
+    def call_fwd(self, smooth):
+        leaves = [list(row) for row in self.leaves]
+        for (k, i), v in zip(self.places, smooth):
+            leaves[k][i] = v
+        pair = self.fwd(*[form.build(iter(row)) for form, row in zip(self.forms, leaves)])
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError("%s: fwd must give a tuple (result, what bwd gets), got %s" % (
+                self.name, "%d elements" % len(pair) if isinstance(pair, tuple) else type(pair).__name__))
+        return pair
+
+    def forward(self, *smooth):
+        y, self.kept = self.call_fwd(smooth)
+        self.result = _Form(y, result=True)
+        return tuple(self.result.leaves(y))
+
+    def back(self, smooth, adjoints):
+        kept = self.kept
+        if any(getattr(v, "_recorded", False) for v in smooth):  # for a derivative of this, what is kept depends on them
+            (_, kept), drew = _q()._bridge._drawing(self.call_fwd, (smooth,))
+            if drew:
+                raise ValueError("%s draws random numbers: a derivative of its derivative, for which fwd runs once "
+                                 "more, would be that of others; give it the numbers as an argument" % self.name)
+        got = self.bwd(*self.given, kept, self.result.build(iter(adjoints)))
+        wanted = [k for k in range(len(self.forms)) if k not in self.constant]
+        if not isinstance(got, tuple) or len(got) != len(wanted):
+            raise TypeError("%s: bwd must give a tuple of %d adjoints, one of each argument, got %s" % (
+                self.name, len(wanted), len(got) if isinstance(got, tuple) else type(got).__name__))
+        rows = {k: self.forms[k].leaves(dx, "%s: the adjoint of argument %d" % (self.name, k))
+                for k, dx in zip(wanted, got)}
+        return tuple(self.fitting(k, rows[k][i], x) for (k, i), x in zip(self.places, smooth))
+
+    def fitting(self, k, dx, x):
+        """The adjoint of x, in argument k: nothing is stretched."""
+        dx = _value(dx)
+        if dx is None or (_shape(dx) == _shape(x) and (_shape(dx) or isinstance(dx, int) or _is_smooth(dx))):
+            return dx
+        got = "one of %s" % (_shape(dx),) if _shape(dx) else "a number" if _is_smooth(dx) else type(dx).__name__
+        raise TypeError("%s: the adjoint of argument %d must be a number or an array, of the shape of its value, %s; "
+                        "bwd gave %s" % (self.name, k, _shape(x) or "a number", got))
+
+
 def gradcheck(f, *args, rtol=1e-5, atol=1e-7):
     """Compares the derivatives of f, back and forward, with central differences along random directions; ValueError
     tells the first that differs.  All in float64, since in float32 differences are too coarse."""

@@ -9,6 +9,7 @@ import pickle
 import re
 import threading
 import unittest
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import pyquasar as q
@@ -410,6 +411,136 @@ class Gradients(unittest.TestCase):
             return q.grad(lambda x: q.sum(f(x)*q.rand(3)))(self.x).tolist(), q.rand()
         f = lambda x: x*q.rand(3)*q.checkpoint(lambda x: x*q.rand(3))(x)
         self.assertEqual(next_of(f), next_of(q.checkpoint(f)))
+
+    def test_rules_of_functions_of_python(self):
+        calls = []
+
+        @q.custom_vjp
+        def f(x, y=2.0):
+            "x times the sine of y"
+            return x*q.sin(y)
+
+        def fwd(x, y):
+            calls.append("fwd")
+            return f(x, y), (x, y)
+
+        def bwd(kept, dz):
+            calls.append("bwd")
+            x, y = kept
+            return q.sin(y)*dz, q.sum(x*dz)*q.cos(y)
+        x = np.array([0.5, 1.0, 2.0])
+        with self.assertRaisesRegex(AttributeError, r"f: a derivative is taken, and defvjp\(fwd, bwd\) has not"):
+            q.grad(lambda x: q.sum(f(x)))(x)
+        f.defvjp(fwd, bwd)
+        self.assertEqual((f.__name__, f.__doc__, f(1.0, 0.0), calls), ("f", "x times the sine of y", 0.0, []))
+        dx, dy = q.grad(lambda x, y: q.sum(f(x, y)**2), (0, 1))(x, 0.3)
+        self.assertEqual(calls, ["fwd", "bwd"])
+        self.assertTrue(np.allclose(dx, 2*x*np.sin(0.3)**2))
+        self.assertAlmostEqual(dy, np.sin(0.6)*np.sum(x**2))
+        self.assertTrue(np.allclose(q.grad(lambda x: q.sum(f(x, y=x[0]).copy()))(x),
+                                    [np.sin(0.5) + 3.5*np.cos(0.5), np.sin(0.5), np.sin(0.5)]))
+        self.assertTrue(q.gradcheck(lambda x, y: f(x, y), x, 0.3))
+        self.assertTrue(q.gradcheck(q.grad(lambda x, y: q.sum(f(x, y)**3)), x, 0.3))
+        self.assertTrue(np.allclose(q.hessian(lambda y: q.sum(f(x, y)))(0.3), -3.5*np.sin(0.3)))
+        third = q.grad(q.grad(q.grad(lambda y: f(1.0, y))))
+        self.assertAlmostEqual(third(0.3), -np.cos(0.3))
+        self.assertTrue(np.allclose(q.hvp(lambda x: q.sum(f(x, x[0])), (x,), (np.ones(3),))[0],
+                                    q.hvp(lambda x: q.sum(x*q.sin(x[0])), (x,), (np.ones(3),))[0]))
+
+    def test_what_rules_may_take_and_give(self):
+        def rule(fwd, bwd, **how):
+            f = q.custom_vjp(lambda *args: fwd(*args)[0], **how)
+            f.defvjp(fwd, bwd)
+            return f
+        x = np.array([0.5, 1.0, 2.0])
+        # trees; what has no float has no adjoint
+        f = rule(lambda p, how: ({"y": p["a"]*p["b"], "n": 3}, p),
+                 lambda p, dy: ({"a": 5*dy["y"], "b": None, "c": None}, None))
+        dp = q.grad(lambda p: q.sum(f(p, "fast")["y"]))({"a": x, "b": 2.0, "c": 3})
+        self.assertEqual((dp["a"].tolist(), dp["b"], dp["c"]), ([5, 5, 5], 0.0, None))
+        # several results, of which one is not used
+        seen = []
+        f = rule(lambda x: ((x*x, 3*x), x),
+                 lambda x, dy: (seen.append([d.tolist() for d in dy]), (2*x*dy[0] + 3*dy[1],))[1])
+        self.assertEqual(q.grad(lambda x: q.sum(f(x)[1]))(x).tolist(), [3, 3, 3])
+        self.assertEqual(seen, [[[0]*3, [1]*3]])
+        self.assertTrue(np.allclose(q.jacobian(lambda x: f(x)[0])(x), np.diag(2*x)))
+        # arguments that have no adjoint
+        f = rule(lambda n, x, g: (g(x)*n, x),
+                 lambda n, g, x, dy: (n*dy*(2*x if g is square else 1),), nondiff_argnums=(0, 2))
+        square = lambda x: x*x
+        self.assertEqual(q.grad(lambda x: q.sum(f(3, x, square)))(x).tolist(), (6*x).tolist())
+        with self.assertRaisesRegex(TypeError, "argument 0 is one of nondiff_argnums, and a derivative depends on it"):
+            q.grad(lambda x: f(x, x, square))(2.0)
+        # a result that others have gets no trace: an argument, an array of the program
+        own = q.value(np.ones(3))
+        f = rule(lambda x: (own, None), lambda _, dy: (7*dy,))
+        self.assertEqual(q.grad(lambda x: q.sum(f(x)) + q.sum(own*own))(x).tolist(), [7, 7, 7])
+        self.assertFalse(own._recorded)
+        f = rule(lambda x: (x, None), lambda _, dy: (7*dy,))
+        self.assertEqual(q.grad(lambda x: q.sum(f(x)*x))(x).tolist(), (8*x).tolist())
+        # complex numbers, as everywhere; float32
+        f = rule(lambda z: (z*z, z), lambda z, dy: (q.conj(2*z)*dy,))
+        z = np.array([1 + 2j, 3 - 1j])
+        self.assertEqual(q.grad(lambda z: q.sum(q.abs(f(z))))(z).tolist(),
+                         q.grad(lambda z: q.sum(q.abs(z*z)))(z).tolist())
+        self.assertEqual(str(q.grad(lambda x: q.sum(q.real(f(x))))(np.float32([1, 2])).dtype), "float32")
+
+        class Layer:
+            @q.custom_vjp
+            def call(self, x):
+                return x*x
+            call.defvjp(lambda self, x: (x*x, x), lambda x, dy: (None, 9*x*dy))
+        self.assertEqual(q.grad(lambda x: q.sum(Layer().call(x)))(x).tolist(), (9*x).tolist())
+
+    def test_rules_that_are_wrong(self):
+        def attempt(error, why, fwd, bwd, f=lambda f, x: q.sum(f(x, 2.0))):
+            rule = q.custom_vjp(lambda x, y: x*y)
+            rule.defvjp(fwd, bwd)
+            with self.assertRaisesRegex(error, why):
+                q.grad(lambda x: f(rule, x))(self.x)
+        fwd, outer = (lambda x, y: (x*y, (x, y))), []
+        attempt(TypeError, "bwd must give a tuple of 2 adjoints, one of each argument, got 1", fwd, lambda k, dz: (dz,))
+        attempt(TypeError, "bwd must give a tuple of 2 adjoints, .* got qvalue", fwd, lambda k, dz: dz)
+        attempt(TypeError, r"argument 0 must be .* of the shape of its value, \(3,\); bwd gave a number", fwd,
+                lambda k, dz: (1.0, None))
+        attempt(TypeError, r"argument 0 must be .*, \(3,\); bwd gave one of \(2,\)", fwd, lambda k, dz: (dz[:2], None))
+        attempt(TypeError, "argument 0 must be a number or an array, .* bwd gave str", fwd, lambda k, dz: ("no", None))
+        attempt(ValueError, "not today", fwd, lambda k, dz: self.fail_with(ValueError("not today")))
+        attempt(TypeError, "of a real value must be real", fwd, lambda k, dz: (1j*dz, None))
+        attempt(TypeError, r"fwd must give a tuple \(result, what bwd gets\), got qvalue",
+                lambda x, y: x, abs)
+        attempt(TypeError, "must give numbers or arrays", lambda x, y: (None, x), lambda k, dz: (dz, None))
+        attempt(ValueError, "is not written: write into copy", fwd, lambda k, dz: self.add_to(dz) or (dz, None))
+        attempt(ValueError, "custom_vjp has no derivative: its function uses a value that a derivative depends on",
+                lambda x, y: (x*outer[0], x), lambda k, dz: (dz, None),
+                lambda f, x: outer.append(x) or q.sum(f(x*x, 1.0)))
+        attempt(ValueError, "draws random numbers: a derivative of its derivative",
+                lambda x, y: (x*q.rand(3), x), lambda x, dz: (x*dz, None),
+                lambda f, x: q.sum(q.grad(lambda x: q.sum(f(x, 2.0)))(x)))
+        for wrong in (lambda: q.custom_vjp(3), lambda: q.custom_vjp(abs).defvjp(abs, 3)):
+            self.assertRaisesRegex(TypeError, "must be a function, got int", wrong)
+
+    @staticmethod
+    def fail_with(error):
+        raise error
+
+    @staticmethod
+    def add_to(dz):
+        dz += 1
+
+    def test_rules_leave_nothing_behind(self):
+        class Mark:
+            pass
+        f = q.custom_vjp(lambda x: x*x)
+        f.defvjp(lambda x: (x*x, (x, mark)), lambda k, dy: (2*k[0]*dy,))
+        mark = Mark()
+        gone = weakref.ref(mark)
+        q.grad(lambda x: q.sum(f(f(x))))(self.x)
+        q.vjp(f, self.x)
+        mark = None
+        gc.collect()
+        self.assertIsNone(gone())
 
     def test_checkpoints_of_trees(self):
         def step(p, s=1.0):
