@@ -736,6 +736,19 @@ static void rows_in_patches(Cpu *k, int n) {
     emit_label(e, out);
 }
 
+/* Both: rows too short for patches are one loop. */
+static void plane_or_patches(Cpu *k, int n) {
+    Emit *e = k->e;
+    uint32_t one = emit_new(e), many = emit_new(e), done = emit_new(e);
+    emit_branch(e, may_join(k), one, many);
+    emit_label(e, one);
+    plane(k);
+    emit_jump(e, done);
+    emit_label(e, many);
+    rows_in_patches(k, n);
+    emit_label(e, done);
+}
+
 /* -- edges: the ends of rows, from pads --------------------------------------------------------------------------- */
 /* What a pad has copies of: `rows` rows from `row` on, from `column` on; `first` is the number of that element. */
 typedef struct { Opnd row, rows, column, first; } PadPlace;
@@ -941,7 +954,7 @@ void rows_each_position(Cpu *k, KRef first, KRef last) {
     Emit *e = k->e;
     Axis axis[QS_MAX_RANK];
     bool joins = e->split && e->split->ncollapse && !k->blocks;
-    int patch = joins ? 0 : patch_rows(k), outer = e->f->rank - 1 - (joins || patch);
+    int patch = patch_rows(k), outer = e->f->rank - 1 - (joins || patch);
     if (k->strip) {
         each_of_strip(k, first, last);
         return;
@@ -950,7 +963,8 @@ void rows_each_position(Cpu *k, KRef first, KRef last) {
     Opnd lo = k->lo[1], hi = k->hi[1];
     if (edges) edges_of_block(k);
     for (int a = 0; a < outer; a++) axis[a] = open_positions(k, a, k->lo[a], k->hi[a]);
-    if (joins) plane(k);
+    if (joins && patch) plane_or_patches(k, patch);
+    else if (joins) plane(k);
     else if (patch) rows_in_patches(k, patch);
     else whole_row(k, first, last);
     for (int a = outer - 1; a >= 0; a--) rows_close_axis(e, &axis[a], "");
