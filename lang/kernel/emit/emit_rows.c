@@ -5,7 +5,7 @@
  *     rows of bytes whole vectors, then the last one of the row once more
  *     patches       some rows of the interior at once, where neighbours read the same elements: each is loaded once
  *     edges         both ends of some rows, from copies of what is around them, and into such: without index tests, too
- *     planes        the two last axes as one loop, where memory cannot tell them apart
+ *     planes        the two last axes as one loop, where memory cannot tell them apart and rows are short
  *
  * The innermost loop, over the last axis, is what LLVM vectorises.  Unless the launch is serial its turns are declared
  * independent (access groups), which is what a parallel launch means; so no overlap is tested at run time.  Memory that
@@ -474,12 +474,26 @@ static void row(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last) {
     else each_of_row(k, lo, hi, first, last, LOOPS_FAST);
 }
 
+enum { BORDER_ROWS = 2 /* at an end: fewer are not worth LLVM's time */ };
+
+/* Rows of the border are whole rows: where guards of reads are all that differs, several of them are worth vectors. */
+static EmitLoops loops_of_border(const Emit *e, const KBox *box) {
+    const KFunc *f = e->source;
+    bool plain = !kir_has(f, K_BOUND) && !kir_has(f, K_IF) && !kir_has(f, K_LOOP) && !kir_has(f, K_ATOMIC) &&
+                 !kir_has(f, K_CHECK), many = false;
+    for (int a = 0; a < f->rank - 1; a++) {
+        const KIns *low = &e->f->ins[box->lo[a]];
+        many |= box->lo[a] && low->op == K_CONST && (int64_t)low->imm >= BORDER_ROWS;
+    }
+    return plain && many ? LOOPS_FAST : LOOPS_RARE;
+}
+
 /* The border of a row.  Indices of a launch are mostly near, and then need no division; a second copy is for the
  * rest. */
 static void border_of_row(Cpu *k, Opnd lo, Opnd hi, const KSplit *split) {
     Emit *e = k->e;
     if (!split->near.given) {
-        each_of_row(k, lo, hi, split->full, split->full_end, LOOPS_RARE);
+        each_of_row(k, lo, hi, split->full, split->full_end, loops_of_border(e, &split->box));
         return;
     }
     uint32_t near = emit_new(e), far = emit_new(e), done = emit_new(e);
