@@ -599,6 +599,27 @@ class Dump(WithCache):
                  text="x = rand(3000000)\ny = x.*x + 1\ny = x.*x + 1\n")
         self.assertIn('kernel "expression" rank 1 fast', r.stdout)
 
+    def test_second_derivatives_are_little_larger_than_first(self):
+        text = """function s = shrinks(x)
+                s = 0*x[0]
+                for i = 0..numel(x)-1
+                    t = x[i]
+                    while abs(t) > 0.1
+                        t = 0.5*t + 0.01*sin(t)
+                    end
+                    s += t^2*x[i]
+                end
+            end
+            x = float64(linspace(0.5,3,1000))
+            y = %s"""
+        def largest(expression):
+            r = qrun("--device", "cpu", "--loops", "always", "--dump", "kir", text=text % expression, env=self.env)
+            self.assertEqual((r.stderr, r.returncode), ("", 0))
+            return max(kernel.count("\n") for kernel in re.split("^kernel ", r.stdout, flags=re.M))
+        first = largest("grad(shrinks, x)")
+        self.assertLess(largest("jvp(shrinks, x, x)"), first)
+        self.assertLess(largest("hvp(shrinks, x, x)"), 1.5*first)
+
     def test_unknown_stage(self):
         r = qrun("--dump", "wasm", text="print 1")
         self.assertEqual(r.returncode, 2)

@@ -321,7 +321,7 @@ qs_status qsweep_reverse(qs_vm *vm, Traces y, const qs_value *dy, Traces x, qs_v
 
 /* -- tangents ------------------------------------------------------------------------------------------------------ */
 /* A rule gives adjoints, linear in those of the results: so it is recorded for zeros of these, and swept back. */
-static qs_status transpose(qs_vm *vm, GradNode *n, const qs_value *dx, qs_value *dy) {
+qs_status qsweep_transpose(qs_vm *vm, GradNode *n, const qs_value *dx, qs_value *dy) {
     Ctx *c = qvm_ctx(vm);
     size_t nin = (size_t)n->nin, nout = (size_t)n->nout;
     qs_value *u = qmem_alloc(c, nout * sizeof *u), *g = qmem_alloc(c, nin * sizeof *g);
@@ -366,7 +366,7 @@ static qs_status forward_node(Sweep *s, Visit *v) {
     }
     qs_status r = QS_OK;
     if (any && !n->rule) dy[0] = qval_retain(dx[0]);
-    else if (any) r = n->rule->forward ? n->rule->forward(s->vm, n, dx, dy) : transpose(s->vm, n, dx, dy);
+    else if (any) r = n->rule->forward ? n->rule->forward(s->vm, n, dx, dy) : qsweep_transpose(s->vm, n, dx, dy);
     for (int i = 0; i < n->nout; i++) {
         if (r == QS_OK && dy[i].kind != QS_NIL) r = arrive(s, &n->out[i], dy[i]);
         qval_release(s->vm, dy[i]);

@@ -52,7 +52,7 @@ typedef struct GradRule {
      * (n->in[i] NULL) need none.  All that it computes is done with ordinary operations on values that carry their
      * traces, so that levels around this one record it. */
     qs_status (*reverse)(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx);
-    /* Tangents of the operands to those of the results; NULL: the transpose of `reverse`. */
+    /* Tangents of the operands (nil: zero) to those of the results; NULL: qsweep_transpose. */
     qs_status (*forward)(qs_vm *vm, GradNode *n, const qs_value *dx, qs_value *dy);
     void (*release)(qs_vm *vm, GradNode *n); /* lets go of n->data; NULL: there is none */
     /* Of a rule with one operand: adds its adjoint to *sum (nil: nothing is there yet) in place, where it can. */
@@ -169,6 +169,8 @@ typedef struct { int n; Trace *const *at; } Traces;         /* NULL: a value tha
 qs_status qsweep_reverse(qs_vm *vm, Traces y, const qs_value *dy, Traces x, qs_value *dx);
 /* Tangents of the results, of those of the leaves. */
 qs_status qsweep_forward(qs_vm *vm, Traces x, const qs_value *dx, Traces y, qs_value *dy);
+/* Tangents of the results of n by its `reverse`, which is linear: recorded, and swept back. */
+qs_status qsweep_transpose(qs_vm *vm, GradNode *n, const qs_value *dx, qs_value *dy);
 qs_status qsweep_zero(qs_vm *vm, const Trace *t, qs_value *out); /* zeros of its form */
 qs_status qsweep_form(qs_vm *vm, const Trace *t, qs_value *out); /* the same in the memory of one, not to be written */
 /* v as an adjoint of t: broadcasting is summed back, integers become floats, a real value has a real adjoint. */

@@ -9,6 +9,7 @@
  * The launch of a gradient is one like any other: it is recorded where its arrays are, so its own gradient is taken the
  * same way, and so on. */
 #include "vm/launch/record.h"
+#include "vm/interp/interp.h"
 
 #include "lang/kernel/ir/kir.h"
 
@@ -19,8 +20,8 @@
 static GradientForm *find(Form *of, int which, const GradientOf *key, size_t n) {
     for (Form *f = of->gradients.first; f; f = f->next) {
         GradientForm *g = (GradientForm *)f;
-        if (g->which == which && !memcmp(g->key.active, key->active, n) && !memcmp(g->key.enters, key->enters, n) &&
-            !memcmp(g->key.adds, key->adds, n))
+        if (g->which == which && g->key.forward == key->forward && !memcmp(g->key.active, key->active, n) &&
+            !memcmp(g->key.enters, key->enters, n) && !memcmp(g->key.adds, key->adds, n))
             return g;
     }
     return NULL;
@@ -47,7 +48,9 @@ static qs_status make(qs_vm *vm, Form *of, int which, const GradientOf *key, Gra
     const KFunc *f = of->version[which].func;
     g->base.of = of, g->which = which;
     g->key = *key;
-    qs_status s = kgrad_reverse(c, &g->base.arena, f, &(KGradOf){g->key.active, g->key.enters, g->key.adds}, &g->code);
+    qs_status s = key->forward ? kgrad_forward(c, &g->base.arena, f, g->key.active, &g->code)
+                               : kgrad_reverse(c, &g->base.arena, f, &(KGradOf){g->key.active, g->key.enters,
+                                                                                g->key.adds}, &g->code);
     if (s == QS_OK) s = make_passes(vm, of, g);
     if (s == QS_OK || s == QS_ENOMEM || s == QS_EINTERRUPT || s == QS_EINTERNAL) return s;
     g->refused = true, g->why = c->err;
@@ -634,7 +637,111 @@ static qs_status reverse_late(qs_vm *vm, GradNode *n, const qs_value *dy, const 
     return reverse_joined(vm, n, dy, l, &g, dx);
 }
 
+/* -- tangents ------------------------------------------------------------------------------------------------------ */
+static qs_status tangent_form(qs_vm *vm, const Recorded *rec, const qs_value *dx, GradientForm **out) {
+    GradientOf key = rec->gradient->key;
+    key.forward = true;
+    for (int i = 0; i < rec->n; i++) {
+        const RecordedParam *p = &rec->param[i];
+        key.adds[i] = key.enters[i] = false;
+        key.active[i] = p->active && (p->written || dx[p->input].kind != QS_NIL);
+    }
+    return qgradient_form(vm, rec->form, rec->which, &key, out);
+}
+
+/* What is kept is what the way back reads. */
+static bool has_contents(const Recorded *rec, const KGrad *code) {
+    for (int i = 0; i < rec->n; i++)
+        if (rec->param[i].array && code->param[i].needed && !rec->param[i].contents) return false;
+    return true;
+}
+
+/* See give_number. */
+static qs_status take_number(qs_vm *vm, const RecordedParam *p, qs_value dx, qs_value *out) {
+    qs_value from = qtape_plain(p->origin.from);
+    if (from.kind == QS_ARRAY) return qpiece_take(vm, qval_array(dx), p->origin.part, out);
+    if (from.kind != QS_COMPLEX) return *out = qval_retain(dx), QS_OK;
+    return qrow_apply(vm, p->origin.part ? EL_imag : EL_real, 1, &dx, out);
+}
+
+/* As broadcasting has stretched its array. */
+static qs_status stretched(qs_vm *vm, qs_value dx, const Shape *s, qs_value *out) {
+    Trace t = {.kind = QS_ARRAY, .dtype = (uint8_t)s->dtype, .rank = (uint8_t)s->rank, .ndim = (uint8_t)s->ndim};
+    size_t count = 1;
+    for (int d = 0; d < s->rank; d++) count *= (size_t)(t.dims[d] = s->dims[d]);
+    if (qval_array(dx)->count == count) return *out = qval_retain(dx), QS_OK;
+    qs_value zero;
+    TRY(qsweep_form(vm, &t, &zero));
+    qs_status st = qops_binary(vm, OP_ADD, dx, zero, out);
+    return qval_release(vm, zero), st;
+}
+
+/* Only the way back finds out whether positions have written one element with =. */
+static bool may_meet(const KGrad *back) {
+    for (int i = 0; i < back->nextra; i++)
+        if (back->extra[i].kind == KX_CLAIM) return true;
+    return false;
+}
+
+static qs_status open_tangent_array(Gradient *g, int i, qs_value dx) {
+    Shape s = qrecord_shape(&g->rec->param[i]);
+    qs_value x;
+    if (dx.kind == QS_NIL) return zeros(g->run.vm, &s, false, &g->adjoint[i]);
+    TRY(stretched(g->run.vm, dx, &s, &x));
+    qs_status st = open_adjoint_of(g, i, x);
+    return qval_release(g->run.vm, x), st;
+}
+
+static qs_status open_tangent_number(Gradient *g, int i, qs_value dx) {
+    Shape s = {.ndim = 1, .rank = 1, .dims = {1}};
+    s.dtype = (qs_dtype)g->rec->form->version[g->rec->which].func->params[i].dtype;
+    qs_value x;
+    TRY(take_number(g->run.vm, &g->rec->param[i], dx, &x));
+    qs_status st = qpiece_put(g->run.vm, &s, 1, (int64_t[]){0}, &x, &g->adjoint[i]);
+    return qval_release(g->run.vm, x), st;
+}
+
+static qs_status open_tangents(Gradient *g, const qs_value *dx) {
+    for (int i = 0; i < g->rec->n; i++) {
+        const RecordedParam *p = &g->rec->param[i];
+        TRY(open_contents(g, i));
+        if (g->code->param[i].adjoint >= 0)
+            TRY((p->array ? open_tangent_array : open_tangent_number)(g, i, dx[p->input]));
+    }
+    return QS_OK;
+}
+
+static qs_status give_tangents(Gradient *g, qs_value *dy) {
+    const Recorded *rec = g->rec;
+    for (int k = 0; k < rec->nout; k++) {
+        Array *a = g->adjoint[rec->out[k].param];
+        if (!a || g->node->out[k].kind == QS_NIL) continue;
+        if (rec->out[k].element >= 0) TRY(qpiece_take(g->run.vm, a, rec->out[k].element, &dy[k]));
+        else dy[k] = qval_retain(qval_object(QS_ARRAY, a));
+    }
+    return QS_OK;
+}
+
+/* One launch that does what the recorded one did, beside its tangents.  Where positions share other than by sums, there is
+ * none. */
+static qs_status forward(qs_vm *vm, GradNode *n, const qs_value *dx, qs_value *dy) {
+    const Recorded *rec = n->data;
+    Gradient g; /* too large to be cleared each time */
+    GradientForm *form;
+    if (rec->stopped) return stopped(vm, n, rec);
+    if (rec->gradient->refused) return refusal(vm, n, rec->gradient);
+    if (may_meet(&rec->gradient->code)) return qsweep_transpose(vm, n, dx, dy);
+    TRY(tangent_form(vm, rec, dx, &form));
+    if (form->refused || !has_contents(rec, &form->code)) return qsweep_transpose(vm, n, dx, dy);
+    TRY(qkernel_swept(vm, n));
+    begin(&g, vm, n, form, NULL);
+    qs_status s = open_tangents(&g, dx);
+    if (s == QS_OK) s = run_passes(&g);
+    if (s == QS_OK) s = give_tangents(&g, dy);
+    return close(&g), s;
+}
+
 static void release(qs_vm *vm, GradNode *n) { qrecord_free(vm, n->data); }
 
-const GradRule qgradient_rule = {.name = "a launch", .reverse = reverse, .release = release, .adds = adds,
-                                 .joins = joins, .reverse_late = reverse_late};
+const GradRule qgradient_rule = {.name = "a launch", .reverse = reverse, .forward = forward, .release = release,
+                                 .adds = adds, .joins = joins, .reverse_late = reverse_late};

@@ -28,6 +28,7 @@ static bool any_recorded(const Run *r) {
 /* What is written depends on what is recorded, as far as is known here. */
 static void find_active(const Run *r, GradientOf *of) {
     const KFunc *f = qlaunch_func(r);
+    of->forward = false;
     for (int i = 0; i < f->nparams; i++) {
         const KParam *p = &f->params[i];
         of->enters[i] = is_recorded(r, i), of->adds[i] = false;

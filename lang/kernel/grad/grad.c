@@ -498,7 +498,8 @@ qs_status kgrad_forward(Ctx *c, Arena *arena, const KFunc *f, const bool *active
     TRY(kactive_find(c, arena, f, active, &d.s.act));
     TRY(check_all(&d, f, &d.s.act));
     TRY(check_sums(&d, f));
-    add_pass(&d, (KGradPass){.func = kdual_make(&d.s), .again = true, .over = -1});
+    KFunc *dual = ksweep(c, arena, kdual_make(&d.s), adjoints_wanted(&d), NULL);
+    add_pass(&d, (KGradPass){.func = dual, .again = true, .over = -1});
     tell_needs(&d);
     return verify(&d);
 }

@@ -33,3 +33,17 @@ end
 function x = image(m, n)
     x = reshape(wave(m*n), [m,n])
 end
+
+function d = along(f, x, v)
+    d = (f(x + 1e-6*v) - f(x - 1e-6*v))/2e-6
+end
+
+% The same of hvp, and jvp is the product with the gradient; x has one dimension.
+function [] = twice(name, f, x)
+    v = 0.5 + cos(0..numel(x)-1)
+    h = hvp(f, x, v)
+    d = along(z -> grad(f, z), x, v)
+    [y, dy] = jvp(f, x, v)
+    worst = max(max(abs(h - d))/max(1e-3, max(abs(d))), abs(dy - sum(grad(f, x).*v))/max(1e-3, abs(dy)))
+    printf("%s: %.6g %s", name, sum(h), worst < 1e-6 ? "right" : sprintf("OFF BY %g", worst))
+end

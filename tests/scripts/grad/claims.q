@@ -78,3 +78,17 @@ end
 told("complex", z -> of_complex(z, int([1,0])), complex([1,2],[3,4]))
 told("complex, twice", z -> of_complex(z, int([1,1])), complex([1,2],[3,4]))
 print hessian(x -> by_kernel(x, int([2,0,1])), [1,2,3])
+
+% of tangents, too
+function y = scatters(x, at)
+    y = zeros_like(x)
+    parallel_do(numel(x), x, at, y, scattered)
+end
+for at = {int([2,0,1]), int([2,0,2])}
+    try
+        [y, dy] = jvp(x -> scatters(x, at), [1,2,3], [1,2,3])
+        print dy
+    catch e
+        print e
+    end
+end
