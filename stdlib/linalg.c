@@ -6,6 +6,7 @@
  * matrices, and everything after is common, the signs of vectors included.  Source: LAPACK Users' Guide, 3rd
  * edition. */
 #include "stdlib/builtins.h"
+#include "stdlib/triangle.h"
 #include "vm/array/device_math.h"
 #include "vm/array/gemm.h"
 
@@ -380,17 +381,10 @@ static qs_status solve_square(qs_vm *vm, Lapack *l, Mat *a, Mat *b, qs_value *fa
     return s;
 }
 
-/* Whether a column of A (a row of a wide one) depends on those before, as far as rounding lets it be told: the triangle
- * that gels leaves has next to nothing on its diagonal there. */
+/* Of the triangle that gels leaves in A: of its columns, or of the rows of a wide one. */
 static bool lacks_rank(const Mat *a) {
-    int k = a->m < a->n ? a->m : a->n;
-    double least = INFINITY, most = 0;
-    for (int i = 0; i < k; i++) {
-        const double *d = a->a + (size_t)i * (size_t)(a->m + 1) * (size_t)a->parts;
-        double size = a->parts == 2 ? hypot(d[0], d[1]) : fabs(d[0]);
-        least = fmin(least, size), most = fmax(most, size);
-    }
-    return least <= most * DBL_EPSILON * (a->m > a->n ? a->m : a->n);
+    int n = a->m < a->n ? a->m : a->n, longer = a->m > a->n ? a->m : a->n;
+    return qtriangle_lacks_rank(a->a, (size_t)n, (size_t)a->m + 1, a->parts, (size_t)longer);
 }
 
 static qs_status solve_least_squares(qs_vm *vm, Lapack *l, Mat *a, Mat *b) {

@@ -8,11 +8,11 @@
  */
 #include "devices/threads.h"
 #include "stdlib/builtins.h"
+#include "stdlib/triangle.h"
 #include "vm/array/packed.h"
 #include "vm/array/gemm.h"
 #include "vm/value/machine.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,12 +181,8 @@ static bool fit(double *a, double *b, const double *x, size_t m, size_t n, doubl
     if (scale == 0) scale = 1;
     for (size_t k = 0; k < n; k++)
         for (size_t i = 0; i < m; i++) a[k*m + i] = pow(x[i]/scale, (double)(n - 1 - k));
-    double least = INFINITY, most = 0;
-    for (size_t j = 0; j < n; j++) {
-        reflect(a, b, m, n, j);
-        least = fmin(least, fabs(a[j*m + j])), most = fmax(most, fabs(a[j*m + j]));
-    }
-    if (least <= most * DBL_EPSILON * (double)m) return false;
+    for (size_t j = 0; j < n; j++) reflect(a, b, m, n, j);
+    if (qtriangle_lacks_rank(a, n, m + 1, 1, m)) return false;
     for (size_t j = n; j-- > 0;) {
         p[j] = b[j];
         for (size_t k = j + 1; k < n; k++) p[j] -= a[k*m + j]*p[k];
