@@ -277,7 +277,7 @@ static bool is_complex(qs_value v) {
 /* Its size was looked at in Python. */
 static qs_status take_adjoint(Border *b, qs_value x, PyObject *o, qs_value *dx) {
     TRY(qnd_value(b, o, dx));
-    TRY(qsweep_check_size(b->vm, "the adjoint that a rule gives", x, *dx));
+    TRY(qsweep_check(b->vm, "the adjoint that a rule gives", x, *dx));
     if (is_complex(x) || !is_complex(*dx)) return QS_OK;
     return qs_fail(b->vm, QS_ETYPE, "the adjoint that a rule gives of a real value must be real; q.real(x) is its real "
                    "part");

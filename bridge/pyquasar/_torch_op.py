@@ -96,13 +96,13 @@ class Operator:
         self.check(args)
         if torch.compiler.is_compiling():
             return self.opaque(*args)
-        self.passing.wanted = (self.backward is None and torch.is_grad_enabled() and not _in_torch_func(torch) and
-                               not _is_watched(torch) and
-                               any(isinstance(a, torch.Tensor) and a.requires_grad for a in args))
+        if self.backward is None and torch.is_grad_enabled() and not _in_torch_func(torch) and not _is_watched(torch):
+            # asked here: of a conjugate, whose elements are turned where they are read, run() gets a copy
+            self.passing.wanted = tuple(k for k in self.tensors if args[k].requires_grad)
         try:
             return self.apply(*args)
         finally:
-            self.passing.wanted, self.passing.kept = False, None
+            self.passing.wanted, self.passing.kept = (), None
 
     def check(self, args):
         """torch makes a number of a tensor without dimensions, whose derivative would be lost without a word."""
@@ -116,14 +116,14 @@ class Operator:
     def run(self, *args):
         torch = _torch()
         with torch.no_grad():
-            record, self.passing.wanted = self.passing.wanted, False
+            chosen, self.passing.wanted = self.passing.wanted, ()
             given = self.plain(args)
             lent = tuple(map(self.lent, given))
-            r = results_of(self.recorded(args, lent) if record else self.function(*lent))
+            r = results_of(self.recorded(lent, chosen) if chosen else self.function(*lent))
             if len(r) != self.results:
                 raise TypeError("%s gives %d results, got %d" % (self.function.name, self.results, len(r)))
             r = tuple(_tensor_of(x, given) for x in r)
-            if record:  # which may share memory with a result
+            if chosen:  # which may share memory with a result
                 r = tuple(t.clone() for t in r)
             if self.adjoints_of:
                 r = tuple(_fit(t, args[k]) for k, t in zip(self.adjoints_of, r))
@@ -138,8 +138,7 @@ class Operator:
         """A tensor as an array that nobody writes to: the operator tells torch that it changes nothing."""
         return _grad._q()._bridge._lent(x) if self.function.of_values and isinstance(x, _torch().Tensor) else x
 
-    def recorded(self, args, given):
-        chosen = tuple(k for k in self.tensors if args[k].requires_grad)
+    def recorded(self, given, chosen):
         y, pullback = _grad.recorded(self.function.f, given, chosen)
         self.passing.kept = pullback, isinstance(y, tuple)
         return y
@@ -151,7 +150,7 @@ class Operator:
         key = tuple((tuple(map(int, a.shape)), a.dtype) if isinstance(a, torch.Tensor) else a for a in args)
         if key not in self.imagined:
             from torch._subclasses.fake_tensor import unset_fake_temporarily
-            self.passing.wanted = False
+            self.passing.wanted = ()
             with unset_fake_temporarily():
                 ones = [torch.ones(k[0], dtype=k[1]) if isinstance(k, tuple) else k for k in key]
                 r = self.run(*ones)
