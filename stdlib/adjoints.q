@@ -879,15 +879,15 @@ function [dx, dn, dweights] = bincount_adjoint(x, n, weights, y, dy)
     dweights = isnull(weights) ? null : reshape(as_row(dy)[int(as_row(x))], size(weights))
 end
 
-function y = horner(p, x)
-    y = 0*x
+function y = horner(p, x, like) % of the type of like, which p and x have together
+    y = is_one_number(like) ? 0*x : zeros_like(like)
     for i = 0..numel(p)-1
         y = y.*x + p[i]
     end
 end
 
 function [dp, dx] = polyval_adjoint(p, x, y, dy)
-    [v, pull] = vjp(horner, p, x)
+    [v, pull] = vjp((p, x) -> horner(p, x, y), p, x)
     [dp, dx] = pull(dy)
 end
 
@@ -1581,6 +1581,18 @@ function z = czeros_wide()
 end
 
 % The element at which the two differ most.
+% What differences cannot be compared with.
+function why = why_apart(f, xs, y)
+    again = apply(f, xs)
+    coarse = is_one_number(y) ? false : spacing(y) > 1e-10
+    why = ""
+    if any(as_row(y != again))
+        why = "; the function gives something else each time: does it draw random numbers? give it these as an argument"
+    elseif coarse
+        why = "; its result is not float64, and differences are too coarse: compute in float64"
+    end
+end
+
 function [worst, at, derivative, difference] = compared(f, xs, k, weights, d)
     worst = 0
     at = 0
@@ -1625,7 +1637,7 @@ function good = gradcheck_of(f, arguments)
         if isnumeric(xs[k]) && !isint(xs[k]) && !isbool(xs[k])
             [wrong, i, a, n] = compared(f, xs, k, weights, ds[k])
             if wrong > 1
-                error("gradcheck: argument ", k, ", element ", i, ": the derivative is ", a, ", differences give ", n)
+                error("gradcheck: argument ", k, ", element ", i, ": the derivative is ", a, ", differences give ", n, why_apart(f, xs, y))
             end
         end
     end

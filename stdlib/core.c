@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "vm/grad/tape.h"
 #include "vm/launch/launch.h"
 #include "vm/session/python.h"
 
@@ -327,13 +328,14 @@ static qs_status add_items(Arguments *a, qs_value from) {
     const Foreign *f = from.kind == QS_FOREIGN ? from.u.p : NULL;
     const Cell *cell = from.u.p;
     size_t n = from.kind == QS_CELL ? cell->count : from.kind == QS_ARRAY ? qval_array(from)->count : 0;
+    bool recorded = qtape_is_recorded(a->vm, from);
     if (f && f->ftype->iter) return add_iterated(a, f);
     if (from.kind != QS_NIL && from.kind != QS_CELL && from.kind != QS_ARRAY)
         return qarg_wrong(a->vm, "apply", "arguments", "a cell, a vec or a sequence of Python", from);
     for (size_t i = 0; i < n; i++) {
         qs_value item;
         if (from.kind == QS_CELL) item = qval_retain(cell->items[i]);
-        else TRY(qarr_get(a->vm, qval_array(from), i, &item));
+        else TRY((recorded ? qdoor_element(a->vm, from, (int64_t)i, &item) : qarr_get(a->vm, from.u.p, i, &item)));
         add_argument(a, item);
     }
     return QS_OK;

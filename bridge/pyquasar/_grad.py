@@ -557,7 +557,7 @@ class _RuleCall:
 
     def back(self, smooth, adjoints):
         kept = self.kept
-        if any(getattr(v, "_recorded", False) for v in smooth):  # for a derivative of this, what is kept depends on them
+        if any(getattr(v, "_recorded", False) for v in smooth):  # a derivative of this one goes through what is kept
             (_, kept), drew = _q()._bridge._drawing(self.call_fwd, (smooth,))
             if drew:
                 raise ValueError("%s draws random numbers: a derivative of its derivative, for which fwd runs once "
@@ -609,8 +609,20 @@ def _compare(f, args, k, dx, n, adjoint, rtol, atol):
     dy = jvp(f, args, tuple(v if i == k else None for i in range(len(args))))[1][n]
     for way, got in (("back", _dot(q, dx, v)), ("forward", _dot(q, adjoint, dy))):
         if not abs(by_differences - got) <= atol + rtol*max(abs(by_differences), abs(got)):
-            raise ValueError("gradcheck: %s: along argument %d differences give %.9g, the sweep %s gives %.9g" %
-                             (_name(f), k, by_differences, way, got))
+            raise ValueError("gradcheck: %s: along argument %d differences give %.9g, the sweep %s gives %.9g%s" %
+                             (_name(f), k, by_differences, way, got, _why_apart(f, args, n)))
+
+
+def _why_apart(f, args, n):
+    """What differences cannot be compared with."""
+    y, again = f(*args)[n], f(*args)[n]
+    if _q()._bridge._drawing(f, args)[1]:
+        return "; the function draws random numbers: give them to it as an argument"
+    if not _q().all(y == again):
+        return "; the function gives something else each time"
+    if str(getattr(y, "dtype", "")) in ("float16", "float32", "complex64", "bfloat16"):
+        return "; its result is %s, of which differences are too coarse: compute in float64" % y.dtype
+    return ""
 
 
 def _dot(q, a, b):

@@ -245,7 +245,8 @@ def _shape(x):
 
 OWN = {"ptp": lambda a: a.max() - a.min(), "ravel": lambda a: a.reshape(-1), "trace": _trace, "average": _average,
        "trapezoid": _trapezoid, "sort": _sorted, "dot": _product, "inner": _inner, "outer": _outer,
-       "linalg.norm": _norm, "linalg.solve": _solve, "linalg.inv": _of_matrix("inv"), "linalg.det": _of_matrix("det"), "diff": _differences}
+       "linalg.norm": _norm, "linalg.solve": _solve, "linalg.inv": _of_matrix("inv"),
+       "linalg.det": _of_matrix("det"), "diff": _differences}
 
 
 # -- functions of elements, which NumPy calls ufuncs -------------------------------------------------------------------

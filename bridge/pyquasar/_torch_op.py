@@ -245,9 +245,13 @@ class Operator:
     # -- vmap: one after the other -------------------------------------------------------------------------------------
     def each(self, info, dims, args):
         torch = _torch()
-        rows = [results_of(self(*(x if d is None else x.select(d, i) for x, d in zip(args, dims))))
-                for i in range(info.batch_size)]
-        r = tuple(torch.stack(column) for column in zip(*rows))
+
+        def one(x, d, i):
+            if d is None or info.batch_size:
+                return x if d is None else x.select(d, i)
+            return x.new_ones(x.shape[:d] + x.shape[d + 1:])  # of none: it tells the form of results
+        rows = [results_of(self(*(one(x, d, i) for x, d in zip(args, dims)))) for i in range(info.batch_size or 1)]
+        r = tuple(torch.stack(column)[:info.batch_size] for column in zip(*rows))
         return (r, (0,)*len(r)) if self.results > 1 else (r[0], 0)
 
 
