@@ -1244,8 +1244,12 @@ end
 
 % What rounding leaves of a factorisation of a matrix like x, relative to its largest value.
 function e = spacing(x)
+    e = 10*max(size(x,0), size(x,1))*(is_coarse(x) ? 2^-23 : 2^-52)
+end
+
+function y = is_coarse(x) % an array of floats narrower than float64; an element of it is as wide as any number
     one = real(zeros_like(x, 1)) + 1
-    e = 10*max(size(x,0), size(x,1))*(one[0] + 2^-40 == one[0] ? 2^-23 : 2^-52)
+    y = any(one + 2^-40 == one)
 end
 
 % On which vectors the result depends; forward derivatives, which give zeros to all, need each.
@@ -1584,7 +1588,7 @@ end
 % What differences cannot be compared with.
 function why = why_apart(f, xs, y)
     again = apply(f, xs)
-    coarse = is_one_number(y) ? false : spacing(y) > 1e-10
+    coarse = !is_one_number(y) && is_coarse(y)
     why = ""
     if any(as_row(y != again))
         why = "; the function gives something else each time: does it draw random numbers? give it these as an argument"

@@ -412,6 +412,14 @@ class Gradients(unittest.TestCase):
         f = lambda x: x*q.rand(3)*q.checkpoint(lambda x: x*q.rand(3))(x)
         self.assertEqual(next_of(f), next_of(q.checkpoint(f)))
 
+    def test_gradcheck_says_why(self):
+        for f, why in ((lambda x: q.sum(x*q.rand(3)), "; the function draws random numbers: give them to it"),
+                       (lambda x: (x*x*1.1).astype("float32"), "; its result is float32, of which .* compute in float64"),
+                       (lambda x: next(changing)*x, "; the function gives something else each time")):
+            changing = iter(range(99))
+            with self.assertRaisesRegex(ValueError, "differences give .*" + why):
+                q.gradcheck(f, self.x)
+
     def test_rules_of_functions_of_python(self):
         calls = []
 

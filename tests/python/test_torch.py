@@ -228,6 +228,14 @@ class Operators(Torch):
             with self.assertRaisesRegex(ValueError, "drawn draws random numbers: .* give it the numbers"):
                 again()
 
+    def test_vmap_of_nothing(self):
+        op, none = q.torch_op(lambda x, y: (x*y, q.sum(x)), results=2), torch.zeros(3, 0, dtype=torch.float64)
+        a, b = torch.vmap(op, in_dims=(1, None))(none, torch.ones(3, dtype=torch.float64))
+        self.assertEqual((a.shape, b.shape, a.dtype), ((0, 3), (0,), torch.float64))
+        x = torch.zeros(0, 3)
+        self.assertEqual(torch.func.vmap(torch.func.grad(lambda x: op(x, x)[1]))(x).shape, (0, 3))
+        self.assertEqual(torch.func.grad(lambda x: torch.vmap(op)(x, x)[0].sum())(x).shape, (0, 3))
+
     def test_random_numbers_of_other_threads_are_not_counted(self):
         turn, done = threading.Semaphore(0), threading.Semaphore(0)
 

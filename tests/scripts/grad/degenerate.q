@@ -77,6 +77,20 @@ show("values alone", x -> sum(symeig(x).^3), two)
 show("put together", put_together, two)
 show("put together from nothing", put_together, two*0)
 
+print "in float32, too"
+function [] = coarse(name, f, x)
+    try
+        print name, ": ", grad(f, float32(x))
+    catch e
+        print name, ": ", e
+    end
+end
+close = two
+close[2,2] += 2e-7
+coarse("first", of_first, close)
+coarse("one whose value is another's", of_largest, close)
+coarse("apart", x -> sum(symeig(x).^2), close)
+
 print "singular values"
 function s = of_u(M)
     [U, S, V] = svd(M)

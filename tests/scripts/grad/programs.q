@@ -204,3 +204,19 @@ print "replaced ", grad(q -> replacing(q, c), c), " ", c
 
 % the library gives no warning about what is its own
 print "counted ", grad(x -> sum(bincount([0,1,1],3,x).^2), float64([1,4,2]))
+
+% items of a vec as arguments
+print grad(v -> apply((x, y) -> x*y^2, v), [1,3]), gradcheck(v -> apply(atan2, sin(v)), [0.3,0.8])
+
+% what is computed in float64 has a derivative in float64, whatever stands beside it
+tenth = float64([0.1])
+print grad(p -> sum(polyval(p, [0.1])), float64([1,2,3]))[0] == sum(float64([0.1]).^2)
+
+% gradcheck says what differences cannot be compared with
+for f = {x -> sum(x.*rand(3)), x -> cast_like(x.^2, float32([0.1]))}
+    try
+        print gradcheck(f, float64([1.1,2,3]))
+    catch e
+        print substr(e, strfind(e, ";"), 200)
+    end
+end
