@@ -50,8 +50,8 @@ typedef struct {
     int param;               /* of which array */
     int64_t lo[2], hi[2];    /* how far from itself a position reads, along each axis */
     int mode;                /* AccessMode of indices that are outside; EDGE_ZERO: what is outside is 0 */
-    bool sums;
-    KRef extent[2];          /* of the array, or for which the mode makes indices */
+    bool sums;               /* positions add to the array, and do nothing else with it */
+    KRef extent[2];          /* what indices are mapped into, as `mode` says; EDGE_ZERO: 0 */
     KRef fill, fill_end;     /* makes `value`: what POS reads, inside or outside */
     KRef value;              /* sums: it is read from the pad at POS, and what follows it adds it to the array */
 } KPad;
