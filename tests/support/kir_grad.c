@@ -222,7 +222,7 @@ static qs_status by_reverse(Check *t, bool without, double *sum, double *read_su
     KArg args[MAX_PARAMS] = {0};
     bool enters[MAX_PARAMS];
     for (int i = 0; i < t->f->nparams; i++) enters[i] = !is_written(t, i);
-    KGradOf of = {t->active, without ? enters : NULL, without ? enters : NULL};
+    KGradOf of = {.active = t->active, .enters = without ? enters : NULL, .adds = without ? enters : NULL};
     TRY(kgrad_reverse(t->k->ctx, t->k->arena, t->f, &of, &d));
     if (without) count_zeros(t, &d);
     else count_passes(t->k, &d);

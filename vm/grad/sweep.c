@@ -107,16 +107,22 @@ qs_status qsweep_zero(qs_vm *vm, const Trace *t, qs_value *out) {
     return *out = qarr_value(a), QS_OK;
 }
 
-qs_status qsweep_form(qs_vm *vm, const Trace *t, qs_value *out) {
+/* An array of the form of t, in the memory of one element. */
+static qs_status stretch(qs_vm *vm, const Trace *t, qs_value number, qs_value *out) {
     const int64_t one = 1, none[QS_MAX_RANK] = {0};
-    Array *zero, *x;
-    if (t->kind == QS_COMPLEX) return qval_complex(vm, 0, 0, out);
-    if (t->kind != QS_ARRAY) return *out = qs_num(0), QS_OK;
-    TRY(qarr_new(vm, (qs_dtype)t->dtype, 1, &one, true, &zero));
-    qs_status s = qarr_view(vm, zero, t->rank, t->dims, none, 0, &x);
-    qarr_release(vm, zero);
+    Array *a, *x;
+    TRY(qarr_new(vm, (qs_dtype)t->dtype, 1, &one, false, &a));
+    qs_status s = qarr_fill(vm, a, number);
+    if (s == QS_OK) s = qarr_view(vm, a, t->rank, t->dims, none, 0, &x);
+    qarr_release(vm, a);
     if (s == QS_OK) *out = qarr_value(x);
     return s;
+}
+
+qs_status qsweep_form(qs_vm *vm, const Trace *t, qs_value *out) {
+    if (t->kind == QS_COMPLEX) return qval_complex(vm, 0, 0, out);
+    if (t->kind != QS_ARRAY) return *out = qs_num(0), QS_OK;
+    return stretch(vm, t, qs_num(0), out);
 }
 
 static bool fits(const Trace *t, qs_value v) {
@@ -188,7 +194,9 @@ static qs_status arrive(Sweep *s, Trace *t, qs_value v) {
     Visit *w = visit_of(s, t);
     qs_value fitted;
     if (!w || !w->wanted) return QS_OK;
-    TRY(qsweep_fit(s->vm, t, v, &fitted));
+    bool number = v.kind == QS_NUM && t->kind == QS_ARRAY && w->at[place(t)].kind == QS_NIL;
+    bool stretched = number && w->node->rule && w->node->rule->stretched;
+    TRY(stretched ? stretch(s->vm, t, v, &fitted) : qsweep_fit(s->vm, t, v, &fitted));
     return add(s->vm, &w->at[place(t)], fitted);
 }
 

@@ -64,6 +64,7 @@ typedef struct GradRule {
      * back: `reverse_late`, which does what `reverse` does; dy[late->of] is nil.  NULL: no. */
     qs_status (*joins)(qs_vm *vm, const GradNode *n, const GradLate *late, bool *yes);
     qs_status (*reverse_late)(qs_vm *vm, GradNode *n, const qs_value *dy, const GradLate *late, qs_value *dx);
+    bool stretched;            /* an adjoint that is one number may come as an array of strides 0 */
 } GradRule;
 
 struct GradNode {

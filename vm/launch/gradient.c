@@ -21,7 +21,8 @@ static GradientForm *find(Form *of, int which, const GradientOf *key, size_t n) 
     for (Form *f = of->gradients.first; f; f = f->next) {
         GradientForm *g = (GradientForm *)f;
         if (g->which == which && g->key.forward == key->forward && !memcmp(g->key.active, key->active, n) &&
-            !memcmp(g->key.enters, key->enters, n) && !memcmp(g->key.adds, key->adds, n))
+            !memcmp(g->key.enters, key->enters, n) && !memcmp(g->key.adds, key->adds, n) &&
+            !memcmp(g->key.one, key->one, n))
             return g;
     }
     return NULL;
@@ -48,9 +49,9 @@ static qs_status make(qs_vm *vm, Form *of, int which, const GradientOf *key, Gra
     const KFunc *f = of->version[which].func;
     g->base.of = of, g->which = which;
     g->key = *key;
+    KGradOf wanted = {g->key.active, g->key.enters, g->key.adds, g->key.one};
     qs_status s = key->forward ? kgrad_forward(c, &g->base.arena, f, g->key.active, &g->code)
-                               : kgrad_reverse(c, &g->base.arena, f, &(KGradOf){g->key.active, g->key.enters,
-                                                                                g->key.adds}, &g->code);
+                               : kgrad_reverse(c, &g->base.arena, f, &wanted, &g->code);
     if (s == QS_OK) s = make_passes(vm, of, g);
     if (s == QS_OK || s == QS_ENOMEM || s == QS_EINTERRUPT || s == QS_EINTERNAL) return s;
     g->refused = true, g->why = c->err;
@@ -168,18 +169,23 @@ static bool is_spare(qs_value v, const Shape *s) {
            !qbuf_shared(a->buf);
 }
 
+static bool is_changed(const KGrad *k, int param) {
+    bool changed = false;
+    for (int i = 0; i < k->npasses; i++) changed |= k->pass[i].func->params[k->param[param].adjoint].written;
+    return changed;
+}
+
 /* An adjoint that is not changed is read where it lies. */
 static bool is_ready(const Gradient *g, int param, qs_value v, const Shape *s) {
     const Array *a = v.kind == QS_ARRAY ? v.u.p : NULL;
-    bool changed = false;
-    for (int i = 0; i < g->code->npasses; i++)
-        changed |= g->code->pass[i].func->params[g->code->param[param].adjoint].written;
-    return !changed && a && a->contiguous && a->dtype == s->dtype && a->rank == s->rank &&
+    return !is_changed(g->code, param) && a && a->contiguous && a->dtype == s->dtype && a->rank == s->rank &&
            !memcmp(a->dims, s->dims, (size_t)s->rank * sizeof *s->dims);
 }
 
 static qs_status open_adjoint_of(Gradient *g, int param, qs_value dy) {
+    static const int64_t one = 1;
     Shape s = qrecord_shape(&g->rec->param[param]);
+    if (g->form->key.one[param]) return qarr_view(g->run.vm, dy.u.p, 1, &one, &one, 0, &g->adjoint[param]);
     if (!is_spare(dy, &s) && !is_ready(g, param, dy, &s)) return qpiece_copy(g->run.vm, dy, &s, &g->adjoint[param]);
     return g->adjoint[param] = qval_array(qval_retain(dy)), QS_OK;
 }
@@ -410,11 +416,28 @@ static bool adds(const GradNode *n, int input, qs_value sum) {
     return !rec->gradient->code.param[i].stored || a->count >= worth_adding;
 }
 
-static qs_status choose_form(qs_vm *vm, const Recorded *rec, const qs_value *dx, GradientForm **out) {
+/* One number for all elements, whose own derivative nobody asks for. */
+static bool is_one(qs_vm *vm, qs_value v, qs_dtype d) {
+    const Array *a = v.kind == QS_ARRAY ? v.u.p : NULL;
+    if (!a || a->dtype != d || qdtype_is_complex(d) || a->count < 2 || qtape_is_recorded(vm, v)) return false;
+    for (int i = 0; i < a->rank; i++)
+        if (a->dims[i] != 1 && a->strides[i] != 0) return false;
+    return true;
+}
+
+/* The code for what has arrived: dx is NULL where nothing has. */
+static qs_status choose_form(qs_vm *vm, const Recorded *rec, const qs_value *dy, const qs_value *dx,
+                             GradientForm **out) {
     GradientOf key = rec->gradient->key;
     bool other = false;
+    for (int k = 0; k < rec->nout; k++) {
+        int i = rec->out[k].param;
+        if (rec->out[k].element >= 0 || is_changed(&rec->gradient->code, i)) continue;
+        key.one[i] = is_one(vm, dy[k], (qs_dtype)rec->param[i].dtype);
+        other = other || key.one[i];
+    }
     for (int i = 0; i < rec->n; i++) {
-        key.adds[i] = is_lent(dx, &rec->param[i]) && rec->gradient->code.param[i].stored;
+        key.adds[i] = dx && is_lent(dx, &rec->param[i]) && rec->gradient->code.param[i].stored;
         other = other || key.adds[i];
     }
     if (other) return qgradient_form(vm, rec->form, rec->which, &key, out);
@@ -494,7 +517,7 @@ static qs_status reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *d
     if (rec->stopped) return stopped(vm, n, rec);
     if (rec->gradient->refused) return refusal(vm, n, rec->gradient);
     TRY(qkernel_swept(vm, n));
-    TRY(choose_form(vm, rec, dx, &form));
+    TRY(choose_form(vm, rec, dy, dx, &form));
     begin(&g, vm, n, form, dx);
     return finish(&g, dy, dx);
 }
@@ -574,9 +597,10 @@ static qs_status make_joined(qs_vm *vm, GradientForm *g, const KFunc *of, int pa
 }
 
 /* NULL: it cannot be done. */
-static qs_status joined_of(qs_vm *vm, GradientForm *g, const GradLate *l, const Side *below, JoinedForm **out) {
+static qs_status joined_of(qs_vm *vm, GradientForm *g, GradientForm *given, const GradLate *l, const Side *below,
+                           JoinedForm **out) {
     Side above = side_above(l);
-    const KFunc *of = above.rec->gradient->code.pass[0].func;
+    const KFunc *of = given->code.pass[0].func;
     if (g->code.npasses != 1) return *out = NULL, QS_OK;
     *out = find_joined(g, of, below->adjoint, above.adjoint);
     if (!*out) TRY(make_joined(vm, g, of, below->adjoint, above.adjoint, out));
@@ -586,13 +610,15 @@ static qs_status joined_of(qs_vm *vm, GradientForm *g, const GradLate *l, const 
 
 static qs_status joins(qs_vm *vm, const GradNode *n, const GradLate *l, bool *yes) {
     const Recorded *up = l->node->data, *down = n->data;
+    GradientForm *given;
     JoinedForm *j = NULL;
     *yes = false;
     if (up->gradient->refused || down->gradient->refused) return QS_OK;
     Side above = side_above(l), below = side_below(n, l);
     if (!is_plain(&above) || !is_plain(&below) || !is_given_whole(&above)) return QS_OK;
     if (!is_worth_joining(vm, &above, &below)) return QS_OK;
-    TRY(joined_of(vm, down->gradient, l, &below, &j));
+    TRY(choose_form(vm, up, l->dy, NULL, &given));
+    TRY(joined_of(vm, down->gradient, given, l, &below, &j));
     return *yes = j != NULL, QS_OK;
 }
 
@@ -610,13 +636,12 @@ static qs_status reverse_apart(qs_vm *vm, GradNode *n, const qs_value *dy, const
     return s;
 }
 
-static qs_status reverse_joined(qs_vm *vm, GradNode *n, const qs_value *dy, const GradLate *l, Gradient *g,
-                                qs_value *dx) {
+static qs_status reverse_joined(qs_vm *vm, GradNode *n, const qs_value *dy, const GradLate *l, GradientForm *given,
+                                Gradient *g, qs_value *dx) {
     Gradient above;
-    const Recorded *up = l->node->data;
     TRY(qkernel_swept(vm, l->node));
     TRY(qkernel_swept(vm, n));
-    begin(&above, vm, l->node, up->gradient, NULL);
+    begin(&above, vm, l->node, given, NULL);
     above.into = &g->run, above.first = g->code->pass[0].func->nparams;
     g->above = &above;
     qs_status s = open(&above, l->dy);
@@ -626,15 +651,16 @@ static qs_status reverse_joined(qs_vm *vm, GradNode *n, const qs_value *dy, cons
 
 static qs_status reverse_late(qs_vm *vm, GradNode *n, const qs_value *dy, const GradLate *l, qs_value *dx) {
     Gradient g;
-    GradientForm *form;
+    GradientForm *form, *given;
     Side below = side_below(n, l);
     JoinedForm *j;
-    TRY(choose_form(vm, n->data, dx, &form));
-    TRY(joined_of(vm, form, l, &below, &j));
+    TRY(choose_form(vm, n->data, dy, dx, &form));
+    TRY(choose_form(vm, l->node->data, l->dy, NULL, &given));
+    TRY(joined_of(vm, form, given, l, &below, &j));
     if (!j) return reverse_apart(vm, n, dy, l, dx);
     begin(&g, vm, n, form, dx);
     g.joined = j, g.without = below.param;
-    return reverse_joined(vm, n, dy, l, &g, dx);
+    return reverse_joined(vm, n, dy, l, given, &g, dx);
 }
 
 /* -- tangents ------------------------------------------------------------------------------------------------------ */
@@ -722,8 +748,8 @@ static qs_status give_tangents(Gradient *g, qs_value *dy) {
     return QS_OK;
 }
 
-/* One launch that does what the recorded one did, beside its tangents.  Where positions share other than by sums, there is
- * none. */
+/* One launch that does what the recorded one did, beside its tangents.  Where positions share other than by sums, there
+ * is none. */
 static qs_status forward(qs_vm *vm, GradNode *n, const qs_value *dx, qs_value *dy) {
     const Recorded *rec = n->data;
     Gradient g; /* too large to be cleared each time */
@@ -744,4 +770,4 @@ static qs_status forward(qs_vm *vm, GradNode *n, const qs_value *dx, qs_value *d
 static void release(qs_vm *vm, GradNode *n) { qrecord_free(vm, n->data); }
 
 const GradRule qgradient_rule = {.name = "a launch", .reverse = reverse, .forward = forward, .release = release,
-                                 .adds = adds, .joins = joins, .reverse_late = reverse_late};
+                                 .adds = adds, .joins = joins, .reverse_late = reverse_late, .stretched = true};

@@ -31,7 +31,7 @@ static void find_active(const Run *r, GradientOf *of) {
     of->forward = false;
     for (int i = 0; i < f->nparams; i++) {
         const KParam *p = &f->params[i];
-        of->enters[i] = is_recorded(r, i), of->adds[i] = false;
+        of->enters[i] = is_recorded(r, i), of->adds[i] = of->one[i] = false;
         of->active[i] = of->enters[i] || (p->kind == KP_ARRAY && p->written && qdtype_is_smooth((qs_dtype)p->dtype));
     }
 }

@@ -27,9 +27,10 @@ typedef struct {
 
 typedef struct { int param; int64_t element; } RecordedOut; /* element -1: the array */
 
-/* By parameter: whether it has an adjoint, whether what it held before the launch depends on a leaf, and whether its
- * adjoint is added to what has arrived before.  forward: tangents, not adjoints. */
-typedef struct { bool active[MAX_PARAMS], enters[MAX_PARAMS], adds[MAX_PARAMS], forward; } GradientOf;
+/* By parameter: whether it has an adjoint, whether what it held before the launch depends on a leaf, whether its
+ * adjoint is added to what has arrived before, and whether that comes in as one number for all elements.  forward:
+ * tangents, not adjoints. */
+typedef struct { bool active[MAX_PARAMS], enters[MAX_PARAMS], adds[MAX_PARAMS], one[MAX_PARAMS], forward; } GradientOf;
 
 /* A pass that computes an adjoint where it reads it. */
 typedef struct JoinedForm {

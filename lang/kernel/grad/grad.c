@@ -16,7 +16,7 @@ typedef struct {
     Arena *arena;
     const KFunc *given;  /* as it came */
     KNormal normal;
-    const bool *active, *enters, *adds;
+    const bool *active, *enters, *adds, *one;
     KGrad *out;
     KGroup *group;       /* by parameter of given */
     uint8_t *used;       /* by instruction of normal.func: a read that is kept, and asked for */
@@ -306,7 +306,28 @@ static qs_status make_adjoint(Grad *d, uint8_t *used, KFunc **out) {
     return QS_OK;
 }
 
+static bool is_one(const Grad *d, const KIns *i) {
+    for (int p = 0; i->op == K_LOAD && d->one && p < d->given->nparams; p++)
+        if (d->one[p] && d->s.param[p].adjoint == (int)i->imm) return true;
+    return false;
+}
+
+/* The same, which reads the first element of adjoints that are one number. */
+static KFunc *with_numbers(const Grad *d, KFunc *f) {
+    bool any = false;
+    for (KRef r = 1; r < f->nins; r++) any = any || is_one(d, &f->ins[r]);
+    if (!any) return f;
+    KFunc *g = kgrad_copy_shell(d->c, d->arena, f);
+    KRef *map = qarena_alloc(d->arena, f->nins * sizeof *map), first = kir_const_int(g, QS_I64, 0, 0);
+    for (KRef r = 1; r < f->nins; r++) {
+        const KIns *i = &f->ins[r];
+        map[r] = kir_copy(g, i, is_one(d, i) ? first : map[i->a], map[i->b], map[i->c]);
+    }
+    return kir_seal(g), g;
+}
+
 static void add_pass(Grad *d, KGradPass p) {
+    p.func = with_numbers(d, p.func);
     if (p.func->fast) p.func = kpower_join(d->c, d->arena, p.func);
     d->out->pass[d->out->npasses++] = p;
 }
@@ -453,7 +474,7 @@ static Grad begin(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KGra
 qs_status kgrad_reverse(Ctx *c, Arena *arena, const KFunc *f, const KGradOf *of, KGrad *out) {
     const bool *active = of->active;
     Grad d = begin(c, arena, f, active, out);
-    d.enters = of->enters, d.adds = of->adds;
+    d.enters = of->enters, d.adds = of->adds, d.one = of->one;
     KActive act;
     KFunc *adjoint;
     TRY(check_params(&d));

@@ -77,8 +77,9 @@ typedef struct {
 /* By parameter of f.  active: only floats and complex numbers can be.  An array that f writes with what depends on an
  * active parameter, and reads, has to be active itself.  enters: of active ones, whether somebody asks for the adjoint
  * of what they held before; where not, what comes out there means nothing; NULL: of all.  adds: as in KGradParam; NULL:
- * of none. */
-typedef struct { const bool *active, *enters, *adds; } KGradOf;
+ * of none.  one: its adjoint, which no pass may change, comes in as an array of one element that holds for all; NULL:
+ * none does. */
+typedef struct { const bool *active, *enters, *adds, *one; } KGradOf;
 /* Everything made lives in the arena. */
 qs_status kgrad_reverse(Ctx *c, Arena *arena, const KFunc *f, const KGradOf *of, KGrad *out);
 

@@ -114,9 +114,48 @@ function s = overwritten(x)
 end
 check("overwritten later", overwritten, wave(9))
 
+check("one number for all", x -> sum(launched(x, point)), image(3,4))
+check("one number, read around", x -> 2*mean(launched(x, around)), image(3,4))
+check("one number, added", x -> sum(filled(x, 9, more)), wave(9))
+check("one number, over what depends on it", x -> sum(sin(x) + launched(x, within)), wave(9))
+check("one number, of expressions", x -> sum(sin(lines(exp(x)))), wave(9))
+check("one number, where it is joined", x -> sum(launched(launched(x, point), turned)), image(3,3))
+function s = number_first(x)
+    z = lines(x)
+    s = sum(z.*x) + sum(z)
+end
+function s = number_last(x)
+    z = lines(x)
+    s = sum(z) + sum(z.*x)
+end
+function s = two_numbers(x)
+    z = lines(x)
+    s = sum(z) + 3*mean(z)
+end
+check("one number, then more", number_first, wave(9))
+check("one number after others", number_last, wave(9))
+check("two numbers", two_numbers, wave(9))
+function [] = __kernel__ square(x : cvec, y : cvec, pos : int)
+    y[pos] = x[pos]*x[pos]
+end
+function s = complex_sum(x)
+    z = complex(x, 2*x)
+    y = z*0
+    parallel_do(numel(x), z, y, square)
+    s = real(sum(y)) + imag(sum(y))
+end
+check("one complex number", complex_sum, wave(5))
+f = x -> sum(launched(x, point).^2) + sum(launched(x, point))
+v = image(3,4)
+apart = hvp(f, v, v) - (grad(f, 1.00001*v) - grad(f, 0.99999*v))/2e-5
+print "one number, by hvp: ", max(abs(apart)) < 1e-6
+f = x -> sum(launched(x, point))
+print "depends on a variable: ", abs(grad(t -> sum(grad(x -> t*t*f(x), v)), 3) - 6*sum(grad(f, v))) < 1e-9
+
 f = x -> squares(launched(launched(x, point), point)) + squares(x)
 v = image(3,4) - 0.3
-print "by hvp: ", max(abs(hvp(f, image(3,4), v) - (grad(f, image(3,4) + 1e-5*v) - grad(f, image(3,4) - 1e-5*v))/2e-5)) < 1e-6
+apart = hvp(f, image(3,4), v) - (grad(f, image(3,4) + 1e-5*v) - grad(f, image(3,4) - 1e-5*v))/2e-5
+print "by hvp: ", max(abs(apart)) < 1e-6
 [y, t] = jvp(f, image(3,4), v)
 print "by jvp: ", abs(t - sum(grad(f, image(3,4)).*v)) < 1e-9
 print "a gradient of a gradient: ", max(abs(grad(x -> sum(grad(f, x).*v), image(3,4)) - hvp(f, image(3,4), v))) < 1e-9
