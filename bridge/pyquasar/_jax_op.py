@@ -6,7 +6,8 @@
 
 On the processor XLA calls both by its foreign function interface, with its own memory (bridge/xla.c); where there is
 none, or on another platform, by a callback of the host, which copies.  vmap runs one after the other.  JAX's adjoints
-are not conjugated, ours are: what crosses here is conjugated on both ways."""
+are not conjugated, ours are: where a function takes or gives adjoints, they are conjugated on their way in or out, and
+tangents of such an argument or result with it."""
 import functools, secrets, warnings, weakref
 
 from ._grad import _q
@@ -121,9 +122,10 @@ def _primitives():
 
 
 class Operator:
-    def __init__(self, function, results, conjugated=(), ffi=True):
-        """conjugated: the arguments that JAX and we mean differently; then the results, too."""
-        self.function, self.results, self.conjugated, self.ffi = function, results, conjugated, ffi
+    def __init__(self, function, results, ffi=True, conj_in=frozenset(), conj_out=frozenset()):
+        """conj_in, conj_out: the arguments and the results of which JAX has the conjugates."""
+        self.function, self.results, self.ffi = function, results, ffi
+        self.conj_in, self.conj_out = conj_in, conj_out
         self.derived, self.imagined, self.calls = {}, {}, {}
         self.fills = function.fills
 
@@ -154,12 +156,12 @@ class Operator:
     def run(self, *args):
         import numpy as np
         args = [np.asarray(a) for a in args]
-        args = [a.conj() if k in self.conjugated else a for k, a in enumerate(args)]
+        args = [a.conj() if k in self.conj_in else a for k, a in enumerate(args)]
         shapes = self.imagine(args)
 
         def fitting(r):
             r = [np.asarray(x, dtype=s.dtype).reshape(s.shape) for x, s in zip(results_of(r), shapes)]
-            return [x.conj() for x in r] if self.conjugated else r
+            return [x.conj() if i in self.conj_out else x for i, x in enumerate(r)]
         return self.apply(args, fitting)
 
     def fill(self, args, results):
@@ -210,16 +212,22 @@ class Operator:
         return self.imagined[key]
 
     def reverse(self, which):
-        n = len(self.function.parameters)
+        """Of what JAX has the conjugate it has the adjoint as we do."""
         if ("reverse", which) not in self.derived:
-            f = self.function.reverse(which, self.results)
-            self.derived["reverse", which] = Operator(f, len(which), tuple(range(n, n + self.results)),
-                                                             self.ffi)
+            n = len(self.function.parameters)
+            adjoints = {n + i for i in range(self.results) if i not in self.conj_out}
+            gradients = {i for i, k in enumerate(which) if k not in self.conj_in}
+            self.derived["reverse", which] = Operator(self.function.reverse(which, self.results), len(which), self.ffi,
+                                                      self.conj_in | adjoints, gradients)
         return self.derived["reverse", which]
 
     def forward(self, which):
+        """A tangent is conjugated as what it is of."""
         if ("forward", which) not in self.derived:
-            self.derived["forward", which] = Operator(self.function.forward(which), self.results, ffi=self.ffi)
+            n = len(self.function.parameters)
+            tangents = {n + i for i, k in enumerate(which) if k in self.conj_in}
+            self.derived["forward", which] = Operator(self.function.forward(which), self.results, self.ffi,
+                                                      self.conj_in | tangents, self.conj_out)
         return self.derived["forward", which]
 
 
@@ -245,7 +253,7 @@ def jax_op(function, dims=None, out=None, results=None, ffi=None):
     import jax
     f, parameters = of_script(function, dims, out)
     results = number_of_results(function, out, results)
-    op = Operator(f, results, ffi=_choose(ffi))
+    op = Operator(f, results, _choose(ffi))
     call_p, _ = _primitives()
 
     class operator:

@@ -1042,6 +1042,27 @@ class OperatorsOfJax(unittest.TestCase):
         got, wanted = (jax.vjp(f, z)[1](np.ones(2) + 1j)[0] for f in (op, lambda z: np.exp(z)*z))
         self.assertTrue(np.allclose(got, wanted))
 
+    def test_derivatives_of_derivatives_of_complex_functions(self):
+        jax.config.update("jax_enable_x64", True)
+        np = jax.numpy
+        z, w, t = np.array([0.7 + 0.4j, 1.2 - 0.3j]), np.array([1 + 2j, 0.5 - 1j]), np.array([0.3 + 1j, -0.2 + 0.1j])
+
+        def loss(f):
+            return lambda z: np.sum(np.real(f(z)*w))**2
+
+        def steeper(f):
+            return lambda z: np.sum(np.abs(jax.grad(f)(z))**2)
+        for f, same in ((lambda z: 2j*z, lambda z: 2j*z), (lambda z: q.exp(z)*q.abs(z), lambda z: np.exp(z)*np.abs(z))):
+            op = q.jax_op(f)
+            for derivative in (lambda f: jax.grad(steeper(loss(f))), lambda f: jax.grad(steeper(steeper(loss(f)))),
+                               lambda f: jax.grad(lambda z: np.abs(jax.jvp(jax.grad(loss(f)), (z,), (t,))[1]).sum())):
+                self.assertTrue(np.allclose(derivative(op)(z), derivative(same)(z)))
+        two = q.jax_op(lambda z, x: (z*x, q.abs(z)*q.conj(z)), results=2)
+        same = lambda z, x: (z*x, np.abs(z)*np.conj(z))
+        x = np.array([0.4, -1.3])
+        got, wanted = (jax.grad(lambda x: steeper(loss(lambda z: f(z, x)[0]*f(z, x)[1]))(z))(x) for f in (two, same))
+        self.assertTrue(np.allclose(got, wanted))
+
     def ways(self):
         return (True, False) if hasattr(jax, "ffi") else (False,)
 
