@@ -254,8 +254,8 @@ def vjp(f, *args):
 
     def pullback(*given):
         if len(given) != 1:
-            raise TypeError("the pullback of %s takes one adjoint, of the form of the result: a tuple where that is one; "
-                            "got %d arguments" % (_name(f), len(given)))
+            raise TypeError("the pullback of %s takes one adjoint, of the form of the result: a tuple where that is "
+                            "one; got %d arguments" % (_name(f), len(given)))
         adjoints = tuple(taken.result.leaves(given[0], "the adjoint that the pullback of %s takes" % _name(f)))
         found = iter(taken.formed(_q()._bridge._sweep(record, False, adjoints)))
         return tuple(next(found) if k in taken.chosen else None for k in range(len(args)))

@@ -414,7 +414,8 @@ class Gradients(unittest.TestCase):
 
     def test_gradcheck_says_why(self):
         for f, why in ((lambda x: q.sum(x*q.rand(3)), "; the function draws random numbers: give them to it"),
-                       (lambda x: (x*x*1.1).astype("float32"), "; its result is float32, of which .* compute in float64"),
+                       (lambda x: (x*x*1.1).astype("float32"),
+                        "; its result is float32, of which .* compute in float64"),
                        (lambda x: next(changing)*x, "; the function gives something else each time")):
             changing = iter(range(99))
             with self.assertRaisesRegex(ValueError, "differences give .*" + why):
@@ -515,7 +516,8 @@ class Gradients(unittest.TestCase):
         attempt(TypeError, r"argument 0 must be .*, \(3,\); bwd gave one of \(2,\)", fwd, lambda k, dz: (dz[:2], None))
         attempt(TypeError, "argument 0 must be a number or an array, .* bwd gave str", fwd, lambda k, dz: ("no", None))
         attempt(ValueError, "not today", fwd, lambda k, dz: self.fail_with(ValueError("not today")))
-        attempt(TypeError, "the adjoint that a rule gives must be real, as its value is", fwd, lambda k, dz: (1j*dz, None))
+        attempt(TypeError, "the adjoint that a rule gives must be real, as its value is", fwd,
+                lambda k, dz: (1j*dz, None))
         attempt(TypeError, r"fwd must give a tuple \(result, what bwd gets\), got qvalue",
                 lambda x, y: x, abs)
         attempt(TypeError, "must give numbers or arrays", lambda x, y: (None, x), lambda k, dz: (dz, None))
