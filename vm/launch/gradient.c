@@ -682,6 +682,13 @@ static bool has_contents(const Recorded *rec, const KGrad *code) {
     return true;
 }
 
+/* Only the way back finds out whether positions have written one element with =. */
+static bool may_meet(const KGrad *back) {
+    for (int i = 0; i < back->nextra; i++)
+        if (back->extra[i].kind == KX_CLAIM) return true;
+    return false;
+}
+
 /* See give_number. */
 static qs_status take_number(qs_vm *vm, const RecordedParam *p, qs_value dx, qs_value *out) {
     qs_value from = qtape_plain(p->origin.from);
@@ -700,13 +707,6 @@ static qs_status stretched(qs_vm *vm, qs_value dx, const Shape *s, qs_value *out
     TRY(qsweep_form(vm, &t, &zero));
     qs_status st = qops_binary(vm, OP_ADD, dx, zero, out);
     return qval_release(vm, zero), st;
-}
-
-/* Only the way back finds out whether positions have written one element with =. */
-static bool may_meet(const KGrad *back) {
-    for (int i = 0; i < back->nextra; i++)
-        if (back->extra[i].kind == KX_CLAIM) return true;
-    return false;
 }
 
 static qs_status open_tangent_array(Gradient *g, int i, qs_value dx) {
