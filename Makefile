@@ -31,7 +31,8 @@ test: deps check whole
 	@python3 tests/declared.py --qrun $(QRUN)
 	@python3 tests/elem.py --qrun $(QRUN)
 	@python3 tests/builtins.py --seed 1 --seconds 15
-	@python3 tests/gradients.py --qrun $(QRUN) --seed 1 --count 60
+	@python3 tests/gradients.py --qrun $(QRUN) --seed 1 --count 12
+	@python3 tests/gradients.py --qrun $(QRUN) --seed 200 --count 60 --device ref
 	@python3 tests/adjoints.py --qrun $(QRUN)
 
 check:
