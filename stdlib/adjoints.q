@@ -1536,7 +1536,9 @@ end
 
 function d = diff_of(f, x)
     [y, pull] = vjp(f, x)
-    if is_one_number(y) || (numel(y) == 1 && numel(x) == 1)
+    if !isnumeric(x) || isint(x) || isbool(x)
+        d = grad(f, x) % of what a cell or an object holds; the rest has none
+    elseif is_one_number(y) || (numel(y) == 1 && numel(x) == 1)
         d = pull(1)
     elseif is_one_number(x)
         [v, d] = jvp(f, x, 1)

@@ -192,7 +192,14 @@ qs_status qmatrix_meshgrid(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- shape --------------------------------------------------------------------------------------------------------- */
-/* Extents of any value: arrays and cells have theirs, a string is 1 x length, anything else 1 x 1. */
+/* How large an object of another language is only that knows. */
+static qs_status check_own(qs_vm *vm, const qs_call_args *c) {
+    if (c->in[0].kind != QS_FOREIGN) return QS_OK;
+    return qarg_wrong(vm, c->name, "x", "a value of the language (of objects of Python len(x) of its builtins, or "
+                      "x.shape, says how large they are)", c->in[0]);
+}
+
+/* Extents of any other value: arrays and cells have theirs, a string is 1 x length, anything else 1 x 1. */
 static int extents(qs_value v, int64_t dims[QS_MAX_RANK]) {
     if (v.kind == QS_ARRAY) return qarr_size(qval_array(v), dims);
     dims[0] = dims[1] = 1;
@@ -207,6 +214,7 @@ static int extents(qs_value v, int64_t dims[QS_MAX_RANK]) {
 qs_status qmatrix_size(qs_vm *vm, qs_call_args *c) {
     int64_t dims[QS_MAX_RANK];
     double out[QS_MAX_RANK];
+    TRY(check_own(vm, c));
     int rank = extents(c->in[0], dims), d;
     int64_t n = rank;
     for (int i = 0; i < rank; i++) out[i] = (double)dims[i];
@@ -239,14 +247,18 @@ static double numel(qs_value v) {
     for (int i = 0, rank = extents(v, dims); i < rank; i++) n *= (double)dims[i];
     return n;
 }
-qs_status qmatrix_numel(qs_vm *vm, qs_call_args *c) { (void)vm; return c->out[0] = qs_num(numel(c->in[0])), QS_OK; }
+qs_status qmatrix_numel(qs_vm *vm, qs_call_args *c) {
+    TRY(check_own(vm, c));
+    return c->out[0] = qs_num(numel(c->in[0])), QS_OK;
+}
 qs_status qmatrix_isempty(qs_vm *vm, qs_call_args *c) {
-    (void)vm;
+    TRY(check_own(vm, c));
     c->out[0] = qs_bool(c->in[0].kind == QS_NIL || numel(c->in[0]) == 0);
     return QS_OK;
 }
 qs_status qmatrix_ndims(qs_vm *vm, qs_call_args *c) {
     int64_t dims[QS_MAX_RANK];
+    TRY(check_own(vm, c));
     int n = extents(c->in[0], dims);
     bool made = false;
     if (c->nin > 1) TRY(qval_truth(vm, c->in[1], &made));

@@ -31,10 +31,10 @@ def _function(what, f):
     return f
 
 
-def _places(what, argnums):
+def _places(what, argnums, name="argnums"):
     for k in argnums if isinstance(argnums, (tuple, list)) else (argnums,):
         if not isinstance(k, int):
-            raise TypeError("%s: argnums must be places of arguments, whole numbers, got %r" % (what, argnums))
+            raise TypeError("%s: %s must be places of arguments, whole numbers, got %r" % (what, name, argnums))
 
 
 def _arguments(what, args, name="args"):
@@ -388,7 +388,15 @@ def _stacked(parts):
     q = _q()
     if all(isinstance(p, float) for p in parts):
         return q._bridge._array("float64", (len(parts),), array.array("d", parts).tobytes())
-    return q.cat(0, *[p.reshape((1,) + p.shape) if _shape(p) else p for p in parts])
+    return joined(0, [p.reshape((1,) + p.shape) if _shape(p) else p for p in parts])
+
+
+def joined(axis, parts):
+    """Any number of arrays and numbers, one after the other; a call takes so many."""
+    most = 250
+    while len(parts) > most:
+        parts = [joined(axis, parts[i:i + most]) for i in range(0, len(parts), most)]
+    return _q().cat(axis, *parts)
 
 
 def hessian(f, argnums=0):
@@ -460,7 +468,7 @@ def _joined(arrays):
         raise TypeError("checkpoint: results must have one type of elements, got %s" % ", ".join(sorted(types)))
     if not arrays:
         raise TypeError("checkpoint: its function must give floats")
-    return _q().cat(1, *[v.reshape(1, -1) if _shape(v) else v for v in arrays]).reshape(-1)
+    return joined(1, [v.reshape(1, -1) if _shape(v) else v for v in arrays]).reshape(-1)
 
 
 def _taken_apart(row, shapes):
@@ -485,9 +493,11 @@ class custom_vjp:
     bwd gets before `kept`, and that have no adjoint."""
 
     def __init__(self, fun, nondiff_argnums=()):
-        _function("custom_vjp", fun), _places("custom_vjp", tuple(nondiff_argnums))
+        _function("custom_vjp", fun)
+        _places("custom_vjp", nondiff_argnums, "nondiff_argnums")
         functools.update_wrapper(self, fun, updated=())
-        self._fun, self._constant, self._rule = fun, tuple(nondiff_argnums), None
+        places = nondiff_argnums if isinstance(nondiff_argnums, (tuple, list)) else (nondiff_argnums,)
+        self._fun, self._constant, self._rule = fun, tuple(places), None
 
     def __get__(self, of, kind=None):  # as functions do, in a class
         return self if of is None else functools.partial(self, of)
@@ -583,7 +593,8 @@ class _RuleCall:
 
 def gradcheck(f, *args, rtol=1e-5, atol=1e-7):
     """Compares the derivatives of f, back and forward, with central differences along random directions; ValueError
-    tells the first that differs.  All in float64, since in float32 differences are too coarse."""
+    tells the first that differs; and at each element, of larger arguments at 1000 of them.  All in float64, since in
+    float32 differences are too coarse."""
     taken = _Taken(_function("gradcheck", f), args, range(len(args)))
     f = functools.wraps(taken, updated=())(lambda *leaves: taken.flat(*leaves))
     args = tuple(map(_wide, taken.leaves))
@@ -599,18 +610,31 @@ def gradcheck(f, *args, rtol=1e-5, atol=1e-7):
     return True
 
 
+_CHECKED = 1000  # elements of an argument
+
+
 def _compare(f, args, k, dx, n, adjoint, rtol, atol):
     q, v = _q(), _uneven(args[k])
     h = 6e-6*max(1.0, float(q.max(q.abs(args[k]))))
 
     def along(x):
         return _dot(q, adjoint, f(*args[:k], x, *args[k + 1:])[n])
-    by_differences = (along(args[k] + v*h) - along(args[k] - v*h))/(2*h)
+
+    def compare(v, place, way, got):
+        ahead, behind = along(args[k] + v*h), along(args[k] - v*h)
+        wanted = (ahead - behind)/(2*h)
+        noise = 1e-15*max(abs(ahead), abs(behind))/h  # of rounding, which differences enlarge
+        if not abs(wanted - got) <= atol + noise + rtol*max(abs(wanted), abs(got)):
+            raise ValueError("gradcheck: %s: along argument %d%s differences give %.9g, the sweep %s gives %.9g%s" %
+                             (_name(f), k, place, wanted, way, got, _why_apart(f, args, n)))
     dy = jvp(f, args, tuple(v if i == k else None for i in range(len(args))))[1][n]
-    for way, got in (("back", _dot(q, dx, v)), ("forward", _dot(q, adjoint, dy))):
-        if not abs(by_differences - got) <= atol + rtol*max(abs(by_differences), abs(got)):
-            raise ValueError("gradcheck: %s: along argument %d differences give %.9g, the sweep %s gives %.9g%s" %
-                             (_name(f), k, by_differences, way, got, _why_apart(f, args, n)))
+    compare(v, "", "back", _dot(q, dx, v))
+    compare(v, "", "forward", _dot(q, adjoint, dy))
+    size = getattr(args[k], "size", 1)
+    for i in range(0, size if _shape(args[k]) else 0, max(1, math.ceil(size/_CHECKED))):
+        unit = _filled(args[k], [0.0]*i + [1.0] + [0.0]*(size - 1 - i))
+        for v in (unit, 1j*unit) if _is_complex(unit) else (unit,):
+            compare(v, ", element %d," % i, "back", _dot(q, dx, v))
 
 
 def _why_apart(f, args, n):

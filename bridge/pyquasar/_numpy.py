@@ -8,6 +8,8 @@
 import inspect
 import math
 
+from . import _grad
+
 MOVING = {  # which of the arguments hold the elements
     **dict.fromkeys("concatenate stack vstack hstack dstack column_stack block atleast_1d atleast_2d atleast_3d roll "
                     "flip fliplr flipud rot90 tile repeat expand_dims broadcast_to moveaxis rollaxis take delete pad "
@@ -95,7 +97,7 @@ class _Elements:
         if isinstance(places, (list, tuple)):
             return type(places)(map(self.at, places))
         zero = [0.0] if (places == 0).any() else []
-        row = _q().cat(1, *zero, *self.rows).reshape(-1)
+        row = _grad.joined(1, zero + self.rows).reshape(-1)
         places = numpy.asarray(places) - (not zero)
         return row[places] if places.ndim else row[int(places)]
 
@@ -219,6 +221,18 @@ def _differences(x, n=1, axis=-1):
     return x
 
 
+def _largest(name):
+    """NumPy's gives nan where there is one, the method leaves them out."""
+    def f(a, axis=None, out=None, keepdims=False):
+        import numpy
+        if out is not None:
+            raise NoDerivative
+        r = getattr(a, name)(axis=axis, keepdims=keepdims)
+        holes = numpy.isnan(_plain(_q().stop_gradient(a))).any(axis, keepdims=keepdims)
+        return _q().where(holes, math.nan, r) if holes.any() else r
+    return f
+
+
 def _trace(a):
     return _q().sum(_q().diag(a)) if _rank(a) == 2 and min(a.shape) > 1 else refuse("trace")
 
@@ -243,7 +257,8 @@ def _shape(x):
     return tuple(getattr(x, "shape", ()))
 
 
-OWN = {"ptp": lambda a: a.max() - a.min(), "ravel": lambda a: a.reshape(-1), "trace": _trace, "average": _average,
+OWN = {"max": _largest("max"), "min": _largest("min"), "amax": _largest("max"), "amin": _largest("min"),
+       "ptp": lambda a: a.max() - a.min(), "ravel": lambda a: a.reshape(-1), "trace": _trace, "average": _average,
        "trapezoid": _trapezoid, "sort": _sorted, "dot": _product, "inner": _inner, "outer": _outer,
        "linalg.norm": _norm, "linalg.solve": _solve, "linalg.inv": _of_matrix("inv"),
        "linalg.det": _of_matrix("det"), "diff": _differences}

@@ -196,6 +196,35 @@ class Gradients(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "gradcheck: there is no float among the arguments"):
             q.gradcheck(q.total, np.array([1, 2]))
 
+    def test_gradcheck_looks_at_each_element(self):
+        m = q.compile_string("nearly", """
+            {!adjoint nearly_rule}
+            function y = nearly(x)
+                y = sum(x.^2)
+            end
+            function dx = nearly_rule(x, y, dy)
+                dx = 2*x*dy
+                dx[250] *= 1.01
+            end""")
+        with self.assertRaisesRegex(ValueError, "nearly: along argument 0, element 250, differences give 4.383.* the sweep back gives 4.427"):
+            q.gradcheck(m.nearly, np.ones(500))
+        with self.assertRaisesRegex(ValueError, "nearly: along argument 0, element 250, "):
+            q.gradcheck(m.nearly, np.ones(1500))  # of which every second is looked at
+        self.assertTrue(q.gradcheck(lambda z: q.real(z*z), np.array([1 + 2j, 3 - 1j])))
+
+    def test_any_number_of_parts(self):
+        x = np.arange(600)/600
+        np.testing.assert_allclose(q.jacobian(lambda x: x**2)(x), np.diag(2*x))
+        self.assertEqual(q.hessian(lambda x: (x**3).sum())(x).shape, (600, 600))
+        np.testing.assert_allclose(q.grad(lambda x: np.stack([k*x[k] for k in range(600)]).sum())(x), np.arange(600))
+        np.testing.assert_allclose(q.grad(lambda x: np.concatenate([x]*300).sum())(x), 300)
+
+    def test_how_large_an_object_of_python_is(self):  # one that is asked here is a loop over the first layer alone
+        for name in ("numel", "size", "ndims", "isempty"):
+            f = q.compile_string("large", "f = x -> %s(x)" % name).f
+            with self.assertRaisesRegex(q.QuasarError, name + ": x must be a value of the language .* got pyvalue"):
+                f([{"w": 1}, {"w": 2}])
+
     def test_what_is_written_into_memory_of_others(self):  # who would read a constant
         q.compile_string("others", """
             function [] = __kernel__ doubled(x : vec, y : vec, pos : int)
@@ -901,6 +930,9 @@ class FunctionsOfNumPy(unittest.TestCase):
                 self.check(f, *at)
         y = q.vjp(lambda v: np.maximum(v, [math.nan, 2.0, 2.0]), np.array([1.0, math.nan, 3]))[0]
         np.testing.assert_equal(np.asarray(y), [math.nan, math.nan, 3])  # other than q.max
+        holes = np.array([[1, math.nan, 3], [4, 2, 4]])
+        for f in (np.max, np.amin, lambda v: np.max(v, axis=0), lambda v: np.min(v, 1, keepdims=True)):
+            np.testing.assert_equal(np.asarray(q.vjp(f, holes)[0]), f(holes))
 
     def check(self, f, *at):
         """The values of NumPy, and the derivatives of differences, in the shapes of NumPy."""
@@ -940,6 +972,14 @@ class TheRecordOfTheForwardPass(unittest.TestCase):
             return q.exp(x)*z
         self.op = q.torch_op(f)
         self.x, self.z = (torch.tensor([0.5, 1.0], dtype=torch.float64, requires_grad=True) for _ in range(2))
+
+    def test_of_tensors_that_are_turned_where_they_are_read(self):
+        op = q.torch_op(lambda z: z*z*2)
+        z = torch.tensor([[1 + 2j, 0.5 - 1j], [2 - 0.3j, 1j]], dtype=torch.complex128, requires_grad=True)
+        for turned in (torch.conj, lambda z: z.mH, torch._neg_view, lambda z: z.conj().imag, lambda z: z.conj().T):
+            for f in (op, lambda z: op(z).real.sum()):
+                self.assertTrue(torch.autograd.gradcheck(lambda z: f(turned(z)), z))
+                self.assertTrue(torch.autograd.gradgradcheck(lambda z: f(turned(z)), z))
 
     def test_the_backward_pass_computes_nothing_again(self):
         y = self.op(self.x, self.z)

@@ -39,3 +39,23 @@ z = wrong(() -> grad(x -> x, "text"), "a string")
 z = wrong(() -> grad(v -> mode(v), x), "mode")
 z = wrong(() -> gradcheck(v -> sum(floor(v)).*0 + sum(stop_gradient(v)), x), "a lie")
 z = wrong(() -> grad(b -> quantile(x, b), 0.5), "a level of quantiles")
+function [] = attempt(f)
+    try
+        print f()
+    catch e
+        print e
+    end
+end
+x = int(3)
+attempt(() -> $diff(x^2, x))
+y = int([3,4])
+attempt(() -> $diff(sum(y.^2), y))
+b = true
+attempt(() -> $diff(b^2, b))
+c = {1.5,[2,3]}
+attempt(() -> $diff(c[0]*sum(c[1]), c))
+o = object()
+o.a = 2.0
+attempt(() -> $diff(o.a^2, o))
+z = 3
+attempt(() -> $diff(z^2, z))
