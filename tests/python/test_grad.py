@@ -206,7 +206,8 @@ class Gradients(unittest.TestCase):
                 dx = 2*x*dy
                 dx[250] *= 1.01
             end""")
-        with self.assertRaisesRegex(ValueError, "nearly: along argument 0, element 250, differences give 4.383.* the sweep back gives 4.427"):
+        with self.assertRaisesRegex(ValueError, "nearly: along argument 0, element 250, differences give 4.383.* the "
+                                                "sweep back gives 4.427"):
             q.gradcheck(m.nearly, np.ones(500))
         with self.assertRaisesRegex(ValueError, "nearly: along argument 0, element 250, "):
             q.gradcheck(m.nearly, np.ones(1500))  # of which every second is looked at
