@@ -348,14 +348,21 @@ static bool *wanted_but(const Grad *d, int p) {
     return wanted;
 }
 
-/* A pass of its own for what few positions add. */
-static void add_border(Grad *d, const KFunc *rest, int p) {
+static bool writes_another(const KFunc *f, int param) {
+    for (KRef r = 1; r < f->nins; r++)
+        if ((f->ins[r].op == K_STORE || f->ins[r].op == K_ATOMIC) && (int)f->ins[r].imm != param) return true;
+    return false;
+}
+
+/* A pass of its own for what few positions add; false: it would take adjoints that a later pass reads. */
+static bool add_border(Grad *d, const KFunc *rest, int p) {
     bool *wanted = qarena_alloc(d->arena, (size_t)d->s.nparams + 1);
     wanted[d->s.param[p].adjoint] = true;
     KFunc *border = ksweep(d->c, d->arena, rest, wanted, NULL);
+    if (writes_another(border, d->s.param[p].adjoint)) return false;
     border->few = true;
     kir_seal(border);
-    add_pass(d, (KGradPass){.func = border, .over = -1});
+    return add_pass(d, (KGradPass){.func = border, .over = -1}), true;
 }
 
 static void add_element_pass(Grad *d, int p, KFunc *make(const KGrading *s, int p)) {
@@ -408,8 +415,8 @@ static KFunc *gather(Grad *d, KFunc *adjoint, int p) {
         memcpy(pass.axis, g.axis, sizeof pass.axis);
         add_pass(d, pass);
         if (g.all) ((KGradParam *)d->out->param)[p].stored = KSTORED_ALL;
-        if (g.border) add_border(d, g.rest, p);
-        adjoint = ksweep(d->c, d->arena, g.rest, g.border ? wanted_but(d, p) : adjoints_wanted(d), NULL);
+        bool border = g.border && add_border(d, g.rest, p);
+        adjoint = ksweep(d->c, d->arena, g.rest, border ? wanted_but(d, p) : adjoints_wanted(d), NULL);
     }
     return adjoint;
 }

@@ -106,3 +106,16 @@ function s = averaged(x)
 end
 check("means 9x47", averaged, image(9,47))
 check("means 6x5", averaged, image(6,5))
+
+% a border, several elements of the result at a position, and a number that enters
+function [] = __kernel__ pairs(x : vec[vec2]'mirror, y : vec[vec2], s : scalar, pos : int)
+    u = x[pos]*s
+    y[pos][0] = tanh(u[1])
+    y[pos][1] = sin(u[0]*s)
+end
+function r = paired(x)
+    y = zeros(3,2)
+    parallel_do(3, x, y, x[0,0], pairs)
+    r = sum(y.*weights(size(y)))
+end
+check("pairs of elements and a number", paired, image(3,2))
