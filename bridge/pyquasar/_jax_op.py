@@ -11,7 +11,7 @@ tangents of such an argument or result with it."""
 import functools, secrets, warnings, weakref
 
 from ._grad import _q
-from ._operator import number_of_results, of_script, results_of
+from ._operator import found_by_running, number_of_results, of_script, results_of
 
 
 # By key, for calls that XLA makes.  An operator keeps its calls, and so does each program that JAX has compiled with
@@ -122,12 +122,14 @@ def _primitives():
 
 
 class Operator:
-    def __init__(self, function, results, ffi=True, conj_in=frozenset(), conj_out=frozenset()):
-        """conj_in, conj_out: the arguments and the results of which JAX has the conjugates."""
+    def __init__(self, function, results, shape, ffi, conj_in=frozenset(), conj_out=frozenset()):
+        """shape: of what is like the arguments: a list of what is like the results; None: a run finds it.
+        conj_in, conj_out: the arguments and the results of which JAX has the conjugates."""
         self.function, self.results, self.ffi = function, results, ffi
         self.conj_in, self.conj_out = conj_in, conj_out
         self.derived, self.imagined, self.calls = {}, {}, {}
-        self.fills = function.fills
+        self.shape, self.fills = shape, function.fills and shape is None
+        self.checks = False  # whether the function gives what shape says
 
     @staticmethod
     def is_smooth(x):
@@ -160,7 +162,10 @@ class Operator:
         shapes = self.imagine(args)
 
         def fitting(r):
-            r = [np.asarray(x, dtype=s.dtype).reshape(s.shape) for x, s in zip(results_of(r), shapes)]
+            r = self.all_results(r)
+            for i, (x, s) in enumerate(zip(r, shapes) if self.checks else ()):
+                _check(self.function.name, i, x, s)
+            r = [np.asarray(x, dtype=s.dtype).reshape(s.shape) for x, s in zip(r, shapes)]
             return [x.conj() if i in self.conj_out else x for i, x in enumerate(r)]
         return self.apply(args, fitting)
 
@@ -194,22 +199,31 @@ class Operator:
             self.derived[how] = jax.jit(functools.partial(p.bind, op=self, **static))
         return self.derived[how]
 
+    def all_results(self, r):
+        r = results_of(r)
+        if len(r) != self.results:
+            raise TypeError("%s gives %d results, got %d" % (self.function.name, self.results, len(r)))
+        return r
+
     def imagine(self, args):
-        """Shapes and types of the results: from one run on ones, for each combination of shapes."""
-        import jax, numpy as np
+        """Shapes and types of the results, for each combination of shapes."""
+        import jax
         key = self.shapes_of(args)
         if key not in self.imagined:
-            ones = [np.ones(shape, dtype) for shape, dtype in key]
-            r = self.apply(ones, results_of)
-            if len(r) != self.results:
-                raise TypeError("%s gives %d results, got %d" % (self.function.name, self.results, len(r)))
-            floating = next((a.dtype for a in ones if a.dtype.kind in "fc"), np.dtype("float32"))
-            kinds = [np.dtype(x.dtype) if hasattr(x, "dtype") else np.result_type(floating, x) if isinstance(x, complex)
-                     else floating for x in r]
-            self.fills = self.fills and all(jax.dtypes.canonicalize_dtype(d) == d for d in kinds)
-            self.imagined[key] = [jax.ShapeDtypeStruct(tuple(getattr(x, "shape", ())), jax.dtypes.canonicalize_dtype(d))
-                                  for x, d in zip(r, kinds)]
+            like = [jax.ShapeDtypeStruct(*a) for a in key]
+            self.imagined[key] = self.found(like) if self.shape is None else self.shape(*like)
         return self.imagined[key]
+
+    def found(self, like):
+        import jax, numpy as np
+        r = found_by_running(lambda args: self.apply(args, self.all_results), np, [(a.shape, a.dtype) for a in like],
+                             self.function.name)
+        floating = next((a.dtype for a in like if a.dtype.kind in "fc"), np.dtype("float32"))
+        kinds = [np.dtype(x.dtype) if hasattr(x, "dtype") else np.result_type(floating, x) if isinstance(x, complex)
+                 else floating for x in r]
+        self.fills = self.fills and all(jax.dtypes.canonicalize_dtype(d) == d for d in kinds)
+        return [jax.ShapeDtypeStruct(tuple(getattr(x, "shape", ())), jax.dtypes.canonicalize_dtype(d))
+                for x, d in zip(r, kinds)]
 
     def reverse(self, which):
         """Of what JAX has the conjugate it has the adjoint as we do."""
@@ -217,8 +231,9 @@ class Operator:
             n = len(self.function.parameters)
             adjoints = {n + i for i in range(self.results) if i not in self.conj_out}
             gradients = {i for i, k in enumerate(which) if k not in self.conj_in}
-            self.derived["reverse", which] = Operator(self.function.reverse(which, self.results), len(which), self.ffi,
-                                                      self.conj_in | adjoints, gradients)
+            self.derived["reverse", which] = Operator(
+                self.function.reverse(which, self.results), len(which), lambda *args: [args[k] for k in which],
+                self.ffi, self.conj_in | adjoints, gradients)
         return self.derived["reverse", which]
 
     def forward(self, which):
@@ -226,8 +241,9 @@ class Operator:
         if ("forward", which) not in self.derived:
             n = len(self.function.parameters)
             tangents = {n + i for i, k in enumerate(which) if k in self.conj_in}
-            self.derived["forward", which] = Operator(self.function.forward(which), self.results, self.ffi,
-                                                      self.conj_in | tangents, self.conj_out)
+            self.derived["forward", which] = Operator(
+                self.function.forward(which), self.results, lambda *args: self.imagine(args[:n]), self.ffi,
+                self.conj_in | tangents, self.conj_out)
         return self.derived["forward", which]
 
 
@@ -239,21 +255,48 @@ def _choose(ffi):
     return bool(_ffi()) if ffi is None else bool(ffi)
 
 
-def jax_op(function, dims=None, out=None, results=None, ffi=None):
+def _told(name, shape, results):
+    """The shapes that the user tells."""
+    import jax
+    if not callable(shape):
+        raise TypeError("jax_op: shape must be a function, got %r" % (shape,))
+
+    def like(*args):
+        r = results_of(shape(*args))
+        if len(r) != results or not all(hasattr(x, "shape") and hasattr(x, "dtype") for x in r):
+            raise TypeError("%s: shape= must give an array or a jax.ShapeDtypeStruct like each result, of which there "
+                            "are %d; got %r" % (name, results, r))
+        return [jax.ShapeDtypeStruct(tuple(x.shape), jax.dtypes.canonicalize_dtype(x.dtype)) for x in r]
+    return like
+
+
+def _check(name, i, x, told):
+    """A result is what shape= has told."""
+    import jax, numpy as np
+    shape, number = tuple(getattr(x, "shape", ())), not hasattr(x, "dtype")
+    kind = None if number else jax.dtypes.canonicalize_dtype(np.dtype(x.dtype))
+    if shape != told.shape or (not np.can_cast(type(x), told.dtype, "same_kind") if number else kind != told.dtype):
+        raise TypeError("%s: shape= tells %s of shape %s for result %d, and it is %s of shape %s" %
+                        (name, told.dtype, told.shape, i, kind or type(x).__name__, shape))
+
+
+def jax_op(function, dims=None, out=None, results=None, ffi=None, shape=None):
     """A function of JAX that calls a function of a script, a kernel, or a Python function that computes with values, on
     the host.  It works under jit, grad, jvp, vmap and their combinations.
 
     dims, out  of a kernel: the grid, and the names of the parameters that it writes, as for torch_op
     results    how many results a Python function gives; 1 without it
+    shape      shape(*arguments) of what is like the arguments (jax.ShapeDtypeStruct): what is like the result, a tuple
+               of them of several results; without it, the function runs once on ones, or on uneven numbers where ones
+               stop it, for each combination of shapes
     ffi        True: by XLA's foreign function interface, on the memory of JAX; False: by a callback of the host, which
                copies; None: by the interface where this JAX has it, and with a warning where not.  Of platforms other
-               than the processor always by a callback
-
-    Shapes of results are found by running the function once on ones, for each combination of shapes."""
+               than the processor always by a callback"""
     import jax
     f, parameters = of_script(function, dims, out)
     results = number_of_results(function, out, results)
-    op = Operator(f, results, _choose(ffi))
+    op = Operator(f, results, None if shape is None else _told(f.name, shape, results), _choose(ffi))
+    op.checks = shape is not None
     call_p, _ = _primitives()
 
     class operator:
@@ -274,5 +317,5 @@ def jax_op(function, dims=None, out=None, results=None, ffi=None):
             return tuple(y) if results > 1 else y[0]
 
         def __reduce__(self):  # made again where it is unpickled
-            return jax_op, (function, dims, out, results, ffi)
+            return jax_op, (function, dims, out, results, ffi, shape)
     return operator()

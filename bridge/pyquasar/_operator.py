@@ -150,3 +150,31 @@ def _told(x):
 
 def results_of(y):
     return y if isinstance(y, tuple) else (y,)
+
+
+def found_by_running(run, library, arguments, name):
+    """run of arrays like the arguments, (shape, type) each, or numbers: of ones, and where the function stops there, as
+    the inverse of a matrix does, of numbers from 1 to 2 that ascend along all axes, with a heavy diagonal."""
+    def made(numbers):
+        return [numbers(library, *a) if isinstance(a, tuple) else a for a in arguments]
+    try:
+        return run(made(lambda library, shape, dtype: library.ones(shape, dtype=dtype)))
+    except Exception as e:
+        first = e
+    try:
+        return run(made(_uneven))
+    except Exception:
+        raise ValueError("%s: a run on ones, which finds the shapes of results, stops: %s; shape= tells them" %
+                         (name, first)) from first
+
+
+def _uneven(library, shape, dtype):
+    x = library.ones(shape)
+    if "float" not in str(dtype) and "complex" not in str(dtype):
+        return library.ones(shape, dtype=dtype)
+    for axis, n in enumerate(shape):
+        rises = library.arange(n)/max(sum(shape), 1)
+        x = x + rises.reshape([-1 if a == axis else 1 for a in range(len(shape))])
+    if len(shape) > 1 and min(shape[-2:]) > 1:
+        x = x + 2*max(shape[-2:])*library.eye(*shape[-2:])
+    return library.asarray(x, dtype=dtype)

@@ -12,7 +12,7 @@ torch.func, whose calls nest in other ways, there is none."""
 import itertools, re, threading, weakref
 
 from . import _grad
-from ._operator import Function, number_of_results, of_script, results_of
+from ._operator import Function, found_by_running, number_of_results, of_script, results_of
 
 _number = itertools.count(1)
 
@@ -70,8 +70,8 @@ def _is_differentiated(x):
 class Operator:
     """One function: `custom` for torch.compile, `apply` for everything else.  Calling it chooses.
 
-    imagine   of the arguments: empty tensors like the results; None: the function runs once on ones, for each
-              combination of shapes that comes
+    imagine   of the arguments: empty tensors like the results; None: a run finds them, for each combination of shapes
+              that comes
     backward  a function of torch that gives the gradients; None: they are derived
     adjoints_of  the numbers of the arguments of which the results are adjoints"""
 
@@ -152,8 +152,7 @@ class Operator:
             from torch._subclasses.fake_tensor import unset_fake_temporarily
             self.passing.wanted = ()
             with unset_fake_temporarily():
-                ones = [torch.ones(k[0], dtype=k[1]) if isinstance(k, tuple) else k for k in key]
-                r = self.run(*ones)
+                r = found_by_running(lambda args: self.run(*args), torch, key, self.function.name)
             self.imagined[key] = [(tuple(t.shape), t.dtype) for t in results_of(r)]
         r = tuple(self.like(args, shape, dtype) for shape, dtype in self.imagined[key])
         return r if self.results > 1 else r[0]
@@ -288,7 +287,8 @@ def torch_op(function, backward=None, shape=None, name=None, dims=None, out=None
     backward  backward(grad, *arguments) gives the gradient of each argument, None where there is none; without it,
               gradients are derived
     shape     shape(*arguments): an empty tensor like the result, a tuple of them of several results; without it, the
-              function runs once on ones, for each combination of shapes that torch.compile meets
+              function runs once on ones, or on uneven numbers where ones stop it, for each combination of shapes that
+              torch.compile meets
     name      "namespace::name" of the operator, which must be new; without it, quasar::NAME_NUMBER
     dims, out of a kernel: the grid, and the names of the parameters that it writes, {"y": shape} where they have not
               the shape of the first tensor; the operator takes the other parameters, and gives these

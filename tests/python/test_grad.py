@@ -52,6 +52,10 @@ end
 """
 
 
+def like_the_first(x):
+    return x
+
+
 def setUpModule():
     q.destroy()
     q.init("cpu")
@@ -1210,6 +1214,46 @@ class OperatorsOfJax(unittest.TestCase):
         self.assertTrue(np.allclose(program(x), 2*(np.sin(x) + x*np.cos(x)), atol=1e-5))
         del program
         self.assertEqual(alive(), before)
+
+    def test_shapes_where_ones_stop_the_function(self):
+        jax.config.update("jax_enable_x64", True)
+        a, x = np.eye(3) + 0.1*np.arange(9).reshape(3, 3), np.linspace(2.0, 3.0, 4)
+        symmetric = a @ a.T
+        for f, same, x in ((lambda a: q.inv(a), np.linalg.inv, a),
+                           (lambda a: q.chol(a).T, np.linalg.cholesky, symmetric),
+                           (lambda x: q.polyfit(x, x*2, 1), lambda x: np.polyfit(x, x*2, 1), x)):
+            self.assertTrue(np.allclose(np.asarray(q.jax_op(f)(x)).ravel(), same(x).ravel()))
+        slope = jax.grad(lambda a: q.jax_op(lambda a: q.inv(a))(a).sum())
+        self.assertTrue(np.allclose(slope(a), jax.grad(lambda a: jax.numpy.linalg.inv(a).sum())(a)))
+
+        def picky(x):
+            if float(x[0]) < 5:
+                raise ValueError("too small")
+            return x*2
+        x = np.arange(5.0, 9.0)
+        with self.assertRaisesRegex(ValueError, "picky: a run on ones, .* stops: too small; shape= tells them"):
+            q.jax_op(picky)(x)
+        told = pickle.loads(pickle.dumps(q.jax_op(q.wave, shape=like_the_first)))
+        for f, wanted in ((q.jax_op(picky, shape=lambda x: x), lambda x: x*2),
+                          (q.jax_op(picky, shape=lambda x: jax.numpy.zeros(x.shape, x.dtype)), lambda x: x*2),
+                          (told, lambda x: jax.numpy.sin(x)*x)):
+            for made in lambda f: f, jax.jit:
+                self.assertTrue(np.allclose(made(f)(x), made(wanted)(x)))
+        slopes = [jax.grad(lambda x: f(x).sum())(x) for f in (told, lambda x: jax.numpy.sin(x)*x)]
+        self.assertTrue(np.allclose(*slopes))
+        s = jax.ShapeDtypeStruct
+        for shape, wrong in ((lambda x: s((3,), x.dtype), r"of shape \(3,\) for result 0, and it is float64 of shape"),
+                             (lambda x: s(x.shape, "float32"), "tells float32 .* for result 0, and it is float64"),
+                             (lambda x: (x, x), "picky: shape= must give .* like each result, of which there are 1"),
+                             (lambda x: None, "picky: shape= must give an array or a jax.ShapeDtypeStruct"),
+                             (3, "jax_op: shape must be a function, got 3")):
+            for ffi in self.ways():
+                with self.assertRaisesRegex(Exception, wrong):
+                    q.jax_op(picky, shape=shape, ffi=ffi)(x)
+        with self.assertRaisesRegex(Exception, "tells int32 of shape .* for result 0, and it is float of shape"):
+            q.jax_op(lambda x: q.sum(x)/3, shape=lambda x: s((), "int32"))(x)
+        k = q.jax_op(q.stencil, out="y", shape=lambda x, f: x)
+        self.assertTrue(np.array_equal(k(np.ones((2, 3)), 0.5), np.ones((2, 3))))
 
     def test_a_shape_that_depends_on_values(self):
         q.compile_string("m", "function [] = __kernel__ three(x : vec, n : int, y : vec, pos : int)\n"

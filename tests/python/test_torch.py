@@ -228,6 +228,18 @@ class Operators(Torch):
             with self.assertRaisesRegex(ValueError, "drawn draws random numbers: .* give it the numbers"):
                 again()
 
+    def test_shapes_where_ones_stop_the_function(self):
+        from torch._subclasses import FakeTensorMode
+
+        def never(x):
+            raise ValueError("not today")
+        with FakeTensorMode() as mode:
+            a = mode.from_tensor(torch.ones(3, 3, dtype=torch.float64))
+            y = q.torch_op(lambda a: q.inv(a))(a)
+            self.assertEqual((tuple(y.shape), y.dtype), ((3, 3), torch.float64))
+            with self.assertRaisesRegex(Exception, "never: a run on ones, .*, stops: not today; shape= tells them"):
+                q.torch_op(never)(a)
+
     def test_vmap_of_nothing(self):
         op, none = q.torch_op(lambda x, y: (x*y, q.sum(x)), results=2), torch.zeros(3, 0, dtype=torch.float64)
         a, b = torch.vmap(op, in_dims=(1, None))(none, torch.ones(3, dtype=torch.float64))
