@@ -11,7 +11,7 @@ tangents of such an argument or result with it."""
 import functools, secrets, warnings, weakref
 
 from ._grad import _q
-from ._operator import found_by_running, number_of_results, of_script, results_of
+from ._operator import found_by_running, number_of_results, of_script, results_of, type_of_numbers
 
 
 # By key, for calls that XLA makes.  An operator keeps its calls, and so does each program that JAX has compiled with
@@ -98,7 +98,7 @@ def _primitives():
         return out, [0]*len(out)
 
     def tangents(primals, given, op):
-        which = tuple(k for k, t in enumerate(given) if not isinstance(t, ad.Zero) and op.is_smooth(primals[k]))
+        which = tuple(k for k, t in enumerate(given) if not isinstance(t, ad.Zero) and _is_smooth(primals[k]))
         if not which:
             return [ad.Zero.from_primal_value(y) for y in op.imagine(primals)]
         return linear_p.bind(*primals, *(given[k] for k in which), op=op, which=which)
@@ -121,6 +121,20 @@ def _primitives():
     return call_p, linear_p
 
 
+def _is_smooth(x):
+    return x.dtype.kind in "fcV"  # V: bfloat16
+
+
+def _type_of_numbers(arrays):
+    import numpy as np
+    return type_of_numbers(arrays, _is_smooth, np.promote_types, np.dtype("float32"), np.dtype("float64"))
+
+
+def _complex_if(yes, kind):
+    import numpy as np
+    return np.promote_types(kind, "complex64") if yes else kind
+
+
 class Operator:
     def __init__(self, function, results, shape, ffi, conj_in=frozenset(), conj_out=frozenset()):
         """shape: of what is like the arguments: a list of what is like the results; None: a run finds it.
@@ -130,10 +144,6 @@ class Operator:
         self.derived, self.imagined, self.calls = {}, {}, {}
         self.shape, self.fills = shape, function.fills and shape is None
         self.checks = False  # whether the function gives what shape says
-
-    @staticmethod
-    def is_smooth(x):
-        return x.dtype.kind in "fcV"  # V: bfloat16
 
     def value(self, k, x, loans):
         """What the function gets for an array of NumPy: a number where that is declared, else the memory of the array
@@ -218,9 +228,8 @@ class Operator:
         import jax, numpy as np
         r = found_by_running(lambda args: self.apply(args, self.all_results), np, [(a.shape, a.dtype) for a in like],
                              self.function.name)
-        floating = next((a.dtype for a in like if a.dtype.kind in "fc"), np.dtype("float32"))
-        kinds = [np.dtype(x.dtype) if hasattr(x, "dtype") else np.result_type(floating, x) if isinstance(x, complex)
-                 else floating for x in r]
+        kind = _type_of_numbers(like)
+        kinds = [np.dtype(x.dtype) if hasattr(x, "dtype") else _complex_if(isinstance(x, complex), kind) for x in r]
         self.fills = self.fills and all(jax.dtypes.canonicalize_dtype(d) == d for d in kinds)
         return [jax.ShapeDtypeStruct(tuple(getattr(x, "shape", ())), jax.dtypes.canonicalize_dtype(d))
                 for x, d in zip(r, kinds)]
@@ -299,6 +308,13 @@ def jax_op(function, dims=None, out=None, results=None, ffi=None, shape=None):
     op.checks = shape is not None
     call_p, _ = _primitives()
 
+    def fitted(r, args):
+        """Numbers of Python, which are exact, make no number wider that comes from arrays."""
+        own = [a for a in args if not a.weak_type]
+        if r.ndim or not _is_smooth(r) or len(own) == len(args) or not any(map(_is_smooth, own)):
+            return r
+        return r.astype(_complex_if(r.dtype.kind == "c", _type_of_numbers(own)))
+
     class operator:
         __doc__, __name__ = getattr(function, "__doc__", None), f.name
 
@@ -313,7 +329,7 @@ def jax_op(function, dims=None, out=None, results=None, ffi=None, shape=None):
                 if x.dtype.kind == "V":  # bfloat16 and the smaller floats, which memory of NumPy cannot be told to hold
                     raise TypeError("%s: argument %s is an array of %s; x.astype(jax.numpy.float32) is one that "
                                     "operators take" % (f.name, p.name, x.dtype))
-            y = call_p.bind(*args, op=op)
+            y = [fitted(r, args) for r in call_p.bind(*args, op=op)]
             return tuple(y) if results > 1 else y[0]
 
         def __reduce__(self):  # made again where it is unpickled

@@ -1,5 +1,7 @@
 """What operators of torch and of JAX are made of: a function of arrays with a known list of parameters, and the
 functions that its derivatives are, which have the same form, so that derivatives of derivatives need nothing more."""
+import functools
+
 from . import _grad
 
 
@@ -150,6 +152,16 @@ def _told(x):
 
 def results_of(y):
     return y if isinstance(y, tuple) else (y,)
+
+
+def type_of_numbers(args, is_smooth, promote, single, double):
+    """The type of a result that is one number, which the language has not: the widest of the floating arguments with
+    dimensions; without such, of those that have none; of whole numbers that with which the language computes arrays."""
+    smooth = [a for a in args if is_smooth(a)]
+    widest = [a.dtype for a in smooth if a.ndim] or [a.dtype for a in smooth]
+    if widest:
+        return functools.reduce(promote, widest)
+    return double if any(a.dtype.itemsize > 2 for a in args) else single
 
 
 def found_by_running(run, library, arguments, name):

@@ -12,7 +12,7 @@ torch.func, whose calls nest in other ways, there is none."""
 import itertools, re, threading, weakref
 
 from . import _grad
-from ._operator import Function, found_by_running, number_of_results, of_script, results_of
+from ._operator import Function, found_by_running, number_of_results, of_script, results_of, type_of_numbers
 
 _number = itertools.count(1)
 
@@ -23,18 +23,29 @@ def _torch():
 
 
 def _tensor_of(r, args):
-    """A result as a tensor that shares no memory with the arguments.  A number is a tensor without dimensions, of the
-    type of the first floating argument."""
+    """A result as a tensor that shares no memory with the arguments.  A number is a tensor without dimensions."""
     torch = _torch()
     tensors = [a for a in args if isinstance(a, torch.Tensor)]
     if isinstance(r, (bool, int, float, complex)):
-        kind = next((t for t in tensors if t.is_floating_point() or t.is_complex()), torch.empty(()))
-        t = torch.tensor(r) if isinstance(r, complex) and not kind.is_complex() else kind.new_tensor(r)
+        t = torch.tensor(r, dtype=_complex_if(isinstance(r, complex), _type_of_numbers(tensors)))
     else:
         t = r.to_torch(requires_grad=False, copy=r.readonly or None) if hasattr(r, "_kind") else r
         memory = t.untyped_storage().data_ptr()
         t = t.clone() if any(a.untyped_storage().data_ptr() == memory for a in tensors) else t
     return t.to(tensors[0].device) if tensors else t
+
+
+def _is_smooth(x):
+    return x.is_floating_point() or x.is_complex()
+
+
+def _type_of_numbers(tensors):
+    torch = _torch()
+    return type_of_numbers(tensors, _is_smooth, torch.promote_types, torch.get_default_dtype(), torch.float64)
+
+
+def _complex_if(yes, kind):
+    return _torch().promote_types(kind, _torch().complex64) if yes else kind
 
 
 def _fit(t, like):
@@ -171,7 +182,7 @@ class Operator:
         holder.record, self.passing.kept = self.passing.kept, None
         ctx.save_for_backward(*(inputs[k] for k in self.tensors), holder)
         ctx.numbers = [None if k in self.tensors else x for k, x in enumerate(inputs)]
-        ctx.wanted = tuple(k for k in self.tensors if inputs[k].is_floating_point() or inputs[k].is_complex())
+        ctx.wanted = tuple(k for k in self.tensors if _is_smooth(inputs[k]))
 
     def arguments(self, ctx, tensors):
         args = list(ctx.numbers)
@@ -336,6 +347,15 @@ def _callable(op, again, defaults, empty):
                             "of an array, torch.tensor(x) of a list" % (op.function.name, name, type(x).__name__))
         return torch.tensor(x, dtype=exact[own])
 
+    def fitted(y, full):
+        """Numbers of Python, which are exact, make no number wider that comes from tensors."""
+        tensors = [x for x in full if isinstance(x, torch.Tensor)]
+        if not any(map(_is_smooth, tensors)):
+            return y
+        kind = _type_of_numbers(tensors)
+        r = tuple(t if t.ndim or not _is_smooth(t) else t.to(_complex_if(t.is_complex(), kind)) for t in results_of(y))
+        return r if isinstance(y, tuple) else r[0]
+
     class operator(type(op.custom)):
         def __call__(self, *args, **names):
             full = list(args)
@@ -347,7 +367,9 @@ def _callable(op, again, defaults, empty):
             if names or len(full) > len(parameters):
                 raise TypeError("%s takes %d arguments (%s)" % (op.function.name, len(parameters),
                                                                 ", ".join(name for _, name in parameters)))
-            return op(*(taken(kind, name, x) for (kind, name), x in zip(parameters, full)))
+            y = op(*(taken(kind, name, x) for (kind, name), x in zip(parameters, full)))
+            return fitted(y, full) if any(k[0] == "Tensor" and isinstance(x, (float, complex))
+                                          for k, x in zip(parameters, full)) else y
 
         def __reduce__(self):
             return _again, again

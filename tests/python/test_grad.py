@@ -1255,6 +1255,20 @@ class OperatorsOfJax(unittest.TestCase):
         k = q.jax_op(q.stencil, out="y", shape=lambda x, f: x)
         self.assertTrue(np.array_equal(k(np.ones((2, 3)), 0.5), np.ones((2, 3))))
 
+    def test_types_of_numbers(self):
+        jax.config.update("jax_enable_x64", True)
+        n, same, add = 2**40 + 1, q.jax_op(lambda x: x*1), q.jax_op(lambda a, b: a + b)
+        for y in same(jax.numpy.asarray(n)), same(n), q.jax_op(lambda x: q.sum(x))(jax.numpy.asarray([n])):
+            self.assertEqual((int(y), y.dtype), (n, "float64"))
+        single = jax.numpy.float32(1)
+        for args, dtype in (((jax.numpy.float16(1), jax.numpy.float64(1)), "float64"), ((single, 0.1), "float32"),
+                            ((jax.numpy.float16(1), single), "float32"), ((single, 0.5j), "complex64"),
+                            ((0.1, 0.5j), "complex128")):
+            for made in add, jax.jit(add):
+                self.assertEqual(made(*args).dtype, dtype)
+        self.assertEqual(jax.vmap(add, (0, None))(np.ones(3, "float32"), 0.1).dtype, "float32")
+        self.assertEqual(jax.grad(add)(single, 0.1), 1)
+
     def test_a_shape_that_depends_on_values(self):
         q.compile_string("m", "function [] = __kernel__ three(x : vec, n : int, y : vec, pos : int)\n"
                               " y[pos] = x[0]*3\nend")

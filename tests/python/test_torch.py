@@ -240,6 +240,23 @@ class Operators(Torch):
             with self.assertRaisesRegex(Exception, "never: a run on ones, .*, stops: not today; shape= tells them"):
                 q.torch_op(never)(a)
 
+    def test_types_of_numbers(self):
+        n, same, add, total = 2**40 + 1, *map(q.torch_op, (lambda x: x*1, lambda a, b: a + b, lambda x: q.sum(x)))
+        for y in same(torch.tensor(n)), same(n), total(torch.tensor([n])):
+            self.assertEqual((y.item(), y.dtype), (n, torch.float64))
+        self.assertEqual(total(torch.ones(3, dtype=torch.int16)).dtype, torch.float32)
+        half, single = torch.tensor(1.0, dtype=torch.float16), torch.tensor(1.0, requires_grad=True)
+        for args, dtype in (((half, torch.tensor(1.0, dtype=torch.float64)), "float64"), ((half, single), "float32"),
+                            ((single, 0.1), "float32"), ((single, 0.5j), "complex64"), ((0.1, 0.5j), "complex128"),
+                            ((torch.tensor(3), 0.1), "float64")):
+            for y in add(*args), torch.compile(add, backend="eager", fullgraph=True)(*args):
+                self.assertEqual(y.dtype, getattr(torch, dtype))
+        self.assertEqual(torch.vmap(add, (0, None))(torch.ones(3), 0.1).dtype, torch.float32)
+        add(single, 0.1).backward()
+        self.assertEqual(single.grad, 1)
+        turned = q.torch_op(lambda x: q.sum(x)*1j)
+        self.assertEqual(turned(torch.ones(2, dtype=torch.float64)).dtype, torch.complex128)
+
     def test_vmap_of_nothing(self):
         op, none = q.torch_op(lambda x, y: (x*y, q.sum(x)), results=2), torch.zeros(3, 0, dtype=torch.float64)
         a, b = torch.vmap(op, in_dims=(1, None))(none, torch.ones(3, dtype=torch.float64))
