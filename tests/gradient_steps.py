@@ -85,7 +85,7 @@ class Steps:
     @of_at_least(1)
     def complex_arrays(self):
         e = lambda d: self.r.choice(["z", "conj(z)", "2+1i"]) if d == 0 else self.r.choice(
-            ["({0} + {1})", "0.5*({0}.*{1})", "sin({0})", "exp(0.3*{0})", "{0}./(4 + abs({1}))", "abs({0})",
+            ["({0} + {1})", "(0.5*({0}.*{1}))", "sin({0})", "exp(0.3*{0})", "{0}./(4 + abs({1}))", "abs({0})",
              "conj({0})",
              "angle({0} + 20)"]).format(e(d - 1), e(d - 1))
         return [], ["    z = complex(tanh(a), 0.5*tanh(b))", f"    z = {e(2)} + 0*z", "    a = tanh(real(z))",

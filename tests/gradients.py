@@ -61,7 +61,7 @@ class Maker(Steps):
         a, b = self.expr(names, depth - 1), self.expr(names, depth - 1)
         return r.choice([f"({a} + {b})", f"({a} - {b})", f"0.6*{a}*{b}", f"{a}/(2 + cos({b}))", f"sin({a})",
                          f"exp(-{a}*{a})", f"sqrt(1 + {a}*{a})", f"tanh({a})", f"atan2({a}, 2 + cos({b}))",
-                         f"({a})^2*0.3", f"log(2 + sin({a}))", f"abs({a} + 4)"])
+                         f"({a})^2/(3 + sqrt(1 + ({a})^2))", f"log(2 + sin({a}))", f"abs({a} + 4)"])
 
     def arrays(self, depth=3):
         """Of arrays."""
