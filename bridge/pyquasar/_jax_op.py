@@ -11,7 +11,7 @@ tangents of such an argument or result with it."""
 import functools, secrets, warnings, weakref
 
 from ._grad import _q
-from ._operator import found_by_running, number_of_results, of_script, results_of, type_of_numbers
+from ._operator import all_arguments, found_by_running, number_of_results, of_script, results_of, type_of_numbers
 
 
 # By key, for calls that XLA makes.  An operator keeps its calls, and so does each program that JAX has compiled with
@@ -318,13 +318,8 @@ def jax_op(function, dims=None, out=None, results=None, ffi=None, shape=None):
     class operator:
         __doc__, __name__ = getattr(function, "__doc__", None), f.name
 
-        def __call__(self, *args):
-            if len(args) != len(parameters):
-                args += tuple(p.default for p in parameters[len(args):])
-            if len(args) != len(parameters) or any(a is p.empty for a, p in zip(args, parameters)):
-                names = ", ".join(p.name for p in parameters)
-                raise TypeError("%s takes %d arguments (%s), got %d" % (f.name, len(parameters), names, len(args)))
-            args = tuple(map(jax.numpy.asarray, args))
+        def __call__(self, *args, **names):
+            args = tuple(map(jax.numpy.asarray, all_arguments(f.name, parameters, args, names)))
             for p, x in zip(parameters, args):
                 if x.dtype.kind == "V":  # bfloat16 and the smaller floats, which memory of NumPy cannot be told to hold
                     raise TypeError("%s: argument %s is an array of %s; x.astype(jax.numpy.float32) is one that "

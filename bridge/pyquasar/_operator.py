@@ -154,6 +154,20 @@ def results_of(y):
     return y if isinstance(y, tuple) else (y,)
 
 
+def all_arguments(name, parameters, args, names):
+    """In the order of the parameters: those of a call, those that it names, and defaults."""
+    full = list(args)
+    for p in parameters[len(args):]:
+        if p.name not in names and p.default is p.empty:
+            raise TypeError("%s: argument %s is missing" % (name, p.name))
+        full.append(names.pop(p.name, p.default))
+    if names or len(full) > len(parameters):
+        known = [p.name for p in parameters]
+        got = ["%s twice" % n if n in known else n for n in names] or ["%d" % len(args)]
+        raise TypeError("%s takes %d arguments (%s), got %s" % (name, len(known), ", ".join(known), ", ".join(got)))
+    return full
+
+
 def type_of_numbers(args, is_smooth, promote, single, double):
     """The type of a result that is one number, which the language has not: the widest of the floating arguments with
     dimensions; without such, of those that have none; of whole numbers that with which the language computes arrays."""

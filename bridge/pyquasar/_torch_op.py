@@ -12,7 +12,8 @@ torch.func, whose calls nest in other ways, there is none."""
 import itertools, re, threading, weakref
 
 from . import _grad
-from ._operator import Function, found_by_running, number_of_results, of_script, results_of, type_of_numbers
+from ._operator import (Function, all_arguments, found_by_running, number_of_results, of_script, results_of,
+                        type_of_numbers)
 
 _number = itertools.count(1)
 
@@ -67,6 +68,12 @@ def _in_torch_func(torch):
 def _is_watched(torch):
     """Somebody makes another program of what is called (make_fx), in which a record would be what it holds now."""
     return torch._C._len_torch_dispatch_stack() > 0
+
+
+def _is_batched(x):
+    """Several adjoints at once, by vmap or is_grads_batched, of which torch takes operators apart, but no record."""
+    functorch = _torch()._C._functorch
+    return functorch.is_batchedtensor(x) or functorch.is_legacy_batchedtensor(x)
 
 
 def _is_differentiated(x):
@@ -196,7 +203,7 @@ class Operator:
         which = tuple(k for k in ctx.wanted if ctx.needs_input_grad[k])
         if not which:
             dx = ()
-        elif record and not _torch().is_grad_enabled():
+        elif record and not _torch().is_grad_enabled() and not any(map(_is_batched, adjoints)):
             dx = self.pulled(*record, which, args, adjoints)
         else:
             dx = results_of(self.reverse(which)(*args, *adjoints))
@@ -317,7 +324,7 @@ def torch_op(function, backward=None, shape=None, name=None, dims=None, out=None
         if given is not None and not callable(given):
             raise TypeError("torch_op: %s must be a function, got %r" % (what, given))
     op = Operator(f, results, name, shape, backward)
-    made = _callable(op, again, [p.default for p in parameters], [p.empty for p in parameters])
+    made = _callable(op, again, parameters)
     if again[3]:
         _named[name] = made
     return made
@@ -331,7 +338,7 @@ def _again(*made_of):
     return _named.get(made_of[3]) or torch_op(*made_of)
 
 
-def _callable(op, again, defaults, empty):
+def _callable(op, again, declared):
     """The custom operator itself, so that opcheck takes it; a call goes through the Operator.  Defaults of the function
     are filled in, and a number where a tensor is wanted is one without dimensions that holds it exactly."""
     torch = _torch()
@@ -358,15 +365,7 @@ def _callable(op, again, defaults, empty):
 
     class operator(type(op.custom)):
         def __call__(self, *args, **names):
-            full = list(args)
-            for k in range(len(args), len(parameters)):
-                name = parameters[k][1]
-                if name not in names and defaults[k] is empty[k]:
-                    raise TypeError("%s: argument %s is missing" % (op.function.name, name))
-                full.append(names.pop(name) if name in names else defaults[k])
-            if names or len(full) > len(parameters):
-                raise TypeError("%s takes %d arguments (%s)" % (op.function.name, len(parameters),
-                                                                ", ".join(name for _, name in parameters)))
+            full = all_arguments(op.function.name, declared, args, names)
             y = op(*(taken(kind, name, x) for (kind, name), x in zip(parameters, full)))
             return fitted(y, full) if any(k[0] == "Tensor" and isinstance(x, (float, complex))
                                           for k, x in zip(parameters, full)) else y

@@ -1110,6 +1110,17 @@ class OperatorsOfJax(unittest.TestCase):
         got, wanted = (jax.grad(lambda x: steeper(loss(lambda z: f(z, x)[0]*f(z, x)[1]))(z))(x) for f in (two, same))
         self.assertTrue(np.allclose(got, wanted))
 
+    def test_named_arguments_and_defaults(self):
+        f, x = q.jax_op(q.affine), jax.numpy.ones(2)
+        for y in f(x, a=3.0), f(a=3.0, x=x), jax.jit(f)(x, a=3.0), f(x) + 1, jax.vmap(lambda a: f(x, a=a))(x*3)[0]:
+            self.assertEqual(y.tolist(), [4, 4])
+        self.assertEqual(jax.grad(lambda x: f(x=x, a=3.0).sum())(x).tolist(), [3.5, 3.5])
+        for call, why in ((lambda: f(a=1.0), "affine: argument x is missing"), (lambda: f(x, 1, 2), "got 3"),
+                          (lambda: f(x, b=1), r"affine takes 2 arguments \(x, a\), got b"),
+                          (lambda: f(x, x=1), "got x twice")):
+            with self.assertRaisesRegex(TypeError, why):
+                call()
+
     def ways(self):
         return (True, False) if hasattr(jax, "ffi") else (False,)
 

@@ -240,6 +240,20 @@ class Operators(Torch):
             with self.assertRaisesRegex(Exception, "never: a run on ones, .*, stops: not today; shape= tells them"):
                 q.torch_op(never)(a)
 
+    def test_adjoints_that_are_batched(self):
+        wide = dict(dtype=torch.float64, requires_grad=True)
+        a, b, z = torch.ones(3, **wide), torch.arange(1, 4, **wide), torch.ones(2, dtype=torch.complex128) + 1j
+        cube, two = q.torch_op(lambda a, b: a*a*b), q.torch_op(lambda a, b: (a*b, q.sum(a*a*b)), results=2)
+        turned = q.torch_op(lambda z: z*q.conj(z)*z)
+        for f, args in ((cube, (a, b)), (two, (a, b)), (lambda z: turned(z.conj()), (z.requires_grad_(),))):
+            self.assertTrue(torch.autograd.gradcheck(f, args, check_batched_grad=True))
+        self.assertTrue(torch.autograd.gradgradcheck(cube, (a, b), check_batched_grad=True))
+        rows = torch.autograd.functional.jacobian(cube, (a, b), vectorize=True)
+        self.assertEqual([r.diag().tolist() for r in rows], [[2, 4, 6], [1, 1, 1]])
+        y = cube(a, b)
+        got = torch.vmap(lambda v: torch.autograd.grad(y, a, v, retain_graph=True)[0])(torch.eye(3, dtype=a.dtype))
+        self.assertEqual(got.diag().tolist(), [2, 4, 6])
+
     def test_types_of_numbers(self):
         n, same, add, total = 2**40 + 1, *map(q.torch_op, (lambda x: x*1, lambda a, b: a + b, lambda x: q.sum(x)))
         for y in same(torch.tensor(n)), same(n), total(torch.tensor([n])):
