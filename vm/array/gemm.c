@@ -73,7 +73,7 @@ typedef double Near_F64 __attribute__((vector_size(32), aligned(8), may_alias));
     static void product_##id(size_t m, size_t n, size_t k, const T *a, const T *b, T *c) {                             \
         T edge[DEPTH * COLUMNS_##id];                                                                                  \
         memset(c, 0, m * n * sizeof(T));                                                                               \
-        memset(edge, 0, sizeof edge);                                                                                  \
+        memset(edge, 0, n % COLUMNS_##id ? (k < DEPTH ? k : DEPTH) * COLUMNS_##id * sizeof(T) : 0);                    \
         for (size_t p = 0; p < k; p += DEPTH) {                                                                        \
             size_t depth = k - p < DEPTH ? k - p : DEPTH, j = 0, rest = n % COLUMNS_##id;                              \
             for (; j + COLUMNS_##id <= n; j += COLUMNS_##id)                                                           \

@@ -51,7 +51,7 @@ qs_status qdoor_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) 
     qtape_leave(vm);
     if (s != QS_OK || !recorded || !has_slopes(op)) return s;
     if (qarith_is_product(op, a, b)) return record_by(vm, "matmul_adjoint", "vv", 2, in, out);
-    return qtape_recorded(vm, qrow_record(vm, kelem_operator(op), 2, in, out), 1, out);
+    return qtape_recorded(vm, qfew_record(vm, kelem_operator(op), 2, in, out), 1, out);
 }
 
 qs_status qdoor_unary(qs_vm *vm, Op op, qs_value a, qs_value *out) {
@@ -61,7 +61,7 @@ qs_status qdoor_unary(qs_vm *vm, Op op, qs_value a, qs_value *out) {
     qs_status s = qops_unary(vm, op, qtape_plain(a), out);
     qtape_leave(vm);
     if (s != QS_OK || !recorded || !has_slopes(op)) return s;
-    return qtape_recorded(vm, qrow_record(vm, kelem_operator(op), 1, &a, out), 1, out);
+    return qtape_recorded(vm, qfew_record(vm, kelem_operator(op), 1, &a, out), 1, out);
 }
 
 /* x op= v: the new value is computed beside the old one, and goes into the same array. */
@@ -312,7 +312,7 @@ qs_status qdoor_literal(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_
     qs_status s = qarr_literal(vm, d, n, plain, out);
     qtape_leave(vm);
     qmem_free(qvm_ctx(vm), plain, (size_t)n * sizeof *plain);
-    if (s != QS_OK || !recorded) return s;
+    if (s != QS_OK || !recorded || qfew_record_list(vm, n, items, out)) return s;
     return record_by(vm, "literal_adjoint", "*", n, items, out);
 }
 

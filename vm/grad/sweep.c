@@ -41,9 +41,12 @@ static int by_serial(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
+/* The node knows its place, unless another sweep inside this one has found it since. */
 static Visit *visit_of(const Sweep *s, const Trace *t) {
     uint32_t lo = 0, hi = s->n;
     if (!t) return NULL;
+    if (t->node->visit < s->n && s->visits[t->node->visit].node == t->node) return &s->visits[t->node->visit];
+    if (t->node->serial < s->oldest) return NULL;
     while (lo < hi) {
         uint32_t mid = (lo + hi) / 2;
         if (s->visits[mid].node->serial < t->node->serial) lo = mid + 1;
@@ -76,6 +79,7 @@ static void reach(Sweep *s, Traces y, Traces x) {
             if (n->in[i]) found(s, n->in[i]->node, mark);
     }
     if (s->n) qsort(s->visits, s->n, sizeof *s->visits, by_serial);
+    for (uint32_t k = 0; k < s->n; k++) s->visits[k].node->visit = k;
     for (int i = 0; i < x.n; i++) {
         Visit *v = visit_of(s, x.at[i]);
         if (v) v->wanted = true;

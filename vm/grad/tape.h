@@ -3,6 +3,7 @@
  *     tape.c    traces, nodes, levels: the record            keep.c    contents that a sweep will need again
  *     door.c    operators, indexing, literals, built-ins     rule.c    rules written in the language: stdlib/adjoints.q
  *     view.c    views, as Python takes them              door_index.c   x[…]
+ *     few.c     arithmetic of numbers and few elements
  *     sweep.c   back from results to arguments, or forward
  *
  * Values come in, the same values with traces go out; a sweep turns adjoints of results into adjoints of arguments.
@@ -77,6 +78,7 @@ struct GradNode {
     const GradRule *rule;      /* NULL: a leaf */
     void *data;                /* of the rule */
     Where at;                  /* in the program */
+    uint32_t visit;            /* its place in the last sweep that found it */
     Trace **in;                /* NULL: an operand that is constant */
     Trace out[];
 };

@@ -1,6 +1,7 @@
 /* taping.h -- private to this folder: what its files share beside tape.h. */
 #ifndef VM_TAPING_H
 #define VM_TAPING_H
+#include "lang/kernel/elem/elem.h"
 #include "vm/grad/tape.h"
 
 enum { MAX_LEVELS = 64 }; /* that run at once: bits of Machine.grad_levels */
@@ -29,6 +30,11 @@ bool qview_has_relatives(const Array *a);                  /* views of the same 
 bool qsweep_owns(qs_value v);                              /* an array whose storage nobody else sees */
 
 enum { MOST_RESULTS = 16 }; /* of an operation with a rule, and arguments */
+
+/* -- few.c --------------------------------------------------------------------------------------------------------- */
+/* qrow_record, which it is for many elements. */
+qs_status qfew_record(qs_vm *vm, Elem e, int n, const qs_value *in, qs_value *result);
+bool qfew_record_list(qs_vm *vm, int n, const qs_value *items, qs_value *out); /* whether all items are numbers */
 
 /* -- rule.c -------------------------------------------------------------------------------------------------------- */
 /* A function of stdlib/adjoints.q; borrowed. */
