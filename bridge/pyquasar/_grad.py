@@ -3,7 +3,7 @@ with values.  Two functions of the bridge do the work: _record runs a function w
 goes through the record, back from its results or forward from its arguments.
 
 Complex numbers are as in torch: the gradient of a real loss points where the loss grows most, dL/dRe + i dL/dIm."""
-import array, dataclasses, functools, math
+import array, dataclasses, functools, math, sys
 
 
 def _q():
@@ -204,6 +204,42 @@ def _is_complex(x):
     return isinstance(x, complex) or "complex" in str(getattr(x, "dtype", ""))
 
 
+class _Derivative:
+    """What is made of a function f, and is a function like it.  It pickles where f does, and is made again then."""
+
+    def __init__(self, call, f, maker, given):
+        self.__name__ = _name(f)
+        functools.update_wrapper(self, f, updated=())
+        self._call, self._made = call, (maker, given)
+
+    def __call__(self, *args, **names):
+        return self._call(*args, **names)
+
+    def __get__(self, of, kind=None):  # as functions do, in a class
+        return self if of is None else functools.partial(self, of)
+
+    def __repr__(self):
+        return "<%s(%s)>" % (self._made[0].__name__.lstrip("_"), self.__name__)
+
+    def __reduce__(self):
+        return _name_of(self) or self._made
+
+
+def _name_of(made):
+    """By which pickle finds what decorates a function in the place of it; None: its name is that of the function."""
+    name = getattr(made, "__qualname__", "")
+    try:
+        found = functools.reduce(getattr, name.split("."), sys.modules.get(made.__module__))
+    except AttributeError:
+        return None
+    return name if found is made else None
+
+
+def _like(f, maker, *given):
+    """A decorator: the function is called in the place of f, and is what maker(*given) gives."""
+    return lambda call: _Derivative(call, f, maker, given)
+
+
 def value_and_grad(f, argnums=0, has_aux=False):
     """A function like f, which gives (f(*args), gradient).  The gradient has the shape of argument argnums; of several
     arguments, argnums=(0, 2), it is a tuple.  An argument may be a dict, list or tuple of arrays, or an object or cell
@@ -215,7 +251,7 @@ def value_and_grad(f, argnums=0, has_aux=False):
 def _value_and_grad(what, f, argnums, has_aux=False):
     _function(what, f), _places(what, argnums)
 
-    @functools.wraps(f, updated=())
+    @_like(f, _value_and_grad, what, f, argnums, has_aux)
     def value_and_gradient(*args, **names):
         taken, chosen = _taken(what, f, args, argnums, names)
         y, record, *aux = taken.record_beside() if has_aux else taken.record()
@@ -234,7 +270,7 @@ def grad(f, argnums=0, has_aux=False):
 def _grad(what, f, argnums, has_aux=False):
     both = _value_and_grad(what, f, argnums, has_aux)
 
-    @functools.wraps(f, updated=())
+    @_like(f, _grad, what, f, argnums, has_aux)
     def gradient(*args, **names):
         y, dx = both(*args, **names)
         return (dx, y[1]) if has_aux else dx
@@ -300,7 +336,7 @@ def jacobian(f, argnums=0):
     argument.  As many sweeps as the smaller of the two has elements."""
     _function("jacobian", f), _places("jacobian", argnums)
 
-    @functools.wraps(f, updated=())
+    @_like(f, jacobian, f, argnums)
     def all_derivatives(*args, **names):
         taken, chosen = _taken("jacobian", f, args, argnums, names)
         rows = [chosen(taken.formed(row)) for row in _all(taken)]
@@ -404,7 +440,7 @@ def hessian(f, argnums=0):
     of the argument, of which each leaf is one of that form again."""
     _function("hessian", f), _places("hessian", argnums)
 
-    @functools.wraps(f, updated=())
+    @_like(f, hessian, f, argnums)
     def second_derivatives(*args, **names):
         taken, chosen = _taken("hessian", f, args, argnums, names)
         return chosen(taken.formed(chosen(taken.formed(row)) for row in _all(_gradient("hessian", taken))))
@@ -437,11 +473,12 @@ def stop_gradient(x):
 def checkpoint(f):
     """A function like f, of which a record keeps the arguments alone: it runs again when the sweep comes to it.
     Arguments and results may be trees, of at most 16 arrays and numbers; those of the result have one type."""
-    kept = _q()._bridge._built_in("checkpoint")
+    def kept(f):
+        return _q()._bridge._built_in("checkpoint")(f)
     if hasattr(_function("checkpoint", f), "_known"):  # of the language
         return kept(f)
 
-    @functools.wraps(f, updated=())
+    @_like(f, checkpoint, f)
     def again(*args, **names):
         taken, beside = _Taken(f, args, range(len(args)), names), []
         leaves, taken.leaves = taken.leaves, None
@@ -502,6 +539,9 @@ class custom_vjp:
     def __get__(self, of, kind=None):  # as functions do, in a class
         return self if of is None else functools.partial(self, of)
 
+    def __reduce__(self):
+        return _name_of(self) or (_with_rule, (self._fun, self._constant, self._rule))
+
     def defvjp(self, fwd, bwd):
         self._rule = _function("defvjp", fwd), _function("defvjp", bwd)
 
@@ -529,6 +569,12 @@ class custom_vjp:
             raise TypeError("%s: arguments by name alone have no place in a rule: %s" %
                             (_name(self), ", ".join(bound.kwargs)))
         return bound.args
+
+
+def _with_rule(fun, constant, rule):
+    f = custom_vjp(fun, constant)
+    f._rule = rule
+    return f
 
 
 class _RuleCall:

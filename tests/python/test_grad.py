@@ -56,6 +56,31 @@ def like_the_first(x):
     return x
 
 
+def squares(x):
+    return (x*x).sum()
+
+
+@q.custom_vjp
+def ruled(x):
+    return squares(x)
+
+
+def ruled_forward(x):
+    return squares(x), x
+
+
+def ruled_back(x, dy):
+    return (3*x*dy,)
+
+
+ruled.defvjp(ruled_forward, ruled_back)
+
+
+@q.checkpoint
+def again(x):
+    return squares(x)
+
+
 def setUpModule():
     q.destroy()
     q.init("cpu")
@@ -445,6 +470,22 @@ class Gradients(unittest.TestCase):
             return q.grad(lambda x: q.sum(f(x)*q.rand(3)))(self.x).tolist(), q.rand()
         f = lambda x: x*q.rand(3)*q.checkpoint(lambda x: x*q.rand(3))(x)
         self.assertEqual(next_of(f), next_of(q.checkpoint(f)))
+
+    def test_what_is_made_of_functions_pickles(self):
+        for f in q.total, squares, again, ruled:
+            makers = [q.grad, q.jacobian, q.hessian, q.value_and_grad, lambda f: q.grad(f, (0,)), lambda f: f]
+            if f is not q.total:  # of a function of the language it is one without a name
+                makers += [q.checkpoint, lambda f: q.grad(q.checkpoint(f))]
+            for made in makers:
+                here, there = made(f), pickle.loads(pickle.dumps(made(f)))
+                self.assertEqual(str(there(self.x)), str(here(self.x)))
+                self.assertEqual(there.__name__, f.__name__)
+        self.assertEqual([pickle.loads(pickle.dumps(f)) for f in (again, ruled)], [again, ruled])
+        other = q.custom_vjp(squares)
+        other.defvjp(ruled_forward, ruled_back)
+        self.assertEqual(str(q.grad(pickle.loads(pickle.dumps(other)))(self.x)), str(q.grad(other)(self.x)))
+        with self.assertRaises((pickle.PicklingError, AttributeError)):  # it depends on the version of Python
+            pickle.dumps(q.grad(lambda x: x))
 
     def test_gradcheck_says_why(self):
         for f, why in ((lambda x: q.sum(x*q.rand(3)), "; the function draws random numbers: give them to it"),
