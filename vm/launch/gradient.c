@@ -3,13 +3,9 @@
  *     adjoints of what it has written ──► code of the gradient (lang/kernel/grad), once for a form and what is active
  *     contents that were kept        ──► one launch, on the device of the first ──► adjoints of what entered
  *
- * An adjoint that is read by one way back alone, at the position where it would be stored, is not: the launch below
- * computes it by the code of the one above (lang/kernel/grad/join.c), of which it binds the arguments beside its own.
- *
  * The launch of a gradient is one like any other: it is recorded where its arrays are, so its own gradient is taken the
  * same way, and so on. */
-#include "vm/launch/record.h"
-#include "vm/interp/interp.h"
+#include "vm/launch/gradient.h"
 
 #include "lang/kernel/ir/kir.h"
 
@@ -67,23 +63,6 @@ qs_status qgradient_form(qs_vm *vm, Form *of, int which, const GradientOf *key, 
 }
 
 /* -- the launches -------------------------------------------------------------------------------------------------- */
-typedef struct Gradient {
-    Run run;
-    Run *into; int first;        /* where its arguments are bound, and from which parameter on */
-    struct Gradient *above;      /* which would have given it an adjoint that it computes; NULL: none */
-    int without;                 /* the parameter whose adjoint that is */
-    JoinedForm *joined;          /* the code that does */
-    const GradNode *node;
-    const Recorded *rec;
-    GradientForm *form;
-    const KGrad *code;
-    qs_value *dx;                /* by input of the node: what it adds to, until it is in `adjoint` */
-    int64_t room[KGRAD_TAPES];
-    Array *contents[MAX_PARAMS]; /* of what entered: as it was, a copy that is changed, or what nobody reads */
-    Array *adjoint[MAX_PARAMS];  /* of what is active */
-    Array *extra[MAX_PARAMS];
-} Gradient;
-
 static DevArg *bind_array(Gradient *g, int i, Array *a, int rank, const int64_t *dims) {
     bool written = qlaunch_func(g->into)->params[g->first + i].written;
     DevArg *arg = qbind_array(&g->into->bound, g->first + i, a, written ? QS_READWRITE : QS_READ);
@@ -140,7 +119,7 @@ static qs_status bind(Run *run) {
 }
 
 /* -- adjoints of what was written ---------------------------------------------------------------------------------- */
-static qs_status zeros(qs_vm *vm, const Shape *s, bool covered, Array **out) {
+qs_status qgradient_zeros(qs_vm *vm, const Shape *s, bool covered, Array **out) {
     TRY(qarr_new(vm, s->dtype, s->rank, s->dims, !covered, out));
     if (covered) qbuf_unset((*out)->buf);
     return qarr_keep(*out, s->ndim), QS_OK;
@@ -182,7 +161,7 @@ static bool is_ready(const Gradient *g, int param, qs_value v, const Shape *s) {
            !memcmp(a->dims, s->dims, (size_t)s->rank * sizeof *s->dims);
 }
 
-static qs_status open_adjoint_of(Gradient *g, int param, qs_value dy) {
+qs_status qgradient_open_adjoint(Gradient *g, int param, qs_value dy) {
     static const int64_t one = 1;
     Shape s = qrecord_shape(&g->rec->param[param]);
     if (g->form->key.one[param]) return qarr_view(g->run.vm, dy.u.p, 1, &one, &one, 0, &g->adjoint[param]);
@@ -194,19 +173,22 @@ static qs_status open_written(Gradient *g, int param, const qs_value *dy) {
     const Recorded *rec = g->rec;
     for (int k = 0; k < rec->nout; k++)
         if (rec->out[k].param == param && rec->out[k].element < 0 && dy[k].kind != QS_NIL)
-            return open_adjoint_of(g, param, dy[k]);
+            return qgradient_open_adjoint(g, param, dy[k]);
     return put_numbers(g, param, dy);
 }
 
-/* Each position stores an element, and each element has a position. */
-static bool is_covered(const Gradient *g, int param) {
-    const RecordedParam *a = &g->rec->param[param];
-    const Launch *l = &g->rec->launch;
-    uint8_t stored = g->code->param[param].stored;
-    if (stored != KSTORED_OWN || a->rank != l->rank) return stored == KSTORED_ALL;
-    for (int k = 0; k < l->rank; k++)
-        if (a->extent[g->code->param[param].axis[k]] != l->domain[k]) return false;
+bool qgradient_owns_all(const Recorded *rec, const KGradParam *k, int param) {
+    const RecordedParam *a = &rec->param[param];
+    const Launch *l = &rec->launch;
+    if (k->stored != KSTORED_OWN || a->rank != l->rank) return false;
+    for (int d = 0; d < l->rank; d++)
+        if (a->extent[k->axis[d]] != l->domain[d]) return false;
     return true;
+}
+
+static bool is_covered(const Gradient *g, int param) {
+    const KGradParam *k = &g->code->param[param];
+    return k->stored == KSTORED_ALL || qgradient_owns_all(g->rec, k, param);
 }
 
 static bool is_lent(const qs_value *dx, const RecordedParam *p) {
@@ -219,9 +201,9 @@ static qs_status open_adjoint(Gradient *g, int i, const qs_value *dy) {
     if (p->array && p->written) return open_written(g, i, dy);
     if (is_lent(g->dx, p)) return g->adjoint[i] = qval_array(g->dx[p->input]), g->dx[p->input] = qs_nil(), QS_OK;
     Shape s = p->array ? qrecord_shape(p) : one;
-    if (p->array) return zeros(g->run.vm, &s, is_covered(g, i), &g->adjoint[i]);
+    if (p->array) return qgradient_zeros(g->run.vm, &s, is_covered(g, i), &g->adjoint[i]);
     s.dtype = (qs_dtype)g->rec->form->version[g->rec->which].func->params[i].dtype;
-    return zeros(g->run.vm, &s, false, &g->adjoint[i]);
+    return qgradient_zeros(g->run.vm, &s, false, &g->adjoint[i]);
 }
 
 /* -- contents, and what the passes want besides -------------------------------------------------------------------- */
@@ -242,7 +224,7 @@ static qs_status fresh_contents(Gradient *g, int i, bool changes) {
 }
 
 /* Where nobody reads elements, any array will do; one that only is written wants room. */
-static qs_status open_contents(Gradient *g, int i) {
+qs_status qgradient_open_contents(Gradient *g, int i) {
     const RecordedParam *p = &g->rec->param[i];
     const KFunc *of = g->rec->form->version[g->rec->which].func;
     const KGradParam *k = &g->code->param[i];
@@ -283,10 +265,10 @@ static bool is_left_out(const Gradient *g, int i) {
     return g->into != &g->run ? !written : g->above && i == g->without;
 }
 
-static qs_status open(Gradient *g, const qs_value *dy) {
+qs_status qgradient_open(Gradient *g, const qs_value *dy) {
     memcpy(g->room, g->code->room, sizeof g->room);
     for (int i = 0; i < g->rec->n; i++) {
-        TRY(open_contents(g, i));
+        TRY(qgradient_open_contents(g, i));
         if (!g->rec->param[i].active) continue;
         if (!is_left_out(g, i)) TRY(open_adjoint(g, i, dy));
         else TRY(vector(g->run.vm, (qs_dtype)g->code->pass[0].func->params[g->code->param[i].adjoint].dtype, 1, true,
@@ -296,7 +278,7 @@ static qs_status open(Gradient *g, const qs_value *dy) {
     return QS_OK;
 }
 
-static double positions_of(const Launch *l) {
+double qgradient_positions(const Launch *l) {
     double n = 1;
     for (int d = 0; d < l->rank; d++) n *= (double)l->domain[d];
     return n;
@@ -310,7 +292,7 @@ static qs_status too_large(Gradient *g, double bytes) {
 
 /* Tapes get their size once it is known. */
 static qs_status open_tapes(Gradient *g) {
-    double positions = positions_of(&g->rec->launch);
+    double positions = qgradient_positions(&g->rec->launch);
     for (int i = 0; i < g->code->nextra; i++) {
         const KExtra *x = &g->code->extra[i];
         if (x->kind != KX_TAPE) continue;
@@ -333,7 +315,7 @@ static qs_status read_counts(Gradient *g) {
     return QS_OK;
 }
 
-static void close(Gradient *g) {
+void qgradient_close(Gradient *g) {
     for (int i = 0; i < g->rec->n; i++) {
         if (g->contents[i]) qarr_release(g->run.vm, g->contents[i]);
         if (g->adjoint[i]) qarr_release(g->run.vm, g->adjoint[i]);
@@ -355,7 +337,7 @@ static void set_launch(Gradient *g, const KGradPass *pass) {
         int64_t *last = &r->launch.domain[r->launch.rank - 1];
         *last = (*last + pass->row - 1) / pass->row;
     }
-    r->positions = positions_of(&r->launch);
+    r->positions = qgradient_positions(&r->launch);
     r->steps = r->form->version[0].nloops ? (double)INFINITY : r->positions * qlaunch_func(r)->nins;
 }
 
@@ -387,7 +369,7 @@ static qs_status run_pass(Gradient *g, int i) {
     return qlaunch_fault(r, (Where){qlaunch_func(r)->src, r->fault.pos});
 }
 
-static qs_status run_passes(Gradient *g) {
+qs_status qgradient_run(Gradient *g) {
     bool open = false;
     for (int i = 0; i < g->code->npasses; i++) {
         if (!g->code->pass[i].counts && !open) {
@@ -402,8 +384,6 @@ static qs_status run_passes(Gradient *g) {
 
 /* -- the rule ------------------------------------------------------------------------------------------------------ */
 /* Where it would store an adjoint, code that adds is made when that saves going through many elements. */
-static const size_t worth_adding = 1 << 15;
-
 static bool adds(const GradNode *n, int input, qs_value sum) {
     const Recorded *rec = n->data;
     const Array *a = sum.u.p;
@@ -413,7 +393,7 @@ static bool adds(const GradNode *n, int input, qs_value sum) {
     Shape s = qrecord_shape(&rec->param[i]);
     if (a->dtype != s.dtype || a->rank != s.rank || memcmp(a->dims, s.dims, (size_t)s.rank * sizeof *s.dims))
         return false;
-    return !rec->gradient->code.param[i].stored || a->count >= worth_adding;
+    return !rec->gradient->code.param[i].stored || a->count >= GRADIENT_MANY;
 }
 
 /* One number for all elements, whose own derivative nobody asks for. */
@@ -425,8 +405,7 @@ static bool is_one(qs_vm *vm, qs_value v, qs_dtype d) {
     return true;
 }
 
-/* The code for what has arrived: dx is NULL where nothing has. */
-static qs_status choose_form(qs_vm *vm, const Recorded *rec, const qs_value *dy, const qs_value *dx,
+qs_status qgradient_choose(qs_vm *vm, const Recorded *rec, const qs_value *dy, const qs_value *dx,
                              GradientForm **out) {
     GradientOf key = rec->gradient->key;
     bool other = false;
@@ -444,7 +423,7 @@ static qs_status choose_form(qs_vm *vm, const Recorded *rec, const qs_value *dy,
     return *out = rec->gradient, QS_OK;
 }
 
-static void begin(Gradient *g, qs_vm *vm, const GradNode *n, GradientForm *form, qs_value *dx) {
+void qgradient_begin(Gradient *g, qs_vm *vm, const GradNode *n, GradientForm *form, qs_value *dx) {
     g->into = &g->run, g->first = 0, g->above = NULL, g->joined = NULL;
     g->run.vm = vm, g->node = n, g->rec = n->data, g->form = form, g->code = &form->code, g->dx = dx;
     memset(g->contents, 0, (size_t)g->rec->n * sizeof *g->contents);
@@ -490,284 +469,39 @@ static bool all_zero(const Recorded *rec, const qs_value *dy) {
     return true;
 }
 
-static qs_status refusal(qs_vm *vm, const GradNode *n, const GradientForm *f) {
+qs_status qgradient_refusal(qs_vm *vm, const GradNode *n, const GradientForm *f) {
     Ctx *c = qvm_ctx(vm);
     c->err = f->why;
     return qerr_place(c, n->at), f->why.status;
 }
 
-static qs_status stopped(qs_vm *vm, const GradNode *n, const Recorded *rec) {
+qs_status qgradient_stopped(qs_vm *vm, const GradNode *n, const Recorded *rec) {
     return qerr_at(qvm_ctx(vm), QS_EVALUE, n->at, "%s%s has no derivative here: an error stopped it before its end",
                    rec->form->noun, rec->form->version[rec->which].func->name->s);
 }
 
-/* Opens, runs, and gives what came of it. */
-static qs_status finish(Gradient *g, const qs_value *dy, qs_value *dx) {
-    qs_status s = open(g, dy);
-    if (s == QS_OK) s = run_passes(g);
+qs_status qgradient_finish(Gradient *g, const qs_value *dy, qs_value *dx) {
+    qs_status s = qgradient_open(g, dy);
+    if (s == QS_OK) s = qgradient_run(g);
     if (s == QS_OK) s = give(g, dx);
-    return close(g), s;
+    return qgradient_close(g), s;
 }
 
-static qs_status reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
+qs_status qgradient_reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
     const Recorded *rec = n->data;
     Gradient g; /* too large to be cleared each time */
     GradientForm *form;
     if (all_zero(rec, dy)) return QS_OK;
-    if (rec->stopped) return stopped(vm, n, rec);
-    if (rec->gradient->refused) return refusal(vm, n, rec->gradient);
+    if (rec->stopped) return qgradient_stopped(vm, n, rec);
+    if (rec->gradient->refused) return qgradient_refusal(vm, n, rec->gradient);
     TRY(qkernel_swept(vm, n));
-    TRY(choose_form(vm, rec, dy, dx, &form));
-    begin(&g, vm, n, form, dx);
-    return finish(&g, dy, dx);
-}
-
-/* -- adjoints that are not stored ---------------------------------------------------------------------------------- */
-typedef struct { const Recorded *rec; int param, adjoint; } Side; /* of the adjoint: above it is given, below read */
-
-static Side side_above(const GradLate *l) {
-    const Recorded *rec = l->node->data;
-    int i = 0;
-    while (i < rec->n && rec->param[i].input != l->operand) i++;
-    return (Side){rec, i, i < rec->n ? rec->gradient->code.param[i].adjoint : -1};
-}
-
-/* What the array held before is nobody's: otherwise its adjoint goes on from there.  Adjoints of halves are rounded. */
-static Side side_below(const GradNode *n, const GradLate *l) {
-    const Recorded *rec = n->data;
-    const RecordedOut *out = &rec->out[l->of];
-    const RecordedParam *p = &rec->param[out->param];
-    bool ends = out->element < 0 && (p->input < 0 || !n->in[p->input]) && n->out[l->of].dtype == p->dtype;
-    return (Side){rec, out->param, ends ? rec->gradient->code.param[out->param].adjoint : -1};
-}
-
-/* One launch, over the positions of the first. */
-static bool is_plain(const Side *s) {
-    const KGrad *k = &s->rec->gradient->code;
-    const KGradPass *p = k->pass;
-    if (s->adjoint < 0 || !s->rec->param[s->param].array || s->rec->stopped) return false;
-    for (int i = 0; i < k->nextra; i++)
-        if (k->extra[i].kind != KX_EXTENT && k->extra[i].kind != KX_AFTER) return false;
-    return k->npasses == 1 && p->over < 0 && !p->row && !p->again && !p->counts;
-}
-
-static double elements_of(const RecordedParam *p) {
-    double n = 1;
-    for (int d = 0; d < p->rank; d++) n *= (double)p->extent[d];
-    return n;
-}
-
-static bool is_given_whole(const Side *s) {
-    const RecordedParam *a = &s->rec->param[s->param];
-    const Launch *l = &s->rec->launch;
-    bool own = s->rec->gradient->code.param[s->param].stored == KSTORED_OWN && a->rank == l->rank;
-    return own && !a->written && !memcmp(a->extent, l->domain, (size_t)a->rank * sizeof *a->extent);
-}
-
-/* Few elements are not worth the code; more positions than elements would compute some of them more than once. */
-static bool is_worth_joining(qs_vm *vm, const Side *above, const Side *below) {
-    const RecordedParam *a = &above->rec->param[above->param], *b = &below->rec->param[below->param];
-    bool same = a->rank == b->rank && !memcmp(a->extent, b->extent, (size_t)a->rank * sizeof *a->extent);
-    bool alike = same || a->rank == 1;
-    double n = elements_of(a), least = qvm(vm)->fuse_least <= 1 ? 1 : worth_adding; /* 1: everything is compiled */
-    return alike && a->dtype == b->dtype && n == elements_of(b) && n >= least &&
-           positions_of(&below->rec->launch) <= n;
-}
-
-static JoinedForm *find_joined(const GradientForm *g, const KFunc *of, int param, int store) {
-    JoinedForm *j = g->joined;
-    while (j && (j->of != of->hash || j->param != param || j->store != store)) j = j->before;
-    return j;
-}
-
-static qs_status make_joined(qs_vm *vm, GradientForm *g, const KFunc *of, int param, int store, JoinedForm **out) {
-    KFunc *made = NULL;
-    const KFunc *f = g->code.pass[0].func;
-    JoinedForm *j = *out = qform_new(vm, &g->base.gradients, sizeof *j, g->base.of->noun);
-    j->base.of = &g->base;
-    j->of = of->hash, j->param = param, j->store = store;
-    j->before = g->joined, g->joined = j;
-    if (f->nparams + of->nparams <= MAX_PARAMS)
-        TRY(kjoin_make(qvm_ctx(vm), &j->base.arena, f, param, of, store, &made));
-    if (!made) return QS_OK;
-    qform_set(&j->base, 0, made);
-    qreport_explain(vm, qreport_place(f), "%s%s: what its way back wants of %s is computed there, and not stored",
-                    j->base.noun, f->name->s, f->params[param].name->s);
-    return QS_OK;
-}
-
-/* NULL: it cannot be done. */
-static qs_status joined_of(qs_vm *vm, GradientForm *g, GradientForm *given, const GradLate *l, const Side *below,
-                           JoinedForm **out) {
-    Side above = side_above(l);
-    const KFunc *of = given->code.pass[0].func;
-    if (g->code.npasses != 1) return *out = NULL, QS_OK;
-    *out = find_joined(g, of, below->adjoint, above.adjoint);
-    if (!*out) TRY(make_joined(vm, g, of, below->adjoint, above.adjoint, out));
-    if (!(*out)->base.version[0].func) *out = NULL;
-    return QS_OK;
-}
-
-static qs_status joins(qs_vm *vm, const GradNode *n, const GradLate *l, bool *yes) {
-    const Recorded *up = l->node->data, *down = n->data;
-    GradientForm *given;
-    JoinedForm *j = NULL;
-    *yes = false;
-    if (up->gradient->refused || down->gradient->refused) return QS_OK;
-    Side above = side_above(l), below = side_below(n, l);
-    if (!is_plain(&above) || !is_plain(&below) || !is_given_whole(&above)) return QS_OK;
-    if (!is_worth_joining(vm, &above, &below)) return QS_OK;
-    TRY(choose_form(vm, up, l->dy, NULL, &given));
-    TRY(joined_of(vm, down->gradient, given, l, &below, &j));
-    return *yes = j != NULL, QS_OK;
-}
-
-/* Where code that adds to what is there already cannot join: stored, and read. */
-static qs_status reverse_apart(qs_vm *vm, GradNode *n, const qs_value *dy, const GradLate *l, qs_value *dx) {
-    Ctx *c = qvm_ctx(vm);
-    size_t given = (size_t)l->node->nin, room = (size_t)n->nout;
-    qs_value *above = qmem_alloc(c, given * sizeof *above), *all = qmem_alloc(c, room * sizeof *all);
-    qs_status s = reverse(vm, l->node, l->dy, above);
-    memcpy(all, dy, room * sizeof *all);
-    all[l->of] = above[l->operand];
-    if (s == QS_OK) s = reverse(vm, n, all, dx);
-    for (size_t i = 0; i < given; i++) qval_release(vm, above[i]);
-    qmem_free(c, above, given * sizeof *above), qmem_free(c, all, room * sizeof *all);
-    return s;
-}
-
-static qs_status reverse_joined(qs_vm *vm, GradNode *n, const qs_value *dy, const GradLate *l, GradientForm *given,
-                                Gradient *g, qs_value *dx) {
-    Gradient above;
-    TRY(qkernel_swept(vm, l->node));
-    TRY(qkernel_swept(vm, n));
-    begin(&above, vm, l->node, given, NULL);
-    above.into = &g->run, above.first = g->code->pass[0].func->nparams;
-    g->above = &above;
-    qs_status s = open(&above, l->dy);
-    if (s == QS_OK) s = finish(g, dy, dx);
-    return close(&above), s;
-}
-
-static qs_status reverse_late(qs_vm *vm, GradNode *n, const qs_value *dy, const GradLate *l, qs_value *dx) {
-    Gradient g;
-    GradientForm *form, *given;
-    Side below = side_below(n, l);
-    JoinedForm *j;
-    TRY(choose_form(vm, n->data, dy, dx, &form));
-    TRY(choose_form(vm, l->node->data, l->dy, NULL, &given));
-    TRY(joined_of(vm, form, given, l, &below, &j));
-    if (!j) return reverse_apart(vm, n, dy, l, dx);
-    begin(&g, vm, n, form, dx);
-    g.joined = j, g.without = below.param;
-    return reverse_joined(vm, n, dy, l, given, &g, dx);
-}
-
-/* -- tangents ------------------------------------------------------------------------------------------------------ */
-static qs_status tangent_form(qs_vm *vm, const Recorded *rec, const qs_value *dx, GradientForm **out) {
-    GradientOf key = rec->gradient->key;
-    key.forward = true;
-    for (int i = 0; i < rec->n; i++) {
-        const RecordedParam *p = &rec->param[i];
-        key.adds[i] = key.enters[i] = false;
-        key.active[i] = p->active && (p->written || dx[p->input].kind != QS_NIL);
-    }
-    return qgradient_form(vm, rec->form, rec->which, &key, out);
-}
-
-/* What is kept is what the way back reads. */
-static bool has_contents(const Recorded *rec, const KGrad *code) {
-    for (int i = 0; i < rec->n; i++)
-        if (rec->param[i].array && code->param[i].needed && !rec->param[i].contents) return false;
-    return true;
-}
-
-/* Only the way back finds out whether positions have written one element with =. */
-static bool may_meet(const KGrad *back) {
-    for (int i = 0; i < back->nextra; i++)
-        if (back->extra[i].kind == KX_CLAIM) return true;
-    return false;
-}
-
-/* See give_number. */
-static qs_status take_number(qs_vm *vm, const RecordedParam *p, qs_value dx, qs_value *out) {
-    qs_value from = qtape_plain(p->origin.from);
-    if (from.kind == QS_ARRAY) return qpiece_take(vm, qval_array(dx), p->origin.part, out);
-    if (from.kind != QS_COMPLEX) return *out = qval_retain(dx), QS_OK;
-    return qrow_apply(vm, p->origin.part ? EL_imag : EL_real, 1, &dx, out);
-}
-
-/* As broadcasting has stretched its array. */
-static qs_status stretched(qs_vm *vm, qs_value dx, const Shape *s, qs_value *out) {
-    Trace t = {.kind = QS_ARRAY, .dtype = (uint8_t)s->dtype, .rank = (uint8_t)s->rank, .ndim = (uint8_t)s->ndim};
-    size_t count = 1;
-    for (int d = 0; d < s->rank; d++) count *= (size_t)(t.dims[d] = s->dims[d]);
-    if (qval_array(dx)->count == count) return *out = qval_retain(dx), QS_OK;
-    qs_value zero;
-    TRY(qsweep_form(vm, &t, &zero));
-    qs_status st = qops_binary(vm, OP_ADD, dx, zero, out);
-    return qval_release(vm, zero), st;
-}
-
-static qs_status open_tangent_array(Gradient *g, int i, qs_value dx) {
-    Shape s = qrecord_shape(&g->rec->param[i]);
-    qs_value x;
-    if (dx.kind == QS_NIL) return zeros(g->run.vm, &s, false, &g->adjoint[i]);
-    TRY(stretched(g->run.vm, dx, &s, &x));
-    qs_status st = open_adjoint_of(g, i, x);
-    return qval_release(g->run.vm, x), st;
-}
-
-static qs_status open_tangent_number(Gradient *g, int i, qs_value dx) {
-    Shape s = {.ndim = 1, .rank = 1, .dims = {1}};
-    s.dtype = (qs_dtype)g->rec->form->version[g->rec->which].func->params[i].dtype;
-    qs_value x;
-    TRY(take_number(g->run.vm, &g->rec->param[i], dx, &x));
-    qs_status st = qpiece_put(g->run.vm, &s, 1, (int64_t[]){0}, &x, &g->adjoint[i]);
-    return qval_release(g->run.vm, x), st;
-}
-
-static qs_status open_tangents(Gradient *g, const qs_value *dx) {
-    for (int i = 0; i < g->rec->n; i++) {
-        const RecordedParam *p = &g->rec->param[i];
-        TRY(open_contents(g, i));
-        if (g->code->param[i].adjoint >= 0)
-            TRY((p->array ? open_tangent_array : open_tangent_number)(g, i, dx[p->input]));
-    }
-    return QS_OK;
-}
-
-static qs_status give_tangents(Gradient *g, qs_value *dy) {
-    const Recorded *rec = g->rec;
-    for (int k = 0; k < rec->nout; k++) {
-        Array *a = g->adjoint[rec->out[k].param];
-        if (!a || g->node->out[k].kind == QS_NIL) continue;
-        if (rec->out[k].element >= 0) TRY(qpiece_take(g->run.vm, a, rec->out[k].element, &dy[k]));
-        else dy[k] = qval_retain(qval_object(QS_ARRAY, a));
-    }
-    return QS_OK;
-}
-
-/* One launch that does what the recorded one did, beside its tangents.  Where positions share other than by sums, there
- * is none. */
-static qs_status forward(qs_vm *vm, GradNode *n, const qs_value *dx, qs_value *dy) {
-    const Recorded *rec = n->data;
-    Gradient g; /* too large to be cleared each time */
-    GradientForm *form;
-    if (rec->stopped) return stopped(vm, n, rec);
-    if (rec->gradient->refused) return refusal(vm, n, rec->gradient);
-    if (may_meet(&rec->gradient->code)) return qsweep_transpose(vm, n, dx, dy);
-    TRY(tangent_form(vm, rec, dx, &form));
-    if (form->refused || !has_contents(rec, &form->code)) return qsweep_transpose(vm, n, dx, dy);
-    TRY(qkernel_swept(vm, n));
-    begin(&g, vm, n, form, NULL);
-    qs_status s = open_tangents(&g, dx);
-    if (s == QS_OK) s = run_passes(&g);
-    if (s == QS_OK) s = give_tangents(&g, dy);
-    return close(&g), s;
+    TRY(qgradient_choose(vm, rec, dy, dx, &form));
+    qgradient_begin(&g, vm, n, form, dx);
+    return qgradient_finish(&g, dy, dx);
 }
 
 static void release(qs_vm *vm, GradNode *n) { qrecord_free(vm, n->data); }
 
-const GradRule qgradient_rule = {.name = "a launch", .reverse = reverse, .forward = forward, .release = release,
-                                 .adds = adds, .joins = joins, .reverse_late = reverse_late, .stretched = true};
+const GradRule qgradient_rule = {.name = "a launch", .reverse = qgradient_reverse, .forward = qtangent_forward,
+                                 .release = release, .adds = adds, .joins = qjoined_joins,
+                                 .reverse_late = qjoined_reverse, .stretched = true};

@@ -1,7 +1,7 @@
 /* record.h -- private to the launch: what was launched while a tape recorded, and how that is differentiated.
  *
  *     record.c     a Run becomes a node of the tape: its parameters, what was written
- *     gradient.c   the rule of such nodes: the code of the gradient, made once for a form; its launch
+ *     gradient.c   the rule of such nodes: the code of the gradient, made once for a form; its launch (gradient.h)
  *     row.c        operators and functions of elements: their rows as forms
  *     piece.c      small rules: a copy, elements taken out of an array and put into one
  *
