@@ -1,7 +1,8 @@
 /* joined.c -- adjoints that are not stored.
  *
  * An adjoint that is read by one way back alone, at the position where it would be stored, is not: the launch below
- * computes it by the code of the one above (lang/kernel/grad/join.c), of which it binds the arguments beside its own. */
+ * computes it by the code of the one above (lang/kernel/grad/join.c), of which it binds the arguments beside its
+ * own. */
 #include "vm/launch/gradient.h"
 
 #include "lang/kernel/ir/kir.h"
