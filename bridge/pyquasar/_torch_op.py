@@ -9,7 +9,7 @@ torch's custom operators know torch.compile, but not torch.func; its autograd.Fu
 looked into by torch.compile.  So there are both, one around the other, and a call takes the one that its caller
 knows.  A record goes from the function to the autograd.Function beside the operator, which passes tensors alone; within
 torch.func, whose calls nest in other ways, there is none."""
-import itertools, re, threading, weakref
+import inspect, itertools, re, threading, weakref
 
 from . import _grad
 from ._operator import (Function, all_arguments, found_by_running, number_of_results, of_script, results_of,
@@ -51,6 +51,8 @@ def _complex_if(yes, kind):
 
 def _fit(t, like):
     """In the shape of `like`, when it differs only in extents of 1."""
+    if t.shape == like.shape and t.dtype == like.dtype:
+        return t
     same = [n for n in t.shape if n != 1] == [n for n in like.shape if n != 1]
     return t.reshape(like.shape).to(like.dtype) if same else t
 
@@ -276,7 +278,8 @@ def _function_of(torch, op):
     class function(torch.autograd.Function):
         @staticmethod
         def forward(*args):
-            return op.opaque(*args)
+            with torch._C._AutoDispatchBelowAutograd():  # this is its autograd: the operator's own has nothing to do
+                return op.opaque(*args)
 
         @staticmethod
         def setup_context(ctx, inputs, output):
@@ -295,6 +298,7 @@ def _function_of(torch, op):
         def vmap(info, dims, *args):
             return op.each(info, dims, args)
     function.__name__ = op.function.name
+    function.forward.__signature__ = inspect.signature(function.forward)  # which torch asks for at each call
     return function
 
 
