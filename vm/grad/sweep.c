@@ -24,6 +24,7 @@ typedef struct {
 typedef struct {
     qs_vm *vm;
     Visit *visits; uint32_t n, cap;
+    qs_value *values; size_t nvalues; /* of all results */
     uint64_t oldest;           /* serial of the oldest node that matters */
 } Sweep;
 
@@ -84,10 +85,12 @@ static void reach(Sweep *s, Traces y, Traces x) {
         Visit *v = visit_of(s, x.at[i]);
         if (v) v->wanted = true;
     }
+    for (uint32_t k = 0; k < s->n; k++) s->nvalues += (size_t)s->visits[k].node->nout;
+    qs_value *next = s->values = qmem_alloc(qvm_ctx(s->vm), s->nvalues * sizeof *s->values);
     for (uint32_t k = 0; k < s->n; k++) {
         Visit *v = &s->visits[k];
         if (!v->wanted) v->wanted = above_leaf(s, v);
-        v->at = qmem_alloc(qvm_ctx(s->vm), (size_t)v->node->nout * sizeof *v->at);
+        v->at = next, next += v->node->nout;
     }
 }
 
@@ -95,9 +98,9 @@ static void done(Sweep *s) {
     for (uint32_t k = 0; k < s->n; k++) {
         Visit *v = &s->visits[k];
         for (int i = 0; i < v->node->nout; i++) qval_release(s->vm, v->at[i]);
-        qmem_free(qvm_ctx(s->vm), v->at, (size_t)v->node->nout * sizeof *v->at);
         qtape_release(s->vm, &v->node->out[0]);
     }
+    qmem_free(qvm_ctx(s->vm), s->values, s->nvalues * sizeof *s->values);
     qmem_free(qvm_ctx(s->vm), s->visits, s->cap * sizeof *s->visits);
 }
 
@@ -236,7 +239,8 @@ static qs_status reverse_node(Sweep *s, const Visit *v) {
         TRY(at_node(s->vm, n, n->rule->add(s->vm, n, v->at, &w->at[place(n->in[0])], &done)));
     }
     if (done) return QS_OK;
-    qs_value *dx = qmem_alloc(c, (size_t)n->nin * sizeof *dx);
+    enum { FEW = 4 };
+    qs_value few[FEW] = {{0}}, *dx = n->nin <= FEW ? few : qmem_alloc(c, (size_t)n->nin * sizeof *dx);
     lend(s, n, dx);
     qs_status r = v->late.node ? n->rule->reverse_late(s->vm, n, v->at, &v->late, dx)
                                : n->rule->reverse(s->vm, n, v->at, dx);
@@ -244,7 +248,7 @@ static qs_status reverse_node(Sweep *s, const Visit *v) {
         if (r == QS_OK && n->in[i] && dx[i].kind != QS_NIL) r = arrive(s, n->in[i], dx[i]);
         qval_release(s->vm, dx[i]);
     }
-    qmem_free(c, dx, (size_t)n->nin * sizeof *dx);
+    if (dx != few) qmem_free(c, dx, (size_t)n->nin * sizeof *dx);
     return at_node(s->vm, n, r);
 }
 

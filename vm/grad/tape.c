@@ -68,15 +68,17 @@ void qtape_close(qs_vm *vm) {
 /* A node without results has one trace, too, by which it is held. */
 static int traces(int nout) { return nout > 1 ? nout : 1; }
 
-static size_t node_bytes(int nout) { return sizeof(GradNode) + (size_t)traces(nout) * sizeof(Trace); }
+static size_t node_bytes(int nin, int nout) {
+    return sizeof(GradNode) + (size_t)traces(nout) * sizeof(Trace) + (size_t)nin * sizeof(Trace *);
+}
 
 static GradNode *new_node(qs_vm *vm, const GradRule *rule, void *data, int nin, int nout) {
     Ctx *c = qvm_ctx(vm);
-    GradNode *n = qmem_alloc(c, node_bytes(nout));
+    GradNode *n = qmem_alloc(c, node_bytes(nin, nout));
     n->refs = 1, n->nin = nin, n->nout = nout;
     n->serial = ++qtape_state(vm)->serial;
     n->rule = rule, n->data = data, n->at = qvm(vm)->grad_at.src ? qvm(vm)->grad_at : qvm_here(vm);
-    n->in = nin ? qmem_alloc(c, (size_t)nin * sizeof(Trace *)) : NULL;
+    n->in = (Trace **)(n->out + traces(nout));
     for (int i = 0; i < traces(nout); i++) n->out[i].node = n;
     return n;
 }
@@ -85,8 +87,7 @@ static void free_node(qs_vm *vm, GradNode *n) {
     Ctx *c = qvm_ctx(vm);
     if (n->rule && n->rule->release) n->rule->release(vm, n);
     for (int i = 0; i < n->nin; i++) qtape_release(vm, n->in[i]);
-    qmem_free(c, n->in, (size_t)n->nin * sizeof(Trace *));
-    qmem_free(c, n, node_bytes(n->nout));
+    qmem_free(c, n, node_bytes(n->nin, n->nout));
 }
 
 /* A chain of thousands of nodes goes one by one, not each inside the one that held it. */
