@@ -173,8 +173,8 @@ class Operator:
 
         def fitting(r):
             r = self.all_results(r)
-            for i, (x, s) in enumerate(zip(r, shapes) if self.checks else ()):
-                _check(self.function.name, i, x, s)
+            for i, (x, s) in enumerate(zip(r, shapes)):
+                _check(self.function.name, i, x, s, self.checks)
             r = [np.asarray(x, dtype=s.dtype).reshape(s.shape) for x, s in zip(r, shapes)]
             return [x.conj() if i in self.conj_out else x for i, x in enumerate(r)]
         return self.apply(args, fitting)
@@ -279,12 +279,17 @@ def _told(name, shape, results):
     return like
 
 
-def _check(name, i, x, told):
-    """A result is what shape= has told."""
+def _check(name, i, x, told, exactly):
+    """A result is what shape= has told, or loses no imaginary part."""
     import jax, numpy as np
+    if not exactly and np.iscomplexobj(x) and told.dtype.kind != "c":
+        raise TypeError("%s: result %d is complex, and was real when shapes were found; shape= tells types" % (name, i))
+    if not exactly:
+        return
     shape, number = tuple(getattr(x, "shape", ())), not hasattr(x, "dtype")
     kind = None if number else jax.dtypes.canonicalize_dtype(np.dtype(x.dtype))
-    if shape != told.shape or (not np.can_cast(type(x), told.dtype, "same_kind") if number else kind != told.dtype):
+    if shape != told.shape or (not np.can_cast(type(x), told.dtype, "same_kind") if number else
+                                not np.can_cast(kind, told.dtype)):
         raise TypeError("%s: shape= tells %s of shape %s for result %d, and it is %s of shape %s" %
                         (name, told.dtype, told.shape, i, kind or type(x).__name__, shape))
 

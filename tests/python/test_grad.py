@@ -1304,6 +1304,11 @@ class OperatorsOfJax(unittest.TestCase):
                     q.jax_op(picky, shape=shape, ffi=ffi)(x)
         with self.assertRaisesRegex(Exception, "tells int32 of shape .* for result 0, and it is float of shape"):
             q.jax_op(lambda x: q.sum(x)/3, shape=lambda x: s((), "int32"))(x)
+        late = lambda x: x*2 if float(x[0]) < 5 else x*2j
+        with self.assertRaisesRegex(Exception, "result 0 is complex, and was real when shapes were found"):
+            q.jax_op(late)(x)
+        wide = q.jax_op(late, shape=lambda x: s(x.shape, "complex128"))
+        self.assertEqual([wide(x)[0], wide(x - 4)[0]], [10j, 2])
         k = q.jax_op(q.stencil, out="y", shape=lambda x, f: x)
         self.assertTrue(np.array_equal(k(np.ones((2, 3)), 0.5), np.ones((2, 3))))
 
