@@ -251,7 +251,7 @@ class Gradients(unittest.TestCase):
 
     def test_how_large_an_object_of_python_is(self):  # one that is asked here is a loop over the first layer alone
         for name in ("numel", "size", "ndims", "isempty"):
-            f = q.compile_string("large", "f = x -> %s(x)" % name).f
+            f = q.compile_string("large", "how_large = x -> %s(x)" % name).how_large
             with self.assertRaisesRegex(q.QuasarError, name + ": x must be a value of the language .* got pyvalue"):
                 f([{"w": 1}, {"w": 2}])
 
