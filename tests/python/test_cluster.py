@@ -252,6 +252,8 @@ class Workers(Arrays, unittest.TestCase):
         self.x = np.random.default_rng(1).standard_normal((60, 50)).astype(np.float32)
 
     def open(self):
+        with distributed.Client(self.address) as client:
+            client.wait_for_workers(2, timeout=60)  # another test kills one, which comes again
         q.cluster_open(self.address)
         self.addCleanup(q.cluster_close)
 
@@ -282,7 +284,7 @@ class Workers(Arrays, unittest.TestCase):
         workers, asked, before = _cluster._open[-1], [], []
 
         def end_the_first():
-            while len(asked) < 10 or len(asked) != before[-1]:
+            while len(before) < 60 and (len(asked) < 10 or len(asked) != before[-1]):
                 before.append(len(asked))
                 time.sleep(0.7)
             open(self.path("go"), "w").close()
