@@ -5,7 +5,7 @@ np = pyimport("numpy")
 py = pyimport("builtins")
 df = pd.DataFrame(py.dict(a:=[1,2,3], b:={"x","y","x"}))
 print df
-print df.a.sum(), " ", df["a"].mean(), " ", df.shape[0], " ", numel(df), " ", df.columns.tolist()
+print df.a.sum(), " ", df["a"].mean(), " ", df.shape[0], " ", py.len(df), " ", df.columns.tolist()
 df["c"] = df["a"]*2 + 1
 print df[df["a"] > 1]
 print df.loc[1,"c"], " ", df.iloc[0,0], " ", df["c"].to_numpy().from_py(), " ", type(from_py(df["a"]))
