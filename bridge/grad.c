@@ -269,7 +269,6 @@ static PyObject *adjoints_shown(Border *b, const GradNode *n, const qs_value *dy
     return t;
 }
 
-/* Its size was looked at in Python. */
 static qs_status take_adjoint(Border *b, qs_value x, PyObject *o, qs_value *dx) {
     TRY(qnd_value(b, o, dx));
     return qsweep_check(b->vm, "the adjoint that a rule gives", x, *dx);

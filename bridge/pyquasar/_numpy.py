@@ -185,7 +185,7 @@ def _norm(x, ord=None, axis=None, keepdims=False):
     vector = _rank(x) == 1 or isinstance(axis, int)
     if vector and not keepdims and ord in (1, math.inf):
         size, along = _q().abs(x), axis if isinstance(axis, int) else 0
-        return size.sum(axis=along) if ord == 1 else size.max(axis=along)
+        return size.sum(axis=along) if ord == 1 else _largest("max")(size, along)
     if ord == "fro" and _rank(x) == 2 and axis is None or ord == 2 and vector:
         ord = None
     if ord is not None or keepdims and axis is None:
@@ -240,7 +240,7 @@ def _trace(a):
 def _average(a, axis=None, weights=None):
     if weights is None:
         return a.mean() if axis is None else a.mean(axis=axis)
-    if _shape(weights) != _shape(a):
+    if _grad._shape(weights) != _grad._shape(a):
         raise NoDerivative
     products, weights = a*_value(weights), _value(weights)
     return products.sum()/weights.sum() if axis is None else products.sum(axis=axis)/weights.sum(axis=axis)
@@ -253,13 +253,9 @@ def _trapezoid(y, x=None, dx=1.0):
     return ((y[1:] + y[:-1])*widths).sum()/2
 
 
-def _shape(x):
-    return tuple(getattr(x, "shape", ()))
-
-
 OWN = {"max": _largest("max"), "min": _largest("min"), "amax": _largest("max"), "amin": _largest("min"),
-       "ptp": lambda a: a.max() - a.min(), "ravel": lambda a: a.reshape(-1), "trace": _trace, "average": _average,
-       "trapezoid": _trapezoid, "sort": _sorted, "dot": _product, "inner": _inner, "outer": _outer,
+       "ptp": lambda a: _largest("max")(a) - _largest("min")(a), "ravel": lambda a: a.reshape(-1), "trace": _trace,
+       "average": _average, "trapezoid": _trapezoid, "sort": _sorted, "dot": _product, "inner": _inner, "outer": _outer,
        "linalg.norm": _norm, "linalg.solve": _solve, "linalg.inv": _of_matrix("inv"),
        "linalg.det": _of_matrix("det"), "diff": _differences}
 

@@ -977,7 +977,8 @@ class FunctionsOfNumPy(unittest.TestCase):
         y = q.vjp(lambda v: np.maximum(v, [math.nan, 2.0, 2.0]), np.array([1.0, math.nan, 3]))[0]
         np.testing.assert_equal(np.asarray(y), [math.nan, math.nan, 3])  # other than q.max
         holes = np.array([[1, math.nan, 3], [4, 2, 4]])
-        for f in (np.max, np.amin, lambda v: np.max(v, axis=0), lambda v: np.min(v, 1, keepdims=True)):
+        for f in (np.max, np.amin, lambda v: np.max(v, axis=0), lambda v: np.min(v, 1, keepdims=True), np.ptp,
+                  lambda v: np.linalg.norm(v, np.inf, 1)):
             np.testing.assert_equal(np.asarray(q.vjp(f, holes)[0]), f(holes))
 
     def check(self, f, *at):
