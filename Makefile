@@ -38,6 +38,7 @@ test: deps check whole
 check:
 	@python3 tests/layers.py
 	@python3 tests/tables.py
+	@python3 tests/style.py
 
 # Where several LLVMs are open, the search through the memory of threads goes astray.
 LEAKS = LSAN_OPTIONS=suppressions=$(CURDIR)/tests/leaks.supp:print_suppressions=0:intercept_tls_get_addr=0

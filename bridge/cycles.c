@@ -70,7 +70,7 @@ static Hub *new_hub(void) {
 static bool add_item(Hub *h, PyObject *o) {
     if (h->n == h->cap) {
         int cap = h->cap ? 2 * h->cap : 8;
-        PyObject **at = realloc(h->items, (size_t)cap * sizeof *at);
+        PyObject **at = realloc(h->items, qmem_size((size_t)cap, sizeof *at, 0));
         if (!at) return false;
         h->items = at;
         h->cap = cap;
@@ -100,7 +100,7 @@ typedef struct { GcObj **at; size_t n, cap; bool failed; } Stack;
 static void push(Stack *s, GcObj *o) {
     if (s->n == s->cap) {
         size_t cap = s->cap ? 2 * s->cap : 256;
-        GcObj **at = realloc(s->at, cap * sizeof *at);
+        GcObj **at = realloc(s->at, qmem_size(cap, sizeof *at, 0));
         if (!at) {
             s->failed = true;
             return;
@@ -205,9 +205,9 @@ static void show(Border *b) {
         qvm(b->vm)->gc_running)
         return;
     find_rest(b, &rest);
-    uint32_t *parent = calloc(rest.n + 1, sizeof *parent);
-    bool *wanted = calloc(rest.n + 1, sizeof *wanted);
-    Hub **of = calloc(rest.n + 1, sizeof *of);
+    uint32_t *parent = calloc(1, qmem_size(rest.n, sizeof *parent, sizeof *parent));
+    bool *wanted = calloc(1, qmem_size(rest.n, sizeof *wanted, sizeof *wanted));
+    Hub **of = calloc(1, qmem_size(rest.n, sizeof *of, sizeof *of));
     if (parent && wanted && of && !rest.failed) {
         make_groups(&rest, parent);
         make_hubs(b, parent, rest.n, wanted, of);
@@ -247,7 +247,7 @@ typedef struct { PyObject **at; size_t n, cap; } Dropped;
 static bool drop_later(Dropped *d, PyObject *o) {
     if (d->n == d->cap) {
         size_t cap = d->cap ? 2 * d->cap : 256;
-        PyObject **at = realloc(d->at, cap * sizeof *at);
+        PyObject **at = realloc(d->at, qmem_size(cap, sizeof *at, 0));
         if (!at) return false;
         d->at = at, d->cap = cap;
     }

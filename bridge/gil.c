@@ -136,7 +136,7 @@ static __attribute__((noinline)) void release_dropped(Border *b) {
 static void drop_later(Border *b, qs_value v, struct Export *e) {
     if (b->ndropped == b->cap_dropped) {
         uint32_t cap = b->cap_dropped ? 2 * b->cap_dropped : 64;
-        struct Dropped *at = realloc(b->dropped, cap * sizeof *at);
+        struct Dropped *at = realloc(b->dropped, qmem_size(cap, sizeof *at, 0));
         if (!at) return;
         b->dropped = at;
         b->cap_dropped = cap;
@@ -232,7 +232,7 @@ Border *qgil_next(Border *b) {
 static bool remember(Thread *t, bool had) {
     if (t->depth >= t->cap_had) {
         int cap = 2 * t->depth + 8;
-        bool *at = realloc(t->had, (size_t)cap * sizeof *at);
+        bool *at = realloc(t->had, qmem_size((size_t)cap, sizeof *at, 0));
         if (!at) return false;
         t->had = at, t->cap_had = cap;
     }
@@ -427,7 +427,7 @@ static void add_orphan(PyObject *o) {
     pthread_mutex_lock(&lock);
     if (orphans.n == orphans.cap) {
         int cap = orphans.cap ? 2 * orphans.cap : 64;
-        PyObject **at = realloc(orphans.at, (size_t)cap * sizeof *at);
+        PyObject **at = realloc(orphans.at, qmem_size((size_t)cap, sizeof *at, 0));
         if (at) orphans.at = at, orphans.cap = cap;
     }
     bool first = orphans.n == 0;

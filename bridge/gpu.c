@@ -72,7 +72,7 @@ static bool is_followed(const Thread *t, const Device *d, DevPtr stream) {
 static qs_status reserve(Border *b, Thread *t) {
     if (t->nfollowed < t->cap_followed) return QS_OK;
     int cap = t->cap_followed ? 2 * t->cap_followed : 4;
-    struct Followed *f = realloc(t->followed, (size_t)cap * sizeof *f);
+    struct Followed *f = realloc(t->followed, qmem_size((size_t)cap, sizeof *f, 0));
     if (!f) return qs_fail(b->vm, QS_ENOMEM, "out of memory");
     t->followed = f;
     t->cap_followed = cap;

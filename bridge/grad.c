@@ -387,7 +387,7 @@ static PyObject *by_rule(PyObject *module, PyObject *args) {
     Border *b = qhost_enter("a derivative");
     if (!b) return NULL;
     int n = (int)PyTuple_Size(x);
-    ByRule *r = qmem_alloc(qvm_ctx(b->vm), sizeof *r + (size_t)n * sizeof *r->x);
+    ByRule *r = qmem_alloc(qvm_ctx(b->vm), qmem_size((size_t)n, sizeof *r->x, sizeof *r));
     r->back = back, r->n = n;
     Py_INCREF(back);
     for (int i = 0; i < n; i++) r->x[i] = qs_nil();

@@ -258,7 +258,7 @@ static qs_status write_all(Link *l, Text *out) {
 qs_status qamd_link(Ctx *c, const void *object, size_t n, Text *out) {
     Link l = {.ctx = c, .file = object, .n = n};
     TRY(read_object(&l));
-    l.at = qmem_alloc(c, (l.head->e_shnum + 1u) * sizeof *l.at);
+    l.at = qmem_alloc(c, qmem_size(l.head->e_shnum + 1u, sizeof *l.at, 0));
     qs_status s = lay_out(&l);
     if (s == QS_OK) s = write_all(&l, out);
     qmem_free(c, l.at, (l.head->e_shnum + 1u) * sizeof *l.at);

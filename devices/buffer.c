@@ -16,7 +16,7 @@ static void *host_block(const Buffer *b) { return (void *)(uintptr_t)b->block[HO
 
 /* -- making and releasing ------------------------------------------------------------------------------------------ */
 static Buffer *new_header(Ctx *c, size_t nbytes, size_t behind) {
-    Buffer *b = qpool_get(c, HEADER + behind);
+    Buffer *b = qpool_get(c, qmem_size(behind, 1, HEADER));
     if (!b) return NULL;
     memset(b, 0, sizeof *b);
     atomic_init(&b->refs, 1);

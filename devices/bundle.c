@@ -1,5 +1,6 @@
 /* bundle.c -- see bundle.h. */
 #include "devices/bundle.h"
+#include "vm/base/file.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -151,8 +152,8 @@ static qs_status read_end(Ctx *c, const char *path, const char *version, int fd,
 }
 
 qs_status qbundle_open_file(Ctx *c, const char *path, const char *version, Bundle **out) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return qerr_set(c, QS_EIO, "%s cannot be opened: %s", path, strerror(errno));
+    int fd = qfile_open(AT_FDCWD, path, 0);
+    if (fd < 0) return qerr_set(c, QS_EIO, "%s cannot be opened: %s", path, qfile_error(errno));
     qs_status s = read_end(c, path, version, fd, out);
     close(fd);
     return s;

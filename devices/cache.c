@@ -1,5 +1,6 @@
 /* cache.c -- see cache.h.  One file per entry, named by its key:  header | bytes. */
 #include "devices/bundle.h"
+#include "vm/base/file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -169,8 +170,11 @@ static bool get_from_disk(Cache *k, CacheKey key, Text *out) {
     char name[NAME + 1];
     if (k->dir < 0) return false;
     name_of(key, name);
-    int fd = openat(k->dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0) return false;
+    int fd = qfile_open(k->dir, name, O_NOFOLLOW);
+    if (fd < 0) {
+        if (errno == ENOTSUP) unlinkat(k->dir, name, 0); /* a pipe, which would stay in the way */
+        return false;
+    }
     bool ok = read_entry(fd, key, out);
     close(fd);
     if (!ok) unlinkat(k->dir, name, 0);

@@ -1,4 +1,5 @@
 #include "devices/config.h"
+#include "vm/base/file.h"
 #include "vm/base/number.h"
 
 #include <errno.h>
@@ -170,8 +171,8 @@ enum { FILE_MOST = 1 << 20 };
 static qs_status read_file(Ctx *c, const char *path, Text *out) {
     char part[4096];
     size_t n;
-    FILE *f = fopen(path, "rbe");
-    if (!f) return qerr_set(c, QS_EIO, "cannot read the device file %s: %s", path, strerror(errno));
+    FILE *f = qfile_stream(path);
+    if (!f) return qerr_set(c, QS_EIO, "cannot read the device file %s: %s", path, qfile_error(errno));
     while (out->len <= FILE_MOST && (n = fread(part, 1, sizeof part, f)) > 0) qtext_add(out, part, n);
     int why = ferror(f) ? errno : 0;
     fclose(f);

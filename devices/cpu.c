@@ -178,7 +178,7 @@ static qs_status get_scratch(Device *d, const Program *p, const NativeRun *run, 
     size_t items = 1, n;
     for (int a = 0; a < rank; a++)
         if (__builtin_mul_overflow(items, (size_t)run->block[a], &items)) items = SIZE_MAX;
-    if (__builtin_mul_overflow(items, p->info->item_bytes, &n) || __builtin_add_overflow(n, p->info->shared_bytes, &n))
+    if ((n = qmem_size(items, p->info->item_bytes, p->info->shared_bytes)) == SIZE_MAX)
         return qerr_set(d->ctx, QS_EVALUE, "kernel %s: a block of %zu positions is too large", p->name, items);
     for (int i = 0; i < threads; i++) {
         Scratch *s = &((Cpu *)d->state)->scratch[i];

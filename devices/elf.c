@@ -266,7 +266,7 @@ static void keep_symbols(Load *l) {
     ElfObject *o = l->obj;
     for (size_t i = 1; i < l->nsyms; i++)
         o->nsymbols += ELF64_ST_BIND(l->syms[i].st_info) == STB_GLOBAL && !l->slot[i] && l->addr[i];
-    o->symbols = qmem_alloc(l->ctx, o->nsymbols * sizeof *o->symbols);
+    o->symbols = qmem_alloc(l->ctx, qmem_size(o->nsymbols, sizeof *o->symbols, 0));
     size_t k = 0;
     for (size_t i = 1; i < l->nsyms; i++) {
         if (ELF64_ST_BIND(l->syms[i].st_info) != STB_GLOBAL || l->slot[i] || !l->addr[i]) continue;
@@ -297,9 +297,9 @@ qs_status qelf_load(Ctx *c, const void *bytes, size_t n, ElfResolve *resolve, vo
     Load l = {.ctx = c, .file = bytes, .n = n};
     TRY(read_head(&l));
     l.obj = qmem_alloc(c, sizeof *l.obj);
-    l.place = qmem_alloc(c, l.nsections * sizeof *l.place);
-    l.addr = qmem_alloc(c, l.nsyms * sizeof *l.addr);
-    l.slot = qmem_alloc(c, l.nsyms * sizeof *l.slot);
+    l.place = qmem_alloc(c, qmem_size(l.nsections, sizeof *l.place, 0));
+    l.addr = qmem_alloc(c, qmem_size(l.nsyms, sizeof *l.addr, 0));
+    l.slot = qmem_alloc(c, qmem_size(l.nsyms, sizeof *l.slot, 0));
     qs_status s = load_into(&l, resolve, ud);
     qmem_free(c, l.place, l.nsections * sizeof *l.place);
     qmem_free(c, l.addr, l.nsyms * sizeof *l.addr);

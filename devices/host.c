@@ -14,7 +14,7 @@ int qhost_probe(Ctx *c, const char **why) {
 enum { HEADER = 64 };
 
 qs_status qhost_alloc(Device *d, size_t n, DevPtr *out) {
-    char *p = n > SIZE_MAX - HEADER ? NULL : qpool_get(d->ctx, n + HEADER);
+    char *p = qpool_get(d->ctx, qmem_size(n, 1, HEADER));
     if (!p) return qerr_set(d->ctx, QS_ENOMEM, "%s: no memory for %zu bytes", d->ops->kind, n);
     memcpy(p, &n, sizeof n);
     *out = (DevPtr)(uintptr_t)(p + HEADER);

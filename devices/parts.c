@@ -132,7 +132,7 @@ static void run_some(void *ud, int64_t first, int64_t last, int worker) {
 bool qparts_run(Ctx *c, Threads *threads, const Parts *parts, PartsJob *fn, void *ud) {
     Round r = {.parts = parts, .fn = fn, .ud = ud, .each = copy_bytes(parts->info, parts->nargs, parts->args)};
     int64_t fit = (int64_t)(room / r.each), many = !threads ? 1 : parts->n < fit ? parts->n : fit;
-    r.copies = qpool_get(c, r.each * (size_t)many);
+    r.copies = qpool_get(c, qmem_size((size_t)many, r.each, 0));
     if (!r.copies) r.copies = qpool_get(c, r.each), many = 1;
     if (!r.copies) return false;
     for (; r.first < parts->n; r.first += r.n) {

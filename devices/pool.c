@@ -88,12 +88,12 @@ void *qpool_get(Ctx *c, size_t n) {
 static void close_pool(Ctx *c) {
     qpool_drain(c);
     qmem_free(c, c->pool, sizeof(Pool));
-    c->pool = NULL;
+    c->pool = NULL, c->pool_drain = NULL;
 }
 
 static void open_pool(Ctx *c) {
     c->pool = qmem_alloc(c, sizeof(Pool));
-    c->pool_close = close_pool;
+    c->pool_close = close_pool, c->pool_drain = qpool_drain;
 }
 
 static void put_large(Ctx *c, Free *f, size_t n) {

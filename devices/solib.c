@@ -260,7 +260,7 @@ qs_status qsolib_write(Ctx *c, const Solib *s, Text *out) {
     return qerr_set(c, QS_EDEVICE, "shared objects can be made on x86-64 and aarch64 only");
 #else
     Plan p = {.s = s};
-    uint32_t *name = qmem_alloc(c, (s->nnames + 4) * sizeof *name);
+    uint32_t *name = qmem_alloc(c, qmem_size(s->nnames + 4, sizeof *name, 0));
     qtext_init(&p.names, c);
     qtext_putc(&p.names, 0);
     for (uint32_t i = 0; i < s->nnames; i++) name[i] = add_name(&p, s->names[i]);

@@ -8,6 +8,7 @@
 #include "stdlib/npy.h"
 #include "stdlib/builtins.h"
 #include "vm/array/select.h"
+#include "vm/base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +37,7 @@ static void pack_strides(Store *s) {
 
 static qs_status open_file(Store *s, bool write) {
     NpyFile h;
-    s->fd = open(s->path, (write ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+    s->fd = write ? open(s->path, O_RDWR | O_CLOEXEC) : qfile_open(AT_FDCWD, s->path, 0);
     if (s->fd < 0) return qio_error(s->vm, s->fn, "open", s->path);
     TRY(qnpy_header(s->vm, s->path, s->fd, &h));
     s->dtype = h.dtype, s->rank = h.rank, s->offset = h.offset;

@@ -70,7 +70,7 @@ static size_t first(const Geometry *g, size_t line) { return line / g->inner * g
 /* The buffers of a transform; `reals` numbers of `size` bytes from the allocator, cut up in order. */
 typedef struct { Ctx *ctx; void *p; size_t bytes; } Store;
 static qs_status take(qs_vm *vm, Store *s, size_t reals, size_t size) {
-    *s = (Store){qvm_ctx(vm), NULL, reals * size};
+    *s = (Store){qvm_ctx(vm), NULL, qmem_size(reals, size, 0)};
     s->p = qmem_try(s->ctx, s->bytes);
     return s->p ? QS_OK : qs_fail(vm, QS_ENOMEM, "fft: no memory for %zu bytes of work space", s->bytes);
 }

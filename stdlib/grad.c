@@ -132,7 +132,7 @@ static qs_status add_leaf(Leaves *l, qs_value v, qs_value *out) {
     TRY(qtape_leaf(l->vm, l->level, v, out));
     if (l->n == l->room) {
         int room = l->room ? 2 * l->room : 16;
-        Trace **more = qmem_alloc(ctx, (size_t)room * sizeof *more);
+        Trace **more = qmem_alloc(ctx, qmem_size((size_t)room, sizeof *more, 0));
         if (l->n) memcpy(more, l->leaf, (size_t)l->n * sizeof *more);
         if (l->leaf) qmem_free(ctx, l->leaf, (size_t)l->room * sizeof *more);
         l->leaf = more, l->room = room;
@@ -217,7 +217,7 @@ static qs_status enter(Leaves *l, const qs_value *in, int nx, int wanted, qs_val
 }
 
 static qs_status leave(Leaves *l, const qs_value *form, int wanted, Trace *result, qs_value one, qs_value *out) {
-    size_t bytes = (size_t)l->n * sizeof *l->dx;
+    size_t bytes = qmem_size((size_t)l->n, sizeof *l->dx, 0);
     l->dx = qmem_alloc(qvm_ctx(l->vm), bytes);
     for (int i = 0; i < l->n; i++) l->dx[i] = qs_nil();
     qs_status s = qsweep_reverse(l->vm, (Traces){1, &result}, &one, (Traces){l->n, l->leaf}, l->dx);
@@ -497,7 +497,7 @@ static qs_status call_plain(qs_vm *vm, const Again *a, qs_value *y) {
 static qs_status call_recorded(qs_vm *vm, qs_value f, qs_call_args *c) {
     Trace *edges[MOST];
     Apart apart;
-    Again *a = qmem_alloc(qvm_ctx(vm), sizeof *a + (size_t)c->nin * sizeof *a->x);
+    Again *a = qmem_alloc(qvm_ctx(vm), qmem_size((size_t)c->nin, sizeof *a->x, sizeof *a));
     GradNode n = {.data = a};
     *a = (Again){qval_retain(f), *qvm_random(vm), c->nin, qs_nil()};
     qs_status s = QS_OK;

@@ -122,8 +122,9 @@ static qs_status pnm_read(Image *m) {
     if (!m->info_only && (double)width * (double)height * channels > 8 * (double)m->nbytes) /* a sample takes a bit */
         return qimage_corrupt(m, "it ends before its last pixel");
     if (!qimage_begin(m, height, width, channels, false, most > 255 ? 16 : 8, &s)) return s;
-    size_t bytes = (size_t)(width * channels) * sizeof(uint16_t);
-    uint16_t *row = qmem_alloc(qvm_ctx(m->vm), bytes);
+    size_t bytes = qmem_size((size_t)width, (size_t)channels * sizeof(uint16_t), 0);
+    uint16_t *row = qmem_try(qvm_ctx(m->vm), bytes);
+    if (!row) return qs_fail(m->vm, QS_ENOMEM, "%s: no memory for %zu bytes", m->fn, bytes);
     double scale = most > 255 ? 65535.0 / (double)most : 255.0 / (double)most; /* to the full range */
     for (int64_t y = 0; y < height && s == QS_OK; y++) {
         if (!pnm_row(&c, kind, width * channels, most, row)) {
@@ -319,7 +320,7 @@ static qs_status sample(qs_vm *vm, Array *a, Pixels *out) {
     qs_status s = qarr_contiguous(vm, wide, &packed);
     qarr_release(vm, wide);
     TRY(s);
-    out->size = a->count * (size_t)(out->bits / 8);
+    out->size = qmem_size(a->count, (size_t)(out->bits / 8), 0);
     out->data = qmem_try(qvm_ctx(vm), out->size);
     s = out->data ? qarr_read(vm, packed, &p) : qs_fail(vm, QS_ENOMEM, "imwrite: no memory for %zu bytes", out->size);
     if (s == QS_OK && out->bits != 32 && is_unit(p, a->count)) s = warn_of_black(vm, out->path);
@@ -391,7 +392,7 @@ qs_status qimage_imwrite(qs_vm *vm, qs_call_args *c) {
     if (pages && pages->count == 0) return qs_fail(vm, QS_EVALUE, "imwrite: there are no pages");
     int n = pages ? (int)pages->count : 1;
     Ctx *ctx = qvm_ctx(vm);
-    Pixels *x = qmem_alloc(ctx, (size_t)n * sizeof *x);
+    Pixels *x = qmem_alloc(ctx, qmem_size((size_t)n, sizeof *x, 0));
     qs_status s = QS_OK;
     for (int i = 0; i < n && s == QS_OK; i++) {
         x[i].quality = first.quality;

@@ -174,7 +174,7 @@ static bool read_runs(Canvas *c) { /* false: it ends too early */
 
 static qs_status read_packed(const Bmp *b, uint8_t *out) {
     Ctx *ctx = qvm_ctx(b->m->vm);
-    size_t n = (size_t)b->width * (size_t)b->height;
+    size_t n = qmem_size((size_t)b->width, (size_t)b->height, 0);
     Canvas c = {.b = b, .index = qmem_try(ctx, n)};
     if (!c.index) return qs_fail(b->m->vm, QS_ENOMEM, "%s: no memory for %zu bytes", b->m->fn, n);
     memset(c.index, 0, n);
@@ -193,7 +193,7 @@ qs_status qimage_bmp_read(Image *m) {
     m->format = "bmp";
     TRY(read_header(&b));
     if (!qimage_begin(m, b.height, b.width, b.channels, b.channels == 4, 8, &s)) return s;
-    size_t bytes = (size_t)b.width * (size_t)b.channels;
+    size_t bytes = qmem_size((size_t)b.width, (size_t)b.channels, 0);
     uint8_t *row = qmem_try(qvm_ctx(m->vm), bytes);
     if (!row) return qs_fail(m->vm, QS_ENOMEM, "%s: no memory for %zu bytes", m->fn, bytes);
     s = has_runs(&b) ? read_packed(&b, row) : read_rows(&b, row);

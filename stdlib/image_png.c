@@ -52,7 +52,7 @@ static qs_status decode(Codec *c) {
     int64_t width = libpng.png_get_image_width(png, c->info), height = libpng.png_get_image_height(png, c->info);
     qs_status s;
     if (!qimage_begin(m, height, width, channels, channels % 2 == 0, d == QS_U16 ? 16 : 8, &s)) return s;
-    size_t row = libpng.png_get_rowbytes(png, c->info), size = row * (size_t)height;
+    size_t row = libpng.png_get_rowbytes(png, c->info), size = qmem_size((size_t)height, row, 0);
     c->pixels = qmem_try(qvm_ctx(m->vm), size), c->size = size;
     if (!c->pixels) return qs_fail(m->vm, QS_ENOMEM, "%s: no memory for %zu bytes", m->fn, size);
     memset(c->pixels, 0, size); /* the passes of an interlaced file fill it in turn */

@@ -164,8 +164,8 @@ static qs_status read_plain(Image *m, TIFF *t, const Layout *l, Memory *mem) {
     if (!qimage_begin(m, l->height, l->width, l->samples, l->extra == 1, l->bits, &s)) return s;
     bool tiled = tiff.TIFFIsTiled(t), separate = l->planar == PLANARCONFIG_SEPARATE;
     uint64_t nchunk = tiled ? tiff.TIFFTileSize64(t) : tiff.TIFFStripSize64(t);
-    size_t sample = l->bits / 8u, npage = sample * l->samples * l->width * l->height;
-    if (nchunk == 0 || nchunk / SIZE_MAX || nchunk > 64 * (uint64_t)npage + (1 << 20))
+    size_t sample = l->bits / 8u, npage = qmem_size(qmem_size(l->width, l->height, 0), sample * l->samples, 0);
+    if (nchunk == 0 || nchunk / SIZE_MAX || nchunk > qmem_size(npage, 64, 1 << 20))
         return qimage_corrupt(m, "its strips or tiles");
     Ctx *ctx = qvm_ctx(m->vm);
     uint8_t *chunk = qmem_try(ctx, nchunk), *page = qmem_try(ctx, npage);
@@ -188,8 +188,9 @@ static qs_status read_rgba(Image *m, TIFF *t, const Layout *l, Memory *mem) {
     qs_status s;
     if (!qimage_begin(m, l->height, l->width, gray ? 1 : 3, false, 8, &s)) return s;
     Ctx *ctx = qvm_ctx(m->vm);
-    size_t n = (size_t)l->width * l->height * 4;
-    uint32_t *rgba = qmem_try(ctx, n);
+    uint32_t *rgba;
+    size_t n = qmem_size(qmem_size(l->width, l->height, 0), sizeof *rgba, 0);
+    rgba = qmem_try(ctx, n);
     if (!rgba) return qs_fail(m->vm, QS_ENOMEM, "%s: no memory for %zu bytes", m->fn, n);
     if (!tiff.TIFFReadRGBAImageOriented(t, l->width, l->height, rgba, ORIENTATION_TOPLEFT, 1))
         s = qimage_corrupt(m, *mem->why ? mem->why : "its data");

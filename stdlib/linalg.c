@@ -80,7 +80,10 @@ typedef struct { /* first index fastest; elements of 1 (real) or 2 (complex) dou
     double *a;
 } Mat;
 
-static size_t mat_bytes(const Mat *x) { return ((size_t)x->m * (size_t)x->n + 1) * (size_t)x->parts * sizeof(double); }
+static size_t mat_bytes(const Mat *x) {
+    size_t element = (size_t)x->parts * sizeof(double);
+    return qmem_size(qmem_size((size_t)x->m, (size_t)x->n, 0), element, element);
+}
 static void mat_free(Mat *x) {
     if (x->a) qmem_try_free(x->ctx, x->a, mat_bytes(x));
     x->a = NULL;
@@ -199,7 +202,7 @@ static qs_status all_finite(qs_vm *vm, const char *fn, const char *what, const M
 /* Work space: asks the routine how much (lwork -1), then allocates. */
 typedef struct { Ctx *ctx; double *p; int n; size_t bytes; } Work;
 static qs_status work_new(qs_vm *vm, const char *fn, double reals, Work *w) {
-    *w = (Work){qvm_ctx(vm), NULL, (int)reals, ((size_t)reals + 2) * 2 * sizeof(double)};
+    *w = (Work){qvm_ctx(vm), NULL, (int)reals, qmem_size((size_t)reals, 2 * sizeof(double), 4 * sizeof(double))};
     w->p = qmem_try(w->ctx, w->bytes);
     return w->p ? QS_OK : qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu bytes of work space", fn, w->bytes);
 }

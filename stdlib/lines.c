@@ -7,6 +7,7 @@
 #include "devices/threads.h"
 #define NATIVES_OF_ELEM
 #include "stdlib/builtins.h"
+#include "stdlib/empty.h"
 #include "vm/array/arith.h"
 #include "vm/array/packed.h"
 
@@ -69,10 +70,10 @@ static qs_status run(qs_vm *vm, qs_call_args *c, const Work *w, size_t m, LineFn
     Threads *t = qthreads_of(qvm_ctx(vm));
     Run r = {w, m, 2 * w->l.n + m, f, with, NULL, NULL};
     int64_t grain = 1 + (int64_t)(WORTH / (w->l.n + 1));
-    size_t lines = w->l.outer * w->l.inner, workers = (size_t)qthreads_workers(t, (int64_t)lines, grain),
-           bytes = (workers * r.room + lines * m + 1) * sizeof(double);
+    size_t lines = m ? w->l.outer * w->l.inner : 0, workers = (size_t)qthreads_workers(t, (int64_t)lines, grain),
+           bytes = qmem_size(workers, r.room * sizeof(double), qmem_size(lines, m * sizeof(double), sizeof(double)));
     r.rooms = qpool_get(qvm_ctx(vm), bytes);
-    if (!r.rooms) return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu bytes", w->fn, bytes);
+    if (!r.rooms) return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu lines of %zu numbers", w->fn, lines, m);
     r.out = r.rooms + workers * r.room;
     qdoing_stage(&qvm_ctx(vm)->doing, 0, 1, 0);
     qthreads_run(t, (int64_t)lines, grain, run_lines, &r);
@@ -264,12 +265,13 @@ static void nanmedian_line(double *x, size_t n, double *y, size_t m, const void 
     median_line(x, drop_nan(x, n), y, m, with);
 }
 
-typedef enum { MAY_BE_EMPTY = 1, PER_COLUMN = 2 } StatisticKind;
+typedef enum { MAY_BE_EMPTY = 1, PER_COLUMN = 2, NAN_OF_EMPTY = 4 } StatisticKind;
 static qs_status statistic(qs_vm *vm, qs_call_args *c, unsigned kind, LineFn *f) {
     Work w;
     const Array *a = c->in[0].kind == QS_ARRAY ? qval_array(c->in[0]) : NULL;
     TRY(open_lines(vm, c, 0, 1, kind & PER_COLUMN && a && a->rank > 1, 1, &w));
-    if (!(kind & MAY_BE_EMPTY)) TRY(not_empty(vm, &w));
+    if (kind & NAN_OF_EMPTY) TRY(qstats_warn_of_empty(vm, w.fn, w.a, w.dim));
+    else if (!(kind & MAY_BE_EMPTY)) TRY(not_empty(vm, &w));
     return run(vm, c, &w, 1, f, NULL);
 }
 /* The same of elements of 64 bits, which doubles would round: sorted, the longest run of equal ones. */
@@ -320,10 +322,10 @@ qs_status qlines_mode(qs_vm *vm, qs_call_args *c) {
 
 #define STATISTIC(name, kind)                                                                                          \
     qs_status qlines_##name(qs_vm *vm, qs_call_args *c) { return statistic(vm, c, kind, name##_line); }
-STATISTIC(median, PER_COLUMN)
-STATISTIC(nanmedian, PER_COLUMN)
+STATISTIC(median, PER_COLUMN | NAN_OF_EMPTY)
+STATISTIC(nanmedian, PER_COLUMN | NAN_OF_EMPTY)
 STATISTIC(nansum, MAY_BE_EMPTY)
-STATISTIC(nanmean, 0)
+STATISTIC(nanmean, NAN_OF_EMPTY)
 
 /* Integers have no nan: the extreme keeps their digits. */
 static qs_status nanextreme(qs_vm *vm, qs_call_args *c, Reduce r, LineFn *f) {
@@ -343,7 +345,7 @@ static qs_status whole_variance(qs_vm *vm, qs_call_args *c, double ddof, bool *d
     TRY(qarg_floats(vm, c, 0, "x", &a, &p));
     *done = !qdtype_is_complex((qs_dtype)a->dtype);
     if (!*done) return QS_OK;
-    if (!a->count) return qs_fail(vm, QS_EVALUE, "%s: x must not be empty", c->name);
+    if (!a->count) return *done = false, QS_OK; /* nan, with a warning */
     TRY(qred_run(vm, RED_MEAN, c->in[0], DIM_ALL, &mean));
     double s = qred_spread(vm, (qs_dtype)a->dtype, a->count, p, qval_number(mean)), by = (double)a->count - ddof;
     return c->out[0] = qs_num(by > 0 ? s/by : s), QS_OK;
@@ -369,7 +371,7 @@ static qs_status spread(qs_vm *vm, qs_call_args *c, LineFn *f, double (*join)(do
     if (done) return QS_OK;
     int parts = qarg_parts(c, 0, 1);
     TRY(open_lines(vm, c, 0, 1, false, parts, &w));
-    TRY(not_empty(vm, &w));
+    TRY(qstats_warn_of_empty(vm, w.fn, w.a, w.dim));
     TRY(run(vm, c, &w, 1, f, &ddof));
     if (parts == 1) return QS_OK;
     qs_value z = c->out[0], part[2] = {qs_nil(), qs_nil()};

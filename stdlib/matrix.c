@@ -20,12 +20,13 @@ void qmatrix_shape(const Array *a, Shape *s) {
 
 /* In unsigned arithmetic: an empty array may have extents whose product overflows. */
 void qmatrix_packed(Shape *s) {
-    uint64_t step = 1;
-    for (int d = s->rank - 1; d >= 0; d--) s->strides[d] = (int64_t)step, step *= (uint64_t)s->dims[d];
+    qarr_packed_strides(s->rank, s->dims, s->strides);
 }
 
 static int64_t volume(const Shape *s) {
     int64_t n = 1;
+    for (int d = 0; d < s->rank; d++)
+        if (!s->dims[d]) return 0; /* before the product of the others could overflow */
     for (int d = 0; d < s->rank; d++) n *= s->dims[d];
     return n;
 }
@@ -687,8 +688,9 @@ qs_status qmatrix_ind2pos(qs_vm *vm, qs_call_args *c) {
     TRY(extents_arg(vm, c->name, c->in[0], &s));
     TRY(qarr_doubles(vm, c->in[1], "ind2pos: index", &x, &n));
     qs_status status = QS_OK;
-    size_t rank = (size_t)s.rank, bytes = n * rank * sizeof *pos;
-    pos = qmem_alloc(qvm_ctx(vm), bytes);
+    size_t rank = (size_t)s.rank, bytes = qmem_size(n, rank * sizeof *pos, 0);
+    pos = qmem_try(qvm_ctx(vm), bytes);
+    if (!pos) status = qs_fail(vm, QS_ENOMEM, "ind2pos: no memory for %zu positions", n);
     for (size_t i = 0; i < n && status == QS_OK; i++) {
         if (!(x[i] >= 0 && x[i] < (double)volume(&s)))
             status = qs_fail(vm, QS_EINDEX, "ind2pos: index %g is outside an array of %lld elements", x[i],

@@ -178,7 +178,7 @@ qs_status qmedfilt_medfilt(qs_vm *vm, qs_call_args *c) {
     int64_t tiles = tiles_along(&f, f.h) * tiles_along(&f, f.w) * f.channels;
     Threads *t = qthreads_of(qvm_ctx(vm));
     f.bytes = (work_bytes(&f) + 63) & ~(size_t)63;
-    size_t bytes = f.bytes * (size_t)qthreads_workers(t, tiles, 1);
+    size_t bytes = qmem_size((size_t)qthreads_workers(t, tiles, 1), f.bytes, 0);
     if (!(f.room = qpool_get(qvm_ctx(vm), bytes))) return qs_fail(vm, QS_ENOMEM, "medfilt: no memory for its tiles");
     qdoing_stage(&qvm_ctx(vm)->doing, 0, 1, 0);
     qthreads_run(t, tiles, 1, filter_tiles, &f);

@@ -176,8 +176,8 @@ static void block_free(Block *b) {
 
 static qs_status block_new(const Conv *c, int64_t n, size_t size, Block *b) {
     *b = (Block){.ctx = qvm_ctx(c->vm)};
-    if (n < 0 || __builtin_mul_overflow((size_t)n + PLANES_SLACK, size, &b->bytes) ||
-        !(b->p = qmem_try(b->ctx, b->bytes)))
+    b->bytes = qmem_size((size_t)n, size, PLANES_SLACK * size);
+    if (n < 0 || !(b->p = qmem_try(b->ctx, b->bytes)))
         return qs_fail(c->vm, QS_ENOMEM, "%s: no memory for %lld elements of work space", c->fn, (long long)n);
     return QS_OK;
 }

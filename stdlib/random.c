@@ -107,9 +107,8 @@ qs_status qrandom_randperm(qs_vm *vm, qs_call_args *c) {
     int64_t n;
     TRY(qarg_count(vm, c->name, "n", c->in[0], &n));
     Ctx *ctx = qvm_ctx(vm);
-    size_t bytes;
-    bool fits = !__builtin_mul_overflow((size_t)n, sizeof(double), &bytes);
-    double *x = fits ? qmem_try(ctx, bytes) : NULL, u[4];
+    size_t bytes = qmem_size((size_t)n, sizeof(double), 0);
+    double *x = qmem_try(ctx, bytes), u[4];
     if (!x) return qs_fail(vm, QS_ENOMEM, "randperm: no memory for %lld numbers", (long long)n);
     for (int64_t i = 0; i < n; i++) {
         draw(vm, false, u);

@@ -174,7 +174,7 @@ qs_status qsafetensors_load(qs_vm *vm, const char *path, const uint8_t *p, size_
     if (header.kind != QS_OBJECT) return qval_release(vm, header), damaged(vm, path, NULL, "its header is no object");
     size_t count = qobj_count(header.u.p);
     File f = {.vm = vm, .path = path, .data = p + PREFIX + length, .room = n - PREFIX - length,
-              .tensors = qmem_alloc(qvm_ctx(vm), (count + 1) * sizeof(Tensor))};
+              .tensors = qmem_alloc(qvm_ctx(vm), qmem_size(count, sizeof(Tensor), sizeof(Tensor)))};
     qs_status s = qobj_new(vm, NULL, &o);
     if (s == QS_OK) *out = qval_object(QS_OBJECT, o), s = read_header(&f, header.u.p, o);
     qmem_free(qvm_ctx(vm), f.tensors, (count + 1) * sizeof(Tensor));

@@ -18,7 +18,7 @@
 #include <string.h>
 
 qs_status qsampled_scratch(qs_vm *vm, const char *fn, size_t n, double **out) {
-    *out = qmem_try(qvm_ctx(vm), (n + 1) * sizeof(double));
+    *out = qmem_try(qvm_ctx(vm), qmem_size(n, sizeof(double), sizeof(double)));
     if (!*out) return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu numbers", fn, n);
     memset(*out, 0, (n + 1) * sizeof(double));
     return QS_OK;

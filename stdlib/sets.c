@@ -135,7 +135,7 @@ static qs_status open_pool(qs_vm *vm, qs_call_args *c, int operands, Pool *s) {
     bool strings = c->in[0].kind == QS_CELL || (operands == 2 && c->in[1].kind == QS_CELL);
     TRY(strings ? take_strings(s, c) : take_numbers(s, c));
     s->n = s->count[0] + s->count[1];
-    s->bytes = 2 * s->n * sizeof *s->items + (s->n + 1) * sizeof *s->runs;
+    s->bytes = qmem_size(s->n, 2 * sizeof *s->items + sizeof *s->runs, sizeof *s->runs);
     s->items = qmem_try(qvm_ctx(vm), s->bytes);
     if (!s->items) return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu items", c->name, s->n);
     s->runs = (size_t *)(s->items + 2 * s->n);

@@ -314,7 +314,7 @@ static qs_status sort_one(qs_vm *vm, const char *fn, const Items *line) {
     Threads *t = qthreads_of(c);
     int64_t pieces = qthreads_workers(t, (int64_t)line->n, PIECE);
     int npieces = pieces < PIECES ? (int)pieces : PIECES;
-    size_t items = 2 * line->n * line->form->size, bytes = long_bytes(npieces);
+    size_t items = qmem_size(line->n, 2 * line->form->size, 0), bytes = long_bytes(npieces);
     char *room = qpool_get(c, items);
     Long *l = qpool_get(c, bytes);
     if (room && l) {
@@ -339,8 +339,8 @@ qs_status qsort_lines(qs_vm *vm, const char *fn, qs_dtype d, const ArrayLines *l
     int64_t grain = 1 + (int64_t)(PIECE / 4 / l->n);
     size_t workers = (size_t)qthreads_workers(t, (int64_t)lines, grain);
     Lines all = {.lines = *l, .line = line};
-    all.bytes = (2 * l->n * line.form->size + 63) & ~(size_t)63;
-    if (!(all.room = qpool_get(c, all.bytes * workers))) return no_memory(vm, fn, l->n);
+    all.bytes = qmem_size(l->n, 2 * line.form->size, 63) & ~(size_t)63;
+    if (!(all.room = qpool_get(c, qmem_size(workers, all.bytes, 0)))) return no_memory(vm, fn, l->n);
     qdoing_stage(&c->doing, 0, 1, 0);
     qthreads_run(t, (int64_t)lines, grain, sort_lines, &all);
     qpool_put(c, all.room, all.bytes * workers);
@@ -442,7 +442,7 @@ qs_status qsort_unique(qs_vm *vm, qs_call_args *c) {
     if (qdtype_is_complex(d)) return qarg_wrong(vm, "unique", "x", "real", c->in[0]);
     TRY(qarg_packed(vm, c, 0, "x", d, &a, &p));
     ArrayLines l = {1, a->count, 1};
-    size_t bytes = a->count * qdtype_size(d) + 8;
+    size_t bytes = qmem_size(a->count, qdtype_size(d), 8);
     if (!(x = qpool_get(qvm_ctx(vm), bytes))) return no_memory(vm, "unique", a->count);
     qs_status s = qsort_lines(vm, "unique", d, &l, false, p, x, QS_F64, NULL);
     int64_t n = s == QS_OK ? (int64_t)qsort_distinct(d, x, a->count) : 0;

@@ -1,6 +1,8 @@
 /* stats.c -- reductions, order statistics, searching. */
 #include "stdlib/builtins.h"
+#include "stdlib/empty.h"
 #include "vm/array/arith.h"
+#include "vm/base/warning.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,6 +16,14 @@ int qstats_main_dim(const Array *a) {
     return 0;
 }
 
+qs_status qstats_warn_of_empty(qs_vm *vm, const char *fn, const Array *a, int dim) {
+    if (a->count) return QS_OK;
+    ArrayLines l = dim == DIM_ALL ? (ArrayLines){1, 0, 1} : qstats_lines(a, dim);
+    if (l.n || !l.outer || !l.inner) return QS_OK;
+    return qwarn_at(qvm_ctx(vm), qvm_here(vm), "%s: x has no elements%s, and the result is nan", fn,
+                    dim == DIM_ALL ? "" : " along this dimension");
+}
+
 /* -- reductions over everything or one dimension ------------------------------------------------------------------- */
 static qs_status reduce(qs_vm *vm, qs_call_args *c, Reduce r) {
     int dim = DIM_ALL;
@@ -21,6 +31,8 @@ static qs_status reduce(qs_vm *vm, qs_call_args *c, Reduce r) {
     if (c->in[0].kind == QS_BOOL || qval_is_number(c->in[0]) || c->in[0].kind != QS_ARRAY)
         TRY(qarg_array(vm, c, 0, "x", &a));
     if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[1], &dim));
+    if (r == RED_MEAN && c->in[0].kind == QS_ARRAY)
+        TRY(qstats_warn_of_empty(vm, c->name, qval_array(c->in[0]), dim));
     return qred_run(vm, r, c->in[0], dim, &c->out[0]);
 }
 #define REDUCTION(name, id) qs_status qstats_##name(qs_vm *vm, qs_call_args *c) { return reduce(vm, c, id); }
@@ -139,7 +151,7 @@ static qs_status extreme_index(qs_vm *vm, qs_call_args *c, int sign, int dim, qs
     ArrayLines l = qstats_lines(a, dim);
     Ctx *ctx = qvm_ctx(vm);
     size_t n = l.outer * l.inner;
-    double *index = qmem_try(ctx, n * sizeof *index);
+    double *index = qmem_try(ctx, qmem_size(n, sizeof *index, 0));
     if (!index) return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu numbers", c->name, n);
     for (size_t k = 0; k < n; k++)
         index[k] = (double)extreme((const char *)p + qstats_line_at(&l, k) * qdtype_size(d), l.n, l.inner, sign);

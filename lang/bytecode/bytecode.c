@@ -29,7 +29,7 @@ static void annotate(Coder *e, const Sym *s, TypeExpr *t) {
     if (!stays && !type_of(e, s)) return;
     if (e->ntyped == e->cap_typed) {
         uint32_t cap = e->cap_typed ? e->cap_typed * 2 : 8;
-        TypedVar *more = qcode_alloc(e, cap * sizeof *more);
+        TypedVar *more = qcode_alloc(e, qmem_size(cap, sizeof *more, 0));
         if (e->ntyped) memcpy(more, e->typed, e->ntyped * sizeof *more);
         e->typed = more;
         e->cap_typed = cap;
@@ -340,7 +340,7 @@ static void try_statement(Coder *e, Node *n) {
     int own = s ? qcode_register(e, s) : -1, reg = own >= 0 ? own : qcode_temps(e, 1);
     Chunk *c = e->chunk;
     if (c->nhandlers == c->cap_handlers) {
-        Handler *more = qcode_alloc(e, (c->cap_handlers * 2 + 4) * sizeof *more);
+        Handler *more = qcode_alloc(e, qmem_size(c->cap_handlers * 2 + 4, sizeof *more, 0));
         if (c->nhandlers) memcpy(more, c->handlers, c->nhandlers * sizeof *more);
         c->handlers = more;
         c->cap_handlers = c->cap_handlers * 2 + 4;
@@ -382,7 +382,7 @@ static void loop_region(Coder *e, Node *n, uint32_t start, int reg, uint32_t rew
     }
     if (c->nloops == c->cap_loops) {
         uint32_t cap = c->cap_loops ? 2 * c->cap_loops : 4;
-        LoopRegion *grown = qcode_alloc(e, cap * sizeof *grown);
+        LoopRegion *grown = qcode_alloc(e, qmem_size(cap, sizeof *grown, 0));
         if (c->nloops) memcpy(grown, c->loops, c->nloops * sizeof *grown);
         c->loops = grown, c->cap_loops = cap;
     }
@@ -485,9 +485,9 @@ static void for_dimensions(Coder *e, Node *n) {
     int nvars = n->u.loop.nvars, bounds = qcode_temps(e, 3), r = qcode_temps(e, LOOP_REGISTERS * nvars);
     if (nvars > QS_MAX_RANK) refuse_parallel(e, n, "it has too many counters");
     bool *before = qcode_state(e), shared = n->u.loop.nranges == 1;
-    uint32_t *starts = qcode_alloc(e, (size_t)nvars * sizeof *starts);
-    int *empty = qcode_alloc(e, (size_t)(nvars + 1) * sizeof *empty);
-    Counter *c = qcode_alloc(e, (size_t)nvars * sizeof *c);
+    uint32_t *starts = qcode_alloc(e, qmem_size((size_t)nvars, sizeof *starts, 0));
+    int *empty = qcode_alloc(e, qmem_size((size_t)nvars, sizeof *empty, sizeof *empty));
+    Counter *c = qcode_alloc(e, qmem_size((size_t)nvars, sizeof *c, 0));
     for (int i = 0; i < n->u.loop.nranges; i++) {
         bool stepped = range_bounds(e, n->u.loop.ranges[i], bounds);
         qcode_op(e, BC_FORDIMS, bounds, r + LOOP_REGISTERS * i, (shared ? nvars : 1) | (stepped ? 128 : 0));

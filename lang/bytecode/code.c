@@ -16,7 +16,7 @@ void *qcode_alloc(Coder *e, size_t n) { return qarena_alloc(&e->chunk->arena, n)
 static void *grow(Coder *e, void *at, uint32_t n, uint32_t *cap, size_t elem) {
     if (n < *cap) return at;
     uint32_t bigger = *cap ? *cap * 2 : 16;
-    void *fresh = qcode_alloc(e, bigger * elem);
+    void *fresh = qcode_alloc(e, qmem_size(bigger, elem, 0));
     if (n) memcpy(fresh, at, n * elem);
     *cap = bigger;
     return fresh;

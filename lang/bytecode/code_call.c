@@ -17,7 +17,7 @@ static int count_named(Coder *e, ArgList args) {
 static uint32_t name_table(Coder *e, ArgList args, int named) {
     NameTable *t = qcode_alloc(e, sizeof *t);
     t->n = named;
-    t->at = qcode_alloc(e, (size_t)named * sizeof *t->at);
+    t->at = qcode_alloc(e, qmem_size((size_t)named, sizeof *t->at, 0));
     for (int i = 0; i < named; i++) t->at[i] = args.at[args.n - named + i].name;
     return qcode_literal(e, (Literal){.kind = LIT_NAMES, .u.names = t});
 }

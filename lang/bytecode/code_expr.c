@@ -97,7 +97,7 @@ static void closure(Coder *e, Func *f, int dst) {
         return;
     }
     int mark = e->top, n = f->ncaptures;
-    uint32_t *from = qcode_alloc(e, (size_t)n * sizeof *from + 1);
+    uint32_t *from = qcode_alloc(e, qmem_size((size_t)n, sizeof *from, 1));
     for (int i = 0; i < n; i++) from[i] = capture_from(e, f->captures[i].outer);
     qcode_opx(e, BC_CLOSURE, dst, qcode_literal(e, (Literal){.kind = LIT_FUNC, .u.func = f}));
     for (int i = 0; i < n; i++) qcode_word(e, from[i]);

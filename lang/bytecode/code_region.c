@@ -146,14 +146,14 @@ static FuseRegion *add_region(Coder *e, const Gather *g) {
     Chunk *c = e->chunk;
     if (c->nfuses == c->cap_fuses) {
         uint32_t cap = c->cap_fuses ? 2 * c->cap_fuses : 4;
-        FuseRegion *grown = qcode_alloc(e, cap * sizeof *grown);
+        FuseRegion *grown = qcode_alloc(e, qmem_size(cap, sizeof *grown, 0));
         if (c->nfuses) memcpy(grown, c->fuses, c->nfuses * sizeof *grown);
         c->fuses = grown;
         c->cap_fuses = cap;
     }
     FuseRegion *r = &c->fuses[c->nfuses++];
     *r = (FuseRegion){.nleaves = g->n, .nops = g->nops, .ncalls = g->ncalls, .choice = g->choice};
-    r->leaves = qcode_alloc(e, (size_t)g->n * sizeof *r->leaves);
+    r->leaves = qcode_alloc(e, qmem_size((size_t)g->n, sizeof *r->leaves, 0));
     r->regs = qcode_alloc(e, (size_t)g->n);
     memcpy(r->leaves, g->leaves, (size_t)g->n * sizeof *r->leaves);
     return r;

@@ -174,8 +174,8 @@ static bool construct(Matcher *m, const Node *node, Rewrite *out) {
     int n = m->rule->nparams;
     out->rule = m->rule;
     out->n = n;
-    out->bound = qast_alloc(m->u, (size_t)n * sizeof(Node *));
-    out->temps = m->temps = qast_alloc(m->u, (size_t)n * sizeof(Sym *));
+    out->bound = qast_alloc(m->u, qmem_size((size_t)n, sizeof(Node *), 0));
+    out->temps = m->temps = qast_alloc(m->u, qmem_size((size_t)n, sizeof(Sym *), 0));
     for (int i = 0; i < n; i++) out->bound[i] = (Node *)m->bound[i], m->temps[i] = placeholder(m, i);
     Builder rule = {m, variable_here}, same = {m, variable_at_place};
     out->replacement = build(&rule, m->rule->replacement, false);

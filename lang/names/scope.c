@@ -63,7 +63,7 @@ static void annotate(Sym *s, TypeExpr *type) {
 static void append(Resolver *r, Sym ***list, int *n, uint32_t *cap, Sym *s) {
     if ((uint32_t)*n == *cap) {
         uint32_t bigger = *cap ? *cap * 2 : 8;
-        Sym **at = qast_alloc(r->u, bigger * sizeof *at);
+        Sym **at = qast_alloc(r->u, qmem_size(bigger, sizeof *at, 0));
         if (*n) memcpy(at, *list, (size_t)*n * sizeof *at);
         *list = at;
         *cap = bigger;
@@ -88,7 +88,7 @@ static Sym *add_capture(Resolver *r, Func *f, Sym *outer) {
     s->declared = outer->declared;
     if ((uint32_t)f->ncaptures == f->cap_captures) {
         uint32_t bigger = f->cap_captures ? f->cap_captures * 2 : 8;
-        Capture *at = qast_alloc(r->u, bigger * sizeof *at);
+        Capture *at = qast_alloc(r->u, qmem_size(bigger, sizeof *at, 0));
         if (f->ncaptures) memcpy(at, f->captures, (size_t)f->ncaptures * sizeof *at);
         f->captures = at;
         f->cap_captures = bigger;
@@ -477,7 +477,7 @@ static Node *beginning(Resolver *r, Sym *local, Sym *outer) {
 }
 
 static void prepend(Resolver *r, NodeList *l, Node *n) {
-    Node **at = qast_alloc(r->u, (size_t)(l->n + 1) * sizeof *at);
+    Node **at = qast_alloc(r->u, qmem_size((size_t)l->n, sizeof *at, sizeof *at));
     at[0] = n;
     if (l->n) memcpy(at + 1, l->at, (size_t)l->n * sizeof *at);
     *l = (NodeList){at, l->n + 1};

@@ -31,7 +31,7 @@ void *qast_append(Unit *u, void *list, int *n, size_t size) {
     char *at;
     memcpy(&at, list, sizeof at); /* list points to a pointer of any type */
     if ((*n & (*n - 1)) == 0) {
-        char *bigger = qast_alloc(u, (size_t)(*n ? *n * 2 : 1) * size);
+        char *bigger = qast_alloc(u, qmem_size(*n ? (size_t)*n : 1, *n ? 2 * size : size, 0));
         if (*n) memcpy(bigger, at, (size_t)*n * size);
         memcpy(list, &bigger, sizeof bigger);
         at = bigger;
@@ -55,7 +55,7 @@ static TypeExpr *type_of_index(Unit *u, const Node *n) {
     if (!t->base) return NULL;
     t->mods = t->base->mods;
     t->nargs = n->u.index.at.n;
-    t->args = qast_alloc(u, (size_t)t->nargs * sizeof(TypeExpr *));
+    t->args = qast_alloc(u, qmem_size((size_t)t->nargs, sizeof(TypeExpr *), 0));
     for (int i = 0; i < t->nargs; i++)
         if (!(t->args[i] = qast_type_of_expr(u, n->u.index.at.at[i]))) return NULL;
     return t;
@@ -136,7 +136,7 @@ void qast_children(Node *n, void (*f)(void *ud, Node **child), void *ud) {
 /* -- copying ------------------------------------------------------------------------------------------------------- */
 static void *copy_array(Unit *u, const void *at, int n, size_t size) {
     if (n == 0) return NULL;
-    void *copy = qast_alloc(u, (size_t)n * size);
+    void *copy = qast_alloc(u, qmem_size((size_t)n, size, 0));
     memcpy(copy, at, (size_t)n * size);
     return copy;
 }

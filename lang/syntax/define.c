@@ -215,7 +215,7 @@ static void initial_values(Parser *p, const TypeDef *d) {
 
 static void add_constant(Parser *p, TypeDef *d, Param constant) {
     if ((d->nfields & (d->nfields - 1)) == 0) { /* full: room for twice as many */
-        Param *at = qast_alloc(p->u, (size_t)(2 * d->nfields + 1) * sizeof *at);
+        Param *at = qast_alloc(p->u, qmem_size((size_t)(2 * d->nfields), sizeof *at, sizeof *at));
         if (d->nfields) memcpy(at, d->fields, (size_t)d->nfields * sizeof *at);
         d->fields = at;
     }

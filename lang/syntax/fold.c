@@ -93,7 +93,7 @@ bool qfold_matrix(const Node *n, Arena *arena, NumTable **out) {
     NumTable t;
     if (!measure(n, &t)) return false;
     *out = qarena_alloc(arena, sizeof t);
-    t.at = qarena_alloc(arena, t.n * sizeof(double) + 1);
+    t.at = qarena_alloc(arena, qmem_size(t.n, sizeof(double), 1));
     collect(n, t.at);
     **out = t;
     return true;

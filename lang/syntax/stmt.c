@@ -42,8 +42,8 @@ typedef struct { Node *node; TypeExpr *type; } Target;
 
 static void set_targets(Parser *p, Node *n, const Target *t, int count) {
     n->u.assign.ntargets = count;
-    n->u.assign.targets = qast_alloc(p->u, (size_t)count * sizeof(Node *));
-    n->u.assign.types = qast_alloc(p->u, (size_t)count * sizeof(TypeExpr *));
+    n->u.assign.targets = qast_alloc(p->u, qmem_size((size_t)count, sizeof(Node *), 0));
+    n->u.assign.types = qast_alloc(p->u, qmem_size((size_t)count, sizeof(TypeExpr *), 0));
     for (int i = 0; i < count; i++) n->u.assign.targets[i] = t[i].node, n->u.assign.types[i] = t[i].type;
 }
 
@@ -327,8 +327,8 @@ static void conditional(Parser *p) {
     int count;
     Branch *list = qparse_take(p, mark, sizeof(Branch), &count);
     n->u.ifs.n = count;
-    n->u.ifs.conds = qast_alloc(p->u, (size_t)count * sizeof(Node *));
-    n->u.ifs.blocks = qast_alloc(p->u, (size_t)count * sizeof(NodeList));
+    n->u.ifs.conds = qast_alloc(p->u, qmem_size((size_t)count, sizeof(Node *), 0));
+    n->u.ifs.blocks = qast_alloc(p->u, qmem_size((size_t)count, sizeof(NodeList), 0));
     for (int i = 0; i < count; i++) n->u.ifs.conds[i] = list[i].cond, n->u.ifs.blocks[i] = list[i].body;
     if (qparse_accept(p, T_ELSE)) {
         n->u.ifs.has_else = true;
@@ -357,7 +357,7 @@ static void loop_variables(Parser *p, Node *n) { /* i, or [m,n,p] */
     } while (n->u.loop.bracketed && qparse_accept(p, T_COMMA));
     if (n->u.loop.bracketed) qparse_close(p, T_RBRACK, opener, "',' or ");
     n->u.loop.names = qparse_take(p, mark, sizeof(Str *), &n->u.loop.nvars);
-    n->u.loop.syms = qast_alloc(p->u, (size_t)n->u.loop.nvars * sizeof(Sym *));
+    n->u.loop.syms = qast_alloc(p->u, qmem_size((size_t)n->u.loop.nvars, sizeof(Sym *), 0));
 }
 
 static void loop_ranges(Parser *p, Node *n) {

@@ -1,5 +1,6 @@
 /* canvas.c -- the only file that sees cairo and pango; through dlopen, without their headers. */
 #include "stdlib/figure/canvas.h"
+#include "vm/base/ctx.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -62,7 +63,7 @@ const CanvasLib *qcanvas_library(const char **why) {
 static int add_bytes(void *to, const unsigned char *data, unsigned int n) {
     Bytes *b = to;
     if (b->n + n > b->cap) {
-        size_t cap = 2 * (b->n + n);
+        size_t cap = qmem_size(b->n + n, 2, 0);
         char *s = realloc(b->s, cap);
         if (!s) return b->lost = true, WRITE_ERROR;
         b->s = s, b->cap = cap;
@@ -78,7 +79,7 @@ uint32_t *qcanvas_block(PixelBlocks *b, size_t n) {
         if (!pixels || b->of[i].n != n) continue;
         return b->of[i].pixels = NULL, pixels;
     }
-    return malloc(4 * n);
+    return malloc(qmem_size(n, 4, 0));
 }
 
 void qcanvas_block_done(PixelBlocks *b, uint32_t *pixels, size_t n) {

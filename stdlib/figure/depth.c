@@ -195,7 +195,7 @@ static void face(const Eye *e, const Face *f, bool edges) {
 
 static void surfaces(const Eye *e) {
     size_t n = 0, most = count_faces(e->p->a);
-    Face *f = malloc((most + 1) * sizeof *f);
+    Face *f = malloc(qmem_size(most, sizeof *f, sizeof *f));
     if (!f) return;
     for (const Item *i = e->p->a->items; i; i = i->next)
         if (i->kind == ITEM_SURFACE) n += faces_of(e, i, f + n);

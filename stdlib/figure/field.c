@@ -51,7 +51,7 @@ static qs_status centres(qs_vm *vm, Item *i, const Array *img) {
     int64_t w = img->rank == 1 ? img->dims[0] : img->dims[1], h = img->rank == 1 ? 1 : img->dims[0];
     const double last[] = {(double)w - 1, (double)h - 1};
     for (int k = 0; k < 2; k++) {
-        free(i->part[k].x);
+        qcolumn_free(&i->part[k]);
         i->part[k] = (Column){calloc(2, sizeof(double)), 2};
         if (!i->part[k].x) return qs_fail(vm, QS_ENOMEM, "no memory for an image");
         i->part[k].x[1] = last[k];
@@ -85,7 +85,7 @@ static qs_status range_of(qs_vm *vm, qs_call_args *c, int at, const double *usua
     TRY(qseries_column(vm, c->name, "range", c->in[at], &r));
     if (r.n == 2) memcpy(out, r.x, 2 * sizeof *out);
     *own = r.n == 0;
-    free(r.x);
+    qcolumn_free(&r);
     if (r.n == 2 && !(out[0] < out[1] && isfinite(out[1] - out[0])))
         return qs_fail(vm, QS_EVALUE, "%s: range must be finite and ascend, got %g and %g", c->name, out[0], out[1]);
     return r.n == 0 || r.n == 2 ? QS_OK
@@ -232,7 +232,7 @@ typedef struct {
     size_t rows, columns;
 } Heights;
 
-static void free_field(Heights *f) { free(f->x.x), free(f->y.x), free(f->z.x); }
+static void free_field(Heights *f) { qcolumn_free(&f->x), qcolumn_free(&f->y), qcolumn_free(&f->z); }
 
 /* Coordinates of every element: from a matrix of the same size, a vector of one for each column (or row), or none. */
 static qs_status spread(qs_vm *vm, const char *fn, const char *what, qs_value v, const Heights *f, bool down,
@@ -243,12 +243,12 @@ static qs_status spread(qs_vm *vm, const char *fn, const char *what, qs_value v,
     if (given.x && given.n == n) return *out = given, QS_OK;
     bool good = !given.x || given.n == wanted;
     size_t got = given.n;
-    *out = (Column){good ? malloc((n + 1) * sizeof(double)) : NULL, n};
+    *out = (Column){good ? malloc(qmem_size(n, sizeof(double), sizeof(double))) : NULL, n};
     for (size_t k = 0; out->x && k < n; k++) {
         size_t at = down ? k / f->columns : k % f->columns;
         out->x[k] = given.x ? given.x[at] : (double)at;
     }
-    free(given.x);
+    qcolumn_free(&given);
     if (!good)
         return qs_fail(vm, QS_ESHAPE, "%s: %s must have %zu numbers, or as many as z, got %zu", fn, what, wanted, got);
     return out->x ? QS_OK : qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu numbers", fn, n);
@@ -287,7 +287,7 @@ static qs_status round_levels(qs_vm *vm, const Column *z, int wanted, bool fille
     double step = raw / power <= 1 ? power : raw / power <= 2 ? 2 * power : raw / power <= 5 ? 5 * power : 10 * power;
     double first = filled ? floor(lo / step) : ceil(lo / step), count = floor(hi / step) - first + 1;
     if (!(span > 0) || !isfinite(span) || !(step > 0) || !(count >= 0)) return *out = (Column){0}, QS_OK;
-    out->x = malloc(((size_t)count + 1) * sizeof *out->x), out->n = 0;
+    out->x = malloc(qmem_size((size_t)count, sizeof *out->x, sizeof *out->x)), out->n = 0;
     if (!out->x) return qs_fail(vm, QS_ENOMEM, "contour: no memory for levels");
     for (double k = 0; k < count; k++) {
         double level = (first + k) * step; /* of huge numbers two may be the same */
@@ -303,7 +303,7 @@ static qs_status levels(qs_vm *vm, qs_call_args *c, int *at, const Column *z, bo
                                                                          &given));
     if (given.n > 1) return *out = given, QS_OK;
     if (given.n) wanted = given.x[0];
-    free(given.x);
+    qcolumn_free(&given);
     if (!(wanted >= 1 && wanted <= 1000))
         return qs_fail(vm, QS_EVALUE, "%s: levels must be 1 to 1000, or a vector", c->name);
     return round_levels(vm, z, (int)wanted, filled, out);
@@ -320,7 +320,7 @@ static qs_status contour(qs_vm *vm, qs_call_args *c, bool filled) {
     qs_status s = levels(vm, c, &at, &f.z, filled, &at_levels);
     if (s == QS_OK) s = qseries_style(vm, c, &at, &style, &name);
     free(name);
-    if (s != QS_OK) return free_field(&f), free(at_levels.x), s;
+    if (s != QS_OK) return free_field(&f), qcolumn_free(&at_levels), s;
     Axes *a = qfigure_begin(vm);
     Item *i = put_field(vm, a, ITEM_CONTOUR, &f, &style);
     i->part[PART_U] = at_levels, i->filled = filled;

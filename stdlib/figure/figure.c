@@ -19,9 +19,14 @@ void qfigure_set(char **slot, const char *text) {
     *slot = copy;
 }
 
+void qcolumn_free(Column *c) {
+    free(c->x);
+    c->x = NULL;
+}
+
 /* -- items and axes ------------------------------------------------------------------------------------------------ */
 static void free_item(qs_vm *vm, Axes *a, Item *i) {
-    for (int k = 0; k < PARTS; k++) free(i->part[k].x);
+    for (int k = 0; k < PARTS; k++) qcolumn_free(&i->part[k]);
     qcanvas_block_done(&a->figure->blocks, i->pixels, i->npixels);
     if (i->image) qarr_release(vm, i->image);
     free(i->name);

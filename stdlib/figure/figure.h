@@ -42,6 +42,9 @@ void qcolour_map_list(Text *out);
 /* -- items --------------------------------------------------------------------------------------------------------- */
 typedef enum { PART_X, PART_Y, PART_Z, PART_U, PART_V, PARTS } Part;
 typedef struct { double *x; size_t n; } Column;
+/* A function that fails frees the columns that it has made; freeing an empty one does nothing, so a caller may free
+ * what it was to receive. */
+void qcolumn_free(Column *c);
 typedef enum { /* kinds.def */
 #define KIND(id, name, bounds, paint, key, doc) ITEM_##id,
 #include "stdlib/figure/kinds.def"

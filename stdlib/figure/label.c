@@ -139,7 +139,7 @@ static qs_status axis_numbers(qs_vm *vm, Axes *a, qs_value v) {
     qs_status s = good ? QS_OK : qs_fail(vm, QS_EVALUE, "axis: limits are a list, [x0, x1, y0, y1], got %zu number%s",
                                               n.n, n.n == 1 ? "" : "s");
     for (size_t k = 0; s == QS_OK && k < n.n / 2; k++) s = set_limits(vm, "axis", &a->axis[k], n.x + 2 * k);
-    free(n.x);
+    qcolumn_free(&n);
     return s;
 }
 
@@ -178,7 +178,7 @@ static qs_status limits(qs_vm *vm, qs_call_args *c, AxisName n) {
     qs_status s = v.n == 2 ? set_limits(vm, c->name, &a->axis[n], v.x)
                            : qs_fail(vm, QS_EVALUE, "%s: limits are a list, [lo, hi], got %zu number%s", c->name, v.n,
                                      v.n == 1 ? "" : "s");
-    free(v.x);
+    qcolumn_free(&v);
     return s == QS_OK ? changed(vm, a) : s;
 }
 
@@ -189,7 +189,7 @@ qs_status qlabel_zlim(qs_vm *vm, qs_call_args *c) { return limits(vm, c, AXIS_Z)
 static qs_status tick_names(qs_vm *vm, const char *fn, qs_value v, Axis *x) {
     const Cell *cell = v.kind == QS_CELL ? v.u.p : NULL;
     if (!cell || cell->count != x->nticks) return qarg_wrong(vm, fn, "names", "a cell of as many strings as places", v);
-    x->names = calloc(x->nticks + 1, sizeof *x->names);
+    x->names = calloc(1, qmem_size(x->nticks, sizeof *x->names, sizeof *x->names));
     for (size_t k = 0; x->names && k < x->nticks; k++) {
         const char *s = qs_to_string(cell->items[k], NULL);
         if (!s) return qarg_wrong(vm, fn, "every name", "a string", cell->items[k]);
@@ -204,7 +204,7 @@ static qs_status ticks(qs_vm *vm, qs_call_args *c, AxisName n) {
     Column v = {0};
     TRY(qseries_column(vm, c->name, "places", c->in[0], &v));
     if (v.n > MOST_TICKS)
-        return free(v.x), qs_fail(vm, QS_EVALUE, "%s: at most %d places, got %zu", c->name, MOST_TICKS, v.n);
+        return qcolumn_free(&v), qs_fail(vm, QS_EVALUE, "%s: at most %d places, got %zu", c->name, MOST_TICKS, v.n);
     for (size_t k = 0; k < x->nticks; k++) free(x->names ? x->names[k] : NULL);
     free(x->ticks), free(x->names);
     x->ticks = v.x, x->nticks = v.n, x->names = NULL;
@@ -293,7 +293,7 @@ qs_status qlabel_caxis(qs_vm *vm, qs_call_args *c) {
     TRY(qseries_column(vm, c->name, "range", c->in[0], &v));
     bool good = v.n == 2 && v.x[0] < v.x[1];
     if (good) a->range[0] = v.x[0], a->range[1] = v.x[1], a->ranged = true;
-    free(v.x);
+    qcolumn_free(&v);
     return good ? changed(vm, a) : qs_fail(vm, QS_EVALUE, "caxis: the range of colours is [lo, hi]");
 }
 

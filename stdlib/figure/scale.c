@@ -84,6 +84,9 @@ static double step_for(double span, int wanted, bool whole) {
     return 10 * power;
 }
 
+/* A power of ten, or a number of them, as an int; limits may be infinite. */
+static int small_int(double x) { return x > 1000 ? 1000 : x < -1000 ? -1000 : isnan(x) ? 0 : (int)x; }
+
 static int decimals_of(double step) { /* that tell its multiples apart */
     for (int d = 0; d < 12; d++)
         if (fabs(step * pow(10, d) - round(step * pow(10, d))) < 1e-6 * fabs(step * pow(10, d))) return d;
@@ -127,7 +130,7 @@ static void write_ticks(Ticks *t, double step) {
     int digits = 0;
     double largest = 0, common = common_part(t, &digits);
     for (int i = 0; i < t->n; i++) largest = fmax(largest, fabs(t->at[i] - common));
-    int power = largest > 0 ? (int)floor(log10(largest) + 1e-4) : 0;
+    int power = largest > 0 ? small_int(floor(log10(largest) + 1e-4)) : 0;
     power = power >= 5 || power <= -4 ? power : 0;
     double unit = pow(10, power);
     int decimals = decimals_of(step / unit);
@@ -152,14 +155,14 @@ static void even_ticks(const Axis *a, int wanted, Ticks *t) {
 
 /* Powers of ten; where fewer than two are seen, even ticks. */
 static void power_ticks(const Axis *a, int wanted, Ticks *t) {
-    int first = (int)ceil(log10(a->lo) - 1e-9), last = (int)floor(log10(a->hi) + 1e-9);
+    int first = small_int(ceil(log10(a->lo) - 1e-9)), last = small_int(floor(log10(a->hi) + 1e-9));
     if (last - first < 1) {
         even_ticks(a, wanted, t);
         return;
     }
-    int every = (int)step_for(fmax(last - first, wanted), wanted, false);
+    int every = small_int(step_for(fmax(last - first, wanted), wanted, false));
     if (every * wanted < last - first) every++; /* 2.5 */
-    for (int k = every * (int)ceil((double)first / every); k <= last && t->n < MOST_TICKS; k += every) {
+    for (int k = every * small_int(ceil((double)first / every)); k <= last && t->n < MOST_TICKS; k += every) {
         qnum_print(t->text[t->n], TICK_TEXT, "10^{%s%d}", k < 0 ? "\xe2\x88\x92" : "", k < 0 ? -k : k);
         t->at[t->n++] = pow(10, k);
     }

@@ -16,7 +16,7 @@ qs_status qseries_column(qs_vm *vm, const char *fn, const char *what, qs_value v
     char name[64];
     snprintf(name, sizeof name, "%s: %s", fn, what);
     TRY(qarr_doubles(vm, v, name, &x, &n));
-    out->x = malloc((n + 1) * sizeof *x), out->n = n;
+    out->x = malloc(qmem_size(n, sizeof *x, sizeof *x)), out->n = n;
     if (out->x) memcpy(out->x, x, n * sizeof *x);
     qmem_free(qvm_ctx(vm), x, n * sizeof *x);
     return out->x ? QS_OK : qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu numbers", fn, n);
@@ -26,7 +26,7 @@ void qseries_grid(qs_value v, size_t *rows, size_t *columns) {
     const Array *a = v.kind == QS_ARRAY ? qval_array(v) : NULL;
     bool matrix = a && a->rank > 1;
     *rows = matrix ? (size_t)a->dims[0] : a ? a->count : 1;
-    *columns = matrix ? (size_t)a->dims[1] : 1;
+    *columns = !matrix ? 1 : *rows ? (size_t)a->dims[1] : 0; /* columns without elements are not counted */
 }
 
 static qs_status colour(qs_vm *vm, const char *fn, qs_value v, Colour *out) {
@@ -42,7 +42,7 @@ static qs_status colour(qs_vm *vm, const char *fn, qs_value v, Colour *out) {
     bool good = c.n == 3;
     for (size_t k = 0; good && k < 3; k++) good = c.x[k] >= 0 && c.x[k] <= 1;
     if (good) *out = (Colour){c.x[0], c.x[1], c.x[2]};
-    free(c.x);
+    qcolumn_free(&c);
     return good ? QS_OK : qs_fail(vm, QS_EVALUE, "%s: a colour of numbers is [red, green, blue], each from 0 to 1", fn);
 }
 
@@ -160,7 +160,7 @@ static Item *add(qs_vm *vm, Axes *a, ItemKind kind, const Style *style, const ch
 /* Column k of numbers that are laid out as rows x columns. */
 static qs_status pick(qs_vm *vm, const char *fn, const Column *from, size_t rows, size_t columns, size_t k,
                       Column *out) {
-    out->x = malloc((rows + 1) * sizeof *out->x);
+    out->x = malloc(qmem_size(rows, sizeof *out->x, sizeof *out->x));
     if (!out->x) return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu numbers", fn, rows);
     for (size_t i = 0; i < rows; i++) out->x[i] = from->n ? from->x[i * columns + k] : (double)i;
     return out->n = rows, QS_OK;
@@ -244,7 +244,7 @@ static qs_status lines(qs_vm *vm, Axes *a, qs_call_args *c) {
         qs_status s = some_style(vm, c, &at, &style, &name);
         if (s == QS_OK) s = check_lines(vm, &l, x, y);
         if (s == QS_OK) s = add_lines(vm, &l, &style, name);
-        free(l.x.x), free(l.y.x), free(name);
+        qcolumn_free(&l.x), qcolumn_free(&l.y), free(name);
         TRY(s);
     }
     return done(vm, a, c);
@@ -279,7 +279,7 @@ typedef struct {
     Column x, y;
 } Pair;
 
-static void free_pair(Pair *p) { free(p->x.x), free(p->y.x); }
+static void free_pair(Pair *p) { qcolumn_free(&p->x), qcolumn_free(&p->y); }
 
 /* x and y of the same length from in[0], in[1]; x 0, 1 … where `alone`. */
 static qs_status pair(qs_vm *vm, qs_call_args *c, bool alone, Pair *out) {
@@ -351,7 +351,7 @@ qs_status qseries_scatter(qs_vm *vm, qs_call_args *c) {
         Item *i = take_pair(vm, a, ITEM_SCATTER, &d.style, d.name, &p);
         i->part[PART_U] = d.sizes, i->part[PART_Z] = d.colours;
         s = done(vm, a, c);
-    } else free_pair(&p), free(d.sizes.x), free(d.colours.x);
+    } else free_pair(&p), qcolumn_free(&d.sizes), qcolumn_free(&d.colours);
     free(d.name);
     return s;
 }
@@ -399,7 +399,7 @@ qs_status qseries_bar(qs_vm *vm, qs_call_args *c) {
     qs_status s = check_lines(vm, &l, two ? c->in[0] : qs_nil(), c->in[two]);
     if (s == QS_OK) s = qseries_style(vm, c, &at, &style, &name);
     if (s == QS_OK) s = bars(vm, c, &l, &style, name, stacked);
-    free(l.x.x), free(l.y.x), free(name);
+    qcolumn_free(&l.x), qcolumn_free(&l.y), free(name);
     return s;
 }
 
@@ -419,11 +419,11 @@ static qs_status edges_of(qs_vm *vm, qs_call_args *c, const Column *x, Column *o
     if (is_number(c, 1)) TRY(qseries_column(vm, "hist", "bins", c->in[1], &e));
     if (e.n > 1) return *out = e, QS_OK;
     if (e.n) bins = e.x[0];
-    free(e.x);
+    qcolumn_free(&e);
     if (!(bins >= 1 && bins <= 1e6 && bins == floor(bins)))
         return qs_fail(vm, QS_EVALUE, "hist: bins must be a whole number from 1 to 1000000, or edges, got %g", bins);
     range_of(x, &lo, &hi);
-    out->n = (size_t)bins + 1, out->x = malloc(out->n * sizeof *out->x);
+    out->n = (size_t)bins + 1, out->x = malloc(qmem_size(out->n, sizeof *out->x, 0));
     for (size_t k = 0; out->x && k < out->n; k++) out->x[k] = lo + (hi - lo) * (double)k / bins;
     return out->x ? QS_OK : qs_fail(vm, QS_ENOMEM, "hist: no memory for %g bins", bins);
 }
@@ -471,7 +471,7 @@ qs_status qseries_hist(qs_vm *vm, qs_call_args *c) {
         i->part[PART_V] = (Column){e.x, e.n - 1}, e.x = NULL;
         s = done(vm, a, c);
     }
-    free(x.x), free(e.x), free(name);
+    qcolumn_free(&x), qcolumn_free(&e), free(name);
     return s;
 }
 
@@ -500,7 +500,7 @@ qs_status qseries_errorbar(qs_vm *vm, qs_call_args *c) {
         Item *i = take_pair(vm, a, ITEM_ERRORS, &style, name, &p);
         i->part[PART_U] = e[0], i->part[PART_V] = e[1];
         s = done(vm, a, c);
-    } else free_pair(&p), free(e[0].x), free(e[1].x);
+    } else free_pair(&p), qcolumn_free(&e[0]), qcolumn_free(&e[1]);
     free(name);
     return s;
 }
@@ -508,7 +508,8 @@ qs_status qseries_errorbar(qs_vm *vm, qs_call_args *c) {
 /* -- stairs([x,] y): the value holds until the next x -------------------------------------------------------------- */
 static qs_status steps(qs_vm *vm, const Pair *p, Pair *out) {
     size_t n = p->x.n ? 2 * p->x.n - 1 : 0;
-    *out = (Pair){{malloc((n + 1) * sizeof(double)), n}, {malloc((n + 1) * sizeof(double)), n}};
+    *out = (Pair){{malloc(qmem_size(n, sizeof(double), sizeof(double))), n},
+                  {malloc(qmem_size(n, sizeof(double), sizeof(double))), n}};
     if (!out->x.x || !out->y.x) return free_pair(out), qs_fail(vm, QS_ENOMEM, "stairs: no memory for %zu points", n);
     for (size_t k = 0; k < n; k++) out->x.x[k] = p->x.x[(k + 1) / 2], out->y.x[k] = p->y.x[k / 2];
     return QS_OK;
@@ -536,7 +537,8 @@ qs_status qseries_stairs(qs_vm *vm, qs_call_args *c) {
 /* Columns and rows of u as places, where no others are given. */
 static qs_status raster(qs_vm *vm, size_t rows, size_t columns, Pair *out) {
     size_t n = rows * columns;
-    *out = (Pair){{malloc((n + 1) * sizeof(double)), n}, {malloc((n + 1) * sizeof(double)), n}};
+    *out = (Pair){{malloc(qmem_size(n, sizeof(double), sizeof(double))), n},
+                  {malloc(qmem_size(n, sizeof(double), sizeof(double))), n}};
     if (!out->x.x || !out->y.x) return free_pair(out), qs_fail(vm, QS_ENOMEM, "quiver: no memory for %zu arrows", n);
     for (size_t k = 0; k < n; k++) out->x.x[k] = (double)(k % columns), out->y.x[k] = (double)(k / columns);
     return QS_OK;
@@ -584,7 +586,7 @@ qs_status qseries_quiver(qs_vm *vm, qs_call_args *c) {
 /* -- text, rectangle: on the axes that are there ------------------------------------------------------------------- */
 static qs_status place(qs_vm *vm, Item *i, const double *x, const double *y, size_t n) {
     for (int k = 0; k < 2; k++) {
-        i->part[k] = (Column){malloc(n * sizeof(double)), n};
+        i->part[k] = (Column){malloc(qmem_size(n, sizeof(double), 0)), n};
         if (!i->part[k].x) return qs_fail(vm, QS_ENOMEM, "no memory for an item");
         memcpy(i->part[k].x, k ? y : x, n * sizeof(double));
     }
@@ -634,6 +636,6 @@ qs_status qseries_rectangle(qs_vm *vm, qs_call_args *c) {
         s = place(vm, i, x, y, 2);
         if (s == QS_OK) s = done(vm, a, c);
     }
-    free(v.x), free(name);
+    qcolumn_free(&v), free(name);
     return s;
 }

@@ -7,6 +7,7 @@
  * asked for are decoded and dropped, so that it is exact.  A device is live: it does not wait for the program, of which
  * only the newest frames are kept, and reading from it never blocks, so that it can be closed when nothing comes. */
 #include "stdlib/video/ffmpeg.h"
+#include "vm/base/ctx.h"
 
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
@@ -104,7 +105,7 @@ static void set_colours(struct SwsContext *s, int space, int height, bool from_f
 static void *frame_pixels(Reader *r, char why[VIDEO_WHY]) {
     AVFrame *f = r->frame;
     size_t row = (size_t)f->width * (size_t)r->channels * (r->bits > 8 ? 2 : 1), wide = row + LINE_BYTES;
-    uint8_t *data = malloc(wide * (size_t)f->height + LINE_BYTES);
+    uint8_t *data = malloc(qmem_size((size_t)f->height, wide, LINE_BYTES));
     r->scaler = sws_getCachedContext(r->scaler, f->width, f->height, (enum AVPixelFormat)f->format, f->width, f->height,
                                      packed(r->channels, r->bits), SCALING, NULL, NULL, NULL);
     if (!data || !r->scaler) return free(data), say(why, "no memory for a frame", 0), NULL;

@@ -227,7 +227,7 @@ static void levels(const double *x, size_t n, int bits, void *out) {
 
 static qs_status write_numbers(qs_vm *vm, Video *v, const double *x, size_t n) {
     char why[VIDEO_WHY] = "";
-    void *words = malloc(n * 2);
+    void *words = malloc(qmem_size(n, 2, 0));
     if (!words) return qs_fail(vm, QS_ENOMEM, "vidwrite: no memory for a frame");
     levels(x, n, v->bits, words);
     bool good = v->lib->write(v->writer, words, why);

@@ -3,6 +3,7 @@
  *     thread of the program ── a job, wakes Tk, waits ──► thread of Tk: the job, and what people do
  *                           ◄── events, attention ───── */
 #include "stdlib/window/tk.h"
+#include "vm/base/ctx.h"
 #include "vm/base/number.h"
 
 #include <dlfcn.h>
@@ -372,7 +373,7 @@ void qtk_close(Tk *tk) {
 
 /* -- jobs ---------------------------------------------------------------------------------------------------------- */
 static char *expand(const char *script, int id, const char *path) {
-    size_t room = strlen(script) * (strlen(path) + 12) + 1, n = 0;
+    size_t room = qmem_size(strlen(script), strlen(path) + 12, 1), n = 0;
     char *s = malloc(room);
     for (; s && *script; script++) {
         bool is_path = !strncmp(script, "%p", 2), is_number = !strncmp(script, "%i", 2);

@@ -259,7 +259,7 @@ static qs_status set_choices(qs_vm *vm, Window *w, qs_value v) {
     Text list;
     if (!cell) return qarg_wrong(vm, "add_combo", "choices", "a cell of strings", v);
     if (!cell->count) return qs_fail(vm, QS_EVALUE, "add_combo: choices is a cell without elements");
-    w->choices = calloc(cell->count + 1, sizeof *w->choices);
+    w->choices = calloc(1, qmem_size(cell->count, sizeof *w->choices, sizeof *w->choices));
     if (!w->choices) return qs_fail(vm, QS_ENOMEM, "add_combo: no memory for the choices");
     qtext_init(&list, qvm_ctx(vm));
     for (size_t i = 0; i < cell->count; i++) {
@@ -347,7 +347,7 @@ static qs_status set_icon(qs_vm *vm, Window *w, qs_value v) {
     int64_t channels = a->rank > 2 ? a->dims[2] : 1;
     bool good =
         a->rank >= 2 && a->rank <= 3 && a->dims[0] <= 512 && a->dims[1] <= 512 && (channels == 1 || channels >= 3);
-    uint32_t *pixels = good ? malloc(4 * (size_t)a->dims[0] * (size_t)a->dims[1]) : NULL;
+    uint32_t *pixels = good ? malloc(qmem_size((size_t)(a->dims[0] * a->dims[1]), sizeof *pixels, 0)) : NULL;
     qs_status s =
         pixels ? qarr_contiguous(vm, a, &packed) : qs_fail(vm, QS_ESHAPE, "icon: wants an image of at most 512x512");
     if (s == QS_OK) {

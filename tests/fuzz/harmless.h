@@ -7,5 +7,6 @@ void harmless_init(void);           /* once: an empty working directory, which g
 /* loops: see qs_config.  A machine on the reference device that is interrupted after a while, holds little memory, and
  * reaches no path outside of that directory, and no Python. */
 qs_vm *harmless_open(const char *loops);
+qs_vm *harmless_open_whole(const char *loops); /* the same with every built-in: the target calls no dangerous one */
 void harmless_close(qs_vm *vm);     /* the machine left no memory behind; its files go */
 #endif

@@ -1,11 +1,17 @@
 /* seeds.c -- gives a target every file of some folders, without libFuzzer: fuzz_x folder ...
  *
- * It prints the file that it looks at, so that the last one is known when a sanitizer, or the clock, ends it. */
+ * It prints the file that it looks at, so that the last one is known when a sanitizer, or the clock, ends it.
+ *
+ *     fuzz_x -seconds=N [-seed=S]
+ *
+ * gives it random bytes for so long; the target prints what it makes of them.  The seed is printed; it
+ * is taken from the clock, unless it is named. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { SECONDS = 120 }; /* for one file, on a machine that does other things, too */
@@ -47,9 +53,40 @@ static int give_folder(const char *folder) {
     return n;
 }
 
+static uint64_t next_random(uint64_t *state) { /* xorshift64* */
+    *state ^= *state >> 12, *state ^= *state << 25, *state ^= *state >> 27;
+    return *state * 2685821657736338717u;
+}
+
+static int give_random(const char *seconds, const char *seed) {
+    time_t end = time(NULL) + atol(seconds), told = time(NULL);
+    uint64_t state = seed ? strtoull(seed, NULL, 10) : (uint64_t)time(NULL) * 2 + 1;
+    long n = 0;
+    printf("seed %llu\n", (unsigned long long)state);
+    for (state = state * 2 + 1; time(NULL) < end; n++) {
+        uint8_t data[256];
+        for (size_t i = 0; i < sizeof data; i++) data[i] = (uint8_t)(next_random(&state) >> 32);
+        alarm(SECONDS);
+        LLVMFuzzerTestOneInput(data, sizeof data);
+        if (time(NULL) - told < 60) continue;
+        told = time(NULL);
+        printf("%ld inputs, %ld s left\n", n + 1, (long)(end - told));
+    }
+    printf("%ld inputs\n", n);
+    return 0;
+}
+
+static const char *option(int argc, char **argv, const char *name) {
+    for (int i = 1; i < argc; i++)
+        if (!strncmp(argv[i], name, strlen(name))) return argv[i] + strlen(name);
+    return NULL;
+}
+
 int main(int argc, char **argv) {
     int n = 0;
+    const char *seconds = option(argc, argv, "-seconds=");
     if (LLVMFuzzerInitialize) LLVMFuzzerInitialize(&argc, &argv);
+    if (seconds) return give_random(seconds, option(argc, argv, "-seed="));
     give("(nothing)", (const uint8_t *)"", 0);
     for (int i = 1; i < argc; i++) {
         int here = give_folder(argv[i]);

@@ -117,16 +117,15 @@ static bool packed(int rank, const int64_t *dims, const int64_t *strides, size_t
     return true;
 }
 
-/* In unsigned arithmetic: an empty array may have extents whose product overflows. */
-static void packed_strides(int rank, const int64_t *dims, int64_t *strides) {
-    uint64_t step = 1;
+void qarr_packed_strides(int rank, const int64_t *dims, int64_t *strides) {
+    int64_t step = 1;
     for (int i = rank - 1; i >= 0; i--) {
-        strides[i] = (int64_t)step;
-        step *= (uint64_t)dims[i];
+        strides[i] = step;
+        if (__builtin_mul_overflow(step, dims[i], &step) || step > INT64_MAX / 32) step = 0;
     }
 }
 
-static void pack_strides(Array *a) { packed_strides(a->rank, a->dims, a->strides); }
+static void pack_strides(Array *a) { qarr_packed_strides(a->rank, a->dims, a->strides); }
 
 /* -- making -------------------------------------------------------------------------------------------------------- */
 /* Takes the reference to buf.  The caller fills in strides and contiguous. */
@@ -154,7 +153,7 @@ static qs_status new_header(qs_vm *vm, qs_dtype d, int ndim, const int64_t *dims
 static qs_status new_packed(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, size_t count, bool zeroed,
                             Array **out) {
     Buffer *buf;
-    size_t nbytes = count * qdtype_size(d);
+    size_t nbytes = qmem_size(count, qdtype_size(d), 0);
     if (nbytes >= QCTX_LONG) qctx_let_go(qvm_ctx(vm));
     TRY(qbuf_new(qvm_ctx(vm), nbytes, zeroed, &buf));
     TRY(new_header(vm, d, rank, dims, count, buf, out));
@@ -642,7 +641,8 @@ qs_status qarr_doubles(qs_vm *vm, qs_value v, const char *what, double **out, si
     if (!is_array && v.kind != QS_CELL && !qval_is_number(v))
         return qerr_set(c, QS_ETYPE, "%s must be numbers, got a value of type %s", what, qval_type_name(vm, v));
     *n = is_array ? qval_array(v)->count : v.kind == QS_CELL ? ((Cell *)v.u.p)->count : 1;
-    *out = qmem_alloc(c, *n * sizeof **out);
+    *out = qmem_try(c, qmem_size(*n, sizeof **out, 0));
+    if (!*out) return qerr_set(c, QS_ENOMEM, "%s: not enough memory for %zu numbers", what, *n);
     qs_status s = QS_OK;
     if (is_array) s = array_doubles(vm, qval_array(v), *out);
     else if (v.kind == QS_CELL) s = cell_doubles(vm, v.u.p, what, *out);
@@ -803,7 +803,7 @@ static qs_status literal_of_arrays(qs_vm *vm, int n, const qs_value *items, qs_v
     dims[0] = n;
     int rank = first->rank;
     memcpy(dims + 1, first->dims, (size_t)rank * sizeof *dims);
-    packed_strides(rank, dims + 1, strides);
+    qarr_packed_strides(rank, dims + 1, strides);
     TRY(qarr_new(vm, d, rank + 1, dims, false, &all));
     if (qdevmath_asks(vm)) qbuf_unset(all->buf); /* parts of it may be written on a device */
     if (n == 1 && rank == 1) qarr_keep(all, first->ndim);

@@ -66,6 +66,9 @@ qs_status qarr_store(qs_vm *vm, qs_dtype d, void *p, qs_value v);
 static inline int64_t qarr_dim(const Array *a, int d) { return d < a->rank ? a->dims[d] : 1; }
 /* As size(x) shows it: a vec [N] is 1xN.  Fills dims[0..n-1], returns n >= 2. */
 int qarr_size(const Array *a, int64_t dims[QS_MAX_RANK]);
+/* The strides of packed elements.  Those of an empty array whose other extents are huge are 0 where their product, in
+ * bytes, would overflow. */
+void qarr_packed_strides(int rank, const int64_t *dims, int64_t *strides);
 /* As it was made; strides may be NULL.  Returns ndim. */
 int qarr_shape(const Array *a, int64_t dims[QS_MAX_RANK], int64_t strides[QS_MAX_RANK]);
 bool qarr_has_shape(const Array *a, int ndim, const int64_t *dims);                  /* as it was made */

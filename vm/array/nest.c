@@ -12,12 +12,19 @@ void qnest_begin(Nest *n, int rank, const int64_t *dims) {
         for (int i = 0; i < rank; i++) n->dims[i] = dims[i];
 }
 
+static bool is_empty(const Nest *n) {
+    for (int d = 0; d < n->rank; d++)
+        if (!n->dims[d]) return true;
+    return false;
+}
+
 void qnest_operand(Nest *n, const void *p, size_t elem, int rank, const int64_t *dims, const int64_t *strides) {
     int k = n->noperands++, shift = rank == 1;
+    bool walked = !is_empty(n); /* where it is not, products of strides may overflow */
     n->at[k] = (char *)(uintptr_t)p;
     for (int i = 0; i < n->rank; i++) n->steps[k][i] = 0;
     for (int i = 0; i < rank; i++)
-        if (dims[i] != 1) n->steps[k][i + shift] = strides[i] * (ptrdiff_t)elem;
+        if (walked && dims[i] != 1) n->steps[k][i + shift] = strides[i] * (ptrdiff_t)elem;
 }
 
 void qnest_array(Nest *n, const void *p, const Array *a) {
@@ -36,15 +43,9 @@ static void move(Nest *n, int to, int from) {
     for (int k = 0; k < n->noperands; k++) n->steps[k][to] = n->steps[k][from];
 }
 
-static bool empty(const Nest *n) {
-    for (int d = 0; d < n->rank; d++)
-        if (!n->dims[d]) return true;
-    return false;
-}
-
 void qnest_fuse(Nest *n) {
     int r = 0;
-    if (empty(n)) { /* before products of the other extents could overflow */
+    if (is_empty(n)) { /* before products of the other extents could overflow */
         n->rank = 1;
         n->dims[0] = 0;
         return;
@@ -84,7 +85,7 @@ void qnest_lengthen(Nest *n) {
 static bool start(Nest *n) {
     n->started = true;
     n->count = (size_t)n->dims[n->rank - 1];
-    if (empty(n)) return false;
+    if (is_empty(n)) return false;
     for (int d = 0; d < n->rank; d++) n->index[d] = 0;
     for (int k = 0; k < n->noperands; k++) n->step[k] = n->steps[k][n->rank - 1];
     return true;

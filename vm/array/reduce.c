@@ -397,14 +397,6 @@ qs_status qred_spread_of(qs_vm *vm, Array *a, int dim, double ddof, bool root, q
     return qarr_release(vm, r), status;
 }
 
-static void pack(int rank, const int64_t *dims, int64_t *strides) {
-    int64_t step = 1;
-    for (int i = rank - 1; i >= 0; i--) {
-        strides[i] = step;
-        step *= dims[i];
-    }
-}
-
 static void open_nest(Nest *n, const Split *s, const void *in, qs_dtype from, const int64_t *out_strides, void *out,
                       qs_dtype to) {
     qnest_begin(n, s->rank, s->dims);
@@ -500,13 +492,14 @@ static qs_status reduce_into(qs_vm *vm, Plan *p, Array *a, const Split *s, Array
     Shares x = {.p = p, .s = s};
     bool done = false;
     p->n = s->n;
+    if (!r->count) return QS_OK; /* the other extents may be huge */
     if (!s->n) return fill_identity(vm, p, r);
     if (r->count && qdevmath_asks(vm) && !may_overflow(p)) TRY(along_on_device(vm, p, a, s, r, &done));
     if (done) return QS_OK;
     TRY(qarr_read(vm, a, &in));
     TRY(qarr_write(vm, r, &out));
     x.in = in, x.out = out;
-    pack(s->rank, s->dims, x.strides);
+    qarr_packed_strides(s->rank, s->dims, x.strides);
     open_nest(&n, s, in, p->from, x.strides, out, p->out);
     x.lines = one_by_one(s, &n) ? results_one_by_one : results_side_by_side;
     share_out(qvm_ctx(vm), &x);
@@ -739,7 +732,7 @@ static void running_rows(const Plan *p, const Split *s, const Nest *n, ptrdiff_t
 /* Long rows one after the other, each by all threads. */
 static void running_long_rows(Ctx *c, const Plan *p, const Split *s, Nest *n, ptrdiff_t out_step) {
     Running r = open_running(p, s, out_step);
-    size_t blocks = blocks_of(s), bytes = (blocks + 1) * sizeof *r.before;
+    size_t blocks = blocks_of(s), bytes = qmem_size(blocks, sizeof *r.before, sizeof *r.before);
     r.before = qmem_alloc(c, bytes);
     while (qnest_next(n))
         for (size_t i = 0; i < n->count; i++) {
@@ -768,13 +761,14 @@ static qs_status run_into(qs_vm *vm, const Plan *p, Array *a, int dim, Array *re
     bool done;
     Nest n;
     int rank = qarr_size(a, dims);
+    if (!a->count) return QS_OK; /* the other extents may be huge */
     TRY(running_on_device(vm, p, a, dim, result, &done));
     if (done) return QS_OK;
     TRY(qarr_read(vm, a, &in));
     TRY(qarr_write(vm, result, &out));
     Split s = split(a, dim);
     Shares x = {.p = p, .s = &s, .in = in, .out = out};
-    pack(rank, dims, x.strides);
+    qarr_packed_strides(rank, dims, x.strides);
     x.out_step = dim < rank ? x.strides[dim] * (ptrdiff_t)qdtype_size(p->out) : 0;
     open_nest(&n, &s, in, p->from, x.strides, out, p->out);
     bool rows = one_by_one(&s, &n);

@@ -66,7 +66,7 @@ void qselect_close(qs_vm *vm, Selection *s) {
 
 static qs_status new_list(qs_vm *vm, Select *s, size_t n) {
     s->room = s->count = n;
-    s->list = qpool_get(qvm_ctx(vm), n * sizeof *s->list);
+    s->list = qpool_get(qvm_ctx(vm), qmem_size(n, sizeof *s->list, 0));
     return s->list ? QS_OK : qerr_set(qvm_ctx(vm), QS_ENOMEM, "out of memory: an index list of %zu elements", n);
 }
 
@@ -184,14 +184,6 @@ static qs_status count_error(const Base *b, int rank, int n) {
                     rank, n, n == 1 ? "ex" : "ices");
 }
 
-static void packed_strides(int rank, const int64_t *dims, int64_t *strides) {
-    uint64_t step = 1;
-    for (int d = rank - 1; d >= 0; d--) {
-        strides[d] = (int64_t)step;
-        step *= (uint64_t)dims[d];
-    }
-}
-
 /* A vec takes one index or two and more; further indices than there are dimensions meet extents of 1. */
 static qs_status fit_rank(Base *b, int n) {
     if (n > QS_MAX_RANK) return count_error(b, b->rank, n);
@@ -224,7 +216,7 @@ void qselect_cell(Base *b, qs_vm *vm, const Cell *c, TypeMods mods, const char *
     open_base(b, vm, mods, name);
     b->rank = c->rank;
     memcpy(b->dims, c->dims, c->rank * sizeof *b->dims);
-    packed_strides(b->rank, b->dims, b->strides);
+    qarr_packed_strides(b->rank, b->dims, b->strides);
 }
 
 /* -- one index that addresses several dimensions ------------------------------------------------------------------ */

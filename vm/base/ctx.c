@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void qctx_init(Ctx *c, int precision) {
     *c = (Ctx){.scalar_dtype = precision == 64 ? QS_F64 : QS_F32};
+    qmem_reserve(c);
     qstr_table_init(c);
     qtype_table_init(c);
 }
@@ -17,6 +19,8 @@ void qctx_close(Ctx *c) {
     qtype_table_close(c);
     qstr_table_close(c);
     while (c->sources) qsource_drop(c, c->sources);
+    free(c->reserve);
+    c->reserve = NULL;
 }
 
 /* -- memory ------------------------------------------------------------------------------------------------------- */
@@ -24,28 +28,62 @@ void qctx_close(Ctx *c) {
 #define BLOCK_ALIGN ((size_t)64)
 #define BLOCK_MAX   (((size_t)1 << 40) - ((size_t)1 << 20)) /* sanitizers abort beyond, and no machine has it */
 
-static void *not_null(void *p) {
-    if (!p) abort();
+enum { SMALL = 1024 }; /* up to here malloc and memset are faster than calloc, which passes over glibc's thread cache */
+enum { RESERVE = 1 << 20 }; /* enough to unwind a program and to run a handler; its pages are never touched */
+
+void qmem_reserve(Ctx *c) {
+    if (!c->reserve) c->reserve = malloc(RESERVE);
+}
+
+static _Noreturn void end_process(Ctx *c) {
+    static const char sentence[] = "error: not enough memory to go on\n";
+    if (c->cannot_go_on) c->cannot_go_on(c);
+    else if (write(STDERR_FILENO, sentence, sizeof sentence - 1) < 0) _exit(1);
+    _exit(1);
+}
+
+/* Frees something that was kept for later; false: there is nothing left. */
+static bool free_some(Ctx *c) {
+    size_t before = c->bytes;
+    if (c->pool_drain) c->pool_drain(c);
+    if (c->bytes < before) return true;
+    if (!c->reserve) return false;
+    free(c->reserve);
+    c->reserve = NULL, c->short_of_memory = true;
+    if (c->reserve_used) c->reserve_used(c);
+    return true;
+}
+
+static void *resize_block(Ctx *c, void *p, size_t n) { /* p may be NULL; never returns NULL */
+    void *q;
+    while (!(q = n > BLOCK_MAX ? NULL : realloc(p, n ? n : 1)))
+        if (n > BLOCK_MAX || !free_some(c)) end_process(c);
+    return q;
+}
+
+void *qmem_alloc(Ctx *c, size_t n) {
+    void *p = n > BLOCK_MAX ? NULL : n > SMALL ? calloc(1, n) : malloc(n ? n : 1);
+    if (__builtin_expect(!p, 0)) p = memset(resize_block(c, NULL, n), 0, n);
+    else if (n <= SMALL) memset(p, 0, n);
+    c->bytes += n;
     return p;
 }
 
-enum { SMALL = 1024 }; /* up to here malloc and memset are faster than calloc, which passes over glibc's thread cache */
-
-void *qmem_alloc(Ctx *c, size_t n) {
-    c->bytes += n;
-    if (n > SMALL) return not_null(calloc(1, n));
-    return memset(not_null(malloc(n ? n : 1)), 0, n);
-}
-
 void *qmem_resize(Ctx *c, void *p, size_t old_n, size_t new_n) {
-    char *q = not_null(realloc(p, new_n ? new_n : 1));
+    char *q = resize_block(c, p, new_n);
     if (new_n > old_n) memset(q + old_n, 0, new_n - old_n);
     c->bytes += new_n - old_n;
     return q;
 }
 
+/* Whether n bytes more may be held. */
+static bool within_limit(const Ctx *c, size_t n) {
+    return n <= BLOCK_MAX && (!c->limit || (n <= c->limit && c->bytes <= c->limit - n));
+}
+
 void *qmem_try_resize(Ctx *c, void *p, size_t old_n, size_t new_n) {
-    char *q = new_n > BLOCK_MAX ? NULL : realloc(p, new_n ? new_n : 1);
+    bool grows = new_n > old_n;
+    char *q = grows && !within_limit(c, new_n - old_n) ? NULL : realloc(p, new_n ? new_n : 1);
     if (q) c->bytes += new_n - old_n;
     return q;
 }
@@ -58,7 +96,7 @@ void qmem_free(Ctx *c, void *p, size_t n) {
 
 void *qmem_try(Ctx *c, size_t n) {
     if (c->fail_after > 0 && --c->fail_after == 0) return NULL;
-    if (n > BLOCK_MAX || (c->limit && (n > c->limit || c->bytes > c->limit - n))) return NULL;
+    if (!within_limit(c, n)) return NULL;
     size_t rounded = (n + BLOCK_ALIGN - 1) / BLOCK_ALIGN * BLOCK_ALIGN;
     void *p = aligned_alloc(BLOCK_ALIGN, rounded ? rounded : BLOCK_ALIGN);
     if (p) c->bytes += n;
@@ -71,10 +109,10 @@ void qmem_grow(Ctx *c, void *p, uint32_t *cap, uint32_t need, size_t elem) {
     if (need < *cap) return;
     size_t wanted = *cap < 4 ? 8 : (size_t)*cap * 2;
     if (wanted <= need) wanted = (size_t)need + 1;
-    if (wanted > UINT32_MAX) abort();
+    if (wanted > UINT32_MAX) end_process(c);
     void *at;
     memcpy(&at, p, sizeof at); /* p may point to a pointer of any type */
-    at = qmem_resize(c, at, *cap * elem, wanted * elem);
+    at = qmem_resize(c, at, *cap * elem, qmem_size(wanted, elem, 0));
     memcpy(p, &at, sizeof at);
     *cap = (uint32_t)wanted;
 }
@@ -157,6 +195,7 @@ void qerr_clear(Ctx *c) {
     e->nframes = e->nlost = 0;
     e->text[0] = 0;
     e->payload = qs_nil();
+    if (__builtin_expect(!c->reserve, 0)) qmem_reserve(c);
 }
 
 /* -- arena -------------------------------------------------------------------------------------------------------- */
@@ -172,13 +211,13 @@ struct ArenaBlock {
 void qarena_init(Arena *a, Ctx *c) { *a = (Arena){c, NULL, 0}; }
 
 static ArenaBlock *new_block(Arena *a, size_t size) {
-    ArenaBlock *b = qmem_alloc(a->ctx, sizeof *b + size);
+    ArenaBlock *b = qmem_alloc(a->ctx, qmem_size(size, 1, sizeof *b));
     b->size = size;
     return b;
 }
 
 void *qarena_alloc(Arena *a, size_t n) {
-    n = (n + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
+    n = qmem_size(n, 1, ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN; /* SIZE_MAX stays larger than any block */
     if (a->block && n <= a->block->size - a->used) {
         void *p = a->block->data + a->used;
         a->used += n;
@@ -212,10 +251,11 @@ void qarena_free(Arena *a) {
 void qtext_init(Text *t, Ctx *c) { *t = (Text){.ctx = c}; }
 
 bool qtext_reserve(Text *t, size_t n) {
-    if (t->len + n < t->cap || t->lost) return !t->lost;
-    size_t cap = t->cap ? t->cap * 2 : 64;
-    while (cap <= t->len + n) cap *= 2;
-    char *s = qmem_try_resize(t->ctx, t->s, t->cap, cap);
+    size_t need = qmem_size(n, 1, t->len);
+    if (need < t->cap || t->lost) return !t->lost;
+    size_t cap = t->cap ? qmem_size(t->cap, 2, 0) : 64;
+    while (cap <= need && cap < BLOCK_MAX) cap *= 2;
+    char *s = cap <= need ? NULL : qmem_try_resize(t->ctx, t->s, t->cap, cap);
     t->lost = !s;
     if (s) t->s = s, t->cap = cap;
     return s;
@@ -268,7 +308,7 @@ void qtext_free(Text *t) {
 /* -- sources ------------------------------------------------------------------------------------------------------ */
 
 static char *copy_bytes(Ctx *c, const char *s, size_t n) {
-    char *p = qmem_alloc(c, n + 1);
+    char *p = qmem_alloc(c, qmem_size(n, 1, 1));
     if (n) memcpy(p, s, n);
     return p;
 }

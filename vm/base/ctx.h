@@ -52,9 +52,14 @@ typedef struct Ctx {
     qs_dtype scalar_dtype;    /* QS_F32, or QS_F64 with precision 64 */
     size_t bytes;             /* held through qmem_* */
     size_t limit;             /* qmem_try refuses to hold more than that; 0: it never does */
+    void *reserve;            /* released when bookkeeping finds no memory, so that the program can handle the error */
+    bool short_of_memory;     /* the reserve has been released; the machine reports an error soon */
+    void (*reserve_used)(struct Ctx *); /* api.c: makes the machine look at short_of_memory */
+    void (*cannot_go_on)(struct Ctx *); /* api.c: writes pending output and the place, before the process ends */
     long fail_after;          /* tests: the n-th qmem_try from now fails, 1 is the next; <= 0 never */
     struct Pool *pool;        /* devices/pool.c: freed array blocks kept for reuse; NULL until the first one */
     void (*pool_close)(struct Ctx *); /* called by qctx_close */
+    void (*pool_drain)(struct Ctx *); /* frees the blocks kept for reuse */
     struct Threads *threads;  /* devices/threads.c: who computes beside the caller; NULL until first needed */
     int nthreads;             /* how many they shall be; 0: all that we may use */
     void (*threads_close)(struct Ctx *); /* called by qctx_close */
@@ -82,15 +87,24 @@ static inline void qctx_let_go(Ctx *c) { /* whoever began the work waits for the
     if (c->doing.begins) c->doing.begins(c);
 }
 
-/* -- memory.  qmem_try may return NULL and is for sizes a user chooses (array blocks); qmem_alloc is for bookkeeping
- *    and never returns NULL: when a few bytes are not to be had the process cannot go on, and aborts.  Tests of every
- *    such call would double the code, for a case that does not occur on systems that overcommit. ------------------ */
+/* -- memory.  qmem_try may return NULL and is for sizes that a user chooses (array blocks).  qmem_alloc is for
+ *    bookkeeping and never returns NULL, because tests of every such call would double the code.  When it finds no
+ *    memory, it frees the blocks that are kept for reuse, then the reserve of the Ctx: the machine then reports
+ *    QS_ENOMEM at its next safe point, and programs can catch that.  Without a reserve the process writes a message
+ *    and ends with status 1. --------------------------------------------------------------------------------------- */
+/* The size of an allocation: count * size + extra.  It is SIZE_MAX, which every allocator refuses, when that does not
+ * fit a size_t.  No allocation multiplies by itself (tests/style.py). */
+static inline size_t qmem_size(size_t count, size_t size, size_t extra) {
+    size_t n;
+    return __builtin_mul_overflow(count, size, &n) || __builtin_add_overflow(n, extra, &n) ? SIZE_MAX : n;
+}
 void *qmem_alloc(Ctx *c, size_t n);                                /* zeroed */
 void *qmem_resize(Ctx *c, void *p, size_t old_n, size_t new_n);    /* new part zeroed */
 void qmem_free(Ctx *c, void *p, size_t n);
 void *qmem_try(Ctx *c, size_t n);                                  /* 64-byte aligned, not zeroed */
 void *qmem_try_resize(Ctx *c, void *p, size_t old_n, size_t new_n); /* of qmem_alloc; NULL: p stays; not zeroed */
 void qmem_try_free(Ctx *c, void *p, size_t n);
+void qmem_reserve(Ctx *c);                                         /* takes the reserve again, where there is room */
 
 /* Grows `*p` so that index n fits; *cap counts elements. */
 void qmem_grow(Ctx *c, void *p, uint32_t *cap, uint32_t need, size_t elem);

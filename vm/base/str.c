@@ -17,7 +17,7 @@ enum { FIRST_BUCKETS = 256, LONG_TEXT = 4096 /* bytes; a longer string may find 
 void qstr_table_init(Ctx *c) {
     StrTable *t = qmem_alloc(c, sizeof *t);
     t->nbuckets = FIRST_BUCKETS;
-    t->buckets = qmem_alloc(c, t->nbuckets * sizeof *t->buckets);
+    t->buckets = qmem_alloc(c, qmem_size(t->nbuckets, sizeof *t->buckets, 0));
     c->strings = t;
 }
 
@@ -45,7 +45,7 @@ static uint32_t hash_of(const char *s, size_t n) {
 
 static void grow_table(Ctx *c, StrTable *t) {
     uint32_t n = t->nbuckets * 2;
-    Str **buckets = qmem_alloc(c, n * sizeof *buckets);
+    Str **buckets = qmem_alloc(c, qmem_size(n, sizeof *buckets, 0));
     for (uint32_t i = 0; i < t->nbuckets; i++)
         for (Str *s = t->buckets[i], *next; s; s = next) {
             next = s->chain;
@@ -72,7 +72,7 @@ static Str *new_str(Ctx *c, const char *s, size_t n) {
 }
 
 static Str *try_str(Ctx *c, const char *s, size_t n) {
-    Str *p = n > UINT32_MAX ? NULL : qmem_try(c, sizeof *p + n + 1);
+    Str *p = n > UINT32_MAX ? NULL : qmem_try(c, qmem_size(n, 1, sizeof *p + 1));
     if (!p) return NULL;
     *p = (Str){.hdr = {.refs = 1, .kind = QS_STRING}, .len = (uint32_t)n};
     memcpy(p->s, s, n);
@@ -258,7 +258,7 @@ static void rehash(Map *m, Ctx *c) {
     uint32_t size = 8;
     while (size < (m->n + 1) * 2) size *= 2;
     qmem_free(c, m->index, m->nindex * sizeof *m->index);
-    m->index = qmem_alloc(c, size * sizeof *m->index);
+    m->index = qmem_alloc(c, qmem_size(size, sizeof *m->index, 0));
     m->nindex = size;
     for (uint32_t i = 0; i < m->n; i++) m->index[find_slot(m, m->entries[i].key)] = i + 1;
 }

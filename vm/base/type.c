@@ -69,7 +69,7 @@ static const Type *intern(Ctx *c, Type *wanted) {
     Type *t = qmem_alloc(c, sizeof *t);
     *t = *wanted;
     if (t->nargs) {
-        t->args = qmem_alloc(c, t->nargs * sizeof *t->args);
+        t->args = qmem_alloc(c, qmem_size(t->nargs, sizeof *t->args, 0));
         memcpy(t->args, wanted->args, t->nargs * sizeof *t->args);
     }
     if (!t->name) {

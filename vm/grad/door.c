@@ -306,7 +306,7 @@ qs_status qdoor_construct(qs_vm *vm, const Type *t, int n, const qs_value *args,
 
 qs_status qdoor_literal(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_value *out) {
     bool recorded = qtape_any(vm, n, items);
-    qs_value *plain = qmem_alloc(qvm_ctx(vm), (size_t)n * sizeof *plain);
+    qs_value *plain = qmem_alloc(qvm_ctx(vm), qmem_size((size_t)n, sizeof *plain, 0));
     for (int i = 0; i < n; i++) plain[i] = qtape_plain(items[i]);
     qtape_enter(vm);
     qs_status s = qarr_literal(vm, d, n, plain, out);

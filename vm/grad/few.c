@@ -22,7 +22,7 @@ typedef struct {
     double kept[];
 } Few;
 
-static size_t bytes_of(int n, int nkept) { return sizeof(Few) + (size_t)(n * nkept) * sizeof(double); }
+static size_t bytes_of(int n, int nkept) { return qmem_size((size_t)n, (size_t)nkept * sizeof(double), sizeof(Few)); }
 
 static void release(qs_vm *vm, GradNode *n) {
     Few *f = n->data;
@@ -233,7 +233,7 @@ static qs_status list_reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_val
 
 static qs_status list_forward(qs_vm *vm, GradNode *n, const qs_value *dx, qs_value *dy) {
     Ctx *c = qvm_ctx(vm);
-    qs_value *items = qmem_alloc(c, (size_t)n->nin * sizeof *items);
+    qs_value *items = qmem_alloc(c, qmem_size((size_t)n->nin, sizeof *items, 0));
     for (int i = 0; i < n->nin; i++) items[i] = dx[i].kind == QS_NIL ? qs_num(0) : dx[i];
     qs_status s = qdoor_literal(vm, (qs_dtype)n->out[0].dtype, n->nin, items, &dy[0]);
     qmem_free(c, items, (size_t)n->nin * sizeof *items);
@@ -248,7 +248,7 @@ bool qfew_record_list(qs_vm *vm, int n, const qs_value *items, qs_value *out) {
         if (!qval_is_number(v) && v.kind != QS_COMPLEX) return false;
     }
     Ctx *c = qvm_ctx(vm);
-    Trace **edges = qmem_alloc(c, (size_t)n * sizeof *edges);
+    Trace **edges = qmem_alloc(c, qmem_size((size_t)n, sizeof *edges, 0));
     for (int i = 0; i < n; i++) edges[i] = qtape_edge(vm, items[i]);
     qtape_record(vm, &list_rule, NULL, n, edges, 1, out);
     qmem_free(c, edges, (size_t)n * sizeof *edges);

@@ -19,7 +19,7 @@ static void grow(Ctx *c, Tape *t) {
     size_t old_n = t->nbuckets;
     Kept **old = t->kept;
     t->nbuckets = old_n ? 2 * old_n : FIRST_BUCKETS;
-    t->kept = qmem_alloc(c, t->nbuckets * sizeof *t->kept);
+    t->kept = qmem_alloc(c, qmem_size(t->nbuckets, sizeof *t->kept, 0));
     for (size_t i = 0; i < old_n; i++)
         for (Kept *k = old[i], *next; k; k = next) {
             Kept **at = &t->kept[bucket(t, k->a->buf)];

@@ -167,7 +167,7 @@ static qs_status reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *d
     bool told = asks_what_is_wanted(r);
     if (has_no_elements(n)) return QS_OK;
     int nargs = r->nin + 2 * r->nout + told;
-    qs_value *args = qmem_alloc(qvm_ctx(vm), (size_t)nargs * sizeof *args);
+    qs_value *args = qmem_alloc(qvm_ctx(vm), qmem_size((size_t)nargs, sizeof *args, 0));
     qs_status s = collect(vm, n, dy, args, told);
     if (s == QS_OK) s = call_at(vm, n, nargs, args, dx);
     for (int i = 0; i < r->nin && s == QS_OK; i++)
@@ -181,12 +181,14 @@ static const GradRule by_function = {.reverse = reverse, .release = release};
 
 qs_status qrule_begin(qs_vm *vm, qs_value fn, const char *keeps, int nin, const qs_value *in, int nout,
                       RuleCall *call) {
-    Rule *r = qmem_alloc(qvm_ctx(vm), sizeof *r + (size_t)(nin + nout) * sizeof *r->kept);
+    Rule *r = qmem_alloc(qvm_ctx(vm), qmem_size((size_t)(nin + nout), sizeof *r->kept, sizeof *r));
     r->fn = qval_retain(fn), r->nin = nin, r->nout = nout;
     r->list = keeps && *keeps == '*';
     r->zeros = !keeps;
     if (r->list) keeps++;
-    *call = (RuleCall){.rule = r, .edges = qmem_alloc(qvm_ctx(vm), (size_t)(nin + 1) * sizeof(Trace *)), .nin = nin};
+    *call = (RuleCall){.rule = r,
+                       .edges = qmem_alloc(qvm_ctx(vm), qmem_size((size_t)nin, sizeof(Trace *), sizeof(Trace *))),
+                       .nin = nin};
     qs_status s = QS_OK;
     for (int i = 0; i < nin; i++) {
         bool whole = !keeps || (size_t)i >= strcspn(keeps, "|") || keeps[i] == 'v';

@@ -86,7 +86,7 @@ static void reach(Sweep *s, Traces y, Traces x) {
         if (v) v->wanted = true;
     }
     for (uint32_t k = 0; k < s->n; k++) s->nvalues += (size_t)s->visits[k].node->nout;
-    qs_value *next = s->values = qmem_alloc(qvm_ctx(s->vm), s->nvalues * sizeof *s->values);
+    qs_value *next = s->values = qmem_alloc(qvm_ctx(s->vm), qmem_size(s->nvalues, sizeof *s->values, 0));
     for (uint32_t k = 0; k < s->n; k++) {
         Visit *v = &s->visits[k];
         if (!v->wanted) v->wanted = above_leaf(s, v);
@@ -240,7 +240,7 @@ static qs_status reverse_node(Sweep *s, const Visit *v) {
     }
     if (done) return QS_OK;
     enum { FEW = 4 };
-    qs_value few[FEW] = {{0}}, *dx = n->nin <= FEW ? few : qmem_alloc(c, (size_t)n->nin * sizeof *dx);
+    qs_value few[FEW] = {{0}}, *dx = n->nin <= FEW ? few : qmem_alloc(c, qmem_size((size_t)n->nin, sizeof *dx, 0));
     lend(s, n, dx);
     qs_status r = v->late.node ? n->rule->reverse_late(s->vm, n, v->at, &v->late, dx)
                                : n->rule->reverse(s->vm, n, v->at, dx);
@@ -340,8 +340,8 @@ qs_status qsweep_reverse(qs_vm *vm, Traces y, const qs_value *dy, Traces x, qs_v
 qs_status qsweep_transpose(qs_vm *vm, GradNode *n, const qs_value *dx, qs_value *dy) {
     Ctx *c = qvm_ctx(vm);
     size_t nin = (size_t)n->nin, nout = (size_t)n->nout;
-    qs_value *u = qmem_alloc(c, nout * sizeof *u), *g = qmem_alloc(c, nin * sizeof *g);
-    Trace **from = qmem_alloc(c, nout * sizeof *from), **to = qmem_alloc(c, nin * sizeof *to);
+    qs_value *u = qmem_alloc(c, qmem_size(nout, sizeof *u, 0)), *g = qmem_alloc(c, qmem_size(nin, sizeof *g, 0));
+    Trace **from = qmem_alloc(c, qmem_size(nout, sizeof *from, 0)), **to = qmem_alloc(c, qmem_size(nin, sizeof *to, 0));
     GradLevel level;
     qs_status s = qtape_begin(vm, &level);
     if (s == QS_OK) {
@@ -373,7 +373,8 @@ qs_status qsweep_transpose(qs_vm *vm, GradNode *n, const qs_value *dx, qs_value 
 static qs_status forward_node(Sweep *s, Visit *v) {
     GradNode *n = v->node;
     Ctx *c = qvm_ctx(s->vm);
-    qs_value *dx = qmem_alloc(c, (size_t)n->nin * sizeof *dx), *dy = qmem_alloc(c, (size_t)n->nout * sizeof *dy);
+    qs_value *dx = qmem_alloc(c, qmem_size((size_t)n->nin, sizeof *dx, 0)),
+             *dy = qmem_alloc(c, qmem_size((size_t)n->nout, sizeof *dy, 0));
     bool any = false;
     for (int i = 0; i < n->nin; i++) {
         const Visit *w = visit_of(s, n->in[i]);

@@ -69,7 +69,7 @@ void qtape_close(qs_vm *vm) {
 static int traces(int nout) { return nout > 1 ? nout : 1; }
 
 static size_t node_bytes(int nin, int nout) {
-    return sizeof(GradNode) + (size_t)traces(nout) * sizeof(Trace) + (size_t)nin * sizeof(Trace *);
+    return qmem_size((size_t)nin, sizeof(Trace *), qmem_size((size_t)traces(nout), sizeof(Trace), sizeof(GradNode)));
 }
 
 static GradNode *new_node(qs_vm *vm, const GradRule *rule, void *data, int nin, int nout) {

@@ -112,8 +112,8 @@ qs_status qproto_of(qs_vm *vm, Func *f, bool echo, Proto **out) {
     Proto *p = qmem_alloc(c, sizeof *p);
     *p = (Proto){.chunk = chunk, .func = f, .nparams = (uint32_t)f->nparams, .nouts = (uint32_t)f->nouts,
                  .variadic = f->nparams && f->params[f->nparams - 1].variadic};
-    p->k = qmem_alloc(c, chunk.nlits * sizeof *p->k);
-    p->caches = qmem_alloc(c, chunk.ncaches * sizeof *p->caches);
+    p->k = qmem_alloc(c, qmem_size(chunk.nlits, sizeof *p->k, 0));
+    p->caches = qmem_alloc(c, qmem_size(chunk.ncaches, sizeof *p->caches, 0));
     qs_status s = QS_OK;
     for (uint32_t i = 0; i < chunk.nlits && s == QS_OK; i++) s = literal(vm, f, &chunk.lits[i], &p->k[i]);
     if (s != QS_OK) {

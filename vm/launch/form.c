@@ -19,7 +19,7 @@ void *qform_new(qs_vm *vm, Forms *list, size_t size, const char *noun) {
 
 void qform_enter(Form *f, const Entries *e) {
     f->tells = e->tells, f->nentries = e->n;
-    f->entries = qarena_alloc(&f->arena, (size_t)(e->n + 1) * sizeof *f->entries);
+    f->entries = qarena_alloc(&f->arena, qmem_size((size_t)e->n, sizeof *f->entries, sizeof *f->entries));
     memcpy(f->entries, e->at, (size_t)e->n * sizeof *f->entries);
 }
 

@@ -26,7 +26,7 @@ static GradientForm *find(Form *of, int which, const GradientOf *key, size_t n) 
 
 static qs_status make_passes(qs_vm *vm, Form *of, GradientForm *g) {
     const KGrad *k = &g->code;
-    g->pass = qarena_alloc(&g->base.arena, (size_t)(k->npasses + 1) * sizeof *g->pass);
+    g->pass = qarena_alloc(&g->base.arena, qmem_size((size_t)k->npasses, sizeof *g->pass, sizeof *g->pass));
     for (int i = 0; i < k->npasses; i++) {
         const KFunc *f = k->pass[i].func;
         if (f->nparams > MAX_PARAMS)
@@ -128,8 +128,8 @@ qs_status qgradient_zeros(qs_vm *vm, const Shape *s, bool covered, Array **out) 
 /* Numbers that the program took out of an array of results. */
 static qs_status put_numbers(Gradient *g, int param, const qs_value *dy) {
     const Recorded *rec = g->rec;
-    int64_t *element = qmem_alloc(qvm_ctx(g->run.vm), (size_t)rec->nout * sizeof *element);
-    qs_value *number = qmem_alloc(qvm_ctx(g->run.vm), (size_t)rec->nout * sizeof *number);
+    int64_t *element = qmem_alloc(qvm_ctx(g->run.vm), qmem_size((size_t)rec->nout, sizeof *element, 0));
+    qs_value *number = qmem_alloc(qvm_ctx(g->run.vm), qmem_size((size_t)rec->nout, sizeof *number, 0));
     int n = 0;
     for (int k = 0; k < rec->nout; k++)
         if (rec->out[k].param == param && dy[k].kind != QS_NIL) element[n] = rec->out[k].element, number[n++] = dy[k];

@@ -155,7 +155,7 @@ static qs_status answer(const Asked *a, const KernelForm *form, const qs_value *
     KHalo halo;
     TRY(check_known(a, &form->base));
     qarena_init(&scratch, qvm_ctx(a->vm));
-    KGiven *given = qarena_alloc(&scratch, (size_t)(f->nparams + 1) * sizeof *given);
+    KGiven *given = qarena_alloc(&scratch, qmem_size((size_t)f->nparams, sizeof *given, sizeof *given));
     give(a, form, values, given);
     qs_status s = khalo_find(&scratch, f, given, &halo);
     if (s == QS_OK) s = w->sum ? add_reach(f, &halo, 1, w->sum) : reach_value(a->vm, halo.rank, halo.reach, w->out);
@@ -257,7 +257,7 @@ qs_status qkernel_swept(qs_vm *vm, const GradNode *n) {
     w.kernel = kernel->version[which].func;
     Arena scratch;
     qarena_init(&scratch, qvm_ctx(vm));
-    KGiven *given = qarena_alloc(&scratch, (size_t)(w.kernel->nparams + 1) * sizeof *given);
+    KGiven *given = qarena_alloc(&scratch, qmem_size((size_t)w.kernel->nparams, sizeof *given, sizeof *given));
     give_recorded(&w, given);
     qs_status s = khalo_find(&scratch, w.kernel, given, &w.halo);
     if (s == QS_OK) s = check_sums(&w);

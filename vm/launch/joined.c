@@ -110,7 +110,8 @@ qs_status qjoined_joins(qs_vm *vm, const GradNode *n, const GradLate *l, bool *y
 static qs_status reverse_apart(qs_vm *vm, GradNode *n, const qs_value *dy, const GradLate *l, qs_value *dx) {
     Ctx *c = qvm_ctx(vm);
     size_t given = (size_t)l->node->nin, room = (size_t)n->nout;
-    qs_value *above = qmem_alloc(c, given * sizeof *above), *all = qmem_alloc(c, room * sizeof *all);
+    qs_value *above = qmem_alloc(c, qmem_size(given, sizeof *above, 0)),
+             *all = qmem_alloc(c, qmem_size(room, sizeof *all, 0));
     qs_status s = qgradient_reverse(vm, l->node, l->dy, above);
     memcpy(all, dy, room * sizeof *all);
     all[l->of] = above[l->operand];

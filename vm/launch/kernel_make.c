@@ -43,7 +43,7 @@ static void describe_array(const Entry *s, const Array *a, KVal *out) {
 
 static bool describe_members(Maker *m, int source, const Function *set, KVal *out) {
     out->noverloads = set->nmembers;
-    out->overloads = qarena_alloc(m->arena, (size_t)set->nmembers * sizeof *out->overloads);
+    out->overloads = qarena_alloc(m->arena, qmem_size((size_t)set->nmembers, sizeof *out->overloads, 0));
     for (int i = 0; i < set->nmembers; i++) {
         int member = entry(m, FROM_MEMBER, source, i);
         if (member < 0 || !describe(m, member, &out->overloads[i])) return false;
@@ -66,8 +66,8 @@ static bool describe_object(Maker *m, int source, const Object *o, KVal *out) {
     if (!o->cls || o->cls->kind == CLASS_DYNAMIC) return false;
     out->kind = KV_OBJECT, out->cls = o->cls, out->type = o->cls->type;
     out->is_mutable = o->cls->kind == CLASS_MUTABLE;
-    out->fields = qarena_alloc(m->arena, (size_t)(o->cls->nfields + 1) * sizeof *out->fields);
-    out->names = qarena_alloc(m->arena, (size_t)(o->cls->nfields + 1) * sizeof *out->names);
+    out->fields = qarena_alloc(m->arena, qmem_size((size_t)o->cls->nfields, sizeof *out->fields, sizeof *out->fields));
+    out->names = qarena_alloc(m->arena, qmem_size((size_t)o->cls->nfields, sizeof *out->names, sizeof *out->names));
     for (int i = 0; i < o->cls->nfields; i++) {
         int field = qentry_add(&m->e, FROM_FIELD, source, i, o->cls->fields[i].name);
         if (field < 0) return false;
@@ -132,7 +132,7 @@ static const Type *ask_type(void *ud, Func *in, Str *name) {
 }
 
 static double *elements_of(qs_vm *vm, Arena *arena, Array *a) {
-    double *vec = qarena_alloc(arena, (a->count + 1) * sizeof *vec);
+    double *vec = qarena_alloc(arena, qmem_size(a->count, sizeof *vec, sizeof *vec));
     for (size_t i = 0; i < a->count; i++) vec[i] = qkind_element(vm, a, i);
     return vec;
 }
@@ -160,9 +160,9 @@ static bool ask_fields(void *ud, const Type *t, KFields *out) {
     if (!c || c->kind == CLASS_DYNAMIC) return false;
     size_t n = (size_t)c->nfields + 1;
     *out = (KFields){.n = c->nfields, .is_mutable = c->kind == CLASS_MUTABLE};
-    out->names = qarena_alloc(m->arena, n * sizeof *out->names);
-    out->types = qarena_alloc(m->arena, n * sizeof *out->types);
-    out->inits = qarena_alloc(m->arena, n * sizeof *out->inits);
+    out->names = qarena_alloc(m->arena, qmem_size(n, sizeof *out->names, 0));
+    out->types = qarena_alloc(m->arena, qmem_size(n, sizeof *out->types, 0));
+    out->inits = qarena_alloc(m->arena, qmem_size(n, sizeof *out->inits, 0));
     for (int i = 0; i < c->nfields; i++) {
         out->names[i] = c->fields[i].name;
         out->types[i] = c->fields[i].type ? c->fields[i].type : qtype_any(qvm_ctx(m->vm));
@@ -262,8 +262,8 @@ static bool describe_objects(Maker *m, int arg, KVal *out) {
     size_t n = (size_t)cls->nfields + 1;
     bool any = false;
     *out = (KVal){.kind = KV_OBJECT, .rank = ((const Cell *)p->given[arg].u.p)->rank, .cls = cls, .type = cls->type};
-    out->fields = qarena_alloc(m->arena, n * sizeof *out->fields);
-    out->names = qarena_alloc(m->arena, n * sizeof *out->names);
+    out->fields = qarena_alloc(m->arena, qmem_size(n, sizeof *out->fields, 0));
+    out->names = qarena_alloc(m->arena, qmem_size(n, sizeof *out->names, 0));
     for (; out->nfields < cls->nfields; out->nfields++) {
         KVal *f = &out->fields[out->nfields];
         int source = entry(m, FROM_LOCAL, -1, p->first[arg] + out->nfields);
@@ -299,7 +299,7 @@ static qs_status lower(Maker *m, KernelForm *s, LowerResult *out) {
                     .checked = config->checked,
                     .fast_math = config->fast_math,
                     .host = &host};
-    KVal *args = qarena_alloc(m->arena, (size_t)(r->nargs + 1) * sizeof *args);
+    KVal *args = qarena_alloc(m->arena, qmem_size((size_t)r->nargs, sizeof *args, sizeof *args));
     int self = entry(m, FROM_FUNCTION, -1, 0);
     job.args = args;
     TRY(find_by_value(m));
@@ -383,7 +383,7 @@ static qs_status check_params(qs_vm *vm, const KFunc *f) {
 static void keep_cells(KernelForm *s, const Packed *p) {
     size_t n = (size_t)p->n;
     s->inner = memcpy(qarena_alloc(&s->base.arena, n), p->inner, n);
-    s->cls = memcpy(qarena_alloc(&s->base.arena, n * sizeof *p->cls), p->cls, n * sizeof *p->cls);
+    s->cls = memcpy(qarena_alloc(&s->base.arena, qmem_size(n, sizeof *p->cls, 0)), p->cls, n * sizeof *p->cls);
 }
 
 qs_status qkernel_make(qs_vm *vm, Forms *forms, const Request *r, KernelForm **out) {

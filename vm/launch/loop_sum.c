@@ -40,13 +40,13 @@ static bool is_alone(const Call *c, int number) {
 
 static bool add_copies(Call *c, int number) {
     const Array *a = sum_array(c, number);
-    size_t count = a->count * (size_t)c->nchunks;
+    size_t count = qmem_size(a->count, (size_t)c->nchunks, 0);
     bool large = (double)a->count * (double)c->nchunks > qloop_steps(c->vm, c->f, c->region) / 4;
     if (a->buf->readonly || !is_alone(c, number))
         return qloop_because(c, "%s shares its memory, or is read-only", sum_name(c, number)), false;
     if (large && !qloop_is_demanded(c->region))
         return qloop_because(c, "copies of %s would take longer than the loop", sum_name(c, number)), false;
-    c->sums[number] = qmem_try(qvm_ctx(c->vm), count * sizeof(double));
+    c->sums[number] = qmem_try(qvm_ctx(c->vm), qmem_size(count, sizeof(double), 0));
     if (!c->sums[number]) return qloop_because(c, "no memory for copies of %s", sum_name(c, number)), false;
     for (size_t i = 0; i < count; i++) c->sums[number][i] = -0.0; /* which changes nothing that it is added to */
     return true;

@@ -51,7 +51,7 @@ static qs_status move(qs_vm *vm, const Entries *e, Array *packed, bool back) {
 }
 
 static void record(qs_vm *vm, const Entries *e, qs_value packed) {
-    qs_value *entries = qmem_alloc(qvm_ctx(vm), e->c->count * sizeof *entries);
+    qs_value *entries = qmem_alloc(qvm_ctx(vm), qmem_size(e->c->count, sizeof *entries, 0));
     for (size_t i = 0; i < e->c->count; i++) entries[i] = entry(e, i);
     qpiece_packed(vm, (int)e->c->count, entries, packed);
     qmem_free(qvm_ctx(vm), entries, e->c->count * sizeof *entries);
@@ -90,8 +90,8 @@ static qs_status put_numbers(qs_vm *vm, const Entries *e, qs_dtype d, qs_value *
     size_t n = e->c->count;
     Ctx *c = qvm_ctx(vm);
     Shape s = {.dtype = d, .ndim = e->c->rank, .rank = e->c->rank};
-    qs_value *number = qmem_alloc(c, n * sizeof *number);
-    int64_t *at = qmem_alloc(c, n * sizeof *at);
+    qs_value *number = qmem_alloc(c, qmem_size(n, sizeof *number, 0));
+    int64_t *at = qmem_alloc(c, qmem_size(n, sizeof *at, 0));
     Array *a;
     memcpy(s.dims, e->c->dims, sizeof s.dims);
     for (size_t i = 0; i < n; i++) number[i] = entry(e, i), at[i] = (int64_t)i;
@@ -149,15 +149,15 @@ static bool is_packed(qs_value v) {
 static void make_room(qs_vm *vm, Packed *p) {
     Ctx *c = qvm_ctx(vm);
     p->inner = qmem_alloc(c, (size_t)p->n);
-    p->cls = qmem_alloc(c, (size_t)p->n * sizeof *p->cls);
-    p->first = qmem_alloc(c, (size_t)p->n * sizeof *p->first);
+    p->cls = qmem_alloc(c, qmem_size((size_t)p->n, sizeof *p->cls, 0));
+    p->first = qmem_alloc(c, qmem_size((size_t)p->n, sizeof *p->first, 0));
     p->total = p->n;
     for (int i = 0; i < p->n; i++) {
         p->inner[i] = 0, p->first[i] = p->total;
         p->cls[i] = p->given[i].kind == QS_CELL ? class_of(p->given[i].u.p) : NULL;
         if (p->cls[i]) p->total += p->cls[i]->nfields;
     }
-    p->args = qmem_alloc(c, (size_t)p->total * sizeof *p->args);
+    p->args = qmem_alloc(c, qmem_size((size_t)p->total, sizeof *p->args, 0));
     for (int i = 0; i < p->total; i++) p->args[i] = qs_nil();
 }
 
@@ -209,7 +209,7 @@ static size_t most_stretches(const Packed *p) {
 
 qs_status qpack_alone(qs_vm *vm, const Packed *p, int arg) {
     size_t room = most_stretches(p);
-    Stretch *s = qmem_alloc(qvm_ctx(vm), room * sizeof *s);
+    Stretch *s = qmem_alloc(qvm_ctx(vm), qmem_size(room, sizeof *s, 0));
     size_t n = stretches(p, arg, s), i = 0;
     int64_t mine = INT64_MIN, others = INT64_MIN; /* the farthest ends in this buffer so far */
     qsort(s, n, sizeof *s, by_place);

@@ -7,7 +7,7 @@
 typedef struct { int n; int64_t element[]; } Places;
 
 static Places *places(qs_vm *vm, int n, const int64_t *element) {
-    Places *p = qmem_alloc(qvm_ctx(vm), sizeof *p + (size_t)n * sizeof *element);
+    Places *p = qmem_alloc(qvm_ctx(vm), qmem_size((size_t)n, sizeof *element, sizeof *p));
     p->n = n;
     memcpy(p->element, element, (size_t)n * sizeof *element);
     return p;
@@ -49,7 +49,7 @@ static qs_status copied(qs_vm *vm, qs_value v, const Shape *s, Array **out) {
 }
 
 static void record(qs_vm *vm, const GradRule *rule, void *data, int n, const qs_value *in, qs_value *out) {
-    Trace **edges = qmem_alloc(qvm_ctx(vm), (size_t)n * sizeof *edges);
+    Trace **edges = qmem_alloc(qvm_ctx(vm), qmem_size((size_t)n, sizeof *edges, 0));
     for (int i = 0; i < n; i++) edges[i] = qtape_edge(vm, in[i]);
     qtape_record(vm, rule, data, n, edges, 1, out);
     qmem_free(qvm_ctx(vm), edges, (size_t)n * sizeof *edges);

@@ -141,7 +141,7 @@ static qs_status new_record(const Run *r, Recorded **out) {
         if (a->is_array) extents += (size_t)(2 * a->rank + (own > a->rank ? own : a->rank));
     }
     size_t params = n * sizeof(RecordedParam), edges = n * sizeof(Trace *);
-    size_t size = sizeof(Recorded) + params + edges + extents * sizeof(int64_t);
+    size_t size = qmem_size(extents, sizeof(int64_t), sizeof(Recorded) + params + edges);
     Recorded *rec = *out = qpool_get(qvm_ctx(r->vm), size);
     if (!rec) return qerr_set(qvm_ctx(r->vm), QS_ENOMEM, "no memory for the record of a launch");
     memset(rec, 0, sizeof *rec + params);
@@ -239,8 +239,8 @@ qs_status qrecord_end(Run *r, int n, const Extracted *from) {
     rec->nout = count_outs(r, rec, n);
     qs_value few[2], *out = few;
     if (rec->nout > 2) {
-        rec->out = qmem_alloc(c, (size_t)rec->nout * sizeof *rec->out);
-        out = qmem_alloc(c, (size_t)rec->nout * sizeof *out);
+        rec->out = qmem_alloc(c, qmem_size((size_t)rec->nout, sizeof *rec->out, 0));
+        out = qmem_alloc(c, qmem_size((size_t)rec->nout, sizeof *out, 0));
     }
     Trace **in = rec->in;
     int nin = rec->nin, at = 0, nout = rec->nout;

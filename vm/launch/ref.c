@@ -37,7 +37,7 @@ static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const
     KLaunch kl = {.rank = l->rank};
     memcpy(kl.domain, l->domain, sizeof kl.domain);
     memcpy(kl.block, l->block, sizeof kl.block);
-    KArg *k = qmem_alloc(d->ctx, (size_t)nargs * sizeof *k);
+    KArg *k = qmem_alloc(d->ctx, qmem_size((size_t)nargs, sizeof *k, 0));
     for (int i = 0; i < nargs; i++) k[i] = argument(&args[i]);
     qs_status s = keval_run(d->ctx, p->func, k, &kl, (KFault *)fault, d->stop);
     qmem_free(d->ctx, k, (size_t)nargs * sizeof *k);

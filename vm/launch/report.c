@@ -345,7 +345,7 @@ qs_status qreport_profile(qs_vm *vm, Text *out) {
     TRY(qdevices_current(vm, &d));
     r->profile = false;
     TRY(measure(vm, d, &most));
-    Timing **all = qmem_alloc(qvm_ctx(vm), n * sizeof *all), **end = all;
+    Timing **all = qmem_alloc(qvm_ctx(vm), qmem_size(n, sizeof *all, 0)), **end = all;
     for (Timing *t = r->timings; t; t = t->next) *end++ = t;
     qsort(all, n, sizeof *all, by_time);
     qtext_printf(out, "%-36s %9s%11s%11s%10s%10s%7s\n", "kernel", "calls", "total ms", "mean us", "GB/s", "GFLOP/s",

@@ -71,6 +71,23 @@ static qs_status tell_warning(Ctx *ctx, Where w, const char *sentence) {
     return QS_OK;
 }
 
+/* -- memory ------------------------------------------------------------------------------------------------------- */
+/* Ctx.reserve_used: the next safe point of the interpreter is an error that programs can catch (qvm_attend). */
+static void call_attention(Ctx *ctx) { qflag_raise(&qvm((qs_vm *)ctx)->attention); }
+
+/* Ctx.cannot_go_on: nothing here allocates. */
+static void write_last_words(Ctx *ctx) {
+    qs_vm *vm = (qs_vm *)ctx;
+    char text[512];
+    Where w = qvm_here(vm);
+    int line = 0, column = 0;
+    if (w.src) qsource_line_col(w.src, w.pos, &line, &column);
+    int n =
+        w.src ? snprintf(text, sizeof text, "%s:%d:%d: error: not enough memory to go on\n", w.src->path, line, column)
+              : snprintf(text, sizeof text, "error: not enough memory to go on\n");
+    qvm_diagnostic(vm, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
+}
+
 /* -- lifetime ---------------------------------------------------------------------------------------------------- */
 
 void qs_config_init(qs_config *c) { *c = (qs_config){.size = sizeof *c, .precision = 32}; }
@@ -121,6 +138,7 @@ qs_status qs_open(const qs_config *config, qs_vm **out) {
     keep_config(*out, &c);
     m->base.nthreads = c.threads;
     m->base.warn = tell_warning;
+    m->base.reserve_used = call_attention, m->base.cannot_go_on = write_last_words;
     m->base.llvmlite = m->config.llvmlite;
     m->base.no_warnings = c.no_warnings;
     return start(*out);
@@ -318,6 +336,10 @@ bool qvm_is_stuck(qs_vm *vm, const char *what_follows) {
 qs_status qvm_attend(qs_vm *vm) {
     Machine *m = qvm(vm);
     qflag_lower(&m->attention);
+    if (m->base.short_of_memory) {
+        m->base.short_of_memory = false;
+        return qerr_set(&m->base, QS_ENOMEM, "not enough memory");
+    }
     if (qvm_take_interrupt(vm)) return qerr_set(&m->base, QS_EINTERRUPT, "interrupted");
     if (m->windows) TRY(m->windows(vm));
     return m->python ? m->python->yield(vm) : QS_OK;

@@ -187,8 +187,8 @@ void qface_gather(Face *face, const Module *m) {
     const Unit *u = m->units[0];
     Ctx *c = qvm_ctx(face->vm);
     face->room = u->nfuncs + (int)m->names.n + 1;
-    face->at = qmem_alloc(c, (size_t)face->room * sizeof *face->at);
-    face->hidden = qmem_alloc(c, (size_t)face->room * sizeof *face->at);
+    face->at = qmem_alloc(c, qmem_size((size_t)face->room, sizeof *face->at, 0));
+    face->hidden = qmem_alloc(c, qmem_size((size_t)face->room, sizeof *face->at, 0));
     for (int i = 0; i < u->nfuncs; i++) {
         const Func *f = u->funcs[i]->u.func;
         if (is_seen(f->name->s, f)) gather(face, f->name->s, f);

@@ -1,4 +1,5 @@
 /* library.c -- where modules are: beside their importer, on the paths that were configured, in the library. */
+#include "vm/base/file.h"
 #include "vm/session/library.h"
 #include "vm/session/prebuilt.h"
 #include "vm/value/machine.h"
@@ -109,7 +110,7 @@ typedef struct { NameFn *f; void *ud; } Names;
 /* The functions of a file, until f is content. */
 static bool names_of(void *ud, const char *path) {
     const Names *all = ud;
-    FILE *f = fopen(path, "r");
+    FILE *f = qfile_stream(path);
     char *line = NULL;
     const char *name;
     size_t cap = 0, n;

@@ -217,7 +217,7 @@ static qs_status resolve_names(qs_vm *vm, Module *m, Unit *u) {
 
 /* What the names of a unit's functions meant before; a unit that is refused leaves it as it was. */
 static qs_value *save_functions(qs_vm *vm, Module *m, const Unit *u) {
-    qs_value *before = qmem_alloc(qvm_ctx(vm), (size_t)u->nfuncs * sizeof *before);
+    qs_value *before = qmem_alloc(qvm_ctx(vm), qmem_size((size_t)u->nfuncs, sizeof *before, 0));
     for (int i = 0; i < u->nfuncs; i++)
         before[i] = qval_retain(*qvm_global(vm, (uint64_t)qnames_slot(vm, m, u->funcs[i]->u.func->name)));
     return before;

@@ -8,6 +8,7 @@
  *     program ──► run, with config.compile_for ──► code by its keys ─┐
  *        └──────► its modules and what they import, as texts ────────┴─► bundle ──► behind a copy of qrun   exe
  *                                                                              └──► in a shared object      lib   */
+#include "vm/base/file.h"
 #include "vm/session/make.h"
 #include "devices/bundle.h"
 #include "devices/solib.h"
@@ -182,9 +183,9 @@ static qs_status write_file(qs_vm *vm, const char *path, const Text *t, mode_t m
 }
 
 static qs_status read_file(qs_vm *vm, const char *path, Text *out) {
-    FILE *f = fopen(path, "rb");
+    FILE *f = qfile_stream(path);
     char block[16384];
-    if (!f) return qerr_set(qvm_ctx(vm), QS_EIO, "%s cannot be read: %s", path, strerror(errno));
+    if (!f) return qerr_set(qvm_ctx(vm), QS_EIO, "%s cannot be read: %s", path, qfile_error(errno));
     for (size_t n; (n = fread(block, 1, sizeof block, f)) > 0;) qtext_add(out, block, n);
     bool bad = ferror(f);
     fclose(f);
@@ -300,7 +301,7 @@ static qs_status add_package(qs_vm *vm, BundleMaker *maker, const char *top, con
         if (s == QS_OK && is_packed(files[i]->d_name)) s = add_file(vm, maker, path, name);
         free(files[i]);
     }
-    if (n < 0) return qerr_set(qvm_ctx(vm), QS_EIO, "%s cannot be read: %s", path, strerror(errno));
+    if (n < 0) return qerr_set(qvm_ctx(vm), QS_EIO, "%s cannot be read: %s", path, qfile_error(errno));
     return free(files), s;
 }
 
@@ -366,8 +367,8 @@ static qs_status name_library(qs_vm *vm, const Make *m, Names *n) {
 /* A file of this name may be the user's: those that were made here say in their first line whose functions they are. */
 static qs_status check_face(qs_vm *vm, const char *path) {
     char line[256] = "";
-    FILE *f = fopen(path, "r");
-    bool ours = !f || (fgets(line, sizeof line, f) && strstr(line, "he functions of "));
+    FILE *f = qfile_stream(path);
+    bool ours = (!f && errno != ENOTSUP) || (f && fgets(line, sizeof line, f) && strstr(line, "he functions of "));
     if (f) fclose(f);
     if (ours) return QS_OK;
     return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s is there, and was not made by qrun --make-lib: it would be lost; "
@@ -398,7 +399,7 @@ static qs_status write_object(qs_vm *vm, const Names *n, const Face *f, BundleMa
     Text bundle, all;
     char settings[PREBUILT_SETTINGS], path[PATH_MAX * 3];
     int n_all = f->n + NATIVE_SERVICES;
-    const char **names = qmem_alloc(qvm_ctx(vm), (size_t)n_all * sizeof *names);
+    const char **names = qmem_alloc(qvm_ctx(vm), qmem_size((size_t)n_all, sizeof *names, 0));
     qtext_init(&bundle, qvm_ctx(vm)), qtext_init(&all, qvm_ctx(vm));
     qprebuilt_settings(&qvm(vm)->config, settings);
     for (int i = 0; i < n_all; i++) {

@@ -139,7 +139,7 @@ static qs_status class_fields(qs_vm *vm, Module *m, const TypeDef *def, const So
 /* The class without the types of its fields, which may mention it. */
 static Class *new_class(qs_vm *vm, const TypeDef *def, Str *name) {
     Ctx *c = qvm_ctx(vm);
-    Field *fields = qmem_alloc(c, (size_t)def->nfields * sizeof *fields);
+    Field *fields = qmem_alloc(c, qmem_size((size_t)def->nfields, sizeof *fields, 0));
     for (int i = 0; i < def->nfields; i++) fields[i].name = def->fields[i].name;
     Class *cls = qclass_new(vm, name, (ClassKind)def->class_kind, def->nfields, fields);
     qmem_free(c, fields, (size_t)def->nfields * sizeof *fields);
@@ -203,7 +203,7 @@ static const Type *instantiate(void *ud, Str *generic, const Type **args, int na
     Class *found = find_instance(t, args, nargs);
     if (found) return found->type;
     Ctx *c = qvm_ctx(s->vm);
-    const Type **kept = qmem_alloc(c, (size_t)nargs * sizeof *kept);
+    const Type **kept = qmem_alloc(c, qmem_size((size_t)nargs, sizeof *kept, 0));
     memcpy(kept, args, (size_t)nargs * sizeof *kept);
     uint32_t at = t->ninstances++;
     TypeDef *def = t->def;

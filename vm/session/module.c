@@ -3,6 +3,7 @@
  * Linking goes in two steps over all files that are new (link.c), so that files may import each other: first every
  * file's own names, types and functions are entered, then every name that is used is looked up.  Nothing runs before
  * all of it is known to be right. */
+#include "vm/base/file.h"
 #include "vm/session/module.h"
 
 #include "lang/syntax/diag.h"
@@ -129,9 +130,9 @@ static qs_status parse(qs_vm *vm, Module *m, Source *src, Unit **out) {
     return s ? failed_unit(vm, u, s) : QS_OK;
 }
 
-/* NULL: errno says why. */
-static char *read_file(qs_vm *vm, const char *path, size_t *n) {
-    FILE *f = fopen(path, "rb");
+/* A program may come from a pipe; an import is a regular file.  NULL: errno says why. */
+static char *read_file(qs_vm *vm, const char *path, bool imported, size_t *n) {
+    FILE *f = imported ? qfile_stream(path) : fopen(path, "rb");
     if (!f) return NULL;
     Text t;
     qtext_init(&t, qvm_ctx(vm));
@@ -148,7 +149,7 @@ static char *read_file(qs_vm *vm, const char *path, size_t *n) {
 
 /* errno says why. */
 static qs_status unreadable(qs_vm *vm, const char *path) {
-    return qerr_set(qvm_ctx(vm), QS_EIO, "cannot read %s: %s", path, strerror(errno));
+    return qerr_set(qvm_ctx(vm), QS_EIO, "cannot read %s: %s", path, qfile_error(errno));
 }
 
 /* -- import names ------------------------------------------------------------------------------------------------ */
@@ -252,7 +253,7 @@ void qmod_use(qs_vm *vm, Module *into, Module *m) {
 
 typedef struct Fresh { Module *at[256]; int n; } Fresh; /* modules read by this load, imported ones first */
 
-static qs_status read_module(qs_vm *vm, const char *path, Fresh *fresh, Module **out);
+static qs_status read_module(qs_vm *vm, const char *path, bool imported, Fresh *fresh, Module **out);
 
 static qs_status read_imports(qs_vm *vm, Module *m, Unit *u, Fresh *fresh) {
     for (int i = 0; i < u->imports.n; i++) {
@@ -261,7 +262,7 @@ static qs_status read_imports(qs_vm *vm, Module *m, Unit *u, Fresh *fresh) {
         Node *n = u->imports.at[i];
         TRY(resolve_import(vm, u, n, path));
         if (!path[0]) continue;
-        TRY(read_module(vm, path, fresh, &imported));
+        TRY(read_module(vm, path, true, fresh, &imported));
         n->u.import.unit = imported->units[0];
         qmod_use(vm, m, imported);
     }
@@ -313,7 +314,7 @@ static void note_file(qs_vm *vm, Module *m) {
 
 static void forget_module(qs_vm *vm, Module *m);
 
-static qs_status read_module(qs_vm *vm, const char *path, Fresh *fresh, Module **out) {
+static qs_status read_module(qs_vm *vm, const char *path, bool imported, Fresh *fresh, Module **out) {
     size_t n;
     char cwd[PATH_MAX];
     Module *old = *out = qmod_at(vm, path);
@@ -324,7 +325,7 @@ static qs_status read_module(qs_vm *vm, const char *path, Fresh *fresh, Module *
     const char *carried = qcarry_text(vm, path, &n);
     if (carried) m->bytes = -1;
     else carried = qprebuilt_text(vm, path, &n);
-    char *read = carried ? NULL : read_file(vm, path, &n);
+    char *read = carried ? NULL : read_file(vm, path, imported, &n);
     if (!carried && !read) {
         qs_status s = unreadable(vm, path);
         return qmod_free(vm, m), s;
@@ -435,7 +436,7 @@ qs_status qmod_load_file(qs_vm *vm, const char *path, Module **out) {
     TRY(qprebuilt_refresh(vm, path));
     bool inside = qprebuilt_text(vm, path, &n) && snprintf(real, sizeof real, "%s", path) < (int)sizeof real;
     if (!inside && !find_file(path, real)) return unreadable(vm, path);
-    return load(vm, read_module(vm, real, &fresh, out), &fresh);
+    return load(vm, read_module(vm, real, false, &fresh, out), &fresh);
 }
 
 /* In the place of a module of that name, if the text is right. */

@@ -34,7 +34,8 @@ static int new_global(qs_vm *vm, Str *name) {
     Machine *m = qvm(vm);
     uint32_t cap = m->cap_globals;
     qmem_grow(qvm_ctx(vm), &m->globals, &m->cap_globals, m->nglobals, sizeof *m->globals);
-    m->global_names = qmem_resize(qvm_ctx(vm), m->global_names, cap * sizeof(Str *), m->cap_globals * sizeof(Str *));
+    m->global_names =
+        qmem_resize(qvm_ctx(vm), m->global_names, cap * sizeof(Str *), qmem_size(m->cap_globals, sizeof(Str *), 0));
     m->globals[m->nglobals] = new_cell(vm);
     m->global_names[m->nglobals] = name;
     return (int)m->nglobals++;

@@ -133,7 +133,7 @@ static qs_status fill_zero(qs_vm *vm, Cell *c) {
 qs_status qcell_new(qs_vm *vm, const Type *elem, int rank, const int64_t *dims, Cell **out) {
     size_t count = 0;
     TRY(count_items(qvm_ctx(vm), rank, dims, &count));
-    qs_value *items = qpool_get(qvm_ctx(vm), count * sizeof *items);
+    qs_value *items = qpool_get(qvm_ctx(vm), qmem_size(count, sizeof *items, 0));
     if (!items) return qerr_set(qvm_ctx(vm), QS_ENOMEM, "cell: no memory for %zu items", count);
     memset(items, 0, count * sizeof *items); /* QS_NIL is 0 */
     Cell *c = new_tracked(vm, sizeof *c, QS_CELL);
@@ -178,7 +178,7 @@ Class *qclass_new(qs_vm *vm, Str *name, ClassKind kind, int nfields, const Field
     cls->name = name;
     cls->kind = kind;
     cls->nfields = nfields;
-    cls->fields = qmem_alloc(c, (size_t)nfields * sizeof *fields);
+    cls->fields = qmem_alloc(c, qmem_size((size_t)nfields, sizeof *fields, 0));
     for (int i = 0; i < nfields; i++) {
         cls->fields[i] = fields[i];
         qmap_set(&cls->index, c, fields[i].name, (uint64_t)i);
@@ -362,7 +362,8 @@ Function *qfn_set(qs_vm *vm, Str *name) { return new_function(vm, FN_SET, name, 
 
 void qfn_set_add(qs_vm *vm, Function *set, Function *member) {
     size_t n = (size_t)set->nmembers;
-    set->members = qmem_resize(qvm_ctx(vm), set->members, n * sizeof member, (n + 1) * sizeof member);
+    set->members =
+        qmem_resize(qvm_ctx(vm), set->members, n * sizeof member, qmem_size(n, sizeof member, sizeof member));
     set->members[set->nmembers++] = member;
     member->gc.hdr.refs++;
 }

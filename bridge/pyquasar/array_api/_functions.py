@@ -3,6 +3,7 @@ import math as _math
 from builtins import max as builtin_max, min as builtin_min, sum as builtin_sum
 from collections import namedtuple as _namedtuple
 from itertools import accumulate as _accumulate
+import warnings as _warnings
 
 from .. import _bridge
 from ._core import (arange, Array, asarray, astype, axes_of, axis_of, bool_, broadcast_shapes, broadcast_to, dtype_of,
@@ -350,20 +351,33 @@ def _check_floats(x, what):
         raise TypeError("%s: floats are wanted, got elements of type %s" % (what, dtype_of(x).name))
 
 
+def _warn_of_nan(text, result):
+    """What NumPy says when results are nan because there are too few elements."""
+    if result.size:
+        _warnings.warn(text, RuntimeWarning, stacklevel=3)
+    return result
+
+
+def _mean(x, axis, keepdims):
+    return sum(x, axis=axis, keepdims=keepdims)/float(_elements(x, axis))
+
+
 def mean(x, /, *, axis=None, keepdims=False):
     """The mean of all elements, or along dimensions."""
     _check_floats(x, "mean")
-    return sum(x, axis=axis, keepdims=keepdims)/float(_elements(x, axis))
+    result = _mean(x, axis, keepdims)
+    return result if _elements(x, axis) else _warn_of_nan("Mean of empty slice", result)
 
 
 def var(x, /, *, axis=None, correction=0.0, keepdims=False):
     """The mean of the squares of what differs from the mean, where n - correction takes the place of n."""
     _check_floats(x, "var")
-    apart = x - mean(x, axis=axis, keepdims=True)
+    apart = x - _mean(x, axis, True)
     if dtype_of(x).kind == "complex floating":
         apart = _bridge._xp_abs(apart)
     n = float(_elements(x, axis) - correction)
-    return sum(apart*apart, axis=axis, keepdims=keepdims)/(n if n > 0 else 0.0)
+    result = sum(apart*apart, axis=axis, keepdims=keepdims)/(n if n > 0 else 0.0)
+    return result if n > 0 else _warn_of_nan("Degrees of freedom <= 0 for slice", result)
 
 
 def std(x, /, *, axis=None, correction=0.0, keepdims=False):

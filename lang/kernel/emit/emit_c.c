@@ -65,7 +65,7 @@ static void sample_array(Arena *a, const KFunc *f, int param, KSampleArg *out) {
         out->dims[d] = d < f->rank ? extents[f->rank] - (d > 0 && d == f->rank - 1) : BEYOND;
         out->strides[d] = n, n *= out->dims[d];
     }
-    out->nbytes = (size_t)(n * parts) * qdtype_size(real);
+    out->nbytes = qmem_size((size_t)n, (size_t)parts * qdtype_size(real), 0);
     char *block = qarena_alloc(a, out->nbytes);
     for (int64_t k = 0; k < n * parts; k++)
         qdtype_put(real, block + (size_t)k * qdtype_size(real), sample_value(param, k, real));
@@ -73,7 +73,8 @@ static void sample_array(Arena *a, const KFunc *f, int param, KSampleArg *out) {
 }
 
 void kemit_c_sample(Arena *a, const KFunc *f, KSample *out) {
-    *out = (KSample){.launch.rank = f->rank, .args = qarena_alloc(a, (size_t)f->nparams * sizeof *out->args)};
+    *out =
+        (KSample){.launch.rank = f->rank, .args = qarena_alloc(a, qmem_size((size_t)f->nparams, sizeof *out->args, 0))};
     for (int d = 0; d < f->rank; d++) {
         out->launch.domain[d] = extents[f->rank] - (d > 0 && d == f->rank - 1);
         out->launch.block[d] = f->fixed_block ? f->block[d] : (int32_t)out->launch.domain[d];

@@ -834,7 +834,7 @@ void kclike_print(Ctx *c, const Dialect *d, const KFunc *f, const char *entry, T
         e.split = &split, f = split.func;
     e.f = klegal(c, &arena, f, d->can, e.split ? &split : NULL);
     qtext_init(&e.body, c), qtext_init(&e.lines, c), qtext_init(&e.atomics, c);
-    e.marks = qarena_alloc(&arena, e.f->nins * sizeof *e.marks);
+    e.marks = qarena_alloc(&arena, qmem_size(e.f->nins, sizeof *e.marks, 0));
     survey(&e);
     mark_regions(&e);
     body(&e);

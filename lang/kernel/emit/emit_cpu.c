@@ -617,14 +617,14 @@ qs_status emit_cpu(Emit *e, Text *out) {
     size_t nparams = (size_t)f->nparams + 1;
     Cpu k = {.e = e,
              .arena = &arena,
-             .params = qarena_alloc(&arena, nparams * sizeof(Opnd)),
-             .extents = qarena_alloc(&arena, nparams * QS_MAX_RANK * 2 * sizeof(Opnd)),
-             .pads = qarena_alloc(&arena, nparams * sizeof(Opnd)),
-             .alloca = qarena_alloc(&arena, f->nins * sizeof(uint32_t)),
-             .big = qarena_alloc(&arena, f->nins * sizeof(uint32_t)),
-             .copy = qarena_alloc(&arena, f->nins * sizeof(uint32_t)),
+             .params = qarena_alloc(&arena, qmem_size(nparams, sizeof(Opnd), 0)),
+             .extents = qarena_alloc(&arena, qmem_size(nparams, QS_MAX_RANK * 2 * sizeof(Opnd), 0)),
+             .pads = qarena_alloc(&arena, qmem_size(nparams, sizeof(Opnd), 0)),
+             .alloca = qarena_alloc(&arena, qmem_size(f->nins, sizeof(uint32_t), 0)),
+             .big = qarena_alloc(&arena, qmem_size(f->nins, sizeof(uint32_t), 0)),
+             .copy = qarena_alloc(&arena, qmem_size(f->nins, sizeof(uint32_t), 0)),
              .copied = qarena_alloc(&arena, f->nins),
-             .scope = qarena_alloc(&arena, f->nins * sizeof(uint32_t))};
+             .scope = qarena_alloc(&arena, qmem_size(f->nins, sizeof(uint32_t), 0))};
     e->frame = &k;
     e->param = get_param, e->extent = get_extent, e->container = get_container, e->disguise = disguise;
     e->leave = leave, e->fault = report_fault, e->poll = poll_stop, e->barrier = no_code, e->any = rows_any_of_strip;

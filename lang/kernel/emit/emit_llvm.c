@@ -1125,7 +1125,7 @@ qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out) {
     e->array_space = e->shared_space = e->local_space = e->scope = "";
     uint32_t **const tables[] = {&e->val, &e->wide, &e->epoch, &e->slim, &e->label};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        *tables[i] = qarena_alloc(&a, f->nins * sizeof(uint32_t));
+        *tables[i] = qarena_alloc(&a, qmem_size(f->nins, sizeof(uint32_t), 0));
     Text *const texts[] = {&e->entry, &e->body, &e->decls, &e->tail};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) qtext_init(texts[i], c);
     e->bits = t->threads ? knarrow_indices(&a, f) : knarrow_bits(&a, f);

@@ -481,11 +481,11 @@ qs_status emit_ptx(Emit *e, Text *out) {
     qarena_init(&arena, e->c);
     Gpu g = {.e = e,
              .words = e->t->wave ? &amdgpu : &nvptx,
-             .slot = qarena_alloc(&arena, nparams * sizeof(int)),
-             .params = qarena_alloc(&arena, nparams * sizeof(Opnd)),
-             .extents = qarena_alloc(&arena, nparams * QS_MAX_RANK * 2 * sizeof(Opnd)),
-             .alloca = qarena_alloc(&arena, f->nins * sizeof(uint32_t)),
-             .offset = qarena_alloc(&arena, f->nins * sizeof(uint64_t))};
+             .slot = qarena_alloc(&arena, qmem_size(nparams, sizeof(int), 0)),
+             .params = qarena_alloc(&arena, qmem_size(nparams, sizeof(Opnd), 0)),
+             .extents = qarena_alloc(&arena, qmem_size(nparams, QS_MAX_RANK * 2 * sizeof(Opnd), 0)),
+             .alloca = qarena_alloc(&arena, qmem_size(f->nins, sizeof(uint32_t), 0)),
+             .offset = qarena_alloc(&arena, qmem_size(f->nins, sizeof(uint64_t), 0))};
     g.dynamic = place_shared(f, g.offset) > PTX_STATIC_SHARED;
     e->frame = &g;
     e->param = get_param, e->extent = get_extent, e->container = get_container;

@@ -628,7 +628,7 @@ typedef struct { Opnd pos; uint32_t *val, *wide, *epoch, *slim, *alloca; } Patch
 static PatchRow patch_row(Cpu *k, Opnd pos, KRef known) { /* the first `known` instructions are those of all rows */
     Emit *e = k->e;
     size_t n = e->f->nins, bytes = known * sizeof(uint32_t);
-    uint32_t *v = qarena_alloc(k->arena, 5 * n * sizeof *v);
+    uint32_t *v = qarena_alloc(k->arena, qmem_size(n, 5 * sizeof *v, 0));
     memcpy(v, e->val, bytes), memcpy(v + n, e->wide, bytes);
     memcpy(v + 2 * n, e->epoch, bytes), memcpy(v + 3 * n, e->slim, bytes);
     return (PatchRow){pos, v, v + n, v + 2 * n, v + 3 * n, v + 4 * n};
@@ -793,7 +793,7 @@ static void fill_element(Cpu *k, const KPad *pad, Opnd first) {
 
 static void empty_element(Cpu *k, const KPad *pad, Opnd first) {
     Emit *e = k->e;
-    Opnd *pads = qarena_alloc(k->arena, (size_t)e->f->nparams * sizeof *pads);
+    Opnd *pads = qarena_alloc(k->arena, qmem_size((size_t)e->f->nparams, sizeof *pads, 0));
     pads[pad->param] = first, e->pads = pads;
     emit_range(e, pad->fill, pad->value + 1);
     e->pads = NULL;
@@ -888,7 +888,7 @@ static void edge_of_row(Cpu *k, Opnd column) {
 /* Both ends of some rows, as far as they have a border. */
 static void edges_of_rows(Cpu *k, Opnd row, Opnd left, Opnd right) {
     Emit *e = k->e;
-    Opnd *first = qarena_alloc(k->arena, (size_t)e->f->nparams * sizeof *first);
+    Opnd *first = qarena_alloc(k->arena, qmem_size((size_t)e->f->nparams, sizeof *first, 0));
     Opnd end = rows_min(e, emit_def(e, "add nsw i64 %s, %d", row.s, EDGE_ROWS), k->hi[0]);
     Axis side = rows_open_axis(e, emit_def(e, "select i1 %s, i64 0, i64 1", left.s),
                                emit_def(e, "select i1 %s, i64 2, i64 1", right.s));

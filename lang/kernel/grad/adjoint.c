@@ -304,7 +304,7 @@ static void put_slot(KReplay *v, const KWayBack *w, const KSlots *s, KRef turn) 
 }
 
 static KSlots begin_slots(KReplay *v, const KWayBack *w) {
-    KSlots s = {.slot = qarena_alloc(v->s->arena, (size_t)(w->l->n + 1) * sizeof(KRef))};
+    KSlots s = {.slot = qarena_alloc(v->s->arena, qmem_size((size_t)w->l->n, sizeof(KRef), sizeof(KRef)))};
     s.turn = kreplay_add(v, (KMake){K_LARRAY, .own = QS_I64, .imm = SLOTS});
     for (int k = 0; k < w->l->n; k++)
         if (w->l->set[k])
@@ -429,7 +429,7 @@ static void back_while(KReplay *v, KWayBack *w) {
 static void back_loop(KReplay *v, KRef loop) {
     KLoopState *l = &v->loop[loop];
     KWayBack w = {.loop = loop, .l = l, .d = (qs_dtype)ins(v, loop)->dtype};
-    w.outer = qarena_alloc(v->s->arena, (size_t)(l->n + 1) * sizeof(KRef));
+    w.outer = qarena_alloc(v->s->arena, qmem_size((size_t)l->n, sizeof(KRef), sizeof(KRef)));
     for (int k = 0; k < l->n; k++) w.outer[k] = v->local[l->state[k]];
     settle(v);
     if (ins(v, loop)->op == K_FOR) back_for(v, &w);
@@ -493,13 +493,14 @@ static void begin(KReplay *v, const KGrading *s) {
     size_t n = s->f->nins;
     Arena *a = s->arena;
     kreplay_begin(v, s);
-    v->adjoint = qarena_alloc(a, n * sizeof(KRef)), v->sum = qarena_alloc(a, n * sizeof *v->sum);
-    v->param_sum = qarena_alloc(a, ((size_t)s->f->nparams + 1) * sizeof *v->param_sum);
-    v->touched = qarena_alloc(a, (n + (size_t)s->f->nparams + 1) * sizeof *v->touched);
+    v->adjoint = qarena_alloc(a, qmem_size(n, sizeof(KRef), 0)),
+    v->sum = qarena_alloc(a, qmem_size(n, sizeof *v->sum, 0));
+    v->param_sum = qarena_alloc(a, qmem_size((size_t)s->f->nparams, sizeof *v->param_sum, sizeof *v->param_sum));
+    v->touched = qarena_alloc(a, qmem_size(n + (size_t)s->f->nparams, sizeof *v->touched, sizeof *v->touched));
     v->owner = qarena_alloc(a, (size_t)s->f->nparams + 1);
-    v->element = qarena_alloc(a, ((size_t)s->f->nparams + 1) * sizeof(KRef));
-    v->crosses = qarena_alloc(a, n), v->twin = qarena_alloc(a, n * sizeof(KRef));
-    v->acts = qarena_alloc(a, (n + 1) * sizeof *v->acts);
+    v->element = qarena_alloc(a, qmem_size((size_t)s->f->nparams, sizeof(KRef), sizeof(KRef)));
+    v->crosses = qarena_alloc(a, n), v->twin = qarena_alloc(a, qmem_size(n, sizeof(KRef), 0));
+    v->acts = qarena_alloc(a, qmem_size(n, sizeof *v->acts, sizeof *v->acts));
     find_crossing(v);
     find_owners(v);
 }

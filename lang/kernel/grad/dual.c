@@ -95,7 +95,8 @@ static void write(Dual *v, const KIns *i) {
 KFunc *kdual_make(const KGrading *s) {
     size_t n = s->f->nins;
     Dual v = {.s = s, .f = s->f, .g = kgrad_shell(s)};
-    v.map = qarena_alloc(s->arena, n * sizeof(KRef)), v.tangent = qarena_alloc(s->arena, n * sizeof(KRef));
+    v.map = qarena_alloc(s->arena, qmem_size(n, sizeof(KRef), 0)),
+    v.tangent = qarena_alloc(s->arena, qmem_size(n, sizeof(KRef), 0));
     for (KRef r = 1; r < n; r++) {
         const KIns *i = &v.f->ins[r];
         v.pos = i->pos;

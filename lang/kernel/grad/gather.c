@@ -595,7 +595,7 @@ static KRef outside(KFunc *g, const Gather *v, const Site *s, const KRef *map) {
 
 static KFunc *without(const Gather *v) {
     KFunc *g = kgrad_copy_shell(v->s->ctx, v->s->arena, v->f);
-    KRef *map = qarena_alloc(v->s->arena, v->f->nins * sizeof *map);
+    KRef *map = qarena_alloc(v->s->arena, qmem_size(v->f->nins, sizeof *map, 0));
     int k = 0;
     for (KRef r = 1; r < v->f->nins; r++) {
         const KIns *i = ins(v, r);
@@ -623,8 +623,9 @@ static bool has_border(const Gather *v) {
 static Gather *begin(const KGrading *s, const KFunc *f) {
     Gather *v = qarena_alloc(s->arena, sizeof *v);
     *v = (Gather){.s = s, .f = f};
-    v->map = qarena_alloc(s->arena, f->nins * sizeof(KRef)), v->wide = qarena_alloc(s->arena, f->nins * sizeof(KRef));
-    v->when = qarena_alloc(s->arena, f->nins * sizeof(uint32_t));
+    v->map = qarena_alloc(s->arena, qmem_size(f->nins, sizeof(KRef), 0)),
+    v->wide = qarena_alloc(s->arena, qmem_size(f->nins, sizeof(KRef), 0));
+    v->when = qarena_alloc(s->arena, qmem_size(f->nins, sizeof(uint32_t), 0));
     return v;
 }
 

@@ -63,7 +63,7 @@ static qs_status check_all(const Grad *d, const KFunc *f, const KActive *act) {
 /* -- parameters ---------------------------------------------------------------------------------------------------- */
 static KFunc *shell(Ctx *c, Arena *arena, const KFunc *f, const KParam *params, int n) {
     KFunc *g = kir_shell(c, arena, f);
-    KParam *p = qarena_alloc(arena, ((size_t)n + 1) * sizeof *p);
+    KParam *p = qarena_alloc(arena, qmem_size((size_t)n, sizeof *p, sizeof *p));
     if (n) memcpy(p, params, (size_t)n * sizeof *p);
     g->params = p, g->nparams = n;
     return g;
@@ -122,7 +122,7 @@ static qs_dtype adjoint_dtype(const KParam *p) {
 
 static void add_adjoints(Grad *d, const char *name) {
     const KFunc *f = d->given;
-    KGradParam *out = qarena_alloc(d->arena, ((size_t)f->nparams + 1) * sizeof *out);
+    KGradParam *out = qarena_alloc(d->arena, qmem_size((size_t)f->nparams, sizeof *out, sizeof *out));
     for (int i = 0; i < f->nparams; i++) {
         const KParam *p = &f->params[i];
         KParam a = {.kind = KP_ARRAY, .dtype = (uint8_t)adjoint_dtype(p), .contiguous = true, .unit_last = true,
@@ -142,13 +142,13 @@ static int add_extra(Grad *d, KExtraKind kind, int which, KParam p, const char *
 static void begin_params(Grad *d, const char *adjoints) {
     const KFunc *f = d->given;
     int most = 2 * f->nparams + MAX_EXTRAS + GROUP_EXTRAS * f->nparams;
-    KParam *all = qarena_alloc(d->arena, (size_t)most * sizeof *all);
+    KParam *all = qarena_alloc(d->arena, qmem_size((size_t)most, sizeof *all, 0));
     memcpy(all, f->params, (size_t)f->nparams * sizeof *all);
     d->s = (KGrading){.ctx = d->c, .arena = d->arena, .params = all, .nparams = f->nparams, .group = d->group};
     for (int t = 0; t < KTAPES; t++) d->s.tape[t] = d->s.room[t] = d->s.count[t] = -1;
     for (int a = 0; a < QS_MAX_RANK; a++) d->s.extent[a] = -1;
     add_adjoints(d, adjoints);
-    d->out->extra = qarena_alloc(d->arena, (size_t)(most - 2 * f->nparams) * sizeof(KExtra));
+    d->out->extra = qarena_alloc(d->arena, qmem_size((size_t)(most - 2 * f->nparams), sizeof(KExtra), 0));
     d->out->nextra = 0, d->out->first_extra = d->s.nparams;
 }
 
@@ -244,7 +244,7 @@ static void add_pointers(Grad *d, const uint8_t *used, KRef *map) {
         if (used[r]) move_pointer(g, d->s.pointer[kgrad_tape_of(f, d->common, r)], i->pos);
     }
     kir_seal(g);
-    KRef *body = qarena_alloc(d->arena, g->nins * sizeof *body);
+    KRef *body = qarena_alloc(d->arena, qmem_size(g->nins, sizeof *body, 0));
     for (KRef r = 1; r < f->nins; r++)
         if (kir_is_loop(f->ins[r].op)) body[map[r]] = map[d->normal.body[r] - 1] + 1;
     uint8_t *common = d->common ? qarena_alloc(d->arena, g->nins) : NULL;
@@ -294,7 +294,7 @@ static bool *adjoints_wanted(const Grad *d) {
 /* used: goes in as what is kept, comes out as what of it is asked for, here or by passes for groups. */
 static qs_status make_adjoint(Grad *d, uint8_t *used, KFunc **out) {
     KAdjoint a;
-    KRef *swept, *map = qarena_alloc(d->arena, d->normal.func->nins * sizeof *map);
+    KRef *swept, *map = qarena_alloc(d->arena, qmem_size(d->normal.func->nins, sizeof *map, 0));
     TRY(prepare(d, used, map));
     TRY(kadjoint_make(&d->s, &a));
     *out = ksweep(d->c, d->arena, a.func, adjoints_wanted(d), &swept);
@@ -318,7 +318,7 @@ static KFunc *with_numbers(const Grad *d, KFunc *f) {
     for (KRef r = 1; r < f->nins; r++) any = any || is_one(d, &f->ins[r]);
     if (!any) return f;
     KFunc *g = kgrad_copy_shell(d->c, d->arena, f);
-    KRef *map = qarena_alloc(d->arena, f->nins * sizeof *map), first = kir_const_int(g, QS_I64, 0, 0);
+    KRef *map = qarena_alloc(d->arena, qmem_size(f->nins, sizeof *map, 0)), first = kir_const_int(g, QS_I64, 0, 0);
     for (KRef r = 1; r < f->nins; r++) {
         const KIns *i = &f->ins[r];
         map[r] = kir_copy(g, i, is_one(d, i) ? first : map[i->a], map[i->b], map[i->c]);
@@ -473,9 +473,9 @@ static qs_status verify(const Grad *d) {
 
 static Grad begin(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KGrad *out) {
     size_t n = (size_t)f->nparams, most = (MOST + 1 + GROUP_PASSES) * n + 8;
-    *out = (KGrad){.pass = qarena_alloc(arena, most * sizeof(KGradPass))};
+    *out = (KGrad){.pass = qarena_alloc(arena, qmem_size(most, sizeof(KGradPass), 0))};
     return (Grad){.c = c, .arena = arena, .given = f, .active = active, .out = out,
-                  .group = qarena_alloc(arena, (n + 1) * sizeof(KGroup))};
+                  .group = qarena_alloc(arena, qmem_size(n, sizeof(KGroup), sizeof(KGroup)))};
 }
 
 qs_status kgrad_reverse(Ctx *c, Arena *arena, const KFunc *f, const KGradOf *of, KGrad *out) {

@@ -358,7 +358,8 @@ static qs_status check_blocks(const KFunc *f) {
 qs_status khalo_find(Arena *scratch, const KFunc *f, const KGiven *given, KHalo *out) {
     Halo h = {.f = f, .given = given, .out = out};
     h.depends = qarena_alloc(scratch, f->nins + 1), h.open = qarena_alloc(scratch, f->nins + 1);
-    out->rank = f->rank, out->param = qarena_alloc(scratch, (size_t)(f->nparams + 1) * sizeof *out->param);
+    out->rank = f->rank,
+    out->param = qarena_alloc(scratch, qmem_size((size_t)f->nparams, sizeof *out->param, sizeof *out->param));
     memset(out->reach, 0, sizeof out->reach);
     TRY(check_blocks(f));
     spread(&h);

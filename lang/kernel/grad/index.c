@@ -51,7 +51,8 @@ static KRef packed(const Pack *p, KRef r) {
 KRef kindex_packed(KFunc *g, const KFunc *f, const KIns *i, KUse *use, void *ud) {
     Pack p = {g, f, i->imm, use, ud, i->pos, NULL, NULL};
     if (f->params[i->imm].contiguous) return use(ud, i->a);
-    p.strided = qarena_alloc(g->arena, i->a + 1), p.done = qarena_alloc(g->arena, (i->a + 1) * sizeof(KRef));
+    p.strided = qarena_alloc(g->arena, i->a + 1),
+    p.done = qarena_alloc(g->arena, qmem_size(i->a, sizeof(KRef), sizeof(KRef)));
     find_strided(&p, i->a);
     return packed(&p, i->a);
 }

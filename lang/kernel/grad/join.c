@@ -105,7 +105,7 @@ static KRef element(Join *j) {
 static KFunc *shell(Ctx *c, Arena *arena, const KFunc *f, const KFunc *of) {
     KFunc *g = kir_shell(c, arena, f);
     size_t n = (size_t)f->nparams, m = (size_t)of->nparams;
-    KParam *p = qarena_alloc(arena, (n + m) * sizeof *p);
+    KParam *p = qarena_alloc(arena, qmem_size(n, sizeof *p, qmem_size(m, sizeof *p, 0)));
     memcpy(p, f->params, n * sizeof *p), memcpy(p + n, of->params, m * sizeof *p);
     g->params = p, g->nparams = (int)(n + m);
     return g;
@@ -113,8 +113,8 @@ static KFunc *shell(Ctx *c, Arena *arena, const KFunc *f, const KFunc *of) {
 
 static KFunc *join(Join *j, Ctx *c, Arena *arena) {
     j->g = shell(c, arena, j->f, j->of);
-    j->map = qarena_alloc(arena, j->f->nins * sizeof *j->map);
-    j->inner = qarena_alloc(arena, j->of->nins * sizeof *j->inner);
+    j->map = qarena_alloc(arena, qmem_size(j->f->nins, sizeof *j->map, 0));
+    j->inner = qarena_alloc(arena, qmem_size(j->of->nins, sizeof *j->inner, 0));
     for (KRef r = 1; r < j->f->nins; r++) {
         const KIns *i = &j->f->ins[r];
         j->map[r] = r == j->read ? element(j) : kir_copy(j->g, i, j->map[i->a], j->map[i->b], j->map[i->c]);

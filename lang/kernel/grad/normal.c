@@ -175,14 +175,15 @@ void knormal_make(Ctx *c, Arena *arena, const KFunc *f, KNormal *out) {
     size_t n = f->nins;
     Normal *s = qarena_alloc(arena, sizeof *s);
     *s = (Normal){.f = f, .g = kgrad_copy_shell(c, arena, f), .n = 1};
-    s->map = qarena_alloc(arena, n * sizeof *s->map), s->loop = qarena_alloc(arena, n * sizeof *s->loop);
+    s->map = qarena_alloc(arena, qmem_size(n, sizeof *s->map, 0)),
+    s->loop = qarena_alloc(arena, qmem_size(n, sizeof *s->loop, 0));
     s->left_early = qarena_alloc(arena, n);
     find_left_early(s);
     if (kir_has(f, K_RET)) s->alive = add(s, K_LOCAL, truth(s, true), 0);
     for (KRef r = 1; r < n;) r = one(s, r);
     close_guards(s);
     kir_seal(s->g);
-    *out = (KNormal){s->g, qarena_alloc(arena, s->g->nins * sizeof *out->body)};
+    *out = (KNormal){s->g, qarena_alloc(arena, qmem_size(s->g->nins, sizeof *out->body, 0))};
     for (KRef r = 1; r < s->g->nins; r++)
         if (s->g->ins[r].op == K_FOR) out->body[r] = r + 1;
     for (KRef r = 1; r < n; r++) out->body[s->loop[r].at] = s->loop[r].first;

@@ -61,7 +61,7 @@ static bool equal(const KIns *i, const KIns *k) {
 
 static void see(Powers *v, KRef r, uint32_t *bucket) {
     if (v->nseen == v->cap_seen) {
-        Seen *more = qarena_alloc(v->arena, 2 * v->cap_seen * sizeof *more);
+        Seen *more = qarena_alloc(v->arena, qmem_size(v->cap_seen, 2 * sizeof *more, 0));
         memcpy(more, v->seen, v->nseen * sizeof *more);
         v->seen = more, v->cap_seen *= 2;
     }
@@ -190,7 +190,7 @@ static uint64_t key_of(const Powers *v, const KIns *i) {
 
 static uint64_t key(Powers *v, KRef x) {
     if (v->cap <= x) {
-        uint64_t *more = qarena_alloc(v->arena, 2 * v->g->nins * sizeof *more);
+        uint64_t *more = qarena_alloc(v->arena, qmem_size(v->g->nins, 2 * sizeof *more, 0));
         if (v->nkeys) memcpy(more, v->key, v->nkeys * sizeof *more);
         v->key = more, v->cap = 2 * v->g->nins;
     }
@@ -283,7 +283,7 @@ static bool take_terms(const Powers *v, Sum *to, const Product *p) {
 static void note(Powers *v, const Sum *s, const Product *sum) {
     size_t n = (size_t)s->n;
     Sum *all = qarena_alloc(v->arena, sizeof *all);
-    *all = (Sum){v->sums, sum->value, v->at, s->n, qarena_alloc(v->arena, n * sizeof *all->term)};
+    *all = (Sum){v->sums, sum->value, v->at, s->n, qarena_alloc(v->arena, qmem_size(n, sizeof *all->term, 0))};
     for (size_t k = 0; k < n; k++) all->term[k] = s->term[k], all->term[k].number *= sum->number;
     v->sums = all;
 }
@@ -347,9 +347,11 @@ static void count_uses(Powers *v) {
 static Powers begin(Ctx *c, Arena *arena, const KFunc *f) {
     size_t n = f->nins;
     Powers v = {.f = f, .g = kgrad_copy_shell(c, arena, f), .arena = arena, .cap_seen = f->nins};
-    v.map = qarena_alloc(arena, n * sizeof *v.map), v.product = qarena_alloc(arena, n * sizeof *v.product);
-    v.uses = qarena_alloc(arena, n * sizeof *v.uses), v.open = qarena_alloc(arena, n * sizeof *v.open);
-    v.seen = qarena_alloc(arena, n * sizeof *v.seen);
+    v.map = qarena_alloc(arena, qmem_size(n, sizeof *v.map, 0)),
+    v.product = qarena_alloc(arena, qmem_size(n, sizeof *v.product, 0));
+    v.uses = qarena_alloc(arena, qmem_size(n, sizeof *v.uses, 0)),
+    v.open = qarena_alloc(arena, qmem_size(n, sizeof *v.open, 0));
+    v.seen = qarena_alloc(arena, qmem_size(n, sizeof *v.seen, 0));
     return v;
 }
 

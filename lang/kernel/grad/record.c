@@ -51,7 +51,7 @@ static void tell_counts(Record *v) {
 }
 
 KFunc *krecord_make(const KGrading *s, bool counts) {
-    Record v = {.s = s, .g = kgrad_shell(s), .map = qarena_alloc(s->arena, s->f->nins * sizeof(KRef))};
+    Record v = {.s = s, .g = kgrad_shell(s), .map = qarena_alloc(s->arena, qmem_size(s->f->nins, sizeof(KRef), 0))};
     bool *wanted = qarena_alloc(s->arena, (size_t)s->nparams + 1);
     for (int t = 0; t < KTAPES && !counts; t++)
         if (s->pointer[t]) v.base[t] = krecord_base(s, v.g, t, position, &v);

@@ -23,7 +23,7 @@ KRef kreplay_whole(KReplay *v, qs_dtype d, int64_t n) { return kir_const_int(v->
 
 static void push_region(KReplay *v) {
     if (v->nregions == v->cap) {
-        uint8_t *more = qarena_alloc(v->s->arena, 2 * v->cap);
+        uint8_t *more = qarena_alloc(v->s->arena, qmem_size(v->cap, 2, 0));
         memcpy(more, v->closed, v->cap);
         v->closed = more, v->cap *= 2;
     }
@@ -98,7 +98,7 @@ KRef kreplay_use(KReplay *v, KRef r) {
 /* -- memory -------------------------------------------------------------------------------------------------------- */
 static void note_read(KReplay *v, KRef at, KRef of) {
     if (v->nread == v->read_cap) {
-        KTapeRead *more = qarena_alloc(v->s->arena, 2 * v->read_cap * sizeof *more);
+        KTapeRead *more = qarena_alloc(v->s->arena, qmem_size(v->read_cap, 2 * sizeof *more, 0));
         memcpy(more, v->read, v->nread * sizeof *more);
         v->read = more, v->read_cap *= 2;
     }
@@ -403,9 +403,11 @@ static void find_state(KReplay *v, KRef loop) {
         l->any_set |= i->op == K_SET;
     }
     size_t n = (size_t)l->n + 1;
-    l->state = qarena_alloc(arena, n * sizeof(KRef)), l->entry = qarena_alloc(arena, n * sizeof(KRef));
-    l->history = qarena_alloc(arena, n * sizeof(KRef)), l->set = qarena_alloc(arena, n);
-    l->undo = qarena_alloc(arena, n * sizeof(KRef)), l->after = qarena_alloc(arena, n * sizeof(KRef));
+    l->state = qarena_alloc(arena, qmem_size(n, sizeof(KRef), 0)),
+    l->entry = qarena_alloc(arena, qmem_size(n, sizeof(KRef), 0));
+    l->history = qarena_alloc(arena, qmem_size(n, sizeof(KRef), 0)), l->set = qarena_alloc(arena, n);
+    l->undo = qarena_alloc(arena, qmem_size(n, sizeof(KRef), 0)),
+    l->after = qarena_alloc(arena, qmem_size(n, sizeof(KRef), 0));
     int k = 0;
     for (KRef r = 1; r < loop; r++)
         if (used[r]) l->undo[k] = find_undo(v, loop, r), l->state[k] = r, l->set[k++] = used[r] & 2;
@@ -416,12 +418,15 @@ void kreplay_begin(KReplay *v, const KGrading *s) {
     size_t n = s->f->nins;
     Arena *a = s->arena;
     *v = (KReplay){.s = s, .f = s->f, .g = kgrad_shell(s), .cap = 64, .read_cap = 16};
-    v->map = qarena_alloc(a, n * sizeof(KRef)), v->seen = qarena_alloc(a, n * sizeof(uint32_t));
-    v->box = qarena_alloc(a, n * sizeof(KRef)), v->box_seen = qarena_alloc(a, n * sizeof(uint32_t));
-    v->local = qarena_alloc(a, n * sizeof(KRef)), v->loop = qarena_alloc(a, n * sizeof *v->loop);
-    v->kept = qarena_alloc(a, n * sizeof(KRef));
+    v->map = qarena_alloc(a, qmem_size(n, sizeof(KRef), 0)),
+    v->seen = qarena_alloc(a, qmem_size(n, sizeof(uint32_t), 0));
+    v->box = qarena_alloc(a, qmem_size(n, sizeof(KRef), 0)),
+    v->box_seen = qarena_alloc(a, qmem_size(n, sizeof(uint32_t), 0));
+    v->local = qarena_alloc(a, qmem_size(n, sizeof(KRef), 0)),
+    v->loop = qarena_alloc(a, qmem_size(n, sizeof *v->loop, 0));
+    v->kept = qarena_alloc(a, qmem_size(n, sizeof(KRef), 0));
     v->closed = qarena_alloc(a, v->cap), v->open = qarena_alloc(a, NESTING * sizeof(uint32_t));
-    v->read = qarena_alloc(a, v->read_cap * sizeof *v->read);
+    v->read = qarena_alloc(a, qmem_size(v->read_cap, sizeof *v->read, 0));
     push_region(v);
     for (KRef r = 1; r < n; r++)
         if (kir_is_loop(s->f->ins[r].op)) find_state(v, r);

@@ -63,7 +63,7 @@ static void list_writes(Sweep *s) {
 /* by LOCAL: what it holds now; 0: not known, as some other region writes it */
 static void find_values(Sweep *s, Arena *arena) {
     const KFunc *f = s->f;
-    KRef *now = qarena_alloc(arena, f->nins * sizeof *now);
+    KRef *now = qarena_alloc(arena, qmem_size(f->nins, sizeof *now, 0));
     bool *elsewhere = qarena_alloc(arena, f->nins);
     for (KRef r = 1; r < f->nins; r++)
         if (f->ins[r].op == K_SET) elsewhere[f->ins[r].a] |= f->regions[r].around != f->regions[f->ins[r].a].around;
@@ -88,11 +88,12 @@ static void mark_roots(Sweep *s) {
 
 static Sweep begin(Arena *arena, const KFunc *f, const bool *wanted) {
     size_t n = f->nins;
-    Sweep s = {.f = f, .live = qarena_alloc(arena, n), .work = qarena_alloc(arena, n * sizeof(KRef))};
-    s.next = qarena_alloc(arena, n * sizeof(KRef)), s.first = qarena_alloc(arena, n * sizeof(KRef));
-    s.is = qarena_alloc(arena, n * sizeof(KRef));
+    Sweep s = {.f = f, .live = qarena_alloc(arena, n), .work = qarena_alloc(arena, qmem_size(n, sizeof(KRef), 0))};
+    s.next = qarena_alloc(arena, qmem_size(n, sizeof(KRef), 0)),
+    s.first = qarena_alloc(arena, qmem_size(n, sizeof(KRef), 0));
+    s.is = qarena_alloc(arena, qmem_size(n, sizeof(KRef), 0));
     find_values(&s, arena);
-    s.of_param = qarena_alloc(arena, ((size_t)f->nparams + 1) * sizeof(KRef));
+    s.of_param = qarena_alloc(arena, qmem_size((size_t)f->nparams, sizeof(KRef), sizeof(KRef)));
     s.wanted = qarena_alloc(arena, (size_t)f->nparams + 1);
     for (int p = 0; p < f->nparams; p++) s.wanted[p] = wanted[p];
     return s;
@@ -101,7 +102,7 @@ static Sweep begin(Arena *arena, const KFunc *f, const bool *wanted) {
 KFunc *ksweep(Ctx *c, Arena *arena, const KFunc *f, const bool *wanted, KRef **map) {
     Sweep s = begin(arena, f, wanted);
     KFunc *g = kgrad_copy_shell(c, arena, f);
-    KRef *to = qarena_alloc(arena, f->nins * sizeof *to);
+    KRef *to = qarena_alloc(arena, qmem_size(f->nins, sizeof *to, 0));
     list_writes(&s);
     mark_roots(&s);
     for (KRef r = 1; r < f->nins; r++) {

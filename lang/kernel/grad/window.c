@@ -290,7 +290,7 @@ KFunc *kwindow_make(const KGrading *s, KFunc *f) {
     find_sites(v);
     if (!keep_good_ones(v)) return f;
     v->g = kgrad_copy_shell(s->ctx, s->arena, f);
-    v->map = qarena_alloc(s->arena, f->nins * sizeof *v->map);
+    v->map = qarena_alloc(s->arena, qmem_size(f->nins, sizeof *v->map, 0));
     make(v);
     return v->g;
 }

@@ -477,8 +477,8 @@ static bool build_added(Fuse *z, FuseKernel *out) {
 static void begin(Fuse *z, Arena *arena, const char *name) {
     const FuseExpr *e = z->e;
     kbuild_begin(&z->walk, kir_new(z->c, arena, qstr_cname(z->c, name), e->src), arena, 0);
-    z->leaves = qarena_alloc(arena, sizeof *z->leaves * (size_t)(e->nleaves + 1));
-    z->params = qarena_alloc(arena, sizeof *z->params * (size_t)(e->nleaves + 1));
+    z->leaves = qarena_alloc(arena, qmem_size((size_t)e->nleaves, sizeof *z->leaves, sizeof *z->leaves));
+    z->params = qarena_alloc(arena, qmem_size((size_t)e->nleaves, sizeof *z->params, sizeof *z->params));
     z->f->rank = z->rank, z->f->fast = e->fast_math;
     parameters(z);
 }

@@ -30,7 +30,7 @@ qs_status kloop_decline(Loops *L, uint32_t pos, const char *fmt, ...) {
 static void make_room(Loops *L, Frame *r, int n) {
     if (r->nvars + n <= r->cap) return;
     r->cap = 2 * r->cap + n;
-    Var *more = qarena_alloc(L->keep, (size_t)r->cap * sizeof *more);
+    Var *more = qarena_alloc(L->keep, qmem_size((size_t)r->cap, sizeof *more, 0));
     if (r->nvars) memcpy(more, r->vars, (size_t)r->nvars * sizeof *more);
     r->vars = more;
 }
@@ -133,7 +133,7 @@ static LoopOut *out_of(Loops *L, const Sym *sym) {
 static void assign_slots(Loops *L) {
     LoopResult *r = L->out;
     if (r->outs) return;
-    r->outs = qarena_alloc(L->keep_result, (size_t)(L->root->nvars + 1) * sizeof *r->outs);
+    r->outs = qarena_alloc(L->keep_result, qmem_size((size_t)L->root->nvars, sizeof *r->outs, sizeof *r->outs));
     for (int i = 0; i < L->root->nvars; i++) {
         const Var *v = &L->root->vars[i];
         if (!is_held(v) || !v->live) continue;
@@ -253,9 +253,9 @@ typedef struct { Arena *arena; LoopCode *out, *guard; } Version;
 
 static qs_status keep_code(Loops *L, Arena *arena, LoopCode *out) {
     out->func = kbuild_keep(&L->walk, arena);
-    out->binds = qarena_alloc(arena, (size_t)(L->f->nparams + 1) * sizeof *out->binds);
+    out->binds = qarena_alloc(arena, qmem_size((size_t)L->f->nparams, sizeof *out->binds, sizeof *out->binds));
     for (int i = 0; i < L->f->nparams; i++) out->binds[i] = L->binds[i];
-    out->places = qarena_alloc(arena, (L->nfaults + 1) * sizeof *out->places);
+    out->places = qarena_alloc(arena, qmem_size(L->nfaults, sizeof *out->places, sizeof *out->places));
     for (uint32_t i = 0; i < L->nfaults; i++) out->places[i] = L->faults[i].place;
     return kir_verify(L->c, out->func);
 }

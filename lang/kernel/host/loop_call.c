@@ -316,7 +316,7 @@ static qs_status may_inline(Walk *w, const Func *f, const Args *args) {
 
 static void new_frame(Walk *w, Frame *in) {
     const Func *f = in->func;
-    in->vars = qarena_alloc(w->keep, (size_t)(f->nlocals + 1) * sizeof *in->vars);
+    in->vars = qarena_alloc(w->keep, qmem_size((size_t)f->nlocals, sizeof *in->vars, sizeof *in->vars));
     for (int k = 0; k < f->nlocals; k++) in->vars[k].sym = f->locals[k], in->vars[k].object = -1;
     w->changed = true; /* its variables are declared at the start of the next pass */
 }

@@ -345,18 +345,18 @@ qs_status kloop_guard(Loops *L, Arena *arena, LoopCode *out) {
                      .contiguous = true, .unit_last = true};
     g.to = kir_new(L->c, arena, qstr_cname(L->c, "guard"), L->f->src);
     g.to->rank = 1, g.to->serial = true;
-    g.known = qarena_alloc(L->arena, L->f->nins * sizeof *g.known);
-    g.same = qarena_alloc(L->arena, L->f->nins * sizeof *g.same);
+    g.known = qarena_alloc(L->arena, qmem_size(L->f->nins, sizeof *g.known, 0));
+    g.same = qarena_alloc(L->arena, qmem_size(L->f->nins, sizeof *g.same, 0));
     for (int i = 0; i < n; i++) kir_param(g.to, &L->f->params[i]);
     int where = kir_param(g.to, &result);
     put_tests(&g, where);
     for (int i = 1; L->mode == MODE_PARALLEL && i < L->axes; i++)
         put(&g, where, LOOP_GUARD_TURNS + i, turns_of(&g, &L->level[i]));
     kir_seal(g.to);
-    L->out->tests = qarena_alloc(arena, (L->nchecks + 1) * sizeof *L->out->tests);
+    L->out->tests = qarena_alloc(arena, qmem_size(L->nchecks, sizeof *L->out->tests, sizeof *L->out->tests));
     for (uint32_t i = 0; i < L->nchecks; i++) L->out->tests[i] = L->checks[i].test;
     out->func = g.to;
-    out->binds = qarena_alloc(arena, (size_t)(n + 1) * sizeof *out->binds);
+    out->binds = qarena_alloc(arena, qmem_size((size_t)n, sizeof *out->binds, sizeof *out->binds));
     for (int i = 0; i < n; i++) out->binds[i] = L->binds[i];
     out->binds[n] = (LoopBind){LOOP_WHOLES, 0};
     return kir_verify(L->c, g.to);

@@ -267,7 +267,7 @@ static KRef local(Loops *L, KRef init) { return init ? kbuild_local(&L->walk, in
 
 void kloop_declare(Loops *L, Var *v, const Value *init) {
     if (v->kind == LOOP_VECTOR) {
-        v->part = qarena_alloc(L->arena, (size_t)(v->n + 1) * sizeof *v->part);
+        v->part = qarena_alloc(L->arena, qmem_size((size_t)v->n, sizeof *v->part, sizeof *v->part));
         for (int i = 0; i < v->n; i++) v->part[i] = local(L, init->at[i].v);
         v->f64 = v->varies ? local(L, init->f64 ? init->f64 : kbuild_int(&L->walk, QS_B1, 0)) : 0;
         return;

@@ -17,7 +17,9 @@
 static qs_dtype elem(const Loops *L) { return L->c->scalar_dtype; }
 
 Value kloop_vector(Loops *L, int n) {
-    return (Value){.what = WHAT_VECTOR, .at = qarena_alloc(L->arena, (size_t)(n + 1) * sizeof(Number)), .n = n};
+    return (Value){.what = WHAT_VECTOR,
+                   .at = qarena_alloc(L->arena, qmem_size((size_t)n, sizeof(Number), sizeof(Number))),
+                   .n = n};
 }
 
 static Value shaped(Loops *L, const Shape *s) {

@@ -557,8 +557,7 @@ static qs_status measure(Run *r, bool *empty) {
 }
 
 static size_t frames_bytes(const Run *r) {
-    size_t n;
-    return __builtin_mul_overflow(r->nitems, r->nslots * sizeof(KSlot) + sizeof(Item), &n) ? SIZE_MAX : n;
+    return qmem_size(r->nitems, r->nslots * sizeof(KSlot) + sizeof(Item), 0);
 }
 
 static qs_status make_items(Run *r) {
@@ -577,15 +576,15 @@ static qs_status make_items(Run *r) {
 static qs_status run_launch(Run *r, Arena *arena) {
     const KFunc *f = r->f;
     size_t n = f->nins + 1;
-    r->first = qarena_alloc(arena, n * sizeof *r->first);
-    r->storage = qarena_alloc(arena, n * sizeof *r->storage);
-    r->steps = qarena_alloc(arena, n * sizeof *r->steps);
-    r->memory = qarena_alloc(arena, (size_t)f->nparams * sizeof *r->memory);
+    r->first = qarena_alloc(arena, qmem_size(n, sizeof *r->first, 0));
+    r->storage = qarena_alloc(arena, qmem_size(n, sizeof *r->storage, 0));
+    r->steps = qarena_alloc(arena, qmem_size(n, sizeof *r->steps, 0));
+    r->memory = qarena_alloc(arena, qmem_size((size_t)f->nparams, sizeof *r->memory, 0));
     for (int i = 0; i < f->nparams; i++)
         if (f->params[i].kind == KP_ARRAY) r->memory[i] = memory_of(&f->params[i], &r->args[i]);
     place_storage(r);
-    r->frame = qarena_alloc(arena, r->nslots * sizeof *r->frame);
-    r->shared = qarena_alloc(arena, r->nshared * sizeof *r->shared);
+    r->frame = qarena_alloc(arena, qmem_size(r->nslots, sizeof *r->frame, 0));
+    r->shared = qarena_alloc(arena, qmem_size(r->nshared, sizeof *r->shared, 0));
     r->frame[0].B1 = true;
     add_steps(r);
     TRY(make_items(r));

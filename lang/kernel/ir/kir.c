@@ -24,14 +24,14 @@ KFunc *kir_new(Ctx *c, Arena *arena, Str *name, const Source *src) {
     f->arena = arena, f->ctx = c, f->name = name, f->src = src;
     f->rank = 1;
     f->cap = 64;
-    f->ins = qarena_alloc(arena, f->cap * sizeof *f->ins);
+    f->ins = qarena_alloc(arena, qmem_size(f->cap, sizeof *f->ins, 0));
     f->nins = 1;
     return f;
 }
 
 static KIns *append(KFunc *f) {
     if (f->nins == f->cap) {
-        KIns *more = qarena_alloc(f->arena, 2 * f->cap * sizeof *more);
+        KIns *more = qarena_alloc(f->arena, qmem_size(f->cap, 2 * sizeof *more, 0));
         memcpy(more, f->ins, f->cap * sizeof *more);
         f->ins = more, f->cap *= 2;
     }
@@ -69,7 +69,7 @@ KRef kir_const_num(KFunc *f, qs_dtype d, double v, uint32_t pos) {
 }
 
 static void *grown(Arena *arena, const void *old, int n, size_t elem) { /* room for one more; arrays here stay short */
-    char *p = qarena_alloc(arena, (size_t)(n + 1) * elem);
+    char *p = qarena_alloc(arena, qmem_size((size_t)n, elem, elem));
     if (n) memcpy(p, old, (size_t)n * elem);
     return p;
 }
@@ -288,7 +288,7 @@ static uint64_t hash_func(const KFunc *f) {
 
 /* An open region holds the one around it, as any instruction does; that is the stack. */
 void kir_match(KFunc *f) {
-    KRegion *regions = f->regions = qarena_alloc(f->arena, f->nins * sizeof *regions);
+    KRegion *regions = f->regions = qarena_alloc(f->arena, qmem_size(f->nins, sizeof *regions, 0));
     KRef open = 0;
     f->nregions = f->nins, f->ops = 0;
     for (KRef r = 1; r < f->nins; r++) {

@@ -348,7 +348,7 @@ static qs_status read_operands(Reader *r, KIns *i) {
 static void set_label(Reader *r, uint64_t n) {
     if (n >= r->nlabels) {
         uint32_t more = (uint32_t)n + 1 > 2 * r->nlabels ? (uint32_t)n + 64 : 2 * r->nlabels;
-        r->label = qmem_resize(r->ctx, r->label, r->nlabels * sizeof *r->label, more * sizeof *r->label);
+        r->label = qmem_resize(r->ctx, r->label, r->nlabels * sizeof *r->label, qmem_size(more, sizeof *r->label, 0));
         r->nlabels = more;
     }
     r->label[n] = r->f->nins;

@@ -259,7 +259,7 @@ static qs_status check_ins(Verifier *v) {
 qs_status kir_verify(Ctx *c, const KFunc *f) {
     Verifier v = {.ctx = c, .f = f};
     TRY(check_header(&v));
-    v.until = qmem_alloc(c, f->nins * sizeof *v.until);
+    v.until = qmem_alloc(c, qmem_size(f->nins, sizeof *v.until, 0));
     qs_status s = QS_OK;
     for (v.at = 1; v.at < f->nins && s == QS_OK; v.at++) s = check_ins(&v);
     if (s == QS_OK && v.depth) v.at = f->nins - 1, s = fault(&v, "a region is not closed");

@@ -24,7 +24,7 @@ qs_status klower_error(Lower *L, qs_status s, uint32_t pos, const char *fmt, ...
 
 qs_status klower_need(Lower *L, int source, int axis, int rank) {
     LowerResult *out = L->out;
-    KNeed *more = qarena_alloc(L->keep, (size_t)(out->nneeds + 1) * sizeof *more);
+    KNeed *more = qarena_alloc(L->keep, qmem_size((size_t)out->nneeds, sizeof *more, sizeof *more));
     if (out->nneeds) memcpy(more, out->needs, (size_t)out->nneeds * sizeof *more);
     more[out->nneeds++] = (KNeed){source, axis, rank};
     out->needs = more;
@@ -85,7 +85,7 @@ static void import_vector(Lower *L, const KVal *v, Str *name, Val *out) {
     Val shape = {.rank = v->rank};
     memcpy(shape.dims, v->dims, sizeof shape.dims);
     int64_t n = klval_count(&shape);
-    Num *nums = qarena_alloc(L->arena, (size_t)(n ? n : 1) * sizeof *nums);
+    Num *nums = qarena_alloc(L->arena, qmem_size((size_t)(n ? n : 1), sizeof *nums, 0));
     for (int64_t i = 0; i < n; i++) nums[i] = import_number(L, v, (int)i, name);
     klval_from_nums(L, nums, v->rank, v->dims, out);
     out->made = klval_made((qs_dtype)v->dtype);
@@ -103,7 +103,7 @@ static void import_function(Lower *L, const KVal *v, Val *out) {
     KVal *copy = qarena_alloc(L->arena, sizeof *copy);
     *copy = *v;
     *f = (Closure){.func = v->func, .builtin = v->builtin, .host = copy, .noverloads = v->noverloads};
-    f->overloads = qarena_alloc(L->arena, (size_t)(v->noverloads + 1) * sizeof *f->overloads);
+    f->overloads = qarena_alloc(L->arena, qmem_size((size_t)v->noverloads, sizeof *f->overloads, sizeof *f->overloads));
     for (int i = 0; i < v->noverloads; i++) import_function(L, &v->overloads[i], &f->overloads[i]);
     *out = (Val){.kind = V_FUNC};
     out->u.fn = f;
@@ -112,7 +112,7 @@ static void import_function(Lower *L, const KVal *v, Val *out) {
 static void import_object(Lower *L, const KVal *v, Val *out) {
     Record *r = qarena_alloc(L->arena, sizeof *r);
     *r = (Record){.names = v->names, .nfields = v->nfields, .type = v->type, .is_mutable = v->is_mutable};
-    r->fields = qarena_alloc(L->arena, (size_t)(v->nfields + 1) * sizeof *r->fields);
+    r->fields = qarena_alloc(L->arena, qmem_size((size_t)v->nfields, sizeof *r->fields, sizeof *r->fields));
     for (int i = 0; i < v->nfields; i++) klower_import(L, &v->fields[i], v->names[i], &r->fields[i]);
     *out = (Val){.kind = V_OBJECT, .rank = v->rank};
     out->u.rec = r;
@@ -337,7 +337,7 @@ static qs_status pass(Walk *w, Arena *scratch) {
 /* -- what is kept ------------------------------------------------------------------------------------------------ */
 /* Values that nothing uses are left out; what remains is numbered anew. */
 static void drop_unused(Lower *L, KFunc *f) {
-    KRef *moved = qarena_alloc(L->arena, f->nins * sizeof *moved); /* 1: used; then the new number */
+    KRef *moved = qarena_alloc(L->arena, qmem_size(f->nins, sizeof *moved, 0)); /* 1: used; then the new number */
     for (uint32_t r = f->nins - 1; r; r--) {
         const KIns *i = &f->ins[r];
         uint8_t effect = kir_ops[i->op].effect;
@@ -363,7 +363,7 @@ static qs_status keep(Walk *w, void *ud) {
     if (L->unknown) return QS_OK;
     drop_unused(L, L->f);
     L->out->func = kbuild_keep(w, arena);
-    L->out->binds = qarena_alloc(arena, (size_t)(L->f->nparams + 1) * sizeof *L->binds);
+    L->out->binds = qarena_alloc(arena, qmem_size((size_t)L->f->nparams, sizeof *L->binds, sizeof *L->binds));
     if (L->f->nparams) memcpy(L->out->binds, L->binds, (size_t)L->f->nparams * sizeof *L->binds);
     return QS_OK;
 }
@@ -384,7 +384,7 @@ qs_status klower_kernel(Ctx *c, Arena *arena, const LowerJob *job, LowerResult *
     Lower L = {.walk = {.rules = &klstmt_rules, .c = c, .keep = &keep}, .job = job, .out = out};
     qs_status s = run_passes(&L, arena);
     if (L.stopped) {
-        KNeed *needs = qarena_alloc(arena, (size_t)(out->nneeds + 1) * sizeof *needs);
+        KNeed *needs = qarena_alloc(arena, qmem_size((size_t)out->nneeds, sizeof *needs, sizeof *needs));
         if (out->nneeds) memcpy(needs, out->needs, (size_t)out->nneeds * sizeof *needs);
         out->needs = needs;
         s = QS_OK;

@@ -117,9 +117,9 @@ static qs_status choose(Lower *L, Closure **fn, const Args *args) {
 /* -- inlining ---------------------------------------------------------------------------------------------------- */
 static void new_frame(Walk *w, Frame *in) {
     const Func *f = in->func;
-    in->vars = qarena_alloc(w->keep, (size_t)(f->nlocals + 1) * sizeof *in->vars);
+    in->vars = qarena_alloc(w->keep, qmem_size((size_t)f->nlocals, sizeof *in->vars, sizeof *in->vars));
     for (int k = 0; k < f->nlocals; k++) in->vars[k].sym = f->locals[k], in->vars[k].name = f->locals[k]->name;
-    in->typarams = qarena_alloc(w->keep, (size_t)(f->ntyparams + 1) * sizeof *in->typarams);
+    in->typarams = qarena_alloc(w->keep, qmem_size((size_t)f->ntyparams, sizeof *in->typarams, sizeof *in->typarams));
 }
 
 /* An element of what is no variable of f, or of a parameter; under a condition that is known, too. */

@@ -79,7 +79,7 @@ static void literal(Walk *w, const Node *n, Val *out) {
 
 static qs_status stack_rows(Lower *L, const Val *items, int n, Val *out) {
     int64_t each = klval_count(&items[0]), dims[QS_MAX_RANK] = {n};
-    Num *nums = qarena_alloc(L->arena, (size_t)(n * each + 1) * sizeof *nums);
+    Num *nums = qarena_alloc(L->arena, qmem_size((size_t)(n * each), sizeof *nums, sizeof *nums));
     for (int i = 0; i < n; i++) {
         if (items[i].rank != items[0].rank ||
             memcmp(items[i].dims, items[0].dims, (size_t)items[0].rank * sizeof *dims))
@@ -140,7 +140,7 @@ static qs_status range_value(Lower *L, Node *n, Val *out) {
     if (count > KLOWER_UNROLL)
         return klower_error(L, QS_ESHAPE, L->pos, "a range of more than %d elements cannot be a value in a kernel",
                             KLOWER_UNROLL);
-    Num *nums = qarena_alloc(L->arena, (size_t)(count + 1) * sizeof *nums);
+    Num *nums = qarena_alloc(L->arena, qmem_size((size_t)count, sizeof *nums, sizeof *nums));
     for (int64_t i = 0; i < count; i++)
         TRY(klnum_binary(L, OP_ADD, r.lo, klnum_literal(L, (double)i * step, klnum_whole(r.step)), &nums[i]));
     klval_vector(L, nums, count, out);

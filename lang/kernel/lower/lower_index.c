@@ -322,7 +322,8 @@ static qs_status make_item(Lower *L, const Access *a, const Val *v, bool down, I
     if (qdtype_is_complex(v->dtype)) return klower_error(L, QS_ETYPE, L->pos, "an index cannot be complex");
     if (v->rank == 0) return *out = single(L, a, klval_num(v, 0), down), QS_OK;
     int64_t n = klval_count(v);
-    *out = (Item){.kind = AT_LIST, .n = n, .list = qarena_alloc(L->arena, (size_t)(n + 1) * sizeof(KRef))};
+    *out = (Item){
+        .kind = AT_LIST, .n = n, .list = qarena_alloc(L->arena, qmem_size((size_t)n, sizeof(KRef), sizeof(KRef)))};
     for (int64_t i = 0; i < n; i++) out->list[i] = index_of(L, a, klval_num(v, i), down);
     return QS_OK;
 }
@@ -544,7 +545,7 @@ static qs_status read_slice(Lower *L, Access *a, Val *out) {
     int64_t n = kplace_count(&a->p);
     if (n > KLOWER_UNROLL)
         return klower_error(L, QS_ESHAPE, L->pos, "a slice of more than %d elements in a kernel", KLOWER_UNROLL);
-    Num *nums = qarena_alloc(L->arena, (size_t)(n + 1) * sizeof *nums);
+    Num *nums = qarena_alloc(L->arena, qmem_size((size_t)n, sizeof *nums, sizeof *nums));
     for (int64_t i = 0; i < n; i++) kplace_at(&a->p, i, at), nums[i] = load_mixed(L, a, at, 0);
     klval_from_nums(L, nums, kplace_shape(&a->p, dims), dims, out);
     bool mixed = a->base.kind == V_ARRAY && qdtype_is_real(out->dtype); /* neighbours, by a texture */
@@ -567,7 +568,7 @@ static qs_status read_object(Lower *L, const Access *a, Val *out) {
     *r = *all;
     if (!kplace_is_single(&a->p))
         return klower_error(L, QS_ETYPE, L->pos, "%s: a kernel takes one object at a time", a->p.name);
-    r->fields = qarena_alloc(L->arena, (size_t)(r->nfields + 1) * sizeof *r->fields);
+    r->fields = qarena_alloc(L->arena, qmem_size((size_t)r->nfields, sizeof *r->fields, sizeof *r->fields));
     for (int i = 0; i < r->nfields; i++) {
         Access f = *a;
         f.base = all->fields[i], f.base.mods = a->base.mods, f.p.rank = f.base.rank;
@@ -847,7 +848,7 @@ qs_status klidx_keep(Lower *L, const char *name, const Val *array, const Val *x,
     if (klval_count(x) != n)
         return klower_error(L, QS_ESHAPE, L->pos, "%s is %s and stays so: it cannot become %s in place", name,
                             klval_type_name(L, array), klval_type_name(L, x));
-    Num *nums = qarena_alloc(L->arena, (size_t)(n ? n : 1) * sizeof *nums);
+    Num *nums = qarena_alloc(L->arena, qmem_size((size_t)(n ? n : 1), sizeof *nums, 0));
     for (int64_t i = 0; i < n; i++) {
         nums[i] = klval_num(x, i);
         if (array->made.set) TRY(takes_complex(L, name, array, nums[i]));

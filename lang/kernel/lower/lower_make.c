@@ -102,7 +102,7 @@ qs_status klmake_eye(Lower *L, const BuiltinCall *c, Val *out) {
     TRY(shape_of(L, c, 0, dims, &rank));
     if (rank == 1) dims[1] = dims[0];
     if (rank > 2 || dims[0] * dims[1] > KLOWER_UNROLL) return klbuiltin_refuse(L, c, "is too big for a kernel");
-    Num *nums = qarena_alloc(L->arena, (size_t)(dims[0] * dims[1] + 1) * sizeof *nums);
+    Num *nums = qarena_alloc(L->arena, qmem_size((size_t)(dims[0] * dims[1]), sizeof *nums, sizeof *nums));
     for (int64_t i = 0; i < dims[0] * dims[1]; i++)
         nums[i] = klnum_strong(klnum_const(L, L->c->scalar_dtype, i / dims[1] == i % dims[1]), L->c->scalar_dtype);
     return klval_from_nums(L, nums, 2, dims, out), QS_OK;
@@ -117,7 +117,7 @@ qs_status klmake_linspace(Lower *L, const BuiltinCall *c, Val *out) {
     TRY(klval_constants(L, &c->args[2], "the count given to linspace", &n, 1, &one));
     if (n < 1 || n > KLOWER_UNROLL) return klbuiltin_refuse(L, c, "wants 1 to 1024 points in a kernel");
     TRY(klnum_binary(L, OP_SUB, b, a, &span));
-    Num *nums = qarena_alloc(L->arena, (size_t)n * sizeof *nums);
+    Num *nums = qarena_alloc(L->arena, qmem_size((size_t)n, sizeof *nums, 0));
     for (int64_t i = 0; i < n; i++) {
         TRY(klnum_binary(L, OP_MUL, span, klnum_literal(L, n > 1 ? (double)i / (double)(n - 1) : 0, false), &step));
         TRY(klnum_binary(L, OP_ADD, a, step, &nums[i]));
@@ -150,7 +150,7 @@ qs_status klmake_transpose(Lower *L, const BuiltinCall *c, Val *out) {
     if (v.rank > 2) return klbuiltin_refuse(L, c, "wants a vector or a matrix");
     Shape m = klval_shape(&v), turned = kshape_matrix(kshape_extent(&m, 1), kshape_extent(&m, 0));
     int64_t n = kshape_count(&m);
-    Num *nums = qarena_alloc(L->arena, (size_t)(n + 1) * sizeof *nums);
+    Num *nums = qarena_alloc(L->arena, qmem_size((size_t)n, sizeof *nums, sizeof *nums));
     for (int64_t i = 0; i < n; i++) {
         nums[i] = klval_num(&v, kshape_turned(&m, i));
         if (c->imm) nums[i] = klnum_apply(L, EL_conj, &nums[i]);

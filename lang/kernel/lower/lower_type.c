@@ -65,7 +65,7 @@ Num kltype_number(Lower *L, Num n, qs_dtype d) {
 
 void kltype_numbers(Lower *L, const Val *v, qs_dtype d, Val *out) {
     int64_t n = klval_count(v);
-    Num *nums = qarena_alloc(L->arena, (size_t)(n ? n : 1) * sizeof *nums);
+    Num *nums = qarena_alloc(L->arena, qmem_size((size_t)(n ? n : 1), sizeof *nums, 0));
     for (int64_t i = 0; i < n; i++) nums[i] = kltype_number(L, klval_num(v, i), d);
     bool is_pos = v->is_pos && n && qdtype_is_int(d);
     klval_from_nums(L, nums, v->rank, v->dims, out);
@@ -335,7 +335,7 @@ static qs_status make_object(Lower *L, const Node *site, const Type *t, const Ar
     TRY(check_field_names(L, t, &f, args));
     Record *r = qarena_alloc(L->arena, sizeof *r);
     *r = (Record){.names = f.names, .nfields = f.n, .type = t, .types = f.types, .is_mutable = f.is_mutable};
-    r->vars = qarena_alloc(L->arena, (size_t)(f.n + 1) * sizeof *r->vars);
+    r->vars = qarena_alloc(L->arena, qmem_size((size_t)f.n, sizeof *r->vars, sizeof *r->vars));
     for (int i = 0; i < f.n; i++) {
         Val v;
         TRY(field_value(L, &f, i, args, &v));

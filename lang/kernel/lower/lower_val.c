@@ -20,7 +20,7 @@ int64_t klval_count(const Val *v) {
 
 static Comp *new_components(Lower *L, int64_t n, qs_dtype d) {
     size_t parts = qdtype_is_complex(d) ? 2 : 1;
-    return qarena_alloc(L->arena, (size_t)(n ? n : 1) * parts * sizeof(Comp));
+    return qarena_alloc(L->arena, qmem_size((size_t)(n ? n : 1), parts * sizeof(Comp), 0));
 }
 
 static void put(Val *v, int64_t i, Num n) {
@@ -66,7 +66,9 @@ void klval_from_nums(Lower *L, Num *nums, int rank, const int64_t *dims, Val *ou
 
 void klval_vector(Lower *L, Num *nums, int64_t n, Val *out) { klval_from_nums(L, nums, 1, &n, out); }
 
-static Num *new_nums(Lower *L, int64_t n) { return qarena_alloc(L->arena, (size_t)(n ? n : 1) * sizeof(Num)); }
+static Num *new_nums(Lower *L, int64_t n) {
+    return qarena_alloc(L->arena, qmem_size((size_t)(n ? n : 1), sizeof(Num), 0));
+}
 
 void klval_zero(Lower *L, qs_dtype d, int rank, const int64_t *dims, double fill, Val *out) {
     *out = (Val){.kind = V_NUM, .dtype = (uint8_t)d, .rank = (uint8_t)rank};
@@ -293,7 +295,7 @@ static void make_together(Lower *L, Val *out, const Made *m, int n, bool keeps) 
 }
 
 void klval_make_together(Lower *L, Val *out, const Val *v, int n, bool keeps) {
-    Made *m = qarena_alloc(L->arena, (size_t)n * sizeof *m);
+    Made *m = qarena_alloc(L->arena, qmem_size((size_t)n, sizeof *m, 0));
     made_of_all(L, v, n, keeps, m);
     make_together(L, out, m, n, keeps);
 }
@@ -518,7 +520,7 @@ static void make_type(Lower *L, Num t, const Val *shape, Val *out) {
         int64_t n = klval_count(&v);
         Weak *w = qarena_alloc(L->keep, sizeof *w);
         *w = *t.re.weak, w->a = w->b = NULL;
-        v.at = qarena_alloc(L->keep, (size_t)(n ? n : 1) * sizeof *v.at);
+        v.at = qarena_alloc(L->keep, qmem_size((size_t)(n ? n : 1), sizeof *v.at, 0));
         for (int64_t i = 0; i < n; i++) v.at[i].weak = w;
     }
     *out = v;

@@ -42,7 +42,7 @@ static int parts_of(qs_dtype d) { return qdtype_is_complex(d) ? 2 : 1; }
 static void placeholder(Lower *L, const Val *type, Val *out) {
     int64_t n = klval_count(type);
     qs_dtype r = qdtype_real_of(type->dtype);
-    Num *nums = qarena_alloc(L->arena, (size_t)(n ? n : 1) * sizeof *nums);
+    Num *nums = qarena_alloc(L->arena, qmem_size((size_t)(n ? n : 1), sizeof *nums, 0));
     KRef slot = kbuild_local(&L->walk, klnum_const(L, r, 0));
     for (int64_t i = 0; i < n; i++) {
         nums[i] = klnum_strong(kbuild_get(&L->walk, slot), type->dtype);
@@ -67,7 +67,7 @@ static void declare_locals(Lower *L, Var *v, const Val *init) {
     int64_t n = klval_count(&v->stored);
     int parts = parts_of(v->stored.dtype);
     qs_dtype r = qdtype_real_of(v->stored.dtype);
-    v->slots = qarena_alloc(L->arena, (size_t)(n ? n : 1) * (size_t)parts * sizeof *v->slots);
+    v->slots = qarena_alloc(L->arena, qmem_size((size_t)(n ? n : 1), (size_t)parts * sizeof *v->slots, 0));
     for (int64_t i = 0; i < n * parts; i++) {
         KRef x = init ? klnum_part(L, klval_num(init, i / parts), (int)(i % parts), r) : klnum_const(L, r, 0);
         v->slots[i] = kbuild_local(&L->walk, x);
@@ -136,7 +136,7 @@ static void stored_value(Lower *L, const Var *v, Val *out) {
         return;
     }
     int64_t n = klval_count(&v->stored);
-    Num *nums = qarena_alloc(L->arena, (size_t)(n ? n : 1) * sizeof *nums);
+    Num *nums = qarena_alloc(L->arena, qmem_size((size_t)(n ? n : 1), sizeof *nums, 0));
     for (int64_t i = 0; i < n; i++) nums[i] = stored_part(L, v, i);
     klval_from_nums(L, nums, v->stored.rank, v->stored.dims, out);
     out->made = klvar_made(L, v);
@@ -255,7 +255,7 @@ static qs_status part_of_binding(Lower *L, Var *v, int64_t i, Num n, uint32_t po
     TRY(klval_components(L, &v->val, &old));
     if (old.kind == V_UNKNOWN) return QS_OK;
     int64_t count = klval_count(&old);
-    Num *nums = qarena_alloc(L->arena, (size_t)count * sizeof *nums);
+    Num *nums = qarena_alloc(L->arena, qmem_size((size_t)count, sizeof *nums, 0));
     for (int64_t k = 0; k < count; k++) nums[k] = k == i ? n : klval_num(&old, k);
     Val x;
     klval_from_nums(L, nums, old.rank, old.dims, &x);

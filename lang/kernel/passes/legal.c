@@ -313,8 +313,8 @@ const KFunc *klegal(Ctx *c, Arena *arena, const KFunc *f, unsigned can, KSplit *
     if (is_legal(f, can)) return f;
     Legal l = {.f = f, .can = can, .g = kir_shell(c, arena, f)};
     l.g->small = f->small;
-    l.map = qarena_alloc(arena, f->nins * sizeof *l.map);
-    l.start = qarena_alloc(arena, (f->nins + 1) * sizeof *l.start);
+    l.map = qarena_alloc(arena, qmem_size(f->nins, sizeof *l.map, 0));
+    l.start = qarena_alloc(arena, qmem_size(f->nins, sizeof *l.start, sizeof *l.start));
     for (KRef r = 1; r < f->nins; r++) {
         l.pos = f->ins[r].pos, l.start[r] = l.g->nins;
         l.map[r] = legal_one(&l, &f->ins[r]);

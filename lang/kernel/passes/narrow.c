@@ -143,7 +143,7 @@ static uint8_t bits_of(const Narrower *n, KRef r) {
 }
 
 static void find_intervals(Narrower *n, Arena *a, const KFunc *f) {
-    size_t bytes = f->nins * sizeof(Interval);
+    size_t bytes = qmem_size(f->nins, sizeof(Interval), 0);
     *n = (Narrower){f, qarena_alloc(a, bytes), qarena_alloc(a, bytes), qarena_alloc(a, bytes)};
     for (KRef r = 0; r < f->nins; r++) n->of[r] = any(f->ins[r].dtype);
     for (int round = 0; round < ROUNDS; round++) {

@@ -413,7 +413,7 @@ static bool find_edges(Splitter *s, Arena *arena, KEdge *out) {
                  !kir_has(f, K_RET) && !memchr(s->flat, FLAT_TURNS, f->nins);
     s->nlimits = s->nends = 0;
     if (!plain) return false;
-    s->at = qarena_alloc(arena, f->nins * sizeof *s->at), s->live = qarena_alloc(arena, f->nins);
+    s->at = qarena_alloc(arena, qmem_size(f->nins, sizeof *s->at, 0)), s->live = qarena_alloc(arena, f->nins);
     bool wide = false;
     for (int p = 0; p < f->nparams && out->npads < EDGE_PADS; p++) {
         KPad *pad = &out->pad[out->npads];
@@ -711,8 +711,8 @@ bool kopt_interior(Ctx *c, Arena *arena, const KFunc *f, bool rows, KSplit *out)
     bool turns = memchr(s.flat, FLAT_TURNS, f->nins);
     if (!kcollapse_pairs(arena, f, s.sure, pair, &npairs)) npairs = 0;
     if (!boxed && !npairs && !turns) return false;
-    s.map = qarena_alloc(arena, f->nins * sizeof *s.map),
-    s.prologue = qarena_alloc(arena, f->nins * sizeof *s.prologue);
+    s.map = qarena_alloc(arena, qmem_size(f->nins, sizeof *s.map, 0)),
+    s.prologue = qarena_alloc(arena, qmem_size(f->nins, sizeof *s.prologue, 0));
     *out = (KSplit){.func = s.g = kir_shell(c, arena, f), .turns = turns};
     if (boxed) build_box(&s, &out->box);
     if (boxed && find_near(&s)) build_box(&s, &out->near);

@@ -253,7 +253,7 @@ static Planner begin(Ctx *c, Arena *a, const KFunc *f, KRef first, KRef last, in
     size_t n = f->nins;
     *out = (KPlan){.first = first, .last = last};
     out->cls = qarena_alloc(a, n), out->cut = qarena_alloc(a, n), out->home = qarena_alloc(a, n);
-    out->slot = qarena_alloc(a, n * sizeof(uint32_t)), out->lanes = qarena_alloc(a, n);
+    out->slot = qarena_alloc(a, qmem_size(n, sizeof(uint32_t), 0)), out->lanes = qarena_alloc(a, n);
     return (Planner){.ctx = c,
                      .f = f,
                      .first = first,
@@ -263,7 +263,7 @@ static Planner begin(Ctx *c, Arena *a, const KFunc *f, KRef first, KRef last, in
                      .varies = qarena_alloc(a, n),
                      .parts = qarena_alloc(a, n),
                      .split = qarena_alloc(a, n),
-                     .piece = qarena_alloc(a, n * sizeof(uint32_t))};
+                     .piece = qarena_alloc(a, qmem_size(n, sizeof(uint32_t), 0))};
 }
 
 static void finish(Planner *p) {

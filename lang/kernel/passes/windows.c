@@ -80,7 +80,7 @@ static void close_row(Row *row, KRef local, uint32_t pos) {
 }
 
 static const KFunc *copy(Ctx *c, Arena *arena, const KFunc *f, const KRef *sums) {
-    KRef local = 0, *map = qarena_alloc(arena, f->nins * sizeof *map);
+    KRef local = 0, *map = qarena_alloc(arena, qmem_size(f->nins, sizeof *map, 0));
     Row row = {.g = kir_shell(c, arena, f), .map = map};
     for (KRef r = 1; r < f->nins; r++) {
         const KIns *i = &f->ins[r];
@@ -100,7 +100,7 @@ static const KFunc *copy(Ctx *c, Arena *arena, const KFunc *f, const KRef *sums)
 const KFunc *kwindows_regroup(Ctx *c, Arena *a, const KFunc *f) {
     bool any = false;
     if (f->rank < 2 || !kir_has(f, K_FOR) || !kir_has(f, K_POS)) return f;
-    KRef *sums = qarena_alloc(a, f->nins * sizeof *sums);
+    KRef *sums = qarena_alloc(a, qmem_size(f->nins, sizeof *sums, 0));
     uint8_t *slides = qarena_alloc(a, f->nins);
     for (KRef r = 1; r < f->nins; r++)
         if (f->ins[r].op == K_FOR && (sums[r] = sum_of_row(f, r, slides))) any = true;

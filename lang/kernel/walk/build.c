@@ -53,7 +53,7 @@ qs_status kbuild_seal(Walk *w, KFunc **out) {
 
 struct Val *kval_new(Walk *w, int n) {
     enum { CHUNK = 1 << 14 };
-    size_t size = (size_t)(n > 0 ? n : 1) * w->rules->value_size;
+    size_t size = qmem_size((size_t)(n > 0 ? n : 1), w->rules->value_size, 0);
     if (size > (size_t)(w->temp_end - w->temp)) {
         size_t room = size > CHUNK ? size : CHUNK;
         w->temp = w->temp_begin = qarena_alloc(w->arena, room), w->temp_end = w->temp + room;

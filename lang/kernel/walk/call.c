@@ -28,7 +28,8 @@ qs_status kcall_name(Walk *w, const Sym *sym, uint32_t pos, struct Val *out) {
 
 /* A function made here holds what its names mean now. */
 qs_status kcall_closure(Walk *w, Func *f, struct Val *out) {
-    struct Val *captures = qarena_alloc(w->arena, (size_t)(f->ncaptures + 1) * w->rules->value_size);
+    struct Val *captures =
+        qarena_alloc(w->arena, qmem_size((size_t)f->ncaptures, w->rules->value_size, w->rules->value_size));
     for (int i = 0; i < f->ncaptures; i++) {
         const Sym *sym = qscope_view(w->in->func, f->captures[i].outer);
         if (sym) TRY(kcall_name(w, sym, w->pos, kval_at(w, captures, i)));
@@ -155,7 +156,7 @@ static qs_status lower_args(Walk *w, const ArgList *list, struct Val *at, Str **
 qs_status kcall_lower(Walk *w, Node *n, struct Val *outs, int wanted) {
     const ArgList *list = &n->u.call.args;
     Called c = {.site = n, .wanted = wanted, .fn = kval_new(w, 1), .args = kval_new(w, list->n + 1)};
-    Str **names = qarena_alloc(w->arena, (size_t)(list->n + 1) * sizeof *names);
+    Str **names = qarena_alloc(w->arena, qmem_size((size_t)list->n, sizeof *names, sizeof *names));
     bool indexing = w->indexing;
     w->indexing = false; /* arguments are no indices, even where the call is a part of one */
     TRY(w->rules->call->callee(w, &c));

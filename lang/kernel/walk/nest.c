@@ -99,7 +99,7 @@ qs_status knest_lower(Walk *w, Node *n) {
     int nvars = n->u.loop.nvars, of = n->u.loop.nranges == nvars ? 1 : nvars;
     bool known = false;
     if (nvars > QS_MAX_RANK) return kcall_fail(w, QS_ESHAPE, n->pos, "more than %d loop variables", QS_MAX_RANK);
-    struct Range *ranges = qarena_alloc(w->arena, (size_t)nvars * rules->range_size);
+    struct Range *ranges = qarena_alloc(w->arena, qmem_size((size_t)nvars, rules->range_size, 0));
     if (rules->entered) TRY(rules->entered(w, n, ranges, &known));
     if (!known && nvars == 1 && n->u.loop.ranges[0]->kind != N_RANGE) return rules->elements(w, n);
     for (int i = 0; !known && i < nvars; i += of)

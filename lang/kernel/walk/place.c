@@ -38,7 +38,9 @@ int kplace_shape(const Places *p, int64_t *dims) {
 }
 
 Item kplace_from(Walk *w, KRef first, int64_t n) {
-    Item it = {.kind = AT_LIST, .n = n, .list = qarena_alloc(w->arena, (size_t)(n + 1) * sizeof *it.list)};
+    Item it = {.kind = AT_LIST,
+               .n = n,
+               .list = qarena_alloc(w->arena, qmem_size((size_t)n, sizeof *it.list, sizeof *it.list))};
     for (int64_t i = 0; i < n; i++)
         it.list[i] = kbuild_pure(w, (KMake){K_ADD, .a = first, .b = kbuild_int(w, QS_I64, i)});
     return it;
