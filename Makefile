@@ -1,5 +1,5 @@
 # The front door.  `make` builds build/qrun; everything else is one word more.
-.PHONY: all whole deps run test check docs bench dev tsan stress ptx-run gcn-run aarch64 fuzz install uninstall deb wheel clean
+.PHONY: all whole deps run test check docs bench dev tsan stress ptx-run gcn-run aarch64 fuzz fuzz-natives install uninstall deb wheel clean
 PREFIX ?= /usr/local
 QRUN = build/qrun
 PYTHON ?= python3
@@ -109,6 +109,13 @@ aarch64:
 	@ctest --test-dir build-aarch64 --output-on-failure -R '^unit_($(subst $() ,|,$(ON_AARCH64)))$$'
 	@$(PYTHON) tests/aarch64.py
 	@$(PYTHON) tests/run.py --qrun out/aarch64/qrun --device ref --device cpu --slow 8 kernels/ fusion/ devices/ kir/ scripts/python/
+
+# Every built-in with hostile arguments, under sanitizers, for ten minutes: SECONDS=n.  `make dev` has one minute of it.
+fuzz-natives: deps
+	@cmake --preset dev > /dev/null
+	@cmake --build --preset dev --target fuzz_natives
+	@ASAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=1024 $(LEAKS) $(UNDEFINED) \
+	    build-dev/fuzz_natives -seconds=$(or $(SECONDS),600)
 
 # SECONDS=n per target; the targets are tests/fuzz/*.c.
 fuzz: deps

@@ -336,7 +336,7 @@ static qs_status put_list(Writer *w, qs_value v, int rank, const int64_t *dims, 
     bool lines = w->indent && dims[d] && (d + 1 < rank || v.kind == QS_CELL);
     qtext_putc(w->out, '[');
     w->depth++;
-    for (int64_t i = 0; i < dims[d]; i++) {
+    for (int64_t i = 0; i < dims[d] && !w->out->lost; i++) {
         if (i) qtext_puts(w->out, lines || !w->indent ? "," : ", ");
         if (lines) new_line(w);
         TRY(put_list(w, v, rank, dims, d + 1, at));
