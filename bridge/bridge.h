@@ -40,6 +40,7 @@
 #include <structmember.h>
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "vm/array/array.h"
 #include "vm/session/python.h"
@@ -118,6 +119,10 @@ struct Border {
     Flag away;             /* the owner works without the GIL: nobody may touch the machine */
     int loose;             /* reasons why: 0 when it holds the GIL */
     SHARED(int) waiting;   /* threads that want the machine */
+    unsigned entered;      /* times that one who waited got it */
+    atomic_int computing;  /* threads that have released the machine and compute in its memory */
+    bool closing;          /* it ends, and so do the stacks of threads that are inside */
+    pthread_t closer;      /* … but for this one */
     SHARED(pthread_t) holder, next_holder; /* without the GIL: who has it, and who has waited too long; 0: nobody */
     struct Dropped { qs_value v; struct Export *e; } *dropped; /* to be released when it is back */
     SHARED(uint32_t) ndropped; uint32_t cap_dropped;
@@ -238,8 +243,9 @@ static inline Border *qgil_border(qs_vm *vm) { /* how functions begin that the m
 void qgil_unblock(qs_vm *vm);
 void qgil_block(qs_vm *vm);
 qs_status qgil_yield(qs_vm *vm);
-void qgil_idle(qs_vm *vm);
-void qgil_busy(qs_vm *vm);
+void qgil_release_vm(qs_vm *vm, bool computes);
+void qgil_acquire_vm(void);
+void qgil_serve_windows(void);
 void qgil_start(Border *b, bool inside);              /* inside: this thread runs script code now */
 void qgil_stop(Border *b);                            /* the machine is about to close */
 void qgil_stopped(Border *b);

@@ -3,15 +3,16 @@
  * Script code runs with the GIL held, built-ins included, so the GIL is the machine's lock too.  There are two ways in
  * which other threads get their turn.
  *
- * A wait, the compiler, and a launch that takes longer than some tenths of a millisecond (vm/launch/launch.c) let the
- * GIL go (unblock … block), and so does whoever works on a large array: from there on until script code calls Python,
+ * The compiler, and a launch that takes longer than some tenths of a millisecond (vm/launch/launch.c), let the GIL go
+ * (unblock … block), and so does whoever works on a large array: from there on until script code calls Python,
  * yields, or has its result (let_go … take).  The machine is `away` meanwhile: whoever wants it waits without the GIL,
  * and references to its values that others drop are kept until it is back.  So built-ins need not know of Python.
  * What is shorter keeps the GIL, because who lets it go while another thread computes gets it back only after that
  * thread's turn of 5 ms.
  *
- * And when script code calls Python, or yields, another thread may get the GIL and enter the machine: it then runs on a
- * stack of its own (Thread, vm/session/thread.c), and the first one switches back when it returns (qgil_back).
+ * And when script code calls Python, waits, or yields, another thread may get the GIL and enter the machine: it then
+ * runs on a stack of its own (Thread, vm/session/thread.c), and the first one switches back when it returns
+ * (qgil_back).  A computation on memory that no other thread knows is such a wait, too (release_vm … acquire_vm).
  *
  * The order is always GIL first, machine second; nobody waits for the machine with the GIL in his hands.
  *
@@ -33,6 +34,8 @@ static pthread_cond_t back = PTHREAD_COND_INITIALIZER; /* some machine is not aw
 /* Of this thread, while it goes without the GIL.  So aligned, it never begins 16 bytes into a page, where the leak
  * check of GCC 12 takes it for what glibc once put there, and reads at any address. */
 static _Thread_local _Alignas(64) PyThreadState *resting;
+static _Thread_local Border *left;         /* the machine that it has released; retained */
+static _Thread_local bool left_to_compute; /* … in whose memory it computes */
 
 /* -- threads of a machine ------------------------------------------------------------------------------------------ */
 
@@ -265,13 +268,23 @@ Border *qgil_host(void) {
 }
 
 static void wait_until_back(Border *b) {
-    b->waiting++;
     PyThreadState *me = PyEval_SaveThread();
     pthread_mutex_lock(&lock);
     while (qflag_is_up(&b->away)) pthread_cond_wait(&back, &lock);
     pthread_mutex_unlock(&lock);
     PyEval_RestoreThread(me);
+}
+
+/* Until nobody works in the machine without the GIL.  It may be closed then. */
+static void await_machine(Border *b) {
+    if (!b->vm || !qflag_is_up(&b->away)) return;
+    b->waiting++;
+    while (b->vm && qflag_is_up(&b->away)) wait_until_back(b);
     b->waiting--;
+    pthread_mutex_lock(&lock);
+    b->entered++;
+    pthread_cond_broadcast(&back); /* who lets others in may go on: let_in */
+    pthread_mutex_unlock(&lock);
 }
 
 /* The machine was closed under a thread that still has frames in it: it can never go on. */
@@ -282,11 +295,12 @@ static void stop_forever(void) {
 
 void qgil_reclaim(Border *b) {
     bool taken = qgil_hold(b);
-    while (b->vm && qflag_is_up(&b->away)) wait_until_back(b);
+    await_machine(b);
     if (!b->vm && taken) qgil_give(b);
     if (!b->vm) stop_forever();
     Thread *mine = thread_of(b, pthread_self());
     if (mine) switch_to(b, mine);
+    else if (b->closing && !pthread_equal(b->closer, pthread_self())) stop_forever(); /* its stack is gone */
 }
 
 const char qgil_closed_text[] = "the machine of this value was closed";
@@ -296,7 +310,7 @@ int qgil_closed(void) { return PyErr_SetString(qbridge.closed, qgil_closed_text)
 static __attribute__((noinline)) int enter(Border *b, bool had) { /* apart, so that what is simple is quick */
     pthread_t me = pthread_self();
     if (qbridge.ending && qflag_is_up(&b->away)) return qgil_closed(); /* who has it may never come back */
-    while (b->vm && qflag_is_up(&b->away)) wait_until_back(b);
+    await_machine(b);
     if (!b->vm) return qgil_closed();
     Thread *t = machine_of(b, me);
     if (!t || !remember(t, had)) return qerror_raise(b, QS_ENOMEM), -1;
@@ -391,13 +405,35 @@ void qgil_rest(Border *b, int before) {
     b->threads->works = before;
 }
 
+/* A thread that waits for the machine is woken when it is back, but a program that works on one large array after the
+ * other is away again before that thread has the GIL.  So all that wait now get the machine before the program goes on.
+ * Without the GIL; `until`: that many must have entered. */
+#ifdef Py_GIL_DISABLED
+static void let_in(Border *b, unsigned until) { (void)b, (void)until; } /* next_holder sees to that */
+#else
+static void let_in(Border *b, unsigned until) {
+    enum { AT_MOST_MS = 50 }; /* one of them may work for long: then the program waits for its turn as others do */
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_nsec += AT_MOST_MS * 1000000L;
+    if (end.tv_nsec >= 1000000000L) end.tv_sec++, end.tv_nsec -= 1000000000L;
+    pthread_mutex_lock(&lock);
+    while ((int)(b->entered - until) < 0)
+        if (pthread_cond_timedwait(&back, &lock, &end) != 0) break;
+    pthread_mutex_unlock(&lock);
+}
+#endif
+
 /* Python's own loop would also collect garbage here, from 3.12 on nowhere else. */
 qs_status qgil_yield(qs_vm *vm) {
     Border *b = border_of(vm);
     qgil_here(b);
     qwritten_tell(b);
     qgil_outside(b);
+    unsigned all = b->entered + (unsigned)b->waiting; /* both change with the GIL alone */
+    bool wanted = b->waiting > 0;
     PyThreadState *me = PyEval_SaveThread();
+    if (wanted) let_in(b, all);
     PyEval_RestoreThread(me);
     int failed = PyErr_CheckSignals();
     qgil_back(b);
@@ -405,20 +441,28 @@ qs_status qgil_yield(qs_vm *vm) {
     return failed ? qerror_take(b) : QS_OK;
 }
 
-/* At the prompt.  Toolkits set PyOS_InputHook, which serves their windows until there is something to read. */
-void qgil_idle(qs_vm *vm) {
+void qgil_release_vm(qs_vm *vm, bool computes) {
     Border *b = border_of(vm);
     qgil_here(b);
     qwritten_tell(b);
+    left = qborder_retain(b), left_to_compute = computes;
+    if (computes) atomic_fetch_add(&b->computing, 1);
     qgil_outside(b);
     resting = PyEval_SaveThread();
-    if (PyOS_InputHook) PyOS_InputHook();
 }
 
-void qgil_busy(qs_vm *vm) {
-    Border *b = border_of(vm);
+void qgil_acquire_vm(void) {
+    Border *b = left;
+    if (left_to_compute) atomic_fetch_sub(&b->computing, 1);
     PyEval_RestoreThread(resting);
-    qgil_back(b);
+    resting = NULL, left = NULL;
+    qgil_back(b); /* a thread that finds the VM closed stops there, and keeps its reference */
+    qborder_release(b);
+}
+
+/* At the prompt.  Toolkits set PyOS_InputHook, which serves their windows until there is something to read. */
+void qgil_serve_windows(void) {
+    if (PyOS_InputHook) PyOS_InputHook();
 }
 
 /* -- finalisers ---------------------------------------------------------------------------------------------------- */
@@ -538,8 +582,22 @@ void qgil_start(Border *b, bool inside) {
     pthread_mutex_unlock(&lock);
 }
 
+/* Before the memory of the machine goes. */
+static void await_computations(Border *b) {
+    const struct timespec pause_time = {0, 1000000};
+    while (atomic_load(&b->computing)) {
+        qgil_outside(b);
+        PyThreadState *me = PyEval_SaveThread();
+        nanosleep(&pause_time, NULL);
+        PyEval_RestoreThread(me);
+        qgil_back(b);
+    }
+}
+
 /* Threads that are still inside keep their stacks: they are stopped when they come back. */
 void qgil_stop(Border *b) {
+    await_computations(b);
+    b->closing = true, b->closer = pthread_self();
     qvm_ctx(b->vm)->let_go = NULL;
     pthread_mutex_lock(&lock);
     Border **at = &qbridge.borders;
@@ -567,6 +625,7 @@ bool qgil_used(Border *b) {
  * have their stacks.  Not when somebody was at work in it without the GIL, for then it is as he left it: half done. */
 static bool goes_on(Border *b) {
     b->waiting = 0;
+    atomic_store(&b->computing, 0);
     bool others = !forget_others(b);
     if (!b->vm || qflag_is_up(&b->away) || others) return false;
     Thread *mine = machine_of(b, pthread_self());

@@ -1,18 +1,26 @@
 /* io.c -- files, folders and tables of text. */
 #include "stdlib/builtins.h"
 #include "vm/base/number.h"
+#include "vm/session/python.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* -- open files are foreign values, closed by fclose or when the last reference goes ------------------------------- */
-typedef struct { FILE *f; char *path; } File;
+typedef struct {
+    FILE *f;
+    char *path;
+    bool waits; /* it is a pipe, a terminal or a device, for which reading and writing may wait */
+    int users;  /* threads that do; other uses of the file wait for them */
+} File;
 
 static void file_release(void *p) {
     File *file = p;
+    if (file->users) return; /* a thread still waits: the process ends */
     if (file->f) fclose(file->f);
     free(file->path);
     free(file);
@@ -28,11 +36,59 @@ static qs_status file_format(qs_vm *vm, void *p, qs_value *out) {
 }
 static const qs_foreign_type file_type = {.name = "file", .release = file_release, .format = file_format};
 
+static qs_status is_open(qs_vm *vm, const char *fn, const File *file) {
+    return file->f ? QS_OK : qs_fail(vm, QS_EIO, "%s: %s is closed", fn, file->path);
+}
+
 static qs_status file_arg(qs_vm *vm, const char *fn, qs_value v, File **out) {
     *out = qs_foreign_ptr(v, &file_type);
     bool printed = v.kind == QS_STRING && !strcmp(fn, "fprintf"); /* as MATLAB prints */
     if (!*out) return qarg_wrong(vm, fn, "f", printed ? "an open file (printf writes without one)" : "an open file", v);
-    if (!(*out)->f) return qs_fail(vm, QS_EIO, "%s: %s is closed", fn, (*out)->path);
+    TRY(qthread_turn(vm, &(*out)->users));
+    return is_open(vm, fn, *out);
+}
+
+/* Around what reads or writes the file: where that may wait, other threads may use the VM meanwhile. */
+static const Python *begin_wait(qs_vm *vm, File *file) {
+    if (!file->waits) return NULL;
+    file->users++;
+    return qpython_release_vm(vm);
+}
+
+static void end_wait(File *file, const Python *python) {
+    int error = errno;
+    if (!file->waits) return;
+    qpython_acquire_vm(python);
+    file->users--, errno = error;
+}
+
+/* *again: a signal has ended the last read, and it was not Ctrl-C.  Its handler may have closed the file. */
+static qs_status after_read(qs_vm *vm, const char *fn, File *file, bool *again) {
+    *again = ferror(file->f) && errno == EINTR;
+    if (!*again) return QS_OK;
+    clearerr(file->f);
+    TRY(qthread_check(vm));
+    return is_open(vm, fn, file);
+}
+
+static bool may_wait(FILE *f) {
+    struct stat s;
+    return fstat(fileno(f), &s) == 0 && !S_ISREG(s.st_mode);
+}
+
+/* Opening a pipe waits for the other end. */
+static qs_status open_file(qs_vm *vm, const char *path, const char *mode, FILE **out) {
+    struct stat s;
+    bool waits = stat(path, &s) == 0 && !S_ISREG(s.st_mode);
+    do {
+        const Python *python = waits ? qpython_release_vm(vm) : NULL;
+        *out = fopen(path, mode);
+        int error = errno;
+        qpython_acquire_vm(python);
+        errno = error;
+        if (!*out && errno == EINTR) TRY(qthread_check(vm));
+        errno = error;
+    } while (!*out && errno == EINTR);
     return QS_OK;
 }
 
@@ -46,12 +102,13 @@ qs_status qio_fopen(qs_vm *vm, qs_call_args *c) {
     if (c->nin > 1) TRY(qarg_string(vm, c->name, "mode", c->in[1], &mode, NULL));
     if (!*mode || !strchr("rwa", *mode))
         return qs_fail(vm, QS_EVALUE, "fopen: mode must begin with r, w or a, got \"%s\"", mode);
-    FILE *f = fopen(path, mode);
+    FILE *f;
+    TRY(open_file(vm, path, mode, &f));
     if (!f) return qio_error(vm, c->name, "open", path);
     File *file = malloc(sizeof *file);
     char *name = strdup(path);
     if (!file || !name) { free(file), free(name), fclose(f); return qs_fail(vm, QS_ENOMEM, "fopen: out of memory"); }
-    *file = (File){f, name};
+    *file = (File){f, name, may_wait(f), 0};
     qs_status s = qs_foreign(vm, &file_type, file, &c->out[0]);
     if (s != QS_OK) file_release(file);
     return s;
@@ -60,33 +117,68 @@ qs_status qio_fopen(qs_vm *vm, qs_call_args *c) {
 qs_status qio_fclose(qs_vm *vm, qs_call_args *c) {
     File *file;
     TRY(file_arg(vm, c->name, c->in[0], &file));
-    int bad = fclose(file->f);
+    FILE *f = file->f;
     file->f = NULL;
+    const Python *python = file->waits ? qpython_release_vm(vm) : NULL;
+    int bad = fclose(f), error = errno;
+    qpython_acquire_vm(python);
+    errno = error;
     return bad ? qio_error(vm, c->name, "finish", file->path) : QS_OK;
 }
 
 qs_status qio_feof(qs_vm *vm, qs_call_args *c) {
     File *file;
     TRY(file_arg(vm, c->name, c->in[0], &file));
-    int ch = getc(file->f);
+    int ch;
+    bool again;
+    do {
+        FILE *f = file->f;
+        const Python *python = begin_wait(vm, file);
+        ch = getc(f);
+        end_wait(file, python);
+        TRY(after_read(vm, c->name, file, &again));
+    } while (again);
     if (ch != EOF) ungetc(ch, file->f);
     c->out[0] = qs_bool(ch == EOF);
     return QS_OK;
+}
+
+/* The next line with its end; *any false: there is none.  A signal may have come in the middle of it. */
+static qs_status get_line(qs_vm *vm, File *file, Text *t, bool *any) {
+    qs_status s = QS_OK;
+    for (bool again = true; again && s == QS_OK;) {
+        FILE *f = file->f;
+        char *line = NULL;
+        size_t cap = 0;
+        const Python *python = begin_wait(vm, file);
+        ssize_t n = getline(&line, &cap, f);
+        end_wait(file, python);
+        int error = errno;
+        if (n > 0) qtext_add(t, line, (size_t)n);
+        free(line);
+        errno = error;
+        bool failed = n < 0 && !feof(f) && !(ferror(f) && errno == EINTR); /* or no memory for the line */
+        if (failed) s = qio_error(vm, "fgets", "read", file->path);
+        else s = after_read(vm, "fgets", file, &again);
+    }
+    *any = t->len > 0;
+    return s;
 }
 
 /* The next line without its end; null at the end of the file. */
 qs_status qio_fgets(qs_vm *vm, qs_call_args *c) {
     File *file;
     TRY(file_arg(vm, c->name, c->in[0], &file));
-    char *line = NULL;
-    size_t cap = 0;
-    ssize_t n = getline(&line, &cap, file->f);
-    if (n > 0 && line[n - 1] == '\n') n--;
-    if (n > 0 && line[n - 1] == '\r') n--;
-    qs_status s = n >= 0           ? qs_string(vm, line, (size_t)n, &c->out[0])
-                  : !feof(file->f) ? qio_error(vm, c->name, "read", file->path) /* or no memory for the line */
-                                   : QS_OK;
-    free(line);
+    Text t;
+    bool any;
+    qtext_init(&t, qvm_ctx(vm));
+    qs_status s = get_line(vm, file, &t, &any);
+    size_t n = t.len;
+    if (n > 0 && t.s[n - 1] == '\n') n--;
+    if (n > 0 && t.s[n - 1] == '\r') n--;
+    if (s == QS_OK && any) s = qtext_status(&t);
+    if (s == QS_OK && any) s = qs_string(vm, t.s, n, &c->out[0]);
+    qtext_free(&t);
     return s;
 }
 
@@ -102,8 +194,15 @@ qs_status qio_fread(qs_vm *vm, qs_call_args *c) {
     size_t got;
     while (!t.lost && (int64_t)t.len < most) {
         size_t want = (uint64_t)most - t.len < sizeof part ? (size_t)((uint64_t)most - t.len) : sizeof part;
-        if (!(got = fread(part, 1, want, file->f))) break;
-        qtext_add(&t, part, got);
+        FILE *f = file->f;
+        bool again;
+        const Python *python = begin_wait(vm, file);
+        got = fread(part, 1, want, f);
+        end_wait(file, python);
+        if (got) qtext_add(&t, part, got);
+        qs_status ended = after_read(vm, c->name, file, &again);
+        if (ended != QS_OK) return qtext_free(&t), ended;
+        if (!got && !again) break;
     }
     Array *a;
     void *p;
@@ -173,13 +272,23 @@ qs_status qio_fprintf(qs_vm *vm, qs_call_args *c) {
 
 /* -- whole files --------------------------------------------------------------------------------------------------- */
 qs_status qio_slurp(qs_vm *vm, const char *fn, const char *path, Text *out) {
-    FILE *f = fopen(path, "rb");
+    FILE *f;
+    TRY(open_file(vm, path, "rb", &f));
     if (!f) return qio_error(vm, fn, "open", path);
+    File file = {f, NULL, may_wait(f), 0};
     char part[65536];
-    size_t got;
-    while (!out->lost && (got = fread(part, 1, sizeof part, f)) > 0) qtext_add(out, part, got);
+    qs_status s = QS_OK;
+    for (bool again = true; s == QS_OK && !out->lost && again;) {
+        const Python *python = begin_wait(vm, &file);
+        size_t got = fread(part, 1, sizeof part, f);
+        end_wait(&file, python);
+        qtext_add(out, part, got);
+        s = after_read(vm, fn, &file, &again);
+        again |= got > 0;
+    }
     bool bad = ferror(f);
     fclose(f);
+    TRY(s);
     return bad ? qio_error(vm, fn, "read", path) : qtext_status(out);
 }
 

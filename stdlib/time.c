@@ -50,13 +50,8 @@ qs_status qtime_sleep(qs_vm *vm, qs_call_args *c) {
     double ms;
     TRY(qarg_num(vm, c->name, "ms", c->in[0], &ms));
     if (!(ms >= 0)) return qs_fail(vm, QS_EVALUE, "sleep: ms must be ≥ 0, got %g", ms);
-    qpython_unblock(vm);
-    for (double end = qclock_seconds() + ms * 1e-3, left;
-         (left = end - qclock_seconds()) > 0 && !qflag_is_up(&qvm(vm)->interrupted);) {
-        left = fmin(left, 0.05);
-        nanosleep(&(struct timespec){0, (long)(left * 1e9)}, NULL);
-    }
-    qpython_block(vm);
+    for (double end = qclock_seconds() + ms * 1e-3, left; (left = end - qclock_seconds()) > 0;)
+        TRY(qthread_sleep(vm, left));
     return qflag_is_up(&qvm(vm)->interrupted) ? qvm_attend(vm) : QS_OK;
 }
 

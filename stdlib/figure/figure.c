@@ -130,6 +130,7 @@ void qfigure_forget(qs_vm *vm, Figure *f) {
 void qfigure_close(qs_vm *vm) {
     Figures *all = qlib(vm)->figures;
     if (!all) return;
+    qwindow_hurry(vm);
     if (qfigure_flush(vm) != QS_OK) qs_error_clear(vm); /* nobody is left to be told */
     while (all->list) {
         Figure *f = all->list;
@@ -255,10 +256,19 @@ static qs_status output(qs_vm *vm, Figure *f) {
     return where ? write_numbered(vm, f, where) : qwindow_show(vm, f);
 }
 
+bool qfigure_is_there(qs_vm *vm, const Figure *f) {
+    const Figure *x = qfigure_all(vm)->list;
+    while (x && x != f) x = x->next;
+    return x != NULL;
+}
+
+/* A window may wait for the time of its next frame, and another thread close figures meanwhile. */
 qs_status qfigure_flush(qs_vm *vm) {
     Figures *all = qlib(vm) ? qlib(vm)->figures : NULL;
-    for (Figure *f = all ? all->list : NULL; f; f = f->next)
+    for (Figure *f = all ? all->list : NULL; f;) {
         if (f->dirty) TRY(output(vm, f));
+        f = qfigure_is_there(vm, f) ? f->next : all->list;
+    }
     return QS_OK;
 }
 

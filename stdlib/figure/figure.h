@@ -126,6 +126,7 @@ Figures *qfigure_all(qs_vm *vm);
 Figure *qfigure_new(qs_vm *vm);
 Figure *qfigure_find(qs_vm *vm, int number);
 void qfigure_forget(qs_vm *vm, Figure *f);
+bool qfigure_is_there(qs_vm *vm, const Figure *f); /* it was not forgotten */
 Axes *qfigure_axes(qs_vm *vm);  /* the current ones, made where there are none */
 /* Those that a plot of function fn draws on: without hold empty ones, which is a new figure unless the program has
  * chosen the axes. */

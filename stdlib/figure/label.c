@@ -311,10 +311,10 @@ qs_status qlabel_saveas(qs_vm *vm, qs_call_args *c) {
 
 qs_status qlabel_close(qs_vm *vm, qs_call_args *c) {
     Figures *all = qfigure_all(vm);
-    Figure *f = all->current;
     Axes *a;
     bool every = c->nin && qs_to_string(c->in[0], NULL) && !strcmp(qs_to_string(c->in[0], NULL), "all");
     TRY(qfigure_flush(vm));
+    Figure *f = all->current;
     if (c->nin && !every) TRY(qhandle_figure(vm, c->name, c->in[0], &f, &a));
     for (Figure *g = all->list, *next; g && every; g = next) {
         next = g->next;

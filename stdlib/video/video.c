@@ -22,6 +22,7 @@ typedef struct Video {
     int bits;          /* of frames that are read, or written */
     qs_value frame;    /* rgb_data */
     double time, next; /* of the frame; where the one after it begins */
+    int users;         /* threads that wait for a frame; other uses of the video wait for them */
 } Video;
 
 static const qs_foreign_type video_type;
@@ -66,6 +67,7 @@ static Video *of(qs_value v) { return qs_foreign_ptr(v, &video_type); }
 static qs_status video_arg(qs_vm *vm, const char *fn, qs_value v, bool reads, Video **out) {
     *out = of(v);
     if (!*out) return qarg_wrong(vm, fn, "stream", "a video", v);
+    TRY(qthread_turn(vm, &(*out)->users));
     bool open = reads ? (*out)->reader != NULL : !(*out)->reader && (*out)->codec != NULL;
     return open ? QS_OK
                 : qs_fail(vm, QS_EVALUE, "%s: %s is closed, or is not for %s", fn, (*out)->path,
@@ -81,6 +83,7 @@ static Video *new_video(qs_vm *vm, const VideoLib *lib, const char *path) {
 static void release(void *p) {
     Video *v = p;
     char why[VIDEO_WHY];
+    if (v->users) return; /* a thread still waits for a frame: the process ends */
     if (v->reader) v->lib->close(v->reader);
     if (v->writer) v->lib->finish(v->writer, why);
     qs_release(v->vm, v->frame);
@@ -116,10 +119,11 @@ qs_status qvideo_open(qs_vm *vm, qs_call_args *c) {
     TRY(wished(vm, c, &info));
     TRY(library(vm, c->name, &lib));
     Video *v = new_video(vm, lib, path);
-    v->info = info;
-    qpython_unblock(vm);
-    v->reader = lib->open(path, &v->info, why);
-    qpython_block(vm);
+    const char *own = v->path; /* the memory of `path` is the VM's */
+    const Python *python = qpython_release_vm(vm);
+    void *reader = lib->open(own, &info, why);
+    qpython_acquire_vm(python);
+    v->reader = reader, v->info = info;
     v->bits = v->info.bits;
     TRY(qs_foreign(vm, &video_type, v, &c->out[0]));
     return v->reader ? QS_OK : qs_fail(vm, QS_EIO, "vidopen: %s: %s", path, why);
@@ -147,9 +151,13 @@ qs_status qvideo_read(qs_vm *vm, qs_call_args *c) {
     VideoFrame f = {0};
     char why[VIDEO_WHY] = "";
     TRY(video_arg(vm, c->name, c->in[0], true, &v));
-    qpython_unblock(vm);
-    VideoStatus s = v->lib->read(v->reader, &f, why);
-    qpython_block(vm);
+    const VideoLib *lib = v->lib;
+    void *reader = v->reader;
+    v->users++;
+    const Python *python = qpython_release_vm(vm);
+    VideoStatus s = lib->read(reader, &f, why);
+    qpython_acquire_vm(python);
+    v->users--;
     if (s == VIDEO_FAILED) return qs_fail(vm, QS_EIO, "vidreadframe: %s, after %g s: %s", v->path, v->next, why);
     if (s == VIDEO_FRAME) TRY(keep_frame(vm, v, &f));
     return c->out[0] = qs_bool(s == VIDEO_FRAME), QS_OK;
@@ -175,6 +183,7 @@ qs_status qvideo_close(qs_vm *vm, qs_call_args *c) {
     Video *v = of(c->in[0]);
     char why[VIDEO_WHY] = "";
     if (!v) return qarg_wrong(vm, c->name, "stream", "a video", c->in[0]);
+    TRY(qthread_turn(vm, &v->users));
     void *writer = v->writer;
     if (v->reader) v->lib->close(v->reader);
     v->reader = v->writer = NULL;

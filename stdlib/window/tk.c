@@ -79,6 +79,8 @@ struct Tk {
     pthread_cond_t done, came; /* a job is; an event has */
     Job *job;
     bool ready, failed, stop;
+    bool closed;               /* the thread has ended */
+    int waits;                 /* threads of the program that wait for events */
     Flag *attention;
     TkEvent *first, **end;
 };
@@ -169,13 +171,20 @@ TkEvent *qtk_next(Tk *tk) {
     return e;
 }
 
+void qtk_begin_wait(Tk *tk) {
+    pthread_mutex_lock(&tk->lock);
+    tk->waits++;
+    pthread_mutex_unlock(&tk->lock);
+}
+
 void qtk_wait(Tk *tk, double seconds) {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
     long ns = t.tv_nsec + (long)((seconds - (double)(long)seconds) * 1e9);
     t.tv_sec += (long)seconds + ns / 1000000000, t.tv_nsec = ns % 1000000000;
     pthread_mutex_lock(&tk->lock);
-    if (!tk->first) pthread_cond_timedwait(&tk->came, &tk->lock, &t);
+    if (!tk->first && !tk->closed) pthread_cond_timedwait(&tk->came, &tk->lock, &t);
+    if (--tk->waits == 0) pthread_cond_broadcast(&tk->done);
     pthread_mutex_unlock(&tk->lock);
 }
 
@@ -367,6 +376,11 @@ static void do_stop(Tk *tk, Job *job) {
 void qtk_close(Tk *tk) {
     run_there(tk, &(Job){.run = do_stop});
     pthread_join(tk->thread, NULL);
+    pthread_mutex_lock(&tk->lock);
+    tk->closed = true;
+    pthread_cond_broadcast(&tk->came);
+    while (tk->waits) pthread_cond_wait(&tk->done, &tk->lock);
+    pthread_mutex_unlock(&tk->lock);
     for (TkEvent *e; (e = qtk_next(tk));) free(e);
     free(tk);
 }

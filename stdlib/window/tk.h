@@ -34,5 +34,8 @@ void qtk_set(Tk *tk, const char *array, int id, const char *text);
  * more comes back, of *n pixels, for the caller to free or to use; NULL: nothing. */
 uint32_t *qtk_show(Tk *tk, int id, uint32_t *pixels, int width, int height, size_t *n);
 TkEvent *qtk_next(Tk *tk); /* which the caller frees; NULL: none */
-void qtk_wait(Tk *tk, double seconds); /* until an event is there, or so long */
+/* Waits until an event is there, or so long.  begin_wait, while the VM is held, keeps Tk for the wait that follows: Tk
+ * may close during the wait, which ends then. */
+void qtk_begin_wait(Tk *tk);
+void qtk_wait(Tk *tk, double seconds);
 #endif

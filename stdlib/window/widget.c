@@ -155,10 +155,16 @@ static bool chosen(qs_vm *vm, void *ud) {
     return c->done || !c->w->open;
 }
 
-/* Tk shows the dialog while the program waits; what was chosen comes as an event. */
-static qs_status choose_file(qs_vm *vm, Window *w, const char *script, qs_value *out) {
+/* Tk shows the dialog while the program waits; what was chosen comes as an event.  A form that closes takes its dialog
+ * along. */
+static qs_status choose_file(qs_vm *vm, Window *w, const char *dialog, qs_value *out) {
     Choice c = {.w = w};
+    char script[240];
     free(w->value), w->value = NULL;
+    snprintf(script, sizeof script,
+             "after idle {set q_failed [catch {%s -parent %%p} q_file]\n"
+             "if {[winfo exists %%p]} {if {$q_failed} {error $q_file} else {quasar file %%i 0 0 $q_file}}}",
+             dialog);
     TRY(run(vm, w, script));
     TRY(qwindow_wait(vm, INFINITY, chosen, &c));
     return qs_string(vm, w->value ? w->value : "", w->value ? strlen(w->value) : 0, out);
@@ -435,9 +441,9 @@ static qs_status form_method(qs_vm *vm, Window *w, const char *name, qs_call_arg
                    "wm geometry %p +[expr {max(0, ([winfo screenwidth %p] - [lindex $g 0])/2)}]"
                    "+[expr {max(0, ([winfo screenheight %p] - [lindex $g 1])/2)}]\nupdate idletasks");
     if (!strcmp(name, "open_file"))
-        return choose_file(vm, w, "after idle {quasar file %i 0 0 [tk_getOpenFile -parent %p]}", &c->out[0]);
+        return choose_file(vm, w, "tk_getOpenFile", &c->out[0]);
     if (!strcmp(name, "save_file"))
-        return choose_file(vm, w, "after idle {quasar file %i 0 0 [tk_getSaveFile -parent %p]}", &c->out[0]);
+        return choose_file(vm, w, "tk_getSaveFile", &c->out[0]);
     TRY(qfigure_flush(vm));
     if (!strcmp(name, "wait")) return qwindow_wait(vm, INFINITY, is_closed, w);
     if (!strcmp(name, "closed")) {

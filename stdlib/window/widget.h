@@ -13,6 +13,7 @@
 #include "stdlib/figure/window.h"
 #include "stdlib/window/tk.h"
 
+#include <pthread.h>
 
 typedef enum {
 #define WIDGET(id, ...) WIDGET_##id,
@@ -44,11 +45,13 @@ typedef struct Window { /* a widget; the name by which figures know theirs */
 typedef struct Windows { /* Lib.windows */
     Tk *tk;
     const char *why;         /* there are none */
-    bool tried, busy;        /* busy: functions of the program run for an event */
+    bool tried;
+    int busy, waiting;       /* functions of the program that run for an event, inside each other; threads that wait */
+    pthread_t runner;        /* where those run */
     Window *list;
     int ids;
     double period, next;     /* seconds between frames (0: none), when the next may be shown */
-    bool key;                /* one was pressed since pause() began */
+    unsigned keys;           /* how many were pressed */
 } Windows;
 
 /* -- window.c -- */

@@ -1,7 +1,10 @@
 /* window.c -- the loop of events: pause, drawnow, run_gui, frame rates.
  *
  * Tk's thread raises `attention` when something has happened; between two statements, in pause() and while a form
- * waits the program takes the events and runs its functions for them, one after the other. */
+ * waits the program takes the events and runs its functions for them, one after the other.
+ *
+ * A wait releases the VM, and other threads may use it meanwhile (vm/session/python.h).  Functions of events run in a
+ * thread that waits, as long as one does; and while such a function runs, in its thread alone. */
 #include "stdlib/builtins.h"
 #include "stdlib/window/widget.h"
 #include "vm/base/clock.h"
@@ -12,7 +15,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 Windows *qwindow_all(qs_vm *vm) {
     if (!qlib(vm)->windows) qlib(vm)->windows = qmem_alloc(qvm_ctx(vm), sizeof(Windows));
@@ -31,7 +33,7 @@ static bool any_open(const Windows *all) {
 /* -- opening and closing ------------------------------------------------------------------------------------------- */
 static qs_status attend(qs_vm *vm) {
     Windows *all = qwindow_all(vm);
-    return all->tk && !all->busy ? qwindow_events(vm) : QS_OK;
+    return all->tk && !all->busy && !all->waiting ? qwindow_events(vm) : QS_OK;
 }
 
 static qs_status set_up(qs_vm *vm, Windows *all) {
@@ -73,45 +75,58 @@ void qwindow_end(qs_vm *vm) {
 static qs_status take(qs_vm *vm, Windows *all, const TkEvent *e) {
     Window *w = qwidget_find(vm, e->id);
     bool mine = false;
-    if (!strcmp(e->what, "key")) all->key = true;
+    if (!strcmp(e->what, "key")) all->keys++;
     if (w && w->kind == WIDGET_DISPLAY) TRY(qdisplay_event(vm, w, e, &mine));
     return mine ? QS_OK : qwidget_event(vm, e);
 }
 
 qs_status qwindow_events(qs_vm *vm) {
     Windows *all = qwindow_all(vm);
-    bool before = all->busy;
     qs_status s = QS_OK;
-    all->busy = true;
+    if (all->busy && !pthread_equal(all->runner, pthread_self())) return QS_OK;
+    all->busy++, all->runner = pthread_self();
     for (TkEvent *e; all->tk && s == QS_OK && (e = qtk_next(all->tk));) {
         s = take(vm, all, e);
         free(e);
     }
-    all->busy = before;
+    all->busy--;
     return s;
+}
+
+/* A thread that may run no functions now, because another one does, is not woken by events that it leaves there. */
+static qs_status wait_for_event(qs_vm *vm, Windows *all, double seconds) {
+    bool takes_them = all->tk && (!all->busy || pthread_equal(all->runner, pthread_self()));
+    if (!takes_them) return qthread_sleep(vm, fmin(seconds, 0.01));
+    qtk_begin_wait(all->tk);
+    const Python *python = qpython_release_vm(vm);
+    qtk_wait(all->tk, fmin(seconds, QTHREAD_SLICE));
+    qpython_acquire_vm(python);
+    return qthread_check(vm);
+}
+
+static qs_status wait_until(qs_vm *vm, double end, bool (*done)(qs_vm *, void *), void *ud) {
+    for (;;) {
+        TRY(qwindow_events(vm));
+        TRY(qfigure_flush(vm));
+        double left = end - qclock_seconds();
+        if ((done && done(vm, ud)) || !(left > 0)) return QS_OK;
+        qvm_flush(vm);
+        TRY(wait_for_event(vm, qwindow_all(vm), left));
+    }
 }
 
 qs_status qwindow_wait(qs_vm *vm, double seconds, bool (*done)(qs_vm *, void *), void *ud) {
     Windows *all = qwindow_all(vm);
-    double end = qclock_seconds() + seconds, left;
-    for (;;) {
-        TRY(qwindow_events(vm));
-        TRY(qfigure_flush(vm));
-        if ((done && done(vm, ud)) || !((left = end - qclock_seconds()) > 0)) return QS_OK;
-        if (qflag_is_up(&qvm(vm)->interrupted)) return qvm_attend(vm);
-        qvm_flush(vm);
-        qpython_unblock(vm);
-        if (all->tk) qtk_wait(all->tk, fmin(left, 0.05));
-        else nanosleep(&(struct timespec){0, (long)(fmin(left, 0.05) * 1e9)}, NULL);
-        qpython_block(vm);
-    }
+    all->waiting++;
+    qs_status s = wait_until(vm, qclock_seconds() + seconds, done, ud);
+    all->waiting--;
+    return s;
 }
 
 /* -- functions of the language ------------------------------------------------------------------------------------- */
 static bool key_or_closed(qs_vm *vm, void *ud) {
     const Windows *all = qwindow_all(vm);
-    (void)ud;
-    return all->key || !any_open(all);
+    return all->keys != *(const unsigned *)ud || !any_open(all);
 }
 
 /* Nobody can press a key without a window: pause() does not wait then. */
@@ -123,9 +138,9 @@ qs_status qwindow_pause(qs_vm *vm, qs_call_args *c) {
         if (!(ms >= 0)) return qs_fail(vm, QS_EVALUE, "pause: ms must not be negative, got %g", ms);
     }
     TRY(qfigure_flush(vm));
-    all->key = false;
+    unsigned before = all->keys;
     if (c->nin) return qwindow_wait(vm, ms / 1000, NULL, NULL);
-    return any_open(all) ? qwindow_wait(vm, INFINITY, key_or_closed, NULL) : QS_OK;
+    return any_open(all) ? qwindow_wait(vm, INFINITY, key_or_closed, &before) : QS_OK;
 }
 
 qs_status qwindow_sync_framerate(qs_vm *vm, qs_call_args *c) {
@@ -147,17 +162,17 @@ qs_status qwindow_run_gui(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- figures ------------------------------------------------------------------------------------------------------- */
+void qwindow_hurry(qs_vm *vm) {
+    if (qlib(vm)->windows) ((Windows *)qlib(vm)->windows)->period = 0;
+}
+
 /* The time of the next frame; a program that is late does not try to catch up. */
 static qs_status keep_rate(qs_vm *vm) {
     Windows *all = qwindow_all(vm);
     double now = qclock_seconds(), left = all->next - now;
     if (!(all->period > 0)) return QS_OK;
     all->next = fmax(all->next, now - all->period) + all->period;
-    if (left > 0) {
-        qpython_unblock(vm);
-        nanosleep(&(struct timespec){(long)left, (long)((left - floor(left)) * 1e9)}, NULL);
-        qpython_block(vm);
-    }
+    for (double end = now + left; (left = end - qclock_seconds()) > 0;) TRY(qthread_sleep(vm, left));
     return QS_OK;
 }
 
@@ -192,6 +207,7 @@ qs_status qwindow_show(qs_vm *vm, Figure *f) {
     if (!f->window && !f->embedded && !f->dismissed) TRY(open_for(vm, f));
     if (!f->window || !f->window->form->open) return QS_OK;
     TRY(keep_rate(vm));
+    if (!qfigure_is_there(vm, f) || !f->window || !f->window->form->open) return QS_OK;
     return qdisplay_draw(vm, f->window);
 }
 

@@ -49,6 +49,13 @@ static inline float qdoing_part(const Doing *d) {
     return to > 0 ? from + (to - from) * (part < 1 ? part : 1) : -1;
 }
 
+static inline const char *qdoing_name(const Doing *d) { return atomic_load_explicit(&d->name, memory_order_relaxed); }
+
+/* Another thread goes on, which is in this built-in, or in none. */
+static inline void qdoing_switch(Doing *d, const char *name) {
+    atomic_store_explicit(&d->name, name, memory_order_relaxed);
+}
+
 static inline void qdoing_begin(Doing *d, const char *name) {
     unsigned turn = atomic_load_explicit(&d->turn, memory_order_relaxed);
     atomic_store_explicit(&d->turn, turn + 1, memory_order_relaxed);

@@ -37,16 +37,22 @@ static void add_word(struct Completion *c, const char *prefix, size_t nprefix, c
     qtext_add(&c->words, name, strlen(name) + 1);
 }
 
+/* While the prompt waits for a line, other threads may use the VM, and windows of Python live on. */
+static void release_vm(qs_vm *vm) {
+    const Python *python = qpython_release_vm(vm);
+    if (python) python->serve_windows();
+}
+
 /* m.linalg.no: attributes of something of Python. */
 static void add_members(struct Completion *c, qs_value v, const char *text, const char *first, const char *last) {
     qs_value names;
     char path[256] = "";
     if (last > first && last - first < (ptrdiff_t)sizeof path)
         snprintf(path, sizeof path, "%.*s", (int)(last - first - 1), first + 1);
-    qpython_busy(c->vm);
+    qpython_acquire_vm(qvm(c->vm)->python);
     bool known = qvm(c->vm)->python->members(c->vm, v, path, &names) == QS_OK;
     if (!known) qs_error_clear(c->vm);
-    qpython_idle(c->vm);
+    release_vm(c->vm);
     if (!known) return;
     for (char *s = ((Str *)names.u.p)->s, *end; (end = strchr(s, '\n')); s = end + 1) {
         *end = 0; /* the string is ours alone */
@@ -206,13 +212,13 @@ static int look_at_windows(qs_vm *vm) {
     bool happened = qflag_is_up(&qvm(vm)->attention);
     if (!happened) poll(&(struct pollfd){.fd = 0, .events = POLLIN}, 1, 20); /* what is typed comes first */
     if (!happened) return 0;
-    qpython_busy(vm);
+    qpython_acquire_vm(qvm(vm)->python);
     if (qvm_attend(vm) != QS_OK) {
         fprintf(stderr, "\n%s", qs_error_report(vm));
         qs_error_clear(vm);
     }
     qvm_flush(vm);
-    qpython_idle(vm);
+    release_vm(vm);
     return 0;
 }
 
@@ -266,9 +272,9 @@ static bool read_statement(const Lines *l, Text *text) {
     bool more = false;
     text->len = 0;
     do {
-        qpython_idle(l->vm);
+        release_vm(l->vm);
         char *line = next_line(l, more ? "... " : "> ");
-        qpython_busy(l->vm);
+        qpython_acquire_vm(qvm(l->vm)->python);
         if (qvm_take_interrupt(l->vm)) { /* Ctrl-C: what was typed so far is dropped */
             free(line);
             clearerr(stdin);

@@ -27,10 +27,11 @@ typedef struct Python {
     qs_status (*yield)(qs_vm *);           /* the same between two instructions */
     void (*interrupt)(void);               /* qs_interrupt: safe from any thread and in a signal handler */
     void (*forget_interrupt)(qs_vm *);     /* the machine has dealt with it */
-    /* The prompt waits for a line, outside of all code: windows of Python live on, threads run and may use the
-     * machine. */
-    void (*idle)(qs_vm *);
-    void (*busy)(qs_vm *);
+    /* A wait or a computation releases the VM, as a call into Python does: other threads may use it until acquire_vm.
+     * That does not return when the VM was closed meanwhile, for which only computations are waited. */
+    void (*release_vm)(qs_vm *, bool computes);
+    void (*acquire_vm)(void);
+    void (*serve_windows)(void);           /* of Python, while the prompt waits for a line; the VM is released */
     /* Of what v.path is ("" for v itself), without running code of its properties: the names in it, one per line; and
      * what is known of it. */
     qs_status (*members)(qs_vm *, qs_value v, const char *path, qs_value *out);
@@ -58,12 +59,38 @@ static inline void qpython_block(qs_vm *vm) {
 void *qpython_pause(void);
 void qpython_resume(void *paused);
 
-static inline void qpython_idle(qs_vm *vm) {
-    if (qvm(vm)->python) qvm(vm)->python->idle(vm);
+/* Around a wait: other threads may use the VM meanwhile.  The wait uses no memory of the VM, which may be closed before
+ * it ends; so the result of the first function is for the second. */
+static inline const Python *qpython_release_vm(qs_vm *vm) {
+    const Python *python = qvm(vm)->python;
+    if (python) python->release_vm(vm, false);
+    return python;
 }
-static inline void qpython_busy(qs_vm *vm) {
-    if (qvm(vm)->python) qvm(vm)->python->busy(vm);
+/* The same around a computation on memory of the VM that no other thread knows, and without errors. */
+static inline const Python *qpython_release_vm_to_compute(qs_vm *vm) {
+    const Python *python = qvm(vm)->python;
+    if (python) python->release_vm(vm, true);
+    return python;
 }
+static inline void qpython_acquire_vm(const Python *python) {
+    if (python) python->acquire_vm();
+}
+
+/* -- waits (thread.c) ---------------------------------------------------------------------------------------------- */
+/* The longest time for which a wait may leave Ctrl-C and Python's signals unnoticed. */
+#define QTHREAD_SLICE 0.05
+/* Sleeps with the VM released, for at most QTHREAD_SLICE; then qthread_check. */
+qs_status qthread_sleep(qs_vm *vm, double seconds);
+/* An error when the wait is to end, by Ctrl-C or by a signal handler of Python.  The VM is held. */
+qs_status qthread_check(qs_vm *vm);
+/* In the loops of long built-ins, where nothing that other threads could change is in use: lets them use the VM when it
+ * is time for that.  An error as from qthread_check. */
+qs_status qthread_yield(qs_vm *vm);
+static inline qs_status qthread_safe_point(qs_vm *vm) {
+    return __builtin_expect(qflag_is_up(&qvm(vm)->attention), 0) ? qthread_yield(vm) : QS_OK;
+}
+/* Waits until no other thread is in a wait that uses an object: *users counts them. */
+qs_status qthread_turn(qs_vm *vm, const int *users);
 
 /* -- threads: each thread that runs script code has a stack of its own --------------------------------------------- */
 typedef struct QThread QThread;
