@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "vm/base/warning.h"
+#include "vm/session/python.h"
 #include "vm/value/convert.h"
 
 /* -- reading ------------------------------------------------------------------------------------------------------- */
@@ -65,6 +66,7 @@ qs_status qimage_row(Image *m, int64_t y, qs_dtype d, const void *row) {
     size_t size = qdtype_size(d);
     ptrdiff_t step = (ptrdiff_t)((size_t)m->channels * size);
     count_row(m);
+    TRY(qthread_safe_point(m->vm));
     if (!m->has_alpha) return channels_of_row(m->vm, m->picture, y, m->width * n, 1, d, row, (ptrdiff_t)size);
     TRY(channels_of_row(m->vm, m->picture, y, m->width, n, d, row, step));
     return channels_of_row(m->vm, m->alpha, y, m->width, 1, d, (const char *)row + (size_t)n * size, step);

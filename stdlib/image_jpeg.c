@@ -13,6 +13,7 @@
 #define LATE_API "stdlib/jpeg_api.def"
 #define LATE_FILE QUASAR_JPEG
 #include "vm/base/late.h"
+#include "vm/session/python.h"
 
 /* Errors of libjpeg jump.  What must survive a jump lives in the frame above the one that calls setjmp. */
 typedef struct { struct jpeg_error_mgr base; jmp_buf jump; char why[JMSG_LENGTH_MAX]; } Errors;
@@ -76,7 +77,7 @@ qs_status qimage_jpeg_read(Image *m) {
 
 typedef struct { unsigned char *p; unsigned long n; } Block;
 
-static void encode(const Pixels *x, struct jpeg_compress_struct *j, Block *out) {
+static qs_status encode(const Pixels *x, struct jpeg_compress_struct *j, Block *out) {
     libjpeg.jpeg_mem_dest(j, &out->p, &out->n);
     j->image_width = (JDIMENSION)x->width, j->image_height = (JDIMENSION)x->height;
     j->input_components = x->channels;
@@ -90,15 +91,16 @@ static void encode(const Pixels *x, struct jpeg_compress_struct *j, Block *out) 
     for (; j->next_scanline < j->image_height; qdoing_add(&qvm_ctx(x->vm)->doing, 1)) {
         JSAMPROW row = x->data + (size_t)j->next_scanline * (size_t)x->width * (size_t)x->channels;
         libjpeg.jpeg_write_scanlines(j, &row, 1);
+        TRY(qthread_safe_point(x->vm));
     }
     libjpeg.jpeg_finish_compress(j);
+    return QS_OK;
 }
 
 static qs_status guarded_encode(const Pixels *x, struct jpeg_compress_struct *j, Errors *e, Block *out) {
     if (setjmp(e->jump)) return qs_fail(x->vm, QS_EVALUE, "imwrite: %s: %s", x->path, e->why);
     libjpeg.jpeg_CreateCompress(j, JPEG_LIB_VERSION, sizeof *j);
-    encode(x, j, out);
-    return QS_OK;
+    return encode(x, j, out);
 }
 
 qs_status qimage_jpeg_write(const Pixels *x, int n, Text *out) {

@@ -11,6 +11,7 @@
 #define LATE_API "stdlib/png_api.def"
 #define LATE_FILE QUASAR_PNG
 #include "vm/base/late.h"
+#include "vm/session/python.h"
 
 #define jump_of(png) (*libpng.png_set_longjmp_fn(png, longjmp, sizeof(jmp_buf)))
 
@@ -59,8 +60,10 @@ static qs_status decode(Codec *c) {
     Doing *doing = &qvm_ctx(m->vm)->doing;
     qdoing_stage(doing, 0, 0.8f, passes * height);
     for (; passes > 0; passes--)
-        for (int64_t y = 0; y < height; y++, qdoing_add(doing, 1))
+        for (int64_t y = 0; y < height; y++, qdoing_add(doing, 1)) {
             libpng.png_read_row(png, c->pixels + (size_t)y * row, NULL);
+            TRY(qthread_safe_point(m->vm));
+        }
     qdoing_stage(doing, 0.8f, 1, height);
     for (int64_t y = 0; y < height && s == QS_OK; y++) s = qimage_row(m, y, d, c->pixels + (size_t)y * row);
     return s;
@@ -102,8 +105,10 @@ static qs_status guarded_write(Codec *c, const Pixels *x) {
     if (x->bits == 16 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) libpng.png_set_swap(c->png);
     size_t row = x->size / (size_t)x->height;
     qdoing_stage(&qvm_ctx(x->vm)->doing, 0, 1, x->height);
-    for (int64_t y = 0; y < x->height; y++, qdoing_add(&qvm_ctx(x->vm)->doing, 1))
+    for (int64_t y = 0; y < x->height; y++, qdoing_add(&qvm_ctx(x->vm)->doing, 1)) {
         libpng.png_write_row(c->png, x->data + (size_t)y * row);
+        TRY(qthread_safe_point(x->vm));
+    }
     libpng.png_write_end(c->png, c->info);
     return QS_OK;
 }

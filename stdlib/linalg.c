@@ -9,6 +9,7 @@
 #include "stdlib/triangle.h"
 #include "vm/array/device_math.h"
 #include "vm/array/gemm.h"
+#include "vm/session/python.h"
 
 #include <dlfcn.h>
 #include <float.h>
@@ -73,12 +74,26 @@ void qlinalg_close(qs_vm *vm) {
 #define CALL(routine, signature, ...) ((void (*) signature)(routine))(__VA_ARGS__)
 #define P void *
 
+/* The same for a matrix x that is not small: other threads may use the VM meanwhile, because LAPACK works on copies
+ * that nobody else knows. */
+#define CALL_APART(vm, x, ...)                                                                                         \
+    do {                                                                                                               \
+        const Python *python = release_for(vm, x);                                                                     \
+        CALL(__VA_ARGS__);                                                                                             \
+        qpython_acquire_vm(python);                                                                                    \
+    } while (0)
+
 /* -- matrices ------------------------------------------------------------------------------------------------------ */
 typedef struct { /* first index fastest; elements of 1 (real) or 2 (complex) doubles */
     Ctx *ctx;
     int m, n, parts;
     double *a;
 } Mat;
+
+static const Python *release_for(qs_vm *vm, const Mat *x) {
+    enum { LONG = 64 * 64 }; /* elements with which LAPACK takes longer than it takes to change threads */
+    return (size_t)x->m * (size_t)x->n < LONG ? NULL : qpython_release_vm_to_compute(vm);
+}
 
 static size_t mat_bytes(const Mat *x) {
     size_t element = (size_t)x->parts * sizeof(double);
@@ -215,8 +230,8 @@ static void lu_free(Lu *f) { mat_free(&f->a), work_free(&f->pivots); }
 
 static qs_status lu(qs_vm *vm, const char *fn, Lapack *l, Lu *f) {
     TRY(work_new(vm, fn, f->a.m, &f->pivots));
-    CALL(f->a.parts == 2 ? l->zgetrf : l->dgetrf, (P, P, P, P, P, P), &f->a.m, &f->a.n, f->a.a, &f->a.m, f->pivots.p,
-         &f->info);
+    CALL_APART(vm, &f->a, f->a.parts == 2 ? l->zgetrf : l->dgetrf, (P, P, P, P, P, P), &f->a.m, &f->a.n, f->a.a,
+               &f->a.m, f->pivots.p, &f->info);
     return QS_OK;
 }
 
@@ -296,8 +311,8 @@ static qs_status invert(qs_vm *vm, Lapack *l, Lu *f) {
     Work w;
     if (f->info) return singular(vm, "inv");
     TRY(work_new(vm, "inv", 64.0 * f->a.m, &w));
-    CALL(f->a.parts == 2 ? l->zgetri : l->dgetri, (P, P, P, P, P, P, P), &f->a.m, f->a.a, &f->a.m, f->pivots.p, w.p,
-         &w.n, &f->info);
+    CALL_APART(vm, &f->a, f->a.parts == 2 ? l->zgetri : l->dgetri, (P, P, P, P, P, P, P), &f->a.m, f->a.a, &f->a.m,
+               f->pivots.p, w.p, &w.n, &f->info);
     work_free(&w);
     return f->info ? singular(vm, "inv") : QS_OK;
 }
@@ -332,8 +347,8 @@ static char triangle_of(const Mat *x) {
 
 static qs_status solve_triangle(qs_vm *vm, Lapack *l, Mat *a, Mat *b, char half) {
     int info;
-    CALL(a->parts == 2 ? l->ztrtrs : l->dtrtrs, (P, P, P, P, P, P, P, P, P, P, size_t, size_t, size_t), &half, "N", "N",
-         &a->n, &b->n, a->a, &a->n, b->a, &b->m, &info, 1, 1, 1);
+    CALL_APART(vm, a, a->parts == 2 ? l->ztrtrs : l->dtrtrs, (P, P, P, P, P, P, P, P, P, P, size_t, size_t, size_t),
+               &half, "N", "N", &a->n, &b->n, a->a, &a->n, b->a, &b->m, &info, 1, 1, 1);
     return info ? singular(vm, "solve") : QS_OK;
 }
 
@@ -364,10 +379,10 @@ static qs_status factors_read(qs_vm *vm, qs_call_args *c, int i, int n, int part
                                    "this A of %d rows", c->name, n);
 }
 
-static void back_substitute(Lapack *l, Lu *f, Mat *b, char how) {
+static void back_substitute(qs_vm *vm, Lapack *l, Lu *f, Mat *b, char how) {
     int info, n = f->a.m;
-    CALL(f->a.parts == 2 ? l->zgetrs : l->dgetrs, (P, P, P, P, P, P, P, P, P, size_t), &how, &n, &b->n, f->a.a, &n,
-         f->pivots.p, b->a, &b->m, &info, 1);
+    CALL_APART(vm, &f->a, f->a.parts == 2 ? l->zgetrs : l->dgetrs, (P, P, P, P, P, P, P, P, P, size_t), &how, &n, &b->n,
+               f->a.a, &n, f->pivots.p, b->a, &b->m, &info, 1);
 }
 
 /* Square A: elimination, of what is no triangle.  Else the least squares solution (the shortest one when there are
@@ -378,7 +393,7 @@ static qs_status solve_square(qs_vm *vm, Lapack *l, Mat *a, Mat *b, qs_value *fa
     if (half) return solve_triangle(vm, l, a, b, half);
     qs_status s = lu(vm, "solve", l, &f);
     if (s == QS_OK && f.info) s = singular(vm, "solve");
-    if (s == QS_OK) back_substitute(l, &f, b, 'N');
+    if (s == QS_OK) back_substitute(vm, l, &f, b, 'N');
     if (s == QS_OK && factors) s = factors_result(vm, &f, factors);
     work_free(&f.pivots);
     return s;
@@ -398,8 +413,8 @@ static qs_status solve_least_squares(qs_vm *vm, Lapack *l, Mat *a, Mat *b) {
     CALL(r, (P, P, P, P, P, P, P, P, P, P, P, size_t), "N", &a->m, &a->n, &b->n, a->a, &a->m, b->a, &b->m, want, &ask,
          &info, 1);
     TRY(work_new(vm, "solve", want[0], &w));
-    CALL(r, (P, P, P, P, P, P, P, P, P, P, P, size_t), "N", &a->m, &a->n, &b->n, a->a, &a->m, b->a, &b->m, w.p, &w.n,
-         &info, 1);
+    CALL_APART(vm, a, r, (P, P, P, P, P, P, P, P, P, P, P, size_t), "N", &a->m, &a->n, &b->n, a->a, &a->m, b->a, &b->m,
+               w.p, &w.n, &info, 1);
     work_free(&w);
     return info || lacks_rank(a) ? qs_fail(vm, QS_EVALUE, "solve: the matrix has not full rank; use pinv(A)*B") : QS_OK;
 }
@@ -457,7 +472,7 @@ static qs_status solve_by_factors(qs_vm *vm, qs_call_args *c, Lapack *l, Lu *f, 
         return qs_fail(vm, QS_ESHAPE, "solve_back: A and B must have as many rows, got %d and %d", a.m, b->m);
     if (c->in[2].kind == QS_NIL) TRY(factors_made(vm, c, l, parts, f));
     else TRY(factors_read(vm, c, 2, a.m, parts, f));
-    if (a.m) back_substitute(l, f, b, 'C');
+    if (a.m) back_substitute(vm, l, f, b, 'C');
     return mat_result(vm, b, b->m, b->n, parts == 2 ? qdtype_complex_of(qdtype_real_of(d)) : d, &c->out[0]);
 }
 
@@ -552,7 +567,8 @@ static qs_status cholesky(qs_vm *vm, qs_call_args *c, int *flag) {
     qs_status s = mat_read(vm, c, 0, "A", 0, &a);
     if (s == QS_OK) s = square(vm, c->name, &a);
     if (s == QS_OK && a.m)
-        CALL(a.parts == 2 ? l->zpotrf : l->dpotrf, (P, P, P, P, P, size_t), "U", &a.n, a.a, &a.n, &info, 1);
+        CALL_APART(vm, &a, a.parts == 2 ? l->zpotrf : l->dpotrf, (P, P, P, P, P, size_t), "U", &a.n, a.a, &a.n, &info,
+                   1);
     if (s == QS_OK && info && !flag)
         s = qs_fail(vm, QS_EVALUE, "%s: the matrix is not positive definite (leading minor %d)", c->name, info);
     if (s == QS_OK && info) memset(a.a, 0, mat_bytes(&a));
@@ -588,9 +604,11 @@ static qs_status qr_run(qs_vm *vm, Lapack *l, Qr *x) {
     TRY(work_new(vm, "qr", k, &tau));
     qs_status s = work_new(vm, "qr", 64.0 * (m > n ? m : n), &w);
     if (s == QS_OK) {
-        CALL(z ? l->zgeqrf : l->dgeqrf, (P, P, P, P, P, P, P, P), &m, &n, x->r.a, &m, tau.p, w.p, &w.n, &info);
+        CALL_APART(vm, &x->r, z ? l->zgeqrf : l->dgeqrf, (P, P, P, P, P, P, P, P), &m, &n, x->r.a, &m, tau.p, w.p, &w.n,
+                   &info);
         memcpy(x->q.a, x->r.a, (size_t)m * (size_t)k * (size_t)x->q.parts * sizeof(double));
-        CALL(z ? l->zungqr : l->dorgqr, (P, P, P, P, P, P, P, P, P), &m, &k, &k, x->q.a, &m, tau.p, w.p, &w.n, &info);
+        CALL_APART(vm, &x->q, z ? l->zungqr : l->dorgqr, (P, P, P, P, P, P, P, P, P), &m, &k, &k, x->q.a, &m, tau.p,
+                   w.p, &w.n, &info);
     }
     work_free(&tau), work_free(&w);
     return s;
@@ -646,11 +664,12 @@ static qs_status svd_run(qs_vm *vm, const char *fn, Lapack *l, Mat *a, const cha
         double *space = pass ? w.p : want;
         int *n = pass ? &w.n : &ask;
         if (z)
-            CALL(l->zgesdd, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t), (void *)(uintptr_t)job, &a->m, &a->n,
-                 a->a, &a->m, x->s.a, x->u.a, &a->m, x->vt.a, &x->k, space, n, rwork, iwork, &info, 1);
+            CALL_APART(vm, a, l->zgesdd, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t), (void *)(uintptr_t)job,
+                       &a->m, &a->n, a->a, &a->m, x->s.a, x->u.a, &a->m, x->vt.a, &x->k, space, n, rwork, iwork, &info,
+                       1);
         else
-            CALL(l->dgesdd, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t), (void *)(uintptr_t)job, &a->m, &a->n,
-                 a->a, &a->m, x->s.a, x->u.a, &a->m, x->vt.a, &x->k, space, n, iwork, &info, 1);
+            CALL_APART(vm, a, l->dgesdd, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t), (void *)(uintptr_t)job,
+                       &a->m, &a->n, a->a, &a->m, x->s.a, x->u.a, &a->m, x->vt.a, &x->k, space, n, iwork, &info, 1);
         if (pass) work_free(&w);
         else { qs_status s = work_new(vm, fn, want[0], &w); if (s != QS_OK) return work_free(&small), s; }
     }
@@ -803,11 +822,11 @@ static qs_status symeig_run(qs_vm *vm, Lapack *l, Mat *a, Mat *w, bool vectors) 
         int *n = pass ? &work.n : &ask, *nr = pass ? &rwork.n : &ask, *ni = pass ? &iwork.n : &ask,
             *ip = pass ? (int *)(void *)iwork.p : &iask;
         if (a->parts == 2)
-            CALL(l->zheevd, (P, P, P, P, P, P, P, P, P, P, P, P, P, size_t, size_t), (void *)(uintptr_t)job, "L", &a->n,
-                 a->a, &a->n, w->a, p, n, q, nr, ip, ni, &info, 1, 1);
+            CALL_APART(vm, a, l->zheevd, (P, P, P, P, P, P, P, P, P, P, P, P, P, size_t, size_t),
+                       (void *)(uintptr_t)job, "L", &a->n, a->a, &a->n, w->a, p, n, q, nr, ip, ni, &info, 1, 1);
         else
-            CALL(l->dsyevd, (P, P, P, P, P, P, P, P, P, P, P, size_t, size_t), (void *)(uintptr_t)job, "L", &a->n, a->a,
-                 &a->n, w->a, p, n, ip, ni, &info, 1, 1);
+            CALL_APART(vm, a, l->dsyevd, (P, P, P, P, P, P, P, P, P, P, P, size_t, size_t), (void *)(uintptr_t)job, "L",
+                       &a->n, a->a, &a->n, w->a, p, n, ip, ni, &info, 1, 1);
         if (pass) break;
         s = work_new(vm, "symeig", want[0], &work);
         if (s == QS_OK) s = work_new(vm, "symeig", a->parts == 2 ? rwant : 1, &rwork);
@@ -889,11 +908,13 @@ static qs_status eig_run(qs_vm *vm, Lapack *l, Mat *a, Mat *w, Mat *v, bool vect
         double *room = pass ? work.p : want;
         int *size = pass ? &work.n : &ask;
         if (a->parts == 2)
-            CALL(l->zgeev, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t, size_t), "N", (void *)(uintptr_t)job,
-                 &a->n, a->a, &a->n, w->a, NULL, &one, v->a, &a->n, room, size, reals.p, &info, 1, 1);
+            CALL_APART(vm, a, l->zgeev, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t, size_t), "N",
+                       (void *)(uintptr_t)job, &a->n, a->a, &a->n, w->a, NULL, &one, v->a, &a->n, room, size, reals.p,
+                       &info, 1, 1);
         else
-            CALL(l->dgeev, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t, size_t), "N", (void *)(uintptr_t)job,
-                 &a->n, a->a, &a->n, reals.p, reals.p + a->n, NULL, &one, x.a, &a->n, room, size, &info, 1, 1);
+            CALL_APART(vm, a, l->dgeev, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t, size_t), "N",
+                       (void *)(uintptr_t)job, &a->n, a->a, &a->n, reals.p, reals.p + a->n, NULL, &one, x.a, &a->n,
+                       room, size, &info, 1, 1);
         if (!pass) s = work_new(vm, "eig", want[0], &work);
     }
     if (s == QS_OK && info) s = not_converged(vm, "eig", "A", a);
