@@ -56,12 +56,13 @@ dev: deps
 
 THREADED = api cache cpu_kernels emit_llvm threads
 # What has threads, under the thread sanitizer.  It does not see how OpenBLAS orders its own, and keeps signals waiting,
-# which the tests of Python inside scripts do not bear.
+# which the tests of Python inside scripts do not bear, but for those of its threads.
 tsan: deps
 	@cmake --preset tsan > /dev/null
 	@cmake --build --preset tsan --target qrun $(addprefix unit_,$(THREADED))
 	@OPENBLAS_NUM_THREADS=1 ctest --test-dir build-tsan --output-on-failure -j2 -R '^unit_($(subst $() ,|,$(THREADED)))$$'
 	@$(PYTHON) tests/run.py --qrun build-tsan/qrun --device cpu --options '--threads 4' --slow 8 kernels
+	@OPENBLAS_NUM_THREADS=1 $(PYTHON) tests/run.py --qrun build-tsan/qrun --device cpu --slow 8 python/threads
 
 # Rare things made frequent, under sanitizers: collections at every chance, and on a device with
 # its own memory every lock finds the array elsewhere.  That device is the fake one; what the sanitizer says about its

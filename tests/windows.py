@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Windows under a display of its own (Xvfb), where xdotool clicks, drags and types: what programs then print and what
 is on the screen.  Where Xvfb, xdotool or Tk is not here, all of it is skipped, and said so."""
-import argparse, ctypes, os, pty, re, select, shutil, subprocess, sys, tempfile, threading, time, unittest
+import argparse, ctypes, os, pty, re, select, shutil, signal, subprocess, sys, tempfile, threading, time, unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ARGS = argparse.Namespace(qrun=os.path.join(ROOT, "build/qrun"), python=None)
@@ -530,6 +530,36 @@ print("done")
         send_close(DISPLAY, number)
         self.assertIn("done", p.finish())
 
+    def test_other_threads_of_python_go_on_while_a_window_waits(self):
+        if not ARGS.python:
+            self.skipTest("without the package for Python")
+        for wait in ("frm.wait()", "q.run_gui()", "q.pause()", "frm.open_file()"):
+            with self.subTest(wait):
+                with Display() as display:  # where nobody presses a key
+                    p = Program(display, "import sys; sys.path.insert(0, %r)\n" % ARGS.python + OTHER_THREAD % wait,
+                                [sys.executable, "-u"])
+                    self.assertEqual(p.finish(), "other calls went on\nthe wait ended\nin this thread: [True]\n")
+
+    def test_interrupts_end_waits_of_windows(self):
+        if not ARGS.python:
+            self.skipTest("without the package for Python")
+        for wait in ("frm.wait()", "q.run_gui()", "q.pause()", "frm.open_file()"):
+            with self.subTest(wait):
+                with Display() as display:
+                    p = Program(display, "import sys; sys.path.insert(0, %r)\n" % ARGS.python + INTERRUPTED % wait,
+                                [sys.executable, "-u"])
+                    p.wait_for("ready")
+                    time.sleep(0.5)
+                    p.run.send_signal(signal.SIGINT)
+                    self.assertEqual(p.finish(), "ready\nKeyboardInterrupt\n")
+
+    def test_a_function_of_an_event_runs_in_one_thread_at_a_time(self):
+        if not ARGS.python:
+            self.skipTest("without the package for Python")
+        p = Program(DISPLAY, "import sys; sys.path.insert(0, %r)\n" % ARGS.python + SEVERAL_WAIT,
+                    [sys.executable, "-u"])
+        self.assertEqual(p.finish(), "most at once: 1\nmore than 3: True\n")
+
     def test_python_beside_tkinter_and_matplotlib(self):
         if not ARGS.python:
             self.skipTest("without the package for Python")
@@ -614,6 +644,89 @@ x.XFlush.argtypes = [ctypes.c_void_p]
 x.XFlush(d)
 """
 
+
+# A wait of 2.5 s; calls of another thread meanwhile, which then closes the window; where functions of events run.
+OTHER_THREAD = """
+import threading, time
+import pyquasar as q
+
+q.init("cpu")
+q.import_dll("Quasar.UI.dll")
+frm = q.form("Waits")
+main, where, longest, calls = threading.get_ident(), set(), 0, 0
+frm.add_timer(50).ontick.add(lambda: where.add(threading.get_ident() == main))
+
+def use():
+    global longest, calls, closed
+    end = time.monotonic() + 2.5
+    while time.monotonic() < end:
+        before = time.monotonic()
+        q.sum(q.ones(10))
+        longest, calls = max(longest, time.monotonic() - before), calls + 1
+        time.sleep(0.002)
+    closed = time.monotonic()
+    frm.close()
+
+t = threading.Thread(target=use)
+t.start()
+%s
+ended = time.monotonic()
+t.join()
+print("other calls went on" if calls > 5 and longest < 0.5 else (calls, longest))
+print("the wait ended" if 0 < ended - closed < 2 else ended - closed)
+print("in this thread:", list(where))
+"""
+
+INTERRUPTED = """
+import threading, time
+import pyquasar as q
+
+q.init("cpu")
+q.import_dll("Quasar.UI.dll")
+frm = q.form("Waits")
+
+def use():
+    while True:
+        q.sum(q.ones(10))
+        time.sleep(0.001)
+
+threading.Thread(target=use, daemon=True).start()
+print("ready", flush=True)
+try:
+    %s
+    print("it ended")
+except KeyboardInterrupt:
+    print("KeyboardInterrupt")
+"""
+
+SEVERAL_WAIT = """
+import threading, time
+import pyquasar as q
+
+q.init("cpu")
+q.import_dll("Quasar.UI.dll")
+frm = q.form("Waits")
+inside = most = count = 0
+
+def tick():
+    global inside, most, count
+    inside, count = inside + 1, count + 1
+    most = max(most, inside)
+    q.sleep(30)
+    time.sleep(0.01)
+    inside -= 1
+
+frm.add_timer(20).ontick.add(tick)
+threads = [threading.Thread(target=f) for f in (frm.wait, q.run_gui, lambda: q.pause(3000))]
+for t in threads:
+    t.start()
+time.sleep(2)
+frm.close()
+for t in threads:
+    t.join()
+print("most at once:", most)
+print("more than 3:", count > 3)
+"""
 
 PIXELS = """
 import ctypes, sys
