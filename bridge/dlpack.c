@@ -494,7 +494,7 @@ static PyObject *export(Border *b, Array *a, const Wishes *w) {
     bool copied = w->copy < 0 ? away : w->copy;
     if (away && !copied)
         return refuse(PyExc_BufferError, "__dlpack__: on the cpu the elements are a copy, and copy is False"), NULL;
-    if (!copied && qbuf_is_readonly(a->buf) && !versioned)
+    if (!copied && qarr_is_readonly(a) && !versioned)
         return refuse(PyExc_BufferError,
                       "__dlpack__: the array is read-only, which only version 1.0 and later can tell"),
                NULL;

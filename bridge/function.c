@@ -2,6 +2,7 @@
 #include "bridge/bridge.h"
 #include "lang/syntax/ast.h"
 #include "vm/base/number.h"
+#include "vm/grad/tape.h"
 #include "vm/launch/launch.h"
 
 #include <math.h>
@@ -422,6 +423,18 @@ static PyObject *number_of_results(PyObject *o, void *unused) {
     return PyLong_FromLong(n > 1 ? n : 1);
 }
 
+/* (i): why no derivative is taken to argument i, as a sentence; None: one may be. */
+static PyObject *constant(PyObject *o, PyObject *place) {
+    char why[WHY_CONSTANT];
+    Border *b = ((Wrapper *)o)->border;
+    long i = PyLong_AsLong(place);
+    if ((i == -1 && PyErr_Occurred()) || qgil_enter(b) < 0) return NULL;
+    bool yes = qtape_is_constant(b->vm, ((Wrapper *)o)->v, (int)i, why);
+    return qgil_result(b, yes ? PyUnicode_FromString(why) : (Py_INCREF(Py_None), Py_None));
+}
+
+static PyMethodDef methods[] = {{"_constant", constant, METH_O, NULL}, {NULL, NULL, 0, NULL}};
+
 static PyObject *repr(PyObject *o) {
     PyObject *name = name_of(o, NULL), *r = name ? PyUnicode_FromFormat("<quasar function %U>", name) : NULL;
     Py_XDECREF(name);
@@ -476,6 +489,7 @@ static PyType_Slot slots[] = {
     {Py_tp_richcompare, (void *)compare},
     {Py_tp_call, (void *)call_by_tuple},
     {Py_tp_descr_get, (void *)bind},
+    {Py_tp_methods, methods},
     {Py_tp_getset, attributes},
     {Py_tp_members, members},
     {0, NULL},

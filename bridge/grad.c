@@ -85,10 +85,11 @@ static PyObject *settled(Border *b, Record *r, const GradLevel *l, PyObject *o) 
     Trace *t = qvalue_check(o) ? qtape_trace(((Wrapper *)o)->v) : NULL;
     bool ours = t && t->node->serial >= l->first;
     r->y[r->ny++] = ours ? qtape_retain(t) : NULL;
-    if (!ours) return Py_INCREF(o), o;
+    if (!ours && !(qvalue_check(o) && qtape_is_kept(((Wrapper *)o)->v))) return Py_INCREF(o), o;
     qs_value v = qval_retain(((Wrapper *)o)->v);
-    qtape_settle(b->vm, &v);
-    return qpy_give(b, v);
+    qs_status s = qtape_settle(b->vm, &v);
+    if (s == QS_OK) return qpy_give(b, v);
+    return qs_release(b->vm, v), qerror_raise(b, s);
 }
 
 static PyObject *all_settled(Border *b, Record *r, const GradLevel *l, PyObject *y) {
@@ -302,24 +303,11 @@ static qs_status by_rule_reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_
 
 static const GradRule by_rule_rule = {.name = "a rule", .reverse = by_rule_reverse, .release = by_rule_release};
 
-/* An array of its own, which may get a trace: f may give one that others have. */
-static qs_status own_result(qs_vm *vm, qs_value v, qs_value *out) {
-    int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
-    Array *view;
-    if (v.kind != QS_ARRAY) return *out = qval_retain(v), QS_OK;
-    int ndim = qarr_shape(v.u.p, dims, strides);
-    TRY(qarr_alias(vm, v.u.p, ndim, dims, strides, qval_array(v)->offset, &view));
-    return *out = qarr_value(view), QS_OK;
-}
-
 static qs_status take_result(Border *b, PyObject *o, qs_value *out) {
-    qs_value v;
-    TRY(qnd_value(b, o, &v));
-    qs_status s = qtape_is_recorded(b->vm, v)
-                      ? qtape_refuse(b->vm, "custom_vjp", "its function uses a value that a derivative depends on and "
-                                                          "that is no argument of it; pass it as an argument")
-                      : own_result(b->vm, v, out);
-    return qs_release(b->vm, v), s;
+    TRY(qnd_value(b, o, out));
+    if (!qtape_is_recorded(b->vm, *out)) return qtape_own(b->vm, out);
+    return qtape_refuse(b->vm, "custom_vjp", "its function uses a value that a derivative depends on and that is no "
+                                             "argument of it; pass it as an argument");
 }
 
 static qs_status take_results(Border *b, PyObject *y, Row *row) {
@@ -329,9 +317,8 @@ static qs_status take_results(Border *b, PyObject *y, Row *row) {
     for (Py_ssize_t i = 0; i < PyTuple_Size(y); i++) {
         PyObject *o = PyTuple_GetItem(y, i);
         if (!is_result(o)) return qs_fail(b->vm, QS_ETYPE, "a function with a rule must give numbers or arrays");
-        row->v[row->n] = qs_nil();
-        TRY(take_result(b, o, &row->v[row->n]));
-        row->n++;
+        row->v[row->n++] = qs_nil();
+        TRY(take_result(b, o, &row->v[row->n - 1]));
     }
     return QS_OK;
 }

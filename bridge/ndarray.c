@@ -173,16 +173,21 @@ static bool dtype_of_format(const char *f, Py_ssize_t size, qs_dtype *d) {
 
 /* -- out ----------------------------------------------------------------------------------------------------------- */
 
+/* A snapshot that a derivative needs is given to be read, and by an ordinary view: the snapshot itself moves to other
+ * memory before somebody writes, while what is given stays where it is. */
 qs_status qnd_give(Border *b, Array *a, Device *d, Export **out) {
     DevPtr block;
     size_t size = qdtype_size((qs_dtype)a->dtype);
     if (qtape_forbids(b->vm, a)) return qtape_forbidden(b->vm);
-    qs_status s = qbuf_give(qvm_ctx(b->vm), a->buf, d, &block);
+    qs_value view = qval_retain(qarr_value(a));
+    bool kept = qtape_is_kept(view);
+    qs_status s = kept ? qtape_own(b->vm, &view) : QS_OK;
+    if (s == QS_OK) s = qbuf_give(qvm_ctx(b->vm), a->buf, d, kept, &block);
     Export *e = s == QS_OK ? PyMem_Calloc(1, sizeof *e) : NULL;
-    if (s == QS_OK && !e) qbuf_take_back(a->buf);
-    if (!e) return s ? qarr_lock_failed(b->vm, a, NULL, s) : qs_fail(b->vm, QS_ENOMEM, "out of memory");
-    *e = (Export){.border = qborder_retain(b), .array = qval_retain(qarr_value(a)), .next = b->exports,
-                  .on_device = d != NULL, .readonly = qbuf_is_readonly(a->buf),
+    if (s == QS_OK && !e) qbuf_take_back(a->buf), s = qs_fail(b->vm, QS_ENOMEM, "out of memory");
+    if (s != QS_OK) return qs_release(b->vm, view), qarr_lock_failed(b->vm, a, NULL, s);
+    *e = (Export){.border = qborder_retain(b), .array = view, .next = b->exports, .on_device = d != NULL,
+                  .readonly = kept || qbuf_is_readonly(a->buf),
                   .data = (char *)(uintptr_t)block + a->offset * size};
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
     for (int i = qarr_shape(a, dims, strides); i-- > 0;) {
@@ -278,8 +283,8 @@ static int give_view(Border *b, PyObject *self, Array *a, BufferView *view, int 
     char why[WHY];
     if (!format_of(a->dtype))
         return refuse(view, "the buffer protocol has no elements of type %s", qdtype_info[a->dtype].name);
-    if ((flags & BUF_WRITABLE) && qbuf_is_readonly(a->buf))
-        return refuse(view, "the array is read-only%s", a->buf->readonly ? "" : ": it is locked for reading");
+    if ((flags & BUF_WRITABLE) && qarr_is_readonly(a))
+        return refuse(view, "the array is read-only%s", a->buf->nreaders ? ": it is locked for reading" : "");
     if (a->buf->home > HOST_MEMORY) return refuse(view, "the elements are on a device, where others use them%s", "");
     if (!in_order(a, flags)) return refuse(view, "the elements do not lie in the order that is wanted%s", "");
     if (qnd_give(b, a, NULL, &e) != QS_OK) return refuse(view, "%s", settle_error(b, why));

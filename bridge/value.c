@@ -356,7 +356,7 @@ static PyObject *get_readonly(PyObject *o, void *unused) {
     ALONE;
     const Array *a = array_for(o, "readonly");
     (void)unused;
-    return a ? PyBool_FromLong(qbuf_is_readonly(a->buf)) : NULL;
+    return a ? PyBool_FromLong(qarr_is_readonly(a)) : NULL;
 }
 
 /* -- an address for others, who hold this object instead ----------------------------------------------------------- */

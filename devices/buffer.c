@@ -348,13 +348,13 @@ qs_status qbuf_part(Ctx *c, Buffer *b) {
     return own || s ? s : no_memory(c, b->nbytes);
 }
 
-qs_status qbuf_give(Ctx *c, Buffer *b, Device *d, DevPtr *out) {
+qs_status qbuf_give(Ctx *c, Buffer *b, Device *d, bool readonly, DevPtr *out) {
     int m = d ? d->memory : HOST_MEMORY;
     if (m != HOST_MEMORY) c->spaces[m] = d;
     if (b->lent && (b->nreaders || b->writer >= 0)) return conflict(c, b, QS_WRITE);
     if (b->lent) TRY(qbuf_part(c, b));
     TRY(may_give(c, b, d, m));
-    TRY(enter(c, b, m, qbuf_is_readonly(b) ? QS_READ : QS_READWRITE));
+    TRY(enter(c, b, m, readonly || qbuf_is_readonly(b) ? QS_READ : QS_READWRITE));
     b->home = (int8_t)m, b->unset = false;
     if (b->given < GIVEN_MAX) b->given++;
     *out = b->block[m];

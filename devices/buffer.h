@@ -81,9 +81,9 @@ static inline qs_status qbuf_host(Ctx *c, Buffer *b, qs_access mode, void **out)
 }
 /* After such work wrote to what others use on a device: brings it home.  Nothing to do for other buffers. */
 qs_status qbuf_settle(Ctx *c, Buffer *b);
-/* The address of the block on d (NULL: the host) for others, who use it until it is taken back; QS_ELOCK when others
- * use it elsewhere, QS_EDEVICE when d has no addresses. */
-qs_status qbuf_give(Ctx *c, Buffer *b, Device *d, DevPtr *out);
+/* The address of the block on d (NULL: the host) for others, who use it until it is taken back; readonly: they do not
+ * write to it.  QS_ELOCK when others use it elsewhere, QS_EDEVICE when d has no addresses. */
+qs_status qbuf_give(Ctx *c, Buffer *b, Device *d, bool readonly, DevPtr *out);
 void qbuf_take_back(Buffer *b);
 /* The foreign memory goes: its contents move to memory of our own, which may be written, and the owner is let go.
  * QS_ENOMEM, QS_ELOCK (a lock is held): then every lock from here on is an error. */

@@ -28,9 +28,10 @@ static void ran_free(qs_vm *vm, Ran *r) {
     qtape_release(vm, r->result);
 }
 
-static qs_status make_leaves(qs_vm *vm, const GradLevel *l, const qs_value *x, int nleaves, Ran *r) {
+static qs_status make_leaves(qs_vm *vm, const GradLevel *l, qs_value f, const qs_value *x, int nleaves, Ran *r) {
+    char why[WHY_CONSTANT];
     for (int i = 0; i < r->nx; i++) {
-        if (i >= nleaves || !qtape_is_smooth(x[i])) {
+        if (i >= nleaves || !qtape_is_smooth(x[i]) || qtape_is_constant(vm, f, i, why)) {
             r->x[i] = qval_retain(x[i]);
             continue;
         }
@@ -53,15 +54,15 @@ static qs_status ran_run(qs_vm *vm, qs_value f, int nx, const qs_value *x, int n
     *r = (Ran){.nx = nx, .y = qs_nil()};
     for (int i = 0; i < nx; i++) r->x[i] = qs_nil();
     TRY(qtape_begin(vm, &level));
-    qs_status s = make_leaves(vm, &level, x, nleaves, r);
+    qs_status s = make_leaves(vm, &level, f, x, nleaves, r);
     if (s == QS_OK) s = qvm_call(vm, f, nx, r->x, 1, &r->y);
     qtape_end(vm, &level);
     if (s == QS_OK) s = check_result(vm, r->y);
     if (s != QS_OK) return ran_free(vm, r), s;
     Trace *t = qtape_trace(r->y);
     if (t && t->node->serial >= level.first) r->result = qtape_retain(t);
-    qtape_settle(vm, &r->y);
-    return QS_OK;
+    s = qtape_settle(vm, &r->y);
+    return s == QS_OK ? s : (ran_free(vm, r), s);
 }
 
 static qs_status pull_back(qs_vm *vm, const Ran *r, qs_value dy, int n, qs_value *dx) {
@@ -76,6 +77,14 @@ static qs_status check_arguments(qs_vm *vm, const qs_call_args *c) {
     if (c->nin > MOST) return qs_fail(vm, QS_ETYPE, "%s: at most %d arguments, got %d", c->name, MOST - 1, c->nin - 1);
     if (c->in[0].kind == QS_FUNCTION || c->in[0].kind == QS_FOREIGN) return QS_OK;
     return qarg_wrong(vm, c->name, "f", "a function", c->in[0]);
+}
+
+/* Derivatives to the first n arguments of c->in[0] are asked for. */
+static qs_status check_declared(qs_vm *vm, const qs_call_args *c, int n) {
+    char why[WHY_CONSTANT];
+    for (int i = 0; i < n; i++)
+        if (qtape_is_constant(vm, c->in[0], i, why)) return qs_fail(vm, QS_ETYPE, "%s: %s", c->name, why);
+    return QS_OK;
 }
 
 static qs_status check_wanted(qs_vm *vm, const char *fn, const qs_value *x, int nx, int wanted) {
@@ -246,7 +255,8 @@ static qs_status gradient_of_trees(qs_vm *vm, qs_call_args *c, bool value, int n
     if (s == QS_OK) s = check_result(vm, y);
     Trace *t = s == QS_OK ? qtape_trace(y) : NULL;
     if (t) t = t->node->serial >= level.first ? qtape_retain(t) : NULL;
-    if (s == QS_OK) qtape_settle(vm, &y), s = one_of(vm, c->name, y, &one);
+    if (s == QS_OK) s = qtape_settle(vm, &y);
+    if (s == QS_OK) s = one_of(vm, c->name, y, &one);
     if (s == QS_OK) s = leave(&l, form, wanted, t, one, c->out + value);
     if (s == QS_OK && value) c->out[0] = qval_retain(y);
     for (int i = 0; i < nx; i++) qval_release(vm, x[i]), qval_release(vm, form[i]);
@@ -260,6 +270,7 @@ static qs_status gradient(qs_vm *vm, qs_call_args *c, bool value) {
     bool tree = false;
     if (wanted < 1 - value) wanted = 1 - value;
     TRY(check_arguments(vm, c));
+    TRY(check_declared(vm, c, wanted < nx ? wanted : nx));
     for (int i = 0; i < wanted && i < nx; i++) tree |= is_tree(c->in[1 + i]);
     if (tree && wanted <= nx) return gradient_of_trees(vm, c, value, nx, wanted);
     return gradient_of_values(vm, c, value, nx, wanted);
@@ -344,9 +355,12 @@ static qs_status push_forward(qs_vm *vm, const Ran *r, const qs_value *dx, qs_va
     return s;
 }
 
-static qs_status check_tangent(qs_vm *vm, int i, qs_value x, qs_value dx) {
-    char what[32];
+/* An argument that is declared as an integer has no tangent but 0. */
+static qs_status check_tangent(qs_vm *vm, qs_value f, int i, qs_value x, qs_value dx) {
+    char what[32], why[WHY_CONSTANT];
     qnum_print(what, sizeof what, "jvp: tangent %d", i);
+    bool none = dx.kind == QS_NIL || (qval_is_number(dx) && qval_number(dx) == 0);
+    if (!none && qtape_is_constant(vm, f, i, why)) return qs_fail(vm, QS_ETYPE, "jvp: %s", why);
     return qtape_is_smooth(x) ? qsweep_check(vm, what, x, dx) : QS_OK;
 }
 
@@ -354,7 +368,7 @@ static qs_status along(qs_vm *vm, qs_call_args *c, const Items *x, const Items *
     Ran r;
     qs_value dy = qs_nil();
     if (x->n != dx->n) return qs_fail(vm, QS_ETYPE, "jvp: %d arguments, but %d tangents", x->n, dx->n);
-    for (int i = 0; i < x->n; i++) TRY(check_tangent(vm, i, x->x[i], dx->x[i]));
+    for (int i = 0; i < x->n; i++) TRY(check_tangent(vm, c->in[0], i, x->x[i], dx->x[i]));
     TRY(ran_run(vm, c->in[0], x->n, x->x, x->n, &r));
     qs_status s = push_forward(vm, &r, dx->x, &dy);
     c->out[0] = qval_retain(r.y);
@@ -489,7 +503,7 @@ static qs_status call_plain(qs_vm *vm, const Again *a, qs_value *y) {
     if (s == QS_OK) s = qvm_call(vm, a->f, a->nx, x, 1, y);
     for (int i = 0; i < a->nx; i++) qval_release(vm, x[i]);
     if (s == QS_OK) s = check_result(vm, *y);
-    if (s != QS_OK || !qtape_is_recorded(vm, *y)) return s;
+    if (s != QS_OK || !qtape_is_recorded(vm, *y)) return s == QS_OK ? qtape_own(vm, y) : s;
     return qtape_refuse(vm, "checkpoint", "its function uses a value that a derivative depends on and that is no "
                                           "argument of it; pass it as an argument");
 }
@@ -560,9 +574,15 @@ static qs_status by_list(qs_vm *vm, qs_call_args *c, const char *rule) {
     return s;
 }
 
-qs_status qgrad_jacobian(qs_vm *vm, qs_call_args *c) { return qtape_library(vm, "jacobian_of", 2, c->in, 1, c->out); }
-qs_status qgrad_hessian(qs_vm *vm, qs_call_args *c) { return qtape_library(vm, "hessian_of", 2, c->in, 1, c->out); }
-qs_status qgrad_hvp(qs_vm *vm, qs_call_args *c) { return qtape_library(vm, "hvp_of", 3, c->in, 1, c->out); }
+/* fn(f, x, …) of adjoints.q, which takes derivatives to the first argument of f. */
+static qs_status by_rule(qs_vm *vm, qs_call_args *c, const char *rule) {
+    TRY(check_declared(vm, c, 1));
+    return qtape_library(vm, rule, c->nin, c->in, 1, c->out);
+}
+
+qs_status qgrad_jacobian(qs_vm *vm, qs_call_args *c) { return by_rule(vm, c, "jacobian_of"); }
+qs_status qgrad_hessian(qs_vm *vm, qs_call_args *c) { return by_rule(vm, c, "hessian_of"); }
+qs_status qgrad_hvp(qs_vm *vm, qs_call_args *c) { return by_rule(vm, c, "hvp_of"); }
 qs_status qgrad_gradcheck(qs_vm *vm, qs_call_args *c) { return by_list(vm, c, "gradcheck_of"); }
 qs_status qgrad_diff(qs_vm *vm, qs_call_args *c) { return qtape_library(vm, "diff_of", 2, c->in, 1, c->out); }
-qs_status qgrad_diffmul(qs_vm *vm, qs_call_args *c) { return qtape_library(vm, "diffmul_of", 3, c->in, 1, c->out); }
+qs_status qgrad_diffmul(qs_vm *vm, qs_call_args *c) { return by_rule(vm, c, "diffmul_of"); }

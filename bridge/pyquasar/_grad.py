@@ -56,6 +56,28 @@ def _value(x):
     return _q().value(x) if isinstance(x, (list, tuple)) and _is_smooth(x) else x
 
 
+def _check_smooth(what, f, args, chosen):
+    """Refuses integers and truth values among the chosen arguments, by their types, or because f declares them so.
+    Whole numbers of Python are numbers of the language, which are floats, and so are lists of them."""
+    for k in chosen:
+        x = args[k]
+        kind = type(x).__name__ if isinstance(x, bool) else str(x.dtype).rpartition(".")[2] if (
+            hasattr(x, "dtype") and not _is_smooth(x)) else None
+        if kind:
+            raise TypeError("%s: argument %d is %s of %s, and derivatives are taken to floats and complex numbers" %
+                            (what, k, "an array" if _shape(x) else "a number", kind))
+        why = _why_constant(f, k)
+        if why:
+            raise TypeError("%s: %s" % (what, why))
+
+
+def _why_constant(f, k):
+    """Why argument k of f has no derivative, as the program declares it; None: it may have one."""
+    while isinstance(f, (functools.partial, _Derivative, custom_vjp)):
+        f, k = (f.func, k + len(f.args)) if isinstance(f, functools.partial) else (f.__wrapped__, k)
+    return f._constant(k) if hasattr(f, "_constant") else None
+
+
 def _record(f, args, chosen):
     return _q()._bridge._record(f, args, tuple(chosen))
 
@@ -130,6 +152,8 @@ class _Taken:
         self.leaves, of = [], []
         for form, x in zip(self.forms, args):
             first, leaves = len(self.leaves), [_value(v) for v in form.leaves(x)]
+            if form.parts is None and len(of) in chosen and isinstance(leaves[0], (list, tuple)):
+                leaves = [_q().value(leaves[0])]  # a list of whole numbers alone
             self.leaves += leaves
             of.append([first + i if form.parts is None or _is_smooth(v) else None for i, v in enumerate(leaves)])
         self.places = [of[k] for k in chosen]  # of their leaves; None: it has no derivative
@@ -182,6 +206,7 @@ class _Taken:
 def _taken(what, f, args, argnums, names):
     """The call, with the arguments argnums chosen, and what is made of a tuple with an entry for each of them."""
     chosen, several = _numbers(argnums, len(args), what)
+    _check_smooth(what, f, args, chosen)
     taken = _Taken(f, args, chosen, names)
     if not taken.wanted:
         raise TypeError("%s: there is no float among the arguments" % what)
@@ -282,7 +307,8 @@ def vjp(f, *args):
     and gives a tuple, with an adjoint for each argument, of its form.  It may be called as often as wanted.  None
     stands for zero, and for what has no derivative (a whole number, a string)."""
     _function("vjp", f)
-    taken = _Taken(f, args, tuple(k for k, x in enumerate(args) if _Form(x).parts is not None or _is_smooth(_value(x))))
+    taken = _Taken(f, args, tuple(k for k, x in enumerate(args) if not _why_constant(f, k) and (
+        _Form(x).parts is not None or _is_smooth(_value(x)))))
     given = [v for x, form in zip(args, taken.forms) for v in form.leaves(x)]
     # copies of memory of others, who may change it before the pullback is called
     taken.leaves = [v.copy() if v is not x and _shape(v) else v for v, x in zip(taken.leaves, given)]
@@ -323,6 +349,7 @@ def jvp(f, args, tangents):
     if len(args) != len(tangents):
         raise TypeError("jvp: %d arguments, but %d tangents" % (len(args), len(tangents)))
     chosen = tuple(k for k, t in enumerate(tangents) if t is not None)
+    _check_smooth("jvp", f, args, chosen)
     taken = _Taken(f, args, chosen)
     y, record = taken.record()
     dy = _q()._bridge._sweep(record, True, taken.along("jvp", tuple(tangents[k] for k in chosen)))
@@ -459,7 +486,8 @@ def hvp(f, args, vectors):
     vectors = _arguments("hvp", vectors, "vectors")
     if len(vectors) != len(places):
         raise TypeError("hvp: %d arguments, but %d vectors" % (len(places), len(vectors)))
-    taken = _Taken(_function("hvp", f), args, places)
+    _check_smooth("hvp", _function("hvp", f), args, [k for k in places if vectors[k] is not None])
+    taken = _Taken(f, args, places)
     record = _gradient("hvp", taken).record()[1]
     found = _q()._bridge._sweep(record, True, taken.along("hvp", vectors))
     return taken.formed(_zero(taken.leaves[i]) if d is None else d for i, d in zip(taken.wanted, found))

@@ -93,7 +93,8 @@ class Operator:
     imagine   of the arguments: empty tensors like the results; None: a run finds them, for each combination of shapes
               that comes
     backward  a function of torch that gives the gradients; None: they are derived
-    adjoints_of  the numbers of the arguments of which the results are adjoints"""
+    adjoints_of  the numbers of the arguments whose adjoints, or tangents of whose adjoints, the results are: results
+              get their shapes"""
 
     def __init__(self, function, results, name, imagine=None, backward=None, adjoints_of=None):
         self.function, self.results, self.name, self.adjoints_of = function, results, name, adjoints_of
@@ -126,8 +127,8 @@ class Operator:
 
     def check(self, args):
         """torch makes a number of a tensor without dimensions, whose derivative would be lost without a word."""
-        for k, ((kind, name), x) in enumerate(zip(self.function.parameters, args)):
-            if k not in self.tensors and isinstance(x, _torch().Tensor) and _is_differentiated(x):
+        for (kind, name), x in zip(self.function.parameters, args):  # by text: torch.compile makes symbols of integers
+            if kind != "Tensor" and isinstance(x, _torch().Tensor) and _is_differentiated(x):
                 raise TypeError("%s: argument %s is a tensor of which derivatives are taken, but the parameter is "
                                 "declared as a number, which has none in torch; leave its type away, or give %s(%s)"
                                 % (self.function.name, name, kind, name))
@@ -253,7 +254,7 @@ class Operator:
             name = "%s_forward%s" % (self.name, "".join("_%d" % k for k in which))
             f, n = self.function.forward(which), len(self.function.parameters)
             shapes = lambda *args: self.imagine(*args[:n])
-            self.derived["forward", which] = Operator(f, self.results, name, shapes)
+            self.derived["forward", which] = Operator(f, self.results, name, shapes, adjoints_of=self.adjoints_of)
         return self.derived["forward", which]
 
     def along(self, ctx, tangents):

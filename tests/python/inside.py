@@ -282,6 +282,23 @@ print n[0] > 0, x[10]
     assert out == "1500\n", out
 
 
+@test
+def results_own_their_memory():
+    """Python's side under the address sanitizer, where qrun was built with it."""
+    linked = subprocess.run(["ldd", QRUN], capture_output=True, text=True).stdout
+    sanitizer = re.search(r"=> (\S*/libasan\S*)", linked)
+    package = os.path.join(os.path.dirname(QRUN), "python")
+    if not sanitizer or not os.path.isdir(os.path.join(package, "pyquasar")):
+        raise Skip("qrun has no address sanitizer, or there is no pyquasar beside it")
+    tests = os.path.join(ROOT, "tests/python")
+    r = subprocess.run([sys.executable, os.path.join(tests, "test_ownership.py")], capture_output=True, text=True,
+                       cwd=tests, env={**os.environ, "LD_PRELOAD": sanitizer[1], "PYTHONPATH": package,
+                                       "ASAN_OPTIONS": "detect_leaks=0", "QUASAR_TEST_WITHOUT": "torch jax"})
+    if "No module named 'numpy'" in r.stderr:
+        raise Skip("NumPy is not here")
+    assert r.returncode == 0 and "AddressSanitizer" not in r.stderr, r.stderr[-6000:]
+
+
 def main():
     global QRUN, SLOW
     p = argparse.ArgumentParser()

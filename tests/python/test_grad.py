@@ -3,6 +3,7 @@ import array
 import collections
 import ctypes
 import dataclasses
+import functools
 import gc
 import math
 import pickle
@@ -224,6 +225,56 @@ class Gradients(unittest.TestCase):
             q.hessian(q.wave)(self.x)
         with self.assertRaisesRegex(TypeError, "gradcheck: there is no float among the arguments"):
             q.gradcheck(q.total, np.array([1, 2]))
+
+    def test_integers_have_no_derivative(self):
+        """By their types, or as a function declares them; Python's own numbers, and lists of them, are floats."""
+        q.compile_string("integers", """
+            function y = power(x : vec, n : int)
+                y = sum(x.^n)
+            end
+            function y = scaled(x : vec, k : scalar)
+                y = sum(x)*k
+            end
+            function y = free(x)
+                y = sum(x.*x)
+            end
+            function y = either(x, n : int)
+                y = sum(x)*n
+            end
+            function y = either(x, n : vec)
+                y = sum(x)*sum(n)
+            end""")
+        taken = {"grad": lambda f, x, k: q.grad(f, argnums=k)(*x),
+                 "value_and_grad": lambda f, x, k: q.value_and_grad(f, argnums=k)(*x),
+                 "jacobian": lambda f, x, k: q.jacobian(f, argnums=k)(*x),
+                 "hessian": lambda f, x, k: q.hessian(f, argnums=k)(*x),
+                 "jvp": lambda f, x, k: q.jvp(f, x, [1.0 if i == k else None for i in range(len(x))]),
+                 "hvp": lambda f, x, k: q.hvp(f, x, [1.0 if i == k else None for i in range(len(x))])}
+        declared = "argument n of power is declared int, and derivatives are taken to floats and complex numbers"
+        integers = [np.int64(3), np.array(3), np.arange(3), True, np.array([True]), q.value(np.arange(3))]
+        integers += [torch.tensor(3), torch.arange(3)] if torch else []
+        for what, take in taken.items():
+            for n in (3, 3.0):
+                for f, x, k in ((q.power, (self.x, n), 1), (functools.partial(q.power, self.x), (n,), 0),
+                                (q.custom_vjp(q.power), (self.x, n), 1)):
+                    with self.assertRaisesRegex(TypeError, what + ": " + declared):
+                        take(f, x, k)
+            for n in integers:
+                with self.assertRaisesRegex(TypeError, what + ": argument 0 is (a number|an array) of (int64|bool), "
+                                                              "and derivatives are taken to floats"):
+                    take(q.free, (n,), 0)
+        with self.assertRaisesRegex(TypeError, declared):
+            q.jacobian(q.grad(q.power), argnums=1)(self.x, 3)
+        self.assertEqual(q.grad(q.scaled, argnums=1)(self.x, 3), self.x.sum())
+        self.assertEqual(q.grad(q.either, argnums=1)(self.x, np.ones(2)).tolist(), [self.x.sum()]*2)
+        self.assertEqual((q.grad(q.free)(3), q.grad(lambda x: x*x)(3)), (6.0, 6.0))
+        self.assertEqual(q.grad(q.free)([1, 2]).tolist(), [2.0, 4.0])
+        self.assertEqual(q.jacobian(lambda x: x*x)((3, 4)).tolist(), [[6.0, 0.0], [0.0, 8.0]])
+        self.assertEqual(q.hessian(q.free)([3, 4]).tolist(), [[2.0, 0.0], [0.0, 2.0]])
+        np.testing.assert_allclose(q.grad(q.power)(self.x, 3), 3*self.x**2)
+        np.testing.assert_allclose(q.jvp(q.power, (self.x, 3), (np.ones(3), None))[1], (3*self.x**2).sum())
+        self.assertIsNone(q.vjp(q.power, self.x, 3.0)[1](1.0)[1])
+        self.assertTrue(q.gradcheck(q.power, self.x, 3))
 
     def test_gradcheck_looks_at_each_element(self):
         m = q.compile_string("nearly", """
@@ -830,6 +881,64 @@ class OperatorsOfTorch(unittest.TestCase):
         f, named = pickle.loads(text)
         self.assertTrue(torch.autograd.gradcheck(f, self.x))
         self.assertIs(pickle.loads(pickle.dumps(named)), named)
+
+    def test_second_derivatives_with_broadcasting(self):
+        from torch.func import grad, hessian, jacfwd, jacrev, vmap
+        leaves = torch.utils._pytree.tree_leaves
+        op = q.torch_op(lambda x, w: x*w*w)
+        both = (0, 1)
+        twice = {"hessian": lambda f: hessian(f, both), "jacrev of jacrev": lambda f: jacrev(jacrev(f, both), both),
+                 "jacfwd of jacrev": lambda f: jacfwd(jacrev(f, both), both),
+                 "jacrev of jacfwd": lambda f: jacrev(jacfwd(f, both), both)}
+        x, w = torch.rand(2, 3, dtype=torch.float64), torch.rand(3, dtype=torch.float64)
+        for a, b in ((x, w), (w, x), (x, w[:1]), (x[:, :1], w)):
+            for what, derivative in twice.items():
+                got, wanted = (leaves(derivative(lambda x, w: g(x, w).sin().sum())(a, b))
+                               for g in (op, lambda x, w: x*w*w))
+                with self.subTest(what, shapes=(a.shape, b.shape)):
+                    for y, z in zip(got, wanted):
+                        self.assertEqual(y.shape, z.shape)
+                        self.assertTrue(torch.allclose(y, z))
+            for dims in ((0, None), (None, 0), (0, 0)):
+                if dims == (0, 0) and len(a) != len(b):
+                    continue
+                got, wanted = (leaves(vmap(grad(lambda x, w: g(x, w).sin().sum(), both), dims)(a, b))
+                               for g in (op, lambda x, w: x*w*w))
+                with self.subTest("vmap of grad", shapes=(a.shape, b.shape), dims=dims):
+                    self.assertTrue(all(y.shape == z.shape and torch.allclose(y, z) for y, z in zip(got, wanted)))
+
+    def test_compiled_from_wherever_the_operator_is(self):
+        """With symbols for extents, where torch.compile takes integers of objects for symbols, too."""
+        op = q.torch_op(lambda x, w: x*w*w)
+
+        class Model(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.op = op
+
+            def forward(self, x, w):
+                return self.op(x, w)
+
+        def local(x, w):
+            f = op
+            return f(x, w)
+
+        def default(x, w, f=op):
+            return f(x, w)
+        of_list, part = [op], functools.partial(op, w=torch.rand(4, requires_grad=True))
+        places = {"a global": lambda x, w: GLOBAL(x, w), "a local": local, "a closure": lambda x, w: op(x, w),
+                  "an attribute": Model(), "a list": lambda x, w: of_list[0](x, w), "a default": default,
+                  "partial": lambda x, w: part(x)*w}
+        globals()["GLOBAL"] = op
+        for place, f in places.items():
+            for dynamic in (False, True):
+                torch._dynamo.reset()
+                compiled = torch.compile(f, fullgraph=True, dynamic=dynamic, backend="aot_eager")
+                for rows in (3, 5):
+                    x, w = torch.rand(rows, 4, requires_grad=True), torch.rand(4, requires_grad=True)
+                    got, wanted = (torch.autograd.grad(g(x, w).sin().sum(), (x, w)) for g in (compiled, f))
+                    with self.subTest(place, dynamic=dynamic, rows=rows):
+                        self.assertTrue(all(map(torch.allclose, got, wanted)))
 
     def test_derived_gradients(self):
         check, again = torch.autograd.gradcheck, torch.autograd.gradgradcheck

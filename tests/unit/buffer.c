@@ -262,17 +262,17 @@ static void given(Ctx *c) {
     ops.sharing = &sharing, d->ops = &ops;
     qheap_trim(d);
     d->limit = 2 * ROOM;
-    CHECK(qbuf_new(c, BYTES, true, &b) == QS_OK && qbuf_give(c, b, d, &p) == QS_OK && b->home == 1);
+    CHECK(qbuf_new(c, BYTES, true, &b) == QS_OK && qbuf_give(c, b, d, false, &p) == QS_OK && b->home == 1);
     for (int i = 0; i < 3; i++) {
         CHECK(qbuf_new(c, BYTES, true, &other[i]) == QS_OK && qbuf_lock(c, other[i], d, QS_WRITE, &q) == QS_OK);
         CHECK(qbuf_unlock(c, other[i], d, QS_WRITE) == QS_OK && b->block[1] == p && b->valid == 2);
     }
     CHECK(!other[0]->block[1] && !other[1]->block[1] && other[2]->block[1]);
-    CHECK(qbuf_give(c, b, NULL, &q) == QS_ELOCK); /* not elsewhere at the same time */
+    CHECK(qbuf_give(c, b, NULL, false, &q) == QS_ELOCK); /* not elsewhere at the same time */
     qerr_clear(c);
     CHECK(qbuf_wrap(c, &(Wrapped){d, p + BYTES / 2, BYTES, false, NULL, NULL}, &theirs) == QS_OK);
     CHECK(qbuf_overlap(b, theirs) && qbuf_overlap(theirs, b) && !qbuf_overlap(theirs, other[2]));
-    CHECK(qbuf_give(c, theirs, d, &q) == QS_OK && q == p + BYTES / 2);
+    CHECK(qbuf_give(c, theirs, d, false, &q) == QS_OK && q == p + BYTES / 2);
     qbuf_take_back(theirs);
     CHECK(theirs->home == 1); /* foreign memory stays at home */
     qbuf_release(c, theirs);
@@ -302,9 +302,9 @@ static void parted(Ctx *c) {
     CHECK(qbuf_wrap(c, &(Wrapped){NULL, (uintptr_t)theirs, sizeof theirs, true, release, theirs}, &b) == QS_OK);
     b->lent = true;
     CHECK(qbuf_lock(c, b, &devices[1], QS_READ, &p) == QS_OK);
-    CHECK(qbuf_give(c, b, NULL, &p) == QS_ELOCK && refused(c, "the array is locked for reading on"));
+    CHECK(qbuf_give(c, b, NULL, false, &p) == QS_ELOCK && refused(c, "the array is locked for reading on"));
     CHECK(qbuf_unlock(c, b, &devices[1], QS_READ) == QS_OK && released == before);
-    CHECK(qbuf_give(c, b, NULL, &p) == QS_OK && p != (DevPtr)(uintptr_t)theirs && released == before + 1);
+    CHECK(qbuf_give(c, b, NULL, false, &p) == QS_OK && p != (DevPtr)(uintptr_t)theirs && released == before + 1);
     theirs[0] = 2;
     CHECK(*(uint64_t *)(uintptr_t)p == 1 && b->home == HOST_MEMORY && !b->lent);
     qbuf_take_back(b);

@@ -500,9 +500,9 @@ static void given(int pools) {
     fake->pools = pools;
     open_gpu(&d, 0);
     d.limit = 4096;
-    CHECK(qbuf_new(&ctx, 2048, true, &b) == QS_OK && qbuf_give(&ctx, b, &d, &p) == QS_OK);
+    CHECK(qbuf_new(&ctx, 2048, true, &b) == QS_OK && qbuf_give(&ctx, b, &d, false, &p) == QS_OK);
     char *theirs = (char *)(uintptr_t)p;
-    CHECK(qbuf_give(&ctx, b, NULL, &q) == QS_ELOCK);
+    CHECK(qbuf_give(&ctx, b, NULL, false, &q) == QS_ELOCK);
     CHECK_TEXT(ctx.err.text, "the array is in use on Fake GPU and cannot be given away on the host at the same time");
     qerr_clear(&ctx);
     CHECK(qbuf_host(&ctx, b, QS_READWRITE, &host) == QS_OK);
@@ -535,16 +535,16 @@ static void taken_back(void) {
     reset();
     open_gpu(&d, 0);
     CHECK(qbuf_new(&ctx, 64, true, &b) == QS_OK);
-    CHECK(qbuf_give(&ctx, b, &d, &p) == QS_OK && qbuf_give(&ctx, b, &d, &p) == QS_OK);
+    CHECK(qbuf_give(&ctx, b, &d, false, &p) == QS_OK && qbuf_give(&ctx, b, &d, false, &p) == QS_OK);
     qbuf_take_back(b);
-    CHECK(qbuf_give(&ctx, b, NULL, &p) == QS_ELOCK);
+    CHECK(qbuf_give(&ctx, b, NULL, false, &p) == QS_ELOCK);
     qerr_clear(&ctx);
     qbuf_take_back(b);
-    CHECK(qbuf_give(&ctx, b, NULL, &p) == QS_OK && b->valid == 1);
+    CHECK(qbuf_give(&ctx, b, NULL, false, &p) == QS_OK && b->valid == 1);
     CHECK(qbuf_lock(&ctx, b, &d, QS_READ, &p) == QS_OK && qbuf_unlock(&ctx, b, &d, QS_READ) == QS_OK && b->valid == 1);
     qbuf_take_back(b);
     CHECK(b->home < 0);
-    for (int i = 0; i < UINT16_MAX + 2; i++) CHECK(qbuf_give(&ctx, b, &d, &p) == QS_OK);
+    for (int i = 0; i < UINT16_MAX + 2; i++) CHECK(qbuf_give(&ctx, b, &d, false, &p) == QS_OK);
     for (int i = 0; i < UINT16_MAX + 2; i++) qbuf_take_back(b);
     CHECK(b->home == d.memory); /* more than it counts: it stays there */
     qbuf_release(&ctx, b);

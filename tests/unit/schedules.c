@@ -153,7 +153,7 @@ static void give(Array *a) {
     DevPtr p = 0, stream = named[k] ? named[k] : (uintptr_t)theirs[k];
     bool ask = !named[k] || draw(2);
     void *popped;
-    must(qbuf_give(&ctx, a->b, d, &p));
+    must(qbuf_give(&ctx, a->b, d, false, &p));
     if (a->given >= 0) qbuf_take_back(a->b); /* once is counted */
     a->given = k;
     if (ask) must(d->ops->sharing->order(d, stream, true));

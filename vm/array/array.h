@@ -54,6 +54,10 @@ qs_status qarr_read(qs_vm *vm, Array *a, const void **p);
 qs_status qarr_touch(qs_vm *vm, Array *a);
 qs_status qarr_write(qs_vm *vm, Array *a, void **p);                                 /* contents are kept */
 qs_status qarr_settle(qs_vm *vm, Array *a);                                          /* after writing: qbuf_settle */
+/* Nobody may write to its elements: its owner forbids it, it is locked for reading, or a derivative needs them. */
+static inline bool qarr_is_readonly(const Array *a) {
+    return qbuf_is_readonly(a->buf) || (a->hdr.flags & ARRAY_KEPT);
+}
 /* The sentence of a failed lock says which array it is: its name, or with NULL its type and shape.  Returns s. */
 qs_status qarr_lock_failed(qs_vm *vm, Array *a, const char *name, qs_status s);
 /* Linear index (row-major over dims) to element offset, for strided access. */

@@ -238,7 +238,9 @@ static qs_status call_plain(qs_vm *vm, Function *fn, int nin, const qs_value *in
     qs_status s = plain_arguments(vm, fn->ast, nin, in, &n, plain);
     if (s == QS_OK) s = qvm_call(vm, qval_object(QS_FUNCTION, fn), n, plain, nout, out);
     for (int i = 0; i < n; i++) qval_release(vm, plain[i]);
-    if (s != QS_OK || !qtape_any(vm, nout, out)) return s;
+    bool captured = s == QS_OK && qtape_any(vm, nout, out);
+    for (int i = 0; i < nout && s == QS_OK && !captured; i++) s = qtape_own(vm, &out[i]);
+    if (!captured) return s;
     return qtape_refuse(vm, fn->name->s, "its rule does not know of a value that it has captured and that a derivative "
                         "depends on; pass it as an argument");
 }

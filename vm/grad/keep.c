@@ -134,6 +134,15 @@ qs_status qtape_keep_plain(qs_vm *vm, qs_value v, qs_value *out) {
     return *out = qval_retain(qtape_plain(v)), QS_OK;
 }
 
+qs_status qtape_own(qs_vm *vm, qs_value *v) {
+    Array *a = v->u.p, *own;
+    if (v->kind != QS_ARRAY || (a->hdr.refs == 1 && !qtape_is_kept(*v))) return QS_OK;
+    TRY(view(vm, a, &own));
+    own->trace = qtape_retain(a->trace);
+    qarr_release(vm, a);
+    return *v = qarr_value(own), QS_OK;
+}
+
 /* Packed strides would lie about its memory; strides of 0 are true. */
 qs_status qtape_keep_shape(qs_vm *vm, qs_value v, qs_value *out) {
     const int64_t one = 1, none[QS_MAX_RANK] = {0};

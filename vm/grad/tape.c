@@ -1,6 +1,9 @@
 /* tape.c -- traces, nodes, levels: the record.  What they are stands in tape.h. */
+#include "lang/syntax/ast.h"
+#include "vm/base/type.h"
 #include "vm/grad/taping.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static Tape *state(qs_vm *vm) { /* made on first use */
@@ -148,6 +151,28 @@ bool qtape_is_smooth(qs_value v) {
     return v.kind == QS_NUM || v.kind == QS_COMPLEX || v.kind == QS_TRACED;
 }
 
+/* The type of integers or truth values that parameter i of f is declared to be; NULL: it is something else. */
+static const Type *integral_parameter(qs_vm *vm, const Function *f, int i) {
+    if (f->fkind != FN_SCRIPT || i >= f->ast->nparams || !f->ast->params[i].type) return NULL;
+    const Type *t = qvm_param_type(vm, f->ast, i), *element = t && t->kind == TY_ARRAY ? t->inner : t;
+    return element && element->kind == TY_NUM && !qdtype_is_smooth(element->dtype) ? t : NULL;
+}
+
+bool qtape_is_constant(qs_vm *vm, qs_value fn, int i, char why[WHY_CONSTANT]) {
+    Function *f = fn.u.p, *const *all = &f;
+    if (fn.kind != QS_FUNCTION) return false;
+    int n = f->fkind == FN_SET ? f->nmembers : 1;
+    if (f->fkind == FN_SET) all = f->members;
+    const Type *t = NULL;
+    for (int k = 0; k < n; k++)
+        if (!(t = integral_parameter(vm, all[k], i))) return false;
+    if (!t) return false;
+    snprintf(why, WHY_CONSTANT, "argument %.48s of %.48s is declared %.48s, and derivatives are taken to floats and "
+             "complex numbers", all[n - 1]->ast->params[i].name->s, all[n - 1]->name ? all[n - 1]->name->s : "f",
+             qtype_name(t));
+    return true;
+}
+
 /* Whether values of this form have derivatives, and which form these have. */
 static bool describe(qs_value v, Trace *t) {
     const Array *a = v.u.p;
@@ -237,8 +262,9 @@ qs_status qtape_unwritten(qs_vm *vm) {
     return qerr_set(qvm_ctx(vm), QS_EVALUE, "what a derivative is computed from is not written: write into copy(…)");
 }
 
-void qtape_settle(qs_vm *vm, qs_value *y) {
-    if (!qtape_trace(*y) || qtape_is_recorded(vm, *y)) return;
+qs_status qtape_settle(qs_vm *vm, qs_value *y) {
+    if (qtape_is_kept(*y)) TRY(qtape_own(vm, y));
+    if (!qtape_trace(*y) || qtape_is_recorded(vm, *y)) return QS_OK;
     if (y->kind == QS_TRACED) {
         qs_value plain = qval_retain(qtape_plain(*y));
         qval_release(vm, *y);
@@ -248,4 +274,5 @@ void qtape_settle(qs_vm *vm, qs_value *y) {
         qtape_release(vm, a->trace);
         a->trace = NULL;
     }
+    return QS_OK;
 }

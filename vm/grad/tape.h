@@ -113,6 +113,10 @@ void qtape_close(qs_vm *vm);
 /* v with a trace: an array gets it in place of the one that it had, a number becomes an object.  Takes the reference to
  * v, and retains t. */
 qs_value qtape_attach(qs_vm *vm, qs_value v, Trace *t);
+/* Whether every function that fn stands for declares argument i as integers or truth values, which have no derivative.
+ * why: the end of a sentence that says so. */
+enum { WHY_CONSTANT = 256 };
+bool qtape_is_constant(qs_vm *vm, qs_value fn, int i, char why[WHY_CONSTANT]);
 
 /* -- tape.c: the record -------------------------------------------------------------------------------------------- */
 /* The trace of an operand as it is before the operation, retained; NULL: it is constant here. */
@@ -153,6 +157,10 @@ qs_status qtape_keep(qs_vm *vm, qs_value v, qs_value *out);
 qs_status qtape_keep_plain(qs_vm *vm, qs_value v, qs_value *out); /* without its trace: for results */
 /* Where only type and shape will be asked for: an array of zeros of a single element of memory. */
 qs_status qtape_keep_shape(qs_vm *vm, qs_value v, qs_value *out);
+/* What a function gives that got snapshots, or that may give an array that others have: *v becomes an ordinary array on
+ * the same memory, with the same trace, which nobody else has.  No element is copied. */
+qs_status qtape_own(qs_vm *vm, qs_value *v);
+static inline bool qtape_is_kept(qs_value v) { return v.kind == QS_ARRAY && (qval_array(v)->hdr.flags & ARRAY_KEPT); }
 /* Before elements of `a` are written whose new trace will be recorded: refuses with the line where others have its
  * memory, who know of no trace, and where another array of the program shares it, or should, and would keep the trace
  * of what it does not hold any more.  name: what the program calls it, or NULL. */
@@ -163,7 +171,8 @@ typedef struct { uint64_t bit, first; uint32_t inside; } GradLevel; /* first: se
 qs_status qtape_begin(qs_vm *vm, GradLevel *l);            /* an error when too many run */
 void qtape_end(qs_vm *vm, const GradLevel *l);
 uint32_t qtape_frames(const qs_vm *vm);                    /* that were there before the first level that runs */
-void qtape_settle(qs_vm *vm, qs_value *y);                 /* y is plain, unless a level that runs records it */
+/* A result of a level that is over: it is plain, unless a level that runs records it, and no snapshot any more. */
+qs_status qtape_settle(qs_vm *vm, qs_value *y);
 /* A value of this level that derivatives may be taken to: a float or complex number or array.  Owned. */
 qs_status qtape_leaf(qs_vm *vm, const GradLevel *l, qs_value v, qs_value *out);
 qs_status qtape_no_tangent(qs_vm *vm, qs_value y, qs_value *out); /* zeros: of what depends on no leaf */
