@@ -729,9 +729,10 @@ static qs_status as_is(qs_status s, qs_value *v) { /* what is written to it shal
 }
 
 /* What becomes of a list: numbers make an array, other items (arrays, too) a cell or an error.  With cells it has the
- * shape that it has for NumPy; else [[1, 2]] is the vector that it is in the language.  changed: where the numbers are
+ * shape that it has for NumPy; else [[1, 2]] is the vector that it is in the language.  declared: somebody has said
+ * what the elements are; else a list of nothing but truth values has elements of bool.  changed: where the numbers are
  * integers, and one of those given is not among them, it comes here; NULL: nobody asks. */
-typedef struct { bool cells; qs_dtype numbers; qs_value *changed; } ListAs;
+typedef struct { bool cells, declared; qs_dtype numbers; qs_value *changed; } ListAs;
 static qs_status items_value(Border *b, PyObject *list, ListAs as, qs_value *out);
 
 static void look_at(Border *b, int n, const qs_value *items, ListAs as) {
@@ -743,8 +744,19 @@ static void look_at(Border *b, int n, const qs_value *items, ListAs as) {
     }
 }
 
+static bool is_truth(qs_value v) { /* a bool of Python or NumPy, or an array of them */
+    return v.kind == QS_BOOL || (v.kind == QS_ARRAY && qval_array(v)->dtype == QS_B1);
+}
+
+static bool only_truths(int n, const qs_value *items) {
+    int i = 0;
+    while (i < n && is_truth(items[i])) i++;
+    return n && i == n;
+}
+
 static qs_status literal(Border *b, int n, qs_value *items, ListAs as, qs_value *out) {
     qs_value v;
+    if (!as.declared && only_truths(n, items)) as.numbers = QS_B1;
     look_at(b, n, items, as);
     if (qarr_literal(b->vm, as.numbers, n, items, &v) == QS_OK) {
         bool nested = as.cells && n && items[0].kind == QS_ARRAY;
@@ -847,9 +859,11 @@ static void guard(Array *copy, qs_value fn) {
     copy->buf->readonly = fn.kind == QS_FUNCTION && ((Function *)fn.u.p)->fkind == FN_SCRIPT;
 }
 
+static bool is_declared(const Type *t) { return t && t->kind == TY_ARRAY && t->inner->kind == TY_NUM; }
+
 /* The elements that a list gets: those that are declared, at once, lest they be rounded twice. */
 static qs_dtype wanted_numbers(Border *b, PyObject *list, qs_value fn, const Type *t) {
-    if (t && t->kind == TY_ARRAY && t->inner->kind == TY_NUM) return t->inner->dtype;
+    if (is_declared(t)) return t->inner->dtype;
     if (converts(fn)) return only_ints(list, 0) ? QS_I64 : QS_F64;
     return qvm_ctx(b->vm)->scalar_dtype;
 }
@@ -869,7 +883,7 @@ static qs_status not_held(Border *b, qs_value number, qs_value fn, int i, const 
 static bool list_argument(Border *b, PyObject *o, qs_value fn, int i, const Type *t, qs_value *out, qs_status *s) {
     if (!PyList_Check(o) && !PyTuple_Check(o)) return false; /* torch.Size is a tuple, too */
     qs_value changed = qs_nil();
-    ListAs as = {.numbers = wanted_numbers(b, o, fn, t)};
+    ListAs as = {.numbers = wanted_numbers(b, o, fn, t), .declared = is_declared(t)};
     if (qdtype_is_int(as.numbers) && t) as.changed = &changed;
     if (list_value(b, o, as, out) != QS_OK) return qs_error_clear(b->vm), false;
     if (out->kind == QS_ARRAY) guard(out->u.p, fn);

@@ -146,27 +146,176 @@ def _reduced(f, x, axis, rest):
     return f(x, [], axis) if f.__name__ in ("min", "max") else f(x, axis, *rest)
 
 
-def _reduction(name, doc, ddof=None):
-    def method(self, axis=None, dtype=None, out=None, keepdims=False, **options):
-        if options and (ddof is None or list(options) != ["ddof"]):
-            raise TypeError("%s: no argument %s" % (name, next(n for n in options if n != "ddof" or ddof is None)))
-        x = self if dtype is None else self.astype(dtype)
-        f, rest = _built_in(name), () if ddof is None else (options.get("ddof", ddof),)
-        axes = tuple(range(self.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-        axes = {_axis(self, i) for i in axes}
-        endless = rest and 0 < math.prod(self.shape[i] for i in axes) <= rest[0]  # division by 0 or less, which is 0
-        rest = (0,) if endless else rest
-        shape = tuple(1 if i in axes else n for i, n in enumerate(self.shape) if keepdims or i not in axes)
-        if len(axes) < self.ndim:
-            x, axis = _along(x, axis)
-        else:  # an array of one element, if it is to be an array, has the type that the elements have
-            huge = name in ("min", "max") and x._dtype == "uint64"  # numbers of the language may not hold it
-            x, axis = (x.reshape(1, -1), 1) if shape or huge else (x, None)
-        r = _reduced(f, x, axis, rest)
-        r = r*math.inf if endless else r
-        return _finished(r if shape or not hasattr(r, "_kind") else r.item(), shape or None, out)
-    method.__name__, method.__doc__ = name, doc
-    return for_arrays(method)
+class _NotGiven:
+    def __repr__(self):
+        return "<no value>"
+
+
+_NOT_GIVEN = _NotGiven()
+_NEUTRAL = {"sum": 0, "prod": 1, "any": False, "all": True}  # what where= puts in place of the elements it leaves out
+
+
+def _reduced_axes(self, axis):
+    axes = tuple(range(self.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    return {_axis(self, i) for i in axes}
+
+
+def _reduce_all(name, self, axis, keepdims, ddof=None):
+    """A reduction of every element by the function of the language, in the shape that NumPy gives it."""
+    x, f, rest = self, _built_in(name), () if ddof is None else (ddof,)
+    axes = _reduced_axes(self, axis)
+    endless = rest and 0 < math.prod(self.shape[i] for i in axes) <= rest[0]  # division by 0 or less, which is 0
+    rest = (0,) if endless else rest
+    shape = tuple(1 if i in axes else n for i, n in enumerate(self.shape) if keepdims or i not in axes)
+    if len(axes) < self.ndim:
+        x, axis = _along(x, axis)
+    else:  # an array of one element, if it is to be an array, has the type that the elements have
+        huge = name in ("min", "max") and x._dtype == "uint64"  # numbers of the language may not hold it
+        x, axis = (x.reshape(1, -1), 1) if shape or huge else (x, None)
+    r = _reduced(f, x, axis, rest)
+    r = r*math.inf if endless else r
+    return _finished(r if shape or not hasattr(r, "_kind") else r.item(), shape or None, None)
+
+
+def _one(self, n):
+    """A number as an array of one element of the type of self; integers lose their fraction, as in NumPy."""
+    if self._recorded:
+        return n
+    if "int" in self._dtype:
+        return _whole(self._dtype, int(n))
+    return _machine().value([n]).astype(self._dtype)
+
+
+def _mask(self, where):
+    """where= as an array of truth values that meets self from the end; None: every element counts."""
+    if where is True:
+        return None
+    mask = where if hasattr(where, "_kind") else _machine().value(where if hasattr(where, "__len__") else [where])
+    if mask.ndim > self.ndim:
+        raise ValueError("where has %d dimensions, the array %d" % (mask.ndim, self.ndim))
+    return mask != 0
+
+
+def _with_initial(name, self, r, initial, axes):
+    """The reduction r, and initial beside it."""
+    if name in ("sum", "prod"):
+        initial = int(initial) if "int" in self._dtype or self._dtype == "bool" else initial
+        return r + initial if name == "sum" else r*initial
+    if not hasattr(r, "_kind"):
+        initial = int(initial) if "int" in self._dtype else initial
+        return initial if r != r else min(r, initial) if name == "min" else max(r, initial)
+    return _built_in(name)(r, _one(self, initial))
+
+
+def _reduce(name, self, axis, dtype, out, keepdims, initial=_NOT_GIVEN, where=True):
+    """sum, prod, min, max, any and all with the arguments of NumPy."""
+    x, mask = self if dtype is None else self.astype(dtype), _mask(self, where)
+    given = initial is not _NOT_GIVEN and initial is not None
+    extreme = name in ("min", "max")
+    if mask is not None and extreme and not given:
+        raise ValueError("%s: with where=, initial= says what is left of no element" % name)
+    if mask is not None:
+        x = _built_in("where")(mask, x, _one(x, initial if extreme else _NEUTRAL[name]))
+    axes = _reduced_axes(x, axis)
+    if given and extreme and not math.prod(x.shape[i] for i in axes):  # nothing but the initial value is there
+        x = _filled(_one(x, initial), tuple(1 if i in axes else n for i, n in enumerate(x.shape)))
+    r = _reduce_all(name, x, axis, keepdims)
+    return _finished(_with_initial(name, x, r, initial, axes) if given else r, None, out)
+
+
+def _filled(one, shape):
+    return duplicate(one._view(shape, (0,)*len(shape)))
+
+
+def _count(self, mask, axis, keepdims):
+    """How many elements take part."""
+    if mask is None:
+        return math.prod(self.shape[i] for i in _reduced_axes(self, axis))
+    return _reduce("sum", _filled(_float_one(1), self.shape), axis, None, None, keepdims, where=mask)
+
+
+def _float_one(x):
+    return _machine()._bridge._array("float64", (1,), __import__("struct").pack("d", x))
+
+
+def _float_of(self):
+    return self if "float" in self._dtype or "complex" in self._dtype else self.astype("float64")
+
+
+def _quotient(x, n):
+    """x/n, nan or infinite where nothing was counted, of numbers, too."""
+    if hasattr(x, "_kind") or hasattr(n, "_kind"):
+        return x/n
+    return x/n if n else x*math.inf if x == x and x else x*math.nan
+
+
+def _mean_of(self, axis, dtype, out, keepdims, where):
+    x, mask = self if dtype is None else self.astype(dtype), _mask(self, where)
+    if mask is None:
+        return _finished(_reduce_all("mean", x, axis, keepdims), None, out)
+    x = _float_of(x)
+    total = _reduce("sum", x, axis, None, None, keepdims, where=mask)
+    return _finished(_quotient(total, _count(x, mask, axis, keepdims)), None, out)
+
+
+def _spread_of(name, self, axis, dtype, out, ddof, keepdims, where, mean):
+    """var and std; by their definition where a mask or the mean is given."""
+    x, mask = self if dtype is None else self.astype(dtype), _mask(self, where)
+    if mask is None and mean is None:
+        return _finished(_reduce_all(name, x, axis, keepdims, ddof), None, out)
+    x = _float_of(x)
+    away = x - (_mean_of(x, axis, None, None, True, True if mask is None else mask) if mean is None else mean)
+    squares = (away*away.conj()).real if "complex" in x._dtype else away*away
+    total = _reduce("sum", squares, axis, None, None, keepdims, where=True if mask is None else mask)
+    n = _count(x, mask, axis, keepdims) - ddof
+    n = _built_in("max")(n, 0) if hasattr(n, "_kind") else max(n, 0)
+    r = _quotient(total, n)
+    return _finished(r if name == "var" else _built_in("sqrt")(r) if hasattr(r, "_kind") else r**0.5, None, out)
+
+
+def sum_of(self, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True):
+    """The sum of all elements, or along an axis."""
+    return _reduce("sum", self, axis, dtype, out, keepdims, _NOT_GIVEN if initial == 0 else initial, where)
+
+
+def prod_of(self, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True):
+    """The product of all elements, or along an axis."""
+    return _reduce("prod", self, axis, dtype, out, keepdims, _NOT_GIVEN if initial == 1 else initial, where)
+
+
+def min_of(self, axis=None, out=None, keepdims=False, initial=_NOT_GIVEN, where=True):
+    """The smallest element, or those along an axis."""
+    return _reduce("min", self, axis, None, out, keepdims, initial, where)
+
+
+def max_of(self, axis=None, out=None, keepdims=False, initial=_NOT_GIVEN, where=True):
+    """The largest element, or those along an axis."""
+    return _reduce("max", self, axis, None, out, keepdims, initial, where)
+
+
+def any_of(self, axis=None, out=None, keepdims=False, *, where=True):
+    """Whether any element is not 0, or any along an axis."""
+    return _reduce("any", self, axis, None, out, keepdims, where=where)
+
+
+def all_of(self, axis=None, out=None, keepdims=False, *, where=True):
+    """Whether no element is 0, or none along an axis."""
+    return _reduce("all", self, axis, None, out, keepdims, where=where)
+
+
+def mean_of(self, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
+    """The mean of all elements, or along an axis."""
+    return _mean_of(self, axis, dtype, out, keepdims, where)
+
+
+def var_of(self, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None):
+    """The variance of all elements, or along an axis; as in NumPy, of n, without ddof=1."""
+    return _spread_of("var", self, axis, dtype, out, ddof, keepdims, where, mean)
+
+
+def std_of(self, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None):
+    """The square root of var."""
+    return _spread_of("std", self, axis, dtype, out, ddof, keepdims, where, mean)
 
 
 def _cumulative(name, doc):
@@ -188,7 +337,7 @@ def _whole(dtype, n):
 
 
 def _place(name, doc):
-    def method(self, axis=None, out=None, keepdims=False):
+    def method(self, axis=None, out=None, *, keepdims=False):
         if axis is None:
             place, shape = int(_built_in("find_index_" + name[3:])(self)), (1,)*self.ndim
             return _finished(_whole("int64", place) if keepdims else place, shape if keepdims else None, out)
@@ -207,10 +356,36 @@ def _numbers(shape):
     return [whole("each of them", n) for n in (shape[0] if one else shape)]
 
 
-def reshape(self, *shape, order="C"):
+# -- the order of elements in memory: C, F, A and K of NumPy ---------------------------------------------------------
+
+def _is_packed(self, axes):
+    """Whether the elements lie one behind the other when the dimensions are taken in that order."""
+    steps, shape = _steps(self), [self.shape[i] for i in axes]
+    return not self.size or all(n == 1 or steps[i] == step for i, n, step in zip(axes, shape, _packed(shape)))
+
+
+def _axes_of(what, self, order, orders="CFAK"):
+    """The dimensions from the outermost in memory to the innermost."""
+    order = "C" if order is None else order
+    if not isinstance(order, str) or len(order) != 1 or order.upper() not in orders:
+        raise ValueError("%s: order must be one of %s, got %r" % (what, ", ".join(orders), order))
+    axes, order = list(range(self.ndim)), order.upper()
+    if order == "K":
+        steps = [abs(n) for n in self.strides]
+        return sorted(axes, key=lambda i: -steps[i])
+    fortran = order == "F" or order == "A" and _is_packed(self, axes[::-1]) and not _is_packed(self, axes)
+    return axes[::-1] if fortran else axes
+
+
+def _in_order(self, axes, make):
+    """make(view) where the view has its dimensions in that order: what is made has C's order, and self's dimensions."""
+    if axes == sorted(axes):
+        return make(self)
+    return make(self.transpose(axes)).transpose([axes.index(i) for i in range(self.ndim)])
+
+
+def reshape(self, *shape, order="C", copy=None):
     """The elements in another shape, in which one extent may be -1: a view where strides can say it, else a copy."""
-    if order != "C":
-        raise ValueError("reshape: the order must be C, got %r" % (order,))
     wanted = _numbers(shape)
     known = 1
     for n in wanted:
@@ -220,9 +395,14 @@ def reshape(self, *shape, order="C"):
         known = self.size
     if known != self.size or any(n < 0 for n in wanted):
         raise ValueError("reshape: an array of %s has no shape %s" % (self.shape, tuple(_numbers(shape))))
+    axes = _axes_of("reshape", self, order, "CFA")
+    if axes != sorted(axes):
+        return self.transpose().reshape(*wanted[::-1], copy=copy).transpose()
     strides = _regrouped(self, wanted) if self.size else _packed(wanted)
-    if strides is None:
-        return _built_in("copy")(self)._view(tuple(wanted), _packed(wanted))
+    if strides is None and copy is not None and not copy:
+        raise ValueError("reshape: the elements do not lie so that a view has the shape %s" % (tuple(wanted),))
+    if strides is None or copy:
+        return duplicate(self)._view(tuple(wanted), _packed(wanted))
     return self._view(tuple(wanted), strides)
 
 
@@ -300,12 +480,12 @@ def squeeze(self, axis=None):
 
 def ravel(self, order="C"):
     """All elements one after the other: a view where they lie like that."""
-    return self.reshape(-1, order=order)
+    return self.transpose(_axes_of("ravel", self, order)).reshape(-1)
 
 
-def flatten(self):
+def flatten(self, order="C"):
     """A copy of all elements one after the other."""
-    return duplicate(self).reshape(-1)
+    return duplicate(self.transpose(_axes_of("flatten", self, order))).reshape(-1)
 
 
 def element_name(dtype):
@@ -323,20 +503,43 @@ def element_name(dtype):
     return known.name if known.isnative else name
 
 
-def astype(self, dtype, copy=True):
-    """A copy with elements of another type ("float32", "f4", numpy.float32, int), converted as everywhere in the
-    language: integers saturate.  copy=False: the array itself where it has that type already."""
-    name = element_name(dtype)
+_CASTINGS = ("no", "equiv", "safe", "same_kind", "same_value", "unsafe")
+
+
+def _may_cast(have, want, casting):
+    """numpy.can_cast, which does not know bfloat16: that is a float of 16 bits that no other one of 16 bits holds."""
+    if casting not in _CASTINGS:
+        raise ValueError("casting must be one of %s, got %r" % (", ".join(map(repr, _CASTINGS)), casting))
+    if casting == "unsafe" or have == want:
+        return True
+    if casting == "same_value":
+        raise TypeError("astype: casting='same_value' is not known here; compare the result with the array")
+    if {have, want} == {"bfloat16", "float16"}:
+        return casting == "same_kind"
+    known = ["float16" if name == "bfloat16" else name for name in (have, want)]
+    return _machine()._support._numpy().can_cast(*known, casting)
+
+
+def _cast(self, name):
     if self._recorded:
         return _built_in("cast_like")(self, _machine()._bridge._array(name, (1,), None))
-    return self if not copy and name == self._dtype else self._converted(name, True)
+    return self._converted(name, True)
+
+
+def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
+    """A copy with elements of another type ("float32", "f4", numpy.float32, int), converted as everywhere in the
+    language: integers saturate.  copy=False: the array itself where it has that type and order already."""
+    name = element_name(dtype)
+    axes = _axes_of("astype", self, order)
+    if not _may_cast(self._dtype, name, casting):
+        raise TypeError("astype: elements of %s cannot become %s by the rule %r" % (self._dtype, name, casting))
+    lies = order == "K" or _is_packed(self, axes)
+    return self if not copy and name == self._dtype and lies else _in_order(self, axes, lambda x: _cast(x, name))
 
 
 def copy_of(self, order="C"):
     """An array of its own with the same elements."""
-    if order not in ("C", "K"):
-        raise ValueError("copy: the order must be C, got %r" % (order,))
-    return duplicate(self)
+    return _in_order(self, _axes_of("copy", self, order), duplicate)
 
 
 def _range(self):
@@ -359,10 +562,23 @@ def _limit(self, x):
     return _whole(self._dtype, max(least, min(most, n)))
 
 
-def clip(self, min=None, max=None, out=None):
+def _clipped(x, least, most):
+    r = _built_in("copy")(x) if least is None else _built_in("max")(x, _limit(x, least))
+    return r if most is None else _built_in("min")(r, _limit(x, most))
+
+
+def clip(self, min=None, max=None, out=None, *, dtype=None, casting="same_kind", order="K", subok=True, where=True):
     """Elements between two bounds."""
-    r = _built_in("copy")(self) if min is None else _built_in("max")(self, _limit(self, min))
-    return _finished(r if max is None else _built_in("min")(r, _limit(self, max)), None, out)
+    if dtype is not None and not _may_cast(self._dtype, element_name(dtype), casting):
+        raise TypeError("clip: elements of %s cannot become %s by the rule %r" %
+                        (self._dtype, element_name(dtype), casting))
+    x = self if dtype is None else self.astype(dtype)
+    mask, axes = _mask(self, where), _axes_of("clip", x, order)
+    r = _clipped(x, min, max)
+    r = r if axes == sorted(axes) else _in_order(r, axes, duplicate)
+    if mask is not None and out is None:
+        raise ValueError("clip: with where=, out= has the elements that are not clipped")
+    return _finished(r if mask is None else _built_in("where")(mask, r, out), None, out)
 
 
 def rounded(self, decimals=0, out=None):
@@ -395,14 +611,14 @@ def formatted(self, spec):
     return format(_built_in("stop_gradient")(self) if self._recorded else self.to_py(), spec)
 
 
-def dot(self, x, out=None):
-    """self @ x, or self*x of a number."""
-    return _finished(self @ x if getattr(x, "ndim", 0) else self*x, None, out)
+def dot(self, other, out=None):
+    """self @ other, or self*other of a number."""
+    return _finished(self @ other if getattr(other, "ndim", 0) else self*other, None, out)
 
 
-def fill(self, x):
+def fill(self, value):
     """Puts one number everywhere."""
-    self[...] = x
+    self[...] = value
 
 
 def conj(self):
@@ -410,19 +626,31 @@ def conj(self):
     return _finished(_built_in("conj")(self), self.shape, None)
 
 
-def tobytes(self):
+def tobytes(self, order="C"):
     """The elements, one behind the other, as bytes."""
-    return _memory(self).tobytes()
+    return _memory(self.transpose(_axes_of("tobytes", self, order))).tobytes()
 
 
-def _by_numpy(name):
-    """NumPy's own method, on the same memory."""
+_INDICES = {"take": (0, "indices"), "repeat": (0, "repeats"), "searchsorted": (2, "sorter")}
+
+
+def _by_numpy(f):
+    """NumPy's own method of that name, on the same memory; f has its arguments and its help."""
+    import functools
+    name = f.__name__
+
+    @functools.wraps(f)
     def method(self, *args, **options):
+        f(self, *args, **options)  # refuses other arguments
         if self._recorded and name in _OF_RECORDS:
             return _OF_RECORDS[name](self, name, args, options)
-        r = getattr(self.to_py(), name)(*map(_plain, args), **options)
+        out, which = options.get("out"), _INDICES.get(name, ())
+        args = [_index(x) if i in which else _plain(x) for i, x in enumerate(args)]
+        options = {key: _index(x) if key in which else _plain(x) for key, x in options.items()}
+        r = getattr(self.to_py(), name)(*args, **options)
+        if out is not None:
+            return out
         return tuple(map(_wrapped, r)) if isinstance(r, tuple) else _wrapped(r)
-    method.__name__, method.__doc__ = name, "As numpy.ndarray.%s, which computes it." % name
     return for_arrays(method)
 
 
@@ -443,25 +671,57 @@ _OF_RECORDS = {
     "trace": lambda self, name, args, options: self.diagonal(*args, **options).sum(axis=-1),
 }
 
+@_by_numpy
+def sort(self, axis=-1, kind=None, order=None, *, stable=None):
+    """Sorts the elements in place along an axis; nan last."""
+
+
+@_by_numpy
+def argsort(self, axis=-1, kind=None, order=None, *, stable=None):
+    """The positions of the elements in sorted order along an axis."""
+
+
+@_by_numpy
+def nonzero(self):
+    """The positions of the elements that are not 0: an array of indices per dimension."""
+
+
+@_by_numpy
+def take(self, indices, axis=None, out=None, mode="raise"):
+    """The elements at some positions along an axis."""
+
+
+@_by_numpy
+def repeat(self, repeats, axis=None):
+    """Each element so many times along an axis."""
+
+
+@_by_numpy
+def diagonal(self, offset=0, axis1=0, axis2=1):
+    """The elements of a diagonal."""
+
+
+@_by_numpy
+def trace(self, offset=0, axis1=0, axis2=1, dtype=None, out=None):
+    """The sum of a diagonal."""
+
+
+@_by_numpy
+def searchsorted(self, v, side="left", sorter=None):
+    """The positions where v would be inserted into sorted elements."""
+
+
 ARRAY_METHODS = {
-    "sum": _reduction("sum", "The sum of all elements, or along an axis."),
-    "prod": _reduction("prod", "The product of all elements, or along an axis."),
-    "mean": _reduction("mean", "The mean of all elements, or along an axis."),
-    "min": _reduction("min", "The smallest element, or those along an axis."),
-    "max": _reduction("max", "The largest element, or those along an axis."),
-    "any": _reduction("any", "Whether any element is not 0, or any along an axis."),
-    "all": _reduction("all", "Whether no element is 0, or none along an axis."),
-    "var": _reduction("var", "The variance of all elements, or along an axis; as in NumPy, of n, without ddof=1.", 0),
-    "std": _reduction("std", "The square root of var.", 0),
+    "sum": sum_of, "prod": prod_of, "min": min_of, "max": max_of, "any": any_of, "all": all_of, "mean": mean_of,
+    "var": var_of, "std": std_of,
     "cumsum": _cumulative("cumsum", "Sums of what comes before, of all elements or along an axis."),
     "cumprod": _cumulative("cumprod", "Products of what comes before, of all elements or along an axis."),
     "argmin": _place("argmin", "The number of the smallest element, or those along an axis."),
     "argmax": _place("argmax", "The number of the largest element, or those along an axis."),
     "reshape": reshape, "transpose": transpose, "swapaxes": swapaxes, "squeeze": squeeze, "ravel": ravel,
     "flatten": flatten, "astype": astype, "copy": copy_of, "clip": clip, "round": rounded, "dot": dot, "fill": fill,
-    "conj": conj, "tobytes": tobytes,
-    **{name: _by_numpy(name) for name in ("sort", "argsort", "nonzero", "take", "repeat", "diagonal", "trace",
-                                          "searchsorted")},
+    "conj": conj, "tobytes": tobytes, "sort": sort, "argsort": argsort, "nonzero": nonzero, "take": take,
+    "repeat": repeat, "diagonal": diagonal, "trace": trace, "searchsorted": searchsorted,
 }
 
 
@@ -634,8 +894,25 @@ def _wrapped(x):
     return _machine().value(x) if getattr(x, "ndim", 0) else x
 
 
+def _index(x):
+    """An index for NumPy.  Positions that the language gives (find, sort, unique …) are elements of floats: they count
+    as the integers that they are.  Floats of NumPy or Python stay what they are, which NumPy refuses."""
+    if isinstance(x, list):
+        return list(map(_index, x))
+    if isinstance(x, float) and hasattr(x, "__index__"):  # a number of the language
+        return x.__index__()
+    a = _plain(x)
+    if a is x or getattr(a, "dtype", None) is None or a.dtype.kind != "f":
+        return a
+    numpy = _machine()._support._numpy()
+    wrong = a[~(numpy.isfinite(a) & (numpy.floor(a) == a) & (abs(a) < 2.0**53))]
+    if wrong.size:
+        raise IndexError("an index must be a whole number, got %s" % wrong.flat[0])
+    return a.astype(numpy.int64)
+
+
 def _key(key):
-    return tuple(map(_plain, key)) if isinstance(key, tuple) else _plain(key)
+    return tuple(map(_index, key)) if isinstance(key, tuple) else _index(key)
 
 
 def get_item(a, key):
@@ -825,7 +1102,10 @@ def install(qvalue, qfunction):
     for name, method in METHODS.items():
         setattr(qvalue, name, method)
     for name, method in ARRAY_METHODS.items():
-        setattr(qvalue, name, method if isinstance(method, for_arrays) else for_arrays(method, name))
+        if not isinstance(method, for_arrays):
+            method.__name__ = method.__qualname__ = name  # which Python's messages about arguments say
+            method = for_arrays(method, name)
+        setattr(qvalue, name, method)
     for name, function in ARRAY_PROPERTIES.items():
         setattr(qvalue, name, property_of_arrays(function, name))
     qfunction.__reduce__ = _later("reduce_function", "_pickles")

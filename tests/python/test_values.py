@@ -580,6 +580,85 @@ class Operators(Values):
                 self.assertRaises(TypeError, make)
 
 
+@needs_numpy
+class Positions(Values):
+    """What functions of the language give as positions is an index, and lists of bool are masks."""
+
+    def test_results_of_the_language_are_indices(self):
+        a = np.arange(24.0).reshape(4, 6)[:, ::-1] * 7 % 11
+        A, row = q.value(a), q.value(a[1].copy())
+        order, at = q.sort(row, nargout=2)[1], q.find(row > 3)[:, 1]
+        there, which = q.ismember(q.value(a[1, :3].copy()), row, nargout=2)
+        self.assertTrue(np.asarray(there).all())
+        for got, wanted in ((row[order], np.sort(a[1])), (row[at], a[1][a[1] > 3]), (row[which], a[1, :3]),
+                            (row[q.unique(row, nargout=2)[1]], np.unique(a[1])),
+                            (A[q.find(A > 9)[:, 0]], a[np.argwhere(a > 9)[:, 0]]),
+                            (row[q.randperm(6)].sum(), a[1].sum()), (row[q.find_index_max(row)], a[1].max()),
+                            (A[1, at], a[1][a[1] > 3]), (A[:, at], a[:, np.flatnonzero(a[1] > 3)]),
+                            (A.take(order, axis=1), a.take(np.argsort(a[1], kind="stable"), axis=1)),
+                            (np.take(A, order.astype(int)), np.take(a, np.argsort(a[1], kind="stable"))),
+                            (row[q.value([0.0, -1])], a[1][[0, -1]]), (row[[q.max(q.value([1, 2])), 0]], a[1][[2, 0]]),
+                            (row[q.value(np.array([2.0, 1], np.float64))], a[1][[2, 1]]),
+                            (row.repeat(q.value([0, 1, 2, 0, 0, 1])), a[1].repeat([0, 1, 2, 0, 0, 1])),
+                            (row.searchsorted(4, sorter=order), np.sort(a[1]).searchsorted(4))):
+            np.testing.assert_array_equal(np.asarray(got), wanted)
+        B = q.value(a.copy())
+        B[0, at] = 100
+        B[[q.max(q.value([1, 2]))], order] = q.value([1, 2, 3, 4, 5, 6])
+        b = a.copy()
+        b[0, np.flatnonzero(a[1] > 3)] = 100
+        b[2, np.argsort(a[1], kind="stable")] = range(1, 7)
+        np.testing.assert_array_equal(np.asarray(B), b)
+
+    def test_other_numbers_are_none(self):
+        v = q.value([1, 2, 3])
+        for key in (q.value([0.5]), q.value([0, np.nan]), q.value([np.inf]), q.value(np.array([2.0**60]))):
+            with self.assertRaisesRegex(IndexError, "an index must be a whole number"):
+                v[key]
+            with self.assertRaisesRegex(IndexError, "an index must be a whole number"):
+                v[key] = 1
+        for key in (1.0, np.float64(1), [1.0], np.array([1.0]), q.value([1j])):  # as in NumPy
+            with self.assertRaises(IndexError):
+                v[key]
+        with self.assertRaises(IndexError):
+            v[q.value([3])]
+
+    def test_numpys_own_arrays_take_integers(self):
+        a, order = np.array([30.0, 10, 20]), q.sort(q.value([30, 10, 20]), nargout=2)[1]
+        with self.assertRaisesRegex(IndexError, "integer"):
+            a[order]
+        self.assertEqual(a[order.astype(int)].tolist(), [10, 20, 30])
+        self.assertEqual(a[q.find_index_max(q.value(a))], 30)
+        self.assertEqual(a[q.value([True, False, True])].tolist(), [30, 20])
+
+    def test_lists_of_bool_are_of_bool(self):
+        self.compile("""
+            function y = type_of(x)
+                y = type(x)
+            end
+            function y = type_of_vec(x : vec)
+                y = type(x)
+            end""")
+        for x in ([True, False], (True,), [[True, False], [False, True]], [[True]], [np.True_, False],
+                  [np.array([True])]):
+            v = q.value(x)
+            self.assertEqual((v.dtype, v.shape, v.tolist()), (np.bool_, np.shape(x), np.asarray(x).tolist()), x)
+        for x in ([True, 2], [[True], [0]], [True, 0.5]):
+            self.assertEqual(q.value(x).dtype, np.float32, x)
+        self.assertEqual(q.value([True, None]).tolist(), [True, None])
+        self.assertEqual(q.value([]).dtype, np.float32)
+        self.assertEqual((q.type_of([True, False]), q.type_of_vec([True, False]), q.type_of([1, 0])),
+                         ("vec[bool]", "vec", "vec"))
+        A = q.value([1, 2, 3])
+        self.assertEqual((A[q.value([True, False, True])].tolist(), (A + [True, False, True]).tolist()),
+                         ([1, 3], [2, 2, 4]))
+        A[[True, False, True]] = 0
+        A[:] = [True, True, False]
+        self.assertEqual((A.tolist(), A.dtype), ([1, 1, 0], np.float32))
+        o = q.value({"mask": [True, False]})
+        self.assertEqual((o.mask.dtype, q.sum([True, True])), (np.bool_, 2))
+
+
 class Locks(Values):
     @needs_numpy
     def test_what_is_locked_for_reading_can_be_read(self):
