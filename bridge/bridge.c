@@ -314,7 +314,7 @@ static const Python table = {
     .interrupt = interrupt,
     .forget_interrupt = forget_interrupt,
     .release_vm = qgil_release_vm, .acquire_vm = qgil_acquire_vm, .serve_windows = qgil_serve_windows,
-    .members = members, .describe = describe,
+    .members = members, .describe = describe, .hint = qerror_hint,
     .attach = attach, .detach = detach,
     .collect = qcycles_collect,
     .close = closing,

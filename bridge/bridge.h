@@ -425,6 +425,7 @@ qs_status qerror_take(Border *b);                     /* the exception that is s
 PyObject *qerror_raise(Border *b, qs_status s);       /* the other way; returns NULL */
 qs_status qerror_report(qs_vm *vm, PyObject *exception, qs_value *out);
 qs_status qerror_format(Border *b, PyObject *exception, qs_value *out); /* "TypeError: message" */
+qs_status qerror_hint(qs_vm *vm, qs_value payload, qs_value *out); /* what is left out where nobody reads it */
 
 /* -- cycles.c: objects of both sides that hold each other ---------------------------------------------------------- */
 int qcycles_init(void);

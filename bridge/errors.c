@@ -72,8 +72,8 @@ static qs_status status_of(PyObject *e) {
     return QS_EFOREIGN;
 }
 
-qs_status qerror_format(Border *b, PyObject *e, qs_value *out) {
-    PyObject *text = qbridge_support("describe", "(O)", e);
+static qs_status format(Border *b, const char *function, PyObject *e, qs_value *out) {
+    PyObject *text = qbridge_support(function, "(O)", e);
     qgil_back(b); /* else the error would be that of another thread */
     if (!text) {
         PyErr_Clear();
@@ -82,9 +82,34 @@ qs_status qerror_format(Border *b, PyObject *e, qs_value *out) {
     return text ? qpy_text(b, text, out) : qs_fail(b->vm, QS_ENOMEM, "out of memory");
 }
 
+qs_status qerror_format(Border *b, PyObject *e, qs_value *out) { return format(b, "describe", e, out); }
+
+qs_status qerror_hint(qs_vm *vm, qs_value payload, qs_value *out) {
+    Border *b = qgil_border(vm);
+    PyObject *e = qpyvalue_get(payload), *text = e ? qbridge_support("suggestion", "(O)", e) : NULL;
+    qgil_back(b);
+    if (text) return qpy_text(b, text, out);
+    PyErr_Clear();
+    return qs_string(vm, "", 0, out);
+}
+
+/* "AttributeError: …" of a lookup that has failed; NULL: the exception, or its text, is another. */
+static PyObject *text_of_missing(PyObject *e) {
+    if (Py_TYPE(e) != (PyTypeObject *)PyExc_AttributeError) return NULL;
+    PyObject *s = PyObject_Str(e), *text = NULL;
+    if (s && PyUnicode_GetLength(s) > 0 && PyUnicode_AsUTF8AndSize(s, NULL))
+        text = PyUnicode_FromFormat("AttributeError: %U", s);
+    Py_XDECREF(s);
+    PyErr_Clear();
+    return text;
+}
+
+/* Without a suggestion: a script may ask for an attribute to see whether it is there. */
 static qs_status error_of(Border *b, PyObject *e) {
     qs_value text = qs_nil();
-    TRY(qerror_format(b, e, &text));
+    PyObject *missing = text_of_missing(e); /* the same, sooner */
+    qgil_back(b);
+    TRY(missing ? qpy_text(b, missing, &text) : format(b, "summary", e, &text));
     qs_status s = carry(b, status_of(e), qs_to_string(text, NULL), e);
     qs_release(b->vm, text);
     return s;

@@ -161,6 +161,49 @@ static qs_status take_size(Border *b, const Function *f, PyObject *o, int i, qs_
     return qs_fail(b->vm, QS_EVALUE, "%s: a size must be a whole number, got %s", f->name->s, qnum_shown(bad, text));
 }
 
+/* Whether argument i of a built-in is a dimension of its arrays, in one of the forms that its manual begins with. */
+static bool is_dimension(const char *doc, int i) {
+    const char *line = strchr(doc, '\n'), *form = doc;
+    char name[ARGUMENT_NAME];
+    for (; form && (!line || form < line); form = strstr(form + 1, " or ")) {
+        parameter_called(form, i, name);
+        if (!strcmp(name, "dim")) return true;
+        if (!strncmp(doc, "size(", 5) && !strcmp(name, "dims")) return true;
+        if (!strncmp(doc, "moveaxis(", 9) && (!strcmp(name, "from") || !strcmp(name, "to"))) return true;
+    }
+    return false;
+}
+
+static int dimensions_of(qs_value v) {
+    return v.kind == QS_ARRAY ? qval_array(v)->ndim : v.kind == QS_CELL ? ((Cell *)v.u.p)->rank : 0;
+}
+
+/* A dimension that none of the arrays has: programs may look along one, where the extent is 1, and Python does not.  A
+ * vec has the dimensions 0 and 1. */
+static qs_status check_dimensions(Border *b, const Function *f, int nin, const qs_value *in, PyObject *names) {
+    int positional = nin - (names ? (int)PyTuple_Size(names) : 0);
+    for (int i = 1; i < nin; i++) {
+        PyObject *given = i < positional ? NULL : PyTuple_GetItem(names, i - positional);
+        const char *name = given ? PyUnicode_AsUTF8AndSize(given, NULL) : NULL;
+        double *d;
+        size_t n;
+        int most = 2;
+        if (name ? strcmp(name, "dim") : !is_dimension(f->native->doc, i)) continue;
+        if (!qval_is_number(in[i]) && in[i].kind != QS_ARRAY) continue;
+        for (int k = 0; k < nin; k++)
+            if (k != i && dimensions_of(in[k]) > most) most = dimensions_of(in[k]);
+        if (qarr_doubles(b->vm, in[i], "dim", &d, &n) != QS_OK) return qs_error_clear(b->vm), QS_OK;
+        size_t k = 0;
+        while (k < n && d[k] < most) k++;
+        double wrong = k < n ? d[k] : 0;
+        qmem_free(qvm_ctx(b->vm), d, n * sizeof *d);
+        if (k < n)
+            return qs_fail(b->vm, QS_EVALUE, "%s: x has the dimensions 0 to %d, got dimension %g", f->name->s, most - 1,
+                           wrong);
+    }
+    return QS_OK;
+}
+
 qs_status qfunction_holds(Border *b, const Type *t, const char *what, qs_value v) {
     const Type *n = t && t->kind == TY_ARRAY ? t->inner : t;
     qs_value same;
@@ -269,7 +312,11 @@ static PyObject *call_inside(Border *b, qs_value fn, PyObject *const *args, int 
     PyObject *r = NULL;
     if (!in) return PyErr_NoMemory();
     if (take_args(b, fn, args, nin, names, in) == 0) {
-        r = names ? run_named(b, fn, nin, in, names, wanted) : run(b, fn, &(CallArgs){.nin = nin, .in = in}, wanted);
+        const Function *f = fn.kind == QS_FUNCTION ? fn.u.p : NULL;
+        qs_status s = f && f->fkind == FN_NATIVE && nin > 1 ? check_dimensions(b, f, nin, in, names) : QS_OK;
+        if (s != QS_OK) r = qerror_raise(b, s);
+        else if (names) r = run_named(b, fn, nin, in, names, wanted);
+        else r = run(b, fn, &(CallArgs){.nin = nin, .in = in}, wanted);
         for (int i = 0; i < nin; i++) {
             be_seen(in[i]);
             if (outlives(in[i])) qdl_hold(b, in[i]);

@@ -364,10 +364,38 @@ static bool lasting(qs_value v, const char *name) {
            strcmp(f->name->s, name) == 0;
 }
 
+/* The exception of a name that nobody has defined; its message is made when somebody reads it (hasattr does not). */
+static PyObject *raise_unknown(const char *name) {
+    PyObject *e = qbridge_support("unknown_name", "(s)", name);
+    if (e) PyErr_SetObject((PyObject *)Py_TYPE(e), e);
+    Py_XDECREF(e);
+    return NULL;
+}
+
+/* The message of that exception. */
+static PyObject *explain_unknown(PyObject *module, PyObject *name) {
+    const char *s = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    Border *b = s ? qhost_enter(s) : NULL;
+    qs_value v;
+    (void)module;
+    if (!b) return NULL;
+    qs_status status = qvm_lookup(b->vm, s, &v);
+    if (status == QS_OK) qs_release(b->vm, v);
+    PyObject *r = status == QS_OK ? PyUnicode_FromFormat("unknown name %s", s) : PyUnicode_FromString(qs_error(b->vm));
+    qs_error_clear(b->vm);
+    return qgil_result(b, r);
+}
+
 /* A variable, a function, a type; the error of the first when it is none of them. */
 static qs_status find(qs_vm *vm, const char *module, const char *name, qs_value *out) {
     const Type *t;
     TypeMods mods = {0};
+    if (!module && !qvm_knows(vm, name)) {
+        qs_status s = qvm_type_named(vm, name, strlen(name), &t, &mods);
+        if (s == QS_OK) *out = qobj_type(vm, t, mods);
+        else qs_error_clear(vm);
+        return s == QS_OK ? QS_OK : QS_ENAME; /* without an error of the machine: raise_unknown */
+    }
     qs_status s = module ? qvm_lookup_in(vm, module, name, out) : qvm_lookup(vm, name, out);
     if (s != QS_ENAME) return s;
     ErrorState unknown = qvm_ctx(vm)->err;
@@ -392,6 +420,7 @@ static PyObject *attribute(PyObject *module, PyObject *name) {
     (void)module;
     if (!b) return NULL;
     qs_status status = find(b->vm, NULL, s, &v);
+    if (status == QS_ENAME && !qs_error(b->vm)) return qgil_result(b, raise_unknown(s));
     if (status != QS_OK) return qgil_result(b, qerror_raise(b, status));
     bool keep = lasting(v, s) && !is_taken(name, v);
     PyObject *r = qpy_give(b, v);
@@ -737,6 +766,7 @@ PyMethodDef qhost_functions[] = {
     {"_define", define, METH_VARARGS, NULL},
     {"_attribute", attribute, METH_O, NULL},
     {"_built_in", built_in, METH_O, NULL},
+    {"_unknown", explain_unknown, METH_O, NULL},
     {"_attribute_in", attribute_in, METH_VARARGS, NULL},
     {"_assign", assign, METH_VARARGS, NULL},
     {"_assign_in", assign_in, METH_VARARGS, NULL},

@@ -29,7 +29,11 @@ static void explain(PyObject *o, PyObject *name) {
     if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return;
     PyErr_Fetch(&type, &value, &traceback);
     PyErr_NormalizeException(&type, &value, &traceback);
-    r = value ? qbridge_support("missing_attribute", "(OOO)", value, o, name) : NULL;
+    PyObject *known = value && !PyDict_Check(o) ? PyObject_GetAttrString(value, "name") : NULL; /* since 3.10, mostly */
+    bool complete = known && known != Py_None;
+    Py_XDECREF(known);
+    PyErr_Clear();
+    r = value && !complete ? qbridge_support("missing_attribute", "(OOO)", value, o, name) : NULL;
     if (!r) PyErr_Clear();
     Py_XDECREF(r);
     PyErr_Restore(type, value, traceback);
@@ -268,7 +272,8 @@ static qs_status absent(Border *b, PyObject *o, PyObject *name, qs_value key, qs
         return qpy_result(b, r, &c->out[0]);
     }
     qs_value fn;
-    if (qvm_lookup(b->vm, qs_to_string(key, NULL), &fn) == QS_OK) { /* perhaps a function that takes o */
+    const char *called = qs_to_string(key, NULL);
+    if (qvm_knows(b->vm, called) && qvm_lookup(b->vm, called, &fn) == QS_OK) { /* perhaps a function that takes o */
         *found = fn.kind != QS_FUNCTION;
         qs_release(b->vm, fn);
     } else {

@@ -120,7 +120,8 @@ static Str *name_text(Border *b, PyObject *name) {
 static PyObject *method_named(Border *b, PyObject *o, PyObject *name) {
     qs_value fn;
     Str *s = name_text(b, name);
-    if (!s || qvm_lookup(b->vm, s->s, &fn) != QS_OK) return qs_error_clear(b->vm), NULL;
+    if (!s || !qvm_knows(b->vm, s->s)) return NULL; /* as a rule: hasattr, and libraries that ask for their protocols */
+    if (qvm_lookup(b->vm, s->s, &fn) != QS_OK) return qs_error_clear(b->vm), NULL;
     PyObject *f = fn.kind == QS_FUNCTION ? qpy_from_value(b, fn) : NULL;
     qs_release(b->vm, fn);
     PyObject *r = f ? qbridge_support("method", "(OO)", f, o) : NULL;

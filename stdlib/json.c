@@ -1,8 +1,9 @@
 /* json.c -- JSON text (RFC 8259) to values and back.
  *
  * An object becomes object(), a list of numbers a vec[float64], a list of equally shaped arrays of numbers an array of
- * one dimension more, any other list a cell.  null stands for nan among numbers, and is written for nan and infinities,
- * as MATLAB does; NaN and Infinity, which Python writes, are read. */
+ * one dimension more, any other list a cell.  An array is written with the dimensions that it was made with: [[10,20]]
+ * has two (qarr_shape).  null stands for nan among numbers, and is written for nan and infinities, as MATLAB does; NaN
+ * and Infinity, which Python writes, are read. */
 #include "stdlib/builtins.h"
 #include "vm/base/number.h"
 
@@ -142,10 +143,12 @@ typedef enum { NUMBERS, ARRAYS, VALUES } ListKind;
 
 static ListKind list_kind(const qs_value *v, uint32_t n) {
     bool numbers = true, some = !n, arrays = n > 0;
+    int64_t dims[QS_MAX_RANK];
+    int rank = n && v[0].kind == QS_ARRAY ? qarr_shape(qval_array(v[0]), dims, NULL) : QS_MAX_RANK;
     for (uint32_t i = 0; i < n; i++) {
         const Array *a = v[i].kind == QS_ARRAY ? qval_array(v[i]) : NULL;
         numbers &= v[i].kind == QS_NUM || v[i].kind == QS_NIL, some |= v[i].kind == QS_NUM;
-        arrays &= a && a->rank < QS_MAX_RANK && v[0].kind == QS_ARRAY && qarr_same_shape(qval_array(v[0]), a);
+        arrays &= a && rank < QS_MAX_RANK && qarr_has_shape(a, rank, dims);
     }
     return numbers && some ? NUMBERS : arrays ? ARRAYS : VALUES;
 }
@@ -162,11 +165,11 @@ static qs_status list_of_numbers(qs_vm *vm, const qs_value *v, uint32_t n, qs_va
 
 static qs_status list_of_arrays(qs_vm *vm, const qs_value *v, uint32_t n, qs_value *out) {
     const Array *first = qval_array(v[0]);
-    int64_t dims[QS_MAX_RANK] = {n};
+    int64_t dims[QS_MAX_RANK + 1] = {n};
+    int rank = qarr_shape(first, dims + 1, NULL);
     Array *a;
     void *p;
-    memcpy(dims + 1, first->dims, (size_t)first->rank * sizeof *dims);
-    TRY(qarr_new(vm, QS_F64, first->rank + 1, dims, false, &a));
+    TRY(qarr_new(vm, QS_F64, rank + 1, dims, false, &a));
     *out = qarr_value(a);
     TRY(qarr_write(vm, a, &p));
     for (uint32_t i = 0; i < n; i++) {
@@ -366,6 +369,7 @@ static qs_status put_object(Writer *w, const Object *o) {
 
 static qs_status put_value(Writer *w, qs_value v) {
     size_t at = 0, n;
+    int64_t dims[QS_MAX_RANK]; /* [[10,20]] has two dimensions, also where the language takes it for a vec */
     if (w->depth > DEEPEST)
         return qs_fail(w->vm, QS_EVALUE, "jsonencode: x is nested more than %d deep, or contains itself", DEEPEST);
     switch (v.kind) {
@@ -377,7 +381,7 @@ static qs_status put_value(Writer *w, qs_value v) {
         const char *s = qs_to_string(v, &n);
         return put_string(w, s, n), QS_OK;
     }
-    case QS_ARRAY: return put_list(w, v, qval_array(v)->rank, qval_array(v)->dims, 0, &at);
+    case QS_ARRAY: return put_list(w, v, qarr_shape(qval_array(v), dims, NULL), dims, 0, &at);
     case QS_CELL: return put_list(w, v, ((Cell *)v.u.p)->rank, ((Cell *)v.u.p)->dims, 0, &at);
     case QS_OBJECT: return put_object(w, v.u.p);
     default: return qs_fail(w->vm, QS_ETYPE, "jsonencode: JSON has no form for a %s", qval_type_name(w->vm, v));

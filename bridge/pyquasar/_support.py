@@ -18,6 +18,30 @@ def _error(name, *bases):
     return type(name, (QuasarError,) + bases, {"__module__": "pyquasar"})
 
 
+class QuasarNameError(QuasarError, AttributeError):
+    """A name that nobody has defined.  Which one may be meant is looked up when the message is read: most are not, since
+    hasattr and the libraries that ask objects for their protocols only want to know whether it is there."""
+    _unknown = None  # the name
+
+    def __str__(self):
+        if self._unknown is not None:
+            try:
+                import pyquasar
+                return pyquasar._bridge._unknown(self._unknown)
+            except Exception:  # the machine is closed
+                pass
+        return QuasarError.__str__(self)
+
+
+QuasarNameError.__module__ = "pyquasar"
+
+
+def unknown_name(name):
+    e = QuasarNameError("unknown name %s" % name)
+    e._unknown = name
+    return e
+
+
 # By the number of the status in quasar.h.
 error_types = [
     QuasarError,
@@ -25,7 +49,7 @@ error_types = [
     _error("QuasarTypeError", TypeError),
     _error("QuasarShapeError", ValueError),
     _error("QuasarIndexError", IndexError),
-    _error("QuasarNameError", AttributeError),
+    QuasarNameError,
     _error("QuasarValueError", ValueError),
     _error("QuasarMemoryError", MemoryError),
     _error("QuasarDeviceError", RuntimeError),
@@ -159,6 +183,11 @@ def _wants_int(text):
 
 def describe(e):
     """The last line of a traceback, without what several lines would be needed for."""
+    return summary(e) + suggestion(e)
+
+
+def summary(e):
+    """The same without the names that are like a missing one: to find these takes a thousand times as long."""
     kind = type(e)
     try:
         text = _sayable(str(e))
@@ -171,7 +200,7 @@ def describe(e):
         name = kind.__module__ + "." + name
     if kind in (TypeError, ValueError) and _wants_int(text):
         text += " (numbers of a script are floats; pyint(x) hands over an int)"
-    return (name + ": " + text if text else name) + _suggestion(e)
+    return name + ": " + text if text else name
 
 
 def kind(x):
@@ -184,7 +213,7 @@ def kind(x):
     return _sayable(name + hint)
 
 
-def _suggestion(e):
+def suggestion(e):
     """did you mean …, for an attribute that is not there."""
     owner, wanted = getattr(e, "obj", None), getattr(e, "name", None)
     if type(e) is not AttributeError or owner is None or not wanted or wanted in dir(owner):

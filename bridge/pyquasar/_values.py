@@ -108,10 +108,15 @@ def whole(what, x):
         raise TypeError("%s must be a whole number, got %r" % (what, x)) from None
 
 
+class AxisError(ValueError, IndexError):
+    """A dimension that the array does not have; both, as numpy.exceptions.AxisError."""
+    __module__ = "pyquasar"
+
+
 def _axis(self, axis):
     axis = whole("axis", axis)
     if not -self.ndim <= axis < self.ndim:
-        raise IndexError("axis %d is outside an array of %d dimensions" % (axis, self.ndim))
+        raise AxisError("axis %d is outside an array of %d dimensions" % (axis, self.ndim))
     return axis % self.ndim
 
 

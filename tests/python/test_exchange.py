@@ -553,7 +553,8 @@ class Producers(Exchange):
         for n in (2**63, 2**70, -2**63 - 1):
             self.assertEqual((int(q.value(n)), q.value([n])[0], self.same(q.value(n))), (n, n, n))
         kind = q.evaluate("x -> type(x)")
-        for items, name in (([np.float32(1), 2], "vec"), ((np.int64(1), np.int8(3)), "vec"), ([[np.bool_(1)]], "vec"),
+        for items, name in (([np.float32(1), 2], "vec"), ((np.int64(1), np.int8(3)), "vec"),
+                            ([[np.bool_(1)]], "vec[bool]"),
                             ([np.complex64(1j), 1], "cvec"), ([np.zeros(2), np.ones(2)], "pyvalue"), ([day], "pyvalue"),
                             ([b"a"], "pyvalue"), ([np.str_("a")], "pyvalue"), ([np.longdouble(1)], "pyvalue")):
             self.assertEqual(kind(items), name, items)

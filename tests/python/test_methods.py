@@ -313,6 +313,7 @@ class Methods(unittest.TestCase):
     def test_wrong_arguments(self):
         v = q.ones(2, 3)
         for f, kind, why in ((lambda: v.sum(axis=2), IndexError, "axis 2 is outside an array of 2 dimensions"),
+                             (lambda: v.sum(axis=2), ValueError, "axis 2 is outside an array of 2 dimensions"),
                              (lambda: v.sum(axis=1.5), TypeError, "axis must be a whole number, got 1.5"),
                              (lambda: v.sum(axis=(0, 0)), ValueError, "named twice"),
                              (lambda: v.sum(ddof=1), TypeError, "argument 'ddof'"),
@@ -326,6 +327,48 @@ class Methods(unittest.TestCase):
                              (lambda: q.zeros(0).max(), q.QuasarError, "empty")):
             with self.assertRaisesRegex(kind, why):
                 f()
+
+    def test_a_dimension_that_no_argument_has_is_an_error(self):
+        """Of every built-in that takes one; programs may name the third of an image, where the extent is 1."""
+        line, matrix = np.ones(4, np.float32), np.ones((3, 4), np.float32)
+        seen = 0
+        for name in dir(q):
+            f = getattr(q, name) if not name.startswith("_") else None
+            text = getattr(f, "_known", None)
+            if not isinstance(text, str) or not isinstance(f, q.qfunction):
+                continue
+            for form in text.split("\n", 1)[0].split(" or "):
+                inside = form[form.index("(") + 1:form.rindex(")")].replace("[", "").replace("]", "").split(",")
+                names = [part.strip() for part in inside]
+                places = [i for i, n in enumerate(names) if i and n in ("dim", "dims", "from", "to")]
+                if not places or name in ("npy_create", "read_block", "write_block", "movefile", "copyfile") or (
+                        "block" in name):
+                    continue
+                if names[places[0]] == "dims" and name != "size":
+                    continue
+                for x, wrong in ((matrix, 2), (line, 2), (np.ones((2, 3, 4)), 3), (matrix, 5)):
+                    args = [[] if n == "" and name in ("min", "max") else 1 if n in ("p", "q", "n", "from", "to") else x
+                            for n in names[:places[0] + 1]]
+                    args[places[0]] = wrong
+                    if name == "moveaxis":
+                        args = [x, 0, wrong]
+                    with self.assertRaisesRegex(ValueError, "%s: x has the dimensions 0 to .*, got dimension %d"
+                                                % (name, wrong), msg=(name, form, args)):
+                        f(*args)
+                    seen += 1
+        self.assertGreater(seen, 4*25)
+        with self.assertRaisesRegex(ValueError, "size: x has the dimensions 0 to 1, got dimension 2"):
+            q.size(matrix, [0, 2])
+        with self.assertRaisesRegex(ValueError, "sum: x has the dimensions 0 to 1, got dimension 2"):
+            q.sum(matrix, dim=2)
+        self.assertEqual(q.sum(np.ones((3, 4, 1)), 2).shape, (3, 4, 1))
+        self.assertEqual((q.sum(line, 1).tolist(), q.size(line, [0, 1]).tolist(), q.size(matrix, 1)),
+                         ([4] if q.sum(line, 1).ndim == 1 else [[4]], [1, 4], 4))
+        self.assertEqual(q.cat(2, matrix, matrix).shape, (3, 4, 2))
+        m = q.compile_string("third", "function y = third(x)\n  y = size(x, 2)\nend")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.assertEqual(m.third(matrix), 1)
 
     def test_only_arrays_have_them(self):
         for x in (q.value("text"), q.value({"a": 1}), q.value([1, "a"]), q.typename("vec")):

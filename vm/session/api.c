@@ -355,7 +355,23 @@ qs_status qs_fail(qs_vm *vm, qs_status s, const char *fmt, ...) {
     return s;
 }
 
-const char *qs_error(qs_vm *vm) { return qvm_ctx(vm)->err.status ? qvm_ctx(vm)->err.text : NULL; }
+/* Adds to the message what is only looked for when somebody reads it: most errors of Python are caught unread. */
+static void complete_error(qs_vm *vm) {
+    ErrorState *e = &qvm_ctx(vm)->err;
+    const Python *python = qvm(vm)->python;
+    qs_value hint;
+    if (!python || e->payload.kind != QS_FOREIGN || python->hint(vm, e->payload, &hint) != QS_OK) return;
+    const Str *s = hint.u.p;
+    size_t n = strlen(e->text);
+    bool there = n >= s->len && !strcmp(e->text + n - s->len, s->s);
+    if (!there) qerr_more(qvm_ctx(vm), s->s);
+    qval_release(vm, hint);
+}
+
+const char *qs_error(qs_vm *vm) {
+    complete_error(vm);
+    return qvm_ctx(vm)->err.status ? qvm_ctx(vm)->err.text : NULL;
+}
 
 /* One frame, whose line is shown above already. */
 static bool is_plain(const ErrorState *e) {
@@ -395,6 +411,7 @@ const char *qs_error_report(qs_vm *vm) {
     Machine *m = qvm(vm);
     const ErrorState *e = &m->base.err;
     if (!e->status) return NULL;
+    complete_error(vm);
     if (m->base.doing.stands) m->base.doing.ends(&m->base); /* a line of progress makes room */
     if (m->refused) return m->report.s;
     m->report.len = 0;

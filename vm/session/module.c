@@ -559,6 +559,10 @@ const char *qvm_script(qs_vm *vm, const char **folder) {
     return m ? m->path : "";
 }
 
+bool qvm_knows(qs_vm *vm, const char *name) {
+    return qnames_lookup(vm, qvm(vm)->session, qstr_cname(qvm_ctx(vm), name)) >= 0;
+}
+
 qs_status qvm_lookup(qs_vm *vm, const char *name, qs_value *out) {
     int slot = qnames_lookup(vm, qvm(vm)->session, qstr_cname(qvm_ctx(vm), name));
     if (slot < 0) return qnames_unknown(vm, qvm(vm)->session, "name", name);

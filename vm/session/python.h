@@ -36,6 +36,8 @@ typedef struct Python {
      * what is known of it. */
     qs_status (*members)(qs_vm *, qs_value v, const char *path, qs_value *out);
     qs_status (*describe)(qs_vm *, qs_value v, const char *path, qs_value *out);
+    /* What the message of an error whose payload is an exception ends with: "; did you mean shape?", or "". */
+    qs_status (*hint)(qs_vm *, qs_value payload, qs_value *out);
     /* Around a call from a thread of others (entry.c), which may have the GIL or not, and is as it was afterwards.  A
      * turn that is not `on` began when the machine had no Python yet. */
     qs_status (*attach)(qs_vm *, PythonTurn *);
@@ -54,6 +56,9 @@ static inline void qpython_unblock(qs_vm *vm) {
 static inline void qpython_block(qs_vm *vm) {
     if (qvm(vm)->python) qvm(vm)->python->block(vm);
 }
+
+/* Whether qvm_lookup finds a name in the session or among the built-ins; no error, whose message takes long, if not. */
+bool qvm_knows(qs_vm *vm, const char *name);
 
 /* Around a wait for who may need the GIL: this thread lets it go, if the process is a Python and it has it. */
 void *qpython_pause(void);
