@@ -773,11 +773,11 @@ PyMethodDef qhost_functions[] = {
     {"_names", names, METH_VARARGS, NULL},
     {"_devices", devices, METH_NOARGS, NULL},
     {"value", value, METH_O,
-     "value(x)\n--\n\nx as a value of the language: an array of the same memory, of a list of numbers what [...] "
+     "value(x, /)\n--\n\nx as a value of the language: an array of the same memory, of a list of numbers what [...] "
      "makes, of "
      "any other list a cell."},
     {"descriptor", descriptor, METH_O,
-     "descriptor(x)\n--\n\nThe memory of an array or tensor as an argument for many calls, looked at once; never a "
+     "descriptor(x, /)\n--\n\nThe memory of an array or tensor as an argument for many calls, looked at once; never a "
      "copy."},
     {"_lent", lent, METH_O, NULL},
     {"_drawing", drawing, METH_VARARGS, NULL},

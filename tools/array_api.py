@@ -3,7 +3,7 @@
 stubs in bridge/pyquasar/array_api; with --check it says what is not up to date.  It needs the package built:
 
     PYTHONPATH=build/python tools/array_api.py [--check]"""
-import inspect, os, sys
+import inspect, os, sys, textwrap
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BEGIN, END = "<!-- functions: written by tools/array_api.py -->", "<!-- functions: end -->"
@@ -36,10 +36,19 @@ def defined(module):
     return ["def %s%s -> Any: ..." % (name, written(inspect.signature(f))) for name, f in functions(module)]
 
 
+def exported(module):
+    names = ", ".join('"%s"' % n for n in module.__all__)
+    return textwrap.fill("__all__ = [%s]" % names, 118, subsequent_indent="           ")
+
+
 def stub(xp):
-    lines = ["from typing import Any", "", "from .. import qvalue", "from . import fft as fft, linalg as linalg", "",
-             "class DType:", "    name: str", "    itemsize: int", "", "class Array(qvalue):", "    mT: Array",
-             "    device: str", "    def __array_namespace__(self, /, *, api_version: Any = ...) -> Any: ...", "",
+    lines = ["from typing import Any, final", "", "from .. import qvalue",
+             "from . import fft as fft, linalg as linalg", "", exported(xp), "",
+             "class DType:", "    name: str", "    itemsize: int", "", "@final", "class Array(qvalue):",
+             "    @property", "    def mT(self) -> Array: ...", "    @property", "    def device(self) -> str: ...",
+             "    def to_device(self, device: Any, /, *, stream: Any = ...) -> Array: ...",
+             "    def __imatmul__(self, x: Any, /) -> Any: ...",
+             "    def __array_namespace__(self, /, *, api_version: Any = ...) -> Any: ...", "",
              "__array_api_version__: str", "newaxis: None"]
     lines += ["%s: float" % n for n in ("e", "inf", "nan", "pi")]
     lines += ["%s: DType" % d.name for d in xp._BY_CODE.values()]
@@ -65,7 +74,7 @@ def main():
     folder = os.path.join(ROOT, "bridge", "pyquasar", "array_api", "")
     wanted = {page: before + BEGIN + "\n" + table(xp) + "\n" + END + after, folder + "__init__.pyi": stub(xp)}
     for module in (xp.linalg, xp.fft):
-        text = HEAD + "\n".join(["from typing import Any", ""] + defined(module)) + "\n"
+        text = HEAD + "\n".join(["from typing import Any", "", exported(module)] + defined(module)) + "\n"
         wanted[folder + module.__name__.rsplit(".", 1)[1] + ".pyi"] = text
     stale = 0
     for path, content in wanted.items():

@@ -19,8 +19,8 @@ def _error(name, *bases):
 
 
 class QuasarNameError(QuasarError, AttributeError):
-    """A name that nobody has defined.  Which one may be meant is looked up when the message is read: most are not, since
-    hasattr and the libraries that ask objects for their protocols only want to know whether it is there."""
+    """A name that nobody has defined.  The message says which one may be meant, which is looked up when it is read.
+    Most are not: hasattr and libraries that look for their protocols only ask whether the name is there."""
     _unknown = None  # the name
 
     def __str__(self):

@@ -338,6 +338,8 @@ class Methods(unittest.TestCase):
             if not isinstance(text, str) or not isinstance(f, q.qfunction):
                 continue
             for form in text.split("\n", 1)[0].split(" or "):
+                if "(" not in form or ")" not in form:
+                    continue
                 inside = form[form.index("(") + 1:form.rindex(")")].replace("[", "").replace("]", "").split(",")
                 names = [part.strip() for part in inside]
                 places = [i for i, n in enumerate(names) if i and n in ("dim", "dims", "from", "to")]

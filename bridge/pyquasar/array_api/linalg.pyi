@@ -1,6 +1,9 @@
 """The functions of the standard, for checkers and editors; written by tools/array_api.py."""
 from typing import Any
 
+__all__ = ["cholesky", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "matmul", "matrix_norm", "matrix_power",
+           "matrix_rank", "matrix_transpose", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals",
+           "tensordot", "trace", "vecdot", "vector_norm"]
 def cholesky(x, /, *, upper=...) -> Any: ...
 def cross(x1, x2, /, *, axis=...) -> Any: ...
 def det(x, /) -> Any: ...
