@@ -181,15 +181,18 @@ static int dimensions_of(qs_value v) {
 /* A dimension that none of the arrays has: programs may look along one, where the extent is 1, and Python does not.  A
  * vec has the dimensions 0 and 1. */
 static qs_status check_dimensions(Border *b, const Function *f, int nin, const qs_value *in, PyObject *names) {
-    int positional = nin - (names ? (int)PyTuple_Size(names) : 0);
-    for (int i = 1; i < nin; i++) {
+    int positional = nin - (names ? (int)PyTuple_Size(names) : 0), arrays = 0;
+    for (int i = 0; i < nin; i++) arrays += in[i].kind == QS_ARRAY || in[i].kind == QS_CELL;
+    for (int i = 1; arrays && i < nin; i++) {
         PyObject *given = i < positional ? NULL : PyTuple_GetItem(names, i - positional);
         const char *name = given ? PyUnicode_AsUTF8AndSize(given, NULL) : NULL;
         double *d;
         size_t n;
         int most = 2;
+        bool several = in[i].kind == QS_ARRAY && !strcmp(f->name->s, "size");
+        bool high = qval_is_number(in[i]) && !(qval_number(in[i]) < most);
+        if (!several && !high) continue; /* as a rule, and then the manual need not be read */
         if (name ? strcmp(name, "dim") : !is_dimension(f->native->doc, i)) continue;
-        if (!qval_is_number(in[i]) && in[i].kind != QS_ARRAY) continue;
         for (int k = 0; k < nin; k++)
             if (k != i && dimensions_of(in[k]) > most) most = dimensions_of(in[k]);
         if (qarr_doubles(b->vm, in[i], "dim", &d, &n) != QS_OK) return qs_error_clear(b->vm), QS_OK;

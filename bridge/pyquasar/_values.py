@@ -216,10 +216,12 @@ def _reduce(name, self, axis, dtype, out, keepdims, initial=_NOT_GIVEN, where=Tr
     """sum, prod, min, max, any and all with the arguments of NumPy."""
     x, mask = self if dtype is None else self.astype(dtype), _mask(self, where)
     given = initial is not _NOT_GIVEN and initial is not None
+    if mask is None and not given:
+        return _finished(_reduce_all(name, x, axis, keepdims), None, out)
     extreme = name in ("min", "max")
     if mask is not None and extreme and not given:
         raise ValueError("%s: with where=, initial= says what is left of no element" % name)
-    if mask is not None:
+    if mask is not None:  # the elements that do not count become such as change nothing
         x = _built_in("where")(mask, x, _one(x, initial if extreme else _NEUTRAL[name]))
     axes = _reduced_axes(x, axis)
     if given and extreme and not math.prod(x.shape[i] for i in axes):  # nothing but the initial value is there
@@ -375,6 +377,8 @@ def _axes_of(what, self, order, orders="CFAK"):
     if not isinstance(order, str) or len(order) != 1 or order.upper() not in orders:
         raise ValueError("%s: order must be one of %s, got %r" % (what, ", ".join(orders), order))
     axes, order = list(range(self.ndim)), order.upper()
+    if len(axes) < 2 or order == "C":
+        return axes
     if order == "K":
         steps = [abs(n) for n in self.strides]
         return sorted(axes, key=lambda i: -steps[i])
@@ -535,6 +539,8 @@ def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
     """A copy with elements of another type ("float32", "f4", numpy.float32, int), converted as everywhere in the
     language: integers saturate.  copy=False: the array itself where it has that type and order already."""
     name = element_name(dtype)
+    if order == "K" and casting == "unsafe" and self.ndim < 2:  # the common case, without a look at the order
+        return self if not copy and name == self._dtype else _cast(self, name)
     axes = _axes_of("astype", self, order)
     if not _may_cast(self._dtype, name, casting):
         raise TypeError("astype: elements of %s cannot become %s by the rule %r" % (self._dtype, name, casting))

@@ -247,7 +247,7 @@ class Methods(unittest.TestCase):
         a = np.arange(6, dtype=np.float32).reshape(2, 3)
         v, some = q.value(a), a > 1
         for f in (lambda x: np.sum(x, where=some, initial=5), lambda x: np.mean(x, axis=0, where=some | True),
-                  lambda x: np.max(x, initial=9), lambda x: np.var(x, ddof=1, mean=2.0), lambda x: np.all(x, where=some),
+                  lambda x: np.max(x, initial=9), lambda x: np.var(x, ddof=1, mean=2), lambda x: np.all(x, where=some),
                   lambda x: np.ravel(x, order="F"), lambda x: np.reshape(x, (3, 2), order="F"),
                   lambda x: np.std(x, axis=1, where=some | True, keepdims=True), lambda x: np.clip(x, 1, 2, dtype="f8"),
                   lambda x: np.take(x, [[0, 5]], mode="wrap"), lambda x: np.argmax(x, axis=1, keepdims=True)):
