@@ -661,6 +661,16 @@ function both = ordered(x, a, b)
     both = {y, i}
 end
 
+function dx = find_adjoint(x, row, column, v, drow, dcolumn, dv)
+    dx = null
+    if !isnull(dv)
+        [row, column] = find(x)
+        line = zeros_like(dv + zeros_like(dv), numel(x))
+        line[int(float64(row)*size(x,1) + column)] = as_row(dv)
+        dx = reshape_one_adjoint(x, v, line)
+    end
+end
+
 function dx = unique_adjoint(x, y, first, which, counts, dy, df, dw, dc)
     [y, first] = unique(x)
     row = zeros_like(dy + zeros_like(dy), numel(x))
@@ -900,10 +910,27 @@ function p = fitted(x, y, degree)
     p = as_row(solve(transpose(stacked(columns)), reshape(y, [n,1])))
 end
 
-function [dx, dy, ddegree] = polyfit_adjoint(x, y, degree, p, dp)
-    [v, pull] = vjp((a, b) -> fitted(a, b, degree), beside(x, y), beside(y, x))
-    [dx, dy] = pull(reshape_like(dp, v))
+function z = normalised(x)
+    z = (x - mean(x))/std(x)
+end
+
+function mu = centre_and_scale(x)
+    mu = horzcat(mean(x), std(x))
+end
+
+function [dx, dy, ddegree] = polyfit_adjoint(x, y, degree, p, S, mu, dp, dS, dmu)
+    dx = 0*x
+    dy = null
     ddegree = null
+    if !isnull(dp)
+        scaled = !isnull(mu)
+        [v, pull] = vjp((a, b) -> fitted(scaled ? normalised(a) : a, b, degree), beside(x, y), beside(y, x))
+        [dx, dy] = pull(reshape_like(dp, v))
+    end
+    if !isnull(dmu)
+        [v, pull] = vjp(centre_and_scale, x)
+        dx = dx + pull(reshape_like(dmu, v))
+    end
 end
 
 % At a root r of p: 0 = p(r), so dp(r) + p'(r) dr = 0.
@@ -1079,8 +1106,23 @@ function [dx, dy] = cov_adjoint(x, y, c, dc)
     [dx, dy] = by_pairs(covariance, x, y, dc)
 end
 
-function [dx, dy] = corrcoef_adjoint(x, y, c, dc)
-    [dx, dy] = by_pairs(correlation, x, y, dc)
+% The probability of r is the incomplete beta function of 1-r^2; it is 1 on the diagonal.
+function dr = probability_slope(r, rows)
+    a = (rows - 2)/2
+    scale = exp(lgamma(a + 0.5) - lgamma(a) - lgamma(0.5))
+    off = 1 - eye(size(r,0))
+    dr = -2*scale*off.*sign(r).*(where(off == 1, 1 - r.*r, 1).^(a - 1))
+end
+
+function [dx, dy] = corrcoef_adjoint(x, y, c, p, dc, dp)
+    d = dc
+    rows = isnull(y) ? size(x,0) : numel(x)
+    if !isnull(dp) && numel(dp) > 1 && rows > 2
+        dr = dp.*probability_slope(correlation(x, y), rows)
+        d = isnull(dc) ? dr : dc + dr
+    end
+    d = isnull(d) ? 0*dp : d
+    [dx, dy] = by_pairs(correlation, x, y, d)
 end
 
 function [dx, dy] = by_pairs(f, x, y, dc)

@@ -1,4 +1,5 @@
 #include "stdlib/builtins.h"
+#include "vm/base/warning.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,6 +46,7 @@ qs_status qarg_string(qs_vm *vm, const char *fn, const char *what, qs_value v, c
 
 qs_status qarg_dim(qs_vm *vm, const char *fn, qs_value v, int *out) {
     int64_t d;
+    if (v.kind == QS_BOOL) return qarg_wrong(vm, fn, "dimension", "a whole number", v);
     TRY(qarg_int(vm, fn, "dimension", v, &d));
     if (d < 0 || d >= QS_MAX_RANK)
         return qs_fail(vm, QS_EINDEX, "%s: dimension must be 0 to %d, got %lld", fn, QS_MAX_RANK - 1, (long long)d);
@@ -52,11 +54,19 @@ qs_status qarg_dim(qs_vm *vm, const char *fn, qs_value v, int *out) {
     return QS_OK;
 }
 
+/* Along dim a matrix or a vec has one element, so that fn has nothing to do.  A program that names such a dimension by a
+ * literal hardly means it.  A caller that is no program (qvm_here has no source: Python, C) gets no warning. */
+static qs_status check_extent(qs_vm *vm, const char *fn, const Array *x, int dim) {
+    bool nothing = x->ndim == 1 ? dim == 0 || dim > 1 : x->ndim == 2 && dim > 1;
+    if (!nothing || !x->count || !qwarn_dimension_is_noted(qvm_here(vm))) return QS_OK;
+    return qwarn_dimension(qvm_ctx(vm), qvm_here(vm), fn, x->ndim, dim);
+}
+
 qs_status qarg_dim_of(qs_vm *vm, const char *fn, qs_value x, qs_value v, int *out) {
     enum { OF_IMAGES = 3 };
     int n = x.kind == QS_ARRAY && qval_array(x)->ndim > 2 ? qval_array(x)->ndim : 2;
     TRY(qarg_dim(vm, fn, v, out));
-    if (*out < n || *out < OF_IMAGES) return QS_OK;
+    if (*out < n || *out < OF_IMAGES) return x.kind == QS_ARRAY ? check_extent(vm, fn, qval_array(x), *out) : QS_OK;
     return qs_fail(vm, QS_EINDEX, "%s: x has the dimensions 0 to %d, got dimension %d", fn, n - 1, *out);
 }
 

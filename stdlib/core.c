@@ -43,6 +43,13 @@ const char *qlib_adjoint(const qs_native_def *d) {
     return i < sizeof natives / sizeof *natives ? adjoints[i] : NULL;
 }
 
+static const char *const signatures[] = {
+#define GROUP(title)
+#define CONSTANT(name, value, doc, matlab, numpy)
+#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy, adjoint) signature,
+#include "stdlib/builtins.def"
+};
+
 static const LibDoc docs[] = {
 #define GROUP(title) {NULL, NULL, title, NULL, NULL},
 #define CONSTANT(name, value, doc, matlab, numpy) {name, name, doc, matlab, numpy},
@@ -66,6 +73,8 @@ void qlib_register(qs_vm *vm) {
     for (size_t i = 0; i < sizeof natives / sizeof *natives; i++) {
         Function *f = qfn_native(vm, &natives[i]);
         f->takes = takes[i];
+        f->unpacks = natives[i].max_out == 1 && strstr(signatures[i], "] = ");
+        f->acts = !natives[i].max_out || adjoints[i][0] == ADJOINT_CALLS || !strcmp(adjoints[i], "0+"); /* ACTS */
         qvm_builtin(vm, natives[i].name, qval_object(QS_FUNCTION, f));
     }
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)

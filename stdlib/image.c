@@ -291,18 +291,25 @@ qs_status qimage_tiffread(qs_vm *vm, qs_call_args *c) {
 
 /* -- writing ------------------------------------------------------------------------------------------------------- */
 /* Values of 0 to 1, with white as 1: the habit of other libraries. */
-static bool is_unit(const double *x, size_t n) {
-    bool fraction = false;
-    for (size_t i = 0; i < n; i++) {
-        if (!(x[i] >= 0 && x[i] <= 1)) return false;
-        fraction |= x[i] > 0 && x[i] < 1;
+#define IS_UNIT(T)                                                                                                     \
+    static bool is_unit_##T(const T *x, size_t n) {                                                                    \
+        bool fraction = false;                                                                                         \
+        for (size_t i = 0; i < n; i++) {                                                                               \
+            if (!(x[i] >= 0 && x[i] <= 1)) return false;                                                               \
+            fraction |= x[i] > 0 && x[i] < 1;                                                                          \
+        }                                                                                                              \
+        return fraction;                                                                                               \
     }
-    return fraction;
-}
+IS_UNIT(float)
+IS_UNIT(double)
 
-static qs_status warn_of_black(qs_vm *vm, const char *path) {
+qs_status qimage_check_white(qs_vm *vm, const char *fn, const char *what, qs_dtype d, const void *x, size_t n,
+                             double white, const char *otherwise) {
+    bool unit = (d == QS_F32 && is_unit_float(x, n)) || (d == QS_F64 && is_unit_double(x, n));
+    if (!unit) return QS_OK;
     return qwarn_at(qvm_ctx(vm), qvm_here(vm),
-                    "imwrite: %s will be black: all values are in [0,1], and white is 255; write 255*img", path);
+                    "%s: %s will be black: all values are in [0,1], and white is %g; write %g*img%s", fn, what, white,
+                    white, otherwise);
 }
 
 static void quantise(const double *x, size_t n, double scale, Pixels *out) {
@@ -325,7 +332,7 @@ static qs_status sample(qs_vm *vm, Array *a, Pixels *out) {
     out->size = qmem_size(a->count, (size_t)(out->bits / 8), 0);
     out->data = qmem_try(qvm_ctx(vm), out->size);
     s = out->data ? qarr_read(vm, packed, &p) : qs_fail(vm, QS_ENOMEM, "imwrite: no memory for %zu bytes", out->size);
-    if (s == QS_OK && out->bits != 32 && is_unit(p, a->count)) s = warn_of_black(vm, out->path);
+    if (s == QS_OK && out->bits != 32) s = qimage_check_white(vm, "imwrite", out->path, QS_F64, p, a->count, 255, "");
     if (s == QS_OK && out->bits == 32) memcpy(out->data, p, out->size);
     else if (s == QS_OK) quantise(p, a->count, a->dtype == QS_B1 ? out->bits == 16 ? 65535 : 255 : 1, out);
     qarr_release(vm, packed);

@@ -38,6 +38,10 @@ typedef qs_status ImageReader(Image *m);
 typedef qs_status ImageWriter(const Pixels *pages, int n, Text *out);
 ImageReader qimage_png_read, qimage_jpeg_read, qimage_tiff_read, qimage_bmp_read;
 ImageWriter qimage_png_write, qimage_jpeg_write, qimage_tiff_write, qimage_bmp_write;
+/* A warning when n floats, of what is shown or written with `white` as white, are all in [0,1], and some a fraction.
+ * otherwise: "", or what may be written instead of a product. */
+qs_status qimage_check_white(qs_vm *vm, const char *fn, const char *what, qs_dtype d, const void *x, size_t n,
+                             double white, const char *otherwise);
 /* Whether the library for it can be opened.  Where it cannot, why: */
 bool qimage_png_here(void), qimage_jpeg_here(void), qimage_tiff_here(void);
 #define QIMAGE_UNBUILT "its header was not there when this was built"

@@ -578,7 +578,9 @@ static qs_status cholesky(qs_vm *vm, qs_call_args *c, int *flag) {
     mat_free(&a);
     return s;
 }
-qs_status qlinalg_chol(qs_vm *vm, qs_call_args *c) { return cholesky(vm, c, NULL); }
+qs_status qlinalg_chol(qs_vm *vm, qs_call_args *c) {
+    return c->nout > 1 ? qlinalg_chol_ex(vm, c) : cholesky(vm, c, NULL);
+}
 qs_status qlinalg_chol_ex(qs_vm *vm, qs_call_args *c) {
     int info;
     TRY(cholesky(vm, c, &info));

@@ -192,10 +192,48 @@ static bool fit(double *a, double *b, const double *x, size_t m, size_t n, doubl
     return true;
 }
 
+/* x less its mean, over its standard deviation: mu. */
+static void normalise(const double *x, size_t m, double *to, double mu[2]) {
+    mu[0] = mu[1] = 0;
+    for (size_t i = 0; i < m; i++) mu[0] += x[i]/(double)m;
+    for (size_t i = 0; i < m; i++) mu[1] += (x[i] - mu[0])*(x[i] - mu[0]);
+    mu[1] = sqrt(mu[1]/(double)(m > 1 ? m - 1 : 1));
+    for (size_t i = 0; i < m; i++) to[i] = mu[1] > 0 ? (x[i] - mu[0])/mu[1] : 0;
+}
+
+static qs_status set_field(qs_vm *vm, Object *o, const char *name, qs_value v) {
+    qs_status s = qobj_set(vm, o, qstr_cname(qvm_ctx(vm), name), v);
+    return qval_release(vm, v), s;
+}
+
+/* What fit leaves of its matrix and y: the triangle R of the powers of x, as they were scaled, degrees of freedom and
+ * the length of the residual. */
+static qs_status describe_fit(qs_vm *vm, const double *a, const double *b, const double *x, size_t m, size_t n,
+                              qs_value *out) {
+    Object *o;
+    Array *r;
+    void *to;
+    double scale = 0, rest = 0;
+    for (size_t i = 0; i < m; i++) scale = fmax(scale, fabs(x[i]));
+    for (size_t i = n; i < m; i++) rest = hypot(rest, b[i]);
+    TRY(qobj_new(vm, NULL, &o));
+    *out = qval_object(QS_OBJECT, o);
+    TRY(qarr_new(vm, QS_F64, 2, (int64_t[]){(int64_t)n, (int64_t)n}, true, &r));
+    qs_status s = qarr_write(vm, r, &to);
+    for (size_t j = 0; j < n && s == QS_OK; j++)
+        for (size_t k = 0; k <= j; k++)
+            ((double *)to)[k*n + j] = a[j*m + k]*(scale > 0 ? pow(scale, (double)(n - 1 - j)) : 1);
+    if (s != QS_OK) return qarr_release(vm, r), s;
+    TRY(set_field(vm, o, "R", qarr_value(r)));
+    TRY(set_field(vm, o, "df", qs_num((double)(m - n))));
+    return set_field(vm, o, "normr", qs_num(rest));
+}
+
+/* [p, S, mu] = polyfit(x, y, degree): with mu, of x normalised by it. */
 qs_status qsampled_polyfit(qs_vm *vm, qs_call_args *c) {
     Numbers x, y;
     int64_t degree;
-    double *a;
+    double *a, mu[2];
     qs_dtype d = qarg_meet_float(vm, c, 0, 2);
     TRY(qarg_wide(vm, c, 0, "x", 1, &x));
     TRY(qarg_wide(vm, c, 1, "y", 1, &y));
@@ -204,14 +242,18 @@ qs_status qsampled_polyfit(qs_vm *vm, qs_call_args *c) {
         return qs_fail(vm, QS_ESHAPE,
                        "polyfit: x and y must have as many elements, more than the degree %lld, got %zu and %zu",
                        (long long)degree, x.n, y.n);
-    size_t n = (size_t)degree + 1, need = x.n*n + x.n + n;
+    size_t n = (size_t)degree + 1, need = x.n*n + 2*x.n + n;
     TRY(qsampled_scratch(vm, c->name, need, &a));
-    double *b = a + x.n*n, *p = b + x.n;
+    double *b = a + x.n*n, *p = b + x.n, *scaled = p + n;
     memcpy(b, y.x, y.n * sizeof *b);
-    qs_status s = fit(a, b, x.x, x.n, n, p)
+    memcpy(scaled, x.x, x.n * sizeof *scaled);
+    if (c->nout > 2) normalise(x.x, x.n, scaled, mu);
+    qs_status s = fit(a, b, scaled, x.n, n, p)
                       ? qarg_narrow(vm, c, 0, d, 1, (int64_t[]){(int64_t)n}, p)
                       : qs_fail(vm, QS_EVALUE, "polyfit: a polynomial of degree %lld needs x at more than %lld places",
                                 (long long)degree, (long long)degree);
+    if (s == QS_OK && c->nout > 1) s = describe_fit(vm, a, b, scaled, x.n, n, &c->out[1]);
+    if (s == QS_OK && c->nout > 2) s = qarg_narrow(vm, c, 2, d, 1, (int64_t[]){2}, mu);
     return qsampled_done(vm, a, need), s;
 }
 
@@ -402,6 +444,41 @@ static void correlations(double *c, size_t n, int parts) {
     for (size_t j = 0; j < n; j++) c[m*(j*n + j)] /= c[m*(j*n + j)];
 }
 
+/* The regularised incomplete beta function I_x(a, b), by the continued fraction of Lentz; of 1-x, where that converges
+ * faster.  Source: Press et al.: Numerical Recipes, 6.4. */
+static double beta_fraction(double a, double b, double x) {
+    const double tiny = 1e-300;
+    double c = 1, d = 1 - (a + b)*x/(a + 1), h;
+    d = 1/(fabs(d) < tiny ? tiny : d), h = d;
+    for (int m = 1; m < 500; m++) {
+        double before = h;
+        for (int odd = 0; odd < 2; odd++) {
+            double f = odd ? -(a + m)*(a + b + m)*x/((a + 2*m)*(a + 2*m + 1))
+                           : m*(b - m)*x/((a + 2*m - 1)*(a + 2*m));
+            d = 1 + f*d, c = 1 + f/c;
+            d = 1/(fabs(d) < tiny ? tiny : d), c = fabs(c) < tiny ? tiny : c;
+            h *= c*d;
+        }
+        if (fabs(h - before) <= 1e-16*fabs(h)) break;
+    }
+    return h;
+}
+
+static double incomplete_beta(double a, double b, double x) {
+    if (!(x > 0 && x < 1)) return x; /* 0, 1, nan */
+    double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a*log(x) + b*log1p(-x));
+    return x < (a + 1)/(a + b + 2) ? front*beta_fraction(a, b, x)/a : 1 - front*beta_fraction(b, a, 1 - x)/b;
+}
+
+/* How probable a correlation at least as large is where there is none (Student's t): 1 on the diagonal. */
+static void probabilities(double *r, size_t n, size_t rows) {
+    for (size_t j = 0; j < n; j++)
+        for (size_t k = 0; k < n; k++) {
+            double x = (1 - r[j*n + k])*(1 + r[j*n + k]);
+            r[j*n + k] = j == k || rows < 3 ? 1 + 0*x : incomplete_beta((double)(rows - 2)/2, 0.5, fmax(x, 0) + 0*x);
+        }
+}
+
 /* f(x) of a vector (one variable) or matrix, f(x, y) of two vectors. */
 static qs_status covariance(qs_vm *vm, qs_call_args *c, bool normalised) {
     Numbers x, y = {0};
@@ -425,6 +502,11 @@ static qs_status covariance(qs_vm *vm, qs_call_args *c, bool normalised) {
     covariances(vm, v, rows, n, parts, turned, out);
     if (normalised) correlations(out, n, parts);
     qs_status s = qarg_narrow(vm, c, 0, d, n == 1 ? -1 : 2, (int64_t[]){(int64_t)n, (int64_t)n}, out);
+    if (s == QS_OK && c->nout > 1) {
+        if (m > 1) s = qs_fail(vm, QS_ETYPE, "%s: probabilities are those of real numbers", c->name);
+        else probabilities(out, n, rows);
+        if (s == QS_OK) s = qarg_narrow(vm, c, 1, d, n == 1 ? -1 : 2, (int64_t[]){(int64_t)n, (int64_t)n}, out);
+    }
     return qsampled_done(vm, v, need), s;
 }
 qs_status qsampled_cov(qs_vm *vm, qs_call_args *c) { return covariance(vm, c, false); }

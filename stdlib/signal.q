@@ -32,9 +32,14 @@ end
 % Parameters:
 % b, a - the coefficients, of z^0, z^-1 …; a[0] is not 0
 % x - the signal
+% zi - the state at its beginning, max(numel(a), numel(b))-1 numbers; null is zeros
 %
-% :function y = filter(b : vec, a : vec, x : vec)
-function y = filter(b : vec, a : vec, x : vec)
+% Returns:
+% y - the filtered signal
+% zf - the state at its end, in float64: zi of the signal that follows
+%
+% :function [y, zf] = filter(b : vec, a : vec, x : vec, zi = null)
+function [y, zf] = filter(b : vec, a : vec, x : vec, zi = null)
     assert(numel(a) > 0 && a[0] != 0, "filter: a[0] must not be 0, got ", a)
     n = max(numel(a), numel(b))
     ahead = zeros_like(float64([0]), n)
@@ -42,6 +47,10 @@ function y = filter(b : vec, a : vec, x : vec)
     back = zeros_like(ahead)
     back[0..numel(a)-1] = float64(a)/a[0]
     state = zeros_like(ahead, n+1)
+    if !isnull(zi) && numel(zi) > 0
+        assert(numel(zi) == n-1, "filter: zi must have max(numel(a), numel(b))-1 elements, ", n-1, ", got ", numel(zi))
+        state[0..n-2] = float64(zi)
+    endif
     y = uninit_like(x)
     for i = 0..numel(x)-1
         v = x[i]
@@ -51,13 +60,14 @@ function y = filter(b : vec, a : vec, x : vec)
         end
         y[i] = out
     end
+    zf = state[0..n-2]
 end
 
-function y = filter(b : scalar, a, x : vec)
-    y = filter(float64([b]), a, x)
+function [y, zf] = filter(b : scalar, a, x : vec, zi = null)
+    [y, zf] = filter(float64([b]), a, x, zi)
 end
-function y = filter(b : vec, a : scalar, x : vec)
-    y = filter(b, float64([a]), x)
+function [y, zf] = filter(b : vec, a : scalar, x : vec, zi = null)
+    [y, zf] = filter(b, float64([a]), x, zi)
 end
 
 % Function: spectrogram
@@ -69,12 +79,15 @@ end
 % n - how many samples a piece has
 % hop - how far the next piece begins; null is n/2
 % window - n weights; null is hann(n)
+% rate - samples per unit of time, for f and t
 %
 % Returns:
-% a complex mat of floor(n/2)+1 rows
+% S - a complex mat of floor(n/2)+1 rows
+% f - the frequency of each row, rate*(0..floor(n/2))/n
+% t - the time in the middle of the piece of each column, in float64
 %
-% :function S = spectrogram(x : vec, n : int = 256, hop = null, window = null)
-function S = spectrogram(x : vec, n : int = 256, hop = null, window = null)
+% :function [S, f, t] = spectrogram(x : vec, n : int = 256, hop = null, window = null, rate : scalar = 1)
+function [S, f, t] = spectrogram(x : vec, n : int = 256, hop = null, window = null, rate : scalar = 1)
     check_least("spectrogram: n", n, 1)
     assert(numel(x) >= n, "spectrogram: x must have at least n samples, ", n, ", got ", numel(x))
     step = isnull(hop) ? max(int(n/2), 1) : hop
@@ -85,6 +98,8 @@ function S = spectrogram(x : vec, n : int = 256, hop = null, window = null)
     places = transpose(starts) + float64(0..n-1)
     pieces = reshape(x[reshape(places, [1,numel(places)])], [numel(starts),n])
     S = transpose(fft1(pieces.*weights, 1)[:,0..int(n/2)])
+    f = rate*float64(0..int(n/2))/n
+    t = (starts + n/2)/rate
 end
 
 % Function: unwrap

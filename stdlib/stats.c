@@ -212,11 +212,36 @@ static qs_dtype position_type(qs_vm *vm, int rank, const int64_t *dims) {
     return qvm_ctx(vm)->scalar_dtype;
 }
 
-qs_status qstats_find(qs_vm *vm, qs_call_args *c) {
+/* Rows, columns and elements, of `size` bytes each, of those that are not 0. */
+static qs_status find_parts(qs_vm *vm, qs_call_args *c, const uint8_t *is_true, int64_t n, qs_dtype d, Array *x) {
+    Array *r, *packed;
+    const void *p;
+    void *to[3];
+    int64_t dims[QS_MAX_RANK];
+    if (qarr_size(x, dims) > 2)
+        return qs_fail(vm, QS_ESHAPE, "find: [row, column, value] are those of a matrix, and x has %d dimensions: "
+                       "p = find(x) gives positions of so many numbers", x->rank);
+    size_t size = qdtype_size((qs_dtype)x->dtype), at = 0;
+    for (int i = 0; i < c->nout; i++) TRY(qarg_result(vm, c, i, i < 2 ? d : (qs_dtype)x->dtype, 1, &n, &r, &to[i]));
+    TRY(qarr_contiguous(vm, x, &packed));
+    qs_status s = qarr_read(vm, packed, &p);
+    for (size_t i = 0; i < x->count && s == QS_OK; i++) {
+        if (!is_true[i]) continue;
+        double place[2] = {(double)(i / (size_t)dims[1]), (double)(i % (size_t)dims[1])};
+        for (int k = 0; k < 2; k++)
+            if (d == QS_F32) ((float *)to[k])[at] = (float)place[k];
+            else ((double *)to[k])[at] = place[k];
+        if (c->nout > 2) memcpy((char *)to[2] + at * size, (const char *)p + i * size, size);
+        at++;
+    }
+    return qarr_release(vm, packed), s;
+}
+
+/* find(x) and [row, column, value] = find(x). */
+static qs_status find_in(qs_vm *vm, qs_call_args *c, Array *given) {
     Array *a, *r;
     const void *p;
     void *q;
-    TRY(qarg_array(vm, c, 0, "x", &a));
     qs_value is_true;
     TRY(qarith_binary(vm, OP_NE, c->in[0], qs_num(0), &is_true));
     qval_release(vm, c->in[0]);
@@ -227,10 +252,19 @@ qs_status qstats_find(qs_vm *vm, qs_call_args *c) {
     int rank = qarr_size(a, dims);
     for (size_t i = 0; i < a->count; i++) n += x[i];
     qs_dtype d = position_type(vm, rank, dims);
+    if (c->nout > 1) return find_parts(vm, c, x, n, d, given);
     TRY(qarg_result(vm, c, 0, d, 2, (int64_t[]){n, rank}, &r, &q));
     if (d == QS_F32) positions_float(x, a->count, rank, dims, q, (float *)q + n * rank);
     else positions_double(x, a->count, rank, dims, q, (double *)q + n * rank);
     return QS_OK;
+}
+
+qs_status qstats_find(qs_vm *vm, qs_call_args *c) {
+    Array *a;
+    TRY(qarg_array(vm, c, 0, "x", &a));
+    qs_value given = qval_retain(c->in[0]);
+    qs_status s = find_in(vm, c, a);
+    return qval_release(vm, given), s;
 }
 
 /* -- products of vectors ------------------------------------------------------------------------------------------- */

@@ -17,7 +17,7 @@ STEPS = {"isnan", "isinf", "isfinite", "floor", "ceil", "round", "trunc", "sign"
 def rows():
     """name -> what the column `adjoint` of builtins.def says"""
     found = {}
-    columns = r'(?:NATIVE|EACH|LAUNCH|EXACT)\("([^"]+)".*?, (ZERO|CALLS|ELEMENTS|BY\("[^"]*"\)|NONE\("[^"]*"\))\)$'
+    columns = r'(?:NATIVE|EACH|LAUNCH|EXACT)\("([^"]+)".*?, (ZERO|ACTS|CALLS|ELEMENTS|BY\("[^"]*"\)|NONE\("[^"]*"\))\)$'
     for line in open(os.path.join(ROOT, "stdlib/builtins.def"), encoding="utf-8"):
         m = re.match(columns, line.rstrip())
         if m:

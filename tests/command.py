@@ -1056,8 +1056,11 @@ class Files(unittest.TestCase):
     def test_main_that_cannot_be_called_is_told(self):
         main = "function [] = main(a)\nprint a\nend\n"
         r = self.piped("-", text=main)
-        self.assertEqual((r.stdout, r.returncode), ("", 0))
-        self.assertIn("warning: main is not called: it takes 1 argument, and behind the file there are 0", r.stderr)
+        self.assertEqual((r.stdout, r.returncode), ("", 1))
+        self.assertIn("error: main is not called: it takes 1 argument, and behind the file there are 0", r.stderr)
+        r = self.piped("-", text="function [] = main(a, b = 2)\nprint a\nend\n")
+        self.assertIn("error: main is not called: it takes 1 to 2 arguments, and behind the file there are 0", r.stderr)
+        self.assertEqual(r.returncode, 1)
         self.assertEqual(self.piped("-", text=main + "main(3)\n").stderr, "")
         r = self.piped("-", "1", "2", text=main)
         self.assertEqual((r.stdout, r.returncode), ("", 1))
@@ -1070,6 +1073,9 @@ class Files(unittest.TestCase):
     def test_main_that_the_program_calls_runs_once(self):
         main = "function [] = main(a)\nprint a\nend\nmain(3)\n"
         self.assertEqual(self.piped("-", "4", text=main).stdout, "3\n")
+        r = self.piped("-", text="function [] = main()\nprint 3\nend\nmain()\n")
+        self.assertEqual((r.stdout, r.returncode), ("3\n", 0))
+        self.assertIn("4:1: warning: main runs by itself when its file is started, and does so once", r.stderr)
 
     def test_main_with_more_arguments_than_there_is_room_for(self):
         main = "function [] = main(%s)\nend\n" % ",".join("a%d" % i for i in range(70))

@@ -154,7 +154,7 @@ def check_adjoints():
     c = "".join(read(p) for p in tracked(".c") if p.startswith("vm/grad/")) + read("stdlib/adjoints.q")
     used = set(re.findall(r"\b(\w+_adjoint)\b(?!\(.*\)\n)", c))
     columns = re.compile(r'(?:NATIVE|EACH|LAUNCH|EXACT)\("([^"]+)".*, '
-                         r'(ZERO|CALLS|ELEMENTS|BY\("(\w+)[^"]*"\)|NONE\("([^"]*)"\))\)$')
+                         r'(ZERO|ACTS|CALLS|ELEMENTS|BY\("(\w+)[^"]*"\)|NONE\("([^"]*)"\))\)$')
     for line in read("stdlib/builtins.def").split("\n"):
         m = columns.match(line.rstrip())
         if not re.match(r'(NATIVE|EACH|LAUNCH|EXACT)\("', line):

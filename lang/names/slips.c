@@ -3,6 +3,7 @@
 #include "lang/syntax/diag.h"
 #include "lang/syntax/fold.h"
 #include "lang/syntax/operators.h"
+#include "vm/base/warning.h"
 
 #include <math.h>
 #include <string.h>
@@ -138,6 +139,61 @@ static const char *callee(const Node *n) {
     return f && f->kind == N_IDENT && f->u.ident.sym && f->u.ident.sym->kind == SYM_GLOBAL ? f->u.ident.name->s : "";
 }
 
+/* What files and cameras give is an image, grey or in colour; so may be a variable that is declared as more than a
+ * matrix, or ever gets such a value. */
+typedef struct { const Slips *s; const Sym *sym; int depth; bool found; } ImageSearch;
+
+static void find_image(void *ud, Node **child);
+
+static void find_image_in_assignment(void *ud, Node **child) {
+    ImageSearch *x = ud;
+    Node *n = *child;
+    for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++) {
+        const Node *t = n->u.assign.targets[i];
+        if (t->kind == N_IDENT && t->u.ident.sym == x->sym) find_image(x, &n->u.assign.value);
+    }
+    qast_children(n, find_image_in_assignment, x);
+}
+
+static bool is_declared_wider(const TypeExpr *t) {
+    const TypeExpr *base = t && t->base ? t->base : t;
+    return base && !(base->kind == TE_NAME && (!strcmp(base->name->s, "mat") || strstr(base->name->s, "vec") ||
+                                               !strcmp(base->name->s, "cmat") || !strcmp(base->name->s, "imat")));
+}
+
+static void find_image(void *ud, Node **child) {
+    static const char *const readers[] = {"imread", "tiffread", "load", "exrread", NULL};
+    ImageSearch *x = ud;
+    const Node *n = *child;
+    const Sym *sym = n->kind == N_IDENT ? n->u.ident.sym : NULL;
+    if (is_one_of(callee(n), readers)) x->found = true;
+    if (n->kind == N_FIELD && !strcmp(n->u.field.name->s, "rgb_data")) x->found = true;
+    if (sym && sym->declared && is_declared_wider(sym->declared)) x->found = true;
+    if (sym && x->depth > 0 && sym->kind <= SYM_GLOBAL) {
+        ImageSearch inner = {x->s, sym, x->depth - 1, false};
+        const NodeList *body = sym->owner ? &x->s->f->body : &x->s->u->main->body;
+        for (int i = 0; i < body->n; i++) find_image_in_assignment(&inner, &body->at[i]);
+        x->found |= inner.found;
+    }
+    qast_children(*child, find_image, x);
+}
+
+/* f(x, 2), x.f(2), f(x, [], 0): noted for the function that is called, which knows how many dimensions x has. */
+static void note_dimension(const Slips *s, const Node *n) {
+    Node *field = n->u.call.callee->kind == N_FIELD ? n->u.call.callee : NULL;
+    const ArgList *args = &n->u.call.args;
+    double dim = -1;
+    for (int i = field ? 0 : 1; i < args->n; i++) {
+        double x;
+        if (qfold_number(args->at[i].value, &x) && (x == 0 || x == 2)) dim = x;
+    }
+    if (dim < 0 || s->u->src->library) return;
+    ImageSearch search = {s, NULL, 3, false};
+    Node *x = field ? field->u.field.base : args->at[0].value;
+    find_image(&search, &x);
+    if (!search.found || dim == 0) qwarn_note_dimension(s->u->ctx, s->u->src, n->pos);
+}
+
 /* How many dimensions it is known to have; 0: not known.  depth: variables set from variables. */
 static int rank_of(const Slips *s, const Node *n, int depth) {
     static const char *const makers[] = {"zeros", "ones", "rand", "randn", "uninit", NULL};
@@ -160,6 +216,104 @@ static void check_dimension(const Slips *s, const Node *n) {
     const Node *x = n->u.call.args.at[0].value, *at = n->u.call.args.at[last].value;
     if (qfold_number(at, &dim) && dim == 2 && rank_of(s, x, 4) == 2)
         qdiag_warning(s->u, at->pos, "a matrix has the dimensions 0 and 1: along 2 %s has nothing to do", callee(n));
+}
+
+/* -- numel(find(c)), if strfind(s, t) ------------------------------------------------------------------------------ */
+/* In other languages find gives a list of places. */
+static void check_use_of_positions(const Slips *s, const Node *n) {
+    static const char *const users[] = {"numel", "min", "max", "mean", "sum", "median", "sort", "diff", NULL};
+    const char *name = callee(n);
+    if (n->u.call.args.n != 1 || !is_one_of(name, users) || strcmp(callee(n->u.call.args.at[0].value), "find")) return;
+    if (!strcmp(name, "numel"))
+        qdiag_warning(s->u, n->pos, "find gives a row of positions for each element, and numel counts all their "
+                      "numbers: sum(c) counts the elements for which c holds");
+    else
+        qdiag_warning(s->u, n->pos, "find gives a row of positions for each element, and %s takes rows and columns "
+                      "together: write [row, column] = find(c), then %s(column)", name, name);
+}
+
+/* -1 is true, and 0 is false. */
+static void check_condition(const Slips *s, const Node *n) {
+    if (n && !strcmp(callee(n), "strfind"))
+        qdiag_warning(s->u, n->pos, "strfind gives a position from 0, and -1 when there is none: write "
+                      "strfind(…) >= 0");
+}
+
+static void check_conditions(const Slips *s, const Node *n) {
+    if (n->kind == N_IF)
+        for (int i = 0; i < n->u.ifs.n; i++) check_condition(s, n->u.ifs.conds[i]);
+    else if (n->kind == N_WHILE || n->kind == N_REPEAT) check_condition(s, n->u.whiles.cond);
+    else if (n->kind == N_TERNARY) check_condition(s, n->u.ternary.cond);
+    else if (n->kind == N_UNARY && n->op == OP_NOT) check_condition(s, n->u.bin.a);
+    else if (n->kind == N_BINARY && (n->op == OP_ANDAND || n->op == OP_OROR))
+        check_condition(s, n->u.bin.a), check_condition(s, n->u.bin.b);
+}
+
+/* -- y = x; y[0] = 1 ----------------------------------------------------------------------------------------------- */
+/* In MATLAB an assignment copies.  Warned of is y = x where each of the two is assigned once, an element of y is
+ * written, and x is read after that. */
+enum { MOST_ALIASES = 64 };
+typedef struct {
+    const Node *assignment;
+    const Sym *x, *y;
+    int x_set, y_set;
+    uint32_t written; /* where an element of y is written first */
+    bool read;
+} Alias;
+typedef struct { Alias at[MOST_ALIASES]; int n; } Aliases;
+
+static void find_aliases(void *ud, Node **child) {
+    Aliases *a = ud;
+    Node *n = *child;
+    bool plain = n->kind == N_ASSIGN && n->u.assign.ntargets == 1 && !n->u.assign.in_place && !n->u.assign.bracketed &&
+                 n->flag != ASSIGN_COPIES && !(n->u.assign.types && n->u.assign.types[0]) &&
+                 n->u.assign.targets[0]->kind == N_IDENT &&
+                 n->u.assign.value->kind == N_IDENT;
+    if (plain && a->n < MOST_ALIASES) {
+        const Sym *y = n->u.assign.targets[0]->u.ident.sym, *x = n->u.assign.value->u.ident.sym;
+        if (x && y && x != y && x->kind != SYM_CAPTURE && x->kind <= SYM_GLOBAL)
+            a->at[a->n++] = (Alias){.assignment = n, .x = x, .y = y, .written = UINT32_MAX};
+    }
+    qast_children(n, find_aliases, a);
+}
+
+static void follow_aliases(void *ud, Node **child) {
+    Aliases *a = ud;
+    Node *n = *child;
+    for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++) {
+        const Node *t = n->u.assign.targets[i];
+        const Node *base = t->kind == N_INDEX ? t->u.index.base : t;
+        for (int k = 0; k < a->n && base->kind == N_IDENT; k++) {
+            Alias *at = &a->at[k];
+            if (t->kind == N_IDENT) at->x_set += base->u.ident.sym == at->x, at->y_set += base->u.ident.sym == at->y;
+            else if (base->u.ident.sym == at->x) at->x_set++; /* it is written under both names, on purpose */
+            else if (base->u.ident.sym == at->y && t->pos < at->written && t->pos > at->assignment->pos)
+                at->written = t->pos;
+        }
+    }
+    for (int k = 0; n->kind == N_IDENT && k < a->n; k++)
+        a->at[k].read |= n->u.ident.sym == a->at[k].x && n->pos > a->at[k].written;
+    qast_children(n, follow_aliases, a);
+}
+
+static bool is_parameter(const Func *f, const Sym *s) {
+    for (int i = 0; i < f->nparams; i++)
+        if (f->params[i].sym == s) return true;
+    return false;
+}
+
+static void check_aliases(const Slips *s, Func *f) {
+    Aliases a = {.n = 0};
+    if (f->qual != Q_HOST) return; /* in kernels local arrays are values */
+    for (int i = 0; i < f->body.n; i++) find_aliases(&a, &f->body.at[i]);
+    for (int i = 0; i < f->body.n && a.n; i++) follow_aliases(&a, &f->body.at[i]);
+    for (int k = 0; k < a.n; k++) {
+        const Alias *at = &a.at[k];
+        if (at->y_set != 1 || at->x_set + is_parameter(f, at->x) != 1 || !at->read) continue;
+        qdiag_warning(s->u, at->assignment->pos, "%s is another name of %s, no copy: the elements that are written into "
+                      "%s are those of %s, which is read later; write %s = copy(%s)", at->y->name->s, at->x->name->s,
+                      at->y->name->s, at->x->name->s, at->y->name->s, at->x->name->s);
+    }
 }
 
 /* -- x[1.9] -------------------------------------------------------------------------------------------------------- */
@@ -275,6 +429,8 @@ static void look(void *ud, Node **child) {
     Node *n = *child;
     if (n->kind == N_INDEX) check_index(s, n);
     if (n->kind == N_RANGE) check_range(s, n);
+    if (n->kind == N_CALL) note_dimension(s, n), check_use_of_positions(s, n);
+    check_conditions(s, n);
     if (n->kind == N_ASSIGN) check_targets(s, n);
     if (n->kind == N_MATCH) check_patterns(s, n);
     if (s->strict) check_strictly(s, n);
@@ -293,6 +449,7 @@ static void look_func(Slips *s, Func *f) {
     if (s->strict) check_params(s, f->params, f->nparams), check_params(s, f->outs, f->nouts);
     for (int i = 0; i < f->body.n; i++) look(s, &f->body.at[i]);
     if (f->expr) look(s, &f->expr);
+    check_aliases(s, f);
     look_at_comments(s);
     s->f = outer;
 }

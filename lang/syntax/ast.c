@@ -2,6 +2,7 @@
 #include "lang/syntax/operators.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const op_texts[OP__COUNT] = {
@@ -243,6 +244,12 @@ bool qast_equal(const Node *a, const Node *b) {
     case N_ASSIGN: return equal_assign(a, b);
     default: return false; /* lambdas and statements with blocks are equal only to themselves */
     }
+}
+
+bool qast_means_list(const Func *f, int want) {
+    const TypeExpr *t = f->nouts == 1 ? f->outs[0].type : NULL;
+    const char *digits = t && t->kind == TE_NAME ? strpbrk(t->name->s, "0123456789") : NULL;
+    return f->is_lambda || (digits && atoi(digits) == want);
 }
 
 const Attr *qast_attribute(const Func *f, const char *name) {

@@ -56,11 +56,14 @@ typedef enum { Q_HOST, Q_DEVICE, Q_KERNEL } FuncQual;
  * gets a copy of its own. */
 enum { ASSIGN_BEGINS = 1, ASSIGN_COPIES };
 
+enum { EFFECTS_UNKNOWN, EFFECTS_NONE, EFFECTS_SOME }; /* Func.effects */
 typedef struct Param { Str *name; TypeExpr *type; Node *init; bool variadic; uint32_t pos; Sym *sym; } Param;
 
 /* {!name key=value; …}: parsed, kept, and read only by those who honour it */
 typedef struct { Str *key; Node *value; /* NULL: a bare word */ } AttrItem;
 typedef struct { Str *name; AttrItem *items; int nitems; uint32_t pos; } Attr;
+/* Whether the one result of f is a list of `want` numbers on purpose: that of a lambda, or declared as vec2, ivec3 … */
+bool qast_means_list(const Func *f, int want);
 const Attr *qast_attribute(const Func *f, const char *name); /* the first of that name; NULL: f has none */
 
 /* -- names, filled in by scope.c ----------------------------------------------------------------------------------- */
@@ -79,6 +82,7 @@ struct Sym {
     Func *owner;        /* the function whose local this is; NULL for globals */
     bool variable;      /* SYM_GLOBAL: a variable, whose value a lambda captures */
     bool function;      /* SYM_GLOBAL: a function, when the unit is linked */
+    bool unpacks;       /* SYM_GLOBAL: a built-in function whose one result is documented to be unpacked */
     Func *func;         /* SYM_NESTED */
     Node *bound;        /* SYM_TEMP */
     TypeExpr *declared; /* the first annotation, if any */
@@ -111,6 +115,7 @@ struct Func {
     Capture *captures; int ncaptures; uint32_t cap_captures;
     void *machine;          /* owned by vm/interp/proto.c: compiled */
     void *kernel;           /* owned by vm/launch/kernel.c: what was launched of it */
+    uint8_t effects;        /* vm/interp/effects.c: what is known of it, EFFECTS_… */
 };
 
 struct Node {

@@ -1,6 +1,7 @@
 /* field.c -- pictures of matrices: imshow, imagesc, montage, contour, contourf, surf, mesh. */
 #include "stdlib/builtins.h"
 #include "stdlib/figure/figure.h"
+#include "stdlib/image.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -109,6 +110,7 @@ static void own_range(const Item *i, double out[2]) {
     if (out[0] == out[1]) out[1] = out[0] + 1;
 }
 
+enum { BYTE_WHITE = 255 };
 typedef struct {
     const char *fn;
     const double *usual;
@@ -118,7 +120,7 @@ typedef struct {
 static qs_status image(qs_vm *vm, qs_call_args *c, const ImageKind *k) {
     Array *img;
     Item *i;
-    double range[2] = {0, 255};
+    double range[2] = {0, BYTE_WHITE};
     bool own;
     TRY(qarg_array(vm, c, 0, "img", &img));
     TRY(check_image(vm, k->fn, img));
@@ -127,6 +129,9 @@ static qs_status image(qs_vm *vm, qs_call_args *c, const ImageKind *k) {
     bool fresh = !a->items;
     TRY(put_image(vm, a, img, &i));
     if (own) own_range(i, range);
+    else if (c->nin < 2 && range[1] == BYTE_WHITE)
+        TRY(qimage_check_white(vm, k->fn, "the image", (qs_dtype)i->image->dtype, i->elements, i->image->count,
+                               BYTE_WHITE, strcmp(k->fn, "imshow") ? "" : ", or imshow(img, [0,1])"));
     memcpy(a->range, range, sizeof range);
     a->ranged = true;
     if (fresh || !same_image(a, img, shown_as((qs_dtype)img->dtype))) {

@@ -2,6 +2,7 @@
  *
  * A video is an object with fields; rgb_data is the last frame, in the memory into which it was decoded. */
 #include "stdlib/builtins.h"
+#include "stdlib/image.h"
 #include "stdlib/video/ffmpeg.h"
 #include "vm/session/library.h"
 #include "vm/session/python.h"
@@ -257,7 +258,11 @@ qs_status qvideo_write(qs_vm *vm, qs_call_args *c) {
     if (a->rank < 2 || a->dims[0] != v->info.height || a->dims[1] != v->info.width || channels != v->info.channels)
         return qs_fail(vm, QS_ESHAPE, "vidwrite: frames of a video have one size, %dx%dx%d", v->info.height,
                        v->info.width, v->info.channels);
-    if (!bytes) return write_numbers(vm, v, p, a->count);
+    if (!bytes) {
+        double white = (double)((1u << v->bits) - 1);
+        TRY(qimage_check_white(vm, c->name, "the frame", QS_F64, p, a->count, white, ""));
+        return write_numbers(vm, v, p, a->count);
+    }
     return v->lib->write(v->writer, p, why) ? QS_OK : qs_fail(vm, QS_EIO, "vidwrite: %s: %s", v->path, why);
 }
 

@@ -33,6 +33,21 @@ end
 function r = first_of_chol(x)
     [r, info] = chol_ex(x)
 end
+function r = first_of_two(x)
+    [r, info] = chol(x)
+end
+function v = found_values(x)
+    [row, column, v] = find(x)
+    v = v.*(row + 2*column + 1)
+end
+function p = scaled_fit(x, y)
+    [p, S, mu] = polyfit(x, y, 2)
+    p = horzcat(p, mu)
+end
+function y = probability_of(x)
+    [r, y] = corrcoef(x)
+    y = y + 0.3*r
+end
 function y = part_qr(x, k)
     [q, r] = qr(x)
     y = k == 0 ? q : r

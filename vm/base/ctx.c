@@ -320,6 +320,7 @@ void qsource_drop(Ctx *c, Source *s) {
     qmem_free(c, s->path, strlen(s->path) + 1);
     qmem_free(c, s->text, s->len + 1);
     qmem_free(c, s->switches, s->cap_switches * sizeof *s->switches);
+    qmem_free(c, s->literal_dims, s->cap_literal_dims * sizeof *s->literal_dims);
     qmem_free(c, s->warned, s->cap_warned * sizeof *s->warned);
     qmem_free(c, s, sizeof *s);
 }

@@ -154,6 +154,7 @@ struct Source {
     bool internal;       /* the prompt, -e */
     bool library;        /* of the library: its errors stand where the program called it */
     uint32_t *switches; uint32_t nswitches, cap_switches; /* warning.c: where warnings go off, on, off … */
+    uint32_t *literal_dims; uint32_t nliteral_dims, cap_literal_dims; /* see qwarn_note_dimension */
     uint32_t *warned; uint32_t nwarned, cap_warned;       /* and what has had its warning */
 };
 Source *qsource_add(Ctx *c, const char *path, const char *text, size_t len);

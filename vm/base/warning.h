@@ -20,6 +20,19 @@ typedef enum {
 qs_status qwarn_slip(Ctx *c, Where w, Slip s);
 /* x[0..1], x[[0,1]] of an array of that many dimensions, where rows may be meant; name: what x is called, or NULL. */
 qs_status qwarn_place(Ctx *c, Where w, const char *name, int rank);
+/* [a, b] = f(…), where f gives one result: its `have` elements are unpacked into `want` variables.  QS_ESHAPE when
+ * elements are left over; otherwise a warning, unless the list is `meant` to be unpacked: a cell, a lambda's result, or
+ * one that is declared with so many elements. */
+qs_status qwarn_unpacked(Ctx *c, Where w, const char *fn, size_t have, int want, bool meant);
+/* A call of a function without effects is a statement. */
+qs_status qwarn_unused(Ctx *c, Where w, const char *fn);
+/* The call at pos of the text names a dimension by a literal, of an array that is no image: where the array has nothing
+ * along it, this is a mistake.  In general code, where the dimension is computed or the array may be an image, it is
+ * none, since an array has the extent 1 along each further dimension. */
+void qwarn_note_dimension(Ctx *c, Source *src, uint32_t pos);
+bool qwarn_dimension_is_noted(Where w);
+/* fn(x, dim), where x has `rank` dimensions (1: it is a vec) and only one element along `dim`. */
+qs_status qwarn_dimension(Ctx *c, Where w, const char *fn, int rank, int dim);
 /* SLIP_FLOAT32: x and y are not equal.  Of a number with few digits in binary nobody can say it. */
 bool qwarn_is_rounded(double x, double y);
 /* From byte pos of the text on they are wanted, or not. */

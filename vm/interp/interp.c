@@ -804,6 +804,8 @@ called_out:
         } else if (f->want == 0) {
             qframe_pop(vm, f);
             qframe_drop(vm, r);
+            if (__builtin_expect(p->nouts > 0 && m->nframes > floor_frames, 0))
+                if ((status = qinvoke_unused(vm, p->func)) != QS_OK) goto fail;
         } else {
             SLOW(qinvoke_leave(vm, f, result, (int)p->nouts));
         }

@@ -74,6 +74,8 @@ qs_status qinvoke_with_rule(qs_vm *vm, const Frame *frame);
 /* r[1].name(r[2], …) on a foreign value, nin arguments; the result goes to r[0]. */
 qs_status qinvoke_method(qs_vm *vm, qs_value *r, int nin, Str *name, const NameTable *names, uint32_t want,
                          bool *found);
+/* The statement of the running function was a call of f, which was left: a warning if that had no effect. */
+qs_status qinvoke_unused(qs_vm *vm, Func *f);
 /* The running function is left: its results go to the caller.  Errors here are still the function's. */
 qs_status qinvoke_leave(qs_vm *vm, Frame *f, qs_value *results, int have);
 

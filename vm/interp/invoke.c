@@ -2,7 +2,9 @@
  *
  * The results of a native lie above everything that is in use, while its arguments still lie in the registers of its
  * caller.  Those of a script lie in its registers, so they are taken out before these are left. */
+#include "vm/base/warning.h"
 #include "vm/grad/tape.h"
+#include "vm/interp/effects.h"
 #include "vm/interp/frame.h"
 #include "vm/interp/interp.h"
 
@@ -14,15 +16,41 @@ static qs_status too_few(qs_vm *vm, const char *name, int have, uint32_t want) {
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s gives %d results, %u are wanted", name, have, want);
 }
 
-/* Results at `from` (have of them, taken from there) to the want slots at ret; one list for several is taken apart. */
-static qs_status deliver(qs_vm *vm, const char *name, qs_value *from, int have, qs_value *ret, uint32_t want) {
+/* Who gives results: its name; FN_SCRIPT: func; a list of it is documented to be unpacked; it may have an effect. */
+typedef struct { const char *name; const Func *func; bool unpacks, acts; } Giver;
+
+static Giver function_gives(const Func *f) { return (Giver){f->name->s, f, false, true}; }
+
+static Giver native_gives(const Function *fn) {
+    if (!fn || !fn->native) return (Giver){"this", NULL, true, true}; /* of Python, or a type */
+    return (Giver){fn->native->name, NULL, fn->unpacks, fn->acts};
+}
+
+/* [a, b] = f(…) where f gives one list. */
+static qs_status check_unpacked(qs_vm *vm, const Giver *g, qs_value list, int want) {
+    bool cell = list.kind == QS_CELL;
+    if (g->unpacks || (list.kind != QS_ARRAY && !cell)) return QS_OK;
+    size_t have = cell ? ((Cell *)list.u.p)->count : qval_array(list)->count;
+    if (have < (size_t)want) return QS_OK; /* an error, which qops_destruct reports */
+    bool meant = cell || (g->func && qast_means_list(g->func, want));
+    return qwarn_unpacked(qvm_ctx(vm), qvm_here(vm), g->name, have, want, meant);
+}
+
+/* Called by a statement of a program; C asks for no result where it has no use for one. */
+static qs_status check_unused(qs_vm *vm, const Giver *g) {
+    Where w = qvm_here(vm);
+    return g->acts || !w.src || w.src->library ? QS_OK : qwarn_unused(qvm_ctx(vm), w, g->name);
+}
+
+/* Results at `from` (have of them, taken from there) to the want slots at ret; one list for several is unpacked. */
+static qs_status deliver(qs_vm *vm, const Giver *g, qs_value *from, int have, qs_value *ret, uint32_t want) {
     if (want == WANT_MAYBE) {
         qinterp_put(vm, ret, have ? from[0] : qval_unset());
         if (have) from[0] = qs_nil();
         return QS_OK;
     }
-    if (want == 0) return qframe_drop(vm, ret), QS_OK;
-    if (have == 0) return no_result(vm, name);
+    if (want == 0) return qframe_drop(vm, ret), check_unused(vm, g);
+    if (have == 0) return no_result(vm, g->name);
     if ((int)want <= have) {
         for (uint32_t i = 0; i < want; i++) {
             qinterp_put(vm, &ret[i], from[i]);
@@ -30,11 +58,12 @@ static qs_status deliver(qs_vm *vm, const char *name, qs_value *from, int have, 
         }
         return QS_OK;
     }
-    if (have > 1) return too_few(vm, name, have, want);
+    if (have > 1) return too_few(vm, g->name, have, want);
     for (uint32_t i = 0; i < want; i++) qinterp_clear(vm, &ret[i]);
     qs_value list = from[0];
     from[0] = qs_nil();
-    qs_status s = qops_destruct(vm, list, (int)want, ret);
+    qs_status s = check_unpacked(vm, g, list, (int)want);
+    if (s == QS_OK) s = qops_destruct(vm, list, (int)want, ret);
     qval_release(vm, list);
     return s;
 }
@@ -78,7 +107,8 @@ qs_status qinvoke(qs_vm *vm, Function *fn, qs_value *args, int nin, const NameTa
     if (s == QS_OK && __builtin_expect(qflag_is_up(&m->attention), 0)) s = qvm_attend(vm); /* it may have taken long */
     int have = results_for(most, want);
     for (int i = 0; i < nin; i++) qframe_drop(vm, &args[i]);
-    if (s == QS_OK) s = deliver(vm, d ? d->name : "this", out, have, ret, want);
+    Giver g = native_gives(fn);
+    if (s == QS_OK) s = deliver(vm, &g, out, have, ret, want);
     for (uint32_t i = 0; i < slots; i++) qframe_drop(vm, &out[i]);
     m->top = top;
     return s;
@@ -98,7 +128,8 @@ qs_status qinvoke_with_rule(qs_vm *vm, const Frame *frame) {
     m->nframes--;
     qs_status s = qdoor_function(vm, f.fn, fn->nparams, f.base, most, out);
     for (qs_value *r = f.base; r < f.end; r++) qframe_drop(vm, r);
-    if (s == QS_OK) s = deliver(vm, fn->name->s, out, results_for(most, f.want), f.ret, f.want);
+    Giver g = function_gives(fn);
+    if (s == QS_OK) s = deliver(vm, &g, out, results_for(most, f.want), f.ret, f.want);
     for (int i = 0; i < MAX_WANTED; i++) qframe_drop(vm, &out[i]);
     m->top = top;
     return s;
@@ -115,7 +146,8 @@ qs_status qinvoke_method(qs_vm *vm, qs_value *r, int nin, Str *name, const NameT
     qs_status s = qcall_foreign(vm, r[1].u.p, name, &a, results_for(1, want), out, found);
     if (*found || s != QS_OK) {
         for (int i = 0; i <= nin; i++) qframe_drop(vm, &r[1 + i]);
-        if (s == QS_OK) s = deliver(vm, name->s, out, 1, r, want);
+        Giver g = {name->s, NULL, true, true};
+        if (s == QS_OK) s = deliver(vm, &g, out, 1, r, want);
     }
     qframe_drop(vm, out);
     m->top = top;
@@ -139,10 +171,17 @@ static qs_status wanted_too_much(qs_vm *vm, Frame *f, int have) {
     return s;
 }
 
+qs_status qinvoke_unused(qs_vm *vm, Func *f) {
+    Where w = qvm_here(vm);
+    if (f->unit->src->library && w.src && !w.src->library && !qeffects_of(vm, f))
+        return qwarn_unused(qvm_ctx(vm), w, f->name->s);
+    return QS_OK;
+}
+
 qs_status qinvoke_leave(qs_vm *vm, Frame *f, qs_value *results, int have) {
     qs_value kept[MAX_WANTED], *ret = f->ret;
     uint32_t want = f->want;
-    const char *name = f->proto->func->name->s;
+    Giver g = function_gives(f->proto->func);
     int n = have < (int)want || want == WANT_MAYBE ? have : (int)want;
     if (n > MAX_WANTED) n = MAX_WANTED;
     if (want == WANT_MAYBE && have > 0 && qval_is_unset(results[0])) n = have = 0;
@@ -156,7 +195,7 @@ qs_status qinvoke_leave(qs_vm *vm, Frame *f, qs_value *results, int have) {
     qframe_pop(vm, f);
     qs_value *top = qvm(vm)->top, *end = ret + (want > 1 && want != WANT_MAYBE ? want : 1);
     if (end > top) qvm(vm)->top = end; /* taking a list apart may call */
-    qs_status s = deliver(vm, name, kept, n, ret, want);
+    qs_status s = deliver(vm, &g, kept, n, ret, want);
     qvm(vm)->top = top;
     for (int i = 0; i < n; i++) qval_release(vm, kept[i]);
     return s;

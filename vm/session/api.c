@@ -199,13 +199,16 @@ qs_status qs_eval(qs_vm *vm, const char *src, qs_value *out) {
 
 enum { MAIN_ARGS = 64 };
 
+static int count_required(const Func *f) {
+    int required = 0;
+    for (int i = 0; i < f->nparams; i++)
+        if (!f->params[i].variadic && !f->params[i].init) required = i + 1;
+    return required;
+}
+
 static bool takes(const Func *f, int n) {
-    int required = 0, most = f->nparams;
-    for (int i = 0; i < f->nparams; i++) {
-        if (f->params[i].variadic) most = MAIN_ARGS;
-        else if (!f->params[i].init) required = i + 1;
-    }
-    return f->qual == Q_HOST && n >= required && n <= most && n <= MAIN_ARGS;
+    int most = f->nparams && f->params[f->nparams - 1].variadic ? MAIN_ARGS : f->nparams;
+    return f->qual == Q_HOST && n >= count_required(f) && n <= most && n <= MAIN_ARGS;
 }
 
 /* main(…) of the file: of several the last that takes the arguments, or one without parameters. */
@@ -224,14 +227,15 @@ static const Func *find_main(const Unit *u, int *nargs) {
 }
 
 static void find_name(void *ud, Node **child) {
-    struct { const char *name; bool found; } *x = ud;
-    if ((*child)->kind == N_IDENT && !strcmp((*child)->u.ident.name->s, x->name)) x->found = true;
+    struct { const char *name; const Node *found; } *x = ud;
+    if ((*child)->kind == N_IDENT && !strcmp((*child)->u.ident.name->s, x->name)) x->found = *child;
     else qast_children(*child, find_name, ud);
 }
 
-static bool calls_main(const Unit *u) {
-    struct { const char *name; bool found; } x = {"main", false};
-    for (int i = 0; i < u->main->body.n; i++) find_name(&x, &u->main->body.at[i]);
+/* Where the statements of the file name main; NULL: nowhere. */
+static const Node *find_own_call(const Unit *u) {
+    struct { const char *name; const Node *found; } x = {"main", NULL};
+    for (int i = 0; i < u->main->body.n && !x.found; i++) find_name(&x, &u->main->body.at[i]);
     return x.found;
 }
 
@@ -257,12 +261,21 @@ static qs_status call_with(qs_vm *vm, const Func *f, qs_value fn, int n) {
     return s;
 }
 
-/* A file of functions may be run for its own sake, where main is for others; arguments are meant for it. */
-static qs_status not_called(qs_vm *vm, Where at, int takes, int given) {
-    static const char text[] = "main is not called: it takes %d argument%s, and behind the file there %s %d";
-    const char *s = takes == 1 ? "" : "s", *are = given == 1 ? "is" : "are";
-    if (!given) return qwarn_at(qvm_ctx(vm), at, text, takes, s, are, given);
-    return qerr_at(qvm_ctx(vm), QS_EVALUE, at, text, takes, s, are, given);
+static qs_status not_called(qs_vm *vm, Where at, const Func *f, int given) {
+    int least = count_required(f), most = f->nparams;
+    char range[32];
+    if (most && f->params[most - 1].variadic) snprintf(range, sizeof range, "at least %d", least);
+    else if (least < most) snprintf(range, sizeof range, "%d to %d", least, most);
+    else snprintf(range, sizeof range, "%d", most);
+    return qerr_at(qvm_ctx(vm), QS_EVALUE, at, "main is not called: it takes %s argument%s, and behind the file there "
+                   "%s %d", range, least == most && most == 1 ? "" : "s", given == 1 ? "is" : "are", given);
+}
+
+/* The statements of the file call it: it does not run again.  Without parameters nothing but habit is a reason. */
+static qs_status called_already(qs_vm *vm, const Unit *u, const Func *f, const Node *at) {
+    if (f->nparams) return QS_OK;
+    return qwarn_at(qvm_ctx(vm), qast_where(u, at->pos), "main runs by itself when its file is started, and does so "
+                    "once: this call is not needed");
 }
 
 static qs_status call_main(qs_vm *vm, const Module *m) {
@@ -271,10 +284,11 @@ static qs_status call_main(qs_vm *vm, const Module *m) {
     int given = qvm(vm)->config.argc, n = given;
     const Func *f = find_main(u, &n);
     if (!f || !qmap_get(&m->names, f->name, &slot)) return QS_OK;
-    if (f->nparams && calls_main(u)) return QS_OK; /* the program has seen to it */
+    const Node *own = find_own_call(u);
+    if (own) return called_already(vm, u, f, own);
     if (!takes(f, n)) {
         if (f->qual != Q_HOST) return QS_OK;
-        return not_called(vm, qast_where(u, f->pos), f->nparams, given);
+        return not_called(vm, qast_where(u, f->pos), f, given);
     }
     qs_value fn = qval_retain(*qvm_global(vm, (uint64_t)slot));
     qs_status s = fn.kind == QS_FUNCTION ? call_with(vm, f, fn, n) : QS_OK;

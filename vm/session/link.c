@@ -117,7 +117,10 @@ static bool scope_lookup(void *ud, Str *name, Sym *out) {
         bool is_builtin = qmap_get(&qvm(u->vm)->builtins, name, &builtin) && (int)builtin == slot;
         out->kind = SYM_GLOBAL;
         out->index = slot;
-        out->function = qvm_global(u->vm, (uint64_t)slot)->kind == QS_FUNCTION;
+        const qs_value v = *qvm_global(u->vm, (uint64_t)slot);
+        const Function *f = v.kind == QS_FUNCTION ? v.u.p : NULL;
+        out->function = f != NULL;
+        out->unpacks = f && f->unpacks;
         out->variable = !is_builtin && !out->function;
         return true;
     }

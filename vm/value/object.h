@@ -109,6 +109,8 @@ typedef struct Function { /* script closure, native, or a set of overloads */
     GcObj gc;
     uint8_t fkind;
     uint8_t takes;                   /* FN_NATIVE: Takes */
+    bool unpacks;                    /* FN_NATIVE: its one result is documented to be unpacked, [m, n] = size(x) */
+    bool acts;                       /* FN_NATIVE: a call may have an effect besides its results */
     Str *name;
     Func *ast;                       /* FN_SCRIPT */
     Proto *proto;                    /* FN_SCRIPT host code; compiled on first call */

@@ -4,6 +4,10 @@
  * (Ways); a construct that no way leads out of is `left`, and what follows in its block is never reached. */
 #include "lang/kernel/walk/walk.h"
 
+#include "vm/base/warning.h"
+
+#include <stdio.h>
+
 /* -- ways -------------------------------------------------------------------------------------------------------- */
 bool *kstmt_save(Walk *w) { return w->rules->save ? w->rules->save(w) : NULL; }
 
@@ -68,6 +72,24 @@ static qs_status update(Walk *w, const Node *n) {
     return field ? r->set_field(w, object, target, sum) : r->set_name(w, target, NULL, sum);
 }
 
+/* [a, b] = f(…), where f gives one list: the rule of the interpreter (qwarn_unpacked).  A loop with an error is left to
+ * the interpreter, which reports it. */
+static qs_status check_unpacked(Walk *w, const Node *call, const struct Val *list, int want) {
+    const Node *callee = call->u.call.callee;
+    const Sym *s = callee->kind == N_IDENT ? callee->u.ident.sym : NULL;
+    const Where at = qast_where(w->in->func->unit, call->pos);
+    const char *name = callee->kind == N_IDENT ? callee->u.ident.name->s : "the function";
+    bool converts = callee->kind == N_TYPE || (s && s->kind == SYM_TYPE);
+    int have = w->rules->count(w, list);
+    if (have < want || converts || (!w->called && s && s->unpacks)) return QS_OK;
+    if (have == want) return qwarn_unpacked(w->c, at, name, (size_t)have, want,
+                                            w->called && qast_means_list(w->called, want));
+    char sentence[160];
+    snprintf(sentence, sizeof sentence, "%.60s gives one result, an array of %d elements, but %d variables are "
+             "assigned", name, have, want);
+    return w->rules->fail(w, QS_ESHAPE, call->pos, sentence);
+}
+
 /* [a,b] = …: results of a call, the items of a literal one by one, or the elements of one value. */
 static qs_status values_of(Walk *w, const Node *n, struct Val *v) {
     const WalkRules *r = w->rules;
@@ -86,6 +108,7 @@ static qs_status values_of(Walk *w, const Node *n, struct Val *v) {
         TRY(kexpr_lower(w, from, whole));
     }
     w->pos = n->pos;
+    if (from->kind == N_CALL) TRY(check_unpacked(w, from, v, count));
     return r->spread(w, whole, count, v);
 }
 

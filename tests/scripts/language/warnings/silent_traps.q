@@ -1,0 +1,75 @@
+% Habits from MATLAB and NumPy that were silently something else: each is an error, warns, or now does what is meant.
+m = [[0,1],[2,0]]
+v = [3,1,2]
+
+function [] = try_it(text)
+    print "> ", text
+    try
+        print eval(text)
+    catch e
+        print "  error: ", e
+    end
+end
+function y = pair()
+    y = [1,2]
+end
+function y = three()
+    y = [1,2,3]
+end
+function y : vec2 = declared()
+    y = [1,2]
+end
+function y = box()
+    y = {1,2}
+end
+
+% several results of one
+try_it("[r,c] = find(m); [r,c]")
+try_it("[r,c,x] = find(m); x")
+try_it("[r,c] = find(ones(2,2,2))")
+try_it("[p,S] = polyfit([0,1,2,3],[1,3,5,8],1); S.df")
+try_it("[R,info] = chol([[1,2],[2,1]]); info")
+try_it("[y,i] = cumsum(v)")
+try_it("[y,i] = cumsum([1,2]); y")
+try_it("[a,b] = pair(); a")
+try_it("[a,b] = three()")
+try_it("[a,b] = declared(); b")
+try_it("[a,b] = box(); b")
+try_it("both = t -> [t,2*t]; [a,b] = both(1); b")
+try_it("[a,b] = size(ones(2,3,4)); b")
+try_it("y = three(); [a,b] = y; b")
+% dimensions
+try_it("sum(m, 2)")
+try_it("max(m, [], 2)")
+try_it("m.sum(2)")
+try_it("sum(v, 0)")
+try_it("sum(m, 1)")
+try_it("size(m, 2)")
+try_it("d = 2; sum(m, d)")
+try_it("img : cube = ones(2,2); sum(img, 2)")
+try_it("sort(v, true)")
+% results that are not used
+try_it("sort(v); v")
+try_it("v.sort(); v")
+try_it("sort(v)")
+try_it("rand(); 1")
+% positions
+try_it("numel(find(v > 1))")
+try_it("max(find(v > 1))")
+try_it("if strfind(""abc"", ""z""); print 1; end")
+try_it("strfind(""abc"", ""z"") >= 0")
+% names of one array
+try_it("y = v; y[0] = 9; v[0]")
+try_it("y = copy(v); y[0] = 5; v[0]")
+
+function [] = swap()
+    a = [1,2]
+    b = a
+    b[0] = 5
+    print a
+    c = [1,2]
+    d = c
+    d[0] = 5
+    print d
+end
+swap()
