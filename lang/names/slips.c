@@ -310,9 +310,9 @@ static void check_aliases(const Slips *s, Func *f) {
     for (int k = 0; k < a.n; k++) {
         const Alias *at = &a.at[k];
         if (at->y_set != 1 || at->x_set + is_parameter(f, at->x) != 1 || !at->read) continue;
-        qdiag_warning(s->u, at->assignment->pos, "%s is another name of %s, no copy: the elements that are written into "
-                      "%s are those of %s, which is read later; write %s = copy(%s)", at->y->name->s, at->x->name->s,
-                      at->y->name->s, at->x->name->s, at->y->name->s, at->x->name->s);
+        qdiag_warning(s->u, at->assignment->pos, "%s is another name of %s, no copy: the elements that are written "
+                      "into %s are those of %s, which is read later; write %s = copy(%s)", at->y->name->s,
+                      at->x->name->s, at->y->name->s, at->x->name->s, at->y->name->s, at->x->name->s);
     }
 }
 
