@@ -187,6 +187,9 @@ static void to_type(Resolver *r, Node *n) {
         qdiag_error(r->u, n->pos, "the brackets after a type name hold types, as in vec[int]");
         return;
     }
+    for (int i = 0; t->kind == TE_ARRAY && i < t->nargs; i++)
+        if (has_mods(t->args[i]->mods))
+            qdiag_error(r->u, t->args[i]->pos, AST_MODE_REFUSED, "the type of elements");
     n->kind = N_TYPE;
     n->u.type = t;
 }

@@ -42,6 +42,8 @@ struct TypeExpr {
     TypeMods mods;           /* 'circular … on this type */
     const Type *resolved;    /* cache of types.c; NULL until then or when it depends on a type parameter */
 };
+/* The error for an access mode that would have no effect. */
+#define AST_MODE_REFUSED "%s cannot have an access mode, which belongs to a variable, as in x : mat'mirror = y"
 
 typedef struct {
     Str *name;      /* name := …, NULL when positional */

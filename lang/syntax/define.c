@@ -168,6 +168,7 @@ static Param class_field(Parser *p) {
     Param f = {.pos = qparse_pos(p)};
     f.name = qparse_name(p, "a field: name : type");
     if (qparse_accept(p, T_COLON)) f.type = qtexpr_type(p);
+    qtexpr_refuse_mode(p, f.type, "a field");
     if (qparse_accept(p, T_ASSIGN)) f.init = qexpr_any(p);
     return f;
 }
@@ -267,7 +268,7 @@ void qdef_type(Parser *p) {
     qparse_emit(p, n);
     if (class_kind(p, d)) class_body(p, d, n->pos), initial_values(p, d);
     else if (word_is(p, 0, "enum")) enum_body(p, d, n->pos);
-    else d->alias = qtexpr_type(p);
+    else qtexpr_refuse_mode(p, d->alias = qtexpr_type(p), "a name for a type");
     check_names(p, d->is_enum ? "constants" : "fields", d->fields, d->nfields);
     qparse_append(p, &p->u->typedefs, &p->u->ntypedefs, d);
 }

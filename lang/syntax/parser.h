@@ -99,6 +99,7 @@ void qexpr_list(Parser *p, ArgList *out); /* a, b, c of print */
 /* -- typeexpr.c -------------------------------------------------------------------------------------------------- */
 TypeExpr *qtexpr_type(Parser *p); /* as in an annotation: vec(N) is a fixed size */
 TypeExpr *qtexpr_base(Parser *p); /* without the (…) */
+void qtexpr_refuse_mode(Parser *p, const TypeExpr *t, const char *what);
 TypeExpr *qtexpr_suffixes(Parser *p, TypeExpr *t, bool fixed);
 TypeExpr *qtexpr_new(Parser *p, TypeExprKind k, uint32_t pos);
 bool qtexpr_is_builtin(Parser *p, const TypeExpr *t); /* made of predefined type names only */

@@ -34,6 +34,11 @@ static void modifier(Parser *p, TypeExpr *t) {
                     name->s);
 }
 
+void qtexpr_refuse_mode(Parser *p, const TypeExpr *t, const char *what) {
+    if (!t || (!t->mods.access && !t->mods.flags)) return;
+    qparse_fail(p, t->pos, AST_MODE_REFUSED, what);
+}
+
 static TypeExpr **types(Parser *p, TypeExpr *first, TokenKind separator, int *n) {
     uint32_t mark = p->nscratch;
     if (first) qparse_push(p, &first, sizeof first);
@@ -49,6 +54,7 @@ static TypeExpr *element(Parser *p, TypeExpr *base) { /* base[T] */
     qparse_next(p);
     TypeExpr *t = wrap(p, TE_ARRAY, base);
     t->args = types(p, NULL, T_COMMA, &t->nargs);
+    for (int i = 0; i < t->nargs; i++) qtexpr_refuse_mode(p, t->args[i], "the type of elements");
     qparse_close(p, T_RBRACK, opener, "");
     return t;
 }
@@ -126,6 +132,7 @@ static TypeExpr *bracketed(Parser *p) {
     } else if (t->nargs == 1) {
         t->kind = TE_UNION;
         t->args = types(p, t->args[0], T_BAR, &t->nargs);
+        for (int i = 0; i < t->nargs; i++) qtexpr_refuse_mode(p, t->args[i], "one of several types");
     }
     qparse_close(p, T_RBRACK, opener, "'->', '|' or ");
     return t;

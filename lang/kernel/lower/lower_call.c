@@ -17,7 +17,7 @@ static qs_status convert(Walk *w, TypeExpr *type, const char *what, uint32_t pos
     const Type *t;
     TypeMods mods;
     TRY(kltype_resolve((Lower *)w, type, &t, &mods));
-    if (mods.access != ACC_DEFAULT || mods.flags) v->mods = mods;
+    klvar_modify(mods, v);
     return kltype_coerce((Lower *)w, t, what, pos, v);
 }
 
@@ -67,17 +67,16 @@ static qs_status pass_whole(Lower *L, const Param *p, const Type *t, bool checke
 qs_status klcall_bind(Lower *L, const Param *p, bool checked, Val *v) {
     Var *var = &L->in->vars[p->sym->index];
     const Type *t = NULL;
-    TypeMods mods;
+    TypeMods mods = {0};
     kltype_bind(L, L->in, p->type, v);
     lend(L, v);
     if (p->type) {
         TRY(kltype_resolve(L, p->type, &t, &mods));
         TRY(pass_whole(L, p, t, checked, v));
-        if (mods.access != ACC_DEFAULT || mods.flags) v->mods = mods;
         TRY(kltype_coerce(L, t, p->name->s, L->pos, v));
     }
     TRY(klvar_assign(L, var, v, L->pos));
-    if (t) klvar_declare(var, t);
+    if (t) klvar_declare(var, t, mods);
     return QS_OK;
 }
 
@@ -150,7 +149,7 @@ static qs_status bound(Walk *w, Frame *in) {
         TypeMods mods;
         if (!f->outs[i].type) continue;
         TRY(kltype_resolve((Lower *)w, f->outs[i].type, &t, &mods));
-        klvar_declare(&in->vars[f->outs[i].sym->index], t);
+        klvar_declare(&in->vars[f->outs[i].sym->index], t, mods);
     }
     return QS_OK;
 }

@@ -33,7 +33,7 @@ static qs_status outside_value(Lower *L, const Sym *sym, uint32_t pos, Val *out)
     double k;
     if (h && h->symbol && h->symbol(h->ud, fn->host, sym, &v)) {
         klower_import(L, &v, sym->name, out);
-        if (sym->mods.access != ACC_DEFAULT) out->mods = sym->mods;
+        if (sym->mods.access != ACC_DEFAULT || sym->mods.flags) out->mods = sym->mods;
         return QS_OK;
     }
     if (kfind_constant(sym->name->s, &k)) return klval_number(L, klnum_literal(L, k, false), out), QS_OK;

@@ -432,8 +432,10 @@ static qs_status base_of(Lower *L, Node *n, Access *a) {
     a->p.name = name_of(base);
     TRY(variable_of(L, base, &a->var));
     bool in_locals = a->var && a->var->merged && a->var->slots && !a->var->memory && a->var->home->open;
-    if (in_locals) a->base = a->var->stored, a->base.made = klvar_made(L, a->var);
-    else {
+    if (in_locals) {
+        a->base = a->var->stored, a->base.made = klvar_made(L, a->var);
+        if (a->var->typed) klvar_modify(a->var->mods, &a->base);
+    } else {
         bool saved = L->indexing;
         L->indexing = false;
         TRY(klexpr_lower(L, base, &a->base));
@@ -441,7 +443,6 @@ static qs_status base_of(Lower *L, Node *n, Access *a) {
     }
     L->pos = n->pos;
     a->p.rank = a->base.rank;
-    if (a->var && a->var->has_mods) a->base.mods = a->var->mods;
     a->p.mode = effective_mode(L, (AccessMode)a->base.mods.access);
     if (a->base.kind == V_UNKNOWN) return QS_OK;
     if (a->base.kind == V_OBJECT && a->p.rank && any_field(&a->base)) return QS_OK;

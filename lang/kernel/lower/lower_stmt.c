@@ -5,15 +5,12 @@
 #include <string.h>
 
 /* -- assignment -------------------------------------------------------------------------------------------------- */
-static qs_status annotate(Lower *L, Var *v, TypeExpr *e, Val *x, bool *mods_written) {
+static qs_status annotate(Lower *L, Var *v, TypeExpr *e, Val *x) {
     const Type *t;
     TypeMods mods;
     TRY(kltype_resolve(L, e, &t, &mods));
     TRY(kltype_coerce(L, t, v->name->s, e->pos, x));
-    klvar_declare(v, t);
-    *mods_written = mods.access != ACC_DEFAULT || mods.flags;
-    if (*mods_written) v->mods = x->mods = mods;
-    return QS_OK;
+    return klvar_declare(v, t, mods), QS_OK;
 }
 
 static qs_status keeps_real(Lower *L, const Var *v, const Val *x) {
@@ -26,13 +23,10 @@ static qs_status keeps_real(Lower *L, const Var *v, const Val *x) {
 static qs_status set_name(Walk *w, Node *target, TypeExpr *e, Val *x) {
     Lower *L = (Lower *)w;
     Var *v = klvar_of(L, target->u.ident.sym);
-    bool mods_written = false;
     if (!v) return klower_error(L, QS_ETYPE, target->pos, "%s cannot be assigned in a kernel", target->u.ident.name->s);
-    if (e) TRY(annotate(L, v, e, x, &mods_written));
+    if (e) TRY(annotate(L, v, e, x));
     TRY(keeps_real(L, v, x));
-    TRY(klvar_assign(L, v, x, target->pos));
-    v->has_mods = mods_written;
-    return QS_OK;
+    return klvar_assign(L, v, x, target->pos);
 }
 
 /* Objects made in the kernel are its own; those of the host are only read. */
@@ -89,9 +83,10 @@ static qs_status declaration(Lower *L, const Node *n) {
     Val zero;
     Var *v = klvar_of(L, n->u.decl.sym);
     TRY(kltype_resolve(L, n->u.decl.type, &t, &mods));
-    if (!v || (t->kind != TY_NUM && !(t->kind == TY_ARRAY && t->nfixed))) return QS_OK;
+    if (!v) return QS_OK;
+    klvar_declare(v, t, mods);
+    if (t->kind != TY_NUM && !(t->kind == TY_ARRAY && t->nfixed)) return QS_OK;
     TRY(kltype_construct(L, n, t, &(Args){0}, &zero));
-    klvar_declare(v, t);
     return klvar_assign(L, v, &zero, n->pos);
 }
 

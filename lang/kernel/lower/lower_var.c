@@ -158,12 +158,17 @@ static qs_status read_outside(Lower *L, Var *v, uint32_t pos, Val *out) {
     return QS_OK;
 }
 
+/* The declaration decides how elements are accessed.  An array that is 'const in the caller is not written either. */
+void klvar_modify(TypeMods declared, Val *v) {
+    v->mods = (TypeMods){declared.access, (uint8_t)(declared.flags | (v->mods.flags & MOD_CONST))};
+}
+
 qs_status klvar_read(Lower *L, Var *v, uint32_t pos, Val *out) {
     if (!v->home) return note_early(L, v, pos, out), QS_OK;
     if (!live(v)) return read_outside(L, v, pos, out);
     if (v->merged && v->slots) stored_value(L, v, out);
     else *out = v->val;
-    if (v->has_mods) out->mods = v->mods;
+    if (v->typed) klvar_modify(v->mods, out);
     return QS_OK;
 }
 
@@ -245,7 +250,6 @@ qs_status klvar_assign(Lower *L, Var *v, const Val *val, uint32_t pos) {
     if (live(v) && v->home != L->block) return merge(L, v, &x, pos);
     join_into(L, v, &x);
     v->val = x, v->home = L->block;
-    v->has_mods = false;
     return QS_OK;
 }
 
@@ -312,7 +316,7 @@ void klvar_hidden_get(Lower *L, Var *v, Val *out) {
 
 /* -- the start and the end of a function ------------------------------------------------------------------------- */
 static void reset(Lower *L, Var *v) {
-    v->home = NULL, v->slots = NULL, v->converts = v->has_mods = v->early = false;
+    v->home = NULL, v->slots = NULL, v->converts = v->typed = v->early = false;
     v->val = (Val){0};
     if (v->hoisted && v->type.kind == V_NUM) declare(L, v, NULL);
 }

@@ -112,7 +112,7 @@ struct Var {
     KRef *slots;         /* LOCALs, or one LARRAY */
     KRef which;          /* the LOCAL of stored.made.which, where paths disagree */
     bool converts; qs_dtype declared; /* a : int = …: later assignments are converted */
-    TypeMods mods; bool has_mods;
+    TypeMods mods; bool typed; /* a : vec'safe = …: whatever it names later is accessed with these modifiers */
     bool early; uint32_t early_pos; Block *early_loop; /* read before anything was assigned; in this outermost loop */
 };
 
@@ -237,9 +237,13 @@ void klval_zero(Lower *L, qs_dtype d, int rank, const int64_t *dims, double fill
 /* -- lower_var.c ------------------------------------------------------------------------------------------------- */
 Var *klvar_of(Lower *L, const Sym *sym);                       /* of the current function; NULL: no local */
 Var *klvar_hidden(Lower *L, const void *key, int part);
-static inline void klvar_declare(Var *v, const Type *t) {      /* numbers that are assigned later become that type */
+/* A declared type is complete: numbers that are assigned later become that type, and arrays are accessed with its
+ * modifiers, also where it has none.  A variable of no declared type has the modifiers of its value. */
+static inline void klvar_declare(Var *v, const Type *t, TypeMods mods) {
     v->converts = t->kind == TY_NUM, v->declared = t->dtype;
+    v->typed = true, v->mods = mods;
 }
+void klvar_modify(TypeMods declared, Val *v); /* v gets the modifiers of a declaration */
 qs_status klvar_read(Lower *L, Var *v, uint32_t pos, Val *out);
 qs_status klvar_read_part(Lower *L, Var *v, int64_t i, uint32_t pos, Num *out); /* of a merged vector */
 qs_status klvar_assign(Lower *L, Var *v, const Val *val, uint32_t pos);
