@@ -381,6 +381,19 @@ sync()
             self.assertIn("interrupted", p.stderr.read())
             self.assertEqual(p.wait(30), 130)
 
+    def test_reads_of_own_arrays_are_in_range_where_a_compiler_moves_them(self):
+        """Reads of an array of the kernel stay inside it, even before the condition around them: Intel's compiler moves
+        them there."""
+        path = os.path.join(ROOT, "tests/scripts/kernels/checked_blocks.q")
+        r = qrun("--device", "opencl", "--checked", "--dump", "cl", path, env=self.env)
+        own = set(re.findall(r"^ +(?:__local )?\w+ (v\d+)\[\d+\];", r.stdout, re.M))
+        reads = [(a, index) for line in r.stdout.splitlines() if " = " in line and line.lstrip().startswith("const ")
+                 for a, index in re.findall(r"\b(v\d+)\[([^\]]+)\]", line) if a in own]
+        self.assertGreater(len(reads), 4)
+        for a, index in reads:
+            self.assertRegex(index, r"^\d+$|^q_live.* \? \w+ : 0$")
+        self.assertNotRegex(r.stdout, r"\? v\d+\[")
+
     def test_the_second_process_builds_nothing(self):
         self.made_from(kernel(), "source")
         self.assertEqual(len(self.entries()), 1)

@@ -263,17 +263,13 @@ static const char *guard_text(Clike *e, KRef guard) {
     return s;
 }
 
-static void guarded_value(Clike *e, uint32_t at, KRef guard, const char *text) {
-    const char *g = guard_text(e, guard);
-    if (g) define(e, at, "%s ? %s : 0", g, text);
-    else define(e, at, "%s", text);
-}
-
 static void load(Clike *e, uint32_t at, const KIns *i) {
     char array[16], text[256];
+    const char *g = guard_text(e, i->b);
     array_name(array, i->imm);
     load_text(text, sizeof text, param_dtype(e, i->imm), array, ref(e, i->a));
-    guarded_value(e, at, i->b, text);
+    if (g) define(e, at, "%s ? %s : 0", g, text);
+    else define(e, at, "%s", text);
 }
 
 static void guarded(Clike *e, KRef guard, const char *text) {
@@ -399,10 +395,13 @@ static void private_array(Clike *e, uint32_t at, const KIns *i) {
     line(e, "for (int q_i = 0; q_i < %u; q_i++) v%u[q_i] = 0;", (unsigned)i->imm, at);
 }
 
+/* An array of the kernel itself has an element 0, which positions that have ended read instead: their values do not
+ * matter.  A condition around the read is not enough: a compiler may move reads of such arrays before it (that of
+ * Intel does), and the index of a position that has failed a CHECK may be anything. */
 static void array_load(Clike *e, uint32_t at, const KIns *i) {
-    char text[128];
-    snprintf(text, sizeof text, i->dtype == QS_B1 ? "v%u[%s] != 0" : "v%u[%s]", i->a, ref(e, i->b));
-    guarded_value(e, at, 0, text);
+    const char *g = guard_text(e, 0), *index = ref(e, i->b), *truth = i->dtype == QS_B1 ? " != 0" : "";
+    if (g && e->f->ins[i->b].op != K_CONST) define(e, at, "v%u[%s ? %s : 0]%s", i->a, g, index, truth);
+    else define(e, at, "v%u[%s]%s", i->a, index, truth);
 }
 
 static void array_store(Clike *e, const KIns *i) {
