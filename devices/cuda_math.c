@@ -20,6 +20,7 @@
 #include "devices/nvidia.h"
 #include "vm/base/dtype.h"
 #include "vm/base/str.h"
+#include "vm/base/dynlib.h"
 
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -88,42 +89,46 @@ static const char *because(Device *d, const char *format, ...) {
     return qstr_cname(d->ctx, text)->s;
 }
 
-static bool take_library(void *out, const char *path) {
-    return (*(void **)out = dlopen(path, RTLD_NOW | RTLD_LOCAL)) != NULL;
+typedef struct { void *lib; char why[DYNLIB_WHY]; } Opened;
+
+static bool take_library(void *ud, const char *path) {
+    Opened *o = ud;
+    return (o->lib = qdynlib_open(path, RTLD_NOW | RTLD_LOCAL, o->why)) != NULL;
 }
 
 /* One that the process uses already. */
-static void *used_library(const char *name) { return dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD); }
-
-static void *found_library(const char *name) {
-    static const char *const folders[] = {"%s/lib64", "%s/lib", "%s/lib/python3*/site-packages/nvidia/*/lib",
-                                          "%s/lib/python3*/dist-packages/nvidia/*/lib"};
-    void *lib = NULL;
-    if (take_library(&lib, name)) return lib;
-    qnvidia_find(folders, sizeof folders / sizeof *folders, name, take_library, &lib);
-    return lib;
+static bool used_library(Opened *o, const char *name) {
+    return (o->lib = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD)) != NULL;
 }
 
-static void *open_version(const Library *s, int i, void *(*open_it)(const char *)) {
+static bool found_library(Opened *o, const char *name) {
+    static const char *const folders[] = {"%s/lib64", "%s/lib", "%s/lib/python3*/site-packages/nvidia/*/lib",
+                                          "%s/lib/python3*/dist-packages/nvidia/*/lib"};
+    return take_library(o, name) || qnvidia_find(folders, sizeof folders / sizeof *folders, name, take_library, o);
+}
+
+static bool open_version(Opened *o, const Library *s, int i, bool (*open_it)(Opened *, const char *)) {
     char name[40];
     snprintf(name, sizeof name, "%s.%d", s->file, s->version[i]);
-    return open_it(name);
+    return open_it(o, name);
 }
 
 /* What the process uses already suits its driver, and is where the loader would not look (PyTorch's).  Of others a
  * library of a newer CUDA than the driver's would be of no use. */
 static void *open_library(Device *d, int driver, const Library *s, const char **why) {
     const char *named = getenv(s->variable);
-    void *lib = NULL;
+    Opened o = {0};
     if (named && *named) {
-        if (!take_library(&lib, named)) *why = because(d, "%s: %s", s->variable, dlerror());
+        void *lib = dlopen(named, RTLD_NOW | RTLD_LOCAL);
+        if (!lib) *why = because(d, "%s: %s", s->variable, dlerror());
         return lib;
     }
-    for (int i = 0; i < VERSIONS && !lib; i++) lib = open_version(s, i, used_library);
-    for (int i = 0; i < VERSIONS && !lib; i++)
-        if (cuda_versions[i] <= driver / 1000) lib = open_version(s, i, found_library);
-    if (!lib) *why = because(d, "%s for CUDA %d or older is not installed", s->title, driver / 1000);
-    return lib;
+    for (int i = 0; i < VERSIONS && !o.lib; i++) open_version(&o, s, i, used_library);
+    for (int i = 0; i < VERSIONS && !o.lib; i++)
+        if (cuda_versions[i] <= driver / 1000) open_version(&o, s, i, found_library);
+    if (!o.lib && *o.why) *why = because(d, "%s cannot be opened: %s", s->title, o.why);
+    else if (!o.lib) *why = because(d, "%s for CUDA %d or older is not installed", s->title, driver / 1000);
+    return o.lib;
 }
 
 /* It stays open for good: others in the process may use it. */

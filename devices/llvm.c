@@ -22,6 +22,7 @@
 #include "devices/irmend.h"
 #include "devices/llvmlite.h"
 #include "devices/nvidia.h"
+#include "vm/base/dynlib.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -107,7 +108,8 @@ static const char *advice(void) {
            "Python init(\"ref\"))";
 }
 
-static qs_status refuse(Ctx *c) {
+static qs_status refuse(Ctx *c, const char *why) {
+    if (*why) return qerr_set(c, QS_EDEVICE, "compiling kernels needs LLVM, which cannot be opened: %s", why);
     for (size_t i = 0; i < sizeof old_names / sizeof *old_names; i++) {
         void *lib = dlopen(old_names[i], RTLD_LAZY | RTLD_LOCAL);
         if (!lib) continue;
@@ -118,10 +120,15 @@ static qs_status refuse(Ctx *c) {
     return qerr_set(c, QS_EDEVICE, "compiling kernels needs LLVM, which is not installed: %s", advice());
 }
 
-static bool open_found(void *ud, const char *path) { return (*(void **)ud = dlopen(path, RTLD_NOW | RTLD_LOCAL)); }
+typedef struct { void *lib; char why[DYNLIB_WHY]; } Opened;
+
+static bool open_found(void *ud, const char *path) {
+    Opened *o = ud;
+    return (o->lib = qdynlib_open(path, RTLD_NOW | RTLD_LOCAL, o->why)) != NULL;
+}
 
 /* In the places where packages of Python are. */
-static bool find_llvmlite(void **out) {
+static bool find_llvmlite(Opened *out) {
     static const char *const folders[] = {"%s/lib/python3*/site-packages/llvmlite/binding"};
     return qnvidia_find(folders, 1, "libllvmlite.so", open_found, out);
 }
@@ -133,10 +140,13 @@ static qs_status open_library(Ctx *c, void **out) {
         *out = dlopen(named, RTLD_NOW | RTLD_LOCAL);
         return *out ? QS_OK : qerr_set(c, QS_EDEVICE, "QUASAR_LLVM: %s", dlerror());
     }
-    for (size_t i = 0; i < sizeof library_names / sizeof *library_names; i++)
-        if ((*out = dlopen(library_names[i], RTLD_NOW | RTLD_LOCAL))) return QS_OK;
-    if (c->llvmlite && (*out = dlopen(c->llvmlite, RTLD_NOW | RTLD_LOCAL))) return QS_OK;
-    return find_llvmlite(out) ? QS_OK : refuse(c);
+    Opened o = {0};
+    bool found = false;
+    for (size_t i = 0; i < sizeof library_names / sizeof *library_names && !found; i++)
+        found = open_found(&o, library_names[i]);
+    found = found || (c->llvmlite && open_found(&o, c->llvmlite)) || find_llvmlite(&o);
+    *out = o.lib;
+    return found ? QS_OK : refuse(c, o.why);
 }
 
 static qs_status open_api(Ctx *c, Llvm *l) {

@@ -13,6 +13,8 @@
  * One in-order queue per device.  The local size is always given: implementations choose badly. */
 #include "devices/buildlog.h"
 #include "devices/cache.h"
+#include "vm/base/dynlib.h"
+#include "vm/base/str.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -87,10 +89,13 @@ static qs_status waited(Device *d, qs_status s) { return qdev_waited(d), s; }
 static State *state(const Device *d) { return d->state; }
 
 /* -- the library and what it offers -------------------------------------------------------------------------------- */
-static void *open_library(Api *f, const char **why) {
+static void *open_library(Ctx *c, Api *f, const char **why) {
     const char *named = getenv("QUASAR_OPENCL"), *library = named && *named ? named : "libOpenCL.so.1";
-    void *lib = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    *why = library == named ? "the library that QUASAR_OPENCL names cannot be opened"
+    char failure[DYNLIB_WHY] = "", text[DYNLIB_WHY + 40];
+    void *lib = qdynlib_open(library, RTLD_NOW | RTLD_LOCAL, failure);
+    snprintf(text, sizeof text, "%s cannot be opened: %s", library == named ? "QUASAR_OPENCL" : library, failure);
+    *why = *failure           ? qstr_cname(c, text)->s
+           : library == named ? "the library that QUASAR_OPENCL names cannot be opened"
                             : "libOpenCL.so.1 is not installed (Debian, Ubuntu: apt install ocl-icd-libopencl1, and a "
                               "driver)";
     if (!lib) return NULL;
@@ -128,11 +133,10 @@ static int find_device(const Api *f, int wanted, void **platform, void **id) {
 }
 
 static int probe(Ctx *c, const char **why) {
-    (void)c;
     Api f;
     void *none;
     *why = NULL;
-    void *lib = open_library(&f, why);
+    void *lib = open_library(c, &f, why);
     if (!lib) return 0;
     int n = find_device(&f, -1, &none, &none);
     if (!n) *why = "no OpenCL driver offers a device (Debian, Ubuntu: apt install pocl-opencl-icd for the processor)";
@@ -233,7 +237,7 @@ static qs_status check_version(Device *d) {
 static qs_status find_and_open(Device *d, int ordinal) {
     State *s = state(d);
     const char *why = NULL;
-    s->lib = open_library(&s->f, &why);
+    s->lib = open_library(d->ctx, &s->f, &why);
     if (!s->lib) return qerr_set(d->ctx, QS_EDEVICE, "%s", why);
     int n = find_device(&s->f, ordinal, &s->platform, &s->id);
     if (ordinal < 0 || ordinal >= n)

@@ -54,13 +54,15 @@ static qs_status lapack(qs_vm *vm, const char *fn, Lapack **out) {
     Lib *lib = qlib(vm);
     qctx_let_go(qvm_ctx(vm));
     if ((*out = lib->lapack)) return QS_OK;
+    char why[DYNLIB_WHY] = "";
     Lapack *l = qmem_alloc(qvm_ctx(vm), sizeof *l);
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
-        if (!(l->handle = qgemm_library(libraries[i]))) continue;
+        if (!(l->handle = qgemm_library(libraries[i], why))) continue;
         if (resolve(l)) return lib->lapack = *out = l, QS_OK;
         dlclose(l->handle);
     }
     qmem_free(qvm_ctx(vm), l, sizeof *l);
+    if (*why) return qs_fail(vm, QS_EIO, "%s: needs LAPACK, which cannot be opened: %s", fn, why);
     return qs_fail(vm, QS_EVALUE, "%s: needs LAPACK; none of libopenblas.so.0 and liblapack.so.3 could be opened", fn);
 }
 

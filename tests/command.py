@@ -701,6 +701,23 @@ class Libraries(unittest.TestCase):
                     self.assertRegex(r.stderr, error + r" cannot be opened: \S+/%s\S*: file too short" % file)
                     self.assertEqual(r.returncode, 1)
 
+    def test_a_library_that_is_damaged_is_not_called_absent(self):
+        """The error has the reason of the loader: OpenCL, LLVM, LAPACK."""
+        with tempfile.TemporaryDirectory() as folder, open(QRUN, "rb") as f:
+            pattern = rb"\0(lib(?:OpenCL|LLVM|openblas|lapack)[\w.-]*\.so[\d.]*)(?=\0)"
+            for name in set(re.findall(pattern, f.read())):
+                open(os.path.join(folder, name.decode()), "w").close()
+            env = {"LD_LIBRARY_PATH": folder, "PATH": "/nowhere", "VIRTUAL_ENV": "", "CONDA_PREFIX": "",
+                   "HOME": "/nowhere", "QUASAR_CACHE_DIR": "", "QUASAR_LLVM": "", "QUASAR_OPENCL": ""}
+            for options, text, error in [
+                    (["--device", "opencl"], "print 1\n", r"libOpenCL\.so\.1 cannot be opened: \S+/libOpenCL"),
+                    (["--device", "cpu"], kernel(), r"needs LLVM, which cannot be opened: \S+/libLLVM"),
+                    ([], "print svd([[1,2],[3,4]])\n", r"needs LAPACK, which cannot be opened: \S+/lib\w+")]:
+                with self.subTest(error):
+                    r = qrun(*options, text=text, env=env)
+                    self.assertRegex(r.stderr, error + r"\S*: file too short")
+                    self.assertEqual(r.returncode, 1)
+
     def test_libjpeg_of_another_version(self):
         """It says so before there is an object to read or write with."""
         with tempfile.TemporaryDirectory() as folder, open(QRUN, "rb") as f:

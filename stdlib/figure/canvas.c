@@ -1,6 +1,7 @@
 /* canvas.c -- the only file that sees cairo and pango; through dlopen, without their headers. */
 #include "stdlib/figure/canvas.h"
 #include "vm/base/ctx.h"
+#include "vm/base/dynlib.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -41,12 +42,14 @@ struct Canvas {
 /* -- opening ------------------------------------------------------------------------------------------------------- */
 static CanvasLib library;
 static bool is_here;
+static char failure[DYNLIB_WHY], reason[DYNLIB_WHY + 100];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* libpangocairo needs the other two, so that their functions are found through it. */
 static void open_library(void) {
-    void *lib = dlopen("libpangocairo-1.0.so.0", RTLD_NOW | RTLD_LOCAL);
+    void *lib = qdynlib_open("libpangocairo-1.0.so.0", RTLD_NOW | RTLD_LOCAL, failure);
     is_here = lib != NULL;
+    snprintf(reason, sizeof reason, "figures are drawn by cairo and pango, which cannot be opened: %s", failure);
 #define API(result, name, arguments) is_here = is_here && (*(void **)&library.name = dlsym(lib, #name)) != NULL;
 #include "stdlib/figure/canvas_api.def"
 #undef API
@@ -56,6 +59,7 @@ const CanvasLib *qcanvas_library(const char **why) {
     pthread_once(&once, open_library);
     *why = "figures are drawn by cairo and pango, which are not here; on Debian and Ubuntu the package "
            "libpangocairo-1.0-0 has them, and fonts-dejavu-core has letters; in Python matplotlib draws arrays, too";
+    if (*failure) *why = reason;
     return is_here ? &library : NULL;
 }
 

@@ -5,6 +5,7 @@
 #include "stdlib/window/tk.h"
 #include "vm/base/ctx.h"
 #include "vm/base/number.h"
+#include "vm/base/dynlib.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -87,11 +88,12 @@ struct Tk {
 
 static Library library;
 static bool is_here;
+static char failure[DYNLIB_WHY], reason[DYNLIB_WHY + 100];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void *open_one(const char *const names[2]) {
-    void *lib = dlopen(names[0], RTLD_NOW | RTLD_GLOBAL);
-    return lib ? lib : dlopen(names[1], RTLD_NOW | RTLD_GLOBAL);
+    void *lib = qdynlib_open(names[0], RTLD_NOW | RTLD_GLOBAL, failure);
+    return lib ? lib : qdynlib_open(names[1], RTLD_NOW | RTLD_GLOBAL, failure);
 }
 
 /* libtk may be linked to libtcl or be given its functions when it starts: both are asked. */
@@ -100,6 +102,7 @@ static void open_library(void) {
                                                                                                     "libtk8.6.so.0"};
     void *tcl = open_one(tcl_names), *lib = tcl ? open_one(tk_names) : NULL;
     is_here = lib != NULL;
+    snprintf(reason, sizeof reason, "windows are those of Tk 8.6, which cannot be opened: %s", failure);
 #define API(result, name, arguments)                                                                                   \
     if (is_here && !(*(void **)&library.name = dlsym(tcl, #name)))                                                     \
         is_here = (*(void **)&library.name = dlsym(lib, #name)) != NULL;
@@ -356,6 +359,7 @@ Tk *qtk_open(Flag *attention, const char **why) {
     if (!display || !*display) return NULL;
     pthread_once(&once, open_library);
     *why = "windows are those of Tk 8.6, which is not here; on Debian and Ubuntu the package libtk8.6 has it";
+    if (*failure) *why = reason;
     if (!is_here) return NULL;
     Tk *tk = calloc(1, sizeof *tk);
     *why = "the display does not answer";

@@ -192,9 +192,9 @@ static bool has_oldest_kernels(void *lib) {
 
 /* An OpenBLAS that is older than the processor does not know it, and takes its oldest kernels, six times slower.  It
  * looks at the variable while it is opened, and nobody else shall see that. */
-void *qgemm_library(const char *name) {
+void *qgemm_library(const char *name, char why[DYNLIB_WHY]) {
     static const char variable[] = "OPENBLAS_CORETYPE";
-    void *lib = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    void *lib = qdynlib_open(name, RTLD_NOW | RTLD_LOCAL, why);
     if (!lib || getenv(variable) || !best_kernels() || !has_oldest_kernels(lib)) return lib;
     dlclose(lib); /* where others have it open it stays as it is */
     setenv(variable, best_kernels(), 1);
@@ -207,7 +207,7 @@ static void open_blas(qs_vm *vm) {
     static const char *const names[] = {"libopenblas.so.0", "libblas.so.3", "libcblas.so.3", "libmkl_rt.so.2"};
     qvm(vm)->blas.tried = true;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        void *lib = qgemm_library(names[i]);
+        void *lib = qgemm_library(names[i], (char[DYNLIB_WHY]){""}); /* there are loops of our own */
         if (!lib) continue;
         void *s = dlsym(lib, "cblas_sgemm"), *d = dlsym(lib, "cblas_dgemm");
         void *c = dlsym(lib, "cblas_cgemm"), *z = dlsym(lib, "cblas_zgemm");

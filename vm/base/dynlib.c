@@ -1,0 +1,21 @@
+#include "vm/base/dynlib.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* glibc says "NAME: cannot open shared object file: No such file or directory".  The name is another one where
+ * a library that this one needs is missing. */
+static bool is_absent(const char *name, const char *message) {
+    static const char absent[] = ": cannot open shared object file: No such file or directory";
+    size_t n = strlen(name);
+    return !strncmp(message, name, n) && !strcmp(message + n, absent);
+}
+
+void *qdynlib_open(const char *name, int flags, char why[DYNLIB_WHY]) {
+    void *lib = dlopen(name, flags);
+    const char *message = lib ? NULL : dlerror();
+    if (message && !is_absent(name, message)) snprintf(why, DYNLIB_WHY, "%s", message);
+    return lib;
+}
