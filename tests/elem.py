@@ -263,7 +263,7 @@ def unit_of(row, args):
     with np.errstate(all="ignore"):
         if row.id == "mul" and np.iscomplexobj(args[0]): return abs(args[0]) * abs(args[1])
         if row.id == "lgamma": return 1.0  # near its roots: mathfn.def
-        if row.id == "lerp": return max(abs(args[0] * args[2]), abs(args[1] * (1 - args[2])), abs(args[1]))
+        if row.id == "lerp": return max(abs(args[0] * (1 - args[2])), abs(args[1] * args[2]), abs(args[0]))
     return 0
 
 

@@ -83,7 +83,7 @@ REFERENCES = {  # of real numbers
     "floor": rounding(math.floor), "ceil": rounding(math.ceil), "trunc": rounding(math.trunc), "round": half_away,
     "frac": frac, "sign": sign, "nextpow2": nextpow2,
     "saturate": lambda x: least(greatest(x, 0.0), 1.0), "clamp": lambda x, lo, hi: least(greatest(x, lo), hi),
-    "clamp2": lambda x, hi: least(greatest(x, 0.0), hi), "lerp": lambda a, b, c: np2(np.add)(a * c, b * (1 - c)),
+    "clamp2": lambda x, hi: least(greatest(x, 0.0), hi), "lerp": lambda a, b, t: np2(np.add)(a * (1 - t), b * t),
     "softsign": np1(lambda x: x / (1 + np.abs(x))),
     "isnan": lambda x: x != x, "isinf": math.isinf, "isfinite": math.isfinite,
 }
@@ -96,7 +96,7 @@ WHOLE = {  # of whole numbers that stay so: in Python's, before they meet their 
     "eq": lambda x, y: x == y, "ne": lambda x, y: x != y, "lt": lambda x, y: x < y, "le": lambda x, y: x <= y,
     "gt": lambda x, y: x > y, "ge": lambda x, y: x >= y, "bitand": lambda x, y: x & y, "bitor": lambda x, y: x | y,
     "bitxor": lambda x, y: x ^ y, "bitnot": lambda x: ~x, "mod": lambda x, a: x % a if a else 0,
-    "shl": lambda x, n: shifted(x, n), "shr": lambda x, n: shifted(x, -n), "lerp": lambda a, b, c: a * c + b * (1 - c),
+    "shl": lambda x, n: shifted(x, n), "shr": lambda x, n: shifted(x, -n), "lerp": lambda a, b, t: a * (1 - t) + b * t,
 }
 NO_BITS = [2.5, -0.5, NAN, INF, 2.0**63, 1e300]  # floats that are no whole numbers of 64 bits: an error
 SATURATES = {"abs", "nextpow2"}  # where the result does not fit its type; the others wrap
@@ -145,7 +145,7 @@ COMPLEX = {
     "trunc": lambda z: complex(math.trunc(z.real), math.trunc(z.imag)),
     "round": lambda z: complex(half_away(z.real), half_away(z.imag)),
     "sign": scaled(lambda z, size, k: 0j if not z else z / size if size > 1e-300 else None),
-    "lerp": lambda a, b, c: a * c + b * (1 - c),
+    "lerp": lambda a, b, t: a * (1 - t) + b * t,
     "softsign": scaled(lambda z, size, k: z / (k + size)),
     "isnan": cmath.isnan, "isinf": cmath.isinf, "isfinite": cmath.isfinite,
 }

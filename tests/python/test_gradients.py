@@ -270,7 +270,7 @@ OF_COMPLEX = [(n, torch and getattr(torch, t or n), jax and getattr(J, j or t or
     # (JAX's derivative of acosh is that of another branch in the left half)
     ("acosh", torch and torch.acosh, None, POINTS), ("sign", torch and torch.sgn, lambda z: z/J.abs(z), POINTS),
     ("softsign", lambda z: z/(1 + z.abs()), lambda z: z/(1 + J.abs(z)), POINTS),
-    ("z -> lerp(z, z.*z, conj(z))", lambda z: z*z.conj() + z*z*(1 - z.conj()), None, POINTS),
+    ("z -> lerp(z, z.*z, conj(z))", lambda z: z*(1 - z.conj()) + z*z*z.conj(), None, POINTS),
     ("z -> complex(imag(z), 2*real(z))", lambda z: torch.complex(z.imag, 2*z.real), None, POINTS),
     ("z -> z.^3 - z.^-2", lambda z: z**3 - z**-2, lambda z: z**3 - z**-2, SMALL),
     ("z -> z.^2.5 + z.^(1+2j)", lambda z: z**2.5 + z**(1+2j), lambda z: z**2.5 + z**(1+2j), SMALL),

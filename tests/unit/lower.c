@@ -476,7 +476,7 @@ static void vectors(void) {
     OK(&t, RUN1(&t, "b", 1, VEC(y, 6)));
     FLOATS(y, 7, 22, 3, 10, 7, 32);
     OK(&t, RUN1(&t, "c", 1, VEC(y, 8)));
-    FLOATS(y, 12, 2.5, 7 / 3.f, 1, 24, 5, 1.5, 3.5);
+    FLOATS(y, 12, 2.5, 7 / 3.f, 1, 24, 5, 1.5, 2.5);
     OK(&t, RUN1(&t, "d", 1, VEC(y, 4)));
     FLOATS(y, 2, 6, 12, 12);
     FAILS(&t, RUN1(&t, "e", 1, VEC(y, 1)), "use `.*` or dotprod");
