@@ -407,6 +407,7 @@ static PyObject *name_of(PyObject *o, void *unused) {
 
 /* A literal as a default value; … for anything that must be computed. */
 static PyObject *default_value(const Node *n) {
+    if (n->kind == N_NUM && n->u.num.is_uint64) return PyLong_FromUnsignedLongLong((uint64_t)n->u.num.whole);
     if (n->kind == N_NUM && n->u.num.whole) return PyLong_FromLongLong(n->u.num.whole);
     if (n->kind == N_NUM && !n->u.num.imaginary)
         return n->u.num.integer ? PyLong_FromDouble(n->u.num.value) : PyFloat_FromDouble(n->u.num.value);

@@ -9,6 +9,7 @@
 
 #include "lang/names/begin.h"
 #include "lang/syntax/diag.h"
+#include "lang/syntax/fold.h"
 
 #include <string.h>
 
@@ -415,6 +416,13 @@ static void resolve(Resolver *r, Node **slot) {
             return;
         }
         break;
+    case N_MATRIX:
+        if (qfold_is_constant(n)) return; /* it may hold integers that only uint64 does */
+        break;
+    case N_NUM:
+        if (n->u.num.is_uint64 && (!r->scope || r->scope->f->qual == Q_HOST))
+            qdiag_error(r->u, n->pos, "%s", QFOLD_UINT64);
+        return;
     case N_FIELD:
         if (constant_of(r, n)) return;
         break;

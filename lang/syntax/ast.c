@@ -222,7 +222,9 @@ bool qast_equal(const Node *a, const Node *b) {
     if (!a || !b || a == b) return a == b;
     if (a->kind != b->kind) return false;
     switch ((NodeKind)a->kind) {
-    case N_NUM: return a->u.num.value == b->u.num.value && a->u.num.imaginary == b->u.num.imaginary;
+    case N_NUM:
+        return a->u.num.value == b->u.num.value && a->u.num.whole == b->u.num.whole &&
+               a->u.num.imaginary == b->u.num.imaginary;
     case N_STR: return a->u.str == b->u.str;
     case N_IDENT: return equal_names(a, b);
     case N_META: return a->u.meta.name == b->u.meta.name && equal_args(a->u.meta.args, b->u.meta.args);

@@ -126,9 +126,9 @@ struct Node {
     uint8_t flag; /* see each kind */
     uint32_t pos;
     union {
-        /* integer: without '.', 'e': weakly int in kernels.  whole: not 0 if it is one that a double does not hold;
-         * then it is an int. */
-        struct { double value; int64_t whole; bool imaginary, integer; } num;
+        /* integer: without '.', 'e': weakly int in kernels.  whole: not 0 if float64 does not hold the integer; then it
+         * is its value, an int64, or the bits of a uint64 (is_uint64). */
+        struct { double value; int64_t whole; bool imaginary, integer, is_uint64; } num;
         Str *str;                                               /* N_STR */
         struct { Str *name; Sym *sym; } ident;                  /* N_IDENT; the target `_`, a discard, has no sym */
         struct { Str *name; ArgList args; } meta;               /* N_META: $name or $name(args) */

@@ -24,7 +24,14 @@ static Node *number(Parser *p) {
     const Token *t = qparse_at(p);
     Node *n = leaf(p, N_NUM, t->pos);
     n->u.num.value = qlex_number(p->text + t->pos, t->end - t->pos, &n->u.num.imaginary, &n->u.num.integer);
-    n->u.num.whole = qlex_whole(p->text + t->pos, t->end - t->pos);
+    uint64_t bits;
+    switch (qlex_integer(p->text + t->pos, t->end - t->pos, &bits)) {
+    case INT_AS_DOUBLE: break;
+    case INT_AS_UINT64: n->u.num.is_uint64 = true; /* fallthrough */
+    case INT_AS_INT64: n->u.num.whole = (int64_t)bits; break;
+    case INT_TOO_LONG:
+        qparse_fail(p, t->pos, "no type holds this integer exactly: append .0 for the nearest float64");
+    }
     qparse_next(p);
     return n;
 }

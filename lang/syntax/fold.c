@@ -58,51 +58,92 @@ static const Str *fold_string(const Known *all, const Node *n) {
 
 /* -- matrices ---------------------------------------------------------------------------------------------------- */
 
-static size_t count_numbers(const Node *n, int depth, int rank, int64_t *dims) {
-    double x;
-    if (n->kind != N_MATRIX) return depth == rank && qfold_number(n, &x) ? 1 : 0;
+/* Item number `i` of a matrix literal: a number, and the same exactly where it is an integer. */
+typedef struct { double number; __int128 whole; bool is_whole, needs_whole; } Item;
+
+static bool fold_item(const Node *n, Item *out) {
+    *out = (Item){0};
+    if (n->kind == N_UNARY && n->op != OP_NOT && fold_item(n->u.bin.a, out)) {
+        if (n->op == OP_NEG) out->number = -out->number, out->whole = -out->whole;
+        return true;
+    }
+    if (n->kind == N_NUM && n->u.num.whole) {
+        __int128 whole = n->u.num.is_uint64 ? (__int128)(uint64_t)n->u.num.whole : n->u.num.whole;
+        *out = (Item){n->u.num.value, whole, true, true};
+        return true;
+    }
+    if (!qfold_number(n, &out->number)) return false;
+    out->is_whole = out->number == rint(out->number) && fabs(out->number) < 0x1p64;
+    if (out->is_whole) out->whole = (__int128)out->number;
+    return true;
+}
+
+/* needs_whole: one item is an integer that float64 does not hold. */
+typedef struct { bool needs_whole, all_whole; __int128 least, most; } Wholes;
+
+static size_t count_numbers(const Node *n, int depth, int rank, int64_t *dims, Wholes *w) {
+    Item x;
+    if (n->kind != N_MATRIX) {
+        if (depth != rank || !fold_item(n, &x)) return 0;
+        w->needs_whole |= x.needs_whole, w->all_whole &= x.is_whole;
+        if (x.whole < w->least) w->least = x.whole;
+        if (x.whole > w->most) w->most = x.whole;
+        return 1;
+    }
     if (depth == rank || n->u.items.n == 0 || (dims[depth] && dims[depth] != n->u.items.n)) return 0;
     dims[depth] = n->u.items.n;
     size_t total = 0;
     for (int i = 0; i < n->u.items.n; i++) {
-        size_t part = count_numbers(n->u.items.at[i], depth + 1, rank, dims);
+        size_t part = count_numbers(n->u.items.at[i], depth + 1, rank, dims, w);
         if (!part) return 0;
         total += part;
     }
     return total;
 }
 
-static double *collect(const Node *n, double *to) {
+static size_t collect(const Node *n, NumTable *t, size_t to) {
     if (n->kind != N_MATRIX) {
-        qfold_number(n, to);
+        Item x;
+        fold_item(n, &x);
+        if (t->whole) t->whole[to] = (int64_t)(uint64_t)x.whole;
+        else t->at[to] = x.number;
         return to + 1;
     }
-    for (int i = 0; i < n->u.items.n; i++) to = collect(n->u.items.at[i], to);
+    for (int i = 0; i < n->u.items.n; i++) to = collect(n->u.items.at[i], t, to);
     return to;
 }
 
-static bool measure(const Node *n, NumTable *t) {
+/* Fails where an integer needs all its digits and no type of integers holds all items. */
+static bool measure(const Node *n, NumTable *t, bool *whole) {
+    Wholes w = {.all_whole = true};
     *t = (NumTable){.rank = 0};
+    *whole = false;
     for (const Node *m = n; m->kind == N_MATRIX && m->u.items.n; m = m->u.items.at[0])
         if (++t->rank > QS_MAX_RANK) return false;
-    if (t->rank) return (t->n = count_numbers(n, 0, t->rank, t->dims)) > 0;
-    return t->rank = 1, true; /* [] */
+    if (!t->rank) return t->rank = 1, true; /* [] */
+    if (!(t->n = count_numbers(n, 0, t->rank, t->dims, &w))) return false;
+    *whole = w.needs_whole;
+    t->is_uint64 = w.most > INT64_MAX;
+    return !*whole || (w.all_whole && w.least >= (t->is_uint64 ? 0 : INT64_MIN));
 }
 
 bool qfold_matrix(const Node *n, Arena *arena, NumTable **out) {
     NumTable t;
-    if (!measure(n, &t)) return false;
+    bool whole;
+    if (!measure(n, &t, &whole)) return false;
     *out = qarena_alloc(arena, sizeof t);
-    t.at = qarena_alloc(arena, qmem_size(t.n, sizeof(double), 1));
-    collect(n, t.at);
+    if (whole) t.whole = qarena_alloc(arena, qmem_size(t.n, sizeof *t.whole, 0));
+    else t.at = qarena_alloc(arena, qmem_size(t.n, sizeof(double), 1));
+    collect(n, &t, 0);
     **out = t;
     return true;
 }
 
 bool qfold_is_constant(const Node *n) {
     double x;
+    bool whole;
     NumTable t;
-    return n->kind == N_MATRIX ? measure(n, &t) : n->kind == N_STR || qfold_number(n, &x);
+    return n->kind == N_MATRIX ? measure(n, &t, &whole) : n->kind == N_STR || qfold_number(n, &x);
 }
 
 bool qfold_is_list(NodeList at) {

@@ -2,6 +2,7 @@
 
 #include "vm/base/number.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -310,12 +311,33 @@ static bool short_decimal(const char *s, size_t n, double *v) {
     return n <= 15 || fraction;
 }
 
-int64_t qlex_whole(const char *s, size_t n) {
-    int64_t v = 0;
-    for (size_t i = 0; i < n; i++)
-        if (!is_digit(s[i]) || __builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, s[i] - '0', &v)) return 0;
-    double held = (double)v;
-    return held < 0x1p63 && (int64_t)held == v ? 0 : v;
+/* Whether the digits are those of v, a double, which the C library prints exactly. */
+static bool prints_as(const char *s, size_t n, double v) {
+    char text[DBL_MAX_10_EXP + 3];
+    while (n > 1 && *s == '0') s++, n--;
+    return (size_t)qnum_print(text, sizeof text, "%.0f", v) == n && memcmp(s, text, n) == 0;
+}
+
+IntLiteral qlex_integer(const char *s, size_t n, uint64_t *bits) {
+    int radix = radix_of(s, s + n);
+    bool imaginary = radix == 10 && (s[n - 1] == 'i' || s[n - 1] == 'j'), overflows = false, rounded = false;
+    uint64_t v = 0;
+    double held = 0; /* rounded: by a digit; powers of two are multiplied without */
+    if (radix != 10 || imaginary) n--;
+    for (size_t i = 0; i < n; i++) {
+        if (radix == 10 && !is_digit(s[i])) return INT_AS_DOUBLE;
+        uint64_t digit = (uint64_t)(is_digit(s[i]) ? s[i] - '0' : (s[i] | 32) - 'a' + 10);
+        overflows |= __builtin_mul_overflow(v, (uint64_t)radix, &v) || __builtin_add_overflow(v, digit, &v);
+        double shifted = held * radix;
+        held = shifted + (double)digit;
+        rounded |= held - shifted != (double)digit;
+    }
+    if (overflows)
+        return (radix == 10 ? prints_as(s, n, decimal_value(s, n)) : !rounded) ? INT_AS_DOUBLE : INT_TOO_LONG;
+    held = (double)v;
+    if (held < 0x1p64 && (uint64_t)held == v) return INT_AS_DOUBLE;
+    *bits = v;
+    return imaginary ? INT_TOO_LONG : v >> 63 ? INT_AS_UINT64 : INT_AS_INT64;
 }
 
 double qlex_number(const char *s, size_t n, bool *imaginary, bool *integer) {

@@ -48,5 +48,11 @@ static inline bool qlex_is_inplace(TokenKind k) { return k >= T__OPS && ((k - T_
 static inline Op qlex_op(TokenKind k) { return (Op)((k - T__OPS) >> 1); }
 /* The value of a NUMBER token. */
 double qlex_number(const char *s, size_t n, bool *imaginary, bool *integer);
-int64_t qlex_whole(const char *s, size_t n); /* the same exactly, where it is whole and no double; otherwise 0 */
+/* How the value of an integer literal is kept exactly.  `bits` receives the value of an int64 or uint64. */
+typedef enum {
+    INT_AS_DOUBLE, /* float64 holds it, or it is no integer literal */
+    INT_AS_INT64, INT_AS_UINT64,
+    INT_TOO_LONG   /* nothing does */
+} IntLiteral;
+IntLiteral qlex_integer(const char *s, size_t n, uint64_t *bits);
 #endif

@@ -24,8 +24,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     check(&l, size);
     for (uint32_t i = 0; i < l.n; i++) {
         bool imaginary, integer;
-        if (l.at[i].kind == T_NUMBER)
-            (void)qlex_number(u.src->text + l.at[i].pos, l.at[i].end - l.at[i].pos, &imaginary, &integer);
+        uint64_t bits;
+        if (l.at[i].kind != T_NUMBER) continue;
+        (void)qlex_number(u.src->text + l.at[i].pos, l.at[i].end - l.at[i].pos, &imaginary, &integer);
+        (void)qlex_integer(u.src->text + l.at[i].pos, l.at[i].end - l.at[i].pos, &bits);
     }
     qlex_free(&c, &l);
     qarena_free(&u.arena);

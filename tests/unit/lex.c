@@ -65,6 +65,48 @@ static void numbers(void) {
     number("1e400", INFINITY, false, false);
 }
 
+static void integer(const char *text, IntLiteral kind, uint64_t bits) {
+    uint64_t got = 0;
+    IntLiteral k = qlex_integer(text, strlen(text), &got);
+    if (k == kind && got == bits) return;
+    failures++;
+    printf("%s: got %d %llu\n", text, k, (unsigned long long)got);
+}
+
+/* Integers are kept exactly, in every radix, or are said to be too long. */
+static void integers(void) {
+    integer("0", INT_AS_DOUBLE, 0);
+    integer("9007199254740992", INT_AS_DOUBLE, 0);
+    integer("9007199254740993", INT_AS_INT64, 9007199254740993u);
+    integer("0009007199254740993", INT_AS_INT64, 9007199254740993u);
+    integer("20000000000001h", INT_AS_INT64, 9007199254740993u);
+    integer("400000000000000001o", INT_AS_INT64, 9007199254740993u);
+    integer("100000000000000000000000000000000000000000000000000001b", INT_AS_INT64, 9007199254740993u);
+    integer("9223372036854775807", INT_AS_INT64, INT64_MAX);
+    integer("9223372036854775808", INT_AS_DOUBLE, 0);
+    integer("9223372036854775809", INT_AS_UINT64, 9223372036854775809u);
+    integer("18446744073709551615", INT_AS_UINT64, UINT64_MAX);
+    integer("0FFFFFFFFFFFFFFFEh", INT_AS_UINT64, UINT64_MAX - 1);
+    integer("18446744073709551616", INT_AS_DOUBLE, 0);
+    integer("00018446744073709551616", INT_AS_DOUBLE, 0);
+    integer("18446744073709551617", INT_TOO_LONG, 0);
+    integer("10000000000000001h", INT_TOO_LONG, 0);
+    integer("100000000000000000000000h", INT_AS_DOUBLE, 0);
+    integer("10000000000000000000000", INT_AS_DOUBLE, 0);
+    integer("100000000000000000000000", INT_TOO_LONG, 0);
+    integer("18446744073709551617.0", INT_AS_DOUBLE, 0);
+    integer("18446744073709551617e0", INT_AS_DOUBLE, 0);
+    integer("9007199254740993e2", INT_AS_DOUBLE, 0);
+    integer("9007199254740992j", INT_AS_DOUBLE, 0);
+    integer("9007199254740993j", INT_TOO_LONG, 9007199254740993u);
+    char text[401];
+    memset(text, '9', 400);
+    text[400] = 0;
+    integer(text, INT_TOO_LONG, 0);
+    text[399] = 'h';
+    integer(text, INT_TOO_LONG, 0);
+}
+
 static void brackets(void) {
     Ctx c;
     qctx_init(&c, 32);
@@ -126,6 +168,7 @@ int main(void) {
     tokens("type print class mutable", "type print class mutable / .");
     tokens("{!parallel for}", "<{> <!> parallel <for> <}> / .");
     numbers();
+    integers();
     brackets();
     if (failures) printf("%d failures\n", failures);
     return failures != 0;

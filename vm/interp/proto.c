@@ -49,6 +49,13 @@ static qs_value pointer_literal(uint32_t aux, void *p) {
 qs_status qproto_table(qs_vm *vm, const NumTable *t, qs_value *out) {
     Array *a;
     bool wide = t->wide;
+    if (t->whole) {
+        TRY(qarr_new(vm, t->is_uint64 ? QS_U64 : QS_I64, t->rank, t->dims, false, &a));
+        *out = qarr_value(a);
+        void *at;
+        TRY(qarr_write(vm, a, &at));
+        return memcpy(at, t->whole, t->n * sizeof *t->whole), QS_OK;
+    }
     for (size_t i = 0; i < t->n; i++) wide |= qdtype_rounds_whole(t->at[i]);
     TRY(qarr_new(vm, wide ? QS_F64 : qvm_ctx(vm)->scalar_dtype, t->rank, t->dims, false, &a));
     *out = qarr_value(a);

@@ -272,10 +272,11 @@ static qs_status leaf(Walk *w, const Node *n, Val *out, bool *found) {
     return *found || inner ? QS_OK : QS_EVALUE;
 }
 
-static void literal(Walk *w, const Node *n, Val *out) {
+static qs_status literal(Walk *w, const Node *n, Val *out) {
     Fuse *z = (Fuse *)w;
     *out = value(number(z, QS_F64, n->u.num.value), QS_F64, false);
     if (n->u.num.imaginary) *out = complex_value((KPair){number(z, QS_F64, 0), out->ref}, QS_C128, false);
+    return QS_OK;
 }
 
 static qs_status unary_rule(Walk *w, Op o, Val *a, Val *out) { return given(unary((Fuse *)w, o, *a), out); }

@@ -220,12 +220,14 @@ static qs_status field(Walk *w, const Value *object, const Node *n, Value *out) 
     return kloop_field(L, object, n->u.field.name, out);
 }
 
-static void literal(Walk *w, const Node *n, Value *out) {
+static qs_status literal(Walk *w, const Node *n, Value *out) {
     Loops *L = (Loops *)w;
+    if (n->u.num.is_uint64) return kloop_decline(L, n->pos, "an integer that only uint64 holds");
     int64_t whole = n->u.num.whole;
     Number x = whole ? kloop_int(kloop_i64(L, whole), (double)whole, (double)whole) : kloop_const(L, n->u.num.value);
     if (n->u.num.imaginary) x = kloop_complex(kloop_f64(L, 0), x.v);
     *out = (Value){.what = WHAT_NUMBER, .num = x};
+    return QS_OK;
 }
 
 static qs_status other(Walk *w, Node *n, Value *out) {

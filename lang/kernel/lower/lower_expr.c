@@ -68,13 +68,17 @@ qs_status klexpr_outside(Walk *w, const Sym *sym, uint32_t pos, Val *out) {
 }
 
 /* -- literals ---------------------------------------------------------------------------------------------------- */
-static void literal(Walk *w, const Node *n, Val *out) {
+static qs_status literal(Walk *w, const Node *n, Val *out) {
     Lower *L = (Lower *)w;
-    if (n->u.num.whole) return klval_number(L, klnum_strong(klnum_int(L, QS_I64, n->u.num.whole), QS_I64), out);
-    if (!n->u.num.imaginary) return klval_number(L, klnum_literal(L, n->u.num.value, n->u.num.integer), out);
+    int64_t whole = n->u.num.whole;
+    if (n->u.num.is_uint64)
+        return klval_number(L, klnum_strong(kbuild_uint64(w, (uint64_t)whole), QS_U64), out), QS_OK;
+    if (whole) return klval_number(L, klnum_strong(klnum_int(L, QS_I64, whole), QS_I64), out), QS_OK;
+    if (!n->u.num.imaginary) return klval_number(L, klnum_literal(L, n->u.num.value, n->u.num.integer), out), QS_OK;
     qs_dtype d = qdtype_complex_of(L->c->scalar_dtype), r = qdtype_real_of(d);
     Num z = {.dtype = d, .re = {.ref = klnum_const(L, r, 0)}, .im = {.ref = klnum_const(L, r, n->u.num.value)}};
     klval_number(L, z, out);
+    return QS_OK;
 }
 
 static qs_status stack_rows(Lower *L, const Val *items, int n, Val *out) {

@@ -98,6 +98,7 @@ KRef kbuild_pure(Walk *w, KMake i) {
 }
 
 KRef kbuild_int(Walk *w, qs_dtype d, int64_t v) { return number_value(w, kir_const_int(w->f, d, v, place(w))); }
+KRef kbuild_uint64(Walk *w, uint64_t v) { return number_value(w, kir_const_bits(w->f, QS_U64, v, place(w))); }
 KRef kbuild_const(Walk *w, qs_dtype d, double v) { return number_value(w, kir_const_num(w->f, d, v, place(w))); }
 
 static KRef row_fold(void *ud, KMake i) { return kbuild_pure(ud, i); }

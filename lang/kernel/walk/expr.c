@@ -150,7 +150,7 @@ static qs_status lower(Walk *w, Node *n, struct Val *out) {
     if (r->leaf) TRY(r->leaf(w, n, out, &found));
     if (found) return QS_OK;
     switch ((NodeKind)n->kind) {
-    case N_NUM: return r->literal(w, n, out), QS_OK;
+    case N_NUM: return r->literal(w, n, out);
     case N_IDENT: return kcall_name(w, n->u.ident.sym, n->pos, out);
     case N_UNARY: return unary(w, n, out);
     case N_BINARY: return binary(w, n, out);

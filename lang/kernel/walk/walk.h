@@ -117,7 +117,7 @@ typedef struct ExprRules {
     /* *found: the value of the node is there already.  An error: nodes of this kind are not for this compiler.  NULL:
      * all are. */
     qs_status (*leaf)(Walk *, const Node *, struct Val *out, bool *found);
-    void (*literal)(Walk *, const Node *, struct Val *out);
+    qs_status (*literal)(Walk *, const Node *, struct Val *out);
     qs_status (*unary)(Walk *, Op, struct Val *, struct Val *out);
     qs_status (*binary)(Walk *, Op, struct Val *, struct Val *, struct Val *out);
     void (*boolean)(Walk *, KRef c, struct Val *out);        /* a truth value */
@@ -246,6 +246,7 @@ KRef kbuild_emit(Walk *w, KMake i);
 /* A PURE instruction: folded; an equal one that is visible here takes its place. */
 KRef kbuild_pure(Walk *w, KMake i);
 KRef kbuild_int(Walk *w, qs_dtype d, int64_t v);
+KRef kbuild_uint64(Walk *w, uint64_t v);
 KRef kbuild_const(Walk *w, qs_dtype d, double v);
 KBuild kbuild_rows(Walk *w);                       /* where rows of elem.def put their instructions */
 void kbuild_take_back(Walk *w, KRef from);         /* the instructions from there on were not made after all */
