@@ -35,6 +35,7 @@ test: deps check whole
 	@python3 tests/gradients.py --qrun $(QRUN) --seed 1 --count 12
 	@python3 tests/gradients.py --qrun $(QRUN) --seed 200 --count 60 --device ref
 	@python3 tests/adjoints.py --qrun $(QRUN)
+	@python3 tests/growth.py --qrun $(QRUN)
 
 check:
 	@python3 tests/layers.py

@@ -62,10 +62,15 @@ static Param result(Parser *p) {
 }
 
 static void check_names(Parser *p, const char *what, const Param *at, int n) {
-    for (int i = 1; i < n && !p->failed; i++)
-        for (int k = 0; k < i; k++)
-            if (at[k].name == at[i].name)
-                qparse_fail(p, at[i].pos, "two %s are called '%s'", what, at[i].name->s);
+    Map seen;
+    uint64_t before;
+    qmap_init(&seen);
+    for (int i = 0; i < n && !p->failed; i++) {
+        if (qmap_get(&seen, at[i].name, &before))
+            qparse_fail(p, at[i].pos, "two %s are called '%s'", what, at[i].name->s);
+        if (n > 1) qmap_set(&seen, p->ctx, at[i].name, 1);
+    }
+    qmap_free(&seen, p->ctx);
 }
 
 static void results(Parser *p, Func *f) { /* y, y : mat, [a, b : vec], [] */

@@ -17,8 +17,8 @@ bool qfold_matrix(const Node *n, Arena *arena, NumTable **out);
 /* x[0..1], x[[0,1]]: of a matrix a place, where rows may be meant (qwarn_place). */
 bool qfold_is_list(NodeList at);
 /* The error of an integer that only uint64 holds where a single number is: a number of the host has no such type. */
-#define QFOLD_UINT64 "a single number holds integers to 2^63-1 exactly, this one is larger: make an array of it, as in " \
-                     "uint64([…]), or write it with .0 for float64"
+#define QFOLD_UINT64 "a single number holds integers to 2^63-1 exactly, this one is larger: make an array of it, as " \
+                     "in uint64([…]), or write it with .0 for float64"
 bool qfold_is_constant(const Node *n); /* one of these, or a string */
 /* Reports asserts of the top level that run whatever happens and whose condition is false, as parse errors are.
  * `message` makes the text of n known parts, as the assert would. */

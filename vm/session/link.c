@@ -47,23 +47,49 @@ static bool same_parameters(const Func *a, const Func *b) {
     return true;
 }
 
-/* Functions of this unit called `name`, the last definition first; of equal ones only the last. */
-static int own_functions(qs_vm *vm, Unit *u, const Str *name, Function **out, int max) {
+/* The functions of a unit by name: `last` has the number of the last definition of a name, `before[i]` that of the one
+ * before number i; -1: none. */
+typedef struct { Map last; int *before; } Definitions;
+
+static Definitions collect_definitions(Ctx *c, const Unit *u) {
+    Definitions d = {.before = qmem_alloc(c, (size_t)u->nfuncs * sizeof *d.before)};
+    qmap_init(&d.last);
+    for (int i = 0; i < u->nfuncs; i++) {
+        Str *name = u->funcs[i]->u.func->name;
+        uint64_t last;
+        d.before[i] = qmap_get(&d.last, name, &last) ? (int)last : -1;
+        qmap_set(&d.last, c, name, (uint64_t)i);
+    }
+    return d;
+}
+
+static void free_definitions(Ctx *c, const Unit *u, Definitions *d) {
+    qmem_free(c, d->before, (size_t)u->nfuncs * sizeof *d->before);
+    qmap_free(&d->last, c);
+}
+
+/* The definitions of one name, the last one first; of equal ones only the last. */
+static int own_functions(qs_vm *vm, const Unit *u, const Definitions *d, int last, Function **out) {
     int n = 0;
-    for (int i = u->nfuncs; i-- > 0 && n < max;) {
+    for (int i = last; i >= 0; i = d->before[i]) {
         Func *f = u->funcs[i]->u.func;
-        bool seen = f->name != name;
+        bool seen = false;
         for (int k = 0; k < n && !seen; k++) seen = same_parameters(out[k]->ast, f);
         if (!seen) out[n++] = qfn_script(vm, f, 0);
     }
     return n;
 }
 
+static int count_members(qs_value v) {
+    const Function *f = v.u.p;
+    return v.kind != QS_FUNCTION ? 0 : f->fkind == FN_SET ? f->nmembers : 1;
+}
+
 /* What the name meant before in this module (the session), as far as it is not defined anew. */
 static int earlier_functions(qs_value v, Function **own, int nown, Function **out) {
     Function *f = v.u.p;
-    int n = 0, count = v.kind != QS_FUNCTION ? 0 : f->fkind == FN_SET ? f->nmembers : 1;
-    for (int i = count; i-- > 0 && n < 16;) {
+    int n = 0;
+    for (int i = count_members(v); i-- > 0;) {
         Function *old = f->fkind == FN_SET ? f->members[i] : f;
         bool replaced = false;
         for (int k = 0; k < nown && !replaced; k++)
@@ -73,13 +99,18 @@ static int earlier_functions(qs_value v, Function **own, int nown, Function **ou
     return n;
 }
 
-static void define_function(qs_vm *vm, Module *m, Unit *u, Str *name) {
+static void define_function(qs_vm *vm, Module *m, const Unit *u, const Definitions *d, int last) {
+    Ctx *c = qvm_ctx(vm);
+    Str *name = u->funcs[last]->u.func->name;
     int slot = qnames_slot(vm, m, name);
-    Function *all[64];
-    int own = own_functions(vm, u, name, all, 16), n = own;
-    n += earlier_functions(*qvm_global(vm, (uint64_t)slot), all, own, all + own);
+    qs_value earlier = *qvm_global(vm, (uint64_t)slot);
     Meaning outer = qnames_outside(vm, m, name);
-    for (int i = 0; i < outer.n && n < 64; i++) all[n++] = outer.functions[i];
+    int room = count_members(earlier) + outer.n;
+    for (int i = last; i >= 0; i = d->before[i]) room++;
+    Function **all = qmem_alloc(c, (size_t)room * sizeof(Function *));
+    int own = own_functions(vm, u, d, last, all), n = own;
+    n += earlier_functions(earlier, all, own, all + own);
+    for (int i = 0; i < outer.n; i++) all[n++] = outer.functions[i];
     uint64_t at;
     Class *cls = qmap_get(&m->types, name, &at) ? m->typedefs[at].cls : NULL;
     qs_value v;
@@ -92,16 +123,15 @@ static void define_function(qs_vm *vm, Module *m, Unit *u, Str *name) {
         v = qnames_joined(vm, name, all, n);
     }
     for (int i = 0; i < own; i++) qval_release(vm, qval_object(QS_FUNCTION, all[i]));
+    qmem_free(c, all, (size_t)room * sizeof(Function *));
     qinterp_put(vm, qvm_global(vm, (uint64_t)slot), v);
 }
 
 static void define_functions(qs_vm *vm, Module *m, Unit *u) {
-    for (int i = 0; i < u->nfuncs; i++) {
-        bool again = false;
-        Str *name = u->funcs[i]->u.func->name;
-        for (int k = 0; k < i && !again; k++) again = u->funcs[k]->u.func->name == name;
-        if (!again) define_function(vm, m, u, name);
-    }
+    Definitions d = collect_definitions(qvm_ctx(vm), u);
+    for (int i = 0; i < u->nfuncs; i++) /* in the order of the first definitions */
+        if (d.before[i] < 0) define_function(vm, m, u, &d, (int)*qmap_at(&d.last, u->funcs[i]->u.func->name));
+    free_definitions(qvm_ctx(vm), u, &d);
 }
 
 /* -- what scope.c asks ------------------------------------------------------------------------------------------- */

@@ -146,16 +146,9 @@ static Class *new_class(qs_vm *vm, const TypeDef *def, Str *name) {
     return cls;
 }
 
-static const Source *source_of(const Module *m, const TypeDef *def) {
-    for (uint32_t i = m->nunits; i-- > 0;)
-        for (int k = 0; k < m->units[i]->ntypedefs; k++)
-            if (m->units[i]->typedefs[k] == def) return m->units[i]->src;
-    return NULL;
-}
-
 const Type *qmodtype_of(qs_vm *vm, Module *home, ModType *t, qs_status *status) {
     if (t->type || t->def->ntyparams) return t->type;
-    const Source *src = source_of(home, t->def);
+    const Source *src = t->src;
     if (t->def->is_class) {
         TypeDef *def = t->def;
         Class *cls = t->cls = new_class(vm, def, def->name);
@@ -212,7 +205,7 @@ static const Type *instantiate(void *ud, Str *generic, const Type **args, int na
     t->instances[at] = (ClassInstance){kept, nargs, cls};
     ClassParams params = {def, kept, nargs};
     const TypeHost host = {.ud = &params, .lookup = class_param};
-    qs_status status = class_fields(s->vm, home, def, source_of(home, def), &host, cls->fields);
+    qs_status status = class_fields(s->vm, home, def, t->src, &host, cls->fields);
     if (status && !s->status) s->status = status;
     return cls->type;
 }
@@ -255,7 +248,7 @@ void qmodtype_add(qs_vm *vm, Module *m, Unit *u) {
         uint32_t at = m->ntypedefs++; /* an earlier definition stays, for the objects that are made already */
         qmem_grow(qvm_ctx(vm), &m->typedefs, &m->cap_typedefs, at, sizeof *m->typedefs);
         qmap_set(&m->types, qvm_ctx(vm), u->typedefs[i]->name, at);
-        m->typedefs[at] = (ModType){.def = u->typedefs[i]};
+        m->typedefs[at] = (ModType){.def = u->typedefs[i], .src = u->src};
     }
 }
 

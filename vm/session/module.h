@@ -23,6 +23,7 @@ typedef struct ClassInstance { const Type **args; int nargs; Class *cls; } Class
 
 typedef struct ModType { /* a type definition */
     TypeDef *def;
+    const Source *src; /* where it is defined */
     const Type *type;        /* NULL: generic, or not yet known */
     Class *cls;
     bool resolving;

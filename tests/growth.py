@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""The time that a large program takes to start grows in proportion to it: four times as many functions, classes, variables or
+overloads may take at most eight times as long.  The time is that of the processor, and the smallest of a few runs."""
+import argparse, os, resource, subprocess, sys, tempfile
+
+BOUND = 8  # for four times the size; quadratic is 16
+SIZE = 4000
+
+
+def functions(n): return "".join(f"function y = f{i}(x)\n  y = x + {i}\nend\n" for i in range(n))
+def calls(n): return functions(n) + "".join(f"x{i} = f{i}({i})\n" for i in range(n))
+def lambdas(n): return "".join(f"f{i} = x -> x + {i}\n" for i in range(n))
+def variables(n): return "".join(f"v{i} = {i}\n" for i in range(n))
+def locals_of(n):
+    body = "".join(f"  v{k} = {k}\n" for k in range(100))
+    return "".join(f"function [] = g{i}()\n{body}end\n" for i in range(n // 100))
+
+
+def statements(n): return "x = 0\n" + "x = x*2 - 1\n" * n
+def classes(n): return "".join(f"type t{i} : class\n  a : int\nend\n" for i in range(n))
+def objects(n): return classes(n) + "".join(f"o{i} = t{i}(a:={i})\n" for i in range(n))
+def enums(n): return "type e : enum\n" + "".join(f"  c{i}\n" for i in range(n)) + "end\n"
+def fields(n): return "type t : class\n" + "".join(f"  a{i} : int\n" for i in range(n)) + "end\n"
+
+def kernels(n):
+    return "".join(f"function [] = __kernel__ k{i}(x : mat, pos : ivec2)\n  x[pos] = {i}\nend\n" for i in range(n))
+
+def text(n): return 'x = "' + "abcdefghij" * n * 10 + '"\n'
+def texts(n): return "x = {" + ",".join(f'"text {i}"' for i in range(n)) + "}\n"
+def numbers(n): return "x = [" + ",".join(str(i) for i in range(n * 10)) + "]\n"
+def sums(n): return "a = 1\n" + ("x = " + "+".join(["a"] * 100) + "\n") * (n // 100)
+def nested(n): return ("x = " + "(" * 100 + "1" + ")" * 100 + "\n") * (n // 10)
+def comments(n): return "% a comment\n" * n * 10
+def strings(n): return "".join(f'print "text {i}"\n' for i in range(n))
+
+def conditions(n):
+    return "x = 1\nif x == 1\n  x = 1\n" + "".join(f"elseif x == {i}\n  x = {i}\n" for i in range(n // 4)) + "end\n"
+
+
+def overloads(n):  # a definition is compared with all before it, so that fewer are made
+    n //= 10
+    return classes(n) + "".join(f"function y = f(x : t{i})\n  y = {i}\nend\n" for i in range(n))
+
+
+PROGRAMS = [functions, calls, lambdas, variables, locals_of, statements, classes, objects, enums, fields, kernels, text,
+            texts, numbers, sums, nested, comments, strings, conditions, overloads]
+
+
+def imports(folder, n):  # at most 256 files may import each other
+    for i in range(min(n // 40, 250)):
+        with open(os.path.join(folder, f"m{i}.q"), "w") as f:
+            f.write(f"function y = g{i}(x)\n  y = x\nend\n")
+    return "".join(f'import "m{i}.q"\n' for i in range(min(n // 40, 250)))
+
+
+def seconds(qrun, path, options=()):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([qrun, "--device", "ref", *options, path], capture_output=True, text=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode: sys.exit(f"growth: {path}: {done.stderr[:400]}")
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def main():
+    ap = argparse.ArgumentParser(description=__doc__)
+    ap.add_argument("--qrun", default="build/qrun")
+    ap.add_argument("--size", type=int, default=SIZE)
+    ap.add_argument("only", nargs="*")
+    a, failed = ap.parse_args(), 0
+    with tempfile.TemporaryDirectory() as folder:
+        for make in PROGRAMS + [imports]:
+            if a.only and make.__name__ not in a.only: continue
+            times = []
+            for n in (a.size, 4 * a.size):
+                path = os.path.join(folder, f"{make.__name__}_{n}.q")
+                program = make(folder, n) if make is imports else make(n)
+                with open(path, "w") as f: f.write(program)
+                times.append(min(seconds(a.qrun, path) for _ in range(3)))
+            ratio = times[1] / max(times[0], 0.02)  # what is shorter than that is mostly the start of the process
+            failed += ratio > BOUND
+            verdict = "  FAILED" if ratio > BOUND else ""
+            print(f"{make.__name__:12} {times[0]:7.3f} s {times[1]:7.3f} s  {ratio:5.1f}{verdict}", flush=True)
+    sys.exit(f"growth: {failed} grow faster than their programs" if failed else 0)
+
+
+if __name__ == "__main__": main()
