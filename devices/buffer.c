@@ -30,7 +30,10 @@ static qs_status no_memory(Ctx *c, size_t nbytes) {
     double n = (double)nbytes / 1024;
     int unit = 0;
     for (; n >= 1024 && unit < 5; unit++) n /= 1024;
-    return qerr_set(c, QS_ENOMEM, "out of memory: an array needs %.4g %cB", n, units[unit]);
+    size_t used, limit = qpool_limit(c, &used);
+    if (!limit) return qerr_set(c, QS_ENOMEM, "out of memory: an array needs %.4g %cB", n, units[unit]);
+    return qerr_set(c, QS_ENOMEM, "out of memory: an array needs %.4g %cB, and %zu of the %zu bytes allowed are in use",
+                    n, units[unit], used, limit);
 }
 
 static qs_status get_host_block(Ctx *c, Buffer *b) {

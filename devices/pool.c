@@ -18,6 +18,8 @@ typedef struct Pool {
     uint16_t nsmall[SMALL_LISTS + 1];
     Free *large[LARGE_LISTS];
     size_t held; /* in the large lists */
+    size_t used; /* of blocks that are given out */
+    size_t limit; /* of used and held together; 0: none */
 } Pool;
 
 /* An address checker sees reuse only when blocks really go back; a failure test counts every allocation. */
@@ -57,32 +59,11 @@ static void *in_large_pages(void *p, size_t size) {
 static void *fresh(Ctx *c, size_t size) {
     if (impossible(size)) return NULL;
     void *p = qmem_try(c, size);
-    if (!p && c->pool && c->pool->held) {
+    if (!p && c->pool->held) {
         qpool_drain(c);
         p = qmem_try(c, size);
     }
     return size < large_pages ? p : in_large_pages(p, size);
-}
-
-static void *get_large(Ctx *c, size_t n) {
-    size_t size, list;
-    if (n > SIZE_MAX / 4) return NULL;
-    list = large_list(n, &size);
-    if (bypass(c) || !c->pool || list >= LARGE_LISTS || !c->pool->large[list]) return fresh(c, size);
-    Free *f = c->pool->large[list];
-    c->pool->large[list] = f->next;
-    c->pool->held -= size;
-    return f;
-}
-
-void *qpool_get(Ctx *c, size_t n) {
-    if (n > SMALL_MAX) return get_large(c, n);
-    size_t list = small_list(n ? n : 1);
-    if (bypass(c) || !c->pool || !c->pool->small[list]) return fresh(c, list * GRAIN);
-    Free *f = c->pool->small[list];
-    c->pool->small[list] = f->next;
-    c->pool->nsmall[list]--;
-    return f;
 }
 
 static void close_pool(Ctx *c) {
@@ -91,14 +72,63 @@ static void close_pool(Ctx *c) {
     c->pool = NULL, c->pool_drain = NULL;
 }
 
-static void open_pool(Ctx *c) {
-    c->pool = qmem_alloc(c, sizeof(Pool));
+static Pool *open_pool(Ctx *c) {
+    if (c->pool) return c->pool;
     c->pool_close = close_pool, c->pool_drain = qpool_drain;
+    return c->pool = qmem_alloc(c, sizeof(Pool));
+}
+
+void qpool_set_limit(Ctx *c, size_t limit) { open_pool(c)->limit = limit; }
+
+size_t qpool_limit(const Ctx *c, size_t *used) {
+    *used = c->pool ? c->pool->used : 0;
+    return c->pool ? c->pool->limit : 0;
+}
+
+/* Counts a block that is about to be given out.  What is kept is part of the limit, too. */
+static bool admit(Ctx *c, size_t size) {
+    Pool *p = open_pool(c);
+    if (p->limit) {
+        if (size > p->limit || p->used > p->limit - size) return false;
+        if (p->used + p->held > p->limit - size) qpool_drain(c);
+    }
+    p->used += size;
+    return true;
+}
+
+static void *take_fresh(Ctx *c, size_t size) {
+    void *p = fresh(c, size);
+    if (!p) c->pool->used -= size;
+    return p;
+}
+
+static void *get_large(Ctx *c, size_t n) {
+    size_t size, list;
+    if (n > SIZE_MAX / 4) return NULL;
+    list = large_list(n, &size);
+    if (!admit(c, size)) return NULL;
+    if (bypass(c) || list >= LARGE_LISTS || !c->pool->large[list]) return take_fresh(c, size);
+    Free *f = c->pool->large[list];
+    c->pool->large[list] = f->next;
+    c->pool->held -= size;
+    return f;
+}
+
+void *qpool_get(Ctx *c, size_t n) {
+    if (n > SMALL_MAX) return get_large(c, n);
+    size_t list = small_list(n ? n : 1), size = list * GRAIN;
+    if (!admit(c, size)) return NULL;
+    if (bypass(c) || !c->pool->small[list]) return take_fresh(c, size);
+    Free *f = c->pool->small[list];
+    c->pool->small[list] = f->next;
+    c->pool->nsmall[list]--;
+    return f;
 }
 
 static void put_large(Ctx *c, Free *f, size_t n) {
     size_t size, list = large_list(n, &size);
     Pool *p = c->pool;
+    p->used -= size;
     if (bypass(c) || list >= LARGE_LISTS || p->held + size > keep_large) { qmem_try_free(c, f, size); return; }
     f->next = p->large[list];
     p->large[list] = f;
@@ -108,9 +138,9 @@ static void put_large(Ctx *c, Free *f, size_t n) {
 void qpool_put(Ctx *c, void *block, size_t n) {
     Free *f = block;
     if (!f) return;
-    if (!c->pool) open_pool(c);
     if (n > SMALL_MAX) { put_large(c, f, n); return; }
     size_t list = small_list(n ? n : 1);
+    c->pool->used -= list * GRAIN;
     if (bypass(c) || c->pool->nsmall[list] == KEEP_SMALL) { qmem_try_free(c, f, list * GRAIN); return; }
     f->next = c->pool->small[list];
     c->pool->small[list] = f;

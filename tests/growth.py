@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The time that a large program takes to start grows in proportion to it: four times as many functions, classes, variables or
-overloads may take at most eight times as long.  The time is that of the processor, and the smallest of a few runs."""
+"""The time that a large program takes to start grows in proportion to it: four times as many functions, classes or
+variables may take at most eight times as long.  It is the time of the processor, the smallest of a few runs."""
 import argparse, os, resource, subprocess, sys, tempfile
 
 BOUND = 8  # for four times the size; quadratic is 16

@@ -59,7 +59,7 @@ def init(device=None, *, loadCompiler=True, load_compiler=True, precision=32, th
     threads       that kernels may use; None: all
     checked       an index outside an array is an error in kernels too
     fast_math     kernels and array expressions may estimate quotients and roots, and regroup sums
-    memory_limit  bytes that arrays may occupy on a device with memory of its own; 0: no limit
+    memory_limit  bytes that arrays may occupy on the device; 0: no limit
     library_path  folders where import looks for files, separated by ':'
     cache_dir     where compiled kernels are kept; "": nowhere
 

@@ -1,6 +1,7 @@
 /* devices.c -- which devices there are, and which one runs kernels. */
 #include "devices/config.h"
 #include "devices/heap.h"
+#include "devices/pool.h"
 #include "lang/kernel/target.h"
 #include "vm/array/device_math.h"
 #include "vm/launch/run.h"
@@ -229,6 +230,8 @@ static qs_status open_wishes(qs_vm *vm, const DeviceWishes *w) {
     TRY(w->n ? open_listed(vm, w) : w->automatic ? open_present(vm) : open_default(vm));
     if (!m->device) m->device = &m->devices[0];
     m->automatic = w->automatic && m->ndevices > 1;
+    /* Where other devices compute, the limit is theirs, and the host takes what has no room there. */
+    if (m->device->memory == HOST_MEMORY && !m->automatic) qpool_set_limit(&m->base, m->device->limit);
     return QS_OK;
 }
 

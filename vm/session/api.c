@@ -117,8 +117,8 @@ static qs_status start(qs_vm *vm) {
     TRY(qframe_open(vm));
     TRY(qmod_open(vm));
     qlib_register(vm);
-    return qvm(vm)->config.device ? qdevices_open(vm, qvm(vm)->config.device)
-                                  : QS_OK; /* else with the first kernel */
+    const qs_config *c = &qvm(vm)->config;
+    return c->device || c->memory_limit ? qdevices_open(vm, c->device) : QS_OK; /* else with the first kernel */
 }
 
 qs_status qs_open(const qs_config *config, qs_vm **out) {

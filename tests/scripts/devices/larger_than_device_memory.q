@@ -1,5 +1,5 @@
 % options: --memory-limit 3M
-% devices: cpu opencl
+% devices: opencl
 
 % Eight arrays of 1 MB, of which the device holds three: those used longest ago move to the host and come back.
 function [] = __kernel__ add(x : vec'unchecked, y : vec'unchecked, v : scalar, pos : int)
