@@ -32,6 +32,10 @@ typedef struct ScopeHost { /* what the machine knows; ud is passed back */
     /* Why a call would fail at once when it ran, and a written type when it is looked up; false: neither would. */
     bool (*call_fails)(void *ud, const Node *call, Text *why);
     bool (*type_fails)(void *ud, TypeExpr *type, const Func *in, Text *why);
+    /* Why only the order of definitions decides which function a call means, as far as the text tells the types of its
+     * arguments; and why a definition has the parameters of an earlier one.  May be NULL. */
+    bool (*call_ties)(void *ud, const Node *call, Text *why);
+    bool (*repeats)(void *ud, const Func *f, Text *why);
     /* Offers every visible name to the search for a near miss.  May be NULL. */
     void (*offer)(void *ud, Nearest *near);
     /* Whether the module has no value of that name yet, and sees a variable of an imported file.  May be NULL. */

@@ -403,6 +403,21 @@ static void check_call(Slips *s, const Node *n) {
     qtext_free(&why);
 }
 
+/* -- overloads that only their order decides about ------------------------------------------------------------------ */
+static void check_tie(Slips *s, const Node *n) {
+    Text why;
+    qtext_init(&why, s->u->ctx);
+    if (s->host->call_ties && s->host->call_ties(s->host->ud, n, &why)) qdiag_warning(s->u, n->pos, "%s", why.s);
+    qtext_free(&why);
+}
+
+static void check_repeated(Slips *s, const Func *f) {
+    Text why;
+    qtext_init(&why, s->u->ctx);
+    if (s->host->repeats && s->host->repeats(s->host->ud, f, &why)) qdiag_warning(s->u, f->pos, "%s", why.s);
+    qtext_free(&why);
+}
+
 static void check_type(Slips *s, TypeExpr *type) {
     Text why;
     if (!type) return;
@@ -421,6 +436,7 @@ static void check_strictly(Slips *s, const Node *n) {
     if (n->kind != N_CALL) return;
     check_dimension(s, n);
     check_call(s, n);
+    check_tie(s, n);
 }
 
 /* -- the walk ------------------------------------------------------------------------------------------------------ */
@@ -447,6 +463,7 @@ static void look_func(Slips *s, Func *f) {
     Func *outer = s->f;
     s->f = f;
     if (s->strict) check_params(s, f->params, f->nparams), check_params(s, f->outs, f->nouts);
+    if (s->strict && outer && !f->is_lambda) check_repeated(s, f);
     for (int i = 0; i < f->body.n; i++) look(s, &f->body.at[i]);
     if (f->expr) look(s, &f->expr);
     check_aliases(s, f);

@@ -35,6 +35,7 @@ struct Type {
     const Type **args;     /* TY_UNION members; TY_FN/TY_KERNEL parameter types */
     Str *name;             /* printed form; for TY_CLASS the name itself */
     struct Class *cls;     /* TY_CLASS: set by the machine */
+    const void *generic;   /* TY_CLASS: instances of one generic class have the same; NULL: it is no instance */
     uint32_t hash;
     Type *chain;
 };

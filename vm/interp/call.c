@@ -12,56 +12,24 @@
 #include <stdio.h>
 #include <string.h>
 
-/* -- does a function take these arguments, and how well? --------------------------------------------------------- */
+/* -- parameters --------------------------------------------------------------------------------------------------- */
 
-/* Per argument: an exact type beats a conversion that loses nothing, that beats no annotation, that beats a lossy one.
- */
-enum { FIT_NO = -1, FIT_LOSSY = 0, FIT_UNTYPED = 1, FIT_CONVERTS = 2, FIT_EXACT = 3 };
+typedef struct { qs_vm *vm; const Func *f; } Resolving;
 
-static bool whole(double x) { return x > -0x1p53 && x < 0x1p53 && x == trunc(x); }
-
-static int fit_number(qs_value v, const Type *t) {
-    if (!qval_is_number(v)) return FIT_NO;
-    if (v.kind != QS_NUM || qdtype_is_real(t->dtype) || qdtype_is_complex(t->dtype)) return FIT_CONVERTS;
-    return whole(v.u.f) ? FIT_CONVERTS : FIT_LOSSY;
-}
-
-/* The first annotation of vec[int16] that takes a float array converts it; whether it may is qval_coerce's to say. */
-static int fit_type(qs_vm *vm, qs_value v, const Type *t) {
-    if (t->kind == TY_ANY) return FIT_UNTYPED;
-    if (qval_is_type(vm, v, t)) return FIT_EXACT;
-    if (t->kind == TY_NUM) return fit_number(v, t);
-    if (t->kind == TY_ARRAY && (v.kind == QS_ARRAY || v.kind == QS_CELL)) {
-        qs_value converted;
-        if (qval_coerce(vm, v, t, "", &converted) != QS_OK) {
-            qs_error_clear(vm);
-            return FIT_NO;
-        }
-        qval_release(vm, converted);
-        return FIT_CONVERTS;
-    }
-    return FIT_NO;
-}
-
-/* NULL: none is declared, or one that depends on the call.  False: it is wrong, which the call will say. */
-static bool declared_type(qs_vm *vm, const Func *f, const Param *p, const Type **out) {
+static qs_status resolve_type(void *ud, TypeExpr *e, const TypeHost *host, const Type **out) {
+    const Resolving *r = ud;
     TypeMods mods = {0};
-    *out = p->type ? p->type->resolved : NULL;
-    if (*out || !p->type || qmodtype_mentions_param(p->type, f)) return true;
-    if (qmodtype_resolve(vm, qmod_of(f), p->type, f->unit->src, NULL, out, &mods) == QS_OK) return true;
-    qs_error_clear(vm);
-    return false;
+    return qmodtype_resolve(r->vm, qmod_of(r->f), e, r->f->unit->src, host, out, &mods);
 }
 
-static int fit_param(qs_vm *vm, const Func *f, const Param *p, qs_value v) {
-    const Type *t;
-    if (!declared_type(vm, f, p, &t)) return FIT_NO;
-    return t ? fit_type(vm, v, t) : FIT_UNTYPED;
+bool qcall_declared(void *vm, const Func *f, const Param *p, Declared *out) {
+    Resolving r = {vm, f};
+    return qoverload_declared(qvm_ctx(vm), f, p, resolve_type, &r, out);
 }
 
 const Type *qvm_param_type(qs_vm *vm, const Func *f, int i) {
-    const Type *t;
-    return i < f->nparams && declared_type(vm, f, &f->params[i], &t) ? t : NULL;
+    Declared d;
+    return i < f->nparams && qcall_declared(vm, f, &f->params[i], &d) && !d.open ? d.type : NULL;
 }
 
 static int param_named(const Func *f, const Str *name) {
@@ -71,35 +39,6 @@ static int param_named(const Func *f, const Str *name) {
 }
 
 static bool is_variadic(const Func *f) { return f->nparams && f->params[f->nparams - 1].variadic; }
-
-/* Where argument i goes; -1: nowhere. */
-static int place_of(const Func *f, const CallArgs *a, int i) {
-    int npos = a->nin - a->nnamed, fixed = f->nparams - is_variadic(f);
-    if (i < npos) return i < fixed ? i : is_variadic(f) ? fixed : -1;
-    int p = param_named(f, a->names[i - npos]);
-    return p >= npos ? p : -1;
-}
-
-/* Quality of a call of f, larger is better; -1: it does not take these arguments. */
-static int64_t rank_script(qs_vm *vm, const Func *f, const CallArgs *a) {
-    uint64_t given[4] = {0};
-    int64_t total = 0;
-    int missing = 0;
-    for (int i = 0; i < a->nin; i++) {
-        int p = place_of(f, a, i);
-        if (p < 0) return -1;
-        given[p / 64] |= (uint64_t)1 << (p % 64);
-        int fit = f->params[p].variadic ? FIT_UNTYPED : fit_param(vm, f, &f->params[p], a->in[i]);
-        if (fit == FIT_NO) return -1;
-        total += fit;
-    }
-    for (int p = 0; p < f->nparams; p++) {
-        if (given[p / 64] >> (p % 64) & 1) continue;
-        if (!f->params[p].init && !f->params[p].variadic) return -1;
-        missing++;
-    }
-    return total * 512 + 256 - missing;
-}
 
 /* -- named arguments of built-ins: the names are those of the signature, "var(x [, dim [, ddof]])" ----------------- */
 
@@ -178,14 +117,94 @@ qs_status qcall_arrange_native(qs_vm *vm, const qs_native_def *d, const CallArgs
 
 /* -- which of several functions ---------------------------------------------------------------------------------- */
 
-static int64_t rank(qs_vm *vm, const Function *fn, const CallArgs *a) {
-    if (fn->fkind == FN_SCRIPT) return rank_script(vm, fn->ast, a);
-    const qs_native_def *d = fn->native;
+static bool has_items(void *vm, const void *of, const Type *elem) {
+    const Cell *c = of;
+    for (size_t i = 0; i < c->count; i++)
+        if (!qval_is_type(vm, c->items[i], elem)) return false;
+    return true;
+}
+
+static bool function_takes(const void *of, int n) { return qval_takes(of, n); }
+static bool foreign_takes(const void *of, int n) { return (void)n, ((const Foreign *)of)->ftype->call != NULL; }
+
+/* Not of numbers through which a derivative is taken: they may have any value. */
+static bool is_integral(qs_value v) {
+    return v.kind == QS_NUM && v.u.f > -0x1p31 && v.u.f < 0x1p31 && v.u.f == trunc(v.u.f);
+}
+
+void qcall_describe(qs_vm *vm, qs_value v, GivenArg *out) {
+    *out = (GivenArg){.type = qval_type(vm, v), .is_null = v.kind == QS_NIL, .integral = is_integral(v)};
+    if (qval_is_object(v)) out->of = v.u.p;
+    if (v.kind == QS_ARRAY) out->dims = ((const Array *)v.u.p)->dims;
+    if (v.kind == QS_CELL) out->dims = ((const Cell *)v.u.p)->dims, out->items = has_items;
+    if (v.kind == QS_FUNCTION) out->takes = function_takes;
+    if (v.kind == QS_FOREIGN) out->takes = foreign_takes;
+    const Class *cls = v.kind == QS_OBJECT ? ((const Object *)v.u.p)->cls : NULL;
+    out->dynamic = v.kind == QS_OBJECT && (!cls || cls->kind == CLASS_DYNAMIC);
+}
+
+static Overload overload_of(const Function *fn) {
+    if (fn->fkind == FN_SCRIPT) return (Overload){.func = fn->ast};
+    if (fn->fkind == FN_NATIVE) return (Overload){NULL, fn->native->min_in, fn->native->max_in};
+    return (Overload){NULL, 0, fn->fkind == FN_FOREIGN ? -1 : -2};
+}
+
+/* The names of a built-in's arguments are those of its signature. */
+static bool takes_names(const Function *fn, const CallArgs *a) {
     int place[MAX_NAMED];
-    if (fn->fkind == FN_FOREIGN) return FIT_UNTYPED * a->nin * 512 + 256;
-    if (fn->fkind != FN_NATIVE || a->nin < d->min_in || (d->max_in >= 0 && a->nin > d->max_in)) return -1;
-    if (a->nnamed && !native_places(d, a, place)) return -1;
-    return FIT_UNTYPED * a->nin * 512 + 256;
+    return fn->fkind != FN_NATIVE || !a->nnamed || native_places(fn->native, a, place);
+}
+
+/* script: those alone that are functions of the program. */
+static Resolution resolve(qs_vm *vm, const Function *set, bool script, const CallArgs *a, const GivenCall *call) {
+    enum { FEW = 16 };
+    Overload few[FEW], *all = few;
+    size_t n = (size_t)set->nmembers;
+    if (n > FEW) all = qmem_alloc(qvm_ctx(vm), n * sizeof *all);
+    for (size_t i = 0; i < n; i++) {
+        all[i] = overload_of(set->members[i]);
+        if (!takes_names(set->members[i], a) || (script && !all[i].func)) all[i].most = -2;
+    }
+    const Overloads o = {qvm_ctx(vm), all, set->nmembers, qcall_declared, vm};
+    Resolution r = qoverload_choose(&o, call);
+    if (all != few) qmem_free(qvm_ctx(vm), all, n * sizeof *all);
+    return r;
+}
+
+/* -- choices are remembered by the types of the arguments --------------------------------------------------------- */
+
+static uint64_t address(const void *p) { return (uint64_t)(uintptr_t)p; }
+
+/* All that a choice depends on, as far as nothing was `looked` at; false: not of this value. */
+static bool key_of(qs_value v, uint64_t *key) {
+    switch ((qs_kind)v.kind) {
+    case QS_NIL: *key = v.aux; break;
+    case QS_NUM: *key = is_integral(v); break;
+    case QS_ARRAY: *key = (uint64_t)((const Array *)v.u.p)->dtype << 8 | ((const Array *)v.u.p)->rank; break;
+    case QS_OBJECT: *key = address(((const Object *)v.u.p)->cls); break;
+    case QS_BOOL: case QS_INT: case QS_COMPLEX: case QS_STRING: case QS_TYPE: *key = 0; break;
+    default: return false;
+    }
+    *key |= (uint64_t)v.kind << 56;
+    return true;
+}
+
+static Chosen *find_chosen(qs_vm *vm, const Function *set, const CallArgs *a, const uint64_t *key) {
+    Choices *c = set->choices;
+    for (int i = 0; c && c->types == qvm(vm)->types_defined && i < MOST_CHOSEN; i++) {
+        Chosen *x = &c->at[i];
+        if (x->fn && x->n == a->nin && !memcmp(x->key, key, (size_t)a->nin * sizeof *key)) return x;
+    }
+    return NULL;
+}
+
+static void remember(qs_vm *vm, Function *set, const CallArgs *a, const uint64_t *key, Function *fn) {
+    Choices *c = set->choices;
+    if (!c) c = set->choices = qmem_alloc(qvm_ctx(vm), sizeof *c);
+    if (c->types != qvm(vm)->types_defined) *c = (Choices){.types = qvm(vm)->types_defined};
+    Chosen *x = &c->at[c->next++ % MOST_CHOSEN];
+    *x = (Chosen){.n = a->nin, .fn = fn};
+    memcpy(x->key, key, (size_t)a->nin * sizeof *key);
 }
 
 static qs_status no_overload(qs_vm *vm, const Function *set, const CallArgs *a) {
@@ -197,13 +216,43 @@ static qs_status no_overload(qs_vm *vm, const Function *set, const CallArgs *a) 
     return s;
 }
 
+qs_status qcall_choose(qs_vm *vm, const Function *set, bool script, const CallArgs *a, const GivenCall *call,
+                       Function **out) {
+    Resolution r = resolve(vm, set, script, a, call);
+    if (r.index < 0) return no_overload(vm, set, a);
+    return *out = set->members[r.index], QS_OK;
+}
+
+bool qcall_tie(qs_vm *vm, const Function *set, const CallArgs *a, const GivenCall *call, const Func **chosen,
+               const Func **other) {
+    Resolution r = resolve(vm, set, false, a, call);
+    if (r.tie < 0) return false;
+    *chosen = set->members[r.index]->ast, *other = set->members[r.tie]->ast;
+    return *chosen && *other;
+}
+
+static qs_status select_anew(qs_vm *vm, const Function *set, const CallArgs *a, Function **out, bool *looked) {
+    enum { FEW = 16 };
+    GivenArg few[FEW], *given = few;
+    size_t n = (size_t)a->nin;
+    if (n > FEW) given = qmem_alloc(qvm_ctx(vm), n * sizeof *given);
+    for (int i = 0; i < a->nin; i++) qcall_describe(vm, a->in[i], &given[i]);
+    GivenCall call = {given, a->nin, a->names, a->nnamed, NULL, vm};
+    qs_status s = qcall_choose(vm, set, false, a, &call, out);
+    for (int i = 0; i < a->nin; i++) *looked |= given[i].looked;
+    if (given != few) qmem_free(qvm_ctx(vm), given, n * sizeof *given);
+    return s;
+}
+
 qs_status qcall_select(qs_vm *vm, Function *set, const CallArgs *a, Function **out) {
-    int64_t best = -1;
-    for (int i = 0; i < set->nmembers; i++) {
-        int64_t r = rank(vm, set->members[i], a);
-        if (r >= best && r >= 0) best = r, *out = set->members[i];
-    }
-    return best < 0 ? no_overload(vm, set, a) : QS_OK;
+    uint64_t key[MOST_KEYS];
+    bool keyed = a->nin <= MOST_KEYS && !a->nnamed, looked = false;
+    for (int i = 0; i < a->nin && keyed; i++) keyed = key_of(a->in[i], &key[i]);
+    Chosen *known = keyed ? find_chosen(vm, set, a, key) : NULL;
+    if (known) return *out = known->fn, QS_OK;
+    TRY(select_anew(vm, set, a, out, &looked));
+    if (keyed && !looked) remember(vm, set, a, key, *out);
+    return QS_OK;
 }
 
 /* -- arguments to parameters ------------------------------------------------------------------------------------- */

@@ -17,6 +17,7 @@
  * last use, and an operand with a count of 1 may be overwritten. */
 #ifndef VM_INTERP_H
 #define VM_INTERP_H
+#include "lang/names/overload.h"
 #include "lang/syntax/operators.h"
 #include "vm/interp/proto.h"
 
@@ -83,8 +84,16 @@ qs_status qinvoke_leave(qs_vm *vm, Frame *f, qs_value *results, int have);
 static inline CallArgs qcall_args(int nin, qs_value *in, const NameTable *names) {
     return (CallArgs){nin, in, names ? names->n : 0, names ? names->at : NULL};
 }
-/* Picks the overload for these arguments. */
+/* Picks the overload for these arguments (lang/names/overload.h). */
 qs_status qcall_select(qs_vm *vm, Function *set, const CallArgs *a, Function **out);
+/* The parts of it: what the choice knows of a value and of a parameter (vm is the qs_vm); the choice for a call that is
+ * described, script: among functions of the program alone; and whether only the order of two definitions decides. */
+void qcall_describe(qs_vm *vm, qs_value v, GivenArg *out);
+bool qcall_declared(void *vm, const Func *f, const Param *p, Declared *out);
+qs_status qcall_choose(qs_vm *vm, const Function *set, bool script, const CallArgs *a, const GivenCall *call,
+                       Function **out);
+bool qcall_tie(qs_vm *vm, const Function *set, const CallArgs *a, const GivenCall *call, const Func **chosen,
+               const Func **other);
 /* The error that a call with so many arguments of these names would be, whatever they are. */
 qs_status qcall_fits(qs_vm *vm, const Function *fn, const CallArgs *a);
 qs_status qcall_count(qs_vm *vm, const struct qs_native_def *d, int nin); /* the same of a native, by their number */

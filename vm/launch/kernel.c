@@ -3,6 +3,7 @@
  *     size, arguments ── their kinds, and those of all that the kernel mentions ── a form (found, or made once)
  *                     ── parameters bound ── the common way (launch.c) ── a fault becomes an error */
 #include "vm/grad/tape.h"
+#include "vm/interp/interp.h"
 #include "vm/launch/kernel_form.h"
 
 #include "vm/base/warning.h"
@@ -367,25 +368,22 @@ static qs_status run(KernelRun *k, const Request *r) {
 
 bool qkernel_sets(const Param *p) { return klower_special(p->name) >= 0; }
 
-static bool takes(const Function *f, int nargs) {
-    int most = 0, least = 0;
-    for (int i = 0; i < f->ast->nparams; i++) {
-        const Param *p = &f->ast->params[i];
-        if (qkernel_sets(p)) continue;
-        most++, least += !p->init;
+/* Of several definitions the one that overload.h says; as arguments of a kernel arrays may be lists of vectors. */
+qs_status qkernel_of(qs_vm *vm, qs_value v, int nargs, const qs_value *args, Function **out) {
+    Function *set = v.kind == QS_FUNCTION ? v.u.p : NULL;
+    *out = set && set->fkind == FN_SCRIPT ? set : NULL;
+    if (!set || set->fkind != FN_SET) return QS_OK;
+    Arena arena;
+    qarena_init(&arena, qvm_ctx(vm));
+    GivenArg *given = qarena_alloc(&arena, (size_t)(nargs + 1) * sizeof *given);
+    for (int i = 0; i < nargs; i++) {
+        qcall_describe(vm, args[i], &given[i]);
+        given[i].is_flat = args[i].kind == QS_ARRAY;
     }
-    return least <= nargs && nargs <= most;
-}
-
-Function *qkernel_of(qs_value v, int nargs) {
-    if (v.kind != QS_FUNCTION) return NULL;
-    Function *f = v.u.p, *last = NULL;
-    if (f->fkind == FN_SCRIPT) return f;
-    for (int i = 0; f->fkind == FN_SET && i < f->nmembers; i++) {
-        Function *m = f->members[i];
-        if (m->fkind == FN_SCRIPT && (!last || takes(m, nargs) || !takes(last, nargs))) last = m;
-    }
-    return last;
+    GivenCall call = {.at = given, .n = nargs, .skips = qkernel_sets, .ud = vm};
+    qs_status s = qcall_choose(vm, set, true, &(CallArgs){.nin = nargs, .in = (qs_value *)(uintptr_t)args}, &call, out);
+    qarena_free(&arena);
+    return s;
 }
 
 static void tell_beyond(qs_vm *vm, Kernel *k, const Func *f, int beyond) {
@@ -436,7 +434,7 @@ qs_status qkernel_do(qs_vm *vm, bool serial, int nin, const qs_value *in) {
     KernelRun k; /* too large to be cleared each time */
     k.run.vm = vm, k.run.chosen = false, k.request = &r;
     if (nin < 2) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: the size, arguments and a kernel are wanted", fn);
-    r.site.fn = qkernel_of(in[nin - 1], r.nargs);
+    TRY(qkernel_of(vm, in[nin - 1], r.nargs, in + 1, &r.site.fn));
     if (!r.site.fn)
         return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: the last argument must be a kernel function, got %s", fn,
                         qval_type_name(vm, in[nin - 1]));

@@ -31,8 +31,8 @@ typedef struct {
 } KernelForm;
 
 /* -- kernel.c ------------------------------------------------------------------------------------------------------ */
-/* The kernel itself: a script function; of several definitions the last one that takes so many arguments. */
-Function *qkernel_of(qs_value v, int nargs);
+/* The kernel itself: a script function; of several definitions the one for these arguments.  NULL: v is none. */
+qs_status qkernel_of(qs_vm *vm, qs_value v, int nargs, const qs_value *args, Function **out);
 void qkernel_fit_rank(const Array *a, int rank, DevArg *out);
 /* The form for these arguments, with the values of its entries; nothing is launched, and nothing of the values is read
  * but what the code is made for. */

@@ -1,5 +1,6 @@
 /* kernel_make.c -- a form of a kernel: host values as the lowering sees them, and what the code says of itself. */
 #include "lang/kernel/ir/kir.h"
+#include "vm/interp/interp.h"
 #include "vm/launch/kernel_form.h"
 #include "vm/session/module.h"
 #include "vm/session/modtype.h"
@@ -29,6 +30,7 @@ static void describe_number(Maker *m, const Entry *s, qs_value v, KVal *out) {
         return;
     }
     out->num[0] = qval_number(v);
+    out->is_int = v.kind == QS_INT;
     out->bits = (uint8_t)qkind_bits(v);
 }
 
@@ -55,7 +57,9 @@ static bool describe_function(Maker *m, int source, const Function *f, KVal *out
     out->kind = KV_FUNC;
     switch ((FunctionKind)f->fkind) {
     case FN_SCRIPT: out->func = f->ast; return true;
-    case FN_NATIVE: out->builtin = f->native->name; return true;
+    case FN_NATIVE:
+        out->builtin = f->native->name, out->least = f->native->min_in, out->most = f->native->max_in;
+        return true;
     case FN_SET: return describe_members(m, source, f, out);
     case FN_FOREIGN: return false;
     }
@@ -129,6 +133,13 @@ static const Type *ask_type(void *ud, Func *in, Str *name) {
     if (qmodtype_resolve(m->vm, qmod_of(in), &e, in->unit->src, NULL, &t, &mods) == QS_OK) return t;
     c->err = kept;
     return NULL;
+}
+
+static bool ask_declared(void *ud, const Func *f, const Param *p, Declared *out) {
+    Maker *m = ud;
+    ErrorState kept = qvm_ctx(m->vm)->err;
+    bool known = qcall_declared(m->vm, f, p, out);
+    return qvm_ctx(m->vm)->err = kept, known;
 }
 
 static double *elements_of(qs_vm *vm, Arena *arena, Array *a) {
@@ -291,7 +302,7 @@ static qs_status describe_args(Maker *m, KVal *args) {
 static qs_status lower(Maker *m, KernelForm *s, LowerResult *out) {
     Ctx *c = qvm_ctx(m->vm);
     const Request *r = m->request;
-    LowerHost host = {m, ask_symbol, ask_function, ask_type, ask_fields};
+    LowerHost host = {m, ask_symbol, ask_function, ask_type, ask_fields, ask_declared};
     const qs_config *config = &qvm(m->vm)->config;
     LowerJob job = {.nargs = r->nargs,
                     .rank = r->rank,

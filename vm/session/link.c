@@ -136,7 +136,7 @@ static void define_functions(qs_vm *vm, Module *m, Unit *u) {
 
 /* -- what scope.c asks ------------------------------------------------------------------------------------------- */
 
-typedef struct { qs_vm *vm; Module *module; } ScopeUser;
+typedef struct { qs_vm *vm; Module *module; Unit *unit; } ScopeUser;
 
 static bool scope_lookup(void *ud, Str *name, Sym *out) {
     ScopeUser *u = ud;
@@ -214,6 +214,95 @@ static bool scope_call_fails(void *ud, const Node *call, Text *why) {
     return answer(&a, v.kind == QS_FUNCTION && qcall_fits(vm, v.u.p, &as) != QS_OK, why);
 }
 
+/* -- calls whose arguments have types that the text tells --------------------------------------------------------- */
+
+static bool lambda_takes(const void *of, int n) { return ((const Func *)of)->nparams == n; }
+
+/* A list of numbers, or of such lists of one length; 0: it is none. */
+static int list_rank(const Node *n) {
+    int inner = -1;
+    for (int i = 0; i < n->u.items.n; i++) {
+        double x;
+        const Node *item = n->u.items.at[i];
+        int rank = item->kind == N_MATRIX ? list_rank(item) : qfold_number(item, &x) ? 0 : -2;
+        if (rank < 0 || (inner >= 0 && rank != inner)) return -2;
+        inner = rank;
+    }
+    return inner + 1;
+}
+
+/* false: the text does not tell its type. */
+static bool describe_node(const ScopeUser *u, const Node *n, GivenArg *out) {
+    Ctx *c = qvm_ctx(u->vm);
+    double x;
+    TypeMods mods;
+    const Sym *s = n->kind == N_IDENT ? n->u.ident.sym : NULL;
+    const Node *callee = n->kind == N_CALL ? n->u.call.callee : NULL;
+    *out = (GivenArg){0};
+    if (qfold_number(n, &x)) out->type = qtype_scalar(c), out->integral = fabs(x) < 0x1p31 && x == trunc(x);
+    else if (n->kind == N_STR) out->type = qtype_simple(c, TY_STRING);
+    else if (n->kind == N_LAMBDA) out->type = qtype_simple(c, TY_FN), out->of = n->u.lambda.func, out->takes = lambda_takes;
+    else if (n->kind == N_MATRIX && list_rank(n) > 0) out->type = qtype_array(c, qtype_scalar(c), list_rank(n));
+    else if (callee && callee->kind == N_IDENT && callee->u.ident.sym && callee->u.ident.sym->kind == SYM_TYPE)
+        out->type = callee->u.ident.sym->type;
+    else if (s && s->declared && s->owner && !qmodtype_mentions_param(s->declared, s->owner)) {
+        Asking a = ask(u->vm);
+        if (qmodtype_resolve(u->vm, u->module, s->declared, NULL, NULL, &out->type, &mods) != QS_OK) out->type = NULL;
+        Text none;
+        qtext_init(&none, c);
+        (void)answer(&a, false, &none);
+    }
+    return out->type && out->type->kind != TY_ANY && out->type->kind != TY_UNION;
+}
+
+static void write_line(const Func *f, Text *out) {
+    qtext_printf(out, "line %d", qsource_line(f->unit->src, f->pos));
+}
+
+static bool scope_call_ties(void *ud, const Node *call, Text *why) {
+    enum { MOST = 16 };
+    const ScopeUser *u = ud;
+    const Node *callee = call->u.call.callee;
+    const ArgList *args = &call->u.call.args;
+    const Sym *s = callee->kind == N_IDENT ? callee->u.ident.sym : NULL;
+    GivenArg given[MOST];
+    Str *names[MOST];
+    const Func *chosen, *other;
+    int nnamed = 0;
+    if (!s || s->kind != SYM_GLOBAL || s->variable || args->n > MOST) return false;
+    qs_value v = *qvm_global(u->vm, (uint64_t)s->index);
+    if (v.kind != QS_FUNCTION || ((const Function *)v.u.p)->fkind != FN_SET) return false;
+    for (int i = 0; i < args->n; i++) {
+        if (args->at[i].type || !describe_node(u, args->at[i].value, &given[i])) return false;
+        if (args->at[i].name) names[nnamed++] = args->at[i].name;
+    }
+    const GivenCall given_call = {.at = given, .n = args->n, .names = names, .nnamed = nnamed, .ud = u->vm};
+    if (!qcall_tie(u->vm, v.u.p, &(CallArgs){args->n, NULL, nnamed, names}, &given_call, &chosen, &other)) return false;
+    qtext_printf(why, "this call fits two definitions of %s equally well: that of ", s->name->s);
+    write_line(other, why);
+    qtext_puts(why, ", and that of ");
+    write_line(chosen, why);
+    qtext_puts(why, ", which is called because it is the later one");
+    return true;
+}
+
+/* An earlier definition of the file whose parameters have the same types. */
+static bool scope_repeats(void *ud, const Func *f, Text *why) {
+    const ScopeUser *u = ud;
+    const Overloads o = {.c = qvm_ctx(u->vm), .declared = qcall_declared, .ud = u->vm};
+    if (f->parent && !f->parent->is_main_body) return false;
+    for (int i = 0; i < u->unit->nfuncs; i++) {
+        const Func *other = u->unit->funcs[i]->u.func;
+        if (other == f) return false;
+        if (other->name != f->name || !qoverload_same(&o, other, f)) continue;
+        qtext_printf(why, "no call distinguishes this definition of %s from that of ", f->name->s);
+        write_line(other, why);
+        qtext_puts(why, ", which is never called: their parameters have the same types");
+        return true;
+    }
+    return false;
+}
+
 /* Of other mistakes the running program knows more: sizes may be variables. */
 static bool scope_type_fails(void *ud, TypeExpr *e, const Func *in, Text *why) {
     const ScopeUser *u = ud;
@@ -239,9 +328,9 @@ static void assert_message(void *ud, int n, const Constant *parts, Text *out) {
 }
 
 static qs_status resolve_names(qs_vm *vm, Module *m, Unit *u) {
-    ScopeUser user = {vm, m};
-    const ScopeHost host = {&user, scope_lookup, scope_define, scope_call_fails, scope_type_fails, scope_offer,
-                            scope_imported};
+    ScopeUser user = {vm, m, u};
+    const ScopeHost host = {&user, scope_lookup, scope_define, scope_call_fails, scope_type_fails, scope_call_ties,
+                            scope_repeats, scope_offer, scope_imported};
     TRY(qscope_resolve(u, &host));
     qfold_asserts(u, &(FoldHost){vm, assert_message});
     if (!qvm_ctx(vm)->no_warnings) qslips_look(u, &host, qvm(vm)->config.strict);

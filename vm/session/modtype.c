@@ -201,6 +201,7 @@ static const Type *instantiate(void *ud, Str *generic, const Type **args, int na
     uint32_t at = t->ninstances++;
     TypeDef *def = t->def;
     Class *cls = new_class(s->vm, def, instance_name(s->vm, def, args, nargs));
+    cls->type->generic = def;
     qmem_grow(c, &t->instances, &t->cap_instances, at, sizeof *t->instances);
     t->instances[at] = (ClassInstance){kept, nargs, cls};
     ClassParams params = {def, kept, nargs};
@@ -244,6 +245,7 @@ bool qmodtype_mentions_param(const TypeExpr *e, const Func *in) {
 /* -- the types of a unit ------------------------------------------------------------------------------------------ */
 
 void qmodtype_add(qs_vm *vm, Module *m, Unit *u) {
+    qvm(vm)->types_defined++;
     for (int i = 0; i < u->ntypedefs; i++) {
         uint32_t at = m->ntypedefs++; /* an earlier definition stays, for the objects that are made already */
         qmem_grow(qvm_ctx(vm), &m->typedefs, &m->cap_typedefs, at, sizeof *m->typedefs);
@@ -265,6 +267,7 @@ qs_status qmodtype_resolve_all(qs_vm *vm, Module *m, Unit *u) {
 
 void qmodtype_free(qs_vm *vm, ModType *t) {
     Ctx *c = qvm_ctx(vm);
+    qvm(vm)->types_defined++;
     if (t->cls) qclass_free(vm, t->cls);
     for (uint32_t i = 0; i < t->ninstances; i++) {
         qclass_free(vm, t->instances[i].cls);

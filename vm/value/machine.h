@@ -17,6 +17,7 @@ typedef struct Machine {
     qs_value **globals;              /* where each lives: its cell, or a register of the top level that is running */
     struct GlobalCells *cells; Str **global_names; uint32_t nglobals, cap_globals;
     Map builtins;                    /* name -> global slot */
+    uint64_t types_defined;          /* grows when a type is defined or ends, whose name then means another one */
     struct Unit *dead_units;         /* programs of which nothing is left; freed by retire.c */
     struct Bundle *bundles;          /* compiled programs that are open; prebuilt.c.  own: what this executable is */
     const struct Bundle *own;

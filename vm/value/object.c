@@ -55,6 +55,7 @@ static void bury_function(qs_vm *vm, Function *f) {
     release_values(vm, f->captures, (size_t)f->ncaptures);
     for (int i = 0; i < f->nmembers; i++) qval_release(vm, qval_object(QS_FUNCTION, f->members[i]));
     qmem_free(qvm_ctx(vm), f->members, (size_t)f->nmembers * sizeof *f->members);
+    if (f->choices) qmem_free(qvm_ctx(vm), f->choices, sizeof *f->choices);
     qmem_free(qvm_ctx(vm), f, function_bytes(f->ncaptures));
 }
 

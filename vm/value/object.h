@@ -105,6 +105,11 @@ typedef enum { FN_SCRIPT, FN_NATIVE, FN_SET, FN_FOREIGN /* calls captures[0] */ 
  * they go to a kernel; numbers are wanted with all their digits. */
 typedef enum { TAKES_ANY, TAKES_EACH, TAKES_LAUNCH, TAKES_EXACT } Takes;
 typedef struct Proto Proto;
+/* Of a set: which member calls have chosen before, by the types of their arguments (vm/interp/call.c). */
+enum { MOST_KEYS = 6, MOST_CHOSEN = 4 };
+typedef struct { uint64_t key[MOST_KEYS]; int n; struct Function *fn; } Chosen;
+typedef struct { Chosen at[MOST_CHOSEN]; unsigned next; uint64_t types; /* Machine.types_defined of then */ } Choices;
+
 typedef struct Function { /* script closure, native, or a set of overloads */
     GcObj gc;
     uint8_t fkind;
@@ -116,6 +121,7 @@ typedef struct Function { /* script closure, native, or a set of overloads */
     Proto *proto;                    /* FN_SCRIPT host code; compiled on first call */
     const struct qs_native_def *native;     /* FN_NATIVE */
     struct Function **members; int nmembers; /* FN_SET, most recently defined last */
+    Choices *choices;                /* FN_SET; NULL: none */
     struct Class *cls;               /* FN_SET named like a class: constructs it when no member takes the arguments */
     int ncaptures;
     qs_value captures[];             /* in the order of ast->captures */
@@ -144,6 +150,7 @@ void qvm_diagnostic(qs_vm *vm, const char *s, size_t n);        /* fd 2, after w
 /* -- value.c: questions about any value ---------------------------------------------------------------------------- */
 const Type *qval_type(qs_vm *vm, qs_value v);             /* null has type ?? */
 const char *qval_type_name(qs_vm *vm, qs_value v);        /* "null", "vec", "point"; lives as long as vm */
+bool qval_takes(const Function *f, int nargs);            /* a call with so many arguments */
 bool qval_is_type(qs_vm *vm, qs_value v, const Type *t);  /* x fits an annotation t without conversion */
 /* Assignment to something declared t: numbers convert (scalar to int truncates, with a warning beyond it), arrays of
  * other real elements are converted into a new array, else QS_ETYPE naming `what`. */

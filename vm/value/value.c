@@ -125,7 +125,7 @@ static int required_params(const Func *f) {
     return n;
 }
 
-static bool takes(const Function *f, int nargs) {
+bool qval_takes(const Function *f, int nargs) {
     if (f->fkind == FN_NATIVE)
         return nargs >= f->native->min_in && (f->native->max_in < 0 || nargs <= f->native->max_in);
     if (f->fkind == FN_SCRIPT) {
@@ -134,14 +134,14 @@ static bool takes(const Function *f, int nargs) {
     }
     if (f->fkind == FN_FOREIGN) return true;
     for (int i = 0; i < f->nmembers; i++)
-        if (takes(f->members[i], nargs)) return true;
+        if (qval_takes(f->members[i], nargs)) return true;
     return false;
 }
 
 static bool function_fits(qs_value v, const Type *t) {
     if (v.kind == QS_FOREIGN) return t->kind == TY_FN && ((Foreign *)v.u.p)->ftype->call;
     if (v.kind != QS_FUNCTION || is_kernel(v.u.p) != (t->kind == TY_KERNEL)) return false;
-    return !t->args || t->kind == TY_KERNEL || takes(v.u.p, t->nargs);
+    return !t->args || t->kind == TY_KERNEL || qval_takes(v.u.p, t->nargs);
 }
 
 static bool union_fits(qs_vm *vm, qs_value v, const Type *t) {

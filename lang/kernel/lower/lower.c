@@ -76,9 +76,11 @@ static Num import_number(Lower *L, const KVal *v, int part, Str *name) {
     if (v->kind == KV_VEC)
         return klnum_strong(klower_host_num(L, v->source, part, kir_value_dtype(r), name), kir_value_dtype(r));
     if (v->known && v->dtype == QS_B1) return klnum_strong(klnum_int(L, QS_B1, v->num[0] != 0), QS_B1);
-    if (v->known) return klnum_literal(L, v->num[0], v->bits > 0);
-    if (v->dtype == QS_B1) return klnum_strong(klower_host_num(L, v->source, 0, QS_B1, name), QS_B1);
-    return klnum_from_weak(L, klnum_weak_param(L, v->source, name, v->bits, true));
+    if (!v->known && v->dtype == QS_B1) return klnum_strong(klower_host_num(L, v->source, 0, QS_B1, name), QS_B1);
+    Num n = v->known ? klnum_literal(L, v->num[0], v->bits > 0)
+                     : klnum_from_weak(L, klnum_weak_param(L, v->source, name, v->bits, true));
+    n.re.weak->declared = v->is_int;
+    return n;
 }
 
 static void import_vector(Lower *L, const KVal *v, Str *name, Val *out) {

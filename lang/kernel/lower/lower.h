@@ -12,7 +12,7 @@
  * 64 bits. */
 #ifndef LANG_KERNEL_LOWER_H
 #define LANG_KERNEL_LOWER_H
-#include "lang/syntax/ast.h"
+#include "lang/names/overload.h"
 #include "lang/kernel/ir/kfunc.h"
 
 /* What is known about a value that enters a kernel from outside. */
@@ -25,6 +25,7 @@ struct KVal {
     uint8_t dtype;        /* KV_NUM KV_VEC KV_ARRAY; a double of the host is of dtype scalar */
     uint8_t rank;
     uint8_t inner;        /* KV_ARRAY: so many of its last dimensions are those of entries, as in vec[vec3] */
+    bool is_int;          /* KV_NUM: it is an int there, not a scalar */
     uint8_t bits;         /* KV_NUM: a whole number below 2^bits, which may serve as an int; 0: not known to be one */
     bool contiguous, unit_last;
     bool known;           /* KV_NUM, KV_VEC: the value may be compiled in, the kernel is specialised on it */
@@ -35,7 +36,8 @@ struct KVal {
     Str *str;
     const Type *type;
     Func *func;           /* KV_FUNC: device function or lambda */
-    const char *builtin;  /* KV_FUNC: a built-in by name, e.g. a function passed as an argument */
+    const char *builtin;  /* KV_FUNC: a built-in by name, e.g. a function passed as an argument … */
+    int least, most;      /* … and how many arguments it takes (Overload) */
     KVal *overloads; int noverloads; /* KV_FUNC with several definitions: each a KV_FUNC, most recent last */
     struct Class *cls; KVal *fields; Str **names; int nfields; /* KV_OBJECT, in field order; with a rank as many
                                                                 * objects, whose fields are arrays */
@@ -62,6 +64,8 @@ typedef struct LowerHost {
     /* A type name of the module of `in` that is no predefined one; NULL: unknown. */
     const Type *(*type)(void *ud, Func *in, Str *name);
     bool (*fields)(void *ud, const Type *cls, KFields *out);
+    /* The declared type of a parameter, as Overloads wants it. */
+    bool (*declared)(void *ud, const Func *f, const Param *p, Declared *out);
 } LowerHost;
 
 typedef struct {

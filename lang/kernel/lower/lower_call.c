@@ -83,34 +83,53 @@ qs_status klcall_bind(Lower *L, const Param *p, bool checked, Val *v) {
 static qs_status bind(Walk *w, const Param *p, Val *v) { return klcall_bind((Lower *)w, p, false, v); }
 
 /* -- overloads --------------------------------------------------------------------------------------------------- */
-static int distance_of(Lower *L, const Func *f, const Args *args) {
-    int sum = 0, used = 0;
-    for (int i = 0; i < f->nparams; i++) {
-        int k = kcall_find_argument(args, f, i);
-        if (k < 0 && !f->params[i].init) return -1;
-        if (k < 0) { sum++; continue; }
-        int d = kltype_distance(L, f, &f->params[i], &args->at[k]);
-        if (d < 0) return -1;
-        used++, sum += 4 * d;
-    }
-    return used == args->n ? sum : -1;
+static bool is_special(const Param *p) { return klower_special(p->name) >= 0; }
+
+static Overload overload_of(const Closure *fn) {
+    if (fn->func) return (Overload){.func = fn->func};
+    return (Overload){NULL, fn->host ? fn->host->least : 0, fn->host ? fn->host->most : -1};
 }
 
-static qs_status choose(Lower *L, Closure **fn, const Args *args) {
-    int best = -1;
-    Closure *found = NULL, *builtin = NULL;
-    Str *name = NULL;
-    if (!(*fn)->noverloads) return QS_OK;
-    for (int i = 0; i < (*fn)->noverloads; i++) {
-        Closure *c = (*fn)->overloads[i].u.fn;
-        if (!c->func) { builtin = c; continue; }
-        int d = distance_of(L, c->func, args);
-        name = c->func->name;
-        if (d >= 0 && (best < 0 || d <= best)) best = d, found = c;
+/* Whether some definition takes the arguments, which then is *fn.  The choice may ask for an extent first. */
+static qs_status find_overload(Lower *L, Closure **fn, const Args *args, bool launch, bool *found) {
+    int n = (*fn)->noverloads ? (*fn)->noverloads : 1, positional = 0;
+    Overload *all = qarena_alloc(L->arena, (size_t)n * sizeof *all);
+    GivenArg *given = qarena_alloc(L->arena, (size_t)(args->n + 1) * sizeof *given);
+    for (int i = 0; i < n; i++) all[i] = overload_of((*fn)->noverloads ? (*fn)->overloads[i].u.fn : *fn);
+    for (int i = 0; i < args->n; i++) kltype_describe(L, &args->at[i], &given[i]);
+    while (positional < args->n && !args->names[positional]) positional++;
+    const Overloads o = {L->c, all, n, kltype_declared, L};
+    const GivenCall call = {given, args->n, args->names + positional, args->n - positional,
+                            launch ? is_special : NULL, NULL};
+    Resolution r = qoverload_choose(&o, &call);
+    if (r.arg >= 0) {
+        const KVal *host = &args->at[r.arg].u.array->host;
+        return klower_need(L, host->source, r.axis, host->rank);
     }
-    if (!found) found = builtin; /* what is built in serves where no definition of the user fits */
-    if (!found) return klower_error(L, QS_ETYPE, L->pos, "no definition of %s fits these arguments", name->s);
-    return *fn = found, QS_OK;
+    *found = r.index >= 0;
+    if (*found && (*fn)->noverloads) *fn = (*fn)->overloads[r.index].u.fn;
+    return QS_OK;
+}
+
+static bool any_unknown(const Args *args) {
+    for (int i = 0; i < args->n; i++)
+        if (args->at[i].kind == V_UNKNOWN) return true;
+    return false;
+}
+
+static const char *name_of(const Closure *fn) {
+    for (int i = 0; i < fn->noverloads; i++)
+        if (fn->overloads[i].u.fn->func) return fn->overloads[i].u.fn->func->name->s;
+    return fn->func ? fn->func->name->s : fn->builtin ? fn->builtin : "this function";
+}
+
+static qs_status no_overload(Lower *L, const Closure *fn, const Args *args) {
+    Text t;
+    qtext_init(&t, L->c);
+    for (int i = 0; i < args->n; i++) qtext_printf(&t, "%s%s", i ? ", " : "", klval_type_name(L, &args->at[i]));
+    qs_status s = klower_error(L, QS_ETYPE, L->pos, "no %s takes the arguments (%s)", name_of(fn), t.s ? t.s : "");
+    qtext_free(&t);
+    return s;
 }
 
 /* -- inlining ---------------------------------------------------------------------------------------------------- */
@@ -185,7 +204,6 @@ static void nothing_from(Val *outs, int from, int wanted) {
 
 static qs_status call_function(Lower *L, const Node *site, Closure *fn, const Args *args, Val *outs, int wanted) {
     int which;
-    TRY(choose(L, &fn, args));
     Callee callee = klcall_callee(fn);
     if (fn->func) return kcall_inline(&L->walk, site, &callee, args, outs, wanted);
     if (!fn->builtin || !klbuiltin_find(fn->builtin, &which))
@@ -240,15 +258,27 @@ static qs_status method_of(Lower *L, const Node *n, Val *self, Val *out, bool *b
 }
 
 /* A function of the name of a class is a constructor; where none of them fits the class itself is meant. */
-static const Type *class_instead(Lower *L, const Closure *fn, const Args *args) {
+static const Type *class_named(Lower *L, const Closure *fn) {
     const LowerHost *h = L->job->host;
     const Func *f = fn->func ? fn->func : fn->noverloads ? fn->overloads[0].u.fn->func : NULL;
-    if (!f || !h || !h->type) return NULL;
-    if (fn->func && distance_of(L, fn->func, args) >= 0) return NULL;
-    for (int i = 0; i < fn->noverloads; i++)
-        if (fn->overloads[i].u.fn->func && distance_of(L, fn->overloads[i].u.fn->func, args) >= 0) return NULL;
-    const Type *t = h->type(h->ud, L->in->func, f->name);
+    const Type *t = f && h && h->type ? h->type(h->ud, L->in->func, f->name) : NULL;
     return t && t->kind == TY_CLASS ? t : NULL;
+}
+
+static qs_status apply_function(Lower *L, Node *n, Closure *fn, const Args *args, Val *outs, int wanted) {
+    bool found = true, unknown = any_unknown(args);
+    Val only;
+    for (int i = 0; unknown && fn->noverloads && i < wanted; i++) outs[i] = (Val){0};
+    if (unknown && fn->noverloads) return QS_OK; /* which one is called is known in a later pass */
+    const Closure *all = fn;
+    if (!unknown && (fn->func || fn->noverloads)) TRY(find_overload(L, &fn, args, false, &found));
+    const Type *t = found ? NULL : class_named(L, all);
+    if (t) {
+        nothing_from(outs, 1, wanted);
+        return kltype_construct(L, n, t, args, wanted ? &outs[0] : &only);
+    }
+    if (!found && all->noverloads) return no_overload(L, all, args);
+    return call_function(L, n, fn, args, outs, wanted);
 }
 
 static qs_status apply(Walk *w, Node *n, Val *fn, const Args *args, Val *outs, int wanted) {
@@ -256,11 +286,10 @@ static qs_status apply(Walk *w, Node *n, Val *fn, const Args *args, Val *outs, i
     Val only;
     for (int i = 0; fn->kind == V_UNKNOWN && i < wanted; i++) outs[i] = (Val){0};
     if (fn->kind == V_UNKNOWN) return QS_OK;
-    const Type *t = fn->kind == V_TYPE ? fn->u.type : fn->kind == V_FUNC ? class_instead(L, fn->u.fn, args) : NULL;
-    if (fn->kind == V_FUNC && !t) return call_function(L, n, fn->u.fn, args, outs, wanted);
-    if (!t) return klower_error(L, QS_ETYPE, n->pos, "%s is not a function", klval_type_name(L, fn));
+    if (fn->kind == V_FUNC) return apply_function(L, n, fn->u.fn, args, outs, wanted);
+    if (fn->kind != V_TYPE) return klower_error(L, QS_ETYPE, n->pos, "%s is not a function", klval_type_name(L, fn));
     nothing_from(outs, 1, wanted);
-    return kltype_construct(L, n, t, args, wanted ? &outs[0] : &only);
+    return kltype_construct(L, n, fn->u.type, args, wanted ? &outs[0] : &only);
 }
 
 static qs_status callee_rule(Walk *w, Called *c) {
@@ -367,16 +396,24 @@ qs_status klcall_kernel_body(Lower *L) {
 
 qs_status klcall_launch(Lower *L, const Node *site, const Val *args, int nargs) {
     Domain d = {0};
-    const Val *fn = &args[nargs - 1];
-    if (nargs < 2 || fn->kind != V_FUNC || !fn->u.fn->func)
+    Closure *fn = nargs >= 2 && args[nargs - 1].kind == V_FUNC ? args[nargs - 1].u.fn : NULL;
+    bool found = true;
+    if (fn && fn->noverloads) {
+        const Closure *all = fn;
+        Str **names = qarena_alloc(L->arena, (size_t)nargs * sizeof *names);
+        Args given = {(Val *)(uintptr_t)args + 1, names, nargs - 2};
+        if (any_unknown(&given)) return QS_OK;
+        TRY(find_overload(L, &fn, &given, true, &found));
+        if (!found) return no_overload(L, all, &given);
+    }
+    if (!fn || !fn->func)
         return klower_error(L, QS_ETYPE, L->pos, "a launch wants its size, arguments and a kernel");
-    if (L->calls >= KLOWER_CALLS)
-        return klower_error(L, QS_ETYPE, L->pos, "%s launches itself", fn->u.fn->func->name->s);
+    if (L->calls >= KLOWER_CALLS) return klower_error(L, QS_ETYPE, L->pos, "%s launches itself", fn->func->name->s);
     TRY(launch_extents(L, &args[0], &d));
-    fit_domain(L, &d, fn->u.fn->func);
+    fit_domain(L, &d, fn->func);
     open_domain(L, &d);
     L->calls++;
-    Callee callee = klcall_callee(fn->u.fn);
+    Callee callee = klcall_callee(fn);
     Caller saved = kcall_enter(&L->walk, site, &callee);
     TRY(bind_launch(L, &d, args + 1, nargs - 2));
     TRY(klcall_kernel_body(L));

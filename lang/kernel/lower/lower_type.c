@@ -46,7 +46,7 @@ static qs_status unfit(Lower *L, const Type *t, const char *what, uint32_t pos, 
 static Num as_scalar(Lower *L, Num n) {
     if (!klnum_is_weak(n)) return klnum_cast(L, n, L->c->scalar_dtype);
     Weak *w = qarena_alloc(L->arena, sizeof *w);
-    *w = *n.re.weak, w->integral = false;
+    *w = *n.re.weak, w->integral = w->declared = false;
     return klnum_from_weak(L, w);
 }
 
@@ -239,34 +239,86 @@ void kltype_bind(Lower *L, Frame *inst, TypeExpr *e, const Val *v) {
         bind_name(inst, e->args[0]->name, element_type(L, v));
 }
 
-static int number_distance(Lower *L, const Type *t, const Val *v) {
-    if (v->kind != V_NUM || v->rank) return -1;
-    if (qdtype_is_complex(v->dtype) && !qdtype_is_complex(t->dtype)) return -1;
-    if (klnum_is_weak(klval_num(v, 0)))
-        return t->dtype == klnum_weak_dtype(L, v->at[0].weak) ? 0 : qdtype_is_complex(t->dtype) ? 2 : 1;
-    return t->dtype == v->dtype ? 0 : qdtype_is_real(t->dtype) && !qdtype_is_complex(v->dtype) ? 1 : 2;
-}
-
-static int array_distance(const Type *t, const Val *v) {
-    bool numeric = v->kind == V_NUM || v->kind == V_ARRAY || v->kind == V_MEMORY;
-    if (!numeric || v->rank == 0 || !elements_fit(t->inner, (qs_dtype)v->dtype)) return -1;
-    if (t->nfixed && v->kind != V_ARRAY && !dims_match(t, v)) return -1;
-    if (t->rank == RANK_ANY) return 2;
-    return v->rank > t->rank ? -1 : v->rank < t->rank ? 1 : 0;
-}
-
-int kltype_distance(Lower *L, const Func *f, const Param *p, const Val *v) {
-    enum { UNTYPED = 3 };
-    const Type *t;
+static qs_status resolve_type(void *lower, TypeExpr *e, const TypeHost *host, const Type **out) {
+    Lower *L = lower;
     TypeMods mods;
-    if (!p->type || f->ntyparams || v->kind == V_UNKNOWN) return UNTYPED;
-    if (kltype_resolve(L, p->type, &t, &mods) != QS_OK) return qerr_clear(L->c), -1;
-    switch (t->kind) {
-    case TY_ANY: case TY_UNION: return UNTYPED;
-    case TY_NUM: return number_distance(L, t, v);
-    case TY_ARRAY: return array_distance(t, v);
-    default: return fits_kind(t, v) ? 0 : -1;
-    }
+    return qtypes_resolve(L->c, e, host, NULL, out, &mods);
+}
+
+bool kltype_declared(void *lower, const Func *f, const Param *p, Declared *out) {
+    Lower *L = lower;
+    const LowerHost *h = L->job->host;
+    if (h && h->declared) return h->declared(h->ud, f, p, out);
+    return qoverload_declared(L->c, f, p, resolve_type, L, out);
+}
+
+static bool closure_takes(const void *of, int n) {
+    const Closure *c = of;
+    for (int i = 0; i < c->noverloads; i++)
+        if (closure_takes(c->overloads[i].u.fn, n)) return true;
+    if (c->noverloads) return false;
+    if (!c->func) return !c->host || (n >= c->host->least && (c->host->most == -1 || n <= c->host->most));
+    int least = 0;
+    while (least < c->func->nparams && !c->func->params[least].init && !c->func->params[least].variadic) least++;
+    bool variadic = c->func->nparams && c->func->params[c->func->nparams - 1].variadic;
+    return n >= least && (variadic || n <= c->func->nparams);
+}
+
+/* As the host has it: one type of each class. */
+static qs_dtype number_class(const Lower *L, qs_dtype d) {
+    if (qdtype_is_complex(d)) return qdtype_complex_of(L->c->scalar_dtype);
+    return qdtype_is_int(d) ? QS_I32 : qdtype_is_real(d) ? L->c->scalar_dtype : d;
+}
+
+static void describe_number(Lower *L, const Val *v, GivenArg *out) {
+    const Weak *w = v->at[0].weak;
+    bool made = v->made.set && !(v->made.set & MADE_ANY) && v->made.set != klval_made(QS_B1).set;
+    bool is_int = w ? w->declared || made : qdtype_is_int((qs_dtype)v->dtype);
+    qs_dtype d = is_int ? QS_I32 : w ? L->c->scalar_dtype : number_class(L, (qs_dtype)v->dtype);
+    out->type = qtype_num(L->c, d);
+    if (w && !is_int) out->integral = w->whole && (w->op == WEAK_CONST ? w->bound < 0x1p31 : w->bound <= 0x1p31);
+}
+
+/* Elements that are written as integers count as scalars, as in lists of the host; those that were made as integers,
+ * and positions, are integers. */
+static qs_dtype made_element(const Lower *L, const Val *v) {
+    qs_dtype d = (qs_dtype)v->dtype;
+    int only = 0;
+    if (qdtype_is_complex(d) || qdtype_is_real(d) || d == QS_B1) return d;
+    while (only < QS_NDTYPES && v->made.set != 1 << only) only++;
+    return only < QS_NDTYPES ? (qs_dtype)only : v->is_pos ? QS_I32 : L->c->scalar_dtype;
+}
+
+static int normal_rank(int rank, int64_t *dims) {
+    while (rank > 2 && dims[rank - 1] == 1) rank--;
+    if (rank == 2 && dims[0] == 1) dims[0] = dims[1], rank = 1;
+    return rank;
+}
+
+/* An array has the rank that it has on the host, though a parameter may have declared a higher one. */
+static void describe_array(Lower *L, const Val *v, GivenArg *out) {
+    bool outside = v->kind == V_ARRAY;
+    int rank = outside && v->u.array->host.rank < v->rank ? v->u.array->host.rank : v->rank;
+    int64_t *dims = qarena_alloc(L->arena, (QS_MAX_RANK + 1) * sizeof *dims);
+    int skip = rank == 1 && v->rank > 1;
+    for (int i = 0; i < rank; i++) dims[i] = outside && !v->dims[i + skip] ? -1 : v->dims[i + skip];
+    if (!outside) rank = normal_rank(rank, dims);
+    qs_dtype d = outside ? klval_element(v) : made_element(L, v);
+    out->type = qtype_array(L->c, qtype_num(L->c, d), rank);
+    out->dims = dims, out->is_flat = outside, out->entries = v->inner;
+}
+
+static bool no_items(void *ud, const void *of, const Type *elem) { return (void)ud, (void)of, (void)elem, false; }
+
+void kltype_describe(Lower *L, const Val *v, GivenArg *out) {
+    *out = (GivenArg){.type = type_of(L, v)};
+    if (v->kind == V_NUM && !v->rank) describe_number(L, v, out);
+    else if (v->kind == V_NUM || v->kind == V_ARRAY || v->kind == V_MEMORY) describe_array(L, v, out);
+    else if (v->kind == V_TYPE) out->type = qtype_simple(L->c, TY_TYPE);
+    else if (v->kind == V_OBJECT && v->rank) out->type = qtype_array(L->c, out->type, v->rank), out->items = no_items;
+    else if (v->kind == V_FUNC) out->of = v->u.fn, out->takes = closure_takes;
+    bool kernel = v->kind == V_FUNC && v->u.fn->func && v->u.fn->func->qual == Q_KERNEL;
+    if (kernel) out->type = qtype_simple(L->c, TY_KERNEL);
 }
 
 /* -- construction: int(x), vec3(a,b,c), mat(2,2) ----------------------------------------------------------------- */

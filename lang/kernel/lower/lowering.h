@@ -35,6 +35,7 @@ struct Weak {
     bool integral;   /* by itself an int; otherwise a scalar */
     bool whole;      /* has no fraction, whatever its type: may be an index or a loop counter without loss */
     bool outside;    /* a number of the host takes part */
+    bool declared;   /* an int of the host: overloads see an int, not a scalar */
     double value;    /* WEAK_CONST */
     double bound;    /* of whole numbers: |value| is at most this */
     int source;      /* WEAK_PARAM */
@@ -264,7 +265,8 @@ Num kltype_number(Lower *L, Num n, qs_dtype d); /* a number that enters what is 
 void kltype_numbers(Lower *L, const Val *v, qs_dtype d, Val *out);
 qs_status kltype_coerce(Lower *L, const Type *t, const char *what, uint32_t pos, Val *v);
 void kltype_bind(Lower *L, Frame *inst, TypeExpr *e, const Val *v); /* type parameters from an argument */
-int kltype_distance(Lower *L, const Func *f, const Param *p, const Val *v); /* -1: does not fit; smaller is better */
+void kltype_describe(Lower *L, const Val *v, GivenArg *out); /* an argument, for the choice among overloads */
+bool kltype_declared(void *lower, const Func *f, const Param *p, Declared *out); /* -1: does not fit; smaller is better */
 qs_status kltype_construct(Lower *L, const Node *site, const Type *t, const Args *args, Val *out);
 
 /* -- lower_expr.c ------------------------------------------------------------------------------------------------ */
