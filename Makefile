@@ -30,6 +30,7 @@ test: deps check whole
 	@python3 tests/updates.py --qrun $(QRUN)
 	@python3 tests/declared.py --qrun $(QRUN)
 	@python3 tests/modes.py --qrun $(QRUN)
+	@python3 tests/overloads.py --qrun $(QRUN)
 	@python3 tests/elem.py --qrun $(QRUN)
 	@python3 tests/builtins.py --seed 1 --seconds 15
 	@python3 tests/gradients.py --qrun $(QRUN) --seed 1 --count 12

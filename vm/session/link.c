@@ -9,6 +9,7 @@
 #include "vm/session/modtype.h"
 #include "vm/session/names.h"
 
+#include <math.h>
 #include <string.h>
 
 /* -- linking: names, types, functions ---------------------------------------------------------------------------- */
@@ -231,6 +232,17 @@ static int list_rank(const Node *n) {
     return inner + 1;
 }
 
+/* int(2), point(…); NULL: the call makes no value of a known type. */
+static const Type *made_type(const ScopeUser *u, const Node *call) {
+    const Sym *s = call->u.call.callee->u.ident.sym;
+    const ArgList *args = &call->u.call.args;
+    double x;
+    if (s->kind == SYM_TYPE && s->type && s->type->kind == TY_CLASS) return s->type;
+    const Type *t = qtype_builtin(qvm_ctx(u->vm), s->name->s);
+    bool number = (s->kind == SYM_TYPE || !s->variable) && t && t->kind == TY_NUM && args->n == 1;
+    return number && qfold_number(args->at[0].value, &x) ? t : NULL;
+}
+
 /* false: the text does not tell its type. */
 static bool describe_node(const ScopeUser *u, const Node *n, GivenArg *out) {
     Ctx *c = qvm_ctx(u->vm);
@@ -243,8 +255,7 @@ static bool describe_node(const ScopeUser *u, const Node *n, GivenArg *out) {
     else if (n->kind == N_STR) out->type = qtype_simple(c, TY_STRING);
     else if (n->kind == N_LAMBDA) out->type = qtype_simple(c, TY_FN), out->of = n->u.lambda.func, out->takes = lambda_takes;
     else if (n->kind == N_MATRIX && list_rank(n) > 0) out->type = qtype_array(c, qtype_scalar(c), list_rank(n));
-    else if (callee && callee->kind == N_IDENT && callee->u.ident.sym && callee->u.ident.sym->kind == SYM_TYPE)
-        out->type = callee->u.ident.sym->type;
+    else if (callee && callee->kind == N_IDENT && callee->u.ident.sym) out->type = made_type(u, n);
     else if (s && s->declared && s->owner && !qmodtype_mentions_param(s->declared, s->owner)) {
         Asking a = ask(u->vm);
         if (qmodtype_resolve(u->vm, u->module, s->declared, NULL, NULL, &out->type, &mods) != QS_OK) out->type = NULL;
@@ -256,7 +267,9 @@ static bool describe_node(const ScopeUser *u, const Node *n, GivenArg *out) {
 }
 
 static void write_line(const Func *f, Text *out) {
-    qtext_printf(out, "line %d", qsource_line(f->unit->src, f->pos));
+    int line, col;
+    qsource_line_col(f->unit->src, f->pos, &line, &col);
+    qtext_printf(out, "line %d", line);
 }
 
 static bool scope_call_ties(void *ud, const Node *call, Text *why) {

@@ -90,11 +90,18 @@ static qs_status int_of(Lower *L, const Num *x, const void *ud, Num *out) {
     return *out = is ? a : klnum_cast(L, a, L->indexing ? QS_I64 : QS_I32), QS_OK;
 }
 
+static void declare_int(Lower *L, Val *v) {
+    Weak *w = qarena_alloc(L->arena, sizeof *w);
+    *w = *v->at[0].weak, w->declared = true;
+    klval_number(L, klnum_from_weak(L, w), v);
+}
+
 qs_status klmath_int(Lower *L, const BuiltinCall *c, Val *out) {
     bool done;
     TRY(exact_quotient(L, c, false, out, &done));
     if (!done) TRY(each(L, c, EL__COUNT, int_of, out));
     if (out->rank) out->made = klval_made(QS_I32);
+    else if (out->kind == V_NUM && out->at[0].weak) declare_int(L, out);
     return QS_OK;
 }
 

@@ -35,7 +35,7 @@ struct Weak {
     bool integral;   /* by itself an int; otherwise a scalar */
     bool whole;      /* has no fraction, whatever its type: may be an index or a loop counter without loss */
     bool outside;    /* a number of the host takes part */
-    bool declared;   /* an int of the host: overloads see an int, not a scalar */
+    bool declared;   /* an int of the host, or int(5): overloads see an int, not a scalar */
     double value;    /* WEAK_CONST */
     double bound;    /* of whole numbers: |value| is at most this */
     int source;      /* WEAK_PARAM */
