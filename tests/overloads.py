@@ -3,8 +3,8 @@
 
     tests/overloads.py [--qrun build/qrun] [--devices ref,cpu,opencl] [--python python3] [--keep FOLDER]
 
-For each pair of declared types, in both orders, a function is defined twice, and called with each kind of argument.  What
-is right is said here, independently of lang/names/overload.c: `fit` is the table of docs/language.md."""
+For each pair of declared types, in both orders, a function is defined twice, and called with each kind of argument.
+What is right is said here, independently of lang/names/overload.c: `fit` is the table of docs/language.md."""
 import argparse, itertools, os, re, subprocess, sys, tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -141,7 +141,8 @@ def kernels(pairs):
 
 
 def from_python(pairs, path):
-    yield f"import sys\nimport numpy as np, pyquasar as q\nq.init('cpu')\nm = q.compile_string('pairs', open({path!r}).read())"
+    yield "import sys\nimport numpy as np, pyquasar as q\nq.init('cpu')"
+    yield f"m = q.compile_string('pairs', open({path!r}).read())"
     yield f"""def call(name, i, x):
     try: n = int(getattr(m, f'f{{i}}')(x))
     except Exception as e: n = 'refused' if 'in place' in str(e) else 0
@@ -161,7 +162,8 @@ def compare(where, output, pairs, expected):
         seen += 1
         if got == str(want) or (got == "refused" and want): continue
         wrong += 1
-        print(f"FAIL {where}: {way}: f({declared(a)}), f({declared(b)}) called with {KINDS[kind][0]}: {got}, not {want}")
+        text = KINDS[kind][0]
+        print(f"FAIL {where}: {way}: f({declared(a)}), f({declared(b)}) called with {text}: {got}, not {want}")
     if seen < expected: print(f"FAIL {where}: {seen} results of {expected}\n{output[-1500:]}"), sys.exit(1)
     return wrong
 

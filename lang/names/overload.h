@@ -9,12 +9,12 @@
  * Values are not looked at, except as far as GivenArg has them: whether a number is integral, the extents of an array
  * that meets a fixed size, the items of a cell.
  *
- * The rule, which docs/language.md states for users.  A function takes part if it takes the arguments.  Each argument
- * fits its parameter in one of the ways of Fit.  If some function takes all arguments without loss, those that may lose
- * something or refuse the value take no part.  A function is better than another one if no argument fits worse and one
- * fits better: in a better way, or in the same way and a more specific type.  If all arguments fit equally, it is better
- * if it leaves fewer parameters to defaults.  Among functions that no other one is better than, the last definition is
- * chosen.
+ * The rule, which docs/language.md states for users.  A function takes part if it takes the arguments.  Each
+ * argument fits its parameter in one of the ways of Fit.  If some function takes all arguments without loss, those
+ * that may lose something or refuse the value take no part.  A function is better than another one if no argument
+ * fits worse and one fits better: in a better way, or in the same way and a more specific type.  If all arguments
+ * fit equally, it is better if it leaves fewer parameters to defaults.  Among functions that no other one is
+ * better than, the last definition is chosen.
  *
  * A scalar that is integral (5, also as a variable) may serve as an int: it counts as one if another argument of the
  * call is an int, and where the only other choice is a parameter without a type. */
@@ -37,7 +37,7 @@ typedef struct {
     bool is_null;
     bool integral;           /* a scalar without fraction, whose magnitude is below 2^31 */
     bool dynamic;            /* an object to which fields may be added */
-    bool is_flat;            /* an array that a kernel may take as one of short vectors, which have the last dimensions */
+    bool is_flat;            /* an array that a kernel may take as one of short vectors: the last dimensions */
     uint8_t entries;         /* so many dimensions of such an array are known to be those of its entries */
     bool looked;             /* set if the choice depended on more than these members: dims, items, takes */
     const int64_t *dims;     /* of an array, in its normal form; -1: the extent is not known; NULL: none is */
@@ -56,7 +56,8 @@ typedef struct {
 /* A declared type.  NULL: none.  open: type parameters in it stand as ??, which any element fits. */
 typedef struct { const Type *type; bool open; } Declared;
 
-typedef struct { const Func *func; int least, most; } Overload; /* func NULL: a built-in; most -1: any number, less: none */
+/* func NULL: a built-in that takes so many arguments; most -1: any number, less: it takes no part. */
+typedef struct { const Func *func; int least, most; } Overload;
 
 typedef struct {
     Ctx *c;

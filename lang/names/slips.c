@@ -403,7 +403,7 @@ static void check_call(Slips *s, const Node *n) {
     qtext_free(&why);
 }
 
-/* -- overloads that only their order decides about ------------------------------------------------------------------ */
+/* -- overloads that only their order decides about ----------------------------------------------------------------- */
 static void check_tie(Slips *s, const Node *n) {
     Text why;
     qtext_init(&why, s->u->ctx);

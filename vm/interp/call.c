@@ -189,11 +189,13 @@ static bool key_of(qs_value v, uint64_t *key) {
     return true;
 }
 
-static Chosen *find_chosen(qs_vm *vm, const Function *set, const CallArgs *a, const uint64_t *key) {
+static inline Chosen *find_chosen(qs_vm *vm, const Function *set, const CallArgs *a, const uint64_t *key) {
     Choices *c = set->choices;
     for (int i = 0; c && c->types == qvm(vm)->types_defined && i < MOST_CHOSEN; i++) {
         Chosen *x = &c->at[i];
-        if (x->fn && x->n == a->nin && !memcmp(x->key, key, (size_t)a->nin * sizeof *key)) return x;
+        bool same = x->fn && x->n == a->nin;
+        for (int k = 0; k < a->nin && same; k++) same = x->key[k] == key[k];
+        if (same) return x;
     }
     return NULL;
 }

@@ -253,7 +253,8 @@ static bool describe_node(const ScopeUser *u, const Node *n, GivenArg *out) {
     *out = (GivenArg){0};
     if (qfold_number(n, &x)) out->type = qtype_scalar(c), out->integral = fabs(x) < 0x1p31 && x == trunc(x);
     else if (n->kind == N_STR) out->type = qtype_simple(c, TY_STRING);
-    else if (n->kind == N_LAMBDA) out->type = qtype_simple(c, TY_FN), out->of = n->u.lambda.func, out->takes = lambda_takes;
+    else if (n->kind == N_LAMBDA)
+        out->type = qtype_simple(c, TY_FN), out->of = n->u.lambda.func, out->takes = lambda_takes;
     else if (n->kind == N_MATRIX && list_rank(n) > 0) out->type = qtype_array(c, qtype_scalar(c), list_rank(n));
     else if (callee && callee->kind == N_IDENT && callee->u.ident.sym) out->type = made_type(u, n);
     else if (s && s->declared && s->owner && !qmodtype_mentions_param(s->declared, s->owner)) {

@@ -266,7 +266,7 @@ void kltype_numbers(Lower *L, const Val *v, qs_dtype d, Val *out);
 qs_status kltype_coerce(Lower *L, const Type *t, const char *what, uint32_t pos, Val *v);
 void kltype_bind(Lower *L, Frame *inst, TypeExpr *e, const Val *v); /* type parameters from an argument */
 void kltype_describe(Lower *L, const Val *v, GivenArg *out); /* an argument, for the choice among overloads */
-bool kltype_declared(void *lower, const Func *f, const Param *p, Declared *out); /* -1: does not fit; smaller is better */
+bool kltype_declared(void *lower, const Func *f, const Param *p, Declared *out); /* of Overloads */
 qs_status kltype_construct(Lower *L, const Node *site, const Type *t, const Args *args, Val *out);
 
 /* -- lower_expr.c ------------------------------------------------------------------------------------------------ */
