@@ -91,6 +91,7 @@ def chosen(kind, first, second):
     x, y = fit(kind, first), fit(kind, second)
     if x == NO or y == NO: return 1 if x else 2 if y else 0
     if x != y: return 1 if x > y else 2
+    if x == LOSSY: return 2
     below, above = within(first, second), within(second, first)
     return 1 if below and not above else 2
 

@@ -267,7 +267,7 @@ typedef enum { EQUAL, BETTER, WORSE, UNRELATED } Order;
 
 static Order order_of_slots(const Slot *a, const Slot *b) {
     if (a->fit != b->fit) return a->fit > b->fit ? BETTER : WORSE;
-    if (a->fit == FIT_UNTYPED) return EQUAL;
+    if (a->fit == FIT_UNTYPED || a->fit == FIT_LOSSY) return EQUAL; /* a narrower type would lose more */
     bool below = is_within(a->declared, b->declared), above = is_within(b->declared, a->declared);
     return below && above ? EQUAL : below ? BETTER : above ? WORSE : UNRELATED;
 }

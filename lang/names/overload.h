@@ -12,7 +12,8 @@
  * The rule, which docs/language.md states for users.  A function takes part if it takes the arguments.  Each
  * argument fits its parameter in one of the ways of Fit.  If some function takes all arguments without loss, those
  * that may lose something or refuse the value take no part.  A function is better than another one if no argument
- * fits worse and one fits better: in a better way, or in the same way and a more specific type.  If all arguments
+ * fits worse and one fits better: in a better way, or in the same way, without loss, and a more specific type.  If
+ * all arguments
  * fit equally, it is better if it leaves fewer parameters to defaults.  Among functions that no other one is
  * better than, the last definition is chosen.
  *
