@@ -322,8 +322,8 @@ Resolution qoverload_choose(const Overloads *o, const GivenCall *call) {
     Slot few_slots[FEW_SLOTS], *slots = few_slots;
     size_t n = (size_t)o->n, all = n * (size_t)call->n;
     Resolution out = {-1, -1, -1, -1};
-    if (n > FEW_ROWS) rows = qmem_alloc(o->c, n * sizeof *rows);
-    if (all > FEW_SLOTS) slots = qmem_alloc(o->c, all * sizeof *slots);
+    if (n > FEW_ROWS) rows = qmem_alloc(o->c, qmem_size(n, sizeof *rows, 0));
+    if (all > FEW_SLOTS) slots = qmem_alloc(o->c, qmem_size(all, sizeof *slots, 0));
     memset(slots, 0, all * sizeof *slots);
     for (size_t i = 0; i < n; i++) rows[i] = (Row){.at = slots + i * (size_t)call->n};
     fit_all(o, call, rows, &out);

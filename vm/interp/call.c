@@ -160,7 +160,7 @@ static Resolution resolve(qs_vm *vm, const Function *set, bool script, const Cal
     enum { FEW = 16 };
     Overload few[FEW], *all = few;
     size_t n = (size_t)set->nmembers;
-    if (n > FEW) all = qmem_alloc(qvm_ctx(vm), n * sizeof *all);
+    if (n > FEW) all = qmem_alloc(qvm_ctx(vm), qmem_size(n, sizeof *all, 0));
     for (size_t i = 0; i < n; i++) {
         all[i] = overload_of(set->members[i]);
         if (!takes_names(set->members[i], a) || (script && !all[i].func)) all[i].most = -2;
@@ -237,7 +237,7 @@ static qs_status select_anew(qs_vm *vm, const Function *set, const CallArgs *a, 
     enum { FEW = 16 };
     GivenArg few[FEW], *given = few;
     size_t n = (size_t)a->nin;
-    if (n > FEW) given = qmem_alloc(qvm_ctx(vm), n * sizeof *given);
+    if (n > FEW) given = qmem_alloc(qvm_ctx(vm), qmem_size(n, sizeof *given, 0));
     for (int i = 0; i < a->nin; i++) qcall_describe(vm, a->in[i], &given[i]);
     GivenCall call = {given, a->nin, a->names, a->nnamed, NULL, vm};
     qs_status s = qcall_choose(vm, set, false, a, &call, out);

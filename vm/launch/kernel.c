@@ -375,7 +375,7 @@ qs_status qkernel_of(qs_vm *vm, qs_value v, int nargs, const qs_value *args, Fun
     if (!set || set->fkind != FN_SET) return QS_OK;
     Arena arena;
     qarena_init(&arena, qvm_ctx(vm));
-    GivenArg *given = qarena_alloc(&arena, (size_t)(nargs + 1) * sizeof *given);
+    GivenArg *given = qarena_alloc(&arena, qmem_size((size_t)(nargs + 1), sizeof *given, 0));
     for (int i = 0; i < nargs; i++) {
         qcall_describe(vm, args[i], &given[i]);
         given[i].is_flat = args[i].kind == QS_ARRAY;

@@ -53,7 +53,7 @@ static bool same_parameters(const Func *a, const Func *b) {
 typedef struct { Map last; int *before; } Definitions;
 
 static Definitions collect_definitions(Ctx *c, const Unit *u) {
-    Definitions d = {.before = qmem_alloc(c, (size_t)u->nfuncs * sizeof *d.before)};
+    Definitions d = {.before = qmem_alloc(c, qmem_size((size_t)u->nfuncs, sizeof *d.before, 0))};
     qmap_init(&d.last);
     for (int i = 0; i < u->nfuncs; i++) {
         Str *name = u->funcs[i]->u.func->name;
@@ -108,7 +108,7 @@ static void define_function(qs_vm *vm, Module *m, const Unit *u, const Definitio
     Meaning outer = qnames_outside(vm, m, name);
     int room = count_members(earlier) + outer.n;
     for (int i = last; i >= 0; i = d->before[i]) room++;
-    Function **all = qmem_alloc(c, (size_t)room * sizeof(Function *));
+    Function **all = qmem_alloc(c, qmem_size((size_t)room, sizeof(Function *), 0));
     int own = own_functions(vm, u, d, last, all), n = own;
     n += earlier_functions(earlier, all, own, all + own);
     for (int i = 0; i < outer.n; i++) all[n++] = outer.functions[i];

@@ -93,8 +93,8 @@ static Overload overload_of(const Closure *fn) {
 /* Whether some definition takes the arguments, which then is *fn.  The choice may ask for an extent first. */
 static qs_status find_overload(Lower *L, Closure **fn, const Args *args, bool launch, bool *found) {
     int n = (*fn)->noverloads ? (*fn)->noverloads : 1, positional = 0;
-    Overload *all = qarena_alloc(L->arena, (size_t)n * sizeof *all);
-    GivenArg *given = qarena_alloc(L->arena, (size_t)(args->n + 1) * sizeof *given);
+    Overload *all = qarena_alloc(L->arena, qmem_size((size_t)n, sizeof *all, 0));
+    GivenArg *given = qarena_alloc(L->arena, qmem_size((size_t)(args->n + 1), sizeof *given, 0));
     for (int i = 0; i < n; i++) all[i] = overload_of((*fn)->noverloads ? (*fn)->overloads[i].u.fn : *fn);
     for (int i = 0; i < args->n; i++) kltype_describe(L, &args->at[i], &given[i]);
     while (positional < args->n && !args->names[positional]) positional++;
@@ -400,7 +400,7 @@ qs_status klcall_launch(Lower *L, const Node *site, const Val *args, int nargs) 
     bool found = true;
     if (fn && fn->noverloads) {
         const Closure *all = fn;
-        Str **names = qarena_alloc(L->arena, (size_t)nargs * sizeof *names);
+        Str **names = qarena_alloc(L->arena, qmem_size((size_t)nargs, sizeof *names, 0));
         Args given = {(Val *)(uintptr_t)args + 1, names, nargs - 2};
         if (any_unknown(&given)) return QS_OK;
         TRY(find_overload(L, &fn, &given, true, &found));

@@ -299,7 +299,7 @@ static int normal_rank(int rank, int64_t *dims) {
 static void describe_array(Lower *L, const Val *v, GivenArg *out) {
     bool outside = v->kind == V_ARRAY;
     int rank = outside && v->u.array->host.rank < v->rank ? v->u.array->host.rank : v->rank;
-    int64_t *dims = qarena_alloc(L->arena, (QS_MAX_RANK + 1) * sizeof *dims);
+    int64_t *dims = qarena_alloc(L->arena, qmem_size(QS_MAX_RANK + 1, sizeof *dims, 0));
     int skip = rank == 1 && v->rank > 1;
     for (int i = 0; i < rank; i++) dims[i] = outside && !v->dims[i + skip] ? -1 : v->dims[i + skip];
     if (!outside) rank = normal_rank(rank, dims);
