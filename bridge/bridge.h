@@ -1,20 +1,20 @@
 /* bridge.h -- private to the bridge between the machine and CPython.
  *
- *     bridge.c host.c    opening and closing: Python for a script, the machine for Python
+ *     bridge.c host_module.c    opening and closing: Python for a script, the machine for Python
  *     gil.c              who may run: one machine, one GIL, many threads, Ctrl-C
- *     convert.c          the one table of conversions; scalar.c: a number that is also an index
+ *     py_convert.c          the one table of conversions; py_scalar.c: a number that is also an index
  *     pyvalue.c          Python objects in the language
- *     value.c items.c operators.c function.c     values of the language in Python
+ *     value_type.c items.c operators.c function.c     values of the language in Python
  *     ndarray.c dlpack.c gpu.c                   memory that both sides use
  *     written.c                                  tells torch what was written of its memory
- *     typed.c            arrays of the Array API standard, whose operators keep types
- *     grad.c             derivatives of what Python computes with values
+ *     py_typed.c            arrays of the Array API standard, whose operators keep types
+ *     py_grad.c             derivatives of what Python computes with values
  *     xla.c              calls from what XLA has compiled
  *     errors.c           exceptions as errors, errors as exceptions, one traceback
  *     cycles.c           garbage that passes through both heaps
  *
  * Values and calls of one side come in and go out as those of the other.  The machine reaches this folder by
- * vm/session/python.h alone, Python by the package pyquasar/.
+ * vm/program/python.h alone, Python by the package pyquasar/.
  *
  * Only this folder sees Python.h, and of that the limited interface of 3.9, so that one binary serves 3.9 and all later
  * versions; of a Python without the global lock it takes the whole interface, and its binary serves that version alone.
@@ -43,7 +43,7 @@
 #include <stdatomic.h>
 
 #include "vm/array/array.h"
-#include "vm/session/python.h"
+#include "vm/program/python.h"
 
 /* -- what the limited interface of 3.9 leaves out, the same in every version since --------------------------------- */
 #define EXTERN_WEAK extern __attribute__((weak))
@@ -127,12 +127,12 @@ struct Border {
     struct Dropped { qs_value v; struct Export *e; } *dropped; /* to be released when it is back */
     SHARED(uint32_t) ndropped; uint32_t cap_dropped;
     enum Gil { GIL_OF_OTHERS, GIL_ENSURED, GIL_STARTED } gil; /* how this thread came to have it: to go as it came */
-    bool hosted;           /* Python opened the machine: its arrays go in as they are, cells stay cells (convert.c) */
+    bool hosted;           /* Python opened the machine: its arrays go in as they are, cells stay cells (py_convert.c) */
     struct Export *exports; /* ndarray.c: views of the machine's memory */
     struct Written *written; /* written.c: changes of which torch is to be told */
     Wrapper wrappers;      /* head of the ring of all of them */
     size_t nwrappers, many;/* how many; when so many, a full collection is due */
-    /* convert.c */
+    /* py_convert.c */
     struct { const Str *key; PyObject *name; } names[NAME_SLOTS]; /* attribute names met so far */
     struct { int n; const Str *keys[6]; PyObject *tuple; } tuples[TUPLE_SLOTS]; /* lists of keyword names */
 };
@@ -167,9 +167,9 @@ static inline Border *qborder_retain(Border *b) {
 }
 void qborder_release(Border *b);
 
-/* -- host.c: the machine that Python opens, as functions of the package -------------------------------------------- */
+/* -- host_module.c: the machine that Python opens, as functions of the package -------------------------------------------- */
 extern PyMethodDef qhost_functions[];
-extern PyMethodDef qgrad_functions[]; /* grad.c */
+extern PyMethodDef qgrad_functions[]; /* py_grad.c */
 extern PyMethodDef qxla_functions[];  /* xla.c */
 /* The machine, entered, to be left by qgil_leave; NULL with an exception.  `what` wants it. */
 Border *qhost_enter(const char *what);
@@ -254,12 +254,12 @@ void qgil_forked(void);                               /* in the child of a fork 
 void qgil_decref(PyObject *o);                        /* from any thread, with the GIL or not */
 void qgil_release(Border *b, qs_value v); /* a reference held by Python goes; the machine may be busy or closed */
 
-/* -- scalar.c: a float that Python takes for an index when it is whole --------------------------------------------- */
+/* -- py_scalar.c: a float that Python takes for an index when it is whole --------------------------------------------- */
 int qscalar_init(void);
 PyObject *qscalar_new(double x);
 static inline bool qscalar_check(PyObject *o) { return Py_TYPE(o) == qbridge.scalar; }
 
-/* -- convert.c: the one table of conversions (docs/python.md) ------------------------------------------------------ */
+/* -- py_convert.c: the one table of conversions (docs/python.md) ------------------------------------------------------ */
 PyObject *qpy_from_value(Border *b, qs_value v);
 PyObject *qpy_give(Border *b, qs_value v); /* what a call from Python gives; takes the reference */
 qs_status qpy_to_value(Border *b, PyObject *o, qs_value *out);   /* takes the reference; o is not NULL */
@@ -279,7 +279,7 @@ qs_value qpyvalue_new(qs_vm *vm, PyObject *o);        /* takes the reference */
 qs_value qpyvalue_function(qs_vm *vm, qs_value callee); /* pyfunc */
 PyObject *qpyvalue_callee(const Function *f);         /* what such a function calls, borrowed; else NULL */
 
-/* -- function.c, value.c: what scripts hand to Python -------------------------------------------------------------- */
+/* -- function.c, value_type.c: what scripts hand to Python -------------------------------------------------------------- */
 PyObject *qfunction_new(Border *b, qs_value fn);
 Takes qfunction_takes(qs_value fn);        /* TAKES_ANY unless fn is a built-in that says more */
 /* What argument i of a call is declared as: a parameter, a field of the object that is made; NULL: nothing. */
@@ -318,7 +318,7 @@ PyObject *qoperator_compare(PyObject *x, PyObject *y, int op);
 Py_hash_t qoperator_hash(PyObject *x);
 PyObject *qoperator_complex(PyObject *x, PyObject *unused);
 
-/* -- typed.c: arrays of the standard ------------------------------------------------------------------------------- */
+/* -- py_typed.c: arrays of the standard ------------------------------------------------------------------------------- */
 int qtyped_init(void);                /* after qvalue_init */
 extern PyMethodDef qtyped_functions[]; /* _xp_…, for pyquasar/array_api */
 

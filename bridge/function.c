@@ -1,8 +1,8 @@
-/* function.c -- a function of the language as a Python callable, and what it shares with value.c. */
+/* function.c -- a function of the language as a Python callable, and what it shares with value_type.c. */
 #include "bridge/bridge.h"
 #include "lang/syntax/ast.h"
 #include "vm/base/number.h"
-#include "vm/grad/tape.h"
+#include "vm/tape/tape.h"
 #include "vm/launch/launch.h"
 
 #include <math.h>

@@ -11,7 +11,7 @@
  * thread's turn of 5 ms.
  *
  * And when script code calls Python, waits, or yields, another thread may get the GIL and enter the machine: it then
- * runs on a stack of its own (Thread, vm/session/thread.c), and the first one switches back when it returns
+ * runs on a stack of its own (Thread, vm/program/thread.c), and the first one switches back when it returns
  * (qgil_back).  A computation on memory that no other thread knows is such a wait, too (release_vm … acquire_vm).
  *
  * The order is always GIL first, machine second; nobody waits for the machine with the GIL in his hands.

@@ -4,7 +4,7 @@
  * the same shape is the language's own; whatever else an index may be (lists, index arrays, several of them) NumPy
  * itself does on a view of the array.  Cells and strings take numbers and slices. */
 #include "bridge/bridge.h"
-#include "vm/grad/tape.h"
+#include "vm/tape/tape.h"
 #include "vm/array/index.h"
 
 #include <string.h>
@@ -127,15 +127,15 @@ static qs_status read_view(Border *b, Array *a, const View *v, qs_value *out) {
     const void *p;
     Array *r;
     if (v->rank == 0 && qtape_is_recorded(b->vm, qarr_value(a))) {
-        TRY(qdoor_view(b->vm, a, 1, (int64_t[]){1}, (int64_t[]){1}, (size_t)v->offset, &r));
-        qs_status s = qdoor_element(b->vm, qarr_value(r), 0, out);
+        TRY(qhook_view(b->vm, a, 1, (int64_t[]){1}, (int64_t[]){1}, (size_t)v->offset, &r));
+        qs_status s = qhook_element(b->vm, qarr_value(r), 0, out);
         return qarr_release(b->vm, r), s;
     }
     if (v->rank == 0 && !v->rest) {
         TRY(qarr_read(b->vm, a, &p));
         return qnd_element(b, (qs_dtype)a->dtype, element(v, p), out);
     }
-    TRY(qdoor_view(b->vm, a, v->rank, v->dims, v->strides, (size_t)v->offset, &r));
+    TRY(qhook_view(b->vm, a, v->rank, v->dims, v->strides, (size_t)v->offset, &r));
     return *out = qarr_value(r), QS_OK;
 }
 
@@ -153,7 +153,7 @@ static qs_status write_view(Border *b, Array *a, const View *v, qs_value x, bool
     Array *r;
     *fits = true;
     if (v->rank == 0) return write_element(b, a, v, x);
-    TRY(qdoor_view(b->vm, a, v->rank, v->dims, v->strides, (size_t)v->offset, &r));
+    TRY(qhook_view(b->vm, a, v->rank, v->dims, v->strides, (size_t)v->offset, &r));
     qs_status s = QS_OK;
     if (x.kind != QS_ARRAY) s = qarr_fill(b->vm, r, x);
     else if (same_shape(r, qval_array(x))) s = qarr_assign(b->vm, r, qval_array(x));

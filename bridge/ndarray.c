@@ -20,7 +20,7 @@
  * by itself. */
 #include "bridge/bridge.h"
 #include "vm/base/number.h"
-#include "vm/grad/tape.h"
+#include "vm/tape/tape.h"
 #include "vm/value/convert.h"
 
 #include <math.h>
@@ -447,7 +447,7 @@ qs_status qnd_shape(qs_vm *vm, int ndim, const int64_t *dims, qs_value *v) {
     if (qarr_has_shape(a, ndim, dims)) return QS_OK;
     if (qtape_is_recorded(vm, *v)) { /* a result, so it is packed */
         for (int i = ndim; i-- > 0;) steps[i] = i + 1 < ndim ? steps[i + 1] * dims[i + 1] : 1;
-        TRY(qdoor_view(vm, a, ndim, dims, steps, a->offset, &r));
+        TRY(qhook_view(vm, a, ndim, dims, steps, a->offset, &r));
     } else TRY(qarr_reshape(vm, a, ndim, dims, &r));
     qarr_release(vm, a);
     return *v = qarr_value(r), QS_OK;

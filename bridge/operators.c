@@ -5,7 +5,7 @@
  * that speaks DLPack; beside an array a list of numbers.  The language's rules of promotion hold; shapes are compared
  * from their ends, as NumPy does. */
 #include "bridge/bridge.h"
-#include "vm/grad/tape.h"
+#include "vm/tape/tape.h"
 #include "vm/array/arith.h"
 
 #include <math.h>
@@ -83,7 +83,7 @@ static qs_status widen(qs_vm *vm, qs_value *v, int ndim) {
     int from = ndim - a->ndim;
     for (int i = 0; i < from; i++) dims[i] = strides[i] = 1;
     qarr_shape(a, dims + from, strides + from);
-    TRY(qdoor_view(vm, a, ndim, dims, strides, a->offset, &wide));
+    TRY(qhook_view(vm, a, ndim, dims, strides, a->offset, &wide));
     qarr_release(vm, a);
     return *v = qarr_value(wide), QS_OK;
 }
@@ -126,7 +126,7 @@ static PyObject *combine(Operation *f, Op op, PyObject *x, PyObject *y) {
 static qs_status elementwise(qs_vm *vm, Op op, qs_value p, qs_value q, qs_value *out) {
     qs_value v[2] = {qval_retain(p), qval_retain(q)};
     qs_status s = qoperator_align(vm, v, 2);
-    if (s == QS_OK) s = (qtape_any(vm, 2, v) ? qdoor_binary : qarith_binary)(vm, op, v[0], v[1], out);
+    if (s == QS_OK) s = (qtape_any(vm, 2, v) ? qhook_binary : qarith_binary)(vm, op, v[0], v[1], out);
     qs_release(vm, v[0]);
     qs_release(vm, v[1]);
     return s;
@@ -156,7 +156,7 @@ static qs_status check_factors(qs_vm *vm, qs_value a, qs_value b) {
 /* A vector on the right is a column. */
 static qs_status as_column(qs_vm *vm, Array *b, Array **out) {
     if (b->ndim == 2) return *out = b, qval_retain(qarr_value(b)), QS_OK;
-    return qdoor_view(vm, b, 2, (int64_t[]){b->dims[0], 1}, (int64_t[]){b->strides[0], 1}, b->offset, out);
+    return qhook_view(vm, b, 2, (int64_t[]){b->dims[0], 1}, (int64_t[]){b->strides[0], 1}, b->offset, out);
 }
 
 /* Packed elements in the shape that the product of a and b has: the extents that both share, and those that a vector
@@ -166,7 +166,7 @@ static qs_status shaped(qs_vm *vm, const Array *a, const Array *b, Array *r, qs_
     int ndim = 0;
     if (qarr_shape(a, m, NULL) == 2) dims[ndim++] = m[0];
     if (qarr_shape(b, n, NULL) == 2) dims[ndim++] = n[1];
-    if (!ndim && qtape_touches(qarr_value(r))) return qdoor_element(vm, qarr_value(r), 0, out);
+    if (!ndim && qtape_touches(qarr_value(r))) return qhook_element(vm, qarr_value(r), 0, out);
     if (!ndim) return qarr_get(vm, r, 0, out);
     *out = qval_retain(qarr_value(r));
     qs_status s = qnd_shape(vm, ndim, dims, out);
@@ -181,7 +181,7 @@ static qs_status matmul(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out)
     TRY(as_column(vm, qval_array(b), &column));
     const qs_value in[2] = {a, qarr_value(column)};
     bool recorded = qtape_any(vm, 2, in);
-    qs_status s = recorded ? qdoor_binary(vm, op, a, in[1], &r) : qarith_matmul(vm, qval_array(a), column, &r);
+    qs_status s = recorded ? qhook_binary(vm, op, a, in[1], &r) : qarith_matmul(vm, qval_array(a), column, &r);
     qarr_release(vm, column);
     TRY(s);
     s = shaped(vm, qval_array(a), qval_array(b), r.u.p, out);
@@ -200,7 +200,7 @@ static PyObject *in_place(Op op, PyObject *x, PyObject *y) {
     qs_status s = qoperator_align(b->vm, v, 2);
     int before = qgil_work(b);
     bool recorded = qtape_any(b->vm, 2, v);
-    if (s == QS_OK) s = recorded ? qdoor_update(b->vm, op, &v[0], v[1]) : qarith_update(b->vm, op, v[0], v[1]);
+    if (s == QS_OK) s = recorded ? qhook_update(b->vm, op, &v[0], v[1]) : qarith_update(b->vm, op, v[0], v[1]);
     qgil_rest(b, before);
     qs_release(b->vm, v[0]);
     qs_release(b->vm, v[1]);
@@ -215,7 +215,7 @@ static PyObject *unary(Op op, PyObject *x) {
     if (qgil_enter(b) < 0) return NULL;
     qs_value v = value_of(x);
     int before = qgil_work(b);
-    qs_status s = qtape_touches(v) ? qdoor_unary(b->vm, op, v, &r) : qarith_unary(b->vm, op, v, &r);
+    qs_status s = qtape_touches(v) ? qhook_unary(b->vm, op, v, &r) : qarith_unary(b->vm, op, v, &r);
     qgil_rest(b, before);
     PyObject *o = qvalue_result(b, s, &r);
     qgil_leave(b);

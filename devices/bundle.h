@@ -24,7 +24,7 @@ typedef struct { BundleText path, text; uint32_t import, nimports; uint32_t libr
 typedef struct { BundleText name; uint32_t module, pad; } BundleImport;     /* what stands behind `import` */
 typedef struct { CacheKey key; uint64_t at, n; } BundleCode;                /* by key, ascending */
 typedef struct { char name[24]; int32_t libc, pad; } BundleTarget; /* "x86-64-v3", "native", "sm_80"; glibc 2.x */
-typedef struct { BundleText name, signature; } BundleFunction;              /* see vm/session/face.h */
+typedef struct { BundleText name, signature; } BundleFunction;              /* see vm/api/bindings.h */
 
 typedef struct Bundle {
     struct Bundle *next;       /* of those that are open */
@@ -37,7 +37,7 @@ typedef struct Bundle {
     const BundleCode *codes; uint32_t ncodes;
     const BundleTarget *targets; uint32_t ntargets;
     const BundleFunction *functions; uint32_t nfunctions;
-    BundleText settings;       /* how the program runs: words with spaces between (vm/session/prebuilt.h) */
+    BundleText settings;       /* how the program runs: words with spaces between (vm/program/prebuilt.h) */
 } Bundle;
 
 /* The bundle in memory that outlives it, or at the end of a file.  version: of the Quasar that asks.  QS_EIO. */

@@ -12,7 +12,7 @@
 #define LATE libexpat
 #define LATE_API "devices/expat_api.def"
 #define LATE_FILE QUASAR_EXPAT
-#include "vm/base/late.h"
+#include "vm/base/lazy_library.h"
 #endif
 
 bool qconfig_bytes(const char *text, size_t *out) {

@@ -10,7 +10,7 @@
 #include "devices/host.h"
 #include "devices/native.h"
 #include "devices/elf.h"
-#include "devices/parts.h"
+#include "devices/private_copies.h"
 #include "devices/threads.h"
 #include "vm/base/clock.h"
 #include "vm/base/libm.h"
@@ -221,7 +221,7 @@ static qs_status run_job(Job *j, int64_t parts, int threads) {
     if (parts > 1) {
         Threads *t = threads > 1 ? j->cpu->threads : NULL;
         Parts all = {.info = j->p->info, .args = j->args, .nargs = j->nargs, .nblocks = j->nblocks, .n = parts};
-        if (!qparts_run(j->cpu->ctx, t, &all, run_part, j)) return QS_ENOMEM;
+        if (!qprivate_run(j->cpu->ctx, t, &all, run_part, j)) return QS_ENOMEM;
     }
     else if (threads == 1) run_blocks(j, 0, j->nblocks, 0);
     else qthreads_run(j->cpu->threads, j->nblocks, 1, run_blocks, j);
@@ -258,7 +258,7 @@ static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const
     if (fault) fault->message = 0;
     TRY(count_positions(d, p, l, run, &j.positions));
     if (!j.positions) return QS_OK;
-    int64_t parts = qparts_count(p->info, args, j.positions);
+    int64_t parts = qprivate_count(p->info, args, j.positions);
     TRY(cut(d, l, &j, parts));
     if (parts > j.nblocks) parts = j.nblocks;
     bool cheap = p->cost >= 0 && (double)j.positions * p->cost < SMALL;

@@ -129,7 +129,7 @@ typedef struct {
     bool alone;           /* one thread fills and empties the stages */
     DevFault *faults;     /* FAULTS of them, in pinned memory; NULL: none was needed yet */
     DevPtr faults_there;  /* the same as the device calls it */
-    DevLate late[FAULTS]; /* of the first d->owed launches */
+    DevAsync late[FAULTS]; /* of the first d->owed launches */
     Stage stage[STAGES];
     unsigned turn;        /* which stage is next */
     CudaMath *math;       /* NULL: not needed yet */
@@ -1399,7 +1399,7 @@ static qs_status give_up(Device *d, qs_status s) {
     return s;
 }
 
-static qs_status keep_fault(Device *d, DevLate *late, DevFault *out) {
+static qs_status keep_fault(Device *d, DevAsync *late, DevFault *out) {
     if (!late) return read_fault(d, out);
     late->taken = true;
     state(d)->late[d->owed++] = *late, d->ctx->owed++;
@@ -1420,7 +1420,7 @@ static qs_status use_blocks(Device *d, int nargs, const DevArg *args, size_t *by
     return waits ? join(d) : QS_OK;
 }
 
-static qs_status queue_launch(Device *d, const Program *p, Grid *g, DevLate *late, DevFault *fault) {
+static qs_status queue_launch(Device *d, const Program *p, Grid *g, DevAsync *late, DevFault *fault) {
     State *s = state(d);
     if (p->fault && records(d)) return cannot_record(d, p->name, " may fail, which the host would wait for");
     if (p->fault) TRY(place_fault(d, g));

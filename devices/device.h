@@ -48,14 +48,14 @@ typedef struct {
     void (*drop)(void *ud);    /* the launch is over, whether it went well or not */
     void *ud;
     bool taken;                /* set by a device that will call these; else the launch has waited */
-} DevLate;
+} DevAsync;
 
 typedef struct {
     int rank;
     int64_t domain[QS_MAX_RANK];
     int32_t block[QS_MAX_RANK];
     bool any_block;            /* the kernel does not know of blocks: the device may choose others */
-    DevLate *late;             /* NULL: a kernel that may fail is waited for */
+    DevAsync *late;             /* NULL: a kernel that may fail is waited for */
 } Launch;
 
 typedef struct { /* one kernel argument */

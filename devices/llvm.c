@@ -19,7 +19,7 @@
  * ms of that, and would open it for nothing in every program whose kernels are in the cache.  RTLD_DEEPBIND saves 0.9
  * ms, and breaks programs that have loaded another malloc before. */
 #include "devices/llvm.h"
-#include "devices/irmend.h"
+#include "devices/ir_workarounds.h"
 #include "devices/llvmlite.h"
 #include "devices/nvidia.h"
 #include "vm/base/dynlib.h"
@@ -364,7 +364,7 @@ bool qllvm_is_mended(const LlvmTarget *t, const char *ir) {
 
 qs_status qllvm_mend(Ctx *c, const LlvmTarget *t, char *text, Text *out) {
     qtext_init(out, c);
-    (t->arch == LLVM_AARCH64 ? qirmend_aarch64 : qirmend_gpu)(text, out);
+    (t->arch == LLVM_AARCH64 ? qirfix_aarch64 : qirfix_gpu)(text, out);
     return qtext_status(out);
 }
 

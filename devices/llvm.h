@@ -25,7 +25,7 @@ typedef struct {
 
 /* What is done to a module of n bytes: the same text of IR may come to differ by it. */
 const char *qllvm_passes(const LlvmTarget *t, size_t n);
-bool qllvm_is_mended(const LlvmTarget *t, const char *ir); /* irmend.h: this module has need of it */
+bool qllvm_is_mended(const LlvmTarget *t, const char *ir); /* ir_workarounds.h: this module has need of it */
 /* `out` becomes the text that is then compiled, and is freed by the caller. */
 qs_status qllvm_mend(Ctx *c, const LlvmTarget *t, char *text, Text *out);
 enum { LLVM_OPTIONS = 3 };

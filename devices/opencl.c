@@ -1,6 +1,6 @@
 /* opencl.c -- devices of any OpenCL 1.2 implementation, through the ICD loader, opened at run time without its headers.
  *
- * The code (lang/kernel/emit/emit_opencl.c) says in its first line what it needs:
+ * The code (lang/kernel/codegen/emit_opencl.c) says in its first line what it needs:
  *
  *     exact   every work item of a group must be a position of the launch, so blocks at the border of the domain are
  *             launched apart, with the size that is left of them: up to 2^rank launches

@@ -6,7 +6,7 @@
  *     bundle, its trailer             at the end of the file, where import finds it without loading anything
  *
  * There is nothing in the code that depends on the program: a stub has the number of its function, what is common saves
- * the registers of arguments as a va_list, and the door (vm/session/entry.c) reads them as the signature says. */
+ * the registers of arguments as a va_list, and the door (vm/api/native_entry.c) reads them as the signature says. */
 #ifndef DEVICES_SOLIB_H
 #define DEVICES_SOLIB_H
 #include "vm/base/ctx.h"

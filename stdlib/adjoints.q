@@ -1,4 +1,4 @@
-% adjoints.q -- the derivatives of the built-ins; vm/grad/rule.c calls these functions when a derivative is computed.
+% adjoints.q -- the derivatives of the built-ins; vm/tape/rule.c calls these functions when a derivative is computed.
 %
 % A rule gets the arguments of the built-in in their places (null: left out), its results (null: not asked for), and the
 % adjoints of the results.  It gives the adjoints of the arguments: null for none, a text for an argument with respect to

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vm/grad/tape.h"
+#include "vm/tape/tape.h"
 #include "vm/launch/launch.h"
-#include "vm/session/python.h"
+#include "vm/program/python.h"
 
 /* -- the table ----------------------------------------------------------------------------------------------------- */
 static const qs_native_def natives[] = {
@@ -344,7 +344,7 @@ static qs_status add_items(Arguments *a, qs_value from) {
     for (size_t i = 0; i < n; i++) {
         qs_value item;
         if (from.kind == QS_CELL) item = qval_retain(cell->items[i]);
-        else TRY((recorded ? qdoor_element(a->vm, from, (int64_t)i, &item) : qarr_get(a->vm, from.u.p, i, &item)));
+        else TRY((recorded ? qhook_element(a->vm, from, (int64_t)i, &item) : qarr_get(a->vm, from.u.p, i, &item)));
         add_argument(a, item);
     }
     return QS_OK;
@@ -470,7 +470,7 @@ qs_status qcore_exit(qs_vm *vm, qs_call_args *c) {
     int64_t code = 0;
     if (c->nin) TRY(qarg_int(vm, c->name, "code", c->in[0], &code));
     if (code < 0 || code > 255) return qs_fail(vm, QS_EVALUE, "exit: code must be 0 to 255, got %lld", (long long)code);
-    TRY(qlate_settle(vm));
+    TRY(qasync_settle(vm));
     qvm(vm)->exiting = true, qvm(vm)->exit_code = (int)code;
     return qs_fail(vm, QS_EINTERRUPT, "exit(%d)", (int)code);
 }

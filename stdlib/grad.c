@@ -1,12 +1,12 @@
 /* grad.c -- derivatives asked for by a program: grad, vjp, jvp, and what is made of them in adjoints.q.
  *
  * A function and its arguments come in.  A level begins, the arguments become its leaves, the function runs, the level
- * ends, and a sweep goes back from the result (vm/grad/tape.h).  What the program gets is plain, unless a level around
+ * ends, and a sweep goes back from the result (vm/tape/tape.h).  What the program gets is plain, unless a level around
  * this one still records it. */
 #include "lang/syntax/ast.h"
 #include "stdlib/builtins.h"
 #include "vm/base/number.h"
-#include "vm/grad/tape.h"
+#include "vm/tape/tape.h"
 
 #include <float.h>
 #include <math.h>
@@ -66,8 +66,8 @@ static qs_status ran_run(qs_vm *vm, qs_value f, int nx, const qs_value *x, int n
 }
 
 static qs_status pull_back(qs_vm *vm, const Ran *r, qs_value dy, int n, qs_value *dx) {
-    qs_status s = qsweep_reverse(vm, (Traces){1, &r->result}, &dy, (Traces){n, r->leaf}, dx);
-    for (int i = 0; i < n && s == QS_OK; i++) s = qsweep_hand_out(vm, r->leaf[i], &dx[i]);
+    qs_status s = qbackward_reverse(vm, (Traces){1, &r->result}, &dy, (Traces){n, r->leaf}, dx);
+    for (int i = 0; i < n && s == QS_OK; i++) s = qbackward_hand_out(vm, r->leaf[i], &dx[i]);
     for (int i = 0; i < n && s != QS_OK; i++) qval_release(vm, dx[i]), dx[i] = qs_nil();
     return s;
 }
@@ -229,8 +229,8 @@ static qs_status leave(Leaves *l, const qs_value *form, int wanted, Trace *resul
     size_t bytes = qmem_size((size_t)l->n, sizeof *l->dx, 0);
     l->dx = qmem_alloc(qvm_ctx(l->vm), bytes);
     for (int i = 0; i < l->n; i++) l->dx[i] = qs_nil();
-    qs_status s = qsweep_reverse(l->vm, (Traces){1, &result}, &one, (Traces){l->n, l->leaf}, l->dx);
-    for (int i = 0; s == QS_OK && i < l->n; i++) s = qsweep_hand_out(l->vm, l->leaf[i], &l->dx[i]);
+    qs_status s = qbackward_reverse(l->vm, (Traces){1, &result}, &one, (Traces){l->n, l->leaf}, l->dx);
+    for (int i = 0; s == QS_OK && i < l->n; i++) s = qbackward_hand_out(l->vm, l->leaf[i], &l->dx[i]);
     if (s == QS_OK) s = map_trees(l, put_adjoint, form, wanted, out);
     for (int i = 0; i < l->n; i++) qval_release(l->vm, l->dx[i]);
     qmem_free(qvm_ctx(l->vm), l->dx, bytes);
@@ -294,7 +294,7 @@ static qs_status pullback_call(qs_vm *vm, void *p, qs_call_args *c) {
     qs_value dx[MOST];
     if (c->nin != 1)
         return qs_fail(vm, QS_ETYPE, "a pullback takes the adjoint of the result, got %d arguments", c->nin);
-    TRY(qsweep_check(vm, "the adjoint that a pullback takes", b->ran.y, c->in[0]));
+    TRY(qbackward_check(vm, "the adjoint that a pullback takes", b->ran.y, c->in[0]));
     TRY(pull_back(vm, &b->ran, c->in[0], b->ran.nx, dx));
     if (b->ran.nx == 1) return c->out[0] = dx[0], QS_OK;
     Cell *list;
@@ -339,7 +339,7 @@ static void items_free(qs_vm *vm, Items *items) {
 
 static qs_status fit_tangents(qs_vm *vm, const Ran *r, const qs_value *dx, qs_value *fitted) {
     for (int i = 0; i < r->nx; i++)
-        if (r->leaf[i]) TRY(qsweep_fit(vm, r->leaf[i], dx[i], &fitted[i]));
+        if (r->leaf[i]) TRY(qbackward_fit(vm, r->leaf[i], dx[i], &fitted[i]));
     return QS_OK;
 }
 
@@ -348,8 +348,8 @@ static qs_status push_forward(qs_vm *vm, const Ran *r, const qs_value *dx, qs_va
     for (int i = 0; i < MOST; i++) fitted[i] = qs_nil();
     qs_status s = fit_tangents(vm, r, dx, fitted);
     Traces x = {r->nx, r->leaf}, y = {1, &r->result};
-    if (s == QS_OK && r->result) s = qsweep_forward(vm, x, fitted, y, dy);
-    if (s == QS_OK && r->result) s = qsweep_hand_out(vm, r->result, dy);
+    if (s == QS_OK && r->result) s = qbackward_forward(vm, x, fitted, y, dy);
+    if (s == QS_OK && r->result) s = qbackward_hand_out(vm, r->result, dy);
     else if (s == QS_OK) s = qtape_no_tangent(vm, r->y, dy);
     for (int i = 0; i < r->nx; i++) qval_release(vm, fitted[i]);
     return s;
@@ -361,7 +361,7 @@ static qs_status check_tangent(qs_vm *vm, qs_value f, int i, qs_value x, qs_valu
     qnum_print(what, sizeof what, "jvp: tangent %d", i);
     bool none = dx.kind == QS_NIL || (qval_is_number(dx) && qval_number(dx) == 0);
     if (!none && qtape_is_constant(vm, f, i, why)) return qs_fail(vm, QS_ETYPE, "jvp: %s", why);
-    return qtape_is_smooth(x) ? qsweep_check(vm, what, x, dx) : QS_OK;
+    return qtape_is_smooth(x) ? qbackward_check(vm, what, x, dx) : QS_OK;
 }
 
 static qs_status along(qs_vm *vm, qs_call_args *c, const Items *x, const Items *dx) {
@@ -488,7 +488,7 @@ static qs_status again_reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_va
     Ran r;
     TRY(run_again(vm, n->data, &r));
     qs_status s = check_again(vm, ((Again *)n->data)->y, r.y);
-    if (s == QS_OK && r.result) s = qsweep_reverse(vm, (Traces){1, &r.result}, dy, (Traces){r.nx, r.leaf}, dx);
+    if (s == QS_OK && r.result) s = qbackward_reverse(vm, (Traces){1, &r.result}, dy, (Traces){r.nx, r.leaf}, dx);
     return ran_free(vm, &r), s;
 }
 

@@ -9,7 +9,7 @@
 #include <strings.h>
 
 #include "vm/base/warning.h"
-#include "vm/session/python.h"
+#include "vm/program/python.h"
 #include "vm/value/convert.h"
 
 /* -- reading ------------------------------------------------------------------------------------------------------- */

@@ -12,8 +12,8 @@
 #define LATE libjpeg
 #define LATE_API "stdlib/jpeg_api.def"
 #define LATE_FILE QUASAR_JPEG
-#include "vm/base/late.h"
-#include "vm/session/python.h"
+#include "vm/base/lazy_library.h"
+#include "vm/program/python.h"
 
 /* Errors of libjpeg jump.  What must survive a jump lives in the frame above the one that calls setjmp. */
 typedef struct { struct jpeg_error_mgr base; jmp_buf jump; char why[JMSG_LENGTH_MAX]; } Errors;

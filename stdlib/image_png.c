@@ -10,8 +10,8 @@
 #define LATE libpng
 #define LATE_API "stdlib/png_api.def"
 #define LATE_FILE QUASAR_PNG
-#include "vm/base/late.h"
-#include "vm/session/python.h"
+#include "vm/base/lazy_library.h"
+#include "vm/program/python.h"
 
 #define jump_of(png) (*libpng.png_set_longjmp_fn(png, longjmp, sizeof(jmp_buf)))
 

@@ -13,7 +13,7 @@
 #define LATE tiff
 #define LATE_API "stdlib/tiff_api.def"
 #define LATE_FILE QUASAR_TIFF
-#include "vm/base/late.h"
+#include "vm/base/lazy_library.h"
 
 /* A file in memory: `out` when writing, otherwise `in`, which is NULL when the file is empty. */
 typedef struct { const uint8_t *in; Text *out; uint64_t n, at; char why[200]; } Memory;

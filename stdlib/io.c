@@ -1,7 +1,7 @@
 /* io.c -- files, folders and tables of text. */
 #include "stdlib/builtins.h"
 #include "vm/base/number.h"
-#include "vm/session/python.h"
+#include "vm/program/python.h"
 
 #include <errno.h>
 #include <math.h>

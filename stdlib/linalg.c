@@ -9,7 +9,7 @@
 #include "stdlib/triangle.h"
 #include "vm/array/device_math.h"
 #include "vm/array/gemm.h"
-#include "vm/session/python.h"
+#include "vm/program/python.h"
 
 #include <dlfcn.h>
 #include <float.h>

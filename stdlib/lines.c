@@ -9,7 +9,7 @@
 #include "stdlib/builtins.h"
 #include "stdlib/empty.h"
 #include "vm/array/arith.h"
-#include "vm/array/packed.h"
+#include "vm/array/contiguous.h"
 
 #include <math.h>
 #include <string.h>
@@ -235,7 +235,7 @@ static void nanmax_line(double *x, size_t n, double *y, size_t m, const void *wi
 /* Two passes: the deviations from the mean do not cancel.  `with`: what is taken from n to divide by. */
 static void var_line(double *x, size_t n, double *y, size_t m, const void *with) {
     (void)m;
-    double by = (double)n - *(const double *)with, s = qpacked_spread64(n, x, qpacked_sum64(n, x) / (double)n);
+    double by = (double)n - *(const double *)with, s = qcontig_spread64(n, x, qcontig_sum64(n, x) / (double)n);
     *y = !n ? NAN : by > 0 ? s/by : s;
 }
 static void std_line(double *x, size_t n, double *y, size_t m, const void *with) {

@@ -3,7 +3,7 @@
 #include "stdlib/builtins.h"
 #include "vm/array/arith.h"
 #include "vm/array/operand.h"
-#include "vm/array/each.h"
+#include "vm/array/map_elements.h"
 
 #include "lang/kernel/elem/elem.h"
 #include "lang/kernel/elem/elem_host.h"
@@ -44,7 +44,7 @@ static qs_status row(qs_vm *vm, qs_call_args *c, Elem e, const char *signature) 
         return numeric(vm, c, names);
     }
     if (kelem_is_itself(e, is_complex(c->in[0]))) return c->out[0] = qval_retain(c->in[0]), QS_OK;
-    return qeach_apply(vm, e, c->in, &c->out[0]);
+    return qmapelem_apply(vm, e, c->in, &c->out[0]);
 }
 
 #define FORM(...)
@@ -60,13 +60,13 @@ qs_status qmath_complex(qs_vm *vm, qs_call_args *c) {
     for (int i = 0; i < 2; i++)
         if (!is_numeric(parts[i]) || is_complex(parts[i]))
             return qarg_wrong(vm, c->name, i ? "im" : "re", "a real number or array", parts[i]);
-    return qeach_apply(vm, EL_complex, parts, &c->out[0]);
+    return qmapelem_apply(vm, EL_complex, parts, &c->out[0]);
 }
 
 /* clamp(x, hi) clips to [0, hi]; clamp(x, lo, hi) to [lo, hi]. */
 qs_status qmath_clamp(qs_vm *vm, qs_call_args *c) {
     TRY(numeric(vm, c, c->nin == 3 ? "xlh" : "xh"));
-    return qeach_apply(vm, c->nin == 3 ? EL_clamp : EL_clamp2, c->in, &c->out[0]);
+    return qmapelem_apply(vm, c->nin == 3 ? EL_clamp : EL_clamp2, c->in, &c->out[0]);
 }
 
 /* where(c, a, b): c ? a : b, element by element also where c is a single one. */
@@ -107,7 +107,7 @@ qs_status qmath_mod(qs_vm *vm, qs_call_args *c) {
     TRY(numeric(vm, c, "xa"));
     qs_value x = qoperand_whole(dtype_of(c->in[1]), c->in[0]), a = qoperand_whole(dtype_of(c->in[0]), c->in[1]);
     if (!is_integer(x) || !is_integer(a) || !mixes_signs(x, a))
-        return qeach_apply(vm, EL_mod, (qs_value[]){x, a}, &c->out[0]);
+        return qmapelem_apply(vm, EL_mod, (qs_value[]){x, a}, &c->out[0]);
     return qapply_whole(vm, "mod", floor_mod_whole, qdtype_promote(dtype_of(x), dtype_of(a)), x, a, &c->out[0]);
 }
 
@@ -127,12 +127,12 @@ static qs_status shift_by(qs_vm *vm, Elem e, qs_value x, qs_value n, qs_value *o
     qs_value on = qs_nil(), back = qs_nil(), first = qs_nil();
     if (n.kind != QS_ARRAY) {
         int64_t count = n.u.i < -64 ? -64 : n.u.i;
-        return qeach_apply(vm, count < 0 ? other : e, (qs_value[]){x, qs_int(count < 0 ? -count : count)}, out);
+        return qmapelem_apply(vm, count < 0 ? other : e, (qs_value[]){x, qs_int(count < 0 ? -count : count)}, out);
     }
     qs_status s = counts(vm, n, true, &on);
     if (s == QS_OK) s = counts(vm, n, false, &back);
-    if (s == QS_OK) s = qeach_apply(vm, e, (qs_value[]){x, on}, &first);
-    if (s == QS_OK) s = qeach_apply(vm, other, (qs_value[]){first, back}, out);
+    if (s == QS_OK) s = qmapelem_apply(vm, e, (qs_value[]){x, on}, &first);
+    if (s == QS_OK) s = qmapelem_apply(vm, other, (qs_value[]){first, back}, out);
     qval_release(vm, on), qval_release(vm, back), qval_release(vm, first);
     return s;
 }
@@ -141,7 +141,7 @@ static qs_status shift(qs_vm *vm, qs_call_args *c, Elem e) {
     qs_value *x = &c->in[0], *r = &c->out[0];
     qs_dtype back = QS_B1, ignored = QS_B1;
     TRY(numeric(vm, c, "an"));
-    if (is_complex(*x) || is_complex(c->in[1])) return qeach_apply(vm, e, c->in, r); /* which refuses them */
+    if (is_complex(*x) || is_complex(c->in[1])) return qmapelem_apply(vm, e, c->in, r); /* which refuses them */
     TRY(qoperand_to_whole(vm, c->name, x, &back));
     TRY(qoperand_to_whole(vm, c->name, &c->in[1], &ignored));
     bool is_float = x->kind == QS_NUM;
@@ -182,7 +182,7 @@ qs_status qmath_not(qs_vm *vm, qs_call_args *c) {
     bool small = x->kind == QS_ARRAY && qdtype_size(dtype_of(*x)) < 4; /* which the row computes as int */
     if (small || x->kind == QS_NUM) return qarith_binary(vm, OP_BITXOR, *x, qs_int(-1), &c->out[0]);
     TRY(qoperand_to_whole(vm, c->name, x, &back));
-    TRY(qeach_apply(vm, EL_bitnot, x, &c->out[0]));
+    TRY(qmapelem_apply(vm, EL_bitnot, x, &c->out[0]));
     return qoperand_from_whole(vm, &c->out[0], back);
 }
 

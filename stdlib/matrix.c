@@ -5,7 +5,7 @@
 #include "stdlib/builtins.h"
 #include "vm/array/arith.h"
 #include "vm/array/move.h"
-#include "vm/array/there.h"
+#include "vm/array/device_ops.h"
 
 #include <math.h>
 #include <string.h>
@@ -67,7 +67,7 @@ static qs_status target(qs_vm *vm, qs_call_args *c, int i, qs_dtype t, Place *d)
 }
 
 static qs_status move(qs_vm *vm, const char *fn, const Place *d, const Place *s, const int64_t *n) {
-    return qarr_carry(vm, &(Carry){.name = fn, .from = s->a, .to = d->a, .rank = d->shape.rank, .dims = n,
+    return qarr_carry(vm, &(ElementMove){.name = fn, .from = s->a, .to = d->a, .rank = d->shape.rank, .dims = n,
                                    .from_steps = s->shape.strides, .to_steps = d->shape.strides, .from_at = s->at,
                                    .to_at = d->at});
 }

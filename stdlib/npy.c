@@ -18,7 +18,7 @@
 #define LATE libz
 #define LATE_API "stdlib/zlib_api.def"
 #define LATE_FILE QUASAR_ZLIB
-#include "vm/base/late.h"
+#include "vm/base/lazy_library.h"
 #endif
 
 static uint32_t le16(const uint8_t *p) { return (uint32_t)(p[0] | p[1] << 8); }

@@ -10,9 +10,9 @@
 #include "stdlib/builtins.h"
 #include "stdlib/planes.h"
 #include "vm/array/device_math.h"
-#include "vm/array/packed.h"
+#include "vm/array/contiguous.h"
 #include "vm/launch/launch.h"
-#include "vm/session/module.h"
+#include "vm/program/module.h"
 #include "vm/value/machine.h"
 
 #include <math.h>

@@ -9,7 +9,7 @@
  * progress(x, text) gives the elements of x to a for loop, and tells how many of them are done.
  *
  * Of a built-in a thread of its own tells it, which sleeps until one begins with much (qctx_let_go), and looks at
- * vm/base/doing.h: a function of the program could not run in the midst of it, so progress(f) does not hear of it. */
+ * vm/base/activity.h: a function of the program could not run in the midst of it, so progress(f) does not hear of it. */
 #include "stdlib/builtins.h"
 #include "vm/base/clock.h"
 #include "vm/base/number.h"

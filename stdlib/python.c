@@ -5,8 +5,8 @@
  * symbols ── dlopen of the bridge, which is linked to neither
  *
  * A process that is a Python already (dlsym finds a running one) keeps it. */
-#include "vm/session/library.h"
-#include "vm/session/python.h"
+#include "vm/program/library.h"
+#include "vm/program/python.h"
 #include "stdlib/builtins.h"
 
 #include <dlfcn.h>

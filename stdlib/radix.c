@@ -1,6 +1,6 @@
 /* Compiled twice: as it is, and from radix_avx2.c for processors with AVX2. */
 #include "stdlib/radix.h"
-#include "vm/array/packed.h"
+#include "vm/array/contiguous.h"
 
 /* -- keys ---------------------------------------------------------------------------------------------------------- */
 typedef uint8_t U8;

@@ -6,7 +6,7 @@
 #include "devices/threads.h"
 #include "stdlib/builtins.h"
 #include "vm/array/arith.h"
-#include "vm/array/each.h"
+#include "vm/array/map_elements.h"
 #include "vm/value/machine.h"
 
 #include <math.h>
@@ -97,7 +97,7 @@ qs_status qrandom_randi(qs_vm *vm, qs_call_args *c) {
     qs_status s = qarith_binary(vm, OP_MUL, u, qs_num((double)n), &scaled);
     qval_release(vm, u);
     TRY(s);
-    s = qeach_apply(vm, EL_floor, &scaled, &c->out[0]);
+    s = qmapelem_apply(vm, EL_floor, &scaled, &c->out[0]);
     qval_release(vm, scaled);
     return s;
 }

@@ -10,7 +10,7 @@
 #define LATE libpcre2
 #define LATE_API "stdlib/pcre2_api.def"
 #define LATE_FILE QUASAR_PCRE2
-#include "vm/base/late.h"
+#include "vm/base/lazy_library.h"
 
 /* -- compiled patterns, the last few of which are kept ------------------------------------------------------------- */
 enum { KEPT = 16 };

@@ -9,7 +9,7 @@
 #include "devices/threads.h"
 #include "stdlib/builtins.h"
 #include "stdlib/triangle.h"
-#include "vm/array/packed.h"
+#include "vm/array/contiguous.h"
 #include "vm/array/gemm.h"
 #include "vm/value/machine.h"
 
@@ -293,7 +293,7 @@ static void add_row(const Image *a, const double *x, const double *b, int64_t fa
         Span left = {to.from, some ? all.from : to.end}, right = {some ? all.end : to.end, to.end};
         for (int64_t k = l; k < l + LOOP_TAPS; k++)
             add_factor(a, x, b, k, left, out), add_factor(a, x, b, k, right, out);
-        if (some) qpacked_taps64((size_t)(all.end - all.from), x + all.from - l, b + l, out + all.from);
+        if (some) qcontig_taps64((size_t)(all.end - all.from), x + all.from - l, b + l, out + all.from);
     }
     for (; l < factors; l++) add_factor(a, x, b, l, to, out);
 }

@@ -2,7 +2,7 @@
 #include "stdlib/builtins.h"
 #include "vm/base/clock.h"
 #include "vm/launch/launch.h"
-#include "vm/session/python.h"
+#include "vm/program/python.h"
 
 #include <errno.h>
 #include <math.h>

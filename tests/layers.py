@@ -14,33 +14,38 @@ ROOMS = {  # folder -> prefixes of what its files may include from this tree, be
     "lang/bytecode": ("lang/syntax/", "lang/names/") + BASE,
     "lang/kernel/ir": BASE,
     "lang/kernel/elem": KIR,
-    "lang/kernel/walk": KIR + ("lang/kernel/elem/", "lang/syntax/", "lang/names/"),
-    "lang/kernel/lower": KIR + ("lang/kernel/elem/", "lang/kernel/walk/", "lang/syntax/", "lang/names/"),
-    "lang/kernel/host": KIR + ("lang/kernel/elem/", "lang/kernel/walk/", "lang/syntax/", "lang/names/"),
+    "lang/kernel/lower/common": KIR + ("lang/kernel/elem/", "lang/syntax/", "lang/names/"),
+    "lang/kernel/lower/kernel": KIR + ("lang/kernel/elem/", "lang/kernel/lower/common/", "lang/syntax/", "lang/names/"),
+    "lang/kernel/lower/loop": KIR + ("lang/kernel/elem/", "lang/kernel/lower/common/", "lang/syntax/", "lang/names/"),
+    "lang/kernel/lower/fusion": KIR + ("lang/kernel/elem/", "lang/kernel/lower/common/", "lang/syntax/", "lang/names/"),
     "lang/kernel/passes": KIR,
-    "lang/kernel/grad": KIR + ("lang/kernel/elem/", "lang/kernel/passes/"),
-    "lang/kernel/emit": KIR + ("lang/kernel/passes/", "devices/"),
-    "lang/kernel": KIR + ("lang/kernel/emit/", "lang/kernel/passes/", "devices/"),
+    "lang/kernel/autodiff": KIR + ("lang/kernel/elem/", "lang/kernel/passes/"),
+    "lang/kernel/codegen": KIR + ("lang/kernel/passes/", "devices/"),
+    "lang/kernel": KIR + ("lang/kernel/codegen/", "lang/kernel/passes/", "devices/"),
     "devices": BASE,
     # The rooms of the machine still know each other in circles; what is listed here may become less, not more.
-    "vm/value": HOST + ("vm/array/", "vm/grad/tape.h"),
-    "vm/array": HOST + ("vm/value/", "vm/launch/run.h", "vm/grad/tape.h", "lang/kernel/elem/"),
+    "vm/value": HOST + ("vm/array/", "vm/tape/tape.h"),
+    "vm/array": HOST + ("vm/value/", "vm/launch/run.h", "vm/tape/tape.h", "lang/kernel/elem/"),
     "vm/typed": HOST + ("vm/value/", "vm/array/", "lang/kernel/elem/", "lang/kernel/ir/mathfn.def"),
-    "vm/grad": HOST + ("vm/value/", "vm/array/", "vm/interp/", "vm/launch/", "vm/session/", "lang/kernel/",
+    "vm/tape": HOST + ("vm/value/", "vm/array/", "vm/interp/", "vm/launch/", "vm/program/", "vm/api/", "lang/kernel/",
                        "stdlib/stdlib.h"),
-    "vm/interp": HOST + ("vm/value/", "vm/array/", "vm/grad/tape.h", "vm/launch/regions.h", "vm/session/",
+    "vm/interp": HOST + ("vm/value/", "vm/array/", "vm/tape/tape.h", "vm/launch/jit_hooks.h", "vm/program/", "vm/api/",
                          "lang/bytecode/", "lang/names/",
-                         "lang/kernel/host/", "stdlib/stdlib.h"),
-    "vm/launch": HOST + ("vm/value/", "vm/grad/", "vm/array/", "vm/interp/", "vm/session/", "lang/kernel/",
+                         "lang/kernel/lower/", "stdlib/stdlib.h"),
+    "vm/launch": HOST + ("vm/value/", "vm/tape/", "vm/array/", "vm/interp/", "vm/program/", "vm/api/", "lang/kernel/",
                          "lang/names/"),
-    "vm/session": HOST + ("vm/value/", "vm/grad/tape.h", "vm/array/", "vm/interp/", "vm/launch/", "lang/names/",
+    "vm/program": HOST + ("vm/value/", "vm/tape/tape.h", "vm/array/", "vm/interp/", "vm/launch/", "vm/api/",
+                          "lang/names/",
+                          "stdlib/stdlib.h"),
+    "vm/api": HOST + ("vm/value/", "vm/tape/tape.h", "vm/array/", "vm/interp/", "vm/launch/", "vm/program/",
+                      "lang/names/",
                           "stdlib/stdlib.h"),
     "stdlib": BASE + ("vm/", "lang/", "devices/"),
     "stdlib/figure": BASE + ("vm/", "stdlib/"),
     "stdlib/window": BASE + ("vm/", "stdlib/", "lang/syntax/ast.h"),
     "stdlib/video": BASE + ("vm/", "stdlib/"),
-    "bridge": BASE + ("vm/quasar.h", "vm/grad/tape.h", "vm/launch/launch.h", "vm/array/", "vm/typed/", "vm/value/",
-                      "vm/session/python.h", "lang/syntax/ast.h", "lang/syntax/operators.h"),
+    "bridge": BASE + ("vm/quasar.h", "vm/tape/tape.h", "vm/launch/launch.h", "vm/array/", "vm/typed/", "vm/value/",
+                      "vm/program/python.h", "lang/syntax/ast.h", "lang/syntax/operators.h"),
     "examples": ("vm/quasar.h",),
 }
 ONLY = {  # a foreign header -> the files that may see it
@@ -48,7 +53,7 @@ ONLY = {  # a foreign header -> the files that may see it
     "cuda.h": ("devices/cuda.c",),
     "llvm": (), "png.h": ("stdlib/image",), "jpeglib.h": ("stdlib/image",), "tiffio.h": ("stdlib/image",),
     "libav": ("stdlib/video/ffmpeg.c",), "libsw": ("stdlib/video/ffmpeg.c",),
-    "pcre2.h": ("stdlib/regex",), "cblas.h": ("vm/array/matrix.c", "stdlib/linalg"), "lapacke.h": ("stdlib/linalg",),
+    "pcre2.h": ("stdlib/regex",), "cblas.h": ("vm/array/matmul.c", "stdlib/linalg"), "lapacke.h": ("stdlib/linalg",),
 }
 
 
@@ -75,7 +80,7 @@ def main():
                 quote, target = m[1], m[2]
                 where = f"{path}:{number}"
                 if quote == '"':
-                    if path == "vm/session/qrun.c" and target not in ("vm/quasar.h",) and not target.startswith("vm/"):
+                    if path == "vm/api/qrun.c" and target not in ("vm/quasar.h",) and not target.startswith("vm/"):
                         problems.append(f"{where}: qrun.c sees {target}; it is a client of vm/ only")
                     if (path, target) == ("vm/quasar.h", "quasar_types.h"):
                         continue  # the two are installed side by side

@@ -151,7 +151,7 @@ def check_builtins():
 def check_adjoints():
     rules = set(re.findall(r"^function .*?= (\w+_adjoint)\(", read("stdlib/adjoints.q"), re.M))
     tried = set(re.findall(r"^(\w+) \| ", read("tests/adjoints/cases.txt"), re.M))
-    c = "".join(read(p) for p in tracked(".c") if p.startswith("vm/grad/")) + read("stdlib/adjoints.q")
+    c = "".join(read(p) for p in tracked(".c") if p.startswith("vm/tape/")) + read("stdlib/adjoints.q")
     used = set(re.findall(r"\b(\w+_adjoint)\b(?!\(.*\)\n)", c))
     columns = re.compile(r'(?:NATIVE|EACH|LAUNCH|EXACT)\("([^"]+)".*, '
                          r'(ZERO|ACTS|CALLS|ELEMENTS|BY\("(\w+)[^"]*"\)|NONE\("([^"]*)"\))\)$')

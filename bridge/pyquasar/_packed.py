@@ -13,7 +13,7 @@ def _told(spec, tell):
 
 
 def run_spawned():
-    """In a process that multiprocessing started: this executable, as if it were Python (vm/session/prebuilt.c)."""
+    """In a process that multiprocessing started: this executable, as if it were Python (vm/program/prebuilt.c)."""
     at = sys.argv.index("-c")
     code, sys.argv[:] = sys.argv[at + 1], ["-c"] + sys.argv[at + 2:]
     exec(code, {"__name__": "__main__"})

@@ -63,7 +63,7 @@ typedef struct FuseRegion {
     Node **leaves; uint8_t *regs; int nleaves;
     int nops, ncalls; /* ncalls: those of nops that are functions or powers */
     bool choice;      /* with ?:, whose condition must have several elements */
-    void *machine;              /* owned by vm/launch/fuse.c */
+    void *machine;              /* owned by vm/launch/fusion.c */
 } FuseRegion;
 
 /* A `for` over ranges, a `while` or a `repeat`; behind it the code goes on at end.  A `for` has at start its FORPREP,
@@ -73,7 +73,7 @@ typedef struct LoopRegion {
     uint32_t start, end;
     uint8_t reg;
     Node *loop;
-    void *machine;              /* owned by vm/launch/loop.c */
+    void *machine;              /* owned by vm/launch/loop_launch.c */
 } LoopRegion;
 
 typedef struct Chunk {

@@ -1,9 +1,9 @@
 /* compile.c -- see compile.h. */
 #include "lang/kernel/compile.h"
-#include "lang/kernel/emit/emit.h"
+#include "lang/kernel/codegen/emit.h"
 #include "devices/amd.h"
 #include "devices/bundle.h"
-#include "devices/irmend.h"
+#include "devices/ir_workarounds.h"
 #include "devices/llvm.h"
 #include "lang/kernel/target.h"
 

@@ -11,7 +11,7 @@
 #define LANG_KERNEL_TARGET_H
 #include "devices/cache.h"
 #include "devices/device.h"
-#include "lang/kernel/emit/emit.h"
+#include "lang/kernel/codegen/emit.h"
 
 enum { TARGET_NAME = 24 };
 typedef struct { CodeKind kind; char name[TARGET_NAME]; } TargetName;

@@ -2,8 +2,8 @@
  *
  *     calls of the interpreter (vm/interp/call.c), from Python and C too ─┐
  *     launches (vm/launch/kernel.c)                                       ├──► qoverload_choose
- *     calls inside kernels (lang/kernel/lower/lower_call.c)               │
- *     qrun --check (vm/session/link.c)                                   ─┘
+ *     calls inside kernels (lang/kernel/lower/kernel/lower_call.c)               │
+ *     qrun --check (vm/program/link.c)                                   ─┘
  *
  * A call comes in as descriptions of its arguments, a function as its parameters; the number of the function goes out.
  * Values are not looked at, except as far as GivenArg has them: whether a number is integral, the extents of an array

@@ -7,7 +7,7 @@
 #include "lang/names/scope.h"
 #include "lang/syntax/operators.h"
 
-#include "lang/names/begin.h"
+#include "lang/names/first_read.h"
 #include "lang/syntax/diag.h"
 #include "lang/syntax/fold.h"
 
@@ -497,8 +497,8 @@ static void prepend(Resolver *r, NodeList *l, Node *n) {
 static void begin_locals(Resolver *r, Func *f) {
     for (int i = f->nparams; i < f->nlocals; i++) {
         Sym *s = f->locals[i];
-        if (is_declared(f, s) || !is_variable(outside(r, s)) || !qbegin_is_read_first(f, s)) continue;
-        const Node *useless = qbegin_useless(f, s);
+        if (is_declared(f, s) || !is_variable(outside(r, s)) || !qfirstread_is_read_first(f, s)) continue;
+        const Node *useless = qfirstread_useless(f, s);
         if (useless)
             qdiag_warning(r->u, useless->pos, "%s outside stays as it is: what a function assigns is its own",
                           s->name->s);

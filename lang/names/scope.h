@@ -1,7 +1,7 @@
 /* scope.h -- who is meant by a name.
  *
  * A tree comes in, and goes out with a symbol at every identifier; unknown names are errors here, before anything runs.
- * The session calls it when it links a file (vm/session/link.c).  Beside it: types.h, what a written type denotes, and
+ * The session calls it when it links a file (vm/program/link.c).  Beside it: types.h, what a written type denotes, and
  * rewrite.h, the rewrite rules of a program.
  *
  * A name assigned anywhere in a function (parameter, result, =, +=, for, catch) is a local of that function.  A name

@@ -203,12 +203,12 @@ typedef struct Unit {
     Reduction **reductions; int nreductions;
     int nerrors;          /* syntax errors found (the first is in ctx->err, all are in `report`) */
     struct UnitWarning { uint32_t pos; const char *sentence; } *warnings; int nwarnings; /* told when it is linked */
-    uint32_t *percents; int npercents; /* comments behind something that can be divided, for slips.c */
+    uint32_t *percents; int npercents; /* comments behind something that can be divided, for lint.c */
     Text report;          /* every diagnostic, formatted, in order */
     void *module;         /* of the machine: whose top level this is */
     uint32_t functions;   /* values made of its functions that live (vm/value/object.c) */
     bool loose;           /* it goes with the last of them */
-    struct Unit *next_dead; /* vm/session/retire.c: no function of it lives, and it is loose */
+    struct Unit *next_dead; /* vm/program/unload.c: no function of it lives, and it is loose */
 } Unit;
 
 Node *qast_node(Unit *u, NodeKind k, uint32_t pos);

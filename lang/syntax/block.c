@@ -21,7 +21,7 @@ static TokenKind opener_of(TokenKind k) {
 static const char *opener_text(TokenKind opener) { return opener == T_ENDTYPE ? "type" : qlex_text(opener); }
 
 static bool is_open(const Parser *p, TokenKind opener) {
-    for (const Block *b = p->block; b && b->opener != T_LPAREN; b = b->up)
+    for (const BlockParser *b = p->block; b && b->opener != T_LPAREN; b = b->up)
         if (b->opener == opener) return true;
     return false;
 }
@@ -69,23 +69,23 @@ NodeList qblock_statements(Parser *p) {
     return qparse_take_nodes(p, mark);
 }
 
-void qblock_begin(Parser *p, Block *b, uint32_t pos, TokenKind opener) {
-    *b = (Block){p->block, (uint8_t)opener, pos, p->i};
+void qblock_begin(Parser *p, BlockParser *b, uint32_t pos, TokenKind opener) {
+    *b = (BlockParser){p->block, (uint8_t)opener, pos, p->i};
     if (!qparse_enter(p)) qparse_resync(p);
     p->block = b;
 }
 
-static void note_indent(Parser *p, const Block *b) {
+static void note_indent(Parser *p, const BlockParser *b) {
     int a = indent(p, b->tok), z = indent(p, p->i);
     if (a < 0 || z < 0 || a == z || p->odd.closer) return;
     p->odd.opener = b->pos, p->odd.closer = qparse_pos(p), p->odd.kind = b->opener;
-    const Block *owner = z < a ? b->up : NULL;
+    const BlockParser *owner = z < a ? b->up : NULL;
     while (owner && indent(p, owner->tok) != z) owner = owner->up;
     if (owner) p->odd.owner = owner->pos, p->odd.owns = owner->opener;
 }
 
 /* Said of a block whose head is right: a wrong one may have swallowed its end. */
-static void never_closed(Parser *p, const Block *b, TokenKind closer) {
+static void never_closed(Parser *p, const BlockParser *b, TokenKind closer) {
     char hint[128] = "";
     const ErrorState *first = &p->ctx->err;
     if (first->status && first->where.src && qparse_line(p, first->where.pos) == qparse_line(p, b->pos)) {
@@ -106,7 +106,7 @@ static void never_closed(Parser *p, const Block *b, TokenKind closer) {
 }
 
 /* After the last part of block b: its closer. */
-void qblock_end(Parser *p, const Block *b, TokenKind closer) {
+void qblock_end(Parser *p, const BlockParser *b, TokenKind closer) {
     p->block = b->up;
     qparse_leave(p);
     p->stmt = p->i;

@@ -120,7 +120,7 @@ static void collect_attributes(Parser *p, Func *f, Attr *before) {
 void qdef_function(Parser *p, Attr *attr, uint32_t first) { /* first: token of the function or its attribute */
     Node *n = qparse_node(p, N_FUNC, qparse_pos(p));
     Func *f = qparse_func(p, Q_HOST, NULL, n->pos), *outer = p->func;
-    Block b;
+    BlockParser b;
     qblock_begin(p, &b, n->pos, T_FUNCTION);
     p->func = f;
     function_header(p, f);
@@ -179,7 +179,7 @@ static Param class_field(Parser *p) {
 }
 
 static void class_body(Parser *p, TypeDef *d, uint32_t pos) {
-    Block b;
+    BlockParser b;
     qblock_begin(p, &b, pos, T_ENDTYPE);
     d->is_class = true;
     qblock_end_of(p, "the end of the line after 'class'");
@@ -239,7 +239,7 @@ static double enum_value(Parser *p) {
 
 /* The constants of an enumeration are ordinary assignments red = 0, green = 1 …, and color.red is the number, too. */
 static void enum_body(Parser *p, TypeDef *d, uint32_t pos) {
-    Block b;
+    BlockParser b;
     qblock_begin(p, &b, pos, T_ENDTYPE);
     qparse_next(p);
     d->is_enum = true;

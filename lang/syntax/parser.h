@@ -15,11 +15,11 @@ enum {
     MAX_ERRORS = 25    /* reported for one source */
 };
 
-typedef struct Block { /* an open block; lives on the C stack */
-    struct Block *up;
+typedef struct BlockParser { /* an open block; lives on the C stack */
+    struct BlockParser *up;
     uint8_t opener;    /* T_IF, T_FOR …; T_LPAREN: the body of a lambda */
     uint32_t pos, tok; /* of the word that opens it */
-} Block;
+} BlockParser;
 
 typedef struct Parser {
     Unit *u;
@@ -42,7 +42,7 @@ typedef struct Parser {
     int index_dim;
     Node *index_base;
     Func *func;
-    Block *block;
+    BlockParser *block;
     struct { uint32_t opener, closer, owner; uint8_t kind, owns; } odd; /* first block whose two ends are indented
                                          * differently; that around it, if any, with which its closer is in line */
     uint8_t *scratch;  /* lists under construction */
@@ -106,8 +106,8 @@ bool qtexpr_is_builtin(Parser *p, const TypeExpr *t); /* made of predefined type
 
 /* -- block.c ----------------------------------------------------------------------------------------------------- */
 NodeList qblock_statements(Parser *p); /* up to a word that ends or divides an open block */
-void qblock_begin(Parser *p, Block *b, uint32_t pos, TokenKind opener);
-void qblock_end(Parser *p, const Block *b, TokenKind closer); /* after the last part of b: its closer */
+void qblock_begin(Parser *p, BlockParser *b, uint32_t pos, TokenKind opener);
+void qblock_end(Parser *p, const BlockParser *b, TokenKind closer); /* after the last part of b: its closer */
 bool qblock_ends(const Parser *p);
 bool qblock_separator(const Parser *p);
 void qblock_end_of(Parser *p, const char *what); /* between a header and its body, or behind a simple statement */

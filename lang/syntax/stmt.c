@@ -244,7 +244,7 @@ static void sync(Parser *p) {
 }
 
 static bool in_loop(const Parser *p) {
-    for (const Block *b = p->block; b && b->opener != T_FUNCTION && b->opener != T_LPAREN; b = b->up)
+    for (const BlockParser *b = p->block; b && b->opener != T_FUNCTION && b->opener != T_LPAREN; b = b->up)
         if (b->opener == T_FOR || b->opener == T_WHILE || b->opener == T_REPEAT) return true;
     return false;
 }
@@ -305,14 +305,14 @@ static void native_import(Parser *p) {
 /* -- if, for, while, repeat ---------------------------------------------------------------------------------------- */
 typedef struct { Node *cond; NodeList body; } Branch;
 
-static Node *open_block(Parser *p, Block *b, NodeKind kind, TokenKind opener) {
+static Node *open_block(Parser *p, BlockParser *b, NodeKind kind, TokenKind opener) {
     Node *n = qparse_node(p, kind, qparse_pos(p));
     qblock_begin(p, b, n->pos, opener);
     return n;
 }
 
 static void conditional(Parser *p) {
-    Block b;
+    BlockParser b;
     Node *n = open_block(p, &b, N_IF, T_IF);
     uint32_t mark = p->nscratch;
     do {
@@ -376,7 +376,7 @@ static void loop_ranges(Parser *p, Node *n) {
 }
 
 static void for_loop(Parser *p, Attr *attr) {
-    Block b;
+    BlockParser b;
     Node *n = open_block(p, &b, N_FOR, T_FOR);
     n->u.loop.attr = attr;
     qparse_next(p);
@@ -390,7 +390,7 @@ static void for_loop(Parser *p, Attr *attr) {
 }
 
 static void while_loop(Parser *p) {
-    Block b;
+    BlockParser b;
     Node *n = open_block(p, &b, N_WHILE, T_WHILE);
     qparse_next(p);
     n->u.whiles.cond = qexpr_any(p);
@@ -401,7 +401,7 @@ static void while_loop(Parser *p) {
 }
 
 static void repeat_loop(Parser *p) {
-    Block b;
+    BlockParser b;
     Node *n = open_block(p, &b, N_REPEAT, T_REPEAT);
     qparse_next(p);
     qblock_end_of(p, "the end of the line or ';' after 'repeat'");
@@ -443,7 +443,7 @@ static void arm(Parser *p) { /* at the | */
 }
 
 static void match(Parser *p) {
-    Block b;
+    BlockParser b;
     Node *n = open_block(p, &b, N_MATCH, T_MATCH);
     qparse_next(p);
     n->u.match.value = qexpr_any(p);
@@ -468,7 +468,7 @@ static void match(Parser *p) {
 }
 
 static void try_catch(Parser *p) {
-    Block b;
+    BlockParser b;
     Node *n = open_block(p, &b, N_TRY, T_TRY);
     qparse_next(p);
     qblock_end_of(p, "the end of the line or ';' after 'try'");
@@ -553,7 +553,7 @@ void qstmt_program(Parser *p) {
 
 NodeList qstmt_lambda_body(Parser *p, Node **value) {
     uint32_t opener = p->i, mark = p->nscratch;
-    Block b = {p->block, T_LPAREN, qparse_pos(p), p->i};
+    BlockParser b = {p->block, T_LPAREN, qparse_pos(p), p->i};
     int height = 0;
     p->block = &b;
     qparse_next(p);

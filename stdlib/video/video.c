@@ -4,8 +4,8 @@
 #include "stdlib/builtins.h"
 #include "stdlib/image.h"
 #include "stdlib/video/ffmpeg.h"
-#include "vm/session/library.h"
-#include "vm/session/python.h"
+#include "vm/program/library.h"
+#include "vm/program/python.h"
 #include "vm/value/machine.h"
 
 #include <dlfcn.h>

@@ -71,7 +71,7 @@ Window *qwidget_new(qs_vm *vm, WidgetKind kind, Window *form) {
 static void forget_handlers(qs_vm *vm, Window *w) {
     for (int on = 0; on < ON_EVENTS; on++)
         while (w->on[on]) {
-            Handler *h = w->on[on];
+            WidgetHandler *h = w->on[on];
             w->on[on] = h->next;
             qs_release(vm, h->fn);
             qmem_free(qvm_ctx(vm), h, sizeof *h);
@@ -386,7 +386,7 @@ qs_status qwidget_fire(qs_vm *vm, Window *w, OnEvent on, int n, const qs_value *
     qs_value fns[MOST_HANDLERS];
     int count = 0;
     qs_status s = QS_OK;
-    for (Handler *h = w->on[on]; h; h = h->next) fns[count++] = qs_retain(h->fn);
+    for (WidgetHandler *h = w->on[on]; h; h = h->next) fns[count++] = qs_retain(h->fn);
     for (int k = 0; k < count; k++) { /* one of them may close the form */
         qs_value out = qs_nil();
         if (s == QS_OK) s = qvm_call(vm, fns[k], taken(fns[k], n), args, -1, &out);
@@ -420,7 +420,7 @@ static qs_status event_method(qs_vm *vm, void *p, qs_value key, qs_call_args *c,
     if (!*found) return QS_OK;
     bool callable = c->nin == 1 && (c->in[0].kind == QS_FUNCTION || c->in[0].kind == QS_FOREIGN);
     if (!callable) return qarg_wrong(vm, "add", "its argument", "a function", c->nin ? c->in[0] : qs_nil());
-    Handler **end = &w->on[r->on], *h;
+    WidgetHandler **end = &w->on[r->on], *h;
     int n = 0;
     for (; *end; end = &(*end)->next) n++;
     if (n == MOST_HANDLERS) return qs_fail(vm, QS_EVALUE, "add: an event calls at most %d functions", MOST_HANDLERS);

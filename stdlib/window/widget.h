@@ -22,7 +22,7 @@ typedef enum {
     WIDGET_FORM, WIDGET_KINDS
 } WidgetKind;
 typedef enum { ON_CLICK, ON_CHANGE, ON_KEY, ON_MOUSE, ON_TICK, ON_EVENTS } OnEvent;
-typedef struct Handler { struct Handler *next; qs_value fn; } Handler;
+typedef struct WidgetHandler { struct WidgetHandler *next; qs_value fn; } WidgetHandler;
 
 typedef struct Window { /* a widget; the name by which figures know theirs */
     struct Window *next;
@@ -37,7 +37,7 @@ typedef struct Window { /* a widget; the name by which figures know theirs */
     double asked; bool tall; /* of a form: its width, where only that was set, or 0; its height was set */
     bool open;               /* it is on the screen */
     bool wait_key;           /* pause() waits for a key */
-    Handler *on[ON_EVENTS];
+    WidgetHandler *on[ON_EVENTS];
     Figure *figure;          /* of a display */
     double press[2], start[4]; /* of a drag: where it began, and the limits then */
 } Window;

@@ -3,13 +3,13 @@
  * Tk's thread raises `attention` when something has happened; between two statements, in pause() and while a form
  * waits the program takes the events and runs its functions for them, one after the other.
  *
- * A wait releases the VM, and other threads may use it meanwhile (vm/session/python.h).  Functions of events run in a
+ * A wait releases the VM, and other threads may use it meanwhile (vm/program/python.h).  Functions of events run in a
  * thread that waits, as long as one does; and while such a function runs, in its thread alone. */
 #include "stdlib/builtins.h"
 #include "stdlib/window/widget.h"
 #include "vm/base/clock.h"
 #include "vm/base/number.h"
-#include "vm/session/python.h"
+#include "vm/program/python.h"
 #include "vm/value/machine.h"
 
 #include <math.h>

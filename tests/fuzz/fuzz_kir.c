@@ -1,6 +1,6 @@
 /* libFuzzer entry: any text is read or refused; what the verifier lets through can be printed, read back, run and made
  * into code. */
-#include "lang/kernel/emit/emit.h"
+#include "lang/kernel/codegen/emit.h"
 
 #include <stdlib.h>
 #include <string.h>

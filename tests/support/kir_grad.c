@@ -223,7 +223,7 @@ static qs_status by_reverse(Check *t, bool without, double *sum, double *read_su
     bool enters[MAX_PARAMS];
     for (int i = 0; i < t->f->nparams; i++) enters[i] = !is_written(t, i);
     KGradOf of = {.active = t->active, .enters = without ? enters : NULL, .adds = without ? enters : NULL};
-    TRY(kgrad_reverse(t->k->ctx, t->k->arena, t->f, &of, &d));
+    TRY(kautodiff_reverse(t->k->ctx, t->k->arena, t->f, &of, &d));
     if (without) count_zeros(t, &d);
     else count_passes(t->k, &d);
     copy_args(t->k->arena, t->f, t->k->args, args);
@@ -249,7 +249,7 @@ static qs_status by_reverse(Check *t, bool without, double *sum, double *read_su
 static qs_status by_forward(Check *t, double *sum, double *size) {
     KGrad d;
     KArg args[MAX_PARAMS] = {0};
-    TRY(kgrad_forward(t->k->ctx, t->k->arena, t->f, t->active, &d));
+    TRY(kautodiff_forward(t->k->ctx, t->k->arena, t->f, t->active, &d));
     copy_args(t->k->arena, t->f, t->k->args, args);
     const KFunc *g = d.pass[0].func;
     for (int i = 0; i < t->f->nparams; i++)
@@ -289,7 +289,7 @@ static bool check_again(Check *t, Text *why) {
     KArg args[MAX_PARAMS] = {0};
     bool active[MAX_PARAMS] = {0};
     KGradOf of = {.active = t->active};
-    if (kgrad_reverse(t->k->ctx, t->k->arena, t->f, &of, &d) != QS_OK) return failed(t, why, "reverse");
+    if (kautodiff_reverse(t->k->ctx, t->k->arena, t->f, &of, &d) != QS_OK) return failed(t, why, "reverse");
     copy_args(t->k->arena, t->f, t->k->args, args);
     const KFunc *g = d.pass[0].func;
     for (int i = 0; i < t->f->nparams; i++) {
@@ -328,7 +328,7 @@ bool kgradtest_check(KGradCase *k, Text *why) {
         qtext_printf(why, "reverse %.17g, forward %.17g", reverse, forward);
         show(k->func, why);
         KGrad d;
-        if (kgrad_reverse(k->ctx, k->arena, k->func, &(KGradOf){.active = t.active}, &d) != QS_OK) return false;
+        if (kautodiff_reverse(k->ctx, k->arena, k->func, &(KGradOf){.active = t.active}, &d) != QS_OK) return false;
         for (int i = 0; i < d.npasses; i++) show(d.pass[i].func, why);
         return false;
     }

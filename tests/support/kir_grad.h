@@ -2,7 +2,7 @@
  * against each other: <v, J u> = <J' v, u> for random u, v. */
 #ifndef TESTS_SUPPORT_KIR_GRAD_H
 #define TESTS_SUPPORT_KIR_GRAD_H
-#include "lang/kernel/grad/grad.h"
+#include "lang/kernel/autodiff/autodiff.h"
 
 typedef struct {
     Ctx *ctx;

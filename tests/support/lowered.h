@@ -1,7 +1,7 @@
 /* lowered.h -- for tests: parse a text, lower one of its kernels for given arguments, run it on the evaluator. */
 #ifndef TESTS_SUPPORT_LOWERED_H
 #define TESTS_SUPPORT_LOWERED_H
-#include "lang/kernel/lower/lower.h"
+#include "lang/kernel/lower/kernel/lower.h"
 #include "lang/syntax/parse.h"
 #include "lang/names/scope.h"
 #include "tests/unit/check.h"

@@ -1,11 +1,11 @@
 /* Elementwise arithmetic: every operator, pair of dtypes and many layouts, element by element against plain C. */
 #include "tests/unit/machine.h"
 #include "vm/array/arith.h"
-#include "vm/array/each.h"
+#include "vm/array/map_elements.h"
 #include "vm/base/dtype.h"
-#include "vm/array/each.h"
+#include "vm/array/map_elements.h"
 #include "vm/array/gemm.h"
-#include "vm/array/packed.h"
+#include "vm/array/contiguous.h"
 
 #include <math.h>
 
@@ -395,7 +395,7 @@ static void overlap(qs_vm *vm) {
 }
 
 /* -- functions ----------------------------------------------------------------------------------------------------- */
-static qs_status each(qs_vm *vm, Elem e, qs_value x, qs_value *out) { return qeach_apply(vm, e, &x, out); }
+static qs_status each(qs_vm *vm, Elem e, qs_value x, qs_value *out) { return qmapelem_apply(vm, e, &x, out); }
 
 static void maps(qs_vm *vm) {
     qs_value r, v = make_vec(vm, QS_U8, 3, (double[]){4, 9, 25}), big = make_vec(vm, QS_I64, 1, NULL);

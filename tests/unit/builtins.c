@@ -2,7 +2,7 @@
  * from it.  `unit_builtins --write` writes that file anew. */
 #include "stdlib/stdlib.h"
 #include "tests/unit/check.h"
-#include "vm/session/help.h"
+#include "vm/api/help.h"
 
 static bool documented(const char *name) {
     int n;

@@ -206,7 +206,7 @@ static void beside(int pools) {
     CHECK(fake->norders == n + 6 && d.ops->download(&d, bytes, b, 0, N) == QS_OK);
     CHECK(fake->norders == n + 6); /* who reads is not waited for by who reads, but by who writes */
     CHECK(d.ops->upload(&d, b, 0, bytes, N) == QS_OK && fake->norders == n + 7);
-    DevLate late = {.tell = tell, .drop = drop};
+    DevAsync late = {.tell = tell, .drop = drop};
     Launch l = {.rank = 1, .domain = {10}, .any_block = true, .late = &late};
     CHECK(d.ops->launch(&d, fails, &l, 0, NULL, NULL) == QS_OK && d.owed == 1);
     CHECK(d.ops->download(&d, bytes, c, 0, N) == QS_OK && !d.owed); /* what may have failed is heard */
@@ -734,7 +734,7 @@ static qs_status tell(void *ud, const DevFault *f) {
 static void drop(void *ud) { (void)ud, dropped++; }
 
 static bool launch_late(Device *d, Program *p, int number) {
-    DevLate late = {.tell = tell, .drop = drop, .ud = (void *)(intptr_t)number};
+    DevAsync late = {.tell = tell, .drop = drop, .ud = (void *)(intptr_t)number};
     Launch l = {.rank = 1, .domain = {10}, .any_block = true, .late = &late};
     qs_status s = d->ops->launch(d, p, &l, 0, NULL, NULL);
     return s == QS_OK && late.taken;

@@ -1,7 +1,7 @@
 /* Kernels as programs in C99: a compiler takes them, and what they print is what the evaluator makes of the same
  * inputs; of the samples that --dump c gives a kernel, too.  With the name of a file: of the kernels whose text is in
  * it (tests/in_c.py collects those of scripts); with a number: of so many random ones. */
-#include "lang/kernel/emit/emit.h"
+#include "lang/kernel/codegen/emit.h"
 #include "tests/support/kir_gen.h"
 #include "tests/unit/check.h"
 

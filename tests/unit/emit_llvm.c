@@ -1,6 +1,6 @@
 /* Kernels given as KIR text run on the cpu device and on the reference evaluator; both must leave the same memory. */
 #include "lang/kernel/compile.h"
-#include "lang/kernel/passes/windows.h"
+#include "lang/kernel/passes/window_sums.h"
 #include "vm/base/str.h"
 #include "tests/unit/check.h"
 
@@ -313,7 +313,7 @@ static bool regroups(const char *text) {
     KFunc *f;
     qarena_init(&a, &ctx);
     CHECK(kir_parse(&ctx, &a, text, strlen(text), &f) == QS_OK);
-    KFunc *g = (KFunc *)kwindows_regroup(&ctx, &a, f);
+    KFunc *g = (KFunc *)kwindowsums_regroup(&ctx, &a, f);
     bool yes = g != f;
     int locals = 0;
     for (KRef r = 1; r < g->nins; r++) locals += g->ins[r].op == K_LOCAL;

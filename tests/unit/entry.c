@@ -1,6 +1,6 @@
 /* Views that a library gave, released where no turn of a thread can begin: they go with the next turn. */
 #include "tests/unit/check.h"
-#include "vm/session/entry.c"
+#include "vm/api/native_entry.c"
 
 static bool failing;
 static qs_status attach(qs_vm *vm, PythonTurn *turn) { return (void)vm, (void)turn, failing ? QS_ENOMEM : QS_OK; }

@@ -1,5 +1,5 @@
 /* fuse.c -- expressions as single kernels: the evaluator against the same formula in C, element by element. */
-#include "lang/kernel/host/fuse.h"
+#include "lang/kernel/lower/fusion/fuse.h"
 #include "lang/syntax/parse.h"
 #include "tests/unit/check.h"
 

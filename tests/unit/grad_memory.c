@@ -3,7 +3,7 @@
  * bytes. */
 #include "devices/pool.h"
 #include "tests/unit/check.h"
-#include "vm/grad/tape.h"
+#include "vm/tape/tape.h"
 #include "vm/quasar.h"
 #include "vm/value/object.h"
 
@@ -55,7 +55,7 @@ static const char programs[] =
 static qs_status reversed(qs_vm *vm, void *p, qs_call_args *c) {
     Array *a = qval_array(c->in[0]), *view;
     (void)p;
-    TRY(qdoor_view(vm, a, 1, a->dims, (int64_t[]){-1}, a->offset + a->count - 1, &view));
+    TRY(qhook_view(vm, a, 1, a->dims, (int64_t[]){-1}, a->offset + a->count - 1, &view));
     return c->out[0] = qarr_value(view), QS_OK;
 }
 static const qs_foreign_type reversed_type = {.name = "reversed", .call = reversed};

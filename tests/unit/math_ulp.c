@@ -7,7 +7,7 @@
 #include "devices/llvm.h"
 #include "devices/elf.h"
 #include "lang/kernel/compile.h"
-#include "lang/kernel/emit/emit.h"
+#include "lang/kernel/codegen/emit.h"
 #include "tests/unit/check.h"
 
 #include <dlfcn.h>

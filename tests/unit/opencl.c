@@ -1,6 +1,6 @@
 /* OpenCL against the reference evaluator: every instruction, then random kernels (unit_opencl [seed [count]]).
  * Without a device it says so and passes. */
-#include "lang/kernel/emit/emit.h"
+#include "lang/kernel/codegen/emit.h"
 #include "tests/support/kir_gen.h"
 #include "tests/unit/check.h"
 

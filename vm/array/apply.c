@@ -2,7 +2,7 @@
  * integers of any two types. */
 #include "vm/base/dtype.h"
 #include "vm/value/convert.h"
-#include "vm/array/nest.h"
+#include "vm/array/strided.h"
 #include "vm/array/operand.h"
 
 #include <string.h>
@@ -77,13 +77,13 @@ static qs_status pairs(qs_vm *vm, const char *name, const Pairs *p, qs_value a, 
     TRY(qoperand_result(vm, p->out, &shape, &r));
     qs_status s = qarr_write(vm, r, &to);
     if (s) return qarr_release(vm, r), s;
-    qnest_begin(&n, r->rank, r->dims);
-    qnest_array(&n, to, r);
-    qnest_operand(&n, x.p, qdtype_size(x.dtype), x.rank, x.dims, x.strides);
-    qnest_operand(&n, y.p, qdtype_size(y.dtype), y.rank, y.dims, y.strides);
-    qnest_fuse(&n);
-    qnest_lengthen(&n);
-    while (qnest_next(&n)) p->run(p, &n, x.dtype, y.dtype);
+    qstrided_begin(&n, r->rank, r->dims);
+    qstrided_array(&n, to, r);
+    qstrided_operand(&n, x.p, qdtype_size(x.dtype), x.rank, x.dims, x.strides);
+    qstrided_operand(&n, y.p, qdtype_size(y.dtype), y.rank, y.dims, y.strides);
+    qstrided_fuse(&n);
+    qstrided_lengthen(&n);
+    while (qstrided_next(&n)) p->run(p, &n, x.dtype, y.dtype);
     *out = qarr_value(r);
     return QS_OK;
 }

@@ -1,6 +1,6 @@
 /* arith.c -- operators on any two values; arrays with broadcasting.
  *
- *   values ─ plan (operand.c): dtypes of reading, computing, writing; shape of the result ─► nest of runs ─► packed.c
+ *   values ─ plan (operand.c): dtypes of reading, computing, writing; shape of the result ─► nest of runs ─► contiguous.c
  *
  * A run whose operands lie packed in the type of the computation goes straight through the loop.  Any other run goes
  * through it in pieces that fit the first cache, converted and gathered on the way in, converted and scattered out. */
@@ -8,9 +8,9 @@
 #include "vm/base/dtype.h"
 #include "vm/quasar.h"
 #include "vm/value/convert.h"
-#include "vm/array/nest.h"
+#include "vm/array/strided.h"
 #include "vm/array/operand.h"
-#include "vm/array/there.h"
+#include "vm/array/device_ops.h"
 
 #include <string.h>
 
@@ -39,7 +39,7 @@ static void run_binary(const Plan *p, const Nest *n, qs_dtype da, qs_dtype db) {
     Stream out = stream(n->at[0], n->step[0], p->out, p->gives);
     Stream a = stream(n->at[1], n->step[1], da, p->compute), b = stream(n->at[2], n->step[2], db, p->compute);
     bool a_one = a.step == 0, b_one = b.step == 0 && !a_one;
-    Loop *loop = qpacked_get(p->loop, p->compute, a_one ? LOOP_SV : b_one ? LOOP_VS : LOOP_VV);
+    Loop *loop = qcontig_get(p->loop, p->compute, a_one ? LOOP_SV : b_one ? LOOP_VS : LOOP_VV);
     if (a_one) qconv_run(da, a.at, 0, p->compute, piece_a, 0, 1);
     if (b_one) qconv_run(db, b.at, 0, p->compute, piece_b, 0, 1);
     bool direct = out.direct && (a_one || a.direct) && (b_one || b.direct);
@@ -64,8 +64,8 @@ static void run_signs(const Plan *p, const Nest *n, qs_dtype da, qs_dtype db) {
     int64_t signs[PIECE], ends[2] = {-1, 0};
     int side = da == QS_U64;
     const ptrdiff_t size = sizeof *signs;
-    Loop *loop = qpacked_get(p->loop, QS_U64, LOOP_VV);
-    qpacked_get(p->loop, QS_I64, LOOP_VV)(1, &ends[side], &ends[!side], &below);
+    Loop *loop = qcontig_get(p->loop, QS_U64, LOOP_VV);
+    qcontig_get(p->loop, QS_I64, LOOP_VV)(1, &ends[side], &ends[!side], &below);
     for (size_t at = 0, m; at < n->count; at += m) {
         m = n->count - at < PIECE ? n->count - at : PIECE;
         const char *a = n->at[1] + n->step[1] * (ptrdiff_t)at, *b = n->at[2] + n->step[2] * (ptrdiff_t)at;
@@ -81,13 +81,13 @@ static void run_signs(const Plan *p, const Nest *n, qs_dtype da, qs_dtype db) {
 static void run_plan(const Plan *p, const Operand *a, const Operand *b, void *to, int rank, const int64_t *dims,
                      const int64_t *strides) {
     Nest n;
-    qnest_begin(&n, rank, dims);
-    qnest_operand(&n, to, qdtype_size(p->out), rank, dims, strides);
-    qnest_operand(&n, a->p, qdtype_size(a->dtype), a->rank, a->dims, a->strides);
-    qnest_operand(&n, b->p, qdtype_size(b->dtype), b->rank, b->dims, b->strides);
-    qnest_fuse(&n);
-    qnest_lengthen(&n);
-    while (qnest_next(&n)) (p->signs ? run_signs : run_binary)(p, &n, a->dtype, b->dtype);
+    qstrided_begin(&n, rank, dims);
+    qstrided_operand(&n, to, qdtype_size(p->out), rank, dims, strides);
+    qstrided_operand(&n, a->p, qdtype_size(a->dtype), a->rank, a->dims, a->strides);
+    qstrided_operand(&n, b->p, qdtype_size(b->dtype), b->rank, b->dims, b->strides);
+    qstrided_fuse(&n);
+    qstrided_lengthen(&n);
+    while (qstrided_next(&n)) (p->signs ? run_signs : run_binary)(p, &n, a->dtype, b->dtype);
 }
 
 /* -- packed operands of the computation's type: the short way ----------------------------------------------------- */
@@ -101,7 +101,7 @@ static void run_array(const Plan *p, qs_value va, const Operand *a, qs_value vb,
                       void *to) {
     if (p->out == p->gives && dst->contiguous && ready(va, a, p, dst->count) && ready(vb, b, p, dst->count)) {
         LoopForm form = va.kind != QS_ARRAY ? LOOP_SV : vb.kind != QS_ARRAY ? LOOP_VS : LOOP_VV;
-        qpacked_get(p->loop, p->compute, form)(dst->count, a->p, b->p, to);
+        qcontig_get(p->loop, p->compute, form)(dst->count, a->p, b->p, to);
         return;
     }
     run_plan(p, a, b, to, dst->rank, dst->dims, dst->strides);
@@ -130,7 +130,7 @@ static qs_status on_device(qs_vm *vm, Op op, qs_value a, qs_value b, const Plan 
     *done = false;
     bool mask = p->gives == QS_B1 && p->loop == LOOP_AND;
     if (e == EL__COUNT || e == EL_bitand || e == EL_bitor || e == EL_bitxor || p->signs || mask) return QS_OK;
-    return qrow_on_device(vm, &(RowCall){e, p->compute, 2, (qs_value[]){a, b}, into}, done);
+    return qelementwise_on_device(vm, &(RowCall){e, p->compute, 2, (qs_value[]){a, b}, into}, done);
 }
 
 static qs_status array_binary(qs_vm *vm, Op op, qs_value a, qs_value b, unsigned owned, qs_value *out) {

@@ -4,12 +4,12 @@
 #include "vm/base/dtype.h"
 #include "vm/base/warning.h"
 #include "vm/base/number.h"
-#include "vm/grad/tape.h"
+#include "vm/tape/tape.h"
 #include "vm/quasar.h"
 #include "vm/value/convert.h"
 #include "vm/array/move.h"
-#include "vm/array/nest.h"
-#include "vm/array/there.h"
+#include "vm/array/strided.h"
+#include "vm/array/device_ops.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -357,10 +357,10 @@ qs_status qarr_check(qs_vm *vm, Array *src, ElementCheck *check, const char *fn)
     const void *p;
     Nest n;
     TRY(qarr_read(vm, src, &p));
-    qnest_begin(&n, src->rank, src->dims);
-    qnest_array(&n, p, src);
-    qnest_fuse(&n);
-    while (qnest_next(&n))
+    qstrided_begin(&n, src->rank, src->dims);
+    qstrided_array(&n, p, src);
+    qstrided_fuse(&n);
+    while (qstrided_next(&n))
         for (size_t at = 0, m; at < n.count; at += m) {
             m = n.count - at < PIECE ? n.count - at : PIECE;
             qconv_run(dtype_of(src), n.at[0] + n.step[0] * (ptrdiff_t)at, n.step[0], QS_F64, x, sizeof *x, m);
@@ -430,26 +430,26 @@ static void transfer(Ctx *c, Array *dst, void *to, const Array *src, const void 
         qthreads_run(qthreads_of(c), (int64_t)((dst->count + BLOCK - 1) / BLOCK), grain, convert_blocks, &x);
         return;
     }
-    qnest_begin(&n, dst->rank, dst->dims);
-    qnest_array(&n, to, dst);
-    qnest_array(&n, from, src);
-    qnest_fuse(&n);
+    qstrided_begin(&n, dst->rank, dst->dims);
+    qstrided_array(&n, to, dst);
+    qstrided_array(&n, from, src);
+    qstrided_fuse(&n);
     if (src->dtype == dst->dtype) {
         qmove_run(c, elem_size(dst), n.rank, n.dims, n.at[0], n.steps[0], n.at[1], n.steps[1]);
         return;
     }
-    qnest_lengthen(&n);
-    while (qnest_next(&n)) qconv_run(dtype_of(src), n.at[1], n.step[1], dtype_of(dst), n.at[0], n.step[0], n.count);
+    qstrided_lengthen(&n);
+    while (qstrided_next(&n)) qconv_run(dtype_of(src), n.at[1], n.step[1], dtype_of(dst), n.at[0], n.step[0], n.count);
 }
 
-qs_status qarr_carry(qs_vm *vm, const Carry *c) {
+qs_status qarr_carry(qs_vm *vm, const ElementMove *c) {
     ptrdiff_t from_steps[QS_MAX_RANK], to_steps[QS_MAX_RANK], size = (ptrdiff_t)elem_size(c->to);
     const void *from;
     void *to;
     bool done = false;
     for (int d = 0; d < c->rank; d++)
         if (!c->dims[d]) return QS_OK; /* the other extents may be as large as they like */
-    if (qdevmath_asks(vm)) TRY(qcarry_on_device(vm, c, &done));
+    if (qdevmath_asks(vm)) TRY(qmovelaunch_on_device(vm, c, &done));
     if (done) return QS_OK;
     TRY(qarr_read(vm, c->from, &from));
     TRY(qarr_write(vm, c->to, &to));
@@ -462,7 +462,7 @@ qs_status qarr_carry(qs_vm *vm, const Carry *c) {
 static qs_status assign_on_device(qs_vm *vm, Array *dst, Array *src, bool *done) {
     static const int64_t none[QS_MAX_RANK];
     bool stretched = src->count == 1 && dst->count != 1;
-    return qcarry_on_device(vm, &(Carry){.name = "copy", .from = src, .to = dst, .rank = dst->rank, .dims = dst->dims,
+    return qmovelaunch_on_device(vm, &(ElementMove){.name = "copy", .from = src, .to = dst, .rank = dst->rank, .dims = dst->dims,
                                          .from_steps = stretched ? none : src->strides, .to_steps = dst->strides},
                             done);
 }
@@ -595,10 +595,10 @@ qs_status qarr_fill(qs_vm *vm, Array *dst, qs_value number) {
     TRY(qarr_store(vm, dtype_of(dst), &room, number));
     if (dst->count > 1 && qbuf_is_away(dst->buf)) return fill_away(vm, dst, number);
     TRY(qarr_write(vm, dst, &to));
-    qnest_begin(&n, dst->rank, dst->dims);
-    qnest_array(&n, to, dst);
-    qnest_operand(&n, &room, elem_size(dst), 1, &one, &none);
-    qnest_fuse(&n);
+    qstrided_begin(&n, dst->rank, dst->dims);
+    qstrided_array(&n, to, dst);
+    qstrided_operand(&n, &room, elem_size(dst), 1, &one, &none);
+    qstrided_fuse(&n);
     qmove_run(qvm_ctx(vm), elem_size(dst), n.rank, n.dims, n.at[0], n.steps[0], n.at[1], n.steps[1]);
     return qarr_settle(vm, dst);
 }
@@ -618,10 +618,10 @@ static qs_status array_doubles(qs_vm *vm, Array *a, double *x) {
     const void *p;
     Nest n;
     TRY(qarr_read(vm, a, &p));
-    qnest_begin(&n, a->rank, a->dims);
-    qnest_array(&n, p, a);
-    qnest_fuse(&n);
-    for (; qnest_next(&n); x += n.count) qconv_run(dtype_of(a), n.at[0], n.step[0], QS_F64, x, sizeof *x, n.count);
+    qstrided_begin(&n, a->rank, a->dims);
+    qstrided_array(&n, p, a);
+    qstrided_fuse(&n);
+    for (; qstrided_next(&n); x += n.count) qconv_run(dtype_of(a), n.at[0], n.step[0], QS_F64, x, sizeof *x, n.count);
     return QS_OK;
 }
 

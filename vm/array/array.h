@@ -1,10 +1,10 @@
 /* array.h -- numeric arrays: making them, reading them, functions of their elements, reductions.
  *
- *     array.c    making, viewing, reading        arith.c each.c apply.c   operators, and functions of elements
+ *     array.c    making, viewing, reading        arith.c map_elements.c apply.c   operators, and functions of elements
  *     index.c    x[…]: select.c says which places are meant, gather.c moves their elements
  *     reduce.c   sums and their like             scalar.c operand.c       two numbers; values met element by element
- *     move.c     elements as they are            nest.c packed.c          strided runs, and the loops over packed ones
- *     gemm.c matrix.c device_math.c              products, here or by the library of a device
+ *     move.c     elements as they are            strided.c contiguous.c          strided runs, and the loops over packed ones
+ *     gemm.c matmul.c device_math.c              products, here or by the library of a device
  *
  * Arrays and numbers come in, new arrays go out, or old ones changed.  The interpreter, stdlib and bridge call these
  * files.  All of them but device_math.c work on host memory and take any strides; loops over contiguous data are the
@@ -34,7 +34,7 @@ qs_status qarr_wrap(qs_vm *vm, const struct qs_array_info *info, const Wrapped *
 qs_status qarr_like(qs_vm *vm, const Array *a, qs_dtype d, Array **out);     /* same shape, contiguous, uninitialised */
 qs_status qarr_view(qs_vm *vm, Array *base, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
                     Array **out);
-/* The same also of an array whose derivative is recorded: vm/grad says what the view is. */
+/* The same also of an array whose derivative is recorded: vm/tape says what the view is. */
 qs_status qarr_alias(qs_vm *vm, Array *base, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
                      Array **out);
 qs_status qarr_contiguous(qs_vm *vm, Array *a, Array **out);                    /* itself (retained) or a packed copy */

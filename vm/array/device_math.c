@@ -5,7 +5,7 @@
  *
  * The bandwidth is the one that launches measured, where they did; rates are those of ordinary devices of our days: it
  * matters only that a product of small matrices which lie on the host is not worth copying them. */
-#include "vm/grad/tape.h"
+#include "vm/tape/tape.h"
 #include "vm/array/device_math.h"
 #include "devices/heap.h"
 #include "vm/launch/run.h"

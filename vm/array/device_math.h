@@ -11,7 +11,7 @@
  * layouts, too little work for what would have to be copied, or no room there even when everything that is kept for
  * reuse was given back.  --explain says which, when that changes. */
 qs_status qdevmath_product(qs_vm *vm, Array *a, Array *b, GemmSize of, Array **out);
-/* Along `rank` dimensions from `first` on, of those in dims. */
+/* AxisOp `rank` dimensions from `first` on, of those in dims. */
 qs_status qdevmath_fft(qs_vm *vm, Array *a, int ndims, const int64_t *dims, int first, int rank, bool inverse,
                        Array **out);
 /* In the precision of the elements.  *out is NULL also where the device finds the matrix singular, or not positive

@@ -8,8 +8,8 @@
 #include "vm/base/flag.h"
 #include "vm/value/convert.h"
 #include "vm/array/move.h"
-#include "vm/array/nest.h"
-#include "vm/array/there.h"
+#include "vm/array/strided.h"
+#include "vm/array/device_ops.h"
 
 #include <string.h>
 
@@ -83,11 +83,11 @@ static void even_nest(const Move *m, Nest *n) {
         b[d] = m->bsteps[d] / size * s->step;
         k[d] = m->ksteps[d] / size;
     }
-    qnest_begin(n, m->n, dims);
-    qnest_operand(n, NULL, m->size, m->n, dims, b);
-    qnest_operand(n, NULL, m->size, m->n, dims, k);
-    qnest_fuse(n);
-    qnest_lengthen(n);
+    qstrided_begin(n, m->n, dims);
+    qstrided_operand(n, NULL, m->size, m->n, dims, b);
+    qstrided_operand(n, NULL, m->size, m->n, dims, k);
+    qstrided_fuse(n);
+    qstrided_lengthen(n);
 }
 
 /* The dimension whose list is walked in the innermost loop: the longest; -1 when evenly spaced runs are better. */
@@ -133,7 +133,7 @@ static void walk_runs(Walk *w, char *base, char *block) {
     even_nest(w->m, &n);
     n.at[0] = base;
     n.at[1] = block;
-    while (qnest_next(&n)) {
+    while (qstrided_next(&n)) {
         w->run = (Run){n.step[0], n.step[1], 0};
         for (size_t at = 0; at < n.count; at += STRETCH) {
             w->run.count = n.count - at < STRETCH ? n.count - at : STRETCH;
@@ -225,10 +225,10 @@ qs_status qgather_on_device(const Base *b, Array *a, const Selection *s, Array *
     block_steps(s, into && block->count == 1, dims, steps);
     for (int d = 0; d < s->n && status == QS_OK; d++)
         if (s->at[d].list) status = list_array(b->vm, &s->at[d], &lists[d]);
-    Carry c = {.name = into ? "x[…] = y" : "x[…]", .from = into ? block : a, .to = into ? a : block, .rank = s->n,
+    ElementMove c = {.name = into ? "x[…] = y" : "x[…]", .from = into ? block : a, .to = into ? a : block, .rank = s->n,
                .dims = dims, .from_steps = into ? steps : base, .to_steps = into ? base : steps,
                .from_at = into ? 0 : at, .to_at = into ? at : 0, .lists = lists, .extents = b->dims, .into = into};
-    if (status == QS_OK) status = qcarry_on_device(b->vm, &c, done);
+    if (status == QS_OK) status = qmovelaunch_on_device(b->vm, &c, done);
     for (int d = 0; d < s->n; d++)
         if (lists[d]) qarr_release(b->vm, lists[d]);
     return status;

@@ -1,7 +1,7 @@
 /* gemm.c -- products of matrices, by a library where there is one and else by loops of our own.
  *
  * The loops cut the product into tiles that stay in registers while k runs; b is used DEPTH rows at a time, so that a
- * strip of it stays in the first cache.  Compiled twice, like packed.c, for the sake of wider registers.
+ * strip of it stays in the first cache.  Compiled twice, like contiguous.c, for the sake of wider registers.
  *
  * A library computes on our threads: the product is cut into pieces, and OpenBLAS is asked for each of them with one
  * thread.  Its own threads may share a processor with the caller for seconds (devices/threads.c says why): with two of
@@ -11,7 +11,7 @@
 #include "vm/array/gemm.h"
 #include "devices/threads.h"
 #include "vm/base/dtype.h"
-#include "vm/array/packed.h"
+#include "vm/array/contiguous.h"
 #include "vm/value/machine.h"
 
 #include <dlfcn.h>

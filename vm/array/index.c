@@ -3,9 +3,9 @@
 #include "vm/array/index.h"
 #include "vm/base/dtype.h"
 #include "vm/base/warning.h"
-#include "vm/array/nest.h"
+#include "vm/array/strided.h"
 #include "vm/array/select.h"
-#include "vm/array/there.h"
+#include "vm/array/device_ops.h"
 
 #include <string.h>
 
@@ -69,15 +69,15 @@ static qs_status get_selection(const Base *b, Array *a, const Selection *s, qs_v
 }
 
 static void open_mask_nest(Nest *n, const Array *a, const void *p, const Array *mask, const void *q) {
-    qnest_begin(n, a->rank, a->dims);
-    qnest_array(n, p, a);
-    qnest_array(n, q, mask);
-    qnest_fuse(n);
+    qstrided_begin(n, a->rank, a->dims);
+    qstrided_array(n, p, a);
+    qstrided_array(n, q, mask);
+    qstrided_fuse(n);
 }
 
 static size_t count_true(Nest n) {
     size_t total = 0;
-    while (qnest_next(&n))
+    while (qstrided_next(&n))
         for (size_t i = 0; i < n.count; i++) total += n.at[1][(ptrdiff_t)i * n.step[1]] != 0;
     return total;
 }
@@ -87,7 +87,7 @@ static qs_status last_of(qs_vm *vm, Array *a, qs_value *out) {
     Array *last;
     int64_t one = 1;
     TRY(qarr_new(vm, (qs_dtype)a->dtype, 1, &one, false, &last));
-    qs_status s = qarr_carry(vm, &(Carry){.name = "last", .from = a, .to = last, .rank = 1, .dims = &one,
+    qs_status s = qarr_carry(vm, &(ElementMove){.name = "last", .from = a, .to = last, .rank = 1, .dims = &one,
                                           .from_steps = &one, .to_steps = &one, .from_at = (int64_t)a->count - 1});
     if (s == QS_OK) s = qarr_get(vm, last, 0, out);
     return qarr_release(vm, last), s;
@@ -98,17 +98,17 @@ static qs_status pick_there(qs_vm *vm, Array *a, Array *mask, Array *counts, qs_
     qs_value n;
     Array *r;
     int64_t one = 1, count = (int64_t)a->count, none = 0;
-    Along run = {.name = "x[mask]", .op = LOOP_ADD, .lane = QS_I64, .x = mask, .y = counts, .rank = 1, .dims = &one,
+    AxisOp run = {.name = "x[mask]", .op = LOOP_ADD, .lane = QS_I64, .x = mask, .y = counts, .rank = 1, .dims = &one,
                  .strides = &none, .n = count, .step = 1, .y_strides = &none, .y_step = 1, .beside = a};
-    TRY(qalong_run(vm, &run, done));
+    TRY(qaxisop_run(vm, &run, done));
     if (!*done) return QS_OK;
     TRY(last_of(vm, counts, &n));
     TRY(qarr_new(vm, (qs_dtype)a->dtype, 1, &(int64_t){(int64_t)qval_number(n)}, false, &r));
     qbuf_unset(r->buf);
     int64_t extent = (int64_t)r->count;
-    Carry c = {.name = "x[mask]", .from = a, .to = r, .rank = 1, .dims = &count, .from_steps = &one, .to_steps = &one,
+    ElementMove c = {.name = "x[mask]", .from = a, .to = r, .rank = 1, .dims = &count, .from_steps = &one, .to_steps = &one,
                .lists = &counts, .extents = &extent, .into = true, .from_one = true, .mask = mask, .mask_steps = &one};
-    qs_status s = r->count ? qcarry_on_device(vm, &c, done) : QS_OK;
+    qs_status s = r->count ? qmovelaunch_on_device(vm, &c, done) : QS_OK;
     if (s || !*done) return qarr_release(vm, r), s;
     return *out = qarr_value(r), QS_OK;
 }
@@ -140,7 +140,7 @@ static qs_status get_masked(qs_vm *vm, Array *a, Array *mask, qs_value *out) {
     qs_status s = qarr_write(vm, r, &block);
     if (s) return qarr_release(vm, r), s;
     char *to = block;
-    while (qnest_next(&n))
+    while (qstrided_next(&n))
         for (size_t i = 0; i < n.count; i++)
             if (n.at[1][(ptrdiff_t)i * n.step[1]]) {
                 memcpy(to, n.at[0] + (ptrdiff_t)i * n.step[0], size);
@@ -221,7 +221,7 @@ static qs_status put_selection(const Base *b, Array *a, const Selection *s, Arra
 
 static qs_status fill_masked_there(qs_vm *vm, Array *a, Array *mask, Array *value, bool *done) {
     static const int64_t none[QS_MAX_RANK];
-    return qcarry_on_device(vm, &(Carry){.name = "x[mask] = y", .from = value, .to = a, .rank = a->rank,
+    return qmovelaunch_on_device(vm, &(ElementMove){.name = "x[mask] = y", .from = value, .to = a, .rank = a->rank,
                                          .dims = a->dims, .from_steps = none, .to_steps = a->strides, .mask = mask,
                                          .mask_steps = mask->strides}, done);
 }
@@ -250,7 +250,7 @@ static qs_status put_masked(const Base *b, Array *a, Array *mask, Array *value) 
     if (value->count != 1 && value->count != chosen && !parallel)
         return assign_error(b, value, 1, &(int64_t){(int64_t)chosen});
     const char *from = block;
-    while (qnest_next(&n))
+    while (qstrided_next(&n))
         for (size_t i = 0; i < n.count; i++) {
             bool take = n.at[1][(ptrdiff_t)i * n.step[1]] != 0;
             if (take) memcpy(n.at[0] + (ptrdiff_t)i * n.step[0], from, size);

@@ -238,7 +238,7 @@ qs_status qoperand_plan(qs_vm *vm, Op op, qs_value a, qs_value b, Plan *p) {
     p->compute = p->gives = qoperand_compute(p->out);
     if (cls == CLASS_CHOICE && a.kind == b.kind && array_dtype(a) == array_dtype(b)) p->out = array_dtype(a);
     if (cls == CLASS_ORDER) p->gives = p->out = QS_B1;
-    if (!qpacked_get(p->loop, p->compute, LOOP_VV)) return qscalar_mismatch(vm, op, a, b);
+    if (!qcontig_get(p->loop, p->compute, LOOP_VV)) return qscalar_mismatch(vm, op, a, b);
     return QS_OK;
 }
 

@@ -3,7 +3,7 @@
 #define VM_OPERAND_H
 #include "lang/syntax/operators.h"
 #include "vm/array/array.h"
-#include "vm/array/packed.h"
+#include "vm/array/contiguous.h"
 
 /* Elements that are converted at once: they stay in the first cache. */
 enum { PIECE = 512, PIECE_BYTES = PIECE * sizeof(QComplexD) };

@@ -3,7 +3,7 @@
  * Elements are brought, a piece at a time, into a lane type that holds the exact or nearly exact result: double, int64,
  * uint64, complex double, bool.  Each place of a piece is a lane with a partial result of its own; the packed loops of
  * arithmetic merge pieces into lanes, and the lanes are merged pairwise at the end.  So a sum of n floats has the error
- * of n/512 additions in double, and integers are exact.  Along a dimension the same pieces lie across it.
+ * of n/512 additions in double, and integers are exact.  AxisOp a dimension the same pieces lie across it.
  *
  * Large arrays are shared out among the threads.  What is cut where depends on the array alone, so a result is the same
  * whatever their number.
@@ -17,15 +17,15 @@
  * the last element of a strand is exactly what the next strand continues, so the sums of numbers that are not negative
  * never fall.
  *
- * An array that a GPU holds is reduced there, by kernels with the same lane types (there.h). */
+ * An array that a GPU holds is reduced there, by kernels with the same lane types (device_ops.h). */
 #include "devices/threads.h"
 #include "lang/kernel/elem/elem_host.h"
 #include "vm/array/array.h"
 #include "vm/base/dtype.h"
 #include "vm/value/convert.h"
-#include "vm/array/packed.h"
-#include "vm/array/nest.h"
-#include "vm/array/there.h"
+#include "vm/array/contiguous.h"
+#include "vm/array/strided.h"
+#include "vm/array/device_ops.h"
 
 #include <math.h>
 #include <string.h>
@@ -67,7 +67,7 @@ static qs_dtype out_dtype(qs_vm *vm, Reduce r, qs_dtype d) {
 
 static qs_status make_plan(qs_vm *vm, Reduce r, qs_dtype d, Plan *p) {
     *p = (Plan){r, d, lane_dtype(r, d), out_dtype(vm, r, d), NULL, 0};
-    p->merge = qpacked_get(infos[r].op, p->lane, LOOP_VV);
+    p->merge = qcontig_get(infos[r].op, p->lane, LOOP_VV);
     if (p->merge) return QS_OK;
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: complex numbers have no order", infos[r].name);
 }
@@ -89,7 +89,7 @@ static const void *fetch(const Plan *p, const char *src, ptrdiff_t step, size_t 
         return room;
     }
     qconv_run(p->from, src, step, p->lane, room, (ptrdiff_t)qdtype_size(p->lane), n);
-    if (p->r == RED_SUMSQ) qpacked_get(LOOP_MUL, QS_F64, LOOP_VV)(n, room, room, room);
+    if (p->r == RED_SUMSQ) qcontig_get(LOOP_MUL, QS_F64, LOOP_VV)(n, room, room, room);
     return room;
 }
 
@@ -108,7 +108,7 @@ static void take_rows(const Plan *p, Lanes *lanes, size_t rows, const char *src,
                       size_t n) {
     Lanes room;
     if (adds_floats(p, src, step) && apart % (ptrdiff_t)sizeof(float) == 0)
-        qpacked_accumulate32(n, rows, (const void *)src, apart / (ptrdiff_t)sizeof(float), lanes->f);
+        qcontig_accumulate32(n, rows, (const void *)src, apart / (ptrdiff_t)sizeof(float), lanes->f);
     else
         for (; rows; rows--, src += apart) p->merge(n, lanes, fetch(p, src, step, n, &room), lanes);
 }
@@ -140,7 +140,7 @@ static void merge_lanes(const Plan *p, Total *t) {
 static void divide(const Plan *p, Lanes *lanes, size_t m) {
     bool parts = p->lane == QS_C128;
     double n = (double)p->n;
-    if (p->r == RED_MEAN) qpacked_get(LOOP_DIV, parts ? QS_F64 : p->lane, LOOP_VS)(parts ? 2 * m : m, lanes, &n, lanes);
+    if (p->r == RED_MEAN) qcontig_get(LOOP_DIV, parts ? QS_F64 : p->lane, LOOP_VS)(parts ? 2 * m : m, lanes, &n, lanes);
 }
 
 /* -- over everything ----------------------------------------------------------------------------------------------- */
@@ -153,8 +153,8 @@ static bool add_floats(const Plan *p, Total *t, const char *src, size_t n) {
     if (p->lane != QS_F64 || infos[p->r].op != LOOP_ADD || (p->from != QS_F32 && p->from != QS_F64)) return false;
     const void *x = src;
     t->used = 1;
-    if (p->from == QS_F32) t->lanes.f[0] = squares ? qpacked_dot32(n, x, x) : qpacked_sum32(n, x);
-    else t->lanes.f[0] = squares ? qpacked_dot64(n, x, x) : qpacked_sum64(n, x);
+    if (p->from == QS_F32) t->lanes.f[0] = squares ? qcontig_dot32(n, x, x) : qcontig_sum32(n, x);
+    else t->lanes.f[0] = squares ? qcontig_dot64(n, x, x) : qcontig_sum64(n, x);
     return true;
 }
 
@@ -195,10 +195,10 @@ static void total(Ctx *c, const Plan *p, const Array *a, const void *at, Total *
         return;
     }
     t->used = 0;
-    qnest_begin(&n, a->rank, a->dims);
-    qnest_array(&n, at, a);
-    qnest_fuse(&n);
-    while (qnest_next(&n)) add_run(p, t, n.at[0], n.step[0], n.count);
+    qstrided_begin(&n, a->rank, a->dims);
+    qstrided_array(&n, at, a);
+    qstrided_fuse(&n);
+    while (qstrided_next(&n)) add_run(p, t, n.at[0], n.step[0], n.count);
     merge_lanes(p, t);
 }
 
@@ -209,7 +209,7 @@ static bool may_overflow(const Plan *p) {
 
 static Plan estimate(Plan p) {
     p.lane = p.out = QS_F64;
-    p.merge = qpacked_get(infos[p.r].op, QS_F64, LOOP_VV);
+    p.merge = qcontig_get(infos[p.r].op, QS_F64, LOOP_VV);
     return p;
 }
 
@@ -269,8 +269,8 @@ static qs_status empty_result(qs_vm *vm, const Plan *p, qs_value *out) {
 }
 
 /* -- on a device --------------------------------------------------------------------------------------------------- */
-static Along on_device(const Plan *p, Array *a, Array *y) {
-    return (Along){.name = infos[p->r].name, .op = infos[p->r].op, .lane = p->lane, .x = a, .y = y,
+static AxisOp on_device(const Plan *p, Array *a, Array *y) {
+    return (AxisOp){.name = infos[p->r].name, .op = infos[p->r].op, .lane = p->lane, .x = a, .y = y,
                    .squares = p->r == RED_SUMSQ, .by = p->r == RED_MEAN ? (double)p->n : 0};
 }
 
@@ -282,9 +282,9 @@ static qs_status all_on_device(qs_vm *vm, const Plan *p, Array *a, Lanes *out, b
     *done = false;
     if (!qdevmath_asks(vm) || !a->contiguous || may_overflow(p)) return QS_OK;
     TRY(qarr_new(vm, p->lane, 1, &one, false, &r));
-    Along j = on_device(p, a, r);
+    AxisOp j = on_device(p, a, r);
     j.rank = 1, j.dims = &one, j.strides = &none, j.n = (int64_t)a->count, j.step = 1;
-    qs_status s = qalong_run(vm, &j, done);
+    qs_status s = qaxisop_run(vm, &j, done);
     if (s == QS_OK && *done) s = qarr_read(vm, r, &at);
     if (s == QS_OK && *done) memcpy(out, at, qdtype_size(p->lane));
     return qarr_release(vm, r), s;
@@ -317,8 +317,8 @@ static void sum_products(void *ud, int64_t first, int64_t last, int worker) {
     for (size_t k = (size_t)first; k < (size_t)last; k++) {
         size_t at = k * s->size, n = s->count - at < s->size ? s->count - at : s->size;
         const void *x = s->x + at * qdtype_size(s->d), *y = s->y ? s->y + at * qdtype_size(s->d) : NULL;
-        if (y) s->parts[k] = single ? qpacked_dot32(n, x, y) : qpacked_dot64(n, x, y);
-        else s->parts[k] = single ? qpacked_spread32(n, x, s->from) : qpacked_spread64(n, x, s->from);
+        if (y) s->parts[k] = single ? qcontig_dot32(n, x, y) : qcontig_dot64(n, x, y);
+        else s->parts[k] = single ? qcontig_spread32(n, x, s->from) : qcontig_spread64(n, x, s->from);
     }
 }
 
@@ -328,7 +328,7 @@ static double products(qs_vm *vm, Products s) {
     size_t n = (s.count + s.size - 1) / s.size;
     if (n <= FEW) sum_products(&s, 0, (int64_t)n, 0);
     else qthreads_run(qthreads_of(qvm_ctx(vm)), (int64_t)n, 1, sum_products, &s);
-    return qpacked_sum64(n, parts);
+    return qcontig_sum64(n, parts);
 }
 
 double qred_dot(qs_vm *vm, qs_dtype d, size_t n, const void *x, const void *y) {
@@ -360,25 +360,25 @@ static Split split(const Array *a, int dim) {
 }
 
 static qs_status along_on_device(qs_vm *vm, const Plan *p, Array *a, const Split *s, Array *r, bool *done) {
-    Along j = on_device(p, a, r);
+    AxisOp j = on_device(p, a, r);
     j.rank = s->rank, j.dims = s->dims, j.strides = s->strides;
     j.n = (int64_t)s->n, j.step = s->step / (ptrdiff_t)qdtype_size(p->from);
-    return qalong_run(vm, &j, done);
+    return qaxisop_run(vm, &j, done);
 }
 
 /* In two passes, as on the host: of the means, and of the squares of what elements differ from them. */
 static qs_status spread_along(qs_vm *vm, Array *a, const Split *s, double ddof, bool root, Array *r, bool *done) {
     Array *means;
     double n = (double)s->n;
-    Along j = {.name = root ? "std" : "var", .op = LOOP_ADD, .lane = QS_F64, .x = a, .rank = s->rank, .dims = s->dims,
+    AxisOp j = {.name = root ? "std" : "var", .op = LOOP_ADD, .lane = QS_F64, .x = a, .rank = s->rank, .dims = s->dims,
                .strides = s->strides, .n = (int64_t)s->n,
                .step = s->step / (ptrdiff_t)qdtype_size((qs_dtype)a->dtype), .by = n};
     TRY(qarr_new(vm, QS_F64, s->rank, s->dims, false, &means));
     j.y = means;
-    qs_status status = qalong_run(vm, &j, done);
+    qs_status status = qaxisop_run(vm, &j, done);
     if (status == QS_OK && *done) {
         j.squares = true, j.centres = means, j.y = r, j.by = n > ddof ? n - ddof : 1, j.root = root;
-        status = qalong_run(vm, &j, done);
+        status = qaxisop_run(vm, &j, done);
     }
     return qarr_release(vm, means), status;
 }
@@ -399,10 +399,10 @@ qs_status qred_spread_of(qs_vm *vm, Array *a, int dim, double ddof, bool root, q
 
 static void open_nest(Nest *n, const Split *s, const void *in, qs_dtype from, const int64_t *out_strides, void *out,
                       qs_dtype to) {
-    qnest_begin(n, s->rank, s->dims);
-    qnest_operand(n, out, qdtype_size(to), s->rank, s->dims, out_strides);
-    qnest_operand(n, in, qdtype_size(from), s->rank, s->dims, s->strides);
-    qnest_fuse(n);
+    qstrided_begin(n, s->rank, s->dims);
+    qstrided_operand(n, out, qdtype_size(to), s->rank, s->dims, out_strides);
+    qstrided_operand(n, in, qdtype_size(from), s->rank, s->dims, s->strides);
+    qstrided_fuse(n);
 }
 
 /* Whether to finish one result after the other; else many side by side, which suits short or wide walks. */
@@ -465,10 +465,10 @@ static void run_share(void *ud, int64_t first, int64_t last, int worker) {
     s.dims[x->axis] = last - first;
     open_nest(&n, &s, x->in + first * s.strides[x->axis] * (ptrdiff_t)qdtype_size(x->p->from), x->p->from, x->strides,
               x->out + first * x->strides[x->axis] * (ptrdiff_t)qdtype_size(x->p->out), x->p->out);
-    while (qnest_next(&n)) x->lines(x->p, &s, &n, x->out_step);
+    while (qstrided_next(&n)) x->lines(x->p, &s, &n, x->out_step);
 }
 
-/* Along the longest dimension of the results, in shares of about a block; neighbours in memory stay together. */
+/* AxisOp the longest dimension of the results, in shares of about a block; neighbours in memory stay together. */
 static void share_out(Ctx *c, Shares *x) {
     const Split *s = x->s;
     int64_t results = 1, least = 1;
@@ -538,11 +538,11 @@ static qs_status reduce_dim(qs_vm *vm, Plan *p, Array *a, int dim, qs_value *out
 
 /* In two passes: the extremes, and the first places of elements that equal them. */
 static qs_status places_of(qs_vm *vm, const Plan *p, Array *a, const Split *s, Array *extremes, Array *y, bool *done) {
-    Along j = {.name = infos[p->r].name, .op = LOOP_MIN, .lane = QS_I64, .x = a, .y = y, .rank = s->rank,
+    AxisOp j = {.name = infos[p->r].name, .op = LOOP_MIN, .lane = QS_I64, .x = a, .y = y, .rank = s->rank,
                .dims = s->dims, .strides = s->strides, .n = (int64_t)s->n,
                .step = s->step / (ptrdiff_t)qdtype_size(p->from), .centres = extremes, .places = true};
     TRY(along_on_device(vm, p, a, s, extremes, done));
-    return *done ? qalong_run(vm, &j, done) : QS_OK;
+    return *done ? qaxisop_run(vm, &j, done) : QS_OK;
 }
 
 qs_status qred_places(qs_vm *vm, Reduce r, Array *a, int dim, qs_value *out, bool *done) {
@@ -599,8 +599,8 @@ static void running(const Plan *p, const Split *s, const Nest *n, ptrdiff_t out_
     }
 }
 
-/* Along rows.  A row is cut into blocks: an element of the result is what comes before its block, plus its running sum
- * within (vm/array/packed.h says how that is made up). */
+/* AxisOp rows.  A row is cut into blocks: an element of the result is what comes before its block, plus its running sum
+ * within (vm/array/contiguous.h says how that is made up). */
 #define STRANDS(name, T, OP)                                                                                           \
     static void name(void *lanes, size_t n) {                                                                          \
         T *x = lanes, sum[LANES / LOOP_STRAND];                                                                        \
@@ -658,7 +658,7 @@ static double run_floats(const Running *r, size_t at, size_t n, const QComplexD 
     size_t size = qdtype_size(r->p->from);
     const void *x = r->src + at * size;
     void *y = write ? r->dst + at * size : NULL;
-    return size == sizeof(float) ? qpacked_running32(n, x, first, y) : qpacked_running64(n, x, first, y);
+    return size == sizeof(float) ? qcontig_running32(n, x, first, y) : qcontig_running64(n, x, first, y);
 }
 
 /* Block k; before NULL: there is nothing.  Gives the result of the block alone; writes elements if asked to. */
@@ -711,7 +711,7 @@ static void run_blocks(void *ud, int64_t first, int64_t last, int worker) {
 static size_t blocks_of(const Split *s) { return (s->n + BLOCK - 1) / BLOCK; }
 
 static Running open_running(const Plan *p, const Split *s, ptrdiff_t out_step) {
-    return (Running){.p = p, .s = s, .strands = strands_of(p), .shift = qpacked_get(infos[p->r].op, p->lane, LOOP_SV),
+    return (Running){.p = p, .s = s, .strands = strands_of(p), .shift = qcontig_get(infos[p->r].op, p->lane, LOOP_SV),
                      .out_step = out_step};
 }
 
@@ -734,7 +734,7 @@ static void running_long_rows(Ctx *c, const Plan *p, const Split *s, Nest *n, pt
     Running r = open_running(p, s, out_step);
     size_t blocks = blocks_of(s), bytes = qmem_size(blocks, sizeof *r.before, sizeof *r.before);
     r.before = qmem_alloc(c, bytes);
-    while (qnest_next(n))
+    while (qstrided_next(n))
         for (size_t i = 0; i < n->count; i++) {
             r.src = n->at[1] + n->step[1] * (ptrdiff_t)i, r.dst = n->at[0] + n->step[0] * (ptrdiff_t)i;
             r.chain = (ThreadsChain){0};
@@ -745,13 +745,13 @@ static void running_long_rows(Ctx *c, const Plan *p, const Split *s, Nest *n, pt
 
 static qs_status running_on_device(qs_vm *vm, const Plan *p, Array *a, int dim, Array *y, bool *done) {
     Split s = split(a, dim), to = split(y, dim);
-    Along j = on_device(p, a, y);
+    AxisOp j = on_device(p, a, y);
     *done = false;
     if (!a->count || !qdevmath_asks(vm) || may_overflow(p)) return QS_OK;
     j.rank = s.rank, j.dims = s.dims, j.strides = s.strides, j.y_strides = to.strides;
     j.n = (int64_t)s.n, j.step = s.step / (ptrdiff_t)qdtype_size(p->from);
     j.y_step = to.step / (ptrdiff_t)qdtype_size(p->out);
-    return qalong_run(vm, &j, done);
+    return qaxisop_run(vm, &j, done);
 }
 
 static qs_status run_into(qs_vm *vm, const Plan *p, Array *a, int dim, Array *result) {

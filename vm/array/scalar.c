@@ -59,7 +59,7 @@ static qs_status int_binary(qs_vm *vm, Op op, int64_t x, int64_t y, qs_value *ou
     case OP_DIV: case OP_PWDIV: *out = qs_num((double)x / (double)y); return QS_OK;
     case OP_POW: case OP_PWPOW:
         if (y >= 0) return int_power(vm, x, y, out);
-        *out = qs_num(qpacked_power((double)x, (double)y));
+        *out = qs_num(qcontig_power((double)x, (double)y));
         return QS_OK;
     case OP_MAXEQ: r = elem_max_I64(x, y); break;
     case OP_MINEQ: r = elem_min_I64(x, y); break;
@@ -106,7 +106,7 @@ static qs_status number_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_valu
     case OP_SUB: *out = qs_num(elem_sub_F64(x, y)); return QS_OK;
     case OP_MUL: case OP_PWMUL: *out = qs_num(elem_mul_F64(x, y)); return QS_OK;
     case OP_DIV: case OP_PWDIV: *out = qs_num(elem_div_F64(x, y)); return QS_OK;
-    case OP_POW: case OP_PWPOW: *out = qs_num(qpacked_power(x, y)); return QS_OK;
+    case OP_POW: case OP_PWPOW: *out = qs_num(qcontig_power(x, y)); return QS_OK;
     case OP_MAXEQ: *out = qs_num(elem_max_F64(x, y)); return QS_OK;
     case OP_MINEQ: *out = qs_num(elem_min_F64(x, y)); return QS_OK;
     COMPARISONS(F64)
@@ -130,7 +130,7 @@ static qs_status complex_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_val
     case OP_SUB: z = elem_sub_C128(x, y); break;
     case OP_MUL: case OP_PWMUL: z = elem_mul_C128(x, y); break;
     case OP_DIV: case OP_PWDIV: z = elem_div_C128(x, y); break;
-    case OP_POW: case OP_PWPOW: z = qpacked_complex_power(x, y); break;
+    case OP_POW: case OP_PWPOW: z = qcontig_complex_power(x, y); break;
     case OP_EQ: *out = qs_bool(elem_eq_C128(x, y)); return QS_OK;
     case OP_NE: *out = qs_bool(elem_ne_C128(x, y)); return QS_OK;
     case OP_ANDAND: *out = qs_bool(xtrue && ytrue); return QS_OK;

@@ -8,7 +8,7 @@
 #include "vm/base/number.h"
 #include "vm/base/warning.h"
 #include "vm/value/convert.h"
-#include "vm/array/nest.h"
+#include "vm/array/strided.h"
 
 #include <math.h>
 #include <string.h>
@@ -131,10 +131,10 @@ static qs_status select_list(const Base *b, int dim, Array *a, Select *s) {
     if (a->rank >= 2 && a->dims[1] != 1) s->shape = a;
     if (even) return QS_OK;
     TRY(new_list(b->vm, s, a->count));
-    qnest_begin(&n, a->rank, a->dims);
-    qnest_array(&n, p, a);
-    qnest_fuse(&n);
-    for (int64_t *list = s->list; qnest_next(&n); list += n.count)
+    qstrided_begin(&n, a->rank, a->dims);
+    qstrided_array(&n, p, a);
+    qstrided_fuse(&n);
+    for (int64_t *list = s->list; qstrided_next(&n); list += n.count)
         TRY(places_of_run(b, dim, (qs_dtype)a->dtype, n.at[0], n.step[0], n.count, list));
     even_out(b->vm, s);
     return QS_OK;

@@ -19,9 +19,9 @@ typedef struct {
 } Base;
 
 /* Indices as written, with a position taken apart. */
-typedef enum { FORM_EACH /* one per dimension */, FORM_MASK, FORM_WHOLE } Form;
+typedef enum { FORM_EACH /* one per dimension */, FORM_MASK, FORM_WHOLE } IndexForm;
 typedef struct {
-    Form form;
+    IndexForm form;
     int n;
     const qs_value *at;
     qs_value parts[QS_MAX_RANK];

@@ -1,8 +1,8 @@
 /* where.c -- c ? a : b of an array c: element by element, one of two values. */
 #include "vm/array/arith.h"
-#include "vm/array/nest.h"
+#include "vm/array/strided.h"
 #include "vm/array/operand.h"
-#include "vm/array/there.h"
+#include "vm/array/device_ops.h"
 #include "vm/base/dtype.h"
 #include "vm/value/convert.h"
 
@@ -70,7 +70,7 @@ static qs_status put_where(qs_vm *vm, Array *r, qs_value v, Array *mask, Array *
     else TRY(qarr_from_value(vm, v, (qs_dtype)r->dtype, &a));
     steps_over(a, rank, from), steps_over(r, rank, to);
     if (mask) steps_over(mask, rank, steps);
-    qs_status s = qcarry_on_device(vm, &(Carry){.name = "?", .from = a, .to = r, .rank = rank, .dims = dims,
+    qs_status s = qmovelaunch_on_device(vm, &(ElementMove){.name = "?", .from = a, .to = r, .rank = rank, .dims = dims,
                                                 .from_steps = from, .to_steps = to, .mask = mask,
                                                 .mask_steps = steps, .beside = beside}, done);
     return qarr_release(vm, a), s;
@@ -111,13 +111,13 @@ static qs_status choose_elements(qs_vm *vm, const qs_value *given, qs_value *out
     }
     if (!s) s = qarr_write(vm, r, &to);
     if (s) return qarr_release(vm, r), s;
-    qnest_begin(&n, r->rank, r->dims);
-    qnest_array(&n, to, r);
+    qstrided_begin(&n, r->rank, r->dims);
+    qstrided_array(&n, to, r);
     for (int i = 0; i < 3; i++)
-        qnest_operand(&n, x[i].p, qdtype_size(types[i]), x[i].rank, x[i].dims, x[i].strides);
-    qnest_fuse(&n);
-    qnest_lengthen(&n);
-    while (qnest_next(&n)) run(&n, types, d);
+        qstrided_operand(&n, x[i].p, qdtype_size(types[i]), x[i].rank, x[i].dims, x[i].strides);
+    qstrided_fuse(&n);
+    qstrided_lengthen(&n);
+    while (qstrided_next(&n)) run(&n, types, d);
     return *out = qarr_value(r), QS_OK;
 }
 

@@ -9,7 +9,7 @@
  * on the same state without knowing the machine. */
 #ifndef VM_BASE_CTX_H
 #define VM_BASE_CTX_H
-#include "vm/base/doing.h"
+#include "vm/base/activity.h"
 #include "vm/quasar_types.h"
 
 #include <stdarg.h>
@@ -69,11 +69,11 @@ typedef struct Ctx {
     const char *llvmlite;     /* devices/llvm.c: taken where the system has no libLLVM; NULL: not known */
     bool no_warnings;         /* nobody wants them */
     qs_status (*warn)(struct Ctx *, Where, const char *sentence); /* tells one; of the machine.  NULL: nobody listens */
-    qs_status (*before_write)(struct Ctx *, struct Buffer *); /* vm/grad/keep.c: of buffers with `kept` */
+    qs_status (*before_write)(struct Ctx *, struct Buffer *); /* vm/tape/saved_arrays.c: of buffers with `kept` */
     void (*written)(struct Ctx *, struct Buffer *);           /* bridge/written.c: of buffers that are watched */
     void (*let_go)(struct Ctx *); /* others may run from here on, of the host program; NULL: nobody waits for us */
     Doing doing;              /* the built-in that runs */
-    int owed;                 /* launches whose faults are not known yet, on all devices: vm/launch/late.c */
+    int owed;                 /* launches whose faults are not known yet, on all devices: vm/launch/async_error.c */
     double fetched[256];      /* bytes that came from devices to the host, by Buffer.maker */
 } Ctx;
 

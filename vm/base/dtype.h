@@ -89,7 +89,7 @@ bool qdtype_rounds_whole(double x);
 int qdtype_order(int64_t i, double x);
 /* How many elements lo..step..hi has; step is not 0.  The next beyond hi is one, too, when only the rounding of step
  * and bounds may have brought it there: it is beyond by less than the unit below times the larger bound, and by less
- * than the slack times the step.  knest_turns (walk/nest.c) is the same in instructions; floats in float32. */
+ * than the slack times the step.  kcounted_turns (walk/nest.c) is the same in instructions; floats in float32. */
 #define QDTYPE_RANGE_UNIT    0x1p-50
 #define QDTYPE_RANGE_SLACK   0x1p-10
 #define QDTYPE_RANGE_UNIT32  0x1p-23

@@ -10,7 +10,7 @@
 bool qwarn_wanted(const Ctx *c, Where w);
 /* Says it, unless it is not wanted or was said: QS_OK.  Who listens may make it an error, as Python does. */
 qs_status qwarn_at(Ctx *c, Where w, const char *fmt, ...) QS_PRINTF(3, 4);
-/* What only the values show, in the interpreter and in compiled loops (lang/kernel/host/loop.h). */
+/* What only the values show, in the interpreter and in compiled loops (lang/kernel/lower/loop/loop.h). */
 typedef enum {
     SLIP_FRACTION, /* an index without an access mode has a fraction */
     SLIP_CUT,      /* a variable of an integer type is given a number beyond it, or nan */

@@ -2,9 +2,9 @@
 #include "lang/syntax/diag.h"
 #include "vm/interp/frame.h"
 #include "vm/interp/interp.h"
-#include "vm/session/modtype.h"
-#include "vm/session/module.h"
-#include "vm/session/names.h"
+#include "vm/program/modtype.h"
+#include "vm/program/module.h"
+#include "vm/program/names.h"
 #include "vm/value/machine.h"
 
 #include <ctype.h>

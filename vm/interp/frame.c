@@ -1,6 +1,6 @@
 /* frame.c -- the stack of values and its frames: made, left, and given up when something fails. */
 #include "vm/interp/frame.h"
-#include "vm/session/module.h"
+#include "vm/program/module.h"
 
 #include <string.h>
 #include <sys/mman.h>

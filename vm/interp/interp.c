@@ -2,13 +2,13 @@
  *
  * Script calls push a Frame and stay in the same C call; a native that calls back enters qvm_call, which runs until its
  * own frame is left.  An error looks for a handler frame by frame, down to where this run began. */
-#include "vm/array/packed.h"
-#include "vm/grad/tape.h"
+#include "vm/array/contiguous.h"
+#include "vm/tape/tape.h"
 #include "vm/interp/frame.h"
 #include "vm/interp/interp.h"
-#include "vm/launch/regions.h"
-#include "vm/session/module.h"
-#include "vm/session/names.h"
+#include "vm/launch/jit_hooks.h"
+#include "vm/program/module.h"
+#include "vm/program/names.h"
 
 #include <math.h>
 
@@ -374,7 +374,7 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
     }
     L_DEFAULT: JUMP_WHEN(!qval_is_unset(*RA)); NEXT;
     L_RULE:
-        if (!qtape_is_on(vm) || !qdoor_follows_rule(vm, (int)f->proto->nparams, base)) NEXT;
+        if (!qtape_is_on(vm) || !qhook_follows_rule(vm, (int)f->proto->nparams, base)) NEXT;
         SLOW(qinvoke_with_rule(vm, f));
         goto returned;
     L_BINDTYPES: SLOW(qcall_bind_types(vm, f, (int)A)); NEXT;
@@ -385,8 +385,8 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
     ARITHMETIC(PWMUL, OP_PWMUL, x * y)
     ARITHMETIC(DIV, OP_DIV, x / y)
     ARITHMETIC(PWDIV, OP_PWDIV, x / y)
-    ARITHMETIC(POW, OP_POW, qpacked_power(x, y))
-    ARITHMETIC(PWPOW, OP_PWPOW, qpacked_power(x, y))
+    ARITHMETIC(POW, OP_POW, qcontig_power(x, y))
+    ARITHMETIC(PWPOW, OP_PWPOW, qcontig_power(x, y))
     COMPARISON(EQ, OP_EQ, x == y)
     COMPARISON(NE, OP_NE, x != y)
     COMPARISON(LT, OP_LT, x < y)
@@ -931,7 +931,7 @@ qs_status qvm_call_named(qs_vm *vm, qs_value fn, const CallArgs *a, int nout, qs
     m->grad_inside = 0; /* what a built-in calls is recorded */
     qs_status s = run(vm, ret, nin, a->nnamed ? &table : NULL, maybe ? WANT_MAYBE : (uint32_t)nout);
     m->depth--;
-    if (__builtin_expect(m->base.owed && !m->depth, 0)) s = qlate_end_call(vm, s);
+    if (__builtin_expect(m->base.owed && !m->depth, 0)) s = qasync_end_call(vm, s);
     m->grad_inside = inside;
     m->top = top;
     for (int i = 0; i < nout && s == QS_OK; i++) {

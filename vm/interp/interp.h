@@ -11,7 +11,7 @@
  *
  * Bytecode and values come in; changed values, output and errors go out.  The session and natives run functions by
  * qvm_call (vm/value/object.h); besides, api.c and names.c of the session ask ops.c.  Loops and expressions that are
- * worth it go on in vm/launch (regions.h).
+ * worth it go on in vm/launch (jit_hooks.h).
  *
  * A temporary is written once and read once, and the instruction that reads it empties it.  So an array goes with its
  * last use, and an operand with a count of 1 may be overwritten. */

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-#include "lang/kernel/host/fuse.h"
-#include "vm/launch/regions.h"
-#include "vm/session/module.h"
-#include "vm/session/modtype.h"
+#include "lang/kernel/lower/fusion/fuse.h"
+#include "vm/launch/jit_hooks.h"
+#include "vm/program/module.h"
+#include "vm/program/modtype.h"
 
 /* -- what the bytecode compiler asks ----------------------------------------------------------------------------- */
 

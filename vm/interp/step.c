@@ -2,12 +2,12 @@
  * operands are let go.  After an error the operands are still there. */
 #include "vm/array/arith.h"
 #include "vm/array/index.h"
-#include "vm/grad/tape.h"
+#include "vm/tape/tape.h"
 #include "vm/interp/frame.h"
 #include "vm/interp/interp.h"
-#include "vm/launch/regions.h"
-#include "vm/session/module.h"
-#include "vm/session/names.h"
+#include "vm/launch/jit_hooks.h"
+#include "vm/program/module.h"
+#include "vm/program/names.h"
 
 /* An operator may be the first of an expression that runs as one kernel; then the frame goes on behind it. */
 static qs_status fuse_from(qs_vm *vm, Frame *f, qs_value a, qs_value b, bool *done) {
@@ -86,14 +86,14 @@ static qs_status read_element(qs_vm *vm, qs_value base, const Subscript *s, qs_v
     const Foreign *x = base.kind == QS_FOREIGN ? base.u.p : NULL;
     if (x && x->ftype->get_item) return x->ftype->get_item(vm, x->p, s->n, s->at, out);
     if (x && x->ftype->get && s->n == 1) return x->ftype->get(vm, x->p, s->at[0], out);
-    return (is_traced(base, s) ? qdoor_get : qidx_get)(vm, base, s, out);
+    return (is_traced(base, s) ? qhook_get : qidx_get)(vm, base, s, out);
 }
 
 static qs_status write_element(qs_vm *vm, qs_value base, const Subscript *s, qs_value v) {
     const Foreign *x = base.kind == QS_FOREIGN ? base.u.p : NULL;
     if (x && x->ftype->set_item) return x->ftype->set_item(vm, x->p, s->n, s->at, v);
     if (x && x->ftype->set && s->n == 1) return x->ftype->set(vm, x->p, s->at[0], v);
-    return (is_traced(base, s) || qtape_touches(v) ? qdoor_set : qidx_set)(vm, base, s, v);
+    return (is_traced(base, s) || qtape_touches(v) ? qhook_set : qidx_set)(vm, base, s, v);
 }
 
 static void used_element(qs_vm *vm, const Frame *f, qs_value *base, int n, qs_value *at) {
@@ -131,7 +131,7 @@ static qs_status update_item(qs_vm *vm, Op op, qs_value base, const Subscript *s
 qs_status qstep_update(qs_vm *vm, Frame *f, Op op, qs_value *base, int n, qs_value *at, qs_value *v, uint32_t w) {
     Subscript s = subscript(f, n, at, w);
     bool traced = is_traced(*base, &s) || qtape_touches(*v);
-    if (base->kind == QS_ARRAY) TRY((traced ? qdoor_update_at : qidx_update)(vm, op, *base, &s, *v));
+    if (base->kind == QS_ARRAY) TRY((traced ? qhook_update_at : qidx_update)(vm, op, *base, &s, *v));
     else TRY(update_item(vm, op, *base, &s, *v));
     used_element(vm, f, base, n, at);
     qframe_used(vm, f, v);
@@ -191,7 +191,7 @@ static qs_status make_list(qs_vm *vm, ListKind k, int n, const qs_value *items, 
     if (k == LIST_CELL) return qops_cell(vm, n, items, out);
     bool traced = false;
     for (int i = 0; i < n; i++) traced |= qtape_touches(items[i]);
-    return (traced ? qdoor_literal : qarr_literal)(vm, literal_dtype(vm, k), n, items, out);
+    return (traced ? qhook_literal : qarr_literal)(vm, literal_dtype(vm, k), n, items, out);
 }
 
 qs_status qstep_literal(qs_vm *vm, ListKind k, int n, qs_value *items, qs_value *dst) {

@@ -351,7 +351,7 @@ void qdevices_block(const Device *d, int rank, const int64_t *domain, int32_t *b
 
 void qdevices_forked(qs_vm *vm) {
     Machine *m = qvm(vm);
-    qlate_forget(vm);
+    qasync_forget(vm);
     for (int i = 0; i < m->ndevices; i++) {
         Device *d = &m->devices[i];
         if (d->memory == HOST_MEMORY) continue;

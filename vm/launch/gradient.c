@@ -1,6 +1,6 @@
 /* gradient.c -- how a launch is differentiated: by another launch.
  *
- *     adjoints of what it has written ──► code of the gradient (lang/kernel/grad), once for a form and what is active
+ *     adjoints of what it has written ──► code of the gradient (lang/kernel/autodiff), once for a form and what is active
  *     contents that were kept        ──► one launch, on the device of the first ──► adjoints of what entered
  *
  * The launch of a gradient is one like any other: it is recorded where its arrays are, so its own gradient is taken the
@@ -13,8 +13,8 @@
 #include <string.h>
 
 /* -- forms --------------------------------------------------------------------------------------------------------- */
-static GradientForm *find(Form *of, int which, const GradientOf *key, size_t n) {
-    for (Form *f = of->gradients.first; f; f = f->next) {
+static GradientForm *find(Specialization *of, int which, const GradientOf *key, size_t n) {
+    for (Specialization *f = of->gradients.first; f; f = f->next) {
         GradientForm *g = (GradientForm *)f;
         if (g->which == which && g->key.forward == key->forward && !memcmp(g->key.active, key->active, n) &&
             !memcmp(g->key.enters, key->enters, n) && !memcmp(g->key.adds, key->adds, n) &&
@@ -24,7 +24,7 @@ static GradientForm *find(Form *of, int which, const GradientOf *key, size_t n) 
     return NULL;
 }
 
-static qs_status make_passes(qs_vm *vm, Form *of, GradientForm *g) {
+static qs_status make_passes(qs_vm *vm, Specialization *of, GradientForm *g) {
     const KGrad *k = &g->code;
     g->pass = qarena_alloc(&g->base.arena, qmem_size((size_t)k->npasses, sizeof *g->pass, sizeof *g->pass));
     for (int i = 0; i < k->npasses; i++) {
@@ -32,33 +32,33 @@ static qs_status make_passes(qs_vm *vm, Form *of, GradientForm *g) {
         if (f->nparams > MAX_PARAMS)
             return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s%s: its gradient has %d parameters, %d at most are possible",
                             of->noun, f->name->s, f->nparams, MAX_PARAMS);
-        g->pass[i] = qform_new(vm, &g->base.gradients, sizeof(Form), of->noun);
+        g->pass[i] = qspec_new(vm, &g->base.gradients, sizeof(Specialization), of->noun);
         g->pass[i]->of = &g->base;
-        qform_set(g->pass[i], 0, f);
+        qspec_set(g->pass[i], 0, f);
     }
     return QS_OK;
 }
 
 /* A refusal is told when a derivative is asked for: until then nobody knows that it will be. */
-static qs_status make(qs_vm *vm, Form *of, int which, const GradientOf *key, GradientForm *g) {
+static qs_status make(qs_vm *vm, Specialization *of, int which, const GradientOf *key, GradientForm *g) {
     Ctx *c = qvm_ctx(vm);
     const KFunc *f = of->version[which].func;
     g->base.of = of, g->which = which;
     g->key = *key;
     KGradOf wanted = {g->key.active, g->key.enters, g->key.adds, g->key.one};
-    qs_status s = key->forward ? kgrad_forward(c, &g->base.arena, f, g->key.active, &g->code)
-                               : kgrad_reverse(c, &g->base.arena, f, &wanted, &g->code);
+    qs_status s = key->forward ? kautodiff_forward(c, &g->base.arena, f, g->key.active, &g->code)
+                               : kautodiff_reverse(c, &g->base.arena, f, &wanted, &g->code);
     if (s == QS_OK) s = make_passes(vm, of, g);
     if (s == QS_OK || s == QS_ENOMEM || s == QS_EINTERRUPT || s == QS_EINTERNAL) return s;
     g->refused = true, g->why = c->err;
     return qerr_clear(c), QS_OK;
 }
 
-qs_status qgradient_form(qs_vm *vm, Form *of, int which, const GradientOf *key, GradientForm **out) {
+qs_status qgradient_form(qs_vm *vm, Specialization *of, int which, const GradientOf *key, GradientForm **out) {
     if ((*out = find(of, which, key, (size_t)of->version[which].func->nparams))) return QS_OK;
-    *out = qform_new(vm, &of->gradients, sizeof **out, of->noun);
+    *out = qspec_new(vm, &of->gradients, sizeof **out, of->noun);
     qs_status s = make(vm, of, which, key, *out);
-    if (s != QS_OK) qform_drop_first(vm, &of->gradients);
+    if (s != QS_OK) qspec_drop_first(vm, &of->gradients);
     return s;
 }
 
@@ -119,7 +119,7 @@ static qs_status bind(Run *run) {
 }
 
 /* -- adjoints of what was written ---------------------------------------------------------------------------------- */
-qs_status qgradient_zeros(qs_vm *vm, const Shape *s, bool covered, Array **out) {
+qs_status qgradient_zeros(qs_vm *vm, const NodeShape *s, bool covered, Array **out) {
     TRY(qarr_new(vm, s->dtype, s->rank, s->dims, !covered, out));
     if (covered) qbuf_unset((*out)->buf);
     return qarr_keep(*out, s->ndim), QS_OK;
@@ -133,15 +133,15 @@ static qs_status put_numbers(Gradient *g, int param, const qs_value *dy) {
     int n = 0;
     for (int k = 0; k < rec->nout; k++)
         if (rec->out[k].param == param && dy[k].kind != QS_NIL) element[n] = rec->out[k].element, number[n++] = dy[k];
-    Shape shape = qrecord_shape(&rec->param[param]);
-    qs_status s = qpiece_put(g->run.vm, &shape, n, element, number, &g->adjoint[param]);
+    NodeShape shape = qrecord_shape(&rec->param[param]);
+    qs_status s = qslice_put(g->run.vm, &shape, n, element, number, &g->adjoint[param]);
     qmem_free(qvm_ctx(g->run.vm), element, (size_t)rec->nout * sizeof *element);
     qmem_free(qvm_ctx(g->run.vm), number, (size_t)rec->nout * sizeof *number);
     return s;
 }
 
-/* Nobody else refers to it, and the sweep lets it go afterwards (vm/grad/sweep.c): it is changed where it lies. */
-static bool is_spare(qs_value v, const Shape *s) {
+/* Nobody else refers to it, and the sweep lets it go afterwards (vm/tape/backward.c): it is changed where it lies. */
+static bool is_spare(qs_value v, const NodeShape *s) {
     const Array *a = v.kind == QS_ARRAY ? v.u.p : NULL;
     return a && a->hdr.refs == 1 && a->hdr.flags == 0 && !a->trace && a->contiguous && a->dtype == s->dtype &&
            a->rank == s->rank && !memcmp(a->dims, s->dims, (size_t)s->rank * sizeof *s->dims) && a->buf->home < 0 &&
@@ -155,7 +155,7 @@ static bool is_changed(const KGrad *k, int param) {
 }
 
 /* An adjoint that is not changed is read where it lies. */
-static bool is_ready(const Gradient *g, int param, qs_value v, const Shape *s) {
+static bool is_ready(const Gradient *g, int param, qs_value v, const NodeShape *s) {
     const Array *a = v.kind == QS_ARRAY ? v.u.p : NULL;
     return !is_changed(g->code, param) && a && a->contiguous && a->dtype == s->dtype && a->rank == s->rank &&
            !memcmp(a->dims, s->dims, (size_t)s->rank * sizeof *s->dims);
@@ -163,9 +163,9 @@ static bool is_ready(const Gradient *g, int param, qs_value v, const Shape *s) {
 
 qs_status qgradient_open_adjoint(Gradient *g, int param, qs_value dy) {
     static const int64_t one = 1;
-    Shape s = qrecord_shape(&g->rec->param[param]);
+    NodeShape s = qrecord_shape(&g->rec->param[param]);
     if (g->form->key.one[param]) return qarr_view(g->run.vm, dy.u.p, 1, &one, &one, 0, &g->adjoint[param]);
-    if (!is_spare(dy, &s) && !is_ready(g, param, dy, &s)) return qpiece_copy(g->run.vm, dy, &s, &g->adjoint[param]);
+    if (!is_spare(dy, &s) && !is_ready(g, param, dy, &s)) return qslice_copy(g->run.vm, dy, &s, &g->adjoint[param]);
     return g->adjoint[param] = qval_array(qval_retain(dy)), QS_OK;
 }
 
@@ -196,11 +196,11 @@ static bool is_lent(const qs_value *dx, const RecordedParam *p) {
 }
 
 static qs_status open_adjoint(Gradient *g, int i, const qs_value *dy) {
-    static const Shape one = {.ndim = 1, .rank = 1, .dims = {1}};
+    static const NodeShape one = {.ndim = 1, .rank = 1, .dims = {1}};
     const RecordedParam *p = &g->rec->param[i];
     if (p->array && p->written) return open_written(g, i, dy);
     if (is_lent(g->dx, p)) return g->adjoint[i] = qval_array(g->dx[p->input]), g->dx[p->input] = qs_nil(), QS_OK;
-    Shape s = p->array ? qrecord_shape(p) : one;
+    NodeShape s = p->array ? qrecord_shape(p) : one;
     if (p->array) return qgradient_zeros(g->run.vm, &s, is_covered(g, i), &g->adjoint[i]);
     s.dtype = (qs_dtype)g->rec->form->version[g->rec->which].func->params[i].dtype;
     return qgradient_zeros(g->run.vm, &s, false, &g->adjoint[i]);
@@ -214,11 +214,11 @@ static qs_status vector(qs_vm *vm, qs_dtype d, int64_t n, bool zeroed, Array **o
 /* For a pass: a copy that it changes, or what entered, whatever passes before have done to theirs. */
 static qs_status fresh_contents(Gradient *g, int i, bool changes) {
     const RecordedParam *p = &g->rec->param[i];
-    Shape s = qrecord_shape(p);
+    NodeShape s = qrecord_shape(p);
     s.dtype = (qs_dtype)p->contents->dtype;
     if (g->contents[i]) qarr_release(g->run.vm, g->contents[i]);
     g->contents[i] = NULL;
-    if (changes) return qpiece_copy(g->run.vm, qval_object(QS_ARRAY, p->contents), &s, &g->contents[i]);
+    if (changes) return qslice_copy(g->run.vm, qval_object(QS_ARRAY, p->contents), &s, &g->contents[i]);
     p->contents->hdr.refs++;
     return g->contents[i] = p->contents, QS_OK;
 }
@@ -230,7 +230,7 @@ qs_status qgradient_open_contents(Gradient *g, int i) {
     const KGradParam *k = &g->code->param[i];
     if (!p->array || (k->changed && p->contents)) return QS_OK;
     qs_dtype d = (qs_dtype)of->params[i].dtype;
-    Shape s = qrecord_shape(p);
+    NodeShape s = qrecord_shape(p);
     if (k->changed) return qarr_new(g->run.vm, d, s.rank, s.dims, true, &g->contents[i]);
     if (!p->contents) return vector(g->run.vm, d, 1, true, &g->contents[i]);
     p->contents->hdr.refs++;
@@ -253,9 +253,9 @@ static qs_status open_extra(Gradient *g, int i) {
     TRY(qtape_result(g->run.vm, (GradNode *)(uintptr_t)g->node, p->output, qval_object(QS_ARRAY, p->after), &v));
     g->extra[i] = qval_array(v);
     if (g->extra[i]->contiguous) return QS_OK;
-    Shape s = qrecord_shape(p);
+    NodeShape s = qrecord_shape(p);
     s.dtype = (qs_dtype)p->after->dtype, g->extra[i] = NULL;
-    qs_status st = qpiece_copy(g->run.vm, v, &s, &g->extra[i]);
+    qs_status st = qslice_copy(g->run.vm, v, &s, &g->extra[i]);
     return qval_release(g->run.vm, v), st;
 }
 
@@ -363,7 +363,7 @@ static qs_status run_pass(Gradient *g, int i) {
     r->bind = bind, r->fit = NULL, r->unrecorded = false, r->late = true, r->fault.message = 0;
     set_launch(g, pass);
     if (r->positions == 0) return QS_OK;
-    TRY(g->rec->row && !is_away(g) && qrow_is_small(r) ? qrow_run(r) : qlaunch_run(r));
+    TRY(g->rec->row && !is_away(g) && qelementwise_is_small(r) ? qelementwise_run(r) : qlaunch_run(r));
     if (!r->fault.message) return qrecord_end(r, 0, NULL);
     qrecord_drop(r);
     return qlaunch_fault(r, (Where){qlaunch_func(r)->src, r->fault.pos});
@@ -390,7 +390,7 @@ static bool adds(const GradNode *n, int input, qs_value sum) {
     int i = 0;
     while (i < rec->n && rec->param[i].input != input) i++;
     if (i == rec->n || rec->gradient->refused || !rec->param[i].array || rec->param[i].written) return false;
-    Shape s = qrecord_shape(&rec->param[i]);
+    NodeShape s = qrecord_shape(&rec->param[i]);
     if (a->dtype != s.dtype || a->rank != s.rank || memcmp(a->dims, s.dims, (size_t)s.rank * sizeof *s.dims))
         return false;
     return !rec->gradient->code.param[i].stored || a->count >= GRADIENT_MANY;
@@ -433,7 +433,7 @@ void qgradient_begin(Gradient *g, qs_vm *vm, const GradNode *n, GradientForm *fo
 
 /* i times a number. */
 static qs_status imaginary(qs_vm *vm, qs_value x, qs_value *out) {
-    qs_status s = qrow_apply(vm, EL_complex, 2, (qs_value[]){qs_num(0), x}, out);
+    qs_status s = qelementwise_apply(vm, EL_complex, 2, (qs_value[]){qs_num(0), x}, out);
     return qval_release(vm, x), s;
 }
 
@@ -441,13 +441,13 @@ static qs_status imaginary(qs_vm *vm, qs_value x, qs_value *out) {
 static qs_status give_number(qs_vm *vm, const RecordedParam *p, Array *adjoint, qs_value *out) {
     qs_value v;
     Array *a;
-    TRY(qpiece_take(vm, adjoint, 0, &v));
+    TRY(qslice_take(vm, adjoint, 0, &v));
     if (p->origin.from.kind != QS_ARRAY && p->origin.part) return imaginary(vm, v, out);
     if (p->origin.from.kind != QS_ARRAY) return *out = v, QS_OK;
     const Array *from = qval_array(p->origin.from);
-    Shape s = {.dtype = (qs_dtype)adjoint->dtype, .ndim = from->ndim, .rank = from->rank};
+    NodeShape s = {.dtype = (qs_dtype)adjoint->dtype, .ndim = from->ndim, .rank = from->rank};
     memcpy(s.dims, from->dims, sizeof s.dims);
-    qs_status st = qpiece_put(vm, &s, 1, (int64_t[]){p->origin.part}, &v, &a);
+    qs_status st = qslice_put(vm, &s, 1, (int64_t[]){p->origin.part}, &v, &a);
     qval_release(vm, v);
     if (st == QS_OK) *out = qarr_value(a);
     return st;
@@ -502,6 +502,6 @@ qs_status qgradient_reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value
 
 static void release(qs_vm *vm, GradNode *n) { qrecord_free(vm, n->data); }
 
-const GradRule qgradient_rule = {.name = "a launch", .reverse = qgradient_reverse, .forward = qtangent_forward,
-                                 .release = release, .adds = adds, .joins = qjoined_joins,
-                                 .reverse_late = qjoined_reverse, .stretched = true};
+const GradRule qgradient_rule = {.name = "a launch", .reverse = qgradient_reverse, .forward = qjvp_forward,
+                                 .release = release, .adds = adds, .joins = qfusedback_joins,
+                                 .reverse_late = qfusedback_reverse, .stretched = true};

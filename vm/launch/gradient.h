@@ -1,7 +1,7 @@
 /* gradient.h -- one launch of a derivative, for the files that make such launches; who records includes record.h.
  *
- *     gradient.c   its code, its arguments, its run; the way back       joined.c    two ways back in one launch
- *                                                                       tangent.c   forward */
+ *     gradient.c   its code, its arguments, its run; the way back       fused_backward.c    two ways back in one launch
+ *                                                                       jvp.c   forward */
 #ifndef VM_GRADIENT_H
 #define VM_GRADIENT_H
 #include "vm/interp/interp.h"
@@ -33,7 +33,7 @@ void qgradient_begin(Gradient *g, qs_vm *vm, const GradNode *n, GradientForm *fo
 qs_status qgradient_open(Gradient *g, const qs_value *dy);
 qs_status qgradient_open_contents(Gradient *g, int param);
 qs_status qgradient_open_adjoint(Gradient *g, int param, qs_value dy);
-qs_status qgradient_zeros(qs_vm *vm, const Shape *s, bool covered, Array **out); /* covered: all of it is stored */
+qs_status qgradient_zeros(qs_vm *vm, const NodeShape *s, bool covered, Array **out); /* covered: all of it is stored */
 qs_status qgradient_run(Gradient *g);
 qs_status qgradient_finish(Gradient *g, const qs_value *dy, qs_value *dx); /* opens, runs, gives what came of it */
 void qgradient_close(Gradient *g);
@@ -46,10 +46,10 @@ bool qgradient_owns_all(const Recorded *rec, const KGradParam *k, int param);
 qs_status qgradient_refusal(qs_vm *vm, const GradNode *n, const GradientForm *f);
 qs_status qgradient_stopped(qs_vm *vm, const GradNode *n, const Recorded *rec);
 
-/* -- joined.c: see GradRule ---------------------------------------------------------------------------------------- */
-qs_status qjoined_joins(qs_vm *vm, const GradNode *n, const GradLate *l, bool *yes);
-qs_status qjoined_reverse(qs_vm *vm, GradNode *n, const qs_value *dy, const GradLate *l, qs_value *dx);
+/* -- fused_backward.c: see GradRule ---------------------------------------------------------------------------------------- */
+qs_status qfusedback_joins(qs_vm *vm, const GradNode *n, const DeferredAdjoint *l, bool *yes);
+qs_status qfusedback_reverse(qs_vm *vm, GradNode *n, const qs_value *dy, const DeferredAdjoint *l, qs_value *dx);
 
-/* -- tangent.c ----------------------------------------------------------------------------------------------------- */
-qs_status qtangent_forward(qs_vm *vm, GradNode *n, const qs_value *dx, qs_value *dy);
+/* -- jvp.c ----------------------------------------------------------------------------------------------------- */
+qs_status qjvp_forward(qs_vm *vm, GradNode *n, const qs_value *dx, qs_value *dy);
 #endif

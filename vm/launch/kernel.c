@@ -2,9 +2,9 @@
  *
  *     size, arguments ── their kinds, and those of all that the kernel mentions ── a form (found, or made once)
  *                     ── parameters bound ── the common way (launch.c) ── a fault becomes an error */
-#include "vm/grad/tape.h"
+#include "vm/tape/tape.h"
 #include "vm/interp/interp.h"
-#include "vm/launch/kernel_form.h"
+#include "vm/launch/kernel_internal.h"
 
 #include "vm/base/warning.h"
 
@@ -84,7 +84,7 @@ typedef struct Kernel {
     Func *func;
     int positions;
     bool told; /* --explain has said that launches have more dimensions */
-    Forms forms;
+    SpecializationList forms;
 } Kernel;
 
 enum { MAX_FORMS = 256 /* of one kernel; then the one used longest ago goes */ };
@@ -100,7 +100,7 @@ static Kernel *kernel_for(qs_vm *vm, Func *f) {
 void qkernel_close(qs_vm *vm) {
     for (Kernel *k = qvm(vm)->launches->kernels, *next; k; k = next) {
         next = k->next;
-        qform_free(vm, &k->forms);
+        qspec_free(vm, &k->forms);
         qmem_free(qvm_ctx(vm), k, sizeof *k);
     }
 }
@@ -114,46 +114,46 @@ void qkernel_forget(qs_vm *vm, const struct Unit *u) {
             continue;
         }
         *at = k->next;
-        qform_free(vm, &k->forms);
+        qspec_free(vm, &k->forms);
         qmem_free(qvm_ctx(vm), k, sizeof *k);
     }
 }
 
-static bool same_block(const KernelForm *s, const Request *r) {
+static bool same_block(const KernelSpecialization *s, const Request *r) {
     if (!s->base.version[0].func->fixed_block || !r->explicit_block) return true;
     return !memcmp(s->block, r->block, (size_t)r->rank * sizeof *r->block);
 }
 
-static bool same_entries(const KernelForm *s, const Request *r) {
+static bool same_entries(const KernelSpecialization *s, const Request *r) {
     const Packed *p = r->packed;
     if (!s->inner || !p) return !s->inner && !p;
     size_t n = (size_t)r->nargs;
     return !memcmp(s->inner, p->inner, n) && !memcmp(s->cls, p->cls, n * sizeof(struct Class *));
 }
 
-static bool fits(qs_vm *vm, const KernelForm *s, const Request *r, qs_value *values) {
+static bool fits(qs_vm *vm, const KernelSpecialization *s, const Request *r, qs_value *values) {
     return s->nargs == r->nargs && same_entries(s, r) && s->rank == r->rank && s->serial == r->serial &&
            s->explicit_block == r->explicit_block && same_block(s, r) &&
-           qform_agrees(vm, &s->base, &r->site, values);
+           qspec_agrees(vm, &s->base, &r->site, values);
 }
 
-static qs_status make_form(qs_vm *vm, Forms *forms, Request *r, KernelForm **out, qs_value *values) {
+static qs_status make_form(qs_vm *vm, SpecializationList *forms, Request *r, KernelSpecialization **out, qs_value *values) {
     Device *d;
     TRY(qdevices_current(vm, &d));
     if (!r->explicit_block) qdevices_block(d, r->rank, r->domain, r->block);
-    if (forms->n == MAX_FORMS) qform_drop_last(vm, forms);
+    if (forms->n == MAX_FORMS) qspec_drop_last(vm, forms);
     TRY(qkernel_make(vm, forms, r, out));
     for (int i = 0; i < (*out)->base.nentries; i++)
-        values[i] = qentry_value(vm, &(*out)->base.entries[i], &r->site, values);
+        values[i] = qcaptured_value(vm, &(*out)->base.entries[i], &r->site, values);
     return QS_OK;
 }
 
 /* The form is the first of its kernel's list then, so the usual one is found at once. */
-static qs_status find_form(qs_vm *vm, Forms *forms, Request *r, KernelForm **out, qs_value *values) {
-    for (Form **at = &forms->first; *at; at = &(*at)->next) {
-        if (!fits(vm, (KernelForm *)*at, r, values)) continue;
-        qform_to_front(forms, at);
-        return *out = (KernelForm *)forms->first, QS_OK;
+static qs_status find_form(qs_vm *vm, SpecializationList *forms, Request *r, KernelSpecialization **out, qs_value *values) {
+    for (Specialization **at = &forms->first; *at; at = &(*at)->next) {
+        if (!fits(vm, (KernelSpecialization *)*at, r, values)) continue;
+        qspec_to_front(forms, at);
+        return *out = (KernelSpecialization *)forms->first, QS_OK;
     }
     return make_form(vm, forms, r, out, values);
 }
@@ -161,7 +161,7 @@ static qs_status find_form(qs_vm *vm, Forms *forms, Request *r, KernelForm **out
 /* -- parameters -------------------------------------------------------------------------------------------------- */
 typedef struct {
     Run run;
-    KernelForm *form;
+    KernelSpecialization *form;
     const Request *request;
     qs_value values[MAX_ENTRIES];
 } KernelRun;
@@ -200,7 +200,7 @@ static qs_status check_number(const KernelRun *k, const Str *name, qs_value v) {
 
 /* With its trace. */
 static qs_value given(const KernelRun *k, int source) {
-    return qentry_given(k->run.vm, &k->form->base.entries[source], &k->request->site, k->values);
+    return qcaptured_given(k->run.vm, &k->form->base.entries[source], &k->request->site, k->values);
 }
 
 static qs_status bind_number(KernelRun *k, int i, qs_value v) {
@@ -208,7 +208,7 @@ static qs_status bind_number(KernelRun *k, int i, qs_value v) {
     const KBind *b = &k->form->binds[i];
     qs_dtype d = (qs_dtype)p->dtype;
     bool few = v.kind == QS_ARRAY; /* handed over by value */
-    if (few) v = qs_num(qkind_element(k->run.vm, v.u.p, (size_t)b->part));
+    if (few) v = qs_num(qkey_element(k->run.vm, v.u.p, (size_t)b->part));
     if (qval_is_number(v) && (few || qdtype_is_int(d))) TRY(check_number(k, p->name, v));
     if (qtape_is_on(k->run.vm)) k->run.bound.origin[i] = (Origin){given(k, b->source), b->part};
     qbind_number(&k->run.bound, i, number_bits(v, b->part, d), qdtype_size(d));
@@ -261,14 +261,14 @@ static qs_status check_array(qs_vm *vm, const KFunc *f, const KParam *p, const K
 }
 
 /* Does the launch write every element of the buffer?  If not, what it does not write must stay. */
-static bool overwrites(const KernelForm *s, int param, const Array *a, const Request *r) {
+static bool overwrites(const KernelSpecialization *s, int param, const Array *a, const Request *r) {
     if (!s->covers[param] || a->count * qdtype_size((qs_dtype)a->dtype) != a->buf->nbytes) return false;
     for (int d = 0; d < r->rank; d++)
         if (d < a->rank ? a->dims[d] != r->domain[d] : r->domain[d] != 1) return false;
     return a->rank <= r->rank;
 }
 
-static qs_access lock_mode(const KernelForm *s, int param, const Array *a, const Request *r) {
+static qs_access lock_mode(const KernelSpecialization *s, int param, const Array *a, const Request *r) {
     if (!s->base.version[0].func->params[param].written) return QS_READ;
     return overwrites(s, param, a, r) ? QS_WRITE : QS_READWRITE;
 }
@@ -313,10 +313,10 @@ static bool is_small(const Run *r) {
 /* A GPU has no arithmetic of 64 bits: where indices need 32 it gets code of its own. */
 static void fit_indices(KernelRun *k) {
     Run *r = &k->run;
-    Form *form = &k->form->base;
+    Specialization *form = &k->form->base;
     r->which = qdev_runs_threads(r->device->ops->code) && !k->form->serial && is_small(r);
     if (r->which && !form->version[1].func)
-        qform_set(form, 1, kir_small(&form->arena, form->version[0].func));
+        qspec_set(form, 1, kir_small(&form->arena, form->version[0].func));
 }
 
 static qs_status fit_block(Run *run) {
@@ -401,11 +401,11 @@ static qs_status warn_of_number(qs_vm *vm, const Kernel *k, const Func *f) {
 }
 
 /* For each cell of arrays that the kernel writes to. */
-static qs_status each_written(qs_vm *vm, const KernelForm *form, const Packed *p,
+static qs_status each_written(qs_vm *vm, const KernelSpecialization *form, const Packed *p,
                               qs_status (*fn)(qs_vm *, const Packed *, int)) {
     const KFunc *f = form->base.version[0].func;
     for (int i = 0; i < f->nparams; i++) {
-        const Entry *e = &form->base.entries[form->binds[i].source];
+        const Captured *e = &form->base.entries[form->binds[i].source];
         bool written = f->params[i].kind == KP_ARRAY && f->params[i].written && e->from == FROM_LOCAL;
         if (written && e->index < p->n && p->inner[e->index]) TRY(fn(vm, p, e->index));
     }
@@ -456,7 +456,7 @@ static int rank_of(const Kernel *k, int nargs, const qs_value *in) {
     return k->positions > 0 ? k->positions : most;
 }
 
-qs_status qkernel_find(qs_vm *vm, Function *fn, int nargs, const qs_value *in, KernelForm **out, qs_value *values) {
+qs_status qkernel_find(qs_vm *vm, Function *fn, int nargs, const qs_value *in, KernelSpecialization **out, qs_value *values) {
     Request r = {.site = {fn, in}, .nargs = nargs};
     Kernel *kernel = kernel_for(vm, fn->ast);
     r.rank = rank_of(kernel, nargs, in);
@@ -465,10 +465,10 @@ qs_status qkernel_find(qs_vm *vm, Function *fn, int nargs, const qs_value *in, K
 }
 
 qs_status qkernel_compile(qs_vm *vm, Function *fn, int nargs, const qs_value *in) {
-    KernelForm *form;
+    KernelSpecialization *form;
     qs_value *values = qmem_alloc(qvm_ctx(vm), MAX_ENTRIES * sizeof *values);
     qs_status s = qkernel_find(vm, fn, nargs, in, &form, values);
-    if (s == QS_OK) s = qprogram_compile_ahead(vm, form->base.version[0].func);
+    if (s == QS_OK) s = qdevprog_compile_ahead(vm, form->base.version[0].func);
     qmem_free(qvm_ctx(vm), values, MAX_ENTRIES * sizeof *values);
     return s;
 }

@@ -1,10 +1,10 @@
 /* kernel_make.c -- a form of a kernel: host values as the lowering sees them, and what the code says of itself. */
 #include "lang/kernel/ir/kir.h"
 #include "vm/interp/interp.h"
-#include "vm/launch/kernel_form.h"
-#include "vm/session/module.h"
-#include "vm/session/modtype.h"
-#include "vm/session/names.h"
+#include "vm/launch/kernel_internal.h"
+#include "vm/program/module.h"
+#include "vm/program/modtype.h"
+#include "vm/program/names.h"
 
 #include <string.h>
 
@@ -12,15 +12,15 @@
 typedef struct {
     qs_vm *vm;
     const Request *request;
-    Entries e;
+    CapturedList e;
     Arena *arena, *keep;  /* for the making; as long as the form */
 } Maker;
 
-static int entry(Maker *m, From from, int parent, int index) { return qentry_add(&m->e, from, parent, index, NULL); }
+static int entry(Maker *m, From from, int parent, int index) { return qcaptured_add(&m->e, from, parent, index, NULL); }
 
 static bool describe(Maker *m, int source, KVal *out);
 
-static void describe_number(Maker *m, const Entry *s, qs_value v, KVal *out) {
+static void describe_number(Maker *m, const Captured *s, qs_value v, KVal *out) {
     qs_dtype scalar = qvm_ctx(m->vm)->scalar_dtype;
     out->kind = KV_NUM, out->known = s->num_known;
     out->dtype = (uint8_t)(v.kind == QS_BOOL ? QS_B1 : v.kind == QS_COMPLEX ? qdtype_complex_of(scalar) : scalar);
@@ -31,14 +31,14 @@ static void describe_number(Maker *m, const Entry *s, qs_value v, KVal *out) {
     }
     out->num[0] = qval_number(v);
     out->is_int = v.kind == QS_INT;
-    out->bits = (uint8_t)qkind_bits(v);
+    out->bits = (uint8_t)qkey_bits(v);
 }
 
-static void describe_array(const Entry *s, const Array *a, KVal *out) {
+static void describe_array(const Captured *s, const Array *a, KVal *out) {
     out->kind = s->by_value ? KV_VEC : KV_ARRAY, out->dtype = a->dtype;
     out->known = s->by_value && s->num_known, out->vec = s->vec;
     out->rank = a->rank;
-    out->contiguous = a->contiguous, out->unit_last = qkind_unit_last(a);
+    out->contiguous = a->contiguous, out->unit_last = qkey_unit_last(a);
     for (int d = 0; d < a->rank; d++)
         if (s->dims_known >> d & 1) out->dims[d] = a->dims[d];
 }
@@ -73,7 +73,7 @@ static bool describe_object(Maker *m, int source, const Object *o, KVal *out) {
     out->fields = qarena_alloc(m->arena, qmem_size((size_t)o->cls->nfields, sizeof *out->fields, sizeof *out->fields));
     out->names = qarena_alloc(m->arena, qmem_size((size_t)o->cls->nfields, sizeof *out->names, sizeof *out->names));
     for (int i = 0; i < o->cls->nfields; i++) {
-        int field = qentry_add(&m->e, FROM_FIELD, source, i, o->cls->fields[i].name);
+        int field = qcaptured_add(&m->e, FROM_FIELD, source, i, o->cls->fields[i].name);
         if (field < 0) return false;
         /* a field that no kernel can use matters only when it is used */
         if (!describe(m, field, &out->fields[out->nfields])) out->fields[out->nfields] = (KVal){.kind = KV_NONE};
@@ -83,7 +83,7 @@ static bool describe_object(Maker *m, int source, const Object *o, KVal *out) {
 }
 
 static bool describe(Maker *m, int source, KVal *out) {
-    const Entry *s = &m->e.at[source];
+    const Captured *s = &m->e.at[source];
     qs_value v = m->e.value[source];
     *out = (KVal){.kind = KV_NONE, .source = source};
     switch ((qs_kind)v.kind) {
@@ -144,7 +144,7 @@ static bool ask_declared(void *ud, const Func *f, const Param *p, Declared *out)
 
 static double *elements_of(qs_vm *vm, Arena *arena, Array *a) {
     double *vec = qarena_alloc(arena, qmem_size(a->count, sizeof *vec, sizeof *vec));
-    for (size_t i = 0; i < a->count; i++) vec[i] = qkind_element(vm, a, i);
+    for (size_t i = 0; i < a->count; i++) vec[i] = qkey_element(vm, a, i);
     return vec;
 }
 
@@ -154,7 +154,7 @@ static bool can_be_known(const Array *a) {
 
 /* The initial value of a field, which objects that kernels make have as well; false: no kernel can have it. */
 static bool describe_initial(Maker *m, qs_value v, KVal *out) {
-    Entry known = {.num_known = true, .by_value = true, .dims_known = UINT8_MAX};
+    Captured known = {.num_known = true, .by_value = true, .dims_known = UINT8_MAX};
     *out = (KVal){.kind = KV_NONE};
     if (qval_is_number(v)) return describe_number(m, &known, v, out), true;
     if (v.kind == QS_STRING) return out->kind = KV_STRING, out->str = v.u.p, true;
@@ -189,14 +189,14 @@ static bool ask_fields(void *ud, const Type *t, KFields *out) {
 /* -- making ------------------------------------------------------------------------------------------------------ */
 /* A small array is handed over by value: its extents are compiled in, its elements become parameters. */
 static void hand_over(Maker *m, int source) {
-    Entry *s = &m->e.at[source];
+    Captured *s = &m->e.at[source];
     const Array *a = m->e.value[source].u.p;
     s->by_value = true;
-    for (int d = 0; d < a->rank; d++) qkind_know_extent(s, a, d);
+    for (int d = 0; d < a->rank; d++) qkey_know_extent(s, a, d);
 }
 
 /* Is the source an argument that the kernel writes to? */
-static bool is_written(const Maker *m, const Entry *s) {
+static bool is_written(const Maker *m, const Captured *s) {
     const Func *f = m->request->site.fn->ast;
     for (int i = 0, next = 0; s->from == FROM_LOCAL && i < f->nparams; i++)
         if (klower_special(f->params[i].name) < 0 && next++ == s->index) return klower_assigns(f, f->params[i].sym);
@@ -204,7 +204,7 @@ static bool is_written(const Maker *m, const Entry *s) {
 }
 
 static qs_status elements_known(Maker *m, int source) {
-    Entry *s = &m->e.at[source];
+    Captured *s = &m->e.at[source];
     Array *a = m->e.value[source].u.p;
     if (is_written(m, s))
         return qerr_set(qvm_ctx(m->vm), QS_EVALUE,
@@ -220,7 +220,7 @@ static qs_status elements_known(Maker *m, int source) {
 }
 
 static qs_status make_known(Maker *m, KNeed need) {
-    Entry *s = &m->e.at[need.source];
+    Captured *s = &m->e.at[need.source];
     qs_value v = m->e.value[need.source];
     if (need.axis < 0 && v.kind == QS_ARRAY) return elements_known(m, need.source);
     if (need.axis < 0) {
@@ -231,7 +231,7 @@ static qs_status make_known(Maker *m, KNeed need) {
         return QS_OK;
     }
     const Array *a = v.u.p;
-    qkind_know_extent(s, a, need.rank > a->rank && a->rank == 1 ? need.axis - 1 : need.axis);
+    qkey_know_extent(s, a, need.rank > a->rank && a->rank == 1 ? need.axis - 1 : need.axis);
     return QS_OK;
 }
 
@@ -299,7 +299,7 @@ static qs_status describe_args(Maker *m, KVal *args) {
 }
 
 /* Lowers until nothing more is needed; each turn makes at least one more value known. */
-static qs_status lower(Maker *m, KernelForm *s, LowerResult *out) {
+static qs_status lower(Maker *m, KernelSpecialization *s, LowerResult *out) {
     Ctx *c = qvm_ctx(m->vm);
     const Request *r = m->request;
     LowerHost host = {m, ask_symbol, ask_function, ask_type, ask_fields, ask_declared};
@@ -355,7 +355,7 @@ static bool is_own_test(const KFunc *f, KRef r, uint64_t param) {
 
 /* A parameter that is only written, by a store that every position reaches: what it held before does not matter, so
  * it need not be brought to the device. */
-static void find_covered(KernelForm *s) {
+static void find_covered(KernelSpecialization *s) {
     const KFunc *f = s->base.version[0].func;
     int depth = 0;
     s->covers = qarena_alloc(&s->base.arena, (size_t)f->nparams + 1);
@@ -371,18 +371,18 @@ static void find_covered(KernelForm *s) {
     }
 }
 
-static void finish(Maker *m, KernelForm *s, const LowerResult *r) {
-    qform_set(&s->base, 0, r->func);
-    qform_enter(&s->base, &m->e);
+static void finish(Maker *m, KernelSpecialization *s, const LowerResult *r) {
+    qspec_set(&s->base, 0, r->func);
+    qspec_enter(&s->base, &m->e);
     s->binds = r->binds;
     s->uses_blocks = kir_knows_blocks(r->func);
     find_covered(s);
 }
 
 /* Devices that are not here get both versions (kernel.c, fit_indices). */
-static qs_status compile_small(Maker *m, const KernelForm *s) {
+static qs_status compile_small(Maker *m, const KernelSpecialization *s) {
     if (!qvm(m->vm)->config.compile_for || s->serial) return QS_OK;
-    return qprogram_compile_ahead(m->vm, kir_small(m->arena, s->base.version[0].func));
+    return qdevprog_compile_ahead(m->vm, kir_small(m->arena, s->base.version[0].func));
 }
 
 static qs_status check_params(qs_vm *vm, const KFunc *f) {
@@ -391,28 +391,28 @@ static qs_status check_params(qs_vm *vm, const KFunc *f) {
                     MAX_PARAMS);
 }
 
-static void keep_cells(KernelForm *s, const Packed *p) {
+static void keep_cells(KernelSpecialization *s, const Packed *p) {
     size_t n = (size_t)p->n;
     s->inner = memcpy(qarena_alloc(&s->base.arena, n), p->inner, n);
     s->cls = memcpy(qarena_alloc(&s->base.arena, qmem_size(n, sizeof *p->cls, 0)), p->cls, n * sizeof *p->cls);
 }
 
-qs_status qkernel_make(qs_vm *vm, Forms *forms, const Request *r, KernelForm **out) {
+qs_status qkernel_make(qs_vm *vm, SpecializationList *forms, const Request *r, KernelSpecialization **out) {
     Ctx *c = qvm_ctx(vm);
     Maker *m = qmem_alloc(c, sizeof *m);
     Arena scratch;
     LowerResult result;
-    KernelForm *s = *out = qform_new(vm, forms, sizeof *s, "kernel ");
+    KernelSpecialization *s = *out = qspec_new(vm, forms, sizeof *s, "kernel ");
     qarena_init(&scratch, c);
     if (r->packed) keep_cells(s, r->packed);
     s->rank = r->rank, s->nargs = r->nargs, s->serial = r->serial, s->explicit_block = r->explicit_block;
     memcpy(s->block, r->block, sizeof s->block);
     m->vm = m->e.vm = vm, m->request = r, m->arena = &scratch, m->keep = &s->base.arena;
-    m->e.site = r->site, m->e.tells = TELL_KERNEL;
+    m->e.site = r->site, m->e.tells = SPEC_KERNEL;
     qs_status status = lower(m, s, &result);
     if (status == QS_OK) status = check_params(vm, result.func);
     if (status == QS_OK) finish(m, s, &result), status = compile_small(m, s);
-    else qentry_release(vm, m->e.at, m->e.n), qform_drop_first(vm, forms);
+    else qcaptured_release(vm, m->e.at, m->e.n), qspec_drop_first(vm, forms);
     qarena_free(&scratch);
     qmem_free(c, m, sizeof *m);
     return status;

@@ -5,7 +5,7 @@
  *
  * What was launched before allocates nothing here. */
 #include "vm/launch/run.h"
-#include "vm/session/python.h"
+#include "vm/program/python.h"
 
 #include <string.h>
 
@@ -24,12 +24,12 @@ Launches *qlaunch_state(qs_vm *vm) {
 
 static qs_status launch(Run *r, Program *p) {
     bool lets_go = r->steps >= worth_letting_go;
-    DevLate late;
-    r->launch.late = qlate_begin(r, &late) ? &late : NULL;
+    DevAsync late;
+    r->launch.late = qasync_begin(r, &late) ? &late : NULL;
     if (lets_go) qpython_unblock(r->vm);
     qs_status s = qreport_launch(r, p);
     if (lets_go) qpython_block(r->vm);
-    if (r->launch.late) qlate_end(&late), r->launch.late = NULL;
+    if (r->launch.late) qasync_end(&late), r->launch.late = NULL;
     if (s == QS_EINTERRUPT) (void)qvm_take_interrupt(r->vm); /* it is over with the launch */
     return s;
 }
@@ -58,7 +58,7 @@ static qs_status attempt(Run *r) {
     if (!r->device) TRY(pick_device(r));
     if (r->fit) TRY(r->fit(r));
     if (r->launch.any_block) qdevices_block(r->device, r->launch.rank, r->launch.domain, r->launch.block);
-    TRY(qform_load(r->vm, r->form, r->which, r->device, &p));
+    TRY(qspec_load(r->vm, r->form, r->which, r->device, &p));
     r->loaded = true;
     TRY(qrecord_begin(r));
     qs_status s = locked_run(r, p);
@@ -120,12 +120,12 @@ qs_status qlaunch_tell(qs_vm *vm, const KFunc *f, const DevFault *fault, Where a
 void qlaunch_close(qs_vm *vm) {
     Launches *l = qvm(vm)->launches;
     if (l) {
-        qlate_close(vm);
+        qasync_close(vm);
         qkernel_close(vm);
-        qrow_close(vm);
-        qform_free(vm, &l->along);
-        qform_free(vm, &l->carries);
-        qprogram_close(vm);
+        qelementwise_close(vm);
+        qspec_free(vm, &l->along);
+        qspec_free(vm, &l->carries);
+        qdevprog_close(vm);
         qreport_close(vm, l->report);
         qmem_free(qvm_ctx(vm), l, sizeof *l);
     }

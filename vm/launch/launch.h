@@ -1,22 +1,22 @@
 /* launch.h -- what runs as machine code: kernels, loops of the program, expressions over arrays.
  *
  *     parallel_do            FORPREP, LOOP …         an operator that meets a large array
- *      kernel.c                 loop.c                    fuse.c              what is asked for; is it worth it?
+ *      kernel.c                 loop_launch.c                    fusion.c              what is asked for; is it worth it?
  *             \                   |                      /
- *              entries   where each value that enters is found             entry.c
- *              kinds     what the compiler was told of each                kind.h
- *              form      the code for these kinds, found or made once      form.c
+ *              entries   where each value that enters is found             captured.c
+ *              kinds     what the compiler was told of each                spec_key.h
+ *              form      the code for these kinds, found or made once      specialization.c
  *                                 |
  *              bind      values → arguments; each buffer is there once     bind.c
  *              choose    the device on which it ends soonest               choose.c, devices.c
- *              load      the code as a program of that device              program.c
+ *              load      the code as a program of that device              device_program.c
  *              run       lock, let Python go on, launch, unlock            launch.c
- *              late      faults that are known when the launch has returned  late.c
+ *              late      faults that are known when the launch has returned  async_error.c
  *              report    what --explain, --profile and --dump tell         report.c
  *                                 |
  *              results in arrays and variables; a fault is an error of the program
  *
- * While a tape records (vm/grad/tape.h) what is launched becomes a node of it (record.h): what its gradient reads again
+ * While a tape records (vm/tape/tape.h) what is launched becomes a node of it (record.h): what its gradient reads again
  * is kept, and the gradient is a launch like any other.
  *
  * Values of the machine and a piece of the tree come in; lang/kernel makes code of the two.  What goes out are
@@ -24,8 +24,8 @@
  * ask for, and in what becomes of a refusal: a kernel that cannot run is an error, a loop is left to the interpreter,
  * an expression to the operators.  From binding on there is one way.
  *
- * stdlib calls qkernel_do and the functions of devices.c, the interpreter those of regions.h, the command those of
- * report.c.  kind.h, form.h and run.h are private to this folder, except that products and transforms (vm/array/
+ * stdlib calls qkernel_do and the functions of devices.c, the interpreter those of jit_hooks.h, the command those of
+ * report.c.  spec_key.h, specialization.h and run.h are private to this folder, except that products and transforms (vm/array/
  * device_math.c) choose and report like launches. */
 #ifndef VM_LAUNCH_H
 #define VM_LAUNCH_H
@@ -47,20 +47,20 @@ bool qkernel_sets(const struct Param *p); /* is this parameter of a kernel set b
 void qlaunch_close(qs_vm *vm);
 void qkernel_forget(qs_vm *vm, const struct Unit *u); /* what was compiled of its kernels goes; none of them can run */
 
-/* -- late.c -------------------------------------------------------------------------------------------------------- */
-qs_status qlate_settle(qs_vm *vm);   /* waits until no fault is owed (Ctx.owed); the first one is the error */
-void qlate_forget(qs_vm *vm);        /* nobody will hear of them */
+/* -- async_error.c -------------------------------------------------------------------------------------------------------- */
+qs_status qasync_settle(qs_vm *vm);   /* waits until no fault is owed (Ctx.owed); the first one is the error */
+void qasync_forget(qs_vm *vm);        /* nobody will hear of them */
 
-/* -- ahead.c ------------------------------------------------------------------------------------------------------- */
+/* -- aot.c ------------------------------------------------------------------------------------------------------- */
 /* The kernels of a file whose types are declared, or said by {!specialize …}, for config.compile_for. */
-qs_status qahead_compile(qs_vm *vm, const struct Unit *u);
+qs_status qaot_compile(qs_vm *vm, const struct Unit *u);
 
-/* -- row.c: derivatives of operators and functions of elements ----------------------------------------------------- */
+/* -- elementwise_node.c: derivatives of operators and functions of elements ----------------------------------------------------- */
 /* *result was computed from these arguments by the row e; it is recorded, and gets its trace.  Arguments are as they
  * were before, with their traces. */
-qs_status qrow_record(qs_vm *vm, Elem e, int n, const qs_value *args, qs_value *result);
+qs_status qelementwise_record(qs_vm *vm, Elem e, int n, const qs_value *args, qs_value *result);
 /* The row of these arguments, computed and recorded. */
-qs_status qrow_apply(qs_vm *vm, Elem e, int n, const qs_value *args, qs_value *out);
+qs_status qelementwise_apply(qs_vm *vm, Elem e, int n, const qs_value *args, qs_value *out);
 
 /* -- devices.c ----------------------------------------------------------------------------------------------------- */
 void qdevices_list(qs_vm *vm, Text *out); /* a line for each, and for each kind of which there is none */
@@ -77,10 +77,10 @@ bool qdevices_bytes(const char *text, size_t *out);            /* "500M" */
 bool qdevices_are_targets(const char *list); /* can code be made for these: "sm_90", "x86-64-v3,v4" (target.h) */
 bool qdevices_next_target(const char **list, char name[24]); /* the first of them; the list goes on behind it */
 
-/* -- program.c ----------------------------------------------------------------------------------------------------- */
+/* -- device_program.c ----------------------------------------------------------------------------------------------------- */
 /* f hears of all code that is made for config.compile_for, whether anew or from the cache (cache.h). */
-void qprogram_listen(qs_vm *vm, CacheListener *f, void *ud);
-int qprogram_libc(void);                          /* the C library that code of levels wants: glibc 2.36: 36 */
+void qdevprog_listen(qs_vm *vm, CacheListener *f, void *ud);
+int qdevprog_libc(void);                          /* the C library that code of levels wants: glibc 2.36: 36 */
 
 /* -- report.c ------------------------------------------------------------------------------------------------------ */
 /* From now on, the code of what is launched is kept in this form (--dump; NULL: it is not), and launches are timed. */

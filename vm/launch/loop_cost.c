@@ -1,6 +1,6 @@
 /* loop_cost.c -- how many steps the interpreter would take for a loop, from its tree and the variables as they are. */
 #include "lang/syntax/operators.h"
-#include "vm/grad/tape.h"
+#include "vm/tape/tape.h"
 #include "vm/launch/loop_run.h"
 
 #include <math.h>
@@ -126,14 +126,14 @@ static bool is_inside(const LoopRegion *inner, const LoopRegion *r) {
 
 static bool is_parallel(const LoopRegion *r) {
     const LoopState *s = r->machine;
-    const LoopForm *v = s ? (const LoopForm *)s->forms.first : NULL;
+    const LoopSpec *v = s ? (const LoopSpec *)s->forms.first : NULL;
     return !v || v->code.parallel.func; /* until its kinds of values are known it may be */
 }
 
 /* Its chunks of turns add something up, so its bits are others than those of turns one after the other. */
 static bool adds_up(const LoopRegion *r) {
     const LoopState *s = r->machine;
-    const LoopForm *v = s ? (const LoopForm *)s->forms.first : NULL;
+    const LoopSpec *v = s ? (const LoopSpec *)s->forms.first : NULL;
     return !v || v->code.chunked;
 }
 

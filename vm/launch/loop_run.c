@@ -14,7 +14,7 @@ static void bind_whole(Call *c, int i, int64_t x) { qbind_number(&c->run.bound, 
 /* With its trace. */
 static qs_value given(const Call *c, int source) {
     const Site site = {c->f->fn, c->f->base};
-    return qtape_is_on(c->vm) ? qentry_given(c->vm, &c->v->base.entries[source], &site, c->value) : qs_nil();
+    return qtape_is_on(c->vm) ? qcaptured_given(c->vm, &c->v->base.entries[source], &site, c->value) : qs_nil();
 }
 
 static void bind_source(Call *c, int i, int source, const KParam *p) {
@@ -190,10 +190,10 @@ static qs_status record(Call *c, qs_value *part) {
 static qs_status traced_vector(Call *c, const LoopOut *o, qs_value *part, qs_value plain, qs_value *out) {
     Array *a = qval_array(plain), *traced;
     int64_t at[LOOP_VECTOR_MAX];
-    Shape s = {.dtype = (qs_dtype)a->dtype, .ndim = a->ndim, .rank = a->rank};
+    NodeShape s = {.dtype = (qs_dtype)a->dtype, .ndim = a->ndim, .rank = a->rank};
     memcpy(s.dims, a->dims, sizeof s.dims);
     for (int i = 0; i < o->length; i++) at[i] = i;
-    qs_status st = qpiece_put(c->vm, &s, o->length, at, part + o->slot, &traced);
+    qs_status st = qslice_put(c->vm, &s, o->length, at, part + o->slot, &traced);
     qval_release(c->vm, plain);
     if (st == QS_OK) *out = qarr_value(traced);
     return st;
@@ -202,7 +202,7 @@ static qs_status traced_vector(Call *c, const LoopOut *o, qs_value *part, qs_val
 /* part NULL: nothing records the loop. */
 static qs_status variable(Call *c, const LoopOut *o, qs_value *part, qs_value *out) {
     qs_value plain;
-    if (part && o->kind == LOOP_COMPLEX) return qrow_apply(c->vm, EL_complex, 2, part + o->slot, out);
+    if (part && o->kind == LOOP_COMPLEX) return qelementwise_apply(c->vm, EL_complex, 2, part + o->slot, out);
     if (part && o->kind == LOOP_NUM) return *out = qval_retain(part[o->slot]), QS_OK;
     TRY(result(c, o, &plain));
     if (part && o->kind == LOOP_VECTOR) return traced_vector(c, o, part, plain, out);

@@ -1,34 +1,34 @@
 /* loop_run.h -- what loop*.c share.
  *
- *     loop.c         which form, which version, and what becomes of a refusal
+ *     loop_launch.c         which form, which version, and what becomes of a refusal
  *     loop_value.c   what the compiler is told of the values that enter, and the counters
  *     loop_cost.c    is it worth it?
  *     loop_run.c     parameters, the launch, variables afterwards
- *     loop_sum.c     what the chunks of a loop have added up
- *     loop_tell.c    --explain, and errors */
+ *     loop_partials.c     what the chunks of a loop have added up
+ *     loop_report.c    --explain, and errors */
 #ifndef VM_LOOP_RUN_H
 #define VM_LOOP_RUN_H
-#include "lang/kernel/host/loop.h"
-#include "vm/launch/regions.h"
+#include "lang/kernel/lower/loop/loop.h"
+#include "vm/launch/jit_hooks.h"
 #include "vm/launch/run.h"
 
 enum { RESULTS = LOOP_NOTE, PARTS = 16 };
 
-typedef enum { EXACT, QUICK, PARALLEL } LoopVersion; /* also the versions of the Form */
+typedef enum { EXACT, QUICK, PARALLEL } LoopVersion; /* also the versions of the Specialization */
 
 typedef struct { /* the loop for one combination of kinds of values */
-    Form base;
+    Specialization base;
     LoopRange range[QS_MAX_RANK];
     LoopResult code;             /* exact.func NULL: declined */
     bool told;                   /* --explain has said what became of it */
     uint32_t told_order;         /* where the reason was for which it has said that a run is in order */
-} LoopForm;
+} LoopSpec;
 
 typedef struct {
     double work;                 /* steps so far, as long as nothing was compiled */
     double begun;                /* a loop that tests a condition: how often it has begun as long as that */
     double steps;                /* of one turn; 0: it has inner loops, so that depends */
-    Forms forms;
+    SpecializationList forms;
     int ndeclined;
     bool told_many;              /* --explain has said that there are too many forms */
     bool told_inner;             /* and that it is left to loops inside it */
@@ -40,7 +40,7 @@ typedef struct {
     Run run;
     qs_vm *vm;
     Frame *f;
-    LoopForm *v;
+    LoopSpec *v;
     qs_value value[MAX_ENTRIES];  /* of the entries of v */
     const Counter *counters;
     const LoopRegion *region;
@@ -57,8 +57,8 @@ typedef struct {
     uint32_t order_pos;
 } Call;
 
-/* -- loop.c ------------------------------------------------------------------------------------------------------ */
-const LoopCode *qloop_code(const LoopForm *v, LoopVersion which);
+/* -- loop_launch.c ------------------------------------------------------------------------------------------------------ */
+const LoopCode *qloop_code(const LoopSpec *v, LoopVersion which);
 
 /* -- loop_value.c ------------------------------------------------------------------------------------------------ */
 bool qloop_find(qs_vm *vm, const Frame *f, const Sym *sym, qs_value *out); /* a variable of the running function */
@@ -67,7 +67,7 @@ Counter qloop_counter(const Frame *f, const LoopRegion *r, int i);
 double qloop_last(const Counter *c);
 LoopRange qloop_range(const Counter *c);
 /* The job for the values now; what it asks for becomes an entry.  *full: there were too many. */
-typedef struct { Entries e; const Frame *f; bool full; } Asking;
+typedef struct { CapturedList e; const Frame *f; bool full; } Asking;
 LoopJob qloop_job(Asking *a, const LoopRegion *r, const LoopRange *ranges);
 
 /* -- loop_cost.c: steps of the interpreter ----------------------------------------------------------------------- */
@@ -88,7 +88,7 @@ qs_status qloop_guard(Call *c);          /* evaluates it: c->wholes holds what i
 /* d NULL: where parallel work runs.  *again: nothing was changed, and the exact version is to be run. */
 qs_status qloop_run(Call *c, Device *d, LoopVersion which, const Launch *l, bool *again);
 
-/* -- loop_sum.c -------------------------------------------------------------------------------------------------- */
+/* -- loop_partials.c -------------------------------------------------------------------------------------------------- */
 bool qloop_cut(Call *c, Launch *l);      /* makes room for the sums; false: c->order says why not */
 void qloop_free_sums(Call *c);
 int64_t qloop_sum_count(const Call *c, int number);
@@ -96,7 +96,7 @@ int64_t qloop_sum_count(const Call *c, int number);
 bool qloop_reduce(Call *c);
 qs_status qloop_add_sums(Call *c);       /* arrays */
 
-/* -- loop_tell.c ------------------------------------------------------------------------------------------------- */
+/* -- loop_report.c ------------------------------------------------------------------------------------------------- */
 bool qloop_is_demanded(const LoopRegion *r);
 void qloop_tell(Call *c);
 void qloop_tell_many(Call *c);

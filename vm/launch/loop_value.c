@@ -5,8 +5,8 @@
  * before each run. */
 #include "vm/launch/loop_run.h"
 
-#include "vm/session/module.h"
-#include "vm/session/names.h"
+#include "vm/program/module.h"
+#include "vm/program/names.h"
 
 #include <math.h>
 #include <string.h>
@@ -29,10 +29,10 @@ qs_value *qloop_place(qs_vm *vm, const Frame *f, const Sym *sym) {
 }
 
 /* -- kinds ------------------------------------------------------------------------------------------------------- */
-static void describe_array(const Entry *e, const Array *a, LoopValue *out) {
+static void describe_array(const Captured *e, const Array *a, LoopValue *out) {
     if (!(e->facts & ARRAY_ALIGNED)) return;
     out->kind = LOOP_ARRAY, out->dtype = a->dtype, out->rank = a->rank;
-    out->contiguous = a->contiguous, out->unit_last = qkind_unit_last(a);
+    out->contiguous = a->contiguous, out->unit_last = qkey_unit_last(a);
     out->writable = e->facts & ARRAY_WRITABLE, out->small = e->facts & ARRAY_SMALL;
     out->known = e->dims_known;
     memcpy(out->dims, e->dims, sizeof out->dims);
@@ -49,7 +49,7 @@ static void describe_function(qs_vm *vm, const Function *fn, LoopValue *out) {
 }
 
 static LoopValue describe(const Asking *a, int entry) {
-    const Entry *e = &a->e.at[entry];
+    const Captured *e = &a->e.at[entry];
     qs_value v = a->e.value[entry];
     LoopValue out = {.kind = LOOP_OTHER, .source = entry};
     out.whole = (v.kind == QS_NUM || v.kind == QS_INT) && e->facts & NUM_31 && !(e->facts & NUM_MINUS_ZERO);
@@ -71,7 +71,7 @@ static LoopValue describe(const Asking *a, int entry) {
 
 /* -- questions of the compiler ----------------------------------------------------------------------------------- */
 static LoopValue value_of(Asking *a, From from, int parent, int index, const Str *name) {
-    int entry = qentry_add(&a->e, from, parent, index, name);
+    int entry = qcaptured_add(&a->e, from, parent, index, name);
     if (entry < 0) return a->full = true, (LoopValue){.kind = LOOP_OTHER};
     return describe(a, entry);
 }
@@ -138,7 +138,7 @@ static bool ask_class(void *ud, int of, const Func *f, int param) {
 
 static int64_t ask_extent(void *ud, int source, int axis) {
     Asking *a = ud;
-    qkind_know_extent(&a->e.at[source], a->e.value[source].u.p, axis);
+    qkey_know_extent(&a->e.at[source], a->e.value[source].u.p, axis);
     return a->e.at[source].dims[axis];
 }
 

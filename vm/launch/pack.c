@@ -1,6 +1,6 @@
 /* pack.c -- cells of arrays and of objects as arguments of kernels. */
 #include "vm/launch/pack.h"
-#include "vm/launch/piece.h"
+#include "vm/launch/slice_node.h"
 #include "vm/value/machine.h"
 
 #include <stdlib.h>
@@ -10,14 +10,14 @@ static bool alike(const Array *a, const Array *b) {
     return a->dtype == b->dtype && a->rank == b->rank && !memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims);
 }
 
-typedef struct { const Cell *c; int field; } Entries; /* the entries of a cell (field -1), or a field of each of them */
+typedef struct { const Cell *c; int field; } CapturedList; /* the entries of a cell (field -1), or a field of each of them */
 
-static qs_value entry(const Entries *e, size_t i) {
+static qs_value entry(const CapturedList *e, size_t i) {
     return e->field < 0 ? e->c->items[i] : ((const Object *)e->c->items[i].u.p)->slots[e->field];
 }
 
 /* The first of them, when all are arrays like it; NULL: they are not. */
-static const Array *pattern(const Entries *e) {
+static const Array *pattern(const CapturedList *e) {
     const Array *first = e->c->count && entry(e, 0).kind == QS_ARRAY ? entry(e, 0).u.p : NULL;
     if (!first || first->rank < 1 || e->c->rank + first->rank > QS_MAX_RANK) return NULL;
     for (size_t i = 1; i < e->c->count; i++)
@@ -36,7 +36,7 @@ static Class *class_of(const Cell *c) {
 
 /* -- arrays -------------------------------------------------------------------------------------------------------- */
 /* Between the entries and their places: to the array, or back. */
-static qs_status move(qs_vm *vm, const Entries *e, Array *packed, bool back) {
+static qs_status move(qs_vm *vm, const CapturedList *e, Array *packed, bool back) {
     const Array *first = entry(e, 0).u.p;
     int64_t strides[QS_MAX_RANK], step = 1;
     for (int d = first->rank; d-- > 0;) strides[d] = step, step *= first->dims[d];
@@ -50,14 +50,14 @@ static qs_status move(qs_vm *vm, const Entries *e, Array *packed, bool back) {
     return QS_OK;
 }
 
-static void record(qs_vm *vm, const Entries *e, qs_value packed) {
+static void record(qs_vm *vm, const CapturedList *e, qs_value packed) {
     qs_value *entries = qmem_alloc(qvm_ctx(vm), qmem_size(e->c->count, sizeof *entries, 0));
     for (size_t i = 0; i < e->c->count; i++) entries[i] = entry(e, i);
-    qpiece_packed(vm, (int)e->c->count, entries, packed);
+    qslice_packed(vm, (int)e->c->count, entries, packed);
     qmem_free(qvm_ctx(vm), entries, e->c->count * sizeof *entries);
 }
 
-static qs_status pack(qs_vm *vm, const Entries *e, const Array *first, qs_value *out) {
+static qs_status pack(qs_vm *vm, const CapturedList *e, const Array *first, qs_value *out) {
     int64_t dims[QS_MAX_RANK];
     Array *a;
     memcpy(dims, e->c->dims, e->c->rank * sizeof *dims);
@@ -80,29 +80,29 @@ static int same_as_before(const Packed *p, int arg) {
 }
 
 /* -- objects ------------------------------------------------------------------------------------------------------- */
-static bool all_numbers(const Entries *e) {
+static bool all_numbers(const CapturedList *e) {
     for (size_t i = 0; i < e->c->count; i++)
         if (!qval_is_number(qtape_plain(entry(e, i)))) return false;
     return true;
 }
 
-static qs_status put_numbers(qs_vm *vm, const Entries *e, qs_dtype d, qs_value *out) {
+static qs_status put_numbers(qs_vm *vm, const CapturedList *e, qs_dtype d, qs_value *out) {
     size_t n = e->c->count;
     Ctx *c = qvm_ctx(vm);
-    Shape s = {.dtype = d, .ndim = e->c->rank, .rank = e->c->rank};
+    NodeShape s = {.dtype = d, .ndim = e->c->rank, .rank = e->c->rank};
     qs_value *number = qmem_alloc(c, qmem_size(n, sizeof *number, 0));
     int64_t *at = qmem_alloc(c, qmem_size(n, sizeof *at, 0));
     Array *a;
     memcpy(s.dims, e->c->dims, sizeof s.dims);
     for (size_t i = 0; i < n; i++) number[i] = entry(e, i), at[i] = (int64_t)i;
-    qs_status st = qpiece_put(vm, &s, (int)n, at, number, &a);
+    qs_status st = qslice_put(vm, &s, (int)n, at, number, &a);
     qmem_free(c, number, n * sizeof *number);
     qmem_free(c, at, n * sizeof *at);
     if (st == QS_OK) *out = qarr_value(a);
     return st;
 }
 
-static qs_status pack_numbers(qs_vm *vm, const Entries *e, qs_dtype d, qs_value *out) {
+static qs_status pack_numbers(qs_vm *vm, const CapturedList *e, qs_dtype d, qs_value *out) {
     Array *a;
     void *p;
     if (qtape_is_on(vm)) return put_numbers(vm, e, d, out);
@@ -118,7 +118,7 @@ static qs_status pack_numbers(qs_vm *vm, const Entries *e, qs_dtype d, qs_value 
 static qs_status pack_fields(qs_vm *vm, Packed *p, int arg) {
     const Class *cls = p->cls[arg];
     for (int f = 0; f < cls->nfields; f++) {
-        Entries e = {p->given[arg].u.p, f};
+        CapturedList e = {p->given[arg].u.p, f};
         const Type *t = cls->fields[f].type;
         const Array *first = pattern(&e);
         qs_value *out = &p->args[p->first[arg] + f];
@@ -131,7 +131,7 @@ static qs_status pack_fields(qs_vm *vm, Packed *p, int arg) {
 
 /* -- arguments ----------------------------------------------------------------------------------------------------- */
 static qs_status pack_one(qs_vm *vm, Packed *p, int i) {
-    Entries e = {p->given[i].u.p, -1};
+    CapturedList e = {p->given[i].u.p, -1};
     const Array *first = p->given[i].kind == QS_CELL ? pattern(&e) : NULL;
     int before = first ? same_as_before(p, i) : -1;
     if (p->cls[i]) TRY(pack_fields(vm, p, i));
@@ -142,7 +142,7 @@ static qs_status pack_one(qs_vm *vm, Packed *p, int i) {
 }
 
 static bool is_packed(qs_value v) {
-    Entries e = {v.u.p, -1};
+    CapturedList e = {v.u.p, -1};
     return v.kind == QS_CELL && (pattern(&e) || class_of(v.u.p));
 }
 
@@ -227,7 +227,7 @@ qs_status qpack_alone(qs_vm *vm, const Packed *p, int arg) {
 }
 
 qs_status qpack_back(qs_vm *vm, const Packed *p, int arg) {
-    Entries e = {p->given[arg].u.p, -1};
+    CapturedList e = {p->given[arg].u.p, -1};
     Trace *edge = qtape_edge(vm, p->args[arg]);
     qs_status s = QS_OK;
     for (size_t i = 0; edge && i < e.c->count && s == QS_OK; i++) s = qtape_check_alone(vm, entry(&e, i).u.p, NULL);
@@ -235,7 +235,7 @@ qs_status qpack_back(qs_vm *vm, const Packed *p, int arg) {
     if (s == QS_OK) s = move(vm, &e, p->args[arg].u.p, true);
     qtape_leave(vm);
     for (size_t i = 0; edge && s == QS_OK && i < e.c->count; i++)
-        qpiece_unpacked(vm, qtape_retain(edge), (int64_t)i, entry(&e, i));
+        qslice_unpacked(vm, qtape_retain(edge), (int64_t)i, entry(&e, i));
     return qtape_release(vm, edge), s;
 }
 

@@ -117,8 +117,8 @@ void qrecord_free(qs_vm *vm, Recorded *rec) {
     }
     for (int i = 0; rec->in && i < rec->nin; i++) qtape_release(vm, rec->in[i]);
     if (rec->out != rec->first && rec->out) qmem_free(qvm_ctx(vm), rec->out, (size_t)rec->nout * sizeof *rec->out);
-    if (rec->gradient) qform_let_go(vm, &rec->gradient->base);
-    qform_let_go(vm, rec->form);
+    if (rec->gradient) qspec_let_go(vm, &rec->gradient->base);
+    qspec_let_go(vm, rec->form);
     qpool_put(qvm_ctx(vm), rec, rec->size);
 }
 
@@ -127,7 +127,7 @@ static qs_status fill(Run *r, Recorded *rec) {
     find_active(r, &of);
     TRY(check_written(r));
     TRY(qgradient_form(r->vm, r->form, r->which, &of, &rec->gradient));
-    qform_hold(&rec->gradient->base);
+    qspec_hold(&rec->gradient->base);
     for (int i = 0; i < rec->n; i++) TRY(keep(r, rec, of.active, i));
     return QS_OK;
 }
@@ -162,7 +162,7 @@ qs_status qrecord_begin(Run *r) {
     if (!qtape_is_on(r->vm) || r->unrecorded || !any_recorded(r)) return QS_OK;
     Recorded *rec;
     TRY(new_record(r, &rec));
-    rec->form = qform_hold(r->form), rec->which = r->which, rec->launch = r->launch;
+    rec->form = qspec_hold(r->form), rec->which = r->which, rec->launch = r->launch;
     rec->device = r->chosen ? NULL : r->device, rec->optional = r->optional;
     qs_status s = fill(r, rec);
     if (s != QS_OK) return qrecord_free(r->vm, rec), s;

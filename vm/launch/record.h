@@ -2,16 +2,16 @@
  *
  *     record.c     a Run becomes a node of the tape: its parameters, what was written
  *     gradient.c   the rule of such nodes: the code of the gradient, made once for a form; its launch (gradient.h)
- *     row.c        operators and functions of elements: their rows as forms
- *     piece.c      small rules: a copy, elements taken out of an array and put into one
+ *     elementwise_node.c        operators and functions of elements: their rows as forms
+ *     slice_node.c      small rules: a copy, elements taken out of an array and put into one
  *
  * Of the arrays that enter a launch the gradient wants few again.  So its code is made when the launch is recorded; it
- * says whose contents it reads, and only these are kept (vm/grad/keep.c), of all others the trace and the shape. */
+ * says whose contents it reads, and only these are kept (vm/tape/saved_arrays.c), of all others the trace and the shape. */
 #ifndef VM_RECORD_H
 #define VM_RECORD_H
 #include "lang/kernel/elem/elem.h"
-#include "lang/kernel/grad/grad.h"
-#include "vm/launch/piece.h"
+#include "lang/kernel/autodiff/autodiff.h"
+#include "vm/launch/slice_node.h"
 #include "vm/launch/run.h"
 
 /* Small, for a program of numbers and short vectors makes as many as it has operations. */
@@ -34,7 +34,7 @@ typedef struct { bool active[MAX_PARAMS], enters[MAX_PARAMS], adds[MAX_PARAMS], 
 
 /* A pass that computes an adjoint where it reads it. */
 typedef struct JoinedForm {
-    Form base;                 /* without a function: it cannot be done */
+    Specialization base;                 /* without a function: it cannot be done */
     struct JoinedForm *before; /* others of this pass */
     uint64_t of;               /* hash of the pass that would have stored the adjoint */
     int param, store;          /* of both passes: the adjoint */
@@ -42,11 +42,11 @@ typedef struct JoinedForm {
 
 /* Its passes are forms of their own, of which gradients are taken as of any other: base.gradients, last one first. */
 typedef struct GradientForm {
-    Form base;
+    Specialization base;
     int which;                 /* version of the form around it */
     GradientOf key;            /* that it was made for */
     KGrad code;
-    Form **pass;
+    Specialization **pass;
     JoinedForm *joined;        /* of its only pass; among base.gradients, too */
     bool told;                 /* --explain has said what it keeps */
     bool refused;              /* there is none, and why */
@@ -54,7 +54,7 @@ typedef struct GradientForm {
 } GradientForm;
 
 typedef struct Recorded {
-    Form *form;
+    Specialization *form;
     int which;
     Launch launch;
     Device *device;            /* NULL: to be chosen */
@@ -69,25 +69,25 @@ typedef struct Recorded {
     size_t size;               /* of the block in which all this lies */
 } Recorded;
 
-static inline Shape qrecord_shape(const RecordedParam *p) {
-    Shape s = {.dtype = (qs_dtype)p->dtype, .ndim = p->own_ndim, .rank = p->own_rank};
+static inline NodeShape qrecord_shape(const RecordedParam *p) {
+    NodeShape s = {.dtype = (qs_dtype)p->dtype, .ndim = p->own_ndim, .rank = p->own_rank};
     for (int d = 0; d < s.rank; d++) s.dims[d] = p->extent[2 * p->rank + d];
     return s;
 }
 
 /* -- gradient.c ---------------------------------------------------------------------------------------------------- */
-qs_status qgradient_form(qs_vm *vm, Form *of, int which, const GradientOf *key, GradientForm **out);
+qs_status qgradient_form(qs_vm *vm, Specialization *of, int which, const GradientOf *key, GradientForm **out);
 extern const GradRule qgradient_rule; /* data: a Recorded */
 
 /* -- record.c ------------------------------------------------------------------------------------------------------ */
 void qrecord_free(qs_vm *vm, Recorded *rec);
 
-/* -- halo.c -------------------------------------------------------------------------------------------------------- */
+/* -- kernel_footprint.c -------------------------------------------------------------------------------------------------------- */
 /* A sweep is about to go back through a launch: while Machine.reach is there, what its passes read is added. */
 qs_status qkernel_swept(qs_vm *vm, const GradNode *n);
 
-/* -- row.c --------------------------------------------------------------------------------------------------------- */
+/* -- elementwise_node.c --------------------------------------------------------------------------------------------------------- */
 /* Whether to run it by the evaluator, for so few elements that a launch, or compiling, takes longer; and doing it. */
-bool qrow_is_small(Run *r);
-qs_status qrow_run(Run *r);
+bool qelementwise_is_small(Run *r);
+qs_status qelementwise_run(Run *r);
 #endif

@@ -282,7 +282,7 @@ static qs_status time_kernel(qs_vm *vm, Device *d, const Text *text, int64_t n, 
     double seconds = NAN;
     qarena_init(&arena, qvm_ctx(vm));
     qs_status s = kir_parse(qvm_ctx(vm), &arena, text->s, text->len, &f);
-    if (s == QS_OK) s = qprogram_get(vm, f, d, &p);
+    if (s == QS_OK) s = qdevprog_get(vm, f, d, &p);
     for (int i = 0; s == QS_OK && i < f->nparams; i++) {
         args[i] = (DevArg){.is_array = true, .rank = 1, .dims = {n}, .strides = {1}};
         s = d->ops->alloc(d, (size_t)n * sizeof(float), &args[i].block);
@@ -292,7 +292,7 @@ static qs_status time_kernel(qs_vm *vm, Device *d, const Text *text, int64_t n, 
     if (s == QS_OK) *flops = flops_of(f, args, &(Launch){.rank = 1, .domain = {n}}) / seconds;
     for (int i = 0; i < 3; i++)
         if (args[i].block) d->ops->free(d, args[i].block);
-    if (p) qprogram_release(vm, p);
+    if (p) qdevprog_release(vm, p);
     qarena_free(&arena);
     return s;
 }

@@ -4,7 +4,7 @@
  *     Binding its arguments, and the buffers in which they lie */
 #ifndef VM_RUN_H
 #define VM_RUN_H
-#include "vm/launch/form.h"
+#include "vm/launch/specialization.h"
 #include "vm/launch/launch.h"
 #include "vm/value/machine.h"
 
@@ -29,12 +29,12 @@ typedef struct {
 
 typedef struct Run {
     qs_vm *vm;
-    Form *form;
+    Specialization *form;
     int which;                 /* version */
     Launch launch;             /* any_block: qlaunch_run chooses its block */
     double positions;          /* the measured time is divided by this */
     double steps;              /* instructions in all; INFINITY: that cannot be told */
-    bool late;                 /* a fault may be told when the launch has returned: late.c */
+    bool late;                 /* a fault may be told when the launch has returned: async_error.c */
     bool optional;             /* when the device refuses it, the processor runs it; otherwise that is an error */
     Device *device;            /* NULL: to be chosen */
     bool chosen;               /* choose.c chose the device, by what it has measured */
@@ -53,17 +53,17 @@ static inline const KFunc *qlaunch_func(const Run *r) { return r->form->version[
 /* What all launches of a machine have in common. */
 typedef struct Launches {
     struct Kernel *kernels;    /* kernel.c */
-    struct Loaded *loaded;     /* program.c */
+    struct Loaded *loaded;     /* device_program.c */
     KCompiler *compiler;
-    CacheListener *listener; void *listener_ud; /* program.c; NULL: nobody makes a bundle */
+    CacheListener *listener; void *listener_ud; /* device_program.c; NULL: nobody makes a bundle */
     struct Report *report;     /* report.c; NULL: nobody wants to know */
     double bandwidth[MAX_DEVICES]; /* to the device, in bytes per nanosecond; 0: not measured */
     double launch[MAX_DEVICES], making[MAX_DEVICES]; /* nanoseconds of a launch, of making a program; 0: not measured */
-    Forms *rows;               /* row.c: by row of elem.def; NULL: none yet */
-    Forms along;               /* along.c */
-    Forms carries;             /* carry.c */
-    struct Late *late, *late_free; /* late.c */
-    ErrorState unheard;        /* late.c: a fault that was told, until a call from outside ends with it */
+    SpecializationList *rows;               /* elementwise_node.c: by row of elem.def; NULL: none yet */
+    SpecializationList along;               /* axis_launch.c */
+    SpecializationList carries;             /* move_launch.c */
+    struct LaunchRecord *late, *late_free; /* async_error.c */
+    ErrorState unheard;        /* async_error.c: a fault that was told, until a call from outside ends with it */
     uint8_t makers;            /* numbers given to forms so far: Choice.maker */
 } Launches;
 Launches *qlaunch_state(qs_vm *vm); /* made on first use */
@@ -72,17 +72,17 @@ qs_status qlaunch_run(Run *r);
 /* The same on r->device and nowhere else; of what it cannot have it is not asked again. */
 qs_status qlaunch_here(Run *r);
 void qkernel_close(qs_vm *vm); /* kernel.c */
-void qrow_close(qs_vm *vm);    /* row.c */
+void qelementwise_close(qs_vm *vm);    /* elementwise_node.c */
 /* The text of a fault of f is the error, at this place; of r->fault. */
 qs_status qlaunch_tell(qs_vm *vm, const KFunc *f, const DevFault *fault, Where at);
 static inline qs_status qlaunch_fault(const Run *r, Where at) {
     return qlaunch_tell(r->vm, qlaunch_func(r), &r->fault, at);
 }
 
-/* -- late.c -------------------------------------------------------------------------------------------------------- */
-bool qlate_begin(const Run *r, DevLate *out); /* false: the launch waits, and its fault is in r->fault */
-void qlate_end(const DevLate *late);          /* when the launch has returned */
-void qlate_close(qs_vm *vm);
+/* -- async_error.c -------------------------------------------------------------------------------------------------------- */
+bool qasync_begin(const Run *r, DevAsync *out); /* false: the launch waits, and its fault is in r->fault */
+void qasync_end(const DevAsync *late);          /* when the launch has returned */
+void qasync_close(qs_vm *vm);
 
 /* -- record.c: what is launched, as a node of the tape ------------------------------------------------------------- */
 /* A variable that the program gets from an array of results: element `element` of that of parameter `param`, replaced

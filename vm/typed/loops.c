@@ -1,6 +1,6 @@
 /* Compiled twice: as it is, and from loops_avx2.c for processors with AVX2. */
 #include "vm/typed/typed.h"
-#include "vm/array/packed.h"
+#include "vm/array/contiguous.h"
 
 LOOPS_WITHOUT_TRAPS
 #ifndef __clang__

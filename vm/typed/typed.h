@@ -3,9 +3,9 @@
  *     typed.c    elementwise functions over strided operands that meet from their ends; places that are gathered
  *     loops.c    the loops, made of typed.def and elem.def       typed_math.h   what elem.def does not say
  *     vector.c   functions of several floats at once
- *     fold.c     sums, extremes and their places, running sums   product.c      matrix products in stacks
+ *     typed_reduce.c     sums, extremes and their places, running sums   product.c      matrix products in stacks
  *
- * Arrays come in, new arrays go out.  bridge/typed.c calls these files for pyquasar.array_api; it has decided which
+ * Arrays come in, new arrays go out.  bridge/py_typed.c calls these files for pyquasar.array_api; it has decided which
  * type the operands meet in, because Python's numbers take part in that.  Everything works on the host's memory.
  *
  * The types are those of the standard: bool, whole numbers of 8 to 64 bits, floats of 32 and 64, complex numbers of
@@ -61,17 +61,17 @@ qs_status qtyped_nonzero(qs_vm *vm, Array *x, Array **out); /* linear places, in
 qs_status qtyped_arange(qs_vm *vm, qs_dtype d, int64_t n, double first, double step, int64_t ifirst, int64_t istep,
                         Array **out);
 
-/* -- fold.c -------------------------------------------------------------------------------------------------------- */
+/* -- typed_reduce.c -------------------------------------------------------------------------------------------------------- */
 typedef enum { FOLD_SUM, FOLD_PROD, FOLD_MIN, FOLD_MAX, FOLD_ANY, FOLD_ALL, FOLD_COUNT, FOLD__COUNT } Fold;
-/* Along the dimensions whose bit is set in `axes`; they are left out, or kept with extent 1.  The result has type d:
+/* AxisOp the dimensions whose bit is set in `axes`; they are left out, or kept with extent 1.  The result has type d:
  * sums and products are added up in the widest type of the kind, then cut to d.  min and max of nothing: QS_EVALUE. */
-qs_status qfold_run(qs_vm *vm, Fold f, Array *x, unsigned axes, bool keep, qs_dtype d, Array **out);
+qs_status qtreduce_run(qs_vm *vm, Fold f, Array *x, unsigned axes, bool keep, qs_dtype d, Array **out);
 /* The first place of the extreme along a dimension, int64, without that dimension; nan is the extreme where one is. */
-qs_status qfold_place(qs_vm *vm, bool largest, Array *x, int axis, Array **out);
+qs_status qtreduce_position(qs_vm *vm, bool largest, Array *x, int axis, Array **out);
 /* Running sums or products along a dimension, in the type d; initial: with what comes before the first. */
-qs_status qfold_running(qs_vm *vm, Fold f, Array *x, int axis, bool initial, qs_dtype d, Array **out);
+qs_status qtreduce_scan(qs_vm *vm, Fold f, Array *x, int axis, bool initial, qs_dtype d, Array **out);
 /* Places in sorted packed x, of the type of v, before which v belong; right: behind equal ones.  nan is largest. */
-qs_status qfold_search(qs_vm *vm, Array *x, Array *v, bool right, Array **out);
+qs_status qtreduce_search(qs_vm *vm, Array *x, Array *v, bool right, Array **out);
 
 /* -- product.c ----------------------------------------------------------------------------------------------------- */
 /* Of stacks of matrices m x k and k x n, packed, of one type; of whole numbers it wraps. */

@@ -3,7 +3,7 @@
  * in typed.def, take part.  A few elements at the end are filled up to a vector, so that what an element gives does not
  * depend on where it stands. */
 #include "vm/typed/typed.h"
-#include "vm/array/packed.h"
+#include "vm/array/contiguous.h"
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__GLIBC__)
 #include <dlfcn.h>

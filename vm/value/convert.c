@@ -1,6 +1,6 @@
 /* Compiled twice: as it is, and from convert_avx2.c, which takes the packed loops only. */
 #include "vm/value/convert.h"
-#include "vm/array/packed.h"
+#include "vm/array/contiguous.h"
 
 LOOPS_WITHOUT_TRAPS
 #include <string.h>

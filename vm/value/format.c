@@ -3,7 +3,7 @@
 #include "lang/syntax/ast.h"
 #include "vm/array/array.h"
 #include "vm/base/number.h"
-#include "vm/grad/tape.h"
+#include "vm/tape/tape.h"
 #include "vm/quasar.h"
 
 #include <ctype.h>

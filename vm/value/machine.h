@@ -18,23 +18,23 @@ typedef struct Machine {
     struct GlobalCells *cells; Str **global_names; uint32_t nglobals, cap_globals;
     Map builtins;                    /* name -> global slot */
     uint64_t types_defined;          /* grows when a type is defined or ends, whose name then means another one */
-    struct Unit *dead_units;         /* programs of which nothing is left; freed by retire.c */
+    struct Unit *dead_units;         /* programs of which nothing is left; freed by unload.c */
     struct Bundle *bundles;          /* compiled programs that are open; prebuilt.c.  own: what this executable is */
     const struct Bundle *own;
-    struct Carried *carried;         /* texts that came with programs of other processes; carry.c */
+    struct Carried *carried;         /* texts that came with programs of other processes; source_bundle.c */
     /* interp.c */
     qs_value *stack, *stack_limit;
     qs_value *top;                   /* end of what the innermost native uses; frames above it know their own end */
     struct Frame *frames; uint32_t nframes, cap_frames;
     struct Proto *protos;            /* compiled functions */
     uint32_t depth;                  /* of interpreter runs inside each other */
-    int64_t loop_least;              /* turns from which a loop may become machine code; see vm/launch/regions.h */
+    int64_t loop_least;              /* turns from which a loop may become machine code; see vm/launch/jit_hooks.h */
     int64_t loop_look;               /* turns of loops that test conditions until one is looked at */
     RandomStream random;             /* of all threads … */
     RandomStream *random_own;        /* of this thread: what it draws from instead, in a checkpoint; NULL: that */
     uint64_t random_took;            /* of this thread: blocks that it has drawn, from any */
     int loops_left;                  /* of code that is gone, those that had too little work to be compiled */
-    size_t fuse_least;               /* elements from which an expression may; see vm/launch/regions.h */
+    size_t fuse_least;               /* elements from which an expression may; see vm/launch/jit_hooks.h */
     Flag interrupted;                /* set by qs_interrupt, polled by kernels and whatever waits */
     Since waits, told;               /* for a driver, see qdev_wait; the wait of which the user knows */
     Flag attention; /* loops call qvm_attend: interrupted, or other threads of Python want their turn */
@@ -47,7 +47,7 @@ typedef struct Machine {
     uint32_t grad_inside;            /* of this thread: who reads elements of traced arrays was let in by a door */
     Where grad_at;                   /* of this thread: the operation whose rule of adjoints.q runs */
     struct Tape *tape;               /* NULL until the first level */
-    /* halo.c */
+    /* kernel_footprint.c */
     struct KernelReach *reach;       /* of this thread: what its launches read is added there; NULL: nobody asks */
     /* launch.c, devices.c */
     struct Launches *launches;
@@ -67,7 +67,7 @@ typedef struct Machine {
     bool refused;                    /* `report` holds such diagnostics */
     bool line_buffered;              /* output goes to a terminal */
     bool unbuffered;                 /* or to a host program that keeps it in order with its own */
-    /* the Python bridge (vm/session/python.h); NULL until a script asks for it */
+    /* the Python bridge (vm/program/python.h); NULL until a script asks for it */
     const struct Python *python; struct Border *border;
     int bridge; /* 1 + the file that the bridge in an executable has become; 0: not yet */
 } Machine;

@@ -3,7 +3,7 @@
 #include "devices/pool.h"
 #include "lang/syntax/ast.h"
 #include "vm/array/array.h"
-#include "vm/grad/tape.h"
+#include "vm/tape/tape.h"
 #include "vm/value/machine.h"
 
 #include <string.h>

@@ -60,14 +60,14 @@ typedef struct Array {
     Buffer *buf;
     size_t offset;    /* of the first element, in elements */
     size_t count;     /* product of dims */
-    struct Trace *trace; /* of which operation this is the result, while derivatives are taken (vm/grad/tape.h); NULL */
-    struct Family *family; /* of copies where views are meant (vm/grad/view.c); NULL */
+    struct Trace *trace; /* of which operation this is the result, while derivatives are taken (vm/tape/tape.h); NULL */
+    struct Family *family; /* of copies where views are meant (vm/tape/view.c); NULL */
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
 } Array;
 enum { /* hdr.flags */
     ARRAY_AS_IS = 1,  /* memory that somebody wants used in place; it is never converted implicitly */
     ARRAY_LITERAL = 2, /* as it is written in the program */
-    ARRAY_KEPT = 4    /* a snapshot of vm/grad/keep.c; it is never written */
+    ARRAY_KEPT = 4    /* a snapshot of vm/tape/saved_arrays.c; it is never written */
 };
 
 enum { CELL_INFERRED = 1 }; /* hdr.flags: elem was seen in the items of a literal, and widens when it must */

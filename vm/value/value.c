@@ -2,11 +2,11 @@
 #include "lang/syntax/ast.h"
 #include "lang/syntax/operators.h"
 #include "vm/array/array.h"
-#include "vm/array/nest.h"
-#include "vm/array/packed.h"
+#include "vm/array/strided.h"
+#include "vm/array/contiguous.h"
 #include "vm/base/number.h"
 #include "vm/base/warning.h"
-#include "vm/grad/tape.h"
+#include "vm/tape/tape.h"
 #include "vm/quasar.h"
 #include "vm/value/convert.h"
 
@@ -361,10 +361,10 @@ static qs_status check_elements(qs_vm *vm, Array *a, const Held *h) {
     qtape_enter(vm);
     qs_status s = qarr_read(vm, a, &p);
     qtape_leave(vm);
-    qnest_begin(&n, a->rank, a->dims);
-    if (s == QS_OK) qnest_array(&n, p, a);
-    qnest_fuse(&n);
-    while (s == QS_OK && qnest_next(&n)) s = check_run(vm, n.at[0], n.step[0], n.count, d, h);
+    qstrided_begin(&n, a->rank, a->dims);
+    if (s == QS_OK) qstrided_array(&n, p, a);
+    qstrided_fuse(&n);
+    while (s == QS_OK && qstrided_next(&n)) s = check_run(vm, n.at[0], n.step[0], n.count, d, h);
     return s;
 }
 
@@ -386,7 +386,7 @@ qs_status qval_pass(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_v
 }
 
 qs_status qval_coerce(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
-    if (v.kind == QS_TRACED || qtape_is_recorded(vm, v)) return qdoor_coerce(vm, v, t, what, out);
+    if (v.kind == QS_TRACED || qtape_is_recorded(vm, v)) return qhook_coerce(vm, v, t, what, out);
     if (t->kind == TY_NUM) TRY(warn_of_cut(vm, t->dtype, v));
     if (t->kind == TY_NUM) return convert_number(vm, v, t, what, out);
     if (qval_is_type(vm, v, t)) return *out = qval_retain(v), QS_OK;
@@ -499,7 +499,7 @@ static bool element_equal(qs_vm *vm, Array *a, Array *b, size_t i) {
 /* Numbers side by side; NaN equals nothing. */
 static bool runs_equal(qs_dtype d, const char *p, const char *q, size_t n) {
     uint8_t differ[1024];
-    Loop *compare = qpacked_get(LOOP_NE, d, LOOP_VV);
+    Loop *compare = qcontig_get(LOOP_NE, d, LOOP_VV);
     for (size_t at = 0, m; at < n; at += m) {
         m = n - at < sizeof differ ? n - at : sizeof differ;
         compare(m, p + at * qdtype_size(d), q + at * qdtype_size(d), differ);
@@ -688,7 +688,7 @@ qs_status qval_construct(qs_vm *vm, const Type *t, int n, const qs_value *args, 
     /* What it is given, as it is. */
     bool keeps = t->kind == TY_OBJECT || t->kind == TY_CLASS || (t->kind == TY_ARRAY && t->inner->kind != TY_NUM);
     for (int i = 0; i < n && !keeps; i++)
-        if (args[i].kind == QS_TRACED || qtape_is_recorded(vm, args[i])) return qdoor_construct(vm, t, n, args, out);
+        if (args[i].kind == QS_TRACED || qtape_is_recorded(vm, args[i])) return qhook_construct(vm, t, n, args, out);
     switch (t->kind) {
     case TY_NUM: return construct_number(vm, t, n, args, out);
     case TY_STRING: return construct_string(vm, n, args, out);

@@ -42,7 +42,7 @@ const ElemInfo kelem_info[EL__COUNT] = {
 #undef PART_OF
 #undef TEST
 
-/* Built-ins by name.  Forms with another number of arguments than the row of that name stand with their own. */
+/* Built-ins by name.  SpecializationList with another number of arguments than the row of that name stand with their own. */
 typedef struct { const char *name; uint8_t nargs, elem; } Named;
 static const Named named[] = {
 #define ELEM(id, nargs, ...) {#id, nargs, EL_##id},

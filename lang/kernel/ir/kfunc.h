@@ -58,7 +58,7 @@ typedef struct KFunc {
     bool shared;         /* has SHARED */
     bool serial; /* positions run one after another in index order (serial_do, host loops); set before kcompile */
     bool strict; /* a*b+c rounds twice, functions are those of libm: what is computed has the bits of the host's */
-    bool few;            /* few positions update what others update: no copies are worth it (devices/parts.h) */
+    bool few;            /* few positions update what others update: no copies are worth it (devices/private_copies.h) */
     bool fast;           /* fast math: backends may estimate and regroup (docs/kernels.md); the evaluator does not */
     bool fixed_block;    /* compiled for exactly `block` (shared sizes were computed from it) */
     bool small;          /* launches and arrays are no larger than KIR_SMALL says: indices fit into 32 bits */

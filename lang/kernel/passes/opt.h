@@ -2,7 +2,7 @@
  *
  *     opt.c       interior and border: where no index test can fail, a copy of the kernel without tests runs; a third
  *                 one for the ends of rows, which reads from a copy of what is around them
- *     windows.c   rows of a window get sums of their own, which neighbouring positions share
+ *     window_sums.c   rows of a window get sums of their own, which neighbouring positions share
  *     flatten.c   short branches of that copy become selections: vectors have no branches
  *     collapse.c  the two last axes become one loop, where memory cannot tell them apart
  *     narrow.c    small ints in few bits, so that more of them fit into a vector

@@ -53,7 +53,7 @@ uint8_t *kplan_common(Ctx *c, Arena *a, const KFunc *f);
  * `all`; false: nothing to gain or impossible. */
 bool kplan_strip(Ctx *c, Arena *a, const KFunc *f, KRef first, KRef last, bool all, KPlan *out);
 /* Updates by this operator leave other bits when they come in another order: they round, or saturate.  Then one thread
- * makes all of them, or each has a copy of its own (devices/parts.h). */
+ * makes all of them, or each has a copy of its own (devices/private_copies.h). */
 bool kplan_rounds(KAtomic op, qs_dtype elem);
 int64_t kplan_turns(const KFunc *f, KRef loop); /* of a FOR; -1: not constant */
 /* A FOR of few turns with a short body, nested ones included: better unrolled than looped. */

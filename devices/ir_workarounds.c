@@ -1,0 +1,199 @@
+#include "devices/ir_workarounds.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct { const char *s; size_t n; } Span;
+
+typedef struct { /* %name = compare a, b: one of the two is a zero; or zext i32, where `compare` is empty */
+    Span name, compare, side[2];
+    int zero;            /* which */
+} Test;
+
+typedef struct {
+    Text *out;
+    Test *test;          /* those of the function */
+    uint32_t ntests, cap;
+    int mended;
+} Mend;
+
+static const char minus_zero[] = "-0.000000e+00";
+
+static bool same(Span a, Span b) { return a.n == b.n && !memcmp(a.s, b.s, a.n); }
+static bool is_zero(Span a) { return same(a, (Span){minus_zero, 13}) || same(a, (Span){minus_zero + 1, 12}); }
+static Span operand(const char *s) { return (Span){s, strcspn(s, ", ")}; }
+static void put(Text *t, Span a) { qtext_add(t, a.s, a.n); }
+
+/* Where the operation `word` begins in "  %name = word …"; NULL: the line is another one. */
+static const char *operation(const char *line, const char *word) {
+    const char *is = strncmp(line, "  %", 3) ? NULL : strstr(line, " = ");
+    return is && !strncmp(is + 3, word, strlen(word)) ? is + 3 : NULL;
+}
+
+/* Behind " float " or " double ", the type of numbers that are no vectors. */
+static const char *behind_type(const char *s) {
+    const char *at = strstr(s, " float ");
+    return at ? at + 7 : (at = strstr(s, " double ")) ? at + 8 : NULL;
+}
+
+/* "  %name = zext i32 … to i64", of which LLVM may say that it is not negative. */
+static bool read_extended(const char *line, Test *t) {
+    const char *zext = operation(line, "zext ");
+    if (!zext || !strstr(zext, " i32 ") || !strstr(zext, " to i64")) return false;
+    *t = (Test){.name = {line + 2, (size_t)(zext - 3 - line - 2)}};
+    return true;
+}
+
+static bool read_test(const char *line, Test *t) {
+    const char *compare = operation(line, "fcmp "), *a = compare ? behind_type(compare) : NULL;
+    if (!a) return false;
+    t->name = (Span){line + 2, (size_t)(compare - 3 - line - 2)};
+    t->compare = (Span){compare, (size_t)(a - compare)};
+    t->side[0] = operand(a), t->side[1] = operand(a + t->side[0].n + 2);
+    t->zero = is_zero(t->side[1]);
+    return is_zero(t->side[t->zero]);
+}
+
+static bool read_gpu(const char *line, Test *t) { return read_extended(line, t) || read_test(line, t); }
+
+static bool is_known(const Mend *m, Span name) {
+    for (uint32_t i = 0; i < m->ntests; i++)
+        if (same(m->test[i].name, name)) return true;
+    return false;
+}
+
+/* The test of this name, if one of the two values behind it is the zero of the test. */
+static const Test *test_of(const Mend *m, const char *name) {
+    Span want = operand(name);
+    const char *a = behind_type(name + want.n), *b = a ? behind_type(a) : NULL;
+    for (const Test *t = m->test; b && t < m->test + m->ntests; t++) {
+        Span zero = t->side[t->zero];
+        if (same(t->name, want)) return same(operand(a), zero) || same(operand(b), zero) ? t : NULL;
+    }
+    return NULL;
+}
+
+static bool mend_zero(Mend *m, const char *line) {
+    const char *select = operation(line, "select "), *name = select ? strstr(select, " i1 %") : NULL;
+    const Test *t = name ? test_of(m, name + 4) : NULL;
+    if (!t) return false;
+    Span other = *t->side[t->zero].s == '-' ? (Span){minus_zero + 1, 12} : (Span){minus_zero, 13};
+    qtext_printf(m->out, "  %%mended.%d = ", ++m->mended);
+    put(m->out, t->compare);
+    put(m->out, t->zero ? t->side[0] : other), qtext_puts(m->out, ", ");
+    put(m->out, t->zero ? other : t->side[1]), qtext_putc(m->out, '\n');
+    qtext_add(m->out, line, (size_t)(name + 4 - line));
+    qtext_printf(m->out, "%%mended.%d%s\n", m->mended, name + 4 + t->name.n);
+    return true;
+}
+
+/* "float -1.0", "<2 x float> <float -1.0, float -1.0>". */
+static void put_number(Text *out, Span type, const char *number) {
+    const char *of = *type.s == '<' ? strstr(type.s, " x ") + 3 : NULL;
+    put(out, type);
+    for (long i = 0, n = of ? strtol(type.s + 1, NULL, 10) : 0; i < n; i++)
+        qtext_puts(out, i ? ", " : " <"), qtext_add(out, of, strcspn(of, ">")), qtext_printf(out, " %s", number);
+    if (of) qtext_putc(out, '>');
+    else qtext_printf(out, " %s", number);
+}
+
+static bool mend_truth(Mend *m, const char *line) {
+    const char *cast = operation(line, "sitofp "), *to = cast ? strstr(cast, " to ") : NULL;
+    if (!to) return false;
+    const char *from = cast + strlen("sitofp "), *inner = *from == '<' ? strstr(from, " x ") + 3 : from;
+    if (strncmp(inner, "i1", 2) || !strchr(" >", inner[2])) return false;
+    Span type = {to + 4, to[4] == '<' ? strcspn(to + 4, ">") + 1 : strcspn(to + 4, ",")};
+    qtext_add(m->out, line, (size_t)(cast - line));
+    qtext_puts(m->out, "select "), qtext_add(m->out, from, (size_t)(to - from));
+    qtext_puts(m->out, ", "), put_number(m->out, type, "-1.0");
+    qtext_puts(m->out, ", "), put_number(m->out, type, "0.0");
+    qtext_printf(m->out, "%s\n", type.s + type.n);
+    return true;
+}
+
+/* The count, last of the line, loses what is above its six bits, unless its high half is 0: the code of libdevice takes
+ * counts of 64 and more for those that leave 0. */
+static bool mend_shift(Mend *m, const char *line) {
+    const char *shift = operation(line, "shl "), *type, *count;
+    if (!shift) shift = operation(line, "lshr ");
+    type = shift ? strstr(shift, " i64 ") : NULL;
+    count = type ? strstr(type, ", %") : NULL;
+    Span name = operand(count ? count + 2 : "");
+    if (!count || is_known(m, name)) return false;
+    count += 2;
+    qtext_printf(m->out, "  %%mended.%d = and i64 ", ++m->mended);
+    put(m->out, name), qtext_puts(m->out, ", 63\n");
+    qtext_add(m->out, line, (size_t)(count - line));
+    qtext_printf(m->out, "%%mended.%d%s\n", m->mended, count + name.n);
+    return true;
+}
+
+/* The annotations of the kernel under LLVM's name. */
+static bool name_annotations(Mend *m, const char *line) {
+    static const char ours[] = "!" IRMEND_ANNOTATIONS " = ";
+    if (strncmp(line, ours, sizeof ours - 1)) return false;
+    qtext_printf(m->out, "!nvvm.annotations = %s\n", line + sizeof ours - 1);
+    return true;
+}
+
+/* The tests of a function are known before its first line is written: blocks come in any order. */
+static void begin(Mend *m, const char *line, const char *end, bool (*read)(const char *, Test *)) {
+    m->ntests = 0;
+    for (; line < end && *line != '}'; line += strlen(line) + 1) {
+        qmem_grow(m->out->ctx, &m->test, &m->cap, m->ntests, sizeof *m->test);
+        m->ntests += read(line, &m->test[m->ntests]);
+    }
+}
+
+/* -- aarch64 ------------------------------------------------------------------------------------------------------ */
+static bool is_strict(const char *compare) {
+    static const char *const predicates[] = {" olt ", " ogt ", " ult ", " ugt "};
+    for (int i = 0; i < 4; i++)
+        if (strstr(compare, predicates[i])) return true;
+    return false;
+}
+
+/* "  %name = fcmp olt …" */
+static bool read_strict(const char *line, Test *t) {
+    const char *compare = operation(line, "fcmp ");
+    if (!compare || !is_strict(compare)) return false;
+    t->name = (Span){line + 2, (size_t)(compare - 3 - line - 2)};
+    return true;
+}
+
+/* "  %name = select <4 x i1> %test, …" */
+static bool mend_choice(Mend *m, const char *line) {
+    const char *select = operation(line, "select "), *at = select ? strstr(select, "i1") : NULL;
+    const char *name = at ? at + strcspn(at, " ") + 1 : NULL, *type = at;
+    if (!name || !is_known(m, operand(name))) return false;
+    if (name[-2] == '>') while (*type != '<') type--;
+    qtext_printf(m->out, "  %%mended.%d = freeze ", ++m->mended);
+    qtext_add(m->out, type, (size_t)(name - type)), put(m->out, operand(name)), qtext_putc(m->out, '\n');
+    qtext_add(m->out, line, (size_t)(name - line));
+    qtext_printf(m->out, "%%mended.%d%s\n", m->mended, name + operand(name).n);
+    return true;
+}
+
+static void gpu_line(Mend *m, const char *line) {
+    if (!mend_truth(m, line) && !mend_zero(m, line) && !mend_shift(m, line) && !name_annotations(m, line))
+        qtext_printf(m->out, "%s\n", line);
+}
+
+static void aarch64_line(Mend *m, const char *line) {
+    if (!mend_choice(m, line)) qtext_printf(m->out, "%s\n", line);
+}
+
+static void each_line(char *ir, bool (*read)(const char *, Test *), void (*mend)(Mend *, const char *), Text *out) {
+    Mend m = {.out = out};
+    const char *end = ir + strlen(ir);
+    for (char *p = ir; (p = strchr(p, '\n'));) *p++ = 0;
+    out->len = 0;
+    for (const char *line = ir; line < end; line += strlen(line) + 1) {
+        if (!strncmp(line, "define ", 7)) begin(&m, line, end, read);
+        mend(&m, line);
+    }
+    qmem_free(out->ctx, m.test, m.cap * sizeof *m.test);
+}
+
+void qirfix_gpu(char *ir, Text *out) { each_line(ir, read_gpu, gpu_line, out); }
+void qirfix_aarch64(char *ir, Text *out) { each_line(ir, read_strict, aarch64_line, out); }

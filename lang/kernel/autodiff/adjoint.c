@@ -1,0 +1,580 @@
+/* adjoint.c -- the way back through a position: rematerialize.h has the picture.
+ *
+ * Instructions come last first.  Each hands the adjoint of its result on to its operands; a zero is known as such and
+ * costs nothing.
+ *
+ *     read       adjoint of the element += that of the value        write      takes it from there, and leaves 0
+ *     GET, SET   the same with the adjoint of the LOCAL             BARRIER    a BARRIER
+ *     IF         the same branch                                    loop       its turns, last first
+ *
+ * A turn begins with what its LOCALs held then.  Where that is needed (dead_code.c says so), it was kept for each turn, if
+ * they are few; else it is computed again from SLOTS places, of which those that are free are spread over the turns
+ * that lie ahead: 10 000 turns cost a few runs through the loop, and no more memory than ten. */
+#include "lang/kernel/autodiff/rematerialize.h"
+
+enum { SLOTS = 48 };
+
+static const KIns *ins(const KRemat *v, KRef r) { return &v->f->ins[r]; }
+static bool is_live(const KRemat *v, KRef r) { return r && v->s->act.live[r]; }
+static KRef get(KRemat *v, KRef local) { return kremat_add(v, (KMake){K_GET, .a = local}); }
+static void set(KRemat *v, KRef local, KRef x) { kremat_add(v, (KMake){K_SET, .a = local, .b = x}); }
+static KRef zero(KRemat *v, qs_dtype d) { return kir_const_bits(v->g, d, 0, v->pos); }
+static KRef new_local(KRemat *v, KRef x) { return kremat_add(v, (KMake){K_LOCAL, .a = x}); }
+static KRef number(KRemat *v, int64_t n) { return kremat_whole(v, QS_I64, n); }
+
+/* -- sums ---------------------------------------------------------------------------------------------------------- */
+static void new_sum(KRemat *v, KSum *s, qs_dtype d) {
+    *s = (KSum){.local = new_local(v, zero(v, d)), .loaded = true};
+    v->touched[v->ntouched++] = s;
+}
+
+static void load_sum(KRemat *v, KSum *s) {
+    if (s->loaded) return;
+    s->now = s->then = get(v, s->local), s->loaded = true;
+    v->touched[v->ntouched++] = s;
+}
+
+static KRef read_sum(KRemat *v, KSum *s) { return load_sum(v, s), s->now; }
+
+static KRef take_sum(KRemat *v, KSum *s) {
+    KRef x = read_sum(v, s);
+    return s->now = 0, x;
+}
+
+static KRef plus(KRemat *v, KRef a, KRef b) { return !a ? b : !b ? a : kremat_fold(v, K_ADD, a, b, 0); }
+
+static void add_sum(KRemat *v, KSum *s, KRef x) {
+    load_sum(v, s);
+    s->now = plus(v, s->now, x);
+}
+
+/* Regions of g begin and end with all sums in their LOCALs. */
+static void settle(KRemat *v) {
+    for (int k = 0; k < v->ntouched; k++) {
+        KSum *s = v->touched[k];
+        if (s->now != s->then) set(v, s->local, s->now ? s->now : zero(v, (qs_dtype)v->g->ins[s->local].dtype));
+        s->loaded = false;
+    }
+    v->ntouched = 0;
+}
+
+/* -- adjoints of values -------------------------------------------------------------------------------------------- */
+static void give(KRemat *v, KRef r, KRef x) {
+    if (!x || !is_live(v, r)) return;
+    if (v->crosses[r]) add_sum(v, &v->sum[r], x);
+    else v->adjoint[r] = plus(v, v->adjoint[r], x);
+}
+
+static KRef take(KRemat *v, KRef r) {
+    if (!is_live(v, r)) return 0;
+    if (v->crosses[r]) return take_sum(v, &v->sum[r]);
+    KRef x = v->adjoint[r];
+    return v->adjoint[r] = 0, x;
+}
+
+/* -- arrays of parameters ------------------------------------------------------------------------------------------ */
+typedef struct { int param; KRef at, guard; qs_dtype d; } KElement;
+
+static KRef use(void *v, KRef r) { return kremat_use(v, r); }
+
+static KElement element(KRemat *v, const KIns *i, KRef guard) {
+    KElement e = {.param = v->s->param[i->imm].adjoint};
+    e.at = kadjindex_packed(v->g, v->f, i, use, v);
+    e.guard = kremat_use(v, guard);
+    e.d = kir_value_dtype((qs_dtype)v->s->params[e.param].dtype);
+    return e;
+}
+
+static KRef load(KRemat *v, const KElement *e) {
+    return kremat_add(v, (KMake){K_LOAD, .own = e->d, .a = e->at, .b = e->guard, .imm = (uint64_t)e->param});
+}
+
+static void store(KRemat *v, const KElement *e, KRef x) {
+    kremat_add(v, (KMake){K_STORE, .a = e->at, .b = x, .c = e->guard, .imm = (uint64_t)e->param});
+}
+
+static void add_to_array(KRemat *v, const KElement *e, bool own, KRef x) {
+    if (own || v->f->serial) store(v, e, kremat_fold(v, K_ADD, load(v, e), x, 0));
+    else kremat_add(v, (KMake){K_ATOMIC, .flag = KA_ADD, .a = e->at, .b = x, .c = e->guard,
+                                .imm = (uint64_t)e->param});
+}
+
+static bool has_adjoint(const KRemat *v, const KIns *i) { return v->s->param[i->imm].adjoint >= 0; }
+
+/* The sum of an element that is not there would go on to what was not written. */
+static KRef guarded(KRemat *v, KRef guard, KRef x) {
+    return guard ? kremat_fold(v, K_SELECT, kremat_use(v, guard), x, zero(v, (qs_dtype)v->g->ins[x].dtype)) : x;
+}
+
+static void back_load(KRemat *v, const KIns *i, KRef x) {
+    if (!x || !has_adjoint(v, i)) return;
+    if (v->owner[i->imm] == KOWN_ELEMENT) {
+        add_sum(v, &v->param_sum[i->imm], v->f->params[i->imm].written ? guarded(v, i->b, x) : x);
+        return;
+    }
+    KElement e = element(v, i, i->b);
+    add_to_array(v, &e, v->owner[i->imm] == KOWN_SOME, x);
+}
+
+static void back_store(KRemat *v, const KIns *i) {
+    if (!has_adjoint(v, i)) return;
+    if (v->owner[i->imm] == KOWN_ELEMENT) {
+        give(v, i->b, take_sum(v, &v->param_sum[i->imm]));
+        return;
+    }
+    KElement e = element(v, i, i->c);
+    if (is_live(v, i->b)) give(v, i->b, load(v, &e));
+    store(v, &e, zero(v, e.d));
+}
+
+static void back_update(KRemat *v, const KIns *i) {
+    if (!has_adjoint(v, i) || !is_live(v, i->b)) return;
+    KElement e = {0};
+    bool own = v->owner[i->imm] == KOWN_ELEMENT;
+    if (!own) e = element(v, i, i->c);
+    KRef x = own ? read_sum(v, &v->param_sum[i->imm]) : load(v, &e);
+    if (v->s->group[i->imm].kind) give(v, i->b, guarded(v, i->c, kshared_back(v, i, e.at, x)));
+    else give(v, i->b, x && i->flag == KA_SUB ? kremat_fold(v, K_NEG, x, 0, 0) : x);
+}
+
+/* -- private and shared arrays ------------------------------------------------------------------------------------- */
+static KRef read_twin(KRemat *v, const KIns *i) {
+    return kremat_add(v, (KMake){K_ALOAD, .a = v->twin[i->a], .b = kremat_use(v, i->b)});
+}
+
+static void write_twin(KRemat *v, const KIns *i, KRef x) {
+    kremat_add(v, (KMake){K_ASTORE, .a = v->twin[i->a], .b = kremat_use(v, i->b), .c = x});
+}
+
+static void back_aload(KRemat *v, const KIns *i, KRef x) {
+    if (!x || !is_live(v, i->a)) return;
+    if (ins(v, i->a)->op == K_SHARED)
+        kremat_add(v, (KMake){K_AATOMIC, .flag = KA_ADD, .a = v->twin[i->a], .b = kremat_use(v, i->b), .c = x});
+    else write_twin(v, i, kremat_fold(v, K_ADD, read_twin(v, i), x, 0));
+}
+
+static void back_astore(KRemat *v, const KIns *i) {
+    if (!is_live(v, i->a)) return;
+    if (is_live(v, i->c)) give(v, i->c, read_twin(v, i));
+    write_twin(v, i, zero(v, (qs_dtype)ins(v, i->a)->dtype));
+}
+
+static void back_aatomic(KRemat *v, const KIns *i) {
+    if (!is_live(v, i->a) || !is_live(v, i->c)) return;
+    KRef x = read_twin(v, i);
+    give(v, i->c, i->flag == KA_SUB ? kremat_fold(v, K_NEG, x, 0, 0) : x);
+}
+
+/* -- values -------------------------------------------------------------------------------------------------------- */
+static void back_select(KRemat *v, const KIns *i, KRef x) {
+    KRef c = kremat_use(v, i->a), none = zero(v, (qs_dtype)i->dtype);
+    if (is_live(v, i->b)) give(v, i->b, kremat_fold(v, K_SELECT, c, x, none));
+    if (is_live(v, i->c)) give(v, i->c, kremat_fold(v, K_SELECT, c, none, x));
+}
+
+static void back_arithmetic(KRemat *v, KRef r, const KIns *i, KRef x) {
+    KRef args[2] = {kremat_use(v, i->a), kremat_use(v, i->b)}, result = kremat_use(v, r);
+    bool square = i->op == K_MUL && i->a == i->b; /* of many with one adjoint, as in a distance, that is doubled once */
+    if (square) x = plus(v, x, x);
+    for (int k = 0; k < 2 - square; k++)
+        if (is_live(v, i->arg[k])) give(v, i->arg[k], kautodiff_slope(v->g, i, k, args, result, x));
+}
+
+/* Of u + iv = f(a + ib) with f' = p + iq: u grows by p da - q db, v by q da + p db. */
+static void back_analytic(KRemat *v, const KIns *i, KRef x) {
+    KPair slope = kautodiff_analytic(v->g, i, (KPair){kremat_use(v, i->b), kremat_use(v, i->c)});
+    for (int k = 1; k < 3; k++)
+        if (is_live(v, i->arg[k])) give(v, i->arg[k], kautodiff_along(v->g, i, k, slope, x));
+}
+
+static void back_value(KRemat *v, KRef r, const KIns *i, KRef x) {
+    switch ((KOp)i->op) {
+    case K_PARAM: add_sum(v, &v->param_sum[i->imm], x); break;
+    case K_GET: add_sum(v, &v->sum[i->a], x); break;
+    case K_LOAD: back_load(v, i, x); break;
+    case K_ALOAD: back_aload(v, i, x); break;
+    case K_CAST: give(v, i->a, kremat_cast(v, (qs_dtype)ins(v, i->a)->dtype, x)); break;
+    case K_SELECT: back_select(v, i, x); break;
+    case K_ANALYTIC: back_analytic(v, i, x); break;
+    default: back_arithmetic(v, r, i, x); break;
+    }
+}
+
+static void back_one(KRemat *v, KRef r) {
+    const KIns *i = ins(v, r);
+    v->pos = i->pos;
+    switch ((KOp)i->op) {
+    case K_STORE: back_store(v, i); return;
+    case K_ATOMIC: back_update(v, i); return;
+    case K_ASTORE: back_astore(v, i); return;
+    case K_AATOMIC: back_aatomic(v, i); return;
+    case K_BARRIER: kremat_add(v, (KMake){.op = K_BARRIER}); return;
+    case K_SET: if (is_live(v, i->a)) give(v, i->b, take_sum(v, &v->sum[i->a])); return;
+    case K_LOCAL: if (is_live(v, r)) give(v, i->a, take_sum(v, &v->sum[r])); return;
+    default: break;
+    }
+    KRef x = kir_has_result(i) && i->op != K_LARRAY && i->op != K_SHARED ? take(v, r) : 0;
+    if (x) back_value(v, r, i, x);
+}
+
+/* -- regions ------------------------------------------------------------------------------------------------------- */
+static void back(KRemat *v, KRef first, KRef last);
+
+static bool acts(const KRemat *v, KRef first, KRef last) { return v->acts[last] != v->acts[first]; }
+
+static void back_if(KRemat *v, KRef begin, KRef other, KRef end) {
+    KRef mid = other ? other : end;
+    KRef cond = kremat_use(v, ins(v, begin)->a);
+    settle(v);
+    kremat_open(v, K_IF, QS_B1, cond, 0, 0);
+    back(v, begin + 1, mid);
+    settle(v);
+    if (other && acts(v, other, end)) {
+        kremat_else(v);
+        back(v, other + 1, end);
+        settle(v);
+    }
+    kremat_close(v);
+}
+
+/* The adjoints of a frame begin with zero. */
+static void make_sums(KRemat *v, KRef first, KRef last) {
+    for (KRef r = first; r < last; r++) {
+        const KIns *i = ins(v, r);
+        if (kir_is_loop(i->op)) {
+            r = v->f->regions[r].end;
+            continue;
+        }
+        if (!is_live(v, r)) continue;
+        qs_dtype d = (qs_dtype)i->dtype;
+        if (i->op == K_LARRAY) v->twin[r] = kremat_add(v, (KMake){K_LARRAY, .own = d, .imm = i->imm});
+        else if (i->op == K_SHARED) v->twin[r] = kremat_add(v, (KMake){K_SHARED, .own = d, .flag = 1, .imm = i->imm});
+        else if (i->op == K_LOCAL || v->crosses[r]) new_sum(v, &v->sum[r], d);
+    }
+}
+
+static void back_frame(KRemat *v, KRef first, KRef last) {
+    make_sums(v, first, last);
+    back(v, first, last);
+    settle(v);
+}
+
+/* -- loops --------------------------------------------------------------------------------------------------------- */
+typedef struct { KRef loop; KLoopState *l; KRef *outer; KRef a, step; qs_dtype d; } KWayBack; /* a, step: of a FOR */
+
+/* The turn in which the LOCALs of f are `local`. */
+static void back_turn(KRemat *v, const KWayBack *w) {
+    KRef first = v->s->body[w->loop], end = v->f->regions[w->loop].end, frame = v->frame;
+    v->frame = w->loop;
+    kremat_frame(v, first, end);
+    back_frame(v, first, end);
+    v->frame = frame;
+}
+
+static void begin_state(KRemat *v, const KWayBack *w, bool all) {
+    for (int k = 0; k < w->l->n; k++)
+        if (all || !w->l->set[k]) v->local[w->l->state[k]] = new_local(v, kremat_entry(v, w->l, k));
+}
+
+/* The counter of a FOR in its n-th turn. */
+static void bind_counter(KRemat *v, const KWayBack *w, KRef n) {
+    if (!w->a) return;
+    KRef value = kremat_fold(v, K_ADD, kremat_cast(v, QS_I64, w->a),
+                              kremat_fold(v, K_MUL, n, kremat_cast(v, QS_I64, w->step), 0), 0);
+    kremat_bind(v, w->loop, kremat_cast(v, w->d, value));
+}
+
+static void begin_with_history(KRemat *v, const KWayBack *w, KRef turn) {
+    for (int k = 0; k < w->l->n; k++) {
+        if (!w->l->set[k]) continue;
+        KRef then = kremat_add(v, (KMake){K_ALOAD, .a = w->l->history[k], .b = turn});
+        v->local[w->l->state[k]] = new_local(v, then);
+    }
+}
+
+typedef struct { KRef top, turn, *slot, next, step; } KSlots; /* top, next, step: LOCALs; turn, slot: LARRAYs */
+
+static void put_slot(KRemat *v, const KWayBack *w, const KSlots *s, KRef turn) {
+    KRef top = kremat_fold(v, K_ADD, get(v, s->top), kremat_whole(v, QS_I32, 1), 0);
+    set(v, s->top, top);
+    kremat_add(v, (KMake){K_ASTORE, .a = s->turn, .b = top, .c = turn});
+    for (int k = 0; k < w->l->n; k++)
+        if (w->l->set[k])
+            kremat_add(v, (KMake){K_ASTORE, .a = s->slot[k], .b = top, .c = get(v, v->local[w->l->state[k]])});
+}
+
+static KSlots begin_slots(KRemat *v, const KWayBack *w) {
+    KSlots s = {.slot = qarena_alloc(v->s->arena, qmem_size((size_t)w->l->n, sizeof(KRef), sizeof(KRef)))};
+    s.turn = kremat_add(v, (KMake){K_LARRAY, .own = QS_I64, .imm = SLOTS});
+    for (int k = 0; k < w->l->n; k++)
+        if (w->l->set[k])
+            s.slot[k] = kremat_add(v, (KMake){K_LARRAY, .own = (qs_dtype)ins(v, w->l->state[k])->dtype, .imm = SLOTS});
+    s.top = new_local(v, kremat_whole(v, QS_I32, -1));
+    s.next = new_local(v, number(v, 0)), s.step = new_local(v, number(v, 0));
+    begin_state(v, w, true);
+    put_slot(v, w, &s, number(v, 0));
+    return s;
+}
+
+/* Half of the free slots are spread over the turns ahead, so that there are some for those between. */
+static void choose_step(KRemat *v, const KSlots *s, KRef from, KRef turn) {
+    KRef free_slots = kremat_fold(v, K_SUB, kremat_whole(v, QS_I32, SLOTS - 1), get(v, s->top), 0);
+    KRef room = kremat_cast(v, QS_I64, free_slots), ahead = kremat_fold(v, K_SUB, turn, from, 0), one = number(v, 1);
+    KRef half = kremat_fold(v, K_DIV, kremat_fold(v, K_ADD, room, one, 0), number(v, 2), 0);
+    KRef wide = kremat_fold(v, K_ADD, kremat_fold(v, K_DIV, ahead, kremat_fold(v, K_ADD, half, one, 0), 0), one, 0);
+    KRef step = kremat_fold(v, K_SELECT, kremat_fold(v, K_LE, ahead, room, 0), one, wide);
+    set(v, s->step, step);
+    set(v, s->next, kremat_fold(v, K_ADD, from, step, 0));
+}
+
+static void spread(KRemat *v, const KWayBack *w, const KSlots *s, KRef turn) {
+    KRef due = kremat_fold(v, K_EQ, turn, get(v, s->next), 0);
+    KRef has_room = kremat_fold(v, K_LT, get(v, s->top), kremat_whole(v, QS_I32, SLOTS - 1), 0);
+    kremat_open(v, K_IF, QS_B1, kremat_fold(v, K_AND, due, has_room, 0), 0, 0);
+    put_slot(v, w, s, turn);
+    set(v, s->next, kremat_fold(v, K_ADD, turn, get(v, s->step), 0));
+    kremat_close(v);
+}
+
+/* LOCALs become what they were when `turn` began. */
+static void return_to(KRemat *v, const KWayBack *w, const KSlots *s, KRef turn) {
+    KRef top = get(v, s->top), from = kremat_add(v, (KMake){K_ALOAD, .a = s->turn, .b = top}), one = number(v, 1);
+    for (int k = 0; k < w->l->n; k++)
+        if (w->l->set[k])
+            v->local[w->l->state[k]] = new_local(v, kremat_add(v, (KMake){K_ALOAD, .a = s->slot[k], .b = top}));
+    begin_state(v, w, false);
+    choose_step(v, s, from, turn);
+    KRef frame = v->frame;
+    v->frame = w->loop;
+    KRef n = kremat_open(v, K_FOR, QS_I64, from, kremat_fold(v, K_SUB, turn, one, 0), one);
+    spread(v, w, s, n);
+    bind_counter(v, w, n);
+    kremat_turn(v, v->s->body[w->loop], v->f->regions[w->loop].end);
+    kremat_close(v);
+    v->frame = frame;
+    KRef now = get(v, s->top), last = kremat_add(v, (KMake){K_ALOAD, .a = s->turn, .b = now});
+    kremat_open(v, K_IF, QS_B1, kremat_fold(v, K_EQ, last, turn, 0), 0, 0);
+    set(v, s->top, kremat_fold(v, K_SUB, now, kremat_whole(v, QS_I32, 1), 0));
+    kremat_close(v);
+}
+
+/* r once more: what stands before the loop and its counter tell it. */
+static KRef told(KRemat *v, KRef loop, KRef r) {
+    const KIns *i = ins(v, r);
+    if (r <= loop || !i->a) return kremat_use(v, r);
+    return kir_copy(v->g, i, told(v, loop, i->a), told(v, loop, i->b), told(v, loop, i->c));
+}
+
+/* Sums of whole numbers become what they were when the turn began. */
+static void take_back(KRemat *v, const KWayBack *w) {
+    for (int k = 0; k < w->l->n; k++) {
+        KRef undo = w->l->undo[k];
+        if (!undo) continue;
+        KOp op = ins(v, ins(v, undo)->b)->op == K_ADD ? K_SUB : K_ADD;
+        KRef step = told(v, w->loop, kremat_step(v->f, undo));
+        KRef found = kremat_fold(v, op, get(v, w->l->after[k]), step, 0);
+        set(v, w->l->after[k], found);
+        v->local[w->l->state[k]] = new_local(v, found);
+    }
+}
+
+/* Where all that is needed can be taken back, nobody asks for the rest: dead_code.c. */
+static void start_turn(KRemat *v, const KWayBack *w, const KSlots *s, KRef turn) {
+    if (!w->l->any_set) begin_state(v, w, true);
+    else if (w->l->turns > 0) begin_state(v, w, false), begin_with_history(v, w, turn);
+    else return_to(v, w, s, turn);
+}
+
+static bool needs_slots(const KLoopState *l) { return l->any_set && l->turns < 0; }
+
+/* How many turns FOR a..b by c has is known to be some: the IF around tells. */
+static void back_for(KRemat *v, KWayBack *w) {
+    const KIns *i = ins(v, w->loop);
+    double c = 0;
+    KRef a = w->a = kremat_use(v, i->a), b = kremat_use(v, i->b), step = w->step = kremat_use(v, i->c);
+    bool by_one = kir_is_const(v->g, step, &c) && (c == 1 || c == -1);
+    KRef a64 = kremat_cast(v, QS_I64, a), b64 = kremat_cast(v, QS_I64, b), step64 = kremat_cast(v, QS_I64, step);
+    KRef none = number(v, 0), last = b;
+    if (!by_one) {
+        KRef up = kremat_fold(v, K_LT, none, step64, 0), some = kremat_fold(v, K_NE, step64, none, 0);
+        KRef before = kremat_fold(v, K_LE, a64, b64, 0), behind = kremat_fold(v, K_LE, b64, a64, 0);
+        KRef reached = kremat_fold(v, K_SELECT, up, before, behind);
+        kremat_open(v, K_IF, QS_B1, kremat_fold(v, K_AND, some, reached, 0), 0, 0);
+        KRef whole = kremat_fold(v, K_DIV, kremat_fold(v, K_SUB, b64, a64, 0), step64, 0);
+        last = kremat_cast(v, w->d, kremat_fold(v, K_ADD, a64, kremat_fold(v, K_MUL, whole, step64, 0), 0));
+    }
+    KSlots slots = needs_slots(w->l) ? begin_slots(v, w) : (KSlots){0};
+    KRef n = kremat_open(v, K_FOR, w->d, last, a, kremat_fold(v, K_NEG, step, 0, 0));
+    KRef gone = kremat_fold(v, K_SUB, kremat_cast(v, QS_I64, n), a64, 0);
+    KRef turn = kremat_fold(v, K_DIV, gone, step64, 0);
+    if (c == -1) turn = kremat_fold(v, K_NEG, gone, 0, 0);
+    start_turn(v, w, &slots, turn);
+    kremat_bind(v, w->loop, n);
+    take_back(v, w);
+    back_turn(v, w);
+    kremat_close(v);
+    if (!by_one) kremat_close(v);
+}
+
+static void back_while(KRemat *v, KWayBack *w) {
+    KRef count = get(v, w->l->count), one = number(v, 1);
+    KSlots slots = w->l->any_set ? begin_slots(v, w) : (KSlots){0};
+    KRef n = kremat_open(v, K_FOR, QS_I64, kremat_fold(v, K_SUB, count, one, 0), number(v, 0), number(v, -1));
+    start_turn(v, w, &slots, n);
+    take_back(v, w);
+    back_turn(v, w);
+    kremat_close(v);
+}
+
+static void back_loop(KRemat *v, KRef loop) {
+    KLoopState *l = &v->loop[loop];
+    KWayBack w = {.loop = loop, .l = l, .d = (qs_dtype)ins(v, loop)->dtype};
+    w.outer = qarena_alloc(v->s->arena, qmem_size((size_t)l->n, sizeof(KRef), sizeof(KRef)));
+    for (int k = 0; k < l->n; k++) w.outer[k] = v->local[l->state[k]];
+    settle(v);
+    if (ins(v, loop)->op == K_FOR) back_for(v, &w);
+    else back_while(v, &w);
+    for (int k = 0; k < l->n; k++) v->local[l->state[k]] = w.outer[k];
+}
+
+static void back(KRemat *v, KRef first, KRef last) {
+    for (KRef r = last; r-- > first;) {
+        if (ins(v, r)->op != K_END) {
+            back_one(v, r);
+            continue;
+        }
+        KRef end = r, other = v->f->regions[r].opener, begin = other;
+        if (ins(v, other)->op == K_ELSE) begin = v->f->regions[other].opener;
+        else other = 0;
+        r = begin;
+        v->pos = ins(v, begin)->pos;
+        if (!acts(v, begin, end)) continue;
+        if (kir_is_loop(ins(v, begin)->op)) back_loop(v, begin);
+        else back_if(v, begin, other, end);
+    }
+}
+
+/* -- all ----------------------------------------------------------------------------------------------------------- */
+static bool has_action(const KRemat *v, KRef r) {
+    const KIns *i = ins(v, r);
+    switch ((KOp)i->op) {
+    case K_STORE: case K_ATOMIC: return has_adjoint(v, i);
+    case K_SET: case K_ASTORE: case K_AATOMIC: return is_live(v, i->a);
+    case K_BARRIER: return true;
+    default: return is_live(v, r);
+    }
+}
+
+static KRef region(const KFunc *f, KRef r) { return f->regions[r].around; }
+
+static void find_crossing(KRemat *v) {
+    v->acts[1] = 0;
+    for (KRef r = 1; r < v->f->nins; r++) {
+        v->acts[r + 1] = v->acts[r] + has_action(v, r);
+        for (int k = 0; k < 3; k++) {
+            KRef x = ins(v, r)->arg[k];
+            uint8_t op = ins(v, x)->op;
+            if (!is_live(v, x) || op == K_LOCAL || op == K_LARRAY || op == K_SHARED) continue;
+            if (region(v->f, x) != region(v->f, r)) v->crosses[x] = 1;
+        }
+    }
+}
+
+static void find_owners(KRemat *v) {
+    for (int p = 0; p < v->f->nparams; p++) {
+        if (v->f->params[p].kind != KP_ARRAY || v->s->param[p].adjoint < 0 || v->f->serial) continue;
+        if (v->s->group[p].kind) continue;
+        v->owner[p] = (uint8_t)kadjindex_owner(v->f, p, &v->element[p]);
+        if (qdtype_is_complex((qs_dtype)v->f->params[p].dtype) && v->owner[p] == KOWN_ELEMENT) v->owner[p] = KOWN_SOME;
+    }
+}
+
+static void begin(KRemat *v, const KGrading *s) {
+    size_t n = s->f->nins;
+    Arena *a = s->arena;
+    kremat_begin(v, s);
+    v->adjoint = qarena_alloc(a, qmem_size(n, sizeof(KRef), 0)),
+    v->sum = qarena_alloc(a, qmem_size(n, sizeof *v->sum, 0));
+    v->param_sum = qarena_alloc(a, qmem_size((size_t)s->f->nparams, sizeof *v->param_sum, sizeof *v->param_sum));
+    v->touched = qarena_alloc(a, qmem_size(n + (size_t)s->f->nparams, sizeof *v->touched, sizeof *v->touched));
+    v->owner = qarena_alloc(a, (size_t)s->f->nparams + 1);
+    v->element = qarena_alloc(a, qmem_size((size_t)s->f->nparams, sizeof(KRef), sizeof(KRef)));
+    v->crosses = qarena_alloc(a, n), v->twin = qarena_alloc(a, qmem_size(n, sizeof(KRef), 0));
+    v->acts = qarena_alloc(a, qmem_size(n, sizeof *v->acts, sizeof *v->acts));
+    find_crossing(v);
+    find_owners(v);
+}
+
+/* The sum of a parameter's adjoint is one number for a position. */
+static bool has_sum(const KRemat *v, int p) {
+    if (v->s->param[p].adjoint < 0) return false;
+    return v->f->params[p].kind == KP_NUM || v->owner[p] == KOWN_ELEMENT;
+}
+
+static KRef fixed(void *ud, KRef r) { /* again: where it stands in f it need not be seen here */
+    KRemat *v = ud;
+    const KIns *i = ins(v, r);
+    if (!r || !i->a) return kremat_use(v, r);
+    return kir_copy(v->g, i, fixed(v, i->a), fixed(v, i->b), fixed(v, i->c));
+}
+
+static KRef inside(KRemat *v, const KIns *i) {
+    KRef c[QS_MAX_RANK], all = 0;
+    kadjindex_coords(v->f, i, c);
+    for (int d = 0; d < v->f->params[i->imm].rank; d++) {
+        KRef x = !c[d] || c[d] == KINDEX_ONE ? number(v, c[d] != 0) : kremat_cast(v, QS_I64, fixed(v, c[d]));
+        KRef in = kremat_fold(v, K_INB, x, kremat_add(v, (KMake){K_DIM, .imm = i->imm << 8 | (uint64_t)d}), 0);
+        all = all ? kremat_fold(v, K_AND, all, in, 0) : in;
+    }
+    return all;
+}
+
+/* It is read and stored for every position, also for those in which a condition of f keeps it from being touched, as
+ * `if pos < n` does where the launch is larger than the array. */
+static KElement own_element(KRemat *v, int p) {
+    const KIns *i = ins(v, v->element[p]);
+    KRef guard = kadjindex_guard(i);
+    return (KElement){.param = v->s->param[p].adjoint, .at = kadjindex_packed(v->g, v->f, i, fixed, v),
+                      .guard = guard || kadjindex_is_there(v->f, p) ? fixed(v, guard) : inside(v, i),
+                      .d = kir_value_dtype((qs_dtype)v->f->params[p].dtype)};
+}
+
+static void begin_params(KRemat *v) {
+    for (int p = 0; p < v->f->nparams; p++) {
+        if (!has_sum(v, p)) continue;
+        KSum *s = &v->param_sum[p];
+        new_sum(v, s, kir_value_dtype((qs_dtype)v->f->params[p].dtype));
+        if (v->f->params[p].kind == KP_NUM || !v->f->params[p].written) continue;
+        KElement e = own_element(v, p);
+        s->now = load(v, &e);
+    }
+}
+
+static void end_element(KRemat *v, int p, KRef x) {
+    KElement e = own_element(v, p);
+    if (v->s->param[p].adds) x = kremat_fold(v, K_ADD, load(v, &e), x, 0);
+    store(v, &e, x);
+}
+
+static void end_params(KRemat *v) {
+    for (int p = 0; p < v->f->nparams; p++) {
+        qs_dtype d = kir_value_dtype((qs_dtype)v->f->params[p].dtype);
+        KRef x = has_sum(v, p) ? take_sum(v, &v->param_sum[p]) : 0;
+        KElement e = {.param = v->s->param[p].adjoint, .at = number(v, 0), .d = d};
+        if (has_sum(v, p) && v->owner[p] == KOWN_ELEMENT) end_element(v, p, x ? x : zero(v, d));
+        else if (x) add_to_array(v, &e, false, x);
+    }
+}
+
+qs_status kadjoint_make(const KGrading *s, KAdjoint *out) {
+    KRemat v;
+    begin(&v, s);
+    begin_params(&v);
+    kremat_frame(&v, 1, s->f->nins);
+    make_sums(&v, 1, s->f->nins);
+    back(&v, 1, s->f->nins);
+    end_params(&v);
+    kir_seal(v.g);
+    *out = (KAdjoint){v.g, v.read, v.nread};
+    return v.status;
+}

@@ -1,0 +1,115 @@
+/* dead_code.c -- what nobody needs goes.
+ *
+ * An instruction stays when memory that is wanted depends on it: roots are the writes to wanted parameters; from there
+ * operands, regions around, all writes to memory that is read, and how loops are left.  Loops end, so that one without
+ * effect may go.  Writes are not told apart by place: each time that a kernel is run again it has LOCALs of its own.
+ *
+ * A LOCAL that is written in the region alone where it was made holds what was written last: its readers take that. */
+#include "lang/kernel/autodiff/autodiff_internal.h"
+
+typedef struct {
+    const KFunc *f;
+    uint8_t *live;
+    KRef *work; uint32_t n;
+    KRef *next, *first;        /* lists of writes: by instruction; by LOCAL, LARRAY, SHARED, LOOP */
+    KRef *of_param; bool *wanted;
+    KRef *is;                  /* the instruction, or the value that a GET surely finds */
+} Sweep;
+
+static void mark(Sweep *s, KRef r) {
+    r = s->is[r];
+    if (r && !s->live[r]) s->live[r] = 1, s->work[s->n++] = r;
+}
+
+static void mark_all(Sweep *s, KRef list) {
+    for (; list; list = s->next[list]) mark(s, list);
+}
+
+static void want(Sweep *s, uint64_t param) {
+    if (s->wanted[param]) return;
+    s->wanted[param] = true;
+    mark_all(s, s->of_param[param]);
+}
+
+/* Writes that a position may have made before it comes to r; others where positions wait for each other. */
+static void mark_writes_before(Sweep *s, KRef r) {
+    const KFunc *f = s->f;
+    bool all = f->barrier || f->serial;
+    for (KRef w = s->of_param[f->ins[r].imm]; w; w = s->next[w])
+        if (all || w < r || kactive_share_loop(f, w, r)) mark(s, w);
+}
+
+static void visit(Sweep *s, KRef r) {
+    const KIns *i = &s->f->ins[r];
+    const KRegion *g = &s->f->regions[r];
+    for (int k = 0; k < 3; k++) mark(s, i->arg[k]);
+    mark(s, g->around), mark(s, g->opener), mark(s, g->end);
+    if (i->op == K_LOCAL || i->op == K_LARRAY || i->op == K_SHARED || kir_is_loop(i->op)) mark_all(s, s->first[r]);
+    if (i->op == K_LOAD) mark_writes_before(s, r);
+    if (i->op == K_ATOMIC) want(s, i->imm);
+}
+
+static void list_writes(Sweep *s) {
+    for (KRef r = 1; r < s->f->nins; r++) {
+        const KIns *i = &s->f->ins[r];
+        KRef *list = NULL;
+        if (i->op == K_SET || i->op == K_ASTORE || i->op == K_AATOMIC) list = &s->first[i->a];
+        if (i->op == K_STORE || i->op == K_ATOMIC) list = &s->of_param[i->imm];
+        if (i->op == K_BREAK || i->op == K_CONTINUE) list = &s->first[kir_jump_target(s->f, r)];
+        if (list) s->next[r] = *list, *list = r;
+    }
+}
+
+/* by LOCAL: what it holds now; 0: not known, as some other region writes it */
+static void find_values(Sweep *s, Arena *arena) {
+    const KFunc *f = s->f;
+    KRef *now = qarena_alloc(arena, qmem_size(f->nins, sizeof *now, 0));
+    bool *elsewhere = qarena_alloc(arena, f->nins);
+    for (KRef r = 1; r < f->nins; r++)
+        if (f->ins[r].op == K_SET) elsewhere[f->ins[r].a] |= f->regions[r].around != f->regions[f->ins[r].a].around;
+    for (KRef r = 1; r < f->nins; r++) {
+        const KIns *i = &f->ins[r];
+        s->is[r] = r;
+        if (i->op == K_LOCAL && !elsewhere[r]) now[r] = s->is[i->a];
+        if (i->op == K_SET && !elsewhere[i->a]) now[i->a] = s->is[i->b];
+        if (i->op == K_GET && !elsewhere[i->a]) s->is[r] = now[i->a];
+    }
+}
+
+static void mark_roots(Sweep *s) {
+    for (KRef r = 1; r < s->f->nins; r++) {
+        uint8_t op = s->f->ins[r].op;
+        if (op == K_RET || op == K_CHECK || op == K_BARRIER) mark(s, r);
+    }
+    for (int p = 0; p < s->f->nparams; p++)
+        if (s->wanted[p]) mark_all(s, s->of_param[p]);
+    while (s->n) visit(s, s->work[--s->n]);
+}
+
+static Sweep begin(Arena *arena, const KFunc *f, const bool *wanted) {
+    size_t n = f->nins;
+    Sweep s = {.f = f, .live = qarena_alloc(arena, n), .work = qarena_alloc(arena, qmem_size(n, sizeof(KRef), 0))};
+    s.next = qarena_alloc(arena, qmem_size(n, sizeof(KRef), 0)),
+    s.first = qarena_alloc(arena, qmem_size(n, sizeof(KRef), 0));
+    s.is = qarena_alloc(arena, qmem_size(n, sizeof(KRef), 0));
+    find_values(&s, arena);
+    s.of_param = qarena_alloc(arena, qmem_size((size_t)f->nparams, sizeof(KRef), sizeof(KRef)));
+    s.wanted = qarena_alloc(arena, (size_t)f->nparams + 1);
+    for (int p = 0; p < f->nparams; p++) s.wanted[p] = wanted[p];
+    return s;
+}
+
+KFunc *kdeadcode(Ctx *c, Arena *arena, const KFunc *f, const bool *wanted, KRef **map) {
+    Sweep s = begin(arena, f, wanted);
+    KFunc *g = kautodiff_copy_shell(c, arena, f);
+    KRef *to = qarena_alloc(arena, qmem_size(f->nins, sizeof *to, 0));
+    list_writes(&s);
+    mark_roots(&s);
+    for (KRef r = 1; r < f->nins; r++) {
+        const KIns *i = &f->ins[r];
+        if (s.live[r]) to[r] = kir_copy(g, i, to[s.is[i->a]], to[s.is[i->b]], to[s.is[i->c]]);
+    }
+    kir_seal(g);
+    if (map) *map = to;
+    return g;
+}

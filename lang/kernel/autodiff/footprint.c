@@ -1,0 +1,370 @@
+/* footprint.c -- how far a kernel reads around its own position: what a block of a larger array lacks to compute its part.
+ *
+ *     coordinate of a LOAD    BOUND(pos1 + counter - 2, dim)  ──►  axis 1, from lo-2 to hi-2     Span
+ *     depends on              position, memory, extents        ──►  bits, for every instruction   Depends
+ *
+ * Each array has one role.  It is read around the position, or in places that no position decides (a table: the weights
+ * of a filter), or written at the position.  Besides, nothing that is computed may depend on the position itself or on
+ * an extent that a block has fewer of: then the parts of a result are what the whole would be,
+ * up to rounding: a compiler may keep a*b + c unrounded in one loop and not in another. */
+#include "lang/kernel/autodiff/autodiff_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { VISITS = 4096, DEP_POS = 1, DEP_MEMORY = 2, DEP_EXTENT = 4 };
+static const double FAR = 0x1p53;
+
+/* axis: of the position that is added, -1: none.  whole: no value between lo and hi has a fraction. */
+typedef struct { int axis; double lo, hi; bool whole; } Span;
+
+typedef struct {
+    const KFunc *f;
+    const KGiven *given;
+    KFootprint *out;
+    uint8_t *depends, *open;  /* by instruction; open: a LOCAL whose span is being looked for */
+    int left;
+    KRef missing;             /* the PARAM or DIM whose value is wanted, when a span was not found for its sake */
+} Halo;
+
+/* -- spans --------------------------------------------------------------------------------------------------------- */
+static bool span_of(Halo *h, KRef r, Span *out);
+
+static bool fixed(double lo, double hi, Span *out) {
+    *out = (Span){-1, lo, hi, lo == hi && lo == floor(lo)};
+    return fabs(lo) < FAR && fabs(hi) < FAR;
+}
+
+static bool missing(Halo *h, KRef r) {
+    if (!h->missing) h->missing = r;
+    return false;
+}
+
+static double number(qs_dtype d, uint64_t bits) {
+    KSlot s = {bits};
+    if (d == QS_F32) return s.F32;
+    if (d == QS_F64) return s.F64;
+    return d == QS_U64 ? (double)s.U64 : (double)s.I64;
+}
+
+static bool of_param(Halo *h, KRef r, Span *out) {
+    const KIns *i = &h->f->ins[r];
+    const KGiven *g = &h->given[i->imm];
+    return g->known ? fixed(g->number, g->number, out) : missing(h, r);
+}
+
+/* An extent that a block has less of than the array. */
+static bool is_cut(const Halo *h, const KIns *i) {
+    return h->out->param[i->imm >> 8].role != KROLE_TABLE && (int)(i->imm & 255) < h->f->rank;
+}
+
+static bool of_extent(Halo *h, KRef r, Span *out) {
+    const KIns *i = &h->f->ins[r];
+    const KGiven *g = &h->given[i->imm >> 8];
+    double n = g->known ? (double)g->dims[i->imm & 255] : 0;
+    if (is_cut(h, i)) return false; /* a distance that would be another one in a block */
+    return g->known ? fixed(n, n, out) : missing(h, r);
+}
+
+static bool joined(Span a, Span b, Span *out) {
+    *out = (Span){a.axis, fmin(a.lo, b.lo), fmax(a.hi, b.hi), a.whole && b.whole};
+    return a.axis == b.axis;
+}
+
+static bool of_sum(Span a, Span b, int sign, Span *out) {
+    if (b.axis >= 0 && (a.axis >= 0 || sign < 0)) { /* pos - pos: the distance is left */
+        *out = (Span){-1, a.lo - b.hi, a.hi - b.lo, a.whole && b.whole};
+        return sign < 0 && a.axis == b.axis;
+    }
+    Span t = sign < 0 ? (Span){-1, -b.hi, -b.lo, b.whole} : b;
+    bool ok = fixed(a.lo + t.lo, a.hi + t.hi, out);
+    out->axis = a.axis >= 0 ? a.axis : t.axis, out->whole = a.whole && b.whole;
+    return ok;
+}
+
+static bool of_product(Span a, Span b, bool quotient, Span *out) {
+    double x[4] = {a.lo * b.lo, a.lo * b.hi, a.hi * b.lo, a.hi * b.hi};
+    if (a.axis >= 0 || b.axis >= 0 || (quotient && b.lo <= 0)) return false;
+    if (quotient) x[0] = a.lo / b.lo, x[1] = a.lo / b.hi, x[2] = a.hi / b.lo, x[3] = a.hi / b.hi;
+    bool ok = fixed(fmin(fmin(x[0], x[1]), fmin(x[2], x[3])), fmax(fmax(x[0], x[1]), fmax(x[2], x[3])), out);
+    out->whole = out->whole || (!quotient && a.whole && b.whole);
+    return ok;
+}
+
+/* What a conversion to an integer, or a quotient of integers, gives. */
+static bool truncate(Span *s) {
+    bool ok = s->whole || s->axis < 0; /* a position with a fraction: its sign decides how it is rounded */
+    s->lo = trunc(s->lo), s->hi = trunc(s->hi), s->whole = true;
+    return ok;
+}
+
+static bool of_extreme(KOp op, Span a, Span b, Span *out) {
+    double (*than)(double, double) = op == K_MIN ? fmin : fmax;
+    *out = (Span){a.axis, than(a.lo, b.lo), than(a.hi, b.hi), a.whole && b.whole};
+    return a.axis == b.axis;
+}
+
+static bool of_two(const KIns *i, Span a, Span b, Span *out) {
+    switch ((KOp)i->op) {
+    case K_ADD: return of_sum(a, b, 1, out);
+    case K_SUB: return of_sum(a, b, -1, out);
+    case K_MUL: return of_product(a, b, false, out);
+    case K_DIV: return of_product(a, b, true, out) && (!qdtype_is_int((qs_dtype)i->dtype) || truncate(out));
+    case K_MIN: case K_MAX: return of_extreme((KOp)i->op, a, b, out);
+    default: return false;
+    }
+}
+
+/* Between distances; a choice by the place would be another one in a block. */
+static bool of_choice(Halo *h, const KIns *i, Span *out) {
+    Span a, b;
+    if (h->depends[i->a] & (DEP_POS | DEP_EXTENT)) return false;
+    return span_of(h, i->b, &a) && span_of(h, i->c, &b) && joined(a, b, out);
+}
+
+/* From a to b; which of them is the smaller one, the sign of the step says. */
+static bool of_counter(Halo *h, const KIns *i, Span *out) {
+    Span a, b;
+    bool ok = span_of(h, i->a, &a) && span_of(h, i->b, &b) && joined(a, b, out);
+    return out->whole = true, ok; /* a FOR counts integers */
+}
+
+/* All that it may hold: its first value, and each that it is set to. */
+static bool of_local(Halo *h, KRef local, Span *out) {
+    Span next;
+    if (h->open[local] || !span_of(h, h->f->ins[local].a, out)) return false;
+    h->open[local] = true;
+    bool ok = true;
+    for (KRef r = local; ok && r < h->f->nins; r++) {
+        const KIns *i = &h->f->ins[r];
+        if (i->op == K_SET && i->a == local) ok = span_of(h, i->b, &next) && joined(*out, next, out);
+    }
+    return h->open[local] = false, ok;
+}
+
+static bool of_cast(Halo *h, const KIns *i, Span *out) {
+    if (!span_of(h, i->a, out)) return false;
+    return !qdtype_is_int((qs_dtype)i->dtype) || !kautodiff_is_float((qs_dtype)h->f->ins[i->a].dtype) || truncate(out);
+}
+
+/* Of a fraction that is an index: what it loses does not depend on the position. */
+static bool of_floor(Halo *h, const KIns *i, Span *out) {
+    if (i->flag != MF_floor || !span_of(h, i->a, out)) return false;
+    out->lo = floor(out->lo), out->hi = floor(out->hi), out->whole = true;
+    return true;
+}
+
+static bool of_negative(Halo *h, const KIns *i, Span *out) {
+    Span a;
+    if (!span_of(h, i->a, &a) || a.axis >= 0) return false;
+    return *out = (Span){-1, -a.hi, -a.lo, a.whole}, true;
+}
+
+static bool span_of(Halo *h, KRef r, Span *out) {
+    const KIns *i = &h->f->ins[r];
+    Span a, b;
+    if (r == 0 || r == KINDEX_ONE) return fixed(r != 0, r != 0, out);
+    if (--h->left < 0) return false;
+    switch ((KOp)i->op) {
+    case K_POS: return *out = (Span){(int)i->imm, 0, 0, true}, true;
+    case K_CONST: return fixed(number((qs_dtype)i->dtype, i->imm), number((qs_dtype)i->dtype, i->imm), out);
+    case K_PARAM: return of_param(h, r, out);
+    case K_DIM: return of_extent(h, r, out);
+    case K_CAST: return of_cast(h, i, out);
+    case K_BOUND: return span_of(h, i->a, out);
+    case K_FOR: return of_counter(h, i, out);
+    case K_GET: return of_local(h, i->a, out);
+    case K_NEG: return of_negative(h, i, out);
+    case K_MATH: return of_floor(h, i, out);
+    case K_SELECT: return of_choice(h, i, out);
+    default: return i->a && i->b && !i->c && span_of(h, i->a, &a) && span_of(h, i->b, &b) && of_two(i, a, b, out);
+    }
+}
+
+/* -- what depends on what ------------------------------------------------------------------------------------------ */
+static uint8_t own_bits(const Halo *h, const KIns *i) {
+    switch ((KOp)i->op) {
+    case K_POS: return DEP_POS;
+    case K_LOAD: case K_ATOMIC: return DEP_MEMORY;
+    case K_DIM: return is_cut(h, i) ? DEP_EXTENT : 0;
+    default: return 0;
+    }
+}
+
+/* Memory of the position, LOCAL and LARRAY, depends on all that is ever put there. */
+static void add(Halo *h, KRef r, uint8_t bits, bool *more) {
+    if ((h->depends[r] | bits) == h->depends[r]) return;
+    h->depends[r] |= bits, *more = true;
+}
+
+static void spread(Halo *h) {
+    const KFunc *f = h->f;
+    memset(h->depends, 0, f->nins);
+    for (bool more = true; more;) {
+        more = false;
+        for (KRef r = 1; r < f->nins; r++) {
+            const KIns *i = &f->ins[r];
+            uint8_t all = h->depends[i->a] | h->depends[i->b] | h->depends[i->c];
+            if (i->op == K_SET || i->op == K_ASTORE) add(h, i->a, all, &more);
+            else add(h, r, i->op == K_LOAD ? DEP_MEMORY : (uint8_t)(own_bits(h, i) | all), &more);
+        }
+    }
+}
+
+/* -- arrays -------------------------------------------------------------------------------------------------------- */
+static qs_status wrong(const Halo *h, const KIns *i, const char *how) {
+    const KFunc *f = h->f;
+    return qerr_at(f->ctx, QS_EVALUE, (Where){f->src, i->pos}, "halo: kernel %s %s %s %s", f->name->s,
+                   i->op == K_LOAD ? "reads" : "writes", f->params[i->imm].name->s, how);
+}
+
+static qs_status far_away(const Halo *h, const KIns *i) {
+    return wrong(h, i, i->op == K_LOAD ? "at no known distance from its position" : "elsewhere than at its position");
+}
+
+static qs_status across(const Halo *h, const KIns *i) {
+    return wrong(h, i, "along a dimension that is not that of its position");
+}
+
+static qs_status wanted(const Halo *h, const KIns *i) {
+    const KFunc *f = h->f;
+    const KIns *m = &f->ins[h->missing];
+    bool extent = m->op == K_DIM;
+    const char *who = f->params[extent ? m->imm >> 8 : m->imm].name->s;
+    return qerr_at(f->ctx, QS_EVALUE, (Where){f->src, i->pos},
+                   "halo: how far kernel %s reads %s depends on the %s of %s, which has to be given", f->name->s,
+                   f->params[i->imm].name->s, extent ? "size" : "value", who);
+}
+
+static uint8_t bits_of(const Halo *h, KRef coord) { return coord == KINDEX_ONE ? 0 : h->depends[coord]; }
+
+/* Of a coordinate along which the launch has positions. */
+static qs_status widen(Halo *h, const KIns *i, KRef coord, int axis) {
+    Span s;
+    if (!(bits_of(h, coord) & DEP_POS)) return across(h, i);
+    h->left = VISITS, h->missing = 0;
+    if (!span_of(h, coord, &s))
+        return h->missing ? wanted(h, i) : far_away(h, i);
+    if (s.axis != axis || !s.whole) return across(h, i);
+    int64_t far = (int64_t)fmax(fmax(-s.lo, s.hi), 0);
+    if (i->op != K_LOAD && (s.lo != 0 || s.hi != 0)) return far_away(h, i);
+    if (far > h->out->reach[axis]) h->out->reach[axis] = far;
+    if (s.lo != 0 || s.hi != 0) h->out->param[i->imm].shifted = true;
+    return QS_OK;
+}
+
+/* How a coordinate stays inside; a guard is there for 'safe only. */
+static uint8_t mode_of(const Halo *h, const KIns *i, KRef coord) {
+    const KIns *x = &h->f->ins[coord == KINDEX_ONE ? 0 : coord];
+    if (coord && x->op == K_BOUND) return (uint8_t)x->flag;
+    return kadjindex_guard(i) ? ACC_SAFE : ACC_UNCHECKED;
+}
+
+static qs_status note_role(Halo *h, const KIns *i, KFootprintRole role) {
+    KFootprintParam *p = &h->out->param[i->imm];
+    if (p->role != KROLE_NONE && p->role != role && (p->role == KROLE_TABLE || role == KROLE_TABLE))
+        return wrong(h, i, "around its position and elsewhere");
+    if (p->role != KROLE_NONE && p->role != role) role = KROLE_CHANGED;
+    return p->role = (uint8_t)role, QS_OK;
+}
+
+static qs_status note_mode(Halo *h, const KIns *i, const KRef *coord, int n) {
+    KFootprintParam *p = &h->out->param[i->imm];
+    for (int d = 0; i->op == K_LOAD && d < n; d++) {
+        uint8_t mode = mode_of(h, i, coord[d]);
+        if (p->mode != ACC_DEFAULT && p->mode != mode) return wrong(h, i, "with several access modes");
+        p->mode = mode;
+    }
+    return QS_OK;
+}
+
+static int blocked(const Halo *h, const KIns *i) { /* dimensions that are cut */
+    int rank = h->f->params[i->imm].rank;
+    return rank < h->f->rank ? rank : h->f->rank;
+}
+
+static qs_status look_at(Halo *h, const KIns *i) {
+    KRef coord[QS_MAX_RANK];
+    uint8_t bits = h->depends[i->a];
+    KFootprintRole role = i->op == K_LOAD ? KROLE_READ : KROLE_WRITTEN;
+    if (i->op == K_ATOMIC) return wrong(h, i, "from many positions");
+    if (i->op == K_LOAD && !(bits & (DEP_POS | DEP_MEMORY))) return QS_OK; /* find_tables has noted it */
+    if (bits & DEP_MEMORY) return wrong(h, i, "at a place that it reads from memory");
+    if (!kadjindex_coords(h->f, i, coord)) return far_away(h, i);
+    TRY(note_role(h, i, role));
+    TRY(note_mode(h, i, coord, blocked(h, i)));
+    for (int d = 0; d < blocked(h, i); d++) TRY(widen(h, i, coord[d], d));
+    for (int d = blocked(h, i); d < h->f->params[i->imm].rank; d++)
+        if (bits_of(h, coord[d]) & DEP_POS) return across(h, i);
+    return QS_OK;
+}
+
+static qs_status find_tables(Halo *h) {
+    for (KRef r = 1; r < h->f->nins; r++) {
+        const KIns *i = &h->f->ins[r];
+        if (i->op == K_LOAD && !(h->depends[i->a] & (DEP_POS | DEP_MEMORY))) TRY(note_role(h, i, KROLE_TABLE));
+    }
+    return QS_OK;
+}
+
+static qs_status look_at_arrays(Halo *h) {
+    const KFunc *f = h->f;
+    for (KRef r = 1; r < f->nins; r++)
+        if (f->ins[r].op == K_LOAD || f->ins[r].op == K_STORE || f->ins[r].op == K_ATOMIC) TRY(look_at(h, &f->ins[r]));
+    for (int p = 0; p < f->nparams; p++)
+        if (h->out->param[p].role == KROLE_CHANGED && h->out->param[p].shifted)
+            return qerr_at(f->ctx, QS_EVALUE, (Where){f->src, f->ins[1].pos},
+                           "halo: kernel %s reads %s, which it writes, at other positions", f->name->s,
+                           f->params[p].name->s);
+    return QS_OK;
+}
+
+/* -- what is computed ---------------------------------------------------------------------------------------------- */
+static bool is_range_test(const KFunc *f, KRef r) {
+    const KIns *i = &f->ins[r];
+    return i->op == K_INB || (i->op == K_AND && is_range_test(f, i->a) && is_range_test(f, i->b));
+}
+
+/* What of it decides about results.  What is stored in LOCALs and LARRAYs does when it is used (spread). */
+static uint8_t decides(const Halo *h, const KIns *i) {
+    switch ((KOp)i->op) {
+    case K_STORE: return h->depends[i->b];
+    case K_IF: return h->depends[i->a];
+    case K_FOR: return h->depends[i->a] | h->depends[i->b] | h->depends[i->c];
+    case K_CHECK: return is_range_test(h->f, i->a) ? 0 : h->depends[i->a];
+    default: return 0;
+    }
+}
+
+static qs_status look_at_values(Halo *h) {
+    const KFunc *f = h->f;
+    for (KRef r = 1; r < f->nins; r++) {
+        uint8_t bits = decides(h, &f->ins[r]);
+        if (bits & (DEP_POS | DEP_EXTENT))
+            return qerr_at(f->ctx, QS_EVALUE, (Where){f->src, f->ins[r].pos},
+                           "halo: what kernel %s computes here depends on %s, which is another one in a block of a "
+                           "larger array", f->name->s, bits & DEP_POS ? "its position" : "the size of an array");
+    }
+    return QS_OK;
+}
+
+static qs_status check_blocks(const KFunc *f) {
+    if (!kir_knows_blocks(f)) return QS_OK;
+    return qerr_at(f->ctx, QS_EVALUE, (Where){f->src, f->ins[1].pos},
+                   "halo: the positions of kernel %s work together in blocks of their own, so how far one reads is not "
+                   "known", f->name->s);
+}
+
+qs_status kfootprint_find(Arena *scratch, const KFunc *f, const KGiven *given, KFootprint *out) {
+    Halo h = {.f = f, .given = given, .out = out};
+    h.depends = qarena_alloc(scratch, f->nins + 1), h.open = qarena_alloc(scratch, f->nins + 1);
+    out->rank = f->rank,
+    out->param = qarena_alloc(scratch, qmem_size((size_t)f->nparams, sizeof *out->param, sizeof *out->param));
+    memset(out->reach, 0, sizeof out->reach);
+    TRY(check_blocks(f));
+    spread(&h);
+    TRY(find_tables(&h));
+    spread(&h); /* again: extents of tables are those of the whole */
+    TRY(look_at_arrays(&h));
+    return look_at_values(&h);
+}

@@ -1,0 +1,190 @@
+/* structurize.c -- jumps become conditions, so that a position can be gone through backward.
+ *
+ *     LOOP                          go = true
+ *       …                           LOOP  IF !go BREAK END
+ *       IF c                          turn = true
+ *         CONTINUE            =>      …
+ *       END                           IF c  turn = false  END
+ *       IF d  BREAK  END              IF turn
+ *       rest                            IF d  turn = false, go = false  END
+ *     END                               IF turn  rest  END
+ *                                     END
+ *                                   END
+ *
+ * A jump sets flags of all loops that it leaves; what follows in the regions that it leaves stands under the flag of
+ * the innermost loop around it, or of the position.  A FOR that may be left early counts its turns itself.  CHECKs go:
+ * a launch in which one failed has no derivative. */
+#include "lang/kernel/autodiff/autodiff_internal.h"
+
+enum { DEPTH = 1024 };
+
+typedef struct {
+    KRef of;              /* the IF, ELSE, LOOP or FOR; 0: the function */
+    bool left;            /* a jump leaves it, and it is not the loop that the jump means */
+    int guards;           /* IFs opened in it that stand to its end */
+} Open;
+
+/* go, turn, counter, turns: LOCALs, the last two of a FOR that counts itself; at, first: the LOOP made, and its body */
+typedef struct { KRef go, turn, counter, turns, step, at, first; } Loop;
+
+typedef struct {
+    const KFunc *f;
+    KFunc *g;
+    KRef *map;
+    Loop *loop;           /* by instruction of f */
+    uint8_t *left_early;  /* FOR that a jump may leave */
+    KRef alive;
+    Open open[DEPTH]; int n;
+    uint32_t pos;
+} Normal;
+
+static KRef add(Normal *s, KOp op, KRef a, KRef b) { return kir_add(s->g, (KMake){op, .a = a, .b = b, .pos = s->pos}); }
+static KRef fold(Normal *s, KOp op, KRef a, KRef b) {
+    return kir_fold(s->g, (KMake){op, .a = a, .b = b, .pos = s->pos});
+}
+static KRef truth(Normal *s, bool v) { return kir_const_int(s->g, QS_B1, v, s->pos); }
+static KRef whole(Normal *s, int64_t v) { return kir_const_int(s->g, QS_I64, v, s->pos); }
+static KRef cast(Normal *s, qs_dtype d, KRef a) {
+    return kir_fold(s->g, (KMake){K_CAST, .own = d, .a = a, .pos = s->pos});
+}
+
+static bool is_jump(uint8_t op) { return op == K_BREAK || op == K_CONTINUE || op == K_RET; }
+
+/* The last loop that r leaves; 0: all. */
+static KRef target(const KFunc *f, KRef r) { return f->ins[r].op == K_RET ? 0 : kir_jump_target(f, r); }
+
+static void find_left_early(Normal *s) {
+    for (KRef r = 1; r < s->f->nins; r++) {
+        if (!is_jump(s->f->ins[r].op)) continue;
+        KRef to = target(s->f, r);
+        for (KRef l = kir_loop_around(s->f, r); l; l = kir_loop_around(s->f, l)) {
+            if (l != to || s->f->ins[r].op == K_BREAK) s->left_early[l] = 1;
+            if (l == to) break;
+        }
+    }
+}
+
+/* -- jumps --------------------------------------------------------------------------------------------------------- */
+static void jump(Normal *s, KRef r) {
+    KRef to = target(s->f, r), no = truth(s, false);
+    for (KRef l = kir_loop_around(s->f, r); l; l = kir_loop_around(s->f, l)) {
+        add(s, K_SET, s->loop[l].turn, no);
+        if (l != to || s->f->ins[r].op == K_BREAK) add(s, K_SET, s->loop[l].go, no);
+        if (l == to) break;
+    }
+    if (!to) add(s, K_SET, s->alive, no);
+    for (int k = s->n - 1; k > 0 && s->open[k].of != to; k--) s->open[k].left = true;
+}
+
+static void guard_rest(Normal *s) {
+    int k = s->n - 1;
+    while (k > 0 && !kir_is_loop(s->f->ins[s->open[k].of].op)) k--;
+    KRef flag = k > 0 ? s->loop[s->open[k].of].turn : s->alive;
+    add(s, K_IF, add(s, K_GET, flag, 0), 0);
+    s->open[s->n - 1].guards++;
+}
+
+static void close_guards(Normal *s) {
+    for (Open *o = &s->open[s->n - 1]; o->guards; o->guards--) add(s, K_END, 0, 0);
+}
+
+/* -- loops --------------------------------------------------------------------------------------------------------- */
+/* How many turns FOR a..b by c has. */
+static KRef turns_of(Normal *s, KRef a, KRef b, KRef c) {
+    a = cast(s, QS_I64, a), b = cast(s, QS_I64, b), c = cast(s, QS_I64, c);
+    KRef up = fold(s, K_LT, whole(s, 0), c), some = fold(s, K_NE, c, whole(s, 0));
+    KRef reached = kir_fold(s->g, (KMake){K_SELECT, .a = up, .b = fold(s, K_LE, a, b), .c = fold(s, K_LE, b, a),
+                                          .pos = s->pos});
+    KRef n = fold(s, K_ADD, fold(s, K_DIV, fold(s, K_SUB, b, a), c), whole(s, 1));
+    return kir_fold(s->g, (KMake){K_SELECT, .a = fold(s, K_AND, some, reached), .b = n, .c = whole(s, 0),
+                                  .pos = s->pos});
+}
+
+static void begin_loop(Normal *s, KRef r) {
+    const KIns *i = &s->f->ins[r];
+    Loop *l = &s->loop[r];
+    bool counts = i->op == K_FOR;
+    if (counts && !s->left_early[r]) {
+        s->map[r] = kir_copy(s->g, i, s->map[i->a], s->map[i->b], s->map[i->c]);
+        l->turn = add(s, K_LOCAL, truth(s, true), 0);
+        return;
+    }
+    KRef n = counts ? turns_of(s, s->map[i->a], s->map[i->b], s->map[i->c]) : 0;
+    l->go = add(s, K_LOCAL, truth(s, true), 0);
+    if (counts) l->counter = add(s, K_LOCAL, s->map[i->a], 0), l->turns = add(s, K_LOCAL, whole(s, 0), 0);
+    KRef loop = add(s, K_LOOP, 0, 0), on = add(s, K_GET, l->go, 0);
+    if (counts) on = fold(s, K_AND, on, add(s, K_LT, add(s, K_GET, l->turns, 0), n));
+    add(s, K_IF, fold(s, K_NOT, on, 0), 0), add(s, K_BREAK, 0, 0), add(s, K_END, 0, 0);
+    l->at = loop, l->first = s->g->nins;
+    l->turn = add(s, K_LOCAL, truth(s, true), 0);
+    if (counts) s->map[r] = add(s, K_GET, l->counter, 0), l->step = s->map[i->c];
+}
+
+static void end_loop(Normal *s, KRef loop) {
+    Loop *l = &s->loop[loop];
+    if (!l->counter) return;
+    add(s, K_SET, l->counter, fold(s, K_ADD, add(s, K_GET, l->counter, 0), l->step));
+    add(s, K_SET, l->turns, fold(s, K_ADD, add(s, K_GET, l->turns, 0), whole(s, 1)));
+}
+
+/* -- all ----------------------------------------------------------------------------------------------------------- */
+static void edge(Normal *s, KRef r) {
+    const KIns *i = &s->f->ins[r];
+    close_guards(s);
+    KRef opener = s->f->regions[r].opener, first = opener;
+    if (s->f->ins[opener].op == K_ELSE) first = s->f->regions[opener].opener;
+    bool left = s->open[s->n - 1].left;
+    if (i->op == K_END && kir_is_loop(s->f->ins[first].op)) end_loop(s, first);
+    kir_copy(s->g, i, 0, 0, 0);
+    s->n--;
+    if (i->op == K_ELSE) {
+        s->open[s->n++] = (Open){.of = r, .left = left};
+        return;
+    }
+    KRef next = r + 1;
+    bool more = next < s->f->nins && s->f->ins[next].op != K_END && s->f->ins[next].op != K_ELSE;
+    if (left && more) guard_rest(s);
+}
+
+/* Instructions after a jump up to the end of its region are dead. */
+static KRef end_of_dead(const KFunc *f, KRef r) {
+    int depth = 0;
+    for (r++; r < f->nins; r++) {
+        uint8_t op = f->ins[r].op;
+        if (depth == 0 && (op == K_END || op == K_ELSE)) break;
+        depth += kir_opens(op) ? 1 : op == K_END ? -1 : 0;
+    }
+    return r;
+}
+
+static KRef one(Normal *s, KRef r) {
+    const KIns *i = &s->f->ins[r];
+    s->pos = i->pos;
+    if (is_jump(i->op)) {
+        jump(s, r);
+        return end_of_dead(s->f, r);
+    }
+    if (i->op == K_END || i->op == K_ELSE) edge(s, r);
+    else if (kir_is_loop(i->op)) begin_loop(s, r), s->open[s->n++] = (Open){.of = r};
+    else if (i->op != K_CHECK) s->map[r] = kir_copy(s->g, i, s->map[i->a], s->map[i->b], s->map[i->c]);
+    if (i->op == K_IF) s->open[s->n++] = (Open){.of = r};
+    return r + 1;
+}
+
+void kstructurize_make(Ctx *c, Arena *arena, const KFunc *f, KNormal *out) {
+    size_t n = f->nins;
+    Normal *s = qarena_alloc(arena, sizeof *s);
+    *s = (Normal){.f = f, .g = kautodiff_copy_shell(c, arena, f), .n = 1};
+    s->map = qarena_alloc(arena, qmem_size(n, sizeof *s->map, 0)),
+    s->loop = qarena_alloc(arena, qmem_size(n, sizeof *s->loop, 0));
+    s->left_early = qarena_alloc(arena, n);
+    find_left_early(s);
+    if (kir_has(f, K_RET)) s->alive = add(s, K_LOCAL, truth(s, true), 0);
+    for (KRef r = 1; r < n;) r = one(s, r);
+    close_guards(s);
+    kir_seal(s->g);
+    *out = (KNormal){s->g, qarena_alloc(arena, qmem_size(s->g->nins, sizeof *out->body, 0))};
+    for (KRef r = 1; r < s->g->nins; r++)
+        if (s->g->ins[r].op == K_FOR) out->body[r] = r + 1;
+    for (KRef r = 1; r < n; r++) out->body[s->loop[r].at] = s->loop[r].first;
+}

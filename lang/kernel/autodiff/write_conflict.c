@@ -1,0 +1,75 @@
+/* write_conflict.c -- elements that positions write with =, where the code does not say that each belongs to one of them.
+ *
+ * The way back gives the adjoint of an element to what was written there last, and of two positions nobody knows which
+ * that is.  So two passes come before it, for arrays whose new contents have derivatives:
+ *
+ *     claim    over positions    claim = number of the position
+ *     check    over positions    an error where that is the number of another one
+ *
+ * A position that writes an element several times has it for itself, and what is written without a derivative claims
+ * nothing: where all positions write 0, say, it does not matter who was the last. */
+#include "lang/kernel/autodiff/rematerialize.h"
+
+#include <stdio.h>
+
+void kconflict_find(const KFunc *f, const KActive *act, const bool *active, KGroup *group) {
+    KRef first;
+    for (KRef r = 1; r < f->nins && !f->serial; r++) {
+        const KIns *i = &f->ins[r];
+        if (i->op != K_STORE || !active[i->imm] || group[i->imm].kind || !act->live[i->b]) continue;
+        group[i->imm].meets = kadjindex_owner(f, (int)i->imm, &first) == KOWN_NOT;
+    }
+}
+
+static KRef use(void *v, KRef r) { return kremat_use(v, r); }
+
+/* In the packed array of claims; the halves of a complex number have one. */
+static KRef place(KRemat *v, const KIns *i) {
+    KRef at = kadjindex_packed(v->g, v->f, i, use, v);
+    if (!qdtype_is_complex((qs_dtype)v->f->params[i->imm].dtype)) return at;
+    return kremat_fold(v, K_SHR, at, kremat_whole(v, (qs_dtype)v->g->ins[at].dtype, 1), 0);
+}
+
+static KRef number(KRemat *v) { /* of the position, from 1 on */
+    KRef at = kremat_pos(v, 0);
+    for (int a = 1; a < v->f->rank; a++) {
+        KRef extent = kremat_add(v, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)v->s->extent[a]});
+        at = kremat_fold(v, K_ADD, kremat_fold(v, K_MUL, at, extent, 0), kremat_pos(v, a), 0);
+    }
+    return kremat_fold(v, K_ADD, at, kremat_whole(v, QS_I64, 1), 0);
+}
+
+static void claim(KRemat *v, const KIns *i) {
+    const KGroup *k = &v->s->group[i->imm];
+    if (!k->meets || !v->s->act.live[i->b]) return;
+    kremat_add(v, (KMake){K_STORE, .a = place(v, i), .b = number(v), .c = kremat_use(v, i->c),
+                           .imm = (uint64_t)k->claim});
+}
+
+static void check(KRemat *v, const KIns *i) {
+    const KGroup *k = &v->s->group[i->imm];
+    char text[280];
+    if (!k->meets) return;
+    KRef owner = kremat_add(v, (KMake){K_LOAD, .own = QS_I64, .a = place(v, i), .b = kremat_use(v, i->c),
+                                        .imm = (uint64_t)k->claim});
+    KRef none = kremat_fold(v, K_EQ, owner, kremat_whole(v, QS_I64, 0), 0);
+    KRef fits = kremat_fold(v, K_OR, none, kremat_fold(v, K_EQ, owner, number(v), 0), 0);
+    snprintf(text, sizeof text, "kernel %.60s has no derivative here: several positions write one element of %.60s "
+             "with =, and which of them is the last is not known", v->f->name->s, v->f->params[i->imm].name->s);
+    kremat_add(v, (KMake){K_CHECK, .a = fits, .imm = (uint64_t)kir_message(v->g, QS_EVALUE, text)});
+}
+
+static qs_status over_positions(const KGrading *s, KVisit *visit, KFunc **out) {
+    KRemat v;
+    bool *wanted = qarena_alloc(s->arena, (size_t)s->nparams + 1);
+    for (int p = 0; p < s->f->nparams; p++)
+        if (s->group[p].meets) wanted[s->group[p].claim] = true;
+    kremat_begin(&v, s);
+    v.write = visit;
+    kremat_turn(&v, 1, s->f->nins);
+    kir_seal(v.g);
+    return *out = kdeadcode(s->ctx, s->arena, v.g, wanted, NULL), v.status;
+}
+
+qs_status kconflict_claim(const KGrading *s, KFunc **out) { return over_positions(s, claim, out); }
+qs_status kconflict_check(const KGrading *s, KFunc **out) { return over_positions(s, check, out); }

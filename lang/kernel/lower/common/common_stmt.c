@@ -1,0 +1,376 @@
+/* common_stmt.c -- statements.
+ *
+ * Control flow becomes the blocks of KIR.  Where paths meet, what is known of variables is that of all ways to there
+ * (Ways); a construct that no way leads out of is `left`, and what follows in its block is never reached. */
+#include "lang/kernel/lower/common/common.h"
+
+#include "vm/base/warning.h"
+
+#include <stdio.h>
+
+/* -- ways -------------------------------------------------------------------------------------------------------- */
+bool *kstmt_save(Walk *w) { return w->rules->save ? w->rules->save(w) : NULL; }
+
+void kstmt_restore(Walk *w, const bool *sure) {
+    if (sure) w->rules->restore(w, sure);
+}
+
+void kstmt_add_way(Walk *w, Ways *ways) {
+    if (!ways->sure) ways->sure = kstmt_save(w);
+    else w->rules->join(w, ways->sure);
+    ways->any = true;
+}
+
+/* The place that they lead to. */
+static void meet(Walk *w, const Ways *ways) {
+    w->left = !ways->any;
+    kstmt_restore(w, ways->sure);
+}
+
+void kstmt_meet_exits(Walk *w, const Exits *e) {
+    kstmt_restore(w, e->turn.sure);
+    if (e->turn.sure && e->outs.sure) w->rules->join(w, e->outs.sure);
+    kstmt_restore(w, e->outs.sure);
+}
+
+/* -- assignment -------------------------------------------------------------------------------------------------- */
+static qs_status object_of(Walk *w, const Node *target, struct Val **out) {
+    *out = kval_new(w, 1);
+    TRY(kexpr_lower(w, target->u.field.base, *out));
+    return w->pos = target->pos, QS_OK;
+}
+
+static qs_status assign_to(Walk *w, Node *target, TypeExpr *type, struct Val *x) {
+    struct Val *object;
+    w->pos = target->pos;
+    switch ((NodeKind)target->kind) {
+    case N_IDENT: return target->u.ident.sym ? w->rules->set_name(w, target, type, x) : QS_OK; /* _ */
+    case N_INDEX: return w->rules->set_element(w, target, x);
+    case N_FIELD:
+        TRY(object_of(w, target, &object));
+        return w->rules->set_field(w, object, target, x);
+    default: return w->rules->fail(w, QS_ETYPE, target->pos, "this cannot be assigned");
+    }
+}
+
+/* a op= b */
+static qs_status update(Walk *w, const Node *n) {
+    const WalkRules *r = w->rules;
+    Node *target = n->u.assign.targets[0];
+    struct Val *old = kval_new(w, 1), *x = kval_new(w, 1), *sum = kval_new(w, 1), *object = NULL;
+    bool field = target->kind == N_FIELD;
+    if (target->kind == N_INDEX) return r->update_element(w, target, (Op)n->op, n->u.assign.value);
+    if (!field && (target->kind != N_IDENT || !target->u.ident.sym))
+        return r->fail(w, QS_ETYPE, target->pos, "this cannot be changed");
+    w->pos = target->pos;
+    if (field) TRY(object_of(w, target, &object));
+    TRY(field ? r->expr->field(w, object, target, old) : kcall_name(w, target->u.ident.sym, target->pos, old));
+    TRY(kexpr_lower(w, n->u.assign.value, x));
+    w->pos = n->pos;
+    TRY(r->combine(w, target, (Op)n->op, old, x, sum));
+    w->pos = target->pos;
+    return field ? r->set_field(w, object, target, sum) : r->set_name(w, target, NULL, sum);
+}
+
+/* [a, b] = f(…), where f gives one list: the rule of the interpreter (qwarn_unpacked).  A loop with an error is left to
+ * the interpreter, which reports it. */
+static qs_status check_unpacked(Walk *w, const Node *call, const struct Val *list, int want) {
+    const Node *callee = call->u.call.callee;
+    const Sym *s = callee->kind == N_IDENT ? callee->u.ident.sym : NULL;
+    const Where at = qast_where(w->in->func->unit, call->pos);
+    const char *name = callee->kind == N_IDENT ? callee->u.ident.name->s : "the function";
+    bool converts = callee->kind == N_TYPE || (s && s->kind == SYM_TYPE);
+    int have = w->rules->count(w, list);
+    if (have < want || converts || (!w->called && s && s->unpacks)) return QS_OK;
+    if (have == want) return qwarn_unpacked(w->c, at, name, (size_t)have, want,
+                                            w->called && qast_means_list(w->called, want));
+    char sentence[160];
+    snprintf(sentence, sizeof sentence, "%.60s gives one result, an array of %d elements, but %d variables are "
+             "assigned", name, have, want);
+    return w->rules->fail(w, QS_ESHAPE, call->pos, sentence);
+}
+
+/* [a,b] = …: results of a call, the items of a literal one by one, or the elements of one value. */
+static qs_status values_of(Walk *w, const Node *n, struct Val *v) {
+    const WalkRules *r = w->rules;
+    Node *from = n->u.assign.value;
+    int count = n->u.assign.ntargets;
+    struct Val *whole = v;
+    if ((from->kind == N_MATRIX || from->kind == N_CELL) && from->u.items.n == count && count > 1) {
+        for (int i = 0; i < count; i++) TRY(kexpr_lower(w, from->u.items.at[i], kval_at(w, v, i)));
+        return QS_OK;
+    }
+    if (from->kind == N_CALL) {
+        TRY(kcall_lower(w, from, v, count));
+        if (count == 1 || !r->is_nothing(kval_at(w, v, 1))) return QS_OK;
+    } else {
+        whole = kval_new(w, 1);
+        TRY(kexpr_lower(w, from, whole));
+    }
+    w->pos = n->pos;
+    if (from->kind == N_CALL) TRY(check_unpacked(w, from, v, count));
+    return r->spread(w, whole, count, v);
+}
+
+static qs_status assign(Walk *w, Node *n) {
+    int count = n->u.assign.ntargets;
+    if (n->u.assign.in_place) return update(w, n);
+    struct Val *v = kval_new(w, count);
+    if (n->u.assign.bracketed) TRY(values_of(w, n, v));
+    else TRY(kexpr_lower(w, n->u.assign.value, v));
+    for (int i = 0; i < count; i++)
+        TRY(assign_to(w, n->u.assign.targets[i], n->u.assign.types ? n->u.assign.types[i] : NULL, kval_at(w, v, i)));
+    return QS_OK;
+}
+
+/* -- branches ---------------------------------------------------------------------------------------------------- */
+static qs_status branch(Walk *w, NodeList body, Ways *after) {
+    TRY(kstmt_block(w, body));
+    if (!w->left) kstmt_add_way(w, after);
+    return w->left = false, QS_OK;
+}
+
+/* `if` or `match`; `from` makes the branches from number i on. */
+typedef struct Branches Branches;
+typedef qs_status BranchesFn(Walk *, Branches *, int i);
+struct Branches {
+    Node *n;
+    BranchesFn *from;
+    struct Val *value; /* of a match */
+    Ways after;
+};
+
+/* Branch i, or those after it; `last`: nothing is behind it.  `known` as from kexpr_cond: a branch that is never taken
+ * is not compiled. */
+static qs_status choose(Walk *w, Branches *b, int i, KRef c, int known, NodeList body, bool last) {
+    if (known == 1) return branch(w, body, &b->after);
+    if (known == 0) return b->from(w, b, i + 1);
+    bool *before = kstmt_save(w);
+    kbuild_flow(w, K_IF, c);
+    TRY(branch(w, body, &b->after));
+    kstmt_restore(w, before);
+    if (!last) kbuild_flow(w, K_ELSE, 0);
+    TRY(b->from(w, b, i + 1));
+    return kbuild_end(w), QS_OK;
+}
+
+static qs_status if_from(Walk *w, Branches *b, int i) {
+    KRef c;
+    int known;
+    const Node *n = b->n;
+    if (i == n->u.ifs.n && n->u.ifs.has_else) return branch(w, n->u.ifs.other, &b->after);
+    if (i == n->u.ifs.n) return kstmt_add_way(w, &b->after), QS_OK;
+    TRY(kexpr_cond(w, n->u.ifs.conds[i], &c, &known));
+    return choose(w, b, i, c, known, n->u.ifs.blocks[i], i + 1 == n->u.ifs.n && !n->u.ifs.has_else);
+}
+
+static qs_status if_statement(Walk *w, Node *n) {
+    Branches b = {.n = n, .from = if_from};
+    TRY(if_from(w, &b, 0));
+    return meet(w, &b.after), QS_OK;
+}
+
+/* -- match ------------------------------------------------------------------------------------------------------- */
+/* A list of patterns: of several elements all, one for each; of one thing any. */
+static qs_status patterns(Walk *w, struct Val *value, const MatchArm *arm, KRef *out, int *known) {
+    int n = arm->npatterns, count = n > 1 ? w->rules->count(w, value) : -1;
+    bool all = count >= 0;
+    KRef one;
+    double k;
+    *out = 0, *known = 0;
+    if (all && count != n) return QS_OK;
+    struct Val *items = all ? kval_new(w, n) : value;
+    if (all) TRY(w->rules->spread(w, value, n, items));
+    for (int i = 0; i < n; i++) {
+        TRY(w->rules->equal(w, all ? kval_at(w, items, i) : value, arm->patterns[i], &one));
+        *out = *out ? kbuild_pure(w, (KMake){all ? K_AND : K_OR, .a = *out, .b = one}) : one;
+    }
+    *known = kir_is_const(w->f, *out, &k) ? k != 0 : -1;
+    return QS_OK;
+}
+
+static qs_status match_from(Walk *w, Branches *b, int i) {
+    KRef c = 0;
+    int known = 1, n = b->n->u.match.narms;
+    if (i == n) return kstmt_add_way(w, &b->after), QS_OK;
+    const MatchArm *arm = &b->n->u.match.arms[i];
+    if (!arm->wildcard) TRY(patterns(w, b->value, arm, &c, &known));
+    return choose(w, b, i, c, known, arm->body, i + 1 == n);
+}
+
+static qs_status match_statement(Walk *w, Node *n) {
+    Branches b = {.n = n, .from = match_from, .value = kval_new(w, 1)};
+    TRY(kexpr_lower(w, n->u.match.value, b.value));
+    TRY(match_from(w, &b, 0));
+    return meet(w, &b.after), QS_OK;
+}
+
+/* -- loops ------------------------------------------------------------------------------------------------------- */
+static qs_status each_bound(Walk *w, Node *e, int n, struct Val **out, bool *differ) {
+    *out = NULL;
+    if (!e) return QS_OK;
+    struct Val *v = kval_new(w, 1);
+    *out = kval_new(w, n);
+    TRY(kexpr_lower(w, e, v));
+    w->pos = e->pos;
+    int have = n > 1 ? w->rules->count(w, v) : -1;
+    if (have == n) return *differ = true, w->rules->spread(w, v, n, *out);
+    if (have >= 0) return kcall_fail(w, QS_ESHAPE, e->pos, "%d loop variables run over a vector of %d", n, have);
+    for (int i = 0; i < n; i++) kval_copy(w, kval_at(w, *out, i), v);
+    return QS_OK;
+}
+
+qs_status kstmt_bounds(Walk *w, Node *range, int n, RangeEnds *out) {
+    out->differ = false;
+    TRY(each_bound(w, range->u.range.lo, n, &out->lo, &out->differ));
+    TRY(each_bound(w, range->u.range.step, n, &out->step, &out->differ));
+    return each_bound(w, range->u.range.hi, n, &out->hi, &out->differ);
+}
+
+void kstmt_enter_loop(Walk *w, Exits *e) {
+    *e = (Exits){.up = w->exits, .brk = w->depth, .cont = w->depth, .out = &e->outs};
+    w->exits = e;
+}
+
+void kstmt_leave_loop(Walk *w) {
+    w->exits = w->exits->up;
+    w->left = false;
+    kbuild_end(w);
+}
+
+static void loop_begins(Walk *w, const Node *n) {
+    if (w->rules->loop_begins) w->rules->loop_begins(w, n);
+}
+
+static void leave_if(Walk *w, KRef c) {
+    kbuild_flow(w, K_IF, c);
+    kbuild_flow(w, K_BREAK, 0);
+    kbuild_end(w);
+}
+
+static qs_status while_loop(Walk *w, Node *n) {
+    Exits frame;
+    KRef c;
+    int known;
+    bool *before = kstmt_save(w);
+    loop_begins(w, n);
+    kbuild_flow(w, K_LOOP, 0);
+    kstmt_enter_loop(w, &frame);
+    TRY(kexpr_cond(w, n->u.whiles.cond, &c, &known));
+    if (known != 1) leave_if(w, kbuild_pure(w, (KMake){K_NOT, .a = c}));
+    TRY(kstmt_block(w, n->u.whiles.body));
+    kstmt_leave_loop(w);
+    kstmt_restore(w, known == 1 && frame.outs.any ? frame.outs.sure : before);
+    return QS_OK;
+}
+
+/* `continue` goes to the test at the end: it leaves an inner loop of one turn that holds the body. */
+static qs_status repeat_body(Walk *w, Node *n, Exits *frame) {
+    if (!kquery_node(n->u.whiles.body, false, kquery_is_continue, NULL)) return kstmt_block(w, n->u.whiles.body);
+    kbuild_once(w);
+    frame->cont = w->depth, frame->cont_breaks = true;
+    TRY(kstmt_block(w, n->u.whiles.body));
+    if (!w->left) kstmt_add_way(w, &frame->turn), kbuild_flow(w, K_BREAK, 0);
+    w->left = false;
+    kstmt_restore(w, frame->turn.sure);
+    return kbuild_end(w), QS_OK;
+}
+
+static qs_status repeat_loop(Walk *w, Node *n) {
+    Exits frame;
+    KRef c;
+    int known;
+    loop_begins(w, n);
+    kbuild_flow(w, K_LOOP, 0);
+    kstmt_enter_loop(w, &frame);
+    TRY(repeat_body(w, n, &frame));
+    frame.turn = (Ways){0};
+    if (!w->left) {
+        TRY(kexpr_cond(w, n->u.whiles.cond, &c, &known));
+        kstmt_add_way(w, &frame.turn);
+        leave_if(w, c);
+    }
+    kstmt_leave_loop(w);
+    return kstmt_meet_exits(w, &frame), QS_OK;
+}
+
+/* -- leaving ----------------------------------------------------------------------------------------------------- */
+static qs_status leave_turn(Walk *w, Node *n) {
+    bool is_break = n->kind == N_BREAK;
+    Exits *e = w->exits;
+    if (!e || (is_break && !e->brk)) return w->rules->statement(w, n);
+    Ways *ways = is_break ? e->out : &e->turn;
+    if (ways) kstmt_add_way(w, ways);
+    kbuild_leave(w, is_break || e->cont_breaks ? K_BREAK : K_CONTINUE, is_break ? e->brk : e->cont);
+    return w->left = true, QS_OK;
+}
+
+static qs_status function_ends(Walk *w, uint32_t pos) {
+    return w->rules->function_ends ? w->rules->function_ends(w, pos) : QS_OK;
+}
+
+static qs_status leave_function(Walk *w, const Node *n) {
+    w->left = true;
+    if (w->in->return_depth < 0) return w->rules->return_outermost(w, n);
+    TRY(function_ends(w, n->pos));
+    kstmt_add_way(w, &w->in->ways);
+    return kbuild_leave(w, K_BREAK, w->in->return_depth), QS_OK;
+}
+
+/* `return` before the end of an inlined function leaves a loop of one turn around its statements. */
+qs_status kstmt_body(Walk *w, InlineFrame *in) {
+    NodeList body = in->func->body;
+    uint32_t end = in->func->end ? in->func->end : in->func->pos;
+    if (body.n && body.at[body.n - 1]->kind == N_RETURN) end = body.at[--body.n]->pos;
+    if (!in->up || !kquery_node(body, true, kquery_is_return, NULL)) {
+        TRY(kstmt_block(w, body));
+        return w->left = false, function_ends(w, end);
+    }
+    kbuild_once(w);
+    in->return_depth = w->depth, in->ways = (Ways){0};
+    TRY(kstmt_block(w, body));
+    if (!w->left) {
+        TRY(function_ends(w, end));
+        kstmt_add_way(w, &in->ways);
+        kbuild_flow(w, K_BREAK, 0);
+    }
+    w->left = false;
+    kstmt_restore(w, in->ways.sure);
+    return kbuild_end(w), QS_OK;
+}
+
+/* -- blocks ------------------------------------------------------------------------------------------------------ */
+static qs_status expression(Walk *w, Node *n) {
+    struct Val *ignored = kval_new(w, 1);
+    if (n->kind == N_CALL) return kcall_lower(w, n, ignored, 0);
+    return kexpr_lower(w, n, ignored);
+}
+
+static qs_status lower(Walk *w, Node *n) {
+    w->pos = n->pos;
+    switch ((NodeKind)n->kind) {
+    case N_EXPR: return expression(w, n->u.expr);
+    case N_ASSIGN: return assign(w, n);
+    case N_IF: return if_statement(w, n);
+    case N_MATCH: return match_statement(w, n);
+    case N_WHILE: return while_loop(w, n);
+    case N_REPEAT: return repeat_loop(w, n);
+    case N_FOR: return kcounted_lower(w, n);
+    case N_BREAK: case N_CONTINUE: return leave_turn(w, n);
+    case N_RETURN: return leave_function(w, n);
+    case N_BLOCK: return kstmt_block(w, n->u.block);
+    case N_ATTR: return QS_OK;
+    default: return w->rules->statement(w, n);
+    }
+}
+
+qs_status kstmt_lower(Walk *w, Node *n) {
+    char *temp = w->temp, *end = w->temp_end;
+    TRY(lower(w, n));
+    return kval_release(w, temp, end), QS_OK;
+}
+
+qs_status kstmt_block(Walk *w, NodeList body) {
+    for (int i = 0; i < body.n && !w->left; i++) TRY(kstmt_lower(w, body.at[i]));
+    return QS_OK;
+}

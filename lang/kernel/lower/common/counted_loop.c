@@ -1,0 +1,109 @@
+/* counted_loop.c -- `for`: a nest of counters, one in the other, and the body in the innermost.
+ *
+ * What a counter runs through is a matter of the compiler (struct Range): kernels count in 32 bits, loops have the
+ * interpreter's bits and may make positions of a launch of their turns. */
+#include "lang/kernel/lower/common/common.h"
+
+#include <math.h>
+
+/* -- reals ------------------------------------------------------------------------------------------------------- */
+static KRef op(Walk *w, KOp op, KRef a, KRef b) { return kbuild_pure(w, (KMake){op, .a = a, .b = b}); }
+static KRef rounded(Walk *w, MathFn to, KRef a) { return kbuild_pure(w, (KMake){K_MATH, .flag = to, .a = a}); }
+
+KRef kcounted_turns(Walk *w, qs_dtype d, KRef lo, KRef step, KRef hi) {
+    bool wide = d == QS_F64;
+    KRef zero = kbuild_const(w, d, 0), one = kbuild_const(w, d, 1), far = op(w, K_ABS, lo, 0);
+    KRef unit = kbuild_const(w, d, wide ? QDTYPE_RANGE_UNIT : QDTYPE_RANGE_UNIT32);
+    KRef most = kbuild_const(w, d, wide ? QDTYPE_RANGE_SLACK : QDTYPE_RANGE_SLACK32);
+    KRef size = op(w, K_MAX, far, op(w, K_ABS, hi, 0));
+    KRef slack = op(w, K_MIN, op(w, K_DIV, op(w, K_MUL, unit, size), op(w, K_ABS, step, 0)), most);
+    KRef q = op(w, K_DIV, op(w, K_SUB, hi, lo), step);
+    KRef up = rounded(w, MF_ceil, q), hit = op(w, K_LT, op(w, K_SUB, up, q), slack);
+    KRef last = kbuild_pure(w, (KMake){K_SELECT, .a = hit, .b = up, .c = rounded(w, MF_floor, q)});
+    KRef n = op(w, K_ADD, last, one); /* may be nan: none */
+    KRef some = op(w, K_AND, op(w, K_NE, step, zero), op(w, K_LT, zero, n));
+    some = op(w, K_AND, some, op(w, K_LT, far, kbuild_const(w, d, INFINITY)));
+    return kbuild_pure(w, (KMake){K_SELECT, .a = some, .b = n, .c = zero});
+}
+
+KRef kcounted_elements(Walk *w, qs_dtype d, KRef lo, KRef step, KRef turns) {
+    qs_dtype t = (qs_dtype)w->f->ins[turns].dtype;
+    KRef zero = kbuild_int(w, t, 0), one = kbuild_int(w, t, 1);
+    KRef k = kbuild_emit(w, (KMake){K_FOR, .own = t, .a = zero, .b = op(w, K_SUB, turns, one), .c = one});
+    return op(w, K_ADD, lo, op(w, K_MUL, kbuild_pure(w, (KMake){K_CAST, .own = d, .a = k}), step));
+}
+
+/* -- nests ------------------------------------------------------------------------------------------------------- */
+static struct Range *range_at(const Walk *w, struct Range *list, int i) {
+    return (struct Range *)((char *)list + (size_t)i * w->rules->nest->range_size);
+}
+
+/* As many as the node gives. */
+static qs_status ranges_of(Walk *w, Node *n, int count, struct Range *out) {
+    const NestRules *rules = w->rules->nest;
+    RangeEnds b;
+    if (n->kind != N_RANGE) return kcall_fail(w, QS_ETYPE, n->pos, "several loop variables need a range a..b");
+    TRY(kstmt_bounds(w, n, count, &b));
+    w->pos = n->pos;
+    for (int i = 0; i < count; i++) {
+        if (i > 0 && !b.differ) memcpy(range_at(w, out, i), out, rules->range_size);
+        else TRY(rules->range(w, n, &b, i, range_at(w, out, i)));
+    }
+    return QS_OK;
+}
+
+static qs_status turns(Walk *w, Node *n, struct Range *ranges, int i);
+
+static qs_status inside(Walk *w, struct Range *ranges, Turns *t, struct Val *counter) {
+    Node *n = t->node;
+    TRY(w->rules->nest->bind(w, n, t->i, counter));
+    TRY(t->i == n->u.loop.nvars - 1 ? kstmt_block(w, n->u.loop.body) : turns(w, n, ranges, t->i + 1));
+    return w->rules->nest->close ? w->rules->nest->close(w, t) : QS_OK;
+}
+
+/* A turn of a position: `continue` leaves a loop of one turn around it. */
+static qs_status position(Walk *w, struct Range *ranges, Turns *t, struct Val *counter) {
+    bool innermost = t->i == t->node->u.loop.nvars - 1;
+    if (!innermost || !kquery_node(t->node->u.loop.body, false, kquery_is_leaving, NULL))
+        return inside(w, ranges, t, counter);
+    kbuild_once(w);
+    kstmt_enter_loop(w, &t->frame);
+    t->frame.cont_breaks = true, t->frame.brk = 0;
+    TRY(inside(w, ranges, t, counter));
+    if (!w->left) kstmt_add_way(w, &t->frame.turn), kbuild_flow(w, K_BREAK, 0);
+    kstmt_leave_loop(w);
+    return kstmt_restore(w, t->frame.turn.sure), QS_OK;
+}
+
+static qs_status turns(Walk *w, Node *n, struct Range *ranges, int i) {
+    Turns t = {.node = n, .i = i};
+    const Exits *outer = w->exits;
+    struct Val *counter = kval_new(w, 1);
+    bool *before = kstmt_save(w);
+    TRY(w->rules->nest->open(w, &t, range_at(w, ranges, i), counter));
+    if (t.position) return position(w, ranges, &t, counter);
+    kstmt_enter_loop(w, &t.frame);
+    if (i > 0) t.frame.brk = outer ? outer->brk : 0, t.frame.out = outer ? outer->out : NULL; /* of all of them */
+    if (t.chunk) t.frame.brk = 0;
+    TRY(inside(w, ranges, &t, counter));
+    if (t.runs && !w->left) kstmt_add_way(w, &t.frame.turn);
+    kstmt_leave_loop(w);
+    if (t.runs && i == 0) kstmt_meet_exits(w, &t.frame);
+    else kstmt_restore(w, t.runs ? t.frame.turn.sure : before);
+    return QS_OK;
+}
+
+/* for [m,n] = 0..size(x,0..1)-1, or one range for each */
+qs_status kcounted_lower(Walk *w, Node *n) {
+    const NestRules *rules = w->rules->nest;
+    int nvars = n->u.loop.nvars, of = n->u.loop.nranges == nvars ? 1 : nvars;
+    bool known = false;
+    if (nvars > QS_MAX_RANK) return kcall_fail(w, QS_ESHAPE, n->pos, "more than %d loop variables", QS_MAX_RANK);
+    struct Range *ranges = qarena_alloc(w->arena, qmem_size((size_t)nvars, rules->range_size, 0));
+    if (rules->entered) TRY(rules->entered(w, n, ranges, &known));
+    if (!known && nvars == 1 && n->u.loop.ranges[0]->kind != N_RANGE) return rules->elements(w, n);
+    for (int i = 0; !known && i < nvars; i += of)
+        TRY(ranges_of(w, n->u.loop.ranges[i], of, range_at(w, ranges, i)));
+    w->pos = n->pos;
+    return turns(w, n, ranges, 0);
+}

@@ -1,0 +1,102 @@
+/* lower_builtin.c -- the built-ins of kbuiltins.def: the table, and those that are no functions of numbers. */
+#include "lang/kernel/lower/kernel/lower_builtin_table.h"
+
+#include <string.h>
+
+qs_status klbuiltin_refuse(Lower *L, const BuiltinCall *c, const char *why) {
+    return klower_error(L, QS_ETYPE, L->pos, "%s %s", c->name, why);
+}
+
+Num klbuiltin_binary(Lower *L, Op op, Num a, Num b) {
+    Num r = a;
+    if (klnum_binary(L, op, a, b, &r) != QS_OK) qerr_clear(L->c);
+    return r;
+}
+
+/* -- checks and launches ---------------------------------------------------------------------------------------- */
+/* A message is a text with %0 and %1 for values; a user's text has neither. */
+static int user_message(Lower *L, qs_status s, const char *text) {
+    char safe[QERR_TEXT / 4];
+    size_t k = 0;
+    for (; *text && k + 2 < sizeof safe; text++) {
+        if (*text == '%') safe[k++] = '%';
+        safe[k++] = *text;
+    }
+    safe[k] = '\0';
+    return kir_message(L->f, s, safe);
+}
+
+static qs_status message_text(Lower *L, const BuiltinCall *c, int i, const char *otherwise, const char **out) {
+    *out = otherwise;
+    if (i >= c->nargs) return QS_OK;
+    if (c->args[i].kind != V_STRING)
+        return klower_error(L, QS_ETYPE, L->pos, "%s: the message must be a string", c->name);
+    return *out = c->args[i].u.str->s, QS_OK;
+}
+
+qs_status klbuiltin_assert(Lower *L, const BuiltinCall *c, Val *out) {
+    KRef holds;
+    int known;
+    const char *text;
+    *out = (Val){.kind = V_VOID};
+    TRY(klval_truth(L, &c->args[0], &holds, &known));
+    TRY(message_text(L, c, 1, "the assertion does not hold", &text));
+    if (known != 1) klnum_emit(L, (KMake){K_CHECK, .a = holds, .imm = (uint64_t)user_message(L, QS_EASSERT, text)});
+    return QS_OK;
+}
+
+qs_status klbuiltin_error(Lower *L, const BuiltinCall *c, Val *out) {
+    const char *text;
+    *out = (Val){.kind = V_VOID};
+    if (c->nargs > 1)
+        return klower_error(L, QS_EVALUE, L->pos,
+                            "error: in a kernel the message is one string, without values for a format");
+    TRY(message_text(L, c, 0, "", &text));
+    klnum_emit(L, (KMake){K_CHECK, .a = klnum_int(L, QS_B1, 0), .imm = (uint64_t)user_message(L, QS_EUSER, text)});
+    return QS_OK;
+}
+
+qs_status klbuiltin_launch(Lower *L, const BuiltinCall *c, Val *out) {
+    *out = (Val){.kind = V_VOID};
+    return klcall_launch(L, c->site, c->args, c->nargs);
+}
+
+qs_status klbuiltin_forbidden(Lower *L, const BuiltinCall *c, Val *out) {
+    (void)out;
+    return klbuiltin_refuse(L, c, "cannot be used in a kernel");
+}
+
+/* -- the table --------------------------------------------------------------------------------------------------- */
+static const struct { const char *name; int8_t min, max; BuiltinHandler *handler; int imm; } table[] = {
+#define KBUILTIN(name, min, max, handler, imm) {#name, min, max, handler, imm},
+#include "lang/kernel/lower/kernel/kbuiltins.def"
+};
+
+bool klbuiltin_find(const char *name, int *which) {
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (!strcmp(table[i].name, name)) return *which = (int)i, true;
+    return false;
+}
+
+static qs_status wrong_count(Lower *L, int which, int nargs) {
+    int min = table[which].min, max = table[which].max;
+    const char *plural = max == 1 || (max < 0 && min == 1) ? "" : "s";
+    if (max < 0)
+        return klower_error(L, QS_ETYPE, L->pos, "%s takes at least %d argument%s in a kernel, got %d",
+                            table[which].name, min, plural, nargs);
+    if (min < max)
+        return klower_error(L, QS_ETYPE, L->pos, "%s takes %d to %d argument%s in a kernel, got %d", table[which].name,
+                            min, max, plural, nargs);
+    return klower_error(L, QS_ETYPE, L->pos, "%s takes %d argument%s in a kernel, got %d", table[which].name, min,
+                        plural, nargs);
+}
+
+qs_status klbuiltin_call(Lower *L, int which, Node *site, const Val *args, int nargs, Val *out) {
+    BuiltinCall c = {table[which].name, site, args, nargs, table[which].imm};
+    if (nargs < table[which].min || (table[which].max >= 0 && nargs > table[which].max))
+        return wrong_count(L, which, nargs);
+    bool unknown = false;
+    for (int i = 0; i < nargs; i++) unknown |= args[i].kind == V_UNKNOWN;
+    if (unknown) return *out = (Val){0}, QS_OK;
+    return table[which].handler(L, &c, out);
+}

@@ -1,0 +1,21 @@
+/* lower_builtin_table.h -- what the files that lower built-ins share.
+ *
+ *   lower_builtin.c  the table, checks, launches     lower_math.c  element by element
+ *   lower_reduce.c   one number of many              lower_make.c  sizes, new arrays, positions */
+#ifndef LANG_LOWER_BUILTIN_TABLE_H
+#define LANG_LOWER_BUILTIN_TABLE_H
+#include "lang/kernel/lower/kernel/lower_internal.h"
+
+/* imm: what kbuiltins.def tells the handler. */
+typedef struct { const char *name; Node *site; const Val *args; int nargs, imm; } BuiltinCall;
+typedef qs_status BuiltinHandler(Lower *L, const BuiltinCall *c, Val *out);
+#define KBUILTIN(name, min, max, handler, imm) BuiltinHandler handler;
+#include "lang/kernel/lower/kernel/kbuiltins.def"
+BuiltinHandler klreduce_minmax;
+
+typedef enum { RED_SUM, RED_PROD, RED_MEAN, RED_ANY, RED_ALL, RED_SQUARES, RED_NORM } BuiltinReduction;
+
+qs_status klbuiltin_refuse(Lower *L, const BuiltinCall *c, const char *why);
+static inline Num klbuiltin_whole(Lower *L, double v) { return klnum_literal(L, v, true); }
+Num klbuiltin_binary(Lower *L, Op op, Num a, Num b); /* of operators that cannot fail on real numbers */
+#endif

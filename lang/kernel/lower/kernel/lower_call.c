@@ -1,0 +1,424 @@
+/* lower_call.c -- calls in kernels: definitions to choose from, methods, classes, conversions to declared types. */
+#include "lang/kernel/lower/kernel/lower_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* -- arguments --------------------------------------------------------------------------------------------------- */
+/* A private array is passed as it is; only when the function writes to it does it get a copy (own_memory). */
+static void lend(Lower *L, Val *v) {
+    if (v->kind != V_MEMORY || v->u.mem->shared) return;
+    Memory *m = qarena_alloc(L->arena, sizeof *m);
+    *m = *v->u.mem, m->borrowed = true;
+    v->u.mem = m;
+}
+
+static qs_status convert(Walk *w, TypeExpr *type, const char *what, uint32_t pos, Val *v) {
+    const Type *t;
+    TypeMods mods;
+    TRY(kltype_resolve((Lower *)w, type, &t, &mods));
+    klvar_modify(mods, v);
+    return kltype_coerce((Lower *)w, t, what, pos, v);
+}
+
+/* Parameters of integers do not change what they are given; those of other types: false. */
+static bool is_whole(Lower *L, const Param *p, const Type *t, Whole *out) {
+    enum { ROOM = 140 };
+    const Type *n = t;
+    while (n->kind == TY_ARRAY) n = n->inner;
+    if (n->kind != TY_NUM || !qdtype_is_int(n->dtype)) return false;
+    char *what = qarena_alloc(L->arena, ROOM);
+    snprintf(what, ROOM, "%.60s: argument %.60s", L->in->func->name->s, p->name->s);
+    return *out = (Whole){what, t, n->dtype, p->pos}, true;
+}
+
+/* checked: by the host, unless it is known now. */
+static qs_status pass_numbers(Lower *L, const Whole *t, bool checked, const Val *v) {
+    Val all;
+    double known;
+    TRY(klval_components(L, v, &all));
+    if (all.kind != V_NUM || qdtype_is_complex(all.dtype)) return QS_OK;
+    for (int64_t i = 0, n = klval_count(&all); i < n; i++)
+        if (!checked || klnum_known(L, klval_num(&all, i), &known)) klnum_check_whole(L, t, klval_num(&all, i));
+    return QS_OK;
+}
+
+/* Elements are looked at when they are read, unless memory has no others, or a variable has converted them before. */
+static void pass_elements(Lower *L, const Whole *t, Val *v) {
+    qs_dtype d = klval_element(v);
+    double least = 0, most = 1, lo, hi;
+    if (qdtype_is_complex(d)) return;
+    qdtype_int_span(t->d, &lo, &hi);
+    if (qdtype_is_int(d)) qdtype_int_span(d, &least, &most);
+    if (!qdtype_is_real(d) && least >= lo && most <= hi) return;
+    klval_declare_elements(L, v, t->d)->whole = memcpy(qarena_alloc(L->arena, sizeof *t), t, sizeof *t);
+}
+
+static qs_status pass_whole(Lower *L, const Param *p, const Type *t, bool checked, Val *v) {
+    Whole whole;
+    bool private = v->kind == V_MEMORY && !v->u.mem->shared;
+    if (!is_whole(L, p, t, &whole)) return QS_OK;
+    if (v->kind == V_ARRAY) pass_elements(L, &whole, v);
+    if (private && v->made.set == klval_made(whole.d).set) return QS_OK;
+    if (!private && (v->kind != V_NUM || (checked && !v->rank))) return QS_OK;
+    return pass_numbers(L, &whole, checked, v);
+}
+
+qs_status klcall_bind(Lower *L, const Param *p, bool checked, Val *v) {
+    Var *var = &L->in->vars[p->sym->index];
+    const Type *t = NULL;
+    TypeMods mods = {0};
+    kltype_bind(L, L->in, p->type, v);
+    lend(L, v);
+    if (p->type) {
+        TRY(kltype_resolve(L, p->type, &t, &mods));
+        TRY(pass_whole(L, p, t, checked, v));
+        TRY(kltype_coerce(L, t, p->name->s, L->pos, v));
+    }
+    TRY(klvar_assign(L, var, v, L->pos));
+    if (t) klvar_declare(var, t, mods);
+    return QS_OK;
+}
+
+static qs_status bind(Walk *w, const Param *p, Val *v) { return klcall_bind((Lower *)w, p, false, v); }
+
+/* -- overloads --------------------------------------------------------------------------------------------------- */
+static bool is_special(const Param *p) { return klower_special(p->name) >= 0; }
+
+static Overload overload_of(const Closure *fn) {
+    if (fn->func) return (Overload){.func = fn->func};
+    return (Overload){NULL, fn->host ? fn->host->least : 0, fn->host ? fn->host->most : -1};
+}
+
+/* Whether some definition takes the arguments, which then is *fn.  The choice may ask for an extent first. */
+static qs_status find_overload(Lower *L, Closure **fn, const Args *args, bool launch, bool *found) {
+    int n = (*fn)->noverloads ? (*fn)->noverloads : 1, positional = 0;
+    Overload *all = qarena_alloc(L->arena, qmem_size((size_t)n, sizeof *all, 0));
+    GivenArg *given = qarena_alloc(L->arena, qmem_size((size_t)(args->n + 1), sizeof *given, 0));
+    for (int i = 0; i < n; i++) all[i] = overload_of((*fn)->noverloads ? (*fn)->overloads[i].u.fn : *fn);
+    for (int i = 0; i < args->n; i++) kltype_describe(L, &args->at[i], &given[i]);
+    while (positional < args->n && !args->names[positional]) positional++;
+    const Overloads o = {L->c, all, n, kltype_declared, L};
+    const GivenCall call = {given, args->n, args->names + positional, args->n - positional,
+                            launch ? is_special : NULL, NULL};
+    Resolution r = qoverload_choose(&o, &call);
+    if (r.arg >= 0) {
+        const KVal *host = &args->at[r.arg].u.array->host;
+        return klower_need(L, host->source, r.axis, host->rank);
+    }
+    *found = r.index >= 0;
+    if (*found && (*fn)->noverloads) *fn = (*fn)->overloads[r.index].u.fn;
+    return QS_OK;
+}
+
+static bool any_unknown(const Args *args) {
+    for (int i = 0; i < args->n; i++)
+        if (args->at[i].kind == V_UNKNOWN) return true;
+    return false;
+}
+
+static const char *name_of(const Closure *fn) {
+    for (int i = 0; i < fn->noverloads; i++)
+        if (fn->overloads[i].u.fn->func) return fn->overloads[i].u.fn->func->name->s;
+    return fn->func ? fn->func->name->s : fn->builtin ? fn->builtin : "this function";
+}
+
+static qs_status no_overload(Lower *L, const Closure *fn, const Args *args) {
+    Text t;
+    qtext_init(&t, L->c);
+    for (int i = 0; i < args->n; i++) qtext_printf(&t, "%s%s", i ? ", " : "", klval_type_name(L, &args->at[i]));
+    qs_status s = klower_error(L, QS_ETYPE, L->pos, "no %s takes the arguments (%s)", name_of(fn), t.s ? t.s : "");
+    qtext_free(&t);
+    return s;
+}
+
+/* -- inlining ---------------------------------------------------------------------------------------------------- */
+static void new_frame(Walk *w, InlineFrame *in) {
+    const Func *f = in->func;
+    in->vars = qarena_alloc(w->keep, qmem_size((size_t)f->nlocals, sizeof *in->vars, sizeof *in->vars));
+    for (int k = 0; k < f->nlocals; k++) in->vars[k].sym = f->locals[k], in->vars[k].name = f->locals[k]->name;
+    in->typarams = qarena_alloc(w->keep, qmem_size((size_t)f->ntyparams, sizeof *in->typarams, sizeof *in->typarams));
+}
+
+/* An element of what is no variable of f, or of a parameter; under a condition that is known, too. */
+static bool stores_outside(const Node *n, void *ud) {
+    const Func *f = ud;
+    for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++) {
+        const Node *t = n->u.assign.targets[i];
+        bool element = t->kind == N_INDEX;
+        while (t->kind == N_INDEX || t->kind == N_FIELD) t = t->kind == N_INDEX ? t->u.index.base : t->u.field.base;
+        const Sym *s = t->kind == N_IDENT ? t->u.ident.sym : NULL;
+        if (element && s && (s->kind != SYM_LOCAL || s->index < f->nparams)) return true;
+    }
+    return false;
+}
+
+static void enter(Walk *w, InlineFrame *in) {
+    Lower *L = (Lower *)w;
+    L->nstoring += kquery_node(in->func->body, true, stores_outside, (void *)(uintptr_t)in->func) != NULL;
+    klvar_enter(L, in);
+}
+static qs_status leave(Walk *w, InlineFrame *in) { return klvar_finish((Lower *)w, in); }
+
+/* Results that are declared as numbers convert what they are given. */
+static qs_status bound(Walk *w, InlineFrame *in) {
+    const Func *f = in->func;
+    for (int i = 0; i < f->nouts; i++) {
+        const Type *t;
+        TypeMods mods;
+        if (!f->outs[i].type) continue;
+        TRY(kltype_resolve((Lower *)w, f->outs[i].type, &t, &mods));
+        klvar_declare(&in->vars[f->outs[i].sym->index], t, mods);
+    }
+    return QS_OK;
+}
+
+/* A result is a value: what it was computed from may go out of scope. */
+static qs_status result(Walk *w, const Param *p, Val *out) {
+    Lower *L = (Lower *)w;
+    const Type *t;
+    TypeMods mods;
+    if (p) TRY(klvar_read(L, &L->in->vars[p->sym->index], p->pos, out));
+    if (p && p->type) {
+        TRY(kltype_resolve(L, p->type, &t, &mods));
+        TRY(kltype_coerce(L, t, p->name->s, p->pos, out));
+    }
+    return out->kind == V_MEMORY && !out->u.mem->shared ? klval_components(L, out, out) : QS_OK;
+}
+
+static qs_status may_inline(Walk *w, const Func *f, const Args *args) {
+    (void)args;
+    if (f->qual != Q_KERNEL) return QS_OK;
+    return klower_error((Lower *)w, QS_ETYPE, w->pos, "kernel %s is called: use parallel_do or serial_do", f->name->s);
+}
+
+Callee klcall_callee(Closure *fn) { return (Callee){.func = fn->func, .captures = fn->captures, .closure = fn}; }
+
+static qs_status no_function(Lower *L, const char *name) {
+    return klower_error(L, QS_ENAME, L->pos, "%s cannot be used in a kernel", name);
+}
+
+static void nothing_from(Val *outs, int from, int wanted) {
+    for (int i = from; i < wanted; i++) outs[i] = (Val){.kind = V_VOID};
+}
+
+static qs_status call_function(Lower *L, const Node *site, Closure *fn, const Args *args, Val *outs, int wanted) {
+    int which;
+    Callee callee = klcall_callee(fn);
+    if (fn->func) return kcall_inline(&L->walk, site, &callee, args, outs, wanted);
+    if (!fn->builtin || !klbuiltin_find(fn->builtin, &which))
+        return no_function(L, fn->builtin ? fn->builtin : "this function");
+    Val only;
+    nothing_from(outs, 1, wanted);
+    return klbuiltin_call(L, which, site && site->kind == N_CALL ? (Node *)(uintptr_t)site : NULL, args->at, args->n,
+                          wanted ? &outs[0] : &only);
+}
+
+/* -- who is called ----------------------------------------------------------------------------------------------- */
+static bool is_callable(const Val *v) { return v->kind == V_FUNC || v->kind == V_TYPE; }
+
+static bool find_by_name(Lower *L, Str *name, Val *out) {
+    const LowerHost *h = L->job->host;
+    KVal v = {0};
+    if (h && h->function && h->function(h->ud, name, &v)) return klower_import(L, &v, name, out), true;
+    if (!klbuiltin_find(name->s, &(int){0})) return false;
+    Closure *c = qarena_alloc(L->arena, sizeof *c);
+    c->builtin = name->s;
+    *out = (Val){.kind = V_FUNC};
+    return out->u.fn = c, true;
+}
+
+static qs_status by_name(Lower *L, Str *name, Val *out) {
+    return find_by_name(L, name, out) ? QS_OK : no_function(L, name->s);
+}
+
+/* A local may have the name of a function: sum = 0.0 does not keep sum(x) from being called. */
+static qs_status callee_of(Lower *L, Node *n, Val *out) {
+    if (n->kind != N_IDENT) return klexpr_lower(L, n, out);
+    const Sym *sym = n->u.ident.sym;
+    Var *v = klvar_of(L, sym);
+    if (v && v->type.kind == V_NUM) return by_name(L, n->u.ident.name, out);
+    TRY(kcall_name(&L->walk, sym, n->pos, out));
+    if (is_callable(out) || out->kind == V_UNKNOWN || find_by_name(L, n->u.ident.name, out)) return QS_OK;
+    return klower_error(L, QS_ETYPE, L->pos, "%s is %s, which cannot be called; elements are read with brackets: %s[i]",
+                        n->u.ident.name->s, klval_type_name(L, out), n->u.ident.name->s);
+}
+
+static qs_status method_of(Lower *L, const Node *n, Val *self, Val *out, bool *bound) {
+    TRY(klexpr_lower(L, n->u.field.base, self));
+    *bound = false;
+    const Record *r = self->kind == V_OBJECT ? self->u.rec : NULL;
+    for (int i = 0; r && i < r->nfields; i++) {
+        if (r->names[i] != n->u.field.name) continue;
+        *bound = true;
+        if (r->vars) return klvar_read(L, r->vars[i], n->pos, out);
+        return *out = r->fields[i], QS_OK;
+    }
+    return by_name(L, n->u.field.name, out);
+}
+
+/* A function of the name of a class is a constructor; where none of them fits the class itself is meant. */
+static const Type *class_named(Lower *L, const Closure *fn) {
+    const LowerHost *h = L->job->host;
+    const Func *f = fn->func ? fn->func : fn->noverloads ? fn->overloads[0].u.fn->func : NULL;
+    const Type *t = f && h && h->type ? h->type(h->ud, L->in->func, f->name) : NULL;
+    return t && t->kind == TY_CLASS ? t : NULL;
+}
+
+static qs_status apply_function(Lower *L, Node *n, Closure *fn, const Args *args, Val *outs, int wanted) {
+    bool found = true, unknown = any_unknown(args);
+    Val only;
+    for (int i = 0; unknown && fn->noverloads && i < wanted; i++) outs[i] = (Val){0};
+    if (unknown && fn->noverloads) return QS_OK; /* which one is called is known in a later pass */
+    const Closure *all = fn;
+    if (!unknown && (fn->func || fn->noverloads)) TRY(find_overload(L, &fn, args, false, &found));
+    const Type *t = found ? NULL : class_named(L, all);
+    if (t) {
+        nothing_from(outs, 1, wanted);
+        return kltype_construct(L, n, t, args, wanted ? &outs[0] : &only);
+    }
+    if (!found && all->noverloads) return no_overload(L, all, args);
+    return call_function(L, n, fn, args, outs, wanted);
+}
+
+static qs_status apply(Walk *w, Node *n, Val *fn, const Args *args, Val *outs, int wanted) {
+    Lower *L = (Lower *)w;
+    Val only;
+    for (int i = 0; fn->kind == V_UNKNOWN && i < wanted; i++) outs[i] = (Val){0};
+    if (fn->kind == V_UNKNOWN) return QS_OK;
+    if (fn->kind == V_FUNC) return apply_function(L, n, fn->u.fn, args, outs, wanted);
+    if (fn->kind != V_TYPE) return klower_error(L, QS_ETYPE, n->pos, "%s is not a function", klval_type_name(L, fn));
+    nothing_from(outs, 1, wanted);
+    return kltype_construct(L, n, fn->u.type, args, wanted ? &outs[0] : &only);
+}
+
+static qs_status callee_rule(Walk *w, Called *c) {
+    Lower *L = (Lower *)w;
+    Node *callee = c->site->u.call.callee;
+    bool bound = true;
+    if (callee->kind == N_FIELD) TRY(method_of(L, callee, c->args, c->fn, &bound));
+    else TRY(callee_of(L, callee, c->fn));
+    return c->self = !bound, QS_OK;
+}
+
+const CallRules klcall_rules = {
+    .variable = klexpr_variable, .function = klexpr_function, .outside = klexpr_outside, .callee = callee_rule,
+    .apply = apply, .convert = convert, .place = "a kernel", .most_calls = KLOWER_CALLS, .may_inline = may_inline,
+    .new_frame = new_frame, .enter = enter, .leave = leave, .bind = bind, .bound = bound, .result = result,
+};
+
+/* -- launches inside kernels ------------------------------------------------------------------------------------- */
+typedef struct { int rank; Num extent[QS_MAX_RANK], counter[QS_MAX_RANK]; } Domain;
+
+static qs_status launch_extents(Lower *L, const Val *dims, Domain *d) {
+    Val all;
+    TRY(klval_components(L, dims, &all));
+    int64_t n = all.rank == 2 && all.dims[0] == 2 ? all.dims[1] : klval_count(&all); /* [dims, block]: the first row */
+    if (n < 1 || n > QS_MAX_RANK)
+        return klower_error(L, QS_ESHAPE, L->pos, "the size of a launch is %s", klval_type_name(L, dims));
+    d->rank = (int)n;
+    for (int i = 0; i < d->rank; i++) d->extent[i] = klval_num(&all, i);
+    return QS_OK;
+}
+
+static bool trivial(Lower *L, Num extent) {
+    double n;
+    return kir_is_const(L->f, klnum_ref(L, extent, QS_I32), &n) && n == 1;
+}
+
+static void fit_domain(Lower *L, Domain *d, const Func *f) {
+    bool ones[QS_MAX_RANK];
+    for (int i = 0; i < d->rank; i++) ones[i] = trivial(L, d->extent[i]);
+    KFit fit = klower_fit(d->rank, klower_positions(f), ones);
+    d->rank -= fit.front + fit.back + fit.beyond;
+    memmove(d->extent, d->extent + fit.front, (size_t)d->rank * sizeof *d->extent);
+}
+
+static void open_domain(Lower *L, Domain *d) {
+    for (int i = 0; i < d->rank; i++) {
+        KRef n = klnum_ref(L, d->extent[i], QS_I32), one = klnum_int(L, QS_I32, 1);
+        KRef k = klnum_emit(L, (KMake){K_FOR, .own = QS_I32, .a = klnum_int(L, QS_I32, 0),
+                                       .b = klnum_bin(L, K_SUB, n, one), .c = one});
+        d->counter[i] = klnum_strong(k, QS_I32);
+    }
+}
+
+static void close_domain(Lower *L, const Domain *d) {
+    for (int i = 0; i < d->rank; i++) kbuild_end(&L->walk);
+}
+
+/* Blocks of one position: blkidx is pos, blkcnt the extents. */
+static qs_status bind_position(Lower *L, const Func *f, const Param *p, const Domain *d, Val *out) {
+    Num nums[QS_MAX_RANK];
+    int which = klower_special(p->name);
+    for (int i = 0; i < d->rank; i++) {
+        if (which == SPECIAL_POS || which == SPECIAL_BLKIDX) nums[i] = d->counter[i];
+        else if (which == SPECIAL_BLKCNT) nums[i] = klnum_cast(L, d->extent[i], QS_I32);
+        else nums[i] = klnum_strong(klnum_int(L, QS_I32, which == SPECIAL_BLKDIM), QS_I32);
+    }
+    return klower_position(L, f, p, nums, d->rank, out);
+}
+
+static qs_status bind_launch(Lower *L, const Domain *d, const Val *args, int nargs) {
+    const Func *f = L->in->func;
+    int next = 0;
+    for (int i = 0; i < f->nparams; i++) {
+        const Param *p = &f->params[i];
+        Val v;
+        if (klower_special(p->name) >= 0) TRY(bind_position(L, f, p, d, &v));
+        else if (next < nargs) v = args[next++];
+        else if (p->init) TRY(klexpr_lower(L, p->init, &v));
+        else return klower_error(L, QS_ETYPE, p->pos, "%s: argument %s is missing", f->name->s, p->name->s);
+        TRY(bind(&L->walk, p, &v));
+    }
+    if (next == nargs) return QS_OK;
+    return klower_error(L, QS_ETYPE, L->pos, "%s takes %d arguments, got %d", f->name->s, next, nargs);
+}
+
+static bool stores(const KFunc *f, uint32_t from) {
+    for (uint32_t i = from; i < f->nins; i++)
+        if (f->ins[i].op == K_STORE || f->ins[i].op == K_ATOMIC) return true;
+    return false;
+}
+
+/* A function that is called for what it stores may end a lambda; a value that is all there is would be lost. */
+qs_status klcall_kernel_body(Lower *L) {
+    const Func *f = L->in->func;
+    Val v = {.kind = V_VOID};
+    uint32_t from = L->f->nins;
+    int storing = L->nstoring;
+    TRY(kstmt_body(&L->walk, L->in));
+    if (f->expr) TRY(klexpr_lower(L, f->expr, &v));
+    if (!f->nouts && (v.kind == V_VOID || L->unknown || L->nstoring > storing || stores(L->f, from))) return QS_OK;
+    return klower_error(L, QS_ETYPE, f->nouts ? f->outs[0].pos : f->expr->pos,
+                        "nobody gets this result; a kernel has none, and stores into an array that it is given");
+}
+
+qs_status klcall_launch(Lower *L, const Node *site, const Val *args, int nargs) {
+    Domain d = {0};
+    Closure *fn = nargs >= 2 && args[nargs - 1].kind == V_FUNC ? args[nargs - 1].u.fn : NULL;
+    bool found = true;
+    if (fn && fn->noverloads) {
+        const Closure *all = fn;
+        Str **names = qarena_alloc(L->arena, qmem_size((size_t)nargs, sizeof *names, 0));
+        Args given = {(Val *)(uintptr_t)args + 1, names, nargs - 2};
+        if (any_unknown(&given)) return QS_OK;
+        TRY(find_overload(L, &fn, &given, true, &found));
+        if (!found) return no_overload(L, all, &given);
+    }
+    if (!fn || !fn->func)
+        return klower_error(L, QS_ETYPE, L->pos, "a launch wants its size, arguments and a kernel");
+    if (L->calls >= KLOWER_CALLS) return klower_error(L, QS_ETYPE, L->pos, "%s launches itself", fn->func->name->s);
+    TRY(launch_extents(L, &args[0], &d));
+    fit_domain(L, &d, fn->func);
+    open_domain(L, &d);
+    L->calls++;
+    Callee callee = klcall_callee(fn);
+    Caller saved = kcall_enter(&L->walk, site, &callee);
+    TRY(bind_launch(L, &d, args + 1, nargs - 2));
+    TRY(klcall_kernel_body(L));
+    L->calls--;
+    TRY(kcall_leave(&L->walk, &saved));
+    close_domain(L, &d);
+    return QS_OK;
+}

@@ -1,0 +1,874 @@
+/* lower_index.c -- x[…]: elements and slices of arrays, of private and shared memory, and of small values.
+ *
+ *     index nodes ── items (common.h: Places)
+ *                 ── addresses: walk/place.c brings each place where the access mode wants it, walk/mem.c adds them up
+ *                 ── LOAD STORE ATOMIC with a guard, or a CHECK before them
+ *
+ * Index expressions compute in int64 and keep their form (position plus constant), so that a later pass can split a
+ * launch into an interior without tests and a border. */
+#include "lang/kernel/lower/kernel/lower_internal.h"
+#include "lang/syntax/fold.h"
+#include "vm/base/warning.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    Places p;
+    Val base;              /* V_ARRAY, V_MEMORY or V_NUM; for a local in LOCALs only the type */
+    Var *var;              /* the local that base is, or NULL */
+    /* Indices of what is no dimension of base, along which there is one element. */
+    struct { KRef at; int axis; } beyond[QS_MAX_RANK]; int nbeyond;
+} Access;
+
+/* -- extents ----------------------------------------------------------------------------------------------------- */
+static int outer_rank(const Val *v) { return v->rank - v->inner; }
+
+int klidx_ndims(const Val *v) { return outer_rank(v) < 2 ? 2 : outer_rank(v); }
+
+static KRef extent(Lower *L, const Val *v, int axis) {
+    if (v->kind != V_ARRAY || v->dims[axis]) return klnum_int(L, QS_I64, v->dims[axis]);
+    return klnum_pure(L, (KMake){K_DIM, .imm = (uint64_t)klower_array_param(L, v) << 8 | (uint64_t)axis});
+}
+
+/* A field of an array of objects, which has their extents. */
+static const Val *any_field(const Val *v) {
+    for (int i = 0; i < v->u.rec->nfields; i++)
+        if (v->u.rec->fields[i].kind == V_ARRAY) return &v->u.rec->fields[i];
+    return NULL;
+}
+
+KRef klidx_dim(Lower *L, const Val *v, int d) {
+    if (v->kind == V_OBJECT) v = any_field(v);
+    int axis = outer_rank(v) == 1 ? d - 1 : d;
+    return axis >= 0 && axis < outer_rank(v) ? extent(L, v, axis) : klnum_int(L, QS_I64, 1);
+}
+
+/* -- addresses --------------------------------------------------------------------------------------------------- */
+static AccessMode effective_mode(const Lower *L, AccessMode m) {
+    if (L->job->checked && (m == ACC_DEFAULT || m == ACC_UNCHECKED)) return ACC_CHECKED;
+    return m == ACC_DEFAULT ? ACC_SAFE : m;
+}
+
+static KRef inside(Walk *w, KRef at, KRef n) {
+    Lower *L = (Lower *)w;
+    double lo, hi, size;
+    if (kir_is_const(L->f, n, &size) && klnum_range(L, at, &lo, &hi) && lo >= 0 && hi < size)
+        return klnum_int(L, QS_B1, 1);
+    return klnum_bin(L, K_INB, at, n);
+}
+
+static void test(Walk *w, const Places *p, int axis, AxisIndex x) {
+    char text[KPLACE_TEXT];
+    double k;
+    KRef in = inside(w, x.at, x.n);
+    if (kir_is_const(w->f, in, &k) && k != 0) return;
+    ksubscript_sentence(p->name, ksubscript_shown_axis(p, axis), text);
+    kbuild_emit(w, (KMake){K_CHECK, .a = in, .b = x.at, .c = x.n, .imm = (uint64_t)kir_message(w->f, QS_EINDEX, text)});
+}
+
+const PlaceRules klidx_rules = {.inside = inside, .test = test};
+
+/* What must hold for the element to exist; 0: nothing. */
+static KRef bring_all_inside(Lower *L, const Access *a, KRef *at) {
+    KRef guard = 0, one = klnum_int(L, QS_I64, 1);
+    for (int d = 0; d < a->p.rank; d++)
+        at[d] = ksubscript_bring(&L->walk, &a->p, d, (AxisIndex){at[d], extent(L, &a->base, d), at[d]}, &guard);
+    for (int i = 0; i < a->nbeyond; i++)
+        ksubscript_bring(&L->walk, &a->p, a->beyond[i].axis, (AxisIndex){a->beyond[i].at, one, a->beyond[i].at}, &guard);
+    return guard;
+}
+
+static KRef linear_index(Lower *L, const Val *v, const KRef *at) {
+    Layout a = {.param = -1, .rank = v->rank, .contiguous = true, .dims = v->dims};
+    if (v->kind == V_ARRAY) {
+        const KVal *host = &v->u.array->host;
+        a.param = klower_array_param(L, v), a.contiguous = host->contiguous, a.unit_last = host->unit_last;
+    }
+    return kmemory_linear(&L->walk, &a, at);
+}
+
+/* -- one element ------------------------------------------------------------------------------------------------- */
+static int parts_of(qs_dtype d) { return qdtype_is_complex(d) ? 2 : 1; }
+
+static int array_param(Lower *L, const Access *a) {
+    int p = klower_array_param(L, &a->base);
+    if (ksubscript_is_mapped(a->p.mode) || a->p.mode == ACC_UNCHECKED) L->binds[p].nonempty = true;
+    return p;
+}
+
+/* An element as it is read through all declarations, the first of them first. */
+static Num declared(Lower *L, const ArrayRef *ref, Num n) {
+    if (ref->under) n = declared(L, ref->under, n);
+    if (ref->whole) klnum_check_whole(L, ref->whole, n);
+    return ref->converts ? klnum_narrow(L, n, ref->as) : n;
+}
+
+static Num load_array(Lower *L, const Access *a, KRef linear, KRef guard) {
+    qs_dtype elem = a->base.dtype, v = kir_value_dtype(elem);
+    int param = array_param(L, a);
+    Num n = {.dtype = qdtype_is_complex(elem) ? elem : v};
+    for (int p = 0; p < parts_of(elem); p++)
+        *(p ? &n.im.ref : &n.re.ref) = kmemory_load(&L->walk, param, elem, linear, p, guard);
+    return declared(L, a->base.u.array, n);
+}
+
+/* ALOAD must stay inside its memory, so a guarded read goes to element 0 and drops the result. */
+static Num load_memory(Lower *L, const Access *a, KRef linear, KRef guard) {
+    qs_dtype d = a->base.dtype, r = qdtype_real_of(d);
+    bool safe = !guard;
+    KRef at = safe ? linear : klnum_pick(L, guard, linear, klnum_int(L, QS_I64, 0));
+    Num n = {.dtype = d};
+    for (int p = 0; p < parts_of(d); p++) {
+        KRef x = klnum_emit(L, (KMake){K_ALOAD, .a = a->base.u.mem->ref, .b = kmemory_part(&L->walk, at, d, p)});
+        *(p ? &n.im.ref : &n.re.ref) = safe ? x : klnum_pick(L, guard, x, klnum_const(L, r, 0));
+    }
+    return n;
+}
+
+/* A value in components, indexed with something computed. */
+static Num load_value(Lower *L, const Access *a, KRef linear, KRef guard) {
+    double k;
+    int count = (int)klval_count(&a->base);
+    Val *items = kval_new(&L->walk, count), one;
+    if (!count) return klnum_cast(L, klnum_literal(L, 0, true), a->base.dtype);
+    if (kir_is_const(L->f, linear, &k) && k >= 0 && k < count) return klval_num(&a->base, (int64_t)k);
+    for (int i = 0; i < count; i++) klval_number(L, klval_num(&a->base, i), &items[i]);
+    (void)ksmall_pick(&L->walk, linear, items, count, &one); /* numbers can be selected */
+    Num n = klval_num(&one, 0);
+    return guard ? klnum_select(L, guard, n, klnum_literal(L, 0, true)) : n;
+}
+
+static Num load_local(Lower *L, const Access *a, KRef linear) {
+    double k;
+    Num n = klnum_literal(L, 0, true);
+    if (kir_is_const(L->f, linear, &k) && k >= 0 && k < (double)klval_count(&a->base))
+        (void)klvar_read_part(L, a->var, (int64_t)k, L->pos, &n);
+    return n;
+}
+
+static Num load_one(Lower *L, const Access *a, KRef *at) {
+    KRef guard = bring_all_inside(L, a, at), linear = linear_index(L, &a->base, at);
+    if (a->base.kind == V_ARRAY) return load_array(L, a, linear, guard);
+    if (a->base.kind == V_MEMORY) return load_memory(L, a, linear, guard);
+    return a->base.at ? load_value(L, a, linear, guard) : load_local(L, a, linear);
+}
+
+/* With 'hwtex_linear a fractional index mixes its two neighbours, along each axis that has one. */
+static Num load_mixed(Lower *L, const Access *a, const KRef *at, int axis) {
+    KRef here[QS_MAX_RANK];
+    memcpy(here, at, sizeof here);
+    while (axis < a->p.rank && !a->p.item[axis].frac) axis++;
+    if (axis == a->p.rank) return load_one(L, a, here);
+    Num w = klnum_strong(a->p.item[axis].frac, L->f->ins[a->p.item[axis].frac].dtype), rest, x, y;
+    x = load_mixed(L, a, here, axis + 1);
+    here[axis] = klnum_bin(L, K_ADD, here[axis], klnum_int(L, QS_I64, 1));
+    y = load_mixed(L, a, here, axis + 1);
+    (void)klnum_binary(L, OP_SUB, klnum_literal(L, 1, true), w, &rest); /* real numbers: these cannot fail */
+    (void)klnum_binary(L, OP_MUL, x, rest, &x);
+    (void)klnum_binary(L, OP_MUL, y, w, &y);
+    (void)klnum_binary(L, OP_ADD, x, y, &x);
+    return x;
+}
+
+static KRef element_part(Lower *L, Num n, qs_dtype elem, int part) {
+    if (elem == QS_B1) return klnum_truth(L, n);
+    return klnum_part(L, n, part, kir_value_dtype(elem));
+}
+
+static qs_dtype dtype_of(Lower *L, Num n) { return klnum_is_weak(n) ? klnum_weak_dtype(L, n.re.weak) : n.dtype; }
+
+/* What must hold of x that an integer type, or bool, has it. */
+static KRef holds_type(Lower *L, qs_dtype type, KRef x) {
+    qs_dtype d = (qs_dtype)L->f->ins[x].dtype;
+    if (type != QS_B1 || d == QS_B1) return klnum_holds(L, type, x);
+    KRef zero = klnum_const(L, d, 0), one = klnum_const(L, d, 1);
+    return klnum_bin(L, K_OR, klnum_bin(L, K_EQ, x, zero), klnum_bin(L, K_EQ, x, one));
+}
+
+/* A position that stores another number in an array of bool ends with an error. */
+static void check_truth(Lower *L, Num n, KRef guard) {
+    double v;
+    bool known = klnum_known(L, n, &v) && (v == 0 || v == 1);
+    if (n.dtype == QS_B1 || known) return;
+    KRef x = klnum_ref(L, n, dtype_of(L, n)), fits = holds_type(L, QS_B1, x);
+    if (guard) fits = klnum_bin(L, K_OR, klnum_un(L, K_NOT, guard), fits);
+    klnum_emit(L, (KMake){K_CHECK, .a = fits,
+                          .imm = (uint64_t)kir_message(L->f, QS_EVALUE, "a number " QDTYPE_NO_TRUTH)});
+}
+
+static void store_array(Lower *L, const Access *a, KRef linear, KRef guard, Num n) {
+    qs_dtype d = a->base.dtype;
+    int param = array_param(L, a);
+    for (const ArrayRef *ref = a->base.u.array; ref; ref = ref->under) {
+        if (ref->converts && ref->as == QS_B1) check_truth(L, n, guard);
+        if (ref->converts && !qdtype_is_real(ref->as)) n = klnum_narrow(L, n, ref->as);
+    }
+    if (d == QS_B1) check_truth(L, n, guard);
+    for (int p = 0; p < parts_of(d); p++)
+        kmemory_store(&L->walk, param, d, linear, p, element_part(L, n, d, p), guard);
+}
+
+static void store_memory(Lower *L, const Access *a, KRef linear, KRef guard, Num n, KOp op, uint16_t flag) {
+    qs_dtype d = a->base.dtype;
+    KRef parts[2] = {element_part(L, n, d, 0), parts_of(d) > 1 ? element_part(L, n, d, 1) : 0};
+    if (guard) kbuild_flow(&L->walk, K_IF, guard);
+    for (int p = 0; p < parts_of(d); p++)
+        klnum_emit(L, (KMake){op, .flag = flag, .a = a->base.u.mem->ref, .b = kmemory_part(&L->walk, linear, d, p),
+                              .c = parts[p]});
+    if (guard) kbuild_end(&L->walk);
+}
+
+/* A complex number where the path that was taken has made integers. */
+static void check_takes_complex(Lower *L, const char *name, KRef which, KRef guard) {
+    char text[160];
+    KRef fits = klnum_bin(L, K_EQ, which, klnum_int(L, QS_I32, QS_NDTYPES));
+    if (guard) fits = klnum_bin(L, K_OR, klnum_un(L, K_NOT, guard), fits);
+    snprintf(text, sizeof text, "%.60s is made of integers here and cannot take a complex number", name);
+    klnum_emit(L, (KMake){K_CHECK, .a = fits, .imm = (uint64_t)kir_message(L->f, QS_ETYPE, text)});
+}
+
+/* n as elements of that type keep it. */
+static Num kept_as(Lower *L, qs_dtype d, Num n, KRef guard) {
+    if (d == QS_B1) check_truth(L, n, guard);
+    return klnum_narrow(L, n, d);
+}
+
+/* What an element of the private or shared array `name`, which was made of m, keeps of n. */
+static Num kept(Lower *L, const char *name, Made m, Num n, KRef guard) {
+    Num out = n;
+    if (m.which && qdtype_is_complex(n.dtype)) return check_takes_complex(L, name, m.which, guard), n;
+    for (int d = 0; d < QS_NDTYPES; d++) {
+        if (!(m.set >> d & 1)) continue;
+        if (!m.which) return kept_as(L, (qs_dtype)d, n, guard);
+        KRef is = klnum_bin(L, K_EQ, m.which, klnum_int(L, QS_I32, d));
+        KRef here = guard ? klnum_bin(L, K_AND, guard, is) : is;
+        out = klnum_select(L, is, kept_as(L, (qs_dtype)d, n, here), out);
+    }
+    return out;
+}
+
+static qs_status store_local(Lower *L, const Access *a, KRef linear, Num n) {
+    double k;
+    if (!kir_is_const(L->f, linear, &k) || k < 0 || k >= (double)klval_count(&a->base))
+        return QS_OK; /* becomes memory */
+    n = kept(L, a->p.name, a->base.made, n, 0);
+    return klvar_assign_part(L, a->var, (int64_t)k, n, L->pos);
+}
+
+static qs_status takes_complex(Lower *L, const char *name, const Val *array, Num n) {
+    if (!qdtype_is_complex(n.dtype)) return QS_OK;
+    if (qdtype_is_complex(array->dtype) && klval_takes_any(array->made)) return QS_OK;
+    return klower_error(L, QS_ETYPE, L->pos, "%s is %s and cannot take a complex number", name,
+                        klval_type_name(L, array));
+}
+
+static qs_status store_one(Lower *L, const Access *a, KRef *at, Num n) {
+    bool private = a->base.kind == V_NUM || (a->base.kind == V_MEMORY && !a->base.u.mem->shared && a->var);
+    if (!private || a->base.made.set) TRY(takes_complex(L, a->p.name, &a->base, n));
+    KRef guard = bring_all_inside(L, a, at), linear = linear_index(L, &a->base, at);
+    if (a->base.kind == V_NUM) return store_local(L, a, linear, n);
+    if (a->base.kind == V_ARRAY) return store_array(L, a, linear, guard, n), QS_OK;
+    n = kept(L, a->p.name, a->base.made, n, guard);
+    if (!a->base.u.mem->shared && a->var) klvar_widen(L, a->var, n);
+    store_memory(L, a, linear, guard, n, K_ASTORE, 0);
+    return QS_OK;
+}
+
+/* -- items ------------------------------------------------------------------------------------------------------- */
+static qs_status index_value(Lower *L, Node *n, bool down, Val *out) {
+    Val v;
+    bool exact, saved = L->indexing;
+    L->indexing = true;
+    TRY(klexpr_is_quotient(n) ? klexpr_quotient(L, n, down, &v, &exact) : klexpr_lower(L, n, &v));
+    *out = v;
+    if (v.kind != V_COLON) TRY(klval_components(L, &v, out));
+    out->is_pos = v.is_pos;
+    L->indexing = saved;
+    L->pos = n->pos;
+    return QS_OK;
+}
+
+/* x[v] where v is no whole number is a mistake that --checked tells; a quotient of whole numbers, x[pos/2], is none. */
+static void check_whole(Lower *L, const Access *a, Num n, KRef at) {
+    char text[160];
+    if (!L->job->checked || klnum_whole(n) || !qdtype_is_real(n.dtype) || effective_mode(L, a->p.mode) != ACC_CHECKED)
+        return;
+    KRef x = klnum_ref(L, n, klnum_real_dtype(L, n));
+    snprintf(text, sizeof text, "index %%0 of %.80s is no whole number (int(x) drops a fraction)", a->p.name);
+    klnum_emit(L, (KMake){K_CHECK, .a = klnum_bin(L, K_EQ, x, klnum_cast_ref(L, at, L->f->ins[x].dtype)), .b = x,
+                          .imm = (uint64_t)kir_message(L->f, QS_EINDEX, text)});
+}
+
+static KRef index_of(Lower *L, const Access *a, Num n, bool down) {
+    KRef at = klnum_index(L, n, down);
+    return check_whole(L, a, n, at), at;
+}
+
+static Subindex single(Lower *L, const Access *a, Num n, bool down) {
+    uint8_t texture = a->base.mods.flags & (MOD_HWTEX_LINEAR | MOD_HWTEX_NEAREST);
+    if (!texture || klnum_whole(n)) return (Subindex){.kind = AT_ONE, .one = index_of(L, a, n, down)};
+    qs_dtype d = klnum_real_dtype(L, n);
+    KRef x = klnum_ref(L, n, d), whole = klnum_math(L, texture & MOD_HWTEX_LINEAR ? MF_floor : MF_round, x, 0);
+    KRef frac = texture & MOD_HWTEX_LINEAR ? klnum_bin(L, K_SUB, x, whole) : 0;
+    return (Subindex){.kind = AT_ONE, .one = klnum_cast_ref(L, whole, QS_I64), .frac = frac};
+}
+
+static qs_status make_item(Lower *L, const Access *a, const Val *v, bool down, Subindex *out) {
+    if (v->kind == V_COLON) return *out = (Subindex){.kind = AT_ALL}, QS_OK;
+    if (v->dtype == QS_B1 && v->rank)
+        return klower_error(L, QS_ETYPE, L->pos, "a mask cannot be used as an index in a kernel");
+    if (qdtype_is_complex(v->dtype)) return klower_error(L, QS_ETYPE, L->pos, "an index cannot be complex");
+    if (v->rank == 0) return *out = single(L, a, klval_num(v, 0), down), QS_OK;
+    int64_t n = klval_count(v);
+    *out = (Subindex){
+        .kind = AT_LIST, .n = n, .list = qarena_alloc(L->arena, qmem_size((size_t)n, sizeof(KRef), sizeof(KRef)))};
+    for (int64_t i = 0; i < n; i++) out->list[i] = index_of(L, a, klval_num(v, i), down);
+    return QS_OK;
+}
+
+static const char *ordinal(int i) {
+    static const char *const names[] = {"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"};
+    return names[i < 8 ? i : 7];
+}
+
+/* An index beyond the rank: 0, or a list that is 0 only. */
+static qs_status beyond_rank(Lower *L, Access *a, const Subindex *it, int number, int given) {
+    double k = 0;
+    if (it->kind == AT_ALL) return QS_OK;
+    KRef r = it->kind == AT_ONE ? it->one : it->n == 1 ? it->list[0] : 0;
+    bool known = r && kir_is_const(L->f, r, &k);
+    if (!r || (known && k != 0))
+        return klower_error(L, QS_ESHAPE, L->pos, "%s has type %s, %d indices given where the %s is not 0", a->p.name,
+                            klval_type_name(L, &a->base), given, ordinal(number));
+    if (known) return QS_OK;
+    a->beyond[a->nbeyond].at = r;
+    a->beyond[a->nbeyond++].axis = a->p.rank == 1 ? ksubscript_axis(1, given, number) : number;
+    return QS_OK;
+}
+
+/* Distributes n indices over the dimensions: a vec is 1xN when it is given two.  An entry is taken as a whole. */
+static qs_status place_items(Lower *L, Access *a, const Subindex *items, int n) {
+    int outer = outer_rank(&a->base);
+    if (n < outer)
+        return klower_error(L, QS_ESHAPE, L->pos, "%s has %d dimensions, %d %s given", a->p.name, outer, n,
+                            n == 1 ? "index" : "indices");
+    for (int i = 0; i < n; i++) {
+        int d = ksubscript_axis(outer, n, i);
+        if (d >= 0 && d < outer) a->p.item[d] = items[i];
+        else TRY(beyond_rank(L, a, &items[i], i, n));
+    }
+    for (int d = outer; d < a->p.rank; d++) a->p.item[d] = (Subindex){.kind = AT_ALL};
+    return QS_OK;
+}
+
+/* One vector addresses one element of a matrix or cube; of a vec it selects elements. */
+static bool is_coordinate(const Access *a, const Val *v) {
+    if (v->kind != V_NUM || v->rank != 1) return false;
+    return outer_rank(&a->base) >= 2 || (v->is_pos && v->dims[0] >= 2);
+}
+
+static qs_status coordinate_items(Lower *L, Access *a, const Val *v, bool down) {
+    Subindex items[QS_MAX_RANK];
+    int n = (int)v->dims[0];
+    if (v->dims[0] > QS_MAX_RANK || n < outer_rank(&a->base))
+        return klower_error(L, QS_ESHAPE, L->pos, "%s has %d dimensions, but the index vector has %lld components",
+                            a->p.name, outer_rank(&a->base), (long long)v->dims[0]);
+    for (int i = 0; i < n; i++) items[i] = single(L, a, klval_num(v, i), down);
+    return place_items(L, a, items, n);
+}
+
+static bool all_whole(Lower *L, const Val *v) {
+    double x;
+    for (int64_t i = 0; i < v->dims[0]; i++)
+        if (klnum_known(L, klval_num(v, i), &x) && x != trunc(x)) return false;
+    return true;
+}
+
+static qs_status warn_of_place(Lower *L, const Access *a, NodeList at, const Val *v, uint32_t pos) {
+    if (!qfold_is_list(at) || !all_whole(L, v)) return QS_OK; /* of a fraction the host has another warning */
+    return qwarn_place(L->c, klower_where(L, pos), a->p.name, outer_rank(&a->base));
+}
+
+static qs_status lower_items(Lower *L, Access *a, NodeList at) {
+    bool down = ksubscript_is_down((AccessMode)a->base.mods.access);
+    uint32_t pos = L->pos;
+    Subindex items[QS_MAX_RANK];
+    Val v;
+    if (at.n > QS_MAX_RANK) return klower_error(L, QS_ESHAPE, L->pos, "more than %d indices", QS_MAX_RANK);
+    for (int i = 0; i < at.n; i++) {
+        TRY(index_value(L, at.at[i], down, &v));
+        if (v.kind == V_UNKNOWN) return a->base.kind = V_UNKNOWN, QS_OK;
+        if (at.n == 1 && is_coordinate(a, &v)) {
+            TRY(coordinate_items(L, a, &v, down));
+            return warn_of_place(L, a, at, &v, pos);
+        }
+        TRY(make_item(L, a, &v, down, &items[i]));
+    }
+    return place_items(L, a, items, at.n);
+}
+
+/* -- what is indexed --------------------------------------------------------------------------------------------- */
+static const char *name_of(const Node *base) {
+    if (base->kind == N_IDENT) return base->u.ident.name->s;
+    return base->kind == N_FIELD ? base->u.field.name->s : "the array";
+}
+
+static qs_status variable_of(Lower *L, Node *base, Var **out) {
+    const Record *r;
+    Val object;
+    int i;
+    *out = base->kind == N_IDENT ? klvar_of(L, base->u.ident.sym) : NULL;
+    if (base->kind != N_FIELD) return QS_OK;
+    TRY(klexpr_lower(L, base->u.field.base, &object));
+    L->pos = base->pos;
+    return klexpr_field(L, &object, base, out, &r, &i);
+}
+
+/* A local that lives in LOCALs is not read as a whole for the sake of one component. */
+static qs_status base_of(Lower *L, Node *n, Access *a) {
+    Node *base = n->u.index.base;
+    a->p.name = name_of(base);
+    TRY(variable_of(L, base, &a->var));
+    bool in_locals = a->var && a->var->merged && a->var->slots && !a->var->memory && a->var->home->open;
+    if (in_locals) {
+        a->base = a->var->stored, a->base.made = klvar_made(L, a->var);
+        if (a->var->typed) klvar_modify(a->var->mods, &a->base);
+    } else {
+        bool saved = L->indexing;
+        L->indexing = false;
+        TRY(klexpr_lower(L, base, &a->base));
+        L->indexing = saved;
+    }
+    L->pos = n->pos;
+    a->p.rank = a->base.rank;
+    a->p.mode = effective_mode(L, (AccessMode)a->base.mods.access);
+    if (a->base.kind == V_UNKNOWN) return QS_OK;
+    if (a->base.kind == V_OBJECT && a->p.rank && any_field(&a->base)) return QS_OK;
+    if ((a->base.kind != V_ARRAY && a->base.kind != V_NUM && a->base.kind != V_MEMORY) || a->p.rank == 0)
+        return klower_error(L, QS_ETYPE, n->pos, "%s is %s and cannot be indexed", a->p.name,
+                            klval_type_name(L, &a->base));
+    return QS_OK;
+}
+
+static bool constant_items(Lower *L, const Access *a) {
+    double k;
+    for (int d = 0; d < a->p.rank; d++) {
+        const Subindex *it = &a->p.item[d];
+        if (it->kind == AT_ONE && !kir_is_const(L->f, it->one, &k)) return false;
+        for (int64_t i = 0; it->kind == AT_LIST && i < it->n; i++)
+            if (!kir_is_const(L->f, it->list[i], &k)) return false;
+    }
+    return true;
+}
+
+/* A small value needs constant indices that are in range; one that is indexed otherwise moves to memory. */
+static qs_status settle_small(Lower *L, Access *a, bool writing) {
+    enum { SELECTS = 4 };
+    if (a->base.kind != V_NUM) return QS_OK;
+    if (!constant_items(L, a)) {
+        if (!writing && a->base.at && (klval_count(&a->base) <= SELECTS || !a->var)) return QS_OK;
+        return klvar_memory(L, a->var, L->pos, &a->base);
+    }
+    for (int d = 0; d < a->p.rank; d++) {
+        double k;
+        const Subindex *it = &a->p.item[d];
+        if (it->kind != AT_ONE || !kir_is_const(L->f, it->one, &k) || (k >= 0 && k < (double)a->base.dims[d])) continue;
+        return klower_error(L, QS_EINDEX, L->pos, "index %g is outside dimension %d of %s (size %lld)", k,
+                            ksubscript_shown_axis(&a->p, d), a->p.name, (long long)a->base.dims[d]);
+    }
+    return QS_OK;
+}
+
+/* The items of an entry of a, n[…][…], come behind those of the entry. */
+static qs_status items_of_entry(Lower *L, Access *a, NodeList at) {
+    int outer = outer_rank(&a->base);
+    Access e = *a;
+    e.p.rank = e.base.rank = a->base.inner, e.base.inner = 0;
+    TRY(lower_items(L, &e, at));
+    if (e.base.kind == V_UNKNOWN) return a->base.kind = V_UNKNOWN, QS_OK;
+    memcpy(a->p.item + outer, e.p.item, (size_t)e.p.rank * sizeof *e.p.item);
+    memcpy(a->beyond, e.beyond, sizeof a->beyond);
+    return a->nbeyond = e.nbeyond, QS_OK;
+}
+
+/* x[i][k] of an array of entries is one access, which may be written. */
+static qs_status access_of_entry(Lower *L, Node *n, Access *a, bool *done) {
+    Node *entry = n->u.index.base;
+    *done = false;
+    if (entry->kind != N_INDEX || entry->u.index.base->kind != N_IDENT) return QS_OK;
+    TRY(base_of(L, entry, a));
+    if (a->base.kind != V_ARRAY || !a->base.inner) return QS_OK;
+    TRY(lower_items(L, a, entry->u.index.at));
+    for (int d = 0; d < outer_rank(&a->base) && a->base.kind == V_ARRAY; d++)
+        if (a->p.item[d].kind != AT_ONE) return QS_OK;
+    *done = true;
+    return a->base.kind == V_UNKNOWN ? QS_OK : items_of_entry(L, a, n->u.index.at);
+}
+
+static qs_status access_of(Lower *L, Node *n, Access *a, bool writing) {
+    bool done;
+    *a = (Access){0};
+    TRY(access_of_entry(L, n, a, &done));
+    if (done) return L->pos = n->pos, QS_OK;
+    *a = (Access){0};
+    TRY(base_of(L, n, a));
+    if (a->base.kind == V_UNKNOWN) return QS_OK;
+    TRY(lower_items(L, a, n->u.index.at));
+    L->pos = n->pos;
+    return a->base.kind == V_UNKNOWN ? QS_OK : settle_small(L, a, writing);
+}
+
+/* -- slices ------------------------------------------------------------------------------------------------------ */
+/* `:` becomes the list 0..n-1. */
+static qs_status spell_out(Lower *L, Access *a, int d, int64_t n) {
+    Subindex *it = &a->p.item[d];
+    if (n > KLOWER_UNROLL)
+        return klower_error(L, QS_ESHAPE, L->pos, "a slice of more than %d elements in a kernel", KLOWER_UNROLL);
+    return *it = ksubscript_from(&L->walk, klnum_int(L, QS_I64, 0), n), QS_OK;
+}
+
+static qs_status spell_out_known(Lower *L, Access *a) {
+    for (int d = 0; d < a->p.rank; d++) {
+        if (a->p.item[d].kind != AT_ALL) continue;
+        if (a->base.kind == V_ARRAY && !a->base.dims[d])
+            return klower_need(L, a->base.u.array->host.source, d, a->base.rank);
+        TRY(spell_out(L, a, d, a->base.dims[d]));
+    }
+    return QS_OK;
+}
+
+static qs_status read_slice(Lower *L, Access *a, Val *out) {
+    KRef at[QS_MAX_RANK] = {0};
+    int64_t dims[QS_MAX_RANK];
+    TRY(spell_out_known(L, a));
+    int64_t n = ksubscript_count(&a->p);
+    if (n > KLOWER_UNROLL)
+        return klower_error(L, QS_ESHAPE, L->pos, "a slice of more than %d elements in a kernel", KLOWER_UNROLL);
+    Num *nums = qarena_alloc(L->arena, qmem_size((size_t)n, sizeof *nums, sizeof *nums));
+    for (int64_t i = 0; i < n; i++) ksubscript_at(&a->p, i, at), nums[i] = load_mixed(L, a, at, 0);
+    klval_from_nums(L, nums, ksubscript_shape(&a->p, dims), dims, out);
+    bool mixed = a->base.kind == V_ARRAY && qdtype_is_real(out->dtype); /* neighbours, by a texture */
+    if (!mixed) out->made = klval_made_of(&a->base);
+    return QS_OK;
+}
+
+static qs_status read_access(Lower *L, Access *a, Val *out) {
+    KRef at[QS_MAX_RANK] = {0};
+    if (!ksubscript_is_single(&a->p)) return read_slice(L, a, out);
+    ksubscript_at(&a->p, 0, at);
+    klval_number(L, load_mixed(L, a, at, 0), out);
+    return QS_OK;
+}
+
+/* One of an array of objects. */
+static qs_status read_object(Lower *L, const Access *a, Val *out) {
+    const Record *all = a->base.u.rec;
+    Record *r = qarena_alloc(L->arena, sizeof *r);
+    *r = *all;
+    if (!ksubscript_is_single(&a->p))
+        return klower_error(L, QS_ETYPE, L->pos, "%s: a kernel takes one object at a time", a->p.name);
+    r->fields = qarena_alloc(L->arena, qmem_size((size_t)r->nfields, sizeof *r->fields, sizeof *r->fields));
+    for (int i = 0; i < r->nfields; i++) {
+        Access f = *a;
+        f.base = all->fields[i], f.base.mods = a->base.mods, f.p.rank = f.base.rank;
+        for (int d = a->p.rank; d < f.p.rank; d++) f.p.item[d] = (Subindex){.kind = AT_ALL};
+        r->fields[i] = all->fields[i];
+        if (f.base.kind == V_ARRAY) TRY(read_access(L, &f, &r->fields[i]));
+    }
+    *out = (Val){.kind = V_OBJECT};
+    out->u.rec = r;
+    return QS_OK;
+}
+
+qs_status klidx_read(Walk *w, Node *n, Val *out) {
+    Lower *L = (Lower *)w;
+    Access a;
+    TRY(access_of(L, n, &a, false));
+    if (a.base.kind == V_UNKNOWN) return *out = a.base, QS_OK;
+    if (a.base.kind == V_OBJECT) return read_object(L, &a, out);
+    return read_access(L, &a, out);
+}
+
+qs_status klidx_load_all(Lower *L, const Val *array, Val *out) {
+    Access a = {.base = *array, .p = {.rank = array->rank, .mode = ACC_UNCHECKED, .name = ""}};
+    for (int d = 0; d < a.p.rank; d++) a.p.item[d].kind = AT_ALL;
+    TRY(read_slice(L, &a, out));
+    out->rank = array->rank; /* no dimension was dropped */
+    return QS_OK;
+}
+
+qs_status klidx_element(Lower *L, const Val *base, const KRef *at, int n, const char *name, Num *out) {
+    Access a = {.base = *base, .p = {.rank = base->rank, .mode = ACC_UNCHECKED, .name = name}};
+    KRef copy[QS_MAX_RANK];
+    for (int i = 0; i < n; i++) copy[i] = at[i];
+    return *out = load_one(L, &a, copy), QS_OK;
+}
+
+/* -- assignment -------------------------------------------------------------------------------------------------- */
+/* x[p,:] = number, of unknown extent: a loop along each such dimension. */
+static void open_loops(Lower *L, Access *a) {
+    KRef zero = klnum_int(L, QS_I64, 0), one = klnum_int(L, QS_I64, 1);
+    for (int d = 0; d < a->p.rank; d++) {
+        if (a->p.item[d].kind != AT_ALL) continue;
+        KRef last = klnum_bin(L, K_SUB, extent(L, &a->base, d), one);
+        a->p.item[d] = (Subindex){.kind = AT_ONE,
+                              .one = klnum_emit(L, (KMake){K_FOR, .own = QS_I64, .a = zero, .b = last, .c = one})};
+    }
+}
+
+static void close_loops(Lower *L, int n) {
+    while (n--) kbuild_end(&L->walk);
+}
+
+static int count_all(const Access *a) {
+    int n = 0;
+    for (int d = 0; d < a->p.rank; d++) n += a->p.item[d].kind == AT_ALL;
+    return n;
+}
+
+/* Gives `:` the length that the value on the right has, or that of the array; loops remain for numbers. */
+static qs_status fit_slice(Lower *L, Access *a, const Val *v, int *loops) {
+    int all = count_all(a);
+    *loops = 0;
+    bool fixed = a->base.kind != V_ARRAY;
+    for (int d = 0; d < a->p.rank; d++) {
+        if (a->p.item[d].kind != AT_ALL || (!fixed && !a->base.dims[d])) continue;
+        TRY(spell_out(L, a, d, a->base.dims[d]));
+        all--;
+    }
+    if (!all) return QS_OK;
+    if (v->rank == 0) return *loops = all, open_loops(L, a), QS_OK;
+    if (all > 1) return spell_out_known(L, a);
+    for (int d = 0; d < a->p.rank; d++)
+        if (a->p.item[d].kind == AT_ALL) return spell_out(L, a, d, klval_count(v) / ksubscript_count(&a->p));
+    return QS_OK;
+}
+
+typedef qs_status StoreFn(Lower *, const Access *, KRef *, Num, const void *);
+
+static qs_status each_element(Lower *L, Access *a, const Val *v, StoreFn *f, const void *ud) {
+    KRef at[QS_MAX_RANK] = {0};
+    int loops;
+    TRY(fit_slice(L, a, v, &loops));
+    int64_t n = ksubscript_count(&a->p), have = klval_count(v);
+    if (have != n && have != 1)
+        return klower_error(L, QS_ESHAPE, L->pos, "%lld element%s of %s %s assigned %s", (long long)n,
+                            n == 1 ? "" : "s", a->p.name, n == 1 ? "is" : "are",
+                            klval_type_name(L, v));
+    for (int64_t i = 0; i < n; i++) {
+        ksubscript_at(&a->p, i, at);
+        TRY(f(L, a, at, klval_num(v, have == 1 ? 0 : i), ud));
+    }
+    close_loops(L, loops);
+    return QS_OK;
+}
+
+static qs_status plain_store(Lower *L, const Access *a, KRef *at, Num n, const void *ud) {
+    return (void)ud, store_one(L, a, at, n);
+}
+
+/* x : mat promises that scalars may be written; an array of integers would cut them off. */
+static qs_status takes_scalars(Lower *L, const Access *a) {
+    const ArrayRef *ref = a->base.kind == V_ARRAY ? a->base.u.array : NULL;
+    qs_dtype given = (qs_dtype)(ref && ref->under ? ref->under->as : a->base.dtype);
+    if (!ref || !ref->converts || !qdtype_is_real(ref->as)) return QS_OK;
+    return klower_error(L, QS_ETYPE, L->pos, "%s was declared with scalars and is written, but what was given holds %s",
+                        a->p.name, qdtype_info[given].name);
+}
+
+static qs_status writable(Lower *L, const Access *a) {
+    if (a->base.kind == V_OBJECT)
+        return klower_error(L, QS_ETYPE, L->pos, "objects of %s cannot be written in a kernel", a->p.name);
+    TRY(takes_scalars(L, a));
+    if (a->base.mods.flags & MOD_CONST)
+        return klower_error(L, QS_ETYPE, L->pos, "%s is 'const and cannot be written", a->p.name);
+    if (a->base.kind == V_NUM && !a->var)
+        return klower_error(L, QS_ETYPE, L->pos, "%s is a value and cannot be written", a->p.name);
+    return QS_OK;
+}
+
+/* A private array that came as an argument is the caller's; writing to it needs a copy of its own. */
+static bool own_memory(Lower *L, Access *a) {
+    if (a->base.kind != V_MEMORY || !a->base.u.mem->borrowed || !a->var) return true;
+    Val ignored;
+    (void)klvar_memory(L, a->var, L->pos, &ignored);
+    return false;
+}
+
+qs_status klidx_assign(Walk *w, Node *target, const Val *v) {
+    Lower *L = (Lower *)w;
+    Access a;
+    Val all;
+    TRY(access_of(L, target, &a, true));
+    if (a.base.kind == V_UNKNOWN || v->kind == V_UNKNOWN) return QS_OK;
+    TRY(writable(L, &a));
+    if (!own_memory(L, &a)) return QS_OK;
+    TRY(klval_components(L, v, &all));
+    return each_element(L, &a, &all, plain_store, NULL);
+}
+
+/* -- in place ---------------------------------------------------------------------------------------------------- */
+typedef struct { Op op; bool alone; } Update;
+
+static bool atomic_of(Op op, KAtomic *out) {
+    static const struct { uint8_t op, atomic; } list[] = {
+        {OP_ADD, KA_ADD}, {OP_SUB, KA_SUB}, {OP_MUL, KA_MUL}, {OP_PWMUL, KA_MUL}, {OP_DIV, KA_DIV}, {OP_PWDIV, KA_DIV},
+        {OP_POW, KA_POW}, {OP_PWPOW, KA_POW}, {OP_BITAND, KA_AND}, {OP_BITOR, KA_OR}, {OP_BITXOR, KA_XOR},
+        {OP_MAXEQ, KA_MAX}, {OP_MINEQ, KA_MIN}};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (list[i].op == op) return *out = (KAtomic)list[i].atomic, true;
+    return false;
+}
+
+/* Does every position of the launch (or block) address an element of its own?  So it is when each of its coordinates
+ * is one of the indices, unmapped. */
+static bool is_exclusive(Lower *L, const Access *a, KOp position) {
+    if (ksubscript_is_mapped(a->p.mode)) return false;
+    for (int axis = 0; axis < L->job->rank; axis++) {
+        bool found = false;
+        for (int d = 0; d < a->p.rank; d++) {
+            KRef r = a->p.item[d].kind == AT_ONE ? a->p.item[d].one : 0;
+            if (r && L->f->ins[r].op == K_CAST) r = L->f->ins[r].a;
+            found |= r && L->f->ins[r].op == position && L->f->ins[r].imm == (uint64_t)axis;
+        }
+        if (!found) return false;
+    }
+    return true;
+}
+
+static qs_status plain_update(Lower *L, const Access *a, KRef *at, Num n, Op op) {
+    KRef copy[QS_MAX_RANK];
+    Num old, sum;
+    memcpy(copy, at, sizeof copy);
+    old = load_one(L, a, copy);
+    TRY(klnum_binary(L, op, old, n, &sum));
+    return store_one(L, a, at, sum);
+}
+
+/* Whether elements of d, updated as such, may become what those of the type that they were declared with cannot be.
+ * Integers of 32 bits and more wrap when they are updated; in wider memory they go on. */
+static bool may_leave(qs_dtype declared, qs_dtype d) {
+    double lo, hi, least, most;
+    bool narrow = declared == QS_B1 || (qdtype_is_int(declared) && qdtype_size(declared) < 4);
+    if (declared == d || d == QS_B1 || !narrow) return false;
+    if (declared == QS_B1 || !qdtype_is_int(d)) return true;
+    qdtype_int_span(declared, &lo, &hi), qdtype_int_span(d, &least, &most);
+    return least < lo || most > hi;
+}
+
+/* An update that others make too computes in the type of the memory, past all declarations. */
+static qs_status check_declared(Lower *L, const Access *a, Op op) {
+    qs_dtype d = a->base.dtype, other = d;
+    const ArrayRef *ref = a->base.kind == V_ARRAY ? a->base.u.array : NULL;
+    for (; ref; ref = ref->under)
+        if (ref->converts && may_leave(ref->as, d)) other = ref->as;
+    for (int m = 0; m < QS_NDTYPES && a->base.kind == V_MEMORY; m++)
+        if (a->base.made.set >> m & 1 && may_leave((qs_dtype)m, d)) other = (qs_dtype)m;
+    if (other == d) return QS_OK;
+    return klower_error(L, QS_ETYPE, L->pos,
+                        "`%s` on an element of %s, which was declared with %s and whose memory holds %s, cannot be "
+                        "done by several positions at once", qop_inplace(op), a->p.name, qdtype_info[other].name,
+                        qdtype_info[d].name);
+}
+
+static qs_status check_atomic(Lower *L, const Access *a, Op op, KAtomic *k) {
+    qs_dtype d = a->base.dtype;
+    bool known = atomic_of(op, k), bitwise = *k == KA_AND || *k == KA_OR || *k == KA_XOR;
+    bool ok = known && (qdtype_is_complex(d) ? *k == KA_ADD || *k == KA_SUB
+                        : d == QS_B1 ? bitwise : qdtype_is_real(d) ? !bitwise : *k != KA_POW);
+    if (ok) return QS_OK;
+    return klower_error(L, QS_ETYPE, L->pos,
+                        "`%s` on an element of %s, which is %s, cannot be done by several positions at once",
+                        qop_inplace(op), a->p.name, klval_type_name(L, &a->base));
+}
+
+/* Integers that several positions update at once are not converted in between, as x[i] = x[i] op n does: so n must be
+ * one of them.  Of the smaller and the larger of two numbers only nan would be another one. */
+static KRef takes(Lower *L, qs_dtype d, KAtomic k, KRef x) {
+    bool real = qdtype_is_real((qs_dtype)L->f->ins[x].dtype);
+    if (k == KA_MIN || k == KA_MAX) return real ? klnum_bin(L, K_EQ, x, x) : klnum_int(L, QS_B1, 1);
+    KRef holds = klnum_holds(L, d < QS_I32 ? QS_I32 : d, x);
+    if (k != KA_DIV) return holds;
+    return klnum_bin(L, K_AND, holds, klnum_bin(L, K_NE, x, klnum_const(L, (qs_dtype)L->f->ins[x].dtype, 0)));
+}
+
+static void check_taken(Lower *L, const Access *a, KAtomic k, Op op, Num n, KRef guard) {
+    char text[256];
+    double known;
+    qs_dtype d = a->base.dtype;
+    if (a->base.kind == V_ARRAY && !qdtype_is_int(d)) d = klval_element(&a->base);
+    if (!qdtype_is_int(d) || n.dtype == QS_B1) return;
+    KRef x = klnum_ref(L, n, dtype_of(L, n)), holds = takes(L, d, k, x);
+    if (guard) holds = klnum_bin(L, K_OR, klnum_un(L, K_NOT, guard), holds);
+    if (kir_is_const(L->f, holds, &known) && known != 0) return;
+    snprintf(text, sizeof text,
+             "`%s` with %%0 on an element of %.60s, which is %.60s, cannot be done by several positions at once",
+             qop_inplace(op), a->p.name, klval_type_name(L, &a->base));
+    klnum_emit(L, (KMake){K_CHECK, .a = holds, .b = x, .imm = (uint64_t)kir_message(L->f, QS_EVALUE, text)});
+}
+
+static qs_status atomic_update(Lower *L, const Access *a, KRef *at, Num n, Op op) {
+    KAtomic k = KA_ADD;
+    qs_dtype d = a->base.dtype;
+    TRY(check_declared(L, a, op));
+    TRY(check_atomic(L, a, op, &k));
+    TRY(takes_complex(L, a->p.name, &a->base, n));
+    KRef guard = bring_all_inside(L, a, at), linear = linear_index(L, &a->base, at);
+    check_taken(L, a, k, op, n, guard);
+    if (a->base.kind == V_ARRAY && a->base.u.array->whole && klval_element(&a->base) != d) /* what is there is one */
+        (void)load_array(L, a, linear, guard);
+    if (a->base.kind == V_MEMORY) return store_memory(L, a, linear, guard, n, K_AATOMIC, (uint16_t)k), QS_OK;
+    int param = array_param(L, a);
+    for (int p = 0; p < parts_of(d); p++)
+        klnum_emit(L, (KMake){K_ATOMIC, .flag = k, .a = kmemory_part(&L->walk, linear, d, p),
+                              .b = element_part(L, n, d, p), .c = guard, .imm = (uint64_t)param});
+    return QS_OK;
+}
+
+static qs_status update_one(Lower *L, const Access *a, KRef *at, Num n, const void *ud) {
+    const Update *u = ud;
+    return u->alone ? plain_update(L, a, at, n, u->op) : atomic_update(L, a, at, n, u->op);
+}
+
+/* Whether nobody else updates the element: it is this position's own, and no other statement updates that of another
+ * position.  Which statements there are is known from the pass before. */
+static bool is_alone(Lower *L, const Access *a) {
+    bool common = a->base.kind == V_ARRAY;
+    if (L->job->serial || (!common && !(a->base.kind == V_MEMORY && a->base.u.mem->shared))) return true;
+    int at = common ? klower_array_param(L, &a->base) : 63;
+    uint64_t array = 1ull << (at < 63 ? at : 63);
+    if (!is_exclusive(L, a, common ? K_POS : K_BLKPOS)) return L->crowded |= array, false;
+    bool alone = !((L->crowded | L->was_crowded) & array);
+    return *(alone ? &L->lone : &L->joined) |= array, alone;
+}
+
+qs_status klidx_keep(Lower *L, const char *name, const Val *array, const Val *x, Val *out) {
+    int64_t n = klval_count(array);
+    if (klval_count(x) != n)
+        return klower_error(L, QS_ESHAPE, L->pos, "%s is %s and stays so: it cannot become %s in place", name,
+                            klval_type_name(L, array), klval_type_name(L, x));
+    Num *nums = qarena_alloc(L->arena, qmem_size((size_t)(n ? n : 1), sizeof *nums, 0));
+    for (int64_t i = 0; i < n; i++) {
+        nums[i] = klval_num(x, i);
+        if (array->made.set) TRY(takes_complex(L, name, array, nums[i]));
+        nums[i] = kept(L, name, array->made, nums[i], 0);
+    }
+    klval_from_nums(L, nums, array->rank, array->dims, out);
+    return out->made = array->made, QS_OK;
+}
+
+qs_status klidx_update(Walk *w, Node *target, Op op, Node *value) {
+    Lower *L = (Lower *)w;
+    Access a;
+    Val v, all;
+    TRY(klexpr_lower(L, value, &v));
+    TRY(access_of(L, target, &a, true));
+    if (a.base.kind == V_UNKNOWN || v.kind == V_UNKNOWN) return QS_OK;
+    TRY(writable(L, &a));
+    if (!own_memory(L, &a)) return QS_OK;
+    TRY(klval_components(L, &v, &all));
+    Update u = {op, is_alone(L, &a)};
+    return each_element(L, &a, &all, update_one, &u);
+}

@@ -1,0 +1,176 @@
+/* lower_reduce.c -- built-ins that make one number of many. */
+#include "lang/kernel/lower/kernel/lower_builtin_table.h"
+
+#include <math.h>
+
+/* What becomes a scalar in the end, and does not wrap on the way. */
+static Num as_scalar(Lower *L, Num x) {
+    return klnum_is_weak(x) || qdtype_is_real(x.dtype) || qdtype_is_complex(x.dtype)
+               ? x : klnum_cast(L, x, L->c->scalar_dtype);
+}
+
+static qs_status square(Lower *L, Num a, Num *out) {
+    if (!qdtype_is_complex(a.dtype)) return klnum_binary(L, OP_MUL, a, a, out);
+    KRef re = klnum_bin(L, K_MUL, a.re.ref, a.re.ref), im = klnum_bin(L, K_MUL, a.im.ref, a.im.ref);
+    return *out = klnum_strong(klnum_bin(L, K_ADD, re, im), qdtype_real_of(a.dtype)), QS_OK;
+}
+
+static Op reduce_op(int which) {
+    return which == RED_PROD ? OP_MUL : which == RED_ANY ? OP_OROR : which == RED_ALL ? OP_ANDAND : OP_ADD;
+}
+
+static Num reduce_start(Lower *L, int which) {
+    if (which == RED_ANY || which == RED_ALL) return klnum_strong(klnum_int(L, QS_B1, which == RED_ALL), QS_B1);
+    return klbuiltin_whole(L, which == RED_PROD);
+}
+
+static qs_status reduce_term(Lower *L, int which, Num x, Num *out) {
+    if (which == RED_MEAN || which == RED_NORM) x = as_scalar(L, x);
+    if (which == RED_SQUARES || which == RED_NORM) return square(L, x, out);
+    if (which == RED_ANY || which == RED_ALL) x = klnum_strong(klnum_truth(L, x), QS_B1);
+    else if (x.dtype == QS_B1) x = klnum_cast(L, x, QS_I32);
+    return *out = x, QS_OK;
+}
+
+/* Of integers it is exact, but a scalar, as on the host: what is made of it takes any number. */
+static void scalar_of_ints(Lower *L, Num n, Val *out) {
+    klval_number(L, n, out);
+    if (qdtype_is_int(n.dtype) && !klnum_is_weak(n)) out->made.set = MADE_ANY;
+}
+
+/* of: what elements are. */
+static qs_status reduce_finish(Lower *L, int which, qs_dtype of, Num sum, Num count, Val *out) {
+    bool counted = of == QS_B1 && (which == RED_SUM || which == RED_PROD);
+    if (which == RED_MEAN) TRY(klnum_binary(L, OP_DIV, sum, count, &sum));
+    if (which == RED_NORM) sum = klnum_apply(L, EL_sqrt, &sum);
+    if (counted || which == RED_SQUARES) return scalar_of_ints(L, sum, out), QS_OK;
+    return klval_number(L, sum, out), QS_OK;
+}
+
+static qs_status reduce_small(Lower *L, const BuiltinCall *c, const Val *v, Val *out) {
+    int64_t n = klval_count(v);
+    Num sum = reduce_start(L, c->imm), term;
+    for (int64_t i = 0; i < n; i++) {
+        TRY(reduce_term(L, c->imm, klval_num(v, i), &term));
+        if (i == 0) sum = term;
+        else TRY(klnum_binary(L, reduce_op(c->imm), sum, term, &sum));
+    }
+    return reduce_finish(L, c->imm, (qs_dtype)v->dtype, sum, klbuiltin_whole(L, (double)n), out);
+}
+
+/* An array that is not small is gone through by loops, one for each dimension. */
+typedef struct { KRef at[QS_MAX_RANK]; KRef count; } Elements;
+
+static void open_elements(Lower *L, const Val *array, Elements *w) {
+    Val flat = *array, *v = &flat; /* with the elements of its entries */
+    flat.inner = 0;
+    KRef zero = klnum_int(L, QS_I64, 0), one = klnum_int(L, QS_I64, 1), n[QS_MAX_RANK];
+    w->count = one;
+    for (int d = 0; d < v->rank; d++) {
+        n[d] = klidx_dim(L, v, v->rank == 1 ? 1 : d);
+        w->count = klnum_bin(L, K_MUL, w->count, n[d]);
+    }
+    for (int d = 0; d < v->rank; d++) {
+        KRef last = klnum_bin(L, K_SUB, n[d], one);
+        w->at[d] = klnum_emit(L, (KMake){K_FOR, .own = QS_I64, .a = zero, .b = last, .c = one});
+    }
+}
+
+static void close_elements(Lower *L, int rank) {
+    while (rank--) kbuild_end(&L->walk);
+}
+
+static qs_dtype walk_dtype(Lower *L, const BuiltinCall *c, const Val *v) {
+    if (c->imm == RED_ANY || c->imm == RED_ALL) return QS_B1;
+    qs_dtype d = kir_value_dtype((qs_dtype)v->dtype);
+    if ((c->imm == RED_MEAN || c->imm == RED_NORM) && !qdtype_is_real(d)) return L->c->scalar_dtype;
+    return d == QS_B1 ? QS_I32 : d;
+}
+
+static qs_status reduce_array(Lower *L, const BuiltinCall *c, const Val *v, Val *out) {
+    Elements w;
+    Num x, term, sum, count;
+    qs_dtype d = walk_dtype(L, c, v);
+    if (qdtype_is_complex((qs_dtype)v->dtype))
+        return klbuiltin_refuse(L, c, "of a complex array of unknown size is not available in kernels");
+    KRef acc = kbuild_local(&L->walk, klnum_ref(L, reduce_start(L, c->imm), d));
+    open_elements(L, v, &w);
+    TRY(klidx_element(L, v, w.at, v->rank, c->name, &x));
+    TRY(reduce_term(L, c->imm, x, &term));
+    TRY(klnum_binary(L, reduce_op(c->imm), klnum_strong(kbuild_get(&L->walk, acc), d), term, &sum));
+    kbuild_set(&L->walk, acc, klnum_ref(L, sum, d));
+    close_elements(L, v->rank);
+    count = klnum_strong(w.count, QS_I64);
+    return reduce_finish(L, c->imm, (qs_dtype)v->dtype, klnum_strong(kbuild_get(&L->walk, acc), d), count, out);
+}
+
+static bool is_big(const Val *v) {
+    enum { UNROLL = 64 };
+    if (v->kind != V_ARRAY) return false;
+    for (int i = 0; i < v->rank; i++)
+        if (!v->dims[i]) return true;
+    return klval_count(v) > UNROLL;
+}
+
+qs_status klreduce_elements(Lower *L, const BuiltinCall *c, Val *out) {
+    Val v;
+    if (is_big(&c->args[0])) return reduce_array(L, c, &c->args[0], out);
+    TRY(klval_components(L, &c->args[0], &v));
+    return reduce_small(L, c, &v, out);
+}
+
+static qs_status minmax_small(Lower *L, const BuiltinCall *c, const Val *v, Val *out) {
+    int64_t n = klval_count(v);
+    if (!n) return klbuiltin_refuse(L, c, "of an empty array");
+    Op op = c->imm == K_MIN ? OP_MINEQ : OP_MAXEQ;
+    Num best = klval_num(v, 0);
+    for (int64_t i = 1; i < n; i++) TRY(klnum_binary(L, op, best, klval_num(v, i), &best));
+    return klval_number(L, best, out), QS_OK;
+}
+
+/* Starts from nan, which loses; from the worst value for integers. */
+static KRef minmax_start(Lower *L, int op, qs_dtype d) {
+    if (qdtype_is_real(d)) return klnum_const(L, d, NAN);
+    bool least = op == K_MAX;
+    return klnum_const(L, d, least ? -INFINITY : INFINITY);
+}
+
+static qs_status minmax_array(Lower *L, const BuiltinCall *c, const Val *v, Val *out) {
+    Elements w;
+    Num x;
+    qs_dtype d = kir_value_dtype((qs_dtype)v->dtype);
+    if (qdtype_is_complex((qs_dtype)v->dtype) || d == QS_B1)
+        return klbuiltin_refuse(L, c, "wants an array of real numbers");
+    KRef acc = kbuild_local(&L->walk, minmax_start(L, c->imm, d));
+    open_elements(L, v, &w);
+    TRY(klidx_element(L, v, w.at, v->rank, c->name, &x));
+    KRef old = kbuild_get(&L->walk, acc);
+    kbuild_set(&L->walk, acc, klnum_bin(L, (KOp)c->imm, old, klnum_ref(L, x, d)));
+    close_elements(L, v->rank);
+    klval_number(L, klnum_strong(kbuild_get(&L->walk, acc), d), out);
+    return QS_OK;
+}
+
+qs_status klreduce_minmax(Lower *L, const BuiltinCall *c, Val *out) {
+    Val v;
+    if (is_big(&c->args[0])) return minmax_array(L, c, &c->args[0], out);
+    TRY(klval_components(L, &c->args[0], &v));
+    return minmax_small(L, c, &v, out);
+}
+
+qs_status klreduce_dot(Lower *L, const BuiltinCall *c, Val *out) {
+    Val a, b;
+    Num sum = klbuiltin_whole(L, 0), term;
+    TRY(klval_components(L, &c->args[0], &a));
+    TRY(klval_components(L, &c->args[1], &b));
+    int64_t n = klval_count(&a);
+    if (n != klval_count(&b))
+        return klower_error(L, QS_ESHAPE, L->pos, "dotprod: sizes do not match: %s and %s", klval_type_name(L, &a),
+                            klval_type_name(L, &b));
+    for (int64_t i = 0; i < n; i++) {
+        TRY(klnum_binary(L, OP_MUL, klval_num(&a, i), klval_num(&b, i), &term));
+        if (i == 0) sum = term;
+        else TRY(klnum_binary(L, OP_ADD, sum, term, &sum));
+    }
+    return scalar_of_ints(L, sum, out), QS_OK;
+}

@@ -1,0 +1,327 @@
+/* loop.c -- host loops: the passes of each version, and what becomes of the variables at the end.
+ *
+ *     prologue                 LOCALs of all variables, with the values they have when the loop is entered
+ *     LOOP                     left once, by falling through or by a test that fails
+ *       the loop
+ *     END
+ *     reals[i] = …             the variables as they are now, also when something failed
+ *     CHECK                    what failed, if anything
+ *
+ * Passes are repeated until nothing new is learned of a variable: its kind, its bounds, whether it may have a
+ * fraction.  `return` stores its place in the text, where the frame of the function goes on afterwards. */
+#include "lang/kernel/lower/loop/loop_internal.h"
+#include "vm/base/number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+qs_status kloop_decline(Loops *L, uint32_t pos, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    qnum_vprint(L->out->why, sizeof L->out->why, fmt, ap);
+    va_end(ap);
+    const InlineFrame *at = L->in ? L->in : L->root;
+    L->out->why_pos = pos, L->out->src = at->func->unit->src;
+    return QS_EVALUE;
+}
+
+/* -- one pass ---------------------------------------------------------------------------------------------------- */
+static void make_room(Loops *L, InlineFrame *r, int n) {
+    if (r->nvars + n <= r->cap) return;
+    r->cap = 2 * r->cap + n;
+    Var *more = qarena_alloc(L->keep, qmem_size((size_t)r->cap, sizeof *more, 0));
+    if (r->nvars) memcpy(more, r->vars, (size_t)r->nvars * sizeof *more);
+    r->vars = more;
+}
+
+static void add_written(Loops *L, const Sym *sym) {
+    if (!sym || kloop_find_var(L->root, sym)) return;
+    InlineFrame *r = L->root;
+    make_room(L, r, 1);
+    Var *v = &r->vars[r->nvars++];
+    *v = (Var){.sym = sym, .object = -1, .lo = INFINITY, .hi = -INFINITY};
+    L->job->value(L->job->ud, -1, sym, &v->entry);
+    v->live = kloop_is_live(L->job, sym);
+    v->reduce = v->entry.kind == LOOP_NUM ? kloop_reduction(L->job->loop, sym) : 0;
+    kloop_enter_var(L, v);
+}
+
+static void find_written(void *ud, Node **child) {
+    Loops *L = ud;
+    Node *n = *child;
+    if (!n) return;
+    for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++)
+        if (n->u.assign.targets[i]->kind == N_IDENT) add_written(L, n->u.assign.targets[i]->u.ident.sym);
+    for (int i = 0; n->kind == N_FOR && i < n->u.loop.nvars; i++) add_written(L, n->u.loop.syms[i]);
+    qast_children(n, find_written, ud);
+}
+
+static Value zero(Loops *L, const Var *v) {
+    Value x = {.what = WHAT_NUMBER, .num = kloop_const(L, 0)};
+    if (v->kind == LOOP_VECTOR) x = kloop_vector(L, v->n), x.cols = v->cols;
+    for (int i = 0; v->kind == LOOP_VECTOR && i < v->n; i++) x.at[i] = kloop_const(L, 0);
+    if (v->kind == LOOP_INT) x.num = kloop_int(kloop_i64(L, 0), 0, 0);
+    if (v->kind == LOOP_BOOL) x.num = kloop_bool(kbuild_int(&L->walk, QS_B1, 0));
+    if (v->kind == LOOP_COMPLEX) x.num = kloop_to_complex(L, x.num);
+    return x;
+}
+
+static bool is_held(const Var *v) { return v->kind >= LOOP_NUM && v->kind <= LOOP_VECTOR; }
+
+static void declare_all(Loops *L, InlineFrame *in) {
+    for (int i = 0; i < in->nvars; i++) {
+        Var *v = &in->vars[i];
+        bool entered = in == L->root && v->entry.kind != LOOP_UNSET && L->mode != MODE_PARALLEL;
+        bool reduced = in == L->root && v->reduce && L->mode == MODE_PARALLEL;
+        v->v = v->twin = v->im = v->given = v->least = v->most = v->f64 = 0, v->part = NULL, v->home = NULL;
+        v->bound = false;
+        v->set = (entered && is_held(v)) || reduced;
+        if (reduced) v->fraction = true;
+        if (!is_held(v)) continue;
+        Value init = entered ? kloop_entry(L, v) : zero(L, v);
+        if (reduced) init.num = kloop_num(kloop_f64(L, kloop_identity(v->reduce)));
+        kloop_declare(L, v, &init);
+        if (reduced && v->reduce == REDUCE_PRODUCT) kloop_watch(L, v);
+        bool asked = in == L->root ? v->entry.kind == LOOP_UNSET : v->doubted;
+        if (asked && L->mode != MODE_PARALLEL)
+            v->given = kbuild_local(&L->walk, kbuild_int(&L->walk, QS_B1, 0));
+    }
+    for (InlineFrame *i = in->child; i; i = i->next) declare_all(L, i);
+}
+
+static bool has_return(const Node *loop) {
+    return kquery_node(kquery_body_of(loop), true, kquery_is_return, NULL);
+}
+
+static void begin_pass(Loops *L, Arena *scratch) {
+    const Func *f = L->job->func;
+    KFunc *made = kir_new(L->c, scratch, qstr_cname(L->c, "loop"), f->unit->src);
+    kbuild_begin(&L->walk, made, scratch, L->job->loop->pos);
+    L->f->rank = L->mode == MODE_PARALLEL ? L->axes : 1;
+    L->f->serial = L->mode != MODE_PARALLEL, L->f->strict = true;
+    L->in = L->root, L->exits = NULL, L->returned = 0;
+    L->nlevels = 0;
+    L->nfaults = L->nchecks = L->nwide = L->ntouches = L->loose = 0;
+    L->waits = false;
+    declare_all(L, L->root);
+    for (int i = 0; i < LOOP_NOTES; i++) {
+        bool known = i < L->out->nnotes;
+        L->note[i] = known ? kbuild_local(&L->walk, kbuild_int(&L->walk, QS_B1, 0)) : 0;
+    }
+    if (L->mode == MODE_PARALLEL) return kloop_declare_random(L);
+    L->fault = kbuild_local(&L->walk, kbuild_int(&L->walk, QS_I32, 0));
+    for (int i = 0; i < 2; i++) L->value[i] = kbuild_local(&L->walk, kloop_f64(L, 0));
+    kloop_declare_random(L);
+    if (has_return(L->job->loop)) L->returned = kbuild_local(&L->walk, kloop_f64(L, 0));
+}
+
+/* -- the end ----------------------------------------------------------------------------------------------------- */
+static void put(Loops *L, LoopBindKind where, int slot, KRef v) {
+    uint64_t param = (uint64_t)kloop_results_param(L, where);
+    kbuild_emit(&L->walk, (KMake){K_STORE, .a = kloop_i64(L, slot), .b = v, .imm = param});
+}
+
+static LoopOut *out_of(Loops *L, const Sym *sym) {
+    LoopResult *r = L->out;
+    for (int i = 0; i < r->nouts; i++)
+        if (r->outs[i].sym == sym) return &r->outs[i];
+    return NULL;
+}
+
+/* One place for each variable, the same in all versions. */
+static void assign_slots(Loops *L) {
+    LoopResult *r = L->out;
+    if (r->outs) return;
+    r->outs = qarena_alloc(L->keep_result, qmem_size((size_t)L->root->nvars, sizeof *r->outs, sizeof *r->outs));
+    for (int i = 0; i < L->root->nvars; i++) {
+        const Var *v = &L->root->vars[i];
+        if (!is_held(v) || !v->live) continue;
+        LoopOut *o = &r->outs[r->nouts++];
+        *o = (LoopOut){.sym = v->sym, .object = v->object, .kind = v->kind, .length = (uint8_t)v->n};
+        o->columns = (uint8_t)v->cols;
+        o->given = -1, o->reduce = v->reduce;
+        if (v->reduce) o->part = r->nparts, r->nparts += v->reduce == REDUCE_PRODUCT ? 3 : 1;
+        o->slot = v->kind == LOOP_INT ? r->nwholes++ : r->nreals;
+        if (v->kind != LOOP_INT) r->nreals += v->kind == LOOP_COMPLEX ? 2 : v->kind == LOOP_VECTOR ? v->n + 1 : 1;
+        if (v->entry.kind == LOOP_UNSET) o->given = r->nreals++;
+    }
+    r->returned = has_return(L->job->loop) ? r->nreals++ : -1;
+    r->drawn = L->random ? r->nwholes++ : -1;
+}
+
+static void put_variable(Loops *L, const Var *v, int slot) {
+    for (int i = 0; v->kind == LOOP_VECTOR && i < v->n; i++)
+        put(L, LOOP_REALS, slot + i, kbuild_get(&L->walk, v->part[i]));
+    if (v->kind == LOOP_VECTOR) {
+        put(L, LOOP_REALS, slot + v->n, v->f64 ? kloop_cast(L, kbuild_get(&L->walk, v->f64), QS_F64) : kloop_f64(L, 0));
+        return;
+    }
+    KRef x = kbuild_get(&L->walk, v->v);
+    if (v->kind == LOOP_INT) put(L, LOOP_WHOLES, slot, x);
+    else put(L, LOOP_REALS, slot, kloop_cast(L, x, QS_F64));
+    if (v->kind == LOOP_COMPLEX) put(L, LOOP_REALS, slot + 1, kbuild_get(&L->walk, v->im));
+}
+
+static void store_variables(Loops *L) {
+    assign_slots(L);
+    for (int i = 0; i < L->root->nvars; i++) {
+        const Var *v = &L->root->vars[i];
+        LoopOut *o = out_of(L, v->sym);
+        if (!o || (v->reduce && L->mode == MODE_PARALLEL)) continue;
+        o->like = v->like; /* the last pass knows all */
+        put_variable(L, v, o->slot);
+        if (o->given >= 0)
+            put(L, LOOP_REALS, o->given,
+                v->given ? kloop_cast(L, kbuild_get(&L->walk, v->given), QS_F64) : kloop_f64(L, 1));
+    }
+    if (L->drawn) put(L, LOOP_WHOLES, L->out->drawn, kbuild_get(&L->walk, L->drawn));
+    if (L->returned) put(L, LOOP_REALS, L->out->returned, kbuild_get(&L->walk, L->returned));
+}
+
+/* Positions that have met nothing leave the place as it is. */
+static void store_notes(Loops *L) {
+    for (int i = 0; i < L->out->nnotes; i++) {
+        if (!L->note[i]) continue;
+        kloop_flow(L, K_IF, kbuild_get(&L->walk, L->note[i]));
+        put(L, LOOP_REALS, LOOP_NOTE + i, kloop_f64(L, 1));
+        kloop_flow(L, K_END, 0);
+    }
+}
+
+static void report_fault(Loops *L) {
+    for (uint32_t i = 0; i < L->nfaults; i++) {
+        L->pos = i + 1;
+        KRef this = kbuild_int(&L->walk, QS_I32, (int64_t)i + 1);
+        KRef fine = kloop_op(L, K_NE, kbuild_get(&L->walk, L->fault), this);
+        kloop_emit(L, (KMake){K_CHECK, .a = fine, .b = kbuild_get(&L->walk, L->value[0]),
+                              .c = kbuild_get(&L->walk, L->value[1]), .imm = (uint64_t)L->faults[i].message});
+    }
+}
+
+static qs_status serial_pass(Loops *L) {
+    kbuild_once(&L->walk);
+    TRY(kstmt_lower(&L->walk, L->job->loop));
+    kloop_flow(L, K_BREAK, 0);
+    kloop_flow(L, K_END, 0);
+    store_variables(L);
+    store_notes(L);
+    report_fault(L);
+    return QS_OK;
+}
+
+/* What a chunk has added up goes to its place among the parts. */
+static void store_parts(Loops *L) {
+    KParam p = {.name = qstr_cname(L->c, "parts"), .kind = KP_ARRAY, .dtype = QS_F64, .rank = 1, .contiguous = true,
+                .unit_last = true};
+    KRef pos = kbuild_pure(&L->walk, (KMake){K_POS, .own = QS_I64});
+    for (int i = 0; i < L->root->nvars; i++) {
+        const Var *v = &L->root->vars[i];
+        const LoopOut *o = v->reduce ? out_of(L, v->sym) : NULL;
+        if (!o) continue;
+        const KRef parts[3] = {v->v, v->least, v->most};
+        uint64_t param = (uint64_t)kloop_param(L, &p, (LoopBind){LOOP_PARTS, 0});
+        for (int k = 0; k < 3 && parts[k]; k++) {
+            KRef at = kloop_op(L, K_ADD, pos, kloop_i64(L, (int64_t)(o->part + k) * LOOP_CHUNKS));
+            kbuild_emit(&L->walk, (KMake){K_STORE, .a = at, .b = kbuild_get(&L->walk, parts[k]), .imm = param});
+        }
+    }
+}
+
+/* The position of the last turn leaves the variables as they are then. */
+static qs_status parallel_pass(Loops *L) {
+    TRY(kcounted_lower(&L->walk, L->job->loop));
+    KRef last = kbuild_int(&L->walk, QS_B1, 1);
+    store_notes(L);
+    if (L->chunked) store_parts(L), last = kloop_op(L, K_EQ, L->chunk_last, L->level[0].last);
+    for (int i = 0; i < L->axes && !L->chunked; i++) {
+        const Level *v = &L->level[i];
+        if (kloop_last_of(L, v)) last = kloop_op(L, K_AND, last, kloop_op(L, K_EQ, v->counter, kloop_last_of(L, v)));
+    }
+    kloop_flow(L, K_IF, last);
+    for (int i = 0; i < L->root->nvars; i++)
+        if (!L->root->vars[i].set && out_of(L, L->root->vars[i].sym)) {
+            L->pos = L->job->loop->pos;
+            return kloop_decline(L, L->pos, "%s may keep the value of an earlier turn", L->root->vars[i].sym->name->s);
+        }
+    store_variables(L);
+    kloop_flow(L, K_END, 0);
+    return QS_OK;
+}
+
+typedef struct { Arena *arena; LoopCode *out, *guard; } Version;
+
+static qs_status keep_code(Loops *L, Arena *arena, LoopCode *out) {
+    out->func = kbuild_keep(&L->walk, arena);
+    out->binds = qarena_alloc(arena, qmem_size((size_t)L->f->nparams, sizeof *out->binds, sizeof *out->binds));
+    for (int i = 0; i < L->f->nparams; i++) out->binds[i] = L->binds[i];
+    out->places = qarena_alloc(arena, qmem_size(L->nfaults, sizeof *out->places, sizeof *out->places));
+    for (uint32_t i = 0; i < L->nfaults; i++) out->places[i] = L->faults[i].place;
+    return kir_verify(L->c, out->func);
+}
+
+static qs_status keep(Walk *w, void *ud) {
+    Loops *L = (Loops *)w;
+    const Version *v = ud;
+    if (L->mode == MODE_EXACT) L->out->draws = L->draws, L->axes = kloop_parallel_depth(L);
+    if (L->loose && L->mode == MODE_PARALLEL && !L->chunked)
+        return kloop_decline(L, L->loose_pos, "a test here depends on values");
+    TRY(keep_code(L, v->arena, v->out));
+    return v->guard ? kloop_guard(L, v->arena, v->guard) : QS_OK;
+}
+
+static qs_status pass(Walk *w, Arena *scratch) {
+    Loops *L = (Loops *)w;
+    begin_pass(L, scratch);
+    return L->mode == MODE_PARALLEL ? parallel_pass(L) : serial_pass(L);
+}
+
+/* Passes of one version; what the last one found stays in L until the next. */
+static qs_status version(Loops *L, Mode mode, Arena *arena, LoopCode *out, LoopCode *guard) {
+    Version v = {arena, out, guard};
+    bool done;
+    L->mode = mode;
+    TRY(kbuild_passes(&L->walk, LOOP_PASSES, pass, keep, &v, &done));
+    return done ? QS_OK : kloop_decline(L, L->job->loop->pos, "the types of its variables");
+}
+
+static int nest_of(const Node *n) {
+    int depth = 0;
+    for (; n && n->kind == N_FOR; n = n->u.loop.body.n == 1 ? n->u.loop.body.at[0] : NULL) depth += n->u.loop.nvars;
+    return depth < QS_MAX_RANK ? depth : QS_MAX_RANK;
+}
+
+static void versions(Loops *L, Arena *arena) {
+    LoopResult *r = L->out;
+    Node *loop = L->job->loop;
+    find_written(L, &loop);
+    make_room(L, L->root, LOOP_FIELDS);
+    if (version(L, MODE_EXACT, arena, &r->exact, NULL) != QS_OK) { r->exact.func = NULL; return; }
+    bool saves = L->nchecks > 0;
+    for (; L->axes > 0; L->axes--) {
+        r->depth = L->axes, r->chunked = L->chunked;
+        if (version(L, MODE_PARALLEL, arena, &r->parallel, &r->guard) == QS_OK) return;
+    }
+    r->parallel.func = NULL;
+    if (saves && version(L, MODE_QUICK, arena, &r->quick, &r->guard) != QS_OK) r->quick.func = NULL;
+}
+
+qs_status kloop_lower(Ctx *c, Arena *arena, const LoopJob *job, LoopResult *out) {
+    Arena kept;
+    ErrorState before = c->err;
+    qarena_init(&kept, c);
+    *out = (LoopResult){0};
+    InlineFrame root = {.func = job->func, .source = -1, .return_depth = -1};
+    Loops L = {.walk = {.rules = &kloop_rules, .c = c, .keep = &kept, .root = &root}, .keep_result = arena,
+               .job = job, .out = out, .nest = nest_of(job->loop)};
+    versions(&L, arena);
+    c->err = before;
+    qmem_free(c, L.binds, L.cap_binds * sizeof *L.binds);
+    qmem_free(c, L.faults, L.cap_faults * sizeof *L.faults);
+    qmem_free(c, L.checks, L.cap_checks * sizeof *L.checks);
+    qmem_free(c, L.wide, L.cap_wide * sizeof *L.wide);
+    qmem_free(c, L.touches, L.cap_touches * sizeof *L.touches);
+    kbuild_free(&L.walk);
+    qarena_free(&kept);
+    return QS_OK;
+}

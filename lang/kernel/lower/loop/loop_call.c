@@ -1,0 +1,423 @@
+/* loop_call.c -- calls: built-ins of numbers; functions of the program are inlined, with locals of their own. */
+#include "lang/kernel/lower/loop/loop_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* -- built-ins of numbers --------------------------------------------------------------------------------------- */
+static KRef real_row(Loops *L, Elem e, const Number *a) {
+    KRef x[LOOP_ROW_ARGS];
+    for (int i = 0; i < kelem_info[e].nargs; i++) x[i] = kloop_real(L, a[i]);
+    return kelem_real(kbuild_rows(&L->walk), e, QS_F64, x).re;
+}
+
+/* Bounds of what a row that keeps integers makes of them.  All such rows are monotone in each argument but for kinks at
+ * 0, so they are extreme where arguments are at their bounds, or 0. */
+static void bounds(Loops *L, Elem e, const Number *a, Number *out) {
+    uint32_t before = L->f->nins;
+    KInto into = {L->f, &L->pos, false};
+    out->lo = INFINITY, out->hi = -INFINITY;
+    int n = kelem_info[e].nargs, corners = n == 1 ? 3 : n == 2 ? 9 : 27;
+    for (int corner = 0; corner < corners; corner++) {
+        KRef x[LOOP_ROW_ARGS];
+        double v;
+        for (int i = 0, k = corner; i < n; i++, k /= 3) {
+            double at = k % 3 == 0 ? a[i].lo : k % 3 == 1 ? a[i].hi : fmin(fmax(a[i].lo, 0), a[i].hi);
+            x[i] = kloop_f64(L, at);
+        }
+        if (kir_is_const(L->f, kelem_real(kelem_into(&into), e, QS_F64, x).re, &v))
+            out->lo = fmin(out->lo, v), out->hi = fmax(out->hi, v);
+    }
+    kbuild_take_back(&L->walk, before);
+}
+
+/* Of whole numbers: ints among themselves stay ints; of others the twin goes along, and the value is the double. */
+static bool whole_row(Loops *L, Elem e, const Number *a, Number *out) {
+    KRef x[LOOP_ROW_ARGS];
+    bool ints = true;
+    for (int i = 0; i < kelem_info[e].nargs; i++) ints = ints && a[i].kind == LOOP_INT;
+    for (int i = 0; i < kelem_info[e].nargs; i++)
+        if (!(x[i] = ints ? a[i].v : kloop_twin(L, a[i]))) return false;
+    *out = ints ? kloop_int(0, 0, 0) : kloop_num(real_row(L, e, a));
+    bounds(L, e, a, out);
+    KRef v = kelem_real(kbuild_rows(&L->walk), e, QS_I64, x).re;
+    return *(ints ? &out->v : &out->twin) = v, true;
+}
+
+static qs_status row(Loops *L, Elem e, const Number *a, Number *out) {
+    ElemWhole rule = (ElemWhole)kelem_info[e].whole;
+    if (rule == ELEM_ITSELF && (a->kind == LOOP_INT || kloop_twin(L, *a)))
+        return *out = a->kind == LOOP_BOOL ? kloop_to_num(L, *a) : *a, QS_OK;
+    if (kelem_info[e].real == ELEM_TRUTH) return *out = kloop_bool(real_row(L, e, a)), QS_OK;
+    bool monotone = rule == ELEM_SAME || rule == ELEM_WHOLE;
+    if (monotone && whole_row(L, e, a, out)) return QS_OK;
+    if (rule == ELEM_ARITH) {
+        for (int i = 0; i < kelem_info[e].nargs; i++)
+            if (a[i].kind == LOOP_INT) return kloop_decline(L, L->pos, "%s of an int", kelem_info[e].name);
+    }
+    return *out = kloop_num(real_row(L, e, a)), QS_OK;
+}
+
+static qs_status operator_fn(Loops *L, int op, const Number *a, Number *out) {
+    return kloop_binary(L, (Op)op, a[0], a[1], out);
+}
+
+static KRef real_mod(Loops *L, const Number *a) { return real_row(L, EL_mod, a); }
+
+/* The remainder of integers is a machine instruction, that of doubles is not.  A zero has the sign of the modulus. */
+static KRef quick_mod(Loops *L, const Number *a, KRef x, KRef y) {
+    KRef result = kbuild_local(&L->walk, kloop_f64(L, 0));
+    kloop_flow(L, K_IF, kloop_op(L, K_LT, kloop_i64(L, 0), y));
+    kbuild_set(&L->walk, result, kloop_cast(L, kloop_op(L, K_MOD, x, y), QS_F64));
+    kloop_flow(L, K_ELSE, 0);
+    kbuild_set(&L->walk, result, real_mod(L, a));
+    kloop_flow(L, K_END, 0);
+    return kbuild_get(&L->walk, result);
+}
+
+static qs_status mod_fn(Loops *L, int imm, const Number *a, Number *out) {
+    (void)imm;
+    KRef x = kloop_twin(L, a[0]), y = kloop_twin(L, a[1]);
+    bool whole = x && y, positive = a[1].lo >= 1;
+    if (a[0].kind == LOOP_INT && a[1].kind == LOOP_INT) {
+        KRef r = kelem_real(kbuild_rows(&L->walk), EL_mod, QS_I64, (KRef[]){a[0].v, a[1].v}).re;
+        return *out = positive ? kloop_int(r, 0, a[1].hi - 1) : kloop_wide(L, r), QS_OK;
+    }
+    if (!whole) return *out = kloop_num(real_mod(L, a)), QS_OK;
+    if (!positive) return *out = kloop_num(quick_mod(L, a, x, y)), QS_OK;
+    return *out = kloop_whole(L, kloop_op(L, K_MOD, x, y), 0, a[1].hi - 1), QS_OK;
+}
+
+/* The whole number that has the bits of a. */
+static Number with_bits(Loops *L, Elem e, Number a) {
+    char text[80];
+    if (a.kind != LOOP_NUM || kloop_twin(L, a)) return kloop_to_int(L, a);
+    snprintf(text, sizeof text, "%s: " KELEM_NO_BITS "%%0", kelem_name(e));
+    kloop_fail_unless(L, kelem_has_bits(kbuild_rows(&L->walk), a.v, QS_F64), QS_ETYPE, text, a.v, 0);
+    return kloop_to_int(L, a);
+}
+
+/* Of floats the whole numbers that they hold; the result is a float again. */
+static qs_status shift_fn(Loops *L, int e, const Number *a, Number *out) {
+    Number x = with_bits(L, (Elem)e, a[0]), n = with_bits(L, (Elem)e, a[1]);
+    KRef r = kelem_shift(kbuild_rows(&L->walk), (Elem)e, QS_I64, x.v, n.v, QS_I64, n.lo >= 0);
+    *out = kloop_wide(L, r);
+    if (a[0].kind == LOOP_NUM) *out = kloop_num(kloop_cast(L, r, QS_F64));
+    return QS_OK;
+}
+
+/* Between numbers that are whole, whatever their kind.  Between ints that are not negative the result has no bit that
+ * they have not. */
+static qs_status bits_fn(Loops *L, int e, const Number *a, Number *out) {
+    KRef x[2] = {0};
+    double most = 1;
+    bool positive = true;
+    for (int i = 0; i < kelem_info[e].nargs; i++) {
+        if (a[i].kind == LOOP_BOOL) return kloop_decline(L, L->pos, "bits of a truth value");
+        Number n = with_bits(L, (Elem)e, a[i]);
+        x[i] = n.v;
+        positive = positive && n.lo >= 0;
+        while (most <= n.hi) most *= 2;
+    }
+    KRef r = kelem_real(kbuild_rows(&L->walk), (Elem)e, QS_I64, x).re;
+    bool small = positive && e != EL_bitnot && most <= 0x1p62;
+    return *out = small ? kloop_int(r, 0, most - 1) : kloop_wide(L, r), QS_OK;
+}
+
+static qs_status int_fn(Loops *L, int imm, const Number *a, Number *out) {
+    (void)imm;
+    return *out = kloop_to_int(L, a[0]), QS_OK;
+}
+
+static qs_status float_fn(Loops *L, int imm, const Number *a, Number *out) {
+    (void)imm;
+    return *out = kloop_to_num(L, a[0]), QS_OK;
+}
+
+/* Those that are no row of elem.def, or are quicker for whole numbers. */
+typedef qs_status BuiltinFn(Loops *, int imm, const Number *args, Number *out);
+static const struct { const char *name; int nargs; BuiltinFn *fn; int imm; } builtins[] = {
+    {"int", 1, int_fn, 0}, {"float", 1, float_fn, 0}, {"pow", 2, operator_fn, OP_POW},
+    {"min", 2, operator_fn, OP_MINEQ}, {"max", 2, operator_fn, OP_MAXEQ},
+    {"mod", 2, mod_fn, 0}, {"periodize", 2, mod_fn, 0}, {"shl", 2, shift_fn, EL_shl}, {"shr", 2, shift_fn, EL_shr},
+    {"and", 2, bits_fn, EL_bitand}, {"or", 2, bits_fn, EL_bitor}, {"xor", 2, bits_fn, EL_bitxor},
+    {"not", 1, bits_fn, EL_bitnot}};
+
+static qs_status real_builtin(Loops *L, const char *name, const Number *args, int nargs, Number *out) {
+    for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
+        if (builtins[i].nargs == nargs && !strcmp(builtins[i].name, name))
+            return builtins[i].fn(L, builtins[i].imm, args, out);
+    Elem e = kelem_find(name, nargs);
+    if (e == EL__COUNT || kelem_info[e].real == ELEM_COMPLEX || kelem_info[e].real == ELEM_NOTHING)
+        return kloop_decline(L, L->pos, "a call of %s", name);
+    return row(L, e, args, out);
+}
+
+/* size(x,d) and numel(x) of arrays; a vec is 1xN. */
+static qs_status extents(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
+    const LoopValue *h = &args[0].host;
+    double d;
+    KRef n = kloop_i64(L, 1);
+    *out = (Value){.what = WHAT_NUMBER};
+    if (!strcmp(name, "numel"))
+        for (int i = 0; i < h->rank; i++) n = kloop_op(L, K_MUL, n, kloop_extent(L, &args[0], i));
+    else {
+        if (nargs != 2 || args[1].what != WHAT_NUMBER || !kloop_known(L, args[1].num, &d) || d < 0 || d != floor(d))
+            return kloop_decline(L, L->pos, "size of a dimension that is not known");
+        int axis = (int)fmin(d, QS_MAX_RANK) - (h->rank == 1);
+        if (axis >= 0 && axis < h->rank) n = kloop_extent(L, &args[0], axis);
+    }
+    bool small = h->small && strcmp(name, "numel");
+    return out->num = kloop_whole(L, n, 0, small ? LOOP_SMALL : 0x1p48), QS_OK;
+}
+
+static qs_status of_numbers(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
+    enum { MOST = LOOP_ROW_ARGS };
+    Number nums[MOST];
+    bool found = false;
+    for (int i = 0; i < nargs; i++) {
+        if (args[i].what != WHAT_NUMBER) return kloop_decline(L, L->pos, "%s of an array", name);
+        if (i < MOST) nums[i] = args[i].num;
+    }
+    *out = (Value){.what = WHAT_NUMBER};
+    if (nargs > MOST || !nargs) return kloop_decline(L, L->pos, "a call of %s", name);
+    TRY(kloop_complex_call(L, name, nums, nargs, &found, &out->num));
+    return found ? QS_OK : real_builtin(L, name, nums, nargs, &out->num);
+}
+
+static qs_status builtin(Loops *L, const char *name, Value *args, int nargs, Value *out) {
+    if (kloop_is_random(name, nargs) && (!nargs || args[0].what == WHAT_NUMBER)) {
+        *out = (Value){.what = WHAT_NUMBER};
+        return kloop_random(L, name, nargs ? &args[0].num : NULL, &out->num);
+    }
+    bool measures = !strcmp(name, "size") || !strcmp(name, "numel");
+    if (nargs && args[0].what == WHAT_ARRAY && measures) return extents(L, name, args, nargs, out);
+    bool made = false;
+    TRY(kloop_made(L, name, args, nargs, &made, out));
+    if (made) return QS_OK;
+    for (int i = 0; i < nargs; i++) kloop_short(L, &args[i]);
+    for (int i = 0; i < nargs; i++)
+        if (args[i].what == WHAT_VECTOR) return kloop_vector_call(L, name, args, nargs, out);
+    return of_numbers(L, name, args, nargs, out);
+}
+
+/* -- functions of the program ------------------------------------------------------------------------------------ */
+/* vec, vec2 …; mat, which a vec is, too, and mat2x2 … */
+bool kloop_has_shape(const char *name, const Value *v) {
+    char exact[32];
+    if (v->what != WHAT_VECTOR) return false;
+    if (v->cols) snprintf(exact, sizeof exact, "mat%dx%d", v->n / v->cols, v->cols);
+    else snprintf(exact, sizeof exact, "vec%d", v->n);
+    return !strcmp(name, "mat") || !strcmp(name, exact) || (!v->cols && !strcmp(name, "vec"));
+}
+
+static bool is_type_parameter(const Func *f, const Str *name) {
+    for (int i = 0; i < f->ntyparams; i++)
+        if (qstr_equal(f->typarams[i], name)) return true;
+    return false;
+}
+
+/* Numbers are converted; of arrays it must be known that they are what is wanted. */
+static qs_status accept_type(Loops *L, const Func *f, const Param *p, Value *v) {
+    static const char *const ranks[] = {"scalar", "vec", "mat", "cube"};
+    const TypeExpr *t = p->type;
+    if (!t) return QS_OK;
+    const Str *name = t->kind == TE_NAME ? t->name : NULL;
+    bool given = p >= f->params && p < f->params + f->nparams;
+    if (given && v->what == WHAT_OBJECT && L->job->is_of_class(L->job->ud, v->host.source, f, (int)(p - f->params)))
+        return QS_OK;
+    if (v->what == WHAT_NUMBER)
+        return name && is_type_parameter(f, name) ? QS_OK : kloop_convert(L, name, &v->num);
+    if (name && kloop_has_shape(name->s, v)) return QS_OK;
+    bool real = v->what == WHAT_ARRAY && (v->host.dtype == L->c->scalar_dtype);
+    bool fits = name && v->host.rank < 4 && !strcmp(name->s, ranks[v->host.rank]);
+    if (real && (fits || (name && v->host.rank == 1 && !strcmp(name->s, "mat")))) return QS_OK;
+    return kloop_decline(L, L->pos, "a call of %s, whose parameter %s has a type", f->name->s, p->name->s);
+}
+
+/* A type parameter stands for one type: numbers of one kind, which are what they are. */
+static qs_status bind_types(Loops *L, const Func *f, const Args *given) {
+    uint8_t kind = LOOP_UNSET;
+    const Value *args = given->at;
+    for (int p = 0; p < f->nparams; p++) {
+        const TypeExpr *t = f->params[p].type;
+        int i = kcall_find_argument(given, f, p);
+        if (i < 0 || !t || t->kind != TE_NAME || !is_type_parameter(f, t->name)) continue;
+        bool number = args[i].what == WHAT_NUMBER && (kind == LOOP_UNSET || kind == args[i].num.kind);
+        if (!number || f->ntyparams > 1) return kloop_decline(L, L->pos, "a call of %s, which is generic", f->name->s);
+        kind = args[i].num.kind;
+    }
+    bool bound = !f->ntyparams || kind != LOOP_UNSET;
+    return bound ? QS_OK : kloop_decline(L, L->pos, "a call of %s, which is generic", f->name->s);
+}
+
+static bool integer_named(const TypeExpr *t, qs_dtype *d) {
+    if (!t || t->kind != TE_NAME) return false;
+    return qdtype_from_name(t->name->s, d) && qdtype_is_int(*d);
+}
+
+/* An integer parameter does not change the number that it gets. */
+static void pass_whole(Loops *L, const Param *p, const Value *v) {
+    qs_dtype d;
+    double lo, hi;
+    char text[240];
+    if (v->what != WHAT_NUMBER || v->num.kind == LOOP_COMPLEX || !integer_named(p->type, &d)) return;
+    qdtype_int_span(d, &lo, &hi);
+    KRef twin = kloop_twin(L, v->num), x = kloop_real(L, v->num);
+    if (twin && v->num.lo >= lo && v->num.hi <= hi) return;
+    KRef fits = kelem_holds(kbuild_rows(&L->walk), d, x, QS_F64, -INFINITY, INFINITY);
+    uint32_t pos = L->pos;
+    L->pos = p->pos;
+    char what[140];
+    snprintf(what, sizeof what, "%.60s: argument %.60s", L->in->func->name->s, p->name->s);
+    snprintf(text, sizeof text, QDTYPE_NOT_HELD, what, qdtype_info[d].name, "%0", qdtype_info[d].name);
+    kloop_fail_unless(L, fits, QS_EVALUE, text, x, 0);
+    L->pos = pos;
+}
+
+static qs_status bind(Walk *w, const Param *p, Value *x) {
+    Loops *L = (Loops *)w;
+    Var *v = &L->in->vars[p->sym->index];
+    pass_whole(L, p, x);
+    TRY(accept_type(L, L->in->func, p, x));
+    if (x->what == WHAT_NUMBER) return kloop_assign(L, v, x);
+    if (x->what == WHAT_VECTOR && (v->assigned || v->kind == LOOP_VECTOR)) return kloop_assign(L, v, x);
+    v->bound = v->set = true, v->val = *x;
+    return QS_OK;
+}
+
+/* A new vector that the function made is no longer a variable's. */
+static void leave_behind(Value *v) {
+    if (v->what == WHAT_VECTOR && v->origin && !v->origin->shared) v->origin = NULL;
+}
+
+static qs_status result(Walk *w, const Param *p, Value *out) {
+    Loops *L = (Loops *)w;
+    if (!p) return QS_OK;
+    TRY(kloop_read(L, p->sym, out));
+    TRY(accept_type(L, L->in->func, p, out));
+    return leave_behind(out), QS_OK;
+}
+
+static qs_status may_inline(Walk *w, const Func *f, const Args *args) {
+    Loops *L = (Loops *)w;
+    if (f->qual == Q_KERNEL) return kloop_decline(L, L->pos, "a call of %s", f->name->s);
+    if (L->f->nins > LOOP_LONGEST) return kloop_decline(L, L->pos, "%s makes it too long", f->name->s);
+    TRY(bind_types(L, f, args));
+    for (int i = 0; i < f->nparams; i++) { /* where it is called, and so is the reason if one does not fit */
+        int k = kcall_find_argument(args, f, i);
+        if (k < 0) continue;
+        Value would_be = args->at[k];
+        TRY(accept_type(L, f, &f->params[i], &would_be));
+    }
+    return QS_OK;
+}
+
+static void new_frame(Walk *w, InlineFrame *in) {
+    const Func *f = in->func;
+    in->vars = qarena_alloc(w->keep, qmem_size((size_t)f->nlocals, sizeof *in->vars, sizeof *in->vars));
+    for (int k = 0; k < f->nlocals; k++) in->vars[k].sym = f->locals[k], in->vars[k].object = -1;
+    w->changed = true; /* its variables are declared at the start of the next pass */
+}
+
+static void enter(Walk *w, InlineFrame *in) {
+    for (int i = 0; i < in->nvars; i++) kloop_unset((Loops *)w, &in->vars[i]);
+}
+
+static void function(Walk *w, Func *f, Value *captures, Value *out) {
+    (void)w;
+    *out = (Value){.what = WHAT_FUNCTION, .host = {.kind = LOOP_FUNC, .func = f, .source = -1}, .caught = captures};
+}
+
+/* uint8(x), scalar(x) …; vec(3) and mat(2,2) are zeros */
+static qs_status convert(Loops *L, const Str *type, const Value *args, int nargs, Value *out) {
+    bool made = false, sized = !strcmp(type->s, "vec") ? nargs == 1 : !strcmp(type->s, "mat") && nargs == 2;
+    for (int i = 0; i < nargs; i++) sized = sized && args[i].what == WHAT_NUMBER;
+    if (sized) return kloop_made(L, "zeros", args, nargs, &made, out);
+    if (nargs != 1 || args[0].what != WHAT_NUMBER) return kloop_decline(L, L->pos, "%s of an array", type->s);
+    *out = (Value){.what = WHAT_NUMBER, .num = args[0].num};
+    return kloop_convert(L, type, &out->num);
+}
+
+/* error("text") and assert(condition, "text"). */
+static qs_status stop(Loops *L, Node *n, bool always) {
+    const ArgList *list = &n->u.call.args;
+    Node *text = list->n == (always ? 1 : 2) ? list->at[list->n - 1].value : NULL;
+    KRef holds = kbuild_int(&L->walk, QS_B1, 0);
+    int known;
+    Text message;
+    if (text && text->kind != N_STR) return kloop_decline(L, n->pos, "a message that is made in the loop");
+    if (!text && (always || list->n != 1)) return kloop_decline(L, n->pos, "a message of several parts");
+    if (!always) TRY(kexpr_cond(&L->walk, list->at[0].value, &holds, &known));
+    L->pos = n->pos;
+    qtext_init(&message, L->c);
+    for (const char *p = text ? text->u.str->s : "assertion failed"; *p; p++)
+        qtext_add(&message, *p == '%' ? "%%" : p, *p == '%' ? 2 : 1);
+    kloop_fail_unless(L, holds, always ? QS_EUSER : QS_EASSERT, message.s ? message.s : "", 0, 0);
+    qtext_free(&message);
+    return QS_OK;
+}
+
+static bool is_builtin(const Value *fn, const char *name) {
+    return fn->what == WHAT_FUNCTION && fn->host.builtin && !strcmp(fn->host.builtin, name);
+}
+
+/* o.name(…): a function whose first argument is o. */
+static qs_status method_of(Loops *L, const Node *callee, Value *self, Value *out) {
+    const Str *name = callee->u.field.name;
+    LoopValue v;
+    TRY(kloop_expr(L, callee->u.field.base, self));
+    L->pos = callee->pos;
+    if (self->what != WHAT_OBJECT) return kloop_decline(L, callee->pos, "%s as a method of what is no object", name->s);
+    L->job->method(L->job->ud, L->in->func, self->host.source, name, &v);
+    if (v.kind != LOOP_FUNC)
+        return kloop_decline(L, callee->pos, "the method %s is a field, or has several definitions", name->s);
+    return *out = (Value){.what = WHAT_FUNCTION, .host = v}, QS_OK;
+}
+
+static qs_status callee_of(Walk *w, Called *c) {
+    Loops *L = (Loops *)w;
+    Node *callee = c->site->u.call.callee;
+    bool named = callee->kind == N_IDENT && callee->u.ident.sym;
+    *c->fn = (Value){.what = WHAT_NOTHING};
+    if (callee->kind == N_FIELD) return c->self = true, method_of(L, callee, c->args, c->fn);
+    if (named && callee->u.ident.sym->kind == SYM_TYPE) return QS_OK;
+    TRY(kloop_expr(L, callee, c->fn));
+    bool asserts = is_builtin(c->fn, "assert"), errs = is_builtin(c->fn, "error");
+    c->done = !c->wanted && (asserts || errs);
+    if (c->done) TRY(stop(L, c->site, errs));
+    if (c->done && errs) L->left = true;
+    return QS_OK;
+}
+
+static qs_status no_names(Loops *L, const Args *args) {
+    for (int i = 0; i < args->n; i++)
+        if (args->names[i]) return kloop_decline(L, L->pos, "a call with named arguments");
+    return QS_OK;
+}
+
+static qs_status apply(Walk *w, Node *n, Value *fn, const Args *args, Value *outs, int wanted) {
+    Loops *L = (Loops *)w;
+    Node *callee = n->u.call.callee;
+    const char *name = callee->kind == N_IDENT ? callee->u.ident.name->s : "a function";
+    Callee inlined = {.func = fn->host.func, .captures = fn->caught, .source = fn->host.source};
+    for (int i = 0; i < wanted; i++) outs[i] = (Value){.what = WHAT_NOTHING};
+    if (fn->what == WHAT_FUNCTION && fn->host.func) TRY(kcall_inline(w, n, &inlined, args, outs, wanted));
+    else TRY(no_names(L, args));
+    if (fn->what == WHAT_NOTHING) return convert(L, callee->u.ident.sym->name, args->at, args->n, outs);
+    if (fn->what != WHAT_FUNCTION) return kloop_decline(L, n->pos, "a call of %s", name);
+    if (!fn->host.func) TRY(builtin(L, fn->host.builtin, args->at, args->n, outs));
+    if (wanted && outs->what == WHAT_NOTHING) return kloop_decline(L, n->pos, "%s gives no value", name);
+    return QS_OK;
+}
+
+static qs_status convert_argument(Walk *w, TypeExpr *type, const char *what, uint32_t pos, Value *v) {
+    return (void)type, (void)what, (void)v, kloop_decline((Loops *)w, pos, "an argument with a type");
+}
+
+const CallRules kloop_call_rules = {
+    .place = "a compiled loop", .most_calls = LOOP_CALLS, .variable = kloop_variable, .function = function,
+    .outside = kloop_outside, .callee = callee_of, .apply = apply, .convert = convert_argument,
+    .may_inline = may_inline, .new_frame = new_frame, .enter = enter, .bind = bind, .result = result,
+};

@@ -1,0 +1,363 @@
+/* loop_dependence.c -- which turns of a nest of loops are independent, and what can be tested before the first of them.
+ *
+ * Two turns are independent when neither writes an element that the other reads or writes.  It is proved dimension by
+ * dimension: subscripts that are k·i + c with the same k and the same invariant rest meet only where the counters i
+ * are equal (or, when the constants differ by no multiple of k, nowhere).  A nest of loops is parallel when for each
+ * of its counters some dimension proves it, for every write and all that touches the same array.  What is between
+ * different arrays the machine tests when it knows them.  Variables are not dealt with here: in the parallel version
+ * reading one before it was set in the same turn is an error that names it. */
+#include "lang/kernel/lower/loop/loop_internal.h"
+
+#include <math.h>
+
+/* -- what does not depend on the turn ---------------------------------------------------------------------------- */
+static bool is_invariant(const KFunc *f, KRef r) {
+    const KIns *i = &f->ins[r];
+    if (i->op == K_FOR || i->op == K_POS || kir_ops[i->op].effect != KE_PURE) return false;
+    return (!i->a || is_invariant(f, i->a)) && (!i->b || is_invariant(f, i->b)) && (!i->c || is_invariant(f, i->c));
+}
+
+KRef kloop_last_of(Loops *L, const Level *v) {
+    if (v->step == 1 || v->step == -1 || L->f->ins[v->last].op == K_PARAM) return v->last;
+    KRef step = kloop_i64(L, (int64_t)v->step), n = kloop_op(L, K_DIV, kloop_op(L, K_SUB, v->last, v->first), step);
+    return kloop_op(L, K_ADD, v->first, kloop_op(L, K_MUL, n, step));
+}
+
+/* -- subscripts -------------------------------------------------------------------------------------------------- */
+typedef struct { int level; int64_t factor; Affine rest; bool ok; } Subscript; /* level -1: no counter at all */
+
+static int level_of(const Loops *L, KRef r) {
+    for (int i = 0; i < L->nlevels; i++)
+        if (L->level[i].counter && L->level[i].counter == r) return i;
+    return -1;
+}
+
+static Subscript subscript(const Loops *L, KRef r) {
+    Affine all;
+    Subscript s = {.level = -1};
+    if (!kaffine_of(L->f, r, &all)) return s;
+    s.rest.constant = all.constant;
+    for (int i = 0; i < all.n; i++) {
+        int level = level_of(L, all.term[i].ref);
+        if (level < 0 && !is_invariant(L->f, all.term[i].ref)) return s;
+        if (level >= 0 && s.level >= 0) return s; /* two counters in one subscript */
+        if (level >= 0) s.level = level, s.factor = all.term[i].factor;
+        else s.rest.term[s.rest.n++] = all.term[i];
+    }
+    return s.ok = true, s;
+}
+
+/* What one dimension says of two elements: NEVER the same, the same only with one counter EQUAL, or nothing. */
+typedef enum { MEET_UNKNOWN, MEET_EQUAL, MEET_NEVER } Meeting;
+
+static Meeting meeting(const Subscript *a, const Subscript *b) {
+    Affine d = a->rest;
+    if (!a->ok || !b->ok || a->level != b->level || a->factor != b->factor) return MEET_UNKNOWN;
+    if (!kaffine_add(&d, &b->rest, -1) || d.n) return MEET_UNKNOWN;
+    if (a->level < 0) return d.constant ? MEET_NEVER : MEET_UNKNOWN;
+    if (a->factor != -1 && d.constant % a->factor) return MEET_NEVER; /* the least int64 has no remainder by -1 */
+    return d.constant ? MEET_UNKNOWN : MEET_EQUAL;
+}
+
+/* The counters that are certainly equal where s and t are the same element, as bits; all when they never are. */
+static unsigned equal_counters(const Loops *L, const Touch *s, const Touch *t) {
+    unsigned equal = 0;
+    if (!s->plain || !t->plain) return 0;
+    for (int d = 0; d < s->rank; d++) {
+        Subscript a = subscript(L, s->at[d]), b = subscript(L, t->at[d]);
+        Meeting m = meeting(&a, &b);
+        if (m == MEET_NEVER) return ~0u;
+        if (m == MEET_EQUAL) equal |= 1u << a.level;
+    }
+    return equal;
+}
+
+/* -- how many loops ---------------------------------------------------------------------------------------------- */
+static bool is_axis(const Loops *L, int i) {
+    const Level *v = &L->level[i];
+    return v->counter && !v->by_turns && fabs(v->step) < 0x1p20 && is_invariant(L->f, v->first) &&
+           is_invariant(L->f, v->last);
+}
+
+static bool is_sum(const Loops *L, int source) {
+    for (int i = 0; i < L->out->nsums; i++)
+        if (L->out->sums[i] == source) return true;
+    return false;
+}
+
+static const char *array_name(const Loops *L, const Touch *t) { return L->f->params[t->param].name->s; }
+
+/* The loops from outside in whose counters are equal wherever two turns meet. */
+static int independent(Loops *L, int depth) {
+    for (uint32_t i = 0; i < L->ntouches; i++) {
+        const Touch *s = &L->touches[i];
+        for (uint32_t k = 0; s->store && depth && k < L->ntouches; k++) {
+            const Touch *t = &L->touches[k];
+            if (t->source != s->source || is_sum(L, s->source)) continue;
+            unsigned equal = equal_counters(L, s, t);
+            int most = 0;
+            while (most < depth && equal >> most & 1) most++;
+            if (!most)
+                (void)kloop_decline(L, t->pos, i == k ? "several turns may write the same element of %s"
+                                                      : "a turn may use an element of %s that another one writes",
+                                    array_name(L, s));
+            depth = most;
+        }
+    }
+    return depth;
+}
+
+static bool only_adds(const Loops *L, const Touch *as) {
+    for (uint32_t i = 0; i < L->ntouches; i++)
+        if (L->touches[i].source == as->source && L->touches[i].sum != as->sum) return false;
+    return as->sum != SUM_NOT;
+}
+
+/* Arrays whose elements several turns may change, but only by adding to them: each chunk gets a copy. */
+static void find_sums(Loops *L) {
+    for (uint32_t i = 0; i < L->ntouches; i++) {
+        const Touch *t = &L->touches[i];
+        bool candidate = t->store && !is_sum(L, t->source) && only_adds(L, t);
+        if (candidate && !(equal_counters(L, t, t) & 1) && L->out->nsums < LOOP_SUM_ARRAYS)
+            L->out->sums[L->out->nsums++] = t->source;
+    }
+}
+
+static bool reduces(const Loops *L) {
+    for (int i = 0; i < L->root->nvars; i++)
+        if (L->root->vars[i].reduce) return true;
+    return L->out->nsums > 0;
+}
+
+static bool multiplies(const Loops *L) {
+    for (int i = 0; i < L->root->nvars; i++)
+        if (L->root->vars[i].reduce == REDUCE_PRODUCT) return true;
+    return false;
+}
+
+/* Stores that cannot be taken back. */
+static bool commits(const Loops *L) {
+    for (uint32_t i = 0; i < L->ntouches; i++)
+        if (L->touches[i].store && !is_sum(L, L->touches[i].source)) return true;
+    return false;
+}
+
+int kloop_parallel_depth(Loops *L) {
+    int depth = 0;
+    if (L->job->loop->kind != N_FOR)
+        return (void)kloop_decline(L, L->job->loop->pos, "each turn decides whether there is another"), 0;
+    while (depth < L->nlevels && is_axis(L, depth)) depth++;
+    if (!depth) return (void)kloop_decline(L, L->job->loop->pos, "a counter that may have a fraction"), 0;
+    if (L->random && L->draws_vary)
+        return (void)kloop_decline(L, L->draws_pos, "not every turn draws as many random numbers"), 0;
+    L->out->nsums = 0;
+    find_sums(L);
+    L->chunked = reduces(L) || (L->loose && !commits(L));
+    if (L->loose && (L->waits || commits(L)))
+        return (void)kloop_decline(L, L->loose_pos, "whether this fails depends on values"), 0;
+    if (multiplies(L) && commits(L))
+        return (void)kloop_decline(L, L->job->loop->pos, "a product that may have to be taken again in order"), 0;
+    depth = independent(L, depth);
+    return (L->chunked || L->random) && depth ? 1 : depth;
+}
+
+/* -- bounds over all turns --------------------------------------------------------------------------------------- */
+bool kloop_is_wide(const Loops *L, KRef r) {
+    for (uint32_t i = 0; i < L->nwide; i++)
+        if (L->wide[i] == r) return true;
+    return false;
+}
+
+/* A bound that says something: not one against the wrapping of what comes of a float. */
+static bool is_near(const Loops *L, KRef r) {
+    double k;
+    return kloop_has_range(L, r) && !(kir_is_const(L->f, r, &k) && fabs(k) >= 0x1p60);
+}
+
+/* max(a, min(b, x)), of any x; a and b in *lo and *hi. */
+static bool is_clamp(const KFunc *f, const KIns *i, KRef *lo, KRef *hi, int turned) {
+    const KIns *inner = &f->ins[turned & 1 ? i->a : i->b];
+    *lo = turned & 1 ? i->b : i->a, *hi = turned & 2 ? inner->b : inner->a;
+    return (i->op == K_MAX && inner->op == K_MIN) || (i->op == K_MIN && inner->op == K_MAX);
+}
+
+/* Whether what is not known of r is kept between bounds that are. */
+static bool is_kept(const Loops *L, const KIns *i, KRef *lo, KRef *hi) {
+    for (int turned = 0; turned < 4; turned++)
+        if (is_clamp(L->f, i, lo, hi, turned) && is_near(L, *lo) && is_near(L, *hi)) return true;
+    return false;
+}
+
+/* Of what is not wide the bounds are within 63 bits as its value is, so the guard need not look for overflow. */
+bool kloop_has_range(const Loops *L, KRef r) {
+    const KFunc *f = L->f;
+    const KIns *i = &f->ins[r];
+    double k;
+    KRef lo, hi;
+    if (kloop_is_wide(L, r)) return false;
+    switch (i->op) {
+    case K_CONST: case K_PARAM: case K_DIM: case K_STRIDE: case K_POS: return qdtype_is_int((qs_dtype)i->dtype);
+    case K_FOR: return kir_is_const(f, i->c, &k) && kloop_has_range(L, i->a) && kloop_has_range(L, i->b);
+    case K_MIN: case K_MAX:
+        if (qdtype_is_int((qs_dtype)i->dtype) && is_kept(L, i, &lo, &hi)) return true;
+        /* fall through */
+    case K_ADD: case K_SUB: case K_MUL:
+        return qdtype_is_int((qs_dtype)i->dtype) && kloop_has_range(L, i->a) && kloop_has_range(L, i->b);
+    case K_NEG: return qdtype_is_int((qs_dtype)i->dtype) && kloop_has_range(L, i->a);
+    case K_BOUND: return kloop_has_range(L, i->b);
+    case K_MOD: return qdtype_is_int((qs_dtype)i->dtype) && kir_is_const(f, i->b, &k) && k > 0;
+    default: return false;
+    }
+}
+
+typedef struct { KRef lo, hi; } Bounds;
+typedef struct { Loops *L; KFunc *from, *to; Bounds *known; KRef *same; } Guard;
+
+static KRef op(Guard *g, KOp k, KRef a, KRef b) {
+    return kir_fold(g->to, (KMake){k, .a = a, .b = b, .pos = g->L->pos});
+}
+static KRef number(Guard *g, int64_t v) { return kir_const_int(g->to, QS_I64, v, g->L->pos); }
+static KRef real(Guard *g, KRef a) { return kir_fold(g->to, (KMake){K_CAST, .own = QS_F64, .a = a, .pos = g->L->pos}); }
+
+static Bounds bounds_of(Guard *g, KRef r);
+
+static Bounds product(Guard *g, Bounds a, Bounds b) {
+    KRef p = op(g, K_MUL, a.lo, b.lo), q = op(g, K_MUL, a.lo, b.hi), r = op(g, K_MUL, a.hi, b.lo),
+         s = op(g, K_MUL, a.hi, b.hi);
+    return (Bounds){op(g, K_MIN, op(g, K_MIN, p, q), op(g, K_MIN, r, s)),
+                    op(g, K_MAX, op(g, K_MAX, p, q), op(g, K_MAX, r, s))};
+}
+
+/* The value of r itself, which no counter reaches. */
+static KRef same_value(Guard *g, KRef r) {
+    const KIns *i = &g->from->ins[r];
+    if (!r || g->same[r]) return r ? g->same[r] : 0;
+    KRef a = same_value(g, i->a), b = same_value(g, i->b), c = same_value(g, i->c);
+    return g->same[r] = kir_add(g->to, kir_like(i, a, b, c));
+}
+
+static KRef turns_of(Guard *g, const Level *v) {
+    KRef first = same_value(g, v->first), last = same_value(g, v->last);
+    KRef n = op(g, K_DIV, op(g, K_SUB, last, first), number(g, (int64_t)v->step));
+    KRef some = op(g, K_LE, v->step < 0 ? last : first, v->step < 0 ? first : last);
+    KRef count = op(g, K_ADD, n, number(g, 1));
+    return kir_fold(g->to, (KMake){K_SELECT, .a = some, .b = count, .c = number(g, 0), .pos = g->L->pos});
+}
+
+static Bounds compute(Guard *g, KRef r) {
+    const KIns i = g->from->ins[r];
+    double k;
+    KRef lo, hi;
+    Bounds a, b;
+    switch (i.op) {
+    case K_CONST: case K_PARAM: case K_DIM: case K_STRIDE:
+        a.lo = kir_add(g->to, kir_like(&i, 0, 0, 0));
+        return a.hi = a.lo, a;
+    case K_POS:
+        if (g->L->chunked) return (Bounds){number(g, 0), number(g, LOOP_CHUNKS - 1)};
+        return (Bounds){number(g, 0), op(g, K_SUB, turns_of(g, &g->L->level[i.imm]), number(g, 1))};
+    case K_NEG:
+        a = bounds_of(g, i.a);
+        return (Bounds){op(g, K_SUB, number(g, 0), a.hi), op(g, K_SUB, number(g, 0), a.lo)};
+    case K_BOUND: return (Bounds){number(g, 0), op(g, K_SUB, bounds_of(g, i.b).hi, number(g, 1))};
+    case K_MOD: (void)kir_is_const(g->from, i.b, &k); return (Bounds){number(g, 0), number(g, (int64_t)k - 1)};
+    default: break;
+    }
+    bool either = !kloop_has_range(g->L, i.a) || !kloop_has_range(g->L, i.b);
+    if (either && is_kept(g->L, &i, &lo, &hi)) { /* between the least and the greatest of its two bounds */
+        a = bounds_of(g, lo), b = bounds_of(g, hi);
+        return (Bounds){op(g, K_MIN, a.lo, b.lo), op(g, K_MAX, a.hi, b.hi)};
+    }
+    a = bounds_of(g, i.a), b = bounds_of(g, i.b);
+    switch (i.op) {
+    case K_FOR: (void)kir_is_const(g->from, i.c, &k); return k < 0 ? (Bounds){b.lo, a.hi} : (Bounds){a.lo, b.hi};
+    case K_ADD: return (Bounds){op(g, K_ADD, a.lo, b.lo), op(g, K_ADD, a.hi, b.hi)};
+    case K_SUB: return (Bounds){op(g, K_SUB, a.lo, b.hi), op(g, K_SUB, a.hi, b.lo)};
+    case K_MUL: return product(g, a, b);
+    default: return (Bounds){op(g, (KOp)i.op, a.lo, b.lo), op(g, (KOp)i.op, a.hi, b.hi)}; /* MIN MAX */
+    }
+}
+
+static Bounds bounds_of(Guard *g, KRef r) {
+    if (!g->known[r].lo) {
+        Bounds b = compute(g, r);
+        g->known[r] = b;
+    }
+    return g->known[r];
+}
+
+/* -- the guard --------------------------------------------------------------------------------------------------- */
+static void put(Guard *g, int param, int slot, KRef v) {
+    kir_add(g->to, (KMake){K_STORE, .a = number(g, slot), .b = v, .imm = (uint64_t)param, .pos = g->L->pos});
+}
+
+/* Is the sum never negative?  Where int64 wraps, the double shows it. */
+static KRef never_negative(Guard *g, const Affine *sum) {
+    KRef least = number(g, sum->constant), rough = real(g, least);
+    for (int i = 0; i < sum->n; i++) {
+        Bounds b = bounds_of(g, sum->term[i].ref);
+        KRef at = sum->term[i].factor < 0 ? b.hi : b.lo;
+        KRef factor = kir_const_num(g->to, QS_F64, (double)sum->term[i].factor, g->L->pos);
+        least = op(g, K_ADD, least, op(g, K_MUL, at, number(g, sum->term[i].factor)));
+        rough = op(g, K_ADD, rough, op(g, K_MUL, real(g, at), factor));
+    }
+    KRef plain = op(g, K_LE, kir_const_num(g->to, QS_F64, -1, g->L->pos), rough);
+    return op(g, K_AND, op(g, K_LE, number(g, 0), least), plain);
+}
+
+/* One end of the index is inside: `ranged` (0: that is not known), or one of the proofs. */
+static KRef end_is_inside(Guard *g, KRef ranged, const Proof *end) {
+    KRef yes = kir_const_int(g->to, QS_B1, end->sure, g->L->pos);
+    if (ranged) yes = op(g, K_OR, yes, ranged);
+    for (int i = 0; i < end->n && !end->sure; i++) {
+        const Rest *r = &end->rest[i];
+        yes = op(g, K_OR, yes, op(g, K_AND, never_negative(g, &r->sum), never_negative(g, &r->given)));
+    }
+    return yes;
+}
+
+static KRef is_inside(Guard *g, const Check *c, Bounds at, KRef size) {
+    KRef low = c->ranged ? op(g, K_LE, number(g, 0), at.lo) : 0, high = c->ranged ? op(g, K_LT, at.hi, size) : 0;
+    return op(g, K_AND, end_is_inside(g, low, &c->low), end_is_inside(g, high, &c->high));
+}
+
+/* The first test that may fail, and with which values. */
+static void put_tests(Guard *g, int where) {
+    const Loops *L = g->L;
+    KRef failed = number(g, 0), seen[3] = {failed, failed, failed};
+    for (uint32_t i = L->nchecks; i-- > 0;) {
+        const Check *c = &L->checks[i];
+        Bounds size = bounds_of(g, c->n), at = c->ranged ? bounds_of(g, c->at) : (Bounds){number(g, 0), size.lo};
+        KRef fine = is_inside(g, c, at, size.lo);
+        const KRef now[3] = {at.lo, at.hi, size.lo};
+        failed = kir_fold(g->to, (KMake){K_SELECT, .a = fine, .b = failed, .c = number(g, i + 1), .pos = L->pos});
+        for (int k = 0; k < 3; k++)
+            seen[k] = kir_fold(g->to, (KMake){K_SELECT, .a = fine, .b = seen[k], .c = now[k], .pos = L->pos});
+    }
+    put(g, where, LOOP_GUARD_FAILED, failed);
+    for (int k = 0; k < 3; k++) put(g, where, LOOP_GUARD_LO + k, seen[k]);
+}
+
+qs_status kloop_guard(Loops *L, Arena *arena, LoopCode *out) {
+    Guard g = {.L = L, .from = L->f};
+    int n = L->f->nparams;
+    KParam result = {.name = qstr_cname(L->c, "wholes"), .kind = KP_ARRAY, .dtype = QS_I64, .rank = 1,
+                     .contiguous = true, .unit_last = true};
+    g.to = kir_new(L->c, arena, qstr_cname(L->c, "guard"), L->f->src);
+    g.to->rank = 1, g.to->serial = true;
+    g.known = qarena_alloc(L->arena, qmem_size(L->f->nins, sizeof *g.known, 0));
+    g.same = qarena_alloc(L->arena, qmem_size(L->f->nins, sizeof *g.same, 0));
+    for (int i = 0; i < n; i++) kir_param(g.to, &L->f->params[i]);
+    int where = kir_param(g.to, &result);
+    put_tests(&g, where);
+    for (int i = 1; L->mode == MODE_PARALLEL && i < L->axes; i++)
+        put(&g, where, LOOP_GUARD_TURNS + i, turns_of(&g, &L->level[i]));
+    kir_seal(g.to);
+    L->out->tests = qarena_alloc(arena, qmem_size(L->nchecks, sizeof *L->out->tests, sizeof *L->out->tests));
+    for (uint32_t i = 0; i < L->nchecks; i++) L->out->tests[i] = L->checks[i].test;
+    out->func = g.to;
+    out->binds = qarena_alloc(arena, qmem_size((size_t)n, sizeof *out->binds, sizeof *out->binds));
+    for (int i = 0; i < n; i++) out->binds[i] = L->binds[i];
+    out->binds[n] = (LoopBind){LOOP_WHOLES, 0};
+    return kir_verify(L->c, g.to);
+}

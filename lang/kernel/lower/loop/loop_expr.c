@@ -1,0 +1,249 @@
+/* loop_expr.c -- expressions. */
+#include "lang/kernel/lower/loop/loop_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+static qs_status a_number(Loops *L, const Value *v, Number *out) {
+    if (v->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
+    return *out = v->num, QS_OK;
+}
+
+qs_status kloop_real_number(Loops *L, const Value *v, Number *out) {
+    TRY(a_number(L, v, out));
+    return out->kind == LOOP_COMPLEX ? kloop_decline(L, L->pos, "a complex number here") : QS_OK;
+}
+
+qs_status kloop_number(Loops *L, Node *n, Number *out) {
+    Value v;
+    TRY(kloop_expr(L, n, &v));
+    L->pos = n->pos;
+    return kloop_real_number(L, &v, out);
+}
+
+/* -- choices ----------------------------------------------------------------------------------------------------- */
+static bool is_effect(const Node *n, void *ud) { return (void)ud, n->kind == N_INDEX || n->kind == N_CALL; }
+
+/* Reads no memory and calls nothing.  Arithmetic of ints may fail all the same, which only its code shows. */
+static bool is_plain(const Node *n) {
+    Node *root = (Node *)(uintptr_t)n;
+    return !kquery_node((NodeList){&root, 1}, true, is_effect, NULL);
+}
+
+typedef struct { uint32_t nins, nfaults, loose, loose_pos; bool *set; } Mark;
+
+static void *mark(Walk *w) {
+    const Loops *L = (const Loops *)w;
+    Mark *m = qarena_alloc(w->arena, sizeof *m);
+    *m = (Mark){w->f->nins, L->nfaults, L->loose, L->loose_pos, kstmt_save(w)};
+    return m;
+}
+
+/* The code since the mark may fail: it is taken back, to be made again where it is asked for. */
+static bool take_back(Walk *w, void *ud) {
+    Loops *L = (Loops *)w;
+    const Mark *m = ud;
+    if (L->loose == m->loose) return false;
+    kbuild_take_back(w, m->nins);
+    L->nfaults = m->nfaults, L->loose = m->loose, L->loose_pos = m->loose_pos;
+    kstmt_restore(w, m->set);
+    return true;
+}
+
+static qs_status same_kind(Loops *L, Number a, Number b) {
+    if (a.kind == b.kind && !a.maybe && !b.maybe) return QS_OK;
+    return kloop_decline(L, L->pos, "two kinds of numbers in one expression with `?`");
+}
+
+static qs_status select_rule(Walk *w, KRef c, Value *a, Value *b, Value *out) {
+    Loops *L = (Loops *)w;
+    Number x, y;
+    TRY(a_number(L, a, &x));
+    TRY(a_number(L, b, &y));
+    TRY(same_kind(L, x, y));
+    return *out = (Value){.what = WHAT_NUMBER, .num = kloop_choose(L, c, x, y)}, QS_OK;
+}
+
+/* Both sides may fail, so only one is computed.  The value lies in a LOCAL, a double without its twin; its kind is
+ * known only inside. */
+typedef struct { KRef locals[LOOP_COMPLEX + 1], im; bool set; Number value; } Choice;
+
+static void *choice(Walk *w, const Node *n, KRef cond) {
+    static const qs_dtype dtypes[] = {
+        [LOOP_NUM] = QS_F64, [LOOP_INT] = QS_I64, [LOOP_BOOL] = QS_B1, [LOOP_COMPLEX] = QS_F64};
+    Choice *c = qarena_alloc(w->arena, sizeof *c);
+    (void)n, (void)cond;
+    for (unsigned k = LOOP_NUM; k <= LOOP_COMPLEX; k++)
+        c->locals[k] = kbuild_local(w, kbuild_int(w, dtypes[k], 0));
+    c->im = kbuild_local(w, kbuild_const(w, QS_F64, 0));
+    return c;
+}
+
+static qs_status choice_set(Walk *w, void *ud, Value *v) {
+    Loops *L = (Loops *)w;
+    Choice *c = ud;
+    Number x;
+    TRY(a_number(L, v, &x));
+    if (c->set) TRY(same_kind(L, c->value, x));
+    kbuild_set(w, c->locals[x.kind], x.v);
+    if (x.im) kbuild_set(w, c->im, x.im);
+    if (c->set) x.lo = fmin(x.lo, c->value.lo), x.hi = fmax(x.hi, c->value.hi);
+    c->value = x, c->set = true;
+    return QS_OK;
+}
+
+static void choice_get(Walk *w, void *ud, Value *out) {
+    Loops *L = (Loops *)w;
+    const Choice *c = ud;
+    const Number *x = &c->value;
+    Number got = {.kind = x->kind, .v = kbuild_get(&L->walk, c->locals[x->kind]), .lo = x->lo, .hi = x->hi};
+    if (x->im) got.im = kbuild_get(&L->walk, c->im);
+    *out = (Value){.what = WHAT_NUMBER, .num = got};
+}
+
+static void boolean(Walk *w, KRef c, Value *out) {
+    (void)w;
+    *out = (Value){.what = WHAT_NUMBER, .num = kloop_bool(c)};
+}
+
+static qs_status truth(Walk *w, const Value *v, KRef *out, int *known) {
+    Loops *L = (Loops *)w;
+    Number x;
+    double k;
+    TRY(kloop_real_number(L, v, &x));
+    *out = kloop_truth(L, x);
+    return *known = kir_is_const(w->f, *out, &k) ? k != 0 : -1, QS_OK;
+}
+
+static bool elementwise(const Value *v) { return (void)v, false; }
+static bool many(const Value *v) { return (v->what == WHAT_TRUTHS || v->what == WHAT_VECTOR) && v->n != 1; }
+
+static qs_status choose(Walk *w, Value *c, Value *a, Value *b, Value *out) {
+    return kloop_vector_choose((Loops *)w, c, a, b, out);
+}
+
+/* -- expressions ------------------------------------------------------------------------------------------------- */
+qs_status kloop_operator(Loops *L, Op op, const Value *x, const Value *y, Value *out) {
+    Value r = {.what = WHAT_NUMBER}, a = *x, b = *y;
+    kloop_short(L, &a);
+    kloop_short(L, &b);
+    if (kloop_is_vectorial(&a, &b)) return kloop_vector_binary(L, op, &a, &b, out);
+    if (a.what != WHAT_NUMBER || b.what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
+    bool complex = a.num.kind == LOOP_COMPLEX || b.num.kind == LOOP_COMPLEX;
+    TRY((complex ? kloop_complex_binary : kloop_binary)(L, op, a.num, b.num, &r.num));
+    return *out = r, QS_OK;
+}
+
+static qs_status binary(Walk *w, Op op, Value *a, Value *b, Value *out) {
+    return kloop_operator((Loops *)w, op, a, b, out);
+}
+
+static qs_status unary(Walk *w, Op op, Value *a, Value *out) {
+    Loops *L = (Loops *)w;
+    Number x;
+    kloop_short(L, a);
+    if (a->what == WHAT_VECTOR) return kloop_vector_unary(L, op, a, out);
+    TRY(a_number(L, a, &x));
+    out->what = WHAT_NUMBER;
+    return (x.kind == LOOP_COMPLEX ? kloop_complex_unary : kloop_unary)(L, op, x, &out->num);
+}
+
+/* The host takes float64 for a list with a whole number that `scalar` rounds, or int64 for an int that doubles may not
+ * hold, as long as it is not made of one.  *asks: whether this one is so shows at each turn; an element of such an
+ * array and a small number are not. */
+static qs_status item(Loops *L, const Value *v, Number *out, bool *asks) {
+    TRY(kloop_real_number(L, v, out));
+    const KIns *made = &L->f->ins[out->v];
+    bool element = made->op == K_CAST && L->f->ins[made->a].dtype == QS_F32;
+    if (!kloop_twin(L, *out) && out->kind == LOOP_INT && (made->op != K_CAST || L->f->ins[made->a].dtype != QS_F64))
+        return kloop_decline(L, L->pos, "a list of ints of 64 bits");
+    *out = kloop_to_num(L, *out);
+    *asks = L->c->scalar_dtype == QS_F32 && !element && kloop_rounded(L, *out).v != out->v;
+    return QS_OK;
+}
+
+static KRef magnitude(Loops *L, Number x) { return kbuild_pure(&L->walk, (KMake){K_ABS, .a = x.v}); }
+
+static KRef is_lost(Loops *L, Number x) {
+    KRef whole = kelem_real(kbuild_rows(&L->walk), EL_trunc, QS_F64, (KRef[]){x.v, 0}).re;
+    KRef large = kloop_op(L, K_LT, magnitude(L, x), kloop_f64(L, 0x1p64));
+    KRef lost = kloop_op(L, K_AND, kloop_op(L, K_NE, kloop_rounded(L, x).v, x.v), large);
+    return kloop_op(L, K_AND, kloop_op(L, K_EQ, whole, x.v), lost);
+}
+
+/* Below 2^24 no whole number is rounded, and so it is nearly always: all else stands behind a branch. */
+static void hold(Loops *L, const bool *asks, Value *list) {
+    KRef far = 0, again[LOOP_VECTOR_MAX], f64, lost = 0;
+    Number given[LOOP_VECTOR_MAX];
+    memcpy(given, list->at, (size_t)list->n * sizeof *given);
+    for (int i = 0; i < list->n; i++) {
+        if (asks[i]) far = kloop_or(L, far, kloop_op(L, K_LT, kloop_f64(L, 0x1p24), magnitude(L, given[i])));
+        if (!kloop_twin(L, given[i])) list->at[i] = kloop_rounded(L, given[i]); /* a whole one stays: see is_lost */
+    }
+    if (!far) return;
+    kloop_fork(L, list, again);
+    f64 = kbuild_local(&L->walk, kbuild_int(&L->walk, QS_B1, 0));
+    kloop_flow(L, K_IF, far);
+    for (int i = 0; i < list->n; i++)
+        if (asks[i]) lost = kloop_or(L, lost, is_lost(L, given[i]));
+    kbuild_set(&L->walk, f64, lost);
+    for (int i = 0; i < list->n; i++)
+        kbuild_set(&L->walk, again[i], kloop_held(L, lost, given[i]).v);
+    kloop_flow(L, K_END, 0);
+    list->f64 = kbuild_get(&L->walk, f64);
+    kloop_merge(L, list, again);
+}
+
+/* [a,b,c], and of vectors the matrix that has them as rows */
+static qs_status matrix(Walk *w, Value *items, int n, Value *out) {
+    Loops *L = (Loops *)w;
+    bool nested = n && items[0].what == WHAT_VECTOR;
+    int cols = nested ? items[0].n : n, rows = nested ? n : 1;
+    if (!cols || cols > LOOP_VECTOR_MAX || rows > LOOP_VECTOR_MAX || rows * cols > LOOP_VECTOR_MAX)
+        return kloop_decline(L, L->pos, "an array of %s elements made in the loop", cols ? "many" : "no");
+    *out = kloop_matrix(L, rows, cols);
+    bool asks[LOOP_VECTOR_MAX];
+    for (int i = 0; i < n && !nested; i++) TRY(item(L, &items[i], &out->at[i], &asks[i]));
+    if (!nested) hold(L, asks, out);
+    for (int i = 0; i < n && nested; i++) {
+        bool fits = items[i].what == WHAT_VECTOR && items[i].n == cols && !items[i].cols;
+        if (!fits) return kloop_decline(L, L->pos, "a matrix that is not made of rows of numbers");
+        memcpy(out->at + i * cols, items[i].at, (size_t)cols * sizeof *out->at);
+        out->f64 = kloop_or(L, out->f64, items[i].f64);
+    }
+    return QS_OK;
+}
+
+static qs_status field(Walk *w, const Value *object, const Node *n, Value *out) {
+    Loops *L = (Loops *)w;
+    if (object->what != WHAT_OBJECT) return kloop_decline(L, n->pos, "a field of something that is no object");
+    return kloop_field(L, object, n->u.field.name, out);
+}
+
+static qs_status literal(Walk *w, const Node *n, Value *out) {
+    Loops *L = (Loops *)w;
+    if (n->u.num.is_uint64) return kloop_decline(L, n->pos, "an integer that only uint64 holds");
+    int64_t whole = n->u.num.whole;
+    Number x = whole ? kloop_int(kloop_i64(L, whole), (double)whole, (double)whole) : kloop_const(L, n->u.num.value);
+    if (n->u.num.imaginary) x = kloop_complex(kloop_f64(L, 0), x.v);
+    *out = (Value){.what = WHAT_NUMBER, .num = x};
+    return QS_OK;
+}
+
+static qs_status other(Walk *w, Node *n, Value *out) {
+    Loops *L = (Loops *)w;
+    (void)out;
+    switch ((NodeKind)n->kind) {
+    case N_STR: return kloop_decline(L, n->pos, "a string");
+    case N_RANGE: case N_COLON: return kloop_decline(L, n->pos, "a slice or a range as a value");
+    default: return kloop_decline(L, n->pos, "an expression of this kind");
+    }
+}
+
+const ExprRules kloop_expr_rules = {
+    .literal = literal, .unary = unary, .binary = binary, .boolean = boolean, .truth = truth,
+    .elementwise = elementwise, .many = many, .choose = choose,
+    .cheap = is_plain, .mark = mark, .take_back = take_back, .select = select_rule,
+    .choice = choice, .choice_set = choice_set, .choice_get = choice_get, .matrix = matrix, .field = field,
+    .index = kloop_load, .other = other,
+};

@@ -1,0 +1,475 @@
+/* loop_index.c -- x[i,j]: elements, read, written and updated as the host does; x[p] with the place as a vector; rows
+ * of few elements, x[i,:]. */
+#include "lang/kernel/lower/loop/loop_internal.h"
+#include "lang/syntax/fold.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    Places p;
+    Value base;
+    AccessMode written;
+    /* As they stand there; of the last dimension, or of the first two, so many places from index[] on instead of one:
+     * 0: one.  `sliced` is the first of these dimensions. */
+    int n;
+    Number index[QS_MAX_RANK];
+    int count[2], sliced;
+    KRef guard;                  /* what must hold for the elements to exist; 0: they do */
+    bool row;                    /* of a matrix that is a vector here, index[0] is that of a whole row */
+} Access;
+
+static qs_dtype dtype_of(const Access *a) { return (qs_dtype)a->base.host.dtype; }
+static const char *shown_name(const Access *a) { return a->p.name ? a->p.name : "an array"; }
+
+static int array_param(Loops *L, const Value *array) {
+    const LoopValue *h = &array->host;
+    KParam p = {.name = (Str *)(uintptr_t)array->name, .kind = KP_ARRAY, .dtype = h->dtype, .rank = h->rank,
+                .contiguous = h->contiguous, .unit_last = h->unit_last};
+    return kloop_param(L, &p, (LoopBind){LOOP_SOURCE, h->source});
+}
+
+static Layout layout_of(Loops *L, const Value *array) {
+    const LoopValue *h = &array->host;
+    return (Layout){array_param(L, array), h->rank, h->contiguous, h->unit_last, NULL};
+}
+
+KRef kloop_extent(Loops *L, const Value *array, int axis) {
+    Layout a = layout_of(L, array);
+    return kmemory_extent(&L->walk, &a, axis);
+}
+
+/* -- places ------------------------------------------------------------------------------------------------------ */
+static KRef whole_index(Loops *L, const Access *a, Number n, KRef *shown) {
+    char text[160];
+    KRef t = n.kind == LOOP_INT && !ksubscript_is_mapped(a->p.mode) ? n.v : kloop_twin(L, n);
+    if (t) return *shown = t;
+    KRef x = kloop_real(L, n);
+    snprintf(text, sizeof text, "an index of %.80s is not a number", a->p.name ? a->p.name : "the array");
+    if (!kloop_is_number(L, x)) kloop_fail_unless(L, kloop_op(L, K_EQ, x, x), QS_EINDEX, text, 0, 0);
+    *shown = kbuild_pure(&L->walk, (KMake){K_MATH, .flag = ksubscript_is_down(a->written) ? MF_floor : MF_trunc, .a = x});
+    if (a->written == ACC_DEFAULT) kloop_note_fraction(L, x, *shown);
+    t = kloop_cast(L, *shown, QS_I64);
+    return kloop_op(L, K_MIN, kloop_op(L, K_MAX, t, kloop_i64(L, LOOP_INDEX_LEAST)), kloop_i64(L, LOOP_INDEX_MOST));
+}
+
+static KRef inside(Walk *w, KRef at, KRef n) { return kloop_op((Loops *)w, K_INB, at, n); }
+
+static void test(Walk *w, const Places *p, int axis, AxisIndex x) {
+    kloop_inside((Loops *)w, x, p->name, ksubscript_shown_axis(p, axis));
+}
+
+static void exists(Walk *w, const Places *p, int axis, AxisIndex x) {
+    test(w, p, axis, (AxisIndex){kloop_i64((Loops *)w, 0), x.n, x.shown});
+}
+
+const PlaceRules kloop_place_rules = {.inside = inside, .test = test, .exists = exists};
+
+static KRef place(Loops *L, Access *a, Number index, KRef n, int axis) {
+    KRef shown, at = whole_index(L, a, index, &shown);
+    return ksubscript_bring(&L->walk, &a->p, axis, (AxisIndex){at, n, shown}, &a->guard);
+}
+
+/* The last place of a slice, too, must be inside; the first that is outside has the number n. */
+static Subindex places_along(Loops *L, Access *a, int i, int axis) {
+    KRef n = kloop_extent(L, &a->base, axis), at = place(L, a, a->index[i], n, axis);
+    int count = axis >= a->sliced && axis < a->sliced + 2 ? a->count[axis - a->sliced] : 0;
+    if (!count) return (Subindex){.kind = AT_ONE, .one = at};
+    test(&L->walk, &a->p, axis, (AxisIndex){kloop_op(L, K_ADD, at, kloop_i64(L, count - 1)), n, n});
+    return ksubscript_from(&L->walk, at, count);
+}
+
+static qs_status places(Loops *L, Access *a) {
+    if (a->n != a->p.rank && !(a->p.rank == 1 && a->n == 2))
+        return kloop_decline(L, L->pos, "%s has %d dimension%s, but %d ind%s given", shown_name(a), a->p.rank,
+                             a->p.rank == 1 ? "" : "s", a->n, a->n == 1 ? "ex is" : "ices are");
+    for (int i = 0; i < a->n; i++) {
+        int axis = ksubscript_axis(a->p.rank, a->n, i);
+        if (axis < 0) place(L, a, a->index[i], kloop_i64(L, 1), axis);
+        else a->p.item[axis] = places_along(L, a, i, axis);
+    }
+    return QS_OK;
+}
+
+static KRef linear(Loops *L, const Access *a, const KRef *at) {
+    Layout l = layout_of(L, &a->base);
+    return kmemory_linear(&L->walk, &l, at);
+}
+
+static void touched(Loops *L, const Access *a, const KRef *at, bool store, SumKind sum) {
+    Touch t = {.param = array_param(L, &a->base), .source = a->base.host.source, .rank = a->p.rank, .store = store,
+               .plain = !ksubscript_is_mapped(a->p.mode), .sum = sum, .pos = L->pos};
+    memcpy(t.at, at, (size_t)t.rank * sizeof *at);
+    qmem_grow(L->c, &L->touches, &L->cap_touches, L->ntouches, sizeof t);
+    L->touches[L->ntouches++] = t;
+}
+
+/* -- what is accessed -------------------------------------------------------------------------------------------- */
+static qs_status base_of(Loops *L, Node *n, Access *a) {
+    Node *base = n->u.index.base;
+    bool named = base->kind == N_IDENT && base->u.ident.sym;
+    if (named) TRY(kloop_read(L, base->u.ident.sym, &a->base));
+    else TRY(kloop_expr(L, base, &a->base));
+    L->pos = n->pos;
+    a->p.name = named ? base->u.ident.name->s : base->kind == N_FIELD ? base->u.field.name->s : NULL;
+    if (a->base.what == WHAT_VECTOR) return QS_OK;
+    if (a->base.what != WHAT_ARRAY) return kloop_decline(L, n->pos, "%s is no array of numbers", shown_name(a));
+    if (dtype_of(a) == QS_U64)
+        return kloop_decline(L, n->pos, "elements of %s are %s", shown_name(a), qdtype_info[dtype_of(a)].name);
+    TypeMods mods = named ? base->u.ident.sym->mods : (TypeMods){0};
+    if (mods.flags & (MOD_HWTEX_LINEAR | MOD_HWTEX_NEAREST))
+        return kloop_decline(L, n->pos, "%s is a texture", shown_name(a));
+    a->written = (AccessMode)mods.access;
+    a->p.mode = ksubscript_is_down(a->written) ? a->written : ACC_CHECKED;
+    a->p.rank = a->base.host.rank, a->n = n->u.index.at.n;
+    return QS_OK;
+}
+
+/* How many elements from `first` on; what is between them may be known though they are not: x[i-1..i+1]. */
+static qs_status length_of(Loops *L, const Node *n, Number first, Number last, double *out) {
+    KRef lo = kloop_twin(L, first), hi = kloop_twin(L, last);
+    Affine span;
+    double a, b;
+    if (kloop_known(L, first, &a) && kloop_known(L, last, &b) && a == floor(a) && b == floor(b))
+        return *out = b - a + 1, QS_OK;
+    if (!lo || !hi || !ksubscript_span(&L->walk, lo, hi, &span) || span.n)
+        return kloop_decline(L, n->pos, "a slice of a length that is not known");
+    return *out = (double)span.constant + 1, QS_OK;
+}
+
+/* x[i,:], x[i,a..b], x[a..b,c..d]: a few elements, as many as the array has now, or as the range says.  The number is
+ * compiled in. */
+static qs_status slice_of(Loops *L, Node *n, Access *a, int d) {
+    bool all = n->kind == N_COLON;
+    Number first = kloop_const(L, 0), last;
+    if (a->p.rank != a->n || ksubscript_is_down(a->written) || (n->kind == N_RANGE && n->u.range.step))
+        return kloop_decline(L, n->pos, "a slice of this kind");
+    double extent = all ? (double)L->job->extent(L->job->ud, a->base.host.source, d) : 0;
+    if (!all) {
+        TRY(kloop_number(L, n->u.range.lo, &first));
+        TRY(kloop_number(L, n->u.range.hi, &last));
+        TRY(length_of(L, n, first, last, &extent));
+    }
+    if (extent < 2) return kloop_decline(L, n->pos, "a slice of one element or none");
+    if (extent > LOOP_VECTOR_MAX) return kloop_decline(L, n->pos, "a slice of more than %d elements", LOOP_VECTOR_MAX);
+    return a->count[d - a->sliced] = (int)extent, a->index[d] = first, QS_OK;
+}
+
+static bool is_slice(const Node *n) { return n->kind == N_COLON || n->kind == N_RANGE; }
+
+/* The last index, or the first two. */
+static bool find_slices(const Node *n, Access *a) {
+    NodeList at = n->u.index.at;
+    int slices = 0;
+    for (int i = 0; i < at.n; i++) slices += is_slice(at.at[i]);
+    bool patch = slices == 2 && is_slice(at.at[0]) && is_slice(at.at[1]);
+    return a->sliced = patch ? 0 : at.n - 1, slices == 0 || patch || (slices == 1 && is_slice(at.at[at.n - 1]));
+}
+
+/* x[p] with the place in a vector. */
+static bool is_place(const Access *a, const Value *v) {
+    return v->what == WHAT_VECTOR && !v->cols && a->n == 1 && v->n == a->p.rank && a->p.rank > 1;
+}
+
+static bool all_whole(Loops *L, const Value *v) {
+    double x;
+    for (int i = 0; i < v->n; i++)
+        if (kloop_known(L, v->at[i], &x) && x != trunc(x)) return false; /* of fractions there is another warning */
+    return true;
+}
+
+static qs_status indices_of(Loops *L, Node *n, Access *a) {
+    bool slices = find_slices(n, a) && a->base.what == WHAT_ARRAY;
+    for (int i = 0; i < a->n; i++) {
+        Node *at = n->u.index.at.at[i];
+        Value v;
+        if (at->kind == N_COLON && i == 1 && a->n == 2 && a->base.what == WHAT_VECTOR && a->base.cols) {
+            a->row = true;
+            continue;
+        }
+        if (slices && is_slice(at)) {
+            TRY(slice_of(L, at, a, i));
+            continue;
+        }
+        if (is_slice(at) && a->base.what == WHAT_ARRAY)
+            return kloop_decline(L, n->pos, "a slice that is neither the last index nor the first two");
+        TRY(kloop_expr(L, at, &v));
+        if (a->n == 1 && a->p.rank > 1) kloop_short(L, &v);
+        if (is_place(a, &v)) {
+            L->pos = n->pos;
+            if (qfold_is_list(n->u.index.at) && all_whole(L, &v)) kloop_note_place(L, a->p.name, a->p.rank);
+            memcpy(a->index, v.at, (size_t)v.n * sizeof *v.at);
+            a->n = v.n;
+            return QS_OK;
+        }
+        if (v.what != WHAT_NUMBER || v.num.kind == LOOP_COMPLEX)
+            return kloop_decline(L, n->pos, "an index that is no real number");
+        a->index[i] = v.num;
+    }
+    if (a->count[0] * (a->count[1] ? a->count[1] : 1) > LOOP_VECTOR_MAX)
+        return kloop_decline(L, n->pos, "a slice of more than %d elements", LOOP_VECTOR_MAX);
+    return QS_OK;
+}
+
+static qs_status access_of(Loops *L, Node *n, Access *a) {
+    *a = (Access){.n = n->u.index.at.n};
+    TRY(base_of(L, n, a));
+    if (n->u.index.at.n > QS_MAX_RANK) return kloop_decline(L, n->pos, "more than %d indices", QS_MAX_RANK);
+    TRY(indices_of(L, n, a));
+    if (a->base.what == WHAT_VECTOR && a->n != (a->base.cols ? 2 : 1))
+        return kloop_decline(L, n->pos, "as many indices of %s", shown_name(a));
+    return L->pos = n->pos, QS_OK;
+}
+
+/* -- elements ---------------------------------------------------------------------------------------------------- */
+static Number from_memory(Loops *L, KRef v, qs_dtype d) {
+    double lo, hi;
+    if (d == QS_B1) return kloop_bool(v);
+    if (qdtype_is_real(d)) return kloop_num(kloop_cast(L, v, QS_F64));
+    qdtype_int_span(d, &lo, &hi);
+    return kloop_int(kloop_cast(L, v, QS_I64), lo, hi);
+}
+
+/* The element was read before, surely on every way to here, and nothing was stored since; 0: it was not.  So what a
+ * condition has asked of x[i] is known of the next x[i]. */
+static KRef read_before(const Loops *L, int param, KRef at, KRef guard) {
+    enum { FAR = 256 };
+    const KFunc *f = L->f;
+    int closed = 0; /* regions that have ended: what was read in them may not have been */
+    for (KRef r = f->nins - 1; r > 0 && f->nins - r < FAR; r--) {
+        const KIns *i = &f->ins[r];
+        if (i->op == K_STORE || i->op == K_ATOMIC || (!closed && kir_is_loop(i->op))) return 0;
+        if (i->op == K_END || (i->op == K_ELSE && !closed)) closed++;
+        else if (closed && kir_opens(i->op)) closed--;
+        if (!closed && i->op == K_LOAD && (int)i->imm == param && i->a == at && i->b == guard) return r;
+    }
+    return 0;
+}
+
+static KRef load_part(Loops *L, const Access *a, KRef linear, int part) {
+    int param = array_param(L, &a->base);
+    KRef before = read_before(L, param, kmemory_part(&L->walk, linear, dtype_of(a), part), a->guard);
+    return before ? before : kmemory_load(&L->walk, param, dtype_of(a), linear, part, a->guard);
+}
+
+static Number load(Loops *L, const Access *a, const KRef *at, SumKind sum) {
+    qs_dtype d = dtype_of(a);
+    touched(L, a, at, false, sum);
+    KRef k = linear(L, a, at), v = load_part(L, a, k, 0);
+    if (!qdtype_is_complex(d)) return from_memory(L, v, d);
+    return kloop_complex(kloop_cast(L, v, QS_F64), kloop_cast(L, load_part(L, a, k, 1), QS_F64));
+}
+
+static KRef to_truth(Loops *L, Number n) {
+    KRef t = kloop_truth(L, n), x = kloop_real(L, n);
+    if (n.kind == LOOP_BOOL || (kloop_twin(L, n) && n.lo >= 0 && n.hi <= 1)) return t;
+    KRef fits = kloop_op(L, K_OR, kloop_op(L, K_EQ, x, kloop_f64(L, 0)), kloop_op(L, K_EQ, x, kloop_f64(L, 1)));
+    return kloop_fail_unless(L, fits, QS_EVALUE, "%0 " QDTYPE_NO_TRUTH, x, 0), t;
+}
+
+static KRef to_memory(Loops *L, Number n, qs_dtype d) {
+    if (d == QS_B1) return to_truth(L, n);
+    KRef v = n.kind == LOOP_INT ? n.v : qdtype_is_int(d) && kloop_twin(L, n) ? kloop_twin(L, n) : kloop_real(L, n);
+    return kloop_cast(L, v, kir_value_dtype(d));
+}
+
+static void store_part(Loops *L, const Access *a, KRef linear, int part, KRef v) {
+    kmemory_store(&L->walk, array_param(L, &a->base), dtype_of(a), linear, part, v, a->guard);
+}
+
+static qs_status may_store(Loops *L, const Access *a, bool complex) {
+    qs_dtype d = dtype_of(a);
+    if (!a->base.host.writable || a->base.mods.flags & MOD_CONST)
+        return kloop_decline(L, L->pos, "%s cannot be written", shown_name(a));
+    if (qdtype_is_short(d))
+        return kloop_decline(L, L->pos, "%s holds %s", shown_name(a), qdtype_info[d].name);
+    if (complex && !qdtype_is_complex(d))
+        return kloop_decline(L, L->pos, "%s cannot hold complex numbers", shown_name(a));
+    return QS_OK;
+}
+
+static qs_status store(Loops *L, const Access *a, const KRef *at, Number n, SumKind sum) {
+    qs_dtype d = dtype_of(a);
+    TRY(may_store(L, a, n.kind == LOOP_COMPLEX));
+    touched(L, a, at, true, sum);
+    KRef k = linear(L, a, at);
+    if (!qdtype_is_complex(d)) return store_part(L, a, k, 0, to_memory(L, n, d)), QS_OK;
+    Number z = kloop_to_complex(L, n);
+    store_part(L, a, k, 0, kloop_cast(L, z.v, qdtype_real_of(d)));
+    store_part(L, a, k, 1, kloop_cast(L, z.im, qdtype_real_of(d)));
+    return QS_OK;
+}
+
+/* x[…] += v in the chunk's own copy of x. */
+static qs_status add_to_copy(Loops *L, const Access *a, const KRef *at, Op op, Number v) {
+    KParam p = {.name = qstr_cname(L->c, "sums"), .kind = KP_ARRAY, .dtype = QS_F64, .rank = 1, .contiguous = true,
+                .unit_last = true};
+    int number = kloop_sum_array(L, a->base.host.source);
+    uint64_t param = (uint64_t)kloop_param(L, &p, (LoopBind){LOOP_SUMS, number});
+    KRef pos = kbuild_pure(&L->walk, (KMake){K_POS, .own = QS_I64}), count = kloop_i64(L, 1);
+    for (int d = 0; d < a->p.rank; d++) count = kloop_op(L, K_MUL, count, kloop_extent(L, &a->base, d));
+    KRef k = kloop_op(L, K_ADD, kloop_op(L, K_MUL, pos, count), linear(L, a, at));
+    KRef old = kbuild_emit(&L->walk, (KMake){K_LOAD, .own = QS_F64, .a = k, .b = a->guard, .imm = param});
+    KRef sum = kloop_op(L, op == OP_ADD ? K_ADD : K_SUB, old, kloop_real(L, v));
+    kbuild_emit(&L->walk, (KMake){K_STORE, .a = k, .b = sum, .c = a->guard, .imm = param});
+    return QS_OK;
+}
+
+/* -- rows -------------------------------------------------------------------------------------------------------- */
+/* That all exist was tested with the first and the last. */
+static qs_status load_slice(Loops *L, const Access *a, Value *out) {
+    KRef at[QS_MAX_RANK];
+    int64_t dims[QS_MAX_RANK];
+    if (dtype_of(a) != L->c->scalar_dtype)
+        return kloop_decline(L, L->pos, "a slice of an array of %s", qdtype_info[dtype_of(a)].name);
+    bool vec = ksubscript_shape(&a->p, dims) == 1;
+    *out = vec ? kloop_vector(L, (int)dims[0]) : kloop_matrix(L, (int)dims[0], (int)dims[1]);
+    for (int k = 0; k < out->n; k++) ksubscript_at(&a->p, k, at), out->at[k] = load(L, a, at, SUM_NOT);
+    return QS_OK;
+}
+
+static qs_status store_slice(Loops *L, const Access *a, const Value *v) {
+    KRef at[QS_MAX_RANK];
+    int n = (int)ksubscript_count(&a->p);
+    bool same = v->what == WHAT_VECTOR && v->n == n && v->cols == a->count[1];
+    if (!same && v->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a slice that is set to something else");
+    for (int k = 0; k < n; k++) {
+        ksubscript_at(&a->p, k, at);
+        TRY(store(L, a, at, same ? v->at[k] : v->num, SUM_NOT));
+    }
+    return QS_OK;
+}
+
+bool kloop_is_short(Loops *L, const LoopValue *h, int *rows, int *cols) {
+    int64_t extents[2] = {1, 1};
+    if (h->kind != LOOP_ARRAY || h->rank > 2 || h->dtype != L->c->scalar_dtype || !h->contiguous) return false;
+    for (int d = 0; d < h->rank; d++) extents[2 - h->rank + d] = L->job->extent(L->job->ud, h->source, d);
+    if (extents[0] > LOOP_VECTOR_MAX || extents[1] > LOOP_VECTOR_MAX) return false;
+    *rows = (int)extents[0], *cols = (int)extents[1];
+    return *rows * *cols > 0 && *rows * *cols <= LOOP_VECTOR_MAX && (h->rank == 1 || *rows > 1);
+}
+
+void kloop_short(Loops *L, Value *v) {
+    int rows, cols;
+    if (v->what != WHAT_ARRAY || !kloop_is_short(L, &v->host, &rows, &cols)) return;
+    Access a = {.base = *v, .p = {.mode = ACC_CHECKED, .rank = v->host.rank}};
+    KRef at[2];
+    *v = kloop_matrix(L, rows, cols);
+    v->like = a.base.host.source < LOOP_TWO ? LOOP_LIKE(a.base.host.source) : 0;
+    for (int i = 0; i < v->n; i++) {
+        if (a.p.rank == 2) at[0] = kloop_i64(L, i / cols);
+        at[a.p.rank - 1] = kloop_i64(L, i % cols);
+        v->at[i] = load(L, &a, at, SUM_NOT);
+    }
+}
+
+/* -- statements -------------------------------------------------------------------------------------------------- */
+/* c[k], c a cell: an item. */
+static qs_status load_item(Loops *L, Node *n, Value *out, bool *found) {
+    Node *base = n->u.index.base;
+    Value cell;
+    *found = false;
+    if (n->u.index.at.n != 1 || base->kind != N_IDENT || !base->u.ident.sym) return QS_OK;
+    TRY(kloop_read(L, base->u.ident.sym, &cell));
+    *found = cell.what == WHAT_CELL;
+    L->pos = n->pos;
+    return *found ? kloop_item(L, &cell, n->u.index.at.at[0], out) : QS_OK;
+}
+
+qs_status kloop_load(Walk *w, Node *n, Value *out) {
+    Loops *L = (Loops *)w;
+    Access a;
+    KRef at[QS_MAX_RANK];
+    Value v = {.what = WHAT_NUMBER};
+    bool is_item;
+    TRY(load_item(L, n, out, &is_item));
+    if (is_item) return QS_OK;
+    TRY(access_of(L, n, &a));
+    if (a.row) return kloop_vector_row(L, &a.base, a.index[0], a.p.name, out);
+    if (a.base.what == WHAT_VECTOR) {
+        TRY(kloop_vector_element(L, &a.base, a.index, a.p.name, &v.num));
+        return *out = v, QS_OK;
+    }
+    TRY(places(L, &a));
+    if (a.count[0]) return load_slice(L, &a, out);
+    ksubscript_at(&a.p, 0, at);
+    return v.num = load(L, &a, at, SUM_NOT), *out = v, QS_OK;
+}
+
+/* v[k] = to, where v is a variable. */
+static qs_status patch(Loops *L, Node *target, const Access *a, Number to) {
+    const Node *base = target->u.index.base;
+    Var *v = base->kind == N_IDENT ? kloop_var(L, base->u.ident.sym) : NULL;
+    Value patched;
+    if (!v || v->bound) return kloop_decline(L, L->pos, "an element of a vector that others see is set");
+    if (to.kind == LOOP_COMPLEX) return kloop_decline(L, L->pos, "%s cannot hold complex numbers", shown_name(a));
+    if (a->row) return kloop_decline(L, L->pos, "a row of a matrix that the loop has made is set");
+    TRY(kloop_vector_patch(L, &a->base, a->index, a->p.name, to, &patched));
+    return kloop_patch(L, v, &patched);
+}
+
+/* What is no truth value is told before a place outside is. */
+static Value as_held(Loops *L, const Access *a, const Value *v) {
+    Value held = *v;
+    bool truth = a->base.what == WHAT_ARRAY && dtype_of(a) == QS_B1 && v->what == WHAT_NUMBER;
+    if (truth && v->num.kind != LOOP_COMPLEX) held.num = kloop_bool(to_truth(L, v->num));
+    return held;
+}
+
+qs_status kloop_store(Walk *w, Node *target, const Value *v) {
+    Loops *L = (Loops *)w;
+    Access a;
+    KRef at[QS_MAX_RANK];
+    TRY(access_of(L, target, &a));
+    Value held = as_held(L, &a, v);
+    if (a.base.what != WHAT_VECTOR) TRY(places(L, &a));
+    if (a.count[0]) return store_slice(L, &a, &held);
+    if (v->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
+    if (a.base.what == WHAT_VECTOR) return patch(L, target, &a, v->num);
+    ksubscript_at(&a.p, 0, at);
+    return store(L, &a, at, held.num, SUM_NOT);
+}
+
+static qs_status update_slice(Loops *L, const Access *a, Op op, const Value *v) {
+    Value old, result;
+    TRY(load_slice(L, a, &old));
+    TRY(kloop_operator(L, op, &old, v, &result));
+    return store_slice(L, a, &result);
+}
+
+static SumKind sum_kind(Loops *L, const Access *a, Op op, Number v) {
+    qs_dtype d = dtype_of(a);
+    if ((op != OP_ADD && op != OP_SUB) || !a->base.host.contiguous || v.kind == LOOP_COMPLEX) return SUM_NOT;
+    if (qdtype_is_real(d)) return SUM_REAL;
+    if (!qdtype_is_int(d) || qdtype_size(d) > 4 || !kloop_twin(L, v)) return SUM_NOT;
+    double least = op == OP_ADD ? v.lo : -v.hi, most = op == OP_ADD ? v.hi : -v.lo;
+    return least >= 0 ? SUM_UP : most <= 0 ? SUM_DOWN : SUM_NOT;
+}
+
+qs_status kloop_update(Walk *w, Node *target, Op op, Node *value) {
+    Loops *L = (Loops *)w;
+    Access a;
+    KRef at[QS_MAX_RANK];
+    Value v, old = {.what = WHAT_NUMBER}, result;
+    TRY(access_of(L, target, &a));
+    TRY(kloop_expr(L, value, &v));
+    L->pos = target->pos;
+    if (a.base.what != WHAT_VECTOR) TRY(places(L, &a));
+    if (a.count[0]) return update_slice(L, &a, op, &v);
+    if (v.what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
+    if (a.base.what == WHAT_VECTOR) {
+        if (a.row) return kloop_decline(L, L->pos, "a row of a matrix that the loop has made is set");
+        TRY(kloop_vector_element(L, &a.base, a.index, a.p.name, &old.num));
+        TRY(kloop_operator(L, op, &old, &v, &result));
+        return patch(L, target, &a, result.num);
+    }
+    ksubscript_at(&a.p, 0, at);
+    SumKind sum = sum_kind(L, &a, op, v.num);
+    bool summed = kloop_sum_array(L, a.base.host.source) >= 0;
+    if (summed && !sum) return kloop_decline(L, L->pos, "more than sums of %s", shown_name(&a));
+    if (summed) return add_to_copy(L, &a, at, op, v.num);
+    old.num = load(L, &a, at, sum);
+    TRY(kloop_operator(L, op, &old, &v, &result));
+    return store(L, &a, at, result.num, sum);
+}

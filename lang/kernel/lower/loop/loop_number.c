@@ -1,0 +1,294 @@
+/* loop_number.c -- numbers of the host as instructions: doubles with their int64 twins, ints, bools.
+ *
+ * A number is a double, and a whole one carries an int64 twin as long as its bounds are known to fit in 53 bits.
+ * Indices, counters and comparisons use the twin and keep their form for the passes behind; the value itself, with the
+ * sign of its zero, is the double.  Bounds come from counters, extents and literals.  A variable whose bounds keep
+ * growing loses its twin, unless it goes up and down in small steps, as a count does: no machine runs long enough to
+ * bring that beyond 53 bits. */
+#include "lang/kernel/lower/loop/loop_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double exact = 0x1p53; /* whole numbers up to here are doubles without loss */
+
+/* -- instructions ------------------------------------------------------------------------------------------------ */
+KRef kloop_cast(Loops *L, KRef a, qs_dtype to) {
+    return L->f->ins[a].dtype == to ? a : kbuild_pure(&L->walk, (KMake){K_CAST, .own = to, .a = a});
+}
+
+/* -- making ------------------------------------------------------------------------------------------------------ */
+Number kloop_num(KRef v) { return (Number){.kind = LOOP_NUM, .v = v}; }
+Number kloop_bool(KRef v) { return (Number){.kind = LOOP_BOOL, .v = v, .lo = 0, .hi = 1}; }
+Number kloop_int(KRef v, double lo, double hi) { return (Number){.kind = LOOP_INT, .v = v, .lo = lo, .hi = hi}; }
+
+Number kloop_wide(Loops *L, KRef v) {
+    qmem_grow(L->c, &L->wide, &L->cap_wide, L->nwide, sizeof *L->wide);
+    L->wide[L->nwide++] = v;
+    return kloop_int(v, -0x1p63, 0x1p63);
+}
+
+Number kloop_whole(Loops *L, KRef twin, double lo, double hi) {
+    return (Number){.kind = LOOP_NUM, .v = kloop_cast(L, twin, QS_F64), .twin = twin, .lo = lo, .hi = hi};
+}
+
+Number kloop_const(Loops *L, double v) {
+    Number n = kloop_num(kloop_f64(L, v));
+    if (v == floor(v) && fabs(v) <= exact && !(v == 0 && signbit(v)))
+        n.twin = kloop_i64(L, (int64_t)v), n.lo = n.hi = v;
+    return n;
+}
+
+/* -- asking ------------------------------------------------------------------------------------------------------ */
+KRef kloop_real(Loops *L, Number n) { return n.kind == LOOP_NUM ? n.v : kloop_cast(L, n.v, QS_F64); }
+
+KRef kloop_twin(Loops *L, Number n) {
+    if (n.kind == LOOP_NUM) return n.twin;
+    if (n.kind == LOOP_BOOL) return kloop_cast(L, n.v, QS_I64);
+    return n.lo >= -exact && n.hi <= exact ? n.v : 0;
+}
+
+KRef kloop_truth(Loops *L, Number n) {
+    if (n.kind == LOOP_BOOL) return n.v;
+    KRef r = n.kind == LOOP_NUM && n.twin ? n.twin : n.v;
+    return kloop_op(L, K_NE, r, L->f->ins[r].dtype == QS_I64 ? kloop_i64(L, 0) : kloop_f64(L, 0));
+}
+
+bool kloop_known(Loops *L, Number n, double *v) { return kir_is_const(L->f, n.v, v); }
+
+/* -- arithmetic -------------------------------------------------------------------------------------------------- */
+typedef struct { double lo, hi; } Span;
+
+static Span span_of(KOp op, Number a, Number b) {
+    if (op == K_ADD) return (Span){a.lo + b.lo, a.hi + b.hi};
+    if (op == K_SUB) return (Span){a.lo - b.hi, a.hi - b.lo};
+    double p = a.lo * b.lo, q = a.lo * b.hi, r = a.hi * b.lo, s = a.hi * b.hi;
+    return (Span){fmin(fmin(p, q), fmin(r, s)), fmax(fmax(p, q), fmax(r, s))};
+}
+
+/* The value is the double; the twin goes along as long as it surely fits. */
+static Number real_arith(Loops *L, KOp op, Number a, Number b) {
+    Number n = kloop_num(kloop_op(L, op, kloop_real(L, a), kloop_real(L, b)));
+    if (op == K_DIV) return n;
+    KRef x = kloop_twin(L, a), y = kloop_twin(L, b);
+    Span s = span_of(op, a, b);
+    if (!x || !y || !(s.lo >= -exact && s.hi <= exact)) return n;
+    n.twin = kloop_op(L, op, x, y), n.lo = s.lo, n.hi = s.hi;
+    return n;
+}
+
+/* A sum overflows when both operands have the sign that it has not; a difference is the sum r + b = a. */
+static KRef fits(Loops *L, KOp op, KRef a, KRef b, KRef r) {
+    KRef whole = op == K_ADD ? r : a, x = op == K_ADD ? a : r;
+    KRef lost = kloop_op(L, K_AND, kloop_op(L, K_XOR, x, whole), kloop_op(L, K_XOR, b, whole));
+    return kloop_op(L, K_LE, kloop_i64(L, 0), lost);
+}
+
+/* r is a*b modulo 2^64.  Doubles tell when it surely fits; otherwise a division does. */
+static void product_fits(Loops *L, KRef a, KRef b, KRef r) {
+    KRef zero = kloop_i64(L, 0), rough = kloop_op(L, K_MUL, kloop_cast(L, a, QS_F64), kloop_cast(L, b, QS_F64));
+    KRef size = kloop_op(L, K_ABS, rough, 0);
+    KRef minus = kloop_op(L, K_EQ, a, kloop_i64(L, -1)), least = kloop_op(L, K_EQ, b, kloop_i64(L, INT64_MIN));
+    KRef lost = kloop_op(L, K_AND, minus, least);
+    KRef back = kloop_op(L, K_OR, kloop_op(L, K_EQ, a, zero), kloop_op(L, K_EQ, kloop_op(L, K_DIV, r, a), b));
+    kloop_flow(L, K_IF, kloop_op(L, K_LE, kloop_f64(L, 0x1p62), size));
+    kloop_fail_unless(L, kloop_op(L, K_AND, back, kloop_not(L, lost)), QS_EVALUE, "integer overflow", 0, 0);
+    kloop_flow(L, K_END, 0);
+}
+
+static qs_status int_arith(Loops *L, KOp op, Number a, Number b, Number *out) {
+    Span s = span_of(op, a, b);
+    KRef r = kloop_op(L, op, a.v, b.v);
+    bool small = s.lo >= -0x1p62 && s.hi <= 0x1p62;
+    if (!small && op == K_MUL) product_fits(L, a.v, b.v, r);
+    else if (!small) kloop_fail_unless(L, fits(L, op, a.v, b.v, r), QS_EVALUE, "integer overflow", 0, 0);
+    return *out = small ? kloop_int(r, s.lo, s.hi) : kloop_wide(L, r), QS_OK;
+}
+
+static qs_status arith(Loops *L, KOp op, Number a, Number b, Number *out) {
+    if (a.kind == LOOP_INT && b.kind == LOOP_INT && op != K_DIV) return int_arith(L, op, a, b, out);
+    return *out = real_arith(L, op, a, b), QS_OK;
+}
+
+static KRef real_row(Loops *L, Elem e, KRef x, KRef y) {
+    return kelem_real(kbuild_rows(&L->walk), e, QS_F64, (KRef[]){x, y}).re;
+}
+
+/* Of numbers alone squares are products, and 0.5 is a root; see qcontig_power. */
+static qs_status power(Loops *L, Number a, Number b, Number *out) {
+    double n;
+    bool known = kloop_known(L, b, &n), square = known && n == 2;
+    if (square && (a.kind == LOOP_INT) == (b.kind == LOOP_INT)) return arith(L, K_MUL, a, a, out);
+    if (a.kind == LOOP_INT && b.kind == LOOP_INT) return kloop_decline(L, L->pos, "a power of ints");
+    KRef x = kloop_real(L, a), y = kloop_real(L, b), product = real_row(L, EL_mul, x, x);
+    if (square) return *out = kloop_num(product), QS_OK;
+    if (known && n == 0.5) return *out = kloop_num(real_row(L, EL_half_power, x, x)), QS_OK;
+    KRef p = real_row(L, EL_pow, x, y), two = kloop_op(L, K_EQ, y, kloop_f64(L, 2));
+    p = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = two, .b = product, .c = p});
+    if (known) return *out = kloop_num(p), QS_OK;
+    KRef half = kloop_op(L, K_EQ, y, kloop_f64(L, 0.5)), root = real_row(L, EL_half_power, x, x);
+    return *out = kloop_num(kbuild_pure(&L->walk, (KMake){K_SELECT, .a = half, .b = root, .c = p})), QS_OK;
+}
+
+/* Whole numbers by their twins, which the passes behind understand. */
+/* x is an element of float32, y a number of the program that float32 rounds: they are never equal. */
+static void note_rounded(Loops *L, KRef x, KRef y) {
+    const KIns *i = &L->f->ins[x];
+    double k;
+    if (i->op != K_CAST || L->f->ins[i->a].dtype != QS_F32 || !kir_is_const(L->f, y, &k)) return;
+    if (qwarn_is_rounded((double)(float)k, k))
+        kloop_note(L, SLIP_FLOAT32, kloop_op(L, K_EQ, x, kloop_f64(L, (double)(float)k)));
+}
+
+/* What takes the place of x, a double, beside i, an int of more than 53 bits: where both are equal as doubles an int
+ * decides, -1, 0 or 1 away.  Below: which side of 0 stands for i < x. */
+static KRef order_of(Loops *L, KRef i, KRef x) {
+    KRef d = kloop_cast(L, i, QS_F64), whole = kloop_cast(L, x, QS_I64), zero = kloop_f64(L, 0);
+    KRef far = kloop_op(L, K_LE, kloop_f64(L, 0x1p63), x); /* an int64 is less */
+    KRef least = kbuild_const(&L->walk, QS_F64, -1), most = kloop_f64(L, 1);
+    KRef greater = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = kloop_op(L, K_LT, whole, i), .b = most, .c = zero});
+    KRef close = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = kloop_op(L, K_LT, i, whole), .b = least, .c = greater});
+    close = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = far, .b = least, .c = close});
+    KRef apart = kloop_op(L, K_SUB, d, x); /* the sign is that of the difference; nan stays nan */
+    return kbuild_pure(&L->walk, (KMake){K_SELECT, .a = kloop_op(L, K_EQ, d, x), .b = close, .c = apart});
+}
+
+static KRef as_int(Loops *L, Number a) { return a.kind == LOOP_INT ? a.v : kloop_twin(L, a); }
+
+static qs_status compare(Loops *L, Op op, Number a, Number b, Number *out) {
+    KRef x = as_int(L, a), y = as_int(L, b);
+    bool whole = x && y, far = a.kind == LOOP_INT ? !kloop_twin(L, a) : b.kind == LOOP_INT && !kloop_twin(L, b);
+    if (!whole && far) {
+        if (x) x = order_of(L, x, kloop_real(L, b)), y = kloop_f64(L, 0);
+        else y = order_of(L, y, kloop_real(L, a)), x = kloop_f64(L, 0);
+    } else if (!whole) x = kloop_real(L, a), y = kloop_real(L, b);
+    if (op == OP_EQ || op == OP_NE) note_rounded(L, x, y), note_rounded(L, y, x);
+    KPair c = kelem_real(kbuild_rows(&L->walk), kelem_operator(op), whole ? QS_I64 : QS_F64, (KRef[]){x, y});
+    return *out = kloop_bool(c.re), QS_OK;
+}
+
+/* The int64 that n is, or is rounded from, which keeps the order of two; 0: there is none. */
+static KRef whole_of(Loops *L, Number n) {
+    KRef t = kloop_twin(L, n);
+    return t ? t : n.kind == LOOP_INT ? n.v : n.kind == LOOP_NUM ? n.wide : 0;
+}
+
+static qs_status least(Loops *L, KOp op, Number a, Number b, Number *out) {
+    if (a.kind == LOOP_INT && b.kind == LOOP_INT) {
+        double lo = op == K_MIN ? fmin(a.lo, b.lo) : fmax(a.lo, b.lo),
+               hi = op == K_MIN ? fmin(a.hi, b.hi) : fmax(a.hi, b.hi);
+        return *out = kloop_int(kloop_op(L, op, a.v, b.v), lo, hi), QS_OK;
+    }
+    bool turned = L->f->ins[b.v].op == K_GET; /* a variable comes first: nobody waits for what is asked of the other */
+    KRef p = kloop_real(L, a), q = kloop_real(L, b), x = whole_of(L, a), y = whole_of(L, b);
+    Number n = kloop_num(kloop_op(L, op, turned ? q : p, turned ? p : q));
+    if (x && y) {
+        n.lo = op == K_MIN ? fmin(a.lo, b.lo) : fmax(a.lo, b.lo),
+        n.hi = op == K_MIN ? fmin(a.hi, b.hi) : fmax(a.hi, b.hi);
+        KRef whole = kloop_op(L, op, x, y);
+        if (n.lo >= -exact && n.hi <= exact) n.twin = whole;
+        else n.wide = whole;
+    }
+    return *out = n, QS_OK;
+}
+
+qs_status kloop_binary(Loops *L, Op op, Number a, Number b, Number *out) {
+    switch (op) {
+    case OP_ADD: return arith(L, K_ADD, a, b, out);
+    case OP_SUB: return arith(L, K_SUB, a, b, out);
+    case OP_MUL: case OP_PWMUL: return arith(L, K_MUL, a, b, out);
+    case OP_DIV: case OP_PWDIV: return arith(L, K_DIV, a, b, out);
+    case OP_POW: case OP_PWPOW: return power(L, a, b, out);
+    case OP_EQ: case OP_NE: case OP_LT: case OP_LE: case OP_GT: case OP_GE: return compare(L, op, a, b, out);
+    case OP_MAXEQ: return least(L, K_MAX, a, b, out);
+    case OP_MINEQ: return least(L, K_MIN, a, b, out);
+    default: return kloop_decline(L, L->pos, "the operator `%s`", *qop_text(op) ? qop_text(op) : qop_inplace(op));
+    }
+}
+
+static qs_status negate(Loops *L, Number a, Number *out) {
+    if (a.kind == LOOP_INT) {
+        KRef least = kloop_i64(L, INT64_MIN);
+        if (a.lo < -0x1p62) kloop_fail_unless(L, kloop_op(L, K_NE, a.v, least), QS_EVALUE, "integer overflow", 0, 0);
+        return *out = kloop_int(kloop_op(L, K_NEG, a.v, 0), -a.hi, -a.lo), QS_OK;
+    }
+    *out = kloop_num(kloop_op(L, K_NEG, kloop_real(L, a), 0));
+    KRef t = kloop_twin(L, a);
+    if (t) out->twin = kloop_op(L, K_NEG, t, 0), out->lo = -a.hi, out->hi = -a.lo;
+    return QS_OK;
+}
+
+qs_status kloop_unary(Loops *L, Op op, Number a, Number *out) {
+    if (op == OP_NEG) return negate(L, a, out);
+    if (op == OP_NOT)
+        return *out = kloop_bool(kloop_op(L, K_NOT, kloop_truth(L, a), 0)), QS_OK;
+    if (a.kind == LOOP_BOOL) a = kloop_whole(L, kloop_twin(L, a), 0, 1);
+    return *out = a, QS_OK;
+}
+
+static KRef choose(Loops *L, KRef c, KRef a, KRef b) {
+    return kbuild_pure(&L->walk, (KMake){K_SELECT, .a = c, .b = a, .c = b});
+}
+
+Number kloop_choose(Loops *L, KRef c, Number a, Number b) {
+    Number n = {.kind = a.kind, .v = choose(L, c, a.v, b.v), .lo = fmin(a.lo, b.lo), .hi = fmax(a.hi, b.hi)};
+    if (a.kind == LOOP_NUM && a.twin && b.twin) n.twin = choose(L, c, a.twin, b.twin);
+    if (a.kind == LOOP_COMPLEX) n.im = choose(L, c, a.im, b.im);
+    return n;
+}
+
+Number kloop_to_int(Loops *L, Number a) {
+    if (a.kind == LOOP_INT) return a;
+    KRef t = kloop_twin(L, a);
+    return t ? kloop_int(t, a.lo, a.hi) : kloop_wide(L, kloop_cast(L, a.v, QS_I64));
+}
+
+static Number saturated(Loops *L, Number a, double lo, double hi) {
+    if (a.lo >= lo && a.hi <= hi) return a;
+    KRef v = kloop_op(L, K_MIN, kloop_op(L, K_MAX, a.v, kloop_i64(L, (int64_t)lo)), kloop_i64(L, (int64_t)hi));
+    return kloop_int(v, fmax(a.lo, lo), fmin(a.hi, hi));
+}
+
+qs_status kloop_convert_to(Loops *L, qs_dtype d, Number *n) {
+    double lo, hi;
+    if (n->kind == LOOP_COMPLEX || (d != L->c->scalar_dtype && (!qdtype_is_int(d) || d == QS_U64)))
+        return kloop_decline(L, L->pos, "a conversion to %s", qdtype_info[d].name);
+    if (!qdtype_is_int(d)) return *n = kloop_to_num(L, *n), QS_OK;
+    qdtype_int_span(d, &lo, &hi);
+    return *n = saturated(L, kloop_to_int(L, *n), lo, hi), QS_OK;
+}
+
+qs_status kloop_convert(Loops *L, const Str *type, Number *n) {
+    const char *name = type && n->kind != LOOP_COMPLEX ? type->s : "";
+    if (!strcmp(name, "scalar")) return kloop_convert_to(L, L->c->scalar_dtype, n);
+    for (qs_dtype d = QS_I8; d < QS_U64; d++)
+        if (!strcmp(name, qdtype_info[d].name) || (d == QS_I32 && !strcmp(name, "int32")))
+            return kloop_convert_to(L, d, n);
+    return kloop_decline(L, L->pos, "a conversion to %s", *name ? name : "a type");
+}
+
+static bool integer_named(const Str *type, qs_dtype *d) {
+    return type && qdtype_from_name(type->s, d) && qdtype_is_int(*d);
+}
+
+void kloop_note_cut(Loops *L, qs_dtype d, Number n) {
+    double lo, hi;
+    if (!qdtype_is_int(d) || n.kind == LOOP_COMPLEX || n.kind == LOOP_BOOL) return;
+    qdtype_int_span(d, &lo, &hi);
+    if ((n.kind == LOOP_INT || kloop_twin(L, n)) && n.lo >= lo && n.hi <= hi) return;
+    KRef x = kbuild_pure(&L->walk, (KMake){K_MATH, .flag = MF_trunc, .a = kloop_real(L, n)});
+    KRef above = kloop_op(L, K_LE, kloop_f64(L, lo), x), below = kloop_op(L, K_LT, x, kloop_f64(L, hi + 1));
+    kloop_note(L, SLIP_CUT, kloop_not(L, kloop_op(L, K_AND, above, below)));
+}
+
+qs_status kloop_settle(Loops *L, const Str *type, Number *n) {
+    qs_dtype d;
+    if (integer_named(type, &d)) kloop_note_cut(L, d, *n);
+    return kloop_convert(L, type, n);
+}
+
+Number kloop_to_num(Loops *L, Number a) {
+    KRef t = kloop_twin(L, a);
+    if (a.kind == LOOP_NUM) return a;
+    return t ? kloop_whole(L, t, a.lo, a.hi) : kloop_num(kloop_real(L, a));
+}

@@ -1,0 +1,171 @@
+/* loop_reduction.c -- variables and arrays that the turns of a loop only add to.
+ *
+ *     s += e    s = s + e    s *= e    s = max(s, e)    if e > s, s = e    h[i] += e
+ *
+ * Such a variable is no obstacle to running turns side by side: each chunk of turns begins with the identity of the
+ * operator, and what the chunks have found is put together in their order, so the result does not depend on how many
+ * threads there are.  Against the sequential program sums and products are rounded otherwise, as in any sum that is
+ * computed in parallel; extremes are the same, with the sign of a zero.  A product may over- or underflow on its way in
+ * one order and not in another, so a chunk tells how small and how large its own has been. */
+#include "lang/kernel/lower/loop/loop_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* -- mentions ---------------------------------------------------------------------------------------------------- */
+typedef struct { const Sym *sym; int mentions, accounted; uint8_t op; bool mixed; } Search;
+
+static bool is_sym(const Node *n, const Sym *s) { return n && n->kind == N_IDENT && n->u.ident.sym == s; }
+
+/* A mention of a nested function is one of what it captures. */
+static bool captures(const Node *n, const Sym *sym) {
+    const Sym *of = n->kind == N_IDENT ? n->u.ident.sym : NULL;
+    for (int i = 0; of && of->kind == SYM_NESTED && i < of->func->ncaptures; i++)
+        if (of->func->captures[i].outer == sym) return true;
+    return false;
+}
+
+static void count(void *ud, Node **child) {
+    Search *s = ud;
+    Node *n = *child;
+    if (!n) return;
+    s->mentions += is_sym(n, s->sym);
+    for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++)
+        s->mentions += is_sym(n->u.assign.targets[i], s->sym) && n->u.assign.targets[i] != NULL;
+    for (int i = 0; n->kind == N_FOR && i < n->u.loop.nvars; i++) s->mixed |= n->u.loop.syms[i] == s->sym;
+    if (n->kind == N_LAMBDA || n->kind == N_FUNC || captures(n, s->sym)) s->mixed = true;
+    if (n->kind == N_ASSIGN) { /* targets were counted; what stands in their indices is not */
+        for (int i = 0; i < n->u.assign.ntargets; i++)
+            if (n->u.assign.targets[i]->kind != N_IDENT) count(ud, &n->u.assign.targets[i]);
+        count(ud, &n->u.assign.value);
+    } else {
+        qast_children(n, count, ud);
+    }
+}
+
+static bool mentions(const Node *n, const Sym *sym) {
+    Search s = {.sym = sym};
+    Node *copy = (Node *)(uintptr_t)n;
+    count(&s, &copy);
+    return s.mentions || s.mixed;
+}
+
+/* -- forms ------------------------------------------------------------------------------------------------------- */
+static uint8_t op_of(int op) {
+    switch (op) {
+    case OP_ADD: case OP_SUB: return REDUCE_SUM;
+    case OP_MUL: case OP_PWMUL: return REDUCE_PRODUCT;
+    case OP_MAXEQ: return REDUCE_MAX;
+    case OP_MINEQ: return REDUCE_MIN;
+    default: return REDUCE_NOT;
+    }
+}
+
+/* s = s + e, e + s, s - e, s*e, max(s, e) … */
+static uint8_t form_of(const Node *value, const Sym *s) {
+    if (value->kind == N_BINARY) {
+        const Node *a = value->u.bin.a, *b = value->u.bin.b;
+        bool first = is_sym(a, s) && !mentions(b, s), second = is_sym(b, s) && !mentions(a, s) && value->op != OP_SUB;
+        return first || second ? op_of(value->op) : 0;
+    }
+    if (value->kind != N_CALL || value->u.call.args.n != 2 || value->u.call.callee->kind != N_IDENT) return 0;
+    const Node *a = value->u.call.args.at[0].value, *b = value->u.call.args.at[1].value;
+    const char *name = value->u.call.callee->u.ident.name->s;
+    bool one = (is_sym(a, s) && !mentions(b, s)) || (is_sym(b, s) && !mentions(a, s));
+    return !one ? REDUCE_NOT : !strcmp(name, "max") ? REDUCE_MAX : !strcmp(name, "min") ? REDUCE_MIN : REDUCE_NOT;
+}
+
+static void account(Search *s, uint8_t op, int mentions_here) {
+    if (s->op && s->op != op) s->mixed = true;
+    s->op = op, s->accounted += mentions_here;
+}
+
+/* What `e op s` asks before s = e; turned: what `s op e` does. */
+static uint8_t choice_of(int op, bool turned) {
+    switch (op) {
+    case OP_LT: return turned ? REDUCE_GT : REDUCE_LT;
+    case OP_LE: return turned ? REDUCE_GE : REDUCE_LE;
+    case OP_GT: return turned ? REDUCE_LT : REDUCE_GT;
+    case OP_GE: return turned ? REDUCE_LE : REDUCE_GE;
+    default: return REDUCE_NOT;
+    }
+}
+
+/* if e > s, s = e */
+static bool is_choice(Search *s, const Node *n) {
+    if (n->kind != N_IF || n->u.ifs.n != 1 || n->u.ifs.has_else || n->u.ifs.blocks[0].n != 1) return false;
+    const Node *set = n->u.ifs.blocks[0].at[0], *cond = n->u.ifs.conds[0];
+    if (set->kind != N_ASSIGN || set->u.assign.in_place || set->u.assign.ntargets != 1 || cond->kind != N_BINARY)
+        return false;
+    const Node *e = set->u.assign.value, *a = cond->u.bin.a, *b = cond->u.bin.b;
+    bool turned = is_sym(a, s->sym), fits = turned ? qast_equal(b, e) : is_sym(b, s->sym) && qast_equal(a, e);
+    uint8_t choice = choice_of(cond->op, turned);
+    if (!is_sym(set->u.assign.targets[0], s->sym) || mentions(e, s->sym) || !choice || !fits) return false;
+    return account(s, choice, 2), true;
+}
+
+static void find_forms(void *ud, Node **child) {
+    Search *s = ud;
+    Node *n = *child;
+    if (!n || is_choice(s, n)) return;
+    if (n->kind == N_ASSIGN && n->u.assign.ntargets == 1 && is_sym(n->u.assign.targets[0], s->sym)) {
+        uint8_t op = n->u.assign.in_place ? op_of(n->op) : form_of(n->u.assign.value, s->sym);
+        bool typed = n->u.assign.types && n->u.assign.types[0];
+        if (op && !typed && !(n->u.assign.in_place && mentions(n->u.assign.value, s->sym)))
+            account(s, op, n->u.assign.in_place ? 1 : 2);
+    }
+    qast_children(n, find_forms, ud);
+}
+
+uint8_t kloop_reduction(const Node *loop, const Sym *sym) {
+    Search s = {.sym = sym};
+    if (loop->kind != N_FOR) return REDUCE_NOT;
+    for (int i = 0; i < loop->u.loop.body.n; i++) {
+        count(&s, &loop->u.loop.body.at[i]);
+        find_forms(&s, &loop->u.loop.body.at[i]);
+    }
+    return s.op && !s.mixed && s.mentions == s.accounted && !sym->declared ? s.op : 0;
+}
+
+double kloop_identity(uint8_t op) {
+    switch ((LoopReduce)op) {
+    case REDUCE_PRODUCT: return 1;
+    case REDUCE_MAX: case REDUCE_GT: case REDUCE_GE: return -INFINITY;
+    case REDUCE_MIN: case REDUCE_LT: case REDUCE_LE: return INFINITY;
+    default: return -0.0;
+    }
+}
+
+/* -- the code ---------------------------------------------------------------------------------------------------- */
+static bool gets(const Loops *L, KRef r, const Var *v) { return L->f->ins[r].op == K_GET && L->f->ins[r].a == v->v; }
+
+void kloop_free_order(Loops *L, const Node *loop, KRef from) {
+    for (int i = 0; i < L->in->nvars; i++) {
+        const Var *v = &L->in->vars[i];
+        bool sums = v->v && v->kind == LOOP_NUM && kloop_reduction(loop, v->sym) == REDUCE_SUM;
+        for (KRef r = from; sums && r < L->f->nins; r++) {
+            const KIns *set = &L->f->ins[r];
+            KIns *sum = &L->f->ins[set->b];
+            if (set->op == K_SET && set->a == v->v && sum->op == K_ADD && (gets(L, sum->a, v) || gets(L, sum->b, v)))
+                sum->flag = KFLAG_REASSOC;
+        }
+    }
+}
+
+void kloop_watch(Loops *L, Var *v) {
+    v->least = kbuild_local(&L->walk, kloop_f64(L, 1));
+    v->most = kbuild_local(&L->walk, kloop_f64(L, 1));
+}
+
+void kloop_watched(Loops *L, const Var *v) {
+    KRef size = kloop_op(L, K_ABS, kbuild_get(&L->walk, v->v), 0);
+    kbuild_set(&L->walk, v->least, kloop_op(L, K_MIN, kbuild_get(&L->walk, v->least), size));
+    kbuild_set(&L->walk, v->most, kloop_op(L, K_MAX, kbuild_get(&L->walk, v->most), size));
+}
+
+int kloop_sum_array(const Loops *L, int source) {
+    if (L->mode != MODE_PARALLEL) return -1;
+    for (int i = 0; i < L->out->nsums; i++)
+        if (L->out->sums[i] == source) return i;
+    return -1;
+}

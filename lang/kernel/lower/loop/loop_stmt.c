@@ -1,0 +1,307 @@
+/* loop_stmt.c -- statements of a loop, and what its counters run through.
+ *
+ * The perfect nest at the top is numbered by level.  In the parallel version its outer levels are axes of the launch,
+ * or the outermost is cut into chunks; every other loop is FOR or LOOP. */
+#include "lang/kernel/lower/loop/loop_internal.h"
+#include "vm/base/number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* -- statements -------------------------------------------------------------------------------------------------- */
+/* A variable that was declared with a type converts what it is given from there on. */
+static qs_status convert(Loops *L, const Sym *sym, const TypeExpr *here, Value *v) {
+    const Func *f = sym->kind == SYM_GLOBAL ? L->root->func : L->in->func;
+    const TypeExpr *type = here ? here : kquery_annotation(f, sym, L->pos);
+    const Str *name = type && type->kind == TE_NAME ? type->name : NULL;
+    if (!type || (v->what == WHAT_VECTOR && !here)) return QS_OK;
+    if (v->what == WHAT_NUMBER) return kloop_settle(L, name, &v->num);
+    if (name && kloop_has_shape(name->s, v)) return QS_OK;
+    return kloop_decline(L, L->pos, "a conversion to %s", name ? name->s : "a type");
+}
+
+static qs_status set_name(Walk *w, Node *target, TypeExpr *type, Value *x) {
+    Loops *L = (Loops *)w;
+    const Sym *sym = target->u.ident.sym;
+    Var *v = kloop_var(L, sym);
+    if (!v) return kloop_decline(L, L->pos, "%s cannot be set here", sym->name->s);
+    TRY(convert(L, sym, type, x));
+    return kloop_assign(L, v, x);
+}
+
+static qs_status set_field(Walk *w, const Value *object, Node *target, Value *x) {
+    Loops *L = (Loops *)w;
+    if (object->what != WHAT_OBJECT) return kloop_decline(L, L->pos, "a field of something that is no object");
+    return kloop_set_field(L, object, target->u.field.name, x);
+}
+
+/* p += q changes the array that p is, which another name of it would see. */
+static qs_status change(Loops *L, const Node *target, Op op, const Value *old, const Value *x, Value *out) {
+    Var *v = target->kind == N_IDENT ? kloop_var(L, target->u.ident.sym) : NULL;
+    const Str *name = target->kind == N_IDENT ? target->u.ident.name : target->u.field.name;
+    if (old->what != WHAT_VECTOR || !v || v->bound) return kloop_decline(L, L->pos, "a change of all of %s", name->s);
+    TRY(kloop_operator(L, op, old, x, out));
+    if (out->n != old->n || out->cols != old->cols) return kloop_decline(L, L->pos, "vectors of different lengths");
+    if (out->f64 != old->f64) /* it keeps its type */
+        for (int i = 0; i < out->n; i++) out->at[i] = kloop_held(L, old->f64, out->at[i]);
+    out->f64 = old->f64;
+    return kloop_patched(L, v);
+}
+
+static qs_status combine(Walk *w, const Node *target, Op op, Value *old, Value *x, Value *out) {
+    Loops *L = (Loops *)w;
+    const Var *v = target->kind == N_IDENT ? kloop_var(L, target->u.ident.sym) : NULL;
+    if (old->what != WHAT_NUMBER) return change(L, target, op, old, x, out);
+    if (op == OP_SUB && v && v->reduce && L->mode == MODE_PARALLEL) {
+        if (x->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
+        TRY(kloop_unary(L, OP_NEG, x->num, &x->num));
+        op = OP_ADD;
+    }
+    return kloop_operator(L, op, old, x, out);
+}
+
+/* [a,b] = vector */
+static qs_status spread(Walk *w, const Value *x, int n, Value *out) {
+    Loops *L = (Loops *)w;
+    Value v = *x;
+    kloop_short(L, &v);
+    if (v.what == WHAT_NUMBER && n == 1) return *out = v, QS_OK;
+    if (v.what != WHAT_VECTOR || v.n < n) return kloop_decline(L, L->pos, "an assignment to several");
+    for (int i = 0; i < n; i++) out[i] = (Value){.what = WHAT_NUMBER, .num = v.at[i]};
+    return QS_OK;
+}
+
+static int count(Walk *w, const Value *v) { return (void)w, v->what == WHAT_VECTOR ? v->n : -1; }
+
+/* Equal as `match` has it: an int and a number are when they are the same to the last digit. */
+static qs_status equal(Walk *w, const Value *x, Node *n, KRef *out) {
+    Loops *L = (Loops *)w;
+    Number v, p, same;
+    TRY(kloop_real_number(L, x, &v));
+    TRY(kloop_number(L, n, &p));
+    bool mixed = (v.kind == LOOP_INT) != (p.kind == LOOP_INT);
+    if (mixed && !kloop_twin(L, v.kind == LOOP_INT ? v : p))
+        return kloop_decline(L, n->pos, "an int that may be large beside another number");
+    TRY(kloop_binary(L, OP_EQ, v, p, &same));
+    return *out = same.v, QS_OK;
+}
+
+/* -- loops ------------------------------------------------------------------------------------------------------- */
+typedef struct Range {
+    Number lo, hi;
+    double step;
+    KRef turns;
+    bool by_turns;
+} Range; /* by_turns: lo + k*step for k < turns */
+
+/* The body runs at least once. */
+static bool surely_runs(Loops *L, const Range *r, int count) {
+    double lo, hi;
+    for (int i = 0; i < count; i++)
+        if (r[i].by_turns || !kloop_known(L, r[i].lo, &lo) || !kloop_known(L, r[i].hi, &hi) ||
+            (hi - lo) * r[i].step < 0)
+            return false;
+    return true;
+}
+
+/* -- ranges ------------------------------------------------------------------------------------------------------ */
+static qs_status root_range(Loops *L, int i, Range *r) {
+    const LoopRange *known = &L->job->range[i];
+    Str *name = L->job->loop->u.loop.names[i];
+    *r = (Range){.step = known->step, .by_turns = !known->whole};
+    if (known->whole) {
+        double most = known->small ? LOOP_SMALL : 0x1p48;
+        r->lo = kloop_whole(L, kloop_number_param(L, name, QS_I64, (LoopBind){LOOP_FIRST, i}), -most, most);
+        r->hi = kloop_whole(L, kloop_number_param(L, name, QS_I64, (LoopBind){LOOP_LAST, i}), -most, most);
+        return QS_OK;
+    }
+    r->lo = kloop_num(kloop_number_param(L, name, QS_F64, (LoopBind){LOOP_FIRST, i}));
+    r->turns = kloop_number_param(L, name, QS_I64, (LoopBind){LOOP_TURNS, i});
+    return QS_OK;
+}
+
+static qs_status real_turns(Loops *L, Range *r) {
+    char text[200];
+    double lo;
+    if (!kloop_known(L, r->lo, &lo)) return kloop_decline(L, L->pos, "a range whose bounds may have a fraction");
+    qnum_print(text, sizeof text,
+               "for: a range needs a finite start, a step other than 0 and an end that is a number, got "
+               "%.15g..%.15g..%%0",
+               lo, r->step);
+    kloop_fail_unless(L, kloop_op(L, K_EQ, r->hi.v, r->hi.v), QS_EVALUE, text, r->hi.v, 0);
+    r->turns = kloop_cast(L, kcounted_turns(&L->walk, QS_F64, r->lo.v, kloop_f64(L, r->step), r->hi.v), QS_I64);
+    return r->by_turns = true, QS_OK;
+}
+
+/* Those of the outermost loop are parameters. */
+static qs_status entered(Walk *w, const Node *n, Range *out, bool *found) {
+    Loops *L = (Loops *)w;
+    *found = n == L->job->loop;
+    for (int i = 0; *found && i < n->u.loop.nvars; i++) TRY(root_range(L, i, &out[i]));
+    return QS_OK;
+}
+
+static qs_status range_of(Walk *w, const Node *n, const RangeEnds *b, int i, Range *r) {
+    Loops *L = (Loops *)w;
+    Number step = kloop_const(L, 1);
+    *r = (Range){0};
+    TRY(kloop_real_number(L, &b->lo[i], &r->lo));
+    if (b->step) TRY(kloop_real_number(L, &b->step[i], &step));
+    TRY(kloop_real_number(L, &b->hi[i], &r->hi));
+    if (!kloop_known(L, step, &r->step) || r->step == 0 || !isfinite(r->step))
+        return kloop_decline(L, n->pos, "a step that is not known");
+    KRef lo = kloop_twin(L, r->lo), hi = kloop_twin(L, r->hi);
+    if (r->lo.kind == LOOP_INT && lo) r->lo = kloop_whole(L, lo, r->lo.lo, r->lo.hi);
+    if (r->hi.kind == LOOP_INT && hi) r->hi = kloop_whole(L, hi, r->hi.lo, r->hi.hi);
+    if (r->lo.kind != LOOP_NUM || r->hi.kind != LOOP_NUM) return kloop_decline(L, n->pos, "a range of ints");
+    if (lo && hi && r->step == floor(r->step) && fabs(r->step) < 0x1p31) return QS_OK;
+    return real_turns(L, r);
+}
+
+/* Opens FOR; the counter. */
+static Number open_for(Loops *L, const Range *r) {
+    bool down = r->step < 0;
+    if (!r->by_turns) {
+        KRef step = kloop_i64(L, (int64_t)r->step);
+        KRef i = kloop_emit(L, (KMake){K_FOR, .own = QS_I64, .a = r->lo.twin, .b = r->hi.twin, .c = step});
+        return kloop_whole(L, i, down ? r->hi.lo : r->lo.lo, down ? r->lo.hi : r->hi.hi);
+    }
+    return kloop_num(kcounted_elements(&L->walk, QS_F64, r->lo.v, kloop_f64(L, r->step), r->turns));
+}
+
+/* The counter of an axis of the parallel launch. */
+static Number axis_counter(Loops *L, const Range *r, int axis) {
+    KRef pos = kbuild_pure(&L->walk, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)axis});
+    KRef i = kloop_op(L, K_ADD, r->lo.twin, kloop_op(L, K_MUL, pos, kloop_i64(L, (int64_t)r->step)));
+    bool down = r->step < 0;
+    return kloop_whole(L, i, down ? r->hi.lo : r->lo.lo, down ? r->lo.hi : r->hi.hi);
+}
+
+/* The turns of one chunk. */
+static Range chunk_of(Loops *L, const Range *r) {
+    Range c = *r;
+    Str *name = qstr_cname(L->c, "chunk");
+    KRef length = kloop_number_param(L, name, QS_I64, (LoopBind){LOOP_CHUNK, 0}), step = kloop_i64(L, (int64_t)r->step);
+    KRef pos = kbuild_pure(&L->walk, (KMake){K_POS, .own = QS_I64});
+    KRef first = kloop_op(L, K_ADD, r->lo.twin, kloop_op(L, K_MUL, kloop_op(L, K_MUL, pos, length), step));
+    KRef last = kloop_op(L, K_ADD, first, kloop_op(L, K_MUL, kloop_op(L, K_SUB, length, kloop_i64(L, 1)), step));
+    c.lo.twin = first, c.hi.twin = kloop_op(L, r->step < 0 ? K_MAX : K_MIN, last, r->hi.twin);
+    return c;
+}
+
+/* The next level of the perfect nest; -1: not part of it. */
+static int note_level(Loops *L, const Range *r, uint32_t pos) {
+    if (L->nlevels >= L->nest || L->calls) return -1;
+    L->level[L->nlevels] =
+        (Level){.first = r->lo.twin, .last = r->hi.twin, .step = r->step, .by_turns = r->by_turns, .pos = pos};
+    return L->nlevels++;
+}
+
+/* Positions of the launch, a chunk of turns, or FOR. */
+static qs_status open(Walk *w, Turns *t, const Range *range, Value *out) {
+    Loops *L = (Loops *)w;
+    const Node *n = t->node;
+    int level = note_level(L, range, n->pos);
+    bool parallel = L->mode == MODE_PARALLEL && level >= 0 && level < L->axes;
+    t->position = parallel && !L->chunked, t->chunk = parallel && L->chunked;
+    *out = (Value){.what = WHAT_NUMBER};
+    if (t->position) {
+        out->num = axis_counter(L, range, level);
+        return L->level[level].counter = out->num.twin, QS_OK;
+    }
+    Range r = t->chunk ? chunk_of(L, range) : *range;
+    if (t->chunk) L->chunk_last = r.hi.twin;
+    t->start = L->f->nins;
+    kloop_forget(L, n);
+    out->num = open_for(L, &r);
+    if (level == 0) L->body = L->block;
+    if (level >= 0) L->level[level].counter = range->by_turns ? 0 : out->num.twin;
+    t->runs = t->chunk || surely_runs(L, range - t->i, n->u.loop.nvars); /* the list that it is in */
+    return QS_OK;
+}
+
+static qs_status bind(Walk *w, const Node *n, int i, Value *x) {
+    Loops *L = (Loops *)w;
+    const Sym *sym = n->u.loop.syms[i];
+    Var *v = kloop_var(L, sym);
+    if (!v || sym->declared) return kloop_decline(L, n->pos, "the counter %s", sym->name->s);
+    TRY(kloop_assign(L, v, x));
+    if (!kquery_sets(n, sym)) v->bound = true, v->val = *x;
+    return QS_OK;
+}
+
+static qs_status close(Walk *w, Turns *t) {
+    Loops *L = (Loops *)w;
+    kloop_var(L, t->node->u.loop.syms[t->i])->bound = false;
+    if (t->i == 0 && !t->position) kloop_free_order(L, t->node, t->start);
+    return QS_OK;
+}
+
+static qs_status elements(Walk *w, Node *n) {
+    return kloop_decline((Loops *)w, n->u.loop.ranges[0]->pos, "a loop over something that is no range");
+}
+
+static const NestRules nest_rules = {.range_size = sizeof(Range), .entered = entered, .range = range_of,
+                                     .elements = elements, .open = open, .bind = bind, .close = close};
+
+/* The machine goes on with the code of this `return`. */
+static qs_status return_outermost(Walk *w, const Node *n) {
+    Loops *L = (Loops *)w;
+    if (L->mode == MODE_PARALLEL) return kloop_decline(L, n->pos, "a return from inside the loop");
+    kbuild_set(&L->walk, L->returned, kloop_f64(L, (double)n->pos + 1));
+    return kbuild_leave(w, K_BREAK, 1), QS_OK;
+}
+
+/* A function that is left at pos has given its caller what that wants. */
+static qs_status function_ends(Walk *w, uint32_t pos) {
+    Loops *L = (Loops *)w;
+    const Func *f = L->in->func;
+    char text[200];
+    L->pos = pos;
+    for (int i = 0; i < L->in->wanted && i < f->nouts; i++) {
+        Var *v = f->outs[i].sym ? kloop_find_var(L->in, f->outs[i].sym) : NULL;
+        if (!v || v->set || v->bound) continue;
+        snprintf(text, sizeof text, "result %.80s of %.80s was not given a value", f->outs[i].name->s, f->name->s);
+        TRY(kloop_doubt(L, v, text));
+    }
+    return QS_OK;
+}
+
+/* -- the rules --------------------------------------------------------------------------------------------------- */
+static qs_status statement(Walk *w, Node *n) {
+    Loops *L = (Loops *)w;
+    Value ignored;
+    switch ((NodeKind)n->kind) {
+    case N_BREAK: case N_CONTINUE: return kloop_decline(L, n->pos, "the loop may end early");
+    case N_DECL: return QS_OK;
+    case N_PRINT: return kloop_decline(L, n->pos, "print");
+    case N_TRY: return kloop_decline(L, n->pos, "try");
+    case N_FUNC: return kloop_decline(L, n->pos, "a function made in the loop");
+    default: return kloop_expr(L, n, &ignored);
+    }
+}
+
+static qs_status fail(Walk *w, qs_status s, uint32_t pos, const char *sentence) {
+    return (void)s, kloop_decline((Loops *)w, pos, "%s", sentence);
+}
+
+static void nothing(Value *out) { *out = (Value){.what = WHAT_NOTHING}; }
+static bool is_nothing(const Value *v) { return v->what == WHAT_NOTHING; }
+
+/* It ends when it wants to. */
+static void loop_begins(Walk *w, const Node *loop) {
+    Loops *L = (Loops *)w;
+    L->waits = true;
+    kloop_forget(L, loop);
+}
+
+const WalkRules kloop_rules = {
+    .call = &kloop_call_rules, .expr = &kloop_expr_rules, .nest = &nest_rules, .place = &kloop_place_rules,
+    .value_size = sizeof(Value),
+    .fail = fail, .nothing = nothing, .is_nothing = is_nothing, .count = count, .spread = spread, .equal = equal,
+    .set_name = set_name, .set_element = kloop_store, .set_field = set_field, .update_element = kloop_update,
+    .combine = combine,
+    .statement = statement, .return_outermost = return_outermost, .loop_begins = loop_begins,
+    .function_ends = function_ends, .save = kloop_save, .restore = kloop_restore, .join = kloop_join,
+};

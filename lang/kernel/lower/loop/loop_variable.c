@@ -1,0 +1,556 @@
+/* loop_variable.c -- what enters a loop, its variables, and the tests that may end it.
+ *
+ * A variable lives in a LOCAL for its value and one for its twin; those of kernels are bound to values, for reasons
+ * that lower/lower_var.c gives.  What has been learned of it (kind, bounds, whether it may have a fraction) is kept
+ * from pass to pass; `set` follows the statements and says that it certainly has a value.
+ *
+ * What a variable is worth is known as long as its block is open: a variable that was set in this block, or in one
+ * around it, is the value that it was set to, so `k = i+1` before `x[k]` hides no counter from the tests and the
+ * proof.  A loop begins by forgetting what its body sets; a branch forgets at its end, because it was a block.  Reading
+ * a variable that may have no value is a test like that of an index. */
+#include "lang/kernel/lower/loop/loop_internal.h"
+
+#include "lang/syntax/fold.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { GROWTH = 6 }; /* how often bounds may widen before they are given up */
+/* A number that only goes up or down by a little is whole as long as any machine can run: from COUNTED to 2^53, beyond
+ * which doubles are not exact, it takes 2^48 steps. */
+static const double COUNTED = 0x1p52, STEP = 16;
+
+/* -- parameters -------------------------------------------------------------------------------------------------- */
+int kloop_param(Loops *L, const KParam *p, LoopBind b) {
+    for (int i = 0; i < L->f->nparams; i++)
+        if (L->binds[i].kind == b.kind && L->binds[i].index == b.index && L->f->params[i].dtype == p->dtype) return i;
+    int i = kir_param(L->f, p);
+    qmem_grow(L->c, &L->binds, &L->cap_binds, (uint32_t)i, sizeof *L->binds);
+    L->binds[i] = b;
+    return i;
+}
+
+KRef kloop_number_param(Loops *L, Str *name, qs_dtype d, LoopBind b) {
+    KParam p = {.name = name, .kind = KP_NUM, .dtype = (uint8_t)d};
+    return kbuild_pure(&L->walk, (KMake){K_PARAM, .own = d, .imm = (uint64_t)kloop_param(L, &p, b)});
+}
+
+int kloop_results_param(Loops *L, LoopBindKind kind) {
+    KParam p = {.name = qstr_cname(L->c, kind == LOOP_REALS ? "reals" : "wholes"), .kind = KP_ARRAY,
+                .dtype = kind == LOOP_REALS ? QS_F64 : QS_I64, .rank = 1, .contiguous = true, .unit_last = true};
+    return kloop_param(L, &p, (LoopBind){(uint8_t)kind, 0});
+}
+
+/* -- variables --------------------------------------------------------------------------------------------------- */
+Var *kloop_find_var(InlineFrame *in, const Sym *sym) {
+    for (int i = 0; i < in->nvars; i++)
+        if (in->vars[i].sym == sym || (sym->kind == SYM_GLOBAL && in->vars[i].sym->kind == SYM_GLOBAL &&
+                                       in->vars[i].sym->index == sym->index))
+            return &in->vars[i];
+    return NULL;
+}
+
+Var *kloop_var(Loops *L, const Sym *sym) {
+    bool global = sym->kind == SYM_GLOBAL;
+    InlineFrame *in = global ? L->root : L->in;
+    if (!global && sym->kind != SYM_LOCAL) return NULL;
+    return kloop_find_var(in, sym);
+}
+
+static Number entry_number(Loops *L, const LoopValue *v, Str *name) {
+    LoopBind b = {LOOP_SOURCE, v->source};
+    double most = v->small ? LOOP_SMALL : 0x1p31; /* of a whole one */
+    switch ((LoopKind)v->kind) {
+    case LOOP_INT: {
+        KRef param = kloop_number_param(L, name, QS_I64, b);
+        return v->whole ? kloop_int(param, -most, most) : kloop_wide(L, param);
+    }
+    case LOOP_BOOL: return kloop_bool(kloop_number_param(L, name, QS_B1, b));
+    case LOOP_COMPLEX:
+        return kloop_complex(kloop_number_param(L, name, QS_F64, b),
+                             kloop_number_param(L, name, QS_F64, (LoopBind){LOOP_IMAGINARY, v->source}));
+    default:
+        if (v->whole) return kloop_whole(L, kloop_number_param(L, name, QS_I64, b), -most, most);
+        return kloop_num(kloop_number_param(L, name, QS_F64, b));
+    }
+}
+
+/* A short array of numbers, read before the first turn. */
+static Value entry_vector(Loops *L, const Var *var, Str *name) {
+    const LoopValue *v = &var->entry;
+    KParam p = {.name = name, .kind = KP_ARRAY, .dtype = v->dtype, .rank = v->rank, .contiguous = true};
+    p.unit_last = true;
+    uint64_t param = (uint64_t)kloop_param(L, &p, (LoopBind){LOOP_SNAPSHOT, v->source});
+    Value x = kloop_vector(L, var->n);
+    x.cols = var->cols;
+    for (int i = 0; i < x.n; i++) {
+        KRef e = kbuild_emit(&L->walk, (KMake){K_LOAD, .own = kir_value_dtype((qs_dtype)v->dtype), .a = kloop_i64(L, i),
+                                               .imm = param});
+        x.at[i] = kloop_num(kloop_cast(L, e, QS_F64));
+    }
+    return x;
+}
+
+Value kloop_entry(Loops *L, const Var *v) {
+    Str *name = v->sym->name;
+    if (v->kind == LOOP_VECTOR) return entry_vector(L, v, name);
+    Number n = entry_number(L, &v->entry, name);
+    return (Value){.what = WHAT_NUMBER, .num = v->kind == LOOP_COMPLEX ? kloop_to_complex(L, n) : n};
+}
+
+/* Of the name `called` there enters the value v. */
+static qs_status entering(Loops *L, const LoopValue *v, Str *called, Value *out) {
+    out->host = *v, out->name = called;
+    switch ((LoopKind)v->kind) {
+    case LOOP_NUM: case LOOP_INT: case LOOP_BOOL: case LOOP_COMPLEX:
+        out->what = WHAT_NUMBER, out->num = entry_number(L, v, called);
+        return QS_OK;
+    case LOOP_ARRAY: out->what = WHAT_ARRAY; return QS_OK;
+    case LOOP_FUNC: case LOOP_BUILTIN: out->what = WHAT_FUNCTION; return QS_OK;
+    case LOOP_OBJECT: out->what = WHAT_OBJECT; return QS_OK;
+    case LOOP_CELL: out->what = WHAT_CELL; return QS_OK;
+    case LOOP_UNSET: return kloop_decline(L, L->pos, "%s has no value", called->s);
+    default: return kloop_decline(L, L->pos, "%s is neither a number nor an array of numbers", called->s);
+    }
+}
+
+qs_status kloop_outside(Walk *w, const Sym *sym, uint32_t pos, Value *out) {
+    Loops *L = (Loops *)w;
+    LoopValue v = {0};
+    double k;
+    (void)pos;
+    L->job->value(L->job->ud, L->in->source, sym, &v);
+    *out = (Value){.sym = sym, .mods = sym->mods};
+    if (v.kind == LOOP_BUILTIN && kquery_constant(v.builtin, &k))
+        return out->what = WHAT_NUMBER, out->num = kloop_const(L, k), QS_OK;
+    return entering(L, &v, sym->name, out);
+}
+
+
+static qs_status no_value(Loops *L, const Var *v) {
+    if (v->replaced) return kloop_decline(L, L->pos, "%s is of another kind before the loop", v->sym->name->s);
+    if (L->mode == MODE_PARALLEL && v->entry.kind != LOOP_UNSET)
+        return kloop_decline(L, L->pos, "%s is carried from one turn to the next", v->sym->name->s);
+    return kloop_decline(L, L->pos, "%s may have no value here", v->sym->name->s);
+}
+
+/* A real number before the loop, read when it may be complex already. */
+static bool was_real(const Loops *L, const Var *v) {
+    bool read = L->mode != MODE_PARALLEL && v->replaced && !v->live;
+    return read && v->replacee.kind == LOOP_NUM && v->kind == LOOP_COMPLEX;
+}
+
+/* Its kind is known from the next pass on. */
+qs_status kloop_doubt(Loops *L, Var *v, const char *sentence) {
+    if (was_real(L, v)) {
+        v->entry = v->replacee, v->replaced = false, v->maybe = MAYBE_REAL;
+        return v->set = L->changed = true, QS_OK;
+    }
+    if (L->mode == MODE_PARALLEL || v->replaced || (v->doubted && v->kind == LOOP_UNSET)) return no_value(L, v);
+    kbuild_learn(&L->walk, &v->doubted);
+    if (v->given) kloop_fail_unless(L, kbuild_get(&L->walk, v->given), QS_ENAME, sentence, 0, 0);
+    return v->set = true, QS_OK;
+}
+
+static qs_status doubt(Loops *L, Var *v) {
+    char text[160];
+    snprintf(text, sizeof text, "%.100s is used before it has a value", v->sym->name->s);
+    return kloop_doubt(L, v, text);
+}
+
+/* What a short vector holds is read before the first turn; others may have it, too. */
+static void enter_vector(Loops *L, Var *v) {
+    const LoopValue *e = &v->entry;
+    int rows, cols;
+    if (!kloop_is_short(L, e, &rows, &cols)) return;
+    v->kind = LOOP_VECTOR, v->n = rows * cols, v->cols = e->rank > 1 ? cols : 0, v->shared = true;
+}
+
+void kloop_enter_var(Loops *L, Var *v) {
+    if (v->entry.kind == LOOP_UNSET) return;
+    v->kind = v->entry.kind;
+    if (v->kind == LOOP_ARRAY) enter_vector(L, v);
+    if (v->kind == LOOP_NUM && !v->entry.whole) v->fraction = true;
+    if (v->kind == LOOP_INT) v->lo = -0x1p63, v->hi = 0x1p63;
+    if (v->kind != LOOP_BOOL && v->entry.whole) v->hi = v->entry.small ? LOOP_SMALL : 0x1p31, v->lo = -v->hi;
+    if (v->kind == LOOP_BOOL) v->lo = 0, v->hi = 1;
+}
+
+/* -- fields ------------------------------------------------------------------------------------------------------ */
+static Var *field_var(const Loops *L, int object, const Str *name) {
+    for (int i = 0; i < L->root->nvars; i++) {
+        Var *v = &L->root->vars[i];
+        if (v->object == object && object >= 0 && qstr_equal(v->sym->name, name)) return v;
+    }
+    return NULL;
+}
+
+/* -- blocks ------------------------------------------------------------------------------------------------------ */
+/* Fields may be set by functions that it calls. */
+static bool may_set(const Node *loop, const Var *v) { return v->object >= 0 || kquery_sets(loop, v->sym); }
+
+void kloop_forget(Loops *L, const Node *loop) {
+    for (InlineFrame *in = L->in; in; in = in->up)
+        for (int i = 0; i < in->nvars; i++)
+            if (in->vars[i].home && may_set(loop, &in->vars[i])) in->vars[i].home = NULL;
+}
+
+/* -- reading ----------------------------------------------------------------------------------------------------- */
+static Value from_locals(Loops *L, Var *v) {
+    Value x = {.what = WHAT_NUMBER, .num = {.kind = v->kind, .lo = v->lo, .hi = v->hi}};
+    if (v->kind == LOOP_VECTOR) {
+        x = kloop_vector(L, v->n), x.cols = v->cols;
+        for (int i = 0; i < v->n; i++) x.at[i] = kloop_num(kbuild_get(&L->walk, v->part[i]));
+        if (v->f64) x.f64 = kbuild_get(&L->walk, v->f64);
+        /* Read here it may be what it was before the loop. */
+        uint64_t entry = v->entry.kind == LOOP_ARRAY && v->entry.source < LOOP_TWO ? LOOP_LIKE(v->entry.source) : 0;
+        if ((v->like | entry) != v->like) v->like |= entry, L->changed = true;
+        x.like = v->like;
+        return x;
+    }
+    if (!v->v) return (Value){.what = WHAT_NUMBER, .num = kloop_const(L, 0)}; /* declared in the next pass */
+    x.num.v = kbuild_get(&L->walk, v->v);
+    if (v->kind == LOOP_COMPLEX) x.num.im = kbuild_get(&L->walk, v->im), x.num.maybe = v->maybe;
+    if (v->kind == LOOP_NUM && !v->fraction && v->twin) x.num.twin = kbuild_get(&L->walk, v->twin);
+    return x;
+}
+
+static qs_status read_var(Loops *L, Var *v, Value *out) {
+    if (v->bound) return *out = v->val, QS_OK;
+    if (!v->set) TRY(doubt(L, v));
+    /* A called function would see a part of it. */
+    bool part = L->mode == MODE_PARALLEL && v->reduce && L->in != L->root;
+    if (part) return kloop_decline(L, L->pos, "%s is read by a function that the loop calls", v->sym->name->s);
+    *out = kbuild_is_open(v->home) ? v->val : from_locals(L, v);
+    out->name = v->sym->name, out->sym = v->sym;
+    if (out->what == WHAT_VECTOR) out->origin = v;
+    return QS_OK;
+}
+
+qs_status kloop_variable(Walk *w, const Sym *sym, uint32_t pos, Value *out, bool *found) {
+    Loops *L = (Loops *)w;
+    Var *v = kloop_var(L, sym);
+    (void)pos;
+    *found = v != NULL;
+    return v ? read_var(L, v, out) : QS_OK;
+}
+
+/* -- assigning --------------------------------------------------------------------------------------------------- */
+static const char *kind_name(uint8_t kind) {
+    static const char *const names[] = {
+        [LOOP_UNSET] = "nothing", [LOOP_NUM] = "a number", [LOOP_INT] = "an int", [LOOP_BOOL] = "a truth value",
+        [LOOP_COMPLEX] = "a complex number", [LOOP_VECTOR] = "a vector", [LOOP_ARRAY] = "an array",
+        [LOOP_FUNC] = "a function", [LOOP_BUILTIN] = "a function", [LOOP_OBJECT] = "an object", [LOOP_CELL] = "a cell",
+        [LOOP_OTHER] = "something else"};
+    return names[kind];
+}
+
+static void learn_bounds(Loops *L, Var *v, Number n) {
+    if (n.kind == LOOP_COMPLEX) return;
+    if (n.kind == LOOP_NUM && !n.twin) {
+        kbuild_learn(&L->walk, &v->fraction);
+        return;
+    }
+    if (v->fraction || (n.lo >= v->lo && n.hi <= v->hi)) return;
+    bool counts = n.lo >= -COUNTED - STEP && n.hi <= COUNTED + STEP;
+    if (v->counted && counts) return;
+    L->changed = true;
+    v->lo = fmin(v->lo, n.lo), v->hi = fmax(v->hi, n.hi);
+    if (++v->grown <= GROWTH) return;
+    if (v->kind != LOOP_NUM) v->lo = -0x1p63, v->hi = 0x1p63;
+    else if (counts && !v->counted) v->counted = true, v->lo = -COUNTED, v->hi = COUNTED;
+    else v->fraction = true;
+}
+
+static KRef local(Loops *L, KRef init) { return init ? kbuild_local(&L->walk, init) : 0; }
+
+void kloop_declare(Loops *L, Var *v, const Value *init) {
+    if (v->kind == LOOP_VECTOR) {
+        v->part = qarena_alloc(L->arena, qmem_size((size_t)v->n, sizeof *v->part, sizeof *v->part));
+        for (int i = 0; i < v->n; i++) v->part[i] = local(L, init->at[i].v);
+        v->f64 = v->varies ? local(L, init->f64 ? init->f64 : kbuild_int(&L->walk, QS_B1, 0)) : 0;
+        return;
+    }
+    v->v = local(L, init->num.v), v->im = local(L, init->num.im);
+    v->twin = v->kind == LOOP_NUM && !v->fraction ? local(L, init->num.twin) : 0;
+}
+
+static void replace(Var *v, uint8_t kind, int n, int cols) {
+    if (v->entry.kind != LOOP_UNSET) v->replaced = true, v->replacee = v->entry;
+    v->entry.kind = LOOP_UNSET, v->reduce = 0;
+    v->kind = kind, v->n = n, v->cols = cols, v->shared = v->fraction = false, v->v = 0, v->part = NULL;
+    v->lo = INFINITY, v->hi = -INFINITY, v->grown = 0, v->counted = false;
+}
+
+static uint8_t maybe_real(Loops *L, Number x) {
+    double k;
+    if (x.kind == LOOP_COMPLEX) return x.maybe;
+    return kloop_known(L, x, &k) && k == 0 && !signbit(k) ? MAYBE_ZERO : MAYBE_REAL;
+}
+
+/* `z = 0` before z becomes complex: nobody sees afterwards that it was a real number. */
+static bool serves_as_complex(const Var *v, const Value *x) {
+    if (v->live || x->what != WHAT_NUMBER) return false;
+    if (v->kind == LOOP_COMPLEX) return x->num.kind == LOOP_NUM;
+    return v->kind == LOOP_NUM && v->assigned && x->num.kind == LOOP_COMPLEX;
+}
+
+/* A variable is of one kind in the loop.  Before the loop it may be of another, when nobody reads that. */
+static qs_status become(Loops *L, Var *v, const Value *x) {
+    bool first = !v->assigned, vector = x->what == WHAT_VECTOR;
+    int n = vector ? x->n : 0, cols = vector ? x->cols : 0;
+    uint8_t kind = vector ? LOOP_VECTOR : x->num.kind;
+    v->assigned = true;
+    if (!first || v->kind == LOOP_COMPLEX) {
+        bool turns = v->kind == LOOP_NUM && serves_as_complex(v, x);
+        if (turns) replace(v, LOOP_COMPLEX, 0, 0), L->changed = true; /* v->maybe is of what it was so far */
+        if (turns || serves_as_complex(v, x)) return QS_OK;
+    }
+    if (v->kind == kind && v->n == n && v->cols == cols) return QS_OK;
+    if (!first && v->kind == kind)
+        return kloop_decline(L, L->pos, "%s is of one size here and of another elsewhere", v->sym->name->s);
+    if (!first)
+        return kloop_decline(L, L->pos, "%s is %s here and %s elsewhere", v->sym->name->s, kind_name(kind),
+                             kind_name(v->kind));
+    return replace(v, kind, n, cols), L->changed = true, QS_OK;
+}
+
+static void set_local(Loops *L, KRef to, KRef v) {
+    if (to && v) kbuild_set(&L->walk, to, v);
+}
+
+/* Two names for one array: single elements of it cannot be set, since the other would see it. */
+static qs_status share(Loops *L, Var *v) {
+    kbuild_learn(&L->walk, &v->shared);
+    if (!v->patched) return QS_OK;
+    return kloop_decline(L, L->pos, "%s is changed, and perhaps its array has another name", v->sym->name->s);
+}
+
+qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
+    bool vector = x->what == WHAT_VECTOR;
+    if (!vector && x->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
+    TRY(become(L, v, x));
+    Value as_complex = *x;
+    uint8_t maybe = vector ? SURELY_COMPLEX : maybe_real(L, x->num);
+    if (maybe > v->maybe) v->maybe = maybe, L->changed |= v->kind == LOOP_COMPLEX;
+    if (v->kind == LOOP_COMPLEX) {
+        as_complex.num = kloop_to_complex(L, x->num), as_complex.num.maybe = maybe;
+        x = &as_complex;
+    }
+    if (!vector) learn_bounds(L, v, x->num);
+    if (vector && x->origin && x->origin != v) {
+        TRY(share(L, x->origin));
+        TRY(share(L, v));
+    }
+    if (vector && (v->like | x->like) != v->like) v->like |= x->like, L->changed = true;
+    if (vector && x->f64 && !v->varies) v->varies = L->changed = true;
+    v->set = true, v->bound = false;
+    v->home = L->block, v->val = *x, v->val.origin = NULL;
+    if (vector ? !v->part : !v->v) return kloop_declare(L, v, x), L->changed = true, QS_OK;
+    for (int i = 0; vector && i < v->n; i++) set_local(L, v->part[i], x->at[i].v);
+    if (vector && v->f64) set_local(L, v->f64, x->f64 ? x->f64 : kbuild_int(&L->walk, QS_B1, 0));
+    if (!vector) set_local(L, v->v, x->num.v), set_local(L, v->im, x->num.im), set_local(L, v->twin, x->num.twin);
+    if (v->given) set_local(L, v->given, kbuild_int(&L->walk, QS_B1, 1));
+    if (v->most) kloop_watched(L, v);
+    return QS_OK;
+}
+
+qs_status kloop_patched(Loops *L, Var *v) {
+    kbuild_learn(&L->walk, &v->patched);
+    return v->shared ? share(L, v) : QS_OK;
+}
+
+qs_status kloop_patch(Loops *L, Var *v, const Value *x) {
+    TRY(kloop_patched(L, v));
+    return kloop_assign(L, v, x);
+}
+
+void kloop_unset(Loops *L, Var *v) {
+    v->set = v->bound = false, v->home = NULL;
+    if (v->given) set_local(L, v->given, kbuild_int(&L->walk, QS_B1, 0));
+}
+
+/* -- fields that are set ------------------------------------------------------------------------------------------ */
+/* As the declaration of the field wants it. */
+static qs_status convert_field(Loops *L, const Var *v, Value *x) {
+    const Type *t = v->type;
+    bool vector = t && t->kind == TY_ARRAY && t->inner->kind == TY_NUM && t->inner->dtype == L->c->scalar_dtype &&
+                  t->rank == 1 && !x->cols && (!t->nfixed || t->dims[0] == x->n);
+    if (!t) return QS_OK;
+    if (x->what == WHAT_NUMBER && t->kind == TY_NUM) kloop_note_cut(L, t->dtype, x->num);
+    if (x->what == WHAT_NUMBER && t->kind == TY_NUM) return kloop_convert_to(L, t->dtype, &x->num);
+    if (x->what == WHAT_VECTOR && vector) return QS_OK;
+    return kloop_decline(L, L->pos, "a conversion to the type of the field %s", v->sym->name->s);
+}
+
+/* Fields that are set are found as the code is made; their places stay where they are. */
+static Var *add_field(Loops *L, int object, Str *name, const LoopValue *entry, const Type *type) {
+    InlineFrame *r = L->root;
+    Sym *sym = qarena_alloc(L->keep_result, sizeof *sym);
+    *sym = (Sym){.kind = SYM_LOCAL, .name = name};
+    Var *v = &r->vars[r->nvars++];
+    *v = (Var){.sym = sym, .object = object, .type = type, .entry = *entry, .live = true};
+    v->lo = INFINITY, v->hi = -INFINITY;
+    kloop_enter_var(L, v);
+    return L->changed = true, v;
+}
+
+qs_status kloop_set_field(Loops *L, const Value *object, Str *name, const Value *x) {
+    int of = object->host.source;
+    Var *v = field_var(L, of, name);
+    const Type *type = NULL;
+    LoopValue entry;
+    if (!v) {
+        L->job->field(L->job->ud, of, name, &entry);
+        if (entry.kind == LOOP_UNSET || !L->job->settable(L->job->ud, of, name, &type))
+            return kloop_decline(L, L->pos, "the field %s cannot be set, or is a new one", name->s);
+        if (L->root->nvars == L->root->cap) return kloop_decline(L, L->pos, "too many fields that are set");
+        v = add_field(L, of, name, &entry, type);
+    }
+    Value converted = *x;
+    TRY(convert_field(L, v, &converted));
+    return kloop_assign(L, v, &converted);
+}
+
+qs_status kloop_field(Loops *L, const Value *object, const Str *name, Value *out) {
+    Var *set = field_var(L, object->host.source, name);
+    LoopValue v = {0};
+    if (set) return read_var(L, set, out);
+    L->job->field(L->job->ud, object->host.source, name, &v);
+    *out = (Value){.what = WHAT_NOTHING};
+    return entering(L, &v, (Str *)(uintptr_t)name, out);
+}
+
+qs_status kloop_item(Loops *L, const Value *cell, Node *index, Value *out) {
+    double k = -1;
+    Value at = {0};
+    LoopValue v = {0};
+    bool known = qfold_number(index, &k) && k == floor(k) && k >= 0 && k < INT32_MAX;
+    bool named = !known && index->kind == N_IDENT && index->u.ident.sym;
+    if (named) TRY(kloop_read(L, index->u.ident.sym, &at));
+    bool entered = named && at.what == WHAT_NUMBER && (at.host.kind == LOOP_NUM || at.host.kind == LOOP_INT);
+    if (!known && !entered) return kloop_decline(L, L->pos, "an item of a cell with a number that changes");
+    L->job->item(L->job->ud, cell->host.source, known ? -1 - (int)k : at.host.source, &v);
+    *out = (Value){.what = WHAT_NOTHING};
+    char called[80];
+    snprintf(called, sizeof called, "an item of %.60s", cell->name->s);
+    return entering(L, &v, qstr_cname(L->c, called), out);
+}
+
+/* -- which variables certainly have a value ---------------------------------------------------------------------- */
+static int count_vars(const InlineFrame *in) {
+    int n = in->nvars;
+    for (const InlineFrame *i = in->child; i; i = i->next) n += count_vars(i);
+    return n;
+}
+
+static void each_var(InlineFrame *in, bool **at, bool save, bool join) {
+    for (int i = 0; i < in->nvars; i++, (*at)++) {
+        if (save) **at = join ? **at && in->vars[i].set : in->vars[i].set;
+        else in->vars[i].set = **at;
+    }
+    for (InlineFrame *i = in->child; i; i = i->next) each_var(i, at, save, join);
+}
+
+/* Functions met for the first time change the count; such a pass is repeated. */
+bool *kloop_save(Walk *w) {
+    Loops *L = (Loops *)w;
+    bool *s = qarena_alloc(L->arena, (size_t)count_vars(L->root) + 1), *at = s;
+    each_var(L->root, &at, true, false);
+    return s;
+}
+
+void kloop_restore(Walk *w, const bool *state) {
+    bool *at = (bool *)(uintptr_t)state;
+    if (!w->changed) each_var(w->root, &at, false, false);
+}
+
+void kloop_join(Walk *w, bool *into) {
+    bool *at = into;
+    if (!w->changed) each_var(w->root, &at, true, true);
+}
+
+/* -- tests ------------------------------------------------------------------------------------------------------- */
+static void fill_place(Loops *L, const InlineFrame *in, uint32_t pos, LoopPlace *out) {
+    *out = (LoopPlace){in->func, pos, NULL};
+    if (!in->up) return;
+    out->caller = qarena_alloc(L->keep_result, sizeof *out->caller);
+    fill_place(L, in->up, in->site->pos, out->caller);
+}
+
+void kloop_fail_unless(Loops *L, KRef cond, qs_status s, const char *sentence, KRef a, KRef b) {
+    double k;
+    if (kir_is_const(L->f, cond, &k) && k != 0) return;
+    if (!L->loose++) L->loose_pos = L->pos;
+    if (L->mode == MODE_PARALLEL) { /* all that was done is forgotten then, and the exact version is run */
+        kloop_emit(L, (KMake){K_CHECK, .a = cond, .imm = (uint64_t)kir_message(L->f, s, sentence)});
+        return;
+    }
+    qmem_grow(L->c, &L->faults, &L->cap_faults, L->nfaults, sizeof *L->faults);
+    fill_place(L, L->in, L->pos, &L->faults[L->nfaults].place);
+    L->faults[L->nfaults].message = kir_message(L->f, s, sentence);
+    kloop_flow(L, K_IF, kloop_not(L, cond));
+    kbuild_set(&L->walk, L->fault, kbuild_int(&L->walk, QS_I32, (int64_t)++L->nfaults));
+    if (a) kbuild_set(&L->walk, L->value[0], kloop_cast(L, a, QS_F64));
+    if (b) kbuild_set(&L->walk, L->value[1], kloop_cast(L, b, QS_F64));
+    kbuild_leave(&L->walk, K_BREAK, 1);
+    kloop_flow(L, K_END, 0);
+}
+
+/* -- notes ------------------------------------------------------------------------------------------------------- */
+static int note_at(Loops *L, Slip slip) {
+    LoopResult *r = L->out;
+    for (int i = 0; i < r->nnotes; i++)
+        if (r->notes[i].func == L->in->func && r->notes[i].pos == L->pos && r->notes[i].slip == slip) return i;
+    if (r->nnotes == LOOP_NOTES) return -1;
+    r->notes[r->nnotes] = (LoopNote){.func = L->in->func, .pos = L->pos, .slip = (uint8_t)slip};
+    return L->changed = true, r->nnotes++; /* its LOCAL is there in the next pass */
+}
+
+static void set_note(Loops *L, int n, KRef when) {
+    if (n < 0 || !L->note[n]) return;
+    kloop_flow(L, K_IF, when);
+    kbuild_set(&L->walk, L->note[n], kbuild_int(&L->walk, QS_B1, 1));
+    kloop_flow(L, K_END, 0);
+}
+
+void kloop_note(Loops *L, Slip slip, KRef when) {
+    double k;
+    if (kir_is_const(L->f, when, &k) && k == 0) return;
+    set_note(L, note_at(L, slip), when);
+}
+
+void kloop_note_place(Loops *L, const char *name, int rank) {
+    int n = note_at(L, SLIP_PLACE);
+    if (n >= 0) L->out->notes[n].name = name, L->out->notes[n].rank = (uint8_t)rank;
+    set_note(L, n, kbuild_int(&L->walk, QS_B1, 1));
+}
+
+static bool rounds(const KIns *i) {
+    return i->op == K_MATH &&
+           (i->flag == MF_floor || i->flag == MF_ceil || i->flag == MF_round || i->flag == MF_trunc);
+}
+
+void kloop_note_fraction(Loops *L, KRef x, KRef whole) {
+    const KIns *i = &L->f->ins[x];
+    bool counted = i->op == K_CAST && !qdtype_is_real((qs_dtype)L->f->ins[i->a].dtype);
+    if (!counted && !rounds(i)) kloop_note(L, SLIP_FRACTION, kloop_op(L, K_NE, x, whole));
+}
+
+void kloop_inside(Loops *L, AxisIndex x, const char *array, int axis) {
+    char text[KPLACE_TEXT];
+    uint32_t loose = L->loose;
+    Check check = {.at = x.at, .n = x.n, .ranged = kloop_has_range(L, x.at),
+                   .test = {L->in->func, L->pos, array ? array : "an array", axis}};
+    kloop_prove(L, &check);
+    bool checked = kloop_is_known(&check, &check.low) && kloop_is_known(&check, &check.high);
+    ksubscript_sentence(array, axis, text);
+    if (checked) {
+        qmem_grow(L->c, &L->checks, &L->cap_checks, L->nchecks, sizeof *L->checks);
+        L->checks[L->nchecks++] = check;
+        if (L->mode != MODE_EXACT) return;
+    }
+    kloop_fail_unless(L, kloop_op(L, K_INB, x.at, x.n), QS_EINDEX, text, x.shown, x.n);
+    if (checked) L->loose = loose;
+}

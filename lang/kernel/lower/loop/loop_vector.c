@@ -1,0 +1,466 @@
+/* loop_vector.c -- short vectors that a loop makes, as the arrays of the host: [x,y], p + q, A[i,:], v[0].
+ *
+ * The length is known, and each element is a number of its own, rounded to what an array holds: float32, or float64.
+ * A list with a whole number that float32 rounds is of float64, and so is what is made of it.  Where that shows in each
+ * turn only (Value.f64), elements are computed as float32 holds them, and then, if it has to be, once more.
+ * Elements compute in that type, reductions in double, in the order of vm/array/contiguous.c and vm/array/reduce.c.
+ *
+ * A whole element keeps its twin where float32 surely holds it; extents and counters of at most 20 bits are compiled in
+ * as small for that.  Arrays are shared by their names, so single elements of a vector are set only while its array has
+ * one name. */
+#include "lang/kernel/lower/loop/loop_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static qs_dtype elem(const Loops *L) { return L->c->scalar_dtype; }
+
+Value kloop_vector(Loops *L, int n) {
+    return (Value){.what = WHAT_VECTOR,
+                   .at = qarena_alloc(L->arena, qmem_size((size_t)n, sizeof(Number), sizeof(Number))),
+                   .n = n};
+}
+
+static Value shaped(Loops *L, const SmallShape *s) {
+    Value v = kloop_vector(L, (int)ksmall_count(s));
+    return v.cols = s->rank > 1 ? (int)s->dims[1] : 0, v;
+}
+
+Value kloop_matrix(Loops *L, int rows, int cols) {
+    SmallShape s = ksmall_matrix(rows, cols);
+    return shaped(L, &s);
+}
+
+static Value shaped_as(Loops *L, const Value *v) {
+    Value r = kloop_vector(L, v->n);
+    return r.cols = v->cols, r.f64 = v->f64, r.like = v->like, r;
+}
+
+static int rows_of(const Value *v) { return v->cols ? v->n / v->cols : 1; }
+
+static SmallShape shape_of(const Value *v) {
+    if (v->what == WHAT_NUMBER) return (SmallShape){0};
+    return v->cols ? (SmallShape){2, {v->n / v->cols, v->cols}} : (SmallShape){1, {v->n}};
+}
+
+/* What the operands of an operation on elements are stretched to. */
+typedef struct { SmallShape of[LOOP_ROW_ARGS], all; } Stretch;
+
+static bool stretch(const Value *args, int n, Stretch *s) {
+    for (int k = 0; k < n; k++) s->of[k] = shape_of(&args[k]);
+    return ksmall_meet(s->of, n, &s->all) == n && ksmall_count(&s->all) <= LOOP_VECTOR_MAX;
+}
+
+/* Whole numbers up to here are exact. */
+static double exact(const Loops *L) { return elem(L) == QS_F32 ? 0x1p24 : 0x1p53; }
+
+Number kloop_rounded(Loops *L, Number a) {
+    a = kloop_to_num(L, a);
+    if (elem(L) == QS_F64 || (a.twin && a.lo >= -exact(L) && a.hi <= exact(L))) return a;
+    return kloop_num(kloop_cast(L, kloop_cast(L, a.v, QS_F32), QS_F64));
+}
+
+KRef kloop_or(Loops *L, KRef a, KRef b) { return !a || !b ? a | b : kloop_op(L, K_OR, a, b); }
+
+static Number either(Loops *L, KRef f64, Number wide, Number narrow) {
+    if (!f64 || wide.v == narrow.v) return narrow;
+    return kloop_num(kbuild_pure(&L->walk, (KMake){K_SELECT, .a = f64, .b = wide.v, .c = narrow.v}));
+}
+
+Number kloop_held(Loops *L, KRef f64, Number a) { return either(L, f64, kloop_to_num(L, a), kloop_rounded(L, a)); }
+
+/* -- operators --------------------------------------------------------------------------------------------------- */
+static bool is_element_wise(Op op) {
+    return op == OP_ADD || op == OP_SUB || op == OP_MUL || op == OP_PWMUL || op == OP_DIV || op == OP_PWDIV ||
+           op == OP_PWPOW || op == OP_MAXEQ || op == OP_MINEQ;
+}
+
+static Number wide(Loops *L, KRef v) { return kloop_num(kloop_cast(L, v, QS_F64)); }
+
+/* The twin of the result goes along as long as the element surely holds it. */
+static Number with_twin(const Loops *L, Number n, Number doubles) {
+    if (!doubles.twin || doubles.lo < -exact(L) || doubles.hi > exact(L)) return n;
+    return n.twin = doubles.twin, n.lo = doubles.lo, n.hi = doubles.hi, n;
+}
+
+static KRef in_type(Loops *L, Number x, qs_dtype d) { return d == QS_F32 && x.f32 ? x.f32 : kloop_cast(L, x.v, d); }
+
+static Number row_in(Loops *L, Elem e, qs_dtype d, const Number *x, int n) {
+    KRef refs[LOOP_ROW_ARGS] = {0};
+    for (int i = 0; i < n; i++) refs[i] = in_type(L, x[i], d);
+    return wide(L, kelem_real(kbuild_rows(&L->walk), e, d, refs).re);
+}
+
+/* What all elements are made of: `at` computes the i-th in type d.  Where the array is of float64 they are computed
+ * again: a branch costs less than both. */
+typedef struct Making {
+    Number (*at)(Loops *L, const struct Making *m, qs_dtype d, int i);
+    const void *a, *b;
+    int n;
+    Elem e;
+    double power;
+    Product product;
+} Making;
+
+void kloop_fork(Loops *L, const Value *v, KRef *again) {
+    for (int i = 0; i < v->n; i++) again[i] = kbuild_local(&L->walk, v->at[i].v);
+}
+
+/* Of a whole number both are the same.  What follows in float32 follows from there, without a look at the branch. */
+void kloop_merge(Loops *L, Value *v, const KRef *again) {
+    for (int i = 0; i < v->n; i++) {
+        KIns made = L->f->ins[v->at[i].v];
+        if (v->at[i].twin) continue;
+        v->at[i] = kloop_num(kbuild_get(&L->walk, again[i]));
+        if (made.op == K_CAST && L->f->ins[made.a].dtype == QS_F32) v->at[i].f32 = made.a;
+    }
+}
+
+static void make_elements(Loops *L, const Making *m, Value *out) {
+    KRef again[LOOP_VECTOR_MAX];
+    for (int i = 0; i < out->n; i++) out->at[i] = m->at(L, m, elem(L), i);
+    if (!out->f64) return;
+    kloop_fork(L, out, again);
+    kloop_flow(L, K_IF, out->f64);
+    for (int i = 0; i < out->n; i++)
+        kbuild_set(&L->walk, again[i], m->at(L, m, QS_F64, i).v);
+    kloop_flow(L, K_END, 0);
+    kloop_merge(L, out, again);
+}
+
+static Number power_in(Loops *L, qs_dtype d, Number a, double n) {
+    KPair z;
+    if (d == QS_F32) n = (double)(float)n;
+    if (kelem_power(kbuild_rows(&L->walk), d, (KPair){in_type(L, a, d), 0}, n, &z)) return wide(L, z.re);
+    return row_in(L, EL_pow, d, (Number[]){a, kloop_num(kloop_f64(L, n))}, 2);
+}
+
+bool kloop_is_vectorial(const Value *a, const Value *b) { return a->what == WHAT_VECTOR || b->what == WHAT_VECTOR; }
+
+static bool takes_part(const Value *a) {
+    return a->what == WHAT_VECTOR || (a->what == WHAT_NUMBER && a->num.kind != LOOP_COMPLEX);
+}
+
+/* Of operand k what takes part in element i.  A number takes part in the type of the arrays. */
+static Number element(Loops *L, const Value *args, int k, const Stretch *s, int i, KRef f64) {
+    const Value *a = &args[k];
+    return a->what == WHAT_NUMBER ? kloop_held(L, f64, a->num) : a->at[ksmall_source(&s->all, i, &s->of[k])];
+}
+
+static uint64_t like_of(const Value *args, int n) {
+    uint64_t like = 0;
+    for (int i = 0; i < n; i++) like |= args[i].what == WHAT_VECTOR ? args[i].like : 0;
+    return like;
+}
+
+static KRef f64_of(Loops *L, const Value *args, int n) {
+    KRef f64 = 0;
+    for (int i = 0; i < n; i++)
+        if (args[i].what == WHAT_VECTOR) f64 = kloop_or(L, f64, args[i].f64);
+    return f64;
+}
+
+/* Sums in the type of the elements, as vm/array/gemm.c has them. */
+static Number product_at(Loops *L, const Making *m, qs_dtype d, int i) {
+    const Value *a = m->a, *b = m->b;
+    KRef sum = kbuild_const(&L->walk, d, 0);
+    for (int64_t k = 0; k < m->product.depth; k++) {
+        KRef x = in_type(L, a->at[ksmall_left(&m->product, i, k)], d);
+        KRef y = in_type(L, b->at[ksmall_right(&m->product, i, k)], d);
+        sum = kloop_op(L, K_ADD, sum, kloop_op(L, K_MUL, x, y));
+    }
+    return wide(L, sum);
+}
+
+static qs_status product(Loops *L, const Value *a, const Value *b, Value *out) {
+    enum { IN_STRANDS = 8 /* that long, a sum into a single column is cut */, LARGE = 16 /* elements */ };
+    Making m = {.at = product_at, .a = a, .b = b};
+    SmallShape left = shape_of(a), right = shape_of(b);
+    Product *p = &m.product;
+    bool fits = ksmall_product(&left, &right, p), large = a->n > LARGE || b->n > LARGE || p->rows * p->cols > LARGE;
+    if (!fits || large || (p->cols == 1 && p->depth >= IN_STRANDS))
+        return kloop_decline(L, L->pos, "a product of matrices that do not fit, or are too large");
+    *out = kloop_matrix(L, (int)p->rows, (int)p->cols);
+    out->f64 = kloop_or(L, a->f64, b->f64), out->like = a->like;
+    return make_elements(L, &m, out), QS_OK;
+}
+
+static bool is_comparison(Op op) { return op >= OP_EQ && op <= OP_GE; }
+
+static Number power_at(Loops *L, const Making *m, qs_dtype d, int i) {
+    return power_in(L, d, ((const Number *)m->a)[i], m->power);
+}
+
+static Number row_at(Loops *L, const Making *m, qs_dtype d, int i) {
+    return row_in(L, m->e, d, (const Number *)m->a + i * m->n, m->n);
+}
+
+static qs_status powers(Loops *L, const Number *x, Number n, Value *out) {
+    Making m = {.at = power_at, .a = x};
+    if (!kloop_known(L, n, &m.power)) return kloop_decline(L, L->pos, "a power of a vector that is not known");
+    return make_elements(L, &m, out), QS_OK;
+}
+
+/* x: the operands of each element, side by side. */
+static qs_status operated(Loops *L, Op op, const Number *x, Value *out) {
+    Number doubles;
+    make_elements(L, &(Making){.at = row_at, .a = x, .n = 2, .e = kelem_operator(op)}, out);
+    for (int i = 0; i < out->n; i++) {
+        TRY(kloop_binary(L, op, x[2 * i], x[2 * i + 1], &doubles));
+        out->at[i] = with_twin(L, out->at[i], doubles);
+    }
+    return QS_OK;
+}
+
+qs_status kloop_vector_binary(Loops *L, Op op, const Value *a, const Value *b, Value *out) {
+    const Value args[2] = {*a, *b};
+    Stretch s;
+    bool both = a->what == b->what;
+    bool known = is_element_wise(op) || is_comparison(op);
+    if (!takes_part(a) || !takes_part(b) || !known || (op == OP_PWPOW && b->what == WHAT_VECTOR))
+        return kloop_decline(L, L->pos, "the operator `%s` of a vector",
+                             *qop_text(op) ? qop_text(op) : qop_inplace(op));
+    if (both && op == OP_MUL) return product(L, a, b, out);
+    bool many = both && a->n != 1 && b->n != 1;
+    if (!stretch(args, 2, &s) || (many && op == OP_DIV && (a->n != b->n || a->cols != b->cols)))
+        return kloop_decline(L, L->pos, "vectors or matrices of different sizes");
+    *out = shaped(L, &s.all);
+    out->f64 = f64_of(L, args, 2), out->like = like_of(args, 2);
+    Number x[2 * LOOP_VECTOR_MAX];
+    for (int i = 0; i < out->n; i++) {
+        Number p = element(L, args, 0, &s, i, out->f64), q = element(L, args, 1, &s, i, out->f64);
+        if (op == OP_PWPOW) x[i] = p;
+        else x[2 * i] = p, x[2 * i + 1] = q;
+    }
+    if (op == OP_PWPOW) return powers(L, x, b->num, out);
+    if (!is_comparison(op)) return operated(L, op, x, out);
+    for (int i = 0; i < out->n; i++) TRY(kloop_binary(L, op, x[2 * i], x[2 * i + 1], &out->at[i]));
+    return out->what = WHAT_TRUTHS, QS_OK;
+}
+
+/* Vectors are of the type `scalar`, or where one of them is of float64 (f64_of). */
+static Term term(const Loops *L, const Value *v) {
+    static const qs_dtype numbers[] = {[LOOP_NUM] = QS_F64, [LOOP_INT] = QS_I64, [LOOP_BOOL] = QS_B1,
+                                       [LOOP_COMPLEX] = QS_C128};
+    return v->what == WHAT_NUMBER ? (Term){numbers[v->num.kind], true} : (Term){elem(L), false};
+}
+
+/* A list of numbers may be of float64 unless they are known. */
+static bool rounds(Loops *L, const Value *v) {
+    double x;
+    return v->what == WHAT_NUMBER && (!kloop_known(L, v->num, &x) || qdtype_rounds_whole(x));
+}
+
+/* An int that doubles do not hold would be rounded twice. */
+static bool is_exact(Loops *L, const Value *v) {
+    return v->what != WHAT_NUMBER || v->num.kind != LOOP_INT || kloop_twin(L, v->num);
+}
+
+qs_status kloop_vector_choose(Loops *L, const Value *c, const Value *a, const Value *b, Value *out) {
+    const Value args[3] = {*c, *a, *b};
+    Stretch s;
+    bool values = takes_part(a) && takes_part(b);
+    if (!values || !stretch(args, 3, &s)) return kloop_decline(L, L->pos, "`?` of vectors of different sizes");
+    Term x = term(L, a), y = term(L, b);
+    qs_dtype list = rounds(L, a) || rounds(L, b) ? QS_NDTYPES : elem(L);
+    bool plain = qdtype_choose(x, y, list, qdtype_meet(x, y, false, elem(L))) == elem(L);
+    if (!plain || !is_exact(L, a) || !is_exact(L, b))
+        return kloop_decline(L, L->pos, "`?` of a vector and numbers whose type is not known");
+    Value r = shaped(L, &s.all);
+    r.f64 = f64_of(L, args + 1, 2), r.like = like_of(args, 3);
+    for (int i = 0; i < r.n; i++)
+        r.at[i] = kloop_choose(L, kloop_truth(L, element(L, args, 0, &s, i, 0)), element(L, args, 1, &s, i, r.f64),
+                               element(L, args, 2, &s, i, r.f64));
+    return *out = r, QS_OK;
+}
+
+qs_status kloop_vector_unary(Loops *L, Op op, const Value *a, Value *out) {
+    if (op == OP_NOT) return kloop_decline(L, L->pos, "`!` of a vector");
+    Value r = shaped_as(L, a);
+    for (int i = 0; i < a->n; i++) TRY(kloop_unary(L, op, a->at[i], &r.at[i]));
+    return *out = r, QS_OK;
+}
+
+/* -- elements ---------------------------------------------------------------------------------------------------- */
+/* As an index of an array without a mode; the number of the element as int64. */
+static KRef place_in(Loops *L, int extent, int axis, Number index, const char *name) {
+    char text[160];
+    KRef t = index.kind == LOOP_INT ? index.v : kloop_twin(L, index), shown = t, n = kloop_i64(L, extent);
+    if (!t) {
+        KRef x = kloop_real(L, index);
+        snprintf(text, sizeof text, "an index of %.80s is not a number", name ? name : "the array");
+        kloop_fail_unless(L, kloop_op(L, K_EQ, x, x), QS_EINDEX, text, 0, 0);
+        shown = kbuild_pure(&L->walk, (KMake){K_MATH, .flag = MF_trunc, .a = x});
+        kloop_note_fraction(L, x, shown);
+        t = kloop_cast(L, shown, QS_I64);
+    }
+    return kloop_inside(L, (AxisIndex){t, n, shown}, name, axis), t;
+}
+
+static KRef place(Loops *L, const Value *v, const Number *index, const char *name) {
+    if (!v->cols) return place_in(L, v->n, 1, index[0], name);
+    KRef row = place_in(L, rows_of(v), 0, index[0], name), col = place_in(L, v->cols, 1, index[1], name);
+    return kloop_op(L, K_ADD, kloop_op(L, K_MUL, row, kloop_i64(L, v->cols)), col);
+}
+
+static qs_status pick(Loops *L, KRef at, const Number *x, int n, int step, Number *out) {
+    Value *items = kval_new(&L->walk, n), one;
+    for (int i = 0; i < n; i++) items[i] = (Value){.what = WHAT_NUMBER, .num = x[i * step]};
+    TRY(ksmall_pick(&L->walk, at, items, n, &one));
+    return *out = one.num, QS_OK;
+}
+
+qs_status kloop_vector_row(Loops *L, const Value *m, Number index, const char *name, Value *out) {
+    KRef at = place_in(L, rows_of(m), 0, index, name);
+    *out = kloop_vector(L, m->cols);
+    out->f64 = m->f64;
+    for (int k = 0; k < m->cols; k++) TRY(pick(L, at, m->at + k, rows_of(m), m->cols, &out->at[k]));
+    return QS_OK;
+}
+
+qs_status kloop_vector_element(Loops *L, const Value *v, const Number *index, const char *name, Number *out) {
+    double k;
+    KRef at = place(L, v, index, name);
+    if (kir_is_const(L->f, at, &k) && k >= 0 && k < v->n) return *out = v->at[(int)k], QS_OK;
+    if (!v->n) return kloop_decline(L, L->pos, "an element of an empty vector");
+    return pick(L, at, v->at, v->n, 1, out);
+}
+
+qs_status kloop_vector_patch(Loops *L, const Value *v, const Number *index, const char *name, Number to, Value *out) {
+    double k;
+    KRef at = place(L, v, index, name);
+    bool known = kir_is_const(L->f, at, &k);
+    *out = shaped_as(L, v);
+    Number e = kloop_held(L, v->f64, to);
+    for (int i = 0; i < v->n; i++)
+        out->at[i] = known ? (k == i ? e : v->at[i])
+                           : kloop_choose(L, kloop_op(L, K_EQ, at, kloop_i64(L, i)), e, v->at[i]);
+    return QS_OK;
+}
+
+/* -- reductions -------------------------------------------------------------------------------------------------- */
+/* Sums are taken in sixteen lanes, which are then added pairwise from halves: lane l and lane l + 8, 4, 2, 1. */
+static Number sum_of(Loops *L, KRef *x, int n) {
+    enum { LANES = 16 };
+    for (int i = 0; i < n && i < LANES; i++) x[i] = kloop_op(L, K_ADD, kloop_f64(L, 0), x[i]);
+    for (int i = LANES; i < n; i++) x[i % LANES] = kloop_op(L, K_ADD, x[i % LANES], x[i]);
+    if (n > LANES) n = LANES;
+    for (int half = LANES / 2; half; half /= 2)
+        for (int l = 0; l < half && l + half < n; l++) x[l] = kloop_op(L, K_ADD, x[l], x[l + half]);
+    return kloop_num(x[0]);
+}
+
+/* What has no sum of its own is merged in halves, the rest to the first. */
+static Number merged(Loops *L, KOp op, KRef *x, int n) {
+    while (n > 1) {
+        int half = (n + 1) / 2;
+        for (int l = 0; l < n - half; l++) x[l] = kloop_op(L, op, x[l], x[half + l]);
+        n = half;
+    }
+    return kloop_num(x[0]);
+}
+
+static void values(const Value *a, KRef *x) {
+    for (int i = 0; i < a->n; i++) x[i] = a->at[i].v;
+}
+
+static Number dot(Loops *L, const Value *a, const Value *b) {
+    KRef x[LOOP_VECTOR_MAX];
+    for (int i = 0; i < a->n; i++) x[i] = kloop_op(L, K_MUL, a->at[i].v, b->at[i].v);
+    return sum_of(L, x, a->n);
+}
+
+static bool reduction(Loops *L, const char *name, const Value *a, Number *out) {
+    KRef x[LOOP_VECTOR_MAX];
+    values(a, x);
+    if (!strcmp(name, "sum")) *out = sum_of(L, x, a->n);
+    else if (!strcmp(name, "prod")) *out = merged(L, K_MUL, x, a->n);
+    else if (!strcmp(name, "max")) *out = merged(L, K_MAX, x, a->n);
+    else if (!strcmp(name, "min")) *out = merged(L, K_MIN, x, a->n);
+    else if (!strcmp(name, "mean")) *out = kloop_num(kloop_op(L, K_DIV, sum_of(L, x, a->n).v, kloop_f64(L, a->n)));
+    else if (!strcmp(name, "squared_norm")) *out = dot(L, a, a);
+    else if (!strcmp(name, "norm"))
+        *out = kloop_num(kbuild_pure(&L->walk, (KMake){K_MATH, .flag = MF_sqrt, .a = dot(L, a, a).v}));
+    else if (!strcmp(name, "numel")) *out = kloop_const(L, a->n);
+    else return false;
+    return true;
+}
+
+/* -- built-ins --------------------------------------------------------------------------------------------------- */
+/* A row of elem.def on elements, in their type. */
+static qs_status map(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
+    Elem e = kelem_find(name, nargs);
+    Stretch s;
+    if (e == EL__COUNT || kelem_info[e].real != ELEM_NUMBER) return kloop_decline(L, L->pos, "%s of a vector", name);
+    bool fits = stretch(args, nargs, &s);
+    for (int k = 0; k < nargs; k++) fits = fits && takes_part(&args[k]);
+    if (!fits) return kloop_decline(L, L->pos, "%s of vectors that do not fit", name);
+    *out = shaped(L, &s.all);
+    out->f64 = f64_of(L, args, nargs), out->like = like_of(args, nargs);
+    Number x[LOOP_VECTOR_MAX * LOOP_ROW_ARGS];
+    for (int i = 0; i < out->n; i++)
+        for (int k = 0; k < nargs; k++) x[i * nargs + k] = element(L, args, k, &s, i, out->f64);
+    make_elements(L, &(Making){.at = row_at, .a = x, .n = nargs, .e = e}, out);
+    for (int i = 0; i < out->n; i++)
+        if (kelem_info[e].whole == ELEM_ITSELF && x[i * nargs].twin) out->at[i] = x[i * nargs];
+    return QS_OK;
+}
+
+static qs_status extreme(Loops *L, const char *name, const Value *a, const Value *b, Value *out) {
+    return kloop_vector_binary(L, !strcmp(name, "max") ? OP_MAXEQ : OP_MINEQ, a, b, out);
+}
+
+static qs_status extent(Loops *L, const Value *args, Value *out) {
+    double d;
+    if (args[1].what != WHAT_NUMBER || !kloop_known(L, args[1].num, &d) || d < 0 || d != floor(d))
+        return kloop_decline(L, L->pos, "size of a dimension that is not known");
+    *out = (Value){.what = WHAT_NUMBER};
+    SmallShape s = shape_of(&args[0]);
+    out->num = kloop_const(L, (double)ksmall_extent(&s, (int)fmin(d, QS_MAX_RANK)));
+    return QS_OK;
+}
+
+static Value transposed(Loops *L, const Value *m) {
+    SmallShape s = shape_of(m);
+    Value t = kloop_matrix(L, (int)ksmall_extent(&s, 1), (int)ksmall_extent(&s, 0));
+    t.f64 = m->f64, t.like = m->cols ? LOOP_LIKE(LOOP_TWO) : 0;
+    for (int i = 0; i < t.n; i++) t.at[i] = m->at[ksmall_turned(&s, i)];
+    return t;
+}
+
+/* zeros(n), zeros(r,c), ones, eye, of a size that is known. */
+qs_status kloop_made(Loops *L, const char *name, const Value *args, int nargs, bool *found, Value *out) {
+    double sizes[2] = {1, 1};
+    bool eye = !strcmp(name, "eye"), ones = !strcmp(name, "ones");
+    if (!eye && !ones && strcmp(name, "zeros")) return QS_OK;
+    bool known = nargs >= 1 && nargs <= 2;
+    for (int i = 0; known && i < nargs; i++)
+        known = args[i].what == WHAT_NUMBER && kloop_known(L, args[i].num, &sizes[2 - nargs + i]);
+    if (eye && nargs == 1) sizes[0] = sizes[1];
+    for (int i = 0; i < 2; i++)
+        known = known && sizes[i] >= 1 && sizes[i] <= LOOP_VECTOR_MAX && sizes[i] == floor(sizes[i]);
+    if (!known || sizes[0] * sizes[1] > LOOP_VECTOR_MAX)
+        return kloop_decline(L, L->pos, "%s of a size that is not known, or large", name);
+    *out = kloop_matrix(L, (int)sizes[0], (int)sizes[1]);
+    if (nargs == 2 || eye) out->like = LOOP_LIKE(LOOP_TWO);
+    for (int i = 0; i < out->n; i++)
+        out->at[i] = kloop_const(L, ones || (eye && i / (int)sizes[1] == i % (int)sizes[1]));
+    return *found = true, QS_OK;
+}
+
+qs_status kloop_vector_call(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
+    bool extremes = !strcmp(name, "max") || !strcmp(name, "min"), vectors = true;
+    *out = (Value){.what = WHAT_NUMBER};
+    for (int i = 0; i < nargs; i++) vectors &= args[i].what == WHAT_VECTOR;
+    bool lengths = !strcmp(name, "norm") || !strcmp(name, "squared_norm") || !strcmp(name, "dotprod");
+    if (args[0].cols && lengths) return kloop_decline(L, L->pos, "%s of a matrix", name);
+    if (nargs == 1 && !strcmp(name, "transpose")) return *out = transposed(L, &args[0]), QS_OK;
+    if (nargs == 1) return args[0].n && reduction(L, name, &args[0], &out->num) ? QS_OK : map(L, name, args, 1, out);
+    if (nargs != 2) return map(L, name, args, nargs, out);
+    if (!strcmp(name, "size")) return extent(L, args, out);
+    if (extremes) return extreme(L, name, &args[0], &args[1], out);
+    if (!strcmp(name, "dotprod") && vectors && args[0].n == args[1].n)
+        return out->num = dot(L, &args[0], &args[1]), QS_OK;
+    return map(L, name, args, nargs, out);
+}

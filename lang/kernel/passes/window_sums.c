@@ -1,0 +1,108 @@
+/* window_sums.c -- see window_sums.h. */
+#include "lang/kernel/passes/window_sums.h"
+#include "lang/kernel/passes/plan.h"
+
+#include <string.h>
+
+/* -- which sums --------------------------------------------------------------------------------------------------- */
+static const KIns *uncast(const KFunc *f, KRef r) {
+    const KIns *i = &f->ins[r];
+    return i->op == K_CAST ? &f->ins[i->a] : i;
+}
+
+static bool is_row(const KFunc *f, const KIns *i) { return i->op == K_POS && (int)i->imm == f->rank - 2; }
+
+static bool is_row_of_window(const KFunc *f, const KIns *i, KRef loop) {
+    const KIns *a = uncast(f, i->a), *b = uncast(f, i->b), *turn = &f->ins[loop];
+    return i->op == K_ADD && ((is_row(f, a) && b == turn) || (is_row(f, b) && a == turn));
+}
+
+/* By instruction up to `last`: not 0 where it is the same at row p in turn m of the loop and at row p+1 in the turn
+ * before. */
+static void find_sliding(const KFunc *f, KRef loop, KRef last, uint8_t *slides) {
+    slides[0] = 1;
+    for (KRef r = 1; r < last; r++) {
+        const KIns *i = &f->ins[r];
+        bool known = kir_ops[i->op].effect == KE_PURE || (i->op == K_LOAD && !f->params[i->imm].written) ||
+                     (i->op == K_FOR && r != loop);
+        slides[r] = is_row_of_window(f, i, loop) ||
+                    (known && !is_row(f, i) && slides[i->a] && slides[i->b] && slides[i->c]);
+    }
+}
+
+static bool uses(const KIns *i, KRef r) { return i->a == r || i->b == r || i->c == r; }
+
+/* The LOCAL to which the loop adds a value in each turn, and does nothing else; 0: it is another loop. */
+static KRef sum_of(const KFunc *f, KRef loop, KRef *term) {
+    KRef end = f->regions[loop].end, set = 0, get = 0;
+    for (KRef r = loop + 1; r < end; r++) {
+        const KIns *i = &f->ins[r];
+        if (i->op == K_SET && !set) set = r;
+        else if (i->op == K_GET && !get) get = r;
+        else if (kir_ops[i->op].effect != KE_PURE && i->op != K_LOAD) return 0;
+    }
+    const KIns *sum = &f->ins[f->ins[set].b];
+    if (!set || !get || f->ins[get].a != f->ins[set].a || sum->op != K_ADD || !uses(sum, get)) return 0;
+    for (KRef r = get + 1, n = 0; r < end; r++)
+        if (uses(&f->ins[r], get) && n++) return 0;
+    *term = sum->a == get ? sum->b : sum->a;
+    return f->ins[set].a;
+}
+
+static bool turns_by_one(const KFunc *f, KRef loop) {
+    double step;
+    return kir_is_const(f, f->ins[loop].c, &step) && (step == 1 || step == -1);
+}
+
+/* The same of a loop that runs over a row of a window, in one that runs over its rows. */
+static KRef sum_of_row(const KFunc *f, KRef loop, uint8_t *slides) {
+    KRef rows = f->regions[loop].around, term, sum = 0;
+    if (!rows || f->ins[rows].op != K_FOR || !turns_by_one(f, rows) || !kplan_unrolls(f, rows)) return 0;
+    sum = sum_of(f, loop, &term);
+    if (!sum || sum > rows || (!f->fast && !qdtype_is_int((qs_dtype)f->ins[sum].dtype))) return 0;
+    find_sliding(f, rows, f->regions[loop].end, slides);
+    return slides[term] ? sum : 0;
+}
+
+/* -- the copy ----------------------------------------------------------------------------------------------------- */
+typedef struct { KFunc *g; KRef *map, sum /* of g */, own, end; } Row;
+
+static KRef zero_local(KFunc *g, const KIns *like) {
+    return kir_add(g, (KMake){K_LOCAL, .a = kir_const_num(g, (qs_dtype)like->dtype, 0, like->pos), .pos = like->pos});
+}
+
+static void close_row(Row *row, KRef local, uint32_t pos) {
+    KFunc *g = row->g;
+    KRef s = kir_add(g, (KMake){K_GET, .a = row->sum, .pos = pos}),
+         t = kir_add(g, (KMake){K_GET, .a = row->own, .pos = pos});
+    kir_add(g, (KMake){K_SET, .a = row->sum, .b = kir_add(g, (KMake){K_ADD, .a = s, .b = t, .pos = pos}), .pos = pos});
+    row->map[local] = row->sum;
+}
+
+static const KFunc *copy(Ctx *c, Arena *arena, const KFunc *f, const KRef *sums) {
+    KRef local = 0, *map = qarena_alloc(arena, qmem_size(f->nins, sizeof *map, 0));
+    Row row = {.g = kir_shell(c, arena, f), .map = map};
+    for (KRef r = 1; r < f->nins; r++) {
+        const KIns *i = &f->ins[r];
+        if (sums[r]) {
+            local = sums[r], row.sum = map[local], row.end = f->regions[r].end;
+            row.own = zero_local(row.g, &f->ins[local]);
+        }
+        map[r] = kir_copy(row.g, i, map[i->a], map[i->b], map[i->c]);
+        if (sums[r]) map[local] = row.own;
+        if (r == row.end) close_row(&row, local, i->pos);
+    }
+    kir_match(row.g);
+    row.g->hash = f->hash;
+    return row.g;
+}
+
+const KFunc *kwindowsums_regroup(Ctx *c, Arena *a, const KFunc *f) {
+    bool any = false;
+    if (f->rank < 2 || !kir_has(f, K_FOR) || !kir_has(f, K_POS)) return f;
+    KRef *sums = qarena_alloc(a, qmem_size(f->nins, sizeof *sums, 0));
+    uint8_t *slides = qarena_alloc(a, f->nins);
+    for (KRef r = 1; r < f->nins; r++)
+        if (f->ins[r].op == K_FOR && (sums[r] = sum_of_row(f, r, slides))) any = true;
+    return any ? copy(c, a, f, sums) : f;
+}

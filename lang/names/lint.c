@@ -1,0 +1,477 @@
+#include "lang/names/lint.h"
+
+#include "lang/syntax/diag.h"
+#include "lang/syntax/fold.h"
+#include "lang/syntax/operators.h"
+#include "vm/base/warning.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct { Unit *u; const ScopeHost *host; Func *f; bool strict, converted; } Slips;
+
+static void look_func(Slips *s, Func *f);
+
+/* -- variables by name --------------------------------------------------------------------------------------------- */
+static bool has_local(const Func *f, const Str *name) {
+    for (int i = 0; i < f->nlocals; i++)
+        if (f->locals[i]->name == name) return true;
+    return false;
+}
+
+/* A variable of that name around f; f NULL: of the module. */
+static bool is_variable(const Slips *s, const Func *f, Str *name) {
+    for (; f && !f->is_main_body; f = f->parent)
+        if (has_local(f, name)) return true;
+    Sym found = {.name = name};
+    return s->host->lookup(s->host->ud, name, &found) && found.kind == SYM_GLOBAL && found.variable;
+}
+
+/* -- 7 % 2 --------------------------------------------------------------------------------------------------------- */
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+static bool is_word(char c) { return is_digit(c) || (unsigned)((c | 32) - 'a') < 26 || c == '_'; }
+static const char *skip_blanks(const char *at) { return at + strspn(at, " \t\r"); }
+
+/* Whether the word is on its line before `stop`: what is made there, and explained by the comment. */
+static bool is_named_before(const char *text, const char *stop, const char *word, size_t n) {
+    const char *at = stop;
+    while (at > text && at[-1] != '\n') at--;
+    for (; at + n <= stop; at++)
+        if (!strncmp(at, word, n) && !is_word(at[n]) && (at == text || !is_word(at[-1]))) return true;
+    return false;
+}
+
+/* A number, or a variable in scope, at `at`: what follows it; NULL: neither. */
+static const char *operand(const Slips *s, const char *at, const char *comment) {
+    const char *end = at = skip_blanks(at);
+    if (is_digit(*at)) {
+        end += strspn(end, "0123456789.");
+        return is_word(*end) || end[-1] == '.' ? NULL : end;
+    }
+    while (is_word(*end)) end++;
+    if (end == at || is_named_before(s->u->src->text, comment, at, (size_t)(end - at))) return NULL;
+    return is_variable(s, s->f, qstr_name(s->u->ctx, at, (size_t)(end - at))) ? end : NULL;
+}
+
+/* Comparisons and choices; in prose + and - are too frequent. */
+static const char *operator(const char *at) {
+    size_t n = strspn(at = skip_blanks(at), "=!~<>?:&|");
+    return n == 1 || n == 2 ? at + n : NULL;
+}
+
+/* The divisor, perhaps compared with something (if i % 2 == 0), is all that follows. */
+static bool is_remainder(const Slips *s, uint32_t pos) {
+    const char *comment = s->u->src->text + pos, *at = operand(s, comment + 1, comment), *op;
+    while (at && (op = operator(at))) at = operand(s, op, comment);
+    return at && (*(at = skip_blanks(at)) == '\n' || *at == 0);
+}
+
+/* Inner functions come first; a comment that has been looked at is done. */
+static void look_at_comments(const Slips *s) {
+    for (int i = 0; i < s->u->npercents; i++) {
+        uint32_t pos = s->u->percents[i];
+        if (pos < s->f->pos || pos >= s->f->end) continue;
+        if (is_remainder(s, pos)) qdiag_warning(s->u, pos, "%% begins a comment: the remainder is mod(a, b)");
+        s->u->percents[i] = UINT32_MAX;
+    }
+}
+
+/* -- 3..1 ---------------------------------------------------------------------------------------------------------- */
+/* 0..-1 says on purpose that there is nothing. */
+static void check_range(const Slips *s, const Node *n) {
+    double lo, hi, step;
+    if (!qfold_number(n->u.range.lo, &lo) || !qfold_number(n->u.range.hi, &hi)) return;
+    if (n->u.range.step) {
+        bool empty = qfold_number(n->u.range.step, &step) && step != 0 && (step > 0 ? lo > hi : lo < hi);
+        if (empty)
+            qdiag_warning(s->u, n->pos, "this range is empty: from %g, steps of %g do not come to %g", lo, step, hi);
+        return;
+    }
+    if (hi < lo - 1) qdiag_warning(s->u, n->pos, "this range is empty: downward it is written %g..-1..%g", lo, hi);
+}
+
+/* -- [1e300] ------------------------------------------------------------------------------------------------------- */
+static void check_items(const Slips *s, const Node *n) {
+    double x;
+    for (int i = 0; i < n->u.items.n && s->u->ctx->scalar_dtype == QS_F32; i++) {
+        const Node *item = n->u.items.at[i];
+        if (!qfold_number(item, &x) || !isfinite(x) || x == 0 || (isfinite((float)x) && (float)x != 0)) continue;
+        qdiag_warning(s->u, item->pos, "a list is of float32, where %g is %g: float64([...]) keeps it", x,
+                      (double)(float)x);
+    }
+}
+
+static bool is_conversion(const Node *n) {
+    const Node *f = n->kind == N_CALL ? n->u.call.callee : NULL;
+    return f && (f->kind == N_TYPE || (f->kind == N_IDENT && f->u.ident.sym && f->u.ident.sym->kind == SYM_TYPE));
+}
+
+/* -- mean(x, 2) ---------------------------------------------------------------------------------------------------- */
+typedef struct { const Sym *sym; const Node *value; int n; } Assigned;
+
+static void find_assigned(void *ud, Node **child) {
+    Assigned *a = ud;
+    Node *n = *child;
+    for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++) {
+        const Node *t = n->u.assign.targets[i];
+        if (t->kind != N_IDENT || t->u.ident.sym != a->sym) continue;
+        a->n++;
+        a->value = n->u.assign.bracketed || n->u.assign.in_place ? NULL : n->u.assign.value;
+    }
+    qast_children(n, find_assigned, a);
+}
+
+static bool is_set_once(const Slips *s, const Sym *sym, Assigned *out) {
+    *out = (Assigned){.sym = sym};
+    if (!sym) return false;
+    const NodeList *body = sym->owner ? &s->f->body : &s->u->main->body;
+    for (int i = 0; i < body->n; i++) find_assigned(out, &body->at[i]);
+    return out->n == 1 && out->value;
+}
+
+static bool is_one_of(const char *name, const char *const *list) {
+    while (*list && strcmp(*list, name) != 0) list++;
+    return *list;
+}
+
+static const char *callee(const Node *n) {
+    const Node *f = n->kind == N_CALL ? n->u.call.callee : NULL;
+    return f && f->kind == N_IDENT && f->u.ident.sym && f->u.ident.sym->kind == SYM_GLOBAL ? f->u.ident.name->s : "";
+}
+
+/* What files and cameras give is an image, grey or in colour; so may be a variable that is declared as more than a
+ * matrix, or ever gets such a value. */
+typedef struct { const Slips *s; const Sym *sym; int depth; bool found; } ImageSearch;
+
+static void find_image(void *ud, Node **child);
+
+static void find_image_in_assignment(void *ud, Node **child) {
+    ImageSearch *x = ud;
+    Node *n = *child;
+    for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++) {
+        const Node *t = n->u.assign.targets[i];
+        if (t->kind == N_IDENT && t->u.ident.sym == x->sym) find_image(x, &n->u.assign.value);
+    }
+    qast_children(n, find_image_in_assignment, x);
+}
+
+static bool is_declared_wider(const TypeExpr *t) {
+    const TypeExpr *base = t && t->base ? t->base : t;
+    return base && !(base->kind == TE_NAME && (!strcmp(base->name->s, "mat") || strstr(base->name->s, "vec") ||
+                                               !strcmp(base->name->s, "cmat") || !strcmp(base->name->s, "imat")));
+}
+
+static void find_image(void *ud, Node **child) {
+    static const char *const readers[] = {"imread", "tiffread", "load", "exrread", NULL};
+    ImageSearch *x = ud;
+    const Node *n = *child;
+    const Sym *sym = n->kind == N_IDENT ? n->u.ident.sym : NULL;
+    if (is_one_of(callee(n), readers)) x->found = true;
+    if (n->kind == N_FIELD && !strcmp(n->u.field.name->s, "rgb_data")) x->found = true;
+    if (sym && sym->declared && is_declared_wider(sym->declared)) x->found = true;
+    if (sym && x->depth > 0 && sym->kind <= SYM_GLOBAL) {
+        ImageSearch inner = {x->s, sym, x->depth - 1, false};
+        const NodeList *body = sym->owner ? &x->s->f->body : &x->s->u->main->body;
+        for (int i = 0; i < body->n; i++) find_image_in_assignment(&inner, &body->at[i]);
+        x->found |= inner.found;
+    }
+    qast_children(*child, find_image, x);
+}
+
+/* f(x, 2), x.f(2), f(x, [], 0): noted for the function that is called, which knows how many dimensions x has. */
+static void note_dimension(const Slips *s, const Node *n) {
+    Node *field = n->u.call.callee->kind == N_FIELD ? n->u.call.callee : NULL;
+    const ArgList *args = &n->u.call.args;
+    double dim = -1;
+    for (int i = field ? 0 : 1; i < args->n; i++) {
+        double x;
+        if (qfold_number(args->at[i].value, &x) && (x == 0 || x == 2)) dim = x;
+    }
+    if (dim < 0 || s->u->src->library) return;
+    ImageSearch search = {s, NULL, 3, false};
+    Node *x = field ? field->u.field.base : args->at[0].value;
+    find_image(&search, &x);
+    if (!search.found || dim == 0) qwarn_note_dimension(s->u->ctx, s->u->src, n->pos);
+}
+
+/* How many dimensions it is known to have; 0: not known.  depth: variables set from variables. */
+static int rank_of(const Slips *s, const Node *n, int depth) {
+    static const char *const makers[] = {"zeros", "ones", "rand", "randn", "uninit", NULL};
+    if (n->kind == N_MATRIX) return n->u.items.n && n->u.items.at[0]->kind == N_MATRIX ? 2 : 0;
+    if (is_one_of(callee(n), makers)) return n->u.call.args.n == 2 ? 2 : 0;
+    const Sym *sym = n->kind == N_IDENT ? n->u.ident.sym : NULL;
+    if (!sym || depth == 0) return 0;
+    if (sym->declared) return sym->declared->kind == TE_NAME && !strcmp(sym->declared->name->s, "mat") ? 2 : 0;
+    Assigned a;
+    return is_set_once(s, sym, &a) ? rank_of(s, a.value, depth - 1) : 0;
+}
+
+static void check_dimension(const Slips *s, const Node *n) {
+    static const char *const reducers[] = {"sum", "prod", "mean", "std", "var", "median", "cumsum", "cumprod", "any",
+                                           "all", NULL};
+    static const char *const extremes[] = {"min", "max", NULL}; /* max(x, [], 2) */
+    double dim;
+    int last = n->u.call.args.n - 1;
+    if (last != 1 + is_one_of(callee(n), extremes) || !(last == 2 || is_one_of(callee(n), reducers))) return;
+    const Node *x = n->u.call.args.at[0].value, *at = n->u.call.args.at[last].value;
+    if (qfold_number(at, &dim) && dim == 2 && rank_of(s, x, 4) == 2)
+        qdiag_warning(s->u, at->pos, "a matrix has the dimensions 0 and 1: along 2 %s has nothing to do", callee(n));
+}
+
+/* -- numel(find(c)), if strfind(s, t) ------------------------------------------------------------------------------ */
+/* In other languages find gives a list of places. */
+static void check_use_of_positions(const Slips *s, const Node *n) {
+    static const char *const users[] = {"numel", "min", "max", "mean", "sum", "median", "sort", "diff", NULL};
+    const char *name = callee(n);
+    if (n->u.call.args.n != 1 || !is_one_of(name, users) || strcmp(callee(n->u.call.args.at[0].value), "find")) return;
+    if (!strcmp(name, "numel"))
+        qdiag_warning(s->u, n->pos, "find gives a row of positions for each element, and numel counts all their "
+                      "numbers: sum(c) counts the elements for which c holds");
+    else
+        qdiag_warning(s->u, n->pos, "find gives a row of positions for each element, and %s takes rows and columns "
+                      "together: write [row, column] = find(c), then %s(column)", name, name);
+}
+
+/* -1 is true, and 0 is false. */
+static void check_condition(const Slips *s, const Node *n) {
+    if (n && !strcmp(callee(n), "strfind"))
+        qdiag_warning(s->u, n->pos, "strfind gives a position from 0, and -1 when there is none: write "
+                      "strfind(…) >= 0");
+}
+
+static void check_conditions(const Slips *s, const Node *n) {
+    if (n->kind == N_IF)
+        for (int i = 0; i < n->u.ifs.n; i++) check_condition(s, n->u.ifs.conds[i]);
+    else if (n->kind == N_WHILE || n->kind == N_REPEAT) check_condition(s, n->u.whiles.cond);
+    else if (n->kind == N_TERNARY) check_condition(s, n->u.ternary.cond);
+    else if (n->kind == N_UNARY && n->op == OP_NOT) check_condition(s, n->u.bin.a);
+    else if (n->kind == N_BINARY && (n->op == OP_ANDAND || n->op == OP_OROR))
+        check_condition(s, n->u.bin.a), check_condition(s, n->u.bin.b);
+}
+
+/* -- y = x; y[0] = 1 ----------------------------------------------------------------------------------------------- */
+/* In MATLAB an assignment copies.  Warned of is y = x where each of the two is assigned once, an element of y is
+ * written, and x is read after that. */
+enum { MOST_ALIASES = 64 };
+typedef struct {
+    const Node *assignment;
+    const Sym *x, *y;
+    int x_set, y_set;
+    uint32_t written; /* where an element of y is written first */
+    bool read;
+} Alias;
+typedef struct { Alias at[MOST_ALIASES]; int n; } Aliases;
+
+static void find_aliases(void *ud, Node **child) {
+    Aliases *a = ud;
+    Node *n = *child;
+    bool plain = n->kind == N_ASSIGN && n->u.assign.ntargets == 1 && !n->u.assign.in_place && !n->u.assign.bracketed &&
+                 n->flag != ASSIGN_COPIES && !(n->u.assign.types && n->u.assign.types[0]) &&
+                 n->u.assign.targets[0]->kind == N_IDENT &&
+                 n->u.assign.value->kind == N_IDENT;
+    if (plain && a->n < MOST_ALIASES) {
+        const Sym *y = n->u.assign.targets[0]->u.ident.sym, *x = n->u.assign.value->u.ident.sym;
+        if (x && y && x != y && x->kind != SYM_CAPTURE && x->kind <= SYM_GLOBAL)
+            a->at[a->n++] = (Alias){.assignment = n, .x = x, .y = y, .written = UINT32_MAX};
+    }
+    qast_children(n, find_aliases, a);
+}
+
+static void follow_aliases(void *ud, Node **child) {
+    Aliases *a = ud;
+    Node *n = *child;
+    for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++) {
+        const Node *t = n->u.assign.targets[i];
+        const Node *base = t->kind == N_INDEX ? t->u.index.base : t;
+        for (int k = 0; k < a->n && base->kind == N_IDENT; k++) {
+            Alias *at = &a->at[k];
+            if (t->kind == N_IDENT) at->x_set += base->u.ident.sym == at->x, at->y_set += base->u.ident.sym == at->y;
+            else if (base->u.ident.sym == at->x) at->x_set++; /* it is written under both names, on purpose */
+            else if (base->u.ident.sym == at->y && t->pos < at->written && t->pos > at->assignment->pos)
+                at->written = t->pos;
+        }
+    }
+    for (int k = 0; n->kind == N_IDENT && k < a->n; k++)
+        a->at[k].read |= n->u.ident.sym == a->at[k].x && n->pos > a->at[k].written;
+    qast_children(n, follow_aliases, a);
+}
+
+static bool is_parameter(const Func *f, const Sym *s) {
+    for (int i = 0; i < f->nparams; i++)
+        if (f->params[i].sym == s) return true;
+    return false;
+}
+
+static void check_aliases(const Slips *s, Func *f) {
+    Aliases a = {.n = 0};
+    if (f->qual != Q_HOST) return; /* in kernels local arrays are values */
+    for (int i = 0; i < f->body.n; i++) find_aliases(&a, &f->body.at[i]);
+    for (int i = 0; i < f->body.n && a.n; i++) follow_aliases(&a, &f->body.at[i]);
+    for (int k = 0; k < a.n; k++) {
+        const Alias *at = &a.at[k];
+        if (at->y_set != 1 || at->x_set + is_parameter(f, at->x) != 1 || !at->read) continue;
+        qdiag_warning(s->u, at->assignment->pos, "%s is another name of %s, no copy: the elements that are written "
+                      "into %s are those of %s, which is read later; write %s = copy(%s)", at->y->name->s,
+                      at->x->name->s, at->y->name->s, at->x->name->s, at->y->name->s, at->x->name->s);
+    }
+}
+
+/* -- x[1.9] -------------------------------------------------------------------------------------------------------- */
+/* find(c), or a variable that is set once, to that: rows of positions, of which an index makes a list of places. */
+static bool is_found(const Slips *s, const Node *n) {
+    Assigned a;
+    if (!strcmp(callee(n), "find")) return true;
+    return n->kind == N_IDENT && is_set_once(s, n->u.ident.sym, &a) && !strcmp(callee(a.value), "find");
+}
+
+static void check_index(const Slips *s, const Node *n) {
+    const Node *base = n->u.index.base;
+    const Sym *sym = base->kind == N_IDENT ? base->u.ident.sym : NULL;
+    bool has_mode = sym && (sym->mods.access || sym->mods.flags);
+    if (n->u.index.at.n && is_found(s, n->u.index.at.at[0]))
+        qdiag_warning(s->u, n->u.index.at.at[0]->pos, "find gives a row of positions for each element, and they are no "
+                      "list of places: the condition itself selects, as in x[x > 2], and find(c)[:,1] are places of a "
+                      "vec");
+    for (int i = 0; i < n->u.index.at.n && !has_mode; i++) {
+        const Node *at = n->u.index.at.at[i];
+        double x;
+        if (!qfold_number(at, &x)) continue;
+        if (x != trunc(x))
+            qdiag_warning(s->u, n->pos, "an index is a whole number: %.15g is read as %.15g", x, trunc(x) + 0);
+        else if (x < 0 && s->f->qual == Q_KERNEL)
+            qdiag_warning(s->u, at->pos, "index %g is outside, where a kernel reads 0: the last is x[numel(x)-1]", x);
+    }
+}
+
+/* -- x[1..2][0] = 3 ------------------------------------------------------------------------------------------------ */
+static bool is_selection(const Node *n) {
+    bool many = false;
+    for (int i = 0; n->kind == N_INDEX && i < n->u.index.at.n; i++)
+        many |= n->u.index.at.at[i]->kind == N_RANGE || n->u.index.at.at[i]->kind == N_COLON;
+    return many;
+}
+
+/* It is a copy, in which the value is lost. */
+static void check_targets(const Slips *s, const Node *n) {
+    for (int i = 0; i < n->u.assign.ntargets; i++) {
+        const Node *t = n->u.assign.targets[i];
+        if (t->kind == N_INDEX && is_selection(t->u.index.base))
+            qdiag_warning(s->u, t->pos, "x[a..b] of an array is a copy, in which what x[a..b][i] = v writes is lost; "
+                          "write one index, x[a+i]");
+    }
+}
+
+/* -- match x with | 1..5 ------------------------------------------------------------------------------------------- */
+static bool is_single(const Node *n) {
+    double number;
+    return n->kind == N_STR || qfold_number(n, &number);
+}
+
+/* MATLAB's case {1,3}: of cells any, unless the value is one; a list, beside what is none. */
+static bool are_alternatives(const Node *match, const Node *pattern) {
+    if (pattern->kind == N_CELL) return match->u.match.value->kind != N_CELL;
+    bool single = is_single(match->u.match.value);
+    for (int i = 0; i < match->u.match.narms; i++)
+        for (int k = 0; k < match->u.match.arms[i].npatterns; k++)
+            single |= is_single(match->u.match.arms[i].patterns[k]);
+    return pattern->kind == N_MATRIX && single;
+}
+
+static void check_pattern(const Slips *s, const Node *match, const Node *n) {
+    if (n->kind == N_RANGE)
+        qdiag_warning(s->u, n->pos, "a pattern equals the value as a whole, and a range is a list: whether x lies "
+                      "between is written if a <= x && x <= b");
+    else if (n->kind == N_BINARY && n->op == OP_OROR)
+        qdiag_warning(s->u, n->pos, "a pattern equals the value, and a || b is true or false: alternatives are written "
+                      "| 1 | 3 -> …");
+    else if (are_alternatives(match, n))
+        qdiag_warning(s->u, n->pos, "a pattern equals the value as a whole, and this is a list: alternatives are "
+                      "written | 1 | 3 -> …");
+}
+
+static void check_patterns(const Slips *s, const Node *match) {
+    for (int i = 0; i < match->u.match.narms; i++)
+        for (int k = 0; k < match->u.match.arms[i].npatterns; k++)
+            check_pattern(s, match, match->u.match.arms[i].patterns[k]);
+}
+
+/* -- what is an error as soon as it runs --------------------------------------------------------------------------- */
+static void check_call(Slips *s, const Node *n) {
+    Text why;
+    qtext_init(&why, s->u->ctx);
+    if (s->host->call_fails(s->host->ud, n, &why)) qdiag_error(s->u, n->pos, "%s", why.s);
+    qtext_free(&why);
+}
+
+/* -- overloads that only their order decides about ----------------------------------------------------------------- */
+static void check_tie(Slips *s, const Node *n) {
+    Text why;
+    qtext_init(&why, s->u->ctx);
+    if (s->host->call_ties && s->host->call_ties(s->host->ud, n, &why)) qdiag_warning(s->u, n->pos, "%s", why.s);
+    qtext_free(&why);
+}
+
+static void check_repeated(Slips *s, const Func *f) {
+    Text why;
+    qtext_init(&why, s->u->ctx);
+    if (s->host->repeats && s->host->repeats(s->host->ud, f, &why)) qdiag_warning(s->u, f->pos, "%s", why.s);
+    qtext_free(&why);
+}
+
+static void check_type(Slips *s, TypeExpr *type) {
+    Text why;
+    if (!type) return;
+    qtext_init(&why, s->u->ctx);
+    if (s->host->type_fails(s->host->ud, type, s->f, &why)) qdiag_error(s->u, type->pos, "%s", why.s);
+    qtext_free(&why);
+}
+
+static void check_params(Slips *s, const Param *at, int n) {
+    for (int i = 0; i < n; i++) check_type(s, at[i].type);
+}
+
+static void check_strictly(Slips *s, const Node *n) {
+    if (n->kind == N_DECL) check_type(s, n->u.decl.type);
+    for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++) check_type(s, n->u.assign.types[i]);
+    if (n->kind != N_CALL) return;
+    check_dimension(s, n);
+    check_call(s, n);
+    check_tie(s, n);
+}
+
+/* -- the walk ------------------------------------------------------------------------------------------------------ */
+static void look(void *ud, Node **child) {
+    Slips *s = ud;
+    Node *n = *child;
+    if (n->kind == N_INDEX) check_index(s, n);
+    if (n->kind == N_RANGE) check_range(s, n);
+    if (n->kind == N_CALL) note_dimension(s, n), check_use_of_positions(s, n);
+    check_conditions(s, n);
+    if (n->kind == N_ASSIGN) check_targets(s, n);
+    if (n->kind == N_MATCH) check_patterns(s, n);
+    if (s->strict) check_strictly(s, n);
+    if (n->kind == N_MATRIX && !s->converted) check_items(s, n);
+    bool before = s->converted;
+    s->converted = is_conversion(n) || (before && NODE_IS_EXPR(n) && n->kind != N_CALL && n->kind != N_LAMBDA);
+    if (n->kind == N_LAMBDA) look_func(s, n->u.lambda.func);
+    else if (n->kind == N_FUNC) look_func(s, n->u.func);
+    else qast_children(n, look, s);
+    s->converted = before;
+}
+
+static void look_func(Slips *s, Func *f) {
+    Func *outer = s->f;
+    s->f = f;
+    if (s->strict) check_params(s, f->params, f->nparams), check_params(s, f->outs, f->nouts);
+    if (s->strict && outer && !f->is_lambda) check_repeated(s, f);
+    for (int i = 0; i < f->body.n; i++) look(s, &f->body.at[i]);
+    if (f->expr) look(s, &f->expr);
+    check_aliases(s, f);
+    look_at_comments(s);
+    s->f = outer;
+}
+
+void qlint_look(Unit *u, const ScopeHost *host, bool strict) {
+    Slips s = {u, host, NULL, strict, false};
+    look_func(&s, u->main);
+}

@@ -1,0 +1,335 @@
+/* Compiled twice: as it is, and from contiguous_avx2.c for processors with AVX2. */
+#include "vm/array/contiguous.h"
+
+LOOPS_WITHOUT_TRAPS
+#include "lang/kernel/elem/elem.h"
+#include "lang/kernel/elem/elem_host.h"
+
+#include <math.h>
+#include <string.h>
+
+#define DTYPE(id, name, ctype, ...) typedef ctype E_##id;
+#include "vm/base/dtypes.def"
+
+/* The result may be an operand: the same element, never a neighbour, so iterations stay independent. */
+#ifdef __clang__
+#define INDEPENDENT
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+/* The loops of an operator on elements of one type: what it does to them is the row of elem.def. */
+#define LOOPS(op, row, id, result) LOOPS_OF(op, id, result, elem_##row##_##id(x, y))
+#define LOOPS_OF(op, id, result, expr)                                                                                 \
+    static void op##_##id##_vv(size_t n, const void *va, const void *vb, void *vout) {                                 \
+        const E_##id *a = va, *b = vb;                                                                                 \
+        result *out = vout;                                                                                            \
+        INDEPENDENT for (size_t i = 0; i < n; i++) {                                                                   \
+            E_##id x = a[i], y = b[i];                                                                                 \
+            out[i] = expr;                                                                                             \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static void op##_##id##_vs(size_t n, const void *va, const void *vb, void *vout) {                                 \
+        const E_##id *a = va, y = *(const E_##id *)vb;                                                                 \
+        result *out = vout;                                                                                            \
+        INDEPENDENT for (size_t i = 0; i < n; i++) {                                                                   \
+            E_##id x = a[i];                                                                                           \
+            out[i] = expr;                                                                                             \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static void op##_##id##_sv(size_t n, const void *va, const void *vb, void *vout) {                                 \
+        const E_##id x = *(const E_##id *)va, *b = vb;                                                                 \
+        result *out = vout;                                                                                            \
+        INDEPENDENT for (size_t i = 0; i < n; i++) {                                                                   \
+            E_##id y = b[i];                                                                                           \
+            out[i] = expr;                                                                                             \
+        }                                                                                                              \
+    }
+
+#define EACH_INT(op, row, result) LOOPS(op, row, I32, result(I32)) LOOPS(op, row, U32, result(U32))                    \
+    LOOPS(op, row, I64, result(I64)) LOOPS(op, row, U64, result(U64))
+#define EACH_REAL(op, row, result) LOOPS(op, row, F32, result(F32)) LOOPS(op, row, F64, result(F64))
+#define EACH_COMPLEX(op, row, result) LOOPS(op, row, C64, result(C64)) LOOPS(op, row, C128, result(C128))
+#define STAYS(id) E_##id
+#define TRUTH(id) uint8_t
+
+#define ARITHMETIC(op, row) EACH_INT(op, row, STAYS) EACH_REAL(op, row, STAYS) EACH_COMPLEX(op, row, STAYS)
+ARITHMETIC(ADD, add)
+ARITHMETIC(SUB, sub)
+ARITHMETIC(MUL, mul)
+EACH_REAL(DIV, div, STAYS)
+LOOPS(DIV, div, C128, E_C128)
+/* complex64 divides in float64, where the squares of ordinary floats neither overflow nor vanish: the plain formula
+ * then gives what the row does, up to the rounding of a double, and its loops become vectors. */
+static inline double squares(QComplexF y) { return (double)y.re * (double)y.re + (double)y.im * (double)y.im; }
+/* With the sign of the larger part of y below the line, where the row has it: zeros get their signs from there. */
+static inline QComplexF over_ordinary(QComplexF x, QComplexF y) {
+    double sign = copysign(1, (double)(fabsf(y.im) <= fabsf(y.re) ? y.re : y.im)), q = squares(y) * sign;
+    double c = (double)y.re * sign, d = (double)y.im * sign, a = (double)x.re, b = (double)x.im;
+    return (QComplexF){(float)((a * c + b * d) / q), (float)((b * c - a * d) / q)};
+}
+LOOPS_OF(DIV_ORDINARY, C64, E_C64, over_ordinary(x, y))
+LOOPS(DIV_ANY, div, C64, E_C64)
+
+static bool ordinary(size_t n, const QComplexF *y) {
+    uint64_t odd = 0; /* as wide as the numbers, so that the loop becomes vectors */
+    for (size_t i = 0; i < n; i++) {
+        double q = squares(y[i]);
+        odd |= q > 0 && q < INFINITY ? 0 : 1;
+    }
+    return !odd;
+}
+/* step_a, step_b: 0 for a number. */
+static void divide(size_t n, const QComplexF *a, size_t step_a, const QComplexF *b, size_t step_b, QComplexF *out,
+                   Loop *plain, Loop *any) {
+    enum { CHUNK = 512 };
+    for (size_t at = 0; at < n; at += CHUNK) {
+        size_t m = n - at < CHUNK ? n - at : CHUNK;
+        bool fits = ordinary(step_b ? m : 1, b + at * step_b);
+        (fits ? plain : any)(m, a + at * step_a, b + at * step_b, out + at);
+    }
+}
+static void DIV_C64_vv(size_t n, const void *a, const void *b, void *out) {
+    divide(n, a, 1, b, 1, out, DIV_ORDINARY_C64_vv, DIV_ANY_C64_vv);
+}
+static void DIV_C64_vs(size_t n, const void *a, const void *b, void *out) {
+    divide(n, a, 1, b, 0, out, DIV_ORDINARY_C64_vs, DIV_ANY_C64_vs);
+}
+static void DIV_C64_sv(size_t n, const void *a, const void *b, void *out) {
+    divide(n, a, 0, b, 1, out, DIV_ORDINARY_C64_sv, DIV_ANY_C64_sv);
+}
+EACH_INT(MAX, max, STAYS)
+EACH_REAL(MAX, max, STAYS)
+EACH_INT(MIN, min, STAYS)
+EACH_REAL(MIN, min, STAYS)
+
+EACH_INT(AND, bitand, STAYS)
+EACH_INT(OR, bitor, STAYS)
+EACH_INT(XOR, bitxor, STAYS)
+LOOPS_OF(AND, B1, uint8_t, (x != 0) & (y != 0)) /* memory of others may hold more than 0 and 1 */
+LOOPS_OF(OR, B1, uint8_t, (x | y) != 0)
+LOOPS_OF(XOR, B1, uint8_t, (x != 0) != (y != 0))
+
+#define EQUALITY(op, row) EACH_INT(op, row, TRUTH) EACH_REAL(op, row, TRUTH) EACH_COMPLEX(op, row, TRUTH)
+#define ORDER(op, row) EACH_INT(op, row, TRUTH) EACH_REAL(op, row, TRUTH)
+EQUALITY(EQ, eq)
+EQUALITY(NE, ne)
+ORDER(LT, lt)
+ORDER(LE, le)
+ORDER(GT, gt)
+ORDER(GE, ge)
+
+/* -- powers -------------------------------------------------------------------------------------------------------- */
+/* A chunk of elements at a time, so that each multiplication is a packed loop. */
+#define CHAIN(id, one, mul)                                                                                            \
+    static E_##id chain_one_##id(E_##id square, int power) {                                                           \
+        E_##id product = one;                                                                                          \
+        KELEM_CHAIN(power, product = square, product = mul(product, square), square = mul(square, square))             \
+        return product;                                                                                                \
+    }                                                                                                                  \
+    static void chain_##id(size_t n, const E_##id *a, int power, E_##id *out) {                                        \
+        enum { CHUNK = 64 };                                                                                           \
+        const E_##id unit = one;                                                                                       \
+        E_##id square[CHUNK], product[CHUNK];                                                                          \
+        for (size_t at = 0; at < n; at += CHUNK) {                                                                     \
+            size_t m = n - at < CHUNK ? n - at : CHUNK;                                                                \
+            for (size_t i = 0; i < m; i++) square[i] = a[at + i], product[i] = unit;                                   \
+            KELEM_CHAIN(power, memcpy(product, square, m * sizeof *product),                                           \
+                        MUL_##id##_vv(m, product, square, product), MUL_##id##_vv(m, square, square, square))          \
+            if (power < 0) DIV_##id##_sv(m, &unit, product, out + at);                                                 \
+            else                                                                                                       \
+                for (size_t i = 0; i < m; i++) out[at + i] = product[i];                                               \
+        }                                                                                                              \
+    }
+CHAIN(F32, 1, elem_mul_F32)
+CHAIN(F64, 1, elem_mul_F64)
+CHAIN(C64, ((E_C64){1, 0}), elem_mul_C64)
+CHAIN(C128, ((E_C128){1, 0}), elem_mul_C128)
+
+static bool whole_power(double y, int *power) { return kelem_is_chain(y) ? *power = (int)y, true : false; }
+
+#define REAL_POWER(id)                                                                                                 \
+    static E_##id power_##id(E_##id x, E_##id y) {                                                                     \
+        int n;                                                                                                         \
+        if (y == (E_##id)0.5) return elem_half_power_##id(x);                                                          \
+        if (!whole_power((double)y, &n)) return elem_pow_##id(x, y);                                                   \
+        return n < 0 ? 1 / chain_one_##id(x, n) : chain_one_##id(x, n);                                                \
+    }
+REAL_POWER(F32)
+REAL_POWER(F64)
+
+#define COMPLEX_POWER(id)                                                                                              \
+    static E_##id power_##id(E_##id x, E_##id y) {                                                                     \
+        int n;                                                                                                         \
+        if (y.im != 0 || !whole_power((double)y.re, &n)) return elem_pow_##id(x, y);                                   \
+        E_##id z = chain_one_##id(x, n);                                                                               \
+        return n < 0 ? elem_div_##id((E_##id){1, 0}, z) : z;                                                           \
+    }
+COMPLEX_POWER(C64)
+COMPLEX_POWER(C128)
+
+#define POW_LOOPS(id, whole)                                                                                           \
+    LOOPS_OF(POW, id, E_##id, power_##id(x, y))                                                                        \
+    static void POW_##id##_one(size_t n, const void *a, const void *b, void *out) { /* vector and one number */        \
+        int power;                                                                                                     \
+        if (!whole(*(const E_##id *)b, &power)) POW_##id##_vs(n, a, b, out);                                           \
+        else if (power == 2) MUL_##id##_vv(n, a, a, out);                                                              \
+        else chain_##id(n, a, power, out);                                                                             \
+    }
+#define WHOLE_REAL(y, power) whole_power((double)(y), power)
+#define WHOLE_COMPLEX(y, power) ((y).im == 0 && whole_power((double)(y).re, power))
+POW_LOOPS(F32, WHOLE_REAL)
+POW_LOOPS(F64, WHOLE_REAL)
+POW_LOOPS(C64, WHOLE_COMPLEX)
+POW_LOOPS(C128, WHOLE_COMPLEX)
+
+/* -- the table ----------------------------------------------------------------------------------------------------- */
+#define FORMS(op, id) [QS_##id] = {op##_##id##_vv, op##_##id##_vs, op##_##id##_sv},
+#define INTS(op) FORMS(op, I32) FORMS(op, U32) FORMS(op, I64) FORMS(op, U64)
+#define REALS(op) FORMS(op, F32) FORMS(op, F64)
+#define COMPLEXES(op) FORMS(op, C64) FORMS(op, C128)
+#define POWERS(id) [QS_##id] = {POW_##id##_vv, POW_##id##_one, POW_##id##_sv},
+
+static Loop *const table[LOOP_COUNT][QS_NDTYPES][LOOP_FORMS] = {
+    [LOOP_ADD] = {INTS(ADD) REALS(ADD) COMPLEXES(ADD)}, [LOOP_SUB] = {INTS(SUB) REALS(SUB) COMPLEXES(SUB)},
+    [LOOP_MUL] = {INTS(MUL) REALS(MUL) COMPLEXES(MUL)}, [LOOP_DIV] = {REALS(DIV) COMPLEXES(DIV)},
+    [LOOP_POW] = {POWERS(F32) POWERS(F64) POWERS(C64) POWERS(C128)},
+    [LOOP_MAX] = {INTS(MAX) REALS(MAX)}, [LOOP_MIN] = {INTS(MIN) REALS(MIN)},
+    [LOOP_EQ] = {INTS(EQ) REALS(EQ) COMPLEXES(EQ)}, [LOOP_NE] = {INTS(NE) REALS(NE) COMPLEXES(NE)},
+    [LOOP_LT] = {INTS(LT) REALS(LT)}, [LOOP_LE] = {INTS(LE) REALS(LE)},
+    [LOOP_GT] = {INTS(GT) REALS(GT)}, [LOOP_GE] = {INTS(GE) REALS(GE)},
+    [LOOP_AND] = {FORMS(AND, B1) INTS(AND)}, [LOOP_OR] = {FORMS(OR, B1) INTS(OR)},
+    [LOOP_XOR] = {FORMS(XOR, B1) INTS(XOR)},
+};
+
+/* -- sums, in double ----------------------------------------------------------------------------------------------- */
+enum { SUMS = 16, BLOCK = 4096 };
+
+#define SUM(name, id, operand, value, next)                                                                            \
+    static double name##_block_##id(size_t n, const E_##id *x, operand y) {                                            \
+        double part[SUMS] = {0};                                                                                       \
+        size_t i = 0;                                                                                                  \
+        for (; i + SUMS <= n; i += SUMS)                                                                               \
+            for (size_t l = 0; l < SUMS; l++) part[l] += value(x[i + l], y, i + l);                                    \
+        for (size_t l = 0; i < n; i++, l++) part[l] += value(x[i], y, i);                                              \
+        for (size_t half = SUMS / 2; half; half /= 2)                                                                  \
+            for (size_t l = 0; l < half; l++) part[l] += part[l + half];                                               \
+        return part[0];                                                                                                \
+    }                                                                                                                  \
+    static double name##_##id(size_t n, const E_##id *x, operand y) { /* halves until they are blocks: the error grows \
+                                                                         with log n */                                 \
+        if (n <= BLOCK) return name##_block_##id(n, x, y);                                                             \
+        size_t half = n / 2 / SUMS * SUMS;                                                                             \
+        return name##_##id(half, x, y) + name##_##id(n - half, x + half, next(y, half));                               \
+    }
+#define PLAIN(x, y, i) ((void)(y), (double)(x))
+#define PRODUCT(x, y, i) ((double)(x) * (double)(y)[i])
+#define SQUARE(x, y, i) (((double)(x) - (y)) * ((double)(x) - (y)))
+#define AFTER(y, half) ((y) + (half))
+#define SAME(y, half) (y)
+SUM(sum, F32, int, PLAIN, SAME)
+SUM(sum, F64, int, PLAIN, SAME)
+SUM(dot, F32, const float *, PRODUCT, AFTER)
+SUM(dot, F64, const double *, PRODUCT, AFTER)
+SUM(spread, F32, double, SQUARE, SAME)
+SUM(spread, F64, double, SQUARE, SAME)
+
+/* Four rows at once: the sums are loaded and stored only once for them. */
+static void accumulate(size_t n, size_t rows, const float *x, ptrdiff_t step, double *restrict sums) {
+    for (; rows >= 4; rows -= 4, x += 4 * step) {
+        const float *restrict a = x, *restrict b = x + step, *restrict c = x + 2 * step, *restrict d = x + 3 * step;
+        for (size_t i = 0; i < n; i++)
+            sums[i] += ((double)a[i] + (double)b[i]) + ((double)c[i] + (double)d[i]);
+    }
+    for (; rows; rows--, x += step)
+        for (size_t i = 0; i < n; i++) sums[i] += (double)x[i];
+}
+
+static void taps(size_t n, const double *restrict x, const double *f, double *restrict y) {
+    const double a = f[0], b = f[1], c = f[2], d = f[3];
+    for (size_t i = 0; i < n; i++, x++) y[i] = y[i] + a * x[0] + b * x[-1] + c * x[-2] + d * x[-3];
+}
+
+/* -- running sums, in double --------------------------------------------------------------------------------------- */
+enum { STRANDS = 8, PIECE = STRANDS * LOOP_STRAND };
+
+#define RUNNING(id)                                                                                                    \
+    static void strands_##id(size_t n, const E_##id *x, double *sums) {                                                \
+        double sum[STRANDS] = {0};                                                                                     \
+        if (n < PIECE) {                                                                                               \
+            for (size_t i = 0; i < n; i++) sums[i] = i % LOOP_STRAND ? sums[i - 1] + (double)x[i] : (double)x[i];      \
+            return;                                                                                                    \
+        }                                                                                                              \
+        for (size_t k = 0; k < STRANDS; k++) sums[k * LOOP_STRAND] = sum[k] = (double)x[k * LOOP_STRAND];              \
+        for (size_t i = 1; i < LOOP_STRAND; i++)                                                                       \
+            for (size_t k = 0; k < STRANDS; k++)                                                                       \
+                sums[k * LOOP_STRAND + i] = sum[k] += (double)x[k * LOOP_STRAND + i];                                  \
+    }                                                                                                                  \
+    static double running_##id(size_t n, const E_##id *x, double before, E_##id *y) {                                  \
+        double sums[PIECE], sum = -0.0; /* what changes nothing, not even -0 */                                        \
+        for (size_t at = 0, m; at < n; at += m) {                                                                      \
+            m = n - at < PIECE ? n - at : PIECE;                                                                       \
+            strands_##id(m, x + at, sums);                                                                             \
+            for (size_t i = 0, k; i < m; sum += sums[i + k - 1], i += k) {                                             \
+                k = m - i < LOOP_STRAND ? m - i : LOOP_STRAND;                                                         \
+                for (size_t j = i; y && j < i + k; j++) y[at + j] = (E_##id)(before + (sum + sums[j]));                \
+            }                                                                                                          \
+        }                                                                                                              \
+        return sum;                                                                                                    \
+    }
+RUNNING(F32)
+RUNNING(F64)
+
+#ifdef QPACKED_AVX2
+double qcontig_sum32_avx2(size_t n, const float *x) { return sum_F32(n, x, 0); }
+double qcontig_sum64_avx2(size_t n, const double *x) { return sum_F64(n, x, 0); }
+double qcontig_dot32_avx2(size_t n, const float *x, const float *y) { return dot_F32(n, x, y); }
+double qcontig_dot64_avx2(size_t n, const double *x, const double *y) { return dot_F64(n, x, y); }
+double qcontig_spread32_avx2(size_t n, const float *x, double from) { return spread_F32(n, x, from); }
+double qcontig_spread64_avx2(size_t n, const double *x, double from) { return spread_F64(n, x, from); }
+void qcontig_accumulate32_avx2(size_t n, size_t rows, const float *x, ptrdiff_t step, double *sums) {
+    accumulate(n, rows, x, step, sums);
+}
+void qcontig_taps64_avx2(size_t n, const double *x, const double f[LOOP_TAPS], double *y) { taps(n, x, f, y); }
+double qcontig_running32_avx2(size_t n, const float *x, double before, float *y) {
+    return running_F32(n, x, before, y);
+}
+double qcontig_running64_avx2(size_t n, const double *x, double before, double *y) {
+    return running_F64(n, x, before, y);
+}
+Loop *qcontig_get_avx2(LoopOp op, qs_dtype d, LoopForm form) { return table[op][d][form]; }
+#else
+Loop *qcontig_get(LoopOp op, qs_dtype d, LoopForm form) {
+    return QCPU_AVX2 ? qcontig_get_avx2(op, d, form) : table[op][d][form];
+}
+double qcontig_sum32(size_t n, const float *x) { return QCPU_AVX2 ? qcontig_sum32_avx2(n, x) : sum_F32(n, x, 0); }
+double qcontig_sum64(size_t n, const double *x) { return QCPU_AVX2 ? qcontig_sum64_avx2(n, x) : sum_F64(n, x, 0); }
+double qcontig_dot32(size_t n, const float *x, const float *y) {
+    return QCPU_AVX2 ? qcontig_dot32_avx2(n, x, y) : dot_F32(n, x, y);
+}
+double qcontig_dot64(size_t n, const double *x, const double *y) {
+    return QCPU_AVX2 ? qcontig_dot64_avx2(n, x, y) : dot_F64(n, x, y);
+}
+double qcontig_spread32(size_t n, const float *x, double from) {
+    return QCPU_AVX2 ? qcontig_spread32_avx2(n, x, from) : spread_F32(n, x, from);
+}
+double qcontig_spread64(size_t n, const double *x, double from) {
+    return QCPU_AVX2 ? qcontig_spread64_avx2(n, x, from) : spread_F64(n, x, from);
+}
+void qcontig_accumulate32(size_t n, size_t rows, const float *x, ptrdiff_t step, double *sums) {
+    (QCPU_AVX2 ? qcontig_accumulate32_avx2 : accumulate)(n, rows, x, step, sums);
+}
+void qcontig_taps64(size_t n, const double *x, const double f[LOOP_TAPS], double *y) {
+    (QCPU_AVX2 ? qcontig_taps64_avx2 : taps)(n, x, f, y);
+}
+double qcontig_running32(size_t n, const float *x, double before, float *y) {
+    return (QCPU_AVX2 ? qcontig_running32_avx2 : running_F32)(n, x, before, y);
+}
+double qcontig_running64(size_t n, const double *x, double before, double *y) {
+    return (QCPU_AVX2 ? qcontig_running64_avx2 : running_F64)(n, x, before, y);
+}
+double qcontig_power(double x, double y) {
+    return y == 2 ? elem_mul_F64(x, x) : y == 0.5 ? elem_half_power_F64(x) : elem_pow_F64(x, y);
+}
+QComplexD qcontig_complex_power(QComplexD x, QComplexD y) { return power_C128(x, y); }
+#endif

@@ -1,0 +1,284 @@
+/* elementwise_node.c -- operators and functions of elements on the tape: each is a launch of the code that its row is.
+ *
+ * The host has computed the result with its own loops (vm/array), which are made of the same rows.  What is recorded is
+ * the row as a form, as an expression of one operation, so that its derivative is that of the row in elem.def and
+ * nowhere else.  Gradients of numbers and of few elements are computed by the evaluator.
+ *
+ * Where a GPU has the arrays and the host does not, the row computes the result as well: there. */
+#include "vm/launch/record.h"
+
+#include "lang/kernel/lower/fusion/fuse.h"
+#include "vm/array/device_math.h"
+#include "vm/array/map_elements.h"
+#include "vm/array/operand.h"
+#include "vm/array/device_ops.h"
+
+#include <string.h>
+
+typedef struct { Specialization base; FuseRow row; } RowForm;
+
+typedef struct {
+    Run run;
+    const qs_value *args; /* with their traces */
+    int n;
+    qs_value result;
+    FuseRow key;
+    int64_t dims[QS_MAX_RANK];
+    bool number;          /* the result is one */
+} Row;
+
+/* -- forms --------------------------------------------------------------------------------------------------------- */
+static bool same_types(const FuseRow *a, const FuseRow *b) {
+    for (int i = 0; i < FUSE_ROW_ARGS; i++)
+        if (a->types[i].array != b->types[i].array || a->types[i].dtype != b->types[i].dtype ||
+            a->types[i].weak_int != b->types[i].weak_int || a->types[i].complex != b->types[i].complex)
+            return false;
+    return true;
+}
+
+static bool is_same(const FuseRow *a, const FuseRow *b) {
+    return a->elem == b->elem && a->compute == b->compute && a->result == b->result && a->flat == b->flat &&
+           a->rank == b->rank && same_types(a, b) && a->known == b->known && a->exponent == b->exponent;
+}
+
+static qs_status make(qs_vm *vm, SpecializationList *list, const FuseRow *key, RowForm **out) {
+    FuseKernel k;
+    RowForm *f = *out = qspec_new(vm, list, sizeof *f, "");
+    f->row = *key;
+    qs_status s = kfuse_row(qvm_ctx(vm), &f->base.arena, key, &k);
+    if (s == QS_OK && !k.func)
+        s = qerr_set(qvm_ctx(vm), QS_ETYPE, "%s has no derivative for these types", kelem_name(key->elem));
+    if (s != QS_OK) return qspec_drop_first(vm, list), s;
+    return qspec_set(&f->base, 0, k.func), QS_OK;
+}
+
+static qs_status find(qs_vm *vm, const FuseRow *key, RowForm **out) {
+    Launches *l = qlaunch_state(vm);
+    if (!l->rows) l->rows = qmem_alloc(qvm_ctx(vm), EL__COUNT * sizeof *l->rows);
+    SpecializationList *list = &l->rows[key->elem];
+    for (Specialization *f = list->first; f; f = f->next)
+        if (is_same(&((RowForm *)f)->row, key)) return *out = (RowForm *)f, QS_OK;
+    return make(vm, list, key, out);
+}
+
+void qelementwise_close(qs_vm *vm) {
+    Launches *l = qvm(vm)->launches;
+    for (int e = 0; l->rows && e < EL__COUNT; e++) qspec_free(vm, &l->rows[e]);
+    if (l->rows) qmem_free(qvm_ctx(vm), l->rows, EL__COUNT * sizeof *l->rows);
+    l->rows = NULL;
+}
+
+/* -- shapes and types ---------------------------------------------------------------------------------------------- */
+static bool has_gaps(const Array *a, const Array *result) {
+    return !a->contiguous || !qarr_same_shape(a, result);
+}
+
+static void set_types(Row *w) {
+    bool complex = false;
+    FuseRow *k = &w->key;
+    k->flat = true;
+    for (int i = 0; i < w->n; i++) {
+        qs_value v = qtape_plain(w->args[i]);
+        FuseLeafType *t = &k->types[i];
+        t->array = v.kind == QS_ARRAY, t->weak_int = v.kind == QS_INT || v.kind == QS_BOOL;
+        t->complex = v.kind == QS_COMPLEX;
+        if (t->array) t->dtype = qval_array(v)->dtype;
+        complex |= t->complex || (t->array && qdtype_is_complex((qs_dtype)t->dtype));
+        if (t->array && (w->number || has_gaps(v.u.p, w->result.u.p))) k->flat = false;
+    }
+    k->result = w->number ? w->result.kind == QS_COMPLEX ? QS_C128 : QS_F64 : (qs_dtype)qval_array(w->result)->dtype;
+    k->compute = complex ? qdtype_complex_of(k->result) : qdtype_real_of(k->result);
+    if (qdtype_is_short(k->compute)) k->compute = QS_F32;
+}
+
+static void set_shape(Row *w) {
+    FuseRow *k = &w->key;
+    if (w->number || k->flat) {
+        k->flat = true, k->rank = 1, w->dims[0] = w->number ? 1 : (int64_t)qval_array(w->result)->count;
+        return;
+    }
+    k->rank = qarr_size(qval_array(w->result), w->dims);
+}
+
+/* -- binding ------------------------------------------------------------------------------------------------------- */
+/* A vec is one row; extents of 1, and those that are missing at the end, stretch. */
+static void bind_array(Row *w, int at, Array *a) {
+    int64_t have[QS_MAX_RANK];
+    DevArg *arg = qbind_array(&w->run.bound, at, a, QS_READ);
+    int own = qarr_size(a, have), skip = own - a->rank;
+    arg->rank = w->key.rank;
+    for (int d = 0; d < arg->rank; d++) {
+        arg->dims[d] = w->dims[d];
+        arg->strides[d] = w->key.flat ? 1 : d < skip || d >= own || have[d] == 1 ? 0 : a->strides[d - skip];
+    }
+}
+
+static void bind_number(Binding *b, int at, qs_value given, int part) {
+    qs_value v = qtape_plain(given);
+    b->origin[at] = (Origin){given, part};
+    if (v.kind == QS_COMPLEX) {
+        QComplexD z = qscalar_complex(v);
+        qbind_number(b, at, (KSlot){.F64 = part ? z.im : z.re}.bits, 8);
+    } else if (v.kind == QS_NUM) qbind_number(b, at, (KSlot){.F64 = v.u.f}.bits, 8);
+    else qbind_number(b, at, (KSlot){.I64 = v.u.i}.bits, 8);
+}
+
+static void bind_result(Row *w, int at) {
+    Binding *b = &w->run.bound;
+    DevArg *arg = &b->arg[at];
+    int64_t step = 1;
+    if (w->number) b->array[at] = NULL, arg->is_array = true, arg->offset = 0;
+    else qbind_array(b, at, qval_array(w->result), QS_WRITE);
+    arg->rank = w->key.rank;
+    for (int d = arg->rank - 1; d >= 0; d--) arg->dims[d] = w->dims[d], arg->strides[d] = step, step *= w->dims[d];
+}
+
+/* Gives the parameter of the result. */
+static int bind_all(Row *w) {
+    int at = 0;
+    w->run.bound.nlocked = 0;
+    for (int i = 0; i < w->n; i++) {
+        if (w->key.types[i].array) bind_array(w, at++, w->args[i].u.p);
+        else bind_number(&w->run.bound, at++, w->args[i], 0);
+        if (w->key.types[i].complex) bind_number(&w->run.bound, at++, w->args[i], 1);
+    }
+    return bind_result(w, at), at;
+}
+
+/* -- the record ---------------------------------------------------------------------------------------------------- */
+static qs_status record(Row *w, qs_value *result) {
+    Run *r = &w->run;
+    RowForm *form;
+    set_types(w);
+    set_shape(w);
+    TRY(find(r->vm, &w->key, &form));
+    r->form = &form->base, r->which = 0, r->device = NULL, r->chosen = r->optional = true;
+    r->unrecorded = false;
+    r->launch = (Launch){.rank = w->key.rank, .any_block = true};
+    r->positions = 1;
+    for (int d = 0; d < w->key.rank; d++) {
+        r->launch.domain[d] = w->dims[d], r->launch.block[d] = 1;
+        r->positions *= (double)w->dims[d];
+    }
+    r->steps = r->positions * qlaunch_func(r)->nins;
+    int at = bind_all(w);
+    TRY(qrecord_begin(r));
+    if (r->recorded) r->recorded->row = true;
+    Extracted number = {at, 0, result};
+    return qrecord_end(r, w->number, &number);
+}
+
+qs_status qelementwise_record(qs_vm *vm, Elem e, int n, const qs_value *args, qs_value *result) {
+    Row w; /* too large to be cleared */
+    if (!qtape_is_on(vm) || !qtape_any(vm, n, args) || !qtape_is_smooth(*result)) return QS_OK;
+    w.run.vm = vm, w.args = args, w.n = n, w.result = *result, w.number = result->kind != QS_ARRAY;
+    memset(&w.key, 0, sizeof w.key);
+    w.key.elem = e;
+    return record(&w, result);
+}
+
+qs_status qelementwise_apply(qs_vm *vm, Elem e, int n, const qs_value *args, qs_value *out) {
+    qs_value plain[FUSE_ROW_ARGS];
+    for (int i = 0; i < n; i++) plain[i] = qtape_plain(args[i]);
+    qtape_enter(vm);
+    qs_status s = qmapelem_apply(vm, e, plain, out);
+    qtape_leave(vm);
+    if (s != QS_OK) return s;
+    return qtape_recorded(vm, qelementwise_record(vm, e, n, args, out), 1, out);
+}
+
+/* -- on the device that has the arrays ----------------------------------------------------------------------------- */
+static qs_status bind_row(Run *r) { return bind_all((Row *)r), QS_OK; }
+
+/* Whether elements of this type are what the device's arithmetic makes of them, too: narrow integers saturate. */
+static bool suits(qs_dtype d) { return d == QS_B1 || (d >= QS_I32 && !qdtype_is_short(d)); }
+
+/* Powers with a number that the host has loops for. */
+static void set_exponent(FuseRow *k, const RowCall *c) {
+    double n = c->elem == EL_pow && qval_is_number(c->args[1]) ? qval_number(c->args[1]) : NAN;
+    k->known = n == 0.5 || kelem_is_chain(n);
+    if (k->known) k->exponent = n;
+}
+
+static qs_status launch_row(Row *w, Device *d) {
+    Run *r = &w->run;
+    RowForm *form;
+    qs_status s = find(r->vm, &w->key, &form);
+    if (s == QS_ETYPE) return qvm_ctx(r->vm)->err.status = QS_EDEVICE; /* no code is made of it */
+    if (s != QS_OK) return s;
+    r->form = &form->base, r->which = 0, r->late = false, r->unrecorded = true;
+    r->device = d, r->bind = bind_row, r->fit = NULL;
+    r->launch = (Launch){.rank = w->key.rank, .any_block = true};
+    memcpy(r->launch.domain, w->dims, sizeof w->dims);
+    r->positions = (double)qval_array(w->result)->count;
+    r->steps = r->positions * qlaunch_func(r)->nins;
+    return qlaunch_here(r);
+}
+
+/* A part of the elements may have their new values then, which the host would take for the old ones. */
+static bool is_operand(const RowCall *c) {
+    for (int i = 0; i < c->n; i++)
+        if (c->args[i].kind == QS_ARRAY && qval_array(c->args[i])->buf == c->into->buf) return true;
+    return false;
+}
+
+qs_status qelementwise_on_device(qs_vm *vm, const RowCall *c, bool *done) {
+    Row w;
+    *done = false;
+    Device *d = qdevmath_holder(vm, c->n, c->args);
+    if (!d || !c->into->count || !c->into->contiguous || !suits(c->compute) || !suits((qs_dtype)c->into->dtype))
+        return QS_OK;
+    for (int i = 0; i < c->n; i++)
+        if (c->args[i].kind == QS_ARRAY && qtape_forbids(vm, qval_array(c->args[i]))) return QS_OK;
+    w.run.vm = vm, w.args = c->args, w.n = c->n, w.result = qarr_value(c->into), w.number = w.run.launched = false;
+    memset(&w.key, 0, sizeof w.key);
+    w.key.elem = c->elem;
+    set_types(&w), set_shape(&w);
+    w.key.compute = c->compute;
+    set_exponent(&w.key, c);
+    qs_status s = launch_row(&w, d);
+    *done = s == QS_OK;
+    if (!*done && w.run.launched && is_operand(c)) return s;
+    return *done || qdevmath_refused(vm, d, kelem_name(c->elem), c->into, s) ? QS_OK : s;
+}
+
+/* -- few elements -------------------------------------------------------------------------------------------------- */
+/* Steps below which code is not compiled for a row, and of a launch below which the evaluator is as fast. */
+static const double worth_compiling = 1e6, worth_launching = 4096;
+
+bool qelementwise_is_small(Run *r) {
+    if (qvm(r->vm)->fuse_least <= 1 || !(r->steps < worth_compiling)) return false;
+    r->form->evaluated += r->steps;
+    return r->steps < worth_launching || r->form->evaluated < worth_compiling;
+}
+
+static qs_status evaluate(Run *r) {
+    const KFunc *f = qlaunch_func(r);
+    KArg args[MAX_PARAMS];
+    KLaunch l = {.rank = r->launch.rank};
+    memcpy(l.domain, r->launch.domain, sizeof l.domain);
+    memcpy(l.block, r->launch.block, sizeof l.block);
+    for (int i = 0; i < f->nparams; i++) {
+        const DevArg *a = &r->bound.arg[i];
+        void *p = NULL;
+        qs_access mode = f->params[i].written ? QS_READWRITE : QS_READ;
+        if (a->is_array) TRY(qbuf_host(qvm_ctx(r->vm), r->bound.array[i]->buf, mode, &p));
+        args[i] = (KArg){.data = a->is_array ? (char *)p + a->offset : NULL, .bits = a->is_array ? 0 : a->bits};
+        for (int d = 0; a->is_array && d < a->rank; d++)
+            args[i].dims[d] = a->dims[d], args[i].strides[d] = a->strides[d];
+    }
+    TRY(keval_run(qvm_ctx(r->vm), f, args, &l, (KFault *)&r->fault, NULL));
+    for (int i = 0; i < f->nparams; i++)
+        if (r->bound.arg[i].is_array && f->params[i].written)
+            TRY(qbuf_settle(qvm_ctx(r->vm), r->bound.array[i]->buf));
+    return QS_OK;
+}
+
+qs_status qelementwise_run(Run *r) {
+    r->bound.nlocked = 0, r->recorded = NULL, r->fault.message = 0;
+    TRY(r->bind(r));
+    TRY(qrecord_begin(r));
+    qs_status s = evaluate(r);
+    if (s != QS_OK) qrecord_drop(r);
+    return s;
+}

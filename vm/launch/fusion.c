@@ -1,0 +1,483 @@
+/* fusion.c -- runs a fusible expression as one kernel: shapes, forms by element types, launch.
+ *
+ * A region is compiled for the element types of its leaves once it has worked enough for the compiler to pay: a cheap
+ * expression on small arrays never leaves the loops of arith.c.  Those loops also serve where there is no code
+ * generator, and what lang/kernel/lower/fusion/fuse.c declines; results agree, that is what the types are chosen for. */
+#include "vm/tape/tape.h"
+#include "vm/launch/jit_hooks.h"
+
+#include "lang/kernel/lower/fusion/fuse.h"
+#include "lang/kernel/ir/sem.h"
+#include "vm/array/operand.h"
+#include "vm/tape/tape.h"
+#include "vm/launch/run.h"
+#include "vm/program/prebuilt.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Operator evaluations after which a region is compiled: about the time that compiling takes.  A function takes that
+ * of many operators. */
+static const double worth_compiling = 4e6;
+enum { CALL = 8 };
+enum { LEAVES = 16, CHUNKS = 64, CHUNK_LEAST = 16384, BLOCKS = 1024, PARTS = BLOCKS /* the larger of the two */ };
+
+/* A reduction is cut into chunks for the cores of a processor; in groups thousands of positions work together. */
+enum { CHUNKED, GROUPED, ADDED /* a sum as a tape records it */ };
+
+typedef struct { /* the region for one combination of leaf types */
+    Specialization base;
+    bool flat;
+    int rank;
+    uint8_t same[LEAVES];
+    FuseKernel kernel[3]; /* CHUNKED, GROUPED, ADDED; func NULL: not made, or declined */
+} FuseForm;
+
+typedef struct { double work, nops; FuseExpr expr; SpecializationList forms; } FuseState;
+
+typedef struct {
+    Run run;
+    const Frame *f;
+    const FuseRegion *region;
+    FuseState *state;
+    FuseForm *form;
+    qs_value at[LEAVES]; /* the leaves now, numbers without their traces */
+    uint8_t same[LEAVES]; /* as in FuseLeafType */
+    bool recorded;       /* one of them is */
+    bool flat;
+    int rank;
+    int64_t dims[QS_MAX_RANK];
+    size_t count;
+    int ndim;       /* of the result: the most that a leaf has */
+    int nargs;      /* parameters of the leaves */
+    int64_t chunk;  /* of a reduction: elements of one, or positions of the launch */
+    Array *result;  /* or partial results */
+} Now;
+
+/* -- the leaves ---------------------------------------------------------------------------------------------------- */
+static const Array *array_at(const Now *now, int i) {
+    return now->at[i].kind == QS_ARRAY ? now->at[i].u.p : NULL;
+}
+
+/* Extents of an array seen with rank r: a vec is one row of a matrix. */
+static int64_t extent(const Array *a, int r, int d) {
+    int from = d - (r - a->rank);
+    return from < 0 ? 1 : a->dims[from];
+}
+
+static bool has_dims(const Array *a, int rank, const int64_t *dims) {
+    return a->rank == rank && !memcmp(a->dims, dims, (size_t)rank * sizeof *dims);
+}
+
+/* The common shape; false: the shapes do not fit, and the operators give the error, for they know its sentence. */
+static bool common_shape(Now *now) {
+    const Array *first = NULL, *a;
+    int n = now->region->nleaves;
+    now->flat = true;
+    for (int i = 0; i < n; i++) {
+        if (!(a = array_at(now, i))) continue;
+        if (!qarr_aligned(a)) return false;
+        if (!first) first = a, now->rank = a->rank, now->ndim = a->ndim;
+        if (a->ndim > now->ndim) now->ndim = a->ndim;
+        if (!a->contiguous || !has_dims(a, first->rank, first->dims)) now->flat = false;
+        if (a->rank != now->rank && (a->rank > 2 || now->rank > 2)) return false;
+        if (a->rank > now->rank) now->rank = a->rank;
+    }
+    if (!first) return false;
+    now->count = 1;
+    for (int d = 0; d < now->rank; d++) {
+        now->dims[d] = 1;
+        for (int i = 0; i < n; i++) {
+            if (!(a = array_at(now, i))) continue;
+            int64_t x = extent(a, now->rank, d);
+            if (now->dims[d] == 1) now->dims[d] = x;
+            else if (x != 1 && x != now->dims[d]) return false;
+        }
+        now->count *= (size_t)now->dims[d]; /* the extents are of arrays that exist, one of each: cannot wrap by much */
+        if (now->count > (size_t)1 << 46) return false;
+    }
+    return true;
+}
+
+/* All leaves are numbers or arrays, and no whole number is too large for an array of integers beside it: that is an
+ * error, or changes the type, which is left to the operators. */
+static bool suits(const Now *now) {
+    bool is_unsigned = false;
+    for (int i = 0; i < now->region->nleaves; i++) {
+        const Array *a = array_at(now, i);
+        is_unsigned |= a && (a->dtype == QS_U32 || a->dtype == QS_U64);
+    }
+    for (int i = 0; i < now->region->nleaves; i++) {
+        qs_value v = now->at[i];
+        if (v.kind != QS_ARRAY && v.kind != QS_COMPLEX && !qval_is_number(v)) return false;
+        if (v.kind == QS_INT && (v.u.i > INT32_MAX || v.u.i < (is_unsigned ? 0 : INT32_MIN))) return false;
+    }
+    return true;
+}
+
+/* A condition of one element would choose a side, and not elements. */
+static bool no_single(const Now *now) {
+    for (int i = 0; i < now->region->nleaves; i++)
+        if (array_at(now, i) && array_at(now, i)->count == 1) return false;
+    return true;
+}
+
+/* An array that is mentioned twice is read once; and its adjoint is one. */
+static uint8_t same_before(const Now *now, int i) {
+    for (int k = 0; k < i; k++)
+        if (array_at(now, k) && array_at(now, k) == array_at(now, i)) return (uint8_t)(k + 1);
+    return 0;
+}
+
+static bool look(Now *now) {
+    const FuseRegion *r = now->region;
+    if (r->nleaves > LEAVES) return false;
+    now->recorded = false;
+    memset(now->same, 0, sizeof now->same);
+    for (int i = 0; i < r->nleaves; i++) {
+        qs_value v = now->f->base[r->regs[i]];
+        now->at[i] = qtape_plain(v);
+        now->same[i] = same_before(now, i);
+        now->recorded = now->recorded || qtape_is_recorded(now->run.vm, v);
+    }
+    return suits(now) && common_shape(now) && (!r->choice || no_single(now));
+}
+
+/* -- forms --------------------------------------------------------------------------------------------------------- */
+static FuseState *state_of(qs_vm *vm, const Frame *f, FuseRegion *r) {
+    if (r->machine) return r->machine;
+    FuseState *s = r->machine = qmem_alloc(qvm_ctx(vm), sizeof *s);
+    s->nops = r->nops + CALL * r->ncalls + 1;
+    s->expr = (FuseExpr){.src = f->proto->func->unit->src, .root = r->root,
+                         .kind = r->reduction ? kfuse_reduction(r->reduction, 1) : FUSE_MAP,
+                         .leaves = r->leaves, .nleaves = r->nleaves, .nops = r->nops,
+                         .fast_math = qvm(vm)->config.fast_math};
+    return s;
+}
+
+void qfuse_free(qs_vm *vm, FuseRegion *r) {
+    FuseState *s = r->machine;
+    if (!s) return;
+    qspec_free(vm, &s->forms);
+    qmem_free(qvm_ctx(vm), s, sizeof *s);
+    r->machine = NULL;
+}
+
+static FuseForm *find_form(const Now *now) {
+    Site site = {now->f->fn, now->f->base};
+    qs_value leaves[LEAVES];
+    for (Specialization *at = now->state->forms.first; at; at = at->next) {
+        FuseForm *v = (FuseForm *)at;
+        bool fits = v->flat == now->flat && (v->flat || v->rank == now->rank) &&
+                    !memcmp(v->same, now->same, sizeof v->same);
+        if (fits && qspec_agrees(now->run.vm, at, &site, leaves)) return v;
+    }
+    return NULL;
+}
+
+static FuseLeafType leaf_type(qs_value v) {
+    FuseLeafType t = {.array = v.kind == QS_ARRAY, .weak_int = v.kind == QS_INT || v.kind == QS_BOOL,
+                      .complex = v.kind == QS_COMPLEX};
+    if (t.array) t.dtype = qval_array(v)->dtype;
+    return t;
+}
+
+static qs_status build(const Now *now, int which) {
+    FuseState *s = now->state;
+    FuseForm *v = now->form;
+    FuseLeafType types[LEAVES];
+    for (int i = 0; i < now->region->nleaves; i++) types[i] = leaf_type(now->at[i]), types[i].same = now->same[i];
+    s->expr.grouped = which == GROUPED, s->expr.adds = which == ADDED;
+    TRY(kfuse_build(qvm_ctx(now->run.vm), &v->base.arena, &s->expr, types, v->flat, v->rank, &v->kernel[which]));
+    return qspec_set(&v->base, which, v->kernel[which].func), QS_OK;
+}
+
+static qs_status make_form(Now *now) {
+    qs_vm *vm = now->run.vm;
+    FuseForm *v = now->form = qspec_new(vm, &now->state->forms, sizeof *v, "");
+    CapturedList *e = qmem_alloc(qvm_ctx(vm), sizeof *e);
+    e->vm = vm, e->site = (Site){now->f->fn, now->f->base}, e->tells = SPEC_EXPRESSION;
+    for (int i = 0; i < now->region->nleaves; i++) qcaptured_add(e, FROM_LOCAL, -1, now->region->regs[i], NULL);
+    qspec_enter(&v->base, e);
+    qmem_free(qvm_ctx(vm), e, sizeof *e);
+    v->flat = now->flat, v->rank = now->rank;
+    memcpy(v->same, now->same, sizeof v->same);
+    TRY(build(now, CHUNKED));
+    Where at = {now->state->expr.src, now->state->expr.root->pos};
+    if (v->kernel[CHUNKED].func) qreport_explain(vm, at, "expression: one kernel of %d operations", now->region->nops);
+    else qreport_explain(vm, at, "expression: operator by operator, for one of them is not compiled for these types");
+    if (!v->kernel[CHUNKED].func || !qvm(vm)->config.compile_for || now->state->expr.kind == FUSE_MAP) return QS_OK;
+    TRY(build(now, GROUPED)); /* for the cache: what a GPU would run, whose code of a reduction is another one */
+    return v->kernel[GROUPED].func ? qdevprog_compile_ahead(vm, v->kernel[GROUPED].func) : QS_OK;
+}
+
+/* -- parameters ---------------------------------------------------------------------------------------------------- */
+static void bind_float(Binding *b, int i, double x) { qbind_number(b, i, (KSlot){.F64 = x}.bits, 8); }
+
+static int bind_leaf_number(Binding *b, int i, qs_value v) {
+    if (v.kind == QS_COMPLEX) {
+        QComplexD z = qscalar_complex(v);
+        return bind_float(b, i, z.re), bind_float(b, i + 1, z.im), 2;
+    }
+    if (v.kind == QS_NUM) bind_float(b, i, v.u.f);
+    else qbind_number(b, i, (KSlot){.I64 = v.u.i}.bits, 8);
+    return 1;
+}
+
+/* An array over the domain; stretched dimensions have stride 0. */
+static void bind_leaf(Now *now, int i, Array *a) {
+    DevArg *arg = qbind_array(&now->run.bound, i, a, QS_READ);
+    arg->rank = now->flat ? 1 : now->rank;
+    for (int d = 0; d < arg->rank && !now->flat; d++) {
+        int from = d - (now->rank - a->rank);
+        arg->dims[d] = now->dims[d];
+        arg->strides[d] = from < 0 || a->dims[from] == 1 ? 0 : a->strides[from];
+    }
+    if (now->flat) arg->dims[0] = (int64_t)a->count, arg->strides[0] = 1;
+}
+
+static void bind_result(Now *now, int i, int64_t first) {
+    const Launch *l = &now->run.launch;
+    DevArg *arg = qbind_array(&now->run.bound, i, now->result, QS_WRITE);
+    arg->rank = l->rank;
+    for (int d = l->rank - 1; d >= 0; d--) {
+        arg->dims[d] = l->domain[d];
+        arg->strides[d] = d == l->rank - 1 ? 1 : arg->strides[d + 1] * l->domain[d + 1];
+    }
+    if (first) arg->dims[0] = first;
+}
+
+static qs_status bind(Run *run) {
+    Now *now = (Now *)run;
+    int n = 0;
+    for (int i = 0; i < now->region->nleaves; i++) {
+        qs_value given = now->f->base[now->region->regs[i]];
+        if (now->same[i]) continue;
+        run->bound.origin[n] = (Origin){given, 0}, run->bound.origin[n + 1] = (Origin){given, 1};
+        if (now->at[i].kind != QS_ARRAY) n += bind_leaf_number(&run->bound, n, now->at[i]);
+        else bind_leaf(now, n++, now->at[i].u.p);
+    }
+    now->nargs = n;
+    if (now->state->expr.kind == FUSE_MAP) bind_result(now, n, 0);
+    return QS_OK;
+}
+
+/* How the elements are shared out among the positions of the launch.  Gives how many partial results they make. */
+static int64_t share_out(Now *now) {
+    int64_t n = (int64_t)now->count, nparts;
+    Launch *l = &now->run.launch;
+    l->rank = 1, l->any_block = false, l->block[0] = now->run.which == GROUPED ? FUSE_GROUP : 1;
+    if (now->run.which == GROUPED) {
+        nparts = (n - 1) / (8 * FUSE_GROUP) + 1; /* eight elements for a position before there is another block */
+        if (nparts > BLOCKS) nparts = BLOCKS;
+        l->domain[0] = now->chunk = nparts * FUSE_GROUP;
+        return nparts;
+    }
+    now->chunk = n / CHUNKS + 1 > CHUNK_LEAST ? n / CHUNKS + 1 : CHUNK_LEAST;
+    return l->domain[0] = (n + now->chunk - 1) / now->chunk;
+}
+
+static qs_status fit_reduction(Run *run) {
+    Now *now = (Now *)run;
+    qs_vm *vm = run->vm;
+    run->which = run->device->wide ? GROUPED : CHUNKED;
+    if (!now->form->kernel[run->which].func) TRY(build(now, run->which));
+    if (!qlaunch_func(run)) return qerr_set(qvm_ctx(vm), QS_EDEVICE, "its blocks cannot be merged there");
+    int64_t nparts = share_out(now);
+    if (now->result) qarr_release(vm, now->result), now->result = NULL; /* of an attempt before */
+    TRY(qarr_new(vm, now->form->kernel[run->which].dtype, 1, &nparts, false, &now->result));
+    for (int i = now->nargs; i < now->nargs + 2; i++) run->bound.origin[i] = (Origin){qs_nil(), 0};
+    qbind_number(&run->bound, now->nargs, (uint64_t)now->chunk, 8);
+    qbind_number(&run->bound, now->nargs + 1, now->count, 8);
+    bind_result(now, now->nargs + 2, nparts);
+    return QS_OK;
+}
+
+/* -- results ------------------------------------------------------------------------------------------------------- */
+/* An array that nobody else refers to, so that its memory may be used for the result. */
+static bool ours(const Array *a, qs_dtype d) {
+    return a->dtype == d && a->hdr.refs == 1 && a->hdr.flags == 0 && a->contiguous && a->buf->home < 0 &&
+           !qbuf_shared(a->buf);
+}
+
+static Array *own(Array *a) { return a->hdr.refs++, a; }
+
+/* Where the result may lie: in an operand that goes with the expression, because each position reads its own element
+ * before it writes it, or in what the variable that gets the result held until now.  NULL: nowhere. */
+static Array *spare(const Now *now) {
+    const FuseRegion *r = now->region;
+    if (now->recorded) return NULL; /* what it held may be wanted again */
+    qs_value old = now->f->base[r->dst];
+    qs_dtype d = now->form->kernel[CHUNKED].dtype;
+    for (int i = 0; now->flat && i < r->nleaves; i++) {
+        bool goes = r->regs[i] >= now->f->proto->chunk.ntemp || r->regs[i] == r->dst;
+        if (goes && array_at(now, i) && ours(array_at(now, i), d)) return own(now->at[i].u.p);
+    }
+    if (old.kind != QS_ARRAY || !ours(qval_array(old), d)) return NULL;
+    for (int i = 0; i < r->nleaves; i++)
+        if (r->regs[i] == r->dst) return NULL; /* is read in another order */
+    return has_dims(qval_array(old), now->rank, now->dims) ? own(qval_array(old)) : NULL;
+}
+
+static qs_status begin_map(Now *now) {
+    Launch *l = &now->run.launch;
+    l->rank = now->flat ? 1 : now->rank, l->any_block = true;
+    if (now->flat) l->domain[0] = (int64_t)now->count;
+    else memcpy(l->domain, now->dims, sizeof l->domain);
+    now->result = spare(now);
+    if (!now->result)
+        TRY(qarr_new(now->run.vm, now->form->kernel[CHUNKED].dtype, now->rank, now->dims, false, &now->result));
+    return qarr_keep(now->result, now->ndim), QS_OK;
+}
+
+static double merge(FuseKind kind, double a, double b) {
+    return kind == FUSE_MIN ? ksem_MIN_F64(a, b) : kind == FUSE_MAX ? ksem_MAX_F64(a, b) : a + b;
+}
+
+/* The partial results, merged pairwise so that the error of a sum stays that of its blocks. */
+static qs_status merge_parts(const Now *now, qs_value *out) {
+    const FuseKernel *k = &now->form->kernel[now->run.which];
+    FuseKind kind = now->state->expr.kind;
+    size_t count = now->result->count;
+    const void *p;
+    TRY(qarr_read(now->run.vm, now->result, &p));
+    if (k->dtype == QS_I64) {
+        int64_t sum = 0;
+        for (size_t i = 0; i < count; i++) sum += ((const int64_t *)p)[i];
+        *out = k->integral ? qs_int(sum) : qs_num((double)sum);
+        return QS_OK;
+    }
+    double x[PARTS];
+    for (size_t i = 0; i < count; i++) x[i] = qdtype_get(k->dtype, (const char *)p + i * qdtype_size(k->dtype));
+    for (size_t n = count; n > 1; n = (n + 1) / 2)
+        for (size_t i = 0; i < n / 2; i++) x[i] = merge(kind, x[i], x[n - 1 - i]);
+    *out = qs_num(kind == FUSE_MEAN ? x[0] / (double)now->count : x[0]);
+    return QS_OK;
+}
+
+/* -- derivatives --------------------------------------------------------------------------------------------------- */
+/* Partial results are no result of the program.  What is recorded of a sum is that each position adds its element,
+ * which has the same derivative; it is never run. */
+static qs_status record_sum(Now *now, qs_value *result) {
+    Run *r = &now->run;
+    bool mean = now->state->expr.kind == FUSE_MEAN;
+    if (!now->form->kernel[ADDED].func) TRY(build(now, ADDED));
+    if (!now->form->kernel[ADDED].func) return QS_OK; /* of whole numbers */
+    qs_value sum = qs_num(mean ? qval_number(*result) * (double)now->count : qval_number(*result));
+    r->which = ADDED, r->bound.nlocked = 0, r->unrecorded = false;
+    r->launch = (Launch){.rank = 1, .domain = {(int64_t)now->count}, .block = {1}, .any_block = true};
+    TRY(bind(r));
+    DevArg *arg = &r->bound.arg[now->nargs];
+    r->bound.array[now->nargs] = NULL;
+    *arg = (DevArg){.is_array = true, .rank = 1, .dims = {1}, .strides = {1}};
+    TRY(qrecord_begin(r));
+    TRY(qrecord_end(r, 1, &(Extracted){now->nargs, 0, &sum}));
+    if (!mean) return *result = sum, QS_OK;
+    qs_status s = qelementwise_record(r->vm, EL_div, 2, (qs_value[]){sum, qs_num((double)now->count)}, result);
+    return qval_release(r->vm, sum), s;
+}
+
+/* -- the decision -------------------------------------------------------------------------------------------------- */
+/* A failure to make or load code leaves the expression to the operators; an interrupt counts, and what a launch before
+ * has left to be told. */
+static qs_status give_up(qs_vm *vm) {
+    const ErrorState *e = &qvm_ctx(vm)->err;
+    if (e->status == QS_EINTERRUPT || e->late) return e->status;
+    return qerr_clear(qvm_ctx(vm)), QS_OK;
+}
+
+/* Would the operators have to fetch an array from the device first? */
+static bool is_away(const Now *now) {
+    for (int i = 0; i < now->region->nleaves; i++)
+        if (array_at(now, i) && qbuf_is_away(array_at(now, i)->buf)) return true;
+    return false;
+}
+
+static bool at_once(qs_vm *vm) { return qvm(vm)->fuse_least <= 1; }
+
+/* The code of a compiled program is there, and comes from a run in which every expression was compiled: kernels of
+ * operators, and of their derivatives, are there only for what was left to operators in that run. */
+static bool pays(const Now *now) {
+    qs_vm *vm = now->run.vm;
+    bool made = qvm(vm)->config.compile_for || qprebuilt_is_program(vm);
+    return made || now->state->work >= worth_compiling || at_once(vm) || is_away(now);
+}
+
+/* The form for the leaves as they are now; now->form NULL: not worth it, or declined. */
+static qs_status prepare(Now *now) {
+    FuseState *s = now->state;
+    Device *d;
+    now->form = NULL;
+    s->work += (double)now->count * s->nops * (now->recorded ? 4 : 1);
+    if (!s->forms.n && !pays(now)) return QS_OK;
+    TRY(qdevices_current(now->run.vm, &d));
+    if (d->ops->code == CODE_KIR && !at_once(now->run.vm)) return QS_OK; /* the evaluator is slower than the loops */
+    now->form = find_form(now);
+    if (!now->form && !pays(now)) return QS_OK;
+    if (!now->form) TRY(make_form(now));
+    if (!now->form->kernel[CHUNKED].func) now->form = NULL;
+    return QS_OK;
+}
+
+static qs_status run(Now *now) {
+    Run *r = &now->run;
+    bool map = now->state->expr.kind == FUSE_MAP;
+    r->form = &now->form->base, r->which = CHUNKED, r->optional = true, r->device = NULL, r->chosen = false;
+    r->bind = bind, r->fit = map ? NULL : fit_reduction, r->unrecorded = !map, r->late = false;
+    r->positions = (double)now->count, r->steps = r->positions * now->state->nops;
+    return qlaunch_run(r);
+}
+
+/* The memory of the variable that would have got the result holds a part of it: it has no value rather than half of
+ * one. */
+static void forget_half(Now *now) {
+    qs_value *dst = &now->f->base[now->region->dst];
+    bool written = now->result && dst->kind == QS_ARRAY && qval_array(*dst) == now->result;
+    if (written && now->run.launched) qinterp_clear(now->run.vm, dst);
+}
+
+/* Code that cannot be had is not asked for again. */
+static qs_status failed(Now *now, qs_status s) {
+    if (s == QS_EINTERRUPT || now->run.launched) return s;
+    if (!now->run.loaded && s == QS_EDEVICE) now->form->kernel[CHUNKED].func = NULL; /* it never can */
+    return give_up(now->run.vm);
+}
+
+qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
+    Now now;
+    qs_value result;
+    *done = false;
+    now.run.vm = vm, now.f = f, now.region = r, now.result = NULL;
+    if (!look(&now) || now.count < qvm(vm)->fuse_least) return QS_OK;
+    now.state = state_of(vm, f, r);
+    bool extreme = now.state->expr.kind == FUSE_MIN || now.state->expr.kind == FUSE_MAX;
+    if (now.recorded && extreme) return QS_OK; /* which element it is, the built-in has a rule for */
+    if (prepare(&now) != QS_OK) return give_up(vm);
+    if (!now.form) return QS_OK;
+    if (now.state->expr.kind == FUSE_MAP) TRY(begin_map(&now));
+    qs_status s = run(&now);
+    if (s == QS_OK && now.state->expr.kind != FUSE_MAP) {
+        s = merge_parts(&now, &result);
+        if (s == QS_OK && now.recorded) s = record_sum(&now, &result);
+    } else if (s == QS_OK) {
+        s = qrecord_end(&now.run, 0, NULL);
+        if (s == QS_OK) result = qarr_value(now.result), now.result = NULL;
+    } else s = failed(&now, s);
+    if (s == QS_EINTERRUPT) forget_half(&now);
+    if (now.result) qarr_release(vm, now.result);
+    if (s != QS_OK || !now.run.launched) return s;
+    for (int i = 0; i < r->nleaves; i++)
+        if (r->regs[i] >= f->proto->chunk.ntemp) qinterp_clear(vm, &f->base[r->regs[i]]);
+    qinterp_put(vm, &f->base[r->dst], result);
+    f->pc = f->proto->chunk.code + r->end;
+    *done = true;
+    return QS_OK;
+}
+
+qs_status qfuse_at(qs_vm *vm, Frame *f, uint32_t pc, bool *done) {
+    Chunk *c = &f->proto->chunk;
+    *done = false;
+    for (uint32_t i = 0; i < c->nfuses && !*done; i++) /* the sides of ?: are regions in one */
+        if (pc >= c->fuses[i].start && pc < c->fuses[i].end) TRY(qfuse_region(vm, f, &c->fuses[i], done));
+    return QS_OK;
+}

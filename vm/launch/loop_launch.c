@@ -1,0 +1,354 @@
+/* loop_launch.c -- runs loops of the program as machine code: which form fits, which version of it, and the run.
+ *
+ *     FORPREP counts turns ────┬─ worth it? ── the values that enter, by kind: a form (found, or made once)
+ *     WHILE, LOOP now and then ┘  ── guard ── parallel | quick | exact ── variables set ── a fault becomes an error
+ *
+ * A loop is compiled once it has worked as long as compiling takes, as far as that can be told beforehand from the
+ * counters of the loops inside it.  Where nothing is compiled the interpreter does the same, only slower; sums and
+ * products may differ, in their rounding.  {!parallel for} asks for a parallel run each time, or an error.
+ *
+ * Nobody knows beforehand how often a loop turns that tests a condition, so it begins in the interpreter.  Of the turns
+ * of all such loops each LOOP_LOOK-th is charged to the loop whose turn it is and to those around it: that counts their
+ * work without a counter for each.  When a loop has worked long enough it goes on as machine code, from the turn at
+ * which it is, because a turn sees nothing but the variables; and the next time it begins so.
+ *
+ * An outer loop leaves the loops inside it alone when they are parallel and nearly all of its work (qloop_is_frame):
+ * compiled as a whole it would have their turns in order.  Inner loops count as parallel until the kinds of their
+ * values are known, so they are compiled first.
+ *
+ * Turns that come one after the other are work for the cpu device, whatever device runs kernels.  A parallel version
+ * goes to the device that runs kernels, so that arrays which live there stay there.  `--loops always` compiles each
+ * loop at once, on the evaluator, too; tests/scripts/loops and a run of all scripts with it compare the two. */
+#include "vm/tape/tape.h"
+#include "vm/interp/frame.h"
+#include "vm/launch/loop_run.h"
+
+#include "devices/threads.h"
+#include "lang/kernel/ir/kir.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Steps of the interpreter, some 10 ns each, after which a loop is compiled. */
+static const double worth_compiling = 2e6;
+/* Steps of one run below which the interpreter is as fast as a launch, and below which a guard is not worth it. */
+static const double worth_launching = 400, worth_guarding = 8000;
+enum { FORMS = 16 /* of one loop; what comes later is interpreted */, DECLINES = 2 /* then nobody asks again */ };
+
+/* -- forms ------------------------------------------------------------------------------------------------------- */
+static bool same_ranges(const LoopSpec *v, const LoopRange *ranges, int n) {
+    for (int i = 0; i < n; i++)
+        if (v->range[i].whole != ranges[i].whole || v->range[i].small != ranges[i].small ||
+            v->range[i].step != ranges[i].step)
+            return false;
+    return true;
+}
+
+static Site site_of(const Frame *f) { return (Site){f->fn, f->base}; }
+
+static LoopSpec *find(Call *c, const LoopState *s, const LoopRange *ranges, int n) {
+    Site site = site_of(c->f);
+    for (Specialization *v = s->forms.first; v; v = v->next)
+        if (same_ranges((LoopSpec *)v, ranges, n) && qspec_agrees(c->vm, v, &site, c->value)) return (LoopSpec *)v;
+    return NULL;
+}
+
+static bool has_room(const LoopCode *code) { return !code->func || code->func->nparams <= MAX_PARAMS; }
+
+/* What a Call has room for. */
+static void limit(LoopResult *code, bool full) {
+    if (!code->exact.func) return;
+    if (!has_room(&code->parallel) || code->nparts > PARTS) {
+        code->parallel.func = NULL;
+        snprintf(code->why, sizeof code->why, "it adds up too many variables");
+    }
+    bool many = full || !has_room(&code->exact) || !has_room(&code->quick) || !has_room(&code->guard);
+    if (!many && code->nreals <= RESULTS && code->nwholes <= RESULTS) return;
+    code->exact.func = NULL;
+    snprintf(code->why, sizeof code->why, "too many %s", many ? "values enter it" : "variables are set in it");
+}
+
+static void set_versions(LoopSpec *v) {
+    for (int i = EXACT; i <= PARALLEL; i++) qspec_set(&v->base, i, qloop_code(v, (LoopVersion)i)->func);
+}
+
+static qs_status make(Call *c, LoopState *s, const LoopRange *ranges) {
+    LoopSpec *v = c->v = qspec_new(c->vm, &s->forms, sizeof *v, "");
+    Asking *a = qmem_alloc(qvm_ctx(c->vm), sizeof *a);
+    a->f = c->f, a->e.vm = c->vm, a->e.site = site_of(c->f), a->e.tells = SPEC_LOOP;
+    memcpy(v->range, ranges, sizeof v->range);
+    LoopJob job = qloop_job(a, c->region, ranges);
+    qs_status status = kloop_lower(qvm_ctx(c->vm), &v->base.arena, &job, &v->code);
+    qspec_enter(&v->base, &a->e);
+    memcpy(c->value, a->e.value, (size_t)a->e.n * sizeof *c->value);
+    if (status == QS_OK) {
+        limit(&v->code, a->full);
+        set_versions(v);
+        s->ndeclined += !v->code.exact.func;
+    }
+    qmem_free(qvm_ctx(c->vm), a, sizeof *a);
+    return status;
+}
+
+static int ncounters(const LoopRegion *r) { return r->loop->kind == N_FOR ? r->loop->u.loop.nvars : 0; }
+
+static bool at_once(qs_vm *vm, const LoopRegion *r) { return qvm(vm)->loop_least <= 1 || qloop_is_demanded(r); }
+
+/* The form for what enters now; NULL: not worth it yet, or there are too many. */
+static qs_status form_for(Call *c, LoopState *s) {
+    LoopRange ranges[QS_MAX_RANK] = {0};
+    int n = ncounters(c->region);
+    for (int i = 0; i < n; i++) ranges[i] = qloop_range(&c->counters[i]);
+    c->v = find(c, s, ranges, n);
+    if (c->v || (!at_once(c->vm, c->region) && s->work < worth_compiling)) return QS_OK;
+    if (s->forms.n == FORMS && qloop_is_demanded(c->region)) qspec_drop_last(c->vm, &s->forms);
+    if (s->forms.n < FORMS) return make(c, s, ranges);
+    if (!s->told_many) qloop_tell_many(c);
+    return s->told_many = true, QS_OK;
+}
+
+void qloop_free(qs_vm *vm, LoopRegion *r) {
+    LoopState *s = r->machine;
+    if (!s) return;
+    qspec_free(vm, &s->forms);
+    qmem_free(qvm_ctx(vm), s, sizeof *s);
+    r->machine = NULL;
+}
+
+/* -- versions ---------------------------------------------------------------------------------------------------- */
+const LoopCode *qloop_code(const LoopSpec *v, LoopVersion which) {
+    return which == PARALLEL ? &v->code.parallel : which == QUICK ? &v->code.quick : &v->code.exact;
+}
+
+static bool guard_holds(Call *c) {
+    if (qloop_guard(c) != QS_OK) return qerr_clear(qvm_ctx(c->vm)), qloop_because(c, "the guard fails"), false;
+    int64_t failed = c->wholes[LOOP_GUARD_FAILED], lo = c->wholes[LOOP_GUARD_LO];
+    if (!failed) return true;
+    const LoopTest *t = &c->v->code.tests[failed - 1];
+    qloop_because(c, "index %lld may be outside dimension %d of %.80s (size %lld)",
+                  (long long)(lo < 0 ? lo : c->wholes[LOOP_GUARD_HI]), t->axis, t->name,
+                  (long long)c->wholes[LOOP_GUARD_SIZE]);
+    c->order_src = t->func->unit->src, c->order_pos = t->pos;
+    return false;
+}
+
+/* A launch for the parallel version; false: this run is in order. */
+static bool side_by_side(Call *c, Launch *l) {
+    const LoopResult *code = &c->v->code;
+    if (!qloop_apart(c, &code->parallel)) {
+        qloop_because(c, "an array that it writes shares memory with another one, or has gaps");
+        return false;
+    }
+    if (code->chunked) return qloop_cut(c, l);
+    l->rank = code->depth;
+    for (int i = 0; i < l->rank; i++) {
+        l->domain[i] = i ? c->wholes[LOOP_GUARD_TURNS + i] : c->counters[0].turns;
+        if (!l->domain[i]) return false; /* inner loops without turns */
+    }
+    return true;
+}
+
+/* The chunks of a parallel run, which the guard knows, too. */
+static void cut(Call *c) {
+    int64_t turns = ncounters(c->region) ? c->counters[0].turns : 1;
+    c->chunk = turns / LOOP_CHUNKS + (turns % LOOP_CHUNKS > 0);
+    c->nchunks = turns / c->chunk + (turns % c->chunk > 0);
+}
+
+static LoopVersion choose(Call *c, Launch *l) {
+    const LoopResult *code = &c->v->code;
+    cut(c);
+    if (c->steps < worth_guarding && qvm(c->vm)->loop_least > 1 && !qloop_is_demanded(c->region)) return EXACT;
+    if ((!code->parallel.func && !code->quick.func) || !guard_holds(c)) return EXACT;
+    /* What chunks add up is put together here: a tape records the turns in order. */
+    if (code->parallel.func && code->chunked && qloop_is_recorded(c)) return code->quick.func ? QUICK : EXACT;
+    if (!code->parallel.func) return QUICK;
+    return side_by_side(c, l) ? PARALLEL : EXACT;
+}
+
+/* -- the run ----------------------------------------------------------------------------------------------------- */
+/* Turns one after the other are work for the processor; NULL: there is only the evaluator, and the interpreter is
+ * faster. */
+static Device *processor(qs_vm *vm) {
+    Device *d;
+    if (qdevices_current(vm, &d) != QS_OK) return qerr_clear(qvm_ctx(vm)), NULL;
+    if (d->ops == &qdev_ref_ops) return qvm(vm)->loop_least > 1 ? NULL : d;
+    for (int i = 0; i < qvm(vm)->ndevices; i++)
+        if (qvm(vm)->devices[i].ops == &qdev_cpu_ops) return &qvm(vm)->devices[i];
+    return NULL;
+}
+
+/* A processor that cannot have the code leaves the loop to the interpreter. */
+static qs_status load_and_run(Call *c, LoopVersion which, const Launch *l, bool *again) {
+    qs_vm *vm = c->vm;
+    qs_status s = qloop_run(c, which == PARALLEL ? NULL : processor(vm), which, l, again);
+    if (s == QS_OK || s == QS_EINTERRUPT || c->run.loaded || qvm_ctx(vm)->err.late) return s;
+    LoopResult *code = &c->v->code;
+    snprintf(code->why, sizeof code->why, "%.*s", (int)sizeof code->why - 1, qvm_ctx(vm)->err.text);
+    qerr_clear(qvm_ctx(vm));
+    code->exact.func = NULL, code->why_pos = c->region->loop->pos, code->src = NULL, c->v->told = false;
+    return qloop_demand(c);
+}
+
+/* A handler of the program would go on with what the loop had done when an error stopped it.  Of that the record of its
+ * turns has the derivative; the code of a gradient is that of all turns. */
+static bool may_stop_halfway(const Call *c, LoopVersion which) {
+    if (which == PARALLEL || !qloop_is_recorded(c) || qloop_is_demanded(c->region)) return false;
+    return kir_has(qloop_code(c->v, which)->func, K_CHECK) && qframe_catches(c->vm, qtape_frames(c->vm));
+}
+
+static qs_status run_in_order(Call *c, LoopVersion which, bool *ran) {
+    static const Launch serially = {.rank = 1, .domain = {1}, .block = {1}};
+    bool again;
+    if (may_stop_halfway(c, which)) return QS_OK;
+    TRY(load_and_run(c, which, &serially, &again));
+    return *ran = c->v->code.exact.func != NULL, QS_OK;
+}
+
+static qs_status choose_and_run(Call *c, bool *ran) {
+    Launch l = {.rank = 1, .domain = {1}, .block = {1}};
+    bool again = false;
+    *ran = false;
+    memset(c->sums, 0, sizeof c->sums);
+    LoopVersion which = choose(c, &l);
+    qs_status s = qloop_in_order(c);
+    if (s == QS_OK && processor(c->vm)) {
+        if (which == PARALLEL) s = load_and_run(c, which, &l, &again);
+        if (s == QS_OK && (which != PARALLEL || again)) s = run_in_order(c, again ? EXACT : which, ran);
+        else *ran = s == QS_OK && c->v->code.exact.func;
+    }
+    qloop_free_sums(c);
+    return s;
+}
+
+/* While a tape records, a step of the interpreter is a node of it. */
+static double weight(qs_vm *vm) { return qtape_is_on(vm) ? 50 : 1; }
+
+/* -- entering ---------------------------------------------------------------------------------------------------- */
+static LoopRegion *region_at(const Chunk *c, uint32_t pc) {
+    for (uint32_t i = 0; i < c->nloops; i++)
+        if (c->loops[i].start == pc) return &c->loops[i];
+    return NULL;
+}
+
+static LoopState *state_of(qs_vm *vm, const Frame *f, LoopRegion *r) {
+    LoopState *s = r->machine;
+    if (s) return s;
+    s = r->machine = qmem_alloc(qvm_ctx(vm), sizeof *s);
+    return s->steps = qloop_fixed_steps(vm, f, r), s;
+}
+
+static double turns_of(const Counter *c, int n) {
+    double turns = 1;
+    for (int i = 0; i < n; i++) turns *= (double)c[i].turns;
+    return turns;
+}
+
+/* Its inner loops are to run on all threads: machine code would have them in order.  With one thread that is as well,
+ * except for sums, which have the same bits with any number of threads. */
+static bool is_left_to_inner(Call *c, LoopState *s) {
+    const LoopResult *code = &c->v->code;
+    if (!code->exact.func || code->parallel.func) return false;
+    LoopFrame frame = qloop_is_frame(c->vm, c->f, c->region);
+    bool alone = frame == FRAME && qthreads_count(qthreads_of(qvm_ctx(c->vm))) == 1;
+    if (frame == FRAME_NOT || alone) return false;
+    if (!s->told_inner) qloop_tell_inner(c);
+    return s->told_inner = true;
+}
+
+/* The form that can run now; c->v NULL: there is none. */
+static qs_status prepare(Call *c, LoopState *s) {
+    TRY(form_for(c, s));
+    if (!c->v) return QS_OK;
+    if (is_left_to_inner(c, s)) return c->v = NULL, QS_OK;
+    qloop_tell(c);
+    TRY(qloop_demand(c));
+    bool nowhere = !processor(c->vm) && !qloop_is_demanded(c->region);
+    if (!c->v->code.exact.func || nowhere) return c->v = NULL, QS_OK;
+    const KFunc *code = c->v->code.exact.func;
+    if (code->ruled && qloop_is_recorded(c)) qloop_because(c, "a function that it calls has a rule for its derivative");
+    else if (!qloop_vectors_apart(c))
+        qloop_because(c, "a vector that the loop replaces shares memory with an array that it writes");
+    else if (!qloop_objects_apart(c)) qloop_because(c, "an object of which it sets a field has two names");
+    else return QS_OK;
+    TRY(qloop_in_order(c));
+    return c->v = NULL, QS_OK;
+}
+
+/* Where the frame goes on: behind the loop, or at the `return` that has left it. */
+static uint32_t next(const Call *c) {
+    const Chunk *code = &c->f->proto->chunk;
+    int slot = c->v->code.returned;
+    double pos = slot < 0 ? 0 : c->reals[slot];
+    for (uint32_t i = 0; pos > 0 && i < code->nlines; i++)
+        if (code->lines[i].pos == (uint32_t)pos - 1 && code->lines[i].pc >= c->region->start) return code->lines[i].pc;
+    return c->region->end;
+}
+
+static qs_status enter(qs_vm *vm, Frame *f, LoopRegion *r, const Counter *counters, double steps, bool *done) {
+    LoopState *s = r->machine;
+    Call c; /* too large to be cleared each time */
+    if (!at_once(vm, r) && (steps < worth_launching || s->ndeclined >= DECLINES)) return QS_OK;
+    c.vm = c.run.vm = vm, c.f = f, c.v = NULL, c.counters = counters, c.region = r, c.steps = steps;
+    c.turns = counters ? turns_of(counters, ncounters(r)) : INFINITY;
+    c.order[0] = 0, c.order_src = NULL;
+    TRY(prepare(&c, s));
+    if (!c.v) return QS_OK;
+    TRY(choose_and_run(&c, done));
+    if (*done) f->pc = f->proto->chunk.code + next(&c);
+    return QS_OK;
+}
+
+qs_status qloop_enter(qs_vm *vm, Frame *f, uint32_t pc, bool *done) {
+    LoopRegion *r = region_at(&f->proto->chunk, pc);
+    Counter counters[QS_MAX_RANK];
+    *done = false;
+    if (!r || r->loop->u.loop.nvars > QS_MAX_RANK) return QS_OK;
+    int n = r->loop->u.loop.nvars;
+    for (int i = 0; i < n; i++) counters[i] = qloop_counter(f, r, i);
+    if (counters[0].turns <= 0) return QS_OK;
+    LoopState *s = state_of(vm, f, r);
+    double steps = s->steps > 0 ? s->steps * turns_of(counters, n) : qloop_steps(vm, f, r);
+    s->work += steps * weight(vm);
+    return enter(vm, f, r, counters, steps, done);
+}
+
+/* -- loops that test a condition ---------------------------------------------------------------------------------- */
+/* How long such a loop takes is known from how long it has taken. */
+static double usual_steps(const LoopState *s) { return s->work / (s->begun > 1 ? s->begun : 1); }
+
+qs_status qloop_begin(qs_vm *vm, Frame *f, LoopRegion *r, bool *done) {
+    LoopState *s = state_of(vm, f, r);
+    *done = false;
+    if (s->forms.n || at_once(vm, r)) TRY(enter(vm, f, r, NULL, usual_steps(s), done));
+    s->begun += !*done;
+    return QS_OK;
+}
+
+static bool is_around(const LoopRegion *outer, const LoopRegion *r) {
+    return outer->loop->kind != N_FOR && outer->start <= r->start && outer->end >= r->end;
+}
+
+/* One around it has worked as long, and has not been looked at: that is compiled instead, if its turn ends soon. */
+static bool waits(const Frame *f, const LoopRegion *r) {
+    const Chunk *c = &f->proto->chunk;
+    const LoopState *s = r->machine;
+    for (uint32_t i = 0; i < c->nloops; i++) {
+        const LoopState *outer = c->loops[i].machine;
+        if (&c->loops[i] != r && is_around(&c->loops[i], r) && !outer->forms.n) return s->work < 2 * worth_compiling;
+    }
+    return false;
+}
+
+qs_status qloop_turn(qs_vm *vm, Frame *f, LoopRegion *r, bool *done) {
+    const Chunk *c = &f->proto->chunk;
+    double steps = LOOP_LOOK * qloop_turn_steps(vm, f, r) * weight(vm);
+    *done = false;
+    qvm(vm)->loop_look = qloop_next_look(qvm(vm)->loop_least);
+    for (uint32_t i = 0; i < c->nloops; i++)
+        if (is_around(&c->loops[i], r)) state_of(vm, f, &c->loops[i])->work += steps;
+    const LoopState *s = r->machine;
+    if (!s->forms.n && !at_once(vm, r) && (s->work < worth_compiling || waits(f, r))) return QS_OK;
+    return enter(vm, f, r, NULL, usual_steps(s), done);
+}

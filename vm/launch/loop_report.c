@@ -1,0 +1,119 @@
+/* loop_report.c -- what --explain says of a loop, and errors: its own, and of {!parallel for} that cannot be. */
+#include "vm/launch/loop_run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const Source *source_of(const Call *c) { return c->f->proto->func->unit->src; }
+
+static int line_of(const Source *s, uint32_t pos) {
+    int line, col;
+    return qsource_line_col(s, pos, &line, &col), line;
+}
+
+/* -- --explain --------------------------------------------------------------------------------------------------- */
+static void say(const Call *c, const char *what, const char *why, const Source *src, uint32_t pos) {
+    char line[32] = "";
+    if (why[0] && src) snprintf(line, sizeof line, " (line %d)", line_of(src, pos));
+    qreport_explain(c->vm, (Where){source_of(c), c->region->loop->pos}, "loop: %s%s%s%s", what, why[0] ? ": " : "", why,
+                    line);
+}
+
+void qloop_tell(Call *c) {
+    static const char *const counted[] = {"", "one ", "two ", "three ", "four ", "five ", "six ", "seven ", "eight "};
+    const LoopResult *code = &c->v->code;
+    char parallel[48];
+    if (c->v->told) return;
+    c->v->told = true;
+    snprintf(parallel, sizeof parallel, "parallel, %scounter%s", counted[code->depth], code->depth > 1 ? "s" : "");
+    if (code->exact.func && code->parallel.func) say(c, parallel, "", NULL, 0);
+    else
+        say(c, code->exact.func ? "machine code, one turn after the other" : "interpreted", code->why,
+            code->src ? code->src : source_of(c), code->why_pos);
+}
+
+void qloop_tell_many(Call *c) {
+    say(c, "interpreted", "it has met too many combinations of kinds of values", NULL, 0);
+}
+
+void qloop_tell_inner(Call *c) {
+    say(c, "interpreted", "its work is in loops inside it, which may be parallel", NULL, 0);
+}
+
+/* The loop was never looked at: whatever kinds of values it met, it had too little work. */
+static bool is_left(const LoopRegion *r) {
+    const LoopState *s = r->machine;
+    return !s || !s->forms.n;
+}
+
+void qloop_count_left(qs_vm *vm, const Chunk *c) {
+    for (uint32_t i = 0; i < c->nloops; i++) {
+        bool left = is_left(&c->loops[i]);
+        for (uint32_t k = 0; left && k < c->nloops; k++) /* a part of a loop that is compiled is so, too */
+            left = is_left(&c->loops[k]) || c->loops[i].start < c->loops[k].start || c->loops[i].end > c->loops[k].end;
+        qvm(vm)->loops_left += left;
+    }
+}
+
+void qloop_tell_left(qs_vm *vm) {
+    char line[160];
+    int n = qvm(vm)->loops_left;
+    if (!qvm(vm)->config.explain || qvm(vm)->loop_least == INT64_MAX || !n) return;
+    int len = snprintf(line, sizeof line,
+                       "%d loop%s had too little work, or none, and %s left to the interpreter; "
+                       "--loops always compiles every loop\n",
+                       n, n == 1 ? "" : "s", n == 1 ? "was" : "were");
+    qvm_diagnostic(vm, line, (size_t)len);
+}
+
+/* -- {!parallel for} --------------------------------------------------------------------------------------------- */
+bool qloop_is_demanded(const LoopRegion *r) {
+    const Attr *a = r->loop->kind == N_FOR ? r->loop->u.loop.attr : NULL;
+    return a && !strcmp(a->name->s, "parallel");
+}
+
+static qs_status refuse(const Call *c, const char *why, const Source *src, uint32_t pos) {
+    char line[32] = "";
+    if (src) snprintf(line, sizeof line, " (line %d)", line_of(src, pos));
+    return qerr_at(qvm_ctx(c->vm), QS_EVALUE, (Where){source_of(c), c->region->loop->pos},
+                   "this loop cannot run in parallel: %s%s", why, line);
+}
+
+qs_status qloop_demand(const Call *c) {
+    const LoopResult *code = &c->v->code;
+    if (!qloop_is_demanded(c->region) || (code->exact.func && code->parallel.func)) return QS_OK;
+    return refuse(c, code->why, code->src ? code->src : source_of(c), code->why_pos);
+}
+
+void qloop_because(Call *c, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(c->order, sizeof c->order, fmt, ap);
+    va_end(ap);
+}
+
+qs_status qloop_in_order(Call *c) {
+    if (!c->order[0]) return QS_OK;
+    if (qloop_is_demanded(c->region)) return refuse(c, c->order, c->order_src, c->order_pos);
+    uint32_t reason = c->order_src ? c->order_pos + 1 : UINT32_MAX;
+    if (c->v->told_order != reason)
+        say(c, "this time one turn after the other", c->order, c->order_src, c->order_pos);
+    return c->v->told_order = reason, QS_OK;
+}
+
+/* -- errors of the loop ------------------------------------------------------------------------------------------ */
+/* The frame stands where the loop failed, so that the call chain tells the line. */
+static void move_to(Frame *f, const LoopRegion *r, uint32_t pos) {
+    const Chunk *c = &f->proto->chunk;
+    for (uint32_t i = 0; i < c->nlines; i++)
+        if (c->lines[i].pos == pos && c->lines[i].pc >= r->start && c->lines[i].pc < r->end)
+            f->pc = c->code + c->lines[i].pc + 1;
+}
+
+qs_status qloop_fault(Call *c) {
+    const LoopPlace *at = &qloop_code(c->v, (LoopVersion)c->run.which)->places[c->run.fault.pos - 1];
+    qs_status s = qlaunch_fault(&c->run, qast_where(at->func->unit, at->pos));
+    for (; at->caller; at = at->caller)
+        qerr_frame(qvm_ctx(c->vm), qast_where(at->func->unit, at->pos), at->func->name);
+    return move_to(c->f, c->region, at->pos), s;
+}

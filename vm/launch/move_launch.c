@@ -1,0 +1,153 @@
+/* move_launch.c -- elements as they are, moved where the arrays are (vm/array/device_ops.h), by kernels of
+ * lang/kernel/lower/fusion/gather_scatter.h. */
+#include "lang/kernel/lower/fusion/gather_scatter.h"
+#include "vm/array/device_math.h"
+#include "vm/array/device_ops.h"
+#include "vm/tape/tape.h"
+#include "vm/launch/run.h"
+
+#include <string.h>
+
+typedef struct { Specialization base; CarryKey key; } CarryForm;
+
+typedef struct {
+    Run run;
+    CarryKey key;
+    const ElementMove *c;
+    Array *from;
+    int64_t dims[QS_MAX_RANK], from_steps[QS_MAX_RANK], to_steps[QS_MAX_RANK];
+    int64_t mask_steps[QS_MAX_RANK];
+    int64_t extents[QS_MAX_RANK]; /* on the side that lists are for */
+    Array *list[QS_MAX_RANK]; /* of places; NULL: they are evenly spaced */
+} Carrying;
+
+static bool same_key(const CarryKey *a, const CarryKey *b) {
+    return a->from == b->from && a->to == b->to && a->rank == b->rank && a->listed == b->listed && a->into == b->into &&
+           a->from_one == b->from_one && a->masked == b->masked && a->mask == b->mask;
+}
+
+static qs_status find_form(qs_vm *vm, const CarryKey *key, CarryForm **out) {
+    KFunc *func;
+    Launches *l = qlaunch_state(vm);
+    for (Specialization *f = l->carries.first; f; f = f->next)
+        if (same_key(&((CarryForm *)f)->key, key)) return *out = (CarryForm *)f, QS_OK;
+    CarryForm *f = *out = qspec_new(vm, &l->carries, sizeof *f, "");
+    f->key = *key;
+    qs_status s = kgatherscatter_build(qvm_ctx(vm), &f->base.arena, key, &func);
+    if (s != QS_OK) return qspec_drop_first(vm, &l->carries), s;
+    return qspec_set(&f->base, 0, func), QS_OK;
+}
+
+/* -- what is moved ------------------------------------------------------------------------------------------------- */
+/* Elements of one type are moved as the integer of their size, so that every bit stays. */
+static uint8_t as_moved(qs_dtype d, qs_dtype other) {
+    static const uint8_t of[] = {[1] = QS_U8, [2] = QS_U16, [4] = QS_U32, [8] = QS_U64, [16] = QS_C128};
+    return d == other ? of[qdtype_size(d)] : (uint8_t)d;
+}
+
+/* Dimensions that lie behind each other on both sides are one; one with a list stays. */
+static void take_dims(Carrying *w) {
+    const ElementMove *c = w->c;
+    bool listed = true; /* the dimension before */
+    int n = 0;
+    for (int d = 0; d < c->rank; d++) {
+        bool has_list = c->lists && c->lists[d];
+        if (c->dims[d] == 1 && !has_list) continue;
+        int64_t mask_step = c->mask ? c->mask_steps[d] : 0;
+        bool joins = n && !listed && !has_list && w->from_steps[n - 1] == c->from_steps[d] * c->dims[d] &&
+                     w->to_steps[n - 1] == c->to_steps[d] * c->dims[d] &&
+                     w->mask_steps[n - 1] == mask_step * c->dims[d];
+        if (joins) w->dims[n - 1] *= c->dims[d], n--;
+        else w->dims[n] = c->dims[d];
+        w->from_steps[n] = c->from_steps[d], w->to_steps[n] = c->to_steps[d];
+        w->mask_steps[n] = mask_step;
+        w->extents[n] = has_list ? c->extents[d] : w->dims[n];
+        w->list[n++] = has_list ? c->lists[d] : NULL, listed = has_list;
+    }
+    if (!n) {
+        w->dims[0] = w->extents[0] = 1, w->list[n++] = NULL;
+        w->mask_steps[0] = w->from_steps[0] = w->to_steps[0] = 0;
+    }
+    w->key.rank = (uint8_t)n;
+    for (int d = 0; d < n; d++) w->key.listed |= (uint8_t)((w->list[d] != NULL) << d);
+}
+
+static int64_t count_of(const ElementMove *c) {
+    int64_t n = 1;
+    for (int d = 0; d < c->rank; d++) n *= c->dims[d];
+    return n;
+}
+
+/* Whether all of its memory is written, so that nothing of what is there has to stay. */
+static bool is_whole(const ElementMove *c) {
+    bool stays = (c->lists && c->into) || c->mask;
+    return !stays && (size_t)count_of(c) == c->to->count &&
+           c->to->buf->nbytes == c->to->count * qdtype_size((qs_dtype)c->to->dtype);
+}
+
+/* -- the launch ---------------------------------------------------------------------------------------------------- */
+static qs_status bind(Run *run) {
+    const Carrying *w = (Carrying *)run;
+    Binding *b = &run->bound;
+    const ElementMove *c = w->c;
+    int n = 0;
+    size_t bytes = w->key.rank * sizeof *w->dims;
+    DevArg *x = qbind_array(b, n++, w->from, QS_READ);
+    x->rank = w->key.rank, x->offset += (size_t)(c->from_at * (int64_t)qdtype_size((qs_dtype)w->from->dtype));
+    memcpy(x->dims, c->into ? w->dims : w->extents, bytes), memcpy(x->strides, w->from_steps, bytes);
+    DevArg *y = qbind_array(b, n++, c->to, is_whole(c) ? QS_WRITE : QS_READWRITE);
+    y->rank = w->key.rank, y->offset += (size_t)(c->to_at * (int64_t)qdtype_size((qs_dtype)c->to->dtype));
+    memcpy(y->dims, c->into ? w->extents : w->dims, bytes), memcpy(y->strides, w->to_steps, bytes);
+    if (c->mask) {
+        DevArg *mask = qbind_array(b, n++, c->mask, QS_READ);
+        mask->rank = w->key.rank;
+        memcpy(mask->dims, w->dims, bytes), memcpy(mask->strides, w->mask_steps, bytes);
+    }
+    for (int d = 0; d < w->key.rank; d++)
+        if (w->list[d]) qbind_array(b, n++, w->list[d], QS_READ);
+    return QS_OK;
+}
+
+static qs_status launch(qs_vm *vm, Carrying *w, Device *d) {
+    CarryForm *form;
+    Run *r = &w->run;
+    TRY(find_form(vm, &w->key, &form));
+    r->vm = vm, r->form = &form->base, r->which = 0, r->late = false, r->unrecorded = true, r->launched = false;
+    r->device = d, r->bind = bind, r->fit = NULL;
+    r->launch = (Launch){.rank = w->key.rank, .any_block = true};
+    memcpy(r->launch.domain, w->dims, w->key.rank * sizeof *w->dims);
+    r->positions = r->steps = (double)count_of(w->c);
+    return qlaunch_here(r);
+}
+
+/* Where there is a value for it already, or no part of it that has one: there is no use in moving all of an array for
+ * some of its elements. */
+static bool may_be_written(qs_vm *vm, const ElementMove *c) {
+    bool always = qdevmath_held(qvm(vm)) == HELD_ALWAYS;
+    return always || is_whole(c) || qbuf_is_away(c->to->buf) || c->to->buf->unset;
+}
+
+/* Types between which numbers are converted alike by the kernels: to floats. */
+static bool converts(qs_dtype from, qs_dtype to) {
+    return from == to || (!qdtype_is_complex(from) && (to == QS_F32 || to == QS_F64));
+}
+
+qs_status qmovelaunch_on_device(qs_vm *vm, const ElementMove *c, bool *done) {
+    Carrying w; /* too large to be cleared */
+    qs_dtype from = (qs_dtype)c->from->dtype, to = (qs_dtype)c->to->dtype;
+    *done = false;
+    qs_value ends[] = {qarr_value(c->from), qarr_value(c->to), qarr_value(c->mask ? c->mask : c->to),
+                       qarr_value(c->beside ? c->beside : c->to)};
+    Device *d = qdevmath_holder(vm, 4, ends);
+    if (c->mask && c->mask->buf == c->to->buf) return QS_OK;
+    if (!d || !converts(from, to) || !may_be_written(vm, c) || c->from->buf == c->to->buf) return QS_OK;
+    if (qtape_forbids(vm, c->from) || (c->mask && qtape_forbids(vm, c->mask))) return qtape_forbidden(vm);
+    w.c = c, w.from = c->from;
+    w.key = (CarryKey){.from = as_moved(from, to), .to = as_moved(to, from), .into = c->into,
+                       .from_one = c->from_one, .masked = c->mask != NULL,
+                       .mask = (uint8_t)(c->mask ? c->mask->dtype : 0)};
+    take_dims(&w);
+    qs_status s = launch(vm, &w, d);
+    *done = s == QS_OK;
+    return *done || qdevmath_refused(vm, d, c->name, c->from, s) ? QS_OK : s;
+}

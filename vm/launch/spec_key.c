@@ -1,0 +1,110 @@
+/* spec_key.c -- facts of a value, and whether it is again what a form was made for. */
+#include "vm/launch/spec_key.h"
+
+#include "lang/syntax/ast.h"
+#include "vm/tape/tape.h"
+
+#include <math.h>
+
+typedef struct { uint64_t number, array; bool which; } Told;
+static const uint64_t layout = ARRAY_DTYPE | ARRAY_RANK | ARRAY_GAPLESS | ARRAY_UNIT_LAST;
+static const Told told[] = {
+    [SPEC_KERNEL] = {NUM_24 | NUM_INT | NUM_53, layout, true},
+    [SPEC_LOOP] = {NUM_20 | NUM_31 | NUM_MINUS_ZERO, layout | ARRAY_ALIGNED | ARRAY_WRITABLE | ARRAY_SMALL, false},
+    [SPEC_EXPRESSION] = {0, ARRAY_DTYPE, false}};
+
+static unsigned number_facts(double x) {
+    double a = fabs(x);
+    if (x != floor(x)) return 0;
+    return (a <= 0x1p20) * NUM_20 | (a <= 0x1p24) * NUM_24 | (a < 0x1p31) * NUM_INT | (a <= 0x1p31) * NUM_31 |
+           (a <= 0x1p53) * NUM_53 | (x == 0 && signbit(x)) * NUM_MINUS_ZERO;
+}
+
+int qkey_bits(qs_value v) {
+    if ((v.kind != QS_INT && v.kind != QS_NUM) || v.aux == NUM_SMOOTH) return 0;
+    uint64_t f = number_facts(qval_number(v));
+    return f & NUM_24 ? 24 : f & NUM_INT ? 31 : f & NUM_53 || v.kind == QS_INT ? 53 : 0;
+}
+
+static bool is_small(const Array *a) {
+    for (int d = 0; d < a->rank; d++)
+        if (a->dims[d] > 1 << 20) return false;
+    return true;
+}
+
+static uint64_t array_facts(const Array *a, uint64_t wanted) {
+    uint64_t f = (uint64_t)a->dtype | (uint64_t)a->rank << 8 | (a->contiguous ? ARRAY_GAPLESS : 0) |
+                 (qkey_unit_last(a) ? ARRAY_UNIT_LAST : 0);
+    if (wanted & ARRAY_ALIGNED && qarr_aligned(a)) f |= ARRAY_ALIGNED;
+    if (wanted & ARRAY_WRITABLE && !a->buf->readonly) f |= ARRAY_WRITABLE;
+    if (wanted & ARRAY_SMALL && is_small(a)) f |= ARRAY_SMALL;
+    return f & wanted;
+}
+
+static uint64_t address(const void *p) { return (uint64_t)(uintptr_t)p; }
+
+static uint64_t function_facts(const Function *f, bool which) {
+    return f->fkind == FN_SCRIPT   ? f->ast->id
+           : f->fkind == FN_NATIVE ? address(f->native)
+           : which                 ? address(f)
+                                   : 0;
+}
+
+static uint64_t text_facts(const Str *s) { return (uint64_t)s->hash << 16 ^ s->len; }
+
+uint64_t qkey_facts(qs_value v, SpecKind tells) {
+    const Told *t = &told[tells];
+    uint64_t f = 0;
+    switch ((qs_kind)v.kind) {
+    case QS_NUM: f = v.aux != NUM_SMOOTH ? number_facts(v.u.f) & t->number : 0; break;
+    case QS_INT: f = t->number ? number_facts((double)v.u.i) & t->number : 0; break;
+    case QS_ARRAY: f = array_facts(v.u.p, t->array); break;
+    case QS_STRING: f = t->which ? text_facts(v.u.p) : 0; break;
+    case QS_FUNCTION: f = function_facts(v.u.p, t->which); break;
+    case QS_OBJECT: f = address(((const Object *)v.u.p)->cls); break;
+    case QS_TYPE: f = t->which ? address(((const TypeValue *)v.u.p)->type) : 0; break;
+    default: f = v.aux; break;
+    }
+    return f | (uint64_t)v.kind << 56;
+}
+
+/* -- what is known beyond facts ------------------------------------------------------------------------------------ */
+double qkey_element(qs_vm *vm, Array *a, size_t i) {
+    const void *p;
+    qtape_enter(vm); /* as a parameter it is recorded (record.c) */
+    qs_status s = qarr_read(vm, a, &p);
+    qtape_leave(vm);
+    if (s != QS_OK) return 0;
+    return qdtype_get((qs_dtype)a->dtype, (const char *)p + qarr_offset(a, i) * qdtype_size((qs_dtype)a->dtype));
+}
+
+void qkey_know_extent(Captured *e, const Array *a, int axis) {
+    e->dims_known |= (uint8_t)(1u << axis);
+    e->dims[axis] = a->dims[axis];
+}
+
+static bool same_number(const Captured *e, qs_value v) {
+    if (v.kind == QS_STRING) return qstr_equal(e->kept.u.p, v.u.p);
+    if (v.kind == QS_COMPLEX)
+        return e->num[0] == ((const Complex *)v.u.p)->re && e->num[1] == ((const Complex *)v.u.p)->im;
+    return e->num[0] == qval_number(v);
+}
+
+static bool same_dims(const Captured *e, const Array *a) {
+    for (int d = 0; d < a->rank; d++)
+        if (e->dims_known >> d & 1 && a->dims[d] != e->dims[d]) return false;
+    return true;
+}
+
+static bool same_elements(qs_vm *vm, const Captured *e, Array *a) {
+    for (size_t i = 0; i < a->count; i++)
+        if (qkey_element(vm, a, i) != e->vec[i]) return false;
+    return true;
+}
+
+bool qkey_agrees(qs_vm *vm, const Captured *e, qs_value v, SpecKind t) {
+    if (qkey_facts(v, t) != e->facts) return false;
+    if (e->dims_known && !same_dims(e, v.u.p)) return false;
+    if (!e->num_known) return true;
+    return v.kind == QS_ARRAY ? same_elements(vm, e, v.u.p) : same_number(e, v);
+}

@@ -1,0 +1,172 @@
+/* library.c -- where modules are: beside their importer, on the paths that were configured, in the library. */
+#include "vm/base/file.h"
+#include "vm/program/library.h"
+#include "vm/program/prebuilt.h"
+#include "vm/value/machine.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char main_object = 0; /* an address in the executable or library that holds the machine */
+
+static bool is_file(const char *folder, size_t n, const char *name, char *out) {
+    char joined_path[PATH_MAX * 2];
+    if (n == 0) snprintf(joined_path, sizeof joined_path, "%s", name);
+    else snprintf(joined_path, sizeof joined_path, "%.*s/%s", (int)(n > PATH_MAX ? PATH_MAX : n), folder, name);
+    return access(joined_path, R_OK) == 0 && realpath(joined_path, out);
+}
+
+static bool in_folders(const char *list, const char *name, char *out) {
+    for (const char *p = list; p && *p;) {
+        size_t n = strcspn(p, ":");
+        if (n && is_file(p, n, name, out)) return true;
+        if (n && n + 8 < PATH_MAX) { /* QUASAR_PATH names an installation, whose library is in Library */
+            char library[PATH_MAX];
+            snprintf(library, sizeof library, "%.*s/Library", (int)n, p);
+            if (is_file(library, strlen(library), name, out)) return true;
+        }
+        p += n + (p[n] == ':');
+    }
+    return false;
+}
+
+/* The folder of the file `path`, with `place` behind it. */
+static bool in_place(const char *path, const char *place, const char *file, char *out) {
+    const char *slash = strrchr(path, '/');
+    char folder[PATH_MAX * 2];
+    if (!slash) return false;
+    snprintf(folder, sizeof folder, "%.*s%s", (int)(slash - path), path, place);
+    return is_file(folder, strlen(folder), file, out);
+}
+
+bool qlibrary_beside(const char *const *places, int n, const char *file, char out[PATH_MAX]) {
+    char exe[PATH_MAX], object[PATH_MAX];
+    Dl_info here;
+    ssize_t len = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    exe[len > 0 ? len : 0] = 0;
+    if (!dladdr(&main_object, &here) || !realpath(here.dli_fname, object)) object[0] = 0;
+    for (int i = 0; i < n; i++)
+        if (in_place(exe, places[i], file, out) || in_place(object, places[i], file, out)) return true;
+    return false;
+}
+
+/* Of a package of Python, an installed command, an installed library in a folder of its architecture; last, of a build
+ * folder in the source tree, where the package of Python lies two folders deeper. */
+static bool in_library(const char *name, char *out) {
+    static const char *const places[] = {"/stdlib", "/../share/quasar/stdlib", "/../../share/quasar/stdlib",
+                                         "/../stdlib", "/../../../stdlib"};
+    return qlibrary_beside(places, sizeof places / sizeof *places, name, out);
+}
+
+bool qlibrary_own(const char *name, char out[PATH_MAX]) { return in_library(name, out); }
+
+bool qlibrary_has(qs_vm *vm, const char *path) {
+    const char *folder = strstr(path, "/stdlib/"), *name = strrchr(path, '/');
+    char own[PATH_MAX];
+    if (!folder) return false; /* what nearly all programs are: nothing is looked for */
+    return (in_library(name + 1, own) && !strcmp(own, path)) ||
+           (qprebuilt_library(vm, name + 1, own) && !strcmp(own, path));
+}
+
+bool qlibrary_find(qs_vm *vm, const char *name, char out[PATH_MAX]) {
+    return qprebuilt_library(vm, name, out) || in_folders(qvm(vm)->config.library_path, name, out) ||
+           in_folders(getenv("QUASAR_PATH"), name, out) || in_library(name, out);
+}
+
+static bool beside(const char *importer, const char *name, char *out) {
+    const char *slash = importer ? strrchr(importer, '/') : NULL;
+    return is_file(importer, slash ? (size_t)(slash - importer) : 0, name, out);
+}
+
+static bool is_itself(const char *importer, const char *found) {
+    char real[PATH_MAX];
+    return importer && realpath(importer, real) && strcmp(real, found) == 0;
+}
+
+/* A program may be called as the module of the library that it imports. */
+bool qlibrary_find_import(qs_vm *vm, const char *importer, const char *name, char out[PATH_MAX]) {
+    if (name[0] == '/') return is_file(NULL, 0, name, out);
+    if (beside(importer, name, out) && !is_itself(importer, out)) return true;
+    return qlibrary_find(vm, name, out) || beside(importer, name, out);
+}
+
+/* -- which module of the library has a function ------------------------------------------------------------------- */
+
+/* How long the name is that a line `function … name(…)` defines for use by others: of no kernel or device function. */
+static size_t defined_name(const char *line, const char **name) {
+    const char *open = strchr(line, '('), *first = open;
+    if (!open || strncmp(line, "function", 8) != 0 || strstr(line, "__")) return 0;
+    while (first > line && first[-1] != ' ' && first[-1] != '=') first--;
+    return *name = first, (size_t)(open - first);
+}
+
+typedef bool NameFn(void *ud, const char *path, const char *name, size_t n);
+typedef struct { NameFn *f; void *ud; } Names;
+
+/* The functions of a file, until f is content. */
+static bool names_of(void *ud, const char *path) {
+    const Names *all = ud;
+    FILE *f = qfile_stream(path);
+    char *line = NULL;
+    const char *name;
+    size_t cap = 0, n;
+    bool found = false;
+    while (f && !found && getline(&line, &cap, f) > 0)
+        if ((n = defined_name(line, &name))) found = all->f(all->ud, path, name, n);
+    free(line);
+    if (f) fclose(f);
+    return found;
+}
+
+/* Programs import it; the rules of derivatives are read by vm/tape alone. */
+static int is_module(const struct dirent *e) {
+    const char *dot = strrchr(e->d_name, '.');
+    return dot && !strcmp(dot, ".q") && strcmp(e->d_name, "adjoints.q") != 0;
+}
+
+bool qlibrary_each(qs_vm *vm, bool (*f)(void *ud, const char *path), void *ud) {
+    char folder[PATH_MAX], path[PATH_MAX];
+    struct dirent **files;
+    if (!qlibrary_find(vm, "system.q", folder)) return false;
+    *strrchr(folder, '/') = 0;
+    int n = scandir(folder, &files, is_module, alphasort);
+    bool found = false;
+    for (int i = 0; i < n; i++) {
+        found = found || (is_file(folder, strlen(folder), files[i]->d_name, path) && f(ud, path));
+        free(files[i]);
+    }
+    if (n >= 0) free(files);
+    return found;
+}
+
+typedef struct { const char *name; char *path; } Home;
+
+static bool is_home(void *ud, const char *path, const char *name, size_t n) {
+    const Home *h = ud;
+    return n == strlen(h->name) && !strncmp(name, h->name, n) && strcpy(h->path, path);
+}
+
+bool qlibrary_home(qs_vm *vm, const char *name, char out[PATH_MAX]) {
+    Home home = {name, out};
+    return qlibrary_each(vm, names_of, &(Names){is_home, &home});
+}
+
+typedef struct { qs_vm *vm; Nearest *near; } Offer;
+
+static bool offer(void *ud, const char *path, const char *name, size_t n) {
+    const Offer *o = ud;
+    Ctx *c = qvm_ctx(o->vm);
+    const char *before = o->near->best;
+    qstr_offer(o->near, qstr_name(c, name, n)->s);
+    if (o->near->best != before) o->near->home = qstr_cname(c, strrchr(path, '/') + 1)->s;
+    return false;
+}
+
+void qlibrary_offer(qs_vm *vm, Nearest *near) {
+    Offer o = {vm, near};
+    (void)qlibrary_each(vm, names_of, &(Names){offer, &o});
+}

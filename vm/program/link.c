@@ -1,0 +1,380 @@
+/* link.c -- a unit's names, types and functions enter its module; then every name that it uses is looked up. */
+#include "vm/program/link.h"
+#include "vm/value/machine.h"
+
+#include "lang/names/rewrite.h"
+#include "lang/names/lint.h"
+#include "lang/syntax/fold.h"
+#include "vm/interp/interp.h"
+#include "vm/program/modtype.h"
+#include "vm/program/names.h"
+
+#include <math.h>
+#include <string.h>
+
+/* -- linking: names, types, functions ---------------------------------------------------------------------------- */
+
+typedef struct { qs_vm *vm; Module *module; } Entering;
+
+static void enter_name(Entering *e, Str *name) {
+    if (name && strcmp(name->s, "_") != 0) qnames_slot(e->vm, e->module, name);
+}
+
+static void enter_assigned(void *ud, Node **child) {
+    Entering *e = ud;
+    Node *n = *child;
+    if (n->kind == N_DECL) enter_name(e, n->u.decl.name);
+    if (n->kind == N_TRY) enter_name(e, n->u.tries.name);
+    for (int i = 0; n->kind == N_FOR && i < n->u.loop.nvars; i++) enter_name(e, n->u.loop.names[i]);
+    for (int i = 0; n->kind == N_ASSIGN && !n->u.assign.in_place && i < n->u.assign.ntargets; i++)
+        if (n->u.assign.targets[i]->kind == N_IDENT) enter_name(e, n->u.assign.targets[i]->u.ident.name);
+    if (!NODE_IS_EXPR(n)) qast_children(n, enter_assigned, e);
+}
+
+/* What scope.c will define: files that import each other need it before. */
+void qlink_enter(qs_vm *vm, Module *m, Unit *u) {
+    Entering e = {vm, m};
+    qmodtype_add(vm, m, u);
+    for (int i = 0; i < u->nfuncs; i++) enter_name(&e, u->funcs[i]->u.func->name);
+    for (int i = 0; i < u->main->body.n; i++) enter_assigned(&e, &u->main->body.at[i]);
+}
+
+static bool same_parameters(const Func *a, const Func *b) {
+    if (a->nparams != b->nparams) return false;
+    for (int i = 0; i < a->nparams; i++) {
+        const TypeExpr *s = a->params[i].type, *t = b->params[i].type;
+        if (!s != !t || (s && (s->kind != TE_NAME || t->kind != TE_NAME || s->name != t->name))) return false;
+    }
+    return true;
+}
+
+/* The functions of a unit by name: `last` has the number of the last definition of a name, `before[i]` that of the one
+ * before number i; -1: none. */
+typedef struct { Map last; int *before; } Definitions;
+
+static Definitions collect_definitions(Ctx *c, const Unit *u) {
+    Definitions d = {.before = qmem_alloc(c, qmem_size((size_t)u->nfuncs, sizeof *d.before, 0))};
+    qmap_init(&d.last);
+    for (int i = 0; i < u->nfuncs; i++) {
+        Str *name = u->funcs[i]->u.func->name;
+        uint64_t last;
+        d.before[i] = qmap_get(&d.last, name, &last) ? (int)last : -1;
+        qmap_set(&d.last, c, name, (uint64_t)i);
+    }
+    return d;
+}
+
+static void free_definitions(Ctx *c, const Unit *u, Definitions *d) {
+    qmem_free(c, d->before, (size_t)u->nfuncs * sizeof *d->before);
+    qmap_free(&d->last, c);
+}
+
+/* The definitions of one name, the last one first; of equal ones only the last. */
+static int own_functions(qs_vm *vm, const Unit *u, const Definitions *d, int last, Function **out) {
+    int n = 0;
+    for (int i = last; i >= 0; i = d->before[i]) {
+        Func *f = u->funcs[i]->u.func;
+        bool seen = false;
+        for (int k = 0; k < n && !seen; k++) seen = same_parameters(out[k]->ast, f);
+        if (!seen) out[n++] = qfn_script(vm, f, 0);
+    }
+    return n;
+}
+
+static int count_members(qs_value v) {
+    const Function *f = v.u.p;
+    return v.kind != QS_FUNCTION ? 0 : f->fkind == FN_SET ? f->nmembers : 1;
+}
+
+/* What the name meant before in this module (the session), as far as it is not defined anew. */
+static int earlier_functions(qs_value v, Function **own, int nown, Function **out) {
+    Function *f = v.u.p;
+    int n = 0;
+    for (int i = count_members(v); i-- > 0;) {
+        Function *old = f->fkind == FN_SET ? f->members[i] : f;
+        bool replaced = false;
+        for (int k = 0; k < nown && !replaced; k++)
+            replaced = old->fkind == FN_SCRIPT && same_parameters(own[k]->ast, old->ast);
+        if (!replaced) out[n++] = old;
+    }
+    return n;
+}
+
+static void define_function(qs_vm *vm, Module *m, const Unit *u, const Definitions *d, int last) {
+    Ctx *c = qvm_ctx(vm);
+    Str *name = u->funcs[last]->u.func->name;
+    int slot = qnames_slot(vm, m, name);
+    qs_value earlier = *qvm_global(vm, (uint64_t)slot);
+    Meaning outer = qnames_outside(vm, m, name);
+    int room = count_members(earlier) + outer.n;
+    for (int i = last; i >= 0; i = d->before[i]) room++;
+    Function **all = qmem_alloc(c, qmem_size((size_t)room, sizeof(Function *), 0));
+    int own = own_functions(vm, u, d, last, all), n = own;
+    n += earlier_functions(earlier, all, own, all + own);
+    for (int i = 0; i < outer.n; i++) all[n++] = outer.functions[i];
+    uint64_t at;
+    Class *cls = qmap_get(&m->types, name, &at) ? m->typedefs[at].cls : NULL;
+    qs_value v;
+    if (cls) {
+        Function *set = qnames_set(vm, name, all, n);
+        set->cls = cls;
+        cls->ctors = set;
+        v = qval_object(QS_FUNCTION, set);
+    } else {
+        v = qnames_joined(vm, name, all, n);
+    }
+    for (int i = 0; i < own; i++) qval_release(vm, qval_object(QS_FUNCTION, all[i]));
+    qmem_free(c, all, (size_t)room * sizeof(Function *));
+    qinterp_put(vm, qvm_global(vm, (uint64_t)slot), v);
+}
+
+static void define_functions(qs_vm *vm, Module *m, Unit *u) {
+    Definitions d = collect_definitions(qvm_ctx(vm), u);
+    for (int i = 0; i < u->nfuncs; i++) /* in the order of the first definitions */
+        if (d.before[i] < 0) define_function(vm, m, u, &d, (int)*qmap_at(&d.last, u->funcs[i]->u.func->name));
+    free_definitions(qvm_ctx(vm), u, &d);
+}
+
+/* -- what scope.c asks ------------------------------------------------------------------------------------------- */
+
+typedef struct { qs_vm *vm; Module *module; Unit *unit; } ScopeUser;
+
+static bool scope_lookup(void *ud, Str *name, Sym *out) {
+    ScopeUser *u = ud;
+    Module *home;
+    int slot = qnames_lookup(u->vm, u->module, name);
+    if (slot >= 0) {
+        uint64_t builtin;
+        bool is_builtin = qmap_get(&qvm(u->vm)->builtins, name, &builtin) && (int)builtin == slot;
+        out->kind = SYM_GLOBAL;
+        out->index = slot;
+        const qs_value v = *qvm_global(u->vm, (uint64_t)slot);
+        const Function *f = v.kind == QS_FUNCTION ? v.u.p : NULL;
+        out->function = f != NULL;
+        out->unpacks = f && f->unpacks;
+        out->variable = !is_builtin && !out->function;
+        return true;
+    }
+    qs_status ignored = QS_OK;
+    ModType *t = qmodtype_find(u->vm, u->module, name, &home);
+    const Type *type = t ? qmodtype_of(u->vm, home, t, &ignored) : qtype_builtin(qvm_ctx(u->vm), name->s);
+    if (!t && !type) return false;
+    out->kind = SYM_TYPE;
+    out->type = type;
+    out->constants = t && t->def->is_enum ? t->def : NULL;
+    return true;
+}
+
+static bool scope_imported(void *ud, Str *name) {
+    ScopeUser *u = ud;
+    uint64_t own, builtin;
+    bool set = qmap_get(&u->module->names, name, &own) && !qval_is_unset(*qvm_global(u->vm, own));
+    Meaning outside = qnames_outside(u->vm, u->module, name);
+    bool is_builtin = qmap_get(&qvm(u->vm)->builtins, name, &builtin) && (int)builtin == outside.first;
+    return !set && outside.first >= 0 && !outside.n && !is_builtin;
+}
+
+static int scope_define(void *ud, Str *name) {
+    ScopeUser *u = ud;
+    return qnames_slot(u->vm, u->module, name);
+}
+
+static void scope_offer(void *ud, Nearest *near) {
+    ScopeUser *u = ud;
+    qnames_offer(u->vm, u->module, near);
+}
+
+/* The sentence of an error that is not to be one yet, beside those that are. */
+typedef struct { Ctx *c; ErrorState before; } Asking;
+
+static Asking ask(qs_vm *vm) {
+    Asking a = {qvm_ctx(vm), qvm_ctx(vm)->err};
+    return qerr_clear(a.c), a;
+}
+
+static bool answer(const Asking *a, bool fails, Text *why) {
+    if (fails) qtext_puts(why, a->c->err.text);
+    qerr_clear(a->c);
+    return a->c->err = a->before, fails;
+}
+
+static bool scope_call_fails(void *ud, const Node *call, Text *why) {
+    enum { MOST = 64 };
+    qs_vm *vm = ((ScopeUser *)ud)->vm;
+    const Node *callee = call->u.call.callee;
+    const ArgList *args = &call->u.call.args;
+    const Sym *s = callee->kind == N_IDENT ? callee->u.ident.sym : NULL;
+    Str *names[MOST];
+    int nnamed = 0;
+    for (int i = 0; i < args->n && nnamed < MOST; i++)
+        if (args->at[i].name) names[nnamed++] = args->at[i].name;
+    if (!s || s->kind != SYM_GLOBAL || s->variable || nnamed == MOST) return false;
+    qs_value v = *qvm_global(vm, (uint64_t)s->index);
+    const CallArgs as = {args->n, NULL, nnamed, names};
+    Asking a = ask(vm);
+    return answer(&a, v.kind == QS_FUNCTION && qcall_fits(vm, v.u.p, &as) != QS_OK, why);
+}
+
+/* -- calls whose arguments have types that the text tells --------------------------------------------------------- */
+
+static bool lambda_takes(const void *of, int n) { return ((const Func *)of)->nparams == n; }
+
+/* A list of numbers, or of such lists of one length; 0: it is none. */
+static int list_rank(const Node *n) {
+    int inner = -1;
+    for (int i = 0; i < n->u.items.n; i++) {
+        double x;
+        const Node *item = n->u.items.at[i];
+        int rank = item->kind == N_MATRIX ? list_rank(item) : qfold_number(item, &x) ? 0 : -2;
+        if (rank < 0 || (inner >= 0 && rank != inner)) return -2;
+        inner = rank;
+    }
+    return inner + 1;
+}
+
+/* int(2), point(…); NULL: the call makes no value of a known type. */
+static const Type *made_type(const ScopeUser *u, const Node *call) {
+    const Sym *s = call->u.call.callee->u.ident.sym;
+    const ArgList *args = &call->u.call.args;
+    double x;
+    if (s->kind == SYM_TYPE && s->type && s->type->kind == TY_CLASS) return s->type;
+    const Type *t = qtype_builtin(qvm_ctx(u->vm), s->name->s);
+    bool number = (s->kind == SYM_TYPE || !s->variable) && t && t->kind == TY_NUM && args->n == 1;
+    return number && qfold_number(args->at[0].value, &x) ? t : NULL;
+}
+
+/* false: the text does not tell its type. */
+static bool describe_node(const ScopeUser *u, const Node *n, GivenArg *out) {
+    Ctx *c = qvm_ctx(u->vm);
+    double x;
+    TypeMods mods;
+    const Sym *s = n->kind == N_IDENT ? n->u.ident.sym : NULL;
+    const Node *callee = n->kind == N_CALL ? n->u.call.callee : NULL;
+    *out = (GivenArg){0};
+    if (qfold_number(n, &x)) out->type = qtype_scalar(c), out->integral = fabs(x) < 0x1p31 && x == trunc(x);
+    else if (n->kind == N_STR) out->type = qtype_simple(c, TY_STRING);
+    else if (n->kind == N_LAMBDA)
+        out->type = qtype_simple(c, TY_FN), out->of = n->u.lambda.func, out->takes = lambda_takes;
+    else if (n->kind == N_MATRIX && list_rank(n) > 0) out->type = qtype_array(c, qtype_scalar(c), list_rank(n));
+    else if (callee && callee->kind == N_IDENT && callee->u.ident.sym) out->type = made_type(u, n);
+    else if (s && s->declared && s->owner && !qmodtype_mentions_param(s->declared, s->owner)) {
+        Asking a = ask(u->vm);
+        if (qmodtype_resolve(u->vm, u->module, s->declared, NULL, NULL, &out->type, &mods) != QS_OK) out->type = NULL;
+        Text none;
+        qtext_init(&none, c);
+        (void)answer(&a, false, &none);
+    }
+    return out->type && out->type->kind != TY_ANY && out->type->kind != TY_UNION;
+}
+
+static void write_line(const Func *f, Text *out) {
+    int line, col;
+    qsource_line_col(f->unit->src, f->pos, &line, &col);
+    qtext_printf(out, "line %d", line);
+}
+
+static bool scope_call_ties(void *ud, const Node *call, Text *why) {
+    enum { MOST = 16 };
+    const ScopeUser *u = ud;
+    const Node *callee = call->u.call.callee;
+    const ArgList *args = &call->u.call.args;
+    const Sym *s = callee->kind == N_IDENT ? callee->u.ident.sym : NULL;
+    GivenArg given[MOST];
+    Str *names[MOST];
+    const Func *chosen, *other;
+    int nnamed = 0;
+    if (!s || s->kind != SYM_GLOBAL || s->variable || args->n > MOST) return false;
+    qs_value v = *qvm_global(u->vm, (uint64_t)s->index);
+    if (v.kind != QS_FUNCTION || ((const Function *)v.u.p)->fkind != FN_SET) return false;
+    for (int i = 0; i < args->n; i++) {
+        if (args->at[i].type || !describe_node(u, args->at[i].value, &given[i])) return false;
+        if (args->at[i].name) names[nnamed++] = args->at[i].name;
+    }
+    const GivenCall given_call = {.at = given, .n = args->n, .names = names, .nnamed = nnamed, .ud = u->vm};
+    if (!qcall_tie(u->vm, v.u.p, &(CallArgs){args->n, NULL, nnamed, names}, &given_call, &chosen, &other)) return false;
+    qtext_printf(why, "this call fits two definitions of %s equally well: that of ", s->name->s);
+    write_line(other, why);
+    qtext_puts(why, ", and that of ");
+    write_line(chosen, why);
+    qtext_puts(why, ", which is called because it is the later one");
+    return true;
+}
+
+/* An earlier definition of the file whose parameters have the same types. */
+static bool scope_repeats(void *ud, const Func *f, Text *why) {
+    const ScopeUser *u = ud;
+    const Overloads o = {.c = qvm_ctx(u->vm), .declared = qcall_declared, .ud = u->vm};
+    if (f->parent && !f->parent->is_main_body) return false;
+    for (int i = 0; i < u->unit->nfuncs; i++) {
+        const Func *other = u->unit->funcs[i]->u.func;
+        if (other == f) return false;
+        if (other->name != f->name || !qoverload_same(&o, other, f)) continue;
+        qtext_printf(why, "no call distinguishes this definition of %s from that of ", f->name->s);
+        write_line(other, why);
+        qtext_puts(why, ", which is never called: their parameters have the same types");
+        return true;
+    }
+    return false;
+}
+
+/* Of other mistakes the running program knows more: sizes may be variables. */
+static bool scope_type_fails(void *ud, TypeExpr *e, const Func *in, Text *why) {
+    const ScopeUser *u = ud;
+    const Type *t;
+    TypeMods mods;
+    if (qmodtype_mentions_param(e, in)) return false;
+    Asking a = ask(u->vm);
+    return answer(&a, qmodtype_resolve(u->vm, u->module, e, NULL, NULL, &t, &mods) == QS_ENAME, why);
+}
+
+/* The assert itself says it: what parts make is known in one place. */
+static void assert_message(void *ud, int n, const Constant *parts, Text *out) {
+    qs_vm *vm = ud;
+    Asking a = ask(vm);
+    qs_value in[1 + CONSTANTS] = {qs_bool(false)}, none = qs_nil();
+    uint64_t slot = *qmap_at(&qvm(vm)->builtins, qstr_cname(a.c, "assert"));
+    for (int i = 0; i < n; i++)
+        in[i + 1] = parts[i].text ? qval_retain(qval_object(QS_STRING, (Str *)parts[i].text)) : qs_num(parts[i].number);
+    (void)qvm_call(vm, *qvm_global(vm, slot), n + 1, in, -1, &none);
+    for (int i = 0; i <= n; i++) qval_release(vm, in[i]);
+    qval_release(vm, none);
+    (void)answer(&a, true, out);
+}
+
+static qs_status resolve_names(qs_vm *vm, Module *m, Unit *u) {
+    ScopeUser user = {vm, m, u};
+    const ScopeHost host = {&user, scope_lookup, scope_define, scope_call_fails, scope_type_fails, scope_call_ties,
+                            scope_repeats, scope_offer, scope_imported};
+    TRY(qscope_resolve(u, &host));
+    qfold_asserts(u, &(FoldHost){vm, assert_message});
+    if (!qvm_ctx(vm)->no_warnings) qlint_look(u, &host, qvm(vm)->config.strict);
+    return u->nerrors ? QS_EASSERT : QS_OK;
+}
+
+/* What the names of a unit's functions meant before; a unit that is refused leaves it as it was. */
+static qs_value *save_functions(qs_vm *vm, Module *m, const Unit *u) {
+    qs_value *before = qmem_alloc(qvm_ctx(vm), qmem_size((size_t)u->nfuncs, sizeof *before, 0));
+    for (int i = 0; i < u->nfuncs; i++)
+        before[i] = qval_retain(*qvm_global(vm, (uint64_t)qnames_slot(vm, m, u->funcs[i]->u.func->name)));
+    return before;
+}
+
+static void settle_functions(qs_vm *vm, Module *m, const Unit *u, qs_value *before, bool taken) {
+    for (int i = 0; !taken && i < u->nfuncs; i++) {
+        qs_value *at = qvm_global(vm, (uint64_t)qnames_slot(vm, m, u->funcs[i]->u.func->name)), now = *at;
+        *at = before[i];
+        before[i] = now;
+    }
+    int n = u->nfuncs; /* what goes may be the last of something that compiles when it goes */
+    for (int i = 0; i < n; i++) qval_release(vm, before[i]);
+    qmem_free(qvm_ctx(vm), before, (size_t)n * sizeof *before);
+}
+
+qs_status qlink_unit(qs_vm *vm, Module *m, Unit *u) {
+    TRY(qmodtype_resolve_all(vm, m, u));
+    qs_value *before = save_functions(vm, m, u);
+    define_functions(vm, m, u);
+    qs_status s = resolve_names(vm, m, u);
+    settle_functions(vm, m, u, before, s == QS_OK);
+    return s;
+}

@@ -1,0 +1,228 @@
+/* rule.c -- rules that are functions of the language: those of stdlib/adjoints.q, which is loaded when the first of
+ * them is needed, and those that a program names with {!adjoint …}.
+ *
+ * Such a function gets the arguments of the operation, its results, and the adjoints of these, and gives the adjoints
+ * of the arguments, in order: null for those that have none; what it does not give at all is null, too.  A text in
+ * place of an adjoint says why there is none.  The functions of adjoints.q get null for adjoints that are 0 because
+ * nobody used the result; those of programs get zeros.  A function of adjoints.q that takes one argument more,
+ * `wanted`, is told by it which adjoints somebody waits for, a truth value for each argument: others may be null. */
+#include "vm/tape/tape_internal.h"
+#include "vm/interp/frame.h"
+#include "vm/program/module.h"
+
+#include "lang/syntax/ast.h"
+
+#include <string.h>
+
+typedef struct {
+    qs_value fn;
+    int nin, nout;
+    bool list, zeros;          /* arguments as a list; zeros in place of null */
+    qs_value kept[];
+} Rule;
+
+static size_t rule_bytes(const Rule *r) { return sizeof *r + (size_t)(r->nin + r->nout) * sizeof *r->kept; }
+
+/* -- finding them -------------------------------------------------------------------------------------------------- */
+qs_status qrule_find(qs_vm *vm, const char *name, qs_value *out) {
+    return qmod_library(vm, "adjoints.q", name, out);
+}
+
+qs_status qrule_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nout, qs_value *out) {
+    for (int i = 0; i < nout; i++) out[i] = qs_nil();
+    return qvm_call(vm, fn, nin, in, nout, out);
+}
+
+qs_status qrule_call_named(qs_vm *vm, const char *name, int nin, const qs_value *in, int nout, qs_value *out) {
+    qs_value fn;
+    TRY(qrule_find(vm, name, &fn));
+    return qrule_call(vm, fn, nin, in, nout, out);
+}
+
+qs_status qrule_builtin(qs_vm *vm, const char *name, int nin, const qs_value *in, qs_value *out) {
+    qs_value fn;
+    TRY(qvm_lookup_builtin(vm, name, &fn));
+    qs_status s = qrule_call(vm, fn, nin, in, 1, out);
+    qval_release(vm, fn);
+    return s;
+}
+
+/* -- nodes --------------------------------------------------------------------------------------------------------- */
+static void release(qs_vm *vm, GradNode *n) {
+    Rule *r = n->data;
+    for (int i = 0; i < r->nin + r->nout; i++) qval_release(vm, r->kept[i]);
+    qval_release(vm, r->fn);
+    qmem_free(qvm_ctx(vm), r, rule_bytes(r));
+}
+
+/* How many adjoints the function gives. */
+static int gives(qs_value fn, int most) {
+    const Function *f = fn.u.p;
+    int n = fn.kind == QS_FUNCTION && f->fkind == FN_SCRIPT ? f->ast->nouts : most;
+    return n < 1 ? 1 : n < most ? n : most;
+}
+
+static bool asks_what_is_wanted(const Rule *r) {
+    const Function *f = r->fn.u.p;
+    if (r->zeros || r->list || r->fn.kind != QS_FUNCTION || f->fkind != FN_SCRIPT) return false;
+    return f->ast->nparams == r->nin + 2 * r->nout + 1;
+}
+
+static qs_status wanted(qs_vm *vm, const GradNode *n, qs_value *out) {
+    Array *a;
+    void *p;
+    TRY(qarr_new(vm, QS_B1, 1, &(int64_t){n->nin}, false, &a));
+    *out = qarr_value(a);
+    TRY(qarr_write(vm, a, &p));
+    for (int i = 0; i < n->nin; i++) ((bool *)p)[i] = n->in[i] != NULL;
+    return QS_OK;
+}
+
+static qs_status collect(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *args, bool told) {
+    const Rule *r = n->data;
+    if (told) TRY(wanted(vm, n, &args[r->nin + 2 * r->nout]));
+    for (int i = 0; i < r->nin; i++) args[i] = qval_retain(r->kept[i]);
+    for (int i = 0; i < r->nout; i++) {
+        qs_value kept = r->kept[r->nin + i], *y = &args[r->nin + i], *d = &args[r->nin + r->nout + i];
+        bool has = n->out[i].kind != QS_NIL;
+        if (has) TRY(qtape_result(vm, n, i, kept, y));
+        else *y = qval_retain(kept);
+        *d = qval_retain(dy[i]);
+        if (has && dy[i].kind == QS_NIL && r->zeros) TRY(qbackward_zero(vm, &n->out[i], d));
+    }
+    return QS_OK;
+}
+
+static qs_status new_list(qs_vm *vm, int n, qs_value *items, qs_value *out) {
+    Cell *c;
+    TRY(qcell_new(vm, qtype_any(qvm_ctx(vm)), 1, &(int64_t){n}, &c));
+    for (int i = 0; i < n; i++) c->items[i] = items[i], items[i] = qs_nil();
+    return *out = qval_object(QS_CELL, c), QS_OK;
+}
+
+/* Of any number of arguments: fn(list of them, result, adjoint of it) gives a list of adjoints. */
+static qs_status call_with_list(qs_vm *vm, const Rule *r, qs_value *args, qs_value *dx) {
+    qs_value list[3] = {qs_nil(), args[r->nin], args[r->nin + 1]}, result = qs_nil();
+    TRY(new_list(vm, r->nin, args, &list[0]));
+    qs_status s = qrule_call(vm, r->fn, 3, list, 1, &result);
+    const Cell *c = result.u.p;
+    if (s == QS_OK && (result.kind != QS_CELL || c->count != (size_t)r->nin))
+        s = qerr_set(qvm_ctx(vm), QS_EINTERNAL, "a rule gave a list of other adjoints than of its %d arguments",
+                     r->nin);
+    for (int i = 0; i < r->nin && s == QS_OK; i++) dx[i] = qval_retain(c->items[i]);
+    qval_release(vm, list[0]);
+    qval_release(vm, result);
+    return s;
+}
+
+/* "root_rule: the adjoint of a" */
+static qs_status check_form(qs_vm *vm, const Rule *r, int i, qs_value dx) {
+    const Function *f = r->fn.u.p;
+    bool named = f->fkind == FN_SCRIPT && i < f->ast->nparams;
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    qtext_printf(&t, "%s: the adjoint of ", f->name->s);
+    if (named) qtext_puts(&t, f->ast->params[i].name->s);
+    else qtext_printf(&t, "argument %d", i + 1);
+    qs_status s = qbackward_check(vm, t.s, r->kept[i], dx);
+    return qtext_free(&t), s;
+}
+
+/* Rules of programs are checked; those of adjoints.q may leave it to the sweep to sum what was stretched. */
+static qs_status check_given(qs_vm *vm, const Rule *r, int i, qs_value dx) {
+    if (dx.kind == QS_STRING) return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s", ((Str *)dx.u.p)->s);
+    return dx.kind == QS_NIL || !r->zeros ? QS_OK : check_form(vm, r, i, dx);
+}
+
+/* A rule of adjoints.q computes and fails at the line of the operation, not at its own. */
+static qs_status call_at(qs_vm *vm, const GradNode *n, int nargs, qs_value *args, qs_value *dx) {
+    const Rule *r = n->data;
+    ErrorState *e = &qvm_ctx(vm)->err;
+    Where outer = qvm(vm)->grad_at;
+    qvm(vm)->grad_at = r->zeros ? (Where){NULL, 0} : n->at;
+    qs_status s = r->list ? call_with_list(vm, r, args, dx)
+                          : qrule_call(vm, r->fn, nargs, args, gives(r->fn, r->nin), dx);
+    qvm(vm)->grad_at = outer;
+    if (s != QS_OK && s != QS_EINTERRUPT && !r->zeros && !e->late && n->at.src)
+        e->placed = false, e->nframes = e->nlost = 0;
+    return s;
+}
+
+static bool is_empty(const Trace *t) {
+    for (int i = 0; t->kind == QS_ARRAY && i < t->rank; i++)
+        if (!t->dims[i]) return true;
+    return t->kind == QS_NIL;
+}
+
+/* Where no operand, or no result, has elements, adjoints are zero: rules need not know of empty arrays. */
+static bool has_no_elements(const GradNode *n) {
+    bool in = true, out = true;
+    for (int i = 0; i < n->nin; i++) in = in && (!n->in[i] || is_empty(n->in[i]));
+    for (int i = 0; i < n->nout; i++) out = out && is_empty(&n->out[i]);
+    return in || out;
+}
+
+static qs_status reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
+    const Rule *r = n->data;
+    bool told = asks_what_is_wanted(r);
+    if (has_no_elements(n)) return QS_OK;
+    int nargs = r->nin + 2 * r->nout + told;
+    qs_value *args = qmem_alloc(qvm_ctx(vm), qmem_size((size_t)nargs, sizeof *args, 0));
+    qs_status s = collect(vm, n, dy, args, told);
+    if (s == QS_OK) s = call_at(vm, n, nargs, args, dx);
+    for (int i = 0; i < r->nin && s == QS_OK; i++)
+        if (n->in[i]) s = check_given(vm, r, i, dx[i]);
+    for (int i = 0; i < nargs; i++) qval_release(vm, args[i]);
+    qmem_free(qvm_ctx(vm), args, (size_t)nargs * sizeof *args);
+    return s;
+}
+
+static const GradRule by_function = {.reverse = reverse, .release = release};
+
+qs_status qrule_begin(qs_vm *vm, qs_value fn, const char *keeps, int nin, const qs_value *in, int nout,
+                      RuleCall *call) {
+    Rule *r = qmem_alloc(qvm_ctx(vm), qmem_size((size_t)(nin + nout), sizeof *r->kept, sizeof *r));
+    r->fn = qval_retain(fn), r->nin = nin, r->nout = nout;
+    r->list = keeps && *keeps == '*';
+    r->zeros = !keeps;
+    if (r->list) keeps++;
+    *call = (RuleCall){.rule = r,
+                       .edges = qmem_alloc(qvm_ctx(vm), qmem_size((size_t)nin, sizeof(Trace *), sizeof(Trace *))),
+                       .nin = nin};
+    qs_status s = QS_OK;
+    for (int i = 0; i < nin; i++) {
+        bool whole = !keeps || (size_t)i >= strcspn(keeps, "|") || keeps[i] == 'v';
+        call->edges[i] = qtape_edge(vm, in[i]);
+        if (s == QS_OK) s = (whole ? qtape_keep : qtape_keep_shape)(vm, in[i], &r->kept[i]);
+    }
+    const char *results = keeps ? strchr(keeps, '|') : NULL;
+    call->results = results ? results + 1 : "";
+    call->all = !keeps;
+    if (s != QS_OK) qrule_drop(vm, call);
+    return s;
+}
+
+void qrule_drop(qs_vm *vm, RuleCall *call) {
+    GradNode n = {.data = call->rule};
+    for (int i = 0; i < call->nin; i++) qtape_release(vm, call->edges[i]);
+    qmem_free(qvm_ctx(vm), call->edges, (size_t)(call->nin + 1) * sizeof(Trace *));
+    release(vm, &n);
+}
+
+qs_status qrule_end(qs_vm *vm, RuleCall *call, int nout, qs_value *out) {
+    Rule *r = call->rule;
+    qs_status s = QS_OK;
+    size_t n = strlen(call->results);
+    for (int i = 0; i < nout && s == QS_OK; i++) {
+        bool whole = call->all || ((size_t)i < n && call->results[i] != 's');
+        s = (whole ? qtape_keep_plain : qtape_keep_shape)(vm, out[i], &r->kept[r->nin + i]);
+    }
+    if (s != QS_OK) return qrule_drop(vm, call), s;
+    qs_value smooth[MOST_RESULTS];
+    for (int i = 0; i < nout; i++) smooth[i] = (size_t)i < n && strchr("zf", call->results[i]) ? qs_nil() : out[i];
+    qtape_record(vm, &by_function, r, r->nin, call->edges, r->nout, smooth);
+    for (int i = 0; i < nout; i++)
+        if (smooth[i].kind != QS_NIL) out[i] = smooth[i];
+    qmem_free(qvm_ctx(vm), call->edges, (size_t)(call->nin + 1) * sizeof(Trace *));
+    return QS_OK;
+}
