@@ -313,9 +313,14 @@ static const Python table = {
     .yield = qgil_yield,
     .interrupt = interrupt,
     .forget_interrupt = forget_interrupt,
-    .release_vm = qgil_release_vm, .acquire_vm = qgil_acquire_vm, .serve_windows = qgil_serve_windows,
-    .members = members, .describe = describe, .hint = qerror_hint,
-    .attach = attach, .detach = detach,
+    .release_vm = qgil_release_vm,
+    .acquire_vm = qgil_acquire_vm,
+    .serve_windows = qgil_serve_windows,
+    .members = members,
+    .describe = describe,
+    .hint = qerror_hint,
+    .attach = attach,
+    .detach = detach,
     .collect = qcycles_collect,
     .close = closing,
     .closed = closed,
@@ -391,10 +396,10 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-#define TEXT_(x) #x
-#define TEXT(x) TEXT_(x)
+#define TEXT_(x)    #x
+#define TEXT(x)     TEXT_(x)
 #define JOIN_(a, b) a##b
-#define JOIN(a, b) JOIN_(a, b)
+#define JOIN(a, b)  JOIN_(a, b)
 #define MODULE_NAME "pyquasar." TEXT(BRIDGE_MODULE)
 
 /* gc.callbacks.append(_watch) */
@@ -421,11 +426,9 @@ static int init_types(PyObject *module) {
     qbridge.support = PyImport_ImportModule("pyquasar._support");
     if (!qbridge.support || qerror_init(qbridge.support) < 0 || qnd_tell_elements() < 0) return -1;
     if (init_builtins() < 0 || qscalar_init() < 0 || qfunction_init() < 0 || qvalue_init() < 0 || qtyped_init() < 0 ||
-        qcycles_init() < 0 ||
-        watch_collections(module) < 0 || PyModule_AddFunctions(module, qhost_functions) < 0 ||
+        qcycles_init() < 0 || watch_collections(module) < 0 || PyModule_AddFunctions(module, qhost_functions) < 0 ||
         PyModule_AddFunctions(module, qgrad_functions) < 0 || PyModule_AddFunctions(module, qxla_functions) < 0 ||
-        PyModule_AddFunctions(module, qtyped_functions) < 0 ||
-        PyModule_AddFunctions(module, qgpu_functions) < 0)
+        PyModule_AddFunctions(module, qtyped_functions) < 0 || PyModule_AddFunctions(module, qgpu_functions) < 0)
         return -1;
     Py_INCREF(qbridge.value);
     Py_INCREF(qbridge.function);
@@ -508,8 +511,8 @@ static int add_importer(qs_vm *vm, const PythonPlace *place) {
     if (readlink("/proc/self/exe", program, sizeof program - 1) < 0) program[0] = 0;
     if (code && scope && PyDict_SetItemString(scope, "__builtins__", PyEval_GetBuiltins()) == 0)
         run = PyEval_EvalCode(code, scope, scope);
-    if (run && files) r = PyObject_CallFunction(PyDict_GetItemString(scope, "install"), "sOs", program, files,
-                                                place->bridge);
+    if (run && files)
+        r = PyObject_CallFunction(PyDict_GetItemString(scope, "install"), "sOs", program, files, place->bridge);
     Py_XDECREF(run);
     Py_XDECREF(code);
     Py_XDECREF(scope);

@@ -18,12 +18,15 @@
 
 typedef struct Hub {
     PyObject ob_base;
-    struct Hub *next;   /* all hubs */
-    PyObject **items;   /* with a reference of its own beside that of the pyvalue */
+    struct Hub *next; /* all hubs */
+    PyObject **items; /* with a reference of its own beside that of the pyvalue */
     int n, cap;
 } Hub;
 
-static struct { PyTypeObject *type; Hub *all; } hubs;
+static struct {
+    PyTypeObject *type;
+    Hub *all;
+} hubs;
 
 /* -- hubs ---------------------------------------------------------------------------------------------------------- */
 
@@ -95,7 +98,11 @@ static void take_away(void *ud, qs_value child) {
 }
 
 enum { ALIVE = UINT32_MAX };
-typedef struct { GcObj **at; size_t n, cap; bool failed; } Stack;
+typedef struct {
+    GcObj **at;
+    size_t n, cap;
+    bool failed;
+} Stack;
 
 static void push(Stack *s, GcObj *o) {
     if (s->n == s->cap) {
@@ -144,7 +151,9 @@ static uint32_t root(uint32_t *parent, uint32_t i) {
     return i;
 }
 
-typedef struct { uint32_t *parent, from; } Join;
+typedef struct {
+    uint32_t *parent, from;
+} Join;
 
 static void join(void *ud, qs_value child) {
     Join *j = ud;
@@ -242,7 +251,10 @@ static void begin(void) {
 #endif
 
 /* References that are dropped when nobody goes through what they were in any more. */
-typedef struct { PyObject **at; size_t n, cap; } Dropped;
+typedef struct {
+    PyObject **at;
+    size_t n, cap;
+} Dropped;
 
 static bool drop_later(Dropped *d, PyObject *o) {
     if (d->n == d->cap) {

@@ -48,7 +48,7 @@ typedef struct DlExchange {
     DlVersion version;
     struct DlExchange *older;
     void *allocate, *managed_from_object, *managed_to_object;
-    int (*tensor_from_object)(void *o, DlTensor *out); /* borrows from o; may be NULL */
+    int (*tensor_from_object)(void *o, DlTensor *out);                  /* borrows from o; may be NULL */
     int (*current_stream)(int32_t device_type, int32_t id, void **out); /* may be NULL */
 } DlExchange;
 
@@ -72,8 +72,8 @@ static bool dtype_of(DlType t, qs_dtype *out) {
 
 /* Where the elements are: on the host (NULL), or on a device of ours. */
 static qs_status place_of(Border *b, DlDevice d, Device **out) {
-    static const char *const names[] = {[DL_CUDA] = "cuda", [4] = "opencl", [7] = "vulkan",
-                                        [8] = "metal", [10] = "rocm", [DL_CUDA_MANAGED] = "cuda"};
+    static const char *const names[] = {
+        [DL_CUDA] = "cuda", [4] = "opencl", [7] = "vulkan", [8] = "metal", [10] = "rocm", [DL_CUDA_MANAGED] = "cuda"};
     bool known = d.type >= 0 && d.type < (int)(sizeof names / sizeof *names) && names[d.type];
     *out = NULL;
     if (d.type == DL_CPU || d.type == DL_CUDA_HOST) return QS_OK;
@@ -261,7 +261,7 @@ void qdl_hold(Border *b, qs_value v) {
 }
 
 /* Deleters may be written in Python; one that runs while an exception is on its way must not see it. */
-static void delete(void *m, bool versioned) {
+static void delete (void *m, bool versioned) {
     DlManaged *p = m;
     DlVersioned *v = m;
     PyObject *type, *value, *traceback;
@@ -271,8 +271,8 @@ static void delete(void *m, bool versioned) {
     PyErr_Restore(type, value, traceback);
 }
 
-static void end_plain(PyObject *capsule) { delete(PyCapsule_GetPointer(capsule, NULL), false); }
-static void end_versioned(PyObject *capsule) { delete(PyCapsule_GetPointer(capsule, NULL), true); }
+static void end_plain(PyObject *capsule) { delete (PyCapsule_GetPointer(capsule, NULL), false); }
+static void end_versioned(PyObject *capsule) { delete (PyCapsule_GetPointer(capsule, NULL), true); }
 
 typedef struct {
     PyObject *capsule;
@@ -298,10 +298,10 @@ static qs_status consume(Border *b, const Lent *lent, Array **out) {
     const DlVersioned *v = m;
     if (versioned && v->version.major != DL_MAJOR) {
         qs_status s = qs_fail(b->vm, QS_EVALUE, "from_dlpack: version %u of DLPack is not known", v->version.major);
-        return delete(m, true), s;
+        return delete (m, true), s;
     }
     PyObject *owner = PyCapsule_New(m, NULL, versioned ? end_versioned : end_plain);
-    if (!owner) return delete(m, versioned), qerror_take(b);
+    if (!owner) return delete (m, versioned), qerror_take(b);
     if (lent->counted && !(owner = with_tensor(owner, lent->counted))) return qerror_take(b);
     bool readonly = lent->constant || (versioned && v->flags & DL_READ_ONLY);
     return wrap(b, versioned ? &v->tensor : &((DlManaged *)m)->tensor, readonly, owner, out);
@@ -338,8 +338,8 @@ static qs_status capsule_of(Border *b, PyObject *o, bool away, Lent *out) {
     DevPtr stream;
     PyObject *parts = qbridge_support("capsule", "(OKi)", o, queue, s != QS_OK);
     qgil_back(b);
-    bool right = parts && PyArg_ParseTuple(parts, "OpO&O", &out->capsule, &out->constant, qgpu_stream, &stream,
-                                           &out->counted);
+    bool right =
+        parts && PyArg_ParseTuple(parts, "OpO&O", &out->capsule, &out->constant, qgpu_stream, &stream, &out->counted);
     s = !right ? unreachable(b, o) : place ? qgpu_follow(b, place, stream) : QS_OK;
     if (s == QS_OK && out->counted == Py_None) out->counted = NULL;
     if (s == QS_OK) Py_INCREF(out->capsule), Py_XINCREF(out->counted);
@@ -417,9 +417,9 @@ static PyObject *make_capsule(Border *b, Array *a, Device *d, bool versioned, bo
     uint64_t flags = (h->given->readonly ? DL_READ_ONLY : 0) | (copied ? DL_IS_COPIED : 0);
     if (versioned) h->head.versioned = (DlVersioned){{DL_MAJOR, DL_MINOR}, h, delete_versioned, flags, t};
     else h->head.plain = (DlManaged){t, h, delete_plain};
-    PyObject *r = versioned ? PyCapsule_New(h, versioned_name, drop_versioned)
-                            : PyCapsule_New(h, plain_name, drop_plain);
-    if (!r) delete(h, versioned);
+    PyObject *r =
+        versioned ? PyCapsule_New(h, versioned_name, drop_versioned) : PyCapsule_New(h, plain_name, drop_plain);
+    if (!r) delete (h, versioned);
     return r;
 }
 

@@ -2,8 +2,8 @@
 #include "bridge/bridge.h"
 #include "lang/syntax/ast.h"
 #include "vm/base/number.h"
-#include "vm/tape/tape.h"
 #include "vm/launch/launch.h"
+#include "vm/tape/tape.h"
 
 #include <math.h>
 #include <stddef.h>

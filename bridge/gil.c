@@ -103,7 +103,11 @@ static Thread *machine_of(Border *b, pthread_t id) {
 
 /* -- what was dropped meanwhile ------------------------------------------------------------------------------------ */
 
-static struct { PyObject **at; SHARED(int) n; int cap; } orphans; /* references dropped without the GIL; under `lock` */
+static struct {
+    PyObject **at;
+    SHARED(int) n;
+    int cap;
+} orphans; /* references dropped without the GIL; under `lock` */
 
 static int release_orphans(void *unused) {
     (void)unused;
@@ -504,13 +508,20 @@ void qgil_release(Border *b, qs_value v) {
 /* -- ticks: a script loop gives way now and then, as Python's own threads do --------------------------------------- */
 
 enum { TICK_MS = 10 };
-static struct { bool running; int machines; } ticker; /* under `lock` */
+static struct {
+    bool running;
+    int machines;
+} ticker; /* under `lock` */
 
 /* While a kernel runs nobody asks Python whether somebody has pressed Ctrl-C.  So whoever notices that the machine is
  * away (the ticker, TICK_MS later) stands in front of Python's own handler until it is back: the kernel stops, and
  * Python raises KeyboardInterrupt.  At all other times a package must not touch signal handlers.
  * In qrun, which has a handler of its own, there is no need to. */
-static struct { bool on; struct sigaction before; Machine *_Atomic machine; } watch; /* under `lock` */
+static struct {
+    bool on;
+    struct sigaction before;
+    Machine *_Atomic machine;
+} watch; /* under `lock` */
 
 static void on_interrupt(int sig) {
     Machine *m = atomic_load(&watch.machine);

@@ -7,11 +7,11 @@
 #include "lang/syntax/ast.h"
 #include "lang/syntax/operators.h"
 
-#include <stdio.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
-static PyObject *kept; /* what the package's dict holds of the machine's: {name: object} */
+static PyObject *kept;            /* what the package's dict holds of the machine's: {name: object} */
 static PyObject *kept_in_modules; /* the same of pyquasar.module: [(dict, name)] */
 
 static PyObject *package_dict(void) {
@@ -207,9 +207,9 @@ static PyObject *settings(PyObject *module, PyObject *unused) {
     if (!b) return PyErr_Clear(), none();
     const qs_config *c = &qvm(b->vm)->config;
     return qgil_result(b, Py_BuildValue("(ziNNNnsz)", c->device && *c->device ? c->device : NULL, c->precision,
-                         c->threads ? PyLong_FromLong(c->threads) : none(), PyBool_FromLong(c->checked),
-                         PyBool_FromLong(c->fast_math), (Py_ssize_t)c->memory_limit,
-                         c->library_path ? c->library_path : "", c->cache_dir));
+                                        c->threads ? PyLong_FromLong(c->threads) : none(), PyBool_FromLong(c->checked),
+                                        PyBool_FromLong(c->fast_math), (Py_ssize_t)c->memory_limit,
+                                        c->library_path ? c->library_path : "", c->cache_dir));
 }
 
 /* In the child of a fork. */
@@ -265,7 +265,9 @@ static PyObject *import_native(PyObject *module, PyObject *args) {
     return qgil_result(b, path[0] ? PyUnicode_DecodeFSDefault(path) : none());
 }
 
-typedef struct { PyObject *list; } Texts;
+typedef struct {
+    PyObject *list;
+} Texts;
 
 static void add_text(void *ud, const char *path, const char *text, size_t n) {
     Texts *t = ud;
@@ -716,9 +718,9 @@ static PyObject *devices(PyObject *module, PyObject *unused) {
     PyObject *list = b ? PyList_New(0) : NULL;
     for (int i = 0; list && qs_device(b->vm, i, &d); i++) {
         const Device *x = &qvm(b->vm)->devices[i];
-        PyObject *o = Py_BuildValue("(ssnOini)", d.name, d.kind, (Py_ssize_t)d.memory,
-                                    d.default_device ? Py_True : Py_False, x->ordinal, (Py_ssize_t)x->limit,
-                                    (int)x->max_block);
+        PyObject *o =
+            Py_BuildValue("(ssnOini)", d.name, d.kind, (Py_ssize_t)d.memory, d.default_device ? Py_True : Py_False,
+                          x->ordinal, (Py_ssize_t)x->limit, (int)x->max_block);
         if (!o || PyList_Append(list, o) < 0) Py_CLEAR(list);
         Py_XDECREF(o);
     }

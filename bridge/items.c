@@ -4,8 +4,8 @@
  * the same shape is the language's own; whatever else an index may be (lists, index arrays, several of them) NumPy
  * itself does on a view of the array.  Cells and strings take numbers and slices. */
 #include "bridge/bridge.h"
-#include "vm/tape/tape.h"
 #include "vm/array/index.h"
+#include "vm/tape/tape.h"
 
 #include <string.h>
 
@@ -16,7 +16,7 @@ static Border *border(PyObject *o) { return ((Wrapper *)o)->border; }
 
 typedef struct { /* what is left of an array after the indices met so far */
     const Array *a;
-    int next; /* dimension of a that the next index is for */
+    int next;                                     /* dimension of a that the next index is for */
     int64_t has[QS_MAX_RANK], steps[QS_MAX_RANK]; /* extents and strides of a */
     int rank;
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK], offset;

@@ -37,7 +37,12 @@ typedef struct {
     PyObject *base, *descr;
     int flags;
 } NdArray;
-typedef struct { PyObject ob_base; PyTypeObject *type; char kind, code, byteorder, flags; int num; } Descr;
+typedef struct {
+    PyObject ob_base;
+    PyTypeObject *type;
+    char kind, code, byteorder, flags;
+    int num;
+} Descr;
 enum { ND_ALIGNED = 0x100, ND_WRITEABLE = 0x400 };
 
 static struct {
@@ -186,7 +191,10 @@ qs_status qnd_give(Border *b, Array *a, Device *d, Export **out) {
     Export *e = s == QS_OK ? PyMem_Calloc(1, sizeof *e) : NULL;
     if (s == QS_OK && !e) qbuf_take_back(a->buf), s = qs_fail(b->vm, QS_ENOMEM, "out of memory");
     if (s != QS_OK) return qs_release(b->vm, view), qarr_lock_failed(b->vm, a, NULL, s);
-    *e = (Export){.border = qborder_retain(b), .array = view, .next = b->exports, .on_device = d != NULL,
+    *e = (Export){.border = qborder_retain(b),
+                  .array = view,
+                  .next = b->exports,
+                  .on_device = d != NULL,
                   .readonly = kept || qbuf_is_readonly(a->buf),
                   .data = (char *)(uintptr_t)block + a->offset * size};
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
@@ -245,11 +253,16 @@ static int refuse(BufferView *view, const char *why, const char *what) {
 static void fill_view(Export *e, PyObject *self, BufferView *view, int flags) {
     const Array *a = qval_array(e->array);
     Py_ssize_t size = (Py_ssize_t)qdtype_size((qs_dtype)a->dtype);
-    *view = (BufferView){
-        .buf = e->data, .obj = self, .len = (Py_ssize_t)a->count * size, .itemsize = size, .ndim = a->ndim,
-        .internal = e, .readonly = e->readonly,
-        .format = flags & BUF_FORMAT ? (char *)(uintptr_t)format_of(a->dtype) : NULL,
-        .shape = flags & BUF_ND ? e->shape : NULL, .strides = (flags & BUF_STRIDES) == BUF_STRIDES ? e->strides : NULL};
+    *view = (BufferView){.buf = e->data,
+                         .obj = self,
+                         .len = (Py_ssize_t)a->count * size,
+                         .itemsize = size,
+                         .ndim = a->ndim,
+                         .internal = e,
+                         .readonly = e->readonly,
+                         .format = flags & BUF_FORMAT ? (char *)(uintptr_t)format_of(a->dtype) : NULL,
+                         .shape = flags & BUF_ND ? e->shape : NULL,
+                         .strides = (flags & BUF_STRIDES) == BUF_STRIDES ? e->strides : NULL};
     Py_INCREF(self);
 }
 
@@ -347,7 +360,11 @@ static PyObject *own_number(Border *b, qs_dtype d, const char *p) {
     return qdtype_is_int(d) ? PyLong_FromDouble(v.u.f) : PyFloat_FromDouble(v.u.f);
 }
 
-typedef struct { qs_dtype dtype; int rank; int64_t dims[QS_MAX_RANK], steps[QS_MAX_RANK]; /* in bytes */ } Layout;
+typedef struct {
+    qs_dtype dtype;
+    int rank;
+    int64_t dims[QS_MAX_RANK], steps[QS_MAX_RANK]; /* in bytes */
+} Layout;
 
 static bool fit_doubles(qs_dtype d) {
     return qdtype_is_real(d) || (qdtype_is_int(d) && qdtype_size(d) < sizeof(int64_t));
@@ -645,8 +662,8 @@ static qs_status import_other(Border *b, PyObject *o, qs_value *out) {
     else if (PyDict_Check(plain)) s = import_dict(b, plain, out);
     else if (PyNumber_Check(plain) && !PyObject_CheckBuffer(plain)) return qpy_to_value(b, plain, out);
     else if (PyUnicode_Check(plain)) return qpy_text(b, plain, out);
-    else if (import_buffer(b, plain, out, &s)) {}
-    else s = qs_fail(b->vm, QS_ETYPE, "from_py: the elements cannot be used");
+    else if (import_buffer(b, plain, out, &s)) {
+    } else s = qs_fail(b->vm, QS_ETYPE, "from_py: the elements cannot be used");
     Py_DECREF(plain);
     return s;
 }
@@ -699,8 +716,7 @@ static qs_status misplaced(Border *b, PyObject *o, qs_value fn, int i) {
     PyObject *text = qbridge_support("misplaced", "(O)", o);
     qgil_back(b);
     const char *why = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
-    qs_status s =
-        why ? qs_fail(b->vm, QS_ETYPE, "%s%s", prefix(fn, i, which), why) : qerror_take(b);
+    qs_status s = why ? qs_fail(b->vm, QS_ETYPE, "%s%s", prefix(fn, i, which), why) : qerror_take(b);
     Py_XDECREF(text);
     return s;
 }
@@ -709,7 +725,6 @@ static bool numeric(PyObject *array) {
     char k = ((Descr *)((NdArray *)array)->descr)->kind;
     return k == 'f' || k == 'i' || k == 'u' || k == 'b' || k == 'c';
 }
-
 
 bool qnd_is_numbers(PyObject *o) { return is_ndarray(NULL, o) && numeric(o); }
 
@@ -732,7 +747,11 @@ static qs_status as_is(qs_status s, qs_value *v) { /* what is written to it shal
  * shape that it has for NumPy; else [[1, 2]] is the vector that it is in the language.  declared: somebody has said
  * what the elements are; else a list of nothing but truth values has elements of bool.  changed: where the numbers are
  * integers, and one of those given is not among them, it comes here; NULL: nobody asks. */
-typedef struct { bool cells, declared; qs_dtype numbers; qs_value *changed; } ListAs;
+typedef struct {
+    bool cells, declared;
+    qs_dtype numbers;
+    qs_value *changed;
+} ListAs;
 static qs_status items_value(Border *b, PyObject *list, ListAs as, qs_value *out);
 
 static void look_at(Border *b, int n, const qs_value *items, ListAs as) {
@@ -869,7 +888,7 @@ static qs_dtype wanted_numbers(Border *b, PyObject *list, qs_value fn, const Typ
 }
 
 static qs_status not_held(Border *b, qs_value number, qs_value fn, int i, const Type *t) {
-    char name[ARGUMENT_NAME], what[2*ARGUMENT_NAME + sizeof ": argument "] = "the field", text[NUMBER_TEXT];
+    char name[ARGUMENT_NAME], what[2 * ARGUMENT_NAME + sizeof ": argument "] = "the field", text[NUMBER_TEXT];
     if (fn.kind != QS_NIL) {
         qfunction_argument(fn, i, name);
         const char *of = fn.kind == QS_TYPE ? qtype_name(((TypeValue *)fn.u.p)->type) : ((Function *)fn.u.p)->name->s;
@@ -930,8 +949,7 @@ static bool memory_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value
     if (is_ndarray_kind(b, o) || PyDict_Check(o) || PyCallable_Check(o)) return false;
     if (list_argument(b, o, fn, i, qfunction_declares(b, fn, i), out, s)) return true;
     if (import_tensor(b, o, out, s)) return *s = for_argument(b, as_is(*s, out), fn, i), true;
-    if (PyMemoryView_Check(o) || has(b, o, "__array_interface__"))
-        return described_argument(b, o, fn, i, out, s);
+    if (PyMemoryView_Check(o) || has(b, o, "__array_interface__")) return described_argument(b, o, fn, i, out, s);
     if (!has(b, o, "__cuda_array_interface__")) return false;
     return *s = for_argument(b, as_is(qgpu_import(b, o, out), out), fn, i), true;
 }

@@ -5,8 +5,8 @@
  * that speaks DLPack; beside an array a list of numbers.  The language's rules of promotion hold; shapes are compared
  * from their ends, as NumPy does. */
 #include "bridge/bridge.h"
-#include "vm/tape/tape.h"
 #include "vm/array/arith.h"
+#include "vm/tape/tape.h"
 
 #include <math.h>
 #include <string.h>
@@ -308,8 +308,7 @@ static PyObject *invert(PyObject *x) {
     ALONE;
     const Array *a = is_array(x) ? qval_array(value_of(x)) : NULL;
     qs_value v = value_of(x);
-    bool whole = a ? a->dtype == QS_B1 || qdtype_is_int((qs_dtype)a->dtype)
-                   : v.kind != QS_NUM || v.u.f == floor(v.u.f);
+    bool whole = a ? a->dtype == QS_B1 || qdtype_is_int((qs_dtype)a->dtype) : v.kind != QS_NUM || v.u.f == floor(v.u.f);
     if (whole) return built_in("not", x, NULL);
     return PyErr_SetString(PyExc_TypeError, "~ is for integers and truth values; x == 0 tells where x is 0"), NULL;
 }

@@ -88,12 +88,8 @@ PyObject *qpy_from_value(Border *b, qs_value v) {
     case QS_COMPLEX: return PyComplex_FromDoubles(((Complex *)v.u.p)->re, ((Complex *)v.u.p)->im);
     case QS_STRING: return qpy_string(((Str *)v.u.p)->s, ((Str *)v.u.p)->len);
     case QS_CELL: return qnd_from_cell(b, v.u.p);
-    case QS_FUNCTION:
-        o = qpyvalue_callee(v.u.p);
-        return o ? retained(o) : qfunction_new(b, v);
-    case QS_FOREIGN:
-        o = qpyvalue_get(v);
-        return o ? retained(o) : qvalue_new(b, v);
+    case QS_FUNCTION: o = qpyvalue_callee(v.u.p); return o ? retained(o) : qfunction_new(b, v);
+    case QS_FOREIGN: o = qpyvalue_get(v); return o ? retained(o) : qvalue_new(b, v);
     default: return qvalue_new(b, v);
     }
 }

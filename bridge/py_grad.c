@@ -18,8 +18,8 @@ enum { MOST = 1024 };
 typedef struct {
     qs_vm *vm;
     int nx, ny;
-    Trace *x[MOST];            /* of the leaves; retained */
-    Trace *y[MOST];            /* of the results; retained; NULL: it depends on no leaf */
+    Trace *x[MOST]; /* of the leaves; retained */
+    Trace *y[MOST]; /* of the results; retained; NULL: it depends on no leaf */
 } Record;
 
 static void release(void *p) {
@@ -81,7 +81,8 @@ static PyObject *settled(Border *b, Record *r, const GradLevel *l, PyObject *o) 
     if (!is_result(o))
         return PyErr_Format(PyExc_TypeError,
                             "a function of which a derivative is taken must give a number or an array, or a tuple, "
-                            "list or dict of them, got %R", Py_TYPE(o));
+                            "list or dict of them, got %R",
+                            Py_TYPE(o));
     Trace *t = qvalue_check(o) ? qtape_trace(((Wrapper *)o)->v) : NULL;
     bool ours = t && t->node->serial >= l->first;
     r->y[r->ny++] = ours ? qtape_retain(t) : NULL;
@@ -140,7 +141,11 @@ static PyObject *record(PyObject *module, PyObject *args) {
 }
 
 /* -- sweeps -------------------------------------------------------------------------------------------------------- */
-typedef struct { int n; Trace *const *traces; qs_value v[MOST]; } Row;
+typedef struct {
+    int n;
+    Trace *const *traces;
+    qs_value v[MOST];
+} Row;
 
 static void row_init(Row *row, int n, Trace *const *traces) {
     row->n = n, row->traces = traces;
@@ -225,7 +230,11 @@ static PyObject *sweep(PyObject *module, PyObject *args) {
 }
 
 /* -- functions with a rule of their own ---------------------------------------------------------------------------- */
-typedef struct { PyObject *back; int n; qs_value x[]; } ByRule;
+typedef struct {
+    PyObject *back;
+    int n;
+    qs_value x[];
+} ByRule;
 
 static size_t by_rule_bytes(const ByRule *r) { return sizeof *r + (size_t)r->n * sizeof *r->x; }
 
@@ -306,14 +315,18 @@ static const GradRule by_rule_rule = {.name = "a rule", .reverse = by_rule_rever
 static qs_status take_result(Border *b, PyObject *o, qs_value *out) {
     TRY(qnd_value(b, o, out));
     if (!qtape_is_recorded(b->vm, *out)) return qtape_own(b->vm, out);
-    return qtape_refuse(b->vm, "custom_vjp", "its function uses a value that a derivative depends on and that is no "
-                                             "argument of it; pass it as an argument");
+    return qtape_refuse(b->vm, "custom_vjp",
+                        "its function uses a value that a derivative depends on and that is no "
+                        "argument of it; pass it as an argument");
 }
 
 static qs_status take_results(Border *b, PyObject *y, Row *row) {
     row_init(row, 0, NULL);
-    if (!PyTuple_Check(y) || PyTuple_Size(y) > MOST) return qs_fail(b->vm, QS_ETYPE, "a function with a rule gives a "
-                                                                    "tuple of at most %d results", MOST);
+    if (!PyTuple_Check(y) || PyTuple_Size(y) > MOST)
+        return qs_fail(b->vm, QS_ETYPE,
+                       "a function with a rule gives a "
+                       "tuple of at most %d results",
+                       MOST);
     for (Py_ssize_t i = 0; i < PyTuple_Size(y); i++) {
         PyObject *o = PyTuple_GetItem(y, i);
         if (!is_result(o)) return qs_fail(b->vm, QS_ETYPE, "a function with a rule must give numbers or arrays");

@@ -1,4 +1,5 @@
-/* py_scalar.c -- what a number of the language becomes in Python: a float that is also an index when it is whole, so that
+/* py_scalar.c -- what a number of the language becomes in Python: a float that is also an index when it is whole, so
+ * that
  * np.zeros(3), range(n) and torch.randn(n, m) work as written.
  *
  * Objects are kept for reuse, because every number that crosses needs one.  Their value is written where CPython keeps
@@ -8,7 +9,10 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct { PyObject ob_base; double value; } Float;
+typedef struct {
+    PyObject ob_base;
+    double value;
+} Float;
 
 #ifdef Py_GIL_DISABLED
 enum { REUSED = false }; /* a count that several threads keep does not begin again */
@@ -16,7 +20,10 @@ enum { REUSED = false }; /* a count that several threads keep does not begin aga
 enum { REUSED = true };
 #endif
 enum { MAX_SPARE = 256 };
-static struct { Float *at[MAX_SPARE]; int n; } spare; /* count 0, and a reference to the type each */
+static struct {
+    Float *at[MAX_SPARE];
+    int n;
+} spare; /* count 0, and a reference to the type each */
 
 static void dealloc(PyObject *o) {
     if (REUSED && spare.n < MAX_SPARE && qbridge.plain_floats) {
@@ -48,7 +55,8 @@ static PyMethodDef methods[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, (void *)(uintptr_t)"A number that came from a script: a float, accepted as an index when it is whole."},
+    {Py_tp_doc,
+     (void *)(uintptr_t) "A number that came from a script: a float, accepted as an index when it is whole."},
     {Py_tp_dealloc, (void *)dealloc},
     {Py_tp_methods, methods},
     {Py_nb_index, (void *)as_index},

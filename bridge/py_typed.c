@@ -1,4 +1,5 @@
-/* py_typed.c -- arrays of the Array API standard: values of the language of a type of their own, whose operators keep the
+/* py_typed.c -- arrays of the Array API standard: values of the language of a type of their own, whose operators keep
+ * the
  * types of elements (vm/typed), and the functions by which pyquasar/array_api does the rest.
  *
  * An operand is an array of ours, or a number of Python, which takes the type of the arrays: a float beside integers,
@@ -22,8 +23,10 @@ static Array *array_of(PyObject *o, const char *fn) {
     if (!qvalue_check(o) || value_of(o).kind != QS_ARRAY)
         return PyErr_Format(PyExc_TypeError, "%s: an array is wanted, got %R", fn, Py_TYPE(o)), NULL;
     if (!qtape_touches(value_of(o))) return value_of(o).u.p;
-    PyErr_Format(PyExc_TypeError, "%s: a derivative is being taken with respect to the array, and functions of "
-                 "array_api have none; stop_gradient(x) is x without it", fn);
+    PyErr_Format(PyExc_TypeError,
+                 "%s: a derivative is being taken with respect to the array, and functions of "
+                 "array_api have none; stop_gradient(x) is x without it",
+                 fn);
     return NULL;
 }
 
@@ -137,7 +140,10 @@ static PyObject *get_number(qs_dtype d, const void *p) {
 
 /* -- elementwise functions ----------------------------------------------------------------------------------------- */
 enum { LARGE = 1 << 14 }; /* elements from which on others may run meanwhile */
-typedef union { uint8_t bytes[16]; double align; } Element;
+typedef union {
+    uint8_t bytes[16];
+    double align;
+} Element;
 
 static int join(Typed f, int n, PyObject *const *o, Border **b) {
     int d = -1, first = n == 3;
@@ -148,7 +154,8 @@ static int join(Typed f, int n, PyObject *const *o, Border **b) {
         int next = d < 0 ? a->dtype : promote(d, a->dtype);
         if (next < 0)
             return PyErr_Format(PyExc_TypeError, "%s: elements of type %s and %s do not meet", qtyped_info[f].name,
-                                name_of(d), name_of(a->dtype)), -1;
+                                name_of(d), name_of(a->dtype)),
+                   -1;
         d = next, *b = border(o[i]);
     }
     if (d < 0) return PyErr_Format(PyExc_TypeError, "%s: no argument is an array", qtyped_info[f].name), -1;
@@ -250,10 +257,12 @@ static PyObject *in_place(Typed f, PyObject *x, PyObject *y) {
 #define OPERATOR(name)                                                                                                 \
     static PyObject *op_##name(PyObject *x, PyObject *y) { return binary(TY_##name, x, y); }                           \
     static PyObject *to_##name(PyObject *x, PyObject *y) { return in_place(TY_##name, x, y); }
+/* clang-format off */
 OPERATOR(add) OPERATOR(subtract) OPERATOR(multiply) OPERATOR(divide) OPERATOR(floor_divide) OPERATOR(remainder)
 OPERATOR(bitwise_and) OPERATOR(bitwise_or) OPERATOR(bitwise_xor)
 OPERATOR(bitwise_left_shift) OPERATOR(bitwise_right_shift)
-static PyObject *op_pow(PyObject *x, PyObject *y, PyObject *m) {
+    /* clang-format on */
+    static PyObject *op_pow(PyObject *x, PyObject *y, PyObject *m) {
     return m == Py_None ? binary(TY_pow, x, y) : unknown();
 }
 static PyObject *to_pow(PyObject *x, PyObject *y, PyObject *m) {
@@ -264,13 +273,17 @@ static PyObject *op_positive(PyObject *x) { return apply(TY_positive, &x, 1); }
 static PyObject *op_abs(PyObject *x) { return apply(TY_abs, &x, 1); }
 static PyObject *op_invert(PyObject *x) { return apply(TY_bitwise_invert, &x, 1); }
 static PyObject *compare(PyObject *x, PyObject *y, int op) {
-    static const Typed row[] = {[Py_LT] = TY_less, [Py_LE] = TY_less_equal, [Py_EQ] = TY_equal,
-                                [Py_NE] = TY_not_equal, [Py_GT] = TY_greater, [Py_GE] = TY_greater_equal};
+    static const Typed row[] = {[Py_LT] = TY_less,      [Py_LE] = TY_less_equal, [Py_EQ] = TY_equal,
+                                [Py_NE] = TY_not_equal, [Py_GT] = TY_greater,    [Py_GE] = TY_greater_equal};
     return binary(row[op], x, y);
 }
 
 /* -- items: numbers, slices, None and ... make a view; what else may be a key is decided in Python ----------------- */
-typedef struct { int ndim; int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK]; ptrdiff_t offset; } View;
+typedef struct {
+    int ndim;
+    int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
+    ptrdiff_t offset;
+} View;
 
 static int add_dim(View *v, int64_t dim, int64_t stride) {
     if (v->ndim == QS_MAX_RANK) return PyErr_SetString(PyExc_IndexError, "an array has at most 8 dimensions"), -1;
@@ -315,7 +328,10 @@ static int view_of(const Array *a, PyObject *const *key, int n, View *v) {
     for (int i = 0; i <= n; i++) {
         int s = 0, skip = i == n ? (dots ? 0 : ndim - named) : key[i] == Py_Ellipsis ? ndim - named : 0;
         for (; skip > 0 && s == 0; skip--, axis++) s = add_dim(v, dims[axis], strides[axis]);
-        if (i == n || key[i] == Py_Ellipsis) { if (s < 0) return -1; else continue; }
+        if (i == n || key[i] == Py_Ellipsis) {
+            if (s < 0) return -1;
+            else continue;
+        }
         if (key[i] == Py_None) s = add_dim(v, 1, 1);
         else if (PySlice_Check(key[i])) s = add_slice(v, key[i], dims[axis], strides[axis]), axis++;
         else s = add_index(v, key[i], axis, dims[axis], strides[axis]), axis++;
@@ -358,8 +374,9 @@ static int open_source(Border *b, PyObject *x, qs_dtype d, Element *e, TypedArg 
         Array *a = array_of(x, "assignment");
         if (!a) return -1;
         if (promote(a->dtype, d) != (int)d)
-            return PyErr_Format(PyExc_TypeError, "assignment: elements of type %s cannot become %s",
-                                name_of(a->dtype), name_of(d)), -1;
+            return PyErr_Format(PyExc_TypeError, "assignment: elements of type %s cannot become %s", name_of(a->dtype),
+                                name_of(d)),
+                   -1;
     }
     return open_operand(b, x, d, e, arg);
 }
@@ -371,8 +388,7 @@ static int store(Border *b, Array *dst, PyObject *x) {
     Array *copy = NULL;
     qs_status s = QS_OK;
     int failed = open_source(b, x, (qs_dtype)dst->dtype, &e, &arg);
-    if (!failed && qvalue_check(x) && qarr_overlap(dst, value_of(x).u.p) &&
-        !qarr_same_elements(dst, value_of(x).u.p)) {
+    if (!failed && qvalue_check(x) && qarr_overlap(dst, value_of(x).u.p) && !qarr_same_elements(dst, value_of(x).u.p)) {
         s = qarr_copy(b->vm, value_of(x).u.p, &copy);
         if (s == QS_OK) s = qtyped_open(b->vm, copy, &arg);
     }
@@ -406,8 +422,15 @@ static PyObject *item_at(PyObject *o, Py_ssize_t i) {
 }
 
 /* -- the rest of the standard, for Python -------------------------------------------------------------------------- */
-#define BEGIN(b, o) Border *b = border(o); if (qgil_enter(b) < 0) return NULL; int before_ = qgil_work(b)
-#define END(b, result) do { qgil_rest(b, before_); return qgil_result(b, result); } while (0)
+#define BEGIN(b, o)                                                                                                    \
+    Border *b = border(o);                                                                                             \
+    if (qgil_enter(b) < 0) return NULL;                                                                                \
+    int before_ = qgil_work(b)
+#define END(b, result)                                                                                                 \
+    do {                                                                                                               \
+        qgil_rest(b, before_);                                                                                         \
+        return qgil_result(b, result);                                                                                 \
+    } while (0)
 
 static bool check_code(int d) {
     bool known = d >= 0 && d < QS_NDTYPES;
@@ -743,8 +766,7 @@ static PyObject *xp_items(PyObject *m, PyObject *args) {
 #define PARAMETERS_3 "(condition, x1, x2, /)"
 PyMethodDef qtyped_functions[] = {
 #define TYPED(name, nargs, gives, truths, wholes, reals, pairs, help)                                                  \
-    {"_xp_" #name, (PyCFunction)(void (*)(void))xp_##name, FASTCALL,                                                   \
-     "_xp_" #name PARAMETERS_##nargs "\n--\n\n" help},
+    {"_xp_" #name, (PyCFunction)(void (*)(void))xp_##name, FASTCALL, "_xp_" #name PARAMETERS_##nargs "\n--\n\n" help},
 #include "vm/typed/typed.def"
     {"_xp__new", xp_new, METH_VARARGS, NULL},
     {"_xp__range", xp_range, METH_VARARGS, NULL},
@@ -777,12 +799,21 @@ static PyGetSetDef attributes[] = {
     {"_code", xp_code, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
-#define NUMBER(slot, name) {Py_nb_##slot, (void *)op_##name}, {Py_nb_inplace_##slot, (void *)to_##name}
+#define NUMBER(slot, name)                                                                                             \
+    {Py_nb_##slot, (void *)op_##name}, { Py_nb_inplace_##slot, (void *)to_##name }
 static PyType_Slot slots[] = {
     {Py_tp_doc, (void *)(uintptr_t) "An array of the Array API standard: a value of the language with its operators."},
-    NUMBER(add, add), NUMBER(subtract, subtract), NUMBER(multiply, multiply), NUMBER(true_divide, divide),
-    NUMBER(floor_divide, floor_divide), NUMBER(remainder, remainder), NUMBER(power, pow), NUMBER(and, bitwise_and),
-    NUMBER(or, bitwise_or), NUMBER(xor, bitwise_xor), NUMBER(lshift, bitwise_left_shift),
+    NUMBER(add, add),
+    NUMBER(subtract, subtract),
+    NUMBER(multiply, multiply),
+    NUMBER(true_divide, divide),
+    NUMBER(floor_divide, floor_divide),
+    NUMBER(remainder, remainder),
+    NUMBER(power, pow),
+    NUMBER(and, bitwise_and),
+    NUMBER(or, bitwise_or),
+    NUMBER(xor, bitwise_xor),
+    NUMBER(lshift, bitwise_left_shift),
     NUMBER(rshift, bitwise_right_shift),
     {Py_nb_negative, (void *)op_negative},
     {Py_nb_positive, (void *)op_positive},

@@ -7,9 +7,7 @@
 
 enum { FEW_ARGS = 12 };
 
-qs_value qpyvalue_new(qs_vm *vm, PyObject *o) {
-    return qval_object(QS_FOREIGN, qobj_foreign(vm, &qpyvalue_type, o));
-}
+qs_value qpyvalue_new(qs_vm *vm, PyObject *o) { return qval_object(QS_FOREIGN, qobj_foreign(vm, &qpyvalue_type, o)); }
 
 static void release(void *p) { qgil_decref(p); }
 
@@ -234,9 +232,7 @@ qs_value qpyvalue_function(qs_vm *vm, qs_value callee) {
     return qval_object(QS_FUNCTION, f);
 }
 
-PyObject *qpyvalue_callee(const Function *f) {
-    return f->fkind == FN_FOREIGN ? qpyvalue_get(f->captures[0]) : NULL;
-}
+PyObject *qpyvalue_callee(const Function *f) { return f->fkind == FN_FOREIGN ? qpyvalue_get(f->captures[0]) : NULL; }
 
 /* with: x.enter() gives what __enter__ gives; x.leave() and x.exit() end it without an exception. */
 static PyObject *call_special(PyObject *o, const char *name, int nin, bool *found) {
@@ -305,8 +301,7 @@ static PyObject *call_method(Border *b, PyObject *o, PyObject *name, const qs_ca
     a.at[++a.n] = o;
     bool right = convert_args(b, NULL, c, &a) == 0;
     qgil_outside(b);
-    if (right)
-        r = PyObject_VectorcallMethod(name, a.at + 1, (size_t)(a.npos + 1) | ARGUMENTS_OFFSET, a.names);
+    if (right) r = PyObject_VectorcallMethod(name, a.at + 1, (size_t)(a.npos + 1) | ARGUMENTS_OFFSET, a.names);
     free_args(&a);
     return r;
 }
@@ -326,7 +321,9 @@ static PyObject *power(PyObject *a, PyObject *b) { return PyNumber_Power(a, b, P
 static PyObject *in_place_power(PyObject *a, PyObject *b) { return PyNumber_InPlacePower(a, b, Py_None); }
 
 typedef PyObject *Binary(PyObject *, PyObject *);
-static const struct { Binary *plain, *in_place; } binary[OP__COUNT] = {
+static const struct {
+    Binary *plain, *in_place;
+} binary[OP__COUNT] = {
     [OP_ADD] = {PyNumber_Add, PyNumber_InPlaceAdd},
     [OP_SUB] = {PyNumber_Subtract, PyNumber_InPlaceSubtract},
     [OP_MUL] = {PyNumber_Multiply, PyNumber_InPlaceMultiply},

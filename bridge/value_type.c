@@ -1,4 +1,5 @@
-/* value_type.c -- any value of the language as a Python object: qvalue.  Elements are in items.c, operators in operators.c,
+/* value_type.c -- any value of the language as a Python object: qvalue.  Elements are in items.c, operators in
+ * operators.c,
  * and what is said in Python because it is shorter there in pyquasar/_values.py. */
 #include "bridge/bridge.h"
 #include "vm/tape/tape.h"
@@ -80,7 +81,7 @@ static PyObject *tolist(PyObject *o, PyObject *unused);
 /* Python's own of an item; takes the reference. */
 static PyObject *own_item(PyObject *o) {
     if (!o) return NULL;
-    PyObject *own = qvalue_check(o)                    ? tolist(o, NULL)
+    PyObject *own = qvalue_check(o)                ? tolist(o, NULL)
                     : Py_TYPE(o) == qbridge.scalar ? PyFloat_FromDouble(PyFloat_AsDouble(o))
                                                    : (Py_INCREF(o), o);
     Py_DECREF(o);
@@ -470,8 +471,8 @@ static int clear(PyObject *o) {
 }
 
 static PyObject *get_kind(PyObject *o, void *unused) {
-    static const char *const names[] = {"null",  "bool", "int",    "number",   "complex", "string",
-                                        "array", "cell", "object", "function", "type",    "foreign", "number"};
+    static const char *const names[] = {"null", "bool",   "int",      "number", "complex", "string", "array",
+                                        "cell", "object", "function", "type",   "foreign", "number"};
     (void)unused;
     return PyUnicode_FromString(names[value_of(o).kind]);
 }

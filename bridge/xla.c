@@ -10,23 +10,76 @@
 enum { BUFFER = 1, SCALAR = 3, EXECUTE = 3, METADATA = 1, FAILED = 2 /* kinds, a stage, an extension, an error */ };
 enum { S64 = 5 };
 
-typedef struct Extension { size_t size; int type; struct Extension *next; } Extension;
-typedef struct { size_t size; Extension *first; int major, minor; } Version;
-typedef struct { size_t size; Extension *first; const char *message; int code; } NewError;
+typedef struct Extension {
+    size_t size;
+    int type;
+    struct Extension *next;
+} Extension;
 typedef struct {
-    size_t size; Extension *first; Version version; const void *internal;
+    size_t size;
+    Extension *first;
+    int major, minor;
+} Version;
+typedef struct {
+    size_t size;
+    Extension *first;
+    const char *message;
+    int code;
+} NewError;
+typedef struct {
+    size_t size;
+    Extension *first;
+    Version version;
+    const void *internal;
     void *(*error)(NewError *);
 } Api;
-typedef struct { size_t size; Version version; uint32_t traits; } Metadata;
-typedef struct { Extension base; Metadata *metadata; } Asked;
-typedef struct { size_t size; Extension *first; int dtype; void *data; int64_t rank, *dims; } Memory;
-typedef struct { size_t size; Extension *first; int64_t n; int *kind; Memory **item; } Memories;
-typedef struct { const char *ptr; size_t n; } Name;
-typedef struct { int dtype; void *value; } Scalar;
-typedef struct { size_t size; Extension *first; int64_t n; int *kind; Name **name; void **item; } Attributes;
 typedef struct {
-    size_t size; Extension *first; const Api *api; void *context; int stage;
-    Memories args, results; Attributes attributes;
+    size_t size;
+    Version version;
+    uint32_t traits;
+} Metadata;
+typedef struct {
+    Extension base;
+    Metadata *metadata;
+} Asked;
+typedef struct {
+    size_t size;
+    Extension *first;
+    int dtype;
+    void *data;
+    int64_t rank, *dims;
+} Memory;
+typedef struct {
+    size_t size;
+    Extension *first;
+    int64_t n;
+    int *kind;
+    Memory **item;
+} Memories;
+typedef struct {
+    const char *ptr;
+    size_t n;
+} Name;
+typedef struct {
+    int dtype;
+    void *value;
+} Scalar;
+typedef struct {
+    size_t size;
+    Extension *first;
+    int64_t n;
+    int *kind;
+    Name **name;
+    void **item;
+} Attributes;
+typedef struct {
+    size_t size;
+    Extension *first;
+    const Api *api;
+    void *context;
+    int stage;
+    Memories args, results;
+    Attributes attributes;
 } Frame;
 
 static PyObject *called;

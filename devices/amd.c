@@ -10,7 +10,6 @@
 #include "devices/amd.h"
 #include "devices/elf_shared.h"
 
-
 enum { WAVE64 = 64, WAVE32 = 32 };
 
 static const AmdTarget targets[] = {
@@ -34,17 +33,19 @@ enum { CODE_ALIGN = 256, MOST_SYMBOLS = 8, PAGE = 4096, MACHINE = 224 /* EM_AMDG
 enum { S_NONE, S_NOTE, S_DYNSYM, S_HASH, S_DYNSTR, S_DATA, S_TEXT, S_DYNAMIC, S_SYMTAB, S_NAMES, SECTIONS };
 enum { P_READ, P_CODE, P_WRITE, P_DYNAMIC, P_NOTE, SEGMENTS };
 enum { DYNAMICS = 6 /* the last ends them */ };
-static const char section_names[] =
-    "\0.note\0.dynsym\0.hash\0.dynstr\0.rodata\0.text\0.dynamic\0.symtab\0.shstrtab";
+static const char section_names[] = "\0.note\0.dynsym\0.hash\0.dynstr\0.rodata\0.text\0.dynamic\0.symtab\0.shstrtab";
 
 typedef struct {
     Ctx *ctx;
-    const uint8_t *file; size_t n;
+    const uint8_t *file;
+    size_t n;
     const Elf64_Ehdr *head;
     const Elf64_Shdr *sections;
-    const Elf64_Sym *symbols; size_t nsymbols;
-    const char *names; size_t names_size;
-    uint64_t *at;              /* where each section goes; 0: nowhere */
+    const Elf64_Sym *symbols;
+    size_t nsymbols;
+    const char *names;
+    size_t names_size;
+    uint64_t *at;                       /* where each section goes; 0: nowhere */
     size_t shown[MOST_SYMBOLS], nshown; /* symbols that the code object has */
     uint64_t note, note_end, dynsym, hash, strings, strings_end, data, data_end, code, code_end, dynamic, dynamic_end;
     uint64_t end;
@@ -206,14 +207,22 @@ static void write_symbols(const Link *l, uint8_t *file) {
 }
 
 static void write_dynamic(const Link *l, uint8_t *file) {
-    Elf64_Dyn d[DYNAMICS] = {{DT_SYMTAB, {l->dynsym}}, {DT_SYMENT, {sizeof(Elf64_Sym)}}, {DT_STRTAB, {l->strings}},
-                             {DT_STRSZ, {l->strings_end - l->strings}}, {DT_HASH, {l->hash}}};
+    Elf64_Dyn d[DYNAMICS] = {{DT_SYMTAB, {l->dynsym}},
+                             {DT_SYMENT, {sizeof(Elf64_Sym)}},
+                             {DT_STRTAB, {l->strings}},
+                             {DT_STRSZ, {l->strings_end - l->strings}},
+                             {DT_HASH, {l->hash}}};
     memcpy(file + l->dynamic, d, sizeof d);
 }
 
 static Elf64_Shdr section(uint32_t type, uint64_t flags, uint64_t from, uint64_t to, uint64_t row) {
-    return (Elf64_Shdr){.sh_type = type, .sh_flags = flags, .sh_addr = flags & SHF_ALLOC ? from : 0, .sh_offset = from,
-                        .sh_size = to - from, .sh_entsize = row, .sh_addralign = type == SHT_NOTE ? 4 : 8};
+    return (Elf64_Shdr){.sh_type = type,
+                        .sh_flags = flags,
+                        .sh_addr = flags & SHF_ALLOC ? from : 0,
+                        .sh_offset = from,
+                        .sh_size = to - from,
+                        .sh_entsize = row,
+                        .sh_addralign = type == SHT_NOTE ? 4 : 8};
 }
 
 static void write_sections(const Link *l, uint8_t *file) {

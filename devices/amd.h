@@ -11,7 +11,10 @@ enum { AMD_LINE = 64 };
 
 /* A kind of device, by the name that LLVM has for it.  since: the first LLVM that knows it, of those that we take;
  * wave: how many threads run together. */
-typedef struct { char name[10]; uint8_t since, wave; } AmdTarget;
+typedef struct {
+    char name[10];
+    uint8_t since, wave;
+} AmdTarget;
 
 /* NULL: none that code is made for. */
 const AmdTarget *qamd_target(const char *name);

@@ -45,7 +45,10 @@ static qs_status get_host_block(Ctx *c, Buffer *b) {
 
 /* The first touch of memory costs more than writing it, so large blocks are cleared by all threads. */
 enum { CLEARED = 1 << 18 };
-typedef struct { char *p; size_t n; } Block;
+typedef struct {
+    char *p;
+    size_t n;
+} Block;
 
 static void clear_parts(void *ud, int64_t first, int64_t last, int worker) {
     const Block *b = ud;
@@ -205,10 +208,10 @@ static int reading_space(const Buffer *b) {
 
 static qs_status conflict(Ctx *c, const Buffer *b, qs_access mode) {
     if (!b->valid)
-        return qerr_set(c, QS_ELOCK, "the array was lent for a call that is over, and was not kept: it was locked "
+        return qerr_set(c, QS_ELOCK,
+                        "the array was lent for a call that is over, and was not kept: it was locked "
                         "then, or there was no memory");
-    if (b->writer >= 0)
-        return qerr_set(c, QS_ELOCK, "the array is locked for writing on %s", space_name(c, b->writer));
+    if (b->writer >= 0) return qerr_set(c, QS_ELOCK, "the array is locked for writing on %s", space_name(c, b->writer));
     if (b->nreaders && mode != QS_READ)
         return qerr_set(c, QS_ELOCK, "the array is locked for reading on %s and cannot be written",
                         space_name(c, reading_space(b)));

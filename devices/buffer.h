@@ -20,25 +20,26 @@ enum { GIVEN_MAX = 0x3fff };
 
 typedef struct Buffer {
     atomic_uint refs;
-    uint32_t valid;            /* bit m: block[m] holds the current contents */
+    uint32_t valid;               /* bit m: block[m] holds the current contents */
     uint8_t readers[MAX_DEVICES]; /* READ locks held per memory space */
-    uint16_t nreaders;         /* their sum */
-    uint16_t given : 14;       /* how often the block at home was given out; at GIVEN_MAX it stays */
-    bool unset : 1;            /* no element has a value yet (qbuf_unset), so none is copied anywhere */
-    bool lent : 1;             /* foreign memory that goes before its owner: its address is not given on */
-    int8_t writer;             /* memory space holding the write lock, or -1 */
-    uint8_t maker;             /* who wrote what a device holds, as its number in Ctx.fetched; 0: nobody who asks */
-    int8_t home;               /* memory space that others read and write without telling us; -1: none */
-    uint8_t writer_mode : 2;   /* QS_WRITE or QS_READWRITE while writer >= 0 */
-    bool foreign : 1;          /* the block at home is its owner's: released once, never freed by us */
-    bool readonly : 1;         /* foreign memory that must not be written */
-    bool unseen : 1;           /* a copy of what somebody passed: what is written to it would be lost */
-    bool joined : 1;           /* the host block lies in the same allocation, directly behind this header */
-    bool kept : 1;             /* others share the block who want its contents as they are: Ctx.before_write */
-    bool watched : 1;          /* the owner of foreign memory wants to know that it is written: Ctx.written */
+    uint16_t nreaders;            /* their sum */
+    uint16_t given : 14;          /* how often the block at home was given out; at GIVEN_MAX it stays */
+    bool unset : 1;               /* no element has a value yet (qbuf_unset), so none is copied anywhere */
+    bool lent : 1;                /* foreign memory that goes before its owner: its address is not given on */
+    int8_t writer;                /* memory space holding the write lock, or -1 */
+    uint8_t maker;                /* who wrote what a device holds, as its number in Ctx.fetched; 0: nobody who asks */
+    int8_t home;                  /* memory space that others read and write without telling us; -1: none */
+    uint8_t writer_mode : 2;      /* QS_WRITE or QS_READWRITE while writer >= 0 */
+    bool foreign : 1;             /* the block at home is its owner's: released once, never freed by us */
+    bool readonly : 1;            /* foreign memory that must not be written */
+    bool unseen : 1;              /* a copy of what somebody passed: what is written to it would be lost */
+    bool joined : 1;              /* the host block lies in the same allocation, directly behind this header */
+    bool kept : 1;                /* others share the block who want its contents as they are: Ctx.before_write */
+    bool watched : 1;             /* the owner of foreign memory wants to know that it is written: Ctx.written */
     size_t nbytes;
     DevPtr block[MAX_DEVICES]; /* block[HOST_MEMORY] is a void * */
-    void (*release)(void *owner); void *owner;
+    void (*release)(void *owner);
+    void *owner;
     struct Buffer *newer, *older; /* Ctx.on_devices, when some device has a block */
 } Buffer;
 
@@ -49,9 +50,12 @@ qs_status qbuf_new(Ctx *c, size_t nbytes, bool zeroed, Buffer **out);
 static inline void qbuf_unset(Buffer *b) { b->unset = true; }
 /* Memory of others, of a device (NULL: the host), over which there is a buffer until release(owner); NULL: for ever. */
 typedef struct {
-    Device *device; DevPtr data; size_t nbytes;
+    Device *device;
+    DevPtr data;
+    size_t nbytes;
     bool readonly;
-    void (*release)(void *owner); void *owner;
+    void (*release)(void *owner);
+    void *owner;
 } Wrapped;
 qs_status qbuf_wrap(Ctx *c, const Wrapped *m, Buffer **out);
 static inline void qbuf_retain(Buffer *b) { atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed); }

@@ -5,7 +5,10 @@
 
 enum { MOST_LINES = 100000000 };
 
-typedef struct { const char *from, *to; uint32_t line; } Place; /* of a row: the name of the text and what follows */
+typedef struct {
+    const char *from, *to;
+    uint32_t line;
+} Place; /* of a row: the name of the text and what follows */
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -70,8 +73,7 @@ static bool place_of(const char *row, const char *end, bool errors_only, bool pt
     for (int i = 0; i < (errors_only ? 1 : 3); i++) {
         const char *p = severity(row, end, all[i]);
         if (p)
-            return find_place(row, p, end, true, ptx, out) ||
-                   find_place(p + strlen(all[i]), end, end, false, ptx, out);
+            return find_place(row, p, end, true, ptx, out) || find_place(p + strlen(all[i]), end, end, false, ptx, out);
     }
     return false;
 }

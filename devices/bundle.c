@@ -11,15 +11,18 @@
 #include <unistd.h>
 
 enum { FORMAT = 2, TABLES = 5 };
-typedef struct { uint64_t at; uint32_t n, pad; } Table;
+typedef struct {
+    uint64_t at;
+    uint32_t n, pad;
+} Table;
 typedef struct {
     char magic[8];
     uint32_t format, pad;
-    uint64_t size;             /* of all, without the trailer */
-    CacheKey sum;              /* of all, but this */
+    uint64_t size; /* of all, without the trailer */
+    CacheKey sum;  /* of all, but this */
     char version[16], machine[16];
     BundleText settings;
-    Table table[TABLES];       /* modules, imports, codes, targets, functions */
+    Table table[TABLES]; /* modules, imports, codes, targets, functions */
 } Header;
 static const char magic[8] = "QSBUNDLE", end_magic[8] = "QSBUNEND";
 static const size_t row_size[TABLES] = {sizeof(BundleModule), sizeof(BundleImport), sizeof(BundleCode),
@@ -53,10 +56,8 @@ static CacheKey sum_of(const uint8_t *at, size_t n) {
     return sum_of_words(qcache_key((CacheKey){{5, 0}}, at, before), at + behind, n - behind);
 }
 
-/* -- opening ------------------------------------------------------------------------------------------------------ */
-static qs_status refuse(Ctx *c, const char *path, const char *what) {
-    return qerr_set(c, QS_EIO, "%s %s", path, what);
-}
+/* -- opening ------------------------------------------------------------------------------------------------------- */
+static qs_status refuse(Ctx *c, const char *path, const char *what) { return qerr_set(c, QS_EIO, "%s %s", path, what); }
 
 static bool within(size_t n, uint64_t at, uint64_t size) { return at <= n && size <= n - at; }
 static bool is_inside(const Bundle *b, BundleText t) { /* with the NUL behind it */
@@ -195,12 +196,15 @@ bool qbundle_code(const Bundle *list, CacheKey key, Text *out) {
     return false;
 }
 
-/* -- making ------------------------------------------------------------------------------------------------------- */
-typedef struct { void *rows; uint32_t n, cap; } Rows;
+/* -- making -------------------------------------------------------------------------------------------------------- */
+typedef struct {
+    void *rows;
+    uint32_t n, cap;
+} Rows;
 struct BundleMaker {
     Ctx *ctx;
     Rows table[TABLES];
-    Text bytes;                /* offsets count from here until all is written */
+    Text bytes; /* offsets count from here until all is written */
 };
 
 BundleMaker *qbundle_maker(Ctx *c) {
@@ -282,7 +286,9 @@ void qbundle_seal(void *at, size_t n) {
 }
 
 void qbundle_write(BundleMaker *m, const char *version, const char *settings, Text *out) {
-    Header h = {.format = FORMAT, .settings = text(m, settings, strlen(settings)), .machine = MACHINE,
+    Header h = {.format = FORMAT,
+                .settings = text(m, settings, strlen(settings)),
+                .machine = MACHINE,
                 .size = rounded(sizeof h)};
     size_t start = out->len;
     memcpy(h.magic, magic, sizeof magic);

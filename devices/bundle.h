@@ -17,27 +17,55 @@
 #include <time.h>
 
 /* 16 bytes behind the bundle, where a file ends: whoever has the file finds the bundle from there. */
-typedef struct { char magic[8]; uint64_t size; } BundleTrailer;
+typedef struct {
+    char magic[8];
+    uint64_t size;
+} BundleTrailer;
 
-typedef struct { uint64_t at; uint32_t n; uint32_t pad; } BundleText;       /* from the start of the bundle */
-typedef struct { BundleText path, text; uint32_t import, nimports; uint32_t library, pad; } BundleModule;
-typedef struct { BundleText name; uint32_t module, pad; } BundleImport;     /* what stands behind `import` */
-typedef struct { CacheKey key; uint64_t at, n; } BundleCode;                /* by key, ascending */
-typedef struct { char name[24]; int32_t libc, pad; } BundleTarget; /* "x86-64-v3", "native", "sm_80"; glibc 2.x */
-typedef struct { BundleText name, signature; } BundleFunction;              /* see vm/api/bindings.h */
+typedef struct {
+    uint64_t at;
+    uint32_t n;
+    uint32_t pad;
+} BundleText; /* from the start of the bundle */
+typedef struct {
+    BundleText path, text;
+    uint32_t import, nimports;
+    uint32_t library, pad;
+} BundleModule;
+typedef struct {
+    BundleText name;
+    uint32_t module, pad;
+} BundleImport; /* what stands behind `import` */
+typedef struct {
+    CacheKey key;
+    uint64_t at, n;
+} BundleCode; /* by key, ascending */
+typedef struct {
+    char name[24];
+    int32_t libc, pad;
+} BundleTarget; /* "x86-64-v3", "native", "sm_80"; glibc 2.x */
+typedef struct {
+    BundleText name, signature;
+} BundleFunction; /* see vm/api/bindings.h */
 
 typedef struct Bundle {
-    struct Bundle *next;       /* of those that are open */
-    char *path; size_t path_size; /* the file */
-    const uint8_t *at; size_t n;
-    void *own;                 /* the same memory; NULL: it is somebody's */
-    struct timespec changed;   /* of the file that was read */
-    const BundleModule *modules; uint32_t nmodules; /* the first is the program */
+    struct Bundle *next; /* of those that are open */
+    char *path;
+    size_t path_size; /* the file */
+    const uint8_t *at;
+    size_t n;
+    void *own;               /* the same memory; NULL: it is somebody's */
+    struct timespec changed; /* of the file that was read */
+    const BundleModule *modules;
+    uint32_t nmodules; /* the first is the program */
     const BundleImport *imports;
-    const BundleCode *codes; uint32_t ncodes;
-    const BundleTarget *targets; uint32_t ntargets;
-    const BundleFunction *functions; uint32_t nfunctions;
-    BundleText settings;       /* how the program runs: words with spaces between (vm/program/prebuilt.h) */
+    const BundleCode *codes;
+    uint32_t ncodes;
+    const BundleTarget *targets;
+    uint32_t ntargets;
+    const BundleFunction *functions;
+    uint32_t nfunctions;
+    BundleText settings; /* how the program runs: words with spaces between (vm/program/prebuilt.h) */
 } Bundle;
 
 /* The bundle in memory that outlives it, or at the end of a file.  version: of the Quasar that asks.  QS_EIO. */
@@ -52,11 +80,11 @@ bool qbundle_is(const Bundle *b, BundleText t, const char *s, size_t n); /* the 
 /* Code of that key in any of a list; false: it is in none. */
 bool qbundle_code(const Bundle *list, CacheKey key, Text *out);
 
-/* -- making ------------------------------------------------------------------------------------------------------- */
+/* -- making -------------------------------------------------------------------------------------------------------- */
 typedef struct BundleMaker BundleMaker;
 BundleMaker *qbundle_maker(Ctx *c);
 void qbundle_add_module(BundleMaker *m, const char *path, const char *text, size_t n, bool library);
-void qbundle_add_import(BundleMaker *m, const char *name, uint32_t module); /* of the module that was added last */
+void qbundle_add_import(BundleMaker *m, const char *name, uint32_t module);   /* of the module that was added last */
 void qbundle_add_code(BundleMaker *m, CacheKey key, const void *p, size_t n); /* once, however often it comes */
 void qbundle_add_target(BundleMaker *m, const char *name, int libc);
 void qbundle_add_function(BundleMaker *m, const char *name, const char *signature);

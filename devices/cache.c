@@ -14,22 +14,27 @@
 
 enum { USUAL_BOUND = 256 << 20, NAME = 32, PUTS_PER_SWEEP = 32, STALE = 3600 /* s */, TOUCH = 86400 /* s */ };
 
-typedef struct { char magic[8]; uint64_t n; CacheKey key, sum; } Header;
+typedef struct {
+    char magic[8];
+    uint64_t n;
+    CacheKey key, sum;
+} Header;
 static const char magic[8] = "QUASARK1";
 
 struct Cache {
     Ctx *ctx;
     int dir; /* descriptor of our directory, -1: none; all access goes through it: swapping the path is no way in */
     size_t bound;
-    unsigned puts;   /* since the last sweep */
+    unsigned puts; /* since the last sweep */
     bool swept;
     const char *why;
     struct Bundle *const *bundles; /* NULL: nobody has any */
-    CacheListener *listener; void *ud;
+    CacheListener *listener;
+    void *ud;
     char path[4096]; /* as it was found, for messages */
 };
 
-/* -- keys ------------------------------------------------------------------------------------------------------- */
+/* -- keys ---------------------------------------------------------------------------------------------------------- */
 
 static uint64_t rotl(uint64_t x, int r) { return x << r | x >> (64 - r); }
 
@@ -56,7 +61,7 @@ static void name_of(CacheKey k, char out[NAME + 1]) {
     snprintf(out, NAME + 1, "%016llx%016llx", (unsigned long long)k.w[0], (unsigned long long)k.w[1]);
 }
 
-/* -- the directory ---------------------------------------------------------------------------------------------- */
+/* -- the directory ------------------------------------------------------------------------------------------------- */
 
 static bool usual_place(char *path, size_t n) {
     const char *dir;
@@ -117,7 +122,7 @@ void qcache_close(Ctx *c, Cache *k) {
 const char *qcache_why(const Cache *k) { return k->why; }
 const char *qcache_path(const Cache *k) { return k->path; }
 
-/* -- entries ---------------------------------------------------------------------------------------------------- */
+/* -- entries ------------------------------------------------------------------------------------------------------- */
 
 static bool read_all(int fd, void *p, size_t n) {
     for (char *at = p; n;) {
@@ -187,8 +192,16 @@ bool qcache_get(Cache *k, CacheKey key, Text *out) {
     return found;
 }
 
-typedef struct { char name[NAME + 1]; time_t used; size_t bytes; } Entry;
-typedef struct { Entry *all; uint32_t n, cap; size_t total; } EntryList;
+typedef struct {
+    char name[NAME + 1];
+    time_t used;
+    size_t bytes;
+} Entry;
+typedef struct {
+    Entry *all;
+    uint32_t n, cap;
+    size_t total;
+} EntryList;
 
 static int older_first(const void *a, const void *b) {
     const Entry *x = a, *y = b;

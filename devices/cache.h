@@ -9,14 +9,18 @@
 #include "vm/base/ctx.h"
 
 typedef struct Cache Cache;
-typedef struct { uint64_t w[2]; } CacheKey;
+typedef struct {
+    uint64_t w[2];
+} CacheKey;
 
 /* dir: NULL the usual place, "" none.  bound: bytes, 0 the usual 256 MiB.  Never NULL. */
 Cache *qcache_open(Ctx *c, const char *dir, size_t bound);
 void qcache_close(Ctx *c, Cache *k);
 const char *qcache_why(const Cache *k); /* why there is no cache; "" when there is one */
 
-typedef struct { size_t entries, bytes, bound; } CacheSize;
+typedef struct {
+    size_t entries, bytes, bound;
+} CacheSize;
 CacheSize qcache_size(Cache *k);
 size_t qcache_clear(Cache *k); /* removes all entries; how many */
 const char *qcache_path(const Cache *k);

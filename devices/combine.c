@@ -3,11 +3,12 @@
 #include <math.h>
 #include <string.h>
 
-#define EACH(expr) for (size_t i = 0; i < n; i++) a[i] = (expr)
+#define EACH(expr)                                                                                                     \
+    for (size_t i = 0; i < n; i++) a[i] = (expr)
 
 #define INTEGER(name, T, U, least, most)                                                                               \
     static void start_##name(Combine op, T *a, size_t n) {                                                             \
-        T v = op == COMBINE_MIN ? most : op == COMBINE_MAX ? least : op == COMBINE_AND ? (T)~(U)0 : 0;                 \
+        T v = op == COMBINE_MIN ? most : op == COMBINE_MAX ? least : op == COMBINE_AND ? (T) ~(U)0 : 0;                \
         EACH(v);                                                                                                       \
     }                                                                                                                  \
     static void into_##name(Combine op, T *restrict a, const T *restrict b, size_t n) {                                \

@@ -9,8 +9,8 @@
 #ifdef QUASAR_EXPAT
 #include <expat.h>
 
-#define LATE libexpat
-#define LATE_API "devices/expat_api.def"
+#define LATE      libexpat
+#define LATE_API  "devices/expat_api.def"
 #define LATE_FILE QUASAR_EXPAT
 #include "vm/base/lazy_library.h"
 #endif

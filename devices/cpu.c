@@ -7,9 +7,9 @@
  * How big that is follows from the time of a position, which is measured: a guess by counting instructions is off by a
  * factor of 500 for bytes, sixty-four of which fit into a vector.  Each thread has the same share of an array in every
  * launch (threads.c).  The two together doubled the speed of the game of life on two threads. */
+#include "devices/elf.h"
 #include "devices/host.h"
 #include "devices/native.h"
-#include "devices/elf.h"
 #include "devices/private_copies.h"
 #include "devices/threads.h"
 #include "vm/base/clock.h"
@@ -25,7 +25,10 @@
 enum { SMALL = 20000, LARGE = 150000, HEAVY = 2000, BLOCK_MAX = 1 << 16 /* positions */ };
 static const double instruction = 0.3; /* nanoseconds */
 
-typedef struct { void *p; size_t n; } Scratch;
+typedef struct {
+    void *p;
+    size_t n;
+} Scratch;
 
 typedef struct {
     Ctx *ctx;
@@ -43,7 +46,7 @@ struct Program {
     char *name;
 };
 
-/* -- the device ------------------------------------------------------------------------------------------------- */
+/* -- the device ---------------------------------------------------------------------------------------------------- */
 static void describe(Device *d) {
     char line[256], *model = NULL;
     FILE *f = fopen("/proc/cpuinfo", "re");
@@ -73,7 +76,7 @@ static void close_device(Device *d) {
     d->state = NULL;
 }
 
-/* -- programs --------------------------------------------------------------------------------------------------- */
+/* -- programs ------------------------------------------------------------------------------------------------------ */
 
 /* Functions of the C library; vector functions are looked for in libmvec, which is opened for the first of them. */
 static void *resolve(void *ud, const char *name) {
@@ -122,7 +125,7 @@ static qs_status load(Device *d, const Code *code, Program **out) {
     return s;
 }
 
-/* -- launches --------------------------------------------------------------------------------------------------- */
+/* -- launches ------------------------------------------------------------------------------------------------------ */
 typedef struct {
     Cpu *cpu;
     const Program *p;
@@ -222,8 +225,7 @@ static qs_status run_job(Job *j, int64_t parts, int threads) {
         Threads *t = threads > 1 ? j->cpu->threads : NULL;
         Parts all = {.info = j->p->info, .args = j->args, .nargs = j->nargs, .nblocks = j->nblocks, .n = parts};
         if (!qprivate_run(j->cpu->ctx, t, &all, run_part, j)) return QS_ENOMEM;
-    }
-    else if (threads == 1) run_blocks(j, 0, j->nblocks, 0);
+    } else if (threads == 1) run_blocks(j, 0, j->nblocks, 0);
     else qthreads_run(j->cpu->threads, j->nblocks, 1, run_blocks, j);
     return QS_OK;
 }
@@ -268,13 +270,12 @@ static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const
     run->fault = fault ? fault : &unseen;
     run->alone = threads == 1 || parts > 1;
     if (p->info->shared_bytes + p->info->item_bytes) TRY(get_scratch(d, p, run, l->rank, threads));
-    qs_status s = !cheap || p->info->flags & NATIVE_LOOPS ? run_measured(&j, p, parts, threads)
-                                                          : run_job(&j, parts, threads);
+    qs_status s =
+        !cheap || p->info->flags & NATIVE_LOOPS ? run_measured(&j, p, parts, threads) : run_job(&j, parts, threads);
     if (s != QS_OK) return qerr_set(d->ctx, s, "kernel %s: no memory for what its parts add up", p->name);
     return qflag_is_up(run->stop) ? qerr_set(d->ctx, QS_EINTERRUPT, "interrupted") : QS_OK;
 }
 
-const DeviceOps qdev_cpu_ops = {
-    "cpu",        CODE_NATIVE,    qhost_probe, open_device, close_device, qhost_alloc, qhost_free,
-    qhost_upload, qhost_download, qhost_copy,  load,        unload,       launch,      qhost_sync, NULL, NULL,
-    describe};
+const DeviceOps qdev_cpu_ops = {"cpu",      CODE_NATIVE,  qhost_probe,    open_device, close_device, qhost_alloc,
+                                qhost_free, qhost_upload, qhost_download, qhost_copy,  load,         unload,
+                                launch,     qhost_sync,   NULL,           NULL,        describe};

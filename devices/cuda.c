@@ -64,15 +64,15 @@
 
 typedef struct {
 #define CU(name, cuda, hip, args) int(*name) args;
-#define CUDA(name, symbol, args) CU(name, symbol, 0, args)
-#define HIP(name, symbol, args) CU(name, 0, symbol, args)
+#define CUDA(name, symbol, args)  CU(name, symbol, 0, args)
+#define HIP(name, symbol, args)   CU(name, 0, symbol, args)
 #include "devices/cuda_api.def"
 } Api;
 
 enum { /* names of the interface, without CUDA_ and CU_ */
 #define CUNUMBER(name, number, cuda, hip) name = number,
-#define CUDANUMBER(name, number, symbol) name = number,
-#define HIPNUMBER(name, number, symbol) name = (int)(number),
+#define CUDANUMBER(name, number, symbol)  name = number,
+#define HIPNUMBER(name, number, symbol)   name = (int)(number),
 #include "devices/cuda_api.def"
 };
 
@@ -85,71 +85,82 @@ enum {
 /* What differs between the drivers. */
 typedef struct {
     const char *name, *whose, *part, *oldest; /* of the interface; words for messages */
-    const char *variable;          /* of the environment: names the library */
-    const char *library[5];        /* its usual names, the best one first */
-    bool contexts;                 /* they are made current, and nest: CUDA; else a thread has a device: HIP */
-    bool text;                     /* code is text, of which the driver makes machine code */
+    const char *variable;                     /* of the environment: names the library */
+    const char *library[5];                   /* its usual names, the best one first */
+    bool contexts; /* they are made current, and nest: CUDA; else a thread has a device: HIP */
+    bool text;     /* code is text, of which the driver makes machine code */
     int attribute[ATTRIBUTES];
-    unsigned fault_memory;         /* flags of memory of the host in which a kernel leaves its fault */
-    uint64_t most_threads;         /* along an axis of a launch; 0: only blocks are counted */
+    unsigned fault_memory; /* flags of memory of the host in which a kernel leaves its fault */
+    uint64_t most_threads; /* along an axis of a launch; 0: only blocks are counted */
     qs_status (*choose_target)(Device *);
 } Maker;
 
 enum { STAGES = 2, STAGE_BYTES = 4 << 20 };
 enum { FAULTS = 256 };                     /* launches that may be under way with their faults unknown */
-enum { LOCAL_MOST = 512 << 10 };          /* bytes of local memory of a thread */
+enum { LOCAL_MOST = 512 << 10 };           /* bytes of local memory of a thread */
 static const int64_t GRID_MAX = INT32_MAX; /* blocks in one launch */
 
-typedef struct { char *host; void *done; bool busy; } Stage; /* busy: the device may still use it, until `done` */
+typedef struct {
+    char *host;
+    void *done;
+    bool busy;
+} Stage; /* busy: the device may still use it, until `done` */
 
 enum { CUTS = 32 };
-enum { BESIDE_LEAST = 32 << 10 };         /* bytes that are worth the events of a copy beside the work */
-enum { CUT_LEAST = 1 << 20 };             /* bytes of the blocks of a launch that is worth a cut behind it */
-typedef struct { uint64_t at; void *event; } Cut;             /* behind number `at` of what was queued */
-typedef struct { DevPtr at; size_t n; uint64_t used, written, sent; } Mark; /* of a block of ours */
+enum { BESIDE_LEAST = 32 << 10 }; /* bytes that are worth the events of a copy beside the work */
+enum { CUT_LEAST = 1 << 20 };     /* bytes of the blocks of a launch that is worth a cut behind it */
+typedef struct {
+    uint64_t at;
+    void *event;
+} Cut; /* behind number `at` of what was queued */
+typedef struct {
+    DevPtr at;
+    size_t n;
+    uint64_t used, written, sent;
+} Mark; /* of a block of ours */
 
 typedef struct {
     Api f;
     const Maker *maker;
-    int device, before;   /* before: the device of this thread until we came, where there are no contexts */
-    bool retained;        /* the primary context counts us; or the device is open */
-    void *context, *stream, *ready; /* ready: an event for orders between devices */
-    void *pool;           /* gives blocks and takes them in the order of the queue; NULL: cuMemAlloc does */
-    void *copies;         /* transfers with the host; NULL: they go through `stream` */
-    void *last_sent;      /* an event behind the last upload */
+    int device, before;              /* before: the device of this thread until we came, where there are no contexts */
+    bool retained;                   /* the primary context counts us; or the device is open */
+    void *context, *stream, *ready;  /* ready: an event for orders between devices */
+    void *pool;                      /* gives blocks and takes them in the order of the queue; NULL: cuMemAlloc does */
+    void *copies;                    /* transfers with the host; NULL: they go through `stream` */
+    void *last_sent;                 /* an event behind the last upload */
     uint64_t queued, all_used, done; /* numbers in `stream`: the last; all blocks used up to it; known to be over */
-    uint64_t awaited;     /* up to where `copies` waits for `stream` */
-    uint64_t sent, joined; /* numbers of uploads: the last; up to where `stream` waits for them */
+    uint64_t awaited;                /* up to where `copies` waits for `stream` */
+    uint64_t sent, joined;           /* numbers of uploads: the last; up to where `stream` waits for them */
     Cut cuts[CUTS];
     unsigned ncuts;
-    bool lent;            /* libraries queue things in `stream` that are not counted */
-    bool shown;           /* so may others who know it */
-    Mark *marks;          /* in the order of addresses */
+    bool lent;   /* libraries queue things in `stream` that are not counted */
+    bool shown;  /* so may others who know it */
+    Mark *marks; /* in the order of addresses */
     uint32_t nmarks, marks_cap;
-    bool alone;           /* one thread fills and empties the stages */
-    DevFault *faults;     /* FAULTS of them, in pinned memory; NULL: none was needed yet */
-    DevPtr faults_there;  /* the same as the device calls it */
+    bool alone;            /* one thread fills and empties the stages */
+    DevFault *faults;      /* FAULTS of them, in pinned memory; NULL: none was needed yet */
+    DevPtr faults_there;   /* the same as the device calls it */
     DevAsync late[FAULTS]; /* of the first d->owed launches */
     Stage stage[STAGES];
-    unsigned turn;        /* which stage is next */
-    CudaMath *math;       /* NULL: not needed yet */
-    uint64_t peers;       /* bit i: access to the memory of device i was asked for */
-    char running[64];     /* the kernel launched last since the device was waited for; "" */
-    char dead[1024];       /* why the context is of no use any more; "" */
+    unsigned turn;    /* which stage is next */
+    CudaMath *math;   /* NULL: not needed yet */
+    uint64_t peers;   /* bit i: access to the memory of device i was asked for */
+    char running[64]; /* the kernel launched last since the device was waited for; "" */
+    char dead[1024];  /* why the context is of no use any more; "" */
 } State;
 
 struct Program {
     void *module, *function;
     bool serial, fault;
-    int threads;          /* in a block, when that is ours to choose */
-    int max_threads;      /* of a block, with the registers that the code takes */
-    int registers;        /* of a thread */
-    unsigned shared;      /* bytes */
+    int threads;     /* in a block, when that is ours to choose */
+    int max_threads; /* of a block, with the registers that the code takes */
+    int registers;   /* of a thread */
+    unsigned shared; /* bytes */
     char name[64];
-    char *text;           /* of which code for larger blocks can be made; NULL: of this it cannot */
-    size_t n;             /* bytes of the text, without the NUL */
+    char *text; /* of which code for larger blocks can be made; NULL: of this it cannot */
+    size_t n;   /* bytes of the text, without the NUL */
     Cache *cache;
-    Program *wider;       /* for larger blocks, in fewer registers; NULL: none was needed yet */
+    Program *wider; /* for larger blocks, in fewer registers; NULL: none was needed yet */
 };
 
 static State *state(const Device *d) { return d->state; }
@@ -190,13 +201,17 @@ static void describe_error(const Api *f, int e, char *out, size_t n) {
     snprintf(out, n, "%s (%s, %d)", text, name, e);
 }
 
-typedef struct { char s[64]; } Symbol;
+typedef struct {
+    char s[64];
+} Symbol;
 
 /* The function by the name that its documentation has: those of CUDA without the _v2 of the table. */
 static Symbol symbol_of(const State *s, const char *call) {
-    static const struct { const char *name, *hip; } names[] = {
+    static const struct {
+        const char *name, *hip;
+    } names[] = {
 #define CU(name, cuda, hip, args) {#name, hip},
-#define HIP(name, symbol, args) {#name, symbol},
+#define HIP(name, symbol, args)   {#name, symbol},
 #include "devices/cuda_api.def"
     };
     Symbol out;
@@ -306,12 +321,15 @@ static bool open_library(Ctx *c, const Maker *m, Api *f, const char **why) {
         return false;
     }
     /* POSIX lets a function address travel in a void *; C has no cast for it. */
-#define FIND(name, symbol) *(void **)(void *)&f->name = dlsym(lib, symbol)
-#define FETCH(name, symbol) FIND(name, symbol), complete = complete && f->name;
+#define FIND(name, symbol)                      *(void **)(void *)&f->name = dlsym(lib, symbol)
+#define FETCH(name, symbol)                     FIND(name, symbol), complete = complete && f->name;
 #define CU(name, cuda_symbol, hip_symbol, args) FETCH(name, cuda ? cuda_symbol : hip_symbol)
-#define CUDA(name, symbol, args) if (cuda) FETCH(name, symbol)
-#define HIP(name, symbol, args) if (hip) FETCH(name, symbol)
-#define CUDALATER(name, symbol, args) if (cuda) FIND(name, symbol);
+#define CUDA(name, symbol, args)                                                                                       \
+    if (cuda) FETCH(name, symbol)
+#define HIP(name, symbol, args)                                                                                        \
+    if (hip) FETCH(name, symbol)
+#define CUDALATER(name, symbol, args)                                                                                  \
+    if (cuda) FIND(name, symbol);
 #include "devices/cuda_api.def"
 #undef FETCH
 #undef FIND
@@ -577,25 +595,36 @@ static qs_status choose_gfx(Device *d) {
     return qerr_set(d->ctx, QS_EDEVICE, "%s: code is not made for devices of its kind (%.40s)", qdev_name(d), arch);
 }
 
-static const Maker nvidia = {
-    .name = "CUDA", .whose = "NVIDIA's driver", .part = "NVIDIA's driver",
-    .oldest = "CUDA 11: update NVIDIA's driver", .variable = "QUASAR_CUDA", .library = {"libcuda.so.1"},
-    .contexts = true, .text = true,
-    .attribute = {
+static const Maker nvidia = {.name = "CUDA",
+                             .whose = "NVIDIA's driver",
+                             .part = "NVIDIA's driver",
+                             .oldest = "CUDA 11: update NVIDIA's driver",
+                             .variable = "QUASAR_CUDA",
+                             .library = {"libcuda.so.1"},
+                             .contexts = true,
+                             .text = true,
+                             .attribute =
+                                 {
 #define CUATTRIBUTE(name, cuda_number, cuda, hip_number, hip) [name] = cuda_number,
 #include "devices/cuda_api.def"
-    },
-    .choose_target = choose_sm};
+                                 },
+                             .choose_target = choose_sm};
 
 /* A launch counts its threads in 32 bits.  Memory of the host that is not cached has no atomic updates on every bus. */
-static const Maker amd = {
-    .name = "HIP", .whose = "AMD's driver", .part = "ROCm", .oldest = "ROCm 6: update ROCm", .variable = "QUASAR_HIP",
-    .library = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"},
-    .attribute = {
+static const Maker amd = {.name = "HIP",
+                          .whose = "AMD's driver",
+                          .part = "ROCm",
+                          .oldest = "ROCm 6: update ROCm",
+                          .variable = "QUASAR_HIP",
+                          .library = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"},
+                          .attribute =
+                              {
 #define CUATTRIBUTE(name, cuda_number, cuda, hip_number, hip) [name] = hip_number,
 #include "devices/cuda_api.def"
-    },
-    .fault_memory = (unsigned)HOSTALLOC_CACHED, .most_threads = UINT32_MAX, .choose_target = choose_gfx};
+                              },
+                          .fault_memory = (unsigned)HOSTALLOC_CACHED,
+                          .most_threads = UINT32_MAX,
+                          .choose_target = choose_gfx};
 
 static int probe_cuda(Ctx *c, const char **why) { return count_of(c, &nvidia, why); }
 static int probe_hip(Ctx *c, const char **why) { return count_of(c, &amd, why); }
@@ -772,7 +801,11 @@ static size_t part_of(size_t left) { return left < STAGE_BYTES ? left : STAGE_BY
 
 /* One thread does not copy as fast as the device does. */
 enum { PIECE = 256 << 10 };
-typedef struct { char *to; const char *from; size_t n; } Bytes;
+typedef struct {
+    char *to;
+    const char *from;
+    size_t n;
+} Bytes;
 
 static void copy_pieces(void *ud, int64_t first, int64_t last, int worker) {
     const Bytes *b = ud;
@@ -963,14 +996,20 @@ static qs_status queue_order(Device *d, void *before, void *after) {
 
 static qs_status order(Device *d, DevPtr stream, bool back) {
     void *theirs = (void *)(uintptr_t)stream, *ours = state(d)->stream;
-    if (back && d->owed) TRY(sync(d)); /* they would not look at our faults */
+    if (back && d->owed) TRY(sync(d));         /* they would not look at our faults */
     if (stream <= STREAM_LEGACY) return QS_OK; /* the driver orders it with uploads, too */
     TRY(enter(d));
     return leave(d, back ? queue_order(d, ours, theirs) : queue_order(d, theirs, ours));
 }
 
 /* Counts as a user of the context. */
-typedef struct { Api f; int device; void *context; DevPtr block; void *queue; } Orphan;
+typedef struct {
+    Api f;
+    int device;
+    void *context;
+    DevPtr block;
+    void *queue;
+} Orphan;
 
 static void free_orphan(void *p) {
     Orphan *o = p;
@@ -1078,11 +1117,10 @@ static qs_status load_failed(Device *d, const Program *p, const Code *code, int 
     qbuildlog_tell(&code->lines, log, &told);
     while (told.len && told.s[told.len - 1] == '\n') told.s[--told.len] = 0;
     const char *all = told.len ? told.s : "", *rest = all + strcspn(all, "\n");
-    qs_status s = error_at(d, e == ERROR_OUT_OF_MEMORY ? QS_ENOMEM : QS_EDEVICE, code,
-                           qbuildlog_error(&code->lines, log),
-                           "%s: kernel %s cannot be loaded: %s: %s%s%.*s%s%.800s", qdev_name(d), p->name,
-                           symbol_of(state(d), "ModuleLoadDataEx").s, what, *all ? ": " : "", (int)(rest - all), all,
-                           line, rest);
+    qs_status s =
+        error_at(d, e == ERROR_OUT_OF_MEMORY ? QS_ENOMEM : QS_EDEVICE, code, qbuildlog_error(&code->lines, log),
+                 "%s: kernel %s cannot be loaded: %s: %s%s%.*s%s%.800s", qdev_name(d), p->name,
+                 symbol_of(state(d), "ModuleLoadDataEx").s, what, *all ? ": " : "", (int)(rest - all), all, line, rest);
     qtext_free(&told);
     return s;
 }
@@ -1190,8 +1228,9 @@ static qs_status check_local(Device *d, const Program *p) {
     if (bytes <= LOCAL_MOST && (uint64_t)bytes * threads <= d->total_memory) return QS_OK;
     return qerr_set(d->ctx, QS_EVALUE,
                     "kernel %s: its local arrays take %d bytes for each position; %s has room for %llu", p->name, bytes,
-                    qdev_name(d), (unsigned long long)(threads && d->total_memory / threads < LOCAL_MOST
-                                                      ? d->total_memory / threads : LOCAL_MOST));
+                    qdev_name(d),
+                    (unsigned long long)(threads && d->total_memory / threads < LOCAL_MOST ? d->total_memory / threads
+                                                                                           : LOCAL_MOST));
 }
 
 static qs_status prepare(Device *d, Program *p, const Code *code) {
@@ -1254,7 +1293,11 @@ static qs_status load(Device *d, const Code *code, Program **out) {
 /* Code for blocks of so many threads.  Limits are multiples of four warps, by which registers are given out. */
 static qs_status fitting(Device *d, Program **p, int64_t threads) {
     enum { STEP = 128 };
-    Code code = {.kind = CODE_PTX, .entry = "kernel", .bytes = (*p)->text, .n = (*p)->n, .name = (*p)->name,
+    Code code = {.kind = CODE_PTX,
+                 .entry = "kernel",
+                 .bytes = (*p)->text,
+                 .n = (*p)->n,
+                 .name = (*p)->name,
                  .cache = (*p)->cache};
     while (threads > (*p)->max_threads && (*p)->wider) *p = (*p)->wider;
     if (!code.bytes || threads <= (*p)->max_threads) return QS_OK;
@@ -1450,9 +1493,8 @@ static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const
     return leave(d, s);
 }
 
-const DeviceOps qdev_cuda_ops = {"cuda", CODE_PTX, probe_cuda, open_cuda, close_device, alloc,  release, upload,
-                                 download, copy,   load,  unload,      launch,       sync,   peer,    &sharing,
-                                 NULL};
-const DeviceOps qdev_hip_ops = {"hip",    CODE_AMD, probe_hip, open_hip, close_device, alloc, release, upload,
-                                download, copy,     load,      unload,   launch,       sync,  peer,    NULL,
-                                NULL};
+const DeviceOps qdev_cuda_ops = {"cuda",  CODE_PTX, probe_cuda, open_cuda, close_device, alloc,
+                                 release, upload,   download,   copy,      load,         unload,
+                                 launch,  sync,     peer,       &sharing,  NULL};
+const DeviceOps qdev_hip_ops = {"hip", CODE_AMD, probe_hip, open_hip, close_device, alloc, release, upload, download,
+                                copy,  load,     unload,    launch,   sync,         peer,  NULL,    NULL};

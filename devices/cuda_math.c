@@ -19,8 +19,8 @@
 #include "devices/heap.h"
 #include "devices/nvidia.h"
 #include "vm/base/dtype.h"
-#include "vm/base/str.h"
 #include "vm/base/dynlib.h"
+#include "vm/base/str.h"
 
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -41,13 +41,18 @@ enum { /* what the libraries call CUBLAS_OP_N, … */
 enum { PLANS = 8, CONVOLUTIONS = 64 };
 enum { BLAS_AREA = 4 << 20, HOPPER = 90, HOPPER_BLAS_AREA = 32 << 20 }; /* bytes that cuBLAS is best given */
 
-typedef struct { DevFft of; int plan; size_t area; bool made; } Plan; /* of: its layout */
+typedef struct {
+    DevFft of;
+    int plan;
+    size_t area;
+    bool made;
+} Plan; /* of: its layout */
 
 enum { IMAGES, WEIGHTS, RESULTS, BIAS, DESCRIPTORS };
 typedef struct {
     DevConvShape of;
     bool made;
-    const char *refused;       /* why cuDNN does not do it, or NULL; the rest is of use then */
+    const char *refused; /* why cuDNN does not do it, or NULL; the rest is of use then */
     void *is[DESCRIPTORS], *conv;
     int algorithm;
     size_t area;
@@ -55,21 +60,25 @@ typedef struct {
 
 struct CudaMath {
     Api f;
-    int driver;            /* the newest CUDA that it takes: 12040 is 12.4 */
+    int driver; /* the newest CUDA that it takes: 12040 is 12.4 */
     bool tried[LIB__COUNT];
     const char *missing[LIB__COUNT];
     void *blas, *solver, *dnn; /* handles */
     DevPtr blas_block, area;
     size_t area_bytes;
     Plan plan[PLANS];
-    unsigned turn;         /* whose place the next plan takes */
+    unsigned turn; /* whose place the next plan takes */
     Convolution convolution[CONVOLUTIONS];
-    unsigned next;         /* the same of convolutions */
+    unsigned next; /* the same of convolutions */
 };
 
 /* -- the libraries ------------------------------------------------------------------------------------------------- */
 /* version: of the file, by CUDA; least: what it must be of */
-typedef struct { const char *title, *variable, *file; int version[3]; const char *least; } Library;
+typedef struct {
+    const char *title, *variable, *file;
+    int version[3];
+    const char *least;
+} Library;
 static const int cuda_versions[] = {13, 12, 11};
 static const Library libraries[LIB__COUNT] = {
     [LIB_BLAS] = {"cuBLAS", "QUASAR_CUBLAS", "libcublas.so", {13, 12, 11}, "CUDA 11"},
@@ -89,7 +98,10 @@ static const char *because(Device *d, const char *format, ...) {
     return qstr_cname(d->ctx, text)->s;
 }
 
-typedef struct { void *lib; char why[DYNLIB_WHY]; } Opened;
+typedef struct {
+    void *lib;
+    char why[DYNLIB_WHY];
+} Opened;
 
 static bool take_library(void *ud, const char *path) {
     Opened *o = ud;
@@ -138,7 +150,7 @@ static const char *load(Device *d, CudaMath *m, DevLibrary which) {
     Api *f = &m->f;
     void *lib = open_library(d, m->driver, &libraries[which], &why);
     if (!lib) return why;
-    /* POSIX lets a function address travel in a void *; C has no cast for it. */
+        /* POSIX lets a function address travel in a void *; C has no cast for it. */
 #define CUMATH(library, name, symbol, args)                                                                            \
     if (LIB_##library == which) *(void **)(void *)&f->name = dlsym(lib, symbol), complete = complete && f->name;
 #include "devices/cuda_math.def"
@@ -166,7 +178,8 @@ static qs_status present(Device *d, CudaMath *m, DevLibrary lib) {
 enum { LIB_DNN8 = LIB_DNN, LIB_DNN9 = LIB_DNN }; /* whose numbers do not meet */
 
 static const char *status_name(DevLibrary which, int status) {
-#define CUSTATUS(library, number, name) if ((DevLibrary)LIB_##library == which && status == number) return name;
+#define CUSTATUS(library, number, name)                                                                                \
+    if ((DevLibrary)LIB_##library == which && status == number) return name;
 #include "devices/cuda_math.def"
     return "an error without a name";
 }
@@ -197,7 +210,8 @@ typedef struct {
 } Handle;
 
 static Handle handle(CudaMath *m, DevLibrary which) {
-#define HANDLE(Of, at) (Handle){#Of, &m->at, m->f.Of##Create, m->f.Of##SetStream, m->f.Of##Destroy}
+#define HANDLE(Of, at)                                                                                                 \
+    (Handle) { #Of, &m->at, m->f.Of##Create, m->f.Of##SetStream, m->f.Of##Destroy }
     return which == LIB_BLAS ? HANDLE(Blas, blas) : which == LIB_SOLVER ? HANDLE(Solver, solver) : HANDLE(Dnn, dnn);
 #undef HANDLE
 }
@@ -343,7 +357,11 @@ qs_status qcudamath_fft(Device *d, CudaMath *m, void *stream, const DevFft *f) {
 /* Of the block that a call works in.  ROW: pivots, factors of reflections, or values; RIGHT: b, or the packed half. */
 enum { ROW, INFO, COPY, LEFT, RIGHT, SPARE, AREA, PARTS };
 
-typedef struct { size_t at[PARTS + 1]; DevPtr block; int area; } Room;
+typedef struct {
+    size_t at[PARTS + 1];
+    DevPtr block;
+    int area;
+} Room;
 
 #define TYPED(lib, type, name, ...)                                                                                    \
     ((type) == QS_F32   ? CALL(d, m, lib, S##name, __VA_ARGS__)                                                        \
@@ -389,8 +407,11 @@ static qs_status get_solving_room(Device *d, CudaMath *m, const DevSolve *s, Roo
                    : s->kind == SOLVE_SYSTEM && columns > 1 ? count * columns
                                                             : 0;
     return get_room(d,
-                    (size_t[PARTS]){[ROW] = count * sizeof(int), [INFO] = sizeof(int), [COPY] = count * count * size,
-                                    [RIGHT] = right * size, [AREA] = (size_t)r->area * size},
+                    (size_t[PARTS]){[ROW] = count * sizeof(int),
+                                    [INFO] = sizeof(int),
+                                    [COPY] = count * count * size,
+                                    [RIGHT] = right * size,
+                                    [AREA] = (size_t)r->area * size},
                     r);
 }
 
@@ -467,8 +488,12 @@ static qs_status get_factoring_room(Device *d, CudaMath *m, const DevFactor *f, 
     bool sides = f->kind == FACTOR_SVD && f->left;
     TRY(ask_area(d, m, f, r));
     return get_room(d,
-                    (size_t[PARTS]){[ROW] = k * size, [INFO] = sizeof(int), [COPY] = all, [LEFT] = sides ? all : 0,
-                                    [RIGHT] = sides ? k * k * size : 0, [SPARE] = k * size,
+                    (size_t[PARTS]){[ROW] = k * size,
+                                    [INFO] = sizeof(int),
+                                    [COPY] = all,
+                                    [LEFT] = sides ? all : 0,
+                                    [RIGHT] = sides ? k * k * size : 0,
+                                    [SPARE] = k * size,
                                     [AREA] = (size_t)r->area * size},
                     r);
 }
@@ -532,8 +557,8 @@ qs_status qcudamath_factor(Device *d, CudaMath *m, void *stream, DevFactor *f) {
     TRY(have(d, m, LIB_SOLVER, stream));
     TRY(get_factoring_room(d, m, f, &r));
     int64_t rows = is_flat(f) ? f->n : f->m, columns = is_flat(f) ? f->m : f->n;
-    qs_status s = copy_matrix(d, m, f->dtype, f->ta == is_flat(f) ? TURNED : PLAIN, rows, columns, f->a, f->lda,
-                              part(&r, COPY));
+    qs_status s =
+        copy_matrix(d, m, f->dtype, f->ta == is_flat(f) ? TURNED : PLAIN, rows, columns, f->a, f->lda, part(&r, COPY));
     if (s == QS_OK) s = by[f->kind](d, m, f, &r);
     put_room(d, &r);
     if (s == QS_OK && f->info < 0)
@@ -582,17 +607,23 @@ static qs_status describe(Device *d, CudaMath *m, Convolution *p) {
 }
 
 /* cudnnConvolutionFwdAlgoPerf_t and its two like. */
-typedef struct { int algorithm, status; float time; size_t memory; int same_bits, math, reserved[3]; } Found;
+typedef struct {
+    int algorithm, status;
+    float time;
+    size_t memory;
+    int same_bits, math, reserved[3];
+} Found;
 _Static_assert(offsetof(Found, memory) == DNN_MEMORY_AT && offsetof(Found, math) == DNN_MATH_AT, "cuDNN's layout");
 _Static_assert(sizeof(Found) == DNN_FORWARD_SIZE && sizeof(Found) == DNN_INPUT_SIZE &&
-               sizeof(Found) == DNN_WEIGHTS_SIZE, "cuDNN's layout");
+                   sizeof(Found) == DNN_WEIGHTS_SIZE,
+               "cuDNN's layout");
 
 enum { CONV_AREA = 64 << 20 }; /* bytes of work space that a convolution may take */
 
 static bool is_fit(int kind, const Found *f) {
-    bool sums = kind == CONV_FORWARD ? f->algorithm == DNN_IMPLICIT || f->algorithm == DNN_INDEXED ||
-                                           f->algorithm == DNN_EXPLICIT
-                                     : f->algorithm == (kind == CONV_INPUT ? DNN_INPUT_IMPLICIT : DNN_WEIGHTS_IMPLICIT);
+    bool sums = kind == CONV_FORWARD
+                    ? f->algorithm == DNN_IMPLICIT || f->algorithm == DNN_INDEXED || f->algorithm == DNN_EXPLICIT
+                    : f->algorithm == (kind == CONV_INPUT ? DNN_INPUT_IMPLICIT : DNN_WEIGHTS_IMPLICIT);
     bool full = f->math == DNN_FULL_MATH || f->math == DNN_ANY_MATH; /* any that the descriptor allows */
     return sums && full && !f->status && f->same_bits == DNN_SAME_BITS && f->memory <= CONV_AREA;
 }

@@ -24,20 +24,27 @@ struct ElfObject {
     uint8_t *base;
     size_t size, code_size;
     size_t nsymbols;
-    struct { char *name; void *at; } *symbols; /* the global functions and data that the object defines */
+    struct {
+        char *name;
+        void *at;
+    } * symbols; /* the global functions and data that the object defines */
 };
 
 typedef struct { /* while loading */
     Ctx *ctx;
-    const uint8_t *file; size_t n;
+    const uint8_t *file;
+    size_t n;
     const Elf64_Ehdr *head;
-    const Elf64_Shdr *sections; size_t nsections;
-    const Elf64_Sym *syms; size_t nsyms;
-    const char *names, *section_names; size_t names_size, section_names_size;
-    uint8_t **place;      /* of each section in memory; NULL: not loaded */
-    uint8_t **addr;       /* of each symbol; undefined ones: the stub */
-    uint64_t **slot;      /* of each undefined symbol */
-    size_t code, data;    /* bytes, while laying out */
+    const Elf64_Shdr *sections;
+    size_t nsections;
+    const Elf64_Sym *syms;
+    size_t nsyms;
+    const char *names, *section_names;
+    size_t names_size, section_names_size;
+    uint8_t **place;   /* of each section in memory; NULL: not loaded */
+    uint8_t **addr;    /* of each symbol; undefined ones: the stub */
+    uint64_t **slot;   /* of each undefined symbol */
+    size_t code, data; /* bytes, while laying out */
     ElfObject *obj;
 } Load;
 
@@ -185,9 +192,15 @@ static qs_status apply(Load *l, uint32_t type, size_t sym, int64_t addend, uint8
     switch (type) {
     case R_X86_64_NONE: return QS_OK;
     case R_X86_64_64: memcpy(at, &target, 8); return QS_OK;
-    case R_X86_64_PC64: target -= here; memcpy(at, &target, 8); return QS_OK;
-    case R_X86_64_PC32: case R_X86_64_PLT32: return put32(l, at, (int64_t)(target - here));
-    case R_X86_64_GOTPCREL: case R_X86_64_GOTPCRELX: case R_X86_64_REX_GOTPCRELX:
+    case R_X86_64_PC64:
+        target -= here;
+        memcpy(at, &target, 8);
+        return QS_OK;
+    case R_X86_64_PC32:
+    case R_X86_64_PLT32: return put32(l, at, (int64_t)(target - here));
+    case R_X86_64_GOTPCREL:
+    case R_X86_64_GOTPCRELX:
+    case R_X86_64_REX_GOTPCRELX:
         if (!l->slot[sym]) return damaged(l->ctx, "indirect reference to a symbol of its own");
         return put32(l, at, (int64_t)((uint64_t)(uintptr_t)l->slot[sym] + (uint64_t)addend - here));
     }
@@ -223,22 +236,31 @@ static qs_status apply(Load *l, uint32_t type, size_t sym, int64_t addend, uint8
     case R_AARCH64_ABS64: memcpy(at, &target, 8); return QS_OK;
     case R_AARCH64_PREL64: memcpy(at, &d, 8); return QS_OK;
     case R_AARCH64_PREL32: return put32(l, at, d);
-    case R_AARCH64_CALL26: case R_AARCH64_JUMP26:
+    case R_AARCH64_CALL26:
+    case R_AARCH64_JUMP26:
         if (d < -(1 << 27) || d >= 1 << 27) return damaged(l->ctx, "a call is out of reach");
         return patch(at, 0x3ffffff, (uint32_t)(d >> 2));
     case R_AARCH64_ADR_PREL_PG_HI21: return page_relative(l, target, here, at);
-    case R_AARCH64_ADD_ABS_LO12_NC: case R_AARCH64_LDST8_ABS_LO12_NC: return low12(at, target, 0);
+    case R_AARCH64_ADD_ABS_LO12_NC:
+    case R_AARCH64_LDST8_ABS_LO12_NC: return low12(at, target, 0);
     case R_AARCH64_LDST16_ABS_LO12_NC: return low12(at, target, 1);
     case R_AARCH64_LDST32_ABS_LO12_NC: return low12(at, target, 2);
     case R_AARCH64_LDST64_ABS_LO12_NC: return low12(at, target, 3);
     case R_AARCH64_LDST128_ABS_LO12_NC: return low12(at, target, 4);
-    case R_AARCH64_ADR_GOT_PAGE: if (slot) return page_relative(l, slot, here, at); break;
-    case R_AARCH64_LD64_GOT_LO12_NC: if (slot) return low12(at, slot, 3); break;
+    case R_AARCH64_ADR_GOT_PAGE:
+        if (slot) return page_relative(l, slot, here, at);
+        break;
+    case R_AARCH64_LD64_GOT_LO12_NC:
+        if (slot) return low12(at, slot, 3);
+        break;
     }
     return qerr_set(l->ctx, QS_EDEVICE, "compiled kernel uses relocation %u, which is not known here", type);
 }
 #else
-static size_t reloc_width(uint32_t type) { (void)type; return 4; }
+static size_t reloc_width(uint32_t type) {
+    (void)type;
+    return 4;
+}
 static qs_status apply(Load *l, uint32_t type, size_t sym, int64_t addend, uint8_t *at) {
     (void)sym, (void)addend, (void)at;
     return qerr_set(l->ctx, QS_EDEVICE, "compiled kernel uses relocation %u, which is not known here", type);

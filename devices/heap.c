@@ -8,13 +8,17 @@ enum { LEAST = 512, FIRST = 8 * 9 /* its step */, LISTS = 8 * 63 - FIRST };
 static const size_t keep_least = (size_t)256 << 20; /* bytes that may be kept; of a large device an eighth of it */
 static const size_t worth_asking = (size_t)1 << 20; /* from here on, look at what others would have left */
 
-typedef struct { DevPtr *at; uint32_t n, cap; } FreeList;
-struct Heap { FreeList lists[LISTS]; size_t used, kept; };
+typedef struct {
+    DevPtr *at;
+    uint32_t n, cap;
+} FreeList;
+struct Heap {
+    FreeList lists[LISTS];
+    size_t used, kept;
+};
 
 /* The list of a block, and in *size what such blocks really have. */
-static size_t list_of(size_t n, size_t *size) {
-    return qpool_step(n < LEAST ? LEAST : n, size) - FIRST;
-}
+static size_t list_of(size_t n, size_t *size) { return qpool_step(n < LEAST ? LEAST : n, size) - FIRST; }
 
 static struct Heap *heap_of(Device *d) {
     if (!d->heap) d->heap = qmem_alloc(d->ctx, sizeof(struct Heap));

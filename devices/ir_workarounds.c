@@ -3,16 +3,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct { const char *s; size_t n; } Span;
+typedef struct {
+    const char *s;
+    size_t n;
+} Span;
 
 typedef struct { /* %name = compare a, b: one of the two is a zero; or zext i32, where `compare` is empty */
     Span name, compare, side[2];
-    int zero;            /* which */
+    int zero; /* which */
 } Test;
 
 typedef struct {
     Text *out;
-    Test *test;          /* those of the function */
+    Test *test; /* those of the function */
     uint32_t ntests, cap;
     int mended;
 } Mend;
@@ -145,7 +148,7 @@ static void begin(Mend *m, const char *line, const char *end, bool (*read)(const
     }
 }
 
-/* -- aarch64 ------------------------------------------------------------------------------------------------------ */
+/* -- aarch64 ------------------------------------------------------------------------------------------------------- */
 static bool is_strict(const char *compare) {
     static const char *const predicates[] = {" olt ", " ogt ", " ult ", " ugt "};
     for (int i = 0; i < 4; i++)
@@ -166,7 +169,8 @@ static bool mend_choice(Mend *m, const char *line) {
     const char *select = operation(line, "select "), *at = select ? strstr(select, "i1") : NULL;
     const char *name = at ? at + strcspn(at, " ") + 1 : NULL, *type = at;
     if (!name || !is_known(m, operand(name))) return false;
-    if (name[-2] == '>') while (*type != '<') type--;
+    if (name[-2] == '>')
+        while (*type != '<') type--;
     qtext_printf(m->out, "  %%mended.%d = freeze ", ++m->mended);
     qtext_add(m->out, type, (size_t)(name - type)), put(m->out, operand(name)), qtext_putc(m->out, '\n');
     qtext_add(m->out, line, (size_t)(name - line));

@@ -1,4 +1,5 @@
-/* ir_workarounds.h -- the text of a module for NVIDIA or AMD devices, or aarch64, after all passes, before code is made of it.
+/* ir_workarounds.h -- the text of a module for NVIDIA or AMD devices, or aarch64, after all passes, before code is
+ * made of it.
  *
  * Three things that LLVM gets wrong are said in other words here, where no pass turns them back.  It is done on the
  * text, because that is what every LLVM has in common that we open (llvm.h, llvmlite.h).

@@ -33,8 +33,8 @@
 
 /* Newest first; names as Debian, Fedora, Arch and the makers of LLVM give them. */
 static const char *const library_names[] = {
-    "libLLVM.so.19.1", "libLLVM-19.so.1", "libLLVM-19.so", "libLLVM.so.18.1", "libLLVM-18.so.1", "libLLVM-18.so",
-    "libLLVM-17.so.1", "libLLVM-17.so",   "libLLVM-16.so.1", "libLLVM-16.so",
+    "libLLVM.so.19.1", "libLLVM-19.so.1", "libLLVM-19.so", "libLLVM.so.18.1", "libLLVM-18.so.1",
+    "libLLVM-18.so",   "libLLVM-17.so.1", "libLLVM-17.so", "libLLVM-16.so.1", "libLLVM-16.so",
 };
 /* Found only to say that they do not do: 14 crashes on opaque pointers, 15 lacks half of what we use. */
 static const char *const old_names[] = {"libLLVM-15.so.1", "libLLVM-15.so", "libLLVM-14.so.1", "libLLVM-14.so",
@@ -43,7 +43,7 @@ static const char *const old_names[] = {"libLLVM-15.so.1", "libLLVM-15.so", "lib
 enum { OLDEST = 16 };
 
 typedef struct {
-#define NEED(result, name, args) result(*name) args;
+#define NEED(result, name, args)  result(*name) args;
 #define MAYBE(result, name, args) NEED(result, name, args)
 #include "devices/llvm_api.def"
 } Api;
@@ -63,7 +63,8 @@ static bool load_symbols(void *lib, Api *f, const char **missing) {
     bool ok = true;
     /* POSIX lets a function address travel in a void *; C has no cast for it. */
 #define FETCH(name) *(void **)(void *)&f->name = dlsym(lib, "LLVM" #name)
-#define NEED(result, name, args) if (FETCH(name), !f->name && ok) ok = false, *missing = "LLVM" #name;
+#define NEED(result, name, args)                                                                                       \
+    if (FETCH(name), !f->name && ok) ok = false, *missing = "LLVM" #name;
 #define MAYBE(result, name, args) FETCH(name);
 #include "devices/llvm_api.def"
 #undef FETCH
@@ -120,7 +121,10 @@ static qs_status refuse(Ctx *c, const char *why) {
     return qerr_set(c, QS_EDEVICE, "compiling kernels needs LLVM, which is not installed: %s", advice());
 }
 
-typedef struct { void *lib; char why[DYNLIB_WHY]; } Opened;
+typedef struct {
+    void *lib;
+    char why[DYNLIB_WHY];
+} Opened;
 
 static bool open_found(void *ud, const char *path) {
     Opened *o = ud;
@@ -189,7 +193,7 @@ void qllvm_close(Ctx *c, Llvm *l) {
 
 const char *qllvm_version(const Llvm *l) { return l->lite ? qllvmlite_version(l->lite) : l->version; }
 
-/* -- one compilation -------------------------------------------------------------------------------------------- */
+/* -- one compilation ----------------------------------------------------------------------------------------------- */
 
 typedef struct { /* what has to be given back, however far we came */
     Ctx *ctx;
@@ -258,8 +262,11 @@ static qs_status parse(Job *j, const LlvmTarget *t, const char *ir, size_t n) {
     return QS_OK;
 }
 
-/* -- mathematical functions of NVIDIA devices: bitcode that comes with the CUDA toolkit, or ours ------------------ */
-typedef struct { char *path; size_t n; } Found;
+/* -- mathematical functions of NVIDIA devices: bitcode that comes with the CUDA toolkit, or ours ------------------- */
+typedef struct {
+    char *path;
+    size_t n;
+} Found;
 
 static bool take_readable(void *ud, const char *path) {
     const Found *f = ud;
@@ -268,11 +275,10 @@ static bool take_readable(void *ud, const char *path) {
 }
 
 bool qllvm_libdevice(char *path, size_t n) {
-    static const char *const folders[] = {
-        "%s/nvvm/libdevice", "%s/lib/nvidia-cuda-toolkit/libdevice",
-        "%s/lib/python3*/site-packages/nvidia/*/nvvm/libdevice",
-        "%s/lib/python3*/site-packages/triton/backends/nvidia/lib",
-        "%s/lib/python3*/site-packages/warp/native/libdevice"};
+    static const char *const folders[] = {"%s/nvvm/libdevice", "%s/lib/nvidia-cuda-toolkit/libdevice",
+                                          "%s/lib/python3*/site-packages/nvidia/*/nvvm/libdevice",
+                                          "%s/lib/python3*/site-packages/triton/backends/nvidia/lib",
+                                          "%s/lib/python3*/site-packages/warp/native/libdevice"};
     const char *named = getenv("QUASAR_LIBDEVICE");
     if (named && *named) return snprintf(path, n, "%s", named) < (int)n && strcmp(named, "none") != 0;
     return qnvidia_find(folders, sizeof folders / sizeof *folders, "libdevice.10.bc", take_readable, &(Found){path, n});
@@ -297,9 +303,8 @@ static qs_status read_math(Job *j, const LlvmTarget *t, void **module) {
         text = f->CreateMemoryBufferWithMemoryRange(t->math, strlen(t->math), "math", 1);
     else if (f->CreateMemoryBufferWithContentsOfFile(path, &text, &j->message))
         return failed(j, "read libdevice for", j->message);
-    return f->ParseIRInContext(j->context, text, module, &j->message)
-               ? failed(j, "parse the functions of", j->message)
-               : QS_OK;
+    return f->ParseIRInContext(j->context, text, module, &j->message) ? failed(j, "parse the functions of", j->message)
+                                                                      : QS_OK;
 }
 
 static qs_status link_math(Job *j, const LlvmTarget *t) {
@@ -324,12 +329,12 @@ static qs_status link_math(Job *j, const LlvmTarget *t) {
  * In very large functions, as second derivatives of long loops are, much time went into copies of turns and vectors of
  * neighbouring numbers, from which code with so many values at once gains nothing.  Without these passes a second
  * derivative of a loop of 420 turns took 4.1 s to make, before 7.2, and was as fast. */
-#define QUICK_PASSES(instcombine, vectors, copies) \
-    "always-inline,function(sroa,early-cse,simplifycfg,loop-mssa(loop-rotate,licm),simplifycfg," instcombine \
-    ",loop(loop-idiom,indvars,loop-deletion,loop-unroll-full),sroa,loop-mssa(licm),gvn,simplifycfg," instcombine \
-    ",dse,loop-mssa(licm),inject-tli-mappings,loop-vectorize," vectors "),always-inline,function(" copies "sroa," \
-    instcombine ",loop-mssa(licm),simplifycfg),globaldce"
-#define ALL_PASSES(instcombine) \
+#define QUICK_PASSES(instcombine, vectors, copies)                                                                     \
+    "always-inline,function(sroa,early-cse,simplifycfg,loop-mssa(loop-rotate,licm),simplifycfg," instcombine           \
+    ",loop(loop-idiom,indvars,loop-deletion,loop-unroll-full),sroa,loop-mssa(licm),gvn,simplifycfg," instcombine       \
+    ",dse,loop-mssa(licm),inject-tli-mappings,loop-vectorize," vectors "),always-inline,function(" copies              \
+    "sroa," instcombine ",loop-mssa(licm),simplifycfg),globaldce"
+#define ALL_PASSES(instcombine)                                                                                        \
     QUICK_PASSES(instcombine, "loop-load-elim,simplifycfg,slp-vectorizer,vector-combine", "loop-unroll,")
 #define LARGE_PASSES(instcombine) QUICK_PASSES(instcombine, "simplifycfg", "")
 /* Since LLVM 18 a pass named in text ends the process when a second round would have found more, unless told not to. */

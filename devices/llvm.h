@@ -20,7 +20,7 @@ typedef struct {
     /* O3 instead of the passes that pay for most kernels.  With barriers, shared memory or atomics the code is up to
      * twice as fast; other kernels become no faster, and compiling takes up to twice as long. */
     bool thorough;
-    const char *math;     /* IR of functions that the module calls, or NULL; for NVPTX libdevice goes before it */
+    const char *math; /* IR of functions that the module calls, or NULL; for NVPTX libdevice goes before it */
 } LlvmTarget;
 
 /* What is done to a module of n bytes: the same text of IR may come to differ by it. */
@@ -40,7 +40,12 @@ const char *qllvm_version(const Llvm *l); /* "16.0.6" */
  * one that comes with the toolkit, or with Python packages: CUDA's compiler, Triton (a part of PyTorch), Warp. */
 bool qllvm_libdevice(char *path, size_t n);
 
-typedef struct { const LlvmTarget *target; const char *ir; size_t n; LlvmOutput wanted; } LlvmTask;
+typedef struct {
+    const LlvmTarget *target;
+    const char *ir;
+    size_t n;
+    LlvmOutput wanted;
+} LlvmTask;
 
 /* Parses, optimises and emits one module.  The bytes replace what was in out. */
 qs_status qllvm_compile(Ctx *c, Llvm *l, const LlvmTask *task, Text *out);

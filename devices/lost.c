@@ -25,9 +25,7 @@ static qs_status upload(Device *d, DevPtr p, size_t off, const void *from, size_
 static qs_status download(Device *d, void *to, DevPtr p, size_t off, size_t n) {
     return (void)to, (void)p, (void)off, (void)n, lost(d);
 }
-static qs_status copy(Device *d, DevPtr to, DevPtr from, size_t n) {
-    return (void)to, (void)from, (void)n, lost(d);
-}
+static qs_status copy(Device *d, DevPtr to, DevPtr from, size_t n) { return (void)to, (void)from, (void)n, lost(d); }
 static qs_status load(Device *d, const Code *code, Program **out) { return (void)code, (void)out, lost(d); }
 static void unload(Device *d, Program *p) { (void)d, (void)p; }
 static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const DevArg *args, DevFault *fault) {
@@ -44,7 +42,18 @@ static qs_status outlive(Device *d, DevPtr p, void (**release)(void *), void **o
 }
 static const SharingOps sharing = {queue, order, ordinal, move, outlive, NULL, NULL};
 
-const DeviceOps qdev_lost_ops = {.kind = "lost", .code = CODE_KIR, .probe = probe, .open = open_lost,
-                                 .close = close_lost, .alloc = alloc, .free = forget, .upload = upload,
-                                 .download = download, .copy = copy, .load = load, .unload = unload, .launch = launch,
-                                 .sync = lost, .sharing = &sharing};
+const DeviceOps qdev_lost_ops = {.kind = "lost",
+                                 .code = CODE_KIR,
+                                 .probe = probe,
+                                 .open = open_lost,
+                                 .close = close_lost,
+                                 .alloc = alloc,
+                                 .free = forget,
+                                 .upload = upload,
+                                 .download = download,
+                                 .copy = copy,
+                                 .load = load,
+                                 .unload = unload,
+                                 .launch = launch,
+                                 .sync = lost,
+                                 .sharing = &sharing};

@@ -4,8 +4,12 @@
 #include <string.h>
 
 /* A block is preceded by its size, so that accesses past its end are our own bugs made visible. */
-typedef struct { size_t n; } Block;
-struct Program { char entry[64]; };
+typedef struct {
+    size_t n;
+} Block;
+struct Program {
+    char entry[64];
+};
 
 static Block *block_of(DevPtr p) { return (Block *)(uintptr_t)p - 1; }
 
@@ -16,7 +20,11 @@ static qs_status count(Device *d, unsigned *counter, const char *what) {
     return qerr_set(d->ctx, QS_EDEVICE, "%s: %s failed as the test asked", qdev_name(d), what);
 }
 
-static int probe(Ctx *c, const char **why) { (void)c; *why = NULL; return 1; }
+static int probe(Ctx *c, const char **why) {
+    (void)c;
+    *why = NULL;
+    return 1;
+}
 
 static qs_status open_null(Device *d, int ordinal) {
     NullState *s = qmem_alloc(d->ctx, sizeof *s);
@@ -105,6 +113,7 @@ static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const
 
 static qs_status sync_null(Device *d) { return count(d, &((NullState *)d->state)->syncs, "sync"); }
 
-#define NULL_OPS "null", CODE_KIR, probe, open_null, close_null, alloc, free_block, upload, download, copy, load, \
-                 unload, launch, sync_null
+#define NULL_OPS                                                                                                       \
+    "null", CODE_KIR, probe, open_null, close_null, alloc, free_block, upload, download, copy, load, unload, launch,   \
+        sync_null
 const DeviceOps qdev_null_ops = {NULL_OPS, peer, NULL, NULL}, qdev_null_apart_ops = {NULL_OPS, NULL, NULL, NULL};

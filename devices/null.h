@@ -5,8 +5,8 @@
 
 typedef struct NullState {
     unsigned allocs, frees, uploads, downloads, copies, peers, loads, launches, syncs;
-    size_t live, capacity;   /* bytes held; 0: no limit */
-    long fail_after;         /* the n-th operation from now fails with QS_EDEVICE; < 0 never */
+    size_t live, capacity; /* bytes held; 0: no limit */
+    long fail_after;       /* the n-th operation from now fails with QS_EDEVICE; < 0 never */
 } NullState;
 
 extern const DeviceOps qdev_null_apart_ops; /* the same without copies from device to device */

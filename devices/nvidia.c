@@ -6,7 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef struct { char s[1024]; } Path;
+typedef struct {
+    char s[1024];
+} Path;
 
 /* Two folders above what PATH finds; links are not followed, because a virtual environment is one.  "" if there is
  * none. */
@@ -49,8 +51,17 @@ static bool offer(const char *pattern, const char *place, const char *file, bool
 bool qnvidia_find(const char *const *folders, size_t n, const char *file, bool (*take)(void *ud, const char *path),
                   void *ud) {
     Path python = home_of_python(), own = below_home(".local");
-    const char *places[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda", "/usr/lib/cuda", "/opt/cuda",
-                            getenv("VIRTUAL_ENV"), getenv("CONDA_PREFIX"), python.s, own.s, "/usr/local", "/usr"};
+    const char *places[] = {getenv("CUDA_HOME"),
+                            getenv("CUDA_PATH"),
+                            "/usr/local/cuda",
+                            "/usr/lib/cuda",
+                            "/opt/cuda",
+                            getenv("VIRTUAL_ENV"),
+                            getenv("CONDA_PREFIX"),
+                            python.s,
+                            own.s,
+                            "/usr/local",
+                            "/usr"};
     for (size_t p = 0; p < sizeof places / sizeof *places; p++)
         for (size_t i = 0; places[p] && *places[p] && i < n; i++)
             if (offer(folders[i], places[p], file, take, ud)) return true;

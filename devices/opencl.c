@@ -30,44 +30,91 @@ typedef struct {
 } Api;
 
 enum { /* names of the standard, without CL_ */
-    SUCCESS = 0, ALLOCATION_FAILURE = -4, OUT_OF_HOST_MEMORY = -6, INVALID_BUFFER_SIZE = -61,
-    MEM_READ_WRITE = 1, TYPE_GPU = 1 << 2, CORRECTLY_ROUNDED_DIVIDE_SQRT = 1 << 7,
-    PLATFORM_VERSION = 0x0901, PLATFORM_NAME = 0x0902, DEVICE_TYPE = 0x1000, DEVICE_MAX_WORK_GROUP_SIZE = 0x1004,
-    DEVICE_MAX_WORK_ITEM_SIZES = 0x1005, DEVICE_SINGLE_FP_CONFIG = 0x101B, DEVICE_GLOBAL_MEM_SIZE = 0x101F,
-    DEVICE_LOCAL_MEM_SIZE = 0x1023, DEVICE_AVAILABLE = 0x1027, DEVICE_COMPILER_AVAILABLE = 0x1028, DEVICE_NAME = 0x102B,
-    DEVICE_VENDOR = 0x102C, DRIVER_VERSION = 0x102D, DEVICE_PROFILE = 0x102E, DEVICE_VERSION = 0x102F,
-    DEVICE_EXTENSIONS = 0x1030, DEVICE_DOUBLE_FP_CONFIG = 0x1032, PROGRAM_BINARY_SIZES = 0x1165,
-    PROGRAM_BINARIES = 0x1166, PROGRAM_BUILD_LOG = 0x1183, KERNEL_WORK_GROUP_SIZE = 0x11B0,
-    KERNEL_LOCAL_MEM_SIZE = 0x11B2
+       SUCCESS = 0,
+       ALLOCATION_FAILURE = -4,
+       OUT_OF_HOST_MEMORY = -6,
+       INVALID_BUFFER_SIZE = -61,
+       MEM_READ_WRITE = 1,
+       TYPE_GPU = 1 << 2,
+       CORRECTLY_ROUNDED_DIVIDE_SQRT = 1 << 7,
+       PLATFORM_VERSION = 0x0901,
+       PLATFORM_NAME = 0x0902,
+       DEVICE_TYPE = 0x1000,
+       DEVICE_MAX_WORK_GROUP_SIZE = 0x1004,
+       DEVICE_MAX_WORK_ITEM_SIZES = 0x1005,
+       DEVICE_SINGLE_FP_CONFIG = 0x101B,
+       DEVICE_GLOBAL_MEM_SIZE = 0x101F,
+       DEVICE_LOCAL_MEM_SIZE = 0x1023,
+       DEVICE_AVAILABLE = 0x1027,
+       DEVICE_COMPILER_AVAILABLE = 0x1028,
+       DEVICE_NAME = 0x102B,
+       DEVICE_VENDOR = 0x102C,
+       DRIVER_VERSION = 0x102D,
+       DEVICE_PROFILE = 0x102E,
+       DEVICE_VERSION = 0x102F,
+       DEVICE_EXTENSIONS = 0x1030,
+       DEVICE_DOUBLE_FP_CONFIG = 0x1032,
+       PROGRAM_BINARY_SIZES = 0x1165,
+       PROGRAM_BINARIES = 0x1166,
+       PROGRAM_BUILD_LOG = 0x1183,
+       KERNEL_WORK_GROUP_SIZE = 0x11B0,
+       KERNEL_LOCAL_MEM_SIZE = 0x11B2
 };
 static const cl_bits ALL_DEVICES = 0xFFFFFFFF;
 
-typedef struct { cl_uint taken, message, pos, kinds; uint64_t value[2]; int64_t at[8]; } Fault; /* as in the code */
+typedef struct {
+    cl_uint taken, message, pos, kinds;
+    uint64_t value[2];
+    int64_t at[8];
+} Fault; /* as in the code */
 
 typedef struct {
     void *lib;
     Api f;
     void *platform, *id, *context, *queue, *fault;
     bool fp64, atom64;
-    const char *options;  /* of builds without fast math */
-    CacheKey driver;      /* what binaries depend on besides their text */
+    const char *options; /* of builds without fast math */
+    CacheKey driver;     /* what binaries depend on besides their text */
     size_t max_items[3];
 } State;
 
-struct Program { void *program, *kernel; size_t max_block; bool exact, fault, serial, fast; char name[64]; };
+struct Program {
+    void *program, *kernel;
+    size_t max_block;
+    bool exact, fault, serial, fast;
+    char name[64];
+};
 
 /* -- errors -------------------------------------------------------------------------------------------------------- */
 static const char *error_name(int e) {
-    static const struct { int code; const char *name; } names[] = {
-        {-1, "no device found"}, {-2, "the device is not available"}, {-3, "no compiler is available"},
-        {-4, "memory allocation failed"}, {-5, "out of resources"}, {-6, "out of host memory"},
-        {-11, "the build failed"}, {-14, "what it waits for has failed"}, {-30, "invalid value"},
-        {-34, "invalid context"}, {-36, "invalid queue"}, {-38, "invalid buffer"}, {-43, "invalid build options"},
-        {-45, "invalid program"}, {-46, "invalid kernel name"}, {-48, "invalid kernel"},
-        {-49, "invalid argument number"}, {-50, "invalid argument"}, {-51, "invalid argument size"},
-        {-52, "invalid arguments"},
-        {-54, "invalid block size"}, {-55, "invalid block extent"}, {-61, "invalid buffer size"},
-        {-63, "invalid launch size"}, {-1001, "no platform is installed"}};
+    static const struct {
+        int code;
+        const char *name;
+    } names[] = {{-1, "no device found"},
+                 {-2, "the device is not available"},
+                 {-3, "no compiler is available"},
+                 {-4, "memory allocation failed"},
+                 {-5, "out of resources"},
+                 {-6, "out of host memory"},
+                 {-11, "the build failed"},
+                 {-14, "what it waits for has failed"},
+                 {-30, "invalid value"},
+                 {-34, "invalid context"},
+                 {-36, "invalid queue"},
+                 {-38, "invalid buffer"},
+                 {-43, "invalid build options"},
+                 {-45, "invalid program"},
+                 {-46, "invalid kernel name"},
+                 {-48, "invalid kernel"},
+                 {-49, "invalid argument number"},
+                 {-50, "invalid argument"},
+                 {-51, "invalid argument size"},
+                 {-52, "invalid arguments"},
+                 {-54, "invalid block size"},
+                 {-55, "invalid block extent"},
+                 {-61, "invalid buffer size"},
+                 {-63, "invalid launch size"},
+                 {-1001, "no platform is installed"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i].code == e) return names[i].name;
     return "error";
@@ -94,10 +141,11 @@ static void *open_library(Ctx *c, Api *f, const char **why) {
     char failure[DYNLIB_WHY] = "", text[DYNLIB_WHY + 40];
     void *lib = qdynlib_open(library, RTLD_NOW | RTLD_LOCAL, failure);
     snprintf(text, sizeof text, "%s cannot be opened: %s", library == named ? "QUASAR_OPENCL" : library, failure);
-    *why = *failure           ? qstr_cname(c, text)->s
-           : library == named ? "the library that QUASAR_OPENCL names cannot be opened"
-                            : "libOpenCL.so.1 is not installed (Debian, Ubuntu: apt install ocl-icd-libopencl1, and a "
-                              "driver)";
+    *why = *failure ? qstr_cname(c, text)->s
+           : library == named
+               ? "the library that QUASAR_OPENCL names cannot be opened"
+               : "libOpenCL.so.1 is not installed (Debian, Ubuntu: apt install ocl-icd-libopencl1, and a "
+                 "driver)";
     if (!lib) return NULL;
     bool complete = true;
     /* POSIX lets a function address travel in a void *; C has no cast for it. */
@@ -426,9 +474,8 @@ static qs_status check_kernel(Device *d, Program *p, const Code *code) {
              NULL));
     TRY(CALL(d, GetKernelWorkGroupInfo, p->kernel, s->id, KERNEL_LOCAL_MEM_SIZE, sizeof shared, &shared, NULL));
     if (shared <= most) return QS_OK;
-    return error_at(d, code, position_of(code, "__local"),
-                    "%s: a block of kernel %s shares %llu bytes: at most %llu", qdev_name(d), p->name,
-                    (unsigned long long)shared, (unsigned long long)most);
+    return error_at(d, code, position_of(code, "__local"), "%s: a block of kernel %s shares %llu bytes: at most %llu",
+                    qdev_name(d), p->name, (unsigned long long)shared, (unsigned long long)most);
 }
 
 static qs_status build(Device *d, Program *p, const Code *code) {
@@ -465,10 +512,10 @@ static qs_status load(Device *d, const Code *code, Program **out) {
 typedef struct {
     int rank;
     int64_t domain[QS_MAX_RANK];
-    int32_t block[QS_MAX_RANK];   /* as the kernel sees it */
-    int32_t extent[QS_MAX_RANK];  /* of the blocks of this part: block, or what is left of it at the border */
+    int32_t block[QS_MAX_RANK];  /* as the kernel sees it */
+    int32_t extent[QS_MAX_RANK]; /* of the blocks of this part: block, or what is left of it at the border */
     int32_t first[QS_MAX_RANK], span[QS_MAX_RANK]; /* the blocks of this part */
-    int32_t count[QS_MAX_RANK];   /* of all blocks */
+    int32_t count[QS_MAX_RANK];                    /* of all blocks */
 } Part;
 
 static size_t pack(const Part *p, char out[QS_MAX_RANK * 28 + 8]) {
@@ -604,8 +651,14 @@ static qs_status measure(Device *d, const Program *p, const Launch *l, Part *par
 }
 
 static double slot_value(uint64_t bits, unsigned dtype) {
-    union { uint32_t u; float f; } single = {(uint32_t)bits};
-    union { uint64_t u; double f; } wide = {bits};
+    union {
+        uint32_t u;
+        float f;
+    } single = {(uint32_t)bits};
+    union {
+        uint64_t u;
+        double f;
+    } wide = {bits};
     switch ((qs_dtype)dtype) {
     case QS_F32: return (double)single.f;
     case QS_F64: return wide.f;
@@ -640,6 +693,6 @@ static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const
 
 static qs_status sync(Device *d) { return qdev_heed(d, WAIT(d, Finish, state(d)->queue)); }
 
-const DeviceOps qdev_opencl_ops = {"opencl", CODE_OPENCL, probe, open_device, close_device, alloc,  release,
-                                   upload,   download,    copy,  load,        unload,       launch, sync, NULL,
-                                   NULL, NULL};
+const DeviceOps qdev_opencl_ops = {"opencl", CODE_OPENCL, probe,    open_device, close_device, alloc,
+                                   release,  upload,      download, copy,        load,         unload,
+                                   launch,   sync,        NULL,     NULL,        NULL};

@@ -7,18 +7,20 @@
  * block's size follows from the size asked for; nothing is stored with it. */
 enum { GRAIN = 64, SMALL_MAX = 1 << 12, SMALL_LISTS = SMALL_MAX / GRAIN };
 enum { FIRST_LARGE = 8 * 12 /* the step of SMALL_MAX */, LARGE_LISTS = 8 * 64 - FIRST_LARGE };
-enum { KEEP_SMALL = 256 };                                   /* blocks per small list */
-static const size_t keep_large = (size_t)256 << 20;          /* bytes over all large lists */
-static const size_t large_pages = (size_t)4 << 20;           /* from here on, ask for them */
-static const size_t worth_asking = (size_t)1 << 30;          /* from here on, look at the machine's memory first */
+enum { KEEP_SMALL = 256 };                          /* blocks per small list */
+static const size_t keep_large = (size_t)256 << 20; /* bytes over all large lists */
+static const size_t large_pages = (size_t)4 << 20;  /* from here on, ask for them */
+static const size_t worth_asking = (size_t)1 << 30; /* from here on, look at the machine's memory first */
 
-typedef struct Free { struct Free *next; } Free;
+typedef struct Free {
+    struct Free *next;
+} Free;
 typedef struct Pool {
     Free *small[SMALL_LISTS + 1];
     uint16_t nsmall[SMALL_LISTS + 1];
     Free *large[LARGE_LISTS];
-    size_t held; /* in the large lists */
-    size_t used; /* of blocks that are given out */
+    size_t held;  /* in the large lists */
+    size_t used;  /* of blocks that are given out */
     size_t limit; /* of used and held together; 0: none */
 } Pool;
 
@@ -29,7 +31,10 @@ typedef struct Pool {
 #endif
 #endif
 #if defined(__SANITIZE_ADDRESS__)
-static bool bypass(const Ctx *c) { (void)c; return true; }
+static bool bypass(const Ctx *c) {
+    (void)c;
+    return true;
+}
 #else
 static bool bypass(const Ctx *c) { return c->fail_after > 0; }
 #endif
@@ -37,9 +42,7 @@ static bool bypass(const Ctx *c) { return c->fail_after > 0; }
 static size_t small_list(size_t n) { return (n + GRAIN - 1) / GRAIN; }
 
 /* The list of a large block, and in *size what such blocks really have. */
-static size_t large_list(size_t n, size_t *size) {
-    return qpool_step(n, size) - FIRST_LARGE;
-}
+static size_t large_list(size_t n, size_t *size) { return qpool_step(n, size) - FIRST_LARGE; }
 
 /* The system promises more than it has; refuse what can never be there instead of being killed while touching it. */
 static bool impossible(size_t n) {
@@ -129,7 +132,10 @@ static void put_large(Ctx *c, Free *f, size_t n) {
     size_t size, list = large_list(n, &size);
     Pool *p = c->pool;
     p->used -= size;
-    if (bypass(c) || list >= LARGE_LISTS || p->held + size > keep_large) { qmem_try_free(c, f, size); return; }
+    if (bypass(c) || list >= LARGE_LISTS || p->held + size > keep_large) {
+        qmem_try_free(c, f, size);
+        return;
+    }
     f->next = p->large[list];
     p->large[list] = f;
     p->held += size;
@@ -138,10 +144,16 @@ static void put_large(Ctx *c, Free *f, size_t n) {
 void qpool_put(Ctx *c, void *block, size_t n) {
     Free *f = block;
     if (!f) return;
-    if (n > SMALL_MAX) { put_large(c, f, n); return; }
+    if (n > SMALL_MAX) {
+        put_large(c, f, n);
+        return;
+    }
     size_t list = small_list(n ? n : 1);
     c->pool->used -= list * GRAIN;
-    if (bypass(c) || c->pool->nsmall[list] == KEEP_SMALL) { qmem_try_free(c, f, list * GRAIN); return; }
+    if (bypass(c) || c->pool->nsmall[list] == KEEP_SMALL) {
+        qmem_try_free(c, f, list * GRAIN);
+        return;
+    }
     f->next = c->pool->small[list];
     c->pool->small[list] = f;
     c->pool->nsmall[list]++;
@@ -165,4 +177,3 @@ void qpool_drain(Ctx *c) {
     for (size_t i = 0; i < LARGE_LISTS; i++) drop_list(c, &p->large[i], qpool_step_size(FIRST_LARGE + i));
     p->held = 0;
 }
-

@@ -12,7 +12,7 @@ void *qpool_get(Ctx *c, size_t n);          /* 64-byte aligned, not zeroed; NULL
 void qpool_put(Ctx *c, void *p, size_t n);  /* n as it was asked for; NULL is allowed */
 void qpool_set_limit(Ctx *c, size_t limit); /* qpool_get refuses to give out more bytes; 0: no limit */
 size_t qpool_limit(const Ctx *c, size_t *used);
-void qpool_drain(Ctx *c);                   /* back to the system with everything kept */
+void qpool_drain(Ctx *c); /* back to the system with everything kept */
 
 /* Sizes by eighths of powers of two, so that at most an eighth of a block is slack: the number of n's size, which is 8k
  * for 2^k, and in *size what such blocks really have; n >= 8. */

@@ -12,9 +12,11 @@ static const size_t room = (size_t)128 << 20; /* bytes of copies at a time */
 
 typedef struct {
     const Parts *parts;
-    PartsJob *fn; void *ud;
-    char *copies; size_t each; /* a copy: arguments, then arrays */
-    int64_t first, n;          /* the parts that have copies now */
+    PartsJob *fn;
+    void *ud;
+    char *copies;
+    size_t each;      /* a copy: arguments, then arrays */
+    int64_t first, n; /* the parts that have copies now */
 } Round;
 
 /* -- how many ------------------------------------------------------------------------------------------------------ */
@@ -91,7 +93,10 @@ static DevArg *start_copy(const Round *r, int64_t part) {
 }
 
 /* Elements [first, last) of one of the arrays. */
-typedef struct { const Round *round; const NativeSum *sum; } Adding;
+typedef struct {
+    const Round *round;
+    const NativeSum *sum;
+} Adding;
 
 static void put_together(void *ud, int64_t first, int64_t last, int worker) {
     const Round *r = ((Adding *)ud)->round;

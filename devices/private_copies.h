@@ -15,7 +15,8 @@
 
 typedef struct {
     const NativeInfo *info;
-    const DevArg *args; int nargs;
+    const DevArg *args;
+    int nargs;
     int64_t nblocks, n; /* n: parts, at most as many as blocks */
 } Parts;
 

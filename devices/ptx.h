@@ -23,7 +23,7 @@
 #include <string.h>
 
 enum { PTX_FAULT, PTX_FIRST, PTX_DOMAIN };
-enum { PTX_SLOTS = 512 };          /* 4096 bytes: what every driver and target takes */
+enum { PTX_SLOTS = 512 };           /* 4096 bytes: what every driver and target takes */
 enum { PTX_STATIC_SHARED = 49152 }; /* bytes; what goes beyond is given with the launch */
 
 /* The newest target that code is made for, for a device of this compute capability (90: 9.0); 0: too old.  The list is
@@ -37,8 +37,8 @@ static inline int qptx_target(int capability) {
 
 typedef struct {
     bool serial, fault;
-    bool blocks;                   /* whoever launches says how large a block is, and the text does not know */
-    unsigned shared;               /* bytes of shared memory that the launch provides */
+    bool blocks;     /* whoever launches says how large a block is, and the text does not know */
+    unsigned shared; /* bytes of shared memory that the launch provides */
 } PtxNeeds;
 
 /* The first line.  bytes: that it takes, with blanks at its end; 0: as many as its words. */
@@ -52,7 +52,9 @@ static inline void qptx_say(Text *out, const PtxNeeds *n, int bytes) {
 static inline PtxNeeds qptx_needs(const char *text) {
     const char *end = strchr(text, '\n'), *serial = strstr(text, " serial"), *fault = strstr(text, " fault"),
                *blocks = strstr(text, " blocks"), *shared = strstr(text, " shared=");
-    return (PtxNeeds){.serial = serial && serial < end, .fault = fault && fault < end, .blocks = blocks && blocks < end,
+    return (PtxNeeds){.serial = serial && serial < end,
+                      .fault = fault && fault < end,
+                      .blocks = blocks && blocks < end,
                       .shared = shared && shared < end ? (unsigned)strtoul(shared + 8, NULL, 10) : 0};
 }
 

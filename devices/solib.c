@@ -10,7 +10,7 @@ enum { P_CODE, P_DATA, P_BUNDLE, P_DYNAMIC, P_STACK, SEGMENTS };
 static const char section_names[] =
     "\0.gnu.hash\0.dynsym\0.dynstr\0.rela.dyn\0.text\0.dynamic\0.data\0.quasar\0.shstrtab";
 
-/* -- code --------------------------------------------------------------------------------------------------------- */
+/* -- code ---------------------------------------------------------------------------------------------------------- */
 enum { STUB = 16 };
 
 #if defined(__aarch64__)
@@ -50,32 +50,28 @@ static void write_common(uint8_t *at, int64_t own, int64_t data) {
  * va_list at rsp, the list itself at rsp+176. */
 enum { MACHINE = EM_X86_64, RELATIVE = R_X86_64_RELATIVE, ADDRESS = R_X86_64_GLOB_DAT, PAGE = 4096 };
 static const uint8_t common_code[] = {
-    0x55, 0x48, 0x89, 0xe5,                         /* push rbp; mov rbp, rsp */
-    0x48, 0x81, 0xec, 0xd0, 0, 0, 0,                /* sub rsp, 208 */
-    0x48, 0x89, 0x3c, 0x24,                         /* mov [rsp], rdi */
-    0x48, 0x89, 0x74, 0x24, 0x08,                   /* mov [rsp+8], rsi */
-    0x48, 0x89, 0x54, 0x24, 0x10,                   /* mov [rsp+16], rdx */
-    0x48, 0x89, 0x4c, 0x24, 0x18,                   /* mov [rsp+24], rcx */
-    0x4c, 0x89, 0x44, 0x24, 0x20,                   /* mov [rsp+32], r8 */
-    0x4c, 0x89, 0x4c, 0x24, 0x28,                   /* mov [rsp+40], r9 */
-    0x0f, 0x29, 0x44, 0x24, 0x30,                   /* movaps [rsp+48], xmm0 … */
-    0x0f, 0x29, 0x4c, 0x24, 0x40,
-    0x0f, 0x29, 0x54, 0x24, 0x50,
-    0x0f, 0x29, 0x5c, 0x24, 0x60,
-    0x0f, 0x29, 0x64, 0x24, 0x70,
-    0x0f, 0x29, 0xac, 0x24, 0x80, 0, 0, 0,
-    0x0f, 0x29, 0xb4, 0x24, 0x90, 0, 0, 0,
-    0x0f, 0x29, 0xbc, 0x24, 0xa0, 0, 0, 0,          /* … movaps [rsp+160], xmm7 */
-    0xc7, 0x84, 0x24, 0xb0, 0, 0, 0, 0, 0, 0, 0,    /* gp_offset: mov dword [rsp+176], 0 */
-    0xc7, 0x84, 0x24, 0xb4, 0, 0, 0, 48, 0, 0, 0,   /* fp_offset: mov dword [rsp+180], 48 */
-    0x48, 0x8d, 0x45, 0x10,                         /* overflow_arg_area: lea rax, [rbp+16] */
-    0x48, 0x89, 0x84, 0x24, 0xb8, 0, 0, 0,          /* mov [rsp+184], rax */
-    0x48, 0x89, 0xa4, 0x24, 0xc0, 0, 0, 0,          /* reg_save_area: mov [rsp+192], rsp */
-    0x44, 0x89, 0xde,                               /* mov esi, r11d */
-    0x48, 0x8d, 0x94, 0x24, 0xb0, 0, 0, 0,          /* lea rdx, [rsp+176] */
-    0x48, 0x8d, 0x3d, 0, 0, 0, 0,                   /* lea rdi, [rip + SolibData] */
-    0xff, 0x15, 0, 0, 0, 0,                         /* call [rip + door] */
-    0xc9, 0xc3,                                     /* leave; ret */
+    0x55, 0x48, 0x89, 0xe5,                /* push rbp; mov rbp, rsp */
+    0x48, 0x81, 0xec, 0xd0, 0,    0,    0, /* sub rsp, 208 */
+    0x48, 0x89, 0x3c, 0x24,                /* mov [rsp], rdi */
+    0x48, 0x89, 0x74, 0x24, 0x08,          /* mov [rsp+8], rsi */
+    0x48, 0x89, 0x54, 0x24, 0x10,          /* mov [rsp+16], rdx */
+    0x48, 0x89, 0x4c, 0x24, 0x18,          /* mov [rsp+24], rcx */
+    0x4c, 0x89, 0x44, 0x24, 0x20,          /* mov [rsp+32], r8 */
+    0x4c, 0x89, 0x4c, 0x24, 0x28,          /* mov [rsp+40], r9 */
+    0x0f, 0x29, 0x44, 0x24, 0x30,          /* movaps [rsp+48], xmm0 … */
+    0x0f, 0x29, 0x4c, 0x24, 0x40, 0x0f, 0x29, 0x54, 0x24, 0x50, 0x0f, 0x29, 0x5c, 0x24, 0x60,
+    0x0f, 0x29, 0x64, 0x24, 0x70, 0x0f, 0x29, 0xac, 0x24, 0x80, 0,    0,    0,    0x0f, 0x29,
+    0xb4, 0x24, 0x90, 0,    0,    0,    0x0f, 0x29, 0xbc, 0x24, 0xa0, 0,    0,    0, /* … movaps [rsp+160], xmm7 */
+    0xc7, 0x84, 0x24, 0xb0, 0,    0,    0,    0,    0,    0,    0, /* gp_offset: mov dword [rsp+176], 0 */
+    0xc7, 0x84, 0x24, 0xb4, 0,    0,    0,    48,   0,    0,    0, /* fp_offset: mov dword [rsp+180], 48 */
+    0x48, 0x8d, 0x45, 0x10,                                        /* overflow_arg_area: lea rax, [rbp+16] */
+    0x48, 0x89, 0x84, 0x24, 0xb8, 0,    0,    0,                   /* mov [rsp+184], rax */
+    0x48, 0x89, 0xa4, 0x24, 0xc0, 0,    0,    0,                   /* reg_save_area: mov [rsp+192], rsp */
+    0x44, 0x89, 0xde,                                              /* mov esi, r11d */
+    0x48, 0x8d, 0x94, 0x24, 0xb0, 0,    0,    0,                   /* lea rdx, [rsp+176] */
+    0x48, 0x8d, 0x3d, 0,    0,    0,    0,                         /* lea rdi, [rip + SolibData] */
+    0xff, 0x15, 0,    0,    0,    0,                               /* call [rip + door] */
+    0xc9, 0xc3,                                                    /* leave; ret */
 };
 enum { CALL_END = sizeof common_code - 2, LEA_END = CALL_END - 6 };
 
@@ -108,7 +104,7 @@ typedef struct {
 /* -- where everything lies: places in the file, which are addresses, too ------------------------------------------- */
 typedef struct {
     const Solib *s;
-    Text names;                /* .dynstr */
+    Text names; /* .dynstr */
     uint64_t hash, hash_end, symbols, strings, rela;
     uint64_t code, code_end, dynamic, data, door, data_end, sections, bundle, end;
 } Plan;
@@ -139,12 +135,20 @@ static void lay_out(Plan *p) {
     p->end = p->bundle + p->s->bundle->len;
 }
 
-/* -- parts -------------------------------------------------------------------------------------------------------- */
+/* -- parts --------------------------------------------------------------------------------------------------------- */
 static void write_head(const Plan *p, uint8_t *at) {
     Elf64_Ehdr h = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
-                    .e_type = ET_DYN, .e_machine = MACHINE, .e_version = EV_CURRENT, .e_phoff = sizeof h,
-                    .e_shoff = p->sections, .e_ehsize = sizeof h, .e_phentsize = sizeof(Elf64_Phdr),
-                    .e_phnum = SEGMENTS, .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = SECTIONS, .e_shstrndx = S_NAMES};
+                    .e_type = ET_DYN,
+                    .e_machine = MACHINE,
+                    .e_version = EV_CURRENT,
+                    .e_phoff = sizeof h,
+                    .e_shoff = p->sections,
+                    .e_ehsize = sizeof h,
+                    .e_phentsize = sizeof(Elf64_Phdr),
+                    .e_phnum = SEGMENTS,
+                    .e_shentsize = sizeof(Elf64_Shdr),
+                    .e_shnum = SECTIONS,
+                    .e_shstrndx = S_NAMES};
     memcpy(at, &h, sizeof h);
 }
 
@@ -181,8 +185,11 @@ static void write_symbols(const Plan *p, uint8_t *at, const uint32_t *name, uint
     Elf64_Sym *s = (void *)(at + p->symbols);
     s[1] = (Elf64_Sym){.st_name = door, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = SHN_UNDEF};
     for (uint32_t i = 0; i < p->s->nnames; i++)
-        s[2 + i] = (Elf64_Sym){.st_name = name[i], .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = S_TEXT,
-                               .st_value = p->code + i * (uint64_t)STUB, .st_size = STUB};
+        s[2 + i] = (Elf64_Sym){.st_name = name[i],
+                               .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+                               .st_shndx = S_TEXT,
+                               .st_value = p->code + i * (uint64_t)STUB,
+                               .st_size = STUB};
 }
 
 static void write_code(const Plan *p, uint8_t *at) {
@@ -204,18 +211,29 @@ static void write_data(const Plan *p, uint8_t *at) {
 }
 
 static void write_dynamic(const Plan *p, uint8_t *at, uint32_t soname, uint32_t needed, uint32_t runpath) {
-    Elf64_Dyn d[DYNAMICS] = {
-        {DT_NEEDED, {needed}}, {DT_SONAME, {soname}}, {DT_RUNPATH, {runpath}}, {DT_GNU_HASH, {p->hash}},
-        {DT_FLAGS_1, {DF_1_NODELETE}},
-        {DT_STRTAB, {p->strings}}, {DT_SYMTAB, {p->symbols}}, {DT_STRSZ, {p->names.len}},
-        {DT_SYMENT, {sizeof(Elf64_Sym)}}, {DT_RELA, {p->rela}},
-        {DT_RELASZ, {RELOCATIONS * sizeof(Elf64_Rela)}}, {DT_RELAENT, {sizeof(Elf64_Rela)}}};
+    Elf64_Dyn d[DYNAMICS] = {{DT_NEEDED, {needed}},
+                             {DT_SONAME, {soname}},
+                             {DT_RUNPATH, {runpath}},
+                             {DT_GNU_HASH, {p->hash}},
+                             {DT_FLAGS_1, {DF_1_NODELETE}},
+                             {DT_STRTAB, {p->strings}},
+                             {DT_SYMTAB, {p->symbols}},
+                             {DT_STRSZ, {p->names.len}},
+                             {DT_SYMENT, {sizeof(Elf64_Sym)}},
+                             {DT_RELA, {p->rela}},
+                             {DT_RELASZ, {RELOCATIONS * sizeof(Elf64_Rela)}},
+                             {DT_RELAENT, {sizeof(Elf64_Rela)}}};
     memcpy(at + p->dynamic, d, sizeof d);
 }
 
 static Elf64_Shdr section(uint32_t type, uint64_t flags, uint64_t from, uint64_t to, uint64_t row) {
-    return (Elf64_Shdr){.sh_type = type, .sh_flags = flags, .sh_addr = flags & SHF_ALLOC ? from : 0, .sh_offset = from,
-                        .sh_size = to - from, .sh_entsize = row, .sh_addralign = 8};
+    return (Elf64_Shdr){.sh_type = type,
+                        .sh_flags = flags,
+                        .sh_addr = flags & SHF_ALLOC ? from : 0,
+                        .sh_offset = from,
+                        .sh_size = to - from,
+                        .sh_entsize = row,
+                        .sh_addralign = 8};
 }
 
 static void write_sections(const Plan *p, uint8_t *at) {
@@ -224,8 +242,8 @@ static void write_sections(const Plan *p, uint8_t *at) {
         [S_HASH] = section(SHT_GNU_HASH, SHF_ALLOC, p->hash, p->hash_end, 0),
         [S_DYNSYM] = section(SHT_DYNSYM, SHF_ALLOC, p->symbols, p->strings, sizeof(Elf64_Sym)),
         [S_DYNSTR] = section(SHT_STRTAB, SHF_ALLOC, p->strings, p->strings + p->names.len, 0),
-        [S_RELA] = section(SHT_RELA, SHF_ALLOC, p->rela, p->rela + RELOCATIONS * sizeof(Elf64_Rela),
-                           sizeof(Elf64_Rela)),
+        [S_RELA] =
+            section(SHT_RELA, SHF_ALLOC, p->rela, p->rela + RELOCATIONS * sizeof(Elf64_Rela), sizeof(Elf64_Rela)),
         [S_TEXT] = section(SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, p->code, p->code_end, 0),
         [S_DYNAMIC] = section(SHT_DYNAMIC, SHF_ALLOC | SHF_WRITE, p->dynamic, p->data, sizeof(Elf64_Dyn)),
         [S_DATA] = section(SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, p->data, p->data_end, 0),

@@ -12,12 +12,17 @@
 #include "vm/base/ctx.h"
 
 /* Of the library in the process; the door gets its address. */
-typedef struct { const void *bundle; uint64_t n; void *state; } SolibData;
+typedef struct {
+    const void *bundle;
+    uint64_t n;
+    void *state;
+} SolibData;
 
 typedef struct {
     const char *soname, *needed, *door; /* "libfilters.so", "libquasar.so.0", the symbol there */
-    const char *const *names; uint32_t nnames; /* of the functions, by number */
-    const Text *bundle;        /* with its trailer */
+    const char *const *names;
+    uint32_t nnames;    /* of the functions, by number */
+    const Text *bundle; /* with its trailer */
 } Solib;
 
 /* QS_EDEVICE on processors whose code is not known here (that of x86-64 and of aarch64 is). */

@@ -26,28 +26,36 @@
 
 enum { SPINS = 2000, NOWHERE = CPU_SETSIZE /* sets neither hold it nor take it */ };
 
-typedef struct { _Atomic int64_t next; int64_t end; char apart[112]; /* in other lines of the cache */ } Share;
+typedef struct {
+    _Atomic int64_t next;
+    int64_t end;
+    char apart[112]; /* in other lines of the cache */
+} Share;
 
 struct Threads {
-    int count;                /* threads that compute, the caller included */
-    int started;              /* workers that exist: 0, or count - 1 unless the system refused some */
-    pid_t pid;                /* of the process they belong to */
+    int count;   /* threads that compute, the caller included */
+    int started; /* workers that exist: 0, or count - 1 unless the system refused some */
+    pid_t pid;   /* of the process they belong to */
     pthread_t worker[THREADS_MAX];
 
     pthread_mutex_t lock;
     pthread_cond_t work, done;
     bool quit;
-    atomic_uint generation;   /* changed under the lock; read without it while spinning */
-    atomic_int inside;        /* workers between entering a job and leaving it; grows under the lock only */
+    atomic_uint generation; /* changed under the lock; read without it while spinning */
+    atomic_int inside;      /* workers between entering a job and leaving it; grows under the lock only */
 
-    ThreadsJob *fn; void *ud; /* the job: written under the lock while nobody is inside */
+    ThreadsJob *fn;
+    void *ud; /* the job: written under the lock while nobody is inside */
     int64_t n, grain;
-    int workers;          /* how many take part: the caller, and the workers that began first */
-    Doing *doing;             /* of the context, where pieces may be counted */
-    bool counted;             /* those of this job are */
-    bool roomy;               /* as many processors as threads */
-    int begun;                /* workers that have a place */
-    struct { pthread_t thread; size_t cpu; } place[THREADS_MAX]; /* where it ran its last job; under the lock */
+    int workers;  /* how many take part: the caller, and the workers that began first */
+    Doing *doing; /* of the context, where pieces may be counted */
+    bool counted; /* those of this job are */
+    bool roomy;   /* as many processors as threads */
+    int begun;    /* workers that have a place */
+    struct {
+        pthread_t thread;
+        size_t cpu;
+    } place[THREADS_MAX]; /* where it ran its last job; under the lock */
     Share share[THREADS_MAX];
 };
 
@@ -59,7 +67,7 @@ static inline void relax(void) {
 #endif
 }
 
-/* -- how many --------------------------------------------------------------------------------------------------- */
+/* -- how many ------------------------------------------------------------------------------------------------------ */
 
 /* First line of a file, or false. */
 static bool first_line(const char *path, char *buf, size_t n) {
@@ -142,7 +150,7 @@ static int chosen(int wanted, int usable) {
     return wanted > THREADS_MAX ? THREADS_MAX : wanted;
 }
 
-/* -- processors ------------------------------------------------------------------------------------------------- */
+/* -- processors ---------------------------------------------------------------------------------------------------- */
 
 static size_t processor(void) {
     int cpu = sched_getcpu();
@@ -172,7 +180,7 @@ static void keep_apart(Threads *t) {
     }
 }
 
-/* -- the pool --------------------------------------------------------------------------------------------------- */
+/* -- the pool ------------------------------------------------------------------------------------------------------ */
 
 static void take_share(Threads *t, Share *s, int number) {
     ThreadsJob *fn = t->fn;
@@ -361,7 +369,7 @@ void qthreads_run(Threads *t, int64_t n, int64_t grain, ThreadsJob *fn, void *ud
     retire(t);
 }
 
-/* -- chains ----------------------------------------------------------------------------------------------------- */
+/* -- chains -------------------------------------------------------------------------------------------------------- */
 int64_t qthreads_take(ThreadsChain *c) { return atomic_fetch_add_explicit(&c->taken, 1, memory_order_relaxed); }
 
 int64_t qthreads_await(ThreadsChain *c, int64_t piece) {

@@ -36,7 +36,9 @@ void qthreads_run(Threads *t, int64_t n, int64_t grain, ThreadsJob *fn, void *ud
 
 /* A chain: the pieces of a job are taken in their order, and what one makes is needed by the next.  A job of as many
  * pieces takes one with each; all zero is a chain that begins. */
-typedef struct { _Atomic int64_t taken, claimed, handed; } ThreadsChain;
+typedef struct {
+    _Atomic int64_t taken, claimed, handed;
+} ThreadsChain;
 int64_t qthreads_take(ThreadsChain *c);
 /* Waits until all before this piece have handed on, so that what they wrote is visible.  Gives it, or the first that
  * has not for a long time: the system may have taken its thread from the processor, and others can do its work over. */

@@ -5,15 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char script[] =
-    "function y = smooth(x)\n"
-    "    y = (circshift(x, [0, 1]) + x + circshift(x, [0, -1]))/3\n"
-    "end\n"
-    "function [] = louder(x)\n"
-    "    for i = 0..numel(x)-1\n"
-    "        x[i] = gain()*x[i]\n"
-    "    end\n"
-    "end\n";
+static const char script[] = "function y = smooth(x)\n"
+                             "    y = (circshift(x, [0, 1]) + x + circshift(x, [0, -1]))/3\n"
+                             "end\n"
+                             "function [] = louder(x)\n"
+                             "    for i = 0..numel(x)-1\n"
+                             "        x[i] = gain()*x[i]\n"
+                             "    end\n"
+                             "end\n";
 
 /* gain(): what scripts may call.  Each machine carries its own. */
 static qs_status gain(qs_vm *vm, qs_call_args *c) {

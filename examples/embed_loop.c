@@ -31,8 +31,8 @@ static double now(void) { /* microseconds */
 }
 
 static qs_status wrap(qs_vm *vm, float *p, qs_value *out) {
-    qs_array_info info = {.dtype = QS_F32, .rank = 2, .dims = {PARTICLES, 2}, .strides = {2, 1},
-                          .nbytes = 2 * PARTICLES * sizeof *p};
+    qs_array_info info = {
+        .dtype = QS_F32, .rank = 2, .dims = {PARTICLES, 2}, .strides = {2, 1}, .nbytes = 2 * PARTICLES * sizeof *p};
     return qs_array_wrap(vm, &info, p, -1, NULL, NULL, out);
 }
 

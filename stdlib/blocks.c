@@ -5,8 +5,8 @@
  *
  * A row, along the last dimension, is a few runs of elements that stand one after another in x: usually one, at the
  * border of the array more.  What a mirror shows of a row is taken from what was read of it. */
-#include "stdlib/npy.h"
 #include "stdlib/builtins.h"
+#include "stdlib/npy.h"
 #include "vm/array/select.h"
 #include "vm/base/file.h"
 
@@ -24,10 +24,10 @@ typedef struct {
     int fd;
     uint8_t *memory;
     qs_dtype dtype;
-    size_t size;           /* bytes of an element */
+    size_t size; /* bytes of an element */
     int rank;
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK]; /* in elements */
-    uint64_t offset;       /* bytes in the file before the first element */
+    uint64_t offset;                                 /* bytes in the file before the first element */
 } Store;
 
 static void pack_strides(Store *s) {
@@ -99,8 +99,9 @@ static qs_status move_run(const Store *s, bool write, int64_t row, int64_t from,
     size_t size = s->size;
     if (s->path && write) return write_bytes(s, (uint64_t)at * size, p, (size_t)n * size);
     if (s->path) return read_bytes(s, (uint64_t)at * size, p, (size_t)n * size);
-    if (n && step == 1) write ? memcpy(s->memory + at * (int64_t)size, p, (size_t)n * size)
-                              : memcpy(p, s->memory + at * (int64_t)size, (size_t)n * size);
+    if (n && step == 1)
+        write ? memcpy(s->memory + at * (int64_t)size, p, (size_t)n * size)
+              : memcpy(p, s->memory + at * (int64_t)size, (size_t)n * size);
     for (int64_t k = 0; step != 1 && k < n; k++) {
         uint8_t *x = s->memory + (at + k * step) * (int64_t)size, *y = p + k * (int64_t)size;
         write ? memcpy(x, y, size) : memcpy(y, x, size);
@@ -128,9 +129,8 @@ static qs_status places(const Store *s, qs_call_args *c, int i, const char *what
 }
 
 static qs_status outside(const Store *s, int d, int64_t from, int64_t count) {
-    return qs_fail(s->vm, QS_EINDEX,
-                   "%s: the block from %lld to %lld does not fit dimension %d, which has %lld%s", s->fn,
-                   (long long)from, (long long)(from + count - 1), d, (long long)s->dims[d],
+    return qs_fail(s->vm, QS_EINDEX, "%s: the block from %lld to %lld does not fit dimension %d, which has %lld%s",
+                   s->fn, (long long)from, (long long)(from + count - 1), d, (long long)s->dims[d],
                    s->dims[d] == 1 ? " element" : " elements");
 }
 
@@ -144,7 +144,7 @@ typedef struct {
     const Store *s;
     AccessMode mode;
     int64_t from[QS_MAX_RANK], count[QS_MAX_RANK];
-    int64_t inner, ninner;  /* along the last dimension, those that need no mode: first, number */
+    int64_t inner, ninner; /* along the last dimension, those that need no mode: first, number */
     uint8_t *out;
 } Reading;
 
@@ -296,7 +296,8 @@ static qs_status write_block(const Store *s, qs_call_args *c) {
     memcpy(count, y.dims, sizeof count);
     if (qarg_given(c, 3)) TRY(places(s, c, 3, "skip", 0, skip));
     if (qarg_given(c, 4)) TRY(places(s, c, 4, "count", 0, count));
-    else for (int d = 0; d < s->rank; d++) count[d] -= skip[d];
+    else
+        for (int d = 0; d < s->rank; d++) count[d] -= skip[d];
     TRY(fits(s, &y, skip, count));
     TRY(check_inside(s, from, count));
     for (int d = 0; d < s->rank; d++) n *= (size_t)count[d];

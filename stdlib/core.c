@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vm/tape/tape.h"
 #include "vm/launch/launch.h"
 #include "vm/program/python.h"
+#include "vm/tape/tape.h"
 
 /* -- the table ----------------------------------------------------------------------------------------------------- */
 static const qs_native_def natives[] = {
@@ -25,9 +25,9 @@ static const uint8_t takes[] = {
 #define GROUP(title)
 #define CONSTANT(name, value, doc, matlab, numpy)
 #define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy, adjoint) TAKES_ANY,
-#define EACH(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy, adjoint) TAKES_EACH,
+#define EACH(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy, adjoint)   TAKES_EACH,
 #define LAUNCH(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy, adjoint) TAKES_LAUNCH,
-#define EXACT(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy, adjoint) TAKES_EXACT,
+#define EXACT(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy, adjoint)  TAKES_EXACT,
 #include "stdlib/builtins.def"
 };
 
@@ -51,14 +51,17 @@ static const char *const signatures[] = {
 };
 
 static const LibDoc docs[] = {
-#define GROUP(title) {NULL, NULL, title, NULL, NULL},
+#define GROUP(title)                              {NULL, NULL, title, NULL, NULL},
 #define CONSTANT(name, value, doc, matlab, numpy) {name, name, doc, matlab, numpy},
 #define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy, adjoint)                        \
     {name, signature, doc, matlab, numpy},
 #include "stdlib/builtins.def"
 };
 
-typedef struct { const char *name; qs_value value; } Constant;
+typedef struct {
+    const char *name;
+    qs_value value;
+} Constant;
 
 void qlib_register(qs_vm *vm) {
     const Constant constants[] = {
@@ -96,10 +99,12 @@ void qlib_close(qs_vm *vm) {
 }
 
 int qlib_has(const char *library) {
-    static const struct { const char *name; bool (*is_here)(void); } all[] = {
-        {"png", qimage_png_here}, {"jpeg", qimage_jpeg_here},    {"tiff", qimage_tiff_here}, {"pcre2", qregex_here},
-        {"zlib", qnpy_inflates},  {"lapack", qlinalg_available}, {"figures", qfigure_has},   {"video", qvideo_has},
-        {"cameras", qvideo_has_devices}};
+    static const struct {
+        const char *name;
+        bool (*is_here)(void);
+    } all[] = {{"png", qimage_png_here}, {"jpeg", qimage_jpeg_here}, {"tiff", qimage_tiff_here},
+               {"pcre2", qregex_here},   {"zlib", qnpy_inflates},    {"lapack", qlinalg_available},
+               {"figures", qfigure_has}, {"video", qvideo_has},      {"cameras", qvideo_has_devices}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!strcmp(library, all[i].name)) return all[i].is_here();
     return -1;
@@ -192,7 +197,11 @@ qs_status qcore_type(qs_vm *vm, qs_call_args *c) {
     return QS_OK;
 }
 
-typedef struct { bool number, array, complex, integer; int64_t dims[QS_MAX_RANK]; int rank; } Facts;
+typedef struct {
+    bool number, array, complex, integer;
+    int64_t dims[QS_MAX_RANK];
+    int rank;
+} Facts;
 static Facts facts(qs_value v) {
     Facts f = {.number = qval_is_number(v) || v.kind == QS_COMPLEX, .array = v.kind == QS_ARRAY, .rank = 0};
     f.complex = v.kind == QS_COMPLEX, f.integer = v.kind == QS_INT;
@@ -216,9 +225,9 @@ QUESTION(isscalar, f.number || (f.array && qval_array(x)->count == 1))
 QUESTION(isreal, (f.number || f.array) && !f.complex)
 QUESTION(iscomplex, f.complex)
 QUESTION(isint, f.integer)
-QUESTION(isvec, f.array && f.rank == 2 && f.dims[0] == 1)
-QUESTION(ismat, f.array && f.rank == 2)
-QUESTION(iscube, f.array && f.rank == 3)
+QUESTION(isvec, f.array &&f.rank == 2 && f.dims[0] == 1)
+QUESTION(ismat, f.array &&f.rank == 2)
+QUESTION(iscube, f.array &&f.rank == 3)
 QUESTION(isbool, x.kind == QS_BOOL || (f.array && qval_array(x)->dtype == QS_B1))
 QUESTION(isstring, x.kind == QS_STRING)
 QUESTION(iscell, x.kind == QS_CELL)
@@ -314,7 +323,12 @@ qs_status qcore_fieldnames(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- calls whose arguments are in a container ---------------------------------------------------------------------- */
-typedef struct { qs_vm *vm; qs_value *v; Str **names; uint32_t n, nnamed, cap, cap_names; } Arguments;
+typedef struct {
+    qs_vm *vm;
+    qs_value *v;
+    Str **names;
+    uint32_t n, nnamed, cap, cap_names;
+} Arguments;
 
 static void add_argument(Arguments *a, qs_value owned) {
     qmem_grow(qvm_ctx(a->vm), &a->v, &a->cap, a->n, sizeof *a->v);

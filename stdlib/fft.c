@@ -12,7 +12,10 @@
 #include <string.h>
 
 enum { MAX_RADIX = 13, LINES = 16 };
-typedef struct { int n, radix[64]; size_t rest; } Factors; /* rest > 1: has a larger prime */
+typedef struct {
+    int n, radix[64];
+    size_t rest;
+} Factors; /* rest > 1: has a larger prime */
 
 static Factors factorise(size_t n) {
     static const int radices[] = {4, 2, 3, 5, 7, 11, 13};
@@ -42,7 +45,9 @@ static void unit_root(size_t k, size_t n, double *re, double *im) {
 
 /* -- batches ------------------------------------------------------------------------------------------------------- */
 /* Where the lines of a packed complex array are: element j of line k is at first(k) + j*inner. */
-typedef struct { size_t n, inner, lines; } Geometry;
+typedef struct {
+    size_t n, inner, lines;
+} Geometry;
 static size_t first(const Geometry *g, size_t line) { return line / g->inner * g->inner * g->n + line % g->inner; }
 
 /* An inverse transform is a forward one with real and imaginary parts exchanged, going in and coming out. */
@@ -63,12 +68,16 @@ static size_t first(const Geometry *g, size_t line) { return line / g->inner * g
             const FROM *re = inverse ? from.im : from.re, *im = inverse ? from.re : from.im;                           \
             for (size_t j = 0; j < g->n; j++)                                                                          \
                 p[2 * j * g->inner] = (TO)(re[j * lines + l] * scale),                                                 \
-                               p[2 * j * g->inner + 1] = (TO)(im[j * lines + l] * scale);                              \
+                          p[2 * j * g->inner + 1] = (TO)(im[j * lines + l] * scale);                                   \
         }                                                                                                              \
     }
 
 /* The buffers of a transform; `reals` numbers of `size` bytes from the allocator, cut up in order. */
-typedef struct { Ctx *ctx; void *p; size_t bytes; } Store;
+typedef struct {
+    Ctx *ctx;
+    void *p;
+    size_t bytes;
+} Store;
 static qs_status take(qs_vm *vm, Store *s, size_t reals, size_t size) {
     *s = (Store){qvm_ctx(vm), NULL, qmem_size(reals, size, 0)};
     s->p = qmem_try(s->ctx, s->bytes);
@@ -81,12 +90,12 @@ static size_t batch(const Geometry *g) {
     return lines < g->lines ? lines : g->lines;
 }
 
-#define REAL float
+#define REAL    float
 #define N(name) name##_f
 #include "stdlib/fft_pass.h"
 #undef REAL
 #undef N
-#define REAL double
+#define REAL    double
 #define N(name) name##_d
 #include "stdlib/fft_pass.h"
 #undef REAL
@@ -97,7 +106,12 @@ SCATTER(scatter_df, double, float, Split_d)
 
 /* -- Bluestein: k n = (k^2 + n^2 - (k-n)^2)/2 turns the sum into a convolution of length m >= 2N-1, always in float64
  */
-typedef struct { size_t m; Factors f; Twiddles_d w; Split_d chirp, filter, x, y; } Chirp;
+typedef struct {
+    size_t m;
+    Factors f;
+    Twiddles_d w;
+    Split_d chirp, filter, x, y;
+} Chirp;
 
 static void times_chirp(Split_d x, Split_d c, size_t n, size_t lines, double sign) {
     for (size_t j = 0; j < n; j++)
@@ -165,12 +179,12 @@ static qs_status bluestein(qs_vm *vm, const Geometry *g, bool is_float, void *da
  * as the real part and one as the imaginary part. */
 typedef struct {
     const double *a;
-    double *out, *room;              /* room: of each worker */
-    size_t n, m, size, stretch;      /* elements of a and of b */
-    int parts;                       /* doubles of an element */
+    double *out, *room;         /* room: of each worker */
+    size_t n, m, size, stretch; /* elements of a and of b */
+    int parts;                  /* doubles of an element */
     Factors f;
     Twiddles_d w;
-    Split_d spectrum;                /* of b, over size */
+    Split_d spectrum; /* of b, over size */
 } Long;
 
 /* The elements of a that a stretch from k on is made of; zeros around them. */

@@ -4,8 +4,13 @@
  * decimation in frequency).  The innermost index q runs over independent transforms, so every inner loop vectorises.
  * Real and imaginary parts are in separate arrays.  w holds exp(-2 pi i k/N), k = 0 … N-1. */
 
-typedef struct { REAL *re, *im; } N(Split);
-typedef struct { const REAL *re, *im; size_t n, step; } N(Twiddles); /* step: N / (m*radix) */
+typedef struct {
+    REAL *re, *im;
+} N(Split);
+typedef struct {
+    const REAL *re, *im;
+    size_t n, step;
+} N(Twiddles); /* step: N / (m*radix) */
 
 static N(Split) N(at)(N(Split) x, size_t i) { return (N(Split)){x.re + i, x.im + i}; }
 
@@ -16,7 +21,7 @@ static N(Split) N(at)(N(Split) x, size_t i) { return (N(Split)){x.re + i, x.im +
         y.re[(k)*s + q] = a_ * wr[k] - b_ * wi[k], y.im[(k)*s + q] = a_ * wi[k] + b_ * wr[k];                          \
     } while (0)
 #define LOAD(name, j) REAL name##r = x.re[(j)*m * s + q], name##i = x.im[(j)*m * s + q]
-#define LINE INDEPENDENT_LINES for (size_t q = 0; q < s; q++)
+#define LINE          INDEPENDENT_LINES for (size_t q = 0; q < s; q++)
 
 static void N(radix2)(N(Split) x, N(Split) y, size_t m, size_t s, const REAL *wr, const REAL *wi) {
     LINE {
@@ -98,7 +103,7 @@ static void N(radix_any)(N(Split) x, N(Split) y, size_t r, size_t m, size_t s, c
 #undef LINE
 
 /* One pass of a radix over all p. */
-static void N(pass)(N(Split) x, N(Split) y, size_t r, size_t m, size_t s, const N(Twiddles) *w) {
+static void N(pass)(N(Split) x, N(Split) y, size_t r, size_t m, size_t s, const N(Twiddles) * w) {
     REAL wr[MAX_RADIX], wi[MAX_RADIX], cr[MAX_RADIX], ci[MAX_RADIX];
     for (size_t k = 0; k < r; k++) cr[k] = w->re[k * (w->n / r)], ci[k] = w->im[k * (w->n / r)];
     for (size_t p = 0; p < m; p++) {

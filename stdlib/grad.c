@@ -16,10 +16,10 @@ enum { MOST = 16 };
 
 typedef struct { /* a function that ran */
     int nx;
-    qs_value x[MOST];          /* leaves, or what is constant */
-    Trace *leaf[MOST];         /* NULL: constant */
+    qs_value x[MOST];  /* leaves, or what is constant */
+    Trace *leaf[MOST]; /* NULL: constant */
     qs_value y;
-    Trace *result;             /* of y, retained; NULL: it depends on no leaf */
+    Trace *result; /* of y, retained; NULL: it depends on no leaf */
 } Ran;
 
 static void ran_free(qs_vm *vm, Ran *r) {
@@ -102,8 +102,10 @@ static qs_status one_of(qs_vm *vm, const char *fn, qs_value y, qs_value *out) {
     Array *one;
     if (qval_is_number(plain)) return *out = qs_num(1), QS_OK;
     if (plain.kind != QS_ARRAY || a->count != 1 || qdtype_is_complex((qs_dtype)a->dtype))
-        return qs_fail(vm, QS_ETYPE, "%s: the function must give one real number, got %s; of several there is "
-                       "jacobian, or vjp", fn, qval_type_name(vm, plain));
+        return qs_fail(vm, QS_ETYPE,
+                       "%s: the function must give one real number, got %s; of several there is "
+                       "jacobian, or vjp",
+                       fn, qval_type_name(vm, plain));
     TRY(qarr_like(vm, a, (qs_dtype)a->dtype, &one));
     *out = qarr_value(one);
     return qarr_fill(vm, one, qs_num(1));
@@ -281,7 +283,10 @@ qs_status qgrad_value_and_grad(qs_vm *vm, qs_call_args *c) { return gradient(vm,
 
 /* -- vjp: the pullback holds what ran ------------------------------------------------------------------------------ */
 /* Of several arguments it gives a list, which [a, b] = pull(dy) takes apart. */
-typedef struct { qs_vm *vm; Ran ran; } Pullback;
+typedef struct {
+    qs_vm *vm;
+    Ran ran;
+} Pullback;
 
 static void pullback_release(void *p) {
     Pullback *b = p;
@@ -322,7 +327,10 @@ qs_status qgrad_vjp(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- jvp ----------------------------------------------------------------------------------------------------------- */
-typedef struct { int n; qs_value x[MOST]; } Items; /* retained: the function that runs may change the cell */
+typedef struct {
+    int n;
+    qs_value x[MOST];
+} Items; /* retained: the function that runs may change the cell */
 
 static qs_status unpack(qs_vm *vm, qs_value v, Items *out) {
     const Cell *c = v.u.p;
@@ -399,7 +407,12 @@ qs_status qgrad_stop_gradient(qs_vm *vm, qs_call_args *c) {
     return s;
 }
 
-typedef struct { qs_value f; RandomStream from; int nx; qs_value y /* it gave */, x[]; } Again; /* a call */
+typedef struct {
+    qs_value f;
+    RandomStream from;
+    int nx;
+    qs_value y /* it gave */, x[];
+} Again; /* a call */
 
 static size_t again_bytes(const Again *a) { return sizeof *a + (size_t)a->nx * sizeof *a->x; }
 
@@ -422,7 +435,9 @@ static qs_status run_again(qs_vm *vm, const Again *a, Ran *r) {
 
 /* The first time it has the stream for itself, so that its numbers stand side by side there; other threads meanwhile
  * draw from another one, and go on with it if they did. */
-typedef struct { RandomStream mine, others; } Apart;
+typedef struct {
+    RandomStream mine, others;
+} Apart;
 
 static void part(Machine *m, Apart *a) {
     uint32_t w[4];
@@ -480,8 +495,9 @@ static qs_status check_again(qs_vm *vm, qs_value was, qs_value is) {
     qs_status s = compare(vm, was, qtape_plain(is), &near);
     qtape_leave(vm);
     if (s != QS_OK || near) return s;
-    return qtape_refuse(vm, "checkpoint", "its function, which runs again on the way back, gives something else than "
-                                          "before: what it reads beside its arguments has changed");
+    return qtape_refuse(vm, "checkpoint",
+                        "its function, which runs again on the way back, gives something else than "
+                        "before: what it reads beside its arguments has changed");
 }
 
 static qs_status again_reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
@@ -504,8 +520,9 @@ static qs_status call_plain(qs_vm *vm, const Again *a, qs_value *y) {
     for (int i = 0; i < a->nx; i++) qval_release(vm, x[i]);
     if (s == QS_OK) s = check_result(vm, *y);
     if (s != QS_OK || !qtape_is_recorded(vm, *y)) return s == QS_OK ? qtape_own(vm, y) : s;
-    return qtape_refuse(vm, "checkpoint", "its function uses a value that a derivative depends on and that is no "
-                                          "argument of it; pass it as an argument");
+    return qtape_refuse(vm, "checkpoint",
+                        "its function uses a value that a derivative depends on and that is no "
+                        "argument of it; pass it as an argument");
 }
 
 static qs_status call_recorded(qs_vm *vm, qs_value f, qs_call_args *c) {
@@ -527,7 +544,10 @@ static qs_status call_recorded(qs_vm *vm, qs_value f, qs_call_args *c) {
     return again_release(vm, &n), s;
 }
 
-typedef struct { qs_vm *vm; qs_value f; } Checkpoint;
+typedef struct {
+    qs_vm *vm;
+    qs_value f;
+} Checkpoint;
 
 static void checkpoint_release(void *p) {
     Checkpoint *k = p;

@@ -73,11 +73,14 @@ qs_status qimage_row(Image *m, int64_t y, qs_dtype d, const void *row) {
 }
 
 /* -- netpbm: P1 … P6 (netpbm.sourceforge.net/doc) ------------------------------------------------------------------ */
-typedef struct { const uint8_t *p, *end; } Cursor;
+typedef struct {
+    const uint8_t *p, *end;
+} Cursor;
 
 static bool pnm_number(Cursor *c, int64_t *out) {
     while (c->p < c->end && (isspace(*c->p) || *c->p == '#'))
-        if (*c->p == '#') while (c->p < c->end && *c->p != '\n') c->p++; /* a comment may end with the file */
+        if (*c->p == '#')
+            while (c->p < c->end && *c->p != '\n') c->p++; /* a comment may end with the file */
         else c->p++;
     if (c->p == c->end || !isdigit(*c->p)) return false;
     for (*out = 0; c->p < c->end && isdigit(*c->p) && *out < 1 << 30; c->p++) *out = *out * 10 + (*c->p - '0');
@@ -99,8 +102,15 @@ static bool pnm_row(Cursor *c, char kind, int64_t n, int64_t most, uint16_t *row
         return true;
     }
     for (int64_t i = 0, x; i < n; i++) {
-        if (kind == '1') { if (!pnm_bit(c, &row[i])) return false; continue; }
-        if (kind < '4') { if (!pnm_number(c, &x)) return false; row[i] = (uint16_t)(x > most ? most : x); continue; }
+        if (kind == '1') {
+            if (!pnm_bit(c, &row[i])) return false;
+            continue;
+        }
+        if (kind < '4') {
+            if (!pnm_number(c, &x)) return false;
+            row[i] = (uint16_t)(x > most ? most : x);
+            continue;
+        }
         int bytes = most > 255 ? 2 : 1;
         if (c->end - c->p < bytes) return false;
         row[i] = (uint16_t)(bytes == 2 ? c->p[0] << 8 | c->p[1] : c->p[0]);
@@ -178,9 +188,14 @@ static qs_status decode(Image *m) {
     return qs_fail(m->vm, QS_EVALUE, "%s: %s is no PNG, JPEG, TIFF, BMP, PPM, PGM or PBM file", m->fn, m->path);
 }
 
-typedef struct { const char *extension; ImageWriter *write; int max_bits, max_channels; bool alpha, pages; } Format;
+typedef struct {
+    const char *extension;
+    ImageWriter *write;
+    int max_bits, max_channels;
+    bool alpha, pages;
+} Format;
 static const Format formats[] = {
-    {"png", qimage_png_write, 16, 4, true, false},  {"jpg", qimage_jpeg_write, 8, 3, false, false},
+    {"png", qimage_png_write, 16, 4, true, false},   {"jpg", qimage_jpeg_write, 8, 3, false, false},
     {"jpeg", qimage_jpeg_write, 8, 3, false, false}, {"tif", qimage_tiff_write, 32, 4, true, true},
     {"tiff", qimage_tiff_write, 32, 4, true, true},  {"bmp", qimage_bmp_write, 8, 4, true, false},
     {"ppm", pnm_write, 16, 3, false, false},         {"pgm", pnm_write, 16, 1, false, false},
@@ -383,7 +398,10 @@ static qs_status write_option(qs_vm *vm, qs_call_args *c, const Format *f, Pixel
     }
     if ((option != 8 && option != 16 && option != 32) || option > f->max_bits)
         return qs_fail(vm, QS_EVALUE, "imwrite: a .%s file has 8%s%s bits per sample, got %lld", f->extension,
-                       f->max_bits > 8 ? " to " : "", f->max_bits == 32 ? "32" : f->max_bits == 16 ? "16" : "",
+                       f->max_bits > 8 ? " to " : "",
+                       f->max_bits == 32   ? "32"
+                       : f->max_bits == 16 ? "16"
+                                           : "",
                        (long long)option);
     return x->bits = (int)option, QS_OK;
 }

@@ -8,30 +8,32 @@
 
 typedef struct Image { /* being read */
     qs_vm *vm;
-    const char *fn, *path;    /* as messages call them */
-    const uint8_t *bytes; size_t nbytes;
-    int page;                 /* wanted; TIFF only */
+    const char *fn, *path; /* as messages call them */
+    const uint8_t *bytes;
+    size_t nbytes;
+    int page; /* wanted; TIFF only */
     int64_t height, width;
-    int channels;             /* in a row of the file, alpha included */
-    bool has_alpha;           /* the last one is */
-    int depth, pages;         /* for imfinfo */
+    int channels;     /* in a row of the file, alpha included */
+    bool has_alpha;   /* the last one is */
+    int depth, pages; /* for imfinfo */
     const char *format;
-    bool info_only;           /* stop after the header */
-    qs_value picture, alpha;  /* owned; scalar arrays */
+    bool info_only;          /* stop after the header */
+    qs_value picture, alpha; /* owned; scalar arrays */
 } Image;
 
 /* After the header.  false: stop, with *status; true: give the rows. */
 bool qimage_begin(Image *m, int64_t height, int64_t width, int channels, bool has_alpha, int depth, qs_status *status);
 qs_status qimage_row(Image *m, int64_t y, qs_dtype d, const void *row); /* width*channels samples */
-qs_status qimage_corrupt(Image *m, const char *why);                      /* QS_EVALUE with path and format */
+qs_status qimage_corrupt(Image *m, const char *why);                    /* QS_EVALUE with path and format */
 
 typedef struct Pixels { /* to be written: height*width*channels samples of bits/8 bytes, host byte order */
     qs_vm *vm;
     const char *path;
     int64_t height, width;
-    int channels, bits;       /* 8, 16; 32: float (TIFF) */
-    int quality;              /* JPEG, 1 … 100 */
-    uint8_t *data; size_t size;
+    int channels, bits; /* 8, 16; 32: float (TIFF) */
+    int quality;        /* JPEG, 1 … 100 */
+    uint8_t *data;
+    size_t size;
 } Pixels;
 
 typedef qs_status ImageReader(Image *m);

@@ -12,7 +12,8 @@ enum { PLAIN, RUNS_8, RUNS_4, FIELDS, ALPHA_FIELDS = 6 }; /* compression */
 
 typedef struct {
     Image *m;
-    const uint8_t *p; size_t n;    /* the file */
+    const uint8_t *p;
+    size_t n; /* the file */
     int64_t width, height;
     bool top_down;
     int bits, channels;            /* channels: of the result */
@@ -81,11 +82,13 @@ static bool read_palette(Bmp *b) {
 
 static bool known_form(const Bmp *b) {
     switch (b->compression) {
-    case PLAIN: return b->bits == 1 || b->bits == 2 || b->bits == 4 || b->bits == 8 || b->bits == 16 ||
-                       b->bits == 24 || b->bits == 32;
+    case PLAIN:
+        return b->bits == 1 || b->bits == 2 || b->bits == 4 || b->bits == 8 || b->bits == 16 || b->bits == 24 ||
+               b->bits == 32;
     case RUNS_8: return b->bits == 8;
     case RUNS_4: return b->bits == 4;
-    case FIELDS: case ALPHA_FIELDS: return b->bits == 16 || b->bits == 32;
+    case FIELDS:
+    case ALPHA_FIELDS: return b->bits == 16 || b->bits == 32;
     default: return false;
     }
 }
@@ -136,7 +139,11 @@ static qs_status read_rows(const Bmp *b, uint8_t *out) {
 }
 
 /* -- run lengths --------------------------------------------------------------------------------------------------- */
-typedef struct { const Bmp *b; uint8_t *index; int64_t x, y; } Canvas; /* an index into the palette per pixel */
+typedef struct {
+    const Bmp *b;
+    uint8_t *index;
+    int64_t x, y;
+} Canvas; /* an index into the palette per pixel */
 
 static void put(Canvas *c, uint8_t index) {
     if (c->x < c->b->width && c->y < c->b->height) c->index[c->y * c->b->width + c->x] = index;

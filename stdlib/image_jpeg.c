@@ -9,14 +9,18 @@
 #include <jpeglib.h>
 #include <setjmp.h>
 
-#define LATE libjpeg
-#define LATE_API "stdlib/jpeg_api.def"
+#define LATE      libjpeg
+#define LATE_API  "stdlib/jpeg_api.def"
 #define LATE_FILE QUASAR_JPEG
 #include "vm/base/lazy_library.h"
 #include "vm/program/python.h"
 
 /* Errors of libjpeg jump.  What must survive a jump lives in the frame above the one that calls setjmp. */
-typedef struct { struct jpeg_error_mgr base; jmp_buf jump; char why[JMSG_LENGTH_MAX]; } Errors;
+typedef struct {
+    struct jpeg_error_mgr base;
+    jmp_buf jump;
+    char why[JMSG_LENGTH_MAX];
+} Errors;
 
 static void fail(j_common_ptr j) {
     Errors *e = (Errors *)(void *)j->err;
@@ -75,7 +79,10 @@ qs_status qimage_jpeg_read(Image *m) {
     return s;
 }
 
-typedef struct { unsigned char *p; unsigned long n; } Block;
+typedef struct {
+    unsigned char *p;
+    unsigned long n;
+} Block;
 
 static qs_status encode(const Pixels *x, struct jpeg_compress_struct *j, Block *out) {
     libjpeg.jpeg_mem_dest(j, &out->p, &out->n);

@@ -7,8 +7,8 @@
 #include <png.h>
 #include <setjmp.h>
 
-#define LATE libpng
-#define LATE_API "stdlib/png_api.def"
+#define LATE      libpng
+#define LATE_API  "stdlib/png_api.def"
 #define LATE_FILE QUASAR_PNG
 #include "vm/base/lazy_library.h"
 #include "vm/program/python.h"
@@ -100,7 +100,7 @@ static qs_status guarded_write(Codec *c, const Pixels *x) {
     if (setjmp(jump_of(c->png))) return qs_fail(x->vm, QS_EVALUE, "imwrite: %s: %s", x->path, c->why);
     libpng.png_set_user_limits(c->png, 1 << 24, 1 << 24);
     libpng.png_set_IHDR(c->png, c->info, (png_uint_32)x->width, (png_uint_32)x->height, x->bits, types[x->channels],
-                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+                        PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     libpng.png_write_info(c->png, c->info);
     if (x->bits == 16 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) libpng.png_set_swap(c->png);
     size_t row = x->size / (size_t)x->height;

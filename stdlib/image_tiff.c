@@ -10,13 +10,18 @@
 #include <stdarg.h>
 #include <tiffio.h>
 
-#define LATE tiff
-#define LATE_API "stdlib/tiff_api.def"
+#define LATE      tiff
+#define LATE_API  "stdlib/tiff_api.def"
 #define LATE_FILE QUASAR_TIFF
 #include "vm/base/lazy_library.h"
 
 /* A file in memory: `out` when writing, otherwise `in`, which is NULL when the file is empty. */
-typedef struct { const uint8_t *in; Text *out; uint64_t n, at; char why[200]; } Memory;
+typedef struct {
+    const uint8_t *in;
+    Text *out;
+    uint64_t n, at;
+    char why[200];
+} Memory;
 
 static tmsize_t mem_read(thandle_t h, void *p, tmsize_t n) {
     Memory *m = h;
@@ -36,13 +41,22 @@ static tmsize_t mem_write(thandle_t h, void *p, tmsize_t n) {
     m->at += (uint64_t)n;
     return n;
 }
-static toff_t mem_size(thandle_t h) { Memory *m = h; return m->out ? m->out->len : m->n; }
+static toff_t mem_size(thandle_t h) {
+    Memory *m = h;
+    return m->out ? m->out->len : m->n;
+}
 static toff_t mem_seek(thandle_t h, toff_t off, int whence) {
     Memory *m = h;
     return m->at = whence == SEEK_SET ? off : whence == SEEK_CUR ? m->at + off : mem_size(h) + off;
 }
-static int mem_close(thandle_t h) { (void)h; return 0; }
-static int mem_map(thandle_t h, void **p, toff_t *n) { (void)h, (void)p, (void)n; return 0; }
+static int mem_close(thandle_t h) {
+    (void)h;
+    return 0;
+}
+static int mem_map(thandle_t h, void **p, toff_t *n) {
+    (void)h, (void)p, (void)n;
+    return 0;
+}
 static void mem_unmap(thandle_t h, void *p, toff_t n) { (void)h, (void)p, (void)n; }
 
 #if TIFFLIB_VERSION >= 20221213 /* 4.5: handlers and limits per file */
@@ -74,7 +88,10 @@ static TIFF *open_tiff(Memory *m, const char *path, const char *mode) {
 }
 #endif
 
-typedef struct { uint32_t width, height; uint16_t bits, samples, format, photo, planar, extra; } Layout;
+typedef struct {
+    uint32_t width, height;
+    uint16_t bits, samples, format, photo, planar, extra;
+} Layout;
 
 static Layout layout_of(TIFF *t) {
     Layout l = {0};
@@ -116,7 +133,7 @@ typedef struct {
     uint8_t *page;
     size_t sample, pixel, width, height;
     Doing *doing; /* pixels are counted, of each plane */
-} Page; /* sample and pixel: bytes; extents: pixels */
+} Page;           /* sample and pixel: bytes; extents: pixels */
 
 static void place(const Page *p, const uint8_t *chunk, size_t x0, size_t y0, size_t w, size_t h, size_t plane,
                   size_t step) {
@@ -126,7 +143,8 @@ static void place(const Page *p, const uint8_t *chunk, size_t x0, size_t y0, siz
         const uint8_t *from = chunk + y * w * step;
         qdoing_add(p->doing, (int64_t)n);
         if (step == p->pixel) memcpy(to, from, n * step);
-        else for (size_t x = 0; x < n; x++) memcpy(to + x * p->pixel, from + x * step, p->sample);
+        else
+            for (size_t x = 0; x < n; x++) memcpy(to + x * p->pixel, from + x * step, p->sample);
     }
 }
 
@@ -199,7 +217,10 @@ static qs_status read_rgba(Image *m, TIFF *t, const Layout *l, Memory *mem) {
         uint8_t *packed = (uint8_t *)row; /* shrinks in place: a pixel is written after it was read */
         for (size_t x = 0; x < l->width; x++) {
             uint32_t v = row[x];
-            if (gray) { packed[x] = (uint8_t)TIFFGetR(v); continue; }
+            if (gray) {
+                packed[x] = (uint8_t)TIFFGetR(v);
+                continue;
+            }
             packed[3 * x] = (uint8_t)TIFFGetR(v), packed[3 * x + 1] = (uint8_t)TIFFGetG(v),
                        packed[3 * x + 2] = (uint8_t)TIFFGetB(v);
         }

@@ -12,9 +12,13 @@
 typedef enum { LINEAR, NEAREST, PREVIOUS, NEXT, PCHIP, SPLINE } Method;
 
 static qs_status method_of(qs_vm *vm, const char *fn, qs_value v, bool line, Method *out) {
-    static const struct { const char *name; Method method; bool line; } all[] = {
-        {"linear", LINEAR, false}, {"nearest", NEAREST, false}, {"spline", SPLINE, false}, {"cubic", SPLINE, false},
-        {"previous", PREVIOUS, true}, {"next", NEXT, true}, {"pchip", PCHIP, true}};
+    static const struct {
+        const char *name;
+        Method method;
+        bool line;
+    } all[] = {{"linear", LINEAR, false}, {"nearest", NEAREST, false},  {"spline", SPLINE, false},
+               {"cubic", SPLINE, false},  {"previous", PREVIOUS, true}, {"next", NEXT, true},
+               {"pchip", PCHIP, true}};
     const char *s;
     TRY(qarg_string(vm, fn, "method", v, &s, NULL));
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -24,7 +28,10 @@ static qs_status method_of(qs_vm *vm, const char *fn, qs_value v, bool line, Met
 }
 
 /* What stands for places outside: a value, the first or last piece continued, or the value at the edge. */
-typedef struct { enum { CONSTANT, EXTRAPOLATE, CLAMP } kind; double value[2]; } Outside;
+typedef struct {
+    enum { CONSTANT, EXTRAPOLATE, CLAMP } kind;
+    double value[2];
+} Outside;
 
 static qs_status outside_of(qs_vm *vm, qs_call_args *c, int i, Outside *out) {
     *out = (Outside){CONSTANT, {NAN, 0}};
@@ -39,50 +46,53 @@ static qs_status outside_of(qs_vm *vm, qs_call_args *c, int i, Outside *out) {
 }
 
 /* -- slopes: of n samples y, `step` numbers apart, at the places x; d is laid out as y ----------------------------- */
-typedef struct { const double *x; size_t n, step; } Line;
+typedef struct {
+    const double *x;
+    size_t n, step;
+} Line;
 
 static double width(const Line *l, size_t k) { return l->x[k + 1] - l->x[k]; }
 static double rise(const Line *l, const double *y, size_t k) {
-    return (y[(k + 1)*l->step] - y[k*l->step])/width(l, k);
+    return (y[(k + 1) * l->step] - y[k * l->step]) / width(l, k);
 }
 
 /* At an end: of the parabola through three samples, bent so that the first piece stays monotone. */
 static double end_slope(double h, double beside, double r, double next) {
-    double d = ((2*h + beside)*r - h*next)/(h + beside);
-    if (d*r <= 0) return 0;
-    return r*next < 0 && fabs(d) > 3*fabs(r) ? 3*r : d;
+    double d = ((2 * h + beside) * r - h * next) / (h + beside);
+    if (d * r <= 0) return 0;
+    return r * next < 0 && fabs(d) > 3 * fabs(r) ? 3 * r : d;
 }
 
 static void pchip_slopes(const Line *l, const double *y, double *d) {
     size_t last = l->n - 1;
     for (size_t k = 1; k < last; k++) {
         double h = width(l, k - 1), g = width(l, k), r = rise(l, y, k - 1), s = rise(l, y, k);
-        d[k*l->step] = r*s > 0 ? 3*(h + g)/((2*g + h)/r + (g + 2*h)/s) : r*s <= 0 ? 0 : NAN;
+        d[k * l->step] = r * s > 0 ? 3 * (h + g) / ((2 * g + h) / r + (g + 2 * h) / s) : r * s <= 0 ? 0 : NAN;
     }
     d[0] = end_slope(width(l, 0), width(l, 1), rise(l, y, 0), rise(l, y, 1));
-    d[last*l->step] = end_slope(width(l, last - 1), width(l, last - 2), rise(l, y, last - 1), rise(l, y, last - 2));
+    d[last * l->step] = end_slope(width(l, last - 1), width(l, last - 2), rise(l, y, last - 1), rise(l, y, last - 2));
 }
 
 /* The tridiagonal system for the slopes, eliminated downwards; `above` holds what is right of the diagonal. */
 static void spline_slopes(const Line *l, const double *y, double *d, double *above) {
     size_t n = l->n, step = l->step;
     double h = width(l, 0), g = width(l, 1), diagonal = g;
-    above[0] = (h + g)/diagonal;
-    d[0] = ((h + 2*(h + g))*g*rise(l, y, 0) + h*h*rise(l, y, 1))/(h + g)/diagonal;
+    above[0] = (h + g) / diagonal;
+    d[0] = ((h + 2 * (h + g)) * g * rise(l, y, 0) + h * h * rise(l, y, 1)) / (h + g) / diagonal;
     for (size_t k = 1; k < n - 1; k++) {
         h = width(l, k - 1), g = width(l, k);
-        diagonal = 2*(h + g) - g*above[k - 1];
-        above[k] = h/diagonal;
-        d[k*step] = (3*(g*rise(l, y, k - 1) + h*rise(l, y, k)) - g*d[(k - 1)*step])/diagonal;
+        diagonal = 2 * (h + g) - g * above[k - 1];
+        above[k] = h / diagonal;
+        d[k * step] = (3 * (g * rise(l, y, k - 1) + h * rise(l, y, k)) - g * d[(k - 1) * step]) / diagonal;
     }
-    double right = ((h + g + g + h + g)*h*rise(l, y, n - 2) + g*g*rise(l, y, n - 3))/(h + g);
-    d[(n - 1)*step] = (right - (h + g)*d[(n - 2)*step])/(h - (h + g)*above[n - 2]);
-    for (size_t k = n - 1; k-- > 0;) d[k*step] -= above[k]*d[(k + 1)*step];
+    double right = ((h + g + g + h + g) * h * rise(l, y, n - 2) + g * g * rise(l, y, n - 3)) / (h + g);
+    d[(n - 1) * step] = (right - (h + g) * d[(n - 2) * step]) / (h - (h + g) * above[n - 2]);
+    for (size_t k = n - 1; k-- > 0;) d[k * step] -= above[k] * d[(k + 1) * step];
 }
 
 static void parabola_slopes(const Line *l, const double *y, double *d) {
-    double h = width(l, 0), g = width(l, 1), r = rise(l, y, 0), bend = (rise(l, y, 1) - r)/(h + g);
-    d[0] = r - bend*h, d[l->step] = r + bend*h, d[2*l->step] = r + bend*(h + 2*g);
+    double h = width(l, 0), g = width(l, 1), r = rise(l, y, 0), bend = (rise(l, y, 1) - r) / (h + g);
+    d[0] = r - bend * h, d[l->step] = r + bend * h, d[2 * l->step] = r + bend * (h + 2 * g);
 }
 
 static void slopes(Method method, const Line *l, const double *y, double *d, double *scratch) {
@@ -94,10 +104,12 @@ static void slopes(Method method, const Line *l, const double *y, double *d, dou
 }
 
 /* What values and slopes at the two ends of an interval of width h count for at a place t in it (0 to 1). */
-typedef struct { double value[2], slope[2]; } Weights;
+typedef struct {
+    double value[2], slope[2];
+} Weights;
 static Weights hermite(double t, double h) {
     double u = 1 - t;
-    return (Weights){{u*u*(1 + 2*t), t*t*(1 + 2*u)}, {h*t*u*u, -h*t*t*u}};
+    return (Weights){{u * u * (1 + 2 * t), t * t * (1 + 2 * u)}, {h * t * u * u, -h * t * t * u}};
 }
 
 /* -- one dimension: rows of `m` numbers at ascending places -------------------------------------------------------- */
@@ -108,19 +120,18 @@ typedef struct {
     size_t n, m, parts;
 } Curve;
 
-static double blend(double a, double b, double t) { return t == 0 ? a : t == 1 ? b : a + t*(b - a); }
+static double blend(double a, double b, double t) { return t == 0 ? a : t == 1 ? b : a + t * (b - a); }
 
 static void piece(const Curve *f, size_t k, double at, double *out) {
-    const double *a = f->y + k*f->m, *b = a + f->m, *da = f->d + k*f->m;
-    double h = f->x[k + 1] - f->x[k], t = (at - f->x[k])/h;
+    const double *a = f->y + k * f->m, *b = a + f->m, *da = f->d + k * f->m;
+    double h = f->x[k + 1] - f->x[k], t = (at - f->x[k]) / h;
     Weights w = hermite(t, h);
     for (size_t j = 0; j < f->m; j++) switch (f->method) {
         case LINEAR: out[j] = blend(a[j], b[j], t); break;
         case NEAREST: out[j] = t >= 0.5 ? b[j] : a[j]; break;
         case PREVIOUS: out[j] = t >= 1 ? b[j] : t >= 0 ? a[j] : NAN; break;
         case NEXT: out[j] = t > 1 ? NAN : t > 0 ? b[j] : a[j]; break;
-        default:
-            out[j] = w.value[0]*a[j] + w.value[1]*b[j] + w.slope[0]*da[j] + w.slope[1]*da[j + f->m];
+        default: out[j] = w.value[0] * a[j] + w.value[1] * b[j] + w.slope[0] * da[j] + w.slope[1] * da[j + f->m];
         }
 }
 
@@ -138,7 +149,7 @@ static void curve_at(const Curve *f, double at, double *out) {
 /* Slopes of every column, into `d`, behind which there is scratch for n numbers. */
 static void curve_slopes(Curve *f, double *d) {
     Line l = {f->x, f->n, f->m};
-    for (size_t j = 0; j < f->m; j++) slopes(f->method, &l, f->y + j, d + j, d + f->n*f->m);
+    for (size_t j = 0; j < f->m; j++) slopes(f->method, &l, f->y + j, d + j, d + f->n * f->m);
     f->d = d;
 }
 
@@ -160,15 +171,15 @@ qs_status qinterpolate_1(qs_vm *vm, qs_call_args *c) {
         return qs_fail(vm, QS_ESHAPE,
                        "interp1: y must have an element or a row for each of x, at least 2, got %zu and %zu", x.n, y.n);
     TRY(qsampled_ascending(vm, c->name, "x", &x));
-    f.x = x.x, f.y = f.d = y.x, f.n = x.n, f.parts = (size_t)parts, f.m = y.n/x.n * f.parts;
+    f.x = x.x, f.y = f.d = y.x, f.n = x.n, f.parts = (size_t)parts, f.m = y.n / x.n * f.parts;
     int64_t dims[QS_MAX_RANK];
     memcpy(dims, rows ? y.a->dims : at.a->dims, sizeof dims);
     if (rows) dims[0] = (int64_t)at.n;
     double *v;
-    size_t nv = at.n*f.m, need = nv + (f.n + 1)*(f.m + 1);
+    size_t nv = at.n * f.m, need = nv + (f.n + 1) * (f.m + 1);
     TRY(qsampled_scratch(vm, c->name, need, &v));
     if (f.method >= PCHIP) curve_slopes(&f, v + nv);
-    for (size_t i = 0; i < at.n; i++) curve_at(&f, at.x[i], v + i*f.m);
+    for (size_t i = 0; i < at.n; i++) curve_at(&f, at.x[i], v + i * f.m);
     qs_status s = qarg_narrow(vm, c, 0, d, one && !rows ? -1 : rows ? y.a->rank : at.a->rank, dims, v);
     qarg_keep(c->out[0], rows ? y.a : at.a);
     return qsampled_done(vm, v, need), s;
@@ -189,8 +200,8 @@ static size_t cell_of(double at, size_t n) {
 }
 
 static void patch(const Surface *f, double x, double y, double *out) {
-    size_t j = cell_of(x, f->w), i = cell_of(y, f->h), at = (i*f->w + j)*f->parts;
-    size_t right = f->w > 1 ? f->parts : 0, down = f->h > 1 ? f->w*f->parts : 0;
+    size_t j = cell_of(x, f->w), i = cell_of(y, f->h), at = (i * f->w + j) * f->parts;
+    size_t right = f->w > 1 ? f->parts : 0, down = f->h > 1 ? f->w * f->parts : 0;
     double s = x - (double)j, t = y - (double)i;
     Weights u = hermite(s, 1), v = hermite(t, 1);
     for (size_t k = 0; k < f->parts; k++, at++) {
@@ -200,9 +211,9 @@ static void patch(const Surface *f, double x, double y, double *out) {
         if (f->method < PCHIP) continue;
         out[k] = 0;
         for (size_t corner = 0; corner < 4; corner++) {
-            size_t a = corner & 1, b = corner >> 1, q = at + a*right + b*down;
-            out[k] += v.value[b]*(u.value[a]*f->z[q] + u.slope[a]*f->zx[q]) +
-                      v.slope[b]*(u.value[a]*f->zy[q] + u.slope[a]*f->zxy[q]);
+            size_t a = corner & 1, b = corner >> 1, q = at + a * right + b * down;
+            out[k] += v.value[b] * (u.value[a] * f->z[q] + u.slope[a] * f->zx[q]) +
+                      v.slope[b] * (u.value[a] * f->zy[q] + u.slope[a] * f->zxy[q]);
         }
     }
 }
@@ -218,12 +229,12 @@ static void surface_at(const Surface *f, double x, double y, double *out) {
 
 /* The three fields of slopes, one after another in `room`, behind which the places 0, 1, 2 … and scratch stand. */
 static void surface_slopes(Surface *f, double *room) {
-    size_t row = f->w*f->parts, n = f->h*row, longest = f->w > f->h ? f->w : f->h;
+    size_t row = f->w * f->parts, n = f->h * row, longest = f->w > f->h ? f->w : f->h;
     double *zx = room, *zy = zx + n, *zxy = zy + n, *places = zxy + n, *scratch = places + longest;
     for (size_t i = 0; i < longest; i++) places[i] = (double)i;
     Line across = {places, f->w, f->parts}, along = {places, f->h, row};
     for (size_t i = 0; i < f->h; i++)
-        for (size_t k = 0; k < f->parts; k++) slopes(f->method, &across, f->z + i*row + k, zx + i*row + k, scratch);
+        for (size_t k = 0; k < f->parts; k++) slopes(f->method, &across, f->z + i * row + k, zx + i * row + k, scratch);
     for (size_t j = 0; j < row; j++) slopes(f->method, &along, f->z + j, zy + j, scratch);
     for (size_t j = 0; j < row; j++) slopes(f->method, &along, zx + j, zxy + j, scratch);
     f->zx = zx, f->zy = zy, f->zxy = zxy;
@@ -248,10 +259,10 @@ qs_status qinterpolate_2(qs_vm *vm, qs_call_args *c) {
     int64_t size[QS_MAX_RANK];
     qarr_size(z.a, size);
     f.z = z.x, f.h = (size_t)size[0], f.w = (size_t)size[1], f.parts = (size_t)parts;
-    size_t nv = x.n*f.parts, need = nv + (f.method >= PCHIP ? 3*z.n*f.parts + 2*(f.h + f.w) : 0);
+    size_t nv = x.n * f.parts, need = nv + (f.method >= PCHIP ? 3 * z.n * f.parts + 2 * (f.h + f.w) : 0);
     TRY(qsampled_scratch(vm, c->name, need, &v));
     if (f.method >= PCHIP) surface_slopes(&f, v + nv);
-    for (size_t i = 0; i < x.n; i++) surface_at(&f, x.x[i], y.x[i], v + i*f.parts);
+    for (size_t i = 0; i < x.n; i++) surface_at(&f, x.x[i], y.x[i], v + i * f.parts);
     qs_status s = qarg_narrow(vm, c, 0, d, one ? -1 : x.a->rank, x.a->dims, v);
     qarg_keep(c->out[0], x.a);
     return qsampled_done(vm, v, need), s;

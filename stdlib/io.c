@@ -107,7 +107,10 @@ qs_status qio_fopen(qs_vm *vm, qs_call_args *c) {
     if (!f) return qio_error(vm, c->name, "open", path);
     File *file = malloc(sizeof *file);
     char *name = strdup(path);
-    if (!file || !name) { free(file), free(name), fclose(f); return qs_fail(vm, QS_ENOMEM, "fopen: out of memory"); }
+    if (!file || !name) {
+        free(file), free(name), fclose(f);
+        return qs_fail(vm, QS_ENOMEM, "fopen: out of memory");
+    }
     *file = (File){f, name, may_wait(f), 0};
     qs_status s = qs_foreign(vm, &file_type, file, &c->out[0]);
     if (s != QS_OK) file_release(file);

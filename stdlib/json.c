@@ -287,7 +287,11 @@ qs_status qjson_decode(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- writing ------------------------------------------------------------------------------------------------------- */
-typedef struct { qs_vm *vm; Text *out; int indent, depth; } Writer; /* indent 0: on one line, without blanks */
+typedef struct {
+    qs_vm *vm;
+    Text *out;
+    int indent, depth;
+} Writer; /* indent 0: on one line, without blanks */
 
 static void new_line(Writer *w) {
     if (!w->indent) return;
@@ -311,7 +315,10 @@ static void put_string(Writer *w, const char *s, size_t n) {
 /* The shortest text that reads back as x; `digits` are enough for its type. */
 static void put_number(Writer *w, double x, bool narrow) {
     char s[32];
-    if (!isfinite(x)) { qtext_puts(w->out, "null"); return; }
+    if (!isfinite(x)) {
+        qtext_puts(w->out, "null");
+        return;
+    }
     for (int n = narrow ? 6 : 15, most = narrow ? 9 : 17; n <= most; n++) {
         qnum_print(s, sizeof s, "%.*g", n, x);
         if (narrow ? qnum_read_float(s, NULL) == (float)x : qnum_read(s, NULL) == x) break;

@@ -17,10 +17,12 @@
 #include <string.h>
 
 /* -- the library --------------------------------------------------------------------------------------------------- */
+/* clang-format off */
 #define LAPACK(X)                                                                                                      \
     X(dgetrf) X(zgetrf) X(dgetri) X(zgetri) X(dgetrs) X(zgetrs) X(dgels) X(zgels) X(dpotrf) X(zpotrf)                  \
     X(dtrtrs) X(ztrtrs)                                                                                                \
     X(dgeqrf) X(zgeqrf) X(dorgqr) X(zungqr) X(dgesdd) X(zgesdd) X(dsyevd) X(zheevd) X(dgeev) X(zgeev)
+/* clang-format on */
 
 typedef void (*Routine)(void);
 typedef struct Lapack {
@@ -73,8 +75,8 @@ void qlinalg_close(qs_vm *vm) {
 }
 
 /* Calls of Fortran: everything by address, the lengths of character arguments at the end. */
-#define CALL(routine, signature, ...) ((void (*) signature)(routine))(__VA_ARGS__)
-#define P void *
+#define CALL(routine, signature, ...) ((void(*) signature)(routine))(__VA_ARGS__)
+#define P                             void *
 
 /* The same for a matrix x that is not small: other threads may use the VM meanwhile, because LAPACK works on copies
  * that nobody else knows. */
@@ -217,16 +219,27 @@ static qs_status all_finite(qs_vm *vm, const char *fn, const char *what, const M
 }
 
 /* Work space: asks the routine how much (lwork -1), then allocates. */
-typedef struct { Ctx *ctx; double *p; int n; size_t bytes; } Work;
+typedef struct {
+    Ctx *ctx;
+    double *p;
+    int n;
+    size_t bytes;
+} Work;
 static qs_status work_new(qs_vm *vm, const char *fn, double reals, Work *w) {
     *w = (Work){qvm_ctx(vm), NULL, (int)reals, qmem_size((size_t)reals, 2 * sizeof(double), 4 * sizeof(double))};
     w->p = qmem_try(w->ctx, w->bytes);
     return w->p ? QS_OK : qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu bytes of work space", fn, w->bytes);
 }
-static void work_free(Work *w) { if (w->p) qmem_try_free(w->ctx, w->p, w->bytes); }
+static void work_free(Work *w) {
+    if (w->p) qmem_try_free(w->ctx, w->p, w->bytes);
+}
 
 /* -- LU: det, logdet, inv, solve ----------------------------------------------------------------------------------- */
-typedef struct { Mat a; Work pivots; int info; } Lu;
+typedef struct {
+    Mat a;
+    Work pivots;
+    int info;
+} Lu;
 static int *pivots(Lu *f) { return (int *)(void *)f->pivots.p; }
 static void lu_free(Lu *f) { mat_free(&f->a), work_free(&f->pivots); }
 
@@ -377,8 +390,11 @@ static qs_status factors_read(qs_vm *vm, qs_call_args *c, int i, int n, int part
         right = p >= 1 && p <= n && p == floor(p);
         if (right) pivots(f)[k] = (int)p;
     }
-    return right ? QS_OK : qs_fail(vm, QS_EVALUE, "%s: F must be the factors that [X, F] = solve(A, B) has given of "
-                                   "this A of %d rows", c->name, n);
+    return right ? QS_OK
+                 : qs_fail(vm, QS_EVALUE,
+                           "%s: F must be the factors that [X, F] = solve(A, B) has given of "
+                           "this A of %d rows",
+                           c->name, n);
 }
 
 static void back_substitute(qs_vm *vm, Lapack *l, Lu *f, Mat *b, char how) {
@@ -492,7 +508,9 @@ qs_status qlinalg_solve_back(qs_vm *vm, qs_call_args *c) {
 /* A factorization leaves open which multiple of length 1 each vector is.  Here the first of its large elements is real
  * and positive: a rule that rounding does not change, because "large" is 0.9 times the largest, and exact ties are
  * frequent while such quotients are not. */
-typedef struct { double re, im; } Phase;
+typedef struct {
+    double re, im;
+} Phase;
 
 static Phase phase_of(const double *p, int parts) {
     double im = parts == 2 ? p[1] : 0, r = hypot(p[0], im);
@@ -590,7 +608,9 @@ qs_status qlinalg_chol_ex(qs_vm *vm, qs_call_args *c) {
     return QS_OK;
 }
 
-typedef struct { Mat q, r; } Qr; /* m by k, k = min(m, n), and m by n, of which the upper half counts */
+typedef struct {
+    Mat q, r;
+} Qr; /* m by k, k = min(m, n), and m by n, of which the upper half counts */
 static void qr_free(Qr *x) { mat_free(&x->q), mat_free(&x->r); }
 
 static qs_status qr_on_device(qs_vm *vm, Array *a, Qr *x, bool *done) {
@@ -651,7 +671,10 @@ qs_status qlinalg_qr(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- singular values ----------------------------------------------------------------------------------------------- */
-typedef struct { Mat u, vt, s; int k; } Svd; /* A = u * diag(s) * vt; k = min(m, n) */
+typedef struct {
+    Mat u, vt, s;
+    int k;
+} Svd; /* A = u * diag(s) * vt; k = min(m, n) */
 static void svd_free(Svd *x) { mat_free(&x->u), mat_free(&x->vt), mat_free(&x->s); }
 
 static qs_status svd_run(qs_vm *vm, const char *fn, Lapack *l, Mat *a, const char *job, Svd *x) {
@@ -675,7 +698,10 @@ static qs_status svd_run(qs_vm *vm, const char *fn, Lapack *l, Mat *a, const cha
             CALL_APART(vm, a, l->dgesdd, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t), (void *)(uintptr_t)job,
                        &a->m, &a->n, a->a, &a->m, x->s.a, x->u.a, &a->m, x->vt.a, &x->k, space, n, iwork, &info, 1);
         if (pass) work_free(&w);
-        else { qs_status s = work_new(vm, fn, want[0], &w); if (s != QS_OK) return work_free(&small), s; }
+        else {
+            qs_status s = work_new(vm, fn, want[0], &w);
+            if (s != QS_OK) return work_free(&small), s;
+        }
     }
     work_free(&small);
     return info ? not_converged(vm, fn, "M", a) : QS_OK;
@@ -948,7 +974,10 @@ qs_status qlinalg_eig(qs_vm *vm, qs_call_args *c) {
 
 static void quotient(const double *x, const double *y, size_t parts, double *out) {
     double _Complex a, b; /* in memory a real and an imaginary part */
-    if (parts == 1) { *out = *x / *y; return; }
+    if (parts == 1) {
+        *out = *x / *y;
+        return;
+    }
     memcpy(&a, x, sizeof a), memcpy(&b, y, sizeof b);
     a /= b;
     memcpy(out, &a, sizeof a);

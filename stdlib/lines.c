@@ -45,7 +45,7 @@ static qs_status not_empty(qs_vm *vm, const Work *w) {
 
 typedef struct {
     const Work *w;
-    size_t m, room;    /* of a worker: a line, as much spare room, m numbers */
+    size_t m, room; /* of a worker: a line, as much spare room, m numbers */
     LineFn *f;
     const void *with;
     double *rooms, *out;
@@ -127,15 +127,30 @@ static void select_two(double *x, size_t n, size_t k) {
  * for between numbers far apart each rounding shows.  The nine schemes besides lower … midpoint are those of
  * R. J. Hyndman and Y. Fan, The American Statistician 50 (1996). */
 typedef enum { BLEND, LOWER, HIGHER, NEAREST, MIDPOINT, AVERAGE, EVEN } Between;
-typedef struct { const char *name; double a, b; Between between; } Scheme;
-static const Scheme schemes[] = {
-    {"linear", 1, 1, BLEND}, {"lower", 1, 1, LOWER}, {"higher", 1, 1, HIGHER}, {"nearest", 1, 1, NEAREST},
-    {"midpoint", 1, 1, MIDPOINT}, {"hazen", 0.5, 0.5, BLEND}, {"weibull", 0, 0, BLEND},
-    {"median_unbiased", 1/3.0, 1/3.0, BLEND}, {"normal_unbiased", 3/8.0, 3/8.0, BLEND},
-    {"interpolated_inverted_cdf", 0, 1, BLEND}, {"inverted_cdf", 0, 1, HIGHER},
-    {"averaged_inverted_cdf", 0, 1, AVERAGE}, {"closest_observation", -0.5, 1.5, EVEN}};
+typedef struct {
+    const char *name;
+    double a, b;
+    Between between;
+} Scheme;
+static const Scheme schemes[] = {{"linear", 1, 1, BLEND},
+                                 {"lower", 1, 1, LOWER},
+                                 {"higher", 1, 1, HIGHER},
+                                 {"nearest", 1, 1, NEAREST},
+                                 {"midpoint", 1, 1, MIDPOINT},
+                                 {"hazen", 0.5, 0.5, BLEND},
+                                 {"weibull", 0, 0, BLEND},
+                                 {"median_unbiased", 1 / 3.0, 1 / 3.0, BLEND},
+                                 {"normal_unbiased", 3 / 8.0, 3 / 8.0, BLEND},
+                                 {"interpolated_inverted_cdf", 0, 1, BLEND},
+                                 {"inverted_cdf", 0, 1, HIGHER},
+                                 {"averaged_inverted_cdf", 0, 1, AVERAGE},
+                                 {"closest_observation", -0.5, 1.5, EVEN}};
 
-typedef struct { const double *q; double scale; const Scheme *scheme; } Quantiles;
+typedef struct {
+    const double *q;
+    double scale;
+    const Scheme *scheme;
+} Quantiles;
 
 /* Between the order statistics at k and k+1. */
 static double between(double lo, double hi, double k, double t, Between how) {
@@ -143,10 +158,10 @@ static double between(double lo, double hi, double k, double t, Between how) {
     case LOWER: return lo;
     case HIGHER: return t > 0 ? hi : lo;
     case NEAREST: return t > 0.5 || (t == 0.5 && fmod(k, 2) != 0) ? hi : lo;
-    case MIDPOINT: return t > 0 ? (lo + hi)/2 : lo;
-    case AVERAGE: return t > 0 ? hi : (lo + hi)/2;
+    case MIDPOINT: return t > 0 ? (lo + hi) / 2 : lo;
+    case AVERAGE: return t > 0 ? hi : (lo + hi) / 2;
     case EVEN: return t == 0 && fmod(k, 2) != 0 ? lo : hi;
-    default: return t == 0 || lo == hi ? lo : lo + t*(hi - lo);
+    default: return t == 0 || lo == hi ? lo : lo + t * (hi - lo);
     }
 }
 
@@ -236,7 +251,7 @@ static void nanmax_line(double *x, size_t n, double *y, size_t m, const void *wi
 static void var_line(double *x, size_t n, double *y, size_t m, const void *with) {
     (void)m;
     double by = (double)n - *(const double *)with, s = qcontig_spread64(n, x, qcontig_sum64(n, x) / (double)n);
-    *y = !n ? NAN : by > 0 ? s/by : s;
+    *y = !n ? NAN : by > 0 ? s / by : s;
 }
 static void std_line(double *x, size_t n, double *y, size_t m, const void *with) {
     var_line(x, n, y, m, with);
@@ -254,12 +269,12 @@ static void median_line(double *x, size_t n, double *y, size_t m, const void *wi
     (void)m, (void)with;
     *y = NAN;
     if (!n || drop_nan(x, n) < n) return;
-    select_kth(x, n, n/2);
-    *y = x[n/2];
+    select_kth(x, n, n / 2);
+    *y = x[n / 2];
     if (n % 2) return;
     double below = x[0];
-    for (size_t i = 1; i < n/2; i++) below = fmax(below, x[i]);
-    *y = (below + x[n/2])/2;
+    for (size_t i = 1; i < n / 2; i++) below = fmax(below, x[i]);
+    *y = (below + x[n / 2]) / 2;
 }
 static void nanmedian_line(double *x, size_t n, double *y, size_t m, const void *with) {
     median_line(x, drop_nan(x, n), y, m, with);
@@ -348,7 +363,7 @@ static qs_status whole_variance(qs_vm *vm, qs_call_args *c, double ddof, bool *d
     if (!a->count) return *done = false, QS_OK; /* nan, with a warning */
     TRY(qred_run(vm, RED_MEAN, c->in[0], DIM_ALL, &mean));
     double s = qred_spread(vm, (qs_dtype)a->dtype, a->count, p, qval_number(mean)), by = (double)a->count - ddof;
-    return c->out[0] = qs_num(by > 0 ? s/by : s), QS_OK;
+    return c->out[0] = qs_num(by > 0 ? s / by : s), QS_OK;
 }
 
 static qs_status on_device(qs_vm *vm, qs_call_args *c, double ddof, bool root, bool *done) {
@@ -396,7 +411,7 @@ static void cumulative_line(double *x, size_t n, double *y, size_t m, const void
     const double *at = with;
     double s = 0;
     for (size_t i = 0; i < n; i++) {
-        if (i) s += (x[i] + x[i - 1])/2 * (at ? at[i] - at[i - 1] : 1);
+        if (i) s += (x[i] + x[i - 1]) / 2 * (at ? at[i] - at[i - 1] : 1);
         y[m == 1 ? 0 : i] = s;
     }
     if (!n && m) *y = 0;
@@ -420,9 +435,7 @@ static qs_status trapezoids(qs_vm *vm, qs_call_args *c, bool all) {
     return run(vm, c, &w, all ? w.l.n : 1, cumulative_line, p);
 }
 qs_status qlines_trapz(qs_vm *vm, qs_call_args *c) { return trapezoids(vm, c, false); }
-qs_status qlines_cumulative_trapezoid(qs_vm *vm, qs_call_args *c) {
-    return trapezoids(vm, c, true);
-}
+qs_status qlines_cumulative_trapezoid(qs_vm *vm, qs_call_args *c) { return trapezoids(vm, c, true); }
 
 /* -- differences --------------------------------------------------------------------------------------------------- */
 /* All but the first (skip 1) or last (skip 0) slice along dim, as a view. */

@@ -2,8 +2,8 @@
 #define NATIVES_OF_ELEM
 #include "stdlib/builtins.h"
 #include "vm/array/arith.h"
-#include "vm/array/operand.h"
 #include "vm/array/map_elements.h"
+#include "vm/array/operand.h"
 
 #include "lang/kernel/elem/elem.h"
 #include "lang/kernel/elem/elem_host.h"
@@ -20,8 +20,8 @@ static bool is_complex(qs_value v) {
 /* Every argument is a number or an array; `names` holds one letter for each. */
 static qs_status numeric(qs_vm *vm, const qs_call_args *c, const char *names) {
     for (int i = 0; i < c->nin; i++)
-        if (!is_numeric(c->in[i])) return qarg_wrong(vm, c->name, (char[]){names[i], 0}, "a number or an array",
-                                                     c->in[i]);
+        if (!is_numeric(c->in[i]))
+            return qarg_wrong(vm, c->name, (char[]){names[i], 0}, "a number or an array", c->in[i]);
     return QS_OK;
 }
 

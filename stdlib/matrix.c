@@ -4,8 +4,8 @@
  * places, whatever the element type. */
 #include "stdlib/builtins.h"
 #include "vm/array/arith.h"
-#include "vm/array/move.h"
 #include "vm/array/device_ops.h"
+#include "vm/array/move.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,9 +19,7 @@ void qmatrix_shape(const Array *a, Shape *s) {
 }
 
 /* In unsigned arithmetic: an empty array may have extents whose product overflows. */
-void qmatrix_packed(Shape *s) {
-    qarr_packed_strides(s->rank, s->dims, s->strides);
-}
+void qmatrix_packed(Shape *s) { qarr_packed_strides(s->rank, s->dims, s->strides); }
 
 static int64_t volume(const Shape *s) {
     int64_t n = 1;
@@ -47,7 +45,11 @@ void qmatrix_move(qs_vm *vm, void *dst, const int64_t *ds, const void *src, cons
 }
 
 /* A strided place inside an array, `at` elements from its first one. */
-typedef struct { Array *a; int64_t at; Shape shape; } Place;
+typedef struct {
+    Array *a;
+    int64_t at;
+    Shape shape;
+} Place;
 
 static Place source(Array *a) {
     Place s = {.a = a};
@@ -67,9 +69,15 @@ static qs_status target(qs_vm *vm, qs_call_args *c, int i, qs_dtype t, Place *d)
 }
 
 static qs_status move(qs_vm *vm, const char *fn, const Place *d, const Place *s, const int64_t *n) {
-    return qarr_carry(vm, &(ElementMove){.name = fn, .from = s->a, .to = d->a, .rank = d->shape.rank, .dims = n,
-                                   .from_steps = s->shape.strides, .to_steps = d->shape.strides, .from_at = s->at,
-                                   .to_at = d->at});
+    return qarr_carry(vm, &(ElementMove){.name = fn,
+                                         .from = s->a,
+                                         .to = d->a,
+                                         .rank = d->shape.rank,
+                                         .dims = n,
+                                         .from_steps = s->shape.strides,
+                                         .to_steps = d->shape.strides,
+                                         .from_at = s->at,
+                                         .to_at = d->at});
 }
 
 /* -- construction -------------------------------------------------------------------------------------------------- */
@@ -84,7 +92,10 @@ static qs_status make(qs_vm *vm, qs_call_args *c, qs_dtype d, bool zeroed, Array
 static qs_dtype real_type(qs_vm *vm) { return qvm_ctx(vm)->scalar_dtype; }
 static qs_dtype cplx_type(qs_vm *vm) { return qdtype_complex_of(qvm_ctx(vm)->scalar_dtype); }
 
-qs_status qmatrix_zeros(qs_vm *vm, qs_call_args *c) { Array *a; return make(vm, c, real_type(vm), true, &a); }
+qs_status qmatrix_zeros(qs_vm *vm, qs_call_args *c) {
+    Array *a;
+    return make(vm, c, real_type(vm), true, &a);
+}
 qs_status qmatrix_czeros(qs_vm *vm, qs_call_args *c) {
     Array *a;
     return make(vm, c, cplx_type(vm), true, &a);
@@ -121,7 +132,10 @@ static qs_status make_like(qs_vm *vm, qs_call_args *c, bool zeroed, Array **out)
     c->out[0] = qarr_value(*out);
     return QS_OK;
 }
-qs_status qmatrix_zeros_like(qs_vm *vm, qs_call_args *c) { Array *a; return make_like(vm, c, true, &a); }
+qs_status qmatrix_zeros_like(qs_vm *vm, qs_call_args *c) {
+    Array *a;
+    return make_like(vm, c, true, &a);
+}
 qs_status qmatrix_uninit_like(qs_vm *vm, qs_call_args *c) {
     Array *a;
     TRY(make_like(vm, c, false, &a));
@@ -196,15 +210,20 @@ qs_status qmatrix_meshgrid(qs_vm *vm, qs_call_args *c) {
 /* How large an object of another language is only that knows. */
 static qs_status check_own(qs_vm *vm, const qs_call_args *c) {
     if (c->in[0].kind != QS_FOREIGN) return QS_OK;
-    return qarg_wrong(vm, c->name, "x", "a value of the language (of objects of Python len(x) of its builtins, or "
-                      "x.shape, says how large they are)", c->in[0]);
+    return qarg_wrong(vm, c->name, "x",
+                      "a value of the language (of objects of Python len(x) of its builtins, or "
+                      "x.shape, says how large they are)",
+                      c->in[0]);
 }
 
 /* Extents of any other value: arrays and cells have theirs, a string is 1 x length, anything else 1 x 1. */
 static int extents(qs_value v, int64_t dims[QS_MAX_RANK]) {
     if (v.kind == QS_ARRAY) return qarr_size(qval_array(v), dims);
     dims[0] = dims[1] = 1;
-    if (v.kind == QS_STRING) { size_t n; qs_to_string(v, &n), dims[1] = (int64_t)n; }
+    if (v.kind == QS_STRING) {
+        size_t n;
+        qs_to_string(v, &n), dims[1] = (int64_t)n;
+    }
     if (v.kind != QS_CELL) return 2;
     const Cell *x = v.u.p;
     if (x->rank == 1) return dims[1] = x->dims[0], 2;
@@ -302,8 +321,7 @@ static qs_status reshape_size(qs_vm *vm, qs_call_args *c, size_t count, int *ran
         sizes &= number && numbers[i] >= -1 && numbers[i] <= 0x1p53 && trunc(numbers[i]) == numbers[i];
     }
     if (vector) qmem_free(qvm_ctx(vm), list, n * sizeof *list);
-    if (!some || !sizes || n > QS_MAX_RANK)
-        return qarr_shape_args(vm, "reshape", c->nin - 1, c->in + 1, rank, dims);
+    if (!some || !sizes || n > QS_MAX_RANK) return qarr_shape_args(vm, "reshape", c->nin - 1, c->in + 1, rank, dims);
     *rank = (int)n;
     return leave_over(vm, count, *rank, numbers, dims);
 }
@@ -343,8 +361,10 @@ static qs_status permute(qs_vm *vm, qs_call_args *c, Array *a, const int *order,
 }
 
 static void negate_imag(Array *a, void *p) {
-    if (a->dtype == QS_C64) for (size_t i = 0; i < a->count; i++) ((QComplexF *)p)[i].im *= -1;
-    if (a->dtype == QS_C128) for (size_t i = 0; i < a->count; i++) ((QComplexD *)p)[i].im *= -1;
+    if (a->dtype == QS_C64)
+        for (size_t i = 0; i < a->count; i++) ((QComplexF *)p)[i].im *= -1;
+    if (a->dtype == QS_C128)
+        for (size_t i = 0; i < a->count; i++) ((QComplexD *)p)[i].im *= -1;
 }
 
 /* A vec becomes a column, which becomes a vec again. */
@@ -458,7 +478,10 @@ static qs_status joined(qs_vm *vm, qs_call_args *c, int from, int end, int dim, 
         TRY(qarg_array(vm, c, i, "every argument", &a));
         qmatrix_shape(a, &s);
         extend(&s, dim + 1);
-        if (first) { *out = s, first = false; continue; }
+        if (first) {
+            *out = s, first = false;
+            continue;
+        }
         extend(out, s.rank), extend(&s, out->rank);
         if (s.ndim > out->ndim) out->ndim = s.ndim;
         for (int d = 0; d < s.rank; d++)
@@ -695,7 +718,8 @@ qs_status qmatrix_ind2pos(qs_vm *vm, qs_call_args *c) {
         if (!(x[i] >= 0 && x[i] < (double)volume(&s)))
             status = qs_fail(vm, QS_EINDEX, "ind2pos: index %g is outside an array of %lld elements", x[i],
                              (long long)volume(&s));
-        else for (size_t d = 0; d < rank; d++) pos[i * rank + d] = (double)((int64_t)x[i] / s.strides[d] % s.dims[d]);
+        else
+            for (size_t d = 0; d < rank; d++) pos[i * rank + d] = (double)((int64_t)x[i] / s.strides[d] % s.dims[d]);
     }
     if (status == QS_OK) status = qarg_exact(vm, pos, 2, (int64_t[]){(int64_t)n, s.rank}, &c->out[0]);
     qmem_free(qvm_ctx(vm), pos, bytes);
@@ -742,7 +766,7 @@ static qs_status spread(qs_vm *vm, Array *x, int odd, qs_value *out) {
     Array *v;
     qmatrix_shape(x, &s);
     int64_t dims[4] = {1, 1, 1, 1}, strides[4] = {0};
-    for (int i = 0; i < 2; i++) dims[2*i + 1 - odd] = s.dims[i], strides[2*i + 1 - odd] = s.strides[i];
+    for (int i = 0; i < 2; i++) dims[2 * i + 1 - odd] = s.dims[i], strides[2 * i + 1 - odd] = s.strides[i];
     TRY(qarr_view(vm, x, 4, dims, strides, x->offset, &v));
     *out = qarr_value(v);
     return QS_OK;
@@ -764,7 +788,7 @@ qs_status qmatrix_kron(qs_vm *vm, qs_call_args *c) {
     if (s == QS_OK) s = qarith_binary(vm, OP_PWMUL, x, y, &product);
     int64_t m[QS_MAX_RANK], n[QS_MAX_RANK];
     qarr_size(a, m), qarr_size(b, n);
-    if (s == QS_OK) s = qarr_reshape(vm, qval_array(product), 2, (int64_t[]){m[0]*n[0], m[1]*n[1]}, &r);
+    if (s == QS_OK) s = qarr_reshape(vm, qval_array(product), 2, (int64_t[]){m[0] * n[0], m[1] * n[1]}, &r);
     if (s == QS_OK) c->out[0] = qarr_value(r), qarr_keep(r, a->ndim > b->ndim ? a->ndim : b->ndim);
     qval_release(vm, x), qval_release(vm, y), qval_release(vm, product);
     return s;
@@ -784,9 +808,9 @@ qs_status qmatrix_cross(qs_vm *vm, qs_call_args *c) {
     TRY(qarg_packed(vm, c, 1, "b", QS_F64, &b, &q));
     TRY(qarg_result_like(vm, c, 0, d, a, &r, &out));
     for (size_t i = 0; i < a->count; i++) {
-        size_t row = i/3*3, j = row + (i + 1)%3, k = row + (i + 2)%3;
+        size_t row = i / 3 * 3, j = row + (i + 1) % 3, k = row + (i + 2) % 3;
         const double *x = p, *y = q;
-        qdtype_put(d, (char *)out + i * qdtype_size(d), x[j]*y[k] - x[k]*y[j]);
+        qdtype_put(d, (char *)out + i * qdtype_size(d), x[j] * y[k] - x[k] * y[j]);
     }
     return QS_OK;
 }

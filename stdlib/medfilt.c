@@ -21,19 +21,19 @@ typedef struct {
     int64_t h, w, channels, r, side;
     const char *src;
     char *dst;
-    char *room;   /* of each worker */
+    char *room; /* of each worker */
     size_t bytes;
 } Filter;
 
 /* What a worker has; a tile with its frame is at most `most` pixels. */
 typedef struct {
     char *pixels;
-    SortItem *items;  /* and as many spare ones */
+    SortItem *items; /* and as many spare ones */
     uint32_t *ranks;
-    uint64_t *bits;   /* of the window: which ranks are in it */
-    uint8_t *counts;  /* … how many in each word of bits */
-    size_t word;      /* where the median was */
-    size_t below;     /* ranks of the window in the words before that */
+    uint64_t *bits;  /* of the window: which ranks are in it */
+    uint8_t *counts; /* … how many in each word of bits */
+    size_t word;     /* where the median was */
+    size_t below;    /* ranks of the window in the words before that */
 } Work;
 
 static size_t most_pixels(const Filter *f) { return (size_t)((f->side + 2 * f->r) * (f->side + 2 * f->r)); }
@@ -81,7 +81,9 @@ static size_t rank_of(Work *k, size_t at) {
 }
 
 /* -- a tile -------------------------------------------------------------------------------------------------------- */
-typedef struct { int64_t y, x, h, w, channel; } Tile; /* in the image, without its frame */
+typedef struct {
+    int64_t y, x, h, w, channel;
+} Tile; /* in the image, without its frame */
 
 static int64_t mirrored(int64_t i, int64_t n) {
     i %= 2 * n;

@@ -15,8 +15,8 @@
 #ifdef QUASAR_ZLIB
 #include <zlib.h>
 
-#define LATE libz
-#define LATE_API "stdlib/zlib_api.def"
+#define LATE      libz
+#define LATE_API  "stdlib/zlib_api.def"
 #define LATE_FILE QUASAR_ZLIB
 #include "vm/base/lazy_library.h"
 #endif
@@ -108,7 +108,11 @@ static qs_status npy_value(qs_vm *vm, const char *fn, qs_value v, Text *t) {
 }
 
 /* -- one array: reading -------------------------------------------------------------------------------------------- */
-typedef struct { const char *path; const uint8_t *p; size_t n; } Bytes;
+typedef struct {
+    const char *path;
+    const uint8_t *p;
+    size_t n;
+} Bytes;
 
 static qs_status corrupt(qs_vm *vm, const char *path, const char *what) {
     return qs_fail(vm, QS_EVALUE, "load: %s is damaged: %s", path, what);
@@ -198,7 +202,10 @@ static qs_status npy_text(qs_vm *vm, const Npy *h, const char *path, qs_value *o
                      : h->swapped ? __builtin_bswap32(le32(h->data + 4 * i))
                                   : le32(h->data + 4 * i);
         if (!c) break;
-        if (unit == 1 || c < 0x80) { qtext_putc(&t, (char)c); continue; }
+        if (unit == 1 || c < 0x80) {
+            qtext_putc(&t, (char)c);
+            continue;
+        }
         int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
         qtext_putc(&t, (char)((0xF0u << (3 - more) & 0xFF) | (c >> 6 * more & (0x3Fu >> more))));
         while (more-- > 0) qtext_putc(&t, (char)(0x80 | (c >> 6 * more & 0x3F)));
@@ -300,7 +307,10 @@ static uint32_t crc32_of(const uint8_t *p, size_t n) {
     return ~crc;
 }
 
-typedef struct { Text file, central; int entries; } Zip;
+typedef struct {
+    Text file, central;
+    int entries;
+} Zip;
 
 static void zip_entry_fields(Text *t, uint32_t crc, size_t size, size_t name) {
     put_le(t, 20, 2), put_le(t, 0x800, 2), put_le(t, 0, 2); /* version needed, names are UTF-8, stored */
@@ -313,8 +323,9 @@ static qs_status zip_add(qs_vm *vm, Zip *z, const char *name, const Text *data) 
     if (data->len + at > UINT32_MAX - 65536)
         return qs_fail(vm, QS_EVALUE, "save: an .npz file may hold 4 GiB; use .npy files");
     if (z->entries == 65535 || n > 65535)
-        return qs_fail(vm, QS_EVALUE, "save: an .npz file holds at most 65535 arrays, with names of 65531 bytes; "
-                                      ".safetensors files have no such limit");
+        return qs_fail(vm, QS_EVALUE,
+                       "save: an .npz file holds at most 65535 arrays, with names of 65531 bytes; "
+                       ".safetensors files have no such limit");
     uint32_t crc = crc32_of((const uint8_t *)data->s, data->len);
     qtext_add(&z->file, "PK\3\4", 4);
     zip_entry_fields(&z->file, crc, data->len, n);
@@ -367,7 +378,10 @@ static qs_status zip_values(qs_vm *vm, Zip *z, int n, const qs_value *in) {
     for (int i = 0; i < n; i++) {
         char name[24];
         snprintf(name, sizeof name, "arr_%d", i);
-        if (!named) { TRY(zip_value(vm, z, name, in[i])); continue; }
+        if (!named) {
+            TRY(zip_value(vm, z, name, in[i]));
+            continue;
+        }
         const char *given;
         TRY(qarg_string(vm, "save", "a name", in[i], &given, NULL));
         TRY(zip_value(vm, z, given, in[i + 1]));
@@ -384,7 +398,7 @@ static bool is_weights(const char *path) {
 
 /* Files of others, by their ending: with an archive of NumPy's in it they would be a riddle. */
 static bool is_of_others(const char *path) {
-    static const char *const ends[] = {".mat", ".h5",  ".hdf5", ".csv", ".txt",
+    static const char *const ends[] = {".mat",  ".h5",  ".hdf5", ".csv", ".txt",
                                        ".json", ".png", ".jpg",  ".tif", ".tiff"};
     const char *dot = strrchr(path, '.');
     for (size_t i = 0; dot && i < sizeof ends / sizeof *ends; i++)
@@ -398,8 +412,10 @@ qs_status qnpy_save(qs_vm *vm, qs_call_args *c) {
     TRY(qarg_string(vm, c->name, "path", c->in[0], &path, &n));
     if (is_weights(path)) return qsafetensors_save(vm, path, c->nin - 1, c->in + 1);
     if (is_of_others(path))
-        return qs_fail(vm, QS_EVALUE, "save: files ending in %s are not written; .npy (one array), .npz and "
-                       ".safetensors are", strrchr(path, '.'));
+        return qs_fail(vm, QS_EVALUE,
+                       "save: files ending in %s are not written; .npy (one array), .npz and "
+                       ".safetensors are",
+                       strrchr(path, '.'));
     bool single = n >= 4 && !strcmp(path + n - 4, ".npy");
     if (single && c->nin != 2)
         return qs_fail(vm, QS_EVALUE, "save: an .npy file holds one value, got %d; use .npz", c->nin - 1);
@@ -413,7 +429,13 @@ qs_status qnpy_save(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- zip: reading -------------------------------------------------------------------------------------------------- */
-typedef struct { const uint8_t *name; size_t nname; int method; uint64_t packed, size, at; uint32_t crc; } Entry;
+typedef struct {
+    const uint8_t *name;
+    size_t nname;
+    int method;
+    uint64_t packed, size, at;
+    uint32_t crc;
+} Entry;
 
 /* Sizes that do not fit 32 bits stand in the extra field 1, in this order. */
 static void zip64_fields(const uint8_t *p, size_t n, Entry *e) {

@@ -194,7 +194,7 @@ qs_status qpath_fileinfo(qs_vm *vm, qs_call_args *c) {
     TRY(qobj_new(vm, NULL, &o));
     c->out[0] = qval_object(QS_OBJECT, o);
     Ctx *ctx = qvm_ctx(vm);
-    double time = (double)st.st_mtim.tv_sec + (double)st.st_mtim.tv_nsec*1e-9;
+    double time = (double)st.st_mtim.tv_sec + (double)st.st_mtim.tv_nsec * 1e-9;
     TRY(qobj_set(vm, o, qstr_cname(ctx, "bytes"), qs_num((double)st.st_size)));
     TRY(qobj_set(vm, o, qstr_cname(ctx, "time"), qs_num(time)));
     return qobj_set(vm, o, qstr_cname(ctx, "isdir"), qs_bool(S_ISDIR(st.st_mode)));

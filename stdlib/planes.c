@@ -6,11 +6,11 @@
  * sizes have been checked.
  *
  * torch computes these with oneDNN; docs/dnn.md has the times of both. */
+#include "stdlib/planes.h"
 #include "devices/threads.h"
 #include "stdlib/builtins.h"
-#include "stdlib/planes.h"
-#include "vm/array/device_math.h"
 #include "vm/array/contiguous.h"
+#include "vm/array/device_math.h"
 #include "vm/launch/launch.h"
 #include "vm/program/module.h"
 #include "vm/value/machine.h"
@@ -18,13 +18,13 @@
 #include <math.h>
 #include <string.h>
 
-#define BYTES 16
-#define REAL float
+#define BYTES   16
+#define REAL    float
 #define N(name) name##_f32
 #include "stdlib/planes_loops.h"
 #undef REAL
 #undef N
-#define REAL double
+#define REAL    double
 #define N(name) name##_f64
 #include "stdlib/planes_loops.h"
 #undef REAL
@@ -34,15 +34,17 @@ const PlanesLoops *qplanes_loops(bool wide) { return wide ? &loops_f64 : &loops_
 
 static const PlanesLoops *loops_here(bool wide) {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl"))
         return qplanes_loops_avx512(wide);
 #endif
     return QCPU_AVX2 && QCPU_FMA ? qplanes_loops_avx2(wide) : qplanes_loops(wide);
 }
 
 /* -- geometry ------------------------------------------------------------------------------------------------------ */
-typedef struct { int64_t in, kernel, out, stride, pad, dilation, far, places, phases; } Side;
+typedef struct {
+    int64_t in, kernel, out, stride, pad, dilation, far, places, phases;
+} Side;
 /* far: the most places that a tap is away from its output; places: of a phase; phases: of those that taps read */
 
 typedef struct {
@@ -167,7 +169,11 @@ static int64_t offset_of(const Conv *c, int64_t k, int64_t i, int64_t j) {
 }
 
 /* -- memory -------------------------------------------------------------------------------------------------------- */
-typedef struct { Ctx *ctx; void *p; size_t bytes; } Block;
+typedef struct {
+    Ctx *ctx;
+    void *p;
+    size_t bytes;
+} Block;
 
 static void block_free(Block *b) {
     if (b->p) qmem_try_free(b->ctx, b->p, b->bytes);
@@ -272,7 +278,12 @@ static void run(const Conv *c, int64_t n, int64_t work, ThreadsJob *job, void *u
 /* Zeros between and beside the rows take part above, and 0 times nan or inf is nan, of which another element would
  * hear.  So what is nan is made again of the terms that it has: `sum` gives those of element k. */
 typedef double Sum(const Conv *c, const char *a, const char *b, int64_t k);
-typedef struct { const Conv *c; const char *a, *b; char *out; Sum *sum; } Mending;
+typedef struct {
+    const Conv *c;
+    const char *a, *b;
+    char *out;
+    Sum *sum;
+} Mending;
 
 static double element(const Conv *c, const char *p, int64_t k) {
     return c->size == 4 ? (double)((const float *)p)[k] : ((const double *)p)[k];
@@ -416,7 +427,9 @@ static int64_t images_at_once(const Conv *c, int64_t elements) {
     return images_in(c, elements) * qthreads_count(qthreads_of(qvm_ctx(c->vm)));
 }
 
-typedef struct { Block planes, weights, off, at; } Rooms;
+typedef struct {
+    Block planes, weights, off, at;
+} Rooms;
 static void rooms_free(Rooms *r) {
     block_free(&r->planes), block_free(&r->weights), block_free(&r->off), block_free(&r->at);
 }
@@ -442,8 +455,16 @@ static qs_status forward_in(const Conv *c, const char *x, const char *w, const c
         pack_weights(c, w + k * rows * taps * size, taps, at, rows, taps,
                      (char *)r->weights.p + k * rows * taps * size);
     const Side *sy = &c->side[0], *sx = &c->side[1];
-    Gather g = {.c = c, .w = r->weights.p, .x = r->planes.p, .bias = bias, .off = off, .taps = taps, .rows = rows,
-                .xgroup = image / c->groups, .ximage = image, .plane = plane_out(c),
+    Gather g = {.c = c,
+                .w = r->weights.p,
+                .x = r->planes.p,
+                .bias = bias,
+                .off = off,
+                .taps = taps,
+                .rows = rows,
+                .xgroup = image / c->groups,
+                .ximage = image,
+                .plane = plane_out(c),
                 .to = {sx->places, sx->out, sy->out, {1, 1}, {0, 0}, {sy->out, sx->out}}};
     for (int64_t n = 0; n < c->images; n += most) {
         int64_t images = c->images - n < most ? c->images - n : most;
@@ -497,8 +518,14 @@ static qs_status input_in(const Conv *c, const char *dy, const char *w, char *dx
     TRY(block_new(c, taps, sizeof(int64_t), &r->off));
     TRY(block_new(c, taps, sizeof(int64_t), &r->at));
     memset(dx, 0, (size_t)(c->images * c->channels * plane_in(c) * size));
-    Gather g = {.c = c, .w = r->weights.p, .x = r->planes.p, .off = r->off.p, .rows = c->channels / c->groups,
-                .xgroup = image / c->groups, .ximage = image, .plane = plane_in(c),
+    Gather g = {.c = c,
+                .w = r->weights.p,
+                .x = r->planes.p,
+                .off = r->off.p,
+                .rows = c->channels / c->groups,
+                .xgroup = image / c->groups,
+                .ximage = image,
+                .plane = plane_in(c),
                 .to = {pitch, sx->places, sy->places, {sy->stride, sx->stride}, {0, 0}, {sy->in, sx->in}}};
     for (int64_t n = 0; n < c->images; n += most) {
         int64_t images = c->images - n < most ? c->images - n : most;
@@ -558,8 +585,15 @@ static qs_status weights_in(const Conv *c, const char *x, const char *dy, char *
     TRY(block_new(c, taps_of(c), sizeof(int64_t), &r->off));
     offsets_of(c, r->off.p);
     if (!c->images) memset(dw, 0, (size_t)(c->results * taps_of(c) * size));
-    Dot g = {.c = c, .d = r->weights.p, .x = r->planes.p, .dw = dw, .off = r->off.p, .dplane = n, .taps = taps_of(c),
-             .rows = c->results / c->groups, .n = n};
+    Dot g = {.c = c,
+             .d = r->weights.p,
+             .x = r->planes.p,
+             .dw = dw,
+             .off = r->off.p,
+             .dplane = n,
+             .taps = taps_of(c),
+             .rows = c->results / c->groups,
+             .n = n};
     g.down = (g.rows + c->loops->dot_rows - 1) / c->loops->dot_rows;
     g.across = (g.taps + c->loops->dot_taps - 1) / c->loops->dot_taps;
     int64_t wanted = 8 * qthreads_count(qthreads_of(qvm_ctx(c->vm))) / (c->groups * g.down);
@@ -590,8 +624,7 @@ static int64_t around_result(const Side *s) { return s->out + 2 * s->far; }
 static double largest_index(const Conv *c) {
     double x = (double)(c->channels / c->groups), y = (double)(c->results / c->groups);
     double w = (double)(c->results * taps_of(c));
-    for (int i = 0; i < 2; i++)
-        x *= (double)around_image(&c->side[i]), y *= (double)around_result(&c->side[i]);
+    for (int i = 0; i < 2; i++) x *= (double)around_image(&c->side[i]), y *= (double)around_result(&c->side[i]);
     return fmax(w, fmax(x, y));
 }
 
@@ -657,8 +690,10 @@ static qs_status call(qs_vm *vm, const char *name, int n, const qs_value *in, qs
 /* *done: false where it is the processor's turn.  Without room for sums of weights they are made piece by piece. */
 static qs_status by_kernels(qs_vm *vm, qs_call_args *a, const Conv *c, DevConvKind which, const int64_t *size,
                             int nsize, bool *done) {
-    static const struct { const char *name; int n; } of[] = {
-        {"planes_forward", 9}, {"planes_backward", 11}, {"planes_weights", 9}};
+    static const struct {
+        const char *name;
+        int n;
+    } of[] = {{"planes_forward", 9}, {"planes_backward", 11}, {"planes_weights", 9}};
     qs_value in[MOST];
     for (int i = 0; i < MOST; i++) in[i] = qs_nil();
     qs_status e = options_in(vm, c, which, size, nsize, in + OPTIONS);
@@ -703,9 +738,14 @@ static DevConv described(const Conv *c, DevConvKind kind, Array *const in[3]) {
     const Array *results = kind == CONV_INPUT ? in[0] : kind == CONV_WEIGHTS ? in[1] : NULL;
     int64_t x_step = images ? image_step(images, x) : x[1] * x[2] * x[3];
     int64_t y_step = results ? image_step(results, y) : y[1] * y[2] * y[3];
-    DevConv d = {.of = {.kind = kind, .wide = c->d == QS_F64, .x_step = (int)x_step, .y_step = (int)y_step,
-                        .stride = {(int)r->stride, (int)q->stride}, .pad = {(int)r->pad, (int)q->pad},
-                        .dilation = {(int)r->dilation, (int)q->dilation}, .groups = (int)c->groups}};
+    DevConv d = {.of = {.kind = kind,
+                        .wide = c->d == QS_F64,
+                        .x_step = (int)x_step,
+                        .y_step = (int)y_step,
+                        .stride = {(int)r->stride, (int)q->stride},
+                        .pad = {(int)r->pad, (int)q->pad},
+                        .dilation = {(int)r->dilation, (int)q->dilation},
+                        .groups = (int)c->groups}};
     bool packed = x_step && y_step && (!weights || weights->contiguous) && (!in[2] || in[2]->contiguous);
     if (!counts_in_int(x, d.of.x) || !counts_in_int(w, d.of.w) || !counts_in_int(y, d.of.y))
         d.refused = "an array is empty or has 2^31 elements";

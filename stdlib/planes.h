@@ -19,8 +19,8 @@ enum {
 };
 
 typedef struct { /* where positions (y, x) go: to element (y*step + first, …) of the plane of a result, or nowhere */
-    int64_t pitch, columns;              /* positions of a row of planes; those of them that are results */
-    int64_t rows;                        /* rows of results */
+    int64_t pitch, columns;               /* positions of a row of planes; those of them that are results */
+    int64_t rows;                         /* rows of results */
     int64_t step[2], first[2], extent[2]; /* of the result: rows, columns */
 } PlanesTarget;
 
@@ -37,7 +37,7 @@ typedef struct {
                 const int64_t *off, int64_t xn, bool add, void *dw, int64_t pitch);
 } PlanesLoops;
 
-const PlanesLoops *qplanes_loops(bool wide);        /* of float64, or of float32; SSE2 or what the compiler has */
+const PlanesLoops *qplanes_loops(bool wide); /* of float64, or of float32; SSE2 or what the compiler has */
 const PlanesLoops *qplanes_loops_avx2(bool wide);
 const PlanesLoops *qplanes_loops_avx512(bool wide);
 #endif

@@ -35,14 +35,13 @@ static void N(put)(const REAL *sum, int64_t p, int64_t n, const PlanesTarget *to
         for (size_t t = 0; t < taps; t++, w += rows) {                                                                 \
             const REAL *from = x + off[t];                                                                             \
             N(V) b[vectors];                                                                                           \
-            _Pragma("GCC unroll 3") for (int v = 0; v < vectors; v++)                                                  \
-                b[v] = *(const N(Near) *)(from + v * N(LANES));                                                        \
+            _Pragma("GCC unroll 3") for (int v = 0; v < vectors; v++) b[v] = *(const N(Near) *)(from + v * N(LANES));  \
             _Pragma("GCC unroll 8") for (int r = 0; r < rows; r++)                                                     \
                 _Pragma("GCC unroll 3") for (int v = 0; v < vectors; v++) acc[r][v] += w[r] * b[v];                    \
         }                                                                                                              \
         _Pragma("GCC unroll 8") for (int r = 0; r < rows; r++)                                                         \
-            _Pragma("GCC unroll 3") for (int v = 0; v < vectors; v++)                                                  \
-                *(N(Near) *)(sum + r * PLANES_SPAN + v * N(LANES)) = acc[r][v];                                        \
+                _Pragma("GCC unroll 3") for (int v = 0; v < vectors; v++) *                                            \
+            (N(Near) *)(sum + r * PLANES_SPAN + v * N(LANES)) = acc[r][v];                                             \
     }
 #if BYTES == 64 /* 32 registers */
 GATHER(8, 3)
@@ -65,7 +64,9 @@ static void N(gather)(int rows, size_t taps, const void *w, const void *x, const
                       const void *bias, const PlanesTarget *to, void *out, int64_t plane) {
     static N(Tile) *const tiles[][3] = {
 #define ROW(r) {N(gather_##r##_1), N(gather_##r##_2), N(gather_##r##_3)}
-        ROW(1), ROW(2), ROW(4),
+        ROW(1),
+        ROW(2),
+        ROW(4),
 #if BYTES == 64
         ROW(8)
 #endif
@@ -104,9 +105,9 @@ static inline REAL N(lanes_sum)(N(V) v) {
             }                                                                                                          \
         _Pragma("GCC unroll 6") for (int r = 0; r < rows; r++)                                                         \
             _Pragma("GCC unroll 4") for (int t = 0; t < taps; t++) {                                                   \
-                REAL s = N(lanes_sum)(acc[r][t]);                                                                      \
-                dw[r * pitch + t] = add ? dw[r * pitch + t] + s : s;                                                   \
-            }                                                                                                          \
+            REAL s = N(lanes_sum)(acc[r][t]);                                                                          \
+            dw[r * pitch + t] = add ? dw[r * pitch + t] + s : s;                                                       \
+        }                                                                                                              \
     }
 #define DOTS(rows) DOT(rows, 1) DOT(rows, 2) DOT(rows, 3) DOT(rows, 4)
 DOTS(1)
@@ -122,11 +123,12 @@ typedef void N(Dot)(int64_t, int64_t, const REAL *, int64_t, int64_t, const REAL
                     REAL *, int64_t);
 static void N(dot)(int rows, int taps, int64_t images, int64_t n, const void *d, int64_t dplane, int64_t dn,
                    const void *x, const int64_t *off, int64_t xn, bool add, void *dw, int64_t pitch) {
-#define ROW(r) {N(dot_##r##_1), N(dot_##r##_2), N(dot_##r##_3), N(dot_##r##_4)}
+#define ROW(r)                                                                                                         \
+    { N(dot_##r##_1), N(dot_##r##_2), N(dot_##r##_3), N(dot_##r##_4) }
     static N(Dot) *const dots[][4] = {ROW(1), ROW(2), ROW(3), ROW(4), ROW(5), ROW(6)};
 #undef ROW
     dots[rows - 1][taps - 1](images, n, d, dplane, dn, x, off, xn, add, dw, pitch);
 }
 
-static const PlanesLoops N(loops) = {N(LANES), N(MOST) * N(LANES), BYTES == 64 ? 8 : 4, BYTES == 64 ? 6 : 4,
-                                     BYTES == 64 ? 4 : 3, N(gather), N(dot)};
+static const PlanesLoops N(loops) = {
+    N(LANES), N(MOST) * N(LANES), BYTES == 64 ? 8 : 4, BYTES == 64 ? 6 : 4, BYTES == 64 ? 4 : 3, N(gather), N(dot)};

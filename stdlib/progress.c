@@ -9,7 +9,8 @@
  * progress(x, text) gives the elements of x to a for loop, and tells how many of them are done.
  *
  * Of a built-in a thread of its own tells it, which sleeps until one begins with much (qctx_let_go), and looks at
- * vm/base/activity.h: a function of the program could not run in the midst of it, so progress(f) does not hear of it. */
+ * vm/base/activity.h: a function of the program could not run in the midst of it, so progress(f) does not hear of it.
+ * */
 #include "stdlib/builtins.h"
 #include "vm/base/clock.h"
 #include "vm/base/number.h"
@@ -26,30 +27,33 @@
 #include <time.h>
 #include <unistd.h>
 
-typedef struct Line { char s[200]; size_t n; } Line;
+typedef struct Line {
+    char s[200];
+    size_t n;
+} Line;
 
 typedef struct Onlooker { /* what the thread knows; under the lock but for `asleep` */
     pthread_mutex_t lock;
     pthread_cond_t wake;
     pthread_t thread;
-    pid_t pid;         /* of the process that has it; 0: it was not needed yet */
+    pid_t pid; /* of the process that has it; 0: it was not needed yet */
     Flag asleep;
     bool quit;
     Doing *doing;
-    struct Tk *tk;     /* where the bar is; NULL: none */
+    struct Tk *tk; /* where the bar is; NULL: none */
     int bar;
     bool terminal, silent; /* fd 2 is one; somebody else tells how far things are */
-    double told;       /* when, by a line that stays */
+    double told;           /* when, by a line that stays */
     int tenth;
-    Line before;       /* the line of the program's own that stands on the terminal */
-    Line said;         /* of the built-in, where it is shown */
+    Line before; /* the line of the program's own that stands on the terminal */
+    Line said;   /* of the built-in, where it is shown */
 } Onlooker;
 
 typedef struct Progress { /* Lib.progress: of what is told at the moment */
     char text[64];
     double started, shown; /* seconds of the clock; shown: when it was told last */
     double done, total;
-    int tenth; /* that was told last, where there is no terminal */
+    int tenth;         /* that was told last, where there is no terminal */
     qs_value listener; /* nil: none */
     bool busy;         /* it runs */
     int bar;           /* of a window; 0: none */

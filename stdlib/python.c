@@ -5,9 +5,9 @@
  * symbols ── dlopen of the bridge, which is linked to neither
  *
  * A process that is a Python already (dlsym finds a running one) keeps it. */
-#include "vm/program/library.h"
 #include "vm/program/python.h"
 #include "stdlib/builtins.h"
+#include "vm/program/library.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -52,7 +52,7 @@ typedef struct {
     Candidate candidate;
     Answers answers;
     char library[PATH_MAX], package[PATH_MAX], bridge[PATH_MAX + 64]; /* package: "" when it is in the executable */
-    char refusal[2 * PATH_MAX]; /* why there is no Python */
+    char refusal[2 * PATH_MAX];                                       /* why there is no Python */
 } Found;
 
 static bool refuse(Found *f, const char *fmt, ...) QS_PRINTF(2, 3);

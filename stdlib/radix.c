@@ -8,12 +8,12 @@ typedef uint16_t U16;
 typedef uint32_t U32;
 typedef uint64_t U64;
 
-#define TOP(U) ((U)((U)1 << (sizeof(U) * 8 - 1)))
+#define TOP(U)                  ((U)((U)1 << (sizeof(U) * 8 - 1)))
 #define UNSIGNED_KEY(U, u, inf) (u)
-#define SIGNED_KEY(U, u, inf) ((U)((u) ^ TOP(U)))
+#define SIGNED_KEY(U, u, inf)   ((U)((u) ^ TOP(U)))
 #define REAL_KEY(U, u, inf)                                                                                            \
     ((U)((u) & (U)~TOP(U)) > (inf) ? (U) ~(U)0 : (u) > TOP(U) ? (U) ~(u) : (U)((u) | TOP(U))) /* -0 is TOP itself */
-#define REAL_BACK(U, k, inf) ((k) == (U)~(U)0 ? (U)~TOP(U) : (k) & TOP(U) ? (U)((k) & (U)~TOP(U)) : (U) ~(k))
+#define REAL_BACK(U, k, inf) ((k) == (U) ~(U)0 ? (U)~TOP(U) : (k)&TOP(U) ? (U)((k) & (U)~TOP(U)) : (U) ~(k))
 
 /* A key for the other direction, and back again: NaN stays what it is. */
 #define TURNED(U, real, k, flip) ((U)((k) ^ ((real) && (k) == (U) ~(U)0 ? (U)0 : (flip))))
@@ -61,8 +61,7 @@ KEYS(F64, U64, U64, true, 0x7ff0000000000000, REAL_KEY, REAL_BACK)
 static const KeyLoops key_loops[QS_NDTYPES] = {
 #define ROW(id, loop) [QS_##id] = {keys_##loop, back_##loop, zeros_##loop},
     ROW(B1, U8) ROW(I8, I8) ROW(U8, U8) ROW(I16, I16) ROW(U16, U16) ROW(I32, I32) ROW(U32, U32) ROW(I64, I64)
-    ROW(U64, U64) ROW(F16, F16) ROW(BF16, BF16) ROW(F32, F32) ROW(F64, F64)
-};
+        ROW(U64, U64) ROW(F16, F16) ROW(BF16, BF16) ROW(F32, F32) ROW(F64, F64)};
 
 /* -- items --------------------------------------------------------------------------------------------------------- */
 #define WORD(T, x) ((x))
@@ -126,11 +125,11 @@ static const KeyLoops key_loops[QS_NDTYPES] = {
         }                                                                                                              \
         return true;                                                                                                   \
     }
-#define ALONE(k, i) (k)
-#define ABOVE(k, i) ((uint64_t)(k) << 32 | (i))
-#define BESIDE(k, i) ((SortItem){k, i})
-#define NOWHERE(x) 0
-#define BELOW(x) ((double)((x) & UINT32_MAX))
+#define ALONE(k, i)   (k)
+#define ABOVE(k, i)   ((uint64_t)(k) << 32 | (i))
+#define BESIDE(k, i)  ((SortItem){k, i})
+#define NOWHERE(x)    0
+#define BELOW(x)      ((double)((x)&UINT32_MAX))
 #define NEXT_TO_IT(x) ((double)(x).at)
 FORM(KEY32, uint32_t, uint32_t, WORD, 0, ALONE, NOWHERE)
 FORM(KEY64, uint64_t, uint64_t, WORD, 0, ALONE, NOWHERE)
@@ -140,11 +139,10 @@ FORM(FAR, SortItem, uint32_t, PAIR, 0, BESIDE, NEXT_TO_IT)
 
 static const ItemLoops item_loops[ITEM_FORMS] = {
 #define FORM_ROW(name, T, low)                                                                                         \
-    [ITEM_##name] = {sizeof(T),     low,          pack_##name,   unpack_##name,  places_##name, range_##name,          \
+    [ITEM_##name] = {sizeof(T),    low,           pack_##name,  unpack_##name,  places_##name, range_##name,           \
                      tally_##name, spread_##name, count_##name, scatter_##name, insert_##name},
-    FORM_ROW(KEY32, uint32_t, 0) FORM_ROW(KEY64, uint64_t, 0) FORM_ROW(WORD, uint64_t, 32)
-    FORM_ROW(PAIR, SortItem, 0) FORM_ROW(FAR, SortItem, 0)
-};
+    FORM_ROW(KEY32, uint32_t, 0) FORM_ROW(KEY64, uint64_t, 0) FORM_ROW(WORD, uint64_t, 32) FORM_ROW(PAIR, SortItem, 0)
+        FORM_ROW(FAR, SortItem, 0)};
 
 #ifdef QRADIX_AVX2
 const KeyLoops *qradix_keys_avx2(qs_dtype d) { return &key_loops[d]; }

@@ -20,13 +20,19 @@ const KeyLoops *qradix_keys_avx2(qs_dtype d);
 
 /* -- forms of items ------------------------------------------------------------------------------------------------ */
 typedef enum {
-    ITEM_KEY32, ITEM_KEY64, /* the key alone */
-    ITEM_WORD,              /* a key of 32 bits above as many of the position */
-    ITEM_PAIR, ITEM_FAR,    /* SortItem, of keys of 64 and of 32 bits */
+    ITEM_KEY32,
+    ITEM_KEY64, /* the key alone */
+    ITEM_WORD,  /* a key of 32 bits above as many of the position */
+    ITEM_PAIR,
+    ITEM_FAR, /* SortItem, of keys of 64 and of 32 bits */
     ITEM_FORMS
 } ItemForm;
 
-typedef struct { uint64_t base; int shift; uint64_t mask; } Digit; /* of a number: (number - base) >> shift & mask */
+typedef struct {
+    uint64_t base;
+    int shift;
+    uint64_t mask;
+} Digit; /* of a number: (number - base) >> shift & mask */
 
 typedef struct {
     size_t size;

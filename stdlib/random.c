@@ -48,7 +48,12 @@ static void draw(qs_vm *vm, bool normal, double x[4]) {
     qvm_drew(vm, 1);
 }
 
-typedef struct { RandomStream from; bool normal, wide; size_t count; void *out; } Filling;
+typedef struct {
+    RandomStream from;
+    bool normal, wide;
+    size_t count;
+    void *out;
+} Filling;
 
 static void fill_blocks(void *ud, int64_t first, int64_t last, int worker) {
     const Filling *s = ud;

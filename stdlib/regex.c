@@ -7,15 +7,23 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-#define LATE libpcre2
-#define LATE_API "stdlib/pcre2_api.def"
+#define LATE      libpcre2
+#define LATE_API  "stdlib/pcre2_api.def"
 #define LATE_FILE QUASAR_PCRE2
 #include "vm/base/lazy_library.h"
 
 /* -- compiled patterns, the last few of which are kept ------------------------------------------------------------- */
 enum { KEPT = 16 };
-typedef struct { qs_value pattern; uint32_t flags; pcre2_code *code; uint64_t used; } Kept;
-typedef struct Regex { Kept kept[KEPT]; uint64_t clock; } Regex;
+typedef struct {
+    qs_value pattern;
+    uint32_t flags;
+    pcre2_code *code;
+    uint64_t used;
+} Kept;
+typedef struct Regex {
+    Kept kept[KEPT];
+    uint64_t clock;
+} Regex;
 
 static void drop(qs_vm *vm, Kept *k) {
     libpcre2.pcre2_code_free(k->code);
@@ -80,7 +88,13 @@ static qs_status code_for(qs_vm *vm, const char *fn, qs_value pattern, qs_value 
 }
 
 /* -- matching ------------------------------------------------------------------------------------------------------ */
-typedef struct { const char *fn, *s; size_t n; pcre2_code *code; pcre2_match_data *data; size_t *at; } Search;
+typedef struct {
+    const char *fn, *s;
+    size_t n;
+    pcre2_code *code;
+    pcre2_match_data *data;
+    size_t *at;
+} Search;
 
 static qs_status search_open(qs_vm *vm, qs_call_args *c, int flags_at, Search *x) {
     x->fn = c->name;
@@ -177,7 +191,10 @@ qs_status qregex_match(qs_vm *vm, qs_call_args *c) {
 }
 
 /* Collects values of unknown number. */
-typedef struct { qs_value *at; uint32_t n, cap; } List;
+typedef struct {
+    qs_value *at;
+    uint32_t n, cap;
+} List;
 static void push(qs_vm *vm, List *l, qs_value v) {
     qmem_grow(qvm_ctx(vm), &l->at, &l->cap, l->n, sizeof *l->at);
     l->at[l->n++] = v;

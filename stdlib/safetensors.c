@@ -108,7 +108,7 @@ static qs_status check_places(File *f) {
         if (f->tensors[i].from != end)
             return damaged(f->vm, f->path, f->tensors[i].name,
                            f->tensors[i].from < end ? "others share the elements"
-                                                       : "bytes lie unused before the elements");
+                                                    : "bytes lie unused before the elements");
     return end == f->room ? QS_OK : damaged(f->vm, f->path, NULL, "bytes follow that belong to nothing");
 }
 
@@ -160,9 +160,7 @@ static uint64_t length_of(const uint8_t *p) {
     return n;
 }
 
-bool qsafetensors_is(const uint8_t *p, size_t n) {
-    return n > PREFIX && p[PREFIX] == '{' && length_of(p) <= LONGEST;
-}
+bool qsafetensors_is(const uint8_t *p, size_t n) { return n > PREFIX && p[PREFIX] == '{' && length_of(p) <= LONGEST; }
 
 qs_status qsafetensors_load(qs_vm *vm, const char *path, const uint8_t *p, size_t n, qs_value *out) {
     uint64_t length = n >= PREFIX ? length_of(p) : 0;
@@ -173,7 +171,10 @@ qs_status qsafetensors_load(qs_vm *vm, const char *path, const uint8_t *p, size_
     TRY(qjson_read(vm, "load", (const char *)p + PREFIX, (size_t)length, &header));
     if (header.kind != QS_OBJECT) return qval_release(vm, header), damaged(vm, path, NULL, "its header is no object");
     size_t count = qobj_count(header.u.p);
-    File f = {.vm = vm, .path = path, .data = p + PREFIX + length, .room = n - PREFIX - length,
+    File f = {.vm = vm,
+              .path = path,
+              .data = p + PREFIX + length,
+              .room = n - PREFIX - length,
               .tensors = qmem_alloc(qvm_ctx(vm), qmem_size(count, sizeof(Tensor), sizeof(Tensor)))};
     qs_status s = qobj_new(vm, NULL, &o);
     if (s == QS_OK) *out = qval_object(QS_OBJECT, o), s = read_header(&f, header.u.p, o);

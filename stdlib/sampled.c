@@ -29,7 +29,7 @@ bool qsampled_interval(const double *x, size_t n, double at, size_t *k) {
     if (!(at >= x[0] && at <= x[n - 1])) return false;
     size_t lo = 0, hi = n - 1;
     while (hi - lo > 1) {
-        size_t mid = lo + (hi - lo)/2;
+        size_t mid = lo + (hi - lo) / 2;
         if (x[mid] <= at) lo = mid;
         else hi = mid;
     }
@@ -57,7 +57,7 @@ static qs_status equal_bins(qs_vm *vm, qs_call_args *c, const Numbers *x, int64_
             if (isfinite(x->x[i])) lo = fmin(lo, x->x[i]), hi = fmax(hi, x->x[i]);
     if (lo > hi) lo = 0, hi = 1;
     if (lo == hi) lo -= 0.5, hi += 0.5;
-    for (int64_t i = 0; i <= n; i++) edges[i] = lo + (hi - lo)*(double)i/(double)n;
+    for (int64_t i = 0; i <= n; i++) edges[i] = lo + (hi - lo) * (double)i / (double)n;
     edges[n] = hi;
     return QS_OK;
 }
@@ -65,7 +65,7 @@ static qs_status equal_bins(qs_vm *vm, qs_call_args *c, const Numbers *x, int64_
 /* Equal bins: where x would be without rounding, then a neighbour if the edges say so. */
 static bool equal_interval(const double *edges, size_t n, double scale, double x, size_t *k) {
     if (!(x >= edges[0] && x <= edges[n])) return false;
-    double at = (x - edges[0])*scale;
+    double at = (x - edges[0]) * scale;
     size_t i = at < (double)n ? (size_t)at : n - 1;
     while (i > 0 && x < edges[i]) i--;
     while (i + 1 < n && x >= edges[i + 1]) i++;
@@ -74,7 +74,7 @@ static bool equal_interval(const double *edges, size_t n, double scale, double x
 
 static qs_status histogram(qs_vm *vm, qs_call_args *c, const Numbers *x, qs_dtype d, double *edges, int64_t n,
                            bool equal) {
-    double *counts, scale = (double)n/(edges[n] - edges[0]), *e = edges;
+    double *counts, scale = (double)n / (edges[n] - edges[0]), *e = edges;
     size_t k, bins = (size_t)n;
     TRY(qsampled_scratch(vm, "histogram", bins, &counts));
     for (size_t i = 0; i < x->n; i++)
@@ -131,10 +131,10 @@ qs_status qsampled_bincount(qs_vm *vm, qs_call_args *c) {
 /* -- polynomials: coefficients from the highest power down --------------------------------------------------------- */
 /* v = v*x + p, of one or two parts. */
 static void horner(double *v, const double *x, const double *p, int parts) {
-    double re = v[0]*x[0] + p[0];
+    double re = v[0] * x[0] + p[0];
     if (parts == 2) {
-        re -= v[1]*x[1];
-        v[1] = v[0]*x[1] + v[1]*x[0] + p[1];
+        re -= v[1] * x[1];
+        v[1] = v[0] * x[1] + v[1] * x[0] + p[1];
     }
     v[0] = re;
 }
@@ -147,10 +147,10 @@ qs_status qsampled_polyval(qs_vm *vm, qs_call_args *c) {
     int parts = qarg_parts(c, 0, 2);
     TRY(qarg_wide(vm, c, 0, "p", parts, &p));
     TRY(qarg_wide(vm, c, 1, "x", parts, &x));
-    size_t m = (size_t)parts, need = m*x.n;
+    size_t m = (size_t)parts, need = m * x.n;
     TRY(qsampled_scratch(vm, c->name, need, &v));
     for (size_t i = 0; i < need; i += m)
-        for (size_t k = 0; k < p.n; k++) horner(v + i, x.x + i, p.x + m*k, parts);
+        for (size_t k = 0; k < p.n; k++) horner(v + i, x.x + i, p.x + m * k, parts);
     qs_status s = qarg_narrow(vm, c, 0, d, one ? -1 : x.a->rank, x.a->dims, v);
     qarg_keep(c->out[0], x.a);
     return qsampled_done(vm, v, need), s;
@@ -159,16 +159,16 @@ qs_status qsampled_polyval(qs_vm *vm, qs_call_args *c) {
 /* Householder: column j of the m x n matrix a (columns one after another) becomes zero below its diagonal, and b goes
  * along. */
 static void reflect(double *a, double *b, size_t m, size_t n, size_t j) {
-    double *v = a + j*m, norm = 0, vv = 0;
+    double *v = a + j * m, norm = 0, vv = 0;
     for (size_t i = j; i < m; i++) norm = hypot(norm, v[i]);
     if (norm == 0) return;
     double top = v[j] > 0 ? -norm : norm;
     v[j] -= top;
-    for (size_t i = j; i < m; i++) vv += v[i]*v[i];
+    for (size_t i = j; i < m; i++) vv += v[i] * v[i];
     for (size_t k = j + 1; k <= n; k++) {
-        double *u = k < n ? a + k*m : b, dot = 0;
-        for (size_t i = j; i < m; i++) dot += v[i]*u[i];
-        for (size_t i = j; i < m; i++) u[i] -= 2*dot/vv*v[i];
+        double *u = k < n ? a + k * m : b, dot = 0;
+        for (size_t i = j; i < m; i++) dot += v[i] * u[i];
+        for (size_t i = j; i < m; i++) u[i] -= 2 * dot / vv * v[i];
     }
     v[j] = top;
 }
@@ -180,13 +180,13 @@ static bool fit(double *a, double *b, const double *x, size_t m, size_t n, doubl
     for (size_t i = 0; i < m; i++) scale = fmax(scale, fabs(x[i]));
     if (scale == 0) scale = 1;
     for (size_t k = 0; k < n; k++)
-        for (size_t i = 0; i < m; i++) a[k*m + i] = pow(x[i]/scale, (double)(n - 1 - k));
+        for (size_t i = 0; i < m; i++) a[k * m + i] = pow(x[i] / scale, (double)(n - 1 - k));
     for (size_t j = 0; j < n; j++) reflect(a, b, m, n, j);
     if (qtriangle_lacks_rank(a, n, m + 1, 1, m)) return false;
     for (size_t j = n; j-- > 0;) {
         p[j] = b[j];
-        for (size_t k = j + 1; k < n; k++) p[j] -= a[k*m + j]*p[k];
-        p[j] /= a[j*m + j];
+        for (size_t k = j + 1; k < n; k++) p[j] -= a[k * m + j] * p[k];
+        p[j] /= a[j * m + j];
     }
     for (size_t k = 0; k < n; k++) p[k] /= pow(scale, (double)(n - 1 - k));
     return true;
@@ -195,10 +195,10 @@ static bool fit(double *a, double *b, const double *x, size_t m, size_t n, doubl
 /* x less its mean, over its standard deviation: mu. */
 static void normalise(const double *x, size_t m, double *to, double mu[2]) {
     mu[0] = mu[1] = 0;
-    for (size_t i = 0; i < m; i++) mu[0] += x[i]/(double)m;
-    for (size_t i = 0; i < m; i++) mu[1] += (x[i] - mu[0])*(x[i] - mu[0]);
-    mu[1] = sqrt(mu[1]/(double)(m > 1 ? m - 1 : 1));
-    for (size_t i = 0; i < m; i++) to[i] = mu[1] > 0 ? (x[i] - mu[0])/mu[1] : 0;
+    for (size_t i = 0; i < m; i++) mu[0] += x[i] / (double)m;
+    for (size_t i = 0; i < m; i++) mu[1] += (x[i] - mu[0]) * (x[i] - mu[0]);
+    mu[1] = sqrt(mu[1] / (double)(m > 1 ? m - 1 : 1));
+    for (size_t i = 0; i < m; i++) to[i] = mu[1] > 0 ? (x[i] - mu[0]) / mu[1] : 0;
 }
 
 static qs_status set_field(qs_vm *vm, Object *o, const char *name, qs_value v) {
@@ -222,7 +222,7 @@ static qs_status describe_fit(qs_vm *vm, const double *a, const double *b, const
     qs_status s = qarr_write(vm, r, &to);
     for (size_t j = 0; j < n && s == QS_OK; j++)
         for (size_t k = 0; k <= j; k++)
-            ((double *)to)[k*n + j] = a[j*m + k]*(scale > 0 ? pow(scale, (double)(n - 1 - j)) : 1);
+            ((double *)to)[k * n + j] = a[j * m + k] * (scale > 0 ? pow(scale, (double)(n - 1 - j)) : 1);
     if (s != QS_OK) return qarr_release(vm, r), s;
     TRY(set_field(vm, o, "R", qarr_value(r)));
     TRY(set_field(vm, o, "df", qs_num((double)(m - n))));
@@ -242,9 +242,9 @@ qs_status qsampled_polyfit(qs_vm *vm, qs_call_args *c) {
         return qs_fail(vm, QS_ESHAPE,
                        "polyfit: x and y must have as many elements, more than the degree %lld, got %zu and %zu",
                        (long long)degree, x.n, y.n);
-    size_t n = (size_t)degree + 1, need = x.n*n + 2*x.n + n;
+    size_t n = (size_t)degree + 1, need = x.n * n + 2 * x.n + n;
     TRY(qsampled_scratch(vm, c->name, need, &a));
-    double *b = a + x.n*n, *p = b + x.n, *scaled = p + n;
+    double *b = a + x.n * n, *p = b + x.n, *scaled = p + n;
     memcpy(b, y.x, y.n * sizeof *b);
     memcpy(scaled, x.x, x.n * sizeof *scaled);
     if (c->nout > 2) normalise(x.x, x.n, scaled, mu);
@@ -258,30 +258,34 @@ qs_status qsampled_polyfit(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- convolution --------------------------------------------------------------------------------------------------- */
-typedef struct { const double *x; int64_t h, w; int parts; } Image;
+typedef struct {
+    const double *x;
+    int64_t h, w;
+    int parts;
+} Image;
 
 /* to += f*from, of n numbers. */
 static void add_scaled(double *to, const double *f, const double *from, int64_t n, int parts) {
     if (parts == 1)
-        for (int64_t j = 0; j < n; j++) to[j] += *f*from[j];
+        for (int64_t j = 0; j < n; j++) to[j] += *f * from[j];
     else
-        for (int64_t j = 0; j < 2*n; j += 2) {
-            to[j] += f[0]*from[j] - f[1]*from[j + 1];
-            to[j + 1] += f[0]*from[j + 1] + f[1]*from[j];
+        for (int64_t j = 0; j < 2 * n; j += 2) {
+            to[j] += f[0] * from[j] - f[1] * from[j + 1];
+            to[j + 1] += f[0] * from[j + 1] + f[1] * from[j];
         }
 }
 
-typedef struct { int64_t from, end; } Span; /* of places in a row */
+typedef struct {
+    int64_t from, end;
+} Span; /* of places in a row */
 
-static Span common(Span a, Span b) {
-    return (Span){a.from > b.from ? a.from : b.from, a.end < b.end ? a.end : b.end};
-}
+static Span common(Span a, Span b) { return (Span){a.from > b.from ? a.from : b.from, a.end < b.end ? a.end : b.end}; }
 
 /* What factor l of the row b makes of row a, in places of out. */
 static void add_factor(const Image *a, const double *x, const double *b, int64_t l, Span to, double *out) {
     int64_t m = a->parts;
     Span s = common(to, (Span){l, l + a->w});
-    if (s.from < s.end) add_scaled(out + m*s.from, b + m*l, x + m*(s.from - l), s.end - s.from, a->parts);
+    if (s.from < s.end) add_scaled(out + m * s.from, b + m * l, x + m * (s.from - l), s.end - s.from, a->parts);
 }
 
 /* A row of a with a row of b, in places of out: several factors at once where all of them have something there. */
@@ -299,7 +303,12 @@ static void add_row(const Image *a, const double *x, const double *b, int64_t fa
 }
 
 /* A row of the result is cut into stretches that stay in the cache while all factors are gone through. */
-typedef struct { const Image *a, *b; double *out; int64_t w, stretches; const Flag *stop; } Convolution;
+typedef struct {
+    const Image *a, *b;
+    double *out;
+    int64_t w, stretches;
+    const Flag *stop;
+} Convolution;
 enum { STRETCH = 1024, WORTH_A_THREAD = 1 << 16 /* multiplications */ };
 
 static void convolve_stretches(void *ud, int64_t first, int64_t last, int worker) {
@@ -310,18 +319,18 @@ static void convolve_stretches(void *ud, int64_t first, int64_t last, int worker
         int64_t y = k / c->stretches, from = k % c->stretches * STRETCH, m = a->parts;
         Span to = common((Span){from, from + STRETCH}, (Span){0, c->w});
         for (int64_t i = y < b->h ? 0 : y - b->h + 1; i <= y && i < a->h && !qflag_is_up(c->stop); i++)
-            add_row(a, a->x + m*i*a->w, b->x + m*(y - i)*b->w, b->w, to, c->out + m*y*c->w);
+            add_row(a, a->x + m * i * a->w, b->x + m * (y - i) * b->w, b->w, to, c->out + m * y * c->w);
     }
 }
 
 /* An interrupt ends it early; the call then fails. */
 static void convolve_directly(qs_vm *vm, const Image *a, const Image *b, double *out) {
-    int64_t w = a->w + b->w - 1, rows = a->h + b->h - 1, stretches = (w + STRETCH - 1)/STRETCH;
+    int64_t w = a->w + b->w - 1, rows = a->h + b->h - 1, stretches = (w + STRETCH - 1) / STRETCH;
     Convolution c = {a, b, out, w, stretches, &qvm(vm)->interrupted};
-    double work = (double)(w < STRETCH ? w : STRETCH)*(double)b->w;
-    int64_t grain = work < WORTH_A_THREAD ? (int64_t)(WORTH_A_THREAD/work) + 1 : 1;
+    double work = (double)(w < STRETCH ? w : STRETCH) * (double)b->w;
+    int64_t grain = work < WORTH_A_THREAD ? (int64_t)(WORTH_A_THREAD / work) + 1 : 1;
     qdoing_stage(&qvm_ctx(vm)->doing, 0, 1, 0);
-    qthreads_run(qthreads_of(qvm_ctx(vm)), rows*stretches, grain, convolve_stretches, &c);
+    qthreads_run(qthreads_of(qvm_ctx(vm)), rows * stretches, grain, convolve_stretches, &c);
 }
 
 /* -- of two long vectors, by transforms ---------------------------------------------------------------------------- */
@@ -330,25 +339,25 @@ enum { LONG = 1 << 11 /* elements of the shorter one from which on this is sever
 /* The square of the norm; infinite or NaN when an element is.  *whole becomes false when one is not whole. */
 static double norm2(const Image *x, bool *whole) {
     double sum = 0;
-    for (int64_t i = 0; i < x->w*x->parts; i++) sum += x->x[i]*x->x[i], *whole &= x->x[i] == rint(x->x[i]);
+    for (int64_t i = 0; i < x->w * x->parts; i++) sum += x->x[i] * x->x[i], *whole &= x->x[i] == rint(x->x[i]);
     return sum;
 }
 
 static qs_status convolve(qs_vm *vm, const Image *a, const Image *b, double *out) {
     const Image *longer = a->w < b->w ? b : a, *shorter = a->w < b->w ? a : b;
     bool flat = a->h == 1 && b->h == 1, whole = true;
-    double size = flat && shorter->w >= LONG ? sqrt(norm2(a, &whole))*sqrt(norm2(b, &whole)) : INFINITY;
+    double size = flat && shorter->w >= LONG ? sqrt(norm2(a, &whole)) * sqrt(norm2(b, &whole)) : INFINITY;
     if (!isfinite(size)) return convolve_directly(vm, a, b, out), QS_OK;
     TRY(qfft_convolve(vm, longer->x, (size_t)longer->w, shorter->x, (size_t)shorter->w, a->parts, out));
-    int64_t n = (a->w + b->w - 1)*a->parts;
-    if (whole && size*log2((double)n)*16*0x1p-53 < 0.5)
+    int64_t n = (a->w + b->w - 1) * a->parts;
+    if (whole && size * log2((double)n) * 16 * 0x1p-53 < 0.5)
         for (int64_t i = 0; i < n; i++) out[i] = rint(out[i]) + 0.0; /* 0, not -0 */
     return QS_OK;
 }
 
 /* The part of the full convolution that a mode keeps: first place and extent along one dimension. */
 static void kept(char mode, int64_t a, int64_t b, int64_t *from, int64_t *n) {
-    *from = mode == 'f' ? 0 : mode == 's' ? b/2 : b - 1;
+    *from = mode == 'f' ? 0 : mode == 's' ? b / 2 : b - 1;
     *n = mode == 'f' ? a + b - 1 : mode == 's' ? a : a >= b ? a - b + 1 : 0;
 }
 
@@ -382,14 +391,14 @@ static qs_status convolution(qs_vm *vm, qs_call_args *c, bool flat) {
     if (qarg_given(c, 2)) TRY(conv_mode(vm, c->name, c->in[2], &mode));
     TRY(image_of(vm, c->name, "a", &a, flat, &p));
     TRY(image_of(vm, c->name, "b", &b, flat, &q));
-    int64_t top, left, dims[2], w = parts*(p.w + q.w - 1);
+    int64_t top, left, dims[2], w = parts * (p.w + q.w - 1);
     kept(mode, p.h, q.h, &top, &dims[0]), kept(mode, p.w, q.w, &left, &dims[1]);
-    size_t n = (size_t)((p.h + q.h - 1)*w);
+    size_t n = (size_t)((p.h + q.h - 1) * w);
     TRY(qsampled_scratch(vm, c->name, n, &full));
     qs_status s = convolve(vm, &p, &q, full);
-    int64_t row = parts*dims[1];
+    int64_t row = parts * dims[1];
     for (int64_t i = 0; s == QS_OK && i < dims[0]; i++)
-        memmove(full + i*row, full + (i + top)*w + parts*left, (size_t)row * sizeof *full);
+        memmove(full + i * row, full + (i + top) * w + parts * left, (size_t)row * sizeof *full);
     if (s == QS_OK) s = qarg_narrow(vm, c, 0, d, 2, dims, full);
     qarg_keep(c->out[0], a.a->ndim > b.a->ndim ? a.a : b.a);
     return qsampled_done(vm, full, n), s;
@@ -402,16 +411,16 @@ qs_status qsampled_conv2(qs_vm *vm, qs_call_args *c) { return convolution(vm, c,
 static void center(double *x, size_t rows, size_t columns, double *mean) {
     memset(mean, 0, columns * sizeof *mean);
     for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < columns; j++) mean[j] += x[i*columns + j]/(double)rows;
+        for (size_t j = 0; j < columns; j++) mean[j] += x[i * columns + j] / (double)rows;
     for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < columns; j++) x[i*columns + j] -= mean[j];
+        for (size_t j = 0; j < columns; j++) x[i * columns + j] -= mean[j];
 }
 
 /* The transposed x goes to y, x becomes its own conjugate. */
 static void turn(double *x, size_t rows, size_t n, size_t parts, double *y) {
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < n; j++) {
-            double *from = x + parts*(i*n + j), *to = y + parts*(j*rows + i);
+            double *from = x + parts * (i * n + j), *to = y + parts * (j * rows + i);
             memcpy(to, from, parts * sizeof *to);
             if (parts == 2) from[1] = -from[1];
         }
@@ -422,12 +431,12 @@ static void turn(double *x, size_t rows, size_t n, size_t parts, double *y) {
 static void covariances(qs_vm *vm, double *x, size_t rows, size_t n, int parts, double *y, double *out) {
     size_t m = (size_t)parts;
     double by = rows > 1 ? (double)(rows - 1) : 1;
-    center(x, rows, m*n, out);
+    center(x, rows, m * n, out);
     turn(x, rows, n, m, y);
     qgemm_run(vm, &(Gemm){parts == 2 ? QS_C128 : QS_F64, {(int64_t)n, (int64_t)n, (int64_t)rows}, y, x, out});
     for (size_t j = 0; j < n; j++)
         for (size_t k = 0; k <= j; k++) {
-            double *s = out + m*(j*n + k), *mirrored = out + m*(k*n + j);
+            double *s = out + m * (j * n + k), *mirrored = out + m * (k * n + j);
             for (size_t part = 0; part < m; part++) s[part] /= by;
             if (parts == 2 && j == k) s[1] = 0;
             mirrored[0] = s[0];
@@ -440,42 +449,44 @@ static void correlations(double *c, size_t n, int parts) {
     for (size_t j = 0; j < n; j++)
         for (size_t k = 0; k < n; k++)
             for (size_t part = 0; j != k && part < m; part++)
-                c[m*(j*n + k) + part] = c[m*(j*n + k) + part]/sqrt(c[m*(j*n + j)])/sqrt(c[m*(k*n + k)]);
-    for (size_t j = 0; j < n; j++) c[m*(j*n + j)] /= c[m*(j*n + j)];
+                c[m * (j * n + k) + part] =
+                    c[m * (j * n + k) + part] / sqrt(c[m * (j * n + j)]) / sqrt(c[m * (k * n + k)]);
+    for (size_t j = 0; j < n; j++) c[m * (j * n + j)] /= c[m * (j * n + j)];
 }
 
 /* The regularised incomplete beta function I_x(a, b), by the continued fraction of Lentz; of 1-x, where that converges
  * faster.  Source: Press et al.: Numerical Recipes, 6.4. */
 static double beta_fraction(double a, double b, double x) {
     const double tiny = 1e-300;
-    double c = 1, d = 1 - (a + b)*x/(a + 1), h;
-    d = 1/(fabs(d) < tiny ? tiny : d), h = d;
+    double c = 1, d = 1 - (a + b) * x / (a + 1), h;
+    d = 1 / (fabs(d) < tiny ? tiny : d), h = d;
     for (int m = 1; m < 500; m++) {
         double before = h;
         for (int odd = 0; odd < 2; odd++) {
-            double f = odd ? -(a + m)*(a + b + m)*x/((a + 2*m)*(a + 2*m + 1))
-                           : m*(b - m)*x/((a + 2*m - 1)*(a + 2*m));
-            d = 1 + f*d, c = 1 + f/c;
-            d = 1/(fabs(d) < tiny ? tiny : d), c = fabs(c) < tiny ? tiny : c;
-            h *= c*d;
+            double f = odd ? -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+                           : m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+            d = 1 + f * d, c = 1 + f / c;
+            d = 1 / (fabs(d) < tiny ? tiny : d), c = fabs(c) < tiny ? tiny : c;
+            h *= c * d;
         }
-        if (fabs(h - before) <= 1e-16*fabs(h)) break;
+        if (fabs(h - before) <= 1e-16 * fabs(h)) break;
     }
     return h;
 }
 
 static double incomplete_beta(double a, double b, double x) {
     if (!(x > 0 && x < 1)) return x; /* 0, 1, nan */
-    double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a*log(x) + b*log1p(-x));
-    return x < (a + 1)/(a + b + 2) ? front*beta_fraction(a, b, x)/a : 1 - front*beta_fraction(b, a, 1 - x)/b;
+    double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
+    return x < (a + 1) / (a + b + 2) ? front * beta_fraction(a, b, x) / a : 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
 
 /* How probable a correlation at least as large is where there is none (Student's t): 1 on the diagonal. */
 static void probabilities(double *r, size_t n, size_t rows) {
     for (size_t j = 0; j < n; j++)
         for (size_t k = 0; k < n; k++) {
-            double x = (1 - r[j*n + k])*(1 + r[j*n + k]);
-            r[j*n + k] = j == k || rows < 3 ? 1 + 0*x : incomplete_beta((double)(rows - 2)/2, 0.5, fmax(x, 0) + 0*x);
+            double x = (1 - r[j * n + k]) * (1 + r[j * n + k]);
+            r[j * n + k] =
+                j == k || rows < 3 ? 1 + 0 * x : incomplete_beta((double)(rows - 2) / 2, 0.5, fmax(x, 0) + 0 * x);
         }
 }
 
@@ -492,13 +503,13 @@ static qs_status covariance(qs_vm *vm, qs_call_args *c, bool normalised) {
     if (x.a->rank > 2 || x.n == 0 || (two && y.n != x.n))
         return qs_fail(vm, QS_ESHAPE, "%s: x must be a vector or a matrix with elements, y of the same size", c->name);
     qarr_size(x.a, size);
-    size_t m = (size_t)parts, n = two ? 2 : size[0] == 1 ? 1 : (size_t)size[1], rows = two ? x.n : x.n/n;
-    size_t need = m*(2*rows*n + n*n);
+    size_t m = (size_t)parts, n = two ? 2 : size[0] == 1 ? 1 : (size_t)size[1], rows = two ? x.n : x.n / n;
+    size_t need = m * (2 * rows * n + n * n);
     TRY(qsampled_scratch(vm, c->name, need, &v));
-    if (!two) memcpy(v, x.x, m*x.n * sizeof *v);
+    if (!two) memcpy(v, x.x, m * x.n * sizeof *v);
     for (size_t i = 0; two && i < rows; i++)
-        memcpy(v + m*2*i, x.x + m*i, m * sizeof *v), memcpy(v + m*(2*i + 1), y.x + m*i, m * sizeof *v);
-    double *turned = v + m*rows*n, *out = turned + m*rows*n;
+        memcpy(v + m * 2 * i, x.x + m * i, m * sizeof *v), memcpy(v + m * (2 * i + 1), y.x + m * i, m * sizeof *v);
+    double *turned = v + m * rows * n, *out = turned + m * rows * n;
     covariances(vm, v, rows, n, parts, turned, out);
     if (normalised) correlations(out, n, parts);
     qs_status s = qarg_narrow(vm, c, 0, d, n == 1 ? -1 : 2, (int64_t[]){(int64_t)n, (int64_t)n}, out);

@@ -16,18 +16,19 @@
 #include <string.h>
 
 enum {
-    CHUNK = 512,       /* keys that are made at once */
-    FEW = 64,          /* so many are sorted by insertion */
-    SHORT = 1 << 13,   /* fewer elements get narrow digits: clearing the counters takes time, too */
-    NARROW = 8, WIDE = 10,
-    PASSES = 3,        /* then insertion */
-    SPARE_BITS = 2,    /* passed over beside those that number the elements: so few are left to insertion … */
-    PLENTY = 5,        /* … and so many if it takes no further pass: of what is out of order each costs a wrong guess */
-    PATIENCE = 4,      /* places that insertion may move an element by, on average */
-    PIECE = 1 << 16,   /* elements worth a thread */
+    CHUNK = 512,     /* keys that are made at once */
+    FEW = 64,        /* so many are sorted by insertion */
+    SHORT = 1 << 13, /* fewer elements get narrow digits: clearing the counters takes time, too */
+    NARROW = 8,
+    WIDE = 10,
+    PASSES = 3,      /* then insertion */
+    SPARE_BITS = 2,  /* passed over beside those that number the elements: so few are left to insertion … */
+    PLENTY = 5,      /* … and so many if it takes no further pass: of what is out of order each costs a wrong guess */
+    PATIENCE = 4,    /* places that insertion may move an element by, on average */
+    PIECE = 1 << 16, /* elements worth a thread */
     PIECES = 64,
-    LONG = 1 << 15,    /* elements from which on there are buckets */
-    FINE = 13,         /* bits by which elements are assigned to buckets */
+    LONG = 1 << 15, /* elements from which on there are buckets */
+    FINE = 13,      /* bits by which elements are assigned to buckets */
     BUCKETS = 1024
 };
 
@@ -36,7 +37,7 @@ typedef struct { /* a line, or a bucket of one, while it is sorted */
     const ItemLoops *form;
     size_t n;
     void *items, *spare;
-    size_t *counts;    /* of digits */
+    size_t *counts; /* of digits */
     /* the elements */
     qs_dtype d, place; /* place: of the old positions */
     bool down;
@@ -96,11 +97,17 @@ static void sort_items(Items *s, uint64_t least, uint64_t most) {
 }
 
 /* -- elements and items -------------------------------------------------------------------------------------------- */
-typedef struct { uint64_t range[2]; bool signs; } Range; /* of keys; signs: there is a -0 */
+typedef struct {
+    uint64_t range[2];
+    bool signs;
+} Range; /* of keys; signs: there is a -0 */
 static const Range no_keys = {{UINT64_MAX, 0}, false};
 
 /* Keys of up to 32 bits are kept in as many, others in 64. */
-typedef union { uint32_t narrow[CHUNK]; uint64_t wide[CHUNK]; } Keys;
+typedef union {
+    uint32_t narrow[CHUNK];
+    uint64_t wide[CHUNK];
+} Keys;
 
 static bool make_keys(const Items *s, size_t at, size_t n, void *keys) {
     return s->keys->make(s->src + at * s->step * qdtype_size(s->d), s->step, n, s->down, keys);
@@ -159,15 +166,15 @@ static void sort_line(Items *s) {
  * Pieces of the line, one for a thread, fill the buckets in their order.  The keys lie in the spare room meanwhile. */
 typedef struct {
     Items line;
-    const ItemLoops *keys;           /* of items that are keys alone */
-    Digit first;                     /* the FINE first bits */
+    const ItemLoops *keys; /* of items that are keys alone */
+    Digit first;           /* the FINE first bits */
     int npieces, nbuckets;
     size_t piece;
     Range ranges[PIECES];
-    size_t *fine;                    /* of each piece: how many elements begin with these bits */
-    size_t *places;                  /* of each piece: where its next element of a bucket goes */
+    size_t *fine;   /* of each piece: how many elements begin with these bits */
+    size_t *places; /* of each piece: where its next element of a bucket goes */
     uint16_t bucket[1 << FINE];
-    size_t ends[BUCKETS];            /* of the buckets */
+    size_t ends[BUCKETS]; /* of the buckets */
 } Long;
 
 static size_t begin_of(const Long *l, int64_t piece) {
@@ -288,7 +295,12 @@ static void sort_long(Ctx *c, Long *l) {
 }
 
 /* -- lines --------------------------------------------------------------------------------------------------------- */
-typedef struct { Items line; ArrayLines lines; char *room; size_t bytes; } Lines;
+typedef struct {
+    Items line;
+    ArrayLines lines;
+    char *room;
+    size_t bytes;
+} Lines;
 
 static void give_room(Items *s, char *room) { s->items = room, s->spare = room + s->n * s->form->size; }
 
@@ -333,8 +345,16 @@ qs_status qsort_lines(qs_vm *vm, const char *fn, qs_dtype d, const ArrayLines *l
     Threads *t = qthreads_of(c);
     size_t lines = l->outer * l->inner;
     if (!lines || !l->n) return QS_OK;
-    Items line = {.keys = qradix_keys(d), .form = qradix_items(form_of(d, l->n, index)), .n = l->n, .d = d,
-                  .place = place, .down = down, .src = src, .dst = dst, .index = index, .step = l->inner};
+    Items line = {.keys = qradix_keys(d),
+                  .form = qradix_items(form_of(d, l->n, index)),
+                  .n = l->n,
+                  .d = d,
+                  .place = place,
+                  .down = down,
+                  .src = src,
+                  .dst = dst,
+                  .index = index,
+                  .step = l->inner};
     if (lines == 1 && l->n >= LONG) return sort_one(vm, fn, &line);
     int64_t grain = 1 + (int64_t)(PIECE / 4 / l->n);
     size_t workers = (size_t)qthreads_workers(t, (int64_t)lines, grain);
@@ -348,8 +368,15 @@ qs_status qsort_lines(qs_vm *vm, const char *fn, qs_dtype d, const ArrayLines *l
 }
 
 void qsort_doubles(double *x, size_t n, double *spare) {
-    Items s = {.keys = qradix_keys(QS_F64), .form = qradix_items(ITEM_KEY64), .n = n, .items = x, .spare = spare,
-               .d = QS_F64, .src = (const char *)x, .dst = (char *)x, .step = 1};
+    Items s = {.keys = qradix_keys(QS_F64),
+               .form = qradix_items(ITEM_KEY64),
+               .n = n,
+               .items = x,
+               .spare = spare,
+               .d = QS_F64,
+               .src = (const char *)x,
+               .dst = (char *)x,
+               .step = 1};
     if (n) sort_line(&s);
 }
 
@@ -381,7 +408,10 @@ qs_status qsort_sort(qs_vm *vm, qs_call_args *c) {
     int dim = -1;
     for (int i = 1; i < c->nin; i++) {
         const char *mode;
-        if (c->in[i].kind != QS_STRING) { TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[i], &dim)); continue; }
+        if (c->in[i].kind != QS_STRING) {
+            TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[i], &dim));
+            continue;
+        }
         TRY(qarg_string(vm, c->name, "mode", c->in[i], &mode, NULL));
         down = !strcmp(mode, "descend");
         if (!down && strcmp(mode, "ascend"))
@@ -428,8 +458,10 @@ size_t qsort_distinct(qs_dtype d, void *x, size_t n) {
     if (d == QS_F32) return distinct_f32(x, n);
     if (d == QS_F64) return distinct_f64(x, n);
     size_t size = qdtype_size(d);
-    return size == 1 ? distinct_u8(x, n) : size == 2 ? distinct_u16(x, n) : size == 4 ? distinct_u32(x, n)
-                                                                                      : distinct_u64(x, n);
+    return size == 1   ? distinct_u8(x, n)
+           : size == 2 ? distinct_u16(x, n)
+           : size == 4 ? distinct_u32(x, n)
+                       : distinct_u64(x, n);
 }
 
 /* The sorted distinct elements, as a vec. */

@@ -31,11 +31,11 @@ static qs_status reduce(qs_vm *vm, qs_call_args *c, Reduce r) {
     if (c->in[0].kind == QS_BOOL || qval_is_number(c->in[0]) || c->in[0].kind != QS_ARRAY)
         TRY(qarg_array(vm, c, 0, "x", &a));
     if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[1], &dim));
-    if (r == RED_MEAN && c->in[0].kind == QS_ARRAY)
-        TRY(qstats_warn_of_empty(vm, c->name, qval_array(c->in[0]), dim));
+    if (r == RED_MEAN && c->in[0].kind == QS_ARRAY) TRY(qstats_warn_of_empty(vm, c->name, qval_array(c->in[0]), dim));
     return qred_run(vm, r, c->in[0], dim, &c->out[0]);
 }
-#define REDUCTION(name, id) qs_status qstats_##name(qs_vm *vm, qs_call_args *c) { return reduce(vm, c, id); }
+#define REDUCTION(name, id)                                                                                            \
+    qs_status qstats_##name(qs_vm *vm, qs_call_args *c) { return reduce(vm, c, id); }
 REDUCTION(sum, RED_SUM)
 REDUCTION(prod, RED_PROD)
 REDUCTION(mean, RED_MEAN)
@@ -127,9 +127,7 @@ static qs_status extreme_place(qs_vm *vm, qs_call_args *c, int sign, qs_value *o
     if (a->count == 0) return qs_fail(vm, QS_EVALUE, "%s: x must not be empty", c->name);
     TRY(qred_run(vm, sign > 0 ? RED_MIN : RED_MAX, c->in[0], DIM_ALL, &extreme));
     double v = qval_number(extreme);
-    size_t at = isnan(v)               ? 0
-                : a->dtype == QS_F32 ? first_float(p, a->count, (float)v)
-                                       : first_double(p, a->count, v);
+    size_t at = isnan(v) ? 0 : a->dtype == QS_F32 ? first_float(p, a->count, (float)v) : first_double(p, a->count, v);
     return *out = qs_num((double)at), QS_OK;
 }
 
@@ -138,8 +136,9 @@ static qs_status extreme_index(qs_vm *vm, qs_call_args *c, int sign, int dim, qs
     const void *p;
     int given = c->in[0].kind == QS_ARRAY ? qval_array(c->in[0])->dtype : QS_F64;
     qs_dtype d = given == QS_I64 || given == QS_U64 ? (qs_dtype)given : QS_F64;
-    size_t (*extreme)(const void *, size_t, size_t, int) =
-        d == QS_I64 ? extreme_int64_t : d == QS_U64 ? extreme_uint64_t : extreme_double;
+    size_t (*extreme)(const void *, size_t, size_t, int) = d == QS_I64   ? extreme_int64_t
+                                                           : d == QS_U64 ? extreme_uint64_t
+                                                                         : extreme_double;
     bool done = false;
     if (c->in[0].kind == QS_ARRAY)
         TRY(qred_places(vm, sign > 0 ? RED_MIN : RED_MAX, qval_array(c->in[0]), dim, out, &done));
@@ -179,12 +178,8 @@ static qs_status extremes(qs_vm *vm, qs_call_args *c, Reduce r, Op op, int sign)
 }
 qs_status qstats_min(qs_vm *vm, qs_call_args *c) { return extremes(vm, c, RED_MIN, OP_MINEQ, 1); }
 qs_status qstats_max(qs_vm *vm, qs_call_args *c) { return extremes(vm, c, RED_MAX, OP_MAXEQ, -1); }
-qs_status qstats_find_index_min(qs_vm *vm, qs_call_args *c) {
-    return extreme_index(vm, c, 1, DIM_ALL, &c->out[0]);
-}
-qs_status qstats_find_index_max(qs_vm *vm, qs_call_args *c) {
-    return extreme_index(vm, c, -1, DIM_ALL, &c->out[0]);
-}
+qs_status qstats_find_index_min(qs_vm *vm, qs_call_args *c) { return extreme_index(vm, c, 1, DIM_ALL, &c->out[0]); }
+qs_status qstats_find_index_max(qs_vm *vm, qs_call_args *c) { return extreme_index(vm, c, -1, DIM_ALL, &c->out[0]); }
 
 /* -- search -------------------------------------------------------------------------------------------------------- */
 /* The rows of positions of true elements, in order; `at` counts the position of the line of last indices being read. */
@@ -219,8 +214,10 @@ static qs_status find_parts(qs_vm *vm, qs_call_args *c, const uint8_t *is_true, 
     void *to[3];
     int64_t dims[QS_MAX_RANK];
     if (qarr_size(x, dims) > 2)
-        return qs_fail(vm, QS_ESHAPE, "find: [row, column, value] are those of a matrix, and x has %d dimensions: "
-                       "p = find(x) gives positions of so many numbers", x->rank);
+        return qs_fail(vm, QS_ESHAPE,
+                       "find: [row, column, value] are those of a matrix, and x has %d dimensions: "
+                       "p = find(x) gives positions of so many numbers",
+                       x->rank);
     size_t size = qdtype_size((qs_dtype)x->dtype), at = 0;
     for (int i = 0; i < c->nout; i++) TRY(qarg_result(vm, c, i, i < 2 ? d : (qs_dtype)x->dtype, 1, &n, &r, &to[i]));
     TRY(qarr_contiguous(vm, x, &packed));

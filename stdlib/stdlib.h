@@ -16,10 +16,10 @@
 #include "vm/quasar.h"
 
 /* -- core.c: registration ------------------------------------------------------------------------------------------ */
-void qlib_register(qs_vm *vm); /* from qs_open: one walk over builtins.def */
-void qlib_close(qs_vm *vm);    /* from qs_close */
-bool qpython_has(const char *what);   /* python, or a module of it */
-bool qpython_bridge(char out[]);       /* the folder, of PATH_MAX, that has the package with the bridge */
+void qlib_register(qs_vm *vm);      /* from qs_open: one walk over builtins.def */
+void qlib_close(qs_vm *vm);         /* from qs_close */
+bool qpython_has(const char *what); /* python, or a module of it */
+bool qpython_bridge(char out[]);    /* the folder, of PATH_MAX, that has the package with the bridge */
 /* png jpeg tiff pcre2 zlib lapack figures video cameras: whether it can be opened; -1: it is none of these. */
 int qlib_has(const char *library);
 bool qvideo_has(void);
@@ -31,16 +31,16 @@ typedef struct { /* a row of builtins.def; name NULL: the heading of a group, it
 } LibDoc;
 const LibDoc *qlib_docs(int *n);
 const LibDoc *qlib_called_elsewhere(const char *name); /* what MATLAB or NumPy call so; NULL: nothing here is like it */
-void qlib_manual(Text *out); /* what docs/builtins.md says of the table */
+void qlib_manual(Text *out);                           /* what docs/builtins.md says of the table */
 
-typedef struct Lib { /* Machine.lib */
-    size_t overwritten;   /* string.c: columns of the text that the next overwrite covers */
-    double timer;         /* time.c: tic, in seconds of the monotonic clock; < 0 never started */
-    struct Lapack *lapack; /* linalg.c: opened on first use */
-    struct Regex *regex;  /* regex.c: compiled patterns */
-    struct Figures *figures; /* figure/figure.c */
+typedef struct Lib {           /* Machine.lib */
+    size_t overwritten;        /* string.c: columns of the text that the next overwrite covers */
+    double timer;              /* time.c: tic, in seconds of the monotonic clock; < 0 never started */
+    struct Lapack *lapack;     /* linalg.c: opened on first use */
+    struct Regex *regex;       /* regex.c: compiled patterns */
+    struct Figures *figures;   /* figure/figure.c */
     struct Progress *progress; /* progress.c */
-    struct Windows *windows; /* window/window.c */
+    struct Windows *windows;   /* window/window.c */
 } Lib;
 Lib *qlib(qs_vm *vm);
 
@@ -66,8 +66,8 @@ const char *qlib_adjoint(const struct qs_native_def *d);
 
 /* -- args.c: reading arguments.  Messages name the function, fn or c->name, and the argument, what ----------------- */
 qs_status qarg_wrong(qs_vm *vm, const char *fn, const char *what, const char *wanted, qs_value got); /* QS_ETYPE */
-qs_status qarg_num(qs_vm *vm, const char *fn, const char *what, qs_value v, double *out);   /* 1-element arrays too */
-qs_status qarg_int(qs_vm *vm, const char *fn, const char *what, qs_value v, int64_t *out);  /* a whole number */
+qs_status qarg_num(qs_vm *vm, const char *fn, const char *what, qs_value v, double *out);    /* 1-element arrays too */
+qs_status qarg_int(qs_vm *vm, const char *fn, const char *what, qs_value v, int64_t *out);   /* a whole number */
 qs_status qarg_count(qs_vm *vm, const char *fn, const char *what, qs_value v, int64_t *out); /* a whole number ≥ 0 */
 /* n NULL: a C string, in which a NUL byte would hide what follows and is refused. */
 qs_status qarg_string(qs_vm *vm, const char *fn, const char *what, qs_value v, const char **s, size_t *n);
@@ -108,7 +108,12 @@ static inline void qarg_keep(qs_value result, const Array *x) {
 qs_status qarg_exact(qs_vm *vm, const double *x, int rank, const int64_t *dims, qs_value *out);
 
 /* Numbers to compute with in double. */
-typedef struct { Array *a; const double *x; size_t n; int parts; } Numbers; /* n numbers of 1 (real) or 2 doubles */
+typedef struct {
+    Array *a;
+    const double *x;
+    size_t n;
+    int parts;
+} Numbers;                                               /* n numbers of 1 (real) or 2 doubles */
 int qarg_parts(const qs_call_args *c, int from, int to); /* 2 when one of in[from..to-1] is complex */
 /* in[i] so; complex arguments are refused where parts is 1. */
 qs_status qarg_wide(qs_vm *vm, qs_call_args *c, int i, const char *what, int parts, Numbers *out);
@@ -128,7 +133,7 @@ void qmatrix_move(qs_vm *vm, void *dst, const int64_t *dstride, const void *src,
 
 /* -- stats.c ------------------------------------------------------------------------------------------------------- */
 int qstats_main_dim(const Array *a); /* the first dimension longer than 1 */
-typedef struct { /* lines along one dimension: packed data seen as outer x n x inner */
+typedef struct {                     /* lines along one dimension: packed data seen as outer x n x inner */
     size_t outer, n, inner;
 } ArrayLines;
 ArrayLines qstats_lines(const Array *a, int dim);
@@ -150,7 +155,10 @@ void qsort_doubles(double *x, size_t n, double *spare);
 size_t qsort_distinct(qs_dtype d, void *x, size_t n);
 qs_status qsort_unique(qs_vm *vm, qs_call_args *c); /* of real numbers, without positions */
 
-typedef struct { uint64_t key; size_t at; } SortItem;
+typedef struct {
+    uint64_t key;
+    size_t at;
+} SortItem;
 /* Items of n real elements of x, numbered from `first`: the unsigned order of keys is that of the numbers. */
 void qsort_items(qs_dtype d, const void *x, size_t n, size_t first, SortItem *items);
 /* Sorts n items by key; `spare` has room for n.  Gives the array of the two that holds the result. */
@@ -172,7 +180,7 @@ qs_status qsampled_ascending(qs_vm *vm, const char *fn, const char *what, const 
 
 /* -- io.c ---------------------------------------------------------------------------------------------------------- */
 qs_status qio_error(qs_vm *vm, const char *fn, const char *verb, const char *path); /* with errno's reason */
-qs_status qio_slurp(qs_vm *vm, const char *fn, const char *path, Text *out); /* a whole file */
+qs_status qio_slurp(qs_vm *vm, const char *fn, const char *path, Text *out);        /* a whole file */
 qs_status qio_spill(qs_vm *vm, const char *fn, const char *path, const char *s, size_t n);
 qs_status qpath_make(qs_vm *vm, const char *fn, const char *path, size_t n); /* a folder and those above it */
 

@@ -149,7 +149,11 @@ static qs_status strings(qs_vm *vm, const char *fn, qs_value v, void (*f)(void *
     return QS_OK;
 }
 
-typedef struct { Text *t; const char *sep; size_t n; } Joiner;
+typedef struct {
+    Text *t;
+    const char *sep;
+    size_t n;
+} Joiner;
 static void join_one(void *ud, size_t i, const char *s, size_t n) {
     Joiner *j = ud;
     if (i) qtext_add(j->t, j->sep, j->n);

@@ -6,8 +6,8 @@
  * the machine, with its message and place, until qs_error_clear.  A qs_vm is used by one thread at a time. */
 #ifndef QUASAR_H
 #define QUASAR_H
-#include <stdarg.h>
 #include "quasar_types.h" /* by no path of the tree, for it lies beside this file where both are installed, too */
+#include <stdarg.h>
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -17,8 +17,8 @@ typedef struct qs_array_info { /* dims and strides count elements; strides may b
     qs_dtype dtype;
     int rank;
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
-    size_t nbytes;                                    /* of its elements; qs_array_wrap does not ask for it */
-    bool readonly;                                    /* writing to it is an error */
+    size_t nbytes; /* of its elements; qs_array_wrap does not ask for it */
+    bool readonly; /* writing to it is an error */
 } qs_array_info;
 
 /* Of packed memory: rank extents, the last varies fastest. */
@@ -30,8 +30,16 @@ static inline qs_array_info qs_array_packed(qs_dtype dtype, int rank, const int6
     return a;
 }
 
-typedef struct { const char *file, *function; int line, column; } qs_where;
-typedef struct { const char *name, *kind; int id; size_t memory; bool default_device; } qs_device_info;
+typedef struct {
+    const char *file, *function;
+    int line, column;
+} qs_where;
+typedef struct {
+    const char *name, *kind;
+    int id;
+    size_t memory;
+    bool default_device;
+} qs_device_info;
 
 /* A native function: in[0..nin-1] are borrowed, out[0..nout-1] start as nil and are owned by the caller.  A native
  * may take an argument (set in[i] to nil after moving it) and reuse its block when it holds the only reference, or put
@@ -64,7 +72,7 @@ typedef struct qs_foreign_type {
     qs_status (*set)(qs_vm *, void *p, qs_value key, qs_value v);
     qs_status (*op)(qs_vm *, int op, qs_value a, qs_value b, qs_value *out);
     qs_status (*format)(qs_vm *, void *p, qs_value *out);
-    qs_status (*iter)(qs_vm *, void *p, qs_value *out);             /* a foreign value that has `next` */
+    qs_status (*iter)(qs_vm *, void *p, qs_value *out); /* a foreign value that has `next` */
     qs_status (*next)(qs_vm *, void *p, bool *more, qs_value *out);
     /* x[i, j], apart from x.name, which get and set are for then; indices as written: numbers, ranges, colons (nil) */
     qs_status (*get_item)(qs_vm *, void *p, int n, const qs_value *at, qs_value *out);
@@ -80,23 +88,24 @@ typedef struct qs_foreign_type {
 } qs_foreign_type;
 
 typedef struct qs_config {
-    size_t size;                                      /* sizeof(qs_config): the ABI check */
+    size_t size;                                              /* sizeof(qs_config): the ABI check */
     void (*write)(void *ud, int fd, const char *s, size_t n); /* fd 1: program output, 2: diagnostics; NULL = stdio */
-    const char *device;                               /* "cpu", "cuda:1", "cpu,opencl", "auto", "x.xml"; NULL = "cpu" */
+    const char *device;       /* "cpu", "cuda:1", "cpu,opencl", "auto", "x.xml"; NULL = "cpu" */
     const char *library_path; /* ':'-separated folders searched by import; NULL = installed one */
-    const char *cache_dir;                            /* NULL = default place, "" = no kernel cache on disk */
-    size_t memory_limit;                              /* bytes of device memory to use; 0 = no limit */
-    int precision;                                    /* 32 or 64: what `scalar` means as an array element */
-    int threads;                                      /* worker threads of the cpu device; 0 = all that we may use */
-    bool checked;                                     /* out-of-range access in kernels is an error */
-    bool fast_math;                                   /* kernels and array expressions may estimate and regroup */
-    bool explain;                                     /* says on fd 2 what became of each loop */
-    bool no_warnings;                                 /* about programs that are legal and hardly meant */
-    bool strict;                                      /* warns of what is often meant, too, as qrun --check does */
-    bool unbuffered;                                  /* output to stdio is written at once */
-    bool final;                                      /* nobody reads the variables of a program after it has ended */
+    const char *cache_dir;    /* NULL = default place, "" = no kernel cache on disk */
+    size_t memory_limit;      /* bytes of device memory to use; 0 = no limit */
+    int precision;            /* 32 or 64: what `scalar` means as an array element */
+    int threads;              /* worker threads of the cpu device; 0 = all that we may use */
+    bool checked;             /* out-of-range access in kernels is an error */
+    bool fast_math;           /* kernels and array expressions may estimate and regroup */
+    bool explain;             /* says on fd 2 what became of each loop */
+    bool no_warnings;         /* about programs that are legal and hardly meant */
+    bool strict;              /* warns of what is often meant, too, as qrun --check does */
+    bool unbuffered;          /* output to stdio is written at once */
+    bool final;               /* nobody reads the variables of a program after it has ended */
     const char *loops; /* host loops, array expressions as machine code: "always", "never"; NULL = when worth it */
-    int argc; char **argv;                            /* what args() returns to the script */
+    int argc;
+    char **argv; /* what args() returns to the script */
     /* Tells a warning; NULL: as text on fd 2.  What is not QS_OK, with an error that is set, ends the program. */
     qs_status (*warn)(void *ud, const qs_where *where, const char *sentence);
     const char *llvmlite;    /* Python's libllvmlite, for where the system has no libLLVM; NULL: looked for */
@@ -147,7 +156,7 @@ QS_API bool qs_error_frame(qs_vm *vm, int depth, qs_where *out);
 QS_API void qs_error_clear(qs_vm *vm);
 
 /* -- values -------------------------------------------------------------------------------------------------------- */
-QS_API qs_value qs_retain(qs_value v); /* one more reference, which wants a release of its own; gives v */
+QS_API qs_value qs_retain(qs_value v);         /* one more reference, which wants a release of its own; gives v */
 QS_API void qs_release(qs_vm *vm, qs_value v); /* values without an object, such as numbers, do not mind */
 QS_API QS_CHECK qs_status qs_complex(qs_vm *vm, double re, double im, qs_value *out);
 QS_API QS_CHECK qs_status qs_string(qs_vm *vm, const char *s, size_t n, qs_value *out); /* copies n bytes, NULs too */
@@ -191,7 +200,7 @@ QS_API QS_CHECK qs_status qs_foreign(qs_vm *vm, const qs_foreign_type *type, voi
 QS_API void *qs_foreign_ptr(qs_value v, const qs_foreign_type *type); /* its p; NULL: v is not of that type */
 
 /* -- devices: they are opened by the first question about them, or the first kernel; number 0 is the processor ----- */
-QS_API int qs_device_count(qs_vm *vm); /* 0: none could be opened */
+QS_API int qs_device_count(qs_vm *vm);                            /* 0: none could be opened */
 QS_API bool qs_device(qs_vm *vm, int index, qs_device_info *out); /* false: no such device; texts live as long as vm */
 QS_API QS_CHECK qs_status qs_sync(qs_vm *vm, int device); /* waits for what was started on it; -1: on all of them */
 /* Where kernels run from now on, in the words of config.device; devices that are not open yet are opened. */
@@ -206,11 +215,11 @@ QS_API QS_CHECK qs_status qs_use_device(qs_vm *vm, const char *wanted);
  * qs_view_release; a string is an array of uint8 with a NUL behind it. */
 #define QS_READONLY ((void *)1)
 typedef struct qs_view {
-    void *data;                                       /* the first element */
+    void *data; /* the first element */
     qs_dtype dtype;
     int rank;
-    int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];  /* count elements */
-    void *owner;                                      /* in arguments NULL, or QS_READONLY */
+    int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK]; /* count elements */
+    void *owner;                                     /* in arguments NULL, or QS_READONLY */
 } qs_view;
 /* Packed memory: rank extents, the last varies fastest. */
 static inline qs_view qs_view_packed(void *data, qs_dtype dtype, int rank, const int64_t *dims) {

@@ -14,7 +14,7 @@
 
 static void block(Coder *e, NodeList l);
 
-/* -- variables --------------------------------------------------------------------------------------------------- */
+/* -- variables ----------------------------------------------------------------------------------------------------- */
 
 static TypeExpr *type_of(const Coder *e, const Sym *s) {
     for (uint32_t i = e->ntyped; i-- > 0;)
@@ -68,7 +68,7 @@ static Sym *target_symbol(Coder *e, const Node *target) {
     return target->u.ident.sym;
 }
 
-/* -- assignment -------------------------------------------------------------------------------------------------- */
+/* -- assignment ---------------------------------------------------------------------------------------------------- */
 
 static bool is_discard(const Node *n) { return n->kind == N_IDENT && strcmp(n->u.ident.name->s, "_") == 0; }
 
@@ -266,7 +266,7 @@ static void assignment(Coder *e, Node *n) {
     else assign_one(e, n->u.assign.targets[0], n->u.assign.types ? n->u.assign.types[0] : NULL, n->u.assign.value);
 }
 
-/* -- branches ---------------------------------------------------------------------------------------------------- */
+/* -- branches ------------------------------------------------------------------------------------------------------ */
 
 static void if_statement(Coder *e, Node *n) {
     int end = 0;
@@ -355,7 +355,7 @@ static void try_statement(Coder *e, Node *n) {
     qcode_here(e, end);
 }
 
-/* -- loops ------------------------------------------------------------------------------------------------------- */
+/* -- loops --------------------------------------------------------------------------------------------------------- */
 
 static void loop_begin(Coder *e, LoopExits *l) {
     *l = (LoopExits){e->loop, 0, 0};
@@ -391,7 +391,10 @@ static void loop_region(Coder *e, Node *n, uint32_t start, int reg, uint32_t rew
 }
 
 /* A loop that tests a condition.  WHILE, at its beginning, and LOOP name its region, when it has one. */
-typedef struct { LoopExits exits; uint32_t begin, start, rewritten; } Turning;
+typedef struct {
+    LoopExits exits;
+    uint32_t begin, start, rewritten;
+} Turning;
 
 static void turning_begin(Coder *e, Turning *t) {
     loop_begin(e, &t->exits);
@@ -439,7 +442,10 @@ static void repeat_statement(Coder *e, Node *n) {
 
 enum { LOOP_REGISTERS = 4 }; /* of one counting loop: round, first value, step, number of rounds */
 
-typedef struct { const Sym *sym; int reg; } Counter;
+typedef struct {
+    const Sym *sym;
+    int reg;
+} Counter;
 
 static Counter counter(Coder *e, const Sym *s) {
     int own = qcode_register(e, s);
@@ -564,7 +570,7 @@ static void leave_loop(Coder *e, Node *n, bool stop) {
     mark_all_set(e);
 }
 
-/* -- other statements -------------------------------------------------------------------------------------------- */
+/* -- other statements ---------------------------------------------------------------------------------------------- */
 
 static void expression(Coder *e, Node *n) {
     int mark = e->top, r = qcode_temps(e, 1);
@@ -654,7 +660,7 @@ static void block(Coder *e, NodeList l) {
     for (int i = 0; i < l.n && !e->status; i++) qcode_statement(e, l.at[i]);
 }
 
-/* -- functions --------------------------------------------------------------------------------------------------- */
+/* -- functions ----------------------------------------------------------------------------------------------------- */
 
 static void defaults(Coder *e) {
     Func *f = e->func;

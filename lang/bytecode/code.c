@@ -22,7 +22,7 @@ static void *grow(Coder *e, void *at, uint32_t n, uint32_t *cap, size_t elem) {
     return fresh;
 }
 
-/* -- instructions ------------------------------------------------------------------------------------------------ */
+/* -- instructions -------------------------------------------------------------------------------------------------- */
 
 void qcode_at(Coder *e, uint32_t pos) { e->pos = pos; }
 
@@ -55,7 +55,7 @@ void qcode_opx(Coder *e, Opcode op, int a, uint32_t bx) {
     qcode_op(e, op, a, (int)(bx & 0xff), (int)(bx >> 8 & 0xff));
 }
 
-/* -- jumps ------------------------------------------------------------------------------------------------------- */
+/* -- jumps --------------------------------------------------------------------------------------------------------- */
 
 void qcode_jump(Coder *e, Opcode op, int a, int b, int c, int *list) {
     qcode_op(e, op, a, b, c);
@@ -80,7 +80,7 @@ void qcode_jump_to(Coder *e, Opcode op, int a, int b, int c, uint32_t target) {
     qcode_patch(e, list, target);
 }
 
-/* -- registers --------------------------------------------------------------------------------------------------- */
+/* -- registers ----------------------------------------------------------------------------------------------------- */
 
 int qcode_temps(Coder *e, int n) {
     int first = e->top;
@@ -103,7 +103,7 @@ int qcode_register(const Coder *e, const Sym *s) {
     return -1;
 }
 
-/* -- what is set ------------------------------------------------------------------------------------------------- */
+/* -- what is set --------------------------------------------------------------------------------------------------- */
 
 bool *qcode_state(Coder *e) {
     bool *state = qcode_alloc(e, e->nset + 1);
@@ -117,7 +117,7 @@ void qcode_join(Coder *e, bool *into) {
     for (size_t i = 0; i < e->nset; i++) into[i] = into[i] && e->set[i];
 }
 
-/* -- literals ---------------------------------------------------------------------------------------------------- */
+/* -- literals ------------------------------------------------------------------------------------------------------ */
 
 static bool same_literal(const Literal *a, const Literal *b) {
     if (a->kind != b->kind) return false;
@@ -144,9 +144,11 @@ uint32_t qcode_number(Coder *e, double x) { return qcode_literal(e, (Literal){.k
 uint32_t qcode_string(Coder *e, Str *s) { return qcode_literal(e, (Literal){.kind = LIT_STR, .u.str = s}); }
 uint32_t qcode_type(Coder *e, TypeExpr *t) { return qcode_literal(e, (Literal){.kind = LIT_TYPE, .u.type = t}); }
 
-/* -- reading a chunk --------------------------------------------------------------------------------------------- */
+/* -- reading a chunk ----------------------------------------------------------------------------------------------- */
 
-static const struct { const char *name, *words; } opcode_info[] = {
+static const struct {
+    const char *name, *words;
+} opcode_info[] = {
 #define OPCODE(id, words, doc) {#id, words},
 #include "lang/bytecode/opcodes.def"
 };

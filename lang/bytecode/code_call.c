@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* -- calls ------------------------------------------------------------------------------------------------------- */
+/* -- calls --------------------------------------------------------------------------------------------------------- */
 
 static int count_named(Coder *e, ArgList args) {
     int named = 0;
@@ -104,7 +104,7 @@ void qcode_call_to(Coder *e, Node *n, int dst) {
     e->top = mark;
 }
 
-/* -- $name(…) ---------------------------------------------------------------------------------------------------- */
+/* -- $name(…) ------------------------------------------------------------------------------------------------------ */
 
 static void builtin_to(Coder *e, Node *n, const char *name, int dst) {
     int mark = e->top, base = qcode_temps(e, 1);
@@ -126,7 +126,8 @@ static int operands(const Node *n) {
     case N_BINARY: return 2;
     case N_TERNARY: return 3;
     case N_CALL: return n->u.call.args.n;
-    case N_MATRIX: case N_CELL: return n->u.items.n;
+    case N_MATRIX:
+    case N_CELL: return n->u.items.n;
     default: return 0;
     }
 }

@@ -11,7 +11,7 @@ void qcode_move(Coder *e, int dst, int src) {
     if (dst != src) qcode_op(e, BC_MOVE, dst, src, 0);
 }
 
-/* -- types ------------------------------------------------------------------------------------------------------ */
+/* -- types --------------------------------------------------------------------------------------------------------- */
 
 const Type *qcode_known_type(Coder *e, TypeExpr *t) {
     const Type *type = NULL;
@@ -51,7 +51,7 @@ TypeExpr *qcode_named_type(Coder *e, const Node *n) {
     return t;
 }
 
-/* -- names ------------------------------------------------------------------------------------------------------ */
+/* -- names --------------------------------------------------------------------------------------------------------- */
 
 static void check_set(Coder *e, const Sym *s) {
     int reg = qcode_register(e, s);
@@ -153,7 +153,7 @@ int qcode_left(Coder *e, Node *n, int dst) {
     return dst;
 }
 
-/* -- literals --------------------------------------------------------------------------------------------------- */
+/* -- literals ------------------------------------------------------------------------------------------------------ */
 
 void qcode_load_number(Coder *e, double x, int dst) {
     if (x == floor(x) && fabs(x) < 32768 && !(x == 0 && signbit(x))) qcode_opx(e, BC_LOADN, dst, (uint16_t)(int16_t)x);
@@ -217,7 +217,7 @@ static void range_to(Coder *e, Node *n, int dst) {
     e->top = mark;
 }
 
-/* -- elements and fields ---------------------------------------------------------------------------------------- */
+/* -- elements and fields ------------------------------------------------------------------------------------------- */
 
 uint32_t qcode_index_word(Coder *e, const Node *index) {
     const Node *base = index->u.index.base;
@@ -264,7 +264,7 @@ static void field_to(Coder *e, Node *n, int dst) {
     e->top = mark;
 }
 
-/* -- conversions ask for float64 -------------------------------------------------------------------------------- */
+/* -- conversions ask for float64 ----------------------------------------------------------------------------------- */
 
 /* float64([0.1,0.2]) has the numbers that are written, not those of a list of float32: literals and ranges that
  * elementwise arithmetic carries into a conversion, or into a typed variable, are made of float64 if that holds more of
@@ -289,7 +289,7 @@ void qcode_for(Coder *e, TypeExpr *t, Node *n, int dst) {
     e->wide = before;
 }
 
-/* -- any expression --------------------------------------------------------------------------------------------- */
+/* -- any expression ------------------------------------------------------------------------------------------------ */
 
 static void value_to(Coder *e, Node *n, int dst) {
     int leaf = qcode_leaf(e, n);

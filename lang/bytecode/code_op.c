@@ -2,7 +2,7 @@
 #include "lang/bytecode/code.h"
 #include "lang/syntax/operators.h"
 
-/* -- operators --------------------------------------------------------------------------------------------------- */
+/* -- operators ----------------------------------------------------------------------------------------------------- */
 
 static Opcode binary_code(Op op) {
     switch (op) {
@@ -29,8 +29,10 @@ static bool constant_code(Op op, bool reversed, Opcode *out) {
     switch (op) {
     case OP_ADD: *out = BC_ADDK; return true;
     case OP_SUB: *out = reversed ? BC_RSUBK : BC_SUBK; return true;
-    case OP_MUL: case OP_PWMUL: *out = BC_MULK; return true;
-    case OP_DIV: case OP_PWDIV: *out = reversed ? BC_RDIVK : BC_DIVK; return true;
+    case OP_MUL:
+    case OP_PWMUL: *out = BC_MULK; return true;
+    case OP_DIV:
+    case OP_PWDIV: *out = reversed ? BC_RDIVK : BC_DIVK; return true;
     default: return false;
     }
 }
@@ -150,7 +152,7 @@ void qcode_ternary(Coder *e, Node *n, int dst) {
     e->top = mark;
 }
 
-/* -- conditions -------------------------------------------------------------------------------------------------- */
+/* -- conditions ---------------------------------------------------------------------------------------------------- */
 
 static bool compare_code(Op op, Opcode *code, Opcode *constant, Opcode *swapped) {
     switch (op) {

@@ -17,7 +17,12 @@
 
 enum { MAX_LEAVES = 12 };
 
-typedef struct { Coder *e; Node *leaves[MAX_LEAVES]; int n, nops, ncalls; bool ok, choice; } Gather;
+typedef struct {
+    Coder *e;
+    Node *leaves[MAX_LEAVES];
+    int n, nops, ncalls;
+    bool ok, choice;
+} Gather;
 
 static int builtin_slot(const Node *callee) {
     const Sym *s = callee->kind == N_IDENT ? callee->u.ident.sym : NULL;

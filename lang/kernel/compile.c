@@ -1,10 +1,10 @@
 /* compile.c -- see compile.h. */
 #include "lang/kernel/compile.h"
-#include "lang/kernel/codegen/emit.h"
 #include "devices/amd.h"
 #include "devices/bundle.h"
 #include "devices/ir_workarounds.h"
 #include "devices/llvm.h"
+#include "lang/kernel/codegen/emit.h"
 #include "lang/kernel/target.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ struct KCompiler {
 
 static const char entry[] = "kernel"; /* every object and PTX module has one kernel of this name */
 
-/* -- the compiler ----------------------------------------------------------------------------------------------- */
+/* -- the compiler -------------------------------------------------------------------------------------------------- */
 KCompiler *kcompile_open(Ctx *c, const char *cache_dir) {
     KCompiler *k = qmem_alloc(c, sizeof *k);
     k->ctx = c;
@@ -38,17 +38,24 @@ void kcompile_close(KCompiler *k) {
     qmem_free(k->ctx, k, sizeof *k);
 }
 
-typedef struct { KTarget kir; LlvmTarget llvm; LlvmOutput kind; CacheKey key; } Target;
+typedef struct {
+    KTarget kir;
+    LlvmTarget llvm;
+    LlvmOutput kind;
+    CacheKey key;
+} Target;
 
 /* What code is made for: of this kind, for such a machine ("" : this one, else a level or a GPU), with a C
  * library of this version (that of levels). */
-typedef struct { CodeKind kind; const char *arch; int libc; } Goal;
+typedef struct {
+    CodeKind kind;
+    const char *arch;
+    int libc;
+} Goal;
 
 /* O3 pays where loops over the positions of a block lie inside others, and where updates are cut off from what can be
  * done in vectors. */
-static bool is_involved(const KFunc *f) {
-    return kir_has(f, K_ATOMIC) || f->barrier || f->shared;
-}
+static bool is_involved(const KFunc *f) { return kir_has(f, K_ATOMIC) || f->barrier || f->shared; }
 
 #if defined(__x86_64__)
 static const LlvmArch host_arch = LLVM_X86;
@@ -114,8 +121,10 @@ static qs_status explain(KCompiler *k, qs_status s) {
         n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", b->targets[i].name);
     snprintf(why, sizeof why, "%s", k->ctx->err.text);
     qerr_clear(k->ctx);
-    return qerr_set(k->ctx, s, "%s has no code of this kernel for these types of arguments and this machine (it has "
-                    "code for %s), and it cannot be compiled here: %s", b->path, n ? list : "none", why);
+    return qerr_set(k->ctx, s,
+                    "%s has no code of this kernel for these types of arguments and this machine (it has "
+                    "code for %s), and it cannot be compiled here: %s",
+                    b->path, n ? list : "none", why);
 }
 
 static qs_status from_cache_or_llvm(KCompiler *k, const Target *t, const Text *ir, Text *out) {
@@ -140,15 +149,15 @@ static const void *copy_of(KCompiler *k, const Text *t) { /* with the NUL behind
     return bytes;
 }
 
-/* -- targets: one row for each kind of code --------------------------------------------------------------------- */
+/* -- targets: one row for each kind of code ------------------------------------------------------------------------ */
 typedef struct {
     qs_status (*make)(KCompiler *, const KFunc *, Goal, Code *);
     Target (*llvm)(KCompiler *, const KFunc *, Goal);       /* NULL: LLVM does not make it */
-    void (*head)(const KFunc *, Text *);      /* what stands before LLVM's text; NULL: nothing */
+    void (*head)(const KFunc *, Text *);                    /* what stands before LLVM's text; NULL: nothing */
     qs_status (*link)(Ctx *, const void *, size_t, Text *); /* of what LLVM makes; NULL: it stays as it is */
-    bool text;                                /* what LLVM makes is read by a driver, which may refuse it */
-    bool libm;                                /* its functions are those of the C library */
-    bool rounds_roots;                        /* correctly, of float32, too */
+    bool text;         /* what LLVM makes is read by a driver, which may refuse it */
+    bool libm;         /* its functions are those of the C library */
+    bool rounds_roots; /* correctly, of float32, too */
 } Row;
 static const Row rows[CODE_OPENCL + 1];
 
@@ -165,7 +174,10 @@ static qs_status by_llvm(KCompiler *k, const KFunc *f, Goal goal, bool only_kept
 
 /* Code of a bundle may be for less than this machine: each target that one has and that runs here is asked for, the
  * best first.  It takes 0.1 ms to print a kernel; whoever has no bundle open does not come here. */
-typedef struct { const BundleTarget *at[16]; int rank[16], n; } Others;
+typedef struct {
+    const BundleTarget *at[16];
+    int rank[16], n;
+} Others;
 
 /* PTX runs on newer devices, too; code for an AMD device on its kind alone. */
 static int rank_of(const BundleTarget *t, Goal goal) {
@@ -216,9 +228,7 @@ static qs_status through_llvm(KCompiler *k, const KFunc *f, Goal goal, Code *out
     qs_status s = find_code(k, f, goal, &made);
     if (s == QS_OK && rows[goal.kind].link) s = rows[goal.kind].link(k->ctx, made.s, made.len, &all);
     else if (s == QS_OK) qtext_add(&all, made.s, made.len);
-    if (s == QS_OK) {
-        out->bytes = copy_of(k, &all), out->n = all.len;
-    }
+    if (s == QS_OK) { out->bytes = copy_of(k, &all), out->n = all.len; }
     qtext_free(&made), qtext_free(&all);
     return s;
 }
@@ -248,8 +258,8 @@ static qs_status itself(KCompiler *k, const KFunc *f, Goal goal, Code *out) {
 static const Row rows[CODE_OPENCL + 1] = {
     [CODE_KIR] = {.make = itself, .llvm = native_target, .libm = true},
     [CODE_NATIVE] = {.make = through_llvm, .llvm = native_target, .libm = true},
-    [CODE_PTX] = {.make = through_llvm, .llvm = ptx_target, .head = kemit_ptx_needs, .text = true,
-                  .rounds_roots = true},
+    [CODE_PTX] =
+        {.make = through_llvm, .llvm = ptx_target, .head = kemit_ptx_needs, .text = true, .rounds_roots = true},
     [CODE_AMD] = {.make = through_llvm, .llvm = amd_target, .head = kemit_amd_needs, .link = qamd_link},
     [CODE_OPENCL] = {.make = opencl_text},
 };
@@ -294,7 +304,7 @@ void kcompile_free(KCompiler *k, Code *code) {
     code->bytes = NULL, code->lines.pos = NULL;
 }
 
-/* -- positions -------------------------------------------------------------------------------------------------- */
+/* -- positions ----------------------------------------------------------------------------------------------------- */
 /* `.loc FILE LINE COLUMN`, of which the line is a position in the source: of all that follows. */
 static void lines_of(const char *ptx, Text *lines) {
     uint32_t pos = 0;
@@ -342,7 +352,7 @@ qs_status kcompile_located(KCompiler *k, const KFunc *f, const Device *d, Code *
     return s;
 }
 
-/* -- what --dump shows ------------------------------------------------------------------------------------------ */
+/* -- what --dump shows --------------------------------------------------------------------------------------------- */
 static qs_status as_opencl(KCompiler *k, const KFunc *f, Text *out) { return kemit_opencl(k->ctx, f, out, NULL); }
 
 static qs_status as_c(KCompiler *k, const KFunc *f, Text *out) {
@@ -351,8 +361,10 @@ static qs_status as_c(KCompiler *k, const KFunc *f, Text *out) {
 }
 
 /* Whatever the device is. */
-static const struct { const char *stage; qs_status (*show)(KCompiler *, const KFunc *, Text *); } languages[] = {
-    {"cl", as_opencl}, {"c", as_c}};
+static const struct {
+    const char *stage;
+    qs_status (*show)(KCompiler *, const KFunc *, Text *);
+} languages[] = {{"cl", as_opencl}, {"c", as_c}};
 
 /* What LLVM makes, or is given; ptx: only where that is what asm is. */
 static qs_status show_llvm(KCompiler *k, const KFunc *f, Goal goal, const char *stage, Text *out) {

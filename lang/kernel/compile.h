@@ -18,8 +18,8 @@
  * run on another that has a different LLVM, or none. */
 #ifndef LANG_KERNEL_COMPILE_H
 #define LANG_KERNEL_COMPILE_H
-#include "lang/kernel/ir/kfunc.h"
 #include "devices/device.h"
+#include "lang/kernel/ir/kfunc.h"
 
 typedef struct KCompiler KCompiler; /* one per machine: the cache on disk, LLVM once it is needed */
 

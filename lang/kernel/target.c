@@ -14,7 +14,7 @@
 #include <sys/auxv.h>
 #endif
 
-/* -- the machine we run on -------------------------------------------------------------------------------------- */
+/* -- the machine we run on ----------------------------------------------------------------------------------------- */
 #if defined(__x86_64__)
 /* Family, model and features, as LLVM will see them: two processors with equal words run the same code. */
 CacheKey ktarget_machine(void) {
@@ -70,8 +70,12 @@ KTarget ktarget_host(void) {
     return t;
 }
 
-/* -- levels of x86-64 --------------------------------------------------------------------------------------------- */
-typedef struct { const char *name; KTarget has; bool (*runs)(void); } Level;
+/* -- levels of x86-64 ---------------------------------------------------------------------------------------------- */
+typedef struct {
+    const char *name;
+    KTarget has;
+    bool (*runs)(void);
+} Level;
 
 #if defined(__x86_64__)
 static bool runs_v2(void) { return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt"); }
@@ -121,7 +125,7 @@ int ktarget_rank(const char *name, int libc) {
     return l && libc <= ktarget_libc() && l->runs() ? (int)(l - levels) + 1 : 0;
 }
 
-/* -- lists -------------------------------------------------------------------------------------------------------- */
+/* -- lists --------------------------------------------------------------------------------------------------------- */
 static bool is_sm(const char *word) {
     int n = 0, end = 0;
     return sscanf(word, "sm_%d%n", &n, &end) == 1 && !word[end] && n > 0 && qptx_target(n) == n;

@@ -14,7 +14,10 @@
 #include "lang/kernel/codegen/emit.h"
 
 enum { TARGET_NAME = 24 };
-typedef struct { CodeKind kind; char name[TARGET_NAME]; } TargetName;
+typedef struct {
+    CodeKind kind;
+    char name[TARGET_NAME];
+} TargetName;
 
 /* The next of a list, which goes on behind it.  false: the list has ended, or what is next is no target (then *list is
  * not at its end). */

@@ -7,7 +7,10 @@
  * alive. */
 #include "lang/names/first_read.h"
 
-typedef struct { const Sym *sym; bool set, early; } Order; /* set: it has a value here; early: it was read before */
+typedef struct {
+    const Sym *sym;
+    bool set, early;
+} Order; /* set: it has a value here; early: it was read before */
 
 static void visit(void *ud, Node **child);
 
@@ -101,7 +104,9 @@ static void visit(void *ud, Node **child) {
         branch(o, n->u.whiles.body, &after);
         break;
     case N_TRY: try_block(o, n); break;
-    case N_BREAK: case N_CONTINUE: case N_RETURN: o->set = true; break; /* what follows is not reached */
+    case N_BREAK:
+    case N_CONTINUE:
+    case N_RETURN: o->set = true; break; /* what follows is not reached */
     default: qast_children(n, visit, o); break;
     }
 }
@@ -114,7 +119,11 @@ bool qfirstread_is_read_first(const Func *f, const Sym *local) {
 }
 
 /* -- assigned for nothing ------------------------------------------------------------------------------------------ */
-typedef struct { const Sym *sym; bool used; const Node *set; } Use;
+typedef struct {
+    const Sym *sym;
+    bool used;
+    const Node *set;
+} Use;
 
 static void look_for_use(void *ud, Node **child) {
     Use *u = ud;

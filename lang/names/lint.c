@@ -8,7 +8,12 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct { Unit *u; const ScopeHost *host; Func *f; bool strict, converted; } Slips;
+typedef struct {
+    Unit *u;
+    const ScopeHost *host;
+    Func *f;
+    bool strict, converted;
+} Slips;
 
 static void look_func(Slips *s, Func *f);
 
@@ -107,7 +112,11 @@ static bool is_conversion(const Node *n) {
 }
 
 /* -- mean(x, 2) ---------------------------------------------------------------------------------------------------- */
-typedef struct { const Sym *sym; const Node *value; int n; } Assigned;
+typedef struct {
+    const Sym *sym;
+    const Node *value;
+    int n;
+} Assigned;
 
 static void find_assigned(void *ud, Node **child) {
     Assigned *a = ud;
@@ -141,7 +150,12 @@ static const char *callee(const Node *n) {
 
 /* What files and cameras give is an image, grey or in colour; so may be a variable that is declared as more than a
  * matrix, or ever gets such a value. */
-typedef struct { const Slips *s; const Sym *sym; int depth; bool found; } ImageSearch;
+typedef struct {
+    const Slips *s;
+    const Sym *sym;
+    int depth;
+    bool found;
+} ImageSearch;
 
 static void find_image(void *ud, Node **child);
 
@@ -207,8 +221,8 @@ static int rank_of(const Slips *s, const Node *n, int depth) {
 }
 
 static void check_dimension(const Slips *s, const Node *n) {
-    static const char *const reducers[] = {"sum", "prod", "mean", "std", "var", "median", "cumsum", "cumprod", "any",
-                                           "all", NULL};
+    static const char *const reducers[] = {"sum",    "prod",    "mean", "std", "var", "median",
+                                           "cumsum", "cumprod", "any",  "all", NULL};
     static const char *const extremes[] = {"min", "max", NULL}; /* max(x, [], 2) */
     double dim;
     int last = n->u.call.args.n - 1;
@@ -225,17 +239,21 @@ static void check_use_of_positions(const Slips *s, const Node *n) {
     const char *name = callee(n);
     if (n->u.call.args.n != 1 || !is_one_of(name, users) || strcmp(callee(n->u.call.args.at[0].value), "find")) return;
     if (!strcmp(name, "numel"))
-        qdiag_warning(s->u, n->pos, "find gives a row of positions for each element, and numel counts all their "
+        qdiag_warning(s->u, n->pos,
+                      "find gives a row of positions for each element, and numel counts all their "
                       "numbers: sum(c) counts the elements for which c holds");
     else
-        qdiag_warning(s->u, n->pos, "find gives a row of positions for each element, and %s takes rows and columns "
-                      "together: write [row, column] = find(c), then %s(column)", name, name);
+        qdiag_warning(s->u, n->pos,
+                      "find gives a row of positions for each element, and %s takes rows and columns "
+                      "together: write [row, column] = find(c), then %s(column)",
+                      name, name);
 }
 
 /* -1 is true, and 0 is false. */
 static void check_condition(const Slips *s, const Node *n) {
     if (n && !strcmp(callee(n), "strfind"))
-        qdiag_warning(s->u, n->pos, "strfind gives a position from 0, and -1 when there is none: write "
+        qdiag_warning(s->u, n->pos,
+                      "strfind gives a position from 0, and -1 when there is none: write "
                       "strfind(…) >= 0");
 }
 
@@ -260,15 +278,17 @@ typedef struct {
     uint32_t written; /* where an element of y is written first */
     bool read;
 } Alias;
-typedef struct { Alias at[MOST_ALIASES]; int n; } Aliases;
+typedef struct {
+    Alias at[MOST_ALIASES];
+    int n;
+} Aliases;
 
 static void find_aliases(void *ud, Node **child) {
     Aliases *a = ud;
     Node *n = *child;
     bool plain = n->kind == N_ASSIGN && n->u.assign.ntargets == 1 && !n->u.assign.in_place && !n->u.assign.bracketed &&
                  n->flag != ASSIGN_COPIES && !(n->u.assign.types && n->u.assign.types[0]) &&
-                 n->u.assign.targets[0]->kind == N_IDENT &&
-                 n->u.assign.value->kind == N_IDENT;
+                 n->u.assign.targets[0]->kind == N_IDENT && n->u.assign.value->kind == N_IDENT;
     if (plain && a->n < MOST_ALIASES) {
         const Sym *y = n->u.assign.targets[0]->u.ident.sym, *x = n->u.assign.value->u.ident.sym;
         if (x && y && x != y && x->kind != SYM_CAPTURE && x->kind <= SYM_GLOBAL)
@@ -310,9 +330,10 @@ static void check_aliases(const Slips *s, Func *f) {
     for (int k = 0; k < a.n; k++) {
         const Alias *at = &a.at[k];
         if (at->y_set != 1 || at->x_set + is_parameter(f, at->x) != 1 || !at->read) continue;
-        qdiag_warning(s->u, at->assignment->pos, "%s is another name of %s, no copy: the elements that are written "
-                      "into %s are those of %s, which is read later; write %s = copy(%s)", at->y->name->s,
-                      at->x->name->s, at->y->name->s, at->x->name->s, at->y->name->s, at->x->name->s);
+        qdiag_warning(s->u, at->assignment->pos,
+                      "%s is another name of %s, no copy: the elements that are written "
+                      "into %s are those of %s, which is read later; write %s = copy(%s)",
+                      at->y->name->s, at->x->name->s, at->y->name->s, at->x->name->s, at->y->name->s, at->x->name->s);
     }
 }
 
@@ -329,7 +350,8 @@ static void check_index(const Slips *s, const Node *n) {
     const Sym *sym = base->kind == N_IDENT ? base->u.ident.sym : NULL;
     bool has_mode = sym && (sym->mods.access || sym->mods.flags);
     if (n->u.index.at.n && is_found(s, n->u.index.at.at[0]))
-        qdiag_warning(s->u, n->u.index.at.at[0]->pos, "find gives a row of positions for each element, and they are no "
+        qdiag_warning(s->u, n->u.index.at.at[0]->pos,
+                      "find gives a row of positions for each element, and they are no "
                       "list of places: the condition itself selects, as in x[x > 2], and find(c)[:,1] are places of a "
                       "vec");
     for (int i = 0; i < n->u.index.at.n && !has_mode; i++) {
@@ -356,7 +378,8 @@ static void check_targets(const Slips *s, const Node *n) {
     for (int i = 0; i < n->u.assign.ntargets; i++) {
         const Node *t = n->u.assign.targets[i];
         if (t->kind == N_INDEX && is_selection(t->u.index.base))
-            qdiag_warning(s->u, t->pos, "x[a..b] of an array is a copy, in which what x[a..b][i] = v writes is lost; "
+            qdiag_warning(s->u, t->pos,
+                          "x[a..b] of an array is a copy, in which what x[a..b][i] = v writes is lost; "
                           "write one index, x[a+i]");
     }
 }
@@ -379,13 +402,16 @@ static bool are_alternatives(const Node *match, const Node *pattern) {
 
 static void check_pattern(const Slips *s, const Node *match, const Node *n) {
     if (n->kind == N_RANGE)
-        qdiag_warning(s->u, n->pos, "a pattern equals the value as a whole, and a range is a list: whether x lies "
+        qdiag_warning(s->u, n->pos,
+                      "a pattern equals the value as a whole, and a range is a list: whether x lies "
                       "between is written if a <= x && x <= b");
     else if (n->kind == N_BINARY && n->op == OP_OROR)
-        qdiag_warning(s->u, n->pos, "a pattern equals the value, and a || b is true or false: alternatives are written "
+        qdiag_warning(s->u, n->pos,
+                      "a pattern equals the value, and a || b is true or false: alternatives are written "
                       "| 1 | 3 -> …");
     else if (are_alternatives(match, n))
-        qdiag_warning(s->u, n->pos, "a pattern equals the value as a whole, and this is a list: alternatives are "
+        qdiag_warning(s->u, n->pos,
+                      "a pattern equals the value as a whole, and this is a list: alternatives are "
                       "written | 1 | 3 -> …");
 }
 

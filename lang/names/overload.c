@@ -140,12 +140,15 @@ static Fit fit_type(Fitting *f, GivenArg *g, Declared d) {
     case TY_ANY: return FIT_UNTYPED;
     case TY_NUM: return fit_number(f->c, g, t);
     case TY_ARRAY: return fit_array(f, g, t, d.open);
-    case TY_FN: case TY_KERNEL: return fit_function(g, t);
+    case TY_FN:
+    case TY_KERNEL: return fit_function(g, t);
     case TY_OBJECT: return g->is_null || g->dynamic || g->type->kind == TY_OBJECT ? FIT_EXACT : FIT_NO;
     case TY_CLASS: return fit_class(g, t, d.open);
     case TY_PTR: return fit_type(f, g, (Declared){t->inner, d.open});
     case TY_UNION: return fit_member(f, g, t, d.open);
-    case TY_STRING: case TY_TYPE: case TY_FOREIGN: break;
+    case TY_STRING:
+    case TY_TYPE:
+    case TY_FOREIGN: break;
     }
     return g->type->kind == t->kind ? FIT_EXACT : FIT_NO;
 }
@@ -156,8 +159,7 @@ static bool is_within(Declared a, Declared b);
 static bool elements_are_within(const Type *a, bool a_open, const Type *b, bool b_open) {
     bool a_any = a_open && a->kind == TY_ANY, b_any = b_open && b->kind == TY_ANY;
     if (a_any || b_any) return b_any;
-    if (a->kind == TY_NUM || b->kind == TY_NUM)
-        return a->kind == b->kind && dtype_is_within(a->dtype, b->dtype);
+    if (a->kind == TY_NUM || b->kind == TY_NUM) return a->kind == b->kind && dtype_is_within(a->dtype, b->dtype);
     return is_within((Declared){a, a_open}, (Declared){b, b_open});
 }
 
@@ -200,8 +202,15 @@ static bool is_within(Declared a, Declared b) {
 }
 
 /* -- a call of one function ---------------------------------------------------------------------------------------- */
-typedef struct { Declared declared; uint8_t fit; } Slot;
-typedef struct { Slot *at; bool takes, lossy; int left; } Row;
+typedef struct {
+    Declared declared;
+    uint8_t fit;
+} Slot;
+typedef struct {
+    Slot *at;
+    bool takes, lossy;
+    int left;
+} Row;
 
 static bool is_variadic(const Func *f) { return f->nparams && f->params[f->nparams - 1].variadic; }
 
@@ -297,8 +306,7 @@ static void pick(const Row *rows, int n, int nargs, Resolution *out) {
 /* Integral scalars beside an int are ints. */
 static void meet_ints(Ctx *c, const GivenCall *call) {
     bool any = false;
-    for (int i = 0; i < call->n; i++)
-        any |= call->at[i].type->kind == TY_NUM && qdtype_is_int(call->at[i].type->dtype);
+    for (int i = 0; i < call->n; i++) any |= call->at[i].type->kind == TY_NUM && qdtype_is_int(call->at[i].type->dtype);
     for (int i = 0; any && i < call->n; i++)
         if (call->at[i].integral) call->at[i].type = qtype_num(c, QS_I32), call->at[i].integral = false;
 }
@@ -346,7 +354,11 @@ bool qoverload_same(const Overloads *o, const Func *a, const Func *b) {
 }
 
 /* -- declared types ------------------------------------------------------------------------------------------------ */
-typedef struct { Ctx *c; const Func *f; bool open; } Params;
+typedef struct {
+    Ctx *c;
+    const Func *f;
+    bool open;
+} Params;
 
 static const Type *param_as_any(void *ud, Str *name) {
     Params *p = ud;

@@ -10,7 +10,10 @@
 
 enum { MAX_NESTED = 32, MAX_SIZE = 100000, MAX_VARIABLES = 64, MAX_PLACES = 256 };
 
-typedef struct { const Node *node; int variable; } Place;
+typedef struct {
+    const Node *node;
+    int variable;
+} Place;
 
 typedef struct {
     Unit *u;
@@ -19,8 +22,8 @@ typedef struct {
     Place places[MAX_PLACES]; /* where in the matched node the variables were found */
     int nplaces;
     Sym **temps;
-    uint32_t pos;             /* given to the nodes made */
-    bool failed;              /* something that cannot be assigned to came to stand left of = */
+    uint32_t pos; /* given to the nodes made */
+    bool failed;  /* something that cannot be assigned to came to stand left of = */
 } Matcher;
 
 /* -- matching ------------------------------------------------------------------------------------------------------ */
@@ -97,7 +100,8 @@ static bool match(Matcher *m, const Node *p, const Node *n) {
     case N_META: return p->u.meta.name == n->u.meta.name && match_args(m, p->u.meta.args, n->u.meta.args);
     case N_INDEX: return match(m, p->u.index.base, n->u.index.base) && match_lists(m, p->u.index.at, n->u.index.at);
     case N_FIELD: return p->u.field.name == n->u.field.name && match(m, p->u.field.base, n->u.field.base);
-    case N_MATRIX: case N_CELL: return match_lists(m, p->u.items, n->u.items);
+    case N_MATRIX:
+    case N_CELL: return match_lists(m, p->u.items, n->u.items);
     case N_ASSIGN: return match_assign(m, p, n);
     default: return qast_equal(p, n);
     }
@@ -129,7 +133,10 @@ static Node *value_of(Matcher *m, int variable, bool target) {
     return n;
 }
 
-typedef struct { Matcher *m; Chooser *choose; } Builder;
+typedef struct {
+    Matcher *m;
+    Chooser *choose;
+} Builder;
 
 /* target: n stands left of =, where the variable itself is meant and not its value. */
 static Node *build(Builder *b, const Node *n, bool target);

@@ -24,15 +24,15 @@
 typedef struct RewriteFrame {
     const struct RewriteFrame *up;
     const Reduction *rule;
-    int size;                /* of the rewritten node: inside its own result a rule applies only to something smaller */
+    int size; /* of the rewritten node: inside its own result a rule applies only to something smaller */
     int depth;
 } RewriteFrame;
 
 typedef struct Rewrite {
     const Reduction *rule;
-    int n;                   /* rule->nparams */
-    Node **bound;            /* what each variable stands for, part of the matched node */
-    Sym **temps;             /* SYM_TEMP that stands for bound[i] below; NULL: a name or literal, put in directly */
+    int n;        /* rule->nparams */
+    Node **bound; /* what each variable stands for, part of the matched node */
+    Sym **temps;  /* SYM_TEMP that stands for bound[i] below; NULL: a name or literal, put in directly */
     Node *replacement, *where, *original; /* where may be NULL; positions are those of the matched node */
     RewriteFrame frame;
 } Rewrite;

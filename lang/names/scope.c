@@ -15,23 +15,28 @@
 
 typedef struct Scope { /* a function being resolved */
     struct Scope *up;
-    Func *f;           /* the unit's main has no scope: its names are globals */
-    Map names;         /* name -> Sym */
+    Func *f;   /* the unit's main has no scope: its names are globals */
+    Map names; /* name -> Sym */
 } Scope;
 
-typedef struct { Func *at; Sym *nested; } Mention;
+typedef struct {
+    Func *at;
+    Sym *nested;
+} Mention;
 
 typedef struct {
     Unit *u;
     Ctx *ctx;
     const ScopeHost *host;
-    Scope *scope;      /* NULL: top level */
-    Map globals;       /* name -> Sym, for every global and type that the unit mentions */
-    Map unknown;       /* names reported already */
-    Reduction *rule;   /* the reduction whose parts are being resolved */
+    Scope *scope;    /* NULL: top level */
+    Map globals;     /* name -> Sym, for every global and type that the unit mentions */
+    Map unknown;     /* names reported already */
+    Reduction *rule; /* the reduction whose parts are being resolved */
     bool in_pattern;
-    Mention *mentions; uint32_t nmentions, cap_mentions;
-    Func **funcs; uint32_t nfuncs, cap_funcs; /* all, parents first */
+    Mention *mentions;
+    uint32_t nmentions, cap_mentions;
+    Func **funcs;
+    uint32_t nfuncs, cap_funcs; /* all, parents first */
 } Resolver;
 
 static void resolve(Resolver *r, Node **slot);
@@ -189,8 +194,7 @@ static void to_type(Resolver *r, Node *n) {
         return;
     }
     for (int i = 0; t->kind == TE_ARRAY && i < t->nargs; i++)
-        if (has_mods(t->args[i]->mods))
-            qdiag_error(r->u, t->args[i]->pos, AST_MODE_REFUSED, "the type of elements");
+        if (has_mods(t->args[i]->mods)) qdiag_error(r->u, t->args[i]->pos, AST_MODE_REFUSED, "the type of elements");
     n->kind = N_TYPE;
     n->u.type = t;
 }
@@ -219,7 +223,11 @@ static void resolve_name(Resolver *r, Node *n) {
 }
 
 /* -- collecting what a function assigns ---------------------------------------------------------------------------- */
-typedef struct { const Sym *sym; const Str *name; bool found; } Occurrence; /* of one of the two */
+typedef struct {
+    const Sym *sym;
+    const Str *name;
+    bool found;
+} Occurrence; /* of one of the two */
 
 static Sym *assigned(Resolver *r, Str *name, uint32_t pos) {
     if (!r->scope) {
@@ -273,8 +281,10 @@ static bool own_begins(Resolver *r, const Node *n, Str *name) {
     if ((before && before->variable) || !r->host->imported || !r->host->imported(r->host->ud, name)) return !o.found;
     find_name(&o, (Node **)&n->u.assign.value);
     if (o.found)
-        qdiag_warning(r->u, n->pos, "what a file assigns is its own: %s of the imported file stays, and this one "
-                      "begins with its value", name->s);
+        qdiag_warning(r->u, n->pos,
+                      "what a file assigns is its own: %s of the imported file stays, and this one "
+                      "begins with its value",
+                      name->s);
     return true;
 }
 
@@ -328,9 +338,7 @@ static bool is_shown(const Resolver *r, const Node *n) {
 }
 
 /* ok || error("…"): what stands behind decides by running. */
-static bool may_act(const Node *e) {
-    return (e->op == OP_ANDAND || e->op == OP_OROR) && e->u.bin.b->kind == N_CALL;
-}
+static bool may_act(const Node *e) { return (e->op == OP_ANDAND || e->op == OP_OROR) && e->u.bin.b->kind == N_CALL; }
 
 static bool begins_with_sign(const Node *e) {
     while (e->kind == N_BINARY) e = e->u.bin.a;
@@ -349,10 +357,10 @@ static void check_effect(Resolver *r, const Node *n) {
     else if (e->kind == N_BINARY && e->op == OP_EQ)
         qdiag_warning(r->u, e->pos, "this comparison is not used: = assigns, == compares");
     else if (e->kind == N_UNARY || (e->kind == N_BINARY && !may_act(e)))
-        qdiag_warning(r->u, n->pos, "this statement does nothing: %s", begins_with_sign(e) ?
-                      "a line goes on after an operator at its end" : "= keeps the value, print shows it");
-    else if (e->kind == N_NUM)
-        qdiag_warning(r->u, e->pos, "this statement does nothing: a list is written [a, b]");
+        qdiag_warning(r->u, n->pos, "this statement does nothing: %s",
+                      begins_with_sign(e) ? "a line goes on after an operator at its end"
+                                          : "= keeps the value, print shows it");
+    else if (e->kind == N_NUM) qdiag_warning(r->u, e->pos, "this statement does nothing: a list is written [a, b]");
 }
 
 static void resolve_child(void *ud, Node **child) { resolve(ud, child); }
@@ -453,7 +461,7 @@ static void declare_params(Resolver *r, Func *f) {
     }
 }
 
-/* -- locals that begin with the value of a variable outside ------------------------------------------------------- */
+/* -- locals that begin with the value of a variable outside -------------------------------------------------------- */
 static bool is_variable(const Sym *s) { return s && (s->kind < SYM_GLOBAL || (s->kind == SYM_GLOBAL && s->variable)); }
 
 static bool is_declared(const Func *f, const Sym *local) { /* a parameter or result */

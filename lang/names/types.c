@@ -4,7 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct { Ctx *ctx; const TypeHost *host; const Source *src; } Resolver;
+typedef struct {
+    Ctx *ctx;
+    const TypeHost *host;
+    const Source *src;
+} Resolver;
 
 static qs_status type_of(Resolver *r, TypeExpr *e, const Type **out);
 
@@ -17,10 +21,10 @@ static const char *const common_names[] = {
     "cmat",   "ccube",   "ivec",    "imat",    "icube",   "cell",   "object", "function", "kernel_function"};
 
 /* Names of types in other languages, beside ours. */
-static const char *const foreign_names[][2] = {
-    {"float", "scalar"}, {"double", "scalar"},   {"real", "scalar"}, {"complex", "cscalar"}, {"str", "string"},
-    {"integer", "int"},  {"array", "vec"},       {"matrix", "mat"},  {"tensor", "cube"},     {"list", "cell"},
-    {"dict", "object"},  {"callable", "function"}};
+static const char *const foreign_names[][2] = {{"float", "scalar"},    {"double", "scalar"}, {"real", "scalar"},
+                                               {"complex", "cscalar"}, {"str", "string"},    {"integer", "int"},
+                                               {"array", "vec"},       {"matrix", "mat"},    {"tensor", "cube"},
+                                               {"list", "cell"},       {"dict", "object"},   {"callable", "function"}};
 
 static qs_status unknown_type(Resolver *r, const TypeExpr *e) {
     for (size_t i = 0; i < sizeof foreign_names / sizeof *foreign_names; i++)

@@ -7,12 +7,12 @@
 
 static const char *const op_texts[OP__COUNT] = {
 #define BINARY(id, text, inplace, prec, method) [OP_##id] = text,
-#define UNARY(id, text, prec, method) [OP_##id] = text,
+#define UNARY(id, text, prec, method)           [OP_##id] = text,
 #include "lang/syntax/operators.def"
 };
 static const char *const op_inplaces[OP__COUNT] = {
 #define BINARY(id, text, inplace, prec, method) [OP_##id] = inplace,
-#define UNARY(id, text, prec, method) [OP_##id] = "",
+#define UNARY(id, text, prec, method)           [OP_##id] = "",
 #include "lang/syntax/operators.def"
 };
 
@@ -72,7 +72,10 @@ TypeExpr *qast_type_of_expr(Unit *u, const Node *n) {
 }
 
 /* -- walking ------------------------------------------------------------------------------------------------------- */
-typedef struct { void (*f)(void *ud, Node **child); void *ud; } Visitor;
+typedef struct {
+    void (*f)(void *ud, Node **child);
+    void *ud;
+} Visitor;
 
 static void visit(const Visitor *v, Node **child) {
     if (*child) v->f(v->ud, child);
@@ -98,7 +101,8 @@ static void visit_expr(const Visitor *v, Node *n) {
     case N_CALL: visit(v, &n->u.call.callee), visit_args(v, n->u.call.args); break;
     case N_INDEX: visit(v, &n->u.index.base), visit_list(v, n->u.index.at); break;
     case N_FIELD: visit(v, &n->u.field.base); break;
-    case N_MATRIX: case N_CELL: visit_list(v, n->u.items); break;
+    case N_MATRIX:
+    case N_CELL: visit_list(v, n->u.items); break;
     default: break;
     }
 }
@@ -239,7 +243,8 @@ bool qast_equal(const Node *a, const Node *b) {
     case N_CALL: return qast_equal(a->u.call.callee, b->u.call.callee) && equal_args(a->u.call.args, b->u.call.args);
     case N_INDEX: return qast_equal(a->u.index.base, b->u.index.base) && equal_lists(a->u.index.at, b->u.index.at);
     case N_FIELD: return a->u.field.name == b->u.field.name && qast_equal(a->u.field.base, b->u.field.base);
-    case N_MATRIX: case N_CELL: return equal_lists(a->u.items, b->u.items);
+    case N_MATRIX:
+    case N_CELL: return equal_lists(a->u.items, b->u.items);
     case N_COLON: return true;
     case N_TYPE: return equal_type(a->u.type, b->u.type);
     case N_EXPR: return qast_equal(a->u.expr, b->u.expr);

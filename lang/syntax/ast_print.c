@@ -6,7 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-typedef struct { Text *out; int depth; } Printer;
+typedef struct {
+    Text *out;
+    int depth;
+} Printer;
 
 static void print_node(Printer *p, const Node *n, const char *label);
 
@@ -38,9 +41,15 @@ static void print_types(Text *t, TypeExpr *const *at, int n, const char *separat
 }
 
 static void print_modifiers(Text *t, TypeMods m) {
-    static const struct { int flag; const char *name; } flags[] = {
-        {MOD_CONST, "const"}, {MOD_NONCONST, "nonconst"}, {MOD_HWTEX_NEAREST, "hwtex_nearest"},
-        {MOD_HWTEX_LINEAR, "hwtex_linear"}, {MOD_HWTEX_CONST, "hwtex_const"}, {MOD_SHARED, "shared"}};
+    static const struct {
+        int flag;
+        const char *name;
+    } flags[] = {{MOD_CONST, "const"},
+                 {MOD_NONCONST, "nonconst"},
+                 {MOD_HWTEX_NEAREST, "hwtex_nearest"},
+                 {MOD_HWTEX_LINEAR, "hwtex_linear"},
+                 {MOD_HWTEX_CONST, "hwtex_const"},
+                 {MOD_SHARED, "shared"}};
     if (m.access) qtext_printf(t, "'%s", qaccess_name((AccessMode)m.access));
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (m.flags & flags[i].flag) qtext_printf(t, "'%s", flags[i].name);
@@ -250,8 +259,7 @@ static void print_number(Printer *p, const Node *n, const char *label) {
     char text[32];
     qnum_print(text, sizeof text, "%.15g", n->u.num.value);
     if (qnum_read(text, NULL) != n->u.num.value) qnum_print(text, sizeof text, "%.17g", n->u.num.value);
-    if (n->u.num.whole)
-        qnum_print(text, sizeof text, n->u.num.is_uint64 ? "%llu" : "%lld", (long long)n->u.num.whole);
+    if (n->u.num.whole) qnum_print(text, sizeof text, n->u.num.is_uint64 ? "%llu" : "%lld", (long long)n->u.num.whole);
     begin(p, label, text);
     qtext_puts(p->out, n->u.num.imaginary ? "j\n" : n->u.num.integer ? "\n" : " real\n");
 }

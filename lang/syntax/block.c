@@ -7,12 +7,16 @@
 static TokenKind opener_of(TokenKind k) {
     switch (k) {
     case T_ENDFUNCTION: return T_FUNCTION;
-    case T_ENDIF: case T_ELSE: case T_ELSEIF: return T_IF;
+    case T_ENDIF:
+    case T_ELSE:
+    case T_ELSEIF: return T_IF;
     case T_ENDFOR: return T_FOR;
     case T_ENDWHILE: return T_WHILE;
     case T_UNTIL: return T_REPEAT;
-    case T_ENDMATCH: case T_BAR: return T_MATCH;
-    case T_ENDTRY: case T_CATCH: return T_TRY;
+    case T_ENDMATCH:
+    case T_BAR: return T_MATCH;
+    case T_ENDTRY:
+    case T_CATCH: return T_TRY;
     case T_ENDTYPE: return T_ENDTYPE;
     default: return T_EOF;
     }
@@ -93,9 +97,11 @@ static void never_closed(Parser *p, const BlockParser *b, TokenKind closer) {
         return;
     }
     if (p->odd.owns) {
-        qparse_stop(p, p->odd.opener, "this '%s' is not closed: by its indentation, the end in line %d is that of the "
-                    "'%s' of line %d", opener_text(p->odd.kind), qparse_line(p, p->odd.closer),
-                    opener_text(p->odd.owns), qparse_line(p, p->odd.owner));
+        qparse_stop(p, p->odd.opener,
+                    "this '%s' is not closed: by its indentation, the end in line %d is that of the "
+                    "'%s' of line %d",
+                    opener_text(p->odd.kind), qparse_line(p, p->odd.closer), opener_text(p->odd.owns),
+                    qparse_line(p, p->odd.owner));
         return;
     }
     if (p->odd.closer)

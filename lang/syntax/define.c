@@ -113,7 +113,8 @@ static void collect_attributes(Parser *p, Func *f, Attr *before) {
     f->attrs = qparse_take(p, mark, sizeof(Attr *), &f->nattrs);
     const Attr *rule = f->qual == Q_KERNEL ? qast_attribute(f, "adjoint") : NULL;
     if (rule)
-        qparse_warn(p, rule->pos, "{!adjoint} has no effect here: the derivative of a kernel is computed; a function "
+        qparse_warn(p, rule->pos,
+                    "{!adjoint} has no effect here: the derivative of a kernel is computed; a function "
                     "that launches it can have a rule");
 }
 

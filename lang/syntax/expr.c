@@ -29,8 +29,7 @@ static Node *number(Parser *p) {
     case INT_AS_DOUBLE: break;
     case INT_AS_UINT64: n->u.num.is_uint64 = true; /* fallthrough */
     case INT_AS_INT64: n->u.num.whole = (int64_t)bits; break;
-    case INT_TOO_LONG:
-        qparse_fail(p, t->pos, "no type holds this integer exactly: append .0 for the nearest float64");
+    case INT_TOO_LONG: qparse_fail(p, t->pos, "no type holds this integer exactly: append .0 for the nearest float64");
     }
     qparse_next(p);
     return n;
@@ -206,7 +205,11 @@ static Node *index_item(Parser *p) {
 
 static Node *indexed(Parser *p, Node *base) {
     int height = p->height;
-    struct { bool in, list; int dim; Node *base; } outer = {p->in_index, p->in_list, p->index_dim, p->index_base};
+    struct {
+        bool in, list;
+        int dim;
+        Node *base;
+    } outer = {p->in_index, p->in_list, p->index_dim, p->index_base};
     Node *n = qparse_node(p, N_INDEX, base->pos);
     uint32_t opener = p->i, mark = p->nscratch;
     qparse_next(p);
@@ -238,8 +241,8 @@ static Node *field(Parser *p, Node *base) {
 
 /* What follows '$'; code_call.c and the lowering of kernels say what each is. */
 static bool is_meta(const char *name) {
-    static const char *const known[] = {"ftype", "target", "type", "size", "nops", "str", "eval", "inline",
-                                        "specialize", "value", "check"};
+    static const char *const known[] = {"ftype", "target", "type",       "size",  "nops", "str",
+                                        "eval",  "inline", "specialize", "value", "check"};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcmp(name, known[i])) return true;
     return false;
@@ -347,7 +350,8 @@ static Node *primary(Parser *p) {
     case T_LBRACK: return (t = bracketed_type(p)) ? type_value(p, t) : matrix(p);
     case T_LBRACE: return list(p, N_CELL, T_RBRACE);
     case T_CELL: return list(p, N_CELL, T_ENDCELL);
-    case T_ANY: case T_OP(OP_POW): return type_value(p, qtexpr_base(p));
+    case T_ANY:
+    case T_OP(OP_POW): return type_value(p, qtexpr_base(p));
     case T_END:
         if (p->in_index) return end_of_dimension(p);
         break;
@@ -477,8 +481,9 @@ static void check_chain(Parser *p, Op chain, Op op) {
 static void check_spacing(Parser *p, Op op) {
     const Token *t = qparse_at(p);
     if ((op != OP_SUB && op != OP_ADD) || !p->in_list || t->first || t[-1].end == t->pos || t[1].pos != t->end) return;
-    qparse_warn(p, t->pos, op == OP_SUB ? "this subtracts: a comma separates elements, [a, -b]; a difference is a - b"
-                                        : "this adds: a comma separates elements, [a, +b]; a sum is a + b");
+    qparse_warn(p, t->pos,
+                op == OP_SUB ? "this subtracts: a comma separates elements, [a, -b]; a difference is a - b"
+                             : "this adds: a comma separates elements, [a, +b]; a sum is a + b");
 }
 
 /* !a == b compares the 0 or 1 of !a.  first: the token with which the left side begins. */

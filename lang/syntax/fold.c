@@ -6,21 +6,30 @@
 #include <math.h>
 #include <string.h>
 
-/* -- numbers ----------------------------------------------------------------------------------------------------- */
+/* -- numbers ------------------------------------------------------------------------------------------------------- */
 
 static bool fold_binary(Op op, double a, double b, double *out) {
     switch (op) {
     case OP_ADD: *out = a + b; return true;
     case OP_SUB: *out = a - b; return true;
-    case OP_MUL: case OP_PWMUL: *out = a * b; return true;
-    case OP_DIV: case OP_PWDIV: *out = a / b; return true;
-    case OP_POW: case OP_PWPOW: *out = b == 2 ? a * a : pow(a, b); return b != 0.5; /* a root, when it runs */
+    case OP_MUL:
+    case OP_PWMUL: *out = a * b; return true;
+    case OP_DIV:
+    case OP_PWDIV: *out = a / b; return true;
+    case OP_POW:
+    case OP_PWPOW: *out = b == 2 ? a * a : pow(a, b); return b != 0.5; /* a root, when it runs */
     default: return false;
     }
 }
 
 /* What a variable holds, a number or a string, where that is known; the last entry of a variable counts. */
-typedef struct Known { struct Known *next; const Sym *sym; bool is_known; double number; const Str *str; } Known;
+typedef struct Known {
+    struct Known *next;
+    const Sym *sym;
+    bool is_known;
+    double number;
+    const Str *str;
+} Known;
 
 static const Known *known(const Known *k, const Node *n) {
     if (n->kind != N_IDENT || !n->u.ident.sym) return NULL;
@@ -32,9 +41,7 @@ static bool fold_number(const Known *all, const Node *n, double *out) {
     const Known *k;
     double a, b;
     switch ((NodeKind)n->kind) {
-    case N_NUM:
-        *out = n->u.num.value;
-        return !n->u.num.imaginary && !n->u.num.whole;
+    case N_NUM: *out = n->u.num.value; return !n->u.num.imaginary && !n->u.num.whole;
     case N_IDENT:
         if (!(k = known(all, n)) || k->str) return false;
         *out = k->number;
@@ -56,10 +63,14 @@ static const Str *fold_string(const Known *all, const Node *n) {
     return n->kind == N_STR ? n->u.str : k ? k->str : NULL;
 }
 
-/* -- matrices ---------------------------------------------------------------------------------------------------- */
+/* -- matrices ------------------------------------------------------------------------------------------------------ */
 
 /* Item number `i` of a matrix literal: a number, and the same exactly where it is an integer. */
-typedef struct { double number; __int128 whole; bool is_whole, needs_whole; } Item;
+typedef struct {
+    double number;
+    __int128 whole;
+    bool is_whole, needs_whole;
+} Item;
 
 static bool fold_item(const Node *n, Item *out) {
     *out = (Item){0};
@@ -79,7 +90,10 @@ static bool fold_item(const Node *n, Item *out) {
 }
 
 /* needs_whole: one item is an integer that float64 does not hold. */
-typedef struct { bool needs_whole, all_whole; __int128 least, most; } Wholes;
+typedef struct {
+    bool needs_whole, all_whole;
+    __int128 least, most;
+} Wholes;
 
 static size_t count_numbers(const Node *n, int depth, int rank, int64_t *dims, Wholes *w) {
     Item x;
@@ -153,7 +167,7 @@ bool qfold_is_list(NodeList at) {
     return list || (at.n == 1 && at.at[0]->kind == N_RANGE);
 }
 
-/* -- conditions -------------------------------------------------------------------------------------------------- */
+/* -- conditions ---------------------------------------------------------------------------------------------------- */
 
 typedef enum { UNKNOWN, NO, YES } Truth;
 

@@ -14,13 +14,17 @@ typedef struct {
     const char *text, *end, *s; /* s: the character being looked at */
     bool line_start;            /* no token on this line yet */
     TokenList *out;
-    uint32_t *open;             /* token numbers of the open brackets */
+    uint32_t *open; /* token numbers of the open brackets */
     uint32_t nopen, cap_open;
 } Lexer;
 
 enum { MAX_LEX_ERRORS = 100 };
 
-typedef struct { const char *text; uint8_t len, kind; bool flag; } Spelling;
+typedef struct {
+    const char *text;
+    uint8_t len, kind;
+    bool flag;
+} Spelling;
 
 static const Spelling keywords[] = {
 #define TOKEN(id, text)
@@ -28,7 +32,8 @@ static const Spelling keywords[] = {
 #define PUNCT(id, text, goes_on)
 #include "lang/syntax/tokens.def"
 };
-static const Spelling marks[] = { /* an empty spelling never matches; the binary `-` comes before the unary one */
+static const Spelling marks[] = {
+/* an empty spelling never matches; the binary `-` comes before the unary one */
 #define TOKEN(id, text)
 #define KEYWORD(id, text, opens)
 #define PUNCT(id, text, goes_on) {text, sizeof(text) - 1, T_##id, goes_on},
@@ -39,12 +44,12 @@ static const Spelling marks[] = { /* an empty spelling never matches; the binary
 #include "lang/syntax/operators.def"
 };
 static const char *const texts[T__COUNT] = {
-#define TOKEN(id, text) [T_##id] = text,
+#define TOKEN(id, text)          [T_##id] = text,
 #define KEYWORD(id, text, opens) [T_##id] = text,
 #define PUNCT(id, text, goes_on) [T_##id] = text,
 #include "lang/syntax/tokens.def"
 #define BINARY(id, text, inplace, prec, method) [T_OP(OP_##id)] = text, [T_INPLACE(OP_##id)] = inplace,
-#define UNARY(id, text, prec, method) [T_OP(OP_##id)] = text,
+#define UNARY(id, text, prec, method)           [T_OP(OP_##id)] = text,
 #include "lang/syntax/operators.def"
 };
 static const bool goes_on[T__COUNT] = {
@@ -53,15 +58,19 @@ static const bool goes_on[T__COUNT] = {
 #define PUNCT(id, text, goes_on) [T_##id] = goes_on,
 #include "lang/syntax/tokens.def"
 #define BINARY(id, text, inplace, prec, method) [T_OP(OP_##id)] = true, [T_INPLACE(OP_##id)] = true,
-#define UNARY(id, text, prec, method) [T_OP(OP_##id)] = true,
+#define UNARY(id, text, prec, method)           [T_OP(OP_##id)] = true,
 #include "lang/syntax/operators.def"
 };
 
 /* Characters of other languages, and what to write instead. */
-static const struct { char c; const char *advice; } habits[] = {
+static const struct {
+    char c;
+    const char *advice;
+} habits[] = {
     {'&', "write a && b, or and(a,b) for bits"},
     {'~', "write !x for not, a != b for different, [_, i] = f(x) for a result that is left out"},
-    {'#', "comments begin with %"},              {'@', "functions are values: write f, or a lambda x -> ..."},
+    {'#', "comments begin with %"},
+    {'@', "functions are values: write f, or a lambda x -> ..."},
     {'\\', "there is no \\ operator: write linsolve(A,b)"},
 };
 
@@ -116,7 +125,10 @@ static bool in_cell(const Lexer *l) { return l->nopen > 0 && l->out->at[l->open[
 
 static void track_bracket(Lexer *l, TokenKind k) {
     switch (k) {
-    case T_LPAREN: case T_LBRACK: case T_LBRACE: case T_CELL: open_bracket(l); break;
+    case T_LPAREN:
+    case T_LBRACK:
+    case T_LBRACE:
+    case T_CELL: open_bracket(l); break;
     case T_RPAREN: close_bracket(l, T_LPAREN); break;
     case T_RBRACK: close_bracket(l, T_LBRACK); break;
     case T_RBRACE: close_bracket(l, T_LBRACE); break;
@@ -482,8 +494,13 @@ static void token(Lexer *l) {
 
 void qlex_run(Unit *u, TokenList *out) {
     const Source *src = u->src;
-    Lexer l = {.ctx = u->ctx, .u = u, .text = src->text, .s = src->text, .end = src->text + src->len,
-               .line_start = true, .out = out};
+    Lexer l = {.ctx = u->ctx,
+               .u = u,
+               .text = src->text,
+               .s = src->text,
+               .end = src->text + src->len,
+               .line_start = true,
+               .out = out};
     if (src->len >= 3 && !memcmp(src->text, "\xef\xbb\xbf", 3)) l.s += 3;
     if (l.end - l.s >= 2 && !memcmp(l.s, "#!", 2)) skip_comment(&l); /* #!/usr/bin/env qrun */
     for (;;) {

@@ -4,7 +4,7 @@
 
 typedef enum {
 #define BINARY(id, text, inplace, prec, method) OP_##id,
-#define UNARY(id, text, prec, method) OP_##id,
+#define UNARY(id, text, prec, method)           OP_##id,
 #include "lang/syntax/operators.def"
     OP__COUNT
 } Op;

@@ -47,8 +47,7 @@ Str *qparse_name(Parser *p, const char *what) {
     if (p->k == T_IDENT) return qparse_take_word(p);
     if (qlex_is_keyword(p->k))
         qparse_fail(p, qparse_pos(p), "'%s' is a reserved word and cannot be %s", qlex_text(p->k), what);
-    else
-        qparse_expected(p, what);
+    else qparse_expected(p, what);
     return qstr_cname(p->ctx, "?");
 }
 
@@ -116,7 +115,8 @@ static const char *describe(const Parser *p, char *buf, size_t size) {
     int n = t->end - t->pos > 40 ? 40 : (int)(t->end - t->pos);
     const char *s = p->text + t->pos;
     switch (t->kind) {
-    case T_EOF: case T_NEWLINE: return qlex_text(t->kind);
+    case T_EOF:
+    case T_NEWLINE: return qlex_text(t->kind);
     case T_STRING: snprintf(buf, size, "the string %.*s", n, s); break;
     case T_NUMBER: snprintf(buf, size, "the number %.*s", n, s); break;
     case T_IDENT: snprintf(buf, size, "the name '%.*s'", n, s); break;
@@ -339,8 +339,14 @@ void qparse_free(Unit *u) {
 
 static void start(Parser *p, Unit *u, TokenList *tokens, int quiet) {
     qlex_run(u, tokens);
-    *p = (Parser){.u = u, .ctx = u->ctx, .text = u->src->text, .tok = tokens->at, .tokens = tokens,
-                  .k = tokens->at[0].kind, .quiet = quiet, .func = u->main};
+    *p = (Parser){.u = u,
+                  .ctx = u->ctx,
+                  .text = u->src->text,
+                  .tok = tokens->at,
+                  .tokens = tokens,
+                  .k = tokens->at[0].kind,
+                  .quiet = quiet,
+                  .func = u->main};
 }
 
 static void finish(Parser *p, TokenList *tokens) {

@@ -38,7 +38,10 @@ static Node *target(Parser *p) {
     return n;
 }
 
-typedef struct { Node *node; TypeExpr *type; } Target;
+typedef struct {
+    Node *node;
+    TypeExpr *type;
+} Target;
 
 static void set_targets(Parser *p, Node *n, const Target *t, int count) {
     n->u.assign.ntargets = count;
@@ -205,7 +208,11 @@ static bool at_print(const Parser *p) {
     case T_META:
     case T_LBRACK:
     case T_LBRACE:
-    case T_CELL: case T_ANY: case T_OP(OP_SUB): case T_OP(OP_NOT): case T_LPAREN: return true;
+    case T_CELL:
+    case T_ANY:
+    case T_OP(OP_SUB):
+    case T_OP(OP_NOT):
+    case T_LPAREN: return true;
     case T_WHERE: return qparse_peek(p, 2) == T_LPAREN;
     default: return false;
     }
@@ -303,7 +310,10 @@ static void native_import(Parser *p) {
 }
 
 /* -- if, for, while, repeat ---------------------------------------------------------------------------------------- */
-typedef struct { Node *cond; NodeList body; } Branch;
+typedef struct {
+    Node *cond;
+    NodeList body;
+} Branch;
 
 static Node *open_block(Parser *p, BlockParser *b, NodeKind kind, TokenKind opener) {
     Node *n = qparse_node(p, kind, qparse_pos(p));
@@ -521,8 +531,12 @@ void qstmt_statement(Parser *p) {
     case T_CONTINUE: jump(p, N_CONTINUE); break;
     case T_RETURN: jump(p, N_RETURN); break;
     case T_SYNCTHREADS: sync(p); break;
-    case T_IMPORT: if (at_top_level(p)) import(p); break;
-    case T_REDUCTION: if (at_top_level(p)) qdef_reduction(p); break;
+    case T_IMPORT:
+        if (at_top_level(p)) import(p);
+        break;
+    case T_REDUCTION:
+        if (at_top_level(p)) qdef_reduction(p);
+        break;
     case T_END:
     case T_ENDFUNCTION:
     case T_ENDIF:
@@ -531,16 +545,21 @@ void qstmt_statement(Parser *p) {
     case T_ENDMATCH:
     case T_ENDTRY:
     case T_ENDTYPE:
-    case T_ELSE: case T_ELSEIF: case T_UNTIL: case T_CATCH: qblock_stray_closer(p); break;
+    case T_ELSE:
+    case T_ELSEIF:
+    case T_UNTIL:
+    case T_CATCH: qblock_stray_closer(p); break;
     case T_LBRACE:
         if (qparse_peek(p, 1) == T_OP(OP_NOT)) attributed(p);
         else qstmt_simple(p);
         break;
     default:
         if (at_print(p)) print(p);
-        else if (at_native_import(p)) { if (at_top_level(p)) native_import(p); }
-        else if (qdef_at_type(p)) { if (at_top_level(p)) qdef_type(p); }
-        else qstmt_simple(p);
+        else if (at_native_import(p)) {
+            if (at_top_level(p)) native_import(p);
+        } else if (qdef_at_type(p)) {
+            if (at_top_level(p)) qdef_type(p);
+        } else qstmt_simple(p);
     }
     if (p->block && p->block->opener == T_LPAREN) return; /* in a lambda errors go up to the statement around it */
     qblock_end_of(p, "the end of the statement");

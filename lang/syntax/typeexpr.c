@@ -159,7 +159,8 @@ static TypeExpr *any(Parser *p) {
 
 static TypeExpr *head(Parser *p) {
     switch (p->k) {
-    case T_ANY: case T_ELLIPSIS: return any(p);
+    case T_ANY:
+    case T_ELLIPSIS: return any(p);
     case T_QUOTE: return qtexpr_new(p, TE_ANY, qparse_pos(p)); /* x : 'unchecked */
     case T_OP(OP_POW): return pointer(p);
     case T_LBRACK: return bracketed(p);

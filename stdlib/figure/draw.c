@@ -185,16 +185,13 @@ static void flat_axes(const Painter *p) {
         qcanvas_box(p->c, crisp(p->x), crisp(p->y), floor(p->width * 2) / 2, floor(p->height * 2) / 2);
         qcanvas_stroke(p->c, qdraw_ink, frame_stroke);
         labels(p, &x, &y);
-    }
-    else edge(p);
+    } else edge(p);
     notes(p);
     heading(p, *y.factor != 0);
     qlegend_draw(p);
 }
 
-static Painter painter_of(Canvas *c, Axes *a) {
-    return (Painter){c, a, a->box[0], a->box[1], a->box[2], a->box[3]};
-}
+static Painter painter_of(Canvas *c, Axes *a) { return (Painter){c, a, a->box[0], a->box[1], a->box[2], a->box[3]}; }
 
 static void draw_axes(Canvas *c, Axes *a) {
     Painter p = painter_of(c, a);

@@ -304,8 +304,8 @@ static qs_status round_levels(qs_vm *vm, const Column *z, int wanted, bool fille
 static qs_status levels(qs_vm *vm, qs_call_args *c, int *at, const Column *z, bool filled, Column *out) {
     Column given = {0};
     double wanted = 8;
-    if (*at < c->nin && c->in[*at].kind != QS_STRING) TRY(qseries_column(vm, c->name, "levels", c->in[(*at)++],
-                                                                         &given));
+    if (*at < c->nin && c->in[*at].kind != QS_STRING)
+        TRY(qseries_column(vm, c->name, "levels", c->in[(*at)++], &given));
     if (given.n > 1) return *out = given, QS_OK;
     if (given.n) wanted = given.x[0];
     qcolumn_free(&given);

@@ -18,12 +18,16 @@
 #include "stdlib/stdlib.h"
 
 /* -- colour.c ------------------------------------------------------------------------------------------------------ */
-typedef struct { const char *text, *name; double lengths[4]; } Dash; /* on, off, on, off; the first 0: without gaps */
+typedef struct {
+    const char *text, *name;
+    double lengths[4];
+} Dash; /* on, off, on, off; the first 0: without gaps */
 typedef struct Style {
-    Colour colour; bool coloured;  /* else the next of the cycle */
-    const Dash *dash;              /* NULL: no line */
-    char mark;                     /* 0: none */
-    double width, size, alpha;     /* of lines and marks */
+    Colour colour;
+    bool coloured;             /* else the next of the cycle */
+    const Dash *dash;          /* NULL: no line */
+    char mark;                 /* 0: none */
+    double width, size, alpha; /* of lines and marks */
 } Style;
 typedef struct ColourMap ColourMap;
 
@@ -32,7 +36,7 @@ Colour qcolour_cycle(int i);
 bool qcolour_named(const char *text, Colour *out); /* "r", "red", "#ff8000" */
 /* "r--o": a colour, a line and a mark, each at most once, in any order.  false: *at is what is none of them. */
 bool qcolour_style(const char *text, Style *out, const char **at);
-const Dash *qcolour_dash(const char *text); /* "--" or "dashed"; NULL: no such line */
+const Dash *qcolour_dash(const char *text);      /* "--" or "dashed"; NULL: no such line */
 bool qcolour_mark(const char *text, char *mark); /* "o", "none" */
 const ColourMap *qcolour_map(const char *name);  /* NULL: there is none */
 const char *qcolour_map_name(const ColourMap *m);
@@ -41,7 +45,10 @@ void qcolour_map_list(Text *out);
 
 /* -- items --------------------------------------------------------------------------------------------------------- */
 typedef enum { PART_X, PART_Y, PART_Z, PART_U, PART_V, PARTS } Part;
-typedef struct { double *x; size_t n; } Column;
+typedef struct {
+    double *x;
+    size_t n;
+} Column;
 /* A function that fails frees the columns that it has made; freeing an empty one does nothing, so a caller may free
  * what it was to receive. */
 void qcolumn_free(Column *c);
@@ -49,32 +56,37 @@ typedef enum { /* kinds.def */
 #define KIND(id, name, bounds, paint, key, doc) ITEM_##id,
 #include "stdlib/figure/kinds.def"
 #undef KIND
-    ITEM_KINDS
+               ITEM_KINDS
 } ItemKind;
 
 typedef struct Item {
     struct Item *next;
     ItemKind kind;
     Style style;
-    char *name;                /* in the legend, of a text what it says; NULL: none */
-    Column part[PARTS];        /* which ones a kind has is said in kinds.def */
-    size_t rows, columns;      /* of z */
-    double width;              /* of bars; of an arrow its factor */
-    bool filled, flat;         /* contours: areas; a surface: only its edges are drawn */
-    Array *image;              /* of an image its elements, height x width [x channels] */
-    const void *elements;      /* of it */
-    uint32_t *pixels; size_t npixels; /* as it is shown; NULL: not made yet */
-    bool holes;                /* some of these are nan, through which the background is seen */
-    double shown[2]; const ColourMap *shown_map; /* with which it was */
+    char *name;           /* in the legend, of a text what it says; NULL: none */
+    Column part[PARTS];   /* which ones a kind has is said in kinds.def */
+    size_t rows, columns; /* of z */
+    double width;         /* of bars; of an arrow its factor */
+    bool filled, flat;    /* contours: areas; a surface: only its edges are drawn */
+    Array *image;         /* of an image its elements, height x width [x channels] */
+    const void *elements; /* of it */
+    uint32_t *pixels;
+    size_t npixels; /* as it is shown; NULL: not made yet */
+    bool holes;     /* some of these are nan, through which the background is seen */
+    double shown[2];
+    const ColourMap *shown_map; /* with which it was */
 } Item;
 
 /* -- axes ---------------------------------------------------------------------------------------------------------- */
 typedef struct {
-    double lo, hi; bool fixed; /* what is shown; fixed: the program has said it, else it follows the items */
+    double lo, hi;
+    bool fixed; /* what is shown; fixed: the program has said it, else it follows the items */
     bool log, flipped;
-    bool whole;                /* it counts pixels: ticks are whole numbers, unless there are few pixels */
+    bool whole; /* it counts pixels: ticks are whole numbers, unless there are few pixels */
     char *label;
-    double *ticks; size_t nticks; char **names; /* set by the program; NULL: chosen */
+    double *ticks;
+    size_t nticks;
+    char **names; /* set by the program; NULL: chosen */
 } Axis;
 typedef enum { AXIS_X, AXIS_Y, AXIS_Z } AxisName;
 typedef enum { LEGEND_NONE, LEGEND_BEST, LEGEND_NE, LEGEND_NW, LEGEND_SW, LEGEND_SE, LEGEND_OUTSIDE } LegendPlace;
@@ -83,42 +95,44 @@ typedef struct Axes {
     struct Axes *next;
     struct Figure *figure;
     int id;
-    int rows, columns, at;     /* its cell of a grid, from 0 */
+    int rows, columns, at; /* its cell of a grid, from 0 */
     Axis axis[3];
     char *title, *bar_label;
     bool grid, hidden, equal, tight, deep, bar; /* deep: three dimensions; bar: a colour bar */
-    bool edged;               /* of an image without ticks: its edge is drawn where it is not alone */
-    double room[2];            /* width and height for which ticks are chosen */
-    bool upright;              /* the texts below are too long to stand beside each other, where it was last drawn */
+    bool edged;                                 /* of an image without ticks: its edge is drawn where it is not alone */
+    double room[2];                             /* width and height for which ticks are chosen */
+    bool upright; /* the texts below are too long to stand beside each other, where it was last drawn */
     LegendPlace legend;
     const ColourMap *map;
-    double range[2]; bool ranged;               /* of colours; ranged: the program has said it */
-    double azimuth, elevation;                  /* degrees */
-    int link;                                   /* axes with the same number, not 0, zoom together */
+    double range[2];
+    bool ranged;               /* of colours; ranged: the program has said it */
+    double azimuth, elevation; /* degrees */
+    int link;                  /* axes with the same number, not 0, zoom together */
     Item *items;
-    double box[4];             /* left, top, width, height of the area of data, where it was last drawn */
-    double home[4]; bool zoomed; /* limits of x and y before somebody zoomed in a window */
+    double box[4]; /* left, top, width, height of the area of data, where it was last drawn */
+    double home[4];
+    bool zoomed; /* limits of x and y before somebody zoomed in a window */
 } Axes;
 
 typedef struct Figure {
     struct Figure *next;
     int number;
-    char *title;               /* above all axes, and of the window */
-    double width, height;      /* 0: as its contents want */
+    char *title;          /* above all axes, and of the window */
+    double width, height; /* 0: as its contents want */
     Axes *axes, *current;
-    int naxes;                 /* made so far */
-    bool chosen;               /* figure() or subplot() made it: plots replace what its axes show */
-    bool dirty, embedded;      /* has changed since it was written or shown; belongs to a form */
-    struct Window *window;     /* that shows it; NULL */
-    PixelBlocks blocks;        /* of pictures that it has shown */
-    bool dismissed;            /* somebody has closed its window: it stays closed until figure() asks for it */
+    int naxes;             /* made so far */
+    bool chosen;           /* figure() or subplot() made it: plots replace what its axes show */
+    bool dirty, embedded;  /* has changed since it was written or shown; belongs to a form */
+    struct Window *window; /* that shows it; NULL */
+    PixelBlocks blocks;    /* of pictures that it has shown */
+    bool dismissed;        /* somebody has closed its window: it stays closed until figure() asks for it */
 } Figure;
 
 typedef struct Figures { /* Lib.figures */
     Figure *list, *current;
-    int number, ids, links;    /* how many were made */
-    bool hold, told;           /* further plots are added; the note has been given */
-    char *folder;              /* where figures go that have no window; NULL: not decided */
+    int number, ids, links; /* how many were made */
+    bool hold, told;        /* further plots are added; the note has been given */
+    char *folder;           /* where figures go that have no window; NULL: not decided */
 } Figures;
 
 /* -- figure.c ------------------------------------------------------------------------------------------------------ */
@@ -127,7 +141,7 @@ Figure *qfigure_new(qs_vm *vm);
 Figure *qfigure_find(qs_vm *vm, int number);
 void qfigure_forget(qs_vm *vm, Figure *f);
 bool qfigure_is_there(qs_vm *vm, const Figure *f); /* it was not forgotten */
-Axes *qfigure_axes(qs_vm *vm);  /* the current ones, made where there are none */
+Axes *qfigure_axes(qs_vm *vm);                     /* the current ones, made where there are none */
 /* Those that a plot of function fn draws on: without hold empty ones, which is a new figure unless the program has
  * chosen the axes. */
 Axes *qfigure_begin(qs_vm *vm);
@@ -173,18 +187,31 @@ void qscale_ticks(const Axis *a, int wanted, Ticks *out);
 double qscale_place(const Axis *a, double v); /* 0 at lo, 1 at hi, or turned */
 
 /* -- layout.c, draw.c ---------------------------------------------------------------------------------------------- */
-typedef struct { Canvas *c; Axes *a; double x, y, width, height; } Painter; /* the area of data */
+typedef struct {
+    Canvas *c;
+    Axes *a;
+    double x, y, width, height;
+} Painter; /* the area of data */
 void qdraw_figure(Canvas *c, Figure *f, double width, double height);
 double qdraw_x(const Painter *p, double v);
 double qdraw_y(const Painter *p, double v);
 extern const Colour qdraw_ink, qdraw_grid;
-typedef struct { double left, right, top, bottom; } Margins;
+typedef struct {
+    double left, right, top, bottom;
+} Margins;
 /* Sets Axes.box.  again: ticks are those of the boxes that were found before, which need other margins. */
 void qlayout_boxes(Canvas *c, Figure *f, double width, double height, bool again);
-enum { TICKS_EACH = 48, SIZE_TICK = 9, SIZE_LABEL = 10, SIZE_TITLE = 12, TICK_LENGTH = 4, BAR_WIDTH = 12,
-       BAR_EDGE = 8 }; /* half a line, above and below a colour bar of an image by itself */
+enum {
+    TICKS_EACH = 48,
+    SIZE_TICK = 9,
+    SIZE_LABEL = 10,
+    SIZE_TITLE = 12,
+    TICK_LENGTH = 4,
+    BAR_WIDTH = 12,
+    BAR_EDGE = 8
+}; /* half a line, above and below a colour bar of an image by itself */
 void qlayout_ticks(const Axes *a, AxisName n, double length, Ticks *out);
-bool qlayout_ticked(const Axes *a);      /* whether axes have ticks and a frame */
+bool qlayout_ticked(const Axes *a);        /* whether axes have ticks and a frame */
 const Item *qlayout_mapped(const Axes *a); /* the item that a colour bar explains; NULL: none */
 
 /* -- paint.c, depth.c, level.c, legend.c --------------------------------------------------------------------------- */

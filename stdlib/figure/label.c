@@ -136,8 +136,9 @@ static qs_status axis_numbers(qs_vm *vm, Axes *a, qs_value v) {
     Column n = {0};
     TRY(qseries_column(vm, "axis", "limits", v, &n));
     bool good = n.n == 4 || n.n == 6;
-    qs_status s = good ? QS_OK : qs_fail(vm, QS_EVALUE, "axis: limits are a list, [x0, x1, y0, y1], got %zu number%s",
-                                              n.n, n.n == 1 ? "" : "s");
+    qs_status s = good ? QS_OK
+                       : qs_fail(vm, QS_EVALUE, "axis: limits are a list, [x0, x1, y0, y1], got %zu number%s", n.n,
+                                 n.n == 1 ? "" : "s");
     for (size_t k = 0; s == QS_OK && k < n.n / 2; k++) s = set_limits(vm, "axis", &a->axis[k], n.x + 2 * k);
     qcolumn_free(&n);
     return s;

@@ -284,8 +284,8 @@ static int shade(double v, double lo, double scale) {
     }                                                                                                                  \
     static inline void mix_##type(const type *x, size_t n, int channels, double lo, double scale, uint32_t *out) {     \
         for (size_t k = 0; k < n; k++, x += channels)                                                                  \
-            out[k] = (uint32_t)shade((double)x[0], lo, scale) << 16 |                                                  \
-                     (uint32_t)shade((double)x[1], lo, scale) << 8 | (uint32_t)shade((double)x[2], lo, scale);         \
+            out[k] = (uint32_t)shade((double)x[0], lo, scale) << 16 | (uint32_t)shade((double)x[1], lo, scale) << 8 |  \
+                     (uint32_t)shade((double)x[2], lo, scale);                                                         \
     }                                                                                                                  \
     static void show_##type(const type *x, size_t n, int channels, double lo, double scale, const uint32_t *table,     \
                             uint32_t *out) {                                                                           \
@@ -347,7 +347,7 @@ static void paint_image(const Painter *p, Item *i) {
     double x = qdraw_x(p, at(i, PART_X, 0) - hx), y = qdraw_y(p, at(i, PART_Y, 0) - hy);
     double width = qdraw_x(p, at(i, PART_X, 1) + hx) - x, height = qdraw_y(p, at(i, PART_Y, 1) + hy) - y;
     qcanvas_picture(p->c, &(Picture){i->pixels, w, h, fabs(width) < w || fabs(height) < h, i->holes}, x, y, width,
-                   height);
+                    height);
 }
 
 /* -- text, rectangles ---------------------------------------------------------------------------------------------- */

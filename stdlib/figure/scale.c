@@ -123,7 +123,11 @@ static void write_factor(Ticks *t, int power, double common, int digits) {
     if (e) *e = 0;
     n += (size_t)qnum_print(t->factor + n, TICK_TEXT - n, "%s%s %s", n ? " " : "", common < 0 ? "\xe2\x88\x92" : "+",
                             number);
-    if (e) qnum_print(t->factor + n, TICK_TEXT - n, "\xc3\x97" "10^{%d}", atoi(e + 1));
+    if (e)
+        qnum_print(t->factor + n, TICK_TEXT - n,
+                   "\xc3\x97"
+                   "10^{%d}",
+                   atoi(e + 1));
 }
 
 static void write_ticks(Ticks *t, double step) {

@@ -231,8 +231,8 @@ static bool is_number(const qs_call_args *c, int i) { return i < c->nin && c->in
 /* y, or x and y, then a style and properties, as often as there are arguments. */
 static qs_status lines(qs_vm *vm, Axes *a, qs_call_args *c) {
     if (!is_number(c, 0))
-        return qs_fail(vm, QS_ETYPE, "%s: wants %s(y), %s(x, y) or %s(x, y, \"style\")", c->name, c->name,
-                       c->name, c->name);
+        return qs_fail(vm, QS_ETYPE, "%s: wants %s(y), %s(x, y) or %s(x, y, \"style\")", c->name, c->name, c->name,
+                       c->name);
     for (int at = 0; at < c->nin;) {
         Lines l = {.fn = c->name, .a = a};
         Style style = qcolour_plain;
@@ -623,8 +623,10 @@ qs_status qseries_rectangle(qs_vm *vm, qs_call_args *c) {
     for (int k = 1; k < c->nin; k++) filled = filled || take_word(c, k, "facecolor");
     qs_status s = qseries_column(vm, c->name, "place", c->in[0], &v);
     if (s == QS_OK && v.n != 4)
-        s = qs_fail(vm, QS_EVALUE, "rectangle: the first argument is a list, [x, y, width, height], got %zu "
-                    "number%s", v.n, v.n == 1 ? "" : "s");
+        s = qs_fail(vm, QS_EVALUE,
+                    "rectangle: the first argument is a list, [x, y, width, height], got %zu "
+                    "number%s",
+                    v.n, v.n == 1 ? "" : "s");
     if (s == QS_OK && !(v.x[2] >= 0 && v.x[3] >= 0))
         s = qs_fail(vm, QS_EVALUE, "rectangle: width and height must not be negative, got %g and %g", v.x[2], v.x[3]);
     if (s == QS_OK) s = qseries_style(vm, c, &at, &style, &name);

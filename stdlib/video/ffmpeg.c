@@ -9,6 +9,7 @@
 #include "stdlib/video/ffmpeg.h"
 #include "vm/base/ctx.h"
 
+#include <dlfcn.h>
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 #include <libavutil/imgutils.h>
@@ -16,7 +17,6 @@
 #include <libavutil/pixdesc.h>
 #include <libavutil/time.h>
 #include <libswscale/swscale.h>
-#include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -46,8 +46,8 @@ typedef struct Reader {
     double shown;               /* until when the last one is seen, in seconds; -1: not known, behind a seek */
     bool timed;                 /* it is known when the last one is seen */
     bool draining, live;
-    int64_t late;      /* a device that has given nothing until then (av_gettime_relative) gives none any more */
-    double skip_to;    /* a seek: of the frames that begin before, the last is given next; -inf: none */
+    int64_t late;   /* a device that has given nothing until then (av_gettime_relative) gives none any more */
+    double skip_to; /* a seek: of the frames that begin before, the last is given next; -inf: none */
     Complaint complaint;
     pthread_t thread;
     pthread_mutex_t lock; /* of what follows */
@@ -70,8 +70,8 @@ static void say(char why[VIDEO_WHY], const char *what, int error) {
 /* What is logged goes to nobody but to the complaint of a codec, or of a kind of file that is written. */
 static void on_log(void *from, int level, const char *format, va_list args) {
     const AVClass *class = from && level <= AV_LOG_ERROR ? *(const AVClass **)from : NULL;
-    Complaint *c = !class                                         ? NULL
-                   : !strcmp(class->class_name, "AVCodecContext") ? ((const AVCodecContext *)from)->opaque
+    Complaint *c = !class                                          ? NULL
+                   : !strcmp(class->class_name, "AVCodecContext")  ? ((const AVCodecContext *)from)->opaque
                    : !strcmp(class->class_name, "AVFormatContext") ? ((const AVFormatContext *)from)->opaque
                                                                    : NULL;
     if (c && !atomic_exchange(&c->made, true)) vsnprintf(c->text, sizeof c->text, format, args);
@@ -472,8 +472,10 @@ static const AVInputFormat *input_of(Reader *r, const char *path, char name[NAME
     snprintf(name, NAME_ROOM, "%s%s%s", d->before, path + strlen(d->prefix), d->after);
     const AVInputFormat *f = has_devices() ? av_find_input_format(d->format) : NULL;
     if (!f)
-        snprintf(why, VIDEO_WHY, "devices need FFmpeg's libavdevice.so.%d with %s: on Debian and Ubuntu the package "
-                 "libavdevice%d", LIBAVFORMAT_VERSION_MAJOR, d->format, LIBAVFORMAT_VERSION_MAJOR);
+        snprintf(why, VIDEO_WHY,
+                 "devices need FFmpeg's libavdevice.so.%d with %s: on Debian and Ubuntu the package "
+                 "libavdevice%d",
+                 LIBAVFORMAT_VERSION_MAJOR, d->format, LIBAVFORMAT_VERSION_MAJOR);
     return f;
 }
 
@@ -588,8 +590,9 @@ static void list_endings(char *out, size_t room) {
 }
 
 static void list_codecs(const AVOutputFormat *f, char *out, size_t room) {
-    static const char *const usual[] = {"ffv1", "libx264", "libx265", "libvpx-vp9", "libaom-av1", "libsvtav1", "mpeg4",
-                                        "mpeg2video", "mjpeg", "png", "huffyuv", "prores_ks", "gif"};
+    static const char *const usual[] = {"ffv1",      "libx264",   "libx265",    "libvpx-vp9", "libaom-av1",
+                                        "libsvtav1", "mpeg4",     "mpeg2video", "mjpeg",      "png",
+                                        "huffyuv",   "prores_ks", "gif"};
     for (size_t k = 0; k < sizeof usual / sizeof *usual; k++)
         if (holds(f, avcodec_find_encoder_by_name(usual[k])))
             snprintf(out + strlen(out), room - strlen(out), " %s", usual[k]);
@@ -606,8 +609,10 @@ static bool known(const char *path, const char *codec, char why[VIDEO_WHY]) {
     bool video = *list && *codec;
     if (!video) *list = 0, list_endings(list, sizeof list);
     if (!numbered)
-        snprintf(why, VIDEO_WHY, "of images there is one for each frame, and the name must say where its number goes, "
-                 "as \"frame%%03d%s\"; imwrite writes a single image", ending);
+        snprintf(why, VIDEO_WHY,
+                 "of images there is one for each frame, and the name must say where its number goes, "
+                 "as \"frame%%03d%s\"; imwrite writes a single image",
+                 ending);
     else if (video)
         snprintf(why, VIDEO_WHY, "%s \"%s\"; for %s there are%s",
                  c ? "files of that kind do not hold the codec" : "there is no codec", codec, ending, list);
@@ -694,8 +699,10 @@ static void not_written(const Writer *w, const VideoInfo *v, const AVCodec *enco
     const Complaint *c = &w->complaint;
     say(why, "cannot be written", e);
     if ((odd & 1) && (e == AVERROR_EXTERNAL || e == AVERROR(EINVAL)))
-        snprintf(why, VIDEO_WHY, "the codec %s wants frames of even sizes, got %d x %d (height x width); cut or pad "
-                 "them, or take a codec for any size, as \"ffv1\" in an .mkv", encoder->name, v->height, v->width);
+        snprintf(why, VIDEO_WHY,
+                 "the codec %s wants frames of even sizes, got %d x %d (height x width); cut or pad "
+                 "them, or take a codec for any size, as \"ffv1\" in an .mkv",
+                 encoder->name, v->height, v->width);
     else if (*c->text)
         snprintf(why, VIDEO_WHY, "the codec %s does not write frames of %d x %d at %g frames a second: %.*s",
                  encoder->name, v->height, v->width, v->rate, (int)strcspn(c->text, "\n"), c->text);

@@ -14,22 +14,22 @@
 enum { VIDEO_WHY = 512 };
 
 typedef struct VideoInfo {
-    int width, height, bits;  /* of a colour */
-    int channels;             /* 3, or 1 of grey videos */
-    double rate, duration;    /* frames a second; seconds, 0 when the file does not say it */
-    int64_t frames;           /* how many the file says it has; about so many when it does not */
-    bool live;                /* a device: it has no end and no past */
+    int width, height, bits; /* of a colour */
+    int channels;            /* 3, or 1 of grey videos */
+    double rate, duration;   /* frames a second; seconds, 0 when the file does not say it */
+    int64_t frames;          /* how many the file says it has; about so many when it does not */
+    bool live;               /* a device: it has no end and no past */
 } VideoInfo;
 
 typedef struct VideoFrame {
-    void *data;               /* height x width x channels of uint8, or of uint16 where bits are more than 8 */
-    double time;              /* seconds since the beginning */
+    void *data;  /* height x width x channels of uint8, or of uint16 where bits are more than 8 */
+    double time; /* seconds since the beginning */
 } VideoFrame;
 
 typedef enum { VIDEO_FRAME, VIDEO_END, VIDEO_FAILED } VideoStatus;
 
 typedef struct VideoLib {
-    size_t size;              /* sizeof(VideoLib): both sides come from the same build */
+    size_t size; /* sizeof(VideoLib): both sides come from the same build */
     /* Decodes ahead on a thread of its own.  `v` has the size and the rate that are wanted, or 0; then those that there
      * are.  NULL: failed. */
     void *(*open)(const char *path, VideoInfo *v, char why[VIDEO_WHY]);
@@ -43,7 +43,7 @@ typedef struct VideoLib {
     void *(*create)(const char *path, const VideoInfo *info, const char *codec, char why[VIDEO_WHY]);
     bool (*write)(void *video, const void *data, char why[VIDEO_WHY]);
     bool (*finish)(void *video, char why[VIDEO_WHY]); /* ends the file, and the video */
-    bool (*devices)(void); /* there is libavdevice, which has cameras */
+    bool (*devices)(void);                            /* there is libavdevice, which has cameras */
 } VideoLib;
 
 extern const VideoLib qffmpeg_library; /* by this name it is found in _video.so */

@@ -4,8 +4,8 @@
  *                           ◄── events, attention ───── */
 #include "stdlib/window/tk.h"
 #include "vm/base/ctx.h"
-#include "vm/base/number.h"
 #include "vm/base/dynlib.h"
+#include "vm/base/number.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,7 +24,7 @@ typedef struct {
 typedef struct TkWake {
     int (*proc)(struct TkWake *, int flags);
     void *next;
-} TkWake; /* a Tcl_Event */
+} TkWake;               /* a Tcl_Event */
 typedef struct TkType { /* a Tk_ImageType */
     const char *name;
     int (*create)(void *interp, const char *name, int n, void *const *words, const struct TkType *, void *image,
@@ -80,8 +80,8 @@ struct Tk {
     pthread_cond_t done, came; /* a job is; an event has */
     Job *job;
     bool ready, failed, stop;
-    bool closed;               /* the thread has ended */
-    int waits;                 /* threads of the program that wait for events */
+    bool closed; /* the thread has ended */
+    int waits;   /* threads of the program that wait for events */
     Flag *attention;
     TkEvent *first, **end;
 };
@@ -204,7 +204,7 @@ typedef struct {
     Picture *of;
     const TkWindow *window;
     void *pen; /* a GC */
-} Use; /* of an image in a window */
+} Use;         /* of an image in a window */
 
 static int create_picture(void *interp, const char *name, int n, void *const *words, const TkType *type, void *image,
                           void **data) {
@@ -221,8 +221,8 @@ static void *use_picture(void *window, void *data) {
 }
 
 static void *image_of(const TkWindow *w, uint32_t *pixels, int width, int height) {
-    return library.XCreateImage(w->display, w->visual, (unsigned)w->depth, Z_PIXMAP, 0, (char *)pixels,
-                                (unsigned)width, (unsigned)height, 32, 4 * width);
+    return library.XCreateImage(w->display, w->visual, (unsigned)w->depth, Z_PIXMAP, 0, (char *)pixels, (unsigned)width,
+                                (unsigned)height, 32, 4 * width);
 }
 
 static void draw_picture(void *use, void *display, unsigned long drawable, int x, int y, int width, int height,
@@ -242,8 +242,8 @@ static void leave_picture(void *use, void *display) {
 
 static void remove_picture(void *data) { free(((Picture *)data)->pixels), free(data); }
 
-static const TkType picture_type = {
-    "quasar", create_picture, use_picture, draw_picture, leave_picture, remove_picture, NULL, NULL, NULL};
+static const TkType picture_type = {"quasar",       create_picture, use_picture, draw_picture, leave_picture,
+                                    remove_picture, NULL,           NULL,        NULL};
 
 static bool has_our_pixels(const TkWindow *w) {
     uint32_t pixel = 0;

@@ -20,7 +20,7 @@ typedef struct {
     int id;
     OnEvent on;
     char name[24];
-} Ref; /* name: of a method */
+} Ref;                       /* name: of a method */
 enum { MOST_HANDLERS = 64 }; /* of an event */
 static const qs_foreign_type form_type, widget_type, event_type, method_type;
 
@@ -173,8 +173,7 @@ static qs_status choose_file(qs_vm *vm, Window *w, const char *dialog, qs_value 
 
 /* -- values -------------------------------------------------------------------------------------------------------- */
 static qs_status get_value(qs_vm *vm, const Window *w, qs_value *out) {
-    if (field_of(w) == WORDS)
-        return qs_string(vm, w->value ? w->value : "", w->value ? strlen(w->value) : 0, out);
+    if (field_of(w) == WORDS) return qs_string(vm, w->value ? w->value : "", w->value ? strlen(w->value) : 0, out);
     *out = field_of(w) == TRUTH ? qs_bool(w->number != 0) : qs_num(w->number);
     return QS_OK;
 }
@@ -442,10 +441,8 @@ static qs_status form_method(qs_vm *vm, Window *w, const char *name, qs_call_arg
                    "if {[lindex $g 0] <= 1} {set g [list [winfo reqwidth %p] [winfo reqheight %p]]}\n"
                    "wm geometry %p +[expr {max(0, ([winfo screenwidth %p] - [lindex $g 0])/2)}]"
                    "+[expr {max(0, ([winfo screenheight %p] - [lindex $g 1])/2)}]\nupdate idletasks");
-    if (!strcmp(name, "open_file"))
-        return choose_file(vm, w, "tk_getOpenFile", &c->out[0]);
-    if (!strcmp(name, "save_file"))
-        return choose_file(vm, w, "tk_getSaveFile", &c->out[0]);
+    if (!strcmp(name, "open_file")) return choose_file(vm, w, "tk_getOpenFile", &c->out[0]);
+    if (!strcmp(name, "save_file")) return choose_file(vm, w, "tk_getSaveFile", &c->out[0]);
     TRY(qfigure_flush(vm));
     if (!strcmp(name, "wait")) return qwindow_wait(vm, INFINITY, is_closed, w);
     if (!strcmp(name, "closed")) {

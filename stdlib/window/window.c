@@ -21,7 +21,9 @@ Windows *qwindow_all(qs_vm *vm) {
     return qlib(vm)->windows;
 }
 
-struct Tk *qwindow_tk(qs_vm *vm) { return qwindow_all(vm)->tk; }
+struct Tk *qwindow_tk(qs_vm *vm) {
+    return qwindow_all(vm)->tk;
+}
 
 /* A window is on the screen. */
 static bool any_open(const Windows *all) {

@@ -23,8 +23,7 @@ static int nblocks;
 static bool find(void *ud, uint64_t at, uint64_t *begin, uint64_t *end) {
     (void)ud;
     for (int i = 0; i < nblocks; i++)
-        if (at >= blocks[i].begin && at < blocks[i].end)
-            return *begin = blocks[i].begin, *end = blocks[i].end, true;
+        if (at >= blocks[i].begin && at < blocks[i].end) return *begin = blocks[i].begin, *end = blocks[i].end, true;
     return false;
 }
 
@@ -81,14 +80,26 @@ static double as_double(const void *p, size_t size) {
 }
 
 typedef void Expect(const void *a, const void *b, void *y);
-typedef struct { const char *name; char type, result; size_t size, rsize; double ulps; Expect *expect; } Each;
+typedef struct {
+    const char *name;
+    char type, result;
+    size_t size, rsize;
+    double ulps;
+    Expect *expect;
+} Each;
 
 static int launch(const char *name, int grid, int x, int z, unsigned shared, int n, const void *a, const void *b,
                   void *y) {
-    struct { int32_t n, pad; uint64_t a, b, y; } p = {n, 0, (uintptr_t)a, (uintptr_t)b, (uintptr_t)y};
+    struct {
+        int32_t n, pad;
+        uint64_t a, b, y;
+    } p = {n, 0, (uintptr_t)a, (uintptr_t)b, (uintptr_t)y};
     if (!b) p.b = p.y;
-    PtxLaunch l = {.grid = {(unsigned)grid, 1, 1}, .block = {(unsigned)x, (unsigned)z, 1}, .shared = shared,
-                   .params = &p, .nparams = b ? 32 : 24};
+    PtxLaunch l = {.grid = {(unsigned)grid, 1, 1},
+                   .block = {(unsigned)x, (unsigned)z, 1},
+                   .shared = shared,
+                   .params = &p,
+                   .nparams = b ? 32 : 24};
     int entry = ptx_entry(module, name);
     return entry < 0 ? -1 : ptx_run(module, entry, &l);
 }
@@ -241,14 +252,20 @@ static void want_reduced(void) {
     }
 }
 
-typedef struct { const char *name; int grid, x, z; unsigned shared; int n; void (*expect)(void); } Together;
+typedef struct {
+    const char *name;
+    int grid, x, z;
+    unsigned shared;
+    int n;
+    void (*expect)(void);
+} Together;
 static const Together together[] = {
-    {"block_sum", 2, 128, 1, 0, N, want_block_sum},  {"warp_sum", 2, 128, 1, 0, N, want_warp_sum},
-    {"butterfly", 4, 64, 1, 0, N, want_butterfly},   {"scan", 1, 256, 1, 0, N, want_scan},
-    {"rotated", 4, 64, 1, 0, N, want_rotated},       {"votes", 4, 64, 1, 0, N, want_votes},
-    {"matches", 4, 64, 1, 0, N, want_matches},       {"active", 4, 64, 1, 0, N, want_active},
-    {"transposed", 1, 16, 16, 0, N, want_transposed}, {"histogram", 3, 96, 1, 128, N, want_histogram},
-    {"atomics", 3, 96, 1, 0, N, want_atomics},       {"counted", 4, 64, 1, 0, N, want_counted},
+    {"block_sum", 2, 128, 1, 0, N, want_block_sum},    {"warp_sum", 2, 128, 1, 0, N, want_warp_sum},
+    {"butterfly", 4, 64, 1, 0, N, want_butterfly},     {"scan", 1, 256, 1, 0, N, want_scan},
+    {"rotated", 4, 64, 1, 0, N, want_rotated},         {"votes", 4, 64, 1, 0, N, want_votes},
+    {"matches", 4, 64, 1, 0, N, want_matches},         {"active", 4, 64, 1, 0, N, want_active},
+    {"transposed", 1, 16, 16, 0, N, want_transposed},  {"histogram", 3, 96, 1, 128, N, want_histogram},
+    {"atomics", 3, 96, 1, 0, N, want_atomics},         {"counted", 4, 64, 1, 0, N, want_counted},
     {"left_early", 1, 128, 1, 0, 77, want_left_early}, {"weighted", 4, 64, 1, 0, N, want_weighted},
     {"within_warp", 1, 64, 1, 0, N, want_within_warp}, {"diverging", 4, 64, 1, 0, N, want_diverging},
     {"reduced", 4, 64, 1, 0, N, want_reduced}};
@@ -272,7 +289,10 @@ static void run_grids(void) {
     nblocks = 0;
     enum { X = 3 * 4, Y = 2 * 4, Z = 2 * 2 };
     int32_t *out = block(X * Y * Z * 4);
-    struct { int32_t n, pad; uint64_t a, y; } p = {0, 0, (uintptr_t)out, (uintptr_t)out};
+    struct {
+        int32_t n, pad;
+        uint64_t a, y;
+    } p = {0, 0, (uintptr_t)out, (uintptr_t)out};
     PtxLaunch l = {.grid = {3, 2, 2}, .block = {4, 4, 2}, .params = &p, .nparams = sizeof p};
     bool right = ptx_run(module, ptx_entry(module, "grids"), &l) == 0;
     for (int i = 0; i < X * Y * Z; i++) right &= out[i] == i % X + 100 * (i / X % Y) + 10000 * (i / X / Y);
@@ -282,16 +302,20 @@ static void run_grids(void) {
 }
 
 /* -- mistakes ------------------------------------------------------------------------------------------------------ */
-static const struct { const char *name, *word; int error; unsigned shared; int n; } wrong[] = {
-    {"wrong_outside", "nobody owns", PTX_ILLEGAL_ADDRESS, 0, N},
-    {"wrong_misaligned", "no multiple", PTX_MISALIGNED, 0, N},
-    {"wrong_race", "a race", 0, 0, N},
-    {"wrong_uninitialised", "before anybody wrote it", 0, 0, N},
-    {"wrong_barrier", "divergent", 0, 0, N},
-    {"wrong_shuffle", "does not take part", 0, 0, N},
-    {"wrong_wait", "for ever", PTX_LAUNCH_FAILED, 0, N},
-    {"wrong_shared", "nobody owns", PTX_ILLEGAL_ADDRESS, 256, 32},
-    {"wrong_trap", "trap", PTX_TRAP, 0, N}};
+static const struct {
+    const char *name, *word;
+    int error;
+    unsigned shared;
+    int n;
+} wrong[] = {{"wrong_outside", "nobody owns", PTX_ILLEGAL_ADDRESS, 0, N},
+             {"wrong_misaligned", "no multiple", PTX_MISALIGNED, 0, N},
+             {"wrong_race", "a race", 0, 0, N},
+             {"wrong_uninitialised", "before anybody wrote it", 0, 0, N},
+             {"wrong_barrier", "divergent", 0, 0, N},
+             {"wrong_shuffle", "does not take part", 0, 0, N},
+             {"wrong_wait", "for ever", PTX_LAUNCH_FAILED, 0, N},
+             {"wrong_shared", "nobody owns", PTX_ILLEGAL_ADDRESS, 256, 32},
+             {"wrong_trap", "trap", PTX_TRAP, 0, N}};
 
 static void run_wrong(int k) {
     nblocks = 0;

@@ -26,8 +26,8 @@ static const char *const *readers_of(const uint8_t *data, size_t size) {
     static const char *const array[] = {"print load(\"x.npy\")", "print load(\"x.npz\")", NULL};
     static const char *const table[] = {"print csvread(\"x\")", "print csvread(\"x\", \";\")",
                                         "print jsonencode(jsondecode(fileread(\"x\")), 1)", NULL};
-    if (size > 2 && (data[0] == 0x89 || data[0] == 0xff || data[0] == 'I' || data[0] == 'M' ||
-                     (data[0] == 'P' && data[1] != 'K')))
+    if (size > 2 &&
+        (data[0] == 0x89 || data[0] == 0xff || data[0] == 'I' || data[0] == 'M' || (data[0] == 'P' && data[1] != 'K')))
         return image;
     static const char *const weights[] = {"print load(\"x\")", NULL};
     if (size > 8 && data[8] == '{') return weights;

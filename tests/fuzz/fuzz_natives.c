@@ -17,13 +17,16 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Built-ins that are not called, and why. */
-static const struct { const char *names, *reason; } left_out[] = {
+static const struct {
+    const char *names, *reason;
+} left_out[] = {
     {" sleep pause sync_framerate run_gui drawnow ", "they wait"},
     {" exit ", "it ends the program"},
     {" form ", "it opens windows"},
     {" fopen fclose feof fgets fread fwrite fprint fprintf fileread filewrite csvread csvwrite save load npy_create "
      "block_size read_block write_block imread imwrite imfinfo tiffread saveas vidopen vidreadframe vidseek vidcreate "
-     "vidwrite vidclose ", "they use files; fuzz_image and fuzz_video read hostile ones"},
+     "vidwrite vidclose ",
+     "they use files; fuzz_image and fuzz_video read hostile ones"},
     {" abspath cwd chdir isfile isdir exist samefile fileinfo makedir listdir movefile copyfile deletefile ",
      "they look at folders, or change them"},
     {" getenv setenv ", "they use the environment of the process"},
@@ -31,7 +34,9 @@ static const struct { const char *names, *reason; } left_out[] = {
     {" devices use_device ", "they open drivers"},
 };
 
-static const struct { const char *name; int least, most, results;
+static const struct {
+    const char *name;
+    int least, most, results;
 } natives[] = {
 #define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy, adjoint)                        \
     {name, min_in, max_in, max_out},
@@ -165,7 +170,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     return 0;
 }
 
-typedef struct { const uint8_t *at, *end; } Bytes;
+typedef struct {
+    const uint8_t *at, *end;
+} Bytes;
 
 static unsigned take(Bytes *b, unsigned below) {
     unsigned v = b->at < b->end ? *b->at++ : 0;
@@ -173,9 +180,7 @@ static unsigned take(Bytes *b, unsigned below) {
     return v % below;
 }
 
-static const char *argument(Bytes *b) {
-    return take(b, 3) == 0 ? numbers[take(b, NUMBERS)] : values[take(b, VALUES)];
-}
+static const char *argument(Bytes *b) { return take(b, 3) == 0 ? numbers[take(b, NUMBERS)] : values[take(b, VALUES)]; }
 
 /* "[a,b] = f(x, y)", or with one more or one less argument than it takes. */
 static size_t write_call(Bytes *b, char *line, size_t room) {

@@ -1,9 +1,9 @@
 /* libFuzzer entry: any text parses or fails with a message; a good one prints, gets its names resolved and its rules
  * applied; and no memory stays behind. */
-#include "lang/syntax/parse.h"
 #include "lang/names/rewrite.h"
 #include "lang/names/scope.h"
 #include "lang/names/types.h"
+#include "lang/syntax/parse.h"
 
 #include <stdlib.h>
 

@@ -17,7 +17,7 @@ static qs_vm *volatile running;
 static char folder[] = "/tmp/quasar-fuzz-XXXXXX";
 static bool wrote;
 
-/* -- built-ins that reach outside --------------------------------------------------------------------------------- */
+/* -- built-ins that reach outside ---------------------------------------------------------------------------------- */
 
 static qs_status only_here(qs_vm *vm, qs_value path) {
     size_t n;
@@ -27,11 +27,13 @@ static qs_status only_here(qs_vm *vm, qs_value path) {
     return QS_OK;
 }
 
+/* clang-format off */
 #define PATH_NATIVES(X)                                                                                                \
     X(fopen, qio_fopen) X(fileread, qio_fileread) X(filewrite, qio_filewrite) X(makedir, qpath_makedir)                \
     X(deletefile, qpath_deletefile) X(listdir, qpath_listdir) X(csvread, qio_csvread) X(csvwrite, qio_csvwrite)        \
     X(save, qnpy_save) X(load, qnpy_load) X(imread, qimage_imread) X(imwrite, qimage_imwrite)                          \
     X(imfinfo, qimage_imfinfo) X(tiffread, qimage_tiffread)
+/* clang-format on */
 
 #define GUARD(name, function)                                                                                          \
     static qs_status guarded_##name(qs_vm *vm, qs_call_args *c) {                                                      \
@@ -67,10 +69,10 @@ static void replace(qs_vm *vm, const char *name, qs_native_fn *fn) {
 static void replace_all(qs_vm *vm) {
 #define REPLACE(name, function) replace(vm, #name, guarded_##name);
     PATH_NATIVES(REPLACE)
-    static const char *const refused[] = {
-        "pyimport", "to_py",  "from_py", "pyint",   "pybool",    "pyfloat",  "pystr",    "pyfunc", "pyconfig", "sleep",
-        "pause",    "imshow", "plot",    "saveas",  "drawnow",   "form",     "vidopen",  "vidcreate", "movefile",
-        "copyfile", "chdir",  "setenv"};
+    static const char *const refused[] = {"pyimport", "to_py",    "from_py",  "pyint", "pybool",  "pyfloat",
+                                          "pystr",    "pyfunc",   "pyconfig", "sleep", "pause",   "imshow",
+                                          "plot",     "saveas",   "drawnow",  "form",  "vidopen", "vidcreate",
+                                          "movefile", "copyfile", "chdir",    "setenv"};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) replace(vm, refused[i], refuse);
 }
 

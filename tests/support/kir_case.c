@@ -39,7 +39,10 @@ int kgen_array(KCase *k, qs_dtype d, int rank, const int64_t *dims, const int64_
         same = same && a.strides[i] == packed;
         packed *= dims[i];
     }
-    int n = add_param(k, (KParam){.kind = KP_ARRAY, .dtype = (uint8_t)d, .rank = (uint8_t)rank, .contiguous = same,
+    int n = add_param(k, (KParam){.kind = KP_ARRAY,
+                                  .dtype = (uint8_t)d,
+                                  .rank = (uint8_t)rank,
+                                  .contiguous = same,
                                   .unit_last = a.strides[rank - 1] == 1});
     KBlock *b = &k->blocks[n];
     b->nbytes = (strides ? room : (size_t)packed) * qdtype_size(d);
@@ -57,8 +60,8 @@ static qs_dtype value_dtype(const KCase *k, int param) {
 }
 
 KRef kgen_load(KCase *k, int param, KRef index, KRef guard) {
-    return kir_add(k->func, (KMake){K_LOAD, .own = value_dtype(k, param), .a = index, .b = guard,
-                                    .imm = (uint64_t)param});
+    return kir_add(k->func,
+                   (KMake){K_LOAD, .own = value_dtype(k, param), .a = index, .b = guard, .imm = (uint64_t)param});
 }
 
 KRef kgen_store(KCase *k, int param, KRef index, KRef value, KRef guard) {
@@ -103,8 +106,12 @@ qs_status kgen_evaluate(KCase *k) { return keval_run(k->ctx, k->func, k->args, &
 
 static DevArg device_arg(const KCase *k, int i, DevPtr block) {
     const KParam *p = &k->func->params[i];
-    DevArg a = {.is_array = p->kind == KP_ARRAY, .block = block, .offset = k->blocks[i].offset, .rank = p->rank,
-                .bits = k->args[i].bits, .size = qdtype_info[p->dtype].size};
+    DevArg a = {.is_array = p->kind == KP_ARRAY,
+                .block = block,
+                .offset = k->blocks[i].offset,
+                .rank = p->rank,
+                .bits = k->args[i].bits,
+                .size = qdtype_info[p->dtype].size};
     memcpy(a.dims, k->args[i].dims, sizeof a.dims);
     memcpy(a.strides, k->args[i].strides, sizeof a.strides);
     return a;

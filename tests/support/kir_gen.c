@@ -16,7 +16,10 @@
 
 enum { POOL = 192, MAX_LOCALS = 24, MAX_ARRAYS = 4, MAX_DEPTH = 4, MAX_LOOPS = 3 };
 
-typedef struct { KRef ref[POOL]; int n; } Pool; /* the values of one dtype that are visible */
+typedef struct {
+    KRef ref[POOL];
+    int n;
+} Pool; /* the values of one dtype that are visible */
 
 typedef struct {
     KCase *k;
@@ -24,8 +27,10 @@ typedef struct {
     uint64_t random;
     unsigned features;
     Pool pool[QS_NDTYPES];
-    KRef locals[MAX_LOCALS]; int nlocals;
-    KRef larrays[MAX_ARRAYS]; int nlarrays;
+    KRef locals[MAX_LOCALS];
+    int nlocals;
+    KRef larrays[MAX_ARRAYS];
+    int nlarrays;
     int inputs[MAX_ARRAYS], ninputs, outputs[MAX_ARRAYS], noutputs, approx[2], napprox, cells[2], ncells;
     uint16_t cell_op[2];
     KRef own[MAX_ARRAYS], own_approx[2]; /* index of this position's element */
@@ -179,8 +184,14 @@ static KRef array_index(Gen *g, KRef array) {
 static KRef new_value(Gen *g) {
     qs_dtype d = any_dtype(g);
     switch (below(g, 12)) {
-    case 0: case 1: if (g->ninputs) return keep(g, load_input(g)); break;
-    case 2: case 3: if (g->nlocals) return keep(g, op1(g, K_GET, g->locals[below(g, g->nlocals)])); break;
+    case 0:
+    case 1:
+        if (g->ninputs) return keep(g, load_input(g));
+        break;
+    case 2:
+    case 3:
+        if (g->nlocals) return keep(g, op1(g, K_GET, g->locals[below(g, g->nlocals)]));
+        break;
     case 4:
         if (g->nlarrays) {
             KRef array = g->larrays[below(g, g->nlarrays)];
@@ -196,8 +207,8 @@ static KRef new_value(Gen *g) {
 /* A part of a function of a complex number, with a derivative of its own (ANALYTIC): of numbers within ±4, never on
  * an axis or at a branch point, where the sign of a zero decides. */
 static KRef analytic_value(Gen *g, qs_dtype d) {
-    static const Elem rows[] = {EL_sqrt, EL_exp, EL_log, EL_sinh, EL_cosh, EL_tanh, EL_asin, EL_acos, EL_acosh,
-                                EL_atanh, EL_sin, EL_cos, EL_tan, EL_asinh, EL_atan};
+    static const Elem rows[] = {EL_sqrt,  EL_exp,   EL_log, EL_sinh, EL_cosh, EL_tanh,  EL_asin, EL_acos,
+                                EL_acosh, EL_atanh, EL_sin, EL_cos,  EL_tan,  EL_asinh, EL_atan};
     static const uint32_t nowhere = 0;
     KInto to = {g->f, &nowhere, false};
     KRef part[2];
@@ -254,7 +265,9 @@ static void update_cell(Gen *g) {
 }
 
 /* -- statements ---------------------------------------------------------------------------------------------------- */
-typedef struct { int pool[QS_NDTYPES], nlocals, nlarrays; } Scope;
+typedef struct {
+    int pool[QS_NDTYPES], nlocals, nlarrays;
+} Scope;
 
 static Scope enter(Gen *g) {
     Scope s = {.nlocals = g->nlocals, .nlarrays = g->nlarrays};
@@ -293,8 +306,8 @@ static void for_statement(Gen *g) {
         KRef top = kir_const_int(g->f, d, d == QS_I64 ? INT64_MAX : INT32_MAX, 0);
         from = op2(g, K_SUB, top, from), to = top;
     }
-    KRef counter = kir_add(g->f, (KMake){K_FOR, .own = d, .a = from, .b = to,
-                                         .c = kir_const_int(g->f, d, ONE_OF(g, steps), 0)});
+    KRef counter =
+        kir_add(g->f, (KMake){K_FOR, .own = d, .a = from, .b = to, .c = kir_const_int(g->f, d, ONE_OF(g, steps), 0)});
     Scope s = enter(g);
     g->loops++;
     keep(g, counter);
@@ -512,7 +525,9 @@ static void phase(Gen *g, KRef slots, KRef cells, KRef self) {
     kgen_op(g->k, K_BARRIER, 0, 0, 0);
 }
 
-typedef struct { KRef slots, cells, self; } Shared;
+typedef struct {
+    KRef slots, cells, self;
+} Shared;
 
 static void inner_phase(Gen *g, const Shared *m) {
     Scope s = enter(g);

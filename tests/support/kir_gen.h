@@ -16,21 +16,23 @@
 enum { KGEN_FP64 = 1, KGEN_BARRIER = 2, KGEN_CHECK = 4, KGEN_ALL = 7, KGEN_ENDING = 8 };
 
 typedef struct {
-    char *block; size_t nbytes; /* NULL: the parameter is a number */
-    size_t offset;              /* bytes from the block to the first element */
-    double ulps;                /* allowed distance in units of the last place; 0: exact */
-    double slack;               /* allowed distance relative to max(1, |value|) */
+    char *block;
+    size_t nbytes; /* NULL: the parameter is a number */
+    size_t offset; /* bytes from the block to the first element */
+    double ulps;   /* allowed distance in units of the last place; 0: exact */
+    double slack;  /* allowed distance relative to max(1, |value|) */
 } KBlock;
 
 typedef struct {
     Ctx *ctx;
     Arena *arena;
-    const char *what;           /* the suite's name of the case */
+    const char *what; /* the suite's name of the case */
     KFunc *func;
-    KArg *args; KBlock *blocks; /* one per parameter */
+    KArg *args;
+    KBlock *blocks; /* one per parameter */
     KLaunch launch;
     KFault fault;
-    bool fp64;                  /* needs float64 */
+    bool fp64; /* needs float64 */
 } KCase;
 
 /* -- making: kir_gen.c (random), kir_suite.c (every instruction on edge values, by dtype) -------------------------- */
@@ -43,18 +45,18 @@ KCase *kgen_case(Ctx *c, Arena *arena, const char *name, int rank);
 int kgen_number(KCase *c, qs_dtype d, KSlot value);
 /* A row-major array with `first` elements before and `room` elements in all; strides NULL: packed, room and first 0. */
 int kgen_array(KCase *c, qs_dtype d, int rank, const int64_t *dims, const int64_t *strides, size_t first, size_t room);
-char *kgen_data(const KCase *c, int param);                 /* its block */
+char *kgen_data(const KCase *c, int param); /* its block */
 KRef kgen_load(KCase *c, int param, KRef index, KRef guard);
 KRef kgen_store(KCase *c, int param, KRef index, KRef value, KRef guard);
-KRef kgen_op(KCase *c, KOp op, KRef a, KRef b, KRef x);    /* flag 0, dtype from the operands */
+KRef kgen_op(KCase *c, KOp op, KRef a, KRef b, KRef x); /* flag 0, dtype from the operands */
 KRef kgen_cast(KCase *c, qs_dtype d, KRef a);
 KRef kgen_i64(KCase *c, int64_t v);
 
 /* -- running and comparing ----------------------------------------------------------------------------------------- */
-qs_status kgen_finish(KCase *c);                            /* seals and verifies */
-KCase *kgen_copy(const KCase *c);                           /* the same kernel on its own copy of the arrays */
+qs_status kgen_finish(KCase *c);  /* seals and verifies */
+KCase *kgen_copy(const KCase *c); /* the same kernel on its own copy of the arrays */
 qs_status kgen_evaluate(KCase *c);
-qs_status kgen_launch(Device *d, Program *p, KCase *c);     /* uploads, launches, downloads */
+qs_status kgen_launch(Device *d, Program *p, KCase *c); /* uploads, launches, downloads */
 bool kgen_same(const KCase *want, const KCase *got, Text *why);
 
 /* -- programs of cases: kir_each.c --------------------------------------------------------------------------------- */

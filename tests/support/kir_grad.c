@@ -95,9 +95,12 @@ static void bind_extras(Arena *arena, const KGrad *d, KArg *args, const KLaunch 
         switch ((KExtraKind)d->extra[i].kind) {
         case KX_EXTENT: a->bits = (uint64_t)l->domain[which]; break;
         case KX_ROOM: a->bits = (uint64_t)room[which]; break;
-        case KX_COUNT: if (!counted) *a = row(arena, 1); break;
+        case KX_COUNT:
+            if (!counted) *a = row(arena, 1);
+            break;
         case KX_TAPE: *a = row(arena, counted ? room[which] * positions(l) : 1); break;
-        case KX_GROUP: case KX_CLAIM:
+        case KX_GROUP:
+        case KX_CLAIM:
             *a = args[which], pack_strides(p, a);
             a->data = qarena_alloc(arena, (size_t)count(p, a) * 8 + 8);
             break;

@@ -30,8 +30,10 @@ static int edges_of_int(qs_dtype d, KSlot *out) {
                                    (uint32_t)INT32_MIN + 1};
     int n = 0;
     for (size_t i = 0; i < sizeof small / sizeof *small; i++) out[n++] = slot(d, small[i]);
-    if (qdtype_size(d) == 8) for (size_t i = 0; i < sizeof u64 / sizeof *u64; i++) out[n++].U64 = u64[i];
-    else for (size_t i = 0; i < sizeof u32 / sizeof *u32; i++) out[n++].U32 = u32[i];
+    if (qdtype_size(d) == 8)
+        for (size_t i = 0; i < sizeof u64 / sizeof *u64; i++) out[n++].U64 = u64[i];
+    else
+        for (size_t i = 0; i < sizeof u32 / sizeof *u32; i++) out[n++].U32 = u32[i];
     return n;
 }
 
@@ -73,7 +75,13 @@ static KRef position(KCase *k, int axis) {
 static void domain1(KCase *k, int64_t n, int32_t block) { k->launch.domain[0] = n, k->launch.block[0] = block; }
 
 /* -- rows: results of many instructions in one array, row r at r*n ------------------------------------------------- */
-typedef struct { KCase *k; int array; KRef at; int64_t n; int row, max; } Rows;
+typedef struct {
+    KCase *k;
+    int array;
+    KRef at;
+    int64_t n;
+    int row, max;
+} Rows;
 
 static Rows rows(KCase *k, qs_dtype d, int max, int64_t n, KRef at) {
     return (Rows){k, array1(k, d, max * n), at, n, 0, max};
@@ -88,10 +96,16 @@ static void row(Rows *r, KRef value) {
 static bool takes(KOp op, qs_dtype d) {
     bool real = qdtype_is_real(d), logic = d == QS_B1;
     switch (op) {
-    case K_AND: case K_OR: case K_XOR: case K_NOT: return !real;
-    case K_SHL: case K_SHR: return !real && !logic;
-    case K_EQ: case K_NE: return true;
-    case K_MOD: case K_DIV: return !real && !logic; /* of floats: apart */
+    case K_AND:
+    case K_OR:
+    case K_XOR:
+    case K_NOT: return !real;
+    case K_SHL:
+    case K_SHR: return !real && !logic;
+    case K_EQ:
+    case K_NE: return true;
+    case K_MOD:
+    case K_DIV: return !real && !logic; /* of floats: apart */
     default: return !logic;
     }
 }
@@ -177,8 +191,8 @@ static KCase *functions(Ctx *c, Arena *arena, qs_dtype d) {
     Rows out = rows(k, d, MF__COUNT, N * N, at);
     k->blocks[out.array].ulps = 20, k->blocks[out.array].slack = d == QS_F32 ? 1e-6 : 1e-15;
     for (int fn = 0; fn < MF__COUNT; fn++)
-        row(&out, kir_add(k->func, (KMake){K_MATH, .flag = (unsigned)fn, .a = a,
-                                           .b = kir_math[fn].nargs == 2 ? b : 0}));
+        row(&out,
+            kir_add(k->func, (KMake){K_MATH, .flag = (unsigned)fn, .a = a, .b = kir_math[fn].nargs == 2 ? b : 0}));
     return k;
 }
 
@@ -292,9 +306,9 @@ static KCase *arrays(Ctx *c, Arena *arena, qs_dtype v) {
     kgen_op(k, K_BARRIER, 0, 0, 0);
     for (int op = 0; op < KA__COUNT; op++)
         if (atomic_takes((KAtomic)op, v))
-            kir_add(k->func, (KMake){K_AATOMIC, .flag = (unsigned)op, .a = cells,
-                                     .b = kir_const_int(k->func, QS_I32, op, 0),
-                                     .c = atomic_value(k, (KAtomic)op, v, i)});
+            kir_add(k->func,
+                    (KMake){K_AATOMIC, .flag = (unsigned)op, .a = cells, .b = kir_const_int(k->func, QS_I32, op, 0),
+                            .c = atomic_value(k, (KAtomic)op, v, i)});
     kgen_op(k, K_BARRIER, 0, 0, 0);
     for (int op = 0; op < KA__COUNT; op++)
         kgen_store(k, y, kgen_op(k, K_ADD, i, kgen_i64(k, op * N), 0), kgen_op(k, K_ALOAD, cells, kgen_i64(k, op), 0),
@@ -353,27 +367,25 @@ static KCase *counting(Ctx *c, Arena *arena, qs_dtype d) {
 
 /* -- the list ------------------------------------------------------------------------------------------------------ */
 typedef KCase *Make(Ctx *, Arena *, qs_dtype);
-typedef struct { Make *make; uint32_t dtypes; } Group;
+typedef struct {
+    Make *make;
+    uint32_t dtypes;
+} Group;
 #define BIT(d) (1u << QS_##d)
 enum {
-    INTS = BIT(I32) | BIT(U32) | BIT(I64) | BIT(U64), FLOATS = BIT(F32) | BIT(F64), VALUES = BIT(B1) | INTS | FLOATS,
-    ELEMENTS = (1u << QS_NDTYPES) - 1, RANKS = 0x1fe /* 1..8 */
+    INTS = BIT(I32) | BIT(U32) | BIT(I64) | BIT(U64),
+    FLOATS = BIT(F32) | BIT(F64),
+    VALUES = BIT(B1) | INTS | FLOATS,
+    ELEMENTS = (1u << QS_NDTYPES) - 1,
+    RANKS = 0x1fe /* 1..8 */
 };
 
 static KCase *geometry_of(Ctx *c, Arena *arena, qs_dtype rank) { return geometry(c, arena, (int)rank); }
 
-static const Group groups[] = {{arithmetic, VALUES},
-                               {division, FLOATS},
-                               {conversions, VALUES},
-                               {constants, VALUES},
-                               {functions, FLOATS},
-                               {indices, BIT(I64)},
-                               {memory, ELEMENTS},
-                               {atomics, ELEMENTS},
-                               {atomic_division, INTS},
-                               {arrays, VALUES},
-                               {geometry_of, RANKS},
-                               {counting, BIT(I32) | BIT(I64)}};
+static const Group groups[] = {{arithmetic, VALUES}, {division, FLOATS},   {conversions, VALUES},
+                               {constants, VALUES},  {functions, FLOATS},  {indices, BIT(I64)},
+                               {memory, ELEMENTS},   {atomics, ELEMENTS},  {atomic_division, INTS},
+                               {arrays, VALUES},     {geometry_of, RANKS}, {counting, BIT(I32) | BIT(I64)}};
 
 int kgen_suite_size(void) {
     int n = 0;

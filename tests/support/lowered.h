@@ -2,8 +2,8 @@
 #ifndef TESTS_SUPPORT_LOWERED_H
 #define TESTS_SUPPORT_LOWERED_H
 #include "lang/kernel/lower/kernel/lower.h"
-#include "lang/syntax/parse.h"
 #include "lang/names/scope.h"
+#include "lang/syntax/parse.h"
 #include "tests/unit/check.h"
 
 #include <stdlib.h>
@@ -19,22 +19,23 @@ typedef struct {
 } TArg;
 enum { T_ARRAY, T_NUM, T_INT, T_STR, T_BOOL };
 
-#define VEC(p, n) ((TArg){T_ARRAY, QS_F32, 1, {n}, p, 0, 0})
-#define MAT(p, m, n) ((TArg){T_ARRAY, QS_F32, 2, {m, n}, p, 0, 0})
+#define VEC(p, n)        ((TArg){T_ARRAY, QS_F32, 1, {n}, p, 0, 0})
+#define MAT(p, m, n)     ((TArg){T_ARRAY, QS_F32, 2, {m, n}, p, 0, 0})
 #define CUBE(p, m, n, k) ((TArg){T_ARRAY, QS_F32, 3, {m, n, k}, p, 0, 0})
-#define TYPED(d, p, n) ((TArg){T_ARRAY, d, 1, {n}, p, 0, 0})
-#define NUM(v) ((TArg){T_NUM, QS_F32, 0, {0}, 0, v, 0})
-#define INT(v) ((TArg){T_INT, QS_I32, 0, {0}, 0, v, 0})
-#define BOOL(v) ((TArg){T_BOOL, QS_B1, 0, {0}, 0, v, 0})
-#define STR(s) ((TArg){T_STR, QS_B1, 0, {0}, 0, 0, s})
+#define TYPED(d, p, n)   ((TArg){T_ARRAY, d, 1, {n}, p, 0, 0})
+#define NUM(v)           ((TArg){T_NUM, QS_F32, 0, {0}, 0, v, 0})
+#define INT(v)           ((TArg){T_INT, QS_I32, 0, {0}, 0, v, 0})
+#define BOOL(v)          ((TArg){T_BOOL, QS_B1, 0, {0}, 0, v, 0})
+#define STR(s)           ((TArg){T_STR, QS_B1, 0, {0}, 0, 0, s})
 
 typedef struct {
     Ctx c;
     Unit *u;
     bool checked, serial;
-    int32_t block[QS_MAX_RANK]; bool has_block;
-    bool known_nums;      /* numbers are compiled in */
-    Text kir;             /* of the last run */
+    int32_t block[QS_MAX_RANK];
+    bool has_block;
+    bool known_nums; /* numbers are compiled in */
+    Text kir;        /* of the last run */
     char fault[QERR_TEXT];
     KArg kargs[32];
 } Lowered;
@@ -87,9 +88,7 @@ static KVal lowered_kval(Lowered *t, const TArg *a, int i) {
     KVal v = {.kind = KV_NUM, .dtype = (uint8_t)a->dtype, .source = i};
     bool whole = a->num == (double)(int64_t)a->num;
     switch (a->kind) {
-    case T_ARRAY:
-        v.kind = KV_ARRAY, v.rank = (uint8_t)a->rank, v.contiguous = v.unit_last = true;
-        break;
+    case T_ARRAY: v.kind = KV_ARRAY, v.rank = (uint8_t)a->rank, v.contiguous = v.unit_last = true; break;
     case T_STR: v.kind = KV_STRING, v.str = qstr_cname(&t->c, a->text); break;
     case T_NUM: v.dtype = (uint8_t)t->c.scalar_dtype; /* fall through */
     case T_INT:

@@ -159,7 +159,10 @@ static void callbacks(qs_vm *vm) {
 
 /* -- a foreign type: a pair that counts what is done to it --------------------------------------------------------- */
 
-typedef struct { double at[2]; int next; } Pair;
+typedef struct {
+    double at[2];
+    int next;
+} Pair;
 static int pairs_alive;
 
 static void pair_release(void *p) {
@@ -228,8 +231,14 @@ static qs_status pair_next(qs_vm *vm, void *p, bool *more, qs_value *out) {
     return QS_OK;
 }
 
-static const qs_foreign_type pair_type = {.name = "pair", .release = pair_release, .call = pair_call, .get = pair_get,
-                                          .set = pair_set, .op = pair_op, .iter = pair_iter, .next = pair_next};
+static const qs_foreign_type pair_type = {.name = "pair",
+                                          .release = pair_release,
+                                          .call = pair_call,
+                                          .get = pair_get,
+                                          .set = pair_set,
+                                          .op = pair_op,
+                                          .iter = pair_iter,
+                                          .next = pair_next};
 
 static void foreign(qs_vm *vm) {
     qs_value v = qs_nil();
@@ -342,7 +351,9 @@ static void *interrupt_soon(void *vm) {
 }
 
 static void interrupts(qs_vm *vm) {
-    static const char *const endless[] = {"while true\nend", "for i = 1..1e300\nend", "repeat\nuntil false",
+    static const char *const endless[] = {"while true\nend",
+                                          "for i = 1..1e300\nend",
+                                          "repeat\nuntil false",
                                           "try\n while true\n end\ncatch e\nend",
                                           "function [] = spin()\n while true\n  sq(1)\n end\nend\nspin()",
                                           "x = sort(rand(12000000))" /* noticed when it is done */};

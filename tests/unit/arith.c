@@ -1,24 +1,25 @@
 /* Elementwise arithmetic: every operator, pair of dtypes and many layouts, element by element against plain C. */
-#include "tests/unit/machine.h"
 #include "vm/array/arith.h"
+#include "tests/unit/machine.h"
+#include "vm/array/contiguous.h"
+#include "vm/array/gemm.h"
 #include "vm/array/map_elements.h"
 #include "vm/base/dtype.h"
-#include "vm/array/map_elements.h"
-#include "vm/array/gemm.h"
-#include "vm/array/contiguous.h"
 
 #include <math.h>
 
-static const Op arithmetic[] = {OP_ADD, OP_SUB, OP_PWMUL, OP_PWDIV, OP_PWPOW, OP_EQ, OP_NE, OP_LT, OP_LE, OP_GT, OP_GE,
-                                OP_ANDAND, OP_OROR, OP_MAXEQ, OP_MINEQ};
+static const Op arithmetic[] = {OP_ADD, OP_SUB, OP_PWMUL, OP_PWDIV,  OP_PWPOW, OP_EQ,    OP_NE,   OP_LT,
+                                OP_LE,  OP_GT,  OP_GE,    OP_ANDAND, OP_OROR,  OP_MAXEQ, OP_MINEQ};
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
 static double plain(Op op, double x, double y) {
     switch (op) {
     case OP_ADD: return x + y;
     case OP_SUB: return x - y;
-    case OP_PWMUL: case OP_MUL: return x * y;
-    case OP_PWDIV: case OP_DIV: return x / y;
+    case OP_PWMUL:
+    case OP_MUL: return x * y;
+    case OP_PWDIV:
+    case OP_DIV: return x / y;
     case OP_PWPOW: return pow(x, y);
     case OP_EQ: return x == y;
     case OP_NE: return x != y;

@@ -249,10 +249,15 @@ static void reshaping(qs_vm *vm) {
 
 /* The normal form is what programs see; the number of dimensions is kept beside it. */
 static void kept_dimensions(qs_vm *vm) {
-    static const struct { int ndim, rank; int64_t dims[4], normal[3]; } rows[] = {
-        {1, 1, {3}, {3}},           {2, 1, {1, 3}, {3}},          {3, 1, {1, 3, 1}, {3}},  {2, 2, {3, 1}, {3, 1}},
-        {3, 2, {4, 5, 1}, {4, 5}},  {3, 3, {1, 1, 3}, {1, 1, 3}}, {3, 1, {1, 1, 1}, {1}},  {2, 1, {1, 0}, {0}},
-        {3, 2, {0, 1, 1}, {0, 1}},  {4, 3, {2, 1, 3, 1}, {2, 1, 3}}, {0, 1, {0}, {1}},     {1, 1, {1}, {1}}};
+    static const struct {
+        int ndim, rank;
+        int64_t dims[4], normal[3];
+    } rows[] = {{1, 1, {3}, {3}},          {2, 1, {1, 3}, {3}},
+                {3, 1, {1, 3, 1}, {3}},    {2, 2, {3, 1}, {3, 1}},
+                {3, 2, {4, 5, 1}, {4, 5}}, {3, 3, {1, 1, 3}, {1, 1, 3}},
+                {3, 1, {1, 1, 1}, {1}},    {2, 1, {1, 0}, {0}},
+                {3, 2, {0, 1, 1}, {0, 1}}, {4, 3, {2, 1, 3, 1}, {2, 1, 3}},
+                {0, 1, {0}, {1}},          {1, 1, {1}, {1}}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
         Array *a = make_array(vm, QS_F32, rows[i].ndim, rows[i].dims, NULL), *view;

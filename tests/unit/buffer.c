@@ -5,8 +5,13 @@
 #include "devices/pool.h"
 #include "tests/unit/check.h"
 
-enum { SPACES = 3, MODES = 3, ACTIONS = SPACES * MODES * 2, BYTES = 8,
-       ROOM = 512 /* what such a block takes on a device */ };
+enum {
+    SPACES = 3,
+    MODES = 3,
+    ACTIONS = SPACES * MODES * 2,
+    BYTES = 8,
+    ROOM = 512 /* what such a block takes on a device */
+};
 
 #ifdef QUASAR_STRESS /* arrays move at every lock then: contents and conflicts hold, the transfers are more */
 enum { COUNTS = 0 };

@@ -27,16 +27,18 @@ static void clang_and_those_made_of_it(void) {
     says("<kernel>:12:5: error: use of undeclared identifier 'k'\n    v3 = k;\n         ^\n", 2, /* NVIDIA */
          "blur.q:2: error: use of undeclared identifier 'k'\n    v3 = k;\n         ^\n");
     says(":14:5: error: expected ')'\n", 4, "blur.q:4: error: expected ')'\n"); /* NVIDIA, older */
-    says("1:13:2: error: use of undeclared identifier 'k'\n", 3, /* Intel */
+    says("1:13:2: error: use of undeclared identifier 'k'\n", 3,                /* Intel */
          "blur.q:3: error: use of undeclared identifier 'k'\n");
     says("input.cl:14:80: error: use of undeclared identifier 'k'\n" /* oclgrind, Mesa, AMD */
-         "input.cl:15:21: note: expanded from macro 'BYTE'\n1 error generated.\n", 4,
+         "input.cl:15:21: note: expanded from macro 'BYTE'\n1 error generated.\n",
+         4,
          "blur.q:4: error: use of undeclared identifier 'k'\nblur.q:5: note: expanded from macro 'BYTE'\n"
          "1 error generated.\n");
     says("/tmp/comgr-5f1b2c/input/CompileSource:11:1: error: unknown type name 'flot'\n", 1, /* AMD, ROCm */
          "blur.q:1: error: unknown type name 'flot'\n");
     says("<source>:15:5: error: implicit declarations are not allowed\n\n" /* ARM */
-         "error: Compiler frontend failed (error code 59)\n", 5,
+         "error: Compiler frontend failed (error code 59)\n",
+         5,
          "blur.q:5: error: implicit declarations are not allowed\n\nerror: Compiler frontend failed (error code 59)\n");
     says("[E] Tue Mar 13 22:11:59 2018: ../VC4CL/mul2.cl:13:12: error: use of undeclared identifier 'i'\n", 3, /* VC4 */
          "[E] Tue Mar 13 22:11:59 2018: blur.q:3: error: use of undeclared identifier 'i'\n");
@@ -45,7 +47,8 @@ static void clang_and_those_made_of_it(void) {
 static void others(void) {
     says("error: /home/user/.cache/pocl/kcache/tempfile_1.cl:14:12: use of undeclared identifier 'k'\n" /* PoCL */
          "error: /home/user/.cache/pocl/kcache/tempfile_1.cl:15:13: expected expression\n"
-         "Device pthread-skylake-avx512 failed to build the program\n", 4,
+         "Device pthread-skylake-avx512 failed to build the program\n",
+         4,
          "error: blur.q:4: use of undeclared identifier 'k'\nerror: blur.q:5: expected expression\n"
          "Device pthread-skylake-avx512 failed to build the program\n");
     says("\"C:\\Documents and Settings\\OCLF9.tmp.cl\", line 12: error:\n          identifier \"C\" is undefined\n", 2,
@@ -56,7 +59,8 @@ static void others(void) {
 static void ptx(void) {
     lines.ptx = true;
     says("ptxas application ptx input, line 14; error   : Unexpected instruction types\n"
-         "ptxas application ptx input, line 15; warning : unused\nptxas fatal   : Ptx assembly aborted\n", 4,
+         "ptxas application ptx input, line 15; warning : unused\nptxas fatal   : Ptx assembly aborted\n",
+         4,
          "ptxas application ptx blur.q:4; error   : Unexpected instruction types\n"
          "ptxas application ptx blur.q:5; warning : unused\nptxas fatal   : Ptx assembly aborted\n");
     says("input.cl:12:5: error: wrong\n", 0, "input.cl:12:5: error: wrong\n");
@@ -64,11 +68,16 @@ static void ptx(void) {
 }
 
 static void rows_that_name_no_line_of_ours(void) {
-    static const char *const logs[] = {
-        "", "error: out of memory", "ptxas application ptx input, line 12; error   : Module-scoped variables\n",
-        "<kernel>:12:5: remark: loop not vectorized\n", "input.cl:3:1: error: in what stands before the body\n",
-        "input.cl:99:1: error: behind the end\n", "input.cl:99999999999999999999:1: error: no number\n",
-        "    x = a ? b :12:13:\n", "error: 12:13 is no place\n", "error: LLVM says :12"};
+    static const char *const logs[] = {"",
+                                       "error: out of memory",
+                                       "ptxas application ptx input, line 12; error   : Module-scoped variables\n",
+                                       "<kernel>:12:5: remark: loop not vectorized\n",
+                                       "input.cl:3:1: error: in what stands before the body\n",
+                                       "input.cl:99:1: error: behind the end\n",
+                                       "input.cl:99999999999999999999:1: error: no number\n",
+                                       "    x = a ? b :12:13:\n",
+                                       "error: 12:13 is no place\n",
+                                       "error: LLVM says :12"};
     for (size_t i = 0; i < sizeof logs / sizeof *logs; i++) says(logs[i], 0, logs[i]);
     says("input.cl:12:5: warning: unused\ninput.cl:13:5: error: wrong\n", 3, /* a warning is no error */
          "blur.q:2: warning: unused\nblur.q:3: error: wrong\n");

@@ -12,10 +12,12 @@ enum { NEAR, FAR };
 
 /* In nanoseconds: of a position of `work`, and of one of `other`, which is told by its odd number of positions; of a
  * launch; of a byte that moves. */
-typedef struct { double work[2], other[2], launch[2], byte; } World;
+typedef struct {
+    double work[2], other[2], launch[2], byte;
+} World;
 
 static World world;
-static double now, busy_until;  /* the far device works on its own; who waits for it goes on then */
+static double now, busy_until; /* the far device works on its own; who waits for it goes on then */
 static unsigned launches[2];
 
 /* The clock of everything that is linked here. */
@@ -103,10 +105,10 @@ static const double target = 1.2;
 
 typedef struct {
     const char *step;
-    World world, then;     /* then: what it changes to, before ROUNDS rounds in which that is found out */
+    World world, then; /* then: what it changes to, before ROUNDS rounds in which that is found out */
     bool changes;
-    double after;          /* auto's time for ROUNDS rounds of the program that runs, by the best device's, at most */
-    int mostly;            /* where most launches go then */
+    double after; /* auto's time for ROUNDS rounds of the program that runs, by the best device's, at most */
+    int mostly;   /* where most launches go then */
 } Case;
 
 static double time_of(qs_vm *vm, const char *step) {
@@ -117,7 +119,10 @@ static double time_of(qs_vm *vm, const char *step) {
     return now - before;
 }
 
-typedef struct { double start, after; unsigned launches[2]; } Times;
+typedef struct {
+    double start, after;
+    unsigned launches[2];
+} Times;
 
 static Times measure(int device, const Case *c) {
     Times t;
@@ -151,8 +156,7 @@ static void compare(const Case *c) {
 int main(void) {
     static const World fast_far = {{80, 4}, {80, 4}, {1e3, 2e4}, 0.25},
                        fast_near = {{4, 80}, {4, 80}, {1e3, 2e4}, 0.25},
-                       slow_link = {{8, 0.4}, {8, 0.4}, {1e3, 2e4}, 4},
-                       divided = {{80, 4}, {4, 80}, {1e3, 2e4}, 0.25};
+                       slow_link = {{8, 0.4}, {8, 0.4}, {1e3, 2e4}, 4}, divided = {{80, 4}, {4, 80}, {1e3, 2e4}, 0.25};
     static const Case cases[] = {
         {.step = "plain", .world = fast_far, .after = 1.05, .mostly = FAR},
         {.step = "plain", .world = fast_near, .after = 1.05, .mostly = NEAR},
@@ -161,7 +165,7 @@ int main(void) {
         {.step = "reads", .world = slow_link, .after = 1.05, .mostly = NEAR}, /* the way home costs more than is won */
         {.step = "writes", .world = slow_link, .after = 1.05, .mostly = NEAR},
         {.step = "plain", .world = slow_link, .after = 1.05, .mostly = FAR}, /* but once there the data stay */
-        {.step = "sizes", .world = fast_far, .after = 0.9, .mostly = NEAR}, /* each where it is best */
+        {.step = "sizes", .world = fast_far, .after = 0.9, .mostly = NEAR},  /* each where it is best */
         {.step = "apart", .world = divided, .after = 0.1, .mostly = NEAR},
         {.step = "shared", .world = divided, .after = 0.2, .mostly = FAR},
         {.step = "plain", .world = fast_far, .changes = true, .then = fast_near, .after = target, .mostly = NEAR},

@@ -74,7 +74,9 @@ static void good_files(void) {
 }
 
 static void bad_files(void) {
-    static const struct { const char *text, *said; } bad[] = {
+    static const struct {
+        const char *text, *said;
+    } bad[] = {
         {"", ":1: no element found"},
         {"<devices>\n<device kind='cpu'>\n</devices>", ":3: mismatched tag"},
         {"<devices>\n<device kind='cpu'\n", ":2: unclosed token"},

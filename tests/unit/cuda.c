@@ -20,7 +20,7 @@ static void reset(void) {
     *fake = (FakeCuda){.devices = 1, .capability = 90, .max_threads = 1024, .blocks = 8, .fail_after = -1};
 }
 
-enum { LEGACY = 1, PER_THREAD = 2 };  /* the default streams */
+enum { LEGACY = 1, PER_THREAD = 2 };     /* the default streams */
 enum { OURS = 1, OTHERS = -PER_THREAD }; /* who records a graph */
 
 static bool asked_for(const char *calls) { return strstr(fake->log, calls) != NULL; }
@@ -201,7 +201,7 @@ static void beside(int pools) {
     CHECK(d.ops->upload(&d, a, 0, bytes, N) == QS_OK && fake->norders == n + 3); /* for the last one */
     CHECK(d.ops->copy(&d, c, a, N) == QS_OK && fake->norders == n + 4);
     CHECK(d.ops->upload(&d, b, 0, bytes, 16) == QS_OK && fake->norders == n + 4); /* small: in the order of the work */
-    CHECK(d.ops->upload(&d, b, 0, bytes, N) == QS_OK && fake->norders == n + 5); /* the copy may have used any block */
+    CHECK(d.ops->upload(&d, b, 0, bytes, N) == QS_OK && fake->norders == n + 5);  /* the copy may have used any block */
     launch_as(&d, p, b, true);
     CHECK(fake->norders == n + 6 && d.ops->download(&d, bytes, b, 0, N) == QS_OK);
     CHECK(fake->norders == n + 6); /* who reads is not waited for by who reads, but by who writes */
@@ -279,7 +279,7 @@ static void in_turns(void) {
         qheap_put(&d, p[i], N);
     }
     CHECK(p[1] != p[0] && p[2] == p[0] && fake->allocated <= 3); /* looking takes time: then the first is idle */
-    CHECK(qheap_get(&d, N, &first) == QS_OK && first == p[3]); /* the work itself takes what it had last */
+    CHECK(qheap_get(&d, N, &first) == QS_OK && first == p[3]);   /* the work itself takes what it had last */
     qheap_put(&d, first, N);
     launch_on(&d, k, p[0]);
     fake->capturing = OTHERS; /* they need not notice */
@@ -313,7 +313,7 @@ static void pooled(int defer) {
     CHECK(d.ops->upload(&d, a, 0, word, 8) != QS_OK && fake->misuse == 1); /* it is gone */
     qerr_clear(&ctx), fake->misuse = 0;
     CHECK(qheap_get(&d, most, &a) == QS_OK);
-    qheap_put(&d, a, most); /* more than is kept */
+    qheap_put(&d, a, most);                  /* more than is kept */
     CHECK(qheap_get(&d, most, &a) == QS_OK); /* only when the queue has come so far is there room */
     d.ops->free(&d, a);
     CHECK(d.ops->sharing->left(&d) < most);
@@ -574,18 +574,21 @@ static void arguments(Device *d) {
                "CtxPopCurrent ");
     const FakeLaunch *k = &fake->launch[0];
     CHECK(k->grid == 50 * 16 && k->x == 64 && k->y == 2 && k->z == 1 && k->shared == 0);
-    static const uint64_t want[] = {0, 100, 1000, 2, 64, 50, 16, 0, (uint64_t)35 << 32 | 1u << 31,
-                                    42, 0x10018, 5, 6, 12, 2};
+    static const uint64_t want[] = {0,  100,     1000, 2, 64, 50, 16, 0, (uint64_t)35 << 32 | 1u << 31,
+                                    42, 0x10018, 5,    6, 12, 2};
     CHECK(k->slot[PTX_FAULT] != 0 && !memcmp(k->slot + PTX_FIRST, want, sizeof want));
     d->ops->unload(d, p);
 }
 
 /* The blocks that the device chooses: rows of 32 neighbours, no axis longer than the domain, all threads used. */
 static void shapes(Device *d) {
-    static const struct { int rank; int64_t domain[3]; unsigned grid, x, y, z; } t[] = {
-        {1, {1000}, 4, 256, 1, 1},      {1, {100}, 1, 100, 1, 1},       {2, {1000, 1000}, 125 * 32, 32, 8, 1},
-        {2, {2, 1000}, 8, 128, 2, 1},   {3, {480, 640, 3}, 3840, 3, 85, 1}, {3, {100, 3, 3}, 4, 3, 3, 28},
-        {3, {1000, 1, 1}, 16, 1, 1, 64}};
+    static const struct {
+        int rank;
+        int64_t domain[3];
+        unsigned grid, x, y, z;
+    } t[] = {{1, {1000}, 4, 256, 1, 1},      {1, {100}, 1, 100, 1, 1},           {2, {1000, 1000}, 125 * 32, 32, 8, 1},
+             {2, {2, 1000}, 8, 128, 2, 1},   {3, {480, 640, 3}, 3840, 3, 85, 1}, {3, {100, 3, 3}, 4, 3, 3, 28},
+             {3, {1000, 1, 1}, 16, 1, 1, 64}};
     Program *p = load_text(d, "// quasar: shared=0\n");
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
         Launch l = {.rank = t[i].rank, .any_block = true};
@@ -668,8 +671,9 @@ static qs_status launch_block(Device *d, Program *p, int32_t threads) {
 }
 
 static void registers(void) {
-    static const struct { int block, modules; } t[] = {{512, 1}, {500, 1}, {513, 2}, {640, 2}, {512, 2}, {1024, 3},
-                                                       {900, 3}, {600, 3}};
+    static const struct {
+        int block, modules;
+    } t[] = {{512, 1}, {500, 1}, {513, 2}, {640, 2}, {512, 2}, {1024, 3}, {900, 3}, {600, 3}};
     Device d;
     reset();
     fake->registers = 128;
@@ -740,7 +744,12 @@ static bool launch_late(Device *d, Program *p, int number) {
     return s == QS_OK && late.taken;
 }
 
-typedef struct { Device gpu, other; DevPtr there, elsewhere; Program *p; char byte; } Late;
+typedef struct {
+    Device gpu, other;
+    DevPtr there, elsewhere;
+    Program *p;
+    char byte;
+} Late;
 
 static qs_status by_sync(Late *l) { return l->gpu.ops->sync(&l->gpu); }
 static qs_status by_download(Late *l) { return l->gpu.ops->download(&l->gpu, &l->byte, l->there, 0, 1); }
@@ -888,8 +897,7 @@ static void kept(void) {
 
 /* A driver that links nothing, or has no room, is given the text. */
 static void not_linked(void) {
-    static const char *const calls[] = {"LinkCreate", "LinkAddData", "LinkComplete", "LinkDestroy",
-                                        "ModuleLoadDataEx"};
+    static const char *const calls[] = {"LinkCreate", "LinkAddData", "LinkComplete", "LinkDestroy", "ModuleLoadDataEx"};
     char folder[] = "/tmp/quasar_cuda_XXXXXX";
     Code code = code_of("// quasar: shared=0\n");
     CHECK(mkdtemp(folder) != NULL);
@@ -930,10 +938,12 @@ static void local_memory(void) {
 
 /* Errors after which a context is of no use; any other is told and forgotten. */
 static void final_errors(void) {
-    static const struct { int code; bool final; } errors[] = {
-        {4, true}, {214, true}, {220, true}, {226, true}, {700, true}, {702, true}, {709, true}, {710, true},
-        {714, true},
-        {716, true}, {719, true}, {721, true}, {999, true}, {1, false}, {2, false}, {701, false}, {720, false}};
+    static const struct {
+        int code;
+        bool final;
+    } errors[] = {{4, true},   {214, true}, {220, true}, {226, true},  {700, true}, {702, true},
+                  {709, true}, {710, true}, {714, true}, {716, true},  {719, true}, {721, true},
+                  {999, true}, {1, false},  {2, false},  {701, false}, {720, false}};
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
         Device d;
         DevPtr p = 0;
@@ -1068,8 +1078,10 @@ static void sizes(void) {
     static const char text[] = "function [] = __kernel__ set(x : vec, pos : int)\n"
                                " if pos < 10\n  x[pos] = 1\n endif\nend\n"
                                "a = ones(1000)\nfunction [] = go(n)\n parallel_do(n, a, set)\nend\ngo(1000)\n";
-    static const struct { const char *run; int programs; } each[] = {
-        {"go(1000)", 1}, {"go(2^28)", 1}, {"go(2^28+1)", 2}, {"go(2^30)", 2}, {"go(10)", 2}};
+    static const struct {
+        const char *run;
+        int programs;
+    } each[] = {{"go(1000)", 1}, {"go(2^28)", 1}, {"go(2^28+1)", 2}, {"go(2^30)", 2}, {"go(10)", 2}};
     qs_config c;
     qs_config_init(&c);
     c.device = "cuda", c.cache_dir = "";
@@ -1122,17 +1134,18 @@ static void refused_at(const char *text, const char *folder, const char *word, c
 /* What a driver refuses has the place of its statement, whatever of the code came from the cache: that knows none.
  * Without LLVM it has the kernel's. */
 static void refused_line(void) {
-    static const char text[] =
-        "a = ones(100)\nb = ones(100)\n"
-        "function [] = __kernel__ work(x : vec, y : vec, pos : int)\n"
-        " s = x[pos]*2\n"
-        " for k = 0..9\n"
-        "  s = s + 1\n"
-        "  s = sqrt(abs(s))\n"
-        " end\n"
-        " y[pos] = s\nend\n"
-        "parallel_do(100, a, b, work)\n";
-    static const struct { const char *word, *place; } each[] = {
+    static const char text[] = "a = ones(100)\nb = ones(100)\n"
+                               "function [] = __kernel__ work(x : vec, y : vec, pos : int)\n"
+                               " s = x[pos]*2\n"
+                               " for k = 0..9\n"
+                               "  s = s + 1\n"
+                               "  s = sqrt(abs(s))\n"
+                               " end\n"
+                               " y[pos] = s\nend\n"
+                               "parallel_do(100, a, b, work)\n";
+    static const struct {
+        const char *word, *place;
+    } each[] = {
         {"sqrt.rn.f32", "bad.q:7:"}, {"ld.global", "bad.q:4:"}, {"st.global", "bad.q:9:"}, {".version", "bad.q:3:"}};
     char folder[] = "/tmp/quasar-cuda-XXXXXX", remove[100];
     CHECK(mkdtemp(folder) != NULL);

@@ -6,8 +6,8 @@
 #include "tests/support/driver/fake_cuda_math.h"
 #include "tests/unit/check.h"
 #include "vm/launch/launch.h"
-#include "vm/value/object.h"
 #include "vm/quasar.h"
+#include "vm/value/object.h"
 
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -159,25 +159,41 @@ static void factorizations(void) {
         "a = randn(90,60)\nd = float64(a)\nz = complex(a, randn(90,60))\nw = complex(d, float64(imag(z)))\n"
         "p = randn(80,80)\ns = p + transpose(p)\nt = float64(s)\n"
         "h = complex(s, p - transpose(p))\nk = complex(t, float64(p - transpose(p)))\n";
-    static const struct { const char *expr, *log; } each[] = {
-        {"q_of(a)", "SgeqrfArea SorgqrArea Sgeam Sgeqrf Sorgqr "}, {"r_of(d)", "Dgeqrf Dorgqr "},
-        {"q_of(z)", "Cgeqrf Corgqr "}, {"r_of(transpose(w))", "Zgeqrf Zorgqr "},
-        {"qr(d[3..60,2..50])", "Dgeqrf "}, {"r_of(p)", "Sgeqrf "},
-        {"svd(d)", "DgesvdArea Dgeam Dgesvd "}, {"svd(transpose(w))", "Zgesvd "},
-        {"u_of(d)", "DgesvdArea Dgeam Dgesvd "}, {"v_of(a)", "Sgesvd "},
-        {"u_of(transpose(d))", "Dgeam Dgesvd Dgeam Dgeam "}, {"v_of(transpose(d))", "Dgesvd Dgeam Dgeam "},
-        {"u_of(w)", "Zgesvd "}, {"v_of(transpose(w))", "Zgesvd Zgeam Zgeam "}, {"v_of(z[3..70,2..50])", "Cgesvd "},
-        {"symeig(s)", "SsyevdArea Sgeam Ssyevd "}, {"vectors_of(t)", "Dsyevd "}, {"vectors_of(k)", "Zsyevd "},
-        {"vectors_of(transpose(k))", "Zsyevd "}, {"symeig(h)", "Csyevd "},
-        {"rank(d)", "Dgesvd "}, {"cond(w)", "Zgesvd "}, {"pinv(d)", "Dgesvd "},
-        {"[det(t/40), logdet(t*t)]", "Dgetrf "}, {"det(k/40)", "Zgetrf "}};
+    static const struct {
+        const char *expr, *log;
+    } each[] = {{"q_of(a)", "SgeqrfArea SorgqrArea Sgeam Sgeqrf Sorgqr "},
+                {"r_of(d)", "Dgeqrf Dorgqr "},
+                {"q_of(z)", "Cgeqrf Corgqr "},
+                {"r_of(transpose(w))", "Zgeqrf Zorgqr "},
+                {"qr(d[3..60,2..50])", "Dgeqrf "},
+                {"r_of(p)", "Sgeqrf "},
+                {"svd(d)", "DgesvdArea Dgeam Dgesvd "},
+                {"svd(transpose(w))", "Zgesvd "},
+                {"u_of(d)", "DgesvdArea Dgeam Dgesvd "},
+                {"v_of(a)", "Sgesvd "},
+                {"u_of(transpose(d))", "Dgeam Dgesvd Dgeam Dgeam "},
+                {"v_of(transpose(d))", "Dgesvd Dgeam Dgeam "},
+                {"u_of(w)", "Zgesvd "},
+                {"v_of(transpose(w))", "Zgesvd Zgeam Zgeam "},
+                {"v_of(z[3..70,2..50])", "Cgesvd "},
+                {"symeig(s)", "SsyevdArea Sgeam Ssyevd "},
+                {"vectors_of(t)", "Dsyevd "},
+                {"vectors_of(k)", "Zsyevd "},
+                {"vectors_of(transpose(k))", "Zsyevd "},
+                {"symeig(h)", "Csyevd "},
+                {"rank(d)", "Dgesvd "},
+                {"cond(w)", "Zgesvd "},
+                {"pinv(d)", "Dgesvd "},
+                {"[det(t/40), logdet(t*t)]", "Dgetrf "},
+                {"det(k/40)", "Zgetrf "}};
     setenv("QUASAR_LIBRARIES", "always", 1);
     qs_vm *vm = open_machine("cpu,cuda");
     run(vm, of);
     for (size_t i = 0; i < sizeof each / sizeof *each; i++) same(vm, each[i].expr, each[i].log);
     static const int shapes[][2] = {{1, 1}, {1, 6}, {6, 1}, {2, 7}, {7, 2}, {5, 5}};
-    static const struct { const char *function, *log; } all[] = {
-        {"svd", "gesvd "}, {"u_of", "gesvd "}, {"v_of", "gesvd "}, {"q_of", "orgqr "}, {"r_of", "geqrf "}};
+    static const struct {
+        const char *function, *log;
+    } all[] = {{"svd", "gesvd "}, {"u_of", "gesvd "}, {"v_of", "gesvd "}, {"q_of", "orgqr "}, {"r_of", "geqrf "}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (size_t k = 0; k < 4 * (sizeof all / sizeof *all); k++) {
             char expr[100];
@@ -304,9 +320,12 @@ static void layer_failures(void) {
     static const char input[] = "r = conv_planes_input(dy, w, [2,3,8,8], 1, 0, 1, 1)";
     static const char weights[] = "r = conv_planes_weights(x, dy, [4,3,3,3], 1, 0, 1, 1)";
     static const char forward[] = "r = conv_planes(x, w, 1, 0, 1, 1, b)";
-    static const struct { const char *text; int error; bool memory; } each[] = {
-        {forward, 5000, false}, {forward, 3000, false}, {input, 2, true}, {input, 8, false}, {weights, 4004, true},
-        {weights, 9, false}};
+    static const struct {
+        const char *text;
+        int error;
+        bool memory;
+    } each[] = {{forward, 5000, false}, {forward, 3000, false}, {input, 2, true},
+                {input, 8, false},      {weights, 4004, true},  {weights, 9, false}};
     char folder[] = "/tmp/quasar-cuda-XXXXXX";
     CHECK((kept = mkdtemp(folder)) != NULL); /* the code of kernels */
     for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
@@ -519,7 +538,9 @@ static void no_room(void) {
 
 /* A library that makes no handle is as one that is not there. */
 static void useless(void) {
-    static const struct { const char *text, *why; } of[] = {
+    static const struct {
+        const char *text, *why;
+    } of[] = {
         {"b = a*a", "* runs on cpu:0, because cuBLAS cannot be used: BlasCreate: CUBLAS_STATUS_NOT_INITIALIZED (1)"},
         {"b = fft2(a)", "fft runs on cpu:0, because cuBLAS cannot be used: BlasCreate: CUBLAS_STATUS_NOT_INITIALIZED"}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
@@ -538,10 +559,17 @@ static void useless(void) {
 
 static void failures(void) {
     static const int errors[] = {13, 3, 2};
-    static const struct { const char *text; long calls; } of[] = {
-        {"r = ifft2(a*a)", 8}, {"r = solve(d, b)", 11}, {"r = inv(a)", 9}, {"r = chol(p)", 10},
-        {"[q, r] = qr(g)", 10}, {"[u, s, v] = svd(g)", 8}, {"[u, s, v] = svd(transpose(g))", 10},
-        {"r = symeig(h)", 8}};
+    static const struct {
+        const char *text;
+        long calls;
+    } of[] = {{"r = ifft2(a*a)", 8},
+              {"r = solve(d, b)", 11},
+              {"r = inv(a)", 9},
+              {"r = chol(p)", 10},
+              {"[q, r] = qr(g)", 10},
+              {"[u, s, v] = svd(g)", 8},
+              {"[u, s, v] = svd(transpose(g))", 10},
+              {"r = symeig(h)", 8}};
     setenv("QUASAR_LIBRARIES", "always", 1);
     for (size_t k = 0; k < sizeof of / sizeof *of; k++)
         for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {

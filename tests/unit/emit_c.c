@@ -55,7 +55,8 @@ static qs_status run_text(const Text *t, KCase *k) {
     if (!f || fputs(t->s, f) < 0 || fclose(f)) return qerr_set(&ctx, QS_EINTERNAL, "cannot write %s", command);
     snprintf(command, sizeof command,
              "cc -std=c99 -Wall -Werror -Wno-unused -Wno-tautological-compare -ffp-contract=off -o %s/k %s/k.c -lm "
-             "&& timeout 20 %s/k", folder, folder, folder);
+             "&& timeout 20 %s/k",
+             folder, folder, folder);
     f = popen(command, "r");
     qs_status s = read_output(f, k);
     return pclose(f) == 0 ? s : qerr_set(&ctx, QS_EINTERNAL, "the program is not taken, or fails");

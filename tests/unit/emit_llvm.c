@@ -1,8 +1,8 @@
 /* Kernels given as KIR text run on the cpu device and on the reference evaluator; both must leave the same memory. */
 #include "lang/kernel/compile.h"
 #include "lang/kernel/passes/window_sums.h"
-#include "vm/base/str.h"
 #include "tests/unit/check.h"
+#include "vm/base/str.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -52,7 +52,12 @@ static bool same(qs_dtype d, const void *a, const void *b, double tolerance) {
     return fabs(x - y) <= tolerance * (1 + fmax(fabs(x), fabs(y)));
 }
 
-typedef struct { void *mem[2][MAX_ARGS]; size_t n[MAX_ARGS]; KArg k[MAX_ARGS]; DevArg d[MAX_ARGS]; } Setup;
+typedef struct {
+    void *mem[2][MAX_ARGS];
+    size_t n[MAX_ARGS];
+    KArg k[MAX_ARGS];
+    DevArg d[MAX_ARGS];
+} Setup;
 
 static void set_up(Setup *s, const KFunc *f, const Arg *args) {
     memset(s, 0, sizeof *s);
@@ -108,7 +113,12 @@ static void tear_down(Setup *s) {
 }
 
 /* The kernel in use: compiled once for many launches. */
-static struct { char text[4000]; Arena arena; KFunc *func; Program *program; } current;
+static struct {
+    char text[4000];
+    Arena arena;
+    KFunc *func;
+    Program *program;
+} current;
 
 static void forget(void) {
     if (!current.text[0]) return;
@@ -165,8 +175,7 @@ static void test_saxpy(void) {
     CHECK(agree(text, &(Launch){.rank = 1, .domain = {1000000}, .block = {16}}, args, 1e-6));
 }
 
-
-/* -- loops that positions share: strips ------------------------------------------------------------------------- */
+/* -- loops that positions share: strips ---------------------------------------------------------------------------- */
 #define ARRAY(name, rw) "  param \"" name "\" array float32 rank 1 contiguous unit_last " rw "\n"
 
 /* Each position sums over all others: three accumulators would be one too many for this text, one will do. */
@@ -242,7 +251,7 @@ static void test_strips(void) {
         }
 }
 
-/* -- private arrays beyond a thread's stack --------------------------------------------------------------------- */
+/* -- private arrays beyond a thread's stack ------------------------------------------------------------------------ */
 static const char large[] = "kernel \"large\" rank 1 {\n" ARRAY("x", "read")
     ARRAY("y", "written") "  %1 = pos int64 0\n  %2 = larray float64 900000\n  %3 = const int64 0\n  %4 = const int64 "
                           "899999\n  %5 = const int64 7\n"
@@ -257,7 +266,7 @@ static void test_large(void) {
     CHECK(agree(large, &(Launch){.rank = 1, .domain = {40}, .block = {8}}, args, 0));
 }
 
-/* -- colours: the last two axes as one -------------------------------------------------------------------------- */
+/* -- colours: the last two axes as one ----------------------------------------------------------------------------- */
 static const char colours[] =
     "kernel \"colours\" rank 3 {\n  param \"x\" array float32 rank 3 contiguous unit_last read\n"
     "  param \"y\" array uint8 rank 3 contiguous unit_last written\n"
@@ -285,7 +294,7 @@ static void test_colours(void) {
     CHECK(agree(colours, &(Launch){.rank = 3, .domain = {30, 600, 3}, .block = {1, 16, 1}}, args, 0));
 }
 
-/* -- windows ---------------------------------------------------------------------------------------------------- */
+/* -- windows ------------------------------------------------------------------------------------------------------- */
 /* The sum over 3x5 elements around, each times what the instruction `factor` is: 1, 2 the position, 9 and 10 the place
  * in the window, by row and column. */
 static void print_window(char text[2000], const char *fast, const char *type, int factor) {
@@ -324,8 +333,10 @@ static bool regroups(const char *text) {
 }
 
 static void test_windows(void) {
-    static const struct { const char *fast, *type; bool regroups; } ways[] = {
-        {"", "int", true}, {"", "uint64", true}, {"", "float32", false}, {" fast", "float32", true}};
+    static const struct {
+        const char *fast, *type;
+        bool regroups;
+    } ways[] = {{"", "int", true}, {"", "uint64", true}, {"", "float32", false}, {" fast", "float32", true}};
     for (size_t way = 0; way < sizeof ways / sizeof *ways; way++)
         for (int factor = 1; factor < 11; factor += factor == 2 ? 7 : 1) {
             char text[2000];
@@ -338,7 +349,7 @@ static void test_windows(void) {
         }
 }
 
-/* -- arrays that are only accumulated into ---------------------------------------------------------------------- */
+/* -- arrays that are only accumulated into ------------------------------------------------------------------------- */
 static void test_sums(void) {
     static const char *const names[] = {"int", "uint32", "int64", "uint64", "float32", "float64", "complex64", "uint8"};
     static const char *const values[] = {"int", "uint32", "int64", "uint64", "float32", "float64", "float32", "int"};
@@ -360,7 +371,7 @@ static void test_sums(void) {
         }
 }
 
-/* -- interrupts ------------------------------------------------------------------------------------------------- */
+/* -- interrupts ---------------------------------------------------------------------------------------------------- */
 static Flag stop;
 
 static void *interrupt_soon(void *unused) {

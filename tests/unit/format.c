@@ -28,12 +28,26 @@ static qs_value cplx(qs_vm *vm, double re, double im) {
 }
 
 static void numbers(qs_vm *vm) {
-    static const struct { double x; const char *text; } rows[] = {
-        {0, "0"}, {-0.0, "-0"}, {3, "3"}, {-17, "-17"}, {0.1, "0.1"},
-        {1.0 / 3, "0.333333333333333"}, {0.1 + 0.2, "0.3"}, {1e6, "1000000"}, {123456789012345, "123456789012345"},
-        {1e15, "1e+15"}, {1e300, "1e+300"}, {1.5e-7, "1.5e-07"},
-        {(double)INFINITY, "inf"}, {-(double)INFINITY, "-inf"}, {(double)NAN, "nan"},
-        {-(double)NAN, "nan"}, {2.5, "2.5"}};
+    static const struct {
+        double x;
+        const char *text;
+    } rows[] = {{0, "0"},
+                {-0.0, "-0"},
+                {3, "3"},
+                {-17, "-17"},
+                {0.1, "0.1"},
+                {1.0 / 3, "0.333333333333333"},
+                {0.1 + 0.2, "0.3"},
+                {1e6, "1000000"},
+                {123456789012345, "123456789012345"},
+                {1e15, "1e+15"},
+                {1e300, "1e+300"},
+                {1.5e-7, "1.5e-07"},
+                {(double)INFINITY, "inf"},
+                {-(double)INFINITY, "-inf"},
+                {(double)NAN, "nan"},
+                {-(double)NAN, "nan"},
+                {2.5, "2.5"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) shows(vm, qs_num(rows[i].x), rows[i].text);
     shows(vm, qs_int(INT64_MIN), "-9223372036854775808");
     shows(vm, qs_bool(true), "1");

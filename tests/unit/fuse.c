@@ -15,7 +15,10 @@ static Node *parse(const char *text, Unit **u) {
     return (*u)->main->body.at[0]->u.assign.value;
 }
 
-typedef struct { Node *at[8]; int n; } Leaves;
+typedef struct {
+    Node *at[8];
+    int n;
+} Leaves;
 static void collect(void *ud, Node **child) {
     Leaves *l = ud;
     if ((*child)->kind == N_IDENT && (*child)->u.ident.name->len == 1) l->at[l->n++] = *child;
@@ -25,7 +28,7 @@ static void collect(void *ud, Node **child) {
 enum { N = 5 };
 static const float a[N] = {-2, -0.5f, 0, 1.25f, 3}, b[N] = {1, 2, -3, NAN, 0.5f};
 
-static bool grouped;       /* reductions run in blocks */
+static bool grouped; /* reductions run in blocks */
 static const float *at_a = a;
 static int count_a = N;
 
@@ -133,8 +136,7 @@ static void groups(void) {
 static void declines(void) {
     FuseKernel k;
     float y[N];
-    static const char *const no[] = {"y = a*b", "y = a^2", "y = solve(a, b)",
-                                     "y = isnan(c) + (a > 0)"};
+    static const char *const no[] = {"y = a*b", "y = a^2", "y = solve(a, b)", "y = isnan(c) + (a > 0)"};
     for (size_t i = 0; i < sizeof no / sizeof *no; i++) run(no[i], FUSE_MAP, 0, &k, y), CHECK(!k.func);
 }
 

@@ -3,8 +3,8 @@
  * bytes. */
 #include "devices/pool.h"
 #include "tests/unit/check.h"
-#include "vm/tape/tape.h"
 #include "vm/quasar.h"
+#include "vm/tape/tape.h"
 #include "vm/value/object.h"
 
 static const char programs[] =
@@ -60,10 +60,10 @@ static qs_status reversed(qs_vm *vm, void *p, qs_call_args *c) {
 }
 static const qs_foreign_type reversed_type = {.name = "reversed", .call = reversed};
 
-static const char *const succeed[] = {"of_meshgrid", "of_sort", "of_max", "of_unique", "of_histogram", "of_qr",
-                                      "of_svd", "of_symeig", "of_eig", "of_solve", "of_chol", "of_three", "of_twice",
-                                      "of_kernel", "of_loop", "of_checkpoint", "of_several", "of_pull",
-                                      "of_tree", "of_views", "nested"};
+static const char *const succeed[] = {
+    "of_meshgrid", "of_sort",       "of_max",     "of_unique", "of_histogram", "of_qr",    "of_svd",
+    "of_symeig",   "of_eig",        "of_solve",   "of_chol",   "of_three",     "of_twice", "of_kernel",
+    "of_loop",     "of_checkpoint", "of_several", "of_pull",   "of_tree",      "of_views", "nested"};
 static const char *const fail[] = {"too_large", "beyond", "misfit"};
 
 static qs_status attempt(qs_vm *vm, const char *name, long fail_after, long *left) {

@@ -18,8 +18,14 @@ static void try_seed(uint64_t seed, bool fast) {
     KCase *k = kgen_random(&ctx, &arena, seed, KGEN_FP64 | KGEN_BARRIER);
     CHECK(k != NULL);
     k->func->fast = fast;
-    KGradCase g = {.ctx = &ctx, .arena = &arena, .func = k->func, .args = k->args, .launch = k->launch, .seed = seed,
-                   .exact_only = true, .rounding = 1e-5};
+    KGradCase g = {.ctx = &ctx,
+                   .arena = &arena,
+                   .func = k->func,
+                   .args = k->args,
+                   .launch = k->launch,
+                   .seed = seed,
+                   .exact_only = true,
+                   .rounding = 1e-5};
     bool ok = kgradtest_check(&g, &why);
     if (!ok && is_refused(why.s)) refused++, ok = true;
     else done++;

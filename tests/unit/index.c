@@ -1,9 +1,9 @@
 /* Indexing: random selections of arrays and cells under every access mode against a model, then each special form. */
+#include "vm/array/index.h"
 #include "tests/unit/machine.h"
 #include "vm/array/arith.h"
-#include "vm/array/index.h"
-#include "vm/base/dtype.h"
 #include "vm/array/select.h"
+#include "vm/base/dtype.h"
 
 #include <math.h>
 
@@ -18,7 +18,11 @@ static int below(int n) {
 }
 
 /* -- the model: an index is a list of places per dimension --------------------------------------------------------- */
-typedef struct { int n; double x[12]; bool scalar, colon; } Index;
+typedef struct {
+    int n;
+    double x[12];
+    bool scalar, colon;
+} Index;
 
 static int64_t model_place(AccessMode m, double x, int64_t n) {
     int64_t i = (int64_t)(m == ACC_DEFAULT || m == ACC_CHECKED || m == ACC_UNCHECKED ? trunc(x) : floor(x));
@@ -145,7 +149,10 @@ static void check_get(qs_vm *vm, const Case *c, qs_value base, const qs_value *a
     qs_value r = qs_nil();
     qs_status s = qidx_get(vm, base, &(Subscript){c->rank, at, mods, "x"}, &r);
     CHECK((s == QS_EINDEX) == c->error && (s == QS_OK) == !c->error);
-    if (s) { qerr_clear(qvm_ctx(vm)); return; }
+    if (s) {
+        qerr_clear(qvm_ctx(vm));
+        return;
+    }
     size_t n = r.kind == QS_ARRAY ? qval_array(r)->count : r.kind == QS_CELL ? ((Cell *)r.u.p)->count : 1;
     CHECK(n == (size_t)c->selected && (all_scalar(c) == (r.kind != QS_ARRAY && r.kind != QS_CELL)));
     bool ok = true;
@@ -229,9 +236,8 @@ static void large(qs_vm *vm) {
         ok = ok && number_at(vm, r, (size_t)k) == (double)((int)rows[k / (W * C)] * W * C + k % (W * C));
     CHECK(ok);
     qval_release(vm, r);
-    CHECK(qidx_get(vm, qarr_value(img), &(Subscript){3, (qs_value[]){list, list, swap}, (TypeMods){ACC_CIRCULAR, 0},
-                                                     "x"}, &r) ==
-          QS_OK);
+    CHECK(qidx_get(vm, qarr_value(img),
+                   &(Subscript){3, (qs_value[]){list, list, swap}, (TypeMods){ACC_CIRCULAR, 0}, "x"}, &r) == QS_OK);
     ok = qval_array(r)->count == H * H * C;
     for (int k = 0; k < H * H * C; k++) {
         int y = (int)rows[k / (H * C)], x = (int)rows[k / C % H] % W, z = 2 - k % C;

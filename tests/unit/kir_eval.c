@@ -60,8 +60,9 @@ static int64_t turns(const char *name, int64_t from, int64_t to, int64_t step) {
 }
 
 static void for_is_inclusive_and_never_overflows(void) {
-    static const struct { int64_t from, to, step, want; } small[] = {
-        {0, 3, 1, 4}, {0, 3, 2, 2}, {3, 0, -1, 4}, {3, 0, 1, 0}, {0, 3, -1, 0}, {0, 3, 0, 0}, {5, 5, -9, 1}};
+    static const struct {
+        int64_t from, to, step, want;
+    } small[] = {{0, 3, 1, 4}, {0, 3, 2, 2}, {3, 0, -1, 4}, {3, 0, 1, 0}, {0, 3, -1, 0}, {0, 3, 0, 0}, {5, 5, -9, 1}};
     for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
         CHECK(turns("turns", small[i].from, small[i].to, small[i].step) == small[i].want);
         CHECK(turns("turns32", small[i].from, small[i].to, small[i].step) == small[i].want);

@@ -3,13 +3,18 @@
 
 static void modes(void) {
     const char *kinds[] = {"", "'safe", "'mirror", "'circular", "'clamped"};
-    const float want[5][9] = {{0, 0, 0, 1, 2, 3, 0, 0, 0}, {0, 0, 0, 1, 2, 3, 0, 0, 0}, {3, 2, 1, 1, 2, 3, 3, 2, 1},
-                              {1, 2, 3, 1, 2, 3, 1, 2, 3}, {1, 1, 1, 1, 2, 3, 3, 3, 3}};
+    const float want[5][9] = {{0, 0, 0, 1, 2, 3, 0, 0, 0},
+                              {0, 0, 0, 1, 2, 3, 0, 0, 0},
+                              {3, 2, 1, 1, 2, 3, 3, 2, 1},
+                              {1, 2, 3, 1, 2, 3, 1, 2, 3},
+                              {1, 1, 1, 1, 2, 3, 3, 3, 3}};
     for (int i = 0; i < 5; i++) {
         char text[256];
-        snprintf(text, sizeof text, "function [] = __kernel__ f(x : vec%s, y : vec, pos : int)\n"
-          " y[pos] = x[pos-3]\n"
-          "end\n", kinds[i]);
+        snprintf(text, sizeof text,
+                 "function [] = __kernel__ f(x : vec%s, y : vec, pos : int)\n"
+                 " y[pos] = x[pos-3]\n"
+                 "end\n",
+                 kinds[i]);
         BEGIN(text);
         OK(&t, RUN1(&t, "f", 9, VEC(x, 3), VEC(y, 9)));
         check_floats(y, 9, want[i], __FILE__, __LINE__);

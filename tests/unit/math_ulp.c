@@ -4,10 +4,10 @@
  * format: double for float32, long double for float64.
  * With -v prints the largest error of each function and where it was found; with -a NAME all 2^32 floats go through the
  * function of the cpu device, which takes minutes. */
-#include "devices/llvm.h"
 #include "devices/elf.h"
-#include "lang/kernel/compile.h"
+#include "devices/llvm.h"
 #include "lang/kernel/codegen/emit.h"
+#include "lang/kernel/compile.h"
 #include "tests/unit/check.h"
 
 #include <dlfcn.h>
@@ -24,11 +24,16 @@ static Device cpu;
 static Llvm *llvm;
 static bool verbose;
 
-typedef union { long double (*one)(long double); long double (*two)(long double, long double); } Wide;
+typedef union {
+    long double (*one)(long double);
+    long double (*two)(long double, long double);
+} Wide;
 typedef long double one_fn(long double);
 typedef long double two_fn(long double, long double);
-#define REF_1(f64) {.one = (one_fn *)f64##l}
-#define REF_2(f64) {.two = (two_fn *)f64##l}
+#define REF_1(f64)                                                                                                     \
+    { .one = (one_fn *)f64##l }
+#define REF_2(f64)                                                                                                     \
+    { .two = (two_fn *)f64##l }
 static const Wide wide[MF__COUNT] = {
 #define MATHFN(id, nargs, f32, f64, ...) [MF_##id] = REF_##nargs(f64),
 #include "lang/kernel/ir/mathfn.def"
@@ -41,13 +46,100 @@ static uint64_t random_bits(void) {
 }
 
 static const double special[] = {
-    0.0, -0.0, 1, -1, 2, -2, 0.5, -0.5, INFINITY, -INFINITY, NAN, FLT_MIN, -FLT_MIN, FLT_MIN / 2, FLT_TRUE_MIN,
-    -FLT_TRUE_MIN, FLT_MAX, -FLT_MAX, DBL_MIN, DBL_MIN / 4, DBL_TRUE_MIN, -DBL_TRUE_MIN, DBL_MAX, -DBL_MAX, 1e-30,
-    1e30, -1e30, 1e300, M_PI, -M_PI, M_PI_2, M_PI_4, 3 * M_PI_2, 100 * M_PI, 1e5 * M_PI, M_E, 88.72, 88.73, 89, -87.3,
-    -103.9, -104, 127.9, 128, -149, -150, 709.78, 709.79, -745.1, -745.2, 1023.99, 1024, -1074, -1075, 0.999, 1.001,
-    1 - 1e-9, 1 + 1e-9, -0.999, -1.001, 3.9, 9.2, 10.05, 26.5, 27.3, 33, 170, 171.7, -0.1, -1.5, -2.5, -20.5, -33.5,
-    3, 4, 5, -3, -4, 7, 100, 101, 1e6, 16777216, 16777217, 9007199254740993.0, 0x1p31, 0x1p63, 0.1, 0.3, 1.5, 2.5,
-    1e-5, 1e-8, 1e-16,
+    0.0,
+    -0.0,
+    1,
+    -1,
+    2,
+    -2,
+    0.5,
+    -0.5,
+    INFINITY,
+    -INFINITY,
+    NAN,
+    FLT_MIN,
+    -FLT_MIN,
+    FLT_MIN / 2,
+    FLT_TRUE_MIN,
+    -FLT_TRUE_MIN,
+    FLT_MAX,
+    -FLT_MAX,
+    DBL_MIN,
+    DBL_MIN / 4,
+    DBL_TRUE_MIN,
+    -DBL_TRUE_MIN,
+    DBL_MAX,
+    -DBL_MAX,
+    1e-30,
+    1e30,
+    -1e30,
+    1e300,
+    M_PI,
+    -M_PI,
+    M_PI_2,
+    M_PI_4,
+    3 * M_PI_2,
+    100 * M_PI,
+    1e5 * M_PI,
+    M_E,
+    88.72,
+    88.73,
+    89,
+    -87.3,
+    -103.9,
+    -104,
+    127.9,
+    128,
+    -149,
+    -150,
+    709.78,
+    709.79,
+    -745.1,
+    -745.2,
+    1023.99,
+    1024,
+    -1074,
+    -1075,
+    0.999,
+    1.001,
+    1 - 1e-9,
+    1 + 1e-9,
+    -0.999,
+    -1.001,
+    3.9,
+    9.2,
+    10.05,
+    26.5,
+    27.3,
+    33,
+    170,
+    171.7,
+    -0.1,
+    -1.5,
+    -2.5,
+    -20.5,
+    -33.5,
+    3,
+    4,
+    5,
+    -3,
+    -4,
+    7,
+    100,
+    101,
+    1e6,
+    16777216,
+    16777217,
+    9007199254740993.0,
+    0x1p31,
+    0x1p63,
+    0.1,
+    0.3,
+    1.5,
+    2.5,
+    1e-5,
+    1e-8,
+    1e-16,
 };
 enum { NSPECIAL = sizeof special / sizeof *special };
 
@@ -65,7 +157,8 @@ static double sample(qs_dtype d, int i) {
     if (i < NSPECIAL) return special[i];
     double unit = (double)(int64_t)random_bits() / 9223372036854775808.0;
     switch (random_bits() % 6) {
-    case 0: case 1: return from_bits(d);
+    case 0:
+    case 1: return from_bits(d);
     case 2: return unit;
     case 3: return unit * 10;
     case 4: return special[random_bits() % NSPECIAL] * (1 + unit * 1e-6);
@@ -131,7 +224,7 @@ static void on_cpu(MathFn fn, qs_dtype d, void *x[3]) {
     cpu.ops->unload(&cpu, p);
 }
 
-/* -- our own, behind a loop over all samples -------------------------------------------------------------------- */
+/* -- our own, behind a loop over all samples ----------------------------------------------------------------------- */
 static const char loop_text[] =
     "declare %1$s @%2$s(%3$s)\n"
     "define void @kernel(ptr %%a, ptr %%b, ptr %%out, i64 %%n) {\nentry:\n  br label %%loop\n"
@@ -177,7 +270,7 @@ static void on_own(MathFn fn, qs_dtype d, void *x[3]) {
     run_own(kir_math[fn].nv[d == QS_F64], kir_math[fn].nargs, d, x);
 }
 
-/* -- one function ------------------------------------------------------------------------------------------------ */
+/* -- one function -------------------------------------------------------------------------------------------------- */
 static void fill(qs_dtype d, void *x[3]) {
     for (int i = 0; i < MANY; i++) {
         double a = sample(d, i), b = sample(d, NSPECIAL);

@@ -27,7 +27,10 @@ static ptrdiff_t lay_out(int rank, const int64_t *n, size_t size, ptrdiff_t *ste
 
 static void move_one_by_one(size_t size, int rank, const int64_t *n, char *dst, const ptrdiff_t *ds, const char *src,
                             const ptrdiff_t *ss) {
-    if (!rank) { memcpy(dst, src, size); return; }
+    if (!rank) {
+        memcpy(dst, src, size);
+        return;
+    }
     for (int64_t i = 0; i < *n; i++)
         move_one_by_one(size, rank - 1, n + 1, dst + i * *ds, ds + 1, src + i * *ss, ss + 1);
 }
@@ -40,7 +43,7 @@ static void check_move(Ctx *c, size_t size, int rank, const int64_t *n, bool twi
     if (twisted && rank && below(2)) offset = ss[k] * (n[k] - 1), ss[k] = -ss[k]; /* backward */
     else if (twisted && rank) ss[k] = 0;                                          /* the same again and again */
     else if (rank && !below(9)) ds[below(rank)] = 0;                              /* the last one stays */
-    size_t shift = twisted ? 1 : 0; /* not aligned */
+    size_t shift = twisted ? 1 : 0;                                               /* not aligned */
     char *src = malloc((size_t)from + 1), *dst = calloc(1, (size_t)into + 1), *want = calloc(1, (size_t)into + 1);
     for (ptrdiff_t i = 0; i <= from; i++) src[i] = (char)below(256);
     qmove_run(c, size, rank, n, dst + shift, ds, src + shift + offset, ss);

@@ -1,7 +1,7 @@
 /* The object loader: runs what LLVM made, and refuses anything damaged instead of crashing on it. */
-#include "lang/kernel/compile.h"
-#include "devices/native.h"
 #include "devices/elf.h"
+#include "devices/native.h"
+#include "lang/kernel/compile.h"
 #include "tests/unit/check.h"
 
 #include <dlfcn.h>
@@ -21,7 +21,10 @@ static void *resolve(void *ud, const char *name) {
     return dlsym(RTLD_DEFAULT, name);
 }
 
-static void *nothing(void *ud, const char *name) { (void)ud, (void)name; return NULL; }
+static void *nothing(void *ud, const char *name) {
+    (void)ud, (void)name;
+    return NULL;
+}
 
 static void try_load(const char *bytes, size_t n, ElfResolve *r, void *ud) {
     ElfObject *o;
@@ -42,7 +45,11 @@ static void test_damage(const Code *code, void *mvec) {
     free(copy);
 }
 
-typedef struct { Elf64_Ehdr *head; Elf64_Shdr *sections, *text, *relocations, *symtab; Elf64_Sym *syms; } Elf;
+typedef struct {
+    Elf64_Ehdr *head;
+    Elf64_Shdr *sections, *text, *relocations, *symtab;
+    Elf64_Sym *syms;
+} Elf;
 
 static Elf open_elf(char *p) {
     Elf e = {.head = (void *)p};
@@ -57,13 +64,26 @@ static Elf open_elf(char *p) {
 
 /* Each mistake has its sentence: damage is found where it is, not by what it would lead to. */
 static void test_mistakes(const Code *code, void *mvec) {
-    enum { NAMES, NAME_END, NOBITS, BOUNDS, HUGE_BSS, ALIGN, NO_SYMBOLS, SYMBOL_NAME, SYMBOL_VALUE, RELOC_AT, RELOC_SYM,
-           FAR, COUNT };
+    enum {
+        NAMES,
+        NAME_END,
+        NOBITS,
+        BOUNDS,
+        HUGE_BSS,
+        ALIGN,
+        NO_SYMBOLS,
+        SYMBOL_NAME,
+        SYMBOL_VALUE,
+        RELOC_AT,
+        RELOC_SYM,
+        FAR,
+        COUNT
+    };
     static const char *const wanted[COUNT] = {
-        [NAMES] = "names of sections",    [NAME_END] = "names of sections", [NOBITS] = "names of sections",
-        [BOUNDS] = "section bounds",      [HUGE_BSS] = "section bounds",    [ALIGN] = "section alignment",
-        [NO_SYMBOLS] = "symbol table",    [SYMBOL_NAME] = "symbol name",    [SYMBOL_VALUE] = "symbol value",
-        [RELOC_AT] = "relocation",        [RELOC_SYM] = "relocation",       [FAR] = "out of reach"};
+        [NAMES] = "names of sections", [NAME_END] = "names of sections", [NOBITS] = "names of sections",
+        [BOUNDS] = "section bounds",   [HUGE_BSS] = "section bounds",    [ALIGN] = "section alignment",
+        [NO_SYMBOLS] = "symbol table", [SYMBOL_NAME] = "symbol name",    [SYMBOL_VALUE] = "symbol value",
+        [RELOC_AT] = "relocation",     [RELOC_SYM] = "relocation",       [FAR] = "out of reach"};
     char *copy = aligned_alloc(64, (code->n + 63) / 64 * 64);
     ElfObject *o;
     for (int which = 0; which < COUNT; which++) {

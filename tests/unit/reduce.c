@@ -16,7 +16,8 @@ static int below(int n) {
 
 static double combine(Reduce r, double acc, double x, bool first) {
     switch (r) {
-    case RED_SUM: case RED_MEAN: return first ? x : acc + x;
+    case RED_SUM:
+    case RED_MEAN: return first ? x : acc + x;
     case RED_PROD: return first ? x : acc * x;
     case RED_MIN: return first ? x : fmin(acc, x);
     case RED_MAX: return first ? x : fmax(acc, x);
@@ -64,7 +65,10 @@ static void check_reduce(qs_vm *vm, Reduce r, qs_value a, int rank, const int64_
                     r == RED_MIN ? "min: complex numbers have no order" : "max: complex numbers have no order");
         return;
     }
-    if (s == QS_EVALUE && r == RED_PROD) { qerr_clear(qvm_ctx(vm)); return; } /* integers that grew too large */
+    if (s == QS_EVALUE && r == RED_PROD) {
+        qerr_clear(qvm_ctx(vm));
+        return;
+    } /* integers that grew too large */
     CHECK(s == QS_OK);
     int64_t outer = 1, n = 1, inner = 1, at = rank == 1 ? 1 : 0; /* a vec is 1xN */
     if (dim == DIM_ALL) n = (int64_t)qval_array(a)->count;

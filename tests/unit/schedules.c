@@ -19,7 +19,7 @@ enum { GPUS = 2, BUFFERS = 9, STEPS = 120, SMALL = 16000, LARGE = (9 << 20) / 4 
 /* The driver as others in the process call it. */
 typedef struct {
 #define CU(name, cuda, hip, args) int(*name) args;
-#define CUDA(name, symbol, args) CU(name, symbol, 0, args)
+#define CUDA(name, symbol, args)  CU(name, symbol, 0, args)
 #include "devices/cuda_api.def"
 } Api;
 
@@ -27,7 +27,7 @@ typedef struct {
     Buffer *b;
     uint32_t *want; /* what a program would have there */
     int64_t n;
-    int given;      /* on which device others have it, or -1 */
+    int given; /* on which device others have it, or -1 */
 } Array;
 
 static FakeCuda *fake;
@@ -56,8 +56,7 @@ static int run(void *loaded, const FakeLaunch *l, const uint64_t *slots) {
     uint64_t begin, end;
     (void)loaded, (void)l;
     if (!block_of(a[0], &begin, &end) || !block_of(a[3], &begin, &end)) return wrong++, 0; /* it is not there */
-    for (int64_t i = 0; i < (int64_t)a[1]; i++)
-        y[i] = value(a[7] ? y[i] : 0, x[i % (int64_t)a[4]], (uint32_t)a[6], i);
+    for (int64_t i = 0; i < (int64_t)a[1]; i++) y[i] = value(a[7] ? y[i] : 0, x[i % (int64_t)a[4]], (uint32_t)a[6], i);
     return 0;
 }
 
@@ -82,8 +81,8 @@ static void launch(Array *y) {
     Launch l = {.rank = 1, .domain = {y->n}, .any_block = true};
     must(qbuf_lock(&ctx, y->b, d, mode, &to));
     if (x != y) must(qbuf_lock(&ctx, x->b, d, QS_READ, &from));
-    DevArg args[] = {whole(y, to, false), whole(x, x == y ? to : from, x != y), {.bits = k, .size = 4},
-                     {.bits = keeps, .size = 4}};
+    DevArg args[] = {
+        whole(y, to, false), whole(x, x == y ? to : from, x != y), {.bits = k, .size = 4}, {.bits = keeps, .size = 4}};
     must(d->ops->launch(d, code[d - gpu], &l, 4, args, NULL));
     if (x != y) must(qbuf_unlock(&ctx, x->b, d, QS_READ));
     must(qbuf_unlock(&ctx, y->b, d, mode));
@@ -100,8 +99,7 @@ static void write_host(Array *a) {
     void *p = NULL;
     uint32_t k = (uint32_t)draw(1 << 30);
     must(qbuf_host(&ctx, a->b, QS_READWRITE, &p));
-    for (int64_t i = (int64_t)draw((uint64_t)a->n); p && i < a->n; i++)
-        ((uint32_t *)p)[i] += k, a->want[i] += k;
+    for (int64_t i = (int64_t)draw((uint64_t)a->n); p && i < a->n; i++) ((uint32_t *)p)[i] += k, a->want[i] += k;
     must(qbuf_settle(&ctx, a->b));
 }
 
@@ -167,14 +165,20 @@ static void give(Array *a) {
 static void step(void) {
     Array *a = &array[draw(BUFFERS)];
     switch (draw(20)) {
-    case 0: case 1: read_host(a); break;
-    case 2: case 3: write_host(a); break;
-    case 4: case 5: move(a); break;
+    case 0:
+    case 1: read_host(a); break;
+    case 2:
+    case 3: write_host(a); break;
+    case 4:
+    case 5: move(a); break;
     case 6: make_anew(a); break;
-    case 7: case 8: clone(a); break;
+    case 7:
+    case 8: clone(a); break;
     case 9: qheap_trim(&gpu[draw(GPUS)]); break;
     case 10: must(gpu[0].ops->sync(&gpu[draw(GPUS)])); break;
-    case 11: if (array[0].given < 0 || a == &array[0]) give(&array[0]); break;
+    case 11:
+        if (array[0].given < 0 || a == &array[0]) give(&array[0]);
+        break;
     case 12: take_back(&array[0]); break;
     default: launch(a);
     }
@@ -211,8 +215,16 @@ static void close_devices(void) {
 static int schedule(uint64_t seed, int deaf) {
     bool large = seed % 16 == 7;
     int pools = seed % 4 != 3;
-    *fake = (FakeCuda){.devices = GPUS, .capability = 90, .max_threads = 1024, .blocks = 8, .fail_after = -1,
-                       .load = load, .run = run, .defer = (int)(seed % 1000000) + 1, .deaf = deaf, .pools = pools};
+    *fake = (FakeCuda){.devices = GPUS,
+                       .capability = 90,
+                       .max_threads = 1024,
+                       .blocks = 8,
+                       .fail_after = -1,
+                       .load = load,
+                       .run = run,
+                       .defer = (int)(seed % 1000000) + 1,
+                       .deaf = deaf,
+                       .pools = pools};
     state = seed * 0x9E3779B97F4A7C15u + 1, wrong = 0;
     open_devices(large || seed % 3 == 0 ? 0 : LIMIT, seed % 5 == 0);
     for (int i = 0; i < BUFFERS; i++) make(&array[i], large && i == 1 ? LARGE : 1 + (int64_t)draw(SMALL));
@@ -233,7 +245,7 @@ static bool open_driver(void) {
     *(void **)(void *)&get = dlsym(lib, "fake_cuda"), fake = get();
     *(void **)(void *)&block_of = dlsym(lib, "fake_block");
 #define CU(name, cuda, hip, args) *(void **)(void *)&api.name = dlsym(lib, cuda);
-#define CUDA(name, symbol, args) CU(name, symbol, 0, args)
+#define CUDA(name, symbol, args)  CU(name, symbol, 0, args)
 #include "devices/cuda_api.def"
     return setenv("QUASAR_CUDA", FAKE_CUDA, 1) == 0;
 }
@@ -251,8 +263,9 @@ int main(int argc, char **argv) {
             heard[deaf] += schedule(seed, deaf) > 0;
     }
     CHECK(argc > 1 || (heard[FAKE_DEAF_STREAMS] && heard[FAKE_DEAF_HOST]));
-    if (argc < 2) printf("forgotten events of streams were heard by %d schedules of %d, of the host by %d\n",
-                         heard[FAKE_DEAF_STREAMS], (int)count, heard[FAKE_DEAF_HOST]);
+    if (argc < 2)
+        printf("forgotten events of streams were heard by %d schedules of %d, of the host by %d\n",
+               heard[FAKE_DEAF_STREAMS], (int)count, heard[FAKE_DEAF_HOST]);
     qctx_close(&ctx);
     return check_done();
 }

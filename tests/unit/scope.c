@@ -1,7 +1,9 @@
 /* Names: each test lists, in the order of the text, what every identifier was found to be. */
 #include "tests/unit/scope_help.h"
 
-typedef struct { char *out; } Lister;
+typedef struct {
+    char *out;
+} Lister;
 
 static void list_node(void *ud, Node **child);
 
@@ -65,9 +67,10 @@ static void nested_captures(void) {
     Ctx c;
     World w;
     qctx_init(&c, 32);
-    Unit *u = resolved(&c, &w, "function [] = f(x)\n"
-                               " function [] = __kernel__ k(pos)\n  x[pos] = a\n end\n"
-                               " function [] = h()\n  g = () -> k(1)\n  k(2)\n end\n a = 3\n h()\nend");
+    Unit *u = resolved(&c, &w,
+                       "function [] = f(x)\n"
+                       " function [] = __kernel__ k(pos)\n  x[pos] = a\n end\n"
+                       " function [] = h()\n  g = () -> k(1)\n  k(2)\n end\n a = 3\n h()\nend");
     Func *f = function_at(u, 0), *k = f->body.at[0]->u.func, *h = f->body.at[1]->u.func;
     Func *g = h->body.at[0]->u.assign.value->u.lambda.func;
     if (k->ncaptures != 2 || h->ncaptures != 2 || g->ncaptures != 2 || f->ncaptures != 0)
@@ -86,8 +89,9 @@ static void recursion(void) { /* two nested functions that call each other carry
     Ctx c;
     World w;
     qctx_init(&c, 32);
-    Unit *u = resolved(&c, &w, "function y = f(a, b)\n function z = p(n)\n  z = a + q(n)\n end\n"
-                               " function z = q(n)\n  z = b + p(n)\n end\n y = p(1)\nend");
+    Unit *u = resolved(&c, &w,
+                       "function y = f(a, b)\n function z = p(n)\n  z = a + q(n)\n end\n"
+                       " function z = q(n)\n  z = b + p(n)\n end\n y = p(1)\nend");
     Func *f = function_at(u, 0);
     if (f->body.at[0]->u.func->ncaptures != 2 || f->body.at[1]->u.func->ncaptures != 2)
         failures++, printf("recursion\n");
@@ -99,8 +103,9 @@ static void modes(void) { /* B = A takes over the access mode; captures see the 
     Ctx c;
     World w;
     qctx_init(&c, 32);
-    Unit *u = resolved(&c, &w, "function [] = f(A : mat'circular, n : int)\n B = A\n C : mat'clamped = A\n D = n\n"
-                               " g = () -> B[-1] + C[0]\nend");
+    Unit *u = resolved(&c, &w,
+                       "function [] = f(A : mat'circular, n : int)\n B = A\n C : mat'clamped = A\n D = n\n"
+                       " g = () -> B[-1] + C[0]\nend");
     Func *f = function_at(u, 0);
     Func *g = f->body.at[3]->u.assign.value->u.lambda.func;
     static const uint8_t expected[] = {ACC_CIRCULAR, ACC_DEFAULT, ACC_CIRCULAR, ACC_CLAMPED, ACC_DEFAULT, ACC_DEFAULT};
@@ -131,7 +136,7 @@ int main(void) {
     names("max = 3; size = max", "max:global max:global size:global");
     names("o.sise = 3; x = o.sise", "1:1: error: unknown name 'o': make it first, o = object()");
     names("y = sise(3)\nz = sise(4) + qwertz", "1:5: error: unknown name 'sise': did you mean 'size'?\n"
-                                                 "2:15: error: unknown name 'qwertz'");
+                                               "2:15: error: unknown name 'qwertz'");
     names("function y = f(alpha)\n y = alpah\nend", "2:6: error: unknown name 'alpah': did you mean 'alpha'?");
     names("function y = f(a, a)\nend", "1:19: error: two parameters are called 'a'");
     names("function [] = f()\n function [] = g()\n end\n g = 3\nend",

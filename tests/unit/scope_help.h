@@ -4,10 +4,14 @@
 #include "lang/names/scope.h"
 #include "tests/unit/parse_help.h"
 
-typedef struct { Ctx *ctx; Str *slots[64]; int n; } World;
+typedef struct {
+    Ctx *ctx;
+    Str *slots[64];
+    int n;
+} World;
 
-static const char *const known[] = {"size", "zeros", "max",   "parallel_do", "pi",
-                                    "true", "cos",   "sin",   "shown",       "imported"};
+static const char *const known[] = {"size", "zeros", "max", "parallel_do", "pi",
+                                    "true", "cos",   "sin", "shown",       "imported"};
 
 static inline int slot_of(World *w, Str *name) {
     for (int i = 0; i < w->n; i++)

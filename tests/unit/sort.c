@@ -37,10 +37,12 @@ static int in_order(const void *a, const void *b) { /* of positions; equal ones 
     double x = qdtype_get(dtype, p), y = qdtype_get(dtype, q);
     if (isnan(x) || isnan(y)) return isnan(x) != isnan(y) ? isnan(x) - isnan(y) : (i > k) - (i < k);
     int order = (x > y) - (x < y);
-    if (dtype == QS_I64) order = (*(const int64_t *)(const void *)p > *(const int64_t *)(const void *)q) -
-                                 (*(const int64_t *)(const void *)p < *(const int64_t *)(const void *)q);
-    if (dtype == QS_U64) order = (*(const uint64_t *)(const void *)p > *(const uint64_t *)(const void *)q) -
-                                 (*(const uint64_t *)(const void *)p < *(const uint64_t *)(const void *)q);
+    if (dtype == QS_I64)
+        order = (*(const int64_t *)(const void *)p > *(const int64_t *)(const void *)q) -
+                (*(const int64_t *)(const void *)p < *(const int64_t *)(const void *)q);
+    if (dtype == QS_U64)
+        order = (*(const uint64_t *)(const void *)p > *(const uint64_t *)(const void *)q) -
+                (*(const uint64_t *)(const void *)p < *(const uint64_t *)(const void *)q);
     if (down) order = -order;
     return order ? order : (i > k) - (i < k);
 }

@@ -13,7 +13,10 @@ enum { N = 10007 };
 
 static Ctx ctx;
 
-typedef struct { uint32_t seen[N]; atomic_int workers[8]; } Job;
+typedef struct {
+    uint32_t seen[N];
+    atomic_int workers[8];
+} Job;
 
 static void mark(void *ud, int64_t first, int64_t last, int worker) {
     Job *j = ud;
@@ -131,7 +134,12 @@ static void test_apart(void) {
 
 /* -- chains -------------------------------------------------------------------------------------------------------- */
 enum { LINKS = 300, SLOW = 17 /* every so many a link is late, and others make it */ };
-typedef struct { ThreadsChain chain; uint64_t value[LINKS + 1]; int made[LINKS]; atomic_int helped; } Links;
+typedef struct {
+    ThreadsChain chain;
+    uint64_t value[LINKS + 1];
+    int made[LINKS];
+    atomic_int helped;
+} Links;
 
 static void make_link(Links *l, int64_t k) {
     if (!qthreads_claim(&l->chain, k)) return;

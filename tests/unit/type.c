@@ -38,7 +38,8 @@ static void printed(Ctx *c) {
     CHECK_TEXT(qtype_name(qtype_fixed(c, u8, 2, (int32_t[]){2, 3})), "mat[uint8](2,3)");
     CHECK_TEXT(qtype_name(qtype_ptr(c, qtype_class(c, qstr_cname(c, "point")))), "^point");
     CHECK_TEXT(qtype_name(qtype_fn(c, TY_FN, &any, 1)), "[?? -> ??]");
-    CHECK_TEXT(qtype_name(qtype_fn(c, TY_FN, (const Type *[]){s, any}, 2)), "[(scalar,?" "?) -> ??]");
+    CHECK_TEXT(qtype_name(qtype_fn(c, TY_FN, (const Type *[]){s, any}, 2)), "[(scalar,?"
+                                                                            "?) -> ??]");
     CHECK_TEXT(qtype_name(qtype_fn(c, TY_KERNEL, &mat, 1)), "[__kernel__ (mat) -> ()]");
     CHECK_TEXT(qtype_name(qtype_array(c, qtype_fn(c, TY_FN, &any, 1), 3)), "cube[[?? -> ??]]");
     CHECK_TEXT(qtype_name(qtype_num(c, QS_F64)), "float64");
@@ -47,24 +48,70 @@ static void printed(Ctx *c) {
 
 /* Every predefined name prints as itself, or as the name it is an alias of. */
 static void builtin(Ctx *c) {
-    static const struct { const char *name, *printed; } names[] = {
-        {"scalar", "scalar"}, {"cscalar", "cscalar"}, {"int", "int"}, {"int8", "int8"}, {"int32", "int"},
-        {"uint64", "uint64"}, {"float32", "scalar"}, {"float16", "float16"}, {"bfloat16", "bfloat16"},
-        {"complex64", "cscalar"}, {"complex128", "complex128"}, {"bool", "bool"}, {"string", "string"},
-        {"vec", "vec"}, {"mat", "mat"}, {"cube", "cube"}, {"cvec", "cvec"}, {"ccube", "ccube"}, {"imat", "imat"},
-        {"icube", "icube"}, {"vec1", "vec1"}, {"vec32", "vec32"}, {"cvec7", "cvec7"}, {"ivec4", "ivec4"},
-        {"mat2x2", "mat2x2"}, {"cmat3x4", "cmat3x4"}, {"cube2x3x2", "cube2x3x2"}, {"cube2x2x2x2", "cube2x2x2x2"},
-        {"cell", "cell"}, {"cellvec", "vec[??]"}, {"cellmat", "mat[??]"}, {"cellcube", "cube[??]"},
-        {"object", "object"}, {"function", "function"}, {"kernel_function", "kernel_function"}, {"type", "type"},
-        {"pyvalue", "pyvalue"}, {"??", "??"}};
+    static const struct {
+        const char *name, *printed;
+    } names[] = {{"scalar", "scalar"},
+                 {"cscalar", "cscalar"},
+                 {"int", "int"},
+                 {"int8", "int8"},
+                 {"int32", "int"},
+                 {"uint64", "uint64"},
+                 {"float32", "scalar"},
+                 {"float16", "float16"},
+                 {"bfloat16", "bfloat16"},
+                 {"complex64", "cscalar"},
+                 {"complex128", "complex128"},
+                 {"bool", "bool"},
+                 {"string", "string"},
+                 {"vec", "vec"},
+                 {"mat", "mat"},
+                 {"cube", "cube"},
+                 {"cvec", "cvec"},
+                 {"ccube", "ccube"},
+                 {"imat", "imat"},
+                 {"icube", "icube"},
+                 {"vec1", "vec1"},
+                 {"vec32", "vec32"},
+                 {"cvec7", "cvec7"},
+                 {"ivec4", "ivec4"},
+                 {"mat2x2", "mat2x2"},
+                 {"cmat3x4", "cmat3x4"},
+                 {"cube2x3x2", "cube2x3x2"},
+                 {"cube2x2x2x2", "cube2x2x2x2"},
+                 {"cell", "cell"},
+                 {"cellvec", "vec[??]"},
+                 {"cellmat", "mat[??]"},
+                 {"cellcube", "cube[??]"},
+                 {"object", "object"},
+                 {"function", "function"},
+                 {"kernel_function", "kernel_function"},
+                 {"type", "type"},
+                 {"pyvalue", "pyvalue"},
+                 {"??", "??"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const Type *t = qtype_builtin(c, names[i].name);
         CHECK_TEXT(t ? qtype_name(t) : names[i].name, names[i].printed);
         CHECK(t != NULL);
     }
-    static const char *const none[] = {
-        "", "c", "i", "vec0", "vec33", "vec03", "vec3x", "vec3x3", "mat3", "mat2x2x2", "cube2x2", "mat2x", "vecs",
-        "cellvec3", "cells", "point", "ccell", "cub", "vec99999999999999999999"};
+    static const char *const none[] = {"",
+                                       "c",
+                                       "i",
+                                       "vec0",
+                                       "vec33",
+                                       "vec03",
+                                       "vec3x",
+                                       "vec3x3",
+                                       "mat3",
+                                       "mat2x2x2",
+                                       "cube2x2",
+                                       "mat2x",
+                                       "vecs",
+                                       "cellvec3",
+                                       "cells",
+                                       "point",
+                                       "ccell",
+                                       "cub",
+                                       "vec99999999999999999999"};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) CHECK(qtype_builtin(c, none[i]) == NULL);
 }
 

@@ -1,5 +1,4 @@
 /* api.c -- the public functions of quasar.h: thin doors to the files that do the work. */
-#include "vm/tape/tape.h"
 #include "vm/array/index.h"
 #include "vm/base/number.h"
 #include "vm/base/warning.h"
@@ -8,6 +7,7 @@
 #include "vm/launch/jit_hooks.h"
 #include "vm/program/module.h"
 #include "vm/program/names.h"
+#include "vm/tape/tape.h"
 
 #include "stdlib/stdlib.h"
 #include "vm/launch/launch.h"
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* -- output ------------------------------------------------------------------------------------------------------ */
+/* -- output -------------------------------------------------------------------------------------------------------- */
 
 enum { OUT_PENDING = 32 * 1024 };
 
@@ -71,7 +71,7 @@ static qs_status tell_warning(Ctx *ctx, Where w, const char *sentence) {
     return QS_OK;
 }
 
-/* -- memory ------------------------------------------------------------------------------------------------------- */
+/* -- memory -------------------------------------------------------------------------------------------------------- */
 /* Ctx.reserve_used: the next safe point of the interpreter is an error that programs can catch (qvm_attend). */
 static void call_attention(Ctx *ctx) { qflag_raise(&qvm((qs_vm *)ctx)->attention); }
 
@@ -88,7 +88,7 @@ static void write_last_words(Ctx *ctx) {
     qvm_diagnostic(vm, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
 }
 
-/* -- lifetime ---------------------------------------------------------------------------------------------------- */
+/* -- lifetime ------------------------------------------------------------------------------------------------------ */
 
 void qs_config_init(qs_config *c) { *c = (qs_config){.size = sizeof *c, .precision = 32}; }
 
@@ -166,7 +166,7 @@ void qs_close(qs_vm *vm) {
 const char *qs_version(void) { return "0.1.0"; }
 void *qs_userdata(qs_vm *vm) { return qvm(vm)->config.ud; }
 
-/* -- running ----------------------------------------------------------------------------------------------------- */
+/* -- running ------------------------------------------------------------------------------------------------------- */
 
 /* Control goes back to the host program: it shall see what was printed. */
 static qs_status back(qs_vm *vm, qs_status s) {
@@ -195,7 +195,7 @@ qs_status qs_eval(qs_vm *vm, const char *src, qs_value *out) {
     return back(vm, s);
 }
 
-/* -- main: of the file that is started, with the arguments of the command ----------------------------------------- */
+/* -- main: of the file that is started, with the arguments of the command ------------------------------------------ */
 
 enum { MAIN_ARGS = 64 };
 
@@ -227,14 +227,20 @@ static const Func *find_main(const Unit *u, int *nargs) {
 }
 
 static void find_name(void *ud, Node **child) {
-    struct { const char *name; const Node *found; } *x = ud;
+    struct {
+        const char *name;
+        const Node *found;
+    } *x = ud;
     if ((*child)->kind == N_IDENT && !strcmp((*child)->u.ident.name->s, x->name)) x->found = *child;
     else qast_children(*child, find_name, ud);
 }
 
 /* Where the statements of the file name main; NULL: nowhere. */
 static const Node *find_own_call(const Unit *u) {
-    struct { const char *name; const Node *found; } x = {"main", NULL};
+    struct {
+        const char *name;
+        const Node *found;
+    } x = {"main", NULL};
     for (int i = 0; i < u->main->body.n && !x.found; i++) find_name(&x, &u->main->body.at[i]);
     return x.found;
 }
@@ -254,8 +260,7 @@ static qs_status call_with(qs_vm *vm, const Func *f, qs_value fn, int n) {
     qs_value in[MAIN_ARGS];
     int made = 0;
     qs_status s = QS_OK;
-    for (; made < n && s == QS_OK; made += s == QS_OK)
-        s = argument(vm, f, made, qvm(vm)->config.argv[made], &in[made]);
+    for (; made < n && s == QS_OK; made += s == QS_OK) s = argument(vm, f, made, qvm(vm)->config.argv[made], &in[made]);
     if (s == QS_OK) s = qvm_call(vm, fn, n, in, 0, NULL);
     while (made-- > 0) qval_release(vm, in[made]);
     return s;
@@ -267,14 +272,17 @@ static qs_status not_called(qs_vm *vm, Where at, const Func *f, int given) {
     if (most && f->params[most - 1].variadic) snprintf(range, sizeof range, "at least %d", least);
     else if (least < most) snprintf(range, sizeof range, "%d to %d", least, most);
     else snprintf(range, sizeof range, "%d", most);
-    return qerr_at(qvm_ctx(vm), QS_EVALUE, at, "main is not called: it takes %s argument%s, and behind the file there "
-                   "%s %d", range, least == most && most == 1 ? "" : "s", given == 1 ? "is" : "are", given);
+    return qerr_at(qvm_ctx(vm), QS_EVALUE, at,
+                   "main is not called: it takes %s argument%s, and behind the file there "
+                   "%s %d",
+                   range, least == most && most == 1 ? "" : "s", given == 1 ? "is" : "are", given);
 }
 
 /* The statements of the file call it: it does not run again.  Without parameters nothing but habit is a reason. */
 static qs_status called_already(qs_vm *vm, const Unit *u, const Func *f, const Node *at) {
     if (f->nparams) return QS_OK;
-    return qwarn_at(qvm_ctx(vm), qast_where(u, at->pos), "main runs by itself when its file is started, and does so "
+    return qwarn_at(qvm_ctx(vm), qast_where(u, at->pos),
+                    "main runs by itself when its file is started, and does so "
                     "once: this call is not needed");
 }
 
@@ -359,7 +367,7 @@ qs_status qvm_attend(qs_vm *vm) {
     return m->python ? m->python->yield(vm) : QS_OK;
 }
 
-/* -- errors ------------------------------------------------------------------------------------------------------ */
+/* -- errors -------------------------------------------------------------------------------------------------------- */
 
 qs_status qs_fail(qs_vm *vm, qs_status s, const char *fmt, ...) {
     va_list ap;
@@ -452,15 +460,13 @@ void qs_error_clear(qs_vm *vm) {
     qvm(vm)->refused = false;
 }
 
-/* -- values ------------------------------------------------------------------------------------------------------ */
+/* -- values -------------------------------------------------------------------------------------------------------- */
 
 qs_value qs_retain(qs_value v) { return qval_retain(v); }
 void qs_release(qs_vm *vm, qs_value v) { qval_release(vm, v); }
 qs_status qs_complex(qs_vm *vm, double re, double im, qs_value *out) { return qval_complex(vm, re, im, out); }
 
-qs_status qs_string(qs_vm *vm, const char *s, size_t n, qs_value *out) {
-    return qval_string(vm, s, n, out);
-}
+qs_status qs_string(qs_vm *vm, const char *s, size_t n, qs_value *out) { return qval_string(vm, s, n, out); }
 
 static qs_status not_a(qs_vm *vm, const char *wanted, qs_value v) {
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s is wanted, got %s", wanted, qval_type_name(vm, v));
@@ -519,7 +525,7 @@ qs_status qs_binary(qs_vm *vm, const char *op, qs_value a, qs_value b, qs_value 
     return qerr_set(qvm_ctx(vm), QS_EVALUE, "unknown operator %s", op);
 }
 
-/* -- arrays ------------------------------------------------------------------------------------------------------ */
+/* -- arrays -------------------------------------------------------------------------------------------------------- */
 
 qs_status qs_array(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, qs_value *out) {
     Array *a;
@@ -548,7 +554,9 @@ qs_status qs_array_wrap(qs_vm *vm, const qs_array_info *info, void *data, int de
 bool qs_array_describe(qs_value v, qs_array_info *out) {
     if (v.kind != QS_ARRAY) return false;
     const Array *a = v.u.p;
-    *out = (qs_array_info){.dtype = (qs_dtype)a->dtype, .rank = a->ndim, .readonly = a->buf->readonly,
+    *out = (qs_array_info){.dtype = (qs_dtype)a->dtype,
+                           .rank = a->ndim,
+                           .readonly = a->buf->readonly,
                            .nbytes = a->count * qdtype_size((qs_dtype)a->dtype)};
     qarr_shape(a, out->dims, out->strides);
     return true;
@@ -582,7 +590,7 @@ qs_status qs_unlock(qs_vm *vm, qs_value v, int device, qs_access mode) {
     return qarr_lock_failed(vm, qval_array(v), NULL, qbuf_unlock(qvm_ctx(vm), qval_array(v)->buf, d, mode));
 }
 
-/* -- containers, globals ----------------------------------------------------------------------------------------- */
+/* -- containers, globals ------------------------------------------------------------------------------------------- */
 
 qs_status qs_cell(qs_vm *vm, int n, const qs_value *items, qs_value *out) {
     Cell *c;
@@ -628,7 +636,7 @@ qs_status qs_set_global(qs_vm *vm, const char *name, qs_value v) {
     return QS_OK;
 }
 
-/* -- extending --------------------------------------------------------------------------------------------------- */
+/* -- extending ----------------------------------------------------------------------------------------------------- */
 
 qs_status qs_define(qs_vm *vm, const qs_native_def *defs, int n) {
     for (int i = 0; i < n; i++) qvm_builtin(vm, defs[i].name, qval_object(QS_FUNCTION, qfn_native(vm, &defs[i])));
@@ -644,7 +652,7 @@ void *qs_foreign_ptr(qs_value v, const qs_foreign_type *type) {
     return v.kind == QS_FOREIGN && ((Foreign *)v.u.p)->ftype == type ? ((Foreign *)v.u.p)->p : NULL;
 }
 
-/* -- devices ----------------------------------------------------------------------------------------------------- */
+/* -- devices ------------------------------------------------------------------------------------------------------- */
 
 int qs_device_count(qs_vm *vm) {
     ErrorState kept = qvm_ctx(vm)->err;

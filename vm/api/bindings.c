@@ -9,7 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct { char kind; const char *c_in, *c_out, *cpp_in, *cpp_out, *python; } Row;
+typedef struct {
+    char kind;
+    const char *c_in, *c_out, *cpp_in, *cpp_out, *python;
+} Row;
 static const Row rows[] = {
     {'d', "double ", "double *", "double ", "double", "_b.float"},
     {'i', "int64_t ", "int64_t *", "int64_t ", "int64_t", "_b.int"},
@@ -26,7 +29,7 @@ static const Row *row_of(char kind) {
 
 const char *const qbindings_services[NATIVE_SERVICES] = {"error", "release", "device"};
 
-/* -- names -------------------------------------------------------------------------------------------------------- */
+/* -- names --------------------------------------------------------------------------------------------------------- */
 static bool is_one_of(const char *word, const char *list) {
     size_t n = strlen(word);
     for (const char *at = list; (at = strstr(at, word)); at += n)
@@ -103,7 +106,7 @@ static const char *symbol_of(const Face *face, const char *name) {
     return symbol;
 }
 
-/* -- which ones --------------------------------------------------------------------------------------------------- */
+/* -- which ones ---------------------------------------------------------------------------------------------------- */
 /* 0: C has none that is like it. */
 static char letter(const Type *t) {
     if (!t || t->kind == TY_ANY || t->kind == TY_UNION || qtype_is_numeric_array(t)) return 'a';
@@ -114,7 +117,10 @@ static char letter(const Type *t) {
 
 /* The type of a result is known by its declaration alone. */
 static char result_letter(const Func *f, int i) {
-    static const struct { const char *name; char kind; } kinds[] = {{"scalar", 'd'}, {"int", 'i'}, {"bool", 'b'}};
+    static const struct {
+        const char *name;
+        char kind;
+    } kinds[] = {{"scalar", 'd'}, {"int", 'i'}, {"bool", 'b'}};
     const TypeExpr *t = f->is_lambda ? NULL : f->outs[i].type;
     for (size_t k = 0; t && t->kind == TE_NAME && k < 3; k++)
         if (!strcmp(t->name->s, kinds[k].name)) return kinds[k].kind;
@@ -226,7 +232,7 @@ static void add_guard(Text *out, const char *name, const char *end) {
     qtext_puts(out, end);
 }
 
-/* -- C ------------------------------------------------------------------------------------------------------------ */
+/* -- C ------------------------------------------------------------------------------------------------------------- */
 static void add_c_function(const Face *face, const Shown *s, Text *out) {
     const char *separator = "";
     add_doc(out, s->f);
@@ -244,9 +250,11 @@ static void add_hidden(const Face *f, Text *out) {
     if (f->nhidden) qtext_puts(out, "/* Not here:\n");
     for (int i = 0; i < f->nhidden; i++) qtext_printf(out, " *   %s: %s\n", f->hidden[i].name, f->hidden[i].why);
     if (f->nhidden)
-        qtext_printf(out, " * A program that is linked with -lquasar, too, calls them with any values: in a machine "
+        qtext_printf(out,
+                     " * A program that is linked with -lquasar, too, calls them with any values: in a machine "
                      "of its own (qs_open)\n * qs_load of the text import \"%s\" makes them functions for "
-                     "qs_global and qs_call; qs_cell makes cells,\n * qs_define functions of C. */\n", f->object);
+                     "qs_global and qs_call; qs_cell makes cells,\n * qs_define functions of C. */\n",
+                     f->object);
 }
 
 void qbindings_c(const Face *f, Text *out) {
@@ -267,11 +275,12 @@ void qbindings_c(const Face *f, Text *out) {
                  "/* Gives a result back; it is empty then, and may be given back again. */\n"
                  "void %s_release(qs_view *result);\n"
                  "/* Where kernels run from now on: \"cpu\", \"cuda:1\", \"auto\" … */\n"
-                 "qs_status %s_device(const char *wanted);\n", f->name, f->name, f->name);
+                 "qs_status %s_device(const char *wanted);\n",
+                 f->name, f->name, f->name);
     qtext_puts(out, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
 }
 
-/* -- C++ ---------------------------------------------------------------------------------------------------------- */
+/* -- C++ ----------------------------------------------------------------------------------------------------------- */
 static void add_cpp_result(const Shown *s, Text *out) {
     const char *kinds = results(s);
     int n = count_results(s->f);
@@ -315,18 +324,22 @@ static void add_cpp_function(const Face *face, const Shown *s, Text *out) {
 
 void qbindings_cpp(const Face *f, Text *out) {
     const char *suffix = is_one_of(f->name, words) || !strcmp(f->name, "std") ? "_" : "";
-    qtext_printf(out, "/* %s.hpp -- the functions of %s.h in C++17: failures are exceptions, results release "
-                 "themselves. */\n", f->name, f->name);
+    qtext_printf(out,
+                 "/* %s.hpp -- the functions of %s.h in C++17: failures are exceptions, results release "
+                 "themselves. */\n",
+                 f->name, f->name);
     qtext_puts(out, "#ifndef "), add_guard(out, f->name, "_LIBRARY_HPP\n");
     qtext_puts(out, "#define "), add_guard(out, f->name, "_LIBRARY_HPP\n");
     qtext_printf(out, "#include \"%s.h\"\n#include <quasar.hpp>\n#include <tuple>\n\nnamespace %s%s {\n\n", f->name,
                  f->name, suffix);
     for (int i = 0; i < f->n; i++) add_cpp_function(f, &f->at[i], out);
-    qtext_printf(out, "inline void device(const char *wanted) { quasar::check_native(::%s_device(wanted)); }\n\n"
-                 "} // namespace %s%s\n#endif\n", f->name, f->name, suffix);
+    qtext_printf(out,
+                 "inline void device(const char *wanted) { quasar::check_native(::%s_device(wanted)); }\n\n"
+                 "} // namespace %s%s\n#endif\n",
+                 f->name, f->name, suffix);
 }
 
-/* -- Python ------------------------------------------------------------------------------------------------------- */
+/* -- Python -------------------------------------------------------------------------------------------------------- */
 static void add_renamed(const Face *f, Text *out) {
     const char *separator = "";
     for (int i = 0; i < f->n; i++) {
@@ -337,7 +350,8 @@ static void add_renamed(const Face *f, Text *out) {
 }
 
 void qbindings_python(const Face *f, Text *out) {
-    qtext_printf(out, "\"\"\"The functions of %s, compiled by qrun --make-lib; %s.pyi has their types.\"\"\"\n"
+    qtext_printf(out,
+                 "\"\"\"The functions of %s, compiled by qrun --make-lib; %s.pyi has their types.\"\"\"\n"
                  "import os as _os\nimport pyquasar as _q\n\n"
                  "_library = _q.import_native(\n"
                  "    _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), \"%s\"))\n_renamed = {",

@@ -17,7 +17,8 @@ extern const char *const qbindings_services[NATIVE_SERVICES]; /* error, release,
 typedef struct {
     qs_vm *vm;
     const char *name, *source, *object;
-    Shown *at, *hidden; int n, nhidden, room;
+    Shown *at, *hidden;
+    int n, nhidden, room;
 } Face;
 /* Fills in the functions: those whose arguments are numbers, truth values, strings, arrays, or of no declared type, and
  * lambdas that a variable has when the top level has run.  Kernels, main and what begins with _ are in neither list. */

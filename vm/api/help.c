@@ -34,7 +34,10 @@ static void documented(const Func *f, Text *out) {
     for (size_t n, blank = 0; *doc; doc += n + (doc[n] == '\n')) {
         n = strcspn(doc, "\n");
         if (!strncmp(doc, "Function: ", 10) || *doc == ':') continue;
-        if (!n) { blank = 1; continue; }
+        if (!n) {
+            blank = 1;
+            continue;
+        }
         qtext_printf(out, "%s%.*s\n", blank ? "\n" : "", (int)n, doc);
         blank = 0;
     }
@@ -119,13 +122,14 @@ static bool describe_name(qs_vm *vm, const char *name, Text *out) {
 
 /* A word of the language itself. */
 static bool show_word(const char *name, Text *out) {
-    static const struct { const char *word, *form, *sentence; } words[] = {
+    static const struct {
+        const char *word, *form, *sentence;
+    } words[] = {
 #define WORD(word, form, sentence) {word, form, sentence},
 #include "lang/syntax/words.def"
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (!strcmp(words[i].word, name))
-            return qtext_printf(out, "%s\n%s\n", words[i].form, words[i].sentence), true;
+        if (!strcmp(words[i].word, name)) return qtext_printf(out, "%s\n%s\n", words[i].form, words[i].sentence), true;
     return false;
 }
 
@@ -159,7 +163,12 @@ static bool show_group(const LibDoc *docs, int n, const char *word, Text *out) {
     return found;
 }
 
-typedef struct { qs_vm *vm; const char *word; Text *out; int hits; } Search;
+typedef struct {
+    qs_vm *vm;
+    const char *word;
+    Text *out;
+    int hits;
+} Search;
 
 static void add_hit(Search *s, const char *name, const char *doc) {
     if (s->hits++ < MOST_HITS) qtext_printf(s->out, "%-16s %.*s\n", name, (int)strcspn(doc, ".;:\n"), doc);
@@ -234,7 +243,10 @@ void qhelp_variables(qs_vm *vm) {
 
 /* -- the manual ---------------------------------------------------------------------------------------------------- */
 
-typedef struct { qs_vm *vm; Text *out; } Manual;
+typedef struct {
+    qs_vm *vm;
+    Text *out;
+} Manual;
 
 /* Text in a cell of a table. */
 static void add_cell(Text *out, const char *s, size_t n) {

@@ -8,14 +8,14 @@
  *     program ──► run, with config.compile_for ──► code by its keys ─┐
  *        └──────► its modules and what they import, as texts ────────┴─► bundle ──► behind a copy of qrun   exe
  *                                                                              └──► in a shared object      lib   */
-#include "vm/base/file.h"
 #include "vm/api/make.h"
 #include "devices/bundle.h"
 #include "devices/solib.h"
 #include "stdlib/stdlib.h"
+#include "vm/api/bindings.h"
+#include "vm/base/file.h"
 #include "vm/base/warning.h"
 #include "vm/launch/launch.h"
-#include "vm/api/bindings.h"
 #include "vm/program/module.h"
 #include "vm/program/names.h"
 #include "vm/value/machine.h"
@@ -29,13 +29,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* -- modules ------------------------------------------------------------------------------------------------------ */
+/* -- modules ------------------------------------------------------------------------------------------------------- */
 enum { MODULES = 256 };
 typedef struct {
     qs_vm *vm;
     BundleMaker *maker;
-    Module *at[MODULES]; int n;
-    char folder[PATH_MAX];     /* of the program */
+    Module *at[MODULES];
+    int n;
+    char folder[PATH_MAX]; /* of the program */
 } Gather;
 
 static int number_of(const Gather *g, const Module *m) {
@@ -117,7 +118,7 @@ static qs_status add_modules(qs_vm *vm, BundleMaker *maker, Module *program) {
     return s;
 }
 
-/* -- code --------------------------------------------------------------------------------------------------------- */
+/* -- code ---------------------------------------------------------------------------------------------------------- */
 static void add_code(void *maker, CacheKey key, const void *p, size_t n) { qbundle_add_code(maker, key, p, n); }
 
 static void add_targets(qs_vm *vm, BundleMaker *maker) {
@@ -132,7 +133,10 @@ static qs_status load(qs_vm *vm, const char *file, Module **out) {
     return QS_OK;
 }
 
-typedef struct { qs_vm *vm; qs_status status; } Ahead;
+typedef struct {
+    qs_vm *vm;
+    qs_status status;
+} Ahead;
 
 static bool compile_module(void *ud, Module *m) {
     Ahead *a = ud;
@@ -158,7 +162,7 @@ static qs_status train(qs_vm *vm, const Make *m, Module **program) {
     return compile_declared(vm, *program);
 }
 
-/* -- files -------------------------------------------------------------------------------------------------------- */
+/* -- files --------------------------------------------------------------------------------------------------------- */
 /* A program must not take the place of its source. */
 static qs_status check_target(qs_vm *vm, const char *path, const char *source) {
     struct stat to, from;
@@ -219,12 +223,16 @@ static void name_exe(const Make *m, char out[PATH_MAX]) {
     if (m->out) snprintf(out, PATH_MAX, "%s", m->out);
 }
 
-/* -- whether a program uses Python -------------------------------------------------------------------------------- */
-typedef struct { qs_vm *vm; Module *m; bool found; } Doors;
+/* -- whether a program uses Python --------------------------------------------------------------------------------- */
+typedef struct {
+    qs_vm *vm;
+    Module *m;
+    bool found;
+} Doors;
 
 static bool is_door(const Function *f) {
-    static const char *const doors[] = {"pyimport", "pyint", "pybool", "pyfloat", "pystr", "pyfunc", "pyconfig",
-                                        "to_py", "from_py"};
+    static const char *const doors[] = {"pyimport", "pyint",    "pybool", "pyfloat", "pystr",
+                                        "pyfunc",   "pyconfig", "to_py",  "from_py"};
     for (int i = 0; i < f->nmembers; i++)
         if (is_door(f->members[i])) return true;
     for (size_t i = 0; f->fkind == FN_NATIVE && i < sizeof doors / sizeof *doors; i++)
@@ -340,8 +348,10 @@ static qs_status write_exe(qs_vm *vm, const Make *m, BundleMaker *maker, Module 
     return s;
 }
 
-/* -- libraries ---------------------------------------------------------------------------------------------------- */
-typedef struct { char name[PATH_MAX], folder[PATH_MAX], object[PATH_MAX]; } Names;
+/* -- libraries ----------------------------------------------------------------------------------------------------- */
+typedef struct {
+    char name[PATH_MAX], folder[PATH_MAX], object[PATH_MAX];
+} Names;
 
 /* filters.q: filters, libfilters.so; -o x/liby.so: y.  The name begins all names of functions. */
 static qs_status name_library(qs_vm *vm, const Make *m, Names *n) {
@@ -360,8 +370,11 @@ static qs_status name_library(qs_vm *vm, const Make *m, Names *n) {
     for (const char *p = n->name; *p; p++) good = good && (isalnum((unsigned char)*p) || *p == '_');
     if (!strcmp(n->name, "quasar") || !strcmp(n->name, "pyquasar"))
         return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: this is the name of the runtime; -o names another one", path);
-    return good ? QS_OK : qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: a library is called like libfilters.so: letters, "
-                                   "digits and _ make names of functions in C", path);
+    return good ? QS_OK
+                : qerr_set(qvm_ctx(vm), QS_EVALUE,
+                           "%s: a library is called like libfilters.so: letters, "
+                           "digits and _ make names of functions in C",
+                           path);
 }
 
 /* A file of this name may be the user's: those that were made here say in their first line whose functions they are. */
@@ -371,8 +384,10 @@ static qs_status check_face(qs_vm *vm, const char *path) {
     bool ours = (!f && errno != ENOTSUP) || (f && fgets(line, sizeof line, f) && strstr(line, "he functions of "));
     if (f) fclose(f);
     if (ours) return QS_OK;
-    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s is there, and was not made by qrun --make-lib: it would be lost; "
-                    "-o names a library elsewhere", path);
+    return qerr_set(qvm_ctx(vm), QS_EVALUE,
+                    "%s is there, and was not made by qrun --make-lib: it would be lost; "
+                    "-o names a library elsewhere",
+                    path);
 }
 
 static qs_status write_beside(qs_vm *vm, const Names *n, const Face *f, const char *end,

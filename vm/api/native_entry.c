@@ -13,8 +13,8 @@
  * and the error of each thread.  All else hangs on the library. */
 #include "devices/bundle.h"
 #include "devices/solib.h"
-#include "vm/base/dtype.h"
 #include "vm/api/bindings.h"
+#include "vm/base/dtype.h"
 #include "vm/program/prebuilt.h"
 #include "vm/program/python.h"
 #include "vm/value/machine.h"
@@ -35,7 +35,12 @@ typedef struct {
     char settings[PREBUILT_SETTINGS], program[PATH_MAX];
     struct Owner *_Atomic late; /* results that were given back when no turn could begin; of any thread */
 } Library;
-typedef struct Owner { Library *library; qs_value v; double number[2]; struct Owner *next; } Owner; /* of a result */
+typedef struct Owner {
+    Library *library;
+    qs_value v;
+    double number[2];
+    struct Owner *next;
+} Owner; /* of a result */
 
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local char last_error[ERROR_TEXT];
@@ -49,7 +54,7 @@ static qs_status keep_error(qs_vm *vm, qs_status s) {
     return s;
 }
 
-/* -- the machine of a library ------------------------------------------------------------------------------------- */
+/* -- the machine of a library -------------------------------------------------------------------------------------- */
 static qs_status import(Library *l, const SolibData *d) {
     Dl_info where;
     char path[PATH_MAX];
@@ -141,7 +146,7 @@ static qs_status in_turn(SolibData *d, Job *job, void *what, va_list ap) {
     return s;
 }
 
-/* -- views -------------------------------------------------------------------------------------------------------- */
+/* -- views --------------------------------------------------------------------------------------------------------- */
 static Owner *owner_of(const qs_view *v) { return v->owner == QS_READONLY ? NULL : v->owner; }
 
 static void release(qs_view *v) {
@@ -165,16 +170,19 @@ void qs_view_release(qs_view *v) {
     else release_late(v);
 }
 
-/* -- arguments ---------------------------------------------------------------------------------------------------- */
-typedef struct { qs_vm *vm; const char *name; size_t nname; int number; } Place; /* of which function, which argument */
+/* -- arguments ----------------------------------------------------------------------------------------------------- */
+typedef struct {
+    qs_vm *vm;
+    const char *name;
+    size_t nname;
+    int number;
+} Place; /* of which function, which argument */
 
 static qs_status wrong(const Place *p, const char *what) {
     return qs_fail(p->vm, QS_EVALUE, "argument %d of %.*s: %s", p->number + 1, (int)p->nname, p->name, what);
 }
 
-static qs_status number_of(qs_vm *vm, const qs_view *v, qs_value *out) {
-    return qarr_load(vm, v->dtype, v->data, out);
-}
+static qs_status number_of(qs_vm *vm, const qs_view *v, qs_value *out) { return qarr_load(vm, v->dtype, v->data, out); }
 
 static qs_status array_of(const Place *p, const qs_view *v, qs_value *out) {
     if (!v) return wrong(p, "an array is wanted, got NULL");
@@ -194,7 +202,9 @@ static qs_status array_of(const Place *p, const qs_view *v, qs_value *out) {
 }
 
 /* What a va_list is differs: on aarch64 a function gets a copy, and does not move that of its caller on. */
-typedef struct { va_list list; } Rest;
+typedef struct {
+    va_list list;
+} Rest;
 
 static qs_status argument(const Place *p, char kind, Rest *rest, qs_value *out) {
     const char *text;
@@ -209,7 +219,7 @@ static qs_status argument(const Place *p, char kind, Rest *rest, qs_value *out) 
     }
 }
 
-/* -- results ------------------------------------------------------------------------------------------------------ */
+/* -- results ------------------------------------------------------------------------------------------------------- */
 static qs_status own(Library *l, qs_value v, qs_view *out, Owner **made) {
     if (!(*made = calloc(1, sizeof **made))) return qs_fail(l->vm, QS_ENOMEM, "no memory for a result");
     **made = (Owner){.library = l, .v = v};
@@ -246,8 +256,10 @@ static qs_status view_of(Library *l, const Place *p, qs_value v, qs_view *out) {
     bool number = v.kind == QS_BOOL || v.kind == QS_INT || v.kind == QS_NUM || v.kind == QS_COMPLEX;
     *out = (qs_view){.data = NULL};
     if (!number && v.kind != QS_STRING && v.kind != QS_ARRAY) {
-        qs_status s = qs_fail(l->vm, QS_ETYPE, "result %d of %.*s is %s: C gets numbers, arrays and strings here, and "
-                              "any value from qs_call", p->number + 1, (int)p->nname, p->name, qs_type_name(l->vm, v));
+        qs_status s = qs_fail(l->vm, QS_ETYPE,
+                              "result %d of %.*s is %s: C gets numbers, arrays and strings here, and "
+                              "any value from qs_call",
+                              p->number + 1, (int)p->nname, p->name, qs_type_name(l->vm, v));
         return qs_release(l->vm, v), s;
     }
     qs_status s = own(l, v, out, &o);
@@ -290,8 +302,12 @@ static qs_status result(Library *l, const Place *p, char kind, qs_value v, void 
     return s;
 }
 
-/* -- a call ------------------------------------------------------------------------------------------------------- */
-typedef struct { qs_value in[MOST], out[MOST]; void *to[MOST]; int nin, nout; } Call;
+/* -- a call -------------------------------------------------------------------------------------------------------- */
+typedef struct {
+    qs_value in[MOST], out[MOST];
+    void *to[MOST];
+    int nin, nout;
+} Call;
 
 static qs_status read_arguments(Place *p, const char *signature, Rest *rest, Call *c) {
     for (; *signature != '>'; signature++) {

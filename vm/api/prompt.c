@@ -25,11 +25,11 @@
 /* readline passes no data to its callbacks, so the prompt that is reading a line is known to them by this. */
 static struct Completion {
     qs_vm *vm;
-    Text words;     /* the candidates, each ended by a NUL */
-    size_t at;      /* of the next one to give */
-    char **line;    /* what is typed, up to *point; NULL: not known */
+    Text words;  /* the candidates, each ended by a NUL */
+    size_t at;   /* of the next one to give */
+    char **line; /* what is typed, up to *point; NULL: not known */
     int *point;
-} *completing;
+} * completing;
 
 static void add_word(struct Completion *c, const char *prefix, size_t nprefix, const char *name, const char *text) {
     if (strncmp(name, text + nprefix, strlen(text + nprefix)) != 0) return;
@@ -80,7 +80,10 @@ static void add_name(void *ud, const char *name) {
 
 /* In strings: files, and modules of the library.  The word ends at a '/' or '-', so what the string holds counts, and
  * a candidate is the word with what is missing. */
-typedef struct { struct Completion *c; const char *word, *text; } InString;
+typedef struct {
+    struct Completion *c;
+    const char *word, *text;
+} InString;
 
 static void add_rest(const InString *s, const char *leaf, const char *name) {
     size_t n = strlen(leaf);
@@ -152,12 +155,12 @@ static char *complete(const char *text, int again) {
 
 typedef struct {
     qs_vm *vm;
-    bool typed;                             /* input is a terminal */
-    char *(*readline)(const char *prompt);  /* NULL: plain */
+    bool typed;                            /* input is a terminal */
+    char *(*readline)(const char *prompt); /* NULL: plain */
     void (*add_history)(const char *line);
     int (*write_history)(const char *file);
-    int (**while_waiting)(void);            /* what libedit calls over and over while nobody types; NULL: unknown */
-    char history[PATH_MAX];                 /* the file, "" for none */
+    int (**while_waiting)(void); /* what libedit calls over and over while nobody types; NULL: unknown */
+    char history[PATH_MAX];      /* the file, "" for none */
     struct Completion completion;
 } Lines;
 
@@ -293,7 +296,7 @@ static bool read_statement(const Lines *l, Text *text) {
     return remember(l, text), true;
 }
 
-/* -- running ----------------------------------------------------------------------------------------------------- */
+/* -- running ------------------------------------------------------------------------------------------------------- */
 
 static void echo(qs_vm *vm, qs_value v) {
     Text t;
@@ -345,9 +348,7 @@ static void tell_reloaded(qs_vm *vm, const Module *m) {
     qtext_free(&t);
 }
 
-static bool reload(qs_vm *vm) {
-    return finish_statement(vm, qmod_reload(vm, tell_reloaded));
-}
+static bool reload(qs_vm *vm) { return finish_statement(vm, qmod_reload(vm, tell_reloaded)); }
 
 /* What people type at any prompt, when the program has not given the word a meaning of its own. */
 static bool is_word(qs_vm *vm, const char *text, const char *word) {
@@ -386,7 +387,7 @@ bool qprompt_run(qs_vm *vm) {
     return good || l.typed;
 }
 
-/* -- dumps ------------------------------------------------------------------------------------------------------- */
+/* -- dumps --------------------------------------------------------------------------------------------------------- */
 
 static qs_status dump_function(qs_vm *vm, Func *f, Text *out);
 

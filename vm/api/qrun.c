@@ -1,8 +1,8 @@
 /* qrun.c -- the command: runs a file, an expression, or the prompt. */
-#include "vm/launch/launch.h"
-#include "vm/quasar.h"
 #include "vm/api/make.h"
 #include "vm/api/prompt.h"
+#include "vm/launch/launch.h"
+#include "vm/quasar.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -57,7 +57,7 @@ typedef struct {
     qs_config config;
     const char *text, *file, *dump, *has, *cache;
     bool list_devices, profile, check;
-    Make make;                 /* make.file NULL: nothing is made */
+    Make make; /* make.file NULL: nothing is made */
 } Options;
 
 /* Changed in the copy of this file that has a program behind it (make.c); volatile, for the compiler knows better. */
@@ -85,7 +85,7 @@ static void on_interrupt(int signal_number) {
     raise(signal_number);
 }
 
-/* -- options ----------------------------------------------------------------------------------------------------- */
+/* -- options ------------------------------------------------------------------------------------------------------- */
 
 static int wrong(const char *what, const char *which) {
     fprintf(stderr, "qrun: %s%s; qrun --help lists the options\n", what, which);
@@ -166,7 +166,11 @@ static int set_loops(Options *o, const char *v) {
 }
 
 static const char targets[] = "a list of native, x86-64-v2 to v4, sm_70 to sm_90, gfx900 to gfx1201, opencl";
-static const struct { const char *name; int (*set)(Options *, const char *); const char *wants; } valued[] = {
+static const struct {
+    const char *name;
+    int (*set)(Options *, const char *);
+    const char *wants;
+} valued[] = {
     {"--device", set_device, "cpu, cuda, hip, opencl, ref, gpu or auto, a list of them, or a file .xml"},
     {"--precision", set_precision, "32 or 64"},
     {"--threads", set_threads, "a number from 1 on"},
@@ -189,8 +193,8 @@ static int option_with_value(Options *o, int argc, char **argv, int *i) {
         const char *v = value_of(valued[k].name, argc, argv, i);
         if (!v) return wrong(valued[k].name, " needs a value");
         if (!valued[k].set(o, v)) return 0;
-        fprintf(stderr, "qrun: %s must be %s, got %s; qrun --help lists the options\n", valued[k].name,
-                valued[k].wants, v);
+        fprintf(stderr, "qrun: %s must be %s, got %s; qrun --help lists the options\n", valued[k].name, valued[k].wants,
+                v);
         return EXIT_USAGE;
     }
     return -1;
@@ -273,7 +277,7 @@ static int program_options(Options *o, int argc, char **argv, char settings[PREB
     return 0;
 }
 
-/* -- running ----------------------------------------------------------------------------------------------------- */
+/* -- running ------------------------------------------------------------------------------------------------------- */
 
 static int report(qs_vm *vm, qs_status s) {
     int code;

@@ -1,9 +1,9 @@
 /* apply.c -- functions of two elements that have no row in elem.def, over arrays and numbers: in double, or exact on
  * integers of any two types. */
+#include "vm/array/operand.h"
+#include "vm/array/strided.h"
 #include "vm/base/dtype.h"
 #include "vm/value/convert.h"
-#include "vm/array/strided.h"
-#include "vm/array/operand.h"
 
 #include <string.h>
 
@@ -109,9 +109,7 @@ qs_status qapply_two(qs_vm *vm, const char *name, double (*fn)(double, double), 
     return pairs(vm, name, &(Pairs){.run = run_reals, .open = open_weak, .real = fn, .d = d, .out = d}, a, b, out);
 }
 
-static Whole whole_number(qs_value v) {
-    return v.kind == QS_NUM ? qdtype_sat_i64(v.u.f, INT64_MIN, INT64_MAX) : v.u.i;
-}
+static Whole whole_number(qs_value v) { return v.kind == QS_NUM ? qdtype_sat_i64(v.u.f, INT64_MIN, INT64_MAX) : v.u.i; }
 
 qs_status qapply_whole(qs_vm *vm, const char *name, Whole (*fn)(Whole, Whole), qs_dtype d, qs_value a, qs_value b,
                        qs_value *out) {

@@ -1,21 +1,28 @@
 /* arith.c -- operators on any two values; arrays with broadcasting.
  *
- *   values ─ plan (operand.c): dtypes of reading, computing, writing; shape of the result ─► nest of runs ─► contiguous.c
+ *   values ─ plan (operand.c): dtypes of reading, computing, writing; shape of the result ─► nest of runs ─►
+ * contiguous.c
  *
  * A run whose operands lie packed in the type of the computation goes straight through the loop.  Any other run goes
  * through it in pieces that fit the first cache, converted and gathered on the way in, converted and scattered out. */
 #include "vm/array/arith.h"
+#include "vm/array/device_ops.h"
+#include "vm/array/operand.h"
+#include "vm/array/strided.h"
 #include "vm/base/dtype.h"
 #include "vm/quasar.h"
 #include "vm/value/convert.h"
-#include "vm/array/strided.h"
-#include "vm/array/operand.h"
-#include "vm/array/device_ops.h"
 
 #include <string.h>
 
-/* -- runs --------------------------------------------------------------------------------------------------------- */
-typedef struct { const char *at; ptrdiff_t step; qs_dtype dtype; size_t size; bool direct; } Stream;
+/* -- runs ---------------------------------------------------------------------------------------------------------- */
+typedef struct {
+    const char *at;
+    ptrdiff_t step;
+    qs_dtype dtype;
+    size_t size;
+    bool direct;
+} Stream;
 
 /* Whether a loop may work on the stream as it lies. */
 static Stream stream(char *at, ptrdiff_t step, qs_dtype dtype, qs_dtype wanted) {
@@ -90,7 +97,7 @@ static void run_plan(const Plan *p, const Operand *a, const Operand *b, void *to
     while (qstrided_next(&n)) (p->signs ? run_signs : run_binary)(p, &n, a->dtype, b->dtype);
 }
 
-/* -- packed operands of the computation's type: the short way ----------------------------------------------------- */
+/* -- packed operands of the computation's type: the short way ------------------------------------------------------ */
 static bool ready(qs_value v, const Operand *o, const Plan *p, size_t count) {
     if (v.kind != QS_ARRAY) return true;
     const Array *a = qval_array(v);
@@ -155,7 +162,7 @@ static qs_status array_binary(qs_vm *vm, Op op, qs_value a, qs_value b, unsigned
     return QS_OK;
 }
 
-/* -- the operators ------------------------------------------------------------------------------------------------ */
+/* -- the operators ------------------------------------------------------------------------------------------------- */
 static bool are_many(qs_value a, qs_value b) {
     return a.kind == QS_ARRAY && b.kind == QS_ARRAY && qval_array(a)->count != 1 && qval_array(b)->count != 1;
 }
@@ -168,9 +175,10 @@ static qs_status check_operator(qs_vm *vm, Op op, qs_value a, qs_value b) {
                         "^: defined between numbers only; write .^ for the power of each element");
     if (!are_many(a, b) || qarr_same_shape(qval_array(a), qval_array(b))) return QS_OK;
     char ta[SHAPE_TEXT], tb[SHAPE_TEXT];
-    return qerr_set(qvm_ctx(vm), QS_ESHAPE, "/: shapes %s and %s do not match; ./ stretches extents of 1, and "
-                    "solve(A, B) divides by a matrix", qarr_shape_text(qval_array(a), ta),
-                    qarr_shape_text(qval_array(b), tb));
+    return qerr_set(qvm_ctx(vm), QS_ESHAPE,
+                    "/: shapes %s and %s do not match; ./ stretches extents of 1, and "
+                    "solve(A, B) divides by a matrix",
+                    qarr_shape_text(qval_array(a), ta), qarr_shape_text(qval_array(b), tb));
 }
 
 static bool is_real(qs_value v) { return v.kind == QS_ARRAY && qdtype_is_real((qs_dtype)qval_array(v)->dtype); }
@@ -261,7 +269,7 @@ qs_status qarith_unary(qs_vm *vm, Op op, qs_value a, qs_value *out) {
     return QS_OK;
 }
 
-/* -- in place ----------------------------------------------------------------------------------------------------- */
+/* -- in place ------------------------------------------------------------------------------------------------------ */
 static qs_status update_by_result(qs_vm *vm, Op op, qs_value a, qs_value b) {
     qs_value r;
     TRY(qarith_binary(vm, op, a, b, &r));

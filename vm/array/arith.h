@@ -24,5 +24,5 @@ qs_status qscalar_whole(qs_vm *vm, const char *fn, qs_value number, int64_t *out
 bool qarith_order(Op op, qs_value a, qs_value b);
 /* `*` between arrays is the matrix product, unless one of them is a single element. */
 bool qarith_is_product(Op op, qs_value a, qs_value b);
-qs_status qarith_matmul(qs_vm *vm, Array *a, Array *b, qs_value *out);               /* matmul.c: BLAS */
+qs_status qarith_matmul(qs_vm *vm, Array *a, Array *b, qs_value *out); /* matmul.c: BLAS */
 #endif

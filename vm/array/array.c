@@ -1,15 +1,15 @@
 #include "vm/array/array.h"
 #include "devices/pool.h"
 #include "devices/threads.h"
-#include "vm/base/dtype.h"
-#include "vm/base/warning.h"
-#include "vm/base/number.h"
-#include "vm/tape/tape.h"
-#include "vm/quasar.h"
-#include "vm/value/convert.h"
+#include "vm/array/device_ops.h"
 #include "vm/array/move.h"
 #include "vm/array/strided.h"
-#include "vm/array/device_ops.h"
+#include "vm/base/dtype.h"
+#include "vm/base/number.h"
+#include "vm/base/warning.h"
+#include "vm/quasar.h"
+#include "vm/tape/tape.h"
+#include "vm/value/convert.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -227,8 +227,8 @@ static qs_status wrap_buffer(qs_vm *vm, const qs_array_info *info, Wrapped m, si
     TRY(check_shape(vm, info->dtype, info->rank, info->dims, count));
     if (!reach(info->rank, info->dims, info->strides, &before, &after))
         return qerr_set(qvm_ctx(vm), QS_ESHAPE, "the strides of a foreign array reach beyond any memory");
-    if (!m.data && *count) return qerr_set(qvm_ctx(vm), QS_EVALUE,
-                                           "a foreign array with elements must have an address");
+    if (!m.data && *count)
+        return qerr_set(qvm_ctx(vm), QS_EVALUE, "a foreign array with elements must have an address");
     *offset = (size_t)before;
     m.data -= (size_t)before * elem;
     m.nbytes = *count ? (size_t)(before + after + 1) * elem : 0;
@@ -332,7 +332,8 @@ qs_status qarr_load(qs_vm *vm, qs_dtype d, const void *p, qs_value *out) {
         *out = u <= INT64_MAX ? qs_int((int64_t)u) : qs_num((double)u);
         return QS_OK;
     }
-    case QS_C64: case QS_C128: {
+    case QS_C64:
+    case QS_C128: {
         QComplexD z;
         qconv_run(d, p, 0, QS_C128, &z, 0, 1);
         return qval_complex(vm, z.re, z.im, out);
@@ -410,7 +411,12 @@ qs_status qarr_put(qs_vm *vm, Array *a, size_t linear, qs_value v) {
 }
 
 /* -- copying and converting ---------------------------------------------------------------------------------------- */
-typedef struct { qs_dtype from, to; const char *src; char *dst; size_t count; } Conversion;
+typedef struct {
+    qs_dtype from, to;
+    const char *src;
+    char *dst;
+    size_t count;
+} Conversion;
 enum { BLOCK = 1 << 14, WORTH = 1 << 18 }; /* elements of a block; bytes that are worth a thread */
 
 static void convert_blocks(void *ud, int64_t first, int64_t last, int worker) {
@@ -462,9 +468,15 @@ qs_status qarr_carry(qs_vm *vm, const ElementMove *c) {
 static qs_status assign_on_device(qs_vm *vm, Array *dst, Array *src, bool *done) {
     static const int64_t none[QS_MAX_RANK];
     bool stretched = src->count == 1 && dst->count != 1;
-    return qmovelaunch_on_device(vm, &(ElementMove){.name = "copy", .from = src, .to = dst, .rank = dst->rank, .dims = dst->dims,
-                                         .from_steps = stretched ? none : src->strides, .to_steps = dst->strides},
-                            done);
+    return qmovelaunch_on_device(vm,
+                                 &(ElementMove){.name = "copy",
+                                                .from = src,
+                                                .to = dst,
+                                                .rank = dst->rank,
+                                                .dims = dst->dims,
+                                                .from_steps = stretched ? none : src->strides,
+                                                .to_steps = dst->strides},
+                                 done);
 }
 
 /* Of dst's shape, or one element for all. */

@@ -3,7 +3,8 @@
  *     array.c    making, viewing, reading        arith.c map_elements.c apply.c   operators, and functions of elements
  *     index.c    x[…]: select.c says which places are meant, gather.c moves their elements
  *     reduce.c   sums and their like             scalar.c operand.c       two numbers; values met element by element
- *     move.c     elements as they are            strided.c contiguous.c          strided runs, and the loops over packed ones
+ *     move.c     elements as they are            strided.c contiguous.c          strided runs, and the loops over
+ * packed ones
  *     gemm.c matmul.c device_math.c              products, here or by the library of a device
  *
  * Arrays and numbers come in, new arrays go out, or old ones changed.  The interpreter, stdlib and bridge call these
@@ -31,20 +32,20 @@ qs_status qarr_new(qs_vm *vm, qs_dtype d, int ndim, const int64_t *dims, bool ze
 /* Memory of others as it lies: m->data is its first element, info says what is there, and whether it may be written.
  * The owner is released once, even on failure. */
 qs_status qarr_wrap(qs_vm *vm, const struct qs_array_info *info, const Wrapped *m, Array **out);
-qs_status qarr_like(qs_vm *vm, const Array *a, qs_dtype d, Array **out);     /* same shape, contiguous, uninitialised */
+qs_status qarr_like(qs_vm *vm, const Array *a, qs_dtype d, Array **out); /* same shape, contiguous, uninitialised */
 qs_status qarr_view(qs_vm *vm, Array *base, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
                     Array **out);
 /* The same also of an array whose derivative is recorded: vm/tape says what the view is. */
 qs_status qarr_alias(qs_vm *vm, Array *base, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
                      Array **out);
-qs_status qarr_contiguous(qs_vm *vm, Array *a, Array **out);                    /* itself (retained) or a packed copy */
-qs_status qarr_copy(qs_vm *vm, Array *a, Array **out);                               /* always fresh and packed */
-qs_status qarr_convert(qs_vm *vm, Array *a, qs_dtype d, Array **out);           /* itself when it has dtype d already */
+qs_status qarr_contiguous(qs_vm *vm, Array *a, Array **out);          /* itself (retained) or a packed copy */
+qs_status qarr_copy(qs_vm *vm, Array *a, Array **out);                /* always fresh and packed */
+qs_status qarr_convert(qs_vm *vm, Array *a, qs_dtype d, Array **out); /* itself when it has dtype d already */
 qs_status qarr_reshape(qs_vm *vm, Array *a, int ndim, const int64_t *dims, Array **out); /* a view when packed */
-qs_status qarr_assign(qs_vm *vm, Array *dst, Array *src);                    /* same shape (or one element), converts */
+qs_status qarr_assign(qs_vm *vm, Array *dst, Array *src); /* same shape (or one element), converts */
 qs_status qarr_fill(qs_vm *vm, Array *dst, qs_value number);
-void qarr_free(qs_vm *vm, Array *a);                                                 /* count reached 0 */
-static inline qs_value qarr_value(Array *a) { return qval_object(QS_ARRAY, a); }     /* takes the reference */
+void qarr_free(qs_vm *vm, Array *a);                                             /* count reached 0 */
+static inline qs_value qarr_value(Array *a) { return qval_object(QS_ARRAY, a); } /* takes the reference */
 static inline Array *qval_array(qs_value v) { return (Array *)v.u.p; }
 static inline void qarr_release(qs_vm *vm, Array *a) { qval_release(vm, qarr_value(a)); }
 
@@ -52,17 +53,15 @@ static inline void qarr_release(qs_vm *vm, Array *a) { qval_release(vm, qarr_val
 qs_status qarr_read(qs_vm *vm, Array *a, const void **p);
 /* What is written by another door than those below: nothing that was known of its elements holds any more. */
 qs_status qarr_touch(qs_vm *vm, Array *a);
-qs_status qarr_write(qs_vm *vm, Array *a, void **p);                                 /* contents are kept */
-qs_status qarr_settle(qs_vm *vm, Array *a);                                          /* after writing: qbuf_settle */
+qs_status qarr_write(qs_vm *vm, Array *a, void **p); /* contents are kept */
+qs_status qarr_settle(qs_vm *vm, Array *a);          /* after writing: qbuf_settle */
 /* Nobody may write to its elements: its owner forbids it, it is locked for reading, or a derivative needs them. */
-static inline bool qarr_is_readonly(const Array *a) {
-    return qbuf_is_readonly(a->buf) || (a->hdr.flags & ARRAY_KEPT);
-}
+static inline bool qarr_is_readonly(const Array *a) { return qbuf_is_readonly(a->buf) || (a->hdr.flags & ARRAY_KEPT); }
 /* The sentence of a failed lock says which array it is: its name, or with NULL its type and shape.  Returns s. */
 qs_status qarr_lock_failed(qs_vm *vm, Array *a, const char *name, qs_status s);
 /* Linear index (row-major over dims) to element offset, for strided access. */
 size_t qarr_offset(const Array *a, size_t linear);
-qs_status qarr_get(qs_vm *vm, Array *a, size_t linear, qs_value *out);          /* number, bool, int or complex value */
+qs_status qarr_get(qs_vm *vm, Array *a, size_t linear, qs_value *out); /* number, bool, int or complex value */
 qs_status qarr_put(qs_vm *vm, Array *a, size_t linear, qs_value v);
 /* One element of memory; storing converts, QS_ETYPE when v is no number or loses an imaginary part. */
 qs_status qarr_load(qs_vm *vm, qs_dtype d, const void *p, qs_value *out);
@@ -75,11 +74,11 @@ int qarr_size(const Array *a, int64_t dims[QS_MAX_RANK]);
 void qarr_packed_strides(int rank, const int64_t *dims, int64_t *strides);
 /* As it was made; strides may be NULL.  Returns ndim. */
 int qarr_shape(const Array *a, int64_t dims[QS_MAX_RANK], int64_t strides[QS_MAX_RANK]);
-bool qarr_has_shape(const Array *a, int ndim, const int64_t *dims);                  /* as it was made */
-void qarr_keep(Array *a, int ndim);                                    /* so many dimensions, or as many as it needs */
-int qarr_normalise(int rank, int64_t *dims);                           /* to the normal form, in place; the rank */
-bool qarr_same_dims(const Array *a, int rank, const int64_t *dims);  /* of a normal form */
-bool qarr_same_shape(const Array *a, const Array *b);                                /* as programs see shapes */
+bool qarr_has_shape(const Array *a, int ndim, const int64_t *dims); /* as it was made */
+void qarr_keep(Array *a, int ndim);                                 /* so many dimensions, or as many as it needs */
+int qarr_normalise(int rank, int64_t *dims);                        /* to the normal form, in place; the rank */
+bool qarr_same_dims(const Array *a, int rank, const int64_t *dims); /* of a normal form */
+bool qarr_same_shape(const Array *a, const Array *b);               /* as programs see shapes */
 /* "3x4", for messages; buf is returned. */
 enum { SHAPE_TEXT = 176 };
 const char *qarr_shape_text(const Array *a, char buf[SHAPE_TEXT]);
@@ -101,7 +100,7 @@ qs_status qarr_from_value(qs_vm *vm, qs_value v, qs_dtype d, Array **out);
 qs_status qarr_doubles(qs_vm *vm, qs_value v, const char *what, double **out, size_t *n);
 /* Shape from the arguments of zeros(a,b,…) or zeros(sizevec); `fn` names the function in messages. */
 qs_status qarr_shape_args(qs_vm *vm, const char *fn, int n, const qs_value *args, int *rank, int64_t dims[QS_MAX_RANK]);
-qs_status qarr_from_doubles(qs_vm *vm, const double *x, size_t n, Array **out);      /* a vec of scalar */
+qs_status qarr_from_doubles(qs_vm *vm, const double *x, size_t n, Array **out);              /* a vec of scalar */
 qs_status qarr_range(qs_vm *vm, qs_dtype d, double lo, double step, double hi, Array **out); /* lo..step..hi */
 /* The type of a list of numbers that is of type d when it holds them. */
 qs_dtype qarr_literal_dtype(qs_dtype d, int n, const qs_value *items);
@@ -136,7 +135,7 @@ double qred_spread(qs_vm *vm, qs_dtype d, size_t n, const void *x, double from);
 /* The variance along a dimension or over everything, or its root, in elements of type d (float64: over everything), of
  * a real array that a device holds; *done false: it is the host's turn. */
 qs_status qred_spread_of(qs_vm *vm, Array *a, int dim, double ddof, bool root, qs_dtype d, qs_value *out, bool *done);
-qs_status qred_cum(qs_vm *vm, Reduce r, Array *x, int dim, Array **out);             /* cumsum, cumprod */
+qs_status qred_cum(qs_vm *vm, Reduce r, Array *x, int dim, Array **out); /* cumsum, cumprod */
 /* The first places of the extremes (RED_MIN, RED_MAX) along a dimension, or as a number that over everything, of an
  * array that a device holds; *done false: it is the host's turn. */
 qs_status qred_places(qs_vm *vm, Reduce r, Array *a, int dim, qs_value *out, bool *done);

@@ -46,12 +46,13 @@ LOOPS_WITHOUT_TRAPS
         }                                                                                                              \
     }
 
-#define EACH_INT(op, row, result) LOOPS(op, row, I32, result(I32)) LOOPS(op, row, U32, result(U32))                    \
-    LOOPS(op, row, I64, result(I64)) LOOPS(op, row, U64, result(U64))
-#define EACH_REAL(op, row, result) LOOPS(op, row, F32, result(F32)) LOOPS(op, row, F64, result(F64))
+#define EACH_INT(op, row, result)                                                                                      \
+    LOOPS(op, row, I32, result(I32))                                                                                   \
+    LOOPS(op, row, U32, result(U32)) LOOPS(op, row, I64, result(I64)) LOOPS(op, row, U64, result(U64))
+#define EACH_REAL(op, row, result)    LOOPS(op, row, F32, result(F32)) LOOPS(op, row, F64, result(F64))
 #define EACH_COMPLEX(op, row, result) LOOPS(op, row, C64, result(C64)) LOOPS(op, row, C128, result(C128))
-#define STAYS(id) E_##id
-#define TRUTH(id) uint8_t
+#define STAYS(id)                     E_##id
+#define TRUTH(id)                     uint8_t
 
 #define ARITHMETIC(op, row) EACH_INT(op, row, STAYS) EACH_REAL(op, row, STAYS) EACH_COMPLEX(op, row, STAYS)
 ARITHMETIC(ADD, add)
@@ -111,7 +112,7 @@ LOOPS_OF(OR, B1, uint8_t, (x | y) != 0)
 LOOPS_OF(XOR, B1, uint8_t, (x != 0) != (y != 0))
 
 #define EQUALITY(op, row) EACH_INT(op, row, TRUTH) EACH_REAL(op, row, TRUTH) EACH_COMPLEX(op, row, TRUTH)
-#define ORDER(op, row) EACH_INT(op, row, TRUTH) EACH_REAL(op, row, TRUTH)
+#define ORDER(op, row)    EACH_INT(op, row, TRUTH) EACH_REAL(op, row, TRUTH)
 EQUALITY(EQ, eq)
 EQUALITY(NE, ne)
 ORDER(LT, lt)
@@ -176,7 +177,7 @@ COMPLEX_POWER(C128)
         else if (power == 2) MUL_##id##_vv(n, a, a, out);                                                              \
         else chain_##id(n, a, power, out);                                                                             \
     }
-#define WHOLE_REAL(y, power) whole_power((double)(y), power)
+#define WHOLE_REAL(y, power)    whole_power((double)(y), power)
 #define WHOLE_COMPLEX(y, power) ((y).im == 0 && whole_power((double)(y).re, power))
 POW_LOOPS(F32, WHOLE_REAL)
 POW_LOOPS(F64, WHOLE_REAL)
@@ -185,20 +186,27 @@ POW_LOOPS(C128, WHOLE_COMPLEX)
 
 /* -- the table ----------------------------------------------------------------------------------------------------- */
 #define FORMS(op, id) [QS_##id] = {op##_##id##_vv, op##_##id##_vs, op##_##id##_sv},
-#define INTS(op) FORMS(op, I32) FORMS(op, U32) FORMS(op, I64) FORMS(op, U64)
-#define REALS(op) FORMS(op, F32) FORMS(op, F64)
+#define INTS(op)      FORMS(op, I32) FORMS(op, U32) FORMS(op, I64) FORMS(op, U64)
+#define REALS(op)     FORMS(op, F32) FORMS(op, F64)
 #define COMPLEXES(op) FORMS(op, C64) FORMS(op, C128)
-#define POWERS(id) [QS_##id] = {POW_##id##_vv, POW_##id##_one, POW_##id##_sv},
+#define POWERS(id)    [QS_##id] = {POW_##id##_vv, POW_##id##_one, POW_##id##_sv},
 
 static Loop *const table[LOOP_COUNT][QS_NDTYPES][LOOP_FORMS] = {
-    [LOOP_ADD] = {INTS(ADD) REALS(ADD) COMPLEXES(ADD)}, [LOOP_SUB] = {INTS(SUB) REALS(SUB) COMPLEXES(SUB)},
-    [LOOP_MUL] = {INTS(MUL) REALS(MUL) COMPLEXES(MUL)}, [LOOP_DIV] = {REALS(DIV) COMPLEXES(DIV)},
+    [LOOP_ADD] = {INTS(ADD) REALS(ADD) COMPLEXES(ADD)},
+    [LOOP_SUB] = {INTS(SUB) REALS(SUB) COMPLEXES(SUB)},
+    [LOOP_MUL] = {INTS(MUL) REALS(MUL) COMPLEXES(MUL)},
+    [LOOP_DIV] = {REALS(DIV) COMPLEXES(DIV)},
     [LOOP_POW] = {POWERS(F32) POWERS(F64) POWERS(C64) POWERS(C128)},
-    [LOOP_MAX] = {INTS(MAX) REALS(MAX)}, [LOOP_MIN] = {INTS(MIN) REALS(MIN)},
-    [LOOP_EQ] = {INTS(EQ) REALS(EQ) COMPLEXES(EQ)}, [LOOP_NE] = {INTS(NE) REALS(NE) COMPLEXES(NE)},
-    [LOOP_LT] = {INTS(LT) REALS(LT)}, [LOOP_LE] = {INTS(LE) REALS(LE)},
-    [LOOP_GT] = {INTS(GT) REALS(GT)}, [LOOP_GE] = {INTS(GE) REALS(GE)},
-    [LOOP_AND] = {FORMS(AND, B1) INTS(AND)}, [LOOP_OR] = {FORMS(OR, B1) INTS(OR)},
+    [LOOP_MAX] = {INTS(MAX) REALS(MAX)},
+    [LOOP_MIN] = {INTS(MIN) REALS(MIN)},
+    [LOOP_EQ] = {INTS(EQ) REALS(EQ) COMPLEXES(EQ)},
+    [LOOP_NE] = {INTS(NE) REALS(NE) COMPLEXES(NE)},
+    [LOOP_LT] = {INTS(LT) REALS(LT)},
+    [LOOP_LE] = {INTS(LE) REALS(LE)},
+    [LOOP_GT] = {INTS(GT) REALS(GT)},
+    [LOOP_GE] = {INTS(GE) REALS(GE)},
+    [LOOP_AND] = {FORMS(AND, B1) INTS(AND)},
+    [LOOP_OR] = {FORMS(OR, B1) INTS(OR)},
     [LOOP_XOR] = {FORMS(XOR, B1) INTS(XOR)},
 };
 
@@ -216,17 +224,18 @@ enum { SUMS = 16, BLOCK = 4096 };
             for (size_t l = 0; l < half; l++) part[l] += part[l + half];                                               \
         return part[0];                                                                                                \
     }                                                                                                                  \
-    static double name##_##id(size_t n, const E_##id *x, operand y) { /* halves until they are blocks: the error grows \
-                                                                         with log n */                                 \
+    static double name##_##id(size_t n, const E_##id *x,                                                               \
+                              operand y) { /* halves until they are blocks: the error grows \
+                                                                         with log n */                          \
         if (n <= BLOCK) return name##_block_##id(n, x, y);                                                             \
         size_t half = n / 2 / SUMS * SUMS;                                                                             \
         return name##_##id(half, x, y) + name##_##id(n - half, x + half, next(y, half));                               \
     }
-#define PLAIN(x, y, i) ((void)(y), (double)(x))
+#define PLAIN(x, y, i)   ((void)(y), (double)(x))
 #define PRODUCT(x, y, i) ((double)(x) * (double)(y)[i])
-#define SQUARE(x, y, i) (((double)(x) - (y)) * ((double)(x) - (y)))
-#define AFTER(y, half) ((y) + (half))
-#define SAME(y, half) (y)
+#define SQUARE(x, y, i)  (((double)(x) - (y)) * ((double)(x) - (y)))
+#define AFTER(y, half)   ((y) + (half))
+#define SAME(y, half)    (y)
 SUM(sum, F32, int, PLAIN, SAME)
 SUM(sum, F64, int, PLAIN, SAME)
 SUM(dot, F32, const float *, PRODUCT, AFTER)
@@ -238,8 +247,7 @@ SUM(spread, F64, double, SQUARE, SAME)
 static void accumulate(size_t n, size_t rows, const float *x, ptrdiff_t step, double *restrict sums) {
     for (; rows >= 4; rows -= 4, x += 4 * step) {
         const float *restrict a = x, *restrict b = x + step, *restrict c = x + 2 * step, *restrict d = x + 3 * step;
-        for (size_t i = 0; i < n; i++)
-            sums[i] += ((double)a[i] + (double)b[i]) + ((double)c[i] + (double)d[i]);
+        for (size_t i = 0; i < n; i++) sums[i] += ((double)a[i] + (double)b[i]) + ((double)c[i] + (double)d[i]);
     }
     for (; rows; rows--, x += step)
         for (size_t i = 0; i < n; i++) sums[i] += (double)x[i];
@@ -262,8 +270,7 @@ enum { STRANDS = 8, PIECE = STRANDS * LOOP_STRAND };
         }                                                                                                              \
         for (size_t k = 0; k < STRANDS; k++) sums[k * LOOP_STRAND] = sum[k] = (double)x[k * LOOP_STRAND];              \
         for (size_t i = 1; i < LOOP_STRAND; i++)                                                                       \
-            for (size_t k = 0; k < STRANDS; k++)                                                                       \
-                sums[k * LOOP_STRAND + i] = sum[k] += (double)x[k * LOOP_STRAND + i];                                  \
+            for (size_t k = 0; k < STRANDS; k++) sums[k * LOOP_STRAND + i] = sum[k] += (double)x[k * LOOP_STRAND + i]; \
     }                                                                                                                  \
     static double running_##id(size_t n, const E_##id *x, double before, E_##id *y) {                                  \
         double sums[PIECE], sum = -0.0; /* what changes nothing, not even -0 */                                        \

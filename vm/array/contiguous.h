@@ -7,9 +7,22 @@
 #include "vm/base/dtype.h"
 
 typedef enum {
-    LOOP_ADD, LOOP_SUB, LOOP_MUL, LOOP_DIV, LOOP_POW, LOOP_MAX, LOOP_MIN, /* integers wrap; in max, min NaN loses */
-    LOOP_EQ, LOOP_NE, LOOP_LT, LOOP_LE, LOOP_GT, LOOP_GE,
-    LOOP_AND, LOOP_OR, LOOP_XOR, /* bitwise; of bool: logical */
+    LOOP_ADD,
+    LOOP_SUB,
+    LOOP_MUL,
+    LOOP_DIV,
+    LOOP_POW,
+    LOOP_MAX,
+    LOOP_MIN, /* integers wrap; in max, min NaN loses */
+    LOOP_EQ,
+    LOOP_NE,
+    LOOP_LT,
+    LOOP_LE,
+    LOOP_GT,
+    LOOP_GE,
+    LOOP_AND,
+    LOOP_OR,
+    LOOP_XOR, /* bitwise; of bool: logical */
     LOOP_COUNT
 } LoopOp;
 

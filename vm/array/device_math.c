@@ -5,26 +5,32 @@
  *
  * The bandwidth is the one that launches measured, where they did; rates are those of ordinary devices of our days: it
  * matters only that a product of small matrices which lie on the host is not worth copying them. */
-#include "vm/tape/tape.h"
 #include "vm/array/device_math.h"
 #include "devices/heap.h"
 #include "vm/launch/run.h"
+#include "vm/tape/tape.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double launch_cost = 2e4, usual_bandwidth = 4;        /* nanoseconds; bytes per nanosecond */
+static const double launch_cost = 2e4, usual_bandwidth = 4;              /* nanoseconds; bytes per nanosecond */
 static const double device_rate = 2000, product_rate = 16, fft_rate = 1; /* operations per nanosecond; of a thread */
 static const double lapack_rate = 6, column_cost = 2e3; /* of a thread, in float64; of a factored column on a device */
 
 typedef struct {
     const char *what;
-    DevLibrary libraries[2]; int nlibraries;
-    Array *in[3]; int nin;
+    DevLibrary libraries[2];
+    int nlibraries;
+    Array *in[3];
+    int nin;
     double operations, rate; /* rate: of a thread of the processor */
     double columns;          /* each waits for the one before */
-    enum { LIBRARY, ALONG, OR_KERNELS } way; /* kernels that need no library: reductions, which --explain tells of by
+    enum {
+        LIBRARY,
+        ALONG,
+        OR_KERNELS
+    } way; /* kernels that need no library: reductions, which --explain tells of by
                               * themselves; or what the device has kernels for, if it has no library */
 } Job;
 
@@ -139,9 +145,7 @@ bool qdevmath_by_kernels(qs_vm *vm, const char *what, Array *a, Array *b, double
     return tell_away(vm, &j, "is a processor, too"), false;
 }
 
-static bool is_away(qs_value v) {
-    return v.kind == QS_ARRAY && qbuf_is_away(qval_array(v)->buf);
-}
+static bool is_away(qs_value v) { return v.kind == QS_ARRAY && qbuf_is_away(qval_array(v)->buf); }
 
 void qdevmath_look_again(Machine *m) { m->held = HELD_UNKNOWN; }
 
@@ -181,9 +185,7 @@ static Device *choose(qs_vm *vm, const Job *j) {
 }
 
 /* -- operands ------------------------------------------------------------------------------------------------------ */
-static DevPtr address(const Array *a, DevPtr block) {
-    return block + a->offset * qdtype_size((qs_dtype)a->dtype);
-}
+static DevPtr address(const Array *a, DevPtr block) { return block + a->offset * qdtype_size((qs_dtype)a->dtype); }
 
 static qs_status hold(qs_vm *vm, Device *d, Array *a, qs_access mode, DevPtr *at) {
     DevPtr block;
@@ -284,8 +286,8 @@ qs_status qdevmath_product(qs_vm *vm, Array *a, Array *b, GemmSize of, Array **o
     int64_t m = of.m, n = of.n, k = of.k;
     DevGemm g = {.dtype = (qs_dtype)a->dtype, .m = m, .n = n, .k = k};
     double complex_work = a->dtype >= QS_C64 ? 4 : 1;
-    Job j = {"*", {LIB_BLAS}, 1, {a, b}, 2, 2.0 * (double)m * (double)n * (double)k * complex_work, product_rate, 0,
-             LIBRARY};
+    Job j = {"*",          {LIB_BLAS}, 1,      {a, b}, 2, 2.0 * (double)m * (double)n * (double)k * complex_work,
+             product_rate, 0,          LIBRARY};
     *out = NULL;
     bool fits = m && n && k && m <= INT32_MAX && n <= INT32_MAX && k <= INT32_MAX && a->dtype == b->dtype;
     if (!fits || !is_float(a) || !lies(a, m, k, &g.lda, &g.ta) || !lies(b, k, n, &g.ldb, &g.tb)) return QS_OK;
@@ -376,9 +378,13 @@ static qs_status solve_on(qs_vm *vm, Device *d, const Job *j, void *of, Array *r
 
 /* Operations for columns of the matrix itself, and for each column of the result. */
 static const char singular[] = "cuSOLVER finds the matrix singular";
-static const struct { const char *what; double factor, column; const char *no_factors; } solving[] = {
-    [SOLVE_SYSTEM] = {"solve", 2.0 / 3, 2, singular}, [SOLVE_INVERSE] = {"inv", 2.0 / 3, 2, singular},
-    [SOLVE_CHOLESKY] = {"chol", 1.0 / 3, 0, "cuSOLVER finds the matrix not positive definite"}};
+static const struct {
+    const char *what;
+    double factor, column;
+    const char *no_factors;
+} solving[] = {[SOLVE_SYSTEM] = {"solve", 2.0 / 3, 2, singular},
+               [SOLVE_INVERSE] = {"inv", 2.0 / 3, 2, singular},
+               [SOLVE_CHOLESKY] = {"chol", 1.0 / 3, 0, "cuSOLVER finds the matrix not positive definite"}};
 
 static qs_status solve(qs_vm *vm, DevSolveKind kind, Array *a, Array *b, Array **out) {
     Device *d;
@@ -420,9 +426,12 @@ static qs_status factor_on(qs_vm *vm, Device *d, const Job *j, void *of, Array *
 
 /* Operations for each element of the longer side and two of the shorter one: of the values alone, and with all that is
  * wanted; how long a column waits for the one before, in those of LU: iterations go over it again and again. */
-static const struct { double values, all, wait; } factoring[] = {
-    [FACTOR_LU] = {2.0 / 3, 2.0 / 3, 1}, [FACTOR_QR] = {2, 4, 7},
-    [FACTOR_SVD] = {4, 20, 200}, [FACTOR_EIGEN] = {4.0 / 3, 9, 30}};
+static const struct {
+    double values, all, wait;
+} factoring[] = {[FACTOR_LU] = {2.0 / 3, 2.0 / 3, 1},
+                 [FACTOR_QR] = {2, 4, 7},
+                 [FACTOR_SVD] = {4, 20, 200},
+                 [FACTOR_EIGEN] = {4.0 / 3, 9, 30}};
 
 qs_status qdevmath_factor(qs_vm *vm, const char *what, Array *a, DevFactor *f, bool *done) {
     char why[100];
@@ -432,8 +441,8 @@ qs_status qdevmath_factor(qs_vm *vm, const char *what, Array *a, DevFactor *f, b
     f->dtype = (qs_dtype)a->dtype, f->m = rows_of(a), f->n = a->dims[a->rank - 1];
     double m = (double)f->m, n = (double)f->n, k = m < n ? m : n, complex_work = a->dtype >= QS_C64 ? 4 : 1;
     double each = f->left ? factoring[f->kind].all : factoring[f->kind].values;
-    Job j = {what, {LIB_SOLVER, LIB_BLAS}, 2, {a}, 1, each * m * n * k * complex_work, lapack_rate,
-             k * factoring[f->kind].wait, LIBRARY};
+    Job j = {what,        {LIB_SOLVER, LIB_BLAS},      2,      {a}, 1, each * m * n * k * complex_work,
+             lapack_rate, k * factoring[f->kind].wait, LIBRARY};
     if (!(d = choose(vm, &j))) return QS_OK;
     TRY(run(vm, d, &j, factor_on, f, NULL, done));
     if (!*done || f->kind == FACTOR_LU || !f->info) return QS_OK;
@@ -480,8 +489,13 @@ static qs_status new_result(qs_vm *vm, const DevConvShape *of, qs_dtype dtype, A
 
 qs_status qdevmath_convolve(qs_vm *vm, const char *what, DevConv *c, Array *const in[3], Array **out) {
     Device *d = device_of_kernels(vm, in[0]);
-    Job j = {.what = what, .libraries = {LIB_DNN}, .nlibraries = 1, .in = {in[0], in[1], in[2]}, .nin = in[2] ? 3 : 2,
-             .operations = operations_of_convolution(&c->of), .way = OR_KERNELS};
+    Job j = {.what = what,
+             .libraries = {LIB_DNN},
+             .nlibraries = 1,
+             .in = {in[0], in[1], in[2]},
+             .nin = in[2] ? 3 : 2,
+             .operations = operations_of_convolution(&c->of),
+             .way = OR_KERNELS};
     *out = NULL;
     if (!d || !d->math) return QS_OK;
     if (wish() == NEVER) return explain(vm, &j, d, NULL, false), QS_OK;

@@ -2,26 +2,26 @@
  *
  * A selection of even spacing in every dimension is a strided view and moves as one nest of loops; lists are walked
  * around it. */
-#include "vm/array/select.h"
 #include "devices/threads.h"
+#include "vm/array/device_ops.h"
+#include "vm/array/move.h"
+#include "vm/array/select.h"
+#include "vm/array/strided.h"
 #include "vm/base/dtype.h"
 #include "vm/base/flag.h"
 #include "vm/value/convert.h"
-#include "vm/array/move.h"
-#include "vm/array/strided.h"
-#include "vm/array/device_ops.h"
 
 #include <string.h>
 
-/* -- selections --------------------------------------------------------------------------------------------------- */
+/* -- selections ---------------------------------------------------------------------------------------------------- */
 typedef struct {
-    size_t size;                          /* of an element */
+    size_t size; /* of an element */
     char *base, *block;
-    bool store;                           /* from block to base */
+    bool store; /* from block to base */
     int n;
     const Select *at;
-    ptrdiff_t bsteps[QS_MAX_RANK];        /* of the base, per place, bytes */
-    ptrdiff_t ksteps[QS_MAX_RANK];        /* of the block, per element, bytes; all 0 for a fill */
+    ptrdiff_t bsteps[QS_MAX_RANK]; /* of the base, per place, bytes */
+    ptrdiff_t ksteps[QS_MAX_RANK]; /* of the block, per element, bytes; all 0 for a fill */
 } Move;
 
 #define LIST_LOOPS(bits, type)                                                                                         \
@@ -101,8 +101,15 @@ static int inner_list(const Move *m) {
     return even >= 16 && even >= longest / 16 ? -1 : inner;
 }
 
-typedef struct { ptrdiff_t bstep, kstep; size_t count; } Run;
-typedef struct { const Move *m; int inner; Run run; } Walk;
+typedef struct {
+    ptrdiff_t bstep, kstep;
+    size_t count;
+} Run;
+typedef struct {
+    const Move *m;
+    int inner;
+    Run run;
+} Walk;
 
 static void move_run(const Move *m, const Run *r, char *base, char *block) {
     qs_dtype raw = raw_dtype(m->size);
@@ -225,24 +232,33 @@ qs_status qgather_on_device(const Base *b, Array *a, const Selection *s, Array *
     block_steps(s, into && block->count == 1, dims, steps);
     for (int d = 0; d < s->n && status == QS_OK; d++)
         if (s->at[d].list) status = list_array(b->vm, &s->at[d], &lists[d]);
-    ElementMove c = {.name = into ? "x[…] = y" : "x[…]", .from = into ? block : a, .to = into ? a : block, .rank = s->n,
-               .dims = dims, .from_steps = into ? steps : base, .to_steps = into ? base : steps,
-               .from_at = into ? 0 : at, .to_at = into ? at : 0, .lists = lists, .extents = b->dims, .into = into};
+    ElementMove c = {.name = into ? "x[…] = y" : "x[…]",
+                     .from = into ? block : a,
+                     .to = into ? a : block,
+                     .rank = s->n,
+                     .dims = dims,
+                     .from_steps = into ? steps : base,
+                     .to_steps = into ? base : steps,
+                     .from_at = into ? 0 : at,
+                     .to_at = into ? at : 0,
+                     .lists = lists,
+                     .extents = b->dims,
+                     .into = into};
     if (status == QS_OK) status = qmovelaunch_on_device(b->vm, &c, done);
     for (int d = 0; d < s->n; d++)
         if (lists[d]) qarr_release(b->vm, lists[d]);
     return status;
 }
 
-/* -- a long list of places in a vec: read, and what is there fetched, piece by piece ------------------------------ */
+/* -- a long list of places in a vec: read, and what is there fetched, piece by piece ------------------------------- */
 typedef struct {
-    qs_dtype d;              /* of the list */
+    qs_dtype d; /* of the list */
     size_t count, size;
     const char *list, *base;
-    ptrdiff_t step;          /* of the base, bytes */
+    ptrdiff_t step; /* of the base, bytes */
     double extent;
     char *out;
-    Flag outside;            /* a place is not inside: modes and errors are for those who go one by one */
+    Flag outside; /* a place is not inside: modes and errors are for those who go one by one */
 } Fetch;
 enum { LONG_LIST = 1 << 12, FETCHED = 1 << 14 /* places that are worth a thread */ };
 
@@ -287,8 +303,14 @@ qs_status qgather_list(const Base *b, Array *a, qs_value at, qs_value *out) {
     qs_status s = qarr_write(b->vm, r, &block);
     if (s) return qarr_release(b->vm, r), s;
     size_t size = qdtype_size((qs_dtype)a->dtype);
-    Fetch f = {.d = (qs_dtype)list->dtype, .count = list->count, .size = size, .list = p, .base = base,
-               .step = b->strides[0] * (ptrdiff_t)size, .extent = (double)b->dims[0], .out = block};
+    Fetch f = {.d = (qs_dtype)list->dtype,
+               .count = list->count,
+               .size = size,
+               .list = p,
+               .base = base,
+               .step = b->strides[0] * (ptrdiff_t)size,
+               .extent = (double)b->dims[0],
+               .out = block};
     qthreads_run(qthreads_of(qvm_ctx(b->vm)), (count + FETCHED - 1) / FETCHED, 1, fetch_places, &f);
     if (qflag_is_up(&f.outside)) return qarr_release(b->vm, r), QS_OK;
     return *out = qarr_value(r), QS_OK;

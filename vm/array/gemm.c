@@ -10,8 +10,8 @@
  * out the work themselves. */
 #include "vm/array/gemm.h"
 #include "devices/threads.h"
-#include "vm/base/dtype.h"
 #include "vm/array/contiguous.h"
+#include "vm/base/dtype.h"
 #include "vm/value/machine.h"
 
 #include <dlfcn.h>
@@ -72,7 +72,7 @@ typedef double Near_F64 __attribute__((vector_size(32), aligned(8), may_alias));
     }                                                                                                                  \
     static void product_##id(size_t m, size_t n, size_t k, const T *a, const T *b, T *c) {                             \
         T edge[DEPTH * COLUMNS_##id];                                                                                  \
-        memset(c, 0, m * n * sizeof(T));                                                                               \
+        memset(c, 0, m *n * sizeof(T));                                                                                \
         memset(edge, 0, n % COLUMNS_##id ? (k < DEPTH ? k : DEPTH) * COLUMNS_##id * sizeof(T) : 0);                    \
         for (size_t p = 0; p < k; p += DEPTH) {                                                                        \
             size_t depth = k - p < DEPTH ? k - p : DEPTH, j = 0, rest = n % COLUMNS_##id;                              \

@@ -1,6 +1,6 @@
 /* gemm.c once more, for processors with AVX2 and FMA. */
-#include "vm/array/gemm.h"
 #include "vm/array/contiguous.h"
+#include "vm/array/gemm.h"
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #pragma GCC target("avx2,fma")

@@ -1,15 +1,15 @@
 /* index.c -- x[…] on arrays and cells: read, written, updated. */
-#include "vm/array/arith.h"
 #include "vm/array/index.h"
+#include "vm/array/arith.h"
+#include "vm/array/device_ops.h"
+#include "vm/array/select.h"
+#include "vm/array/strided.h"
 #include "vm/base/dtype.h"
 #include "vm/base/warning.h"
-#include "vm/array/strided.h"
-#include "vm/array/select.h"
-#include "vm/array/device_ops.h"
 
 #include <string.h>
 
-/* -- reading an array --------------------------------------------------------------------------------------------- */
+/* -- reading an array ---------------------------------------------------------------------------------------------- */
 /* The usual case, before anything is prepared: whole numbers inside, one per dimension of a packed array. */
 static bool quick_place(const Array *a, int n, const qs_value *at, size_t *linear) {
     size_t k = 0;
@@ -87,8 +87,14 @@ static qs_status last_of(qs_vm *vm, Array *a, qs_value *out) {
     Array *last;
     int64_t one = 1;
     TRY(qarr_new(vm, (qs_dtype)a->dtype, 1, &one, false, &last));
-    qs_status s = qarr_carry(vm, &(ElementMove){.name = "last", .from = a, .to = last, .rank = 1, .dims = &one,
-                                          .from_steps = &one, .to_steps = &one, .from_at = (int64_t)a->count - 1});
+    qs_status s = qarr_carry(vm, &(ElementMove){.name = "last",
+                                                .from = a,
+                                                .to = last,
+                                                .rank = 1,
+                                                .dims = &one,
+                                                .from_steps = &one,
+                                                .to_steps = &one,
+                                                .from_at = (int64_t)a->count - 1});
     if (s == QS_OK) s = qarr_get(vm, last, 0, out);
     return qarr_release(vm, last), s;
 }
@@ -98,16 +104,38 @@ static qs_status pick_there(qs_vm *vm, Array *a, Array *mask, Array *counts, qs_
     qs_value n;
     Array *r;
     int64_t one = 1, count = (int64_t)a->count, none = 0;
-    AxisOp run = {.name = "x[mask]", .op = LOOP_ADD, .lane = QS_I64, .x = mask, .y = counts, .rank = 1, .dims = &one,
-                 .strides = &none, .n = count, .step = 1, .y_strides = &none, .y_step = 1, .beside = a};
+    AxisOp run = {.name = "x[mask]",
+                  .op = LOOP_ADD,
+                  .lane = QS_I64,
+                  .x = mask,
+                  .y = counts,
+                  .rank = 1,
+                  .dims = &one,
+                  .strides = &none,
+                  .n = count,
+                  .step = 1,
+                  .y_strides = &none,
+                  .y_step = 1,
+                  .beside = a};
     TRY(qaxisop_run(vm, &run, done));
     if (!*done) return QS_OK;
     TRY(last_of(vm, counts, &n));
     TRY(qarr_new(vm, (qs_dtype)a->dtype, 1, &(int64_t){(int64_t)qval_number(n)}, false, &r));
     qbuf_unset(r->buf);
     int64_t extent = (int64_t)r->count;
-    ElementMove c = {.name = "x[mask]", .from = a, .to = r, .rank = 1, .dims = &count, .from_steps = &one, .to_steps = &one,
-               .lists = &counts, .extents = &extent, .into = true, .from_one = true, .mask = mask, .mask_steps = &one};
+    ElementMove c = {.name = "x[mask]",
+                     .from = a,
+                     .to = r,
+                     .rank = 1,
+                     .dims = &count,
+                     .from_steps = &one,
+                     .to_steps = &one,
+                     .lists = &counts,
+                     .extents = &extent,
+                     .into = true,
+                     .from_one = true,
+                     .mask = mask,
+                     .mask_steps = &one};
     qs_status s = r->count ? qmovelaunch_on_device(vm, &c, done) : QS_OK;
     if (s || !*done) return qarr_release(vm, r), s;
     return *out = qarr_value(r), QS_OK;
@@ -169,7 +197,7 @@ static qs_status get_array(Base *b, Array *a, int n, const qs_value *at, qs_valu
     return status;
 }
 
-/* -- writing to an array ------------------------------------------------------------------------------------------ */
+/* -- writing to an array ------------------------------------------------------------------------------------------- */
 static qs_status assign_error(const Base *b, const Array *value, int rank, const int64_t *dims) {
     char have[SHAPE_TEXT], want[SHAPE_TEXT];
     Array shape = {.rank = (uint8_t)rank};
@@ -221,9 +249,17 @@ static qs_status put_selection(const Base *b, Array *a, const Selection *s, Arra
 
 static qs_status fill_masked_there(qs_vm *vm, Array *a, Array *mask, Array *value, bool *done) {
     static const int64_t none[QS_MAX_RANK];
-    return qmovelaunch_on_device(vm, &(ElementMove){.name = "x[mask] = y", .from = value, .to = a, .rank = a->rank,
-                                         .dims = a->dims, .from_steps = none, .to_steps = a->strides, .mask = mask,
-                                         .mask_steps = mask->strides}, done);
+    return qmovelaunch_on_device(vm,
+                                 &(ElementMove){.name = "x[mask] = y",
+                                                .from = value,
+                                                .to = a,
+                                                .rank = a->rank,
+                                                .dims = a->dims,
+                                                .from_steps = none,
+                                                .to_steps = a->strides,
+                                                .mask = mask,
+                                                .mask_steps = mask->strides},
+                                 done);
 }
 
 /* A[mask] = v: v is one number, one element for each true of the mask, or an array of A's shape. */
@@ -233,8 +269,7 @@ static qs_status put_masked(const Base *b, Array *a, Array *mask, Array *value) 
     void *p;
     Nest n;
     bool done = false;
-    if (value->count == 1 && a->count && qdevmath_asks(b->vm))
-        TRY(fill_masked_there(b->vm, a, mask, value, &done));
+    if (value->count == 1 && a->count && qdevmath_asks(b->vm)) TRY(fill_masked_there(b->vm, a, mask, value, &done));
     if (done) return QS_OK;
     TRY(qarr_read(b->vm, mask, &q));
     TRY(qarr_read(b->vm, value, &block));
@@ -292,7 +327,7 @@ static qs_status set_array(Base *b, Array *a, int n, const qs_value *at, qs_valu
     return s;
 }
 
-/* -- cells -------------------------------------------------------------------------------------------------------- */
+/* -- cells --------------------------------------------------------------------------------------------------------- */
 /* Where the k-th selected item lies; OUTSIDE when it does not exist. */
 static int64_t item_place(const Base *b, const Selection *s, size_t k) {
     int64_t at = 0;
@@ -377,7 +412,7 @@ static qs_status set_cell(Base *b, Cell *c, int n, const qs_value *at, qs_value 
     return status;
 }
 
-/* -- the entries -------------------------------------------------------------------------------------------------- */
+/* -- the entries --------------------------------------------------------------------------------------------------- */
 static qs_status cannot_index(qs_vm *vm, qs_value base, const char *name) {
     const char *type = qval_type_name(vm, base);
     const char *instead = base.kind == QS_STRING ? "; substr(s, start, count) is a part of it" : "";

@@ -4,9 +4,9 @@
  *
  * Operators have loops of their own (contiguous.c), with forms for a number beside an array. */
 #include "vm/array/map_elements.h"
-#include "vm/array/strided.h"
-#include "vm/array/operand.h"
 #include "vm/array/device_ops.h"
+#include "vm/array/operand.h"
+#include "vm/array/strided.h"
 #include "vm/base/dtype.h"
 #include "vm/value/convert.h"
 
@@ -34,30 +34,30 @@ typedef void ElemLoop(size_t n, const void *const *in, void *out);
         for (size_t i = 0; i < n; i++) out[i] = elem_##id##_##D(ARG_##nargs);                                          \
     }
 #define INTEGERS(X, id, nargs)                                                                                         \
-    X(id, nargs, I32, int32_t, int32_t) X(id, nargs, U32, uint32_t, uint32_t)                                          \
-    X(id, nargs, I64, int64_t, int64_t) X(id, nargs, U64, uint64_t, uint64_t)
+    X(id, nargs, I32, int32_t, int32_t)                                                                                \
+    X(id, nargs, U32, uint32_t, uint32_t) X(id, nargs, I64, int64_t, int64_t) X(id, nargs, U64, uint64_t, uint64_t)
 #define NONE(X, id, nargs)
 #define NUMBERS(X, id, nargs) X(id, nargs, F32, float, float) X(id, nargs, F64, double, double)
-#define TRUTHS(X, id, nargs) X(id, nargs, F32, float, uint8_t) X(id, nargs, F64, double, uint8_t)
-#define JOINED(X, id, nargs) X(id, nargs, F32, float, QComplexF) X(id, nargs, F64, double, QComplexD)
-#define PAIRS(X, id, nargs) X(id, nargs, C64, QComplexF, QComplexF) X(id, nargs, C128, QComplexD, QComplexD)
-#define PARTS(X, id, nargs) X(id, nargs, C64, QComplexF, float) X(id, nargs, C128, QComplexD, double)
-#define TESTS(X, id, nargs) X(id, nargs, C64, QComplexF, uint8_t) X(id, nargs, C128, QComplexD, uint8_t)
+#define TRUTHS(X, id, nargs)  X(id, nargs, F32, float, uint8_t) X(id, nargs, F64, double, uint8_t)
+#define JOINED(X, id, nargs)  X(id, nargs, F32, float, QComplexF) X(id, nargs, F64, double, QComplexD)
+#define PAIRS(X, id, nargs)   X(id, nargs, C64, QComplexF, QComplexF) X(id, nargs, C128, QComplexD, QComplexD)
+#define PARTS(X, id, nargs)   X(id, nargs, C64, QComplexF, float) X(id, nargs, C128, QComplexD, double)
+#define TESTS(X, id, nargs)   X(id, nargs, C64, QComplexF, uint8_t) X(id, nargs, C128, QComplexD, uint8_t)
 
 /* A column says which loops there are. */
-#define REAL(...)             NUMBERS
-#define TRUTH(...)            TRUTHS
-#define JOIN(...)             JOINED
-#define NOTHING               NONE
-#define COMPLEX(how, ...)     PAIRS
-#define PART_OF(how, ...)     PARTS
-#define TEST(...)             TESTS
-#define FLOATS                NONE
-#define SAME                  INTEGERS
-#define ARITH                 INTEGERS
-#define ITSELF                INTEGERS
-#define WHOLE(...)            INTEGERS
-#define FIRST(...)            INTEGERS
+#define REAL(...)         NUMBERS
+#define TRUTH(...)        TRUTHS
+#define JOIN(...)         JOINED
+#define NOTHING           NONE
+#define COMPLEX(how, ...) PAIRS
+#define PART_OF(how, ...) PARTS
+#define TEST(...)         TESTS
+#define FLOATS            NONE
+#define SAME              INTEGERS
+#define ARITH             INTEGERS
+#define ITSELF            INTEGERS
+#define WHOLE(...)        INTEGERS
+#define FIRST(...)        INTEGERS
 #define OPERATOR(...)
 #define ELEM(id, nargs, bound, reals, whole, pairs, ...)                                                               \
     reals(LOOP, id, nargs) whole(LOOP, id, nargs) pairs(LOOP, id, nargs)
@@ -78,8 +78,7 @@ typedef struct {
 } How;
 
 static qs_status undefined(qs_vm *vm, Elem e, const qs_value *args, const char *what) {
-    if (kelem_info[e].nargs != 2)
-        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for %s", kelem_name(e), what);
+    if (kelem_info[e].nargs != 2) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for %s", kelem_name(e), what);
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined between %s and %s", kelem_name(e),
                     qval_type_name(vm, args[0]), qval_type_name(vm, args[1]));
 }
@@ -129,8 +128,7 @@ static void run(const How *how, const Nest *n, const qs_dtype *types, int nargs)
         if (!direct[i] || !out_packed) most = PIECE;
     size_t first = n->count < PIECE ? n->count : PIECE;
     for (int i = 0; i < nargs; i++) /* one number for the whole run */
-        if (n->step[i + 1] == 0)
-            qconv_run(types[i], n->at[i + 1], 0, how->compute, room[i], (ptrdiff_t)size, first);
+        if (n->step[i + 1] == 0) qconv_run(types[i], n->at[i + 1], 0, how->compute, room[i], (ptrdiff_t)size, first);
     for (size_t at = 0, m; at < n->count; at += m) {
         m = n->count - at < most ? n->count - at : most;
         for (int i = 0; i < nargs; i++) {
@@ -189,7 +187,12 @@ static qs_status of_arrays(qs_vm *vm, Elem e, const qs_value *given, int nargs, 
 }
 
 /* -- numbers ------------------------------------------------------------------------------------------------------- */
-typedef union { double f; int64_t i; uint8_t b; QComplexD z; } Number;
+typedef union {
+    double f;
+    int64_t i;
+    uint8_t b;
+    QComplexD z;
+} Number;
 
 static qs_status of_numbers(qs_vm *vm, Elem e, const qs_value *args, int nargs, qs_value *out) {
     bool complex = false, ints = kelem_info[e].whole != ELEM_FLOATS;

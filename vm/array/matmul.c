@@ -1,8 +1,8 @@
 #include "vm/array/arith.h"
 #include "vm/array/array.h"
-#include "vm/base/dtype.h"
 #include "vm/array/device_math.h"
 #include "vm/array/gemm.h"
+#include "vm/base/dtype.h"
 
 /* Small integers and halves are multiplied in a wider type and converted at the end, which saturates. */
 static qs_dtype compute_dtype(qs_dtype d) {
@@ -14,7 +14,8 @@ static qs_status product_error(qs_vm *vm, const Array *a, const Array *b) {
     char ta[SHAPE_TEXT], tb[SHAPE_TEXT];
     const char *hint =
         qarr_same_shape(a, b) ? "; for the product of elements write .*, for the inner product of vectors dotprod"
-        : b->rank == 1 && a->rank == 2 && a->dims[1] == b->dims[0] ? "; a vec is a row, transpose(x) is a column" : "";
+        : b->rank == 1 && a->rank == 2 && a->dims[1] == b->dims[0] ? "; a vec is a row, transpose(x) is a column"
+                                                                   : "";
     return qerr_set(qvm_ctx(vm), QS_ESHAPE, "*: shapes %s and %s do not match as a matrix product%s",
                     qarr_shape_text(a, ta), qarr_shape_text(b, tb), hint);
 }

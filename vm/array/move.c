@@ -6,21 +6,25 @@
 /* A tile has ROWS x ROWS elements of 4 bytes: each line of it is a few cache lines, and all of it fits into the
  * first-level cache.  Where one side is short the other gets longer. */
 enum {
-    ROWS = 64, TILE_BYTES = ROWS * ROWS * 4,
+    ROWS = 64,
+    TILE_BYTES = ROWS * ROWS * 4,
     SHORT = 16,     /* shorter lines cost more than steps */
     WIDEST = 32,    /* bytes that move like one element */
     SHARE = 1 << 18 /* bytes that are worth a thread */
 };
 
-typedef struct { int64_t n; ptrdiff_t d, s; } Axis; /* extent; steps of both sides in bytes */
+typedef struct {
+    int64_t n;
+    ptrdiff_t d, s;
+} Axis; /* extent; steps of both sides in bytes */
 typedef struct {
     size_t size;
     char *dst;
     const char *src;
-    int rank;                    /* two at least; the last two are cut into tiles */
+    int rank; /* two at least; the last two are cut into tiles */
     Axis axis[QS_MAX_RANK + 2];
-    int64_t ni, nj;              /* a tile: so many lines of so many elements */
-    bool turned;                 /* the source runs along the lines' other axis */
+    int64_t ni, nj; /* a tile: so many lines of so many elements */
+    bool turned;    /* the source runs along the lines' other axis */
 } Move;
 
 /* -- lines --------------------------------------------------------------------------------------------------------- */
@@ -39,25 +43,32 @@ static void fill_line(char *d, const char *s, size_t n, size_t size) {
         for (int64_t i = 0; i < n; i++) memcpy(d + i * ds, s + i * ss, bytes);                                         \
         return;
 static void move_line(char *d, ptrdiff_t ds, const char *s, ptrdiff_t ss, int64_t n, size_t size) {
-    if (ds == (ptrdiff_t)size && ss == ds) { memmove(d, s, (size_t)n * size); return; }
-    if (ds == (ptrdiff_t)size && !ss) { fill_line(d, s, (size_t)n, size); return; }
+    if (ds == (ptrdiff_t)size && ss == ds) {
+        memmove(d, s, (size_t)n * size);
+        return;
+    }
+    if (ds == (ptrdiff_t)size && !ss) {
+        fill_line(d, s, (size_t)n, size);
+        return;
+    }
     switch (size) {
+        /* clang-format off */
     LINE(1) LINE(2) LINE(3) LINE(4) LINE(6) LINE(8) LINE(12) LINE(16) LINE(24) LINE(32)
-    default:
-        for (int64_t i = 0; i < n; i++) memcpy(d + i * ds, s + i * ss, size);
+            /* clang-format on */
+            default : for (int64_t i = 0; i < n; i++) memcpy(d + i * ds, s + i * ss, size);
     }
 }
 
 /* -- tiles turned around ------------------------------------------------------------------------------------------- */
 /* W x W elements that fill W vectors: each stage interleaves the vectors of the first half with those of the second,
  * and when the stages have doubled up to W rows have become columns. */
-#define LOW1(W) 0, W, 1, W + 1, 2, W + 2, 3, W + 3, 4, W + 4, 5, W + 5, 6, W + 6, 7, W + 7
+#define LOW1(W)  0, W, 1, W + 1, 2, W + 2, 3, W + 3, 4, W + 4, 5, W + 5, 6, W + 6, 7, W + 7
 #define HIGH1(W) 8, W + 8, 9, W + 9, 10, W + 10, 11, W + 11, 12, W + 12, 13, W + 13, 14, W + 14, 15, W + 15
-#define LOW2(W) 0, W, 1, W + 1, 2, W + 2, 3, W + 3
+#define LOW2(W)  0, W, 1, W + 1, 2, W + 2, 3, W + 3
 #define HIGH2(W) 4, W + 4, 5, W + 5, 6, W + 6, 7, W + 7
-#define LOW4(W) 0, W, 1, W + 1
+#define LOW4(W)  0, W, 1, W + 1
 #define HIGH4(W) 2, W + 2, 3, W + 3
-#define LOW8(W) 0, W
+#define LOW8(W)  0, W
 #define HIGH8(W) 1, W + 1
 #define SQUARE(bytes, T, W)                                                                                            \
     typedef T Vector##bytes __attribute__((vector_size(16), aligned(1), may_alias));                                   \
@@ -73,10 +84,12 @@ static void move_line(char *d, ptrdiff_t ds, const char *s, ptrdiff_t ss, int64_
         }                                                                                                              \
         for (int i = 0; i < W; i++) *(Vector##bytes *)(dst + i * ds) = x[i];                                           \
     }
+/* clang-format off */
 SQUARE(1, uint8_t, 16)
 SQUARE(2, uint16_t, 8)
 SQUARE(4, uint32_t, 4)
 SQUARE(8, uint64_t, 2)
+/* clang-format on */
 
 /* Squares of the first ni - ni % W by nj - nj % W elements; the source's rows are the lines' columns. */
 #define SQUARES(bytes, W)                                                                                              \

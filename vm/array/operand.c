@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* -- shapes ------------------------------------------------------------------------------------------------------- */
+/* -- shapes -------------------------------------------------------------------------------------------------------- */
 qs_status qoperand_shape_error(qs_vm *vm, const char *what, const Array *a, const Array *b) {
     char ta[SHAPE_TEXT], tb[SHAPE_TEXT];
     return qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s: shapes %s and %s do not match", what, qarr_shape_text(a, ta),
@@ -62,9 +62,12 @@ qs_status qoperand_shape(qs_vm *vm, const char *what, qs_value a, qs_value b, Ex
     return qoperand_shapes(vm, what, (qs_value[]){a, b}, 2, out);
 }
 
-/* -- types -------------------------------------------------------------------------------------------------------- */
+/* -- types --------------------------------------------------------------------------------------------------------- */
 typedef enum { CLASS_ARITH, CLASS_FRACTION, CLASS_CHOICE, CLASS_ORDER, CLASS_LOGIC, CLASS_BITS } OpClass;
-typedef struct { OpClass cls; LoopOp loop; } OpPlan;
+typedef struct {
+    OpClass cls;
+    LoopOp loop;
+} OpPlan;
 static const OpPlan op_plans[OP__COUNT] = {
     [OP_ADD] = {CLASS_ARITH, LOOP_ADD},    [OP_SUB] = {CLASS_ARITH, LOOP_SUB},
     [OP_MUL] = {CLASS_ARITH, LOOP_MUL},    [OP_PWMUL] = {CLASS_ARITH, LOOP_MUL},
@@ -242,7 +245,7 @@ qs_status qoperand_plan(qs_vm *vm, Op op, qs_value a, qs_value b, Plan *p) {
     return QS_OK;
 }
 
-/* -- reading ------------------------------------------------------------------------------------------------------ */
+/* -- reading ------------------------------------------------------------------------------------------------------- */
 static const int64_t one_extent[1] = {1}, no_stride[1] = {0};
 
 qs_status qoperand_open(qs_vm *vm, qs_value v, qs_dtype compute, Operand *o) {

@@ -8,7 +8,7 @@
 /* Elements that are converted at once: they stay in the first cache. */
 enum { PIECE = 512, PIECE_BYTES = PIECE * sizeof(QComplexD) };
 
-/* -- scalar.c: two values that are not taken element by element --------------------------------------------------- */
+/* -- scalar.c: two values that are not taken element by element ---------------------------------------------------- */
 static inline bool qscalar_is_number(qs_value v) { return qval_is_number(v) || v.kind == QS_COMPLEX; }
 QComplexD qscalar_complex(qs_value number);
 /* The operator as messages call it; those without a sign of their own are known as functions. */
@@ -17,22 +17,29 @@ qs_status qscalar_mismatch(qs_vm *vm, Op op, qs_value a, qs_value b); /* the err
 qs_status qscalar_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out);
 qs_status qscalar_negate(qs_vm *vm, qs_value number, qs_value *out);
 
-/* -- operand.c: those that are ------------------------------------------------------------------------------------ */
+/* -- operand.c: those that are ------------------------------------------------------------------------------------- */
 typedef struct {
     const void *p;
     qs_dtype dtype;
     int rank;
     const int64_t *dims, *strides;
-    union { double f; int64_t i; QComplexD z; } room; /* of a number that takes part */
+    union {
+        double f;
+        int64_t i;
+        QComplexD z;
+    } room; /* of a number that takes part */
 } Operand;
 
 /* Of a result: its normal form, and how many dimensions its operands have. */
-typedef struct { int ndim, rank; int64_t dims[QS_MAX_RANK]; } Extents;
+typedef struct {
+    int ndim, rank;
+    int64_t dims[QS_MAX_RANK];
+} Extents;
 
 typedef struct {
     LoopOp loop;
-    qs_dtype compute, gives, out;         /* type of the loop, what it writes, type of the result array */
-    bool signs;                           /* a comparison where qdtype_mixes_signs */
+    qs_dtype compute, gives, out; /* type of the loop, what it writes, type of the result array */
+    bool signs;                   /* a comparison where qdtype_mixes_signs */
     Extents shape;
 } Plan;
 

@@ -21,22 +21,31 @@
 #include "devices/threads.h"
 #include "lang/kernel/elem/elem_host.h"
 #include "vm/array/array.h"
+#include "vm/array/contiguous.h"
+#include "vm/array/device_ops.h"
+#include "vm/array/strided.h"
 #include "vm/base/dtype.h"
 #include "vm/value/convert.h"
-#include "vm/array/contiguous.h"
-#include "vm/array/strided.h"
-#include "vm/array/device_ops.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { LANES = 512 };
-typedef union { double f[LANES]; int64_t i[LANES]; uint64_t u[LANES]; QComplexD z[LANES]; } Lanes;
+typedef union {
+    double f[LANES];
+    int64_t i[LANES];
+    uint64_t u[LANES];
+    QComplexD z[LANES];
+} Lanes;
 
-typedef struct { const char *name; LoopOp op; double identity; } ReduceInfo;
+typedef struct {
+    const char *name;
+    LoopOp op;
+    double identity;
+} ReduceInfo;
 static const ReduceInfo infos[] = {
-    [RED_SUM] = {"sum", LOOP_ADD, 0}, [RED_PROD] = {"prod", LOOP_MUL, 1}, [RED_MIN] = {"min", LOOP_MIN, 0},
-    [RED_MAX] = {"max", LOOP_MAX, 0}, [RED_MEAN] = {"mean", LOOP_ADD, NAN}, [RED_ANY] = {"any", LOOP_OR, 0},
+    [RED_SUM] = {"sum", LOOP_ADD, 0}, [RED_PROD] = {"prod", LOOP_MUL, 1},          [RED_MIN] = {"min", LOOP_MIN, 0},
+    [RED_MAX] = {"max", LOOP_MAX, 0}, [RED_MEAN] = {"mean", LOOP_ADD, NAN},        [RED_ANY] = {"any", LOOP_OR, 0},
     [RED_ALL] = {"all", LOOP_AND, 1}, [RED_SUMSQ] = {"squared_norm", LOOP_ADD, 0},
 };
 
@@ -44,7 +53,7 @@ typedef struct {
     Reduce r;
     qs_dtype from, lane, out; /* elements, lanes, elements of a result array */
     Loop *merge;
-    size_t n;                 /* elements that make one result */
+    size_t n; /* elements that make one result */
 } Plan;
 
 /* -- the plan ------------------------------------------------------------------------------------------------------ */
@@ -117,7 +126,10 @@ static void take(const Plan *p, Lanes *lanes, const char *src, ptrdiff_t step, s
     take_rows(p, lanes, 1, src, 0, step, n);
 }
 
-typedef struct { Lanes lanes; size_t used; } Total;
+typedef struct {
+    Lanes lanes;
+    size_t used;
+} Total;
 
 static void add_run(const Plan *p, Total *t, const char *src, ptrdiff_t step, size_t n) {
     for (size_t m; n; n -= m, src += step * (ptrdiff_t)m) {
@@ -158,7 +170,12 @@ static bool add_floats(const Plan *p, Total *t, const char *src, size_t n) {
     return true;
 }
 
-typedef struct { const Plan *p; const char *at; size_t count, size; Total *parts; } Blocks;
+typedef struct {
+    const Plan *p;
+    const char *at;
+    size_t count, size;
+    Total *parts;
+} Blocks;
 
 static void total_blocks(void *ud, int64_t first, int64_t last, int worker) {
     const Blocks *b = ud;
@@ -176,9 +193,7 @@ static void total_blocks(void *ud, int64_t first, int64_t last, int worker) {
 }
 
 /* At most LANES blocks: one lane for each. */
-static size_t block_size(size_t count) {
-    return count > (size_t)BLOCK * LANES ? (count + LANES - 1) / LANES : BLOCK;
-}
+static size_t block_size(size_t count) { return count > (size_t)BLOCK * LANES ? (count + LANES - 1) / LANES : BLOCK; }
 
 static void total_packed(Ctx *c, const Plan *p, const Array *a, const void *at, Total *t) {
     Blocks b = {p, at, a->count, block_size(a->count), t};
@@ -270,8 +285,13 @@ static qs_status empty_result(qs_vm *vm, const Plan *p, qs_value *out) {
 
 /* -- on a device --------------------------------------------------------------------------------------------------- */
 static AxisOp on_device(const Plan *p, Array *a, Array *y) {
-    return (AxisOp){.name = infos[p->r].name, .op = infos[p->r].op, .lane = p->lane, .x = a, .y = y,
-                   .squares = p->r == RED_SUMSQ, .by = p->r == RED_MEAN ? (double)p->n : 0};
+    return (AxisOp){.name = infos[p->r].name,
+                    .op = infos[p->r].op,
+                    .lane = p->lane,
+                    .x = a,
+                    .y = y,
+                    .squares = p->r == RED_SUMSQ,
+                    .by = p->r == RED_MEAN ? (double)p->n : 0};
 }
 
 /* Over everything: along the one dimension of a packed array. */
@@ -308,7 +328,12 @@ static qs_status reduce_all(qs_vm *vm, Plan *p, Array *a, qs_value *out) {
 }
 
 /* -- sums of products ---------------------------------------------------------------------------------------------- */
-typedef struct { qs_dtype d; const char *x, *y; double from, *parts; size_t count, size; } Products;
+typedef struct {
+    qs_dtype d;
+    const char *x, *y;
+    double from, *parts;
+    size_t count, size;
+} Products;
 
 static void sum_products(void *ud, int64_t first, int64_t last, int worker) {
     const Products *s = ud;
@@ -370,9 +395,16 @@ static qs_status along_on_device(qs_vm *vm, const Plan *p, Array *a, const Split
 static qs_status spread_along(qs_vm *vm, Array *a, const Split *s, double ddof, bool root, Array *r, bool *done) {
     Array *means;
     double n = (double)s->n;
-    AxisOp j = {.name = root ? "std" : "var", .op = LOOP_ADD, .lane = QS_F64, .x = a, .rank = s->rank, .dims = s->dims,
-               .strides = s->strides, .n = (int64_t)s->n,
-               .step = s->step / (ptrdiff_t)qdtype_size((qs_dtype)a->dtype), .by = n};
+    AxisOp j = {.name = root ? "std" : "var",
+                .op = LOOP_ADD,
+                .lane = QS_F64,
+                .x = a,
+                .rank = s->rank,
+                .dims = s->dims,
+                .strides = s->strides,
+                .n = (int64_t)s->n,
+                .step = s->step / (ptrdiff_t)qdtype_size((qs_dtype)a->dtype),
+                .by = n};
     TRY(qarr_new(vm, QS_F64, s->rank, s->dims, false, &means));
     j.y = means;
     qs_status status = qaxisop_run(vm, &j, done);
@@ -538,9 +570,18 @@ static qs_status reduce_dim(qs_vm *vm, Plan *p, Array *a, int dim, qs_value *out
 
 /* In two passes: the extremes, and the first places of elements that equal them. */
 static qs_status places_of(qs_vm *vm, const Plan *p, Array *a, const Split *s, Array *extremes, Array *y, bool *done) {
-    AxisOp j = {.name = infos[p->r].name, .op = LOOP_MIN, .lane = QS_I64, .x = a, .y = y, .rank = s->rank,
-               .dims = s->dims, .strides = s->strides, .n = (int64_t)s->n,
-               .step = s->step / (ptrdiff_t)qdtype_size(p->from), .centres = extremes, .places = true};
+    AxisOp j = {.name = infos[p->r].name,
+                .op = LOOP_MIN,
+                .lane = QS_I64,
+                .x = a,
+                .y = y,
+                .rank = s->rank,
+                .dims = s->dims,
+                .strides = s->strides,
+                .n = (int64_t)s->n,
+                .step = s->step / (ptrdiff_t)qdtype_size(p->from),
+                .centres = extremes,
+                .places = true};
     TRY(along_on_device(vm, p, a, s, extremes, done));
     return *done ? qaxisop_run(vm, &j, done) : QS_OK;
 }
@@ -614,8 +655,8 @@ static void running(const Plan *p, const Split *s, const Nest *n, ptrdiff_t out_
             for (size_t k = 0; k < LANES / LOOP_STRAND; k++)                                                           \
                 x[k * LOOP_STRAND + i] = sum[k] = OP(sum[k], x[k * LOOP_STRAND + i]);                                  \
     }
-#define PLUS(x, y) ((x) + (y))
-#define TIMES(x, y) ((x) * (y))
+#define PLUS(x, y)         ((x) + (y))
+#define TIMES(x, y)        ((x) * (y))
 #define PLUS_COMPLEX(x, y) ((QComplexD){(x).re + (y).re, (x).im + (y).im})
 STRANDS(sums_F64, double, PLUS)
 STRANDS(sums_U64, uint64_t, PLUS)
@@ -637,12 +678,12 @@ typedef struct {
     const Plan *p;
     const Split *s;
     Strands *strands;
-    Loop *shift;         /* number op lanes */
+    Loop *shift; /* number op lanes */
     const char *src;
     char *dst;
     ptrdiff_t out_step;
-    QComplexD *before;   /* of each block but the first: the result of all before it */
-    ThreadsChain chain;  /* of the blocks */
+    QComplexD *before;  /* of each block but the first: the result of all before it */
+    ThreadsChain chain; /* of the blocks */
 } Running;
 
 /* A row without gaps whose sums are doubles has loops of its own. */
@@ -711,7 +752,10 @@ static void run_blocks(void *ud, int64_t first, int64_t last, int worker) {
 static size_t blocks_of(const Split *s) { return (s->n + BLOCK - 1) / BLOCK; }
 
 static Running open_running(const Plan *p, const Split *s, ptrdiff_t out_step) {
-    return (Running){.p = p, .s = s, .strands = strands_of(p), .shift = qcontig_get(infos[p->r].op, p->lane, LOOP_SV),
+    return (Running){.p = p,
+                     .s = s,
+                     .strands = strands_of(p),
+                     .shift = qcontig_get(infos[p->r].op, p->lane, LOOP_SV),
                      .out_step = out_step};
 }
 

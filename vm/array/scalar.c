@@ -2,9 +2,9 @@
  * or not. */
 #include "lang/kernel/elem/elem.h"
 #include "lang/kernel/elem/elem_host.h"
+#include "vm/array/arith.h"
 #include "vm/array/operand.h"
 #include "vm/base/number.h"
-#include "vm/array/arith.h"
 #include "vm/quasar.h"
 
 #include <math.h>
@@ -27,10 +27,8 @@ qs_status qscalar_mismatch(qs_vm *vm, Op op, qs_value a, qs_value b) {
                     qval_type_name(vm, a), qval_type_name(vm, b), join ? "; vertcat(a, b) joins two cells" : "");
 }
 
-/* -- two numbers -------------------------------------------------------------------------------------------------- */
-static qs_status overflow(qs_vm *vm) {
-    return qerr_set(qvm_ctx(vm), QS_EVALUE, "integer overflow");
-}
+/* -- two numbers --------------------------------------------------------------------------------------------------- */
+static qs_status overflow(qs_vm *vm) { return qerr_set(qvm_ctx(vm), QS_EVALUE, "integer overflow"); }
 
 static qs_status int_power(qs_vm *vm, int64_t x, int64_t n, qs_value *out) {
     int64_t r = 1;
@@ -55,9 +53,12 @@ static qs_status int_binary(qs_vm *vm, Op op, int64_t x, int64_t y, qs_value *ou
     switch (op) {
     case OP_ADD: lost = __builtin_add_overflow(x, y, &r); break;
     case OP_SUB: lost = __builtin_sub_overflow(x, y, &r); break;
-    case OP_MUL: case OP_PWMUL: lost = __builtin_mul_overflow(x, y, &r); break;
-    case OP_DIV: case OP_PWDIV: *out = qs_num((double)x / (double)y); return QS_OK;
-    case OP_POW: case OP_PWPOW:
+    case OP_MUL:
+    case OP_PWMUL: lost = __builtin_mul_overflow(x, y, &r); break;
+    case OP_DIV:
+    case OP_PWDIV: *out = qs_num((double)x / (double)y); return QS_OK;
+    case OP_POW:
+    case OP_PWPOW:
         if (y >= 0) return int_power(vm, x, y, out);
         *out = qs_num(qcontig_power((double)x, (double)y));
         return QS_OK;
@@ -65,8 +66,10 @@ static qs_status int_binary(qs_vm *vm, Op op, int64_t x, int64_t y, qs_value *ou
     case OP_MINEQ: r = elem_min_I64(x, y); break;
     case OP_BITAND: r = elem_bitand_I64(x, y); break;
     case OP_BITOR: r = elem_bitor_I64(x, y); break;
-    case OP_BITXOR: r = elem_bitxor_I64(x, y); break;
-    COMPARISONS(I64)
+    case OP_BITXOR:
+        r = elem_bitxor_I64(x, y);
+        break;
+        COMPARISONS(I64)
     case OP_ANDAND: *out = qs_bool(x && y); return QS_OK;
     case OP_OROR: *out = qs_bool(x || y); return QS_OK;
     default: return qscalar_mismatch(vm, op, qs_int(x), qs_int(y));
@@ -104,12 +107,17 @@ static qs_status number_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_valu
     switch (op) {
     case OP_ADD: *out = qs_num(elem_add_F64(x, y)); return QS_OK;
     case OP_SUB: *out = qs_num(elem_sub_F64(x, y)); return QS_OK;
-    case OP_MUL: case OP_PWMUL: *out = qs_num(elem_mul_F64(x, y)); return QS_OK;
-    case OP_DIV: case OP_PWDIV: *out = qs_num(elem_div_F64(x, y)); return QS_OK;
-    case OP_POW: case OP_PWPOW: *out = qs_num(qcontig_power(x, y)); return QS_OK;
+    case OP_MUL:
+    case OP_PWMUL: *out = qs_num(elem_mul_F64(x, y)); return QS_OK;
+    case OP_DIV:
+    case OP_PWDIV: *out = qs_num(elem_div_F64(x, y)); return QS_OK;
+    case OP_POW:
+    case OP_PWPOW: *out = qs_num(qcontig_power(x, y)); return QS_OK;
     case OP_MAXEQ: *out = qs_num(elem_max_F64(x, y)); return QS_OK;
-    case OP_MINEQ: *out = qs_num(elem_min_F64(x, y)); return QS_OK;
-    COMPARISONS(F64)
+    case OP_MINEQ:
+        *out = qs_num(elem_min_F64(x, y));
+        return QS_OK;
+        COMPARISONS(F64)
     case OP_ANDAND: *out = qs_bool(x != 0 && y != 0); return QS_OK;
     case OP_OROR: *out = qs_bool(x != 0 || y != 0); return QS_OK;
     default: return bits_binary(vm, op, a, b, out);
@@ -128,9 +136,12 @@ static qs_status complex_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_val
     switch (op) {
     case OP_ADD: z = elem_add_C128(x, y); break;
     case OP_SUB: z = elem_sub_C128(x, y); break;
-    case OP_MUL: case OP_PWMUL: z = elem_mul_C128(x, y); break;
-    case OP_DIV: case OP_PWDIV: z = elem_div_C128(x, y); break;
-    case OP_POW: case OP_PWPOW: z = qcontig_complex_power(x, y); break;
+    case OP_MUL:
+    case OP_PWMUL: z = elem_mul_C128(x, y); break;
+    case OP_DIV:
+    case OP_PWDIV: z = elem_div_C128(x, y); break;
+    case OP_POW:
+    case OP_PWPOW: z = qcontig_complex_power(x, y); break;
     case OP_EQ: *out = qs_bool(elem_eq_C128(x, y)); return QS_OK;
     case OP_NE: *out = qs_bool(elem_ne_C128(x, y)); return QS_OK;
     case OP_ANDAND: *out = qs_bool(xtrue && ytrue); return QS_OK;
@@ -140,7 +151,7 @@ static qs_status complex_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_val
     return qval_complex(vm, z.re, z.im, out);
 }
 
-/* -- strings and everything that is only equal or not ------------------------------------------------------------- */
+/* -- strings and everything that is only equal or not -------------------------------------------------------------- */
 static qs_status append_text(qs_vm *vm, qs_value v, Text *t) {
     if (v.kind != QS_STRING) return qfmt_value(vm, v, t);
     const Str *s = v.u.p;
@@ -161,7 +172,8 @@ static bool same(qs_vm *vm, qs_value a, qs_value b) {
     switch (a.kind) {
     case QS_NIL: return true;
     case QS_STRING: return qstr_equal(a.u.p, b.u.p);
-    case QS_CELL: case QS_TYPE: return qval_equal(vm, a, b);
+    case QS_CELL:
+    case QS_TYPE: return qval_equal(vm, a, b);
     default: return a.u.p == b.u.p;
     }
 }

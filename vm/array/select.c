@@ -4,16 +4,16 @@
  * that a mode gives no value are marked: they read as 0 and ignore what is written. */
 #include "vm/array/select.h"
 #include "devices/pool.h"
+#include "vm/array/strided.h"
 #include "vm/base/dtype.h"
 #include "vm/base/number.h"
 #include "vm/base/warning.h"
 #include "vm/value/convert.h"
-#include "vm/array/strided.h"
 
 #include <math.h>
 #include <string.h>
 
-/* -- access modes ------------------------------------------------------------------------------------------------- */
+/* -- access modes -------------------------------------------------------------------------------------------------- */
 static int64_t floor_mod(int64_t i, int64_t n) {
     int64_t r = i % n;
     return r < 0 ? r + n : r;
@@ -42,14 +42,12 @@ static qs_status outside(const Base *b, int dim, double index) {
     int shown = b->rank == 1 ? 1 : dim; /* a vec is 1xN */
     char text[NUMBER_TEXT];
     return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "index %s is outside dimension %d%s%s (size %lld)",
-                    qnum_shown(index, text), shown,
-                    b->of, b->of_name, (long long)b->dims[dim]);
+                    qnum_shown(index, text), shown, b->of, b->of_name, (long long)b->dims[dim]);
 }
 
 /* The place an index means: rounded toward zero, downward when a mode gives negative places a meaning. */
 static qs_status place(const Base *b, int dim, double x, int64_t *out) {
-    if (isnan(x))
-        return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "an index of %s is not a number", b->name);
+    if (isnan(x)) return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "an index of %s is not a number", b->name);
     double whole = has_boundary(b->mode) ? floor(x) : trunc(x);
     if (whole != x && b->whole) TRY(qwarn_slip(qvm_ctx(b->vm), qvm_here(b->vm), SLIP_FRACTION));
     int64_t i = qdtype_sat_i64(whole, INT64_MIN / 4, INT64_MAX / 4);
@@ -58,7 +56,7 @@ static qs_status place(const Base *b, int dim, double x, int64_t *out) {
     return b->mode == ACC_SAFE ? QS_OK : outside(b, dim, whole);
 }
 
-/* -- from indices to selections ----------------------------------------------------------------------------------- */
+/* -- from indices to selections ------------------------------------------------------------------------------------ */
 void qselect_close(qs_vm *vm, Selection *s) {
     for (int d = 0; d < s->n; d++)
         if (s->at[d].list) qpool_put(qvm_ctx(vm), s->at[d].list, s->at[d].room * sizeof(int64_t));
@@ -147,8 +145,7 @@ qs_status qselect_true(const Base *b, int dim, Array *mask, Select *s) {
     size_t n = 0;
     if (mask->count != (size_t)b->dims[dim])
         return qerr_set(qvm_ctx(b->vm), QS_ESHAPE, "a mask of %zu elements does not fit dimension %d%s%s (size %lld)",
-                        mask->count, b->rank == 1 ? 1 : dim, b->of, b->of_name,
-                        (long long)b->dims[dim]);
+                        mask->count, b->rank == 1 ? 1 : dim, b->of, b->of_name, (long long)b->dims[dim]);
     TRY(qarr_read(b->vm, mask, &p));
     TRY(new_list(b->vm, s, mask->count));
     for (size_t k = 0; k < mask->count; k++)
@@ -178,10 +175,10 @@ static qs_status select_dim(const Base *b, int dim, qs_value at, Select *s) {
     return a->dtype == QS_B1 ? qselect_true(b, dim, a, s) : select_list(b, dim, a, s);
 }
 
-/* -- the base: an array or cell with as many dimensions as indices ------------------------------------------------ */
+/* -- the base: an array or cell with as many dimensions as indices ------------------------------------------------- */
 static qs_status count_error(const Base *b, int rank, int n) {
-    return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "%s has %d dimensions, %d ind%s given", b->name,
-                    rank, n, n == 1 ? "ex" : "ices");
+    return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "%s has %d dimensions, %d ind%s given", b->name, rank, n,
+                    n == 1 ? "ex" : "ices");
 }
 
 /* A vec takes one index or two and more; further indices than there are dimensions meet extents of 1. */
@@ -219,7 +216,7 @@ void qselect_cell(Base *b, qs_vm *vm, const Cell *c, TypeMods mods, const char *
     qarr_packed_strides(b->rank, b->dims, b->strides);
 }
 
-/* -- one index that addresses several dimensions ------------------------------------------------------------------ */
+/* -- one index that addresses several dimensions ------------------------------------------------------------------- */
 static bool whole_shape(const Base *b, const Array *mask) {
     return mask->rank == b->rank && !memcmp(mask->dims, b->dims, mask->rank * sizeof *mask->dims);
 }
@@ -236,9 +233,10 @@ static qs_status check_position(const Base *b, const Indices *x) {
     for (int d = 0; d < x->n; d++) whole &= qval_number(x->parts[d]) == trunc(qval_number(x->parts[d]));
     const char *name = *b->of_name ? b->of_name : "x";
     if (beyond)
-        return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "%s has %d dimensions, and %d numbers as its only index are a place "
-                        "in %d: %s[[0,1],%s:] has the rows 0 and 1", b->name, b->rank, x->n, x->n, name,
-                        b->rank > 2 ? ":," : "");
+        return qerr_set(qvm_ctx(b->vm), QS_EINDEX,
+                        "%s has %d dimensions, and %d numbers as its only index are a place "
+                        "in %d: %s[[0,1],%s:] has the rows 0 and 1",
+                        b->name, b->rank, x->n, x->n, name, b->rank > 2 ? ":," : "");
     if (!b->is_list || !whole) return QS_OK; /* of fractions there is another warning */
     return qwarn_place(qvm_ctx(b->vm), qvm_here(b->vm), name, b->rank);
 }
@@ -266,7 +264,8 @@ static qs_status check_for_mask(const Base *b, Array *a) {
     }
     return qwarn_at(qvm_ctx(b->vm), qvm_here(b->vm),
                     "these numbers are the places 0 and 1%s%s, not a mask: comparisons make masks, as in x[w != 0], "
-                    "and int(w) says that they are places", b->of, b->of_name);
+                    "and int(w) says that they are places",
+                    b->of, b->of_name);
 }
 
 qs_status qselect_open(const Base *b, int n, const qs_value *at, Indices *x) {
@@ -298,7 +297,7 @@ qs_status qselect_each(Base *b, const Indices *x, Selection *s) {
     return QS_OK;
 }
 
-/* -- shapes of selections ----------------------------------------------------------------------------------------- */
+/* -- shapes of selections ------------------------------------------------------------------------------------------ */
 static int count_lists(const Selection *s, int *last) {
     int n = 0;
     for (int d = 0; d < s->n; d++)
@@ -306,7 +305,10 @@ static int count_lists(const Selection *s, int *last) {
     return n;
 }
 
-bool qselect_single(const Selection *s) { int last; return count_lists(s, &last) == 0; }
+bool qselect_single(const Selection *s) {
+    int last;
+    return count_lists(s, &last) == 0;
+}
 
 bool qselect_outside(const Selection *s) {
     for (int d = 0; d < s->n; d++) {

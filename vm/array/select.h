@@ -12,8 +12,8 @@ typedef struct {
     const char *name;         /* of the variable, or "the array" */
     const char *of, *of_name; /* " of " and the name; "" and "" when there is none */
     AccessMode mode;
-    bool is_list;             /* see Subscript */
-    bool whole;               /* a fraction in an index is hardly meant */
+    bool is_list; /* see Subscript */
+    bool whole;   /* a fraction in an index is hardly meant */
     int rank;
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
 } Base;
@@ -29,16 +29,19 @@ typedef struct {
 
 typedef struct {
     size_t count;
-    int64_t first, step;      /* evenly spaced places … */
-    int64_t *list;            /* … or a list of them, OUTSIDE where there is none */
-    size_t room;              /* allocated for the list */
-    bool scalar, outside;     /* outside: a single place that does not exist */
-    const Array *shape;       /* an index array of rank >= 2, whose shape a gathered vec takes */
+    int64_t first, step;  /* evenly spaced places … */
+    int64_t *list;        /* … or a list of them, OUTSIDE where there is none */
+    size_t room;          /* allocated for the list */
+    bool scalar, outside; /* outside: a single place that does not exist */
+    const Array *shape;   /* an index array of rank >= 2, whose shape a gathered vec takes */
 } Select;
 
-typedef struct { int n; Select at[QS_MAX_RANK]; } Selection;
+typedef struct {
+    int n;
+    Select at[QS_MAX_RANK];
+} Selection;
 
-/* -- select.c ---------------------------------------------------------------------------------------------------- */
+/* -- select.c ------------------------------------------------------------------------------------------------------ */
 /* Where index i of a dimension of n is for an access mode; false: nowhere. */
 bool qselect_bound(AccessMode m, int64_t i, int64_t n, int64_t *out);
 void qselect_array(Base *b, qs_vm *vm, const Array *a, TypeMods mods, const char *name);
@@ -58,7 +61,7 @@ enum { PIECE = 256 }; /* places that are read at once */
 /* Places that are all whole and inside, so the same in any mode.  false: one is not. */
 bool qselect_inside(const double *x, size_t n, double size, int64_t *list);
 
-/* -- gather.c ---------------------------------------------------------------------------------------------------- */
+/* -- gather.c ------------------------------------------------------------------------------------------------------ */
 /* Between the places of s in base and a block that is packed, or one element for all of them (fill). */
 void qgather_read(const Base *b, const Selection *s, size_t size, const void *base, void *block);
 void qgather_write(const Base *b, const Selection *s, size_t size, void *base, const void *block, bool fill);

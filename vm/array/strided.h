@@ -17,11 +17,11 @@ enum { NEST_OPERANDS = 4 };
 typedef struct Nest {
     int rank, noperands;
     bool started;
-    size_t count;                                        /* of one run */
+    size_t count; /* of one run */
     int64_t dims[QS_MAX_RANK], index[QS_MAX_RANK];
-    ptrdiff_t steps[NEST_OPERANDS][QS_MAX_RANK];         /* bytes */
-    char *at[NEST_OPERANDS];                             /* where the run begins */
-    ptrdiff_t step[NEST_OPERANDS];                       /* of the run, bytes */
+    ptrdiff_t steps[NEST_OPERANDS][QS_MAX_RANK]; /* bytes */
+    char *at[NEST_OPERANDS];                     /* where the run begins */
+    ptrdiff_t step[NEST_OPERANDS];               /* of the run, bytes */
 } Nest;
 
 void qstrided_begin(Nest *n, int rank, const int64_t *dims);

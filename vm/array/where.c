@@ -1,14 +1,12 @@
 /* where.c -- c ? a : b of an array c: element by element, one of two values. */
 #include "vm/array/arith.h"
-#include "vm/array/strided.h"
-#include "vm/array/operand.h"
 #include "vm/array/device_ops.h"
+#include "vm/array/operand.h"
+#include "vm/array/strided.h"
 #include "vm/base/dtype.h"
 #include "vm/value/convert.h"
 
-static bool is_truth(qs_value v) {
-    return v.kind == QS_BOOL || (v.kind == QS_ARRAY && qval_array(v)->dtype == QS_B1);
-}
+static bool is_truth(qs_value v) { return v.kind == QS_BOOL || (v.kind == QS_ARRAY && qval_array(v)->dtype == QS_B1); }
 
 static qs_status choose_dtype(qs_vm *vm, qs_value a, qs_value b, qs_dtype *out) {
     qs_dtype scalar = qvm_ctx(vm)->scalar_dtype;
@@ -46,8 +44,7 @@ static void run(const Nest *n, const qs_dtype *types, qs_dtype d) {
         const char *from[NEST_OPERANDS];
         for (int i = 0; i < NEST_OPERANDS; i++) from[i] = n->at[i] + n->step[i] * (ptrdiff_t)at;
         qconv_run(types[0], from[1], n->step[1], QS_B1, c, 1, m);
-        for (int i = 1; i < 3; i++)
-            qconv_run(types[i], from[i + 1], n->step[i + 1], d, room[i], (ptrdiff_t)size, m);
+        for (int i = 1; i < 3; i++) qconv_run(types[i], from[i + 1], n->step[i + 1], d, room[i], (ptrdiff_t)size, m);
         choose(size, m, c, room[1], room[2], room[0]);
         qconv_run(d, room[0], (ptrdiff_t)size, d, (char *)(uintptr_t)from[0], n->step[0], m);
     }
@@ -70,9 +67,18 @@ static qs_status put_where(qs_vm *vm, Array *r, qs_value v, Array *mask, Array *
     else TRY(qarr_from_value(vm, v, (qs_dtype)r->dtype, &a));
     steps_over(a, rank, from), steps_over(r, rank, to);
     if (mask) steps_over(mask, rank, steps);
-    qs_status s = qmovelaunch_on_device(vm, &(ElementMove){.name = "?", .from = a, .to = r, .rank = rank, .dims = dims,
-                                                .from_steps = from, .to_steps = to, .mask = mask,
-                                                .mask_steps = steps, .beside = beside}, done);
+    qs_status s = qmovelaunch_on_device(vm,
+                                        &(ElementMove){.name = "?",
+                                                       .from = a,
+                                                       .to = r,
+                                                       .rank = rank,
+                                                       .dims = dims,
+                                                       .from_steps = from,
+                                                       .to_steps = to,
+                                                       .mask = mask,
+                                                       .mask_steps = steps,
+                                                       .beside = beside},
+                                        done);
     return qarr_release(vm, a), s;
 }
 
@@ -113,8 +119,7 @@ static qs_status choose_elements(qs_vm *vm, const qs_value *given, qs_value *out
     if (s) return qarr_release(vm, r), s;
     qstrided_begin(&n, r->rank, r->dims);
     qstrided_array(&n, to, r);
-    for (int i = 0; i < 3; i++)
-        qstrided_operand(&n, x[i].p, qdtype_size(types[i]), x[i].rank, x[i].dims, x[i].strides);
+    for (int i = 0; i < 3; i++) qstrided_operand(&n, x[i].p, qdtype_size(types[i]), x[i].rank, x[i].dims, x[i].strides);
     qstrided_fuse(&n);
     qstrided_lengthen(&n);
     while (qstrided_next(&n)) run(&n, types, d);

@@ -18,19 +18,25 @@ static qs_dtype promote_int(qs_dtype a, qs_dtype b) {
     if (a < QS_I32) a = QS_I32;
     if (b < QS_I32) b = QS_I32;
     if (a == b) return a;
-    if (a > b) { qs_dtype t = a; a = b; b = t; }
+    if (a > b) {
+        qs_dtype t = a;
+        a = b;
+        b = t;
+    }
     if (b == QS_U64) return a == QS_U32 ? QS_U64 : QS_F64;
     return QS_I64; /* int with uint32, or anything with int64 */
 }
 
-bool qdtype_mixes_signs(qs_dtype a, qs_dtype b) {
-    return (a == QS_U64 && has_sign(b)) || (b == QS_U64 && has_sign(a));
-}
+bool qdtype_mixes_signs(qs_dtype a, qs_dtype b) { return (a == QS_U64 && has_sign(b)) || (b == QS_U64 && has_sign(a)); }
 
 static bool wide_int(qs_dtype d) { return d >= QS_I32 && d <= QS_U64; }
 
 qs_dtype qdtype_promote(qs_dtype a, qs_dtype b) {
-    if (a > b) { qs_dtype t = a; a = b; b = t; }
+    if (a > b) {
+        qs_dtype t = a;
+        a = b;
+        b = t;
+    }
     if (b <= QS_U64) return promote_int(a, b);
     if (b >= QS_C64) {
         if (b == QS_C128 || a == QS_F64 || wide_int(a)) return QS_C128;
@@ -116,7 +122,10 @@ bool qdtype_rounds_whole(double x) { return (double)(float)x != x && x == trunc(
 
 float qdtype_half_to_float(uint16_t h) {
     uint32_t sign = (uint32_t)(h & 0x8000) << 16, exp = (h >> 10) & 31, man = h & 0x3ff;
-    union { uint32_t u; float f; } v;
+    union {
+        uint32_t u;
+        float f;
+    } v;
     if (exp == 31) v.u = sign | 0x7f800000 | man << 13;
     else if (exp) v.u = sign | (exp + 112) << 23 | man << 13;
     else return (sign ? -1.0f : 1.0f) * ldexpf((float)man, -24);
@@ -124,7 +133,10 @@ float qdtype_half_to_float(uint16_t h) {
 }
 
 uint16_t qdtype_float_to_half(float f) {
-    union { float f; uint32_t u; } v = {f};
+    union {
+        float f;
+        uint32_t u;
+    } v = {f};
     uint16_t sign = (uint16_t)(v.u >> 16 & 0x8000);
     uint32_t mag = v.u & 0x7fffffff;
     if (mag > 0x7f800000) return (uint16_t)(sign | 0x7e00);
@@ -135,7 +147,10 @@ uint16_t qdtype_float_to_half(float f) {
 }
 
 uint16_t qdtype_float_to_bf16(float f) {
-    union { float f; uint32_t u; } v = {f};
+    union {
+        float f;
+        uint32_t u;
+    } v = {f};
     if ((v.u & 0x7fffffff) > 0x7f800000) return (uint16_t)(v.u >> 16 | 0x40);
     return (uint16_t)((v.u + 0x7fff + (v.u >> 16 & 1)) >> 16);
 }
@@ -176,8 +191,14 @@ void qdtype_put(qs_dtype d, void *p, double x) {
     case QS_BF16: *(uint16_t *)p = qdtype_float_to_bf16((float)x); break;
     case QS_F32: *(float *)p = (float)x; break;
     case QS_F64: *(double *)p = x; break;
-    case QS_C64: ((QComplexF *)p)->re = (float)x; ((QComplexF *)p)->im = 0; break;
-    case QS_C128: ((QComplexD *)p)->re = x; ((QComplexD *)p)->im = 0; break;
+    case QS_C64:
+        ((QComplexF *)p)->re = (float)x;
+        ((QComplexF *)p)->im = 0;
+        break;
+    case QS_C128:
+        ((QComplexD *)p)->re = x;
+        ((QComplexD *)p)->im = 0;
+        break;
     }
 }
 

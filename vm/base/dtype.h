@@ -12,8 +12,12 @@
 #define VM_BASE_DTYPE_H
 #include "vm/quasar_types.h"
 
-typedef struct { float re, im; } QComplexF;
-typedef struct { double re, im; } QComplexD;
+typedef struct {
+    float re, im;
+} QComplexF;
+typedef struct {
+    double re, im;
+} QComplexD;
 
 typedef enum { DC_BOOL, DC_SINT, DC_UINT, DC_REAL, DC_CPLX } DtypeClass;
 enum { QS_NDTYPES = QS_C128 + 1 };
@@ -49,7 +53,10 @@ qs_dtype qdtype_promote(qs_dtype a, qs_dtype b);
  * float64 when it has 32 bits or more.  weak_int: the scalar is of kind int, which integer arrays absorb. */
 qs_dtype qdtype_promote_scalar(qs_dtype a, bool weak_int, qs_dtype scalar_dtype);
 /* What takes part in it: elements, or a number: a float64, an int64 (ints and truth values) or a complex128. */
-typedef struct { qs_dtype dtype; bool number; } Term;
+typedef struct {
+    qs_dtype dtype;
+    bool number;
+} Term;
 /* The type in which two terms meet, at most one of them a number; two numbers meet as numbers do.  fraction: integers
  * become floats first, as in a quotient. */
 qs_dtype qdtype_meet(Term a, Term b, bool fraction, qs_dtype scalar_dtype);
@@ -66,7 +73,7 @@ bool qdtype_from_name(const char *name, qs_dtype *out);
 /* The end of the sentence about a number that is stored as a truth value. */
 /* Of a number that is given for an integer, and is none of them: "f: argument n must be int, got 2.5, which … " */
 #define QDTYPE_NOT_HELD "%s must be %s, got %s, which %s does not hold"
-#define QDTYPE_NO_TRUTH \
+#define QDTYPE_NO_TRUTH                                                                                                \
     "is neither true nor false, as elements of a bool array are: x != 0 makes a truth value of a number"
 
 /* float -> integer everywhere in the language: toward zero, saturating, NaN gives 0. */
@@ -74,12 +81,15 @@ int64_t qdtype_sat_i64(double x, int64_t lo, int64_t hi);
 uint64_t qdtype_sat_u64(double x, uint64_t hi);
 
 float qdtype_half_to_float(uint16_t h);
-uint16_t qdtype_float_to_half(float f);   /* round to nearest even */
+uint16_t qdtype_float_to_half(float f); /* round to nearest even */
 static inline float qdtype_bf16_to_float(uint16_t h) {
-    union { uint32_t u; float f; } v = {(uint32_t)h << 16};
+    union {
+        uint32_t u;
+        float f;
+    } v = {(uint32_t)h << 16};
     return v.f;
 }
-uint16_t qdtype_float_to_bf16(float f);   /* round to nearest even */
+uint16_t qdtype_float_to_bf16(float f); /* round to nearest even */
 
 /* A whole number below 2^64 that float32 does not hold.  It may be a position or an extent, and would be another one
  * after rounding: x[a..b] would read the elements beside.  So a list or range that holds such a number is float64,

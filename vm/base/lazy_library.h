@@ -1,4 +1,5 @@
-/* lazy_library.h -- a library of C that is opened when it is first used: a program that never needs it would wait 0.1 ms for it
+/* lazy_library.h -- a library of C that is opened when it is first used: a program that never needs it would wait 0.1
+ * ms for it
  * at its start, for libtiff 2 ms.  The file that uses one says
  *
  *     #define LATE libpng                      its functions are libpng.png_read_row ...; they

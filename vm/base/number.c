@@ -40,7 +40,10 @@ static bool is_plain(const char *fmt) {
     return true;
 }
 
-typedef struct { char *s; size_t n, at; } Room; /* what does not fit is counted */
+typedef struct {
+    char *s;
+    size_t n, at;
+} Room; /* what does not fit is counted */
 
 static inline void put(Room *r, char c) {
     if (r->at < r->n) r->s[r->at] = c;

@@ -24,11 +24,13 @@ bool qstr_append(Ctx *c, Str **s, const char *t, size_t n);
 /* The message of an error, with the place it is about: a string of its own, never interned (STR_PLACED). */
 Str *qstr_placed(Ctx *c, const char *s, const char *file, uint32_t line);
 bool qstr_place(const Str *s, Str **file, uint32_t *line); /* false: s has none; *file is borrowed */
-void qstr_free(Ctx *c, Str *s);                  /* called when refs reached 0 */
+void qstr_free(Ctx *c, Str *s);                            /* called when refs reached 0 */
 static inline void qstr_retain(Str *s) { s->hdr.refs++; }
-static inline void qstr_release(Ctx *c, Str *s) { if (--s->hdr.refs == 0) qstr_free(c, s); }
+static inline void qstr_release(Ctx *c, Str *s) {
+    if (--s->hdr.refs == 0) qstr_free(c, s);
+}
 bool qstr_equal(const Str *a, const Str *b);
-int qstr_compare(const Str *a, const Str *b);    /* <0, 0, >0: by bytes, which is the order of code points in UTF-8 */
+int qstr_compare(const Str *a, const Str *b); /* <0, 0, >0: by bytes, which is the order of code points in UTF-8 */
 
 void qstr_table_init(Ctx *c);
 void qstr_table_close(Ctx *c);
@@ -43,8 +45,11 @@ typedef struct {
 } Nearest;
 void qstr_offer(Nearest *n, const char *candidate);
 
-/* -- map: interned name -> 64-bit payload, insertion order kept --------------------------------------------------- */
-typedef struct { Str *key; uint64_t val; } MapEntry;
+/* -- map: interned name -> 64-bit payload, insertion order kept ---------------------------------------------------- */
+typedef struct {
+    Str *key;
+    uint64_t val;
+} MapEntry;
 typedef struct {
     MapEntry *entries; /* in insertion order */
     uint32_t *index;   /* open addressing, entry number + 1 */
@@ -53,6 +58,6 @@ typedef struct {
 void qmap_init(Map *m);
 void qmap_free(Map *m, Ctx *c);
 bool qmap_get(const Map *m, const Str *key, uint64_t *val);
-uint64_t *qmap_at(const Map *m, const Str *key);                  /* NULL when absent */
-void qmap_set(Map *m, Ctx *c, Str *key, uint64_t val);            /* does not count the key: intern names */
+uint64_t *qmap_at(const Map *m, const Str *key);       /* NULL when absent */
+void qmap_set(Map *m, Ctx *c, Str *key, uint64_t val); /* does not count the key: intern names */
 #endif

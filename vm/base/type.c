@@ -189,7 +189,8 @@ bool qtype_accepts(const Ctx *c, const Type *t, const Type *given) {
     case TY_PTR: return qtype_accepts(c, t->inner, given);
     case TY_NUM: return given->kind == TY_NUM && num_accepts(t->dtype, given->dtype);
     case TY_ARRAY: return given->kind == TY_ARRAY && array_accepts(c, t, given);
-    case TY_FN: case TY_KERNEL: return given->kind == t->kind && (!t->args || !given->args || t->nargs == given->nargs);
+    case TY_FN:
+    case TY_KERNEL: return given->kind == t->kind && (!t->args || !given->args || t->nargs == given->nargs);
     default: return false;
     }
 }
@@ -263,7 +264,8 @@ static void write_name(const Ctx *c, const Type *t, Text *out) {
     case TY_NUM: qtext_puts(out, num_name(c, t->dtype)); break;
     case TY_STRING: qtext_puts(out, "string"); break;
     case TY_ARRAY: write_array(c, t, out); break;
-    case TY_FN: case TY_KERNEL: write_fn(t, out); break;
+    case TY_FN:
+    case TY_KERNEL: write_fn(t, out); break;
     case TY_OBJECT: qtext_puts(out, "object"); break;
     case TY_PTR: qtext_printf(out, "^%s", t->inner->name->s); break;
     case TY_UNION:
@@ -313,9 +315,12 @@ static const Type *array_named(Ctx *c, const Type *elem, const char *s) {
 }
 
 static const Type *simple_named(Ctx *c, const char *name) {
-    static const struct { const char *name; TypeKind kind; } simple[] = {
-        {"??", TY_ANY}, {"string", TY_STRING}, {"object", TY_OBJECT}, {"function", TY_FN},
-        {"kernel_function", TY_KERNEL}, {"type", TY_TYPE}, {"pyvalue", TY_FOREIGN}};
+    static const struct {
+        const char *name;
+        TypeKind kind;
+    } simple[] = {{"??", TY_ANY},         {"string", TY_STRING},          {"object", TY_OBJECT},
+                  {"function", TY_FN},    {"kernel_function", TY_KERNEL}, {"type", TY_TYPE},
+                  {"pyvalue", TY_FOREIGN}};
     for (size_t i = 0; i < sizeof simple / sizeof *simple; i++)
         if (!strcmp(name, simple[i].name)) return qtype_simple(c, simple[i].kind);
     return NULL;
@@ -339,12 +344,24 @@ const Type *qtype_builtin(Ctx *c, const char *name) {
 /* -- access modifiers ---------------------------------------------------------------------------------------------- */
 
 /* flag 0 and no access: a hint of the vendor's compiler that changes no result. */
-static const struct { const char *name; uint8_t access, flag; } modifiers[] = {
-    {"safe", ACC_SAFE, 0}, {"mirror", ACC_MIRROR, 0}, {"circular", ACC_CIRCULAR, 0}, {"clamped", ACC_CLAMPED, 0},
-    {"unchecked", ACC_UNCHECKED, 0}, {"checked", ACC_CHECKED, 0}, {"const", 0, MOD_CONST},
-    {"nonconst", 0, MOD_NONCONST}, {"hwtex_nearest", 0, MOD_HWTEX_NEAREST}, {"hwtex_linear", 0, MOD_HWTEX_LINEAR},
-    {"hwtex_const", 0, MOD_HWTEX_CONST}, {"hwconst", 0, MOD_CONST}, {"shared", 0, MOD_SHARED}, {"unified", 0, 0},
-    {"unit", 0, 0}};
+static const struct {
+    const char *name;
+    uint8_t access, flag;
+} modifiers[] = {{"safe", ACC_SAFE, 0},
+                 {"mirror", ACC_MIRROR, 0},
+                 {"circular", ACC_CIRCULAR, 0},
+                 {"clamped", ACC_CLAMPED, 0},
+                 {"unchecked", ACC_UNCHECKED, 0},
+                 {"checked", ACC_CHECKED, 0},
+                 {"const", 0, MOD_CONST},
+                 {"nonconst", 0, MOD_NONCONST},
+                 {"hwtex_nearest", 0, MOD_HWTEX_NEAREST},
+                 {"hwtex_linear", 0, MOD_HWTEX_LINEAR},
+                 {"hwtex_const", 0, MOD_HWTEX_CONST},
+                 {"hwconst", 0, MOD_CONST},
+                 {"shared", 0, MOD_SHARED},
+                 {"unified", 0, 0},
+                 {"unit", 0, 0}};
 
 const char *qaccess_name(AccessMode m) {
     for (size_t i = 0; i < sizeof modifiers / sizeof *modifiers; i++)

@@ -57,12 +57,15 @@ qs_status qwarn_place(Ctx *c, Where w, const char *name, int rank) {
 
 qs_status qwarn_unpacked(Ctx *c, Where w, const char *fn, size_t have, int want, bool meant) {
     if (have > (size_t)want)
-        return qerr_at(c, QS_ESHAPE, w, "%s gives one result, an array or cell of %zu elements, but %d variables are "
-                       "assigned: write y = %s(…) for the result, and then [a, b] = y for its first elements", fn, have,
-                       want, fn);
+        return qerr_at(c, QS_ESHAPE, w,
+                       "%s gives one result, an array or cell of %zu elements, but %d variables are "
+                       "assigned: write y = %s(…) for the result, and then [a, b] = y for its first elements",
+                       fn, have, want, fn);
     if (meant) return QS_OK;
-    return qwarn_at(c, w, "%s gives one result, and its %zu elements are unpacked here: if this is meant, write "
-                    "y = %s(…), then [a, b] = y", fn, have, fn);
+    return qwarn_at(c, w,
+                    "%s gives one result, and its %zu elements are unpacked here: if this is meant, write "
+                    "y = %s(…), then [a, b] = y",
+                    fn, have, fn);
 }
 
 qs_status qwarn_unused(Ctx *c, Where w, const char *fn) {
@@ -83,10 +86,14 @@ bool qwarn_dimension_is_noted(Where w) {
 
 qs_status qwarn_dimension(Ctx *c, Where w, const char *fn, int rank, int dim) {
     if (rank == 1)
-        return qwarn_at(c, w, "%s: x is a vec, a row whose elements lie along dimension 1: along dimension %d there is "
-                        "one, and nothing to do", fn, dim);
-    return qwarn_at(c, w, "%s: dimensions are counted from 0, so a matrix has 0 (down its columns) and 1 (along its "
-                    "rows): along %d there is nothing to do; declare x : cube where it may be an image", fn, dim);
+        return qwarn_at(c, w,
+                        "%s: x is a vec, a row whose elements lie along dimension 1: along dimension %d there is "
+                        "one, and nothing to do",
+                        fn, dim);
+    return qwarn_at(c, w,
+                    "%s: dimensions are counted from 0, so a matrix has 0 (down its columns) and 1 (along its "
+                    "rows): along %d there is nothing to do; declare x : cube where it may be an image",
+                    fn, dim);
 }
 
 static bool is_rounding_of(double x, double y) {

@@ -12,9 +12,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* -- parameters --------------------------------------------------------------------------------------------------- */
+/* -- parameters ---------------------------------------------------------------------------------------------------- */
 
-typedef struct { qs_vm *vm; const Func *f; } Resolving;
+typedef struct {
+    qs_vm *vm;
+    const Func *f;
+} Resolving;
 
 static qs_status resolve_type(void *ud, TypeExpr *e, const TypeHost *host, const Type **out) {
     const Resolving *r = ud;
@@ -115,7 +118,7 @@ qs_status qcall_arrange_native(qs_vm *vm, const qs_native_def *d, const CallArgs
     return QS_OK;
 }
 
-/* -- which of several functions ---------------------------------------------------------------------------------- */
+/* -- which of several functions ------------------------------------------------------------------------------------ */
 
 static bool has_items(void *vm, const void *of, const Type *elem) {
     const Cell *c = of;
@@ -171,7 +174,7 @@ static Resolution resolve(qs_vm *vm, const Function *set, bool script, const Cal
     return r;
 }
 
-/* -- choices are remembered by the types of the arguments --------------------------------------------------------- */
+/* -- choices are remembered by the types of the arguments ---------------------------------------------------------- */
 
 static uint64_t address(const void *p) { return (uint64_t)(uintptr_t)p; }
 
@@ -182,7 +185,11 @@ static bool key_of(qs_value v, uint64_t *key) {
     case QS_NUM: *key = is_integral(v); break;
     case QS_ARRAY: *key = (uint64_t)((const Array *)v.u.p)->dtype << 8 | ((const Array *)v.u.p)->rank; break;
     case QS_OBJECT: *key = address(((const Object *)v.u.p)->cls); break;
-    case QS_BOOL: case QS_INT: case QS_COMPLEX: case QS_STRING: case QS_TYPE: *key = 0; break;
+    case QS_BOOL:
+    case QS_INT:
+    case QS_COMPLEX:
+    case QS_STRING:
+    case QS_TYPE: *key = 0; break;
     default: return false;
     }
     *key |= (uint64_t)v.kind << 56;
@@ -257,7 +264,7 @@ qs_status qcall_select(qs_vm *vm, Function *set, const CallArgs *a, Function **o
     return QS_OK;
 }
 
-/* -- arguments to parameters ------------------------------------------------------------------------------------- */
+/* -- arguments to parameters --------------------------------------------------------------------------------------- */
 
 static qs_status misnamed(qs_vm *vm, const Func *f, const Str *name, bool twice) {
     if (twice) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: argument %s is given twice", f->name->s, name->s);
@@ -334,8 +341,8 @@ static qs_status fits_any(qs_vm *vm, const Function *set, const CallArgs *a) {
         if (set->nmembers == 1) return s;
         qerr_clear(qvm_ctx(vm));
     }
-    return qerr_set(qvm_ctx(vm), QS_ETYPE, "no %s takes %d argument%s%s", set->name->s, a->nin,
-                    a->nin == 1 ? "" : "s", a->nnamed ? " of these names" : "");
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "no %s takes %d argument%s%s", set->name->s, a->nin, a->nin == 1 ? "" : "s",
+                    a->nnamed ? " of these names" : "");
 }
 
 qs_status qcall_fits(qs_vm *vm, const Function *fn, const CallArgs *a) {
@@ -371,9 +378,12 @@ qs_status qcall_arrange(qs_vm *vm, Function *fn, const CallArgs *a) {
     return QS_OK;
 }
 
-/* -- type parameters --------------------------------------------------------------------------------------------- */
+/* -- type parameters ----------------------------------------------------------------------------------------------- */
 
-typedef struct { Frame *frame; qs_vm *vm; } Bindings;
+typedef struct {
+    Frame *frame;
+    qs_vm *vm;
+} Bindings;
 
 static qs_value *binding(Frame *f, const Str *name) {
     const Func *fn = f->proto->func;
@@ -422,7 +432,8 @@ static void unify(qs_vm *vm, Frame *f, const TypeExpr *e, const Type *t) {
     case TE_PTR:
         if (e->base) unify(vm, f, e->base, t->kind == TY_PTR ? t->inner : t);
         break;
-    case TE_FIXED: case TE_RANK:
+    case TE_FIXED:
+    case TE_RANK:
         if (e->base) unify(vm, f, e->base, t);
         break;
     default: break;
@@ -457,7 +468,7 @@ qs_status qcall_type_value(qs_vm *vm, const Type *t, TypeMods mods, qs_value *ou
     return QS_OK;
 }
 
-/* -- constructors ------------------------------------------------------------------------------------------------ */
+/* -- constructors -------------------------------------------------------------------------------------------------- */
 
 static qs_status fill_fields(qs_vm *vm, Object *o, const CallArgs *a) {
     const Class *cls = o->cls;
@@ -477,7 +488,7 @@ static qs_status construct(qs_vm *vm, Class *cls, const CallArgs *a, qs_value *o
     return s;
 }
 
-/* -- what is no function ----------------------------------------------------------------------------------------- */
+/* -- what is no function ------------------------------------------------------------------------------------------- */
 
 qs_status qcall_foreign(qs_vm *vm, Foreign *f, Str *method, const CallArgs *a, int nout, qs_value *out, bool *found) {
     qs_value strings[MAX_NAMED];
@@ -528,7 +539,7 @@ qs_status qcall_other(qs_vm *vm, qs_value callee, const CallArgs *a, int nout, q
     return not_callable(vm, callee);
 }
 
-/* -- methods ----------------------------------------------------------------------------------------------------- */
+/* -- methods ------------------------------------------------------------------------------------------------------- */
 
 static qs_status no_method(qs_vm *vm, Module *m, qs_value v, const Str *name) {
     Nearest near = {.wanted = name->s};

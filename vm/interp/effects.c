@@ -4,7 +4,11 @@
 
 #include "vm/value/machine.h"
 
-typedef struct { qs_vm *vm; Func *f; bool acts; } Search;
+typedef struct {
+    qs_vm *vm;
+    Func *f;
+    bool acts;
+} Search;
 
 /* Built-in functions that call or keep what they are given, and change nothing else; errors end the call anyway. */
 static bool is_harmless(const char *name) {

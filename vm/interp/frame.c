@@ -77,7 +77,7 @@ Where qvm_here(qs_vm *vm) {
     return m->nframes ? frame_where(&m->frames[m->nframes - 1]) : (Where){NULL, 0};
 }
 
-/* -- errors ------------------------------------------------------------------------------------------------------- */
+/* -- errors -------------------------------------------------------------------------------------------------------- */
 
 static const Handler *handler_of(const Frame *f) {
     uint32_t pc = qframe_pc(f);

@@ -2,13 +2,13 @@
  *
  * Script calls push a Frame and stay in the same C call; a native that calls back enters qvm_call, which runs until its
  * own frame is left.  An error looks for a handler frame by frame, down to where this run began. */
-#include "vm/array/contiguous.h"
-#include "vm/tape/tape.h"
-#include "vm/interp/frame.h"
 #include "vm/interp/interp.h"
+#include "vm/array/contiguous.h"
+#include "vm/interp/frame.h"
 #include "vm/launch/jit_hooks.h"
 #include "vm/program/module.h"
 #include "vm/program/names.h"
+#include "vm/tape/tape.h"
 
 #include <math.h>
 
@@ -24,7 +24,7 @@ static inline void set_bool(qs_vm *vm, qs_value *r, bool b) {
 
 static qs_status prepare(qs_vm *vm, Function *fn) { return qproto_of(vm, fn->ast, false, &fn->proto); }
 
-/* -- elements without a call ------------------------------------------------------------------------------------- */
+/* -- elements without a call --------------------------------------------------------------------------------------- */
 
 static inline bool host_current(const Buffer *b) { return (b->valid & 1) && b->writer < 0; }
 static inline bool host_alone(const Buffer *b) {
@@ -86,24 +86,26 @@ static bool update_number(Array *a, const qs_value *at, double v, uint32_t what)
     switch ((Op)(what >> 16)) {
     case OP_ADD: return store_element(a, n, old.u.f + v);
     case OP_SUB: return store_element(a, n, old.u.f - v);
-    case OP_MUL: case OP_PWMUL: return store_element(a, n, old.u.f * v);
-    case OP_DIV: case OP_PWDIV: return store_element(a, n, old.u.f / v);
+    case OP_MUL:
+    case OP_PWMUL: return store_element(a, n, old.u.f * v);
+    case OP_DIV:
+    case OP_PWDIV: return store_element(a, n, old.u.f / v);
     default: return false;
     }
 }
 
-/* -- slow sides that release temporaries ------------------------------------------------------------------------- */
+/* -- slow sides that release temporaries --------------------------------------------------------------------------- */
 
-/* -- the dispatch loop ------------------------------------------------------------------------------------------- */
+/* -- the dispatch loop --------------------------------------------------------------------------------------------- */
 
-#define A        (w >> 8 & 0xff)
-#define B        (w >> 16 & 0xff)
-#define C        (w >> 24)
-#define BX       (w >> 16)
-#define RA       (base + A)
-#define RB       (base + B)
-#define RC       (base + C)
-#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define A             (w >> 8 & 0xff)
+#define B             (w >> 16 & 0xff)
+#define C             (w >> 24)
+#define BX            (w >> 16)
+#define RA            (base + A)
+#define RB            (base + B)
+#define RC            (base + C)
+#define LIKELY(x)     __builtin_expect(!!(x), 1)
 #define NUMBERS(a, b) ((a)->kind == QS_NUM && (b)->kind == QS_NUM)
 #define NEXT                                                                                                           \
     do {                                                                                                               \
@@ -250,134 +252,151 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
     Function *fn;
     goto call_value;
 
-    L_MOVE: {
-        qs_value *a = RA, *b = RB, v = *b;
-        if (__builtin_expect(v.kind >= QS_COMPLEX, 0)) {
-            if (qframe_is_temp(f, b)) b->kind = QS_NIL, b->aux = 0;
-            else ((Obj *)v.u.p)->refs++;
-        }
-        if (__builtin_expect(a->kind >= QS_COMPLEX, 0)) qframe_drop(vm, a);
-        *a = v;
-        NEXT;
+L_MOVE : {
+    qs_value *a = RA, *b = RB, v = *b;
+    if (__builtin_expect(v.kind >= QS_COMPLEX, 0)) {
+        if (qframe_is_temp(f, b)) b->kind = QS_NIL, b->aux = 0;
+        else ((Obj *)v.u.p)->refs++;
     }
-    L_COPY: qinterp_put(vm, RA, qval_retain(*RB)); NEXT;
-    L_LOADK: {
-        qs_value v = k[BX];
-        if (v.kind >= QS_COMPLEX) ((Obj *)v.u.p)->refs++;
+    if (__builtin_expect(a->kind >= QS_COMPLEX, 0)) qframe_drop(vm, a);
+    *a = v;
+    NEXT;
+}
+L_COPY:
+    qinterp_put(vm, RA, qval_retain(*RB));
+    NEXT;
+L_LOADK : {
+    qs_value v = k[BX];
+    if (v.kind >= QS_COMPLEX) ((Obj *)v.u.p)->refs++;
+    qframe_drop(vm, RA);
+    *RA = v;
+    NEXT;
+}
+L_LOADN:
+    set_num(vm, RA, (double)(int16_t)BX);
+    NEXT;
+L_LOADBOOL:
+    set_bool(vm, RA, B != 0);
+    NEXT;
+L_LOADNIL : {
+    qs_value v = {QS_NIL, B, {0}};
+    qinterp_put(vm, RA, v);
+    NEXT;
+}
+L_LOADTYPE : {
+    const Type *t;
+    qs_value v;
+    SLOW(qcall_type(vm, f, k[BX].u.p, &t));
+    SLOW(qcall_type_value(vm, t, (TypeMods){0}, &v));
+    qinterp_put(vm, RA, v);
+    NEXT;
+}
+L_OWN:
+    SLOW(qstep_own(vm, RA));
+    NEXT;
+L_ARRAYK:
+    SLOW(qstep_array(vm, k[BX], RA));
+    NEXT;
+L_GETGLOBAL : {
+    qs_value v = *m->globals[*pc++];
+    if (v.kind >= QS_COMPLEX) ((Obj *)v.u.p)->refs++;
+    else if (__builtin_expect(qval_is_unset(v), 0)) SLOW(qnames_unset(vm, qmod_of(f->proto->func), (int)pc[-1], &v));
+    qframe_drop(vm, RA);
+    *RA = v;
+    NEXT;
+}
+L_SETGLOBAL : {
+    qs_value *a = RA, v = *a;
+    if (v.kind >= QS_COMPLEX) {
+        if (qframe_is_temp(f, a)) a->kind = QS_NIL, a->aux = 0;
+        else ((Obj *)v.u.p)->refs++;
+    }
+    qinterp_put(vm, m->globals[*pc++], v);
+    NEXT;
+}
+L_GETCAP : {
+    qs_value v = f->fn->captures[BX];
+    if (v.kind >= QS_COMPLEX) ((Obj *)v.u.p)->refs++;
+    else if (__builtin_expect(qval_is_unset(v), 0)) SLOW(qstep_capture(vm, f, BX, &v));
+    qframe_drop(vm, RA);
+    *RA = v;
+    NEXT;
+}
+L_CHECKSET:
+    if (__builtin_expect(qval_is_unset(*RA), 0)) SLOW(qops_unset(vm, ((Str *)k[BX].u.p)->s));
+    NEXT;
+L_BEGIN : {
+    bool captured = B;
+    qinterp_put(vm, RA, qstep_begin(vm, f, captured, *pc++));
+    NEXT;
+}
+L_ALIAS:
+    qframe_enter_aliases(vm, f);
+    NEXT;
+L_FILL : {
+    qs_value *a = RA;
+    uint32_t slot = *pc++;
+    if (__builtin_expect(qval_is_unset(*a), 0)) SLOW(qnames_unset(vm, qmod_of(f->proto->func), (int)slot, a));
+    NEXT;
+}
+L_SELF:
+    qinterp_put(vm, RA, qval_retain(qval_object(QS_FUNCTION, f->fn)));
+    NEXT;
+L_CLOSURE : {
+    Func *func = k[BX].u.p;
+    SLOW(qstep_closure(vm, f, func, pc, RA));
+    pc += func->ncaptures;
+    NEXT;
+}
+L_CLEAR : {
+    qs_value *a = RA;
+    for (uint32_t n = B; n-- > 0; a++) qframe_drop(vm, a);
+    NEXT;
+}
+L_COERCE : {
+    uint32_t x = *pc++;
+    if (LIKELY(fits_at_once(RA, &k[x & 0xffff], &m->base) || becomes_int(RA, &k[x & 0xffff]))) NEXT;
+    qs_value what = x >> 16 == 0xffff ? qs_nil() : k[x >> 16];
+    SLOW(qops_coerce(vm, f, RA, k[x & 0xffff], what, B));
+    NEXT;
+}
+L_JTYPE : {
+    const Type *t;
+    if (LIKELY(k[pc[0]].kind == QS_TYPE)) t = ((TypeValue *)k[pc[0]].u.p)->type;
+    else SLOW(qcall_type(vm, f, k[pc[0]].u.p, &t));
+    pc++;
+    JUMP_WHEN(!qval_is_type(vm, *RA, t));
+    NEXT;
+}
+L_JSPACE : {
+    const Foreign *x = RA->kind == QS_FOREIGN ? RA->u.p : NULL;
+    JUMP_WHEN(x && x->ftype->is_space && x->ftype->is_space(x->p));
+    NEXT;
+}
+L_CONVERT : {
+    qs_value *b = RB, v;
+    const Type *t = ((TypeValue *)k[*pc++].u.p)->type;
+    if (LIKELY(b->kind == QS_NUM && t->dtype == QS_I32 && fabs(b->u.f) < 0x1p31)) {
+        double x = b->u.f;
         qframe_drop(vm, RA);
-        *RA = v;
+        *RA = qs_int((int64_t)x);
         NEXT;
     }
-    L_LOADN: set_num(vm, RA, (double)(int16_t)BX); NEXT;
-    L_LOADBOOL: set_bool(vm, RA, B != 0); NEXT;
-    L_LOADNIL: {
-        qs_value v = {QS_NIL, B, {0}};
-        qinterp_put(vm, RA, v);
-        NEXT;
-    }
-    L_LOADTYPE: {
-        const Type *t;
-        qs_value v;
-        SLOW(qcall_type(vm, f, k[BX].u.p, &t));
-        SLOW(qcall_type_value(vm, t, (TypeMods){0}, &v));
-        qinterp_put(vm, RA, v);
-        NEXT;
-    }
-    L_OWN: SLOW(qstep_own(vm, RA)); NEXT;
-    L_ARRAYK: SLOW(qstep_array(vm, k[BX], RA)); NEXT;
-    L_GETGLOBAL: {
-        qs_value v = *m->globals[*pc++];
-        if (v.kind >= QS_COMPLEX) ((Obj *)v.u.p)->refs++;
-        else if (__builtin_expect(qval_is_unset(v), 0))
-            SLOW(qnames_unset(vm, qmod_of(f->proto->func), (int)pc[-1], &v));
-        qframe_drop(vm, RA);
-        *RA = v;
-        NEXT;
-    }
-    L_SETGLOBAL: {
-        qs_value *a = RA, v = *a;
-        if (v.kind >= QS_COMPLEX) {
-            if (qframe_is_temp(f, a)) a->kind = QS_NIL, a->aux = 0;
-            else ((Obj *)v.u.p)->refs++;
-        }
-        qinterp_put(vm, m->globals[*pc++], v);
-        NEXT;
-    }
-    L_GETCAP: {
-        qs_value v = f->fn->captures[BX];
-        if (v.kind >= QS_COMPLEX) ((Obj *)v.u.p)->refs++;
-        else if (__builtin_expect(qval_is_unset(v), 0)) SLOW(qstep_capture(vm, f, BX, &v));
-        qframe_drop(vm, RA);
-        *RA = v;
-        NEXT;
-    }
-    L_CHECKSET:
-        if (__builtin_expect(qval_is_unset(*RA), 0)) SLOW(qops_unset(vm, ((Str *)k[BX].u.p)->s));
-        NEXT;
-    L_BEGIN: {
-        bool captured = B;
-        qinterp_put(vm, RA, qstep_begin(vm, f, captured, *pc++));
-        NEXT;
-    }
-    L_ALIAS: qframe_enter_aliases(vm, f); NEXT;
-    L_FILL: {
-        qs_value *a = RA;
-        uint32_t slot = *pc++;
-        if (__builtin_expect(qval_is_unset(*a), 0)) SLOW(qnames_unset(vm, qmod_of(f->proto->func), (int)slot, a));
-        NEXT;
-    }
-    L_SELF: qinterp_put(vm, RA, qval_retain(qval_object(QS_FUNCTION, f->fn))); NEXT;
-    L_CLOSURE: {
-        Func *func = k[BX].u.p;
-        SLOW(qstep_closure(vm, f, func, pc, RA));
-        pc += func->ncaptures;
-        NEXT;
-    }
-    L_CLEAR: {
-        qs_value *a = RA;
-        for (uint32_t n = B; n-- > 0; a++) qframe_drop(vm, a);
-        NEXT;
-    }
-    L_COERCE: {
-        uint32_t x = *pc++;
-        if (LIKELY(fits_at_once(RA, &k[x & 0xffff], &m->base) || becomes_int(RA, &k[x & 0xffff]))) NEXT;
-        qs_value what = x >> 16 == 0xffff ? qs_nil() : k[x >> 16];
-        SLOW(qops_coerce(vm, f, RA, k[x & 0xffff], what, B));
-        NEXT;
-    }
-    L_JTYPE: {
-        const Type *t;
-        if (LIKELY(k[pc[0]].kind == QS_TYPE)) t = ((TypeValue *)k[pc[0]].u.p)->type;
-        else SLOW(qcall_type(vm, f, k[pc[0]].u.p, &t));
-        pc++;
-        JUMP_WHEN(!qval_is_type(vm, *RA, t));
-        NEXT;
-    }
-    L_JSPACE: {
-        const Foreign *x = RA->kind == QS_FOREIGN ? RA->u.p : NULL;
-        JUMP_WHEN(x && x->ftype->is_space && x->ftype->is_space(x->p));
-        NEXT;
-    }
-    L_CONVERT: {
-        qs_value *b = RB, v;
-        const Type *t = ((TypeValue *)k[*pc++].u.p)->type;
-        if (LIKELY(b->kind == QS_NUM && t->dtype == QS_I32 && fabs(b->u.f) < 0x1p31)) {
-            double x = b->u.f;
-            qframe_drop(vm, RA);
-            *RA = qs_int((int64_t)x);
-            NEXT;
-        }
-        SLOW(qval_construct(vm, t, 1, b, &v));
-        qframe_used(vm, f, b);
-        qinterp_put(vm, RA, v);
-        NEXT;
-    }
-    L_DEFAULT: JUMP_WHEN(!qval_is_unset(*RA)); NEXT;
-    L_RULE:
-        if (!qtape_is_on(vm) || !qhook_follows_rule(vm, (int)f->proto->nparams, base)) NEXT;
-        SLOW(qinvoke_with_rule(vm, f));
-        goto returned;
-    L_BINDTYPES: SLOW(qcall_bind_types(vm, f, (int)A)); NEXT;
+    SLOW(qval_construct(vm, t, 1, b, &v));
+    qframe_used(vm, f, b);
+    qinterp_put(vm, RA, v);
+    NEXT;
+}
+L_DEFAULT:
+    JUMP_WHEN(!qval_is_unset(*RA));
+    NEXT;
+L_RULE:
+    if (!qtape_is_on(vm) || !qhook_follows_rule(vm, (int)f->proto->nparams, base)) NEXT;
+    SLOW(qinvoke_with_rule(vm, f));
+    goto returned;
+L_BINDTYPES:
+    SLOW(qcall_bind_types(vm, f, (int)A));
+    NEXT;
 
     ARITHMETIC(ADD, OP_ADD, x + y)
     ARITHMETIC(SUB, OP_SUB, x - y)
@@ -399,113 +418,116 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
     ARITHMETIC_K(DIVK, OP_DIV, a, b, x / y)
     ARITHMETIC_K(RSUBK, OP_SUB, b, a, y - x)
     ARITHMETIC_K(RDIVK, OP_DIV, b, a, y / x)
-    L_BINARY: {
-        Op op = (Op)*pc++;
-        SLOW(qstep_binary(vm, f, op, RA, RB, RC));
-        pc = f->pc;
+L_BINARY : {
+    Op op = (Op)*pc++;
+    SLOW(qstep_binary(vm, f, op, RA, RB, RC));
+    pc = f->pc;
+    NEXT;
+}
+L_CONCAT : {
+    qs_value *b = RB, v;
+    SLOW(qops_concat(vm, (int)C, b, &v));
+    for (uint32_t i = 0; i < C; i++) qframe_drop(vm, &b[i]);
+    qinterp_put(vm, RA, v);
+    NEXT;
+}
+L_UNARY : {
+    qs_value *b = RB;
+    if (LIKELY(b->kind == QS_NUM)) {
+        double x = b->u.f;
+        if (C == OP_NEG) set_num(vm, RA, -x);
+        else if (C == OP_PLUS) set_num(vm, RA, x);
+        else set_bool(vm, RA, x == 0);
         NEXT;
     }
-    L_CONCAT: {
-        qs_value *b = RB, v;
-        SLOW(qops_concat(vm, (int)C, b, &v));
-        for (uint32_t i = 0; i < C; i++) qframe_drop(vm, &b[i]);
-        qinterp_put(vm, RA, v);
-        NEXT;
-    }
-    L_UNARY: {
-        qs_value *b = RB;
-        if (LIKELY(b->kind == QS_NUM)) {
-            double x = b->u.f;
-            if (C == OP_NEG) set_num(vm, RA, -x);
-            else if (C == OP_PLUS) set_num(vm, RA, x);
-            else set_bool(vm, RA, x == 0);
-            NEXT;
-        }
-        SLOW(qstep_unary(vm, f, (Op)C, RA, b));
-        pc = f->pc;
-        NEXT;
-    }
+    SLOW(qstep_unary(vm, f, (Op)C, RA, b));
+    pc = f->pc;
+    NEXT;
+}
     UPDATE_BY(ADDTO, OP_ADD, RB, x + y)
     UPDATE_BY(SUBTO, OP_SUB, RB, x - y)
     UPDATE_BY(MULTO, OP_MUL, RB, x * y)
     UPDATE_BY(DIVTO, OP_DIV, RB, x / y)
     UPDATE_BY(ADDTOK, OP_ADD, &k[BX], x + y)
-    L_UPDATE: {
-        qs_value *b = RB;
-        SLOW(qops_update(vm, (Op)C, RA, *b));
-        qframe_used(vm, f, b);
+L_UPDATE : {
+    qs_value *b = RB;
+    SLOW(qops_update(vm, (Op)C, RA, *b));
+    qframe_used(vm, f, b);
+    NEXT;
+}
+L_AND:
+L_OR : {
+    qs_value *a = RA;
+    bool t;
+    if (a->kind == QS_ARRAY || a->kind == QS_FOREIGN) { /* element by element, in the BINARY that follows */
+        pc++;
         NEXT;
     }
-    L_AND: L_OR: {
-        qs_value *a = RA;
-        bool t;
-        if (a->kind == QS_ARRAY || a->kind == QS_FOREIGN) { /* element by element, in the BINARY that follows */
-            pc++;
-            NEXT;
-        }
-        SLOW(qval_truth(vm, *a, &t));
-        set_bool(vm, a, t);
-        JUMP_WHEN(t == ((w & 0xff) == BC_OR));
+    SLOW(qval_truth(vm, *a, &t));
+    set_bool(vm, a, t);
+    JUMP_WHEN(t == ((w & 0xff) == BC_OR));
+    NEXT;
+}
+L_CHOICE : {
+    qs_value *a = RA;
+    bool t;
+    if (a->kind == QS_ARRAY && qval_array(*a)->count != 1) {
+        pc++;
         NEXT;
     }
-    L_CHOICE: {
-        qs_value *a = RA;
-        bool t;
-        if (a->kind == QS_ARRAY && qval_array(*a)->count != 1) {
-            pc++;
-            NEXT;
-        }
-        SLOW(qval_truth(vm, *a, &t));
-        qinterp_clear(vm, a);
-        JUMP_WHEN(!t);
-        NEXT;
+    SLOW(qval_truth(vm, *a, &t));
+    qinterp_clear(vm, a);
+    JUMP_WHEN(!t);
+    NEXT;
+}
+L_CHOSEN : {
+    qs_value *b = RB;
+    bool all = true;
+    if (b->kind != QS_NIL) SLOW(qops_settles(vm, b, &all));
+    if (all) qinterp_put(vm, RA, b[1]), b[1] = qs_nil();
+    JUMP_WHEN(all);
+    NEXT;
+}
+L_CHOOSE : {
+    qs_value *b = RB;
+    if (b->kind != QS_NIL) SLOW(qops_choose(vm, b));
+    qinterp_put(vm, RA, b[2]);
+    b[2] = qs_nil();
+    NEXT;
+}
+L_JMP:
+    pc += (int32_t)*pc + 1;
+    NEXT;
+L_WHILE : {
+    LoopRegion *r = &f->proto->chunk.loops[BX];
+    bool done;
+    if (A && qloop_asks_begin(vm, r)) {
+        SLOW(qloop_begin(vm, f, r, &done));
+        pc = f->pc;
     }
-    L_CHOSEN: {
-        qs_value *b = RB;
-        bool all = true;
-        if (b->kind != QS_NIL) SLOW(qops_settles(vm, b, &all));
-        if (all) qinterp_put(vm, RA, b[1]), b[1] = qs_nil();
-        JUMP_WHEN(all);
-        NEXT;
-    }
-    L_CHOOSE: {
-        qs_value *b = RB;
-        if (b->kind != QS_NIL) SLOW(qops_choose(vm, b));
-        qinterp_put(vm, RA, b[2]);
-        b[2] = qs_nil();
-        NEXT;
-    }
-    L_JMP: pc += (int32_t)*pc + 1; NEXT;
-    L_WHILE: {
-        LoopRegion *r = &f->proto->chunk.loops[BX];
+    NEXT;
+}
+L_LOOP:
+    ATTEND();
+    pc += (int32_t)*pc + 1;
+    if (A && __builtin_expect(--m->loop_look <= 0, 0)) {
         bool done;
-        if (A && qloop_asks_begin(vm, r)) {
-            SLOW(qloop_begin(vm, f, r, &done));
-            pc = f->pc;
-        }
-        NEXT;
+        SLOW(qloop_turn(vm, f, &f->proto->chunk.loops[BX], &done));
+        pc = f->pc;
     }
-    L_LOOP:
-        ATTEND();
-        pc += (int32_t)*pc + 1;
-        if (A && __builtin_expect(--m->loop_look <= 0, 0)) {
-            bool done;
-            SLOW(qloop_turn(vm, f, &f->proto->chunk.loops[BX], &done));
-            pc = f->pc;
-        }
-        NEXT;
-    L_JTEST: {
-        qs_value *a = RA;
-        bool t;
-        if (LIKELY(a->kind == QS_BOOL)) {
-            t = a->u.i != 0;
-        } else {
-            SLOW(qops_decide(vm, *a, &t));
-            qframe_used(vm, f, a);
-        }
-        JUMP_WHEN(t == (bool)B);
-        NEXT;
+    NEXT;
+L_JTEST : {
+    qs_value *a = RA;
+    bool t;
+    if (LIKELY(a->kind == QS_BOOL)) {
+        t = a->u.i != 0;
+    } else {
+        SLOW(qops_decide(vm, *a, &t));
+        qframe_used(vm, f, a);
     }
+    JUMP_WHEN(t == (bool)B);
+    NEXT;
+}
     COMPARE_JUMP(JEQ, OP_EQ, RB, x == y)
     COMPARE_JUMP(JNE, OP_NE, RB, x != y)
     COMPARE_JUMP(JLT, OP_LT, RB, x < y)
@@ -518,220 +540,237 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
     COMPARE_JUMP(JLEK, OP_LE, &k[B], x <= y)
     COMPARE_JUMP(JGTK, OP_GT, &k[B], x > y)
     COMPARE_JUMP(JGEK, OP_GE, &k[B], x >= y)
-    L_JMATCH: {
-        bool same = qops_match(vm, *RA, *RB, C);
-        qframe_used(vm, f, RB);
-        JUMP_WHEN(same);
-        NEXT;
-    }
-    L_RANGE: SLOW(qstep_range(vm, f, LIST_MATRIX, RB, C, RA)); NEXT;
-    L_WIDERANGE: SLOW(qstep_range(vm, f, LIST_WIDE, RB, C, RA)); NEXT;
-    L_MATRIX: SLOW(qstep_literal(vm, LIST_MATRIX, (int)C, RB, RA)); NEXT;
-    L_WIDEMATRIX: SLOW(qstep_literal(vm, LIST_WIDE, (int)C, RB, RA)); NEXT;
-    L_CELL: SLOW(qstep_literal(vm, LIST_CELL, (int)C, RB, RA)); NEXT;
-    L_APPEND: SLOW(qops_append(vm, RA, (int)C, RB)); NEXT;
-    L_MATRIXOF: SLOW(qstep_literal_of(vm, LIST_MATRIX, RB, RA)); NEXT;
-    L_WIDEMATRIXOF: SLOW(qstep_literal_of(vm, LIST_WIDE, RB, RA)); NEXT;
-    L_CELLOF: SLOW(qstep_literal_of(vm, LIST_CELL, RB, RA)); NEXT;
+L_JMATCH : {
+    bool same = qops_match(vm, *RA, *RB, C);
+    qframe_used(vm, f, RB);
+    JUMP_WHEN(same);
+    NEXT;
+}
+L_RANGE:
+    SLOW(qstep_range(vm, f, LIST_MATRIX, RB, C, RA));
+    NEXT;
+L_WIDERANGE:
+    SLOW(qstep_range(vm, f, LIST_WIDE, RB, C, RA));
+    NEXT;
+L_MATRIX:
+    SLOW(qstep_literal(vm, LIST_MATRIX, (int)C, RB, RA));
+    NEXT;
+L_WIDEMATRIX:
+    SLOW(qstep_literal(vm, LIST_WIDE, (int)C, RB, RA));
+    NEXT;
+L_CELL:
+    SLOW(qstep_literal(vm, LIST_CELL, (int)C, RB, RA));
+    NEXT;
+L_APPEND:
+    SLOW(qops_append(vm, RA, (int)C, RB));
+    NEXT;
+L_MATRIXOF:
+    SLOW(qstep_literal_of(vm, LIST_MATRIX, RB, RA));
+    NEXT;
+L_WIDEMATRIXOF:
+    SLOW(qstep_literal_of(vm, LIST_WIDE, RB, RA));
+    NEXT;
+L_CELLOF:
+    SLOW(qstep_literal_of(vm, LIST_CELL, RB, RA));
+    NEXT;
 
-    L_GETELEM1: {
-        qs_value *b = RB, *i = RC, v;
-        int64_t n;
-        if (LIKELY(b->kind == QS_ARRAY)) {
-            Array *x = b->u.p;
-            if (LIKELY(place1(x, i, &n) && host_current(x->buf) && load_element(x, n, &v))) {
-                qframe_used(vm, f, b);
-                pc++;
-                qframe_drop(vm, RA);
-                *RA = v;
-                NEXT;
-            }
-        } else if (b->kind == QS_CELL) {
-            Cell *x = b->u.p;
-            if (LIKELY(x->rank == 1 && plain_index(i, &n) && (uint64_t)n < x->count)) {
-                v = qval_retain(x->items[n]);
-                qframe_used(vm, f, b);
-                pc++;
-                qinterp_put(vm, RA, v);
-                NEXT;
-            }
+L_GETELEM1 : {
+    qs_value *b = RB, *i = RC, v;
+    int64_t n;
+    if (LIKELY(b->kind == QS_ARRAY)) {
+        Array *x = b->u.p;
+        if (LIKELY(place1(x, i, &n) && host_current(x->buf) && load_element(x, n, &v))) {
+            qframe_used(vm, f, b);
+            pc++;
+            qframe_drop(vm, RA);
+            *RA = v;
+            NEXT;
         }
-        SLOW(qstep_get(vm, f, RA, b, 1, i, *pc));
-        pc++;
-        NEXT;
-    }
-    L_GETELEM2: {
-        qs_value *b = RB, *i = RC, v;
-        int64_t n;
-        if (LIKELY(b->kind == QS_ARRAY)) {
-            Array *x = b->u.p;
-            if (LIKELY(place2(x, i, &n) && host_current(x->buf) && load_element(x, n, &v))) {
-                qframe_used(vm, f, b);
-                pc++;
-                qframe_drop(vm, RA);
-                *RA = v;
-                NEXT;
-            }
+    } else if (b->kind == QS_CELL) {
+        Cell *x = b->u.p;
+        if (LIKELY(x->rank == 1 && plain_index(i, &n) && (uint64_t)n < x->count)) {
+            v = qval_retain(x->items[n]);
+            qframe_used(vm, f, b);
+            pc++;
+            qinterp_put(vm, RA, v);
+            NEXT;
         }
-        SLOW(qstep_get(vm, f, RA, b, 2, i, *pc));
-        pc++;
-        NEXT;
     }
-    L_GETELEM:
-        SLOW(qstep_get(vm, f, RA, RB, (int)pc[1], RC, pc[0]));
+    SLOW(qstep_get(vm, f, RA, b, 1, i, *pc));
+    pc++;
+    NEXT;
+}
+L_GETELEM2 : {
+    qs_value *b = RB, *i = RC, v;
+    int64_t n;
+    if (LIKELY(b->kind == QS_ARRAY)) {
+        Array *x = b->u.p;
+        if (LIKELY(place2(x, i, &n) && host_current(x->buf) && load_element(x, n, &v))) {
+            qframe_used(vm, f, b);
+            pc++;
+            qframe_drop(vm, RA);
+            *RA = v;
+            NEXT;
+        }
+    }
+    SLOW(qstep_get(vm, f, RA, b, 2, i, *pc));
+    pc++;
+    NEXT;
+}
+L_GETELEM:
+    SLOW(qstep_get(vm, f, RA, RB, (int)pc[1], RC, pc[0]));
+    pc += 2;
+    NEXT;
+L_SETELEM1 : {
+    qs_value *a = RA, *i = RB, *v = RC;
+    int64_t n;
+    if (LIKELY(a->kind == QS_ARRAY && v->kind == QS_NUM)) {
+        Array *x = a->u.p;
+        if (LIKELY(place1(x, i, &n) && host_alone(x->buf) && store_element(x, n, v->u.f))) {
+            qframe_used(vm, f, a);
+            pc++;
+            NEXT;
+        }
+    }
+    if (a->kind == QS_CELL && ((Cell *)a->u.p)->elem->kind == TY_ANY) {
+        Cell *x = a->u.p;
+        if (LIKELY(x->rank == 1 && plain_index(i, &n) && (uint64_t)n < x->count)) {
+            qinterp_put(vm, &x->items[n], qval_retain(*v));
+            qframe_used(vm, f, v);
+            qframe_used(vm, f, a);
+            pc++;
+            NEXT;
+        }
+    }
+    SLOW(qstep_set(vm, f, a, 1, i, v, *pc));
+    pc++;
+    NEXT;
+}
+L_SETELEM2 : {
+    qs_value *a = RA, *i = RB, *v = RC;
+    int64_t n;
+    if (LIKELY(a->kind == QS_ARRAY && v->kind == QS_NUM)) {
+        Array *x = a->u.p;
+        if (LIKELY(place2(x, i, &n) && host_alone(x->buf) && store_element(x, n, v->u.f))) {
+            qframe_used(vm, f, a);
+            pc++;
+            NEXT;
+        }
+    }
+    SLOW(qstep_set(vm, f, a, 2, i, v, *pc));
+    pc++;
+    NEXT;
+}
+L_SETELEM:
+    SLOW(qstep_set(vm, f, RA, (int)pc[1], RB, RC, pc[0]));
+    pc += 2;
+    NEXT;
+L_UPDELEM:
+    if (RA->kind == QS_ARRAY && RC->kind == QS_NUM && update_number(RA->u.p, RB, RC->u.f, pc[1])) {
+        qframe_used(vm, f, RA);
         pc += 2;
         NEXT;
-    L_SETELEM1: {
-        qs_value *a = RA, *i = RB, *v = RC;
-        int64_t n;
-        if (LIKELY(a->kind == QS_ARRAY && v->kind == QS_NUM)) {
-            Array *x = a->u.p;
-            if (LIKELY(place1(x, i, &n) && host_alone(x->buf) && store_element(x, n, v->u.f))) {
-                qframe_used(vm, f, a);
-                pc++;
-                NEXT;
-            }
-        }
-        if (a->kind == QS_CELL && ((Cell *)a->u.p)->elem->kind == TY_ANY) {
-            Cell *x = a->u.p;
-            if (LIKELY(x->rank == 1 && plain_index(i, &n) && (uint64_t)n < x->count)) {
-                qinterp_put(vm, &x->items[n], qval_retain(*v));
-                qframe_used(vm, f, v);
-                qframe_used(vm, f, a);
-                pc++;
-                NEXT;
-            }
-        }
-        SLOW(qstep_set(vm, f, a, 1, i, v, *pc));
+    }
+    SLOW(qstep_update(vm, f, (Op)(pc[1] >> 16), RA, (int)(pc[1] & 0xffff), RB, RC, pc[0]));
+    pc += 2;
+    NEXT;
+
+L_GETFIELD : {
+    qs_value *b = RB, v;
+    uint32_t x = *pc;
+    FieldCache *cache = &f->proto->caches[FIELD_CACHE(x)];
+    Object *o = b->u.p;
+    if (LIKELY(b->kind == QS_OBJECT && o->cls && o->cls == cache->shape)) v = qval_retain(o->slots[cache->slot]);
+    else SLOW(qops_get_field(vm, *b, k[FIELD_NAME(x)].u.p, cache, &v));
+    pc++;
+    if (!C) qframe_used(vm, f, b);
+    qinterp_put(vm, RA, v);
+    NEXT;
+}
+L_SETFIELD : {
+    qs_value *a = RA, *b = RB;
+    uint32_t x = *pc;
+    const FieldCache *cache = &f->proto->caches[FIELD_CACHE(x)];
+    Object *o = a->u.p;
+    if (LIKELY(a->kind == QS_OBJECT && o->cls && o->cls == cache->shape && b->kind == QS_NUM)) {
+        o->slots[cache->slot] = *b; /* a scalar, as the cache says */
         pc++;
+        qframe_used(vm, f, a);
         NEXT;
     }
-    L_SETELEM2: {
-        qs_value *a = RA, *i = RB, *v = RC;
-        int64_t n;
-        if (LIKELY(a->kind == QS_ARRAY && v->kind == QS_NUM)) {
-            Array *x = a->u.p;
-            if (LIKELY(place2(x, i, &n) && host_alone(x->buf) && store_element(x, n, v->u.f))) {
-                qframe_used(vm, f, a);
-                pc++;
-                NEXT;
-            }
-        }
-        SLOW(qstep_set(vm, f, a, 2, i, v, *pc));
-        pc++;
-        NEXT;
+    SLOW(qops_set_field(vm, *a, k[FIELD_NAME(x)].u.p, &f->proto->caches[FIELD_CACHE(x)], *b));
+    pc++;
+    qframe_used(vm, f, a);
+    qframe_used(vm, f, b);
+    NEXT;
+}
+
+L_CALLG : {
+    const qs_value *g = m->globals[*pc++];
+    ret = RA;
+    args = ret + 1;
+    nin = (int)B;
+    want = C;
+    names = NULL;
+    f->pc = pc;
+    if (LIKELY(g->kind == QS_FUNCTION)) {
+        fn = g->u.p;
+        if (fn->fkind == FN_NATIVE) goto call_native;
+        fn->gc.hdr.refs++;
+        qframe_drop(vm, ret);
+        *ret = qval_object(QS_FUNCTION, fn);
+        goto call_function;
     }
-    L_SETELEM:
-        SLOW(qstep_set(vm, f, RA, (int)pc[1], RB, RC, pc[0]));
-        pc += 2;
-        NEXT;
-    L_UPDELEM:
-        if (RA->kind == QS_ARRAY && RC->kind == QS_NUM && update_number(RA->u.p, RB, RC->u.f, pc[1])) {
-            qframe_used(vm, f, RA);
+    qs_value other = *g;
+    if (qval_is_unset(other)) SLOW(qnames_unset(vm, qmod_of(f->proto->func), (int)pc[-1], &other));
+    else qval_retain(other);
+    qinterp_put(vm, ret, other);
+    goto call_value;
+}
+L_CALLN:
+    names = k[*pc++].u.p;
+    goto call_registers;
+L_CALL:
+    names = NULL;
+call_registers:
+    ret = RA;
+    args = ret + 1;
+    nin = (int)B;
+    want = C;
+    f->pc = pc;
+    goto call_value;
+L_METHOD : {
+    bool is_field = false;
+    qs_value v;
+    uint32_t x = pc[0], names_at = pc[1];
+    ret = RA;
+    if (ret[1].kind == QS_FOREIGN && ((Foreign *)ret[1].u.p)->ftype->method) {
+        bool found = true;
+        names = names_at == NO_NAMES ? NULL : k[names_at].u.p;
+        SLOW(qinvoke_method(vm, ret, (int)B, k[FIELD_NAME(x)].u.p, names, C, &found));
+        if (found) {
             pc += 2;
             NEXT;
         }
-        SLOW(qstep_update(vm, f, (Op)(pc[1] >> 16), RA, (int)(pc[1] & 0xffff), RB, RC, pc[0]));
-        pc += 2;
-        NEXT;
-
-    L_GETFIELD: {
-        qs_value *b = RB, v;
-        uint32_t x = *pc;
-        FieldCache *cache = &f->proto->caches[FIELD_CACHE(x)];
-        Object *o = b->u.p;
-        if (LIKELY(b->kind == QS_OBJECT && o->cls && o->cls == cache->shape)) v = qval_retain(o->slots[cache->slot]);
-        else SLOW(qops_get_field(vm, *b, k[FIELD_NAME(x)].u.p, cache, &v));
-        pc++;
-        if (!C) qframe_used(vm, f, b);
-        qinterp_put(vm, RA, v);
-        NEXT;
     }
-    L_SETFIELD: {
-        qs_value *a = RA, *b = RB;
-        uint32_t x = *pc;
-        const FieldCache *cache = &f->proto->caches[FIELD_CACHE(x)];
-        Object *o = a->u.p;
-        if (LIKELY(a->kind == QS_OBJECT && o->cls && o->cls == cache->shape && b->kind == QS_NUM)) {
-            o->slots[cache->slot] = *b; /* a scalar, as the cache says */
-            pc++;
-            qframe_used(vm, f, a);
-            NEXT;
-        }
-        SLOW(qops_set_field(vm, *a, k[FIELD_NAME(x)].u.p, &f->proto->caches[FIELD_CACHE(x)], *b));
-        pc++;
-        qframe_used(vm, f, a);
-        qframe_used(vm, f, b);
-        NEXT;
+    FieldCache *cache = &f->proto->caches[FIELD_CACHE(x)];
+    const Object *o = ret[1].u.p;
+    if (LIKELY(ret[1].kind == QS_OBJECT && o->cls && o->cls == cache->shape)) v = qval_retain(*m->globals[cache->slot]);
+    else SLOW(qcall_method(vm, f->proto->func, ret[1], k[FIELD_NAME(x)].u.p, cache, &v, &is_field));
+    pc += 2;
+    f->pc = pc;
+    args = ret + 1;
+    nin = (int)B + 1;
+    want = C;
+    names = names_at == NO_NAMES ? NULL : k[names_at].u.p;
+    qinterp_put(vm, ret, v);
+    if (is_field) {
+        qframe_drop(vm, args);
+        args++;
+        nin--;
     }
-
-    L_CALLG: {
-        const qs_value *g = m->globals[*pc++];
-        ret = RA;
-        args = ret + 1;
-        nin = (int)B;
-        want = C;
-        names = NULL;
-        f->pc = pc;
-        if (LIKELY(g->kind == QS_FUNCTION)) {
-            fn = g->u.p;
-            if (fn->fkind == FN_NATIVE) goto call_native;
-            fn->gc.hdr.refs++;
-            qframe_drop(vm, ret);
-            *ret = qval_object(QS_FUNCTION, fn);
-            goto call_function;
-        }
-        qs_value other = *g;
-        if (qval_is_unset(other)) SLOW(qnames_unset(vm, qmod_of(f->proto->func), (int)pc[-1], &other));
-        else qval_retain(other);
-        qinterp_put(vm, ret, other);
-        goto call_value;
-    }
-    L_CALLN:
-        names = k[*pc++].u.p;
-        goto call_registers;
-    L_CALL:
-        names = NULL;
-    call_registers:
-        ret = RA;
-        args = ret + 1;
-        nin = (int)B;
-        want = C;
-        f->pc = pc;
-        goto call_value;
-    L_METHOD: {
-        bool is_field = false;
-        qs_value v;
-        uint32_t x = pc[0], names_at = pc[1];
-        ret = RA;
-        if (ret[1].kind == QS_FOREIGN && ((Foreign *)ret[1].u.p)->ftype->method) {
-            bool found = true;
-            names = names_at == NO_NAMES ? NULL : k[names_at].u.p;
-            SLOW(qinvoke_method(vm, ret, (int)B, k[FIELD_NAME(x)].u.p, names, C, &found));
-            if (found) {
-                pc += 2;
-                NEXT;
-            }
-        }
-        FieldCache *cache = &f->proto->caches[FIELD_CACHE(x)];
-        const Object *o = ret[1].u.p;
-        if (LIKELY(ret[1].kind == QS_OBJECT && o->cls && o->cls == cache->shape))
-            v = qval_retain(*m->globals[cache->slot]);
-        else SLOW(qcall_method(vm, f->proto->func, ret[1], k[FIELD_NAME(x)].u.p, cache, &v, &is_field));
-        pc += 2;
-        f->pc = pc;
-        args = ret + 1;
-        nin = (int)B + 1;
-        want = C;
-        names = names_at == NO_NAMES ? NULL : k[names_at].u.p;
-        qinterp_put(vm, ret, v);
-        if (is_field) {
-            qframe_drop(vm, args);
-            args++;
-            nin--;
-        }
-        goto call_value;
-    }
+    goto call_value;
+}
 
 call_value:
     if (__builtin_expect(ret->kind != QS_FUNCTION, 0)) goto call_other;
@@ -788,41 +827,41 @@ called_out:
     if (m->nframes == floor_frames) return QS_OK;
     NEXT;
 
-    L_RETURN: {
-        Proto *p = f->proto;
-        qs_value *r = f->ret, *result = RA;
-        if (LIKELY(f->want == 1 && p->nouts >= 1 && result->kind == QS_NUM)) { /* read as it was just written */
-            double x = result->u.f;
-            qframe_pop(vm, f);
-            qframe_drop(vm, r);
-            *r = qs_num(x);
-        } else if (f->want == 1 && p->nouts >= 1 && !qval_is_unset(*result)) {
-            qs_value v = *result;
-            result->kind = QS_NIL;
-            qframe_pop(vm, f);
-            qinterp_put(vm, r, v);
-        } else if (f->want == 0) {
-            qframe_pop(vm, f);
-            qframe_drop(vm, r);
-            if (__builtin_expect(p->nouts > 0 && m->nframes > floor_frames, 0))
-                if ((status = qinvoke_unused(vm, p->func)) != QS_OK) goto fail;
-        } else {
-            SLOW(qinvoke_leave(vm, f, result, (int)p->nouts));
-        }
-        goto returned;
+L_RETURN : {
+    Proto *p = f->proto;
+    qs_value *r = f->ret, *result = RA;
+    if (LIKELY(f->want == 1 && p->nouts >= 1 && result->kind == QS_NUM)) { /* read as it was just written */
+        double x = result->u.f;
+        qframe_pop(vm, f);
+        qframe_drop(vm, r);
+        *r = qs_num(x);
+    } else if (f->want == 1 && p->nouts >= 1 && !qval_is_unset(*result)) {
+        qs_value v = *result;
+        result->kind = QS_NIL;
+        qframe_pop(vm, f);
+        qinterp_put(vm, r, v);
+    } else if (f->want == 0) {
+        qframe_pop(vm, f);
+        qframe_drop(vm, r);
+        if (__builtin_expect(p->nouts > 0 && m->nframes > floor_frames, 0))
+            if ((status = qinvoke_unused(vm, p->func)) != QS_OK) goto fail;
+    } else {
+        SLOW(qinvoke_leave(vm, f, result, (int)p->nouts));
     }
-    L_RETURN1: {
-        qs_value *r = f->ret, *result = RA;
-        if (LIKELY((f->want == 1 || f->want == WANT_MAYBE) && !qval_is_unset(*result))) {
-            qs_value v = *result;
-            if (qframe_is_temp(f, result)) result->kind = QS_NIL;
-            else qval_retain(v);
-            qframe_pop(vm, f);
-            qinterp_put(vm, r, v);
-        } else {
-            SLOW(qinvoke_leave(vm, f, result, !qval_is_unset(*result)));
-        }
+    goto returned;
+}
+L_RETURN1 : {
+    qs_value *r = f->ret, *result = RA;
+    if (LIKELY((f->want == 1 || f->want == WANT_MAYBE) && !qval_is_unset(*result))) {
+        qs_value v = *result;
+        if (qframe_is_temp(f, result)) result->kind = QS_NIL;
+        else qval_retain(v);
+        qframe_pop(vm, f);
+        qinterp_put(vm, r, v);
+    } else {
+        SLOW(qinvoke_leave(vm, f, result, !qval_is_unset(*result)));
     }
+}
 returned:
     if (m->nframes == floor_frames) return QS_OK;
     f--; /* frames lie one behind the other */
@@ -831,72 +870,76 @@ returned:
     k = f->proto->k;
     NEXT;
 
-    L_FORPREP:
-        SLOW(qops_for(vm, RA, C));
-    turns: {
-        qs_value *r = RA;
-        if (__builtin_expect(qloop_asks(vm, f, r[3].u.i), 0)) {
-            bool done;
-            SLOW(qloop_enter(vm, f, (uint32_t)(pc - 1 - f->proto->chunk.code), &done));
-            if (done) {
-                pc = f->pc;
-                NEXT;
-            }
-        }
-        if (r[3].u.i > 0) {
-            set_num(vm, RB, r[1].u.f);
-            pc++;
-        } else {
-            pc += (int32_t)*pc + 1;
-        }
-        NEXT;
-    }
-    L_FORLOOP: {
-        qs_value *r = RA;
-        int64_t i = ++r[0].u.i;
-        if (LIKELY(i < r[3].u.i)) {
-            ATTEND();
-            set_num(vm, RB, r[1].u.f + (double)i * r[2].u.f);
-            pc += (int32_t)*pc;
-        }
-        pc++;
-        NEXT;
-    }
-    L_FORDIMS: {
-        qs_value *a = RA;
-        SLOW(qops_for_dims(vm, a, (int)(C & 127), C & 128, RB));
-        for (int i = 0; i < 3; i++) qframe_drop(vm, &a[i]);
-        NEXT;
-    }
-    L_FORDIM:
-        RA[0].u.i = 0;
-        goto turns;
-    L_ITER: SLOW(qops_iter(vm, RA)); NEXT;
-    L_NEXT: {
-        qs_value v;
-        bool more;
-        SLOW(qops_next(vm, RA, &v, &more));
-        if (more) qinterp_put(vm, RB, v);
-        JUMP_WHEN(!more);
-        NEXT;
-    }
-    L_DESTRUCT: {
-        qs_value *a = RA, *b = RB, whole = qval_retain(*b);
-        qframe_used(vm, f, b);
-        for (uint32_t i = 0; i < C; i++) qinterp_clear(vm, &a[i]);
-        f->pc = pc;
-        status = qops_destruct(vm, whole, (int)C, a);
-        qval_release(vm, whole);
-        if (status != QS_OK) goto fail;
-        NEXT;
-    }
-    L_FUSE: {
+L_FORPREP:
+    SLOW(qops_for(vm, RA, C));
+turns : {
+    qs_value *r = RA;
+    if (__builtin_expect(qloop_asks(vm, f, r[3].u.i), 0)) {
         bool done;
-        SLOW(qfuse_region(vm, f, &f->proto->chunk.fuses[BX], &done));
-        pc = f->pc;
-        NEXT;
+        SLOW(qloop_enter(vm, f, (uint32_t)(pc - 1 - f->proto->chunk.code), &done));
+        if (done) {
+            pc = f->pc;
+            NEXT;
+        }
     }
-    L_IMPORT: SLOW(qmod_import(vm, k[BX].u.p)); NEXT;
+    if (r[3].u.i > 0) {
+        set_num(vm, RB, r[1].u.f);
+        pc++;
+    } else {
+        pc += (int32_t)*pc + 1;
+    }
+    NEXT;
+}
+L_FORLOOP : {
+    qs_value *r = RA;
+    int64_t i = ++r[0].u.i;
+    if (LIKELY(i < r[3].u.i)) {
+        ATTEND();
+        set_num(vm, RB, r[1].u.f + (double)i * r[2].u.f);
+        pc += (int32_t)*pc;
+    }
+    pc++;
+    NEXT;
+}
+L_FORDIMS : {
+    qs_value *a = RA;
+    SLOW(qops_for_dims(vm, a, (int)(C & 127), C & 128, RB));
+    for (int i = 0; i < 3; i++) qframe_drop(vm, &a[i]);
+    NEXT;
+}
+L_FORDIM:
+    RA[0].u.i = 0;
+    goto turns;
+L_ITER:
+    SLOW(qops_iter(vm, RA));
+    NEXT;
+L_NEXT : {
+    qs_value v;
+    bool more;
+    SLOW(qops_next(vm, RA, &v, &more));
+    if (more) qinterp_put(vm, RB, v);
+    JUMP_WHEN(!more);
+    NEXT;
+}
+L_DESTRUCT : {
+    qs_value *a = RA, *b = RB, whole = qval_retain(*b);
+    qframe_used(vm, f, b);
+    for (uint32_t i = 0; i < C; i++) qinterp_clear(vm, &a[i]);
+    f->pc = pc;
+    status = qops_destruct(vm, whole, (int)C, a);
+    qval_release(vm, whole);
+    if (status != QS_OK) goto fail;
+    NEXT;
+}
+L_FUSE : {
+    bool done;
+    SLOW(qfuse_region(vm, f, &f->proto->chunk.fuses[BX], &done));
+    pc = f->pc;
+    NEXT;
+}
+L_IMPORT:
+    SLOW(qmod_import(vm, k[BX].u.p));
+    NEXT;
 
 fail:
     if (status == QS_EINTERRUPT) (void)qvm_take_interrupt(vm); /* a kernel leaves the flag up */
@@ -908,7 +951,7 @@ fail:
     NEXT;
 }
 
-/* -- calls from C ------------------------------------------------------------------------------------------------ */
+/* -- calls from C -------------------------------------------------------------------------------------------------- */
 
 /* Arguments go on the stack behind the function; its results come back to the same place. */
 qs_status qvm_call_named(qs_vm *vm, qs_value fn, const CallArgs *a, int nout, qs_value *out) {

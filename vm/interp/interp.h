@@ -21,7 +21,7 @@
 #include "lang/syntax/operators.h"
 #include "vm/interp/proto.h"
 
-/* -- step.c: instructions, with the release of temporaries -------------------------------------------------------- */
+/* -- step.c: instructions, with the release of temporaries --------------------------------------------------------- */
 qs_status qstep_binary(qs_vm *vm, Frame *f, Op op, qs_value *dst, qs_value *a, qs_value *b);
 qs_status qstep_unary(qs_vm *vm, Frame *f, Op op, qs_value *dst, qs_value *a);
 qs_status qstep_compare(qs_vm *vm, Frame *f, Op op, qs_value *a, qs_value *b, bool *out);
@@ -30,16 +30,16 @@ qs_status qstep_get(qs_vm *vm, Frame *f, qs_value *dst, qs_value *base, int n, q
 qs_status qstep_set(qs_vm *vm, Frame *f, qs_value *base, int n, qs_value *at, qs_value *v, uint32_t w);
 qs_status qstep_update(qs_vm *vm, Frame *f, Op op, qs_value *base, int n, qs_value *at, qs_value *v, uint32_t w);
 qs_status qstep_closure(qs_vm *vm, Frame *f, Func *func, const uint32_t *from, qs_value *dst);
-qs_value qstep_begin(qs_vm *vm, Frame *f, bool captured, uint32_t n);   /* capture or global n; owned, may be unset */
+qs_value qstep_begin(qs_vm *vm, Frame *f, bool captured, uint32_t n);    /* capture or global n; owned, may be unset */
 qs_status qstep_capture(qs_vm *vm, Frame *f, uint32_t n, qs_value *out); /* one that had no value when captured */
 typedef enum { LIST_CELL, LIST_MATRIX, LIST_WIDE } ListKind;
-qs_status qstep_own(qs_vm *vm, qs_value *at);                            /* a copy takes the place of *at */
-qs_status qstep_array(qs_vm *vm, qs_value k, qs_value *dst);             /* a new one with the elements of k */
+qs_status qstep_own(qs_vm *vm, qs_value *at);                /* a copy takes the place of *at */
+qs_status qstep_array(qs_vm *vm, qs_value k, qs_value *dst); /* a new one with the elements of k */
 qs_status qstep_literal(qs_vm *vm, ListKind k, int n, qs_value *items, qs_value *dst);
 qs_status qstep_literal_of(qs_vm *vm, ListKind k, qs_value *list, qs_value *dst);
 qs_status qstep_range(qs_vm *vm, Frame *f, ListKind k, qs_value *bounds, bool stepped, qs_value *dst);
 
-/* -- ops.c: what operators do ------------------------------------------------------------------------------------- */
+/* -- ops.c: what operators do -------------------------------------------------------------------------------------- */
 qs_status qops_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out);
 qs_status qops_concat(qs_vm *vm, int n, const qs_value *at, qs_value *out); /* at[0] + … + at[n-1], at[0] a string */
 qs_status qops_unary(qs_vm *vm, Op op, qs_value a, qs_value *out);
@@ -53,7 +53,7 @@ qs_status qops_settles(qs_vm *vm, qs_value *c, bool *out);
 qs_status qops_choose(qs_vm *vm, qs_value *c);
 bool qops_match(qs_vm *vm, qs_value v, qs_value pattern, bool is_list);
 qs_status qops_range(qs_vm *vm, qs_dtype d, const qs_value *bounds, bool stepped, qs_value *out);
-qs_status qops_for(qs_vm *vm, qs_value *r, bool stepped);              /* lo, hi, step to round, lo, step, rounds */
+qs_status qops_for(qs_vm *vm, qs_value *r, bool stepped); /* lo, hi, step to round, lo, step, rounds */
 qs_status qops_for_dims(qs_vm *vm, const qs_value *bounds, int n, bool stepped, qs_value *loops);
 qs_status qops_iter(qs_vm *vm, qs_value *r);
 qs_status qops_next(qs_vm *vm, qs_value *r, qs_value *item, bool *more);
@@ -65,7 +65,7 @@ qs_status qops_set_field(qs_vm *vm, qs_value v, Str *name, FieldCache *cache, qs
 qs_status qops_coerce(qs_vm *vm, Frame *f, qs_value *r, qs_value type, qs_value what, bool param);
 qs_status qops_unset(qs_vm *vm, const char *name);
 
-/* -- invoke.c: other callables are run, results delivered --------------------------------------------------------- */
+/* -- invoke.c: other callables are run, results delivered ---------------------------------------------------------- */
 /* Runs a native, or with fn NULL what qcall_other calls. */
 qs_status qinvoke(qs_vm *vm, Function *fn, qs_value *args, int nin, const NameTable *names, qs_value *ret,
                   uint32_t want);
@@ -80,7 +80,7 @@ qs_status qinvoke_unused(qs_vm *vm, Func *f);
 /* The running function is left: its results go to the caller.  Errors here are still the function's. */
 qs_status qinvoke_leave(qs_vm *vm, Frame *f, qs_value *results, int have);
 
-/* -- call.c: who is called with what ------------------------------------------------------------------------------ */
+/* -- call.c: who is called with what ------------------------------------------------------------------------------- */
 static inline CallArgs qcall_args(int nin, qs_value *in, const NameTable *names) {
     return (CallArgs){nin, in, names ? names->n : 0, names ? names->at : NULL};
 }

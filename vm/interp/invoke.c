@@ -3,10 +3,10 @@
  * The results of a native lie above everything that is in use, while its arguments still lie in the registers of its
  * caller.  Those of a script lie in its registers, so they are taken out before these are left. */
 #include "vm/base/warning.h"
-#include "vm/tape/tape.h"
 #include "vm/interp/effects.h"
 #include "vm/interp/frame.h"
 #include "vm/interp/interp.h"
+#include "vm/tape/tape.h"
 
 static qs_status no_result(qs_vm *vm, const char *name) {
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s gives no result", name);
@@ -17,7 +17,11 @@ static qs_status too_few(qs_vm *vm, const char *name, int have, uint32_t want) {
 }
 
 /* Who gives results: its name; FN_SCRIPT: func; a list of it is documented to be unpacked; it may have an effect. */
-typedef struct { const char *name; const Func *func; bool unpacks, acts; } Giver;
+typedef struct {
+    const char *name;
+    const Func *func;
+    bool unpacks, acts;
+} Giver;
 
 static Giver function_gives(const Func *f) { return (Giver){f->name->s, f, false, true}; }
 

@@ -3,9 +3,9 @@
 #include "vm/array/arith.h"
 #include "vm/array/index.h"
 #include "vm/base/warning.h"
-#include "vm/tape/tape.h"
 #include "vm/interp/interp.h"
 #include "vm/program/module.h"
+#include "vm/tape/tape.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,7 @@ qs_status qops_unset(qs_vm *vm, const char *name) {
     return qerr_set(qvm_ctx(vm), QS_ENAME, "%s is used before it has a value", name);
 }
 
-/* -- operators --------------------------------------------------------------------------------------------------- */
+/* -- operators ----------------------------------------------------------------------------------------------------- */
 
 static const qs_foreign_type *foreign_of(qs_value v) { return v.kind == QS_FOREIGN ? ((Foreign *)v.u.p)->ftype : NULL; }
 
@@ -45,7 +45,8 @@ static qs_status int_binary(qs_vm *vm, Op op, int64_t a, int64_t b, qs_value *ou
     switch (op) {
     case OP_ADD: overflow = __builtin_add_overflow(a, b, &r); break;
     case OP_SUB: overflow = __builtin_sub_overflow(a, b, &r); break;
-    case OP_MUL: case OP_PWMUL: overflow = __builtin_mul_overflow(a, b, &r); break;
+    case OP_MUL:
+    case OP_PWMUL: overflow = __builtin_mul_overflow(a, b, &r); break;
     default: return qarith_binary(vm, op, qs_int(a), qs_int(b), out);
     }
     if (overflow) return qerr_set(qvm_ctx(vm), QS_EVALUE, "integer overflow");
@@ -58,8 +59,10 @@ static bool mixed_binary(Op op, double x, double y, qs_value *out) {
     switch (op) {
     case OP_ADD: *out = qs_num(x + y); return true;
     case OP_SUB: *out = qs_num(x - y); return true;
-    case OP_MUL: case OP_PWMUL: *out = qs_num(x * y); return true;
-    case OP_DIV: case OP_PWDIV: *out = qs_num(x / y); return true;
+    case OP_MUL:
+    case OP_PWMUL: *out = qs_num(x * y); return true;
+    case OP_DIV:
+    case OP_PWDIV: *out = qs_num(x / y); return true;
     default: return false;
     }
 }
@@ -69,7 +72,7 @@ static bool mixed_order(Op op, qs_value a, qs_value b, qs_value *out) {
     return *out = qs_bool(qarith_order(op, a, b)), true;
 }
 
-/* -- strings ----------------------------------------------------------------------------------------------------- */
+/* -- strings ------------------------------------------------------------------------------------------------------- */
 
 enum { TEXT_ROOM = 1024, NUMBER_ROOM = 24 };
 
@@ -134,7 +137,7 @@ qs_status qops_concat(qs_vm *vm, int n, const qs_value *at, qs_value *out) {
     return join(vm, n, at, out);
 }
 
-/* -- binary operators -------------------------------------------------------------------------------------------- */
+/* -- binary operators ---------------------------------------------------------------------------------------------- */
 
 qs_status qops_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
     if ((op == OP_EQ || op == OP_NE) && a.kind == QS_NUM && b.kind == QS_NUM && qwarn_is_rounded(a.u.f, b.u.f))
@@ -205,8 +208,10 @@ qs_status qops_update(qs_vm *vm, Op op, qs_value *target, qs_value v) {
 qs_status qops_decide(qs_vm *vm, qs_value v, bool *out) {
     size_t n = v.kind == QS_ARRAY ? qval_array(v)->count : 1;
     if (n > 1)
-        TRY(qwarn_at(qvm_ctx(vm), qvm_here(vm), "this condition has %zu elements, and holds when all of them do: write "
-                     "all(…) or any(…)", n));
+        TRY(qwarn_at(qvm_ctx(vm), qvm_here(vm),
+                     "this condition has %zu elements, and holds when all of them do: write "
+                     "all(…) or any(…)",
+                     n));
     return qval_truth(vm, v, out);
 }
 
@@ -218,7 +223,7 @@ qs_status qops_compare(qs_vm *vm, Op op, qs_value a, qs_value b, bool *out) {
     return s;
 }
 
-/* -- match ------------------------------------------------------------------------------------------------------- */
+/* -- match --------------------------------------------------------------------------------------------------------- */
 
 static bool item_equal(qs_vm *vm, qs_value v, size_t i, qs_value want) {
     qs_value x;
@@ -242,7 +247,7 @@ bool qops_match(qs_vm *vm, qs_value v, qs_value pattern, bool is_list) {
     return whole;
 }
 
-/* -- choices ----------------------------------------------------------------------------------------------------- */
+/* -- choices ------------------------------------------------------------------------------------------------------- */
 static bool has_elements(qs_value v) {
     return v.kind == QS_TRACED || v.kind == QS_ARRAY || v.kind == QS_COMPLEX || qval_is_number(v);
 }
@@ -271,7 +276,7 @@ qs_status qops_choose(qs_vm *vm, qs_value *c) {
     return qinterp_clear(vm, &c[0]), qinterp_clear(vm, &c[1]), QS_OK;
 }
 
-/* -- ranges and loops -------------------------------------------------------------------------------------------- */
+/* -- ranges and loops ---------------------------------------------------------------------------------------------- */
 
 /* Of a loop or a range that does not depend on it: how many turns there are has no derivative. */
 static qs_status traced_bound(qs_vm *vm, qs_value *v, const char *what) {
@@ -279,7 +284,8 @@ static qs_status traced_bound(qs_vm *vm, qs_value *v, const char *what) {
     bool moves = strcmp(what, "end") != 0 && qtape_is_recorded(vm, *v);
     *v = qtape_plain(*v);
     if (!moves) return QS_OK;
-    return qtape_refuse(vm, "a loop", "its counter would depend on what is differentiated: count from a constant, and "
+    return qtape_refuse(vm, "a loop",
+                        "its counter would depend on what is differentiated: count from a constant, and "
                         "compute with the counter");
 }
 
@@ -290,7 +296,8 @@ static qs_status bound(qs_vm *vm, qs_value v, const char *what, double *out) {
         if (v.kind != QS_INT || (*out < 0x1p63 && (int64_t)*out == v.u.i)) return QS_OK;
         return qerr_set(qvm_ctx(vm), QS_EVALUE,
                         "the %s of a range is a scalar, which does not hold %lld exactly: beyond 2^53 count from 0, "
-                        "and add", what, (long long)v.u.i);
+                        "and add",
+                        what, (long long)v.u.i);
     }
     if (v.kind == QS_ARRAY && qval_array(v)->count == 1 && qs_to_num(vm, v, out) == QS_OK) return QS_OK;
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "the %s of a range must be a number, got %s", what, qval_type_name(vm, v));
@@ -356,7 +363,7 @@ qs_status qops_for_dims(qs_vm *vm, const qs_value *at, int n, bool stepped, qs_v
     return QS_OK;
 }
 
-/* -- iteration: r[0] the container, r[1] the position; a foreign value becomes its own iterator ------------------ */
+/* -- iteration: r[0] the container, r[1] the position; a foreign value becomes its own iterator -------------------- */
 
 qs_status qops_iter(qs_vm *vm, qs_value *r) {
     qs_value v = r[0], it;
@@ -433,7 +440,7 @@ qs_status qops_destruct(qs_vm *vm, qs_value v, int n, qs_value *out) {
     return QS_OK;
 }
 
-/* -- literals ---------------------------------------------------------------------------------------------------- */
+/* -- literals ------------------------------------------------------------------------------------------------------ */
 
 /* A long literal under construction is a cell of rank 1 with spare room: `aux` of the register counts what is in use.
  */
@@ -496,7 +503,7 @@ qs_status qops_cell(qs_vm *vm, int n, const qs_value *items, qs_value *out) {
     return QS_OK;
 }
 
-/* -- fields ------------------------------------------------------------------------------------------------------ */
+/* -- fields -------------------------------------------------------------------------------------------------------- */
 
 static qs_status no_fields(qs_vm *vm, qs_value v, Str *name) {
     const LibDoc *row = v.kind == QS_ARRAY ? qlib_called_elsewhere(name->s) : NULL; /* x.shape */
@@ -553,7 +560,7 @@ qs_status qops_set_field(qs_vm *vm, qs_value v, Str *name, FieldCache *cache, qs
     return no_fields(vm, v, name);
 }
 
-/* -- annotations ------------------------------------------------------------------------------------------------- */
+/* -- annotations --------------------------------------------------------------------------------------------------- */
 
 static void what_is_wrong(Frame *f, qs_value what, bool param, Text *t) {
     const char *name = what.kind == QS_STRING ? ((Str *)what.u.p)->s : "the value";

@@ -6,10 +6,10 @@
 
 #include "lang/kernel/lower/fusion/fuse.h"
 #include "vm/launch/jit_hooks.h"
-#include "vm/program/module.h"
 #include "vm/program/modtype.h"
+#include "vm/program/module.h"
 
-/* -- what the bytecode compiler asks ----------------------------------------------------------------------------- */
+/* -- what the bytecode compiler asks ------------------------------------------------------------------------------- */
 
 static int builtin_slot(void *ud, const char *name) {
     uint64_t slot = 0;
@@ -38,7 +38,7 @@ static qs_status known_type(void *ud, TypeExpr *e, Func *in, const Type **out) {
     return qmodtype_resolve(ud, qmod_of(in), e, in->unit->src, NULL, out, &mods);
 }
 
-/* -- literals ---------------------------------------------------------------------------------------------------- */
+/* -- literals ------------------------------------------------------------------------------------------------------ */
 
 static qs_value pointer_literal(uint32_t aux, void *p) {
     qs_value v = {QS_NIL, aux, {0}};
@@ -89,7 +89,7 @@ static qs_status literal(qs_vm *vm, Func *f, const Literal *l, qs_value *out) {
     return QS_OK;
 }
 
-/* -- protos ------------------------------------------------------------------------------------------------------ */
+/* -- protos -------------------------------------------------------------------------------------------------------- */
 
 static void release_proto(qs_vm *vm, Proto *p) {
     Ctx *c = qvm_ctx(vm);
@@ -117,7 +117,10 @@ qs_status qproto_of(qs_vm *vm, Func *f, bool echo, Proto **out) {
     Chunk chunk;
     TRY(qbytecode_compile(c, f, &host, echo, &chunk));
     Proto *p = qmem_alloc(c, sizeof *p);
-    *p = (Proto){.chunk = chunk, .func = f, .nparams = (uint32_t)f->nparams, .nouts = (uint32_t)f->nouts,
+    *p = (Proto){.chunk = chunk,
+                 .func = f,
+                 .nparams = (uint32_t)f->nparams,
+                 .nouts = (uint32_t)f->nouts,
                  .variadic = f->nparams && f->params[f->nparams - 1].variadic};
     p->k = qmem_alloc(c, qmem_size(chunk.nlits, sizeof *p->k, 0));
     p->caches = qmem_alloc(c, qmem_size(chunk.ncaches, sizeof *p->caches, 0));

@@ -2,12 +2,12 @@
  * operands are let go.  After an error the operands are still there. */
 #include "vm/array/arith.h"
 #include "vm/array/index.h"
-#include "vm/tape/tape.h"
 #include "vm/interp/frame.h"
 #include "vm/interp/interp.h"
 #include "vm/launch/jit_hooks.h"
 #include "vm/program/module.h"
 #include "vm/program/names.h"
+#include "vm/tape/tape.h"
 
 /* An operator may be the first of an expression that runs as one kernel; then the frame goes on behind it. */
 static qs_status fuse_from(qs_vm *vm, Frame *f, qs_value a, qs_value b, bool *done) {
@@ -183,9 +183,7 @@ qs_status qstep_array(qs_vm *vm, qs_value k, qs_value *dst) {
     return QS_OK;
 }
 
-static qs_dtype literal_dtype(qs_vm *vm, ListKind k) {
-    return k == LIST_WIDE ? QS_F64 : qvm_ctx(vm)->scalar_dtype;
-}
+static qs_dtype literal_dtype(qs_vm *vm, ListKind k) { return k == LIST_WIDE ? QS_F64 : qvm_ctx(vm)->scalar_dtype; }
 
 static qs_status make_list(qs_vm *vm, ListKind k, int n, const qs_value *items, qs_value *out) {
     if (k == LIST_CELL) return qops_cell(vm, n, items, out);

@@ -5,14 +5,17 @@
  * them as a launch would, and its code goes to the targets; nothing is launched.  What a form was told beyond the types
  * varies with the value, so there are several of each: arrays that are packed, rows of a larger one, every second
  * element of one, or a single row; numbers that are whole and that are not. */
-#include "vm/launch/kernel_internal.h"
 #include "lang/kernel/lower/kernel/lower.h"
+#include "vm/launch/kernel_internal.h"
 
 #include <string.h>
 
 enum { EXTENT = 3, ARGS = 32 };
 typedef enum { PACKED, ROWS, SPREAD, ONE_ROW, LAYOUTS } Layout;
-typedef struct { Layout layout; bool whole; } Variant;
+typedef struct {
+    Layout layout;
+    bool whole;
+} Variant;
 
 static qs_status sample_array(qs_vm *vm, const Type *t, Variant v, qs_value *out) {
     Array *base, *a;
@@ -46,8 +49,14 @@ static bool sample(qs_vm *vm, const Type *t, Variant v, qs_value *out) {
 
 bool qaot_sample(qs_vm *vm, const Type *t, qs_value *out) { return sample(vm, t, (Variant){PACKED, false}, out); }
 
-/* -- one variant -------------------------------------------------------------------------------------------------- */
-typedef struct { qs_vm *vm; Function *fn; const Type *type[ARGS]; int n; bool numbers, arrays; } Wanted;
+/* -- one variant --------------------------------------------------------------------------------------------------- */
+typedef struct {
+    qs_vm *vm;
+    Function *fn;
+    const Type *type[ARGS];
+    int n;
+    bool numbers, arrays;
+} Wanted;
 
 static qs_status compile(const Wanted *w, Variant v) {
     qs_value in[ARGS];
@@ -73,7 +82,7 @@ static qs_status compile_all(const Wanted *w) {
     return QS_OK;
 }
 
-/* -- what is wanted ----------------------------------------------------------------------------------------------- */
+/* -- what is wanted ------------------------------------------------------------------------------------------------ */
 static const AttrItem *said_of(const Attr *a, const Str *name) {
     for (int i = 0; a && i < a->nitems; i++)
         if (a->items[i].key == name) return &a->items[i];

@@ -7,15 +7,15 @@
  * the chain of calls that it would have had.  A launch inside `try` is waited for, so that its handler gets the error;
  * no other does (ErrorState.late), and where C code clears an error that it gets, the outermost call ends with it.  A
  * call from the host program, or Python, ends when nothing is owed any more; after an interrupt the next one does. */
-#include "vm/launch/run.h"
 #include "vm/interp/frame.h"
 #include "vm/launch/jit_hooks.h"
+#include "vm/launch/run.h"
 #include "vm/program/python.h"
 
 typedef struct LaunchRecord {
     struct LaunchRecord *made, *free; /* the next of all that were made, of those that are free */
     qs_vm *vm;
-    Specialization *form;               /* NULL: it is free */
+    Specialization *form; /* NULL: it is free */
     int which, nframes, nlost;
     ErrorFrame frames[QERR_FRAMES];
 } LaunchRecord;

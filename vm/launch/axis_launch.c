@@ -3,12 +3,12 @@
  *
  * An array that a GPU holds stays there: each stage makes several parts of each result, until there is one.  How many
  * is a matter of extents and layout alone, so results have the same bits each time, though others than the host's. */
-#include "lang/kernel/lower/fusion/axis_kernel.h"
 #include "lang/kernel/ir/sem.h"
+#include "lang/kernel/lower/fusion/axis_kernel.h"
 #include "vm/array/device_math.h"
 #include "vm/array/device_ops.h"
-#include "vm/tape/tape.h"
 #include "vm/launch/run.h"
+#include "vm/tape/tape.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,10 @@
 /* Positions that keep a GPU busy; of a group, for short and for long walks; what a position takes at least. */
 enum { POSITIONS = 1 << 17, GROUPS = 1 << 10, SMALL = 32, LARGE = 256, LONG = 512, SHORT = 16, LEAST = 8 };
 
-typedef struct { Specialization base; AlongKey key; } AlongForm;
+typedef struct {
+    Specialization base;
+    AlongKey key;
+} AlongForm;
 
 typedef struct {
     AlongKey key;
@@ -28,7 +31,10 @@ typedef struct {
     double by;
 } Stage;
 
-typedef struct { Run run; const Stage *s; } Launching;
+typedef struct {
+    Run run;
+    const Stage *s;
+} Launching;
 
 /* -- forms --------------------------------------------------------------------------------------------------------- */
 static bool same_key(const AlongKey *a, const AlongKey *b) {
@@ -72,9 +78,7 @@ static void take_results(Stage *s, int rank, const int64_t *dims, const int64_t 
 }
 
 /* Results that lie one behind the other in both. */
-static void take_packed(Stage *s, int64_t results, int64_t step) {
-    take_results(s, 1, &results, &step, &step);
-}
+static void take_packed(Stage *s, int64_t results, int64_t step) { take_results(s, 1, &results, &step, &step); }
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t shared(int64_t n, int64_t by) { return (n + by - 1) / by; }
@@ -146,10 +150,14 @@ static qs_status launch(qs_vm *vm, const Stage *s, Device *d) {
 /* -- all stages ---------------------------------------------------------------------------------------------------- */
 static AlongKey key_of(const AxisOp *a) {
     static const uint8_t ops[] = {[LOOP_ADD] = ALONG_ADD, [LOOP_MUL] = ALONG_MUL, [LOOP_MIN] = ALONG_MIN,
-                                  [LOOP_MAX] = ALONG_MAX, [LOOP_OR] = ALONG_OR, [LOOP_AND] = ALONG_AND};
-    return (AlongKey){.name = a->name, .op = ops[a->op], .from = a->x->dtype,
-                      .lane = (uint8_t)(a->lane == QS_B1 ? QS_I32 : a->lane), .squares = a->squares,
-                      .centred = a->centres && !a->places, .places = a->places};
+                                  [LOOP_MAX] = ALONG_MAX, [LOOP_OR] = ALONG_OR,   [LOOP_AND] = ALONG_AND};
+    return (AlongKey){.name = a->name,
+                      .op = ops[a->op],
+                      .from = a->x->dtype,
+                      .lane = (uint8_t)(a->lane == QS_B1 ? QS_I32 : a->lane),
+                      .squares = a->squares,
+                      .centred = a->centres && !a->places,
+                      .places = a->places};
 }
 
 /* What the stage before has left are the elements of the next one. */

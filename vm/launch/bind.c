@@ -95,7 +95,10 @@ static qs_status check_places(const Run *r) {
 static qs_status unite_all(Run *r) {
     for (int i = 0; i < r->bound.nlocked; i++)
         for (int k = i + 1; k < r->bound.nlocked;) {
-            if (!collide(&r->bound.locked[i], &r->bound.locked[k])) { k++; continue; }
+            if (!collide(&r->bound.locked[i], &r->bound.locked[k])) {
+                k++;
+                continue;
+            }
             TRY(unite(r, i, k));
             i = 0, k = 1; /* what is larger now may reach others */
         }

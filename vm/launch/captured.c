@@ -3,8 +3,8 @@
  * An entry may lie inside another one, as what a function has captured and the fields of an object do.  It stands
  * behind the one that it lies in, so their kinds are compared in that order at each run: the kind of the outer one says
  * that the inner one is there. */
-#include "vm/tape/tape.h"
 #include "vm/launch/spec_key.h"
+#include "vm/tape/tape.h"
 #include "vm/value/machine.h"
 
 #include <math.h>

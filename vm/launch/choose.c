@@ -25,7 +25,7 @@ static const double usual_making = 60e6; /* nanoseconds: code for a new device, 
 static const double trial_share = 8;     /* what was spent, in costs of a trial, before there is one */
 static const double visit_share = 32;    /* the same for a device that was tried */
 static const double far_launch = 2e4, near_launch = 1e3;
-static const double usual_bandwidth = 4; /* bytes per nanosecond */
+static const double usual_bandwidth = 4;       /* bytes per nanosecond */
 static const double worth_measuring = 1 << 20; /* bytes */
 static const double most_patience = 1024;
 
@@ -68,7 +68,9 @@ static double launch_cost(const Run *r, int device) {
 
 /* The cost of a launch on a device: `stay` when its data are there already, all but those that come anew each time;
  * `bring` is what it costs to bring the others. */
-typedef struct { double stay, bring; } Cost;
+typedef struct {
+    double stay, bring;
+} Cost;
 
 static Cost predict(const Run *r, int device) {
     const Device *d = device_at(r, device);
@@ -136,7 +138,10 @@ static double cost_of_visit(const Run *r, int device, double best) {
 
 /* Among the devices that were tried, the one that ends soonest now, and the one that would if the data were there; -1:
  * none was tried. */
-typedef struct { int now, there; Cost cost[MAX_DEVICES]; } Ranking;
+typedef struct {
+    int now, there;
+    Cost cost[MAX_DEVICES];
+} Ranking;
 
 static Ranking rank(const Run *r) {
     Ranking k = {.now = -1, .there = -1};

@@ -1,14 +1,20 @@
 /* device_program.c -- from a function in KIR to a program on a device.
  *
  *     KFunc ── found by its hash ── or compiled, shown where --dump asks for it, loaded */
+#include "lang/kernel/target.h"
 #include "vm/launch/run.h"
 #include "vm/program/python.h"
-#include "lang/kernel/target.h"
 
 #include <stdio.h>
 #include <string.h>
 
-typedef struct Loaded { struct Loaded *next; uint64_t hash; Device *device; Program *program; int users; } Loaded;
+typedef struct Loaded {
+    struct Loaded *next;
+    uint64_t hash;
+    Device *device;
+    Program *program;
+    int users;
+} Loaded;
 
 static Loaded *find_loaded(const Launches *k, const Device *d, uint64_t hash) {
     if (d->ops->code == CODE_KIR) return NULL; /* such a program is the KFunc itself */

@@ -11,8 +11,7 @@
 #include <string.h>
 
 /* In the order of preference when none was asked for. */
-static const DeviceOps *const kinds[] = {&qdev_cpu_ops, &qdev_ref_ops, &qdev_opencl_ops, &qdev_cuda_ops,
-                                         &qdev_hip_ops};
+static const DeviceOps *const kinds[] = {&qdev_cpu_ops, &qdev_ref_ops, &qdev_opencl_ops, &qdev_cuda_ops, &qdev_hip_ops};
 enum { NKINDS = sizeof kinds / sizeof *kinds };
 
 static qs_status absent(qs_vm *vm, const char *wanted, const char *why) {
@@ -53,7 +52,10 @@ bool qdevices_are_kinds(const char *list) {
 
 /* With a memory space of its own; host devices set HOST_MEMORY when they open. */
 static Device blank(Machine *m, const DeviceOps *ops, const DeviceWish *w, int memory) {
-    return (Device){.ops = ops, .ctx = &m->base, .stop = &m->interrupted, .waits = &m->waits,
+    return (Device){.ops = ops,
+                    .ctx = &m->base,
+                    .stop = &m->interrupted,
+                    .waits = &m->waits,
                     .memory = memory,
                     .threads = w->threads ? w->threads : m->config.threads,
                     .limit = w->memory ? w->memory : m->config.memory_limit};

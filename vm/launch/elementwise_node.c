@@ -9,13 +9,16 @@
 
 #include "lang/kernel/lower/fusion/fuse.h"
 #include "vm/array/device_math.h"
+#include "vm/array/device_ops.h"
 #include "vm/array/map_elements.h"
 #include "vm/array/operand.h"
-#include "vm/array/device_ops.h"
 
 #include <string.h>
 
-typedef struct { Specialization base; FuseRow row; } RowForm;
+typedef struct {
+    Specialization base;
+    FuseRow row;
+} RowForm;
 
 typedef struct {
     Run run;
@@ -24,7 +27,7 @@ typedef struct {
     qs_value result;
     FuseRow key;
     int64_t dims[QS_MAX_RANK];
-    bool number;          /* the result is one */
+    bool number; /* the result is one */
 } Row;
 
 /* -- forms --------------------------------------------------------------------------------------------------------- */
@@ -69,9 +72,7 @@ void qelementwise_close(qs_vm *vm) {
 }
 
 /* -- shapes and types ---------------------------------------------------------------------------------------------- */
-static bool has_gaps(const Array *a, const Array *result) {
-    return !a->contiguous || !qarr_same_shape(a, result);
-}
+static bool has_gaps(const Array *a, const Array *result) { return !a->contiguous || !qarr_same_shape(a, result); }
 
 static void set_types(Row *w) {
     bool complex = false;
@@ -269,8 +270,7 @@ static qs_status evaluate(Run *r) {
     }
     TRY(keval_run(qvm_ctx(r->vm), f, args, &l, (KFault *)&r->fault, NULL));
     for (int i = 0; i < f->nparams; i++)
-        if (r->bound.arg[i].is_array && f->params[i].written)
-            TRY(qbuf_settle(qvm_ctx(r->vm), r->bound.array[i]->buf));
+        if (r->bound.arg[i].is_array && f->params[i].written) TRY(qbuf_settle(qvm_ctx(r->vm), r->bound.array[i]->buf));
     return QS_OK;
 }
 

@@ -1,7 +1,8 @@
 /* fused_backward.c -- adjoints that are not stored.
  *
  * An adjoint that is read by one way back alone, at the position where it would be stored, is not: the launch below
- * computes it by the code of the one above (lang/kernel/autodiff/producer_fusion.c), of which it binds the arguments beside its
+ * computes it by the code of the one above (lang/kernel/autodiff/producer_fusion.c), of which it binds the arguments
+ * beside its
  * own. */
 #include "vm/launch/gradient.h"
 
@@ -9,7 +10,10 @@
 
 #include <string.h>
 
-typedef struct { const Recorded *rec; int param, adjoint; } Side; /* of the adjoint: above it is given, below read */
+typedef struct {
+    const Recorded *rec;
+    int param, adjoint;
+} Side; /* of the adjoint: above it is given, below read */
 
 static Side side_above(const DeferredAdjoint *l) {
     const Recorded *rec = l->node->data;
@@ -121,8 +125,8 @@ static qs_status reverse_apart(qs_vm *vm, GradNode *n, const qs_value *dy, const
     return s;
 }
 
-static qs_status reverse_joined(qs_vm *vm, GradNode *n, const qs_value *dy, const DeferredAdjoint *l, GradientForm *given,
-                                Gradient *g, qs_value *dx) {
+static qs_status reverse_joined(qs_vm *vm, GradNode *n, const qs_value *dy, const DeferredAdjoint *l,
+                                GradientForm *given, Gradient *g, qs_value *dx) {
     Gradient above;
     TRY(qkernel_swept(vm, l->node));
     TRY(qkernel_swept(vm, n));

@@ -2,16 +2,17 @@
  *
  * A region is compiled for the element types of its leaves once it has worked enough for the compiler to pay: a cheap
  * expression on small arrays never leaves the loops of arith.c.  Those loops also serve where there is no code
- * generator, and what lang/kernel/lower/fusion/fuse.c declines; results agree, that is what the types are chosen for. */
-#include "vm/tape/tape.h"
+ * generator, and what lang/kernel/lower/fusion/fuse.c declines; results agree, that is what the types are chosen for.
+ * */
 #include "vm/launch/jit_hooks.h"
-
-#include "lang/kernel/lower/fusion/fuse.h"
-#include "lang/kernel/ir/sem.h"
-#include "vm/array/operand.h"
 #include "vm/tape/tape.h"
+
+#include "lang/kernel/ir/sem.h"
+#include "lang/kernel/lower/fusion/fuse.h"
+#include "vm/array/operand.h"
 #include "vm/launch/run.h"
 #include "vm/program/prebuilt.h"
+#include "vm/tape/tape.h"
 
 #include <math.h>
 #include <string.h>
@@ -33,7 +34,11 @@ typedef struct { /* the region for one combination of leaf types */
     FuseKernel kernel[3]; /* CHUNKED, GROUPED, ADDED; func NULL: not made, or declined */
 } FuseForm;
 
-typedef struct { double work, nops; FuseExpr expr; SpecializationList forms; } FuseState;
+typedef struct {
+    double work, nops;
+    FuseExpr expr;
+    SpecializationList forms;
+} FuseState;
 
 typedef struct {
     Run run;
@@ -41,23 +46,21 @@ typedef struct {
     const FuseRegion *region;
     FuseState *state;
     FuseForm *form;
-    qs_value at[LEAVES]; /* the leaves now, numbers without their traces */
+    qs_value at[LEAVES];  /* the leaves now, numbers without their traces */
     uint8_t same[LEAVES]; /* as in FuseLeafType */
-    bool recorded;       /* one of them is */
+    bool recorded;        /* one of them is */
     bool flat;
     int rank;
     int64_t dims[QS_MAX_RANK];
     size_t count;
-    int ndim;       /* of the result: the most that a leaf has */
-    int nargs;      /* parameters of the leaves */
-    int64_t chunk;  /* of a reduction: elements of one, or positions of the launch */
-    Array *result;  /* or partial results */
+    int ndim;      /* of the result: the most that a leaf has */
+    int nargs;     /* parameters of the leaves */
+    int64_t chunk; /* of a reduction: elements of one, or positions of the launch */
+    Array *result; /* or partial results */
 } Now;
 
 /* -- the leaves ---------------------------------------------------------------------------------------------------- */
-static const Array *array_at(const Now *now, int i) {
-    return now->at[i].kind == QS_ARRAY ? now->at[i].u.p : NULL;
-}
+static const Array *array_at(const Now *now, int i) { return now->at[i].kind == QS_ARRAY ? now->at[i].u.p : NULL; }
 
 /* Extents of an array seen with rank r: a vec is one row of a matrix. */
 static int64_t extent(const Array *a, int r, int d) {
@@ -148,9 +151,12 @@ static FuseState *state_of(qs_vm *vm, const Frame *f, FuseRegion *r) {
     if (r->machine) return r->machine;
     FuseState *s = r->machine = qmem_alloc(qvm_ctx(vm), sizeof *s);
     s->nops = r->nops + CALL * r->ncalls + 1;
-    s->expr = (FuseExpr){.src = f->proto->func->unit->src, .root = r->root,
+    s->expr = (FuseExpr){.src = f->proto->func->unit->src,
+                         .root = r->root,
                          .kind = r->reduction ? kfuse_reduction(r->reduction, 1) : FUSE_MAP,
-                         .leaves = r->leaves, .nleaves = r->nleaves, .nops = r->nops,
+                         .leaves = r->leaves,
+                         .nleaves = r->nleaves,
+                         .nops = r->nops,
                          .fast_math = qvm(vm)->config.fast_math};
     return s;
 }
@@ -168,15 +174,16 @@ static FuseForm *find_form(const Now *now) {
     qs_value leaves[LEAVES];
     for (Specialization *at = now->state->forms.first; at; at = at->next) {
         FuseForm *v = (FuseForm *)at;
-        bool fits = v->flat == now->flat && (v->flat || v->rank == now->rank) &&
-                    !memcmp(v->same, now->same, sizeof v->same);
+        bool fits =
+            v->flat == now->flat && (v->flat || v->rank == now->rank) && !memcmp(v->same, now->same, sizeof v->same);
         if (fits && qspec_agrees(now->run.vm, at, &site, leaves)) return v;
     }
     return NULL;
 }
 
 static FuseLeafType leaf_type(qs_value v) {
-    FuseLeafType t = {.array = v.kind == QS_ARRAY, .weak_int = v.kind == QS_INT || v.kind == QS_BOOL,
+    FuseLeafType t = {.array = v.kind == QS_ARRAY,
+                      .weak_int = v.kind == QS_INT || v.kind == QS_BOOL,
                       .complex = v.kind == QS_COMPLEX};
     if (t.array) t.dtype = qval_array(v)->dtype;
     return t;

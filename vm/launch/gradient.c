@@ -1,6 +1,7 @@
 /* gradient.c -- how a launch is differentiated: by another launch.
  *
- *     adjoints of what it has written ──► code of the gradient (lang/kernel/autodiff), once for a form and what is active
+ *     adjoints of what it has written ──► code of the gradient (lang/kernel/autodiff), once for a form and what is
+ * active
  *     contents that were kept        ──► one launch, on the device of the first ──► adjoints of what entered
  *
  * The launch of a gradient is one like any other: it is recorded where its arrays are, so its own gradient is taken the
@@ -93,8 +94,11 @@ static void bind_extra(Gradient *g, int i) {
     switch ((KExtraKind)x->kind) {
     case KX_EXTENT: bind_number(g, at, (uint64_t)g->rec->launch.domain[x->which], 8, none); break;
     case KX_ROOM: bind_number(g, at, (uint64_t)g->room[x->which], 8, none); break;
-    case KX_GROUP: case KX_CLAIM: case KX_AFTER: bind_array(g, at, g->extra[i], p->rank, p->extent); break;
-    case KX_COUNT: case KX_TAPE: bind_array(g, at, g->extra[i], 1, &count); break;
+    case KX_GROUP:
+    case KX_CLAIM:
+    case KX_AFTER: bind_array(g, at, g->extra[i], p->rank, p->extent); break;
+    case KX_COUNT:
+    case KX_TAPE: bind_array(g, at, g->extra[i], 1, &count); break;
     }
 }
 
@@ -271,8 +275,9 @@ qs_status qgradient_open(Gradient *g, const qs_value *dy) {
         TRY(qgradient_open_contents(g, i));
         if (!g->rec->param[i].active) continue;
         if (!is_left_out(g, i)) TRY(open_adjoint(g, i, dy));
-        else TRY(vector(g->run.vm, (qs_dtype)g->code->pass[0].func->params[g->code->param[i].adjoint].dtype, 1, true,
-                        &g->adjoint[i]));
+        else
+            TRY(vector(g->run.vm, (qs_dtype)g->code->pass[0].func->params[g->code->param[i].adjoint].dtype, 1, true,
+                       &g->adjoint[i]));
     }
     for (int i = 0; i < g->code->nextra; i++) TRY(open_extra(g, i));
     return QS_OK;
@@ -347,8 +352,7 @@ static bool is_only_there(const Array *a) { return a && qbuf_is_away(a->buf); }
 static bool is_away(const Gradient *g) {
     const Device *d = qvm(g->run.vm)->device;
     bool away = false;
-    for (int i = 0; i < g->rec->n; i++)
-        away = away || is_only_there(g->contents[i]) || is_only_there(g->adjoint[i]);
+    for (int i = 0; i < g->rec->n; i++) away = away || is_only_there(g->contents[i]) || is_only_there(g->adjoint[i]);
     return away && d && d->elements;
 }
 
@@ -405,8 +409,7 @@ static bool is_one(qs_vm *vm, qs_value v, qs_dtype d) {
     return true;
 }
 
-qs_status qgradient_choose(qs_vm *vm, const Recorded *rec, const qs_value *dy, const qs_value *dx,
-                             GradientForm **out) {
+qs_status qgradient_choose(qs_vm *vm, const Recorded *rec, const qs_value *dy, const qs_value *dx, GradientForm **out) {
     GradientOf key = rec->gradient->key;
     bool other = false;
     for (int k = 0; k < rec->nout; k++) {
@@ -502,6 +505,11 @@ qs_status qgradient_reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value
 
 static void release(qs_vm *vm, GradNode *n) { qrecord_free(vm, n->data); }
 
-const GradRule qgradient_rule = {.name = "a launch", .reverse = qgradient_reverse, .forward = qjvp_forward,
-                                 .release = release, .adds = adds, .joins = qfusedback_joins,
-                                 .reverse_late = qfusedback_reverse, .stretched = true};
+const GradRule qgradient_rule = {.name = "a launch",
+                                 .reverse = qgradient_reverse,
+                                 .forward = qjvp_forward,
+                                 .release = release,
+                                 .adds = adds,
+                                 .joins = qfusedback_joins,
+                                 .reverse_late = qfusedback_reverse,
+                                 .stretched = true};

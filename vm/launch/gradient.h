@@ -11,15 +11,16 @@ enum { GRADIENT_MANY = 1 << 15 }; /* elements: code that spares going through so
 
 typedef struct Gradient {
     Run run;
-    Run *into; int first;        /* where its arguments are bound, and from which parameter on */
-    struct Gradient *above;      /* which would have given it an adjoint that it computes; NULL: none */
-    int without;                 /* the parameter whose adjoint that is */
-    JoinedForm *joined;          /* the code that does */
+    Run *into;
+    int first;              /* where its arguments are bound, and from which parameter on */
+    struct Gradient *above; /* which would have given it an adjoint that it computes; NULL: none */
+    int without;            /* the parameter whose adjoint that is */
+    JoinedForm *joined;     /* the code that does */
     const GradNode *node;
     const Recorded *rec;
     GradientForm *form;
     const KGrad *code;
-    qs_value *dx;                /* by input of the node: what it adds to, until it is in `adjoint` */
+    qs_value *dx; /* by input of the node: what it adds to, until it is in `adjoint` */
     int64_t room[KGRAD_TAPES];
     Array *contents[MAX_PARAMS]; /* of what entered: as it was, a copy that is changed, or what nobody reads */
     Array *adjoint[MAX_PARAMS];  /* of what is active */
@@ -46,10 +47,10 @@ bool qgradient_owns_all(const Recorded *rec, const KGradParam *k, int param);
 qs_status qgradient_refusal(qs_vm *vm, const GradNode *n, const GradientForm *f);
 qs_status qgradient_stopped(qs_vm *vm, const GradNode *n, const Recorded *rec);
 
-/* -- fused_backward.c: see GradRule ---------------------------------------------------------------------------------------- */
+/* -- fused_backward.c: see GradRule -------------------------------------------------------------------------------- */
 qs_status qfusedback_joins(qs_vm *vm, const GradNode *n, const DeferredAdjoint *l, bool *yes);
 qs_status qfusedback_reverse(qs_vm *vm, GradNode *n, const qs_value *dy, const DeferredAdjoint *l, qs_value *dx);
 
-/* -- jvp.c ----------------------------------------------------------------------------------------------------- */
+/* -- jvp.c --------------------------------------------------------------------------------------------------------- */
 qs_status qjvp_forward(qs_vm *vm, GradNode *n, const qs_value *dx, qs_value *dy);
 #endif

@@ -4,7 +4,7 @@
 #include "vm/interp/proto.h"
 #include "vm/value/machine.h"
 
-/* -- fusion.c: array expressions ------------------------------------------------------------------------------------- */
+/* -- fusion.c: array expressions ----------------------------------------------------------------------------------- */
 /* An operator at `pc` of the running frame met a large array: when it lies in a fusible expression whose leaves are all
  * there, and compiling it is worth it, the expression is computed, the frame goes on behind it, and *done is true.
  * Otherwise nothing has changed. */
@@ -17,12 +17,12 @@ static inline bool qfuse_is_large(qs_vm *vm, qs_value v) {
     return v.kind == QS_ARRAY && qval_array(v)->count >= qvm(vm)->fuse_least;
 }
 
-/* -- async_error.c -------------------------------------------------------------------------------------------------------- */
+/* -- async_error.c ------------------------------------------------------------------------------------------------- */
 /* A call from outside that ended with s, while faults were owed (Ctx.owed): none is any more, and the first one is the
  * error instead of a later one. */
 qs_status qasync_end_call(qs_vm *vm, qs_status s);
 
-/* -- loop_launch.c: loops ------------------------------------------------------------------------------------------------- */
+/* -- loop_launch.c: loops ------------------------------------------------------------------------------------------ */
 /* The frame has counted the turns of the loop whose code begins at `pc`, and there is at least one.  When running it as
  * machine code is possible and worth it, it is run, the frame goes on behind it, and *done is true. */
 qs_status qloop_enter(qs_vm *vm, Frame *f, uint32_t pc, bool *done);

@@ -2,16 +2,16 @@
  *
  *     size, arguments ── their kinds, and those of all that the kernel mentions ── a form (found, or made once)
  *                     ── parameters bound ── the common way (launch.c) ── a fault becomes an error */
-#include "vm/tape/tape.h"
 #include "vm/interp/interp.h"
 #include "vm/launch/kernel_internal.h"
+#include "vm/tape/tape.h"
 
 #include "vm/base/warning.h"
 
 #include <math.h>
 #include <string.h>
 
-/* -- the domain -------------------------------------------------------------------------------------------------- */
+/* -- the domain ---------------------------------------------------------------------------------------------------- */
 static qs_status whole_extent(qs_vm *vm, const char *fn, const char *what, double x, int axis, int64_t *out) {
     if (x >= 0 && x == floor(x) && x <= 0x1p53) return *out = (int64_t)x, QS_OK;
     return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: the %s along dimension %d must be a whole number ≥ 0, got %g", fn,
@@ -133,11 +133,11 @@ static bool same_entries(const KernelSpecialization *s, const Request *r) {
 
 static bool fits(qs_vm *vm, const KernelSpecialization *s, const Request *r, qs_value *values) {
     return s->nargs == r->nargs && same_entries(s, r) && s->rank == r->rank && s->serial == r->serial &&
-           s->explicit_block == r->explicit_block && same_block(s, r) &&
-           qspec_agrees(vm, &s->base, &r->site, values);
+           s->explicit_block == r->explicit_block && same_block(s, r) && qspec_agrees(vm, &s->base, &r->site, values);
 }
 
-static qs_status make_form(qs_vm *vm, SpecializationList *forms, Request *r, KernelSpecialization **out, qs_value *values) {
+static qs_status make_form(qs_vm *vm, SpecializationList *forms, Request *r, KernelSpecialization **out,
+                           qs_value *values) {
     Device *d;
     TRY(qdevices_current(vm, &d));
     if (!r->explicit_block) qdevices_block(d, r->rank, r->domain, r->block);
@@ -149,7 +149,8 @@ static qs_status make_form(qs_vm *vm, SpecializationList *forms, Request *r, Ker
 }
 
 /* The form is the first of its kernel's list then, so the usual one is found at once. */
-static qs_status find_form(qs_vm *vm, SpecializationList *forms, Request *r, KernelSpecialization **out, qs_value *values) {
+static qs_status find_form(qs_vm *vm, SpecializationList *forms, Request *r, KernelSpecialization **out,
+                           qs_value *values) {
     for (Specialization **at = &forms->first; *at; at = &(*at)->next) {
         if (!fits(vm, (KernelSpecialization *)*at, r, values)) continue;
         qspec_to_front(forms, at);
@@ -158,7 +159,7 @@ static qs_status find_form(qs_vm *vm, SpecializationList *forms, Request *r, Ker
     return make_form(vm, forms, r, out, values);
 }
 
-/* -- parameters -------------------------------------------------------------------------------------------------- */
+/* -- parameters ---------------------------------------------------------------------------------------------------- */
 typedef struct {
     Run run;
     KernelSpecialization *form;
@@ -236,8 +237,9 @@ static qs_status check_rank(qs_vm *vm, const KFunc *f, const KParam *p, const Ar
     const Type *wanted = qtype_array(c, qtype_num(c, (qs_dtype)a->dtype), p->rank);
     return qerr_at(c, QS_ETYPE, (Where){f->src, f->ins[1].pos},
                    "kernel %s: %s must be %s, got %s of size %s; pass value(%s) if the dimensions that it lacks are to "
-                   "have extent 1", f->name->s, p->name->s, qtype_name(wanted),
-                   qtype_name(qtype_array(c, wanted->inner, a->rank)), qarr_shape_text(a, size), p->name->s);
+                   "have extent 1",
+                   f->name->s, p->name->s, qtype_name(wanted), qtype_name(qtype_array(c, wanted->inner, a->rank)),
+                   qarr_shape_text(a, size), p->name->s);
 }
 
 static qs_status check_array(qs_vm *vm, const KFunc *f, const KParam *p, const KBind *b, const Array *a) {
@@ -315,8 +317,7 @@ static void fit_indices(KernelRun *k) {
     Run *r = &k->run;
     Specialization *form = &k->form->base;
     r->which = qdev_runs_threads(r->device->ops->code) && !k->form->serial && is_small(r);
-    if (r->which && !form->version[1].func)
-        qspec_set(form, 1, kir_small(&form->arena, form->version[0].func));
+    if (r->which && !form->version[1].func) qspec_set(form, 1, kir_small(&form->arena, form->version[0].func));
 }
 
 static qs_status fit_block(Run *run) {
@@ -346,7 +347,7 @@ static qs_status check_known(const KernelRun *k) {
     return QS_OK;
 }
 
-/* -- launching --------------------------------------------------------------------------------------------------- */
+/* -- launching ----------------------------------------------------------------------------------------------------- */
 static qs_status run(KernelRun *k, const Request *r) {
     Run *run = &k->run;
     run->form = &k->form->base, run->which = 0, run->optional = false, run->late = true, run->device = NULL;
@@ -396,8 +397,10 @@ static void tell_beyond(qs_vm *vm, Kernel *k, const Func *f, int beyond) {
 
 /* A number of positions for a kernel of more dimensions.  A list of sizes may lack those of extent 1, as size(x). */
 static qs_status warn_of_number(qs_vm *vm, const Kernel *k, const Func *f) {
-    return qwarn_at(qvm_ctx(vm), qvm_here(vm), "the launch has one dimension, and the position of kernel %s has %d: "
-                    "only the first one counts, the others are 0", f->name->s, k->positions);
+    return qwarn_at(qvm_ctx(vm), qvm_here(vm),
+                    "the launch has one dimension, and the position of kernel %s has %d: "
+                    "only the first one counts, the others are 0",
+                    f->name->s, k->positions);
 }
 
 /* For each cell of arrays that the kernel writes to. */
@@ -456,7 +459,8 @@ static int rank_of(const Kernel *k, int nargs, const qs_value *in) {
     return k->positions > 0 ? k->positions : most;
 }
 
-qs_status qkernel_find(qs_vm *vm, Function *fn, int nargs, const qs_value *in, KernelSpecialization **out, qs_value *values) {
+qs_status qkernel_find(qs_vm *vm, Function *fn, int nargs, const qs_value *in, KernelSpecialization **out,
+                       qs_value *values) {
     Request r = {.site = {fn, in}, .nargs = nargs};
     Kernel *kernel = kernel_for(vm, fn->ast);
     r.rank = rank_of(kernel, nargs, in);

@@ -1,4 +1,5 @@
-/* kernel_footprint.c -- how far a kernel reads around its position (lang/kernel/autodiff/footprint.c): the kernel is made for values as a
+/* kernel_footprint.c -- how far a kernel reads around its position (lang/kernel/autodiff/footprint.c): the kernel is
+ * made for values as a
  * launch would make it, and asked.  Nothing is launched.
  *
  *     halo(kernel, x, null, 2)     what is null or left away is of the type that is declared, and unknown
@@ -17,7 +18,7 @@ typedef struct {
     qs_vm *vm;
     Function *fn;
     qs_value arg[ARGS];
-    bool made[ARGS];            /* by us, of the declared type */
+    bool made[ARGS]; /* by us, of the declared type */
     const Str *name[ARGS];
     int n;
 } Asked;
@@ -25,7 +26,7 @@ typedef struct {
 struct KernelReach {
     int launches, rank;
     int64_t reach[QS_MAX_RANK];
-    unsigned modes;             /* a bit per AccessMode by which something is read around a position */
+    unsigned modes; /* a bit per AccessMode by which something is read around a position */
 };
 
 static qs_status fill(Asked *a, const Param *p, int param, qs_value given) {
@@ -147,7 +148,11 @@ static qs_status add_reach(const KFunc *f, const KFootprint *h, int times, Kerne
     return QS_OK;
 }
 
-typedef struct { int nout; qs_value *out; KernelReach *sum; } Wanted; /* sum, or values for the program */
+typedef struct {
+    int nout;
+    qs_value *out;
+    KernelReach *sum;
+} Wanted; /* sum, or values for the program */
 
 static qs_status answer(const Asked *a, const KernelSpecialization *form, const qs_value *values, const Wanted *w) {
     const KFunc *f = form->base.version[0].func;

@@ -2,18 +2,18 @@
 #include "lang/kernel/ir/kir.h"
 #include "vm/interp/interp.h"
 #include "vm/launch/kernel_internal.h"
-#include "vm/program/module.h"
 #include "vm/program/modtype.h"
+#include "vm/program/module.h"
 #include "vm/program/names.h"
 
 #include <string.h>
 
-/* -- what the lowering asks -------------------------------------------------------------------------------------- */
+/* -- what the lowering asks ---------------------------------------------------------------------------------------- */
 typedef struct {
     qs_vm *vm;
     const Request *request;
     CapturedList e;
-    Arena *arena, *keep;  /* for the making; as long as the form */
+    Arena *arena, *keep; /* for the making; as long as the form */
 } Maker;
 
 static int entry(Maker *m, From from, int parent, int index) { return qcaptured_add(&m->e, from, parent, index, NULL); }
@@ -87,7 +87,10 @@ static bool describe(Maker *m, int source, KVal *out) {
     qs_value v = m->e.value[source];
     *out = (KVal){.kind = KV_NONE, .source = source};
     switch ((qs_kind)v.kind) {
-    case QS_BOOL: case QS_INT: case QS_NUM: case QS_COMPLEX: return describe_number(m, s, v, out), true;
+    case QS_BOOL:
+    case QS_INT:
+    case QS_NUM:
+    case QS_COMPLEX: return describe_number(m, s, v, out), true;
     case QS_ARRAY: return describe_array(s, v.u.p, out), true;
     case QS_STRING: return out->kind = KV_STRING, out->str = v.u.p, true;
     case QS_TYPE: return out->kind = KV_TYPE, out->type = ((const TypeValue *)v.u.p)->type, true;
@@ -186,7 +189,7 @@ static bool ask_fields(void *ud, const Type *t, KFields *out) {
     return true;
 }
 
-/* -- making ------------------------------------------------------------------------------------------------------ */
+/* -- making -------------------------------------------------------------------------------------------------------- */
 /* A small array is handed over by value: its extents are compiled in, its elements become parameters. */
 static void hand_over(Maker *m, int source) {
     Captured *s = &m->e.at[source];
@@ -328,7 +331,7 @@ static qs_status lower(Maker *m, KernelSpecialization *s, LowerResult *out) {
     return qerr_set(c, QS_EINTERNAL, "kernel %s: values are needed without end", r->site.fn->name->s);
 }
 
-/* -- what is written completely ---------------------------------------------------------------------------------- */
+/* -- what is written completely ------------------------------------------------------------------------------------ */
 static bool is_position(const KFunc *f, KRef r, int axis) {
     return f->ins[r].op == K_POS && f->ins[r].imm == (uint64_t)axis;
 }

@@ -1,13 +1,19 @@
 /* loop_cost.c -- how many steps the interpreter would take for a loop, from its tree and the variables as they are. */
 #include "lang/syntax/operators.h"
-#include "vm/tape/tape.h"
 #include "vm/launch/loop_run.h"
+#include "vm/tape/tape.h"
 
 #include <math.h>
 #include <string.h>
 
 /* f NULL: of a called function, whose variables nobody knows. */
-typedef struct { qs_vm *vm; const Frame *f; double sum; bool loops; int calls; } Estimate;
+typedef struct {
+    qs_vm *vm;
+    const Frame *f;
+    double sum;
+    bool loops;
+    int calls;
+} Estimate;
 
 static double bound_value(Estimate *e, const Node *n);
 
@@ -119,7 +125,7 @@ double qloop_steps(qs_vm *vm, const Frame *f, const LoopRegion *r) {
     return qloop_turn_steps(vm, f, r) * turns;
 }
 
-/* -- loops inside ------------------------------------------------------------------------------------------------ */
+/* -- loops inside -------------------------------------------------------------------------------------------------- */
 static bool is_inside(const LoopRegion *inner, const LoopRegion *r) {
     return inner != r && inner->start >= r->start && inner->end <= r->end;
 }

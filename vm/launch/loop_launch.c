@@ -19,9 +19,9 @@
  * Turns that come one after the other are work for the cpu device, whatever device runs kernels.  A parallel version
  * goes to the device that runs kernels, so that arrays which live there stay there.  `--loops always` compiles each
  * loop at once, on the evaluator, too; tests/scripts/loops and a run of all scripts with it compare the two. */
-#include "vm/tape/tape.h"
 #include "vm/interp/frame.h"
 #include "vm/launch/loop_run.h"
+#include "vm/tape/tape.h"
 
 #include "devices/threads.h"
 #include "lang/kernel/ir/kir.h"
@@ -36,7 +36,7 @@ static const double worth_compiling = 2e6;
 static const double worth_launching = 400, worth_guarding = 8000;
 enum { FORMS = 16 /* of one loop; what comes later is interpreted */, DECLINES = 2 /* then nobody asks again */ };
 
-/* -- forms ------------------------------------------------------------------------------------------------------- */
+/* -- forms --------------------------------------------------------------------------------------------------------- */
 static bool same_ranges(const LoopSpec *v, const LoopRange *ranges, int n) {
     for (int i = 0; i < n; i++)
         if (v->range[i].whole != ranges[i].whole || v->range[i].small != ranges[i].small ||
@@ -116,7 +116,7 @@ void qloop_free(qs_vm *vm, LoopRegion *r) {
     r->machine = NULL;
 }
 
-/* -- versions ---------------------------------------------------------------------------------------------------- */
+/* -- versions ------------------------------------------------------------------------------------------------------ */
 const LoopCode *qloop_code(const LoopSpec *v, LoopVersion which) {
     return which == PARALLEL ? &v->code.parallel : which == QUICK ? &v->code.quick : &v->code.exact;
 }
@@ -167,7 +167,7 @@ static LoopVersion choose(Call *c, Launch *l) {
     return side_by_side(c, l) ? PARALLEL : EXACT;
 }
 
-/* -- the run ----------------------------------------------------------------------------------------------------- */
+/* -- the run ------------------------------------------------------------------------------------------------------- */
 /* Turns one after the other are work for the processor; NULL: there is only the evaluator, and the interpreter is
  * faster. */
 static Device *processor(qs_vm *vm) {
@@ -225,7 +225,7 @@ static qs_status choose_and_run(Call *c, bool *ran) {
 /* While a tape records, a step of the interpreter is a node of it. */
 static double weight(qs_vm *vm) { return qtape_is_on(vm) ? 50 : 1; }
 
-/* -- entering ---------------------------------------------------------------------------------------------------- */
+/* -- entering ------------------------------------------------------------------------------------------------------ */
 static LoopRegion *region_at(const Chunk *c, uint32_t pc) {
     for (uint32_t i = 0; i < c->nloops; i++)
         if (c->loops[i].start == pc) return &c->loops[i];
@@ -314,7 +314,7 @@ qs_status qloop_enter(qs_vm *vm, Frame *f, uint32_t pc, bool *done) {
     return enter(vm, f, r, counters, steps, done);
 }
 
-/* -- loops that test a condition ---------------------------------------------------------------------------------- */
+/* -- loops that test a condition ----------------------------------------------------------------------------------- */
 /* How long such a loop takes is known from how long it has taken. */
 static double usual_steps(const LoopState *s) { return s->work / (s->begun > 1 ? s->begun : 1); }
 

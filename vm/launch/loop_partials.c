@@ -10,9 +10,7 @@
 
 #include <math.h>
 
-static Array *sum_array(const Call *c, int number) {
-    return c->value[c->v->code.sums[number]].u.p;
-}
+static Array *sum_array(const Call *c, int number) { return c->value[c->v->code.sums[number]].u.p; }
 
 int64_t qloop_sum_count(const Call *c, int number) { return (int64_t)sum_array(c, number)->count; }
 
@@ -92,8 +90,8 @@ static double combined(uint8_t how, double s, double value) {
  * s: there the order decides more than the last of them.  A factor of 2 is for rounding. */
 static bool is_plain(double s, const double *part) {
     const double *least = part + LOOP_CHUNKS, *most = least + LOOP_CHUNKS;
-    return isnormal(s) && isnormal(*part) && isnormal(*least / 2) && isnormal(*most * 2) &&
-           isnormal(s * *least / 2) && isnormal(s * *most * 2);
+    return isnormal(s) && isnormal(*part) && isnormal(*least / 2) && isnormal(*most * 2) && isnormal(s * *least / 2) &&
+           isnormal(s * *most * 2);
 }
 
 /* What the chunks have found is added to what was there, in their order. */

@@ -11,7 +11,7 @@ static int line_of(const Source *s, uint32_t pos) {
     return qsource_line_col(s, pos, &line, &col), line;
 }
 
-/* -- --explain --------------------------------------------------------------------------------------------------- */
+/* -- --explain ----------------------------------------------------------------------------------------------------- */
 static void say(const Call *c, const char *what, const char *why, const Source *src, uint32_t pos) {
     char line[32] = "";
     if (why[0] && src) snprintf(line, sizeof line, " (line %d)", line_of(src, pos));
@@ -32,9 +32,7 @@ void qloop_tell(Call *c) {
             code->src ? code->src : source_of(c), code->why_pos);
 }
 
-void qloop_tell_many(Call *c) {
-    say(c, "interpreted", "it has met too many combinations of kinds of values", NULL, 0);
-}
+void qloop_tell_many(Call *c) { say(c, "interpreted", "it has met too many combinations of kinds of values", NULL, 0); }
 
 void qloop_tell_inner(Call *c) {
     say(c, "interpreted", "its work is in loops inside it, which may be parallel", NULL, 0);
@@ -66,7 +64,7 @@ void qloop_tell_left(qs_vm *vm) {
     qvm_diagnostic(vm, line, (size_t)len);
 }
 
-/* -- {!parallel for} --------------------------------------------------------------------------------------------- */
+/* -- {!parallel for} ----------------------------------------------------------------------------------------------- */
 bool qloop_is_demanded(const LoopRegion *r) {
     const Attr *a = r->loop->kind == N_FOR ? r->loop->u.loop.attr : NULL;
     return a && !strcmp(a->name->s, "parallel");
@@ -96,12 +94,11 @@ qs_status qloop_in_order(Call *c) {
     if (!c->order[0]) return QS_OK;
     if (qloop_is_demanded(c->region)) return refuse(c, c->order, c->order_src, c->order_pos);
     uint32_t reason = c->order_src ? c->order_pos + 1 : UINT32_MAX;
-    if (c->v->told_order != reason)
-        say(c, "this time one turn after the other", c->order, c->order_src, c->order_pos);
+    if (c->v->told_order != reason) say(c, "this time one turn after the other", c->order, c->order_src, c->order_pos);
     return c->v->told_order = reason, QS_OK;
 }
 
-/* -- errors of the loop ------------------------------------------------------------------------------------------ */
+/* -- errors of the loop -------------------------------------------------------------------------------------------- */
 /* The frame stands where the loop failed, so that the call chain tells the line. */
 static void move_to(Frame *f, const LoopRegion *r, uint32_t pos) {
     const Chunk *c = &f->proto->chunk;
@@ -113,7 +110,6 @@ static void move_to(Frame *f, const LoopRegion *r, uint32_t pos) {
 qs_status qloop_fault(Call *c) {
     const LoopPlace *at = &qloop_code(c->v, (LoopVersion)c->run.which)->places[c->run.fault.pos - 1];
     qs_status s = qlaunch_fault(&c->run, qast_where(at->func->unit, at->pos));
-    for (; at->caller; at = at->caller)
-        qerr_frame(qvm_ctx(c->vm), qast_where(at->func->unit, at->pos), at->func->name);
+    for (; at->caller; at = at->caller) qerr_frame(qvm_ctx(c->vm), qast_where(at->func->unit, at->pos), at->func->name);
     return move_to(c->f, c->region, at->pos), s;
 }

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* -- parameters -------------------------------------------------------------------------------------------------- */
+/* -- parameters ---------------------------------------------------------------------------------------------------- */
 static void bind_real(Call *c, int i, double x) { qbind_number(&c->run.bound, i, (KSlot){.F64 = x}.bits, 8); }
 static void bind_whole(Call *c, int i, int64_t x) { qbind_number(&c->run.bound, i, (KSlot){.I64 = x}.bits, 8); }
 
@@ -42,7 +42,8 @@ static void bind_all(Call *c, const LoopCode *code) {
         const KParam *p = &code->func->params[i];
         to->origin[i] = (Origin){qs_nil(), 0};
         switch ((LoopBindKind)b->kind) {
-        case LOOP_SOURCE: case LOOP_SNAPSHOT: bind_source(c, i, b->index, p); break;
+        case LOOP_SOURCE:
+        case LOOP_SNAPSHOT: bind_source(c, i, b->index, p); break;
         case LOOP_IMAGINARY:
             to->origin[i] = (Origin){given(c, b->index), 1};
             bind_real(c, i, ((const Complex *)c->value[b->index].u.p)->im);
@@ -76,7 +77,7 @@ Array *qloop_array(const Call *c, const LoopBind *b) {
     return v.kind == QS_ARRAY ? v.u.p : NULL;
 }
 
-/* -- may it run? -------------------------------------------------------------------------------------------------- */
+/* -- may it run? --------------------------------------------------------------------------------------------------- */
 /* The array of parameter i shares memory with another one that is written. */
 static bool meets_written(const Call *c, const LoopCode *code, int i) {
     const Array *a = qloop_array(c, &code->binds[i]);
@@ -135,7 +136,7 @@ qs_status qloop_guard(Call *c) {
     return keval_run(qvm_ctx(c->vm), g->func, args, &l, &fault, NULL);
 }
 
-/* -- afterwards -------------------------------------------------------------------------------------------------- */
+/* -- afterwards ---------------------------------------------------------------------------------------------------- */
 static qs_status vector_value(Call *c, const LoopOut *o, qs_value *out) {
     int64_t dims[2] = {o->columns ? o->length / o->columns : o->length, o->columns};
     qs_dtype d = qvm_ctx(c->vm)->scalar_dtype;

@@ -28,7 +28,7 @@ qs_value *qloop_place(qs_vm *vm, const Frame *f, const Sym *sym) {
     return sym->kind == SYM_GLOBAL ? qvm_global(vm, (uint64_t)sym->index) : &f->base[sym->index];
 }
 
-/* -- kinds ------------------------------------------------------------------------------------------------------- */
+/* -- kinds --------------------------------------------------------------------------------------------------------- */
 static void describe_array(const Captured *e, const Array *a, LoopValue *out) {
     if (!(e->facts & ARRAY_ALIGNED)) return;
     out->kind = LOOP_ARRAY, out->dtype = a->dtype, out->rank = a->rank;
@@ -69,7 +69,7 @@ static LoopValue describe(const Asking *a, int entry) {
     return out;
 }
 
-/* -- questions of the compiler ----------------------------------------------------------------------------------- */
+/* -- questions of the compiler ------------------------------------------------------------------------------------- */
 static LoopValue value_of(Asking *a, From from, int parent, int index, const Str *name) {
     int entry = qcaptured_add(&a->e, from, parent, index, name);
     if (entry < 0) return a->full = true, (LoopValue){.kind = LOOP_OTHER};
@@ -103,9 +103,7 @@ static void ask_field(void *ud, int of, const Str *name, LoopValue *out) {
     if (found && qstr_equal(found, name)) *out = value_of(a, FROM_FIELD, of, (int)i, name);
 }
 
-static void ask_item(void *ud, int of, int number, LoopValue *out) {
-    *out = value_of(ud, FROM_ITEM, of, number, NULL);
-}
+static void ask_item(void *ud, int of, int number, LoopValue *out) { *out = value_of(ud, FROM_ITEM, of, number, NULL); }
 
 static bool ask_settable(void *ud, int of, const Str *name, const Type **type) {
     const Asking *a = ud;
@@ -145,14 +143,22 @@ static int64_t ask_extent(void *ud, int source, int axis) {
 LoopJob qloop_job(Asking *a, const LoopRegion *r, const LoopRange *ranges) {
     Func *func = a->f->proto->func;
     const Machine *m = qvm(a->e.vm);
-    LoopJob job = {.loop = r->loop, .func = func, .ud = a, .value = ask, .field = ask_field, .item = ask_item,
-                   .settable = ask_settable, .method = ask_method, .is_of_class = ask_class, .extent = ask_extent,
+    LoopJob job = {.loop = r->loop,
+                   .func = func,
+                   .ud = a,
+                   .value = ask,
+                   .field = ask_field,
+                   .item = ask_item,
+                   .settable = ask_settable,
+                   .method = ask_method,
+                   .is_of_class = ask_class,
+                   .extent = ask_extent,
                    .ends = m->config.final && func->unit == m->main_module->units[0]};
     memcpy(job.range, ranges, sizeof job.range);
     return job;
 }
 
-/* -- the counters ------------------------------------------------------------------------------------------------ */
+/* -- the counters -------------------------------------------------------------------------------------------------- */
 Counter qloop_counter(const Frame *f, const LoopRegion *r, int i) {
     const qs_value *at = &f->base[r->reg + 4 * i]; /* as qops_for leaves them */
     return (Counter){at[1].u.f, at[2].u.f, at[3].u.i};

@@ -3,12 +3,15 @@
 #include "lang/kernel/lower/fusion/gather_scatter.h"
 #include "vm/array/device_math.h"
 #include "vm/array/device_ops.h"
-#include "vm/tape/tape.h"
 #include "vm/launch/run.h"
+#include "vm/tape/tape.h"
 
 #include <string.h>
 
-typedef struct { Specialization base; CarryKey key; } CarryForm;
+typedef struct {
+    Specialization base;
+    CarryKey key;
+} CarryForm;
 
 typedef struct {
     Run run;
@@ -18,7 +21,7 @@ typedef struct {
     int64_t dims[QS_MAX_RANK], from_steps[QS_MAX_RANK], to_steps[QS_MAX_RANK];
     int64_t mask_steps[QS_MAX_RANK];
     int64_t extents[QS_MAX_RANK]; /* on the side that lists are for */
-    Array *list[QS_MAX_RANK]; /* of places; NULL: they are evenly spaced */
+    Array *list[QS_MAX_RANK];     /* of places; NULL: they are evenly spaced */
 } Carrying;
 
 static bool same_key(const CarryKey *a, const CarryKey *b) {
@@ -143,8 +146,11 @@ qs_status qmovelaunch_on_device(qs_vm *vm, const ElementMove *c, bool *done) {
     if (!d || !converts(from, to) || !may_be_written(vm, c) || c->from->buf == c->to->buf) return QS_OK;
     if (qtape_forbids(vm, c->from) || (c->mask && qtape_forbids(vm, c->mask))) return qtape_forbidden(vm);
     w.c = c, w.from = c->from;
-    w.key = (CarryKey){.from = as_moved(from, to), .to = as_moved(to, from), .into = c->into,
-                       .from_one = c->from_one, .masked = c->mask != NULL,
+    w.key = (CarryKey){.from = as_moved(from, to),
+                       .to = as_moved(to, from),
+                       .into = c->into,
+                       .from_one = c->from_one,
+                       .masked = c->mask != NULL,
                        .mask = (uint8_t)(c->mask ? c->mask->dtype : 0)};
     take_dims(&w);
     qs_status s = launch(vm, &w, d);

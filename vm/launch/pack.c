@@ -10,7 +10,10 @@ static bool alike(const Array *a, const Array *b) {
     return a->dtype == b->dtype && a->rank == b->rank && !memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims);
 }
 
-typedef struct { const Cell *c; int field; } CapturedList; /* the entries of a cell (field -1), or a field of each of them */
+typedef struct {
+    const Cell *c;
+    int field;
+} CapturedList; /* the entries of a cell (field -1), or a field of each of them */
 
 static qs_value entry(const CapturedList *e, size_t i) {
     return e->field < 0 ? e->c->items[i] : ((const Object *)e->c->items[i].u.p)->slots[e->field];
@@ -174,7 +177,11 @@ qs_status qpack_open(qs_vm *vm, int n, const qs_value *given, Packed *out) {
 }
 
 /* -- memory that is shared ----------------------------------------------------------------------------------------- */
-typedef struct { const Buffer *buf; int64_t first, end; bool mine; } Stretch; /* elements from the first to the last */
+typedef struct {
+    const Buffer *buf;
+    int64_t first, end;
+    bool mine;
+} Stretch; /* elements from the first to the last */
 
 static Stretch stretch_of(const Array *a, bool mine) {
     int64_t low = (int64_t)a->offset, high = low;
@@ -223,7 +230,8 @@ qs_status qpack_alone(qs_vm *vm, const Packed *p, int arg) {
     if (i == n) return QS_OK;
     return qs_fail(vm, QS_EVALUE,
                    "argument %d: the kernel writes to entries of a cell that share memory with each other, or with "
-                   "another argument; copy(x) makes an array of its own", arg + 1);
+                   "another argument; copy(x) makes an array of its own",
+                   arg + 1);
 }
 
 qs_status qpack_back(qs_vm *vm, const Packed *p, int arg) {

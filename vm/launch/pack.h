@@ -21,6 +21,6 @@ typedef struct {
 
 qs_status qpack_open(qs_vm *vm, int n, const qs_value *given, Packed *out);
 qs_status qpack_alone(qs_vm *vm, const Packed *p, int arg); /* before a kernel writes to it */
-qs_status qpack_back(qs_vm *vm, const Packed *p, int arg); /* to the entries of a cell that the kernel has written */
+qs_status qpack_back(qs_vm *vm, const Packed *p, int arg);  /* to the entries of a cell that the kernel has written */
 void qpack_close(qs_vm *vm, Packed *p);
 #endif

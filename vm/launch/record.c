@@ -248,8 +248,7 @@ qs_status qrecord_end(Run *r, int n, const Extracted *from) {
         if (rec->param[i].written && rec->param[i].active && r->bound.array[i])
             rec->param[i].output = at, rec->out[at] = (RecordedOut){i, -1},
             out[at++] = qval_retain(qval_object(QS_ARRAY, r->bound.array[i]));
-    for (int i = 0; i < n; i++)
-        rec->out[at] = (RecordedOut){from[i].param, from[i].element}, out[at++] = *from[i].v;
+    for (int i = 0; i < n; i++) rec->out[at] = (RecordedOut){from[i].param, from[i].element}, out[at++] = *from[i].v;
     rec->in = NULL;
     qtape_record(r->vm, &qgradient_rule, rec, nin, in, nout, out);
     for (int i = 0; i < nout - n; i++) qval_release(r->vm, out[i]);

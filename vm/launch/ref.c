@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-struct Program { const KFunc *func; };
+struct Program {
+    const KFunc *func;
+};
 
 _Static_assert(sizeof(KFault) == sizeof(DevFault) && offsetof(KFault, at) == offsetof(DevFault, at), "one layout");
 
@@ -44,7 +46,6 @@ static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const
     return s;
 }
 
-const DeviceOps qdev_ref_ops = {
-    "ref",       CODE_KIR,       qhost_probe, open_device, close_device, qhost_alloc, qhost_free,
-    qhost_upload, qhost_download, qhost_copy,  load,        unload,       launch,      qhost_sync, NULL, NULL,
-    NULL};
+const DeviceOps qdev_ref_ops = {"ref",      CODE_KIR,     qhost_probe,    open_device, close_device, qhost_alloc,
+                                qhost_free, qhost_upload, qhost_download, qhost_copy,  load,         unload,
+                                launch,     qhost_sync,   NULL,           NULL,        NULL};

@@ -28,7 +28,7 @@ typedef struct Report {
     const char *stage; /* of --dump; NULL: nothing is shown */
     Text shown;
     bool profile;
-    Timing *timings;   /* in order of the first launch */
+    Timing *timings; /* in order of the first launch */
 } Report;
 
 void qreport_begin(qs_vm *vm, const char *stage, bool profile) {
@@ -202,8 +202,12 @@ qs_status qreport_before(qs_vm *vm, Device *d, double *start) {
 qs_status qreport_after(qs_vm *vm, Device *d, const char *name, double start, double bytes, double flops) {
     if (isnan(start)) return QS_OK;
     TRY(d->ops->sync(d));
-    add_call(vm, profiling(vm), (Timing){.name = qstr_cname(qvm_ctx(vm), name), .place = place_of(vm, qvm_here(vm)),
-                                         .seconds = qclock_seconds() - start, .bytes = bytes, .flops = flops});
+    add_call(vm, profiling(vm),
+             (Timing){.name = qstr_cname(qvm_ctx(vm), name),
+                      .place = place_of(vm, qvm_here(vm)),
+                      .seconds = qclock_seconds() - start,
+                      .bytes = bytes,
+                      .flops = flops});
     return QS_OK;
 }
 
@@ -218,9 +222,13 @@ qs_status qreport_launch(Run *r, Program *p) {
     TRY(d->ops->launch(d, p, &r->launch, f->nparams, r->bound.arg, fault));
     TRY(d->ops->sync(d));
     Str *place = place_of(r->vm, f->src ? qreport_place(f) : qvm_here(r->vm));
-    add_call(r->vm, profiling(r->vm), (Timing){.hash = f->hash, .name = f->name, .place = place,
-                                               .seconds = qclock_seconds() - start, .bytes = bytes_of(f, r->bound.arg),
-                                               .flops = flops_of(f, r->bound.arg, &r->launch)});
+    add_call(r->vm, profiling(r->vm),
+             (Timing){.hash = f->hash,
+                      .name = f->name,
+                      .place = place,
+                      .seconds = qclock_seconds() - start,
+                      .bytes = bytes_of(f, r->bound.arg),
+                      .flops = flops_of(f, r->bound.arg, &r->launch)});
     return QS_OK;
 }
 
@@ -237,8 +245,9 @@ static const char stream_text[] =
 /* Eight chains of multiplications and additions in each position. */
 static void chains_text(Text *t) {
     enum { CHAINS = 8 };
-    qtext_printf(t, "kernel \"chains\" rank 1 {\n  param \"a\" array float32 rank 1 contiguous unit_last\n"
-                    "  %%1 = pos int64 0\n  %%2 = const float32 0.5\n  %%3 = const int64 1\n  %%4 = const int64 %d\n",
+    qtext_printf(t,
+                 "kernel \"chains\" rank 1 {\n  param \"a\" array float32 rank 1 contiguous unit_last\n"
+                 "  %%1 = pos int64 0\n  %%2 = const float32 0.5\n  %%3 = const int64 1\n  %%4 = const int64 %d\n",
                  TURNS);
     int n = 5;
     for (int c = 0; c < CHAINS; c++) {
@@ -247,8 +256,9 @@ static void chains_text(Text *t) {
     }
     qtext_printf(t, "  %%%d = for int64 %%3 %%4 %%3\n", n++);
     for (int c = 0; c < CHAINS; c++, n += 3)
-        qtext_printf(t, "    %%%d = get float32 %%%d\n    %%%d = mul float32 %%%d %%2\n"
-                        "    %%%d = add float32 %%%d %%2\n    set %%%d %%%d\n",
+        qtext_printf(t,
+                     "    %%%d = get float32 %%%d\n    %%%d = mul float32 %%%d %%2\n"
+                     "    %%%d = add float32 %%%d %%2\n    set %%%d %%%d\n",
                      n, 6 + 2 * c, n + 1, n, n + 2, n + 1, 6 + 2 * c, n + 2);
     qtext_puts(t, "  end\n");
     for (int c = 0; c < CHAINS; c++, n += 2) {
@@ -259,7 +269,9 @@ static void chains_text(Text *t) {
     qtext_printf(t, "  store a$0 %%1 %%%d\n}\n", n - 1);
 }
 
-typedef struct { double bytes, flops; } Limits; /* per second */
+typedef struct {
+    double bytes, flops;
+} Limits; /* per second */
 
 static qs_status run_limit(Device *d, Program *p, const KFunc *f, int64_t n, const DevArg *args, double *seconds) {
     Launch l = {.rank = 1, .domain = {n}, .any_block = true};

@@ -1,10 +1,14 @@
-/* slice_node.c -- small rules: a dense copy, which is its own adjoint; an element taken out, elements put in; entries of a
+/* slice_node.c -- small rules: a dense copy, which is its own adjoint; an element taken out, elements put in; entries
+ * of a
  * cell packed into an array, one of them unpacked.  Of the last four two and two are adjoint to each other. */
 #include "vm/launch/slice_node.h"
 
 #include <string.h>
 
-typedef struct { int n; int64_t element[]; } Places;
+typedef struct {
+    int n;
+    int64_t element[];
+} Places;
 
 static Places *places(qs_vm *vm, int n, const int64_t *element) {
     Places *p = qmem_alloc(qvm_ctx(vm), qmem_size((size_t)n, sizeof *element, sizeof *p));
@@ -93,15 +97,15 @@ qs_status qslice_take(qs_vm *vm, Array *a, int64_t element, qs_value *out) {
     return record(vm, &take_rule, places(vm, 1, &element), 1, &from, out), QS_OK;
 }
 
-qs_status qslice_put(qs_vm *vm, const NodeShape *s, int n, const int64_t *element, const qs_value *number, Array **out) {
+qs_status qslice_put(qs_vm *vm, const NodeShape *s, int n, const int64_t *element, const qs_value *number,
+                     Array **out) {
     qs_status st = QS_OK;
     TRY(qarr_new(vm, s->dtype, s->rank, s->dims, true, out));
     qarr_keep(*out, s->ndim);
     for (int i = 0; i < n && st == QS_OK; i++) st = qarr_put(vm, *out, (size_t)element[i], qtape_plain(number[i]));
     qs_value made = qval_object(QS_ARRAY, *out);
     if (st != QS_OK) return qarr_release(vm, *out), *out = NULL, st;
-    if (qtape_is_on(vm) && qtape_any(vm, n, number))
-        record(vm, &put_rule, places(vm, n, element), n, number, &made);
+    if (qtape_is_on(vm) && qtape_any(vm, n, number)) record(vm, &put_rule, places(vm, n, element), n, number, &made);
     return QS_OK;
 }
 

@@ -6,7 +6,10 @@
 
 #include <math.h>
 
-typedef struct { uint64_t number, array; bool which; } Told;
+typedef struct {
+    uint64_t number, array;
+    bool which;
+} Told;
 static const uint64_t layout = ARRAY_DTYPE | ARRAY_RANK | ARRAY_GAPLESS | ARRAY_UNIT_LAST;
 static const Told told[] = {
     [SPEC_KERNEL] = {NUM_24 | NUM_INT | NUM_53, layout, true},
@@ -44,10 +47,7 @@ static uint64_t array_facts(const Array *a, uint64_t wanted) {
 static uint64_t address(const void *p) { return (uint64_t)(uintptr_t)p; }
 
 static uint64_t function_facts(const Function *f, bool which) {
-    return f->fkind == FN_SCRIPT   ? f->ast->id
-           : f->fkind == FN_NATIVE ? address(f->native)
-           : which                 ? address(f)
-                                   : 0;
+    return f->fkind == FN_SCRIPT ? f->ast->id : f->fkind == FN_NATIVE ? address(f->native) : which ? address(f) : 0;
 }
 
 static uint64_t text_facts(const Str *s) { return (uint64_t)s->hash << 16 ^ s->len; }

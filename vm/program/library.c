@@ -1,6 +1,6 @@
 /* library.c -- where modules are: beside their importer, on the paths that were configured, in the library. */
-#include "vm/base/file.h"
 #include "vm/program/library.h"
+#include "vm/base/file.h"
 #include "vm/program/prebuilt.h"
 #include "vm/value/machine.h"
 
@@ -94,7 +94,7 @@ bool qlibrary_find_import(qs_vm *vm, const char *importer, const char *name, cha
     return qlibrary_find(vm, name, out) || beside(importer, name, out);
 }
 
-/* -- which module of the library has a function ------------------------------------------------------------------- */
+/* -- which module of the library has a function -------------------------------------------------------------------- */
 
 /* How long the name is that a line `function … name(…)` defines for use by others: of no kernel or device function. */
 static size_t defined_name(const char *line, const char **name) {
@@ -105,7 +105,10 @@ static size_t defined_name(const char *line, const char **name) {
 }
 
 typedef bool NameFn(void *ud, const char *path, const char *name, size_t n);
-typedef struct { NameFn *f; void *ud; } Names;
+typedef struct {
+    NameFn *f;
+    void *ud;
+} Names;
 
 /* The functions of a file, until f is content. */
 static bool names_of(void *ud, const char *path) {
@@ -143,7 +146,10 @@ bool qlibrary_each(qs_vm *vm, bool (*f)(void *ud, const char *path), void *ud) {
     return found;
 }
 
-typedef struct { const char *name; char *path; } Home;
+typedef struct {
+    const char *name;
+    char *path;
+} Home;
 
 static bool is_home(void *ud, const char *path, const char *name, size_t n) {
     const Home *h = ud;
@@ -155,7 +161,10 @@ bool qlibrary_home(qs_vm *vm, const char *name, char out[PATH_MAX]) {
     return qlibrary_each(vm, names_of, &(Names){is_home, &home});
 }
 
-typedef struct { qs_vm *vm; Nearest *near; } Offer;
+typedef struct {
+    qs_vm *vm;
+    Nearest *near;
+} Offer;
 
 static bool offer(void *ud, const char *path, const char *name, size_t n) {
     const Offer *o = ud;

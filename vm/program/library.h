@@ -8,8 +8,8 @@
 /* The file that an import names, absolute: beside the importer (NULL: in the current folder), then in the library. */
 bool qlibrary_find_import(qs_vm *vm, const char *importer, const char *name, char out[PATH_MAX]);
 bool qlibrary_find(qs_vm *vm, const char *name, char out[PATH_MAX]); /* in the library alone */
-bool qlibrary_own(const char *name, char out[PATH_MAX]); /* in what is installed, or the tree, alone */
-bool qlibrary_has(qs_vm *vm, const char *path);          /* a file of that */
+bool qlibrary_own(const char *name, char out[PATH_MAX]);             /* in what is installed, or the tree, alone */
+bool qlibrary_has(qs_vm *vm, const char *path);                      /* a file of that */
 /* Calls f for the files of the library, in order, until it says true. */
 bool qlibrary_each(qs_vm *vm, bool (*f)(void *ud, const char *path), void *ud);
 /* A file in one of these places, which begin with "/", beside the executable, or beside the library that the machine is

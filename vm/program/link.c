@@ -2,8 +2,8 @@
 #include "vm/program/link.h"
 #include "vm/value/machine.h"
 
-#include "lang/names/rewrite.h"
 #include "lang/names/lint.h"
+#include "lang/names/rewrite.h"
 #include "lang/syntax/fold.h"
 #include "vm/interp/interp.h"
 #include "vm/program/modtype.h"
@@ -12,9 +12,12 @@
 #include <math.h>
 #include <string.h>
 
-/* -- linking: names, types, functions ---------------------------------------------------------------------------- */
+/* -- linking: names, types, functions ------------------------------------------------------------------------------ */
 
-typedef struct { qs_vm *vm; Module *module; } Entering;
+typedef struct {
+    qs_vm *vm;
+    Module *module;
+} Entering;
 
 static void enter_name(Entering *e, Str *name) {
     if (name && strcmp(name->s, "_") != 0) qnames_slot(e->vm, e->module, name);
@@ -50,7 +53,10 @@ static bool same_parameters(const Func *a, const Func *b) {
 
 /* The functions of a unit by name: `last` has the number of the last definition of a name, `before[i]` that of the one
  * before number i; -1: none. */
-typedef struct { Map last; int *before; } Definitions;
+typedef struct {
+    Map last;
+    int *before;
+} Definitions;
 
 static Definitions collect_definitions(Ctx *c, const Unit *u) {
     Definitions d = {.before = qmem_alloc(c, qmem_size((size_t)u->nfuncs, sizeof *d.before, 0))};
@@ -135,9 +141,13 @@ static void define_functions(qs_vm *vm, Module *m, Unit *u) {
     free_definitions(qvm_ctx(vm), u, &d);
 }
 
-/* -- what scope.c asks ------------------------------------------------------------------------------------------- */
+/* -- what scope.c asks --------------------------------------------------------------------------------------------- */
 
-typedef struct { qs_vm *vm; Module *module; Unit *unit; } ScopeUser;
+typedef struct {
+    qs_vm *vm;
+    Module *module;
+    Unit *unit;
+} ScopeUser;
 
 static bool scope_lookup(void *ud, Str *name, Sym *out) {
     ScopeUser *u = ud;
@@ -185,7 +195,10 @@ static void scope_offer(void *ud, Nearest *near) {
 }
 
 /* The sentence of an error that is not to be one yet, beside those that are. */
-typedef struct { Ctx *c; ErrorState before; } Asking;
+typedef struct {
+    Ctx *c;
+    ErrorState before;
+} Asking;
 
 static Asking ask(qs_vm *vm) {
     Asking a = {qvm_ctx(vm), qvm_ctx(vm)->err};
@@ -215,7 +228,7 @@ static bool scope_call_fails(void *ud, const Node *call, Text *why) {
     return answer(&a, v.kind == QS_FUNCTION && qcall_fits(vm, v.u.p, &as) != QS_OK, why);
 }
 
-/* -- calls whose arguments have types that the text tells --------------------------------------------------------- */
+/* -- calls whose arguments have types that the text tells ---------------------------------------------------------- */
 
 static bool lambda_takes(const void *of, int n) { return ((const Func *)of)->nparams == n; }
 
@@ -343,8 +356,8 @@ static void assert_message(void *ud, int n, const Constant *parts, Text *out) {
 
 static qs_status resolve_names(qs_vm *vm, Module *m, Unit *u) {
     ScopeUser user = {vm, m, u};
-    const ScopeHost host = {&user, scope_lookup, scope_define, scope_call_fails, scope_type_fails, scope_call_ties,
-                            scope_repeats, scope_offer, scope_imported};
+    const ScopeHost host = {&user,           scope_lookup,  scope_define, scope_call_fails, scope_type_fails,
+                            scope_call_ties, scope_repeats, scope_offer,  scope_imported};
     TRY(qscope_resolve(u, &host));
     qfold_asserts(u, &(FoldHost){vm, assert_message});
     if (!qvm_ctx(vm)->no_warnings) qlint_look(u, &host, qvm(vm)->config.strict);

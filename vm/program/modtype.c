@@ -18,9 +18,13 @@ static bool offer_types_of(void *near, Module *m) {
     return false;
 }
 
-/* -- types ------------------------------------------------------------------------------------------------------- */
+/* -- types --------------------------------------------------------------------------------------------------------- */
 
-typedef struct { Str *name; Module *module; ModType *type; } FindType;
+typedef struct {
+    Str *name;
+    Module *module;
+    ModType *type;
+} FindType;
 
 static bool find_type_in(void *ud, Module *m) {
     FindType *f = ud;
@@ -38,7 +42,12 @@ ModType *qmodtype_find(qs_vm *vm, Module *m, Str *name, Module **home) {
     return f.type;
 }
 
-typedef struct { qs_vm *vm; Module *module; const TypeHost *params; qs_status status; } TypeScope;
+typedef struct {
+    qs_vm *vm;
+    Module *module;
+    const TypeHost *params;
+    qs_status status;
+} TypeScope;
 
 static const Type *lookup_type(void *ud, Str *name) {
     TypeScope *s = ud;
@@ -74,9 +83,13 @@ qs_status qmodtype_resolve(qs_vm *vm, Module *m, TypeExpr *e, const Source *src,
     return s.status ? s.status : status;
 }
 
-/* -- classes ----------------------------------------------------------------------------------------------------- */
+/* -- classes ------------------------------------------------------------------------------------------------------- */
 
-typedef struct { const TypeDef *def; const Type **args; int nargs; } ClassParams;
+typedef struct {
+    const TypeDef *def;
+    const Type **args;
+    int nargs;
+} ClassParams;
 
 static const Type *class_param(void *ud, Str *name) {
     const ClassParams *p = ud;
@@ -242,7 +255,7 @@ bool qmodtype_mentions_param(const TypeExpr *e, const Func *in) {
     return false;
 }
 
-/* -- the types of a unit ------------------------------------------------------------------------------------------ */
+/* -- the types of a unit ------------------------------------------------------------------------------------------- */
 
 void qmodtype_add(qs_vm *vm, Module *m, Unit *u) {
     qvm(vm)->types_defined++;

@@ -3,12 +3,12 @@
  * Linking goes in two steps over all files that are new (link.c), so that files may import each other: first every
  * file's own names, types and functions are entered, then every name that is used is looked up.  Nothing runs before
  * all of it is known to be right. */
-#include "vm/base/file.h"
 #include "vm/program/module.h"
+#include "vm/base/file.h"
 
+#include "lang/names/rewrite.h"
 #include "lang/syntax/diag.h"
 #include "lang/syntax/parse.h"
-#include "lang/names/rewrite.h"
 #include "stdlib/stdlib.h"
 #include "vm/base/warning.h"
 #include "vm/interp/frame.h"
@@ -28,7 +28,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* -- the walk over imports --------------------------------------------------------------------------------------- */
+/* -- the walk over imports ----------------------------------------------------------------------------------------- */
 
 static uint32_t new_visit(qs_vm *vm) {
     uint32_t last = 0;
@@ -54,9 +54,12 @@ bool qmod_over_imports(qs_vm *vm, Module *m, bool (*f)(void *ud, Module *m), voi
     return each_import(m, visit, f, ud);
 }
 
-/* -- reductions -------------------------------------------------------------------------------------------------- */
+/* -- reductions ---------------------------------------------------------------------------------------------------- */
 
-typedef struct { qs_vm *vm; Module *into; } FindRules;
+typedef struct {
+    qs_vm *vm;
+    Module *into;
+} FindRules;
 
 static bool add_rules(void *ud, Module *m) {
     FindRules *f = ud;
@@ -82,7 +85,7 @@ Reduction **qmod_rules(qs_vm *vm, Module *m, int *n) {
     return m->rules;
 }
 
-/* -- reading ----------------------------------------------------------------------------------------------------- */
+/* -- reading ------------------------------------------------------------------------------------------------------- */
 
 static Module *new_module(qs_vm *vm, const char *path) {
     Ctx *c = qvm_ctx(vm);
@@ -152,7 +155,7 @@ static qs_status unreadable(qs_vm *vm, const char *path) {
     return qerr_set(qvm_ctx(vm), QS_EIO, "cannot read %s: %s", path, qfile_error(errno));
 }
 
-/* -- import names ------------------------------------------------------------------------------------------------ */
+/* -- import names -------------------------------------------------------------------------------------------------- */
 
 static void expand(const char *s, Text *out) {
     static const struct { const char *name, *value; } variables[] = {{"${BITNESS}", "64"}, {"${NATIVEEXT}", "so"}};
@@ -174,7 +177,8 @@ void qmod_import_name(const Node *n, Text *out) { expand(n->u.import.path->s, ou
 /* Quasar.UI.dll and its like are modules of the library where it has them, and nothing otherwise, because their
  * functions are built in; so is the bridge. */
 static bool known_library(const char *path, char *q_name, size_t size) {
-    static const struct { const char *name, *file;
+    static const struct {
+        const char *name, *file;
     } libraries[] = {{"Quasar.UI", "ui.q"},           {"Quasar.Video", "video.q"},
                      {"Quasar.Runtime", "runtime.q"}, {"Quasar.CompMath", "compmath.q"},
                      {"Quasar.DNN", "dnn.q"},         {"pyquasar", "pyquasar.q"},
@@ -221,7 +225,7 @@ static qs_status resolve_import(qs_vm *vm, const Unit *u, const Node *n, char ou
     return s;
 }
 
-/* -- loading ----------------------------------------------------------------------------------------------------- */
+/* -- loading ------------------------------------------------------------------------------------------------------- */
 
 Module *qmod_at(qs_vm *vm, const char *path) {
     char program[PATH_MAX];
@@ -251,7 +255,10 @@ void qmod_use(qs_vm *vm, Module *into, Module *m) {
     into->imports[into->nimports - 1] = m;
 }
 
-typedef struct Fresh { Module *at[256]; int n; } Fresh; /* modules read by this load, imported ones first */
+typedef struct Fresh {
+    Module *at[256];
+    int n;
+} Fresh; /* modules read by this load, imported ones first */
 
 static qs_status read_module(qs_vm *vm, const char *path, bool imported, Fresh *fresh, Module **out);
 
@@ -465,7 +472,7 @@ qs_status qmod_reload(qs_vm *vm, void (*f)(qs_vm *vm, const Module *m)) {
     return QS_OK;
 }
 
-/* -- running ----------------------------------------------------------------------------------------------------- */
+/* -- running ------------------------------------------------------------------------------------------------------- */
 
 qs_status qmod_run(qs_vm *vm, Module *m) {
     if ((m->state != MOD_LINKED && m->state != MOD_FAILED) || !m->main) return QS_OK;
@@ -476,7 +483,7 @@ qs_status qmod_run(qs_vm *vm, Module *m) {
     return s;
 }
 
-/* -- functions of the library that C calls ----------------------------------------------------------------------- */
+/* -- functions of the library that C calls ------------------------------------------------------------------------- */
 const char *const qmod_called[] = {"adjoints.q", "planes.q", NULL};
 
 static qs_status load_called(qs_vm *vm, const char *file, Module **out) {
@@ -638,7 +645,7 @@ qs_status qvm_type_named(qs_vm *vm, const char *text, size_t n, const Type **out
     return s;
 }
 
-/* -- opening and closing ----------------------------------------------------------------------------------------- */
+/* -- opening and closing ------------------------------------------------------------------------------------------- */
 
 qs_status qmod_open(qs_vm *vm) {
     qmap_init(&qvm(vm)->builtins);

@@ -13,10 +13,13 @@
 #include <limits.h>
 #include <string.h>
 
-/* -- global slots ------------------------------------------------------------------------------------------------ */
+/* -- global slots -------------------------------------------------------------------------------------------------- */
 
 enum { CELLS = 256 };
-typedef struct GlobalCells { struct GlobalCells *next; qs_value at[CELLS]; } GlobalCells; /* cells never move */
+typedef struct GlobalCells {
+    struct GlobalCells *next;
+    qs_value at[CELLS];
+} GlobalCells; /* cells never move */
 
 static qs_value *new_cell(qs_vm *vm) {
     Machine *m = qvm(vm);
@@ -59,7 +62,7 @@ int qnames_slot(qs_vm *vm, Module *m, Str *name) {
     return (int)slot;
 }
 
-/* -- lookup ------------------------------------------------------------------------------------------------------ */
+/* -- lookup -------------------------------------------------------------------------------------------------------- */
 
 static void add_function(Meaning *w, int slot) {
     qs_value v = *qvm_global(w->vm, (uint64_t)slot);
@@ -197,8 +200,7 @@ qs_status qnames_unknown(qs_vm *vm, Module *m, const char *what, const char *nam
     if (near.home)
         return qerr_set(qvm_ctx(vm), QS_ENAME, "unknown %s %s; %s%s%sevaluate('import \"%s\"') brings it", what, name,
                         near.best ? "did you mean " : "", near.best ? near.best : "", near.best ? "? " : "", near.home);
-    if (offered)
-        return qerr_set(qvm_ctx(vm), QS_ENAME, "unknown %s %s; did you mean %s?", what, name, near.best);
+    if (offered) return qerr_set(qvm_ctx(vm), QS_ENAME, "unknown %s %s; did you mean %s?", what, name, near.best);
     return qerr_set(qvm_ctx(vm), QS_ENAME, "unknown %s %s", what, name);
 }
 

@@ -9,11 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* -- modules ------------------------------------------------------------------------------------------------------ */
+/* -- modules ------------------------------------------------------------------------------------------------------- */
 static bool name_module(qs_vm *vm, const Bundle *b, uint32_t i, char out[PATH_MAX]) {
     bool own = b == qvm(vm)->own;
-    return snprintf(out, PATH_MAX, "%s%s%s", own ? "" : b->path, own ? "" : "/",
-                    qbundle_text(b, b->modules[i].path)) < PATH_MAX;
+    return snprintf(out, PATH_MAX, "%s%s%s", own ? "" : b->path, own ? "" : "/", qbundle_text(b, b->modules[i].path)) <
+           PATH_MAX;
 }
 
 /* The bundle's module of that name. */
@@ -76,7 +76,7 @@ bool qprebuilt_python(qs_vm *vm, int number, const char **name, const char **byt
     return false;
 }
 
-/* -- opening ------------------------------------------------------------------------------------------------------ */
+/* -- opening ------------------------------------------------------------------------------------------------------- */
 static void enter(qs_vm *vm, Bundle *b) {
     b->next = qvm(vm)->bundles;
     qvm(vm)->bundles = b;
@@ -157,8 +157,10 @@ static bool find_file(qs_vm *vm, const char *importer, const char *name, char ou
 qs_status qprebuilt_find(qs_vm *vm, const char *importer, const char *name, char out[PATH_MAX]) {
     char file[PATH_MAX];
     if (find_file(vm, importer, name, file)) return qprebuilt_take(vm, file, NULL, 0, out);
-    return qerr_set(qvm_ctx(vm), QS_EIO, "library %s is not here, neither beside the file that imports it nor in the "
-                    "library; qrun --make-lib makes one of a .q file", name);
+    return qerr_set(qvm_ctx(vm), QS_EIO,
+                    "library %s is not here, neither beside the file that imports it nor in the "
+                    "library; qrun --make-lib makes one of a .q file",
+                    name);
 }
 
 /* multiprocessing starts this executable as if it were Python (pyquasar/_packed.py): flags, -c, code of its own. */
@@ -186,7 +188,7 @@ qs_status qprebuilt_run_own(qs_vm *vm, const char *settings) {
     return qs_eval(vm, "pyimport(\"pyquasar._packed\").run_spawned()", NULL);
 }
 
-/* -- settings ----------------------------------------------------------------------------------------------------- */
+/* -- settings ------------------------------------------------------------------------------------------------------ */
 void qprebuilt_settings(const qs_config *c, char out[PREBUILT_SETTINGS]) {
     int n = snprintf(out, PREBUILT_SETTINGS, "precision=%d%s%s", c->precision, c->fast_math ? " fast-math" : "",
                      c->checked ? " checked" : "");

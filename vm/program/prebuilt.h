@@ -5,8 +5,8 @@
  * this executable is (qrun --make-exe) has no such beginning. */
 #ifndef VM_PREBUILT_H
 #define VM_PREBUILT_H
-#include "vm/quasar.h"
 #include "vm/program/library.h"
+#include "vm/quasar.h"
 
 /* The library in a file that `import` names, as an importer sees it: of x.so also libx.so, and both with .64 before the
  * end, or without it.  out: its program.  A file that was made again is read again. */
@@ -23,7 +23,9 @@ void qprebuilt_settings(const qs_config *from, char out[PREBUILT_SETTINGS]);
 void qprebuilt_set(char *text, qs_config *to);
 /* In qrun, and in each copy of it that has a program behind it, where the tag is followed by settings, and `full` is 1.
  * So a program that was cut off knows that it is no qrun. */
-typedef struct { char tag[23], full, settings[PREBUILT_SETTINGS]; } PrebuiltMark;
+typedef struct {
+    char tag[23], full, settings[PREBUILT_SETTINGS];
+} PrebuiltMark;
 
 bool qprebuilt_import(qs_vm *vm, const char *importer, const char *name, char out[PATH_MAX]); /* as it was when made */
 bool qprebuilt_program(qs_vm *vm, const char *file, char out[PATH_MAX]); /* of a library that is open */

@@ -3,8 +3,8 @@
  * Out goes the text of the module that defines something, and of all that it imports, but for modules of the library,
  * which every installation has.  What comes in are such texts with their paths: from then on imports that mean one of
  * these find it here, before the disk, which may have another one by now. */
-#include "vm/program/module.h"
 #include "vm/program/library.h"
+#include "vm/program/module.h"
 #include "vm/program/python.h"
 
 #include <stdio.h>
@@ -46,7 +46,11 @@ static bool is_library(qs_vm *vm, const Module *m) {
     return slash && qlibrary_find(vm, slash + 1, path) && !strcmp(path, m->path);
 }
 
-typedef struct { qs_vm *vm; void (*f)(void *ud, const char *path, const char *text, size_t n); void *ud; } Visitor;
+typedef struct {
+    qs_vm *vm;
+    void (*f)(void *ud, const char *path, const char *text, size_t n);
+    void *ud;
+} Visitor;
 
 static bool show(void *ud, Module *m) {
     const Visitor *v = ud;
@@ -55,7 +59,7 @@ static bool show(void *ud, Module *m) {
 }
 
 bool qmovelaunch_each(qs_vm *vm, const char *module, void (*f)(void *ud, const char *path, const char *text, size_t n),
-                 void *ud) {
+                      void *ud) {
     Visitor v = {vm, f, ud};
     Module *m = qmod_at(vm, module);
     if (!m) return false;

@@ -47,8 +47,10 @@ void qthread_free(qs_vm *vm, QThread *t) {
 
 void qthread_switch(qs_vm *vm, QThread *from, QThread *to) {
     Machine *m = qvm(vm);
-    *from = (QThread){m->stack, m->stack_limit, m->top, m->frames, m->nframes, m->depth, m->grad_inside,
-                      m->grad_at, m->reach, m->random_own, m->random_took, qdoing_name(&m->base.doing), m->base.err};
+    *from =
+        (QThread){m->stack,       m->stack_limit, m->top,   m->frames,     m->nframes,     m->depth,
+                  m->grad_inside, m->grad_at,     m->reach, m->random_own, m->random_took, qdoing_name(&m->base.doing),
+                  m->base.err};
     m->stack = to->stack;
     m->stack_limit = to->stack_limit;
     m->frames = to->frames;

@@ -8,24 +8,26 @@
  * Rules compute with ordinary operations, and what arrives is added by the ordinary +, so a level around this one
  * records the sweep, and derivatives of derivatives need nothing more.  A sweep may run inside another one. */
 #include "vm/array/arith.h"
-#include "vm/tape/tape_internal.h"
 #include "vm/interp/interp.h"
+#include "vm/tape/tape_internal.h"
 
 #include <stdlib.h>
 
 typedef struct {
     GradNode *node;
-    qs_value *at;              /* per result, nil is zero */
+    qs_value *at; /* per result, nil is zero */
     bool wanted;
-    uint32_t readers;          /* nodes that have still to compute what it would have given them */
-    DeferredAdjoint late;             /* node NULL: none of its adjoints is */
+    uint32_t readers;     /* nodes that have still to compute what it would have given them */
+    DeferredAdjoint late; /* node NULL: none of its adjoints is */
 } Visit;
 
 typedef struct {
     qs_vm *vm;
-    Visit *visits; uint32_t n, cap;
-    qs_value *values; size_t nvalues; /* of all results */
-    uint64_t oldest;           /* serial of the oldest node that matters */
+    Visit *visits;
+    uint32_t n, cap;
+    qs_value *values;
+    size_t nvalues;  /* of all results */
+    uint64_t oldest; /* serial of the oldest node that matters */
 } BackwardPass;
 
 /* -- which nodes --------------------------------------------------------------------------------------------------- */
@@ -165,7 +167,9 @@ qs_status qbackward_check(qs_vm *vm, const char *what, qs_value value, qs_value 
     if (fits) return QS_OK;
     return qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s must have the size of its value, %s, got %s", what,
                     a ? qarr_shape_text(a, wanted) : "a number",
-                    b ? qarr_shape_text(b, got) : number ? "a number" : qval_type_name(vm, v));
+                    b        ? qarr_shape_text(b, got)
+                    : number ? "a number"
+                             : qval_type_name(vm, v));
 }
 
 /* Nobody else sees its storage, nor will. */
@@ -174,9 +178,7 @@ static bool is_own(const Array *a) {
            !(a->hdr.flags & (ARRAY_KEPT | ARRAY_AS_IS));
 }
 
-bool qbackward_owns(qs_value v) {
-    return v.kind == QS_ARRAY && is_own(v.u.p) && !((const Array *)v.u.p)->trace;
-}
+bool qbackward_owns(qs_value v) { return v.kind == QS_ARRAY && is_own(v.u.p) && !((const Array *)v.u.p)->trace; }
 
 /* *sum += v, which it takes. */
 static qs_status add(qs_vm *vm, qs_value *sum, qs_value v) {
@@ -242,8 +244,8 @@ static qs_status reverse_node(BackwardPass *s, const Visit *v) {
     enum { FEW = 4 };
     qs_value few[FEW] = {{0}}, *dx = n->nin <= FEW ? few : qmem_alloc(c, qmem_size((size_t)n->nin, sizeof *dx, 0));
     lend(s, n, dx);
-    qs_status r = v->late.node ? n->rule->reverse_late(s->vm, n, v->at, &v->late, dx)
-                               : n->rule->reverse(s->vm, n, v->at, dx);
+    qs_status r =
+        v->late.node ? n->rule->reverse_late(s->vm, n, v->at, &v->late, dx) : n->rule->reverse(s->vm, n, v->at, dx);
     for (int i = 0; i < n->nin; i++) {
         if (r == QS_OK && n->in[i] && dx[i].kind != QS_NIL) r = arrive(s, n->in[i], dx[i]);
         qval_release(s->vm, dx[i]);

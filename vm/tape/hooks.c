@@ -9,10 +9,10 @@
 #include "stdlib/stdlib.h"
 #include "vm/array/arith.h"
 #include "vm/array/index.h"
-#include "vm/tape/tape_internal.h"
 #include "vm/interp/interp.h"
 #include "vm/launch/launch.h"
 #include "vm/program/names.h"
+#include "vm/tape/tape_internal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -214,7 +214,8 @@ static qs_status check_no_trees(qs_vm *vm, const Function *fn, int nin, const qs
     for (int i = 0; i < nin; i++) {
         if (qtape_is_recorded(vm, in[i]) || !holds_recorded(vm, in[i], 0)) continue;
         snprintf(what, sizeof what, "argument %s of %s", fn->ast->params[i].name->s, fn->name->s);
-        return qtape_refuse(vm, what, "in a cell or an object it holds what a derivative depends on, and a rule gives "
+        return qtape_refuse(vm, what,
+                            "in a cell or an object it holds what a derivative depends on, and a rule gives "
                             "adjoints of numbers and arrays; pass them as arguments");
     }
     return QS_OK;
@@ -241,7 +242,8 @@ static qs_status call_plain(qs_vm *vm, Function *fn, int nin, const qs_value *in
     bool captured = s == QS_OK && qtape_any(vm, nout, out);
     for (int i = 0; i < nout && s == QS_OK && !captured; i++) s = qtape_own(vm, &out[i]);
     if (!captured) return s;
-    return qtape_refuse(vm, fn->name->s, "its rule does not know of a value that it has captured and that a derivative "
+    return qtape_refuse(vm, fn->name->s,
+                        "its rule does not know of a value that it has captured and that a derivative "
                         "depends on; pass it as an argument");
 }
 

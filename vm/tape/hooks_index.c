@@ -6,9 +6,9 @@
  * places; what was overwritten gets zero, and of several writes to one place the last counts. */
 #include "vm/array/arith.h"
 #include "vm/array/index.h"
-#include "vm/tape/tape_internal.h"
 #include "vm/interp/interp.h"
 #include "vm/launch/launch.h"
+#include "vm/tape/tape_internal.h"
 
 #include <string.h>
 
@@ -118,8 +118,8 @@ static Subscript without_traces(const Subscript *x, qs_value plain[QS_MAX_RANK])
     return (Subscript){x->n, plain, x->mods, x->name, x->is_list};
 }
 
-static const GradRule get_rule = {.name = "indexing", .reverse = get_reverse, .forward = get_forward,
-                                  .release = release, .add = get_add};
+static const GradRule get_rule = {
+    .name = "indexing", .reverse = get_reverse, .forward = get_forward, .release = release, .add = get_add};
 
 qs_status qhook_get(qs_vm *vm, qs_value base, const Subscript *x, qs_value *out) {
     qs_value plain[QS_MAX_RANK];
@@ -182,8 +182,8 @@ static qs_status set_forward(qs_vm *vm, GradNode *n, const qs_value *dx, qs_valu
     return qhook_set(vm, dy[0], &p->x, dx[1].kind == QS_NIL ? qs_num(0) : dx[1]);
 }
 
-static const GradRule set_rule = {.name = "writing elements", .reverse = set_reverse, .forward = set_forward,
-                                  .release = release};
+static const GradRule set_rule = {
+    .name = "writing elements", .reverse = set_reverse, .forward = set_forward, .release = release};
 
 qs_status qhook_set(qs_vm *vm, qs_value base, const Subscript *x, qs_value v) {
     qs_value plain[QS_MAX_RANK];

@@ -6,9 +6,9 @@
  * place of an adjoint says why there is none.  The functions of adjoints.q get null for adjoints that are 0 because
  * nobody used the result; those of programs get zeros.  A function of adjoints.q that takes one argument more,
  * `wanted`, is told by it which adjoints somebody waits for, a truth value for each argument: others may be null. */
-#include "vm/tape/tape_internal.h"
 #include "vm/interp/frame.h"
 #include "vm/program/module.h"
+#include "vm/tape/tape_internal.h"
 
 #include "lang/syntax/ast.h"
 
@@ -17,16 +17,14 @@
 typedef struct {
     qs_value fn;
     int nin, nout;
-    bool list, zeros;          /* arguments as a list; zeros in place of null */
+    bool list, zeros; /* arguments as a list; zeros in place of null */
     qs_value kept[];
 } Rule;
 
 static size_t rule_bytes(const Rule *r) { return sizeof *r + (size_t)(r->nin + r->nout) * sizeof *r->kept; }
 
 /* -- finding them -------------------------------------------------------------------------------------------------- */
-qs_status qrule_find(qs_vm *vm, const char *name, qs_value *out) {
-    return qmod_library(vm, "adjoints.q", name, out);
-}
+qs_status qrule_find(qs_vm *vm, const char *name, qs_value *out) { return qmod_library(vm, "adjoints.q", name, out); }
 
 qs_status qrule_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nout, qs_value *out) {
     for (int i = 0; i < nout; i++) out[i] = qs_nil();
@@ -140,8 +138,8 @@ static qs_status call_at(qs_vm *vm, const GradNode *n, int nargs, qs_value *args
     ErrorState *e = &qvm_ctx(vm)->err;
     Where outer = qvm(vm)->grad_at;
     qvm(vm)->grad_at = r->zeros ? (Where){NULL, 0} : n->at;
-    qs_status s = r->list ? call_with_list(vm, r, args, dx)
-                          : qrule_call(vm, r->fn, nargs, args, gives(r->fn, r->nin), dx);
+    qs_status s =
+        r->list ? call_with_list(vm, r, args, dx) : qrule_call(vm, r->fn, nargs, args, gives(r->fn, r->nin), dx);
     qvm(vm)->grad_at = outer;
     if (s != QS_OK && s != QS_EINTERRUPT && !r->zeros && !e->late && n->at.src)
         e->placed = false, e->nframes = e->nlost = 0;

@@ -165,7 +165,8 @@ qs_status qtape_check_alone(qs_vm *vm, Array *a, const char *name) {
                             "while derivatives are taken a view is a copy, and would keep the old elements; write "
                             "x = x + y, or change a copy");
     if (a->buf->home >= 0)
-        return qtape_refuse(vm, what, "it is memory of others, as of NumPy or torch, who would read what is written as "
+        return qtape_refuse(vm, what,
+                            "it is memory of others, as of NumPy or torch, who would read what is written as "
                             "a constant; write into zeros_like(x), or copy(x)");
     if (a->buf->kept) TRY(qsaved_before_write(qvm_ctx(vm), a->buf));
     if (!qbuf_shared(a->buf)) return QS_OK;

@@ -1,14 +1,15 @@
 /* small_op.c -- arithmetic of numbers and of few elements, and lists of numbers: recorded without a launch.
  *
  * A program of numbers and short vectors records thousands of operations of which each computes next to nothing, and a
- * launch on the tape (vm/launch/elementwise_node.c) costs ten times that.  So sums, differences, products, quotients and negatives
+ * launch on the tape (vm/launch/elementwise_node.c) costs ten times that.  So sums, differences, products, quotients
+ * and negatives
  * of real operands of one shape keep their elements in the node, and the way back is a loop over them, by the slopes
  * that elem.def gives.  While a level around the sweep records it, the same is computed by ordinary operators. */
 #include "lang/kernel/elem/elem.h"
 #include "vm/array/operand.h"
-#include "vm/tape/tape_internal.h"
 #include "vm/interp/interp.h"
 #include "vm/launch/launch.h"
+#include "vm/tape/tape_internal.h"
 
 #include <string.h>
 
@@ -18,11 +19,13 @@ enum { MOST_FEW = 32 };
 typedef struct {
     Elem e;
     int n, nkept;
-    bool number[2];            /* operands; of a result all are */
+    bool number[2]; /* operands; of a result all are */
     double kept[];
 } SmallOp;
 
-static size_t bytes_of(int n, int nkept) { return qmem_size((size_t)n, (size_t)nkept * sizeof(double), sizeof(SmallOp)); }
+static size_t bytes_of(int n, int nkept) {
+    return qmem_size((size_t)n, (size_t)nkept * sizeof(double), sizeof(SmallOp));
+}
 
 static void release(qs_vm *vm, GradNode *n) {
     SmallOp *f = n->data;

@@ -26,8 +26,10 @@ qs_status qtape_begin(qs_vm *vm, GradLevel *l) {
     int k = 0;
     while (k < MAX_LEVELS && m->grad_levels >> k & 1) k++;
     if (k == MAX_LEVELS)
-        return qerr_set(&m->base, QS_EVALUE, "derivatives are nested too deep, or taken by too many threads: %d of "
-                        "them run", MAX_LEVELS);
+        return qerr_set(&m->base, QS_EVALUE,
+                        "derivatives are nested too deep, or taken by too many threads: %d of "
+                        "them run",
+                        MAX_LEVELS);
     *l = (GradLevel){(uint64_t)1 << k, state(vm)->serial + 1, m->grad_inside};
     m->tape->first[k] = l->first, m->tape->frames[k] = m->nframes;
     m->grad_inside = 0;
@@ -167,9 +169,10 @@ bool qtape_is_constant(qs_vm *vm, qs_value fn, int i, char why[WHY_CONSTANT]) {
     for (int k = 0; k < n; k++)
         if (!(t = integral_parameter(vm, all[k], i))) return false;
     if (!t) return false;
-    snprintf(why, WHY_CONSTANT, "argument %.48s of %.48s is declared %.48s, and derivatives are taken to floats and "
-             "complex numbers", all[n - 1]->ast->params[i].name->s, all[n - 1]->name ? all[n - 1]->name->s : "f",
-             qtype_name(t));
+    snprintf(why, WHY_CONSTANT,
+             "argument %.48s of %.48s is declared %.48s, and derivatives are taken to floats and "
+             "complex numbers",
+             all[n - 1]->ast->params[i].name->s, all[n - 1]->name ? all[n - 1]->name->s : "f", qtype_name(t));
     return true;
 }
 
@@ -223,8 +226,10 @@ qs_status qtape_leaf(qs_vm *vm, const GradLevel *l, qs_value v, qs_value *out) {
     qs_status s = qtape_keep_plain(vm, v, &kept);
     if (s == QS_OK && !describe(kept, &n->out[0])) {
         qval_release(vm, kept);
-        s = qerr_set(qvm_ctx(vm), QS_ETYPE, "derivatives are taken to numbers and arrays of floats or complex numbers, "
-                     "not to %s", qval_type_name(vm, v));
+        s = qerr_set(qvm_ctx(vm), QS_ETYPE,
+                     "derivatives are taken to numbers and arrays of floats or complex numbers, "
+                     "not to %s",
+                     qval_type_name(vm, v));
     }
     if (s == QS_OK) {
         Trace *t = qtape_trace(v);
@@ -254,7 +259,8 @@ qs_status qtape_refuse_number(qs_vm *vm) {
 }
 
 qs_status qtape_forbidden(qs_vm *vm) {
-    return qtape_refuse(vm, "this operation", "it reads an array on which a derivative depends, and nothing is known "
+    return qtape_refuse(vm, "this operation",
+                        "it reads an array on which a derivative depends, and nothing is known "
                         "of how; write stop_gradient(…) around what counts as constant");
 }
 

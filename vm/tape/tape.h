@@ -1,7 +1,8 @@
 /* tape.h -- how derivatives are taken: what is computed from traced values is recorded, and swept afterwards.
  *
  *     tape.c    traces, nodes, levels: the record            saved_arrays.c    contents that a sweep will need again
- *     hooks.c    operators, indexing, literals, built-ins     rule.c    rules written in the language: stdlib/adjoints.q
+ *     hooks.c    operators, indexing, literals, built-ins     rule.c    rules written in the language:
+ * stdlib/adjoints.q
  *     view.c    views, as Python takes them              hooks_index.c   x[…]
  *     small_op.c     arithmetic of numbers and few elements
  *     backward.c   back from results to arguments, or forward
@@ -45,10 +46,15 @@ struct Trace { /* one result of a node, and the form that its adjoint has */
 
 /* The adjoint of result `of` of a node, which nobody has computed: it is what reverse of `node`, of dy, gives to its
  * operand. */
-typedef struct DeferredAdjoint { int of; GradNode *node; int operand; const qs_value *dy; } DeferredAdjoint;
+typedef struct DeferredAdjoint {
+    int of;
+    GradNode *node;
+    int operand;
+    const qs_value *dy;
+} DeferredAdjoint;
 
 typedef struct GradRule {
-    const char *name;          /* for messages: "solve", "kernel blur" where the rule is a kernel's */
+    const char *name; /* for messages: "solve", "kernel blur" where the rule is a kernel's */
     /* Adjoints of the results (nil: zero) to those of the operands, which start as nil: zero.  Operands without a trace
      * (n->in[i] NULL) need none.  All that it computes is done with ordinary operations on values that carry their
      * traces, so that levels around this one record it. */
@@ -65,26 +71,30 @@ typedef struct GradRule {
      * back: `reverse_late`, which does what `reverse` does; dy[late->of] is nil.  NULL: no. */
     qs_status (*joins)(qs_vm *vm, const GradNode *n, const DeferredAdjoint *late, bool *yes);
     qs_status (*reverse_late)(qs_vm *vm, GradNode *n, const qs_value *dy, const DeferredAdjoint *late, qs_value *dx);
-    bool stretched;            /* an adjoint that is one number may come as an array of strides 0 */
+    bool stretched; /* an adjoint that is one number may come as an array of strides 0 */
 } GradRule;
 
 struct GradNode {
     uint32_t refs;
     int nin, nout;
-    uint64_t serial;           /* operands have smaller ones */
-    uint64_t levels;           /* of those that ran when it was made: it depends on their leaves */
-    uint64_t mark;             /* of the last sweep that found it */
-    GradNode *next;            /* of those that are being freed */
-    const GradRule *rule;      /* NULL: a leaf */
-    void *data;                /* of the rule */
-    Where at;                  /* in the program */
-    uint32_t visit;            /* its place in the last sweep that found it */
-    Trace **in;                /* NULL: an operand that is constant */
+    uint64_t serial;      /* operands have smaller ones */
+    uint64_t levels;      /* of those that ran when it was made: it depends on their leaves */
+    uint64_t mark;        /* of the last sweep that found it */
+    GradNode *next;       /* of those that are being freed */
+    const GradRule *rule; /* NULL: a leaf */
+    void *data;           /* of the rule */
+    Where at;             /* in the program */
+    uint32_t visit;       /* its place in the last sweep that found it */
+    Trace **in;           /* NULL: an operand that is constant */
     Trace out[];
 };
 
 /* A number that depends on a leaf; value is a QS_NUM or QS_COMPLEX. */
-typedef struct Traced { Obj hdr; Trace *trace; qs_value value; } Traced;
+typedef struct Traced {
+    Obj hdr;
+    Trace *trace;
+    qs_value value;
+} Traced;
 
 /* -- tape.c: traces ------------------------------------------------------------------------------------------------ */
 static inline Trace *qtape_trace(qs_value v) {
@@ -105,10 +115,10 @@ bool qtape_any(const qs_vm *vm, int n, const qs_value *v); /* … of one of them
 static inline bool qtape_is_on(const qs_vm *vm) { return ((const Machine *)vm)->grad_levels != 0; }
 /* The number in a traced number; anything else as it is.  Borrowed. */
 static inline qs_value qtape_plain(qs_value v) { return v.kind == QS_TRACED ? ((Traced *)v.u.p)->value : v; }
-bool qtape_is_smooth(qs_value v);                          /* derivatives may be taken to and of values of its kind */
-void qtape_release(qs_vm *vm, Trace *t);                   /* NULL: nothing */
-void qtape_free_number(qs_vm *vm, Traced *t);              /* of qval_destroy */
-void qtape_free_array(qs_vm *vm, Array *a);                /* of qarr_free: what an array has of this folder */
+bool qtape_is_smooth(qs_value v);             /* derivatives may be taken to and of values of its kind */
+void qtape_release(qs_vm *vm, Trace *t);      /* NULL: nothing */
+void qtape_free_number(qs_vm *vm, Traced *t); /* of qval_destroy */
+void qtape_free_array(qs_vm *vm, Array *a);   /* of qarr_free: what an array has of this folder */
 void qtape_close(qs_vm *vm);
 /* v with a trace: an array gets it in place of the one that it had, a number becomes an object.  Takes the reference to
  * v, and retains t. */
@@ -148,9 +158,9 @@ static inline bool qtape_forbids(const qs_vm *vm, const Array *a) {
            qtape_live(vm, a->trace->node);
 }
 qs_status qtape_forbidden(qs_vm *vm);
-qs_status qtape_unwritten(qs_vm *vm);                      /* a snapshot was to be written */
+qs_status qtape_unwritten(qs_vm *vm); /* a snapshot was to be written */
 
-/* -- saved_arrays.c: contents that are needed again ------------------------------------------------------------------------ */
+/* -- saved_arrays.c: contents that are needed again ---------------------------------------------------------------- */
 /* A snapshot: the value as it is now, whatever is written later, with its trace.  It shares the memory until then: who
  * locks a buffer for writing moves its snapshots to a copy first (Buffer.kept).  Owned. */
 qs_status qtape_keep(qs_vm *vm, qs_value v, qs_value *out);
@@ -167,16 +177,22 @@ static inline bool qtape_is_kept(qs_value v) { return v.kind == QS_ARRAY && (qva
 qs_status qtape_check_alone(qs_vm *vm, Array *a, const char *name);
 
 /* -- levels and sweeps: stdlib/grad.c, the bridge ------------------------------------------------------------------ */
-typedef struct { uint64_t bit, first; uint32_t inside; } GradLevel; /* first: serial of its first node */
-qs_status qtape_begin(qs_vm *vm, GradLevel *l);            /* an error when too many run */
+typedef struct {
+    uint64_t bit, first;
+    uint32_t inside;
+} GradLevel;                                    /* first: serial of its first node */
+qs_status qtape_begin(qs_vm *vm, GradLevel *l); /* an error when too many run */
 void qtape_end(qs_vm *vm, const GradLevel *l);
-uint32_t qtape_frames(const qs_vm *vm);                    /* that were there before the first level that runs */
+uint32_t qtape_frames(const qs_vm *vm); /* that were there before the first level that runs */
 /* A result of a level that is over: it is plain, unless a level that runs records it, and no snapshot any more. */
 qs_status qtape_settle(qs_vm *vm, qs_value *y);
 /* A value of this level that derivatives may be taken to: a float or complex number or array.  Owned. */
 qs_status qtape_leaf(qs_vm *vm, const GradLevel *l, qs_value v, qs_value *out);
 qs_status qtape_no_tangent(qs_vm *vm, qs_value y, qs_value *out); /* zeros: of what depends on no leaf */
-typedef struct { int n; Trace *const *at; } Traces;         /* NULL: a value that has none */
+typedef struct {
+    int n;
+    Trace *const *at;
+} Traces; /* NULL: a value that has none */
 /* Adjoints of the leaves (or of any traces), of those of the results y; nil stands for no trace, or zero. */
 qs_status qbackward_reverse(qs_vm *vm, Traces y, const qs_value *dy, Traces x, qs_value *dx);
 /* Tangents of the results, of those of the leaves. */
@@ -184,7 +200,8 @@ qs_status qbackward_forward(qs_vm *vm, Traces x, const qs_value *dx, Traces y, q
 /* Tangents of the results of n by its `reverse`, which is linear: recorded, and swept back. */
 qs_status qbackward_transpose(qs_vm *vm, GradNode *n, const qs_value *dx, qs_value *dy);
 qs_status qbackward_zero(qs_vm *vm, const Trace *t, qs_value *out); /* zeros of its form */
-qs_status qbackward_form(qs_vm *vm, const Trace *t, qs_value *out); /* the same in the memory of one, not to be written */
+qs_status qbackward_form(qs_vm *vm, const Trace *t,
+                         qs_value *out); /* the same in the memory of one, not to be written */
 /* v as an adjoint of t: broadcasting is summed back, integers become floats, a real value has a real adjoint. */
 qs_status qbackward_fit(qs_vm *vm, const Trace *t, qs_value v, qs_value *out);
 
@@ -202,7 +219,8 @@ qs_status qtape_library(qs_vm *vm, const char *name, int nin, const qs_value *in
 qs_status qhook_view(qs_vm *vm, Array *a, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
                      Array **out);
 
-/* -- hooks.c, hooks_index.c: what the interpreter asks where an operand may be traced ----------------------------------
+/* -- hooks.c, hooks_index.c: what the interpreter asks where an operand may be traced
+ * ----------------------------------
  *    Each does what the function of the interpreter does that is called so, and records it. */
 static inline bool qtape_touches(qs_value v) { return __builtin_expect(qtape_trace(v) != NULL, 0); }
 qs_status qhook_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out);

@@ -10,8 +10,14 @@
 #include <string.h>
 
 /* Where the elements of an array lie in a run of memory that holds them all; steps and first count elements. */
-typedef struct { int ndim; int64_t dims[QS_MAX_RANK], steps[QS_MAX_RANK], first; } Layout;
-typedef struct { Layout at[2]; int64_t span; } Move; /* elements of layout 0 go where layout 1 has them */
+typedef struct {
+    int ndim;
+    int64_t dims[QS_MAX_RANK], steps[QS_MAX_RANK], first;
+} Layout;
+typedef struct {
+    Layout at[2];
+    int64_t span;
+} Move; /* elements of layout 0 go where layout 1 has them */
 
 static const GradRule there, back;
 
@@ -107,10 +113,9 @@ static qs_status back_reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_val
     return moved(vm, n->data, 0, dy[0], &dx[0]);
 }
 /* Linear: tangents go the way of the values. */
-static const GradRule there = {.name = "a view", .reverse = there_reverse, .forward = back_reverse,
-                               .release = release};
-static const GradRule back = {.name = "the adjoint of a view", .reverse = back_reverse, .forward = there_reverse,
-                              .release = release};
+static const GradRule there = {.name = "a view", .reverse = there_reverse, .forward = back_reverse, .release = release};
+static const GradRule back = {
+    .name = "the adjoint of a view", .reverse = back_reverse, .forward = there_reverse, .release = release};
 
 static Layout layout_of(int ndim, const int64_t *dims, const int64_t *steps, int64_t first) {
     Layout l = {.ndim = ndim, .first = first};
@@ -121,7 +126,9 @@ static Layout layout_of(int ndim, const int64_t *dims, const int64_t *steps, int
 
 /* -- families ------------------------------------------------------------------------------------------------------ */
 /* An array, its views, and theirs, as long as they live: to Python they are the same elements. */
-typedef struct Family { uint32_t members; } Family;
+typedef struct Family {
+    uint32_t members;
+} Family;
 
 static void enter(Array *a, Family *f) { a->family = f, f->members++; }
 

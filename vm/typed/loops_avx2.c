@@ -1,6 +1,6 @@
 /* loops.c once more, for processors with AVX2.  Without FMA: every processor gives the same results. */
-#include "vm/typed/typed.h"
 #include "vm/array/contiguous.h"
+#include "vm/typed/typed.h"
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #pragma GCC target("avx2")

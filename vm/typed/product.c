@@ -1,8 +1,8 @@
 /* product.c -- stacks of matrix products, each by qgemm_run, which multiplies int64 and floats: smaller whole numbers
  * are widened, and what comes out is cut to them, which wraps as their own products and sums would. */
-#include "vm/typed/typed.h"
 #include "vm/base/dtype.h"
 #include "vm/quasar.h"
+#include "vm/typed/typed.h"
 
 #include <string.h>
 

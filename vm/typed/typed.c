@@ -40,13 +40,13 @@ enum { PIECE = 512, PIECE_BYTES = PIECE * 16, GRAIN = 1 << 15 };
 
 typedef struct {
     Typed f;
-    TypedLoop *loop;      /* NULL: elements are converted, and that is all */
+    TypedLoop *loop; /* NULL: elements are converted, and that is all */
     int nargs, ndim;
     int64_t dims[QS_MAX_RANK];
     ptrdiff_t steps[TYPED_ARGS + 1][QS_MAX_RANK]; /* the result first */
     char *at[TYPED_ARGS + 1];
     qs_dtype from[TYPED_ARGS], to[TYPED_ARGS];
-    size_t made;          /* bytes of an element of the result */
+    size_t made; /* bytes of an element of the result */
 } Walk;
 
 static void convert_row(const Walk *w, char *const *at, const ptrdiff_t *step, size_t n) {
@@ -207,7 +207,9 @@ qs_status qtyped_store(qs_vm *vm, Array *dst, const TypedArg *x) {
 }
 
 /* -- places -------------------------------------------------------------------------------------------------------- */
-typedef struct { uint64_t a, b; } Wide;
+typedef struct {
+    uint64_t a, b;
+} Wide;
 #define MOVE_EACH(T, to_at, from_at)                                                                                   \
     for (size_t i = 0; i < n; i++) ((T *)to)[to_at] = ((const T *)from)[from_at];                                      \
     break;
@@ -232,7 +234,9 @@ qs_status qtyped_gather(qs_vm *vm, Array *a, Array *where, Array **out) {
     if (s) return qarr_release(vm, *out), s;
     const int64_t *at = places;
     size_t n = where->count;
+    /* clang-format off */
     MOVE_BY_SIZE(qdtype_size((qs_dtype)a->dtype), i, at[i])
+    /* clang-format on */
     return QS_OK;
 }
 
@@ -265,7 +269,8 @@ qs_status qtyped_take(qs_vm *vm, Array *x, int64_t outer, int64_t extent, int64_
         const char *from = (const char *)src + (size_t)(o * extent) * block;
         char *to = (char *)dst + (size_t)o * n * block;
         if (inner == 1) MOVE_BY_SIZE(size, i, at[i])
-        else for (size_t i = 0; i < n; i++) memcpy(to + i * block, from + (size_t)at[i] * block, block);
+        else
+            for (size_t i = 0; i < n; i++) memcpy(to + i * block, from + (size_t)at[i] * block, block);
     }
     return QS_OK;
 }
@@ -298,10 +303,13 @@ qs_status qtyped_arange(qs_vm *vm, qs_dtype d, int64_t n, double first, double s
         break;
 #define WHOLE ((uint64_t)ifirst + (uint64_t)i * (uint64_t)istep)
     switch (d) {
+        /* clang-format off */
     FILL(I8, int8_t, WHOLE) FILL(U8, uint8_t, WHOLE) FILL(I16, int16_t, WHOLE) FILL(U16, uint16_t, WHOLE)
     FILL(I32, int32_t, WHOLE) FILL(U32, uint32_t, WHOLE) FILL(I64, int64_t, WHOLE) FILL(U64, uint64_t, WHOLE)
     FILL(F32, float, first + (double)i * step) FILL(F64, double, first + (double)i * step)
-    default: qarr_release(vm, *out); return qs_fail(vm, QS_ETYPE, "a range has real numbers");
+            /* clang-format on */
+            default : qarr_release(vm, *out);
+        return qs_fail(vm, QS_ETYPE, "a range has real numbers");
     }
     return QS_OK;
 }

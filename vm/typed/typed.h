@@ -21,12 +21,17 @@ typedef enum {
     TY__COUNT
 } Typed;
 typedef enum { TYPED_SAME, TYPED_TRUTH, TYPED_PART } TypedGives;
-typedef struct { const char *name; int nargs; TypedGives gives; const char *help; } TypedInfo;
+typedef struct {
+    const char *name;
+    int nargs;
+    TypedGives gives;
+    const char *help;
+} TypedInfo;
 extern const TypedInfo qtyped_info[TY__COUNT];
 
 /* One row of operands: n results go to `out`, packed; step: bytes from one element of an operand to the next. */
 typedef void TypedLoop(size_t n, char *out, const char *const *in, const ptrdiff_t *step);
-TypedLoop *qtyped_loop(Typed f, qs_dtype d);      /* NULL: not defined for elements of that type */
+TypedLoop *qtyped_loop(Typed f, qs_dtype d); /* NULL: not defined for elements of that type */
 TypedLoop *qtyped_loop_avx2(Typed f, qs_dtype d);
 
 /* Exponents whose powers are a product, a root or a quotient, which are rounded once. */
@@ -61,7 +66,7 @@ qs_status qtyped_nonzero(qs_vm *vm, Array *x, Array **out); /* linear places, in
 qs_status qtyped_arange(qs_vm *vm, qs_dtype d, int64_t n, double first, double step, int64_t ifirst, int64_t istep,
                         Array **out);
 
-/* -- typed_reduce.c -------------------------------------------------------------------------------------------------------- */
+/* -- typed_reduce.c ------------------------------------------------------------------------------------------------ */
 typedef enum { FOLD_SUM, FOLD_PROD, FOLD_MIN, FOLD_MAX, FOLD_ANY, FOLD_ALL, FOLD_COUNT, FOLD__COUNT } Fold;
 /* AxisOp the dimensions whose bit is set in `axes`; they are left out, or kept with extent 1.  The result has type d:
  * sums and products are added up in the widest type of the kind, then cut to d.  min and max of nothing: QS_EVALUE. */

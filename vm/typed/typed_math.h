@@ -85,8 +85,7 @@ TYPED_FN QComplexD typed_expm1_C128(QComplexD z) {
 /* W. Kahan: half the log1p of the square of the modulus, less 1, where that is small. */
 TYPED_FN QComplexD typed_log1p_C128(QComplexD z) {
     double x = z.re, y = z.im;
-    if (!isfinite(x) || !isfinite(y) || fabs(x) > 0.5 || fabs(y) > 0.5)
-        return elem_log_C128((QComplexD){1 + x, y});
+    if (!isfinite(x) || !isfinite(y) || fabs(x) > 0.5 || fabs(y) > 0.5) return elem_log_C128((QComplexD){1 + x, y});
     return (QComplexD){0.5 * log1p(x * (2 + x) + y * y), atan2(y, 1 + x)};
 }
 TYPED_FN QComplexF typed_expm1_C64(QComplexF z) { return elem_narrow(typed_expm1_C128(elem_wide(z))); }

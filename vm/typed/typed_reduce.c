@@ -1,11 +1,12 @@
-/* typed_reduce.c -- one number of many: along the dimension that lies closest together, a line at a time, or a row of results
+/* typed_reduce.c -- one number of many: along the dimension that lies closest together, a line at a time, or a row of
+ * results
  * at a time where that dimension stays.  Several lines are shared out among the threads; a single long one is cut into
  * blocks that depend on its length alone, so that the result does not depend on the number of threads. */
-#include "vm/typed/typed.h"
 #include "devices/threads.h"
 #include "vm/array/contiguous.h"
 #include "vm/base/dtype.h"
 #include "vm/quasar.h"
+#include "vm/typed/typed.h"
 #include "vm/value/convert.h"
 
 LOOPS_WITHOUT_TRAPS
@@ -56,15 +57,16 @@ enum { LANES = 16 };
         else                                                                                                           \
             for (size_t i = 0; i < n; i++) s[i] = take(s[i], *(const T *)(const void *)(in + (ptrdiff_t)i * step));    \
     }
-#define PLUS(s, x)   ((s) + (x))
-#define TIMES(s, x)  ((s) * (x))
-#define LESSER(s, x) ((x) < (s) ? (x) : (s))
-#define LARGER(s, x) ((x) > (s) ? (x) : (s))
+#define PLUS(s, x)       ((s) + (x))
+#define TIMES(s, x)      ((s) * (x))
+#define LESSER(s, x)     ((x) < (s) ? (x) : (s))
+#define LARGER(s, x)     ((x) > (s) ? (x) : (s))
 #define LESSER_NAN(s, x) ((x) < (s) || (x) != (x) ? (x) : (s))
 #define LARGER_NAN(s, x) ((x) > (s) || (x) != (x) ? (x) : (s))
-#define SOME(s, x)   (uint8_t)((s) | ((x) != 0))
-#define EVERY(s, x)  (uint8_t)((s) & ((x) != 0))
-#define HOW_MANY(s, x) ((s) + ((x) != 0))
+#define SOME(s, x)       (uint8_t)((s) | ((x) != 0))
+#define EVERY(s, x)      (uint8_t)((s) & ((x) != 0))
+#define HOW_MANY(s, x)   ((s) + ((x) != 0))
+/* clang-format off */
 #define FOLD_LOGIC(D, T)                                                                                               \
     FOLD(any, D, T, uint8_t, 0, SOME, SOME) FOLD(all, D, T, uint8_t, 1, EVERY, EVERY)                                  \
     FOLD(count, D, T, int64_t, 0, HOW_MANY, PLUS)
@@ -74,11 +76,13 @@ enum { LANES = 16 };
 #define FOLD_REAL(D, T)                                                                                                \
     FOLD(sum, D, T, double, 0, PLUS, PLUS) FOLD(prod, D, T, double, 1, TIMES, TIMES)                                   \
     FOLD(min, D, T, T, s, LESSER_NAN, LESSER_NAN) FOLD(max, D, T, T, s, LARGER_NAN, LARGER_NAN) FOLD_LOGIC(D, T)
+/* clang-format on */
 FOLD_LOGIC(B1, uint8_t)
 /* Whole numbers are added up without a sign, which wraps; int64 has the same bits. */
-#define EXTEND(T) (uint64_t)(int64_t)(T)
+#define EXTEND(T)     (uint64_t)(int64_t)(T)
 #define PLUS_I(s, x)  ((s) + EXTEND(x))
-#define TIMES_I(s, x) ((s) * EXTEND(x))
+#define TIMES_I(s, x) ((s)*EXTEND(x))
+/* clang-format off */
 #define FOLD_SIGNED(D, T)                                                                                              \
     FOLD(sum, D, T, uint64_t, 0, PLUS_I, PLUS) FOLD(prod, D, T, uint64_t, 1, TIMES_I, TIMES)                           \
     FOLD(min, D, T, T, s, LESSER, LESSER) FOLD(max, D, T, T, s, LARGER, LARGER) FOLD_LOGIC(D, T)
@@ -86,6 +90,7 @@ FOLD_SIGNED(I8, int8_t) FOLD_SIGNED(I16, int16_t) FOLD_SIGNED(I32, int32_t) FOLD
 FOLD_WHOLE(U8, uint8_t, uint64_t) FOLD_WHOLE(U16, uint16_t, uint64_t) FOLD_WHOLE(U32, uint32_t, uint64_t)
 FOLD_WHOLE(U64, uint64_t, uint64_t)
 FOLD_REAL(F32, float) FOLD_REAL(F64, double)
+/* clang-format on */
 
 #define FOLD_PAIR(name, D, Z, A, take)                                                                                 \
     static void name##_row_##D(size_t n, const char *in, ptrdiff_t step, void *acc) {                                  \
@@ -103,7 +108,7 @@ FOLD_REAL(F32, float) FOLD_REAL(F64, double)
         }                                                                                                              \
         *(A *)acc = s;                                                                                                 \
     }
-#define PAIR_PLUS(s, x)  s.re += (double)x.re, s.im += (double)x.im;
+#define PAIR_PLUS(s, x) s.re += (double)x.re, s.im += (double)x.im;
 #define PAIR_TIMES(s, x)                                                                                               \
     {                                                                                                                  \
         double re = (double)x.re, im = (double)x.im, old = s.re;                                                       \
@@ -112,14 +117,17 @@ FOLD_REAL(F32, float) FOLD_REAL(F64, double)
 #define PAIR_SOME(s, x)  s |= (uint8_t)(x.re != 0 || x.im != 0);
 #define PAIR_EVERY(s, x) s &= (uint8_t)(x.re != 0 || x.im != 0);
 #define PAIR_COUNT(s, x) s += x.re != 0 || x.im != 0;
+/* clang-format off */
 #define FOLD_PAIRS(D, Z)                                                                                               \
     FOLD_PAIR(sum, D, Z, QComplexD, PAIR_PLUS) FOLD_PAIR(prod, D, Z, QComplexD, PAIR_TIMES)                            \
     FOLD_PAIR(any, D, Z, uint8_t, PAIR_SOME) FOLD_PAIR(all, D, Z, uint8_t, PAIR_EVERY)                                 \
     FOLD_PAIR(count, D, Z, int64_t, PAIR_COUNT)
 FOLD_PAIRS(C64, QComplexF) FOLD_PAIRS(C128, QComplexD)
+/* clang-format on */
 
 #define ONE_F 0x3ff0000000000000u
-#define F(name, D, acc, from) {name##_line_##D, name##_row_##D, acc, from}
+#define F(name, D, acc, from)                                                                                          \
+    { name##_line_##D, name##_row_##D, acc, from }
 #define ANY_OF(D)                                                                                                      \
     [FOLD_ANY] = F(any, D, QS_B1, 0), [FOLD_ALL] = F(all, D, QS_B1, 1), [FOLD_COUNT] = F(count, D, QS_I64, 0)
 #define EXTREMES(D) [FOLD_MIN] = F(min, D, QS_##D, 0), [FOLD_MAX] = F(max, D, QS_##D, 0)
@@ -127,23 +135,28 @@ FOLD_PAIRS(C64, QComplexF) FOLD_PAIRS(C128, QComplexD)
     [QS_##D] = {[FOLD_SUM] = F(sum, D, acc, 0), [FOLD_PROD] = F(prod, D, acc, one), EXTREMES(D), ANY_OF(D)}
 #define ROW_PAIRS(D)                                                                                                   \
     [QS_##D] = {[FOLD_SUM] = F(sum, D, QS_C128, 0), [FOLD_PROD] = F(prod, D, QS_C128, ONE_F), ANY_OF(D)}
-static const Folder folders[QS_NDTYPES][FOLD__COUNT] = {
-    [QS_B1] = {ANY_OF(B1)},
-    ROW(I8, QS_I64, 1), ROW(I16, QS_I64, 1), ROW(I32, QS_I64, 1), ROW(I64, QS_I64, 1),
-    ROW(U8, QS_U64, 1), ROW(U16, QS_U64, 1), ROW(U32, QS_U64, 1), ROW(U64, QS_U64, 1),
-    ROW(F32, QS_F64, ONE_F), ROW(F64, QS_F64, ONE_F), ROW_PAIRS(C64), ROW_PAIRS(C128),
+                static const Folder folders[QS_NDTYPES][FOLD__COUNT] = {
+                    [QS_B1] = {ANY_OF(B1)}, ROW(I8, QS_I64, 1),      ROW(I16, QS_I64, 1),     ROW(I32, QS_I64, 1),
+                    ROW(I64, QS_I64, 1),    ROW(U8, QS_U64, 1),      ROW(U16, QS_U64, 1),     ROW(U32, QS_U64, 1),
+                    ROW(U64, QS_U64, 1),    ROW(F32, QS_F64, ONE_F), ROW(F64, QS_F64, ONE_F), ROW_PAIRS(C64),
+                    ROW_PAIRS(C128),
 };
 
 /* -- the walk ------------------------------------------------------------------------------------------------------ */
-typedef struct { int n; int64_t dims[QS_MAX_RANK]; ptrdiff_t steps[QS_MAX_RANK], to[QS_MAX_RANK]; int64_t count; } Axes;
+typedef struct {
+    int n;
+    int64_t dims[QS_MAX_RANK];
+    ptrdiff_t steps[QS_MAX_RANK], to[QS_MAX_RANK];
+    int64_t count;
+} Axes;
 
 typedef struct {
     const Folder *f;
     const char *from;
-    char *to;       /* accumulators */
+    char *to; /* accumulators */
     size_t size, made;
     Axes kept, gone;
-    bool by_row;    /* the last of kept is walked inside, else the last of gone */
+    bool by_row; /* the last of kept is walked inside, else the last of gone */
     bool extreme;
     int64_t blocks, block; /* of a single line */
 } Job;
@@ -222,8 +235,7 @@ static void fold_rows(void *ud, int64_t first, int64_t last, int worker) {
         locate(k, k->n - 1, i / parts, &from, &to);
         from += part * k->steps[k->n - 1];
         char *acc = j->to + to + part * (ptrdiff_t)j->made;
-        for (int64_t m = 0; m < n; m++)
-            begin(j, acc + m * (ptrdiff_t)j->made, j->from + from + m * k->steps[k->n - 1]);
+        for (int64_t m = 0; m < n; m++) begin(j, acc + m * (ptrdiff_t)j->made, j->from + from + m * k->steps[k->n - 1]);
         for (int64_t g = 0; g < j->gone.count; g++) {
             locate(&j->gone, j->gone.n, g, &more, &none);
             j->f->row((size_t)n, j->from + from + more, k->steps[k->n - 1], acc);
@@ -357,7 +369,11 @@ qs_status qtreduce_run(qs_vm *vm, Fold kind, Array *x, unsigned axes, bool keep,
 }
 
 /* -- along one dimension ------------------------------------------------------------------------------------------- */
-typedef struct { int64_t outer, n, inner; int ndim; int64_t dims[QS_MAX_RANK]; } Line3;
+typedef struct {
+    int64_t outer, n, inner;
+    int ndim;
+    int64_t dims[QS_MAX_RANK];
+} Line3;
 
 static Line3 lines_of(Array *x, int axis) {
     Line3 l = {.outer = 1, .inner = 1};
@@ -395,9 +411,11 @@ enum { PLACE_BLOCK = 64 };
         }                                                                                                              \
         return best;                                                                                                   \
     }
+/* clang-format off */
 #define EACH_REAL(M)                                                                                                   \
     M(I8, int8_t) M(U8, uint8_t) M(I16, int16_t) M(U16, uint16_t) M(I32, int32_t) M(U32, uint32_t) M(I64, int64_t)     \
     M(U64, uint64_t) M(F32, float) M(F64, double)
+/* clang-format on */
 EACH_REAL(PLACE)
 
 qs_status qtreduce_position(qs_vm *vm, bool largest, Array *x, int axis, Array **out) {
@@ -414,9 +432,10 @@ qs_status qtreduce_position(qs_vm *vm, bool largest, Array *x, int axis, Array *
     for (int64_t o = 0; o < l.outer && l.n; o++)
         for (int64_t i = 0; i < l.inner; i++) {
             int64_t *at = (int64_t *)to + o * l.inner + i;
-#define FIND(D, T) case QS_##D: *at = place_##D((const T *)p + o * l.n * l.inner + i, l.n, l.inner, largest); break;
+#define FIND(D, T)                                                                                                     \
+    case QS_##D: *at = place_##D((const T *)p + o * l.n * l.inner + i, l.n, l.inner, largest); break;
             switch ((qs_dtype)x->dtype) {
-            EACH_REAL(FIND)
+                EACH_REAL(FIND)
             default:
                 qarr_release(vm, *out);
                 return qs_fail(vm, QS_ETYPE, "%s is not defined for elements of type %s", largest ? "argmax" : "argmin",
@@ -433,22 +452,25 @@ qs_status qtreduce_position(qs_vm *vm, bool largest, Array *x, int axis, Array *
         if (initial) *y = (T)s, y += step;                                                                             \
         for (int64_t i = 0; i < n; i++) s = prod ? s * (A)x[i * step] : s + (A)x[i * step], y[i * step] = (T)s;        \
     }
+/* clang-format off */
 RUN(I8, int8_t, uint64_t) RUN(U8, uint8_t, uint64_t) RUN(I16, int16_t, uint64_t) RUN(U16, uint16_t, uint64_t)
 RUN(I32, int32_t, uint64_t) RUN(U32, uint32_t, uint64_t) RUN(I64, int64_t, uint64_t) RUN(U64, uint64_t, uint64_t)
 RUN(F32, float, double) RUN(F64, double, double)
+/* clang-format on */
 #define RUN_PAIR(D, Z, P)                                                                                              \
     static void run_##D(const Z *x, Z *y, int64_t n, int64_t step, bool prod, bool initial) {                          \
         QComplexD s = {prod, 0};                                                                                       \
         if (initial) *y = (Z){(P)s.re, 0}, y += step;                                                                  \
         for (int64_t i = 0; i < n; i++) {                                                                              \
             const Z v = x[i * step];                                                                                   \
-            if (prod) PAIR_TIMES(s, v) else { PAIR_PLUS(s, v) }                                                        \
-            y[i * step] = (Z){(P)s.re, (P)s.im};                                                                       \
+            if (prod) PAIR_TIMES(s, v) else {PAIR_PLUS(s, v)} y[i * step] = (Z){(P)s.re, (P)s.im};                     \
         }                                                                                                              \
     }
+    /* clang-format off */
 RUN_PAIR(C64, QComplexF, float) RUN_PAIR(C128, QComplexD, double)
+    /* clang-format on */
 
-qs_status qtreduce_scan(qs_vm *vm, Fold kind, Array *given, int axis, bool initial, qs_dtype d, Array **out) {
+    qs_status qtreduce_scan(qs_vm *vm, Fold kind, Array *given, int axis, bool initial, qs_dtype d, Array **out) {
     const void *p;
     void *to;
     Array *x;
@@ -472,8 +494,11 @@ qs_status qtreduce_scan(qs_vm *vm, Fold kind, Array *given, int axis, bool initi
                 kind == FOLD_PROD, initial);                                                                           \
         break;
             switch (d) {
+                /* clang-format off */
             EACH_REAL(GO) GO(C64, QComplexF) GO(C128, QComplexD)
-            default: s = qs_fail(vm, QS_ETYPE, "running sums are not defined for type %s", qdtype_info[d].name);
+                    /* clang-format on */
+                    default
+                    : s = qs_fail(vm, QS_ETYPE, "running sums are not defined for type %s", qdtype_info[d].name);
             }
         }
     qarr_release(vm, x);
@@ -511,7 +536,7 @@ qs_status qtreduce_search(qs_vm *vm, Array *x, Array *v, bool right, Array **out
         for (size_t i = 0; i < v->count; i++) at[i] = search_##D(in, n, ((const T *)wanted)[i], right);                \
         return QS_OK;
     switch ((qs_dtype)x->dtype) {
-    EACH_REAL(LOOK)
+        EACH_REAL(LOOK)
     default: qarr_release(vm, *out); return qs_fail(vm, QS_ETYPE, "searchsorted is for real numbers");
     }
 }

@@ -2,8 +2,8 @@
  * compiled kernels call, within the bounds of elem.def.  Rows of mathfn.def with such a function, and of the same name
  * in typed.def, take part.  A few elements at the end are filled up to a vector, so that what an element gives does not
  * depend on where it stands. */
-#include "vm/typed/typed.h"
 #include "vm/array/contiguous.h"
+#include "vm/typed/typed.h"
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__GLIBC__)
 #include <dlfcn.h>
@@ -11,40 +11,44 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct { int row; const char *f32, *f64; int libc; } known[] = {
+static const struct {
+    int row;
+    const char *f32, *f64;
+    int libc;
+} known[] = {
 #define MATHFN(id, nargs, f32, f64, how, libmvec, ...) {TYPED_ROW_##id, #f32, #f64, libmvec},
-#define TYPED_ROW_sin    TY_sin
-#define TYPED_ROW_cos    TY_cos
-#define TYPED_ROW_tan    TY_tan
-#define TYPED_ROW_asin   TY_asin
-#define TYPED_ROW_acos   TY_acos
-#define TYPED_ROW_atan   TY_atan
-#define TYPED_ROW_sinh   TY_sinh
-#define TYPED_ROW_cosh   TY_cosh
-#define TYPED_ROW_tanh   TY_tanh
-#define TYPED_ROW_asinh  TY_asinh
-#define TYPED_ROW_acosh  TY_acosh
-#define TYPED_ROW_atanh  TY_atanh
-#define TYPED_ROW_exp    TY_exp
-#define TYPED_ROW_expm1  TY_expm1
-#define TYPED_ROW_log    TY_log
-#define TYPED_ROW_log2   TY_log2
-#define TYPED_ROW_log10  TY_log10
-#define TYPED_ROW_log1p  TY_log1p
-#define TYPED_ROW_atan2  TY_atan2
-#define TYPED_ROW_hypot  TY_hypot
-#define TYPED_ROW_pow    TY_pow
-#define TYPED_ROW_exp2   -1
-#define TYPED_ROW_sqrt   -1
-#define TYPED_ROW_cbrt   -1
-#define TYPED_ROW_floor  -1
-#define TYPED_ROW_ceil   -1
-#define TYPED_ROW_round  -1
-#define TYPED_ROW_trunc  -1
-#define TYPED_ROW_erf    -1
-#define TYPED_ROW_erfc   -1
-#define TYPED_ROW_lgamma -1
-#define TYPED_ROW_tgamma -1
+#define TYPED_ROW_sin                                  TY_sin
+#define TYPED_ROW_cos                                  TY_cos
+#define TYPED_ROW_tan                                  TY_tan
+#define TYPED_ROW_asin                                 TY_asin
+#define TYPED_ROW_acos                                 TY_acos
+#define TYPED_ROW_atan                                 TY_atan
+#define TYPED_ROW_sinh                                 TY_sinh
+#define TYPED_ROW_cosh                                 TY_cosh
+#define TYPED_ROW_tanh                                 TY_tanh
+#define TYPED_ROW_asinh                                TY_asinh
+#define TYPED_ROW_acosh                                TY_acosh
+#define TYPED_ROW_atanh                                TY_atanh
+#define TYPED_ROW_exp                                  TY_exp
+#define TYPED_ROW_expm1                                TY_expm1
+#define TYPED_ROW_log                                  TY_log
+#define TYPED_ROW_log2                                 TY_log2
+#define TYPED_ROW_log10                                TY_log10
+#define TYPED_ROW_log1p                                TY_log1p
+#define TYPED_ROW_atan2                                TY_atan2
+#define TYPED_ROW_hypot                                TY_hypot
+#define TYPED_ROW_pow                                  TY_pow
+#define TYPED_ROW_exp2                                 -1
+#define TYPED_ROW_sqrt                                 -1
+#define TYPED_ROW_cbrt                                 -1
+#define TYPED_ROW_floor                                -1
+#define TYPED_ROW_ceil                                 -1
+#define TYPED_ROW_round                                -1
+#define TYPED_ROW_trunc                                -1
+#define TYPED_ROW_erf                                  -1
+#define TYPED_ROW_erfc                                 -1
+#define TYPED_ROW_lgamma                               -1
+#define TYPED_ROW_tgamma                               -1
 #include "lang/kernel/ir/mathfn.def"
 };
 

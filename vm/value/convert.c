@@ -9,16 +9,26 @@ LOOPS_WITHOUT_TRAPS
  * strided one.  A source element is first read as a natural type (int32_t, int64_t, uint64_t, float, double or a pair);
  * from there one small function per destination finishes the work. */
 _Static_assert(QS_NDTYPES == 15, "EACH_DTYPE lists them all");
+/* clang-format off */
 #define EACH_DTYPE(M, x)                                                                                               \
     M(B1, x) M(I8, x) M(U8, x) M(I16, x) M(U16, x) M(I32, x) M(U32, x) M(I64, x) M(U64, x) M(F16, x) M(BF16, x)        \
     M(F32, x) M(F64, x) M(C64, x) M(C128, x)
+/* clang-format on */
 
 #define DTYPE(id, name, ctype, ...) typedef ctype E_##id;
 #include "vm/base/dtypes.def"
 
 /* -- half precision, free of branches so that loops vectorise; the same results as dtype.c ------------------------- */
-static inline uint32_t bits_of(float f) { uint32_t u; memcpy(&u, &f, 4); return u; }
-static inline float float_of(uint32_t u) { float f; memcpy(&f, &u, 4); return f; }
+static inline uint32_t bits_of(float f) {
+    uint32_t u;
+    memcpy(&u, &f, 4);
+    return u;
+}
+static inline float float_of(uint32_t u) {
+    float f;
+    memcpy(&f, &u, 4);
+    return f;
+}
 
 /* The exponent moves into place by a multiplication, which also normalises subnormals. */
 static inline float from_half(uint16_t h) {
@@ -45,6 +55,7 @@ static inline uint16_t to_bf16(float f) {
 #define GET(id, ctype, expr)                                                                                           \
     static inline ctype get_##id(E_##id e) { return expr; }
 GET(B1, int32_t, e != 0) /* memory of others may hold more than 0 and 1 */
+/* clang-format off */
 GET(I8, int32_t, e)
 GET(U8, int32_t, e)
 GET(I16, int32_t, e)
@@ -57,6 +68,7 @@ GET(F16, float, from_half(e))
 GET(BF16, float, qdtype_bf16_to_float(e))
 GET(F32, float, e)
 GET(F64, double, e)
+/* clang-format on */
 GET(C64, QComplexD, ((QComplexD){(double)e.re, (double)e.im}))
 GET(C128, QComplexD, ((QComplexD){e.re, e.im}))
 
@@ -73,21 +85,25 @@ static inline float limitf(float x, float lo, float hi) {
 }
 
 #define PUT_INT(id, lo, hi, from_f, from_d)                                                                            \
-    static inline E_##id put_##id##_S(int64_t v) { return (E_##id)(v < (lo) ? (lo) : v > (hi) ? (hi) : v); }          \
+    static inline E_##id put_##id##_S(int64_t v) { return (E_##id)(v < (lo) ? (lo) : v > (hi) ? (hi) : v); }           \
     static inline E_##id put_##id##_I(int32_t v) { return put_##id##_S(v); }                                           \
     static inline E_##id put_##id##_U(uint64_t v) { return (E_##id)(v > (uint64_t)(hi) ? (uint64_t)(hi) : v); }        \
     static inline E_##id put_##id##_F(float v) { return (E_##id)(from_f); }                                            \
     static inline E_##id put_##id##_D(double v) { return (E_##id)(from_d); }                                           \
     static inline E_##id put_##id##_C(QComplexD v) { return put_##id##_D(v.re); }
 #define PUT_NARROW(id, lo, hi) PUT_INT(id, lo, hi, (int)limitf(v, lo, hi), (int)limit(v, lo, hi))
+/* clang-format off */
 PUT_NARROW(I8, INT8_MIN, INT8_MAX)
 PUT_NARROW(U8, 0, UINT8_MAX)
 PUT_NARROW(I16, INT16_MIN, INT16_MAX)
 PUT_NARROW(U16, 0, UINT16_MAX)
+/* clang-format on */
 /* The largest float below 2^31 is not INT32_MAX. */
 PUT_INT(I32, INT32_MIN, INT32_MAX, v >= 0x1p31f ? INT32_MAX : (int32_t)limitf(v, -0x1p31f, 0x1.fffffep30f),
         limit(v, INT32_MIN, INT32_MAX))
+/* clang-format off */
 PUT_INT(U32, 0, UINT32_MAX, limit((double)v, 0, UINT32_MAX), limit(v, 0, UINT32_MAX))
+/* clang-format on */
 
 #define PUT_WIDE(id, from_s, from_u, from_d)                                                                           \
     static inline E_##id put_##id##_S(int64_t v) { return from_s; }                                                    \
@@ -96,8 +112,10 @@ PUT_INT(U32, 0, UINT32_MAX, limit((double)v, 0, UINT32_MAX), limit(v, 0, UINT32_
     static inline E_##id put_##id##_D(double v) { return from_d; }                                                     \
     static inline E_##id put_##id##_F(float v) { return put_##id##_D((double)v); }                                     \
     static inline E_##id put_##id##_C(QComplexD v) { return put_##id##_D(v.re); }
+/* clang-format off */
 PUT_WIDE(I64, v, v > INT64_MAX ? INT64_MAX : (int64_t)v, qdtype_sat_i64(v, INT64_MIN, INT64_MAX))
 PUT_WIDE(U64, v < 0 ? 0 : (uint64_t)v, v, qdtype_sat_u64(v, UINT64_MAX))
+/* clang-format on */
 
 #define PUT_REAL(id, from_float, from_other)                                                                           \
     static inline E_##id put_##id##_I(int32_t v) { return from_other; }                                                \
@@ -105,11 +123,16 @@ PUT_WIDE(U64, v < 0 ? 0 : (uint64_t)v, v, qdtype_sat_u64(v, UINT64_MAX))
     static inline E_##id put_##id##_U(uint64_t v) { return from_other; }                                               \
     static inline E_##id put_##id##_D(double v) { return from_other; }                                                 \
     static inline E_##id put_##id##_F(float v) { return from_float; }                                                  \
-    static inline E_##id put_##id##_C(QComplexD c) { double v = c.re; return from_other; }
+    static inline E_##id put_##id##_C(QComplexD c) {                                                                   \
+        double v = c.re;                                                                                               \
+        return from_other;                                                                                             \
+    }
+/* clang-format off */
 PUT_REAL(F16, to_half(v), to_half((float)v))
 PUT_REAL(BF16, to_bf16(v), to_bf16((float)v))
 PUT_REAL(F32, v, (float)v)
 PUT_REAL(F64, (double)v, (double)v)
+/* clang-format on */
 
 #define PUT_OTHER(id, from_real, from_complex)                                                                         \
     static inline E_##id put_##id##_I(int32_t v) { return from_real; }                                                 \
@@ -142,13 +165,17 @@ typedef void Strided(const char *src, ptrdiff_t sstep, char *dst, ptrdiff_t dste
     }
 #ifdef QCONV_AVX2
 #define LOOPS(to, from, nat) PACKED(to, from, nat)
-#define ENTRY(to, from) [QS_##to] = packed_##from##_##to,
+#define ENTRY(to, from)      [QS_##to] = packed_##from##_##to,
 typedef Packed *Entry;
 #else
 #define LOOPS(to, from, nat) PACKED(to, from, nat) STRIDED(to, from, nat)
-#define ENTRY(to, from) [QS_##to] = {packed_##from##_##to, strided_##from##_##to},
-typedef struct { Packed *packed; Strided *strided; } Entry;
+#define ENTRY(to, from)      [QS_##to] = {packed_##from##_##to, strided_##from##_##to},
+typedef struct {
+    Packed *packed;
+    Strided *strided;
+} Entry;
 #endif
+/* clang-format off */
 #define ALL_LOOPS_FROM(from, nat)                                                                                      \
     LOOPS(B1, from, nat) LOOPS(I8, from, nat) LOOPS(U8, from, nat) LOOPS(I16, from, nat) LOOPS(U16, from, nat)         \
     LOOPS(I32, from, nat) LOOPS(U32, from, nat) LOOPS(I64, from, nat) LOOPS(U64, from, nat) LOOPS(F16, from, nat)      \
@@ -168,6 +195,7 @@ ALL_LOOPS_FROM(F32, F)
 ALL_LOOPS_FROM(F64, D)
 ALL_LOOPS_FROM(C64, C)
 ALL_LOOPS_FROM(C128, C)
+/* clang-format on */
 
 #define DTYPE(id, ...) [QS_##id] = {EACH_DTYPE(ENTRY, id)},
 static const Entry loops[QS_NDTYPES][QS_NDTYPES] = {
@@ -186,14 +214,19 @@ Packed *qconv_packed(qs_dtype from, qs_dtype to) {
     static void move_##bits(const char *src, ptrdiff_t sstep, char *dst, ptrdiff_t dstep, size_t n) {                  \
         for (; n--; src += sstep, dst += dstep) memcpy(dst, src, sizeof(type));                                        \
     }
+/* clang-format off */
 MOVE(8, uint8_t)
 MOVE(16, uint16_t)
 MOVE(32, uint32_t)
 MOVE(64, uint64_t)
 MOVE(128, QComplexD)
+/* clang-format on */
 
 static void move(size_t size, const char *src, ptrdiff_t sstep, char *dst, ptrdiff_t dstep, size_t n) {
-    if (sstep == (ptrdiff_t)size && dstep == sstep) { memmove(dst, src, n * size); return; }
+    if (sstep == (ptrdiff_t)size && dstep == sstep) {
+        memmove(dst, src, n * size);
+        return;
+    }
     Strided *f = size == 1 ? move_8 : size == 2 ? move_16 : size == 4 ? move_32 : size == 8 ? move_64 : move_128;
     f(src, sstep, dst, dstep, n);
 }

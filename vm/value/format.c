@@ -1,10 +1,10 @@
 /* format.c -- values as text: what print shows, what the prompt echoes, and C-like formats. */
-#include "vm/base/warning.h"
 #include "lang/syntax/ast.h"
 #include "vm/array/array.h"
 #include "vm/base/number.h"
-#include "vm/tape/tape.h"
+#include "vm/base/warning.h"
 #include "vm/quasar.h"
+#include "vm/tape/tape.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -57,7 +57,10 @@ static void add_element(Text *t, qs_dtype d, const void *p) {
 
 /* -- nested brackets: arrays and cells ----------------------------------------------------------------------------- */
 
-typedef struct Above { const struct Above *up; const void *p; } Above; /* the containers around a value, inner first */
+typedef struct Above {
+    const struct Above *up;
+    const void *p;
+} Above; /* the containers around a value, inner first */
 
 typedef struct {
     qs_vm *vm;
@@ -67,9 +70,12 @@ typedef struct {
 } Printer;
 
 enum {
-    EDGE = 3, OUTER_EDGE = 1, /* of a shortened dimension, shown at each end: of the last two, of others */
-    BRIEF_ELEMENTS = 200, BRIEF_ITEMS = 50, BRIEF_CHARS = 2000, /* beyond these the brief form shortens */
-    DEPTH_MAX = 100                                             /* containers deeper than this print as … */
+    EDGE = 3,
+    OUTER_EDGE = 1, /* of a shortened dimension, shown at each end: of the last two, of others */
+    BRIEF_ELEMENTS = 200,
+    BRIEF_ITEMS = 50,
+    BRIEF_CHARS = 2000, /* beyond these the brief form shortens */
+    DEPTH_MAX = 100     /* containers deeper than this print as … */
 };
 static const size_t text_limit = (size_t)1 << 28; /* shared parts may multiply up to here */
 
@@ -236,12 +242,14 @@ static qs_status add_container(Printer *p, qs_value v, const Above *above, int d
 static qs_status add_value(Printer *p, qs_value v, const Above *above, int depth) {
     switch ((qs_kind)v.kind) {
     case QS_NIL: qtext_puts(p->t, qval_type_name(p->vm, v)); break;
-    case QS_BOOL: case QS_INT: qtext_printf(p->t, "%lld", (long long)v.u.i); break;
+    case QS_BOOL:
+    case QS_INT: qtext_printf(p->t, "%lld", (long long)v.u.i); break;
     case QS_NUM: number(p->t, v.u.f, QS_F64); break;
     case QS_COMPLEX: add_complex(p->t, ((Complex *)v.u.p)->re, ((Complex *)v.u.p)->im, QS_C128); break;
     case QS_STRING: add_string(p, v.u.p, depth > 0 || p->brief); break;
     case QS_ARRAY: return add_array(p, v.u.p, depth == 0);
-    case QS_CELL: case QS_OBJECT: return add_container(p, v, above, depth);
+    case QS_CELL:
+    case QS_OBJECT: return add_container(p, v, above, depth);
     case QS_FUNCTION: add_function(p->t, v.u.p); break;
     case QS_TYPE: add_type(p->t, v.u.p); break;
     case QS_FOREIGN: return add_foreign(p, v.u.p);

@@ -203,8 +203,10 @@ qs_status qobj_initial(qs_vm *vm, const Class *cls, int field, qs_value *out) {
     if (!f->given) return *out = qval_retain(f->init), QS_OK;
     qs_value v = *qvm_global(vm, (uint64_t)f->given - 1);
     if (v.kind == QS_NIL && v.aux == NIL_UNSET)
-        return qerr_set(qvm_ctx(vm), QS_ENAME, "field %s of %s begins with a value that is computed where the class "
-                        "stands, and the program has not come there yet", f->name->s, cls->name->s);
+        return qerr_set(qvm_ctx(vm), QS_ENAME,
+                        "field %s of %s begins with a value that is computed where the class "
+                        "stands, and the program has not come there yet",
+                        f->name->s, cls->name->s);
     if (!f->type || v.kind == QS_NIL) return *out = qval_retain(v), QS_OK;
     return qval_coerce(vm, v, f->type, f->name->s, out);
 }

@@ -35,15 +35,25 @@ static inline qs_value qval_object(qs_kind k, void *p) { /* takes the reference 
 
 /* Nil has variants, told apart by aux: a whole-dimension index (:) and a name that has no value yet. */
 enum { NIL_NULL = 0, NIL_COLON = 1, NIL_UNSET = 2 };
-static inline qs_value qval_colon(void) { qs_value v = {QS_NIL, NIL_COLON, {0}}; return v; }
+static inline qs_value qval_colon(void) {
+    qs_value v = {QS_NIL, NIL_COLON, {0}};
+    return v;
+}
 static inline bool qval_is_colon(qs_value v) { return v.kind == QS_NIL && v.aux == NIL_COLON; }
 static inline bool qval_is_number(qs_value v) { return v.kind == QS_NUM || v.kind == QS_INT || v.kind == QS_BOOL; }
 static inline double qval_number(qs_value v) { return v.kind == QS_NUM ? v.u.f : (double)v.u.i; } /* if it is_number */
 
-typedef struct Complex { Obj hdr; double re, im; } Complex;
+typedef struct Complex {
+    Obj hdr;
+    double re, im;
+} Complex;
 
 /* Objects that can be part of a cycle begin with a GcObj; vm/value/gc.c walks the list of all of them. */
-typedef struct GcObj { Obj hdr; struct GcObj *prev, *next; uint32_t trial; } GcObj;
+typedef struct GcObj {
+    Obj hdr;
+    struct GcObj *prev, *next;
+    uint32_t trial;
+} GcObj;
 enum { OBJ_GARBAGE = 0x80 }; /* hdr.flags, while gc.c runs: found unreachable so far */
 
 /* A numeric array.  Row-major; strides count elements.  rank, dims and strides are its normal form, all that programs
@@ -51,23 +61,23 @@ enum { OBJ_GARBAGE = 0x80 }; /* hdr.flags, while gc.c runs: found unreachable so
  * dimensions it was made with: from these two qarr_shape gives the shape that others see. */
 typedef struct Array {
     Obj hdr;
-    uint8_t dtype;    /* qs_dtype */
-    uint8_t rank;     /* 1..8 */
-    uint8_t ndim;     /* at least rank; 0: one element without dimensions, from outside */
-    uint8_t size_of;  /* a list that size(x) has made: the ndim of x; else 0 */
-    bool turned;      /* a column that transpose has made of a vec of one dimension */
+    uint8_t dtype;   /* qs_dtype */
+    uint8_t rank;    /* 1..8 */
+    uint8_t ndim;    /* at least rank; 0: one element without dimensions, from outside */
+    uint8_t size_of; /* a list that size(x) has made: the ndim of x; else 0 */
+    bool turned;     /* a column that transpose has made of a vec of one dimension */
     bool contiguous;
     Buffer *buf;
-    size_t offset;    /* of the first element, in elements */
-    size_t count;     /* product of dims */
+    size_t offset;       /* of the first element, in elements */
+    size_t count;        /* product of dims */
     struct Trace *trace; /* of which operation this is the result, while derivatives are taken (vm/tape/tape.h); NULL */
     struct Family *family; /* of copies where views are meant (vm/tape/view.c); NULL */
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
 } Array;
-enum { /* hdr.flags */
-    ARRAY_AS_IS = 1,  /* memory that somebody wants used in place; it is never converted implicitly */
-    ARRAY_LITERAL = 2, /* as it is written in the program */
-    ARRAY_KEPT = 4    /* a snapshot of vm/tape/saved_arrays.c; it is never written */
+enum {                    /* hdr.flags */
+       ARRAY_AS_IS = 1,   /* memory that somebody wants used in place; it is never converted implicitly */
+       ARRAY_LITERAL = 2, /* as it is written in the program */
+       ARRAY_KEPT = 4     /* a snapshot of vm/tape/saved_arrays.c; it is never written */
 };
 
 enum { CELL_INFERRED = 1 }; /* hdr.flags: elem was seen in the items of a literal, and widens when it must */
@@ -79,17 +89,23 @@ typedef struct Cell {
     uint8_t rank;
     int64_t dims[QS_MAX_RANK];
     size_t count;
-    qs_value *items;      /* count of them, from qpool_get */
+    qs_value *items; /* count of them, from qpool_get */
 } Cell;
 
 /* given: 1 + the global that has the initial value, when that is computed; 0: it is init. */
-typedef struct Field { Str *name; const Type *type; qs_value init; int given; } Field;
+typedef struct Field {
+    Str *name;
+    const Type *type;
+    qs_value init;
+    int given;
+} Field;
 typedef struct Class {
     Str *name;
     ClassKind kind;
     Type *type;
-    Field *fields; int nfields;
-    Map index;        /* name -> field number */
+    Field *fields;
+    int nfields;
+    Map index;              /* name -> field number */
     struct Function *ctors; /* functions of the same name, borrowed; NULL when there are none */
 } Class;
 
@@ -97,7 +113,8 @@ typedef struct Object { /* cls NULL: object(), fields in `dynamic` (values are i
     GcObj gc;
     Class *cls;
     Map dynamic;
-    qs_value *slots; uint32_t nslots, cap;
+    qs_value *slots;
+    uint32_t nslots, cap;
 } Object;
 
 typedef enum { FN_SCRIPT, FN_NATIVE, FN_SET, FN_FOREIGN /* calls captures[0] */ } FunctionKind;
@@ -107,28 +124,46 @@ typedef enum { TAKES_ANY, TAKES_EACH, TAKES_LAUNCH, TAKES_EXACT } Takes;
 typedef struct Proto Proto;
 /* Of a set: which member calls have chosen before, by the types of their arguments (vm/interp/call.c). */
 enum { MOST_KEYS = 6, MOST_CHOSEN = 4 };
-typedef struct { uint64_t key[MOST_KEYS]; int n; struct Function *fn; } Chosen;
-typedef struct { Chosen at[MOST_CHOSEN]; unsigned next; uint64_t types; /* Machine.types_defined of then */ } Choices;
+typedef struct {
+    uint64_t key[MOST_KEYS];
+    int n;
+    struct Function *fn;
+} Chosen;
+typedef struct {
+    Chosen at[MOST_CHOSEN];
+    unsigned next;
+    uint64_t types; /* Machine.types_defined of then */
+} Choices;
 
 typedef struct Function { /* script closure, native, or a set of overloads */
     GcObj gc;
     uint8_t fkind;
-    uint8_t takes;                   /* FN_NATIVE: Takes */
-    bool unpacks;                    /* FN_NATIVE: its one result is documented to be unpacked, [m, n] = size(x) */
-    bool acts;                       /* FN_NATIVE: a call may have an effect besides its results */
+    uint8_t takes; /* FN_NATIVE: Takes */
+    bool unpacks;  /* FN_NATIVE: its one result is documented to be unpacked, [m, n] = size(x) */
+    bool acts;     /* FN_NATIVE: a call may have an effect besides its results */
     Str *name;
-    Func *ast;                       /* FN_SCRIPT */
-    Proto *proto;                    /* FN_SCRIPT host code; compiled on first call */
-    const struct qs_native_def *native;     /* FN_NATIVE */
-    struct Function **members; int nmembers; /* FN_SET, most recently defined last */
-    Choices *choices;                /* FN_SET; NULL: none */
-    struct Class *cls;               /* FN_SET named like a class: constructs it when no member takes the arguments */
+    Func *ast;                          /* FN_SCRIPT */
+    Proto *proto;                       /* FN_SCRIPT host code; compiled on first call */
+    const struct qs_native_def *native; /* FN_NATIVE */
+    struct Function **members;
+    int nmembers;      /* FN_SET, most recently defined last */
+    Choices *choices;  /* FN_SET; NULL: none */
+    struct Class *cls; /* FN_SET named like a class: constructs it when no member takes the arguments */
     int ncaptures;
-    qs_value captures[];             /* in the order of ast->captures */
+    qs_value captures[]; /* in the order of ast->captures */
 } Function;
 
-typedef struct TypeValue { Obj hdr; const Type *type; TypeMods mods; struct Class *cls; } TypeValue;
-typedef struct Foreign { GcObj gc; const struct qs_foreign_type *ftype; void *p; } Foreign;
+typedef struct TypeValue {
+    Obj hdr;
+    const Type *type;
+    TypeMods mods;
+    struct Class *cls;
+} TypeValue;
+typedef struct Foreign {
+    GcObj gc;
+    const struct qs_foreign_type *ftype;
+    void *p;
+} Foreign;
 
 /* -- the machine, as most see it; the rest of it is in machine.h --------------------------------------------------- */
 static inline Ctx *qvm_ctx(qs_vm *vm) { return (Ctx *)vm; }
@@ -145,21 +180,21 @@ void qvm_report_calls(qs_vm *vm); /* adds the calls that have led here to the re
 /* Program output, in order with everything else on fd 1. */
 void qvm_write(qs_vm *vm, const char *s, size_t n);
 void qvm_flush(qs_vm *vm);
-void qvm_diagnostic(qs_vm *vm, const char *s, size_t n);        /* fd 2, after what is pending */
+void qvm_diagnostic(qs_vm *vm, const char *s, size_t n); /* fd 2, after what is pending */
 
 /* -- value.c: questions about any value ---------------------------------------------------------------------------- */
-const Type *qval_type(qs_vm *vm, qs_value v);             /* null has type ?? */
-const char *qval_type_name(qs_vm *vm, qs_value v);        /* "null", "vec", "point"; lives as long as vm */
-bool qval_takes(const Function *f, int nargs);            /* a call with so many arguments */
-bool qval_is_type(qs_vm *vm, qs_value v, const Type *t);  /* x fits an annotation t without conversion */
+const Type *qval_type(qs_vm *vm, qs_value v);            /* null has type ?? */
+const char *qval_type_name(qs_vm *vm, qs_value v);       /* "null", "vec", "point"; lives as long as vm */
+bool qval_takes(const Function *f, int nargs);           /* a call with so many arguments */
+bool qval_is_type(qs_vm *vm, qs_value v, const Type *t); /* x fits an annotation t without conversion */
 /* Assignment to something declared t: numbers convert (scalar to int truncates, with a warning beyond it), arrays of
  * other real elements are converted into a new array, else QS_ETYPE naming `what`. */
 qs_status qval_coerce(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out);
 /* The same for a parameter of a function: a number that an integer type would change is QS_EVALUE. */
 qs_status qval_pass(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out);
-bool qval_holds(qs_dtype integer, qs_value number);       /* whether an integer of that type is the number */
-qs_status qval_truth(qs_vm *vm, qs_value v, bool *out);   /* numbers: != 0; arrays: all (empty: false); else QS_ETYPE */
-bool qval_equal(qs_vm *vm, qs_value a, qs_value b);       /* match, cell comparison: same contents */
+bool qval_holds(qs_dtype integer, qs_value number);     /* whether an integer of that type is the number */
+qs_status qval_truth(qs_vm *vm, qs_value v, bool *out); /* numbers: != 0; arrays: all (empty: false); else QS_ETYPE */
+bool qval_equal(qs_vm *vm, qs_value a, qs_value b);     /* match, cell comparison: same contents */
 qs_status qval_complex(qs_vm *vm, double re, double im, qs_value *out);
 qs_status qval_string(qs_vm *vm, const char *s, size_t n, qs_value *out);
 qs_status qval_text(qs_vm *vm, Text *t, qs_status made, qs_value *out); /* a string of t, if it was made; frees t */
@@ -178,26 +213,26 @@ qs_status qcell_store(qs_vm *vm, Cell *c, size_t linear, qs_value v); /* convert
 Class *qclass_new(qs_vm *vm, Str *name, ClassKind kind, int nfields, const Field *fields);
 void qclass_free(qs_vm *vm, Class *cls);
 qs_status qobj_initial(qs_vm *vm, const Class *cls, int field, qs_value *out); /* null: none; QS_ENAME: not yet */
-qs_status qobj_new(qs_vm *vm, Class *cls, Object **out);              /* fields: init, else zero of their type */
-qs_status qobj_get(qs_vm *vm, Object *o, Str *name, qs_value *out);   /* QS_ENAME with did-you-mean */
-qs_status qobj_set(qs_vm *vm, Object *o, Str *name, qs_value v);      /* QS_EVALUE when the class is immutable */
-qs_status qobj_init(qs_vm *vm, Object *o, Str *name, qs_value v);     /* for constructors: immutable fields too */
+qs_status qobj_new(qs_vm *vm, Class *cls, Object **out);            /* fields: init, else zero of their type */
+qs_status qobj_get(qs_vm *vm, Object *o, Str *name, qs_value *out); /* QS_ENAME with did-you-mean */
+qs_status qobj_set(qs_vm *vm, Object *o, Str *name, qs_value v);    /* QS_EVALUE when the class is immutable */
+qs_status qobj_init(qs_vm *vm, Object *o, Str *name, qs_value v);   /* for constructors: immutable fields too */
 bool qobj_has(const Object *o, Str *name);
 /* Fields in order, declared ones first: index i from 0 until it returns false. */
 bool qobj_field(const Object *o, uint32_t i, Str **name, qs_value *value);
 uint32_t qobj_count(const Object *o);
 Function *qfn_native(qs_vm *vm, const struct qs_native_def *def);
-Function *qfn_foreign(qs_vm *vm, Str *name, qs_value callee);         /* a foreign value as a function */
-Function *qfn_script(qs_vm *vm, Func *ast, int ncaptures);            /* captures start as null */
+Function *qfn_foreign(qs_vm *vm, Str *name, qs_value callee); /* a foreign value as a function */
+Function *qfn_script(qs_vm *vm, Func *ast, int ncaptures);    /* captures start as null */
 Function *qfn_set(qs_vm *vm, Str *name);
-void qfn_set_add(qs_vm *vm, Function *set, Function *member);         /* retains member */
+void qfn_set_add(qs_vm *vm, Function *set, Function *member); /* retains member */
 Foreign *qobj_foreign(qs_vm *vm, const struct qs_foreign_type *ftype, void *p);
-qs_value qobj_type(qs_vm *vm, const Type *t, TypeMods mods);          /* a type as a value */
+qs_value qobj_type(qs_vm *vm, const Type *t, TypeMods mods); /* a type as a value */
 
 /* -- gc.c ---------------------------------------------------------------------------------------------------------- */
-void qgc_track(qs_vm *vm, GcObj *o);                                  /* may collect first */
+void qgc_track(qs_vm *vm, GcObj *o); /* may collect first */
 void qgc_untrack(qs_vm *vm, GcObj *o);
-size_t qgc_collect(qs_vm *vm);                                        /* frees unreachable cycles; how many went */
+size_t qgc_collect(qs_vm *vm); /* frees unreachable cycles; how many went */
 /* Calls f for every value that o holds a reference to. */
 void qgc_children(GcObj *o, void (*f)(void *ud, qs_value child), void *ud);
 
@@ -212,8 +247,10 @@ qs_status qfmt_printf(qs_vm *vm, const char *fmt, size_t n, int nargs, const qs_
 /* Calls any callable value.  nout < 0: one result in out[0], nil when there is none. */
 qs_status qvm_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nout, qs_value *out);
 typedef struct { /* arguments of a call; the last nnamed of nin were written name := value */
-    int nin; qs_value *in;
-    int nnamed; Str *const *names;
+    int nin;
+    qs_value *in;
+    int nnamed;
+    Str *const *names;
 } CallArgs;
 qs_status qvm_call_named(qs_vm *vm, qs_value fn, const CallArgs *a, int nout, qs_value *out);
 /* The declared type of parameter i; NULL: none, or one that depends on the call. */

@@ -2,16 +2,16 @@
 #include "lang/syntax/ast.h"
 #include "lang/syntax/operators.h"
 #include "vm/array/array.h"
-#include "vm/array/strided.h"
 #include "vm/array/contiguous.h"
+#include "vm/array/strided.h"
 #include "vm/base/number.h"
 #include "vm/base/warning.h"
-#include "vm/tape/tape.h"
 #include "vm/quasar.h"
+#include "vm/tape/tape.h"
 #include "vm/value/convert.h"
 
-#include <stdio.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* -- types --------------------------------------------------------------------------------------------------------- */
@@ -92,7 +92,8 @@ static bool number_fits(qs_value v, qs_dtype d) {
     v = qtape_plain(v);
     switch ((DtypeClass)qdtype_info[d].cls) {
     case DC_BOOL: return v.kind == QS_BOOL;
-    case DC_SINT: case DC_UINT: return v.kind == QS_INT && int_holds(d, v.u.i);
+    case DC_SINT:
+    case DC_UINT: return v.kind == QS_INT && int_holds(d, v.u.i);
     case DC_REAL: return qval_is_number(v);
     case DC_CPLX: return qval_is_number(v) || v.kind == QS_COMPLEX;
     }
@@ -156,7 +157,8 @@ bool qval_is_type(qs_vm *vm, qs_value v, const Type *t) {
     case TY_NUM: return number_fits(v, t->dtype);
     case TY_STRING: return v.kind == QS_STRING;
     case TY_ARRAY: return v.kind == QS_ARRAY ? array_fits(vm, v.u.p, t) : v.kind == QS_CELL && cell_fits(vm, v.u.p, t);
-    case TY_FN: case TY_KERNEL: return function_fits(v, t);
+    case TY_FN:
+    case TY_KERNEL: return function_fits(v, t);
     case TY_OBJECT:
         return is_null(v) ||
                (v.kind == QS_OBJECT && (!((Object *)v.u.p)->cls || ((Object *)v.u.p)->cls->kind == CLASS_DYNAMIC));
@@ -231,7 +233,8 @@ static qs_status convert_number(qs_vm *vm, qs_value v, const Type *t, const char
     if (!qval_is_number(v)) return mismatch(vm, v, t, what);
     switch (cls) {
     case DC_BOOL: *out = qs_bool(qval_number(v) != 0); break;
-    case DC_SINT: case DC_UINT: *out = to_int(t->dtype, v); break;
+    case DC_SINT:
+    case DC_UINT: *out = to_int(t->dtype, v); break;
     case DC_REAL: *out = qs_num(round_real(qvm_ctx(vm), t->dtype, qval_number(v))); break;
     case DC_CPLX: return qval_complex(vm, qval_number(v), 0, out);
     }
@@ -287,9 +290,7 @@ static qs_status convert_cell(qs_vm *vm, qs_value v, const Type *t, const char *
 }
 
 /* Integers from lo to below `beyond` hold x. */
-static inline bool span_holds(double x, double lo, double beyond) {
-    return (trunc(x) == x) & (x >= lo) & (x < beyond);
-}
+static inline bool span_holds(double x, double lo, double beyond) { return (trunc(x) == x) & (x >= lo) & (x < beyond); }
 
 bool qval_holds(qs_dtype integer, qs_value number) {
     double lo, hi;
@@ -314,7 +315,10 @@ static const Type *numeric_member(const Type *t) {
 }
 
 /* A parameter of that type, and the integer type of its elements, which must hold what is given. */
-typedef struct { const char *what; const Type *type, *element; } Held;
+typedef struct {
+    const char *what;
+    const Type *type, *element;
+} Held;
 
 static qs_status not_held(qs_vm *vm, qs_value number, const Held *h) {
     char text[NUMBER_TEXT];
@@ -433,7 +437,8 @@ qs_status qval_truth(qs_vm *vm, qs_value v, bool *out) {
     v = qtape_plain(v);
     const Complex *z = v.u.p;
     switch ((qs_kind)v.kind) {
-    case QS_BOOL: case QS_INT: return *out = v.u.i != 0, QS_OK;
+    case QS_BOOL:
+    case QS_INT: return *out = v.u.i != 0, QS_OK;
     case QS_NUM: return *out = v.u.f != 0, QS_OK;
     case QS_COMPLEX: return *out = z->re != 0 || z->im != 0, QS_OK;
     case QS_ARRAY: return array_truth(vm, v.u.p, out);

@@ -5,7 +5,7 @@ typedef struct {
     const KFunc *f;
     const bool *active;
     uint8_t *varies, *matters;
-    bool *array;     /* by parameter: it holds what depends on active ones */
+    bool *array; /* by parameter: it holds what depends on active ones */
     bool changed;
 } Flow;
 
@@ -30,10 +30,14 @@ static void vary(Flow *s, KRef r) {
     switch ((KOp)i->op) {
     case K_PARAM: mark(s, s->varies, r, s->active[i->imm]); break;
     case K_LOAD: mark(s, s->varies, r, s->array[i->imm]); break;
-    case K_LOCAL: case K_GET: case K_ALOAD: mark(s, s->varies, r, s->varies[i->a]); break;
+    case K_LOCAL:
+    case K_GET:
+    case K_ALOAD: mark(s, s->varies, r, s->varies[i->a]); break;
     case K_SET: mark(s, s->varies, i->a, s->varies[i->b]); break;
-    case K_ASTORE: case K_AATOMIC: mark(s, s->varies, i->a, s->varies[i->c]); break;
-    case K_STORE: case K_ATOMIC:
+    case K_ASTORE:
+    case K_AATOMIC: mark(s, s->varies, i->a, s->varies[i->c]); break;
+    case K_STORE:
+    case K_ATOMIC:
         if (s->varies[i->b] && !s->array[i->imm]) s->array[i->imm] = s->changed = true;
         break;
     default:
@@ -45,10 +49,14 @@ static void vary(Flow *s, KRef r) {
 static void matter(Flow *s, KRef r) {
     const KIns *i = ins(s, r);
     switch ((KOp)i->op) {
-    case K_STORE: case K_ATOMIC: mark(s, s->matters, i->b, s->active[i->imm]); break;
-    case K_LOCAL: case K_GET: case K_ALOAD: mark(s, s->matters, i->a, s->matters[r]); break;
+    case K_STORE:
+    case K_ATOMIC: mark(s, s->matters, i->b, s->active[i->imm]); break;
+    case K_LOCAL:
+    case K_GET:
+    case K_ALOAD: mark(s, s->matters, i->a, s->matters[r]); break;
     case K_SET: mark(s, s->matters, i->b, s->matters[i->a]); break;
-    case K_ASTORE: case K_AATOMIC: mark(s, s->matters, i->c, s->matters[i->a]); break;
+    case K_ASTORE:
+    case K_AATOMIC: mark(s, s->matters, i->c, s->matters[i->a]); break;
     default:
         if (kir_ops[i->op].effect != KE_PURE || !passes(i)) break;
         for (int k = first_of(i); k < 3; k++) mark(s, s->matters, i->arg[k], s->matters[r]);

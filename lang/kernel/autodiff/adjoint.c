@@ -7,7 +7,8 @@
  *     GET, SET   the same with the adjoint of the LOCAL             BARRIER    a BARRIER
  *     IF         the same branch                                    loop       its turns, last first
  *
- * A turn begins with what its LOCALs held then.  Where that is needed (dead_code.c says so), it was kept for each turn, if
+ * A turn begins with what its LOCALs held then.  Where that is needed (dead_code.c says so), it was kept for each
+ * turn, if
  * they are few; else it is computed again from SLOTS places, of which those that are free are spread over the turns
  * that lie ahead: 10 000 turns cost a few runs through the loop, and no more memory than ten. */
 #include "lang/kernel/autodiff/rematerialize.h"
@@ -73,7 +74,11 @@ static KRef take(KRemat *v, KRef r) {
 }
 
 /* -- arrays of parameters ------------------------------------------------------------------------------------------ */
-typedef struct { int param; KRef at, guard; qs_dtype d; } KElement;
+typedef struct {
+    int param;
+    KRef at, guard;
+    qs_dtype d;
+} KElement;
 
 static KRef use(void *v, KRef r) { return kremat_use(v, r); }
 
@@ -95,8 +100,7 @@ static void store(KRemat *v, const KElement *e, KRef x) {
 
 static void add_to_array(KRemat *v, const KElement *e, bool own, KRef x) {
     if (own || v->f->serial) store(v, e, kremat_fold(v, K_ADD, load(v, e), x, 0));
-    else kremat_add(v, (KMake){K_ATOMIC, .flag = KA_ADD, .a = e->at, .b = x, .c = e->guard,
-                                .imm = (uint64_t)e->param});
+    else kremat_add(v, (KMake){K_ATOMIC, .flag = KA_ADD, .a = e->at, .b = x, .c = e->guard, .imm = (uint64_t)e->param});
 }
 
 static bool has_adjoint(const KRemat *v, const KIns *i) { return v->s->param[i->imm].adjoint >= 0; }
@@ -209,8 +213,12 @@ static void back_one(KRemat *v, KRef r) {
     case K_ASTORE: back_astore(v, i); return;
     case K_AATOMIC: back_aatomic(v, i); return;
     case K_BARRIER: kremat_add(v, (KMake){.op = K_BARRIER}); return;
-    case K_SET: if (is_live(v, i->a)) give(v, i->b, take_sum(v, &v->sum[i->a])); return;
-    case K_LOCAL: if (is_live(v, r)) give(v, i->a, take_sum(v, &v->sum[r])); return;
+    case K_SET:
+        if (is_live(v, i->a)) give(v, i->b, take_sum(v, &v->sum[i->a]));
+        return;
+    case K_LOCAL:
+        if (is_live(v, r)) give(v, i->a, take_sum(v, &v->sum[r]));
+        return;
     default: break;
     }
     KRef x = kir_has_result(i) && i->op != K_LARRAY && i->op != K_SHARED ? take(v, r) : 0;
@@ -260,7 +268,13 @@ static void back_frame(KRemat *v, KRef first, KRef last) {
 }
 
 /* -- loops --------------------------------------------------------------------------------------------------------- */
-typedef struct { KRef loop; KLoopState *l; KRef *outer; KRef a, step; qs_dtype d; } KWayBack; /* a, step: of a FOR */
+typedef struct {
+    KRef loop;
+    KLoopState *l;
+    KRef *outer;
+    KRef a, step;
+    qs_dtype d;
+} KWayBack; /* a, step: of a FOR */
 
 /* The turn in which the LOCALs of f are `local`. */
 static void back_turn(KRemat *v, const KWayBack *w) {
@@ -280,7 +294,7 @@ static void begin_state(KRemat *v, const KWayBack *w, bool all) {
 static void bind_counter(KRemat *v, const KWayBack *w, KRef n) {
     if (!w->a) return;
     KRef value = kremat_fold(v, K_ADD, kremat_cast(v, QS_I64, w->a),
-                              kremat_fold(v, K_MUL, n, kremat_cast(v, QS_I64, w->step), 0), 0);
+                             kremat_fold(v, K_MUL, n, kremat_cast(v, QS_I64, w->step), 0), 0);
     kremat_bind(v, w->loop, kremat_cast(v, w->d, value));
 }
 
@@ -292,7 +306,9 @@ static void begin_with_history(KRemat *v, const KWayBack *w, KRef turn) {
     }
 }
 
-typedef struct { KRef top, turn, *slot, next, step; } KSlots; /* top, next, step: LOCALs; turn, slot: LARRAYs */
+typedef struct {
+    KRef top, turn, *slot, next, step;
+} KSlots; /* top, next, step: LOCALs; turn, slot: LARRAYs */
 
 static void put_slot(KRemat *v, const KWayBack *w, const KSlots *s, KRef turn) {
     KRef top = kremat_fold(v, K_ADD, get(v, s->top), kremat_whole(v, QS_I32, 1), 0);
@@ -458,8 +474,11 @@ static void back(KRemat *v, KRef first, KRef last) {
 static bool has_action(const KRemat *v, KRef r) {
     const KIns *i = ins(v, r);
     switch ((KOp)i->op) {
-    case K_STORE: case K_ATOMIC: return has_adjoint(v, i);
-    case K_SET: case K_ASTORE: case K_AATOMIC: return is_live(v, i->a);
+    case K_STORE:
+    case K_ATOMIC: return has_adjoint(v, i);
+    case K_SET:
+    case K_ASTORE:
+    case K_AATOMIC: return is_live(v, i->a);
     case K_BARRIER: return true;
     default: return is_live(v, r);
     }
@@ -534,7 +553,8 @@ static KRef inside(KRemat *v, const KIns *i) {
 static KElement own_element(KRemat *v, int p) {
     const KIns *i = ins(v, v->element[p]);
     KRef guard = kadjindex_guard(i);
-    return (KElement){.param = v->s->param[p].adjoint, .at = kadjindex_packed(v->g, v->f, i, fixed, v),
+    return (KElement){.param = v->s->param[p].adjoint,
+                      .at = kadjindex_packed(v->g, v->f, i, fixed, v),
                       .guard = guard || kadjindex_is_there(v->f, p) ? fixed(v, guard) : inside(v, i),
                       .d = kir_value_dtype((qs_dtype)v->f->params[p].dtype)};
 }

@@ -17,7 +17,7 @@ typedef struct {
     KUse *use;
     void *ud;
     uint32_t pos;
-    bool *strided;  /* by instruction of f: it names a STRIDE of the array */
+    bool *strided; /* by instruction of f: it names a STRIDE of the array */
     KRef *done;
 } Pack;
 

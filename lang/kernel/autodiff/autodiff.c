@@ -8,18 +8,22 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_EXTRAS = QS_MAX_RANK + 3 * KTAPES, GROUP_EXTRAS = 3 /* for one array */, GROUP_PASSES = 3,
-       MOST = 4 /* gathering passes for one array */ };
+enum {
+    MAX_EXTRAS = QS_MAX_RANK + 3 * KTAPES,
+    GROUP_EXTRAS = 3 /* for one array */,
+    GROUP_PASSES = 3,
+    MOST = 4 /* gathering passes for one array */
+};
 
 typedef struct {
     Ctx *c;
     Arena *arena;
-    const KFunc *given;  /* as it came */
+    const KFunc *given; /* as it came */
     KNormal normal;
     const bool *active, *enters, *adds, *one;
     KGrad *out;
-    KGroup *group;       /* by parameter of given */
-    uint8_t *used;       /* by instruction of normal.func: a read that is kept, and asked for */
+    KGroup *group;         /* by parameter of given */
+    uint8_t *used;         /* by instruction of normal.func: a read that is kept, and asked for */
     const uint8_t *common; /* by instruction of normal.func: see KGrading */
     KGrading s;
 } Grad;
@@ -34,7 +38,8 @@ static qs_status check_params(const Grad *d) {
     if (f->ruled)
         return qerr_at(d->c, QS_ETYPE, (Where){f->src, f->ruled_pos},
                        "kernel %s has no derivative: it calls %s, whose {!adjoint …} is followed outside of kernels "
-                       "only", f->name->s, f->ruled->s);
+                       "only",
+                       f->name->s, f->ruled->s);
     for (int p = 0; p < d->given->nparams; p++) {
         qs_dtype t = (qs_dtype)d->given->params[p].dtype;
         if (d->active[p] && !qdtype_is_smooth(t))
@@ -48,8 +53,9 @@ static qs_status check_ins(const Grad *d, const KFunc *f, const KActive *act, KR
     const KIns *i = &f->ins[r];
     if (i->op == K_ANY) return refuse(d, f, i->pos, "it asks other positions (any)");
     if (i->op == K_AATOMIC && act->live[i->a] && !kshared_is_sum(i))
-        return refuse(d, f, i->pos, "of updates of shared memory where positions meet only += and -= are "
-                                    "differentiated; reductions by syncthreads and s[i] = max(s[i], …) are, too");
+        return refuse(d, f, i->pos,
+                      "of updates of shared memory where positions meet only += and -= are "
+                      "differentiated; reductions by syncthreads and s[i] = max(s[i], …) are, too");
     if (f->serial && (i->op == K_BLKPOS || i->op == K_BLKIDX))
         return refuse(d, f, i->pos, "it runs in order, and asks for its block");
     return QS_OK;
@@ -125,7 +131,10 @@ static void add_adjoints(Grad *d, const char *name) {
     KGradParam *out = qarena_alloc(d->arena, qmem_size((size_t)f->nparams, sizeof *out, sizeof *out));
     for (int i = 0; i < f->nparams; i++) {
         const KParam *p = &f->params[i];
-        KParam a = {.kind = KP_ARRAY, .dtype = (uint8_t)adjoint_dtype(p), .contiguous = true, .unit_last = true,
+        KParam a = {.kind = KP_ARRAY,
+                    .dtype = (uint8_t)adjoint_dtype(p),
+                    .contiguous = true,
+                    .unit_last = true,
                     .rank = p->kind == KP_NUM ? 1 : p->rank};
         out[i].adjoint = d->active[i] ? add_param(d, a, name, p->name->s) : -1;
         out[i].adds = d->adds && d->adds[i];
@@ -452,8 +461,7 @@ static void tell_stored(Grad *d) {
         const KParam *x = &d->given->params[p];
         if (x->kind != KP_ARRAY || d->s.param[p].adjoint < 0 || d->given->serial) continue;
         bool own = kadjindex_owner(d->normal.func, p, &first) == KOWN_ELEMENT;
-        if (own && !x->written && !d->s.param[p].adds && !qdtype_is_complex((qs_dtype)x->dtype))
-            tell_own(d, p, first);
+        if (own && !x->written && !d->s.param[p].adds && !qdtype_is_complex((qs_dtype)x->dtype)) tell_own(d, p, first);
     }
 }
 
@@ -474,7 +482,11 @@ static qs_status verify(const Grad *d) {
 static Grad begin(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KGrad *out) {
     size_t n = (size_t)f->nparams, most = (MOST + 1 + GROUP_PASSES) * n + 8;
     *out = (KGrad){.pass = qarena_alloc(arena, qmem_size(most, sizeof(KGradPass), 0))};
-    return (Grad){.c = c, .arena = arena, .given = f, .active = active, .out = out,
+    return (Grad){.c = c,
+                  .arena = arena,
+                  .given = f,
+                  .active = active,
+                  .out = out,
                   .group = qarena_alloc(arena, qmem_size(n, sizeof(KGroup), sizeof(KGroup)))};
 }
 

@@ -33,7 +33,10 @@ typedef enum {
     KX_CLAIM,  /* the same, of zeros */
     KX_AFTER   /* array: what f's parameter `which` holds after the launch of f; its rank, extents and dtype, packed */
 } KExtraKind;
-typedef struct { uint8_t kind; int which; } KExtra;
+typedef struct {
+    uint8_t kind;
+    int which;
+} KExtra;
 enum { KGRAD_TAPES = 6 };
 
 /* Passes add to adjoints of what f reads, which come in as zeros, or as what is known already.  Some store at first: */
@@ -50,16 +53,16 @@ typedef struct {
     uint8_t stored; /* array: KStored */
     bool adds;      /* array: passes add to its adjoint, also where they could store */
     int axis[QS_MAX_RANK]; /* KSTORED_OWN: of which dimension the position along each axis is the coordinate */
-    int adjoint;    /* its adjoint among the parameters; -1: not active */
+    int adjoint;           /* its adjoint among the parameters; -1: not active */
 } KGradParam;
 
 typedef struct {
     KFunc *func;
-    int over;       /* -1: launched over the domain of f; else over extents of this array parameter of f: */
+    int over;              /* -1: launched over the domain of f; else over extents of this array parameter of f: */
     int axis[QS_MAX_RANK]; /* of which dimension the extent along each axis of func's launch is */
-    int row;        /* not 0: over the domain of f, its last extent divided by this and rounded up */
-    bool again;     /* runs f again: see KGradParam.changed */
-    bool counts;    /* to be launched only to fill the arrays KX_COUNT; then KX_ROOM and KX_TAPE are bound */
+    int row;               /* not 0: over the domain of f, its last extent divided by this and rounded up */
+    bool again;            /* runs f again: see KGradParam.changed */
+    bool counts;           /* to be launched only to fill the arrays KX_COUNT; then KX_ROOM and KX_TAPE are bound */
 } KGradPass;
 
 /* The adjoint of an array has its rank and extents, is packed, and has the dtype in which its elements take part in
@@ -67,11 +70,14 @@ typedef struct {
  * what f writes comes in as that of its new contents and goes out as that of the old ones.  Strides of f's arrays
  * may be anything. */
 typedef struct {
-    KGradPass *pass; int npasses;    /* in this order */
-    const KGradParam *param; int nparams; /* of f */
-    KExtra *extra; int nextra;       /* parameters from first_extra on */
+    KGradPass *pass;
+    int npasses; /* in this order */
+    const KGradParam *param;
+    int nparams; /* of f */
+    KExtra *extra;
+    int nextra; /* parameters from first_extra on */
     int first_extra;
-    int64_t room[KGRAD_TAPES];       /* by tape: entries per position; -1: a pass counts them */
+    int64_t room[KGRAD_TAPES]; /* by tape: entries per position; -1: a pass counts them */
 } KGrad;
 
 /* By parameter of f.  active: only floats and complex numbers can be.  An array that f writes with what depends on an
@@ -79,26 +85,35 @@ typedef struct {
  * of what they held before; where not, what comes out there means nothing; NULL: of all.  adds: as in KGradParam; NULL:
  * of none.  one: its adjoint, which no pass may change, comes in as an array of one element that holds for all; NULL:
  * none does. */
-typedef struct { const bool *active, *enters, *adds, *one; } KGradOf;
+typedef struct {
+    const bool *active, *enters, *adds, *one;
+} KGradOf;
 /* Everything made lives in the arena. */
 qs_status kautodiff_reverse(Ctx *c, Arena *arena, const KFunc *f, const KGradOf *of, KGrad *out);
 
-/* -- producer_fusion.c -------------------------------------------------------------------------------------------------------- */
+/* -- producer_fusion.c --------------------------------------------------------------------------------------------- */
 /* f, a pass that reads its parameter `param`, as a function that computes what it reads there as the pass `of` would
  * have stored it into its parameter `store`; its parameters are those of f, then those of `of`.  NULL: it cannot be
  * done, or would take longer. */
 qs_status kproducer_make(Ctx *c, Arena *arena, const KFunc *f, int param, const KFunc *of, int store, KFunc **out);
 
-/* -- footprint.c -------------------------------------------------------------------------------------------------------- */
+/* -- footprint.c --------------------------------------------------------------------------------------------------- */
 /* What is known of a parameter before: the number; of an array the extents. */
-typedef struct { bool known; double number; int64_t dims[QS_MAX_RANK]; } KGiven;
+typedef struct {
+    bool known;
+    double number;
+    int64_t dims[QS_MAX_RANK];
+} KGiven;
 /* TABLE: no position decides what is read. */
 typedef enum { KROLE_NONE, KROLE_TABLE, KROLE_READ, KROLE_WRITTEN, KROLE_CHANGED } KFootprintRole;
-typedef struct { uint8_t role, mode /* AccessMode of its reads */; bool shifted; } KFootprintParam;
+typedef struct {
+    uint8_t role, mode /* AccessMode of its reads */;
+    bool shifted;
+} KFootprintParam;
 typedef struct {
     int rank;
     int64_t reach[QS_MAX_RANK]; /* by dimension: the largest distance of what is read, to either side */
-    KFootprintParam *param;          /* by parameter of f */
+    KFootprintParam *param;     /* by parameter of f */
 } KFootprint;
 /* An error with its place where no distance is known, or where a block of a larger array would give other results. */
 qs_status kfootprint_find(Arena *scratch, const KFunc *f, const KGiven *given, KFootprint *out);

@@ -10,10 +10,12 @@
 typedef struct {
     const KFunc *f;
     uint8_t *live;
-    KRef *work; uint32_t n;
-    KRef *next, *first;        /* lists of writes: by instruction; by LOCAL, LARRAY, SHARED, LOOP */
-    KRef *of_param; bool *wanted;
-    KRef *is;                  /* the instruction, or the value that a GET surely finds */
+    KRef *work;
+    uint32_t n;
+    KRef *next, *first; /* lists of writes: by instruction; by LOCAL, LARRAY, SHARED, LOOP */
+    KRef *of_param;
+    bool *wanted;
+    KRef *is; /* the instruction, or the value that a GET surely finds */
 } Sweep;
 
 static void mark(Sweep *s, KRef r) {

@@ -1,4 +1,5 @@
-/* footprint.c -- how far a kernel reads around its own position: what a block of a larger array lacks to compute its part.
+/* footprint.c -- how far a kernel reads around its own position: what a block of a larger array lacks to compute its
+ * part.
  *
  *     coordinate of a LOAD    BOUND(pos1 + counter - 2, dim)  ──►  axis 1, from lo-2 to hi-2     Span
  *     depends on              position, memory, extents        ──►  bits, for every instruction   Depends
@@ -16,15 +17,19 @@ enum { VISITS = 4096, DEP_POS = 1, DEP_MEMORY = 2, DEP_EXTENT = 4 };
 static const double FAR = 0x1p53;
 
 /* axis: of the position that is added, -1: none.  whole: no value between lo and hi has a fraction. */
-typedef struct { int axis; double lo, hi; bool whole; } Span;
+typedef struct {
+    int axis;
+    double lo, hi;
+    bool whole;
+} Span;
 
 typedef struct {
     const KFunc *f;
     const KGiven *given;
     KFootprint *out;
-    uint8_t *depends, *open;  /* by instruction; open: a LOCAL whose span is being looked for */
+    uint8_t *depends, *open; /* by instruction; open: a LOCAL whose span is being looked for */
     int left;
-    KRef missing;             /* the PARAM or DIM whose value is wanted, when a span was not found for its sake */
+    KRef missing; /* the PARAM or DIM whose value is wanted, when a span was not found for its sake */
 } Halo;
 
 /* -- spans --------------------------------------------------------------------------------------------------------- */
@@ -110,7 +115,8 @@ static bool of_two(const KIns *i, Span a, Span b, Span *out) {
     case K_SUB: return of_sum(a, b, -1, out);
     case K_MUL: return of_product(a, b, false, out);
     case K_DIV: return of_product(a, b, true, out) && (!qdtype_is_int((qs_dtype)i->dtype) || truncate(out));
-    case K_MIN: case K_MAX: return of_extreme((KOp)i->op, a, b, out);
+    case K_MIN:
+    case K_MAX: return of_extreme((KOp)i->op, a, b, out);
     default: return false;
     }
 }
@@ -185,7 +191,8 @@ static bool span_of(Halo *h, KRef r, Span *out) {
 static uint8_t own_bits(const Halo *h, const KIns *i) {
     switch ((KOp)i->op) {
     case K_POS: return DEP_POS;
-    case K_LOAD: case K_ATOMIC: return DEP_MEMORY;
+    case K_LOAD:
+    case K_ATOMIC: return DEP_MEMORY;
     case K_DIM: return is_cut(h, i) ? DEP_EXTENT : 0;
     default: return 0;
     }
@@ -243,8 +250,7 @@ static qs_status widen(Halo *h, const KIns *i, KRef coord, int axis) {
     Span s;
     if (!(bits_of(h, coord) & DEP_POS)) return across(h, i);
     h->left = VISITS, h->missing = 0;
-    if (!span_of(h, coord, &s))
-        return h->missing ? wanted(h, i) : far_away(h, i);
+    if (!span_of(h, coord, &s)) return h->missing ? wanted(h, i) : far_away(h, i);
     if (s.axis != axis || !s.whole) return across(h, i);
     int64_t far = (int64_t)fmax(fmax(-s.lo, s.hi), 0);
     if (i->op != K_LOAD && (s.lo != 0 || s.hi != 0)) return far_away(h, i);
@@ -343,7 +349,8 @@ static qs_status look_at_values(Halo *h) {
         if (bits & (DEP_POS | DEP_EXTENT))
             return qerr_at(f->ctx, QS_EVALUE, (Where){f->src, f->ins[r].pos},
                            "halo: what kernel %s computes here depends on %s, which is another one in a block of a "
-                           "larger array", f->name->s, bits & DEP_POS ? "its position" : "the size of an array");
+                           "larger array",
+                           f->name->s, bits & DEP_POS ? "its position" : "the size of an array");
     }
     return QS_OK;
 }
@@ -352,7 +359,8 @@ static qs_status check_blocks(const KFunc *f) {
     if (!kir_knows_blocks(f)) return QS_OK;
     return qerr_at(f->ctx, QS_EVALUE, (Where){f->src, f->ins[1].pos},
                    "halo: the positions of kernel %s work together in blocks of their own, so how far one reads is not "
-                   "known", f->name->s);
+                   "known",
+                   f->name->s);
 }
 
 qs_status kfootprint_find(Arena *scratch, const KFunc *f, const KGiven *given, KFootprint *out) {

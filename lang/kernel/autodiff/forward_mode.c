@@ -11,7 +11,7 @@ typedef struct {
     const KGrading *s;
     const KFunc *f;
     KFunc *g;
-    KRef *map, *tangent;  /* by instruction of f; of LOCALs and private or shared arrays their twins */
+    KRef *map, *tangent; /* by instruction of f; of LOCALs and private or shared arrays their twins */
     uint32_t pos;
 } Dual;
 
@@ -50,8 +50,8 @@ static KRef analytic(Dual *v, const KIns *i) {
 static int twin(const Dual *v, const KIns *i) { return v->s->param[i->imm].adjoint; }
 
 static KRef of_param(Dual *v, const KIns *i, int p) {
-    return add(v, (KMake){K_LOAD, .own = (qs_dtype)i->dtype, .a = kir_const_int(v->g, QS_I64, 0, v->pos),
-                          .imm = (uint64_t)p});
+    return add(
+        v, (KMake){K_LOAD, .own = (qs_dtype)i->dtype, .a = kir_const_int(v->g, QS_I64, 0, v->pos), .imm = (uint64_t)p});
 }
 
 static KRef tangent_of(Dual *v, KRef r) {
@@ -63,7 +63,8 @@ static KRef tangent_of(Dual *v, KRef r) {
         return add(v, (KMake){K_LOAD, .own = (qs_dtype)i->dtype, .a = kadjindex_packed(v->g, v->f, i, mapped, v),
                               .b = v->map[i->b], .imm = (uint64_t)twin(v, i)});
     case K_LOCAL: return add(v, (KMake){K_LOCAL, .a = some(v, i->a)});
-    case K_LARRAY: case K_SHARED: return add(v, kir_like(i, 0, 0, 0));
+    case K_LARRAY:
+    case K_SHARED: return add(v, kir_like(i, 0, 0, 0));
     case K_GET: return add(v, (KMake){K_GET, .a = v->tangent[i->a]});
     case K_ALOAD: return add(v, (KMake){K_ALOAD, .a = v->tangent[i->a], .b = v->map[i->b]});
     case K_CAST:
@@ -79,11 +80,15 @@ static KRef tangent_of(Dual *v, KRef r) {
 
 static void write(Dual *v, const KIns *i) {
     switch ((KOp)i->op) {
-    case K_SET: if (is_live(v, i->a)) add(v, (KMake){K_SET, .a = v->tangent[i->a], .b = some(v, i->b)}); return;
-    case K_ASTORE: case K_AATOMIC:
+    case K_SET:
+        if (is_live(v, i->a)) add(v, (KMake){K_SET, .a = v->tangent[i->a], .b = some(v, i->b)});
+        return;
+    case K_ASTORE:
+    case K_AATOMIC:
         if (is_live(v, i->a)) add(v, kir_like(i, v->tangent[i->a], v->map[i->b], some(v, i->c)));
         return;
-    case K_STORE: case K_ATOMIC:
+    case K_STORE:
+    case K_ATOMIC:
         if (twin(v, i) < 0) return;
         add(v, (KMake){(KOp)i->op, .flag = i->flag, .a = kadjindex_packed(v->g, v->f, i, mapped, v), .b = some(v, i->b),
                        .c = v->map[i->c], .imm = (uint64_t)twin(v, i)});

@@ -15,7 +15,7 @@
 enum { SITES = 64, PLACES = 256 /* of a window */, BYTES = 2048 /* of all */, GAIN = 2, MANY = 1 << 20 };
 
 typedef struct {
-    KRef at;                                  /* the ATOMIC */
+    KRef at; /* the ATOMIC */
     Affine fixed[QS_MAX_RANK], moves[QS_MAX_RANK];
     KRef bound[QS_MAX_RANK];                  /* the BOUND around the coordinate; 0: none */
     int64_t lo[QS_MAX_RANK], hi[QS_MAX_RANK]; /* of the offsets */
@@ -24,17 +24,19 @@ typedef struct {
 } Site;
 
 typedef struct {
-    int first;                                /* of its sites: all have its fixed parts and counters */
+    int first; /* of its sites: all have its fixed parts and counters */
     int64_t lo[QS_MAX_RANK], hi[QS_MAX_RANK], times;
-    KRef array;                               /* in g */
+    KRef array; /* in g */
 } Window;
 
 typedef struct {
     const KFunc *f;
     KFunc *g;
     KRef *map;
-    Site site[SITES]; int n;
-    Window window[SITES]; int nwindows;
+    Site site[SITES];
+    int n;
+    Window window[SITES];
+    int nwindows;
 } Windows;
 
 static const KIns *ins(const Windows *v, KRef r) { return &v->f->ins[r]; }
@@ -65,7 +67,8 @@ static bool split_coord(const Windows *v, Site *s, int d, KRef coord) {
     s->lo[d] = s->hi[d] = s->moves[d].constant = all.constant;
     for (int k = 0; k < all.n; k++) {
         KRef loop = counter_of(v->f, all.term[k].ref);
-        if (loop ? !extend(v, s, d, loop, all.term[k].factor) : !kadjindex_is_fixed(v->f, all.term[k].ref)) return false;
+        if (loop ? !extend(v, s, d, loop, all.term[k].factor) : !kadjindex_is_fixed(v->f, all.term[k].ref))
+            return false;
         Affine *to = loop ? &s->moves[d] : &s->fixed[d];
         to->term[to->n++] = all.term[k];
     }
@@ -250,8 +253,8 @@ static void add_window(Windows *v, const Window *w) {
     KRef offset[QS_MAX_RANK], place = 0, at = 0, guard = 0;
     int n = rank(v, s);
     for (int d = n; d-- > 0;)
-        offset[d] = kir_add(v->g, (KMake){K_FOR, .own = QS_I64, .a = number(v, w->lo[d]), .b = number(v, w->hi[d]),
-                                          .c = number(v, 1)});
+        offset[d] = kir_add(
+            v->g, (KMake){K_FOR, .own = QS_I64, .a = number(v, w->lo[d]), .b = number(v, w->hi[d]), .c = number(v, 1)});
     for (int d = 0; d < n; d++) {
         KRef x = fold(v, K_ADD, sum_of(v, &s->fixed[d], 0, again), offset[d], 0);
         KRef extent = kir_add(v->g, (KMake){K_DIM, .imm = i->imm << 8 | (uint64_t)d});

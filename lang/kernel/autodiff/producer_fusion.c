@@ -1,4 +1,5 @@
-/* producer_fusion.c -- two functions as one: where f reads an element of an array that `of` would have written, it computes it.
+/* producer_fusion.c -- two functions as one: where f reads an element of an array that `of` would have written, it
+ * computes it.
  *
  *     of    …  y[pos] = e(pos)                     f, after those of its own the parameters of `of`
  *     f     …  y[i] …                  becomes     …  e(i) …        nobody writes y, or reads it
@@ -13,10 +14,10 @@
 typedef struct {
     KFunc *g;
     const KFunc *f, *of;
-    int param, store;           /* the array, among the parameters of f and of `of` */
-    KRef read, write;           /* the LOAD of f, the STORE of `of` */
-    KRef axis[QS_MAX_RANK];     /* by axis of the launch of `of`: the coordinate of what f reads, or KINDEX_ONE */
-    KRef *map, *inner;          /* in g, by instruction of f, and of `of` */
+    int param, store;       /* the array, among the parameters of f and of `of` */
+    KRef read, write;       /* the LOAD of f, the STORE of `of` */
+    KRef axis[QS_MAX_RANK]; /* by axis of the launch of `of`: the coordinate of what f reads, or KINDEX_ONE */
+    KRef *map, *inner;      /* in g, by instruction of f, and of `of` */
 } Join;
 
 /* -- whether it can be done ---------------------------------------------------------------------------------------- */
@@ -62,7 +63,8 @@ static bool fits(const Join *j) {
     const KFunc *f = j->f, *of = j->of;
     const KParam *a = &f->params[j->param], *b = &of->params[j->store];
     bool alike = f->strict == of->strict && f->fast == of->fast;
-    return alike && !of->serial && !kir_knows_blocks(of) && a->dtype == b->dtype && kautodiff_is_float((qs_dtype)a->dtype);
+    return alike && !of->serial && !kir_knows_blocks(of) && a->dtype == b->dtype &&
+           kautodiff_is_float((qs_dtype)a->dtype);
 }
 
 /* -- doing it ------------------------------------------------------------------------------------------------------ */

@@ -3,8 +3,13 @@
 
 #include <string.h>
 
-enum { FEW_TURNS = 64, NESTING = 512, KEPT_TURNS = 256, KEPT_BYTES = 2048 /* of a position */,
-       UNDONE = 64 /* instructions */ };
+enum {
+    FEW_TURNS = 64,
+    NESTING = 512,
+    KEPT_TURNS = 256,
+    KEPT_BYTES = 2048 /* of a position */,
+    UNDONE = 64 /* instructions */
+};
 
 /* -- into g -------------------------------------------------------------------------------------------------------- */
 KRef kremat_add(KRemat *v, KMake i) {
@@ -205,7 +210,7 @@ static KRef turn_of(KRemat *v, KRef loop) {
     KRef outer = turn_of(v, kir_loop_around(v->f, loop));
     const KIns *i = &v->f->ins[loop];
     KRef gone = kremat_fold(v, K_SUB, kremat_cast(v, QS_I64, kremat_use(v, loop)),
-                             kremat_cast(v, QS_I64, kremat_use(v, i->a)), 0);
+                            kremat_cast(v, QS_I64, kremat_use(v, i->a)), 0);
     KRef turn = kremat_fold(v, K_DIV, gone, kremat_cast(v, QS_I64, kremat_use(v, i->c)), 0);
     if (!outer) return turn;
     KRef turns = kremat_whole(v, QS_I64, v->loop[loop].turns);
@@ -258,7 +263,8 @@ static KRef compute(KRemat *v, KRef r) {
     if (v->kept[r] && v->frame) return kremat_add(v, (KMake){K_ALOAD, .a = v->kept[r], .b = kept_place(v, r)});
     switch ((KOp)i->op) {
     case K_GET: return get(v, v->local[i->a]);
-    case K_LOAD: case K_ALOAD: return read_again(v, r);
+    case K_LOAD:
+    case K_ALOAD: return read_again(v, r);
     default: break;
     }
     if (is_given(i)) return given(v, i);
@@ -288,7 +294,9 @@ static void run_one(KRemat *v, KRef r) {
     case K_STORE:
         if (v->write) v->write(v, i);
         return;
-    case K_AATOMIC: case K_SHARED: case K_BARRIER: return;
+    case K_AATOMIC:
+    case K_SHARED:
+    case K_BARRIER: return;
     default: break;
     }
     kremat_bind(v, r, compute(v, r));
@@ -306,9 +314,7 @@ static void run(KRemat *v, KRef first, KRef last) {
 }
 
 /* -- frames -------------------------------------------------------------------------------------------------------- */
-static KRef new_local(KRemat *v, qs_dtype d) {
-    return kremat_add(v, (KMake){K_LOCAL, .a = zero_of(v, d)});
-}
+static KRef new_local(KRemat *v, qs_dtype d) { return kremat_add(v, (KMake){K_LOCAL, .a = zero_of(v, d)}); }
 
 static bool wants_box(const KIns *i) {
     if (!kir_has_result(i) || is_given(i)) return false;
@@ -350,7 +356,7 @@ void kremat_frame(KRemat *v, KRef first, KRef last) {
 
 void kremat_turn(KRemat *v, KRef first, KRef last) { run(v, first, last); }
 
-/* -- before ------------------------------------------------------------------------------------------------------ */
+/* -- before -------------------------------------------------------------------------------------------------------- */
 static int64_t few_turns(const KFunc *f, KRef loop) {
     int64_t n = kautodiff_turns(f, loop);
     return n > FEW_TURNS || n == 0 ? -1 : n;

@@ -1,4 +1,5 @@
-/* scatter_to_gather.c -- additions that many positions make to one element become sums that each element makes for itself.
+/* scatter_to_gather.c -- additions that many positions make to one element become sums that each element makes for
+ * itself.
  *
  *     of the way back                              instead, for each element q of x
  *       FOR o  adjoint of x [p + o] += g(p, o)       sum = 0;  FOR o  sum += g(q - o, o)
@@ -25,32 +26,42 @@
 enum { SITES = 64, FACTORS = 4, LOOPS = 32, VISITS = 256, COST = 250, FEW = 64 };
 
 /* coordinate = sign * var + rest; var: a POS or FOR of f; 0: the coordinate is fixed */
-typedef struct { KRef var; int64_t sign; Affine rest; } Solved;
 typedef struct {
-    KRef at;                        /* the ATOMIC */
+    KRef var;
+    int64_t sign;
+    Affine rest;
+} Solved;
+typedef struct {
+    KRef at;                                     /* the ATOMIC */
     KRef coord[QS_MAX_RANK], bound[QS_MAX_RANK]; /* inside its BOUND, if there is one; the BOUND, or 0 */
     Solved by[QS_MAX_RANK];
-    KRef value; int nfactors;       /* what is added, without common factors */
-    struct { uint8_t op; KRef by; } factor[FACTORS];
-    int sum;                        /* where it is added up */
+    KRef value;
+    int nfactors; /* what is added, without common factors */
+    struct {
+        uint8_t op;
+        KRef by;
+    } factor[FACTORS];
+    int sum; /* where it is added up */
     bool done;
 } Site;
 
 typedef struct {
     const KGrading *s;
-    const KFunc *f;                 /* the way back */
-    KFunc *g;                       /* the gathering function */
-    int param, adjoint, rank;       /* of f; rank: of the array */
-    Site site[SITES]; int n;
-    bool first;                     /* nothing was added before by this kernel */
-    int axes[QS_MAX_RANK], naxes;   /* dimensions that are solved */
-    KRef *map, *wide; uint32_t *when, now; /* values in g, while `when` is now */
-    KRef pos[QS_MAX_RANK];          /* in g: by axis of the launch of the way back */
+    const KFunc *f;           /* the way back */
+    KFunc *g;                 /* the gathering function */
+    int param, adjoint, rank; /* of f; rank: of the array */
+    Site site[SITES];
+    int n;
+    bool first;                   /* nothing was added before by this kernel */
+    int axes[QS_MAX_RANK], naxes; /* dimensions that are solved */
+    KRef *map, *wide;
+    uint32_t *when, now;   /* values in g, while `when` is now */
+    KRef pos[QS_MAX_RANK]; /* in g: by axis of the launch of the way back */
     KRef inside, sum[SITES];
     int sum_site[SITES], nsums;
-    KRef turn[SITES];               /* in pairs: what a turn adds to the sum; 0: nothing yet */
-    bool many;                      /* turns of the loops that are open: their sums may run abreast */
-    uint8_t own;                    /* in pairs: what the element is, K_POS or K_FOR; else 0 */
+    KRef turn[SITES]; /* in pairs: what a turn adds to the sum; 0: nothing yet */
+    bool many;        /* turns of the loops that are open: their sums may run abreast */
+    uint8_t own;      /* in pairs: what the element is, K_POS or K_FOR; else 0 */
 } Gather;
 
 static const KIns *ins(const Gather *v, KRef r) { return &v->f->ins[r]; }
@@ -180,8 +191,7 @@ static void take_factors(const Gather *v, Site *s) {
     while (s->nfactors < FACTORS) {
         const KIns *i = ins(v, s->value);
         bool first = i->op == K_MUL && !depends(v->f, i->a, K_POS) && !depends(v->f, i->a, K_FOR);
-        bool second = (i->op == K_MUL || i->op == K_DIV) && !depends(v->f, i->b, K_POS) &&
-                      !depends(v->f, i->b, K_FOR);
+        bool second = (i->op == K_MUL || i->op == K_DIV) && !depends(v->f, i->b, K_POS) && !depends(v->f, i->b, K_FOR);
         if (!first && !second) return;
         s->factor[s->nfactors].op = i->op, s->factor[s->nfactors++].by = second ? i->b : i->a;
         s->value = second ? i->a : i->b;
@@ -559,9 +569,7 @@ static KRef place(Gather *v, const Site *s, KRef *guard) {
     return at;
 }
 
-static bool stores_all(const Gather *v) {
-    return v->first && !v->s->param[v->param].adds && v->naxes == v->rank;
-}
+static bool stores_all(const Gather *v) { return v->first && !v->s->param[v->param].adds && v->naxes == v->rank; }
 
 static void write_sums(Gather *v) {
     qs_dtype t = kir_value_dtype((qs_dtype)v->f->params[v->adjoint].dtype);
@@ -684,9 +692,7 @@ static void add_row(Gather *v, Site *s, KRef sum) {
     kir_add(v->g, (KMake){K_ATOMIC, .flag = KA_ADD, .a = at, .b = x, .c = in, .imm = i->imm, .pos = i->pos});
 }
 
-static KRef zero_for(Gather *v, const Site *s) {
-    return kir_const_bits(v->g, (qs_dtype)ins(v, s->value)->dtype, 0, 0);
-}
+static KRef zero_for(Gather *v, const Site *s) { return kir_const_bits(v->g, (qs_dtype)ins(v, s->value)->dtype, 0, 0); }
 
 static bool in_region_of(const Gather *v, const Site *a, const Site *b) {
     return v->f->regions[a->at].around == v->f->regions[b->at].around;

@@ -24,8 +24,8 @@
 
 enum { VISITS = 256 };
 
-static const uint8_t kind_of[KA__COUNT] = {[KA_MUL] = KGROUP_PRODUCT, [KA_DIV] = KGROUP_PRODUCT,
-                                           [KA_MIN] = KGROUP_MIN, [KA_MAX] = KGROUP_MAX};
+static const uint8_t kind_of[KA__COUNT] = {
+    [KA_MUL] = KGROUP_PRODUCT, [KA_DIV] = KGROUP_PRODUCT, [KA_MIN] = KGROUP_MIN, [KA_MAX] = KGROUP_MAX};
 
 /* -- which arrays -------------------------------------------------------------------------------------------------- */
 static bool touches(const KIns *i, uint64_t param) {
@@ -40,8 +40,7 @@ static qs_status refuse(Ctx *c, const KFunc *f, KRef r, const char *what) {
 static qs_status find_group(Ctx *c, const KFunc *f, KRef r, KGroup *out) {
     const KIns *i = &f->ins[r];
     out->kind = kind_of[i->flag];
-    if (!out->kind)
-        return refuse(c, f, r, "is updated where positions meet, and not by += -= *= /= ^^= __=");
+    if (!out->kind) return refuse(c, f, r, "is updated where positions meet, and not by += -= *= /= ^^= __=");
     if (!kautodiff_is_float((qs_dtype)f->params[i->imm].dtype))
         return refuse(c, f, r, "is updated where positions meet; other than += and -= that wants float32 or float64");
     for (KRef k = 1; k < f->nins; k++) {
@@ -120,11 +119,13 @@ static KRef known(KFunc *g, KRef x) {
 
 /* Of x = 0: 0, as its first derivative is; the second is not.  Where it is not asked for, it depends on nothing. */
 static KRef vanishing(KFunc *g, KRef asked, KRef x) {
-    return kir_fold(g, (KMake){K_MATH, .flag = MF_pow, .a = fold(g, K_SELECT, asked, x, real(g, 1)),
-                               .b = real(g, 1.5)});
+    return kir_fold(g,
+                    (KMake){K_MATH, .flag = MF_pow, .a = fold(g, K_SELECT, asked, x, real(g, 1)), .b = real(g, 1.5)});
 }
 
-typedef struct { KRef of, zeros, count; } Group; /* what is known of an element; zeros: of a product */
+typedef struct {
+    KRef of, zeros, count;
+} Group; /* what is known of an element; zeros: of a product */
 
 static Group load_group(KFunc *g, const KGroup *k, KRef at, KRef guard) {
     Group r = {load(g, k->of, at, guard), 0, load(g, k->count, at, guard)};
@@ -217,7 +218,10 @@ KRef kshared_back(KRemat *v, const KIns *i, KRef at, KRef adjoint) {
 }
 
 /* -- over elements ------------------------------------------------------------------------------------------------- */
-typedef struct { KFunc *g; KRef at, own; } Element; /* in packed arrays, in the array itself */
+typedef struct {
+    KFunc *g;
+    KRef at, own;
+} Element; /* in packed arrays, in the array itself */
 
 static KRef coordinate(KFunc *g, int axis) { return kir_add(g, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)axis}); }
 

@@ -17,31 +17,48 @@
 
 enum { FACTORS = 6, TERMS = 8, MOST = 16 /* halves */, BUCKETS = 256 };
 
-typedef struct { KRef of; int halves; bool rooted; } Power; /* of: in g; rooted: its root is needed anyway */
 typedef struct {
-    double number;              /* 0: it is no float */
-    KRef value;                 /* in g, without the sign of the number */
-    bool joined;                /* value was made of the powers, not of operands */
-    int n; Power power[FACTORS];
+    KRef of;
+    int halves;
+    bool rooted;
+} Power; /* of: in g; rooted: its root is needed anyway */
+typedef struct {
+    double number; /* 0: it is no float */
+    KRef value;    /* in g, without the sign of the number */
+    bool joined;   /* value was made of the powers, not of operands */
+    int n;
+    Power power[FACTORS];
 } Product;
 
 typedef struct Sum Sum;
-struct Sum { const Sum *next; KRef value /* in g */, at /* of f */; int n; Product *term; };
+struct Sum {
+    const Sum *next;
+    KRef value /* in g */, at /* of f */;
+    int n;
+    Product *term;
+};
 
-typedef struct { KRef ref; uint32_t before; } Seen; /* before: in its bucket, as its number + 1 */
+typedef struct {
+    KRef ref;
+    uint32_t before;
+} Seen; /* before: in its bucket, as its number + 1 */
 
 typedef struct {
     const KFunc *f;
     KFunc *g;
     Arena *arena;
-    Seen *seen; uint32_t nseen, cap_seen, bucket[BUCKETS]; /* instructions of the regions that are open */
-    uint32_t *open; int nopen;  /* nseen where these began */
-    KRef *map;                  /* by instruction of f */
+    Seen *seen;
+    uint32_t nseen, cap_seen, bucket[BUCKETS]; /* instructions of the regions that are open */
+    uint32_t *open;
+    int nopen; /* nseen where these began */
+    KRef *map; /* by instruction of f */
     Product *product;
     uint32_t *uses;
     const Sum *sums;
-    uint64_t *key; uint32_t nkeys, cap; /* by instruction of g: of what it computes, whatever guards it */
-    KRef at; uint32_t pos;      /* in f */
+    uint64_t *key;
+    uint32_t nkeys, cap; /* by instruction of g: of what it computes, whatever guards it */
+    KRef at;
+    uint32_t pos; /* in f */
 } Powers;
 
 /* -- equal instructions -------------------------------------------------------------------------------------------- */
@@ -323,8 +340,10 @@ static Product product_of(Powers *v, const KIns *i) {
     Product p;
     if (!kautodiff_is_float((qs_dtype)i->dtype)) return other(v, i);
     switch ((KOp)i->op) {
-    case K_MUL: case K_DIV: return multiply(v, i, &p) ? p : other(v, i);
-    case K_ADD: case K_SUB: return i->flag ? other(v, i) : add_both(v, i);
+    case K_MUL:
+    case K_DIV: return multiply(v, i, &p) ? p : other(v, i);
+    case K_ADD:
+    case K_SUB: return i->flag ? other(v, i) : add_both(v, i);
     case K_NEG: p = v->product[i->a], p.number = -p.number; return p;
     case K_MATH: return i->flag == MF_sqrt ? take_root(v, i) : other(v, i);
     default: return other(v, i);

@@ -19,22 +19,25 @@
 enum { DEPTH = 1024 };
 
 typedef struct {
-    KRef of;              /* the IF, ELSE, LOOP or FOR; 0: the function */
-    bool left;            /* a jump leaves it, and it is not the loop that the jump means */
-    int guards;           /* IFs opened in it that stand to its end */
+    KRef of;    /* the IF, ELSE, LOOP or FOR; 0: the function */
+    bool left;  /* a jump leaves it, and it is not the loop that the jump means */
+    int guards; /* IFs opened in it that stand to its end */
 } Open;
 
 /* go, turn, counter, turns: LOCALs, the last two of a FOR that counts itself; at, first: the LOOP made, and its body */
-typedef struct { KRef go, turn, counter, turns, step, at, first; } Loop;
+typedef struct {
+    KRef go, turn, counter, turns, step, at, first;
+} Loop;
 
 typedef struct {
     const KFunc *f;
     KFunc *g;
     KRef *map;
-    Loop *loop;           /* by instruction of f */
-    uint8_t *left_early;  /* FOR that a jump may leave */
+    Loop *loop;          /* by instruction of f */
+    uint8_t *left_early; /* FOR that a jump may leave */
     KRef alive;
-    Open open[DEPTH]; int n;
+    Open open[DEPTH];
+    int n;
     uint32_t pos;
 } Normal;
 
@@ -93,11 +96,11 @@ static void close_guards(Normal *s) {
 static KRef turns_of(Normal *s, KRef a, KRef b, KRef c) {
     a = cast(s, QS_I64, a), b = cast(s, QS_I64, b), c = cast(s, QS_I64, c);
     KRef up = fold(s, K_LT, whole(s, 0), c), some = fold(s, K_NE, c, whole(s, 0));
-    KRef reached = kir_fold(s->g, (KMake){K_SELECT, .a = up, .b = fold(s, K_LE, a, b), .c = fold(s, K_LE, b, a),
-                                          .pos = s->pos});
+    KRef reached =
+        kir_fold(s->g, (KMake){K_SELECT, .a = up, .b = fold(s, K_LE, a, b), .c = fold(s, K_LE, b, a), .pos = s->pos});
     KRef n = fold(s, K_ADD, fold(s, K_DIV, fold(s, K_SUB, b, a), c), whole(s, 1));
-    return kir_fold(s->g, (KMake){K_SELECT, .a = fold(s, K_AND, some, reached), .b = n, .c = whole(s, 0),
-                                  .pos = s->pos});
+    return kir_fold(s->g,
+                    (KMake){K_SELECT, .a = fold(s, K_AND, some, reached), .b = n, .c = whole(s, 0), .pos = s->pos});
 }
 
 static void begin_loop(Normal *s, KRef r) {

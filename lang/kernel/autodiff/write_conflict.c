@@ -1,4 +1,5 @@
-/* write_conflict.c -- elements that positions write with =, where the code does not say that each belongs to one of them.
+/* write_conflict.c -- elements that positions write with =, where the code does not say that each belongs to one of
+ * them.
  *
  * The way back gives the adjoint of an element to what was written there last, and of two positions nobody knows which
  * that is.  So two passes come before it, for arrays whose new contents have derivatives:
@@ -42,20 +43,22 @@ static KRef number(KRemat *v) { /* of the position, from 1 on */
 static void claim(KRemat *v, const KIns *i) {
     const KGroup *k = &v->s->group[i->imm];
     if (!k->meets || !v->s->act.live[i->b]) return;
-    kremat_add(v, (KMake){K_STORE, .a = place(v, i), .b = number(v), .c = kremat_use(v, i->c),
-                           .imm = (uint64_t)k->claim});
+    kremat_add(v,
+               (KMake){K_STORE, .a = place(v, i), .b = number(v), .c = kremat_use(v, i->c), .imm = (uint64_t)k->claim});
 }
 
 static void check(KRemat *v, const KIns *i) {
     const KGroup *k = &v->s->group[i->imm];
     char text[280];
     if (!k->meets) return;
-    KRef owner = kremat_add(v, (KMake){K_LOAD, .own = QS_I64, .a = place(v, i), .b = kremat_use(v, i->c),
-                                        .imm = (uint64_t)k->claim});
+    KRef owner = kremat_add(
+        v, (KMake){K_LOAD, .own = QS_I64, .a = place(v, i), .b = kremat_use(v, i->c), .imm = (uint64_t)k->claim});
     KRef none = kremat_fold(v, K_EQ, owner, kremat_whole(v, QS_I64, 0), 0);
     KRef fits = kremat_fold(v, K_OR, none, kremat_fold(v, K_EQ, owner, number(v), 0), 0);
-    snprintf(text, sizeof text, "kernel %.60s has no derivative here: several positions write one element of %.60s "
-             "with =, and which of them is the last is not known", v->f->name->s, v->f->params[i->imm].name->s);
+    snprintf(text, sizeof text,
+             "kernel %.60s has no derivative here: several positions write one element of %.60s "
+             "with =, and which of them is the last is not known",
+             v->f->name->s, v->f->params[i->imm].name->s);
     kremat_add(v, (KMake){K_CHECK, .a = fits, .imm = (uint64_t)kir_message(v->g, QS_EVALUE, text)});
 }
 

@@ -14,14 +14,14 @@
 
 /* What LLVM IR is made for, as capabilities; all zero: any processor. */
 typedef struct {
-    bool threads;         /* each position is a thread (emit_ptx.c); else they run in loops, which become vectors */
-    bool libdevice;       /* functions have the names of libdevice, else of the C library */
-    bool estimates;       /* has instructions that estimate functions and quotients of float (fast math) */
-    bool half;            /* the processor converts float16 */
-    bool fma;             /* it rounds a*b + c once */
-    bool orders_zeros;    /* min and max tell -0 from 0 in every kernel (sem.h) */
-    int wave;             /* not 0: AMD devices, where so many threads run together (a warp, there a wave) */
-    bool located;         /* instructions know their position in the source, as the line of a file (NVPTX) */
+    bool threads;      /* each position is a thread (emit_ptx.c); else they run in loops, which become vectors */
+    bool libdevice;    /* functions have the names of libdevice, else of the C library */
+    bool estimates;    /* has instructions that estimate functions and quotients of float (fast math) */
+    bool half;         /* the processor converts float16 */
+    bool fma;          /* it rounds a*b + c once */
+    bool orders_zeros; /* min and max tell -0 from 0 in every kernel (sem.h) */
+    int wave;          /* not 0: AMD devices, where so many threads run together (a warp, there a wave) */
+    bool located;      /* instructions know their position in the source, as the line of a file (NVPTX) */
     /* Vector functions of the C library (libmvec): letters of the instruction sets that may be used, narrowest first
      * ("bde": SSE, AVX2, AVX-512; "n": AdvSIMD), "" for none; and the minor version of the C library 2.x. */
     char mvec[8];
@@ -53,12 +53,16 @@ qs_status kemit_opencl(Ctx *c, const KFunc *f, Text *out, Text *lines);
  * C cannot say this kernel, and a comment says that. */
 #define KEMIT_C_ENTRY "kernel"
 typedef struct {
-    const void *block; size_t nbytes; /* array: its memory; offset: bytes from there to the first element */
+    const void *block;
+    size_t nbytes; /* array: its memory; offset: bytes from there to the first element */
     size_t offset;
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
-    uint64_t bits;                    /* number */
+    uint64_t bits; /* number */
 } KSampleArg;
-typedef struct { KLaunch launch; KSampleArg *args; } KSample;
+typedef struct {
+    KLaunch launch;
+    KSampleArg *args;
+} KSample;
 bool kemit_c(Ctx *c, const KFunc *f, const KSample *sample, Text *out);
 void kemit_c_sample(Arena *a, const KFunc *f, KSample *out);
 #endif

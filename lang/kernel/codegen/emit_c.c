@@ -33,16 +33,15 @@ static const char prelude[] =
     "    else if (m < 0x38800000) p[i] = (uint16_t)(s | (as_uint(as_float(m) + 0.5f) - 0x3f000000));\n"
     "    else p[i] = (uint16_t)(s | (m - 0x38000000 + 0xfff + (m >> 13 & 1)) >> 13);\n}\n\n";
 
-static void head(const Clike *e, Text *out) {
-    qtext_printf(out, "/* C: %s */\n%s", e->f->name->s, prelude);
-}
+static void head(const Clike *e, Text *out) { qtext_printf(out, "/* C: %s */\n%s", e->f->name->s, prelude); }
 
 static const Dialect plain_c = {
     .words = {"int64_t", "uint64_t", "uint32_t", "uint16_t", "uint8_t", "", "", "static void"},
-    .types = {
+    .types =
+        {
 #define DTYPE(id, name, c, ...) [QS_##id] = #c,
 #include "vm/base/dtypes.def"
-    },
+        },
     .suffix = "LL",
     .head = head};
 

@@ -24,8 +24,15 @@
 
 enum { REF = CLIKE_REF };
 
-enum { MARK_COLLECTIVE = 1, MARK_BROKEN = 2 /* left from deeper inside */, MARK_CONTINUED = 4, MARK_SKIPPING = 8 /* has
-       a CONTINUE */, MARK_WAITING = 16 /* a loop around a BARRIER */ };
+enum {
+    MARK_COLLECTIVE = 1,
+    MARK_BROKEN = 2 /* left from deeper inside */,
+    MARK_CONTINUED = 4,
+    MARK_SKIPPING = 8 /* has
+       a CONTINUE */
+    ,
+    MARK_WAITING = 16 /* a loop around a BARRIER */
+};
 
 /* -- text ---------------------------------------------------------------------------------------------------------- */
 static const char letters[] = "lwuhcgsk";
@@ -223,7 +230,10 @@ static void math(Clike *e, uint32_t at, const KIns *i) {
 static void load_text(char *s, size_t n, qs_dtype elem, const char *array, const char *index) {
     switch (elem) {
     case QS_B1: snprintf(s, n, "%s[%s] != 0", array, index); break;
-    case QS_I8: case QS_U8: case QS_I16: case QS_U16: snprintf(s, n, "(int)%s[%s]", array, index); break;
+    case QS_I8:
+    case QS_U8:
+    case QS_I16:
+    case QS_U16: snprintf(s, n, "(int)%s[%s]", array, index); break;
     case QS_F16: snprintf(s, n, "vload_half((size_t)%s, %s)", index, array); break;
     case QS_BF16: snprintf(s, n, "as_float(($u)%s[%s] << 16)", array, index); break;
     default: snprintf(s, n, "%s[%s]", array, index); break;
@@ -239,7 +249,10 @@ void kclike_element(Text *out, const Dialect *d, qs_dtype elem, const char *arra
 static void store_text(Clike *e, char *s, size_t n, qs_dtype elem, const char *array, const char *index,
                        const char *value) {
     switch (elem) {
-    case QS_I8: case QS_U8: case QS_I16: case QS_U16:
+    case QS_I8:
+    case QS_U8:
+    case QS_I16:
+    case QS_U16:
         snprintf(s, n, e->dialect->can & LEGAL_SATURATE ? "%s[%s] = convert_%s_sat(%s);" : "%s[%s] = (%s)%s;", array,
                  index, element_name(e, elem), value);
         break;
@@ -316,8 +329,7 @@ static void make_wide(Clike *e, const char *name, KAtomic op, qs_dtype v, bool l
                  "        %s x = as_%s(old), r = %s;\n"
                  "        seen = %s(p, old, as_%s(r));\n"
                  "    } while (seen != old);\n}\n",
-                 name, local ? "$s" : "$g", word, t, word, t, t, apply,
-                 wide ? "atom_cmpxchg" : "atomic_cmpxchg", word);
+                 name, local ? "$s" : "$g", word, t, word, t, t, apply, wide ? "atom_cmpxchg" : "atomic_cmpxchg", word);
     if (wide) e->atom64 = true;
 }
 
@@ -526,8 +538,8 @@ static void begin_for(Clike *e, uint32_t at, const KIns *i) {
         snprintf(turns, sizeof turns, "q_turns(%s, %s, %s, &q_n%u) ? q_n%u + 1 : 0", a, b, c, at, at);
         agree(e, at, turns);
         line(e, "%s v%u = %s;", t, at, a);
-        line(e, "for ($w q_i%u = q_a%u; q_i%u; q_i%u--, v%u = (%s)((%s)v%u + (%s)%s)) {", at, at, at, at, at, t, u,
-             at, u, c);
+        line(e, "for ($w q_i%u = q_a%u; q_i%u; q_i%u--, v%u = (%s)((%s)v%u + (%s)%s)) {", at, at, at, at, at, t, u, at,
+             u, c);
     } else if (known && i->dtype == QS_I32 && room_beyond(&e->f->ins[i->b], (int64_t)step->imm)) {
         line(e, "for (int v%u = %s; v%u %s %s; v%u += %s) {", at, a, at, past, b, at, c);
     } else if (known && i->dtype == QS_I32) {
@@ -568,9 +580,7 @@ static void jump(Clike *e, uint32_t at, const KIns *i) {
 
 static bool walks(const Clike *e) { return e->f->serial || !e->dialect->groups; }
 
-static void end_position(Clike *e) {
-    line(e, e->ending ? "q_live = false;" : walks(e) ? "goto q_next;" : "return;");
-}
+static void end_position(Clike *e) { line(e, e->ending ? "q_live = false;" : walks(e) ? "goto q_next;" : "return;"); }
 
 /* -- CHECK --------------------------------------------------------------------------------------------------------- */
 static void report_value(Clike *e, int n, KRef r) {
@@ -624,7 +634,8 @@ static void flow(Clike *e, uint32_t at, const KIns *i) {
     case K_LOOP: begin_loop(e, at); break;
     case K_FOR: begin_for(e, at, i); break;
     case K_END: end_region(e, at); break;
-    case K_BREAK: case K_CONTINUE: jump(e, at, i); break;
+    case K_BREAK:
+    case K_CONTINUE: jump(e, at, i); break;
     default: end_position(e); break;
     }
 }
@@ -634,12 +645,20 @@ static void instruction(Clike *e, uint32_t at) {
     qs_dtype a = (qs_dtype)e->f->ins[i->a].dtype;
     char text[512];
     switch ((KOp)i->op) {
-    case K_CONST: case K_SHARED: break;
-    case K_PARAM: case K_DIM: case K_STRIDE: parameter(e, at, i); break;
-    case K_POS: case K_BLKPOS: case K_BLKDIM: case K_BLKIDX: case K_BLKCNT: geometry(e, at, i); break;
+    case K_CONST:
+    case K_SHARED: break;
+    case K_PARAM:
+    case K_DIM:
+    case K_STRIDE: parameter(e, at, i); break;
+    case K_POS:
+    case K_BLKPOS:
+    case K_BLKDIM:
+    case K_BLKIDX:
+    case K_BLKCNT: geometry(e, at, i); break;
     case K_LOCAL: line(e, "%s v%u = %s;", type_name(e, a), at, ref(e, i->a)); break;
     case K_GET:
-    case K_ANY: case K_ANALYTIC: define(e, at, "%s", ref(e, i->a)); break;
+    case K_ANY:
+    case K_ANALYTIC: define(e, at, "%s", ref(e, i->a)); break;
     case K_SET: line(e, "%s = %s;", ref(e, i->a), ref(e, i->b)); break;
     case K_LARRAY: private_array(e, at, i); break;
     case K_ALOAD: array_load(e, at, i); break;
@@ -652,7 +671,9 @@ static void instruction(Clike *e, uint32_t at) {
     case K_SELECT: define(e, at, "%s ? %s : %s", ref(e, i->a), ref(e, i->b), ref(e, i->c)); break;
     case K_CAST: cast(e, at, a, (qs_dtype)i->dtype, ref(e, i->a)); break;
     case K_MATH: math(e, at, i); break;
-    case K_NEG: case K_ABS: case K_NOT: unary(e, at, (KOp)i->op, a, ref(e, i->a)); break;
+    case K_NEG:
+    case K_ABS:
+    case K_NOT: unary(e, at, (KOp)i->op, a, ref(e, i->a)); break;
     case K_BARRIER: line(e, "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);"); break;
     case K_CHECK: check(e, i); break;
     case K_IF:
@@ -663,9 +684,7 @@ static void instruction(Clike *e, uint32_t at) {
     case K_BREAK:
     case K_CONTINUE:
     case K_RET: flow(e, at, i); break;
-    default:
-        binary(e, text, sizeof text, (KOp)i->op, a, ref(e, i->a), ref(e, i->b));
-        define(e, at, "%s", text);
+    default: binary(e, text, sizeof text, (KOp)i->op, a, ref(e, i->a), ref(e, i->b)); define(e, at, "%s", text);
     }
 }
 
@@ -809,8 +828,7 @@ static void print_signature(const Clike *e, const char *entry, Text *out) {
     for (int i = 0; i < e->f->nparams; i++) {
         const KParam *p = &e->f->params[i];
         if (p->kind == KP_ARRAY) put(e, out, ",\n        $g$c *b%d, const q_view%d d%d", i, p->rank, i);
-        else
-            put(e, out, ",\n        const %s n%d", p->dtype == QS_B1 ? "$c" : type_name(e, (qs_dtype)p->dtype), i);
+        else put(e, out, ",\n        const %s n%d", p->dtype == QS_B1 ? "$c" : type_name(e, (qs_dtype)p->dtype), i);
     }
     put(e, out, e->fault ? ",\n        $gq_fault *q_f) {\n" : ") {\n");
 }

@@ -13,7 +13,7 @@
 
 /* In texts of the printer $x stands for a word, by the letter x. */
 typedef enum {
-    WORD_LONG,   /* $l: of 64 bits; without a sign $w */
+    WORD_LONG, /* $l: of 64 bits; without a sign $w */
     WORD_ULONG,
     WORD_UINT,   /* $u: of 32 bits */
     WORD_USHORT, /* $h */
@@ -27,32 +27,35 @@ typedef enum {
 typedef struct Clike Clike;
 typedef struct {
     const char *words[WORD__COUNT];
-    const char *types[QS_NDTYPES];      /* of elements in memory; of values, but for bool */
-    const char *suffix;                 /* of a constant of 64 bits: "L" */
-    unsigned can;                       /* what it has with the meaning of KIR: LEGAL_* */
+    const char *types[QS_NDTYPES]; /* of elements in memory; of values, but for bool */
+    const char *suffix;            /* of a constant of 64 bits: "L" */
+    unsigned can;                  /* what it has with the meaning of KIR: LEGAL_* */
     /* Positions run in groups of work items, side by side.  Else the kernel walks over all of them itself, one after
      * the other: it has no barriers and no memory of a block. */
     bool groups;
     void (*head)(const Clike *, Text *out); /* what comes before all else */
 } Dialect;
 
-typedef struct { uint8_t op, dtype, local; } ClikeMade;
+typedef struct {
+    uint8_t op, dtype, local;
+} ClikeMade;
 enum { CLIKE_REF = 64, CLIKE_NREFS = 8 };
 
 struct Clike {
     const KFunc *f;
     const Dialect *dialect;
-    const KSplit *split;          /* interior and border of f, or NULL */
-    Text body, lines;             /* lines: the position in the source of each line of body */
-    uint32_t pos;                 /* of the line to come; 0: none */
+    const KSplit *split; /* interior and border of f, or NULL */
+    Text body, lines;    /* lines: the position in the source of each line of body */
+    uint32_t pos;        /* of the line to come; 0: none */
     int depth;
     uint64_t helpers[QS_NDTYPES]; /* bit h: helper h is needed for the dtype */
     Text atomics;                 /* functions made for the operators met; each is recorded below */
     ClikeMade made[KA__COUNT * QS_NDTYPES * 2];
     int nmade;
     bool fp64, atom64, exact, ending, fault;
-    uint8_t *marks;               /* per instruction: MARK_* */
-    char refs[CLIKE_NREFS][CLIKE_REF]; int nextref;
+    uint8_t *marks; /* per instruction: MARK_* */
+    char refs[CLIKE_NREFS][CLIKE_REF];
+    int nextref;
 };
 
 /* The element of an array, as a value. */

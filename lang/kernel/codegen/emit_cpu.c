@@ -23,7 +23,7 @@ enum { STACK_ARRAY = 1 << 14 /* bytes */ };
 
 static Cpu *cpu_of(Emit *e) { return e->frame; }
 
-/* -- the entry block -------------------------------------------------------------------------------------------- */
+/* -- the entry block ----------------------------------------------------------------------------------------------- */
 Spot cpu_enter_entry(Emit *e) {
     Spot s = {e->out, e->dead};
     e->out = &e->entry, e->dead = false;
@@ -124,7 +124,7 @@ Opnd cpu_hide(Emit *e, Opnd cond) {
 
 Opnd cpu_reveal(Emit *e, Opnd hidden) { return emit_def(e, "load volatile i1, ptr %s", hidden.s); }
 
-/* -- memory of a position --------------------------------------------------------------------------------------- */
+/* -- memory of a position ------------------------------------------------------------------------------------------ */
 static Place own_alloca(Cpu *k, KRef r) {
     Emit *e = k->e;
     const KIns *i = &e->f->ins[r];
@@ -230,9 +230,7 @@ Place cpu_kept_place(Cpu *k, KRef r) {
 /* Slot 0 of the tables by instruction is nobody's: in a strip it stands for the byte that says who is alive. */
 Place cpu_alive_place(Cpu *k) { return k->strip ? strip_place(k, 0, 1) : block_place(k, k->plan->alive, 1); }
 
-bool cpu_is_kept(const Cpu *k, KRef r) {
-    return k->plan && k->plan->cls[r] == KC_PIECE && k->plan->home[r] == KH_KEPT;
-}
+bool cpu_is_kept(const Cpu *k, KRef r) { return k->plan && k->plan->cls[r] == KC_PIECE && k->plan->home[r] == KH_KEPT; }
 
 static Place get_container(Emit *e, KRef r) {
     Cpu *k = cpu_of(e);
@@ -255,7 +253,7 @@ void cpu_fill(Emit *e, Opnd ptr, int byte, Opnd n) {
     emit_put(e, "call void @llvm.memset.p0.i64(ptr %s, i8 %d, i64 %s, i1 false)", ptr.s, byte, n.s);
 }
 
-/* -- ends ------------------------------------------------------------------------------------------------------- */
+/* -- ends ---------------------------------------------------------------------------------------------------------- */
 static void leave(Emit *e) {
     Cpu *k = cpu_of(e);
     if (k->plan && k->plan->mortal && e->now) emit_put(e, "store i8 0, ptr %s", cpu_alive_place(k).ptr.s);
@@ -310,7 +308,7 @@ void cpu_poll_fault(Cpu *k) {
     emit_label(e, on);
 }
 
-/* -- blocks ----------------------------------------------------------------------------------------------------- */
+/* -- blocks -------------------------------------------------------------------------------------------------------- */
 
 static void begin_block(Cpu *k) {
     Emit *e = k->e;
@@ -319,7 +317,7 @@ static void begin_block(Cpu *k) {
         const KIns *i = &e->f->ins[r];
         if (i->op == K_SHARED && i->flag)
             cpu_fill(e, get_container(e, r).ptr, 0,
-                 emit_opnd("%llu", (unsigned long long)i->imm * qdtype_size((qs_dtype)i->dtype)));
+                     emit_opnd("%llu", (unsigned long long)i->imm * qdtype_size((qs_dtype)i->dtype)));
     }
     if (!k->plan->mortal) return;
     k->item = emit_opnd("0");
@@ -400,7 +398,7 @@ static void emit_body(Cpu *k) {
     emit_put(e, "ret void");
 }
 
-/* -- the module ------------------------------------------------------------------------------------------------- */
+/* -- the module ---------------------------------------------------------------------------------------------------- */
 
 static bool has_unknown_loop(const KFunc *f) {
     for (KRef r = 1; r < f->nins; r++)
@@ -527,8 +525,8 @@ static void print_info(Cpu *k, Text *out) {
     NativeTurns turns[NATIVE_TURNS] = {0};
     int nsums = f->serial || f->few ? 0 : find_sums(f, sums);
     unsigned flags = (k->blocks ? NATIVE_BLOCKS : 0u) | (rows_has_edges(k) ? NATIVE_ROWS : 0u) |
-                     (f->serial ? NATIVE_SERIAL : 0u) |
-                     (kir_has(f, K_CHECK) ? NATIVE_CHECKS : 0u) | (has_unknown_loop(f) ? NATIVE_LOOPS : 0u) |
+                     (f->serial ? NATIVE_SERIAL : 0u) | (kir_has(f, K_CHECK) ? NATIVE_CHECKS : 0u) |
+                     (has_unknown_loop(f) ? NATIVE_LOOPS : 0u) |
                      (has_long_loop(k->e) && !k->strips ? NATIVE_SINGLE : 0u) | (is_ordered(f) ? NATIVE_ORDERED : 0u);
     qtext_printf(out,
                  "@kernel_info = constant { i32, i32, i32, i32, i64, i64, i32, [%d x [4 x i8]], i32, "

@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* -- text ------------------------------------------------------------------------------------------------------- */
+/* -- text ---------------------------------------------------------------------------------------------------------- */
 Opnd emit_opnd(const char *fmt, ...) {
     Opnd o;
     va_list ap;
@@ -112,12 +112,14 @@ void emit_fill(Text *out, const char *text, const char *letters, const char *con
     }
 }
 
-/* -- types ------------------------------------------------------------------------------------------------------ */
+/* -- types --------------------------------------------------------------------------------------------------------- */
 const char *emit_type(qs_dtype d) {
     switch (d) {
     case QS_B1: return "i1";
-    case QS_I32: case QS_U32: return "i32";
-    case QS_I64: case QS_U64: return "i64";
+    case QS_I32:
+    case QS_U32: return "i32";
+    case QS_I64:
+    case QS_U64: return "i64";
     case QS_F32: return "float";
     default: return "double";
     }
@@ -138,7 +140,7 @@ static const char *suffix(qs_dtype d) {
     return d == QS_F32 ? "f32" : d == QS_F64 ? "f64" : bits_of(d) == 64 ? "i64" : "i32";
 }
 
-/* -- values ----------------------------------------------------------------------------------------------------- */
+/* -- values -------------------------------------------------------------------------------------------------------- */
 static Opnd literal(qs_dtype d, uint64_t bits) {
     KSlot s = {bits};
     if (d == QS_F32) s.F64 = (double)s.F32;
@@ -190,7 +192,7 @@ static Opnd wide_arg(Emit *e, KRef r) {
     return e->wide[r] ? emit_tmp(e->wide[r]) : emit_def(e, "sext i32 %s to i64", a.s);
 }
 
-/* -- ints of fewer bits: the value itself is the extended one, which LLVM drops where only the short one is used -- */
+/* -- ints of fewer bits: the value itself is the extended one, which LLVM drops where only the short one is used --- */
 static Opnd slim_arg(Emit *e, KRef r, int bits) {
     if (e->f->ins[r].op == K_CONST) return emit_arg(e, r);
     if (!e->slim[r] || !emit_known(e, r)) return emit_def(e, "trunc i32 %s to i%d", emit_arg(e, r).s, bits);
@@ -235,7 +237,7 @@ static bool slim_ins(Emit *e, KRef r) {
     return true;
 }
 
-/* -- arithmetic ------------------------------------------------------------------------------------------------- */
+/* -- arithmetic ---------------------------------------------------------------------------------------------------- */
 /* What LLVM may do with arithmetic on floats.  `contract` lets a*b+c round once where the processor has an instruction
  * for it.  Fast math is every liberty but that NaN and infinities do not occur: tests for them go on working. */
 static const char *liberties(const Emit *e, unsigned flag) {
@@ -370,7 +372,8 @@ static Opnd arith(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b) {
     case K_AND: return bin(e, "and", t, a, b);
     case K_OR: return bin(e, "or", t, a, b);
     case K_XOR: return bin(e, "xor", t, a, b);
-    case K_SHL: case K_SHR: return shift(e, op, d, a, b);
+    case K_SHL:
+    case K_SHR: return shift(e, op, d, a, b);
     default: return compare(e, op, d, a, b);
     }
 }
@@ -385,7 +388,7 @@ static Opnd unary(Emit *e, KOp op, qs_dtype d, Opnd a) {
     return emit_def(e, "call %s @llvm.abs.%s(%s %s, i1 false)", t, suffix(d), t, a.s);
 }
 
-/* -- conversions ------------------------------------------------------------------------------------------------ */
+/* -- conversions --------------------------------------------------------------------------------------------------- */
 static Opnd clamp(Emit *e, qs_dtype d, Opnd a, long long lo, long long hi) {
     return call2(e, "smin", d, call2(e, "smax", d, a, lit(lo)), lit(hi));
 }
@@ -438,7 +441,7 @@ static void cast(Emit *e, KRef r) {
     else emit_set(e, r, convert(e, from, (qs_dtype)i->dtype, emit_arg(e, i->a)));
 }
 
-/* -- memory ----------------------------------------------------------------------------------------------------- */
+/* -- memory -------------------------------------------------------------------------------------------------------- */
 
 /* Conversions that a processor lacks, in integer arithmetic so that they vectorise; the same roundings as
  * vm/base/dtype.c. */
@@ -507,9 +510,7 @@ static Opnd encode(Emit *e, qs_dtype d, Opnd v) {
         if (e->t->half) return emit_def(e, "fptrunc float %s to half", v.s);
         need_helper(e, "float_to_half");
         return emit_def(e, "call i16 @float_to_half(float %s)", v.s);
-    case QS_BF16:
-        need_helper(e, "float_to_bf16");
-        return emit_def(e, "call i16 @float_to_bf16(float %s)", v.s);
+    case QS_BF16: need_helper(e, "float_to_bf16"); return emit_def(e, "call i16 @float_to_bf16(float %s)", v.s);
     default: return v;
     }
 }
@@ -587,7 +588,7 @@ static void store(Emit *e, const KIns *i) {
     emit_store(e, (qs_dtype)e->f->params[i->imm].dtype, e->array_space, array_elem(e, i), emit_arg(e, i->b));
 }
 
-/* -- atomics ---------------------------------------------------------------------------------------------------- */
+/* -- atomics ------------------------------------------------------------------------------------------------------- */
 static Opnd math_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b);
 
 Opnd emit_combine(Emit *e, KAtomic op, qs_dtype d, Opnd a, Opnd b) {
@@ -608,7 +609,7 @@ static const char *direct(KAtomic op, qs_dtype elem) {
     if (!real && (elem < QS_I32 || elem > QS_U64)) return NULL;
     switch (op) {
     case KA_ADD: return real ? "fadd" : "add";
-    case KA_SUB: return real ? "fadd" : "sub"; /* of -v: processors know no other */
+    case KA_SUB: return real ? "fadd" : "sub";               /* of -v: processors know no other */
     case KA_MIN: return real ? NULL : sign ? "min" : "umin"; /* fmin and fmax leave open which zero they give */
     case KA_MAX: return real ? NULL : sign ? "max" : "umax";
     case KA_AND: return "and";
@@ -677,7 +678,7 @@ static void atomic(Emit *e, const KIns *i) {
     emit_label(e, done);
 }
 
-/* -- private and shared arrays ---------------------------------------------------------------------------------- */
+/* -- private and shared arrays ------------------------------------------------------------------------------------- */
 static void inner_access(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r], *a = &e->f->ins[i->a];
     qs_dtype elem = (qs_dtype)a->dtype;
@@ -703,7 +704,7 @@ static void zero_fill(Emit *e, KRef r) {
              at.ptr.s, (unsigned long long)i->imm * size * (at.lanes ? (unsigned)at.lanes : 1));
 }
 
-/* -- indices ---------------------------------------------------------------------------------------------------- */
+/* -- indices ------------------------------------------------------------------------------------------------------- */
 
 /* Modes that divide are functions of their own: a kernel has many of these tests, mostly of indices that are
  * inside, and a diamond of control flow for each would cost LLVM seconds.  Equal calls are made once. */
@@ -760,7 +761,7 @@ static void inb(Emit *e, KRef r) {
     emit_set(e, r, bin(e, "and", "i1", low, high));
 }
 
-/* -- mathematical functions ------------------------------------------------------------------------------------- */
+/* -- mathematical functions ---------------------------------------------------------------------------------------- */
 unsigned emit_call_attributes(MathFn fn, qs_dtype d) { return 10 + (unsigned)fn * 2 + (d == QS_F64); }
 
 int emit_lanes(char isa, qs_dtype d) {
@@ -828,7 +829,7 @@ static Opnd math_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b) {
     return emit_def(e, "call %s @own_%s(%s %s)", t, info->name, t, a.s);
 }
 
-/* -- control flow ----------------------------------------------------------------------------------------------- */
+/* -- control flow -------------------------------------------------------------------------------------------------- */
 static void begin_if(Emit *e, KRef r) {
     uint32_t yes = emit_new(e), other = e->label[r] = emit_new(e);
     emit_branch(e, emit_arg(e, e->f->ins[r].a), yes, other);
@@ -1003,8 +1004,7 @@ static void low_inb(Emit *e, KRef r) {
 
 static void low_choice(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
-    if (i->op == K_SELECT)
-        set_low(e, r, select(e, emit_arg(e, i->a), "i32", low_arg(e, i->b), low_arg(e, i->c)));
+    if (i->op == K_SELECT) set_low(e, r, select(e, emit_arg(e, i->a), "i32", low_arg(e, i->b), low_arg(e, i->c)));
     else set_low(e, r, call2(e, i->op == K_MIN ? "smin" : "smax", QS_I32, low_arg(e, i->a), low_arg(e, i->b)));
 }
 
@@ -1023,19 +1023,23 @@ static bool low_ins(Emit *e, KRef r) {
     if (!e->f->small || (i->dtype != QS_I64 && i->op != K_INB)) return false;
     switch ((KOp)i->op) {
     case K_POS: return low_given(e, r, e->pos[i->imm]), true;
-    case K_DIM: case K_STRIDE:
+    case K_DIM:
+    case K_STRIDE:
         return low_given(e, r, e->extent(e, (int)(i->imm >> 8), (int)(i->imm & 255), i->op == K_STRIDE)), true;
-    case K_ADD: case K_SUB: case K_MUL: return low_sum(e, r), true;
+    case K_ADD:
+    case K_SUB:
+    case K_MUL: return low_sum(e, r), true;
     case K_BOUND: return fit(e, i) ? low_bound(e, r), true : false;
     case K_INB: return fit(e, i) ? low_inb(e, r), true : false;
-    case K_MIN: case K_MAX: return fit(e, i) ? low_choice(e, r), true : false;
+    case K_MIN:
+    case K_MAX: return fit(e, i) ? low_choice(e, r), true : false;
     case K_SELECT: return e->bits[i->b] && e->bits[i->c] ? low_choice(e, r), true : false;
     case K_CAST: return e->f->ins[i->a].dtype == QS_I32 ? low_cast(e, r), true : false;
     default: return false;
     }
 }
 
-/* -- one instruction -------------------------------------------------------------------------------------------- */
+/* -- one instruction ----------------------------------------------------------------------------------------------- */
 void emit_ins(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
     qs_dtype d = (qs_dtype)i->dtype;
@@ -1058,13 +1062,17 @@ void emit_ins(Emit *e, KRef r) {
         break;
     case K_LARRAY: zero_fill(e, r); break;
     case K_SHARED: break;
-    case K_ALOAD: case K_ASTORE: case K_AATOMIC: inner_access(e, r); break;
+    case K_ALOAD:
+    case K_ASTORE:
+    case K_AATOMIC: inner_access(e, r); break;
     case K_LOAD: load(e, r); break;
     case K_STORE: guarded(e, i, store); break;
     case K_ATOMIC: guarded(e, i, atomic); break;
     case K_BOUND: bound(e, r); break;
     case K_INB: inb(e, r); break;
-    case K_NEG: case K_ABS: case K_NOT: emit_set(e, r, unary(e, (KOp)i->op, d, emit_arg(e, i->a))); break;
+    case K_NEG:
+    case K_ABS:
+    case K_NOT: emit_set(e, r, unary(e, (KOp)i->op, d, emit_arg(e, i->a))); break;
     case K_ANALYTIC: emit_set(e, r, emit_arg(e, i->a)); break;
     case K_ANY: emit_set(e, r, e->any ? e->any(e, i->a) : emit_arg(e, i->a)); break;
     case K_SELECT: emit_set(e, r, choose(e, d, emit_arg(e, i->a), emit_arg(e, i->b), emit_arg(e, i->c))); break;
@@ -1093,15 +1101,12 @@ void emit_range(Emit *e, KRef first, KRef last) {
     for (KRef r = first; r < last; r++) emit_ins(e, r);
 }
 
-/* -- a module --------------------------------------------------------------------------------------------------- */
+/* -- a module ------------------------------------------------------------------------------------------------------ */
 
 static void add_helpers(Emit *e, Text *out) {
-    static const char *const helpers[][2] = {{"; half_to_float\n", half_to_float},
-                                             {"; float_to_half\n", float_to_half},
-                                             {"; float_to_bf16\n", float_to_bf16},
-                                             {"; mirror\n", mirror_function},
-                                             {"; mirror32\n", mirror_function},
-                                             {"; circular\n", circular_function},
+    static const char *const helpers[][2] = {{"; half_to_float\n", half_to_float}, {"; float_to_half\n", float_to_half},
+                                             {"; float_to_bf16\n", float_to_bf16}, {"; mirror\n", mirror_function},
+                                             {"; mirror32\n", mirror_function},    {"; circular\n", circular_function},
                                              {"; circular32\n", circular_function}};
     for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++) {
         char name[32];

@@ -35,17 +35,21 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct { char s[24]; } V; /* an operand: "%t12", "0x3FF0000000000000" */
-typedef struct { V h, l; } D;     /* h + l, |l| at most about half a unit of the last place of h */
+typedef struct {
+    char s[24];
+} V; /* an operand: "%t12", "0x3FF0000000000000" */
+typedef struct {
+    V h, l;
+} D; /* h + l, |l| at most about half a unit of the last place of h */
 
 typedef struct {
     Text *out;
-    bool wide;                    /* double, else float */
+    bool wide; /* double, else float */
     /* For a loop of a processor: the module, and what loads the numbers.  Such a loop has no branches, rare cases are
      * calls.  Else NULL. */
     Emit *module;
     Text *numbers;
-    uint32_t next;                /* number of the next temporary or label */
+    uint32_t next; /* number of the next temporary or label */
 } Maker;
 
 #define POLY(name, bits, ...) static const double name##_##bits[] = {__VA_ARGS__};
@@ -64,7 +68,7 @@ static Parts one_log2e = {{0x1.715476p+0, 0x1.4ae0cp-26, 0}, {0x1.71547652b82fep
 static const double pi = 0x1.921fb54442d18p+1, pi_low = 0x1.1a62633145c07p-53, log_pi = 0x1.250d048e7a1bdp+0,
                     half_log_2pi = 0x1.d67f1c864beb5p-1, half_log_2pi_low = -0x1.65b5a1b7ff5dfp-55;
 
-/* -- instructions ----------------------------------------------------------------------------------------------- */
+/* -- instructions -------------------------------------------------------------------------------------------------- */
 static const char *real(const Maker *m) { return m->wide ? "double" : "float"; }
 static const char *whole(const Maker *m) { return m->wide ? "i64" : "i32"; }
 static const char *mangled(const Maker *m) { return m->wide ? "f64" : "f32"; }
@@ -173,13 +177,12 @@ static V horner(Maker *m, V x, const double *c, size_t n) {
     for (size_t i = n - 1; i-- > 0;) sum = fused(m, sum, x, num(m, c[i]));
     return sum;
 }
-#define COUNT(a) (sizeof(a) / sizeof *(a))
+#define COUNT(a)                  (sizeof(a) / sizeof *(a))
 #define POLYNOMIAL_64(m, name, x) horner(m, x, name##_64, COUNT(name##_64))
 #define POLYNOMIAL_32(m, name, x) horner(m, x, name##_32, COUNT(name##_32))
-#define POLYNOMIAL(m, name, x)                                                                                         \
-    ((m)->wide ? POLYNOMIAL_64(m, name, x) : POLYNOMIAL_32(m, name, x))
+#define POLYNOMIAL(m, name, x)    ((m)->wide ? POLYNOMIAL_64(m, name, x) : POLYNOMIAL_32(m, name, x))
 
-/* -- values in two parts ---------------------------------------------------------------------------------------- */
+/* -- values in two parts ------------------------------------------------------------------------------------------- */
 /* a + b exactly; in d_fast |a| >= |b|, or a is 0. */
 static D d_fast(Maker *m, V a, V b) {
     V h = add(m, a, b);
@@ -211,7 +214,7 @@ static D d_scaled(Maker *m, D a, double power_of_2) {
     return (D){scaled(m, a.h, power_of_2), scaled(m, a.l, power_of_2)};
 }
 
-/* -- exponentials ----------------------------------------------------------------------------------------------- */
+/* -- exponentials -------------------------------------------------------------------------------------------------- */
 /* Takes the nearest multiple k of log 2 off x. */
 static V reduce_exp(Maker *m, V x, V *k) {
     V n = nearest(m, mul(m, x, part(m, one_log2e, 0)), k), down = neg(m, n);
@@ -266,9 +269,7 @@ static V float_exp2(Maker *m, V x) {
     return float_power(m, shifted, mul(m, r, part(m, log_2, 0)));
 }
 
-static V make_exp(Maker *m, V x, V y) {
-    return (void)y, m->wide ? scaled_exp(m, x, zero(m), 0) : float_exp(m, x);
-}
+static V make_exp(Maker *m, V x, V y) { return (void)y, m->wide ? scaled_exp(m, x, zero(m), 0) : float_exp(m, x); }
 
 static V make_exp2(Maker *m, V x, V y) {
     if (!m->wide) return float_exp2(m, x);
@@ -314,7 +315,7 @@ static V make_tanh(Maker *m, V x, V y) {
     return (void)y, with_sign(m, choose(m, is(m, "olt", a, num(m, 0.55)), near, far), x);
 }
 
-/* -- logarithms ------------------------------------------------------------------------------------------------- */
+/* -- logarithms ---------------------------------------------------------------------------------------------------- */
 /* x = 2^k m, m between sqrt(1/2) and sqrt(2); x positive and finite. */
 static V split(Maker *m, V x, V *k) {
     double up = m->wide ? 0x1p54 : 0x1p25;
@@ -373,13 +374,9 @@ static V log_based(Maker *m, V x, D unit, D two) {
     return log_special(m, x, add(m, s.h, low));
 }
 
-static V make_log2(Maker *m, V x, V y) {
-    return (void)y, log_based(m, x, parts(m, one_log2e), (D){one(m), zero(m)});
-}
+static V make_log2(Maker *m, V x, V y) { return (void)y, log_based(m, x, parts(m, one_log2e), (D){one(m), zero(m)}); }
 
-static V make_log10(Maker *m, V x, V y) {
-    return (void)y, log_based(m, x, parts(m, one_log10e), parts(m, log10_2));
-}
+static V make_log10(Maker *m, V x, V y) { return (void)y, log_based(m, x, parts(m, one_log10e), parts(m, log10_2)); }
 
 /* log x in two parts, good to some 12 digits more than the type; x positive and finite. */
 static D d_log(Maker *m, V x) {
@@ -396,7 +393,7 @@ static D d_log(Maker *m, V x) {
     return d_add(m, n, d_add(m, d_scaled(m, s, 2), cube));
 }
 
-/* -- powers ----------------------------------------------------------------------------------------------------- */
+/* -- powers -------------------------------------------------------------------------------------------------------- */
 /* e^(y log a) for positive finite a and finite y. */
 static V positive_power(Maker *m, V a, V y) {
     D l = d_log(m, a), p = d_product(m, y, l.h);
@@ -463,7 +460,7 @@ static V make_hypot(Maker *m, V x, V y) {
     return choose(m, endless, infinity(m), value);
 }
 
-/* -- circular functions ----------------------------------------------------------------------------------------- */
+/* -- circular functions -------------------------------------------------------------------------------------------- */
 /* Takes multiples of pi/2 off |x| up to 2^30 (2^17): three parts of pi/2, and what each step rounds away. */
 static D reduce_near(Maker *m, V x, V *k) {
     V n = nearest(m, scaled(m, x, 0x1.45f306dc9c883p-1), k), down = neg(m, n);
@@ -638,7 +635,7 @@ static V make_tan(Maker *m, V x, V y) {
     return (void)y, finite_only(m, x, choose(m, is_zero(m, x), x, value));
 }
 
-/* -- their inverses --------------------------------------------------------------------------------------------- */
+/* -- their inverses ------------------------------------------------------------------------------------------------ */
 /* Beyond a half by the half angle: asin(x) = pi/2 - 2 asin(s), s = sqrt((1 - x)/2). */
 static V make_asin(Maker *m, V x, V y) {
     V a = magnitude(m, x), small = is(m, "olt", a, half(m)), halved = mul(m, sub(m, one(m), a), half(m));
@@ -716,7 +713,7 @@ static V make_atanh(Maker *m, V x, V y) {
     return (void)y, choose(m, is(m, "ule", a, one(m)), value, not_a_number(m));
 }
 
-/* -- the error function ----------------------------------------------------------------------------------------- */
+/* -- the error function -------------------------------------------------------------------------------------------- */
 static V near_erf(Maker *m, V x) { return fused(m, x, POLYNOMIAL(m, erf, mul(m, x, x)), x); }
 
 /* erfc(a) for a >= 1/2 */
@@ -743,7 +740,7 @@ static V make_erfc(Maker *m, V x, V y) {
     return (void)y, choose(m, is(m, "uno", x, x), x, value);
 }
 
-/* -- gamma; in double only: the float of a double's value is what float functions return -------------------------- */
+/* -- gamma; in double only: the float of a double's value is what float functions return --------------------------- */
 /* log gamma(x) by Stirling's series, in two parts, for finite x >= 8. */
 static D d_stirling(Maker *m, V x) {
     D l = d_log(m, x), p;
@@ -835,7 +832,7 @@ static V make_tgamma(Maker *m, V x, V y) {
     return (void)y, choose(m, is(m, "uno", x, x), x, value);
 }
 
-/* -- the remainder ---------------------------------------------------------------------------------------------- */
+/* -- the remainder ------------------------------------------------------------------------------------------------- */
 /* Takes off the largest quotient of fewer than 48 (19) bits as long as there is one; every step is exact. */
 static V make_fmod(Maker *m, V x, V y) {
     unsigned start = label(m), more = label(m), grow = label(m), body = label(m), end = label(m);
@@ -860,12 +857,12 @@ static V make_fmod(Maker *m, V x, V y) {
     return with_sign(m, r, x);
 }
 
-/* -- the module ------------------------------------------------------------------------------------------------- */
+/* -- the module ---------------------------------------------------------------------------------------------------- */
 typedef V make_fn(Maker *m, V x, V y);
 #define MATH_exact(id) NULL
-#define MATH_own(id) make_##id
-#define MATH_near MATH_own
-#define MATH_far MATH_own
+#define MATH_own(id)   make_##id
+#define MATH_near      MATH_own
+#define MATH_far       MATH_own
 static make_fn *const makers[MF__COUNT] = {
 #define MATHFN(id, nargs, f32, f64, how, ...) [MF_##id] = MATH_##how(id),
 #include "lang/kernel/ir/mathfn.def"
@@ -995,8 +992,7 @@ static void define_far(Emit *e, MathFn fn) {
         qtext_printf(&list, "%s%s(%s)", list.len ? "," : "", variant, variant);
     }
     emit_declare(e, "attributes #%u = { nounwind willreturn memory(none)%s%s%s }", emit_call_attributes(fn, QS_F32),
-                 list.len ? " \"vector-function-abi-variant\"=\"" : "", list.len ? list.s : "",
-                 list.len ? "\"" : "");
+                 list.len ? " \"vector-function-abi-variant\"=\"" : "", list.len ? list.s : "", list.len ? "\"" : "");
     qtext_free(&list);
 }
 

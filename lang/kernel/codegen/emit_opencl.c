@@ -16,10 +16,11 @@ static void head(const Clike *e, Text *out) {
 
 static const Dialect opencl = {
     .words = {"long", "ulong", "uint", "ushort", "uchar", "__global ", "__local ", "__kernel void"},
-    .types = {
+    .types =
+        {
 #define DTYPE(id, name, c, bytes, class, opencl, ...) [QS_##id] = opencl,
 #include "vm/base/dtypes.def"
-    },
+        },
     .suffix = "L",
     .can = LEGAL_EXTREME | LEGAL_SATURATE | LEGAL_ATOMIC,
     .groups = true,

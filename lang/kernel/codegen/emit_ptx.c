@@ -1,8 +1,8 @@
 /* emit_ptx.c -- the frame of a kernel for GPUs, NVIDIA's (NVPTX) and AMD's: one thread is one position; devices/ptx.h
  * says how it is launched.  The two differ in words, which a row has each. */
-#include "lang/kernel/codegen/emit_llvm.h"
 #include "devices/amd.h"
 #include "devices/ir_workarounds.h"
+#include "lang/kernel/codegen/emit_llvm.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ typedef enum { TID_X, TID_Y, TID_Z, BLOCK_X, SPECIALS } Special;
 
 /* A target's words.  Address spaces are written as in Emit. */
 typedef struct {
-    const char *special[SPECIALS];  /* functions */
+    const char *special[SPECIALS]; /* functions */
     const char *slots_space, *local_space, *scope;
     const char *barrier[3];         /* … and what orders memory around it; NULL ends them */
     const char *kernel, *parameter; /* how a kernel is defined, and how it gets its slots */
@@ -22,38 +22,44 @@ typedef struct {
 typedef struct {
     Emit *e;
     const Words *words;
-    int *slot;               /* of each parameter */
-    Opnd *params, *extents;  /* what was loaded in the entry block; "": not yet */
-    uint32_t *alloca;        /* by instruction: LOCAL, LARRAY, and SHARED given with the launch */
-    uint64_t *offset;        /* of such a SHARED */
-    bool dynamic;            /* shared arrays are given with the launch */
+    int *slot;              /* of each parameter */
+    Opnd *params, *extents; /* what was loaded in the entry block; "": not yet */
+    uint32_t *alloca;       /* by instruction: LOCAL, LARRAY, and SHARED given with the launch */
+    uint64_t *offset;       /* of such a SHARED */
+    bool dynamic;           /* shared arrays are given with the launch */
     uint32_t done;
 } Gpu;
 
-const KTarget kemit_nvptx = {
-    .threads = true, .libdevice = true, .estimates = true, .half = true, .orders_zeros = true};
+const KTarget kemit_nvptx = {.threads = true, .libdevice = true, .estimates = true, .half = true, .orders_zeros = true};
 const KTarget kemit_amd = {.threads = true, .libdevice = true, .half = true, .orders_zeros = true, .wave = 64};
 
-static const Words nvptx = {
-    .special = {"llvm.nvvm.read.ptx.sreg.tid.x", "llvm.nvvm.read.ptx.sreg.tid.y", "llvm.nvvm.read.ptx.sreg.tid.z",
-                "llvm.nvvm.read.ptx.sreg.ctaid.x"},
-    .slots_space = "", .local_space = "", .scope = "",
-    .barrier = {"call void @llvm.nvvm.barrier0()"},
-    .kernel = "ptx_kernel", .parameter = "byval"};
+static const Words nvptx = {.special = {"llvm.nvvm.read.ptx.sreg.tid.x", "llvm.nvvm.read.ptx.sreg.tid.y",
+                                        "llvm.nvvm.read.ptx.sreg.tid.z", "llvm.nvvm.read.ptx.sreg.ctaid.x"},
+                            .slots_space = "",
+                            .local_space = "",
+                            .scope = "",
+                            .barrier = {"call void @llvm.nvvm.barrier0()"},
+                            .kernel = "ptx_kernel",
+                            .parameter = "byval"};
 
 /* Updates are seen by the device, as they are in PTX. */
-static const Words amdgpu = {
-    .special = {"llvm.amdgcn.workitem.id.x", "llvm.amdgcn.workitem.id.y", "llvm.amdgcn.workitem.id.z",
-                "llvm.amdgcn.workgroup.id.x"},
-    .slots_space = " addrspace(4)", .local_space = " addrspace(5)", .scope = " syncscope(\"agent\")",
-    .barrier = {"fence syncscope(\"workgroup\") release", "call void @llvm.amdgcn.s.barrier()",
-                "fence syncscope(\"workgroup\") acquire"},
-    .kernel = "protected amdgpu_kernel", .parameter = "byref"};
+static const Words amdgpu = {.special = {"llvm.amdgcn.workitem.id.x", "llvm.amdgcn.workitem.id.y",
+                                         "llvm.amdgcn.workitem.id.z", "llvm.amdgcn.workgroup.id.x"},
+                             .slots_space = " addrspace(4)",
+                             .local_space = " addrspace(5)",
+                             .scope = " syncscope(\"agent\")",
+                             .barrier = {"fence syncscope(\"workgroup\") release", "call void @llvm.amdgcn.s.barrier()",
+                                         "fence syncscope(\"workgroup\") acquire"},
+                             .kernel = "protected amdgpu_kernel",
+                             .parameter = "byref"};
 
 static Gpu *gpu_of(Emit *e) { return e->frame; }
 
-/* -- the entry block -------------------------------------------------------------------------------------------- */
-typedef struct { Text *out; bool dead; } Spot;
+/* -- the entry block ----------------------------------------------------------------------------------------------- */
+typedef struct {
+    Text *out;
+    bool dead;
+} Spot;
 
 static Spot enter_entry(Emit *e) {
     Spot s = {e->out, e->dead};
@@ -101,7 +107,7 @@ static Opnd get_extent(Emit *e, int param, int axis, bool stride) {
     return *o;
 }
 
-/* -- memory ----------------------------------------------------------------------------------------------------- */
+/* -- memory -------------------------------------------------------------------------------------------------------- */
 static Place get_container(Emit *e, KRef r) {
     Gpu *g = gpu_of(e);
     const KIns *i = &e->f->ins[r];
@@ -110,10 +116,10 @@ static Place get_container(Emit *e, KRef r) {
     if (!g->alloca[r]) {
         Spot s = enter_entry(e);
         unsigned long long n = i->op == K_LARRAY ? i->imm : 1;
-        Opnd at = i->op == K_SHARED ? emit_def(e, "getelementptr i8, ptr addrspace(3) @shared, i64 %llu",
-                                               (unsigned long long)g->offset[r])
-                                    : emit_def(e, "alloca [%llu x %s], align 8%s%s", n, t, *e->local_space ? "," : "",
-                                               e->local_space);
+        Opnd at =
+            i->op == K_SHARED
+                ? emit_def(e, "getelementptr i8, ptr addrspace(3) @shared, i64 %llu", (unsigned long long)g->offset[r])
+                : emit_def(e, "alloca [%llu x %s], align 8%s%s", n, t, *e->local_space ? "," : "", e->local_space);
         g->alloca[r] = emit_number(at);
         leave_entry(e, s);
     }
@@ -133,7 +139,8 @@ static uint64_t place_shared(const KFunc *f, uint64_t *offset) {
 }
 
 static void tell_needs(const KFunc *f, int bytes, Text *out) {
-    PtxNeeds n = {.serial = f->serial, .fault = kir_has(f, K_CHECK),
+    PtxNeeds n = {.serial = f->serial,
+                  .fault = kir_has(f, K_CHECK),
                   .blocks = kir_knows_blocks(f) && !f->serial && !f->fixed_block};
     uint64_t shared = place_shared(f, NULL);
     if (shared > PTX_STATIC_SHARED) n.shared = shared < UINT32_MAX ? (unsigned)shared : UINT32_MAX;
@@ -156,7 +163,7 @@ static void declare_shared(Emit *e, Text *out) {
     }
 }
 
-/* -- ends ------------------------------------------------------------------------------------------------------- */
+/* -- ends ---------------------------------------------------------------------------------------------------------- */
 static void leave(Emit *e) { emit_jump(e, e->item_end); }
 
 static void barrier(Emit *e) {
@@ -197,7 +204,7 @@ static Opnd special(Emit *e, Special which) { return call(e, gpu_of(e)->words->s
 static Opnd narrow(Emit *e, Opnd a) { return emit_def(e, "trunc i64 %s to i32", a.s); }
 static Opnd widen(Emit *e, Opnd a) { return emit_def(e, "zext i32 %s to i64", a.s); }
 
-/* -- atomics: the threads of a warp that update one element add up first, so that one of them does it ------------- */
+/* -- atomics: the threads of a warp that update one element add up first, so that one of them does it -------------- */
 enum { DEEP = 16 };
 
 /* Is the value the same for all threads of a block? */
@@ -280,7 +287,7 @@ static void atomic(Emit *e, const KIns *i, qs_dtype elem, Opnd ptr, Opnd v) {
     emit_label(e, done);
 }
 
-/* -- where this thread is --------------------------------------------------------------------------------------- */
+/* -- where this thread is ------------------------------------------------------------------------------------------ */
 /* Takes the last digit off a number written with `base` values for it. */
 static Opnd digit(Emit *e, Opnd *number, Opnd base) {
     Opnd d = emit_def(e, "urem i32 %s, %s", number->s, base.s);
@@ -312,8 +319,7 @@ static void locate(Gpu *g) {
         int by = PTX_DOMAIN + 3 * rank + a;
         e->blkidx[a] = widen(e, a ? known_digit(e, &block, narrow(e, e->blkcnt[a]), by) : block);
         if (a == 0)
-            e->blkidx[a] =
-                emit_def(e, "add nuw nsw i64 %s, %s", e->blkidx[a].s, load_slot(e, PTX_FIRST, "i64").s);
+            e->blkidx[a] = emit_def(e, "add nuw nsw i64 %s, %s", e->blkidx[a].s, load_slot(e, PTX_FIRST, "i64").s);
         Opnd t = a == rank - 1   ? special(e, TID_X)
                  : a == rank - 2 ? special(e, TID_Y)
                  : a             ? digit(e, &z, narrow(e, e->blkdim[a]))
@@ -404,7 +410,7 @@ static void serial(Gpu *g) {
     }
 }
 
-/* -- the module ------------------------------------------------------------------------------------------------- */
+/* -- the module ---------------------------------------------------------------------------------------------------- */
 static int number_slots(Gpu *g) {
     const KFunc *f = g->e->f;
     int n = qptx_first_arg(f->rank);
@@ -470,8 +476,8 @@ static void print_module(Gpu *g, int nslots, Text *out) {
 }
 
 static qs_status too_many(Emit *e) {
-    return qerr_set(e->c, QS_EVALUE, "kernel %s: its parameters take more than the %d bytes of a GPU",
-                    e->f->name->s, PTX_SLOTS * 8);
+    return qerr_set(e->c, QS_EVALUE, "kernel %s: its parameters take more than the %d bytes of a GPU", e->f->name->s,
+                    PTX_SLOTS * 8);
 }
 
 qs_status emit_ptx(Emit *e, Text *out) {

@@ -24,13 +24,13 @@
  *
  * Short constant loops inside are unrolled before the vectoriser looks (kplan_unrolls). */
 #include "devices/native.h"
-#include "lang/kernel/ir/affine.h"
 #include "lang/kernel/codegen/emit_cpu.h"
+#include "lang/kernel/ir/affine.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* -- loops over positions --------------------------------------------------------------------------------------- */
+/* -- loops over positions ------------------------------------------------------------------------------------------ */
 BlockAxis rows_open_axis(Emit *e, Opnd lo, Opnd hi) {
     BlockAxis a = {.head = emit_new(e), .next = emit_new(e), .out = emit_new(e), .x1 = emit_new(e)};
     uint32_t from = emit_new(e), body = emit_new(e);
@@ -480,7 +480,8 @@ enum { BORDER_ROWS = 2 /* at an end: fewer are not worth LLVM's time */ };
 static EmitLoops loops_of_border(const Emit *e, const KBox *box) {
     const KFunc *f = e->source;
     bool plain = !kir_has(f, K_BOUND) && !kir_has(f, K_IF) && !kir_has(f, K_LOOP) && !kir_has(f, K_ATOMIC) &&
-                 !kir_has(f, K_CHECK), many = false;
+                 !kir_has(f, K_CHECK),
+         many = false;
     for (int a = 0; a < f->rank - 1; a++) {
         const KIns *low = &e->f->ins[box->lo[a]];
         many |= box->lo[a] && low->op == K_CONST && (int64_t)low->imm >= BORDER_ROWS;
@@ -619,11 +620,14 @@ static void plane(Cpu *k) {
     emit_label(e, done);
 }
 
-/* -- patches: some rows of the interior at once ------------------------------------------------------------------- */
+/* -- patches: some rows of the interior at once -------------------------------------------------------------------- */
 enum { PATCH_ROWS = 4 };
 
 /* What the instructions are worth in one of the rows. */
-typedef struct { Opnd pos; uint32_t *val, *wide, *epoch, *slim, *alloca; } PatchRow;
+typedef struct {
+    Opnd pos;
+    uint32_t *val, *wide, *epoch, *slim, *alloca;
+} PatchRow;
 
 static PatchRow patch_row(Cpu *k, Opnd pos, KRef known) { /* the first `known` instructions are those of all rows */
     Emit *e = k->e;
@@ -763,9 +767,11 @@ static void plane_or_patches(Cpu *k, int n) {
     emit_label(e, done);
 }
 
-/* -- edges: the ends of rows, from pads --------------------------------------------------------------------------- */
+/* -- edges: the ends of rows, from pads ---------------------------------------------------------------------------- */
 /* What a pad has copies of: `rows` rows from `row` on, from `column` on; `first` is the number of that element. */
-typedef struct { Opnd row, rows, column, first; } PadPlace;
+typedef struct {
+    Opnd row, rows, column, first;
+} PadPlace;
 
 static PadPlace pad_place(Emit *e, const KPad *p, Opnd row, Opnd rows, Opnd column) {
     PadPlace at = {.row = emit_def(e, "add nsw i64 %s, %lld", row.s, (long long)p->lo[0]),
@@ -891,7 +897,7 @@ static void edges_of_rows(Cpu *k, Opnd row, Opnd left, Opnd right) {
     Opnd *first = qarena_alloc(k->arena, qmem_size((size_t)e->f->nparams, sizeof *first, 0));
     Opnd end = rows_min(e, emit_def(e, "add nsw i64 %s, %d", row.s, EDGE_ROWS), k->hi[0]);
     BlockAxis side = rows_open_axis(e, emit_def(e, "select i1 %s, i64 0, i64 1", left.s),
-                               emit_def(e, "select i1 %s, i64 2, i64 1", right.s));
+                                    emit_def(e, "select i1 %s, i64 2, i64 1", right.s));
     Opnd second = emit_def(e, "icmp ne i64 %s, 0", side.x.s);
     Opnd column = emit_def(e, "select i1 %s, i64 %s, i64 %s", second.s,
                            emit_def(e, "sub nsw i64 %s, %d", k->hi[1].s, EDGE_COLUMNS).s, k->lo[1].s);
@@ -985,7 +991,7 @@ void rows_each_position(Cpu *k, KRef first, KRef last) {
     if (edges) k->lo[1] = lo, k->hi[1] = hi;
 }
 
-/* -- pieces ----------------------------------------------------------------------------------------------------- */
+/* -- pieces -------------------------------------------------------------------------------------------------------- */
 static bool has_piece(const KPlan *p, KRef first, KRef last) {
     for (KRef r = first; r < last; r++)
         if (p->cls[r] == KC_PIECE) return true;

@@ -6,23 +6,23 @@
 #include <string.h>
 
 /* -- what is known of a row ---------------------------------------------------------------------------------------- */
-#define REAL(...)             ELEM_NUMBER
-#define TRUTH(...)            ELEM_TRUTH
-#define JOIN(...)             ELEM_COMPLEX
-#define NOTHING               ELEM_NOTHING
-#define FLOATS                ELEM_FLOATS
-#define SAME                  ELEM_SAME
-#define ARITH                 ELEM_ARITH
-#define ITSELF                ELEM_ITSELF
-#define WHOLE(...)            ELEM_WHOLE
-#define FIRST(...)            ELEM_FIRST
-#define COMPLEX(how, ...)     ELEM_COMPLEX, ELEM_##how
-#define PART_OF(how, ...)     ELEM_NUMBER, ELEM_##how
-#define TEST(...)             ELEM_TRUTH
-#define HEAD_OF(a, ...)       a
-#define NEXT_OF(a, b, ...)    b
-#define KIND_OF(...)          HEAD_OF(__VA_ARGS__, 0)
-#define PRECISION_OF(...)     NEXT_OF(__VA_ARGS__, ELEM_OWN, 0)
+#define REAL(...)          ELEM_NUMBER
+#define TRUTH(...)         ELEM_TRUTH
+#define JOIN(...)          ELEM_COMPLEX
+#define NOTHING            ELEM_NOTHING
+#define FLOATS             ELEM_FLOATS
+#define SAME               ELEM_SAME
+#define ARITH              ELEM_ARITH
+#define ITSELF             ELEM_ITSELF
+#define WHOLE(...)         ELEM_WHOLE
+#define FIRST(...)         ELEM_FIRST
+#define COMPLEX(how, ...)  ELEM_COMPLEX, ELEM_##how
+#define PART_OF(how, ...)  ELEM_NUMBER, ELEM_##how
+#define TEST(...)          ELEM_TRUTH
+#define HEAD_OF(a, ...)    a
+#define NEXT_OF(a, b, ...) b
+#define KIND_OF(...)       HEAD_OF(__VA_ARGS__, 0)
+#define PRECISION_OF(...)  NEXT_OF(__VA_ARGS__, ELEM_OWN, 0)
 #define ELEM(id, nargs, bound, reals, whole, pairs, ...)                                                               \
     [EL_##id] = {#id, nargs, reals, KIND_OF(pairs), whole, PRECISION_OF(pairs)},
 const ElemInfo kelem_info[EL__COUNT] = {
@@ -42,16 +42,21 @@ const ElemInfo kelem_info[EL__COUNT] = {
 #undef PART_OF
 #undef TEST
 
-/* Built-ins by name.  SpecializationList with another number of arguments than the row of that name stand with their own. */
-typedef struct { const char *name; uint8_t nargs, elem; } Named;
+/* Built-ins by name.  SpecializationList with another number of arguments than the row of that name stand with their
+ * own. */
+typedef struct {
+    const char *name;
+    uint8_t nargs, elem;
+} Named;
 static const Named named[] = {
 #define ELEM(id, nargs, ...) {#id, nargs, EL_##id},
 #define FORM(...)
 #define OPERATOR(...)
 #include "lang/kernel/elem/elem.def"
-    {"min", 2, EL_min}, {"max", 2, EL_max}, {"mod", 2, EL_mod}, {"periodize", 2, EL_mod}, {"complex", 2, EL_complex},
-    {"shl", 2, EL_shl}, {"shr", 2, EL_shr}, {"not", 1, EL_bitnot},
-    {"and", 2, EL_bitand}, {"or", 2, EL_bitor}, {"xor", 2, EL_bitxor}, {"clamp", 3, EL_clamp}, {"clamp", 2, EL_clamp2},
+    {"min", 2, EL_min},         {"max", 2, EL_max},  {"mod", 2, EL_mod},    {"periodize", 2, EL_mod},
+    {"complex", 2, EL_complex}, {"shl", 2, EL_shl},  {"shr", 2, EL_shr},    {"not", 1, EL_bitnot},
+    {"and", 2, EL_bitand},      {"or", 2, EL_bitor}, {"xor", 2, EL_bitxor}, {"clamp", 3, EL_clamp},
+    {"clamp", 2, EL_clamp2},
 };
 
 Elem kelem_find(const char *name, int nargs) {
@@ -70,9 +75,12 @@ Elem kelem_operator(Op op) {
     switch (op) {
     case OP_ADD: return EL_add;
     case OP_SUB: return EL_sub;
-    case OP_MUL: case OP_PWMUL: return EL_mul;
-    case OP_DIV: case OP_PWDIV: return EL_div;
-    case OP_POW: case OP_PWPOW: return EL_pow;
+    case OP_MUL:
+    case OP_PWMUL: return EL_mul;
+    case OP_DIV:
+    case OP_PWDIV: return EL_div;
+    case OP_POW:
+    case OP_PWPOW: return EL_pow;
     case OP_NEG: return EL_neg;
     case OP_MINEQ: return EL_min;
     case OP_MAXEQ: return EL_max;
@@ -142,45 +150,45 @@ static inline KPair analytic(const KBuild *build, Elem e, KPair v, KPair x) {
 static inline KPair as_pair(KRef v) { return (KPair){v, 0}; }
 static inline KPair itself(KPair v) { return v; }
 
-#define ADD(x, y)       op(build, K_ADD, x, y)
-#define SUB(x, y)       op(build, K_SUB, x, y)
-#define MUL(x, y)       op(build, K_MUL, x, y)
-#define DIV(x, y)       op(build, K_DIV, x, y)
-#define MOD(x, y)       op(build, K_MOD, x, y)
-#define MIN(x, y)       op(build, K_MIN, x, y)
-#define MAX(x, y)       op(build, K_MAX, x, y)
-#define NEG(x)          op(build, K_NEG, x, 0)
-#define ABS(x)          op(build, K_ABS, x, 0)
-#define LT(x, y)        op(build, K_LT, x, y)
-#define LE(x, y)        op(build, K_LE, x, y)
-#define EQ(x, y)        op(build, K_EQ, x, y)
-#define NE(x, y)        op(build, K_NE, x, y)
-#define BOTH(x, y)      op(build, K_AND, x, y)
-#define EITHER(x, y)    op(build, K_OR, x, y)
-#define SELECT(c, x, y) select_op(build, c, x, y)
-#define BITAND(x, y)    op(build, K_AND, x, y)
-#define BITOR(x, y)     op(build, K_OR, x, y)
-#define BITXOR(x, y)    op(build, K_XOR, x, y)
-#define BITNOT(x)       op(build, K_NOT, x, 0)
-#define SHL(x, y)       op(build, K_SHL, x, y)
-#define SHR(x, y)       op(build, K_SHR, x, y)
-#define NUM(v)          build->num(build->ud, build->d, v)
-#define MATH1(f, x)     math(build, MF_##f, x, 0)
-#define MATH2(f, x, y)  math(build, MF_##f, x, y)
-#define RE(x)           (x).re
-#define IM(x)           (x).im
-#define PAIR(re, im)    ((KPair){re, im})
-#define CALL1(id, x)    real_##id(build, x, 0, 0).re
-#define CALLZ1(id, x)   complex_##id(build, x, absent, absent)
-#define CALLP1(id, x)   complex_##id(build, x, absent, absent).re
+#define ADD(x, y)        op(build, K_ADD, x, y)
+#define SUB(x, y)        op(build, K_SUB, x, y)
+#define MUL(x, y)        op(build, K_MUL, x, y)
+#define DIV(x, y)        op(build, K_DIV, x, y)
+#define MOD(x, y)        op(build, K_MOD, x, y)
+#define MIN(x, y)        op(build, K_MIN, x, y)
+#define MAX(x, y)        op(build, K_MAX, x, y)
+#define NEG(x)           op(build, K_NEG, x, 0)
+#define ABS(x)           op(build, K_ABS, x, 0)
+#define LT(x, y)         op(build, K_LT, x, y)
+#define LE(x, y)         op(build, K_LE, x, y)
+#define EQ(x, y)         op(build, K_EQ, x, y)
+#define NE(x, y)         op(build, K_NE, x, y)
+#define BOTH(x, y)       op(build, K_AND, x, y)
+#define EITHER(x, y)     op(build, K_OR, x, y)
+#define SELECT(c, x, y)  select_op(build, c, x, y)
+#define BITAND(x, y)     op(build, K_AND, x, y)
+#define BITOR(x, y)      op(build, K_OR, x, y)
+#define BITXOR(x, y)     op(build, K_XOR, x, y)
+#define BITNOT(x)        op(build, K_NOT, x, 0)
+#define SHL(x, y)        op(build, K_SHL, x, y)
+#define SHR(x, y)        op(build, K_SHR, x, y)
+#define NUM(v)           build->num(build->ud, build->d, v)
+#define MATH1(f, x)      math(build, MF_##f, x, 0)
+#define MATH2(f, x, y)   math(build, MF_##f, x, y)
+#define RE(x)            (x).re
+#define IM(x)            (x).im
+#define PAIR(re, im)     ((KPair){re, im})
+#define CALL1(id, x)     real_##id(build, x, 0, 0).re
+#define CALLZ1(id, x)    complex_##id(build, x, absent, absent)
+#define CALLP1(id, x)    complex_##id(build, x, absent, absent).re
 #define CALLZ2(id, x, y) complex_##id(build, x, y, absent)
-#define OF(id, v)       analytic(build, EL_##id, v, x)
-#define LARGEST         (build->d == QS_F32 ? (double)FLT_MAX : DBL_MAX)
-#define LEAST           (build->d == QS_F32 ? (double)FLT_MIN : DBL_MIN)
-#define EXP_MOST        (build->d == QS_F32 ? 88.0 : 709.0)
-#define EXP_OF_MOST     (build->d == QS_F32 ? 1.6516362549940018e38 : 8.218407461554972e307)
-#define LET(name, v)    const __auto_type name = v;
-#define GIVE(v)         return _Generic((v), KPair: itself, default: as_pair)(v);
+#define OF(id, v)        analytic(build, EL_##id, v, x)
+#define LARGEST          (build->d == QS_F32 ? (double)FLT_MAX : DBL_MAX)
+#define LEAST            (build->d == QS_F32 ? (double)FLT_MIN : DBL_MIN)
+#define EXP_MOST         (build->d == QS_F32 ? 88.0 : 709.0)
+#define EXP_OF_MOST      (build->d == QS_F32 ? 1.6516362549940018e38 : 8.218407461554972e307)
+#define LET(name, v)     const __auto_type name = v;
+#define GIVE(v)          return _Generic((v), KPair : itself, default : as_pair)(v);
 
 /* Rows use as many of the three as they have. */
 #define BODY(kind, id, Type, ...)                                                                                      \
@@ -189,10 +197,10 @@ static inline KPair itself(KPair v) { return v; }
         __VA_ARGS__                                                                                                    \
     }
 
-#define REAL(...)  __VA_ARGS__
-#define TRUTH(...) __VA_ARGS__
-#define JOIN(...)  __VA_ARGS__
-#define NOTHING    return (KPair){0, 0};
+#define REAL(...)                          __VA_ARGS__
+#define TRUTH(...)                         __VA_ARGS__
+#define JOIN(...)                          __VA_ARGS__
+#define NOTHING                            return (KPair){0, 0};
 #define ELEM(id, nargs, bound, reals, ...) BODY(real, id, KRef, reals)
 #include "lang/kernel/elem/elem.def"
 
@@ -244,12 +252,12 @@ static KRef digamma(const KBuild *build, KRef x) {
     return SELECT(below, SUB(psi, DIV(NUM(M_PI), MATH1(tan, SELECT(below, angle, NUM(1))))), psi);
 }
 
-#define LESS(t, x, y)   less(build, t, x, y)
-#define PART(t, x, w)   part(build, t, x, w)
-#define DIGAMMA(x)      digamma(build, x)
-#define SLOPES(...)     return SLOPE_OF(__VA_ARGS__, 0, )
+#define LESS(t, x, y)                less(build, t, x, y)
+#define PART(t, x, w)                part(build, t, x, w)
+#define DIGAMMA(x)                   digamma(build, x)
+#define SLOPES(...)                  return SLOPE_OF(__VA_ARGS__, 0, )
 #define SLOPE_OF(first, second, ...) arg == 0 ? (first) : (second)
-#define FLAT            return 0
+#define FLAT                         return 0
 #define ELEM(id, nargs, bound, reals, whole, pairs, derivative, ...)                                                   \
     static KRef slope_##id(const KBuild *build, int arg, KRef x, KRef y, KRef w, KRef t) {                             \
         (void)build, (void)arg, (void)x, (void)y, (void)w, (void)t;                                                    \
@@ -258,16 +266,19 @@ static KRef digamma(const KBuild *build, KRef x) {
 #define ANALYTIC(id, ...)                                                                                              \
     static KPair analytic_##id(const KBuild *build, KPair x) { __VA_ARGS__ }
 #undef BODY
-#define BODY            return 0
+#define BODY return 0
 #include "lang/kernel/elem/elem.def"
 #undef SLOPES
 #undef FLAT
 #undef BODY
-#define SLOPES(...)     ELEM_SLOPES
-#define FLAT            ELEM_FLAT
-#define BODY            ELEM_BODY
+#define SLOPES(...) ELEM_SLOPES
+#define FLAT        ELEM_FLAT
+#define BODY        ELEM_BODY
 typedef KRef Slope(const KBuild *, int arg, KRef x, KRef y, KRef w, KRef t);
-static const struct { Slope *slope; uint8_t kind; } slopes[EL__COUNT] = {
+static const struct {
+    Slope *slope;
+    uint8_t kind;
+} slopes[EL__COUNT] = {
 #define ELEM(id, nargs, bound, reals, whole, pairs, derivative, ...) [EL_##id] = {slope_##id, derivative},
 #include "lang/kernel/elem/elem.def"
 };
@@ -313,7 +324,10 @@ Elem kelem_instruction(const KIns *i) {
 /* -- the doors ----------------------------------------------------------------------------------------------------- */
 typedef KPair RealBody(const KBuild *, KRef, KRef, KRef);
 typedef KPair ComplexBody(const KBuild *, KPair, KPair, KPair);
-static const struct { RealBody *real, *whole; ComplexBody *complex; } bodies[EL__COUNT] = {
+static const struct {
+    RealBody *real, *whole;
+    ComplexBody *complex;
+} bodies[EL__COUNT] = {
 #define ELEM(id, ...) [EL_##id] = {real_##id, whole_##id, complex_##id},
 #include "lang/kernel/elem/elem.def"
 };

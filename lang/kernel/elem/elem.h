@@ -25,9 +25,9 @@ typedef enum { ELEM_OWN, ELEM_WIDE } ElemPrecision;
 typedef struct {
     const char *name;
     uint8_t nargs;
-    uint8_t real, complex;  /* ElemGives: of real, and of complex numbers */
-    uint8_t whole;          /* ElemWhole */
-    uint8_t precision;      /* ElemPrecision, of complex numbers */
+    uint8_t real, complex; /* ElemGives: of real, and of complex numbers */
+    uint8_t whole;         /* ElemWhole */
+    uint8_t precision;     /* ElemPrecision, of complex numbers */
 } ElemInfo;
 extern const ElemInfo kelem_info[EL__COUNT];
 
@@ -59,7 +59,9 @@ static inline bool kelem_keeps(Elem e) {
 qs_dtype kelem_meet(Elem e, const Term *args, qs_dtype scalar_dtype);
 
 /* -- building ------------------------------------------------------------------------------------------------------ */
-typedef struct KPair { KRef re, im; } KPair; /* a complex number; im 0: a real one */
+typedef struct KPair {
+    KRef re, im;
+} KPair; /* a complex number; im 0: a real one */
 
 /* Where instructions go.  fold appends an instruction, or finds one that is equal to it. */
 typedef struct KBuild {
@@ -69,7 +71,11 @@ typedef struct KBuild {
     qs_dtype d; /* of the computation: set by the functions below */
 } KBuild;
 /* Into f, at the source position that *pos is then.  zeros: MIN and MAX tell the zeros apart in every backend. */
-typedef struct { KFunc *f; const uint32_t *pos; bool zeros; } KInto;
+typedef struct {
+    KFunc *f;
+    const uint32_t *pos;
+    bool zeros;
+} KInto;
 KBuild kelem_into(KInto *into);
 
 /* The body of e in the dtype d, float32, float64 or an integer; args have it already.  im is 0 unless it gives a
@@ -107,7 +113,7 @@ static inline KRef kelem_has_bits(KBuild b, KRef x, qs_dtype d) {
 }
 /* The error of a number beside elements that has more: the function, the number, how many they have, their type. */
 #define KELEM_OTHER_BITS "%s: %s has other bits than the %d of %s"
-#define KELEM_NO_BITS "a whole number of 64 bits is needed, got "
+#define KELEM_NO_BITS    "a whole number of 64 bits is needed, got "
 static inline bool kelem_number_has_bits(double x) { return x == trunc(x) && x >= -0x1p63 && x < 0x1p63; }
 
 /* Exponents whose powers of elements are products. */
@@ -118,8 +124,11 @@ static inline bool kelem_is_chain(double n) { return n >= -64 && n <= 64 && n ==
 #define KELEM_CHAIN(n, first, multiply, square)                                                                        \
     for (uint64_t bits_ = (uint64_t)((n) < 0 ? -(n) : (n)), taken_ = 0; bits_; bits_ >>= 1) {                          \
         if (bits_ & 1) {                                                                                               \
-            if (taken_) { multiply; }                                                                                  \
-            else { first; }                                                                                            \
+            if (taken_) {                                                                                              \
+                multiply;                                                                                              \
+            } else {                                                                                                   \
+                first;                                                                                                 \
+            }                                                                                                          \
             taken_ = 1;                                                                                                \
         }                                                                                                              \
         if (bits_ > 1) { square; }                                                                                     \

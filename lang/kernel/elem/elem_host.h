@@ -12,18 +12,18 @@
 
 #include <float.h>
 
-#define ELEM_JOIN3_(a, b, c) a##b##c
-#define ELEM_JOIN3(a, b, c)  ELEM_JOIN3_(a, b, c)
+#define ELEM_JOIN3_(a, b, c)  a##b##c
+#define ELEM_JOIN3(a, b, c)   ELEM_JOIN3_(a, b, c)
 #define ELEM_NAME(id, suffix) ELEM_JOIN3(elem_##id, _, suffix)
-#define ELEM_SEM(op)         ELEM_JOIN3(ksem_##op, _, D)
-#define ELEM_LIBM(f)         ELEM_JOIN3(elem_libm_##f, _, D)
+#define ELEM_SEM(op)          ELEM_JOIN3(ksem_##op, _, D)
+#define ELEM_LIBM(f)          ELEM_JOIN3(elem_libm_##f, _, D)
 
 /* -- the C library ------------------------------------------------------------------------------------------------- */
-#define lgamma qlibm_lgamma
+#define lgamma  qlibm_lgamma
 #define lgammaf qlibm_lgammaf
-#define tgamma qlibm_tgamma
+#define tgamma  qlibm_tgamma
 #define tgammaf qlibm_tgammaf
-#define hypotf qlibm_hypotf
+#define hypotf  qlibm_hypotf
 #define ELEM_LIBM_1(name, f32, f64)                                                                                    \
     static inline float name##_F32(float x) { return f32(x); }                                                         \
     static inline double name##_F64(double x) { return f64(x); }
@@ -77,41 +77,41 @@
 #define LET(name, v)     const __auto_type name = v;
 #define GIVE(v)          return v;
 
-#define ELEM_UNUSED      __attribute__((unused))
-#define ELEM_ARGS_1(T)   ELEM_UNUSED T x
-#define ELEM_ARGS_2(T)   ELEM_UNUSED T x, ELEM_UNUSED T y
-#define ELEM_ARGS_3(T)   ELEM_UNUSED T x, ELEM_UNUSED T y, ELEM_UNUSED T z
+#define ELEM_UNUSED    __attribute__((unused))
+#define ELEM_ARGS_1(T) ELEM_UNUSED T x
+#define ELEM_ARGS_2(T) ELEM_UNUSED T x, ELEM_UNUSED T y
+#define ELEM_ARGS_3(T) ELEM_UNUSED T x, ELEM_UNUSED T y, ELEM_UNUSED T z
 #define ELEM_FN(R, id, suffix, args, ...)                                                                              \
     ELEM_UNUSED static inline R ELEM_NAME(id, suffix)(args) { __VA_ARGS__ }
 
 /* A column expands to its kind and its body, and the kind says which function is made of it. */
-#define REAL(...)           REAL_, __VA_ARGS__
-#define TRUTH(...)          TRUTH_, __VA_ARGS__
-#define JOIN(...)           JOIN_, __VA_ARGS__
-#define NOTHING             NOTHING_,
-#define COMPLEX(how, ...)   COMPLEX_, __VA_ARGS__
-#define PART_OF(how, ...)   PART_OF_, __VA_ARGS__
-#define TEST(...)           TEST_, __VA_ARGS__
+#define REAL(...)         REAL_, __VA_ARGS__
+#define TRUTH(...)        TRUTH_, __VA_ARGS__
+#define JOIN(...)         JOIN_, __VA_ARGS__
+#define NOTHING           NOTHING_,
+#define COMPLEX(how, ...) COMPLEX_, __VA_ARGS__
+#define PART_OF(how, ...) PART_OF_, __VA_ARGS__
+#define TEST(...)         TEST_, __VA_ARGS__
 
-#define ELEM_MAKE(id, nargs, kind, ...)     ELEM_MAKE_##kind(id, nargs, __VA_ARGS__)
-#define ELEM_MAKE_REAL_(id, nargs, ...)     ELEM_FN(T, id, D, ELEM_ARGS_##nargs(T), __VA_ARGS__)
-#define ELEM_MAKE_TRUTH_(id, nargs, ...)    ELEM_FN(bool, id, D, ELEM_ARGS_##nargs(T), __VA_ARGS__)
-#define ELEM_MAKE_JOIN_(id, nargs, ...)     ELEM_FN(Z, id, D, ELEM_ARGS_##nargs(T), __VA_ARGS__)
-#define ELEM_MAKE_COMPLEX_(id, nargs, ...)  ELEM_FN(Z, id, ZD, ELEM_ARGS_##nargs(Z), __VA_ARGS__)
-#define ELEM_MAKE_PART_OF_(id, nargs, ...)  ELEM_FN(T, id, ZD, ELEM_ARGS_##nargs(Z), __VA_ARGS__)
-#define ELEM_MAKE_TEST_(id, nargs, ...)     ELEM_FN(bool, id, ZD, ELEM_ARGS_##nargs(Z), __VA_ARGS__)
+#define ELEM_MAKE(id, nargs, kind, ...)    ELEM_MAKE_##kind(id, nargs, __VA_ARGS__)
+#define ELEM_MAKE_REAL_(id, nargs, ...)    ELEM_FN(T, id, D, ELEM_ARGS_##nargs(T), __VA_ARGS__)
+#define ELEM_MAKE_TRUTH_(id, nargs, ...)   ELEM_FN(bool, id, D, ELEM_ARGS_##nargs(T), __VA_ARGS__)
+#define ELEM_MAKE_JOIN_(id, nargs, ...)    ELEM_FN(Z, id, D, ELEM_ARGS_##nargs(T), __VA_ARGS__)
+#define ELEM_MAKE_COMPLEX_(id, nargs, ...) ELEM_FN(Z, id, ZD, ELEM_ARGS_##nargs(Z), __VA_ARGS__)
+#define ELEM_MAKE_PART_OF_(id, nargs, ...) ELEM_FN(T, id, ZD, ELEM_ARGS_##nargs(Z), __VA_ARGS__)
+#define ELEM_MAKE_TEST_(id, nargs, ...)    ELEM_FN(bool, id, ZD, ELEM_ARGS_##nargs(Z), __VA_ARGS__)
 #define ELEM_MAKE_NOTHING_(id, nargs, ...)
 
 /* -- floats: of real numbers, and of complex ones with such parts -------------------------------------------------- */
 #define ELEM(id, nargs, bound, reals, whole, pairs, ...) ELEM_MAKE(id, nargs, reals) ELEM_MAKE(id, nargs, pairs)
-#define D           F64
-#define ZD          C128
-#define T           double
-#define Z           QComplexD
-#define LARGEST     DBL_MAX
-#define LEAST       DBL_MIN
-#define EXP_MOST    709.0
-#define EXP_OF_MOST 8.218407461554972e307
+#define D                                                F64
+#define ZD                                               C128
+#define T                                                double
+#define Z                                                QComplexD
+#define LARGEST                                          DBL_MAX
+#define LEAST                                            DBL_MIN
+#define EXP_MOST                                         709.0
+#define EXP_OF_MOST                                      8.218407461554972e307
 #include "lang/kernel/elem/elem.def"
 #undef D
 #undef ZD
@@ -130,20 +130,20 @@
 #define ELEM_MAKE_PART_OF_OWN_ ELEM_MAKE_PART_OF_
 #define ELEM_MAKE_COMPLEX_WIDE_(id, nargs, ...)                                                                        \
     ELEM_FN(Z, id, ZD, ELEM_ARGS_##nargs(Z), return elem_narrow(elem_##id##_C128(ELEM_WIDE_##nargs));)
-#define ELEM_WIDE_1            elem_wide(x)
-#define ELEM_WIDE_2            elem_wide(x), elem_wide(y)
-#define ELEM_WIDE_3            elem_wide(x), elem_wide(y), elem_wide(z)
+#define ELEM_WIDE_1 elem_wide(x)
+#define ELEM_WIDE_2 elem_wide(x), elem_wide(y)
+#define ELEM_WIDE_3 elem_wide(x), elem_wide(y), elem_wide(z)
 static inline QComplexD elem_wide(QComplexF z) { return (QComplexD){(double)z.re, (double)z.im}; }
 static inline QComplexF elem_narrow(QComplexD z) { return (QComplexF){(float)z.re, (float)z.im}; }
 #define ELEM(id, nargs, bound, reals, whole, pairs, ...) ELEM_MAKE(id, nargs, reals) ELEM_MAKE(id, nargs, pairs)
-#define D           F32
-#define ZD          C64
-#define T           float
-#define Z           QComplexF
-#define LARGEST     ((double)FLT_MAX)
-#define LEAST       ((double)FLT_MIN)
-#define EXP_MOST    88.0
-#define EXP_OF_MOST 1.6516362549940018e38
+#define D                                                F32
+#define ZD                                               C64
+#define T                                                float
+#define Z                                                QComplexF
+#define LARGEST                                          ((double)FLT_MAX)
+#define LEAST                                            ((double)FLT_MIN)
+#define EXP_MOST                                         88.0
+#define EXP_OF_MOST                                      1.6516362549940018e38
 #include "lang/kernel/elem/elem.def"
 #undef D
 #undef ZD
@@ -155,37 +155,37 @@ static inline QComplexF elem_narrow(QComplexD z) { return (QComplexF){(float)z.r
 #undef EXP_OF_MOST
 
 /* -- whole numbers: first the rows that take the body of reals, then those with one of their own ------------------- */
-#define ELEM_INT(id, nargs, whole, ...)  ELEM_INT_##whole(id, nargs, __VA_ARGS__)
+#define ELEM_INT(id, nargs, whole, ...) ELEM_INT_##whole(id, nargs, __VA_ARGS__)
 #define ELEM_INT_FLOATS_(id, nargs, ...)
 #define ELEM_INT_WHOLE_(id, nargs, ...)
-#define ELEM_INT_SAME_(id, nargs, ...)   ELEM_MAKE(id, nargs, __VA_ARGS__)
-#define ELEM_INT_ITSELF_(id, nargs, ...) ELEM_FN(T, id, D, ELEM_ARGS_##nargs(T), return x;)
-#define FLOATS      FLOATS_
-#define SAME        SAME_
-#define ARITH       SAME_
-#define ITSELF      ITSELF_
-#define WHOLE(...)  WHOLE_
-#define FIRST(...)  WHOLE_
-#define D I32
-#define T int32_t
+#define ELEM_INT_SAME_(id, nargs, ...)            ELEM_MAKE(id, nargs, __VA_ARGS__)
+#define ELEM_INT_ITSELF_(id, nargs, ...)          ELEM_FN(T, id, D, ELEM_ARGS_##nargs(T), return x;)
+#define FLOATS                                    FLOATS_
+#define SAME                                      SAME_
+#define ARITH                                     SAME_
+#define ITSELF                                    ITSELF_
+#define WHOLE(...)                                WHOLE_
+#define FIRST(...)                                WHOLE_
+#define D                                         I32
+#define T                                         int32_t
 #define ELEM(id, nargs, bound, reals, whole, ...) ELEM_INT(id, nargs, whole, reals)
 #include "lang/kernel/elem/elem.def"
 #undef D
 #undef T
-#define D U32
-#define T uint32_t
+#define D                                         U32
+#define T                                         uint32_t
 #define ELEM(id, nargs, bound, reals, whole, ...) ELEM_INT(id, nargs, whole, reals)
 #include "lang/kernel/elem/elem.def"
 #undef D
 #undef T
-#define D I64
-#define T int64_t
+#define D                                         I64
+#define T                                         int64_t
 #define ELEM(id, nargs, bound, reals, whole, ...) ELEM_INT(id, nargs, whole, reals)
 #include "lang/kernel/elem/elem.def"
 #undef D
 #undef T
-#define D U64
-#define T uint64_t
+#define D                                         U64
+#define T                                         uint64_t
 #define ELEM(id, nargs, bound, reals, whole, ...) ELEM_INT(id, nargs, whole, reals)
 #include "lang/kernel/elem/elem.def"
 #undef D
@@ -196,32 +196,32 @@ static inline QComplexF elem_narrow(QComplexD z) { return (QComplexF){(float)z.r
 #undef ITSELF
 #undef WHOLE
 #undef FIRST
-#define FLOATS      NOTHING_,
-#define SAME        NOTHING_,
-#define ARITH       NOTHING_,
-#define ITSELF      NOTHING_,
-#define WHOLE(...)  REAL_, __VA_ARGS__
-#define FIRST(...)  REAL_, __VA_ARGS__
-#define D I32
-#define T int32_t
+#define FLOATS                                    NOTHING_,
+#define SAME                                      NOTHING_,
+#define ARITH                                     NOTHING_,
+#define ITSELF                                    NOTHING_,
+#define WHOLE(...)                                REAL_, __VA_ARGS__
+#define FIRST(...)                                REAL_, __VA_ARGS__
+#define D                                         I32
+#define T                                         int32_t
 #define ELEM(id, nargs, bound, reals, whole, ...) ELEM_MAKE(id, nargs, whole)
 #include "lang/kernel/elem/elem.def"
 #undef D
 #undef T
-#define D U32
-#define T uint32_t
+#define D                                         U32
+#define T                                         uint32_t
 #define ELEM(id, nargs, bound, reals, whole, ...) ELEM_MAKE(id, nargs, whole)
 #include "lang/kernel/elem/elem.def"
 #undef D
 #undef T
-#define D I64
-#define T int64_t
+#define D                                         I64
+#define T                                         int64_t
 #define ELEM(id, nargs, bound, reals, whole, ...) ELEM_MAKE(id, nargs, whole)
 #include "lang/kernel/elem/elem.def"
 #undef D
 #undef T
-#define D U64
-#define T uint64_t
+#define D                                         U64
+#define T                                         uint64_t
 #define ELEM(id, nargs, bound, reals, whole, ...) ELEM_MAKE(id, nargs, whole)
 #include "lang/kernel/elem/elem.def"
 #undef D

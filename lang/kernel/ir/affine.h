@@ -7,7 +7,14 @@ enum { AFFINE_TERMS = 12 };
 
 /* constant + Σ factor · value of term; the terms are ordered and different, factors are not 0.  Arithmetic wraps
  * at 64 bits as KIR's does, so equal forms are equal values. */
-typedef struct { int n; int64_t constant; struct { KRef ref; int64_t factor; } term[AFFINE_TERMS]; } Affine;
+typedef struct {
+    int n;
+    int64_t constant;
+    struct {
+        KRef ref;
+        int64_t factor;
+    } term[AFFINE_TERMS];
+} Affine;
 
 /* The int64 value r. */
 bool kaffine_of(const KFunc *f, KRef r, Affine *out);

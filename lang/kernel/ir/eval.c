@@ -16,14 +16,20 @@
 
 /* -- mathematical functions ---------------------------------------------------------------------------------------- */
 typedef union {
-    struct { float (*f32)(float); double (*f64)(double); } a1;
-    struct { float (*f32)(float, float); double (*f64)(double, double); } a2;
+    struct {
+        float (*f32)(float);
+        double (*f64)(double);
+    } a1;
+    struct {
+        float (*f32)(float, float);
+        double (*f64)(double, double);
+    } a2;
 } LibM;
-#define lgamma qlibm_lgamma
+#define lgamma  qlibm_lgamma
 #define lgammaf qlibm_lgammaf
-#define tgamma qlibm_tgamma
+#define tgamma  qlibm_tgamma
 #define tgammaf qlibm_tgammaf
-#define hypotf qlibm_hypotf
+#define hypotf  qlibm_hypotf
 static const LibM libm[MF__COUNT] = {
 #define MATHFN(id, nargs, f32, f64, ...) [MF_##id] = {.a##nargs = {f32, f64}},
 #include "lang/kernel/ir/mathfn.def"
@@ -57,12 +63,21 @@ double keval_math(MathFn fn, qs_dtype d, double a, double b) {
     X(C64, float, F32, x, v)                                                                                           \
     X(C128, double, F64, x, v)
 
-typedef struct { char *data; int64_t first, last; uint8_t dtype; } Memory; /* first > last: nothing is there */
+typedef struct {
+    char *data;
+    int64_t first, last;
+    uint8_t dtype;
+} Memory; /* first > last: nothing is there */
 
 static KSlot load_element(const Memory *m, int64_t i) {
     KSlot r = {0};
     switch ((qs_dtype)m->dtype) {
-#define LOAD(D, T, V, widen, narrow) case QS_##D: { T x = ((const T *)m->data)[i]; r.V = widen; return r; }
+#define LOAD(D, T, V, widen, narrow)                                                                                   \
+    case QS_##D: {                                                                                                     \
+        T x = ((const T *)m->data)[i];                                                                                 \
+        r.V = widen;                                                                                                   \
+        return r;                                                                                                      \
+    }
         ELEMENTS(LOAD)
     default: return r.F32 = (float)qdtype_get((qs_dtype)m->dtype, m->data + 2 * i), r; /* a float of 16 bits */
     }
@@ -70,7 +85,12 @@ static KSlot load_element(const Memory *m, int64_t i) {
 
 static void store_element(const Memory *m, int64_t i, KSlot s) {
     switch ((qs_dtype)m->dtype) {
-#define STORE(D, T, V, widen, narrow) case QS_##D: { KSem##V v = s.V; ((T *)m->data)[i] = (T)(narrow); return; }
+#define STORE(D, T, V, widen, narrow)                                                                                  \
+    case QS_##D: {                                                                                                     \
+        KSem##V v = s.V;                                                                                               \
+        ((T *)m->data)[i] = (T)(narrow);                                                                               \
+        return;                                                                                                        \
+    }
         ELEMENTS(STORE)
     default: qdtype_put((qs_dtype)m->dtype, m->data + 2 * i, (double)s.F32);
     }
@@ -97,11 +117,13 @@ static Memory memory_of(const KParam *p, const KArg *a) {
     case KA_MUL: r.D = ksem_MUL_##D(a.D, b.D); break;                                                                  \
     case KA_DIV: r.D = ksem_DIV_##D(a.D, b.D); break;                                                                  \
     case KA_MIN: r.D = ksem_MIN_##D(a.D, b.D); break;                                                                  \
-    case KA_MAX: r.D = ksem_MAX_##D(a.D, b.D); break;
+    case KA_MAX:                                                                                                       \
+        r.D = ksem_MAX_##D(a.D, b.D);                                                                                  \
+        break;
 #define APPLY_INT(D)                                                                                                   \
     case QS_##D:                                                                                                       \
         switch (op) {                                                                                                  \
-        APPLY_ARITHMETIC(D)                                                                                            \
+            APPLY_ARITHMETIC(D)                                                                                        \
         case KA_AND: r.D = ksem_AND_##D(a.D, b.D); break;                                                              \
         case KA_OR: r.D = ksem_OR_##D(a.D, b.D); break;                                                                \
         default: r.D = ksem_XOR_##D(a.D, b.D); break;                                                                  \
@@ -110,7 +132,7 @@ static Memory memory_of(const KParam *p, const KArg *a) {
 #define APPLY_REAL(D, power)                                                                                           \
     case QS_##D:                                                                                                       \
         switch (op) {                                                                                                  \
-        APPLY_ARITHMETIC(D)                                                                                            \
+            APPLY_ARITHMETIC(D)                                                                                        \
         default: r.D = power(a.D, b.D); break;                                                                         \
         }                                                                                                              \
         return r;
@@ -134,19 +156,51 @@ typedef enum {
     KSEM_UNARY(ARITH) KSEM_BINARY(ARITH)
 #undef ARITH
 #define CONVERT(D, R) S_CAST_##D##_##R,
-    KSEM_CAST(CONVERT)
+        KSEM_CAST(CONVERT)
 #undef CONVERT
-    S_MATH1_F32, S_MATH1_F64, S_MATH2_F32, S_MATH2_F64, S_SELECT, S_BOUND, S_INB, S_COPY,
-    S_POS, S_POS_I64, S_BLKPOS, S_BLKIDX,
-    S_CLEAR, S_ALOAD, S_ASTORE, S_AATOMIC, S_LOAD, S_STORE, S_ATOMIC,
-    S_UNLESS, S_JUMP, S_REPEAT, S_FOR_I32, S_FOR_I64, S_NEXT_I32, S_NEXT_I64, S_END, S_BARRIER, S_CHECK
+            S_MATH1_F32,
+    S_MATH1_F64,
+    S_MATH2_F32,
+    S_MATH2_F64,
+    S_SELECT,
+    S_BOUND,
+    S_INB,
+    S_COPY,
+    S_POS,
+    S_POS_I64,
+    S_BLKPOS,
+    S_BLKIDX,
+    S_CLEAR,
+    S_ALOAD,
+    S_ASTORE,
+    S_AATOMIC,
+    S_LOAD,
+    S_STORE,
+    S_ATOMIC,
+    S_UNLESS,
+    S_JUMP,
+    S_REPEAT,
+    S_FOR_I32,
+    S_FOR_I64,
+    S_NEXT_I32,
+    S_NEXT_I64,
+    S_END,
+    S_BARRIER,
+    S_CHECK
 } StepOp;
 
 /* r a b c are slots of the frame; imm is a jump target, a parameter or an axis; at is the instruction, for messages. */
-typedef struct { uint16_t op, flag; uint32_t r, a, b, c, at; uint64_t imm; } Step;
+typedef struct {
+    uint16_t op, flag;
+    uint32_t r, a, b, c, at;
+    uint64_t imm;
+} Step;
 
 /* Where the memory of a LARRAY (in the frame) or SHARED (in the block's slots) begins; of a FOR, its count of turns. */
-typedef struct { uint32_t base, count; bool shared; } Storage;
+typedef struct {
+    uint32_t base, count;
+    bool shared;
+} Storage;
 
 typedef struct {
     int64_t pos[QS_MAX_RANK], blkpos[QS_MAX_RANK];
@@ -160,14 +214,18 @@ typedef struct {
     const KArg *args;
     const KLaunch *l;
     int64_t blkcnt[QS_MAX_RANK], blkidx[QS_MAX_RANK];
-    Step *steps; uint32_t nsteps;
-    uint32_t *first;   /* per instruction: its first step, or the one after where it needs none */
-    Storage *storage;  /* per instruction */
-    Memory *memory;    /* per parameter */
-    KSlot *frame;      /* the template */
+    Step *steps;
+    uint32_t nsteps;
+    uint32_t *first;  /* per instruction: its first step, or the one after where it needs none */
+    Storage *storage; /* per instruction */
+    Memory *memory;   /* per parameter */
+    KSlot *frame;     /* the template */
     uint32_t nslots;
-    KSlot *shared; uint32_t nshared;
-    Item *items; KSlot *frames; size_t nitems; /* one, or a block of them in kernels with BARRIER */
+    KSlot *shared;
+    uint32_t nshared;
+    Item *items;
+    KSlot *frames;
+    size_t nitems; /* one, or a block of them in kernels with BARRIER */
     uint32_t polls;
     const Flag *stop;
     KFault *fault;
@@ -204,7 +262,8 @@ enum { PAIR = 16 }; /* two small numbers as one, for a switch */
 
 static uint16_t arith_step(KOp op, qs_dtype d) {
     switch ((int)op * PAIR + (int)d) {
-#define ARITH(OP, D, R) case K_##OP * PAIR + QS_##D: return S_##OP##_##D;
+#define ARITH(OP, D, R)                                                                                                \
+    case K_##OP *PAIR + QS_##D: return S_##OP##_##D;
         KSEM_UNARY(ARITH) KSEM_BINARY(ARITH)
 #undef ARITH
     }
@@ -213,7 +272,8 @@ static uint16_t arith_step(KOp op, qs_dtype d) {
 
 static uint16_t cast_step(qs_dtype from, qs_dtype to) {
     switch ((int)from * PAIR + (int)to) {
-#define CONVERT(D, R) case QS_##D * PAIR + QS_##R: return S_CAST_##D##_##R;
+#define CONVERT(D, R)                                                                                                  \
+    case QS_##D *PAIR + QS_##R: return S_CAST_##D##_##R;
         KSEM_CAST(CONVERT)
 #undef CONVERT
     }
@@ -331,9 +391,7 @@ static qs_status outside_array(const Run *r, const Step *s, int64_t i) {
 
 static bool stopped(Run *r) { return (++r->polls & 0xfff) == 0 && r->stop && qflag_is_up(r->stop); }
 
-static double as_double(qs_dtype d, KSlot s) {
-    return ksem_pure(K_CAST, 0, d, QS_F64, s, (KSlot){0}, (KSlot){0}).F64;
-}
+static double as_double(qs_dtype d, KSlot s) { return ksem_pure(K_CAST, 0, d, QS_F64, s, (KSlot){0}, (KSlot){0}).F64; }
 
 /* The first fault in the order of blocks, then of positions in the block, stays. */
 static void record_fault(Run *r, const Item *it, const Step *s) {
@@ -370,86 +428,92 @@ static qs_status run_item(Run *r, Item *it) {
     const Memory *m;
     int64_t i;
     for (const Step *s = it->next;; s++) switch ((StepOp)s->op) {
-#define ARITH1(op, D, R) case S_##op##_##D: x[s->r].R = ksem_##op##_##D(x[s->a].D); break;
-        KSEM_UNARY(ARITH1)
-#define ARITH2(op, D, R) case S_##op##_##D: x[s->r].R = ksem_##op##_##D(x[s->a].D, x[s->b].D); break;
-        KSEM_BINARY(ARITH2)
-#define CONVERT(D, R) case S_CAST_##D##_##R: x[s->r].R = ksem_CAST_##D##_##R(x[s->a].D); break;
-        KSEM_CAST(CONVERT)
-    case S_MATH1_F32: x[s->r].F32 = libm[s->flag].a1.f32(x[s->a].F32); break;
-    case S_MATH1_F64: x[s->r].F64 = libm[s->flag].a1.f64(x[s->a].F64); break;
-    case S_MATH2_F32: x[s->r].F32 = libm[s->flag].a2.f32(x[s->a].F32, x[s->b].F32); break;
-    case S_MATH2_F64: x[s->r].F64 = libm[s->flag].a2.f64(x[s->a].F64, x[s->b].F64); break;
-    case S_SELECT: x[s->r] = x[s->a].B1 ? x[s->b] : x[s->c]; break;
-    case S_BOUND: x[s->r].I64 = ksem_bound((AccessMode)s->flag, x[s->a].I64, x[s->b].I64); break;
-    case S_INB: x[s->r].B1 = ksem_inb(x[s->a].I64, x[s->b].I64); break;
-    case S_COPY: x[s->r] = x[s->a]; break;
-    case S_POS: x[s->r].I32 = (int32_t)it->pos[s->imm]; break;
-    case S_POS_I64: x[s->r].I64 = it->pos[s->imm]; break;
-    case S_BLKPOS: x[s->r].I32 = (int32_t)it->blkpos[s->imm]; break;
-    case S_BLKIDX: x[s->r].I32 = (int32_t)r->blkidx[s->imm]; break;
-    case S_CLEAR: memset(x + r->storage[s->r].base, 0, s->imm * sizeof *x); break;
-    case S_ALOAD:
-        if (!(e = array_element(r, x, s, &i))) return outside_array(r, s, i);
-        x[s->r] = *e;
-        break;
-    case S_ASTORE:
-        if (!(e = array_element(r, x, s, &i))) return outside_array(r, s, i);
-        *e = x[s->c];
-        break;
-    case S_AATOMIC:
-        if (!(e = array_element(r, x, s, &i))) return outside_array(r, s, i);
-        *e = apply((KAtomic)s->flag, (qs_dtype)r->f->ins[s->a].dtype, *e, x[s->c]);
-        break;
-    case S_LOAD: /* an absent guard is slot 0, which is true */
-        m = &r->memory[s->imm], i = x[s->a].I64;
-        if (!x[s->b].B1) x[s->r] = (KSlot){0};
-        else if (in_memory(m, i)) x[s->r] = load_element(m, i);
-        else return outside_memory(r, s, i);
-        break;
-    case S_STORE:
-        m = &r->memory[s->imm], i = x[s->a].I64;
-        if (!x[s->c].B1) break;
-        if (!in_memory(m, i)) return outside_memory(r, s, i);
-        store_element(m, i, x[s->b]);
-        break;
-    case S_ATOMIC:
-        m = &r->memory[s->imm], i = x[s->a].I64;
-        if (!x[s->c].B1) break;
-        if (!in_memory(m, i)) return outside_memory(r, s, i);
-        store_element(m, i, apply((KAtomic)s->flag, (qs_dtype)r->f->ins[s->b].dtype, load_element(m, i), x[s->b]));
-        break;
-    case S_UNLESS: if (!x[s->a].B1) s = r->steps + s->imm - 1; break;
-    case S_JUMP: s = r->steps + s->imm - 1; break;
-    case S_REPEAT:
-        if (stopped(r)) return QS_EINTERRUPT;
-        s = r->steps + s->imm - 1;
-        break;
-    case S_FOR_I32:
-        x[s->r].I32 = x[s->a].I32;
-        if (!count_turns(x[s->a].I32, x[s->b].I32, x[s->c].I32, &x[r->storage[s->r].base].U64))
+#define ARITH1(op, D, R)                                                                                               \
+    case S_##op##_##D: x[s->r].R = ksem_##op##_##D(x[s->a].D); break;
+            KSEM_UNARY(ARITH1)
+#define ARITH2(op, D, R)                                                                                               \
+    case S_##op##_##D: x[s->r].R = ksem_##op##_##D(x[s->a].D, x[s->b].D); break;
+            KSEM_BINARY(ARITH2)
+#define CONVERT(D, R)                                                                                                  \
+    case S_CAST_##D##_##R: x[s->r].R = ksem_CAST_##D##_##R(x[s->a].D); break;
+            KSEM_CAST(CONVERT)
+        case S_MATH1_F32: x[s->r].F32 = libm[s->flag].a1.f32(x[s->a].F32); break;
+        case S_MATH1_F64: x[s->r].F64 = libm[s->flag].a1.f64(x[s->a].F64); break;
+        case S_MATH2_F32: x[s->r].F32 = libm[s->flag].a2.f32(x[s->a].F32, x[s->b].F32); break;
+        case S_MATH2_F64: x[s->r].F64 = libm[s->flag].a2.f64(x[s->a].F64, x[s->b].F64); break;
+        case S_SELECT: x[s->r] = x[s->a].B1 ? x[s->b] : x[s->c]; break;
+        case S_BOUND: x[s->r].I64 = ksem_bound((AccessMode)s->flag, x[s->a].I64, x[s->b].I64); break;
+        case S_INB: x[s->r].B1 = ksem_inb(x[s->a].I64, x[s->b].I64); break;
+        case S_COPY: x[s->r] = x[s->a]; break;
+        case S_POS: x[s->r].I32 = (int32_t)it->pos[s->imm]; break;
+        case S_POS_I64: x[s->r].I64 = it->pos[s->imm]; break;
+        case S_BLKPOS: x[s->r].I32 = (int32_t)it->blkpos[s->imm]; break;
+        case S_BLKIDX: x[s->r].I32 = (int32_t)r->blkidx[s->imm]; break;
+        case S_CLEAR: memset(x + r->storage[s->r].base, 0, s->imm * sizeof *x); break;
+        case S_ALOAD:
+            if (!(e = array_element(r, x, s, &i))) return outside_array(r, s, i);
+            x[s->r] = *e;
+            break;
+        case S_ASTORE:
+            if (!(e = array_element(r, x, s, &i))) return outside_array(r, s, i);
+            *e = x[s->c];
+            break;
+        case S_AATOMIC:
+            if (!(e = array_element(r, x, s, &i))) return outside_array(r, s, i);
+            *e = apply((KAtomic)s->flag, (qs_dtype)r->f->ins[s->a].dtype, *e, x[s->c]);
+            break;
+        case S_LOAD: /* an absent guard is slot 0, which is true */
+            m = &r->memory[s->imm], i = x[s->a].I64;
+            if (!x[s->b].B1) x[s->r] = (KSlot){0};
+            else if (in_memory(m, i)) x[s->r] = load_element(m, i);
+            else return outside_memory(r, s, i);
+            break;
+        case S_STORE:
+            m = &r->memory[s->imm], i = x[s->a].I64;
+            if (!x[s->c].B1) break;
+            if (!in_memory(m, i)) return outside_memory(r, s, i);
+            store_element(m, i, x[s->b]);
+            break;
+        case S_ATOMIC:
+            m = &r->memory[s->imm], i = x[s->a].I64;
+            if (!x[s->c].B1) break;
+            if (!in_memory(m, i)) return outside_memory(r, s, i);
+            store_element(m, i, apply((KAtomic)s->flag, (qs_dtype)r->f->ins[s->b].dtype, load_element(m, i), x[s->b]));
+            break;
+        case S_UNLESS:
+            if (!x[s->a].B1) s = r->steps + s->imm - 1;
+            break;
+        case S_JUMP: s = r->steps + s->imm - 1; break;
+        case S_REPEAT:
+            if (stopped(r)) return QS_EINTERRUPT;
             s = r->steps + s->imm - 1;
-        break;
-    case S_FOR_I64:
-        x[s->r].I64 = x[s->a].I64;
-        if (!count_turns(x[s->a].I64, x[s->b].I64, x[s->c].I64, &x[r->storage[s->r].base].U64))
+            break;
+        case S_FOR_I32:
+            x[s->r].I32 = x[s->a].I32;
+            if (!count_turns(x[s->a].I32, x[s->b].I32, x[s->c].I32, &x[r->storage[s->r].base].U64))
+                s = r->steps + s->imm - 1;
+            break;
+        case S_FOR_I64:
+            x[s->r].I64 = x[s->a].I64;
+            if (!count_turns(x[s->a].I64, x[s->b].I64, x[s->c].I64, &x[r->storage[s->r].base].U64))
+                s = r->steps + s->imm - 1;
+            break;
+        case S_NEXT_I32:
+        case S_NEXT_I64:
+            if (stopped(r)) return QS_EINTERRUPT;
+            if (x[s->b].U64-- == 0) break;
+            if (s->op == S_NEXT_I32) x[s->r].I32 += x[s->a].I32;
+            else x[s->r].I64 += x[s->a].I64;
             s = r->steps + s->imm - 1;
-        break;
-    case S_NEXT_I32: case S_NEXT_I64:
-        if (stopped(r)) return QS_EINTERRUPT;
-        if (x[s->b].U64-- == 0) break;
-        if (s->op == S_NEXT_I32) x[s->r].I32 += x[s->a].I32;
-        else x[s->r].I64 += x[s->a].I64;
-        s = r->steps + s->imm - 1;
-        break;
-    case S_CHECK:
-        if (x[s->a].B1) break;
-        record_fault(r, it, s);
-        it->next = NULL;
-        return QS_OK;
-    case S_END: it->next = NULL; return QS_OK;
-    case S_BARRIER: it->next = s + 1; return QS_OK;
-    }
+            break;
+        case S_CHECK:
+            if (x[s->a].B1) break;
+            record_fault(r, it, s);
+            it->next = NULL;
+            return QS_OK;
+        case S_END: it->next = NULL; return QS_OK;
+        case S_BARRIER: it->next = s + 1; return QS_OK;
+        }
 }
 
 /* Counts at up to (excluded) limit, last axis fastest; false after the last one. */
@@ -556,9 +620,7 @@ static qs_status measure(Run *r, bool *empty) {
     return QS_OK;
 }
 
-static size_t frames_bytes(const Run *r) {
-    return qmem_size(r->nitems, r->nslots * sizeof(KSlot) + sizeof(Item), 0);
-}
+static size_t frames_bytes(const Run *r) { return qmem_size(r->nitems, r->nslots * sizeof(KSlot) + sizeof(Item), 0); }
 
 static qs_status make_items(Run *r) {
     r->items = qmem_try(r->ctx, frames_bytes(r));
@@ -593,8 +655,7 @@ static qs_status run_launch(Run *r, Arena *arena) {
     return s;
 }
 
-qs_status keval_run(Ctx *c, const KFunc *f, const KArg *args, const KLaunch *l, KFault *fault,
-                    const Flag *stop) {
+qs_status keval_run(Ctx *c, const KFunc *f, const KArg *args, const KLaunch *l, KFault *fault, const Flag *stop) {
     Run r = {.ctx = c, .f = f, .args = args, .l = l, .fault = fault, .stop = stop};
     Arena arena;
     bool empty;

@@ -44,15 +44,22 @@ static qs_dtype result_dtype(const KFunc *f, const KMake *i) {
     case KR_same: return f->ins[i->a].dtype;
     case KR_of_b: return f->ins[i->b].dtype;
     case KR_i64: return QS_I64;
-    case KR_bool: case KR_none: break;
+    case KR_bool:
+    case KR_none: break;
     }
     return QS_B1;
 }
 
 KRef kir_add(KFunc *f, KMake i) {
     assert(i.a < f->nins && i.b < f->nins && i.c < f->nins);
-    *append(f) = (KIns){.op = (uint8_t)i.op, .dtype = (uint8_t)result_dtype(f, &i), .flag = (uint16_t)i.flag,
-                        .a = i.a, .b = i.b, .c = i.c, .pos = i.pos, .imm = i.imm};
+    *append(f) = (KIns){.op = (uint8_t)i.op,
+                        .dtype = (uint8_t)result_dtype(f, &i),
+                        .flag = (uint16_t)i.flag,
+                        .a = i.a,
+                        .b = i.b,
+                        .c = i.c,
+                        .pos = i.pos,
+                        .imm = i.imm};
     return f->nins - 1;
 }
 
@@ -100,9 +107,16 @@ bool kir_is_const(const KFunc *f, KRef r, double *v) {
 enum { PAIR = 16 }; /* (op, dtype) in one number for a switch */
 _Static_assert((int)QS_NDTYPES <= (int)PAIR, "dtypes in a pair");
 
-#define UNARY(op, D, R) case K_##op * PAIR + QS_##D: r.R = ksem_##op##_##D(a.D); return r;
-#define BINARY(op, D, R) case K_##op * PAIR + QS_##D: r.R = ksem_##op##_##D(a.D, b.D); return r;
-#define CONVERT(D, R) case QS_##D * PAIR + QS_##R: r.R = ksem_CAST_##D##_##R(a.D); return r;
+#define UNARY(op, D, R)                                                                                                \
+    case K_##op *PAIR + QS_##D:                                                                                        \
+        r.R = ksem_##op##_##D(a.D);                                                                                    \
+        return r;
+#define BINARY(op, D, R)                                                                                               \
+    case K_##op *PAIR + QS_##D:                                                                                        \
+        r.R = ksem_##op##_##D(a.D, b.D);                                                                               \
+        return r;
+#define CONVERT(D, R)                                                                                                  \
+    case QS_##D *PAIR + QS_##R: r.R = ksem_CAST_##D##_##R(a.D); return r;
 
 static KSlot convert(qs_dtype from, qs_dtype to, KSlot a) {
     KSlot r = {0};
@@ -193,9 +207,12 @@ static KRef identity(KFunc *f, KOp op, KRef a, KRef b, KRef c, uint32_t pos) {
         if (integer && is_value(f, a, 0)) return a;
         return integer && is_value(f, b, 0) ? b : 0;
     case K_DIV: return is_value(f, b, 1) ? a : 0;
-    case K_SHL: case K_SHR: return is_value(f, b, 0) ? a : 0;
-    case K_MIN: case K_MAX: return a == b ? a : 0;
-    case K_AND: case K_OR:
+    case K_SHL:
+    case K_SHR: return is_value(f, b, 0) ? a : 0;
+    case K_MIN:
+    case K_MAX: return a == b ? a : 0;
+    case K_AND:
+    case K_OR:
         if (a == b) return a;
         if (is_value(f, a, 0)) return op == K_AND ? a : b;
         if (is_value(f, b, 0)) return op == K_AND ? b : a;
@@ -205,10 +222,13 @@ static KRef identity(KFunc *f, KOp op, KRef a, KRef b, KRef c, uint32_t pos) {
         if (is_value(f, b, 0)) return a;
         if (is_value(f, a, 0)) return b;
         return a == b ? kir_const_int(f, d, 0, pos) : 0;
-    case K_NOT: case K_NEG: return f->ins[a].op == op ? f->ins[a].a : 0;
+    case K_NOT:
+    case K_NEG: return f->ins[a].op == op ? f->ins[a].a : 0;
     case K_ABS: return f->ins[a].op == K_ABS ? a : 0;
-    case K_LE: case K_EQ: return integer && a == b ? kir_const_int(f, QS_B1, 1, pos) : 0;
-    case K_LT: case K_NE: return integer && a == b ? kir_const_int(f, QS_B1, 0, pos) : 0;
+    case K_LE:
+    case K_EQ: return integer && a == b ? kir_const_int(f, QS_B1, 1, pos) : 0;
+    case K_LT:
+    case K_NE: return integer && a == b ? kir_const_int(f, QS_B1, 0, pos) : 0;
     case K_INB: return surely_inside(f, a, b) ? kir_const_int(f, QS_B1, 1, pos) : 0;
     case K_ANALYTIC: return f->ins[b].op == K_CONST && f->ins[c].op == K_CONST ? a : 0;
     case K_SELECT:

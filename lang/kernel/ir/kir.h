@@ -46,7 +46,10 @@ typedef enum { KA_ADD, KA_SUB, KA_MUL, KA_DIV, KA_MIN, KA_MAX, KA_AND, KA_OR, KA
  * abreast. */
 enum { KFLAG_REASSOC = 1, KFLAG_ZEROS = 2 /* MIN, MAX: -0 is the smaller zero in every backend */ };
 
-typedef struct { const char *name; uint8_t effect, a, b, c, imm, result, flag; } KOpInfo; /* generated from kir.def */
+typedef struct {
+    const char *name;
+    uint8_t effect, a, b, c, imm, result, flag;
+} KOpInfo; /* generated from kir.def */
 typedef enum { KE_PURE, KE_READ, KE_WRITE, KE_FLOW, KE_SYNC } KEffect;
 typedef enum { KARG__, KARG_r, KARG_o } KArgUse;
 typedef enum { KI_none, KI_bits, KI_param, KI_axis, KI_count, KI_depth, KI_message, KI_dim } KImmUse;
@@ -55,10 +58,10 @@ typedef enum { KF_none, KF_zeroed, KF_atomic, KF_access, KF_math, KF_order } KFl
 extern const KOpInfo kir_ops[K__COUNT];
 typedef enum { MATH_exact, MATH_own, MATH_near, MATH_far } MathHow; /* mathfn.def explains them */
 typedef struct {
-    const char *name;            /* in the text form, in OpenCL, in LLVM where it is exact */
+    const char *name; /* in the text form, in OpenCL, in LLVM where it is exact */
     uint8_t nargs, how, libmvec;
-    const char *c[2], *nv[2];    /* of float and double: in C, in libdevice */
-    const char *estimate;        /* NULL: a GPU has none */
+    const char *c[2], *nv[2]; /* of float and double: in C, in libdevice */
+    const char *estimate;     /* NULL: a GPU has none */
     float before, after;
     uint8_t ulp32, ulp64, own32, own64;
 } MathFnInfo;
@@ -70,7 +73,14 @@ static inline bool kir_has_result(const KIns *i) { return kir_ops[i->op].result 
 /* -- building ------------------------------------------------------------------------------------------------------ */
 KFunc *kir_new(Ctx *c, Arena *arena, Str *name, const Source *src);
 /* An instruction that is to be made, see KIns; own: its dtype, where the row in kir.def says `own`. */
-typedef struct { KOp op; qs_dtype own; unsigned flag; KRef a, b, c; uint64_t imm; uint32_t pos; } KMake;
+typedef struct {
+    KOp op;
+    qs_dtype own;
+    unsigned flag;
+    KRef a, b, c;
+    uint64_t imm;
+    uint32_t pos;
+} KMake;
 /* What i says, of other operands. */
 static inline KMake kir_like(const KIns *i, KRef a, KRef b, KRef c) {
     return (KMake){(KOp)i->op, (qs_dtype)i->dtype, i->flag, a, b, c, i->imm, i->pos};
@@ -81,10 +91,10 @@ KRef kir_const_int(KFunc *f, qs_dtype d, int64_t v, uint32_t pos);
 KRef kir_const_num(KFunc *f, qs_dtype d, double v, uint32_t pos);
 int kir_param(KFunc *f, const KParam *p);
 int kir_message(KFunc *f, qs_status s, const char *text);
-bool kir_is_const(const KFunc *f, KRef r, double *v);     /* any value dtype, as double */
+bool kir_is_const(const KFunc *f, KRef r, double *v); /* any value dtype, as double */
 /* Folds constants and removes identities while adding a PURE instruction: what walk/build.c calls for arithmetic. */
 KRef kir_fold(KFunc *f, KMake i);
-void kir_seal(KFunc *f);                        /* sets hash, barrier, shared, read/written; and matches */
+void kir_seal(KFunc *f); /* sets hash, barrier, shared, read/written; and matches */
 /* Sets regions and ops; where regions do not nest, kir_verify says so. */
 void kir_match(KFunc *f);
 

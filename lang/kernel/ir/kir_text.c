@@ -24,11 +24,22 @@
 #include <string.h>
 #include <strings.h>
 
-static const char *const status_names[] = {
-    [QS_OK] = "OK",         [QS_ESYNTAX] = "ESYNTAX",       [QS_ETYPE] = "ETYPE",     [QS_ESHAPE] = "ESHAPE",
-    [QS_EINDEX] = "EINDEX", [QS_ENAME] = "ENAME",           [QS_EVALUE] = "EVALUE",   [QS_ENOMEM] = "ENOMEM",
-    [QS_EDEVICE] = "EDEVICE", [QS_ELOCK] = "ELOCK",         [QS_EIO] = "EIO",         [QS_EFOREIGN] = "EFOREIGN",
-    [QS_EINTERRUPT] = "EINTERRUPT", [QS_EASSERT] = "EASSERT", [QS_EUSER] = "EUSER",   [QS_EINTERNAL] = "EINTERNAL"};
+static const char *const status_names[] = {[QS_OK] = "OK",
+                                           [QS_ESYNTAX] = "ESYNTAX",
+                                           [QS_ETYPE] = "ETYPE",
+                                           [QS_ESHAPE] = "ESHAPE",
+                                           [QS_EINDEX] = "EINDEX",
+                                           [QS_ENAME] = "ENAME",
+                                           [QS_EVALUE] = "EVALUE",
+                                           [QS_ENOMEM] = "ENOMEM",
+                                           [QS_EDEVICE] = "EDEVICE",
+                                           [QS_ELOCK] = "ELOCK",
+                                           [QS_EIO] = "EIO",
+                                           [QS_EFOREIGN] = "EFOREIGN",
+                                           [QS_EINTERRUPT] = "EINTERRUPT",
+                                           [QS_EASSERT] = "EASSERT",
+                                           [QS_EUSER] = "EUSER",
+                                           [QS_EINTERNAL] = "EINTERNAL"};
 _Static_assert(sizeof status_names / sizeof *status_names == QS_EINTERNAL + 1, "a name per status");
 
 static const char *const atomic_names[KA__COUNT] = {"add", "sub", "mul", "div", "min",
@@ -84,7 +95,8 @@ static void print_const(Text *t, qs_dtype d, uint64_t bits) {
     case QS_B1: qtext_puts(t, bits ? "true" : "false"); break;
     case QS_F32: print_float(t, (double)s.F32, 9, bits); break;
     case QS_F64: print_float(t, s.F64, 17, bits); break;
-    case QS_U32: case QS_U64: qtext_printf(t, "%llu", (unsigned long long)bits); break;
+    case QS_U32:
+    case QS_U64: qtext_printf(t, "%llu", (unsigned long long)bits); break;
     default: qtext_printf(t, "%lld", (long long)s.I64); break;
     }
 }
@@ -169,9 +181,9 @@ typedef struct {
     KFunc *f;
     const char *p, *end;
     int line;
-    KRef *label;          /* number as written -> instruction */
+    KRef *label; /* number as written -> instruction */
     uint32_t nlabels;
-    char word[WORD];      /* the last word read */
+    char word[WORD]; /* the last word read */
 } Reader;
 
 static qs_status bad(const Reader *r, const char *wanted) {
@@ -327,7 +339,9 @@ static qs_status read_imm(Reader *r, KIns *i) {
     case KI_message:
         if (!take(r, '#')) return bad(r, "#message");
         return read_number(r, INT32_MAX, &i->imm);
-    case KI_axis: case KI_count: case KI_depth: break;
+    case KI_axis:
+    case KI_count:
+    case KI_depth: break;
     }
     return read_number(r, INT32_MAX, &i->imm);
 }

@@ -46,10 +46,12 @@ typedef double KSemF64;
     static inline T ksem_SHR_##D(T a, T b) {                                                                           \
         return (U)b < BITS ? (T)(a >> b) : SIGNED && a < (T)1 ? (T)(a >> (BITS - 1)) : 0;                              \
     }
+/* clang-format off */
 KSEM_INT(I32, int32_t, uint32_t, 1, 32)
 KSEM_INT(U32, uint32_t, uint32_t, 0, 32)
 KSEM_INT(I64, int64_t, uint64_t, 1, 64)
 KSEM_INT(U64, uint64_t, uint64_t, 0, 64)
+/* clang-format on */
 #undef KSEM_INT
 
 static inline bool ksem_AND_B1(bool a, bool b) { return a && b; }
@@ -70,15 +72,23 @@ static inline bool ksem_NE_B1(bool a, bool b) { return a != b; }
  * apart makes a median of five a third slower. */
 #define KSEM_BITS(D, T, U)                                                                                             \
     static inline T ksem_or_##D(T a, T b) {                                                                            \
-        union { T f; U u; } x = {a}, y = {b};                                                                          \
+        union {                                                                                                        \
+            T f;                                                                                                       \
+            U u;                                                                                                       \
+        } x = {a}, y = {b};                                                                                            \
         return x.u |= y.u, x.f;                                                                                        \
     }                                                                                                                  \
     static inline T ksem_and_##D(T a, T b) {                                                                           \
-        union { T f; U u; } x = {a}, y = {b};                                                                          \
+        union {                                                                                                        \
+            T f;                                                                                                       \
+            U u;                                                                                                       \
+        } x = {a}, y = {b};                                                                                            \
         return x.u &= y.u, x.f;                                                                                        \
     }
+/* clang-format off */
 KSEM_BITS(F32, float, uint32_t)
 KSEM_BITS(F64, double, uint64_t)
+/* clang-format on */
 #undef KSEM_BITS
 
 #define KSEM_REAL(D, T, S)                                                                                             \
@@ -94,8 +104,10 @@ KSEM_BITS(F64, double, uint64_t)
     static inline T ksem_MAX_##D(T a, T b) { return a == b ? ksem_and_##D(a, b) : b < a || b != b ? a : b; }           \
     static inline T ksem_NEG_##D(T a) { return -a; }                                                                   \
     static inline T ksem_ABS_##D(T a) { return fabs##S(a); }
+/* clang-format off */
 KSEM_REAL(F32, float, f)
 KSEM_REAL(F64, double, )
+/* clang-format on */
 #undef KSEM_REAL
 
 #define KSEM_COMPARE(D, T)                                                                                             \
@@ -103,12 +115,14 @@ KSEM_REAL(F64, double, )
     static inline bool ksem_LE_##D(T a, T b) { return a <= b; }                                                        \
     static inline bool ksem_EQ_##D(T a, T b) { return a == b; }                                                        \
     static inline bool ksem_NE_##D(T a, T b) { return a != b; }
+/* clang-format off */
 KSEM_COMPARE(I32, int32_t)
 KSEM_COMPARE(U32, uint32_t)
 KSEM_COMPARE(I64, int64_t)
 KSEM_COMPARE(U64, uint64_t)
 KSEM_COMPARE(F32, float)
 KSEM_COMPARE(F64, double)
+/* clang-format on */
 #undef KSEM_COMPARE
 
 /* -- indices ------------------------------------------------------------------------------------------------------- */
@@ -125,10 +139,12 @@ static inline int64_t ksem_bound(AccessMode m, int64_t a, int64_t n) {
 /* -- conversions: FROM x TO; integers meet in a type that holds them all ------------------------------------------- */
 #define KSEM_CAST_INT(D, T, LO, HI)                                                                                    \
     static inline T ksem_from_int_##D(__int128 x) { return x < LO ? LO : x > HI ? HI : (T)x; }
+/* clang-format off */
 KSEM_CAST_INT(I32, int32_t, INT32_MIN, INT32_MAX)
 KSEM_CAST_INT(U32, uint32_t, 0, UINT32_MAX)
 KSEM_CAST_INT(I64, int64_t, INT64_MIN, INT64_MAX)
 KSEM_CAST_INT(U64, uint64_t, 0, UINT64_MAX)
+/* clang-format on */
 #undef KSEM_CAST_INT
 
 #define KSEM_CAST_FROM_INT(D, T)                                                                                       \
@@ -139,11 +155,13 @@ KSEM_CAST_INT(U64, uint64_t, 0, UINT64_MAX)
     static inline uint64_t ksem_CAST_##D##_U64(T x) { return ksem_from_int_U64(x); }                                   \
     static inline float ksem_CAST_##D##_F32(T x) { return (float)x; }                                                  \
     static inline double ksem_CAST_##D##_F64(T x) { return (double)x; }
+/* clang-format off */
 KSEM_CAST_FROM_INT(B1, bool)
 KSEM_CAST_FROM_INT(I32, int32_t)
 KSEM_CAST_FROM_INT(U32, uint32_t)
 KSEM_CAST_FROM_INT(I64, int64_t)
 KSEM_CAST_FROM_INT(U64, uint64_t)
+/* clang-format on */
 #undef KSEM_CAST_FROM_INT
 
 #define KSEM_CAST_FROM_REAL(D, T)                                                                                      \
@@ -156,27 +174,33 @@ KSEM_CAST_FROM_INT(U64, uint64_t)
     static inline uint64_t ksem_CAST_##D##_U64(T x) { return qdtype_sat_u64((double)x, UINT64_MAX); }                  \
     static inline float ksem_CAST_##D##_F32(T x) { return (float)x; }                                                  \
     static inline double ksem_CAST_##D##_F64(T x) { return (double)x; }
+/* clang-format off */
 KSEM_CAST_FROM_REAL(F32, float)
 KSEM_CAST_FROM_REAL(F64, double)
+/* clang-format on */
 #undef KSEM_CAST_FROM_REAL
 
 /* -- lists for generating code: X(op, dtype of the operands, dtype of the result) ---------------------------------- */
-#define KSEM_EACH_INT(X, op) X(op, I32, I32) X(op, U32, U32) X(op, I64, I64) X(op, U64, U64)
-#define KSEM_EACH_NUM(X, op) KSEM_EACH_INT(X, op) X(op, F32, F32) X(op, F64, F64)
-#define KSEM_EACH_BIT(X, op) KSEM_EACH_INT(X, op) X(op, B1, B1)
+#define KSEM_EACH_INT(X, op)   X(op, I32, I32) X(op, U32, U32) X(op, I64, I64) X(op, U64, U64)
+#define KSEM_EACH_NUM(X, op)   KSEM_EACH_INT(X, op) X(op, F32, F32) X(op, F64, F64)
+#define KSEM_EACH_BIT(X, op)   KSEM_EACH_INT(X, op) X(op, B1, B1)
 #define KSEM_EACH_ORDER(X, op) X(op, I32, B1) X(op, U32, B1) X(op, I64, B1) X(op, U64, B1) X(op, F32, B1) X(op, F64, B1)
 #define KSEM_EACH_VALUE(X, op) X(op, B1) X(op, I32) X(op, U32) X(op, I64) X(op, U64) X(op, F32) X(op, F64)
 
 #define KSEM_UNARY(X) KSEM_EACH_NUM(X, NEG) KSEM_EACH_NUM(X, ABS) KSEM_EACH_BIT(X, NOT)
+/* clang-format off */
 #define KSEM_BINARY(X)                                                                                                 \
     KSEM_EACH_NUM(X, ADD) KSEM_EACH_NUM(X, SUB) KSEM_EACH_NUM(X, MUL) KSEM_EACH_NUM(X, DIV) KSEM_EACH_NUM(X, MOD)      \
     KSEM_EACH_NUM(X, MIN) KSEM_EACH_NUM(X, MAX) KSEM_EACH_BIT(X, AND) KSEM_EACH_BIT(X, OR) KSEM_EACH_BIT(X, XOR)       \
     KSEM_EACH_INT(X, SHL) KSEM_EACH_INT(X, SHR) KSEM_EACH_ORDER(X, LT) KSEM_EACH_ORDER(X, LE)                          \
     KSEM_EACH_ORDER(X, EQ) KSEM_EACH_ORDER(X, NE) X(EQ, B1, B1) X(NE, B1, B1)
+/* clang-format on */
 /* X(from, to) */
+/* clang-format off */
 #define KSEM_CAST(X)                                                                                                   \
     KSEM_EACH_VALUE(X, B1) KSEM_EACH_VALUE(X, I32) KSEM_EACH_VALUE(X, U32) KSEM_EACH_VALUE(X, I64)                     \
     KSEM_EACH_VALUE(X, U64) KSEM_EACH_VALUE(X, F32) KSEM_EACH_VALUE(X, F64)
+/* clang-format on */
 
 /* One PURE instruction that has operands; `from` is the dtype of a.  Slots come back in the form CONST keeps. */
 KSlot ksem_pure(KOp op, uint16_t flag, qs_dtype from, qs_dtype to, KSlot a, KSlot b, KSlot c);

@@ -9,12 +9,16 @@
 
 enum { MAX_NESTING = 256, MAX_ARRAY = 1 << 20 /* elements of all LARRAYs, and of all SHAREDs */ };
 
-typedef struct { uint8_t op; bool has_else; uint32_t start; } Region; /* values from start on die at its end */
+typedef struct {
+    uint8_t op;
+    bool has_else;
+    uint32_t start;
+} Region; /* values from start on die at its end */
 
 typedef struct {
     Ctx *ctx;
     const KFunc *f;
-    uint32_t at;         /* the instruction under test */
+    uint32_t at; /* the instruction under test */
     Region region[MAX_NESTING];
     int depth, loops;
     uint64_t larray, shared; /* elements so far */
@@ -60,7 +64,8 @@ static bool canonical_bits(qs_dtype d, uint64_t imm) {
     switch (d) {
     case QS_B1: return imm <= 1;
     case QS_I32: return s.I64 == s.I32;
-    case QS_U32: case QS_F32: return imm <= UINT32_MAX;
+    case QS_U32:
+    case QS_F32: return imm <= UINT32_MAX;
     default: return true;
     }
 }
@@ -163,27 +168,46 @@ static qs_status check_dtypes(const Verifier *v, const KIns *i) {
              c = (qs_dtype)ins[i->c].dtype;
     switch ((KOp)i->op) {
     case K_POS: return want(v, is_index(d), "must be int or int64");
-    case K_BLKPOS: case K_BLKDIM: case K_BLKIDX: case K_BLKCNT: return want(v, d == QS_I32, "must be int");
+    case K_BLKPOS:
+    case K_BLKDIM:
+    case K_BLKIDX:
+    case K_BLKCNT: return want(v, d == QS_I32, "must be int");
     case K_SET: return want(v, a == b, "the value has another dtype than the LOCAL");
     case K_ALOAD: return want(v, is_index(b), "the index must be int or int64");
     case K_ASTORE: return want(v, is_index(b) && a == c, "wants an int index and a value of the array's dtype");
     case K_AATOMIC:
         TRY(want(v, is_index(b) && a == c, "wants an int index and a value of the array's dtype"));
         return check_atomic(v, (KAtomic)i->flag, a);
-    case K_LOAD: case K_STORE: case K_ATOMIC: return check_memory(v, i);
-    case K_BOUND: case K_INB: return want(v, a == QS_I64 && b == QS_I64, "wants int64");
-    case K_ADD: case K_SUB: case K_MUL: case K_DIV: case K_MOD: case K_MIN: case K_MAX: case K_LT: case K_LE:
-        return want(v, is_num(a) && a == b, "wants two numbers of one dtype");
-    case K_NEG: case K_ABS: return want(v, is_num(a), "wants a number");
-    case K_AND: case K_OR: case K_XOR: return want(v, is_bits(a) && a == b, "wants two integers or bools of one dtype");
+    case K_LOAD:
+    case K_STORE:
+    case K_ATOMIC: return check_memory(v, i);
+    case K_BOUND:
+    case K_INB: return want(v, a == QS_I64 && b == QS_I64, "wants int64");
+    case K_ADD:
+    case K_SUB:
+    case K_MUL:
+    case K_DIV:
+    case K_MOD:
+    case K_MIN:
+    case K_MAX:
+    case K_LT:
+    case K_LE: return want(v, is_num(a) && a == b, "wants two numbers of one dtype");
+    case K_NEG:
+    case K_ABS: return want(v, is_num(a), "wants a number");
+    case K_AND:
+    case K_OR:
+    case K_XOR: return want(v, is_bits(a) && a == b, "wants two integers or bools of one dtype");
     case K_NOT: return want(v, is_bits(a), "wants an integer or bool");
     case K_ANY: return want(v, a == QS_B1, "wants a bool");
-    case K_SHL: case K_SHR: return want(v, qdtype_is_int(a) && a == b, "wants two integers of one dtype");
-    case K_EQ: case K_NE: return want(v, a == b, "wants two values of one dtype");
+    case K_SHL:
+    case K_SHR: return want(v, qdtype_is_int(a) && a == b, "wants two integers of one dtype");
+    case K_EQ:
+    case K_NE: return want(v, a == b, "wants two values of one dtype");
     case K_SELECT: return want(v, a == QS_B1 && b == c, "wants a bool and two values of one dtype");
     case K_ANALYTIC: return want(v, is_float(a) && a == b && a == c, "wants floats of one dtype");
     case K_MATH: return want(v, is_float(a) && (!i->b || a == b), "wants floats of one dtype");
-    case K_IF: case K_CHECK: return want(v, a == QS_B1, "the condition must be bool");
+    case K_IF:
+    case K_CHECK: return want(v, a == QS_B1, "the condition must be bool");
     case K_FOR: return want(v, is_index(d) && a == d && b == d && c == d, "wants int or int64 of one dtype");
     default: return QS_OK;
     }
@@ -206,7 +230,8 @@ static qs_status check_result(const Verifier *v, const KIns *i) {
     case KR_same: ok = i->dtype == ins[i->a].dtype; break;
     case KR_of_b: ok = i->dtype == ins[i->b].dtype; break;
     case KR_i64: ok = i->dtype == QS_I64; break;
-    case KR_bool: case KR_none: ok = i->dtype == QS_B1; break;
+    case KR_bool:
+    case KR_none: ok = i->dtype == QS_B1; break;
     }
     return want(v, ok, "the dtype of the result is wrong");
 }

@@ -7,13 +7,16 @@
 
 enum { VISITS = 200 };
 
-typedef struct { int n; Monomial term[POLY_TERMS]; } Poly;
+typedef struct {
+    int n;
+    Monomial term[POLY_TERMS];
+} Poly;
 
 typedef struct {
     const KFunc *f;
     const uint8_t *transparent;
-    uint8_t *moves;       /* by instruction: an index made from one of the two positions */
-    int outer, inner;     /* the axes */
+    uint8_t *moves;   /* by instruction: an index made from one of the two positions */
+    int outer, inner; /* the axes */
     int visits;
     CollapsePair *pair;
     int npairs;
@@ -21,7 +24,7 @@ typedef struct {
 
 static const KIns *ins(const Collapser *c, KRef r) { return &c->f->ins[r]; }
 
-/* -- sums of products ------------------------------------------------------------------------------------------- */
+/* -- sums of products ---------------------------------------------------------------------------------------------- */
 static bool same_product(const Monomial *a, const Monomial *b) {
     return a->n == b->n && !memcmp(a->factor, b->factor, (size_t)a->n * sizeof *a->factor);
 }
@@ -86,7 +89,7 @@ static bool poly_of(Collapser *c, KRef r, Poly *out) {
     return true;
 }
 
-/* -- the two positions in it ------------------------------------------------------------------------------------ */
+/* -- the two positions in it --------------------------------------------------------------------------------------- */
 static bool is_position(const Collapser *c, KRef r, int axis) {
     return ins(c, r)->op == K_POS && (int)ins(c, r)->imm == axis;
 }

@@ -24,15 +24,18 @@ static bool harmless(const KFunc *f, const uint8_t *sure, KRef r) {
     bool real = i->dtype == QS_F32 || i->dtype == QS_F64;
     int visits = 0;
     switch ((KOp)i->op) {
-    case K_LOCAL: case K_GET: case K_SET: return true;
+    case K_LOCAL:
+    case K_GET:
+    case K_SET: return true;
     case K_LOAD: return i->b ? always(f, sure, i->b, &visits) : tested(f, i->a, &visits);
-    case K_MATH: case K_MOD: return false;
+    case K_MATH:
+    case K_MOD: return false;
     case K_DIV: return real;
     default: return kir_ops[i->op].effect == KE_PURE;
     }
 }
 
-/* -- loops that all turn ----------------------------------------------------------------------------------------- */
+/* -- loops that all turn ------------------------------------------------------------------------------------------- */
 
 /* What a position may do in such a loop when it has left it: nothing that is seen outside. */
 static bool keeps_quiet(uint8_t op) {
@@ -71,7 +74,7 @@ static void choose_turning(const KFunc *f, uint8_t *how) {
     }
 }
 
-/* -- branches ---------------------------------------------------------------------------------------------------- */
+/* -- branches ------------------------------------------------------------------------------------------------------ */
 typedef struct {
     KRef first, other;
     uint32_t size;

@@ -143,7 +143,11 @@ static KRef of_truth(Legal *l, qs_dtype to, KRef a) {
     return pick(l, a, whole(l, to, 1), whole(l, to, 0));
 }
 
-typedef struct { int64_t lo; uint64_t hi; double beyond; } Span; /* beyond: hi + 1, which every float type has */
+typedef struct {
+    int64_t lo;
+    uint64_t hi;
+    double beyond;
+} Span; /* beyond: hi + 1, which every float type has */
 static Span span_of(qs_dtype d) {
     switch (d) {
     case QS_I32: return (Span){INT32_MIN, INT32_MAX, 0x1p31};
@@ -252,8 +256,12 @@ static KRef absolute(Legal *l, KRef a) {
 static KRef legal_one(Legal *l, const KIns *i) {
     KRef a = l->map[i->a], b = l->map[i->b], c = l->map[i->c];
     switch ((KOp)i->op) {
-    case K_DIV: case K_MOD: case K_MIN: case K_MAX: case K_SHL: case K_SHR:
-        return arith(l, (KOp)i->op, i->flag, a, b);
+    case K_DIV:
+    case K_MOD:
+    case K_MIN:
+    case K_MAX:
+    case K_SHL:
+    case K_SHR: return arith(l, (KOp)i->op, i->flag, a, b);
     case K_ABS: return absolute(l, a);
     case K_ANALYTIC: return a;
     case K_CAST: return cast(l, (qs_dtype)i->dtype, a);
@@ -261,7 +269,8 @@ static KRef legal_one(Legal *l, const KIns *i) {
         if (l->can & LEGAL_BOUND) break;
         return bound(l, (AccessMode)i->flag, a, b);
     case K_STORE: return store(l, i, a, b, c);
-    case K_ATOMIC: case K_AATOMIC: {
+    case K_ATOMIC:
+    case K_AATOMIC: {
         int at = i->op == K_ATOMIC ? 1 : 2;
         bool array = i->op == K_ATOMIC, whole = !is_real(dtype_of(l, array ? b : c));
         if (!(l->can & LEGAL_ATOMIC)) return array ? update_array(l, i, a, b, c) : update_shared(l, i, a, b, c), 0;

@@ -34,8 +34,8 @@ enum {
     LEGAL_SATURATE = 32, /* CAST and STORE to integers: into their range, and 0 of NaN */
     LEGAL_TRUTH = 64,    /* CAST of a truth value */
     LEGAL_ATOMIC = 128,
-    LEGAL_ZEROS = 256,   /* MIN and MAX with KFLAG_ZEROS, and in strict functions */
-    LEGAL_FLOOR = 512,   /* MOD of signed integers too, by such divisors */
+    LEGAL_ZEROS = 256, /* MIN and MAX with KFLAG_ZEROS, and in strict functions */
+    LEGAL_FLOOR = 512, /* MOD of signed integers too, by such divisors */
     LEGAL_ALL = 1023
 };
 

@@ -82,7 +82,7 @@ static Interval interval(const Narrower *n, KRef r) {
     }
 }
 
-/* -- locals ------------------------------------------------------------------------------------------------------ */
+/* -- locals -------------------------------------------------------------------------------------------------------- */
 
 /* How often r runs while its LOCAL lives; -1: not known. */
 static int64_t turns_around(const Narrower *n, KRef r, KRef local) {
@@ -122,7 +122,7 @@ static void settle_locals(Narrower *n) {
             n->of[r] = kept(QS_I32, (Wide)n->base[r].lo + n->grow[r].lo, (Wide)n->base[r].hi + n->grow[r].hi);
 }
 
-/* -- bits -------------------------------------------------------------------------------------------------------- */
+/* -- bits ---------------------------------------------------------------------------------------------------------- */
 static bool fits(Interval v, int bits) { return v.lo >= -(1 << (bits - 1)) && v.hi < 1 << (bits - 1); }
 
 static bool narrows(KOp op) {

@@ -22,41 +22,52 @@ enum {
     MAX_NESTED = 256,
     TURNS = 4,
     SHORT_BODY = 64 /* instructions */,
-    MAX_DISTANCE = 32, MAX_PAD = 4096 /* elements */,
+    MAX_DISTANCE = 32,
+    MAX_PAD = 4096 /* elements */,
     WIDE_BORDER = 6, /* columns of both ends: fewer are not worth compiling the kernel once more */
     ANY_MODE = -2
 };
 static const int64_t far_position = (int64_t)1 << 40, far_offset = (int64_t)1 << 50;
 
-typedef struct { Affine lo, hi; } Range; /* bounds of a value, both included */
+typedef struct {
+    Affine lo, hi;
+} Range; /* bounds of a value, both included */
 
 /* factor · POS[axis] + sum >= 0, for every position of the box; axis -1: a condition on the launch */
-typedef struct { int axis; int64_t factor; Affine sum; } Limit;
+typedef struct {
+    int axis;
+    int64_t factor;
+    Affine sum;
+} Limit;
 
 typedef struct {
     const KFunc *f;
-    uint8_t *fixed;       /* by instruction: the launch determines it (2: yes, 1: no, 0: not asked yet) */
-    uint8_t *sure;        /* test that cannot fail in the box */
+    uint8_t *fixed; /* by instruction: the launch determines it (2: yes, 1: no, 0: not asked yet) */
+    uint8_t *sure;  /* test that cannot fail in the box */
     Limit limit[MAX_LIMITS];
     int nlimits;
-    Affine ends[MAX_LIMITS]; int nends; /* of loop counters in int64: must be far from wrapping */
+    Affine ends[MAX_LIMITS];
+    int nends; /* of loop counters in int64: must be far from wrapping */
     int visits;
-    bool rows;            /* index maps of outer axes stay: they cost once per row */
+    bool rows; /* index maps of outer axes stay: they cost once per row */
     KFunc *g;
     KRef *map;            /* instruction of f -> of g */
     uint8_t *flat;        /* Flat: how an instruction is copied */
     KRef turning, inside; /* the loop that all turn; LOCAL of g: this position is in it */
     int outermost;        /* its place in cond */
-    struct { KRef own, all; } cond[MAX_NESTED]; int nconds; /* of the open ones: its own condition; with those around */
-    KRef *prologue;       /* the same for what was copied there */
-    KRef (*at)[2];        /* the same, of a LOAD or ATOMIC of an array with a pad: row and column, or outside; else 0 */
-    uint8_t *live;        /* the same: the copy for edges has use for it */
-    const KPad *pads;     /* of edges, while their copy is made; else NULL */
+    struct {
+        KRef own, all;
+    } cond[MAX_NESTED];
+    int nconds;       /* of the open ones: its own condition; with those around */
+    KRef *prologue;   /* the same for what was copied there */
+    KRef (*at)[2];    /* the same, of a LOAD or ATOMIC of an array with a pad: row and column, or outside; else 0 */
+    uint8_t *live;    /* the same: the copy for edges has use for it */
+    const KPad *pads; /* of edges, while their copy is made; else NULL */
 } Splitter;
 
 static const KIns *ins(const Splitter *s, KRef r) { return &s->f->ins[r]; }
 
-/* -- what the launch determines --------------------------------------------------------------------------------- */
+/* -- what the launch determines ------------------------------------------------------------------------------------ */
 static bool is_fixed(Splitter *s, KRef r) {
     if (!r) return true;
     if (s->fixed[r]) return s->fixed[r] == 2;
@@ -70,7 +81,7 @@ static bool is_fixed(Splitter *s, KRef r) {
 
 static bool fixed_by_launch(void *self, KRef r) { return is_fixed(self, r); }
 
-/* -- ranges ----------------------------------------------------------------------------------------------------- */
+/* -- ranges -------------------------------------------------------------------------------------------------------- */
 static bool range_of(Splitter *s, KRef r, Range *out);
 static bool add_limit(Splitter *s, const Affine *sum);
 
@@ -164,7 +175,7 @@ static bool range_of(Splitter *s, KRef r, Range *out) {
     }
 }
 
-/* -- limits ----------------------------------------------------------------------------------------------------- */
+/* -- limits -------------------------------------------------------------------------------------------------------- */
 
 /* Takes the position out of the sum; false when there are two of them. */
 static bool isolate(const Splitter *s, Limit *l) {
@@ -281,7 +292,7 @@ static bool find_near(Splitter *s) {
     return any;
 }
 
-/* -- edges ------------------------------------------------------------------------------------------------------ */
+/* -- edges --------------------------------------------------------------------------------------------------------- */
 static bool is_extent(const Splitter *s, KRef r, uint64_t param, int axis) {
     return ins(s, r)->op == K_DIM && ins(s, r)->imm == (param << 8 | (uint64_t)axis);
 }
@@ -364,8 +375,8 @@ static bool pad_array(Splitter *s, int p, KPad *pad) {
     *pad = (KPad){.param = p, .mode = ANY_MODE, .sums = sums};
     for (KRef r = 1; r < s->f->nins && good; r++) {
         const KIns *i = ins(s, r);
-        if (touches(i, p)) good = i->op == (sums ? K_ATOMIC : K_LOAD) && (!sums || i->flag == KA_ADD) &&
-                                  pad_access(s, r, pad);
+        if (touches(i, p))
+            good = i->op == (sums ? K_ATOMIC : K_LOAD) && (!sums || i->flag == KA_ADD) && pad_access(s, r, pad);
     }
     if (good && kpad_extent(pad, 0) * kpad_extent(pad, 1) <= MAX_PAD) return true;
     s->nlimits = limits, s->nends = ends;
@@ -426,7 +437,7 @@ static bool find_edges(Splitter *s, Arena *arena, KEdge *out) {
     return false;
 }
 
-/* -- the prologue ----------------------------------------------------------------------------------------------- */
+/* -- the prologue -------------------------------------------------------------------------------------------------- */
 static KRef number(Splitter *s, int64_t v) { return kir_const_int(s->g, QS_I64, v, 0); }
 static KRef fold(Splitter *s, KOp op, KRef a, KRef b) {
     return kir_fold(s->g, (KMake){op, .own = QS_I64, .a = a, .b = b});
@@ -522,7 +533,7 @@ static KRef in_box(Splitter *s, const KBox *out) {
     return cond;
 }
 
-/* -- the two copies --------------------------------------------------------------------------------------------- */
+/* -- the two copies ------------------------------------------------------------------------------------------------ */
 static bool is_const(const Splitter *s, KRef r, uint64_t v) {
     return r && s->g->ins[r].op == K_CONST && s->g->ins[r].imm == v;
 }
@@ -644,15 +655,14 @@ static void build_fill(Splitter *s, KPad *pad) {
     qs_dtype d = kir_value_dtype((qs_dtype)param->dtype);
     KRef at[2], guard = 0;
     begin_aside(s, &pad->fill);
-    for (int axis = 0; axis < 2; axis++)
-        at[axis] = kir_add(s->g, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)axis});
+    for (int axis = 0; axis < 2; axis++) at[axis] = kir_add(s->g, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)axis});
     if (pad->sums) {
         KRef element = element_of_pad(s, pad, at[0], at[1]);
         pad->value = kir_add(s->g, (KMake){K_LOAD, .own = d, .a = element, .imm = number});
     }
     for (int axis = 0; axis < 2; axis++) {
-        KRef n = pad->extent[axis] ? pad->extent[axis]
-                                   : kir_add(s->g, (KMake){K_DIM, .imm = number << 8 | (uint64_t)axis});
+        KRef n =
+            pad->extent[axis] ? pad->extent[axis] : kir_add(s->g, (KMake){K_DIM, .imm = number << 8 | (uint64_t)axis});
         KRef in = pad->mode == EDGE_ZERO ? kir_add(s->g, (KMake){K_INB, .a = at[axis], .b = n}) : 0;
         if (in) guard = guard ? fold(s, K_AND, guard, in) : in;
         else at[axis] = kir_add(s->g, (KMake){K_BOUND, .flag = (unsigned)pad->mode, .a = at[axis], .b = n});

@@ -47,35 +47,37 @@ typedef struct {
  *     hi[0]  └──────────────┘         */
 enum { EDGE_COLUMNS = 16, EDGE_ROWS = 16, EDGE_PADS = 4, EDGE_ZERO = -1 };
 typedef struct {
-    int param;               /* of which array */
-    int64_t lo[2], hi[2];    /* how far from itself a position reads, along each axis */
-    int mode;                /* AccessMode of indices that are outside; EDGE_ZERO: what is outside is 0 */
-    bool sums;               /* positions add to the array, and do nothing else with it */
-    KRef extent[2];          /* what indices are mapped into, as `mode` says; EDGE_ZERO: 0 */
-    KRef fill, fill_end;     /* makes `value`: what POS reads, inside or outside */
-    KRef value;              /* sums: it is read from the pad at POS, and what follows it adds it to the array */
+    int param;            /* of which array */
+    int64_t lo[2], hi[2]; /* how far from itself a position reads, along each axis */
+    int mode;             /* AccessMode of indices that are outside; EDGE_ZERO: what is outside is 0 */
+    bool sums;            /* positions add to the array, and do nothing else with it */
+    KRef extent[2];       /* what indices are mapped into, as `mode` says; EDGE_ZERO: 0 */
+    KRef fill, fill_end;  /* makes `value`: what POS reads, inside or outside */
+    KRef value;           /* sums: it is read from the pad at POS, and what follows it adds it to the array */
 } KPad;
 static inline int kpad_extent(const KPad *p, int axis) {
     return (axis ? EDGE_COLUMNS : EDGE_ROWS) + (int)(p->hi[axis] - p->lo[axis]);
 }
 
 typedef struct {
-    int npads;               /* 0: there is no such copy */
+    int npads; /* 0: there is no such copy */
     KPad pad[EDGE_PADS];
-    KBox box;                /* where the other tests hold, which `code` has not either */
+    KBox box; /* where the other tests hold, which `code` has not either */
     KRef code, code_end;
 } KEdge;
 
 typedef struct {
     KFunc *func;
-    KBox box;                              /* where no test fails */
-    KBox near;                             /* where every mirrored or circular index is at most one period away */
-    KRef fast, fast_end, full, full_end;   /* ranges of instructions */
+    KBox box;                            /* where no test fails */
+    KBox near;                           /* where every mirrored or circular index is at most one period away */
+    KRef fast, fast_end, full, full_end; /* ranges of instructions */
     KEdge edge;
-    bool turns;                            /* `fast` has loops that all positions turn (flatten.h): for strips only */
-    KRef prologue_end;                     /* the prologue begins at 1 */
-    int ncollapse;                         /* 0: the axes are different */
-    struct { KRef outer, inner; } collapse[COLLAPSE_PAIRS];
+    bool turns;        /* `fast` has loops that all positions turn (flatten.h): for strips only */
+    KRef prologue_end; /* the prologue begins at 1 */
+    int ncollapse;     /* 0: the axes are different */
+    struct {
+        KRef outer, inner;
+    } collapse[COLLAPSE_PAIRS];
 } KSplit;
 
 /* Splits a launch into an interior without bounds tests and a border with them.  false: there is nothing to gain.

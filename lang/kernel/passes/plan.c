@@ -19,13 +19,13 @@ typedef struct {
     Ctx *ctx;
     const KFunc *f;
     KRef first, last;
-    int axis;             /* positions differ along this axis only; -1: along all */
-    uint8_t *varies;      /* the value differs between positions; LOCAL, LARRAY: its contents do */
-    uint8_t *parts;       /* LOOP, FOR: positions leave it at different turns */
-    uint8_t *split;       /* IF, LOOP, FOR that runs once for all */
-    uint32_t *piece;      /* number of the piece */
+    int axis;        /* positions differ along this axis only; -1: along all */
+    uint8_t *varies; /* the value differs between positions; LOCAL, LARRAY: its contents do */
+    uint8_t *parts;  /* LOOP, FOR: positions leave it at different turns */
+    uint8_t *split;  /* IF, LOOP, FOR that runs once for all */
+    uint32_t *piece; /* number of the piece */
     KPlan *plan;
-    KRef culprit;         /* what varies and must not; 0: all is well */
+    KRef culprit; /* what varies and must not; 0: all is well */
     bool changed;
 } Planner;
 
@@ -41,7 +41,7 @@ static KRef around(const Planner *p, KRef r) {
     return region < p->first ? 0 : construct(p, region);
 }
 
-/* -- what differs between positions ----------------------------------------------------------------------------- */
+/* -- what differs between positions -------------------------------------------------------------------------------- */
 static void vary(Planner *p, uint8_t *flag) {
     if (!*flag) *flag = 1, p->changed = true;
 }
@@ -70,18 +70,23 @@ static void look(Planner *p, KRef r) {
     const KIns *i = ins(p, r);
     bool v = operand_varies(p, i);
     switch ((KOp)i->op) {
-    case K_POS: case K_BLKPOS: v = p->axis < 0 || (int)i->imm == p->axis; break;
+    case K_POS:
+    case K_BLKPOS: v = p->axis < 0 || (int)i->imm == p->axis; break;
     case K_LOAD: v = v || p->f->params[i->imm].written; break;
-    case K_ASTORE: case K_AATOMIC:
+    case K_ASTORE:
+    case K_AATOMIC:
         if (ins(p, i->a)->op == K_LARRAY && (v || parted(p, r))) vary(p, &p->varies[i->a]);
         return;
     case K_ANY: return; /* strips ask it once for all their positions */
-    case K_SET: if (p->varies[i->b] || parted(p, r)) vary(p, &p->varies[i->a]); return;
+    case K_SET:
+        if (p->varies[i->b] || parted(p, r)) vary(p, &p->varies[i->a]);
+        return;
     case K_FOR:
         if (v) vary(p, &p->parts[r]);
         v = v || p->parts[r];
         break;
-    case K_BREAK: case K_CONTINUE: jump(p, r); return;
+    case K_BREAK:
+    case K_CONTINUE: jump(p, r); return;
     default: break;
     }
     if (v && kir_has_result(i)) vary(p, &p->varies[r]);
@@ -94,7 +99,7 @@ static void find_varying(Planner *p) {
     } while (p->changed);
 }
 
-/* -- what runs once for all ------------------------------------------------------------------------------------- */
+/* -- what runs once for all ---------------------------------------------------------------------------------------- */
 static void share(Planner *p, KRef r);
 
 static void split_around(Planner *p, KRef r) {
@@ -184,7 +189,7 @@ static void classify(Planner *p) {
     }
 }
 
-/* -- pieces and homes ------------------------------------------------------------------------------------------- */
+/* -- pieces and homes ---------------------------------------------------------------------------------------------- */
 static void number_pieces(Planner *p) {
     uint32_t n = 1;
     for (KRef r = p->first; r < p->last; r++) {
@@ -248,7 +253,7 @@ static void find_mortal(Planner *p) {
         if (p->plan->cls[r] == KC_PIECE && (ins(p, r)->op == K_RET || ins(p, r)->op == K_CHECK)) p->plan->mortal = true;
 }
 
-/* -- the two uses ----------------------------------------------------------------------------------------------- */
+/* -- the two uses -------------------------------------------------------------------------------------------------- */
 static Planner begin(Ctx *c, Arena *a, const KFunc *f, KRef first, KRef last, int axis, KPlan *out) {
     size_t n = f->nins;
     *out = (KPlan){.first = first, .last = last};
@@ -299,7 +304,7 @@ qs_status kplan_block(Ctx *c, Arena *a, const KFunc *f, KPlan *out) {
     return QS_OK;
 }
 
-/* -- strips ----------------------------------------------------------------------------------------------------- */
+/* -- strips -------------------------------------------------------------------------------------------------------- */
 
 int64_t kplan_turns(const KFunc *f, KRef loop) {
     const KIns *i = &f->ins[loop];

@@ -24,9 +24,9 @@
 #include "lang/kernel/ir/kir.h"
 
 typedef enum {
-    KC_PIECE,   /* in the loop over positions */
-    KC_COMMON,  /* once for all positions, before the loop of its piece */
-    KC_CONTROL  /* structure around pieces, once for all positions */
+    KC_PIECE,  /* in the loop over positions */
+    KC_COMMON, /* once for all positions, before the loop of its piece */
+    KC_CONTROL /* structure around pieces, once for all positions */
 } KPlanClass;
 
 typedef enum { KH_HERE, KH_AGAIN /* computed again in each piece */, KH_KEPT } KPlanHome;

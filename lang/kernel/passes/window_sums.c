@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* -- which sums --------------------------------------------------------------------------------------------------- */
+/* -- which sums ---------------------------------------------------------------------------------------------------- */
 static const KIns *uncast(const KFunc *f, KRef r) {
     const KIns *i = &f->ins[r];
     return i->op == K_CAST ? &f->ins[i->a] : i;
@@ -25,8 +25,8 @@ static void find_sliding(const KFunc *f, KRef loop, KRef last, uint8_t *slides) 
         const KIns *i = &f->ins[r];
         bool known = kir_ops[i->op].effect == KE_PURE || (i->op == K_LOAD && !f->params[i->imm].written) ||
                      (i->op == K_FOR && r != loop);
-        slides[r] = is_row_of_window(f, i, loop) ||
-                    (known && !is_row(f, i) && slides[i->a] && slides[i->b] && slides[i->c]);
+        slides[r] =
+            is_row_of_window(f, i, loop) || (known && !is_row(f, i) && slides[i->a] && slides[i->b] && slides[i->c]);
     }
 }
 
@@ -64,8 +64,11 @@ static KRef sum_of_row(const KFunc *f, KRef loop, uint8_t *slides) {
     return slides[term] ? sum : 0;
 }
 
-/* -- the copy ----------------------------------------------------------------------------------------------------- */
-typedef struct { KFunc *g; KRef *map, sum /* of g */, own, end; } Row;
+/* -- the copy ------------------------------------------------------------------------------------------------------ */
+typedef struct {
+    KFunc *g;
+    KRef *map, sum /* of g */, own, end;
+} Row;
 
 static KRef zero_local(KFunc *g, const KIns *like) {
     return kir_add(g, (KMake){K_LOCAL, .a = kir_const_num(g, (qs_dtype)like->dtype, 0, like->pos), .pos = like->pos});

@@ -22,7 +22,7 @@ static double now(void) {
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-/* -- memory that a case has, until the next one begins ----------------------------------------------------------- */
+/* -- memory that a case has, until the next one begins ------------------------------------------------------------- */
 static void *held[16];
 static int nheld;
 
@@ -47,14 +47,12 @@ static void *out;
 
 static void result(void *p, size_t size) { out = p, bytes = size; }
 
-/* -- streams ----------------------------------------------------------------------------------------------------- */
-static void saxpy_make(void) {
-    n = 16777216, x = pattern(n, 37, 1021), y = pattern(n, 53, 1019), result(y, n * 4);
-}
+/* -- streams ------------------------------------------------------------------------------------------------------- */
+static void saxpy_make(void) { n = 16777216, x = pattern(n, 37, 1021), y = pattern(n, 53, 1019), result(y, n * 4); }
 static void saxpy(void) {
     float *restrict b = y;
     const float *restrict a = x;
-    #pragma omp parallel for simd schedule(static)
+#pragma omp parallel for simd schedule(static)
     for (size_t i = 0; i < n; i++) b[i] += 0.5f * a[i];
 }
 
@@ -64,7 +62,7 @@ static void triad_make(void) {
 static void triad(void) {
     float *restrict c = z;
     const float *restrict a = x, *restrict b = y;
-    #pragma omp parallel for simd schedule(static)
+#pragma omp parallel for simd schedule(static)
     for (size_t i = 0; i < n; i++) c[i] = a[i] + 3 * b[i];
 }
 
@@ -75,7 +73,7 @@ static void fused_make(void) {
 static void fused(void) {
     float *restrict b = y;
     const float *restrict a = x;
-    #pragma omp parallel for simd schedule(static)
+#pragma omp parallel for simd schedule(static)
     for (size_t i = 0; i < n; i++) b[i] = expf(-a[i] * a[i]) * sinf(a[i]);
 }
 
@@ -83,7 +81,7 @@ static void sum_make(void) { n = 16777216, x = pattern(n, 37, 1021), z = floats(
 static void sum(void) {
     double s = 0;
     const float *restrict a = x;
-    #pragma omp parallel for simd schedule(static) reduction(+ : s)
+#pragma omp parallel for simd schedule(static) reduction(+ : s)
     for (size_t i = 0; i < n; i++) s += a[i];
     z[0] = (float)s;
 }
@@ -94,7 +92,7 @@ static void dot_make(void) {
 static void dot(void) {
     double s = 0;
     const float *restrict a = x, *restrict b = y;
-    #pragma omp parallel for simd schedule(static) reduction(+ : s)
+#pragma omp parallel for simd schedule(static) reduction(+ : s)
     for (size_t i = 0; i < n; i++) s += (double)(a[i] * b[i]);
     z[0] = (float)s;
 }
@@ -109,7 +107,7 @@ static void histogram(void) {
     int32_t *restrict b = bins;
     const uint8_t *restrict a = bytes_in;
     memset(b, 0, 1024);
-    #pragma omp parallel for schedule(static) reduction(+ : b[:256])
+#pragma omp parallel for schedule(static) reduction(+ : b[:256])
     for (size_t i = 0; i < n; i++) b[a[i]]++;
 }
 
@@ -120,7 +118,7 @@ static void scan_make(void) {
 }
 static void scan(void) {
     double part[257] = {0};
-    #pragma omp parallel
+#pragma omp parallel
     {
         size_t p = (size_t)omp_get_num_threads(), k = (size_t)omp_get_thread_num();
         size_t from = n * k / p, to = n * (k + 1) / p;
@@ -128,7 +126,7 @@ static void scan(void) {
         if (p > 1) {
             for (size_t i = from; i < to; i++) s += x[i];
             part[k + 1] = s;
-            #pragma omp barrier
+#pragma omp barrier
         }
         s = 0;
         for (size_t i = 0; i <= k; i++) s += part[i];
@@ -140,14 +138,14 @@ static void transpose_make(void) {
     h = 2048, x = pattern((size_t)h * h, 37, 1021), y = floats((size_t)h * h), result(y, (size_t)h * h * 4);
 }
 static void transpose(void) {
-    #pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static)
     for (int m = 0; m < h; m += 16)
         for (int k = 0; k < h; k += 16)
             for (int i = m; i < m + 16; i++)
                 for (int j = k; j < k + 16; j++) y[i * h + j] = x[j * h + i];
 }
 
-/* -- images ------------------------------------------------------------------------------------------------------ */
+/* -- images -------------------------------------------------------------------------------------------------------- */
 static int mirror(int i, int size) { return i < 0 ? -1 - i : i >= size ? 2 * size - 1 - i : i; }
 static int nearest(int i, int size) { return i < 0 ? 0 : i >= size ? size - 1 : i; }
 
@@ -156,9 +154,9 @@ static void image(int size) {
 }
 
 /* Calls `at` for the positions of row m that are nearer than r to the edge, and lets the caller do the others. */
-#define BORDER(r, m, at) \
-    for (int j_ = 0, in_ = (m) >= (r) && (m) < h - (r); j_ < h; j_ = in_ && j_ == (r)-1 ? h - (r) : j_ + 1) \
-        y[(m) * h + j_] = at(m, j_); \
+#define BORDER(r, m, at)                                                                                               \
+    for (int j_ = 0, in_ = (m) >= (r) && (m) < h - (r); j_ < h; j_ = in_ && j_ == (r)-1 ? h - (r) : j_ + 1)            \
+        y[(m)*h + j_] = at(m, j_);                                                                                     \
     if ((m) < (r) || (m) >= h - (r)) continue;
 
 static void box_make(void) { image(2048); }
@@ -170,7 +168,7 @@ static float box_at(int m, int j) {
 }
 static void box(void) {
     float *restrict to = y;
-    #pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static)
     for (int m = 0; m < h; m++) {
         BORDER(2, m, box_at)
         for (int j = 2; j < h - 2; j++) {
@@ -210,11 +208,11 @@ static void gauss_columns(int m) {
     }
 }
 static void gauss(void) {
-    #pragma omp parallel
+#pragma omp parallel
     {
-        #pragma omp for schedule(static)
+#pragma omp for schedule(static)
         for (int m = 0; m < h; m++) gauss_rows(m);
-        #pragma omp for schedule(static)
+#pragma omp for schedule(static)
         for (int m = 0; m < h; m++) gauss_columns(m);
     }
 }
@@ -234,7 +232,7 @@ static void jacobi(void) {
     for (int k = 0; k < 10; k++) {
         const float *restrict from = u;
         float *restrict to = v;
-        #pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static)
         for (int m = 0; m < h; m++) {
             int inside = m > 0 && m < h - 1;
             for (int j = 0; j < h; j = inside && j == 0 ? h - 1 : j + 1) to[m * h + j] = jacobi_at(from, m, j);
@@ -284,7 +282,7 @@ static void nlmeans_row(const float *restrict from, float *restrict to) {
     for (int j = 6; j < h - 6; j++) to[j] = total[j] / weights[j];
 }
 static void nlmeans(void) {
-    #pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static)
     for (int m = 0; m < h; m++) {
         BORDER(6, m, nlmeans_at)
         nlmeans_row(x + m * h, y + m * h);
@@ -316,7 +314,7 @@ static void bilateral_row(const float *restrict from, float *restrict to) {
     for (int j = 3; j < h - 3; j++) to[j] = total[j] / weights[j];
 }
 static void bilateral(void) {
-    #pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static)
     for (int m = 0; m < h; m++) {
         BORDER(3, m, bilateral_at)
         bilateral_row(x + m * h, y + m * h);
@@ -344,7 +342,7 @@ static void life(void) {
     memcpy(now_living, world, (size_t)h * h);
     for (int g = 0; g < 10; g++) {
         const uint8_t *u = now_living;
-        #pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static)
         for (int m = 0; m < h; m++)
             life_row(u + (size_t)((m + h - 1) % h) * h, u + (size_t)m * h, u + (size_t)((m + 1) % h) * h,
                      next_living + (size_t)m * h);
@@ -353,10 +351,10 @@ static void life(void) {
     }
 }
 
-/* -- arithmetic -------------------------------------------------------------------------------------------------- */
+/* -- arithmetic ---------------------------------------------------------------------------------------------------- */
 static void mandelbrot_make(void) { y = floats(384 * 512), result(y, 384 * 512 * 4); }
 static void mandelbrot(void) {
-    #pragma omp parallel for schedule(dynamic, 8)
+#pragma omp parallel for schedule(dynamic, 8)
     for (int m = 0; m < 384; m++)
         for (int j = 0; j < 512; j++) {
             float a = (float)j * (3.0f / 512) - 2.25f, b = (float)m * (2.5f / 384) - 1.25f, u = 0, v = 0;
@@ -374,7 +372,7 @@ static void nbody_make(void) {
     t = floats(3 * 4096), result(t, 3 * 4096 * 4);
 }
 static void nbody(void) {
-    #pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static)
     for (int i = 0; i < h; i++) {
         float fx = 0, fy = 0, fz = 0;
         for (int j = 0; j < h; j++) {
@@ -393,7 +391,7 @@ static void blackscholes_make(void) {
 }
 static void blackscholes(void) {
     const float r = 0.02f, v = 0.3f;
-    #pragma omp parallel for simd schedule(static)
+#pragma omp parallel for simd schedule(static)
     for (size_t i = 0; i < n; i++) {
         float root = v * sqrtf(t[i]), d1 = (logf(x[i] / y[i]) + (r + 0.5f * v * v) * t[i]) / root, d2 = d1 - root;
         float n1 = 0.5f * erfcf(-0.70710678f * d1), n2 = 0.5f * erfcf(-0.70710678f * d2);
@@ -408,7 +406,7 @@ static void kmeans_make(void) {
 }
 static void kmeans(void) {
     float sums[48] = {0};
-    #pragma omp parallel for schedule(static) reduction(+ : sums[:48])
+#pragma omp parallel for schedule(static) reduction(+ : sums[:48])
     for (size_t i = 0; i < n; i++) {
         float best = 1e30f;
         int at = 0;
@@ -421,21 +419,19 @@ static void kmeans(void) {
     for (int k = 0; k < 32; k++) z[k] = sums[k] / sums[32 + k % 16];
 }
 
-/* -- matrices and order ------------------------------------------------------------------------------------------ */
+/* -- matrices and order -------------------------------------------------------------------------------------------- */
 static void square_make(int size) {
     h = size, n = (size_t)h * h, x = pattern(n, 37, 1021), y = pattern(n, 53, 1019), z = floats(n), result(z, n * 4);
 }
 #ifdef WITH_BLAS
 static void matmul_make(void) { square_make(1024), openblas_set_num_threads(omp_get_max_threads()); }
-static void matmul(void) {
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, h, h, h, 1, x, h, y, h, 0, z, h);
-}
+static void matmul(void) { cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, h, h, h, 1, x, h, y, h, 0, z, h); }
 #endif
 
 static void tiles_make(void) { square_make(512); }
 static void tiles(void) {
     enum { T = 64 };
-    #pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static)
     for (int m = 0; m < h; m += T) {
         memset(z + (size_t)m * h, 0, (size_t)T * h * 4);
         for (int k = 0; k < h; k += T)
@@ -479,13 +475,17 @@ static void sortkey(void) {
     for (size_t i = 0; i < n; i++) memcpy(z + i, a + i, 4);
 }
 
-/* -- serving ----------------------------------------------------------------------------------------------------- */
-typedef struct { const char *name; void (*make)(void), (*run)(void); } Case;
-#define CASE(name) {#name, name##_make, name}
+/* -- serving ------------------------------------------------------------------------------------------------------- */
+typedef struct {
+    const char *name;
+    void (*make)(void), (*run)(void);
+} Case;
+#define CASE(name)                                                                                                     \
+    { #name, name##_make, name }
 static const Case cases[] = {
-    CASE(saxpy), CASE(triad), CASE(fused), CASE(sum), CASE(dot), CASE(histogram), CASE(scan), CASE(transpose),
-    CASE(box), CASE(gauss), CASE(jacobi), CASE(nlmeans), CASE(bilateral), CASE(mandelbrot), CASE(nbody),
-    CASE(blackscholes), CASE(life), CASE(kmeans), CASE(tiles), CASE(sortkey),
+    CASE(saxpy),     CASE(triad),        CASE(fused), CASE(sum),    CASE(dot),     CASE(histogram), CASE(scan),
+    CASE(transpose), CASE(box),          CASE(gauss), CASE(jacobi), CASE(nlmeans), CASE(bilateral), CASE(mandelbrot),
+    CASE(nbody),     CASE(blackscholes), CASE(life),  CASE(kmeans), CASE(tiles),   CASE(sortkey),
 #ifdef WITH_BLAS
     CASE(matmul),
 #endif
@@ -556,6 +556,4 @@ static int compare(char kind, const char *ours, const char *theirs) {
     return 0;
 }
 
-int main(int argc, char **argv) {
-    return argc == 5 ? compare(argv[2][0], argv[3], argv[4]) : serve();
-}
+int main(int argc, char **argv) { return argc == 5 ? compare(argv[2][0], argv[3], argv[4]) : serve(); }

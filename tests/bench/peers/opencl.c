@@ -57,9 +57,13 @@ static void open_device(const char *directory) {
     need(clBuildProgram(program, 1, &device, "-cl-fast-relaxed-math -cl-std=CL1.2", NULL, NULL), "build");
 }
 
-/* -- one case ---------------------------------------------------------------------------------------------------- */
+/* -- one case ------------------------------------------------------------------------------------------------------ */
 enum { LAUNCHES = 16 };
-typedef struct { cl_kernel kernel; cl_uint rank; size_t global[2], local[2]; } Launch;
+typedef struct {
+    cl_kernel kernel;
+    cl_uint rank;
+    size_t global[2], local[2];
+} Launch;
 
 static Launch launches[LAUNCHES];
 static int nlaunches;
@@ -103,7 +107,7 @@ static void launch(const char *name, size_t rows, size_t columns, int nargs, con
     need(e, name);
     for (cl_uint i = 0; i < (cl_uint)nargs; i++) need(clSetKernelArg(l->kernel, i, sizeof *args, &args[i]), name);
 }
-#define LAUNCH(name, rows, columns, ...) \
+#define LAUNCH(name, rows, columns, ...)                                                                               \
     launch(name, rows, columns, (int)(sizeof(cl_mem[]){__VA_ARGS__} / sizeof(cl_mem)), (cl_mem[]){__VA_ARGS__})
 
 static void image(const char *name, size_t h) {
@@ -176,11 +180,15 @@ static void tiles(void) {
     launches[0].local[0] = launches[0].local[1] = 16;
 }
 
-typedef struct { const char *name; void (*make)(void); } Case;
-#define CASE(name) {#name, name}
-static const Case cases[] = {CASE(saxpy), CASE(triad), CASE(fused), CASE(histogram), CASE(transpose), CASE(box),
-                             CASE(gauss), CASE(jacobi), CASE(nlmeans), CASE(bilateral), CASE(mandelbrot), CASE(nbody),
-                             CASE(blackscholes), CASE(tiles)};
+typedef struct {
+    const char *name;
+    void (*make)(void);
+} Case;
+#define CASE(name)                                                                                                     \
+    { #name, name }
+static const Case cases[] = {CASE(saxpy),      CASE(triad), CASE(fused),        CASE(histogram), CASE(transpose),
+                             CASE(box),        CASE(gauss), CASE(jacobi),       CASE(nlmeans),   CASE(bilateral),
+                             CASE(mandelbrot), CASE(nbody), CASE(blackscholes), CASE(tiles)};
 
 static double run(void) {
     double start = now();

@@ -45,8 +45,12 @@ static int capability(struct v4l2_capability *c) {
 static int format(struct v4l2_format *f, int set) {
     if (set && f->fmt.pix.width == 320) camera.width = 320, camera.height = 240;
     uint32_t w = (uint32_t)camera.width, h = (uint32_t)camera.height;
-    f->fmt.pix = (struct v4l2_pix_format){.width = w, .height = h, .pixelformat = V4L2_PIX_FMT_YUYV,
-                                          .field = V4L2_FIELD_NONE, .bytesperline = 2 * w, .sizeimage = 2 * w * h};
+    f->fmt.pix = (struct v4l2_pix_format){.width = w,
+                                          .height = h,
+                                          .pixelformat = V4L2_PIX_FMT_YUYV,
+                                          .field = V4L2_FIELD_NONE,
+                                          .bytesperline = 2 * w,
+                                          .sizeimage = 2 * w * h};
     return 0;
 }
 

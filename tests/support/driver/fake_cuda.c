@@ -6,8 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SUCCESS, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_CONTEXT = 201,
-       NO_BINARY = 209, INVALID_PTX = 218, OUT_OF_RESOURCES = 701, CAPTURE_UNSUPPORTED = 900, CAPTURE_ISOLATION = 905 };
+enum {
+    SUCCESS,
+    INVALID_VALUE = 1,
+    OUT_OF_MEMORY = 2,
+    NO_DEVICE = 100,
+    INVALID_CONTEXT = 201,
+    NO_BINARY = 209,
+    INVALID_PTX = 218,
+    OUT_OF_RESOURCES = 701,
+    CAPTURE_UNSUPPORTED = 900,
+    CAPTURE_ISOLATION = 905
+};
 
 typedef struct {
     FakeStream door; /* of a stream */
@@ -18,12 +28,18 @@ typedef struct {
     int number;      /* of a stream: how many were open when it was made, with it */
     unsigned graph;  /* that it takes part in: a stream since it waited for it, an event that was recorded there */
     int limit;       /* of a module: threads of a block, as its code says; 0: it says nothing */
-} Handle; /* 's'tream, 'e'vent, 'c'ontext, 'm'odule: also its function */
+} Handle;            /* 's'tream, 'e'vent, 'c'ontext, 'm'odule: also its function */
 
 static FakeCuda fake = {.devices = 1, .capability = 90, .max_threads = 1024, .blocks = 8, .fail_after = -1};
 typedef enum { OF_HOST, OF_DEVICE, OF_POOL } BlockKind;
 /* In the order of addresses.  Of a pool: there from the turn of its allocation on, leaving once its end is queued. */
-static struct { uintptr_t at; size_t n; int device; BlockKind kind; bool there, leaving; } *block;
+static struct {
+    uintptr_t at;
+    size_t n;
+    int device;
+    BlockKind kind;
+    bool there, leaving;
+} * block;
 static size_t cached[2]; /* bytes that the pool of a device has back, and others cannot have */
 static int nblocks, room;
 static const size_t total = (size_t)1 << 34; /* bytes of a device */
@@ -34,12 +50,12 @@ static Handle *stack[16];
 #ifdef FAKE_HIP
 enum { IS_HIP = true };
 #define CU(name, cuda, hip, args) int fake_##name args __asm__(hip);
-#define CUDA(name, symbol, args) int fake_##name args;
-#define HIP(name, symbol, args) CU(name, 0, symbol, args)
+#define CUDA(name, symbol, args)  int fake_##name args;
+#define HIP(name, symbol, args)   CU(name, 0, symbol, args)
 #else
 enum { IS_HIP = false };
 #define CU(name, cuda, hip, args) int fake_##name args __asm__(cuda);
-#define CUDA(name, symbol, args) CU(name, symbol, 0, args)
+#define CUDA(name, symbol, args)  CU(name, symbol, 0, args)
 #endif
 #include "devices/cuda_api.def"
 
@@ -91,11 +107,15 @@ static bool among(const char *const *names, const char *name) {
 
 /* What may be called while a graph is recorded; much else would make it worthless.  stream: what the call is for. */
 static bool may_call(const char *name, const void *stream) {
-    static const char *const harmless[] = {"CtxPushCurrent", "CtxPopCurrent", "StreamIsCapturing",
-                                           "PointerGetAttribute", "ThreadExchangeStreamCaptureMode",
-                                           "DevicePrimaryCtxRelease", NULL};
-    static const char *const recorded[] = {"StreamWaitEvent", "EventRecord", "MemcpyDtoDAsync", "MemsetD8Async",
-                                           "LaunchKernel", NULL};
+    static const char *const harmless[] = {"CtxPushCurrent",
+                                           "CtxPopCurrent",
+                                           "StreamIsCapturing",
+                                           "PointerGetAttribute",
+                                           "ThreadExchangeStreamCaptureMode",
+                                           "DevicePrimaryCtxRelease",
+                                           NULL};
+    static const char *const recorded[] = {"StreamWaitEvent", "EventRecord",  "MemcpyDtoDAsync",
+                                           "MemsetD8Async",   "LaunchKernel", NULL};
     static const char *const copies[] = {"MemcpyHtoDAsync", "MemcpyDtoHAsync", NULL};
     static const char *const relaxed[] = {"MemFree", "MemFreeAsync", "StreamDestroy", "EventQuery", NULL};
     bool elsewhere = stream && !is_special(stream) && !is_captured(stream); /* the default one waits for all others */
@@ -189,9 +209,7 @@ static bool add_block(uintptr_t p, size_t n, BlockKind kind) {
     return nblocks++, true;
 }
 
-static void remove_block(int i) {
-    memmove(&block[i], &block[i + 1], (size_t)(--nblocks - i) * sizeof *block);
-}
+static void remove_block(int i) { memmove(&block[i], &block[i + 1], (size_t)(--nblocks - i) * sizeof *block); }
 
 /* -- devices and contexts ------------------------------------------------------------------------------------------ */
 int fake_Init(unsigned flags) {
@@ -338,7 +356,7 @@ typedef struct Queued {
     FakeLaunch launch;
     uint64_t slots[512];
     void (*work)(void *job);
-    char copy[];   /* of memory that is not pinned, or of a job */
+    char copy[]; /* of memory that is not pinned, or of a job */
 } Queued;
 
 static Queued *queued;
@@ -648,8 +666,8 @@ int fake_MemFreeHost(void *p) {
 static int move(const char *name, uint64_t to, uint64_t from, size_t n, void *stream) {
     QUEUE(name, stream);
     if (!n || !is_mine(to, n) || !is_mine(from, n)) return misused(name); /* host sides must be pinned, so known, too */
-    return put(&(Queued){.kind = Q_COPY, .stream = stream, .to = to, .from = from, .n = n,
-                         .known = KNOWN_TO | KNOWN_FROM}, 0);
+    return put(
+        &(Queued){.kind = Q_COPY, .stream = stream, .to = to, .from = from, .n = n, .known = KNOWN_TO | KNOWN_FROM}, 0);
 }
 
 int fake_MemcpyHtoDAsync(uint64_t to, const void *from, size_t n, void *stream) {
@@ -701,16 +719,31 @@ int fake_PointerGetAttribute(void *out, int what, uint64_t p) {
 int fake_MemsetD8Async(uint64_t to, unsigned char value, size_t n, void *stream) {
     QUEUE("MemsetD8Async", stream);
     if (!is_mine(to, n)) return misused("MemsetD8Async");
-    return put(&(Queued){.kind = Q_SET, .stream = stream, .to = to, .n = n, .rows = 1, .value = value, .width = 1,
-                         .known = KNOWN_TO}, 0);
+    return put(&(Queued){.kind = Q_SET,
+                         .stream = stream,
+                         .to = to,
+                         .n = n,
+                         .rows = 1,
+                         .value = value,
+                         .width = 1,
+                         .known = KNOWN_TO},
+               0);
 }
 
 int fake_MemsetD2D32Async(uint64_t to, size_t pitch, unsigned value, size_t width, size_t height, void *stream) {
     QUEUE("MemsetD2D32Async", stream);
     bool bad = to % 4 || pitch % 4 || pitch < width * 4 || !height;
     if (bad || !is_mine(to, pitch * (height - 1) + width * 4)) return misused("MemsetD2D32Async");
-    return put(&(Queued){.kind = Q_SET, .stream = stream, .to = to, .n = width * 4, .pitch = pitch, .rows = height,
-                         .value = value, .width = 4, .known = KNOWN_TO}, 0);
+    return put(&(Queued){.kind = Q_SET,
+                         .stream = stream,
+                         .to = to,
+                         .n = width * 4,
+                         .pitch = pitch,
+                         .rows = height,
+                         .value = value,
+                         .width = 4,
+                         .known = KNOWN_TO},
+               0);
 }
 
 /* -- code ---------------------------------------------------------------------------------------------------------- */

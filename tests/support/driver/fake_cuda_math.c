@@ -1,7 +1,7 @@
 /* fake_cuda_math.c -- see fake_cuda_math.h.  Straight from the definitions, in double.  A call checks its arguments and
  * queues the work on the stream of its handle, as the real libraries do. */
-#include "tests/support/driver/fake_cuda.h"
 #include "tests/support/driver/fake_cuda_math.h"
+#include "tests/support/driver/fake_cuda.h"
 
 #include <complex.h>
 #include <math.h>
@@ -16,7 +16,10 @@ typedef double complex Number;
 enum { OK, EXEC_FAILED = 13, HANDLES = 4, PLANS = 64, C2C = 0x29 };
 
 static FakeMath fake = {.fail_after = -1};
-typedef struct { bool alive, workspace; void *stream; } Library;
+typedef struct {
+    bool alive, workspace;
+    void *stream;
+} Library;
 static Library blas[HANDLES], solver[HANDLES], dnn[HANDLES];
 typedef struct {
     bool alive, made, own_area;
@@ -29,8 +32,8 @@ enum { NOTHING, TENSOR, FILTER, CONVOLUTION };
 typedef struct { /* a descriptor of cuDNN */
     int what;
     bool set;
-    int type, n[4], step[4];                              /* of a tensor or filter */
-    int pad[2], stride[2], dilation[2], groups, math;     /* of a convolution */
+    int type, n[4], step[4];                          /* of a tensor or filter */
+    int pad[2], stride[2], dilation[2], groups, math; /* of a convolution */
 } Description;
 
 #define CUMATH(lib, name, symbol, args) int fake_##name args __asm__(symbol);
@@ -174,8 +177,19 @@ static int product(int kind, void *handle, int ta, int tb, int m, int n, int k, 
     bool bad = ta < 0 || ta > 1 || tb < 0 || tb > 1 || lda < (ta ? k : m) || ldb < (tb ? n : k) || ldc < m;
     bool plain = get(kind, alpha, 0) == 1 && get(kind, beta, 0) == 0;
     if (!ready(handle) || bad || !a || !b || !c || !plain) return misused();
-    return queue_blas(handle, &(Job){.work = multiply, .kind = kind, .ta = ta, .tb = tb, .m = m, .n = n, .k = k, .a = a,
-                                     .lda = lda, .b = b, .ldb = ldb, .c = c, .ldc = ldc});
+    return queue_blas(handle, &(Job){.work = multiply,
+                                     .kind = kind,
+                                     .ta = ta,
+                                     .tb = tb,
+                                     .m = m,
+                                     .n = n,
+                                     .k = k,
+                                     .a = a,
+                                     .lda = lda,
+                                     .b = b,
+                                     .ldb = ldb,
+                                     .c = c,
+                                     .ldc = ldc});
 }
 
 #define GEMM(name, kind, type)                                                                                         \
@@ -197,8 +211,8 @@ static void copy_vector(const Job *q) {
     int fake_##name(void *h, int n, uint64_t x, int dx, uint64_t y, int dy) {                                          \
         BEGIN(#name);                                                                                                  \
         if (!ready(h) || !x || !y) return misused();                                                                   \
-        return queue_blas(h, &(Job){.work = copy_vector, .kind = kind_, .n = n, .a = x, .lda = dx, .b = y,             \
-                                    .ldb = dy});                                                                       \
+        return queue_blas(h,                                                                                           \
+                          &(Job){.work = copy_vector, .kind = kind_, .n = n, .a = x, .lda = dx, .b = y, .ldb = dy});   \
     }
 COPY(Scopy, SINGLE)
 COPY(Dcopy, DOUBLE)
@@ -228,8 +242,9 @@ static int copy_matrix(int kind, void *handle, int ta, int tb, int m, int n, con
     bool bad = ta < 0 || ta > 1 || tb || m < 1 || n < 1 || lda < (ta ? n : m) || ldc < m || b != c || ldb != ldc;
     bool plain = get(kind, alpha, 0) == 1 && get(kind, beta, 0) == 0;
     if (!ready(handle) || bad || !a || !c || !plain) return misused();
-    return queue_blas(handle, &(Job){.work = turn_matrix, .kind = kind, .ta = ta, .m = m, .n = n, .a = a, .lda = lda,
-                                     .c = c, .ldc = ldc});
+    return queue_blas(
+        handle,
+        &(Job){.work = turn_matrix, .kind = kind, .ta = ta, .m = m, .n = n, .a = a, .lda = lda, .c = c, .ldc = ldc});
 }
 
 static void pack_half(const Job *q) {
@@ -249,8 +264,8 @@ static void unpack_half(const Job *q) {
 /* Of the lower half, to packed form or back. */
 static int pack(int kind, void *handle, int half, int n, uint64_t a, int lda, uint64_t packed, bool back) {
     if (!ready(handle) || half != LOWER || n < 1 || lda < n || !a || !packed) return misused();
-    return queue_blas(handle, &(Job){.work = back ? unpack_half : pack_half, .kind = kind, .n = n, .a = a, .lda = lda,
-                                     .b = packed});
+    return queue_blas(
+        handle, &(Job){.work = back ? unpack_half : pack_half, .kind = kind, .n = n, .a = a, .lda = lda, .b = packed});
 }
 
 #define FOUR(X) X(S, SINGLE) X(D, DOUBLE) X(C, COMPLEX_SINGLE) X(Z, COMPLEX_DOUBLE)
@@ -300,9 +315,11 @@ static int ask_area(void *handle, int n, uint64_t a, int lda, int *area) {
 
 static const size_t size_of[] = {[SINGLE] = 4, [DOUBLE] = 8, [COMPLEX_SINGLE] = 8, [COMPLEX_DOUBLE] = 16};
 
-
 /* Elements of a matrix by columns. */
-typedef struct { int kind, apart; void *p; } Matrix;
+typedef struct {
+    int kind, apart;
+    void *p;
+} Matrix;
 static Number element(const Matrix *m, int i, int j) { return get(m->kind, m->p, (int64_t)j * m->apart + i); }
 static void set_element(const Matrix *m, int i, int j, Number v) { put(m->kind, m->p, (int64_t)j * m->apart + i, v); }
 
@@ -450,9 +467,7 @@ static void orthogonalize(const Matrix *m, int rows, int n, const Matrix *v) {
     }
 }
 
-static Number odd_sign(int kind, int k) {
-    return kind < COMPLEX_SINGLE ? (k % 3 ? -1 : 1) : cexp(I * (double)k);
-}
+static Number odd_sign(int kind, int k) { return kind < COMPLEX_SINGLE ? (k % 3 ? -1 : 1) : cexp(I * (double)k); }
 
 /* Positions 0 … n-1 in the order of keys. */
 static void put_in_order(const double *key, int n, bool falling, int *order) {
@@ -571,8 +586,15 @@ static void do_potrf(const Job *q) {
                            uint64_t info) {                                                                            \
         BEGIN(#type "geqrf");                                                                                          \
         if (!can_solve(h) || lda < m || size < 3 * n || !a || !factors || !area || !info) return misused();            \
-        return queue_solver(h, &(Job){.work = do_geqrf, .kind = kind_, .m = m, .n = n, .a = a, .lda = lda,             \
-                                      .values = factors, .area = area, .told = info});                                 \
+        return queue_solver(h, &(Job){.work = do_geqrf,                                                                \
+                                      .kind = kind_,                                                                   \
+                                      .m = m,                                                                          \
+                                      .n = n,                                                                          \
+                                      .a = a,                                                                          \
+                                      .lda = lda,                                                                      \
+                                      .values = factors,                                                               \
+                                      .area = area,                                                                    \
+                                      .told = info});                                                                  \
     }                                                                                                                  \
     int fake_##type##orgqrArea(void *h, int m, int n, int k, uint64_t a, int lda, uint64_t factors, int *area) {       \
         BEGIN(#type "orgqrArea");                                                                                      \
@@ -583,8 +605,16 @@ static void do_potrf(const Job *q) {
         BEGIN(#type "orgqr");                                                                                          \
         bool bad = lda < m || n > m || k != n || m > MOST || size < 3 * n;                                             \
         if (!can_solve(h) || bad || !a || !factors || !area || !info) return misused();                                \
-        return queue_solver(h, &(Job){.work = do_orgqr, .kind = kind_, .m = m, .n = n, .k = k, .a = a, .lda = lda,     \
-                                      .values = factors, .area = area, .told = info});                                 \
+        return queue_solver(h, &(Job){.work = do_orgqr,                                                                \
+                                      .kind = kind_,                                                                   \
+                                      .m = m,                                                                          \
+                                      .n = n,                                                                          \
+                                      .k = k,                                                                          \
+                                      .a = a,                                                                          \
+                                      .lda = lda,                                                                      \
+                                      .values = factors,                                                               \
+                                      .area = area,                                                                    \
+                                      .told = info});                                                                  \
     }                                                                                                                  \
     int fake_##type##gesvdArea(void *h, int m, int n, int *area) {                                                     \
         BEGIN(#type "gesvdArea");                                                                                      \
@@ -597,9 +627,21 @@ static void do_potrf(const Job *q) {
         bool wanted = u_wanted == 'S', bad = u_wanted != v_wanted || (!wanted && u_wanted != 'N') || m < n;            \
         bad = bad || m > MOST || lda < m || (wanted && (!u || !v || ldu < m || ldv < n)) || size < 3 * n || !spare;    \
         if (!can_solve(h) || bad || !a || !values || !area || !info) return misused();                                 \
-        return queue_solver(h, &(Job){.work = do_gesvd, .kind = kind_, .ta = wanted, .m = m, .n = n, .a = a,           \
-                                      .lda = lda, .values = values, .b = u, .ldb = ldu, .c = v, .ldc = ldv,            \
-                                      .area = area, .told = info, .info = fake.info});                                 \
+        return queue_solver(h, &(Job){.work = do_gesvd,                                                                \
+                                      .kind = kind_,                                                                   \
+                                      .ta = wanted,                                                                    \
+                                      .m = m,                                                                          \
+                                      .n = n,                                                                          \
+                                      .a = a,                                                                          \
+                                      .lda = lda,                                                                      \
+                                      .values = values,                                                                \
+                                      .b = u,                                                                          \
+                                      .ldb = ldu,                                                                      \
+                                      .c = v,                                                                          \
+                                      .ldc = ldv,                                                                      \
+                                      .area = area,                                                                    \
+                                      .told = info,                                                                    \
+                                      .info = fake.info});                                                             \
     }                                                                                                                  \
     int fake_##type##syevdArea(void *h, int vectors, int half, int n, uint64_t a, int lda, uint64_t values,            \
                                int *area) {                                                                            \
@@ -611,8 +653,16 @@ static void do_potrf(const Job *q) {
         BEGIN(#type "syevd");                                                                                          \
         bool bad = half != LOWER || vectors < 0 || vectors > 1 || lda < n || n > MOST || size < 3 * n;                 \
         if (!can_solve(h) || bad || !a || !values || !area || !info) return misused();                                 \
-        return queue_solver(h, &(Job){.work = do_syevd, .kind = kind_, .ta = vectors, .n = n, .a = a, .lda = lda,      \
-                                      .values = values, .area = area, .told = info, .info = fake.info});               \
+        return queue_solver(h, &(Job){.work = do_syevd,                                                                \
+                                      .kind = kind_,                                                                   \
+                                      .ta = vectors,                                                                   \
+                                      .n = n,                                                                          \
+                                      .a = a,                                                                          \
+                                      .lda = lda,                                                                      \
+                                      .values = values,                                                                \
+                                      .area = area,                                                                    \
+                                      .told = info,                                                                    \
+                                      .info = fake.info});                                                             \
     }
 FOUR(FACTORS)
 
@@ -625,16 +675,31 @@ FOUR(FACTORS)
                            uint64_t info) {                                                                            \
         BEGIN(#type "getrf");                                                                                          \
         if (!can_solve(h) || m != n || lda < n || !a || !area || !pivots || !info) return misused();                   \
-        return queue_solver(h, &(Job){.work = do_getrf, .kind = kind_, .n = n, .a = a, .lda = lda, .values = pivots,   \
-                                      .area = area, .told = info});                                                    \
+        return queue_solver(h, &(Job){.work = do_getrf,                                                                \
+                                      .kind = kind_,                                                                   \
+                                      .n = n,                                                                          \
+                                      .a = a,                                                                          \
+                                      .lda = lda,                                                                      \
+                                      .values = pivots,                                                                \
+                                      .area = area,                                                                    \
+                                      .told = info});                                                                  \
     }                                                                                                                  \
     int fake_##type##getrs(void *h, int turned, int n, int columns, uint64_t a, int lda, uint64_t pivots, uint64_t b,  \
                            int ldb, uint64_t info) {                                                                   \
         BEGIN(#type "getrs");                                                                                          \
         bool bad = turned < 0 || turned > 1 || lda < n || ldb < n || columns < 1;                                      \
         if (!can_solve(h) || bad || !a || !b || !pivots || !info) return misused();                                    \
-        return queue_solver(h, &(Job){.work = do_getrs, .kind = kind_, .ta = turned, .n = n, .k = columns, .a = a,     \
-                                      .lda = lda, .values = pivots, .b = b, .ldb = ldb, .told = info});                \
+        return queue_solver(h, &(Job){.work = do_getrs,                                                                \
+                                      .kind = kind_,                                                                   \
+                                      .ta = turned,                                                                    \
+                                      .n = n,                                                                          \
+                                      .k = columns,                                                                    \
+                                      .a = a,                                                                          \
+                                      .lda = lda,                                                                      \
+                                      .values = pivots,                                                                \
+                                      .b = b,                                                                          \
+                                      .ldb = ldb,                                                                      \
+                                      .told = info});                                                                  \
     }                                                                                                                  \
     int fake_##type##potrfArea(void *h, int half, int n, uint64_t a, int lda, int *area) {                             \
         BEGIN(#type "potrfArea");                                                                                      \
@@ -644,8 +709,8 @@ FOUR(FACTORS)
         BEGIN(#type "potrf");                                                                                          \
         bool bad = half != LOWER || lda < n || size < 3 * n;                                                           \
         if (!can_solve(h) || bad || !a || !area || !info) return misused();                                            \
-        return queue_solver(h, &(Job){.work = do_potrf, .kind = kind_, .n = n, .a = a, .lda = lda, .area = area,       \
-                                      .told = info});                                                                  \
+        return queue_solver(                                                                                           \
+            h, &(Job){.work = do_potrf, .kind = kind_, .n = n, .a = a, .lda = lda, .area = area, .told = info});       \
     }
 FOUR(SOLVER)
 
@@ -724,8 +789,7 @@ static void transform(const Plan *p, int kind, void *data, int64_t origin, int d
 }
 
 static void transform_all(const Job *q) {
-    for (int i = 0; i < q->plan.batch; i++)
-        transform(&q->plan, q->kind, at(q->a), (int64_t)i * q->plan.apart, q->ta);
+    for (int i = 0; i < q->plan.batch; i++) transform(&q->plan, q->kind, at(q->a), (int64_t)i * q->plan.apart, q->ta);
 }
 
 static int execute(int p, int kind, uint64_t from, uint64_t to, int direction) {
@@ -878,7 +942,12 @@ static size_t space(int kind, const Job *j, int algorithm) {
     return kind == FORWARD && algorithm == 0 ? 0 : 64 * (size_t)j->w.n[0] + 16 * (size_t)kind;
 }
 
-typedef struct { int algorithm, status; float time; size_t memory; int same_bits, math, reserved[3]; } Found;
+typedef struct {
+    int algorithm, status;
+    float time;
+    size_t memory;
+    int same_bits, math, reserved[3];
+} Found;
 
 /* First what must not be taken: transforms, what is not there, sums in any order, tensor cores, too much space. */
 static int order(int kind, void *handle, void *a, void *b, void *conv, void *result, int wanted, int *found,

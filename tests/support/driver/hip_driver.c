@@ -16,7 +16,10 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-typedef struct { int number, threads, local; size_t params; } Image;
+typedef struct {
+    int number, threads, local;
+    size_t params;
+} Image;
 
 static FILE *to, *from; /* the program */
 static int images;

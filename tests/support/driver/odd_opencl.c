@@ -41,12 +41,27 @@ typedef struct {
 #include "devices/opencl_api.def"
 
 enum {
-    OUT_OF_MEMORY = -4, BUILD_FAILED = -11, INVALID_VALUE = -30, INVALID_BINARY = -42, INVALID_GROUP = -54,
-    DEVICE_LOCAL_MEM = 0x1023, DEVICE_PROFILE = 0x102E, DEVICE_VERSION = 0x102F, DEVICE_EXTENSIONS = 0x1030,
-    DEVICE_FP64 = 0x1032, BINARY_SIZES = 0x1165, COPY_HOST_PTR = 1 << 5, KERNEL_GROUP = 0x11B0, BUFFERS = 256
+    OUT_OF_MEMORY = -4,
+    BUILD_FAILED = -11,
+    INVALID_VALUE = -30,
+    INVALID_BINARY = -42,
+    INVALID_GROUP = -54,
+    DEVICE_LOCAL_MEM = 0x1023,
+    DEVICE_PROFILE = 0x102E,
+    DEVICE_VERSION = 0x102F,
+    DEVICE_EXTENSIONS = 0x1030,
+    DEVICE_FP64 = 0x1032,
+    BINARY_SIZES = 0x1165,
+    COPY_HOST_PTR = 1 << 5,
+    KERNEL_GROUP = 0x11B0,
+    BUFFERS = 256
 };
 
-static struct { void *buffer; size_t n; bool used; } buffers[BUFFERS];
+static struct {
+    void *buffer;
+    size_t n;
+    bool used;
+} buffers[BUFFERS];
 static void *stale; /* the program that does not build */
 
 static const Api *real(void) {
@@ -129,8 +144,8 @@ void *clCreateProgramWithBinary(void *context, cl_uint n, void *const *devices, 
     return program;
 }
 
-int clBuildProgram(void *program, cl_uint n, void *const *devices, const char *options,
-                   void (*notify)(void *, void *), void *ud) {
+int clBuildProgram(void *program, cl_uint n, void *const *devices, const char *options, void (*notify)(void *, void *),
+                   void *ud) {
     if (program == stale && stale) return stale = NULL, BUILD_FAILED;
     unsigned left = odd("slow") ? (unsigned)atoi(odd("slow")) : 0;
     while (left) left = sleep(left); /* whole seconds, signals or not */

@@ -17,7 +17,10 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef struct { PtxModule *module; int entry; } Image;
+typedef struct {
+    PtxModule *module;
+    int entry;
+} Image;
 
 static bool find(void *ud, uint64_t at, uint64_t *begin, uint64_t *end) { return (void)ud, fake_block(at, begin, end); }
 
@@ -49,7 +52,10 @@ static void unload(void *code) {
 
 static int run(void *code, const FakeLaunch *l, const uint64_t *slots) {
     const Image *i = code;
-    PtxLaunch launch = {.grid = {l->grid, 1, 1}, .block = {l->x, l->y, l->z}, .shared = l->shared, .params = slots,
+    PtxLaunch launch = {.grid = {l->grid, 1, 1},
+                        .block = {l->x, l->y, l->z},
+                        .shared = l->shared,
+                        .params = slots,
                         .nparams = ptx_facts(i->module, i->entry).params};
     return ptx_run(i->module, i->entry, &launch);
 }
@@ -76,7 +82,10 @@ __attribute__((constructor)) static void begin(void) {
 /* How often an instruction was executed, for tests that look whether code goes the way that they mean. */
 uint64_t fake_gpu_executed(const char *instruction);
 
-typedef struct { const char *name; uint64_t times; } Sought;
+typedef struct {
+    const char *name;
+    uint64_t times;
+} Sought;
 
 static void seek(void *ud, const char *instruction, uint64_t times) {
     Sought *s = ud;

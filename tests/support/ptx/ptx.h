@@ -41,10 +41,18 @@ typedef struct {
     size_t nparams;
 } PtxLaunch;
 
-typedef struct { unsigned registers, instructions, shared, local, params, max_threads; } PtxFacts;
+typedef struct {
+    unsigned registers, instructions, shared, local, params, max_threads;
+} PtxFacts;
 
-enum { PTX_OK = 0, PTX_BAD_CODE = 218, PTX_ILLEGAL_ADDRESS = 700, PTX_TRAP = 715, PTX_MISALIGNED = 716,
-       PTX_LAUNCH_FAILED = 719 };
+enum {
+    PTX_OK = 0,
+    PTX_BAD_CODE = 218,
+    PTX_ILLEGAL_ADDRESS = 700,
+    PTX_TRAP = 715,
+    PTX_MISALIGNED = 716,
+    PTX_LAUNCH_FAILED = 719
+};
 
 /* NULL: why, in one sentence with the line of the text. */
 PtxModule *ptx_load(const char *text, const PtxHost *host, char *why, size_t n);
@@ -57,11 +65,11 @@ bool ptx_param(const PtxModule *m, int entry, int i, size_t *at, size_t *n);
 uint64_t ptx_variable(const PtxModule *m, const char *name, size_t *bytes);
 int ptx_run(PtxModule *m, int entry, const PtxLaunch *l);
 
-unsigned ptx_mistakes(void);          /* in this process */
-const char *ptx_first_mistake(void);  /* "": none */
-void ptx_forget_mistakes(void);       /* of a test that makes them on purpose */
-uint64_t ptx_executed(void);          /* instructions times threads, in this process */
-uint64_t ptx_asked(void);             /* bytes of global memory that its loads, stores and updates named */
+unsigned ptx_mistakes(void);         /* in this process */
+const char *ptx_first_mistake(void); /* "": none */
+void ptx_forget_mistakes(void);      /* of a test that makes them on purpose */
+uint64_t ptx_executed(void);         /* instructions times threads, in this process */
+uint64_t ptx_asked(void);            /* bytes of global memory that its loads, stores and updates named */
 /* Rows of ptx.def that were executed in this process, then those that were not. */
 void ptx_coverage(void (*say)(void *ud, const char *instruction, uint64_t times), void *ud);
 #endif

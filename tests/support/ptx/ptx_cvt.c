@@ -9,9 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-#define KIND_u8 INT
-#define KIND_s8 INT
-#define KIND_b8 INT
+#define KIND_u8  INT
+#define KIND_s8  INT
+#define KIND_b8  INT
 #define KIND_u16 INT
 #define KIND_s16 INT
 #define KIND_b16 INT
@@ -26,8 +26,8 @@
 #define KIND_f64 REAL
 
 #define BITS_OF(T) (8 * (int)sizeof(T))
-#define LEAST(T) (IS_SIGNED(T) ? -((i128)1 << (BITS_OF(T) - 1)) : (i128)0)
-#define MOST(T) (((i128)1 << (BITS_OF(T) - IS_SIGNED(T))) - 1)
+#define LEAST(T)   (IS_SIGNED(T) ? -((i128)1 << (BITS_OF(T) - 1)) : (i128)0)
+#define MOST(T)    (((i128)1 << (BITS_OF(T) - IS_SIGNED(T))) - 1)
 
 static double to_integral(unsigned mod, double x) {
     if (mod & RZI) return trunc(x);
@@ -56,7 +56,7 @@ static i128 to_int(double x, i128 least, i128 most, int bits, bool from_wide) {
 #define INT_REAL(D, S, x)                                                                                              \
     ((D)to_int(to_integral(i->mod, flush_small(i->mod, (double)(x), sizeof(S) == 4)), LEAST(D), MOST(D), BITS_OF(D),   \
                sizeof(S) == 8))
-#define REAL_INT(D, S, x) (i->mod & SAT ? (D)saturate((double)(x)) : (D)(x))
+#define REAL_INT(D, S, x)  (i->mod & SAT ? (D)saturate((double)(x)) : (D)(x))
 #define REAL_REAL(D, S, x) real_##D(i->mod, (double)(x), sizeof(S) == 4)
 
 static f64 real_f64(unsigned mod, double x, bool from_f32) {
@@ -93,18 +93,21 @@ static f16 direct_f16(unsigned mod, f16 y, double x) {
 
 /* What stands in the register: filled up when it is wider than the type. */
 static void put_wide(char *to, size_t wide, int64_t bits) { memcpy(to, &bits, wide); }
-#define PUT_INT(D, y) put_wide(w->file + i->d + (size_t)L * i->dwide, i->dwide, (int64_t)(y))
+#define PUT_INT(D, y)  put_wide(w->file + i->d + (size_t)L * i->dwide, i->dwide, (int64_t)(y))
 #define PUT_REAL(D, y) AT(D, i->d)[L] = (y)
 
-#define PASTE_(a, b) a##_##b
-#define PASTE(a, b) PASTE_(a, b)
+#define PASTE_(a, b)  a##_##b
+#define PASTE(a, b)   PASTE_(a, b)
 #define CAST(D, S, x) PASTE(KIND_##D, KIND_##S)(D, S, x)
-#define PUT(D, y) PASTE(PUT, KIND_##D)(D, y)
+#define PUT(D, y)     PASTE(PUT, KIND_##D)(D, y)
 
 #define PAIR(D, S)                                                                                                     \
     case T_##D * 16 + T_##S: {                                                                                         \
         if (!i->mod && i->awide == sizeof(S) && i->dwide == sizeof(D))                                                 \
-            EACH(m, { const S x = AT(S, i->a)[L]; AT(D, i->d)[L] = CAST(D, S, x); });                                  \
+            EACH(m, {                                                                                                  \
+                const S x = AT(S, i->a)[L];                                                                            \
+                AT(D, i->d)[L] = CAST(D, S, x);                                                                        \
+            });                                                                                                        \
         else                                                                                                           \
             EACH(m, {                                                                                                  \
                 S x;                                                                                                   \
@@ -115,15 +118,19 @@ static void put_wide(char *to, size_t wide, int64_t bits) { memcpy(to, &bits, wi
         break;                                                                                                         \
     }
 
+/* clang-format off */
 #define FROM_ALL(D)                                                                                                    \
     PAIR(D, u8) PAIR(D, s8) PAIR(D, u16) PAIR(D, s16) PAIR(D, u32) PAIR(D, s32) PAIR(D, u64) PAIR(D, s64) PAIR(D, f16) \
     PAIR(D, f32) PAIR(D, f64)
+/* clang-format on */
 
 static void convert(Warp *restrict w, const PtxIns *restrict i, uint32_t m) {
     switch (i->type * 16 + i->from) {
+        /* clang-format off */
         FROM_ALL(u8) FROM_ALL(s8) FROM_ALL(u16) FROM_ALL(s16) FROM_ALL(u32) FROM_ALL(s32) FROM_ALL(u64) FROM_ALL(s64)
         FROM_ALL(f16) FROM_ALL(f32) FROM_ALL(f64)
-    default: break;
+            /* clang-format on */
+            default : break;
     }
 }
 

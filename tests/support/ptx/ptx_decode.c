@@ -17,20 +17,22 @@ typedef struct {
 } Row;
 
 static const Row rows[] = {
-#define ROW1(X, name, R, A) {#name, T_##X, P_##name##_##X, 0, 1, R, {A, NOTHING, NOTHING}, false},
-#define ROW2(X, name, R, A, B) {#name, T_##X, P_##name##_##X, 0, 2, R, {A, B, NOTHING}, false},
+#define ROW1(X, name, R, A)       {#name, T_##X, P_##name##_##X, 0, 1, R, {A, NOTHING, NOTHING}, false},
+#define ROW2(X, name, R, A, B)    {#name, T_##X, P_##name##_##X, 0, 2, R, {A, B, NOTHING}, false},
 #define ROW3(X, name, R, A, B, C) {#name, T_##X, P_##name##_##X, 0, 3, R, {A, B, C}, false},
-#define REAL(X, name, mods, n) {#name, T_##X, P_##name##_##X, mods, n, SAME, {SAME, SAME, SAME}, false},
+#define REAL(X, name, mods, n)    {#name, T_##X, P_##name##_##X, mods, n, SAME, {SAME, SAME, SAME}, false},
+
 #define TESTS(X, name) {#name, T_##X, P_##name##_##X, FTZ, 2, NOTHING, {SAME, SAME, NOTHING}, true},
-#define INT1(name, types, R, A, value) types(ROW1, name, R, A)
-#define INT2(name, types, R, A, B, value) types(ROW2, name, R, A, B)
+
+#define INT1(name, types, R, A, value)       types(ROW1, name, R, A)
+#define INT2(name, types, R, A, B, value)    types(ROW2, name, R, A, B)
 #define INT3(name, types, R, A, B, C, value) types(ROW3, name, R, A, B, C)
-#define REAL1(name, types, mods, value) types(REAL, name, mods, 1)
-#define REAL2(name, types, mods, value) types(REAL, name, mods, 2)
-#define REAL3(name, types, mods, value) types(REAL, name, mods, 3)
-#define TEST(name, types, value) types(TESTS, setp_##name)
-#define CARRY(name, types, out, value) types(ROW3, name, SAME, SAME, SAME, SAME)
-#define BOOL(name, value) {#name, T_pred, P_##name##_pred, 0, 2, SAME, {SAME, SAME, NOTHING}, false},
+#define REAL1(name, types, mods, value)      types(REAL, name, mods, 1)
+#define REAL2(name, types, mods, value)      types(REAL, name, mods, 2)
+#define REAL3(name, types, mods, value)      types(REAL, name, mods, 3)
+#define TEST(name, types, value)             types(TESTS, setp_##name)
+#define CARRY(name, types, out, value)       types(ROW3, name, SAME, SAME, SAME, SAME)
+#define BOOL(name, value)                    {#name, T_pred, P_##name##_pred, 0, 2, SAME, {SAME, SAME, NOTHING}, false},
 #include "tests/support/ptx/ptx.def"
 };
 
@@ -38,35 +40,40 @@ static const char *const type_names[] = {
 #define TYPE(T) #T,
     TYPES(TYPE)
 #undef TYPE
-    "pred"};
+        "pred"};
 static const uint8_t type_bytes[] = {
 #define TYPE(T) sizeof(T),
     TYPES(TYPE)
 #undef TYPE
-    0, 0};
+        0,
+    0};
 
 size_t ptx_type_bytes(unsigned type) { return type_bytes[type]; }
 
 const char *ptx_op_name(unsigned op) {
     static const char *const names[] = {
-#define NAME_(T, name) #name "_" #T,
-#define INT1(name, types, ...) types(NAME_, name)
-#define INT2(name, types, ...) types(NAME_, name)
-#define INT3(name, types, ...) types(NAME_, name)
+#define NAME_(T, name)          #name "_" #T,
+#define INT1(name, types, ...)  types(NAME_, name)
+#define INT2(name, types, ...)  types(NAME_, name)
+#define INT3(name, types, ...)  types(NAME_, name)
 #define REAL1(name, types, ...) types(NAME_, name)
 #define REAL2(name, types, ...) types(NAME_, name)
 #define REAL3(name, types, ...) types(NAME_, name)
-#define TEST(name, types, ...) types(NAME_, setp_##name)
-#define BOOL(name, ...) #name "_pred",
+#define TEST(name, types, ...)  types(NAME_, setp_##name)
+#define BOOL(name, ...)         #name "_pred",
 #define CARRY(name, types, ...) types(NAME_, name)
-#define ODD(name) #name,
+#define ODD(name)               #name,
 #include "tests/support/ptx/ptx.def"
     };
     return names[op];
 }
 
 /* -- the name ------------------------------------------------------------------------------------------------------ */
-typedef struct { char text[96], *part[PARTS]; int n; unsigned mods; } Name;
+typedef struct {
+    char text[96], *part[PARTS];
+    int n;
+    unsigned mods;
+} Name;
 
 static PtxType type_named(const char *s) {
     for (unsigned i = 0; i < sizeof type_names / sizeof *type_names; i++)
@@ -75,9 +82,11 @@ static PtxType type_named(const char *s) {
 }
 
 static unsigned modifier(const char *s) {
-    static const struct { const char *name; unsigned bit; } list[] = {
-        {"rn", RN}, {"rz", RZ}, {"rm", RM}, {"rp", RP}, {"ftz", FTZ}, {"sat", SAT}, {"rni", RNI}, {"rzi", RZI},
-        {"rmi", RMI}, {"rpi", RPI}};
+    static const struct {
+        const char *name;
+        unsigned bit;
+    } list[] = {{"rn", RN},   {"rz", RZ},   {"rm", RM},   {"rp", RP},   {"ftz", FTZ},
+                {"sat", SAT}, {"rni", RNI}, {"rzi", RZI}, {"rmi", RMI}, {"rpi", RPI}};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         if (!strcmp(list[i].name, s)) return list[i].bit;
     return 0;
@@ -152,7 +161,7 @@ static uint64_t number_of(const Operand *o, PtxType type) {
         memcpy(&value, &bits, 8), narrow = (float)value, bits = 0;
         memcpy(&bits, &narrow, 4);
     }
-    return o->minus ? (uint64_t)-(int64_t)bits : bits;
+    return o->minus ? (uint64_t) - (int64_t)bits : bits;
 }
 
 /* The value of a name that is an address. */
@@ -222,8 +231,8 @@ static bool get_address(PtxParser *p, const Operand *o, PtxIns *i) {
 #define SEM "volatile", "relaxed", "acquire", "release", "weak", "gpu", "cta", "sys", "acq_rel", "sc", "cluster"
 
 static bool take_space(Name *name, PtxIns *i) {
-    static const uint8_t spaces[] = {SPACE_GENERIC, SPACE_GLOBAL, SPACE_SHARED, SPACE_SHARED, SPACE_LOCAL, SPACE_PARAM,
-                                     SPACE_GLOBAL, SPACE_PARAM};
+    static const uint8_t spaces[] = {SPACE_GENERIC, SPACE_GLOBAL, SPACE_SHARED, SPACE_SHARED,
+                                     SPACE_LOCAL,   SPACE_PARAM,  SPACE_GLOBAL, SPACE_PARAM};
     i->space = spaces[TAKE_PART(name, "global", "shared", "shared::cta", "local", "param", "const", "param::entry")];
     return true;
 }
@@ -233,7 +242,8 @@ static bool decode_memory(PtxParser *p, Name *name, PtxIns *i, bool store) {
     take_space(name, i);
     i->what = TAKE_PART(name, "volatile", "relaxed", "acquire") ? W_SYNC : WHAT_NONE;
     while (TAKE_PART(name, SEM, "nc", "ca", "cg", "cs", "cv", "lu", "wb", "wt", "L1::no_allocate", "L1::evict_last",
-                     "L2::128B", "unified"));
+                     "L2::128B", "unified"))
+        ;
     int vector = TAKE_PART(name, "v2", "v4");
     i->type = (uint8_t)take_type(name), i->n = vector ? (uint8_t)(2 * vector) : 1;
     if (i->type >= T_pred) return ptx_refuse(p, "%s: a type expected", p->opcode);
@@ -284,8 +294,7 @@ static bool decode_selp(PtxParser *p, Name *name, PtxIns *i) {
     i->type = (uint8_t)take_type(name), i->dwide = type_bytes[i->type];
     return all_taken(p, name) && has_operands(p, 4, 4) && get_dest(p, p->operand[0].token, i->dwide, &i->d) &&
            get_source(p, &p->operand[1], (PtxType)i->type, &i->a) &&
-           get_source(p, &p->operand[2], (PtxType)i->type, &i->b) &&
-           get_truth(p, &p->operand[3], &i->c, &i->not_c);
+           get_source(p, &p->operand[2], (PtxType)i->type, &i->b) && get_truth(p, &p->operand[3], &i->c, &i->not_c);
 }
 
 static bool decode_cvt(PtxParser *p, Name *name, PtxIns *i) {
@@ -295,8 +304,7 @@ static bool decode_cvt(PtxParser *p, Name *name, PtxIns *i) {
     if (!all_taken(p, name) || !has_operands(p, 2, 2) || !get_register(p, p->operand[0].token, &i->d, &i->dwide))
         return false;
     i->awide = type_bytes[i->from];
-    if (a->kind == OPERAND_NUMBER || ptx_special(p, a->token) >= 0)
-        return get_source(p, a, (PtxType)i->from, &i->a);
+    if (a->kind == OPERAND_NUMBER || ptx_special(p, a->token) >= 0) return get_source(p, a, (PtxType)i->from, &i->a);
     if (!get_register(p, a->token, &i->a, &i->awide)) return false;
     return (i->awide >= type_bytes[i->from] && i->dwide >= type_bytes[i->type]) ||
            ptx_refuse(p, "%s: a register is too narrow", p->opcode);
@@ -402,7 +410,8 @@ static bool decode_bar(PtxParser *p, Name *name, PtxIns *i) {
 
 static bool decode_fence(PtxParser *p, Name *name, PtxIns *i) {
     (void)i;
-    while (TAKE_PART(name, SEM, "gl", "proxy", "async"));
+    while (TAKE_PART(name, SEM, "gl", "proxy", "async"))
+        ;
     return all_taken(p, name);
 }
 
@@ -429,8 +438,8 @@ static bool decode_vote(PtxParser *p, Name *name, PtxIns *i) {
     if (!TAKE_PART(name, "sync")) return ptx_refuse(p, "%s: without .sync it was taken away", p->opcode);
     i->what = whats[TAKE_PART(name, "all", "any", "uni", "ballot")], i->type = (uint8_t)take_type(name);
     if (!i->what || !all_taken(p, name) || !has_operands(p, 3, 3)) return false;
-    bool dest = i->what == W_BALLOT ? get_dest(p, p->operand[0].token, 4, &i->d)
-                                    : get_pred(p, p->operand[0].token, &i->d);
+    bool dest =
+        i->what == W_BALLOT ? get_dest(p, p->operand[0].token, 4, &i->d) : get_pred(p, p->operand[0].token, &i->d);
     return dest && get_truth(p, &p->operand[1], &i->c, &i->not_c) && get_source(p, &p->operand[2], T_b32, &i->e);
 }
 
@@ -458,7 +467,8 @@ static bool decode_atom(PtxParser *p, Name *name, PtxIns *i) {
     bool reduces = !strcmp(name->part[0], "red");
     int k = !reduces;
     take_space(name, i);
-    while (TAKE_PART(name, SEM));
+    while (TAKE_PART(name, SEM))
+        ;
     i->what = whats[TAKE_PART(name, "add", "min", "max", "and", "or", "xor", "inc", "dec", "cas", "exch")];
     i->type = (uint8_t)take_type(name), i->n = 1, i->d = i->c = -1;
     size_t bytes = type_bytes[i->type];
@@ -489,14 +499,18 @@ static bool decode_bfi(PtxParser *p, Name *name, PtxIns *i) {
 }
 
 static bool decode_testp(PtxParser *p, Name *name, PtxIns *i) {
-    i->what = (uint8_t)(W_FINITE - 1 +
-                        TAKE_PART(name, "finite", "infinite", "number", "notanumber", "normal", "subnormal"));
+    i->what =
+        (uint8_t)(W_FINITE - 1 + TAKE_PART(name, "finite", "infinite", "number", "notanumber", "normal", "subnormal"));
     i->type = (uint8_t)take_type(name);
     return i->what >= W_FINITE && all_taken(p, name) && has_operands(p, 2, 2) &&
            get_pred(p, p->operand[0].token, &i->d) && get_source(p, &p->operand[1], (PtxType)i->type, &i->a);
 }
 
-static const struct { const char *name; PtxOp op; bool (*decode)(PtxParser *, Name *, PtxIns *); } odd[] = {
+static const struct {
+    const char *name;
+    PtxOp op;
+    bool (*decode)(PtxParser *, Name *, PtxIns *);
+} odd[] = {
 #define ODD(name) {#name, P_##name, decode_##name},
 #include "tests/support/ptx/ptx.def"
     {"red", P_atom, decode_atom}, {"barrier", P_bar, decode_bar}, {"membar", P_fence, decode_fence}};
@@ -513,8 +527,9 @@ static bool is_row(const Row *r, const Name *name) {
 }
 
 static PtxType of_class(PtxType t, unsigned class) {
-    static const struct { PtxType narrow, wide; } wider[] = {{T_s16, T_s32}, {T_u16, T_u32}, {T_s32, T_s64},
-                                                              {T_u32, T_u64}};
+    static const struct {
+        PtxType narrow, wide;
+    } wider[] = {{T_s16, T_s32}, {T_u16, T_u32}, {T_s32, T_s64}, {T_u32, T_u64}};
     if (class == U32) return T_u32;
     for (size_t i = 0; class == WIDE && i < sizeof wider / sizeof *wider; i++)
         if (wider[i].narrow == t) return wider[i].wide;

@@ -234,33 +234,45 @@ static uint32_t choose(PtxModule *m, Warp *w, uint32_t *pc, uint32_t *stop, long
 }
 
 /* -- the switch ---------------------------------------------------------------------------------------------------- */
-#define SAME(T) T
-#define WIDE(T) WIDER(T)
+#define SAME(T)  T
+#define WIDE(T)  WIDER(T)
 #define WIDER(T) WIDE_##T
-#define U32(T) u32
+#define U32(T)   u32
 
 /* In cases of the switch: T is a type of the row; i the instruction, m its threads. */
-#define MAYBE_UNUSED __attribute__((unused))
+#define MAYBE_UNUSED  __attribute__((unused))
 #define SOURCE(T_, x) const T_ x = AT(T_, i->x)[L]
 
 #define INT1_(T_, name, R, A, value)                                                                                   \
     case P_##name##_##T_: {                                                                                            \
         typedef T_ T MAYBE_UNUSED;                                                                                     \
-        EACH(m, { SOURCE(A(T_), a); AT(R(T_), i->d)[L] = (R(T_))(value); });                                           \
+        EACH(m, {                                                                                                      \
+            SOURCE(A(T_), a);                                                                                          \
+            AT(R(T_), i->d)[L] = (R(T_))(value);                                                                       \
+        });                                                                                                            \
         break;                                                                                                         \
     }
 #define INT2_(T_, name, R, A, B, value)                                                                                \
     case P_##name##_##T_: {                                                                                            \
         typedef T_ T MAYBE_UNUSED;                                                                                     \
         typedef R(T_) WIDE_T MAYBE_UNUSED;                                                                             \
-        EACH(m, { SOURCE(A(T_), a); SOURCE(B(T_), b); AT(R(T_), i->d)[L] = (R(T_))(value); });                         \
+        EACH(m, {                                                                                                      \
+            SOURCE(A(T_), a);                                                                                          \
+            SOURCE(B(T_), b);                                                                                          \
+            AT(R(T_), i->d)[L] = (R(T_))(value);                                                                       \
+        });                                                                                                            \
         break;                                                                                                         \
     }
 #define INT3_(T_, name, R, A, B, C, value)                                                                             \
     case P_##name##_##T_: {                                                                                            \
         typedef T_ T MAYBE_UNUSED;                                                                                     \
         typedef R(T_) WIDE_T MAYBE_UNUSED;                                                                             \
-        EACH(m, { SOURCE(A(T_), a); SOURCE(B(T_), b); SOURCE(C(T_), c); AT(R(T_), i->d)[L] = (R(T_))(value); });       \
+        EACH(m, {                                                                                                      \
+            SOURCE(A(T_), a);                                                                                          \
+            SOURCE(B(T_), b);                                                                                          \
+            SOURCE(C(T_), c);                                                                                          \
+            AT(R(T_), i->d)[L] = (R(T_))(value);                                                                       \
+        });                                                                                                            \
         break;                                                                                                         \
     }
 /* The quick way rounds to nearest and does nothing else. */
@@ -275,18 +287,20 @@ static uint32_t choose(PtxModule *m, Warp *w, uint32_t *pc, uint32_t *stop, long
         }                                                                                                              \
         break;                                                                                                         \
     }
-#define ONE(T_) SOURCE(T_, a);
-#define TWO(T_) ONE(T_) SOURCE(T_, b);
-#define THREE(T_) TWO(T_) SOURCE(T_, c);
-#define FLUSH_(T_, x) const T_ x = flushed_##T_(i->mod, AT(T_, i->x)[L]);
-#define FLUSH1(T_) FLUSH_(T_, a)
-#define FLUSH2(T_) FLUSH1(T_) FLUSH_(T_, b)
-#define FLUSH3(T_) FLUSH2(T_) FLUSH_(T_, c)
+#define ONE(T_)                 SOURCE(T_, a);
+#define TWO(T_)                 ONE(T_) SOURCE(T_, b);
+#define THREE(T_)               TWO(T_) SOURCE(T_, c);
+#define FLUSH_(T_, x)           const T_ x = flushed_##T_(i->mod, AT(T_, i->x)[L]);
+#define FLUSH1(T_)              FLUSH_(T_, a)
+#define FLUSH2(T_)              FLUSH1(T_) FLUSH_(T_, b)
+#define FLUSH3(T_)              FLUSH2(T_) FLUSH_(T_, c)
 #define REAL1_(T_, name, value) REAL_(T_, name, value, ONE, FLUSH1)
 #define REAL2_(T_, name, value) REAL_(T_, name, value, TWO, FLUSH2)
 #define REAL3_(T_, name, value) REAL_(T_, name, value, THREE, FLUSH3)
 
-#define WHOLE_(T_) const T_ a = AT(T_, i->a)[L]; const T_ b = AT(T_, i->b)[L];
+#define WHOLE_(T_)                                                                                                     \
+    const T_ a = AT(T_, i->a)[L];                                                                                      \
+    const T_ b = AT(T_, i->b)[L];
 #define TEST_(T_, name, value)                                                                                         \
     case P_setp_##name##_##T_: {                                                                                       \
         uint32_t r = 0;                                                                                                \
@@ -313,10 +327,10 @@ static void put_test(Warp *w, const PtxIns *i, uint32_t m, uint32_t r) {
 #define DOUBLE_s32 uint64_t
 #define DOUBLE_u64 u128
 #define DOUBLE_s64 u128
-#define PLAIN_u32 u32
-#define PLAIN_s32 u32
-#define PLAIN_u64 u64
-#define PLAIN_s64 u64
+#define PLAIN_u32  u32
+#define PLAIN_s32  u32
+#define PLAIN_u64  u64
+#define PLAIN_s64  u64
 #define HIGH(a, b) (T)((DOUBLE)(a) * (b) >> (8 * sizeof(T)))
 #define CARRY_(T_, name, out, value)                                                                                   \
     case P_##name##_##T_: {                                                                                            \
@@ -340,13 +354,13 @@ static void put_test(Warp *w, const PtxIns *i, uint32_t m, uint32_t r) {
 static __attribute__((noinline)) void compute(Warp *restrict w, const PtxIns *restrict i, uint32_t m,
                                               int32_t carry_at) {
     switch ((PtxOp)i->op) {
-#define INT1(name, types, R, A, value) types(INT1_, name, R, A, value)
-#define INT2(name, types, R, A, B, value) types(INT2_, name, R, A, B, value)
+#define INT1(name, types, R, A, value)       types(INT1_, name, R, A, value)
+#define INT2(name, types, R, A, B, value)    types(INT2_, name, R, A, B, value)
 #define INT3(name, types, R, A, B, C, value) types(INT3_, name, R, A, B, C, value)
-#define REAL1(name, types, mods, value) types(REAL1_, name, value)
-#define REAL2(name, types, mods, value) types(REAL2_, name, value)
-#define REAL3(name, types, mods, value) types(REAL3_, name, value)
-#define TEST(name, types, value) types(TEST_, name, value)
+#define REAL1(name, types, mods, value)      types(REAL1_, name, value)
+#define REAL2(name, types, mods, value)      types(REAL2_, name, value)
+#define REAL3(name, types, mods, value)      types(REAL3_, name, value)
+#define TEST(name, types, value)             types(TEST_, name, value)
 #define BOOL(name, value)                                                                                              \
     case P_##name##_pred: {                                                                                            \
         uint32_t a = *AT(u32, i->a), b = *AT(u32, i->b);                                                               \
@@ -420,9 +434,7 @@ static void run_group(PtxModule *m_, Warp *w, uint32_t lanes, uint32_t pc, uint3
             if (i->op == P_exit) w->live &= ~m;
             else go_back(m_, w, m);
             goto out;
-        case P_trap:
-            ptx_mistake(m_, w, __builtin_ctz(m), i, PTX_TRAP, "trap");
-            break;
+        case P_trap: ptx_mistake(m_, w, __builtin_ctz(m), i, PTX_TRAP, "trap"); break;
         case P_bar:
         case P_shfl:
         case P_vote:

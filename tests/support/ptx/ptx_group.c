@@ -19,8 +19,10 @@ static uint32_t lanes_at(const Warp *w, uint32_t waiting, uint32_t pc) {
 static void wait_at_barrier(PtxModule *m, Warp *w, const PtxIns *i, uint32_t pc, uint32_t lanes) {
     uint32_t elsewhere = w->at_barrier & ~lanes_at(w, w->at_barrier, pc);
     if (elsewhere)
-        ptx_mistake(m, w, __builtin_ctz(lanes), i, 0, "a barrier in divergent code: thread %d of the warp waits at "
-                    "another one, line %u", __builtin_ctz(elsewhere), m->code[w->pc[__builtin_ctz(elsewhere)]].line);
+        ptx_mistake(m, w, __builtin_ctz(lanes), i, 0,
+                    "a barrier in divergent code: thread %d of the warp waits at "
+                    "another one, line %u",
+                    __builtin_ctz(elsewhere), m->code[w->pc[__builtin_ctz(elsewhere)]].line);
     for (uint32_t left = lanes; left; left &= left - 1) w->pc[__builtin_ctz(left)] = pc;
     w->at_barrier |= lanes;
     w->barrier = AT(u32, i->a)[__builtin_ctz(lanes)];

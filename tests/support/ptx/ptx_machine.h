@@ -32,15 +32,26 @@ typedef enum {
 #define TYPE(T) T_##T,
     TYPES(TYPE)
 #undef TYPE
-    T_pred, T_none
+        T_pred,
+    T_none
 } PtxType;
 
 enum { LANES = 32, FEW = 4, WARPS = 32, DEPTH = 12, VECTOR = 4, MOST_ARGS = 24 };
 
 /* What stands behind a name. */
 enum {
-    RN = 1, RZ = 2, RM = 4, RP = 8, ROUNDINGS = RN | RZ | RM | RP, FTZ = 16, SAT = 32,
-    RNI = 64, RZI = 128, RMI = 256, RPI = 512, INTEGRAL = RNI | RZI | RMI | RPI,
+    RN = 1,
+    RZ = 2,
+    RM = 4,
+    RP = 8,
+    ROUNDINGS = RN | RZ | RM | RP,
+    FTZ = 16,
+    SAT = 32,
+    RNI = 64,
+    RZI = 128,
+    RMI = 256,
+    RPI = 512,
+    INTEGRAL = RNI | RZI | RMI | RPI,
     BITWISE = 1024 /* of a row: NaN keeps its bits */
 };
 
@@ -54,25 +65,56 @@ static const uint64_t DYNAMIC_SHARED = (uint64_t)1 << 24;
 #define WINDOW_OF(address) ((address) >> 56)
 
 typedef enum {
-#define ROW_(T, name) P_##name##_##T,
-#define INT1(name, types, ...) types(ROW_, name)
-#define INT2(name, types, ...) types(ROW_, name)
-#define INT3(name, types, ...) types(ROW_, name)
+#define ROW_(T, name)           P_##name##_##T,
+#define INT1(name, types, ...)  types(ROW_, name)
+#define INT2(name, types, ...)  types(ROW_, name)
+#define INT3(name, types, ...)  types(ROW_, name)
 #define REAL1(name, types, ...) types(ROW_, name)
 #define REAL2(name, types, ...) types(ROW_, name)
 #define REAL3(name, types, ...) types(ROW_, name)
-#define TEST(name, types, ...) types(ROW_, setp_##name)
-#define BOOL(name, ...) P_##name##_pred,
+#define TEST(name, types, ...)  types(ROW_, setp_##name)
+#define BOOL(name, ...)         P_##name##_pred,
 #define CARRY(name, types, ...) types(ROW_, name)
-#define ODD(name) P_##name,
+#define ODD(name)               P_##name,
 #include "tests/support/ptx/ptx.def"
     P_COUNT
 } PtxOp;
 
-typedef enum { WHAT_NONE, W_AND, W_OR, W_XOR, W_ADD, W_MIN, W_MAX, W_INC, W_DEC, W_CAS, W_EXCH,
-               W_UP, W_DOWN, W_BFLY, W_IDX, W_ALL, W_ANY, W_UNI, W_BALLOT, W_SYNC, W_WARP_SYNC, W_POPC, W_ARRIVE,
-               W_FINITE, W_INFINITE, W_NUMBER, W_NOTANUMBER, W_NORMAL, W_SUBNORMAL,
-               W_TO /* cvta.to */, W_COPY, W_SPLIT, W_JOIN } PtxWhat;
+typedef enum {
+    WHAT_NONE,
+    W_AND,
+    W_OR,
+    W_XOR,
+    W_ADD,
+    W_MIN,
+    W_MAX,
+    W_INC,
+    W_DEC,
+    W_CAS,
+    W_EXCH,
+    W_UP,
+    W_DOWN,
+    W_BFLY,
+    W_IDX,
+    W_ALL,
+    W_ANY,
+    W_UNI,
+    W_BALLOT,
+    W_SYNC,
+    W_WARP_SYNC,
+    W_POPC,
+    W_ARRIVE,
+    W_FINITE,
+    W_INFINITE,
+    W_NUMBER,
+    W_NOTANUMBER,
+    W_NORMAL,
+    W_SUBNORMAL,
+    W_TO /* cvta.to */,
+    W_COPY,
+    W_SPLIT,
+    W_JOIN
+} PtxWhat;
 
 /* One instruction.  Operands are offsets in the file; -1: none. */
 typedef struct {
@@ -81,36 +123,76 @@ typedef struct {
     uint8_t n, dwide, awide;         /* elements of a vector; bytes of a lane of d and of a */
     bool guard_not, not_c, scalar;   /* scalar: of no matter where */
     int32_t guard, d, a, b, c, e;
-    int32_t v[VECTOR];               /* registers of a vector */
-    int32_t target;                  /* instruction, function, or call */
-    uint32_t line, launch;           /* launch: in which begin and end were set */
+    int32_t v[VECTOR];     /* registers of a vector */
+    int32_t target;        /* instruction, function, or call */
+    uint32_t line, launch; /* launch: in which begin and end were set */
     int64_t imm;
-    uint64_t begin, end;             /* the block of global memory that it touched last */
+    uint64_t begin, end; /* the block of global memory that it touched last */
 } PtxIns;
 
 /* units: of 8 bytes for each lane, in the file */
-typedef struct { int32_t at, units; size_t bytes, align, offset; } PtxParam;
+typedef struct {
+    int32_t at, units;
+    size_t bytes, align, offset;
+} PtxParam;
 
 typedef struct {
     char name[96];
     bool entry, defined;
     int nparams, nrets;
     PtxParam param[MOST_ARGS * 8], ret[1];
-    int32_t first, count;         /* instructions */
-    int64_t local, local_bytes;   /* place in a thread's local memory */
-    size_t param_bytes, shared;   /* shared: of its own, and of the module */
+    int32_t first, count;       /* instructions */
+    int64_t local, local_bytes; /* place in a thread's local memory */
+    size_t param_bytes, shared; /* shared: of its own, and of the module */
     unsigned registers, max_threads;
 } PtxFunction;
 
-typedef struct { int32_t function, nargs, nrets, arg[MOST_ARGS], ret; int32_t units[MOST_ARGS], ret_units; } PtxCall;
+typedef struct {
+    int32_t function, nargs, nrets, arg[MOST_ARGS], ret;
+    int32_t units[MOST_ARGS], ret_units;
+} PtxCall;
 
-typedef struct { char name[96]; bool shared, is_extern; uint64_t at; size_t bytes; } PtxVariable;
-typedef struct { int32_t at; uint8_t type; uint64_t bits; } PtxConst;
-typedef enum { S_TID_X, S_TID_Y, S_TID_Z, S_NTID_X, S_NTID_Y, S_NTID_Z, S_CTAID_X, S_CTAID_Y, S_CTAID_Z, S_NCTAID_X,
-               S_NCTAID_Y, S_NCTAID_Z, S_LANEID, S_WARPID, S_NWARPID, S_LANEMASK_EQ, S_LANEMASK_LT, S_LANEMASK_LE,
-               S_LANEMASK_GT, S_LANEMASK_GE, S_COUNT } PtxSpecial;
+typedef struct {
+    char name[96];
+    bool shared, is_extern;
+    uint64_t at;
+    size_t bytes;
+} PtxVariable;
+typedef struct {
+    int32_t at;
+    uint8_t type;
+    uint64_t bits;
+} PtxConst;
+typedef enum {
+    S_TID_X,
+    S_TID_Y,
+    S_TID_Z,
+    S_NTID_X,
+    S_NTID_Y,
+    S_NTID_Z,
+    S_CTAID_X,
+    S_CTAID_Y,
+    S_CTAID_Z,
+    S_NCTAID_X,
+    S_NCTAID_Y,
+    S_NCTAID_Z,
+    S_LANEID,
+    S_WARPID,
+    S_NWARPID,
+    S_LANEMASK_EQ,
+    S_LANEMASK_LT,
+    S_LANEMASK_LE,
+    S_LANEMASK_GT,
+    S_LANEMASK_GE,
+    S_COUNT
+} PtxSpecial;
 
-typedef struct { uint32_t written, read; uint16_t writer, reader; uint16_t write_turn, read_turn; bool atomic; } Shadow;
+typedef struct {
+    uint32_t written, read;
+    uint16_t writer, reader;
+    uint16_t write_turn, read_turn;
+    bool atomic;
+} Shadow;
 
 typedef struct {
     uint32_t all, live, at_barrier, at_sync;
@@ -124,7 +206,7 @@ typedef struct {
 
 struct PtxModule {
     PtxHost host;
-    char *text;               /* to be quoted */
+    char *text; /* to be quoted */
     PtxIns *code;
     uint32_t ncode, ncalls, nfunctions, nvariables, nconsts;
     PtxFunction *function;
@@ -134,11 +216,11 @@ struct PtxModule {
     int32_t special[S_COUNT]; /* where in the file, or -1 */
     int32_t carry;            /* the word of the carry */
     size_t file_bytes, local_bytes, static_shared;
-    uint32_t **branches;      /* of brx.idx: lists, the first entry is the length */
+    uint32_t **branches; /* of brx.idx: lists, the first entry is the length */
     uint32_t nbranches;
-    char *storage;            /* of global variables */
+    char *storage; /* of global variables */
     size_t storage_bytes;
-    bool meets;               /* its threads may notice each other: shared memory, barriers, updates */
+    bool meets; /* its threads may notice each other: shared memory, barriers, updates */
     /* while a kernel runs */
     const PtxLaunch *launch;
     Warp warp[WARPS];
@@ -146,8 +228,8 @@ struct PtxModule {
     char *shared, *local;
     size_t shared_bytes, dynamic_at, shared_room, local_room;
     Shadow *shadow;
-    uint8_t *shared_set;      /* by byte: was it written? */
-    uint32_t epoch;           /* goes up with every barrier and every block; never back */
+    uint8_t *shared_set; /* by byte: was it written? */
+    uint32_t epoch;      /* goes up with every barrier and every block; never back */
     unsigned block[3];
     uint64_t random;
     int error;
@@ -163,8 +245,8 @@ const char *ptx_op_name(unsigned op);
 /* ptx_warp.c */
 uint64_t ptx_random(PtxModule *m);
 /* Prints the place and counts; an error other than 0 ends the launch. */
-__attribute__((format(printf, 6, 7)))
-void ptx_mistake(PtxModule *m, const Warp *w, int lane, const PtxIns *i, int error, const char *fmt, ...);
+__attribute__((format(printf, 6, 7))) void ptx_mistake(PtxModule *m, const Warp *w, int lane, const PtxIns *i,
+                                                       int error, const char *fmt, ...);
 extern uint64_t ptx_count[P_COUNT], ptx_total;
 
 /* ptx_exec.c: runs threads of the warp until none can go on or the budget is spent. */
@@ -214,7 +296,7 @@ double ptx_rsqrt_top(double a);
                 body                                                                                                   \
             }                                                                                                          \
     } while (0)
-#define IS_SIGNED(T) (!((T)-1 > 0))
+#define IS_SIGNED(T)  (!((T)-1 > 0))
 #define AT(T, offset) ((T *)(void *)(w->file + (offset)))
 
 /* The predicate that an instruction reads, a bit for each thread; and one that gets new bits for the threads m. */

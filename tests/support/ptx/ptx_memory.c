@@ -52,8 +52,10 @@ static void watch_race(PtxModule *m, const Warp *w, int lane, const PtxIns *i, u
     bool wrote = same_now(m, w, s->written, s->writer, s->write_turn, me) && !(how >= UPDATE && s->atomic);
     bool had_read = how != READ && how != LOOK && changes && same_now(m, w, s->read, s->reader, s->read_turn, me);
     if ((wrote && (how == READ || how == LOOK || changes)) || had_read)
-        ptx_mistake(m, w, lane, i, 0, "a race: thread %u %s byte %" PRIu64 " of shared memory, too, and no barrier is "
-                    "between", wrote ? s->writer : s->reader, wrote ? "writes" : "reads", at);
+        ptx_mistake(m, w, lane, i, 0,
+                    "a race: thread %u %s byte %" PRIu64 " of shared memory, too, and no barrier is "
+                    "between",
+                    wrote ? s->writer : s->reader, wrote ? "writes" : "reads", at);
     if (how == READ) s->read = m->epoch, s->reader = me, s->read_turn = w->turn;
     if (how == READ || how == LOOK || !changes) return;
     s->written = m->epoch, s->writer = me, s->write_turn = w->turn, s->atomic = how == UPDATE;
@@ -96,9 +98,7 @@ static char *base_of(PtxModule *m, const Warp *w, int lane, unsigned space, uint
         if (*at < DYNAMIC_SHARED) return *bytes = m->dynamic_at, m->shared;
         *at -= DYNAMIC_SHARED, *bytes = m->shared_bytes - m->dynamic_at;
         return m->shared + m->dynamic_at;
-    case SPACE_LOCAL:
-        *bytes = m->local_bytes;
-        return m->local + (w->number * LANES + (unsigned)lane) * m->local_bytes;
+    case SPACE_LOCAL: *bytes = m->local_bytes; return m->local + (w->number * LANES + (unsigned)lane) * m->local_bytes;
     default: return *bytes = m->launch->nparams, (char *)(uintptr_t)m->launch->params;
     }
 }
@@ -129,7 +129,7 @@ static uint64_t address_of(const Warp *w, const PtxIns *i, int L) {
     return i->awide == 4 ? (u32)(AT(u32, i->a)[L] + (u32)i->imm) : AT(u64, i->a)[L] + (uint64_t)i->imm;
 }
 
-/* -- all threads at once, where all addresses lie in the block that the instruction touched last -------------- */
+/* -- all threads at once, where all addresses lie in the block that the instruction touched last ------------------- */
 static bool all_in_last(const PtxModule *m, const Warp *w, const PtxIns *i, uint32_t lanes, size_t n) {
     uint64_t least = UINT64_MAX, most = 0, bits = 0;
     if (i->space != SPACE_GLOBAL || i->a < 0 || i->awide != 8 || i->launch != m->nlaunch) return false;
@@ -233,8 +233,8 @@ void ptx_ld(PtxModule *m, Warp *restrict w, PtxIns *restrict i, uint32_t lanes) 
         uint64_t at = address_of(w, i, lane);
         const char *from = reach(m, w, lane, i, at, n * i->n, &space);
         if (!from) return;
-        if (space == SPACE_SHARED) watch_shared(m, w, lane, i, (uint64_t)(from - m->shared), n * i->n,
-                                                  i->what == W_SYNC ? LOOK : READ, NULL);
+        if (space == SPACE_SHARED)
+            watch_shared(m, w, lane, i, (uint64_t)(from - m->shared), n * i->n, i->what == W_SYNC ? LOOK : READ, NULL);
         for (int k = 0; k < i->n; k++) put(w, i, k, lane, from + (size_t)k * n, n);
     }
 }

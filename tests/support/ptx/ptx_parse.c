@@ -137,9 +137,9 @@ int32_t ptx_const(PtxParser *p, unsigned type, uint64_t bits) {
 
 int32_t ptx_special(PtxParser *p, Token name) {
     static const char *const names[S_COUNT] = {
-        "%tid.x", "%tid.y", "%tid.z", "%ntid.x", "%ntid.y", "%ntid.z", "%ctaid.x", "%ctaid.y", "%ctaid.z",
-        "%nctaid.x", "%nctaid.y", "%nctaid.z", "%laneid", "%warpid", "%nwarpid", "%lanemask_eq", "%lanemask_lt",
-        "%lanemask_le", "%lanemask_gt", "%lanemask_ge"};
+        "%tid.x",   "%tid.y",       "%tid.z",       "%ntid.x",      "%ntid.y",      "%ntid.z",     "%ctaid.x",
+        "%ctaid.y", "%ctaid.z",     "%nctaid.x",    "%nctaid.y",    "%nctaid.z",    "%laneid",     "%warpid",
+        "%nwarpid", "%lanemask_eq", "%lanemask_lt", "%lanemask_le", "%lanemask_gt", "%lanemask_ge"};
     for (int i = 0; i < S_COUNT; i++)
         if (same(names[i], (int)strlen(names[i]), name.s, name.n)) {
             if (p->m->special[i] < 0) p->m->special[i] = ptx_room(p, LANES * 4);
@@ -150,10 +150,12 @@ int32_t ptx_special(PtxParser *p, Token name) {
 
 /* -- declarations -------------------------------------------------------------------------------------------------- */
 static size_t width_of(PtxParser *p, Token type) {
-    static const struct { const char *name; size_t n; } types[] = {
-        {".b8", 1}, {".u8", 1}, {".s8", 1}, {".b16", 2}, {".u16", 2}, {".s16", 2}, {".f16", 2}, {".b32", 4},
-        {".u32", 4},
-        {".s32", 4}, {".f32", 4}, {".b64", 8}, {".u64", 8}, {".s64", 8}, {".f64", 8}, {".pred", 0}};
+    static const struct {
+        const char *name;
+        size_t n;
+    } types[] = {{".b8", 1},  {".u8", 1},  {".s8", 1},  {".b16", 2}, {".u16", 2}, {".s16", 2},
+                 {".f16", 2}, {".b32", 4}, {".u32", 4}, {".s32", 4}, {".f32", 4}, {".b64", 8},
+                 {".u64", 8}, {".s64", 8}, {".f64", 8}, {".pred", 0}};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (same(types[i].name, (int)strlen(types[i].name), type.s, type.n)) return types[i].n;
     ptx_refuse(p, "%.*s is a type that is not known here", type.n, type.s);
@@ -178,7 +180,11 @@ static void read_registers(PtxParser *p) {
     expect(p, ";");
 }
 
-typedef struct { Token name; size_t bytes, align, width; bool unsized; } Declared;
+typedef struct {
+    Token name;
+    size_t bytes, align, width;
+    bool unsized;
+} Declared;
 
 /* .align 8 .b8 name[24], as far as `=` or the end */
 static Declared read_variable(PtxParser *p) {
@@ -287,8 +293,8 @@ static void read_params(PtxParser *p, PtxParam *list, int *n, int most, bool ent
         offset = align_up(offset, d.align);
         Symbol *s = entry ? declare(p, d.name, SYM_PARAM, (int64_t)offset) : declare_arg(p, &d);
         s->bytes = d.bytes;
-        list[(*n)++] = (PtxParam){.at = (int32_t)s->at, .units = units_of(d.bytes), .bytes = d.bytes,
-                                  .align = d.align, .offset = offset};
+        list[(*n)++] = (PtxParam){
+            .at = (int32_t)s->at, .units = units_of(d.bytes), .bytes = d.bytes, .align = d.align, .offset = offset};
         offset += d.bytes;
         take(p, ",");
     }
@@ -538,8 +544,7 @@ static void place(PtxParser *p, uint32_t f, uint32_t depth, bool *placed) {
         *x = p->codes[f][i];
         if (x->op == P_bra) x->target += fn->first;
         if (x->op == P_brx)
-            for (uint32_t k = 1; k <= m->branches[x->target][0]; k++)
-                m->branches[x->target][k] += (uint32_t)fn->first;
+            for (uint32_t k = 1; k <= m->branches[x->target][0]; k++) m->branches[x->target][k] += (uint32_t)fn->first;
     }
 }
 
@@ -596,8 +601,11 @@ int ptx_entry(const PtxModule *m, const char *name) {
 
 PtxFacts ptx_facts(const PtxModule *m, int entry) {
     const PtxFunction *f = &m->function[entry];
-    return (PtxFacts){.registers = f->registers, .instructions = m->ncode, .shared = (unsigned)f->shared,
-                      .local = (unsigned)m->local_bytes, .params = (unsigned)f->param_bytes,
+    return (PtxFacts){.registers = f->registers,
+                      .instructions = m->ncode,
+                      .shared = (unsigned)f->shared,
+                      .local = (unsigned)m->local_bytes,
+                      .params = (unsigned)f->param_bytes,
                       .max_threads = f->max_threads ? f->max_threads : 1024};
 }
 

@@ -5,14 +5,19 @@
 #include "tests/support/ptx/ptx_machine.h"
 
 typedef enum { END_OF_TEXT, WORD, NUMBER, SIGN, STRING } TokenKind;
-typedef struct { TokenKind kind; const char *s; int n; uint32_t line; } Token;
+typedef struct {
+    TokenKind kind;
+    const char *s;
+    int n;
+    uint32_t line;
+} Token;
 
 typedef enum { SYM_REGISTER, SYM_ARG, SYM_PARAM, SYM_SHARED, SYM_GLOBAL, SYM_LOCAL, SYM_FUNCTION } SymbolKind;
 typedef struct {
     const char *name;
-    int length, count;  /* count: of registers name0 …; 0: the name stands for itself */
+    int length, count; /* count: of registers name0 …; 0: the name stands for itself */
     SymbolKind kind;
-    uint8_t width;      /* bytes of a lane; 0: a predicate */
+    uint8_t width; /* bytes of a lane; 0: a predicate */
     int64_t at;
     size_t bytes;
 } Symbol;
@@ -21,15 +26,22 @@ enum { OPERANDS = 8, PARTS = 10 };
 typedef enum { OPERAND_NAME, OPERAND_NUMBER, OPERAND_VECTOR, OPERAND_ADDRESS, OPERAND_LIST } OperandKind;
 typedef struct {
     OperandKind kind;
-    bool inverted, minus;  /* !x, -x */
-    Token token, second;   /* second: behind |; .n is 0 where there is none */
+    bool inverted, minus; /* !x, -x */
+    Token token, second;  /* second: behind |; .n is 0 where there is none */
     Token list[MOST_ARGS];
     int nlist;
-    int64_t offset;        /* of an address */
+    int64_t offset; /* of an address */
 } Operand;
 
-typedef struct { const char *name; int length; uint32_t at; } Label; /* at: of the function's instructions */
-typedef struct { uint32_t at; Token name; } Jump;                    /* whose target is not known yet */
+typedef struct {
+    const char *name;
+    int length;
+    uint32_t at;
+} Label; /* at: of the function's instructions */
+typedef struct {
+    uint32_t at;
+    Token name;
+} Jump; /* whose target is not known yet */
 
 struct PtxParser {
     PtxModule *m;
@@ -38,16 +50,16 @@ struct PtxParser {
     Token token;
     Symbol *symbol;
     uint32_t nsymbols, symbols_room;
-    uint32_t mark[64], depth;       /* symbols before each { */
-    PtxFunction *f;                 /* being read */
-    PtxIns *code;                   /* of f */
+    uint32_t mark[64], depth; /* symbols before each { */
+    PtxFunction *f;           /* being read */
+    PtxIns *code;             /* of f */
     uint32_t ncode, code_room;
-    PtxIns **codes;                 /* of all functions, in the order of the text */
+    PtxIns **codes; /* of all functions, in the order of the text */
     Label *label;
     uint32_t nlabels, labels_room;
     Jump *jump;
     uint32_t njumps, jumps_room;
-    Label list_label[32];           /* .branchtargets: at is the index in m->branches */
+    Label list_label[32]; /* .branchtargets: at is the index in m->branches */
     uint32_t nlist_labels;
     /* the statement */
     char opcode[96];

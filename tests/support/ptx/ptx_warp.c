@@ -71,9 +71,15 @@ static uint32_t special(const PtxModule *m, const Warp *w, PtxSpecial s, unsigne
     case S_TID_X: return t % l->block[0];
     case S_TID_Y: return t / l->block[0] % l->block[1];
     case S_TID_Z: return t / l->block[0] / l->block[1];
-    case S_NTID_X: case S_NTID_Y: case S_NTID_Z: return l->block[s - S_NTID_X];
-    case S_CTAID_X: case S_CTAID_Y: case S_CTAID_Z: return m->block[s - S_CTAID_X];
-    case S_NCTAID_X: case S_NCTAID_Y: case S_NCTAID_Z: return l->grid[s - S_NCTAID_X];
+    case S_NTID_X:
+    case S_NTID_Y:
+    case S_NTID_Z: return l->block[s - S_NTID_X];
+    case S_CTAID_X:
+    case S_CTAID_Y:
+    case S_CTAID_Z: return m->block[s - S_CTAID_X];
+    case S_NCTAID_X:
+    case S_NCTAID_Y:
+    case S_NCTAID_Z: return l->grid[s - S_NCTAID_X];
     case S_LANEID: return lane;
     case S_WARPID: return w->number;
     case S_NWARPID: return m->nwarps;

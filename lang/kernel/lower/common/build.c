@@ -65,7 +65,7 @@ struct Val *kval_new(Walk *w, int n) {
 
 static uint32_t place(const Walk *w) { return w->foreign ? w->site_pos : w->pos; }
 
-/* -- values that are known --------------------------------------------------------------------------------------- */
+/* -- values that are known ----------------------------------------------------------------------------------------- */
 static uint32_t bucket_of(const KIns *i) {
     uint64_t h = (uint64_t)i->op | (uint64_t)i->dtype << 8 | (uint64_t)i->flag << 16 | (uint64_t)i->a << 32;
     h = (h ^ ((uint64_t)i->b | (uint64_t)i->c << 32)) * 0x9e3779b97f4a7c15u;
@@ -116,7 +116,7 @@ void kbuild_take_back(Walk *w, KRef from) {
     w->f->nins = from;
 }
 
-/* -- blocks ------------------------------------------------------------------------------------------------------ */
+/* -- blocks -------------------------------------------------------------------------------------------------------- */
 static void begin_block(Walk *w, bool loop) {
     BlockScope *b = qarena_alloc(w->arena, sizeof *b);
     *b = (BlockScope){.up = w->block, .open = true, .loop = loop, .turns = loop, .known = w->nknown};
@@ -166,9 +166,7 @@ void kbuild_once(Walk *w) {
     w->block->turns = false;
 }
 
-void kbuild_leave(Walk *w, KOp op, int depth) {
-    kbuild_emit(w, (KMake){op, .imm = (uint64_t)(w->depth - depth)});
-}
+void kbuild_leave(Walk *w, KOp op, int depth) { kbuild_emit(w, (KMake){op, .imm = (uint64_t)(w->depth - depth)}); }
 
 BlockScope *kbuild_outermost_turns(const Walk *w) {
     BlockScope *found = NULL;

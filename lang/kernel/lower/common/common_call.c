@@ -1,4 +1,5 @@
-/* common_call.c -- names, functions made in the code, and calls: every function is inlined where it is called, with its own
+/* common_call.c -- names, functions made in the code, and calls: every function is inlined where it is called, with
+ * its own
  * variables.  The frame of a call is found again in the next pass by its place in the tree. */
 #include "lang/kernel/lower/common/common.h"
 #include "lang/names/scope.h"
@@ -15,7 +16,7 @@ qs_status kcall_fail(Walk *w, qs_status s, uint32_t pos, const char *fmt, ...) {
     return w->rules->fail(w, s, pos, sentence);
 }
 
-/* -- names ------------------------------------------------------------------------------------------------------- */
+/* -- names --------------------------------------------------------------------------------------------------------- */
 qs_status kcall_name(Walk *w, const Sym *sym, uint32_t pos, struct Val *out) {
     bool found = false;
     TRY(w->rules->call->variable(w, sym, pos, out, &found));
@@ -37,7 +38,7 @@ qs_status kcall_closure(Walk *w, Func *f, struct Val *out) {
     return w->rules->call->function(w, f, captures, out), QS_OK;
 }
 
-/* -- entering and leaving functions ------------------------------------------------------------------------------ */
+/* -- entering and leaving functions -------------------------------------------------------------------------------- */
 static InlineFrame *frame_of(Walk *w, const Node *site, const Callee *fn) {
     InlineFrame **list = w->in ? &w->in->child : &w->root;
     for (InlineFrame *i = *list; i; i = i->next)
@@ -70,7 +71,7 @@ qs_status kcall_leave(Walk *w, const Caller *saved) {
     return QS_OK;
 }
 
-/* -- arguments --------------------------------------------------------------------------------------------------- */
+/* -- arguments ----------------------------------------------------------------------------------------------------- */
 int kcall_find_argument(const Args *args, const Func *f, int param) {
     int positional = 0;
     while (positional < args->n && !args->names[positional]) positional++;
@@ -111,7 +112,7 @@ static qs_status bind_params(Walk *w, const Args *args) {
     return QS_OK;
 }
 
-/* -- inlining ---------------------------------------------------------------------------------------------------- */
+/* -- inlining ------------------------------------------------------------------------------------------------------ */
 static qs_status collect_results(Walk *w, struct Val *outs, int wanted) {
     const Func *f = w->in->func;
     for (int i = 0; i < wanted; i++) {
@@ -128,8 +129,8 @@ static qs_status collect_results(Walk *w, struct Val *outs, int wanted) {
 qs_status kcall_inline(Walk *w, const Node *site, const Callee *fn, const Args *args, struct Val *outs, int wanted) {
     TRY(w->rules->call->may_inline(w, fn->func, args));
     if (w->calls >= w->rules->call->most_calls)
-        return kcall_fail(w, QS_ETYPE, w->pos, "%.80s calls itself; recursion is not possible in %s",
-                          fn->func->name->s, w->rules->call->place);
+        return kcall_fail(w, QS_ETYPE, w->pos, "%.80s calls itself; recursion is not possible in %s", fn->func->name->s,
+                          w->rules->call->place);
     TRY(check_names(w, args, fn->func));
     if (!w->f->ruled && qast_attribute(fn->func, "adjoint")) w->f->ruled = fn->func->name, w->f->ruled_pos = w->pos;
     w->calls++;

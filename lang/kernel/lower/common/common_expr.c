@@ -4,7 +4,7 @@
  * both sides are, and one is selected.  Whether it can fail may show only in its code, which is taken back then. */
 #include "lang/kernel/lower/common/common.h"
 
-static KRef not(Walk *w, KRef c) { return kbuild_pure(w, (KMake){K_NOT, .a = c}); }
+static KRef not(Walk * w, KRef c) { return kbuild_pure(w, (KMake){K_NOT, .a = c}); }
 
 static qs_status condition(Walk *w, Node *n, struct Val *out) {
     bool indexing = w->indexing;
@@ -19,11 +19,11 @@ qs_status kexpr_cond(Walk *w, Node *n, KRef *out, int *known) {
     return w->rules->expr->truth(w, v, out, known);
 }
 
-/* -- code on trial ----------------------------------------------------------------------------------------------- */
+/* -- code on trial ------------------------------------------------------------------------------------------------- */
 static void *mark(Walk *w) { return w->rules->expr->mark ? w->rules->expr->mark(w) : NULL; }
 static bool take_back(Walk *w, void *m) { return m && w->rules->expr->take_back(w, m); }
 
-/* -- && and || --------------------------------------------------------------------------------------------------- */
+/* -- && and || ----------------------------------------------------------------------------------------------------- */
 /* a && b with b computed only when a decides nothing. */
 static qs_status guarded(Walk *w, Node *n, KRef a, struct Val *out) {
     bool is_and = n->op == OP_ANDAND;
@@ -62,7 +62,7 @@ static qs_status logical(Walk *w, Node *n, struct Val *out) {
     return QS_OK;
 }
 
-/* -- choices ----------------------------------------------------------------------------------------------------- */
+/* -- choices ------------------------------------------------------------------------------------------------------- */
 static qs_status one_side(Walk *w, Node *n, void *choice) {
     struct Val *v = kval_new(w, 1);
     TRY(kexpr_lower(w, n, v));
@@ -110,7 +110,7 @@ static qs_status ternary(Walk *w, Node *n, struct Val *out) {
     return r->select(w, c, a, b, out);
 }
 
-/* -- all others -------------------------------------------------------------------------------------------------- */
+/* -- all others ---------------------------------------------------------------------------------------------------- */
 static qs_status binary(Walk *w, Node *n, struct Val *out) {
     struct Val *a = kval_new(w, 1), *b = kval_new(w, 1);
     if (n->op == OP_ANDAND || n->op == OP_OROR) return logical(w, n, out);

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* -- ways -------------------------------------------------------------------------------------------------------- */
+/* -- ways ---------------------------------------------------------------------------------------------------------- */
 bool *kstmt_save(Walk *w) { return w->rules->save ? w->rules->save(w) : NULL; }
 
 void kstmt_restore(Walk *w, const bool *sure) {
@@ -33,7 +33,7 @@ void kstmt_meet_exits(Walk *w, const Exits *e) {
     kstmt_restore(w, e->outs.sure);
 }
 
-/* -- assignment -------------------------------------------------------------------------------------------------- */
+/* -- assignment ---------------------------------------------------------------------------------------------------- */
 static qs_status object_of(Walk *w, const Node *target, struct Val **out) {
     *out = kval_new(w, 1);
     TRY(kexpr_lower(w, target->u.field.base, *out));
@@ -46,9 +46,7 @@ static qs_status assign_to(Walk *w, Node *target, TypeExpr *type, struct Val *x)
     switch ((NodeKind)target->kind) {
     case N_IDENT: return target->u.ident.sym ? w->rules->set_name(w, target, type, x) : QS_OK; /* _ */
     case N_INDEX: return w->rules->set_element(w, target, x);
-    case N_FIELD:
-        TRY(object_of(w, target, &object));
-        return w->rules->set_field(w, object, target, x);
+    case N_FIELD: TRY(object_of(w, target, &object)); return w->rules->set_field(w, object, target, x);
     default: return w->rules->fail(w, QS_ETYPE, target->pos, "this cannot be assigned");
     }
 }
@@ -82,11 +80,13 @@ static qs_status check_unpacked(Walk *w, const Node *call, const struct Val *lis
     bool converts = callee->kind == N_TYPE || (s && s->kind == SYM_TYPE);
     int have = w->rules->count(w, list);
     if (have < want || converts || (!w->called && s && s->unpacks)) return QS_OK;
-    if (have == want) return qwarn_unpacked(w->c, at, name, (size_t)have, want,
-                                            w->called && qast_means_list(w->called, want));
+    if (have == want)
+        return qwarn_unpacked(w->c, at, name, (size_t)have, want, w->called && qast_means_list(w->called, want));
     char sentence[160];
-    snprintf(sentence, sizeof sentence, "%.60s gives one result, an array of %d elements, but %d variables are "
-             "assigned", name, have, want);
+    snprintf(sentence, sizeof sentence,
+             "%.60s gives one result, an array of %d elements, but %d variables are "
+             "assigned",
+             name, have, want);
     return w->rules->fail(w, QS_ESHAPE, call->pos, sentence);
 }
 
@@ -123,7 +123,7 @@ static qs_status assign(Walk *w, Node *n) {
     return QS_OK;
 }
 
-/* -- branches ---------------------------------------------------------------------------------------------------- */
+/* -- branches ------------------------------------------------------------------------------------------------------ */
 static qs_status branch(Walk *w, NodeList body, Ways *after) {
     TRY(kstmt_block(w, body));
     if (!w->left) kstmt_add_way(w, after);
@@ -170,7 +170,7 @@ static qs_status if_statement(Walk *w, Node *n) {
     return meet(w, &b.after), QS_OK;
 }
 
-/* -- match ------------------------------------------------------------------------------------------------------- */
+/* -- match --------------------------------------------------------------------------------------------------------- */
 /* A list of patterns: of several elements all, one for each; of one thing any. */
 static qs_status patterns(Walk *w, struct Val *value, const MatchArm *arm, KRef *out, int *known) {
     int n = arm->npatterns, count = n > 1 ? w->rules->count(w, value) : -1;
@@ -205,7 +205,7 @@ static qs_status match_statement(Walk *w, Node *n) {
     return meet(w, &b.after), QS_OK;
 }
 
-/* -- loops ------------------------------------------------------------------------------------------------------- */
+/* -- loops --------------------------------------------------------------------------------------------------------- */
 static qs_status each_bound(Walk *w, Node *e, int n, struct Val **out, bool *differ) {
     *out = NULL;
     if (!e) return QS_OK;
@@ -294,7 +294,7 @@ static qs_status repeat_loop(Walk *w, Node *n) {
     return kstmt_meet_exits(w, &frame), QS_OK;
 }
 
-/* -- leaving ----------------------------------------------------------------------------------------------------- */
+/* -- leaving ------------------------------------------------------------------------------------------------------- */
 static qs_status leave_turn(Walk *w, Node *n) {
     bool is_break = n->kind == N_BREAK;
     Exits *e = w->exits;
@@ -339,7 +339,7 @@ qs_status kstmt_body(Walk *w, InlineFrame *in) {
     return kbuild_end(w), QS_OK;
 }
 
-/* -- blocks ------------------------------------------------------------------------------------------------------ */
+/* -- blocks -------------------------------------------------------------------------------------------------------- */
 static qs_status expression(Walk *w, Node *n) {
     struct Val *ignored = kval_new(w, 1);
     if (n->kind == N_CALL) return kcall_lower(w, n, ignored, 0);
@@ -356,7 +356,8 @@ static qs_status lower(Walk *w, Node *n) {
     case N_WHILE: return while_loop(w, n);
     case N_REPEAT: return repeat_loop(w, n);
     case N_FOR: return kcounted_lower(w, n);
-    case N_BREAK: case N_CONTINUE: return leave_turn(w, n);
+    case N_BREAK:
+    case N_CONTINUE: return leave_turn(w, n);
     case N_RETURN: return leave_function(w, n);
     case N_BLOCK: return kstmt_block(w, n->u.block);
     case N_ATTR: return QS_OK;

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* -- reals ------------------------------------------------------------------------------------------------------- */
+/* -- reals --------------------------------------------------------------------------------------------------------- */
 static KRef op(Walk *w, KOp op, KRef a, KRef b) { return kbuild_pure(w, (KMake){op, .a = a, .b = b}); }
 static KRef rounded(Walk *w, MathFn to, KRef a) { return kbuild_pure(w, (KMake){K_MATH, .flag = to, .a = a}); }
 
@@ -33,7 +33,7 @@ KRef kcounted_elements(Walk *w, qs_dtype d, KRef lo, KRef step, KRef turns) {
     return op(w, K_ADD, lo, op(w, K_MUL, kbuild_pure(w, (KMake){K_CAST, .own = d, .a = k}), step));
 }
 
-/* -- nests ------------------------------------------------------------------------------------------------------- */
+/* -- nests --------------------------------------------------------------------------------------------------------- */
 static struct Range *range_at(const Walk *w, struct Range *list, int i) {
     return (struct Range *)((char *)list + (size_t)i * w->rules->nest->range_size);
 }
@@ -102,8 +102,7 @@ qs_status kcounted_lower(Walk *w, Node *n) {
     struct Range *ranges = qarena_alloc(w->arena, qmem_size((size_t)nvars, rules->range_size, 0));
     if (rules->entered) TRY(rules->entered(w, n, ranges, &known));
     if (!known && nvars == 1 && n->u.loop.ranges[0]->kind != N_RANGE) return rules->elements(w, n);
-    for (int i = 0; !known && i < nvars; i += of)
-        TRY(ranges_of(w, n->u.loop.ranges[i], of, range_at(w, ranges, i)));
+    for (int i = 0; !known && i < nvars; i += of) TRY(ranges_of(w, n->u.loop.ranges[i], of, range_at(w, ranges, i)));
     w->pos = n->pos;
     return turns(w, n, ranges, 0);
 }

@@ -15,8 +15,7 @@ KRef kmemory_linear(Walk *w, const Layout *a, const KRef *at) {
         KRef term = at[d];
         if (a->contiguous && d > 0) r = op(w, K_MUL, r, kmemory_extent(w, a, d));
         else if (!a->contiguous && !(a->unit_last && d == a->rank - 1))
-            term = op(w, K_MUL, term,
-                      kbuild_pure(w, (KMake){K_STRIDE, .imm = (uint64_t)a->param << 8 | (uint64_t)d}));
+            term = op(w, K_MUL, term, kbuild_pure(w, (KMake){K_STRIDE, .imm = (uint64_t)a->param << 8 | (uint64_t)d}));
         r = r ? op(w, K_ADD, r, term) : term;
     }
     return r;

@@ -1,4 +1,5 @@
-/* small_array.c -- small arrays, each element of which is a value of its own: which elements an operation puts together.
+/* small_array.c -- small arrays, each element of which is a value of its own: which elements an operation puts
+ * together.
  *
  * A vec counts as a matrix of one row, and a matrix of one row is a vec. */
 #include "lang/kernel/lower/common/common.h"
@@ -18,7 +19,7 @@ SmallShape ksmall_matrix(int64_t rows, int64_t cols) {
     return rows == 1 ? (SmallShape){1, {cols}} : (SmallShape){2, {rows, cols}};
 }
 
-/* -- stretching -------------------------------------------------------------------------------------------------- */
+/* -- stretching ---------------------------------------------------------------------------------------------------- */
 /* Its extent along axis i of a shape of that rank. */
 static int64_t along(const SmallShape *s, int rank, int i) {
     return rank > 1 ? ksmall_extent(s, i) : s->rank ? s->dims[i] : 1;
@@ -47,7 +48,7 @@ int64_t ksmall_source(const SmallShape *whole, int64_t i, const SmallShape *part
     return at;
 }
 
-/* -- matrices ---------------------------------------------------------------------------------------------------- */
+/* -- matrices ------------------------------------------------------------------------------------------------------ */
 bool ksmall_product(const SmallShape *a, const SmallShape *b, Product *out) {
     *out = (Product){ksmall_extent(a, 0), ksmall_extent(a, 1), ksmall_extent(b, 1)};
     return a->rank <= 2 && b->rank <= 2 && out->depth == ksmall_extent(b, 0);
@@ -58,7 +59,7 @@ int64_t ksmall_turned(const SmallShape *m, int64_t i) {
     return i % rows * cols + i / rows;
 }
 
-/* -- one element ------------------------------------------------------------------------------------------------- */
+/* -- one element --------------------------------------------------------------------------------------------------- */
 qs_status ksmall_pick(Walk *w, KRef at, struct Val *items, int n, struct Val *out) {
     kval_copy(w, out, items);
     for (int i = 1; i < n; i++) {

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* -- elements ---------------------------------------------------------------------------------------------------- */
+/* -- elements ------------------------------------------------------------------------------------------------------ */
 bool ksubscript_is_single(const Places *p) {
     for (int d = 0; d < p->rank; d++)
         if (p->item[d].kind != AT_ONE) return false;
@@ -39,8 +39,8 @@ int ksubscript_shape(const Places *p, int64_t *dims) {
 
 Subindex ksubscript_from(Walk *w, KRef first, int64_t n) {
     Subindex it = {.kind = AT_LIST,
-               .n = n,
-               .list = qarena_alloc(w->arena, qmem_size((size_t)n, sizeof *it.list, sizeof *it.list))};
+                   .n = n,
+                   .list = qarena_alloc(w->arena, qmem_size((size_t)n, sizeof *it.list, sizeof *it.list))};
     for (int64_t i = 0; i < n; i++)
         it.list[i] = kbuild_pure(w, (KMake){K_ADD, .a = first, .b = kbuild_int(w, QS_I64, i)});
     return it;
@@ -51,7 +51,7 @@ bool ksubscript_span(const Walk *w, KRef lo, KRef hi, Affine *out) {
     return kaffine_of(w->f, hi, out) && kaffine_of(w->f, lo, &from) && kaffine_add(out, &from, -1);
 }
 
-/* -- inside the array -------------------------------------------------------------------------------------------- */
+/* -- inside the array ---------------------------------------------------------------------------------------------- */
 int ksubscript_shown_axis(const Places *p, int axis) { return p->rank == 1 ? axis + 1 : axis; }
 
 void ksubscript_sentence(const char *array, int axis, char text[KPLACE_TEXT]) {

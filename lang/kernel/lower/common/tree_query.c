@@ -3,7 +3,12 @@
 
 #include <math.h>
 
-typedef struct { bool inner_loops; Finder *is; void *ud; const Node *found; } Search;
+typedef struct {
+    bool inner_loops;
+    Finder *is;
+    void *ud;
+    const Node *found;
+} Search;
 
 static bool is_loop(const Node *n) { return n->kind == N_FOR || n->kind == N_WHILE || n->kind == N_REPEAT; }
 
@@ -25,7 +30,7 @@ bool kquery_is_return(const Node *n, void *ud) { return (void)ud, n->kind == N_R
 bool kquery_is_leaving(const Node *n, void *ud) { return (void)ud, n->kind == N_BREAK || n->kind == N_CONTINUE; }
 bool kquery_is_continue(const Node *n, void *ud) { return (void)ud, n->kind == N_CONTINUE; }
 
-/* -- what is set ------------------------------------------------------------------------------------------------- */
+/* -- what is set --------------------------------------------------------------------------------------------------- */
 static bool sets_symbol(const Node *n, void *ud) {
     for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++) {
         const Node *t = n->u.assign.targets[i];
@@ -44,15 +49,21 @@ bool kquery_sets(const Node *loop, const Sym *sym) {
 }
 
 bool kquery_constant(const char *name, double *v) {
-    static const struct { const char *name; double value; } list[] = {
-        {"pi", 3.14159265358979323846}, {"inf", INFINITY}, {"nan", NAN}};
+    static const struct {
+        const char *name;
+        double value;
+    } list[] = {{"pi", 3.14159265358979323846}, {"inf", INFINITY}, {"nan", NAN}};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         if (!strcmp(name, list[i].name)) return *v = list[i].value, true;
     return false;
 }
 
-/* -- annotations ------------------------------------------------------------------------------------------------- */
-typedef struct { const Sym *sym; uint32_t before; const TypeExpr *last; } Annotation;
+/* -- annotations --------------------------------------------------------------------------------------------------- */
+typedef struct {
+    const Sym *sym;
+    uint32_t before;
+    const TypeExpr *last;
+} Annotation;
 
 static void annotate(Annotation *a, const Sym *sym, const TypeExpr *t) {
     if (sym == a->sym && t && t->pos < a->before && (!a->last || a->last->pos < t->pos)) a->last = t;

@@ -11,9 +11,9 @@ typedef struct {
     };
     const AlongKey *k;
     int x, centres, y, apart, by, before[2], per; /* parameters */
-    KRef at[QS_MAX_RANK];         /* the place of the result */
-    KRef first;                   /* the first element that this position takes */
-    KRef acc[2];                  /* what it has, and the imaginary part of that; 0: there is none */
+    KRef at[QS_MAX_RANK];                         /* the place of the result */
+    KRef first;                                   /* the first element that this position takes */
+    KRef acc[2];                                  /* what it has, and the imaginary part of that; 0: there is none */
 } Merge;
 
 static KRef emit(Merge *z, KMake i) { return kbuild_emit(&z->walk, i); }
@@ -25,9 +25,14 @@ static qs_dtype lane(const Merge *z) { return qdtype_real_of((qs_dtype)z->k->lan
 
 /* -- parameters ---------------------------------------------------------------------------------------------------- */
 static int array(Merge *z, const char *name, qs_dtype d, int rank, bool packed, bool written) {
-    return kir_param(z->f, &(KParam){.name = qstr_cname(z->c, name), .kind = KP_ARRAY, .dtype = (uint8_t)d,
-                                     .rank = (uint8_t)rank, .contiguous = packed, .unit_last = packed,
-                                     .read = !written, .written = written});
+    return kir_param(z->f, &(KParam){.name = qstr_cname(z->c, name),
+                                     .kind = KP_ARRAY,
+                                     .dtype = (uint8_t)d,
+                                     .rank = (uint8_t)rank,
+                                     .contiguous = packed,
+                                     .unit_last = packed,
+                                     .read = !written,
+                                     .written = written});
 }
 
 static int number(Merge *z, const char *name, qs_dtype d) {
@@ -54,8 +59,8 @@ static void parameters(Merge *z) {
 /* -- what is merged ------------------------------------------------------------------------------------------------ */
 static KPair merged(Walk *w, KPair a, KPair b) {
     Merge *z = (Merge *)w;
-    static const KOp ops[] = {[ALONG_ADD] = K_ADD, [ALONG_MUL] = K_MUL, [ALONG_MIN] = K_MIN, [ALONG_MAX] = K_MAX,
-                              [ALONG_OR] = K_OR, [ALONG_AND] = K_AND};
+    static const KOp ops[] = {[ALONG_ADD] = K_ADD, [ALONG_MUL] = K_MUL, [ALONG_MIN] = K_MIN,
+                              [ALONG_MAX] = K_MAX, [ALONG_OR] = K_OR,   [ALONG_AND] = K_AND};
     KInto into = {z->f, &z->pos, true};
     Elem e = z->k->op == ALONG_MUL ? EL_mul : EL_add;
     if (a.im) return kelem_complex(kelem_into(&into), e, lane(z), (KPair[]){a, b});
@@ -162,7 +167,10 @@ static void merge_group(Merge *z) {
 }
 
 /* -- pieces -------------------------------------------------------------------------------------------------------- */
-typedef struct { KRef is; KPair v; } Before; /* whether something is before the piece at hand, and what */
+typedef struct {
+    KRef is;
+    KPair v;
+} Before; /* whether something is before the piece at hand, and what */
 
 static KPair chosen(Merge *z, KRef which, KPair a, KPair b) {
     KPair v = {pure(z, (KMake){K_SELECT, .own = lane(z), .a = which, .b = a.re, .c = b.re}), 0};

@@ -20,19 +20,19 @@
 typedef enum { ALONG_ADD, ALONG_MUL, ALONG_MIN, ALONG_MAX, ALONG_OR, ALONG_AND } AlongOp;
 
 typedef struct {
-    const char *name;      /* of the kernel */
-    uint8_t op;            /* AlongOp */
+    const char *name;       /* of the kernel */
+    uint8_t op;             /* AlongOp */
     uint8_t from, lane, to; /* qs_dtype of elements of x, of what is merged (int32 of truths), of elements of y */
-    uint8_t rank;          /* of the results */
-    uint16_t group;        /* positions of a group; 0: side by side */
-    bool squares;          /* of the elements */
-    bool centred;          /* from each element a number of its result, of float64, is taken first */
-    bool divided, root;    /* the result is divided by a number, and then its root is taken */
-    bool places;           /* numbers of elements are merged: of those that equal the centre of their result, which is
+    uint8_t rank;           /* of the results */
+    uint16_t group;         /* positions of a group; 0: side by side */
+    bool squares;           /* of the elements */
+    bool centred;           /* from each element a number of its result, of float64, is taken first */
+    bool divided, root;     /* the result is divided by a number, and then its root is taken */
+    bool places;            /* numbers of elements are merged: of those that equal the centre of their result, which is
                               of the type of x; of others the largest number … */
-    bool found;            /* … which the last stage makes 0 */
+    bool found;             /* … which the last stage makes 0 */
     bool pieces, running;
-    uint8_t before;        /* 1: before; 2: far, too */
+    uint8_t before; /* 1: before; 2: far, too */
 } AlongKey;
 
 /* Parameters: x with the dimensions of the results and then the one that is walked along; `centres` if centred or

@@ -20,8 +20,8 @@ FuseKind kfuse_reduction(const char *name, int nargs) {
 
 /* -- values under construction ------------------------------------------------------------------------------------- */
 typedef struct Val {
-    KRef ref, im;    /* ref 0: the expression is declined; im: of what is complex */
-    qs_dtype dtype;  /* elements of an array as the host would store them; a number: float64, int64 or complex128 */
+    KRef ref, im;   /* ref 0: the expression is declined; im: of what is complex */
+    qs_dtype dtype; /* elements of an array as the host would store them; a number: float64, int64 or complex128 */
     bool array;
 } Val;
 
@@ -34,8 +34,8 @@ typedef struct {
     };
     const FuseExpr *e;
     const FuseLeafType *types;
-    Val *leaves;     /* loaded, in the order of e->leaves */
-    int *params;     /* the first parameter of each leaf */
+    Val *leaves; /* loaded, in the order of e->leaves */
+    int *params; /* the first parameter of each leaf */
     bool flat;
     int rank;
 } Fuse;
@@ -140,9 +140,20 @@ static Val comparison(Fuse *z, Op o, Val a, Val b) {
 
 static Val binary(Fuse *z, Op o, Val a, Val b) {
     switch (o) {
-    case OP_ADD: case OP_SUB: case OP_MUL: case OP_PWMUL: case OP_DIV: case OP_PWDIV: case OP_POW: case OP_PWPOW:
-        return arithmetic(z, o, a, b);
-    case OP_EQ: case OP_NE: case OP_LT: case OP_LE: case OP_GT: case OP_GE: return comparison(z, o, a, b);
+    case OP_ADD:
+    case OP_SUB:
+    case OP_MUL:
+    case OP_PWMUL:
+    case OP_DIV:
+    case OP_PWDIV:
+    case OP_POW:
+    case OP_PWPOW: return arithmetic(z, o, a, b);
+    case OP_EQ:
+    case OP_NE:
+    case OP_LT:
+    case OP_LE:
+    case OP_GT:
+    case OP_GE: return comparison(z, o, a, b);
     default: return declined;
     }
 }
@@ -217,13 +228,14 @@ static Val call(Fuse *z, Elem e, const Val *a) {
     if (kelem_info[e].whole == ELEM_FIRST) return shifted(z, e, a);
     if (e == EL_bitand || e == EL_bitor || e == EL_bitxor || e == EL_bitnot) return bits(z, e, a);
     if (e == EL_mod && array && !number && qdtype_mixes_signs(a[0].dtype, a[1].dtype))
-        return value(kelem_mod_signs(kelem_into(&(KInto){z->f, &z->pos, true}), a[0].ref, a[1].ref,
-                                     a[1].dtype == QS_U64), QS_F64, true);
+        return value(
+            kelem_mod_signs(kelem_into(&(KInto){z->f, &z->pos, true}), a[0].ref, a[1].ref, a[1].dtype == QS_U64),
+            QS_F64, true);
     bool choice = (kelem_info[e].whole == ELEM_SAME && kelem_info[e].nargs > 1) || e == EL_mod;
     for (int i = 0; choice && number && i < kelem_info[e].nargs; i++)
         if (keeps_digits(a[i])) return declined;
     qs_dtype d = kelem_meet(e, terms, z->c->scalar_dtype);
-    if (d < QS_F16 && number) return declined; /* an int that does not fit is an error */
+    if (d < QS_F16 && number) return declined;                            /* an int that does not fit is an error */
     if (d < QS_I32 && kelem_info[e].whole == ELEM_WHOLE) return declined; /* saturates, which code of ints does not */
     if (kelem_is_itself(e, a[0].im) || (kelem_info[e].whole == ELEM_ITSELF && d < QS_F16)) return a[0];
     return row(z, e, a, d, array);
@@ -305,8 +317,13 @@ static qs_status truth(Walk *w, const Val *v, KRef *out, int *known) {
 }
 
 static const CallRules call_rules = {.callee = callee, .apply = apply};
-static const ExprRules expr_rules = {.leaf = leaf, .literal = literal, .unary = unary_rule, .binary = binary_rule,
-                                     .many = many, .choose = choose, .truth = truth};
+static const ExprRules expr_rules = {.leaf = leaf,
+                                     .literal = literal,
+                                     .unary = unary_rule,
+                                     .binary = binary_rule,
+                                     .many = many,
+                                     .choose = choose,
+                                     .truth = truth};
 static const WalkRules rules = {.call = &call_rules, .expr = &expr_rules, .value_size = sizeof(Val)};
 
 static Val build(Fuse *z) {
@@ -322,9 +339,15 @@ static void parameters(Fuse *z) {
         const FuseLeafType *t = &z->types[i];
         if (t->same) continue;
         snprintf(name, sizeof name, "x%d", i);
-        KParam p = {.name = qstr_cname(z->c, name), .kind = t->array ? KP_ARRAY : KP_NUM,
-                    .dtype = t->array ? t->dtype : t->weak_int ? QS_I64 : QS_F64, .rank = (uint8_t)z->rank,
-                    .contiguous = z->flat, .unit_last = z->flat, .read = true};
+        KParam p = {.name = qstr_cname(z->c, name),
+                    .kind = t->array ? KP_ARRAY : KP_NUM,
+                    .dtype = t->array      ? t->dtype
+                             : t->weak_int ? QS_I64
+                                           : QS_F64,
+                    .rank = (uint8_t)z->rank,
+                    .contiguous = z->flat,
+                    .unit_last = z->flat,
+                    .read = true};
         z->params[i] = kir_param(z->f, &p);
         if (t->complex) kir_param(z->f, &p);
     }
@@ -514,7 +537,10 @@ static bool build_row(Fuse *z, const FuseRow *r) {
 
 qs_status kfuse_row(Ctx *c, Arena *arena, const FuseRow *r, FuseKernel *out) {
     const FuseExpr expr = {.nleaves = kelem_info[r->elem].nargs};
-    Fuse z = {.walk = {.rules = &rules, .c = c}, .e = &expr, .types = r->types, .flat = r->flat,
+    Fuse z = {.walk = {.rules = &rules, .c = c},
+              .e = &expr,
+              .types = r->types,
+              .flat = r->flat,
               .rank = r->flat ? 1 : r->rank};
     *out = (FuseKernel){.dtype = r->result};
     begin(&z, arena, kelem_name(r->elem));

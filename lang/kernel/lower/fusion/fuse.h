@@ -19,10 +19,10 @@ enum { FUSE_GROUP = 256 };
 
 typedef struct {
     bool array;
-    uint8_t dtype;     /* of an array's elements */
-    bool weak_int;     /* a number that is an int or a bool */
-    bool complex;      /* a number that is complex: two parameters, its parts */
-    uint8_t same;      /* 1 + number of the leaf before it which is the same value: no parameter; 0: none is */
+    uint8_t dtype; /* of an array's elements */
+    bool weak_int; /* a number that is an int or a bool */
+    bool complex;  /* a number that is complex: two parameters, its parts */
+    uint8_t same;  /* 1 + number of the leaf before it which is the same value: no parameter; 0: none is */
 } FuseLeafType;
 
 /* The expression as the bytecode compiler found it: `leaves` are evaluated by the machine, what lies above
@@ -31,17 +31,18 @@ typedef struct {
     const Source *src; /* where it stands */
     Node *root;        /* the operand of the reduction, or the expression itself */
     FuseKind kind;
-    Node **leaves; int nleaves; /* N_IDENT, N_INDEX, N_CALL …: by identity; literals are not leaves */
-    int nops;          /* operators and functions above the leaves */
+    Node **leaves;
+    int nleaves; /* N_IDENT, N_INDEX, N_CALL …: by identity; literals are not leaves */
+    int nops;    /* operators and functions above the leaves */
     bool fast_math;
-    bool grouped;      /* a reduction by blocks of FUSE_GROUP positions, instead of one by chunks */
-    bool adds;         /* a sum as its derivative is taken: each position adds its element to the one of the result */
+    bool grouped; /* a reduction by blocks of FUSE_GROUP positions, instead of one by chunks */
+    bool adds;    /* a sum as its derivative is taken: each position adds its element to the one of the result */
 } FuseExpr;
 
 typedef struct {
-    KFunc *func;       /* parameters: the leaves in order (arrays: flat or of rank `rank`), then the result */
-    qs_dtype dtype;    /* of the result's elements; of partial results: float64, int64 or the element type */
-    bool integral;     /* a sum of integers */
+    KFunc *func;    /* parameters: the leaves in order (arrays: flat or of rank `rank`), then the result */
+    qs_dtype dtype; /* of the result's elements; of partial results: float64, int64 or the element type */
+    bool integral;  /* a sum of integers */
 } FuseKernel;
 
 /* flat: every array leaf has the shape of the result and no gaps.  Otherwise leaves are strided, of rank `rank`, with
@@ -53,11 +54,13 @@ qs_status kfuse_build(Ctx *c, Arena *arena, const FuseExpr *e, const FuseLeafTyp
 enum { FUSE_ROW_ARGS = 3 };
 typedef struct {
     Elem elem;
-    qs_dtype compute;  /* in which elements are computed; complex where the row is of complex numbers */
-    qs_dtype result;   /* of the elements that come out */
-    bool flat; int rank; /* as above */
+    qs_dtype compute; /* in which elements are computed; complex where the row is of complex numbers */
+    qs_dtype result;  /* of the elements that come out */
+    bool flat;
+    int rank; /* as above */
     FuseLeafType types[FUSE_ROW_ARGS];
-    bool known; double exponent; /* of powers: the code is for this number, as the host's loops are */
+    bool known;
+    double exponent; /* of powers: the code is for this number, as the host's loops are */
 } FuseRow;
 qs_status kfuse_row(Ctx *c, Arena *arena, const FuseRow *, FuseKernel *out);
 

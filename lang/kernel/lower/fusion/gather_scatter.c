@@ -16,9 +16,14 @@ typedef struct {
 static KRef pure(Carrying *z, KMake i) { return kbuild_pure(&z->walk, i); }
 
 static int array(Carrying *z, const char *name, qs_dtype d, int rank, bool packed, bool written) {
-    return kir_param(z->f, &(KParam){.name = qstr_cname(z->c, name), .kind = KP_ARRAY, .dtype = (uint8_t)d,
-                                     .rank = (uint8_t)rank, .contiguous = packed, .unit_last = packed,
-                                     .read = !written, .written = written});
+    return kir_param(z->f, &(KParam){.name = qstr_cname(z->c, name),
+                                     .kind = KP_ARRAY,
+                                     .dtype = (uint8_t)d,
+                                     .rank = (uint8_t)rank,
+                                     .contiguous = packed,
+                                     .unit_last = packed,
+                                     .read = !written,
+                                     .written = written});
 }
 
 static void parameters(Carrying *z) {
@@ -30,9 +35,7 @@ static void parameters(Carrying *z) {
         if (k->listed & 1 << d) z->list[d] = array(z, "places", QS_I64, 1, true, false);
 }
 
-static KRef both(Carrying *z, KRef a, KRef b) {
-    return a ? pure(z, (KMake){K_AND, .own = QS_B1, .a = a, .b = b}) : b;
-}
+static KRef both(Carrying *z, KRef a, KRef b) { return a ? pure(z, (KMake){K_AND, .own = QS_B1, .a = a, .b = b}) : b; }
 
 /* The place that the list of dimension d has; *there: it must be one. */
 static KRef place(Carrying *z, int d, KRef at, KRef *there) {
@@ -59,7 +62,8 @@ static void build(Carrying *z) {
     written = k->into ? there : 0;
     if (k->masked) written = both(z, written, chosen(z, at));
     Layout x = {.param = z->x, .rank = k->rank}, y = {.param = z->y, .rank = k->rank};
-    KRef from = kmemory_linear(&z->walk, &x, k->into ? at : listed), to = kmemory_linear(&z->walk, &y, k->into ? listed : at);
+    KRef from = kmemory_linear(&z->walk, &x, k->into ? at : listed),
+         to = kmemory_linear(&z->walk, &y, k->into ? listed : at);
     qs_dtype d = kir_value_dtype((qs_dtype)k->to);
     for (int part = 0; part < 1 + qdtype_is_complex((qs_dtype)k->from); part++) {
         KRef v = kmemory_load(&z->walk, z->x, (qs_dtype)k->from, from, part, k->into ? 0 : there);

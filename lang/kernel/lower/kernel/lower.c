@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* -- errors and needs -------------------------------------------------------------------------------------------- */
+/* -- errors and needs ---------------------------------------------------------------------------------------------- */
 static const Source *source_of(const InlineFrame *inst) { return inst->func->unit ? inst->func->unit->src : NULL; }
 
 Where klower_where(const Lower *L, uint32_t pos) {
@@ -32,7 +32,7 @@ qs_status klower_need(Lower *L, int source, int axis, int rank) {
     return QS_EINTERNAL;
 }
 
-/* -- parameters of the KFunc ------------------------------------------------------------------------------------- */
+/* -- parameters of the KFunc --------------------------------------------------------------------------------------- */
 static int add_param(Lower *L, const KParam *p, KBind b) {
     int i = kir_param(L->f, p);
     qmem_grow(L->c, &L->binds, &L->cap_binds, (uint32_t)i, sizeof *L->binds);
@@ -63,7 +63,7 @@ int klower_array_param(Lower *L, const Val *v) {
     return add_param(L, &p, (KBind){.source = a->host.source});
 }
 
-/* -- values from outside ----------------------------------------------------------------------------------------- */
+/* -- values from outside ------------------------------------------------------------------------------------------- */
 static Num import_number(Lower *L, const KVal *v, int part, Str *name) {
     qs_dtype r = qdtype_real_of(v->dtype);
     if (qdtype_is_complex(v->dtype)) {
@@ -133,10 +133,13 @@ void klower_import(Lower *L, const KVal *v, Str *name, Val *out) {
     }
 }
 
-/* -- positions --------------------------------------------------------------------------------------------------- */
+/* -- positions ----------------------------------------------------------------------------------------------------- */
 /* beyond: the value on axes that the launch does not have */
-static const struct { const char *name; uint8_t op, beyond; } specials[] = {
-    {"pos", K_POS, 0}, {"blkpos", K_BLKPOS, 0}, {"blkdim", K_BLKDIM, 1},
+static const struct {
+    const char *name;
+    uint8_t op, beyond;
+} specials[] = {
+    {"pos", K_POS, 0},       {"blkpos", K_BLKPOS, 0}, {"blkdim", K_BLKDIM, 1},
     {"blkidx", K_BLKIDX, 0}, {"blkcnt", K_BLKCNT, 1},
 };
 enum { NSPECIALS = sizeof specials / sizeof *specials };
@@ -147,7 +150,10 @@ int klower_special(const Str *name) {
     return -1;
 }
 
-typedef struct { const Sym *sym; bool indexed, assigned; } Uses;
+typedef struct {
+    const Sym *sym;
+    bool indexed, assigned;
+} Uses;
 
 static bool names(const Node *n, const Sym *sym) { return n && n->kind == N_IDENT && n->u.ident.sym == sym; }
 
@@ -249,7 +255,7 @@ static qs_status bind_special(Lower *L, const Func *f, const Param *p, Val *out)
     return QS_OK;
 }
 
-/* -- one pass ---------------------------------------------------------------------------------------------------- */
+/* -- one pass ------------------------------------------------------------------------------------------------------ */
 /* Its arguments, without the positions that are filled in: "3 arguments wanted (x, y, n), got 2". */
 static qs_status wrong_count(Lower *L, const Func *f) {
     char names[120] = "";
@@ -336,7 +342,7 @@ static qs_status pass(Walk *w, Arena *scratch) {
     return kcall_leave(&L->walk, &saved);
 }
 
-/* -- what is kept ------------------------------------------------------------------------------------------------ */
+/* -- what is kept -------------------------------------------------------------------------------------------------- */
 /* Values that nothing uses are left out; what remains is numbered anew. */
 static void drop_unused(Lower *L, KFunc *f) {
     KRef *moved = qarena_alloc(L->arena, qmem_size(f->nins, sizeof *moved, 0)); /* 1: used; then the new number */

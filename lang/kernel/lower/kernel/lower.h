@@ -12,48 +12,65 @@
  * 64 bits. */
 #ifndef LANG_LOWER_H
 #define LANG_LOWER_H
-#include "lang/names/overload.h"
 #include "lang/kernel/ir/kfunc.h"
+#include "lang/names/overload.h"
 
 /* What is known about a value that enters a kernel from outside. */
 typedef enum { /* KV_VEC: a small array, handed over by value */
-    KV_NUM, KV_VEC, KV_ARRAY, KV_FUNC, KV_STRING, KV_TYPE, KV_OBJECT, KV_NONE
+               KV_NUM,
+               KV_VEC,
+               KV_ARRAY,
+               KV_FUNC,
+               KV_STRING,
+               KV_TYPE,
+               KV_OBJECT,
+               KV_NONE
 } KValKind;
 typedef struct KVal KVal;
 struct KVal {
-    uint8_t kind;         /* KValKind */
-    uint8_t dtype;        /* KV_NUM KV_VEC KV_ARRAY; a double of the host is of dtype scalar */
+    uint8_t kind;  /* KValKind */
+    uint8_t dtype; /* KV_NUM KV_VEC KV_ARRAY; a double of the host is of dtype scalar */
     uint8_t rank;
-    uint8_t inner;        /* KV_ARRAY: so many of its last dimensions are those of entries, as in vec[vec3] */
-    bool is_int;          /* KV_NUM: it is an int there, not a scalar */
-    uint8_t bits;         /* KV_NUM: a whole number below 2^bits, which may serve as an int; 0: not known to be one */
+    uint8_t inner; /* KV_ARRAY: so many of its last dimensions are those of entries, as in vec[vec3] */
+    bool is_int;   /* KV_NUM: it is an int there, not a scalar */
+    uint8_t bits;  /* KV_NUM: a whole number below 2^bits, which may serve as an int; 0: not known to be one */
     bool contiguous, unit_last;
-    bool known;           /* KV_NUM, KV_VEC: the value may be compiled in, the kernel is specialised on it */
+    bool known;                /* KV_NUM, KV_VEC: the value may be compiled in, the kernel is specialised on it */
     int64_t dims[QS_MAX_RANK]; /* KV_VEC: extents (always known); KV_ARRAY: known extents or 0 */
     double num[2];
-    const double *vec;    /* KV_VEC that is known: its components */
+    const double *vec; /* KV_VEC that is known: its components */
     TypeMods mods;
     Str *str;
     const Type *type;
-    Func *func;           /* KV_FUNC: device function or lambda */
-    const char *builtin;  /* KV_FUNC: a built-in by name, e.g. a function passed as an argument … */
-    int least, most;      /* … and how many arguments it takes (Overload) */
-    KVal *overloads; int noverloads; /* KV_FUNC with several definitions: each a KV_FUNC, most recent last */
-    struct Class *cls; KVal *fields; Str **names; int nfields; /* KV_OBJECT, in field order; with a rank as many
+    Func *func;          /* KV_FUNC: device function or lambda */
+    const char *builtin; /* KV_FUNC: a built-in by name, e.g. a function passed as an argument … */
+    int least, most;     /* … and how many arguments it takes (Overload) */
+    KVal *overloads;
+    int noverloads; /* KV_FUNC with several definitions: each a KV_FUNC, most recent last */
+    struct Class *cls;
+    KVal *fields;
+    Str **names;
+    int nfields;     /* KV_OBJECT, in field order; with a rank as many
                                                                 * objects, whose fields are arrays */
-    bool is_mutable;      /* KV_OBJECT */
-    int source;           /* opaque to lower: which host value this is; comes back in KBind */
+    bool is_mutable; /* KV_OBJECT */
+    int source;      /* opaque to lower: which host value this is; comes back in KBind */
 };
 
 /* Where the machine gets the value of parameter i of the KFunc at launch time. */
 typedef struct {
     int source;
-    int part;             /* KV_VEC and complex: component number; KV_ARRAY 0 */
-    bool nonempty;        /* KV_ARRAY: accessed in a way that needs an element to be there */
+    int part;      /* KV_VEC and complex: component number; KV_ARRAY 0 */
+    bool nonempty; /* KV_ARRAY: accessed in a way that needs an element to be there */
 } KBind;
 
 /* What a class consists of. */
-typedef struct { Str **names; const Type **types; KVal *inits /* KV_NONE: zero */; int n; bool is_mutable; } KFields;
+typedef struct {
+    Str **names;
+    const Type **types;
+    KVal *inits /* KV_NONE: zero */;
+    int n;
+    bool is_mutable;
+} KFields;
 
 typedef struct LowerHost {
     void *ud;
@@ -69,8 +86,9 @@ typedef struct LowerHost {
 } LowerHost;
 
 typedef struct {
-    KVal fn;              /* the kernel */
-    KVal *args; int nargs;  /* ordinary arguments in order */
+    KVal fn; /* the kernel */
+    KVal *args;
+    int nargs;            /* ordinary arguments in order */
     int rank;             /* of the launch domain */
     const int32_t *block; /* known block extents, or NULL */
     bool serial;          /* positions run one after another: nothing needs to be atomic */
@@ -82,13 +100,16 @@ typedef struct {
 /* A host value that must be known before the kernel can be compiled: a number or all of a small array (axis -1), which
  * then comes as a known KV_VEC, or the extent of an array along an axis; rank: with how many dimensions the kernel
  * sees it, for a vec may serve as a matrix with one row. */
-typedef struct { int source, axis, rank; } KNeed;
+typedef struct {
+    int source, axis, rank;
+} KNeed;
 
 typedef struct {
-    KFunc *func;          /* NULL when something is needed first */
-    KBind *binds;         /* one per KFunc parameter */
-    bool needs_block;     /* lower again with the block extents known: shared sizes depend on them */
-    KNeed *needs; int nneeds; /* lower again with these known: sizes of local or shared arrays depend on them */
+    KFunc *func;      /* NULL when something is needed first */
+    KBind *binds;     /* one per KFunc parameter */
+    bool needs_block; /* lower again with the block extents known: shared sizes depend on them */
+    KNeed *needs;
+    int nneeds; /* lower again with these known: sizes of local or shared arrays depend on them */
 } LowerResult;
 
 /* Errors are placed in the source, with the kernel's types in the sentence. */
@@ -98,7 +119,9 @@ qs_status klower_kernel(Ctx *c, Arena *arena, const LowerJob *job, LowerResult *
 int klower_positions(const Func *kernel);
 /* Which dimensions of a launch they are: without `front` first and `back` last ones, whose extents are 1, and `beyond`
  * more at the end, which are left to the kernel.  size(x) of a vec is [1,N]: a kernel over one position sees N. */
-typedef struct { int front, back, beyond; } KFit;
+typedef struct {
+    int front, back, beyond;
+} KFit;
 KFit klower_fit(int rank, int positions, const bool *trivial);
 /* Is a parameter of this type, a fixed size of at most KLOWER_BY_VALUE elements, handed over as numbers (KV_VEC)? */
 enum { KLOWER_BY_VALUE = 32 };

@@ -13,7 +13,7 @@ Num klbuiltin_binary(Lower *L, Op op, Num a, Num b) {
     return r;
 }
 
-/* -- checks and launches ---------------------------------------------------------------------------------------- */
+/* -- checks and launches ------------------------------------------------------------------------------------------- */
 /* A message is a text with %0 and %1 for values; a user's text has neither. */
 static int user_message(Lower *L, qs_status s, const char *text) {
     char safe[QERR_TEXT / 4];
@@ -66,8 +66,13 @@ qs_status klbuiltin_forbidden(Lower *L, const BuiltinCall *c, Val *out) {
     return klbuiltin_refuse(L, c, "cannot be used in a kernel");
 }
 
-/* -- the table --------------------------------------------------------------------------------------------------- */
-static const struct { const char *name; int8_t min, max; BuiltinHandler *handler; int imm; } table[] = {
+/* -- the table ----------------------------------------------------------------------------------------------------- */
+static const struct {
+    const char *name;
+    int8_t min, max;
+    BuiltinHandler *handler;
+    int imm;
+} table[] = {
 #define KBUILTIN(name, min, max, handler, imm) {#name, min, max, handler, imm},
 #include "lang/kernel/lower/kernel/kbuiltins.def"
 };

@@ -7,7 +7,12 @@
 #include "lang/kernel/lower/kernel/lower_internal.h"
 
 /* imm: what kbuiltins.def tells the handler. */
-typedef struct { const char *name; Node *site; const Val *args; int nargs, imm; } BuiltinCall;
+typedef struct {
+    const char *name;
+    Node *site;
+    const Val *args;
+    int nargs, imm;
+} BuiltinCall;
 typedef qs_status BuiltinHandler(Lower *L, const BuiltinCall *c, Val *out);
 #define KBUILTIN(name, min, max, handler, imm) BuiltinHandler handler;
 #include "lang/kernel/lower/kernel/kbuiltins.def"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* -- arguments --------------------------------------------------------------------------------------------------- */
+/* -- arguments ----------------------------------------------------------------------------------------------------- */
 /* A private array is passed as it is; only when the function writes to it does it get a copy (own_memory). */
 static void lend(Lower *L, Val *v) {
     if (v->kind != V_MEMORY || v->u.mem->shared) return;
@@ -82,7 +82,7 @@ qs_status klcall_bind(Lower *L, const Param *p, bool checked, Val *v) {
 
 static qs_status bind(Walk *w, const Param *p, Val *v) { return klcall_bind((Lower *)w, p, false, v); }
 
-/* -- overloads --------------------------------------------------------------------------------------------------- */
+/* -- overloads ----------------------------------------------------------------------------------------------------- */
 static bool is_special(const Param *p) { return klower_special(p->name) >= 0; }
 
 static Overload overload_of(const Closure *fn) {
@@ -99,8 +99,8 @@ static qs_status find_overload(Lower *L, Closure **fn, const Args *args, bool la
     for (int i = 0; i < args->n; i++) kltype_describe(L, &args->at[i], &given[i]);
     while (positional < args->n && !args->names[positional]) positional++;
     const Overloads o = {L->c, all, n, kltype_declared, L};
-    const GivenCall call = {given, args->n, args->names + positional, args->n - positional,
-                            launch ? is_special : NULL, NULL};
+    const GivenCall call = {given, args->n, args->names + positional, args->n - positional, launch ? is_special : NULL,
+                            NULL};
     Resolution r = qoverload_choose(&o, &call);
     if (r.arg >= 0) {
         const KVal *host = &args->at[r.arg].u.array->host;
@@ -132,7 +132,7 @@ static qs_status no_overload(Lower *L, const Closure *fn, const Args *args) {
     return s;
 }
 
-/* -- inlining ---------------------------------------------------------------------------------------------------- */
+/* -- inlining ------------------------------------------------------------------------------------------------------ */
 static void new_frame(Walk *w, InlineFrame *in) {
     const Func *f = in->func;
     in->vars = qarena_alloc(w->keep, qmem_size((size_t)f->nlocals, sizeof *in->vars, sizeof *in->vars));
@@ -214,7 +214,7 @@ static qs_status call_function(Lower *L, const Node *site, Closure *fn, const Ar
                           wanted ? &outs[0] : &only);
 }
 
-/* -- who is called ----------------------------------------------------------------------------------------------- */
+/* -- who is called ------------------------------------------------------------------------------------------------- */
 static bool is_callable(const Val *v) { return v->kind == V_FUNC || v->kind == V_TYPE; }
 
 static bool find_by_name(Lower *L, Str *name, Val *out) {
@@ -302,13 +302,28 @@ static qs_status callee_rule(Walk *w, Called *c) {
 }
 
 const CallRules klcall_rules = {
-    .variable = klexpr_variable, .function = klexpr_function, .outside = klexpr_outside, .callee = callee_rule,
-    .apply = apply, .convert = convert, .place = "a kernel", .most_calls = KLOWER_CALLS, .may_inline = may_inline,
-    .new_frame = new_frame, .enter = enter, .leave = leave, .bind = bind, .bound = bound, .result = result,
+    .variable = klexpr_variable,
+    .function = klexpr_function,
+    .outside = klexpr_outside,
+    .callee = callee_rule,
+    .apply = apply,
+    .convert = convert,
+    .place = "a kernel",
+    .most_calls = KLOWER_CALLS,
+    .may_inline = may_inline,
+    .new_frame = new_frame,
+    .enter = enter,
+    .leave = leave,
+    .bind = bind,
+    .bound = bound,
+    .result = result,
 };
 
-/* -- launches inside kernels ------------------------------------------------------------------------------------- */
-typedef struct { int rank; Num extent[QS_MAX_RANK], counter[QS_MAX_RANK]; } Domain;
+/* -- launches inside kernels --------------------------------------------------------------------------------------- */
+typedef struct {
+    int rank;
+    Num extent[QS_MAX_RANK], counter[QS_MAX_RANK];
+} Domain;
 
 static qs_status launch_extents(Lower *L, const Val *dims, Domain *d) {
     Val all;
@@ -337,8 +352,8 @@ static void fit_domain(Lower *L, Domain *d, const Func *f) {
 static void open_domain(Lower *L, Domain *d) {
     for (int i = 0; i < d->rank; i++) {
         KRef n = klnum_ref(L, d->extent[i], QS_I32), one = klnum_int(L, QS_I32, 1);
-        KRef k = klnum_emit(L, (KMake){K_FOR, .own = QS_I32, .a = klnum_int(L, QS_I32, 0),
-                                       .b = klnum_bin(L, K_SUB, n, one), .c = one});
+        KRef k = klnum_emit(
+            L, (KMake){K_FOR, .own = QS_I32, .a = klnum_int(L, QS_I32, 0), .b = klnum_bin(L, K_SUB, n, one), .c = one});
         d->counter[i] = klnum_strong(k, QS_I32);
     }
 }
@@ -406,8 +421,7 @@ qs_status klcall_launch(Lower *L, const Node *site, const Val *args, int nargs) 
         TRY(find_overload(L, &fn, &given, true, &found));
         if (!found) return no_overload(L, all, &given);
     }
-    if (!fn || !fn->func)
-        return klower_error(L, QS_ETYPE, L->pos, "a launch wants its size, arguments and a kernel");
+    if (!fn || !fn->func) return klower_error(L, QS_ETYPE, L->pos, "a launch wants its size, arguments and a kernel");
     if (L->calls >= KLOWER_CALLS) return klower_error(L, QS_ETYPE, L->pos, "%s launches itself", fn->func->name->s);
     TRY(launch_extents(L, &args[0], &d));
     fit_domain(L, &d, fn->func);

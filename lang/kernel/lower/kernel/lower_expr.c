@@ -11,7 +11,7 @@ static qs_status one_number(Lower *L, const Val *v, const char *what, Num *out) 
     return klval_one(L, &all, what, out);
 }
 
-/* -- names ------------------------------------------------------------------------------------------------------- */
+/* -- names --------------------------------------------------------------------------------------------------------- */
 void klexpr_function(Walk *w, Func *f, Val *captures, Val *out) {
     Closure *c = qarena_alloc(w->arena, sizeof *c);
     c->func = f, c->captures = captures;
@@ -67,12 +67,11 @@ qs_status klexpr_outside(Walk *w, const Sym *sym, uint32_t pos, Val *out) {
     return out->u.type = sym->type, QS_OK;
 }
 
-/* -- literals ---------------------------------------------------------------------------------------------------- */
+/* -- literals ------------------------------------------------------------------------------------------------------ */
 static qs_status literal(Walk *w, const Node *n, Val *out) {
     Lower *L = (Lower *)w;
     int64_t whole = n->u.num.whole;
-    if (n->u.num.is_uint64)
-        return klval_number(L, klnum_strong(kbuild_uint64(w, (uint64_t)whole), QS_U64), out), QS_OK;
+    if (n->u.num.is_uint64) return klval_number(L, klnum_strong(kbuild_uint64(w, (uint64_t)whole), QS_U64), out), QS_OK;
     if (whole) return klval_number(L, klnum_strong(klnum_int(L, QS_I64, whole), QS_I64), out), QS_OK;
     if (!n->u.num.imaginary) return klval_number(L, klnum_literal(L, n->u.num.value, n->u.num.integer), out), QS_OK;
     qs_dtype d = qdtype_complex_of(L->c->scalar_dtype), r = qdtype_real_of(d);
@@ -109,7 +108,7 @@ static qs_status matrix(Walk *w, Val *items, int n, Val *out) {
     return stack_rows(L, items, n, out);
 }
 
-/* -- ranges ------------------------------------------------------------------------------------------------------ */
+/* -- ranges -------------------------------------------------------------------------------------------------------- */
 qs_status klexpr_range_of(Lower *L, const RangeEnds *b, int i, RangeVal *out) {
     TRY(one_number(L, &b->lo[i], "the start of a range", &out->lo));
     double step;
@@ -151,7 +150,7 @@ static qs_status range_value(Lower *L, Node *n, Val *out) {
     return QS_OK;
 }
 
-/* -- quotients of whole numbers ---------------------------------------------------------------------------------- */
+/* -- quotients of whole numbers ------------------------------------------------------------------------------------ */
 static bool exact_operands(Lower *L, const Val *a, const Val *b) {
     double x, y;
     if (!klval_is_number(a) || !klval_is_number(b) || !klnum_whole(klval_num(a, 0)) || !klnum_whole(klval_num(b, 0)))
@@ -175,7 +174,7 @@ qs_status klexpr_quotient(Lower *L, Node *n, bool down, Val *out, bool *exact) {
     return QS_OK;
 }
 
-/* -- operators --------------------------------------------------------------------------------------------------- */
+/* -- operators ----------------------------------------------------------------------------------------------------- */
 static void check_cheap(void *ud, Node **child) {
     if (*child && !klexpr_cheap(*child)) *(bool *)ud = false;
 }
@@ -263,7 +262,11 @@ static qs_status choose(Walk *w, Val *c, Val *a, Val *b, Val *out) {
     return select_rule(w, all, a, b, out);
 }
 
-typedef struct { Var *to; KRef c; Val first; } Choice; /* first: V_UNKNOWN before it is known */
+typedef struct {
+    Var *to;
+    KRef c;
+    Val first;
+} Choice; /* first: V_UNKNOWN before it is known */
 
 static void *choice(Walk *w, const Node *n, KRef c) {
     Choice *made = qarena_alloc(w->arena, sizeof *made);
@@ -285,7 +288,7 @@ static qs_status choice_set(Walk *w, void *ud, Val *v) {
 
 static void choice_get(Walk *w, void *choice, Val *out) { klvar_hidden_get((Lower *)w, ((Choice *)choice)->to, out); }
 
-/* -- fields and meta functions ----------------------------------------------------------------------------------- */
+/* -- fields and meta functions ------------------------------------------------------------------------------------- */
 qs_status klexpr_field(Lower *L, const Val *base, const Node *n, Var **var, const Record **of, int *number) {
     *of = NULL, *var = NULL;
     if (base->kind == V_UNKNOWN) return QS_OK;
@@ -344,9 +347,23 @@ static qs_status other(Walk *w, Node *n, Val *out) {
 }
 
 const ExprRules klexpr_rules = {
-    .literal = literal, .unary = unary, .binary = binary, .boolean = boolean, .truth = truth,
-    .elementwise = elementwise, .many = many, .choose = choose,
-    .cheap = klexpr_cheap, .mark = mark, .take_back = take_back, .select = select_rule, .choice = choice,
-    .choice_set = choice_set, .choice_get = choice_get, .matrix = matrix, .field = field, .index = klidx_read,
+    .literal = literal,
+    .unary = unary,
+    .binary = binary,
+    .boolean = boolean,
+    .truth = truth,
+    .elementwise = elementwise,
+    .many = many,
+    .choose = choose,
+    .cheap = klexpr_cheap,
+    .mark = mark,
+    .take_back = take_back,
+    .select = select_rule,
+    .choice = choice,
+    .choice_set = choice_set,
+    .choice_get = choice_get,
+    .matrix = matrix,
+    .field = field,
+    .index = klidx_read,
     .other = other,
 };

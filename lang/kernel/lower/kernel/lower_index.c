@@ -16,13 +16,17 @@
 
 typedef struct {
     Places p;
-    Val base;              /* V_ARRAY, V_MEMORY or V_NUM; for a local in LOCALs only the type */
-    Var *var;              /* the local that base is, or NULL */
+    Val base; /* V_ARRAY, V_MEMORY or V_NUM; for a local in LOCALs only the type */
+    Var *var; /* the local that base is, or NULL */
     /* Indices of what is no dimension of base, along which there is one element. */
-    struct { KRef at; int axis; } beyond[QS_MAX_RANK]; int nbeyond;
+    struct {
+        KRef at;
+        int axis;
+    } beyond[QS_MAX_RANK];
+    int nbeyond;
 } Access;
 
-/* -- extents ----------------------------------------------------------------------------------------------------- */
+/* -- extents ------------------------------------------------------------------------------------------------------- */
 static int outer_rank(const Val *v) { return v->rank - v->inner; }
 
 int klidx_ndims(const Val *v) { return outer_rank(v) < 2 ? 2 : outer_rank(v); }
@@ -45,7 +49,7 @@ KRef klidx_dim(Lower *L, const Val *v, int d) {
     return axis >= 0 && axis < outer_rank(v) ? extent(L, v, axis) : klnum_int(L, QS_I64, 1);
 }
 
-/* -- addresses --------------------------------------------------------------------------------------------------- */
+/* -- addresses ----------------------------------------------------------------------------------------------------- */
 static AccessMode effective_mode(const Lower *L, AccessMode m) {
     if (L->job->checked && (m == ACC_DEFAULT || m == ACC_UNCHECKED)) return ACC_CHECKED;
     return m == ACC_DEFAULT ? ACC_SAFE : m;
@@ -76,7 +80,8 @@ static KRef bring_all_inside(Lower *L, const Access *a, KRef *at) {
     for (int d = 0; d < a->p.rank; d++)
         at[d] = ksubscript_bring(&L->walk, &a->p, d, (AxisIndex){at[d], extent(L, &a->base, d), at[d]}, &guard);
     for (int i = 0; i < a->nbeyond; i++)
-        ksubscript_bring(&L->walk, &a->p, a->beyond[i].axis, (AxisIndex){a->beyond[i].at, one, a->beyond[i].at}, &guard);
+        ksubscript_bring(&L->walk, &a->p, a->beyond[i].axis, (AxisIndex){a->beyond[i].at, one, a->beyond[i].at},
+                         &guard);
     return guard;
 }
 
@@ -89,7 +94,7 @@ static KRef linear_index(Lower *L, const Val *v, const KRef *at) {
     return kmemory_linear(&L->walk, &a, at);
 }
 
-/* -- one element ------------------------------------------------------------------------------------------------- */
+/* -- one element --------------------------------------------------------------------------------------------------- */
 static int parts_of(qs_dtype d) { return qdtype_is_complex(d) ? 2 : 1; }
 
 static int array_param(Lower *L, const Access *a) {
@@ -194,8 +199,8 @@ static void check_truth(Lower *L, Num n, KRef guard) {
     if (n.dtype == QS_B1 || known) return;
     KRef x = klnum_ref(L, n, dtype_of(L, n)), fits = holds_type(L, QS_B1, x);
     if (guard) fits = klnum_bin(L, K_OR, klnum_un(L, K_NOT, guard), fits);
-    klnum_emit(L, (KMake){K_CHECK, .a = fits,
-                          .imm = (uint64_t)kir_message(L->f, QS_EVALUE, "a number " QDTYPE_NO_TRUTH)});
+    klnum_emit(L,
+               (KMake){K_CHECK, .a = fits, .imm = (uint64_t)kir_message(L->f, QS_EVALUE, "a number " QDTYPE_NO_TRUTH)});
 }
 
 static void store_array(Lower *L, const Access *a, KRef linear, KRef guard, Num n) {
@@ -206,8 +211,7 @@ static void store_array(Lower *L, const Access *a, KRef linear, KRef guard, Num 
         if (ref->converts && !qdtype_is_real(ref->as)) n = klnum_narrow(L, n, ref->as);
     }
     if (d == QS_B1) check_truth(L, n, guard);
-    for (int p = 0; p < parts_of(d); p++)
-        kmemory_store(&L->walk, param, d, linear, p, element_part(L, n, d, p), guard);
+    for (int p = 0; p < parts_of(d); p++) kmemory_store(&L->walk, param, d, linear, p, element_part(L, n, d, p), guard);
 }
 
 static void store_memory(Lower *L, const Access *a, KRef linear, KRef guard, Num n, KOp op, uint16_t flag) {
@@ -276,7 +280,7 @@ static qs_status store_one(Lower *L, const Access *a, KRef *at, Num n) {
     return QS_OK;
 }
 
-/* -- items ------------------------------------------------------------------------------------------------------- */
+/* -- items --------------------------------------------------------------------------------------------------------- */
 static qs_status index_value(Lower *L, Node *n, bool down, Val *out) {
     Val v;
     bool exact, saved = L->indexing;
@@ -409,7 +413,7 @@ static qs_status lower_items(Lower *L, Access *a, NodeList at) {
     return place_items(L, a, items, at.n);
 }
 
-/* -- what is indexed --------------------------------------------------------------------------------------------- */
+/* -- what is indexed ----------------------------------------------------------------------------------------------- */
 static const char *name_of(const Node *base) {
     if (base->kind == N_IDENT) return base->u.ident.name->s;
     return base->kind == N_FIELD ? base->u.field.name->s : "the array";
@@ -520,7 +524,7 @@ static qs_status access_of(Lower *L, Node *n, Access *a, bool writing) {
     return a->base.kind == V_UNKNOWN ? QS_OK : settle_small(L, a, writing);
 }
 
-/* -- slices ------------------------------------------------------------------------------------------------------ */
+/* -- slices -------------------------------------------------------------------------------------------------------- */
 /* `:` becomes the list 0..n-1. */
 static qs_status spell_out(Lower *L, Access *a, int d, int64_t n) {
     Subindex *it = &a->p.item[d];
@@ -606,7 +610,7 @@ qs_status klidx_element(Lower *L, const Val *base, const KRef *at, int n, const 
     return *out = load_one(L, &a, copy), QS_OK;
 }
 
-/* -- assignment -------------------------------------------------------------------------------------------------- */
+/* -- assignment ---------------------------------------------------------------------------------------------------- */
 /* x[p,:] = number, of unknown extent: a loop along each such dimension. */
 static void open_loops(Lower *L, Access *a) {
     KRef zero = klnum_int(L, QS_I64, 0), one = klnum_int(L, QS_I64, 1);
@@ -614,7 +618,7 @@ static void open_loops(Lower *L, Access *a) {
         if (a->p.item[d].kind != AT_ALL) continue;
         KRef last = klnum_bin(L, K_SUB, extent(L, &a->base, d), one);
         a->p.item[d] = (Subindex){.kind = AT_ONE,
-                              .one = klnum_emit(L, (KMake){K_FOR, .own = QS_I64, .a = zero, .b = last, .c = one})};
+                                  .one = klnum_emit(L, (KMake){K_FOR, .own = QS_I64, .a = zero, .b = last, .c = one})};
     }
 }
 
@@ -655,8 +659,7 @@ static qs_status each_element(Lower *L, Access *a, const Val *v, StoreFn *f, con
     int64_t n = ksubscript_count(&a->p), have = klval_count(v);
     if (have != n && have != 1)
         return klower_error(L, QS_ESHAPE, L->pos, "%lld element%s of %s %s assigned %s", (long long)n,
-                            n == 1 ? "" : "s", a->p.name, n == 1 ? "is" : "are",
-                            klval_type_name(L, v));
+                            n == 1 ? "" : "s", a->p.name, n == 1 ? "is" : "are", klval_type_name(L, v));
     for (int64_t i = 0; i < n; i++) {
         ksubscript_at(&a->p, i, at);
         TRY(f(L, a, at, klval_num(v, have == 1 ? 0 : i), ud));
@@ -709,14 +712,18 @@ qs_status klidx_assign(Walk *w, Node *target, const Val *v) {
     return each_element(L, &a, &all, plain_store, NULL);
 }
 
-/* -- in place ---------------------------------------------------------------------------------------------------- */
-typedef struct { Op op; bool alone; } Update;
+/* -- in place ------------------------------------------------------------------------------------------------------ */
+typedef struct {
+    Op op;
+    bool alone;
+} Update;
 
 static bool atomic_of(Op op, KAtomic *out) {
-    static const struct { uint8_t op, atomic; } list[] = {
-        {OP_ADD, KA_ADD}, {OP_SUB, KA_SUB}, {OP_MUL, KA_MUL}, {OP_PWMUL, KA_MUL}, {OP_DIV, KA_DIV}, {OP_PWDIV, KA_DIV},
-        {OP_POW, KA_POW}, {OP_PWPOW, KA_POW}, {OP_BITAND, KA_AND}, {OP_BITOR, KA_OR}, {OP_BITXOR, KA_XOR},
-        {OP_MAXEQ, KA_MAX}, {OP_MINEQ, KA_MIN}};
+    static const struct {
+        uint8_t op, atomic;
+    } list[] = {{OP_ADD, KA_ADD},    {OP_SUB, KA_SUB},   {OP_MUL, KA_MUL},   {OP_PWMUL, KA_MUL},  {OP_DIV, KA_DIV},
+                {OP_PWDIV, KA_DIV},  {OP_POW, KA_POW},   {OP_PWPOW, KA_POW}, {OP_BITAND, KA_AND}, {OP_BITOR, KA_OR},
+                {OP_BITXOR, KA_XOR}, {OP_MAXEQ, KA_MAX}, {OP_MINEQ, KA_MIN}};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         if (list[i].op == op) return *out = (KAtomic)list[i].atomic, true;
     return false;
@@ -769,15 +776,17 @@ static qs_status check_declared(Lower *L, const Access *a, Op op) {
     if (other == d) return QS_OK;
     return klower_error(L, QS_ETYPE, L->pos,
                         "`%s` on an element of %s, which was declared with %s and whose memory holds %s, cannot be "
-                        "done by several positions at once", qop_inplace(op), a->p.name, qdtype_info[other].name,
-                        qdtype_info[d].name);
+                        "done by several positions at once",
+                        qop_inplace(op), a->p.name, qdtype_info[other].name, qdtype_info[d].name);
 }
 
 static qs_status check_atomic(Lower *L, const Access *a, Op op, KAtomic *k) {
     qs_dtype d = a->base.dtype;
     bool known = atomic_of(op, k), bitwise = *k == KA_AND || *k == KA_OR || *k == KA_XOR;
     bool ok = known && (qdtype_is_complex(d) ? *k == KA_ADD || *k == KA_SUB
-                        : d == QS_B1 ? bitwise : qdtype_is_real(d) ? !bitwise : *k != KA_POW);
+                        : d == QS_B1         ? bitwise
+                        : qdtype_is_real(d)  ? !bitwise
+                                             : *k != KA_POW);
     if (ok) return QS_OK;
     return klower_error(L, QS_ETYPE, L->pos,
                         "`%s` on an element of %s, which is %s, cannot be done by several positions at once",

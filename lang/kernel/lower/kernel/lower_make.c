@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* -- sizes ------------------------------------------------------------------------------------------------------- */
+/* -- sizes --------------------------------------------------------------------------------------------------------- */
 static qs_status numeric(Lower *L, const BuiltinCall *c, const Val *v) {
     if (v->kind == V_NUM || v->kind == V_ARRAY || v->kind == V_MEMORY || (v->kind == V_OBJECT && v->rank)) return QS_OK;
     return klower_error(L, QS_ETYPE, L->pos, "%s: an array is wanted, got %s", c->name, klval_type_name(L, v));
@@ -63,7 +63,7 @@ qs_status klmake_type_test(Lower *L, const BuiltinCall *c, Val *out) {
     return klval_number(L, klnum_strong(klnum_int(L, QS_B1, yes), QS_B1), out), QS_OK;
 }
 
-/* -- construction ------------------------------------------------------------------------------------------------ */
+/* -- construction -------------------------------------------------------------------------------------------------- */
 static qs_status shape_of(Lower *L, const BuiltinCall *c, int first, int64_t dims[QS_MAX_RANK], int *rank) {
     char what[64];
     snprintf(what, sizeof what, "the size given to %.20s", c->name);
@@ -171,12 +171,12 @@ qs_status klmake_shared(Lower *L, const BuiltinCall *c, Val *out) {
     if (n < 1 || n > 1 << 20) return klbuiltin_refuse(L, c, "wants 1 to 1048576 elements");
     out->u.mem = qarena_alloc(L->arena, sizeof(Memory));
     out->u.mem->shared = true;
-    out->u.mem->ref = klnum_emit(L, (KMake){K_SHARED, .own = L->c->scalar_dtype, .flag = (unsigned)c->imm,
-                                            .imm = (uint64_t)n});
+    out->u.mem->ref =
+        klnum_emit(L, (KMake){K_SHARED, .own = L->c->scalar_dtype, .flag = (unsigned)c->imm, .imm = (uint64_t)n});
     return QS_OK;
 }
 
-/* -- positions --------------------------------------------------------------------------------------------------- */
+/* -- positions ----------------------------------------------------------------------------------------------------- */
 static qs_status quotient(Lower *L, Num a, Num b, Num *out) {
     qs_dtype d = klnum_join(L, a, b);
     if (!qdtype_is_int(d)) d = QS_I32;
@@ -192,7 +192,10 @@ qs_status klmake_ind2pos(Lower *L, const BuiltinCall *c, Val *out) {
     if (n < 1 || n > QS_MAX_RANK) return klbuiltin_refuse(L, c, "wants a size of 1 to 8 numbers");
     for (int i = n - 1; i >= 0; i--) {
         Num extent_i = klval_num(&size, i);
-        if (i == 0) { nums[0] = rest; break; }
+        if (i == 0) {
+            nums[0] = rest;
+            break;
+        }
         nums[i] = klnum_apply(L, EL_mod, (Num[]){rest, extent_i});
         TRY(quotient(L, rest, extent_i, &rest));
     }

@@ -13,7 +13,7 @@ static qs_status each(Lower *L, const BuiltinCall *c, Elem e, MapFn *f, Val *out
     return klval_each(L, e, c->args, c->nargs, f, c, out);
 }
 
-/* -- the rows of elem.def ---------------------------------------------------------------------------------------- */
+/* -- the rows of elem.def ------------------------------------------------------------------------------------------ */
 static qs_status row_of(Lower *L, const Num *x, const void *ud, Num *out) {
     const BuiltinCall *c = ud;
     Elem e = (Elem)c->imm;
@@ -47,7 +47,7 @@ qs_status klmath_minmax(Lower *L, const BuiltinCall *c, Val *out) {
     return c->nargs == 2 ? klmath_form(L, c, out) : klreduce_minmax(L, c, out);
 }
 
-/* -- operators with names ---------------------------------------------------------------------------------------- */
+/* -- operators with names ------------------------------------------------------------------------------------------ */
 static qs_status operator_of(Lower *L, const Num *x, const void *ud, Num *out) {
     return klnum_binary(L, (Op)((const BuiltinCall *)ud)->imm, x[0], x[1], out);
 }
@@ -77,7 +77,7 @@ qs_status klmath_where(Lower *L, const BuiltinCall *c, Val *out) {
     return klval_make_together(L, out, c->args + 1, 2, true), QS_OK;
 }
 
-/* -- conversions ------------------------------------------------------------------------------------------------- */
+/* -- conversions --------------------------------------------------------------------------------------------------- */
 static qs_status int_of(Lower *L, const Num *x, const void *ud, Num *out) {
     double v, lo, hi;
     Num a = *x;

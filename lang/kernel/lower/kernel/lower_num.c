@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* -- instructions ------------------------------------------------------------------------------------------------ */
+/* -- instructions -------------------------------------------------------------------------------------------------- */
 /* A position and an extent are had in int64 directly; the detour over int would only hide what they are. */
 KRef klnum_cast_ref(Lower *L, KRef a, qs_dtype to) {
     const KIns *i = &L->f->ins[a];
@@ -20,7 +20,7 @@ KRef klnum_math(Lower *L, MathFn fn, KRef a, KRef b) {
     return klnum_pure(L, (KMake){K_MATH, .flag = fn, .a = a, .b = b});
 }
 
-/* -- bounds ------------------------------------------------------------------------------------------------------ */
+/* -- bounds -------------------------------------------------------------------------------------------------------- */
 static bool range_of_for(Lower *L, const KIns *i, double *lo, double *hi) {
     double a, b, c, ends[2][2];
     if (!klnum_range(L, i->a, &ends[0][0], &ends[0][1]) || !klnum_range(L, i->b, &ends[1][0], &ends[1][1]))
@@ -70,8 +70,14 @@ bool klnum_range(Lower *L, KRef r, double *lo, double *hi) {
     case K_FOR: return range_of_for(L, i, lo, hi);
     case K_LOAD: return range_of_load(L, i, lo, hi);
     case K_CAST: return qdtype_is_int(L->f->ins[i->a].dtype) && klnum_range(L, i->a, lo, hi);
-    case K_ADD: case K_SUB: case K_MUL: case K_MIN: case K_MAX: case K_DIV: case K_MOD: case K_AND:
-        return qdtype_is_int(i->dtype) && range_of_pair(L, i, lo, hi);
+    case K_ADD:
+    case K_SUB:
+    case K_MUL:
+    case K_MIN:
+    case K_MAX:
+    case K_DIV:
+    case K_MOD:
+    case K_AND: return qdtype_is_int(i->dtype) && range_of_pair(L, i, lo, hi);
     default: return false;
     }
 }
@@ -102,7 +108,7 @@ void klnum_check_whole(Lower *L, const Whole *t, Num n) {
     L->pos = pos;
 }
 
-/* -- weak numbers ------------------------------------------------------------------------------------------------ */
+/* -- weak numbers -------------------------------------------------------------------------------------------------- */
 static Weak *new_weak(Lower *L, WeakOp op, Weak *a, Weak *b) {
     Weak *w = qarena_alloc(L->arena, sizeof *w);
     w->op = (uint8_t)op, w->a = a, w->b = b;
@@ -162,13 +168,12 @@ static KRef weak_ref(Lower *L, const Weak *w, qs_dtype d) {
     static const KOp ops[] = {[WEAK_ADD] = K_ADD, [WEAK_SUB] = K_SUB, [WEAK_MUL] = K_MUL, [WEAK_DIV] = K_DIV};
     if (w->op == WEAK_CONST) return klnum_const(L, d, w->value);
     if (w->op == WEAK_PARAM) return klower_host_num(L, w->source, 0, d, w->name);
-    if (d == QS_B1 || (qdtype_is_int(d) && !w->whole))
-        return klnum_cast_ref(L, weak_ref(L, w, L->c->scalar_dtype), d);
+    if (d == QS_B1 || (qdtype_is_int(d) && !w->whole)) return klnum_cast_ref(L, weak_ref(L, w, L->c->scalar_dtype), d);
     KRef a = weak_ref(L, w->a, d);
     return w->op == WEAK_NEG ? klnum_un(L, K_NEG, a) : klnum_bin(L, ops[w->op], a, weak_ref(L, w->b, d));
 }
 
-/* -- making and asking ------------------------------------------------------------------------------------------- */
+/* -- making and asking --------------------------------------------------------------------------------------------- */
 Num klnum_strong(KRef ref, qs_dtype d) { return (Num){.dtype = d, .re = {.ref = ref}}; }
 
 Num klnum_from_weak(Lower *L, Weak *w) { return (Num){.dtype = klnum_weak_dtype(L, w), .re = {.weak = w}}; }
@@ -218,7 +223,7 @@ qs_dtype klnum_join(Lower *L, Num a, Num b) {
     return ra == QS_F64 || rb == QS_F64 ? QS_C128 : QS_C64;
 }
 
-/* -- conversions ------------------------------------------------------------------------------------------------- */
+/* -- conversions --------------------------------------------------------------------------------------------------- */
 KRef klnum_ref(Lower *L, Num n, qs_dtype d) {
     return n.re.weak ? weak_ref(L, n.re.weak, d) : klnum_cast_ref(L, n.re.ref, d);
 }
@@ -247,7 +252,10 @@ static Num clamp_int(Lower *L, Num n, qs_dtype d) {
 Num klnum_narrow(Lower *L, Num n, qs_dtype d) {
     switch (d) {
     case QS_B1: return klnum_strong(klnum_truth(L, n), QS_B1);
-    case QS_I8: case QS_U8: case QS_I16: case QS_U16: return clamp_int(L, n, d);
+    case QS_I8:
+    case QS_U8:
+    case QS_I16:
+    case QS_U16: return clamp_int(L, n, d);
     default: return klnum_cast(L, n, qdtype_is_short(d) ? QS_F32 : d);
     }
 }
@@ -257,8 +265,9 @@ static KRef widen(Lower *L, KRef r, int depth) {
     const KIns i = L->f->ins[r];
     if (i.dtype != QS_I32 || !depth) return klnum_cast_ref(L, r, QS_I64);
     switch (i.op) {
-    case K_ADD: case K_SUB: case K_MUL:
-        return klnum_bin(L, (KOp)i.op, widen(L, i.a, depth - 1), widen(L, i.b, depth - 1));
+    case K_ADD:
+    case K_SUB:
+    case K_MUL: return klnum_bin(L, (KOp)i.op, widen(L, i.a, depth - 1), widen(L, i.b, depth - 1));
     case K_NEG: return klnum_un(L, K_NEG, widen(L, i.a, depth - 1));
     case K_PARAM:
         return klower_host_num(L, L->binds[i.imm].source, L->binds[i.imm].part, QS_I64, L->f->params[i.imm].name);
@@ -374,7 +383,7 @@ Num klnum_apply(Lower *L, Elem e, const Num *x) {
     return row(L, e, x, d);
 }
 
-/* -- arithmetic -------------------------------------------------------------------------------------------------- */
+/* -- arithmetic ---------------------------------------------------------------------------------------------------- */
 static qs_dtype arith_dtype(Lower *L, Elem e, Num a, Num b) {
     qs_dtype d = klnum_join(L, a, b);
     if (d == QS_B1) d = QS_I32;
@@ -521,10 +530,18 @@ qs_status klnum_binary(Lower *L, Op op, Num a, Num b, Num *out) {
     switch (op) {
     case OP_ADD: return *out = arith(L, EL_add, WEAK_ADD, a, b), QS_OK;
     case OP_SUB: return *out = arith(L, EL_sub, WEAK_SUB, a, b), QS_OK;
-    case OP_MUL: case OP_PWMUL: return *out = arith(L, EL_mul, WEAK_MUL, a, b), QS_OK;
-    case OP_DIV: case OP_PWDIV: return *out = arith(L, EL_div, WEAK_DIV, a, b), QS_OK;
-    case OP_POW: case OP_PWPOW: return power(L, a, b, out);
-    case OP_EQ: case OP_NE: case OP_LT: case OP_LE: case OP_GT: case OP_GE: return compare(L, op, a, b, out);
+    case OP_MUL:
+    case OP_PWMUL: return *out = arith(L, EL_mul, WEAK_MUL, a, b), QS_OK;
+    case OP_DIV:
+    case OP_PWDIV: return *out = arith(L, EL_div, WEAK_DIV, a, b), QS_OK;
+    case OP_POW:
+    case OP_PWPOW: return power(L, a, b, out);
+    case OP_EQ:
+    case OP_NE:
+    case OP_LT:
+    case OP_LE:
+    case OP_GT:
+    case OP_GE: return compare(L, op, a, b, out);
     case OP_ANDAND: return *out = klnum_strong(klnum_bin(L, K_AND, klnum_truth(L, a), klnum_truth(L, b)), QS_B1), QS_OK;
     case OP_OROR: return *out = klnum_strong(klnum_bin(L, K_OR, klnum_truth(L, a), klnum_truth(L, b)), QS_B1), QS_OK;
     case OP_BITAND: return bits(L, EL_bitand, a, b, out);
@@ -548,7 +565,7 @@ qs_status klnum_unary(Lower *L, Op op, Num a, Num *out) {
     return QS_OK;
 }
 
-/* -- functions --------------------------------------------------------------------------------------------------- */
+/* -- functions ----------------------------------------------------------------------------------------------------- */
 qs_dtype klnum_real_dtype(Lower *L, Num a) {
     if (klnum_is_weak(a)) return L->c->scalar_dtype;
     qs_dtype r = qdtype_real_of(a.dtype);

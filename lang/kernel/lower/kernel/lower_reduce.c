@@ -6,7 +6,8 @@
 /* What becomes a scalar in the end, and does not wrap on the way. */
 static Num as_scalar(Lower *L, Num x) {
     return klnum_is_weak(x) || qdtype_is_real(x.dtype) || qdtype_is_complex(x.dtype)
-               ? x : klnum_cast(L, x, L->c->scalar_dtype);
+               ? x
+               : klnum_cast(L, x, L->c->scalar_dtype);
 }
 
 static qs_status square(Lower *L, Num a, Num *out) {
@@ -59,7 +60,10 @@ static qs_status reduce_small(Lower *L, const BuiltinCall *c, const Val *v, Val 
 }
 
 /* An array that is not small is gone through by loops, one for each dimension. */
-typedef struct { KRef at[QS_MAX_RANK]; KRef count; } Elements;
+typedef struct {
+    KRef at[QS_MAX_RANK];
+    KRef count;
+} Elements;
 
 static void open_elements(Lower *L, const Val *array, Elements *w) {
     Val flat = *array, *v = &flat; /* with the elements of its entries */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* -- assignment -------------------------------------------------------------------------------------------------- */
+/* -- assignment ---------------------------------------------------------------------------------------------------- */
 static qs_status annotate(Lower *L, Var *v, TypeExpr *e, Val *x) {
     const Type *t;
     TypeMods mods;
@@ -90,7 +90,7 @@ static qs_status declaration(Lower *L, const Node *n) {
     return klvar_assign(L, v, &zero, n->pos);
 }
 
-/* -- match ------------------------------------------------------------------------------------------------------- */
+/* -- match --------------------------------------------------------------------------------------------------------- */
 static qs_status equal(Walk *w, const Val *x, Node *n, KRef *out) {
     Lower *L = (Lower *)w;
     Val pattern, same;
@@ -107,7 +107,7 @@ static int count(Walk *w, const Val *v) {
     return (v->kind == V_NUM || v->kind == V_MEMORY) && v->rank ? (int)klval_count(v) : -1;
 }
 
-/* -- loops ------------------------------------------------------------------------------------------------------- */
+/* -- loops --------------------------------------------------------------------------------------------------------- */
 static qs_dtype counter_dtype(const RangeVal *r) {
     const Num *parts[] = {&r->lo, &r->step, &r->hi};
     for (int i = 0; i < 3; i++) {
@@ -235,7 +235,7 @@ static qs_status barrier(Lower *L, const Node *n) {
     return kbuild_flow(&L->walk, K_BARRIER, 0), QS_OK;
 }
 
-/* -- the rules --------------------------------------------------------------------------------------------------- */
+/* -- the rules ----------------------------------------------------------------------------------------------------- */
 static qs_status forbidden(Lower *L, const Node *n, const char *what) {
     return klower_error(L, QS_ETYPE, n->pos, "%s cannot be used in a kernel", what);
 }
@@ -250,7 +250,8 @@ static qs_status statement(Walk *w, Node *n) {
     case N_DECL: return declaration(L, n);
     case N_SYNC: return barrier(L, n);
     case N_FUNC: return QS_OK;
-    case N_BREAK: case N_CONTINUE: return outside_a_loop(L, n);
+    case N_BREAK:
+    case N_CONTINUE: return outside_a_loop(L, n);
     case N_PRINT: return forbidden(L, n, "print");
     case N_TRY: return forbidden(L, n, "try");
     case N_IMPORT: return forbidden(L, n, "import");
@@ -271,10 +272,22 @@ static bool is_nothing(const Val *v) { return v->kind == V_VOID; }
 static qs_status return_outermost(Walk *w, const Node *n) { return (void)n, kbuild_flow(w, K_RET, 0), QS_OK; }
 
 const WalkRules klstmt_rules = {
-    .call = &klcall_rules, .expr = &klexpr_rules, .nest = &nest_rules, .place = &klidx_rules,
-    .value_size = sizeof(Val), .fail = fail,
-    .nothing = nothing, .is_nothing = is_nothing, .count = count, .spread = spread, .equal = equal,
-    .set_name = set_name, .set_element = klidx_assign, .set_field = set_field, .update_element = klidx_update,
+    .call = &klcall_rules,
+    .expr = &klexpr_rules,
+    .nest = &nest_rules,
+    .place = &klidx_rules,
+    .value_size = sizeof(Val),
+    .fail = fail,
+    .nothing = nothing,
+    .is_nothing = is_nothing,
+    .count = count,
+    .spread = spread,
+    .equal = equal,
+    .set_name = set_name,
+    .set_element = klidx_assign,
+    .set_field = set_field,
+    .update_element = klidx_update,
     .combine = combine,
-    .statement = statement, .return_outermost = return_outermost,
+    .statement = statement,
+    .return_outermost = return_outermost,
 };

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* -- resolving --------------------------------------------------------------------------------------------------- */
+/* -- resolving ----------------------------------------------------------------------------------------------------- */
 static const Type *lookup_type(void *ud, Str *name) {
     Lower *L = ud;
     for (InlineFrame *i = L->in; i; i = i->up)
@@ -37,7 +37,7 @@ qs_status kltype_resolve(Lower *L, TypeExpr *e, const Type **out, TypeMods *mods
     return qtypes_resolve(L->c, e, &host, f->unit ? f->unit->src : NULL, out, mods);
 }
 
-/* -- converting -------------------------------------------------------------------------------------------------- */
+/* -- converting ---------------------------------------------------------------------------------------------------- */
 static qs_status unfit(Lower *L, const Type *t, const char *what, uint32_t pos, const Val *v) {
     return klower_error(L, QS_ETYPE, pos, "%s must be %s, got %s", what, qtype_name(t), klval_type_name(L, v));
 }
@@ -179,7 +179,8 @@ static bool fits_kind(const Type *t, const Val *v) {
     case TY_STRING: return v->kind == V_STRING;
     case TY_FN: return v->kind == V_FUNC;
     case TY_TYPE: return v->kind == V_TYPE;
-    case TY_CLASS: case TY_PTR: return is_object(t, v) && !v->rank;
+    case TY_CLASS:
+    case TY_PTR: return is_object(t, v) && !v->rank;
     case TY_ARRAY: return v->rank == t->rank && (t->inner->kind == TY_ANY || is_object(t->inner, v));
     case TY_OBJECT: return v->kind == V_OBJECT && !v->rank;
     default: return true;
@@ -216,7 +217,7 @@ qs_status kltype_coerce(Lower *L, const Type *t, const char *what, uint32_t pos,
     return coerce_small(L, t, what, pos, v);
 }
 
-/* -- generics and overloads -------------------------------------------------------------------------------------- */
+/* -- generics and overloads ---------------------------------------------------------------------------------------- */
 static const Type *element_type(Lower *L, const Val *v) { return qtype_num(L->c, (qs_dtype)v->dtype); }
 
 static const Type *type_of(Lower *L, const Val *v) {
@@ -321,7 +322,7 @@ void kltype_describe(Lower *L, const Val *v, GivenArg *out) {
     if (kernel) out->type = qtype_simple(L->c, TY_KERNEL);
 }
 
-/* -- construction: int(x), vec3(a,b,c), mat(2,2) ----------------------------------------------------------------- */
+/* -- construction: int(x), vec3(a,b,c), mat(2,2) ------------------------------------------------------------------- */
 static qs_status convert_to(Lower *L, const Type *t, const Val *v, Val *out) {
     Val all;
     TRY(klval_components(L, v, &all));
@@ -342,7 +343,10 @@ static qs_status zeros_of(Lower *L, const Type *t, const Val *args, int nargs, V
         TRY(klval_constants(L, &args[i], "the size of a local array", dims + rank, QS_MAX_RANK - rank, &n));
         rank += n;
     }
-    if (!nargs) { rank = t->nfixed; for (int i = 0; i < rank; i++) dims[i] = t->dims[i]; }
+    if (!nargs) {
+        rank = t->nfixed;
+        for (int i = 0; i < rank; i++) dims[i] = t->dims[i];
+    }
     if (!rank) return klower_error(L, QS_ESHAPE, L->pos, "the size of %s is missing", qtype_name(t));
     klval_zero(L, kir_value_dtype(t->inner->dtype), rank, dims, 0, out);
     out->made = klval_made(t->inner->dtype);
@@ -356,7 +360,7 @@ static qs_status components_of(Lower *L, const Type *t, const Val *args, int nar
     return kltype_coerce(L, t, "the value", L->pos, out);
 }
 
-/* -- objects made in a kernel ------------------------------------------------------------------------------------- */
+/* -- objects made in a kernel -------------------------------------------------------------------------------------- */
 static qs_status field_value(Lower *L, const KFields *f, int i, const Args *args, Val *out) {
     for (int k = 0; k < args->n; k++)
         if (args->names[k] ? args->names[k] == f->names[i] : k == i) return *out = args->at[k], QS_OK;

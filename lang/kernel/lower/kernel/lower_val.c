@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* -- components -------------------------------------------------------------------------------------------------- */
+/* -- components ---------------------------------------------------------------------------------------------------- */
 SmallShape klval_shape(const Val *v) {
     SmallShape s = {.rank = v->rank};
     memcpy(s.dims, v->dims, (size_t)s.rank * sizeof *s.dims);
@@ -101,17 +101,15 @@ static qs_status check_size(Lower *L, const Val *v) {
 
 qs_status klval_components(Lower *L, const Val *v, Val *out) {
     switch (v->kind) {
-    case V_UNKNOWN: case V_NUM: return *out = *v, QS_OK;
-    case V_MEMORY:
-        TRY(check_size(L, v));
-        return memory_components(L, *v, out); /* may be *out */
+    case V_UNKNOWN:
+    case V_NUM: return *out = *v, QS_OK;
+    case V_MEMORY: TRY(check_size(L, v)); return memory_components(L, *v, out); /* may be *out */
     case V_ARRAY:
         for (int i = 0; i < v->rank; i++)
             if (!v->dims[i]) return klower_need(L, v->u.array->host.source, i, v->rank);
         TRY(check_size(L, v));
         return klidx_load_all(L, v, out);
-    default:
-        return klower_error(L, QS_ETYPE, L->pos, "a number or an array is wanted, got %s", klval_type_name(L, v));
+    default: return klower_error(L, QS_ETYPE, L->pos, "a number or an array is wanted, got %s", klval_type_name(L, v));
     }
 }
 
@@ -133,7 +131,7 @@ qs_status klval_truth(Lower *L, const Val *v, KRef *out, int *known) {
     return *out = r, QS_OK;
 }
 
-/* -- numbers that must be known when the kernel is compiled ------------------------------------------------------ */
+/* -- numbers that must be known when the kernel is compiled -------------------------------------------------------- */
 static qs_status need_of_weak(Lower *L, const Weak *w) {
     if (w->op == WEAK_PARAM) return klower_need(L, w->source, -1, 0);
     if (w->a && w->a->op != WEAK_CONST) return need_of_weak(L, w->a);
@@ -160,7 +158,11 @@ static qs_status need_of_ref(Lower *L, KRef r) {
 /* Has it that value at every position, and before the first? */
 static bool is_early(const KIns *i) {
     switch ((KOp)i->op) {
-    case K_STRIDE: case K_POS: case K_BLKPOS: case K_BLKIDX: case K_BLKCNT: return false;
+    case K_STRIDE:
+    case K_POS:
+    case K_BLKPOS:
+    case K_BLKIDX:
+    case K_BLKCNT: return false;
     default: return kir_ops[i->op].effect == KE_PURE;
     }
 }
@@ -201,7 +203,7 @@ qs_status klval_constants(Lower *L, const Val *v, const char *what, int64_t *out
     return *n = (int)count, QS_OK;
 }
 
-/* -- what elements stay ------------------------------------------------------------------------------------------ */
+/* -- what elements stay -------------------------------------------------------------------------------------------- */
 qs_dtype klval_element(const Val *v) { return v->u.array->converts ? v->u.array->as : (qs_dtype)v->dtype; }
 
 ArrayRef *klval_declare_elements(Lower *L, Val *v, qs_dtype d) {
@@ -393,7 +395,7 @@ static qs_status check_wraps(Lower *L, Elem e, const Val *v, int n) {
     return QS_OK;
 }
 
-/* -- elementwise ------------------------------------------------------------------------------------------------- */
+/* -- elementwise --------------------------------------------------------------------------------------------------- */
 qs_status klval_each(Lower *L, Elem e, const Val *args, int n, MapFn *f, const void *ud, Val *out) {
     Val v[KLVAL_OPERANDS];
     SmallShape of[KLVAL_OPERANDS], s;
@@ -489,7 +491,7 @@ qs_status klval_unary(Lower *L, Op op, const Val *a, Val *out) {
     return klval_each(L, op == OP_NEG ? EL_neg : EL_real, a, 1, unary_one, &which, out);
 }
 
-/* -- conversions and types --------------------------------------------------------------------------------------- */
+/* -- conversions and types ----------------------------------------------------------------------------------------- */
 void klval_narrow(Lower *L, const Val *v, qs_dtype d, Val *out) {
     int64_t n = klval_count(v);
     Num *nums = new_nums(L, n);
@@ -550,7 +552,7 @@ bool klval_same(const Val *a, const Val *b) {
     }
 }
 
-/* -- names for messages ------------------------------------------------------------------------------------------ */
+/* -- names for messages -------------------------------------------------------------------------------------------- */
 static const char *scalar_name(Lower *L, qs_dtype d) {
     if (d == L->c->scalar_dtype) return "scalar";
     if (d == qdtype_complex_of(L->c->scalar_dtype)) return "cscalar";

@@ -37,7 +37,7 @@ static void learn(Lower *L, bool *flag) { kbuild_learn(&L->walk, flag); }
 
 static int parts_of(qs_dtype d) { return qdtype_is_complex(d) ? 2 : 1; }
 
-/* -- storage ----------------------------------------------------------------------------------------------------- */
+/* -- storage ------------------------------------------------------------------------------------------------------- */
 /* A value of the type, of no known contents: only in a pass that will be repeated. */
 static void placeholder(Lower *L, const Val *type, Val *out) {
     int64_t n = klval_count(type);
@@ -59,8 +59,8 @@ static void unknown_or_placeholder(Lower *L, const Var *v, Val *out) {
 static void declare_memory(Lower *L, Var *v) {
     int64_t n = klval_count(&v->stored) * parts_of(v->stored.dtype);
     v->slots = qarena_alloc(L->arena, sizeof *v->slots);
-    v->slots[0] = klnum_emit(L, (KMake){K_LARRAY, .own = qdtype_real_of(v->stored.dtype),
-                                        .imm = (uint64_t)(n ? n : 1)});
+    v->slots[0] =
+        klnum_emit(L, (KMake){K_LARRAY, .own = qdtype_real_of(v->stored.dtype), .imm = (uint64_t)(n ? n : 1)});
 }
 
 static void declare_locals(Lower *L, Var *v, const Val *init) {
@@ -142,7 +142,7 @@ static void stored_value(Lower *L, const Var *v, Val *out) {
     out->made = klvar_made(L, v);
 }
 
-/* -- reading ----------------------------------------------------------------------------------------------------- */
+/* -- reading ------------------------------------------------------------------------------------------------------- */
 static void note_early(Lower *L, Var *v, uint32_t pos, Val *out) {
     if (!v->early) v->early = true, v->early_pos = pos, v->early_loop = kbuild_outermost_turns(&L->walk);
     unknown_or_placeholder(L, v, out);
@@ -178,7 +178,7 @@ qs_status klvar_read_part(Lower *L, Var *v, int64_t i, uint32_t pos, Num *out) {
     return QS_OK;
 }
 
-/* -- assigning --------------------------------------------------------------------------------------------------- */
+/* -- assigning ----------------------------------------------------------------------------------------------------- */
 static qs_status cannot_join(Lower *L, const Var *v, const Val *x, uint32_t pos) {
     return klower_error(L, QS_ETYPE, pos, "%s is %s here and %s elsewhere; in a kernel a variable keeps one type",
                         v->name->s, klval_type_name(L, x), klval_type_name(L, &v->type));
@@ -294,7 +294,7 @@ qs_status klvar_memory(Lower *L, Var *v, uint32_t pos, Val *out) {
     return klvar_read(L, v, pos, &ignored);
 }
 
-/* -- hidden locals ----------------------------------------------------------------------------------------------- */
+/* -- hidden locals ------------------------------------------------------------------------------------------------- */
 void klvar_hidden_begin(Lower *L, Var *v) {
     v->merged = true, v->slots = NULL;
     if (v->type.kind == V_NUM) declare(L, v, NULL);
@@ -314,7 +314,7 @@ void klvar_hidden_get(Lower *L, Var *v, Val *out) {
     else unknown_or_placeholder(L, v, out);
 }
 
-/* -- the start and the end of a function ------------------------------------------------------------------------- */
+/* -- the start and the end of a function --------------------------------------------------------------------------- */
 static void reset(Lower *L, Var *v) {
     v->home = NULL, v->slots = NULL, v->converts = v->typed = v->early = false;
     v->val = (Val){0};

@@ -26,7 +26,7 @@ qs_status kloop_decline(Loops *L, uint32_t pos, const char *fmt, ...) {
     return QS_EVALUE;
 }
 
-/* -- one pass ---------------------------------------------------------------------------------------------------- */
+/* -- one pass ------------------------------------------------------------------------------------------------------ */
 static void make_room(Loops *L, InlineFrame *r, int n) {
     if (r->nvars + n <= r->cap) return;
     r->cap = 2 * r->cap + n;
@@ -84,15 +84,12 @@ static void declare_all(Loops *L, InlineFrame *in) {
         kloop_declare(L, v, &init);
         if (reduced && v->reduce == REDUCE_PRODUCT) kloop_watch(L, v);
         bool asked = in == L->root ? v->entry.kind == LOOP_UNSET : v->doubted;
-        if (asked && L->mode != MODE_PARALLEL)
-            v->given = kbuild_local(&L->walk, kbuild_int(&L->walk, QS_B1, 0));
+        if (asked && L->mode != MODE_PARALLEL) v->given = kbuild_local(&L->walk, kbuild_int(&L->walk, QS_B1, 0));
     }
     for (InlineFrame *i = in->child; i; i = i->next) declare_all(L, i);
 }
 
-static bool has_return(const Node *loop) {
-    return kquery_node(kquery_body_of(loop), true, kquery_is_return, NULL);
-}
+static bool has_return(const Node *loop) { return kquery_node(kquery_body_of(loop), true, kquery_is_return, NULL); }
 
 static void begin_pass(Loops *L, Arena *scratch) {
     const Func *f = L->job->func;
@@ -116,7 +113,7 @@ static void begin_pass(Loops *L, Arena *scratch) {
     if (has_return(L->job->loop)) L->returned = kbuild_local(&L->walk, kloop_f64(L, 0));
 }
 
-/* -- the end ----------------------------------------------------------------------------------------------------- */
+/* -- the end ------------------------------------------------------------------------------------------------------- */
 static void put(Loops *L, LoopBindKind where, int slot, KRef v) {
     uint64_t param = (uint64_t)kloop_results_param(L, where);
     kbuild_emit(&L->walk, (KMake){K_STORE, .a = kloop_i64(L, slot), .b = v, .imm = param});
@@ -212,7 +209,11 @@ static qs_status serial_pass(Loops *L) {
 
 /* What a chunk has added up goes to its place among the parts. */
 static void store_parts(Loops *L) {
-    KParam p = {.name = qstr_cname(L->c, "parts"), .kind = KP_ARRAY, .dtype = QS_F64, .rank = 1, .contiguous = true,
+    KParam p = {.name = qstr_cname(L->c, "parts"),
+                .kind = KP_ARRAY,
+                .dtype = QS_F64,
+                .rank = 1,
+                .contiguous = true,
                 .unit_last = true};
     KRef pos = kbuild_pure(&L->walk, (KMake){K_POS, .own = QS_I64});
     for (int i = 0; i < L->root->nvars; i++) {
@@ -249,7 +250,10 @@ static qs_status parallel_pass(Loops *L) {
     return QS_OK;
 }
 
-typedef struct { Arena *arena; LoopCode *out, *guard; } Version;
+typedef struct {
+    Arena *arena;
+    LoopCode *out, *guard;
+} Version;
 
 static qs_status keep_code(Loops *L, Arena *arena, LoopCode *out) {
     out->func = kbuild_keep(&L->walk, arena);
@@ -296,7 +300,10 @@ static void versions(Loops *L, Arena *arena) {
     Node *loop = L->job->loop;
     find_written(L, &loop);
     make_room(L, L->root, LOOP_FIELDS);
-    if (version(L, MODE_EXACT, arena, &r->exact, NULL) != QS_OK) { r->exact.func = NULL; return; }
+    if (version(L, MODE_EXACT, arena, &r->exact, NULL) != QS_OK) {
+        r->exact.func = NULL;
+        return;
+    }
     bool saves = L->nchecks > 0;
     for (; L->axes > 0; L->axes--) {
         r->depth = L->axes, r->chunked = L->chunked;
@@ -312,8 +319,11 @@ qs_status kloop_lower(Ctx *c, Arena *arena, const LoopJob *job, LoopResult *out)
     qarena_init(&kept, c);
     *out = (LoopResult){0};
     InlineFrame root = {.func = job->func, .source = -1, .return_depth = -1};
-    Loops L = {.walk = {.rules = &kloop_rules, .c = c, .keep = &kept, .root = &root}, .keep_result = arena,
-               .job = job, .out = out, .nest = nest_of(job->loop)};
+    Loops L = {.walk = {.rules = &kloop_rules, .c = c, .keep = &kept, .root = &root},
+               .keep_result = arena,
+               .job = job,
+               .out = out,
+               .nest = nest_of(job->loop)};
     versions(&L, arena);
     c->err = before;
     qmem_free(c, L.binds, L.cap_binds * sizeof *L.binds);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* -- built-ins of numbers --------------------------------------------------------------------------------------- */
+/* -- built-ins of numbers ------------------------------------------------------------------------------------------ */
 static KRef real_row(Loops *L, Elem e, const Number *a) {
     KRef x[LOOP_ROW_ARGS];
     for (int i = 0; i < kelem_info[e].nargs; i++) x[i] = kloop_real(L, a[i]);
@@ -137,12 +137,24 @@ static qs_status float_fn(Loops *L, int imm, const Number *a, Number *out) {
 
 /* Those that are no row of elem.def, or are quicker for whole numbers. */
 typedef qs_status BuiltinFn(Loops *, int imm, const Number *args, Number *out);
-static const struct { const char *name; int nargs; BuiltinFn *fn; int imm; } builtins[] = {
-    {"int", 1, int_fn, 0}, {"float", 1, float_fn, 0}, {"pow", 2, operator_fn, OP_POW},
-    {"min", 2, operator_fn, OP_MINEQ}, {"max", 2, operator_fn, OP_MAXEQ},
-    {"mod", 2, mod_fn, 0}, {"periodize", 2, mod_fn, 0}, {"shl", 2, shift_fn, EL_shl}, {"shr", 2, shift_fn, EL_shr},
-    {"and", 2, bits_fn, EL_bitand}, {"or", 2, bits_fn, EL_bitor}, {"xor", 2, bits_fn, EL_bitxor},
-    {"not", 1, bits_fn, EL_bitnot}};
+static const struct {
+    const char *name;
+    int nargs;
+    BuiltinFn *fn;
+    int imm;
+} builtins[] = {{"int", 1, int_fn, 0},
+                {"float", 1, float_fn, 0},
+                {"pow", 2, operator_fn, OP_POW},
+                {"min", 2, operator_fn, OP_MINEQ},
+                {"max", 2, operator_fn, OP_MAXEQ},
+                {"mod", 2, mod_fn, 0},
+                {"periodize", 2, mod_fn, 0},
+                {"shl", 2, shift_fn, EL_shl},
+                {"shr", 2, shift_fn, EL_shr},
+                {"and", 2, bits_fn, EL_bitand},
+                {"or", 2, bits_fn, EL_bitor},
+                {"xor", 2, bits_fn, EL_bitxor},
+                {"not", 1, bits_fn, EL_bitnot}};
 
 static qs_status real_builtin(Loops *L, const char *name, const Number *args, int nargs, Number *out) {
     for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
@@ -202,7 +214,7 @@ static qs_status builtin(Loops *L, const char *name, Value *args, int nargs, Val
     return of_numbers(L, name, args, nargs, out);
 }
 
-/* -- functions of the program ------------------------------------------------------------------------------------ */
+/* -- functions of the program -------------------------------------------------------------------------------------- */
 /* vec, vec2 …; mat, which a vec is, too, and mat2x2 … */
 bool kloop_has_shape(const char *name, const Value *v) {
     char exact[32];
@@ -227,8 +239,7 @@ static qs_status accept_type(Loops *L, const Func *f, const Param *p, Value *v) 
     bool given = p >= f->params && p < f->params + f->nparams;
     if (given && v->what == WHAT_OBJECT && L->job->is_of_class(L->job->ud, v->host.source, f, (int)(p - f->params)))
         return QS_OK;
-    if (v->what == WHAT_NUMBER)
-        return name && is_type_parameter(f, name) ? QS_OK : kloop_convert(L, name, &v->num);
+    if (v->what == WHAT_NUMBER) return name && is_type_parameter(f, name) ? QS_OK : kloop_convert(L, name, &v->num);
     if (name && kloop_has_shape(name->s, v)) return QS_OK;
     bool real = v->what == WHAT_ARRAY && (v->host.dtype == L->c->scalar_dtype);
     bool fits = name && v->host.rank < 4 && !strcmp(name->s, ranks[v->host.rank]);
@@ -417,7 +428,17 @@ static qs_status convert_argument(Walk *w, TypeExpr *type, const char *what, uin
 }
 
 const CallRules kloop_call_rules = {
-    .place = "a compiled loop", .most_calls = LOOP_CALLS, .variable = kloop_variable, .function = function,
-    .outside = kloop_outside, .callee = callee_of, .apply = apply, .convert = convert_argument,
-    .may_inline = may_inline, .new_frame = new_frame, .enter = enter, .bind = bind, .result = result,
+    .place = "a compiled loop",
+    .most_calls = LOOP_CALLS,
+    .variable = kloop_variable,
+    .function = function,
+    .outside = kloop_outside,
+    .callee = callee_of,
+    .apply = apply,
+    .convert = convert_argument,
+    .may_inline = may_inline,
+    .new_frame = new_frame,
+    .enter = enter,
+    .bind = bind,
+    .result = result,
 };

@@ -14,7 +14,7 @@ Number kloop_to_complex(Loops *L, Number a) {
     return a.kind == LOOP_COMPLEX ? a : kloop_complex(kloop_real(L, a), kloop_f64(L, 0));
 }
 
-/* -- operators --------------------------------------------------------------------------------------------------- */
+/* -- operators ----------------------------------------------------------------------------------------------------- */
 static KPair pair(Number a) { return (KPair){a.v, a.im}; }
 static Number number(KPair p) { return kloop_complex(p.re, p.im); }
 
@@ -88,7 +88,7 @@ qs_status kloop_complex_unary(Loops *L, Op op, Number a, Number *out) {
     return *out = a, QS_OK;
 }
 
-/* -- built-ins --------------------------------------------------------------------------------------------------- */
+/* -- built-ins ----------------------------------------------------------------------------------------------------- */
 /* Complex numbers as a row makes them: complex itself, and what the parts of a real number are. */
 static qs_status of_real(Loops *L, Elem e, const Number *a, Number *out) {
     KRef x[2] = {kloop_real(L, a[0]), kelem_info[e].nargs == 2 ? kloop_real(L, a[1]) : 0};

@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-/* -- what does not depend on the turn ---------------------------------------------------------------------------- */
+/* -- what does not depend on the turn ------------------------------------------------------------------------------ */
 static bool is_invariant(const KFunc *f, KRef r) {
     const KIns *i = &f->ins[r];
     if (i->op == K_FOR || i->op == K_POS || kir_ops[i->op].effect != KE_PURE) return false;
@@ -23,8 +23,13 @@ KRef kloop_last_of(Loops *L, const Level *v) {
     return kloop_op(L, K_ADD, v->first, kloop_op(L, K_MUL, n, step));
 }
 
-/* -- subscripts -------------------------------------------------------------------------------------------------- */
-typedef struct { int level; int64_t factor; Affine rest; bool ok; } Subscript; /* level -1: no counter at all */
+/* -- subscripts ---------------------------------------------------------------------------------------------------- */
+typedef struct {
+    int level;
+    int64_t factor;
+    Affine rest;
+    bool ok;
+} Subscript; /* level -1: no counter at all */
 
 static int level_of(const Loops *L, KRef r) {
     for (int i = 0; i < L->nlevels; i++)
@@ -72,7 +77,7 @@ static unsigned equal_counters(const Loops *L, const Touch *s, const Touch *t) {
     return equal;
 }
 
-/* -- how many loops ---------------------------------------------------------------------------------------------- */
+/* -- how many loops ------------------------------------------------------------------------------------------------ */
 static bool is_axis(const Loops *L, int i) {
     const Level *v = &L->level[i];
     return v->counter && !v->by_turns && fabs(v->step) < 0x1p20 && is_invariant(L->f, v->first) &&
@@ -98,8 +103,9 @@ static int independent(Loops *L, int depth) {
             int most = 0;
             while (most < depth && equal >> most & 1) most++;
             if (!most)
-                (void)kloop_decline(L, t->pos, i == k ? "several turns may write the same element of %s"
-                                                      : "a turn may use an element of %s that another one writes",
+                (void)kloop_decline(L, t->pos,
+                                    i == k ? "several turns may write the same element of %s"
+                                           : "a turn may use an element of %s that another one writes",
                                     array_name(L, s));
             depth = most;
         }
@@ -161,7 +167,7 @@ int kloop_parallel_depth(Loops *L) {
     return (L->chunked || L->random) && depth ? 1 : depth;
 }
 
-/* -- bounds over all turns --------------------------------------------------------------------------------------- */
+/* -- bounds over all turns ----------------------------------------------------------------------------------------- */
 bool kloop_is_wide(const Loops *L, KRef r) {
     for (uint32_t i = 0; i < L->nwide; i++)
         if (L->wide[i] == r) return true;
@@ -196,13 +202,19 @@ bool kloop_has_range(const Loops *L, KRef r) {
     KRef lo, hi;
     if (kloop_is_wide(L, r)) return false;
     switch (i->op) {
-    case K_CONST: case K_PARAM: case K_DIM: case K_STRIDE: case K_POS: return qdtype_is_int((qs_dtype)i->dtype);
+    case K_CONST:
+    case K_PARAM:
+    case K_DIM:
+    case K_STRIDE:
+    case K_POS: return qdtype_is_int((qs_dtype)i->dtype);
     case K_FOR: return kir_is_const(f, i->c, &k) && kloop_has_range(L, i->a) && kloop_has_range(L, i->b);
-    case K_MIN: case K_MAX:
+    case K_MIN:
+    case K_MAX:
         if (qdtype_is_int((qs_dtype)i->dtype) && is_kept(L, i, &lo, &hi)) return true;
         /* fall through */
-    case K_ADD: case K_SUB: case K_MUL:
-        return qdtype_is_int((qs_dtype)i->dtype) && kloop_has_range(L, i->a) && kloop_has_range(L, i->b);
+    case K_ADD:
+    case K_SUB:
+    case K_MUL: return qdtype_is_int((qs_dtype)i->dtype) && kloop_has_range(L, i->a) && kloop_has_range(L, i->b);
     case K_NEG: return qdtype_is_int((qs_dtype)i->dtype) && kloop_has_range(L, i->a);
     case K_BOUND: return kloop_has_range(L, i->b);
     case K_MOD: return qdtype_is_int((qs_dtype)i->dtype) && kir_is_const(f, i->b, &k) && k > 0;
@@ -210,8 +222,15 @@ bool kloop_has_range(const Loops *L, KRef r) {
     }
 }
 
-typedef struct { KRef lo, hi; } Bounds;
-typedef struct { Loops *L; KFunc *from, *to; Bounds *known; KRef *same; } Guard;
+typedef struct {
+    KRef lo, hi;
+} Bounds;
+typedef struct {
+    Loops *L;
+    KFunc *from, *to;
+    Bounds *known;
+    KRef *same;
+} Guard;
 
 static KRef op(Guard *g, KOp k, KRef a, KRef b) {
     return kir_fold(g->to, (KMake){k, .a = a, .b = b, .pos = g->L->pos});
@@ -250,9 +269,10 @@ static Bounds compute(Guard *g, KRef r) {
     KRef lo, hi;
     Bounds a, b;
     switch (i.op) {
-    case K_CONST: case K_PARAM: case K_DIM: case K_STRIDE:
-        a.lo = kir_add(g->to, kir_like(&i, 0, 0, 0));
-        return a.hi = a.lo, a;
+    case K_CONST:
+    case K_PARAM:
+    case K_DIM:
+    case K_STRIDE: a.lo = kir_add(g->to, kir_like(&i, 0, 0, 0)); return a.hi = a.lo, a;
     case K_POS:
         if (g->L->chunked) return (Bounds){number(g, 0), number(g, LOOP_CHUNKS - 1)};
         return (Bounds){number(g, 0), op(g, K_SUB, turns_of(g, &g->L->level[i.imm]), number(g, 1))};
@@ -286,7 +306,7 @@ static Bounds bounds_of(Guard *g, KRef r) {
     return g->known[r];
 }
 
-/* -- the guard --------------------------------------------------------------------------------------------------- */
+/* -- the guard ----------------------------------------------------------------------------------------------------- */
 static void put(Guard *g, int param, int slot, KRef v) {
     kir_add(g->to, (KMake){K_STORE, .a = number(g, slot), .b = v, .imm = (uint64_t)param, .pos = g->L->pos});
 }
@@ -341,8 +361,12 @@ static void put_tests(Guard *g, int where) {
 qs_status kloop_guard(Loops *L, Arena *arena, LoopCode *out) {
     Guard g = {.L = L, .from = L->f};
     int n = L->f->nparams;
-    KParam result = {.name = qstr_cname(L->c, "wholes"), .kind = KP_ARRAY, .dtype = QS_I64, .rank = 1,
-                     .contiguous = true, .unit_last = true};
+    KParam result = {.name = qstr_cname(L->c, "wholes"),
+                     .kind = KP_ARRAY,
+                     .dtype = QS_I64,
+                     .rank = 1,
+                     .contiguous = true,
+                     .unit_last = true};
     g.to = kir_new(L->c, arena, qstr_cname(L->c, "guard"), L->f->src);
     g.to->rank = 1, g.to->serial = true;
     g.known = qarena_alloc(L->arena, qmem_size(L->f->nins, sizeof *g.known, 0));

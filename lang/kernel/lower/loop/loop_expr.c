@@ -21,7 +21,7 @@ qs_status kloop_number(Loops *L, Node *n, Number *out) {
     return kloop_real_number(L, &v, out);
 }
 
-/* -- choices ----------------------------------------------------------------------------------------------------- */
+/* -- choices ------------------------------------------------------------------------------------------------------- */
 static bool is_effect(const Node *n, void *ud) { return (void)ud, n->kind == N_INDEX || n->kind == N_CALL; }
 
 /* Reads no memory and calls nothing.  Arithmetic of ints may fail all the same, which only its code shows. */
@@ -30,7 +30,10 @@ static bool is_plain(const Node *n) {
     return !kquery_node((NodeList){&root, 1}, true, is_effect, NULL);
 }
 
-typedef struct { uint32_t nins, nfaults, loose, loose_pos; bool *set; } Mark;
+typedef struct {
+    uint32_t nins, nfaults, loose, loose_pos;
+    bool *set;
+} Mark;
 
 static void *mark(Walk *w) {
     const Loops *L = (const Loops *)w;
@@ -66,15 +69,18 @@ static qs_status select_rule(Walk *w, KRef c, Value *a, Value *b, Value *out) {
 
 /* Both sides may fail, so only one is computed.  The value lies in a LOCAL, a double without its twin; its kind is
  * known only inside. */
-typedef struct { KRef locals[LOOP_COMPLEX + 1], im; bool set; Number value; } Choice;
+typedef struct {
+    KRef locals[LOOP_COMPLEX + 1], im;
+    bool set;
+    Number value;
+} Choice;
 
 static void *choice(Walk *w, const Node *n, KRef cond) {
     static const qs_dtype dtypes[] = {
         [LOOP_NUM] = QS_F64, [LOOP_INT] = QS_I64, [LOOP_BOOL] = QS_B1, [LOOP_COMPLEX] = QS_F64};
     Choice *c = qarena_alloc(w->arena, sizeof *c);
     (void)n, (void)cond;
-    for (unsigned k = LOOP_NUM; k <= LOOP_COMPLEX; k++)
-        c->locals[k] = kbuild_local(w, kbuild_int(w, dtypes[k], 0));
+    for (unsigned k = LOOP_NUM; k <= LOOP_COMPLEX; k++) c->locals[k] = kbuild_local(w, kbuild_int(w, dtypes[k], 0));
     c->im = kbuild_local(w, kbuild_const(w, QS_F64, 0));
     return c;
 }
@@ -122,7 +128,7 @@ static qs_status choose(Walk *w, Value *c, Value *a, Value *b, Value *out) {
     return kloop_vector_choose((Loops *)w, c, a, b, out);
 }
 
-/* -- expressions ------------------------------------------------------------------------------------------------- */
+/* -- expressions --------------------------------------------------------------------------------------------------- */
 qs_status kloop_operator(Loops *L, Op op, const Value *x, const Value *y, Value *out) {
     Value r = {.what = WHAT_NUMBER}, a = *x, b = *y;
     kloop_short(L, &a);
@@ -187,8 +193,7 @@ static void hold(Loops *L, const bool *asks, Value *list) {
     for (int i = 0; i < list->n; i++)
         if (asks[i]) lost = kloop_or(L, lost, is_lost(L, given[i]));
     kbuild_set(&L->walk, f64, lost);
-    for (int i = 0; i < list->n; i++)
-        kbuild_set(&L->walk, again[i], kloop_held(L, lost, given[i]).v);
+    for (int i = 0; i < list->n; i++) kbuild_set(&L->walk, again[i], kloop_held(L, lost, given[i]).v);
     kloop_flow(L, K_END, 0);
     list->f64 = kbuild_get(&L->walk, f64);
     kloop_merge(L, list, again);
@@ -235,15 +240,30 @@ static qs_status other(Walk *w, Node *n, Value *out) {
     (void)out;
     switch ((NodeKind)n->kind) {
     case N_STR: return kloop_decline(L, n->pos, "a string");
-    case N_RANGE: case N_COLON: return kloop_decline(L, n->pos, "a slice or a range as a value");
+    case N_RANGE:
+    case N_COLON: return kloop_decline(L, n->pos, "a slice or a range as a value");
     default: return kloop_decline(L, n->pos, "an expression of this kind");
     }
 }
 
 const ExprRules kloop_expr_rules = {
-    .literal = literal, .unary = unary, .binary = binary, .boolean = boolean, .truth = truth,
-    .elementwise = elementwise, .many = many, .choose = choose,
-    .cheap = is_plain, .mark = mark, .take_back = take_back, .select = select_rule,
-    .choice = choice, .choice_set = choice_set, .choice_get = choice_get, .matrix = matrix, .field = field,
-    .index = kloop_load, .other = other,
+    .literal = literal,
+    .unary = unary,
+    .binary = binary,
+    .boolean = boolean,
+    .truth = truth,
+    .elementwise = elementwise,
+    .many = many,
+    .choose = choose,
+    .cheap = is_plain,
+    .mark = mark,
+    .take_back = take_back,
+    .select = select_rule,
+    .choice = choice,
+    .choice_set = choice_set,
+    .choice_get = choice_get,
+    .matrix = matrix,
+    .field = field,
+    .index = kloop_load,
+    .other = other,
 };

@@ -16,7 +16,10 @@
 #include <math.h>
 
 enum { FACTS = 32, DEEP = 8 };
-typedef struct { Rest that[FACTS]; int n; } Facts; /* `sum` is not negative if `given` is not */
+typedef struct {
+    Rest that[FACTS];
+    int n;
+} Facts; /* `sum` is not negative if `given` is not */
 
 /* Its value is that of the sum it is written as, and no digit was lost. */
 static bool is_exact(const Loops *L, KRef r, int depth) {
@@ -46,7 +49,10 @@ static bool guard_knows(const Loops *L, const Affine *a) {
 /* -- what was asked ------------------------------------------------------------------------------------------------ */
 /* Whether `a op b` holds is known: LT, LE, EQ, NE. */
 typedef void Hears(Loops *L, void *ud, KOp op, KRef a, KRef b, bool holds);
-typedef struct { Hears *fn; void *ud; } Hearer;
+typedef struct {
+    Hears *fn;
+    void *ud;
+} Hearer;
 
 /* a of `a && b` where b was computed only if a held; see `guarded` of walk/expr.c.  0: r is no such thing. */
 static KRef first_of_and(const KFunc *f, KRef r, KRef *b) {
@@ -96,7 +102,12 @@ static void hear_whole(Loops *L, void *ud, KOp op, KRef a, KRef b, bool holds) {
 }
 
 /* -- of floats ----------------------------------------------------------------------------------------------------- */
-typedef struct { KRef x; bool number, positive; Facts *to; KRef at; } OfFloat;
+typedef struct {
+    KRef x;
+    bool number, positive;
+    Facts *to;
+    KRef at;
+} OfFloat;
 
 /* A float that is a whole number, and constants.  Two numbers that are not known might have lost digits before they
  * cancel; one is at most what the size of an array leaves it when the proof is done, so it has them all. */
@@ -167,7 +178,10 @@ bool kloop_is_number(Loops *L, KRef x) {
 /* The shortest are kept. */
 static void keep(Proof *out, const Rest *rest) {
     int longest = 0;
-    if (out->n < PROOF_RESTS) { out->rest[out->n++] = *rest; return; }
+    if (out->n < PROOF_RESTS) {
+        out->rest[out->n++] = *rest;
+        return;
+    }
     for (int i = 1; i < out->n; i++)
         if (out->rest[i].sum.n > out->rest[longest].sum.n) longest = i;
     if (out->rest[longest].sum.n > rest->sum.n) out->rest[longest] = *rest;

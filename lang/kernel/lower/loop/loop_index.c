@@ -16,8 +16,8 @@ typedef struct {
     int n;
     Number index[QS_MAX_RANK];
     int count[2], sliced;
-    KRef guard;                  /* what must hold for the elements to exist; 0: they do */
-    bool row;                    /* of a matrix that is a vector here, index[0] is that of a whole row */
+    KRef guard; /* what must hold for the elements to exist; 0: they do */
+    bool row;   /* of a matrix that is a vector here, index[0] is that of a whole row */
 } Access;
 
 static qs_dtype dtype_of(const Access *a) { return (qs_dtype)a->base.host.dtype; }
@@ -25,8 +25,12 @@ static const char *shown_name(const Access *a) { return a->p.name ? a->p.name : 
 
 static int array_param(Loops *L, const Value *array) {
     const LoopValue *h = &array->host;
-    KParam p = {.name = (Str *)(uintptr_t)array->name, .kind = KP_ARRAY, .dtype = h->dtype, .rank = h->rank,
-                .contiguous = h->contiguous, .unit_last = h->unit_last};
+    KParam p = {.name = (Str *)(uintptr_t)array->name,
+                .kind = KP_ARRAY,
+                .dtype = h->dtype,
+                .rank = h->rank,
+                .contiguous = h->contiguous,
+                .unit_last = h->unit_last};
     return kloop_param(L, &p, (LoopBind){LOOP_SOURCE, h->source});
 }
 
@@ -40,7 +44,7 @@ KRef kloop_extent(Loops *L, const Value *array, int axis) {
     return kmemory_extent(&L->walk, &a, axis);
 }
 
-/* -- places ------------------------------------------------------------------------------------------------------ */
+/* -- places -------------------------------------------------------------------------------------------------------- */
 static KRef whole_index(Loops *L, const Access *a, Number n, KRef *shown) {
     char text[160];
     KRef t = n.kind == LOOP_INT && !ksubscript_is_mapped(a->p.mode) ? n.v : kloop_twin(L, n);
@@ -48,7 +52,8 @@ static KRef whole_index(Loops *L, const Access *a, Number n, KRef *shown) {
     KRef x = kloop_real(L, n);
     snprintf(text, sizeof text, "an index of %.80s is not a number", a->p.name ? a->p.name : "the array");
     if (!kloop_is_number(L, x)) kloop_fail_unless(L, kloop_op(L, K_EQ, x, x), QS_EINDEX, text, 0, 0);
-    *shown = kbuild_pure(&L->walk, (KMake){K_MATH, .flag = ksubscript_is_down(a->written) ? MF_floor : MF_trunc, .a = x});
+    *shown =
+        kbuild_pure(&L->walk, (KMake){K_MATH, .flag = ksubscript_is_down(a->written) ? MF_floor : MF_trunc, .a = x});
     if (a->written == ACC_DEFAULT) kloop_note_fraction(L, x, *shown);
     t = kloop_cast(L, *shown, QS_I64);
     return kloop_op(L, K_MIN, kloop_op(L, K_MAX, t, kloop_i64(L, LOOP_INDEX_LEAST)), kloop_i64(L, LOOP_INDEX_MOST));
@@ -98,14 +103,19 @@ static KRef linear(Loops *L, const Access *a, const KRef *at) {
 }
 
 static void touched(Loops *L, const Access *a, const KRef *at, bool store, SumKind sum) {
-    Touch t = {.param = array_param(L, &a->base), .source = a->base.host.source, .rank = a->p.rank, .store = store,
-               .plain = !ksubscript_is_mapped(a->p.mode), .sum = sum, .pos = L->pos};
+    Touch t = {.param = array_param(L, &a->base),
+               .source = a->base.host.source,
+               .rank = a->p.rank,
+               .store = store,
+               .plain = !ksubscript_is_mapped(a->p.mode),
+               .sum = sum,
+               .pos = L->pos};
     memcpy(t.at, at, (size_t)t.rank * sizeof *at);
     qmem_grow(L->c, &L->touches, &L->cap_touches, L->ntouches, sizeof t);
     L->touches[L->ntouches++] = t;
 }
 
-/* -- what is accessed -------------------------------------------------------------------------------------------- */
+/* -- what is accessed ---------------------------------------------------------------------------------------------- */
 static qs_status base_of(Loops *L, Node *n, Access *a) {
     Node *base = n->u.index.base;
     bool named = base->kind == N_IDENT && base->u.ident.sym;
@@ -222,7 +232,7 @@ static qs_status access_of(Loops *L, Node *n, Access *a) {
     return L->pos = n->pos, QS_OK;
 }
 
-/* -- elements ---------------------------------------------------------------------------------------------------- */
+/* -- elements ------------------------------------------------------------------------------------------------------ */
 static Number from_memory(Loops *L, KRef v, qs_dtype d) {
     double lo, hi;
     if (d == QS_B1) return kloop_bool(v);
@@ -282,8 +292,7 @@ static qs_status may_store(Loops *L, const Access *a, bool complex) {
     qs_dtype d = dtype_of(a);
     if (!a->base.host.writable || a->base.mods.flags & MOD_CONST)
         return kloop_decline(L, L->pos, "%s cannot be written", shown_name(a));
-    if (qdtype_is_short(d))
-        return kloop_decline(L, L->pos, "%s holds %s", shown_name(a), qdtype_info[d].name);
+    if (qdtype_is_short(d)) return kloop_decline(L, L->pos, "%s holds %s", shown_name(a), qdtype_info[d].name);
     if (complex && !qdtype_is_complex(d))
         return kloop_decline(L, L->pos, "%s cannot hold complex numbers", shown_name(a));
     return QS_OK;
@@ -303,7 +312,11 @@ static qs_status store(Loops *L, const Access *a, const KRef *at, Number n, SumK
 
 /* x[…] += v in the chunk's own copy of x. */
 static qs_status add_to_copy(Loops *L, const Access *a, const KRef *at, Op op, Number v) {
-    KParam p = {.name = qstr_cname(L->c, "sums"), .kind = KP_ARRAY, .dtype = QS_F64, .rank = 1, .contiguous = true,
+    KParam p = {.name = qstr_cname(L->c, "sums"),
+                .kind = KP_ARRAY,
+                .dtype = QS_F64,
+                .rank = 1,
+                .contiguous = true,
                 .unit_last = true};
     int number = kloop_sum_array(L, a->base.host.source);
     uint64_t param = (uint64_t)kloop_param(L, &p, (LoopBind){LOOP_SUMS, number});
@@ -316,7 +329,7 @@ static qs_status add_to_copy(Loops *L, const Access *a, const KRef *at, Op op, N
     return QS_OK;
 }
 
-/* -- rows -------------------------------------------------------------------------------------------------------- */
+/* -- rows ---------------------------------------------------------------------------------------------------------- */
 /* That all exist was tested with the first and the last. */
 static qs_status load_slice(Loops *L, const Access *a, Value *out) {
     KRef at[QS_MAX_RANK];
@@ -364,7 +377,7 @@ void kloop_short(Loops *L, Value *v) {
     }
 }
 
-/* -- statements -------------------------------------------------------------------------------------------------- */
+/* -- statements ---------------------------------------------------------------------------------------------------- */
 /* c[k], c a cell: an item. */
 static qs_status load_item(Loops *L, Node *n, Value *out, bool *found) {
     Node *base = n->u.index.base;

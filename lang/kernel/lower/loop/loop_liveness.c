@@ -13,8 +13,8 @@
 typedef struct {
     const Node *loop;
     const Sym *sym;
-    bool open;           /* the way to here */
-    bool brk, cont;      /* some way out of the innermost loop, some way to its next turn */
+    bool open;      /* the way to here */
+    bool brk, cont; /* some way out of the innermost loop, some way to its next turn */
     bool returned,
         ever; /* some way to a return; some way so far in the innermost try, from where an error may leave it */
     bool read;
@@ -109,7 +109,8 @@ static void walk(Liveness *w, Node *n) {
     case N_IF: walk_if(w, n); break;
     case N_MATCH: walk_match(w, n); break;
     case N_FOR: walk_for(w, n); break;
-    case N_WHILE: case N_REPEAT: walk_loop(w, n, n->u.whiles.body, n->u.whiles.cond); break;
+    case N_WHILE:
+    case N_REPEAT: walk_loop(w, n, n->u.whiles.body, n->u.whiles.cond); break;
     case N_TRY: walk_try(w, n); break;
     case N_BREAK: w->brk |= w->open, w->open = false; break;
     case N_CONTINUE: w->cont |= w->open, w->open = false; break;
@@ -118,9 +119,12 @@ static void walk(Liveness *w, Node *n) {
     }
 }
 
-/* -- what is not followed ---------------------------------------------------------------------------------------- */
+/* -- what is not followed ------------------------------------------------------------------------------------------ */
 /* inside: a function of the variable's unit or scope */
-typedef struct { const Liveness *w; bool inside, found; } Search;
+typedef struct {
+    const Liveness *w;
+    bool inside, found;
+} Search;
 
 static void search(void *ud, Node **child);
 

@@ -12,12 +12,12 @@
 
 static const double exact = 0x1p53; /* whole numbers up to here are doubles without loss */
 
-/* -- instructions ------------------------------------------------------------------------------------------------ */
+/* -- instructions -------------------------------------------------------------------------------------------------- */
 KRef kloop_cast(Loops *L, KRef a, qs_dtype to) {
     return L->f->ins[a].dtype == to ? a : kbuild_pure(&L->walk, (KMake){K_CAST, .own = to, .a = a});
 }
 
-/* -- making ------------------------------------------------------------------------------------------------------ */
+/* -- making -------------------------------------------------------------------------------------------------------- */
 Number kloop_num(KRef v) { return (Number){.kind = LOOP_NUM, .v = v}; }
 Number kloop_bool(KRef v) { return (Number){.kind = LOOP_BOOL, .v = v, .lo = 0, .hi = 1}; }
 Number kloop_int(KRef v, double lo, double hi) { return (Number){.kind = LOOP_INT, .v = v, .lo = lo, .hi = hi}; }
@@ -39,7 +39,7 @@ Number kloop_const(Loops *L, double v) {
     return n;
 }
 
-/* -- asking ------------------------------------------------------------------------------------------------------ */
+/* -- asking -------------------------------------------------------------------------------------------------------- */
 KRef kloop_real(Loops *L, Number n) { return n.kind == LOOP_NUM ? n.v : kloop_cast(L, n.v, QS_F64); }
 
 KRef kloop_twin(Loops *L, Number n) {
@@ -56,8 +56,10 @@ KRef kloop_truth(Loops *L, Number n) {
 
 bool kloop_known(Loops *L, Number n, double *v) { return kir_is_const(L->f, n.v, v); }
 
-/* -- arithmetic -------------------------------------------------------------------------------------------------- */
-typedef struct { double lo, hi; } Span;
+/* -- arithmetic ---------------------------------------------------------------------------------------------------- */
+typedef struct {
+    double lo, hi;
+} Span;
 
 static Span span_of(KOp op, Number a, Number b) {
     if (op == K_ADD) return (Span){a.lo + b.lo, a.hi + b.hi};
@@ -196,10 +198,18 @@ qs_status kloop_binary(Loops *L, Op op, Number a, Number b, Number *out) {
     switch (op) {
     case OP_ADD: return arith(L, K_ADD, a, b, out);
     case OP_SUB: return arith(L, K_SUB, a, b, out);
-    case OP_MUL: case OP_PWMUL: return arith(L, K_MUL, a, b, out);
-    case OP_DIV: case OP_PWDIV: return arith(L, K_DIV, a, b, out);
-    case OP_POW: case OP_PWPOW: return power(L, a, b, out);
-    case OP_EQ: case OP_NE: case OP_LT: case OP_LE: case OP_GT: case OP_GE: return compare(L, op, a, b, out);
+    case OP_MUL:
+    case OP_PWMUL: return arith(L, K_MUL, a, b, out);
+    case OP_DIV:
+    case OP_PWDIV: return arith(L, K_DIV, a, b, out);
+    case OP_POW:
+    case OP_PWPOW: return power(L, a, b, out);
+    case OP_EQ:
+    case OP_NE:
+    case OP_LT:
+    case OP_LE:
+    case OP_GT:
+    case OP_GE: return compare(L, op, a, b, out);
     case OP_MAXEQ: return least(L, K_MAX, a, b, out);
     case OP_MINEQ: return least(L, K_MIN, a, b, out);
     default: return kloop_decline(L, L->pos, "the operator `%s`", *qop_text(op) ? qop_text(op) : qop_inplace(op));
@@ -220,8 +230,7 @@ static qs_status negate(Loops *L, Number a, Number *out) {
 
 qs_status kloop_unary(Loops *L, Op op, Number a, Number *out) {
     if (op == OP_NEG) return negate(L, a, out);
-    if (op == OP_NOT)
-        return *out = kloop_bool(kloop_op(L, K_NOT, kloop_truth(L, a), 0)), QS_OK;
+    if (op == OP_NOT) return *out = kloop_bool(kloop_op(L, K_NOT, kloop_truth(L, a), 0)), QS_OK;
     if (a.kind == LOOP_BOOL) a = kloop_whole(L, kloop_twin(L, a), 0, 1);
     return *out = a, QS_OK;
 }

@@ -44,7 +44,7 @@ static KRef normal(Loops *L, KRef u, KRef v) {
     return kloop_op(L, K_MUL, r, math(L, MF_cos, turn));
 }
 
-/* -- which number it is ------------------------------------------------------------------------------------------- */
+/* -- which number it is -------------------------------------------------------------------------------------------- */
 /* All turns come by here, once each. */
 static bool is_every_turn(const Loops *L) {
     return L->nlevels == 1 && L->block == L->body &&
@@ -74,11 +74,10 @@ static KRef next_number(Loops *L) {
 
 void kloop_declare_random(Loops *L) {
     L->drawn = 0, L->draws = 0, L->draws_vary = false;
-    if (L->random && L->mode != MODE_PARALLEL)
-        L->drawn = kbuild_local(&L->walk, state(L, LOOP_DRAWN));
+    if (L->random && L->mode != MODE_PARALLEL) L->drawn = kbuild_local(&L->walk, state(L, LOOP_DRAWN));
 }
 
-/* -- built-ins --------------------------------------------------------------------------------------------------- */
+/* -- built-ins ----------------------------------------------------------------------------------------------------- */
 bool kloop_is_random(const char *name, int nargs) {
     return (!nargs && (!strcmp(name, "rand") || !strcmp(name, "randn"))) || (nargs == 1 && !strcmp(name, "randi"));
 }

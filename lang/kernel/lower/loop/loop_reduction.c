@@ -12,8 +12,13 @@
 #include <math.h>
 #include <string.h>
 
-/* -- mentions ---------------------------------------------------------------------------------------------------- */
-typedef struct { const Sym *sym; int mentions, accounted; uint8_t op; bool mixed; } Search;
+/* -- mentions ------------------------------------------------------------------------------------------------------ */
+typedef struct {
+    const Sym *sym;
+    int mentions, accounted;
+    uint8_t op;
+    bool mixed;
+} Search;
 
 static bool is_sym(const Node *n, const Sym *s) { return n && n->kind == N_IDENT && n->u.ident.sym == s; }
 
@@ -50,11 +55,13 @@ static bool mentions(const Node *n, const Sym *sym) {
     return s.mentions || s.mixed;
 }
 
-/* -- forms ------------------------------------------------------------------------------------------------------- */
+/* -- forms --------------------------------------------------------------------------------------------------------- */
 static uint8_t op_of(int op) {
     switch (op) {
-    case OP_ADD: case OP_SUB: return REDUCE_SUM;
-    case OP_MUL: case OP_PWMUL: return REDUCE_PRODUCT;
+    case OP_ADD:
+    case OP_SUB: return REDUCE_SUM;
+    case OP_MUL:
+    case OP_PWMUL: return REDUCE_PRODUCT;
     case OP_MAXEQ: return REDUCE_MAX;
     case OP_MINEQ: return REDUCE_MIN;
     default: return REDUCE_NOT;
@@ -130,13 +137,17 @@ uint8_t kloop_reduction(const Node *loop, const Sym *sym) {
 double kloop_identity(uint8_t op) {
     switch ((LoopReduce)op) {
     case REDUCE_PRODUCT: return 1;
-    case REDUCE_MAX: case REDUCE_GT: case REDUCE_GE: return -INFINITY;
-    case REDUCE_MIN: case REDUCE_LT: case REDUCE_LE: return INFINITY;
+    case REDUCE_MAX:
+    case REDUCE_GT:
+    case REDUCE_GE: return -INFINITY;
+    case REDUCE_MIN:
+    case REDUCE_LT:
+    case REDUCE_LE: return INFINITY;
     default: return -0.0;
     }
 }
 
-/* -- the code ---------------------------------------------------------------------------------------------------- */
+/* -- the code ------------------------------------------------------------------------------------------------------ */
 static bool gets(const Loops *L, KRef r, const Var *v) { return L->f->ins[r].op == K_GET && L->f->ins[r].a == v->v; }
 
 void kloop_free_order(Loops *L, const Node *loop, KRef from) {

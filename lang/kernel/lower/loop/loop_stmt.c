@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* -- statements -------------------------------------------------------------------------------------------------- */
+/* -- statements ---------------------------------------------------------------------------------------------------- */
 /* A variable that was declared with a type converts what it is given from there on. */
 static qs_status convert(Loops *L, const Sym *sym, const TypeExpr *here, Value *v) {
     const Func *f = sym->kind == SYM_GLOBAL ? L->root->func : L->in->func;
@@ -87,7 +87,7 @@ static qs_status equal(Walk *w, const Value *x, Node *n, KRef *out) {
     return *out = same.v, QS_OK;
 }
 
-/* -- loops ------------------------------------------------------------------------------------------------------- */
+/* -- loops --------------------------------------------------------------------------------------------------------- */
 typedef struct Range {
     Number lo, hi;
     double step;
@@ -105,7 +105,7 @@ static bool surely_runs(Loops *L, const Range *r, int count) {
     return true;
 }
 
-/* -- ranges ------------------------------------------------------------------------------------------------------ */
+/* -- ranges -------------------------------------------------------------------------------------------------------- */
 static qs_status root_range(Loops *L, int i, Range *r) {
     const LoopRange *known = &L->job->range[i];
     Str *name = L->job->loop->u.loop.names[i];
@@ -242,8 +242,13 @@ static qs_status elements(Walk *w, Node *n) {
     return kloop_decline((Loops *)w, n->u.loop.ranges[0]->pos, "a loop over something that is no range");
 }
 
-static const NestRules nest_rules = {.range_size = sizeof(Range), .entered = entered, .range = range_of,
-                                     .elements = elements, .open = open, .bind = bind, .close = close};
+static const NestRules nest_rules = {.range_size = sizeof(Range),
+                                     .entered = entered,
+                                     .range = range_of,
+                                     .elements = elements,
+                                     .open = open,
+                                     .bind = bind,
+                                     .close = close};
 
 /* The machine goes on with the code of this `return`. */
 static qs_status return_outermost(Walk *w, const Node *n) {
@@ -268,12 +273,13 @@ static qs_status function_ends(Walk *w, uint32_t pos) {
     return QS_OK;
 }
 
-/* -- the rules --------------------------------------------------------------------------------------------------- */
+/* -- the rules ----------------------------------------------------------------------------------------------------- */
 static qs_status statement(Walk *w, Node *n) {
     Loops *L = (Loops *)w;
     Value ignored;
     switch ((NodeKind)n->kind) {
-    case N_BREAK: case N_CONTINUE: return kloop_decline(L, n->pos, "the loop may end early");
+    case N_BREAK:
+    case N_CONTINUE: return kloop_decline(L, n->pos, "the loop may end early");
     case N_DECL: return QS_OK;
     case N_PRINT: return kloop_decline(L, n->pos, "print");
     case N_TRY: return kloop_decline(L, n->pos, "try");
@@ -297,11 +303,27 @@ static void loop_begins(Walk *w, const Node *loop) {
 }
 
 const WalkRules kloop_rules = {
-    .call = &kloop_call_rules, .expr = &kloop_expr_rules, .nest = &nest_rules, .place = &kloop_place_rules,
+    .call = &kloop_call_rules,
+    .expr = &kloop_expr_rules,
+    .nest = &nest_rules,
+    .place = &kloop_place_rules,
     .value_size = sizeof(Value),
-    .fail = fail, .nothing = nothing, .is_nothing = is_nothing, .count = count, .spread = spread, .equal = equal,
-    .set_name = set_name, .set_element = kloop_store, .set_field = set_field, .update_element = kloop_update,
+    .fail = fail,
+    .nothing = nothing,
+    .is_nothing = is_nothing,
+    .count = count,
+    .spread = spread,
+    .equal = equal,
+    .set_name = set_name,
+    .set_element = kloop_store,
+    .set_field = set_field,
+    .update_element = kloop_update,
     .combine = combine,
-    .statement = statement, .return_outermost = return_outermost, .loop_begins = loop_begins,
-    .function_ends = function_ends, .save = kloop_save, .restore = kloop_restore, .join = kloop_join,
+    .statement = statement,
+    .return_outermost = return_outermost,
+    .loop_begins = loop_begins,
+    .function_ends = function_ends,
+    .save = kloop_save,
+    .restore = kloop_restore,
+    .join = kloop_join,
 };

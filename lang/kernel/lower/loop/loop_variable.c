@@ -21,7 +21,7 @@ enum { GROWTH = 6 }; /* how often bounds may widen before they are given up */
  * which doubles are not exact, it takes 2^48 steps. */
 static const double COUNTED = 0x1p52, STEP = 16;
 
-/* -- parameters -------------------------------------------------------------------------------------------------- */
+/* -- parameters ---------------------------------------------------------------------------------------------------- */
 int kloop_param(Loops *L, const KParam *p, LoopBind b) {
     for (int i = 0; i < L->f->nparams; i++)
         if (L->binds[i].kind == b.kind && L->binds[i].index == b.index && L->f->params[i].dtype == p->dtype) return i;
@@ -37,16 +37,20 @@ KRef kloop_number_param(Loops *L, Str *name, qs_dtype d, LoopBind b) {
 }
 
 int kloop_results_param(Loops *L, LoopBindKind kind) {
-    KParam p = {.name = qstr_cname(L->c, kind == LOOP_REALS ? "reals" : "wholes"), .kind = KP_ARRAY,
-                .dtype = kind == LOOP_REALS ? QS_F64 : QS_I64, .rank = 1, .contiguous = true, .unit_last = true};
+    KParam p = {.name = qstr_cname(L->c, kind == LOOP_REALS ? "reals" : "wholes"),
+                .kind = KP_ARRAY,
+                .dtype = kind == LOOP_REALS ? QS_F64 : QS_I64,
+                .rank = 1,
+                .contiguous = true,
+                .unit_last = true};
     return kloop_param(L, &p, (LoopBind){(uint8_t)kind, 0});
 }
 
-/* -- variables --------------------------------------------------------------------------------------------------- */
+/* -- variables ----------------------------------------------------------------------------------------------------- */
 Var *kloop_find_var(InlineFrame *in, const Sym *sym) {
     for (int i = 0; i < in->nvars; i++)
-        if (in->vars[i].sym == sym || (sym->kind == SYM_GLOBAL && in->vars[i].sym->kind == SYM_GLOBAL &&
-                                       in->vars[i].sym->index == sym->index))
+        if (in->vars[i].sym == sym ||
+            (sym->kind == SYM_GLOBAL && in->vars[i].sym->kind == SYM_GLOBAL && in->vars[i].sym->index == sym->index))
             return &in->vars[i];
     return NULL;
 }
@@ -85,8 +89,8 @@ static Value entry_vector(Loops *L, const Var *var, Str *name) {
     Value x = kloop_vector(L, var->n);
     x.cols = var->cols;
     for (int i = 0; i < x.n; i++) {
-        KRef e = kbuild_emit(&L->walk, (KMake){K_LOAD, .own = kir_value_dtype((qs_dtype)v->dtype), .a = kloop_i64(L, i),
-                                               .imm = param});
+        KRef e = kbuild_emit(
+            &L->walk, (KMake){K_LOAD, .own = kir_value_dtype((qs_dtype)v->dtype), .a = kloop_i64(L, i), .imm = param});
         x.at[i] = kloop_num(kloop_cast(L, e, QS_F64));
     }
     return x;
@@ -103,11 +107,13 @@ Value kloop_entry(Loops *L, const Var *v) {
 static qs_status entering(Loops *L, const LoopValue *v, Str *called, Value *out) {
     out->host = *v, out->name = called;
     switch ((LoopKind)v->kind) {
-    case LOOP_NUM: case LOOP_INT: case LOOP_BOOL: case LOOP_COMPLEX:
-        out->what = WHAT_NUMBER, out->num = entry_number(L, v, called);
-        return QS_OK;
+    case LOOP_NUM:
+    case LOOP_INT:
+    case LOOP_BOOL:
+    case LOOP_COMPLEX: out->what = WHAT_NUMBER, out->num = entry_number(L, v, called); return QS_OK;
     case LOOP_ARRAY: out->what = WHAT_ARRAY; return QS_OK;
-    case LOOP_FUNC: case LOOP_BUILTIN: out->what = WHAT_FUNCTION; return QS_OK;
+    case LOOP_FUNC:
+    case LOOP_BUILTIN: out->what = WHAT_FUNCTION; return QS_OK;
     case LOOP_OBJECT: out->what = WHAT_OBJECT; return QS_OK;
     case LOOP_CELL: out->what = WHAT_CELL; return QS_OK;
     case LOOP_UNSET: return kloop_decline(L, L->pos, "%s has no value", called->s);
@@ -126,7 +132,6 @@ qs_status kloop_outside(Walk *w, const Sym *sym, uint32_t pos, Value *out) {
         return out->what = WHAT_NUMBER, out->num = kloop_const(L, k), QS_OK;
     return entering(L, &v, sym->name, out);
 }
-
 
 static qs_status no_value(Loops *L, const Var *v) {
     if (v->replaced) return kloop_decline(L, L->pos, "%s is of another kind before the loop", v->sym->name->s);
@@ -177,7 +182,7 @@ void kloop_enter_var(Loops *L, Var *v) {
     if (v->kind == LOOP_BOOL) v->lo = 0, v->hi = 1;
 }
 
-/* -- fields ------------------------------------------------------------------------------------------------------ */
+/* -- fields -------------------------------------------------------------------------------------------------------- */
 static Var *field_var(const Loops *L, int object, const Str *name) {
     for (int i = 0; i < L->root->nvars; i++) {
         Var *v = &L->root->vars[i];
@@ -186,7 +191,7 @@ static Var *field_var(const Loops *L, int object, const Str *name) {
     return NULL;
 }
 
-/* -- blocks ------------------------------------------------------------------------------------------------------ */
+/* -- blocks -------------------------------------------------------------------------------------------------------- */
 /* Fields may be set by functions that it calls. */
 static bool may_set(const Node *loop, const Var *v) { return v->object >= 0 || kquery_sets(loop, v->sym); }
 
@@ -196,7 +201,7 @@ void kloop_forget(Loops *L, const Node *loop) {
             if (in->vars[i].home && may_set(loop, &in->vars[i])) in->vars[i].home = NULL;
 }
 
-/* -- reading ----------------------------------------------------------------------------------------------------- */
+/* -- reading ------------------------------------------------------------------------------------------------------- */
 static Value from_locals(Loops *L, Var *v) {
     Value x = {.what = WHAT_NUMBER, .num = {.kind = v->kind, .lo = v->lo, .hi = v->hi}};
     if (v->kind == LOOP_VECTOR) {
@@ -236,13 +241,20 @@ qs_status kloop_variable(Walk *w, const Sym *sym, uint32_t pos, Value *out, bool
     return v ? read_var(L, v, out) : QS_OK;
 }
 
-/* -- assigning --------------------------------------------------------------------------------------------------- */
+/* -- assigning ----------------------------------------------------------------------------------------------------- */
 static const char *kind_name(uint8_t kind) {
-    static const char *const names[] = {
-        [LOOP_UNSET] = "nothing", [LOOP_NUM] = "a number", [LOOP_INT] = "an int", [LOOP_BOOL] = "a truth value",
-        [LOOP_COMPLEX] = "a complex number", [LOOP_VECTOR] = "a vector", [LOOP_ARRAY] = "an array",
-        [LOOP_FUNC] = "a function", [LOOP_BUILTIN] = "a function", [LOOP_OBJECT] = "an object", [LOOP_CELL] = "a cell",
-        [LOOP_OTHER] = "something else"};
+    static const char *const names[] = {[LOOP_UNSET] = "nothing",
+                                        [LOOP_NUM] = "a number",
+                                        [LOOP_INT] = "an int",
+                                        [LOOP_BOOL] = "a truth value",
+                                        [LOOP_COMPLEX] = "a complex number",
+                                        [LOOP_VECTOR] = "a vector",
+                                        [LOOP_ARRAY] = "an array",
+                                        [LOOP_FUNC] = "a function",
+                                        [LOOP_BUILTIN] = "a function",
+                                        [LOOP_OBJECT] = "an object",
+                                        [LOOP_CELL] = "a cell",
+                                        [LOOP_OTHER] = "something else"};
     return names[kind];
 }
 
@@ -371,7 +383,7 @@ void kloop_unset(Loops *L, Var *v) {
     if (v->given) set_local(L, v->given, kbuild_int(&L->walk, QS_B1, 0));
 }
 
-/* -- fields that are set ------------------------------------------------------------------------------------------ */
+/* -- fields that are set ------------------------------------------------------------------------------------------- */
 /* As the declaration of the field wants it. */
 static qs_status convert_field(Loops *L, const Var *v, Value *x) {
     const Type *t = v->type;
@@ -438,7 +450,7 @@ qs_status kloop_item(Loops *L, const Value *cell, Node *index, Value *out) {
     return entering(L, &v, qstr_cname(L->c, called), out);
 }
 
-/* -- which variables certainly have a value ---------------------------------------------------------------------- */
+/* -- which variables certainly have a value ------------------------------------------------------------------------ */
 static int count_vars(const InlineFrame *in) {
     int n = in->nvars;
     for (const InlineFrame *i = in->child; i; i = i->next) n += count_vars(i);
@@ -471,7 +483,7 @@ void kloop_join(Walk *w, bool *into) {
     if (!w->changed) each_var(w->root, &at, true, true);
 }
 
-/* -- tests ------------------------------------------------------------------------------------------------------- */
+/* -- tests --------------------------------------------------------------------------------------------------------- */
 static void fill_place(Loops *L, const InlineFrame *in, uint32_t pos, LoopPlace *out) {
     *out = (LoopPlace){in->func, pos, NULL};
     if (!in->up) return;
@@ -498,7 +510,7 @@ void kloop_fail_unless(Loops *L, KRef cond, qs_status s, const char *sentence, K
     kloop_flow(L, K_END, 0);
 }
 
-/* -- notes ------------------------------------------------------------------------------------------------------- */
+/* -- notes --------------------------------------------------------------------------------------------------------- */
 static int note_at(Loops *L, Slip slip) {
     LoopResult *r = L->out;
     for (int i = 0; i < r->nnotes; i++)
@@ -528,8 +540,7 @@ void kloop_note_place(Loops *L, const char *name, int rank) {
 }
 
 static bool rounds(const KIns *i) {
-    return i->op == K_MATH &&
-           (i->flag == MF_floor || i->flag == MF_ceil || i->flag == MF_round || i->flag == MF_trunc);
+    return i->op == K_MATH && (i->flag == MF_floor || i->flag == MF_ceil || i->flag == MF_round || i->flag == MF_trunc);
 }
 
 void kloop_note_fraction(Loops *L, KRef x, KRef whole) {
@@ -541,7 +552,9 @@ void kloop_note_fraction(Loops *L, KRef x, KRef whole) {
 void kloop_inside(Loops *L, AxisIndex x, const char *array, int axis) {
     char text[KPLACE_TEXT];
     uint32_t loose = L->loose;
-    Check check = {.at = x.at, .n = x.n, .ranged = kloop_has_range(L, x.at),
+    Check check = {.at = x.at,
+                   .n = x.n,
+                   .ranged = kloop_has_range(L, x.at),
                    .test = {L->in->func, L->pos, array ? array : "an array", axis}};
     kloop_prove(L, &check);
     bool checked = kloop_is_known(&check, &check.low) && kloop_is_known(&check, &check.high);

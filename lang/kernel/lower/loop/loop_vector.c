@@ -45,7 +45,9 @@ static SmallShape shape_of(const Value *v) {
 }
 
 /* What the operands of an operation on elements are stretched to. */
-typedef struct { SmallShape of[LOOP_ROW_ARGS], all; } Stretch;
+typedef struct {
+    SmallShape of[LOOP_ROW_ARGS], all;
+} Stretch;
 
 static bool stretch(const Value *args, int n, Stretch *s) {
     for (int k = 0; k < n; k++) s->of[k] = shape_of(&args[k]);
@@ -70,7 +72,7 @@ static Number either(Loops *L, KRef f64, Number wide, Number narrow) {
 
 Number kloop_held(Loops *L, KRef f64, Number a) { return either(L, f64, kloop_to_num(L, a), kloop_rounded(L, a)); }
 
-/* -- operators --------------------------------------------------------------------------------------------------- */
+/* -- operators ----------------------------------------------------------------------------------------------------- */
 static bool is_element_wise(Op op) {
     return op == OP_ADD || op == OP_SUB || op == OP_MUL || op == OP_PWMUL || op == OP_DIV || op == OP_PWDIV ||
            op == OP_PWPOW || op == OP_MAXEQ || op == OP_MINEQ;
@@ -123,8 +125,7 @@ static void make_elements(Loops *L, const Making *m, Value *out) {
     if (!out->f64) return;
     kloop_fork(L, out, again);
     kloop_flow(L, K_IF, out->f64);
-    for (int i = 0; i < out->n; i++)
-        kbuild_set(&L->walk, again[i], m->at(L, m, QS_F64, i).v);
+    for (int i = 0; i < out->n; i++) kbuild_set(&L->walk, again[i], m->at(L, m, QS_F64, i).v);
     kloop_flow(L, K_END, 0);
     kloop_merge(L, out, again);
 }
@@ -241,8 +242,8 @@ qs_status kloop_vector_binary(Loops *L, Op op, const Value *a, const Value *b, V
 
 /* Vectors are of the type `scalar`, or where one of them is of float64 (f64_of). */
 static Term term(const Loops *L, const Value *v) {
-    static const qs_dtype numbers[] = {[LOOP_NUM] = QS_F64, [LOOP_INT] = QS_I64, [LOOP_BOOL] = QS_B1,
-                                       [LOOP_COMPLEX] = QS_C128};
+    static const qs_dtype numbers[] = {
+        [LOOP_NUM] = QS_F64, [LOOP_INT] = QS_I64, [LOOP_BOOL] = QS_B1, [LOOP_COMPLEX] = QS_C128};
     return v->what == WHAT_NUMBER ? (Term){numbers[v->num.kind], true} : (Term){elem(L), false};
 }
 
@@ -282,7 +283,7 @@ qs_status kloop_vector_unary(Loops *L, Op op, const Value *a, Value *out) {
     return *out = r, QS_OK;
 }
 
-/* -- elements ---------------------------------------------------------------------------------------------------- */
+/* -- elements ------------------------------------------------------------------------------------------------------ */
 /* As an index of an array without a mode; the number of the element as int64. */
 static KRef place_in(Loops *L, int extent, int axis, Number index, const char *name) {
     char text[160];
@@ -334,12 +335,12 @@ qs_status kloop_vector_patch(Loops *L, const Value *v, const Number *index, cons
     *out = shaped_as(L, v);
     Number e = kloop_held(L, v->f64, to);
     for (int i = 0; i < v->n; i++)
-        out->at[i] = known ? (k == i ? e : v->at[i])
-                           : kloop_choose(L, kloop_op(L, K_EQ, at, kloop_i64(L, i)), e, v->at[i]);
+        out->at[i] =
+            known ? (k == i ? e : v->at[i]) : kloop_choose(L, kloop_op(L, K_EQ, at, kloop_i64(L, i)), e, v->at[i]);
     return QS_OK;
 }
 
-/* -- reductions -------------------------------------------------------------------------------------------------- */
+/* -- reductions ---------------------------------------------------------------------------------------------------- */
 /* Sums are taken in sixteen lanes, which are then added pairwise from halves: lane l and lane l + 8, 4, 2, 1. */
 static Number sum_of(Loops *L, KRef *x, int n) {
     enum { LANES = 16 };
@@ -387,7 +388,7 @@ static bool reduction(Loops *L, const char *name, const Value *a, Number *out) {
     return true;
 }
 
-/* -- built-ins --------------------------------------------------------------------------------------------------- */
+/* -- built-ins ----------------------------------------------------------------------------------------------------- */
 /* A row of elem.def on elements, in their type. */
 static qs_status map(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
     Elem e = kelem_find(name, nargs);
