@@ -1,31 +1,32 @@
-/* tape.h -- how derivatives are taken: what is computed from traced values is recorded, and swept afterwards.
+/* tape.h -- records operations on traced values, and computes derivatives from the record.
  *
- *     tape.c    traces, nodes, levels: the record            saved_arrays.c    contents that a sweep will need again
- *     hooks.c    operators, indexing, literals, built-ins     rule.c    rules written in the language:
- * stdlib/adjoints.q
- *     view.c    views, as Python takes them              hooks_index.c   x[…]
- *     small_op.c     arithmetic of numbers and few elements
- *     backward.c   back from results to arguments, or forward
+ *     tape.c          traces, nodes and levels             hooks.c         operators, literals, built-ins
+ *     backward.c      the backward and forward passes      hooks_index.c   x[...]
+ *     rule.c          rules written in the language        small_op.c      arithmetic of numbers and short arrays
+ *     saved_arrays.c  contents that a pass reads again     view.c          views, as Python takes them
  *
- * Values come in, the same values with traces go out; a sweep turns adjoints of results into adjoints of arguments.
- * The interpreter calls hooks.c, vm/launch the functions below, stdlib/grad.c and the bridge the levels and the sweep.
+ * The interpreter calls the hooks.  vm/launch records its launches.  stdlib/grad.c and the bridge open levels and run
+ * the passes.  A pass turns adjoints of results into adjoints of arguments, or tangents of arguments into tangents of
+ * results.
  *
- * The record is a graph of counted nodes.  A node is an operation that ran: a rule, and the traces of its operands.  A
- * trace is one result of a node; the array that holds this result points to it (Array.trace), a number that has one is
- * an object of kind QS_TRACED, which no fast path of the interpreter takes for a number.  An array that is written gets
- * the trace of its new contents and stays the same array, so cells, objects, closures and recursion need nothing.  What
- * nobody can reach any more goes, with all that it kept.
+ * The record is a graph of reference-counted nodes.  A node is an operation that ran: a rule, and the traces of its
+ * operands.  A trace is one result of a node.  The array that holds this result points to the trace (Array.trace).  A
+ * traced number is an object of kind QS_TRACED, which no fast path of the interpreter accepts as a number.  A write to
+ * an array gives it the trace of its new contents and leaves it the same array, so cells, objects, closures and
+ * recursion need no special rules.  Nodes that are not reachable any more are freed with all that they saved.
  *
- * A level is a running call of grad, vjp, …: it makes leaves of its arguments, which are new traces even where the
- * arguments have one.  An operation is recorded when an operand depends on a level that is running; who sweeps the
- * nodes of a level that is over computes without a record of it, and with the records of the others.  Levels of several
- * threads run beside each other, and what a thread computes is recorded for whichever its operands depend on.  A level
- * has a bit, which another one gets when it is over: of which one a node is, its serial says.  A sweep visits
- * the nodes between a result and its own leaves and no other, so nested derivatives are not confused: what other
- * systems need tags for is the identity of a leaf here.
+ * A level is a running call of grad, vjp and so on.  It makes leaves of its arguments; a leaf is a new trace even if
+ * the
+ * argument has one.  An operation is recorded if an operand depends on a running level.  A pass over the nodes of a
+ * finished level computes without recording for that level, but still records for the other levels.  Levels of several
+ * threads can run at the same time; an operation is recorded for every level that its operands depend on.  A level owns
+ * a bit of a mask until it ends, then another level can get that bit; serial numbers tell which of the two a node
+ * belongs to.  A pass visits only the nodes between a result and its own leaves, so nested derivatives are not
+ * confused:
+ * the identity of a leaf replaces the tags of other systems.
  *
- * Reading the elements of an array whose level is running is an error, unless a door of this folder let the reader in
- * (grad_inside): so nothing drops a derivative silently. */
+ * Reading the elements of an array that a running level has traced is an error unless a function of this folder allows
+ * it (grad_inside).  Therefore no derivative is dropped silently. */
 #ifndef VM_TAPE_H
 #define VM_TAPE_H
 #include "lang/syntax/operators.h"
@@ -37,15 +38,16 @@ struct Subscript;
 typedef struct GradNode GradNode;
 
 typedef struct Trace Trace;
-struct Trace { /* one result of a node, and the form that its adjoint has */
+struct Trace { /* one result of a node, with the type and shape of its adjoint */
     GradNode *node;
     uint8_t kind;              /* QS_NUM, QS_COMPLEX or QS_ARRAY */
     uint8_t dtype, rank, ndim; /* of an array */
     int64_t dims[QS_MAX_RANK];
 };
 
-/* The adjoint of result `of` of a node, which nobody has computed: it is what reverse of `node`, of dy, gives to its
- * operand. */
+/* An adjoint of result `of` of a node that was not computed: the reader computes it as the adjoint that `node`'s
+ * reverse
+ * rule gives to `operand` for the adjoints dy. */
 typedef struct DeferredAdjoint {
     int of;
     GradNode *node;
@@ -54,38 +56,39 @@ typedef struct DeferredAdjoint {
 } DeferredAdjoint;
 
 typedef struct GradRule {
-    const char *name; /* for messages: "solve", "kernel blur" where the rule is a kernel's */
-    /* Adjoints of the results (nil: zero) to those of the operands, which start as nil: zero.  Operands without a trace
-     * (n->in[i] NULL) need none.  All that it computes is done with ordinary operations on values that carry their
-     * traces, so that levels around this one record it. */
+    const char *name; /* for messages: "solve", or "kernel blur" for a kernel */
+    /* Computes the adjoints of the operands from the adjoints dy of the results.  nil means zero; dx starts as nil.
+     * Operands without a trace (n->in[i] NULL) need no adjoint.  The rule uses ordinary operations on values that carry
+     * their traces, so that enclosing levels record it. */
     qs_status (*reverse)(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx);
-    /* Tangents of the operands (nil: zero) to those of the results; NULL: qbackward_transpose. */
+    /* Computes the tangents of the results from those of the operands (nil: zero); NULL: qbackward_transpose. */
     qs_status (*forward)(qs_vm *vm, GradNode *n, const qs_value *dx, qs_value *dy);
-    void (*release)(qs_vm *vm, GradNode *n); /* lets go of n->data; NULL: there is none */
-    /* Of a rule with one operand: adds its adjoint to *sum (nil: nothing is there yet) in place, where it can. */
+    void (*release)(qs_vm *vm, GradNode *n); /* frees n->data; NULL: there is none */
+    /* Only for a rule with one operand: adds the adjoint of the operand to *sum in place if possible (nil: no sum
+     * yet). */
     qs_status (*add)(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *sum, bool *done);
-    /* Whether `reverse` adds to `sum`, an array that has arrived at operand i so far and that nobody else has, when
-     * dx[i] comes in as that; NULL: no. */
+    /* Whether `reverse` adds to the array `sum` if dx[i] is passed in as that array.  `sum` is the adjoint of operand i
+     * so far, and has no other owner.  NULL: no. */
     bool (*adds)(const GradNode *n, int i, qs_value sum);
-    /* Whether the node n, of the same rule, can do without this adjoint, and compute what it wants of it on its way
-     * back: `reverse_late`, which does what `reverse` does; dy[late->of] is nil.  NULL: no. */
+    /* Whether the node n, which has the same rule, can compute this adjoint itself during its own backward step
+     * (`reverse_late`, which replaces `reverse`; dy[late->of] is nil).  NULL: no. */
     qs_status (*joins)(qs_vm *vm, const GradNode *n, const DeferredAdjoint *late, bool *yes);
     qs_status (*reverse_late)(qs_vm *vm, GradNode *n, const qs_value *dy, const DeferredAdjoint *late, qs_value *dx);
-    bool stretched; /* an adjoint that is one number may come as an array of strides 0 */
+    bool stretched; /* accepts an adjoint that is one repeated number as an array with strides 0 */
 } GradRule;
 
 struct GradNode {
     uint32_t refs;
     int nin, nout;
-    uint64_t serial;      /* operands have smaller ones */
-    uint64_t levels;      /* of those that ran when it was made: it depends on their leaves */
-    uint64_t mark;        /* of the last sweep that found it */
-    GradNode *next;       /* of those that are being freed */
+    uint64_t serial;      /* greater than the serials of the operands */
+    uint64_t levels;      /* running levels, at the time of recording, whose leaves it depends on */
+    uint64_t mark;        /* number of the last pass that reached it */
+    GradNode *next;       /* list of nodes that are being freed */
     const GradRule *rule; /* NULL: a leaf */
-    void *data;           /* of the rule */
-    Where at;             /* in the program */
-    uint32_t visit;       /* its place in the last sweep that found it */
-    Trace **in;           /* NULL: an operand that is constant */
+    void *data;           /* owned by the rule */
+    Where at;             /* source location */
+    uint32_t visit;       /* its index in the last pass that reached it */
+    Trace **in;           /* NULL: a constant operand */
     Trace out[];
 };
 
@@ -102,7 +105,7 @@ static inline Trace *qtape_trace(qs_value v) {
     return v.kind == QS_TRACED ? ((Traced *)v.u.p)->trace : NULL;
 }
 static inline Trace *qtape_retain(Trace *t) { return t ? t->node->refs++, t : NULL; }
-/* The levels that n depends on and that still run. */
+/* The running levels that n depends on. */
 uint64_t qtape_live(const qs_vm *vm, const GradNode *n);
 /* Whether operations on v are recorded now. */
 static inline bool qtape_is_recorded(const qs_vm *vm, qs_value v) {
@@ -110,18 +113,18 @@ static inline bool qtape_is_recorded(const qs_vm *vm, qs_value v) {
     const Trace *t = qtape_trace(v);
     return t && (t->node->levels & m->grad_levels) && !m->grad_inside && qtape_live(vm, t->node);
 }
-bool qtape_any(const qs_vm *vm, int n, const qs_value *v); /* … of one of them */
-/* Whether something records at all: what asks in a hot place asks this first. */
+bool qtape_any(const qs_vm *vm, int n, const qs_value *v); /* whether operations on one of them are recorded */
+/* Whether any level runs: a cheap test for hot code. */
 static inline bool qtape_is_on(const qs_vm *vm) { return ((const Machine *)vm)->grad_levels != 0; }
-/* The number in a traced number; anything else as it is.  Borrowed. */
+/* The number inside a traced number; other values unchanged.  Borrowed. */
 static inline qs_value qtape_plain(qs_value v) { return v.kind == QS_TRACED ? ((Traced *)v.u.p)->value : v; }
-bool qtape_is_smooth(qs_value v);             /* derivatives may be taken to and of values of its kind */
-void qtape_release(qs_vm *vm, Trace *t);      /* NULL: nothing */
-void qtape_free_number(qs_vm *vm, Traced *t); /* of qval_destroy */
-void qtape_free_array(qs_vm *vm, Array *a);   /* of qarr_free: what an array has of this folder */
+bool qtape_is_smooth(qs_value v);             /* whether values of its type have derivatives */
+void qtape_release(qs_vm *vm, Trace *t);      /* NULL: does nothing */
+void qtape_free_number(qs_vm *vm, Traced *t); /* called by qval_destroy */
+void qtape_free_array(qs_vm *vm, Array *a);   /* called by qarr_free: frees the trace and the family of an array */
 void qtape_close(qs_vm *vm);
-/* v with a trace: an array gets it in place of the one that it had, a number becomes an object.  Takes the reference to
- * v, and retains t. */
+/* Attaches a trace to v: replaces the trace of an array, or makes a traced number.  Consumes the reference to v and
+ * retains t. */
 qs_value qtape_attach(qs_vm *vm, qs_value v, Trace *t);
 /* Whether every function that fn stands for declares argument i as integers or truth values, which have no derivative.
  * why: the end of a sentence that says so. */
@@ -129,106 +132,107 @@ enum { WHY_CONSTANT = 256 };
 bool qtape_is_constant(qs_vm *vm, qs_value fn, int i, char why[WHY_CONSTANT]);
 
 /* -- tape.c: the record -------------------------------------------------------------------------------------------- */
-/* The trace of an operand as it is before the operation, retained; NULL: it is constant here. */
+/* The trace of an operand before the operation runs, retained; NULL: the operand is constant. */
 static inline Trace *qtape_edge(const qs_vm *vm, qs_value v) {
     return qtape_is_recorded(vm, v) ? qtape_retain(qtape_trace(v)) : NULL;
 }
-/* An operation ran.  in[]: the edges of its operands, taken before it ran; they, and data, belong to the node from now
- * on, and what the rule needs of the operands it keeps in data.  out[]: the results, which get traces: a number becomes
- * a traced one, an array (a new one, or one that was overwritten) the trace of its new contents.  Integers, truth
- * values and nil get none.  When all edges are NULL nothing is recorded, arrays in out lose their traces, and data is
- * released at once. */
+/* Records an operation that has run.  in[]: the edges of its operands, taken before it ran.  The node owns them and
+ * `data`, where the rule saves what it needs of the operands.  out[]: the results, which get traces: a number becomes a
+ * traced number, and an array (new or overwritten) gets the trace of its new contents.  Integers, truth values and nil
+ * get no trace.  If all edges are NULL, nothing is recorded, arrays in out lose their traces, and data is released. */
 void qtape_record(qs_vm *vm, const GradRule *rule, void *data, int nin, Trace *const *in, int nout, qs_value *out);
-/* After the results of an operation were made: s says whether that could be recorded; where not, they go. */
+/* Returns s, the status of recording an operation; on failure it also releases the results. */
 qs_status qtape_recorded(qs_vm *vm, qs_status s, int nout, qs_value *out);
-/* What result i was, kept without its trace (or it would keep its own node): the same value with it.  Owned. */
+/* Result i of n with its trace: `kept` is the value saved without it, since a node must not keep itself alive.  Owned.
+ * */
 qs_status qtape_result(qs_vm *vm, GradNode *n, int i, qs_value kept, qs_value *out);
-/* Refuses: "<what> has no derivative: <why>", at the line that runs. */
+/* Sets the error "<what> has no derivative: <why>" with the current line. */
 qs_status qtape_refuse(qs_vm *vm, const char *what, const char *why);
-/* The same of a number of another language, which a traced one would become. */
+/* Sets the error for a traced number that would become a plain number of another language. */
 qs_status qtape_refuse_number(qs_vm *vm);
 
-/* Around a reader that a door let in: reading elements of traced arrays is right there. */
+/* Enclose code of a hook that may read elements of traced arrays. */
 static inline void qtape_enter(qs_vm *vm) { qvm(vm)->grad_inside++; }
 static inline void qtape_leave(qs_vm *vm) { qvm(vm)->grad_inside--; }
-/* What qarr_read and its like ask. */
+/* Whether reading the elements of `a` is an error now; qarr_read and similar functions ask. */
 static inline bool qtape_forbids(const qs_vm *vm, const Array *a) {
     const Machine *m = (const Machine *)vm;
     return __builtin_expect(a->trace != NULL, 0) && !m->grad_inside && (a->trace->node->levels & m->grad_levels) &&
            qtape_live(vm, a->trace->node);
 }
 qs_status qtape_forbidden(qs_vm *vm);
-qs_status qtape_unwritten(qs_vm *vm); /* a snapshot was to be written */
+qs_status qtape_unwritten(qs_vm *vm); /* sets the error for a write to a snapshot */
 
-/* -- saved_arrays.c: contents that are needed again ---------------------------------------------------------------- */
-/* A snapshot: the value as it is now, whatever is written later, with its trace.  It shares the memory until then: who
- * locks a buffer for writing moves its snapshots to a copy first (Buffer.kept).  Owned. */
+/* -- saved_arrays.c: contents that a pass reads again -------------------------------------------------------------- */
+/* Makes a snapshot: the value with its present contents and trace, unaffected by later writes.  It shares the memory
+ * until such a write: locking a buffer for writing first moves its snapshots to a copy (Buffer.kept).  Owned. */
 qs_status qtape_keep(qs_vm *vm, qs_value v, qs_value *out);
-qs_status qtape_keep_plain(qs_vm *vm, qs_value v, qs_value *out); /* without its trace: for results */
-/* Where only type and shape will be asked for: an array of zeros of a single element of memory. */
+qs_status qtape_keep_plain(qs_vm *vm, qs_value v, qs_value *out); /* the same without its trace, for results */
+/* The same when only type and shape are needed: an array of zeros with the memory of one element. */
 qs_status qtape_keep_shape(qs_vm *vm, qs_value v, qs_value *out);
-/* What a function gives that got snapshots, or that may give an array that others have: *v becomes an ordinary array on
- * the same memory, with the same trace, which nobody else has.  No element is copied. */
-qs_status qtape_own(qs_vm *vm, qs_value *v);
-static inline bool qtape_is_kept(qs_value v) { return v.kind == QS_ARRAY && (qval_array(v)->hdr.flags & ARRAY_KEPT); }
-/* Before elements of `a` are written whose new trace will be recorded: refuses with the line where others have its
- * memory, who know of no trace, and where another array of the program shares it, or should, and would keep the trace
- * of what it does not hold any more.  name: what the program calls it, or NULL. */
+/* Checks `a` before a recorded write to its elements.  It is an error, with the line, if memory outside the program
+ * (NumPy, torch) shares the elements, because that memory has no trace, or if another array of the program shares them,
+ * because its trace would be stale.  name: the variable's name, or NULL. */
 qs_status qtape_check_alone(qs_vm *vm, Array *a, const char *name);
 
-/* -- levels and sweeps: stdlib/grad.c, the bridge ------------------------------------------------------------------ */
+/* -- levels and passes: stdlib/grad.c, the bridge ------------------------------------------------------------------ */
 typedef struct {
     uint64_t bit, first;
     uint32_t inside;
 } GradLevel;                                    /* first: serial of its first node */
-qs_status qtape_begin(qs_vm *vm, GradLevel *l); /* an error when too many run */
+qs_status qtape_begin(qs_vm *vm, GradLevel *l); /* an error if too many levels run */
 void qtape_end(qs_vm *vm, const GradLevel *l);
-uint32_t qtape_frames(const qs_vm *vm); /* that were there before the first level that runs */
-/* A result of a level that is over: it is plain, unless a level that runs records it, and no snapshot any more. */
-qs_status qtape_settle(qs_vm *vm, qs_value *y);
-/* A value of this level that derivatives may be taken to: a float or complex number or array.  Owned. */
+uint32_t qtape_frames(const qs_vm *vm);    /* call depth when the first running level began */
+void qtape_settle(qs_vm *vm, qs_value *y); /* removes the trace of y unless a running level records it */
+/* Makes a leaf of this level from a float or complex number or array.  Owned. */
 qs_status qtape_leaf(qs_vm *vm, const GradLevel *l, qs_value v, qs_value *out);
-qs_status qtape_no_tangent(qs_vm *vm, qs_value y, qs_value *out); /* zeros: of what depends on no leaf */
+qs_status qtape_no_tangent(qs_vm *vm, qs_value y, qs_value *out); /* zeros, for a result that depends on no leaf */
 typedef struct {
     int n;
     Trace *const *at;
-} Traces; /* NULL: a value that has none */
-/* Adjoints of the leaves (or of any traces), of those of the results y; nil stands for no trace, or zero. */
+} Traces; /* NULL: a value without a trace */
+/* Computes the adjoints dx of the leaves (or any traces) x from the adjoints dy of the results y.  nil: zero, or no
+ * trace. */
 qs_status qbackward_reverse(qs_vm *vm, Traces y, const qs_value *dy, Traces x, qs_value *dx);
-/* Tangents of the results, of those of the leaves. */
+/* Computes the tangents dy of the results y from the tangents dx of the leaves x. */
 qs_status qbackward_forward(qs_vm *vm, Traces x, const qs_value *dx, Traces y, qs_value *dy);
-/* Tangents of the results of n by its `reverse`, which is linear: recorded, and swept back. */
+/* Computes the tangents of the results of n by transposing its `reverse` rule, which is linear: the rule is recorded
+ * and differentiated backward. */
 qs_status qbackward_transpose(qs_vm *vm, GradNode *n, const qs_value *dx, qs_value *dy);
-qs_status qbackward_zero(qs_vm *vm, const Trace *t, qs_value *out); /* zeros of its form */
+qs_status qbackward_zero(qs_vm *vm, const Trace *t, qs_value *out); /* zeros of its type and shape */
 qs_status qbackward_form(qs_vm *vm, const Trace *t,
-                         qs_value *out); /* the same in the memory of one, not to be written */
-/* v as an adjoint of t: broadcasting is summed back, integers become floats, a real value has a real adjoint. */
+                         qs_value *out); /* the same with the memory of one element, read-only */
+/* Converts v to an adjoint of t: sums over broadcast dimensions, converts integers to floats, and takes the real part
+ * for a real value. */
 qs_status qbackward_fit(qs_vm *vm, const Trace *t, qs_value v, qs_value *out);
 
-/* Refuses v as the adjoint or tangent of a value of another size, or of a real one where v is complex: nothing is
- * stretched, or dropped, where nobody sees it. */
+/* Sets an error if v cannot be the adjoint or tangent of `value`: another size, or complex for a real value.  Nothing
+ * is
+ * broadcast or dropped silently. */
 qs_status qbackward_check(qs_vm *vm, const char *what, qs_value value, qs_value v);
 
-/* What a sweep found, as an array of its own, which the program may write; nil is zeros of the form of t. */
+/* Converts a result of a pass to an array of its own that the program may write; nil becomes zeros like t. */
 qs_status qbackward_hand_out(qs_vm *vm, const Trace *t, qs_value *v);
 
-/* A function of adjoints.q, called; results are owned. */
+/* Calls a function of adjoints.q; results are owned. */
 qs_status qtape_library(qs_vm *vm, const char *name, int nin, const qs_value *in, int nout, qs_value *out);
 
-/* -- view.c: qarr_view, of a recorded array a recorded copy -------------------------------------------------------- */
+/* -- view.c: qarr_view; for a recorded array, a recorded copy ------------------------------------------------------ */
 qs_status qhook_view(qs_vm *vm, Array *a, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
                      Array **out);
 
-/* -- hooks.c, hooks_index.c: what the interpreter asks where an operand may be traced
- * ----------------------------------
- *    Each does what the function of the interpreter does that is called so, and records it. */
+/* -- hooks.c, hooks_index.c ---------------------------------------------------------------------------------------- */
+/* The interpreter calls these when an operand may be traced.  Each does what the interpreter's function of the same
+ * name
+ * does, and records it. */
 static inline bool qtape_touches(qs_value v) { return __builtin_expect(qtape_trace(v) != NULL, 0); }
 qs_status qhook_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out);
 qs_status qhook_unary(qs_vm *vm, Op op, qs_value a, qs_value *out);
 qs_status qhook_update(qs_vm *vm, Op op, qs_value *target, qs_value v);
 qs_status qhook_native(qs_vm *vm, const struct qs_native_def *d, struct qs_call_args *c);
-/* A function with {!adjoint name}: it runs unrecorded, and its rule is the function called so.  Whether it is followed,
- * for these arguments: somewhere in them is something recorded. */
+/* Whether a function with {!adjoint name} is called with arguments that contain recorded values.  Then the function
+ * runs
+ * unrecorded, and the function `name` is its rule. */
 bool qhook_follows_rule(const qs_vm *vm, int nin, const qs_value *in);
 qs_status qhook_function(qs_vm *vm, Function *fn, int nin, const qs_value *in, int nout, qs_value *out);
 qs_status qhook_construct(qs_vm *vm, const Type *t, int n, const qs_value *args, qs_value *out);

@@ -1,10 +1,10 @@
-/* tape_internal.h -- private to this folder: what its files share beside tape.h. */
+/* tape_internal.h -- declarations shared by the files of this folder only. */
 #ifndef VM_TAPE_INTERNAL_H
 #define VM_TAPE_INTERNAL_H
 #include "lang/kernel/elem/elem.h"
 #include "vm/tape/tape.h"
 
-enum { MAX_LEVELS = 64 }; /* that run at once: bits of Machine.grad_levels */
+enum { MAX_LEVELS = 64 }; /* levels that run at the same time: bits of Machine.grad_levels */
 
 typedef struct Kept {
     struct Kept *next;
@@ -12,47 +12,50 @@ typedef struct Kept {
 } Kept;
 
 typedef struct Tape {            /* Machine.tape */
-    uint64_t serial;             /* of the node that was made last */
-    uint64_t sweeps;             /* begun so far */
+    uint64_t serial;             /* of the newest node */
+    uint64_t sweeps;             /* passes begun so far */
     uint64_t first[MAX_LEVELS];  /* serial of the first node of the level with this bit */
-    uint32_t frames[MAX_LEVELS]; /* that were there before it */
-    GradNode *dying;
-    bool burying; /* nodes whose count reached 0, until those above them are gone */
+    uint32_t frames[MAX_LEVELS]; /* call depth before it began */
+    GradNode *dying;             /* nodes whose count reached 0 while another node is being freed */
+    bool burying;                /* a node is being freed */
     Kept **kept;
     size_t nkept, nbuckets; /* saved_arrays.c: snapshots by buffer */
 } Tape;
 static inline Tape *qtape_state(const qs_vm *vm) { return ((const Machine *)vm)->tape; }
 
 /* -- saved_arrays.c ------------------------------------------------------------------------------------------------ */
-void qsaved_forget(qs_vm *vm, Array *a);          /* a snapshot that goes */
+void qsaved_forget(qs_vm *vm, Array *a);          /* removes a snapshot that is being freed */
 qs_status qsaved_before_write(Ctx *c, Buffer *b); /* Ctx.before_write */
 
 /* -- view.c -------------------------------------------------------------------------------------------------------- */
-void qview_leave(qs_vm *vm, Array *a);    /* its family, since it goes */
-bool qview_has_relatives(const Array *a); /* views of the same elements, which are copies */
+void qview_leave(qs_vm *vm, Array *a);    /* removes an array that is being freed from its family */
+bool qview_has_relatives(const Array *a); /* whether copies exist that stand for views of it */
 
 /* -- backward.c ---------------------------------------------------------------------------------------------------- */
-bool qbackward_owns(qs_value v); /* an array whose storage nobody else sees */
+bool qbackward_owns(qs_value v); /* whether it is an array whose storage has no other user */
 
-enum { MOST_RESULTS = 16 }; /* of an operation with a rule, and arguments */
+enum { MOST_RESULTS = 16 }; /* results, and arguments, of an operation with a rule */
 
 /* -- small_op.c ---------------------------------------------------------------------------------------------------- */
-/* qelementwise_record, which it is for many elements. */
+/* Records an elementwise operation on few elements; qelementwise_record does it for many. */
 qs_status qsmallop_record(qs_vm *vm, Elem e, int n, const qs_value *in, qs_value *result);
-bool qsmallop_record_list(qs_vm *vm, int n, const qs_value *items, qs_value *out); /* whether all items are numbers */
+bool qsmallop_record_list(qs_vm *vm, int n, const qs_value *items,
+                          qs_value *out); /* false: not all items are numbers */
 
 /* -- rule.c -------------------------------------------------------------------------------------------------------- */
-/* A function of stdlib/adjoints.q; borrowed. */
+/* Finds a function of stdlib/adjoints.q; borrowed. */
 qs_status qrule_find(qs_vm *vm, const char *name, qs_value *out);
-/* A built-in or a rule called with arguments that may be traced: recorded by who needs it.  Owned. */
+/* Calls a built-in or a rule with arguments that may be traced; the call is recorded for enclosing levels.  Owned. */
 qs_status qrule_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nout, qs_value *out);
 qs_status qrule_builtin(qs_vm *vm, const char *name, int nin, const qs_value *in, qs_value *out);
 qs_status qrule_call_named(qs_vm *vm, const char *name, int nin, const qs_value *in, int nout, qs_value *out);
-/* An operation whose adjoints the function fn gives: fn(args…, results…, adjoints of the results…).  Between the two,
- * it runs; it may write into its arguments.  keeps: a letter for each argument, '|', one for each result: 'v' its
- * contents are needed, 's' its shape and type only, 'z' a result that has no derivative, 'f' one that the rule has use
- * for, too.  Arguments without a letter count as v, results as s; NULL: v for all.  With '*' before them fn gets the
- * arguments as a list, and gives a list of their adjoints.  begin, then end with nout results, or drop. */
+/* Records an operation whose adjoints the function fn computes: fn(args..., results..., adjoints of the results...).
+ * Call qrule_begin, run the operation (it may write to its arguments), then call qrule_end with nout results, or
+ * qrule_drop.  `keeps` has a letter for each argument, '|', and a letter for each result: 'v' saves the contents, 's'
+ * only shape and type, 'z' is a result without a derivative, 'f' is a result that the rule needs, too.  The default is
+ * v
+ * for arguments and s for results; NULL means v for all.  After a leading '*', fn takes the arguments as one list and
+ * returns a list of adjoints. */
 typedef struct {
     void *rule;
     Trace **edges;
