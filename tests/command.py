@@ -578,7 +578,8 @@ class Auto(WithCache):
 
 class Dump(WithCache):
     def test_stages(self):
-        for stage, text in (("kir", 'kernel "twice" rank 1'), ("llvm", "define void @kernel("),
+        for stage, text in (("kir", 'kernel "twice" rank 1'), ("passes", "; after interior: "),
+                            ("llvm", "define void @kernel("),
                             ("opt", "define void @kernel("), ("asm", "kernel:"), ("cl", "__kernel")):
             r = qrun("--device", "cpu", "--dump", stage, text=kernel(), env=self.env)
             self.assertEqual((r.returncode, r.stderr), (0, ""), stage)
@@ -636,7 +637,7 @@ class Dump(WithCache):
     def test_unknown_stage(self):
         r = qrun("--dump", "wasm", text="print 1")
         self.assertEqual(r.returncode, 2)
-        self.assertIn("--dump takes ast, bytecode, kir, llvm, opt, asm, cl, c, ptx or gcn, got wasm", r.stderr)
+        self.assertIn("--dump takes ast, bytecode, kir, passes, llvm, opt, asm, cl, c, ptx or gcn, got wasm", r.stderr)
 
     @unittest.skipUnless(shutil.which("cc"), "no C compiler is installed")
     def test_programs_in_c(self):

@@ -5,6 +5,7 @@
 #include "devices/ir_workarounds.h"
 #include "devices/llvm.h"
 #include "lang/kernel/codegen/emit.h"
+#include "lang/kernel/passes/pipeline.h"
 #include "lang/kernel/target.h"
 
 #include <stdio.h>
@@ -366,6 +367,18 @@ static const struct {
     qs_status (*show)(KCompiler *, const KFunc *, Text *);
 } languages[] = {{"cl", as_opencl}, {"c", as_c}};
 
+/* The KIR of f after each pass of the device's pipeline. */
+static void show_passes(KCompiler *k, const KFunc *f, const Device *d, Text *out) {
+    PipelineResult r;
+    Arena arena;
+    PipelineKind kind = !rows[d->ops->code].llvm  ? PIPELINE_OPENCL
+                        : rows[d->ops->code].head ? PIPELINE_GPU
+                                                  : PIPELINE_CPU;
+    qarena_init(&arena, k->ctx);
+    kpipeline_run(k->ctx, &arena, f, kind, &r, out);
+    qarena_free(&arena);
+}
+
 /* What LLVM makes, or is given; ptx: only where that is what asm is. */
 static qs_status show_llvm(KCompiler *k, const KFunc *f, Goal goal, const char *stage, Text *out) {
     Target t = rows[goal.kind].llvm(k, f, goal);
@@ -401,8 +414,9 @@ qs_status kcompile_text(KCompiler *k, const KFunc *f, const Device *d, const cha
     static const char *const by_llvm[] = {"llvm", "opt", "asm", "ptx", NULL};
     for (size_t i = 0; i < sizeof languages / sizeof *languages; i++)
         if (!strcmp(stage, languages[i].stage)) return languages[i].show(k, f, out);
+    if (!strcmp(stage, "passes")) return show_passes(k, f, d, out), QS_OK;
     if (!is_one_of(stage, by_llvm))
-        return qerr_set(k->ctx, QS_EVALUE, "--dump: llvm, opt, asm, ptx, cl or c, got %s", stage);
+        return qerr_set(k->ctx, QS_EVALUE, "--dump: passes, llvm, opt, asm, ptx, cl or c, got %s", stage);
     if (!rows[d->ops->code].llvm)
         return qerr_set(k->ctx, QS_EVALUE, "--dump %s: the device is %s, which takes cl", stage, d->ops->kind);
     if (!strcmp(stage, "ptx") && !rows[d->ops->code].text)

@@ -42,10 +42,9 @@ static const char usage[] =
     "  --train FILE         run this script to see what has to be compiled; --make-exe runs the program itself, with\n"
     "                       the arguments behind --\n"
     "  --no-train           run nothing for that\n"
-    "  --dump WHAT          print instead of run: ast, bytecode; after the run the kernels as kir, llvm, opt (llvm "
-    "after\n"
-    "                       its passes), asm, cl (OpenCL C), c (C99 programs that run them on small inputs), ptx and\n"
-    "                       gcn (what NVIDIA and AMD devices of --compile-for run)\n"
+    "  --dump WHAT          print instead of run: ast, bytecode; after the run the kernels as kir, passes (kir after\n"
+    "                       each pass), llvm, opt (llvm after its passes), asm, cl (OpenCL C), c (C99 programs that\n"
+    "                       run them on small inputs), ptx and gcn (what NVIDIA and AMD devices of --compile-for run)\n"
     "  --profile            after the run, the time of each kernel, and its rate against what the machine can do\n"
     "  --cache info|clear   what the cache of compiled kernels holds; empty it\n"
     "  --devices            list the devices, and why others are not here\n"
@@ -326,10 +325,10 @@ static bool one_of(const char *const *list, const char *what) {
 
 static int dump(qs_vm *vm, const Options *o) {
     static const char *const text[] = {"ast", "bytecode", NULL};
-    static const char *const code[] = {"kir", "llvm", "opt", "asm", "cl", "c", "ptx", "gcn", NULL};
+    static const char *const code[] = {"kir", "passes", "llvm", "opt", "asm", "cl", "c", "ptx", "gcn", NULL};
     Text t;
     if (!one_of(text, o->dump) && !one_of(code, o->dump))
-        return wrong("--dump takes ast, bytecode, kir, llvm, opt, asm, cl, c, ptx or gcn, got ", o->dump);
+        return wrong("--dump takes ast, bytecode, kir, passes, llvm, opt, asm, cl, c, ptx or gcn, got ", o->dump);
     if ((!strcmp(o->dump, "ptx") || !strcmp(o->dump, "gcn")) && !o->config.compile_for)
         return wrong("this needs --compile-for: --dump ", o->dump);
     if (!o->file && !o->text) return wrong("--dump needs a file, or -e", "");

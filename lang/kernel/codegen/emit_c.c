@@ -43,6 +43,7 @@ static const Dialect plain_c = {
 #include "vm/base/dtypes.def"
         },
     .suffix = "LL",
+    .pipeline = PIPELINE_C,
     .head = head};
 
 /* -- small inputs -------------------------------------------------------------------------------------------------- */

@@ -214,7 +214,7 @@ static bool widens(qs_dtype from, qs_dtype to) { /* between integers: every valu
 
 static void cast(Clike *e, uint32_t at, qs_dtype from, qs_dtype to, const char *a) {
     const char *t = type_name(e, to);
-    bool saturates = e->dialect->can & LEGAL_SATURATE && !qdtype_is_real(to);
+    bool saturates = e->can & LEGAL_SATURATE && !qdtype_is_real(to);
     if (to == QS_B1) define(e, at, "%s != 0", a);
     else if (saturates && qdtype_is_real(from)) define(e, at, "isnan(%s) ? 0 : convert_%s_sat_rtz(%s)", a, t, a);
     else define(e, at, saturates && !widens(from, to) ? "convert_%s_sat(%s)" : "(%s)%s", t, a);
@@ -253,8 +253,8 @@ static void store_text(Clike *e, char *s, size_t n, qs_dtype elem, const char *a
     case QS_U8:
     case QS_I16:
     case QS_U16:
-        snprintf(s, n, e->dialect->can & LEGAL_SATURATE ? "%s[%s] = convert_%s_sat(%s);" : "%s[%s] = (%s)%s;", array,
-                 index, element_name(e, elem), value);
+        snprintf(s, n, e->can & LEGAL_SATURATE ? "%s[%s] = convert_%s_sat(%s);" : "%s[%s] = (%s)%s;", array, index,
+                 element_name(e, elem), value);
         break;
     case QS_F16: snprintf(s, n, "vstore_half_rte(%s, (size_t)%s, %s);", value, index, array); break;
     case QS_BF16: need(e, H_TO_BF16, QS_F32), snprintf(s, n, "%s[%s] = q_to_bf16(%s);", array, index, value); break;
@@ -843,13 +843,11 @@ static void print_lines(const Clike *e, const Text *out, Text *lines) {
 
 void kclike_print(Ctx *c, const Dialect *d, const KFunc *f, const char *entry, Text *out, Text *lines) {
     Arena arena;
-    KSplit split;
+    PipelineResult lowered;
     Clike e = {.dialect = d};
     qarena_init(&arena, c);
-    if (d->groups && !f->serial && kopt_interior(c, &arena, f, false, &split) &&
-        split.box.given) /* a collapse alone is for the cpu */
-        e.split = &split, f = split.func;
-    e.f = klegal(c, &arena, f, d->can, e.split ? &split : NULL);
+    kpipeline_run(c, &arena, f, d->pipeline, &lowered, NULL);
+    e.f = lowered.func, e.split = lowered.split, e.can = lowered.can;
     qtext_init(&e.body, c), qtext_init(&e.lines, c), qtext_init(&e.atomics, c);
     e.marks = qarena_alloc(&arena, qmem_size(e.f->nins, sizeof *e.marks, 0));
     survey(&e);

@@ -9,7 +9,7 @@
 #ifndef LANG_EMIT_CLIKE_H
 #define LANG_EMIT_CLIKE_H
 #include "lang/kernel/codegen/emit.h"
-#include "lang/kernel/passes/legal.h"
+#include "lang/kernel/passes/pipeline.h"
 
 /* In texts of the printer $x stands for a word, by the letter x. */
 typedef enum {
@@ -29,7 +29,7 @@ typedef struct {
     const char *words[WORD__COUNT];
     const char *types[QS_NDTYPES]; /* of elements in memory; of values, but for bool */
     const char *suffix;            /* of a constant of 64 bits: "L" */
-    unsigned can;                  /* what it has with the meaning of KIR: LEGAL_* */
+    PipelineKind pipeline;         /* the passes that run before */
     /* Positions run in groups of work items, side by side.  Else the kernel walks over all of them itself, one after
      * the other: it has no barriers and no memory of a block. */
     bool groups;
@@ -45,6 +45,7 @@ struct Clike {
     const KFunc *f;
     const Dialect *dialect;
     const KSplit *split; /* interior and border of f, or NULL */
+    unsigned can;        /* what the language has with the meaning of KIR: LEGAL_* */
     Text body, lines;    /* lines: the position in the source of each line of body */
     uint32_t pos;        /* of the line to come; 0: none */
     int depth;

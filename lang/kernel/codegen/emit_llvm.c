@@ -5,10 +5,8 @@
  * belong to the frame (emit_cpu.c, emit_ptx.c).  Where LLVM leaves a case undefined that KIR defines (shifts by the
  * width, division by zero, NaN to integer) the text spells it out; LLVM removes what it can prove away. */
 #include "lang/kernel/codegen/emit_llvm.h"
-#include "lang/kernel/passes/legal.h"
-#include "lang/kernel/passes/narrow.h"
+#include "lang/kernel/passes/pipeline.h"
 #include "lang/kernel/passes/plan.h"
-#include "lang/kernel/passes/window_sums.h"
 #include "vm/base/number.h"
 
 #include <assert.h>
@@ -1119,21 +1117,19 @@ static void add_helpers(Emit *e, Text *out) {
 
 qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out) {
     Arena a;
-    KSplit split;
+    PipelineResult lowered;
     qarena_init(&a, c);
     Emit *e = qarena_alloc(&a, sizeof *e);
     e->c = c, e->source = f, e->t = t;
-    if (!t->threads) f = kwindowsums_regroup(c, &a, f);
-    if (!t->threads && kopt_interior(c, &a, f, true, &split)) e->split = &split, f = split.func;
-    f = klegal(c, &a, f, LEGAL_ALL & ~(unsigned)LEGAL_DIVIDE, e->split ? &split : NULL);
-    e->f = f, e->group = e->updates = "", e->metadata = 15;
+    kpipeline_run(c, &a, f, t->threads ? PIPELINE_GPU : PIPELINE_CPU, &lowered, NULL);
+    f = lowered.func;
+    e->f = f, e->split = lowered.split, e->bits = lowered.bits, e->group = e->updates = "", e->metadata = 15;
     e->array_space = e->shared_space = e->local_space = e->scope = "";
     uint32_t **const tables[] = {&e->val, &e->wide, &e->epoch, &e->slim, &e->label};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         *tables[i] = qarena_alloc(&a, qmem_size(f->nins, sizeof(uint32_t), 0));
     Text *const texts[] = {&e->entry, &e->body, &e->decls, &e->tail};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) qtext_init(texts[i], c);
-    e->bits = t->threads ? knarrow_indices(&a, f) : knarrow_bits(&a, f);
     e->out = &e->body;
     qs_status s = t->threads ? emit_ptx(e, out) : emit_cpu(e, out);
     add_helpers(e, out);

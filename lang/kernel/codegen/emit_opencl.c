@@ -22,7 +22,7 @@ static const Dialect opencl = {
 #include "vm/base/dtypes.def"
         },
     .suffix = "L",
-    .can = LEGAL_EXTREME | LEGAL_SATURATE | LEGAL_ATOMIC,
+    .pipeline = PIPELINE_OPENCL,
     .groups = true,
     .head = head};
 

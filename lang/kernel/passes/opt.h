@@ -8,9 +8,10 @@
  *     narrow.c    small ints in few bits, so that more of them fit into a vector
  *     plan.c      a kernel cut into pieces, each of which runs for a whole block or strip of positions
  *     legal.c     instructions that a target lacks become others that it has
+ *     pipeline.c  the passes of each target, in order
  *
- * A verified KFunc comes in, another one goes out, or notes about it.  The emitters call these files, each the passes
- * that its target has use for; vm/launch does not. */
+ * Each pass takes a verified KFunc and returns another one, or a table about it.  pipeline.c lists the passes of each
+ * target in order. */
 #ifndef LANG_KERNEL_OPT_H
 #define LANG_KERNEL_OPT_H
 #include "lang/kernel/passes/collapse.h"

@@ -1,0 +1,73 @@
+/* pipeline.c -- see pipeline.h. */
+#include "lang/kernel/passes/pipeline.h"
+#include "lang/kernel/passes/narrow.h"
+#include "lang/kernel/passes/window_sums.h"
+
+typedef struct {
+    Ctx *c;
+    Arena *arena;
+    PipelineResult *r;
+} Pipeline;
+
+static void run_window_sums(Pipeline *p) { p->r->func = kwindowsums_regroup(p->c, p->arena, p->r->func); }
+
+/* Splits the kernel; rows: positions run in rows along the last axis. */
+static void split_interior(Pipeline *p, bool rows) {
+    KSplit *split = qarena_alloc(p->arena, sizeof *split);
+    if (!kopt_interior(p->c, p->arena, p->r->func, rows, split)) return;
+    if (!rows && !split->box.given) return; /* only the CPU gains by collapsed axes alone */
+    p->r->split = split, p->r->func = split->func;
+}
+static void run_interior_rows(Pipeline *p) { split_interior(p, true); }
+static void run_interior(Pipeline *p) {
+    if (!p->r->func->serial) split_interior(p, false);
+}
+
+static void run_legal(Pipeline *p) { p->r->func = klegal(p->c, p->arena, p->r->func, p->r->can, p->r->split); }
+static void run_narrow_bits(Pipeline *p) { p->r->bits = knarrow_bits(p->arena, p->r->func); }
+static void run_narrow_indices(Pipeline *p) { p->r->bits = knarrow_indices(p->arena, p->r->func); }
+
+typedef struct {
+    const char *name, *reason;
+    void (*run)(Pipeline *p);
+} Pass;
+
+/* legal comes after the pass that splits, which looks for index tests as KIR has them.  narrow comes last, because its
+ * result is a table by instruction, which a copy of the function would invalidate. */
+static const struct {
+    unsigned can;
+    Pass pass[5];
+} pipelines[] = {
+    [PIPELINE_CPU] = {LEGAL_ALL & ~(unsigned)LEGAL_DIVIDE,
+                      {{"window_sums", "neighbouring positions share sums over rows of a window", run_window_sums},
+                       {"interior", "most positions need no index tests, nor short branches", run_interior_rows},
+                       {"legal", "LLVM's division is undefined for some operands", run_legal},
+                       {"narrow", "small integers in fewer bits: a vector holds more of them", run_narrow_bits}}},
+    [PIPELINE_GPU] = {LEGAL_ALL & ~(unsigned)LEGAL_DIVIDE,
+                      {{"legal", "LLVM's division is undefined for some operands", run_legal},
+                       {"narrow", "GPUs have no 64-bit arithmetic: indices in 32 bits", run_narrow_indices}}},
+    [PIPELINE_OPENCL] = {LEGAL_EXTREME | LEGAL_SATURATE | LEGAL_ATOMIC,
+                         {{"interior", "groups of positions inside the arrays need no index tests", run_interior},
+                          {"legal", "instructions that OpenCL C lacks, or defines differently", run_legal}}},
+    [PIPELINE_C] = {0, {{"legal", "instructions that C lacks, or defines differently", run_legal}}},
+};
+
+static void print_pass(const Pass *pass, const PipelineResult *before, const PipelineResult *now, Text *trace) {
+    qtext_printf(trace, "; after %s: %s\n", pass->name, pass->reason);
+    if (now->func != before->func) kir_print(now->func, trace);
+    else if (now->bits == before->bits) qtext_puts(trace, "; no change\n");
+    if (now->bits == before->bits) return;
+    for (KRef r = 1; r < now->func->nins; r++)
+        if (now->bits[r]) qtext_printf(trace, ";   %%%u needs %d bits\n", (unsigned)r, now->bits[r]);
+}
+
+void kpipeline_run(Ctx *c, Arena *arena, const KFunc *f, PipelineKind kind, PipelineResult *out, Text *trace) {
+    *out = (PipelineResult){.func = f, .can = pipelines[kind].can};
+    Pipeline p = {c, arena, out};
+    if (trace) kir_print(f, trace);
+    for (const Pass *pass = pipelines[kind].pass; pass->run; pass++) {
+        PipelineResult before = *out;
+        pass->run(&p);
+        if (trace) print_pass(pass, &before, out, trace);
+    }
+}
