@@ -1,24 +1,26 @@
-/* autodiff.h -- derivatives of kernels: KIR comes in, KIR goes out.
+/* autodiff.h -- derivatives of kernels, as KIR to KIR transformations.
  *
  *     in    a verified, sealed KFunc (of a kernel, a loop or an expression), and which parameters have a derivative
  *     out   functions that are launched one after another, as KGrad says
  *
- *     structurize.c   jumps become conditions          active.c   what carries a derivative, what is wanted
- *     rematerialize.c   f again, turn by turn            adjoint.c  the way back
- *     primal.c   f again, with a tape             dead_code.c    what nobody needs goes
- *     scatter_to_gather.c   sums instead of additions        adjoint_index.c    elements of arrays and adjoints
- *     shared_update.c    updates other than sums          privatize.c   sums before additions
- *     forward_mode.c     forward derivatives              autodiff.c     passes and their parameters
- *     simplify.c    fewer products, with fast math   write_conflict.c    positions that write one element
- *     producer_fusion.c     two ways back as one: an adjoint is computed where it is read
- *     footprint.c     how far a kernel reads around its position; no derivative, but it asks adjoint_index.c the same
+ *     structurize.c        jumps become conditions            active.c           which values carry derivatives
+ *     rematerialize.c      recomputes f, iteration by         adjoint.c          the backward pass over one position
+ *                          iteration
+ *     primal.c             runs f and fills a tape            dead_code.c        dead code elimination
+ *     scatter_to_gather.c  sums instead of atomic additions   adjoint_index.c    elements of arrays and adjoints
+ *     shared_update.c      updates other than sums            privatize.c        private sums before additions
+ *     forward_mode.c       forward mode                       autodiff.c         the list of passes, their parameters
+ *     simplify.c           fewer products with fast math      write_conflict.c   positions that write one element
+ *     producer_fusion.c    computes an adjoint where it is read instead of storing it
+ *     footprint.c          how far a kernel reads around its position; no derivative, but uses adjoint_index.c
  *
- * Reverse: the adjoint of a position runs f again for that position, then goes back through it.  What is known again
- * from the inputs is computed again.  What is not (elements that f itself overwrites, shared memory) is kept on a tape
- * by a pass that runs f before.  The derivative of an instruction is the column `derivative` of elem.def.
+ * Reverse mode: the adjoint of a position runs f again for that position, then goes through it backward.  Values that
+ * can be computed from the inputs are recomputed.  Other values (elements that f overwrites, shared memory) are saved
+ * on
+ * a tape by a pass that runs f before.  The derivative of an instruction is the column `derivative` of elem.def.
  *
- * What comes out is KIR like any other: it is compiled, run and differentiated again.  What cannot be done right is an
- * error with its place in the source. */
+ * The result is ordinary KIR: it is compiled, run and differentiated again.  A derivative that cannot be computed
+ * correctly is an error with its source location. */
 #ifndef LANG_AUTODIFF_H
 #define LANG_AUTODIFF_H
 #include "lang/kernel/ir/kfunc.h"
@@ -26,12 +28,12 @@
 /* A number or array that the functions take beside those of f and the adjoints. */
 typedef enum {
     KX_EXTENT, /* number, int64: extent of the domain of f along axis `which` */
-    KX_ROOM,   /* number, int64: entries that a position keeps on tape `which` at most; KX_COUNT told */
-    KX_COUNT,  /* array, int64, one element, 0 before the pass that counts: afterwards what KX_ROOM wants */
-    KX_TAPE,   /* array, rank 1: room times positions of f's launch, at least 1 element; contents free */
-    KX_GROUP,  /* array: an element for each of f's parameter `which`, packed; contents free */
-    KX_CLAIM,  /* the same, of zeros */
-    KX_AFTER   /* array: what f's parameter `which` holds after the launch of f; its rank, extents and dtype, packed */
+    KX_ROOM,   /* number, int64: most entries that a position saves on tape `which`; KX_COUNT computes it */
+    KX_COUNT,  /* array, int64, one element: 0 before the counting pass, afterwards the value of KX_ROOM */
+    KX_TAPE,   /* array, rank 1: room times positions of f's launch, at least 1 element; uninitialized */
+    KX_GROUP,  /* array: packed, with the extents of f's parameter `which`; uninitialized */
+    KX_CLAIM,  /* the same, initialized to zeros */
+    KX_AFTER   /* array: packed contents of f's parameter `which` after the launch of f */
 } KExtraKind;
 typedef struct {
     uint8_t kind;
@@ -39,72 +41,76 @@ typedef struct {
 } KExtra;
 enum { KGRAD_TAPES = 6 };
 
-/* Passes add to adjoints of what f reads, which come in as zeros, or as what is known already.  Some store at first: */
+/* Passes add to the adjoints of arrays that f reads; the caller initializes these to zeros or to a partial sum.  An
+ * adjoint with one of the values below is stored first: */
 typedef enum {
     KSTORED_NOT,
-    KSTORED_OWN, /* each position of f's launch one element, its own: what has no position has to be zero before */
-    KSTORED_ALL  /* all elements: the contents before do not matter */
+    KSTORED_OWN, /* each position of f's launch stores its own element; the others must be zero before */
+    KSTORED_ALL  /* all elements are stored; their contents before do not matter */
 } KStored;
 
-/* All functions take the same parameters: those of f, one adjoint for each active one, in order, then the extras. */
+/* All functions have the same parameters: the parameters of f, an adjoint for each active one in order, the extras. */
 typedef struct {
-    bool needed;    /* array: its contents before the launch of f are read */
-    bool changed;   /* array: passes with `again` change it: each gets a copy of those contents, others get these */
-    uint8_t stored; /* array: KStored */
-    bool adds;      /* array: passes add to its adjoint, also where they could store */
-    int axis[QS_MAX_RANK]; /* KSTORED_OWN: of which dimension the position along each axis is the coordinate */
-    int adjoint;           /* its adjoint among the parameters; -1: not active */
+    bool needed;           /* array: its contents before the launch of f are read */
+    bool changed;          /* array: passes with `again` change it, so each gets a copy of the old contents */
+    uint8_t stored;        /* array: KStored */
+    bool adds;             /* array: passes add to its adjoint even if they could store it */
+    int axis[QS_MAX_RANK]; /* KSTORED_OWN: by axis of the launch, the dimension whose coordinate is the position */
+    int adjoint;           /* index of its adjoint among the parameters; -1: not active */
 } KGradParam;
 
 typedef struct {
     KFunc *func;
-    int over;              /* -1: launched over the domain of f; else over extents of this array parameter of f: */
-    int axis[QS_MAX_RANK]; /* of which dimension the extent along each axis of func's launch is */
-    int row;               /* not 0: over the domain of f, its last extent divided by this and rounded up */
+    int over;              /* -1: launched over the domain of f; else over extents of this array parameter of f */
+    int axis[QS_MAX_RANK]; /* over: by axis of func's launch, the dimension of that array */
+    int row;               /* not 0: the last extent of the domain of f is divided by this and rounded up */
     bool again;            /* runs f again: see KGradParam.changed */
-    bool counts;           /* to be launched only to fill the arrays KX_COUNT; then KX_ROOM and KX_TAPE are bound */
+    bool counts;           /* launched only to fill the KX_COUNT arrays, before KX_ROOM and KX_TAPE are bound */
 } KGradPass;
 
-/* The adjoint of an array has its rank and extents, is packed, and has the dtype in which its elements take part in
- * arithmetic (complex ones keep theirs); that of a number is an array of one element, of its dtype.  The adjoint of
- * what f writes comes in as that of its new contents and goes out as that of the old ones.  Strides of f's arrays
- * may be anything. */
+/* The adjoint of an array is packed and has the array's rank and extents.  Its dtype is the one in which the elements
+ * take part in arithmetic; complex dtypes stay.  The adjoint of a number is an array of one element of its dtype.  The
+ * adjoint of an array that f writes is passed in for the new contents, and the passes replace it by the adjoint of the
+ * old contents.  f's arrays may have any strides. */
 typedef struct {
     KGradPass *pass;
-    int npasses; /* in this order */
+    int npasses; /* launched in this order */
     const KGradParam *param;
-    int nparams; /* of f */
+    int nparams; /* number of f's parameters */
     KExtra *extra;
-    int nextra; /* parameters from first_extra on */
+    int nextra; /* the parameters from first_extra on */
     int first_extra;
     int64_t room[KGRAD_TAPES]; /* by tape: entries per position; -1: a pass counts them */
 } KGrad;
 
-/* By parameter of f.  active: only floats and complex numbers can be.  An array that f writes with what depends on an
- * active parameter, and reads, has to be active itself.  enters: of active ones, whether somebody asks for the adjoint
- * of what they held before; where not, what comes out there means nothing; NULL: of all.  adds: as in KGradParam; NULL:
- * of none.  one: its adjoint, which no pass may change, comes in as an array of one element that holds for all; NULL:
- * none does. */
+/* Each table has an entry for each parameter of f.
+ *   active   it has a derivative; only floats and complex numbers may.  An array that f reads, and writes with values
+ *            that depend on an active parameter, must be active itself.
+ *   enters   the adjoint of its contents before the launch is wanted; otherwise the result there is undefined.  NULL:
+ * all
+ *   adds     as in KGradParam.  NULL: none
+ *   one      its adjoint is an array of one element that stands for all, and no pass changes it.  NULL: none */
 typedef struct {
     const bool *active, *enters, *adds, *one;
 } KGradOf;
-/* Everything made lives in the arena. */
+/* Computes the passes of reverse mode; everything is allocated in the arena. */
 qs_status kautodiff_reverse(Ctx *c, Arena *arena, const KFunc *f, const KGradOf *of, KGrad *out);
 
 /* -- producer_fusion.c --------------------------------------------------------------------------------------------- */
-/* f, a pass that reads its parameter `param`, as a function that computes what it reads there as the pass `of` would
- * have stored it into its parameter `store`; its parameters are those of f, then those of `of`.  NULL: it cannot be
- * done, or would take longer. */
+/* Fuses two passes: f reads its parameter `param`, which is the array that `of` stores through its parameter `store`.
+ * The
+ * result computes the elements where f reads them.  Its parameters are f's, followed by `of`'s.  NULL: not possible, or
+ * slower. */
 qs_status kproducer_make(Ctx *c, Arena *arena, const KFunc *f, int param, const KFunc *of, int store, KFunc **out);
 
 /* -- footprint.c --------------------------------------------------------------------------------------------------- */
-/* What is known of a parameter before: the number; of an array the extents. */
+/* A parameter whose value is known before the launch: a number, or the extents of an array. */
 typedef struct {
     bool known;
     double number;
     int64_t dims[QS_MAX_RANK];
 } KGiven;
-/* TABLE: no position decides what is read. */
+/* TABLE: the elements that are read do not depend on the position. */
 typedef enum { KROLE_NONE, KROLE_TABLE, KROLE_READ, KROLE_WRITTEN, KROLE_CHANGED } KFootprintRole;
 typedef struct {
     uint8_t role, mode /* AccessMode of its reads */;
@@ -112,13 +118,14 @@ typedef struct {
 } KFootprintParam;
 typedef struct {
     int rank;
-    int64_t reach[QS_MAX_RANK]; /* by dimension: the largest distance of what is read, to either side */
-    KFootprintParam *param;     /* by parameter of f */
+    int64_t reach[QS_MAX_RANK]; /* by dimension: the largest distance between position and element, on both sides */
+    KFootprintParam *param;          /* by parameter of f */
 } KFootprint;
-/* An error with its place where no distance is known, or where a block of a larger array would give other results. */
+/* Sets an error with the source location if a distance is unbounded or a block of a larger array would give other
+ * results. */
 qs_status kfootprint_find(Arena *scratch, const KFunc *f, const KGiven *given, KFootprint *out);
 
-/* Dual numbers: one pass that does what f does (again: it changes f's arrays), and to the tangents, which stand where
- * adjoints stand, what the derivative of f does.  No extras. */
+/* Forward mode with dual numbers: one pass that runs f (so it changes f's arrays) and computes tangents, which take the
+ * parameters of the adjoints.  There are no extras. */
 qs_status kautodiff_forward(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KGrad *out);
 #endif

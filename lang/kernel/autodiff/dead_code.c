@@ -1,10 +1,11 @@
-/* dead_code.c -- what nobody needs goes.
+/* dead_code.c -- removes instructions whose results are not used.
  *
- * An instruction stays when memory that is wanted depends on it: roots are the writes to wanted parameters; from there
- * operands, regions around, all writes to memory that is read, and how loops are left.  Loops end, so that one without
- * effect may go.  Writes are not told apart by place: each time that a kernel is run again it has LOCALs of its own.
+ * The roots are the stores to output parameters.  A live instruction keeps alive its operands, the regions around it,
+ * the exits of loops around it, and every store to memory that it loads.  Stores to one array are not distinguished by
+ * index.  Loops are assumed to terminate, so a loop without side effects is dead.  The LOCALs of a rerun of the kernel
+ * are separate instructions, so this does not keep too much alive.
  *
- * A LOCAL that is written in the region alone where it was made holds what was written last: its readers take that. */
+ * The pass also replaces reads of a LOCAL by its value if the LOCAL is written only in the region that declares it. */
 #include "lang/kernel/autodiff/autodiff_internal.h"
 
 typedef struct {
@@ -15,7 +16,7 @@ typedef struct {
     KRef *next, *first; /* lists of writes: by instruction; by LOCAL, LARRAY, SHARED, LOOP */
     KRef *of_param;
     bool *wanted;
-    KRef *is; /* the instruction, or the value that a GET surely finds */
+    KRef *is; /* the instruction itself, or the known value that a GET reads */
 } Sweep;
 
 static void mark(Sweep *s, KRef r) {
@@ -33,7 +34,7 @@ static void want(Sweep *s, uint64_t param) {
     mark_all(s, s->of_param[param]);
 }
 
-/* Writes that a position may have made before it comes to r; others where positions wait for each other. */
+/* Marks the stores that a position may have executed before r, and those of other positions if there are barriers. */
 static void mark_writes_before(Sweep *s, KRef r) {
     const KFunc *f = s->f;
     bool all = f->barrier || f->serial;
@@ -62,7 +63,7 @@ static void list_writes(Sweep *s) {
     }
 }
 
-/* by LOCAL: what it holds now; 0: not known, as some other region writes it */
+/* by LOCAL: its current value; 0: unknown, because another region writes it */
 static void find_values(Sweep *s, Arena *arena) {
     const KFunc *f = s->f;
     KRef *now = qarena_alloc(arena, qmem_size(f->nins, sizeof *now, 0));

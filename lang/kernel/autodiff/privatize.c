@@ -1,30 +1,31 @@
-/* privatize.c -- what a position adds to its surroundings in many turns is summed up before it is added.
+/* privatize.c -- sums what a position adds to its neighbourhood in a private array before adding it to the output.
  *
  *     FOR d  FOR p  adjoint of x [pos + d + p] += g            FOR d  FOR p  window [d + p] += g
  *                                                              FOR o         adjoint of x [pos + o] += window [o]
  *
- * The index is what the position fixes plus an offset that counters of loops between known numbers make.  A window is a
- * private array with an element for each offset; in strips of positions it is vectors, and what is summed up in it does
- * not wait for stores to other vectors that it overlaps.  A BOUND around a coordinate comes when the window is added.
- * Of the loops that do this the last axis is the outermost: so neighbouring offsets are not stored one after the
- * other. */
+ * The index must be fixed by the position, plus an offset made of counters of loops with known bounds.  A window is a
+ * private array with an element for each offset.  When a strip of positions is vectorized, its elements are vectors,
+ * and an addition to them does not wait for stores to overlapping vectors of the output.  A BOUND around a coordinate
+ * is
+ * applied when the window is added to the output.  The last axis becomes the outermost loop of this addition, so that
+ * neighbouring offsets are not stored one after the other. */
 #include "lang/kernel/autodiff/autodiff_internal.h"
 
 #include "lang/kernel/ir/affine.h"
 
-enum { SITES = 64, PLACES = 256 /* of a window */, BYTES = 2048 /* of all */, GAIN = 2, MANY = 1 << 20 };
+enum { SITES = 64, PLACES = 256 /* elements of a window */, BYTES = 2048 /* all windows */, GAIN = 2, MANY = 1 << 20 };
 
 typedef struct {
     KRef at; /* the ATOMIC */
     Affine fixed[QS_MAX_RANK], moves[QS_MAX_RANK];
     KRef bound[QS_MAX_RANK];                  /* the BOUND around the coordinate; 0: none */
-    int64_t lo[QS_MAX_RANK], hi[QS_MAX_RANK]; /* of the offsets */
-    int64_t times;                            /* how often it runs, at most; loops of unknown length once */
+    int64_t lo[QS_MAX_RANK], hi[QS_MAX_RANK]; /* range of the offsets */
+    int64_t times;                            /* most executions; a loop of unknown length counts once */
     int window;                               /* -1: none */
 } Site;
 
 typedef struct {
-    int first; /* of its sites: all have its fixed parts and counters */
+    int first; /* its first site; all its sites have the same fixed parts and counters */
     int64_t lo[QS_MAX_RANK], hi[QS_MAX_RANK], times;
     KRef array; /* in g */
 } Window;
@@ -43,7 +44,7 @@ static const KIns *ins(const Windows *v, KRef r) { return &v->f->ins[r]; }
 static int rank(const Windows *v, const Site *s) { return v->f->params[ins(v, s->at)->imm].rank; }
 
 /* -- looking ------------------------------------------------------------------------------------------------------- */
-static KRef counter_of(const KFunc *f, KRef r) { /* 0: it is no counter */
+static KRef counter_of(const KFunc *f, KRef r) { /* 0: r is not a counter */
     while (f->ins[r].op == K_CAST && qdtype_is_int((qs_dtype)f->ins[f->ins[r].a].dtype)) r = f->ins[r].a;
     return f->ins[r].op == K_FOR ? r : 0;
 }
@@ -57,7 +58,7 @@ static bool extend(const Windows *v, Site *s, int d, KRef loop, int64_t factor) 
     return true;
 }
 
-/* A coordinate is what the launch and the position fix, plus counters and a constant. */
+/* Splits a coordinate into a part fixed by launch and position, counters, and a constant. */
 static bool split_coord(const Windows *v, Site *s, int d, KRef coord) {
     Affine all;
     const KIns *i = &v->f->ins[coord];
@@ -118,7 +119,7 @@ static bool same_bound(const Windows *v, KRef a, KRef b) {
     return ins(v, a)->flag == ins(v, b)->flag && kadjindex_same(v->f, ins(v, a)->b, ins(v, b)->b);
 }
 
-/* The counters of loops around both: elements that differ by a constant, which vectors need to know. */
+/* Whether both sites use the same counters, so that their elements differ by a constant. */
 static bool same_counters(const Windows *v, const Site *a, const Site *b) {
     for (KRef l = kir_loop_around(v->f, a->at); l; l = kir_loop_around(v->f, l)) {
         if (b->at < l || b->at > v->f->regions[l].end) continue;
@@ -174,7 +175,7 @@ static void choose_window(Windows *v, int n) {
     s->window = v->nwindows++;
 }
 
-/* Windows that are not worth their memory go. */
+/* Drops windows that are not worth their memory. */
 static bool keep_good_ones(Windows *v) {
     uint64_t bytes = 0;
     bool any = false;
@@ -204,7 +205,7 @@ static KRef fold(Windows *v, KOp op, KRef a, KRef b, KRef c) {
 static KRef number(Windows *v, int64_t n) { return kir_const_int(v->g, QS_I64, n, 0); }
 static bool is_used(const Windows *v, int window) { return v->site[v->window[window].first].window == window; }
 
-static KRef again(Windows *v, KRef r) { /* what the position fixes, at another place */
+static KRef again(Windows *v, KRef r) { /* rebuilds at another point of g what the position fixes */
     const KIns *i = ins(v, r);
     return r ? kir_copy(v->g, i, again(v, i->a), again(v, i->b), again(v, i->c)) : 0;
 }
@@ -246,7 +247,7 @@ static void add_to_window(Windows *v, const Site *s) {
     kir_add(v->g, (KMake){K_ASTORE, .a = w->array, .b = at, .c = fold(v, K_ADD, sum, x, 0), .pos = i->pos});
 }
 
-/* What lies outside of the array nobody added to; of an array without elements that is all. */
+/* Adds the window to the output array, without the elements outside it (all of them if the array is empty). */
 static void add_window(Windows *v, const Window *w) {
     const Site *s = &v->site[w->first];
     const KIns *i = ins(v, s->at);

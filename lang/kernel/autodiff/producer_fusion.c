@@ -1,12 +1,13 @@
-/* producer_fusion.c -- two functions as one: where f reads an element of an array that `of` would have written, it
- * computes it.
+/* producer_fusion.c -- fuses a producer into its consumer: where f reads an element that `of` would have stored, f
+ * computes the element instead.
  *
- *     of    …  y[pos] = e(pos)                     f, after those of its own the parameters of `of`
- *     f     …  y[i] …                  becomes     …  e(i) …        nobody writes y, or reads it
+ *     of    …  y[pos] = e(pos)                     f: its own parameters, then the parameters of `of`
+ *     f     …  y[i] …                  becomes     …  e(i) …        y is neither written nor read
  *
- * That is what becomes of an adjoint that only one way back reads: it is not stored.  `of` stores one element at each
- * position, the one of the position, and has no jumps and loops; f reads it at one place, outside of loops: elsewhere
- * computing might take longer than reading. */
+ * This is used for an adjoint that only one backward pass reads.  `of` must store one element per position, at the
+ * index
+ * of the position, and have no jumps or loops.  f must read the array at one place outside loops; otherwise computing
+ * could take longer than reading. */
 #include "lang/kernel/autodiff/autodiff_internal.h"
 
 #include <string.h>
@@ -14,10 +15,11 @@
 typedef struct {
     KFunc *g;
     const KFunc *f, *of;
-    int param, store;       /* the array, among the parameters of f and of `of` */
-    KRef read, write;       /* the LOAD of f, the STORE of `of` */
-    KRef axis[QS_MAX_RANK]; /* by axis of the launch of `of`: the coordinate of what f reads, or KINDEX_ONE */
-    KRef *map, *inner;      /* in g, by instruction of f, and of `of` */
+    int param, store; /* the array's index among the parameters of f and of `of` */
+    KRef read, write; /* the LOAD of f, the STORE of `of` */
+    KRef axis
+        [QS_MAX_RANK]; /* by axis of the launch of `of`: the coordinate of the element that f reads, or KINDEX_ONE */
+    KRef *map, *inner; /* instructions of g, by instruction of f and of `of` */
 } Join;
 
 /* -- whether it can be done ---------------------------------------------------------------------------------------- */
@@ -46,7 +48,7 @@ static bool is_position(const KFunc *f, KRef r, int axis) {
     return r && r != KINDEX_ONE && f->ins[r].op == K_POS && (int)f->ins[r].imm == axis;
 }
 
-/* Elements are counted through, or have the coordinates of the positions. */
+/* Finds which coordinates of the read element are coordinates of positions of `of`; false: another form of index. */
 static bool find_axes(Join *j) {
     const KIns *write = &j->of->ins[j->write], *read = &j->f->ins[j->read];
     const KParam *a = &j->of->params[j->store];
@@ -81,7 +83,7 @@ static KRef coordinate(Join *j, const KIns *i) {
 
 static KRef both(Join *j, KRef a, KRef b) { return a && b ? op(j, K_AND, a, b, 0) : a ? a : b; }
 
-/* The instruction of `of`, where f reads and only if it does. */
+/* Copies an instruction of `of` to the point where f reads, under the guard of that read. */
 static KRef moved(Join *j, const KIns *i, KRef guard) {
     KIns k = *i;
     KRef b = j->inner[i->b];

@@ -1,31 +1,32 @@
-/* simplify.c -- products of powers and their sums, in derivatives of kernels with fast math.
+/* simplify.c -- simplifies sums and products of powers in derivatives of kernels with fast math.
  *
- *     1/(d*sqrt(d))         q*q*q, where q = 1/sqrt(d)           slopes bring the same factors again and again:
- *     s*r*r*sqrt(d)         s * q*q*q*q*q, if r is the above     here they become one power,
- *     t*u + 0.5*u*t         1.5*t*u                              equal products one product,
- *     a*t + s - b*t         (a - b)*t + s                        what differs in one factor one product, too,
- *     (b - a)*c             -((a - b)*c)                         and differences have one direction
+ *     1/(d*sqrt(d))         q*q*q, where q = 1/sqrt(d)           derivatives repeat the same factors:
+ *     s*r*r*sqrt(d)         s * q*q*q*q*q, if r is the above     they become one power,
+ *     t*u + 0.5*u*t         1.5*t*u                              equal products become one product,
+ *     a*t + s - b*t         (a - b)*t + s                        products that differ in one factor are joined,
+ *     (b - a)*c             -((a - b)*c)                         and differences get one canonical sign
  *
- * A value is a number times powers of values that are no products; exponents are halves.  A product is made anew where
- * roots or quotients meet, else it stays as it was written: what it shares with others is shared still.  A sum knows
- * its terms, which a sum that is its only user takes over.  Equal instructions are one, so that equal factors are seen
- * to be equal. */
+ * A value is a number times powers of values that are not products.  Exponents are multiples of one half.  The pass
+ * rebuilds a product only if roots or quotients meet in it; other products stay as written, so that they remain common
+ * subexpressions.  A sum keeps a list of its terms, and a sum that is its only user takes them over.  Equal
+ * instructions
+ * are merged, so that equal factors are recognized. */
 #include "lang/kernel/autodiff/autodiff_internal.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { FACTORS = 6, TERMS = 8, MOST = 16 /* halves */, BUCKETS = 256 };
+enum { FACTORS = 6, TERMS = 8, MOST = 16 /* largest exponent, in halves */, BUCKETS = 256 };
 
 typedef struct {
     KRef of;
     int halves;
     bool rooted;
-} Power; /* of: in g; rooted: its root is needed anyway */
+} Power; /* of: an instruction of g; rooted: its square root is computed in any case */
 typedef struct {
-    double number; /* 0: it is no float */
+    double number; /* 0: the value is not a float */
     KRef value;    /* in g, without the sign of the number */
-    bool joined;   /* value was made of the powers, not of operands */
+    bool joined;   /* value was built from the powers, not from operands */
     int n;
     Power power[FACTORS];
 } Product;
@@ -41,22 +42,22 @@ struct Sum {
 typedef struct {
     KRef ref;
     uint32_t before;
-} Seen; /* before: in its bucket, as its number + 1 */
+} Seen; /* before: the previous entry of its bucket, as index + 1 */
 
 typedef struct {
     const KFunc *f;
     KFunc *g;
     Arena *arena;
     Seen *seen;
-    uint32_t nseen, cap_seen, bucket[BUCKETS]; /* instructions of the regions that are open */
+    uint32_t nseen, cap_seen, bucket[BUCKETS]; /* instructions of the open regions */
     uint32_t *open;
-    int nopen; /* nseen where these began */
+    int nopen; /* nseen at the beginning of each open region */
     KRef *map; /* by instruction of f */
     Product *product;
     uint32_t *uses;
     const Sum *sums;
     uint64_t *key;
-    uint32_t nkeys, cap; /* by instruction of g: of what it computes, whatever guards it */
+    uint32_t nkeys, cap; /* by instruction of g: the key of its value, without its guard */
     KRef at;
     uint32_t pos; /* in f */
 } Powers;
@@ -86,7 +87,7 @@ static void see(Powers *v, KRef r, uint32_t *bucket) {
     *bucket = v->nseen;
 }
 
-/* r, the instruction that was made last, or one that is equal to it. */
+/* Returns r, the newest instruction, or an earlier instruction that is equal to it. */
 static KRef one(Powers *v, KRef r) {
     const KIns *i = &v->g->ins[r];
     if (r + 1 != v->g->nins || !is_repeatable(v, i)) return r;
@@ -119,7 +120,7 @@ static KRef root(Powers *v, KRef x) {
 }
 
 /* -- making values ------------------------------------------------------------------------------------------------- */
-static KRef whole_power(Powers *v, KRef x, int n) { /* n > 0: larger ones contain smaller ones */
+static KRef whole_power(Powers *v, KRef x, int n) { /* n > 0; larger powers are built from smaller ones */
     if (n <= 2) return n == 1 ? x : fold(v, K_MUL, x, x);
     return fold(v, K_MUL, whole_power(v, x, n - 2), whole_power(v, x, 2));
 }
@@ -133,7 +134,7 @@ static KRef power(Powers *v, const Power *p) {
     return n & 1 ? times(v, whole, root(v, p->of)) : whole;
 }
 
-/* Roots, quotients and the number first: it is they that products have in common. */
+/* Multiplies roots, quotients and the number first, because products often share these. */
 static KRef make(Powers *v, const Product *p, qs_dtype d) {
     KRef x = 0;
     for (int k = 0; k < p->n; k++)
@@ -157,7 +158,7 @@ static Power *find(Product *p, KRef of) {
     return NULL;
 }
 
-/* *meet: a root or a quotient got another factor of its kind. */
+/* Sets *meet if a root or quotient is combined with another factor of the same base. */
 static bool add_power(Product *p, Power b, bool *meet) {
     Power *a = find(p, b.of);
     if (!a) {
@@ -170,11 +171,11 @@ static bool add_power(Product *p, Power b, bool *meet) {
     return a->halves <= MOST && a->halves >= -MOST;
 }
 
-static bool is_factor(qs_dtype d, double x) { /* neither 0 nor beyond what d holds */
+static bool is_factor(qs_dtype d, double x) { /* neither 0 nor out of range of d */
     return d == QS_F32 ? (float)x != 0 && isfinite((float)x) : x != 0 && isfinite(x);
 }
 
-/* a*b, or a/b; false: it is none that this file can do better. */
+/* Multiplies or divides as products of powers; false: this gains nothing. */
 static bool multiply(Powers *v, const KIns *i, Product *out) {
     const Product *a = &v->product[i->a], *b = &v->product[i->b];
     bool over = i->op == K_DIV, meet = over && b->joined;
@@ -241,7 +242,7 @@ static bool add_alike(Powers *v, Product *a, const Product *b, qs_dtype d, Produ
     return true;
 }
 
-/* The factor of a that is not in b; NULL: it is not one, or no factor is in both. */
+/* The only factor of a that is not in b; NULL: there are several, or the products share no factor. */
 static Power *odd_one(Product *a, Product *b) {
     Power *odd = NULL;
     for (int k = 0; k < a->n; k++) {
@@ -255,7 +256,7 @@ static Power *odd_one(Product *a, Product *b) {
 
 static Product add(Powers *v, Product a, Product b, qs_dtype d);
 
-/* a + b as one product. */
+/* Combines a + b into one product, if possible. */
 static bool unite(Powers *v, Product *a, Product *b, qs_dtype d, Product *out) {
     if (add_alike(v, a, b, d, out)) return true;
     Power *x = odd_one(a, b), *y = odd_one(b, a);

@@ -1,4 +1,4 @@
-/* structurize.c -- jumps become conditions, so that a position can be gone through backward.
+/* structurize.c -- replaces jumps by conditions, so that the backward pass can run a position in reverse.
  *
  *     LOOP                          go = true
  *       …                           LOOP  IF !go BREAK END
@@ -11,20 +11,23 @@
  *                                     END
  *                                   END
  *
- * A jump sets flags of all loops that it leaves; what follows in the regions that it leaves stands under the flag of
- * the innermost loop around it, or of the position.  A FOR that may be left early counts its turns itself.  CHECKs go:
- * a launch in which one failed has no derivative. */
+ * A jump clears the flags of all loops that it leaves.  The rest of the regions that it leaves is guarded by the flag
+ * of
+ * the innermost enclosing loop, or of the position.  A FOR that a jump may leave counts its iterations in a LOCAL.
+ * CHECKs are removed: a launch in which one failed has no derivative. */
 #include "lang/kernel/autodiff/autodiff_internal.h"
 
 enum { DEPTH = 1024 };
 
 typedef struct {
     KRef of;    /* the IF, ELSE, LOOP or FOR; 0: the function */
-    bool left;  /* a jump leaves it, and it is not the loop that the jump means */
-    int guards; /* IFs opened in it that stand to its end */
+    bool left;  /* a jump leaves it, and it is not the target loop of the jump */
+    int guards; /* IFs opened in it that close at its end */
 } Open;
 
-/* go, turn, counter, turns: LOCALs, the last two of a FOR that counts itself; at, first: the LOOP made, and its body */
+/* go, turn, counter, turns: LOCALs; counter and turns belong to a FOR with its own counter.  at, first: the new LOOP
+ * and
+ * its body. */
 typedef struct {
     KRef go, turn, counter, turns, step, at, first;
 } Loop;
@@ -34,7 +37,7 @@ typedef struct {
     KFunc *g;
     KRef *map;
     Loop *loop;          /* by instruction of f */
-    uint8_t *left_early; /* FOR that a jump may leave */
+    uint8_t *left_early; /* by FOR: a jump may leave it */
     KRef alive;
     Open open[DEPTH];
     int n;
@@ -53,7 +56,7 @@ static KRef cast(Normal *s, qs_dtype d, KRef a) {
 
 static bool is_jump(uint8_t op) { return op == K_BREAK || op == K_CONTINUE || op == K_RET; }
 
-/* The last loop that r leaves; 0: all. */
+/* The outermost loop that the jump r leaves; 0: the whole function. */
 static KRef target(const KFunc *f, KRef r) { return f->ins[r].op == K_RET ? 0 : kir_jump_target(f, r); }
 
 static void find_left_early(Normal *s) {
@@ -92,7 +95,7 @@ static void close_guards(Normal *s) {
 }
 
 /* -- loops --------------------------------------------------------------------------------------------------------- */
-/* How many turns FOR a..b by c has. */
+/* The number of iterations of FOR a..b by c. */
 static KRef turns_of(Normal *s, KRef a, KRef b, KRef c) {
     a = cast(s, QS_I64, a), b = cast(s, QS_I64, b), c = cast(s, QS_I64, c);
     KRef up = fold(s, K_LT, whole(s, 0), c), some = fold(s, K_NE, c, whole(s, 0));
@@ -149,7 +152,7 @@ static void edge(Normal *s, KRef r) {
     if (left && more) guard_rest(s);
 }
 
-/* Instructions after a jump up to the end of its region are dead. */
+/* The end of the dead instructions after a jump: the end of its region. */
 static KRef end_of_dead(const KFunc *f, KRef r) {
     int depth = 0;
     for (r++; r < f->nins; r++) {

@@ -1,14 +1,17 @@
-/* write_conflict.c -- elements that positions write with =, where the code does not say that each belongs to one of
- * them.
+/* write_conflict.c -- detects array elements that several positions write with =, where the code does not show that
+ * each
+ * element has one writer.
  *
- * The way back gives the adjoint of an element to what was written there last, and of two positions nobody knows which
- * that is.  So two passes come before it, for arrays whose new contents have derivatives:
+ * The backward pass gives the adjoint of an element to its last write.  If two positions write one element, the order
+ * is
+ * undefined, so it is an error.  Two passes check arrays whose new contents have derivatives:
  *
- *     claim    over positions    claim = number of the position
- *     check    over positions    an error where that is the number of another one
+ *     claim    over positions    claim[element] = number of the position
+ *     check    over positions    an error if the claim has the number of another position
  *
- * A position that writes an element several times has it for itself, and what is written without a derivative claims
- * nothing: where all positions write 0, say, it does not matter who was the last. */
+ * One position may write an element several times.  Writes without a derivative claim nothing: if all positions write
+ * 0,
+ * for example, the order does not matter. */
 #include "lang/kernel/autodiff/rematerialize.h"
 
 #include <stdio.h>
@@ -24,14 +27,14 @@ void kconflict_find(const KFunc *f, const KActive *act, const bool *active, KGro
 
 static KRef use(void *v, KRef r) { return kremat_use(v, r); }
 
-/* In the packed array of claims; the halves of a complex number have one. */
+/* The index in the packed array of claims; both parts of a complex element share one claim. */
 static KRef place(KRemat *v, const KIns *i) {
     KRef at = kadjindex_packed(v->g, v->f, i, use, v);
     if (!qdtype_is_complex((qs_dtype)v->f->params[i->imm].dtype)) return at;
     return kremat_fold(v, K_SHR, at, kremat_whole(v, (qs_dtype)v->g->ins[at].dtype, 1), 0);
 }
 
-static KRef number(KRemat *v) { /* of the position, from 1 on */
+static KRef number(KRemat *v) { /* number of the position, counted from 1 */
     KRef at = kremat_pos(v, 0);
     for (int a = 1; a < v->f->rank; a++) {
         KRef extent = kremat_add(v, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)v->s->extent[a]});
