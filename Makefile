@@ -1,5 +1,5 @@
 # The front door.  `make` builds build/qrun; everything else is one word more.
-.PHONY: all whole deps run test check docs bench dev tsan stress ptx-run gcn-run aarch64 fuzz fuzz-natives install uninstall deb wheel clean
+.PHONY: all whole deps run test test-fast test-all area check format release docs bench dev tsan stress ptx-run gcn-run aarch64 fuzz fuzz-natives install uninstall deb wheel clean
 PREFIX ?= /usr/local
 QRUN = build/qrun
 PYTHON ?= python3
@@ -20,7 +20,11 @@ deps:
 run: deps all
 	$(QRUN) examples/denoise.q
 
-# Everything: unit tests, every script on every device that is here, the style, layer and table checks.
+# `make test` runs every functional test; `make test AREA=word` runs the tests whose path or name contains the word.
+ifdef AREA
+test: all
+	@python3 tests/area.py $(AREA)
+else
 test: deps check whole
 	@ctest --test-dir build --output-on-failure -j2
 	@python3 tests/run.py --qrun $(QRUN)
@@ -37,11 +41,30 @@ test: deps check whole
 	@python3 tests/gradients.py --qrun $(QRUN) --seed 200 --count 60 --device ref
 	@python3 tests/adjoints.py --qrun $(QRUN)
 	@python3 tests/growth.py --qrun $(QRUN)
+endif
+
+# Style, unit tests, and the scripts on the reference evaluator and the processor: under two minutes after the build.
+test-fast: check whole
+	@ctest --test-dir build --output-on-failure -j2 -R '^unit_' -E '$(SLOW_UNITS)'
+	@python3 tests/run.py --qrun $(QRUN) --device ref --device cpu
+
+SLOW_UNITS = no_memory|interp_memory|grad_memory|random|threads|schedules|cuda
+# Everything that a release must pass; this takes hours.
+test-all: test dev stress tsan ptx-run
+	@python3 tests/builtins.py --seconds 600
+	@python3 tests/gradients.py --qrun $(QRUN) --seed 1000 --count 500
+	@tests/fuzz/run 600
 
 check:
 	@python3 tests/layers.py
 	@python3 tests/tables.py
 	@python3 tests/style.py
+	@python3 tests/size.py
+	@tools/format --check
+
+# Formats the C code as `make check` wants it.
+format:
+	@tools/format
 
 # Where several LLVMs are open, the search through the memory of threads goes astray.
 LEAKS = LSAN_OPTIONS=suppressions=$(CURDIR)/tests/leaks.supp:print_suppressions=0:intercept_tls_get_addr=0
@@ -150,6 +173,13 @@ deb: deps
 	@cmake/deb.py build-deb/deb $$(sed -n 's/^project.* VERSION \([^ ]*\).*/\1/p' CMakeLists.txt)
 	@mkdir -p out/deb && cd build-deb && fakeroot cpack -B ../out/deb > cpack.log || (cat cpack.log; false)
 	@rm -rf out/deb/_CPack_Packages; ls out/deb/*.deb
+
+# Checks that version, list of changes and interface agree, then builds what a release consists of, in dist/ and out/deb/.
+release: deps
+	@tools/release
+	@$(MAKE) wheel deb
+	@$(PYTHON) -m build --sdist --outdir dist . > /dev/null || (echo "make release needs the Python package build"; false)
+	@ls dist out/deb/*.deb
 
 clean:
 	rm -rf build build-dev build-tsan build-fuzz build-stress build-aarch64 out dist
