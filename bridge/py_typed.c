@@ -257,16 +257,12 @@ static PyObject *in_place(Typed f, PyObject *x, PyObject *y) {
 #define OPERATOR(name)                                                                                                 \
     static PyObject *op_##name(PyObject *x, PyObject *y) { return binary(TY_##name, x, y); }                           \
     static PyObject *to_##name(PyObject *x, PyObject *y) { return in_place(TY_##name, x, y); }
-OPERATOR(add)
-OPERATOR(subtract)
-OPERATOR(multiply)
-OPERATOR(divide)
-OPERATOR(floor_divide)
-OPERATOR(remainder)
-OPERATOR(bitwise_and)
-OPERATOR(bitwise_or)
-OPERATOR(bitwise_xor) OPERATOR(bitwise_left_shift)
-    OPERATOR(bitwise_right_shift) static PyObject *op_pow(PyObject *x, PyObject *y, PyObject *m) {
+/* clang-format off */
+OPERATOR(add) OPERATOR(subtract) OPERATOR(multiply) OPERATOR(divide) OPERATOR(floor_divide) OPERATOR(remainder)
+OPERATOR(bitwise_and) OPERATOR(bitwise_or) OPERATOR(bitwise_xor)
+OPERATOR(bitwise_left_shift) OPERATOR(bitwise_right_shift)
+    /* clang-format on */
+    static PyObject *op_pow(PyObject *x, PyObject *y, PyObject *m) {
     return m == Py_None ? binary(TY_pow, x, y) : unknown();
 }
 static PyObject *to_pow(PyObject *x, PyObject *y, PyObject *m) {

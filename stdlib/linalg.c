@@ -19,16 +19,10 @@
 /* -- the library --------------------------------------------------------------------------------------------------- */
 /* clang-format off */
 #define LAPACK(X)                                                                                                      \
-    X(dgetrf)                                                                                                          \
-    X(zgetrf)                                                                                                          \
-    X(dgetri)                                                                                                          \
-    X(zgetri)                                                                                                          \
-    X(dgetrs)                                                                                                          \
-    X(zgetrs)                                                                                                          \
-    X(dgels)                                                                                                           \
-    X(zgels)                                                                                                           \
-    X(dpotrf) X(zpotrf) X(dtrtrs) X(ztrtrs) X(dgeqrf) X(zgeqrf) X(dorgqr) X(zungqr) X(dgesdd) X(zgesdd) X(dsyevd)      \
-        X(zheevd) X(dgeev) X(zgeev)
+    X(dgetrf) X(zgetrf) X(dgetri) X(zgetri) X(dgetrs) X(zgetrs) X(dgels) X(zgels) X(dpotrf) X(zpotrf)                  \
+    X(dtrtrs) X(ztrtrs)                                                                                                \
+    X(dgeqrf) X(zgeqrf) X(dorgqr) X(zungqr) X(dgesdd) X(zgesdd) X(dsyevd) X(zheevd) X(dgeev) X(zgeev)
+/* clang-format on */
 
 typedef void (*Routine)(void);
 typedef struct Lapack {

@@ -29,16 +29,11 @@ static qs_status only_here(qs_vm *vm, qs_value path) {
 
 /* clang-format off */
 #define PATH_NATIVES(X)                                                                                                \
-    X(fopen, qio_fopen)                                                                                                \
-    X(fileread, qio_fileread)                                                                                          \
-    X(filewrite, qio_filewrite)                                                                                        \
-    X(makedir, qpath_makedir)                                                                                          \
-    X(deletefile, qpath_deletefile)                                                                                    \
-    X(listdir, qpath_listdir)                                                                                          \
-    X(csvread, qio_csvread)                                                                                            \
-    X(csvwrite, qio_csvwrite)                                                                                          \
+    X(fopen, qio_fopen) X(fileread, qio_fileread) X(filewrite, qio_filewrite) X(makedir, qpath_makedir)                \
+    X(deletefile, qpath_deletefile) X(listdir, qpath_listdir) X(csvread, qio_csvread) X(csvwrite, qio_csvwrite)        \
     X(save, qnpy_save) X(load, qnpy_load) X(imread, qimage_imread) X(imwrite, qimage_imwrite)                          \
-        X(imfinfo, qimage_imfinfo) X(tiffread, qimage_tiffread)
+    X(imfinfo, qimage_imfinfo) X(tiffread, qimage_tiffread)
+/* clang-format on */
 
 #define GUARD(name, function)                                                                                          \
     static qs_status guarded_##name(qs_vm *vm, qs_call_args *c) {                                                      \

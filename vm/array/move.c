@@ -52,14 +52,10 @@ static void move_line(char *d, ptrdiff_t ds, const char *s, ptrdiff_t ss, int64_
         return;
     }
     switch (size) {
-        LINE(1)
-        LINE(2)
-        LINE(3)
-        LINE(4)
-        LINE(6)
-        LINE(8)
-        LINE(12)
-        LINE(16) LINE(24) LINE(32) default : for (int64_t i = 0; i < n; i++) memcpy(d + i * ds, s + i * ss, size);
+        /* clang-format off */
+    LINE(1) LINE(2) LINE(3) LINE(4) LINE(6) LINE(8) LINE(12) LINE(16) LINE(24) LINE(32)
+            /* clang-format on */
+            default : for (int64_t i = 0; i < n; i++) memcpy(d + i * ds, s + i * ss, size);
     }
 }
 

@@ -303,16 +303,12 @@ qs_status qtyped_arange(qs_vm *vm, qs_dtype d, int64_t n, double first, double s
         break;
 #define WHOLE ((uint64_t)ifirst + (uint64_t)i * (uint64_t)istep)
     switch (d) {
-        FILL(I8, int8_t, WHOLE)
-        FILL(U8, uint8_t, WHOLE)
-        FILL(I16, int16_t, WHOLE)
-        FILL(U16, uint16_t, WHOLE)
-        FILL(I32, int32_t, WHOLE)
-        FILL(U32, uint32_t, WHOLE)
-        FILL(I64, int64_t, WHOLE)
-        FILL(U64, uint64_t, WHOLE)
-        FILL(F32, float, first + (double)i * step) FILL(F64, double, first + (double)i * step) default
-            : qarr_release(vm, *out);
+        /* clang-format off */
+    FILL(I8, int8_t, WHOLE) FILL(U8, uint8_t, WHOLE) FILL(I16, int16_t, WHOLE) FILL(U16, uint16_t, WHOLE)
+    FILL(I32, int32_t, WHOLE) FILL(U32, uint32_t, WHOLE) FILL(I64, int64_t, WHOLE) FILL(U64, uint64_t, WHOLE)
+    FILL(F32, float, first + (double)i * step) FILL(F64, double, first + (double)i * step)
+            /* clang-format on */
+            default : qarr_release(vm, *out);
         return qs_fail(vm, QS_ETYPE, "a range has real numbers");
     }
     return QS_OK;

@@ -86,15 +86,11 @@ FOLD_LOGIC(B1, uint8_t)
 #define FOLD_SIGNED(D, T)                                                                                              \
     FOLD(sum, D, T, uint64_t, 0, PLUS_I, PLUS) FOLD(prod, D, T, uint64_t, 1, TIMES_I, TIMES)                           \
     FOLD(min, D, T, T, s, LESSER, LESSER) FOLD(max, D, T, T, s, LARGER, LARGER) FOLD_LOGIC(D, T)
-FOLD_SIGNED(I8, int8_t)
-FOLD_SIGNED(I16, int16_t)
-FOLD_SIGNED(I32, int32_t)
-FOLD_SIGNED(I64, int64_t)
-FOLD_WHOLE(U8, uint8_t, uint64_t)
-FOLD_WHOLE(U16, uint16_t, uint64_t)
-FOLD_WHOLE(U32, uint32_t, uint64_t)
+FOLD_SIGNED(I8, int8_t) FOLD_SIGNED(I16, int16_t) FOLD_SIGNED(I32, int32_t) FOLD_SIGNED(I64, int64_t)
+FOLD_WHOLE(U8, uint8_t, uint64_t) FOLD_WHOLE(U16, uint16_t, uint64_t) FOLD_WHOLE(U32, uint32_t, uint64_t)
 FOLD_WHOLE(U64, uint64_t, uint64_t)
 FOLD_REAL(F32, float) FOLD_REAL(F64, double)
+/* clang-format on */
 
 #define FOLD_PAIR(name, D, Z, A, take)                                                                                 \
     static void name##_row_##D(size_t n, const char *in, ptrdiff_t step, void *acc) {                                  \
@@ -123,11 +119,11 @@ FOLD_REAL(F32, float) FOLD_REAL(F64, double)
 #define PAIR_COUNT(s, x) s += x.re != 0 || x.im != 0;
 /* clang-format off */
 #define FOLD_PAIRS(D, Z)                                                                                               \
-    FOLD_PAIR(sum, D, Z, QComplexD, PAIR_PLUS)                                                                         \
-    FOLD_PAIR(prod, D, Z, QComplexD, PAIR_TIMES)                                                                       \
-    FOLD_PAIR(any, D, Z, uint8_t, PAIR_SOME)                                                                           \
-    FOLD_PAIR(all, D, Z, uint8_t, PAIR_EVERY) FOLD_PAIR(count, D, Z, int64_t, PAIR_COUNT)
-    FOLD_PAIRS(C64, QComplexF) FOLD_PAIRS(C128, QComplexD)
+    FOLD_PAIR(sum, D, Z, QComplexD, PAIR_PLUS) FOLD_PAIR(prod, D, Z, QComplexD, PAIR_TIMES)                            \
+    FOLD_PAIR(any, D, Z, uint8_t, PAIR_SOME) FOLD_PAIR(all, D, Z, uint8_t, PAIR_EVERY)                                 \
+    FOLD_PAIR(count, D, Z, int64_t, PAIR_COUNT)
+FOLD_PAIRS(C64, QComplexF) FOLD_PAIRS(C128, QComplexD)
+/* clang-format on */
 
 #define ONE_F 0x3ff0000000000000u
 #define F(name, D, acc, from)                                                                                          \
@@ -139,11 +135,11 @@ FOLD_REAL(F32, float) FOLD_REAL(F64, double)
     [QS_##D] = {[FOLD_SUM] = F(sum, D, acc, 0), [FOLD_PROD] = F(prod, D, acc, one), EXTREMES(D), ANY_OF(D)}
 #define ROW_PAIRS(D)                                                                                                   \
     [QS_##D] = {[FOLD_SUM] = F(sum, D, QS_C128, 0), [FOLD_PROD] = F(prod, D, QS_C128, ONE_F), ANY_OF(D)}
-        static const Folder folders[QS_NDTYPES][FOLD__COUNT] = {
-            [QS_B1] = {ANY_OF(B1)}, ROW(I8, QS_I64, 1),      ROW(I16, QS_I64, 1),     ROW(I32, QS_I64, 1),
-            ROW(I64, QS_I64, 1),    ROW(U8, QS_U64, 1),      ROW(U16, QS_U64, 1),     ROW(U32, QS_U64, 1),
-            ROW(U64, QS_U64, 1),    ROW(F32, QS_F64, ONE_F), ROW(F64, QS_F64, ONE_F), ROW_PAIRS(C64),
-            ROW_PAIRS(C128),
+                static const Folder folders[QS_NDTYPES][FOLD__COUNT] = {
+                    [QS_B1] = {ANY_OF(B1)}, ROW(I8, QS_I64, 1),      ROW(I16, QS_I64, 1),     ROW(I32, QS_I64, 1),
+                    ROW(I64, QS_I64, 1),    ROW(U8, QS_U64, 1),      ROW(U16, QS_U64, 1),     ROW(U32, QS_U64, 1),
+                    ROW(U64, QS_U64, 1),    ROW(F32, QS_F64, ONE_F), ROW(F64, QS_F64, ONE_F), ROW_PAIRS(C64),
+                    ROW_PAIRS(C128),
 };
 
 /* -- the walk ------------------------------------------------------------------------------------------------------ */
@@ -456,15 +452,11 @@ qs_status qtreduce_position(qs_vm *vm, bool largest, Array *x, int axis, Array *
         if (initial) *y = (T)s, y += step;                                                                             \
         for (int64_t i = 0; i < n; i++) s = prod ? s * (A)x[i * step] : s + (A)x[i * step], y[i * step] = (T)s;        \
     }
-RUN(I8, int8_t, uint64_t)
-RUN(U8, uint8_t, uint64_t)
-RUN(I16, int16_t, uint64_t)
-RUN(U16, uint16_t, uint64_t)
-RUN(I32, int32_t, uint64_t)
-RUN(U32, uint32_t, uint64_t)
-RUN(I64, int64_t, uint64_t)
-RUN(U64, uint64_t, uint64_t)
+/* clang-format off */
+RUN(I8, int8_t, uint64_t) RUN(U8, uint8_t, uint64_t) RUN(I16, int16_t, uint64_t) RUN(U16, uint16_t, uint64_t)
+RUN(I32, int32_t, uint64_t) RUN(U32, uint32_t, uint64_t) RUN(I64, int64_t, uint64_t) RUN(U64, uint64_t, uint64_t)
 RUN(F32, float, double) RUN(F64, double, double)
+/* clang-format on */
 #define RUN_PAIR(D, Z, P)                                                                                              \
     static void run_##D(const Z *x, Z *y, int64_t n, int64_t step, bool prod, bool initial) {                          \
         QComplexD s = {prod, 0};                                                                                       \
@@ -474,9 +466,11 @@ RUN(F32, float, double) RUN(F64, double, double)
             if (prod) PAIR_TIMES(s, v) else {PAIR_PLUS(s, v)} y[i * step] = (Z){(P)s.re, (P)s.im};                     \
         }                                                                                                              \
     }
-    RUN_PAIR(C64, QComplexF, float) RUN_PAIR(C128, QComplexD, double)
+    /* clang-format off */
+RUN_PAIR(C64, QComplexF, float) RUN_PAIR(C128, QComplexD, double)
+    /* clang-format on */
 
-        qs_status qtreduce_scan(qs_vm *vm, Fold kind, Array *given, int axis, bool initial, qs_dtype d, Array **out) {
+    qs_status qtreduce_scan(qs_vm *vm, Fold kind, Array *given, int axis, bool initial, qs_dtype d, Array **out) {
     const void *p;
     void *to;
     Array *x;

@@ -177,16 +177,9 @@ typedef struct {
 #endif
 /* clang-format off */
 #define ALL_LOOPS_FROM(from, nat)                                                                                      \
-    LOOPS(B1, from, nat)                                                                                               \
-    LOOPS(I8, from, nat)                                                                                               \
-    LOOPS(U8, from, nat)                                                                                               \
-    LOOPS(I16, from, nat)                                                                                              \
-    LOOPS(U16, from, nat)                                                                                              \
-    LOOPS(I32, from, nat)                                                                                              \
-    LOOPS(U32, from, nat)                                                                                              \
-    LOOPS(I64, from, nat)                                                                                              \
-    LOOPS(U64, from, nat) LOOPS(F16, from, nat) LOOPS(BF16, from, nat) LOOPS(F32, from, nat) LOOPS(F64, from, nat)     \
-        LOOPS(C64, from, nat) LOOPS(C128, from, nat)
+    LOOPS(B1, from, nat) LOOPS(I8, from, nat) LOOPS(U8, from, nat) LOOPS(I16, from, nat) LOOPS(U16, from, nat)         \
+    LOOPS(I32, from, nat) LOOPS(U32, from, nat) LOOPS(I64, from, nat) LOOPS(U64, from, nat) LOOPS(F16, from, nat)      \
+    LOOPS(BF16, from, nat) LOOPS(F32, from, nat) LOOPS(F64, from, nat) LOOPS(C64, from, nat) LOOPS(C128, from, nat)
 ALL_LOOPS_FROM(B1, I)
 ALL_LOOPS_FROM(I8, I)
 ALL_LOOPS_FROM(U8, I)

@@ -119,7 +119,7 @@ typedef struct {
 typedef struct {
     int rank;
     int64_t reach[QS_MAX_RANK]; /* by dimension: the largest distance between position and element, on both sides */
-    KFootprintParam *param;          /* by parameter of f */
+    KFootprintParam *param;     /* by parameter of f */
 } KFootprint;
 /* Sets an error with the source location if a distance is unbounded or a block of a larger array would give other
  * results. */

@@ -190,16 +190,11 @@ KSEM_CAST_FROM_REAL(F64, double)
 #define KSEM_UNARY(X) KSEM_EACH_NUM(X, NEG) KSEM_EACH_NUM(X, ABS) KSEM_EACH_BIT(X, NOT)
 /* clang-format off */
 #define KSEM_BINARY(X)                                                                                                 \
-    KSEM_EACH_NUM(X, ADD)                                                                                              \
-    KSEM_EACH_NUM(X, SUB)                                                                                              \
-    KSEM_EACH_NUM(X, MUL)                                                                                              \
-    KSEM_EACH_NUM(X, DIV)                                                                                              \
-    KSEM_EACH_NUM(X, MOD)                                                                                              \
-    KSEM_EACH_NUM(X, MIN)                                                                                              \
-    KSEM_EACH_NUM(X, MAX)                                                                                              \
-    KSEM_EACH_BIT(X, AND)                                                                                              \
-    KSEM_EACH_BIT(X, OR) KSEM_EACH_BIT(X, XOR) KSEM_EACH_INT(X, SHL) KSEM_EACH_INT(X, SHR) KSEM_EACH_ORDER(X, LT)      \
-        KSEM_EACH_ORDER(X, LE) KSEM_EACH_ORDER(X, EQ) KSEM_EACH_ORDER(X, NE) X(EQ, B1, B1) X(NE, B1, B1)
+    KSEM_EACH_NUM(X, ADD) KSEM_EACH_NUM(X, SUB) KSEM_EACH_NUM(X, MUL) KSEM_EACH_NUM(X, DIV) KSEM_EACH_NUM(X, MOD)      \
+    KSEM_EACH_NUM(X, MIN) KSEM_EACH_NUM(X, MAX) KSEM_EACH_BIT(X, AND) KSEM_EACH_BIT(X, OR) KSEM_EACH_BIT(X, XOR)       \
+    KSEM_EACH_INT(X, SHL) KSEM_EACH_INT(X, SHR) KSEM_EACH_ORDER(X, LT) KSEM_EACH_ORDER(X, LE)                          \
+    KSEM_EACH_ORDER(X, EQ) KSEM_EACH_ORDER(X, NE) X(EQ, B1, B1) X(NE, B1, B1)
+/* clang-format on */
 /* X(from, to) */
 /* clang-format off */
 #define KSEM_CAST(X)                                                                                                   \

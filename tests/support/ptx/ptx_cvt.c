@@ -126,12 +126,11 @@ static void put_wide(char *to, size_t wide, int64_t bits) { memcpy(to, &bits, wi
 
 static void convert(Warp *restrict w, const PtxIns *restrict i, uint32_t m) {
     switch (i->type * 16 + i->from) {
-        FROM_ALL(u8)
-        FROM_ALL(s8)
-        FROM_ALL(u16)
-        FROM_ALL(s16)
-        FROM_ALL(u32)
-        FROM_ALL(s32) FROM_ALL(u64) FROM_ALL(s64) FROM_ALL(f16) FROM_ALL(f32) FROM_ALL(f64) default : break;
+        /* clang-format off */
+        FROM_ALL(u8) FROM_ALL(s8) FROM_ALL(u16) FROM_ALL(s16) FROM_ALL(u32) FROM_ALL(s32) FROM_ALL(u64) FROM_ALL(s64)
+        FROM_ALL(f16) FROM_ALL(f32) FROM_ALL(f64)
+            /* clang-format on */
+            default : break;
     }
 }
 
