@@ -28,7 +28,8 @@ def commands(word, build):
     if units:
         found.append(["cmake", "--build", build, "--target"] + units)
         found.append(["ctest", "--test-dir", build, "--output-on-failure", "-R", "^(%s)$" % "|".join(units)])
-    modules = sorted(os.path.basename(p)[:-3] for p in glob.glob(ROOT + "/tests/python/test_*.py") if word in p[len(ROOT):])
+    modules = sorted(os.path.basename(p)[:-3] for p in glob.glob(ROOT + "/tests/python/test_*.py")
+                     if word in p[len(ROOT):])
     if modules:
         found.append([sys.executable, "-m", "unittest"] + modules)
     seen = set()

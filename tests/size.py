@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Compares the lines of each folder with its limit in tests/size.txt, and prints the sums:  tests/size.py [--write]
 
-Counted are C files, headers, tables (*.def), modules in the language (*.q) and Python, with comments and blank lines.  A
-folder of the list includes those below it that are not listed themselves.  A folder that needs more lines gets a higher
-limit in the commit that needs them, which says why; --write sets every limit to the present size, rounded up to 50."""
+Counted are C files, headers, tables (*.def), modules in the language (*.q) and Python, with comments and blank lines.
+A folder of the list includes those below it that are not listed themselves.  A folder that needs more lines gets a
+higher limit in the commit that needs them, which says why; --write sets every limit to the present size, rounded up to
+50."""
 import os, subprocess, sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -21,8 +22,8 @@ def read_limits():
 def count_lines(limits):
     sizes = {path: 0 for path, _, _ in limits}
     unlisted = []
-    files = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", *TOP], cwd=ROOT, capture_output=True, text=True,
-                           check=True).stdout.split()
+    files = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", *TOP], cwd=ROOT, capture_output=True,
+                           text=True, check=True).stdout.split()
     for name in files:
         path = os.path.join(ROOT, name)
         if not name.endswith(SUFFIXES) or not os.path.isfile(path):

@@ -186,7 +186,7 @@ def check_style():
 
 # What may lie at the root; scripts that are run there leave pictures and videos behind.
 ROOMS = set("bridge cmake devices docs examples lang stdlib tests tools vm".split())
-FILES = re.compile(r"\..*|[A-Z]\w*(\.md)?|CMake\w+\.(txt|json)|pyproject\.toml")
+FILES = re.compile(r"\..*|[A-Z]\w*(\.md)?|CMake\w+\.(txt|json)|CITATION\.cff|pyproject\.toml")
 
 
 def check_rooms():
