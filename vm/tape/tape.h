@@ -170,6 +170,11 @@ qs_status qtape_keep(qs_vm *vm, qs_value v, qs_value *out);
 qs_status qtape_keep_plain(qs_vm *vm, qs_value v, qs_value *out); /* the same without its trace, for results */
 /* The same when only type and shape are needed: an array of zeros with the memory of one element. */
 qs_status qtape_keep_shape(qs_vm *vm, qs_value v, qs_value *out);
+/* Makes *v an ordinary array on the same memory, with the same trace and without other owners, if it is a snapshot or
+ * an
+ * array that others may hold.  Results of functions that got snapshots need this.  No element is copied. */
+qs_status qtape_own(qs_vm *vm, qs_value *v);
+static inline bool qtape_is_kept(qs_value v) { return v.kind == QS_ARRAY && (qval_array(v)->hdr.flags & ARRAY_KEPT); }
 /* Checks `a` before a recorded write to its elements.  It is an error, with the line, if memory outside the program
  * (NumPy, torch) shares the elements, because that memory has no trace, or if another array of the program shares them,
  * because its trace would be stale.  name: the variable's name, or NULL. */
@@ -182,8 +187,10 @@ typedef struct {
 } GradLevel;                                    /* first: serial of its first node */
 qs_status qtape_begin(qs_vm *vm, GradLevel *l); /* an error if too many levels run */
 void qtape_end(qs_vm *vm, const GradLevel *l);
-uint32_t qtape_frames(const qs_vm *vm);    /* call depth when the first running level began */
-void qtape_settle(qs_vm *vm, qs_value *y); /* removes the trace of y unless a running level records it */
+uint32_t qtape_frames(const qs_vm *vm); /* call depth when the first running level began */
+/* Prepares a result of a finished level: removes its trace unless a running level records it, and makes a snapshot an
+ * ordinary array. */
+qs_status qtape_settle(qs_vm *vm, qs_value *y);
 /* Makes a leaf of this level from a float or complex number or array.  Owned. */
 qs_status qtape_leaf(qs_vm *vm, const GradLevel *l, qs_value v, qs_value *out);
 qs_status qtape_no_tangent(qs_vm *vm, qs_value y, qs_value *out); /* zeros, for a result that depends on no leaf */
