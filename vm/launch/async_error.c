@@ -1,37 +1,39 @@
-/* async_error.c -- faults of launches that have returned.
+/* async_error.c -- reports errors of kernels whose launch has already returned.
  *
- *     launch ── the device goes on without us ──► … ──► whoever waits for it gets the error
- *        └─ what that will need is kept: the form, and who had called
+ * A launch on a GPU returns before the kernel has run.  When the kernel fails, the next synchronization with the
+ * device reports the error.  Each launch records what this report needs: the specialization and the call stack.
  *
- * The program sees no difference but the time: before its results can be read the error is there, with the place and
- * the chain of calls that it would have had.  A launch inside `try` is waited for, so that its handler gets the error;
- * no other does (ErrorState.late), and where C code clears an error that it gets, the outermost call ends with it.  A
- * call from the host program, or Python, ends when nothing is owed any more; after an interrupt the next one does. */
+ * A script gets the same error as from a synchronous launch, at the latest when it reads a result.  Three rules
+ * follow:
+ *   - A launch inside `try` is synchronous, so that its handler can catch the error.  Other handlers cannot catch it.
+ *   - If C code clears such an error, the outermost call fails with it instead (ErrorState.late).
+ *   - A call from C or Python synchronizes before it returns; after an interrupt, the next call does. */
 #include "vm/interp/frame.h"
 #include "vm/launch/jit_hooks.h"
 #include "vm/launch/run.h"
 #include "vm/program/python.h"
 
 typedef struct LaunchRecord {
-    struct LaunchRecord *made, *free; /* the next of all that were made, of those that are free */
+    struct LaunchRecord *made, *free; /* next in the list of all records, and in the list of free ones */
     qs_vm *vm;
-    Specialization *form; /* NULL: it is free */
+    Specialization *form; /* NULL: the record is free */
     int which, nframes, nlost;
     ErrorFrame frames[QERR_FRAMES];
 } LaunchRecord;
 
-/* Until the end of the outermost call, which owes it like a fault that is not known yet; without a call it is heard. */
-static void remember(qs_vm *vm) {
+/* Saves the error until the outermost call ends, and counts it as pending.  Outside of any call the error is returned
+ * directly. */
+static void save_error(qs_vm *vm) {
     Launches *all = qlaunch_state(vm);
     if (qvm(vm)->depth && !all->unheard.status) all->unheard = qvm_ctx(vm)->err, qvm_ctx(vm)->owed++;
 }
 
-static void forget(qs_vm *vm) {
+static void clear_saved_error(qs_vm *vm) {
     Launches *all = qlaunch_state(vm);
     if (all->unheard.status) all->unheard.status = QS_OK, qvm_ctx(vm)->owed--;
 }
 
-static qs_status tell(void *ud, const DevFault *fault) {
+static qs_status report_fault(void *ud, const DevFault *fault) {
     const LaunchRecord *l = ud;
     Ctx *c = qvm_ctx(l->vm);
     if (c->err.status != QS_OK) return c->err.status;
@@ -39,18 +41,18 @@ static qs_status tell(void *ud, const DevFault *fault) {
     qs_status s = qlaunch_tell(l->vm, f, fault, (Where){f->src, fault->pos});
     for (int i = 0; i < l->nframes; i++) qerr_frame(c, l->frames[i].where, l->frames[i].function);
     c->err.nlost = l->nlost, c->err.late = true;
-    remember(l->vm);
+    save_error(l->vm);
     return s;
 }
 
-static void drop(void *ud) {
+static void release_record(void *ud) {
     LaunchRecord *l = ud;
     Launches *all = qvm(l->vm)->launches;
     qspec_let_go(l->vm, l->form);
     l->form = NULL, l->free = all->late_free, all->late_free = l;
 }
 
-static LaunchRecord *get(qs_vm *vm) {
+static LaunchRecord *acquire_record(qs_vm *vm) {
     Launches *all = qlaunch_state(vm);
     LaunchRecord *l = all->late_free;
     if (l) return all->late_free = l->free, l;
@@ -62,10 +64,10 @@ static LaunchRecord *get(qs_vm *vm) {
 bool qasync_begin(const Run *r, DevAsync *out) {
     bool checks = r->form->version[r->which].checks;
     if (!r->late || !checks || !r->device->late || qframe_catches(r->vm, 0)) return false;
-    LaunchRecord *l = get(r->vm);
+    LaunchRecord *l = acquire_record(r->vm);
     l->form = qspec_hold(r->form), l->which = r->which;
     l->nframes = qframe_chain(r->vm, l->frames, &l->nlost);
-    *out = (DevAsync){.tell = tell, .drop = drop, .ud = l};
+    *out = (DevAsync){.tell = report_fault, .drop = release_record, .ud = l};
     return true;
 }
 
@@ -86,18 +88,18 @@ qs_status qasync_settle(qs_vm *vm) {
     return s;
 }
 
-/* Nothing is left to wait for; a fault that nobody has heard of is the error. */
+/* Waits for all devices; if there is no other error, the saved one is returned. */
 static qs_status settle_all(qs_vm *vm) {
     qs_status s = qasync_settle(vm);
     const ErrorState *e = &qlaunch_state(vm)->unheard;
     if (s == QS_OK && e->status) s = (qvm_ctx(vm)->err = *e).status;
-    return forget(vm), s;
+    return clear_saved_error(vm), s;
 }
 
 qs_status qasync_end_call(qs_vm *vm, qs_status s) {
     Ctx *c = qvm_ctx(vm);
     ErrorState later = c->err;
-    if (later.late) forget(vm); /* it is being told */
+    if (later.late) clear_saved_error(vm); /* it is being reported */
     if (s == QS_OK) return settle_all(vm);
     if (s == QS_EINTERRUPT) return s;
     qerr_clear(c);
@@ -113,7 +115,7 @@ void qasync_forget(qs_vm *vm) {
     m->base.owed = 0;
     if (m->launches) m->launches->unheard.status = QS_OK;
     for (LaunchRecord *l = m->launches ? m->launches->late : NULL; l; l = l->made)
-        if (l->form) drop(l);
+        if (l->form) release_record(l);
 }
 
 void qasync_close(qs_vm *vm) {

@@ -1,34 +1,32 @@
-/* launch.h -- what runs as machine code: kernels, loops of the program, expressions over arrays.
+/* launch.h -- launches machine code: kernels, loops of the program, and array expressions.
  *
- *     parallel_do            FORPREP, LOOP …         an operator that meets a large array
- *      kernel.c                 loop_launch.c                    fusion.c              what is asked for; is it worth
- * it?
+ *     parallel_do            FORPREP, LOOP …         an operator applied to a large array
+ *      kernel.c                 loop_launch.c                    fusion.c     what to run, and is compiling worth it?
  *             \                   |                      /
- *              entries   where each value that enters is found             captured.c
- *              kinds     what the compiler was told of each                spec_key.h
- *              form      the code for these kinds, found or made once      specialization.c
+ *              captured values     where each value that the code uses is found      captured.c
+ *              specialization key  what the compiler knows about each value          spec_key.h
+ *              specialization      the code for this key, found or compiled once     specialization.c
  *                                 |
- *              bind      values → arguments; each buffer is there once     bind.c
- *              choose    the device on which it ends soonest               choose.c, devices.c
- *              load      the code as a program of that device              device_program.c
- *              run       lock, let Python go on, launch, unlock            launch.c
- *              late      faults that are known when the launch has returned  async_error.c
- *              report    what --explain, --profile and --dump tell         report.c
+ *              bind      values → arguments; each buffer is listed once              bind.c
+ *              choose    the device with the shortest predicted time                 choose.c, devices.c
+ *              load      the code as a program of that device                        device_program.c
+ *              run       lock buffers, release Python's lock, launch, unlock         launch.c
+ *              async     errors that become known after the launch has returned      async_error.c
+ *              report    the output of --explain, --profile and --dump               report.c
  *                                 |
- *              results in arrays and variables; a fault is an error of the program
+ *              results in arrays and variables; a device fault becomes an error of the program
  *
- * While a tape records (vm/tape/tape.h) what is launched becomes a node of it (record.h): what its gradient reads again
- * is kept, and the gradient is a launch like any other.
+ * While a tape records (vm/tape/tape.h), a launch becomes a node of the tape (record.h): the values that its gradient
+ * needs are saved, and the gradient is a launch like any other.
  *
- * Values of the machine and a piece of the tree come in; lang/kernel makes code of the two.  What goes out are
- * changed arrays, new values of variables, or an error with a place in the script.  The three above differ in what they
- * ask for, and in what becomes of a refusal: a kernel that cannot run is an error, a loop is left to the interpreter,
- * an expression to the operators.  From binding on there is one way.
+ * The input is a set of VM values and a part of the syntax tree; lang/kernel compiles the two.  A launch returns its
+ * results by changing arrays and variables, or sets an error with its source location.  The three front ends differ in
+ * their input and in what follows a refusal: a kernel that cannot run is an error, a loop is left to the interpreter,
+ * an expression to the operators.  From binding on, all three share one path.
  *
- * stdlib calls qkernel_do and the functions of devices.c, the interpreter those of jit_hooks.h, the command those of
- * report.c.  spec_key.h, specialization.h and run.h are private to this folder, except that products and transforms
- * (vm/array/
- * device_math.c) choose and report like launches. */
+ * stdlib calls qkernel_do and the functions of devices.c, the interpreter those of jit_hooks.h, the command line
+ * those of report.c.  spec_key.h, specialization.h and run.h are private to this folder, except that products and
+ * transforms (vm/array/device_math.c) choose devices and report like launches. */
 #ifndef VM_LAUNCH_H
 #define VM_LAUNCH_H
 #include "devices/cache.h"
@@ -38,57 +36,68 @@
 struct Unit;
 struct Param; /* lang/syntax/ast.h */
 
-/* parallel_do / serial_do: dims, arguments, kernel function. */
+/* Implements parallel_do and serial_do; in: dimensions, arguments, kernel function. */
 qs_status qkernel_do(qs_vm *vm, bool serial, int nin, const qs_value *in);
-/* halo(kernel, arguments...): the distance along each dimension, and what is done with each argument.  Of a function,
- * which is called: of all kernels that it launches, the access modes of what they read around, and its result. */
+/* Implements halo(kernel, arguments...): returns the access distance along each dimension and the access mode of each
+ * argument.  Given a function that is not a kernel, calls it and returns the distances summed over all kernels that it
+ * launches, the access modes of their reads around a position, and the function's result. */
 qs_status qkernel_halo(qs_vm *vm, int nin, const qs_value *in, int nout, qs_value *out);
-/* A built-in function that reads around positions, and on some devices launches kernels for that: an error where halo
- * asks, on all of them. */
+/* Sets an error if a halo call is running: the built-in function `fn` reads around positions, but launches kernels for
+ * that on some devices only, so halo refuses it on all devices. */
 qs_status qkernel_unreached(qs_vm *vm, const char *fn);
-bool qkernel_sets(const struct Param *p); /* is this parameter of a kernel set by the launch, as pos is? */
+bool qkernel_sets(const struct Param *p); /* Does the launch itself set this parameter, as it sets pos? */
 void qlaunch_close(qs_vm *vm);
-void qkernel_forget(qs_vm *vm, const struct Unit *u); /* what was compiled of its kernels goes; none of them can run */
+/* Frees the specializations of the unit's kernels; none of them may be running. */
+void qkernel_forget(qs_vm *vm, const struct Unit *u);
 
 /* -- async_error.c ------------------------------------------------------------------------------------------------- */
-qs_status qasync_settle(qs_vm *vm); /* waits until no fault is owed (Ctx.owed); the first one is the error */
-void qasync_forget(qs_vm *vm);      /* nobody will hear of them */
+/* Waits for all devices that may still report a fault (Ctx.owed); returns the first fault as the error. */
+qs_status qasync_settle(qs_vm *vm);
+void qasync_forget(qs_vm *vm); /* Discards pending faults without reporting them. */
 
 /* -- aot.c --------------------------------------------------------------------------------------------------------- */
-/* The kernels of a file whose types are declared, or said by {!specialize …}, for config.compile_for. */
+/* Compiles, for config.compile_for, the kernels of a file whose types are declared or given by {!specialize …}. */
 qs_status qaot_compile(qs_vm *vm, const struct Unit *u);
 
-/* -- elementwise_node.c: derivatives of operators and functions of elements ---------------------------------------- */
-/* *result was computed from these arguments by the row e; it is recorded, and gets its trace.  Arguments are as they
- * were before, with their traces. */
+/* -- elementwise_node.c: derivatives of elementwise operators and functions ---------------------------------------- */
+/* Records that *result was computed from these arguments by the elementwise op e, and gives *result its trace.  The
+ * arguments are the ones from before the operation, with their traces. */
 qs_status qelementwise_record(qs_vm *vm, Elem e, int n, const qs_value *args, qs_value *result);
-/* The row of these arguments, computed and recorded. */
+/* Computes the elementwise op for these arguments and records it. */
 qs_status qelementwise_apply(qs_vm *vm, Elem e, int n, const qs_value *args, qs_value *out);
 
 /* -- devices.c ----------------------------------------------------------------------------------------------------- */
-void qdevices_list(qs_vm *vm, Text *out); /* a line for each, and for each kind of which there is none */
-/* As qconfig_parse reads `wanted` (NULL: the processor); nothing when they are open.  Number 0 is the processor. */
+/* Appends a line for each device, and for each device type that has no device. */
+void qdevices_list(qs_vm *vm, Text *out);
+/* Opens the devices named in `wanted`, which qconfig_parse reads (NULL: the processor).  Does nothing if they are
+ * already open.  Device 0 is the processor. */
 qs_status qdevices_open(qs_vm *vm, const char *wanted);
-qs_status qdevices_get(qs_vm *vm, int index, Device **out);  /* opens them on first use */
-qs_status qdevices_use(qs_vm *vm, int index);                /* where kernels run from now on */
-qs_status qdevices_use_named(qs_vm *vm, const char *wanted); /* the same, "cuda:1" or "auto"; opened when it is not */
-int qdevices_used(qs_vm *vm);                                /* -1: each launch chooses, or none was opened yet */
-qs_status qdevices_sync(qs_vm *vm, int index);               /* waits for a device, -1: for all */
-bool qdevices_are_kinds(const char *list); /* "cpu", "auto:cpu,cuda:1", "machine.xml": does each word name a kind? */
-bool qdevices_has(const char *kind);       /* is a device of this kind here? */
-bool qdevices_bytes(const char *text, size_t *out); /* "500M" */
-bool qdevices_are_targets(const char *list);        /* can code be made for these: "sm_90", "x86-64-v3,v4" (target.h) */
-bool qdevices_next_target(const char **list, char name[24]); /* the first of them; the list goes on behind it */
+qs_status qdevices_get(qs_vm *vm, int index, Device **out); /* opens the devices on first use */
+qs_status qdevices_use(qs_vm *vm, int index);               /* makes it the device for the following kernels */
+/* The same for a name, "cuda:1" or "auto"; opens the device if needed. */
+qs_status qdevices_use_named(qs_vm *vm, const char *wanted);
+/* -1: each launch chooses its device, or no device was opened yet. */
+int qdevices_used(qs_vm *vm);
+qs_status qdevices_sync(qs_vm *vm, int index); /* waits for one device; -1: for all */
+/* "cpu", "auto:cpu,cuda:1", "machine.xml": does each word name a device type? */
+bool qdevices_are_kinds(const char *list);
+bool qdevices_has(const char *kind);                /* is there a device of this type? */
+bool qdevices_bytes(const char *text, size_t *out); /* parses a size such as "500M" */
+/* Can code be generated for all these targets: "sm_90", "x86-64-v3,v4" (target.h)? */
+bool qdevices_are_targets(const char *list);
+bool qdevices_next_target(const char **list, char name[24]); /* copies the first target; *list then points behind it */
 
 /* -- device_program.c ---------------------------------------------------------------------------------------------- */
-/* f hears of all code that is made for config.compile_for, whether anew or from the cache (cache.h). */
+/* Registers f to receive all code that is made for config.compile_for, whether newly compiled or from the cache
+ * (cache.h). */
 void qdevprog_listen(qs_vm *vm, CacheListener *f, void *ud);
-int qdevprog_libc(void); /* the C library that code of levels wants: glibc 2.36: 36 */
+int qdevprog_libc(void); /* the C library version that multi-level code requires: 36 for glibc 2.36 */
 
 /* -- report.c ------------------------------------------------------------------------------------------------------ */
-/* From now on, the code of what is launched is kept in this form (--dump; NULL: it is not), and launches are timed. */
+/* Starts collecting the code of launches at this stage (--dump; NULL: no code is collected) and timing launches. */
 void qreport_begin(qs_vm *vm, const char *stage, bool profile);
-void qreport_shown(qs_vm *vm, Text *out);        /* the code kept */
-qs_status qreport_profile(qs_vm *vm, Text *out); /* a table: what ran, times, rates against the device's limits */
+void qreport_shown(qs_vm *vm, Text *out); /* appends the collected code */
+/* Appends a table of launches: name, times, rates relative to the device's limits. */
+qs_status qreport_profile(qs_vm *vm, Text *out);
 qs_status qreport_cache(qs_vm *vm, const char *what, Text *out); /* "info", "clear" */
 #endif

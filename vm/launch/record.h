@@ -1,13 +1,13 @@
-/* record.h -- private to the launch: what was launched while a tape recorded, and how that is differentiated.
+/* record.h -- records launches on the tape and differentiates them; private to this folder.
  *
- *     record.c     a Run becomes a node of the tape: its parameters, what was written
- *     gradient.c   the rule of such nodes: the code of the gradient, made once for a form; its launch (gradient.h)
- *     elementwise_node.c        operators and functions of elements: their rows as forms
- *     slice_node.c      small rules: a copy, elements taken out of an array and put into one
+ *     record.c             turns a Run into a node of the tape: its parameters and the arrays that it wrote
+ *     gradient.c           the derivative rule of such nodes: gradient code, made once per specialization; launches it
+ *     elementwise_node.c   specializations for elementwise operators and functions
+ *     slice_node.c         small rules: a copy, elements taken out of an array and put into one
  *
- * Of the arrays that enter a launch the gradient wants few again.  So its code is made when the launch is recorded; it
- * says whose contents it reads, and only these are kept (vm/tape/saved_arrays.c), of all others the trace and the
- * shape. */
+ * The gradient needs few of the arrays that enter a launch.  Its code is therefore made when the launch is recorded.
+ * The code states which arrays it reads, and only their contents are saved (vm/tape/saved_arrays.c); for all others
+ * the trace and the shape are saved. */
 #ifndef VM_RECORD_H
 #define VM_RECORD_H
 #include "lang/kernel/autodiff/autodiff.h"
@@ -15,48 +15,50 @@
 #include "vm/launch/run.h"
 #include "vm/launch/slice_node.h"
 
-/* Small, for a program of numbers and short vectors makes as many as it has operations. */
+/* Kept small, because a program of numbers and short vectors creates as many records as operations. */
 typedef struct {
     uint64_t bits;
-    uint8_t size; /* of a number */
+    uint8_t size; /* size of a number in bytes */
     bool array, written, active;
-    uint8_t rank, own_rank, own_ndim, dtype; /* of an array: as it was bound, and of its adjoint */
-    int64_t *extent;                         /* extents and strides as it was bound, then extents of the adjoint */
-    Array *contents, *after;                 /* as they were, and became; NULL: the gradient does not read them */
-    Origin origin;                           /* of a number that is traced, owned; otherwise nil */
-    int input, output;                       /* of the node; -1: none */
+    /* for an array: rank as it was bound; rank, ndim and type of its adjoint */
+    uint8_t rank, own_rank, own_ndim, dtype;
+    int64_t *extent;         /* extents and strides as they were bound, then extents of the adjoint */
+    Array *contents, *after; /* contents before and after the launch; NULL: the gradient does not read them */
+    Origin origin;           /* for a traced number: its origin, owned; otherwise nil */
+    int input, output;       /* index among the inputs and outputs of the node; -1: none */
 } RecordedParam;
 
 typedef struct {
     int param;
     int64_t element;
-} RecordedOut; /* element -1: the array */
+} RecordedOut; /* element -1: the whole array */
 
-/* By parameter: whether it has an adjoint, whether what it held before the launch depends on a leaf, whether its
- * adjoint is added to what has arrived before, and whether that comes in as one number for all elements.  forward:
- * tangents, not adjoints. */
+/* Key of gradient code.  By parameter: it has an adjoint; its value before the launch depends on a leaf; its adjoint is
+ * added to an existing one; the incoming adjoint is one number for all elements. forward: forward mode, with tangents.
+ * */
 typedef struct {
     bool active[MAX_PARAMS], enters[MAX_PARAMS], adds[MAX_PARAMS], one[MAX_PARAMS], forward;
 } GradientOf;
 
-/* A pass that computes an adjoint where it reads it. */
+/* A gradient pass that computes an incoming adjoint where it reads it, instead of loading it. */
 typedef struct JoinedForm {
-    Specialization base;       /* without a function: it cannot be done */
-    struct JoinedForm *before; /* others of this pass */
+    Specialization base;       /* no function: the passes cannot be fused */
+    struct JoinedForm *before; /* next fused variant of the same pass */
     uint64_t of;               /* hash of the pass that would have stored the adjoint */
-    int param, store;          /* of both passes: the adjoint */
+    int param, store;          /* the adjoint: parameter of this pass, and of the pass that would have stored it */
 } JoinedForm;
 
-/* Its passes are forms of their own, of which gradients are taken as of any other: base.gradients, last one first. */
+/* The passes are specializations of their own, and gradients are taken of them as of any other; they are in
+ * base.gradients, last one first. */
 typedef struct GradientForm {
     Specialization base;
-    int which;      /* version of the form around it */
-    GradientOf key; /* that it was made for */
+    int which;      /* version of the enclosing specialization */
+    GradientOf key; /* the key that it was made for */
     KGrad code;
     Specialization **pass;
-    JoinedForm *joined; /* of its only pass; among base.gradients, too */
-    bool told;          /* --explain has said what it keeps */
-    bool refused;       /* there is none, and why */
+    JoinedForm *joined; /* fused variants of its only pass; also in base.gradients */
+    bool told;          /* --explain has reported which arrays it saves */
+    bool refused;       /* no gradient exists; `why` is the error */
     ErrorState why;
 } GradientForm;
 
@@ -65,15 +67,15 @@ typedef struct Recorded {
     int which;
     Launch launch;
     Device *device; /* NULL: to be chosen */
-    bool optional;  /* as of the Run: may the processor run it where the device refuses? */
-    bool row;       /* of elem.def, which the evaluator may run */
-    bool stopped;   /* by an error, while it ran */
+    bool optional;  /* as in Run: may the processor run it if the device refuses? */
+    bool row;       /* an op of elem.def, which the evaluator may run */
+    bool stopped;   /* an error stopped the launch while it ran */
     GradientForm *gradient;
     int n, nin, nout;
     RecordedParam *param;
-    Trace **in;                 /* until the node is made */
-    RecordedOut *out, first[2]; /* out: these, when there are no more */
-    size_t size;                /* of the block in which all this lies */
+    Trace **in;                 /* NULL as soon as the node is made, which then owns them */
+    RecordedOut *out, first[2]; /* out points to `first` if two outputs are enough */
+    size_t size;                /* size in bytes of the block that contains the record */
 } Recorded;
 
 static inline NodeShape qrecord_shape(const RecordedParam *p) {
@@ -84,17 +86,17 @@ static inline NodeShape qrecord_shape(const RecordedParam *p) {
 
 /* -- gradient.c ---------------------------------------------------------------------------------------------------- */
 qs_status qgradient_form(qs_vm *vm, Specialization *of, int which, const GradientOf *key, GradientForm **out);
-extern const GradRule qgradient_rule; /* data: a Recorded */
+extern const GradRule qgradient_rule; /* its nodes have a Recorded as data */
 
 /* -- record.c ------------------------------------------------------------------------------------------------------ */
 void qrecord_free(qs_vm *vm, Recorded *rec);
 
 /* -- kernel_footprint.c -------------------------------------------------------------------------------------------- */
-/* A sweep is about to go back through a launch: while Machine.reach is there, what its passes read is added. */
+/* Adds the reads of the gradient passes of a node that is about to run to Machine.reach, if that is set. */
 qs_status qkernel_swept(qs_vm *vm, const GradNode *n);
 
 /* -- elementwise_node.c -------------------------------------------------------------------------------------------- */
-/* Whether to run it by the evaluator, for so few elements that a launch, or compiling, takes longer; and doing it. */
+/* Should the evaluator run it, because a launch or compilation would take longer for so few elements?  And runs it. */
 bool qelementwise_is_small(Run *r);
 qs_status qelementwise_run(Run *r);
 #endif

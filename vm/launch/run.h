@@ -1,7 +1,7 @@
-/* run.h -- the one way from values and a form to a launch, private to this folder.
+/* run.h -- runs a specialization with given values; private to this folder.
  *
- *     Run     what is launched: owners begin their own struct with one
- *     Binding its arguments, and the buffers in which they lie */
+ *     Run     a launch; each kind of launch has its own struct that begins with a Run
+ *     Binding its arguments, and the buffers that contain them */
 #ifndef VM_RUN_H
 #define VM_RUN_H
 #include "vm/launch/launch.h"
@@ -10,8 +10,8 @@
 
 enum { MAX_PARAMS = 160 };
 
-/* What a launch locks: the buffer of an array, or memory of the host for results (host, nbytes).  For such memory, and
- * for memory that several arguments share, a buffer is made that lasts as long as the launch. */
+/* Memory that a launch locks: the buffer of an array, or host memory for results (host, nbytes).  A temporary buffer is
+ * made for host memory, and for memory that several arguments share; it exists until the launch ends. */
 typedef struct {
     Buffer *buf;
     void *host;
@@ -21,8 +21,8 @@ typedef struct {
     DevPtr block;
 } Locked;
 
-/* Of a number: where it comes from, when that is traced: a traced number, of a complex one the part, or an array and
- * the element of it. */
+/* Origin of a number whose value is traced: a traced number (of a complex one, the part), or an array and the index of
+ * the element. */
 typedef struct {
     qs_value from;
     int part;
@@ -31,8 +31,8 @@ typedef struct {
 typedef struct {
     DevArg arg[MAX_PARAMS];
     Origin origin[MAX_PARAMS]; /* set while a tape records (qtape_is_on) */
-    Array *array[MAX_PARAMS];  /* of a parameter that is an array; NULL: it is memory of the host */
-    int lock[MAX_PARAMS];      /* of a parameter that is an array: its number in `locked` */
+    Array *array[MAX_PARAMS];  /* the array of an array parameter; NULL: the parameter is host memory */
+    int lock[MAX_PARAMS];      /* index in `locked` of an array parameter's memory */
     Locked locked[MAX_PARAMS];
     int nlocked;
 } Binding;
@@ -40,126 +40,133 @@ typedef struct {
 typedef struct Run {
     qs_vm *vm;
     Specialization *form;
-    int which;                       /* version */
-    Launch launch;                   /* any_block: qlaunch_run chooses its block */
-    double positions;                /* the measured time is divided by this */
-    double steps;                    /* instructions in all; INFINITY: that cannot be told */
-    bool late;                       /* a fault may be told when the launch has returned: async_error.c */
-    bool optional;                   /* when the device refuses it, the processor runs it; otherwise that is an error */
-    Device *device;                  /* NULL: to be chosen */
-    bool chosen;                     /* choose.c chose the device, by what it has measured */
-    bool loaded, launched;           /* how far the run got */
-    DevFault fault;                  /* message 0: none */
-    bool unrecorded;                 /* of what a tape wants to know the owner records something else */
-    struct Recorded *recorded;       /* record.c: for the tape; NULL: it does not record this */
-    qs_status (*bind)(struct Run *); /* sets the arguments that do not depend on the device */
-    qs_status (*fit)(struct Run *);  /* sets version, block and results for the device; NULL: nothing depends on it */
+    int which;        /* index of the version in form->version */
+    Launch launch;    /* any_block: qlaunch_run chooses the block size */
+    double positions; /* number of positions; the measured time is divided by it */
+    double steps;     /* estimated number of instructions; INFINITY: unknown */
+    bool late;        /* the launch may return before a fault is known: async_error.c */
+    /* if the device refuses the code, the processor runs it; otherwise a refusal is an error */
+    bool optional;
+    Device *device;                  /* NULL: not chosen yet */
+    bool chosen;                     /* choose.c chose the device from measured times */
+    bool loaded, launched;           /* progress of the current attempt */
+    DevFault fault;                  /* message 0: no fault */
+    bool unrecorded;                 /* the owner records this launch on the tape in its own way */
+    struct Recorded *recorded;       /* record.c: the record for the tape; NULL: this launch is not recorded */
+    qs_status (*bind)(struct Run *); /* binds the arguments that do not depend on the device */
+    /* sets version, block and result memory for the chosen device; NULL: nothing depends on it */
+    qs_status (*fit)(struct Run *);
     Binding bound;
 } Run;
 
 static inline const KFunc *qlaunch_func(const Run *r) { return r->form->version[r->which].func; }
 
 /* -- launch.c ------------------------------------------------------------------------------------------------------ */
-/* What all launches of a machine have in common. */
+/* State shared by all launches of a VM. */
 typedef struct Launches {
     struct Kernel *kernels; /* kernel.c */
     struct Loaded *loaded;  /* device_program.c */
     KCompiler *compiler;
     CacheListener *listener;
-    void *listener_ud;                               /* device_program.c; NULL: nobody makes a bundle */
-    struct Report *report;                           /* report.c; NULL: nobody wants to know */
-    double bandwidth[MAX_DEVICES];                   /* to the device, in bytes per nanosecond; 0: not measured */
-    double launch[MAX_DEVICES], making[MAX_DEVICES]; /* nanoseconds of a launch, of making a program; 0: not measured */
-    SpecializationList *rows;                        /* elementwise_node.c: by row of elem.def; NULL: none yet */
-    SpecializationList along;                        /* axis_launch.c */
-    SpecializationList carries;                      /* move_launch.c */
-    struct LaunchRecord *late, *late_free;           /* async_error.c */
-    ErrorState unheard; /* async_error.c: a fault that was told, until a call from outside ends with it */
-    uint8_t makers;     /* numbers given to forms so far: Choice.maker */
+    void *listener_ud;     /* device_program.c; NULL: no source bundle is being made */
+    struct Report *report; /* report.c; NULL: no report is requested */
+    /* bandwidth to each device, in bytes per nanosecond; 0: not measured */
+    double bandwidth[MAX_DEVICES];
+    /* nanoseconds per launch, and per program load; 0: not measured */
+    double launch[MAX_DEVICES], making[MAX_DEVICES];
+    /* elementwise_node.c: indexed by elementwise op; NULL: none yet */
+    SpecializationList *rows;
+    SpecializationList along;              /* axis_launch.c */
+    SpecializationList carries;            /* move_launch.c */
+    struct LaunchRecord *late, *late_free; /* async_error.c */
+    ErrorState unheard; /* async_error.c: an error that was reported, saved until the outermost call ends with it */
+    uint8_t makers;     /* last number given to a specialization: Choice.maker */
 } Launches;
-Launches *qlaunch_state(qs_vm *vm); /* made on first use */
-/* All launches of the program come through here. */
+Launches *qlaunch_state(qs_vm *vm); /* created on first use */
+/* Binds, chooses a device, loads and runs.  All launches of the program use this function. */
 qs_status qlaunch_run(Run *r);
-/* The same on r->device and nowhere else; of what it cannot have it is not asked again. */
+/* The same, but on r->device only.  If the device refuses the code once, later calls fail without asking again. */
 qs_status qlaunch_here(Run *r);
 void qkernel_close(qs_vm *vm);      /* kernel.c */
 void qelementwise_close(qs_vm *vm); /* elementwise_node.c */
-/* The text of a fault of f is the error, at this place; of r->fault. */
+/* Sets the text of a fault of f as the error, with this source location; qlaunch_fault does so for r->fault. */
 qs_status qlaunch_tell(qs_vm *vm, const KFunc *f, const DevFault *fault, Where at);
 static inline qs_status qlaunch_fault(const Run *r, Where at) {
     return qlaunch_tell(r->vm, qlaunch_func(r), &r->fault, at);
 }
 
 /* -- async_error.c ------------------------------------------------------------------------------------------------- */
-bool qasync_begin(const Run *r, DevAsync *out); /* false: the launch waits, and its fault is in r->fault */
-void qasync_end(const DevAsync *late);          /* when the launch has returned */
+bool qasync_begin(const Run *r, DevAsync *out); /* false: the launch is synchronous, and its fault is in r->fault */
+void qasync_end(const DevAsync *late);          /* call it when the launch has returned */
 void qasync_close(qs_vm *vm);
 
-/* -- record.c: what is launched, as a node of the tape ------------------------------------------------------------- */
-/* A variable that the program gets from an array of results: element `element` of that of parameter `param`, replaced
- * by the same value with its trace. */
+/* -- record.c: records a launch as a node of the tape -------------------------------------------------------------- */
+/* A variable whose new value is taken from a result array: element `element` of the array of parameter `param`.  *v is
+ * replaced by the same value with its trace. */
 typedef struct {
     int param;
     int64_t element;
     qs_value *v;
 } Extracted;
-/* Before the launch, with everything bound: r->recorded, when a value that enters is recorded. */
+/* Call before the launch, with everything bound: creates r->recorded if an input is recorded on the tape. */
 qs_status qrecord_begin(Run *r);
-/* After it: arrays that were written get their traces, then the variables. */
+/* Call after the launch: gives traces to the arrays that were written, then to the variables. */
 qs_status qrecord_end(Run *r, int n, const Extracted *from);
-/* Before qrecord_end: it began to write, and an error stopped it, so nothing is known of what its arrays hold.  The
- * program may catch the error; the gradient of what depends on them is refused. */
+/* Call before qrecord_end if an error stopped the launch while it was writing: the contents of its arrays are
+ * undefined.  The program may catch the error; a gradient of values that depend on these arrays is then refused. */
 void qrecord_stop(Run *r);
-void qrecord_drop(Run *r); /* instead of qrecord_end: nothing was computed */
+void qrecord_drop(Run *r); /* call instead of qrecord_end if nothing was computed */
 
 /* -- bind.c -------------------------------------------------------------------------------------------------------- */
 static inline void qbind_number(Binding *b, int i, uint64_t bits, size_t size) {
     b->arg[i].is_array = false, b->arg[i].bits = bits, b->arg[i].size = (uint8_t)size;
 }
-/* As it lies; the caller may change rank, extents and strides of what it gives. */
+/* Binds the array with its own rank, extents and strides; the caller may change these in the result. */
 DevArg *qbind_array(Binding *b, int i, Array *a, qs_access mode);
-void qbind_memory(Binding *b, int i, void *p, int64_t n); /* n elements of eight bytes, read and written */
+/* Binds n elements of eight bytes of host memory, read and written. */
+void qbind_memory(Binding *b, int i, void *p, int64_t n);
 qs_status qbind_lock(Run *r);
-qs_status qbind_unlock(Run *r, qs_status s); /* after work that ended with s */
+qs_status qbind_unlock(Run *r, qs_status s); /* s: status of the launch; returned unless unlocking fails */
 
-/* -- choose.c: where a launch ends soonest ------------------------------------------------------------------------- */
+/* -- choose.c: chooses the device with the shortest predicted time ------------------------------------------------- */
 typedef struct {
     int device;
     double bytes, start, locking;
     bool timed;
 } Trial;
 Device *qchoose_device(const Run *r);
-/* The device cannot have the code or the arrays: the error is cleared, and this form does not run there any more. */
+/* Excludes r->device from later choices for this specialization, since it refused the code or the arrays; clears the
+ * error. */
 void qchoose_shun(const Run *r);
-/* Around locking and launching: later choices go by the time that they take. */
+/* Called around locking and launching: measure the times that later choices use. */
 qs_status qchoose_begin(const Run *r, Trial *t);
 void qchoose_locked(const Run *r, Trial *t);
 qs_status qchoose_end(const Run *r, Trial *t, qs_status s);
-/* A program was made for d. */
+/* Records the time for making a program for d. */
 void qchoose_made(qs_vm *vm, const Device *d, double ns);
 
 /* -- report.c ------------------------------------------------------------------------------------------------------ */
 void qreport_close(qs_vm *vm, struct Report *r);
-/* --explain: a line that begins with the place, if there is one. */
+/* Prints a line of --explain, which begins with the source location if there is one. */
 void qreport_explain(qs_vm *vm, Where at, const char *fmt, ...) QS_PRINTF(3, 4);
-Where qreport_place(const KFunc *f); /* its first instruction that has one */
-/* Keeps code that was made for config.compile_for, if it is to be shown. */
+Where qreport_place(const KFunc *f); /* location of the first instruction that has one */
+/* Collects code that was made for config.compile_for, if --dump requests it. */
 void qreport_code(qs_vm *vm, const Code *code);
-/* The same of AMD devices, by compiling f once more. */
+/* The same for the assembly of AMD devices, which requires compiling f once more. */
 qs_status qreport_assembly(qs_vm *vm, KCompiler *k, const KFunc *f, const char *target);
-/* Keeps the code of f, about to be loaded by d, if it is to be shown. */
+/* Collects the code of f, which d is about to load, if --dump requests it. */
 qs_status qreport_show(qs_vm *vm, KCompiler *k, const KFunc *f, const Device *d);
-/* Before and after a call of a device's library.  A profile has a row for each, by its name and the line of the script;
- * *start is NaN where no profile is taken. */
+/* Called before and after a call of a device library.  A profile has a row for each library function and script line;
+ * *start is NaN if no profile is taken. */
 qs_status qreport_before(qs_vm *vm, Device *d, double *start);
 qs_status qreport_after(qs_vm *vm, Device *d, const char *name, double start, double bytes, double flops);
-/* Runs it on the device, and times that for the profile. */
+/* Runs the program on the device and measures the time for the profile. */
 qs_status qreport_launch(Run *r, Program *p);
 
 /* -- devices.c ----------------------------------------------------------------------------------------------------- */
 qs_status qdevices_current(qs_vm *vm, Device **out); /* opens the default device on first use */
-/* A block for code that uses blocks and is launched without one. */
+/* Chooses a block size for code that uses blocks and is launched without one. */
 void qdevices_block(const Device *d, int rank, const int64_t *domain, int32_t *block);
 void qdevices_close(qs_vm *vm);
-void qdevices_forked(qs_vm *vm); /* in the child: those with memory of their own are lost */
+void qdevices_forked(qs_vm *vm); /* called in the child after fork: devices with memory of their own are lost */
 #endif

@@ -1,8 +1,7 @@
-/* specialization.h -- the code of something that is launched, for one combination of kinds of the values that enter it.
+/* specialization.h -- compiled code, specialized for one combination of keys of its captured values.
  *
- * The owner (kernel*.c, loop*.c, fusion.c) begins its own struct with a Specialization.  A form keeps its code in its
- * arena, what
- * is loaded of it, and what is known of where it runs best. */
+ * The owner (kernel*.c, loop*.c, fusion.c) begins its own struct with a Specialization.  A specialization owns its code
+ * (in its arena), its loaded programs, and the measurements that decide on which device it runs. */
 #ifndef VM_SPECIALIZATION_H
 #define VM_SPECIALIZATION_H
 #include "lang/kernel/compile.h"
@@ -10,35 +9,36 @@
 
 enum { MAX_VERSIONS = 3 };
 
-typedef struct {              /* one function of a form */
-    const KFunc *func;        /* NULL: there is none */
-    bool checks;              /* it may report a fault */
-    uint32_t nloops;          /* in it: how long a position takes is known when there are none */
-    Program *on[MAX_DEVICES]; /* by number of the device; NULL: not loaded */
+typedef struct {              /* one compiled function of a specialization */
+    const KFunc *func;        /* NULL: this version does not exist */
+    bool checks;              /* the code may report a fault */
+    uint32_t nloops;          /* number of loops in the code; with 0, the time per position is constant */
+    Program *on[MAX_DEVICES]; /* by device number; NULL: not loaded */
 } Version;
 
-/* What is known of the places where a form may run (choose.c); times in nanoseconds. */
+/* Measurements for one device (choose.c); times in nanoseconds. */
 typedef struct {
-    double ns, positions; /* per position; the most positions in a launch that was measured */
-    double last;          /* how long the last run took that was measured */
-    double elsewhere;     /* how long the runs on other devices took since the last one here */
-    double fresh;         /* bytes that each run brings, even when the one before was here, too: new arguments */
+    double ns, positions; /* time per position; the most positions in a measured launch */
+    double last;          /* duration of the last measured run */
+    double elsewhere;     /* total duration of the runs on other devices since the last run on this one */
+    double fresh;         /* bytes transferred by each run even if the previous one was here, too: new arguments */
     int runs;
 } ChoiceOn;
 
 typedef struct {
     ChoiceOn on[MAX_DEVICES];
     double regret;   /* time lost so far because the data are on a slower device */
-    double patience; /* they move when regret is so many times what moving them costs */
-    int moved;       /* number, from 1, of the device that they were moved to for that reason; 0: none */
-    double moving;   /* how long that move was expected to take */
-    int last;        /* number, from 1, of the device of the last launch; 0: none */
-    /* the form's number in Ctx.fetched: there the bytes of its results that came home are counted */
+    double patience; /* the data move when regret exceeds patience times the cost of moving */
+    int moved;       /* device number + 1 of the last move that regret caused; 0: none */
+    double moving;   /* expected duration of that move */
+    int last;        /* device number + 1 of the last launch; 0: none */
+    /* index in Ctx.fetched, which counts the bytes of this specialization's results that were copied back to the host
+     * */
     uint8_t maker;
-    bool was_away;         /* its last launch was on a device with memory of its own */
+    bool was_away;         /* the last launch was on a device with memory of its own */
     double fetched;        /* bytes of its results that the host usually reads after a launch on such a device */
-    double fetched_before; /* Ctx.fetched when it was launched last */
-    int told;              /* number, from 1, of the device that --explain named last; 0: none */
+    double fetched_before; /* Ctx.fetched at the last launch */
+    int told;              /* device number + 1 that --explain reported last; 0: none */
 } Choice;
 
 typedef struct SpecializationList {
@@ -47,7 +47,7 @@ typedef struct SpecializationList {
 } SpecializationList;
 
 typedef struct Specialization {
-    struct Specialization *next; /* used before this one */
+    struct Specialization *next; /* next in the list, which is ordered by last use */
     size_t size;
     Arena arena;
     SpecKind tells;
@@ -56,21 +56,22 @@ typedef struct Specialization {
     const char *noun; /* in messages, before the function's name: "kernel " */
     Version version[MAX_VERSIONS];
     Choice choice;
-    struct Specialization *of; /* of the code of a gradient: the form that it was made of, which stays as long; NULL */
-    SpecializationList gradients; /* gradient.c: code that was made of a version, to differentiate it */
-    double evaluated;             /* elementwise_node.c: steps that the evaluator has run in place of compiled code */
-    uint32_t users;               /* nodes of tapes that will run them, and launches whose faults are not known */
-    bool dropped;                 /* by its owner: it goes with its last user */
-    uint32_t refused;             /* bit n: device n cannot have its code (qlaunch_here) */
+    /* the specialization that this gradient code was derived from, kept alive by it; NULL: not a gradient */
+    struct Specialization *of;
+    SpecializationList gradients; /* gradient.c: gradient code that was derived from the versions */
+    double evaluated;             /* elementwise_node.c: steps that the evaluator has run instead of compiled code */
+    uint32_t users;               /* tape nodes that will run it, and launches whose faults are not known yet */
+    bool dropped;                 /* removed from its list by the owner: the last user frees it */
+    uint32_t refused;             /* bit n: device n refused the code (qlaunch_here) */
 } Specialization;
 
 /* -- specialization.c ---------------------------------------------------------------------------------------------- */
 void *qspec_new(qs_vm *vm, SpecializationList *list, size_t size,
-                const char *noun); /* zeroed, and the first of the list */
-/* the entries and what they keep belong to f from now on */
+                const char *noun); /* returns zeroed memory, prepended to the list */
+/* moves the captured values, and the references they own, into f */
 void qspec_enter(Specialization *f, const CapturedList *e);
-void qspec_set(Specialization *f, int which, const KFunc *func); /* NULL: none */
-/* Whether what enters is of the kinds that f was made for; then `values` are those of its entries. */
+void qspec_set(Specialization *f, int which, const KFunc *func); /* func NULL: no such version */
+/* Do the captured values at this site have the keys that f was compiled for?  If so, stores the values in `values`. */
 static inline bool qspec_agrees(qs_vm *vm, const Specialization *f, const Site *s, qs_value *values) {
     return qcaptured_agree(vm, f->entries, f->nentries, s, f->tells, values);
 }
@@ -78,7 +79,7 @@ static inline void qspec_to_front(SpecializationList *list, Specialization **at)
     Specialization *f = *at;
     *at = f->next, f->next = list->first, list->first = f;
 }
-/* The program of a version on a device; made on first use. */
+/* Returns the program of a version on a device; loads it on first use. */
 qs_status qspec_load(qs_vm *vm, Specialization *f, int which, Device *d, Program **out);
 void qspec_drop_first(qs_vm *vm, SpecializationList *list);
 void qspec_drop_last(qs_vm *vm, SpecializationList *list);
@@ -90,11 +91,11 @@ static inline Specialization *qspec_hold(Specialization *f) {
 void qspec_let_go(qs_vm *vm, Specialization *f);
 
 /* -- device_program.c ---------------------------------------------------------------------------------------------- */
-/* The loaded code of a function on a device; made on first use, found by its hash later.  It is unloaded when there was
- * a release for each call of this, or when the machine closes. */
+/* Returns the loaded code of a function on a device; it is loaded on first use and found by its hash later.  It is
+ * unloaded after as many releases as calls of this function, or when the VM closes. */
 qs_status qdevprog_get(qs_vm *vm, const KFunc *f, Device *d, Program **out);
 void qdevprog_release(qs_vm *vm, Program *p);
-/* The same code for config.compile_for, so that the cache has it; nothing when there is none. */
+/* Compiles the same code for config.compile_for and stores it in the cache; does nothing if no target is set. */
 qs_status qdevprog_compile_ahead(qs_vm *vm, const KFunc *f);
 void qdevprog_close(qs_vm *vm);
 #endif
