@@ -1,4 +1,4 @@
-/* bind.c -- values become arguments; the buffers in which they lie are locked, each once. */
+/* bind.c -- turns values into arguments and locks the buffers that contain them, each buffer once. */
 #include "vm/launch/run.h"
 
 static int add_buffer(Binding *b, Buffer *buf, qs_access mode) {
@@ -24,7 +24,7 @@ void qbind_memory(Binding *b, int i, void *p, int64_t n) {
     b->locked[b->nlocked++] = (Locked){.host = p, .nbytes = (size_t)n * 8, .mode = QS_READWRITE};
 }
 
-/* -- buffers that are made for the launch -------------------------------------------------------------------------- */
+/* -- temporary buffers --------------------------------------------------------------------------------------------- */
 static void drop_made(const Run *r, Locked *x) {
     if (x->made) qbuf_release(qvm_ctx(r->vm), x->buf);
     x->made = false;
@@ -34,7 +34,7 @@ static void drop_all_made(Run *r) {
     for (int i = 0; i < r->bound.nlocked; i++) drop_made(r, &r->bound.locked[i]);
 }
 
-/* A device with memory of its own gets what is the host's as a buffer whose contents come home. */
+/* Wraps host memory in buffers for a device with memory of its own; their contents are copied back at the end. */
 static qs_status wrap_memory(Run *r) {
     for (int i = 0; i < r->bound.nlocked; i++) {
         Locked *x = &r->bound.locked[i];
@@ -45,21 +45,21 @@ static qs_status wrap_memory(Run *r) {
     return QS_OK;
 }
 
-/* Two buffers of the same memory of others are two copies on such a device, and what comes home last would undo what
- * the other one brought.  So they are one for the launch. */
+/* Do two buffers wrap the same foreign host memory, with a write?  On a device with memory of its own they would be two
+ * copies, and the later copy back would overwrite the earlier one.  Such buffers are united for the launch. */
 static bool collide(const Locked *x, const Locked *y) {
     bool theirs = x->buf->home == HOST_MEMORY && y->buf->home == HOST_MEMORY;
     return theirs && (x->mode | y->mode) & QS_WRITE && qbuf_overlap(x->buf, y->buf);
 }
 
-/* The arguments in buffer `from` are in buffer `to`, so many bytes further on. */
+/* Moves the arguments in buffer `from` to buffer `to`, adding `bytes` to their offsets. */
 static void move_args(Run *r, int from, int to, size_t bytes) {
     for (int i = 0; i < qlaunch_func(r)->nparams; i++)
         if (r->bound.arg[i].is_array && r->bound.lock[i] == from)
             r->bound.lock[i] = to, r->bound.arg[i].offset += bytes;
 }
 
-/* Buffer number i becomes both; the last one takes the place of k. */
+/* Replaces buffer i by a union of both; the last buffer moves to index k. */
 static qs_status unite(Run *r, int i, int k) {
     Ctx *c = qvm_ctx(r->vm);
     Locked *x = &r->bound.locked[i], *y = &r->bound.locked[k];
@@ -100,13 +100,13 @@ static qs_status unite_all(Run *r) {
                 continue;
             }
             TRY(unite(r, i, k));
-            i = 0, k = 1; /* what is larger now may reach others */
+            i = 0, k = 1; /* the larger buffer may overlap others */
         }
     return check_places(r);
 }
 
 /* -- locks --------------------------------------------------------------------------------------------------------- */
-static qs_status leave(const Run *r, int n, qs_status s) {
+static qs_status unlock_buffers(const Run *r, int n, qs_status s) {
     while (n--) {
         const Locked *x = &r->bound.locked[n];
         if (x->buf) s = qbuf_leave(qvm_ctx(r->vm), x->buf, r->device, (qs_access)x->mode, s);
@@ -114,7 +114,7 @@ static qs_status leave(const Run *r, int n, qs_status s) {
     return s;
 }
 
-/* The first array that lies in buffer number `which` names it. */
+/* Reports the failure with the name of the first array in buffer `which`. */
 static qs_status lock_failed(const Run *r, int which, qs_status s) {
     const KFunc *f = qlaunch_func(r);
     for (int i = 0; i < f->nparams; i++)
@@ -143,7 +143,7 @@ static qs_status lock_each(Run *r) {
         x->block = (DevPtr)(uintptr_t)x->host;
         if (!x->buf) continue;
         qs_status s = qbuf_lock(qvm_ctx(r->vm), x->buf, r->device, (qs_access)x->mode, &x->block);
-        if (s != QS_OK) return lock_failed(r, i, leave(r, i, s));
+        if (s != QS_OK) return lock_failed(r, i, unlock_buffers(r, i, s));
     }
     for (int i = 0; i < f->nparams; i++) {
         DevArg *arg = &r->bound.arg[i];
@@ -161,7 +161,7 @@ qs_status qbind_lock(Run *r) {
 }
 
 qs_status qbind_unlock(Run *r, qs_status s) {
-    s = leave(r, r->bound.nlocked, s);
+    s = unlock_buffers(r, r->bound.nlocked, s);
     drop_all_made(r);
     return s;
 }

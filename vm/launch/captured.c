@@ -1,23 +1,23 @@
-/* captured.c -- the values that enter a form.
+/* captured.c -- finds the captured values of a specialization.
  *
- * An entry may lie inside another one, as what a function has captured and the fields of an object do.  It stands
- * behind the one that it lies in, so their kinds are compared in that order at each run: the kind of the outer one says
- * that the inner one is there. */
+ * An entry may be contained in another one, such as a captured variable of a function or a field of an object.  It
+ * has a higher index than its container.  Keys are compared in that order at each run: the key of the container
+ * guarantees that the inner value exists. */
 #include "vm/launch/spec_key.h"
 #include "vm/tape/tape.h"
 #include "vm/value/machine.h"
 
 #include <math.h>
 
-static qs_value field(const Object *o, uint32_t index, const Str *name) {
+static qs_value get_field(const Object *o, uint32_t index, const Str *name) {
     Str *found;
     qs_value v;
     bool has = qobj_field(o, index, &found, &v);
     return has && (found == name || qstr_equal(found, name)) ? v : qval_unset();
 }
 
-/* c[number]; unset where there is none. */
-static qs_value item(const Cell *c, double number) {
+/* Returns c[number]; unset if there is no such item. */
+static qs_value get_item(const Cell *c, double number) {
     bool row = c->rank == 1 || (c->rank == 2 && c->dims[0] == 1);
     bool has = row && number >= 0 && number < (double)c->count && number == floor(number);
     return has ? c->items[(size_t)number] : qval_unset();
@@ -30,8 +30,8 @@ qs_value qcaptured_given(qs_vm *vm, const Captured *e, const Site *s, const qs_v
     case FROM_LOCAL: return s->locals[e->index];
     case FROM_GLOBAL: return *qvm_global(vm, (uint64_t)e->index);
     case FROM_CAPTURE: return ((const Function *)parent)->captures[e->index];
-    case FROM_FIELD: return field(parent, (uint32_t)e->index, e->name);
-    case FROM_ITEM: return item(parent, e->index < 0 ? -1.0 - e->index : qval_number(before[e->index]));
+    case FROM_FIELD: return get_field(parent, (uint32_t)e->index, e->name);
+    case FROM_ITEM: return get_item(parent, e->index < 0 ? -1.0 - e->index : qval_number(before[e->index]));
     case FROM_MEMBER: return qval_object(QS_FUNCTION, ((const Function *)parent)->members[e->index]);
     }
     return qs_nil();

@@ -1,40 +1,41 @@
-/* choose.c -- where a launch ends soonest.
+/* choose.c -- chooses the device with the shortest predicted time for a launch.
  *
- *     predicted = what a launch costs + positions * measured time of one
- *               + bytes that are not there / measured bandwidth
+ *     prediction = cost of a launch + positions * measured time per position
+ *                + bytes to transfer / measured bandwidth
  *
- * All of that is measured as programs run: every launch while a form is new on a device or has many more positions
- * than those measured, and one in SAMPLE later.  A form begins where its data are.
+ * All inputs are measured as programs run: every launch while a specialization is new on a device or has many more
+ * positions than any measured one, and one in SAMPLE later.  A specialization starts on the device that has its data.
  *
- * Trials:  another device is tried, and one that lost is asked again, when the form has taken much longer since than
- * that costs.  So what was measured in a bad moment is found out, and a trial that turns out badly costs a small part
- * of what was spent.
+ * Trials: another device is tried, or a slower one is tried again, when the specialization has run much longer since
+ * the last trial than a trial costs.  An unlucky measurement is therefore corrected, and a bad trial costs a small
+ * part of the time that was spent.
  *
- * Regret:  data that lie on the slower device keep a form there, as long as one launch gains less than moving them
- * costs.  What was lost that way is added up, and when it has paid for the move, they move.  If others have taken them
- * back by the next launch, the next move has to be paid for twice as often.
+ * Regret: data on the slower device keep a specialization there as long as one launch gains less than moving the data
+ * costs.  The time lost that way is accumulated, and when it exceeds the cost of the move, the data move.  If other
+ * code has moved them back by the next launch, the next move requires twice the regret.
  *
- * Fetched:  what the host reads of its results belongs to the price of running it elsewhere. */
+ * Fetched: transfers of results that the host reads belong to the cost of running on another device. */
 #include "vm/base/clock.h"
 #include "vm/launch/run.h"
 
 #include <math.h>
 
-enum { SAMPLE = 32, NEW_RUNS = 3, TRIAL_RUNS = 2, GROWN = 4, FEW = 1024 /* positions: the launch is what costs */ };
-static const double usual_making = 60e6; /* nanoseconds: code for a new device, first launch */
-static const double trial_share = 8;     /* what was spent, in costs of a trial, before there is one */
-static const double visit_share = 32;    /* the same for a device that was tried */
+/* FEW: positions below which the launch itself dominates the cost. */
+enum { SAMPLE = 32, NEW_RUNS = 3, TRIAL_RUNS = 2, GROWN = 4, FEW = 1024 };
+static const double usual_making = 60e6; /* nanoseconds to make code for a new device and launch it first */
+static const double trial_share = 8;     /* time spent, as a multiple of the cost of a trial, before the first trial */
+static const double visit_share = 32;    /* the same before a device is tried again */
 static const double far_launch = 2e4, near_launch = 1e3;
 static const double usual_bandwidth = 4;       /* bytes per nanosecond */
 static const double worth_measuring = 1 << 20; /* bytes */
 static const double most_patience = 1024;
 
-/* -- predicting ---------------------------------------------------------------------------------------------------- */
+/* -- prediction ---------------------------------------------------------------------------------------------------- */
 static Choice *choice_of(const Run *r) { return &r->form->choice; }
 static Device *device_at(const Run *r, int device) { return &qvm(r->vm)->devices[device]; }
 static int ndevices(const Run *r) { return qvm(r->vm)->ndevices; }
 
-/* Bytes that locking would move to d; memory for results is too little to count. */
+/* Returns the bytes that locking would transfer to d; memory for results is too small to count. */
 static double bytes_to_bring(const Run *r, const Device *d) {
     double bytes = 0;
     for (int i = 0; i < r->bound.nlocked; i++) {
@@ -44,7 +45,8 @@ static double bytes_to_bring(const Run *r, const Device *d) {
     return bytes;
 }
 
-/* Bytes that go home afterwards: foreign memory that is written, and what the host usually reads then. */
+/* Returns the bytes transferred back afterwards: host memory that is written, and results that the host usually reads.
+ * */
 static double bytes_to_return(const Run *r, const Device *d) {
     double bytes = d->memory == HOST_MEMORY ? 0 : choice_of(r)->fetched;
     for (int i = 0; i < r->bound.nlocked; i++) {
@@ -55,7 +57,7 @@ static double bytes_to_return(const Run *r, const Device *d) {
     return bytes;
 }
 
-/* The link between two devices is that of the slower one; which that is does not matter here. */
+/* Returns the bandwidth to a device; between two devices the slower link counts, and that difference is ignored. */
 static double bandwidth(const Run *r, int device) {
     double measured = qvm(r->vm)->launches->bandwidth[device];
     return measured > 0 ? measured : usual_bandwidth;
@@ -66,8 +68,8 @@ static double launch_cost(const Run *r, int device) {
     return measured > 0 ? measured : device_at(r, device)->memory == HOST_MEMORY ? near_launch : far_launch;
 }
 
-/* The cost of a launch on a device: `stay` when its data are there already, all but those that come anew each time;
- * `bring` is what it costs to bring the others. */
+/* Cost of a launch on a device: `stay` if its data are there already, including the transfers that every launch needs;
+ * `bring` is the cost of transferring the rest. */
 typedef struct {
     double stay, bring;
 } Cost;
@@ -80,11 +82,11 @@ static Cost predict(const Run *r, int device) {
                   fmax(bytes_to_bring(r, d) - on->fresh, 0) / bandwidth(r, device)};
 }
 
-static double whole(Cost c) { return c.stay + c.bring; }
+static double total_cost(Cost c) { return c.stay + c.bring; }
 
 static bool is_tried(const Run *r, int device) { return choice_of(r)->on[device].runs >= TRIAL_RUNS; }
 
-/* Where the fewest bytes have to be moved to; of equals the processor, which is the first. */
+/* Returns the device that needs the fewest transferred bytes; the processor, which is the first one, wins ties. */
 static int nearest(const Run *r) {
     int best = 0;
     double least = INFINITY;
@@ -95,13 +97,13 @@ static int nearest(const Run *r) {
     return best;
 }
 
-/* -- saying why ---------------------------------------------------------------------------------------------------- */
+/* -- explaining the choice ----------------------------------------------------------------------------------------- */
 static void put_name(Text *t, const Device *d) { qtext_printf(t, "%s:%d", d->ops->kind, d->ordinal); }
 
 static void put_predictions(const Run *r, Text *t) {
     for (int i = 0; i < ndevices(r); i++) {
         const Device *d = device_at(r, i);
-        double time = whole(predict(r, i)), bytes = bytes_to_bring(r, d) + bytes_to_return(r, d);
+        double time = total_cost(predict(r, i)), bytes = bytes_to_bring(r, d) + bytes_to_return(r, d);
         qtext_puts(t, i ? ", " : ": ");
         put_name(t, d);
         if (!is_tried(r, i)) qtext_puts(t, " not tried");
@@ -111,8 +113,8 @@ static void put_predictions(const Run *r, Text *t) {
     }
 }
 
-/* --explain: where the form runs, whenever that is another device than before. */
-static void explain(const Run *r, int device, const char *why) {
+/* Reports for --explain on which device the specialization runs, if that differs from the last report. */
+static void explain_choice(const Run *r, int device, const char *why) {
     const KFunc *f = r->form->version[0].func;
     Text t;
     if (!qvm(r->vm)->config.explain || choice_of(r)->told == device + 1) return;
@@ -125,9 +127,9 @@ static void explain(const Run *r, int device, const char *why) {
     qtext_free(&t);
 }
 
-/* -- the choice ---------------------------------------------------------------------------------------------------- */
-/* The cost of one run on a device just to see: all of it when the device was not tried yet, else what it takes longer
- * than the best one; with moving the data there and back.  INFINITY: it cannot run there. */
+/* -- choosing ------------------------------------------------------------------------------------------------------ */
+/* Returns the cost of one trial run on a device: the whole run if the device is untried, otherwise the loss against the
+ * best device; including both transfers of the data.  INFINITY: it cannot run there. */
 static double cost_of_visit(const Run *r, int device, double best) {
     const ChoiceOn *on = &choice_of(r)->on[device];
     double way = 2 * bytes_to_bring(r, device_at(r, device)) / bandwidth(r, device);
@@ -136,25 +138,24 @@ static double cost_of_visit(const Run *r, int device, double best) {
     return (on->runs ? on->last : making > 0 ? making : usual_making) + way;
 }
 
-/* Among the devices that were tried, the one that ends soonest now, and the one that would if the data were there; -1:
- * none was tried. */
+/* Among the tried devices, the fastest one now, and the fastest one if it had the data; -1: no device was tried. */
 typedef struct {
     int now, there;
     Cost cost[MAX_DEVICES];
 } Ranking;
 
-static Ranking rank(const Run *r) {
+static Ranking rank_devices(const Run *r) {
     Ranking k = {.now = -1, .there = -1};
     for (int i = 0; i < ndevices(r); i++) {
         if (!is_tried(r, i)) continue;
         k.cost[i] = predict(r, i);
-        if (k.now < 0 || whole(k.cost[i]) < whole(k.cost[k.now])) k.now = i;
+        if (k.now < 0 || total_cost(k.cost[i]) < total_cost(k.cost[k.now])) k.now = i;
         if (k.there < 0 || k.cost[i].stay < k.cost[k.there].stay) k.there = i;
     }
     return k;
 }
 
-/* A device that is worth a visit, or -1. */
+/* Returns a device that is worth a trial, or -1. */
 static int to_be_visited(const Run *r, const Ranking *k) {
     for (int i = 0; i < ndevices(r); i++) {
         double share = is_tried(r, i) ? visit_share : trial_share, best = k->cost[k->now].stay;
@@ -164,7 +165,7 @@ static int to_be_visited(const Run *r, const Ranking *k) {
     return -1;
 }
 
-/* Did the last move pay?  If others have taken the data back since, the next move needs twice the regret. */
+/* Did the last move pay off?  If other code has moved the data back since, the next move requires twice the regret. */
 static void judge_move(Choice *s, const Ranking *k) {
     if (s->moved == 0) return;
     bool stayed = k->cost[s->moved - 1].bring < s->moving / 2;
@@ -172,7 +173,7 @@ static void judge_move(Choice *s, const Ranking *k) {
     s->moved = 0;
 }
 
-/* Adds to the regret what this launch loses because the data are elsewhere; true: it has paid for moving them. */
+/* Adds the time that this launch loses because of the data's location; true: the regret exceeds the cost of moving. */
 static bool has_paid(Choice *s, const Ranking *k) {
     double lost = k->cost[k->now].stay - k->cost[k->there].stay;
     judge_move(s, k);
@@ -184,16 +185,16 @@ static bool has_paid(Choice *s, const Ranking *k) {
 }
 
 Device *qchoose_device(const Run *r) {
-    Ranking k = rank(r);
+    Ranking k = rank_devices(r);
     const char *why = "nearest to its data";
     int device = nearest(r), visit = -1;
     if (k.now >= 0) {
-        device = isinf(whole(k.cost[k.now])) ? 0 : k.now, why = "which ends soonest";
+        device = isinf(total_cost(k.cost[k.now])) ? 0 : k.now, why = "which ends soonest";
         visit = to_be_visited(r, &k);
     }
     if (visit >= 0) device = visit, why = is_tried(r, visit) ? "to look again" : "as a trial";
     else if (k.now >= 0 && has_paid(choice_of(r), &k)) device = k.there, why = "to which its data move";
-    explain(r, device, why);
+    explain_choice(r, device, why);
     return device_at(r, device);
 }
 
@@ -209,19 +210,20 @@ void qchoose_made(qs_vm *vm, const Device *d, double ns) {
     *known = *known > 0 ? (*known + ns) / 2 : ns;
 }
 
-/* The form has run on one device for so long: the others have waited as long for a visit. */
+/* Adds the duration of a run on one device to the time that the other devices have waited for a trial. */
 static void spend(const Run *r, int device, double ns) {
     Choice *s = choice_of(r);
     for (int i = 0; i < ndevices(r); i++) s->on[i].elsewhere = i == device ? 0 : s->on[i].elsewhere + ns;
 }
 
-/* What came home since the last launch, the host has read of that launch's results. */
+/* Bytes copied back since the last launch on a device with memory of its own are reads of that launch's results. */
 static void count_fetched(qs_vm *vm, Choice *s) {
     double now = qvm_ctx(vm)->fetched[s->maker] - s->fetched_before;
     if (s->was_away) s->fetched = s->fetched > 0 ? (3 * s->fetched + now) / 4 : now;
 }
 
-/* Bytes that locking for this launch brings home were not read by the host: counting begins after the locks. */
+/* Starts counting after the locks are taken, since the host has not read the bytes that locking copies back for this
+ * launch. */
 static void mark_written(const Run *r) {
     Choice *s = choice_of(r);
     s->fetched_before = qvm_ctx(r->vm)->fetched[s->maker], s->was_away = r->device->memory != HOST_MEMORY;
@@ -245,13 +247,13 @@ qs_status qchoose_begin(const Run *r, Trial *t) {
     count_fresh(s, t->device, t->bytes);
     t->timed = on->runs < NEW_RUNS || on->runs % SAMPLE == 0 || on->elsewhere > visit_share * on->last ||
                r->positions > GROWN * on->positions;
-    t->timed = t->timed && !qdev_is_recording(d); /* nothing can be waited for then */
+    t->timed = t->timed && !qdev_is_recording(d); /* synchronization is impossible then */
     if (!t->timed) {
         on->runs++;
-        spend(r, t->device, whole(predict(r, t->device)));
+        spend(r, t->device, total_cost(predict(r, t->device)));
         return QS_OK;
     }
-    TRY(d->ops->sync(d)); /* what is queued already is not part of it */
+    TRY(d->ops->sync(d)); /* excludes work that is queued already */
     t->start = qclock_ns();
     return QS_OK;
 }
@@ -267,9 +269,10 @@ void qchoose_locked(const Run *r, Trial *t) {
     *known = *known > 0 ? (3 * *known + t->bytes / t->locking) / 4 : t->bytes / t->locking;
 }
 
-/* A busy machine makes times longer and never shorter, and so does the first run: so a shorter time is taken over at
- * once, a longer one little by little.  A launch with few positions says nothing about the time of one. */
-static void learn(ChoiceOn *on, double positions, double ns) {
+/* Updates the time per position.  A busy computer or a first run makes times longer, never shorter; so a shorter time
+ * is accepted at once, a longer one gradually.  A launch with few positions says nothing about the time per position.
+ * */
+static void update_time(ChoiceOn *on, double positions, double ns) {
     if (positions * GROWN < on->positions) return;
     bool fresh = on->runs == 0 || positions > GROWN * on->positions;
     on->ns = fresh || ns < on->ns ? ns : on->runs < NEW_RUNS ? on->ns : (3 * on->ns + ns) / 4;
@@ -283,7 +286,7 @@ qs_status qchoose_end(const Run *r, Trial *t, qs_status s) {
     TRY(r->device->ops->sync(r->device));
     double time = qclock_ns() - t->start;
     if (positions <= FEW && on->runs > 0 && (*known == 0 || time < *known)) *known = time;
-    learn(on, positions, fmax(time - launch_cost(r, t->device), 0) / positions);
+    update_time(on, positions, fmax(time - launch_cost(r, t->device), 0) / positions);
     on->last = time, on->runs++;
     spend(r, t->device, time + t->locking);
     return QS_OK;

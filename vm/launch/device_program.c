@@ -1,6 +1,6 @@
-/* device_program.c -- from a function in KIR to a program on a device.
+/* device_program.c -- turns a KIR function into a program on a device.
  *
- *     KFunc ── found by its hash ── or compiled, shown where --dump asks for it, loaded */
+ *     KFunc ── found by its hash ── or compiled, printed if --dump requests it, and loaded */
 #include "lang/kernel/target.h"
 #include "vm/launch/run.h"
 #include "vm/program/python.h"
@@ -17,13 +17,13 @@ typedef struct Loaded {
 } Loaded;
 
 static Loaded *find_loaded(const Launches *k, const Device *d, uint64_t hash) {
-    if (d->ops->code == CODE_KIR) return NULL; /* such a program is the KFunc itself */
+    if (d->ops->code == CODE_KIR) return NULL; /* the program is the KFunc itself */
     for (Loaded *l = k->loaded; l; l = l->next)
         if (l->hash == hash && l->device == d) return l;
     return NULL;
 }
 
-static void remember(qs_vm *vm, Device *d, uint64_t hash, Program *p) {
+static void add_loaded(qs_vm *vm, Device *d, uint64_t hash, Program *p) {
     Loaded *l = qmem_alloc(qvm_ctx(vm), sizeof *l);
     *l = (Loaded){qvm(vm)->launches->loaded, hash, d, p, 1};
     qvm(vm)->launches->loaded = l;
@@ -44,8 +44,8 @@ void qdevprog_listen(qs_vm *vm, CacheListener *f, void *ud) {
 
 int qdevprog_libc(void) { return ktarget_libc(); }
 
-/* What is made for the targets that were asked for, and what drivers make of text, goes to who listens; code for this
- * machine, with which the program runs meanwhile, does not. */
+/* Turns the cache listener on or off.  It receives code for the requested targets and binaries that drivers make from
+ * text, but not the code for this computer that the program runs with meanwhile. */
 static void listen(qs_vm *vm, bool on) {
     const Launches *k = qvm(vm)->launches;
     if (k->listener) qcache_listen(kcompile_cache(compiler_of(vm)), on ? k->listener : NULL, k->listener_ud);
@@ -71,8 +71,8 @@ qs_status qdevprog_compile_ahead(qs_vm *vm, const KFunc *f) {
     return QS_OK;
 }
 
-/* Code that a driver refuses is made once more, with positions, and refused again: then the error has the statement's
- * place.  Where it cannot be made, the first error stands. */
+/* Compiles code that a driver refused again, with source positions, so that the second error has the statement's
+ * location.  If that is impossible, the first error is returned. */
 static qs_status load_located(KCompiler *compiler, const KFunc *f, Device *d, Program **out) {
     Ctx *c = d->ctx;
     ErrorState first = c->err;
@@ -86,7 +86,7 @@ static qs_status load_located(KCompiler *compiler, const KFunc *f, Device *d, Pr
     return s;
 }
 
-static qs_status make(KCompiler *compiler, const KFunc *f, Device *d, Program **out) {
+static qs_status make_program(KCompiler *compiler, const KFunc *f, Device *d, Program **out) {
     Code code;
     TRY(kcompile(compiler, f, d, &code));
     qs_status s = d->ops->load(d, &code, out);
@@ -100,17 +100,17 @@ qs_status qdevprog_get(qs_vm *vm, const KFunc *f, Device *d, Program **out) {
     KCompiler *compiler = compiler_of(vm);
     TRY(qdevprog_compile_ahead(vm, f));
     TRY(qreport_show(vm, compiler, f, d));
-    qpython_unblock(vm); /* it takes some milliseconds, unless the cache on disk has it */
+    qpython_unblock(vm); /* this takes milliseconds unless the disk cache has the code */
     listen(vm, kcompile_locates(d->ops->code) || d->ops->code == CODE_OPENCL);
-    qs_status status = make(compiler, f, d, out);
+    qs_status status = make_program(compiler, f, d, out);
     listen(vm, false);
     qpython_block(vm);
     if (status != QS_OK && f->src) qerr_place(qvm_ctx(vm), (Where){f->src, f->ins[1].pos});
-    if (status == QS_OK) remember(vm, d, f->hash, *out);
+    if (status == QS_OK) add_loaded(vm, d, f->hash, *out);
     return status;
 }
 
-/* When the machine ends its programs go first, and then what they were made of. */
+/* Does nothing when the VM closes: qdevprog_close has unloaded all programs. */
 void qdevprog_release(qs_vm *vm, Program *p) {
     if (!qvm(vm)->launches) return;
     Loaded **at = &qvm(vm)->launches->loaded;

@@ -1,7 +1,7 @@
-/* kernel.c -- parallel_do and serial_do.
+/* kernel.c -- implements parallel_do and serial_do.
  *
- *     size, arguments ── their kinds, and those of all that the kernel mentions ── a form (found, or made once)
- *                     ── parameters bound ── the common way (launch.c) ── a fault becomes an error */
+ *     size and arguments ── keys of the arguments and of all captured values ── a specialization (found, or made once)
+ *                        ── parameters are bound ── qlaunch_run (launch.c) ── a fault becomes an error */
 #include "vm/interp/interp.h"
 #include "vm/launch/kernel_internal.h"
 #include "vm/tape/tape.h"
@@ -26,7 +26,7 @@ static qs_status block_extent(qs_vm *vm, const char *fn, double x, int axis, int
     return *out = (int32_t)n, QS_OK;
 }
 
-/* [d0,d1,…], or two rows: the size and the block */
+/* reads [d0,d1,…], or two rows: the size and the block */
 static qs_status extents_of(qs_vm *vm, const char *fn, Array *a, Request *r) {
     const void *p;
     bool rows = a->rank == 2 && a->dims[0] == 2;
@@ -61,7 +61,7 @@ static bool trivial(const Request *r, int axis) {
     return r->domain[axis] == 1 && (!r->explicit_block || r->block[axis] == 1);
 }
 
-/* How many dimensions are left to the kernel. */
+/* Fits the domain to the kernel's positions; returns how many dimensions the kernel must iterate over itself. */
 static int fit_domain(Request *r, int positions) {
     bool ones[QS_MAX_RANK];
     for (int i = 0; i < r->rank; i++) ones[i] = trivial(r, i);
@@ -78,16 +78,16 @@ static bool is_empty(const Request *r) {
     return false;
 }
 
-/* -- finding a form ------------------------------------------------------------------------------------------------ */
+/* -- finding a specialization -------------------------------------------------------------------------------------- */
 typedef struct Kernel {
     struct Kernel *next;
     Func *func;
     int positions;
-    bool told; /* --explain has said that launches have more dimensions */
+    bool told; /* --explain has reported that launches have more dimensions */
     SpecializationList forms;
 } Kernel;
 
-enum { MAX_FORMS = 256 /* of one kernel; then the one used longest ago goes */ };
+enum { MAX_FORMS = 256 /* per kernel; beyond that, the least recently used one is dropped */ };
 
 static Kernel *kernel_for(qs_vm *vm, Func *f) {
     Launches *l = qlaunch_state(vm);
@@ -131,7 +131,7 @@ static bool same_entries(const KernelSpecialization *s, const Request *r) {
     return !memcmp(s->inner, p->inner, n) && !memcmp(s->cls, p->cls, n * sizeof(struct Class *));
 }
 
-static bool fits(qs_vm *vm, const KernelSpecialization *s, const Request *r, qs_value *values) {
+static bool fits_request(qs_vm *vm, const KernelSpecialization *s, const Request *r, qs_value *values) {
     return s->nargs == r->nargs && same_entries(s, r) && s->rank == r->rank && s->serial == r->serial &&
            s->explicit_block == r->explicit_block && same_block(s, r) && qspec_agrees(vm, &s->base, &r->site, values);
 }
@@ -148,11 +148,11 @@ static qs_status make_form(qs_vm *vm, SpecializationList *forms, Request *r, Ker
     return QS_OK;
 }
 
-/* The form is the first of its kernel's list then, so the usual one is found at once. */
+/* Finds or makes the specialization and moves it to the front of the list, so the usual one is found at once. */
 static qs_status find_form(qs_vm *vm, SpecializationList *forms, Request *r, KernelSpecialization **out,
                            qs_value *values) {
     for (Specialization **at = &forms->first; *at; at = &(*at)->next) {
-        if (!fits(vm, (KernelSpecialization *)*at, r, values)) continue;
+        if (!fits_request(vm, (KernelSpecialization *)*at, r, values)) continue;
         qspec_to_front(forms, at);
         return *out = (KernelSpecialization *)forms->first, QS_OK;
     }
@@ -185,7 +185,7 @@ static uint64_t number_bits(qs_value v, int part, qs_dtype d) {
     return s.bits;
 }
 
-/* A parameter that is declared as an integer, or as a few of them, does not change the number that it gets. */
+/* Checks that a parameter declared as an integer, or as several, can represent the given number exactly. */
 static qs_status check_number(const KernelRun *k, const Str *name, qs_value v) {
     qs_vm *vm = k->run.vm;
     const Func *f = k->request->site.fn->ast;
@@ -199,8 +199,8 @@ static qs_status check_number(const KernelRun *k, const Str *name, qs_value v) {
                    qtype_name(t), isnan(x) ? fabs(x) : x, qtype_name(n));
 }
 
-/* With its trace. */
-static qs_value given(const KernelRun *k, int source) {
+/* Returns the captured value with its trace. */
+static qs_value captured_given(const KernelRun *k, int source) {
     return qcaptured_given(k->run.vm, &k->form->base.entries[source], &k->request->site, k->values);
 }
 
@@ -208,15 +208,15 @@ static qs_status bind_number(KernelRun *k, int i, qs_value v) {
     const KParam *p = &qlaunch_func(&k->run)->params[i];
     const KBind *b = &k->form->binds[i];
     qs_dtype d = (qs_dtype)p->dtype;
-    bool few = v.kind == QS_ARRAY; /* handed over by value */
+    bool few = v.kind == QS_ARRAY; /* passed by value */
     if (few) v = qs_num(qkey_element(k->run.vm, v.u.p, (size_t)b->part));
     if (qval_is_number(v) && (few || qdtype_is_int(d))) TRY(check_number(k, p->name, v));
-    if (qtape_is_on(k->run.vm)) k->run.bound.origin[i] = (Origin){given(k, b->source), b->part};
+    if (qtape_is_on(k->run.vm)) k->run.bound.origin[i] = (Origin){captured_given(k, b->source), b->part};
     qbind_number(&k->run.bound, i, number_bits(v, b->part, d), qdtype_size(d));
     return QS_OK;
 }
 
-/* A vec may come as a matrix with one row; extents beyond the array's are 1. */
+/* Adapts the rank of an array argument: a vec may be passed as a matrix with one row; missing extents are 1. */
 void qkernel_fit_rank(const Array *a, int rank, DevArg *out) {
     int skip = rank > a->rank && a->rank == 1;
     out->rank = rank;
@@ -228,8 +228,8 @@ void qkernel_fit_rank(const Array *a, int rank, DevArg *out) {
     }
 }
 
-/* A vec is one row where a kernel wants a matrix.  Of memory that is launched over from outside of programs it is not
- * known to be meant as a row. */
+/* Checks the rank of an argument.  A vec is accepted as one row if a kernel expects a matrix.  For memory from outside
+ * that is launched from C or Python, it is unknown whether a row is meant, so that is an error. */
 static qs_status check_rank(qs_vm *vm, const KFunc *f, const KParam *p, const Array *a) {
     Ctx *c = qvm_ctx(vm);
     char size[SHAPE_TEXT];
@@ -262,7 +262,7 @@ static qs_status check_array(qs_vm *vm, const KFunc *f, const KParam *p, const K
     return QS_OK;
 }
 
-/* Does the launch write every element of the buffer?  If not, what it does not write must stay. */
+/* Does the launch write every element of the buffer?  If not, the other elements must be preserved. */
 static bool overwrites(const KernelSpecialization *s, int param, const Array *a, const Request *r) {
     if (!s->covers[param] || a->count * qdtype_size((qs_dtype)a->dtype) != a->buf->nbytes) return false;
     for (int d = 0; d < r->rank; d++)
@@ -275,7 +275,7 @@ static qs_access lock_mode(const KernelSpecialization *s, int param, const Array
     return overwrites(s, param, a, r) ? QS_WRITE : QS_READWRITE;
 }
 
-static qs_status bind(Run *run) {
+static qs_status bind_params(Run *run) {
     KernelRun *k = (KernelRun *)run;
     const KFunc *f = qlaunch_func(run);
     for (int i = 0; i < f->nparams; i++) {
@@ -292,7 +292,7 @@ static qs_status bind(Run *run) {
     return QS_OK;
 }
 
-/* What KIR_SMALL promises; a complex element is two. */
+/* Checks the guarantee of KIR_SMALL, 32-bit offsets; a complex element counts as two. */
 static bool is_small_arg(const DevArg *a, const KParam *p) {
     int64_t most = INT32_MAX / (qdtype_is_complex((qs_dtype)p->dtype) ? 2 : 1), last = 0;
     for (int d = 0; d < a->rank; d++) {
@@ -312,7 +312,7 @@ static bool is_small(const Run *r) {
     return true;
 }
 
-/* A GPU has no arithmetic of 64 bits: where indices need 32 it gets code of its own. */
+/* Selects version 1, with 32-bit indices, if they suffice; GPUs have no native 64-bit integer arithmetic. */
 static void fit_indices(KernelRun *k) {
     Run *r = &k->run;
     Specialization *form = &k->form->base;
@@ -338,20 +338,20 @@ static qs_status fit_block(Run *run) {
                     f->name->s, positions, qdev_name(d), d->max_block);
 }
 
-/* What is compiled in is a constant of the code: it has no derivative. */
+/* Refuses to record a launch if a compiled-in value is traced: it is a constant of the code and has no derivative. */
 static qs_status check_known(const KernelRun *k) {
     for (int i = 0; qtape_is_on(k->run.vm) && i < k->form->base.nentries; i++)
-        if (k->form->base.entries[i].num_known && qtape_is_recorded(k->run.vm, given(k, i)))
+        if (k->form->base.entries[i].num_known && qtape_is_recorded(k->run.vm, captured_given(k, i)))
             return qtape_refuse(k->run.vm, k->request->site.fn->name->s,
                                 "the size of one of its arrays depends on what a derivative is asked of");
     return QS_OK;
 }
 
 /* -- launching ----------------------------------------------------------------------------------------------------- */
-static qs_status run(KernelRun *k, const Request *r) {
+static qs_status run_kernel(KernelRun *k, const Request *r) {
     Run *run = &k->run;
     run->form = &k->form->base, run->which = 0, run->optional = false, run->late = true, run->device = NULL;
-    run->bind = bind, run->fit = fit_block, run->unrecorded = false;
+    run->bind = bind_params, run->fit = fit_block, run->unrecorded = false;
     TRY(check_known(k));
     run->launch.rank = r->rank, run->launch.any_block = !k->form->uses_blocks && !r->serial;
     run->positions = 1;
@@ -369,7 +369,7 @@ static qs_status run(KernelRun *k, const Request *r) {
 
 bool qkernel_sets(const Param *p) { return klower_special(p->name) >= 0; }
 
-/* Of several definitions the one that overload.h says; as arguments of a kernel arrays may be lists of vectors. */
+/* If v has several definitions, overload.h decides; array arguments of a kernel may be lists of vectors. */
 qs_status qkernel_of(qs_vm *vm, qs_value v, int nargs, const qs_value *args, Function **out) {
     Function *set = v.kind == QS_FUNCTION ? v.u.p : NULL;
     *out = set && set->fkind == FN_SCRIPT ? set : NULL;
@@ -395,7 +395,8 @@ static void tell_beyond(qs_vm *vm, Kernel *k, const Func *f, int beyond) {
                     f->name->s, k->positions, k->positions + beyond, k->positions, k->positions > 1 ? "s" : "");
 }
 
-/* A number of positions for a kernel of more dimensions.  A list of sizes may lack those of extent 1, as size(x). */
+/* Warns if a single number is the size for a kernel with more dimensions.  A list of sizes may omit trailing extents of
+ * 1, as size(x) does. */
 static qs_status warn_of_number(qs_vm *vm, const Kernel *k, const Func *f) {
     return qwarn_at(qvm_ctx(vm), qvm_here(vm),
                     "the launch has one dimension, and the position of kernel %s has %d: "
@@ -403,7 +404,7 @@ static qs_status warn_of_number(qs_vm *vm, const Kernel *k, const Func *f) {
                     f->name->s, k->positions);
 }
 
-/* For each cell of arrays that the kernel writes to. */
+/* Calls fn for each cell of arrays that the kernel writes to. */
 static qs_status each_written(qs_vm *vm, const KernelSpecialization *form, const Packed *p,
                               qs_status (*fn)(qs_vm *, const Packed *, int)) {
     const KFunc *f = form->base.version[0].func;
@@ -415,7 +416,7 @@ static qs_status each_written(qs_vm *vm, const KernelSpecialization *form, const
     return QS_OK;
 }
 
-/* Cells of arrays and of objects come as arrays. */
+/* Launches with cells of arrays and of objects packed into arrays. */
 static qs_status launch_packed(qs_vm *vm, Kernel *kernel, Request *r, KernelRun *k) {
     Packed p;
     TRY(qpack_open(vm, r->nargs, r->site.locals, &p));
@@ -423,7 +424,7 @@ static qs_status launch_packed(qs_vm *vm, Kernel *kernel, Request *r, KernelRun 
     qs_status s = find_form(vm, &kernel->forms, r, &k->form, k->values);
     if (s == QS_OK && p.args) s = each_written(vm, k->form, &p, qpack_alone);
     if (s == QS_OK) {
-        s = run(k, r); /* entries get what the kernel wrote, as far as it came */
+        s = run_kernel(k, r); /* after an error, the entries get what the kernel has written so far */
         qs_status back = p.args ? each_written(vm, k->form, &p, qpack_back) : QS_OK;
         if (s == QS_OK) s = back;
     }
@@ -434,7 +435,7 @@ static qs_status launch_packed(qs_vm *vm, Kernel *kernel, Request *r, KernelRun 
 qs_status qkernel_do(qs_vm *vm, bool serial, int nin, const qs_value *in) {
     const char *fn = serial ? "serial_do" : "parallel_do";
     Request r = {.serial = serial, .site = {.locals = in + 1}, .nargs = nin - 2};
-    KernelRun k; /* too large to be cleared each time */
+    KernelRun k; /* not initialized, because it is large */
     k.run.vm = vm, k.run.chosen = false, k.request = &r;
     if (nin < 2) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: the size, arguments and a kernel are wanted", fn);
     TRY(qkernel_of(vm, in[nin - 1], r.nargs, in + 1, &r.site.fn));
@@ -451,7 +452,7 @@ qs_status qkernel_do(qs_vm *vm, bool serial, int nin, const qs_value *in) {
     return launch_packed(vm, kernel, &r, &k);
 }
 
-/* Of the positions, where their number is not declared: that of the largest array. */
+/* Returns the number of position components; if it is not declared, the rank of the largest array. */
 static int rank_of(const Kernel *k, int nargs, const qs_value *in) {
     int most = 1;
     for (int i = 0; i < nargs; i++)

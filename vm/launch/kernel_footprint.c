@@ -1,11 +1,12 @@
-/* kernel_footprint.c -- how far a kernel reads around its position (lang/kernel/autodiff/footprint.c): the kernel is
- * made for values as a
- * launch would make it, and asked.  Nothing is launched.
+/* kernel_footprint.c -- determines how far a kernel reads around its position (lang/kernel/autodiff/footprint.c).
  *
- *     halo(kernel, x, null, 2)     what is null or left away is of the type that is declared, and unknown
- *     halo(function, x, 2)         runs, and each kernel that it launches is asked: one may read what another one has
- *                                  written, so their distances are added up.  A sweep that goes back through a launch
- *                                  reads around its positions as well */
+ * The kernel is specialized for the values as a launch would do it, and the analysis runs on its code.  Nothing is
+ * launched.
+ *
+ *     halo(kernel, x, null, 2)     an argument that is null or omitted has its declared type and an unknown value
+ *     halo(function, x, 2)         calls the function and analyzes each kernel that it launches.  A kernel may read
+ *                                  what another one has written, so the distances are added.  The backward pass of a
+ *                                  launch also reads around its positions */
 #include "lang/kernel/autodiff/autodiff.h"
 #include "vm/launch/kernel_internal.h"
 #include "vm/launch/record.h"
@@ -18,7 +19,7 @@ typedef struct {
     qs_vm *vm;
     Function *fn;
     qs_value arg[ARGS];
-    bool made[ARGS]; /* by us, of the declared type */
+    bool made[ARGS]; /* created here for the declared type */
     const Str *name[ARGS];
     int n;
 } Asked;
@@ -26,10 +27,10 @@ typedef struct {
 struct KernelReach {
     int launches, rank;
     int64_t reach[QS_MAX_RANK];
-    unsigned modes; /* a bit per AccessMode by which something is read around a position */
+    unsigned modes; /* one bit per AccessMode used for reads around a position */
 };
 
-static qs_status fill(Asked *a, const Param *p, int param, qs_value given) {
+static qs_status fill_argument(Asked *a, const Param *p, int param, qs_value given) {
     const Func *f = a->fn->ast;
     int i = a->n;
     a->name[i] = p->name, a->arg[i] = qs_nil();
@@ -42,20 +43,20 @@ static qs_status fill(Asked *a, const Param *p, int param, qs_value given) {
     return a->made[i] = true, a->n++, QS_OK;
 }
 
-static qs_status gather(Asked *a, int nin, const qs_value *in) {
+static qs_status collect_arguments(Asked *a, int nin, const qs_value *in) {
     const Func *f = a->fn->ast;
     int taken = 0;
     for (int i = 0; i < f->nparams; i++) {
         if (qkernel_sets(&f->params[i])) continue;
         if (a->n == ARGS) return qerr_set(qvm_ctx(a->vm), QS_EVALUE, "halo: %d arguments at most are possible", ARGS);
-        TRY(fill(a, &f->params[i], i, taken < nin ? in[taken] : qs_nil()));
+        TRY(fill_argument(a, &f->params[i], i, taken < nin ? in[taken] : qs_nil()));
         taken++;
     }
     if (nin <= taken) return QS_OK;
     return qerr_set(qvm_ctx(a->vm), QS_ETYPE, "halo: kernel %s takes %d arguments, got %d", f->name->s, taken, nin);
 }
 
-/* The argument that the entry lies in; -1: it is something else. */
+/* Returns the argument that contains the entry; -1: it is not part of an argument. */
 static int argument_of(const Specialization *f, int entry) {
     while (f->entries[entry].parent >= 0) entry = f->entries[entry].parent;
     return f->entries[entry].from == FROM_LOCAL ? f->entries[entry].index : -1;
@@ -66,7 +67,7 @@ static bool is_made(const Asked *a, const Specialization *f, int entry) {
     return arg >= 0 && a->made[arg];
 }
 
-/* What was compiled in must not come from a value that stands for a type only. */
+/* A compiled-in value must not come from an argument that only stands for a type. */
 static qs_status check_known(const Asked *a, const Specialization *f) {
     for (int i = 0; i < f->nentries; i++)
         if ((f->entries[i].num_known || f->entries[i].dims_known) && is_made(a, f, i))
@@ -76,11 +77,11 @@ static qs_status check_known(const Asked *a, const Specialization *f) {
 }
 
 static double number_of(qs_vm *vm, qs_value v, int part) {
-    if (v.kind == QS_ARRAY) return qkey_element(vm, v.u.p, (size_t)part); /* handed over by value */
+    if (v.kind == QS_ARRAY) return qkey_element(vm, v.u.p, (size_t)part); /* passed by value */
     return v.kind == QS_COMPLEX ? NAN : qval_number(v);
 }
 
-static void give(const Asked *a, const KernelSpecialization *form, const qs_value *values, KGiven *out) {
+static void give_values(const Asked *a, const KernelSpecialization *form, const qs_value *values, KGiven *out) {
     const KFunc *f = form->base.version[0].func;
     for (int i = 0; i < f->nparams; i++) {
         const KBind *b = &form->binds[i];
@@ -106,7 +107,7 @@ static qs_status reach_value(qs_vm *vm, int rank, const int64_t *reach, qs_value
     return *out = qarr_value(a), QS_OK;
 }
 
-/* In words, what the kernel does with an argument. */
+/* Returns the word for what the kernel does with an argument. */
 static const char *word(const KFootprintParam *p) {
     switch ((KFootprintRole)p->role) {
     case KROLE_TABLE: return "table";
@@ -135,7 +136,7 @@ static qs_status words_value(const Asked *a, const KernelSpecialization *form, c
     return s;
 }
 
-/* Of a function whose kernel has that halo, so many times. */
+/* Adds the footprint of a kernel, `times` times, to the sum of the function that launches it. */
 static qs_status add_reach(const KFunc *f, const KFootprint *h, int times, KernelReach *sum) {
     if (sum->launches++ && sum->rank != h->rank)
         return qerr_set(f->ctx, QS_EVALUE,
@@ -152,7 +153,7 @@ typedef struct {
     int nout;
     qs_value *out;
     KernelReach *sum;
-} Wanted; /* sum, or values for the program */
+} Wanted; /* sum: adds to it; otherwise the results are script values */
 
 static qs_status answer(const Asked *a, const KernelSpecialization *form, const qs_value *values, const Wanted *w) {
     const KFunc *f = form->base.version[0].func;
@@ -161,7 +162,7 @@ static qs_status answer(const Asked *a, const KernelSpecialization *form, const 
     TRY(check_known(a, &form->base));
     qarena_init(&scratch, qvm_ctx(a->vm));
     KGiven *given = qarena_alloc(&scratch, qmem_size((size_t)f->nparams, sizeof *given, sizeof *given));
-    give(a, form, values, given);
+    give_values(a, form, values, given);
     qs_status s = kfootprint_find(&scratch, f, given, &halo);
     if (s == QS_OK) s = w->sum ? add_reach(f, &halo, 1, w->sum) : reach_value(a->vm, halo.rank, halo.reach, w->out);
     if (s == QS_OK && w->nout > 1) s = words_value(a, form, &halo, &w->out[1]);
@@ -169,12 +170,12 @@ static qs_status answer(const Asked *a, const KernelSpecialization *form, const 
     return s;
 }
 
-static qs_status ask(qs_vm *vm, Function *fn, int nin, const qs_value *in, const Wanted *w) {
+static qs_status ask_kernel(qs_vm *vm, Function *fn, int nin, const qs_value *in, const Wanted *w) {
     Asked a = {.vm = vm, .fn = fn};
     Ctx *c = qvm_ctx(vm);
     KernelSpecialization *form;
     qs_value *values = qmem_alloc(c, MAX_ENTRIES * sizeof *values);
-    qs_status s = gather(&a, nin, in);
+    qs_status s = collect_arguments(&a, nin, in);
     if (s == QS_OK) s = qkernel_find(vm, fn, a.n, a.arg, &form, values);
     if (s == QS_OK) s = answer(&a, form, values, w);
     qmem_free(c, values, MAX_ENTRIES * sizeof *values);
@@ -190,7 +191,7 @@ static qs_status so_given(qs_vm *vm, qs_status s) {
 }
 
 qs_status qkernel_reached(qs_vm *vm, Function *fn, int nargs, const qs_value *args) {
-    return so_given(vm, ask(vm, fn, nargs, args, &(Wanted){.sum = qvm(vm)->reach}));
+    return so_given(vm, ask_kernel(vm, fn, nargs, args, &(Wanted){.sum = qvm(vm)->reach}));
 }
 
 qs_status qkernel_unreached(qs_vm *vm, const char *fn) {
@@ -199,8 +200,8 @@ qs_status qkernel_unreached(qs_vm *vm, const char *fn) {
                     "halo: how far %s reads is not known, so the halo of a function that calls it has to be given", fn);
 }
 
-/* -- sweeps -------------------------------------------------------------------------------------------------------- */
-/* What was launched is a kernel, or a pass of a gradient of one, whose first parameters are those of the kernel. */
+/* -- backward passes ----------------------------------------------------------------------------------------------- */
+/* A launch of a kernel, or of a gradient pass derived from one; its first parameters are those of the kernel. */
 typedef struct {
     const GradNode *node;
     const Recorded *rec;
@@ -221,9 +222,10 @@ static bool reads_contents(const Swept *w, const KGrad *g) {
     return false;
 }
 
-/* The derivative with respect to an element is a sum over the positions that read it, each of what that position reads:
- * so is that of such a sum, however often.  A linear one is made of adjoints alone, which lie at these positions. */
-static int times(const Swept *w) {
+/* Returns how often the footprint counts for a backward pass.  The adjoint of an element is a sum over the positions
+ * that read it, and each term reads around its position: twice the distance, for higher derivatives too.  The terms of
+ * a linear kernel contain only adjoints, which are at these positions: once. */
+static int count_passes(const Swept *w) {
     const Specialization *f = w->rec->form;
     bool twice = reads_contents(w, &w->rec->gradient->code);
     for (; f->of; f = around(f)->base.of) twice |= reads_contents(w, &around(f)->code);
@@ -239,7 +241,7 @@ static void give_recorded(const Swept *w, KGiven *out) {
     }
 }
 
-/* A sum over positions of other blocks, too. */
+/* Refuses a derivative that is a sum over all positions, because it includes positions of other blocks. */
 static qs_status check_sums(const Swept *w) {
     const KFunc *f = w->kernel;
     for (int i = 0; i < f->nparams; i++) {
@@ -258,7 +260,8 @@ qs_status qkernel_swept(qs_vm *vm, const GradNode *n) {
     Swept w = {.node = n, .rec = n->data};
     int which = w.rec->which;
     const Specialization *kernel = kernel_of(w.rec->form, &which);
-    if (!qvm(vm)->reach || !*kernel->noun) return QS_OK; /* loops and expressions are not asked for theirs either */
+    /* loops and expressions are not analyzed in the forward direction either */
+    if (!qvm(vm)->reach || !*kernel->noun) return QS_OK;
     w.kernel = kernel->version[which].func;
     Arena scratch;
     qarena_init(&scratch, qvm_ctx(vm));
@@ -266,7 +269,7 @@ qs_status qkernel_swept(qs_vm *vm, const GradNode *n) {
     give_recorded(&w, given);
     qs_status s = kfootprint_find(&scratch, w.kernel, given, &w.halo);
     if (s == QS_OK) s = check_sums(&w);
-    if (s == QS_OK) s = add_reach(w.kernel, &w.halo, times(&w), qvm(vm)->reach);
+    if (s == QS_OK) s = add_reach(w.kernel, &w.halo, count_passes(&w), qvm(vm)->reach);
     qarena_free(&scratch);
     return so_given(vm, s);
 }
@@ -306,5 +309,5 @@ qs_status qkernel_halo(qs_vm *vm, int nin, const qs_value *in, int nout, qs_valu
     TRY(qkernel_of(vm, in[0], nin - 1, in + 1, &fn));
     if (in[0].kind != QS_FUNCTION && in[0].kind != QS_FOREIGN) return no_function(vm, in[0]);
     if (!fn || fn->ast->qual != Q_KERNEL) return ask_function(vm, nin, in, nout, out);
-    return ask(vm, fn, nin - 1, in + 1, &(Wanted){.nout = nout, .out = out});
+    return ask_kernel(vm, fn, nin - 1, in + 1, &(Wanted){.nout = nout, .out = out});
 }

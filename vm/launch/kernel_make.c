@@ -1,4 +1,5 @@
-/* kernel_make.c -- a form of a kernel: host values as the lowering sees them, and what the code says of itself. */
+/* kernel_make.c -- makes a specialization of a kernel: describes host values to the lowering pass, and analyzes the
+ * code. */
 #include "lang/kernel/ir/kir.h"
 #include "vm/interp/interp.h"
 #include "vm/launch/kernel_internal.h"
@@ -8,17 +9,17 @@
 
 #include <string.h>
 
-/* -- what the lowering asks ---------------------------------------------------------------------------------------- */
+/* -- callbacks of the lowering pass -------------------------------------------------------------------------------- */
 typedef struct {
     qs_vm *vm;
     const Request *request;
     CapturedList e;
-    Arena *arena, *keep; /* for the making; as long as the form */
+    Arena *arena, *keep; /* arena for the duration of the compilation; arena of the specialization */
 } Maker;
 
 static int entry(Maker *m, From from, int parent, int index) { return qcaptured_add(&m->e, from, parent, index, NULL); }
 
-static bool describe(Maker *m, int source, KVal *out);
+static bool describe_value(Maker *m, int source, KVal *out);
 
 static void describe_number(Maker *m, const Captured *s, qs_value v, KVal *out) {
     qs_dtype scalar = qvm_ctx(m->vm)->scalar_dtype;
@@ -48,7 +49,7 @@ static bool describe_members(Maker *m, int source, const Function *set, KVal *ou
     out->overloads = qarena_alloc(m->arena, qmem_size((size_t)set->nmembers, sizeof *out->overloads, 0));
     for (int i = 0; i < set->nmembers; i++) {
         int member = entry(m, FROM_MEMBER, source, i);
-        if (member < 0 || !describe(m, member, &out->overloads[i])) return false;
+        if (member < 0 || !describe_value(m, member, &out->overloads[i])) return false;
     }
     return true;
 }
@@ -75,14 +76,14 @@ static bool describe_object(Maker *m, int source, const Object *o, KVal *out) {
     for (int i = 0; i < o->cls->nfields; i++) {
         int field = qcaptured_add(&m->e, FROM_FIELD, source, i, o->cls->fields[i].name);
         if (field < 0) return false;
-        /* a field that no kernel can use matters only when it is used */
-        if (!describe(m, field, &out->fields[out->nfields])) out->fields[out->nfields] = (KVal){.kind = KV_NONE};
+        /* a field that kernels cannot use is an error only if it is used */
+        if (!describe_value(m, field, &out->fields[out->nfields])) out->fields[out->nfields] = (KVal){.kind = KV_NONE};
         out->names[out->nfields++] = o->cls->fields[i].name;
     }
     return true;
 }
 
-static bool describe(Maker *m, int source, KVal *out) {
+static bool describe_value(Maker *m, int source, KVal *out) {
     const Captured *s = &m->e.at[source];
     qs_value v = m->e.value[source];
     *out = (KVal){.kind = KV_NONE, .source = source};
@@ -107,8 +108,9 @@ static bool is_builtin(Maker *m, const Str *name, int slot) {
 
 static bool global_value(Maker *m, const Str *name, int slot, KVal *out) {
     int source = entry(m, FROM_GLOBAL, -1, slot);
-    if (source < 0 || !describe(m, source, out)) return false;
-    if (out->kind == KV_NUM && is_builtin(m, name, slot)) out->known = true; /* pi, true: they do not change */
+    if (source < 0 || !describe_value(m, source, out)) return false;
+    /* constants such as pi and true do not change */
+    if (out->kind == KV_NUM && is_builtin(m, name, slot)) out->known = true;
     return true;
 }
 
@@ -117,7 +119,7 @@ static bool ask_symbol(void *ud, const KVal *fn, const Sym *sym, KVal *out) {
     if (sym->kind == SYM_GLOBAL) return global_value(m, sym->name, sym->index, out);
     if (sym->kind != SYM_CAPTURE || !fn) return false;
     int source = entry(m, FROM_CAPTURE, fn->source, sym->index);
-    return source >= 0 && describe(m, source, out);
+    return source >= 0 && describe_value(m, source, out);
 }
 
 static bool ask_function(void *ud, Str *name, KVal *out) {
@@ -155,7 +157,8 @@ static bool can_be_known(const Array *a) {
     return a->count <= KLOWER_BY_VALUE && !qdtype_is_complex((qs_dtype)a->dtype);
 }
 
-/* The initial value of a field, which objects that kernels make have as well; false: no kernel can have it. */
+/* Describes the initial value of a field, which objects created by kernels have as well; false: kernels cannot
+ * represent it. */
 static bool describe_initial(Maker *m, qs_value v, KVal *out) {
     Captured known = {.num_known = true, .by_value = true, .dims_known = UINT8_MAX};
     *out = (KVal){.kind = KV_NONE};
@@ -189,8 +192,8 @@ static bool ask_fields(void *ud, const Type *t, KFields *out) {
     return true;
 }
 
-/* -- making -------------------------------------------------------------------------------------------------------- */
-/* A small array is handed over by value: its extents are compiled in, its elements become parameters. */
+/* -- making the specialization ------------------------------------------------------------------------------------- */
+/* Passes a small array by value: its extents are compiled in, and its elements become parameters. */
 static void hand_over(Maker *m, int source) {
     Captured *s = &m->e.at[source];
     const Array *a = m->e.value[source].u.p;
@@ -198,7 +201,7 @@ static void hand_over(Maker *m, int source) {
     for (int d = 0; d < a->rank; d++) qkey_know_extent(s, a, d);
 }
 
-/* Is the source an argument that the kernel writes to? */
+/* Is s an argument that the kernel writes to? */
 static bool is_written(const Maker *m, const Captured *s) {
     const Func *f = m->request->site.fn->ast;
     for (int i = 0, next = 0; s->from == FROM_LOCAL && i < f->nparams; i++)
@@ -238,7 +241,7 @@ static qs_status make_known(Maker *m, KNeed need) {
     return QS_OK;
 }
 
-/* Arguments whose declared type is a small fixed size: ivec2, mat2x2. */
+/* Passes arguments by value whose declared type has a small fixed size, such as ivec2 and mat2x2. */
 static qs_status find_by_value(Maker *m) {
     const Request *r = m->request;
     const Func *f = r->site.fn->ast;
@@ -256,7 +259,7 @@ static qs_status find_by_value(Maker *m) {
     return QS_OK;
 }
 
-/* The parameter that argument i is for. */
+/* Returns the parameter that receives argument i. */
 static const Param *param_of(const Func *f, int i) {
     const Param *p = f->params;
     while (klower_special(p->name) >= 0 || i-- > 0) p++;
@@ -269,7 +272,7 @@ static qs_status refuse_arg(const Maker *m, int i) {
                     param_of(fn->ast, i)->name->s, qval_type_name(m->vm, m->request->site.locals[i]));
 }
 
-/* An object whose fields are arrays, of which each object has its elements. */
+/* Describes a cell of objects as an object whose fields are arrays with one element per object. */
 static bool describe_objects(Maker *m, int arg, KVal *out) {
     const Packed *p = m->request->packed;
     Class *cls = p->cls[arg];
@@ -282,7 +285,7 @@ static bool describe_objects(Maker *m, int arg, KVal *out) {
         KVal *f = &out->fields[out->nfields];
         int source = entry(m, FROM_LOCAL, -1, p->first[arg] + out->nfields);
         if (source < 0) return false;
-        if (!describe(m, source, f)) *f = (KVal){.kind = KV_NONE};
+        if (!describe_value(m, source, f)) *f = (KVal){.kind = KV_NONE};
         if (f->kind == KV_ARRAY) f->inner = (uint8_t)(f->rank - out->rank), any = true;
         out->names[out->nfields] = cls->fields[out->nfields].name;
     }
@@ -294,14 +297,14 @@ static qs_status describe_args(Maker *m, KVal *args) {
     for (int i = 0; i < m->request->nargs; i++) {
         int source = entry(m, FROM_LOCAL, -1, i);
         bool objects = p && p->cls[i];
-        if (source < 0 || !(objects ? describe_objects(m, i, &args[i]) : describe(m, source, &args[i])))
+        if (source < 0 || !(objects ? describe_objects(m, i, &args[i]) : describe_value(m, source, &args[i])))
             return refuse_arg(m, i);
         if (p && !objects) args[i].inner = p->inner[i];
     }
     return QS_OK;
 }
 
-/* Lowers until nothing more is needed; each turn makes at least one more value known. */
+/* Lowers until no more known values are needed; each iteration makes at least one more value known. */
 static qs_status lower(Maker *m, KernelSpecialization *s, LowerResult *out) {
     Ctx *c = qvm_ctx(m->vm);
     const Request *r = m->request;
@@ -318,11 +321,12 @@ static qs_status lower(Maker *m, KernelSpecialization *s, LowerResult *out) {
     job.args = args;
     TRY(find_by_value(m));
     for (int turn = 0; turn < MAX_ENTRIES; turn++) {
-        describe(m, self, &job.fn);
+        describe_value(m, self, &job.fn);
         TRY(describe_args(m, args));
         TRY(klower_kernel(c, &s->base.arena, &job, out));
         bool shares = out->func && (out->func->shared || out->func->barrier);
-        /* A given block is compiled for, where positions work together: then the loops over them have known lengths. */
+        /* If positions of a block cooperate, the code is compiled for a given block size, so that loops over the block
+         * have constant lengths. */
         bool again = shares && r->explicit_block && !job.block;
         if (out->func && !again) return QS_OK;
         if (again || out->needs_block) job.block = s->block;
@@ -331,7 +335,7 @@ static qs_status lower(Maker *m, KernelSpecialization *s, LowerResult *out) {
     return qerr_set(c, QS_EINTERNAL, "kernel %s: values are needed without end", r->site.fn->name->s);
 }
 
-/* -- what is written completely ------------------------------------------------------------------------------------ */
+/* -- arrays that are written completely ---------------------------------------------------------------------------- */
 static bool is_position(const KFunc *f, KRef r, int axis) {
     return f->ins[r].op == K_POS && f->ins[r].imm == (uint64_t)axis;
 }
@@ -340,7 +344,7 @@ static bool is_extent(const KFunc *f, KRef r, uint64_t param, int axis) {
     return f->ins[r].op == K_DIM && f->ins[r].imm == (param << 8 | (uint64_t)axis);
 }
 
-/* (pos0*dim1 + pos1)*dim2 + pos2 … : the element at pos */
+/* Is r the index (pos0*dim1 + pos1)*dim2 + pos2 …, the element at pos? */
 static bool is_own_element(const KFunc *f, KRef r, uint64_t param, int axis) {
     if (axis == 0) return is_position(f, r, 0);
     const KIns *add = &f->ins[r], *mul = &f->ins[add->a];
@@ -356,8 +360,8 @@ static bool is_own_test(const KFunc *f, KRef r, uint64_t param) {
     return is_extent(f, i->b, param, (int)f->ins[i->a].imm);
 }
 
-/* A parameter that is only written, by a store that every position reaches: what it held before does not matter, so
- * it need not be brought to the device. */
+/* Marks the parameters that are only written, by a store that every position reaches.  Their old contents need not be
+ * transferred to the device. */
 static void find_covered(KernelSpecialization *s) {
     const KFunc *f = s->base.version[0].func;
     int depth = 0;
@@ -374,7 +378,7 @@ static void find_covered(KernelSpecialization *s) {
     }
 }
 
-static void finish(Maker *m, KernelSpecialization *s, const LowerResult *r) {
+static void finish_specialization(Maker *m, KernelSpecialization *s, const LowerResult *r) {
     qspec_set(&s->base, 0, r->func);
     qspec_enter(&s->base, &m->e);
     s->binds = r->binds;
@@ -382,7 +386,7 @@ static void finish(Maker *m, KernelSpecialization *s, const LowerResult *r) {
     find_covered(s);
 }
 
-/* Devices that are not here get both versions (kernel.c, fit_indices). */
+/* Compiles the 32-bit version ahead of time, too, for devices that are not present (kernel.c, fit_indices). */
 static qs_status compile_small(Maker *m, const KernelSpecialization *s) {
     if (!qvm(m->vm)->config.compile_for || s->serial) return QS_OK;
     return qdevprog_compile_ahead(m->vm, kir_small(m->arena, s->base.version[0].func));
@@ -414,7 +418,7 @@ qs_status qkernel_make(qs_vm *vm, SpecializationList *forms, const Request *r, K
     m->e.site = r->site, m->e.tells = SPEC_KERNEL;
     qs_status status = lower(m, s, &result);
     if (status == QS_OK) status = check_params(vm, result.func);
-    if (status == QS_OK) finish(m, s, &result), status = compile_small(m, s);
+    if (status == QS_OK) finish_specialization(m, s, &result), status = compile_small(m, s);
     else qcaptured_release(vm, m->e.at, m->e.n), qspec_drop_first(vm, forms);
     qarena_free(&scratch);
     qmem_free(c, m, sizeof *m);

@@ -1,9 +1,9 @@
-/* launch.c -- the one way of everything that is launched.
+/* launch.c -- performs a launch; all front ends use this path.
  *
- *     bind ── choose the device ── load the code ── lock the buffers ── Python goes on ── the device runs it
- *          ── Python waits again ── unlock; a fault is for the owner to tell
+ *     bind ── choose the device ── load the code ── lock the buffers ── release Python's lock ── the device runs it
+ *          ── take Python's lock again ── unlock the buffers; the owner reports a fault
  *
- * What was launched before allocates nothing here. */
+ * A repeated launch allocates no memory here. */
 #include "vm/launch/run.h"
 #include "vm/program/python.h"
 
@@ -11,9 +11,9 @@
 
 _Static_assert(sizeof(KFault) == sizeof(DevFault) && offsetof(KFault, at) == offsetof(DevFault, at), "one layout");
 
-/* Instructions for which Python's other threads are worth waking: some tenths of a millisecond.  Who lets go of
- * Python's lock may get it back only when another thread's turn is over, some milliseconds later; so what is shorter
- * keeps it.  Code with loops inside counts as long, because nobody knows their turns. */
+/* Estimated instructions above which Python's lock is released: some tenths of a millisecond.  A thread that releases
+ * the lock may get it back only after another thread's time slice of some milliseconds, so shorter launches keep it.
+ * Code with loops counts as long, because their iteration counts are unknown. */
 static const double worth_letting_go = 1e6;
 
 Launches *qlaunch_state(qs_vm *vm) {
@@ -22,7 +22,7 @@ Launches *qlaunch_state(qs_vm *vm) {
     return m->launches;
 }
 
-static qs_status launch(Run *r, Program *p) {
+static qs_status launch_program(Run *r, Program *p) {
     bool lets_go = r->steps >= worth_letting_go;
     DevAsync late;
     r->launch.late = qasync_begin(r, &late) ? &late : NULL;
@@ -30,7 +30,7 @@ static qs_status launch(Run *r, Program *p) {
     qs_status s = qreport_launch(r, p);
     if (lets_go) qpython_block(r->vm);
     if (r->launch.late) qasync_end(&late), r->launch.late = NULL;
-    if (s == QS_EINTERRUPT) (void)qvm_take_interrupt(r->vm); /* it is over with the launch */
+    if (s == QS_EINTERRUPT) (void)qvm_take_interrupt(r->vm); /* the interrupt ends with the launch */
     return s;
 }
 
@@ -40,7 +40,7 @@ static qs_status locked_run(Run *r, Program *p) {
     TRY(qbind_lock(r));
     r->launched = true;
     qchoose_locked(r, &trial);
-    qs_status s = qchoose_end(r, &trial, launch(r, p));
+    qs_status s = qchoose_end(r, &trial, launch_program(r, p));
     return qbind_unlock(r, s);
 }
 
@@ -68,17 +68,18 @@ static qs_status attempt(Run *r) {
     return qrecord_end(r, 0, NULL), s;
 }
 
-/* Nothing was launched because the device cannot have the code or the arrays, and another one may do it: where each
- * launch chooses, the next best, else the processor, for what need not run on the device that was asked for. */
+/* Decides whether to retry on another device after the device refused the code or the arrays; nothing was launched yet.
+ * If each launch chooses its device, the next best one is tried.  Otherwise the processor is used, if the launch need
+ * not run on the requested device. */
 static bool goes_elsewhere(Run *r, qs_status s) {
     Machine *m = qvm(r->vm);
     if (s == QS_OK || s == QS_EINTERRUPT || r->launched || !r->device || r->device == m->devices) return false;
     if (m->base.err.late) return false;
-    if (r->chosen && s == QS_EDEVICE && !r->loaded) { /* it never can */
+    if (r->chosen && s == QS_EDEVICE && !r->loaded) { /* permanent failure */
         qchoose_shun(r);
         return r->device = NULL, true;
     }
-    if (r->chosen && s == QS_ENOMEM) return r->device = m->devices, true; /* it cannot this time */
+    if (r->chosen && s == QS_ENOMEM) return r->device = m->devices, true; /* temporary failure */
     if (!r->optional) return false;
     const KFunc *f = r->form->version[0].func;
     qreport_explain(r->vm, qreport_place(f), "%s%s: on the processor, because %s cannot run it: %s", r->form->noun,
@@ -100,7 +101,7 @@ qs_status qlaunch_here(Run *r) {
     if (r->form->refused & bit)
         return qerr_set(qvm_ctx(r->vm), QS_EDEVICE, "%s cannot have its code", qdev_name(r->device));
     qs_status s = qlaunch_run(r);
-    if (s == QS_EVALUE) /* it has no block or grid for this code, and nothing ran */
+    if (s == QS_EVALUE) /* the device supports no block or grid for this code; nothing ran */
         s = qvm_ctx(r->vm)->err.status = QS_EDEVICE, r->launched = false;
     if (s == QS_EDEVICE && !r->loaded && !qdev_is_recording(r->device)) r->form->refused |= bit;
     return s;

@@ -1,4 +1,4 @@
-/* loop_cost.c -- how many steps the interpreter would take for a loop, from its tree and the variables as they are. */
+/* loop_cost.c -- estimates the interpreter steps of a loop, from its tree and the current values of variables. */
 #include "lang/syntax/operators.h"
 #include "vm/launch/loop_run.h"
 #include "vm/tape/tape.h"
@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* f NULL: of a called function, whose variables nobody knows. */
+/* f NULL: the estimate is for a called function, whose variables are unknown. */
 typedef struct {
     qs_vm *vm;
     const Frame *f;
@@ -17,7 +17,7 @@ typedef struct {
 
 static double bound_value(Estimate *e, const Node *n);
 
-/* What a name means now; unset: nobody knows. */
+/* Returns the current value of a name; unset: unknown. */
 static qs_value meaning(const Estimate *e, const Sym *sym) {
     qs_value v = qval_unset();
     if (sym && e->f) (void)qloop_find(e->vm, e->f, sym, &v);
@@ -72,7 +72,7 @@ static double inner_turns(Estimate *e, const Node *n) {
 
 static void add_steps(void *ud, Node **child);
 
-/* A function of the program, and what it calls, as far as can be seen. */
+/* Estimates a call: a script function and the functions it calls, up to depth DEEP. */
 static double call_steps(Estimate *e, const Node *n) {
     enum { CALL = 4, DEEP = 2 };
     const Node *callee = n->u.call.callee;
@@ -85,7 +85,7 @@ static double call_steps(Estimate *e, const Node *n) {
     return e->loops |= body.loops, body.sum;
 }
 
-/* Steps of one turn: nodes of the tree, those in inner loops as often as these probably turn. */
+/* Adds the steps of one iteration: tree nodes, multiplied by the estimated iterations of inner loops. */
 static void add_steps(void *ud, Node **child) {
     Estimate *e = ud;
     Node *n = *child;
@@ -133,18 +133,18 @@ static bool is_inside(const LoopRegion *inner, const LoopRegion *r) {
 static bool is_parallel(const LoopRegion *r) {
     const LoopState *s = r->machine;
     const LoopSpec *v = s ? (const LoopSpec *)s->forms.first : NULL;
-    return !v || v->code.parallel.func; /* until its kinds of values are known it may be */
+    return !v || v->code.parallel.func; /* unknown until its first specialization exists */
 }
 
-/* Its chunks of turns add something up, so its bits are others than those of turns one after the other. */
+/* Does the loop add up values in chunks, so that the bits of the result differ from serial execution? */
 static bool adds_up(const LoopRegion *r) {
     const LoopState *s = r->machine;
     const LoopSpec *v = s ? (const LoopSpec *)s->forms.first : NULL;
     return !v || v->code.chunked;
 }
 
-/* Machine code of the outer loop would have its turns, and so those of the inner ones, one after the other.  The
- * interpreter takes some fifty times as long for the rest. */
+/* Machine code of the outer loop would run its iterations, and so the inner loops, serially.  The remaining work may
+ * take at most the share `rest`, because the interpreter is much slower there. */
 LoopFrame qloop_is_frame(qs_vm *vm, const Frame *f, const LoopRegion *r) {
     static const double worth_threads = 2e5, rest = 0.01;
     const Chunk *c = &f->proto->chunk;

@@ -1,8 +1,8 @@
-/* loop_value.c -- what the compiler is told of the values that enter a loop, and the counters.
+/* loop_value.c -- describes captured values and loop counters to the loop compiler.
  *
- * Objects are not compiled: their fields are read, and their arrays written.  A field that is set is a variable of the
- * loop, which goes back into the object at the end; so its object may have only one name there, which is looked at
- * before each run. */
+ * Objects are not compiled: their fields are read, and arrays in fields are written.  A field that the loop sets is a
+ * variable of the loop, which is stored into the object at the end.  The object may therefore have only one name in
+ * the loop, which is checked before each run. */
 #include "vm/launch/loop_run.h"
 
 #include "vm/program/module.h"
@@ -11,8 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Where a symbol of the running function lives; false: it is no variable. */
-static bool place_in(const Sym *sym, From *from) {
+/* Finds where a symbol of the running function is stored; false: it is not a variable. */
+static bool find_storage(const Sym *sym, From *from) {
     if (sym->kind > SYM_GLOBAL) return false;
     *from = sym->kind == SYM_GLOBAL ? FROM_GLOBAL : sym->kind == SYM_CAPTURE ? FROM_CAPTURE : FROM_LOCAL;
     return true;
@@ -20,7 +20,7 @@ static bool place_in(const Sym *sym, From *from) {
 
 bool qloop_find(qs_vm *vm, const Frame *f, const Sym *sym, qs_value *out) {
     From from;
-    if (!place_in(sym, &from)) return false;
+    if (!find_storage(sym, &from)) return false;
     return *out = from == FROM_CAPTURE ? f->fn->captures[sym->index] : *qloop_place(vm, f, sym), true;
 }
 
@@ -28,7 +28,7 @@ qs_value *qloop_place(qs_vm *vm, const Frame *f, const Sym *sym) {
     return sym->kind == SYM_GLOBAL ? qvm_global(vm, (uint64_t)sym->index) : &f->base[sym->index];
 }
 
-/* -- kinds --------------------------------------------------------------------------------------------------------- */
+/* -- descriptions -------------------------------------------------------------------------------------------------- */
 static void describe_array(const Captured *e, const Array *a, LoopValue *out) {
     if (!(e->facts & ARRAY_ALIGNED)) return;
     out->kind = LOOP_ARRAY, out->dtype = a->dtype, out->rank = a->rank;
@@ -38,7 +38,8 @@ static void describe_array(const Captured *e, const Array *a, LoopValue *out) {
     memcpy(out->dims, e->dims, sizeof out->dims);
 }
 
-/* A function whose expressions a reduction has changed is not what its tree says. */
+/* A function is described unless a reduction has rewritten its expressions: then its tree differs from its behaviour.
+ * */
 static void describe_function(qs_vm *vm, const Function *fn, LoopValue *out) {
     Proto *p;
     if (fn->fkind == FN_NATIVE) out->kind = LOOP_BUILTIN, out->builtin = fn->native->name;
@@ -48,7 +49,7 @@ static void describe_function(qs_vm *vm, const Function *fn, LoopValue *out) {
     else if (!p->chunk.nrewritten) out->kind = LOOP_FUNC, out->func = fn->ast;
 }
 
-static LoopValue describe(const Asking *a, int entry) {
+static LoopValue describe_value(const Asking *a, int entry) {
     const Captured *e = &a->e.at[entry];
     qs_value v = a->e.value[entry];
     LoopValue out = {.kind = LOOP_OTHER, .source = entry};
@@ -69,24 +70,24 @@ static LoopValue describe(const Asking *a, int entry) {
     return out;
 }
 
-/* -- questions of the compiler ------------------------------------------------------------------------------------- */
+/* -- callbacks of the compiler ------------------------------------------------------------------------------------- */
 static LoopValue value_of(Asking *a, From from, int parent, int index, const Str *name) {
     int entry = qcaptured_add(&a->e, from, parent, index, name);
     if (entry < 0) return a->full = true, (LoopValue){.kind = LOOP_OTHER};
-    return describe(a, entry);
+    return describe_value(a, entry);
 }
 
-/* As long as the variable has no value, its name is that of something else. */
+/* While the variable has no value, its name may refer to something in an outer scope. */
 static bool means_something(const Asking *a, const Sym *sym) {
     qs_vm *vm = a->e.vm;
     Meaning w = qnames_outside(vm, qmod_of(a->f->proto->func), qvm(vm)->global_names[sym->index]);
     return w.first >= 0 && !qval_is_unset(*qvm_global(vm, (uint64_t)w.first));
 }
 
-static void ask(void *ud, int of, const Sym *sym, LoopValue *out) {
+static void ask_symbol(void *ud, int of, const Sym *sym, LoopValue *out) {
     From from;
     *out = (LoopValue){.kind = LOOP_OTHER};
-    if (!place_in(sym, &from)) return;
+    if (!find_storage(sym, &from)) return;
     int parent = from == FROM_CAPTURE ? of : -1;
     if (of < 0 || from != FROM_LOCAL) *out = value_of(ud, from, parent, sym->index, NULL);
     if (from == FROM_GLOBAL && out->kind == LOOP_UNSET && means_something(ud, sym)) out->kind = LOOP_OTHER;
@@ -116,7 +117,7 @@ static bool ask_settable(void *ud, int of, const Str *name, const Type **type) {
     return !cls || cls->kind != CLASS_IMMUTABLE;
 }
 
-/* As qcall_method finds it; an object without a class may get a field of that name meanwhile. */
+/* Finds the method as qcall_method does; objects of dynamic classes may get a field of that name meanwhile. */
 static void ask_method(void *ud, const Func *from, int of, const Str *name, LoopValue *out) {
     Asking *a = ud;
     Object *o = a->e.value[of].u.p;
@@ -146,7 +147,7 @@ LoopJob qloop_job(Asking *a, const LoopRegion *r, const LoopRange *ranges) {
     LoopJob job = {.loop = r->loop,
                    .func = func,
                    .ud = a,
-                   .value = ask,
+                   .value = ask_symbol,
                    .field = ask_field,
                    .item = ask_item,
                    .settable = ask_settable,
@@ -158,9 +159,9 @@ LoopJob qloop_job(Asking *a, const LoopRegion *r, const LoopRange *ranges) {
     return job;
 }
 
-/* -- the counters -------------------------------------------------------------------------------------------------- */
+/* -- counters ------------------------------------------------------------------------------------------------------ */
 Counter qloop_counter(const Frame *f, const LoopRegion *r, int i) {
-    const qs_value *at = &f->base[r->reg + 4 * i]; /* as qops_for leaves them */
+    const qs_value *at = &f->base[r->reg + 4 * i]; /* the layout that qops_for writes */
     return (Counter){at[1].u.f, at[2].u.f, at[3].u.i};
 }
 

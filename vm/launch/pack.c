@@ -1,4 +1,4 @@
-/* pack.c -- cells of arrays and of objects as arguments of kernels. */
+/* pack.c -- packs cells of arrays and of objects into array arguments of kernels. */
 #include "vm/launch/pack.h"
 #include "vm/launch/slice_node.h"
 #include "vm/value/machine.h"
@@ -13,14 +13,14 @@ static bool alike(const Array *a, const Array *b) {
 typedef struct {
     const Cell *c;
     int field;
-} CapturedList; /* the entries of a cell (field -1), or a field of each of them */
+} EntryList; /* the entries of a cell (field -1), or one field of each entry */
 
-static qs_value entry(const CapturedList *e, size_t i) {
+static qs_value entry(const EntryList *e, size_t i) {
     return e->field < 0 ? e->c->items[i] : ((const Object *)e->c->items[i].u.p)->slots[e->field];
 }
 
-/* The first of them, when all are arrays like it; NULL: they are not. */
-static const Array *pattern(const CapturedList *e) {
+/* Returns the first entry if all entries are arrays of its type and shape; otherwise NULL. */
+static const Array *pattern(const EntryList *e) {
     const Array *first = e->c->count && entry(e, 0).kind == QS_ARRAY ? entry(e, 0).u.p : NULL;
     if (!first || first->rank < 1 || e->c->rank + first->rank > QS_MAX_RANK) return NULL;
     for (size_t i = 1; i < e->c->count; i++)
@@ -28,7 +28,7 @@ static const Array *pattern(const CapturedList *e) {
     return first;
 }
 
-/* The class of which all entries are objects; NULL: there is none. */
+/* Returns the class if all entries are objects of one class; otherwise NULL. */
 static Class *class_of(const Cell *c) {
     Class *cls = c->count && c->items[0].kind == QS_OBJECT ? ((Object *)c->items[0].u.p)->cls : NULL;
     if (!cls || cls->kind == CLASS_DYNAMIC) return NULL;
@@ -38,44 +38,44 @@ static Class *class_of(const Cell *c) {
 }
 
 /* -- arrays -------------------------------------------------------------------------------------------------------- */
-/* Between the entries and their places: to the array, or back. */
-static qs_status move(qs_vm *vm, const CapturedList *e, Array *packed, bool back) {
+/* Copies the entries into the packed array, or back. */
+static qs_status copy_entries(qs_vm *vm, const EntryList *e, Array *packed, bool back) {
     const Array *first = entry(e, 0).u.p;
     int64_t strides[QS_MAX_RANK], step = 1;
     for (int d = first->rank; d-- > 0;) strides[d] = step, step *= first->dims[d];
     for (size_t i = 0; i < e->c->count && first->count; i++) {
-        Array *place, *one = entry(e, i).u.p;
-        TRY(qarr_view(vm, packed, first->rank, first->dims, strides, i * first->count, &place));
-        qs_status s = back ? qarr_assign(vm, one, place) : qarr_assign(vm, place, one);
-        qarr_release(vm, place);
+        Array *target, *one = entry(e, i).u.p;
+        TRY(qarr_view(vm, packed, first->rank, first->dims, strides, i * first->count, &target));
+        qs_status s = back ? qarr_assign(vm, one, target) : qarr_assign(vm, target, one);
+        qarr_release(vm, target);
         TRY(s);
     }
     return QS_OK;
 }
 
-static void record(qs_vm *vm, const CapturedList *e, qs_value packed) {
+static void record_packing(qs_vm *vm, const EntryList *e, qs_value packed) {
     qs_value *entries = qmem_alloc(qvm_ctx(vm), qmem_size(e->c->count, sizeof *entries, 0));
     for (size_t i = 0; i < e->c->count; i++) entries[i] = entry(e, i);
     qslice_packed(vm, (int)e->c->count, entries, packed);
     qmem_free(qvm_ctx(vm), entries, e->c->count * sizeof *entries);
 }
 
-static qs_status pack(qs_vm *vm, const CapturedList *e, const Array *first, qs_value *out) {
+static qs_status pack(qs_vm *vm, const EntryList *e, const Array *first, qs_value *out) {
     int64_t dims[QS_MAX_RANK];
     Array *a;
     memcpy(dims, e->c->dims, e->c->rank * sizeof *dims);
     memcpy(dims + e->c->rank, first->dims, (size_t)first->rank * sizeof *dims);
     TRY(qarr_new(vm, (qs_dtype)first->dtype, e->c->rank + first->rank, dims, false, &a));
     qtape_enter(vm);
-    qs_status s = move(vm, e, a, false);
+    qs_status s = copy_entries(vm, e, a, false);
     qtape_leave(vm);
     if (s != QS_OK) return qarr_release(vm, a), s;
     *out = qarr_value(a);
-    if (qtape_is_on(vm)) record(vm, e, *out);
+    if (qtape_is_on(vm)) record_packing(vm, e, *out);
     return QS_OK;
 }
 
-/* A cell that is given twice is one array, so that what is written through one is seen through the other. */
+/* A cell that is passed twice is packed once, so that a write through one parameter is visible through the other. */
 static int same_as_before(const Packed *p, int arg) {
     for (int i = 0; i < arg; i++)
         if (p->inner[i] && p->given[i].u.p == p->given[arg].u.p) return i;
@@ -83,13 +83,13 @@ static int same_as_before(const Packed *p, int arg) {
 }
 
 /* -- objects ------------------------------------------------------------------------------------------------------- */
-static bool all_numbers(const CapturedList *e) {
+static bool all_numbers(const EntryList *e) {
     for (size_t i = 0; i < e->c->count; i++)
         if (!qval_is_number(qtape_plain(entry(e, i)))) return false;
     return true;
 }
 
-static qs_status put_numbers(qs_vm *vm, const CapturedList *e, qs_dtype d, qs_value *out) {
+static qs_status put_numbers(qs_vm *vm, const EntryList *e, qs_dtype d, qs_value *out) {
     size_t n = e->c->count;
     Ctx *c = qvm_ctx(vm);
     NodeShape s = {.dtype = d, .ndim = e->c->rank, .rank = e->c->rank};
@@ -105,7 +105,7 @@ static qs_status put_numbers(qs_vm *vm, const CapturedList *e, qs_dtype d, qs_va
     return st;
 }
 
-static qs_status pack_numbers(qs_vm *vm, const CapturedList *e, qs_dtype d, qs_value *out) {
+static qs_status pack_numbers(qs_vm *vm, const EntryList *e, qs_dtype d, qs_value *out) {
     Array *a;
     void *p;
     if (qtape_is_on(vm)) return put_numbers(vm, e, d, out);
@@ -117,11 +117,12 @@ static qs_status pack_numbers(qs_vm *vm, const CapturedList *e, qs_dtype d, qs_v
     return *out = qarr_value(a), QS_OK;
 }
 
-/* What is no number and no array of one size stays away, and matters only when the kernel asks for it. */
+/* A field that is neither a number nor an array of one size is left nil; that is an error only if the kernel uses it.
+ * */
 static qs_status pack_fields(qs_vm *vm, Packed *p, int arg) {
     const Class *cls = p->cls[arg];
     for (int f = 0; f < cls->nfields; f++) {
-        CapturedList e = {p->given[arg].u.p, f};
+        EntryList e = {p->given[arg].u.p, f};
         const Type *t = cls->fields[f].type;
         const Array *first = pattern(&e);
         qs_value *out = &p->args[p->first[arg] + f];
@@ -134,7 +135,7 @@ static qs_status pack_fields(qs_vm *vm, Packed *p, int arg) {
 
 /* -- arguments ----------------------------------------------------------------------------------------------------- */
 static qs_status pack_one(qs_vm *vm, Packed *p, int i) {
-    CapturedList e = {p->given[i].u.p, -1};
+    EntryList e = {p->given[i].u.p, -1};
     const Array *first = p->given[i].kind == QS_CELL ? pattern(&e) : NULL;
     int before = first ? same_as_before(p, i) : -1;
     if (p->cls[i]) TRY(pack_fields(vm, p, i));
@@ -145,7 +146,7 @@ static qs_status pack_one(qs_vm *vm, Packed *p, int i) {
 }
 
 static bool is_packed(qs_value v) {
-    CapturedList e = {v.u.p, -1};
+    EntryList e = {v.u.p, -1};
     return v.kind == QS_CELL && (pattern(&e) || class_of(v.u.p));
 }
 
@@ -176,12 +177,12 @@ qs_status qpack_open(qs_vm *vm, int n, const qs_value *given, Packed *out) {
     return s;
 }
 
-/* -- memory that is shared ----------------------------------------------------------------------------------------- */
+/* -- shared memory ------------------------------------------------------------------------------------------------- */
 typedef struct {
     const Buffer *buf;
     int64_t first, end;
     bool mine;
-} Stretch; /* elements from the first to the last */
+} Stretch; /* range of elements from the first to the last one */
 
 static Stretch stretch_of(const Array *a, bool mine) {
     int64_t low = (int64_t)a->offset, high = low;
@@ -218,7 +219,7 @@ qs_status qpack_alone(qs_vm *vm, const Packed *p, int arg) {
     size_t room = most_stretches(p);
     Stretch *s = qmem_alloc(qvm_ctx(vm), qmem_size(room, sizeof *s, 0));
     size_t n = stretches(p, arg, s), i = 0;
-    int64_t mine = INT64_MIN, others = INT64_MIN; /* the farthest ends in this buffer so far */
+    int64_t mine = INT64_MIN, others = INT64_MIN; /* the largest ends in this buffer so far */
     qsort(s, n, sizeof *s, by_place);
     for (; i < n; i++) {
         if (i && s[i].buf != s[i - 1].buf) mine = others = INT64_MIN;
@@ -235,12 +236,12 @@ qs_status qpack_alone(qs_vm *vm, const Packed *p, int arg) {
 }
 
 qs_status qpack_back(qs_vm *vm, const Packed *p, int arg) {
-    CapturedList e = {p->given[arg].u.p, -1};
+    EntryList e = {p->given[arg].u.p, -1};
     Trace *edge = qtape_edge(vm, p->args[arg]);
     qs_status s = QS_OK;
     for (size_t i = 0; edge && i < e.c->count && s == QS_OK; i++) s = qtape_check_alone(vm, entry(&e, i).u.p, NULL);
     qtape_enter(vm);
-    if (s == QS_OK) s = move(vm, &e, p->args[arg].u.p, true);
+    if (s == QS_OK) s = copy_entries(vm, &e, p->args[arg].u.p, true);
     qtape_leave(vm);
     for (size_t i = 0; edge && s == QS_OK && i < e.c->count; i++)
         qslice_unpacked(vm, qtape_retain(edge), (int64_t)i, entry(&e, i));

@@ -1,17 +1,17 @@
-/* record.c -- a launch becomes a node of the tape.
+/* record.c -- records a launch as a node of the tape.
  *
- *     bound ── does an operand depend on what a derivative is asked of? ── the code of the gradient says whose contents
- *     it wants again ── these are kept ── it runs ── arrays that were written, and variables, get their traces
+ *     bound ── does an operand depend on a leaf? ── the gradient code is made and states which contents it reads
+ *           ── these are saved ── the launch runs ── written arrays and variables get their traces
  *
- * Operands are arrays and the numbers among the parameters, each parameter one.  Of numbers the trace comes with the
- * binding (Origin): a traced number, or an array of which an element is handed over by value. */
+ * The operands of the node are the array and number parameters of the launch, one each.  The trace of a number is
+ * found by its binding (Origin): it belongs to a traced number, or to an array whose element is passed by value. */
 #include "vm/launch/record.h"
 
 #include "devices/pool.h"
 
 #include <string.h>
 
-/* -- which parameters ---------------------------------------------------------------------------------------------- */
+/* -- active parameters --------------------------------------------------------------------------------------------- */
 static bool is_recorded(const Run *r, int i) {
     const KParam *p = &qlaunch_func(r)->params[i];
     if (!qdtype_is_smooth((qs_dtype)p->dtype)) return false;
@@ -25,7 +25,7 @@ static bool any_recorded(const Run *r) {
     return false;
 }
 
-/* What is written depends on what is recorded, as far as is known here. */
+/* Marks the active parameters: the recorded ones, and conservatively all that are written. */
 static void find_active(const Run *r, GradientOf *of) {
     const KFunc *f = qlaunch_func(r);
     of->forward = false;
@@ -36,7 +36,7 @@ static void find_active(const Run *r, GradientOf *of) {
     }
 }
 
-/* -- what is kept -------------------------------------------------------------------------------------------------- */
+/* -- saved values -------------------------------------------------------------------------------------------------- */
 static qs_dtype adjoint_dtype(qs_dtype d) { return qdtype_is_complex(d) ? d : kir_value_dtype(d); }
 
 /* The adjoint has the extents of the array, unless broadcasting has stretched it. */
@@ -64,13 +64,13 @@ static qs_status keep_array(Run *r, Recorded *rec, int i) {
     return p->contents = qval_array(kept), QS_OK;
 }
 
-/* The operand as it is before it runs. */
-static Trace *edge(const Run *r, const RecordedParam *p, int i) {
+/* Returns the trace of the operand before the launch runs. */
+static Trace *operand_trace(const Run *r, const RecordedParam *p, int i) {
     if (!p->array) return qtape_edge(r->vm, r->bound.origin[i].from);
     return r->bound.array[i] ? qtape_edge(r->vm, qval_object(QS_ARRAY, r->bound.array[i])) : NULL;
 }
 
-static qs_status keep(Run *r, Recorded *rec, const bool *active, int i) {
+static qs_status save_param(Run *r, Recorded *rec, const bool *active, int i) {
     RecordedParam *p = &rec->param[i];
     const DevArg *a = &r->bound.arg[i];
     p->bits = a->bits, p->size = a->size, p->array = a->is_array;
@@ -81,11 +81,11 @@ static qs_status keep(Run *r, Recorded *rec, const bool *active, int i) {
         p->origin.part = r->bound.origin[i].part;
         TRY(qtape_keep(r->vm, r->bound.origin[i].from, &p->origin.from));
     }
-    if (active[i]) rec->in[rec->nin] = edge(r, p, i), p->input = rec->nin++;
+    if (active[i]) rec->in[rec->nin] = operand_trace(r, p, i), p->input = rec->nin++;
     return QS_OK;
 }
 
-/* The gradient knows an array by one name. */
+/* The gradient code assumes that arrays do not share memory, so a written array must not overlap another one. */
 static qs_status check_names(const Run *r) {
     const KFunc *f = qlaunch_func(r);
     for (int i = 0; i < f->nparams; i++)
@@ -122,17 +122,17 @@ void qrecord_free(qs_vm *vm, Recorded *rec) {
     qpool_put(qvm_ctx(vm), rec, rec->size);
 }
 
-static qs_status fill(Run *r, Recorded *rec) {
-    GradientOf of; /* too large to be cleared */
+static qs_status fill_record(Run *r, Recorded *rec) {
+    GradientOf of; /* not initialized, because it is large */
     find_active(r, &of);
     TRY(check_written(r));
     TRY(qgradient_form(r->vm, r->form, r->which, &of, &rec->gradient));
     qspec_hold(&rec->gradient->base);
-    for (int i = 0; i < rec->n; i++) TRY(keep(r, rec, of.active, i));
+    for (int i = 0; i < rec->n; i++) TRY(save_param(r, rec, of.active, i));
     return QS_OK;
 }
 
-/* One block: the record, its parameters, their extents, room for the operands. */
+/* Allocates one block for the record, its parameters, their extents and the operands. */
 static qs_status new_record(const Run *r, Recorded **out) {
     size_t n = (size_t)qlaunch_func(r)->nparams, extents = 0;
     for (size_t i = 0; i < n; i++) {
@@ -164,7 +164,7 @@ qs_status qrecord_begin(Run *r) {
     TRY(new_record(r, &rec));
     rec->form = qspec_hold(r->form), rec->which = r->which, rec->launch = r->launch;
     rec->device = r->chosen ? NULL : r->device, rec->optional = r->optional;
-    qs_status s = fill(r, rec);
+    qs_status s = fill_record(r, rec);
     if (s != QS_OK) return qrecord_free(r->vm, rec), s;
     return r->recorded = rec, QS_OK;
 }
@@ -193,7 +193,7 @@ static void put_kept(Text *t, const Recorded *rec, const KFunc *f) {
     if (!n) qtext_puts(t, "nothing");
 }
 
-static void tell(const Run *r, Recorded *rec) {
+static void explain_saved(const Run *r, Recorded *rec) {
     const KFunc *f = rec->form->version[rec->which].func;
     GradientForm *g = rec->gradient;
     Text t;
@@ -206,14 +206,14 @@ static void tell(const Run *r, Recorded *rec) {
     qtext_free(&t);
 }
 
-/* -- afterwards ---------------------------------------------------------------------------------------------------- */
-/* Arrays come first; the memory of the host in which variables lie is none. */
+/* -- after the launch ---------------------------------------------------------------------------------------------- */
+/* Counts the outputs: written arrays, then variables; host memory that receives the variables is not an array. */
 static int count_outs(const Run *r, const Recorded *rec, int n) {
     for (int i = 0; i < rec->n; i++) n += rec->param[i].written && rec->param[i].active && r->bound.array[i];
     return n;
 }
 
-/* What the gradient reads of the results. */
+/* Saves the results that the gradient reads. */
 static qs_status keep_after(Run *r, Recorded *rec) {
     const GradientForm *g = rec->gradient;
     for (int i = 0; !g->refused && !rec->stopped && i < g->code.nextra; i++) {
@@ -234,7 +234,7 @@ qs_status qrecord_end(Run *r, int n, const Extracted *from) {
     if (!rec) return QS_OK;
     qs_status kept = keep_after(r, rec);
     if (kept != QS_OK) return qrecord_drop(r), kept;
-    tell(r, rec);
+    explain_saved(r, rec);
     r->recorded = NULL;
     rec->nout = count_outs(r, rec, n);
     qs_value few[2], *out = few;

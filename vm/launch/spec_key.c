@@ -1,4 +1,4 @@
-/* spec_key.c -- facts of a value, and whether it is again what a form was made for. */
+/* spec_key.c -- computes the specialization key of a value and compares it with an earlier one. */
 #include "vm/launch/spec_key.h"
 
 #include "lang/syntax/ast.h"
@@ -9,9 +9,9 @@
 typedef struct {
     uint64_t number, array;
     bool which;
-} Told;
+} KeyParts;
 static const uint64_t layout = ARRAY_DTYPE | ARRAY_RANK | ARRAY_GAPLESS | ARRAY_UNIT_LAST;
-static const Told told[] = {
+static const KeyParts key_parts[] = {
     [SPEC_KERNEL] = {NUM_24 | NUM_INT | NUM_53, layout, true},
     [SPEC_LOOP] = {NUM_20 | NUM_31 | NUM_MINUS_ZERO, layout | ARRAY_ALIGNED | ARRAY_WRITABLE | ARRAY_SMALL, false},
     [SPEC_EXPRESSION] = {0, ARRAY_DTYPE, false}};
@@ -44,16 +44,19 @@ static uint64_t array_facts(const Array *a, uint64_t wanted) {
     return f & wanted;
 }
 
-static uint64_t address(const void *p) { return (uint64_t)(uintptr_t)p; }
+static uint64_t address_bits(const void *p) { return (uint64_t)(uintptr_t)p; }
 
 static uint64_t function_facts(const Function *f, bool which) {
-    return f->fkind == FN_SCRIPT ? f->ast->id : f->fkind == FN_NATIVE ? address(f->native) : which ? address(f) : 0;
+    return f->fkind == FN_SCRIPT   ? f->ast->id
+           : f->fkind == FN_NATIVE ? address_bits(f->native)
+           : which                 ? address_bits(f)
+                                   : 0;
 }
 
 static uint64_t text_facts(const Str *s) { return (uint64_t)s->hash << 16 ^ s->len; }
 
 uint64_t qkey_facts(qs_value v, SpecKind tells) {
-    const Told *t = &told[tells];
+    const KeyParts *t = &key_parts[tells];
     uint64_t f = 0;
     switch ((qs_kind)v.kind) {
     case QS_NUM: f = v.aux != NUM_SMOOTH ? number_facts(v.u.f) & t->number : 0; break;
@@ -61,17 +64,17 @@ uint64_t qkey_facts(qs_value v, SpecKind tells) {
     case QS_ARRAY: f = array_facts(v.u.p, t->array); break;
     case QS_STRING: f = t->which ? text_facts(v.u.p) : 0; break;
     case QS_FUNCTION: f = function_facts(v.u.p, t->which); break;
-    case QS_OBJECT: f = address(((const Object *)v.u.p)->cls); break;
-    case QS_TYPE: f = t->which ? address(((const TypeValue *)v.u.p)->type) : 0; break;
+    case QS_OBJECT: f = address_bits(((const Object *)v.u.p)->cls); break;
+    case QS_TYPE: f = t->which ? address_bits(((const TypeValue *)v.u.p)->type) : 0; break;
     default: f = v.aux; break;
     }
     return f | (uint64_t)v.kind << 56;
 }
 
-/* -- what is known beyond facts ------------------------------------------------------------------------------------ */
+/* -- known values beyond the key ----------------------------------------------------------------------------------- */
 double qkey_element(qs_vm *vm, Array *a, size_t i) {
     const void *p;
-    qtape_enter(vm); /* as a parameter it is recorded (record.c) */
+    qtape_enter(vm); /* not recorded here: the elements are recorded as parameters (record.c) */
     qs_status s = qarr_read(vm, a, &p);
     qtape_leave(vm);
     if (s != QS_OK) return 0;

@@ -1,11 +1,11 @@
-/* specialization.c -- the forms of a kernel, a loop, an expression. */
+/* specialization.c -- creates, loads and frees the specializations of a kernel, a loop or an expression. */
 #include "lang/kernel/ir/kir.h"
 #include "vm/base/clock.h"
 #include "vm/launch/run.h"
 
 #include <string.h>
 
-/* Names a form in Ctx.fetched.  0 is nobody; that two have one name does no harm but to predictions. */
+/* Returns the index of a specialization in Ctx.fetched. 0 means none; a shared index only makes predictions worse. */
 static uint8_t next_maker(Launches *l) { return l->makers = (uint8_t)(l->makers % UINT8_MAX + 1); }
 
 void *qspec_new(qs_vm *vm, SpecializationList *list, size_t size, const char *noun) {
@@ -43,7 +43,7 @@ qs_status qspec_load(qs_vm *vm, Specialization *f, int which, Device *d, Program
     return *out = *p, QS_OK;
 }
 
-static void end(qs_vm *vm, Specialization *f) {
+static void free_specialization(qs_vm *vm, Specialization *f) {
     qspec_free(vm, &f->gradients);
     for (int i = 0; i < MAX_VERSIONS * MAX_DEVICES; i++) {
         Program *p = f->version[i / MAX_DEVICES].on[i % MAX_DEVICES];
@@ -54,25 +54,25 @@ static void end(qs_vm *vm, Specialization *f) {
     qmem_free(qvm_ctx(vm), f, f->size);
 }
 
-static void drop(qs_vm *vm, SpecializationList *list, Specialization **at) {
+static void remove_specialization(qs_vm *vm, SpecializationList *list, Specialization **at) {
     Specialization *f = *at;
     *at = f->next, list->n--;
     if (f->users) f->dropped = true;
-    else end(vm, f);
+    else free_specialization(vm, f);
 }
 
 void qspec_let_go(qs_vm *vm, Specialization *f) {
     Specialization *of = f->of;
-    if (--f->users == 0 && f->dropped) end(vm, f);
+    if (--f->users == 0 && f->dropped) free_specialization(vm, f);
     if (of) qspec_let_go(vm, of);
 }
 
-void qspec_drop_first(qs_vm *vm, SpecializationList *list) { drop(vm, list, &list->first); }
+void qspec_drop_first(qs_vm *vm, SpecializationList *list) { remove_specialization(vm, list, &list->first); }
 
 void qspec_drop_last(qs_vm *vm, SpecializationList *list) {
     Specialization **at = &list->first;
     while ((*at)->next) at = &(*at)->next;
-    drop(vm, list, at);
+    remove_specialization(vm, list, at);
 }
 
 void qspec_free(qs_vm *vm, SpecializationList *list) {
