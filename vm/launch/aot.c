@@ -1,10 +1,10 @@
-/* aot.c -- kernels of a library, compiled before anybody calls them (qrun --make-lib).
+/* aot.c -- compiles the kernels of a library ahead of time (qrun --make-lib).
  *
- * A kernel whose parameters have types is compiled for those; one whose parameters lack some says them by
- * {!specialize x="cube[uint8]", r="int"}, as often as it wants.  Values of these types are made, a form is found for
- * them as a launch would, and its code goes to the targets; nothing is launched.  What a form was told beyond the types
- * varies with the value, so there are several of each: arrays that are packed, rows of a larger one, every second
- * element of one, or a single row; numbers that are whole and that are not. */
+ * A kernel whose parameters have types is compiled for them.  For other kernels, {!specialize x="cube[uint8]",
+ * r="int"} gives the missing types, any number of times.  Values of these types are created, a specialization is
+ * found for them as in a launch, and its code is compiled for the targets; nothing is launched.  A specialization key
+ * contains more than the types, so several variants are compiled: dense arrays, rows of a larger one, every second
+ * element, or a single row; numbers that are integral and numbers that are not. */
 #include "lang/kernel/lower/kernel/lower.h"
 #include "vm/launch/kernel_internal.h"
 
@@ -29,7 +29,7 @@ static qs_status sample_array(qs_vm *vm, const Type *t, Variant v, qs_value *out
     bool plain = v.layout == PACKED || v.layout == ONE_ROW || t->nfixed;
     int64_t all[QS_MAX_RANK + 1];
     memcpy(all, wide, sizeof wide);
-    all[rank - 1] *= apart; /* memory behind the last element, too */
+    all[rank - 1] *= apart; /* includes memory behind the last element */
     TRY(qarr_new(vm, t->inner->dtype, rank, all, true, &base));
     if (plain) return *out = qarr_value(base), QS_OK;
     qs_status s = qarr_view(vm, base, rank, dims, strides, 0, &a);
@@ -38,7 +38,7 @@ static qs_status sample_array(qs_vm *vm, const Type *t, Variant v, qs_value *out
     return s;
 }
 
-/* false: there are none of this type that could be made. */
+/* Creates a sample value; false: there is none for this type. */
 static bool sample(qs_vm *vm, const Type *t, Variant v, qs_value *out) {
     if (t && qtype_is_numeric_array(t) && t->rank != RANK_ANY) return sample_array(vm, t, v, out) == QS_OK;
     if (!t || t->kind != TY_NUM || t->dtype >= QS_C64) return false;
@@ -68,7 +68,8 @@ static qs_status compile(const Wanted *w, Variant v) {
     return s;
 }
 
-/* The first is what was asked for; a kernel need not take the others, such as a row where it indexes columns. */
+/* Compiles all variants.  The first one is requested, so its errors count; a kernel may refuse others, such as a row if
+ * it indexes columns. */
 static qs_status compile_all(const Wanted *w) {
     Ctx *c = qvm_ctx(w->vm);
     TRY(compile(w, (Variant){PACKED, false}));
@@ -82,7 +83,7 @@ static qs_status compile_all(const Wanted *w) {
     return QS_OK;
 }
 
-/* -- what is wanted ------------------------------------------------------------------------------------------------ */
+/* -- requested types ----------------------------------------------------------------------------------------------- */
 static const AttrItem *said_of(const Attr *a, const Str *name) {
     for (int i = 0; a && i < a->nitems; i++)
         if (a->items[i].key == name) return &a->items[i];
@@ -104,8 +105,8 @@ static qs_status type_of(Wanted *w, const Attr *a, int i, const Type **out) {
     return status;
 }
 
-/* The types of one call.  *known false: a parameter has none. */
-static qs_status gather(Wanted *w, const Attr *a, bool *known) {
+/* Collects the types of one signature.  *known false: a parameter has no type. */
+static qs_status collect_types(Wanted *w, const Attr *a, bool *known) {
     const Func *f = w->fn->ast;
     w->n = 0, *known = true, w->numbers = w->arrays = false;
     for (int i = 0; i < f->nparams && *known; i++) {
@@ -137,7 +138,7 @@ static qs_status check_names(const Wanted *w, const Attr *a) {
 static qs_status compile_as(Wanted *w, const Attr *a) {
     bool known;
     if (a) TRY(check_names(w, a));
-    TRY(gather(w, a, &known));
+    TRY(collect_types(w, a, &known));
     if (known) return compile_all(w);
     if (!a) return QS_OK;
     return qerr_at(qvm_ctx(w->vm), QS_ETYPE, (Where){w->fn->ast->unit->src, a->pos},

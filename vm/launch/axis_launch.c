@@ -1,8 +1,9 @@
-/* axis_launch.c -- reductions and running results of arrays that a device has (vm/array/device_ops.h), by kernels of
- * lang/kernel/lower/fusion/axis_kernel.h.
+/* axis_launch.c -- launches reductions and scans of arrays that a device has (vm/array/device_ops.h), with the
+ * kernels of lang/kernel/lower/fusion/axis_kernel.h.
  *
- * An array that a GPU holds stays there: each stage makes several parts of each result, until there is one.  How many
- * is a matter of extents and layout alone, so results have the same bits each time, though others than the host's. */
+ * The array stays on the GPU. Each stage of a reduction computes several partial results per result, until one is
+ * left.  Their number depends on extents and layout alone, so results have the same bits each time, but not those of
+ * the host. */
 #include "lang/kernel/ir/sem.h"
 #include "lang/kernel/lower/fusion/axis_kernel.h"
 #include "vm/array/device_math.h"
@@ -13,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Positions that keep a GPU busy; of a group, for short and for long walks; what a position takes at least. */
+/* Number of positions that keep a GPU busy; number of groups; group sizes for short and long reductions; axis lengths
+ * that separate them; minimum elements per position. */
 enum { POSITIONS = 1 << 17, GROUPS = 1 << 10, SMALL = 32, LARGE = 256, LONG = 512, SHORT = 16, LEAST = 8 };
 
 typedef struct {
@@ -25,9 +27,9 @@ typedef struct {
     AlongKey key;
     Array *x, *centres, *y, *before[2];
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK], n, step;
-    int64_t y_strides[QS_MAX_RANK], y_step; /* of running results */
-    int64_t parts, length;                  /* pieces, elements of each */
-    int64_t parts_of[2], per;               /* how many there are before, and far */
+    int64_t y_strides[QS_MAX_RANK], y_step; /* strides of a scan's results */
+    int64_t parts, length;                  /* number of pieces, and elements per piece */
+    int64_t parts_of[2], per; /* for a scan: number of prefix results at each level, and pieces per stretch */
     double by;
 } Stage;
 
@@ -36,7 +38,7 @@ typedef struct {
     const Stage *s;
 } Launching;
 
-/* -- forms --------------------------------------------------------------------------------------------------------- */
+/* -- specializations ----------------------------------------------------------------------------------------------- */
 static bool same_key(const AlongKey *a, const AlongKey *b) {
     return a->name == b->name && a->op == b->op && a->from == b->from && a->lane == b->lane && a->to == b->to &&
            a->rank == b->rank && a->group == b->group && a->squares == b->squares && a->centred == b->centred &&
@@ -63,7 +65,7 @@ static int64_t results_of(const Stage *s) {
     return n;
 }
 
-/* Extents of 1 are left away, and dimensions that lie behind each other are one. */
+/* Sets the result dimensions: drops extents of 1, and merges dimensions that are adjacent in memory. */
 static void take_results(Stage *s, int rank, const int64_t *dims, const int64_t *strides, const int64_t *y) {
     int n = 0;
     for (int d = 0; d < rank; d++) {
@@ -77,18 +79,18 @@ static void take_results(Stage *s, int rank, const int64_t *dims, const int64_t 
     s->key.rank = (uint8_t)n;
 }
 
-/* Results that lie one behind the other in both. */
+/* Sets the dimensions for results that are contiguous in both arrays. */
 static void take_packed(Stage *s, int64_t results, int64_t step) { take_results(s, 1, &results, &step, &step); }
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t shared(int64_t n, int64_t by) { return (n + by - 1) / by; }
+static int64_t lesser_of(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
 static void share_out(Stage *s) {
     int64_t results = results_of(s), beside = llabs(s->strides[s->key.rank - 1]);
     bool grouped = s->n > SHORT && (results == 1 || llabs(s->step) < beside);
     s->key.group = (uint16_t)(!grouped ? 0 : s->n <= LONG ? SMALL : LARGE);
     int64_t wanted = (grouped ? GROUPS : POSITIONS) / results;
-    s->parts = least(shared(s->n, grouped ? LEAST * s->key.group : SHORT), wanted > 1 ? wanted : 1);
+    s->parts = lesser_of(divide_up(s->n, grouped ? LEAST * s->key.group : SHORT), wanted > 1 ? wanted : 1);
 }
 
 static void set_packed(DevArg *a, int rank) {
@@ -97,7 +99,7 @@ static void set_packed(DevArg *a, int rank) {
     for (int d = rank - 1; d >= 0; d--) a->strides[d] = step, step *= a->dims[d];
 }
 
-static qs_status bind(Run *run) {
+static qs_status bind_stage(Run *run) {
     const Stage *s = ((Launching *)run)->s;
     Binding *b = &run->bound;
     int rank = s->key.rank, group = s->key.group, n = 0;
@@ -134,14 +136,14 @@ static void set_launch(const Stage *s, Launch *l) {
     for (int d = 0; d <= rank; d++) l->block[d] = group && d == rank ? group : 1;
 }
 
-static qs_status launch(qs_vm *vm, const Stage *s, Device *d) {
+static qs_status launch_stage(qs_vm *vm, const Stage *s, Device *d) {
     Launching now;
     AlongForm *form;
     Run *r = &now.run;
     TRY(find_form(vm, &s->key, &form));
     now.s = s;
     r->vm = vm, r->form = &form->base, r->which = 0, r->late = false, r->unrecorded = true;
-    r->device = d, r->bind = bind, r->fit = NULL;
+    r->device = d, r->bind = bind_stage, r->fit = NULL;
     set_launch(s, &r->launch);
     r->positions = r->steps = (double)results_of(s) * (double)s->n;
     return qlaunch_here(r);
@@ -160,7 +162,7 @@ static AlongKey key_of(const AxisOp *a) {
                       .places = a->places};
 }
 
-/* What the stage before has left are the elements of the next one. */
+/* The next stage reduces the partial results of the previous one. */
 static void go_on(const AxisOp *a, Stage *s, Array *parts) {
     int64_t results = results_of(s);
     s->x = parts, s->n = s->parts;
@@ -176,7 +178,7 @@ static qs_status run_stage(qs_vm *vm, const AxisOp *a, Stage *s, Device *d, Arra
     s->key.found = last && a->places;
     if (!last) TRY(qarr_new(vm, a->lane, 1, &n, false, parts));
     s->y = last ? a->y : *parts, s->key.to = s->y->dtype;
-    return launch(vm, s, d);
+    return launch_stage(vm, s, d);
 }
 
 static qs_status run_stages(qs_vm *vm, const AxisOp *a, Device *d) {
@@ -195,19 +197,19 @@ static qs_status run_stages(qs_vm *vm, const AxisOp *a, Device *d) {
     return status;
 }
 
-/* -- running results ----------------------------------------------------------------------------------------------- */
-/* Elements of a piece at least; pieces up to which their totals are gone through by one position for each result. */
+/* -- scans --------------------------------------------------------------------------------------------------------- */
+/* Minimum elements per piece; number of pieces up to which one position per result scans the totals. */
 enum { PIECE = 16, FEW = 64 };
 
 static qs_status run_pieces(qs_vm *vm, Stage *s, Device *d, int64_t length, Array *y) {
-    s->length = length, s->parts = shared(s->n, length);
+    s->length = length, s->parts = divide_up(s->n, length);
     s->y = y, s->key.to = y->dtype;
-    return launch(vm, s, d);
+    return launch_stage(vm, s, d);
 }
 
-/* What each piece comes to, as *out; s then goes through those. */
+/* Computes the total of each piece as *out; s then describes these totals. */
 static qs_status total_pieces(qs_vm *vm, Stage *s, Device *d, int64_t length, Array **out) {
-    int64_t results = results_of(s), n = results * shared(s->n, length);
+    int64_t results = results_of(s), n = results * divide_up(s->n, length);
     s->key.running = false;
     TRY(qarr_new(vm, (qs_dtype)s->key.lane, 1, &n, false, out));
     TRY(run_pieces(vm, s, d, length, *out));
@@ -216,7 +218,7 @@ static qs_status total_pieces(qs_vm *vm, Stage *s, Device *d, int64_t length, Ar
     return QS_OK;
 }
 
-/* The running results of what s goes through, within stretches of `length`, as *out. */
+/* Scans the input of s, within stretches of `length`, into *out. */
 static qs_status run_within(qs_vm *vm, Stage *s, Device *d, int64_t length, Array **out) {
     int64_t n = (int64_t)s->x->count;
     s->key.running = true;
@@ -230,13 +232,13 @@ static int64_t root_of(int64_t n) {
     return r;
 }
 
-/* Few positions that take many elements each keep no GPU busy, so pieces have a position each; what is before a piece
- * is known when the totals of all were gone through, in stretches if there are many.  An element is what is before its
- * stretch, and before its piece in it, and what its piece has so far: the last one of a piece is exactly what the next
- * one begins with. */
+/* Scans a long axis.  A few positions with many elements each would not keep a GPU busy, so each piece has its own
+ * position.  The prefix of a piece is known after the totals of all pieces are scanned, in stretches if there are many.
+ * A result is the prefix of its stretch, plus the prefix of its piece within the stretch, plus the sum within the
+ * piece: the last result of a piece is exactly the prefix of the next one. */
 static qs_status run_long(qs_vm *vm, const Stage *whole, Device *d, Array *room[4], Array *y) {
     Stage s = *whole, pieces, last = *whole;
-    int64_t wanted = POSITIONS / results_of(&s), length = shared(s.n, wanted > 1 ? wanted : 1);
+    int64_t wanted = POSITIONS / results_of(&s), length = divide_up(s.n, wanted > 1 ? wanted : 1);
     if (length < PIECE) length = PIECE;
     TRY(total_pieces(vm, &s, d, length, &room[0]));
     pieces = s, last.per = s.n, last.before[0] = last.before[1] = NULL, last.key.before = 1;

@@ -1,4 +1,4 @@
-/* devices.c -- which devices there are, and which one runs kernels. */
+/* devices.c -- opens and lists devices, and keeps track of the one that runs kernels. */
 #include "devices/config.h"
 #include "devices/heap.h"
 #include "devices/pool.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In the order of preference when none was asked for. */
+/* In order of preference if no device was requested. */
 static const DeviceOps *const kinds[] = {&qdev_cpu_ops, &qdev_ref_ops, &qdev_opencl_ops, &qdev_cuda_ops, &qdev_hip_ops};
 enum { NKINDS = sizeof kinds / sizeof *kinds };
 
@@ -18,7 +18,7 @@ static qs_status absent(qs_vm *vm, const char *wanted, const char *why) {
     return qerr_set(qvm_ctx(vm), QS_EDEVICE, "device %s is not there: %s", wanted, why ? why : "none was found");
 }
 
-static qs_status unknown(qs_vm *vm, const char *wanted) {
+static qs_status unknown_type(qs_vm *vm, const char *wanted) {
     char list[128] = "";
     for (int i = 0; i < NKINDS; i++)
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", kinds[i]->kind);
@@ -50,7 +50,7 @@ bool qdevices_are_kinds(const char *list) {
     return false;
 }
 
-/* With a memory space of its own; host devices set HOST_MEMORY when they open. */
+/* Returns a device with a memory space of its own; host devices set HOST_MEMORY when they open. */
 static Device blank(Machine *m, const DeviceOps *ops, const DeviceWish *w, int memory) {
     return (Device){.ops = ops,
                     .ctx = &m->base,
@@ -72,7 +72,7 @@ static qs_status open_wish(qs_vm *vm, const DeviceWish *w, Device **out) {
     const DeviceOps *ops = kind_named(w->kind);
     char wanted[32];
     const char *why = NULL;
-    if (!ops) return unknown(vm, w->kind);
+    if (!ops) return unknown_type(vm, w->kind);
     if ((*out = find_open(m, ops, w->ordinal))) return QS_OK;
     snprintf(wanted, sizeof wanted, w->ordinal ? "%s:%d" : "%s", w->kind, w->ordinal);
     int n = ops->probe(&m->base, &why);
@@ -112,14 +112,14 @@ bool qdevices_next_target(const char **list, char name[TARGET_NAME]) {
     return true;
 }
 
-static void tell(qs_vm *vm, const char *device, const char *why) {
+static void report_device(qs_vm *vm, const char *device, const char *why) {
     char line[512];
     int n = snprintf(line, sizeof line, "kernels run on %s: %s\n", device, why);
     qvm_diagnostic(vm, line, n < (int)sizeof line ? (size_t)n : sizeof line - 1);
 }
 
 /* -- opening ------------------------------------------------------------------------------------------------------- */
-/* The processor is the first device, whatever runs kernels: numbers of devices mean the same everywhere. */
+/* Opens the processor as the first device, whichever device runs kernels, so that device numbers are stable. */
 static qs_status open_processor(qs_vm *vm, const DeviceWishes *w) {
     DeviceWish cpu = {.kind = "cpu"};
     const DeviceWish *wish = &cpu;
@@ -135,7 +135,7 @@ static DeviceWish wish_for(const DeviceOps *ops, int ordinal) {
     return w;
 }
 
-/* The devices of the kind that are GPUs, all or the first; what keeps others away is added to `why`.  How many. */
+/* Opens the GPUs of one type, all or the first, and appends the reasons for failures to `why`; returns their number. */
 static int open_gpus_of(qs_vm *vm, const DeviceOps *ops, bool all, Text *why) {
     Machine *m = qvm(vm);
     const char *none = NULL;
@@ -157,7 +157,7 @@ static int open_gpus_of(qs_vm *vm, const DeviceOps *ops, bool all, Text *why) {
     return opened;
 }
 
-/* GPUs, all or the first.  OpenCL would offer those of CUDA and HIP again. */
+/* Opens the GPUs, all or the first.  OpenCL is used last, because it would list CUDA and HIP devices again. */
 static int open_gpus(qs_vm *vm, bool all, Text *why) {
     static const DeviceOps *const gpus[] = {&qdev_cuda_ops, &qdev_hip_ops, &qdev_opencl_ops};
     int n = 0;
@@ -190,7 +190,7 @@ static qs_status open_any(qs_vm *vm, const DeviceWish *w, Device **out) {
 static qs_status open_listed(qs_vm *vm, const DeviceWishes *w) {
     Machine *m = qvm(vm);
     for (int i = 0; i < w->n; i++)
-        if (strcmp(w->at[i].kind, "gpu") != 0 && !kind_named(w->at[i].kind)) return unknown(vm, w->at[i].kind);
+        if (strcmp(w->at[i].kind, "gpu") != 0 && !kind_named(w->at[i].kind)) return unknown_type(vm, w->at[i].kind);
     TRY(open_processor(vm, w));
     for (int i = 0; i < w->n; i++) {
         Device *d;
@@ -200,17 +200,17 @@ static qs_status open_listed(qs_vm *vm, const DeviceWishes *w) {
     return QS_OK;
 }
 
-/* The processor with every GPU; that there is none is said. */
+/* Opens the processor and every GPU; reports if there is no GPU. */
 static qs_status open_present(qs_vm *vm) {
     Text why;
     TRY(open_processor(vm, &(DeviceWishes){.n = 0}));
     qtext_init(&why, qvm_ctx(vm));
-    if (!open_gpus(vm, true, &why)) tell(vm, qvm(vm)->devices[0].ops->kind, why.s);
+    if (!open_gpus(vm, true, &why)) report_device(vm, qvm(vm)->devices[0].ops->kind, why.s);
     qtext_free(&why);
     return QS_OK;
 }
 
-/* The first kind that opens; that it is not the first of all is said. */
+/* Opens the first device type that works; reports if that is not the preferred one. */
 static qs_status open_default(qs_vm *vm) {
     Ctx *c = qvm_ctx(vm);
     char why[QERR_TEXT] = "";
@@ -218,7 +218,7 @@ static qs_status open_default(qs_vm *vm) {
         DeviceWish w = wish_for(kinds[i], 0);
         Device *d;
         if (open_wish(vm, &w, &d) == QS_OK) {
-            if (i > 0) tell(vm, kinds[i]->kind, why);
+            if (i > 0) report_device(vm, kinds[i]->kind, why);
             return QS_OK;
         }
         if (!*why) memcpy(why, c->err.text, sizeof why);
@@ -232,7 +232,7 @@ static qs_status open_wishes(qs_vm *vm, const DeviceWishes *w) {
     TRY(w->n ? open_listed(vm, w) : w->automatic ? open_present(vm) : open_default(vm));
     if (!m->device) m->device = &m->devices[0];
     m->automatic = w->automatic && m->ndevices > 1;
-    /* Where other devices compute, the limit is theirs, and the host takes what has no room there. */
+    /* if other devices compute, the limit applies to them, and the host takes the arrays that do not fit there */
     if (m->device->memory == HOST_MEMORY && !m->automatic) qpool_set_limit(&m->base, m->device->limit);
     return QS_OK;
 }
@@ -318,7 +318,7 @@ qs_status qdevices_sync(qs_vm *vm, int index) {
 }
 
 /* -- listing ------------------------------------------------------------------------------------------------------- */
-static void describe(qs_vm *vm, const DeviceOps *ops, int ordinal, Text *t) {
+static void list_device(qs_vm *vm, const DeviceOps *ops, int ordinal, Text *t) {
     const Device *current = qvm(vm)->device;
     DeviceWish w = wish_for(ops, ordinal);
     Device d = blank(qvm(vm), ops, &w, 1);
@@ -332,16 +332,17 @@ static void describe(qs_vm *vm, const DeviceOps *ops, int ordinal, Text *t) {
 }
 
 void qdevices_list(qs_vm *vm, Text *t) {
-    qs_device_count(vm); /* opens the one that runs kernels */
+    qs_device_count(vm); /* opens the device that runs kernels */
     for (int i = 0; i < NKINDS; i++) {
         const char *why = NULL;
         int n = kinds[i]->probe(qvm_ctx(vm), &why);
-        for (int k = 0; k < n; k++) describe(vm, kinds[i], k, t);
+        for (int k = 0; k < n; k++) list_device(vm, kinds[i], k, t);
         if (n <= 0) qtext_printf(t, "  %s  not here: %s\n", kinds[i]->kind, why ? why : "none was found");
     }
 }
 
-/* 256 positions, the last axis first because memory is contiguous along it; no axis longer than the domain needs. */
+/* Uses 256 positions, last axis first because memory is contiguous along it; no axis is longer than the domain needs.
+ * */
 void qdevices_block(const Device *d, int rank, const int64_t *domain, int32_t *block) {
     int32_t left = d->max_block < 256 ? d->max_block : 256;
     for (int i = rank - 1; i >= 0; i--) {

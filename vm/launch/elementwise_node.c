@@ -1,10 +1,10 @@
-/* elementwise_node.c -- operators and functions of elements on the tape: each is a launch of the code that its row is.
+/* elementwise_node.c -- records elementwise operators and functions on the tape as launches of their op's code.
  *
- * The host has computed the result with its own loops (vm/array), which are made of the same rows.  What is recorded is
- * the row as a form, as an expression of one operation, so that its derivative is that of the row in elem.def and
- * nowhere else.  Gradients of numbers and of few elements are computed by the evaluator.
+ * The host computes the result with its own loops (vm/array), which are generated from the same table.  The op is
+ * recorded as a specialization, an expression of one operation, so that elem.def is the only source of its
+ * derivative.  The evaluator computes gradients of numbers and of few elements.
  *
- * Where a GPU has the arrays and the host does not, the row computes the result as well: there. */
+ * If a GPU has the arrays and the host does not, the op's code also computes the result, on the GPU. */
 #include "vm/launch/record.h"
 
 #include "lang/kernel/lower/fusion/fuse.h"
@@ -22,15 +22,15 @@ typedef struct {
 
 typedef struct {
     Run run;
-    const qs_value *args; /* with their traces */
+    const qs_value *args; /* arguments with their traces */
     int n;
     qs_value result;
     FuseRow key;
     int64_t dims[QS_MAX_RANK];
-    bool number; /* the result is one */
+    bool number; /* the result is a number */
 } Row;
 
-/* -- forms --------------------------------------------------------------------------------------------------------- */
+/* -- specializations ----------------------------------------------------------------------------------------------- */
 static bool same_types(const FuseRow *a, const FuseRow *b) {
     for (int i = 0; i < FUSE_ROW_ARGS; i++)
         if (a->types[i].array != b->types[i].array || a->types[i].dtype != b->types[i].dtype ||
@@ -44,7 +44,7 @@ static bool is_same(const FuseRow *a, const FuseRow *b) {
            a->rank == b->rank && same_types(a, b) && a->known == b->known && a->exponent == b->exponent;
 }
 
-static qs_status make(qs_vm *vm, SpecializationList *list, const FuseRow *key, RowForm **out) {
+static qs_status make_op(qs_vm *vm, SpecializationList *list, const FuseRow *key, RowForm **out) {
     FuseKernel k;
     RowForm *f = *out = qspec_new(vm, list, sizeof *f, "");
     f->row = *key;
@@ -55,13 +55,13 @@ static qs_status make(qs_vm *vm, SpecializationList *list, const FuseRow *key, R
     return qspec_set(&f->base, 0, k.func), QS_OK;
 }
 
-static qs_status find(qs_vm *vm, const FuseRow *key, RowForm **out) {
+static qs_status find_op(qs_vm *vm, const FuseRow *key, RowForm **out) {
     Launches *l = qlaunch_state(vm);
     if (!l->rows) l->rows = qmem_alloc(qvm_ctx(vm), EL__COUNT * sizeof *l->rows);
     SpecializationList *list = &l->rows[key->elem];
     for (Specialization *f = list->first; f; f = f->next)
         if (is_same(&((RowForm *)f)->row, key)) return *out = (RowForm *)f, QS_OK;
-    return make(vm, list, key, out);
+    return make_op(vm, list, key, out);
 }
 
 void qelementwise_close(qs_vm *vm) {
@@ -102,7 +102,7 @@ static void set_shape(Row *w) {
 }
 
 /* -- binding ------------------------------------------------------------------------------------------------------- */
-/* A vec is one row; extents of 1, and those that are missing at the end, stretch. */
+/* A vec is one row; extents of 1, and missing trailing ones, are broadcast. */
 static void bind_array(Row *w, int at, Array *a) {
     int64_t have[QS_MAX_RANK];
     DevArg *arg = qbind_array(&w->run.bound, at, a, QS_READ);
@@ -134,7 +134,7 @@ static void bind_result(Row *w, int at) {
     for (int d = arg->rank - 1; d >= 0; d--) arg->dims[d] = w->dims[d], arg->strides[d] = step, step *= w->dims[d];
 }
 
-/* Gives the parameter of the result. */
+/* Binds all parameters; returns the index of the result's parameter. */
 static int bind_all(Row *w) {
     int at = 0;
     w->run.bound.nlocked = 0;
@@ -146,13 +146,13 @@ static int bind_all(Row *w) {
     return bind_result(w, at), at;
 }
 
-/* -- the record ---------------------------------------------------------------------------------------------------- */
-static qs_status record(Row *w, qs_value *result) {
+/* -- recording ----------------------------------------------------------------------------------------------------- */
+static qs_status record_op(Row *w, qs_value *result) {
     Run *r = &w->run;
     RowForm *form;
     set_types(w);
     set_shape(w);
-    TRY(find(r->vm, &w->key, &form));
+    TRY(find_op(r->vm, &w->key, &form));
     r->form = &form->base, r->which = 0, r->device = NULL, r->chosen = r->optional = true;
     r->unrecorded = false;
     r->launch = (Launch){.rank = w->key.rank, .any_block = true};
@@ -170,12 +170,12 @@ static qs_status record(Row *w, qs_value *result) {
 }
 
 qs_status qelementwise_record(qs_vm *vm, Elem e, int n, const qs_value *args, qs_value *result) {
-    Row w; /* too large to be cleared */
+    Row w; /* not initialized, because it is large */
     if (!qtape_is_on(vm) || !qtape_any(vm, n, args) || !qtape_is_smooth(*result)) return QS_OK;
     w.run.vm = vm, w.args = args, w.n = n, w.result = *result, w.number = result->kind != QS_ARRAY;
     memset(&w.key, 0, sizeof w.key);
     w.key.elem = e;
-    return record(&w, result);
+    return record_op(&w, result);
 }
 
 qs_status qelementwise_apply(qs_vm *vm, Elem e, int n, const qs_value *args, qs_value *out) {
@@ -191,10 +191,10 @@ qs_status qelementwise_apply(qs_vm *vm, Elem e, int n, const qs_value *args, qs_
 /* -- on the device that has the arrays ----------------------------------------------------------------------------- */
 static qs_status bind_row(Run *r) { return bind_all((Row *)r), QS_OK; }
 
-/* Whether elements of this type are what the device's arithmetic makes of them, too: narrow integers saturate. */
+/* Does device arithmetic give the same elements?  Not for narrow integers, which saturate on the host. */
 static bool suits(qs_dtype d) { return d == QS_B1 || (d >= QS_I32 && !qdtype_is_short(d)); }
 
-/* Powers with a number that the host has loops for. */
+/* Compiles in a constant exponent that the host has special loops for. */
 static void set_exponent(FuseRow *k, const RowCall *c) {
     double n = c->elem == EL_pow && qval_is_number(c->args[1]) ? qval_number(c->args[1]) : NAN;
     k->known = n == 0.5 || kelem_is_chain(n);
@@ -204,8 +204,8 @@ static void set_exponent(FuseRow *k, const RowCall *c) {
 static qs_status launch_row(Row *w, Device *d) {
     Run *r = &w->run;
     RowForm *form;
-    qs_status s = find(r->vm, &w->key, &form);
-    if (s == QS_ETYPE) return qvm_ctx(r->vm)->err.status = QS_EDEVICE; /* no code is made of it */
+    qs_status s = find_op(r->vm, &w->key, &form);
+    if (s == QS_ETYPE) return qvm_ctx(r->vm)->err.status = QS_EDEVICE; /* no code exists for it */
     if (s != QS_OK) return s;
     r->form = &form->base, r->which = 0, r->late = false, r->unrecorded = true;
     r->device = d, r->bind = bind_row, r->fit = NULL;
@@ -216,7 +216,7 @@ static qs_status launch_row(Row *w, Device *d) {
     return qlaunch_here(r);
 }
 
-/* A part of the elements may have their new values then, which the host would take for the old ones. */
+/* Some elements of an operand may have been overwritten, so the host cannot repeat the operation. */
 static bool is_operand(const RowCall *c) {
     for (int i = 0; i < c->n; i++)
         if (c->args[i].kind == QS_ARRAY && qval_array(c->args[i])->buf == c->into->buf) return true;
@@ -244,7 +244,7 @@ qs_status qelementwise_on_device(qs_vm *vm, const RowCall *c, bool *done) {
 }
 
 /* -- few elements -------------------------------------------------------------------------------------------------- */
-/* Steps below which code is not compiled for a row, and of a launch below which the evaluator is as fast. */
+/* Steps below which code is not compiled for an op; steps of a launch below which the evaluator is as fast. */
 static const double worth_compiling = 1e6, worth_launching = 4096;
 
 bool qelementwise_is_small(Run *r) {

@@ -1,9 +1,8 @@
-/* fused_backward.c -- adjoints that are not stored.
+/* fused_backward.c -- runs two backward passes in one launch, without storing the adjoint between them.
  *
- * An adjoint that is read by one way back alone, at the position where it would be stored, is not: the launch below
- * computes it by the code of the one above (lang/kernel/autodiff/producer_fusion.c), of which it binds the arguments
- * beside its
- * own. */
+ * An adjoint that one backward pass produces ("above") may be read by one other pass ("below") only, at the position
+ * where it would be stored.  Then the code of the pass below computes it with the code of the pass above
+ * (lang/kernel/autodiff/producer_fusion.c), and one launch binds the arguments of both. */
 #include "vm/launch/gradient.h"
 
 #include "lang/kernel/ir/kir.h"
@@ -13,7 +12,7 @@
 typedef struct {
     const Recorded *rec;
     int param, adjoint;
-} Side; /* of the adjoint: above it is given, below read */
+} Side; /* one side of the adjoint: the pass above produces it, the pass below reads it */
 
 static Side side_above(const DeferredAdjoint *l) {
     const Recorded *rec = l->node->data;
@@ -22,7 +21,8 @@ static Side side_above(const DeferredAdjoint *l) {
     return (Side){rec, i, i < rec->n ? rec->gradient->code.param[i].adjoint : -1};
 }
 
-/* What the array held before is nobody's: otherwise its adjoint goes on from there.  Adjoints of halves are rounded. */
+/* Finds the reading side.  The previous contents of the array must have no adjoint of their own, since the adjoint
+ * would continue there.  Adjoints of half-precision arrays are rounded when stored, so they are not fused. */
 static Side side_below(const GradNode *n, const DeferredAdjoint *l) {
     const Recorded *rec = n->data;
     const RecordedOut *out = &rec->out[l->of];
@@ -31,7 +31,7 @@ static Side side_below(const GradNode *n, const DeferredAdjoint *l) {
     return (Side){rec, out->param, ends ? rec->gradient->code.param[out->param].adjoint : -1};
 }
 
-/* One launch, over the positions of the first. */
+/* Is the gradient one launch over the positions of the original launch? */
 static bool is_plain(const Side *s) {
     const KGrad *k = &s->rec->gradient->code;
     const KGradPass *p = k->pass;
@@ -52,7 +52,8 @@ static bool is_given_whole(const Side *s) {
            qgradient_owns_all(s->rec, &s->rec->gradient->code.param[s->param], s->param);
 }
 
-/* Few elements are not worth the code; more positions than elements would compute some of them more than once. */
+/* Few elements are not worth compiling for.  With more positions than elements, some elements would be computed more
+ * than once. */
 static bool is_worth_joining(qs_vm *vm, const Side *above, const Side *below) {
     const RecordedParam *a = &above->rec->param[above->param], *b = &below->rec->param[below->param];
     bool same = a->rank == b->rank && !memcmp(a->extent, b->extent, (size_t)a->rank * sizeof *a->extent);
@@ -84,7 +85,7 @@ static qs_status make_joined(qs_vm *vm, GradientForm *g, const KFunc *of, int pa
     return QS_OK;
 }
 
-/* NULL: it cannot be done. */
+/* Finds or makes the fused code; NULL: fusing is impossible. */
 static qs_status joined_of(qs_vm *vm, GradientForm *g, GradientForm *given, const DeferredAdjoint *l, const Side *below,
                            JoinedForm **out) {
     Side above = side_above(l);
@@ -110,7 +111,7 @@ qs_status qfusedback_joins(qs_vm *vm, const GradNode *n, const DeferredAdjoint *
     return *yes = j != NULL, QS_OK;
 }
 
-/* Where code that adds to what is there already cannot join: stored, and read. */
+/* Runs the passes separately if the variant that adds to an existing adjoint cannot be fused. */
 static qs_status reverse_apart(qs_vm *vm, GradNode *n, const qs_value *dy, const DeferredAdjoint *l, qs_value *dx) {
     Ctx *c = qvm_ctx(vm);
     size_t given = (size_t)l->node->nin, room = (size_t)n->nout;

@@ -1,9 +1,9 @@
-/* fusion.c -- runs a fusible expression as one kernel: shapes, forms by element types, launch.
+/* fusion.c -- runs a fusible expression as one kernel: determines shapes, finds the specialization, launches it.
  *
- * A region is compiled for the element types of its leaves once it has worked enough for the compiler to pay: a cheap
- * expression on small arrays never leaves the loops of arith.c.  Those loops also serve where there is no code
- * generator, and what lang/kernel/lower/fusion/fuse.c declines; results agree, that is what the types are chosen for.
- * */
+ * A region is compiled for the element types of its leaves once it has done enough work to pay for the compilation.
+ * A cheap expression on small arrays always uses the loops of arith.c.  These loops are also used without a code
+ * generator, and for regions that lang/kernel/lower/fusion/fuse.c declines.  The types are chosen so that the results
+ * agree. */
 #include "vm/launch/jit_hooks.h"
 #include "vm/tape/tape.h"
 
@@ -17,16 +17,17 @@
 #include <math.h>
 #include <string.h>
 
-/* Operator evaluations after which a region is compiled: about the time that compiling takes.  A function takes that
- * of many operators. */
+/* Operator evaluations after which a region is compiled; they take about as long as compiling.  A call of a function
+ * counts as CALL operators. */
 static const double worth_compiling = 4e6;
 enum { CALL = 8 };
-enum { LEAVES = 16, CHUNKS = 64, CHUNK_LEAST = 16384, BLOCKS = 1024, PARTS = BLOCKS /* the larger of the two */ };
+/* Maximum number of partial results. */
+enum { LEAVES = 16, CHUNKS = 64, CHUNK_LEAST = 16384, BLOCKS = 1024, PARTS = BLOCKS };
 
-/* A reduction is cut into chunks for the cores of a processor; in groups thousands of positions work together. */
-enum { CHUNKED, GROUPED, ADDED /* a sum as a tape records it */ };
+/* Versions: a reduction is split into chunks for processor cores, or into groups of cooperating positions for GPUs. */
+enum { CHUNKED, GROUPED, ADDED /* the sum in the form in which a tape records it */ };
 
-typedef struct { /* the region for one combination of leaf types */
+typedef struct { /* the region, specialized for one combination of leaf types */
     Specialization base;
     bool flat;
     int rank;
@@ -46,24 +47,24 @@ typedef struct {
     const FuseRegion *region;
     FuseState *state;
     FuseForm *form;
-    qs_value at[LEAVES];  /* the leaves now, numbers without their traces */
+    qs_value at[LEAVES];  /* current values of the leaves, numbers without their traces */
     uint8_t same[LEAVES]; /* as in FuseLeafType */
-    bool recorded;        /* one of them is */
+    bool recorded;        /* a leaf is recorded by the tape */
     bool flat;
     int rank;
     int64_t dims[QS_MAX_RANK];
     size_t count;
-    int ndim;      /* of the result: the most that a leaf has */
-    int nargs;     /* parameters of the leaves */
-    int64_t chunk; /* of a reduction: elements of one, or positions of the launch */
-    Array *result; /* or partial results */
+    int ndim;      /* ndim of the result: the maximum over the leaves */
+    int nargs;     /* number of parameters of the leaves */
+    int64_t chunk; /* for a reduction: elements per chunk, or positions of the launch */
+    Array *result; /* the result, or the partial results of a reduction */
 } Now;
 
 /* -- the leaves ---------------------------------------------------------------------------------------------------- */
 static const Array *array_at(const Now *now, int i) { return now->at[i].kind == QS_ARRAY ? now->at[i].u.p : NULL; }
 
-/* Extents of an array seen with rank r: a vec is one row of a matrix. */
-static int64_t extent(const Array *a, int r, int d) {
+/* Returns an extent of an array viewed with rank r: a vec is one row of a matrix. */
+static int64_t extent_of(const Array *a, int r, int d) {
     int from = d - (r - a->rank);
     return from < 0 ? 1 : a->dims[from];
 }
@@ -72,7 +73,7 @@ static bool has_dims(const Array *a, int rank, const int64_t *dims) {
     return a->rank == rank && !memcmp(a->dims, dims, (size_t)rank * sizeof *dims);
 }
 
-/* The common shape; false: the shapes do not fit, and the operators give the error, for they know its sentence. */
+/* Finds the common shape; false: the shapes do not match, and the operators report the error. */
 static bool common_shape(Now *now) {
     const Array *first = NULL, *a;
     int n = now->region->nleaves;
@@ -92,18 +93,19 @@ static bool common_shape(Now *now) {
         now->dims[d] = 1;
         for (int i = 0; i < n; i++) {
             if (!(a = array_at(now, i))) continue;
-            int64_t x = extent(a, now->rank, d);
+            int64_t x = extent_of(a, now->rank, d);
             if (now->dims[d] == 1) now->dims[d] = x;
             else if (x != 1 && x != now->dims[d]) return false;
         }
-        now->count *= (size_t)now->dims[d]; /* the extents are of arrays that exist, one of each: cannot wrap by much */
+        /* the extents belong to existing arrays, so the product cannot overflow before this test */
+        now->count *= (size_t)now->dims[d];
         if (now->count > (size_t)1 << 46) return false;
     }
     return true;
 }
 
-/* All leaves are numbers or arrays, and no whole number is too large for an array of integers beside it: that is an
- * error, or changes the type, which is left to the operators. */
+/* Are all leaves numbers or arrays, and do integers fit the integer arrays beside them?  Otherwise the result is an
+ * error or has a different type, which is left to the operators. */
 static bool suits(const Now *now) {
     bool is_unsigned = false;
     for (int i = 0; i < now->region->nleaves; i++) {
@@ -118,21 +120,21 @@ static bool suits(const Now *now) {
     return true;
 }
 
-/* A condition of one element would choose a side, and not elements. */
+/* A condition with one element selects one side as a whole, not by element. */
 static bool no_single(const Now *now) {
     for (int i = 0; i < now->region->nleaves; i++)
         if (array_at(now, i) && array_at(now, i)->count == 1) return false;
     return true;
 }
 
-/* An array that is mentioned twice is read once; and its adjoint is one. */
+/* Finds an earlier leaf with the same array: it is read once, and has one adjoint. */
 static uint8_t same_before(const Now *now, int i) {
     for (int k = 0; k < i; k++)
         if (array_at(now, k) && array_at(now, k) == array_at(now, i)) return (uint8_t)(k + 1);
     return 0;
 }
 
-static bool look(Now *now) {
+static bool examine_leaves(Now *now) {
     const FuseRegion *r = now->region;
     if (r->nleaves > LEAVES) return false;
     now->recorded = false;
@@ -146,7 +148,7 @@ static bool look(Now *now) {
     return suits(now) && common_shape(now) && (!r->choice || no_single(now));
 }
 
-/* -- forms --------------------------------------------------------------------------------------------------------- */
+/* -- specializations ----------------------------------------------------------------------------------------------- */
 static FuseState *state_of(qs_vm *vm, const Frame *f, FuseRegion *r) {
     if (r->machine) return r->machine;
     FuseState *s = r->machine = qmem_alloc(qvm_ctx(vm), sizeof *s);
@@ -189,7 +191,7 @@ static FuseLeafType leaf_type(qs_value v) {
     return t;
 }
 
-static qs_status build(const Now *now, int which) {
+static qs_status build_version(const Now *now, int which) {
     FuseState *s = now->state;
     FuseForm *v = now->form;
     FuseLeafType types[LEAVES];
@@ -209,12 +211,12 @@ static qs_status make_form(Now *now) {
     qmem_free(qvm_ctx(vm), e, sizeof *e);
     v->flat = now->flat, v->rank = now->rank;
     memcpy(v->same, now->same, sizeof v->same);
-    TRY(build(now, CHUNKED));
+    TRY(build_version(now, CHUNKED));
     Where at = {now->state->expr.src, now->state->expr.root->pos};
     if (v->kernel[CHUNKED].func) qreport_explain(vm, at, "expression: one kernel of %d operations", now->region->nops);
     else qreport_explain(vm, at, "expression: operator by operator, for one of them is not compiled for these types");
     if (!v->kernel[CHUNKED].func || !qvm(vm)->config.compile_for || now->state->expr.kind == FUSE_MAP) return QS_OK;
-    TRY(build(now, GROUPED)); /* for the cache: what a GPU would run, whose code of a reduction is another one */
+    TRY(build_version(now, GROUPED)); /* ahead of time: GPUs run reductions with different code */
     return v->kernel[GROUPED].func ? qdevprog_compile_ahead(vm, v->kernel[GROUPED].func) : QS_OK;
 }
 
@@ -231,7 +233,7 @@ static int bind_leaf_number(Binding *b, int i, qs_value v) {
     return 1;
 }
 
-/* An array over the domain; stretched dimensions have stride 0. */
+/* Binds an array with the extents of the domain; broadcast dimensions have stride 0. */
 static void bind_leaf(Now *now, int i, Array *a) {
     DevArg *arg = qbind_array(&now->run.bound, i, a, QS_READ);
     arg->rank = now->flat ? 1 : now->rank;
@@ -254,7 +256,7 @@ static void bind_result(Now *now, int i, int64_t first) {
     if (first) arg->dims[0] = first;
 }
 
-static qs_status bind(Run *run) {
+static qs_status bind_params(Run *run) {
     Now *now = (Now *)run;
     int n = 0;
     for (int i = 0; i < now->region->nleaves; i++) {
@@ -269,13 +271,13 @@ static qs_status bind(Run *run) {
     return QS_OK;
 }
 
-/* How the elements are shared out among the positions of the launch.  Gives how many partial results they make. */
+/* Distributes the elements to the positions of the launch; returns the number of partial results. */
 static int64_t share_out(Now *now) {
     int64_t n = (int64_t)now->count, nparts;
     Launch *l = &now->run.launch;
     l->rank = 1, l->any_block = false, l->block[0] = now->run.which == GROUPED ? FUSE_GROUP : 1;
     if (now->run.which == GROUPED) {
-        nparts = (n - 1) / (8 * FUSE_GROUP) + 1; /* eight elements for a position before there is another block */
+        nparts = (n - 1) / (8 * FUSE_GROUP) + 1; /* another block is added for each eight elements per position */
         if (nparts > BLOCKS) nparts = BLOCKS;
         l->domain[0] = now->chunk = nparts * FUSE_GROUP;
         return nparts;
@@ -288,10 +290,10 @@ static qs_status fit_reduction(Run *run) {
     Now *now = (Now *)run;
     qs_vm *vm = run->vm;
     run->which = run->device->wide ? GROUPED : CHUNKED;
-    if (!now->form->kernel[run->which].func) TRY(build(now, run->which));
+    if (!now->form->kernel[run->which].func) TRY(build_version(now, run->which));
     if (!qlaunch_func(run)) return qerr_set(qvm_ctx(vm), QS_EDEVICE, "its blocks cannot be merged there");
     int64_t nparts = share_out(now);
-    if (now->result) qarr_release(vm, now->result), now->result = NULL; /* of an attempt before */
+    if (now->result) qarr_release(vm, now->result), now->result = NULL; /* from a previous attempt */
     TRY(qarr_new(vm, now->form->kernel[run->which].dtype, 1, &nparts, false, &now->result));
     for (int i = now->nargs; i < now->nargs + 2; i++) run->bound.origin[i] = (Origin){qs_nil(), 0};
     qbind_number(&run->bound, now->nargs, (uint64_t)now->chunk, 8);
@@ -301,7 +303,7 @@ static qs_status fit_reduction(Run *run) {
 }
 
 /* -- results ------------------------------------------------------------------------------------------------------- */
-/* An array that nobody else refers to, so that its memory may be used for the result. */
+/* Is the array referenced only once, so that its memory can be reused for the result? */
 static bool ours(const Array *a, qs_dtype d) {
     return a->dtype == d && a->hdr.refs == 1 && a->hdr.flags == 0 && a->contiguous && a->buf->home < 0 &&
            !qbuf_shared(a->buf);
@@ -309,11 +311,11 @@ static bool ours(const Array *a, qs_dtype d) {
 
 static Array *own(Array *a) { return a->hdr.refs++, a; }
 
-/* Where the result may lie: in an operand that goes with the expression, because each position reads its own element
- * before it writes it, or in what the variable that gets the result held until now.  NULL: nowhere. */
+/* Returns an array whose memory can hold the result: an operand that is released after the expression, because each
+ * position reads its element before it writes it, or the old value of the result variable.  NULL: none. */
 static Array *spare(const Now *now) {
     const FuseRegion *r = now->region;
-    if (now->recorded) return NULL; /* what it held may be wanted again */
+    if (now->recorded) return NULL; /* its contents may be needed by the gradient */
     qs_value old = now->f->base[r->dst];
     qs_dtype d = now->form->kernel[CHUNKED].dtype;
     for (int i = 0; now->flat && i < r->nleaves; i++) {
@@ -322,7 +324,7 @@ static Array *spare(const Now *now) {
     }
     if (old.kind != QS_ARRAY || !ours(qval_array(old), d)) return NULL;
     for (int i = 0; i < r->nleaves; i++)
-        if (r->regs[i] == r->dst) return NULL; /* is read in another order */
+        if (r->regs[i] == r->dst) return NULL; /* it is a leaf, and is read in a different order */
     return has_dims(qval_array(old), now->rank, now->dims) ? own(qval_array(old)) : NULL;
 }
 
@@ -337,11 +339,11 @@ static qs_status begin_map(Now *now) {
     return qarr_keep(now->result, now->ndim), QS_OK;
 }
 
-static double merge(FuseKind kind, double a, double b) {
+static double merge_two(FuseKind kind, double a, double b) {
     return kind == FUSE_MIN ? ksem_MIN_F64(a, b) : kind == FUSE_MAX ? ksem_MAX_F64(a, b) : a + b;
 }
 
-/* The partial results, merged pairwise so that the error of a sum stays that of its blocks. */
+/* Merges the partial results pairwise, so that the rounding error of a sum is that of its blocks. */
 static qs_status merge_parts(const Now *now, qs_value *out) {
     const FuseKernel *k = &now->form->kernel[now->run.which];
     FuseKind kind = now->state->expr.kind;
@@ -357,23 +359,23 @@ static qs_status merge_parts(const Now *now, qs_value *out) {
     double x[PARTS];
     for (size_t i = 0; i < count; i++) x[i] = qdtype_get(k->dtype, (const char *)p + i * qdtype_size(k->dtype));
     for (size_t n = count; n > 1; n = (n + 1) / 2)
-        for (size_t i = 0; i < n / 2; i++) x[i] = merge(kind, x[i], x[n - 1 - i]);
+        for (size_t i = 0; i < n / 2; i++) x[i] = merge_two(kind, x[i], x[n - 1 - i]);
     *out = qs_num(kind == FUSE_MEAN ? x[0] / (double)now->count : x[0]);
     return QS_OK;
 }
 
 /* -- derivatives --------------------------------------------------------------------------------------------------- */
-/* Partial results are no result of the program.  What is recorded of a sum is that each position adds its element,
- * which has the same derivative; it is never run. */
+/* Records a sum.  Partial results are not script values, so the recorded code adds each element at its position.  It
+ * has the same derivative and never runs. */
 static qs_status record_sum(Now *now, qs_value *result) {
     Run *r = &now->run;
     bool mean = now->state->expr.kind == FUSE_MEAN;
-    if (!now->form->kernel[ADDED].func) TRY(build(now, ADDED));
-    if (!now->form->kernel[ADDED].func) return QS_OK; /* of whole numbers */
+    if (!now->form->kernel[ADDED].func) TRY(build_version(now, ADDED));
+    if (!now->form->kernel[ADDED].func) return QS_OK; /* a sum of integers */
     qs_value sum = qs_num(mean ? qval_number(*result) * (double)now->count : qval_number(*result));
     r->which = ADDED, r->bound.nlocked = 0, r->unrecorded = false;
     r->launch = (Launch){.rank = 1, .domain = {(int64_t)now->count}, .block = {1}, .any_block = true};
-    TRY(bind(r));
+    TRY(bind_params(r));
     DevArg *arg = &r->bound.arg[now->nargs];
     r->bound.array[now->nargs] = NULL;
     *arg = (DevArg){.is_array = true, .rank = 1, .dims = {1}, .strides = {1}};
@@ -385,15 +387,15 @@ static qs_status record_sum(Now *now, qs_value *result) {
 }
 
 /* -- the decision -------------------------------------------------------------------------------------------------- */
-/* A failure to make or load code leaves the expression to the operators; an interrupt counts, and what a launch before
- * has left to be told. */
+/* Leaves the expression to the operators after a compilation or load error, but not after interrupts and async errors.
+ * */
 static qs_status give_up(qs_vm *vm) {
     const ErrorState *e = &qvm_ctx(vm)->err;
     if (e->status == QS_EINTERRUPT || e->late) return e->status;
     return qerr_clear(qvm_ctx(vm)), QS_OK;
 }
 
-/* Would the operators have to fetch an array from the device first? */
+/* Would the operators have to copy an array back from the device first? */
 static bool is_away(const Now *now) {
     for (int i = 0; i < now->region->nleaves; i++)
         if (array_at(now, i) && qbuf_is_away(array_at(now, i)->buf)) return true;
@@ -402,23 +404,24 @@ static bool is_away(const Now *now) {
 
 static bool at_once(qs_vm *vm) { return qvm(vm)->fuse_least <= 1; }
 
-/* The code of a compiled program is there, and comes from a run in which every expression was compiled: kernels of
- * operators, and of their derivatives, are there only for what was left to operators in that run. */
+/* A compiled program contains code from a run in which every expression was compiled.  It has kernels for single
+ * operators and their derivatives only if that run left the expression to the operators. */
 static bool pays(const Now *now) {
     qs_vm *vm = now->run.vm;
     bool made = qvm(vm)->config.compile_for || qprebuilt_is_program(vm);
     return made || now->state->work >= worth_compiling || at_once(vm) || is_away(now);
 }
 
-/* The form for the leaves as they are now; now->form NULL: not worth it, or declined. */
-static qs_status prepare(Now *now) {
+/* Finds or makes the specialization for the current leaves; now->form NULL: not worthwhile, or declined. */
+static qs_status prepare_form(Now *now) {
     FuseState *s = now->state;
     Device *d;
     now->form = NULL;
     s->work += (double)now->count * s->nops * (now->recorded ? 4 : 1);
     if (!s->forms.n && !pays(now)) return QS_OK;
     TRY(qdevices_current(now->run.vm, &d));
-    if (d->ops->code == CODE_KIR && !at_once(now->run.vm)) return QS_OK; /* the evaluator is slower than the loops */
+    /* the evaluator is slower than the operators' loops */
+    if (d->ops->code == CODE_KIR && !at_once(now->run.vm)) return QS_OK;
     now->form = find_form(now);
     if (!now->form && !pays(now)) return QS_OK;
     if (!now->form) TRY(make_form(now));
@@ -426,27 +429,26 @@ static qs_status prepare(Now *now) {
     return QS_OK;
 }
 
-static qs_status run(Now *now) {
+static qs_status run_form(Now *now) {
     Run *r = &now->run;
     bool map = now->state->expr.kind == FUSE_MAP;
     r->form = &now->form->base, r->which = CHUNKED, r->optional = true, r->device = NULL, r->chosen = false;
-    r->bind = bind, r->fit = map ? NULL : fit_reduction, r->unrecorded = !map, r->late = false;
+    r->bind = bind_params, r->fit = map ? NULL : fit_reduction, r->unrecorded = !map, r->late = false;
     r->positions = (double)now->count, r->steps = r->positions * now->state->nops;
     return qlaunch_run(r);
 }
 
-/* The memory of the variable that would have got the result holds a part of it: it has no value rather than half of
- * one. */
+/* After an interrupt, the memory of the result variable may be partly overwritten: the variable is cleared. */
 static void forget_half(Now *now) {
     qs_value *dst = &now->f->base[now->region->dst];
     bool written = now->result && dst->kind == QS_ARRAY && qval_array(*dst) == now->result;
     if (written && now->run.launched) qinterp_clear(now->run.vm, dst);
 }
 
-/* Code that cannot be had is not asked for again. */
-static qs_status failed(Now *now, qs_status s) {
+/* Handles a failed launch; code that the device refused is not requested again. */
+static qs_status handle_failure(Now *now, qs_status s) {
     if (s == QS_EINTERRUPT || now->run.launched) return s;
-    if (!now->run.loaded && s == QS_EDEVICE) now->form->kernel[CHUNKED].func = NULL; /* it never can */
+    if (!now->run.loaded && s == QS_EDEVICE) now->form->kernel[CHUNKED].func = NULL; /* permanent failure */
     return give_up(now->run.vm);
 }
 
@@ -455,21 +457,22 @@ qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
     qs_value result;
     *done = false;
     now.run.vm = vm, now.f = f, now.region = r, now.result = NULL;
-    if (!look(&now) || now.count < qvm(vm)->fuse_least) return QS_OK;
+    if (!examine_leaves(&now) || now.count < qvm(vm)->fuse_least) return QS_OK;
     now.state = state_of(vm, f, r);
     bool extreme = now.state->expr.kind == FUSE_MIN || now.state->expr.kind == FUSE_MAX;
-    if (now.recorded && extreme) return QS_OK; /* which element it is, the built-in has a rule for */
-    if (prepare(&now) != QS_OK) return give_up(vm);
+    /* the built-in function has a derivative rule that finds the selected element */
+    if (now.recorded && extreme) return QS_OK;
+    if (prepare_form(&now) != QS_OK) return give_up(vm);
     if (!now.form) return QS_OK;
     if (now.state->expr.kind == FUSE_MAP) TRY(begin_map(&now));
-    qs_status s = run(&now);
+    qs_status s = run_form(&now);
     if (s == QS_OK && now.state->expr.kind != FUSE_MAP) {
         s = merge_parts(&now, &result);
         if (s == QS_OK && now.recorded) s = record_sum(&now, &result);
     } else if (s == QS_OK) {
         s = qrecord_end(&now.run, 0, NULL);
         if (s == QS_OK) result = qarr_value(now.result), now.result = NULL;
-    } else s = failed(&now, s);
+    } else s = handle_failure(&now, s);
     if (s == QS_EINTERRUPT) forget_half(&now);
     if (now.result) qarr_release(vm, now.result);
     if (s != QS_OK || !now.run.launched) return s;
@@ -484,7 +487,7 @@ qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
 qs_status qfuse_at(qs_vm *vm, Frame *f, uint32_t pc, bool *done) {
     Chunk *c = &f->proto->chunk;
     *done = false;
-    for (uint32_t i = 0; i < c->nfuses && !*done; i++) /* the sides of ?: are regions in one */
+    for (uint32_t i = 0; i < c->nfuses && !*done; i++) /* the branches of ?: are regions inside a region */
         if (pc >= c->fuses[i].start && pc < c->fuses[i].end) TRY(qfuse_region(vm, f, &c->fuses[i], done));
     return QS_OK;
 }

@@ -1,11 +1,10 @@
-/* gradient.c -- how a launch is differentiated: by another launch.
+/* gradient.c -- differentiates a launch by another launch.
  *
- *     adjoints of what it has written ──► code of the gradient (lang/kernel/autodiff), once for a form and what is
- * active
- *     contents that were kept        ──► one launch, on the device of the first ──► adjoints of what entered
+ *     adjoints of the written arrays ──► gradient code (lang/kernel/autodiff), made once per specialization and key
+ *     saved contents                 ──► one launch, on the device of the original ──► adjoints of the inputs
  *
- * The launch of a gradient is one like any other: it is recorded where its arrays are, so its own gradient is taken the
- * same way, and so on. */
+ * The launch of a gradient is an ordinary one: it is recorded if its arrays are recorded, so its own gradient is
+ * taken the same way, and so on for higher derivatives. */
 #include "vm/launch/gradient.h"
 
 #include "lang/kernel/ir/kir.h"
@@ -13,8 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-/* -- forms --------------------------------------------------------------------------------------------------------- */
-static GradientForm *find(Specialization *of, int which, const GradientOf *key, size_t n) {
+/* -- gradient code ------------------------------------------------------------------------------------------------- */
+static GradientForm *find_gradient(Specialization *of, int which, const GradientOf *key, size_t n) {
     for (Specialization *f = of->gradients.first; f; f = f->next) {
         GradientForm *g = (GradientForm *)f;
         if (g->which == which && g->key.forward == key->forward && !memcmp(g->key.active, key->active, n) &&
@@ -40,8 +39,9 @@ static qs_status make_passes(qs_vm *vm, Specialization *of, GradientForm *g) {
     return QS_OK;
 }
 
-/* A refusal is told when a derivative is asked for: until then nobody knows that it will be. */
-static qs_status make(qs_vm *vm, Specialization *of, int which, const GradientOf *key, GradientForm *g) {
+/* Makes the gradient code.  A refusal is stored and reported only when a derivative is requested, since most recorded
+ * launches may never need one. */
+static qs_status make_gradient(qs_vm *vm, Specialization *of, int which, const GradientOf *key, GradientForm *g) {
     Ctx *c = qvm_ctx(vm);
     const KFunc *f = of->version[which].func;
     g->base.of = of, g->which = which;
@@ -56,9 +56,9 @@ static qs_status make(qs_vm *vm, Specialization *of, int which, const GradientOf
 }
 
 qs_status qgradient_form(qs_vm *vm, Specialization *of, int which, const GradientOf *key, GradientForm **out) {
-    if ((*out = find(of, which, key, (size_t)of->version[which].func->nparams))) return QS_OK;
+    if ((*out = find_gradient(of, which, key, (size_t)of->version[which].func->nparams))) return QS_OK;
     *out = qspec_new(vm, &of->gradients, sizeof **out, of->noun);
-    qs_status s = make(vm, of, which, key, *out);
+    qs_status s = make_gradient(vm, of, which, key, *out);
     if (s != QS_OK) qspec_drop_first(vm, &of->gradients);
     return s;
 }
@@ -73,7 +73,7 @@ static DevArg *bind_array(Gradient *g, int i, Array *a, int rank, const int64_t 
     return arg;
 }
 
-/* As it was bound; what was copied since is packed. */
+/* Binds the contents with the original strides; copies are dense. */
 static void bind_contents(Gradient *g, int i) {
     const RecordedParam *p = &g->rec->param[i];
     DevArg *arg = bind_array(g, i, g->contents[i], p->rank, p->extent);
@@ -115,21 +115,21 @@ static void bind_all(Gradient *g) {
     for (int i = 0; i < g->code->nextra; i++) bind_extra(g, i);
 }
 
-static qs_status bind(Run *run) {
+static qs_status bind_gradient(Run *run) {
     Gradient *g = (Gradient *)run;
     bind_all(g);
     if (g->above) bind_all(g->above);
     return QS_OK;
 }
 
-/* -- adjoints of what was written ---------------------------------------------------------------------------------- */
+/* -- adjoints of written arrays ------------------------------------------------------------------------------------ */
 qs_status qgradient_zeros(qs_vm *vm, const NodeShape *s, bool covered, Array **out) {
     TRY(qarr_new(vm, s->dtype, s->rank, s->dims, !covered, out));
     if (covered) qbuf_unset((*out)->buf);
     return qarr_keep(*out, s->ndim), QS_OK;
 }
 
-/* Numbers that the program took out of an array of results. */
+/* Builds the adjoint of a result array from the adjoints of the numbers that were taken out of it. */
 static qs_status put_numbers(Gradient *g, int param, const qs_value *dy) {
     const Recorded *rec = g->rec;
     int64_t *element = qmem_alloc(qvm_ctx(g->run.vm), qmem_size((size_t)rec->nout, sizeof *element, 0));
@@ -144,7 +144,8 @@ static qs_status put_numbers(Gradient *g, int param, const qs_value *dy) {
     return s;
 }
 
-/* Nobody else refers to it, and the sweep lets it go afterwards (vm/tape/backward.c): it is changed where it lies. */
+/* Nothing else refers to v, and the backward pass drops it afterwards (vm/tape/backward.c): it can be changed in place.
+ * */
 static bool is_spare(qs_value v, const NodeShape *s) {
     const Array *a = v.kind == QS_ARRAY ? v.u.p : NULL;
     return a && a->hdr.refs == 1 && a->hdr.flags == 0 && !a->trace && a->contiguous && a->dtype == s->dtype &&
@@ -158,7 +159,7 @@ static bool is_changed(const KGrad *k, int param) {
     return changed;
 }
 
-/* An adjoint that is not changed is read where it lies. */
+/* Can the adjoint be read in place, because the code does not change it? */
 static bool is_ready(const Gradient *g, int param, qs_value v, const NodeShape *s) {
     const Array *a = v.kind == QS_ARRAY ? v.u.p : NULL;
     return !is_changed(g->code, param) && a && a->contiguous && a->dtype == s->dtype && a->rank == s->rank &&
@@ -210,12 +211,13 @@ static qs_status open_adjoint(Gradient *g, int i, const qs_value *dy) {
     return qgradient_zeros(g->run.vm, &s, false, &g->adjoint[i]);
 }
 
-/* -- contents, and what the passes want besides -------------------------------------------------------------------- */
+/* -- contents and auxiliary arrays --------------------------------------------------------------------------------- */
 static qs_status vector(qs_vm *vm, qs_dtype d, int64_t n, bool zeroed, Array **out) {
     return qarr_new(vm, d, 1, &n, zeroed, out);
 }
 
-/* For a pass: a copy that it changes, or what entered, whatever passes before have done to theirs. */
+/* Gives a pass its own copy if it changes the contents, otherwise the originals, whatever earlier passes have changed.
+ * */
 static qs_status fresh_contents(Gradient *g, int i, bool changes) {
     const RecordedParam *p = &g->rec->param[i];
     NodeShape s = qrecord_shape(p);
@@ -227,7 +229,7 @@ static qs_status fresh_contents(Gradient *g, int i, bool changes) {
     return g->contents[i] = p->contents, QS_OK;
 }
 
-/* Where nobody reads elements, any array will do; one that only is written wants room. */
+/* If no elements are read, any array will do; an array that is only written needs memory of its full size. */
 qs_status qgradient_open_contents(Gradient *g, int i) {
     const RecordedParam *p = &g->rec->param[i];
     const KFunc *of = g->rec->form->version[g->rec->which].func;
@@ -250,7 +252,8 @@ static qs_status open_extra(Gradient *g, int i) {
     const RecordedParam *p = &g->rec->param[x->which];
     qs_value v;
     if (x->kind == KX_COUNT) return vector(g->run.vm, QS_I64, 1, true, &g->extra[i]);
-    if (x->kind == KX_TAPE) return vector(g->run.vm, QS_B1, 1, true, &g->extra[i]); /* until its size is known */
+    /* replaced when its size is known */
+    if (x->kind == KX_TAPE) return vector(g->run.vm, QS_B1, 1, true, &g->extra[i]);
     if (x->kind == KX_GROUP || x->kind == KX_CLAIM)
         return qarr_new(g->run.vm, extra_dtype(g, i), p->rank, p->extent, x->kind == KX_CLAIM, &g->extra[i]);
     if (x->kind != KX_AFTER) return QS_OK;
@@ -263,7 +266,7 @@ static qs_status open_extra(Gradient *g, int i) {
     return qval_release(g->run.vm, v), st;
 }
 
-/* An adjoint that the launch neither reads nor gives. */
+/* Is the adjoint neither read nor written by the launch? */
 static bool is_left_out(const Gradient *g, int i) {
     bool written = g->rec->param[i].array && g->rec->param[i].written;
     return g->into != &g->run ? !written : g->above && i == g->without;
@@ -295,7 +298,7 @@ static qs_status too_large(Gradient *g, double bytes) {
                    g->rec->form->version[g->rec->which].func->name->s, bytes / 1e9);
 }
 
-/* Tapes get their size once it is known. */
+/* Allocates the tapes, whose sizes are known now. */
 static qs_status open_tapes(Gradient *g) {
     double positions = qgradient_positions(&g->rec->launch);
     for (int i = 0; i < g->code->nextra; i++) {
@@ -348,7 +351,7 @@ static void set_launch(Gradient *g, const KGradPass *pass) {
 
 static bool is_only_there(const Array *a) { return a && qbuf_is_away(a->buf); }
 
-/* Few elements are not worth code, but on a GPU that has them less than fetching them. */
+/* A few elements are not worth compiling for, unless they are on a GPU, where running is cheaper than copying back. */
 static bool is_away(const Gradient *g) {
     const Device *d = qvm(g->run.vm)->device;
     bool away = false;
@@ -364,7 +367,7 @@ static qs_status run_pass(Gradient *g, int i) {
             TRY(fresh_contents(g, k, pass->func->params[k].written));
     r->form = g->joined ? &g->joined->base : g->form->pass[i], r->which = 0;
     r->optional = g->rec->optional, r->chosen = false, r->device = g->rec->device;
-    r->bind = bind, r->fit = NULL, r->unrecorded = false, r->late = true, r->fault.message = 0;
+    r->bind = bind_gradient, r->fit = NULL, r->unrecorded = false, r->late = true, r->fault.message = 0;
     set_launch(g, pass);
     if (r->positions == 0) return QS_OK;
     TRY(g->rec->row && !is_away(g) && qelementwise_is_small(r) ? qelementwise_run(r) : qlaunch_run(r));
@@ -386,9 +389,10 @@ qs_status qgradient_run(Gradient *g) {
     return QS_OK;
 }
 
-/* -- the rule ------------------------------------------------------------------------------------------------------ */
-/* Where it would store an adjoint, code that adds is made when that saves going through many elements. */
-static bool adds(const GradNode *n, int input, qs_value sum) {
+/* -- the derivative rule ------------------------------------------------------------------------------------------- */
+/* GradRule.adds: should the code add to the existing adjoint?  If the present code would store instead, an adding
+ * variant is made only for many elements, where it saves a pass. */
+static bool wants_adding(const GradNode *n, int input, qs_value sum) {
     const Recorded *rec = n->data;
     const Array *a = sum.u.p;
     int i = 0;
@@ -400,7 +404,7 @@ static bool adds(const GradNode *n, int input, qs_value sum) {
     return !rec->gradient->code.param[i].stored || a->count >= GRADIENT_MANY;
 }
 
-/* One number for all elements, whose own derivative nobody asks for. */
+/* Is v one number for all elements, whose own derivative is not recorded? */
 static bool is_one(qs_vm *vm, qs_value v, qs_dtype d) {
     const Array *a = v.kind == QS_ARRAY ? v.u.p : NULL;
     if (!a || a->dtype != d || qdtype_is_complex(d) || a->count < 2 || qtape_is_recorded(vm, v)) return false;
@@ -434,13 +438,14 @@ void qgradient_begin(Gradient *g, qs_vm *vm, const GradNode *n, GradientForm *fo
     memset(g->extra, 0, (size_t)g->code->nextra * sizeof *g->extra);
 }
 
-/* i times a number. */
+/* Returns i times a number; releases x. */
 static qs_status imaginary(qs_vm *vm, qs_value x, qs_value *out) {
     qs_status s = qelementwise_apply(vm, EL_complex, 2, (qs_value[]){qs_num(0), x}, out);
     return qval_release(vm, x), s;
 }
 
-/* What the number of a parameter contributes: itself, an imaginary part, an element. */
+/* Converts the adjoint of a number parameter to that of its origin: the number, an imaginary part, or an array element.
+ * */
 static qs_status give_number(qs_vm *vm, const RecordedParam *p, Array *adjoint, qs_value *out) {
     qs_value v;
     Array *a;
@@ -456,7 +461,7 @@ static qs_status give_number(qs_vm *vm, const RecordedParam *p, Array *adjoint, 
     return st;
 }
 
-static qs_status give(Gradient *g, qs_value *dx) {
+static qs_status return_adjoints(Gradient *g, qs_value *dx) {
     for (int i = 0; i < g->rec->n; i++) {
         const RecordedParam *p = &g->rec->param[i];
         if (p->input < 0 || !g->node->in[p->input]) continue;
@@ -486,13 +491,13 @@ qs_status qgradient_stopped(qs_vm *vm, const GradNode *n, const Recorded *rec) {
 qs_status qgradient_finish(Gradient *g, const qs_value *dy, qs_value *dx) {
     qs_status s = qgradient_open(g, dy);
     if (s == QS_OK) s = qgradient_run(g);
-    if (s == QS_OK) s = give(g, dx);
+    if (s == QS_OK) s = return_adjoints(g, dx);
     return qgradient_close(g), s;
 }
 
 qs_status qgradient_reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
     const Recorded *rec = n->data;
-    Gradient g; /* too large to be cleared each time */
+    Gradient g; /* not initialized, because it is large */
     GradientForm *form;
     if (all_zero(rec, dy)) return QS_OK;
     if (rec->stopped) return qgradient_stopped(vm, n, rec);
@@ -503,13 +508,13 @@ qs_status qgradient_reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value
     return qgradient_finish(&g, dy, dx);
 }
 
-static void release(qs_vm *vm, GradNode *n) { qrecord_free(vm, n->data); }
+static void release_node(qs_vm *vm, GradNode *n) { qrecord_free(vm, n->data); }
 
 const GradRule qgradient_rule = {.name = "a launch",
                                  .reverse = qgradient_reverse,
                                  .forward = qjvp_forward,
-                                 .release = release,
-                                 .adds = adds,
+                                 .release = release_node,
+                                 .adds = wants_adding,
                                  .joins = qfusedback_joins,
                                  .reverse_late = qfusedback_reverse,
                                  .stretched = true};

@@ -1,5 +1,5 @@
-/* jvp.c -- the forward derivative of a launch that was recorded: one launch that does what that one did, beside its
- * tangents.  Where they are not known so, the transpose of the way back gives them. */
+/* jvp.c -- forward-mode derivative of a recorded launch: one launch repeats the original and computes its tangents.  If
+ * no such code exists, the transpose of the backward pass is used. */
 #include "vm/launch/gradient.h"
 
 static qs_status tangent_form(qs_vm *vm, const Recorded *rec, const qs_value *dx, GradientForm **out) {
@@ -13,21 +13,21 @@ static qs_status tangent_form(qs_vm *vm, const Recorded *rec, const qs_value *dx
     return qgradient_form(vm, rec->form, rec->which, &key, out);
 }
 
-/* What is kept is what the way back reads. */
+/* Only the contents that the backward pass reads were saved. */
 static bool has_contents(const Recorded *rec, const KGrad *code) {
     for (int i = 0; i < rec->n; i++)
         if (rec->param[i].array && code->param[i].needed && !rec->param[i].contents) return false;
     return true;
 }
 
-/* Only the way back finds out whether positions have written one element with =. */
+/* Only the backward pass detects that several positions have written one element with =. */
 static bool may_meet(const KGrad *back) {
     for (int i = 0; i < back->nextra; i++)
         if (back->extra[i].kind == KX_CLAIM) return true;
     return false;
 }
 
-/* See give_number. */
+/* Converts the tangent of the origin to that of the number parameter; the inverse of give_number. */
 static qs_status take_number(qs_vm *vm, const RecordedParam *p, qs_value dx, qs_value *out) {
     qs_value from = qtape_plain(p->origin.from);
     if (from.kind == QS_ARRAY) return qslice_take(vm, qval_array(dx), p->origin.part, out);
@@ -35,7 +35,7 @@ static qs_status take_number(qs_vm *vm, const RecordedParam *p, qs_value dx, qs_
     return qelementwise_apply(vm, p->origin.part ? EL_imag : EL_real, 1, &dx, out);
 }
 
-/* As broadcasting has stretched its array. */
+/* Broadcasts the tangent as its array was broadcast. */
 static qs_status stretched(qs_vm *vm, qs_value dx, const NodeShape *s, qs_value *out) {
     Trace t = {.kind = QS_ARRAY, .dtype = (uint8_t)s->dtype, .rank = (uint8_t)s->rank, .ndim = (uint8_t)s->ndim};
     size_t count = 1;
@@ -86,11 +86,11 @@ static qs_status give_tangents(Gradient *g, qs_value *dy) {
     return QS_OK;
 }
 
-/* One launch that does what the recorded one did, beside its tangents.  Where positions share other than by sums, there
- * is none. */
+/* Runs the forward-mode code of a recorded launch.  If positions share data other than by sums, there is no such code,
+ * and the transposed backward pass is used. */
 qs_status qjvp_forward(qs_vm *vm, GradNode *n, const qs_value *dx, qs_value *dy) {
     const Recorded *rec = n->data;
-    Gradient g; /* too large to be cleared each time */
+    Gradient g; /* not initialized, because it is large */
     GradientForm *form;
     if (rec->stopped) return qgradient_stopped(vm, n, rec);
     if (rec->gradient->refused) return qgradient_refusal(vm, n, rec->gradient);

@@ -1,24 +1,25 @@
-/* loop_launch.c -- runs loops of the program as machine code: which form fits, which version of it, and the run.
+/* loop_launch.c -- runs loops of the program as machine code: chooses the specialization and its version, and runs
+ * it.
  *
- *     FORPREP counts turns ────┬─ worth it? ── the values that enter, by kind: a form (found, or made once)
- *     WHILE, LOOP now and then ┘  ── guard ── parallel | quick | exact ── variables set ── a fault becomes an error
+ *     FORPREP counts iterations ─┬─ worthwhile? ── keys of the captured values: a specialization (found, or made once)
+ *     WHILE, LOOP now and then ──┘  ── guard ── parallel | quick | exact ── set variables ── a fault becomes an error
  *
- * A loop is compiled once it has worked as long as compiling takes, as far as that can be told beforehand from the
- * counters of the loops inside it.  Where nothing is compiled the interpreter does the same, only slower; sums and
- * products may differ, in their rounding.  {!parallel for} asks for a parallel run each time, or an error.
+ * A loop is compiled once it has worked as long as compiling takes; the counters of the loops inside it are used to
+ * predict its work.  A loop that is not compiled runs in the interpreter with the same results, except that sums and
+ * products may be rounded differently. {!parallel for} requires a parallel run each time, or an error.
  *
- * Nobody knows beforehand how often a loop turns that tests a condition, so it begins in the interpreter.  Of the turns
- * of all such loops each LOOP_LOOK-th is charged to the loop whose turn it is and to those around it: that counts their
- * work without a counter for each.  When a loop has worked long enough it goes on as machine code, from the turn at
- * which it is, because a turn sees nothing but the variables; and the next time it begins so.
+ * The iteration count of a loop with a condition is unknown beforehand, so it starts in the interpreter.  One in
+ * LOOP_LOOK iterations of all such loops is charged to the current loop and to those around it, which measures their
+ * work without a counter per loop.  When a loop has worked long enough, it continues as machine code from its current
+ * iteration, because an iteration depends on nothing but the variables.  Later runs start as machine code.
  *
- * An outer loop leaves the loops inside it alone when they are parallel and nearly all of its work (qloop_is_frame):
- * compiled as a whole it would have their turns in order.  Inner loops count as parallel until the kinds of their
- * values are known, so they are compiled first.
+ * An outer loop is not compiled if parallel loops inside it do nearly all of its work (qloop_is_frame), because its
+ * compiled code would run them serially.  Inner loops count as parallel until the types of their values are known, so
+ * they are compiled first.
  *
- * Turns that come one after the other are work for the cpu device, whatever device runs kernels.  A parallel version
- * goes to the device that runs kernels, so that arrays which live there stay there.  `--loops always` compiles each
- * loop at once, on the evaluator, too; tests/scripts/loops and a run of all scripts with it compare the two. */
+ * Serial iterations run on the cpu device, whatever device runs kernels.  A parallel version runs on the device that
+ * runs kernels, so that arrays stay there. `--loops always` compiles each loop at once, on the evaluator, too;
+ * tests/scripts/loops and a run of all scripts with that option compare the two. */
 #include "vm/interp/frame.h"
 #include "vm/launch/loop_run.h"
 #include "vm/tape/tape.h"
@@ -30,13 +31,16 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Steps of the interpreter, some 10 ns each, after which a loop is compiled. */
+/* Interpreter steps, some 10 ns each, after which a loop is compiled. */
 static const double worth_compiling = 2e6;
-/* Steps of one run below which the interpreter is as fast as a launch, and below which a guard is not worth it. */
+/* Steps of one run below which the interpreter is as fast as a launch, and below which a guard is not worthwhile. */
 static const double worth_launching = 400, worth_guarding = 8000;
-enum { FORMS = 16 /* of one loop; what comes later is interpreted */, DECLINES = 2 /* then nobody asks again */ };
+enum {
+    FORMS = 16 /* per loop; further combinations are interpreted */,
+    DECLINES = 2 /* after that many refusals the loop is not tried again */
+};
 
-/* -- forms --------------------------------------------------------------------------------------------------------- */
+/* -- specializations ----------------------------------------------------------------------------------------------- */
 static bool same_ranges(const LoopSpec *v, const LoopRange *ranges, int n) {
     for (int i = 0; i < n; i++)
         if (v->range[i].whole != ranges[i].whole || v->range[i].small != ranges[i].small ||
@@ -47,7 +51,7 @@ static bool same_ranges(const LoopSpec *v, const LoopRange *ranges, int n) {
 
 static Site site_of(const Frame *f) { return (Site){f->fn, f->base}; }
 
-static LoopSpec *find(Call *c, const LoopState *s, const LoopRange *ranges, int n) {
+static LoopSpec *find_form(Call *c, const LoopState *s, const LoopRange *ranges, int n) {
     Site site = site_of(c->f);
     for (Specialization *v = s->forms.first; v; v = v->next)
         if (same_ranges((LoopSpec *)v, ranges, n) && qspec_agrees(c->vm, v, &site, c->value)) return (LoopSpec *)v;
@@ -56,8 +60,8 @@ static LoopSpec *find(Call *c, const LoopState *s, const LoopRange *ranges, int 
 
 static bool has_room(const LoopCode *code) { return !code->func || code->func->nparams <= MAX_PARAMS; }
 
-/* What a Call has room for. */
-static void limit(LoopResult *code, bool full) {
+/* Declines code that exceeds the fixed sizes of a Call. */
+static void limit_sizes(LoopResult *code, bool full) {
     if (!code->exact.func) return;
     if (!has_room(&code->parallel) || code->nparts > PARTS) {
         code->parallel.func = NULL;
@@ -73,7 +77,7 @@ static void set_versions(LoopSpec *v) {
     for (int i = EXACT; i <= PARALLEL; i++) qspec_set(&v->base, i, qloop_code(v, (LoopVersion)i)->func);
 }
 
-static qs_status make(Call *c, LoopState *s, const LoopRange *ranges) {
+static qs_status make_form(Call *c, LoopState *s, const LoopRange *ranges) {
     LoopSpec *v = c->v = qspec_new(c->vm, &s->forms, sizeof *v, "");
     Asking *a = qmem_alloc(qvm_ctx(c->vm), sizeof *a);
     a->f = c->f, a->e.vm = c->vm, a->e.site = site_of(c->f), a->e.tells = SPEC_LOOP;
@@ -83,7 +87,7 @@ static qs_status make(Call *c, LoopState *s, const LoopRange *ranges) {
     qspec_enter(&v->base, &a->e);
     memcpy(c->value, a->e.value, (size_t)a->e.n * sizeof *c->value);
     if (status == QS_OK) {
-        limit(&v->code, a->full);
+        limit_sizes(&v->code, a->full);
         set_versions(v);
         s->ndeclined += !v->code.exact.func;
     }
@@ -95,15 +99,15 @@ static int ncounters(const LoopRegion *r) { return r->loop->kind == N_FOR ? r->l
 
 static bool at_once(qs_vm *vm, const LoopRegion *r) { return qvm(vm)->loop_least <= 1 || qloop_is_demanded(r); }
 
-/* The form for what enters now; NULL: not worth it yet, or there are too many. */
+/* Finds or makes the specialization for the current values; c->v NULL: not worthwhile yet, or there are too many. */
 static qs_status form_for(Call *c, LoopState *s) {
     LoopRange ranges[QS_MAX_RANK] = {0};
     int n = ncounters(c->region);
     for (int i = 0; i < n; i++) ranges[i] = qloop_range(&c->counters[i]);
-    c->v = find(c, s, ranges, n);
+    c->v = find_form(c, s, ranges, n);
     if (c->v || (!at_once(c->vm, c->region) && s->work < worth_compiling)) return QS_OK;
     if (s->forms.n == FORMS && qloop_is_demanded(c->region)) qspec_drop_last(c->vm, &s->forms);
-    if (s->forms.n < FORMS) return make(c, s, ranges);
+    if (s->forms.n < FORMS) return make_form(c, s, ranges);
     if (!s->told_many) qloop_tell_many(c);
     return s->told_many = true, QS_OK;
 }
@@ -133,7 +137,7 @@ static bool guard_holds(Call *c) {
     return false;
 }
 
-/* A launch for the parallel version; false: this run is in order. */
+/* Prepares the launch of the parallel version; false: this run is serial. */
 static bool side_by_side(Call *c, Launch *l) {
     const LoopResult *code = &c->v->code;
     if (!qloop_apart(c, &code->parallel)) {
@@ -144,31 +148,31 @@ static bool side_by_side(Call *c, Launch *l) {
     l->rank = code->depth;
     for (int i = 0; i < l->rank; i++) {
         l->domain[i] = i ? c->wholes[LOOP_GUARD_TURNS + i] : c->counters[0].turns;
-        if (!l->domain[i]) return false; /* inner loops without turns */
+        if (!l->domain[i]) return false; /* an inner loop has no iterations */
     }
     return true;
 }
 
-/* The chunks of a parallel run, which the guard knows, too. */
-static void cut(Call *c) {
+/* Determines the chunks of a parallel run, which the guard reads, too. */
+static void set_chunks(Call *c) {
     int64_t turns = ncounters(c->region) ? c->counters[0].turns : 1;
     c->chunk = turns / LOOP_CHUNKS + (turns % LOOP_CHUNKS > 0);
     c->nchunks = turns / c->chunk + (turns % c->chunk > 0);
 }
 
-static LoopVersion choose(Call *c, Launch *l) {
+static LoopVersion choose_version(Call *c, Launch *l) {
     const LoopResult *code = &c->v->code;
-    cut(c);
+    set_chunks(c);
     if (c->steps < worth_guarding && qvm(c->vm)->loop_least > 1 && !qloop_is_demanded(c->region)) return EXACT;
     if ((!code->parallel.func && !code->quick.func) || !guard_holds(c)) return EXACT;
-    /* What chunks add up is put together here: a tape records the turns in order. */
+    /* sums of chunks are combined outside the launch, so a tape records the serial version */
     if (code->parallel.func && code->chunked && qloop_is_recorded(c)) return code->quick.func ? QUICK : EXACT;
     if (!code->parallel.func) return QUICK;
     return side_by_side(c, l) ? PARALLEL : EXACT;
 }
 
 /* -- the run ------------------------------------------------------------------------------------------------------- */
-/* Turns one after the other are work for the processor; NULL: there is only the evaluator, and the interpreter is
+/* Returns the processor, which runs serial iterations; NULL: only the evaluator is available, and the interpreter is
  * faster. */
 static Device *processor(qs_vm *vm) {
     Device *d;
@@ -179,7 +183,7 @@ static Device *processor(qs_vm *vm) {
     return NULL;
 }
 
-/* A processor that cannot have the code leaves the loop to the interpreter. */
+/* Runs a version; if the device refuses the code, the loop is left to the interpreter. */
 static qs_status load_and_run(Call *c, LoopVersion which, const Launch *l, bool *again) {
     qs_vm *vm = c->vm;
     qs_status s = qloop_run(c, which == PARALLEL ? NULL : processor(vm), which, l, again);
@@ -191,8 +195,9 @@ static qs_status load_and_run(Call *c, LoopVersion which, const Launch *l, bool 
     return qloop_demand(c);
 }
 
-/* A handler of the program would go on with what the loop had done when an error stopped it.  Of that the record of its
- * turns has the derivative; the code of a gradient is that of all turns. */
+/* An error handler of the script may continue after a loop that an error stopped halfway.  The interpreter's tape has
+ * the derivative of the iterations that ran; gradient code covers all iterations only, so such a loop is not compiled.
+ * */
 static bool may_stop_halfway(const Call *c, LoopVersion which) {
     if (which == PARALLEL || !qloop_is_recorded(c) || qloop_is_demanded(c->region)) return false;
     return kir_has(qloop_code(c->v, which)->func, K_CHECK) && qframe_catches(c->vm, qtape_frames(c->vm));
@@ -211,7 +216,7 @@ static qs_status choose_and_run(Call *c, bool *ran) {
     bool again = false;
     *ran = false;
     memset(c->sums, 0, sizeof c->sums);
-    LoopVersion which = choose(c, &l);
+    LoopVersion which = choose_version(c, &l);
     qs_status s = qloop_in_order(c);
     if (s == QS_OK && processor(c->vm)) {
         if (which == PARALLEL) s = load_and_run(c, which, &l, &again);
@@ -222,7 +227,7 @@ static qs_status choose_and_run(Call *c, bool *ran) {
     return s;
 }
 
-/* While a tape records, a step of the interpreter is a node of it. */
+/* While a tape records, each interpreter step costs more, because it creates a node. */
 static double weight(qs_vm *vm) { return qtape_is_on(vm) ? 50 : 1; }
 
 /* -- entering ------------------------------------------------------------------------------------------------------ */
@@ -245,8 +250,8 @@ static double turns_of(const Counter *c, int n) {
     return turns;
 }
 
-/* Its inner loops are to run on all threads: machine code would have them in order.  With one thread that is as well,
- * except for sums, which have the same bits with any number of threads. */
+/* Should the loop be left to its inner loops, which use all threads?  Its machine code would run them serially.  With
+ * one thread that is no loss, except for sums, whose bits must not depend on the number of threads. */
 static bool is_left_to_inner(Call *c, LoopState *s) {
     const LoopResult *code = &c->v->code;
     if (!code->exact.func || code->parallel.func) return false;
@@ -257,8 +262,8 @@ static bool is_left_to_inner(Call *c, LoopState *s) {
     return s->told_inner = true;
 }
 
-/* The form that can run now; c->v NULL: there is none. */
-static qs_status prepare(Call *c, LoopState *s) {
+/* Finds the specialization and checks whether it can run now; c->v NULL: it cannot. */
+static qs_status prepare_form(Call *c, LoopState *s) {
     TRY(form_for(c, s));
     if (!c->v) return QS_OK;
     if (is_left_to_inner(c, s)) return c->v = NULL, QS_OK;
@@ -276,8 +281,8 @@ static qs_status prepare(Call *c, LoopState *s) {
     return c->v = NULL, QS_OK;
 }
 
-/* Where the frame goes on: behind the loop, or at the `return` that has left it. */
-static uint32_t next(const Call *c) {
+/* Returns the pc where the frame continues: behind the loop, or at the `return` that has left it. */
+static uint32_t next_pc(const Call *c) {
     const Chunk *code = &c->f->proto->chunk;
     int slot = c->v->code.returned;
     double pos = slot < 0 ? 0 : c->reals[slot];
@@ -286,17 +291,17 @@ static uint32_t next(const Call *c) {
     return c->region->end;
 }
 
-static qs_status enter(qs_vm *vm, Frame *f, LoopRegion *r, const Counter *counters, double steps, bool *done) {
+static qs_status enter_loop(qs_vm *vm, Frame *f, LoopRegion *r, const Counter *counters, double steps, bool *done) {
     LoopState *s = r->machine;
-    Call c; /* too large to be cleared each time */
+    Call c; /* not initialized, because it is large */
     if (!at_once(vm, r) && (steps < worth_launching || s->ndeclined >= DECLINES)) return QS_OK;
     c.vm = c.run.vm = vm, c.f = f, c.v = NULL, c.counters = counters, c.region = r, c.steps = steps;
     c.turns = counters ? turns_of(counters, ncounters(r)) : INFINITY;
     c.order[0] = 0, c.order_src = NULL;
-    TRY(prepare(&c, s));
+    TRY(prepare_form(&c, s));
     if (!c.v) return QS_OK;
     TRY(choose_and_run(&c, done));
-    if (*done) f->pc = f->proto->chunk.code + next(&c);
+    if (*done) f->pc = f->proto->chunk.code + next_pc(&c);
     return QS_OK;
 }
 
@@ -311,17 +316,17 @@ qs_status qloop_enter(qs_vm *vm, Frame *f, uint32_t pc, bool *done) {
     LoopState *s = state_of(vm, f, r);
     double steps = s->steps > 0 ? s->steps * turns_of(counters, n) : qloop_steps(vm, f, r);
     s->work += steps * weight(vm);
-    return enter(vm, f, r, counters, steps, done);
+    return enter_loop(vm, f, r, counters, steps, done);
 }
 
-/* -- loops that test a condition ----------------------------------------------------------------------------------- */
-/* How long such a loop takes is known from how long it has taken. */
+/* -- loops with a condition ---------------------------------------------------------------------------------------- */
+/* Predicts the steps of such a loop: the mean of its previous runs. */
 static double usual_steps(const LoopState *s) { return s->work / (s->begun > 1 ? s->begun : 1); }
 
 qs_status qloop_begin(qs_vm *vm, Frame *f, LoopRegion *r, bool *done) {
     LoopState *s = state_of(vm, f, r);
     *done = false;
-    if (s->forms.n || at_once(vm, r)) TRY(enter(vm, f, r, NULL, usual_steps(s), done));
+    if (s->forms.n || at_once(vm, r)) TRY(enter_loop(vm, f, r, NULL, usual_steps(s), done));
     s->begun += !*done;
     return QS_OK;
 }
@@ -330,8 +335,9 @@ static bool is_around(const LoopRegion *outer, const LoopRegion *r) {
     return outer->loop->kind != N_FOR && outer->start <= r->start && outer->end >= r->end;
 }
 
-/* One around it has worked as long, and has not been looked at: that is compiled instead, if its turn ends soon. */
-static bool waits(const Frame *f, const LoopRegion *r) {
+/* Does an unexamined loop around r exist that has worked as long?  It is compiled instead, if its current iteration
+ * ends soon. */
+static bool waits_for_outer(const Frame *f, const LoopRegion *r) {
     const Chunk *c = &f->proto->chunk;
     const LoopState *s = r->machine;
     for (uint32_t i = 0; i < c->nloops; i++) {
@@ -349,6 +355,6 @@ qs_status qloop_turn(qs_vm *vm, Frame *f, LoopRegion *r, bool *done) {
     for (uint32_t i = 0; i < c->nloops; i++)
         if (is_around(&c->loops[i], r)) state_of(vm, f, &c->loops[i])->work += steps;
     const LoopState *s = r->machine;
-    if (!s->forms.n && !at_once(vm, r) && (s->work < worth_compiling || waits(f, r))) return QS_OK;
-    return enter(vm, f, r, NULL, usual_steps(s), done);
+    if (!s->forms.n && !at_once(vm, r) && (s->work < worth_compiling || waits_for_outer(f, r))) return QS_OK;
+    return enter_loop(vm, f, r, NULL, usual_steps(s), done);
 }

@@ -1,8 +1,8 @@
-/* loop_partials.c -- what the chunks of a loop have added up: copies of arrays for them, and putting the sums together.
+/* loop_partials.c -- combines the partial sums of a loop's chunks, and allocates array copies for them.
  *
- * How many chunks there are depends on the turns alone, so a result does not change with the number of threads.  A
- * histogram gets a copy for each chunk.  Such a loop commits nothing until it is done: a test that fails in it throws
- * the work away, and the exact version runs. */
+ * The number of chunks depends on the iteration count alone, so a result does not depend on the number of threads.  A
+ * histogram gets a copy for each chunk.  Such a loop changes nothing until it has finished: if a check in it fails,
+ * the work is discarded, and the exact version runs. */
 #include "vm/launch/loop_run.h"
 
 #include "lang/kernel/ir/sem.h"
@@ -22,8 +22,8 @@ static const char *sum_name(const Call *c, int number) {
     return "an array";
 }
 
-/* The sums of an array are put off until the loop is done.  So nothing in it may read the array, nor add to the same
- * memory by another name. */
+/* Array sums are added after the loop.  So nothing in the loop may read the array, or add to the same memory by another
+ * name. */
 static bool is_alone(const Call *c, int number) {
     const LoopResult *code = &c->v->code;
     const Array *a = sum_array(c, number);
@@ -46,15 +46,17 @@ static bool add_copies(Call *c, int number) {
         return qloop_because(c, "copies of %s would take longer than the loop", sum_name(c, number)), false;
     c->sums[number] = qmem_try(qvm_ctx(c->vm), qmem_size(count, sizeof(double), 0));
     if (!c->sums[number]) return qloop_because(c, "no memory for copies of %s", sum_name(c, number)), false;
-    for (size_t i = 0; i < count; i++) c->sums[number][i] = -0.0; /* which changes nothing that it is added to */
+    /* the neutral element of addition, including signed zeros */
+    for (size_t i = 0; i < count; i++) c->sums[number][i] = -0.0;
     return true;
 }
 
-/* Into chunks, with a copy of each array that is added to, as long as these are small beside the work. */
+/* Sets up chunks, with a copy of each array that is added to, if the copies are small compared with the work. */
 bool qloop_cut(Call *c, Launch *l) {
     const LoopResult *code = &c->v->code;
     l->domain[0] = c->nchunks;
-    for (int i = 0; i < code->nouts; i++) { /* no comparison with a nan is true, which max and min do not know */
+    /* no comparison with nan is true, but max and min of chunks do not reproduce that */
+    for (int i = 0; i < code->nouts; i++) {
         const LoopOut *o = &code->outs[i];
         if (o->reduce && isnan(qval_number(qtape_plain(*qloop_place(c->vm, c->f, o->sym)))))
             return qloop_because(c, "%s is nan", o->sym->name->s), false;
@@ -72,7 +74,7 @@ void qloop_free_sums(Call *c) {
     }
 }
 
-/* s after `value`, as the program would have it. */
+/* Combines s with `value` as the script's statement would. */
 static double combined(uint8_t how, double s, double value) {
     switch ((LoopReduce)how) {
     case REDUCE_PRODUCT: return s * value;
@@ -86,15 +88,15 @@ static double combined(uint8_t how, double s, double value) {
     }
 }
 
-/* No product on the way through the chunk was too large or too small for all its digits, nor would it have been behind
- * s: there the order decides more than the last of them.  A factor of 2 is for rounding. */
+/* Did no product within the chunk, or after multiplication with s, come near overflow or underflow?  Otherwise the
+ * order of the factors affects more than rounding.  The factor 2 allows for rounding. */
 static bool is_plain(double s, const double *part) {
     const double *least = part + LOOP_CHUNKS, *most = least + LOOP_CHUNKS;
     return isnormal(s) && isnormal(*part) && isnormal(*least / 2) && isnormal(*most * 2) && isnormal(s * *least / 2) &&
            isnormal(s * *most * 2);
 }
 
-/* What the chunks have found is added to what was there, in their order. */
+/* Combines the chunk results with the variables' old values, in order of the chunks. */
 bool qloop_reduce(Call *c) {
     const LoopResult *code = &c->v->code;
     for (int i = 0; i < code->nouts; i++) {

@@ -1,4 +1,4 @@
-/* loop_report.c -- what --explain says of a loop, and errors: its own, and of {!parallel for} that cannot be. */
+/* loop_report.c -- reports about loops: --explain, errors of a loop, and refusals of {!parallel for}. */
 #include "vm/launch/loop_run.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ static int line_of(const Source *s, uint32_t pos) {
 }
 
 /* -- --explain ----------------------------------------------------------------------------------------------------- */
-static void say(const Call *c, const char *what, const char *why, const Source *src, uint32_t pos) {
+static void explain_loop(const Call *c, const char *what, const char *why, const Source *src, uint32_t pos) {
     char line[32] = "";
     if (why[0] && src) snprintf(line, sizeof line, " (line %d)", line_of(src, pos));
     qreport_explain(c->vm, (Where){source_of(c), c->region->loop->pos}, "loop: %s%s%s%s", what, why[0] ? ": " : "", why,
@@ -26,19 +26,21 @@ void qloop_tell(Call *c) {
     if (c->v->told) return;
     c->v->told = true;
     snprintf(parallel, sizeof parallel, "parallel, %scounter%s", counted[code->depth], code->depth > 1 ? "s" : "");
-    if (code->exact.func && code->parallel.func) say(c, parallel, "", NULL, 0);
+    if (code->exact.func && code->parallel.func) explain_loop(c, parallel, "", NULL, 0);
     else
-        say(c, code->exact.func ? "machine code, one turn after the other" : "interpreted", code->why,
-            code->src ? code->src : source_of(c), code->why_pos);
+        explain_loop(c, code->exact.func ? "machine code, one turn after the other" : "interpreted", code->why,
+                     code->src ? code->src : source_of(c), code->why_pos);
 }
 
-void qloop_tell_many(Call *c) { say(c, "interpreted", "it has met too many combinations of kinds of values", NULL, 0); }
+void qloop_tell_many(Call *c) {
+    explain_loop(c, "interpreted", "it has met too many combinations of kinds of values", NULL, 0);
+}
 
 void qloop_tell_inner(Call *c) {
-    say(c, "interpreted", "its work is in loops inside it, which may be parallel", NULL, 0);
+    explain_loop(c, "interpreted", "its work is in loops inside it, which may be parallel", NULL, 0);
 }
 
-/* The loop was never looked at: whatever kinds of values it met, it had too little work. */
+/* Was the loop never examined, because it had too little work with all types of values? */
 static bool is_left(const LoopRegion *r) {
     const LoopState *s = r->machine;
     return !s || !s->forms.n;
@@ -47,7 +49,7 @@ static bool is_left(const LoopRegion *r) {
 void qloop_count_left(qs_vm *vm, const Chunk *c) {
     for (uint32_t i = 0; i < c->nloops; i++) {
         bool left = is_left(&c->loops[i]);
-        for (uint32_t k = 0; left && k < c->nloops; k++) /* a part of a loop that is compiled is so, too */
+        for (uint32_t k = 0; left && k < c->nloops; k++) /* a loop inside a compiled one is compiled with it */
             left = is_left(&c->loops[k]) || c->loops[i].start < c->loops[k].start || c->loops[i].end > c->loops[k].end;
         qvm(vm)->loops_left += left;
     }
@@ -70,7 +72,7 @@ bool qloop_is_demanded(const LoopRegion *r) {
     return a && !strcmp(a->name->s, "parallel");
 }
 
-static qs_status refuse(const Call *c, const char *why, const Source *src, uint32_t pos) {
+static qs_status refuse_parallel(const Call *c, const char *why, const Source *src, uint32_t pos) {
     char line[32] = "";
     if (src) snprintf(line, sizeof line, " (line %d)", line_of(src, pos));
     return qerr_at(qvm_ctx(c->vm), QS_EVALUE, (Where){source_of(c), c->region->loop->pos},
@@ -80,7 +82,7 @@ static qs_status refuse(const Call *c, const char *why, const Source *src, uint3
 qs_status qloop_demand(const Call *c) {
     const LoopResult *code = &c->v->code;
     if (!qloop_is_demanded(c->region) || (code->exact.func && code->parallel.func)) return QS_OK;
-    return refuse(c, code->why, code->src ? code->src : source_of(c), code->why_pos);
+    return refuse_parallel(c, code->why, code->src ? code->src : source_of(c), code->why_pos);
 }
 
 void qloop_because(Call *c, const char *fmt, ...) {
@@ -92,14 +94,15 @@ void qloop_because(Call *c, const char *fmt, ...) {
 
 qs_status qloop_in_order(Call *c) {
     if (!c->order[0]) return QS_OK;
-    if (qloop_is_demanded(c->region)) return refuse(c, c->order, c->order_src, c->order_pos);
+    if (qloop_is_demanded(c->region)) return refuse_parallel(c, c->order, c->order_src, c->order_pos);
     uint32_t reason = c->order_src ? c->order_pos + 1 : UINT32_MAX;
-    if (c->v->told_order != reason) say(c, "this time one turn after the other", c->order, c->order_src, c->order_pos);
+    if (c->v->told_order != reason)
+        explain_loop(c, "this time one turn after the other", c->order, c->order_src, c->order_pos);
     return c->v->told_order = reason, QS_OK;
 }
 
 /* -- errors of the loop -------------------------------------------------------------------------------------------- */
-/* The frame stands where the loop failed, so that the call chain tells the line. */
+/* Sets the frame's pc to the line where the loop failed, so that the call chain shows it. */
 static void move_to(Frame *f, const LoopRegion *r, uint32_t pos) {
     const Chunk *c = &f->proto->chunk;
     for (uint32_t i = 0; i < c->nlines; i++)

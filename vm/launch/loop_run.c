@@ -1,4 +1,4 @@
-/* loop_run.c -- parameters of a version, its launch, variables afterwards. */
+/* loop_run.c -- binds the parameters of a loop version, launches it, and sets the variables afterwards. */
 #include "vm/launch/loop_run.h"
 #include "vm/launch/record.h"
 
@@ -11,15 +11,15 @@
 static void bind_real(Call *c, int i, double x) { qbind_number(&c->run.bound, i, (KSlot){.F64 = x}.bits, 8); }
 static void bind_whole(Call *c, int i, int64_t x) { qbind_number(&c->run.bound, i, (KSlot){.I64 = x}.bits, 8); }
 
-/* With its trace. */
-static qs_value given(const Call *c, int source) {
+/* Returns the captured value with its trace. */
+static qs_value captured_given(const Call *c, int source) {
     const Site site = {c->f->fn, c->f->base};
     return qtape_is_on(c->vm) ? qcaptured_given(c->vm, &c->v->base.entries[source], &site, c->value) : qs_nil();
 }
 
 static void bind_source(Call *c, int i, int source, const KParam *p) {
     qs_value v = c->value[source];
-    c->run.bound.origin[i] = (Origin){given(c, source), 0};
+    c->run.bound.origin[i] = (Origin){captured_given(c, source), 0};
     if (v.kind == QS_ARRAY) qbind_array(&c->run.bound, i, v.u.p, p->written ? QS_READWRITE : QS_READ);
     else if (v.kind == QS_COMPLEX) bind_real(c, i, ((const Complex *)v.u.p)->re);
     else if (p->dtype == QS_F64) bind_real(c, i, qval_number(v));
@@ -45,7 +45,7 @@ static void bind_all(Call *c, const LoopCode *code) {
         case LOOP_SOURCE:
         case LOOP_SNAPSHOT: bind_source(c, i, b->index, p); break;
         case LOOP_IMAGINARY:
-            to->origin[i] = (Origin){given(c, b->index), 1};
+            to->origin[i] = (Origin){captured_given(c, b->index), 1};
             bind_real(c, i, ((const Complex *)c->value[b->index].u.p)->im);
             break;
         case LOOP_REALS: qbind_memory(to, i, c->reals, RESULTS + LOOP_NOTES); break;
@@ -62,11 +62,11 @@ static void bind_all(Call *c, const LoopCode *code) {
 
 bool qloop_is_recorded(const Call *c) {
     for (int i = 0; i < c->v->base.nentries; i++)
-        if (qtape_is_recorded(c->vm, given(c, i))) return true;
+        if (qtape_is_recorded(c->vm, captured_given(c, i))) return true;
     return false;
 }
 
-static qs_status bind(Run *run) {
+static qs_status bind_params(Run *run) {
     Call *c = (Call *)run;
     return bind_all(c, qloop_code(c->v, (LoopVersion)run->which)), QS_OK;
 }
@@ -77,11 +77,11 @@ Array *qloop_array(const Call *c, const LoopBind *b) {
     return v.kind == QS_ARRAY ? v.u.p : NULL;
 }
 
-/* -- may it run? --------------------------------------------------------------------------------------------------- */
-/* The array of parameter i shares memory with another one that is written. */
+/* -- preconditions ------------------------------------------------------------------------------------------------- */
+/* Does the array of parameter i share memory with another one that is written? */
 static bool meets_written(const Call *c, const LoopCode *code, int i) {
     const Array *a = qloop_array(c, &code->binds[i]);
-    if (!code->func->params[i].read && !code->func->params[i].written) return false; /* extents only */
+    if (!code->func->params[i].read && !code->func->params[i].written) return false; /* only its extents are used */
     for (int k = 0; a && k < code->func->nparams; k++) {
         const Array *b = k != i && code->func->params[k].written ? qloop_array(c, &code->binds[k]) : NULL;
         if (b && qbuf_overlap(b->buf, a->buf)) return true;
@@ -89,7 +89,7 @@ static bool meets_written(const Call *c, const LoopCode *code, int i) {
     return false;
 }
 
-/* An array that is written shares its memory with no other, and its elements with each other. */
+/* Checks that a written array shares memory with no other array, and that its elements do not overlap. */
 bool qloop_apart(const Call *c, const LoopCode *code) {
     for (int i = 0; i < code->func->nparams; i++) {
         const Array *a = qloop_array(c, &code->binds[i]);
@@ -106,7 +106,7 @@ bool qloop_vectors_apart(const Call *c) {
     return true;
 }
 
-/* An object of which fields are set has one name in the loop. */
+/* Checks that an object whose fields are set has only one name in the loop. */
 bool qloop_objects_apart(const Call *c) {
     const LoopResult *code = &c->v->code;
     for (int i = 0; i < code->nouts; i++) {
@@ -136,7 +136,7 @@ qs_status qloop_guard(Call *c) {
     return keval_run(qvm_ctx(c->vm), g->func, args, &l, &fault, NULL);
 }
 
-/* -- afterwards ---------------------------------------------------------------------------------------------------- */
+/* -- after the launch ---------------------------------------------------------------------------------------------- */
 static qs_status vector_value(Call *c, const LoopOut *o, qs_value *out) {
     int64_t dims[2] = {o->columns ? o->length / o->columns : o->length, o->columns};
     qs_dtype d = qvm_ctx(c->vm)->scalar_dtype;
@@ -155,7 +155,7 @@ static qs_status vector_value(Call *c, const LoopOut *o, qs_value *out) {
     return QS_OK;
 }
 
-static qs_status result(Call *c, const LoopOut *o, qs_value *out) {
+static qs_status result_value(Call *c, const LoopOut *o, qs_value *out) {
     switch ((LoopKind)o->kind) {
     case LOOP_INT: *out = qs_int(c->wholes[o->slot]); return QS_OK;
     case LOOP_BOOL: *out = qs_bool(c->reals[o->slot] != 0); return QS_OK;
@@ -167,13 +167,13 @@ static qs_status result(Call *c, const LoopOut *o, qs_value *out) {
 
 static bool was_set(const Call *c, const LoopOut *o) { return o->given < 0 || c->reals[o->given] != 0; }
 
-/* How many of the reals make the variable. */
+/* Returns how many slots of `reals` the variable consists of. */
 static int parts_of(const LoopOut *o) {
     return o->kind == LOOP_NUM ? 1 : o->kind == LOOP_COMPLEX ? 2 : o->kind == LOOP_VECTOR ? o->length : 0;
 }
 
-/* Where a tape records the loop, each real gets its trace. */
-static qs_status record(Call *c, qs_value *part) {
+/* Records the loop: each real result gets its trace. */
+static qs_status record_results(Call *c, qs_value *part) {
     const LoopResult *code = &c->v->code;
     const LoopCode *ran = qloop_code(c->v, (LoopVersion)c->run.which);
     Extracted from[RESULTS];
@@ -200,17 +200,17 @@ static qs_status traced_vector(Call *c, const LoopOut *o, qs_value *part, qs_val
     return st;
 }
 
-/* part NULL: nothing records the loop. */
-static qs_status variable(Call *c, const LoopOut *o, qs_value *part, qs_value *out) {
+/* part NULL: the loop is not recorded. */
+static qs_status variable_value(Call *c, const LoopOut *o, qs_value *part, qs_value *out) {
     qs_value plain;
     if (part && o->kind == LOOP_COMPLEX) return qelementwise_apply(c->vm, EL_complex, 2, part + o->slot, out);
     if (part && o->kind == LOOP_NUM) return *out = qval_retain(part[o->slot]), QS_OK;
-    TRY(result(c, o, &plain));
+    TRY(result_value(c, o, &plain));
     if (part && o->kind == LOOP_VECTOR) return traced_vector(c, o, part, plain, out);
     return *out = plain, QS_OK;
 }
 
-/* Dimensions of what entered, while it is there: a variable that is set may have been the last to hold it. */
+/* Saves ndim of the captured arrays; setting a variable may release the last reference to one. */
 static void note_dimensions(Call *c) {
     for (int i = 0; i < c->v->base.nentries && i < LOOP_TWO; i++)
         c->ndim[i] = c->value[i].kind == QS_ARRAY ? qval_array(c->value[i])->ndim : 0;
@@ -223,7 +223,7 @@ static qs_status put_variables(Call *c, qs_value *part) {
         const LoopOut *o = &code->outs[i];
         qs_value v = qs_nil();
         if (!was_set(c, o)) continue;
-        qs_status s = variable(c, o, part, &v);
+        qs_status s = variable_value(c, o, part, &v);
         if (s != QS_OK) return qval_release(c->vm, v), s;
         if (o->object >= 0) {
             s = qobj_set(c->vm, c->value[o->object].u.p, o->sym->name, v);
@@ -240,7 +240,7 @@ static qs_status set_variables(Call *c) {
     qs_value part[RESULTS];
     if (!c->run.recorded) return put_variables(c, NULL);
     for (int i = 0; i < RESULTS; i++) part[i] = qs_nil();
-    qs_status s = record(c, part);
+    qs_status s = record_results(c, part);
     if (s == QS_OK) s = put_variables(c, part);
     for (int i = 0; i < RESULTS; i++) qval_release(c->vm, part[i]);
     return s;
@@ -253,7 +253,7 @@ static void note_drawn(Call *c, LoopVersion which) {
     else qvm_drew(c->vm, (uint64_t)c->wholes[code->drawn] - qvm_random(c->vm)->drawn);
 }
 
-static qs_status warn(Call *c) {
+static qs_status emit_warnings(Call *c) {
     const LoopResult *code = &c->v->code;
     for (int i = 0; i < code->nnotes; i++) {
         const LoopNote *n = &code->notes[i];
@@ -265,7 +265,7 @@ static qs_status warn(Call *c) {
     return QS_OK;
 }
 
-static qs_status finish(Call *c, bool *again) {
+static qs_status finish_run(Call *c, bool *again) {
     LoopVersion which = (LoopVersion)c->run.which;
     bool failed = c->run.fault.message, chunked = which == PARALLEL && c->v->code.chunked;
     *again = which == PARALLEL && (failed || (chunked && !qloop_reduce(c)));
@@ -275,11 +275,12 @@ static qs_status finish(Call *c, bool *again) {
     if (s != QS_OK) return qrecord_drop(&c->run), s;
     note_drawn(c, which);
     TRY(set_variables(c));
-    TRY(warn(c));
+    TRY(emit_warnings(c));
     return failed ? qloop_fault(c) : QS_OK;
 }
 
-/* Turns of the loops that make up the loop itself; of others inside nobody knows how often they turn. */
+/* Estimates the instructions of a run.  The loops that make up the region have known counts; with further loops inside,
+ * the estimate is INFINITY. */
 static double steps_of(const Call *c, LoopVersion which, double positions) {
     const Version *v = &c->v->base.version[which];
     bool side_by_side = which == PARALLEL && !c->v->code.chunked;
@@ -290,12 +291,12 @@ static double steps_of(const Call *c, LoopVersion which, double positions) {
 qs_status qloop_run(Call *c, Device *d, LoopVersion which, const Launch *l, bool *again) {
     Run *r = &c->run;
     r->form = &c->v->base, r->which = (int)which, r->optional = true, r->device = d, r->chosen = false;
-    r->bind = bind, r->fit = NULL, r->unrecorded = r->late = false;
+    r->bind = bind_params, r->fit = NULL, r->unrecorded = r->late = false;
     r->launch = *l, r->launch.any_block = which == PARALLEL;
     r->positions = c->v->code.chunked ? c->turns : 1;
     for (int i = 0; !c->v->code.chunked && i < l->rank; i++) r->positions *= (double)l->domain[i];
     r->steps = steps_of(c, which, r->positions);
     memset(c->reals + LOOP_NOTE, 0, LOOP_NOTES * sizeof *c->reals);
     TRY(qlaunch_run(r));
-    return finish(c, again);
+    return finish_run(c, again);
 }

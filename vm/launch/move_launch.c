@@ -1,4 +1,4 @@
-/* move_launch.c -- elements as they are, moved where the arrays are (vm/array/device_ops.h), by kernels of
+/* move_launch.c -- copies elements on the device that has the arrays (vm/array/device_ops.h), with the kernels of
  * lang/kernel/lower/fusion/gather_scatter.h. */
 #include "lang/kernel/lower/fusion/gather_scatter.h"
 #include "vm/array/device_math.h"
@@ -20,8 +20,8 @@ typedef struct {
     Array *from;
     int64_t dims[QS_MAX_RANK], from_steps[QS_MAX_RANK], to_steps[QS_MAX_RANK];
     int64_t mask_steps[QS_MAX_RANK];
-    int64_t extents[QS_MAX_RANK]; /* on the side that lists are for */
-    Array *list[QS_MAX_RANK];     /* of places; NULL: they are evenly spaced */
+    int64_t extents[QS_MAX_RANK]; /* extents on the side that is indexed by the lists */
+    Array *list[QS_MAX_RANK];     /* index lists; NULL: evenly spaced */
 } Carrying;
 
 static bool same_key(const CarryKey *a, const CarryKey *b) {
@@ -41,17 +41,17 @@ static qs_status find_form(qs_vm *vm, const CarryKey *key, CarryForm **out) {
     return qspec_set(&f->base, 0, func), QS_OK;
 }
 
-/* -- what is moved ------------------------------------------------------------------------------------------------- */
-/* Elements of one type are moved as the integer of their size, so that every bit stays. */
+/* -- element types and dimensions ---------------------------------------------------------------------------------- */
+/* Moves elements of one type as integers of their size, so that every bit is preserved. */
 static uint8_t as_moved(qs_dtype d, qs_dtype other) {
     static const uint8_t of[] = {[1] = QS_U8, [2] = QS_U16, [4] = QS_U32, [8] = QS_U64, [16] = QS_C128};
     return d == other ? of[qdtype_size(d)] : (uint8_t)d;
 }
 
-/* Dimensions that lie behind each other on both sides are one; one with a list stays. */
+/* Merges dimensions that are adjacent in memory on both sides; a dimension with a list is kept. */
 static void take_dims(Carrying *w) {
     const ElementMove *c = w->c;
-    bool listed = true; /* the dimension before */
+    bool listed = true; /* does the previous dimension have a list? */
     int n = 0;
     for (int d = 0; d < c->rank; d++) {
         bool has_list = c->lists && c->lists[d];
@@ -81,7 +81,7 @@ static int64_t count_of(const ElementMove *c) {
     return n;
 }
 
-/* Whether all of its memory is written, so that nothing of what is there has to stay. */
+/* Is all memory of the target written, so that nothing in it must be preserved? */
 static bool is_whole(const ElementMove *c) {
     bool stays = (c->lists && c->into) || c->mask;
     return !stays && (size_t)count_of(c) == c->to->count &&
@@ -89,7 +89,7 @@ static bool is_whole(const ElementMove *c) {
 }
 
 /* -- the launch ---------------------------------------------------------------------------------------------------- */
-static qs_status bind(Run *run) {
+static qs_status bind_move(Run *run) {
     const Carrying *w = (Carrying *)run;
     Binding *b = &run->bound;
     const ElementMove *c = w->c;
@@ -111,32 +111,32 @@ static qs_status bind(Run *run) {
     return QS_OK;
 }
 
-static qs_status launch(qs_vm *vm, Carrying *w, Device *d) {
+static qs_status launch_move(qs_vm *vm, Carrying *w, Device *d) {
     CarryForm *form;
     Run *r = &w->run;
     TRY(find_form(vm, &w->key, &form));
     r->vm = vm, r->form = &form->base, r->which = 0, r->late = false, r->unrecorded = true, r->launched = false;
-    r->device = d, r->bind = bind, r->fit = NULL;
+    r->device = d, r->bind = bind_move, r->fit = NULL;
     r->launch = (Launch){.rank = w->key.rank, .any_block = true};
     memcpy(r->launch.domain, w->dims, w->key.rank * sizeof *w->dims);
     r->positions = r->steps = (double)count_of(w->c);
     return qlaunch_here(r);
 }
 
-/* Where there is a value for it already, or no part of it that has one: there is no use in moving all of an array for
- * some of its elements. */
+/* May the target be written on the device?  Yes if its value is there already, or if it has no value yet: transferring
+ * a whole array for a few elements is not worthwhile. */
 static bool may_be_written(qs_vm *vm, const ElementMove *c) {
     bool always = qdevmath_held(qvm(vm)) == HELD_ALWAYS;
     return always || is_whole(c) || qbuf_is_away(c->to->buf) || c->to->buf->unset;
 }
 
-/* Types between which numbers are converted alike by the kernels: to floats. */
+/* Do kernels convert between these types as the host does?  They do to floats. */
 static bool converts(qs_dtype from, qs_dtype to) {
     return from == to || (!qdtype_is_complex(from) && (to == QS_F32 || to == QS_F64));
 }
 
 qs_status qmovelaunch_on_device(qs_vm *vm, const ElementMove *c, bool *done) {
-    Carrying w; /* too large to be cleared */
+    Carrying w; /* not initialized, because it is large */
     qs_dtype from = (qs_dtype)c->from->dtype, to = (qs_dtype)c->to->dtype;
     *done = false;
     qs_value ends[] = {qarr_value(c->from), qarr_value(c->to), qarr_value(c->mask ? c->mask : c->to),
@@ -153,7 +153,7 @@ qs_status qmovelaunch_on_device(qs_vm *vm, const ElementMove *c, bool *done) {
                        .masked = c->mask != NULL,
                        .mask = (uint8_t)(c->mask ? c->mask->dtype : 0)};
     take_dims(&w);
-    qs_status s = launch(vm, &w, d);
+    qs_status s = launch_move(vm, &w, d);
     *done = s == QS_OK;
     return *done || qdevmath_refused(vm, d, c->name, c->from, s) ? QS_OK : s;
 }

@@ -1,10 +1,10 @@
-/* report.c -- what qrun tells about launches: why (--explain), code (--dump), times (--profile), the cache on disk.
+/* report.c -- reports about launches: reasons (--explain), code (--dump), times (--profile), and the disk cache.
  *
- * A profile counts what a kernel must do, not what it happens to do: each array that it reads or writes moves once
- * between memory and the processor, as far as the launch's own extents say; each addition, product, comparison of size
- * or mathematical function on floats is one operation, in all branches, as often as the loops turn (a loop whose turns
- * depend on data makes the count unknown).  So the rates are comparable with those that the machine can reach, which
- * are measured with two kernels on the same device at the end of the run. */
+ * A profile counts the work that a kernel has to do, not the work that the hardware does.  Each array that it reads
+ * or writes is transferred once between memory and processor, with the extents of the launch.  Each addition,
+ * product, size comparison or mathematical function on floats is one operation; all branches count, multiplied by the
+ * iterations of the loops around them (a loop with a data-dependent iteration count makes the count unknown).  The
+ * rates are therefore comparable with the device's limits, which two kernels measure at the end of the run. */
 #include "devices/cache.h"
 #include "lang/kernel/ir/kir.h"
 #include "vm/base/clock.h"
@@ -18,14 +18,15 @@
 
 typedef struct Timing {
     struct Timing *next;
-    uint64_t hash;     /* of the code; 0: a call of a library */
-    Str *name, *place; /* "file:line", for the text may be gone before the profile is shown; NULL: none */
+    uint64_t hash; /* hash of the code; 0: a library call */
+    /* "file:line", stored because the source may be freed before the profile is printed; NULL: none */
+    Str *name, *place;
     int64_t calls;
     double seconds, bytes, flops; /* flops NaN: unknown */
 } Timing;
 
 typedef struct Report {
-    const char *stage; /* of --dump; NULL: nothing is shown */
+    const char *stage; /* stage of --dump; NULL: no code is collected */
     Text shown;
     bool profile;
     Timing *timings; /* in order of the first launch */
@@ -81,7 +82,7 @@ qs_status qreport_show(qs_vm *vm, KCompiler *k, const KFunc *f, const Device *d)
     Text text;
     if (!r || !r->stage) return QS_OK;
     bool ahead = !strcmp(r->stage, "ptx") || !strcmp(r->stage, "gcn");
-    if (qvm(vm)->config.compile_for && ahead) return QS_OK; /* qreport_code, qreport_assembly */
+    if (qvm(vm)->config.compile_for && ahead) return QS_OK; /* qreport_code and qreport_assembly print it */
     if (!strcmp(r->stage, "kir")) return kir_print(f, &r->shown), QS_OK;
     qtext_init(&text, qvm_ctx(vm));
     qs_status s = kcompile_text(k, f, d, r->stage, &text);
@@ -95,8 +96,8 @@ void qreport_shown(qs_vm *vm, Text *out) {
     if (k && k->report && k->report->shown.len) qtext_add(out, k->report->shown.s, k->report->shown.len);
 }
 
-/* -- what a launch has to do --------------------------------------------------------------------------------------- */
-enum { DEEP = 64 /* of expressions for the extents of loops */ };
+/* -- work of a launch ---------------------------------------------------------------------------------------------- */
+enum { DEEP = 64 /* maximum depth of expressions for loop bounds, and of nested regions */ };
 
 static double bytes_of(const KFunc *f, const DevArg *args) {
     double sum = 0;
@@ -111,7 +112,7 @@ static double bytes_of(const KFunc *f, const DevArg *args) {
     return sum;
 }
 
-/* A number that the arguments decide; NaN: it is not of this kind. */
+/* Returns the value of an instruction if the arguments determine it; otherwise NaN. */
 static double value_of(const KFunc *f, const DevArg *args, KRef r, int depth) {
     const KIns *i = &f->ins[r];
     KSlot s = {i->imm};
@@ -159,7 +160,7 @@ static double flops_of(const KFunc *f, const DevArg *args, const Launch *l) {
 
 Where qreport_place(const KFunc *f) {
     KRef r = 1;
-    while (r + 1 < f->nins && !f->ins[r].pos) r++; /* parameters of an expression have none */
+    while (r + 1 < f->nins && !f->ins[r].pos) r++; /* parameters of an expression have no position */
     return (Where){f->src, f->ins[r].pos};
 }
 
@@ -211,7 +212,7 @@ qs_status qreport_after(qs_vm *vm, Device *d, const char *name, double start, do
     return QS_OK;
 }
 
-/* Perhaps without Python's lock: an interrupt that ends the launch is the caller's to take back. */
+/* Python's lock may be released here, so the caller consumes an interrupt that ends the launch. */
 qs_status qreport_launch(Run *r, Program *p) {
     const KFunc *f = qlaunch_func(r);
     Device *d = r->device;
@@ -232,7 +233,7 @@ qs_status qreport_launch(Run *r, Program *p) {
     return QS_OK;
 }
 
-/* -- the limits of the machine ------------------------------------------------------------------------------------- */
+/* -- limits of the device ------------------------------------------------------------------------------------------ */
 enum { STREAM = 1 << 24, POINTS = 1 << 18, TURNS = 512, REPEATS = 5 };
 
 static const char stream_text[] =
@@ -242,7 +243,7 @@ static const char stream_text[] =
     "  %1 = pos int64 0\n  %2 = load float32 b$1 %1\n  %3 = load float32 c$2 %1\n  %4 = const float32 0.5\n"
     "  %5 = mul float32 %3 %4\n  %6 = add float32 %2 %5\n  store a$0 %1 %6\n}\n";
 
-/* Eight chains of multiplications and additions in each position. */
+/* Writes the kernel with eight chains of multiplications and additions per position. */
 static void chains_text(Text *t) {
     enum { CHAINS = 8 };
     qtext_printf(t,
@@ -309,12 +310,12 @@ static qs_status time_kernel(qs_vm *vm, Device *d, const Text *text, int64_t n, 
     return s;
 }
 
-static qs_status measure(qs_vm *vm, Device *d, Limits *out) {
+static qs_status measure_limits(qs_vm *vm, Device *d, Limits *out) {
     Text t;
     double unused;
     qs_status s = QS_OK;
     *out = (Limits){NAN, NAN};
-    if (d->ops->code == CODE_KIR) return QS_OK; /* the evaluator is no machine */
+    if (d->ops->code == CODE_KIR) return QS_OK; /* the evaluator is no hardware */
     qtext_init(&t, qvm_ctx(vm));
     qtext_puts(&t, stream_text);
     s = time_kernel(vm, d, &t, STREAM, &out->bytes, &unused);
@@ -326,7 +327,7 @@ static qs_status measure(qs_vm *vm, Device *d, Limits *out) {
 }
 
 /* -- the table ----------------------------------------------------------------------------------------------------- */
-static void cell(Text *out, int width, int digits, double x) {
+static void put_cell(Text *out, int width, int digits, double x) {
     if (isfinite(x)) qtext_printf(out, "%*.*f", width, digits, x);
     else qtext_printf(out, "%*s", width, "-");
 }
@@ -336,14 +337,14 @@ static int by_time(const void *a, const void *b) {
     return (x->seconds < y->seconds) - (x->seconds > y->seconds);
 }
 
-static void row(Text *out, const Timing *t, const Limits *most) {
+static void put_row(Text *out, const Timing *t, const Limits *most) {
     char name[160];
     snprintf(name, sizeof name, "%.64s %s", t->name->s, t->place ? t->place->s : "");
     double bytes = t->bytes / t->seconds, flops = t->flops / t->seconds;
     qtext_printf(out, "%-36s %9lld", name, (long long)t->calls);
-    cell(out, 11, 3, t->seconds * 1e3), cell(out, 11, 2, t->seconds * 1e6 / (double)t->calls);
-    cell(out, 10, 2, bytes * 1e-9), cell(out, 10, 2, flops * 1e-9);
-    cell(out, 7, 0, 100 * fmax(bytes / most->bytes, flops / most->flops));
+    put_cell(out, 11, 3, t->seconds * 1e3), put_cell(out, 11, 2, t->seconds * 1e6 / (double)t->calls);
+    put_cell(out, 10, 2, bytes * 1e-9), put_cell(out, 10, 2, flops * 1e-9);
+    put_cell(out, 7, 0, 100 * fmax(bytes / most->bytes, flops / most->flops));
     qtext_puts(out, "\n");
 }
 
@@ -356,21 +357,21 @@ qs_status qreport_profile(qs_vm *vm, Text *out) {
     if (!n) return qtext_puts(out, "profile: no kernel, loop or expression was launched\n"), QS_OK;
     TRY(qdevices_current(vm, &d));
     r->profile = false;
-    TRY(measure(vm, d, &most));
+    TRY(measure_limits(vm, d, &most));
     Timing **all = qmem_alloc(qvm_ctx(vm), qmem_size(n, sizeof *all, 0)), **end = all;
     for (Timing *t = r->timings; t; t = t->next) *end++ = t;
     qsort(all, n, sizeof *all, by_time);
     qtext_printf(out, "%-36s %9s%11s%11s%10s%10s%7s\n", "kernel", "calls", "total ms", "mean us", "GB/s", "GFLOP/s",
                  "%");
-    for (size_t i = 0; i < n; i++) row(out, all[i], &most);
+    for (size_t i = 0; i < n; i++) put_row(out, all[i], &most);
     qmem_free(qvm_ctx(vm), all, n * sizeof *all);
     qtext_printf(out, "%s:", qdev_name(d));
-    cell(out, 8, 2, most.bytes * 1e-9), qtext_puts(out, " GB/s of a = b + s*c,");
-    cell(out, 9, 2, most.flops * 1e-9), qtext_puts(out, " GFLOP/s of x = x*s + t; %: of the nearer limit\n");
+    put_cell(out, 8, 2, most.bytes * 1e-9), qtext_puts(out, " GB/s of a = b + s*c,");
+    put_cell(out, 9, 2, most.flops * 1e-9), qtext_puts(out, " GFLOP/s of x = x*s + t; %: of the nearer limit\n");
     return QS_OK;
 }
 
-/* -- the cache on disk --------------------------------------------------------------------------------------------- */
+/* -- the disk cache ------------------------------------------------------------------------------------------------ */
 qs_status qreport_cache(qs_vm *vm, const char *what, Text *out) {
     Cache *k = qcache_open(qvm_ctx(vm), qvm(vm)->config.cache_dir, 0);
     qs_status s = QS_OK;
