@@ -1,4 +1,4 @@
-/* loop_launch.c -- runs loops of the program as machine code: chooses the specialization and its version, and runs
+/* loop_launch.c -- runs loops of the program as machine code: chooses the specialization and version, and launches
  * it.
  *
  *     FORPREP counts iterations ─┬─ worthwhile? ── keys of the captured values: a specialization (found, or made once)

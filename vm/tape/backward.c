@@ -1,12 +1,12 @@
-/* backward.c -- from adjoints of results to those of leaves, or from tangents of leaves to those of results.
+/* backward.c -- computes adjoints of leaves from adjoints of results, or tangents of results from tangents of leaves.
  *
- *     reach    the nodes between the two: found from the results, down to the oldest leaf; kept if a leaf is below them
- *     order    serial numbers: an operand is older than what was made of it
- *     visit    each node once: its rule turns what has arrived at its results into what goes to its operands;
- *              or it is left to the nodes below, of which each computes on its own way back what it would have got
+ *     find     the nodes between the two: searched from the results down to the oldest leaf; kept if above a leaf
+ *     order    by serial number: an operand is older than the result computed from it
+ *     visit    each node once: its rule computes the adjoints of its operands from those of its results;
+ *              or it is deferred: the nodes below compute the adjoints they need in their own backward step
  *
- * Rules compute with ordinary operations, and what arrives is added by the ordinary +, so a level around this one
- * records the sweep, and derivatives of derivatives need nothing more.  A sweep may run inside another one. */
+ * Rules compute with ordinary operations, and adjoints are added by the ordinary +. An enclosing level therefore
+ * records the pass, and higher derivatives need no special code.  A pass may run inside another one. */
 #include "vm/array/arith.h"
 #include "vm/interp/interp.h"
 #include "vm/tape/tape_internal.h"
@@ -15,10 +15,11 @@
 
 typedef struct {
     GradNode *node;
-    qs_value *at; /* per result, nil is zero */
+    qs_value *at; /* by result: its adjoint; nil: zero */
     bool wanted;
-    uint32_t readers;     /* nodes that have still to compute what it would have given them */
-    DeferredAdjoint late; /* node NULL: none of its adjoints is */
+    /* number of nodes that still have to compute an adjoint which this deferred node would have given them */
+    uint32_t readers;
+    DeferredAdjoint late; /* node NULL: no adjoint of this node is deferred */
 } Visit;
 
 typedef struct {
@@ -26,12 +27,12 @@ typedef struct {
     Visit *visits;
     uint32_t n, cap;
     qs_value *values;
-    size_t nvalues;  /* of all results */
-    uint64_t oldest; /* serial of the oldest node that matters */
+    size_t nvalues;  /* number of results of all nodes */
+    uint64_t oldest; /* serial number of the oldest relevant node */
 } BackwardPass;
 
-/* -- which nodes --------------------------------------------------------------------------------------------------- */
-static void found(BackwardPass *s, GradNode *n, uint64_t mark) {
+/* -- finding the nodes --------------------------------------------------------------------------------------------- */
+static void add_node(BackwardPass *s, GradNode *n, uint64_t mark) {
     if (n->mark == mark || n->serial < s->oldest) return;
     n->mark = mark;
     n->refs++;
@@ -44,7 +45,8 @@ static int by_serial(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* The node knows its place, unless another sweep inside this one has found it since. */
+/* Finds the visit of t's node: by the index stored in the node, or by search if a nested pass has changed that index.
+ * */
 static Visit *visit_of(const BackwardPass *s, const Trace *t) {
     uint32_t lo = 0, hi = s->n;
     if (!t) return NULL;
@@ -58,9 +60,9 @@ static Visit *visit_of(const BackwardPass *s, const Trace *t) {
     return lo < s->n && s->visits[lo].node == t->node ? &s->visits[lo] : NULL;
 }
 
-static int place(const Trace *t) { return (int)(t - t->node->out); }
+static int result_index(const Trace *t) { return (int)(t - t->node->out); }
 
-/* A leaf is where a sweep ends, also where it was made of a value that has a trace. */
+/* A leaf ends a pass, even if it was made from a value that has a trace. */
 static bool above_leaf(const BackwardPass *s, const Visit *v) {
     for (int i = 0; i < v->node->nin; i++) {
         const Visit *w = visit_of(s, v->node->in[i]);
@@ -69,17 +71,17 @@ static bool above_leaf(const BackwardPass *s, const Visit *v) {
     return false;
 }
 
-static void reach(BackwardPass *s, Traces y, Traces x) {
+static void find_nodes(BackwardPass *s, Traces y, Traces x) {
     uint64_t mark = ++qtape_state(s->vm)->sweeps;
     s->oldest = UINT64_MAX;
     for (int i = 0; i < x.n; i++)
         if (x.at[i] && x.at[i]->node->serial < s->oldest) s->oldest = x.at[i]->node->serial;
     for (int i = 0; i < y.n; i++)
-        if (y.at[i]) found(s, y.at[i]->node, mark);
+        if (y.at[i]) add_node(s, y.at[i]->node, mark);
     for (uint32_t k = 0; k < s->n; k++) {
         GradNode *n = s->visits[k].node;
         for (int i = 0; i < n->nin; i++)
-            if (n->in[i]) found(s, n->in[i]->node, mark);
+            if (n->in[i]) add_node(s, n->in[i]->node, mark);
     }
     if (s->n) qsort(s->visits, s->n, sizeof *s->visits, by_serial);
     for (uint32_t k = 0; k < s->n; k++) s->visits[k].node->visit = k;
@@ -96,7 +98,7 @@ static void reach(BackwardPass *s, Traces y, Traces x) {
     }
 }
 
-static void done(BackwardPass *s) {
+static void close_pass(BackwardPass *s) {
     for (uint32_t k = 0; k < s->n; k++) {
         Visit *v = &s->visits[k];
         for (int i = 0; i < v->node->nout; i++) qval_release(s->vm, v->at[i]);
@@ -116,7 +118,7 @@ qs_status qbackward_zero(qs_vm *vm, const Trace *t, qs_value *out) {
     return *out = qarr_value(a), QS_OK;
 }
 
-/* An array of the form of t, in the memory of one element. */
+/* Returns an array of the shape of t, with strides 0, in the memory of one element. */
 static qs_status stretch(qs_vm *vm, const Trace *t, qs_value number, qs_value *out) {
     const int64_t one = 1, none[QS_MAX_RANK] = {0};
     Array *a, *x;
@@ -134,7 +136,7 @@ qs_status qbackward_form(qs_vm *vm, const Trace *t, qs_value *out) {
     return stretch(vm, t, qs_num(0), out);
 }
 
-static bool fits(const Trace *t, qs_value v) {
+static bool fits_trace(const Trace *t, qs_value v) {
     if (t->kind != QS_ARRAY) return v.kind == QS_NUM || (v.kind == QS_COMPLEX && t->kind == QS_COMPLEX);
     const Array *a = v.u.p;
     return v.kind == QS_ARRAY && a->dtype == t->dtype && qarr_same_dims(a, t->rank, t->dims);
@@ -142,11 +144,11 @@ static bool fits(const Trace *t, qs_value v) {
 
 qs_status qbackward_fit(qs_vm *vm, const Trace *t, qs_value v, qs_value *out) {
     qs_value args[2] = {v};
-    if (v.kind == QS_NIL || fits(t, qtape_plain(v))) return *out = qval_retain(v), QS_OK;
+    if (v.kind == QS_NIL || fits_trace(t, qtape_plain(v))) return *out = qval_retain(v), QS_OK;
     TRY(qbackward_form(vm, t, &args[1]));
     qs_status s = qrule_call_named(vm, "fit", 2, args, 1, out);
     qval_release(vm, args[1]);
-    if (s != QS_OK || fits(t, qtape_plain(*out))) return s;
+    if (s != QS_OK || fits_trace(t, qtape_plain(*out))) return s;
     qval_release(vm, *out);
     return qerr_set(qvm_ctx(vm), QS_ESHAPE, "an adjoint of %s has not the shape of its value", qval_type_name(vm, v));
 }
@@ -172,7 +174,7 @@ qs_status qbackward_check(qs_vm *vm, const char *what, qs_value value, qs_value 
                              : qval_type_name(vm, v));
 }
 
-/* Nobody else sees its storage, nor will. */
+/* Has the storage no other user, now or later? */
 static bool is_own(const Array *a) {
     return a->hdr.refs == 1 && a->contiguous && !qbuf_shared(a->buf) && a->buf->home < 0 && !a->buf->kept &&
            !(a->hdr.flags & (ARRAY_KEPT | ARRAY_AS_IS));
@@ -180,8 +182,8 @@ static bool is_own(const Array *a) {
 
 bool qbackward_owns(qs_value v) { return v.kind == QS_ARRAY && is_own(v.u.p) && !((const Array *)v.u.p)->trace; }
 
-/* *sum += v, which it takes. */
-static qs_status add(qs_vm *vm, qs_value *sum, qs_value v) {
+/* Adds v to *sum; consumes v. */
+static qs_status add_adjoint(qs_vm *vm, qs_value *sum, qs_value v) {
     qs_value r;
     if (sum->kind == QS_NIL || v.kind == QS_NIL) {
         if (v.kind != QS_NIL) *sum = v;
@@ -199,14 +201,14 @@ static qs_status add(qs_vm *vm, qs_value *sum, qs_value v) {
     return s;
 }
 
-static qs_status arrive(BackwardPass *s, Trace *t, qs_value v) {
+static qs_status add_arrived(BackwardPass *s, Trace *t, qs_value v) {
     Visit *w = visit_of(s, t);
     qs_value fitted;
     if (!w || !w->wanted) return QS_OK;
-    bool number = v.kind == QS_NUM && t->kind == QS_ARRAY && w->at[place(t)].kind == QS_NIL;
+    bool number = v.kind == QS_NUM && t->kind == QS_ARRAY && w->at[result_index(t)].kind == QS_NIL;
     bool stretched = number && w->node->rule && w->node->rule->stretched;
     TRY(stretched ? stretch(s->vm, t, v, &fitted) : qbackward_fit(s->vm, t, v, &fitted));
-    return add(s->vm, &w->at[place(t)], fitted);
+    return add_adjoint(s->vm, &w->at[result_index(t)], fitted);
 }
 
 static bool any_there(const Visit *v) {
@@ -216,16 +218,16 @@ static bool any_there(const Visit *v) {
     return false;
 }
 
-/* What has arrived at operands, where the rule adds to it. */
-static void lend(BackwardPass *s, const GradNode *n, qs_value *dx) {
+/* Passes existing adjoint sums of the operands to the rule in dx, if it adds to them. */
+static void lend_sums(BackwardPass *s, const GradNode *n, qs_value *dx) {
     for (int i = 0; n->rule->adds && i < n->nin; i++) {
         Visit *w = visit_of(s, n->in[i]);
-        qs_value *sum = w && w->wanted ? &w->at[place(n->in[i])] : NULL;
+        qs_value *sum = w && w->wanted ? &w->at[result_index(n->in[i])] : NULL;
         if (sum && qbackward_owns(*sum) && n->rule->adds(n, i, *sum)) dx[i] = *sum, *sum = qs_nil();
     }
 }
 
-/* An error in a sweep happened where the operation stands in the program. */
+/* Gives an error in a pass the source location of the recorded operation. */
 static qs_status at_node(qs_vm *vm, const GradNode *n, qs_status s) {
     if (s != QS_OK && s != QS_EINTERRUPT) qerr_place(qvm_ctx(vm), n->at);
     return s;
@@ -234,28 +236,28 @@ static qs_status at_node(qs_vm *vm, const GradNode *n, qs_status s) {
 static qs_status reverse_node(BackwardPass *s, const Visit *v) {
     GradNode *n = v->node;
     Ctx *c = qvm_ctx(s->vm);
-    if (!n->rule) return n->in[0] ? arrive(s, n->in[0], v->at[0]) : QS_OK;
+    if (!n->rule) return n->in[0] ? add_arrived(s, n->in[0], v->at[0]) : QS_OK;
     bool done = false;
     if (n->rule->add) {
         Visit *w = visit_of(s, n->in[0]);
-        TRY(at_node(s->vm, n, n->rule->add(s->vm, n, v->at, &w->at[place(n->in[0])], &done)));
+        TRY(at_node(s->vm, n, n->rule->add(s->vm, n, v->at, &w->at[result_index(n->in[0])], &done)));
     }
     if (done) return QS_OK;
     enum { FEW = 4 };
     qs_value few[FEW] = {{0}}, *dx = n->nin <= FEW ? few : qmem_alloc(c, qmem_size((size_t)n->nin, sizeof *dx, 0));
-    lend(s, n, dx);
+    lend_sums(s, n, dx);
     qs_status r =
         v->late.node ? n->rule->reverse_late(s->vm, n, v->at, &v->late, dx) : n->rule->reverse(s->vm, n, v->at, dx);
     for (int i = 0; i < n->nin; i++) {
-        if (r == QS_OK && n->in[i] && dx[i].kind != QS_NIL) r = arrive(s, n->in[i], dx[i]);
+        if (r == QS_OK && n->in[i] && dx[i].kind != QS_NIL) r = add_arrived(s, n->in[i], dx[i]);
         qval_release(s->vm, dx[i]);
     }
     if (dx != few) qmem_free(c, dx, (size_t)n->nin * sizeof *dx);
     return at_node(s->vm, n, r);
 }
 
-/* -- adjoints that are left to those who read them ----------------------------------------------------------------- */
-enum { NEAR = 64 }; /* nodes between the two */
+/* -- deferred adjoints --------------------------------------------------------------------------------------------- */
+enum { NEAR = 64 }; /* maximum distance of the two nodes in the pass */
 
 static bool is_one_of(const GradNode *n, Traces x) {
     for (int i = 0; i < x.n; i++)
@@ -263,36 +265,36 @@ static bool is_one_of(const GradNode *n, Traces x) {
     return false;
 }
 
-/* What v gives to its operand t is all that ever arrives there. */
+/* Is the adjoint that v gives to its operand t the only one that t gets? */
 static bool gives_all(const Visit *v, const Visit *w, const Trace *t) {
     int n = 0;
-    if (v - w > NEAR || w->late.node || w->at[place(t)].kind != QS_NIL) return false;
+    if (v - w > NEAR || w->late.node || w->at[result_index(t)].kind != QS_NIL) return false;
     for (const Visit *u = w + 1; u <= v; u++)
         for (int i = 0; u->wanted && i < u->node->nin; i++) n += u->node->in[i] == t;
     return n == 1;
 }
 
-/* Who reads the adjoint of the operand computes it: one of those below, no leaf. */
+/* Finds the node below, not a leaf, that can compute the adjoint of the operand in its own backward step. */
 static qs_status find_reader(BackwardPass *s, const Visit *v, int operand, Traces x, Visit **out) {
     const Trace *t = v->node->in[operand];
     Visit *w = visit_of(s, t);
     bool yes = false;
     if (w->node->rule != v->node->rule || is_one_of(w->node, x) || !gives_all(v, w, t)) return QS_OK;
-    DeferredAdjoint late = {place(t), v->node, operand, v->at};
+    DeferredAdjoint late = {result_index(t), v->node, operand, v->at};
     TRY(v->node->rule->joins(s->vm, w->node, &late, &yes));
     if (yes) w->late = late, *out = w;
     return QS_OK;
 }
 
-/* Nobody reads its adjoints any more. */
-static void forget(BackwardPass *s, Visit *v) {
+/* Releases the adjoints of a node when they are not needed any more. */
+static void drop_adjoints(BackwardPass *s, Visit *v) {
     Visit *above = v->late.node ? visit_of(s, v->late.node->out) : NULL;
     for (int i = 0; i < v->node->nout; i++) qval_release(s->vm, v->at[i]), v->at[i] = qs_nil();
-    if (above && --above->readers == 0) forget(s, above);
+    if (above && --above->readers == 0) drop_adjoints(s, above);
 }
 
-/* All of its adjoints, or none. */
-static qs_status leave(BackwardPass *s, Visit *v, Traces x, bool *left) {
+/* Defers the node if the readers can compute all of its adjoints; otherwise defers none. */
+static qs_status defer_node(BackwardPass *s, Visit *v, Traces x, bool *left) {
     Visit *reader[MOST_RESULTS];
     int n = 0;
     *left = v->node->rule && v->node->rule->joins && !v->late.node;
@@ -310,10 +312,10 @@ static qs_status leave(BackwardPass *s, Visit *v, Traces x, bool *left) {
     return QS_OK;
 }
 
-static qs_status take(const BackwardPass *s, Traces t, qs_value *out) {
+static qs_status take_adjoints(const BackwardPass *s, Traces t, qs_value *out) {
     for (int i = 0; i < t.n; i++) {
         const Visit *v = visit_of(s, t.at[i]);
-        out[i] = v ? qval_retain(v->at[place(t.at[i])]) : qs_nil();
+        out[i] = v ? qval_retain(v->at[result_index(t.at[i])]) : qs_nil();
     }
     return QS_OK;
 }
@@ -321,24 +323,24 @@ static qs_status take(const BackwardPass *s, Traces t, qs_value *out) {
 qs_status qbackward_reverse(qs_vm *vm, Traces y, const qs_value *dy, Traces x, qs_value *dx) {
     BackwardPass s = {.vm = vm};
     qs_status r = QS_OK;
-    reach(&s, y, x);
+    find_nodes(&s, y, x);
     for (int i = 0; i < y.n && r == QS_OK; i++)
-        if (y.at[i] && dy[i].kind != QS_NIL) r = arrive(&s, y.at[i], dy[i]);
+        if (y.at[i] && dy[i].kind != QS_NIL) r = add_arrived(&s, y.at[i], dy[i]);
     for (uint32_t k = s.n; k-- > 0 && r == QS_OK;) {
         Visit *v = &s.visits[k];
         bool left = false;
         if (!v->wanted || !any_there(v) || is_one_of(v->node, x)) continue;
-        if ((r = leave(&s, v, x, &left)) == QS_OK && !left) r = reverse_node(&s, v);
-        if (!left) forget(&s, v);
+        if ((r = defer_node(&s, v, x, &left)) == QS_OK && !left) r = reverse_node(&s, v);
+        if (!left) drop_adjoints(&s, v);
     }
     for (int i = 0; i < x.n; i++) dx[i] = qs_nil();
-    if (r == QS_OK) r = take(&s, x, dx);
-    done(&s);
+    if (r == QS_OK) r = take_adjoints(&s, x, dx);
+    close_pass(&s);
     return r;
 }
 
-/* -- tangents ------------------------------------------------------------------------------------------------------ */
-/* A rule gives adjoints, linear in those of the results: so it is recorded for zeros of these, and swept back. */
+/* -- forward mode -------------------------------------------------------------------------------------------------- */
+/* A rule is linear in the adjoints of the results, so it is recorded for zero adjoints and differentiated backward. */
 qs_status qbackward_transpose(qs_vm *vm, GradNode *n, const qs_value *dx, qs_value *dy) {
     Ctx *c = qvm_ctx(vm);
     size_t nin = (size_t)n->nin, nout = (size_t)n->nout;
@@ -380,14 +382,14 @@ static qs_status forward_node(BackwardPass *s, Visit *v) {
     bool any = false;
     for (int i = 0; i < n->nin; i++) {
         const Visit *w = visit_of(s, n->in[i]);
-        if (w) dx[i] = qval_retain(w->at[place(n->in[i])]);
+        if (w) dx[i] = qval_retain(w->at[result_index(n->in[i])]);
         any |= dx[i].kind != QS_NIL;
     }
     qs_status r = QS_OK;
     if (any && !n->rule) dy[0] = qval_retain(dx[0]);
     else if (any) r = n->rule->forward ? n->rule->forward(s->vm, n, dx, dy) : qbackward_transpose(s->vm, n, dx, dy);
     for (int i = 0; i < n->nout; i++) {
-        if (r == QS_OK && dy[i].kind != QS_NIL) r = arrive(s, &n->out[i], dy[i]);
+        if (r == QS_OK && dy[i].kind != QS_NIL) r = add_arrived(s, &n->out[i], dy[i]);
         qval_release(s->vm, dy[i]);
     }
     for (int i = 0; i < n->nin; i++) qval_release(s->vm, dx[i]);
@@ -398,14 +400,14 @@ static qs_status forward_node(BackwardPass *s, Visit *v) {
 qs_status qbackward_forward(qs_vm *vm, Traces x, const qs_value *dx, Traces y, qs_value *dy) {
     BackwardPass s = {.vm = vm};
     qs_status r = QS_OK;
-    reach(&s, y, x);
+    find_nodes(&s, y, x);
     for (int i = 0; i < x.n && r == QS_OK; i++)
-        if (x.at[i]) r = arrive(&s, x.at[i], dx[i]);
+        if (x.at[i]) r = add_arrived(&s, x.at[i], dx[i]);
     for (uint32_t k = 0; k < s.n && r == QS_OK; k++)
         if (s.visits[k].wanted && !is_one_of(s.visits[k].node, x)) r = forward_node(&s, &s.visits[k]);
     for (int i = 0; i < y.n; i++) dy[i] = qs_nil();
-    if (r == QS_OK) r = take(&s, y, dy);
-    done(&s);
+    if (r == QS_OK) r = take_adjoints(&s, y, dy);
+    close_pass(&s);
     return r;
 }
 

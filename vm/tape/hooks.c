@@ -1,9 +1,9 @@
-/* hooks.c -- where the interpreter asks when an operand is traced: operators, built-ins, choices, conversions.
+/* hooks.c -- hooks of the interpreter for traced operands: operators, built-ins, choices, conversions.
  *
- *     plain    the operation runs on the values, as it always does (qtape_enter: reading traced arrays is right now)
- *     record   its rule: a function of adjoints.q, or a row of elem.def (vm/launch)
+ *     plain    the operation runs on the values as usual, inside qtape_enter, which permits reading traced arrays
+ *     record   the operation is recorded with its rule: a function of adjoints.q, or an op of elem.def (vm/launch)
  *
- * An operation that has no rule is refused here, with a sentence why.  hooks_index.c has the doors of x[…]. */
+ * An operation without a rule is refused here, with a sentence that says why. hooks_index.c has the hooks of x[…]. */
 #include "lang/kernel/elem/elem.h"
 #include "lang/syntax/ast.h"
 #include "stdlib/stdlib.h"
@@ -17,8 +17,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* -- records ------------------------------------------------------------------------------------------------------- */
-/* *out came of items by an operation of one result. */
+/* -- recording ----------------------------------------------------------------------------------------------------- */
+/* Records an operation that computed its only result *out from items. */
 static qs_status record_by(qs_vm *vm, const char *rule, const char *keeps, int n, const qs_value *items,
                            qs_value *out) {
     qs_value fn;
@@ -35,7 +35,7 @@ static bool has_elements(qs_value v) {
     return v.kind == QS_ARRAY || v.kind == QS_COMPLEX || qval_is_number(v);
 }
 
-/* Of others the result does not follow the operands: truth values, bits. */
+/* Is the result differentiable?  The results of other operators, such as truth values and bits, are constant. */
 static bool has_slopes(Op op) {
     Elem e = kelem_operator(op);
     return e != EL__COUNT && kelem_slope_kind(e) == ELEM_SLOPES;
@@ -64,7 +64,7 @@ qs_status qhook_unary(qs_vm *vm, Op op, qs_value a, qs_value *out) {
     return qtape_recorded(vm, qsmallop_record(vm, kelem_operator(op), 1, &a, out), 1, out);
 }
 
-/* x op= v: the new value is computed beside the old one, and goes into the same array. */
+/* x op= v: computes the new value separately, then writes it into the same array. */
 qs_status qhook_update(qs_vm *vm, Op op, qs_value *target, qs_value v) {
     qs_value r;
     TRY(qops_binary(vm, op, *target, v, &r));
@@ -74,7 +74,7 @@ qs_status qhook_update(qs_vm *vm, Op op, qs_value *target, qs_value v) {
     return s;
 }
 
-/* All elements of dst become those of src, in place. */
+/* Assigns all elements of src to dst, in place. */
 qs_status qhook_assign(qs_vm *vm, qs_value dst, qs_value src) {
     const qs_value at[QS_MAX_RANK] = {qval_colon(), qval_colon(), qval_colon(), qval_colon(),
                                       qval_colon(), qval_colon(), qval_colon(), qval_colon()};
@@ -96,7 +96,7 @@ static qs_status run_plain(qs_vm *vm, const qs_native_def *d, qs_call_args *c) {
 
 enum { MOST = MOST_RESULTS };
 
-/* Results that the program did not ask for are made when the record has use for them (keeps: 'f'). */
+/* Returns the number of results to compute: more than the script requested if the rule needs them (keeps: 'f'). */
 static int results_made(const qs_native_def *d, const char *keeps, const qs_call_args *c) {
     const char *results = strchr(keeps, '|');
     const char *last = results ? strrchr(results, 'f') : NULL;
@@ -111,7 +111,7 @@ static qs_status run_for_record(qs_vm *vm, const qs_native_def *d, const char *k
     return run_plain(vm, d, &all);
 }
 
-/* Arguments that are left out are null, so that a rule knows its own by their places. */
+/* Omitted arguments are null, so that a rule finds its arguments by position. */
 static qs_status run_recorded(qs_vm *vm, const qs_native_def *d, qs_value fn, const char *keeps, qs_call_args *c,
                               const qs_value *in, int nin) {
     qs_value out[MOST];
@@ -120,7 +120,7 @@ static qs_status run_recorded(qs_vm *vm, const qs_native_def *d, qs_value fn, co
     qs_status s = run_for_record(vm, d, keeps, c, out);
     if (s == QS_OK) s = qrule_end(vm, &call, d->max_out, out);
     else qrule_drop(vm, &call);
-    for (int i = 0; i < d->max_out; i++) { /* those of a call that failed, too: it may have made them before */
+    for (int i = 0; i < d->max_out; i++) { /* also after a failure, since some results may exist already */
         if (i < c->nout) c->out[i] = out[i];
         else qval_release(vm, out[i]);
     }
@@ -140,7 +140,7 @@ static qs_status by_rule(qs_vm *vm, const qs_native_def *d, const char *rule, qs
     return run_recorded(vm, d, fn, keeps, c, in, d->max_in);
 }
 
-/* Functions of elements take numbers and arrays. */
+/* Runs an elementwise function and records it by its op. */
 static qs_status by_elements(qs_vm *vm, const qs_native_def *d, Elem row, qs_call_args *c) {
     qs_value in[MOST];
     int n = c->nin;
@@ -172,7 +172,7 @@ qs_status qhook_native(qs_vm *vm, const qs_native_def *d, qs_call_args *c) {
     }
 }
 
-/* -- functions with a rule of their own ---------------------------------------------------------------------------- */
+/* -- functions with their own rule --------------------------------------------------------------------------------- */
 static qs_status own_rule(qs_vm *vm, const Func *f, qs_value *out) {
     const Attr *a = qast_attribute(f, "adjoint");
     const char *name = a->nitems ? a->items[0].key->s : "";
@@ -187,7 +187,7 @@ static qs_status own_rule(qs_vm *vm, const Func *f, qs_value *out) {
                     name, rule->ast->nouts, f->nparams);
 }
 
-/* What is nested deeper may hold anything: it goes in circles. */
+/* Does v contain a recorded value?  Deeper structures count as containing one, because they may be cyclic. */
 static bool holds_recorded(const qs_vm *vm, qs_value v, int depth) {
     enum { DEEPEST = 32 };
     const Cell *c = v.u.p;
@@ -208,7 +208,7 @@ bool qhook_follows_rule(const qs_vm *vm, int nin, const qs_value *in) {
     return false;
 }
 
-/* An adjoint belongs to a number or an array. */
+/* Refuses recorded values inside cells and objects, because adjoints exist for numbers and arrays only. */
 static qs_status check_no_trees(qs_vm *vm, const Function *fn, int nin, const qs_value *in) {
     char what[96];
     for (int i = 0; i < nin; i++) {
@@ -221,7 +221,7 @@ static qs_status check_no_trees(qs_vm *vm, const Function *fn, int nin, const qs
     return QS_OK;
 }
 
-/* As they were given: the rest of a function with any number of arguments is a list in the last one. */
+/* Restores the original arguments: the last argument of a variadic function is a list of the remaining ones. */
 static qs_status plain_arguments(qs_vm *vm, const Func *f, int nin, const qs_value *in, int *n, qs_value *plain) {
     bool variadic = nin && f->params[nin - 1].variadic;
     const Cell *rest = variadic ? in[nin - 1].u.p : NULL;
@@ -288,7 +288,8 @@ qs_status qhook_coerce(qs_vm *vm, qs_value v, const Type *t, const char *what, q
     return record_by(vm, "conversion_adjoint", "s", 1, &v, out);
 }
 
-/* A type called: float64(x), cscalar(re, im), vec3(a, b, c).  Sizes, as of mat(n, m), and text have no derivative. */
+/* Returns the rule of a type call: float64(x), cscalar(re, im), vec3(a, b, c).  Sizes, as in mat(n, m), and strings
+ * have no derivative. */
 static const char *construction_rule(const Type *t, int n) {
     if (t->kind == TY_NUM) return n == 2 ? "complex_adjoint" : "conversion_adjoint";
     return t->kind == TY_ARRAY && t->nfixed ? "literal_adjoint" : NULL;

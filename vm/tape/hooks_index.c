@@ -1,9 +1,10 @@
-/* hooks_index.c -- x[…] of traced arrays: read, written, updated; elements of a list, one after another.
+/* hooks_index.c -- hooks for x[…] of traced arrays: reading, writing, updating; elements of a list, one by one.
  *
- * The adjoint of a read goes to where the elements lay: into zeros, or straight into the sum that is there already, so
- * that a loop which reads an array element by element costs what the elements cost.  Where places may occur twice, they
- * are counted as positions, and added up (scatter_adjoint of adjoints.q).  The adjoint of a write is read at its
- * places; what was overwritten gets zero, and of several writes to one place the last counts. */
+ * The adjoint of a read is written to the positions that were read: into zeros, or directly into an existing sum, so
+ * that a loop over single elements costs time for these elements only.  If positions may occur more than once, their
+ * linear indices are computed and the adjoints are added up (scatter_adjoint of adjoints.q).  The adjoint of a write
+ * is read at the written positions.  Overwritten elements get zero, and of several writes to one position the last
+ * one counts. */
 #include "vm/array/arith.h"
 #include "vm/array/index.h"
 #include "vm/interp/interp.h"
@@ -13,19 +14,19 @@
 #include <string.h>
 
 typedef struct {
-    Subscript x;              /* of these: */
+    Subscript x;              /* its indices are in `at` */
     qs_value at[QS_MAX_RANK]; /* owned */
-    bool single;              /* one element: all are numbers */
-    bool once;                /* no place occurs twice */
-} Places;
+    bool single;              /* all indices are numbers: one element */
+    bool once;                /* no position occurs twice */
+} IndexRecord;
 
-static void release(qs_vm *vm, GradNode *n) {
-    Places *p = n->data;
+static void free_indices(qs_vm *vm, GradNode *n) {
+    IndexRecord *p = n->data;
     for (int i = 0; i < p->x.n; i++) qval_release(vm, p->at[i]);
     qmem_free(qvm_ctx(vm), p, sizeof *p);
 }
 
-/* A list of places in strictly ascending order, none below 0. */
+/* Are the indices in strictly ascending order, and none below 0? */
 static bool ascends(qs_vm *vm, Array *a) {
     double *x, last = -1;
     size_t n;
@@ -42,7 +43,7 @@ static bool ascends(qs_vm *vm, Array *a) {
 
 static bool folds(TypeMods m) { return m.access == ACC_MIRROR || m.access == ACC_CIRCULAR || m.access == ACC_CLAMPED; }
 
-static void look(qs_vm *vm, Places *p, int rank) {
+static void examine_indices(qs_vm *vm, IndexRecord *p, int rank) {
     p->single = p->once = true;
     for (int i = 0; i < p->x.n; i++) {
         qs_value v = p->at[i];
@@ -55,22 +56,23 @@ static void look(qs_vm *vm, Places *p, int rank) {
     p->single &= p->x.n == rank;
 }
 
-static qs_status new_places(qs_vm *vm, const Array *base, const Subscript *x, Places **out) {
-    Places *p = qmem_alloc(qvm_ctx(vm), sizeof *p);
+static qs_status new_indices(qs_vm *vm, const Array *base, const Subscript *x, IndexRecord **out) {
+    IndexRecord *p = qmem_alloc(qvm_ctx(vm), sizeof *p);
     qs_status s = QS_OK;
     p->x = (Subscript){x->n, p->at, x->mods, NULL, false};
     for (int i = 0; i < x->n && s == QS_OK; i++) s = qtape_keep_plain(vm, x->at[i], &p->at[i]);
-    if (s == QS_OK) s = qasync_settle(vm); /* places that cannot be read are no error to look() */
-    if (s != QS_OK) return release(vm, &(GradNode){.data = p}), s;
-    look(vm, p, base->rank);
+    /* examine_indices would take indices that cannot be read yet for unordered ones */
+    if (s == QS_OK) s = qasync_settle(vm);
+    if (s != QS_OK) return free_indices(vm, &(GradNode){.data = p}), s;
+    examine_indices(vm, p, base->rank);
     return *out = p, QS_OK;
 }
 
-/* -- reading ------------------------------------------------------------------------------------------------------- */
+/* -- reads --------------------------------------------------------------------------------------------------------- */
 static qs_status zeros(qs_vm *vm, const Trace *t, qs_value *out) { return qbackward_zero(vm, t, out); }
 
-/* The numbers 1, 2, … in the shape of t, read at the places: 0 where there is no element. */
-static qs_status positions(qs_vm *vm, const Places *p, const Trace *t, qs_value *out) {
+/* Reads the array of linear indices 1, 2, … with the shape of t at p; the result is 0 where there is no element. */
+static qs_status positions(qs_vm *vm, const IndexRecord *p, const Trace *t, qs_value *out) {
     Array *a;
     void *q;
     TRY(qarr_new(vm, QS_F64, t->rank, t->dims, false, &a));
@@ -81,7 +83,7 @@ static qs_status positions(qs_vm *vm, const Places *p, const Trace *t, qs_value 
     return s;
 }
 
-static qs_status scatter(qs_vm *vm, const Places *p, const Trace *t, qs_value dy, qs_value *out) {
+static qs_status scatter(qs_vm *vm, const IndexRecord *p, const Trace *t, qs_value dy, qs_value *out) {
     qs_value args[3] = {qs_nil(), qs_nil(), dy};
     TRY(zeros(vm, t, &args[0]));
     qs_status s = positions(vm, p, t, &args[1]);
@@ -92,7 +94,7 @@ static qs_status scatter(qs_vm *vm, const Places *p, const Trace *t, qs_value dy
 }
 
 static qs_status get_reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
-    const Places *p = n->data;
+    const IndexRecord *p = n->data;
     const Trace *t = n->in[0];
     if (!p->once) return scatter(vm, p, t, dy[0], &dx[0]);
     TRY(zeros(vm, t, &dx[0]));
@@ -100,7 +102,7 @@ static qs_status get_reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_valu
 }
 
 static qs_status get_add(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *sum, bool *done) {
-    const Places *p = n->data;
+    const IndexRecord *p = n->data;
     *done = p->once && !qtape_is_recorded(vm, dy[0]) && (sum->kind == QS_NIL || qbackward_owns(*sum));
     if (!*done) return QS_OK;
     if (sum->kind == QS_NIL) TRY(zeros(vm, n->in[0], sum));
@@ -108,42 +110,43 @@ static qs_status get_add(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *s
 }
 
 static qs_status get_forward(qs_vm *vm, GradNode *n, const qs_value *dx, qs_value *dy) {
-    const Places *p = n->data;
+    const IndexRecord *p = n->data;
     return qhook_get(vm, dx[0], &p->x, dy);
 }
 
-/* The same with plain indices, which are put in `plain`. */
+/* Returns the subscript with untraced indices, which are stored in `plain`. */
 static Subscript without_traces(const Subscript *x, qs_value plain[QS_MAX_RANK]) {
     for (int i = 0; i < x->n && i < QS_MAX_RANK; i++) plain[i] = qtape_plain(x->at[i]);
     return (Subscript){x->n, plain, x->mods, x->name, x->is_list};
 }
 
 static const GradRule get_rule = {
-    .name = "indexing", .reverse = get_reverse, .forward = get_forward, .release = release, .add = get_add};
+    .name = "indexing", .reverse = get_reverse, .forward = get_forward, .release = free_indices, .add = get_add};
 
 qs_status qhook_get(qs_vm *vm, qs_value base, const Subscript *x, qs_value *out) {
     qs_value plain[QS_MAX_RANK];
     Subscript at = without_traces(x, plain);
-    Places *p;
+    IndexRecord *p;
     qtape_enter(vm);
     qs_status s = qidx_get(vm, qtape_plain(base), &at, out);
     qtape_leave(vm);
     if (s != QS_OK || base.kind != QS_ARRAY || !qtape_is_recorded(vm, base)) return s;
-    TRY(qtape_recorded(vm, new_places(vm, base.u.p, &at, &p), 1, out));
+    TRY(qtape_recorded(vm, new_indices(vm, base.u.p, &at, &p), 1, out));
     qtape_record(vm, &get_rule, p, 1, (Trace *[]){qtape_edge(vm, base)}, 1, out);
     return QS_OK;
 }
 
-/* -- writing ------------------------------------------------------------------------------------------------------- */
+/* -- writes -------------------------------------------------------------------------------------------------------- */
 static size_t count_of(const Trace *t) {
     size_t n = 1;
     for (int i = 0; i < t->rank; i++) n *= (size_t)t->dims[i];
     return t->kind == QS_ARRAY ? n : 1;
 }
 
-/* What the written value gets: dy at the places, in its own shape, without those that were overwritten at once. */
+/* Returns the adjoint of the written value: dy at the positions, in the value's shape, zero for overwritten elements.
+ * */
 static qs_status value_adjoint(qs_vm *vm, GradNode *n, qs_value dy, qs_value *out) {
-    const Places *p = n->data;
+    const IndexRecord *p = n->data;
     const Trace *t = n->in[1];
     qs_value args[4] = {qs_nil(), qs_nil(), qs_nil(), dy};
     bool masked = p->x.n == 1 && p->at[0].kind == QS_ARRAY && qval_array(p->at[0])->dtype == QS_B1;
@@ -152,7 +155,8 @@ static qs_status value_adjoint(qs_vm *vm, GradNode *n, qs_value dy, qs_value *ou
     bool same = got.kind == QS_ARRAY && qval_array(got)->count == count_of(t);
     if (p->once && (count_of(t) == 1 || (same && qarr_same_dims(got.u.p, t->rank, t->dims)))) return *out = got, QS_OK;
     qs_status s = qbackward_form(vm, t, &args[0]);
-    if (masked && !same && count_of(t) != 1) { /* as large as the whole array: its elements lay beside those of dy */
+    /* the value is as large as the whole array: elements correspond to those of dy */
+    if (masked && !same && count_of(t) != 1) {
         args[1] = p->at[0];
         if (s == QS_OK) s = qrule_call_named(vm, "masked_adjoint", 4, args, 1, out);
     } else {
@@ -167,7 +171,7 @@ static qs_status value_adjoint(qs_vm *vm, GradNode *n, qs_value dy, qs_value *ou
 }
 
 static qs_status set_reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
-    const Places *p = n->data;
+    const IndexRecord *p = n->data;
     if (n->in[1]) TRY(value_adjoint(vm, n, dy[0], &dx[1]));
     if (!n->in[0]) return QS_OK;
     if (qbackward_owns(dy[0])) dx[0] = qval_retain(dy[0]);
@@ -176,19 +180,19 @@ static qs_status set_reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_valu
 }
 
 static qs_status set_forward(qs_vm *vm, GradNode *n, const qs_value *dx, qs_value *dy) {
-    const Places *p = n->data;
+    const IndexRecord *p = n->data;
     if (dx[0].kind != QS_NIL) TRY(qrule_builtin(vm, "copy", 1, dx, &dy[0]));
     else TRY(zeros(vm, &n->out[0], &dy[0]));
     return qhook_set(vm, dy[0], &p->x, dx[1].kind == QS_NIL ? qs_num(0) : dx[1]);
 }
 
 static const GradRule set_rule = {
-    .name = "writing elements", .reverse = set_reverse, .forward = set_forward, .release = release};
+    .name = "writing elements", .reverse = set_reverse, .forward = set_forward, .release = free_indices};
 
 qs_status qhook_set(qs_vm *vm, qs_value base, const Subscript *x, qs_value v) {
     qs_value plain[QS_MAX_RANK];
     Subscript at = without_traces(x, plain);
-    Places *p;
+    IndexRecord *p;
     bool recorded = base.kind == QS_ARRAY && (qtape_is_recorded(vm, base) || qtape_is_recorded(vm, v));
     if (!recorded) {
         qtape_enter(vm);
@@ -197,14 +201,14 @@ qs_status qhook_set(qs_vm *vm, qs_value base, const Subscript *x, qs_value v) {
         return s;
     }
     TRY(qtape_check_alone(vm, base.u.p, x->name));
-    TRY(new_places(vm, base.u.p, &at, &p));
+    TRY(new_indices(vm, base.u.p, &at, &p));
     Trace *edges[2] = {qtape_edge(vm, base), qtape_edge(vm, v)};
     qtape_enter(vm);
     qs_status s = qidx_set(vm, base, &at, qtape_plain(v));
     qtape_leave(vm);
     if (s != QS_OK) {
         for (int i = 0; i < 2; i++) qtape_release(vm, edges[i]);
-        return release(vm, &(GradNode){.data = p}), s;
+        return free_indices(vm, &(GradNode){.data = p}), s;
     }
     qval_retain(base); /* the result is the same array */
     qtape_record(vm, &set_rule, p, 2, edges, 1, &base);
@@ -223,7 +227,7 @@ qs_status qhook_update_at(qs_vm *vm, Op op, qs_value base, const Subscript *x, q
     return s;
 }
 
-/* Element i in row-major order. */
+/* Reads element i in row-major order. */
 qs_status qhook_element(qs_vm *vm, qs_value base, int64_t i, qs_value *out) {
     const Array *a = base.u.p;
     qs_value at[QS_MAX_RANK];

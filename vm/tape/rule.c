@@ -1,11 +1,11 @@
-/* rule.c -- rules that are functions of the language: those of stdlib/adjoints.q, which is loaded when the first of
- * them is needed, and those that a program names with {!adjoint …}.
+/* rule.c -- calls derivative rules written in the language: those of stdlib/adjoints.q, which is loaded when the
+ * first of them is needed, and those that a program names with {!adjoint …}.
  *
- * Such a function gets the arguments of the operation, its results, and the adjoints of these, and gives the adjoints
- * of the arguments, in order: null for those that have none; what it does not give at all is null, too.  A text in
- * place of an adjoint says why there is none.  The functions of adjoints.q get null for adjoints that are 0 because
- * nobody used the result; those of programs get zeros.  A function of adjoints.q that takes one argument more,
- * `wanted`, is told by it which adjoints somebody waits for, a truth value for each argument: others may be null. */
+ * A rule gets the arguments of the operation, its results, and the adjoints of the results.  It returns the adjoints
+ * of the arguments, in order: null for arguments that have none, and trailing ones may be omitted.  A string in place
+ * of an adjoint is the error message.  Rules of adjoints.q get null for an adjoint that is zero because the result is
+ * unused; rules of programs get zeros.  A rule of adjoints.q with one more parameter, `wanted`, gets a truth value
+ * for each argument in it: is the adjoint of the argument needed?  It may return null for the others. */
 #include "vm/interp/frame.h"
 #include "vm/program/module.h"
 #include "vm/tape/tape_internal.h"
@@ -17,13 +17,13 @@
 typedef struct {
     qs_value fn;
     int nin, nout;
-    bool list, zeros; /* arguments as a list; zeros in place of null */
+    bool list, zeros; /* arguments are passed as a list; zeros are passed in place of null */
     qs_value kept[];
 } Rule;
 
 static size_t rule_bytes(const Rule *r) { return sizeof *r + (size_t)(r->nin + r->nout) * sizeof *r->kept; }
 
-/* -- finding them -------------------------------------------------------------------------------------------------- */
+/* -- finding rules ------------------------------------------------------------------------------------------------- */
 qs_status qrule_find(qs_vm *vm, const char *name, qs_value *out) { return qmod_library(vm, "adjoints.q", name, out); }
 
 qs_status qrule_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nout, qs_value *out) {
@@ -46,15 +46,15 @@ qs_status qrule_builtin(qs_vm *vm, const char *name, int nin, const qs_value *in
 }
 
 /* -- nodes --------------------------------------------------------------------------------------------------------- */
-static void release(qs_vm *vm, GradNode *n) {
+static void free_rule(qs_vm *vm, GradNode *n) {
     Rule *r = n->data;
     for (int i = 0; i < r->nin + r->nout; i++) qval_release(vm, r->kept[i]);
     qval_release(vm, r->fn);
     qmem_free(qvm_ctx(vm), r, rule_bytes(r));
 }
 
-/* How many adjoints the function gives. */
-static int gives(qs_value fn, int most) {
+/* Returns how many adjoints the function returns. */
+static int count_adjoints(qs_value fn, int most) {
     const Function *f = fn.u.p;
     int n = fn.kind == QS_FUNCTION && f->fkind == FN_SCRIPT ? f->ast->nouts : most;
     return n < 1 ? 1 : n < most ? n : most;
@@ -66,7 +66,7 @@ static bool asks_what_is_wanted(const Rule *r) {
     return f->ast->nparams == r->nin + 2 * r->nout + 1;
 }
 
-static qs_status wanted(qs_vm *vm, const GradNode *n, qs_value *out) {
+static qs_status list_wanted(qs_vm *vm, const GradNode *n, qs_value *out) {
     Array *a;
     void *p;
     TRY(qarr_new(vm, QS_B1, 1, &(int64_t){n->nin}, false, &a));
@@ -76,9 +76,9 @@ static qs_status wanted(qs_vm *vm, const GradNode *n, qs_value *out) {
     return QS_OK;
 }
 
-static qs_status collect(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *args, bool told) {
+static qs_status collect_args(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *args, bool told) {
     const Rule *r = n->data;
-    if (told) TRY(wanted(vm, n, &args[r->nin + 2 * r->nout]));
+    if (told) TRY(list_wanted(vm, n, &args[r->nin + 2 * r->nout]));
     for (int i = 0; i < r->nin; i++) args[i] = qval_retain(r->kept[i]);
     for (int i = 0; i < r->nout; i++) {
         qs_value kept = r->kept[r->nin + i], *y = &args[r->nin + i], *d = &args[r->nin + r->nout + i];
@@ -98,7 +98,7 @@ static qs_status new_list(qs_vm *vm, int n, qs_value *items, qs_value *out) {
     return *out = qval_object(QS_CELL, c), QS_OK;
 }
 
-/* Of any number of arguments: fn(list of them, result, adjoint of it) gives a list of adjoints. */
+/* For any number of arguments: fn(list of arguments, result, adjoint of the result) returns a list of adjoints. */
 static qs_status call_with_list(qs_vm *vm, const Rule *r, qs_value *args, qs_value *dx) {
     qs_value list[3] = {qs_nil(), args[r->nin], args[r->nin + 1]}, result = qs_nil();
     TRY(new_list(vm, r->nin, args, &list[0]));
@@ -113,7 +113,7 @@ static qs_status call_with_list(qs_vm *vm, const Rule *r, qs_value *args, qs_val
     return s;
 }
 
-/* "root_rule: the adjoint of a" */
+/* Checks the shape of an adjoint; the error names it: "root_rule: the adjoint of a". */
 static qs_status check_form(qs_vm *vm, const Rule *r, int i, qs_value dx) {
     const Function *f = r->fn.u.p;
     bool named = f->fkind == FN_SCRIPT && i < f->ast->nparams;
@@ -126,20 +126,21 @@ static qs_status check_form(qs_vm *vm, const Rule *r, int i, qs_value dx) {
     return qtext_free(&t), s;
 }
 
-/* Rules of programs are checked; those of adjoints.q may leave it to the sweep to sum what was stretched. */
+/* Checks the adjoints of rules of programs.  Rules of adjoints.q may return adjoints of the broadcast shape, which the
+ * pass sums up. */
 static qs_status check_given(qs_vm *vm, const Rule *r, int i, qs_value dx) {
     if (dx.kind == QS_STRING) return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s", ((Str *)dx.u.p)->s);
     return dx.kind == QS_NIL || !r->zeros ? QS_OK : check_form(vm, r, i, dx);
 }
 
-/* A rule of adjoints.q computes and fails at the line of the operation, not at its own. */
+/* Calls the rule.  An error in a rule of adjoints.q gets the source line of the operation, not that of the rule. */
 static qs_status call_at(qs_vm *vm, const GradNode *n, int nargs, qs_value *args, qs_value *dx) {
     const Rule *r = n->data;
     ErrorState *e = &qvm_ctx(vm)->err;
     Where outer = qvm(vm)->grad_at;
     qvm(vm)->grad_at = r->zeros ? (Where){NULL, 0} : n->at;
-    qs_status s =
-        r->list ? call_with_list(vm, r, args, dx) : qrule_call(vm, r->fn, nargs, args, gives(r->fn, r->nin), dx);
+    qs_status s = r->list ? call_with_list(vm, r, args, dx)
+                          : qrule_call(vm, r->fn, nargs, args, count_adjoints(r->fn, r->nin), dx);
     qvm(vm)->grad_at = outer;
     if (s != QS_OK && s != QS_EINTERRUPT && !r->zeros && !e->late && n->at.src)
         e->placed = false, e->nframes = e->nlost = 0;
@@ -152,7 +153,7 @@ static bool is_empty(const Trace *t) {
     return t->kind == QS_NIL;
 }
 
-/* Where no operand, or no result, has elements, adjoints are zero: rules need not know of empty arrays. */
+/* If no operand or no result has elements, all adjoints are zero, so rules need not handle empty arrays. */
 static bool has_no_elements(const GradNode *n) {
     bool in = true, out = true;
     for (int i = 0; i < n->nin; i++) in = in && (!n->in[i] || is_empty(n->in[i]));
@@ -160,13 +161,13 @@ static bool has_no_elements(const GradNode *n) {
     return in || out;
 }
 
-static qs_status reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
+static qs_status reverse_rule(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
     const Rule *r = n->data;
     bool told = asks_what_is_wanted(r);
     if (has_no_elements(n)) return QS_OK;
     int nargs = r->nin + 2 * r->nout + told;
     qs_value *args = qmem_alloc(qvm_ctx(vm), qmem_size((size_t)nargs, sizeof *args, 0));
-    qs_status s = collect(vm, n, dy, args, told);
+    qs_status s = collect_args(vm, n, dy, args, told);
     if (s == QS_OK) s = call_at(vm, n, nargs, args, dx);
     for (int i = 0; i < r->nin && s == QS_OK; i++)
         if (n->in[i]) s = check_given(vm, r, i, dx[i]);
@@ -175,7 +176,7 @@ static qs_status reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *d
     return s;
 }
 
-static const GradRule by_function = {.reverse = reverse, .release = release};
+static const GradRule by_function = {.reverse = reverse_rule, .release = free_rule};
 
 qs_status qrule_begin(qs_vm *vm, qs_value fn, const char *keeps, int nin, const qs_value *in, int nout,
                       RuleCall *call) {
@@ -204,7 +205,7 @@ void qrule_drop(qs_vm *vm, RuleCall *call) {
     GradNode n = {.data = call->rule};
     for (int i = 0; i < call->nin; i++) qtape_release(vm, call->edges[i]);
     qmem_free(qvm_ctx(vm), call->edges, (size_t)(call->nin + 1) * sizeof(Trace *));
-    release(vm, &n);
+    free_rule(vm, &n);
 }
 
 qs_status qrule_end(qs_vm *vm, RuleCall *call, int nout, qs_value *out) {

@@ -1,8 +1,8 @@
-/* saved_arrays.c -- contents that a sweep will need again.
+/* saved_arrays.c -- saves array contents that a backward or forward pass reads again.
  *
- * A snapshot is an array of its own on the same memory.  The buffer is marked (Buffer.kept), and who locks it for
- * writing first gets its snapshots out of the way: they move to one copy of the old contents.  So nothing is copied as
- * long as nothing is overwritten, and whoever writes, by whatever door, need not know of it. */
+ * A snapshot is a separate array on the same memory.  The buffer is marked (Buffer.kept), and locking it for writing
+ * first moves its snapshots to one copy of the old contents.  So nothing is copied unless it is overwritten, and the
+ * code that writes need not know about snapshots. */
 #include "vm/tape/tape_internal.h"
 
 #include <stdio.h>
@@ -14,8 +14,8 @@ static size_t bucket(const Tape *t, const Buffer *b) {
     return (size_t)((uintptr_t)b / 64 * 0x9e3779b97f4a7c15u >> 20) & (t->nbuckets - 1);
 }
 
-/* -- the table ----------------------------------------------------------------------------------------------------- */
-static void grow(Ctx *c, Tape *t) {
+/* -- the table of snapshots ---------------------------------------------------------------------------------------- */
+static void grow_table(Ctx *c, Tape *t) {
     size_t old_n = t->nbuckets;
     Kept **old = t->kept;
     t->nbuckets = old_n ? 2 * old_n : FIRST_BUCKETS;
@@ -29,10 +29,10 @@ static void grow(Ctx *c, Tape *t) {
     qmem_free(c, old, old_n * sizeof *old);
 }
 
-static void add(qs_vm *vm, Array *a) {
+static void add_snapshot(qs_vm *vm, Array *a) {
     Ctx *c = qvm_ctx(vm);
     Tape *t = qtape_state(vm);
-    if (t->nkept == t->nbuckets) grow(c, t);
+    if (t->nkept == t->nbuckets) grow_table(c, t);
     Kept *k = qmem_alloc(c, sizeof *k), **at = &t->kept[bucket(t, a->buf)];
     *k = (Kept){*at, a};
     *at = k;
@@ -63,7 +63,7 @@ void qsaved_forget(qs_vm *vm, Array *a) {
     b->kept = any_left(t, b);
 }
 
-/* The snapshots of b move to a copy. */
+/* Moves the snapshots of b to a copy. */
 qs_status qsaved_before_write(Ctx *c, Buffer *b) {
     Tape *t = ((Machine *)c)->tape;
     Buffer *copy;
@@ -99,7 +99,7 @@ static bool same_view(const Array *a, const Array *b) {
            !memcmp(a->strides, b->strides, n);
 }
 
-/* A loop that reads an array again and again keeps it once. */
+/* Finds an equal snapshot, so that a loop which reads an array repeatedly saves it once. */
 static Array *there_is(const Tape *t, const Array *a) {
     if (!t->nbuckets || !a->buf->kept) return NULL;
     for (Kept *k = t->kept[bucket(t, a->buf)]; k; k = k->next)
@@ -107,7 +107,7 @@ static Array *there_is(const Tape *t, const Array *a) {
     return NULL;
 }
 
-static qs_status view(qs_vm *vm, Array *a, Array **out) {
+static qs_status alias_array(qs_vm *vm, Array *a, Array **out) {
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
     int ndim = qarr_shape(a, dims, strides);
     TRY(qarr_alias(vm, a, ndim, dims, strides, a->offset, out));
@@ -118,8 +118,8 @@ static qs_status view(qs_vm *vm, Array *a, Array **out) {
 static qs_status keep_array(qs_vm *vm, Array *a, bool traced, qs_value *out) {
     Array *x;
     if (traced && (x = there_is(qtape_state(vm), a))) return *out = qval_retain(qarr_value(x)), QS_OK;
-    TRY(view(vm, a, &x));
-    add(vm, x);
+    TRY(alias_array(vm, a, &x));
+    add_snapshot(vm, x);
     if (traced) x->trace = qtape_retain(a->trace);
     return *out = qarr_value(x), QS_OK;
 }
@@ -137,13 +137,13 @@ qs_status qtape_keep_plain(qs_vm *vm, qs_value v, qs_value *out) {
 qs_status qtape_own(qs_vm *vm, qs_value *v) {
     Array *a = v->u.p, *own;
     if (v->kind != QS_ARRAY || (a->hdr.refs == 1 && !qtape_is_kept(*v))) return QS_OK;
-    TRY(view(vm, a, &own));
+    TRY(alias_array(vm, a, &own));
     own->trace = qtape_retain(a->trace);
     qarr_release(vm, a);
     return *v = qarr_value(own), QS_OK;
 }
 
-/* Packed strides would lie about its memory; strides of 0 are true. */
+/* The strides are 0, because the memory holds one element only. */
 qs_status qtape_keep_shape(qs_vm *vm, qs_value v, qs_value *out) {
     const int64_t one = 1, none[QS_MAX_RANK] = {0};
     int64_t dims[QS_MAX_RANK];
@@ -156,7 +156,7 @@ qs_status qtape_keep_shape(qs_vm *vm, qs_value v, qs_value *out) {
     return s;
 }
 
-/* Snapshots do not count: they have moved away, or will. */
+/* Snapshots do not count as other users: they are moved to a copy. */
 qs_status qtape_check_alone(qs_vm *vm, Array *a, const char *name) {
     char what[96];
     snprintf(what, sizeof what, "writing into %s", name ? name : "this array");

@@ -1,10 +1,10 @@
-/* small_op.c -- arithmetic of numbers and of few elements, and lists of numbers: recorded without a launch.
+/* small_op.c -- records arithmetic of numbers and of few elements, and lists of numbers, without a launch.
  *
- * A program of numbers and short vectors records thousands of operations of which each computes next to nothing, and a
- * launch on the tape (vm/launch/elementwise_node.c) costs ten times that.  So sums, differences, products, quotients
- * and negatives
- * of real operands of one shape keep their elements in the node, and the way back is a loop over them, by the slopes
- * that elem.def gives.  While a level around the sweep records it, the same is computed by ordinary operators. */
+ * A program of numbers and short vectors records thousands of operations with little work each, and recording a
+ * launch (vm/launch/elementwise_node.c) costs far more.  Therefore sums, differences, products, quotients and
+ * negations of real operands of one shape save their elements in the node, and the backward pass is a loop over them,
+ * with the slopes that elem.def gives.  If an enclosing level records the pass, the same is computed by ordinary
+ * operators. */
 #include "lang/kernel/elem/elem.h"
 #include "vm/array/operand.h"
 #include "vm/interp/interp.h"
@@ -15,11 +15,11 @@
 
 enum { MOST_FEW = 32 };
 
-/* kept: y and x of a product, y and the result of a quotient; of a number every element is that number. */
+/* kept: y and x of a product; y and the result of a quotient; a number is repeated for all elements. */
 typedef struct {
     Elem e;
     int n, nkept;
-    bool number[2]; /* operands; of a result all are */
+    bool number[2]; /* by operand: it is a number; if all are, so is the result */
     double kept[];
 } SmallOp;
 
@@ -27,20 +27,20 @@ static size_t bytes_of(int n, int nkept) {
     return qmem_size((size_t)n, (size_t)nkept * sizeof(double), sizeof(SmallOp));
 }
 
-static void release(qs_vm *vm, GradNode *n) {
+static void free_op(qs_vm *vm, GradNode *n) {
     SmallOp *f = n->data;
     qmem_free(qvm_ctx(vm), f, bytes_of(f->n, f->nkept));
 }
 
 /* -- elements ------------------------------------------------------------------------------------------------------ */
-static double element(const void *p, qs_dtype d, int i) {
+static double load_element(const void *p, qs_dtype d, int i) {
     float x;
     double y;
     if (d == QS_F32) return memcpy(&x, (const float *)p + i, sizeof x), (double)x;
     return memcpy(&y, (const double *)p + i, sizeof y), y;
 }
 
-static qs_status load(qs_vm *vm, qs_value v, int n, double *to) {
+static qs_status load_values(qs_vm *vm, qs_value v, int n, double *to) {
     const void *p;
     v = qtape_plain(v);
     if (v.kind != QS_ARRAY) {
@@ -50,12 +50,12 @@ static qs_status load(qs_vm *vm, qs_value v, int n, double *to) {
     qtape_enter(vm);
     qs_status s = qarr_read(vm, v.u.p, &p);
     qtape_leave(vm);
-    for (int i = 0; i < n && s == QS_OK; i++) to[i] = element(p, (qs_dtype)qval_array(v)->dtype, i);
+    for (int i = 0; i < n && s == QS_OK; i++) to[i] = load_element(p, (qs_dtype)qval_array(v)->dtype, i);
     return s;
 }
 
-/* An array of the form of t. */
-static qs_status store(qs_vm *vm, const Trace *t, int n, const double *from, qs_value *out) {
+/* Returns an array of the type and shape of t. */
+static qs_status store_array(qs_vm *vm, const Trace *t, int n, const double *from, qs_value *out) {
     Array *a;
     void *p;
     TRY(qarr_new(vm, (qs_dtype)t->dtype, t->rank, t->dims, false, &a));
@@ -68,10 +68,10 @@ static qs_status store(qs_vm *vm, const Trace *t, int n, const double *from, qs_
     return *out = qarr_value(a), QS_OK;
 }
 
-/* As a result of the type d has it. */
+/* Rounds x to the precision of the result type d. */
 static double rounded(qs_dtype d, double x) { return d == QS_F32 ? (double)(float)x : x; }
 
-/* -- which --------------------------------------------------------------------------------------------------------- */
+/* -- conditions ---------------------------------------------------------------------------------------------------- */
 static bool is_array_of_few(qs_value v) {
     const Array *a = v.u.p;
     return v.kind == QS_ARRAY && (a->dtype == QS_F32 || a->dtype == QS_F64) && a->count && a->count <= MOST_FEW &&
@@ -93,7 +93,7 @@ static bool is_ours(qs_vm *vm, Elem e, int n, const qs_value *in, qs_value resul
     return suits(in[0], result) && (n == 1 || suits(in[1], result));
 }
 
-/* -- the way back -------------------------------------------------------------------------------------------------- */
+/* -- the backward pass --------------------------------------------------------------------------------------------- */
 static bool is_narrow(const GradNode *n) { return n->out[0].kind == QS_ARRAY && n->out[0].dtype == QS_F32; }
 
 static double slope_times(const GradNode *n, int i, int k, double t) {
@@ -107,17 +107,17 @@ static double slope_times(const GradNode *n, int i, int k, double t) {
     }
 }
 
-static qs_status give(qs_vm *vm, const GradNode *n, int i, qs_value dy, const double *t, qs_value *dx) {
+static qs_status return_adjoint(qs_vm *vm, const GradNode *n, int i, qs_value dy, const double *t, qs_value *dx) {
     const SmallOp *f = n->data;
     double s[MOST_FEW], sum = 0;
     bool same = f->e == EL_add || (f->e == EL_sub && !i);
     if (same && !f->number[i]) return *dx = qval_retain(dy), QS_OK;
     for (int k = 0; k < f->n; k++) sum += s[k] = slope_times(n, i, k, t[k]);
     if (f->number[i]) return *dx = qs_num(sum), QS_OK;
-    return store(vm, &n->out[0], f->n, s, dx);
+    return store_array(vm, &n->out[0], f->n, s, dx);
 }
 
-/* What is computed is recorded, or of another form. */
+/* Are operators needed, because the computation is recorded, or the adjoint has another type or size? */
 static bool asks_for_operators(const qs_vm *vm, const GradNode *n, qs_value dy) {
     if (n->out[0].kind == QS_ARRAY ? !is_array_of_few(dy) : dy.kind != QS_NUM) return true;
     bool live = qtape_is_on(vm) && qtape_is_recorded(vm, dy);
@@ -125,13 +125,13 @@ static bool asks_for_operators(const qs_vm *vm, const GradNode *n, qs_value dy) 
     return live;
 }
 
-/* -- the same by operators ----------------------------------------------------------------------------------------- */
+/* -- the backward pass by operators -------------------------------------------------------------------------------- */
 static qs_status kept_value(qs_vm *vm, GradNode *n, int i, qs_value *out) {
     const SmallOp *f = n->data;
     bool result = f->e == EL_div && i == 1, number = result ? n->out[0].kind != QS_ARRAY : f->number[!i];
     Trace *t = result ? &n->out[0] : n->in[!i];
     if (number) *out = qs_num(f->kept[i * f->n]);
-    else TRY(store(vm, &n->out[0], f->n, f->kept + i * f->n, out));
+    else TRY(store_array(vm, &n->out[0], f->n, f->kept + i * f->n, out));
     if (t) *out = qtape_attach(vm, *out, t);
     return QS_OK;
 }
@@ -143,7 +143,7 @@ static qs_status by_kept(qs_vm *vm, GradNode *n, Op op, int i, qs_value t, qs_va
     return qval_release(vm, kept), s;
 }
 
-/* The negative of v, which it takes. */
+/* Returns the negation of v; consumes v. */
 static qs_status negative(qs_vm *vm, qs_value v, qs_value *out) {
     qs_status s = qops_unary(vm, OP_NEG, v, out);
     return qval_release(vm, v), s;
@@ -162,8 +162,8 @@ static qs_status slope_by_operators(qs_vm *vm, GradNode *n, int i, qs_value t, q
     return s == QS_OK ? negative(vm, p, out) : s;
 }
 
-/* *sum += v, which it takes. */
-static qs_status add(qs_vm *vm, qs_value v, qs_value *sum) {
+/* Adds v to *sum; consumes v. */
+static qs_status add_term(qs_vm *vm, qs_value v, qs_value *sum) {
     qs_value both;
     if (sum->kind == QS_NIL) return *sum = v, QS_OK;
     qs_status s = qops_binary(vm, OP_ADD, *sum, v, &both);
@@ -172,39 +172,40 @@ static qs_status add(qs_vm *vm, qs_value v, qs_value *sum) {
     return s;
 }
 
-static qs_status forward(qs_vm *vm, GradNode *n, const qs_value *dx, qs_value *dy) {
+static qs_status forward_op(qs_vm *vm, GradNode *n, const qs_value *dx, qs_value *dy) {
     qs_value term;
     for (int i = 0; i < n->nin; i++) {
         if (dx[i].kind == QS_NIL) continue;
         TRY(slope_by_operators(vm, n, i, dx[i], &term));
-        TRY(add(vm, term, &dy[0]));
+        TRY(add_term(vm, term, &dy[0]));
     }
     if (n->out[0].kind != QS_ARRAY || qtape_plain(dy[0]).kind == QS_ARRAY) return QS_OK;
-    TRY(qbackward_zero(vm, &n->out[0], &term)); /* of a number beside an array */
-    return add(vm, term, &dy[0]);
+    TRY(qbackward_zero(vm, &n->out[0], &term)); /* only a number operand beside an array has a tangent */
+    return add_term(vm, term, &dy[0]);
 }
 
-static qs_status reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
+static qs_status reverse_op(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
     const SmallOp *f = n->data;
     double t[MOST_FEW];
     if (dy[0].kind == QS_NIL) return QS_OK;
     bool operators = asks_for_operators(vm, n, dy[0]);
-    if (!operators) TRY(load(vm, dy[0], f->n, t));
+    if (!operators) TRY(load_values(vm, dy[0], f->n, t));
     for (int i = 0; i < n->nin; i++) {
         if (!n->in[i]) continue;
         if (operators) TRY(slope_by_operators(vm, n, i, dy[0], &dx[i]));
-        else TRY(give(vm, n, i, dy[0], t, &dx[i]));
+        else TRY(return_adjoint(vm, n, i, dy[0], t, &dx[i]));
     }
     return QS_OK;
 }
 
-static const GradRule few_rule = {.name = "arithmetic", .reverse = reverse, .forward = forward, .release = release};
+static const GradRule few_rule = {
+    .name = "arithmetic", .reverse = reverse_op, .forward = forward_op, .release = free_op};
 
-/* -- the record ---------------------------------------------------------------------------------------------------- */
-static qs_status keep(qs_vm *vm, SmallOp *f, const qs_value *in, qs_value result) {
+/* -- recording ----------------------------------------------------------------------------------------------------- */
+static qs_status save_operands(qs_vm *vm, SmallOp *f, const qs_value *in, qs_value result) {
     if (!f->nkept) return QS_OK;
-    TRY(load(vm, in[1], f->n, f->kept));
-    return load(vm, f->e == EL_mul ? in[0] : result, f->n, f->kept + f->n);
+    TRY(load_values(vm, in[1], f->n, f->kept));
+    return load_values(vm, f->e == EL_mul ? in[0] : result, f->n, f->kept + f->n);
 }
 
 qs_status qsmallop_record(qs_vm *vm, Elem e, int n, const qs_value *in, qs_value *result) {
@@ -215,8 +216,8 @@ qs_status qsmallop_record(qs_vm *vm, Elem e, int n, const qs_value *in, qs_value
     Trace *edges[2] = {NULL, NULL};
     f->e = e, f->n = count, f->nkept = nkept;
     for (int i = 0; i < n; i++) f->number[i] = qtape_plain(in[i]).kind != QS_ARRAY;
-    qs_status s = keep(vm, f, in, *result);
-    if (s != QS_OK) return release(vm, &(GradNode){.data = f}), s;
+    qs_status s = save_operands(vm, f, in, *result);
+    if (s != QS_OK) return free_op(vm, &(GradNode){.data = f}), s;
     for (int i = 0; i < n; i++) edges[i] = qtape_edge(vm, in[i]);
     qtape_record(vm, &few_rule, f, n, edges, 1, result);
     return QS_OK;

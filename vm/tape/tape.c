@@ -1,4 +1,4 @@
-/* tape.c -- traces, nodes, levels: the record.  What they are stands in tape.h. */
+/* tape.c -- implements traces, nodes and levels, the record that tape.h describes. */
 #include "lang/syntax/ast.h"
 #include "vm/base/type.h"
 #include "vm/tape/tape_internal.h"
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static Tape *state(qs_vm *vm) { /* made on first use */
+static Tape *get_tape(qs_vm *vm) { /* created on first use */
     Machine *m = qvm(vm);
     if (!m->tape) {
         m->tape = qmem_alloc(&m->base, sizeof *m->tape);
@@ -16,7 +16,7 @@ static Tape *state(qs_vm *vm) { /* made on first use */
 }
 
 qs_status qtape_library(qs_vm *vm, const char *name, int nin, const qs_value *in, int nout, qs_value *out) {
-    (void)state(vm);
+    (void)get_tape(vm);
     return qrule_call_named(vm, name, nin, in, nout, out);
 }
 
@@ -30,7 +30,7 @@ qs_status qtape_begin(qs_vm *vm, GradLevel *l) {
                         "derivatives are nested too deep, or taken by too many threads: %d of "
                         "them run",
                         MAX_LEVELS);
-    *l = (GradLevel){(uint64_t)1 << k, state(vm)->serial + 1, m->grad_inside};
+    *l = (GradLevel){(uint64_t)1 << k, get_tape(vm)->serial + 1, m->grad_inside};
     m->tape->first[k] = l->first, m->tape->frames[k] = m->nframes;
     m->grad_inside = 0;
     m->grad_levels |= l->bit;
@@ -70,11 +70,12 @@ void qtape_close(qs_vm *vm) {
 }
 
 /* -- nodes --------------------------------------------------------------------------------------------------------- */
-/* A node without results has one trace, too, by which it is held. */
-static int traces(int nout) { return nout > 1 ? nout : 1; }
+/* A node without results has one trace as well, through which it is referenced. */
+static int count_traces(int nout) { return nout > 1 ? nout : 1; }
 
 static size_t node_bytes(int nin, int nout) {
-    return qmem_size((size_t)nin, sizeof(Trace *), qmem_size((size_t)traces(nout), sizeof(Trace), sizeof(GradNode)));
+    return qmem_size((size_t)nin, sizeof(Trace *),
+                     qmem_size((size_t)count_traces(nout), sizeof(Trace), sizeof(GradNode)));
 }
 
 static GradNode *new_node(qs_vm *vm, const GradRule *rule, void *data, int nin, int nout) {
@@ -83,8 +84,8 @@ static GradNode *new_node(qs_vm *vm, const GradRule *rule, void *data, int nin, 
     n->refs = 1, n->nin = nin, n->nout = nout;
     n->serial = ++qtape_state(vm)->serial;
     n->rule = rule, n->data = data, n->at = qvm(vm)->grad_at.src ? qvm(vm)->grad_at : qvm_here(vm);
-    n->in = (Trace **)(n->out + traces(nout));
-    for (int i = 0; i < traces(nout); i++) n->out[i].node = n;
+    n->in = (Trace **)(n->out + count_traces(nout));
+    for (int i = 0; i < count_traces(nout); i++) n->out[i].node = n;
     return n;
 }
 
@@ -95,7 +96,7 @@ static void free_node(qs_vm *vm, GradNode *n) {
     qmem_free(c, n, node_bytes(n->nin, n->nout));
 }
 
-/* A chain of thousands of nodes goes one by one, not each inside the one that held it. */
+/* Frees nodes iteratively: a chain of thousands of nodes would overflow the stack recursively. */
 void qtape_release(qs_vm *vm, Trace *t) {
     Tape *tape = qtape_state(vm);
     if (!t || --t->node->refs) return;
@@ -153,7 +154,7 @@ bool qtape_is_smooth(qs_value v) {
     return v.kind == QS_NUM || v.kind == QS_COMPLEX || v.kind == QS_TRACED;
 }
 
-/* The type of integers or truth values that parameter i of f is declared to be; NULL: it is something else. */
+/* Returns the type of parameter i of f if it is declared as integers or truth values; otherwise NULL. */
 static const Type *integral_parameter(qs_vm *vm, const Function *f, int i) {
     if (f->fkind != FN_SCRIPT || i >= f->ast->nparams || !f->ast->params[i].type) return NULL;
     const Type *t = qvm_param_type(vm, f->ast, i), *element = t && t->kind == TY_ARRAY ? t->inner : t;
@@ -176,8 +177,8 @@ bool qtape_is_constant(qs_vm *vm, qs_value fn, int i, char why[WHY_CONSTANT]) {
     return true;
 }
 
-/* Whether values of this form have derivatives, and which form these have. */
-static bool describe(qs_value v, Trace *t) {
+/* Stores type and shape of the adjoint of v in t; false: values of this type have no derivative. */
+static bool describe_trace(qs_value v, Trace *t) {
     const Array *a = v.u.p;
     t->kind = (uint8_t)v.kind;
     if (!qtape_is_smooth(v)) return false;
@@ -190,7 +191,7 @@ static bool describe(qs_value v, Trace *t) {
 qs_status qtape_no_tangent(qs_vm *vm, qs_value y, qs_value *out) {
     Trace t = {0};
     y = qtape_plain(y);
-    if (!describe(y, &t)) t.kind = QS_NUM;
+    if (!describe_trace(y, &t)) t.kind = QS_NUM;
     return qbackward_zero(vm, &t, out);
 }
 
@@ -205,7 +206,7 @@ void qtape_record(qs_vm *vm, const GradRule *rule, void *data, int nin, Trace *c
     for (int i = 0; i < nin; i++)
         if ((n->in[i] = in[i])) n->levels |= qtape_live(vm, in[i]->node);
     for (int i = 0; i < nout; i++)
-        if (n->levels && describe(out[i], &n->out[i])) out[i] = qtape_attach(vm, out[i], &n->out[i]);
+        if (n->levels && describe_trace(out[i], &n->out[i])) out[i] = qtape_attach(vm, out[i], &n->out[i]);
         else drop_trace(vm, out[i]);
     qtape_release(vm, &n->out[0]);
 }
@@ -224,7 +225,7 @@ qs_status qtape_leaf(qs_vm *vm, const GradLevel *l, qs_value v, qs_value *out) {
     GradNode *n = new_node(vm, NULL, NULL, 1, 1);
     qs_value kept;
     qs_status s = qtape_keep_plain(vm, v, &kept);
-    if (s == QS_OK && !describe(kept, &n->out[0])) {
+    if (s == QS_OK && !describe_trace(kept, &n->out[0])) {
         qval_release(vm, kept);
         s = qerr_set(qvm_ctx(vm), QS_ETYPE,
                      "derivatives are taken to numbers and arrays of floats or complex numbers, "

@@ -1,15 +1,15 @@
-/* view.c -- some elements of an array in another shape, as Python takes them: slices, transposes, reshaped arrays.
+/* view.c -- views of an array as Python takes them: slices, transposes, reshaped arrays.
  *
- * Plain arrays give a view, which shares their memory.  Of an array whose derivative is recorded the elements are
- * copied, and the record says where they lay: adjoints go back by the same two layouts the other way round, and that
- * again by the first ones.  So one rule serves all of it, to any order.  To change one of them in place would not reach
- * the others, and is refused while there are any. */
+ * A plain array gives a view that shares its memory.  For an array that is recorded, the elements are copied, and the
+ * record contains their layout in the source and in the result.  The adjoint moves elements from the second layout to
+ * the first, and its own adjoint moves them back, so one rule serves all orders of derivatives.  Changing such a copy
+ * in place would not change the others, and is refused while others exist. */
 #include "vm/base/dtype.h"
 #include "vm/tape/tape_internal.h"
 
 #include <string.h>
 
-/* Where the elements of an array lie in a run of memory that holds them all; steps and first count elements. */
+/* Layout of elements in a block of memory that holds them all; steps and first count elements. */
 typedef struct {
     int ndim;
     int64_t dims[QS_MAX_RANK], steps[QS_MAX_RANK], first;
@@ -17,11 +17,11 @@ typedef struct {
 typedef struct {
     Layout at[2];
     int64_t span;
-} Move; /* elements of layout 0 go where layout 1 has them */
+} Move; /* moves elements from layout 0 to layout 1 */
 
 static const GradRule there, back;
 
-/* Extends [*lo, *hi] by what the layout touches. */
+/* Extends [*lo, *hi] by the range that the layout covers. */
 static void extend(const Layout *l, int64_t *lo, int64_t *hi) {
     int64_t first = l->first, last = l->first;
     for (int d = 0; d < l->ndim; d++) {
@@ -33,7 +33,7 @@ static void extend(const Layout *l, int64_t *lo, int64_t *hi) {
     if (last > *hi) *hi = last;
 }
 
-static bool next(const Layout *l, int64_t *at, int64_t *place) {
+static bool next_element(const Layout *l, int64_t *at, int64_t *place) {
     for (int d = l->ndim; d-- > 0;) {
         *place += l->steps[d];
         if (++at[d] < l->dims[d]) return true;
@@ -43,18 +43,18 @@ static bool next(const Layout *l, int64_t *at, int64_t *place) {
     return false;
 }
 
-/* Adds packed elements, of which each is n parts, where the layout says: two of them may go to one place. */
+/* Adds dense elements of n parts each at the positions of the layout; positions may coincide. */
 #define ADD_OF(T)                                                                                                      \
     static void add_##T(const Layout *l, int n, const T *from, T *to) {                                                \
         int64_t at[QS_MAX_RANK] = {0}, place = l->first;                                                               \
         do {                                                                                                           \
             for (int i = 0; i < n; i++) to[place * n + i] += *from++;                                                  \
-        } while (next(l, at, &place));                                                                                 \
+        } while (next_element(l, at, &place));                                                                         \
     }
 ADD_OF(float)
 ADD_OF(double)
 
-/* The elements of x, which lie as layout `from` says, as a new array of what layout `to` says; no record. */
+/* Returns a new array with the elements that layout `to` selects; x has layout `from`.  Records nothing. */
 static qs_status move_floats(qs_vm *vm, const Move *m, int from, Array *x, Array **out) {
     const Layout *to = &m->at[!from];
     Array *run = NULL, *view;
@@ -77,8 +77,8 @@ static qs_status move_floats(qs_vm *vm, const Move *m, int from, Array *x, Array
     return qarr_release(vm, view), s;
 }
 
-/* Halves are added as floats, and rounded once. */
-static qs_status move(qs_vm *vm, const Move *m, int from, Array *x, Array **out) {
+/* Half-precision elements are added in float and rounded once. */
+static qs_status move_elements(qs_vm *vm, const Move *m, int from, Array *x, Array **out) {
     Array *wide, *sum;
     qs_dtype d = (qs_dtype)x->dtype;
     if (d != QS_F16 && d != QS_BF16) return move_floats(vm, m, from, x, out);
@@ -91,11 +91,11 @@ static qs_status move(qs_vm *vm, const Move *m, int from, Array *x, Array **out)
     return qarr_release(vm, sum), s;
 }
 
-static qs_status moved(qs_vm *vm, const Move *m, int from, qs_value v, qs_value *out) {
+static qs_status move_recorded(qs_vm *vm, const Move *m, int from, qs_value v, qs_value *out) {
     Array *r;
     Trace *edge = qtape_edge(vm, v);
     qtape_enter(vm);
-    qs_status s = move(vm, m, from, v.u.p, &r);
+    qs_status s = move_elements(vm, m, from, v.u.p, &r);
     qtape_leave(vm);
     if (s != QS_OK) return qtape_release(vm, edge), s;
     Move *data = qmem_alloc(qvm_ctx(vm), sizeof *data);
@@ -105,17 +105,18 @@ static qs_status moved(qs_vm *vm, const Move *m, int from, qs_value v, qs_value 
     return QS_OK;
 }
 
-static void release(qs_vm *vm, GradNode *n) { qmem_free(qvm_ctx(vm), n->data, sizeof(Move)); }
+static void free_move(qs_vm *vm, GradNode *n) { qmem_free(qvm_ctx(vm), n->data, sizeof(Move)); }
 static qs_status there_reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
-    return moved(vm, n->data, 1, dy[0], &dx[0]);
+    return move_recorded(vm, n->data, 1, dy[0], &dx[0]);
 }
 static qs_status back_reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
-    return moved(vm, n->data, 0, dy[0], &dx[0]);
+    return move_recorded(vm, n->data, 0, dy[0], &dx[0]);
 }
-/* Linear: tangents go the way of the values. */
-static const GradRule there = {.name = "a view", .reverse = there_reverse, .forward = back_reverse, .release = release};
+/* The rules are linear: tangents move like values. */
+static const GradRule there = {
+    .name = "a view", .reverse = there_reverse, .forward = back_reverse, .release = free_move};
 static const GradRule back = {
-    .name = "the adjoint of a view", .reverse = back_reverse, .forward = there_reverse, .release = release};
+    .name = "the adjoint of a view", .reverse = back_reverse, .forward = there_reverse, .release = free_move};
 
 static Layout layout_of(int ndim, const int64_t *dims, const int64_t *steps, int64_t first) {
     Layout l = {.ndim = ndim, .first = first};
@@ -125,16 +126,16 @@ static Layout layout_of(int ndim, const int64_t *dims, const int64_t *steps, int
 }
 
 /* -- families ------------------------------------------------------------------------------------------------------ */
-/* An array, its views, and theirs, as long as they live: to Python they are the same elements. */
+/* An array, its views, and their views, while they exist: in Python they share their elements. */
 typedef struct Family {
     uint32_t members;
 } Family;
 
-static void enter(Array *a, Family *f) { a->family = f, f->members++; }
+static void add_member(Array *a, Family *f) { a->family = f, f->members++; }
 
-static void join(qs_vm *vm, Array *a, Array *view) {
-    if (!a->family) enter(a, qmem_alloc(qvm_ctx(vm), sizeof *a->family));
-    enter(view, a->family);
+static void join_family(qs_vm *vm, Array *a, Array *view) {
+    if (!a->family) add_member(a, qmem_alloc(qvm_ctx(vm), sizeof *a->family));
+    add_member(view, a->family);
 }
 
 void qview_leave(qs_vm *vm, Array *a) {
@@ -157,7 +158,7 @@ qs_status qhook_view(qs_vm *vm, Array *a, int ndim, const int64_t *dims, const i
     if (lo > hi) lo = hi = 0;
     m.span = hi - lo + 1, m.at[0].first -= lo, m.at[1].first -= lo;
     if (!a->count) m.at[0].first = m.at[1].first = 0;
-    TRY(moved(vm, &m, 0, qarr_value(a), &r));
-    join(vm, a, r.u.p);
+    TRY(move_recorded(vm, &m, 0, qarr_value(a), &r));
+    join_family(vm, a, r.u.p);
     return *out = r.u.p, QS_OK;
 }
