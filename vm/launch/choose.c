@@ -45,8 +45,8 @@ static double bytes_to_bring(const Run *r, const Device *d) {
     return bytes;
 }
 
-/* Returns the bytes transferred back afterwards: host memory that is written, and results that the host usually reads.
- * */
+/* Returns the bytes transferred back afterwards: host memory that is written, and results that the host usually
+ * reads. */
 static double bytes_to_return(const Run *r, const Device *d) {
     double bytes = d->memory == HOST_MEMORY ? 0 : choice_of(r)->fetched;
     for (int i = 0; i < r->bound.nlocked; i++) {

@@ -387,8 +387,8 @@ static qs_status record_sum(Now *now, qs_value *result) {
 }
 
 /* -- the decision -------------------------------------------------------------------------------------------------- */
-/* Leaves the expression to the operators after a compilation or load error, but not after interrupts and async errors.
- * */
+/* Leaves the expression to the operators after a compilation or load error, but not after interrupts and async
+ * errors. */
 static qs_status give_up(qs_vm *vm) {
     const ErrorState *e = &qvm_ctx(vm)->err;
     if (e->status == QS_EINTERRUPT || e->late) return e->status;

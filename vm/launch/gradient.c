@@ -144,8 +144,8 @@ static qs_status put_numbers(Gradient *g, int param, const qs_value *dy) {
     return s;
 }
 
-/* Nothing else refers to v, and the backward pass drops it afterwards (vm/tape/backward.c): it can be changed in place.
- * */
+/* Nothing else refers to v, and the backward pass drops it afterwards (vm/tape/backward.c): it can be changed in
+ * place. */
 static bool is_spare(qs_value v, const NodeShape *s) {
     const Array *a = v.kind == QS_ARRAY ? v.u.p : NULL;
     return a && a->hdr.refs == 1 && a->hdr.flags == 0 && !a->trace && a->contiguous && a->dtype == s->dtype &&
@@ -216,8 +216,8 @@ static qs_status vector(qs_vm *vm, qs_dtype d, int64_t n, bool zeroed, Array **o
     return qarr_new(vm, d, 1, &n, zeroed, out);
 }
 
-/* Gives a pass its own copy if it changes the contents, otherwise the originals, whatever earlier passes have changed.
- * */
+/* Gives a pass its own copy if it changes the contents, otherwise the originals, whatever earlier passes have
+ * changed. */
 static qs_status fresh_contents(Gradient *g, int i, bool changes) {
     const RecordedParam *p = &g->rec->param[i];
     NodeShape s = qrecord_shape(p);
@@ -444,8 +444,8 @@ static qs_status imaginary(qs_vm *vm, qs_value x, qs_value *out) {
     return qval_release(vm, x), s;
 }
 
-/* Converts the adjoint of a number parameter to that of its origin: the number, an imaginary part, or an array element.
- * */
+/* Converts the adjoint of a number parameter to that of its origin: the number, an imaginary part, or an array
+ * element. */
 static qs_status give_number(qs_vm *vm, const RecordedParam *p, Array *adjoint, qs_value *out) {
     qs_value v;
     Array *a;

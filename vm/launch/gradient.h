@@ -32,8 +32,8 @@ typedef struct Gradient {
 } Gradient;
 
 /* -- gradient.c: begin, open, run, close --------------------------------------------------------------------------- */
-/* Finds the gradient code for the adjoints that exist: an element of dy or dx is nil without one, dx is NULL for none.
- * */
+/* Finds the gradient code for the adjoints that exist: an element of dy or dx is nil without one, dx is NULL for
+ * none. */
 qs_status qgradient_choose(qs_vm *vm, const Recorded *rec, const qs_value *dy, const qs_value *dx, GradientForm **out);
 void qgradient_begin(Gradient *g, qs_vm *vm, const GradNode *n, GradientForm *form, qs_value *dx);
 qs_status qgradient_open(Gradient *g, const qs_value *dy);

@@ -196,8 +196,8 @@ static qs_status load_and_run(Call *c, LoopVersion which, const Launch *l, bool 
 }
 
 /* An error handler of the script may continue after a loop that an error stopped halfway.  The interpreter's tape has
- * the derivative of the iterations that ran; gradient code covers all iterations only, so such a loop is not compiled.
- * */
+ * the derivative of the iterations that ran; gradient code covers all iterations only, so such a loop is not
+ * compiled. */
 static bool may_stop_halfway(const Call *c, LoopVersion which) {
     if (which == PARALLEL || !qloop_is_recorded(c) || qloop_is_demanded(c->region)) return false;
     return kir_has(qloop_code(c->v, which)->func, K_CHECK) && qframe_catches(c->vm, qtape_frames(c->vm));

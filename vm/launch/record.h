@@ -33,9 +33,9 @@ typedef struct {
     int64_t element;
 } RecordedOut; /* element -1: the whole array */
 
-/* Key of gradient code.  By parameter: it has an adjoint; its value before the launch depends on a leaf; its adjoint is
- * added to an existing one; the incoming adjoint is one number for all elements. forward: forward mode, with tangents.
- * */
+/* Key of gradient code.  By parameter: it has an adjoint; its value before the launch depends on a leaf; its adjoint
+ * is added to an existing one; the incoming adjoint is one number for all elements. forward: forward mode, with
+ * tangents. */
 typedef struct {
     bool active[MAX_PARAMS], enters[MAX_PARAMS], adds[MAX_PARAMS], one[MAX_PARAMS], forward;
 } GradientOf;

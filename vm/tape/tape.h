@@ -5,28 +5,26 @@
  *     rule.c          rules written in the language        small_op.c      arithmetic of numbers and short arrays
  *     saved_arrays.c  contents that a pass reads again     view.c          views, as Python takes them
  *
- * The interpreter calls the hooks.  vm/launch records its launches.  stdlib/grad.c and the bridge open levels and run
+ * The interpreter calls the hooks. vm/launch records its launches. stdlib/grad.c and the bridge open levels and run
  * the passes.  A pass turns adjoints of results into adjoints of arguments, or tangents of arguments into tangents of
  * results.
  *
  * The record is a graph of reference-counted nodes.  A node is an operation that ran: a rule, and the traces of its
  * operands.  A trace is one result of a node.  The array that holds this result points to the trace (Array.trace).  A
- * traced number is an object of kind QS_TRACED, which no fast path of the interpreter accepts as a number.  A write to
- * an array gives it the trace of its new contents and leaves it the same array, so cells, objects, closures and
+ * traced number is an object of kind QS_TRACED, which no fast path of the interpreter accepts as a number.  A write
+ * to an array gives it the trace of its new contents and leaves it the same array, so cells, objects, closures and
  * recursion need no special rules.  Nodes that are not reachable any more are freed with all that they saved.
  *
  * A level is a running call of grad, vjp and so on.  It makes leaves of its arguments; a leaf is a new trace even if
- * the
- * argument has one.  An operation is recorded if an operand depends on a running level.  A pass over the nodes of a
- * finished level computes without recording for that level, but still records for the other levels.  Levels of several
- * threads can run at the same time; an operation is recorded for every level that its operands depend on.  A level owns
- * a bit of a mask until it ends, then another level can get that bit; serial numbers tell which of the two a node
- * belongs to.  A pass visits only the nodes between a result and its own leaves, so nested derivatives are not
- * confused:
- * the identity of a leaf replaces the tags of other systems.
+ * the argument has one.  An operation is recorded if an operand depends on a running level.  A pass over the nodes of
+ * a finished level computes without recording for that level, but still records for the other levels.  Levels of
+ * several threads can run at the same time; an operation is recorded for every level that its operands depend on.  A
+ * level owns a bit of a mask until it ends, then another level can get that bit; serial numbers tell which of the two
+ * a node belongs to.  A pass visits only the nodes between a result and its own leaves, so nested derivatives are not
+ * confused: the identity of a leaf replaces the tags of other systems.
  *
- * Reading the elements of an array that a running level has traced is an error unless a function of this folder allows
- * it (grad_inside).  Therefore no derivative is dropped silently. */
+ * Reading the elements of an array that a running level has traced is an error unless a function of this folder
+ * allows it (grad_inside).  Therefore no derivative is dropped silently. */
 #ifndef VM_TAPE_H
 #define VM_TAPE_H
 #include "lang/syntax/operators.h"
@@ -46,8 +44,7 @@ struct Trace { /* one result of a node, with the type and shape of its adjoint *
 };
 
 /* An adjoint of result `of` of a node that was not computed: the reader computes it as the adjoint that `node`'s
- * reverse
- * rule gives to `operand` for the adjoints dy. */
+ * reverse rule gives to `operand` for the adjoints dy. */
 typedef struct DeferredAdjoint {
     int of;
     GradNode *node;
@@ -143,8 +140,8 @@ static inline Trace *qtape_edge(const qs_vm *vm, qs_value v) {
 void qtape_record(qs_vm *vm, const GradRule *rule, void *data, int nin, Trace *const *in, int nout, qs_value *out);
 /* Returns s, the status of recording an operation; on failure it also releases the results. */
 qs_status qtape_recorded(qs_vm *vm, qs_status s, int nout, qs_value *out);
-/* Result i of n with its trace: `kept` is the value saved without it, since a node must not keep itself alive.  Owned.
- * */
+/* Result i of n with its trace: `kept` is the value saved without it, since a node must not keep itself alive.
+ * Owned. */
 qs_status qtape_result(qs_vm *vm, GradNode *n, int i, qs_value kept, qs_value *out);
 /* Sets the error "<what> has no derivative: <why>" with the current line. */
 qs_status qtape_refuse(qs_vm *vm, const char *what, const char *why);
@@ -214,8 +211,7 @@ qs_status qbackward_form(qs_vm *vm, const Trace *t,
 qs_status qbackward_fit(qs_vm *vm, const Trace *t, qs_value v, qs_value *out);
 
 /* Sets an error if v cannot be the adjoint or tangent of `value`: another size, or complex for a real value.  Nothing
- * is
- * broadcast or dropped silently. */
+ * is broadcast or dropped silently. */
 qs_status qbackward_check(qs_vm *vm, const char *what, qs_value value, qs_value v);
 
 /* Converts a result of a pass to an array of its own that the program may write; nil becomes zeros like t. */
@@ -230,16 +226,14 @@ qs_status qhook_view(qs_vm *vm, Array *a, int ndim, const int64_t *dims, const i
 
 /* -- hooks.c, hooks_index.c ---------------------------------------------------------------------------------------- */
 /* The interpreter calls these when an operand may be traced.  Each does what the interpreter's function of the same
- * name
- * does, and records it. */
+ * name does, and records it. */
 static inline bool qtape_touches(qs_value v) { return __builtin_expect(qtape_trace(v) != NULL, 0); }
 qs_status qhook_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out);
 qs_status qhook_unary(qs_vm *vm, Op op, qs_value a, qs_value *out);
 qs_status qhook_update(qs_vm *vm, Op op, qs_value *target, qs_value v);
 qs_status qhook_native(qs_vm *vm, const struct qs_native_def *d, struct qs_call_args *c);
 /* Whether a function with {!adjoint name} is called with arguments that contain recorded values.  Then the function
- * runs
- * unrecorded, and the function `name` is its rule. */
+ * runs unrecorded, and the function `name` is its rule. */
 bool qhook_follows_rule(const qs_vm *vm, int nin, const qs_value *in);
 qs_status qhook_function(qs_vm *vm, Function *fn, int nin, const qs_value *in, int nout, qs_value *out);
 qs_status qhook_construct(qs_vm *vm, const Type *t, int n, const qs_value *args, qs_value *out);
