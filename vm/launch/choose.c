@@ -270,8 +270,8 @@ void qchoose_locked(const Run *r, Trial *t) {
 }
 
 /* Updates the time per position.  A busy computer or a first run makes times longer, never shorter; so a shorter time
- * is accepted at once, a longer one gradually.  A launch with few positions says nothing about the time per position.
- * */
+ * is accepted at once, a longer one gradually.  A launch with few positions says nothing about the time per
+ * position. */
 static void update_time(ChoiceOn *on, double positions, double ns) {
     if (positions * GROWN < on->positions) return;
     bool fresh = on->runs == 0 || positions > GROWN * on->positions;

@@ -341,8 +341,8 @@ void qdevices_list(qs_vm *vm, Text *t) {
     }
 }
 
-/* Uses 256 positions, last axis first because memory is contiguous along it; no axis is longer than the domain needs.
- * */
+/* Uses 256 positions, last axis first because memory is contiguous along it; no axis is longer than the domain
+ * needs. */
 void qdevices_block(const Device *d, int rank, const int64_t *domain, int32_t *block) {
     int32_t left = d->max_block < 256 ? d->max_block : 256;
     for (int i = rank - 1; i >= 0; i--) {

@@ -26,7 +26,7 @@ static qs_status block_extent(qs_vm *vm, const char *fn, double x, int axis, int
     return *out = (int32_t)n, QS_OK;
 }
 
-/* reads [d0,d1,…], or two rows: the size and the block */
+/* Reads [d0,d1,…], or two rows: the size and the block. */
 static qs_status extents_of(qs_vm *vm, const char *fn, Array *a, Request *r) {
     const void *p;
     bool rows = a->rank == 2 && a->dims[0] == 2;
@@ -228,8 +228,8 @@ void qkernel_fit_rank(const Array *a, int rank, DevArg *out) {
     }
 }
 
-/* Checks the rank of an argument.  A vec is accepted as one row if a kernel expects a matrix.  For memory from outside
- * that is launched from C or Python, it is unknown whether a row is meant, so that is an error. */
+/* Checks the rank of an argument.  A vec is accepted as one row if a kernel expects a matrix.  If C or Python launches
+ * a kernel directly on foreign memory, it is unknown whether a row is meant, so that is an error. */
 static qs_status check_rank(qs_vm *vm, const KFunc *f, const KParam *p, const Array *a) {
     Ctx *c = qvm_ctx(vm);
     char size[SHAPE_TEXT];

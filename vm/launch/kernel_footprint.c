@@ -67,7 +67,7 @@ static bool is_made(const Asked *a, const Specialization *f, int entry) {
     return arg >= 0 && a->made[arg];
 }
 
-/* A compiled-in value must not come from an argument that only stands for a type. */
+/* A compiled-in value must not come from a sample argument, which only has the right type. */
 static qs_status check_known(const Asked *a, const Specialization *f) {
     for (int i = 0; i < f->nentries; i++)
         if ((f->entries[i].num_known || f->entries[i].dims_known) && is_made(a, f, i))

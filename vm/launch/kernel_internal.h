@@ -45,7 +45,7 @@ qs_status qkernel_compile(qs_vm *vm, Function *fn, int nargs, const qs_value *in
 
 /* -- kernel_footprint.c -------------------------------------------------------------------------------------------- */
 typedef struct KernelReach KernelReach;
-/* Adds the reads of a kernel that is about to be launched to Machine.reach, if that is set. */
+/* Call it before a launch while Machine.reach is set: adds the kernel's reads to Machine.reach. */
 qs_status qkernel_reached(qs_vm *vm, Function *fn, int nargs, const qs_value *args);
 
 /* -- aot.c --------------------------------------------------------------------------------------------------------- */

@@ -19,9 +19,10 @@ typedef enum { EXACT, QUICK, PARALLEL } LoopVersion; /* also the indices of the 
 typedef struct { /* a loop, compiled for one specialization key */
     Specialization base;
     LoopRange range[QS_MAX_RANK];
-    LoopResult code;     /* exact.func NULL: the compiler declined the loop */
-    bool told;           /* --explain has reported the result */
-    uint32_t told_order; /* source position of the reason for serial execution that --explain reported last */
+    LoopResult code; /* exact.func NULL: the compiler declined the loop */
+    bool told;       /* --explain has reported the result */
+    /* 1 + source position of the reason for serial execution that --explain reported last; UINT32_MAX: it has none */
+    uint32_t told_order;
 } LoopSpec;
 
 typedef struct {
@@ -49,7 +50,7 @@ typedef struct {
     const LoopRegion *region;
     double turns;  /* product of all iteration counts; INFINITY: unknown */
     double steps;  /* estimated interpreter steps of all iterations */
-    int64_t chunk; /* iterations per chunk; number of chunks */
+    int64_t chunk; /* iterations per chunk; nchunks: number of chunks */
     int64_t nchunks;
     double *sums[LOOP_SUM_ARRAYS];
     double reals[RESULTS + LOOP_NOTES], parts[PARTS * LOOP_CHUNKS];
@@ -84,8 +85,8 @@ double qloop_fixed_steps(qs_vm *vm, const Frame *f, const LoopRegion *r);
 /* Of one iteration, with the current values. */
 double qloop_turn_steps(qs_vm *vm, const Frame *f, const LoopRegion *r);
 double qloop_steps(qs_vm *vm, const Frame *f, const LoopRegion *r); /* of all iterations */
-/* Is nearly all work of an iteration inside loops that are each worth running on all threads? */
-/* Some of these loops add up sums, whose bits differ from serial execution. */
+/* Is nearly all work of an iteration inside loops that are each worth running on all threads?  FRAME_OF_SUMS: yes, and
+ * some of them add up sums, whose bits differ from serial execution. */
 typedef enum { FRAME_NOT, FRAME, FRAME_OF_SUMS } LoopFrame;
 LoopFrame qloop_is_frame(qs_vm *vm, const Frame *f, const LoopRegion *r);
 
@@ -115,7 +116,8 @@ void qloop_tell_many(Call *c);
 void qloop_tell_inner(Call *c);
 /* The error for a {!parallel for} loop that cannot run in parallel; it says why. */
 qs_status qloop_demand(const Call *c);
-qs_status qloop_in_order(Call *c); /* handles a run that is serial for the reason in c->order */
+/* The run is serial for the reason in c->order: an error for {!parallel for}, otherwise explained. */
+qs_status qloop_in_order(Call *c);
 void qloop_because(Call *c, const char *fmt, ...) QS_PRINTF(2, 3);
 qs_status qloop_fault(Call *c);
 #endif

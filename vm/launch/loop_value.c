@@ -38,8 +38,8 @@ static void describe_array(const Captured *e, const Array *a, LoopValue *out) {
     memcpy(out->dims, e->dims, sizeof out->dims);
 }
 
-/* A function is described unless a reduction has rewritten its expressions: then its tree differs from its behaviour.
- * */
+/* A function is described unless a reduction has rewritten its expressions: then its tree differs from its
+ * behaviour. */
 static void describe_function(qs_vm *vm, const Function *fn, LoopValue *out) {
     Proto *p;
     if (fn->fkind == FN_NATIVE) out->kind = LOOP_BUILTIN, out->builtin = fn->native->name;

@@ -117,8 +117,8 @@ static qs_status pack_numbers(qs_vm *vm, const EntryList *e, qs_dtype d, qs_valu
     return *out = qarr_value(a), QS_OK;
 }
 
-/* A field that is neither a number nor an array of one size is left nil; that is an error only if the kernel uses it.
- * */
+/* A field that is neither a number nor an array of one size is left nil; that is an error only if the kernel uses
+ * it. */
 static qs_status pack_fields(qs_vm *vm, Packed *p, int arg) {
     const Class *cls = p->cls[arg];
     for (int f = 0; f < cls->nfields; f++) {

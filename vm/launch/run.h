@@ -51,7 +51,7 @@ typedef struct Run {
     bool chosen;                     /* choose.c chose the device from measured times */
     bool loaded, launched;           /* progress of the current attempt */
     DevFault fault;                  /* message 0: no fault */
-    bool unrecorded;                 /* the owner records this launch on the tape in its own way */
+    bool unrecorded;                 /* record.c does not record this launch; the owner may record it in its own way */
     struct Recorded *recorded;       /* record.c: the record for the tape; NULL: this launch is not recorded */
     qs_status (*bind)(struct Run *); /* binds the arguments that do not depend on the device */
     /* sets version, block and result memory for the chosen device; NULL: nothing depends on it */

@@ -77,8 +77,8 @@ static inline qs_value qkey_smooth(qs_value v) {
 
 /* -- spec_key.c ---------------------------------------------------------------------------------------------------- */
 uint64_t qkey_facts(qs_value v, SpecKind t);
-/* Returns how many bits an integral number needs, in the steps that kernels distinguish: 24, 31, 53; 0: not integral.
- * */
+/* Returns how many bits an integral number needs, in the steps that kernels distinguish: 24, 31, 53; 0: not
+ * integral. */
 int qkey_bits(qs_value v);
 static inline bool qkey_unit_last(const Array *a) { return a->strides[a->rank - 1] == 1 || a->dims[a->rank - 1] <= 1; }
 double qkey_element(qs_vm *vm, Array *a, size_t i);

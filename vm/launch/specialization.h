@@ -32,8 +32,8 @@ typedef struct {
     int moved;       /* device number + 1 of the last move that regret caused; 0: none */
     double moving;   /* expected duration of that move */
     int last;        /* device number + 1 of the last launch; 0: none */
-    /* index in Ctx.fetched, which counts the bytes of this specialization's results that were copied back to the host
-     * */
+    /* index in Ctx.fetched, which counts the bytes of this specialization's results that were copied back to the
+     * host */
     uint8_t maker;
     bool was_away;         /* the last launch was on a device with memory of its own */
     double fetched;        /* bytes of its results that the host usually reads after a launch on such a device */
@@ -66,9 +66,9 @@ typedef struct Specialization {
 } Specialization;
 
 /* -- specialization.c ---------------------------------------------------------------------------------------------- */
-void *qspec_new(qs_vm *vm, SpecializationList *list, size_t size,
-                const char *noun); /* returns zeroed memory, prepended to the list */
-/* moves the captured values, and the references they own, into f */
+/* Returns zeroed memory, prepended to the list. */
+void *qspec_new(qs_vm *vm, SpecializationList *list, size_t size, const char *noun);
+/* Moves the captured values, and the references they own, into f. */
 void qspec_enter(Specialization *f, const CapturedList *e);
 void qspec_set(Specialization *f, int which, const KFunc *func); /* func NULL: no such version */
 /* Do the captured values at this site have the keys that f was compiled for?  If so, stores the values in `values`. */

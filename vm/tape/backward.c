@@ -45,8 +45,8 @@ static int by_serial(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* Finds the visit of t's node: by the index stored in the node, or by search if a nested pass has changed that index.
- * */
+/* Finds the visit of t's node: by the index stored in the node, or by search if a nested pass has changed that
+ * index. */
 static Visit *visit_of(const BackwardPass *s, const Trace *t) {
     uint32_t lo = 0, hi = s->n;
     if (!t) return NULL;

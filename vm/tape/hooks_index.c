@@ -143,8 +143,8 @@ static size_t count_of(const Trace *t) {
     return t->kind == QS_ARRAY ? n : 1;
 }
 
-/* Returns the adjoint of the written value: dy at the positions, in the value's shape, zero for overwritten elements.
- * */
+/* Returns the adjoint of the written value: dy at the positions, in the value's shape, zero for overwritten
+ * elements. */
 static qs_status value_adjoint(qs_vm *vm, GradNode *n, qs_value dy, qs_value *out) {
     const IndexRecord *p = n->data;
     const Trace *t = n->in[1];

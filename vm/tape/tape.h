@@ -204,8 +204,8 @@ qs_status qbackward_forward(qs_vm *vm, Traces x, const qs_value *dx, Traces y, q
  * and differentiated backward. */
 qs_status qbackward_transpose(qs_vm *vm, GradNode *n, const qs_value *dx, qs_value *dy);
 qs_status qbackward_zero(qs_vm *vm, const Trace *t, qs_value *out); /* zeros of its type and shape */
-qs_status qbackward_form(qs_vm *vm, const Trace *t,
-                         qs_value *out); /* the same with the memory of one element, read-only */
+/* The same with the memory of one element, read-only. */
+qs_status qbackward_form(qs_vm *vm, const Trace *t, qs_value *out);
 /* Converts v to an adjoint of t: sums over broadcast dimensions, converts integers to floats, and takes the real part
  * for a real value. */
 qs_status qbackward_fit(qs_vm *vm, const Trace *t, qs_value v, qs_value *out);

@@ -39,8 +39,8 @@ enum { MOST_RESULTS = 16 }; /* results, and arguments, of an operation with a ru
 /* -- small_op.c ---------------------------------------------------------------------------------------------------- */
 /* Records an elementwise operation on few elements; qelementwise_record does it for many. */
 qs_status qsmallop_record(qs_vm *vm, Elem e, int n, const qs_value *in, qs_value *result);
-bool qsmallop_record_list(qs_vm *vm, int n, const qs_value *items,
-                          qs_value *out); /* false: not all items are numbers */
+/* False: not all items are numbers. */
+bool qsmallop_record_list(qs_vm *vm, int n, const qs_value *items, qs_value *out);
 
 /* -- rule.c -------------------------------------------------------------------------------------------------------- */
 /* Finds a function of stdlib/adjoints.q; borrowed. */
