@@ -1,5 +1,7 @@
-/* fuse.c -- array expressions: out[pos] = expression.  The tree is that of walk/expr.c; here are the leaves, which are
- * loaded at the position, the types of host arithmetic, and what becomes of the value: a store, or a reduction. */
+/* fuse.c -- compiles elementwise array expressions to kernels: out[pos] = expression.
+ *
+ * common/common_expr.c walks the tree.  This file loads the leaves at the position, applies the types of host
+ * arithmetic, and stores or reduces the value. */
 #include "lang/kernel/lower/fusion/fuse.h"
 #include "lang/kernel/lower/common/common.h"
 #include "lang/syntax/operators.h"
@@ -20,8 +22,8 @@ FuseKind kfuse_reduction(const char *name, int nargs) {
 
 /* -- values under construction ------------------------------------------------------------------------------------- */
 typedef struct Val {
-    KRef ref, im;   /* ref 0: the expression is declined; im: of what is complex */
-    qs_dtype dtype; /* elements of an array as the host would store them; a number: float64, int64 or complex128 */
+    KRef ref, im;   /* ref 0: the expression is declined; im: imaginary part of a complex value */
+    qs_dtype dtype; /* element type of an array as the host would store it; a number: float64, int64 or complex128 */
     bool array;
 } Val;
 
@@ -34,48 +36,50 @@ typedef struct {
     };
     const FuseExpr *e;
     const FuseLeafType *types;
-    Val *leaves; /* loaded, in the order of e->leaves */
-    int *params; /* the first parameter of each leaf */
+    Val *leaves; /* loaded values, in the order of e->leaves */
+    int *params; /* first parameter of each leaf */
     bool flat;
     int rank;
 } Fuse;
 
 static const Val declined;
 
-static KRef op(Fuse *z, KOp k, KRef a, KRef b) {
+static KRef emit_op(Fuse *z, KOp k, KRef a, KRef b) {
     return kbuild_pure(&z->walk, (KMake){k, .own = (qs_dtype)z->f->ins[a].dtype, .a = a, .b = b});
 }
-static KRef emit(Fuse *z, KMake i) { return kbuild_emit(&z->walk, i); }
-static KRef number(Fuse *z, qs_dtype d, double x) { return kbuild_const(&z->walk, d, x); }
-static KRef cast(Fuse *z, KRef a, qs_dtype d) {
+static KRef emit_ins(Fuse *z, KMake i) { return kbuild_emit(&z->walk, i); }
+static KRef emit_const(Fuse *z, qs_dtype d, double x) { return kbuild_const(&z->walk, d, x); }
+static KRef cast_to(Fuse *z, KRef a, qs_dtype d) {
     return z->f->ins[a].dtype == d ? a : kbuild_pure(&z->walk, (KMake){K_CAST, .own = d, .a = a});
 }
 
-/* The dtype that arithmetic on elements of type d uses; half and bfloat16 would have to be rounded at every step. */
+/* The dtype of arithmetic on elements of type d. half and bfloat16 are unsupported: they would have to be rounded at
+ * every step. */
 static qs_dtype compute_dtype(qs_dtype d) { return d < QS_I32 ? QS_I32 : d; }
-static bool supported(qs_dtype d) { return d <= QS_U64 || d == QS_F32 || d == QS_F64 || qdtype_is_complex(d); }
+static bool is_supported(qs_dtype d) { return d <= QS_U64 || d == QS_F32 || d == QS_F64 || qdtype_is_complex(d); }
 
-static Term term(Val a) { return (Term){a.dtype, !a.array}; }
-static qs_dtype common(Fuse *z, Val a, Val b, bool fraction) {
-    return qdtype_meet(term(a), term(b), fraction, z->c->scalar_dtype);
+static Term term_of(Val a) { return (Term){a.dtype, !a.array}; }
+static qs_dtype common_dtype(Fuse *z, Val a, Val b, bool fraction) {
+    return qdtype_meet(term_of(a), term_of(b), fraction, z->c->scalar_dtype);
 }
 
-static Val value(KRef ref, qs_dtype d, bool array) { return (Val){.ref = ref, .dtype = d, .array = array}; }
+static Val real_value(KRef ref, qs_dtype d, bool array) { return (Val){.ref = ref, .dtype = d, .array = array}; }
 static Val complex_value(KPair p, qs_dtype d, bool array) {
     return (Val){.ref = p.re, .im = p.im, .dtype = d, .array = array};
 }
 
-/* The parts as elements of the complex type d. */
-static KPair pair(Fuse *z, Val a, qs_dtype d) {
+/* The real and imaginary part, converted to the complex type d. */
+static KPair pair_of(Fuse *z, Val a, qs_dtype d) {
     qs_dtype r = qdtype_real_of(d);
-    return (KPair){cast(z, a.ref, r), a.im ? cast(z, a.im, r) : number(z, r, 0)};
+    return (KPair){cast_to(z, a.ref, r), a.im ? cast_to(z, a.im, r) : emit_const(z, r, 0)};
 }
 
 /* -- the rows of elem.def ------------------------------------------------------------------------------------------ */
 enum { ROW_ARGS = 3 };
 
-/* The row of arguments of one type d, as elements of it compute; a wide one is computed in float64 and rounded. */
-static Val row(Fuse *z, Elem e, const Val *a, qs_dtype d, bool array) {
+/* Applies a row of elem.def to arguments of one type d.  A row of precision ELEM_WIDE is computed in complex128 and
+ * rounded if d is complex. */
+static Val apply_row(Fuse *z, Elem e, const Val *a, qs_dtype d, bool array) {
     const ElemInfo *info = &kelem_info[e];
     bool complex = qdtype_is_complex(d);
     KInto into = {z->f, &z->pos, true};
@@ -84,61 +88,63 @@ static Val row(Fuse *z, Elem e, const Val *a, qs_dtype d, bool array) {
     qs_dtype c = compute_dtype(d);
     if (complex && info->precision == ELEM_WIDE) c = QS_C128;
     ElemGives gives = (ElemGives)(complex ? info->complex : info->real);
-    if (gives == ELEM_NOTHING || !supported(d)) return declined;
+    if (gives == ELEM_NOTHING || !is_supported(d)) return declined;
     for (int i = 0; i < info->nargs; i++) {
-        if (complex) x[i] = pair(z, complex_value(pair(z, a[i], d), d, false), c);
-        else refs[i] = cast(z, a[i].ref, c);
+        if (complex) x[i] = pair_of(z, complex_value(pair_of(z, a[i], d), d, false), c);
+        else refs[i] = cast_to(z, a[i].ref, c);
     }
     r = complex ? kelem_complex(kelem_into(&into), e, qdtype_real_of(c), x) : kelem_real(kelem_into(&into), e, c, refs);
-    if (gives == ELEM_TRUTH) return value(r.re, QS_B1, array);
-    if (gives == ELEM_NUMBER) return value(complex ? cast(z, r.re, qdtype_real_of(d)) : r.re, qdtype_real_of(d), array);
+    if (gives == ELEM_TRUTH) return real_value(r.re, QS_B1, array);
+    if (gives == ELEM_NUMBER)
+        return real_value(complex ? cast_to(z, r.re, qdtype_real_of(d)) : r.re, qdtype_real_of(d), array);
     d = qdtype_complex_of(d);
-    return complex_value(pair(z, complex_value(r, d, array), d), d, array);
+    return complex_value(pair_of(z, complex_value(r, d, array), d), d, array);
 }
 
 /* -- operators ----------------------------------------------------------------------------------------------------- */
-/* A known power of elements is what arrays have; see contiguous.c. */
-static Val power(Fuse *z, const Val *a, qs_dtype d, bool array) {
+/* A power with a known exponent, computed as for host arrays; see contiguous.c. */
+static Val apply_power(Fuse *z, const Val *a, qs_dtype d, bool array) {
     double n, im = 0;
     bool complex = qdtype_is_complex(d);
     KInto into = {z->f, &z->pos, true};
     qs_dtype c = complex ? qdtype_real_of(d) : compute_dtype(d);
-    KPair r, x = complex ? pair(z, a[0], d) : (KPair){cast(z, a[0].ref, c), 0};
+    KPair r, x = complex ? pair_of(z, a[0], d) : (KPair){cast_to(z, a[0].ref, c), 0};
     bool known = kir_is_const(z->f, a[1].ref, &n) && (!a[1].im || (kir_is_const(z->f, a[1].im, &im) && im == 0));
     if (known && complex && n < 0 && kelem_power(kelem_into(&into), c, x, -n, &r)) {
-        Val one = complex_value((KPair){number(z, c, 1), number(z, c, 0)}, d, true);
-        return row(z, EL_div, (Val[]){one, complex_value(r, d, true)}, d, array);
+        Val one = complex_value((KPair){emit_const(z, c, 1), emit_const(z, c, 0)}, d, true);
+        return apply_row(z, EL_div, (Val[]){one, complex_value(r, d, true)}, d, array);
     }
     if (known && kelem_power(kelem_into(&into), c, x, n, &r))
-        return complex ? complex_value(r, d, array) : value(r.re, d, array);
-    if (complex && !known && im == 0) return declined; /* small whole exponents would be products */
-    return row(z, EL_pow, a, d, array);
+        return complex ? complex_value(r, d, array) : real_value(r.re, d, array);
+    if (complex && !known && im == 0) return declined; /* small integral exponents would be products */
+    return apply_row(z, EL_pow, a, d, array);
 }
 
-static Val arithmetic(Fuse *z, Op o, Val a, Val b) {
+static Val apply_arithmetic(Fuse *z, Op o, Val a, Val b) {
     Elem e = kelem_operator(o);
     bool array = a.array || b.array;
     if (o == OP_MUL && a.array && b.array) return declined; /* a matrix product */
     if (o == OP_POW && array) return declined;
     if (o == OP_DIV && a.array && b.array && !z->flat) return declined; /* an error unless the shapes are equal */
-    if (a.array && b.array && kelem_is_mask(e, a.dtype, b.dtype)) return value(op(z, K_AND, a.ref, b.ref), QS_B1, true);
-    qs_dtype d = common(z, a, b, kelem_info[e].whole == ELEM_FLOATS);
+    if (a.array && b.array && kelem_is_mask(e, a.dtype, b.dtype))
+        return real_value(emit_op(z, K_AND, a.ref, b.ref), QS_B1, true);
+    qs_dtype d = common_dtype(z, a, b, kelem_info[e].whole == ELEM_FLOATS);
     if (d == QS_I64 && !array) return declined; /* int with int: overflow is an error */
     Val args[] = {a, b};
-    return e == EL_pow ? power(z, args, d, array) : row(z, e, args, d, array);
+    return e == EL_pow ? apply_power(z, args, d, array) : apply_row(z, e, args, d, array);
 }
 
-static Val comparison(Fuse *z, Op o, Val a, Val b) {
+static Val apply_comparison(Fuse *z, Op o, Val a, Val b) {
     if (!a.array && !b.array) return declined;
     if (a.array && b.array && qdtype_mixes_signs(a.dtype, b.dtype)) {
         KInto into = {z->f, &z->pos, true};
-        return value(kelem_compare_signs(kelem_into(&into), kelem_operator(o), a.ref, b.ref, b.dtype == QS_U64), QS_B1,
-                     true);
+        return real_value(kelem_compare_signs(kelem_into(&into), kelem_operator(o), a.ref, b.ref, b.dtype == QS_U64),
+                          QS_B1, true);
     }
-    return row(z, kelem_operator(o), (Val[]){a, b}, common(z, a, b, false), true);
+    return apply_row(z, kelem_operator(o), (Val[]){a, b}, common_dtype(z, a, b, false), true);
 }
 
-static Val binary(Fuse *z, Op o, Val a, Val b) {
+static Val apply_binary(Fuse *z, Op o, Val a, Val b) {
     switch (o) {
     case OP_ADD:
     case OP_SUB:
@@ -147,53 +153,54 @@ static Val binary(Fuse *z, Op o, Val a, Val b) {
     case OP_DIV:
     case OP_PWDIV:
     case OP_POW:
-    case OP_PWPOW: return arithmetic(z, o, a, b);
+    case OP_PWPOW: return apply_arithmetic(z, o, a, b);
     case OP_EQ:
     case OP_NE:
     case OP_LT:
     case OP_LE:
     case OP_GT:
-    case OP_GE: return comparison(z, o, a, b);
+    case OP_GE: return apply_comparison(z, o, a, b);
     default: return declined;
     }
 }
 
-static Val unary(Fuse *z, Op o, Val a) {
+static Val apply_unary(Fuse *z, Op o, Val a) {
     if (o == OP_PLUS) return a;
     if (o != OP_NEG) return declined;
     qs_dtype d = !a.im && a.dtype < QS_I32 ? QS_I32 : a.dtype;
     if (!a.array && d == QS_I64) return declined;
-    return row(z, EL_neg, &a, d, a.array);
+    return apply_row(z, EL_neg, &a, d, a.array);
 }
 
 /* -- function calls ------------------------------------------------------------------------------------------------ */
-/* Integers, and numbers that are known and whole.  Of all others, elements of floats among them, each may have a
- * fraction, which is an error that the host tells. */
+/* Whether v has bits to operate on: arrays of integers, and known integral numbers, which become int64.  Any other
+ * value may have a fraction, which is an error that the host reports. */
 static bool has_bits(Fuse *z, Val *v) {
     double x;
-    if (v->im || !supported(v->dtype)) return false;
+    if (v->im || !is_supported(v->dtype)) return false;
     if (v->array) return v->dtype < QS_F16;
     if (!kir_is_const(z->f, v->ref, &x) || x != floor(x) || fabs(x) > 0x1p53) return false;
-    return *v = value(kbuild_int(&z->walk, QS_I64, (int64_t)x), QS_I64, false), true;
+    return *v = real_value(kbuild_int(&z->walk, QS_I64, (int64_t)x), QS_I64, false), true;
 }
 
-static Val shifted(Fuse *z, Elem e, const Val *a) {
+static Val apply_shift(Fuse *z, Elem e, const Val *a) {
     Val v = a[0], n = a[1];
-    bool whole = n.array || n.dtype == QS_I64; /* a number that is an int when it runs */
+    bool whole = n.array || n.dtype == QS_I64; /* a number that is an int at run time */
     if (!v.array || !has_bits(z, &v) || n.im || (!whole && !has_bits(z, &n)) || n.dtype >= QS_F16) return declined;
     qs_dtype d = qdtype_promote(v.dtype, v.dtype), of_n = compute_dtype(n.dtype);
     KInto into = {z->f, &z->pos, true};
-    KRef x = cast(z, v.ref, d), by = cast(z, n.ref, of_n);
-    return value(kelem_shift(kelem_into(&into), e, d, x, by, of_n, false), d, true);
+    KRef x = cast_to(z, v.ref, d), by = cast_to(z, n.ref, of_n);
+    return real_value(kelem_shift(kelem_into(&into), e, d, x, by, of_n, false), d, true);
 }
 
-/* The type in which the two meet: that of the elements, where the number beside them has no other bits. */
+/* The common type of two operands of a bit operation: the type of the elements, if the number beside them fits into
+ * it. */
 static bool bits_meet(Val a, Val b, qs_dtype *d) {
     if (a.array && b.array) return *d = a.dtype == b.dtype ? a.dtype : qdtype_promote(a.dtype, b.dtype), *d < QS_F16;
     return *d = a.array ? a.dtype : b.dtype, *d != QS_B1;
 }
 
-static Val bits(Fuse *z, Elem e, const Val *a) {
+static Val apply_bits(Fuse *z, Elem e, const Val *a) {
     int n = kelem_info[e].nargs;
     Val v[2] = {a[0], a[n - 1]};
     qs_dtype d;
@@ -209,72 +216,75 @@ static Val bits(Fuse *z, Elem e, const Val *a) {
     if (e == EL_bitnot && d < QS_I32 && d != QS_B1) return declined; /* an int would have more bits */
     qs_dtype c = d == QS_B1 ? QS_B1 : compute_dtype(d);
     KInto into = {z->f, &z->pos, true};
-    return value(kelem_real(kelem_into(&into), e, c, (KRef[]){cast(z, v[0].ref, c), cast(z, v[n - 1].ref, c)}).re, d,
-                 true);
+    return real_value(
+        kelem_real(kelem_into(&into), e, c, (KRef[]){cast_to(z, v[0].ref, c), cast_to(z, v[n - 1].ref, c)}).re, d,
+        true);
 }
 
-/* A whole number beside them is an int, others are not: it depends on what it is when it runs. */
+/* Whether elements of this type keep all digits of an int.  The result beside a number then depends on whether the
+ * number is integral at run time. */
 static bool keeps_digits(Val a) { return a.array && (a.dtype == QS_I64 || a.dtype == QS_U64); }
 
-/* Numbers alone have truth values and complex results of their own kinds. */
-static Val call(Fuse *z, Elem e, const Val *a) {
+/* Calls on numbers alone that give truth values, or take complex numbers, have other result types on the host and are
+ * declined. */
+static Val apply_call(Fuse *z, Elem e, const Val *a) {
     Term terms[ROW_ARGS];
     bool array = false, number = false;
     for (int i = 0; i < kelem_info[e].nargs; i++) {
-        terms[i] = term(a[i]);
+        terms[i] = term_of(a[i]);
         array = array || a[i].array, number = number || !a[i].array;
     }
     if (!array && (a[0].im || kelem_info[e].real != ELEM_NUMBER)) return declined;
-    if (kelem_info[e].whole == ELEM_FIRST) return shifted(z, e, a);
-    if (e == EL_bitand || e == EL_bitor || e == EL_bitxor || e == EL_bitnot) return bits(z, e, a);
+    if (kelem_info[e].whole == ELEM_FIRST) return apply_shift(z, e, a);
+    if (e == EL_bitand || e == EL_bitor || e == EL_bitxor || e == EL_bitnot) return apply_bits(z, e, a);
     if (e == EL_mod && array && !number && qdtype_mixes_signs(a[0].dtype, a[1].dtype))
-        return value(
+        return real_value(
             kelem_mod_signs(kelem_into(&(KInto){z->f, &z->pos, true}), a[0].ref, a[1].ref, a[1].dtype == QS_U64),
             QS_F64, true);
     bool choice = (kelem_info[e].whole == ELEM_SAME && kelem_info[e].nargs > 1) || e == EL_mod;
     for (int i = 0; choice && number && i < kelem_info[e].nargs; i++)
         if (keeps_digits(a[i])) return declined;
     qs_dtype d = kelem_meet(e, terms, z->c->scalar_dtype);
-    if (d < QS_F16 && number) return declined;                            /* an int that does not fit is an error */
-    if (d < QS_I32 && kelem_info[e].whole == ELEM_WHOLE) return declined; /* saturates, which code of ints does not */
+    if (d < QS_F16 && number) return declined; /* an int that does not fit is an error */
+    /* the host saturates, which integer code does not */
+    if (d < QS_I32 && kelem_info[e].whole == ELEM_WHOLE) return declined;
     if (kelem_is_itself(e, a[0].im) || (kelem_info[e].whole == ELEM_ITSELF && d < QS_F16)) return a[0];
-    return row(z, e, a, d, array);
+    return apply_row(z, e, a, d, array);
 }
 
 /* -- choices ------------------------------------------------------------------------------------------------------- */
-/* The type of c ? a : b; false: it depends on what numbers are when it runs. */
+/* The type of c ? a : b.  Returns false if it depends on run-time values of numbers. */
 static bool choice_dtype(Fuse *z, Val a, Val b, qs_dtype *d) {
     double x = 0, y = 0;
     bool number = !a.array || !b.array, numbers = !a.array && !b.array;
     if (number && (keeps_digits(a) || keeps_digits(b))) return false;
     if (numbers && (a.im || b.im || !kir_is_const(z->f, a.ref, &x) || !kir_is_const(z->f, b.ref, &y))) return false;
     qs_dtype list = qdtype_rounds_whole(x) || qdtype_rounds_whole(y) ? QS_F64 : z->c->scalar_dtype;
-    *d = qdtype_choose(term(a), term(b), list, common(z, a, b, false));
+    *d = qdtype_choose(term_of(a), term_of(b), list, common_dtype(z, a, b, false));
     return !number || *d >= QS_F16;
 }
 
-static KRef pick(Fuse *z, KRef c, KRef a, KRef b) {
+static KRef emit_select(Fuse *z, KRef c, KRef a, KRef b) {
     return kbuild_pure(&z->walk, (KMake){K_SELECT, .a = c, .b = a, .c = b});
 }
 
-static Val choice_of(Fuse *z, Val c, Val a, Val b) {
+static Val apply_choice(Fuse *z, Val c, Val a, Val b) {
     qs_dtype d;
-    if (c.im || !choice_dtype(z, a, b, &d) || !supported(d)) return declined;
-    KRef truth = cast(z, c.ref, QS_B1);
+    if (c.im || !choice_dtype(z, a, b, &d) || !is_supported(d)) return declined;
+    KRef truth = cast_to(z, c.ref, QS_B1);
     if (qdtype_is_complex(d)) {
-        KPair x = pair(z, a, d), y = pair(z, b, d);
-        return complex_value((KPair){pick(z, truth, x.re, y.re), pick(z, truth, x.im, y.im)}, d, true);
+        KPair x = pair_of(z, a, d), y = pair_of(z, b, d);
+        return complex_value((KPair){emit_select(z, truth, x.re, y.re), emit_select(z, truth, x.im, y.im)}, d, true);
     }
     qs_dtype as = d == QS_B1 ? QS_B1 : compute_dtype(d);
-    return value(pick(z, truth, cast(z, a.ref, as), cast(z, b.ref, as)), d, true);
+    return real_value(emit_select(z, truth, cast_to(z, a.ref, as), cast_to(z, b.ref, as)), d, true);
 }
 
-/* -- the rules of the walk ------------------------------------------------------------------------------------------
- */
-static qs_status given(Val v, Val *out) { return *out = v, v.ref ? QS_OK : QS_EVALUE; }
+/* -- the rules for common/common.h --------------------------------------------------------------------------------- */
+static qs_status check_value(Val v, Val *out) { return *out = v, v.ref ? QS_OK : QS_EVALUE; }
 
-/* Of what stands above the leaves only operators, functions and numbers are fused. */
-static qs_status leaf(Walk *w, const Node *n, Val *out, bool *found) {
+/* Above the leaves, only operators, functions and numbers are fused. */
+static qs_status find_leaf(Walk *w, const Node *n, Val *out, bool *found) {
     const Fuse *z = (const Fuse *)w;
     bool logical = n->kind == N_BINARY && (n->op == OP_ANDAND || n->op == OP_OROR);
     for (int i = 0; i < z->e->nleaves && !*found; i++)
@@ -284,56 +294,55 @@ static qs_status leaf(Walk *w, const Node *n, Val *out, bool *found) {
     return *found || inner ? QS_OK : QS_EVALUE;
 }
 
-static qs_status literal(Walk *w, const Node *n, Val *out) {
+static qs_status lower_literal(Walk *w, const Node *n, Val *out) {
     Fuse *z = (Fuse *)w;
-    *out = value(number(z, QS_F64, n->u.num.value), QS_F64, false);
-    if (n->u.num.imaginary) *out = complex_value((KPair){number(z, QS_F64, 0), out->ref}, QS_C128, false);
+    *out = real_value(emit_const(z, QS_F64, n->u.num.value), QS_F64, false);
+    if (n->u.num.imaginary) *out = complex_value((KPair){emit_const(z, QS_F64, 0), out->ref}, QS_C128, false);
     return QS_OK;
 }
 
-static qs_status unary_rule(Walk *w, Op o, Val *a, Val *out) { return given(unary((Fuse *)w, o, *a), out); }
+static qs_status unary_rule(Walk *w, Op o, Val *a, Val *out) { return check_value(apply_unary((Fuse *)w, o, *a), out); }
 
 static qs_status binary_rule(Walk *w, Op o, Val *a, Val *b, Val *out) {
-    return given(binary((Fuse *)w, o, *a, *b), out);
+    return check_value(apply_binary((Fuse *)w, o, *a, *b), out);
 }
 
-static qs_status callee(Walk *w, Called *c) { return (void)w, (void)c, QS_OK; }
+static qs_status find_callee(Walk *w, Called *c) { return (void)w, (void)c, QS_OK; }
 
-static qs_status apply(Walk *w, Node *n, Val *fn, const Args *args, Val *outs, int wanted) {
+static qs_status lower_call(Walk *w, Node *n, Val *fn, const Args *args, Val *outs, int wanted) {
     Elem e = kelem_find(n->u.call.callee->u.ident.name->s, args->n);
     (void)fn, (void)wanted;
-    return e == EL__COUNT ? QS_EVALUE : given(call((Fuse *)w, e, args->at), outs);
+    return e == EL__COUNT ? QS_EVALUE : check_value(apply_call((Fuse *)w, e, args->at), outs);
 }
 
-static bool many(const Val *v) { return v->array; }
+static bool is_array(const Val *v) { return v->array; }
 
-static qs_status choose(Walk *w, Val *c, Val *a, Val *b, Val *out) {
-    return given(choice_of((Fuse *)w, *c, *a, *b), out);
+static qs_status lower_choice(Walk *w, Val *c, Val *a, Val *b, Val *out) {
+    return check_value(apply_choice((Fuse *)w, *c, *a, *b), out);
 }
 
-/* A single condition chooses what is computed. */
-static qs_status truth(Walk *w, const Val *v, KRef *out, int *known) {
+/* A scalar condition selects what is computed at all, so it is declined. */
+static qs_status decline_truth(Walk *w, const Val *v, KRef *out, int *known) {
     return (void)w, (void)v, (void)out, (void)known, QS_EVALUE;
 }
 
-static const CallRules call_rules = {.callee = callee, .apply = apply};
-static const ExprRules expr_rules = {.leaf = leaf,
-                                     .literal = literal,
+static const CallRules call_rules = {.callee = find_callee, .apply = lower_call};
+static const ExprRules expr_rules = {.leaf = find_leaf,
+                                     .literal = lower_literal,
                                      .unary = unary_rule,
                                      .binary = binary_rule,
-                                     .many = many,
-                                     .choose = choose,
-                                     .truth = truth};
+                                     .many = is_array,
+                                     .choose = lower_choice,
+                                     .truth = decline_truth};
 static const WalkRules rules = {.call = &call_rules, .expr = &expr_rules, .value_size = sizeof(Val)};
 
-static Val build(Fuse *z) {
+static Val lower_root(Fuse *z) {
     Val v = {0};
     return kexpr_lower(&z->walk, z->e->root, &v) == QS_OK ? v : declined;
 }
 
-/* -- leaves ---------------------------------------------------------------------------------------------------------
- */
-static void parameters(Fuse *z) {
+/* -- leaves -------------------------------------------------------------------------------------------------------- */
+static void add_params(Fuse *z) {
     char name[16];
     for (int i = 0; i < z->e->nleaves; i++) {
         const FuseLeafType *t = &z->types[i];
@@ -359,7 +368,7 @@ static KRef load_part(Fuse *z, int leaf, KRef index, int part) {
 
 static KRef number_param(Fuse *z, int leaf, int part) {
     qs_dtype d = z->types[leaf].weak_int ? QS_I64 : QS_F64;
-    return emit(z, (KMake){K_PARAM, .own = d, .imm = (uint64_t)(z->params[leaf] + part)});
+    return emit_ins(z, (KMake){K_PARAM, .own = d, .imm = (uint64_t)(z->params[leaf] + part)});
 }
 
 static void load_leaves(Fuse *z, const KRef *at) {
@@ -370,10 +379,10 @@ static void load_leaves(Fuse *z, const KRef *at) {
         else if (t->array) {
             Layout a = {.param = z->params[i], .rank = z->rank, .contiguous = z->flat};
             KRef index = kmemory_linear(&z->walk, &a, at);
-            *v = value(load_part(z, i, index, 0), (qs_dtype)t->dtype, true);
+            *v = real_value(load_part(z, i, index, 0), (qs_dtype)t->dtype, true);
             if (qdtype_is_complex(v->dtype)) v->im = load_part(z, i, index, 1);
         } else {
-            *v = value(number_param(z, i, 0), t->complex ? QS_C128 : t->weak_int ? QS_I64 : QS_F64, false);
+            *v = real_value(number_param(z, i, 0), t->complex ? QS_C128 : t->weak_int ? QS_I64 : QS_F64, false);
             if (t->complex) v->im = number_param(z, i, 1);
         }
     }
@@ -396,28 +405,29 @@ static void store_result(Fuse *z, const KRef *at, Val v, qs_dtype d) {
     Layout y = {.param = result, .rank = z->rank, .contiguous = true};
     KRef linear = kmemory_linear(&z->walk, &y, at);
     qs_dtype as = kir_value_dtype(d);
-    kmemory_store(&z->walk, result, d, linear, 0, cast(z, v.ref, as), 0);
+    kmemory_store(&z->walk, result, d, linear, 0, cast_to(z, v.ref, as), 0);
     if (!qdtype_is_complex(d)) return;
-    kmemory_store(&z->walk, result, d, linear, 1, v.im ? cast(z, v.im, as) : number(z, as, 0), 0);
+    kmemory_store(&z->walk, result, d, linear, 1, v.im ? cast_to(z, v.im, as) : emit_const(z, as, 0), 0);
 }
 
 static bool build_map(Fuse *z, FuseKernel *out) {
     KRef at[QS_MAX_RANK];
-    for (int d = 0; d < z->rank; d++) at[d] = emit(z, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)d});
+    for (int d = 0; d < z->rank; d++) at[d] = emit_ins(z, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)d});
     load_leaves(z, at);
-    Val v = build(z);
+    Val v = lower_root(z);
     if (!v.ref || !v.array) return false;
     store_result(z, at, v, v.dtype);
     return out->dtype = v.dtype, true;
 }
 
-/* The type in which a reduction accumulates: exact for integers, float64 for sums of floats. */
+/* The type in which a reduction accumulates: int64 for sums of integers, float64 for sums of floats and means, the
+ * element type for minima and maxima. */
 static qs_dtype lane_dtype(FuseKind k, qs_dtype d) {
     if (k == FUSE_MIN || k == FUSE_MAX) return d;
     return d >= QS_F16 || k == FUSE_MEAN ? QS_F64 : QS_I64;
 }
 
-static KRef merge(Fuse *z, qs_dtype lane, KRef a, KRef b) {
+static KRef merge_lanes(Fuse *z, qs_dtype lane, KRef a, KRef b) {
     static const KOp ops[] = {[FUSE_SUM] = K_ADD, [FUSE_MEAN] = K_ADD, [FUSE_MIN] = K_MIN, [FUSE_MAX] = K_MAX};
     return kbuild_emit(&z->walk, (KMake){ops[z->e->kind], .own = lane, .flag = KFLAG_REASSOC, .a = a, .b = b});
 }
@@ -425,62 +435,64 @@ static KRef merge(Fuse *z, qs_dtype lane, KRef a, KRef b) {
 /* The reduction of the elements first, first+step … last, in a LOCAL. */
 static KRef accumulate(Fuse *z, qs_dtype lane, KRef first, KRef last, KRef step) {
     bool extreme = z->e->kind == FUSE_MIN || z->e->kind == FUSE_MAX;
-    KRef start = lane == QS_I64 ? kbuild_int(&z->walk, lane, 0) : number(z, lane, extreme ? NAN : 0);
-    KRef acc = emit(z, (KMake){K_LOCAL, .a = start});
-    KRef k = emit(z, (KMake){K_FOR, .own = QS_I64, .a = first, .b = last, .c = step});
+    KRef start = lane == QS_I64 ? kbuild_int(&z->walk, lane, 0) : emit_const(z, lane, extreme ? NAN : 0);
+    KRef acc = emit_ins(z, (KMake){K_LOCAL, .a = start});
+    KRef k = emit_ins(z, (KMake){K_FOR, .own = QS_I64, .a = first, .b = last, .c = step});
     load_leaves(z, &k);
-    KRef x = cast(z, build(z).ref, lane);
-    KRef old = emit(z, (KMake){K_GET, .a = acc});
-    emit(z, (KMake){K_SET, .a = acc, .b = merge(z, lane, old, x)});
-    emit(z, (KMake){.op = K_END});
+    KRef x = cast_to(z, lower_root(z).ref, lane);
+    KRef old = emit_ins(z, (KMake){K_GET, .a = acc});
+    emit_ins(z, (KMake){K_SET, .a = acc, .b = merge_lanes(z, lane, old, x)});
+    emit_ins(z, (KMake){.op = K_END});
     return acc;
 }
 
 static KPair merge_parts(Walk *w, KPair a, KPair b) {
-    return (KPair){merge((Fuse *)w, (qs_dtype)w->f->ins[a.re].dtype, a.re, b.re), 0};
+    return (KPair){merge_lanes((Fuse *)w, (qs_dtype)w->f->ins[a.re].dtype, a.re, b.re), 0};
 }
 
-/* The first position of a block stores the result of all. */
+/* Merges the values of a block; its first position stores the result. */
 static void merge_block(Fuse *z, qs_dtype lane, int result, KRef acc) {
-    KPair mine = {emit(z, (KMake){K_GET, .a = acc}), 0};
+    KPair mine = {emit_ins(z, (KMake){K_GET, .a = acc}), 0};
     KPair all = kmemory_merge_group(&z->walk, &(Grouped){0, FUSE_GROUP, lane, merge_parts, NULL}, mine);
-    KRef block = emit(z, (KMake){K_BLKIDX, .own = QS_I32});
-    kmemory_store(&z->walk, result, lane, cast(z, block, QS_I64), 0, all.re, 0);
+    KRef block = emit_ins(z, (KMake){K_BLKIDX, .own = QS_I32});
+    kmemory_store(&z->walk, result, lane, cast_to(z, block, QS_I64), 0, all.re, 0);
     kbuild_end(&z->walk);
 }
 
-/* The dtype of the expression's elements, which is known after it was built: built and thrown away. */
+/* Determines the element type of the expression by building it and discarding the code. */
 static bool element_dtype(Fuse *z, KRef index, qs_dtype *out) {
     uint32_t mark = z->f->nins;
     load_leaves(z, &index);
-    Val v = build(z);
+    Val v = lower_root(z);
     kbuild_take_back(&z->walk, mark);
     *out = v.dtype;
     return v.ref && v.array;
 }
 
-/* The last two parameters are chunk and n.  By chunks: partial[pos] is the reduction over [pos*chunk,
- * min(n, (pos+1)*chunk)).  Grouped: position pos takes pos, pos+chunk … below n, so that neighbours read neighbours. */
+/* The last two parameters are chunk and n.  By chunks: partial[pos] is the reduction over [pos*chunk, min(n,
+ * (pos+1)*chunk)).  Grouped: position pos takes elements pos, pos+chunk … below n, so that neighboring positions read
+ * neighboring elements. */
 static bool build_reduction(Fuse *z, FuseKernel *out) {
     FuseKind kind = z->e->kind;
     KParam size = {.name = qstr_cname(z->c, "chunk"), .kind = KP_NUM, .dtype = QS_I64};
     qs_dtype d;
-    KRef chunk = emit(z, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)kir_param(z->f, &size)});
+    KRef chunk = emit_ins(z, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)kir_param(z->f, &size)});
     size.name = qstr_cname(z->c, "n");
-    KRef n = emit(z, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)kir_param(z->f, &size)});
-    KRef pos = emit(z, (KMake){K_POS, .own = QS_I64}), one = kbuild_int(&z->walk, QS_I64, 1);
+    KRef n = emit_ins(z, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)kir_param(z->f, &size)});
+    KRef pos = emit_ins(z, (KMake){K_POS, .own = QS_I64}), one = kbuild_int(&z->walk, QS_I64, 1);
     if (!element_dtype(z, pos, &d) || qdtype_is_complex(d)) return false;
     if ((kind == FUSE_MIN || kind == FUSE_MAX) && d < QS_F32) return false;
     qs_dtype lane = lane_dtype(kind, d);
-    if (d >= QS_I64 && lane == QS_I64) return false; /* may overflow, which the host tells */
+    if (d >= QS_I64 && lane == QS_I64) return false; /* may overflow, which the host reports */
     int result = add_result(z, lane, true);
     if (z->e->grouped) {
         z->f->fixed_block = true, z->f->block[0] = FUSE_GROUP;
-        merge_block(z, lane, result, accumulate(z, lane, pos, op(z, K_SUB, n, one), chunk));
+        merge_block(z, lane, result, accumulate(z, lane, pos, emit_op(z, K_SUB, n, one), chunk));
     } else {
-        KRef first = op(z, K_MUL, pos, chunk), last = op(z, K_SUB, op(z, K_MIN, op(z, K_ADD, first, chunk), n), one);
+        KRef first = emit_op(z, K_MUL, pos, chunk),
+             last = emit_op(z, K_SUB, emit_op(z, K_MIN, emit_op(z, K_ADD, first, chunk), n), one);
         KRef acc = accumulate(z, lane, first, last, one);
-        kmemory_store(&z->walk, result, lane, pos, 0, emit(z, (KMake){K_GET, .a = acc}), 0);
+        kmemory_store(&z->walk, result, lane, pos, 0, emit_ins(z, (KMake){K_GET, .a = acc}), 0);
     }
     out->dtype = lane;
     out->integral = lane == QS_I64 && d != QS_B1;
@@ -488,26 +500,26 @@ static bool build_reduction(Fuse *z, FuseKernel *out) {
 }
 
 static bool build_added(Fuse *z, FuseKernel *out) {
-    KRef pos = emit(z, (KMake){K_POS, .own = QS_I64});
+    KRef pos = emit_ins(z, (KMake){K_POS, .own = QS_I64});
     load_leaves(z, &pos);
-    Val v = build(z);
+    Val v = lower_root(z);
     if (!v.ref || !v.array || v.im || v.dtype < QS_F16) return false;
     int sum = add_result(z, QS_F64, true);
     kbuild_emit(&z->walk, (KMake){K_ATOMIC, .flag = KA_ADD, .a = kbuild_int(&z->walk, QS_I64, 0),
-                                  .b = cast(z, v.ref, QS_F64), .imm = (uint64_t)sum});
+                                  .b = cast_to(z, v.ref, QS_F64), .imm = (uint64_t)sum});
     return out->dtype = QS_F64, true;
 }
 
-static void begin(Fuse *z, Arena *arena, const char *name) {
+static void begin_kernel(Fuse *z, Arena *arena, const char *name) {
     const FuseExpr *e = z->e;
     kbuild_begin(&z->walk, kir_new(z->c, arena, qstr_cname(z->c, name), e->src), arena, 0);
     z->leaves = qarena_alloc(arena, qmem_size((size_t)e->nleaves, sizeof *z->leaves, sizeof *z->leaves));
     z->params = qarena_alloc(arena, qmem_size((size_t)e->nleaves, sizeof *z->params, sizeof *z->params));
     z->f->rank = z->rank, z->f->fast = e->fast_math;
-    parameters(z);
+    add_params(z);
 }
 
-static qs_status end(Fuse *z, bool built, FuseKernel *out) {
+static qs_status end_kernel(Fuse *z, bool built, FuseKernel *out) {
     if (built) return kbuild_seal(&z->walk, &out->func);
     return kbuild_free(&z->walk), QS_OK;
 }
@@ -516,20 +528,20 @@ qs_status kfuse_build(Ctx *c, Arena *arena, const FuseExpr *e, const FuseLeafTyp
                       FuseKernel *out) {
     *out = (FuseKernel){0};
     for (int i = 0; i < e->nleaves; i++)
-        if (types[i].array && !supported((qs_dtype)types[i].dtype)) return QS_OK;
+        if (types[i].array && !is_supported((qs_dtype)types[i].dtype)) return QS_OK;
     if (e->kind != FUSE_MAP && !flat) return QS_OK;
     Fuse z = {.walk = {.rules = &rules, .c = c}, .e = e, .types = types, .flat = flat, .rank = flat ? 1 : rank};
-    begin(&z, arena, "expression");
+    begin_kernel(&z, arena, "expression");
     bool built = e->kind == FUSE_MAP ? build_map(&z, out) : e->adds ? build_added(&z, out) : build_reduction(&z, out);
-    return end(&z, built, out);
+    return end_kernel(&z, built, out);
 }
 
 static bool build_row(Fuse *z, const FuseRow *r) {
     KRef at[QS_MAX_RANK];
-    for (int i = 0; i < z->rank; i++) at[i] = emit(z, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)i});
+    for (int i = 0; i < z->rank; i++) at[i] = emit_ins(z, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)i});
     load_leaves(z, at);
-    if (r->known) z->leaves[1] = value(number(z, QS_F64, r->exponent), QS_F64, false);
-    Val v = r->known ? power(z, z->leaves, r->compute, true) : row(z, r->elem, z->leaves, r->compute, true);
+    if (r->known) z->leaves[1] = real_value(emit_const(z, QS_F64, r->exponent), QS_F64, false);
+    Val v = r->known ? apply_power(z, z->leaves, r->compute, true) : apply_row(z, r->elem, z->leaves, r->compute, true);
     if (!v.ref) return false;
     store_result(z, at, v, r->result);
     return true;
@@ -543,6 +555,6 @@ qs_status kfuse_row(Ctx *c, Arena *arena, const FuseRow *r, FuseKernel *out) {
               .flat = r->flat,
               .rank = r->flat ? 1 : r->rank};
     *out = (FuseKernel){.dtype = r->result};
-    begin(&z, arena, kelem_name(r->elem));
-    return end(&z, build_row(&z, r), out);
+    begin_kernel(&z, arena, kelem_name(r->elem));
+    return end_kernel(&z, build_row(&z, r), out);
 }

@@ -1,4 +1,4 @@
-/* gather_scatter.c -- see gather_scatter.h. */
+/* gather_scatter.c -- builds gather and scatter kernels; see gather_scatter.h. */
 #include "lang/kernel/lower/fusion/gather_scatter.h"
 #include "lang/kernel/lower/common/common.h"
 
@@ -13,9 +13,9 @@ typedef struct {
     int x, y, mask, list[QS_MAX_RANK]; /* parameters */
 } Carrying;
 
-static KRef pure(Carrying *z, KMake i) { return kbuild_pure(&z->walk, i); }
+static KRef emit_pure(Carrying *z, KMake i) { return kbuild_pure(&z->walk, i); }
 
-static int array(Carrying *z, const char *name, qs_dtype d, int rank, bool packed, bool written) {
+static int add_array_param(Carrying *z, const char *name, qs_dtype d, int rank, bool packed, bool written) {
     return kir_param(z->f, &(KParam){.name = qstr_cname(z->c, name),
                                      .kind = KP_ARRAY,
                                      .dtype = (uint8_t)d,
@@ -26,48 +26,50 @@ static int array(Carrying *z, const char *name, qs_dtype d, int rank, bool packe
                                      .written = written});
 }
 
-static void parameters(Carrying *z) {
+static void add_params(Carrying *z) {
     const CarryKey *k = z->k;
-    z->x = array(z, "x", (qs_dtype)k->from, k->rank, false, false);
-    z->y = array(z, "y", (qs_dtype)k->to, k->rank, false, true);
-    if (k->masked) z->mask = array(z, "mask", (qs_dtype)k->mask, k->rank, false, false);
+    z->x = add_array_param(z, "x", (qs_dtype)k->from, k->rank, false, false);
+    z->y = add_array_param(z, "y", (qs_dtype)k->to, k->rank, false, true);
+    if (k->masked) z->mask = add_array_param(z, "mask", (qs_dtype)k->mask, k->rank, false, false);
     for (int d = 0; d < k->rank; d++)
-        if (k->listed & 1 << d) z->list[d] = array(z, "places", QS_I64, 1, true, false);
+        if (k->listed & 1 << d) z->list[d] = add_array_param(z, "places", QS_I64, 1, true, false);
 }
 
-static KRef both(Carrying *z, KRef a, KRef b) { return a ? pure(z, (KMake){K_AND, .own = QS_B1, .a = a, .b = b}) : b; }
+static KRef and_condition(Carrying *z, KRef a, KRef b) {
+    return a ? emit_pure(z, (KMake){K_AND, .own = QS_B1, .a = a, .b = b}) : b;
+}
 
-/* The place that the list of dimension d has; *there: it must be one. */
-static KRef place(Carrying *z, int d, KRef at, KRef *there) {
+/* Loads the list entry of dimension d and adds to *there the condition that it is not negative. */
+static KRef load_index(Carrying *z, int d, KRef at, KRef *there) {
     KRef p = kmemory_load(&z->walk, z->list[d], QS_I64, at, 0, 0), none = kbuild_int(&z->walk, QS_I64, 0);
     KRef one = kbuild_int(&z->walk, QS_I64, 1);
-    if (z->k->from_one) p = pure(z, (KMake){K_SUB, .own = QS_I64, .a = p, .b = one});
-    *there = both(z, *there, pure(z, (KMake){K_LE, .own = QS_B1, .a = none, .b = p}));
+    if (z->k->from_one) p = emit_pure(z, (KMake){K_SUB, .own = QS_I64, .a = p, .b = one});
+    *there = and_condition(z, *there, emit_pure(z, (KMake){K_LE, .own = QS_B1, .a = none, .b = p}));
     return p;
 }
 
-static KRef chosen(Carrying *z, const KRef *at) {
+static KRef load_mask(Carrying *z, const KRef *at) {
     Layout m = {.param = z->mask, .rank = z->k->rank};
     KRef v = kmemory_load(&z->walk, z->mask, (qs_dtype)z->k->mask, kmemory_linear(&z->walk, &m, at), 0, 0);
-    return z->k->mask == QS_B1 ? v : pure(z, (KMake){K_CAST, .own = QS_B1, .a = v});
+    return z->k->mask == QS_B1 ? v : emit_pure(z, (KMake){K_CAST, .own = QS_B1, .a = v});
 }
 
-static void build(Carrying *z) {
+static void build_kernel(Carrying *z) {
     const CarryKey *k = z->k;
     KRef at[QS_MAX_RANK], listed[QS_MAX_RANK], there = 0, written;
     for (int d = 0; d < k->rank; d++) {
         listed[d] = at[d] = kbuild_emit(&z->walk, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)d});
-        if (k->listed & 1 << d) listed[d] = place(z, d, at[d], &there);
+        if (k->listed & 1 << d) listed[d] = load_index(z, d, at[d], &there);
     }
     written = k->into ? there : 0;
-    if (k->masked) written = both(z, written, chosen(z, at));
+    if (k->masked) written = and_condition(z, written, load_mask(z, at));
     Layout x = {.param = z->x, .rank = k->rank}, y = {.param = z->y, .rank = k->rank};
     KRef from = kmemory_linear(&z->walk, &x, k->into ? at : listed),
          to = kmemory_linear(&z->walk, &y, k->into ? listed : at);
     qs_dtype d = kir_value_dtype((qs_dtype)k->to);
     for (int part = 0; part < 1 + qdtype_is_complex((qs_dtype)k->from); part++) {
         KRef v = kmemory_load(&z->walk, z->x, (qs_dtype)k->from, from, part, k->into ? 0 : there);
-        if (z->f->ins[v].dtype != d) v = pure(z, (KMake){K_CAST, .own = d, .a = v});
+        if (z->f->ins[v].dtype != d) v = emit_pure(z, (KMake){K_CAST, .own = d, .a = v});
         kmemory_store(&z->walk, z->y, (qs_dtype)k->to, to, part, v, written);
     }
 }
@@ -78,7 +80,7 @@ qs_status kgatherscatter_build(Ctx *c, Arena *arena, const CarryKey *k, KFunc **
     Carrying z = {.walk = {.rules = &rules, .c = c}, .k = k};
     kbuild_begin(&z.walk, kir_new(c, arena, qstr_cname(c, "carry"), NULL), arena, 0);
     z.f->rank = k->rank;
-    parameters(&z);
-    build(&z);
+    add_params(&z);
+    build_kernel(&z);
     return kbuild_seal(&z.walk, out);
 }

@@ -1,22 +1,22 @@
-/* gather_scatter.h -- elements as they are from one place to another, in arrays that a device holds, as a kernel.
+/* gather_scatter.h -- builds kernels that copy elements between device arrays: gather, scatter, masked copy.
  *
- * A position of the launch is the place of an element: it moves x[at] to y[at], which both lie as they like.
- * AxisIndex a
- * dimension of which a list is given, the place on one side is the one that the list has there; where that is below 0
- * nothing is: a 0 comes from there, and what goes there is lost.  With a mask, y changes where the mask is not 0. */
+ * Each position of the launch is the index of an element: it copies x[at] to y[at]; both arrays may have any strides.
+ * For a dimension with a list, the index on one side is the entry of the list.  If the entry is negative, the element
+ * does not exist: a gather yields 0, and a scatter drops the value.  With a mask, only elements of y with a nonzero
+ * mask are changed. */
 #ifndef LANG_GATHER_SCATTER_H
 #define LANG_GATHER_SCATTER_H
 #include "lang/kernel/ir/kir.h"
 
 typedef struct {
-    uint8_t from, to; /* qs_dtype; two of the same size that are integers: bits are moved */
+    uint8_t from, to; /* qs_dtype; two integer types of the same size: the bits are copied */
     uint8_t rank;
-    uint8_t listed;       /* bit d: there is a list for dimension d … */
-    bool into;            /* … of places in y, otherwise in x */
-    bool from_one;        /* places in lists are counted from 1 */
-    uint8_t masked, mask; /* with a mask, of that type */
+    uint8_t listed;       /* bit d: dimension d has a list … */
+    bool into;            /* … of indices into y (scatter); otherwise into x (gather) */
+    bool from_one;        /* list entries count from 1 */
+    uint8_t masked, mask; /* whether there is a mask, and its type */
 } CarryKey;
 
-/* Parameters: x; y; the mask, if there is one; a list of int64 for each dimension that has one. */
+/* Parameters: x; y; the mask, if there is one; an int64 list for each dimension that has one. */
 qs_status kgatherscatter_build(Ctx *c, Arena *arena, const CarryKey *k, KFunc **out);
 #endif

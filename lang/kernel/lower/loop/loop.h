@@ -1,46 +1,46 @@
-/* loop.h -- a host loop as KIR.
+/* loop.h -- compiles a loop of the host program to KIR.
  *
- * A LoopJob comes in: the loop, the kinds of the values that enter it.  Up to four KFuncs go out, or why there are
- * none. vm/launch/loop_launch.c calls it, once for each combination of kinds.
+ * The input is a LoopJob: the loop and the types of the values that enter it.  The output is up to four KFuncs, or the
+ * reason why there are none.  vm/launch/loop_launch.c calls kloop_lower once for each combination of types.
  *
  * A loop is not a kernel.  Kernels compute in 32 bits, read 0 outside of arrays, and promise that positions are
- * independent.  A loop of the program means what the interpreter does: a number is a double, an int an int64 with
- * overflow an error, an element is read into one of those and narrowed when it is stored, an index outside the array is
- * an error with the sentence of the interpreter, and one turn comes after the other.  So walk/walk.h
- * walks the tree by other rules here than in lower/.
+ * independent.  A loop means what the interpreter does: a number is a double, an int is an int64 whose overflow is an
+ * error, an element is converted to one of the two when read and narrowed when stored, an index outside the array is an
+ * error with the interpreter's message, and the iterations run in order.  So the rules for common/common.h differ from
+ * those in lower/kernel/.
  *
- * The bits are those of the interpreter.  KIR of a loop is `strict`: no backend contracts a*b+c, and functions are
- * those of libm instead of vector variants; OpenCL and CUDA devices, which have functions of their own, use those in a
- * parallel loop.  Only a sum that turns have in common may be reordered, also within a chunk, and a product from chunk
- * to chunk (loop_reduction.c).  Where that would decide more than its rounding, because the result is, or in order
- * would have
- * been, zero, infinite, subnormal or no number on its way, the exact version runs after all.  Sums begin with -0, which
- * changes nothing.  exp and sqrt of complex numbers are ours, so that they do not depend on the libm.  tests/loops.py
- * makes random programs and compares `--loops never` with `--loops always`, on the evaluator and the cpu.
+ * Results are bit-identical to the interpreter.  The KIR of a loop is `strict`: no backend contracts a*b+c, and
+ * functions are the scalar ones of libm, not vector variants; OpenCL and CUDA devices use their own functions in a
+ * parallel loop.  Only a sum that several iterations share may be reordered, also within a chunk, and a product from
+ * chunk to chunk (loop_reduction.c).  If the order could change more than the rounding, because the result or an
+ * intermediate value is zero, infinite, subnormal or NaN, or would be in sequential order, the exact version runs as
+ * well.  Sums begin with -0, the identity of addition.  exp and sqrt of complex numbers are implemented here, so that
+ * they do not depend on libm.  tests/loops.py makes random programs and compares `--loops never` with `--loops always`,
+ * on the evaluator and the cpu.
  *
- * Errors are exact without slowing the turns.  Index tests whose bounds over all turns follow from counters and extents
- * are made once, by the guard: a small function of its own that the evaluator runs.  If it says no, something will
- * probably fail, and the exact version runs, with every test in its place: so elements and variables are what the
- * sequential program leaves.  The guard says which test may fail, and for which index; `--explain` shows it, and
- * `{!parallel for}`, which asks for each run to be parallel, makes it an error.  So such a loop is parallel, or it is
- * an error, whatever the values are; only the evaluator runs nothing side by side, and there the interpreter does what
- * was proved independent.
+ * Errors are exact without slowing the iterations.  If the bounds of an index over all iterations follow from counters
+ * and extents, its test runs once, in the guard: a small separate function that the evaluator runs.  If the guard finds
+ * that a test may fail, the exact version runs with every test in its place, so elements and variables have the values
+ * that the sequential program leaves.  The guard reports which test may fail, and for which index; `--explain` shows
+ * it, and `{!parallel for}`, which requires every run to be parallel, makes it an error.  Such a loop therefore runs in
+ * parallel or is an error, whatever the values are.  The evaluator alone cannot run iterations in parallel; there the
+ * interpreter runs iterations that were proved independent.
  *
- *     loop.c          versions and their passes     loop_index.c  elements of arrays
- *     loop_stmt.c     nested loops, assignment      loop_dependence.c   which turns may run side by side; the guard
- *     loop_expr.c     choices, literals             loop_reduction.c    what turns only add to
- *     loop_call.c     built-ins, arguments          loop_liveness.c   whose value matters afterwards
- *     loop_number.c      real numbers                  loop_variable.c    variables, tests
- *     loop_complex.c  complex numbers               loop_random.c random numbers
- *     loop_vector.c   short vectors            loop_guard.c   indices that conditions keep inside
+ *     loop.c             versions and their passes         loop_index.c       elements of arrays
+ *     loop_stmt.c        nested loops, assignment          loop_dependence.c  parallel iterations; the guard
+ *     loop_expr.c        choices, literals                 loop_reduction.c   sums, products and extremes of iterations
+ *     loop_call.c        built-ins, arguments              loop_liveness.c    variables that are read afterwards
+ *     loop_number.c      real numbers                      loop_variable.c    variables, tests
+ *     loop_complex.c     complex numbers                   loop_random.c      random numbers
+ *     loop_vector.c      short vectors                     loop_guard.c       index bounds implied by conditions
  *
- * Up to four functions are made of one loop:
+ * One loop is compiled to up to four functions:
  *
- *     exact      all turns in order, every index tested
- *     quick      the same without the tests that `guard` makes once for all turns; NULL: there are none to save
- *     parallel   a position per turn of the outer `depth` loops; or, where turns add up something, a position per
- *                chunk of turns of the outermost, with sums of its own that the machine adds up afterwards; NULL: `why`
- *     guard      evaluated before each run: may quick or parallel be used, and how many turns the inner loops have */
+ *     exact      all iterations in order, every index tested
+ *     quick      the same without the tests that `guard` makes once for all iterations; NULL: nothing to save
+ *     parallel   one position per iteration of the outer `depth` loops; or, if iterations share sums, one position per
+ *                chunk of iterations of the outermost loop, with its own sums, which the VM adds up; NULL: see `why`
+ *     guard      evaluated before each run: may quick or parallel be used, and the trip counts of inner loops */
 #ifndef LANG_LOOP_H
 #define LANG_LOOP_H
 #include "lang/kernel/ir/kfunc.h"
@@ -52,7 +52,7 @@ typedef enum {
     LOOP_INT,
     LOOP_BOOL,
     LOOP_COMPLEX,
-    LOOP_VECTOR, /* a few numbers of a length that is compiled in, of variables that the loop sets */
+    LOOP_VECTOR, /* a few numbers, their count compiled in; a variable that the loop sets */
     LOOP_ARRAY,
     LOOP_FUNC,
     LOOP_BUILTIN,
@@ -60,54 +60,57 @@ typedef enum {
     LOOP_CELL,
     LOOP_OTHER
 } LoopKind;
-enum { LOOP_VECTOR_MAX = 32, LOOP_SMALL = 1 << 20 /* sums of a few such are exact in float32 */ };
+enum { LOOP_VECTOR_MAX = 32, LOOP_SMALL = 1 << 20 /* sums of a few such numbers are exact in float32 */ };
 
-typedef struct {         /* a value of the machine that enters the loop */
+typedef struct {         /* a VM value that enters the loop */
     uint8_t kind;        /* LoopKind */
-    bool whole;          /* LOOP_NUM, LOOP_INT: whole, of at most 31 bits, and so it is each time the code runs */
-    bool small;          /* whole, of at most 20 bits; LOOP_ARRAY: so are all extents */
+    bool whole;          /* LOOP_NUM, LOOP_INT: integral, at most 31 bits, each time the code runs */
+    bool small;          /* integral, at most 20 bits; LOOP_ARRAY: the same for all extents */
     uint8_t dtype, rank; /* LOOP_ARRAY */
     bool contiguous, unit_last, writable;
-    uint8_t known;             /* LOOP_ARRAY: bit d: the extent along axis d is compiled in */
-    int64_t dims[QS_MAX_RANK]; /* those that are */
+    uint8_t known;             /* LOOP_ARRAY: bit d: the extent of dimension d is compiled in */
+    int64_t dims[QS_MAX_RANK]; /* the extents that are compiled in */
     Func *func;                /* LOOP_FUNC */
-    const void *cls;           /* LOOP_OBJECT: its class, NULL: it has none */
+    const void *cls;           /* LOOP_OBJECT: its class; NULL: none */
     const char *builtin;       /* LOOP_BUILTIN */
-    int source;                /* the machine's number for it; comes back in LoopBind */
+    int source;                /* the VM's number of the value, returned in LoopBind */
 } LoopValue;
 
-typedef struct { /* of one counter of the loop, as the machine has found it */
-    bool whole;  /* the first value and the step have no fraction, all values at most 53 bits */
-    bool small;  /* all values at most LOOP_SMALL */
+typedef struct { /* the range of one loop counter, as the VM found it */
+    bool whole;  /* first value and step are integral, all values have at most 53 bits */
+    bool small;  /* the magnitude of all values is at most LOOP_SMALL */
     double step; /* compiled in */
 } LoopRange;
 
 typedef struct {
     Node *loop;                   /* N_FOR over ranges, N_WHILE, N_REPEAT */
-    Func *func;                   /* in which it stands */
+    Func *func;                   /* the function that contains the loop */
     LoopRange range[QS_MAX_RANK]; /* one per counter */
-    bool ends;                    /* nobody reads variables of the top level when it has come to its end */
+    bool ends;                    /* no code reads top-level variables after the loop has ended */
     void *ud;
-    /* The value now of a local, global or captured name of the function in which the loop stands; or, when `of` is the
-     * source of another function (else -1), of what that has captured, and of globals. */
+    /* Gives the current value of a name: with of == -1, a local, global or captured name of the function that contains
+     * the loop; otherwise a captured or global name of the function with the source `of`. */
     void (*value)(void *ud, int of, const Sym *sym, LoopValue *out);
-    void (*field)(void *ud, int of, const Str *name, LoopValue *out); /* of the object with that source */
-    /* Of the cell with that source the item whose number is the source `number`, or -1 - number. */
+    void (*field)(void *ud, int of, const Str *name, LoopValue *out); /* a field of the object with the source `of` */
+    /* An item of the cell with the source `of`; its index is the value with the source `number`, or the constant -1 -
+     * number. */
     void (*item)(void *ud, int of, int number, LoopValue *out);
-    /* That field may be set, and converts to *type; NULL: it does not. */
+    /* Whether the field may be set.  *type is the type that it converts to; NULL: none. */
     bool (*settable)(void *ud, int of, const Str *name, const Type **type);
-    /* The function that o.name() in `from` calls, o being the object with that source: no field of it. */
+    /* The function that o.name() calls in `from`, where o is the object with the source `of` and has no such field. */
     void (*method)(void *ud, const Func *from, int of, const Str *name, LoopValue *out);
-    bool (*is_of_class)(void *ud, int of, const Func *f, int param); /* the object is what parameter `param` wants */
-    int64_t (*extent)(void *ud, int of, int axis); /* of the array with that source; from now on it is compiled in */
+    /* whether the object has the class that parameter `param` of f requires */
+    bool (*is_of_class)(void *ud, int of, const Func *f, int param);
+    /* an extent of the array with the source `of`; it is compiled in from then on */
+    int64_t (*extent)(void *ud, int of, int axis);
 } LoopJob;
 
-/* Where a parameter comes from.  IMAGINARY is the other part of a complex source.  SNAPSHOT is an array that a variable
- * was when the loop began: it is read before the first turn.  FIRST, STEP, TURNS and LAST are of counter `index`; LAST
- * is the value in the last turn.  REALS and WHOLES are arrays for the variables at the end, of float64 and int64.  Of
- * chunks: how many turns one has; PARTS, float64 with LOOP_CHUNKS elements for each reduced variable, by LoopOut.part;
- * SUMS, float64 with a copy of the array `sums[index]` for each chunk, -0 at first.  SEED and DRAWN are of random
- * numbers: int64. */
+/* The origin of a parameter.  IMAGINARY is the imaginary part of a complex source.  SNAPSHOT is the array that a
+ * variable held when the loop began; it is read before the first iteration.  FIRST, LAST and TURNS are the first value,
+ * the last value and the number of iterations of counter `index`.  REALS and WHOLES are arrays of float64 and int64 for
+ * the final values of variables.  CHUNK is the number of iterations of a chunk; PARTS is float64, with LOOP_CHUNKS
+ * elements for each reduced variable (LoopOut.part); SUMS is float64, with a copy of the array `sums[index]` for each
+ * chunk, initially -0.  SEED and DRAWN (int64) are for random numbers. */
 typedef enum {
     LOOP_SOURCE,
     LOOP_IMAGINARY,
@@ -129,8 +132,8 @@ typedef struct {
     int index;
 } LoopBind;
 
-/* How turns change a variable that none of them reads otherwise.  The last four are `if e < s, s = e` and its kin: of
- * equal values, which +0 and -0 are, the first stays, or the last. */
+/* How iterations change a variable that they do not read otherwise.  The last four are `if e < s, s = e` and its
+ * variants: of equal values, such as +0 and -0, the first or the last is kept. */
 typedef enum {
     REDUCE_NOT,
     REDUCE_SUM,
@@ -143,33 +146,35 @@ typedef enum {
     REDUCE_GE
 } LoopReduce;
 
-/* A vec may have been made as a matrix of one row, and then so is what is made of it (qarr_keep): bit LOOP_TWO: surely;
- * a bit below: if the array of that source is. */
+/* A vec may have been made as a matrix of one row, and then values made from it are such matrices, too (qarr_keep).
+ * Bit LOOP_TWO: certainly; a lower bit: if the array with that source is one. */
 enum { LOOP_TWO = 63 };
 #define LOOP_LIKE(bit) ((uint64_t)1 << (bit))
 
-typedef struct { /* a variable that the loop sets: where its value is afterwards */
+typedef struct { /* a variable that the loop sets, and where its final value is stored */
     const Sym *sym;
-    int object;              /* a field, whose name sym has, of the object with this source; -1: a variable */
-    uint8_t kind;            /* LOOP_NUM, LOOP_BOOL: in reals[slot]; LOOP_INT: in wholes[slot]; LOOP_COMPLEX: in two
-                              reals; LOOP_VECTOR: in `length` reals from there on, and behind them whether
-                              they are of float64 */
+    int object; /* source of the object if this is a field (named by sym); -1: a variable */
+    /* LOOP_NUM, LOOP_BOOL: in reals[slot]; LOOP_INT: in wholes[slot]; LOOP_COMPLEX: two reals; LOOP_VECTOR: `length`
+     * reals from reals[slot] on, then one real that says whether they are float64 */
+    uint8_t kind;
     uint8_t length, columns; /* of a LOOP_VECTOR; columns 0: a vec */
-    uint64_t like;           /* of a vec: LOOP_LIKE */
+    uint64_t like;           /* for a vec: bits LOOP_LIKE */
     int slot;
-    int given;      /* reals[given] is 0 when it was not set after all; -1: it was */
+    int given;      /* reals[given] is 0 if the loop did not set it; -1: it always does */
     uint8_t reduce; /* LoopReduce */
-    int part;       /* of a product, its least and its greatest magnitude in the chunk are the next two */
+    /* index in PARTS; for a product the next two are its smallest and largest magnitude in the chunk */
+    int part;
 } LoopOut;
 
-/* Where a test stands: in which function, and that called from where.  The outermost is the loop's own. */
+/* The source location of a test: its function and the chain of inlined calls.  The outermost function is that of the
+ * loop. */
 typedef struct LoopPlace {
     const Func *func;
     uint32_t pos;
     struct LoopPlace *caller;
 } LoopPlace;
 
-/* An index test that the guard makes for all turns: of dimension `axis` of the array `name`. */
+/* An index test that the guard makes for all iterations: dimension `axis` of the array `name`. */
 typedef struct {
     const Func *func;
     uint32_t pos;
@@ -177,43 +182,46 @@ typedef struct {
     int axis;
 } LoopTest;
 
-/* A place that may warn (vm/base/warning.h): if it has to, reals[LOOP_NOTE + its number] is not 0. */
-enum { LOOP_NOTE = 128, LOOP_NOTES = 8 /* the first that the loop has */ };
+/* A source location that may warn (vm/base/warning.h): reals[LOOP_NOTE + its number] is nonzero if the warning is
+ * due. */
+enum { LOOP_NOTE = 128, LOOP_NOTES = 8 /* maximum number per loop; further ones are dropped */ };
 typedef struct {
     const Func *func;
     uint32_t pos;
-    uint8_t slip, rank; /* rank, name: of SLIP_PLACE */
+    uint8_t slip, rank; /* rank, name: for SLIP_PLACE */
     const char *name;
 } LoopNote;
 
 typedef struct {
     KFunc *func;
     LoopBind *binds;
-    LoopPlace *places; /* a CHECK has the number of one, from 1, as its position */
+    LoopPlace *places; /* source locations of the tests; the position of a CHECK is an index into them, from 1 */
 } LoopCode;
 
 enum { LOOP_WHY = 200, LOOP_SUM_ARRAYS = 4 };
 typedef struct {
     LoopCode exact, quick, parallel, guard;
-    int depth; /* counters that are axes of the parallel launch */
+    int depth; /* number of counters that are axes of the parallel launch */
     LoopOut *outs;
     int nouts;
     int nreals, nwholes, nparts;
-    int returned;    /* reals[returned] is 1 + where the `return` is that has left the loop, or 0; -1: none can */
-    int drawn;       /* wholes[drawn] is how many blocks of random numbers were drawn; -1: it draws none */
-    int64_t draws;   /* in a turn of the parallel version */
-    bool chunked;    /* parallel is by chunks; a fault in it has changed nothing, and exact is to be run */
-    LoopTest *tests; /* of the guard */
+    /* reals[returned] is 1 + the position of the `return` that left the loop, or 0; -1: the loop has no `return` */
+    int returned;
+    int drawn;       /* wholes[drawn] is the number of random blocks drawn; -1: the loop draws none */
+    int64_t draws;   /* random blocks drawn in an iteration of the parallel version */
+    bool chunked;    /* parallel runs chunks; a fault in it has changed nothing, and exact must run instead */
+    LoopTest *tests; /* the tests of the guard */
     LoopNote notes[LOOP_NOTES];
     int nnotes;
-    int sums[LOOP_SUM_ARRAYS], nsums; /* sources of arrays that turns only add to */
-    const Source *src;                /* of the sentence in `why` */
+    int sums[LOOP_SUM_ARRAYS], nsums; /* sources of arrays that iterations only add to */
+    const Source *src;                /* source file of `why_pos` */
     uint32_t why_pos;
-    char why[LOOP_WHY]; /* exact.func == NULL: why not; otherwise why parallel.func is NULL */
+    char why[LOOP_WHY]; /* if exact.func is NULL, the reason for it; otherwise the reason why parallel.func is NULL */
 } LoopResult;
 
-/* What `guard` stores, as int64: 0 when quick and parallel may be used, else the number from 1 of a test that may fail,
- * with the bounds of its index and the size of the dimension; then the turns of counters 1, 2, … of the axes. */
+/* The int64 values that `guard` stores: 0 if quick and parallel may be used, else the number (from 1) of a test that
+ * may fail; the bounds of its index and the size of the dimension; then the trip counts of counters 1, 2, … of the
+ * axes. */
 enum { LOOP_GUARD_FAILED, LOOP_GUARD_LO, LOOP_GUARD_HI, LOOP_GUARD_SIZE, LOOP_GUARD_TURNS /* + counter */ };
 qs_status kloop_lower(Ctx *c, Arena *arena, const LoopJob *job, LoopResult *out);
 #endif
