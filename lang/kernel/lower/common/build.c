@@ -1,7 +1,7 @@
-/* build.c -- passes, instructions, and the blocks that they stand in.
+/* build.c -- runs passes, appends instructions, and tracks the blocks that contain them.
  *
- * A pure instruction is looked up among those that are visible: a hash table whose chains are cut back when a block
- * ends, so that a value is found exactly as long as KIR lets it be used. */
+ * Pure instructions are reused (local value numbering): a new one is looked up in a hash table of the visible ones.
+ * The chains are cut back at the end of a block, so the table has a value exactly as long as KIR allows its use. */
 #include "lang/kernel/lower/common/common.h"
 
 #include <string.h>
@@ -31,14 +31,14 @@ qs_status kbuild_passes(Walk *w, int most, PassFn *pass, KeepFn *keep, void *ud,
     return QS_OK;
 }
 
-static void *copied(Arena *a, const void *p, size_t n) { return n ? memcpy(qarena_alloc(a, n), p, n) : NULL; }
+static void *copy_to_arena(Arena *a, const void *p, size_t n) { return n ? memcpy(qarena_alloc(a, n), p, n) : NULL; }
 
 KFunc *kbuild_keep(const Walk *w, Arena *arena) {
-    KFunc *f = copied(arena, w->f, sizeof *f);
+    KFunc *f = copy_to_arena(arena, w->f, sizeof *f);
     f->arena = arena, f->cap = f->nins;
-    f->ins = copied(arena, f->ins, f->nins * sizeof *f->ins);
-    f->params = copied(arena, f->params, (size_t)f->nparams * sizeof *f->params);
-    f->messages = copied(arena, f->messages, (size_t)f->nmessages * sizeof *f->messages);
+    f->ins = copy_to_arena(arena, f->ins, f->nins * sizeof *f->ins);
+    f->params = copy_to_arena(arena, f->params, (size_t)f->nparams * sizeof *f->params);
+    f->messages = copy_to_arena(arena, f->messages, (size_t)f->nmessages * sizeof *f->messages);
     return kir_seal(f), f;
 }
 
@@ -63,9 +63,9 @@ struct Val *kval_new(Walk *w, int n) {
     return memset(list, 0, size);
 }
 
-static uint32_t place(const Walk *w) { return w->foreign ? w->site_pos : w->pos; }
+static uint32_t instruction_pos(const Walk *w) { return w->foreign ? w->site_pos : w->pos; }
 
-/* -- values that are known ----------------------------------------------------------------------------------------- */
+/* -- value numbering ----------------------------------------------------------------------------------------------- */
 static uint32_t bucket_of(const KIns *i) {
     uint64_t h = (uint64_t)i->op | (uint64_t)i->dtype << 8 | (uint64_t)i->flag << 16 | (uint64_t)i->a << 32;
     h = (h ^ ((uint64_t)i->b | (uint64_t)i->c << 32)) * 0x9e3779b97f4a7c15u;
@@ -78,7 +78,7 @@ static bool equal_ins(const KIns *a, const KIns *b) {
            a->c == b->c && a->imm == b->imm;
 }
 
-/* r was appended just now: an equal instruction that is visible here takes its place. */
+/* Called right after r was appended: returns r, or removes it and returns an equal instruction that is visible here. */
 static KRef number_value(Walk *w, KRef r) {
     const KIns *i = &w->f->ins[r];
     uint32_t b = bucket_of(i), *bucket = &w->buckets[b];
@@ -92,14 +92,18 @@ static KRef number_value(Walk *w, KRef r) {
 
 KRef kbuild_pure(Walk *w, KMake i) {
     uint32_t before = w->f->nins;
-    i.pos = place(w);
+    i.pos = instruction_pos(w);
     KRef r = i.a ? kir_fold(w->f, i) : kir_add(w->f, i);
     return r == before && w->f->nins == before + 1 ? number_value(w, r) : r;
 }
 
-KRef kbuild_int(Walk *w, qs_dtype d, int64_t v) { return number_value(w, kir_const_int(w->f, d, v, place(w))); }
-KRef kbuild_uint64(Walk *w, uint64_t v) { return number_value(w, kir_const_bits(w->f, QS_U64, v, place(w))); }
-KRef kbuild_const(Walk *w, qs_dtype d, double v) { return number_value(w, kir_const_num(w->f, d, v, place(w))); }
+KRef kbuild_int(Walk *w, qs_dtype d, int64_t v) {
+    return number_value(w, kir_const_int(w->f, d, v, instruction_pos(w)));
+}
+KRef kbuild_uint64(Walk *w, uint64_t v) { return number_value(w, kir_const_bits(w->f, QS_U64, v, instruction_pos(w))); }
+KRef kbuild_const(Walk *w, qs_dtype d, double v) {
+    return number_value(w, kir_const_num(w->f, d, v, instruction_pos(w)));
+}
 
 static KRef row_fold(void *ud, KMake i) { return kbuild_pure(ud, i); }
 static KRef row_num(void *ud, qs_dtype d, double v) { return kbuild_const(ud, d, v); }
@@ -124,8 +128,8 @@ static void begin_block(Walk *w, bool loop) {
     w->block = b;
 }
 
-/* What was computed inside is not visible outside.  Entries are removed in the reverse order of their making, so each
- * is the head of its bucket then. */
+/* Closes the innermost block.  Values computed inside are not visible outside.  Table entries are removed in the
+ * reverse order of their insertion, so each one is the head of its chain then. */
 static void end_block(Walk *w) {
     BlockScope *b = w->block;
     while (w->nknown > b->known) forget_last(w);
@@ -134,13 +138,13 @@ static void end_block(Walk *w) {
     w->block = b->up;
 }
 
-static void learn(Walk *w, KRef cond, bool holds) {
+static void add_known_condition(Walk *w, KRef cond, bool holds) {
     Asked *a = qarena_alloc(w->arena, sizeof *a);
     *a = (Asked){w->block->asked, cond, w->f->nins, holds};
     w->block->asked = a;
 }
 
-/* What was made last goes elsewhere. */
+/* Whether the last instruction leaves the block. */
 static bool is_left(const KFunc *f) {
     uint8_t op = f->ins[f->nins - 1].op;
     return op == K_BREAK || op == K_CONTINUE || op == K_RET;
@@ -149,12 +153,12 @@ static bool is_left(const KFunc *f) {
 KRef kbuild_emit(Walk *w, KMake i) {
     const BlockScope *ended = w->block;
     if (i.op == K_END || i.op == K_ELSE) end_block(w);
-    if (i.op == K_END && ended->opens && is_left(w->f)) learn(w, ended->opens, false);
-    i.pos = place(w);
+    if (i.op == K_END && ended->opens && is_left(w->f)) add_known_condition(w, ended->opens, false);
+    i.pos = instruction_pos(w);
     KRef r = kir_add(w->f, i);
     if (i.op == K_IF || i.op == K_ELSE) {
         begin_block(w, false);
-        learn(w, i.op == K_IF ? i.a : ended->opens, i.op == K_IF);
+        add_known_condition(w, i.op == K_IF ? i.a : ended->opens, i.op == K_IF);
     }
     if (i.op == K_IF) w->block->opens = i.a;
     if (i.op == K_LOOP || i.op == K_FOR) begin_block(w, true);

@@ -1,6 +1,5 @@
-/* common_call.c -- names, functions made in the code, and calls: every function is inlined where it is called, with
- * its own
- * variables.  The frame of a call is found again in the next pass by its place in the tree. */
+/* common_call.c -- lowers names, nested functions and calls.  Every function is inlined where it is called, with its
+ * own variables.  The next pass finds the frame of a call again by its node in the tree. */
 #include "lang/kernel/lower/common/common.h"
 #include "lang/names/scope.h"
 
@@ -27,7 +26,7 @@ qs_status kcall_name(Walk *w, const Sym *sym, uint32_t pos, struct Val *out) {
     return w->rules->call->outside(w, sym, pos, out);
 }
 
-/* A function made here holds what its names mean now. */
+/* Makes a function value that captures the current values of its outer names. */
 qs_status kcall_closure(Walk *w, Func *f, struct Val *out) {
     struct Val *captures =
         qarena_alloc(w->arena, qmem_size((size_t)f->ncaptures, w->rules->value_size, w->rules->value_size));
@@ -160,7 +159,7 @@ qs_status kcall_lower(Walk *w, Node *n, struct Val *outs, int wanted) {
     Called c = {.site = n, .wanted = wanted, .fn = kval_new(w, 1), .args = kval_new(w, list->n + 1)};
     Str **names = qarena_alloc(w->arena, qmem_size((size_t)list->n, sizeof *names, sizeof *names));
     bool indexing = w->indexing;
-    w->indexing = false; /* arguments are no indices, even where the call is a part of one */
+    w->indexing = false; /* arguments are not index expressions, even if the call is part of one */
     TRY(w->rules->call->callee(w, &c));
     if (c.done) return w->indexing = indexing, QS_OK;
     TRY(lower_args(w, list, kval_at(w, c.args, c.self), names + c.self));

@@ -1,12 +1,13 @@
-/* common_expr.c -- expressions.
+/* common_expr.c -- lowers expressions.
  *
- * What stands beside `?`, `&&` and `||` is computed only when it is asked for, unless it is cheap and cannot fail: then
- * both sides are, and one is selected.  Whether it can fail may show only in its code, which is taken back then. */
+ * The operands of `?`, `&&` and `||` are evaluated conditionally, unless they are cheap and cannot fail: then both are
+ * evaluated and one is selected.  Whether an operand can fail may show only after its code was emitted; that code is
+ * then removed (`take_back`) and emitted again under a condition. */
 #include "lang/kernel/lower/common/common.h"
 
 static KRef not(Walk * w, KRef c) { return kbuild_pure(w, (KMake){K_NOT, .a = c}); }
 
-static qs_status condition(Walk *w, Node *n, struct Val *out) {
+static qs_status lower_condition(Walk *w, Node *n, struct Val *out) {
     bool indexing = w->indexing;
     w->indexing = false;
     TRY(kexpr_lower(w, n, out));
@@ -15,17 +16,17 @@ static qs_status condition(Walk *w, Node *n, struct Val *out) {
 
 qs_status kexpr_cond(Walk *w, Node *n, KRef *out, int *known) {
     struct Val *v = kval_new(w, 1);
-    TRY(condition(w, n, v));
+    TRY(lower_condition(w, n, v));
     return w->rules->expr->truth(w, v, out, known);
 }
 
-/* -- code on trial ------------------------------------------------------------------------------------------------- */
-static void *mark(Walk *w) { return w->rules->expr->mark ? w->rules->expr->mark(w) : NULL; }
-static bool take_back(Walk *w, void *m) { return m && w->rules->expr->take_back(w, m); }
+/* -- speculative code ---------------------------------------------------------------------------------------------- */
+static void *begin_trial(Walk *w) { return w->rules->expr->mark ? w->rules->expr->mark(w) : NULL; }
+static bool take_trial_back(Walk *w, void *m) { return m && w->rules->expr->take_back(w, m); }
 
 /* -- && and || ----------------------------------------------------------------------------------------------------- */
-/* a && b with b computed only when a decides nothing. */
-static qs_status guarded(Walk *w, Node *n, KRef a, struct Val *out) {
+/* Lowers a && b or a || b with b evaluated only if a does not decide the result. */
+static qs_status lower_guarded(Walk *w, Node *n, KRef a, struct Val *out) {
     bool is_and = n->op == OP_ANDAND;
     KRef local = kbuild_local(w, a), b;
     int known;
@@ -39,7 +40,7 @@ static qs_status guarded(Walk *w, Node *n, KRef a, struct Val *out) {
     return QS_OK;
 }
 
-static qs_status logical(Walk *w, Node *n, struct Val *out) {
+static qs_status lower_logical(Walk *w, Node *n, struct Val *out) {
     const ExprRules *r = w->rules->expr;
     struct Val *a = kval_new(w, 1), *b = kval_new(w, 1);
     KRef x, y;
@@ -50,41 +51,41 @@ static qs_status logical(Walk *w, Node *n, struct Val *out) {
     if (!r->elementwise(a)) {
         TRY(r->truth(w, a, &x, &known));
         if (known >= 0 && (known == 1) != is_and) return r->boolean(w, x, out), QS_OK;
-        if (known < 0 && !r->cheap(n->u.bin.b)) return guarded(w, n, x, out);
+        if (known < 0 && !r->cheap(n->u.bin.b)) return lower_guarded(w, n, x, out);
     }
-    void *before = mark(w);
+    void *before = begin_trial(w);
     TRY(kexpr_lower(w, n->u.bin.b, b));
     w->pos = n->u.bin.b->pos;
     if (r->elementwise(a) || r->elementwise(b)) return r->binary(w, (Op)n->op, a, b, out);
     TRY(r->truth(w, b, &y, &ignored));
-    if (known < 0 && take_back(w, before)) return guarded(w, n, x, out);
+    if (known < 0 && take_trial_back(w, before)) return lower_guarded(w, n, x, out);
     r->boolean(w, kbuild_pure(w, (KMake){is_and ? K_AND : K_OR, .a = x, .b = y}), out);
     return QS_OK;
 }
 
 /* -- choices ------------------------------------------------------------------------------------------------------- */
-static qs_status one_side(Walk *w, Node *n, void *choice) {
+static qs_status lower_side(Walk *w, Node *n, void *choice) {
     struct Val *v = kval_new(w, 1);
     TRY(kexpr_lower(w, n, v));
     w->pos = n->pos;
     return w->rules->expr->choice_set(w, choice, v);
 }
 
-static qs_status branches(Walk *w, Node *n, KRef c, struct Val *out) {
+static qs_status lower_branches(Walk *w, Node *n, KRef c, struct Val *out) {
     bool *before = kstmt_save(w);
     void *choice = w->rules->expr->choice(w, n, c);
     kbuild_flow(w, K_IF, c);
-    TRY(one_side(w, n->u.ternary.then, choice));
+    TRY(lower_side(w, n->u.ternary.then, choice));
     kstmt_restore(w, before);
     kbuild_flow(w, K_ELSE, 0);
-    TRY(one_side(w, n->u.ternary.other, choice));
+    TRY(lower_side(w, n->u.ternary.other, choice));
     kbuild_end(w);
     kstmt_restore(w, before);
     return w->rules->expr->choice_get(w, choice, out), QS_OK;
 }
 
-/* Both sides are computed, and each element is taken from one of them. */
-static qs_status elements(Walk *w, Node *n, struct Val *c, struct Val *out) {
+/* Evaluates both sides and selects element by element. */
+static qs_status select_elements(Walk *w, Node *n, struct Val *c, struct Val *out) {
     struct Val *a = kval_new(w, 1), *b = kval_new(w, 1);
     TRY(kexpr_lower(w, n->u.ternary.then, a));
     TRY(kexpr_lower(w, n->u.ternary.other, b));
@@ -92,43 +93,43 @@ static qs_status elements(Walk *w, Node *n, struct Val *c, struct Val *out) {
     return w->rules->expr->choose(w, c, a, b, out);
 }
 
-static qs_status ternary(Walk *w, Node *n, struct Val *out) {
+static qs_status lower_ternary(Walk *w, Node *n, struct Val *out) {
     const ExprRules *r = w->rules->expr;
     struct Val *v = kval_new(w, 1), *a = kval_new(w, 1), *b = kval_new(w, 1);
     KRef c;
     int known;
-    TRY(condition(w, n->u.ternary.cond, v));
-    if (r->many(v)) return elements(w, n, v, out);
+    TRY(lower_condition(w, n->u.ternary.cond, v));
+    if (r->many(v)) return select_elements(w, n, v, out);
     TRY(r->truth(w, v, &c, &known));
     if (known >= 0) return kexpr_lower(w, known ? n->u.ternary.then : n->u.ternary.other, out);
-    if (!r->cheap(n->u.ternary.then) || !r->cheap(n->u.ternary.other)) return branches(w, n, c, out);
-    void *before = mark(w);
+    if (!r->cheap(n->u.ternary.then) || !r->cheap(n->u.ternary.other)) return lower_branches(w, n, c, out);
+    void *before = begin_trial(w);
     TRY(kexpr_lower(w, n->u.ternary.then, a));
     TRY(kexpr_lower(w, n->u.ternary.other, b));
-    if (take_back(w, before)) return branches(w, n, c, out);
+    if (take_trial_back(w, before)) return lower_branches(w, n, c, out);
     w->pos = n->pos;
     return r->select(w, c, a, b, out);
 }
 
-/* -- all others ---------------------------------------------------------------------------------------------------- */
-static qs_status binary(Walk *w, Node *n, struct Val *out) {
+/* -- other expressions --------------------------------------------------------------------------------------------- */
+static qs_status lower_binary(Walk *w, Node *n, struct Val *out) {
     struct Val *a = kval_new(w, 1), *b = kval_new(w, 1);
-    if (n->op == OP_ANDAND || n->op == OP_OROR) return logical(w, n, out);
+    if (n->op == OP_ANDAND || n->op == OP_OROR) return lower_logical(w, n, out);
     TRY(kexpr_lower(w, n->u.bin.a, a));
     TRY(kexpr_lower(w, n->u.bin.b, b));
     w->pos = n->pos;
     return w->rules->expr->binary(w, (Op)n->op, a, b, out);
 }
 
-static qs_status unary(Walk *w, Node *n, struct Val *out) {
+static qs_status lower_unary(Walk *w, Node *n, struct Val *out) {
     struct Val *a = kval_new(w, 1);
     TRY(kexpr_lower(w, n->u.bin.a, a));
     w->pos = n->pos;
     return w->rules->expr->unary(w, (Op)n->op, a, out);
 }
 
-/* [a,b,c]; rows of a matrix are vectors among the items. */
-static qs_status matrix(Walk *w, Node *n, struct Val *out) {
+/* [a,b,c]; the rows of a matrix are items that are vectors. */
+static qs_status lower_matrix(Walk *w, Node *n, struct Val *out) {
     NodeList list = n->u.items;
     struct Val *items = kval_new(w, list.n);
     for (int i = 0; i < list.n; i++) TRY(kexpr_lower(w, list.at[i], kval_at(w, items, i)));
@@ -136,14 +137,14 @@ static qs_status matrix(Walk *w, Node *n, struct Val *out) {
     return w->rules->expr->matrix(w, items, list.n, out);
 }
 
-static qs_status field(Walk *w, Node *n, struct Val *out) {
+static qs_status lower_field(Walk *w, Node *n, struct Val *out) {
     struct Val *object = kval_new(w, 1);
     TRY(kexpr_lower(w, n->u.field.base, object));
     w->pos = n->pos;
     return w->rules->expr->field(w, object, n, out);
 }
 
-static qs_status lower(Walk *w, Node *n, struct Val *out) {
+static qs_status lower_node(Walk *w, Node *n, struct Val *out) {
     const ExprRules *r = w->rules->expr;
     bool found = false;
     w->pos = n->pos;
@@ -152,20 +153,20 @@ static qs_status lower(Walk *w, Node *n, struct Val *out) {
     switch ((NodeKind)n->kind) {
     case N_NUM: return r->literal(w, n, out);
     case N_IDENT: return kcall_name(w, n->u.ident.sym, n->pos, out);
-    case N_UNARY: return unary(w, n, out);
-    case N_BINARY: return binary(w, n, out);
-    case N_TERNARY: return ternary(w, n, out);
+    case N_UNARY: return lower_unary(w, n, out);
+    case N_BINARY: return lower_binary(w, n, out);
+    case N_TERNARY: return lower_ternary(w, n, out);
     case N_CALL: return kcall_lower(w, n, out, 1);
     case N_INDEX: return r->index(w, n, out);
-    case N_FIELD: return field(w, n, out);
+    case N_FIELD: return lower_field(w, n, out);
     case N_LAMBDA: return kcall_closure(w, n->u.lambda.func, out);
-    case N_MATRIX: return matrix(w, n, out);
+    case N_MATRIX: return lower_matrix(w, n, out);
     default: return r->other(w, n, out);
     }
 }
 
 qs_status kexpr_lower(Walk *w, Node *n, struct Val *out) {
     char *temp = w->temp, *end = w->temp_end;
-    TRY(lower(w, n, out));
+    TRY(lower_node(w, n, out));
     return kval_release(w, temp, end), QS_OK;
 }

@@ -1,14 +1,14 @@
-/* common_stmt.c -- statements.
+/* common_stmt.c -- lowers statements and control flow.
  *
- * Control flow becomes the blocks of KIR.  Where paths meet, what is known of variables is that of all ways to there
- * (Ways); a construct that no way leads out of is `left`, and what follows in its block is never reached. */
+ * Control flow becomes KIR blocks.  Where paths meet, a variable has a value if it has one on all of them (Ways).
+ * After a construct that no path leaves, Walk.left is set, and the rest of the block is unreachable. */
 #include "lang/kernel/lower/common/common.h"
 
 #include "vm/base/warning.h"
 
 #include <stdio.h>
 
-/* -- ways ---------------------------------------------------------------------------------------------------------- */
+/* -- paths --------------------------------------------------------------------------------------------------------- */
 bool *kstmt_save(Walk *w) { return w->rules->save ? w->rules->save(w) : NULL; }
 
 void kstmt_restore(Walk *w, const bool *sure) {
@@ -21,8 +21,8 @@ void kstmt_add_way(Walk *w, Ways *ways) {
     ways->any = true;
 }
 
-/* The place that they lead to. */
-static void meet(Walk *w, const Ways *ways) {
+/* Continues at the point where the paths meet. */
+static void meet_paths(Walk *w, const Ways *ways) {
     w->left = !ways->any;
     kstmt_restore(w, ways->sure);
 }
@@ -51,8 +51,8 @@ static qs_status assign_to(Walk *w, Node *target, TypeExpr *type, struct Val *x)
     }
 }
 
-/* a op= b */
-static qs_status update(Walk *w, const Node *n) {
+/* Lowers a op= b. */
+static qs_status lower_update(Walk *w, const Node *n) {
     const WalkRules *r = w->rules;
     Node *target = n->u.assign.targets[0];
     struct Val *old = kval_new(w, 1), *x = kval_new(w, 1), *sum = kval_new(w, 1), *object = NULL;
@@ -70,8 +70,8 @@ static qs_status update(Walk *w, const Node *n) {
     return field ? r->set_field(w, object, target, sum) : r->set_name(w, target, NULL, sum);
 }
 
-/* [a, b] = f(…), where f gives one list: the rule of the interpreter (qwarn_unpacked).  A loop with an error is left to
- * the interpreter, which reports it. */
+/* [a, b] = f(…), where f returns one list: applies the interpreter's rule (qwarn_unpacked).  A loop with an error is
+ * left to the interpreter, which reports it. */
 static qs_status check_unpacked(Walk *w, const Node *call, const struct Val *list, int want) {
     const Node *callee = call->u.call.callee;
     const Sym *s = callee->kind == N_IDENT ? callee->u.ident.sym : NULL;
@@ -90,7 +90,7 @@ static qs_status check_unpacked(Walk *w, const Node *call, const struct Val *lis
     return w->rules->fail(w, QS_ESHAPE, call->pos, sentence);
 }
 
-/* [a,b] = …: results of a call, the items of a literal one by one, or the elements of one value. */
+/* The values of [a,b] = …: the results of a call, the items of a literal, or the elements of one value. */
 static qs_status values_of(Walk *w, const Node *n, struct Val *v) {
     const WalkRules *r = w->rules;
     Node *from = n->u.assign.value;
@@ -112,9 +112,9 @@ static qs_status values_of(Walk *w, const Node *n, struct Val *v) {
     return r->spread(w, whole, count, v);
 }
 
-static qs_status assign(Walk *w, Node *n) {
+static qs_status lower_assign(Walk *w, Node *n) {
     int count = n->u.assign.ntargets;
-    if (n->u.assign.in_place) return update(w, n);
+    if (n->u.assign.in_place) return lower_update(w, n);
     struct Val *v = kval_new(w, count);
     if (n->u.assign.bracketed) TRY(values_of(w, n, v));
     else TRY(kexpr_lower(w, n->u.assign.value, v));
@@ -124,30 +124,30 @@ static qs_status assign(Walk *w, Node *n) {
 }
 
 /* -- branches ------------------------------------------------------------------------------------------------------ */
-static qs_status branch(Walk *w, NodeList body, Ways *after) {
+static qs_status lower_branch(Walk *w, NodeList body, Ways *after) {
     TRY(kstmt_block(w, body));
     if (!w->left) kstmt_add_way(w, after);
     return w->left = false, QS_OK;
 }
 
-/* `if` or `match`; `from` makes the branches from number i on. */
+/* An `if` or `match`; `from` lowers the branches from number i on. */
 typedef struct Branches Branches;
 typedef qs_status BranchesFn(Walk *, Branches *, int i);
 struct Branches {
     Node *n;
     BranchesFn *from;
-    struct Val *value; /* of a match */
+    struct Val *value; /* the value of a `match` */
     Ways after;
 };
 
-/* Branch i, or those after it; `last`: nothing is behind it.  `known` as from kexpr_cond: a branch that is never taken
- * is not compiled. */
-static qs_status choose(Walk *w, Branches *b, int i, KRef c, int known, NodeList body, bool last) {
-    if (known == 1) return branch(w, body, &b->after);
+/* Lowers branch i and those after it; `last`: there are none after it.  `known` as from kexpr_cond: a branch that is
+ * never taken is not compiled. */
+static qs_status lower_choice(Walk *w, Branches *b, int i, KRef c, int known, NodeList body, bool last) {
+    if (known == 1) return lower_branch(w, body, &b->after);
     if (known == 0) return b->from(w, b, i + 1);
     bool *before = kstmt_save(w);
     kbuild_flow(w, K_IF, c);
-    TRY(branch(w, body, &b->after));
+    TRY(lower_branch(w, body, &b->after));
     kstmt_restore(w, before);
     if (!last) kbuild_flow(w, K_ELSE, 0);
     TRY(b->from(w, b, i + 1));
@@ -158,21 +158,22 @@ static qs_status if_from(Walk *w, Branches *b, int i) {
     KRef c;
     int known;
     const Node *n = b->n;
-    if (i == n->u.ifs.n && n->u.ifs.has_else) return branch(w, n->u.ifs.other, &b->after);
+    if (i == n->u.ifs.n && n->u.ifs.has_else) return lower_branch(w, n->u.ifs.other, &b->after);
     if (i == n->u.ifs.n) return kstmt_add_way(w, &b->after), QS_OK;
     TRY(kexpr_cond(w, n->u.ifs.conds[i], &c, &known));
-    return choose(w, b, i, c, known, n->u.ifs.blocks[i], i + 1 == n->u.ifs.n && !n->u.ifs.has_else);
+    return lower_choice(w, b, i, c, known, n->u.ifs.blocks[i], i + 1 == n->u.ifs.n && !n->u.ifs.has_else);
 }
 
 static qs_status if_statement(Walk *w, Node *n) {
     Branches b = {.n = n, .from = if_from};
     TRY(if_from(w, &b, 0));
-    return meet(w, &b.after), QS_OK;
+    return meet_paths(w, &b.after), QS_OK;
 }
 
 /* -- match --------------------------------------------------------------------------------------------------------- */
-/* A list of patterns: of several elements all, one for each; of one thing any. */
-static qs_status patterns(Walk *w, struct Val *value, const MatchArm *arm, KRef *out, int *known) {
+/* A list of patterns: matches a value with elements one by one, all of which must match; a single value must match
+ * any. */
+static qs_status match_patterns(Walk *w, struct Val *value, const MatchArm *arm, KRef *out, int *known) {
     int n = arm->npatterns, count = n > 1 ? w->rules->count(w, value) : -1;
     bool all = count >= 0;
     KRef one;
@@ -194,15 +195,15 @@ static qs_status match_from(Walk *w, Branches *b, int i) {
     int known = 1, n = b->n->u.match.narms;
     if (i == n) return kstmt_add_way(w, &b->after), QS_OK;
     const MatchArm *arm = &b->n->u.match.arms[i];
-    if (!arm->wildcard) TRY(patterns(w, b->value, arm, &c, &known));
-    return choose(w, b, i, c, known, arm->body, i + 1 == n);
+    if (!arm->wildcard) TRY(match_patterns(w, b->value, arm, &c, &known));
+    return lower_choice(w, b, i, c, known, arm->body, i + 1 == n);
 }
 
 static qs_status match_statement(Walk *w, Node *n) {
     Branches b = {.n = n, .from = match_from, .value = kval_new(w, 1)};
     TRY(kexpr_lower(w, n->u.match.value, b.value));
     TRY(match_from(w, &b, 0));
-    return meet(w, &b.after), QS_OK;
+    return meet_paths(w, &b.after), QS_OK;
 }
 
 /* -- loops --------------------------------------------------------------------------------------------------------- */
@@ -238,7 +239,7 @@ void kstmt_leave_loop(Walk *w) {
     kbuild_end(w);
 }
 
-static void loop_begins(Walk *w, const Node *n) {
+static void notify_loop(Walk *w, const Node *n) {
     if (w->rules->loop_begins) w->rules->loop_begins(w, n);
 }
 
@@ -253,7 +254,7 @@ static qs_status while_loop(Walk *w, Node *n) {
     KRef c;
     int known;
     bool *before = kstmt_save(w);
-    loop_begins(w, n);
+    notify_loop(w, n);
     kbuild_flow(w, K_LOOP, 0);
     kstmt_enter_loop(w, &frame);
     TRY(kexpr_cond(w, n->u.whiles.cond, &c, &known));
@@ -264,7 +265,7 @@ static qs_status while_loop(Walk *w, Node *n) {
     return QS_OK;
 }
 
-/* `continue` goes to the test at the end: it leaves an inner loop of one turn that holds the body. */
+/* `continue` jumps to the condition at the end: it leaves an inner LOOP of one iteration that contains the body. */
 static qs_status repeat_body(Walk *w, Node *n, Exits *frame) {
     if (!kquery_node(n->u.whiles.body, false, kquery_is_continue, NULL)) return kstmt_block(w, n->u.whiles.body);
     kbuild_once(w);
@@ -280,7 +281,7 @@ static qs_status repeat_loop(Walk *w, Node *n) {
     Exits frame;
     KRef c;
     int known;
-    loop_begins(w, n);
+    notify_loop(w, n);
     kbuild_flow(w, K_LOOP, 0);
     kstmt_enter_loop(w, &frame);
     TRY(repeat_body(w, n, &frame));
@@ -305,32 +306,32 @@ static qs_status leave_turn(Walk *w, Node *n) {
     return w->left = true, QS_OK;
 }
 
-static qs_status function_ends(Walk *w, uint32_t pos) {
+static qs_status end_function(Walk *w, uint32_t pos) {
     return w->rules->function_ends ? w->rules->function_ends(w, pos) : QS_OK;
 }
 
 static qs_status leave_function(Walk *w, const Node *n) {
     w->left = true;
     if (w->in->return_depth < 0) return w->rules->return_outermost(w, n);
-    TRY(function_ends(w, n->pos));
+    TRY(end_function(w, n->pos));
     kstmt_add_way(w, &w->in->ways);
     return kbuild_leave(w, K_BREAK, w->in->return_depth), QS_OK;
 }
 
-/* `return` before the end of an inlined function leaves a loop of one turn around its statements. */
+/* `return` before the end of an inlined function leaves a LOOP of one iteration around its statements. */
 qs_status kstmt_body(Walk *w, InlineFrame *in) {
     NodeList body = in->func->body;
     uint32_t end = in->func->end ? in->func->end : in->func->pos;
     if (body.n && body.at[body.n - 1]->kind == N_RETURN) end = body.at[--body.n]->pos;
     if (!in->up || !kquery_node(body, true, kquery_is_return, NULL)) {
         TRY(kstmt_block(w, body));
-        return w->left = false, function_ends(w, end);
+        return w->left = false, end_function(w, end);
     }
     kbuild_once(w);
     in->return_depth = w->depth, in->ways = (Ways){0};
     TRY(kstmt_block(w, body));
     if (!w->left) {
-        TRY(function_ends(w, end));
+        TRY(end_function(w, end));
         kstmt_add_way(w, &in->ways);
         kbuild_flow(w, K_BREAK, 0);
     }
@@ -340,17 +341,17 @@ qs_status kstmt_body(Walk *w, InlineFrame *in) {
 }
 
 /* -- blocks -------------------------------------------------------------------------------------------------------- */
-static qs_status expression(Walk *w, Node *n) {
+static qs_status lower_expression(Walk *w, Node *n) {
     struct Val *ignored = kval_new(w, 1);
     if (n->kind == N_CALL) return kcall_lower(w, n, ignored, 0);
     return kexpr_lower(w, n, ignored);
 }
 
-static qs_status lower(Walk *w, Node *n) {
+static qs_status lower_node(Walk *w, Node *n) {
     w->pos = n->pos;
     switch ((NodeKind)n->kind) {
-    case N_EXPR: return expression(w, n->u.expr);
-    case N_ASSIGN: return assign(w, n);
+    case N_EXPR: return lower_expression(w, n->u.expr);
+    case N_ASSIGN: return lower_assign(w, n);
     case N_IF: return if_statement(w, n);
     case N_MATCH: return match_statement(w, n);
     case N_WHILE: return while_loop(w, n);
@@ -367,7 +368,7 @@ static qs_status lower(Walk *w, Node *n) {
 
 qs_status kstmt_lower(Walk *w, Node *n) {
     char *temp = w->temp, *end = w->temp_end;
-    TRY(lower(w, n));
+    TRY(lower_node(w, n));
     return kval_release(w, temp, end), QS_OK;
 }
 

@@ -1,36 +1,36 @@
-/* counted_loop.c -- `for`: a nest of counters, one in the other, and the body in the innermost.
+/* counted_loop.c -- lowers `for`: nested counters, with the body in the innermost one.
  *
- * What a counter runs through is a matter of the compiler (struct Range): kernels count in 32 bits, loops have the
- * interpreter's bits and may make positions of a launch of their turns. */
+ * The compilers define the values of a counter (struct Range): kernels count in 32 bits; host loops count exactly as
+ * the interpreter does, and may replace iterations by the positions of a launch. */
 #include "lang/kernel/lower/common/common.h"
 
 #include <math.h>
 
-/* -- reals --------------------------------------------------------------------------------------------------------- */
-static KRef op(Walk *w, KOp op, KRef a, KRef b) { return kbuild_pure(w, (KMake){op, .a = a, .b = b}); }
-static KRef rounded(Walk *w, MathFn to, KRef a) { return kbuild_pure(w, (KMake){K_MATH, .flag = to, .a = a}); }
+/* -- trip counts --------------------------------------------------------------------------------------------------- */
+static KRef emit_op(Walk *w, KOp op, KRef a, KRef b) { return kbuild_pure(w, (KMake){op, .a = a, .b = b}); }
+static KRef emit_rounding(Walk *w, MathFn to, KRef a) { return kbuild_pure(w, (KMake){K_MATH, .flag = to, .a = a}); }
 
 KRef kcounted_turns(Walk *w, qs_dtype d, KRef lo, KRef step, KRef hi) {
     bool wide = d == QS_F64;
-    KRef zero = kbuild_const(w, d, 0), one = kbuild_const(w, d, 1), far = op(w, K_ABS, lo, 0);
+    KRef zero = kbuild_const(w, d, 0), one = kbuild_const(w, d, 1), far = emit_op(w, K_ABS, lo, 0);
     KRef unit = kbuild_const(w, d, wide ? QDTYPE_RANGE_UNIT : QDTYPE_RANGE_UNIT32);
     KRef most = kbuild_const(w, d, wide ? QDTYPE_RANGE_SLACK : QDTYPE_RANGE_SLACK32);
-    KRef size = op(w, K_MAX, far, op(w, K_ABS, hi, 0));
-    KRef slack = op(w, K_MIN, op(w, K_DIV, op(w, K_MUL, unit, size), op(w, K_ABS, step, 0)), most);
-    KRef q = op(w, K_DIV, op(w, K_SUB, hi, lo), step);
-    KRef up = rounded(w, MF_ceil, q), hit = op(w, K_LT, op(w, K_SUB, up, q), slack);
-    KRef last = kbuild_pure(w, (KMake){K_SELECT, .a = hit, .b = up, .c = rounded(w, MF_floor, q)});
-    KRef n = op(w, K_ADD, last, one); /* may be nan: none */
-    KRef some = op(w, K_AND, op(w, K_NE, step, zero), op(w, K_LT, zero, n));
-    some = op(w, K_AND, some, op(w, K_LT, far, kbuild_const(w, d, INFINITY)));
+    KRef size = emit_op(w, K_MAX, far, emit_op(w, K_ABS, hi, 0));
+    KRef slack = emit_op(w, K_MIN, emit_op(w, K_DIV, emit_op(w, K_MUL, unit, size), emit_op(w, K_ABS, step, 0)), most);
+    KRef q = emit_op(w, K_DIV, emit_op(w, K_SUB, hi, lo), step);
+    KRef up = emit_rounding(w, MF_ceil, q), hit = emit_op(w, K_LT, emit_op(w, K_SUB, up, q), slack);
+    KRef last = kbuild_pure(w, (KMake){K_SELECT, .a = hit, .b = up, .c = emit_rounding(w, MF_floor, q)});
+    KRef n = emit_op(w, K_ADD, last, one); /* may be NaN: no iterations */
+    KRef some = emit_op(w, K_AND, emit_op(w, K_NE, step, zero), emit_op(w, K_LT, zero, n));
+    some = emit_op(w, K_AND, some, emit_op(w, K_LT, far, kbuild_const(w, d, INFINITY)));
     return kbuild_pure(w, (KMake){K_SELECT, .a = some, .b = n, .c = zero});
 }
 
 KRef kcounted_elements(Walk *w, qs_dtype d, KRef lo, KRef step, KRef turns) {
     qs_dtype t = (qs_dtype)w->f->ins[turns].dtype;
     KRef zero = kbuild_int(w, t, 0), one = kbuild_int(w, t, 1);
-    KRef k = kbuild_emit(w, (KMake){K_FOR, .own = t, .a = zero, .b = op(w, K_SUB, turns, one), .c = one});
-    return op(w, K_ADD, lo, op(w, K_MUL, kbuild_pure(w, (KMake){K_CAST, .own = d, .a = k}), step));
+    KRef k = kbuild_emit(w, (KMake){K_FOR, .own = t, .a = zero, .b = emit_op(w, K_SUB, turns, one), .c = one});
+    return emit_op(w, K_ADD, lo, emit_op(w, K_MUL, kbuild_pure(w, (KMake){K_CAST, .own = d, .a = k}), step));
 }
 
 /* -- nests --------------------------------------------------------------------------------------------------------- */
@@ -38,7 +38,7 @@ static struct Range *range_at(const Walk *w, struct Range *list, int i) {
     return (struct Range *)((char *)list + (size_t)i * w->rules->nest->range_size);
 }
 
-/* As many as the node gives. */
+/* Lowers the bounds of `count` ranges from one range node. */
 static qs_status ranges_of(Walk *w, Node *n, int count, struct Range *out) {
     const NestRules *rules = w->rules->nest;
     RangeEnds b;
@@ -52,40 +52,41 @@ static qs_status ranges_of(Walk *w, Node *n, int count, struct Range *out) {
     return QS_OK;
 }
 
-static qs_status turns(Walk *w, Node *n, struct Range *ranges, int i);
+static qs_status lower_counter(Walk *w, Node *n, struct Range *ranges, int i);
 
-static qs_status inside(Walk *w, struct Range *ranges, Turns *t, struct Val *counter) {
+static qs_status lower_body(Walk *w, struct Range *ranges, Turns *t, struct Val *counter) {
     Node *n = t->node;
     TRY(w->rules->nest->bind(w, n, t->i, counter));
-    TRY(t->i == n->u.loop.nvars - 1 ? kstmt_block(w, n->u.loop.body) : turns(w, n, ranges, t->i + 1));
+    TRY(t->i == n->u.loop.nvars - 1 ? kstmt_block(w, n->u.loop.body) : lower_counter(w, n, ranges, t->i + 1));
     return w->rules->nest->close ? w->rules->nest->close(w, t) : QS_OK;
 }
 
-/* A turn of a position: `continue` leaves a loop of one turn around it. */
-static qs_status position(Walk *w, struct Range *ranges, Turns *t, struct Val *counter) {
+/* Lowers an iteration that is a position of a launch: `continue` leaves a LOOP of one iteration around it. */
+static qs_status lower_position(Walk *w, struct Range *ranges, Turns *t, struct Val *counter) {
     bool innermost = t->i == t->node->u.loop.nvars - 1;
     if (!innermost || !kquery_node(t->node->u.loop.body, false, kquery_is_leaving, NULL))
-        return inside(w, ranges, t, counter);
+        return lower_body(w, ranges, t, counter);
     kbuild_once(w);
     kstmt_enter_loop(w, &t->frame);
     t->frame.cont_breaks = true, t->frame.brk = 0;
-    TRY(inside(w, ranges, t, counter));
+    TRY(lower_body(w, ranges, t, counter));
     if (!w->left) kstmt_add_way(w, &t->frame.turn), kbuild_flow(w, K_BREAK, 0);
     kstmt_leave_loop(w);
     return kstmt_restore(w, t->frame.turn.sure), QS_OK;
 }
 
-static qs_status turns(Walk *w, Node *n, struct Range *ranges, int i) {
+static qs_status lower_counter(Walk *w, Node *n, struct Range *ranges, int i) {
     Turns t = {.node = n, .i = i};
     const Exits *outer = w->exits;
     struct Val *counter = kval_new(w, 1);
     bool *before = kstmt_save(w);
     TRY(w->rules->nest->open(w, &t, range_at(w, ranges, i), counter));
-    if (t.position) return position(w, ranges, &t, counter);
+    if (t.position) return lower_position(w, ranges, &t, counter);
     kstmt_enter_loop(w, &t.frame);
-    if (i > 0) t.frame.brk = outer ? outer->brk : 0, t.frame.out = outer ? outer->out : NULL; /* of all of them */
+    /* `break` leaves all counters */
+    if (i > 0) t.frame.brk = outer ? outer->brk : 0, t.frame.out = outer ? outer->out : NULL;
     if (t.chunk) t.frame.brk = 0;
-    TRY(inside(w, ranges, &t, counter));
+    TRY(lower_body(w, ranges, &t, counter));
     if (t.runs && !w->left) kstmt_add_way(w, &t.frame.turn);
     kstmt_leave_loop(w);
     if (t.runs && i == 0) kstmt_meet_exits(w, &t.frame);
@@ -93,7 +94,7 @@ static qs_status turns(Walk *w, Node *n, struct Range *ranges, int i) {
     return QS_OK;
 }
 
-/* for [m,n] = 0..size(x,0..1)-1, or one range for each */
+/* Lowers for [m,n] = 0..size(x,0..1)-1, or with one range for each counter. */
 qs_status kcounted_lower(Walk *w, Node *n) {
     const NestRules *rules = w->rules->nest;
     int nvars = n->u.loop.nvars, of = n->u.loop.nranges == nvars ? 1 : nvars;
@@ -104,5 +105,5 @@ qs_status kcounted_lower(Walk *w, Node *n) {
     if (!known && nvars == 1 && n->u.loop.ranges[0]->kind != N_RANGE) return rules->elements(w, n);
     for (int i = 0; !known && i < nvars; i += of) TRY(ranges_of(w, n->u.loop.ranges[i], of, range_at(w, ranges, i)));
     w->pos = n->pos;
-    return turns(w, n, ranges, 0);
+    return lower_counter(w, n, ranges, 0);
 }

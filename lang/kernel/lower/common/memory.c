@@ -1,4 +1,4 @@
-/* memory.c -- where the elements of an array are, and their parts; what groups of positions have in common. */
+/* memory.c -- computes element addresses, loads and stores elements, and reduces values over a group of positions. */
 #include "lang/kernel/lower/common/common.h"
 
 KRef kmemory_extent(Walk *w, const Layout *a, int axis) {
@@ -6,26 +6,27 @@ KRef kmemory_extent(Walk *w, const Layout *a, int axis) {
     return kbuild_pure(w, (KMake){K_DIM, .imm = (uint64_t)a->param << 8 | (uint64_t)axis});
 }
 
-static KRef op(Walk *w, KOp k, KRef a, KRef b) { return kbuild_pure(w, (KMake){k, .a = a, .b = b}); }
+static KRef emit_op(Walk *w, KOp k, KRef a, KRef b) { return kbuild_pure(w, (KMake){k, .a = a, .b = b}); }
 
-/* Row by row without gaps, or by strides, of which the last may be known to be 1. */
+/* Row-major without gaps, or by strides; the last stride may be known to be 1. */
 KRef kmemory_linear(Walk *w, const Layout *a, const KRef *at) {
     KRef r = 0;
     for (int d = 0; d < a->rank; d++) {
         KRef term = at[d];
-        if (a->contiguous && d > 0) r = op(w, K_MUL, r, kmemory_extent(w, a, d));
+        if (a->contiguous && d > 0) r = emit_op(w, K_MUL, r, kmemory_extent(w, a, d));
         else if (!a->contiguous && !(a->unit_last && d == a->rank - 1))
-            term = op(w, K_MUL, term, kbuild_pure(w, (KMake){K_STRIDE, .imm = (uint64_t)a->param << 8 | (uint64_t)d}));
-        r = r ? op(w, K_ADD, r, term) : term;
+            term = emit_op(w, K_MUL, term,
+                           kbuild_pure(w, (KMake){K_STRIDE, .imm = (uint64_t)a->param << 8 | (uint64_t)d}));
+        r = r ? emit_op(w, K_ADD, r, term) : term;
     }
     return r;
 }
 
-/* Part p of element k of complex memory is at 2k+p. */
+/* Part p of element k of a complex array is at index 2k+p. */
 KRef kmemory_part(Walk *w, KRef linear, qs_dtype d, int part) {
     if (!qdtype_is_complex(d)) return linear;
-    KRef twice = op(w, K_MUL, linear, kbuild_int(w, QS_I64, 2));
-    return part ? op(w, K_ADD, twice, kbuild_int(w, QS_I64, part)) : twice;
+    KRef twice = emit_op(w, K_MUL, linear, kbuild_int(w, QS_I64, 2));
+    return part ? emit_op(w, K_ADD, twice, kbuild_int(w, QS_I64, part)) : twice;
 }
 
 KRef kmemory_load(Walk *w, int param, qs_dtype d, KRef linear, int part, KRef guard) {
@@ -55,14 +56,14 @@ KPair kmemory_merge_group(Walk *w, const Grouped *g, KPair mine) {
     KRef me = kbuild_emit(w, (KMake){K_BLKPOS, .own = QS_I32, .imm = (uint64_t)g->axis});
     set_shared(w, shared, me, mine);
     for (int half = g->size / 2; half; half /= 2) {
-        KRef distance = kbuild_int(w, QS_I32, half), first_half = op(w, K_LT, me, distance);
+        KRef distance = kbuild_int(w, QS_I32, half), first_half = emit_op(w, K_LT, me, distance);
         kbuild_emit(w, (KMake){.op = K_BARRIER});
-        kbuild_flow(w, K_IF, g->has ? op(w, K_AND, first_half, g->has(w, distance)) : first_half);
-        KPair other = shared_at(w, shared, op(w, K_ADD, me, distance));
+        kbuild_flow(w, K_IF, g->has ? emit_op(w, K_AND, first_half, g->has(w, distance)) : first_half);
+        KPair other = shared_at(w, shared, emit_op(w, K_ADD, me, distance));
         set_shared(w, shared, me, g->merge(w, shared_at(w, shared, me), other));
         kbuild_end(w);
     }
     KRef zero = kbuild_int(w, QS_I32, 0);
-    kbuild_flow(w, K_IF, op(w, K_EQ, me, zero));
+    kbuild_flow(w, K_IF, emit_op(w, K_EQ, me, zero));
     return shared_at(w, shared, zero);
 }

@@ -1,7 +1,6 @@
-/* small_array.c -- small arrays, each element of which is a value of its own: which elements an operation puts
- * together.
+/* small_array.c -- index arithmetic for small arrays, whose elements are separate values.
  *
- * A vec counts as a matrix of one row, and a matrix of one row is a vec. */
+ * A vec counts as a matrix with one row, and a matrix with one row is a vec. */
 #include "lang/kernel/lower/common/common.h"
 
 int64_t ksmall_count(const SmallShape *s) {
@@ -19,9 +18,9 @@ SmallShape ksmall_matrix(int64_t rows, int64_t cols) {
     return rows == 1 ? (SmallShape){1, {cols}} : (SmallShape){2, {rows, cols}};
 }
 
-/* -- stretching ---------------------------------------------------------------------------------------------------- */
-/* Its extent along axis i of a shape of that rank. */
-static int64_t along(const SmallShape *s, int rank, int i) {
+/* -- broadcasting -------------------------------------------------------------------------------------------------- */
+/* The extent of s along axis i, seen as a shape of rank `rank`. */
+static int64_t extent_at_rank(const SmallShape *s, int rank, int i) {
     return rank > 1 ? ksmall_extent(s, i) : s->rank ? s->dims[i] : 1;
 }
 
@@ -31,7 +30,7 @@ int ksmall_meet(const SmallShape *of, int n, SmallShape *out) {
     for (int i = 0; i < out->rank; i++) out->dims[i] = 1;
     for (int k = 0; k < n; k++)
         for (int i = 0; i < out->rank; i++) {
-            int64_t have = along(&of[k], out->rank, i);
+            int64_t have = extent_at_rank(&of[k], out->rank, i);
             if (have != out->dims[i] && have != 1 && out->dims[i] != 1) return k;
             if (out->dims[i] == 1) out->dims[i] = have;
         }
@@ -41,7 +40,7 @@ int ksmall_meet(const SmallShape *of, int n, SmallShape *out) {
 int64_t ksmall_source(const SmallShape *whole, int64_t i, const SmallShape *part) {
     int64_t at = 0, stride = 1;
     for (int d = whole->rank - 1; d >= 0; d--) {
-        int64_t have = along(part, whole->rank, d);
+        int64_t have = extent_at_rank(part, whole->rank, d);
         at += have == 1 ? 0 : i % whole->dims[d] * stride;
         i /= whole->dims[d], stride *= have;
     }

@@ -1,8 +1,8 @@
-/* subscript.c -- x[…]: which elements are meant, and what happens where they do not exist.
+/* subscript.c -- determines the elements that x[…] selects, and applies the access mode to their indices.
  *
- *     indices ── one place along each dimension, a list of them, or all
- *             ── the elements of a slice, row by row, each with a place along each dimension
- *             ── brought inside as the access mode says: mapped, tested (a rule says how), or as a part of a guard */
+ *     indices ── for each dimension one index, a list of indices, or all
+ *             ── the elements of a slice, row by row, each with one index per dimension
+ *             ── the access mode: an index is mapped into the array, tested (by a rule), or added to a guard */
 #include "lang/kernel/lower/common/common.h"
 
 #include <stdio.h>

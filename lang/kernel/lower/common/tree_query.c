@@ -1,4 +1,4 @@
-/* tree_query.c -- questions about pieces of the tree. */
+/* tree_query.c -- searches in the syntax tree. */
 #include "lang/kernel/lower/common/common.h"
 
 #include <math.h>
@@ -12,17 +12,17 @@ typedef struct {
 
 static bool is_loop(const Node *n) { return n->kind == N_FOR || n->kind == N_WHILE || n->kind == N_REPEAT; }
 
-static void look(void *ud, Node **child) {
+static void search_node(void *ud, Node **child) {
     Search *s = ud;
     Node *n = *child;
     if (!n || s->found || (is_loop(n) && !s->inner_loops)) return;
     if (s->is(n, s->ud)) s->found = n;
-    else qast_children(n, look, s);
+    else qast_children(n, search_node, s);
 }
 
 const Node *kquery_node(NodeList list, bool inner_loops, Finder *is, void *ud) {
     Search s = {inner_loops, is, ud, NULL};
-    for (int i = 0; i < list.n; i++) look(&s, &list.at[i]);
+    for (int i = 0; i < list.n; i++) search_node(&s, &list.at[i]);
     return s.found;
 }
 
@@ -30,7 +30,7 @@ bool kquery_is_return(const Node *n, void *ud) { return (void)ud, n->kind == N_R
 bool kquery_is_leaving(const Node *n, void *ud) { return (void)ud, n->kind == N_BREAK || n->kind == N_CONTINUE; }
 bool kquery_is_continue(const Node *n, void *ud) { return (void)ud, n->kind == N_CONTINUE; }
 
-/* -- what is set --------------------------------------------------------------------------------------------------- */
+/* -- assigned variables -------------------------------------------------------------------------------------------- */
 static bool sets_symbol(const Node *n, void *ud) {
     for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++) {
         const Node *t = n->u.assign.targets[i];
@@ -65,22 +65,22 @@ typedef struct {
     const TypeExpr *last;
 } Annotation;
 
-static void annotate(Annotation *a, const Sym *sym, const TypeExpr *t) {
+static void note_if_later(Annotation *a, const Sym *sym, const TypeExpr *t) {
     if (sym == a->sym && t && t->pos < a->before && (!a->last || a->last->pos < t->pos)) a->last = t;
 }
 
 static bool note_annotation(const Node *n, void *ud) {
     for (int i = 0; n->kind == N_ASSIGN && n->u.assign.types && i < n->u.assign.ntargets; i++)
         if (n->u.assign.targets[i]->kind == N_IDENT)
-            annotate(ud, n->u.assign.targets[i]->u.ident.sym, n->u.assign.types[i]);
-    if (n->kind == N_DECL) annotate(ud, n->u.decl.sym, n->u.decl.type);
+            note_if_later(ud, n->u.assign.targets[i]->u.ident.sym, n->u.assign.types[i]);
+    if (n->kind == N_DECL) note_if_later(ud, n->u.decl.sym, n->u.decl.type);
     return false;
 }
 
 const TypeExpr *kquery_annotation(const Func *f, const Sym *sym, uint32_t before) {
     if (!sym->declared) return NULL;
     Annotation a = {.sym = sym, .before = before};
-    annotate(&a, sym, sym->declared);
+    note_if_later(&a, sym, sym->declared);
     (void)kquery_node(f->body, true, note_annotation, &a);
     return a.last;
 }

@@ -1,4 +1,4 @@
-/* lower.c -- passes over a kernel, its parameters, and the entry into functions. */
+/* lower.c -- runs the passes over a kernel, imports its arguments, and collects the KFunc's parameters. */
 #include "lang/kernel/lower/kernel/lower_internal.h"
 #include "vm/base/number.h"
 
@@ -155,16 +155,16 @@ typedef struct {
     bool indexed, assigned;
 } Uses;
 
-static bool names(const Node *n, const Sym *sym) { return n && n->kind == N_IDENT && n->u.ident.sym == sym; }
+static bool is_ident(const Node *n, const Sym *sym) { return n && n->kind == N_IDENT && n->u.ident.sym == sym; }
 
 static void find_uses(void *ud, Node **child) {
     Uses *u = ud;
     Node *n = *child;
     if (!n) return;
-    if (n->kind == N_INDEX && names(n->u.index.base, u->sym)) u->indexed = true;
+    if (n->kind == N_INDEX && is_ident(n->u.index.base, u->sym)) u->indexed = true;
     for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++) {
         const Node *t = n->u.assign.targets[i];
-        if (names(t, u->sym) || (t->kind == N_INDEX && names(t->u.index.base, u->sym))) u->assigned = true;
+        if (is_ident(t, u->sym) || (t->kind == N_INDEX && is_ident(t->u.index.base, u->sym))) u->assigned = true;
     }
     qast_children(n, find_uses, ud);
 }
@@ -180,7 +180,7 @@ static Uses uses_of(const Func *f, const Sym *sym) {
 static bool is_indexed(const Func *f, const Sym *sym) { return uses_of(f, sym).indexed; }
 bool klower_assigns(const Func *f, const Sym *param) { return uses_of(f, param).assigned; }
 
-/* int and scalar are 1, ivecN and vecN are N, vec(N) with a written N too; 0 when that cannot be read off. */
+/* The declared number of components: 1 for int and scalar, N for ivecN, vecN and vec(N) with a literal N, else 0. */
 static int declared_count(const TypeExpr *e) {
     if (!e) return 0;
     if (e->kind == TE_FIXED) return e->ndims == 1 && e->dims[0]->kind == N_NUM ? (int)e->dims[0]->u.num.value : 0;
@@ -228,7 +228,8 @@ static KRef special_ref(Lower *L, int which, int axis) {
     return klnum_pure(L, (KMake){(KOp)specials[which].op, .own = QS_I32, .imm = (uint64_t)axis});
 }
 
-/* The parameter p of the kernel f, with as many components as declared, from one number per axis of the launch. */
+/* Makes the position parameter p of the kernel f, with as many components as declared, from one number per axis of the
+ * launch. */
 qs_status klower_position(Lower *L, const Func *f, const Param *p, const Num *nums, int rank, Val *out) {
     int n = declared_count(p->type), beyond = specials[klower_special(p->name)].beyond;
     bool number = n ? n == 1 && p->type->kind == TE_NAME && !strstr(p->type->name->s, "vec")
@@ -256,7 +257,7 @@ static qs_status bind_special(Lower *L, const Func *f, const Param *p, Val *out)
 }
 
 /* -- one pass ------------------------------------------------------------------------------------------------------ */
-/* Its arguments, without the positions that are filled in: "3 arguments wanted (x, y, n), got 2". */
+/* Reports a wrong number of arguments, not counting position parameters: "3 arguments wanted (x, y, n), got 2". */
 static qs_status wrong_count(Lower *L, const Func *f) {
     char names[120] = "";
     int wanted = 0;
@@ -298,7 +299,7 @@ static qs_status bind_kernel(Lower *L) {
 
 static bool is_word(const Node *n, const char *word) { return n->kind == N_IDENT && !strcmp(n->u.ident.name->s, word); }
 
-/* {!kernel fast_math=true} */
+/* Reads the attribute {!kernel fast_math=true}. */
 static qs_status choose_arithmetic(Lower *L) {
     const Func *f = L->job->fn.func;
     L->f->fast = L->job->fast_math;
@@ -327,7 +328,7 @@ static void begin_pass(Lower *L, Arena *scratch) {
     L->unknown = false;
 }
 
-static qs_status pass(Walk *w, Arena *scratch) {
+static qs_status run_pass(Walk *w, Arena *scratch) {
     Lower *L = (Lower *)w;
     Val fn;
     begin_pass(L, scratch);
@@ -342,10 +343,10 @@ static qs_status pass(Walk *w, Arena *scratch) {
     return kcall_leave(&L->walk, &saved);
 }
 
-/* -- what is kept -------------------------------------------------------------------------------------------------- */
-/* Values that nothing uses are left out; what remains is numbered anew. */
+/* -- the result ---------------------------------------------------------------------------------------------------- */
+/* Removes instructions without a use and renumbers the rest. */
 static void drop_unused(Lower *L, KFunc *f) {
-    KRef *moved = qarena_alloc(L->arena, qmem_size(f->nins, sizeof *moved, 0)); /* 1: used; then the new number */
+    KRef *moved = qarena_alloc(L->arena, qmem_size(f->nins, sizeof *moved, 0)); /* 1: used; later the new number */
     for (uint32_t r = f->nins - 1; r; r--) {
         const KIns *i = &f->ins[r];
         uint8_t effect = kir_ops[i->op].effect;
@@ -364,8 +365,8 @@ static void drop_unused(Lower *L, KFunc *f) {
     f->nins = n;
 }
 
-/* What the last pass made, without the leftovers of lowering. */
-static qs_status keep(Walk *w, void *ud) {
+/* Copies the function of the last pass to the result, without unused instructions. */
+static qs_status keep_result(Walk *w, void *ud) {
     Lower *L = (Lower *)w;
     Arena *arena = ud;
     if (L->unknown) return QS_OK;
@@ -378,7 +379,7 @@ static qs_status keep(Walk *w, void *ud) {
 
 static qs_status run_passes(Lower *L, Arena *result) {
     bool done;
-    TRY(kbuild_passes(&L->walk, KLOWER_PASSES, pass, keep, result, &done));
+    TRY(kbuild_passes(&L->walk, KLOWER_PASSES, run_pass, keep_result, result, &done));
     if (L->out->func) return QS_OK;
     L->in = L->root;
     return klower_error(L, QS_ETYPE, L->unknown ? L->unknown_pos : L->job->fn.func->pos,

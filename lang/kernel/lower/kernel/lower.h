@@ -1,22 +1,22 @@
-/* lower.h -- from the syntax tree of a kernel and the types of its arguments to KIR.
+/* lower.h -- lowers a kernel's syntax tree, for given argument types, to KIR.
  *
- * A LowerJob comes in: the kernel, what is known of its arguments, and whom to ask.  A KFunc goes out, with the list of
- * values from outside that it wants.  vm/launch/kernel_make.c calls it, once for each combination of kinds of
- * arguments; lower_internal.h says which file does what.
+ * The input is a LowerJob: the kernel, what is known of its arguments, and callbacks.  The output is a KFunc and the
+ * list of host values that it takes as parameters.  vm/launch/kernel_make.c calls klower_kernel once for each
+ * combination of argument types; lower_internal.h lists the files.
  *
  * Types flow forward from the arguments through the statements (loops to a fixed point), so every local gets one dtype
- * and width.  What the tree cannot tell (values of globals, captures, functions) is asked of the machine.
+ * and one width.  Values that the tree does not contain (globals, captures, functions) are requested from the VM.
  *
- * A kernel computes in 32 bits: `int` has 32, an integer literal is an int until it meets a scalar, and int with scalar
- * is scalar (float32), because arithmetic of positions must not become double on a GPU.  Index expressions compute in
- * 64 bits. */
+ * A kernel computes in 32 bits: `int` has 32 bits, an integer literal is an int until it meets a scalar, and int with
+ * scalar is scalar (float32), because arithmetic on positions must not become double on a GPU.  Index expressions
+ * compute in 64 bits. */
 #ifndef LANG_LOWER_H
 #define LANG_LOWER_H
 #include "lang/kernel/ir/kfunc.h"
 #include "lang/names/overload.h"
 
-/* What is known about a value that enters a kernel from outside. */
-typedef enum { /* KV_VEC: a small array, handed over by value */
+/* The description of a value that enters a kernel from outside. */
+typedef enum { /* KV_VEC: a small array passed by value */
                KV_NUM,
                KV_VEC,
                KV_ARRAY,
@@ -29,41 +29,40 @@ typedef enum { /* KV_VEC: a small array, handed over by value */
 typedef struct KVal KVal;
 struct KVal {
     uint8_t kind;  /* KValKind */
-    uint8_t dtype; /* KV_NUM KV_VEC KV_ARRAY; a double of the host is of dtype scalar */
+    uint8_t dtype; /* KV_NUM KV_VEC KV_ARRAY; a host double has the dtype scalar */
     uint8_t rank;
-    uint8_t inner; /* KV_ARRAY: so many of its last dimensions are those of entries, as in vec[vec3] */
-    bool is_int;   /* KV_NUM: it is an int there, not a scalar */
-    uint8_t bits;  /* KV_NUM: a whole number below 2^bits, which may serve as an int; 0: not known to be one */
+    uint8_t inner; /* KV_ARRAY: number of trailing dimensions that belong to the entries, as in vec[vec3] */
+    bool is_int;   /* KV_NUM: an int on the host, not a scalar */
+    uint8_t bits;  /* KV_NUM: an integral number below 2^bits, which may be used as an int; 0: not known to be one */
     bool contiguous, unit_last;
-    bool known;                /* KV_NUM, KV_VEC: the value may be compiled in, the kernel is specialised on it */
-    int64_t dims[QS_MAX_RANK]; /* KV_VEC: extents (always known); KV_ARRAY: known extents or 0 */
+    bool known;                /* KV_NUM, KV_VEC: the kernel is specialized on the value, which may be compiled in */
+    int64_t dims[QS_MAX_RANK]; /* KV_VEC: extents (always known); KV_ARRAY: known extents, else 0 */
     double num[2];
-    const double *vec; /* KV_VEC that is known: its components */
+    const double *vec; /* known KV_VEC: its components */
     TypeMods mods;
     Str *str;
     const Type *type;
-    Func *func;          /* KV_FUNC: device function or lambda */
-    const char *builtin; /* KV_FUNC: a built-in by name, e.g. a function passed as an argument … */
-    int least, most;     /* … and how many arguments it takes (Overload) */
+    Func *func;          /* KV_FUNC: a device function or lambda */
+    const char *builtin; /* KV_FUNC: name of a built-in, e.g. passed as an argument … */
+    int least, most;     /* … and the number of arguments it takes (Overload) */
     KVal *overloads;
-    int noverloads; /* KV_FUNC with several definitions: each a KV_FUNC, most recent last */
+    int noverloads; /* KV_FUNC with several overloads: each is a KV_FUNC, most recent last */
     struct Class *cls;
     KVal *fields;
     Str **names;
-    int nfields;     /* KV_OBJECT, in field order; with a rank as many
-                                                                * objects, whose fields are arrays */
-    bool is_mutable; /* KV_OBJECT */
-    int source;      /* opaque to lower: which host value this is; comes back in KBind */
+    int nfields;     /* KV_OBJECT: in field order; with a rank > 0, an array of objects, whose fields are arrays */
+    bool is_mutable; /* KV_OBJECT: its fields may be assigned */
+    int source;      /* number of the host value, opaque here; returned in KBind */
 };
 
-/* Where the machine gets the value of parameter i of the KFunc at launch time. */
+/* The host value that the VM passes as parameter i of the KFunc at launch. */
 typedef struct {
     int source;
-    int part;      /* KV_VEC and complex: component number; KV_ARRAY 0 */
-    bool nonempty; /* KV_ARRAY: accessed in a way that needs an element to be there */
+    int part;      /* KV_VEC and complex: component number; KV_ARRAY: 0 */
+    bool nonempty; /* KV_ARRAY: its accesses require that it is not empty */
 } KBind;
 
-/* What a class consists of. */
+/* The fields of a class. */
 typedef struct {
     Str **names;
     const Type **types;
@@ -76,58 +75,61 @@ typedef struct LowerHost {
     void *ud;
     /* The value of a captured or global symbol of the function fn. */
     bool (*symbol)(void *ud, const KVal *fn, const Sym *sym, KVal *out);
-    /* A method or another name called as a function that no symbol stands for. */
+    /* A method, or another called name without a symbol. */
     bool (*function)(void *ud, Str *name, KVal *out);
-    /* A type name of the module of `in` that is no predefined one; NULL: unknown. */
+    /* A type of the module of `in` that is not predefined; NULL: unknown. */
     const Type *(*type)(void *ud, Func *in, Str *name);
     bool (*fields)(void *ud, const Type *cls, KFields *out);
-    /* The declared type of a parameter, as Overloads wants it. */
+    /* The declared type of a parameter, for Overloads. */
     bool (*declared)(void *ud, const Func *f, const Param *p, Declared *out);
 } LowerHost;
 
 typedef struct {
     KVal fn; /* the kernel */
     KVal *args;
-    int nargs;            /* ordinary arguments in order */
-    int rank;             /* of the launch domain */
+    int nargs;            /* number of args, the ordinary arguments in order */
+    int rank;             /* rank of the launch domain */
     const int32_t *block; /* known block extents, or NULL */
-    bool serial;          /* positions run one after another: nothing needs to be atomic */
-    bool checked;         /* --checked: out-of-range is an error where no access mode says what it means */
-    bool fast_math;       /* of kernels that do not say */
+    bool serial;          /* positions run one after another, so nothing needs to be atomic */
+    bool checked;         /* --checked: an index out of range is an error unless an access mode allows it */
+    bool fast_math;       /* default for kernels without the attribute */
     const LowerHost *host;
 } LowerJob;
 
-/* A host value that must be known before the kernel can be compiled: a number or all of a small array (axis -1), which
- * then comes as a known KV_VEC, or the extent of an array along an axis; rank: with how many dimensions the kernel
- * sees it, for a vec may serve as a matrix with one row. */
+/* A host value that must be known before the kernel can be compiled: a number or a small array (axis -1), which then
+ * must be given as a known KV_VEC, or the extent of an array along an axis. rank: the rank that the kernel sees,
+ * because a vec may be used as a matrix with one row. */
 typedef struct {
     int source, axis, rank;
 } KNeed;
 
 typedef struct {
-    KFunc *func;      /* NULL when something is needed first */
-    KBind *binds;     /* one per KFunc parameter */
-    bool needs_block; /* lower again with the block extents known: shared sizes depend on them */
+    KFunc *func;      /* NULL: something is needed first */
+    KBind *binds;     /* one per parameter of the KFunc */
+    bool needs_block; /* lower again with known block extents: shared sizes depend on them */
     KNeed *needs;
-    int nneeds; /* lower again with these known: sizes of local or shared arrays depend on them */
+    int nneeds; /* lower again with these values known: sizes of local or shared arrays depend on them */
 } LowerResult;
 
-/* Errors are placed in the source, with the kernel's types in the sentence. */
+/* Reports errors with their source location; messages name the kernel's types. */
 qs_status klower_kernel(Ctx *c, Arena *arena, const LowerJob *job, LowerResult *out);
 
-/* How many components the positions of a kernel have: as declared; else -1 if one is indexed like a vector; else 0. */
+/* The number of components of the kernel's position parameters: as declared; else -1 if one is indexed like a vector;
+ * else 0. */
 int klower_positions(const Func *kernel);
-/* Which dimensions of a launch they are: without `front` first and `back` last ones, whose extents are 1, and `beyond`
- * more at the end, which are left to the kernel.  size(x) of a vec is [1,N]: a kernel over one position sees N. */
+/* The dimensions of a launch that the position has: all but the first `front` and last `back` ones, whose extents are
+ * 1, and `beyond` more at the end, which are left to the kernel. size(x) of a vec is [1,N]: a kernel over one position
+ * sees N. */
 typedef struct {
     int front, back, beyond;
 } KFit;
 KFit klower_fit(int rank, int positions, const bool *trivial);
-/* Is a parameter of this type, a fixed size of at most KLOWER_BY_VALUE elements, handed over as numbers (KV_VEC)? */
+/* Whether a parameter of this type, a fixed-size array of at most KLOWER_BY_VALUE elements, is passed by value
+ * (KV_VEC). */
 enum { KLOWER_BY_VALUE = 32 };
 bool klower_by_value(const Func *f, const Param *p, const Type *t);
-/* Which of pos, blkpos, blkdim, blkidx, blkcnt the name is, from 0; -1: none. */
+/* The index of the name among pos, blkpos, blkdim, blkidx, blkcnt; -1: none of them. */
 int klower_special(const Str *name);
-/* Does the function assign to (elements of) its parameter? */
+/* Whether the function assigns to its parameter or to elements of it. */
 bool klower_assigns(const Func *f, const Sym *param);
 #endif

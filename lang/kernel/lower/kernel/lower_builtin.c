@@ -1,4 +1,4 @@
-/* lower_builtin.c -- the built-ins of kbuiltins.def: the table, and those that are no functions of numbers. */
+/* lower_builtin.c -- finds and calls the built-ins of kbuiltins.def, and lowers assert, error and launches. */
 #include "lang/kernel/lower/kernel/lower_builtin_table.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ Num klbuiltin_binary(Lower *L, Op op, Num a, Num b) {
 }
 
 /* -- checks and launches ------------------------------------------------------------------------------------------- */
-/* A message is a text with %0 and %1 for values; a user's text has neither. */
+/* Adds a message to the KFunc. %0 and %1 in messages stand for values, so the % of a user's text is doubled. */
 static int user_message(Lower *L, qs_status s, const char *text) {
     char safe[QERR_TEXT / 4];
     size_t k = 0;

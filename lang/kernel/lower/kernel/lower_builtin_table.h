@@ -1,12 +1,12 @@
-/* lower_builtin_table.h -- what the files that lower built-ins share.
+/* lower_builtin_table.h -- declares what the files that lower built-ins share.
  *
- *   lower_builtin.c  the table, checks, launches     lower_math.c  element by element
- *   lower_reduce.c   one number of many              lower_make.c  sizes, new arrays, positions */
+ *   lower_builtin.c  the table, checks, launches     lower_math.c  elementwise functions
+ *   lower_reduce.c   reductions to one number        lower_make.c  sizes, new arrays, positions */
 #ifndef LANG_LOWER_BUILTIN_TABLE_H
 #define LANG_LOWER_BUILTIN_TABLE_H
 #include "lang/kernel/lower/kernel/lower_internal.h"
 
-/* imm: what kbuiltins.def tells the handler. */
+/* A call of a built-in; imm: the operand that kbuiltins.def gives the handler. */
 typedef struct {
     const char *name;
     Node *site;
@@ -22,5 +22,5 @@ typedef enum { RED_SUM, RED_PROD, RED_MEAN, RED_ANY, RED_ALL, RED_SQUARES, RED_N
 
 qs_status klbuiltin_refuse(Lower *L, const BuiltinCall *c, const char *why);
 static inline Num klbuiltin_whole(Lower *L, double v) { return klnum_literal(L, v, true); }
-Num klbuiltin_binary(Lower *L, Op op, Num a, Num b); /* of operators that cannot fail on real numbers */
+Num klbuiltin_binary(Lower *L, Op op, Num a, Num b); /* for operators that cannot fail on real numbers */
 #endif

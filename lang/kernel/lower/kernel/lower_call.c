@@ -1,19 +1,20 @@
-/* lower_call.c -- calls in kernels: definitions to choose from, methods, classes, conversions to declared types. */
+/* lower_call.c -- lowers calls in kernels: overloads, methods, constructors, parameter conversion, nested launches. */
 #include "lang/kernel/lower/kernel/lower_internal.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* -- arguments ----------------------------------------------------------------------------------------------------- */
-/* A private array is passed as it is; only when the function writes to it does it get a copy (own_memory). */
-static void lend(Lower *L, Val *v) {
+/* Marks a private array argument as borrowed.  It is passed without a copy; the function makes one when it writes to it
+ * (own_memory). */
+static void mark_borrowed(Lower *L, Val *v) {
     if (v->kind != V_MEMORY || v->u.mem->shared) return;
     Memory *m = qarena_alloc(L->arena, sizeof *m);
     *m = *v->u.mem, m->borrowed = true;
     v->u.mem = m;
 }
 
-static qs_status convert(Walk *w, TypeExpr *type, const char *what, uint32_t pos, Val *v) {
+static qs_status convert_value(Walk *w, TypeExpr *type, const char *what, uint32_t pos, Val *v) {
     const Type *t;
     TypeMods mods;
     TRY(kltype_resolve((Lower *)w, type, &t, &mods));
@@ -21,7 +22,8 @@ static qs_status convert(Walk *w, TypeExpr *type, const char *what, uint32_t pos
     return kltype_coerce((Lower *)w, t, what, pos, v);
 }
 
-/* Parameters of integers do not change what they are given; those of other types: false. */
+/* Describes the check of a parameter with integer elements, which must not change its argument.  Returns false for
+ * other types. */
 static bool is_whole(Lower *L, const Param *p, const Type *t, Whole *out) {
     enum { ROOM = 140 };
     const Type *n = t;
@@ -32,7 +34,7 @@ static bool is_whole(Lower *L, const Param *p, const Type *t, Whole *out) {
     return *out = (Whole){what, t, n->dtype, p->pos}, true;
 }
 
-/* checked: by the host, unless it is known now. */
+/* Checks that all numbers fit. checked: the host has checked run-time values. */
 static qs_status pass_numbers(Lower *L, const Whole *t, bool checked, const Val *v) {
     Val all;
     double known;
@@ -43,7 +45,8 @@ static qs_status pass_numbers(Lower *L, const Whole *t, bool checked, const Val 
     return QS_OK;
 }
 
-/* Elements are looked at when they are read, unless memory has no others, or a variable has converted them before. */
+/* Elements are checked when they are read, unless the memory's element type always fits, or a variable has converted
+ * them before. */
 static void pass_elements(Lower *L, const Whole *t, Val *v) {
     qs_dtype d = klval_element(v);
     double least = 0, most = 1, lo, hi;
@@ -69,7 +72,7 @@ qs_status klcall_bind(Lower *L, const Param *p, bool checked, Val *v) {
     const Type *t = NULL;
     TypeMods mods = {0};
     kltype_bind(L, L->in, p->type, v);
-    lend(L, v);
+    mark_borrowed(L, v);
     if (p->type) {
         TRY(kltype_resolve(L, p->type, &t, &mods));
         TRY(pass_whole(L, p, t, checked, v));
@@ -80,7 +83,7 @@ qs_status klcall_bind(Lower *L, const Param *p, bool checked, Val *v) {
     return QS_OK;
 }
 
-static qs_status bind(Walk *w, const Param *p, Val *v) { return klcall_bind((Lower *)w, p, false, v); }
+static qs_status bind_param(Walk *w, const Param *p, Val *v) { return klcall_bind((Lower *)w, p, false, v); }
 
 /* -- overloads ----------------------------------------------------------------------------------------------------- */
 static bool is_special(const Param *p) { return klower_special(p->name) >= 0; }
@@ -90,7 +93,7 @@ static Overload overload_of(const Closure *fn) {
     return (Overload){NULL, fn->host ? fn->host->least : 0, fn->host ? fn->host->most : -1};
 }
 
-/* Whether some definition takes the arguments, which then is *fn.  The choice may ask for an extent first. */
+/* Selects the overload that accepts the arguments and stores it in *fn.  The selection may request an extent first. */
 static qs_status find_overload(Lower *L, Closure **fn, const Args *args, bool launch, bool *found) {
     int n = (*fn)->noverloads ? (*fn)->noverloads : 1, positional = 0;
     Overload *all = qarena_alloc(L->arena, qmem_size((size_t)n, sizeof *all, 0));
@@ -140,7 +143,7 @@ static void new_frame(Walk *w, InlineFrame *in) {
     in->typarams = qarena_alloc(w->keep, qmem_size((size_t)f->ntyparams, sizeof *in->typarams, sizeof *in->typarams));
 }
 
-/* An element of what is no variable of f, or of a parameter; under a condition that is known, too. */
+/* Whether the statement assigns an element of a parameter or of a variable from outside f, in dead code, too. */
 static bool stores_outside(const Node *n, void *ud) {
     const Func *f = ud;
     for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++) {
@@ -153,15 +156,15 @@ static bool stores_outside(const Node *n, void *ud) {
     return false;
 }
 
-static void enter(Walk *w, InlineFrame *in) {
+static void enter_function(Walk *w, InlineFrame *in) {
     Lower *L = (Lower *)w;
     L->nstoring += kquery_node(in->func->body, true, stores_outside, (void *)(uintptr_t)in->func) != NULL;
     klvar_enter(L, in);
 }
-static qs_status leave(Walk *w, InlineFrame *in) { return klvar_finish((Lower *)w, in); }
+static qs_status leave_function(Walk *w, InlineFrame *in) { return klvar_finish((Lower *)w, in); }
 
-/* Results that are declared as numbers convert what they are given. */
-static qs_status bound(Walk *w, InlineFrame *in) {
+/* Declared results convert the values assigned to them. */
+static qs_status declare_results(Walk *w, InlineFrame *in) {
     const Func *f = in->func;
     for (int i = 0; i < f->nouts; i++) {
         const Type *t;
@@ -173,8 +176,8 @@ static qs_status bound(Walk *w, InlineFrame *in) {
     return QS_OK;
 }
 
-/* A result is a value: what it was computed from may go out of scope. */
-static qs_status result(Walk *w, const Param *p, Val *out) {
+/* Reads a result as a value, because the memory that it was computed from may go out of scope. */
+static qs_status read_result(Walk *w, const Param *p, Val *out) {
     Lower *L = (Lower *)w;
     const Type *t;
     TypeMods mods;
@@ -214,7 +217,7 @@ static qs_status call_function(Lower *L, const Node *site, Closure *fn, const Ar
                           wanted ? &outs[0] : &only);
 }
 
-/* -- who is called ------------------------------------------------------------------------------------------------- */
+/* -- callees ------------------------------------------------------------------------------------------------------- */
 static bool is_callable(const Val *v) { return v->kind == V_FUNC || v->kind == V_TYPE; }
 
 static bool find_by_name(Lower *L, Str *name, Val *out) {
@@ -228,16 +231,16 @@ static bool find_by_name(Lower *L, Str *name, Val *out) {
     return out->u.fn = c, true;
 }
 
-static qs_status by_name(Lower *L, Str *name, Val *out) {
+static qs_status require_by_name(Lower *L, Str *name, Val *out) {
     return find_by_name(L, name, out) ? QS_OK : no_function(L, name->s);
 }
 
-/* A local may have the name of a function: sum = 0.0 does not keep sum(x) from being called. */
+/* Finds the called function.  A numeric local may have the name of a function: sum = 0.0 does not prevent sum(x). */
 static qs_status callee_of(Lower *L, Node *n, Val *out) {
     if (n->kind != N_IDENT) return klexpr_lower(L, n, out);
     const Sym *sym = n->u.ident.sym;
     Var *v = klvar_of(L, sym);
-    if (v && v->type.kind == V_NUM) return by_name(L, n->u.ident.name, out);
+    if (v && v->type.kind == V_NUM) return require_by_name(L, n->u.ident.name, out);
     TRY(kcall_name(&L->walk, sym, n->pos, out));
     if (is_callable(out) || out->kind == V_UNKNOWN || find_by_name(L, n->u.ident.name, out)) return QS_OK;
     return klower_error(L, QS_ETYPE, L->pos, "%s is %s, which cannot be called; elements are read with brackets: %s[i]",
@@ -254,10 +257,10 @@ static qs_status method_of(Lower *L, const Node *n, Val *self, Val *out, bool *b
         if (r->vars) return klvar_read(L, r->vars[i], n->pos, out);
         return *out = r->fields[i], QS_OK;
     }
-    return by_name(L, n->u.field.name, out);
+    return require_by_name(L, n->u.field.name, out);
 }
 
-/* A function of the name of a class is a constructor; where none of them fits the class itself is meant. */
+/* The class that a constructor is named after; it is used if no constructor accepts the arguments. */
 static const Type *class_named(Lower *L, const Closure *fn) {
     const LowerHost *h = L->job->host;
     const Func *f = fn->func ? fn->func : fn->noverloads ? fn->overloads[0].u.fn->func : NULL;
@@ -269,7 +272,7 @@ static qs_status apply_function(Lower *L, Node *n, Closure *fn, const Args *args
     bool found = true, unknown = any_unknown(args);
     Val only;
     for (int i = 0; unknown && fn->noverloads && i < wanted; i++) outs[i] = (Val){0};
-    if (unknown && fn->noverloads) return QS_OK; /* which one is called is known in a later pass */
+    if (unknown && fn->noverloads) return QS_OK; /* a later pass knows which one is called */
     const Closure *all = fn;
     if (!unknown && (fn->func || fn->noverloads)) TRY(find_overload(L, &fn, args, false, &found));
     const Type *t = found ? NULL : class_named(L, all);
@@ -281,7 +284,7 @@ static qs_status apply_function(Lower *L, Node *n, Closure *fn, const Args *args
     return call_function(L, n, fn, args, outs, wanted);
 }
 
-static qs_status apply(Walk *w, Node *n, Val *fn, const Args *args, Val *outs, int wanted) {
+static qs_status apply_callee(Walk *w, Node *n, Val *fn, const Args *args, Val *outs, int wanted) {
     Lower *L = (Lower *)w;
     Val only;
     for (int i = 0; fn->kind == V_UNKNOWN && i < wanted; i++) outs[i] = (Val){0};
@@ -306,17 +309,17 @@ const CallRules klcall_rules = {
     .function = klexpr_function,
     .outside = klexpr_outside,
     .callee = callee_rule,
-    .apply = apply,
-    .convert = convert,
+    .apply = apply_callee,
+    .convert = convert_value,
     .place = "a kernel",
     .most_calls = KLOWER_CALLS,
     .may_inline = may_inline,
     .new_frame = new_frame,
-    .enter = enter,
-    .leave = leave,
-    .bind = bind,
-    .bound = bound,
-    .result = result,
+    .enter = enter_function,
+    .leave = leave_function,
+    .bind = bind_param,
+    .bound = declare_results,
+    .result = read_result,
 };
 
 /* -- launches inside kernels --------------------------------------------------------------------------------------- */
@@ -336,14 +339,14 @@ static qs_status launch_extents(Lower *L, const Val *dims, Domain *d) {
     return QS_OK;
 }
 
-static bool trivial(Lower *L, Num extent) {
+static bool is_trivial(Lower *L, Num extent) {
     double n;
     return kir_is_const(L->f, klnum_ref(L, extent, QS_I32), &n) && n == 1;
 }
 
 static void fit_domain(Lower *L, Domain *d, const Func *f) {
     bool ones[QS_MAX_RANK];
-    for (int i = 0; i < d->rank; i++) ones[i] = trivial(L, d->extent[i]);
+    for (int i = 0; i < d->rank; i++) ones[i] = is_trivial(L, d->extent[i]);
     KFit fit = klower_fit(d->rank, klower_positions(f), ones);
     d->rank -= fit.front + fit.back + fit.beyond;
     memmove(d->extent, d->extent + fit.front, (size_t)d->rank * sizeof *d->extent);
@@ -362,7 +365,7 @@ static void close_domain(Lower *L, const Domain *d) {
     for (int i = 0; i < d->rank; i++) kbuild_end(&L->walk);
 }
 
-/* Blocks of one position: blkidx is pos, blkcnt the extents. */
+/* A nested launch has blocks of one position: blkidx is pos, and blkcnt the extents. */
 static qs_status bind_position(Lower *L, const Func *f, const Param *p, const Domain *d, Val *out) {
     Num nums[QS_MAX_RANK];
     int which = klower_special(p->name);
@@ -384,19 +387,20 @@ static qs_status bind_launch(Lower *L, const Domain *d, const Val *args, int nar
         else if (next < nargs) v = args[next++];
         else if (p->init) TRY(klexpr_lower(L, p->init, &v));
         else return klower_error(L, QS_ETYPE, p->pos, "%s: argument %s is missing", f->name->s, p->name->s);
-        TRY(bind(&L->walk, p, &v));
+        TRY(bind_param(&L->walk, p, &v));
     }
     if (next == nargs) return QS_OK;
     return klower_error(L, QS_ETYPE, L->pos, "%s takes %d arguments, got %d", f->name->s, next, nargs);
 }
 
-static bool stores(const KFunc *f, uint32_t from) {
+static bool has_stores(const KFunc *f, uint32_t from) {
     for (uint32_t i = from; i < f->nins; i++)
         if (f->ins[i].op == K_STORE || f->ins[i].op == K_ATOMIC) return true;
     return false;
 }
 
-/* A function that is called for what it stores may end a lambda; a value that is all there is would be lost. */
+/* A kernel given as a lambda may end with a call to a function that stores; any other final value would be lost and is
+ * an error. */
 qs_status klcall_kernel_body(Lower *L) {
     const Func *f = L->in->func;
     Val v = {.kind = V_VOID};
@@ -404,7 +408,7 @@ qs_status klcall_kernel_body(Lower *L) {
     int storing = L->nstoring;
     TRY(kstmt_body(&L->walk, L->in));
     if (f->expr) TRY(klexpr_lower(L, f->expr, &v));
-    if (!f->nouts && (v.kind == V_VOID || L->unknown || L->nstoring > storing || stores(L->f, from))) return QS_OK;
+    if (!f->nouts && (v.kind == V_VOID || L->unknown || L->nstoring > storing || has_stores(L->f, from))) return QS_OK;
     return klower_error(L, QS_ETYPE, f->nouts ? f->outs[0].pos : f->expr->pos,
                         "nobody gets this result; a kernel has none, and stores into an array that it is given");
 }

@@ -1,16 +1,16 @@
-/* lower_make.c -- built-ins about the shape of arrays: sizes, new arrays, positions. */
+/* lower_make.c -- lowers the built-ins for sizes, new arrays, and positions. */
 #include "lang/kernel/lower/kernel/lower_builtin_table.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* -- sizes --------------------------------------------------------------------------------------------------------- */
-static qs_status numeric(Lower *L, const BuiltinCall *c, const Val *v) {
+static qs_status check_numeric(Lower *L, const BuiltinCall *c, const Val *v) {
     if (v->kind == V_NUM || v->kind == V_ARRAY || v->kind == V_MEMORY || (v->kind == V_OBJECT && v->rank)) return QS_OK;
     return klower_error(L, QS_ETYPE, L->pos, "%s: an array is wanted, got %s", c->name, klval_type_name(L, v));
 }
 
-static Num extent(Lower *L, const Val *v, int d) {
+static Num extent_of(Lower *L, const Val *v, int d) {
     double k;
     KRef r = klidx_dim(L, v, d);
     if (kir_is_const(L->f, r, &k)) return klbuiltin_whole(L, k);
@@ -22,14 +22,14 @@ qs_status klmake_size(Lower *L, const BuiltinCall *c, Val *out) {
     int64_t which[QS_MAX_RANK];
     int n = klidx_ndims(v);
     bool single = false;
-    TRY(numeric(L, c, v));
+    TRY(check_numeric(L, c, v));
     for (int i = 0; i < n; i++) which[i] = i;
     if (c->nargs == 2) {
         TRY(klval_constants(L, &c->args[1], "the dimension given to size", which, QS_MAX_RANK, &n));
         single = c->args[1].rank == 0;
     }
     Num nums[QS_MAX_RANK];
-    for (int i = 0; i < n; i++) nums[i] = extent(L, v, (int)(which[i] < QS_MAX_RANK ? which[i] : QS_MAX_RANK));
+    for (int i = 0; i < n; i++) nums[i] = extent_of(L, v, (int)(which[i] < QS_MAX_RANK ? which[i] : QS_MAX_RANK));
     if (single) klval_number(L, nums[0], out);
     else klval_vector(L, nums, n, out);
     return QS_OK;
@@ -37,14 +37,14 @@ qs_status klmake_size(Lower *L, const BuiltinCall *c, Val *out) {
 
 qs_status klmake_numel(Lower *L, const BuiltinCall *c, Val *out) {
     const Val *v = &c->args[0];
-    TRY(numeric(L, c, v));
+    TRY(check_numeric(L, c, v));
     Num n = klbuiltin_whole(L, 1);
-    for (int d = 0; d < klidx_ndims(v); d++) n = klbuiltin_binary(L, OP_MUL, n, extent(L, v, d));
+    for (int d = 0; d < klidx_ndims(v); d++) n = klbuiltin_binary(L, OP_MUL, n, extent_of(L, v, d));
     return klval_number(L, n, out), QS_OK;
 }
 
 qs_status klmake_ndims(Lower *L, const BuiltinCall *c, Val *out) {
-    TRY(numeric(L, c, &c->args[0]));
+    TRY(check_numeric(L, c, &c->args[0]));
     return klval_number(L, klbuiltin_whole(L, c->args[0].rank ? klidx_ndims(&c->args[0]) : 0), out), QS_OK;
 }
 
@@ -177,7 +177,7 @@ qs_status klmake_shared(Lower *L, const BuiltinCall *c, Val *out) {
 }
 
 /* -- positions ----------------------------------------------------------------------------------------------------- */
-static qs_status quotient(Lower *L, Num a, Num b, Num *out) {
+static qs_status divide_whole(Lower *L, Num a, Num b, Num *out) {
     qs_dtype d = klnum_join(L, a, b);
     if (!qdtype_is_int(d)) d = QS_I32;
     return *out = klnum_strong(klnum_bin(L, K_DIV, klnum_ref(L, a, d), klnum_ref(L, b, d)), d), QS_OK;
@@ -197,7 +197,7 @@ qs_status klmake_ind2pos(Lower *L, const BuiltinCall *c, Val *out) {
             break;
         }
         nums[i] = klnum_apply(L, EL_mod, (Num[]){rest, extent_i});
-        TRY(quotient(L, rest, extent_i, &rest));
+        TRY(divide_whole(L, rest, extent_i, &rest));
     }
     return klval_vector(L, nums, n, out), QS_OK;
 }

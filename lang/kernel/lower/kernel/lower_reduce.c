@@ -1,16 +1,16 @@
-/* lower_reduce.c -- built-ins that make one number of many. */
+/* lower_reduce.c -- lowers reductions of an array to one number: sum, mean, norm, min, max, dot product. */
 #include "lang/kernel/lower/kernel/lower_builtin_table.h"
 
 #include <math.h>
 
-/* What becomes a scalar in the end, and does not wrap on the way. */
+/* Converts integers to scalars before they are summed, so that the sum does not wrap. */
 static Num as_scalar(Lower *L, Num x) {
     return klnum_is_weak(x) || qdtype_is_real(x.dtype) || qdtype_is_complex(x.dtype)
                ? x
                : klnum_cast(L, x, L->c->scalar_dtype);
 }
 
-static qs_status square(Lower *L, Num a, Num *out) {
+static qs_status square_of(Lower *L, Num a, Num *out) {
     if (!qdtype_is_complex(a.dtype)) return klnum_binary(L, OP_MUL, a, a, out);
     KRef re = klnum_bin(L, K_MUL, a.re.ref, a.re.ref), im = klnum_bin(L, K_MUL, a.im.ref, a.im.ref);
     return *out = klnum_strong(klnum_bin(L, K_ADD, re, im), qdtype_real_of(a.dtype)), QS_OK;
@@ -27,19 +27,19 @@ static Num reduce_start(Lower *L, int which) {
 
 static qs_status reduce_term(Lower *L, int which, Num x, Num *out) {
     if (which == RED_MEAN || which == RED_NORM) x = as_scalar(L, x);
-    if (which == RED_SQUARES || which == RED_NORM) return square(L, x, out);
+    if (which == RED_SQUARES || which == RED_NORM) return square_of(L, x, out);
     if (which == RED_ANY || which == RED_ALL) x = klnum_strong(klnum_truth(L, x), QS_B1);
     else if (x.dtype == QS_B1) x = klnum_cast(L, x, QS_I32);
     return *out = x, QS_OK;
 }
 
-/* Of integers it is exact, but a scalar, as on the host: what is made of it takes any number. */
+/* The sum of integers is exact, but a scalar, as on the host: an array made of it accepts any number. */
 static void scalar_of_ints(Lower *L, Num n, Val *out) {
     klval_number(L, n, out);
     if (qdtype_is_int(n.dtype) && !klnum_is_weak(n)) out->made.set = MADE_ANY;
 }
 
-/* of: what elements are. */
+/* of: element type of the argument. */
 static qs_status reduce_finish(Lower *L, int which, qs_dtype of, Num sum, Num count, Val *out) {
     bool counted = of == QS_B1 && (which == RED_SUM || which == RED_PROD);
     if (which == RED_MEAN) TRY(klnum_binary(L, OP_DIV, sum, count, &sum));
@@ -59,14 +59,14 @@ static qs_status reduce_small(Lower *L, const BuiltinCall *c, const Val *v, Val 
     return reduce_finish(L, c->imm, (qs_dtype)v->dtype, sum, klbuiltin_whole(L, (double)n), out);
 }
 
-/* An array that is not small is gone through by loops, one for each dimension. */
+/* Arrays that are not small are reduced by loops, one for each dimension. */
 typedef struct {
     KRef at[QS_MAX_RANK];
     KRef count;
 } Elements;
 
 static void open_elements(Lower *L, const Val *array, Elements *w) {
-    Val flat = *array, *v = &flat; /* with the elements of its entries */
+    Val flat = *array, *v = &flat; /* including the dimensions of its entries */
     flat.inner = 0;
     KRef zero = klnum_int(L, QS_I64, 0), one = klnum_int(L, QS_I64, 1), n[QS_MAX_RANK];
     w->count = one;
@@ -132,7 +132,7 @@ static qs_status minmax_small(Lower *L, const BuiltinCall *c, const Val *v, Val 
     return klval_number(L, best, out), QS_OK;
 }
 
-/* Starts from nan, which loses; from the worst value for integers. */
+/* The start value: NaN, which K_MIN and K_MAX ignore; for integers the worst value. */
 static KRef minmax_start(Lower *L, int op, qs_dtype d) {
     if (qdtype_is_real(d)) return klnum_const(L, d, NAN);
     bool least = op == K_MAX;

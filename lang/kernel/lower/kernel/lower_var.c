@@ -1,17 +1,17 @@
-/* lower_var.c -- locals.
+/* lower_var.c -- reads and assigns locals of a kernel.
  *
- * A local is bound to the value last assigned to it.  That is right as long as every read sees exactly one assignment:
- * assigning again in the same block just binds anew.  An assignment in an inner block (a branch, a loop body) while an
- * outer binding is alive means that paths meet: the local is `merged` and lives in LOCALs from the next pass on.  A
- * read after the block of the binding was left means that the LOCALs must stand outside: `hoisted`, at the start of
- * the function, where they begin as zero.  A small array with a computed index lives in `memory`.
+ * A local is bound to the value last assigned to it.  That is correct as long as every read sees exactly one
+ * assignment: another assignment in the same block just replaces the binding.  An assignment in an inner block (a
+ * branch, a loop body) while an outer binding is alive means that paths meet: the local is `merged`, and is stored in
+ * LOCALs from the next pass on.  A read after the block of the binding was closed means that the LOCALs must be
+ * declared outside: `hoisted`, at the start of the function, where they begin as zero.  A small array with a computed
+ * index is stored in `memory`.
  *
- * Variables of compiled loops (host/loop_var.c) have in common with these that they are worth `val` as long as their
- * `home` is open.  They lie in LOCALs from the start, so nothing has to be merged or hoisted: they enter with values
- * and leave with some, may have none at a place (which the running code tells, not the compiler), and carry bounds and
- * an int64 twin.  Here that would cost each kernel a second pass, because a LOCAL has a type and types are known after
- * the first; most kernels (173 of the 279 in tests and examples) are made in one.  And arrays, functions, strings and
- * objects, which no LOCAL holds, would be bound as they are now, too. */
+ * Variables of compiled loops (loop/loop_variable.c) also have the value `val` while their `home` is open.  They are in
+ * LOCALs from the start, so nothing has to be merged or hoisted: they have values before and after the loop, may lack a
+ * value at some point (which is found at run time), and carry bounds and an int64 twin.  Here this would cost each
+ * kernel a second pass, because a LOCAL has a type, and types are known only after the first pass; most kernels need
+ * just one.  Arrays, functions, strings and objects, which no LOCAL can hold, would still need bindings. */
 #include "lang/kernel/lower/kernel/lower_internal.h"
 
 #include <string.h>
@@ -31,15 +31,15 @@ Var *klvar_hidden(Lower *L, const void *key, int part) {
     return &h->var;
 }
 
-static bool live(const Var *v) { return kbuild_is_open(v->home); }
+static bool is_live(const Var *v) { return kbuild_is_open(v->home); }
 
-static void learn(Lower *L, bool *flag) { kbuild_learn(&L->walk, flag); }
+static void learn_flag(Lower *L, bool *flag) { kbuild_learn(&L->walk, flag); }
 
 static int parts_of(qs_dtype d) { return qdtype_is_complex(d) ? 2 : 1; }
 
 /* -- storage ------------------------------------------------------------------------------------------------------- */
-/* A value of the type, of no known contents: only in a pass that will be repeated. */
-static void placeholder(Lower *L, const Val *type, Val *out) {
+/* Makes a value of the type with meaningless contents, for a pass that will be repeated. */
+static void make_placeholder(Lower *L, const Val *type, Val *out) {
     int64_t n = klval_count(type);
     qs_dtype r = qdtype_real_of(type->dtype);
     Num *nums = qarena_alloc(L->arena, qmem_size((size_t)(n ? n : 1), sizeof *nums, 0));
@@ -52,7 +52,7 @@ static void placeholder(Lower *L, const Val *type, Val *out) {
 }
 
 static void unknown_or_placeholder(Lower *L, const Var *v, Val *out) {
-    if (v->type.kind == V_NUM) placeholder(L, &v->type, out);
+    if (v->type.kind == V_NUM) make_placeholder(L, &v->type, out);
     else *out = (Val){0}, L->unknown = true, L->unknown_pos = L->pos;
 }
 
@@ -74,19 +74,19 @@ static void declare_locals(Lower *L, Var *v, const Val *init) {
     }
 }
 
-/* Is it by the path that was taken what its elements stay? */
-static bool disputed(const Val *type) { return type->made.set & (type->made.set - 1); }
+/* Whether the element type depends on the path taken at run time. */
+static bool depends_on_path(const Val *type) { return type->made.set & (type->made.set - 1); }
 
-static void declare(Lower *L, Var *v, const Val *init) {
+static void declare_storage(Lower *L, Var *v, const Val *init) {
     v->stored = v->type, v->stored.at = NULL;
     v->home = L->block;
     if (v->memory) declare_memory(L, v);
     else declare_locals(L, v, init);
     Made none = {0};
-    if (disputed(&v->stored)) v->which = kbuild_local(&L->walk, klval_which(L, init ? init->made : none));
+    if (depends_on_path(&v->stored)) v->which = kbuild_local(&L->walk, klval_which(L, init ? init->made : none));
 }
 
-static bool same_type(const Val *a, const Val *b) {
+static bool is_same_type(const Val *a, const Val *b) {
     return a->kind == b->kind && a->dtype == b->dtype && a->rank == b->rank && a->made.set == b->made.set &&
            !memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims);
 }
@@ -109,7 +109,7 @@ static void store_part(Lower *L, Var *v, int64_t i, Num n, bool fresh) {
 static void store_all(Lower *L, Var *v, const Val *x, bool fresh) {
     int64_t n = klval_count(&v->stored), have = klval_count(x);
     for (int64_t i = 0; i < n; i++) store_part(L, v, i, klval_num(x, have == 1 ? 0 : i), fresh);
-    if (disputed(&v->stored)) kbuild_set(&L->walk, v->which, klval_which(L, x->made));
+    if (depends_on_path(&v->stored)) kbuild_set(&L->walk, v->which, klval_which(L, x->made));
 }
 
 static Num stored_part(Lower *L, const Var *v, int64_t i) {
@@ -124,7 +124,7 @@ static Num stored_part(Lower *L, const Var *v, int64_t i) {
 }
 
 Made klvar_made(Lower *L, const Var *v) {
-    return (Made){v->stored.made.set, disputed(&v->stored) ? kbuild_get(&L->walk, v->which) : 0};
+    return (Made){v->stored.made.set, depends_on_path(&v->stored) ? kbuild_get(&L->walk, v->which) : 0};
 }
 
 static void stored_value(Lower *L, const Var *v, Val *out) {
@@ -148,24 +148,24 @@ static void note_early(Lower *L, Var *v, uint32_t pos, Val *out) {
     unknown_or_placeholder(L, v, out);
 }
 
-/* The value was bound in a block that has been left. */
+/* Reads a variable whose value was bound in a block that is closed. */
 static qs_status read_outside(Lower *L, Var *v, uint32_t pos, Val *out) {
     if (v->val.kind != V_NUM && v->val.kind != V_UNKNOWN && !v->merged)
         return klower_error(L, QS_ETYPE, pos, "%s is set inside a block only; a name for %s must be set outside",
                             v->name->s, klval_type_name(L, &v->val));
-    learn(L, &v->merged), learn(L, &v->hoisted);
+    learn_flag(L, &v->merged), learn_flag(L, &v->hoisted);
     unknown_or_placeholder(L, v, out);
     return QS_OK;
 }
 
-/* The declaration decides how elements are accessed.  An array that is 'const in the caller is not written either. */
+/* The declaration determines how elements are accessed.  An array that is 'const in the caller stays const. */
 void klvar_modify(TypeMods declared, Val *v) {
     v->mods = (TypeMods){declared.access, (uint8_t)(declared.flags | (v->mods.flags & MOD_CONST))};
 }
 
 qs_status klvar_read(Lower *L, Var *v, uint32_t pos, Val *out) {
     if (!v->home) return note_early(L, v, pos, out), QS_OK;
-    if (!live(v)) return read_outside(L, v, pos, out);
+    if (!is_live(v)) return read_outside(L, v, pos, out);
     if (v->merged && v->slots) stored_value(L, v, out);
     else *out = v->val;
     if (v->typed) klvar_modify(v->mods, out);
@@ -187,7 +187,7 @@ static qs_status cannot_join(Lower *L, const Var *v, const Val *x, uint32_t pos)
 static bool join_into(Lower *L, Var *v, const Val *x) {
     Val joined;
     if (x->kind != V_NUM || !klval_join(L, &v->type, x, &joined)) return x->kind == V_UNKNOWN;
-    if (v->merged && v->slots && !same_type(&joined, &v->type)) L->changed = true;
+    if (v->merged && v->slots && !is_same_type(&joined, &v->type)) L->changed = true;
     v->type = joined;
     return true;
 }
@@ -195,18 +195,18 @@ static bool join_into(Lower *L, Var *v, const Val *x) {
 static qs_status assign_merged(Lower *L, Var *v, const Val *x, uint32_t pos) {
     if (!join_into(L, v, x)) return cannot_join(L, v, x, pos);
     if (v->type.kind == V_UNKNOWN) return v->home = L->block, v->val = *x, QS_OK;
-    if (v->home && !live(v)) learn(L, &v->hoisted);
-    bool fresh = !v->slots || !live(v);
+    if (v->home && !is_live(v)) learn_flag(L, &v->hoisted);
+    bool fresh = !v->slots || !is_live(v);
     bool fits = x->kind == V_NUM && (klval_count(x) == 1 || klval_count(x) == klval_count(&v->type));
     bool whole = fits && klval_count(x) == klval_count(&v->type);
-    if (fresh) declare(L, v, whole && !v->memory ? x : NULL);
-    if (!fits || !same_type(&v->stored, &v->type)) return QS_OK; /* this pass is repeated */
+    if (fresh) declare_storage(L, v, whole && !v->memory ? x : NULL);
+    if (!fits || !is_same_type(&v->stored, &v->type)) return QS_OK; /* this pass is repeated */
     if (!fresh || v->memory || !whole) store_all(L, v, x, fresh);
     return QS_OK;
 }
 
-/* An outer binding is alive and this is an inner block: paths meet. */
-static qs_status merge(Lower *L, Var *v, const Val *x, uint32_t pos) {
+/* Merges an assignment in an inner block with the binding of an outer block, which is alive. */
+static qs_status merge_assignment(Lower *L, Var *v, const Val *x, uint32_t pos) {
     if (klval_same(&v->val, x)) return QS_OK;
     bool numbers = (v->val.kind == V_NUM || v->val.kind == V_UNKNOWN) && (x->kind == V_NUM || x->kind == V_UNKNOWN);
     if (!numbers)
@@ -216,12 +216,12 @@ static qs_status merge(Lower *L, Var *v, const Val *x, uint32_t pos) {
             klval_type_name(L, v->val.kind == V_NUM ? x : &v->val));
     join_into(L, v, &v->val);
     if (!join_into(L, v, x)) return cannot_join(L, v, x, pos);
-    learn(L, &v->merged);
+    learn_flag(L, &v->merged);
     unknown_or_placeholder(L, v, &v->val);
     return QS_OK;
 }
 
-/* Assigning copies a private array; a shared one, or one that only stands in for a parameter, is named once more. */
+/* Assignment copies a private array; a shared or borrowed one gets another name. */
 static qs_status own_value(Lower *L, const Val *x, Val *out) {
     *out = *x;
     if (x->kind == V_VOID) return klower_error(L, QS_ETYPE, L->pos, "a value is wanted, but the call gives none");
@@ -231,7 +231,7 @@ static qs_status own_value(Lower *L, const Val *x, Val *out) {
 
 static void notice_early(Lower *L, Var *v) {
     if (!v->early || !kbuild_is_open(v->early_loop)) return;
-    learn(L, &v->merged), learn(L, &v->hoisted);
+    learn_flag(L, &v->merged), learn_flag(L, &v->hoisted);
     v->early = false;
 }
 
@@ -245,9 +245,9 @@ qs_status klvar_assign(Lower *L, Var *v, const Val *val, uint32_t pos) {
         kltype_numbers(L, &all, v->declared, &x);
     }
     notice_early(L, v);
-    if (x.kind == V_NUM && klval_count(&x) > 64) learn(L, &v->memory), learn(L, &v->merged);
+    if (x.kind == V_NUM && klval_count(&x) > 64) learn_flag(L, &v->memory), learn_flag(L, &v->merged);
     if (v->merged) return assign_merged(L, v, &x, pos);
-    if (live(v) && v->home != L->block) return merge(L, v, &x, pos);
+    if (is_live(v) && v->home != L->block) return merge_assignment(L, v, &x, pos);
     join_into(L, v, &x);
     v->val = x, v->home = L->block;
     return QS_OK;
@@ -255,7 +255,7 @@ qs_status klvar_assign(Lower *L, Var *v, const Val *val, uint32_t pos) {
 
 static qs_status part_of_binding(Lower *L, Var *v, int64_t i, Num n, uint32_t pos) {
     Val old;
-    if (v->val.kind == V_MEMORY && v->val.u.mem->borrowed) learn(L, &v->memory), learn(L, &v->merged);
+    if (v->val.kind == V_MEMORY && v->val.u.mem->borrowed) learn_flag(L, &v->memory), learn_flag(L, &v->merged);
     TRY(klval_components(L, &v->val, &old));
     if (old.kind == V_UNKNOWN) return QS_OK;
     int64_t count = klval_count(&old);
@@ -273,9 +273,9 @@ qs_status klvar_assign_part(Lower *L, Var *v, int64_t i, Num n, uint32_t pos) {
     if (v->converts) n = kltype_number(L, n, v->declared);
     klval_number(L, n, &one);
     if (!v->merged || !v->slots) return part_of_binding(L, v, i, n, pos);
-    if (!live(v)) learn(L, &v->hoisted);
+    if (!is_live(v)) learn_flag(L, &v->hoisted);
     join_into(L, v, &one);
-    if (live(v) && same_type(&v->stored, &v->type)) store_part(L, v, i, n, false);
+    if (is_live(v) && is_same_type(&v->stored, &v->type)) store_part(L, v, i, n, false);
     return QS_OK;
 }
 
@@ -286,9 +286,9 @@ void klvar_widen(Lower *L, Var *v, Num n) {
 }
 
 qs_status klvar_memory(Lower *L, Var *v, uint32_t pos, Val *out) {
-    if (v->val.kind == V_MEMORY && live(v) && !v->merged && v->val.u.mem->shared) return *out = v->val, QS_OK;
-    learn(L, &v->memory), learn(L, &v->merged);
-    if (v->slots && live(v)) return stored_value(L, v, out), QS_OK;
+    if (v->val.kind == V_MEMORY && is_live(v) && !v->merged && v->val.u.mem->shared) return *out = v->val, QS_OK;
+    learn_flag(L, &v->memory), learn_flag(L, &v->merged);
+    if (v->slots && is_live(v)) return stored_value(L, v, out), QS_OK;
     Val ignored;
     *out = (Val){0};
     return klvar_read(L, v, pos, &ignored);
@@ -297,7 +297,7 @@ qs_status klvar_memory(Lower *L, Var *v, uint32_t pos, Val *out) {
 /* -- hidden locals ------------------------------------------------------------------------------------------------- */
 void klvar_hidden_begin(Lower *L, Var *v) {
     v->merged = true, v->slots = NULL;
-    if (v->type.kind == V_NUM) declare(L, v, NULL);
+    if (v->type.kind == V_NUM) declare_storage(L, v, NULL);
 }
 
 qs_status klvar_hidden_set(Lower *L, Var *v, const Val *x) {
@@ -315,15 +315,15 @@ void klvar_hidden_get(Lower *L, Var *v, Val *out) {
 }
 
 /* -- the start and the end of a function --------------------------------------------------------------------------- */
-static void reset(Lower *L, Var *v) {
+static void reset_variable(Lower *L, Var *v) {
     v->home = NULL, v->slots = NULL, v->converts = v->typed = v->early = false;
     v->val = (Val){0};
-    if (v->hoisted && v->type.kind == V_NUM) declare(L, v, NULL);
+    if (v->hoisted && v->type.kind == V_NUM) declare_storage(L, v, NULL);
 }
 
 void klvar_enter(Lower *L, InlineFrame *inst) {
-    for (int i = 0; i < inst->func->nlocals; i++) reset(L, &inst->vars[i]);
-    for (struct Hidden *h = inst->hidden; h; h = h->next) reset(L, &h->var);
+    for (int i = 0; i < inst->func->nlocals; i++) reset_variable(L, &inst->vars[i]);
+    for (struct Hidden *h = inst->hidden; h; h = h->next) reset_variable(L, &h->var);
 }
 
 qs_status klvar_finish(Lower *L, InlineFrame *inst) {
