@@ -1,4 +1,4 @@
-/* lower_expr.c -- expressions. */
+/* lower_expr.c -- lowers expressions of kernels: names, literals, ranges, choices, fields. */
 #include "lang/kernel/lower/kernel/lower_internal.h"
 
 #include <math.h>
@@ -49,8 +49,8 @@ static qs_status outside_value(Lower *L, const Sym *sym, uint32_t pos, Val *out)
     return klower_error(L, QS_ENAME, pos, "%s has no value that a kernel can use", sym->name->s);
 }
 
-/* An expression that a rewrite rule mentions several times is computed once where that reaches. */
-static qs_status temporary(Lower *L, const Sym *sym, Val *out) {
+/* The value of an expression that a rewrite rule uses several times; it is computed once per block. */
+static qs_status temporary_value(Lower *L, const Sym *sym, Val *out) {
     Var *h = klvar_hidden(L, sym, 0);
     if (!kbuild_is_open(h->home)) {
         TRY(klexpr_lower(L, sym->bound, &h->val));
@@ -61,14 +61,14 @@ static qs_status temporary(Lower *L, const Sym *sym, Val *out) {
 
 qs_status klexpr_outside(Walk *w, const Sym *sym, uint32_t pos, Val *out) {
     Lower *L = (Lower *)w;
-    if (sym->kind == SYM_TEMP) return temporary(L, sym, out);
+    if (sym->kind == SYM_TEMP) return temporary_value(L, sym, out);
     if (sym->kind != SYM_TYPE) return outside_value(L, sym, pos, out);
     *out = (Val){.kind = V_TYPE, .mods = sym->mods};
     return out->u.type = sym->type, QS_OK;
 }
 
 /* -- literals ------------------------------------------------------------------------------------------------------ */
-static qs_status literal(Walk *w, const Node *n, Val *out) {
+static qs_status lower_literal(Walk *w, const Node *n, Val *out) {
     Lower *L = (Lower *)w;
     int64_t whole = n->u.num.whole;
     if (n->u.num.is_uint64) return klval_number(L, klnum_strong(kbuild_uint64(w, (uint64_t)whole), QS_U64), out), QS_OK;
@@ -98,7 +98,7 @@ static qs_status stack_rows(Lower *L, const Val *items, int n, Val *out) {
     return QS_OK;
 }
 
-static qs_status matrix(Walk *w, Val *items, int n, Val *out) {
+static qs_status lower_matrix(Walk *w, Val *items, int n, Val *out) {
     Lower *L = (Lower *)w;
     for (int i = 0; i < n; i++) {
         TRY(klval_components(L, &items[i], &items[i]));
@@ -119,8 +119,8 @@ qs_status klexpr_range_of(Lower *L, const RangeEnds *b, int i, RangeVal *out) {
     return one_number(L, &b->hi[i], "the end of a range", &out->hi);
 }
 
-/* x-1..x+1 has three elements whatever x is: those from 0 to 2. */
-static qs_status span(Lower *L, Num lo, Num hi, double *from, double *to) {
+/* The start and end of a range with a known length: x-1..x+1 has three elements for any x, as 0..2 has. */
+static qs_status range_span(Lower *L, Num lo, Num hi, double *from, double *to) {
     Affine s;
     if (klnum_known(L, lo, from) && klnum_known(L, hi, to)) return QS_OK;
     bool known = ksubscript_span(&L->walk, klnum_index(L, lo, true), klnum_index(L, hi, true), &s);
@@ -138,7 +138,7 @@ static qs_status range_value(Lower *L, Node *n, Val *out) {
     TRY(klexpr_range_of(L, &b, 0, &r));
     if (!klnum_known(L, r.step, &step))
         return klower_error(L, QS_EVALUE, L->pos, "the step of this range must be known before the kernel runs");
-    TRY(span(L, r.lo, r.hi, &from, &to));
+    TRY(range_span(L, r.lo, r.hi, &from, &to));
     int64_t count = qdtype_sat_i64(qdtype_range_count(from, step, to), 0, KLOWER_UNROLL + 1);
     if (count > KLOWER_UNROLL)
         return klower_error(L, QS_ESHAPE, L->pos, "a range of more than %d elements cannot be a value in a kernel",
@@ -150,7 +150,7 @@ static qs_status range_value(Lower *L, Node *n, Val *out) {
     return QS_OK;
 }
 
-/* -- quotients of whole numbers ------------------------------------------------------------------------------------ */
+/* -- quotients of integral numbers --------------------------------------------------------------------------------- */
 static bool exact_operands(Lower *L, const Val *a, const Val *b) {
     double x, y;
     if (!klval_is_number(a) || !klval_is_number(b) || !klnum_whole(klval_num(a, 0)) || !klnum_whole(klval_num(b, 0)))
@@ -192,25 +192,27 @@ bool klexpr_cheap(const Node *n) {
     return cheap;
 }
 
-static void *mark(Walk *w) {
+static void *mark_code(Walk *w) {
     KRef *from = qarena_alloc(w->arena, sizeof *from);
     return *from = w->f->nins, from;
 }
 
-static bool take_back(Walk *w, void *mark) {
+static bool take_code_back(Walk *w, void *mark) {
     KRef from = *(const KRef *)mark;
     for (KRef r = from; r < w->f->nins; r++)
         if (w->f->ins[r].op == K_CHECK) return kbuild_take_back(w, from), true;
     return false;
 }
 
-static void boolean(Walk *w, KRef r, Val *out) { klval_number((Lower *)w, klnum_strong(r, QS_B1), out); }
+static void boolean_value(Walk *w, KRef r, Val *out) { klval_number((Lower *)w, klnum_strong(r, QS_B1), out); }
 
-static qs_status binary(Walk *w, Op op, Val *a, Val *b, Val *out) { return klval_binary((Lower *)w, op, a, b, out); }
-static qs_status unary(Walk *w, Op op, Val *a, Val *out) { return klval_unary((Lower *)w, op, a, out); }
-static bool elementwise(const Val *v) { return v->kind != V_UNKNOWN && v->rank; }
+static qs_status lower_binary(Walk *w, Op op, Val *a, Val *b, Val *out) {
+    return klval_binary((Lower *)w, op, a, b, out);
+}
+static qs_status lower_unary(Walk *w, Op op, Val *a, Val *out) { return klval_unary((Lower *)w, op, a, out); }
+static bool is_elementwise(const Val *v) { return v->kind != V_UNKNOWN && v->rank; }
 
-static qs_status truth(Walk *w, const Val *v, KRef *out, int *known) {
+static qs_status truth_of(Walk *w, const Val *v, KRef *out, int *known) {
     TRY(klval_truth((Lower *)w, v, out, known));
     if (!*out) *out = kbuild_int(w, QS_B1, 1); /* not known yet */
     return QS_OK;
@@ -220,7 +222,7 @@ static qs_status select_one(Lower *L, const Num *x, const void *ud, Num *out) {
     return *out = klnum_select(L, *(const KRef *)ud, x[0], x[1]), QS_OK;
 }
 
-/* Sides of one size become one value.  Which of two sizes it is must show before the kernel runs. */
+/* Checks that both sides of ?: have one size.  Otherwise the condition must be known before the kernel runs. */
 static qs_status check_sides(Lower *L, KRef c, const Val *a, const Val *b) {
     SmallShape met, of[] = {klval_shape(a), klval_shape(b)};
     bool fit = ksmall_meet(of, 2, &met) == 2 && ksmall_count(&of[0]) == ksmall_count(&of[1]);
@@ -243,12 +245,14 @@ static qs_status select_rule(Walk *w, KRef c, Val *a, Val *b, Val *out) {
     return QS_OK;
 }
 
-static bool many(const Val *v) { return (v->kind == V_NUM || v->kind == V_MEMORY) && v->rank && klval_count(v) != 1; }
+static bool has_many(const Val *v) {
+    return (v->kind == V_NUM || v->kind == V_MEMORY) && v->rank && klval_count(v) != 1;
+}
 
 static bool has_elements(const Val *v) { return v->kind <= V_MEMORY && v->kind != V_VOID; }
 
-/* Between values of other kinds all elements decide. */
-static qs_status choose(Walk *w, Val *c, Val *a, Val *b, Val *out) {
+/* Selects element by element; between values without elements, all elements of the condition decide. */
+static qs_status choose_elements(Walk *w, Val *c, Val *a, Val *b, Val *out) {
     Lower *L = (Lower *)w;
     KRef all;
     int known;
@@ -257,7 +261,7 @@ static qs_status choose(Walk *w, Val *c, Val *a, Val *b, Val *out) {
         if (c->rank || !out->rank) return klval_make_together(L, out, (Val[]){*a, *b}, 2, true), QS_OK;
         return out->made = klval_made_either(L, klnum_truth(L, klval_num(c, 0)), a, b), QS_OK;
     }
-    TRY(truth(w, c, &all, &known));
+    TRY(truth_of(w, c, &all, &known));
     if (known >= 0) return *out = known ? *a : *b, QS_OK;
     return select_rule(w, all, a, b, out);
 }
@@ -266,7 +270,7 @@ typedef struct {
     Var *to;
     KRef c;
     Val first;
-} Choice; /* first: V_UNKNOWN before it is known */
+} Choice; /* first: value of the first branch; V_UNKNOWN before it is known */
 
 static void *choice(Walk *w, const Node *n, KRef c) {
     Choice *made = qarena_alloc(w->arena, sizeof *made);
@@ -302,7 +306,7 @@ qs_status klexpr_field(Lower *L, const Val *base, const Node *n, Var **var, cons
     return klower_error(L, QS_ENAME, n->pos, "there is no field %s that a kernel can use", n->u.field.name->s);
 }
 
-static qs_status field(Walk *w, const Val *object, const Node *n, Val *out) {
+static qs_status lower_field(Walk *w, const Val *object, const Node *n, Val *out) {
     Lower *L = (Lower *)w;
     Var *v;
     const Record *r;
@@ -313,7 +317,7 @@ static qs_status field(Walk *w, const Val *object, const Node *n, Val *out) {
     return QS_OK;
 }
 
-static qs_status meta(Lower *L, Node *n, Val *out) {
+static qs_status lower_meta(Lower *L, Node *n, Val *out) {
     const char *name = n->u.meta.name->s;
     static const char *const transparent[] = {"inline", "eval", "specialize", "check"};
     for (size_t i = 0; i < sizeof transparent / sizeof *transparent; i++)
@@ -322,7 +326,7 @@ static qs_status meta(Lower *L, Node *n, Val *out) {
     if (!strcmp(name, "ftype") && n->u.meta.args.n == 1 && n->u.meta.args.at[0].value->kind == N_STR) {
         const char *which = n->u.meta.args.at[0].value->u.str->s;
         const char *is = L->in->func->qual == Q_KERNEL ? "__kernel__" : "__device__";
-        return boolean(&L->walk, klnum_int(L, QS_B1, !strcmp(which, is)), out), QS_OK;
+        return boolean_value(&L->walk, klnum_int(L, QS_B1, !strcmp(which, is)), out), QS_OK;
     }
     return klower_error(L, QS_ENAME, n->pos, "$%s cannot be used in a kernel", name);
 }
@@ -334,11 +338,11 @@ static qs_status written_type(Lower *L, Node *n, Val *out) {
     return out->kind = V_TYPE, out->u.type = t, QS_OK;
 }
 
-static qs_status other(Walk *w, Node *n, Val *out) {
+static qs_status lower_other(Walk *w, Node *n, Val *out) {
     Lower *L = (Lower *)w;
     switch ((NodeKind)n->kind) {
     case N_STR: return out->kind = V_STRING, out->u.str = n->u.str, QS_OK;
-    case N_META: return meta(L, n, out);
+    case N_META: return lower_meta(L, n, out);
     case N_RANGE: return range_value(L, n, out);
     case N_COLON: return out->kind = V_COLON, QS_OK;
     case N_TYPE: return written_type(L, n, out);
@@ -347,23 +351,23 @@ static qs_status other(Walk *w, Node *n, Val *out) {
 }
 
 const ExprRules klexpr_rules = {
-    .literal = literal,
-    .unary = unary,
-    .binary = binary,
-    .boolean = boolean,
-    .truth = truth,
-    .elementwise = elementwise,
-    .many = many,
-    .choose = choose,
+    .literal = lower_literal,
+    .unary = lower_unary,
+    .binary = lower_binary,
+    .boolean = boolean_value,
+    .truth = truth_of,
+    .elementwise = is_elementwise,
+    .many = has_many,
+    .choose = choose_elements,
     .cheap = klexpr_cheap,
-    .mark = mark,
-    .take_back = take_back,
+    .mark = mark_code,
+    .take_back = take_code_back,
     .select = select_rule,
     .choice = choice,
     .choice_set = choice_set,
     .choice_get = choice_get,
-    .matrix = matrix,
-    .field = field,
+    .matrix = lower_matrix,
+    .field = lower_field,
     .index = klidx_read,
-    .other = other,
+    .other = lower_other,
 };

@@ -1,8 +1,8 @@
-/* lower_index.c -- x[…]: elements and slices of arrays, of private and shared memory, and of small values.
+/* lower_index.c -- lowers x[…]: elements and slices of arrays, of private and shared memory, and of small values.
  *
- *     index nodes ── items (common.h: Places)
- *                 ── addresses: walk/place.c brings each place where the access mode wants it, walk/mem.c adds them up
- *                 ── LOAD STORE ATOMIC with a guard, or a CHECK before them
+ *     index nodes ── the index of each dimension (common.h: Places)
+ *                 ── addresses: subscript.c applies the access mode to each index, memory.c computes the address
+ *                 ── LOAD, STORE or ATOMIC with a guard, or after a CHECK
  *
  * Index expressions compute in int64 and keep their form (position plus constant), so that a later pass can split a
  * launch into an interior without tests and a border. */
@@ -16,9 +16,9 @@
 
 typedef struct {
     Places p;
-    Val base; /* V_ARRAY, V_MEMORY or V_NUM; for a local in LOCALs only the type */
-    Var *var; /* the local that base is, or NULL */
-    /* Indices of what is no dimension of base, along which there is one element. */
+    Val base; /* V_ARRAY, V_MEMORY or V_NUM; only the type for a local stored in LOCALs */
+    Var *var; /* the local that base is stored in, or NULL */
+    /* Indices beyond the rank of base, along dimensions with one element. */
     struct {
         KRef at;
         int axis;
@@ -31,12 +31,12 @@ static int outer_rank(const Val *v) { return v->rank - v->inner; }
 
 int klidx_ndims(const Val *v) { return outer_rank(v) < 2 ? 2 : outer_rank(v); }
 
-static KRef extent(Lower *L, const Val *v, int axis) {
+static KRef extent_of(Lower *L, const Val *v, int axis) {
     if (v->kind != V_ARRAY || v->dims[axis]) return klnum_int(L, QS_I64, v->dims[axis]);
     return klnum_pure(L, (KMake){K_DIM, .imm = (uint64_t)klower_array_param(L, v) << 8 | (uint64_t)axis});
 }
 
-/* A field of an array of objects, which has their extents. */
+/* Any array field of an array of objects; its extents are those of the array. */
 static const Val *any_field(const Val *v) {
     for (int i = 0; i < v->u.rec->nfields; i++)
         if (v->u.rec->fields[i].kind == V_ARRAY) return &v->u.rec->fields[i];
@@ -46,7 +46,7 @@ static const Val *any_field(const Val *v) {
 KRef klidx_dim(Lower *L, const Val *v, int d) {
     if (v->kind == V_OBJECT) v = any_field(v);
     int axis = outer_rank(v) == 1 ? d - 1 : d;
-    return axis >= 0 && axis < outer_rank(v) ? extent(L, v, axis) : klnum_int(L, QS_I64, 1);
+    return axis >= 0 && axis < outer_rank(v) ? extent_of(L, v, axis) : klnum_int(L, QS_I64, 1);
 }
 
 /* -- addresses ----------------------------------------------------------------------------------------------------- */
@@ -55,7 +55,7 @@ static AccessMode effective_mode(const Lower *L, AccessMode m) {
     return m == ACC_DEFAULT ? ACC_SAFE : m;
 }
 
-static KRef inside(Walk *w, KRef at, KRef n) {
+static KRef is_inside(Walk *w, KRef at, KRef n) {
     Lower *L = (Lower *)w;
     double lo, hi, size;
     if (kir_is_const(L->f, n, &size) && klnum_range(L, at, &lo, &hi) && lo >= 0 && hi < size)
@@ -63,22 +63,22 @@ static KRef inside(Walk *w, KRef at, KRef n) {
     return klnum_bin(L, K_INB, at, n);
 }
 
-static void test(Walk *w, const Places *p, int axis, AxisIndex x) {
+static void emit_bounds_check(Walk *w, const Places *p, int axis, AxisIndex x) {
     char text[KPLACE_TEXT];
     double k;
-    KRef in = inside(w, x.at, x.n);
+    KRef in = is_inside(w, x.at, x.n);
     if (kir_is_const(w->f, in, &k) && k != 0) return;
     ksubscript_sentence(p->name, ksubscript_shown_axis(p, axis), text);
     kbuild_emit(w, (KMake){K_CHECK, .a = in, .b = x.at, .c = x.n, .imm = (uint64_t)kir_message(w->f, QS_EINDEX, text)});
 }
 
-const PlaceRules klidx_rules = {.inside = inside, .test = test};
+const PlaceRules klidx_rules = {.inside = is_inside, .test = emit_bounds_check};
 
-/* What must hold for the element to exist; 0: nothing. */
+/* Applies the access mode to all indices.  Returns the condition under which the element exists; 0: always. */
 static KRef bring_all_inside(Lower *L, const Access *a, KRef *at) {
     KRef guard = 0, one = klnum_int(L, QS_I64, 1);
     for (int d = 0; d < a->p.rank; d++)
-        at[d] = ksubscript_bring(&L->walk, &a->p, d, (AxisIndex){at[d], extent(L, &a->base, d), at[d]}, &guard);
+        at[d] = ksubscript_bring(&L->walk, &a->p, d, (AxisIndex){at[d], extent_of(L, &a->base, d), at[d]}, &guard);
     for (int i = 0; i < a->nbeyond; i++)
         ksubscript_bring(&L->walk, &a->p, a->beyond[i].axis, (AxisIndex){a->beyond[i].at, one, a->beyond[i].at},
                          &guard);
@@ -103,9 +103,9 @@ static int array_param(Lower *L, const Access *a) {
     return p;
 }
 
-/* An element as it is read through all declarations, the first of them first. */
-static Num declared(Lower *L, const ArrayRef *ref, Num n) {
-    if (ref->under) n = declared(L, ref->under, n);
+/* Converts a loaded element by all declarations of the array, the oldest first. */
+static Num apply_declarations(Lower *L, const ArrayRef *ref, Num n) {
+    if (ref->under) n = apply_declarations(L, ref->under, n);
     if (ref->whole) klnum_check_whole(L, ref->whole, n);
     return ref->converts ? klnum_narrow(L, n, ref->as) : n;
 }
@@ -116,10 +116,10 @@ static Num load_array(Lower *L, const Access *a, KRef linear, KRef guard) {
     Num n = {.dtype = qdtype_is_complex(elem) ? elem : v};
     for (int p = 0; p < parts_of(elem); p++)
         *(p ? &n.im.ref : &n.re.ref) = kmemory_load(&L->walk, param, elem, linear, p, guard);
-    return declared(L, a->base.u.array, n);
+    return apply_declarations(L, a->base.u.array, n);
 }
 
-/* ALOAD must stay inside its memory, so a guarded read goes to element 0 and drops the result. */
+/* ALOAD must stay inside its memory, so a guarded read loads element 0 and discards it. */
 static Num load_memory(Lower *L, const Access *a, KRef linear, KRef guard) {
     qs_dtype d = a->base.dtype, r = qdtype_real_of(d);
     bool safe = !guard;
@@ -132,7 +132,7 @@ static Num load_memory(Lower *L, const Access *a, KRef linear, KRef guard) {
     return n;
 }
 
-/* A value in components, indexed with something computed. */
+/* Selects an element of a value held in components, by an index that may be computed. */
 static Num load_value(Lower *L, const Access *a, KRef linear, KRef guard) {
     double k;
     int count = (int)klval_count(&a->base);
@@ -140,7 +140,7 @@ static Num load_value(Lower *L, const Access *a, KRef linear, KRef guard) {
     if (!count) return klnum_cast(L, klnum_literal(L, 0, true), a->base.dtype);
     if (kir_is_const(L->f, linear, &k) && k >= 0 && k < count) return klval_num(&a->base, (int64_t)k);
     for (int i = 0; i < count; i++) klval_number(L, klval_num(&a->base, i), &items[i]);
-    (void)ksmall_pick(&L->walk, linear, items, count, &one); /* numbers can be selected */
+    (void)ksmall_pick(&L->walk, linear, items, count, &one); /* selecting numbers cannot fail */
     Num n = klval_num(&one, 0);
     return guard ? klnum_select(L, guard, n, klnum_literal(L, 0, true)) : n;
 }
@@ -160,7 +160,7 @@ static Num load_one(Lower *L, const Access *a, KRef *at) {
     return a->base.at ? load_value(L, a, linear, guard) : load_local(L, a, linear);
 }
 
-/* With 'hwtex_linear a fractional index mixes its two neighbours, along each axis that has one. */
+/* With 'hwtex_linear, a fractional index interpolates between its two neighbors along each axis that has a fraction. */
 static Num load_mixed(Lower *L, const Access *a, const KRef *at, int axis) {
     KRef here[QS_MAX_RANK];
     memcpy(here, at, sizeof here);
@@ -170,7 +170,7 @@ static Num load_mixed(Lower *L, const Access *a, const KRef *at, int axis) {
     x = load_mixed(L, a, here, axis + 1);
     here[axis] = klnum_bin(L, K_ADD, here[axis], klnum_int(L, QS_I64, 1));
     y = load_mixed(L, a, here, axis + 1);
-    (void)klnum_binary(L, OP_SUB, klnum_literal(L, 1, true), w, &rest); /* real numbers: these cannot fail */
+    (void)klnum_binary(L, OP_SUB, klnum_literal(L, 1, true), w, &rest); /* cannot fail for real numbers */
     (void)klnum_binary(L, OP_MUL, x, rest, &x);
     (void)klnum_binary(L, OP_MUL, y, w, &y);
     (void)klnum_binary(L, OP_ADD, x, y, &x);
@@ -184,7 +184,7 @@ static KRef element_part(Lower *L, Num n, qs_dtype elem, int part) {
 
 static qs_dtype dtype_of(Lower *L, Num n) { return klnum_is_weak(n) ? klnum_weak_dtype(L, n.re.weak) : n.dtype; }
 
-/* What must hold of x that an integer type, or bool, has it. */
+/* The condition that x is representable in an integer type or in bool. */
 static KRef holds_type(Lower *L, qs_dtype type, KRef x) {
     qs_dtype d = (qs_dtype)L->f->ins[x].dtype;
     if (type != QS_B1 || d == QS_B1) return klnum_holds(L, type, x);
@@ -192,7 +192,7 @@ static KRef holds_type(Lower *L, qs_dtype type, KRef x) {
     return klnum_bin(L, K_OR, klnum_bin(L, K_EQ, x, zero), klnum_bin(L, K_EQ, x, one));
 }
 
-/* A position that stores another number in an array of bool ends with an error. */
+/* Storing a number other than 0 or 1 in an array of bool is an error. */
 static void check_truth(Lower *L, Num n, KRef guard) {
     double v;
     bool known = klnum_known(L, n, &v) && (v == 0 || v == 1);
@@ -224,7 +224,7 @@ static void store_memory(Lower *L, const Access *a, KRef linear, KRef guard, Num
     if (guard) kbuild_end(&L->walk);
 }
 
-/* A complex number where the path that was taken has made integers. */
+/* Emits the error for storing a complex number in an array that is made of integers on the path taken. */
 static void check_takes_complex(Lower *L, const char *name, KRef which, KRef guard) {
     char text[160];
     KRef fits = klnum_bin(L, K_EQ, which, klnum_int(L, QS_I32, QS_NDTYPES));
@@ -233,14 +233,14 @@ static void check_takes_complex(Lower *L, const char *name, KRef which, KRef gua
     klnum_emit(L, (KMake){K_CHECK, .a = fits, .imm = (uint64_t)kir_message(L->f, QS_ETYPE, text)});
 }
 
-/* n as elements of that type keep it. */
+/* Converts n to the element type d for a store. */
 static Num kept_as(Lower *L, qs_dtype d, Num n, KRef guard) {
     if (d == QS_B1) check_truth(L, n, guard);
     return klnum_narrow(L, n, d);
 }
 
-/* What an element of the private or shared array `name`, which was made of m, keeps of n. */
-static Num kept(Lower *L, const char *name, Made m, Num n, KRef guard) {
+/* Converts n for storing it in the private or shared array `name`, whose elements are made of m. */
+static Num convert_kept(Lower *L, const char *name, Made m, Num n, KRef guard) {
     Num out = n;
     if (m.which && qdtype_is_complex(n.dtype)) return check_takes_complex(L, name, m.which, guard), n;
     for (int d = 0; d < QS_NDTYPES; d++) {
@@ -256,8 +256,8 @@ static Num kept(Lower *L, const char *name, Made m, Num n, KRef guard) {
 static qs_status store_local(Lower *L, const Access *a, KRef linear, Num n) {
     double k;
     if (!kir_is_const(L->f, linear, &k) || k < 0 || k >= (double)klval_count(&a->base))
-        return QS_OK; /* becomes memory */
-    n = kept(L, a->p.name, a->base.made, n, 0);
+        return QS_OK; /* the array will be stored in memory */
+    n = convert_kept(L, a->p.name, a->base.made, n, 0);
     return klvar_assign_part(L, a->var, (int64_t)k, n, L->pos);
 }
 
@@ -274,13 +274,13 @@ static qs_status store_one(Lower *L, const Access *a, KRef *at, Num n) {
     KRef guard = bring_all_inside(L, a, at), linear = linear_index(L, &a->base, at);
     if (a->base.kind == V_NUM) return store_local(L, a, linear, n);
     if (a->base.kind == V_ARRAY) return store_array(L, a, linear, guard, n), QS_OK;
-    n = kept(L, a->p.name, a->base.made, n, guard);
+    n = convert_kept(L, a->p.name, a->base.made, n, guard);
     if (!a->base.u.mem->shared && a->var) klvar_widen(L, a->var, n);
     store_memory(L, a, linear, guard, n, K_ASTORE, 0);
     return QS_OK;
 }
 
-/* -- items --------------------------------------------------------------------------------------------------------- */
+/* -- indices ------------------------------------------------------------------------------------------------------- */
 static qs_status index_value(Lower *L, Node *n, bool down, Val *out) {
     Val v;
     bool exact, saved = L->indexing;
@@ -294,7 +294,8 @@ static qs_status index_value(Lower *L, Node *n, bool down, Val *out) {
     return QS_OK;
 }
 
-/* x[v] where v is no whole number is a mistake that --checked tells; a quotient of whole numbers, x[pos/2], is none. */
+/* With --checked, an index x[v] with a fraction is an error; a quotient of integral numbers as in x[pos/2] is rounded
+ * first. */
 static void check_whole(Lower *L, const Access *a, Num n, KRef at) {
     char text[160];
     if (!L->job->checked || klnum_whole(n) || !qdtype_is_real(n.dtype) || effective_mode(L, a->p.mode) != ACC_CHECKED)
@@ -310,7 +311,7 @@ static KRef index_of(Lower *L, const Access *a, Num n, bool down) {
     return check_whole(L, a, n, at), at;
 }
 
-static Subindex single(Lower *L, const Access *a, Num n, bool down) {
+static Subindex single_index(Lower *L, const Access *a, Num n, bool down) {
     uint8_t texture = a->base.mods.flags & (MOD_HWTEX_LINEAR | MOD_HWTEX_NEAREST);
     if (!texture || klnum_whole(n)) return (Subindex){.kind = AT_ONE, .one = index_of(L, a, n, down)};
     qs_dtype d = klnum_real_dtype(L, n);
@@ -324,7 +325,7 @@ static qs_status make_item(Lower *L, const Access *a, const Val *v, bool down, S
     if (v->dtype == QS_B1 && v->rank)
         return klower_error(L, QS_ETYPE, L->pos, "a mask cannot be used as an index in a kernel");
     if (qdtype_is_complex(v->dtype)) return klower_error(L, QS_ETYPE, L->pos, "an index cannot be complex");
-    if (v->rank == 0) return *out = single(L, a, klval_num(v, 0), down), QS_OK;
+    if (v->rank == 0) return *out = single_index(L, a, klval_num(v, 0), down), QS_OK;
     int64_t n = klval_count(v);
     *out = (Subindex){
         .kind = AT_LIST, .n = n, .list = qarena_alloc(L->arena, qmem_size((size_t)n, sizeof(KRef), sizeof(KRef)))};
@@ -332,12 +333,12 @@ static qs_status make_item(Lower *L, const Access *a, const Val *v, bool down, S
     return QS_OK;
 }
 
-static const char *ordinal(int i) {
+static const char *ordinal_name(int i) {
     static const char *const names[] = {"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"};
     return names[i < 8 ? i : 7];
 }
 
-/* An index beyond the rank: 0, or a list that is 0 only. */
+/* An index beyond the rank must be 0, or a list with the single element 0. */
 static qs_status beyond_rank(Lower *L, Access *a, const Subindex *it, int number, int given) {
     double k = 0;
     if (it->kind == AT_ALL) return QS_OK;
@@ -345,14 +346,15 @@ static qs_status beyond_rank(Lower *L, Access *a, const Subindex *it, int number
     bool known = r && kir_is_const(L->f, r, &k);
     if (!r || (known && k != 0))
         return klower_error(L, QS_ESHAPE, L->pos, "%s has type %s, %d indices given where the %s is not 0", a->p.name,
-                            klval_type_name(L, &a->base), given, ordinal(number));
+                            klval_type_name(L, &a->base), given, ordinal_name(number));
     if (known) return QS_OK;
     a->beyond[a->nbeyond].at = r;
     a->beyond[a->nbeyond++].axis = a->p.rank == 1 ? ksubscript_axis(1, given, number) : number;
     return QS_OK;
 }
 
-/* Distributes n indices over the dimensions: a vec is 1xN when it is given two.  An entry is taken as a whole. */
+/* Distributes n indices over the dimensions: a vec with two indices is 1xN. The dimensions of an entry are selected
+ * completely. */
 static qs_status place_items(Lower *L, Access *a, const Subindex *items, int n) {
     int outer = outer_rank(&a->base);
     if (n < outer)
@@ -367,7 +369,7 @@ static qs_status place_items(Lower *L, Access *a, const Subindex *items, int n) 
     return QS_OK;
 }
 
-/* One vector addresses one element of a matrix or cube; of a vec it selects elements. */
+/* A vector as the only index addresses one element of a matrix or cube; in a vec it selects elements. */
 static bool is_coordinate(const Access *a, const Val *v) {
     if (v->kind != V_NUM || v->rank != 1) return false;
     return outer_rank(&a->base) >= 2 || (v->is_pos && v->dims[0] >= 2);
@@ -379,7 +381,7 @@ static qs_status coordinate_items(Lower *L, Access *a, const Val *v, bool down) 
     if (v->dims[0] > QS_MAX_RANK || n < outer_rank(&a->base))
         return klower_error(L, QS_ESHAPE, L->pos, "%s has %d dimensions, but the index vector has %lld components",
                             a->p.name, outer_rank(&a->base), (long long)v->dims[0]);
-    for (int i = 0; i < n; i++) items[i] = single(L, a, klval_num(v, i), down);
+    for (int i = 0; i < n; i++) items[i] = single_index(L, a, klval_num(v, i), down);
     return place_items(L, a, items, n);
 }
 
@@ -391,7 +393,7 @@ static bool all_whole(Lower *L, const Val *v) {
 }
 
 static qs_status warn_of_place(Lower *L, const Access *a, NodeList at, const Val *v, uint32_t pos) {
-    if (!qfold_is_list(at) || !all_whole(L, v)) return QS_OK; /* of a fraction the host has another warning */
+    if (!qfold_is_list(at) || !all_whole(L, v)) return QS_OK; /* the host has a different warning for fractions */
     return qwarn_place(L->c, klower_where(L, pos), a->p.name, outer_rank(&a->base));
 }
 
@@ -413,7 +415,7 @@ static qs_status lower_items(Lower *L, Access *a, NodeList at) {
     return place_items(L, a, items, at.n);
 }
 
-/* -- what is indexed ----------------------------------------------------------------------------------------------- */
+/* -- indexed arrays ------------------------------------------------------------------------------------------------ */
 static const char *name_of(const Node *base) {
     if (base->kind == N_IDENT) return base->u.ident.name->s;
     return base->kind == N_FIELD ? base->u.field.name->s : "the array";
@@ -430,7 +432,7 @@ static qs_status variable_of(Lower *L, Node *base, Var **out) {
     return klexpr_field(L, &object, base, out, &r, &i);
 }
 
-/* A local that lives in LOCALs is not read as a whole for the sake of one component. */
+/* Finds the indexed value.  A local stored in LOCALs is not read completely for one component. */
 static qs_status base_of(Lower *L, Node *n, Access *a) {
     Node *base = n->u.index.base;
     a->p.name = name_of(base);
@@ -467,7 +469,7 @@ static bool constant_items(Lower *L, const Access *a) {
     return true;
 }
 
-/* A small value needs constant indices that are in range; one that is indexed otherwise moves to memory. */
+/* A small value needs constant indices that are in range; a local indexed otherwise is moved to memory. */
 static qs_status settle_small(Lower *L, Access *a, bool writing) {
     enum { SELECTS = 4 };
     if (a->base.kind != V_NUM) return QS_OK;
@@ -485,7 +487,7 @@ static qs_status settle_small(Lower *L, Access *a, bool writing) {
     return QS_OK;
 }
 
-/* The items of an entry of a, n[…][…], come behind those of the entry. */
+/* Lowers the second index of n[…][…]: its indices follow those that select the entry. */
 static qs_status items_of_entry(Lower *L, Access *a, NodeList at) {
     int outer = outer_rank(&a->base);
     Access e = *a;
@@ -497,7 +499,7 @@ static qs_status items_of_entry(Lower *L, Access *a, NodeList at) {
     return a->nbeyond = e.nbeyond, QS_OK;
 }
 
-/* x[i][k] of an array of entries is one access, which may be written. */
+/* x[i][k] on an array of entries is one access, which may be assigned. */
 static qs_status access_of_entry(Lower *L, Node *n, Access *a, bool *done) {
     Node *entry = n->u.index.base;
     *done = false;
@@ -525,7 +527,7 @@ static qs_status access_of(Lower *L, Node *n, Access *a, bool writing) {
 }
 
 /* -- slices -------------------------------------------------------------------------------------------------------- */
-/* `:` becomes the list 0..n-1. */
+/* Replaces `:` by the list 0..n-1. */
 static qs_status spell_out(Lower *L, Access *a, int d, int64_t n) {
     Subindex *it = &a->p.item[d];
     if (n > KLOWER_UNROLL)
@@ -553,7 +555,7 @@ static qs_status read_slice(Lower *L, Access *a, Val *out) {
     Num *nums = qarena_alloc(L->arena, qmem_size((size_t)n, sizeof *nums, sizeof *nums));
     for (int64_t i = 0; i < n; i++) ksubscript_at(&a->p, i, at), nums[i] = load_mixed(L, a, at, 0);
     klval_from_nums(L, nums, ksubscript_shape(&a->p, dims), dims, out);
-    bool mixed = a->base.kind == V_ARRAY && qdtype_is_real(out->dtype); /* neighbours, by a texture */
+    bool mixed = a->base.kind == V_ARRAY && qdtype_is_real(out->dtype); /* texture interpolation gives real numbers */
     if (!mixed) out->made = klval_made_of(&a->base);
     return QS_OK;
 }
@@ -566,7 +568,7 @@ static qs_status read_access(Lower *L, Access *a, Val *out) {
     return QS_OK;
 }
 
-/* One of an array of objects. */
+/* Reads one object of an array of objects. */
 static qs_status read_object(Lower *L, const Access *a, Val *out) {
     const Record *all = a->base.u.rec;
     Record *r = qarena_alloc(L->arena, sizeof *r);
@@ -599,7 +601,7 @@ qs_status klidx_load_all(Lower *L, const Val *array, Val *out) {
     Access a = {.base = *array, .p = {.rank = array->rank, .mode = ACC_UNCHECKED, .name = ""}};
     for (int d = 0; d < a.p.rank; d++) a.p.item[d].kind = AT_ALL;
     TRY(read_slice(L, &a, out));
-    out->rank = array->rank; /* no dimension was dropped */
+    out->rank = array->rank; /* all dimensions are kept */
     return QS_OK;
 }
 
@@ -611,12 +613,12 @@ qs_status klidx_element(Lower *L, const Val *base, const KRef *at, int n, const 
 }
 
 /* -- assignment ---------------------------------------------------------------------------------------------------- */
-/* x[p,:] = number, of unknown extent: a loop along each such dimension. */
+/* x[p,:] = number with an unknown extent: opens a loop for each such dimension. */
 static void open_loops(Lower *L, Access *a) {
     KRef zero = klnum_int(L, QS_I64, 0), one = klnum_int(L, QS_I64, 1);
     for (int d = 0; d < a->p.rank; d++) {
         if (a->p.item[d].kind != AT_ALL) continue;
-        KRef last = klnum_bin(L, K_SUB, extent(L, &a->base, d), one);
+        KRef last = klnum_bin(L, K_SUB, extent_of(L, &a->base, d), one);
         a->p.item[d] = (Subindex){.kind = AT_ONE,
                                   .one = klnum_emit(L, (KMake){K_FOR, .own = QS_I64, .a = zero, .b = last, .c = one})};
     }
@@ -632,7 +634,8 @@ static int count_all(const Access *a) {
     return n;
 }
 
-/* Gives `:` the length that the value on the right has, or that of the array; loops remain for numbers. */
+/* Gives each `:` the array's extent if known, else the length of the value on the right; for a single number, opens
+ * loops. */
 static qs_status fit_slice(Lower *L, Access *a, const Val *v, int *loops) {
     int all = count_all(a);
     *loops = 0;
@@ -672,7 +675,7 @@ static qs_status plain_store(Lower *L, const Access *a, KRef *at, Num n, const v
     return (void)ud, store_one(L, a, at, n);
 }
 
-/* x : mat promises that scalars may be written; an array of integers would cut them off. */
+/* A declaration x : mat allows storing scalars, which an array of integers would round. */
 static qs_status takes_scalars(Lower *L, const Access *a) {
     const ArrayRef *ref = a->base.kind == V_ARRAY ? a->base.u.array : NULL;
     qs_dtype given = (qs_dtype)(ref && ref->under ? ref->under->as : a->base.dtype);
@@ -681,7 +684,7 @@ static qs_status takes_scalars(Lower *L, const Access *a) {
                         a->p.name, qdtype_info[given].name);
 }
 
-static qs_status writable(Lower *L, const Access *a) {
+static qs_status check_writable(Lower *L, const Access *a) {
     if (a->base.kind == V_OBJECT)
         return klower_error(L, QS_ETYPE, L->pos, "objects of %s cannot be written in a kernel", a->p.name);
     TRY(takes_scalars(L, a));
@@ -692,7 +695,7 @@ static qs_status writable(Lower *L, const Access *a) {
     return QS_OK;
 }
 
-/* A private array that came as an argument is the caller's; writing to it needs a copy of its own. */
+/* A private array passed as an argument belongs to the caller; writing to it requires a copy, made in the next pass. */
 static bool own_memory(Lower *L, Access *a) {
     if (a->base.kind != V_MEMORY || !a->base.u.mem->borrowed || !a->var) return true;
     Val ignored;
@@ -706,13 +709,13 @@ qs_status klidx_assign(Walk *w, Node *target, const Val *v) {
     Val all;
     TRY(access_of(L, target, &a, true));
     if (a.base.kind == V_UNKNOWN || v->kind == V_UNKNOWN) return QS_OK;
-    TRY(writable(L, &a));
+    TRY(check_writable(L, &a));
     if (!own_memory(L, &a)) return QS_OK;
     TRY(klval_components(L, v, &all));
     return each_element(L, &a, &all, plain_store, NULL);
 }
 
-/* -- in place ------------------------------------------------------------------------------------------------------ */
+/* -- in-place updates ---------------------------------------------------------------------------------------------- */
 typedef struct {
     Op op;
     bool alone;
@@ -729,8 +732,8 @@ static bool atomic_of(Op op, KAtomic *out) {
     return false;
 }
 
-/* Does every position of the launch (or block) address an element of its own?  So it is when each of its coordinates
- * is one of the indices, unmapped. */
+/* Whether every position of the launch (or block) addresses an element of its own: each of its coordinates is one of
+ * the indices, unmapped. */
 static bool is_exclusive(Lower *L, const Access *a, KOp position) {
     if (ksubscript_is_mapped(a->p.mode)) return false;
     for (int axis = 0; axis < L->job->rank; axis++) {
@@ -754,8 +757,8 @@ static qs_status plain_update(Lower *L, const Access *a, KRef *at, Num n, Op op)
     return store_one(L, a, at, sum);
 }
 
-/* Whether elements of d, updated as such, may become what those of the type that they were declared with cannot be.
- * Integers of 32 bits and more wrap when they are updated; in wider memory they go on. */
+/* Whether an update of elements of type d may give values that the declared type does not have.  Integers of 32 bits
+ * and more wrap when updated; in wider memory they do not. */
 static bool may_leave(qs_dtype declared, qs_dtype d) {
     double lo, hi, least, most;
     bool narrow = declared == QS_B1 || (qdtype_is_int(declared) && qdtype_size(declared) < 4);
@@ -765,7 +768,7 @@ static bool may_leave(qs_dtype declared, qs_dtype d) {
     return least < lo || most > hi;
 }
 
-/* An update that others make too computes in the type of the memory, past all declarations. */
+/* An atomic update computes in the type of the memory and ignores declarations, so they must agree. */
 static qs_status check_declared(Lower *L, const Access *a, Op op) {
     qs_dtype d = a->base.dtype, other = d;
     const ArrayRef *ref = a->base.kind == V_ARRAY ? a->base.u.array : NULL;
@@ -793,9 +796,10 @@ static qs_status check_atomic(Lower *L, const Access *a, Op op, KAtomic *k) {
                         qop_inplace(op), a->p.name, klval_type_name(L, &a->base));
 }
 
-/* Integers that several positions update at once are not converted in between, as x[i] = x[i] op n does: so n must be
- * one of them.  Of the smaller and the larger of two numbers only nan would be another one. */
-static KRef takes(Lower *L, qs_dtype d, KAtomic k, KRef x) {
+/* The condition that the operand x is allowed in an atomic update of integers.  The elements are not converted in
+ * between, as in x[i] = x[i] op n, so x must be an integer of the type.  For minimum and maximum only NaN is
+ * excluded. */
+static KRef is_allowed_operand(Lower *L, qs_dtype d, KAtomic k, KRef x) {
     bool real = qdtype_is_real((qs_dtype)L->f->ins[x].dtype);
     if (k == KA_MIN || k == KA_MAX) return real ? klnum_bin(L, K_EQ, x, x) : klnum_int(L, QS_B1, 1);
     KRef holds = klnum_holds(L, d < QS_I32 ? QS_I32 : d, x);
@@ -809,7 +813,7 @@ static void check_taken(Lower *L, const Access *a, KAtomic k, Op op, Num n, KRef
     qs_dtype d = a->base.dtype;
     if (a->base.kind == V_ARRAY && !qdtype_is_int(d)) d = klval_element(&a->base);
     if (!qdtype_is_int(d) || n.dtype == QS_B1) return;
-    KRef x = klnum_ref(L, n, dtype_of(L, n)), holds = takes(L, d, k, x);
+    KRef x = klnum_ref(L, n, dtype_of(L, n)), holds = is_allowed_operand(L, d, k, x);
     if (guard) holds = klnum_bin(L, K_OR, klnum_un(L, K_NOT, guard), holds);
     if (kir_is_const(L->f, holds, &known) && known != 0) return;
     snprintf(text, sizeof text,
@@ -826,7 +830,8 @@ static qs_status atomic_update(Lower *L, const Access *a, KRef *at, Num n, Op op
     TRY(takes_complex(L, a->p.name, &a->base, n));
     KRef guard = bring_all_inside(L, a, at), linear = linear_index(L, &a->base, at);
     check_taken(L, a, k, op, n, guard);
-    if (a->base.kind == V_ARRAY && a->base.u.array->whole && klval_element(&a->base) != d) /* what is there is one */
+    /* checks that the stored element is integral */
+    if (a->base.kind == V_ARRAY && a->base.u.array->whole && klval_element(&a->base) != d)
         (void)load_array(L, a, linear, guard);
     if (a->base.kind == V_MEMORY) return store_memory(L, a, linear, guard, n, K_AATOMIC, (uint16_t)k), QS_OK;
     int param = array_param(L, a);
@@ -841,8 +846,8 @@ static qs_status update_one(Lower *L, const Access *a, KRef *at, Num n, const vo
     return u->alone ? plain_update(L, a, at, n, u->op) : atomic_update(L, a, at, n, u->op);
 }
 
-/* Whether nobody else updates the element: it is this position's own, and no other statement updates that of another
- * position.  Which statements there are is known from the pass before. */
+/* Whether no other position updates the element: it is this position's own, and no other statement updates elements of
+ * other positions.  The statements are known from the previous pass. */
 static bool is_alone(Lower *L, const Access *a) {
     bool common = a->base.kind == V_ARRAY;
     if (L->job->serial || (!common && !(a->base.kind == V_MEMORY && a->base.u.mem->shared))) return true;
@@ -862,7 +867,7 @@ qs_status klidx_keep(Lower *L, const char *name, const Val *array, const Val *x,
     for (int64_t i = 0; i < n; i++) {
         nums[i] = klval_num(x, i);
         if (array->made.set) TRY(takes_complex(L, name, array, nums[i]));
-        nums[i] = kept(L, name, array->made, nums[i], 0);
+        nums[i] = convert_kept(L, name, array->made, nums[i], 0);
     }
     klval_from_nums(L, nums, array->rank, array->dims, out);
     return out->made = array->made, QS_OK;
@@ -875,7 +880,7 @@ qs_status klidx_update(Walk *w, Node *target, Op op, Node *value) {
     TRY(klexpr_lower(L, value, &v));
     TRY(access_of(L, target, &a, true));
     if (a.base.kind == V_UNKNOWN || v.kind == V_UNKNOWN) return QS_OK;
-    TRY(writable(L, &a));
+    TRY(check_writable(L, &a));
     if (!own_memory(L, &a)) return QS_OK;
     TRY(klval_components(L, &v, &all));
     Update u = {op, is_alone(L, &a)};

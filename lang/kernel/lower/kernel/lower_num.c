@@ -1,4 +1,4 @@
-/* lower_num.c -- single numbers: bounds, weak numbers, casts and arithmetic. */
+/* lower_num.c -- lowers operations on single numbers: value ranges, weak numbers, casts, arithmetic. */
 #include "lang/kernel/lower/kernel/lower_internal.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* -- instructions -------------------------------------------------------------------------------------------------- */
-/* A position and an extent are had in int64 directly; the detour over int would only hide what they are. */
+/* Casts a value.  POS and DIM are available as int64 directly; a cast from int would only hide what they are. */
 KRef klnum_cast_ref(Lower *L, KRef a, qs_dtype to) {
     const KIns *i = &L->f->ins[a];
     if (i->dtype == to) return a;
@@ -51,10 +51,10 @@ static bool range_of_pair(Lower *L, const KIns *i, double *lo, double *hi) {
         break;
     default: return false;
     }
-    return i->dtype == QS_I64 || (*lo >= -0x1p31 && *hi < 0x1p31); /* an int that may wrap tells nothing */
+    return i->dtype == QS_I64 || (*lo >= -0x1p31 && *hi < 0x1p31); /* the range of an int that may wrap is unknown */
 }
 
-/* Elements of fewer bits than the int that they are loaded as. */
+/* Elements with fewer bits than the int that they are loaded as. */
 static bool range_of_load(Lower *L, const KIns *i, double *lo, double *hi) {
     qs_dtype d = (qs_dtype)L->f->params[i->imm].dtype;
     if (!qdtype_is_int(d) || d >= QS_I32) return false;
@@ -88,8 +88,8 @@ KRef klnum_holds(Lower *L, qs_dtype integer, KRef x) {
     return kelem_holds(kbuild_rows(&L->walk), integer, x, (qs_dtype)L->f->ins[x].dtype, least, most);
 }
 
-/* What must hold of n that the integer type d has it, and n as a message shows it. */
-static KRef is_held(Lower *L, Num n, qs_dtype d, KRef *shown) {
+/* The condition that n is representable in the integer type d, and n as the message shows it. */
+static KRef held_condition(Lower *L, Num n, qs_dtype d, KRef *shown) {
     const Weak *w = n.re.weak;
     *shown = klnum_ref(L, n, !w ? n.dtype : w->whole ? QS_I64 : L->c->scalar_dtype);
     if (!w || !w->whole) return klnum_holds(L, d, *shown);
@@ -99,7 +99,7 @@ static KRef is_held(Lower *L, Num n, qs_dtype d, KRef *shown) {
 void klnum_check_whole(Lower *L, const Whole *t, Num n) {
     char text[240];
     double known;
-    KRef x, holds = is_held(L, n, t->d, &x);
+    KRef x, holds = held_condition(L, n, t->d, &x);
     if (kir_is_const(L->f, holds, &known) && known != 0) return;
     uint32_t pos = L->pos;
     L->pos = t->pos;
@@ -173,7 +173,7 @@ static KRef weak_ref(Lower *L, const Weak *w, qs_dtype d) {
     return w->op == WEAK_NEG ? klnum_un(L, K_NEG, a) : klnum_bin(L, ops[w->op], a, weak_ref(L, w->b, d));
 }
 
-/* -- making and asking --------------------------------------------------------------------------------------------- */
+/* -- construction and queries -------------------------------------------------------------------------------------- */
 Num klnum_strong(KRef ref, qs_dtype d) { return (Num){.dtype = d, .re = {.ref = ref}}; }
 
 Num klnum_from_weak(Lower *L, Weak *w) { return (Num){.dtype = klnum_weak_dtype(L, w), .re = {.weak = w}}; }
@@ -203,7 +203,7 @@ static qs_dtype join_real(qs_dtype a, qs_dtype b) {
     return qdtype_promote(a, b);
 }
 
-/* What an element is in memory, where that is an unsigned type: beside others it is what it is on the host. */
+/* The dtype of an element in memory, if it is an unsigned type: with other operands it behaves as on the host. */
 static qs_dtype element_dtype(Lower *L, Num n) {
     const KIns *i = &L->f->ins[n.re.ref];
     qs_dtype d = n.dtype == QS_I32 && i->op == K_LOAD ? (qs_dtype)L->f->params[i->imm].dtype : n.dtype;
@@ -260,15 +260,15 @@ Num klnum_narrow(Lower *L, Num n, qs_dtype d) {
     }
 }
 
-/* Sums of ints computed for an index are computed again in int64, so that they show their form and do not wrap. */
-static KRef widen(Lower *L, KRef r, int depth) {
+/* Recomputes an int expression for an index in int64, so that it keeps its form and does not wrap. */
+static KRef widen_index(Lower *L, KRef r, int depth) {
     const KIns i = L->f->ins[r];
     if (i.dtype != QS_I32 || !depth) return klnum_cast_ref(L, r, QS_I64);
     switch (i.op) {
     case K_ADD:
     case K_SUB:
-    case K_MUL: return klnum_bin(L, (KOp)i.op, widen(L, i.a, depth - 1), widen(L, i.b, depth - 1));
-    case K_NEG: return klnum_un(L, K_NEG, widen(L, i.a, depth - 1));
+    case K_MUL: return klnum_bin(L, (KOp)i.op, widen_index(L, i.a, depth - 1), widen_index(L, i.b, depth - 1));
+    case K_NEG: return klnum_un(L, K_NEG, widen_index(L, i.a, depth - 1));
     case K_PARAM:
         return klower_host_num(L, L->binds[i.imm].source, L->binds[i.imm].part, QS_I64, L->f->params[i.imm].name);
     default: return klnum_cast_ref(L, r, QS_I64);
@@ -278,7 +278,7 @@ static KRef widen(Lower *L, KRef r, int depth) {
 KRef klnum_index(Lower *L, Num n, bool down) {
     enum { DEPTH = 8 };
     double v;
-    if (klnum_whole(n)) return n.re.weak ? klnum_ref(L, n, QS_I64) : widen(L, n.re.ref, DEPTH);
+    if (klnum_whole(n)) return n.re.weak ? klnum_ref(L, n, QS_I64) : widen_index(L, n.re.ref, DEPTH);
     if (klnum_known(L, n, &v)) return klnum_const(L, QS_I64, down ? floor(v) : v);
     if (n.re.weak && !down) return weak_ref(L, n.re.weak, QS_I64);
     KRef r = klnum_ref(L, n, qdtype_real_of(n.dtype));
@@ -286,19 +286,19 @@ KRef klnum_index(Lower *L, Num n, bool down) {
     return klnum_cast_ref(L, r, QS_I64);
 }
 
-static KRef nonzero(Lower *L, KRef r) {
+static KRef is_nonzero(Lower *L, KRef r) {
     qs_dtype d = L->f->ins[r].dtype;
     return d == QS_B1 ? r : klnum_bin(L, K_NE, r, klnum_const(L, d, 0));
 }
 
 KRef klnum_truth(Lower *L, Num n) {
-    KRef re = nonzero(L, klnum_ref(L, n, qdtype_real_of(n.dtype)));
-    return qdtype_is_complex(n.dtype) ? klnum_bin(L, K_OR, re, nonzero(L, n.im.ref)) : re;
+    KRef re = is_nonzero(L, klnum_ref(L, n, qdtype_real_of(n.dtype)));
+    return qdtype_is_complex(n.dtype) ? klnum_bin(L, K_OR, re, is_nonzero(L, n.im.ref)) : re;
 }
 
 /* -- the rows of elem.def ------------------------------------------------------------------------------------------ */
-/* Of arguments as d. */
-static Num row(Lower *L, Elem e, const Num *x, qs_dtype d) {
+/* Applies a row of elem.def to arguments converted to d. */
+static Num apply_row(Lower *L, Elem e, const Num *x, qs_dtype d) {
     KBuild build = kbuild_rows(&L->walk);
     KRef refs[KLVAL_OPERANDS];
     KPair pairs[KLVAL_OPERANDS], z;
@@ -315,7 +315,7 @@ static Num row(Lower *L, Elem e, const Num *x, qs_dtype d) {
     return (Num){.dtype = qdtype_complex_of(r), .re = {.ref = z.re}, .im = {.ref = z.im}};
 }
 
-/* Of numbers that are known and take part in no type yet, the value in float64; nothing is left behind. */
+/* Evaluates a row in float64 if all arguments are weak constants; leaves no instructions behind. */
 static bool known_row(Lower *L, Elem e, const Num *x, double *v) {
     KRef refs[KLVAL_OPERANDS];
     uint32_t before = L->f->nins;
@@ -333,8 +333,8 @@ static bool same_elements(Lower *L, Num a, Num b) {
     return !klnum_is_weak(a) && !klnum_is_weak(b) && a.dtype == b.dtype && element_dtype(L, a) == element_dtype(L, b);
 }
 
-/* The type in which arguments meet, as in kelem_meet: those of one type are one, and numbers come last. */
-static qs_dtype met(Lower *L, Elem e, const Num *x, bool *whole) {
+/* The common type of the arguments, as in kelem_meet: arguments of one type count once, and weak numbers come last. */
+static qs_dtype common_dtype(Lower *L, Elem e, const Num *x, bool *whole) {
     int others = -1, n = kelem_info[e].nargs;
     Num all = x[0];
     *whole = true;
@@ -358,7 +358,7 @@ static bool may_be_negative(Lower *L, Num n) {
 static bool is_uint64(Num n) { return n.dtype == QS_U64 && !klnum_is_weak(n); }
 static bool is_int(Num n) { return klnum_is_weak(n) ? n.re.weak->integral : qdtype_is_int(n.dtype); }
 
-/* A uint64 beside what may be negative: the two as uint64 and int64.  left: a is the one with a sign. */
+/* A uint64 with an operand that may be negative: gives the two as uint64 and int64. left: a is the signed one. */
 static bool mixes_signs(Lower *L, Num a, Num b, KRef *x, KRef *y, bool *left) {
     *left = is_uint64(b) && may_be_negative(L, a);
     if (!*left && !(is_uint64(a) && may_be_negative(L, b))) return false;
@@ -370,7 +370,7 @@ Num klnum_apply(Lower *L, Elem e, const Num *x) {
     double v;
     bool whole, left;
     KRef a, b;
-    qs_dtype d = met(L, e, x, &whole);
+    qs_dtype d = common_dtype(L, e, x, &whole);
     ElemWhole rule = (ElemWhole)kelem_info[e].whole;
     if (known_row(L, e, x, &v))
         return klnum_literal(L, v, v == floor(v) && (rule == ELEM_ITSELF || (rule != ELEM_FLOATS && whole)));
@@ -380,7 +380,7 @@ Num klnum_apply(Lower *L, Elem e, const Num *x) {
     if (kelem_truths_divide(e, x[0].dtype, x[kelem_info[e].nargs - 1].dtype)) rule = ELEM_FLOATS;
     if (d == QS_B1 || (rule == ELEM_FLOATS && qdtype_is_int(d))) d = rule == ELEM_FLOATS ? L->c->scalar_dtype : QS_I32;
     if (rule != ELEM_FLOATS && whole && L->indexing) d = QS_I64;
-    return row(L, e, x, d);
+    return apply_row(L, e, x, d);
 }
 
 /* -- arithmetic ---------------------------------------------------------------------------------------------------- */
@@ -390,18 +390,18 @@ static qs_dtype arith_dtype(Lower *L, Elem e, Num a, Num b) {
     if (e == EL_div && qdtype_is_int(d)) return L->c->scalar_dtype;
     if (!qdtype_is_int(d)) return d;
     if (L->indexing) return QS_I64;
-    /* A product with a number of the host, which there is a double, must not overflow where the double does not. */
+    /* A product with a host number, which is a double on the host, must not overflow where the double does not. */
     bool outside = (a.re.weak && a.re.weak->outside) || (b.re.weak && b.re.weak->outside);
     return e == EL_mul && outside ? QS_I64 : d;
 }
 
-static Num arith(Lower *L, Elem e, WeakOp weak, Num a, Num b) {
+static Num apply_arith(Lower *L, Elem e, WeakOp weak, Num a, Num b) {
     if (klnum_is_weak(a) && klnum_is_weak(b)) return klnum_from_weak(L, weak_op(L, weak, a.re.weak, b.re.weak));
-    bool exact = L->indexing && e != EL_div && klnum_whole(a) && klnum_whole(b); /* a whole scalar stays exact */
-    return row(L, e, (Num[]){a, b}, exact ? QS_I64 : arith_dtype(L, e, a, b));
+    bool exact = L->indexing && e != EL_div && klnum_whole(a) && klnum_whole(b); /* an integral scalar stays exact */
+    return apply_row(L, e, (Num[]){a, b}, exact ? QS_I64 : arith_dtype(L, e, a, b));
 }
 
-static qs_status compare(Lower *L, Op op, Num a, Num b, Num *out) {
+static qs_status apply_compare(Lower *L, Op op, Num a, Num b, Num *out) {
     Elem e = kelem_operator(op);
     qs_dtype d = klnum_join(L, a, b);
     KRef x, y;
@@ -413,10 +413,10 @@ static qs_status compare(Lower *L, Op op, Num a, Num b, Num *out) {
     if (qdtype_is_complex(d) && kelem_info[e].complex == ELEM_NOTHING)
         return klower_error(L, QS_ETYPE, L->pos, "complex numbers have no order: `%s` cannot compare them",
                             qop_text(op));
-    return *out = row(L, e, (Num[]){a, b}, d), QS_OK;
+    return *out = apply_row(L, e, (Num[]){a, b}, d), QS_OK;
 }
 
-/* Of floats the whole numbers that they hold, as int64; one that is known is what a literal is. */
+/* The operand of a bit operation: a float must be integral and becomes int64; a known number becomes a literal. */
 static Num with_bits(Lower *L, Elem e, Num a) {
     double v;
     if (klnum_is_weak(a) && klnum_known(L, a, &v) && klnum_whole(a)) return klnum_literal(L, v, true);
@@ -432,7 +432,7 @@ static Num with_bits(Lower *L, Elem e, Num a) {
     return klnum_strong(klnum_ref(L, a, QS_I64), QS_I64);
 }
 
-/* What must hold of n, an int64, that it has no more bits than elements of type d, which may be signed or not. */
+/* The condition that the int64 n has no more bits than elements of type d, signed or unsigned. */
 static KRef fits_bits(Lower *L, qs_dtype d, KRef n) {
     double count = ldexp(1, (int)(8 * qdtype_size(d)));
     if (d == QS_I64) return klnum_int(L, QS_B1, 1);
@@ -441,7 +441,7 @@ static KRef fits_bits(Lower *L, qs_dtype d, KRef n) {
                      klnum_bin(L, K_LT, n, klnum_const(L, QS_I64, count)));
 }
 
-/* The element of type d with the bits of n, an int64. */
+/* The element of type d that has the bits of the int64 n. */
 static KRef with_bits_of(Lower *L, qs_dtype d, KRef n) {
     double lo, hi, count = ldexp(1, (int)(8 * qdtype_size(d)));
     if (d == QS_I64 || d == QS_U64) return n;
@@ -470,20 +470,20 @@ Num klnum_bits_beside(Lower *L, Elem e, Num a, Made m, qs_dtype as) {
     return klnum_strong(klnum_cast_ref(L, out, as), as);
 }
 
-static qs_status bits(Lower *L, Elem e, Num a, Num b, Num *out) {
+static qs_status apply_bits(Lower *L, Elem e, Num a, Num b, Num *out) {
     if (qdtype_is_complex(a.dtype) || qdtype_is_complex(b.dtype))
         return klower_error(L, QS_ETYPE, L->pos, "bitwise operations need integers, not complex numbers");
     Num x[2] = {with_bits(L, e, a), with_bits(L, e, b)};
     qs_dtype d = klnum_join(L, x[0], x[1]);
     if (qdtype_is_real(d))
         return klower_error(L, QS_ETYPE, L->pos, "bitwise operations of uint64 beside a type with a sign: convert one");
-    return *out = row(L, e, x, d), QS_OK;
+    return *out = apply_row(L, e, x, d), QS_OK;
 }
 
-/* The bits of one number, or of a number that a count shifts. */
+/* Inverts the bits of a number. */
 Num klnum_flip(Lower *L, Num a) {
     if (a.dtype != QS_B1) a = with_bits(L, EL_bitnot, a);
-    return row(L, EL_bitnot, &a, a.dtype);
+    return apply_row(L, EL_bitnot, &a, a.dtype);
 }
 
 Num klnum_shift(Lower *L, Elem e, Num a, Num n, bool wide) {
@@ -491,20 +491,20 @@ Num klnum_shift(Lower *L, Elem e, Num a, Num n, bool wide) {
     a = with_bits(L, e, a), n = with_bits(L, e, n);
     qs_dtype d = a.dtype == QS_B1 ? QS_I32 : a.dtype, of_n = n.dtype == QS_B1 ? QS_I32 : n.dtype;
     bool literal = klnum_is_weak(a) && klnum_known(L, a, &lo) && klnum_known(L, n, &lo);
-    if (wide || literal) d = QS_I64; /* it has the bits of a number of the host */
+    if (wide || literal) d = QS_I64; /* it has the bits of a host number */
     KRef count = klnum_ref(L, n, of_n);
     bool never = klnum_range(L, count, &lo, &hi) && lo >= 0;
     if (L->indexing) d = d == QS_U64 ? d : QS_I64;
     return klnum_strong(kelem_shift(kbuild_rows(&L->walk), e, d, klnum_ref(L, a, d), count, of_n, never), d);
 }
 
-static qs_status minmax(Lower *L, Elem e, Num a, Num b, Num *out) {
+static qs_status apply_minmax(Lower *L, Elem e, Num a, Num b, Num *out) {
     if (qdtype_is_complex(a.dtype) || qdtype_is_complex(b.dtype))
         return klower_error(L, QS_ETYPE, L->pos, "complex numbers have no minimum or maximum");
     return *out = klnum_apply(L, e, (Num[]){a, b}), QS_OK;
 }
 
-/* A power of numbers to one that is known: whole numbers of an index stay whole; otherwise as arrays have it. */
+/* A power with a known exponent: in an index, integral numbers stay integral; otherwise computed as for arrays. */
 static bool power_known(Lower *L, Num a, double n, Num *out) {
     bool whole = L->indexing && n > 0 && klnum_whole(a), complex = qdtype_is_complex(a.dtype);
     qs_dtype r = whole ? QS_I64 : complex ? qdtype_real_of(a.dtype) : klnum_real_dtype(L, a);
@@ -515,7 +515,7 @@ static bool power_known(Lower *L, Num a, double n, Num *out) {
     return false;
 }
 
-static qs_status power(Lower *L, Num a, Num b, Num *out) {
+static qs_status apply_power(Lower *L, Num a, Num b, Num *out) {
     double x = 0, n = 0;
     bool kx = klnum_known(L, a, &x), kn = klnum_known(L, b, &n), complex = qdtype_is_complex(b.dtype);
     double v;
@@ -528,38 +528,38 @@ static qs_status power(Lower *L, Num a, Num b, Num *out) {
 
 qs_status klnum_binary(Lower *L, Op op, Num a, Num b, Num *out) {
     switch (op) {
-    case OP_ADD: return *out = arith(L, EL_add, WEAK_ADD, a, b), QS_OK;
-    case OP_SUB: return *out = arith(L, EL_sub, WEAK_SUB, a, b), QS_OK;
+    case OP_ADD: return *out = apply_arith(L, EL_add, WEAK_ADD, a, b), QS_OK;
+    case OP_SUB: return *out = apply_arith(L, EL_sub, WEAK_SUB, a, b), QS_OK;
     case OP_MUL:
-    case OP_PWMUL: return *out = arith(L, EL_mul, WEAK_MUL, a, b), QS_OK;
+    case OP_PWMUL: return *out = apply_arith(L, EL_mul, WEAK_MUL, a, b), QS_OK;
     case OP_DIV:
-    case OP_PWDIV: return *out = arith(L, EL_div, WEAK_DIV, a, b), QS_OK;
+    case OP_PWDIV: return *out = apply_arith(L, EL_div, WEAK_DIV, a, b), QS_OK;
     case OP_POW:
-    case OP_PWPOW: return power(L, a, b, out);
+    case OP_PWPOW: return apply_power(L, a, b, out);
     case OP_EQ:
     case OP_NE:
     case OP_LT:
     case OP_LE:
     case OP_GT:
-    case OP_GE: return compare(L, op, a, b, out);
+    case OP_GE: return apply_compare(L, op, a, b, out);
     case OP_ANDAND: return *out = klnum_strong(klnum_bin(L, K_AND, klnum_truth(L, a), klnum_truth(L, b)), QS_B1), QS_OK;
     case OP_OROR: return *out = klnum_strong(klnum_bin(L, K_OR, klnum_truth(L, a), klnum_truth(L, b)), QS_B1), QS_OK;
-    case OP_BITAND: return bits(L, EL_bitand, a, b, out);
-    case OP_BITOR: return bits(L, EL_bitor, a, b, out);
-    case OP_BITXOR: return bits(L, EL_bitxor, a, b, out);
-    case OP_MAXEQ: return minmax(L, EL_max, a, b, out);
-    case OP_MINEQ: return minmax(L, EL_min, a, b, out);
+    case OP_BITAND: return apply_bits(L, EL_bitand, a, b, out);
+    case OP_BITOR: return apply_bits(L, EL_bitor, a, b, out);
+    case OP_BITXOR: return apply_bits(L, EL_bitxor, a, b, out);
+    case OP_MAXEQ: return apply_minmax(L, EL_max, a, b, out);
+    case OP_MINEQ: return apply_minmax(L, EL_min, a, b, out);
     default: return klower_error(L, QS_ETYPE, L->pos, "`%s` cannot be used in a kernel", qop_text(op));
     }
 }
 
-static Num negate(Lower *L, Num a) {
+static Num apply_negate(Lower *L, Num a) {
     if (klnum_is_weak(a)) return klnum_from_weak(L, weak_op(L, WEAK_NEG, a.re.weak, NULL));
-    return row(L, EL_neg, &a, a.dtype == QS_B1 ? QS_I32 : a.dtype);
+    return apply_row(L, EL_neg, &a, a.dtype == QS_B1 ? QS_I32 : a.dtype);
 }
 
 qs_status klnum_unary(Lower *L, Op op, Num a, Num *out) {
-    if (op == OP_NEG) *out = negate(L, a);
+    if (op == OP_NEG) *out = apply_negate(L, a);
     else if (op == OP_NOT) *out = klnum_strong(klnum_un(L, K_NOT, klnum_truth(L, a)), QS_B1);
     else *out = a.dtype == QS_B1 ? klnum_cast(L, a, QS_I32) : a;
     return QS_OK;

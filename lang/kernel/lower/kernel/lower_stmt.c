@@ -1,11 +1,11 @@
-/* lower_stmt.c -- statements of kernels: what is set, loops over ranges and vectors, and the rules for all others. */
+/* lower_stmt.c -- lowers statements of kernels: assignment, declarations, loops over ranges and vectors. */
 #include "lang/kernel/lower/kernel/lower_internal.h"
 
 #include <math.h>
 #include <string.h>
 
 /* -- assignment ---------------------------------------------------------------------------------------------------- */
-static qs_status annotate(Lower *L, Var *v, TypeExpr *e, Val *x) {
+static qs_status apply_annotation(Lower *L, Var *v, TypeExpr *e, Val *x) {
     const Type *t;
     TypeMods mods;
     TRY(kltype_resolve(L, e, &t, &mods));
@@ -24,12 +24,12 @@ static qs_status set_name(Walk *w, Node *target, TypeExpr *e, Val *x) {
     Lower *L = (Lower *)w;
     Var *v = klvar_of(L, target->u.ident.sym);
     if (!v) return klower_error(L, QS_ETYPE, target->pos, "%s cannot be assigned in a kernel", target->u.ident.name->s);
-    if (e) TRY(annotate(L, v, e, x));
+    if (e) TRY(apply_annotation(L, v, e, x));
     TRY(keeps_real(L, v, x));
     return klvar_assign(L, v, x, target->pos);
 }
 
-/* Objects made in the kernel are its own; those of the host are only read. */
+/* Fields of objects made in the kernel can be set; objects of the host are read-only. */
 static qs_status set_field(Walk *w, const Val *object, Node *target, Val *x) {
     Lower *L = (Lower *)w;
     Var *v;
@@ -48,7 +48,7 @@ static qs_status set_field(Walk *w, const Val *object, Node *target, Val *x) {
 }
 
 /* [a, b] = vector */
-static qs_status spread(Walk *w, const Val *x, int n, Val *out) {
+static qs_status spread_elements(Walk *w, const Val *x, int n, Val *out) {
     Lower *L = (Lower *)w;
     Val all;
     TRY(klval_components(L, x, &all));
@@ -62,8 +62,8 @@ static qs_status spread(Walk *w, const Val *x, int n, Val *out) {
     return QS_OK;
 }
 
-/* Numbers get a new value, and so does what is multiplied by a matrix; other arrays change in place. */
-static qs_status combine(Walk *w, const Node *target, Op op, Val *old, Val *x, Val *out) {
+/* Lowers a op= b.  Numbers get a new value, and so do operands of a matrix product; other arrays change in place. */
+static qs_status combine_values(Walk *w, const Node *target, Op op, Val *old, Val *x, Val *out) {
     Lower *L = (Lower *)w;
     Val all;
     const char *name = target->kind == N_IDENT ? target->u.ident.name->s : target->u.field.name->s;
@@ -76,8 +76,8 @@ static qs_status combine(Walk *w, const Node *target, Op op, Val *old, Val *x, V
     return klidx_keep(L, name, old, &all, out);
 }
 
-/* img : vec3 -- a variable that begins as zero */
-static qs_status declaration(Lower *L, const Node *n) {
+/* img : vec3 declares a variable that begins as zero. */
+static qs_status lower_declaration(Lower *L, const Node *n) {
     const Type *t;
     TypeMods mods;
     Val zero;
@@ -91,7 +91,7 @@ static qs_status declaration(Lower *L, const Node *n) {
 }
 
 /* -- match --------------------------------------------------------------------------------------------------------- */
-static qs_status equal(Walk *w, const Val *x, Node *n, KRef *out) {
+static qs_status equal_pattern(Walk *w, const Val *x, Node *n, KRef *out) {
     Lower *L = (Lower *)w;
     Val pattern, same;
     int known;
@@ -102,7 +102,7 @@ static qs_status equal(Walk *w, const Val *x, Node *n, KRef *out) {
     return QS_OK;
 }
 
-static int count(Walk *w, const Val *v) {
+static int count_elements(Walk *w, const Val *v) {
     (void)w;
     return (v->kind == V_NUM || v->kind == V_MEMORY) && v->rank ? (int)klval_count(v) : -1;
 }
@@ -118,24 +118,24 @@ static qs_dtype counter_dtype(const RangeVal *r) {
     return QS_I32;
 }
 
-static KRef select(Lower *L, KRef c, KRef a, KRef b) {
+static KRef emit_select(Lower *L, KRef c, KRef a, KRef b) {
     return klnum_pure(L, (KMake){K_SELECT, .a = c, .b = a, .c = b});
 }
 
-/* hi as a whole number, rounded up or down; nan is before any start. */
+/* hi as an integer, rounded up or down; NaN becomes an end before any start. */
 static KRef round_end(Lower *L, Num hi, bool up, qs_dtype d) {
     double known, none = up ? INFINITY : -INFINITY;
     if (klnum_known(L, hi, &known)) return klnum_const(L, d, isnan(known) ? none : up ? ceil(known) : floor(known));
     qs_dtype real = klnum_real_dtype(L, hi);
     KRef x = klnum_ref(L, hi, real), whole = klnum_math(L, up ? MF_ceil : MF_floor, x, 0);
-    return klnum_cast_ref(L, select(L, klnum_bin(L, K_EQ, x, x), whole, klnum_const(L, real, none)), d);
+    return klnum_cast_ref(L, emit_select(L, klnum_bin(L, K_EQ, x, x), whole, klnum_const(L, real, none)), d);
 }
 
-/* The last value that a counter of whole numbers may take: hi rounded toward lo. */
+/* The last value that an integral counter may take: hi rounded toward lo. */
 static KRef last_whole(Lower *L, const RangeVal *r, qs_dtype d) {
     if (klnum_whole(r->hi)) return klnum_ref(L, r->hi, d);
     KRef down = klnum_bin(L, K_LT, klnum_ref(L, r->step, d), klnum_int(L, d, 0));
-    return select(L, down, round_end(L, r->hi, true, d), round_end(L, r->hi, false, d));
+    return emit_select(L, down, round_end(L, r->hi, true, d), round_end(L, r->hi, false, d));
 }
 
 static Num open_whole(Lower *L, const RangeVal *r) {
@@ -144,7 +144,8 @@ static Num open_whole(Lower *L, const RangeVal *r) {
     return klnum_strong(klnum_emit(L, (KMake){K_FOR, .own = d, .a = lo, .b = hi, .c = step}), d);
 }
 
-/* Counted in the type of all three; exactly, where they are known before they take part in any. */
+/* Opens a loop over real numbers.  The trip count is computed in the common type of the bounds; in float64 if all are
+ * weak constants. */
 static Num open_real(Lower *L, const RangeVal *r) {
     const Num all[] = {r->lo, r->step, r->hi};
     Num between = klnum_strong(0, klnum_real_dtype(L, klnum_strong(0, klnum_join(L, r->lo, r->step))));
@@ -157,13 +158,13 @@ static Num open_real(Lower *L, const RangeVal *r) {
     return klnum_strong(kcounted_elements(&L->walk, d, lo, step, klnum_cast_ref(L, n, QS_I32)), d);
 }
 
-/* *value is what the loop variable is bound to. */
+/* *value is the value of the loop variable. */
 static void open_for(Lower *L, const RangeVal *r, Val *value) {
     bool whole = klnum_whole(r->lo) && klnum_whole(r->step);
     klval_number(L, whole ? open_whole(L, r) : open_real(L, r), value);
 }
 
-static qs_status bind(Walk *w, const Node *n, int i, Val *v) {
+static qs_status bind_counter(Walk *w, const Node *n, int i, Val *v) {
     Lower *L = (Lower *)w;
     return klvar_assign(L, klvar_of(L, n->u.loop.syms[i]), v, n->pos);
 }
@@ -178,14 +179,14 @@ static qs_status range_rule(Walk *w, const Node *n, const RangeEnds *b, int i, R
     return (void)n, klexpr_range_of((Lower *)w, b, i, out);
 }
 
-static qs_status open(Walk *w, Turns *t, const RangeVal *r, Val *counter) {
+static qs_status open_range(Walk *w, Turns *t, const RangeVal *r, Val *counter) {
     Lower *L = (Lower *)w;
     (void)t;
     TRY(check_real_bounds(L, r));
     return open_for(L, r, counter), QS_OK;
 }
 
-/* for v = vector: a counter over its elements, which lie in memory */
+/* for v = vector: loops over its elements, which must be in memory. */
 static qs_status each_element(Lower *L, Node *n, const Val *list) {
     Exits frame;
     Val counter, v, at = *list;
@@ -208,13 +209,13 @@ static qs_status each_element(Lower *L, Node *n, const Val *list) {
     KRef i = klnum_index(L, klval_num(&counter, 0), false);
     TRY(klidx_element(L, &at, &i, 1, "the list", &element));
     klval_number(L, element, &v);
-    TRY(bind(&L->walk, n, 0, &v));
+    TRY(bind_counter(&L->walk, n, 0, &v));
     TRY(kstmt_block(&L->walk, n->u.loop.body));
     kstmt_leave_loop(&L->walk);
     return QS_OK;
 }
 
-static qs_status elements(Walk *w, Node *n) {
+static qs_status lower_element_loop(Walk *w, Node *n) {
     Lower *L = (Lower *)w;
     Val list;
     TRY(klexpr_lower(L, n->u.loop.ranges[0], &list));
@@ -222,10 +223,13 @@ static qs_status elements(Walk *w, Node *n) {
     return each_element(L, n, &list);
 }
 
-static const NestRules nest_rules = {
-    .range_size = sizeof(RangeVal), .range = range_rule, .elements = elements, .open = open, .bind = bind};
+static const NestRules nest_rules = {.range_size = sizeof(RangeVal),
+                                     .range = range_rule,
+                                     .elements = lower_element_loop,
+                                     .open = open_range,
+                                     .bind = bind_counter};
 
-static qs_status barrier(Lower *L, const Node *n) {
+static qs_status lower_barrier(Lower *L, const Node *n) {
     const char *scope = n->u.scope ? n->u.scope->s : "block";
     if (L->job->serial)
         return klower_error(L, QS_ETYPE, n->pos,
@@ -236,7 +240,7 @@ static qs_status barrier(Lower *L, const Node *n) {
 }
 
 /* -- the rules ----------------------------------------------------------------------------------------------------- */
-static qs_status forbidden(Lower *L, const Node *n, const char *what) {
+static qs_status fail_forbidden(Lower *L, const Node *n, const char *what) {
     return klower_error(L, QS_ETYPE, n->pos, "%s cannot be used in a kernel", what);
 }
 
@@ -244,31 +248,31 @@ static qs_status outside_a_loop(Lower *L, const Node *n) {
     return klower_error(L, QS_ESYNTAX, n->pos, "%s outside a loop", n->kind == N_BREAK ? "break" : "continue");
 }
 
-static qs_status statement(Walk *w, Node *n) {
+static qs_status lower_statement(Walk *w, Node *n) {
     Lower *L = (Lower *)w;
     switch ((NodeKind)n->kind) {
-    case N_DECL: return declaration(L, n);
-    case N_SYNC: return barrier(L, n);
+    case N_DECL: return lower_declaration(L, n);
+    case N_SYNC: return lower_barrier(L, n);
     case N_FUNC: return QS_OK;
     case N_BREAK:
     case N_CONTINUE: return outside_a_loop(L, n);
-    case N_PRINT: return forbidden(L, n, "print");
-    case N_TRY: return forbidden(L, n, "try");
-    case N_IMPORT: return forbidden(L, n, "import");
-    case N_TYPEDEF: return forbidden(L, n, "a type definition");
-    case N_REDUCTION: return forbidden(L, n, "a reduction");
+    case N_PRINT: return fail_forbidden(L, n, "print");
+    case N_TRY: return fail_forbidden(L, n, "try");
+    case N_IMPORT: return fail_forbidden(L, n, "import");
+    case N_TYPEDEF: return fail_forbidden(L, n, "a type definition");
+    case N_REDUCTION: return fail_forbidden(L, n, "a reduction");
     default: return klexpr_lower(L, n, &(Val){0});
     }
 }
 
-static qs_status fail(Walk *w, qs_status s, uint32_t pos, const char *sentence) {
+static qs_status fail_kernel(Walk *w, qs_status s, uint32_t pos, const char *sentence) {
     return klower_error((Lower *)w, s, pos, "%s", sentence);
 }
 
-static void nothing(Val *out) { *out = (Val){.kind = V_VOID}; }
+static void set_nothing(Val *out) { *out = (Val){.kind = V_VOID}; }
 static bool is_nothing(const Val *v) { return v->kind == V_VOID; }
 
-/* The position has ended. */
+/* Ends the position. */
 static qs_status return_outermost(Walk *w, const Node *n) { return (void)n, kbuild_flow(w, K_RET, 0), QS_OK; }
 
 const WalkRules klstmt_rules = {
@@ -277,17 +281,17 @@ const WalkRules klstmt_rules = {
     .nest = &nest_rules,
     .place = &klidx_rules,
     .value_size = sizeof(Val),
-    .fail = fail,
-    .nothing = nothing,
+    .fail = fail_kernel,
+    .nothing = set_nothing,
     .is_nothing = is_nothing,
-    .count = count,
-    .spread = spread,
-    .equal = equal,
+    .count = count_elements,
+    .spread = spread_elements,
+    .equal = equal_pattern,
     .set_name = set_name,
     .set_element = klidx_assign,
     .set_field = set_field,
     .update_element = klidx_update,
-    .combine = combine,
-    .statement = statement,
+    .combine = combine_values,
+    .statement = lower_statement,
     .return_outermost = return_outermost,
 };

@@ -1,4 +1,4 @@
-/* lower_type.c -- written types: resolving, converting to them, type parameters, construction. */
+/* lower_type.c -- resolves type annotations, converts values to them, binds type parameters, constructs values. */
 #include "lang/kernel/lower/kernel/lower_internal.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static const Type *no_instance(void *ud, Str *generic, const Type **args, int na
     return NULL;
 }
 
-static bool dimension(void *ud, Str *name, double *value) {
+static bool known_dimension(void *ud, Str *name, double *value) {
     Lower *L = ud;
     for (int i = 0; i < L->in->func->nlocals; i++) {
         const Var *v = &L->in->vars[i];
@@ -31,18 +31,18 @@ static bool dimension(void *ud, Str *name, double *value) {
 static void offer_nothing(void *ud, Nearest *near) { (void)ud, (void)near; }
 
 qs_status kltype_resolve(Lower *L, TypeExpr *e, const Type **out, TypeMods *mods) {
-    TypeHost host = {L, lookup_type, no_instance, dimension, offer_nothing};
+    TypeHost host = {L, lookup_type, no_instance, known_dimension, offer_nothing};
     const Func *f = L->in->func;
     *mods = (TypeMods){0};
     return qtypes_resolve(L->c, e, &host, f->unit ? f->unit->src : NULL, out, mods);
 }
 
 /* -- converting ---------------------------------------------------------------------------------------------------- */
-static qs_status unfit(Lower *L, const Type *t, const char *what, uint32_t pos, const Val *v) {
+static qs_status fail_unfit(Lower *L, const Type *t, const char *what, uint32_t pos, const Val *v) {
     return klower_error(L, QS_ETYPE, pos, "%s must be %s, got %s", what, qtype_name(t), klval_type_name(L, v));
 }
 
-/* A number of the host that is declared a scalar stays weak: it is exact in whatever it meets. */
+/* A host number declared as a scalar stays weak: it is exact with any operand. */
 static Num as_scalar(Lower *L, Num n) {
     if (!klnum_is_weak(n)) return klnum_cast(L, n, L->c->scalar_dtype);
     Weak *w = qarena_alloc(L->arena, sizeof *w);
@@ -73,9 +73,9 @@ void kltype_numbers(Lower *L, const Val *v, qs_dtype d, Val *out) {
 }
 
 static qs_status coerce_number(Lower *L, const Type *t, const char *what, uint32_t pos, Val *v) {
-    if (v->kind != V_NUM || klval_count(v) != 1) return unfit(L, t, what, pos, v);
+    if (v->kind != V_NUM || klval_count(v) != 1) return fail_unfit(L, t, what, pos, v);
     Num n = klval_num(v, 0);
-    if (qdtype_is_complex(n.dtype) && !qdtype_is_complex(t->dtype)) return unfit(L, t, what, pos, v);
+    if (qdtype_is_complex(n.dtype) && !qdtype_is_complex(t->dtype)) return fail_unfit(L, t, what, pos, v);
     bool is_pos = v->is_pos;
     klval_number(L, kltype_number(L, n, t->dtype), v);
     v->is_pos = is_pos && qdtype_is_int(t->dtype);
@@ -84,7 +84,7 @@ static qs_status coerce_number(Lower *L, const Type *t, const char *what, uint32
 
 static bool dims_match(const Type *t, const Val *v) {
     if (!t->nfixed) return true;
-    int skip = v->rank - t->rank; /* a vec where a matrix with one row is wanted */
+    int skip = v->rank - t->rank; /* a vec for a matrix with one row */
     if (skip) return v->rank == 1 && t->rank == 2 && t->dims[0] == 1 && t->dims[1] == v->dims[0];
     for (int i = 0; i < t->rank; i++)
         if (t->dims[i] != v->dims[i]) return false;
@@ -95,7 +95,7 @@ static qs_status coerce_small(Lower *L, const Type *t, const char *what, uint32_
     Val all;
     TRY(klval_components(L, v, &all));
     if (all.kind == V_UNKNOWN) return *v = all, QS_OK;
-    if (t->nfixed && all.rank == 0) { /* one number fills */
+    if (t->nfixed && all.rank == 0) { /* one number fills the array */
         int64_t dims[QS_MAX_RANK];
         for (int i = 0; i < t->rank; i++) dims[i] = t->dims[i];
         Val zero, sum;
@@ -104,14 +104,14 @@ static qs_status coerce_small(Lower *L, const Type *t, const char *what, uint32_
         all = sum;
     }
     if (all.rank == 0 || (t->rank != RANK_ANY && all.rank > t->rank) || !dims_match(t, &all))
-        return unfit(L, t, what, pos, v);
-    if (qdtype_is_complex(all.dtype) && !qdtype_is_complex(t->inner->dtype)) return unfit(L, t, what, pos, v);
+        return fail_unfit(L, t, what, pos, v);
+    if (qdtype_is_complex(all.dtype) && !qdtype_is_complex(t->inner->dtype)) return fail_unfit(L, t, what, pos, v);
     kltype_numbers(L, &all, t->inner->dtype, v);
     v->made = klval_made(t->inner->dtype);
     return QS_OK;
 }
 
-/* The extents of an array that comes as a fixed size are checked when the kernel is compiled, so they must be known. */
+/* Checks the extents of an array passed as a fixed-size type.  This happens at compile time, so they must be known. */
 static qs_status check_fixed(Lower *L, const Type *t, const char *what, uint32_t pos, const Val *v) {
     for (int i = 0; i < t->nfixed; i++) {
         if (!v->dims[i]) return klower_need(L, v->u.array->host.source, i, v->rank);
@@ -122,7 +122,7 @@ static qs_status check_fixed(Lower *L, const Type *t, const char *what, uint32_t
     return QS_OK;
 }
 
-/* A vec is a matrix with one row; missing extents of higher ranks are 1. */
+/* A vec becomes a matrix with one row; missing extents of higher ranks are 1. */
 static void raise_rank(Val *v, int rank) {
     if (v->rank == 1 && rank > 1) v->dims[1] = v->dims[0], v->dims[0] = 1, v->rank = 2;
     for (; v->rank < rank; v->rank++) v->dims[v->rank] = 1;
@@ -133,21 +133,21 @@ static bool elements_fit(const Type *inner, qs_dtype d) {
     return qdtype_is_complex(inner->dtype) == qdtype_is_complex(d);
 }
 
-/* Elements in memory keep their dtype; where another is declared they are converted when they are read and written:
- * a mat of uint8 counts as scalars, a float array as ivec as integers.  All floats count as scalars. */
+/* Elements in memory keep their dtype.  If a different one is declared, they are converted when read and written: a mat
+ * of uint8 counts as scalars, a float array declared as ivec as integers.  All floats count as scalars. */
 static void convert_elements(Lower *L, const Type *inner, Val *v) {
     qs_dtype d = klval_element(v);
     if (inner->kind != TY_NUM || qdtype_is_complex(d) || inner->dtype == d) return;
     if (!qdtype_is_real(inner->dtype) || !qdtype_is_real(d)) (void)klval_declare_elements(L, v, inner->dtype);
 }
 
-/* vec[vec3], mat[mat2x2] …: an array that has the dimensions of the entries behind its own. */
+/* vec[vec3], mat[mat2x2] …: an array whose trailing dimensions are those of its entries. */
 static qs_status coerce_entries(Lower *L, const Type *t, const char *what, uint32_t pos, Val *v) {
     const Type *e = t->inner;
     int outer = v->rank - e->rank;
     if (t->rank == RANK_ANY || e->rank == RANK_ANY || outer != t->rank || (v->inner && v->inner != e->rank) ||
         !elements_fit(e->inner, (qs_dtype)v->dtype))
-        return unfit(L, t, what, pos, v);
+        return fail_unfit(L, t, what, pos, v);
     convert_elements(L, e->inner, v);
     v->inner = (uint8_t)e->rank;
     for (int i = 0; i < e->nfixed; i++) {
@@ -161,11 +161,12 @@ static qs_status coerce_entries(Lower *L, const Type *t, const char *what, uint3
 
 static qs_status coerce_array(Lower *L, const Type *t, const char *what, uint32_t pos, Val *v) {
     if (t->inner->kind == TY_ARRAY && t->inner->inner->kind == TY_NUM) return coerce_entries(L, t, what, pos, v);
-    if (v->inner) return t->inner->kind == TY_ANY && v->rank - v->inner <= t->rank ? QS_OK : unfit(L, t, what, pos, v);
-    if (!elements_fit(t->inner, v->dtype)) return unfit(L, t, what, pos, v);
+    if (v->inner)
+        return t->inner->kind == TY_ANY && v->rank - v->inner <= t->rank ? QS_OK : fail_unfit(L, t, what, pos, v);
+    if (!elements_fit(t->inner, v->dtype)) return fail_unfit(L, t, what, pos, v);
     convert_elements(L, t->inner, v);
     if (t->rank == RANK_ANY) return QS_OK;
-    if (v->rank > t->rank) return unfit(L, t, what, pos, v);
+    if (v->rank > t->rank) return fail_unfit(L, t, what, pos, v);
     if (!t->nfixed || v->rank == 1) raise_rank(v, t->rank);
     return check_fixed(L, t, what, pos, v);
 }
@@ -187,33 +188,33 @@ static bool fits_kind(const Type *t, const Val *v) {
     }
 }
 
-/* s : ivec = shared(256): the annotation says what a shared array is made of, as long as nothing used it. */
+/* s : ivec = shared(256): the annotation sets the element type of a shared array that has not been used yet. */
 static qs_status give_dtype(Lower *L, const Type *t, const char *what, uint32_t pos, Val *v) {
     if (!v->u.mem->shared || t->inner->kind != TY_NUM || t->inner->dtype == v->dtype) return QS_OK;
-    if (v->u.mem->ref != L->f->nins - 1 || qdtype_is_complex(t->inner->dtype)) return unfit(L, t, what, pos, v);
+    if (v->u.mem->ref != L->f->nins - 1 || qdtype_is_complex(t->inner->dtype)) return fail_unfit(L, t, what, pos, v);
     v->dtype = (uint8_t)kir_value_dtype(t->inner->dtype), v->made = klval_made(t->inner->dtype);
     L->f->ins[v->u.mem->ref].dtype = v->dtype;
     return QS_OK;
 }
 
-/* What is shared stays where it is. */
+/* Converts memory to an array type; shared memory is not copied. */
 static qs_status coerce_memory(Lower *L, const Type *t, const char *what, uint32_t pos, Val *v) {
     bool whole = t->inner->kind == TY_NUM && qdtype_is_int(t->inner->dtype);
     bool fits = (t->rank == RANK_ANY || v->rank <= t->rank) && dims_match(t, v);
     TRY(give_dtype(L, t, what, pos, v));
     if (whole && !v->u.mem->shared && v->made.set != klval_made(t->inner->dtype).set)
         return coerce_small(L, t, what, pos, v);
-    return fits && !(whole && qdtype_is_real((qs_dtype)v->dtype)) ? QS_OK : unfit(L, t, what, pos, v);
+    return fits && !(whole && qdtype_is_real((qs_dtype)v->dtype)) ? QS_OK : fail_unfit(L, t, what, pos, v);
 }
 
 qs_status kltype_coerce(Lower *L, const Type *t, const char *what, uint32_t pos, Val *v) {
     L->pos = pos;
     if (v->kind == V_UNKNOWN) return QS_OK;
     if (t->kind == TY_NUM) return coerce_number(L, t, what, pos, v);
-    if (t->kind != TY_ARRAY || v->kind == V_OBJECT) return fits_kind(t, v) ? QS_OK : unfit(L, t, what, pos, v);
+    if (t->kind != TY_ARRAY || v->kind == V_OBJECT) return fits_kind(t, v) ? QS_OK : fail_unfit(L, t, what, pos, v);
     if (v->kind == V_ARRAY) return coerce_array(L, t, what, pos, v);
     if (v->kind == V_MEMORY && (v->u.mem->shared || !t->nfixed)) return coerce_memory(L, t, what, pos, v);
-    if ((v->kind != V_NUM && v->kind != V_MEMORY) || t->inner->kind != TY_NUM) return unfit(L, t, what, pos, v);
+    if ((v->kind != V_NUM && v->kind != V_MEMORY) || t->inner->kind != TY_NUM) return fail_unfit(L, t, what, pos, v);
     return coerce_small(L, t, what, pos, v);
 }
 
@@ -265,7 +266,7 @@ static bool closure_takes(const void *of, int n) {
     return n >= least && (variadic || n <= c->func->nparams);
 }
 
-/* As the host has it: one type of each class. */
+/* One dtype for each class of numbers, as on the host. */
 static qs_dtype number_class(const Lower *L, qs_dtype d) {
     if (qdtype_is_complex(d)) return qdtype_complex_of(L->c->scalar_dtype);
     return qdtype_is_int(d) ? QS_I32 : qdtype_is_real(d) ? L->c->scalar_dtype : d;
@@ -280,8 +281,8 @@ static void describe_number(Lower *L, const Val *v, GivenArg *out) {
     if (w && !is_int) out->integral = w->whole && (w->op == WEAK_CONST ? w->bound < 0x1p31 : w->bound <= 0x1p31);
 }
 
-/* Elements that are written as integers count as scalars, as in lists of the host; those that were made as integers,
- * and positions, are integers. */
+/* The element type for overload resolution.  Integer literals count as scalars, as in lists of the host; elements made
+ * as integers, and positions, are integers. */
 static qs_dtype made_element(const Lower *L, const Val *v) {
     qs_dtype d = (qs_dtype)v->dtype;
     int only = 0;
@@ -296,7 +297,8 @@ static int normal_rank(int rank, int64_t *dims) {
     return rank;
 }
 
-/* An array has the rank that it has on the host, though a parameter may have declared a higher one. */
+/* Describes an array for overload resolution, with its rank on the host, even if a parameter has declared a higher
+ * one. */
 static void describe_array(Lower *L, const Val *v, GivenArg *out) {
     bool outside = v->kind == V_ARRAY;
     int rank = outside && v->u.array->host.rank < v->rank ? v->u.array->host.rank : v->rank;

@@ -1,4 +1,5 @@
-/* lower_val.c -- values: small arrays of numbers, elementwise operations with broadcasting, joins of types, names. */
+/* lower_val.c -- operates on values: small arrays of numbers, elementwise operations with broadcasting, type joins,
+ * type names. */
 #include "lang/kernel/lower/kernel/lower_internal.h"
 
 #include <math.h>
@@ -23,7 +24,7 @@ static Comp *new_components(Lower *L, int64_t n, qs_dtype d) {
     return qarena_alloc(L->arena, qmem_size((size_t)(n ? n : 1), parts * sizeof(Comp), 0));
 }
 
-static void put(Val *v, int64_t i, Num n) {
+static void put_component(Val *v, int64_t i, Num n) {
     if (!qdtype_is_complex(v->dtype)) v->at[i] = n.re;
     else v->at[2 * i] = n.re, v->at[2 * i + 1] = n.im;
 }
@@ -35,10 +36,10 @@ Num klval_num(const Val *v, int64_t i) {
 
 void klval_number(Lower *L, Num n, Val *out) {
     *out = (Val){.kind = V_NUM, .dtype = (uint8_t)n.dtype, .at = new_components(L, 1, n.dtype)};
-    put(out, 0, n);
+    put_component(out, 0, n);
 }
 
-/* The number that stands for the type of both, which is d: only its dtype and its weakness count. */
+/* A number that represents the joined type d of both: only its dtype and its weakness matter. */
 static Num join_types(Num a, Num b, qs_dtype d) {
     if (!klnum_is_weak(a) || !klnum_is_weak(b)) return klnum_strong(0, d);
     if (a.re.weak->integral != b.re.weak->integral) return a.re.weak->integral ? b : a;
@@ -60,7 +61,7 @@ void klval_from_nums(Lower *L, Num *nums, int rank, const int64_t *dims, Val *ou
     Num t = type_of_all(L, nums, n);
     v.dtype = (uint8_t)t.dtype;
     v.at = new_components(L, n, t.dtype);
-    for (int64_t i = 0; i < n; i++) put(&v, i, klnum_is_weak(t) ? nums[i] : klnum_cast(L, nums[i], t.dtype));
+    for (int64_t i = 0; i < n; i++) put_component(&v, i, klnum_is_weak(t) ? nums[i] : klnum_cast(L, nums[i], t.dtype));
     *out = v;
 }
 
@@ -76,7 +77,7 @@ void klval_zero(Lower *L, qs_dtype d, int rank, const int64_t *dims, double fill
     int64_t n = klval_count(out);
     out->at = new_components(L, n, d);
     Num k = klnum_cast(L, klnum_literal(L, fill, false), d);
-    for (int64_t i = 0; i < n; i++) put(out, i, k);
+    for (int64_t i = 0; i < n; i++) put_component(out, i, k);
 }
 
 static qs_status memory_components(Lower *L, Val v, Val *out) {
@@ -103,7 +104,7 @@ qs_status klval_components(Lower *L, const Val *v, Val *out) {
     switch (v->kind) {
     case V_UNKNOWN:
     case V_NUM: return *out = *v, QS_OK;
-    case V_MEMORY: TRY(check_size(L, v)); return memory_components(L, *v, out); /* may be *out */
+    case V_MEMORY: TRY(check_size(L, v)); return memory_components(L, *v, out); /* v may be *out */
     case V_ARRAY:
         for (int i = 0; i < v->rank; i++)
             if (!v->dims[i]) return klower_need(L, v->u.array->host.source, i, v->rank);
@@ -155,7 +156,7 @@ static qs_status need_of_ref(Lower *L, KRef r) {
     return QS_OK;
 }
 
-/* Has it that value at every position, and before the first? */
+/* Whether the instruction has the same value at every position, known before the launch. */
 static bool is_early(const KIns *i) {
     switch ((KOp)i->op) {
     case K_STRIDE:
@@ -181,7 +182,7 @@ bool klval_is_early(Lower *L, KRef r) {
 
 qs_status klval_need(Lower *L, Num n) { return n.re.weak ? need_of_weak(L, n.re.weak) : need_of_ref(L, n.re.ref); }
 
-static qs_status constant(Lower *L, Num n, const char *what, int64_t *out) {
+static qs_status known_size(Lower *L, Num n, const char *what, int64_t *out) {
     double v;
     if (klnum_known(L, n, &v)) {
         if (v < 0 || v != floor(v) || v > 0x1p31)
@@ -199,11 +200,11 @@ qs_status klval_constants(Lower *L, const Val *v, const char *what, int64_t *out
     if (all.rank > 1 || count > max)
         return klower_error(L, QS_ESHAPE, L->pos, "%s must be at most %d numbers, got %s", what, max,
                             klval_type_name(L, v));
-    for (int i = 0; i < (int)count; i++) TRY(constant(L, klval_num(&all, i), what, &out[i]));
+    for (int i = 0; i < (int)count; i++) TRY(known_size(L, klval_num(&all, i), what, &out[i]));
     return *n = (int)count, QS_OK;
 }
 
-/* -- what elements stay -------------------------------------------------------------------------------------------- */
+/* -- element types that arrays keep -------------------------------------------------------------------------------- */
 qs_dtype klval_element(const Val *v) { return v->u.array->converts ? v->u.array->as : (qs_dtype)v->dtype; }
 
 ArrayRef *klval_declare_elements(Lower *L, Val *v, qs_dtype d) {
@@ -237,14 +238,14 @@ Made klval_made_either(Lower *L, KRef c, const Val *a, const Val *b) {
     return (Made){set_of_either(x, y), klnum_pick(L, c, klval_which(L, x), klval_which(L, y))};
 }
 
-/* Where elements of two types meet: one type stays where it is kept, others become that of arithmetic. */
-static int met(bool keeps, int a, int b) {
+/* The element type of two combined: the same type is kept if `keeps`, others are promoted as in arithmetic. */
+static int combine_types(bool keeps, int a, int b) {
     if (a == QS_NDTYPES || b == QS_NDTYPES || (keeps && a == b)) return a > b ? a : b;
     qs_dtype d = qdtype_promote((qs_dtype)a, (qs_dtype)b);
     return qdtype_is_int(d) ? (int)d : QS_NDTYPES;
 }
 
-/* As the code tells which of its types each of the two is of. */
+/* Combines two element types that depend on the path taken at run time. */
 static Made met_by_path(Lower *L, bool keeps, Made a, Made b) {
     KRef x = klval_which(L, a), y = klval_which(L, b), which = klnum_int(L, QS_I32, QS_NDTYPES);
     Made out = {0, 0};
@@ -253,13 +254,13 @@ static Made met_by_path(Lower *L, bool keeps, Made a, Made b) {
             if (!(a.set >> d & 1) || !(b.set >> e & 1)) continue;
             KRef here = klnum_bin(L, K_AND, klnum_bin(L, K_EQ, x, klnum_int(L, QS_I32, d)),
                                   klnum_bin(L, K_EQ, y, klnum_int(L, QS_I32, e)));
-            which = klnum_pick(L, here, klnum_int(L, QS_I32, met(keeps, d, e)), which);
-            out.set |= (uint16_t)(1 << met(keeps, d, e));
+            which = klnum_pick(L, here, klnum_int(L, QS_I32, combine_types(keeps, d, e)), which);
+            out.set |= (uint16_t)(1 << combine_types(keeps, d, e));
         }
     return out.which = which, out;
 }
 
-/* Whole numbers of the host beside elements of 64 bits are of their type, where that holds them (operand.c). */
+/* Integral host numbers beside 64-bit elements take the elements' type if it can hold them (operand.c). */
 static bool counts_as(Lower *L, const Val *v, qs_dtype d) {
     double x;
     if (v->kind != V_NUM || v->rank || !v->at || !v->at[0].weak) return false;
@@ -268,7 +269,7 @@ static bool counts_as(Lower *L, const Val *v, qs_dtype d) {
     return least && (w->integral || (w->whole && w->bound <= 0x1p53));
 }
 
-/* What n values are made of; chosen: whole numbers count as elements of 64 bits. */
+/* The element types of n values; chosen: integral numbers count as 64-bit elements. */
 static void made_of_all(Lower *L, const Val *v, int n, bool chosen, Made *out) {
     qs_dtype d = QS_B1;
     for (int i = 0; i < n; i++) {
@@ -302,29 +303,28 @@ void klval_make_together(Lower *L, Val *out, const Val *v, int n, bool keeps) {
     make_together(L, out, m, n, keeps);
 }
 
-/* As on the host: integers are what nothing else took part in, truth values always. */
+/* Sets the element type of an elementwise result as on the host: integers if all operands are, truth values always. */
 static void make_each(Lower *L, Val *out, Elem e, const Val *v, int n) {
     Made m[KLVAL_OPERANDS];
     bool row = e < EL__COUNT && e != EL_neg, first = row && kelem_info[e].whole == ELEM_FIRST, numbers = is_bits(e);
     made_of_all(L, v, n, row && (kelem_keeps(e) || e == EL_mod), m);
     bool truths = m[0].set == klval_made(QS_B1).set;
     if (first && !v[0].rank) m[0] = klval_made(QS_I64);
-    for (int i = 0; i < n && numbers; i++) /* whose bits are elements */
+    for (int i = 0; i < n && numbers; i++) /* bit operations: a number has the type of the elements */
         if (!v[i].rank && v[!i].rank) m[i] = m[!i] = m[!i].set == klval_made(QS_B1).set ? klval_made(QS_I32) : m[!i];
     make_together(L, out, m, first ? 1 : n, row && (kelem_keeps(e) || (truths && kelem_is_mask(e, QS_B1, QS_B1))));
     if (out->rank && out->dtype == QS_B1) out->made = klval_made(QS_B1);
 }
 
-/* A number beside elements has as many bits as they. */
+/* Gives a number in a bit operation as many bits as the elements beside it. */
 static void share_bits(Lower *L, Elem e, Val *v) {
     for (int i = 0; i < 2; i++)
         if (!v[i].rank && v[!i].rank && v[!i].dtype != QS_B1 && qdtype_is_int(v[!i].dtype))
             klval_number(L, klnum_bits_beside(L, e, klval_num(&v[i], 0), klval_made_of(&v[!i]), v[!i].dtype), &v[i]);
 }
 
-/* What a body in an integer type gave, of elements that are computed with as ints: bits leave the type, numbers end
- * where it does. */
-static Num within(Lower *L, Elem e, Made m, Num n) {
+/* Fits a result that was computed as int into the elements' narrower type: bits are truncated, numbers saturate. */
+static Num fit_into_type(Lower *L, Elem e, Made m, Num n) {
     Num out = n;
     for (int d = QS_B1; d <= QS_U32; d++) {
         double lo = 0, hi = 1;
@@ -338,14 +338,14 @@ static Num within(Lower *L, Elem e, Made m, Num n) {
     return out;
 }
 
-static void recast(Lower *L, Val *v, qs_dtype d) {
+static void recast_components(Lower *L, Val *v, qs_dtype d) {
     int64_t count = klval_count(v);
     Num *nums = new_nums(L, count);
     for (int64_t k = 0; k < count; k++) nums[k] = klnum_cast(L, klval_num(v, k), d);
     klval_from_nums(L, nums, v->rank, v->dims, v);
 }
 
-/* Elements of uint8 and uint16, which are computed with as ints, have no sign beside wider ones without. */
+/* Makes elements of uint8 and uint16, which are computed as ints, unsigned beside wider unsigned operands. */
 static void drop_sign(Lower *L, const Val *args, Val *v, int n) {
     uint16_t narrow = klval_made(QS_U8).set | klval_made(QS_U16).set;
     bool wide = false;
@@ -353,24 +353,23 @@ static void drop_sign(Lower *L, const Val *args, Val *v, int n) {
     for (int i = 0; i < n && wide; i++) {
         uint16_t set = klval_made_of(&args[i]).set;
         if (v[i].dtype != QS_I32 || !set || set & ~narrow) continue;
-        recast(L, &v[i], QS_U32);
+        recast_components(L, &v[i], QS_U32);
     }
 }
 
 static bool is_arith(Elem e) { return e == EL_add || e == EL_sub || e == EL_mul || e == EL_neg; }
 
-/* Where the path says of which types elements are, arithmetic is done in 64 bits, and wraps as the type does that the
- * path gives. */
-static bool widen(Lower *L, Elem e, const Val *args, Val *v, int n) {
+/* If element types depend on the path, arithmetic is done in 64 bits and wrapped to the type of the path taken. */
+static bool widen_by_path(Lower *L, Elem e, const Val *args, Val *v, int n) {
     bool by_path = false;
     for (int i = 0; i < n && is_arith(e); i++) by_path |= v[i].rank && klval_made_of(&args[i]).which;
     for (int i = 0; i < n; i++) by_path = by_path && v[i].dtype <= QS_I64;
     for (int i = 0; i < n && by_path; i++)
-        if (!klval_count(&v[i]) || !v[i].at[0].weak) recast(L, &v[i], QS_I64);
+        if (!klval_count(&v[i]) || !v[i].at[0].weak) recast_components(L, &v[i], QS_I64);
     return by_path;
 }
 
-static void wrap(Lower *L, Val *v) {
+static void wrap_by_path(Lower *L, Val *v) {
     for (int64_t i = 0, n = v->dtype == QS_I64 ? klval_count(v) : 0; i < n; i++) {
         KRef x = v->at[i].ref, by = klnum_int(L, QS_I64, 32);
         KRef sign = klnum_bin(L, K_SHR, klnum_bin(L, K_SHL, x, by), by);
@@ -381,7 +380,7 @@ static void wrap(Lower *L, Val *v) {
     }
 }
 
-/* Where only the path says that elements have the 64 bits of uint64, or what is shifted the 32 of uint32. */
+/* Declines operations whose result would depend on uint64 or uint32 elements on only one path. */
 static qs_status check_wraps(Lower *L, Elem e, const Val *v, int n) {
     bool shifts = e == EL_shl || e == EL_shr, less = e == EL_sub || e == EL_neg || e == EL_bitnot;
     for (int i = 0; i < n && (shifts || less || is_bits(e)); i++) {
@@ -415,16 +414,16 @@ qs_status klval_each(Lower *L, Elem e, const Val *args, int n, MapFn *f, const v
     Num *nums = new_nums(L, count), x[KLVAL_OPERANDS];
     if (is_bits(e)) share_bits(L, e, v);
     drop_sign(L, args, v, n);
-    bool wide = widen(L, e, args, v, n);
+    bool wide = widen_by_path(L, e, args, v, n);
     bool own = e < EL__COUNT && n == 1 && s.rank && kelem_info[e].whole == ELEM_WHOLE;
     for (int64_t i = 0; i < count; i++) {
         for (int k = 0; k < n; k++) x[k] = klval_num(&v[k], ksmall_source(&s, i, &of[k]));
         TRY(f(L, x, ud, &nums[i]));
-        if (own) nums[i] = within(L, e, klval_made_of(&args[0]), nums[i]);
+        if (own) nums[i] = fit_into_type(L, e, klval_made_of(&args[0]), nums[i]);
     }
     klval_from_nums(L, nums, s.rank, s.dims, out);
     make_each(L, out, e, args, n);
-    if (wide && out->made.which) wrap(L, out);
+    if (wide && out->made.which) wrap_by_path(L, out);
     return QS_OK;
 }
 
@@ -500,7 +499,7 @@ void klval_narrow(Lower *L, const Val *v, qs_dtype d, Val *out) {
     out->is_pos = v->is_pos && n && qdtype_is_int(d);
 }
 
-/* A type is a V_NUM with at most one component: that one when it is weak. */
+/* The number that represents the type of v: a weak one if its components are weak. */
 static Num type_num(Lower *L, const Val *v) {
     if (!v->at || !v->at[0].weak) return klnum_strong(0, v->dtype);
     int64_t n = klval_count(v);
@@ -513,7 +512,7 @@ static bool same_dims(const Val *a, const Val *b) {
     return a->rank == b->rank && !memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims);
 }
 
-/* The result is kept from pass to pass, so a weak number is copied without what it is made of. */
+/* Makes a type value that is kept from pass to pass, so a weak number is copied without its operands. */
 static void make_type(Lower *L, Num t, const Val *shape, Val *out) {
     Val v = {.kind = V_NUM, .dtype = (uint8_t)t.dtype, .rank = shape->rank};
     if (v.rank) v.made.set = shape->made.set;
