@@ -1,14 +1,14 @@
-/* loop.c -- host loops: the passes of each version, and what becomes of the variables at the end.
+/* loop.c -- compiles the versions of a host loop, and stores the variables at its end.
  *
- *     prologue                 LOCALs of all variables, with the values they have when the loop is entered
- *     LOOP                     left once, by falling through or by a test that fails
+ *     prologue                 LOCALs of all variables, with their values before the loop
+ *     LOOP                     left once, at its end or by a test that fails
  *       the loop
  *     END
- *     reals[i] = …             the variables as they are now, also when something failed
- *     CHECK                    what failed, if anything
+ *     reals[i] = …             the variables as they are now, also after a failure
+ *     CHECK                    reports the test that failed, if any
  *
- * Passes are repeated until nothing new is learned of a variable: its kind, its bounds, whether it may have a
- * fraction.  `return` stores its place in the text, where the frame of the function goes on afterwards. */
+ * Passes are repeated until nothing new is learned of a variable: its type, its bounds, whether it may have a
+ * fraction.  `return` stores its source position; the interpreter continues the function there. */
 #include "lang/kernel/lower/loop/loop_internal.h"
 #include "vm/base/number.h"
 
@@ -57,7 +57,7 @@ static void find_written(void *ud, Node **child) {
     qast_children(n, find_written, ud);
 }
 
-static Value zero(Loops *L, const Var *v) {
+static Value zero_value(Loops *L, const Var *v) {
     Value x = {.what = WHAT_NUMBER, .num = kloop_const(L, 0)};
     if (v->kind == LOOP_VECTOR) x = kloop_vector(L, v->n), x.cols = v->cols;
     for (int i = 0; v->kind == LOOP_VECTOR && i < v->n; i++) x.at[i] = kloop_const(L, 0);
@@ -79,7 +79,7 @@ static void declare_all(Loops *L, InlineFrame *in) {
         v->set = (entered && is_held(v)) || reduced;
         if (reduced) v->fraction = true;
         if (!is_held(v)) continue;
-        Value init = entered ? kloop_entry(L, v) : zero(L, v);
+        Value init = entered ? kloop_entry(L, v) : zero_value(L, v);
         if (reduced) init.num = kloop_num(kloop_f64(L, kloop_identity(v->reduce)));
         kloop_declare(L, v, &init);
         if (reduced && v->reduce == REDUCE_PRODUCT) kloop_watch(L, v);
@@ -114,7 +114,7 @@ static void begin_pass(Loops *L, Arena *scratch) {
 }
 
 /* -- the end ------------------------------------------------------------------------------------------------------- */
-static void put(Loops *L, LoopBindKind where, int slot, KRef v) {
+static void store_result(Loops *L, LoopBindKind where, int slot, KRef v) {
     uint64_t param = (uint64_t)kloop_results_param(L, where);
     kbuild_emit(&L->walk, (KMake){K_STORE, .a = kloop_i64(L, slot), .b = v, .imm = param});
 }
@@ -126,7 +126,7 @@ static LoopOut *out_of(Loops *L, const Sym *sym) {
     return NULL;
 }
 
-/* One place for each variable, the same in all versions. */
+/* Assigns each variable its slot in the results, the same in all versions. */
 static void assign_slots(Loops *L) {
     LoopResult *r = L->out;
     if (r->outs) return;
@@ -149,15 +149,16 @@ static void assign_slots(Loops *L) {
 
 static void put_variable(Loops *L, const Var *v, int slot) {
     for (int i = 0; v->kind == LOOP_VECTOR && i < v->n; i++)
-        put(L, LOOP_REALS, slot + i, kbuild_get(&L->walk, v->part[i]));
+        store_result(L, LOOP_REALS, slot + i, kbuild_get(&L->walk, v->part[i]));
     if (v->kind == LOOP_VECTOR) {
-        put(L, LOOP_REALS, slot + v->n, v->f64 ? kloop_cast(L, kbuild_get(&L->walk, v->f64), QS_F64) : kloop_f64(L, 0));
+        store_result(L, LOOP_REALS, slot + v->n,
+                     v->f64 ? kloop_cast(L, kbuild_get(&L->walk, v->f64), QS_F64) : kloop_f64(L, 0));
         return;
     }
     KRef x = kbuild_get(&L->walk, v->v);
-    if (v->kind == LOOP_INT) put(L, LOOP_WHOLES, slot, x);
-    else put(L, LOOP_REALS, slot, kloop_cast(L, x, QS_F64));
-    if (v->kind == LOOP_COMPLEX) put(L, LOOP_REALS, slot + 1, kbuild_get(&L->walk, v->im));
+    if (v->kind == LOOP_INT) store_result(L, LOOP_WHOLES, slot, x);
+    else store_result(L, LOOP_REALS, slot, kloop_cast(L, x, QS_F64));
+    if (v->kind == LOOP_COMPLEX) store_result(L, LOOP_REALS, slot + 1, kbuild_get(&L->walk, v->im));
 }
 
 static void store_variables(Loops *L) {
@@ -166,22 +167,22 @@ static void store_variables(Loops *L) {
         const Var *v = &L->root->vars[i];
         LoopOut *o = out_of(L, v->sym);
         if (!o || (v->reduce && L->mode == MODE_PARALLEL)) continue;
-        o->like = v->like; /* the last pass knows all */
+        o->like = v->like; /* complete in the last pass */
         put_variable(L, v, o->slot);
         if (o->given >= 0)
-            put(L, LOOP_REALS, o->given,
-                v->given ? kloop_cast(L, kbuild_get(&L->walk, v->given), QS_F64) : kloop_f64(L, 1));
+            store_result(L, LOOP_REALS, o->given,
+                         v->given ? kloop_cast(L, kbuild_get(&L->walk, v->given), QS_F64) : kloop_f64(L, 1));
     }
-    if (L->drawn) put(L, LOOP_WHOLES, L->out->drawn, kbuild_get(&L->walk, L->drawn));
-    if (L->returned) put(L, LOOP_REALS, L->out->returned, kbuild_get(&L->walk, L->returned));
+    if (L->drawn) store_result(L, LOOP_WHOLES, L->out->drawn, kbuild_get(&L->walk, L->drawn));
+    if (L->returned) store_result(L, LOOP_REALS, L->out->returned, kbuild_get(&L->walk, L->returned));
 }
 
-/* Positions that have met nothing leave the place as it is. */
+/* Stores the warnings that are due.  Other positions leave the slots unchanged. */
 static void store_notes(Loops *L) {
     for (int i = 0; i < L->out->nnotes; i++) {
         if (!L->note[i]) continue;
         kloop_flow(L, K_IF, kbuild_get(&L->walk, L->note[i]));
-        put(L, LOOP_REALS, LOOP_NOTE + i, kloop_f64(L, 1));
+        store_result(L, LOOP_REALS, LOOP_NOTE + i, kloop_f64(L, 1));
         kloop_flow(L, K_END, 0);
     }
 }
@@ -207,7 +208,7 @@ static qs_status serial_pass(Loops *L) {
     return QS_OK;
 }
 
-/* What a chunk has added up goes to its place among the parts. */
+/* Stores the reduced values of a chunk in its elements of `parts`. */
 static void store_parts(Loops *L) {
     KParam p = {.name = qstr_cname(L->c, "parts"),
                 .kind = KP_ARRAY,
@@ -229,7 +230,7 @@ static void store_parts(Loops *L) {
     }
 }
 
-/* The position of the last turn leaves the variables as they are then. */
+/* Lowers the parallel version.  The position of the last iteration stores the variables. */
 static qs_status parallel_pass(Loops *L) {
     TRY(kcounted_lower(&L->walk, L->job->loop));
     KRef last = kbuild_int(&L->walk, QS_B1, 1);
@@ -280,8 +281,8 @@ static qs_status pass(Walk *w, Arena *scratch) {
     return L->mode == MODE_PARALLEL ? parallel_pass(L) : serial_pass(L);
 }
 
-/* Passes of one version; what the last one found stays in L until the next. */
-static qs_status version(Loops *L, Mode mode, Arena *arena, LoopCode *out, LoopCode *guard) {
+/* Runs the passes of one version; what the last one found stays in L until the next. */
+static qs_status compile_version(Loops *L, Mode mode, Arena *arena, LoopCode *out, LoopCode *guard) {
     Version v = {arena, out, guard};
     bool done;
     L->mode = mode;
@@ -295,22 +296,22 @@ static int nest_of(const Node *n) {
     return depth < QS_MAX_RANK ? depth : QS_MAX_RANK;
 }
 
-static void versions(Loops *L, Arena *arena) {
+static void compile_versions(Loops *L, Arena *arena) {
     LoopResult *r = L->out;
     Node *loop = L->job->loop;
     find_written(L, &loop);
     make_room(L, L->root, LOOP_FIELDS);
-    if (version(L, MODE_EXACT, arena, &r->exact, NULL) != QS_OK) {
+    if (compile_version(L, MODE_EXACT, arena, &r->exact, NULL) != QS_OK) {
         r->exact.func = NULL;
         return;
     }
     bool saves = L->nchecks > 0;
     for (; L->axes > 0; L->axes--) {
         r->depth = L->axes, r->chunked = L->chunked;
-        if (version(L, MODE_PARALLEL, arena, &r->parallel, &r->guard) == QS_OK) return;
+        if (compile_version(L, MODE_PARALLEL, arena, &r->parallel, &r->guard) == QS_OK) return;
     }
     r->parallel.func = NULL;
-    if (saves && version(L, MODE_QUICK, arena, &r->quick, &r->guard) != QS_OK) r->quick.func = NULL;
+    if (saves && compile_version(L, MODE_QUICK, arena, &r->quick, &r->guard) != QS_OK) r->quick.func = NULL;
 }
 
 qs_status kloop_lower(Ctx *c, Arena *arena, const LoopJob *job, LoopResult *out) {
@@ -324,7 +325,7 @@ qs_status kloop_lower(Ctx *c, Arena *arena, const LoopJob *job, LoopResult *out)
                .job = job,
                .out = out,
                .nest = nest_of(job->loop)};
-    versions(&L, arena);
+    compile_versions(&L, arena);
     c->err = before;
     qmem_free(c, L.binds, L.cap_binds * sizeof *L.binds);
     qmem_free(c, L.faults, L.cap_faults * sizeof *L.faults);

@@ -1,4 +1,4 @@
-/* loop_call.c -- calls: built-ins of numbers; functions of the program are inlined, with locals of their own. */
+/* loop_call.c -- lowers calls: numeric built-ins; functions of the program are inlined, with locals of their own. */
 #include "lang/kernel/lower/loop/loop_internal.h"
 
 #include <math.h>
@@ -12,9 +12,9 @@ static KRef real_row(Loops *L, Elem e, const Number *a) {
     return kelem_real(kbuild_rows(&L->walk), e, QS_F64, x).re;
 }
 
-/* Bounds of what a row that keeps integers makes of them.  All such rows are monotone in each argument but for kinks at
- * 0, so they are extreme where arguments are at their bounds, or 0. */
-static void bounds(Loops *L, Elem e, const Number *a, Number *out) {
+/* Computes the bounds of an integer row of elem.def.  All such rows are monotone in each argument except for kinks at
+ * 0, so they are extreme where each argument is at a bound or 0. */
+static void compute_bounds(Loops *L, Elem e, const Number *a, Number *out) {
     uint32_t before = L->f->nins;
     KInto into = {L->f, &L->pos, false};
     out->lo = INFINITY, out->hi = -INFINITY;
@@ -32,7 +32,8 @@ static void bounds(Loops *L, Elem e, const Number *a, Number *out) {
     kbuild_take_back(&L->walk, before);
 }
 
-/* Of whole numbers: ints among themselves stay ints; of others the twin goes along, and the value is the double. */
+/* A row of integral arguments: if all are ints, the result is an int; otherwise the twin is computed as well, and the
+ * value is the double. */
 static bool whole_row(Loops *L, Elem e, const Number *a, Number *out) {
     KRef x[LOOP_ROW_ARGS];
     bool ints = true;
@@ -40,12 +41,12 @@ static bool whole_row(Loops *L, Elem e, const Number *a, Number *out) {
     for (int i = 0; i < kelem_info[e].nargs; i++)
         if (!(x[i] = ints ? a[i].v : kloop_twin(L, a[i]))) return false;
     *out = ints ? kloop_int(0, 0, 0) : kloop_num(real_row(L, e, a));
-    bounds(L, e, a, out);
+    compute_bounds(L, e, a, out);
     KRef v = kelem_real(kbuild_rows(&L->walk), e, QS_I64, x).re;
     return *(ints ? &out->v : &out->twin) = v, true;
 }
 
-static qs_status row(Loops *L, Elem e, const Number *a, Number *out) {
+static qs_status apply_row(Loops *L, Elem e, const Number *a, Number *out) {
     ElemWhole rule = (ElemWhole)kelem_info[e].whole;
     if (rule == ELEM_ITSELF && (a->kind == LOOP_INT || kloop_twin(L, *a)))
         return *out = a->kind == LOOP_BOOL ? kloop_to_num(L, *a) : *a, QS_OK;
@@ -65,7 +66,8 @@ static qs_status operator_fn(Loops *L, int op, const Number *a, Number *out) {
 
 static KRef real_mod(Loops *L, const Number *a) { return real_row(L, EL_mod, a); }
 
-/* The remainder of integers is a machine instruction, that of doubles is not.  A zero has the sign of the modulus. */
+/* The remainder of positive integers is one machine instruction, unlike that of doubles.  A zero gets the sign of the
+ * modulus. */
 static KRef quick_mod(Loops *L, const Number *a, KRef x, KRef y) {
     KRef result = kbuild_local(&L->walk, kloop_f64(L, 0));
     kloop_flow(L, K_IF, kloop_op(L, K_LT, kloop_i64(L, 0), y));
@@ -89,7 +91,7 @@ static qs_status mod_fn(Loops *L, int imm, const Number *a, Number *out) {
     return *out = kloop_whole(L, kloop_op(L, K_MOD, x, y), 0, a[1].hi - 1), QS_OK;
 }
 
-/* The whole number that has the bits of a. */
+/* The integer whose bits are those of a; a number with a fraction is an error. */
 static Number with_bits(Loops *L, Elem e, Number a) {
     char text[80];
     if (a.kind != LOOP_NUM || kloop_twin(L, a)) return kloop_to_int(L, a);
@@ -98,7 +100,7 @@ static Number with_bits(Loops *L, Elem e, Number a) {
     return kloop_to_int(L, a);
 }
 
-/* Of floats the whole numbers that they hold; the result is a float again. */
+/* Shifts an integral number; the result of shifting a float is a float. */
 static qs_status shift_fn(Loops *L, int e, const Number *a, Number *out) {
     Number x = with_bits(L, (Elem)e, a[0]), n = with_bits(L, (Elem)e, a[1]);
     KRef r = kelem_shift(kbuild_rows(&L->walk), (Elem)e, QS_I64, x.v, n.v, QS_I64, n.lo >= 0);
@@ -107,8 +109,8 @@ static qs_status shift_fn(Loops *L, int e, const Number *a, Number *out) {
     return QS_OK;
 }
 
-/* Between numbers that are whole, whatever their kind.  Between ints that are not negative the result has no bit that
- * they have not. */
+/* Bit operations on integral numbers of any type.  For ints that are not negative the result has no bit above
+ * theirs. */
 static qs_status bits_fn(Loops *L, int e, const Number *a, Number *out) {
     KRef x[2] = {0};
     double most = 1;
@@ -135,7 +137,7 @@ static qs_status float_fn(Loops *L, int imm, const Number *a, Number *out) {
     return *out = kloop_to_num(L, a[0]), QS_OK;
 }
 
-/* Those that are no row of elem.def, or are quicker for whole numbers. */
+/* Built-ins that are not rows of elem.def, or are faster for integral numbers. */
 typedef qs_status BuiltinFn(Loops *, int imm, const Number *args, Number *out);
 static const struct {
     const char *name;
@@ -163,11 +165,11 @@ static qs_status real_builtin(Loops *L, const char *name, const Number *args, in
     Elem e = kelem_find(name, nargs);
     if (e == EL__COUNT || kelem_info[e].real == ELEM_COMPLEX || kelem_info[e].real == ELEM_NOTHING)
         return kloop_decline(L, L->pos, "a call of %s", name);
-    return row(L, e, args, out);
+    return apply_row(L, e, args, out);
 }
 
 /* size(x,d) and numel(x) of arrays; a vec is 1xN. */
-static qs_status extents(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
+static qs_status lower_extents(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
     const LoopValue *h = &args[0].host;
     double d;
     KRef n = kloop_i64(L, 1);
@@ -184,7 +186,7 @@ static qs_status extents(Loops *L, const char *name, const Value *args, int narg
     return out->num = kloop_whole(L, n, 0, small ? LOOP_SMALL : 0x1p48), QS_OK;
 }
 
-static qs_status of_numbers(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
+static qs_status call_numeric(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
     enum { MOST = LOOP_ROW_ARGS };
     Number nums[MOST];
     bool found = false;
@@ -198,24 +200,24 @@ static qs_status of_numbers(Loops *L, const char *name, const Value *args, int n
     return found ? QS_OK : real_builtin(L, name, nums, nargs, &out->num);
 }
 
-static qs_status builtin(Loops *L, const char *name, Value *args, int nargs, Value *out) {
+static qs_status call_builtin(Loops *L, const char *name, Value *args, int nargs, Value *out) {
     if (kloop_is_random(name, nargs) && (!nargs || args[0].what == WHAT_NUMBER)) {
         *out = (Value){.what = WHAT_NUMBER};
         return kloop_random(L, name, nargs ? &args[0].num : NULL, &out->num);
     }
     bool measures = !strcmp(name, "size") || !strcmp(name, "numel");
-    if (nargs && args[0].what == WHAT_ARRAY && measures) return extents(L, name, args, nargs, out);
+    if (nargs && args[0].what == WHAT_ARRAY && measures) return lower_extents(L, name, args, nargs, out);
     bool made = false;
     TRY(kloop_made(L, name, args, nargs, &made, out));
     if (made) return QS_OK;
     for (int i = 0; i < nargs; i++) kloop_short(L, &args[i]);
     for (int i = 0; i < nargs; i++)
         if (args[i].what == WHAT_VECTOR) return kloop_vector_call(L, name, args, nargs, out);
-    return of_numbers(L, name, args, nargs, out);
+    return call_numeric(L, name, args, nargs, out);
 }
 
 /* -- functions of the program -------------------------------------------------------------------------------------- */
-/* vec, vec2 …; mat, which a vec is, too, and mat2x2 … */
+/* vec, vec2 …; mat2x2 …; mat, which a vec is as well */
 bool kloop_has_shape(const char *name, const Value *v) {
     char exact[32];
     if (v->what != WHAT_VECTOR) return false;
@@ -230,7 +232,7 @@ static bool is_type_parameter(const Func *f, const Str *name) {
     return false;
 }
 
-/* Numbers are converted; of arrays it must be known that they are what is wanted. */
+/* Converts a number to the parameter's type.  An array must be known to have the type. */
 static qs_status accept_type(Loops *L, const Func *f, const Param *p, Value *v) {
     static const char *const ranks[] = {"scalar", "vec", "mat", "cube"};
     const TypeExpr *t = p->type;
@@ -247,7 +249,7 @@ static qs_status accept_type(Loops *L, const Func *f, const Param *p, Value *v) 
     return kloop_decline(L, L->pos, "a call of %s, whose parameter %s has a type", f->name->s, p->name->s);
 }
 
-/* A type parameter stands for one type: numbers of one kind, which are what they are. */
+/* A type parameter stands for one type: all its arguments must be numbers of one type. */
 static qs_status bind_types(Loops *L, const Func *f, const Args *given) {
     uint8_t kind = LOOP_UNSET;
     const Value *args = given->at;
@@ -268,7 +270,7 @@ static bool integer_named(const TypeExpr *t, qs_dtype *d) {
     return qdtype_from_name(t->name->s, d) && qdtype_is_int(*d);
 }
 
-/* An integer parameter does not change the number that it gets. */
+/* Emits a check that an integer parameter does not change its argument. */
 static void pass_whole(Loops *L, const Param *p, const Value *v) {
     qs_dtype d;
     double lo, hi;
@@ -287,7 +289,7 @@ static void pass_whole(Loops *L, const Param *p, const Value *v) {
     L->pos = pos;
 }
 
-static qs_status bind(Walk *w, const Param *p, Value *x) {
+static qs_status bind_param(Walk *w, const Param *p, Value *x) {
     Loops *L = (Loops *)w;
     Var *v = &L->in->vars[p->sym->index];
     pass_whole(L, p, x);
@@ -298,12 +300,12 @@ static qs_status bind(Walk *w, const Param *p, Value *x) {
     return QS_OK;
 }
 
-/* A new vector that the function made is no longer a variable's. */
+/* Detaches a vector made in the function from the function's variable. */
 static void leave_behind(Value *v) {
     if (v->what == WHAT_VECTOR && v->origin && !v->origin->shared) v->origin = NULL;
 }
 
-static qs_status result(Walk *w, const Param *p, Value *out) {
+static qs_status read_result(Walk *w, const Param *p, Value *out) {
     Loops *L = (Loops *)w;
     if (!p) return QS_OK;
     TRY(kloop_read(L, p->sym, out));
@@ -316,7 +318,7 @@ static qs_status may_inline(Walk *w, const Func *f, const Args *args) {
     if (f->qual == Q_KERNEL) return kloop_decline(L, L->pos, "a call of %s", f->name->s);
     if (L->f->nins > LOOP_LONGEST) return kloop_decline(L, L->pos, "%s makes it too long", f->name->s);
     TRY(bind_types(L, f, args));
-    for (int i = 0; i < f->nparams; i++) { /* where it is called, and so is the reason if one does not fit */
+    for (int i = 0; i < f->nparams; i++) { /* checked at the call, where the reason is reported */
         int k = kcall_find_argument(args, f, i);
         if (k < 0) continue;
         Value would_be = args->at[k];
@@ -332,17 +334,17 @@ static void new_frame(Walk *w, InlineFrame *in) {
     w->changed = true; /* its variables are declared at the start of the next pass */
 }
 
-static void enter(Walk *w, InlineFrame *in) {
+static void enter_function(Walk *w, InlineFrame *in) {
     for (int i = 0; i < in->nvars; i++) kloop_unset((Loops *)w, &in->vars[i]);
 }
 
-static void function(Walk *w, Func *f, Value *captures, Value *out) {
+static void make_function(Walk *w, Func *f, Value *captures, Value *out) {
     (void)w;
     *out = (Value){.what = WHAT_FUNCTION, .host = {.kind = LOOP_FUNC, .func = f, .source = -1}, .caught = captures};
 }
 
 /* uint8(x), scalar(x) …; vec(3) and mat(2,2) are zeros */
-static qs_status convert(Loops *L, const Str *type, const Value *args, int nargs, Value *out) {
+static qs_status convert_type(Loops *L, const Str *type, const Value *args, int nargs, Value *out) {
     bool made = false, sized = !strcmp(type->s, "vec") ? nargs == 1 : !strcmp(type->s, "mat") && nargs == 2;
     for (int i = 0; i < nargs; i++) sized = sized && args[i].what == WHAT_NUMBER;
     if (sized) return kloop_made(L, "zeros", args, nargs, &made, out);
@@ -351,8 +353,8 @@ static qs_status convert(Loops *L, const Str *type, const Value *args, int nargs
     return kloop_convert(L, type, &out->num);
 }
 
-/* error("text") and assert(condition, "text"). */
-static qs_status stop(Loops *L, Node *n, bool always) {
+/* Lowers error("text") and assert(condition, "text"). */
+static qs_status lower_failure(Loops *L, Node *n, bool always) {
     const ArgList *list = &n->u.call.args;
     Node *text = list->n == (always ? 1 : 2) ? list->at[list->n - 1].value : NULL;
     KRef holds = kbuild_int(&L->walk, QS_B1, 0);
@@ -374,7 +376,7 @@ static bool is_builtin(const Value *fn, const char *name) {
     return fn->what == WHAT_FUNCTION && fn->host.builtin && !strcmp(fn->host.builtin, name);
 }
 
-/* o.name(…): a function whose first argument is o. */
+/* o.name(…) calls a function with o as its first argument. */
 static qs_status method_of(Loops *L, const Node *callee, Value *self, Value *out) {
     const Str *name = callee->u.field.name;
     LoopValue v;
@@ -397,7 +399,7 @@ static qs_status callee_of(Walk *w, Called *c) {
     TRY(kloop_expr(L, callee, c->fn));
     bool asserts = is_builtin(c->fn, "assert"), errs = is_builtin(c->fn, "error");
     c->done = !c->wanted && (asserts || errs);
-    if (c->done) TRY(stop(L, c->site, errs));
+    if (c->done) TRY(lower_failure(L, c->site, errs));
     if (c->done && errs) L->left = true;
     return QS_OK;
 }
@@ -408,7 +410,7 @@ static qs_status no_names(Loops *L, const Args *args) {
     return QS_OK;
 }
 
-static qs_status apply(Walk *w, Node *n, Value *fn, const Args *args, Value *outs, int wanted) {
+static qs_status apply_callee(Walk *w, Node *n, Value *fn, const Args *args, Value *outs, int wanted) {
     Loops *L = (Loops *)w;
     Node *callee = n->u.call.callee;
     const char *name = callee->kind == N_IDENT ? callee->u.ident.name->s : "a function";
@@ -416,9 +418,9 @@ static qs_status apply(Walk *w, Node *n, Value *fn, const Args *args, Value *out
     for (int i = 0; i < wanted; i++) outs[i] = (Value){.what = WHAT_NOTHING};
     if (fn->what == WHAT_FUNCTION && fn->host.func) TRY(kcall_inline(w, n, &inlined, args, outs, wanted));
     else TRY(no_names(L, args));
-    if (fn->what == WHAT_NOTHING) return convert(L, callee->u.ident.sym->name, args->at, args->n, outs);
+    if (fn->what == WHAT_NOTHING) return convert_type(L, callee->u.ident.sym->name, args->at, args->n, outs);
     if (fn->what != WHAT_FUNCTION) return kloop_decline(L, n->pos, "a call of %s", name);
-    if (!fn->host.func) TRY(builtin(L, fn->host.builtin, args->at, args->n, outs));
+    if (!fn->host.func) TRY(call_builtin(L, fn->host.builtin, args->at, args->n, outs));
     if (wanted && outs->what == WHAT_NOTHING) return kloop_decline(L, n->pos, "%s gives no value", name);
     return QS_OK;
 }
@@ -431,14 +433,14 @@ const CallRules kloop_call_rules = {
     .place = "a compiled loop",
     .most_calls = LOOP_CALLS,
     .variable = kloop_variable,
-    .function = function,
+    .function = make_function,
     .outside = kloop_outside,
     .callee = callee_of,
-    .apply = apply,
+    .apply = apply_callee,
     .convert = convert_argument,
     .may_inline = may_inline,
     .new_frame = new_frame,
-    .enter = enter,
-    .bind = bind,
-    .result = result,
+    .enter = enter_function,
+    .bind = bind_param,
+    .result = read_result,
 };

@@ -1,8 +1,9 @@
-/* loop_complex.c -- complex numbers of the host: two doubles, computed as the rows of elem.def say.
+/* loop_complex.c -- computes with complex numbers: two doubles, by the rows of elem.def.
  *
  * A variable that begins as the real number 0 and becomes complex (`z = 0`, then `z = z^2 + c`) is complex from the
- * beginning where nobody can tell: if all that is done to it gives the same result for a real number as for one with
- * the imaginary part +0.  That holds for sums, for products of zeros, and beside numbers that are complex. */
+ * beginning if the difference cannot be observed: everything done to it must give the same result for a real number as
+ * for one with the imaginary part +0.  That holds for sums, for products of zeros, and if the other operand is
+ * complex. */
 #include "lang/kernel/lower/loop/loop_internal.h"
 
 #include <math.h>
@@ -15,28 +16,28 @@ Number kloop_to_complex(Loops *L, Number a) {
 }
 
 /* -- operators ----------------------------------------------------------------------------------------------------- */
-static KPair pair(Number a) { return (KPair){a.v, a.im}; }
-static Number number(KPair p) { return kloop_complex(p.re, p.im); }
+static KPair pair_of(Number a) { return (KPair){a.v, a.im}; }
+static Number number_of(KPair p) { return kloop_complex(p.re, p.im); }
 
 static KPair complex_row(Loops *L, Elem e, const Number *a) {
     KPair x[LOOP_ROW_ARGS];
-    for (int i = 0; i < kelem_info[e].nargs; i++) x[i] = pair(kloop_to_complex(L, a[i]));
+    for (int i = 0; i < kelem_info[e].nargs; i++) x[i] = pair_of(kloop_to_complex(L, a[i]));
     return kelem_complex(kbuild_rows(&L->walk), e, QS_F64, x);
 }
 static Number of_row(Loops *L, Elem e, const Number *a) {
     KPair z = complex_row(L, e, a);
     ElemGives gives = (ElemGives)kelem_info[e].complex;
-    return gives == ELEM_TRUTH ? kloop_bool(z.re) : gives == ELEM_NUMBER ? kloop_num(z.re) : number(z);
+    return gives == ELEM_TRUTH ? kloop_bool(z.re) : gives == ELEM_NUMBER ? kloop_num(z.re) : number_of(z);
 }
 
-/* Known whole powers are products, squared as often as the exponent has bits. */
-static qs_status power(Loops *L, Number a, Number b, Number *out) {
+/* A known integral power is computed by repeated squaring. */
+static qs_status complex_power(Loops *L, Number a, Number b, Number *out) {
     double n, im;
     KPair z;
     bool known = kir_is_const(L->f, b.v, &n) && kir_is_const(L->f, b.im, &im) && im == 0;
     if (!known && !(kir_is_const(L->f, b.im, &im) && im != 0))
         return kloop_decline(L, L->pos, "a power of a complex number, to an exponent that may be whole");
-    if (known && kelem_power(kbuild_rows(&L->walk), QS_F64, pair(a), n, &z)) return *out = number(z), QS_OK;
+    if (known && kelem_power(kbuild_rows(&L->walk), QS_F64, pair_of(a), n, &z)) return *out = number_of(z), QS_OK;
     return *out = of_row(L, EL_pow, (Number[]){a, b}), QS_OK;
 }
 
@@ -45,9 +46,9 @@ static KRef is_zero(Loops *L, Number a) {
     return complex_row(L, EL_eq, (Number[]){a, kloop_complex(zero, zero)}).re;
 }
 
-static qs_status operation(Loops *L, Op op, Number a, Number b, Number *out) {
+static qs_status complex_operation(Loops *L, Op op, Number a, Number b, Number *out) {
     Elem e = kelem_operator(op);
-    if (e == EL_pow) return power(L, a, b, out);
+    if (e == EL_pow) return complex_power(L, a, b, out);
     if (e == EL__COUNT || kelem_info[e].complex == ELEM_NOTHING)
         return kloop_decline(L, L->pos, "the operator `%s` of complex numbers",
                              *qop_text(op) ? qop_text(op) : qop_inplace(op));
@@ -60,8 +61,9 @@ static qs_status undecided(Loops *L) {
 
 static uint8_t maybe_of(Number a) { return a.kind == LOOP_COMPLEX ? a.maybe : MAYBE_REAL; }
 
-/* Beside a surely complex number a real one counts as complex.  What is perhaps real stays so under addition, and under
- * multiplication where it is 0: other products have an imaginary part of -0, or nan. */
+/* Determines whether the result is certainly complex; returns false if that matters and is unknown.  Beside a certainly
+ * complex number, a real one counts as complex.  A possibly real number stays so under addition, and under
+ * multiplication if it is 0: other products have an imaginary part of -0 or NaN. */
 static bool decide(Loops *L, Op op, Number x, Number y, uint8_t *maybe) {
     uint8_t a = maybe_of(x), b = maybe_of(y);
     double n;
@@ -76,7 +78,7 @@ static bool decide(Loops *L, Op op, Number x, Number y, uint8_t *maybe) {
 qs_status kloop_complex_binary(Loops *L, Op op, Number x, Number y, Number *out) {
     uint8_t maybe;
     if (!decide(L, op, x, y, &maybe)) return undecided(L);
-    TRY(operation(L, op, kloop_to_complex(L, x), kloop_to_complex(L, y), out));
+    TRY(complex_operation(L, op, kloop_to_complex(L, x), kloop_to_complex(L, y), out));
     if (out->kind == LOOP_COMPLEX) out->maybe = maybe;
     return QS_OK;
 }
@@ -89,10 +91,10 @@ qs_status kloop_complex_unary(Loops *L, Op op, Number a, Number *out) {
 }
 
 /* -- built-ins ----------------------------------------------------------------------------------------------------- */
-/* Complex numbers as a row makes them: complex itself, and what the parts of a real number are. */
+/* A row that makes a complex number of real arguments. */
 static qs_status of_real(Loops *L, Elem e, const Number *a, Number *out) {
     KRef x[2] = {kloop_real(L, a[0]), kelem_info[e].nargs == 2 ? kloop_real(L, a[1]) : 0};
-    return *out = number(kelem_real(kbuild_rows(&L->walk), e, QS_F64, x)), QS_OK;
+    return *out = number_of(kelem_real(kbuild_rows(&L->walk), e, QS_F64, x)), QS_OK;
 }
 
 static qs_status of_complex(Loops *L, Elem e, const char *name, const Number *a, Number *out) {

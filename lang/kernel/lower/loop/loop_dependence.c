@@ -1,16 +1,16 @@
-/* loop_dependence.c -- which turns of a nest of loops are independent, and what can be tested before the first of them.
+/* loop_dependence.c -- finds the loops of a nest whose iterations are independent, and builds the guard.
  *
- * Two turns are independent when neither writes an element that the other reads or writes.  It is proved dimension by
- * dimension: subscripts that are k·i + c with the same k and the same invariant rest meet only where the counters i
- * are equal (or, when the constants differ by no multiple of k, nowhere).  A nest of loops is parallel when for each
- * of its counters some dimension proves it, for every write and all that touches the same array.  What is between
- * different arrays the machine tests when it knows them.  Variables are not dealt with here: in the parallel version
- * reading one before it was set in the same turn is an error that names it. */
+ * Two iterations are independent if neither writes an element that the other reads or writes.  This is proved dimension
+ * by dimension: subscripts k·i + c with the same k and the same invariant rest are equal only if the counters i are
+ * equal (or never, if the constants do not differ by a multiple of k).  A nest is parallel if, for each of its
+ * counters, some dimension proves this for every write and every access to the same array.  Overlap of different arrays
+ * is tested by the VM when it knows them.  Variables are handled elsewhere: the parallel version is declined if it
+ * reads a variable before setting it in the same iteration. */
 #include "lang/kernel/lower/loop/loop_internal.h"
 
 #include <math.h>
 
-/* -- what does not depend on the turn ------------------------------------------------------------------------------ */
+/* -- loop-invariant values ----------------------------------------------------------------------------------------- */
 static bool is_invariant(const KFunc *f, KRef r) {
     const KIns *i = &f->ins[r];
     if (i->op == K_FOR || i->op == K_POS || kir_ops[i->op].effect != KE_PURE) return false;
@@ -29,7 +29,7 @@ typedef struct {
     int64_t factor;
     Affine rest;
     bool ok;
-} Subscript; /* level -1: no counter at all */
+} Subscript; /* level -1: contains no counter */
 
 static int level_of(const Loops *L, KRef r) {
     for (int i = 0; i < L->nlevels; i++)
@@ -37,7 +37,7 @@ static int level_of(const Loops *L, KRef r) {
     return -1;
 }
 
-static Subscript subscript(const Loops *L, KRef r) {
+static Subscript subscript_of(const Loops *L, KRef r) {
     Affine all;
     Subscript s = {.level = -1};
     if (!kaffine_of(L->f, r, &all)) return s;
@@ -52,25 +52,26 @@ static Subscript subscript(const Loops *L, KRef r) {
     return s.ok = true, s;
 }
 
-/* What one dimension says of two elements: NEVER the same, the same only with one counter EQUAL, or nothing. */
+/* What one dimension implies for two accesses: they are NEVER the same element, only if one counter is EQUAL, or
+ * unknown. */
 typedef enum { MEET_UNKNOWN, MEET_EQUAL, MEET_NEVER } Meeting;
 
-static Meeting meeting(const Subscript *a, const Subscript *b) {
+static Meeting compare_subscripts(const Subscript *a, const Subscript *b) {
     Affine d = a->rest;
     if (!a->ok || !b->ok || a->level != b->level || a->factor != b->factor) return MEET_UNKNOWN;
     if (!kaffine_add(&d, &b->rest, -1) || d.n) return MEET_UNKNOWN;
     if (a->level < 0) return d.constant ? MEET_NEVER : MEET_UNKNOWN;
-    if (a->factor != -1 && d.constant % a->factor) return MEET_NEVER; /* the least int64 has no remainder by -1 */
+    if (a->factor != -1 && d.constant % a->factor) return MEET_NEVER; /* INT64_MIN % -1 overflows */
     return d.constant ? MEET_UNKNOWN : MEET_EQUAL;
 }
 
-/* The counters that are certainly equal where s and t are the same element, as bits; all when they never are. */
+/* The counters, as bits, that must be equal if s and t are the same element; all bits if they never are. */
 static unsigned equal_counters(const Loops *L, const Touch *s, const Touch *t) {
     unsigned equal = 0;
     if (!s->plain || !t->plain) return 0;
     for (int d = 0; d < s->rank; d++) {
-        Subscript a = subscript(L, s->at[d]), b = subscript(L, t->at[d]);
-        Meeting m = meeting(&a, &b);
+        Subscript a = subscript_of(L, s->at[d]), b = subscript_of(L, t->at[d]);
+        Meeting m = compare_subscripts(&a, &b);
         if (m == MEET_NEVER) return ~0u;
         if (m == MEET_EQUAL) equal |= 1u << a.level;
     }
@@ -92,8 +93,8 @@ static bool is_sum(const Loops *L, int source) {
 
 static const char *array_name(const Loops *L, const Touch *t) { return L->f->params[t->param].name->s; }
 
-/* The loops from outside in whose counters are equal wherever two turns meet. */
-static int independent(Loops *L, int depth) {
+/* The number of outer loops whose counters are equal whenever two iterations access the same element. */
+static int independent_loops(Loops *L, int depth) {
     for (uint32_t i = 0; i < L->ntouches; i++) {
         const Touch *s = &L->touches[i];
         for (uint32_t k = 0; s->store && depth && k < L->ntouches; k++) {
@@ -119,7 +120,7 @@ static bool only_adds(const Loops *L, const Touch *as) {
     return as->sum != SUM_NOT;
 }
 
-/* Arrays whose elements several turns may change, but only by adding to them: each chunk gets a copy. */
+/* Finds arrays whose elements several iterations change, but only by adding to them: each chunk gets a copy. */
 static void find_sums(Loops *L) {
     for (uint32_t i = 0; i < L->ntouches; i++) {
         const Touch *t = &L->touches[i];
@@ -141,7 +142,7 @@ static bool multiplies(const Loops *L) {
     return false;
 }
 
-/* Stores that cannot be taken back. */
+/* Whether there are stores that cannot be undone. */
 static bool commits(const Loops *L) {
     for (uint32_t i = 0; i < L->ntouches; i++)
         if (L->touches[i].store && !is_sum(L, L->touches[i].source)) return true;
@@ -163,38 +164,38 @@ int kloop_parallel_depth(Loops *L) {
         return (void)kloop_decline(L, L->loose_pos, "whether this fails depends on values"), 0;
     if (multiplies(L) && commits(L))
         return (void)kloop_decline(L, L->job->loop->pos, "a product that may have to be taken again in order"), 0;
-    depth = independent(L, depth);
+    depth = independent_loops(L, depth);
     return (L->chunked || L->random) && depth ? 1 : depth;
 }
 
-/* -- bounds over all turns ----------------------------------------------------------------------------------------- */
+/* -- bounds over all iterations ------------------------------------------------------------------------------------ */
 bool kloop_is_wide(const Loops *L, KRef r) {
     for (uint32_t i = 0; i < L->nwide; i++)
         if (L->wide[i] == r) return true;
     return false;
 }
 
-/* A bound that says something: not one against the wrapping of what comes of a float. */
+/* A useful bound, not one that only keeps a float index from wrapping. */
 static bool is_near(const Loops *L, KRef r) {
     double k;
     return kloop_has_range(L, r) && !(kir_is_const(L->f, r, &k) && fabs(k) >= 0x1p60);
 }
 
-/* max(a, min(b, x)), of any x; a and b in *lo and *hi. */
+/* max(a, min(b, x)) or min(a, max(b, x)) for any x, with a and b in *lo and *hi; `turned` selects the operand order. */
 static bool is_clamp(const KFunc *f, const KIns *i, KRef *lo, KRef *hi, int turned) {
     const KIns *inner = &f->ins[turned & 1 ? i->a : i->b];
     *lo = turned & 1 ? i->b : i->a, *hi = turned & 2 ? inner->b : inner->a;
     return (i->op == K_MAX && inner->op == K_MIN) || (i->op == K_MIN && inner->op == K_MAX);
 }
 
-/* Whether what is not known of r is kept between bounds that are. */
+/* Whether an unknown value is clamped between known bounds. */
 static bool is_kept(const Loops *L, const KIns *i, KRef *lo, KRef *hi) {
     for (int turned = 0; turned < 4; turned++)
         if (is_clamp(L->f, i, lo, hi, turned) && is_near(L, *lo) && is_near(L, *hi)) return true;
     return false;
 }
 
-/* Of what is not wide the bounds are within 63 bits as its value is, so the guard need not look for overflow. */
+/* For values that are not wide, the bounds fit in 63 bits like the value, so the guard need not test for overflow. */
 bool kloop_has_range(const Loops *L, KRef r) {
     const KFunc *f = L->f;
     const KIns *i = &f->ins[r];
@@ -232,22 +233,24 @@ typedef struct {
     KRef *same;
 } Guard;
 
-static KRef op(Guard *g, KOp k, KRef a, KRef b) {
+static KRef emit_op(Guard *g, KOp k, KRef a, KRef b) {
     return kir_fold(g->to, (KMake){k, .a = a, .b = b, .pos = g->L->pos});
 }
-static KRef number(Guard *g, int64_t v) { return kir_const_int(g->to, QS_I64, v, g->L->pos); }
-static KRef real(Guard *g, KRef a) { return kir_fold(g->to, (KMake){K_CAST, .own = QS_F64, .a = a, .pos = g->L->pos}); }
+static KRef int_const(Guard *g, int64_t v) { return kir_const_int(g->to, QS_I64, v, g->L->pos); }
+static KRef to_real(Guard *g, KRef a) {
+    return kir_fold(g->to, (KMake){K_CAST, .own = QS_F64, .a = a, .pos = g->L->pos});
+}
 
 static Bounds bounds_of(Guard *g, KRef r);
 
-static Bounds product(Guard *g, Bounds a, Bounds b) {
-    KRef p = op(g, K_MUL, a.lo, b.lo), q = op(g, K_MUL, a.lo, b.hi), r = op(g, K_MUL, a.hi, b.lo),
-         s = op(g, K_MUL, a.hi, b.hi);
-    return (Bounds){op(g, K_MIN, op(g, K_MIN, p, q), op(g, K_MIN, r, s)),
-                    op(g, K_MAX, op(g, K_MAX, p, q), op(g, K_MAX, r, s))};
+static Bounds product_bounds(Guard *g, Bounds a, Bounds b) {
+    KRef p = emit_op(g, K_MUL, a.lo, b.lo), q = emit_op(g, K_MUL, a.lo, b.hi), r = emit_op(g, K_MUL, a.hi, b.lo),
+         s = emit_op(g, K_MUL, a.hi, b.hi);
+    return (Bounds){emit_op(g, K_MIN, emit_op(g, K_MIN, p, q), emit_op(g, K_MIN, r, s)),
+                    emit_op(g, K_MAX, emit_op(g, K_MAX, p, q), emit_op(g, K_MAX, r, s))};
 }
 
-/* The value of r itself, which no counter reaches. */
+/* Copies the instruction r, which depends on no counter, to the guard. */
 static KRef same_value(Guard *g, KRef r) {
     const KIns *i = &g->from->ins[r];
     if (!r || g->same[r]) return r ? g->same[r] : 0;
@@ -257,13 +260,13 @@ static KRef same_value(Guard *g, KRef r) {
 
 static KRef turns_of(Guard *g, const Level *v) {
     KRef first = same_value(g, v->first), last = same_value(g, v->last);
-    KRef n = op(g, K_DIV, op(g, K_SUB, last, first), number(g, (int64_t)v->step));
-    KRef some = op(g, K_LE, v->step < 0 ? last : first, v->step < 0 ? first : last);
-    KRef count = op(g, K_ADD, n, number(g, 1));
-    return kir_fold(g->to, (KMake){K_SELECT, .a = some, .b = count, .c = number(g, 0), .pos = g->L->pos});
+    KRef n = emit_op(g, K_DIV, emit_op(g, K_SUB, last, first), int_const(g, (int64_t)v->step));
+    KRef some = emit_op(g, K_LE, v->step < 0 ? last : first, v->step < 0 ? first : last);
+    KRef count = emit_op(g, K_ADD, n, int_const(g, 1));
+    return kir_fold(g->to, (KMake){K_SELECT, .a = some, .b = count, .c = int_const(g, 0), .pos = g->L->pos});
 }
 
-static Bounds compute(Guard *g, KRef r) {
+static Bounds compute_bounds(Guard *g, KRef r) {
     const KIns i = g->from->ins[r];
     double k;
     KRef lo, hi;
@@ -274,88 +277,89 @@ static Bounds compute(Guard *g, KRef r) {
     case K_DIM:
     case K_STRIDE: a.lo = kir_add(g->to, kir_like(&i, 0, 0, 0)); return a.hi = a.lo, a;
     case K_POS:
-        if (g->L->chunked) return (Bounds){number(g, 0), number(g, LOOP_CHUNKS - 1)};
-        return (Bounds){number(g, 0), op(g, K_SUB, turns_of(g, &g->L->level[i.imm]), number(g, 1))};
+        if (g->L->chunked) return (Bounds){int_const(g, 0), int_const(g, LOOP_CHUNKS - 1)};
+        return (Bounds){int_const(g, 0), emit_op(g, K_SUB, turns_of(g, &g->L->level[i.imm]), int_const(g, 1))};
     case K_NEG:
         a = bounds_of(g, i.a);
-        return (Bounds){op(g, K_SUB, number(g, 0), a.hi), op(g, K_SUB, number(g, 0), a.lo)};
-    case K_BOUND: return (Bounds){number(g, 0), op(g, K_SUB, bounds_of(g, i.b).hi, number(g, 1))};
-    case K_MOD: (void)kir_is_const(g->from, i.b, &k); return (Bounds){number(g, 0), number(g, (int64_t)k - 1)};
+        return (Bounds){emit_op(g, K_SUB, int_const(g, 0), a.hi), emit_op(g, K_SUB, int_const(g, 0), a.lo)};
+    case K_BOUND: return (Bounds){int_const(g, 0), emit_op(g, K_SUB, bounds_of(g, i.b).hi, int_const(g, 1))};
+    case K_MOD: (void)kir_is_const(g->from, i.b, &k); return (Bounds){int_const(g, 0), int_const(g, (int64_t)k - 1)};
     default: break;
     }
     bool either = !kloop_has_range(g->L, i.a) || !kloop_has_range(g->L, i.b);
-    if (either && is_kept(g->L, &i, &lo, &hi)) { /* between the least and the greatest of its two bounds */
+    if (either && is_kept(g->L, &i, &lo, &hi)) { /* between the smaller and the greater of its two bounds */
         a = bounds_of(g, lo), b = bounds_of(g, hi);
-        return (Bounds){op(g, K_MIN, a.lo, b.lo), op(g, K_MAX, a.hi, b.hi)};
+        return (Bounds){emit_op(g, K_MIN, a.lo, b.lo), emit_op(g, K_MAX, a.hi, b.hi)};
     }
     a = bounds_of(g, i.a), b = bounds_of(g, i.b);
     switch (i.op) {
     case K_FOR: (void)kir_is_const(g->from, i.c, &k); return k < 0 ? (Bounds){b.lo, a.hi} : (Bounds){a.lo, b.hi};
-    case K_ADD: return (Bounds){op(g, K_ADD, a.lo, b.lo), op(g, K_ADD, a.hi, b.hi)};
-    case K_SUB: return (Bounds){op(g, K_SUB, a.lo, b.hi), op(g, K_SUB, a.hi, b.lo)};
-    case K_MUL: return product(g, a, b);
-    default: return (Bounds){op(g, (KOp)i.op, a.lo, b.lo), op(g, (KOp)i.op, a.hi, b.hi)}; /* MIN MAX */
+    case K_ADD: return (Bounds){emit_op(g, K_ADD, a.lo, b.lo), emit_op(g, K_ADD, a.hi, b.hi)};
+    case K_SUB: return (Bounds){emit_op(g, K_SUB, a.lo, b.hi), emit_op(g, K_SUB, a.hi, b.lo)};
+    case K_MUL: return product_bounds(g, a, b);
+    default: return (Bounds){emit_op(g, (KOp)i.op, a.lo, b.lo), emit_op(g, (KOp)i.op, a.hi, b.hi)}; /* MIN MAX */
     }
 }
 
 static Bounds bounds_of(Guard *g, KRef r) {
     if (!g->known[r].lo) {
-        Bounds b = compute(g, r);
+        Bounds b = compute_bounds(g, r);
         g->known[r] = b;
     }
     return g->known[r];
 }
 
 /* -- the guard ----------------------------------------------------------------------------------------------------- */
-static void put(Guard *g, int param, int slot, KRef v) {
-    kir_add(g->to, (KMake){K_STORE, .a = number(g, slot), .b = v, .imm = (uint64_t)param, .pos = g->L->pos});
+static void store_result(Guard *g, int param, int slot, KRef v) {
+    kir_add(g->to, (KMake){K_STORE, .a = int_const(g, slot), .b = v, .imm = (uint64_t)param, .pos = g->L->pos});
 }
 
-/* Is the sum never negative?  Where int64 wraps, the double shows it. */
+/* The condition that the sum is never negative.  A parallel computation in doubles detects wrapping of int64. */
 static KRef never_negative(Guard *g, const Affine *sum) {
-    KRef least = number(g, sum->constant), rough = real(g, least);
+    KRef least = int_const(g, sum->constant), rough = to_real(g, least);
     for (int i = 0; i < sum->n; i++) {
         Bounds b = bounds_of(g, sum->term[i].ref);
         KRef at = sum->term[i].factor < 0 ? b.hi : b.lo;
         KRef factor = kir_const_num(g->to, QS_F64, (double)sum->term[i].factor, g->L->pos);
-        least = op(g, K_ADD, least, op(g, K_MUL, at, number(g, sum->term[i].factor)));
-        rough = op(g, K_ADD, rough, op(g, K_MUL, real(g, at), factor));
+        least = emit_op(g, K_ADD, least, emit_op(g, K_MUL, at, int_const(g, sum->term[i].factor)));
+        rough = emit_op(g, K_ADD, rough, emit_op(g, K_MUL, to_real(g, at), factor));
     }
-    KRef plain = op(g, K_LE, kir_const_num(g->to, QS_F64, -1, g->L->pos), rough);
-    return op(g, K_AND, op(g, K_LE, number(g, 0), least), plain);
+    KRef plain = emit_op(g, K_LE, kir_const_num(g->to, QS_F64, -1, g->L->pos), rough);
+    return emit_op(g, K_AND, emit_op(g, K_LE, int_const(g, 0), least), plain);
 }
 
-/* One end of the index is inside: `ranged` (0: that is not known), or one of the proofs. */
+/* The condition that one end of the index is inside: by `ranged` (0: unknown), or by one of the proofs. */
 static KRef end_is_inside(Guard *g, KRef ranged, const Proof *end) {
     KRef yes = kir_const_int(g->to, QS_B1, end->sure, g->L->pos);
-    if (ranged) yes = op(g, K_OR, yes, ranged);
+    if (ranged) yes = emit_op(g, K_OR, yes, ranged);
     for (int i = 0; i < end->n && !end->sure; i++) {
         const Rest *r = &end->rest[i];
-        yes = op(g, K_OR, yes, op(g, K_AND, never_negative(g, &r->sum), never_negative(g, &r->given)));
+        yes = emit_op(g, K_OR, yes, emit_op(g, K_AND, never_negative(g, &r->sum), never_negative(g, &r->given)));
     }
     return yes;
 }
 
 static KRef is_inside(Guard *g, const Check *c, Bounds at, KRef size) {
-    KRef low = c->ranged ? op(g, K_LE, number(g, 0), at.lo) : 0, high = c->ranged ? op(g, K_LT, at.hi, size) : 0;
-    return op(g, K_AND, end_is_inside(g, low, &c->low), end_is_inside(g, high, &c->high));
+    KRef low = c->ranged ? emit_op(g, K_LE, int_const(g, 0), at.lo) : 0,
+         high = c->ranged ? emit_op(g, K_LT, at.hi, size) : 0;
+    return emit_op(g, K_AND, end_is_inside(g, low, &c->low), end_is_inside(g, high, &c->high));
 }
 
-/* The first test that may fail, and with which values. */
+/* Stores the number of the first test that may fail, and its values. */
 static void put_tests(Guard *g, int where) {
     const Loops *L = g->L;
-    KRef failed = number(g, 0), seen[3] = {failed, failed, failed};
+    KRef failed = int_const(g, 0), seen[3] = {failed, failed, failed};
     for (uint32_t i = L->nchecks; i-- > 0;) {
         const Check *c = &L->checks[i];
-        Bounds size = bounds_of(g, c->n), at = c->ranged ? bounds_of(g, c->at) : (Bounds){number(g, 0), size.lo};
+        Bounds size = bounds_of(g, c->n), at = c->ranged ? bounds_of(g, c->at) : (Bounds){int_const(g, 0), size.lo};
         KRef fine = is_inside(g, c, at, size.lo);
         const KRef now[3] = {at.lo, at.hi, size.lo};
-        failed = kir_fold(g->to, (KMake){K_SELECT, .a = fine, .b = failed, .c = number(g, i + 1), .pos = L->pos});
+        failed = kir_fold(g->to, (KMake){K_SELECT, .a = fine, .b = failed, .c = int_const(g, i + 1), .pos = L->pos});
         for (int k = 0; k < 3; k++)
             seen[k] = kir_fold(g->to, (KMake){K_SELECT, .a = fine, .b = seen[k], .c = now[k], .pos = L->pos});
     }
-    put(g, where, LOOP_GUARD_FAILED, failed);
-    for (int k = 0; k < 3; k++) put(g, where, LOOP_GUARD_LO + k, seen[k]);
+    store_result(g, where, LOOP_GUARD_FAILED, failed);
+    for (int k = 0; k < 3; k++) store_result(g, where, LOOP_GUARD_LO + k, seen[k]);
 }
 
 qs_status kloop_guard(Loops *L, Arena *arena, LoopCode *out) {
@@ -375,7 +379,7 @@ qs_status kloop_guard(Loops *L, Arena *arena, LoopCode *out) {
     int where = kir_param(g.to, &result);
     put_tests(&g, where);
     for (int i = 1; L->mode == MODE_PARALLEL && i < L->axes; i++)
-        put(&g, where, LOOP_GUARD_TURNS + i, turns_of(&g, &L->level[i]));
+        store_result(&g, where, LOOP_GUARD_TURNS + i, turns_of(&g, &L->level[i]));
     kir_seal(g.to);
     L->out->tests = qarena_alloc(arena, qmem_size(L->nchecks, sizeof *L->out->tests, sizeof *L->out->tests));
     for (uint32_t i = 0; i < L->nchecks; i++) L->out->tests[i] = L->checks[i].test;

@@ -1,4 +1,4 @@
-/* loop_expr.c -- expressions. */
+/* loop_expr.c -- lowers expressions of a loop: choices, operators, lists, literals. */
 #include "lang/kernel/lower/loop/loop_internal.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ qs_status kloop_number(Loops *L, Node *n, Number *out) {
 /* -- choices ------------------------------------------------------------------------------------------------------- */
 static bool is_effect(const Node *n, void *ud) { return (void)ud, n->kind == N_INDEX || n->kind == N_CALL; }
 
-/* Reads no memory and calls nothing.  Arithmetic of ints may fail all the same, which only its code shows. */
+/* Whether n reads no memory and calls nothing.  Int arithmetic may still fail, which shows only in its code. */
 static bool is_plain(const Node *n) {
     Node *root = (Node *)(uintptr_t)n;
     return !kquery_node((NodeList){&root, 1}, true, is_effect, NULL);
@@ -35,15 +35,15 @@ typedef struct {
     bool *set;
 } Mark;
 
-static void *mark(Walk *w) {
+static void *mark_code(Walk *w) {
     const Loops *L = (const Loops *)w;
     Mark *m = qarena_alloc(w->arena, sizeof *m);
     *m = (Mark){w->f->nins, L->nfaults, L->loose, L->loose_pos, kstmt_save(w)};
     return m;
 }
 
-/* The code since the mark may fail: it is taken back, to be made again where it is asked for. */
-static bool take_back(Walk *w, void *ud) {
+/* Removes the code since the mark if it may fail; it is emitted again under a condition. */
+static bool take_code_back(Walk *w, void *ud) {
     Loops *L = (Loops *)w;
     const Mark *m = ud;
     if (L->loose == m->loose) return false;
@@ -53,7 +53,7 @@ static bool take_back(Walk *w, void *ud) {
     return true;
 }
 
-static qs_status same_kind(Loops *L, Number a, Number b) {
+static qs_status check_same_kind(Loops *L, Number a, Number b) {
     if (a.kind == b.kind && !a.maybe && !b.maybe) return QS_OK;
     return kloop_decline(L, L->pos, "two kinds of numbers in one expression with `?`");
 }
@@ -63,12 +63,12 @@ static qs_status select_rule(Walk *w, KRef c, Value *a, Value *b, Value *out) {
     Number x, y;
     TRY(a_number(L, a, &x));
     TRY(a_number(L, b, &y));
-    TRY(same_kind(L, x, y));
+    TRY(check_same_kind(L, x, y));
     return *out = (Value){.what = WHAT_NUMBER, .num = kloop_choose(L, c, x, y)}, QS_OK;
 }
 
-/* Both sides may fail, so only one is computed.  The value lies in a LOCAL, a double without its twin; its kind is
- * known only inside. */
+/* A choice whose sides may fail, so only one is computed.  The value is stored in a LOCAL, a double without its twin;
+ * its type is known only inside the branches. */
 typedef struct {
     KRef locals[LOOP_COMPLEX + 1], im;
     bool set;
@@ -90,7 +90,7 @@ static qs_status choice_set(Walk *w, void *ud, Value *v) {
     Choice *c = ud;
     Number x;
     TRY(a_number(L, v, &x));
-    if (c->set) TRY(same_kind(L, c->value, x));
+    if (c->set) TRY(check_same_kind(L, c->value, x));
     kbuild_set(w, c->locals[x.kind], x.v);
     if (x.im) kbuild_set(w, c->im, x.im);
     if (c->set) x.lo = fmin(x.lo, c->value.lo), x.hi = fmax(x.hi, c->value.hi);
@@ -107,12 +107,12 @@ static void choice_get(Walk *w, void *ud, Value *out) {
     *out = (Value){.what = WHAT_NUMBER, .num = got};
 }
 
-static void boolean(Walk *w, KRef c, Value *out) {
+static void boolean_value(Walk *w, KRef c, Value *out) {
     (void)w;
     *out = (Value){.what = WHAT_NUMBER, .num = kloop_bool(c)};
 }
 
-static qs_status truth(Walk *w, const Value *v, KRef *out, int *known) {
+static qs_status truth_of(Walk *w, const Value *v, KRef *out, int *known) {
     Loops *L = (Loops *)w;
     Number x;
     double k;
@@ -121,10 +121,10 @@ static qs_status truth(Walk *w, const Value *v, KRef *out, int *known) {
     return *known = kir_is_const(w->f, *out, &k) ? k != 0 : -1, QS_OK;
 }
 
-static bool elementwise(const Value *v) { return (void)v, false; }
-static bool many(const Value *v) { return (v->what == WHAT_TRUTHS || v->what == WHAT_VECTOR) && v->n != 1; }
+static bool is_elementwise(const Value *v) { return (void)v, false; }
+static bool has_many(const Value *v) { return (v->what == WHAT_TRUTHS || v->what == WHAT_VECTOR) && v->n != 1; }
 
-static qs_status choose(Walk *w, Value *c, Value *a, Value *b, Value *out) {
+static qs_status choose_elements(Walk *w, Value *c, Value *a, Value *b, Value *out) {
     return kloop_vector_choose((Loops *)w, c, a, b, out);
 }
 
@@ -140,11 +140,11 @@ qs_status kloop_operator(Loops *L, Op op, const Value *x, const Value *y, Value 
     return *out = r, QS_OK;
 }
 
-static qs_status binary(Walk *w, Op op, Value *a, Value *b, Value *out) {
+static qs_status lower_binary(Walk *w, Op op, Value *a, Value *b, Value *out) {
     return kloop_operator((Loops *)w, op, a, b, out);
 }
 
-static qs_status unary(Walk *w, Op op, Value *a, Value *out) {
+static qs_status lower_unary(Walk *w, Op op, Value *a, Value *out) {
     Loops *L = (Loops *)w;
     Number x;
     kloop_short(L, a);
@@ -154,10 +154,10 @@ static qs_status unary(Walk *w, Op op, Value *a, Value *out) {
     return (x.kind == LOOP_COMPLEX ? kloop_complex_unary : kloop_unary)(L, op, x, &out->num);
 }
 
-/* The host takes float64 for a list with a whole number that `scalar` rounds, or int64 for an int that doubles may not
- * hold, as long as it is not made of one.  *asks: whether this one is so shows at each turn; an element of such an
- * array and a small number are not. */
-static qs_status item(Loops *L, const Value *v, Number *out, bool *asks) {
+/* An item of a list.  On the host, a list is float64 if it contains an integral number that `scalar` rounds, and int64
+ * if it contains an int that doubles may not represent.  *asks: whether the type depends on this item's value at run
+ * time; never true for an element of an array and for a small number. */
+static qs_status list_item(Loops *L, const Value *v, Number *out, bool *asks) {
     TRY(kloop_real_number(L, v, out));
     const KIns *made = &L->f->ins[out->v];
     bool element = made->op == K_CAST && L->f->ins[made->a].dtype == QS_F32;
@@ -177,14 +177,16 @@ static KRef is_lost(Loops *L, Number x) {
     return kloop_op(L, K_AND, kloop_op(L, K_EQ, whole, x.v), lost);
 }
 
-/* Below 2^24 no whole number is rounded, and so it is nearly always: all else stands behind a branch. */
-static void hold(Loops *L, const bool *asks, Value *list) {
+/* Rounds the items of a list to its element type.  Integral numbers below 2^24 are never rounded, which is nearly
+ * always the case; everything else is in a branch. */
+static void hold_items(Loops *L, const bool *asks, Value *list) {
     KRef far = 0, again[LOOP_VECTOR_MAX], f64, lost = 0;
     Number given[LOOP_VECTOR_MAX];
     memcpy(given, list->at, (size_t)list->n * sizeof *given);
     for (int i = 0; i < list->n; i++) {
         if (asks[i]) far = kloop_or(L, far, kloop_op(L, K_LT, kloop_f64(L, 0x1p24), magnitude(L, given[i])));
-        if (!kloop_twin(L, given[i])) list->at[i] = kloop_rounded(L, given[i]); /* a whole one stays: see is_lost */
+        /* an integral one stays: see is_lost */
+        if (!kloop_twin(L, given[i])) list->at[i] = kloop_rounded(L, given[i]);
     }
     if (!far) return;
     kloop_fork(L, list, again);
@@ -199,8 +201,8 @@ static void hold(Loops *L, const bool *asks, Value *list) {
     kloop_merge(L, list, again);
 }
 
-/* [a,b,c], and of vectors the matrix that has them as rows */
-static qs_status matrix(Walk *w, Value *items, int n, Value *out) {
+/* [a,b,c], or a matrix of vectors as its rows */
+static qs_status lower_matrix(Walk *w, Value *items, int n, Value *out) {
     Loops *L = (Loops *)w;
     bool nested = n && items[0].what == WHAT_VECTOR;
     int cols = nested ? items[0].n : n, rows = nested ? n : 1;
@@ -208,8 +210,8 @@ static qs_status matrix(Walk *w, Value *items, int n, Value *out) {
         return kloop_decline(L, L->pos, "an array of %s elements made in the loop", cols ? "many" : "no");
     *out = kloop_matrix(L, rows, cols);
     bool asks[LOOP_VECTOR_MAX];
-    for (int i = 0; i < n && !nested; i++) TRY(item(L, &items[i], &out->at[i], &asks[i]));
-    if (!nested) hold(L, asks, out);
+    for (int i = 0; i < n && !nested; i++) TRY(list_item(L, &items[i], &out->at[i], &asks[i]));
+    if (!nested) hold_items(L, asks, out);
     for (int i = 0; i < n && nested; i++) {
         bool fits = items[i].what == WHAT_VECTOR && items[i].n == cols && !items[i].cols;
         if (!fits) return kloop_decline(L, L->pos, "a matrix that is not made of rows of numbers");
@@ -219,13 +221,13 @@ static qs_status matrix(Walk *w, Value *items, int n, Value *out) {
     return QS_OK;
 }
 
-static qs_status field(Walk *w, const Value *object, const Node *n, Value *out) {
+static qs_status lower_field(Walk *w, const Value *object, const Node *n, Value *out) {
     Loops *L = (Loops *)w;
     if (object->what != WHAT_OBJECT) return kloop_decline(L, n->pos, "a field of something that is no object");
     return kloop_field(L, object, n->u.field.name, out);
 }
 
-static qs_status literal(Walk *w, const Node *n, Value *out) {
+static qs_status lower_literal(Walk *w, const Node *n, Value *out) {
     Loops *L = (Loops *)w;
     if (n->u.num.is_uint64) return kloop_decline(L, n->pos, "an integer that only uint64 holds");
     int64_t whole = n->u.num.whole;
@@ -235,7 +237,7 @@ static qs_status literal(Walk *w, const Node *n, Value *out) {
     return QS_OK;
 }
 
-static qs_status other(Walk *w, Node *n, Value *out) {
+static qs_status lower_other(Walk *w, Node *n, Value *out) {
     Loops *L = (Loops *)w;
     (void)out;
     switch ((NodeKind)n->kind) {
@@ -247,23 +249,23 @@ static qs_status other(Walk *w, Node *n, Value *out) {
 }
 
 const ExprRules kloop_expr_rules = {
-    .literal = literal,
-    .unary = unary,
-    .binary = binary,
-    .boolean = boolean,
-    .truth = truth,
-    .elementwise = elementwise,
-    .many = many,
-    .choose = choose,
+    .literal = lower_literal,
+    .unary = lower_unary,
+    .binary = lower_binary,
+    .boolean = boolean_value,
+    .truth = truth_of,
+    .elementwise = is_elementwise,
+    .many = has_many,
+    .choose = choose_elements,
     .cheap = is_plain,
-    .mark = mark,
-    .take_back = take_back,
+    .mark = mark_code,
+    .take_back = take_code_back,
     .select = select_rule,
     .choice = choice,
     .choice_set = choice_set,
     .choice_get = choice_get,
-    .matrix = matrix,
-    .field = field,
+    .matrix = lower_matrix,
+    .field = lower_field,
     .index = kloop_load,
-    .other = other,
+    .other = lower_other,
 };

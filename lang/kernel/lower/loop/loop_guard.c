@@ -1,16 +1,17 @@
-/* loop_guard.c -- indices that a condition around them keeps inside the array.
+/* loop_guard.c -- proves that an index is inside the array from the conditions around it.
  *
  *     if m > 0, y[m] = x[m-1]            m-1 >= 0, because m > 0
  *     j >= 0 && j < n ? x[j] : 0         0 <= j < n, whatever j is
  *
- * What is asked around an index are comparisons of whole numbers, so each is a sum that is not negative: m-1 here.  The
- * lower end of an index is inside when the index is such a sum plus something that is not negative, the upper end when
- * the size less one less the index is.  What is left is mostly a constant.  Else, as where the condition asks for
- * another array's size, it is of counters and extents, and the guard knows its least value.
+ * The conditions around an index are comparisons of integers, so each one says that some sum is not negative: m-1
+ * here.  The lower end of an index is inside if the index is such a sum plus something that is not negative; the upper
+ * end is inside if the same holds for size-1 minus the index.  The difference is usually a constant.  If not, for
+ * example because the condition tests another array's size, it consists of counters and extents, and the guard knows
+ * its least value.
  *
- * Sums here are those of whole numbers without end: what may have wrapped is not looked at.  An index that is a float
- * is rounded toward zero; what was asked of the float says as much of it, if the answer was yes, which it is not for a
- * nan. */
+ * These sums are sums of unbounded integers: expressions that may have wrapped are not used.  A float index is rounded
+ * toward zero; a condition on the float that was true implies the same for the rounded index.  No comparison is true
+ * for NaN except !=. */
 #include "lang/kernel/lower/loop/loop_internal.h"
 
 #include <math.h>
@@ -19,9 +20,9 @@ enum { FACTS = 32, DEEP = 8 };
 typedef struct {
     Rest that[FACTS];
     int n;
-} Facts; /* `sum` is not negative if `given` is not */
+} Facts; /* facts of the form: if `given` >= 0, then `sum` >= 0 */
 
-/* Its value is that of the sum it is written as, and no digit was lost. */
+/* Whether the value is exactly the written sum, without wrapping. */
 static bool is_exact(const Loops *L, KRef r, int depth) {
     const KIns *i = &L->f->ins[r];
     if (i->op != K_ADD && i->op != K_SUB && i->op != K_MUL && i->op != K_NEG) return true;
@@ -46,15 +47,16 @@ static bool guard_knows(const Loops *L, const Affine *a) {
     return true;
 }
 
-/* -- what was asked ------------------------------------------------------------------------------------------------ */
-/* Whether `a op b` holds is known: LT, LE, EQ, NE. */
+/* -- known conditions ---------------------------------------------------------------------------------------------- */
+/* A callback for a comparison `a op b` (LT, LE, EQ, NE) that is known to hold or not. */
 typedef void Hears(Loops *L, void *ud, KOp op, KRef a, KRef b, bool holds);
 typedef struct {
     Hears *fn;
     void *ud;
 } Hearer;
 
-/* a of `a && b` where b was computed only if a held; see `guarded` of walk/expr.c.  0: r is no such thing. */
+/* If r is `a && b` with b evaluated only if a holds (lower_guarded in common_expr.c), returns a and sets *b. 0: it is
+ * not. */
 static KRef first_of_and(const KFunc *f, KRef r, KRef *b) {
     KRef local = f->ins[r].a;
     const KIns *set = &f->ins[r - 2], *open = &f->ins[local + 1];
@@ -63,26 +65,26 @@ static KRef first_of_and(const KFunc *f, KRef r, KRef *b) {
     return *b = set->b, open->a;
 }
 
-static void each_of(Loops *L, const Hearer *h, KRef c, bool holds, int depth) {
+static void visit_condition(Loops *L, const Hearer *h, KRef c, bool holds, int depth) {
     const KIns i = L->f->ins[c];
     KRef a = i.a, b = i.b;
     if (!depth) return;
-    if (i.op == K_NOT) each_of(L, h, a, !holds, depth - 1);
+    if (i.op == K_NOT) visit_condition(L, h, a, !holds, depth - 1);
     if (i.op == K_GET && holds) a = first_of_and(L->f, c, &b);
     if (holds ? i.op == K_AND || (i.op == K_GET && a) : i.op == K_OR)
-        each_of(L, h, a, holds, depth - 1), each_of(L, h, b, holds, depth - 1);
+        visit_condition(L, h, a, holds, depth - 1), visit_condition(L, h, b, holds, depth - 1);
     if (i.op >= K_LT && i.op <= K_NE) h->fn(L, h->ud, (KOp)i.op, a, b, holds);
 }
 
-static void each_asked(Loops *L, Hears *fn, void *ud) {
+static void visit_known_conditions(Loops *L, Hears *fn, void *ud) {
     const Hearer h = {fn, ud};
     for (const BlockScope *b = L->block; b; b = b->up)
-        for (const Asked *a = b->asked; a; a = a->next) each_of(L, &h, a->cond, a->holds, DEEP);
+        for (const Asked *a = b->asked; a; a = a->next) visit_condition(L, &h, a->cond, a->holds, DEEP);
 }
 
-/* -- of whole numbers ---------------------------------------------------------------------------------------------- */
-/* b - a - least >= 0; or, where they are only different, that if b - a is not negative. */
-static void add(Loops *L, Facts *to, KRef a, KRef b, int64_t least, bool differ) {
+/* -- conditions on integers ---------------------------------------------------------------------------------------- */
+/* Adds the fact b - a - least >= 0; with `differ`, it holds only if b - a >= 0. */
+static void add_fact(Loops *L, Facts *to, KRef a, KRef b, int64_t least, bool differ) {
     Affine x;
     Rest r = {.given = {0}};
     if (to->n == FACTS || !sum_of(L, a, &x) || !sum_of(L, b, &r.sum) || !kaffine_add(&r.sum, &x, -1)) return;
@@ -96,12 +98,12 @@ static void hear_whole(Loops *L, void *ud, KOp op, KRef a, KRef b, bool holds) {
     Facts *to = ud;
     bool equal = holds == (op == K_EQ);
     if (L->f->ins[a].dtype != QS_I64) return;
-    if (op == K_LT) holds ? add(L, to, a, b, 1, false) : add(L, to, b, a, 0, false);
-    else if (op == K_LE) holds ? add(L, to, a, b, 0, false) : add(L, to, b, a, 1, false);
-    else add(L, to, a, b, !equal, !equal), add(L, to, b, a, !equal, !equal);
+    if (op == K_LT) holds ? add_fact(L, to, a, b, 1, false) : add_fact(L, to, b, a, 0, false);
+    else if (op == K_LE) holds ? add_fact(L, to, a, b, 0, false) : add_fact(L, to, b, a, 1, false);
+    else add_fact(L, to, a, b, !equal, !equal), add_fact(L, to, b, a, !equal, !equal);
 }
 
-/* -- of floats ----------------------------------------------------------------------------------------------------- */
+/* -- conditions on floats ------------------------------------------------------------------------------------------ */
 typedef struct {
     KRef x;
     bool number, positive;
@@ -109,8 +111,9 @@ typedef struct {
     KRef at;
 } OfFloat;
 
-/* A float that is a whole number, and constants.  Two numbers that are not known might have lost digits before they
- * cancel; one is at most what the size of an array leaves it when the proof is done, so it has them all. */
+/* An integral float expression as a sum of at most one unknown number and constants.  Two unknown numbers might have
+ * lost digits before they cancel.  A single one is bounded by the array's size when the proof is done, so it is
+ * exact. */
 static bool whole_sum(const Loops *L, KRef r, Affine *out, int depth) {
     const KIns *i = &L->f->ins[r];
     Affine b;
@@ -131,7 +134,7 @@ static void hear_number(Loops *L, void *ud, KOp op, KRef a, KRef b, bool holds) 
     of->positive |= b == of->x && kir_is_const(L->f, a, &k) && k >= 0;
 }
 
-/* x < n, of an x that is not negative: so is what x is rounded to. */
+/* Adds the fact from x < n with x >= 0: the rounded x is less than n, too. */
 static void hear_most(Loops *L, void *ud, KOp op, KRef a, KRef b, bool holds) {
     OfFloat *of = ud;
     Affine at;
@@ -142,14 +145,15 @@ static void hear_most(Loops *L, void *ud, KOp op, KRef a, KRef b, bool holds) {
     of->to->that[of->to->n++] = r;
 }
 
-/* r without the limit that keeps an index from wrapping; 0: it has none, a minimum of the program say. */
+/* r without the limit that keeps a float index from wrapping; 0: it has no such limit, for example a minimum in the
+ * program. */
 static KRef unlimited(const KFunc *f, KRef r, KOp op, int64_t limit) {
     const KIns *i = &f->ins[r];
     double v;
     return i->op == op && kir_is_const(f, i->b, &v) && v == (double)limit ? i->a : 0;
 }
 
-/* The float that the index was before it was rounded and kept from wrapping (loop_index.c); 0: it was none. */
+/* The float from which an index was rounded and limited (loop_index.c); 0: none. */
 static KRef float_of(const KFunc *f, KRef at) {
     if (!(at = unlimited(f, at, K_MIN, LOOP_INDEX_MOST)) || !(at = unlimited(f, at, K_MAX, LOOP_INDEX_LEAST))) return 0;
     const KIns *i = &f->ins[at];
@@ -162,21 +166,21 @@ static void hear_float(Loops *L, Facts *to, KRef at) {
     OfFloat of = {.x = float_of(L->f, at), .to = to, .at = at};
     Rest r = {.given = {0}};
     if (!of.x) return;
-    each_asked(L, hear_number, &of);
+    visit_known_conditions(L, hear_number, &of);
     if (!of.positive || to->n == FACTS || !sum_of(L, at, &r.sum)) return;
     to->that[to->n++] = r;
-    each_asked(L, hear_most, &of);
+    visit_known_conditions(L, hear_most, &of);
 }
 
 bool kloop_is_number(Loops *L, KRef x) {
     OfFloat of = {.x = x};
-    each_asked(L, hear_number, &of);
+    visit_known_conditions(L, hear_number, &of);
     return of.number;
 }
 
-/* -- what follows -------------------------------------------------------------------------------------------------- */
-/* The shortest are kept. */
-static void keep(Proof *out, const Rest *rest) {
+/* -- proofs -------------------------------------------------------------------------------------------------------- */
+/* Adds a proof; if there are too many, the longest is dropped. */
+static void keep_rest(Proof *out, const Rest *rest) {
     int longest = 0;
     if (out->n < PROOF_RESTS) {
         out->rest[out->n++] = *rest;
@@ -187,22 +191,22 @@ static void keep(Proof *out, const Rest *rest) {
     if (out->rest[longest].sum.n > rest->sum.n) out->rest[longest] = *rest;
 }
 
-static void prove(const Loops *L, const Facts *facts, const Affine *sum, Proof *out) {
+static void prove_end(const Loops *L, const Facts *facts, const Affine *sum, Proof *out) {
     for (int i = 0; i < facts->n && !out->sure; i++) {
         Rest rest = {.sum = *sum, .given = facts->that[i].given};
         if (!kaffine_add(&rest.sum, &facts->that[i].sum, -1) || (!rest.sum.n && rest.sum.constant < 0)) continue;
         if (!rest.sum.n && !rest.given.n && rest.given.constant >= 0) out->sure = true;
-        else if (guard_knows(L, &rest.sum)) keep(out, &rest);
+        else if (guard_knows(L, &rest.sum)) keep_rest(out, &rest);
     }
 }
 
 void kloop_prove(Loops *L, Check *check) {
     Facts facts = {.n = 0};
     Affine low, high;
-    each_asked(L, hear_whole, &facts);
+    visit_known_conditions(L, hear_whole, &facts);
     hear_float(L, &facts, check->at);
     if (!facts.n || !sum_of(L, check->at, &low) || !sum_of(L, check->n, &high) || !kaffine_add(&high, &low, -1)) return;
     high.constant--;
-    prove(L, &facts, &low, &check->low);
-    prove(L, &facts, &high, &check->high);
+    prove_end(L, &facts, &low, &check->low);
+    prove_end(L, &facts, &high, &check->high);
 }

@@ -1,5 +1,5 @@
-/* loop_index.c -- x[i,j]: elements, read, written and updated as the host does; x[p] with the place as a vector; rows
- * of few elements, x[i,:]. */
+/* loop_index.c -- lowers x[…] in a loop: elements, read, written and updated as the host does; x[p] with the position
+ * in a vector; slices of few elements, such as x[i,:]. */
 #include "lang/kernel/lower/loop/loop_internal.h"
 #include "lang/syntax/fold.h"
 
@@ -11,13 +11,13 @@ typedef struct {
     Places p;
     Value base;
     AccessMode written;
-    /* As they stand there; of the last dimension, or of the first two, so many places from index[] on instead of one:
-     * 0: one.  `sliced` is the first of these dimensions. */
+    /* The indices as written.  In the last dimension, or in the first two, `count` consecutive elements from index[] on
+     * are selected; 0: a single one.  `sliced` is the first of these dimensions. */
     int n;
     Number index[QS_MAX_RANK];
     int count[2], sliced;
-    KRef guard; /* what must hold for the elements to exist; 0: they do */
-    bool row;   /* of a matrix that is a vector here, index[0] is that of a whole row */
+    KRef guard; /* condition under which the elements exist; 0: they do */
+    bool row;   /* a row of a matrix held as a WHAT_VECTOR; index[0] is its number */
 } Access;
 
 static qs_dtype dtype_of(const Access *a) { return (qs_dtype)a->base.host.dtype; }
@@ -44,7 +44,7 @@ KRef kloop_extent(Loops *L, const Value *array, int axis) {
     return kmemory_extent(&L->walk, &a, axis);
 }
 
-/* -- places -------------------------------------------------------------------------------------------------------- */
+/* -- indices ------------------------------------------------------------------------------------------------------- */
 static KRef whole_index(Loops *L, const Access *a, Number n, KRef *shown) {
     char text[160];
     KRef t = n.kind == LOOP_INT && !ksubscript_is_mapped(a->p.mode) ? n.v : kloop_twin(L, n);
@@ -59,50 +59,50 @@ static KRef whole_index(Loops *L, const Access *a, Number n, KRef *shown) {
     return kloop_op(L, K_MIN, kloop_op(L, K_MAX, t, kloop_i64(L, LOOP_INDEX_LEAST)), kloop_i64(L, LOOP_INDEX_MOST));
 }
 
-static KRef inside(Walk *w, KRef at, KRef n) { return kloop_op((Loops *)w, K_INB, at, n); }
+static KRef is_inside(Walk *w, KRef at, KRef n) { return kloop_op((Loops *)w, K_INB, at, n); }
 
-static void test(Walk *w, const Places *p, int axis, AxisIndex x) {
+static void emit_index_test(Walk *w, const Places *p, int axis, AxisIndex x) {
     kloop_inside((Loops *)w, x, p->name, ksubscript_shown_axis(p, axis));
 }
 
-static void exists(Walk *w, const Places *p, int axis, AxisIndex x) {
-    test(w, p, axis, (AxisIndex){kloop_i64((Loops *)w, 0), x.n, x.shown});
+static void emit_exists_test(Walk *w, const Places *p, int axis, AxisIndex x) {
+    emit_index_test(w, p, axis, (AxisIndex){kloop_i64((Loops *)w, 0), x.n, x.shown});
 }
 
-const PlaceRules kloop_place_rules = {.inside = inside, .test = test, .exists = exists};
+const PlaceRules kloop_place_rules = {.inside = is_inside, .test = emit_index_test, .exists = emit_exists_test};
 
-static KRef place(Loops *L, Access *a, Number index, KRef n, int axis) {
+static KRef lower_index(Loops *L, Access *a, Number index, KRef n, int axis) {
     KRef shown, at = whole_index(L, a, index, &shown);
     return ksubscript_bring(&L->walk, &a->p, axis, (AxisIndex){at, n, shown}, &a->guard);
 }
 
-/* The last place of a slice, too, must be inside; the first that is outside has the number n. */
+/* The last index of a slice must be inside, too; the first index outside is n. */
 static Subindex places_along(Loops *L, Access *a, int i, int axis) {
-    KRef n = kloop_extent(L, &a->base, axis), at = place(L, a, a->index[i], n, axis);
+    KRef n = kloop_extent(L, &a->base, axis), at = lower_index(L, a, a->index[i], n, axis);
     int count = axis >= a->sliced && axis < a->sliced + 2 ? a->count[axis - a->sliced] : 0;
     if (!count) return (Subindex){.kind = AT_ONE, .one = at};
-    test(&L->walk, &a->p, axis, (AxisIndex){kloop_op(L, K_ADD, at, kloop_i64(L, count - 1)), n, n});
+    emit_index_test(&L->walk, &a->p, axis, (AxisIndex){kloop_op(L, K_ADD, at, kloop_i64(L, count - 1)), n, n});
     return ksubscript_from(&L->walk, at, count);
 }
 
-static qs_status places(Loops *L, Access *a) {
+static qs_status lower_indices(Loops *L, Access *a) {
     if (a->n != a->p.rank && !(a->p.rank == 1 && a->n == 2))
         return kloop_decline(L, L->pos, "%s has %d dimension%s, but %d ind%s given", shown_name(a), a->p.rank,
                              a->p.rank == 1 ? "" : "s", a->n, a->n == 1 ? "ex is" : "ices are");
     for (int i = 0; i < a->n; i++) {
         int axis = ksubscript_axis(a->p.rank, a->n, i);
-        if (axis < 0) place(L, a, a->index[i], kloop_i64(L, 1), axis);
+        if (axis < 0) lower_index(L, a, a->index[i], kloop_i64(L, 1), axis);
         else a->p.item[axis] = places_along(L, a, i, axis);
     }
     return QS_OK;
 }
 
-static KRef linear(Loops *L, const Access *a, const KRef *at) {
+static KRef linear_index(Loops *L, const Access *a, const KRef *at) {
     Layout l = layout_of(L, &a->base);
     return kmemory_linear(&L->walk, &l, at);
 }
 
-static void touched(Loops *L, const Access *a, const KRef *at, bool store, SumKind sum) {
+static void record_access(Loops *L, const Access *a, const KRef *at, bool store, SumKind sum) {
     Touch t = {.param = array_param(L, &a->base),
                .source = a->base.host.source,
                .rank = a->p.rank,
@@ -115,7 +115,7 @@ static void touched(Loops *L, const Access *a, const KRef *at, bool store, SumKi
     L->touches[L->ntouches++] = t;
 }
 
-/* -- what is accessed ---------------------------------------------------------------------------------------------- */
+/* -- accesses ------------------------------------------------------------------------------------------------------ */
 static qs_status base_of(Loops *L, Node *n, Access *a) {
     Node *base = n->u.index.base;
     bool named = base->kind == N_IDENT && base->u.ident.sym;
@@ -136,7 +136,7 @@ static qs_status base_of(Loops *L, Node *n, Access *a) {
     return QS_OK;
 }
 
-/* How many elements from `first` on; what is between them may be known though they are not: x[i-1..i+1]. */
+/* The number of elements from `first` to `last`; it may be known even if the two are not: x[i-1..i+1]. */
 static qs_status length_of(Loops *L, const Node *n, Number first, Number last, double *out) {
     KRef lo = kloop_twin(L, first), hi = kloop_twin(L, last);
     Affine span;
@@ -148,7 +148,7 @@ static qs_status length_of(Loops *L, const Node *n, Number first, Number last, d
     return *out = (double)span.constant + 1, QS_OK;
 }
 
-/* x[i,:], x[i,a..b], x[a..b,c..d]: a few elements, as many as the array has now, or as the range says.  The number is
+/* x[i,:], x[i,a..b], x[a..b,c..d]: a few elements, as many as the array has now, or as the range has.  The number is
  * compiled in. */
 static qs_status slice_of(Loops *L, Node *n, Access *a, int d) {
     bool all = n->kind == N_COLON;
@@ -168,7 +168,7 @@ static qs_status slice_of(Loops *L, Node *n, Access *a, int d) {
 
 static bool is_slice(const Node *n) { return n->kind == N_COLON || n->kind == N_RANGE; }
 
-/* The last index, or the first two. */
+/* Finds the slices among the indices; false unless they are the last index or both of two. */
 static bool find_slices(const Node *n, Access *a) {
     NodeList at = n->u.index.at;
     int slices = 0;
@@ -177,7 +177,7 @@ static bool find_slices(const Node *n, Access *a) {
     return a->sliced = patch ? 0 : at.n - 1, slices == 0 || patch || (slices == 1 && is_slice(at.at[at.n - 1]));
 }
 
-/* x[p] with the place in a vector. */
+/* x[p] with the position in a vector. */
 static bool is_place(const Access *a, const Value *v) {
     return v->what == WHAT_VECTOR && !v->cols && a->n == 1 && v->n == a->p.rank && a->p.rank > 1;
 }
@@ -185,7 +185,7 @@ static bool is_place(const Access *a, const Value *v) {
 static bool all_whole(Loops *L, const Value *v) {
     double x;
     for (int i = 0; i < v->n; i++)
-        if (kloop_known(L, v->at[i], &x) && x != trunc(x)) return false; /* of fractions there is another warning */
+        if (kloop_known(L, v->at[i], &x) && x != trunc(x)) return false; /* fractions have a different warning */
     return true;
 }
 
@@ -241,12 +241,12 @@ static Number from_memory(Loops *L, KRef v, qs_dtype d) {
     return kloop_int(kloop_cast(L, v, QS_I64), lo, hi);
 }
 
-/* The element was read before, surely on every way to here, and nothing was stored since; 0: it was not.  So what a
- * condition has asked of x[i] is known of the next x[i]. */
+/* Returns an earlier load of the same element, on every path to here, without a store since then; 0: none.  A condition
+ * on x[i] then also holds for the next x[i]. */
 static KRef read_before(const Loops *L, int param, KRef at, KRef guard) {
     enum { FAR = 256 };
     const KFunc *f = L->f;
-    int closed = 0; /* regions that have ended: what was read in them may not have been */
+    int closed = 0; /* closed blocks: a load inside may not have been executed */
     for (KRef r = f->nins - 1; r > 0 && f->nins - r < FAR; r--) {
         const KIns *i = &f->ins[r];
         if (i->op == K_STORE || i->op == K_ATOMIC || (!closed && kir_is_loop(i->op))) return 0;
@@ -263,10 +263,10 @@ static KRef load_part(Loops *L, const Access *a, KRef linear, int part) {
     return before ? before : kmemory_load(&L->walk, param, dtype_of(a), linear, part, a->guard);
 }
 
-static Number load(Loops *L, const Access *a, const KRef *at, SumKind sum) {
+static Number load_element(Loops *L, const Access *a, const KRef *at, SumKind sum) {
     qs_dtype d = dtype_of(a);
-    touched(L, a, at, false, sum);
-    KRef k = linear(L, a, at), v = load_part(L, a, k, 0);
+    record_access(L, a, at, false, sum);
+    KRef k = linear_index(L, a, at), v = load_part(L, a, k, 0);
     if (!qdtype_is_complex(d)) return from_memory(L, v, d);
     return kloop_complex(kloop_cast(L, v, QS_F64), kloop_cast(L, load_part(L, a, k, 1), QS_F64));
 }
@@ -298,11 +298,11 @@ static qs_status may_store(Loops *L, const Access *a, bool complex) {
     return QS_OK;
 }
 
-static qs_status store(Loops *L, const Access *a, const KRef *at, Number n, SumKind sum) {
+static qs_status store_element(Loops *L, const Access *a, const KRef *at, Number n, SumKind sum) {
     qs_dtype d = dtype_of(a);
     TRY(may_store(L, a, n.kind == LOOP_COMPLEX));
-    touched(L, a, at, true, sum);
-    KRef k = linear(L, a, at);
+    record_access(L, a, at, true, sum);
+    KRef k = linear_index(L, a, at);
     if (!qdtype_is_complex(d)) return store_part(L, a, k, 0, to_memory(L, n, d)), QS_OK;
     Number z = kloop_to_complex(L, n);
     store_part(L, a, k, 0, kloop_cast(L, z.v, qdtype_real_of(d)));
@@ -310,7 +310,7 @@ static qs_status store(Loops *L, const Access *a, const KRef *at, Number n, SumK
     return QS_OK;
 }
 
-/* x[…] += v in the chunk's own copy of x. */
+/* Adds v to an element of the chunk's own copy of the array. */
 static qs_status add_to_copy(Loops *L, const Access *a, const KRef *at, Op op, Number v) {
     KParam p = {.name = qstr_cname(L->c, "sums"),
                 .kind = KP_ARRAY,
@@ -322,15 +322,15 @@ static qs_status add_to_copy(Loops *L, const Access *a, const KRef *at, Op op, N
     uint64_t param = (uint64_t)kloop_param(L, &p, (LoopBind){LOOP_SUMS, number});
     KRef pos = kbuild_pure(&L->walk, (KMake){K_POS, .own = QS_I64}), count = kloop_i64(L, 1);
     for (int d = 0; d < a->p.rank; d++) count = kloop_op(L, K_MUL, count, kloop_extent(L, &a->base, d));
-    KRef k = kloop_op(L, K_ADD, kloop_op(L, K_MUL, pos, count), linear(L, a, at));
+    KRef k = kloop_op(L, K_ADD, kloop_op(L, K_MUL, pos, count), linear_index(L, a, at));
     KRef old = kbuild_emit(&L->walk, (KMake){K_LOAD, .own = QS_F64, .a = k, .b = a->guard, .imm = param});
     KRef sum = kloop_op(L, op == OP_ADD ? K_ADD : K_SUB, old, kloop_real(L, v));
     kbuild_emit(&L->walk, (KMake){K_STORE, .a = k, .b = sum, .c = a->guard, .imm = param});
     return QS_OK;
 }
 
-/* -- rows ---------------------------------------------------------------------------------------------------------- */
-/* That all exist was tested with the first and the last. */
+/* -- slices -------------------------------------------------------------------------------------------------------- */
+/* The indices of the first and the last element were tested, so all elements exist. */
 static qs_status load_slice(Loops *L, const Access *a, Value *out) {
     KRef at[QS_MAX_RANK];
     int64_t dims[QS_MAX_RANK];
@@ -338,7 +338,7 @@ static qs_status load_slice(Loops *L, const Access *a, Value *out) {
         return kloop_decline(L, L->pos, "a slice of an array of %s", qdtype_info[dtype_of(a)].name);
     bool vec = ksubscript_shape(&a->p, dims) == 1;
     *out = vec ? kloop_vector(L, (int)dims[0]) : kloop_matrix(L, (int)dims[0], (int)dims[1]);
-    for (int k = 0; k < out->n; k++) ksubscript_at(&a->p, k, at), out->at[k] = load(L, a, at, SUM_NOT);
+    for (int k = 0; k < out->n; k++) ksubscript_at(&a->p, k, at), out->at[k] = load_element(L, a, at, SUM_NOT);
     return QS_OK;
 }
 
@@ -349,7 +349,7 @@ static qs_status store_slice(Loops *L, const Access *a, const Value *v) {
     if (!same && v->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a slice that is set to something else");
     for (int k = 0; k < n; k++) {
         ksubscript_at(&a->p, k, at);
-        TRY(store(L, a, at, same ? v->at[k] : v->num, SUM_NOT));
+        TRY(store_element(L, a, at, same ? v->at[k] : v->num, SUM_NOT));
     }
     return QS_OK;
 }
@@ -373,12 +373,12 @@ void kloop_short(Loops *L, Value *v) {
     for (int i = 0; i < v->n; i++) {
         if (a.p.rank == 2) at[0] = kloop_i64(L, i / cols);
         at[a.p.rank - 1] = kloop_i64(L, i % cols);
-        v->at[i] = load(L, &a, at, SUM_NOT);
+        v->at[i] = load_element(L, &a, at, SUM_NOT);
     }
 }
 
 /* -- statements ---------------------------------------------------------------------------------------------------- */
-/* c[k], c a cell: an item. */
+/* An item c[k] of a cell. */
 static qs_status load_item(Loops *L, Node *n, Value *out, bool *found) {
     Node *base = n->u.index.base;
     Value cell;
@@ -404,14 +404,14 @@ qs_status kloop_load(Walk *w, Node *n, Value *out) {
         TRY(kloop_vector_element(L, &a.base, a.index, a.p.name, &v.num));
         return *out = v, QS_OK;
     }
-    TRY(places(L, &a));
+    TRY(lower_indices(L, &a));
     if (a.count[0]) return load_slice(L, &a, out);
     ksubscript_at(&a.p, 0, at);
-    return v.num = load(L, &a, at, SUM_NOT), *out = v, QS_OK;
+    return v.num = load_element(L, &a, at, SUM_NOT), *out = v, QS_OK;
 }
 
 /* v[k] = to, where v is a variable. */
-static qs_status patch(Loops *L, Node *target, const Access *a, Number to) {
+static qs_status patch_element(Loops *L, Node *target, const Access *a, Number to) {
     const Node *base = target->u.index.base;
     Var *v = base->kind == N_IDENT ? kloop_var(L, base->u.ident.sym) : NULL;
     Value patched;
@@ -422,7 +422,7 @@ static qs_status patch(Loops *L, Node *target, const Access *a, Number to) {
     return kloop_patch(L, v, &patched);
 }
 
-/* What is no truth value is told before a place outside is. */
+/* Converts a value stored in an array of bool first, because its error precedes an index error. */
 static Value as_held(Loops *L, const Access *a, const Value *v) {
     Value held = *v;
     bool truth = a->base.what == WHAT_ARRAY && dtype_of(a) == QS_B1 && v->what == WHAT_NUMBER;
@@ -436,12 +436,12 @@ qs_status kloop_store(Walk *w, Node *target, const Value *v) {
     KRef at[QS_MAX_RANK];
     TRY(access_of(L, target, &a));
     Value held = as_held(L, &a, v);
-    if (a.base.what != WHAT_VECTOR) TRY(places(L, &a));
+    if (a.base.what != WHAT_VECTOR) TRY(lower_indices(L, &a));
     if (a.count[0]) return store_slice(L, &a, &held);
     if (v->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
-    if (a.base.what == WHAT_VECTOR) return patch(L, target, &a, v->num);
+    if (a.base.what == WHAT_VECTOR) return patch_element(L, target, &a, v->num);
     ksubscript_at(&a.p, 0, at);
-    return store(L, &a, at, held.num, SUM_NOT);
+    return store_element(L, &a, at, held.num, SUM_NOT);
 }
 
 static qs_status update_slice(Loops *L, const Access *a, Op op, const Value *v) {
@@ -468,21 +468,21 @@ qs_status kloop_update(Walk *w, Node *target, Op op, Node *value) {
     TRY(access_of(L, target, &a));
     TRY(kloop_expr(L, value, &v));
     L->pos = target->pos;
-    if (a.base.what != WHAT_VECTOR) TRY(places(L, &a));
+    if (a.base.what != WHAT_VECTOR) TRY(lower_indices(L, &a));
     if (a.count[0]) return update_slice(L, &a, op, &v);
     if (v.what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
     if (a.base.what == WHAT_VECTOR) {
         if (a.row) return kloop_decline(L, L->pos, "a row of a matrix that the loop has made is set");
         TRY(kloop_vector_element(L, &a.base, a.index, a.p.name, &old.num));
         TRY(kloop_operator(L, op, &old, &v, &result));
-        return patch(L, target, &a, result.num);
+        return patch_element(L, target, &a, result.num);
     }
     ksubscript_at(&a.p, 0, at);
     SumKind sum = sum_kind(L, &a, op, v.num);
     bool summed = kloop_sum_array(L, a.base.host.source) >= 0;
     if (summed && !sum) return kloop_decline(L, L->pos, "more than sums of %s", shown_name(&a));
     if (summed) return add_to_copy(L, &a, at, op, v.num);
-    old.num = load(L, &a, at, sum);
+    old.num = load_element(L, &a, at, sum);
     TRY(kloop_operator(L, op, &old, &v, &result));
-    return store(L, &a, at, result.num, sum);
+    return store_element(L, &a, at, result.num, sum);
 }

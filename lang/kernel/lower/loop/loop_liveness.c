@@ -1,11 +1,11 @@
-/* loop_liveness.c -- whether anybody reads a variable after the loop before it is set again.
+/* loop_liveness.c -- determines whether a variable is read after the loop before it is set again.
  *
- * The program is walked in the order in which it runs.  A way through it is open from the end of the loop until the
- * variable is set; reading it on an open way is what is looked for.  A loop around this one may bring an open way back
- * to its beginning.  What cannot be followed counts as reading: closures, evaluated text.
+ * The program is walked in execution order.  A path is open from the end of the loop until the variable is set; the
+ * analysis looks for a read on an open path.  A loop around this one may lead an open path back to its beginning.
+ * Constructs that cannot be followed count as reads: closures, evaluated text.
  *
- * In the parallel version each turn begins with no variable set; what one is worth after the loop comes from the last
- * turn, if anybody asks. */
+ * In the parallel version each iteration begins with no variable set; the value of a live variable after the loop comes
+ * from the last iteration. */
 #include "lang/kernel/lower/loop/loop_internal.h"
 
 #include <string.h>
@@ -13,30 +13,30 @@
 typedef struct {
     const Node *loop;
     const Sym *sym;
-    bool open;      /* the way to here */
-    bool brk, cont; /* some way out of the innermost loop, some way to its next turn */
+    bool open;      /* the path to here is open */
+    bool brk, cont; /* a path that leaves the innermost loop is open; a path to its next iteration is open */
     bool returned,
-        ever; /* some way to a return; some way so far in the innermost try, from where an error may leave it */
+        ever; /* a path to a return is open; a path so far in the innermost try, which an error may leave, is open */
     bool read;
 } Liveness;
 
-static void walk(Liveness *w, Node *n);
+static void walk_node(Liveness *w, Node *n);
 
 static void walk_list(Liveness *w, NodeList l) {
-    for (int i = 0; i < l.n; i++) walk(w, l.at[i]);
+    for (int i = 0; i < l.n; i++) walk_node(w, l.at[i]);
 }
 
 static bool is_it(const Liveness *w, const Sym *s) {
     return s && (s == w->sym || (s->kind == SYM_GLOBAL && w->sym->kind == SYM_GLOBAL && s->index == w->sym->index));
 }
 
-static void walk_child(void *ud, Node **child) { walk(ud, *child); }
+static void walk_child(void *ud, Node **child) { walk_node(ud, *child); }
 
 static void walk_assign(Liveness *w, Node *n) {
-    walk(w, n->u.assign.value);
+    walk_node(w, n->u.assign.value);
     for (int i = 0; i < n->u.assign.ntargets; i++) {
         Node *t = n->u.assign.targets[i];
-        if (t->kind != N_IDENT || n->u.assign.in_place) walk(w, t);
+        if (t->kind != N_IDENT || n->u.assign.in_place) walk_node(w, t);
         if (t->kind == N_IDENT && is_it(w, t->u.ident.sym)) w->open = false;
     }
 }
@@ -44,7 +44,7 @@ static void walk_assign(Liveness *w, Node *n) {
 static void walk_if(Liveness *w, Node *n) {
     bool after = false;
     for (int i = 0; i < n->u.ifs.n; i++) {
-        walk(w, n->u.ifs.conds[i]);
+        walk_node(w, n->u.ifs.conds[i]);
         bool here = w->open;
         walk_list(w, n->u.ifs.blocks[i]);
         after |= w->open, w->open = here;
@@ -55,10 +55,10 @@ static void walk_if(Liveness *w, Node *n) {
 
 static void walk_match(Liveness *w, Node *n) {
     bool after = false, wildcard = false;
-    walk(w, n->u.match.value);
+    walk_node(w, n->u.match.value);
     for (int i = 0; i < n->u.match.narms && !wildcard; i++) {
         const MatchArm *arm = &n->u.match.arms[i];
-        for (int k = 0; k < arm->npatterns; k++) walk(w, arm->patterns[k]);
+        for (int k = 0; k < arm->npatterns; k++) walk_node(w, arm->patterns[k]);
         bool here = w->open;
         walk_list(w, arm->body);
         after |= w->open, w->open = here, wildcard = arm->wildcard;
@@ -66,31 +66,31 @@ static void walk_match(Liveness *w, Node *n) {
     w->open = after || (w->open && !wildcard);
 }
 
-/* Two turns: the second begins as the first may have ended. */
+/* Walks two iterations: the second begins in the state in which the first may have ended. */
 static void walk_loop(Liveness *w, Node *n, NodeList body, Node *cond) {
     bool brk = w->brk, cont = w->cont, after = n->kind == N_FOR && w->open;
     w->brk = w->cont = false;
     for (int turn = 0; turn < 2; turn++) {
-        if (n->kind == N_WHILE) walk(w, cond), after |= w->open;
+        if (n->kind == N_WHILE) walk_node(w, cond), after |= w->open;
         for (int i = 0; n->kind == N_FOR && i < n->u.loop.nvars; i++)
             if (is_it(w, n->u.loop.syms[i])) w->open = false;
         walk_list(w, body);
         w->open |= w->cont;
-        if (n->kind == N_REPEAT) walk(w, cond);
+        if (n->kind == N_REPEAT) walk_node(w, cond);
         if (n->kind != N_WHILE) after |= w->open;
     }
-    if (n->kind == N_WHILE) walk(w, cond), after |= w->open;
+    if (n->kind == N_WHILE) walk_node(w, cond), after |= w->open;
     w->open = after || w->brk;
     w->brk = brk, w->cont = cont;
     if (n == w->loop) w->open = w->ever = true;
 }
 
 static void walk_for(Liveness *w, Node *n) {
-    for (int i = 0; i < n->u.loop.nranges; i++) walk(w, n->u.loop.ranges[i]);
+    for (int i = 0; i < n->u.loop.nranges; i++) walk_node(w, n->u.loop.ranges[i]);
     walk_loop(w, n, n->u.loop.body, NULL);
 }
 
-/* The handler begins where any part of the body has failed. */
+/* The handler begins after a failure in any part of the body. */
 static void walk_try(Liveness *w, Node *n) {
     bool ever = w->ever;
     w->ever = w->open;
@@ -101,7 +101,7 @@ static void walk_try(Liveness *w, Node *n) {
     w->open |= after, w->ever |= ever;
 }
 
-static void walk(Liveness *w, Node *n) {
+static void walk_node(Liveness *w, Node *n) {
     if (!n) return;
     switch ((NodeKind)n->kind) {
     case N_IDENT: w->read |= w->open && is_it(w, n->u.ident.sym); break;
@@ -119,8 +119,8 @@ static void walk(Liveness *w, Node *n) {
     }
 }
 
-/* -- what is not followed ------------------------------------------------------------------------------------------ */
-/* inside: a function of the variable's unit or scope */
+/* -- closures and evaluated text ----------------------------------------------------------------------------------- */
+/* inside: in a function of the variable's unit or scope */
 typedef struct {
     const Liveness *w;
     bool inside, found;
@@ -147,7 +147,7 @@ static void search(void *ud, Node **child) {
     qast_children(n, search, ud);
 }
 
-/* Closures see a local when they are made, wherever that is; every function of its file may read a global. */
+/* Closures read a local when they are made, wherever that is; every function of its file may read a global. */
 static bool escapes(const Liveness *w, const LoopJob *job) {
     const Unit *u = job->func->unit;
     Search s = {.w = w};
@@ -161,7 +161,7 @@ bool kloop_is_live(const LoopJob *job, const Sym *sym) {
     w.returned = kquery_node(kquery_body_of(job->loop), true, kquery_is_return, NULL);
     if ((sym->kind == SYM_GLOBAL && !job->ends) || escapes(&w, job)) return true;
     walk_list(&w, job->func->body);
-    if (job->func->expr) walk(&w, job->func->expr);
+    if (job->func->expr) walk_node(&w, job->func->expr);
     for (int i = 0; i < job->func->nouts; i++) w.read |= is_it(&w, job->func->outs[i].sym) && (w.open || w.returned);
     return w.read;
 }

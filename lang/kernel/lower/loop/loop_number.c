@@ -1,16 +1,16 @@
-/* loop_number.c -- numbers of the host as instructions: doubles with their int64 twins, ints, bools.
+/* loop_number.c -- computes with real numbers: doubles with their int64 twins, ints, bools.
  *
- * A number is a double, and a whole one carries an int64 twin as long as its bounds are known to fit in 53 bits.
- * Indices, counters and comparisons use the twin and keep their form for the passes behind; the value itself, with the
- * sign of its zero, is the double.  Bounds come from counters, extents and literals.  A variable whose bounds keep
- * growing loses its twin, unless it goes up and down in small steps, as a count does: no machine runs long enough to
- * bring that beyond 53 bits. */
+ * A number is a double, and an integral one has an int64 twin as long as its bounds are known to fit in 53 bits.
+ * Indices, counters and comparisons use the twin and keep their form for later passes; the value itself, including the
+ * sign of zero, is the double.  Bounds come from counters, extents and literals.  A variable whose bounds keep growing
+ * loses its twin, unless it changes in small steps, as a count does: no program runs long enough to bring that beyond
+ * 53 bits. */
 #include "lang/kernel/lower/loop/loop_internal.h"
 
 #include <math.h>
 #include <string.h>
 
-static const double exact = 0x1p53; /* whole numbers up to here are doubles without loss */
+static const double exact = 0x1p53; /* integers up to here are exact doubles */
 
 /* -- instructions -------------------------------------------------------------------------------------------------- */
 KRef kloop_cast(Loops *L, KRef a, qs_dtype to) {
@@ -68,7 +68,7 @@ static Span span_of(KOp op, Number a, Number b) {
     return (Span){fmin(fmin(p, q), fmin(r, s)), fmax(fmax(p, q), fmax(r, s))};
 }
 
-/* The value is the double; the twin goes along as long as it surely fits. */
+/* The value is the double; the twin is computed as long as it certainly fits. */
 static Number real_arith(Loops *L, KOp op, Number a, Number b) {
     Number n = kloop_num(kloop_op(L, op, kloop_real(L, a), kloop_real(L, b)));
     if (op == K_DIV) return n;
@@ -79,15 +79,17 @@ static Number real_arith(Loops *L, KOp op, Number a, Number b) {
     return n;
 }
 
-/* A sum overflows when both operands have the sign that it has not; a difference is the sum r + b = a. */
-static KRef fits(Loops *L, KOp op, KRef a, KRef b, KRef r) {
+/* The condition that r = a op b did not overflow: a sum overflows if both operands have the opposite sign of r; a
+ * difference is checked as the sum r + b = a. */
+static KRef no_overflow(Loops *L, KOp op, KRef a, KRef b, KRef r) {
     KRef whole = op == K_ADD ? r : a, x = op == K_ADD ? a : r;
     KRef lost = kloop_op(L, K_AND, kloop_op(L, K_XOR, x, whole), kloop_op(L, K_XOR, b, whole));
     return kloop_op(L, K_LE, kloop_i64(L, 0), lost);
 }
 
-/* r is a*b modulo 2^64.  Doubles tell when it surely fits; otherwise a division does. */
-static void product_fits(Loops *L, KRef a, KRef b, KRef r) {
+/* Emits the overflow check for r = a*b modulo 2^64.  The product in doubles shows if it certainly fits; otherwise a
+ * division checks it. */
+static void check_product(Loops *L, KRef a, KRef b, KRef r) {
     KRef zero = kloop_i64(L, 0), rough = kloop_op(L, K_MUL, kloop_cast(L, a, QS_F64), kloop_cast(L, b, QS_F64));
     KRef size = kloop_op(L, K_ABS, rough, 0);
     KRef minus = kloop_op(L, K_EQ, a, kloop_i64(L, -1)), least = kloop_op(L, K_EQ, b, kloop_i64(L, INT64_MIN));
@@ -102,12 +104,12 @@ static qs_status int_arith(Loops *L, KOp op, Number a, Number b, Number *out) {
     Span s = span_of(op, a, b);
     KRef r = kloop_op(L, op, a.v, b.v);
     bool small = s.lo >= -0x1p62 && s.hi <= 0x1p62;
-    if (!small && op == K_MUL) product_fits(L, a.v, b.v, r);
-    else if (!small) kloop_fail_unless(L, fits(L, op, a.v, b.v, r), QS_EVALUE, "integer overflow", 0, 0);
+    if (!small && op == K_MUL) check_product(L, a.v, b.v, r);
+    else if (!small) kloop_fail_unless(L, no_overflow(L, op, a.v, b.v, r), QS_EVALUE, "integer overflow", 0, 0);
     return *out = small ? kloop_int(r, s.lo, s.hi) : kloop_wide(L, r), QS_OK;
 }
 
-static qs_status arith(Loops *L, KOp op, Number a, Number b, Number *out) {
+static qs_status apply_arith(Loops *L, KOp op, Number a, Number b, Number *out) {
     if (a.kind == LOOP_INT && b.kind == LOOP_INT && op != K_DIV) return int_arith(L, op, a, b, out);
     return *out = real_arith(L, op, a, b), QS_OK;
 }
@@ -116,11 +118,11 @@ static KRef real_row(Loops *L, Elem e, KRef x, KRef y) {
     return kelem_real(kbuild_rows(&L->walk), e, QS_F64, (KRef[]){x, y}).re;
 }
 
-/* Of numbers alone squares are products, and 0.5 is a root; see qcontig_power. */
-static qs_status power(Loops *L, Number a, Number b, Number *out) {
+/* A power of single numbers: a square is a product, and exponent 0.5 a square root; see qcontig_power. */
+static qs_status apply_power(Loops *L, Number a, Number b, Number *out) {
     double n;
     bool known = kloop_known(L, b, &n), square = known && n == 2;
-    if (square && (a.kind == LOOP_INT) == (b.kind == LOOP_INT)) return arith(L, K_MUL, a, a, out);
+    if (square && (a.kind == LOOP_INT) == (b.kind == LOOP_INT)) return apply_arith(L, K_MUL, a, a, out);
     if (a.kind == LOOP_INT && b.kind == LOOP_INT) return kloop_decline(L, L->pos, "a power of ints");
     KRef x = kloop_real(L, a), y = kloop_real(L, b), product = real_row(L, EL_mul, x, x);
     if (square) return *out = kloop_num(product), QS_OK;
@@ -132,8 +134,7 @@ static qs_status power(Loops *L, Number a, Number b, Number *out) {
     return *out = kloop_num(kbuild_pure(&L->walk, (KMake){K_SELECT, .a = half, .b = root, .c = p})), QS_OK;
 }
 
-/* Whole numbers by their twins, which the passes behind understand. */
-/* x is an element of float32, y a number of the program that float32 rounds: they are never equal. */
+/* Warns if x is a float32 element and y a constant that float32 rounds: they are never equal. */
 static void note_rounded(Loops *L, KRef x, KRef y) {
     const KIns *i = &L->f->ins[x];
     double k;
@@ -142,22 +143,22 @@ static void note_rounded(Loops *L, KRef x, KRef y) {
         kloop_note(L, SLIP_FLOAT32, kloop_op(L, K_EQ, x, kloop_f64(L, (double)(float)k)));
 }
 
-/* What takes the place of x, a double, beside i, an int of more than 53 bits: where both are equal as doubles an int
- * decides, -1, 0 or 1 away.  Below: which side of 0 stands for i < x. */
+/* The sign of i - x for an int i of more than 53 bits and a double x, for comparison with 0.  If both are equal as
+ * doubles, their integer values decide. */
 static KRef order_of(Loops *L, KRef i, KRef x) {
     KRef d = kloop_cast(L, i, QS_F64), whole = kloop_cast(L, x, QS_I64), zero = kloop_f64(L, 0);
-    KRef far = kloop_op(L, K_LE, kloop_f64(L, 0x1p63), x); /* an int64 is less */
+    KRef far = kloop_op(L, K_LE, kloop_f64(L, 0x1p63), x); /* greater than any int64 */
     KRef least = kbuild_const(&L->walk, QS_F64, -1), most = kloop_f64(L, 1);
     KRef greater = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = kloop_op(L, K_LT, whole, i), .b = most, .c = zero});
     KRef close = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = kloop_op(L, K_LT, i, whole), .b = least, .c = greater});
     close = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = far, .b = least, .c = close});
-    KRef apart = kloop_op(L, K_SUB, d, x); /* the sign is that of the difference; nan stays nan */
+    KRef apart = kloop_op(L, K_SUB, d, x); /* has the sign of the difference; NaN stays NaN */
     return kbuild_pure(&L->walk, (KMake){K_SELECT, .a = kloop_op(L, K_EQ, d, x), .b = close, .c = apart});
 }
 
 static KRef as_int(Loops *L, Number a) { return a.kind == LOOP_INT ? a.v : kloop_twin(L, a); }
 
-static qs_status compare(Loops *L, Op op, Number a, Number b, Number *out) {
+static qs_status apply_compare(Loops *L, Op op, Number a, Number b, Number *out) {
     KRef x = as_int(L, a), y = as_int(L, b);
     bool whole = x && y, far = a.kind == LOOP_INT ? !kloop_twin(L, a) : b.kind == LOOP_INT && !kloop_twin(L, b);
     if (!whole && far) {
@@ -169,19 +170,20 @@ static qs_status compare(Loops *L, Op op, Number a, Number b, Number *out) {
     return *out = kloop_bool(c.re), QS_OK;
 }
 
-/* The int64 that n is, or is rounded from, which keeps the order of two; 0: there is none. */
+/* The int64 that n equals or is rounded from, which preserves order; 0: none. */
 static KRef whole_of(Loops *L, Number n) {
     KRef t = kloop_twin(L, n);
     return t ? t : n.kind == LOOP_INT ? n.v : n.kind == LOOP_NUM ? n.wide : 0;
 }
 
-static qs_status least(Loops *L, KOp op, Number a, Number b, Number *out) {
+static qs_status apply_minmax(Loops *L, KOp op, Number a, Number b, Number *out) {
     if (a.kind == LOOP_INT && b.kind == LOOP_INT) {
         double lo = op == K_MIN ? fmin(a.lo, b.lo) : fmax(a.lo, b.lo),
                hi = op == K_MIN ? fmin(a.hi, b.hi) : fmax(a.hi, b.hi);
         return *out = kloop_int(kloop_op(L, op, a.v, b.v), lo, hi), QS_OK;
     }
-    bool turned = L->f->ins[b.v].op == K_GET; /* a variable comes first: nobody waits for what is asked of the other */
+    /* a variable is the first operand, so that the other one is not on its dependency chain */
+    bool turned = L->f->ins[b.v].op == K_GET;
     KRef p = kloop_real(L, a), q = kloop_real(L, b), x = whole_of(L, a), y = whole_of(L, b);
     Number n = kloop_num(kloop_op(L, op, turned ? q : p, turned ? p : q));
     if (x && y) {
@@ -196,27 +198,27 @@ static qs_status least(Loops *L, KOp op, Number a, Number b, Number *out) {
 
 qs_status kloop_binary(Loops *L, Op op, Number a, Number b, Number *out) {
     switch (op) {
-    case OP_ADD: return arith(L, K_ADD, a, b, out);
-    case OP_SUB: return arith(L, K_SUB, a, b, out);
+    case OP_ADD: return apply_arith(L, K_ADD, a, b, out);
+    case OP_SUB: return apply_arith(L, K_SUB, a, b, out);
     case OP_MUL:
-    case OP_PWMUL: return arith(L, K_MUL, a, b, out);
+    case OP_PWMUL: return apply_arith(L, K_MUL, a, b, out);
     case OP_DIV:
-    case OP_PWDIV: return arith(L, K_DIV, a, b, out);
+    case OP_PWDIV: return apply_arith(L, K_DIV, a, b, out);
     case OP_POW:
-    case OP_PWPOW: return power(L, a, b, out);
+    case OP_PWPOW: return apply_power(L, a, b, out);
     case OP_EQ:
     case OP_NE:
     case OP_LT:
     case OP_LE:
     case OP_GT:
-    case OP_GE: return compare(L, op, a, b, out);
-    case OP_MAXEQ: return least(L, K_MAX, a, b, out);
-    case OP_MINEQ: return least(L, K_MIN, a, b, out);
+    case OP_GE: return apply_compare(L, op, a, b, out);
+    case OP_MAXEQ: return apply_minmax(L, K_MAX, a, b, out);
+    case OP_MINEQ: return apply_minmax(L, K_MIN, a, b, out);
     default: return kloop_decline(L, L->pos, "the operator `%s`", *qop_text(op) ? qop_text(op) : qop_inplace(op));
     }
 }
 
-static qs_status negate(Loops *L, Number a, Number *out) {
+static qs_status apply_negate(Loops *L, Number a, Number *out) {
     if (a.kind == LOOP_INT) {
         KRef least = kloop_i64(L, INT64_MIN);
         if (a.lo < -0x1p62) kloop_fail_unless(L, kloop_op(L, K_NE, a.v, least), QS_EVALUE, "integer overflow", 0, 0);
@@ -229,20 +231,20 @@ static qs_status negate(Loops *L, Number a, Number *out) {
 }
 
 qs_status kloop_unary(Loops *L, Op op, Number a, Number *out) {
-    if (op == OP_NEG) return negate(L, a, out);
+    if (op == OP_NEG) return apply_negate(L, a, out);
     if (op == OP_NOT) return *out = kloop_bool(kloop_op(L, K_NOT, kloop_truth(L, a), 0)), QS_OK;
     if (a.kind == LOOP_BOOL) a = kloop_whole(L, kloop_twin(L, a), 0, 1);
     return *out = a, QS_OK;
 }
 
-static KRef choose(Loops *L, KRef c, KRef a, KRef b) {
+static KRef emit_select(Loops *L, KRef c, KRef a, KRef b) {
     return kbuild_pure(&L->walk, (KMake){K_SELECT, .a = c, .b = a, .c = b});
 }
 
 Number kloop_choose(Loops *L, KRef c, Number a, Number b) {
-    Number n = {.kind = a.kind, .v = choose(L, c, a.v, b.v), .lo = fmin(a.lo, b.lo), .hi = fmax(a.hi, b.hi)};
-    if (a.kind == LOOP_NUM && a.twin && b.twin) n.twin = choose(L, c, a.twin, b.twin);
-    if (a.kind == LOOP_COMPLEX) n.im = choose(L, c, a.im, b.im);
+    Number n = {.kind = a.kind, .v = emit_select(L, c, a.v, b.v), .lo = fmin(a.lo, b.lo), .hi = fmax(a.hi, b.hi)};
+    if (a.kind == LOOP_NUM && a.twin && b.twin) n.twin = emit_select(L, c, a.twin, b.twin);
+    if (a.kind == LOOP_COMPLEX) n.im = emit_select(L, c, a.im, b.im);
     return n;
 }
 
@@ -252,7 +254,7 @@ Number kloop_to_int(Loops *L, Number a) {
     return t ? kloop_int(t, a.lo, a.hi) : kloop_wide(L, kloop_cast(L, a.v, QS_I64));
 }
 
-static Number saturated(Loops *L, Number a, double lo, double hi) {
+static Number saturate_int(Loops *L, Number a, double lo, double hi) {
     if (a.lo >= lo && a.hi <= hi) return a;
     KRef v = kloop_op(L, K_MIN, kloop_op(L, K_MAX, a.v, kloop_i64(L, (int64_t)lo)), kloop_i64(L, (int64_t)hi));
     return kloop_int(v, fmax(a.lo, lo), fmin(a.hi, hi));
@@ -264,7 +266,7 @@ qs_status kloop_convert_to(Loops *L, qs_dtype d, Number *n) {
         return kloop_decline(L, L->pos, "a conversion to %s", qdtype_info[d].name);
     if (!qdtype_is_int(d)) return *n = kloop_to_num(L, *n), QS_OK;
     qdtype_int_span(d, &lo, &hi);
-    return *n = saturated(L, kloop_to_int(L, *n), lo, hi), QS_OK;
+    return *n = saturate_int(L, kloop_to_int(L, *n), lo, hi), QS_OK;
 }
 
 qs_status kloop_convert(Loops *L, const Str *type, Number *n) {

@@ -1,12 +1,12 @@
-/* loop_reduction.c -- variables and arrays that the turns of a loop only add to.
+/* loop_reduction.c -- recognizes reductions: variables and arrays that iterations only add to, multiply, or compare.
  *
  *     s += e    s = s + e    s *= e    s = max(s, e)    if e > s, s = e    h[i] += e
  *
- * Such a variable is no obstacle to running turns side by side: each chunk of turns begins with the identity of the
- * operator, and what the chunks have found is put together in their order, so the result does not depend on how many
- * threads there are.  Against the sequential program sums and products are rounded otherwise, as in any sum that is
- * computed in parallel; extremes are the same, with the sign of a zero.  A product may over- or underflow on its way in
- * one order and not in another, so a chunk tells how small and how large its own has been. */
+ * Such a variable does not prevent parallel iterations: each chunk of iterations begins with the identity of the
+ * operator, and the results of the chunks are combined in their order, so the result does not depend on the number of
+ * threads.  Compared with the sequential program, sums and products are rounded differently, as in any parallel sum;
+ * extremes are the same, including the sign of zero.  A product may overflow or underflow in one order and not in
+ * another, so a chunk reports the smallest and largest magnitude of its product. */
 #include "lang/kernel/lower/loop/loop_internal.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ typedef struct {
 
 static bool is_sym(const Node *n, const Sym *s) { return n && n->kind == N_IDENT && n->u.ident.sym == s; }
 
-/* A mention of a nested function is one of what it captures. */
+/* Whether n names a nested function that captures sym. */
 static bool captures(const Node *n, const Sym *sym) {
     const Sym *of = n->kind == N_IDENT ? n->u.ident.sym : NULL;
     for (int i = 0; of && of->kind == SYM_NESTED && i < of->func->ncaptures; i++)
@@ -30,7 +30,7 @@ static bool captures(const Node *n, const Sym *sym) {
     return false;
 }
 
-static void count(void *ud, Node **child) {
+static void count_mentions(void *ud, Node **child) {
     Search *s = ud;
     Node *n = *child;
     if (!n) return;
@@ -39,23 +39,23 @@ static void count(void *ud, Node **child) {
         s->mentions += is_sym(n->u.assign.targets[i], s->sym) && n->u.assign.targets[i] != NULL;
     for (int i = 0; n->kind == N_FOR && i < n->u.loop.nvars; i++) s->mixed |= n->u.loop.syms[i] == s->sym;
     if (n->kind == N_LAMBDA || n->kind == N_FUNC || captures(n, s->sym)) s->mixed = true;
-    if (n->kind == N_ASSIGN) { /* targets were counted; what stands in their indices is not */
+    if (n->kind == N_ASSIGN) { /* targets were counted, but not the expressions in their indices */
         for (int i = 0; i < n->u.assign.ntargets; i++)
-            if (n->u.assign.targets[i]->kind != N_IDENT) count(ud, &n->u.assign.targets[i]);
-        count(ud, &n->u.assign.value);
+            if (n->u.assign.targets[i]->kind != N_IDENT) count_mentions(ud, &n->u.assign.targets[i]);
+        count_mentions(ud, &n->u.assign.value);
     } else {
-        qast_children(n, count, ud);
+        qast_children(n, count_mentions, ud);
     }
 }
 
-static bool mentions(const Node *n, const Sym *sym) {
+static bool is_mentioned(const Node *n, const Sym *sym) {
     Search s = {.sym = sym};
     Node *copy = (Node *)(uintptr_t)n;
-    count(&s, &copy);
+    count_mentions(&s, &copy);
     return s.mentions || s.mixed;
 }
 
-/* -- forms --------------------------------------------------------------------------------------------------------- */
+/* -- reduction patterns -------------------------------------------------------------------------------------------- */
 static uint8_t op_of(int op) {
     switch (op) {
     case OP_ADD:
@@ -69,25 +69,26 @@ static uint8_t op_of(int op) {
 }
 
 /* s = s + e, e + s, s - e, s*e, max(s, e) … */
-static uint8_t form_of(const Node *value, const Sym *s) {
+static uint8_t pattern_op(const Node *value, const Sym *s) {
     if (value->kind == N_BINARY) {
         const Node *a = value->u.bin.a, *b = value->u.bin.b;
-        bool first = is_sym(a, s) && !mentions(b, s), second = is_sym(b, s) && !mentions(a, s) && value->op != OP_SUB;
+        bool first = is_sym(a, s) && !is_mentioned(b, s),
+             second = is_sym(b, s) && !is_mentioned(a, s) && value->op != OP_SUB;
         return first || second ? op_of(value->op) : 0;
     }
     if (value->kind != N_CALL || value->u.call.args.n != 2 || value->u.call.callee->kind != N_IDENT) return 0;
     const Node *a = value->u.call.args.at[0].value, *b = value->u.call.args.at[1].value;
     const char *name = value->u.call.callee->u.ident.name->s;
-    bool one = (is_sym(a, s) && !mentions(b, s)) || (is_sym(b, s) && !mentions(a, s));
+    bool one = (is_sym(a, s) && !is_mentioned(b, s)) || (is_sym(b, s) && !is_mentioned(a, s));
     return !one ? REDUCE_NOT : !strcmp(name, "max") ? REDUCE_MAX : !strcmp(name, "min") ? REDUCE_MIN : REDUCE_NOT;
 }
 
-static void account(Search *s, uint8_t op, int mentions_here) {
+static void add_pattern(Search *s, uint8_t op, int mentions_here) {
     if (s->op && s->op != op) s->mixed = true;
     s->op = op, s->accounted += mentions_here;
 }
 
-/* What `e op s` asks before s = e; turned: what `s op e` does. */
+/* The reduction of `if e op s, s = e`; turned: of `if s op e, s = e`. */
 static uint8_t choice_of(int op, bool turned) {
     switch (op) {
     case OP_LT: return turned ? REDUCE_GT : REDUCE_LT;
@@ -107,8 +108,8 @@ static bool is_choice(Search *s, const Node *n) {
     const Node *e = set->u.assign.value, *a = cond->u.bin.a, *b = cond->u.bin.b;
     bool turned = is_sym(a, s->sym), fits = turned ? qast_equal(b, e) : is_sym(b, s->sym) && qast_equal(a, e);
     uint8_t choice = choice_of(cond->op, turned);
-    if (!is_sym(set->u.assign.targets[0], s->sym) || mentions(e, s->sym) || !choice || !fits) return false;
-    return account(s, choice, 2), true;
+    if (!is_sym(set->u.assign.targets[0], s->sym) || is_mentioned(e, s->sym) || !choice || !fits) return false;
+    return add_pattern(s, choice, 2), true;
 }
 
 static void find_forms(void *ud, Node **child) {
@@ -116,10 +117,10 @@ static void find_forms(void *ud, Node **child) {
     Node *n = *child;
     if (!n || is_choice(s, n)) return;
     if (n->kind == N_ASSIGN && n->u.assign.ntargets == 1 && is_sym(n->u.assign.targets[0], s->sym)) {
-        uint8_t op = n->u.assign.in_place ? op_of(n->op) : form_of(n->u.assign.value, s->sym);
+        uint8_t op = n->u.assign.in_place ? op_of(n->op) : pattern_op(n->u.assign.value, s->sym);
         bool typed = n->u.assign.types && n->u.assign.types[0];
-        if (op && !typed && !(n->u.assign.in_place && mentions(n->u.assign.value, s->sym)))
-            account(s, op, n->u.assign.in_place ? 1 : 2);
+        if (op && !typed && !(n->u.assign.in_place && is_mentioned(n->u.assign.value, s->sym)))
+            add_pattern(s, op, n->u.assign.in_place ? 1 : 2);
     }
     qast_children(n, find_forms, ud);
 }
@@ -128,7 +129,7 @@ uint8_t kloop_reduction(const Node *loop, const Sym *sym) {
     Search s = {.sym = sym};
     if (loop->kind != N_FOR) return REDUCE_NOT;
     for (int i = 0; i < loop->u.loop.body.n; i++) {
-        count(&s, &loop->u.loop.body.at[i]);
+        count_mentions(&s, &loop->u.loop.body.at[i]);
         find_forms(&s, &loop->u.loop.body.at[i]);
     }
     return s.op && !s.mixed && s.mentions == s.accounted && !sym->declared ? s.op : 0;
@@ -148,7 +149,9 @@ double kloop_identity(uint8_t op) {
 }
 
 /* -- the code ------------------------------------------------------------------------------------------------------ */
-static bool gets(const Loops *L, KRef r, const Var *v) { return L->f->ins[r].op == K_GET && L->f->ins[r].a == v->v; }
+static bool reads_variable(const Loops *L, KRef r, const Var *v) {
+    return L->f->ins[r].op == K_GET && L->f->ins[r].a == v->v;
+}
 
 void kloop_free_order(Loops *L, const Node *loop, KRef from) {
     for (int i = 0; i < L->in->nvars; i++) {
@@ -157,7 +160,8 @@ void kloop_free_order(Loops *L, const Node *loop, KRef from) {
         for (KRef r = from; sums && r < L->f->nins; r++) {
             const KIns *set = &L->f->ins[r];
             KIns *sum = &L->f->ins[set->b];
-            if (set->op == K_SET && set->a == v->v && sum->op == K_ADD && (gets(L, sum->a, v) || gets(L, sum->b, v)))
+            if (set->op == K_SET && set->a == v->v && sum->op == K_ADD &&
+                (reads_variable(L, sum->a, v) || reads_variable(L, sum->b, v)))
                 sum->flag = KFLAG_REASSOC;
         }
     }

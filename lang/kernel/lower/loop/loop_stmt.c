@@ -1,7 +1,7 @@
-/* loop_stmt.c -- statements of a loop, and what its counters run through.
+/* loop_stmt.c -- lowers statements of a loop, and the ranges of its counters.
  *
- * The perfect nest at the top is numbered by level.  In the parallel version its outer levels are axes of the launch,
- * or the outermost is cut into chunks; every other loop is FOR or LOOP. */
+ * The loops of the outermost perfect nest are numbered by level.  In the parallel version the outer levels are axes of
+ * the launch, or the outermost is cut into chunks; every other loop is a FOR or LOOP. */
 #include "lang/kernel/lower/loop/loop_internal.h"
 #include "vm/base/number.h"
 
@@ -10,8 +10,8 @@
 #include <string.h>
 
 /* -- statements ---------------------------------------------------------------------------------------------------- */
-/* A variable that was declared with a type converts what it is given from there on. */
-static qs_status convert(Loops *L, const Sym *sym, const TypeExpr *here, Value *v) {
+/* A variable declared with a type converts the values assigned to it from there on. */
+static qs_status convert_assigned(Loops *L, const Sym *sym, const TypeExpr *here, Value *v) {
     const Func *f = sym->kind == SYM_GLOBAL ? L->root->func : L->in->func;
     const TypeExpr *type = here ? here : kquery_annotation(f, sym, L->pos);
     const Str *name = type && type->kind == TE_NAME ? type->name : NULL;
@@ -26,7 +26,7 @@ static qs_status set_name(Walk *w, Node *target, TypeExpr *type, Value *x) {
     const Sym *sym = target->u.ident.sym;
     Var *v = kloop_var(L, sym);
     if (!v) return kloop_decline(L, L->pos, "%s cannot be set here", sym->name->s);
-    TRY(convert(L, sym, type, x));
+    TRY(convert_assigned(L, sym, type, x));
     return kloop_assign(L, v, x);
 }
 
@@ -36,23 +36,23 @@ static qs_status set_field(Walk *w, const Value *object, Node *target, Value *x)
     return kloop_set_field(L, object, target->u.field.name, x);
 }
 
-/* p += q changes the array that p is, which another name of it would see. */
-static qs_status change(Loops *L, const Node *target, Op op, const Value *old, const Value *x, Value *out) {
+/* p += q changes the array of p in place, which another variable that holds the array would see. */
+static qs_status change_in_place(Loops *L, const Node *target, Op op, const Value *old, const Value *x, Value *out) {
     Var *v = target->kind == N_IDENT ? kloop_var(L, target->u.ident.sym) : NULL;
     const Str *name = target->kind == N_IDENT ? target->u.ident.name : target->u.field.name;
     if (old->what != WHAT_VECTOR || !v || v->bound) return kloop_decline(L, L->pos, "a change of all of %s", name->s);
     TRY(kloop_operator(L, op, old, x, out));
     if (out->n != old->n || out->cols != old->cols) return kloop_decline(L, L->pos, "vectors of different lengths");
-    if (out->f64 != old->f64) /* it keeps its type */
+    if (out->f64 != old->f64) /* the array keeps its type */
         for (int i = 0; i < out->n; i++) out->at[i] = kloop_held(L, old->f64, out->at[i]);
     out->f64 = old->f64;
     return kloop_patched(L, v);
 }
 
-static qs_status combine(Walk *w, const Node *target, Op op, Value *old, Value *x, Value *out) {
+static qs_status combine_values(Walk *w, const Node *target, Op op, Value *old, Value *x, Value *out) {
     Loops *L = (Loops *)w;
     const Var *v = target->kind == N_IDENT ? kloop_var(L, target->u.ident.sym) : NULL;
-    if (old->what != WHAT_NUMBER) return change(L, target, op, old, x, out);
+    if (old->what != WHAT_NUMBER) return change_in_place(L, target, op, old, x, out);
     if (op == OP_SUB && v && v->reduce && L->mode == MODE_PARALLEL) {
         if (x->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
         TRY(kloop_unary(L, OP_NEG, x->num, &x->num));
@@ -62,7 +62,7 @@ static qs_status combine(Walk *w, const Node *target, Op op, Value *old, Value *
 }
 
 /* [a,b] = vector */
-static qs_status spread(Walk *w, const Value *x, int n, Value *out) {
+static qs_status spread_elements(Walk *w, const Value *x, int n, Value *out) {
     Loops *L = (Loops *)w;
     Value v = *x;
     kloop_short(L, &v);
@@ -74,8 +74,8 @@ static qs_status spread(Walk *w, const Value *x, int n, Value *out) {
 
 static int count(Walk *w, const Value *v) { return (void)w, v->what == WHAT_VECTOR ? v->n : -1; }
 
-/* Equal as `match` has it: an int and a number are when they are the same to the last digit. */
-static qs_status equal(Walk *w, const Value *x, Node *n, KRef *out) {
+/* Compares by the rules of `match`: an int and a number are equal if they are exactly the same. */
+static qs_status equal_pattern(Walk *w, const Value *x, Node *n, KRef *out) {
     Loops *L = (Loops *)w;
     Number v, p, same;
     TRY(kloop_real_number(L, x, &v));
@@ -95,7 +95,7 @@ typedef struct Range {
     bool by_turns;
 } Range; /* by_turns: lo + k*step for k < turns */
 
-/* The body runs at least once. */
+/* Whether the body runs at least once. */
 static bool surely_runs(Loops *L, const Range *r, int count) {
     double lo, hi;
     for (int i = 0; i < count; i++)
@@ -121,7 +121,7 @@ static qs_status root_range(Loops *L, int i, Range *r) {
     return QS_OK;
 }
 
-static qs_status real_turns(Loops *L, Range *r) {
+static qs_status make_real_turns(Loops *L, Range *r) {
     char text[200];
     double lo;
     if (!kloop_known(L, r->lo, &lo)) return kloop_decline(L, L->pos, "a range whose bounds may have a fraction");
@@ -134,8 +134,8 @@ static qs_status real_turns(Loops *L, Range *r) {
     return r->by_turns = true, QS_OK;
 }
 
-/* Those of the outermost loop are parameters. */
-static qs_status entered(Walk *w, const Node *n, Range *out, bool *found) {
+/* The ranges of the outermost loop are parameters. */
+static qs_status get_root_ranges(Walk *w, const Node *n, Range *out, bool *found) {
     Loops *L = (Loops *)w;
     *found = n == L->job->loop;
     for (int i = 0; *found && i < n->u.loop.nvars; i++) TRY(root_range(L, i, &out[i]));
@@ -156,10 +156,10 @@ static qs_status range_of(Walk *w, const Node *n, const RangeEnds *b, int i, Ran
     if (r->hi.kind == LOOP_INT && hi) r->hi = kloop_whole(L, hi, r->hi.lo, r->hi.hi);
     if (r->lo.kind != LOOP_NUM || r->hi.kind != LOOP_NUM) return kloop_decline(L, n->pos, "a range of ints");
     if (lo && hi && r->step == floor(r->step) && fabs(r->step) < 0x1p31) return QS_OK;
-    return real_turns(L, r);
+    return make_real_turns(L, r);
 }
 
-/* Opens FOR; the counter. */
+/* Opens FOR and returns the counter. */
 static Number open_for(Loops *L, const Range *r) {
     bool down = r->step < 0;
     if (!r->by_turns) {
@@ -178,7 +178,7 @@ static Number axis_counter(Loops *L, const Range *r, int axis) {
     return kloop_whole(L, i, down ? r->hi.lo : r->lo.lo, down ? r->lo.hi : r->hi.hi);
 }
 
-/* The turns of one chunk. */
+/* The range of one chunk. */
 static Range chunk_of(Loops *L, const Range *r) {
     Range c = *r;
     Str *name = qstr_cname(L->c, "chunk");
@@ -190,7 +190,7 @@ static Range chunk_of(Loops *L, const Range *r) {
     return c;
 }
 
-/* The next level of the perfect nest; -1: not part of it. */
+/* Records the next level of the perfect nest and returns its number; -1: not part of the nest. */
 static int note_level(Loops *L, const Range *r, uint32_t pos) {
     if (L->nlevels >= L->nest || L->calls) return -1;
     L->level[L->nlevels] =
@@ -198,8 +198,8 @@ static int note_level(Loops *L, const Range *r, uint32_t pos) {
     return L->nlevels++;
 }
 
-/* Positions of the launch, a chunk of turns, or FOR. */
-static qs_status open(Walk *w, Turns *t, const Range *range, Value *out) {
+/* Opens a loop: as positions of the launch, a chunk of iterations, or FOR. */
+static qs_status open_range(Walk *w, Turns *t, const Range *range, Value *out) {
     Loops *L = (Loops *)w;
     const Node *n = t->node;
     int level = note_level(L, range, n->pos);
@@ -217,11 +217,11 @@ static qs_status open(Walk *w, Turns *t, const Range *range, Value *out) {
     out->num = open_for(L, &r);
     if (level == 0) L->body = L->block;
     if (level >= 0) L->level[level].counter = range->by_turns ? 0 : out->num.twin;
-    t->runs = t->chunk || surely_runs(L, range - t->i, n->u.loop.nvars); /* the list that it is in */
+    t->runs = t->chunk || surely_runs(L, range - t->i, n->u.loop.nvars); /* the whole list of ranges */
     return QS_OK;
 }
 
-static qs_status bind(Walk *w, const Node *n, int i, Value *x) {
+static qs_status bind_counter(Walk *w, const Node *n, int i, Value *x) {
     Loops *L = (Loops *)w;
     const Sym *sym = n->u.loop.syms[i];
     Var *v = kloop_var(L, sym);
@@ -231,26 +231,26 @@ static qs_status bind(Walk *w, const Node *n, int i, Value *x) {
     return QS_OK;
 }
 
-static qs_status close(Walk *w, Turns *t) {
+static qs_status close_range(Walk *w, Turns *t) {
     Loops *L = (Loops *)w;
     kloop_var(L, t->node->u.loop.syms[t->i])->bound = false;
     if (t->i == 0 && !t->position) kloop_free_order(L, t->node, t->start);
     return QS_OK;
 }
 
-static qs_status elements(Walk *w, Node *n) {
+static qs_status decline_elements(Walk *w, Node *n) {
     return kloop_decline((Loops *)w, n->u.loop.ranges[0]->pos, "a loop over something that is no range");
 }
 
 static const NestRules nest_rules = {.range_size = sizeof(Range),
-                                     .entered = entered,
+                                     .entered = get_root_ranges,
                                      .range = range_of,
-                                     .elements = elements,
-                                     .open = open,
-                                     .bind = bind,
-                                     .close = close};
+                                     .elements = decline_elements,
+                                     .open = open_range,
+                                     .bind = bind_counter,
+                                     .close = close_range};
 
-/* The machine goes on with the code of this `return`. */
+/* Leaves the loop; the VM continues with the code of this `return`. */
 static qs_status return_outermost(Walk *w, const Node *n) {
     Loops *L = (Loops *)w;
     if (L->mode == MODE_PARALLEL) return kloop_decline(L, n->pos, "a return from inside the loop");
@@ -258,8 +258,8 @@ static qs_status return_outermost(Walk *w, const Node *n) {
     return kbuild_leave(w, K_BREAK, 1), QS_OK;
 }
 
-/* A function that is left at pos has given its caller what that wants. */
-static qs_status function_ends(Walk *w, uint32_t pos) {
+/* Checks that all results that the caller uses have a value where the function ends. */
+static qs_status end_function(Walk *w, uint32_t pos) {
     Loops *L = (Loops *)w;
     const Func *f = L->in->func;
     char text[200];
@@ -274,7 +274,7 @@ static qs_status function_ends(Walk *w, uint32_t pos) {
 }
 
 /* -- the rules ----------------------------------------------------------------------------------------------------- */
-static qs_status statement(Walk *w, Node *n) {
+static qs_status lower_statement(Walk *w, Node *n) {
     Loops *L = (Loops *)w;
     Value ignored;
     switch ((NodeKind)n->kind) {
@@ -288,15 +288,15 @@ static qs_status statement(Walk *w, Node *n) {
     }
 }
 
-static qs_status fail(Walk *w, qs_status s, uint32_t pos, const char *sentence) {
+static qs_status decline_loop(Walk *w, qs_status s, uint32_t pos, const char *sentence) {
     return (void)s, kloop_decline((Loops *)w, pos, "%s", sentence);
 }
 
-static void nothing(Value *out) { *out = (Value){.what = WHAT_NOTHING}; }
+static void set_nothing(Value *out) { *out = (Value){.what = WHAT_NOTHING}; }
 static bool is_nothing(const Value *v) { return v->what == WHAT_NOTHING; }
 
-/* It ends when it wants to. */
-static void loop_begins(Walk *w, const Node *loop) {
+/* Called for a loop that ends by a condition. */
+static void begin_loop(Walk *w, const Node *loop) {
     Loops *L = (Loops *)w;
     L->waits = true;
     kloop_forget(L, loop);
@@ -308,21 +308,21 @@ const WalkRules kloop_rules = {
     .nest = &nest_rules,
     .place = &kloop_place_rules,
     .value_size = sizeof(Value),
-    .fail = fail,
-    .nothing = nothing,
+    .fail = decline_loop,
+    .nothing = set_nothing,
     .is_nothing = is_nothing,
     .count = count,
-    .spread = spread,
-    .equal = equal,
+    .spread = spread_elements,
+    .equal = equal_pattern,
     .set_name = set_name,
     .set_element = kloop_store,
     .set_field = set_field,
     .update_element = kloop_update,
-    .combine = combine,
-    .statement = statement,
+    .combine = combine_values,
+    .statement = lower_statement,
     .return_outermost = return_outermost,
-    .loop_begins = loop_begins,
-    .function_ends = function_ends,
+    .loop_begins = begin_loop,
+    .function_ends = end_function,
     .save = kloop_save,
     .restore = kloop_restore,
     .join = kloop_join,

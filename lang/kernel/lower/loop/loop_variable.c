@@ -1,13 +1,13 @@
-/* loop_variable.c -- what enters a loop, its variables, and the tests that may end it.
+/* loop_variable.c -- imports the values that a loop uses, reads and assigns its variables, and emits its tests.
  *
- * A variable lives in a LOCAL for its value and one for its twin; those of kernels are bound to values, for reasons
- * that lower/lower_var.c gives.  What has been learned of it (kind, bounds, whether it may have a fraction) is kept
- * from pass to pass; `set` follows the statements and says that it certainly has a value.
+ * A variable is stored in a LOCAL for its value and one for its twin; for variables of kernels, which are bound to
+ * values, see kernel/lower_var.c.  What is learned of a variable (type, bounds, whether it may have a fraction) is kept
+ * from pass to pass; `set` is updated along the statements and means that it certainly has a value.
  *
- * What a variable is worth is known as long as its block is open: a variable that was set in this block, or in one
- * around it, is the value that it was set to, so `k = i+1` before `x[k]` hides no counter from the tests and the
- * proof.  A loop begins by forgetting what its body sets; a branch forgets at its end, because it was a block.  Reading
- * a variable that may have no value is a test like that of an index. */
+ * The value of a variable is known while its block is open: if it was set in this block or an enclosing one, its value
+ * is used directly, so `k = i+1` before `x[k]` hides no counter from the tests and the dependence analysis.  At the
+ * beginning of a loop the values of variables that the body sets are forgotten; a branch forgets at its end, because
+ * its block is closed.  Reading a variable that may have no value is a test, like an index test. */
 #include "lang/kernel/lower/loop/loop_internal.h"
 
 #include "lang/syntax/fold.h"
@@ -16,9 +16,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { GROWTH = 6 }; /* how often bounds may widen before they are given up */
-/* A number that only goes up or down by a little is whole as long as any machine can run: from COUNTED to 2^53, beyond
- * which doubles are not exact, it takes 2^48 steps. */
+enum { GROWTH = 6 }; /* number of times that bounds may widen before they are given up */
+/* A number that changes only in small steps stays exact for as long as any program can run: from COUNTED to 2^53,
+ * beyond which doubles are not exact, takes 2^48 steps. */
 static const double COUNTED = 0x1p52, STEP = 16;
 
 /* -- parameters ---------------------------------------------------------------------------------------------------- */
@@ -64,7 +64,7 @@ Var *kloop_var(Loops *L, const Sym *sym) {
 
 static Number entry_number(Loops *L, const LoopValue *v, Str *name) {
     LoopBind b = {LOOP_SOURCE, v->source};
-    double most = v->small ? LOOP_SMALL : 0x1p31; /* of a whole one */
+    double most = v->small ? LOOP_SMALL : 0x1p31; /* for an integral number */
     switch ((LoopKind)v->kind) {
     case LOOP_INT: {
         KRef param = kloop_number_param(L, name, QS_I64, b);
@@ -80,7 +80,7 @@ static Number entry_number(Loops *L, const LoopValue *v, Str *name) {
     }
 }
 
-/* A short array of numbers, read before the first turn. */
+/* A short array of numbers, loaded before the first iteration. */
 static Value entry_vector(Loops *L, const Var *var, Str *name) {
     const LoopValue *v = &var->entry;
     KParam p = {.name = name, .kind = KP_ARRAY, .dtype = v->dtype, .rank = v->rank, .contiguous = true};
@@ -103,8 +103,8 @@ Value kloop_entry(Loops *L, const Var *v) {
     return (Value){.what = WHAT_NUMBER, .num = v->kind == LOOP_COMPLEX ? kloop_to_complex(L, n) : n};
 }
 
-/* Of the name `called` there enters the value v. */
-static qs_status entering(Loops *L, const LoopValue *v, Str *called, Value *out) {
+/* Makes *out from the host value v, which the program calls `called`. */
+static qs_status import_value(Loops *L, const LoopValue *v, Str *called, Value *out) {
     out->host = *v, out->name = called;
     switch ((LoopKind)v->kind) {
     case LOOP_NUM:
@@ -130,7 +130,7 @@ qs_status kloop_outside(Walk *w, const Sym *sym, uint32_t pos, Value *out) {
     *out = (Value){.sym = sym, .mods = sym->mods};
     if (v.kind == LOOP_BUILTIN && kquery_constant(v.builtin, &k))
         return out->what = WHAT_NUMBER, out->num = kloop_const(L, k), QS_OK;
-    return entering(L, &v, sym->name, out);
+    return import_value(L, &v, sym->name, out);
 }
 
 static qs_status no_value(Loops *L, const Var *v) {
@@ -140,13 +140,13 @@ static qs_status no_value(Loops *L, const Var *v) {
     return kloop_decline(L, L->pos, "%s may have no value here", v->sym->name->s);
 }
 
-/* A real number before the loop, read when it may be complex already. */
+/* Whether the variable is a real number before the loop and is read when it may already be complex. */
 static bool was_real(const Loops *L, const Var *v) {
     bool read = L->mode != MODE_PARALLEL && v->replaced && !v->live;
     return read && v->replacee.kind == LOOP_NUM && v->kind == LOOP_COMPLEX;
 }
 
-/* Its kind is known from the next pass on. */
+/* Reading a variable that may have no value is an error at run time, or makes the loop decline. */
 qs_status kloop_doubt(Loops *L, Var *v, const char *sentence) {
     if (was_real(L, v)) {
         v->entry = v->replacee, v->replaced = false, v->maybe = MAYBE_REAL;
@@ -158,13 +158,13 @@ qs_status kloop_doubt(Loops *L, Var *v, const char *sentence) {
     return v->set = true, QS_OK;
 }
 
-static qs_status doubt(Loops *L, Var *v) {
+static qs_status doubt_read(Loops *L, Var *v) {
     char text[160];
     snprintf(text, sizeof text, "%.100s is used before it has a value", v->sym->name->s);
     return kloop_doubt(L, v, text);
 }
 
-/* What a short vector holds is read before the first turn; others may have it, too. */
+/* The elements of a short vector are loaded before the first iteration; other variables may hold the same array. */
 static void enter_vector(Loops *L, Var *v) {
     const LoopValue *e = &v->entry;
     int rows, cols;
@@ -192,7 +192,7 @@ static Var *field_var(const Loops *L, int object, const Str *name) {
 }
 
 /* -- blocks -------------------------------------------------------------------------------------------------------- */
-/* Fields may be set by functions that it calls. */
+/* Whether the loop may set the variable; fields may be set by functions that it calls. */
 static bool may_set(const Node *loop, const Var *v) { return v->object >= 0 || kquery_sets(loop, v->sym); }
 
 void kloop_forget(Loops *L, const Node *loop) {
@@ -208,7 +208,7 @@ static Value from_locals(Loops *L, Var *v) {
         x = kloop_vector(L, v->n), x.cols = v->cols;
         for (int i = 0; i < v->n; i++) x.at[i] = kloop_num(kbuild_get(&L->walk, v->part[i]));
         if (v->f64) x.f64 = kbuild_get(&L->walk, v->f64);
-        /* Read here it may be what it was before the loop. */
+        /* Here it may still have its value from before the loop. */
         uint64_t entry = v->entry.kind == LOOP_ARRAY && v->entry.source < LOOP_TWO ? LOOP_LIKE(v->entry.source) : 0;
         if ((v->like | entry) != v->like) v->like |= entry, L->changed = true;
         x.like = v->like;
@@ -223,8 +223,8 @@ static Value from_locals(Loops *L, Var *v) {
 
 static qs_status read_var(Loops *L, Var *v, Value *out) {
     if (v->bound) return *out = v->val, QS_OK;
-    if (!v->set) TRY(doubt(L, v));
-    /* A called function would see a part of it. */
+    if (!v->set) TRY(doubt_read(L, v));
+    /* A called function would see the partial result of the chunk. */
     bool part = L->mode == MODE_PARALLEL && v->reduce && L->in != L->root;
     if (part) return kloop_decline(L, L->pos, "%s is read by a function that the loop calls", v->sym->name->s);
     *out = kbuild_is_open(v->home) ? v->val : from_locals(L, v);
@@ -275,20 +275,20 @@ static void learn_bounds(Loops *L, Var *v, Number n) {
     else v->fraction = true;
 }
 
-static KRef local(Loops *L, KRef init) { return init ? kbuild_local(&L->walk, init) : 0; }
+static KRef make_local(Loops *L, KRef init) { return init ? kbuild_local(&L->walk, init) : 0; }
 
 void kloop_declare(Loops *L, Var *v, const Value *init) {
     if (v->kind == LOOP_VECTOR) {
         v->part = qarena_alloc(L->arena, qmem_size((size_t)v->n, sizeof *v->part, sizeof *v->part));
-        for (int i = 0; i < v->n; i++) v->part[i] = local(L, init->at[i].v);
-        v->f64 = v->varies ? local(L, init->f64 ? init->f64 : kbuild_int(&L->walk, QS_B1, 0)) : 0;
+        for (int i = 0; i < v->n; i++) v->part[i] = make_local(L, init->at[i].v);
+        v->f64 = v->varies ? make_local(L, init->f64 ? init->f64 : kbuild_int(&L->walk, QS_B1, 0)) : 0;
         return;
     }
-    v->v = local(L, init->num.v), v->im = local(L, init->num.im);
-    v->twin = v->kind == LOOP_NUM && !v->fraction ? local(L, init->num.twin) : 0;
+    v->v = make_local(L, init->num.v), v->im = make_local(L, init->num.im);
+    v->twin = v->kind == LOOP_NUM && !v->fraction ? make_local(L, init->num.twin) : 0;
 }
 
-static void replace(Var *v, uint8_t kind, int n, int cols) {
+static void replace_type(Var *v, uint8_t kind, int n, int cols) {
     if (v->entry.kind != LOOP_UNSET) v->replaced = true, v->replacee = v->entry;
     v->entry.kind = LOOP_UNSET, v->reduce = 0;
     v->kind = kind, v->n = n, v->cols = cols, v->shared = v->fraction = false, v->v = 0, v->part = NULL;
@@ -301,22 +301,22 @@ static uint8_t maybe_real(Loops *L, Number x) {
     return kloop_known(L, x, &k) && k == 0 && !signbit(k) ? MAYBE_ZERO : MAYBE_REAL;
 }
 
-/* `z = 0` before z becomes complex: nobody sees afterwards that it was a real number. */
+/* Whether a real value may be stored as complex (`z = 0` before z becomes complex): no code after the loop reads it. */
 static bool serves_as_complex(const Var *v, const Value *x) {
     if (v->live || x->what != WHAT_NUMBER) return false;
     if (v->kind == LOOP_COMPLEX) return x->num.kind == LOOP_NUM;
     return v->kind == LOOP_NUM && v->assigned && x->num.kind == LOOP_COMPLEX;
 }
 
-/* A variable is of one kind in the loop.  Before the loop it may be of another, when nobody reads that. */
-static qs_status become(Loops *L, Var *v, const Value *x) {
+/* A variable has one type in the loop.  Before the loop it may have a different one, if that value is not read. */
+static qs_status set_type(Loops *L, Var *v, const Value *x) {
     bool first = !v->assigned, vector = x->what == WHAT_VECTOR;
     int n = vector ? x->n : 0, cols = vector ? x->cols : 0;
     uint8_t kind = vector ? LOOP_VECTOR : x->num.kind;
     v->assigned = true;
     if (!first || v->kind == LOOP_COMPLEX) {
         bool turns = v->kind == LOOP_NUM && serves_as_complex(v, x);
-        if (turns) replace(v, LOOP_COMPLEX, 0, 0), L->changed = true; /* v->maybe is of what it was so far */
+        if (turns) replace_type(v, LOOP_COMPLEX, 0, 0), L->changed = true; /* v->maybe describes its values so far */
         if (turns || serves_as_complex(v, x)) return QS_OK;
     }
     if (v->kind == kind && v->n == n && v->cols == cols) return QS_OK;
@@ -325,15 +325,15 @@ static qs_status become(Loops *L, Var *v, const Value *x) {
     if (!first)
         return kloop_decline(L, L->pos, "%s is %s here and %s elsewhere", v->sym->name->s, kind_name(kind),
                              kind_name(v->kind));
-    return replace(v, kind, n, cols), L->changed = true, QS_OK;
+    return replace_type(v, kind, n, cols), L->changed = true, QS_OK;
 }
 
 static void set_local(Loops *L, KRef to, KRef v) {
     if (to && v) kbuild_set(&L->walk, to, v);
 }
 
-/* Two names for one array: single elements of it cannot be set, since the other would see it. */
-static qs_status share(Loops *L, Var *v) {
+/* Two variables hold one array: its elements cannot be set, because the other would see the change. */
+static qs_status mark_shared(Loops *L, Var *v) {
     kbuild_learn(&L->walk, &v->shared);
     if (!v->patched) return QS_OK;
     return kloop_decline(L, L->pos, "%s is changed, and perhaps its array has another name", v->sym->name->s);
@@ -342,7 +342,7 @@ static qs_status share(Loops *L, Var *v) {
 qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
     bool vector = x->what == WHAT_VECTOR;
     if (!vector && x->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
-    TRY(become(L, v, x));
+    TRY(set_type(L, v, x));
     Value as_complex = *x;
     uint8_t maybe = vector ? SURELY_COMPLEX : maybe_real(L, x->num);
     if (maybe > v->maybe) v->maybe = maybe, L->changed |= v->kind == LOOP_COMPLEX;
@@ -352,8 +352,8 @@ qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
     }
     if (!vector) learn_bounds(L, v, x->num);
     if (vector && x->origin && x->origin != v) {
-        TRY(share(L, x->origin));
-        TRY(share(L, v));
+        TRY(mark_shared(L, x->origin));
+        TRY(mark_shared(L, v));
     }
     if (vector && (v->like | x->like) != v->like) v->like |= x->like, L->changed = true;
     if (vector && x->f64 && !v->varies) v->varies = L->changed = true;
@@ -370,7 +370,7 @@ qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
 
 qs_status kloop_patched(Loops *L, Var *v) {
     kbuild_learn(&L->walk, &v->patched);
-    return v->shared ? share(L, v) : QS_OK;
+    return v->shared ? mark_shared(L, v) : QS_OK;
 }
 
 qs_status kloop_patch(Loops *L, Var *v, const Value *x) {
@@ -384,7 +384,7 @@ void kloop_unset(Loops *L, Var *v) {
 }
 
 /* -- fields that are set ------------------------------------------------------------------------------------------- */
-/* As the declaration of the field wants it. */
+/* Converts a value to the declared type of the field. */
 static qs_status convert_field(Loops *L, const Var *v, Value *x) {
     const Type *t = v->type;
     bool vector = t && t->kind == TY_ARRAY && t->inner->kind == TY_NUM && t->inner->dtype == L->c->scalar_dtype &&
@@ -396,7 +396,7 @@ static qs_status convert_field(Loops *L, const Var *v, Value *x) {
     return kloop_decline(L, L->pos, "a conversion to the type of the field %s", v->sym->name->s);
 }
 
-/* Fields that are set are found as the code is made; their places stay where they are. */
+/* Adds a variable for a field that is set.  Its address must not change, so the array of variables has room for it. */
 static Var *add_field(Loops *L, int object, Str *name, const LoopValue *entry, const Type *type) {
     InlineFrame *r = L->root;
     Sym *sym = qarena_alloc(L->keep_result, sizeof *sym);
@@ -431,7 +431,7 @@ qs_status kloop_field(Loops *L, const Value *object, const Str *name, Value *out
     if (set) return read_var(L, set, out);
     L->job->field(L->job->ud, object->host.source, name, &v);
     *out = (Value){.what = WHAT_NOTHING};
-    return entering(L, &v, (Str *)(uintptr_t)name, out);
+    return import_value(L, &v, (Str *)(uintptr_t)name, out);
 }
 
 qs_status kloop_item(Loops *L, const Value *cell, Node *index, Value *out) {
@@ -447,10 +447,10 @@ qs_status kloop_item(Loops *L, const Value *cell, Node *index, Value *out) {
     *out = (Value){.what = WHAT_NOTHING};
     char called[80];
     snprintf(called, sizeof called, "an item of %.60s", cell->name->s);
-    return entering(L, &v, qstr_cname(L->c, called), out);
+    return import_value(L, &v, qstr_cname(L->c, called), out);
 }
 
-/* -- which variables certainly have a value ------------------------------------------------------------------------ */
+/* -- definite assignment ------------------------------------------------------------------------------------------- */
 static int count_vars(const InlineFrame *in) {
     int n = in->nvars;
     for (const InlineFrame *i = in->child; i; i = i->next) n += count_vars(i);
@@ -465,7 +465,7 @@ static void each_var(InlineFrame *in, bool **at, bool save, bool join) {
     for (InlineFrame *i = in->child; i; i = i->next) each_var(i, at, save, join);
 }
 
-/* Functions met for the first time change the count; such a pass is repeated. */
+/* A function inlined for the first time changes the number of variables; such a pass is repeated. */
 bool *kloop_save(Walk *w) {
     Loops *L = (Loops *)w;
     bool *s = qarena_alloc(L->arena, (size_t)count_vars(L->root) + 1), *at = s;
@@ -495,7 +495,7 @@ void kloop_fail_unless(Loops *L, KRef cond, qs_status s, const char *sentence, K
     double k;
     if (kir_is_const(L->f, cond, &k) && k != 0) return;
     if (!L->loose++) L->loose_pos = L->pos;
-    if (L->mode == MODE_PARALLEL) { /* all that was done is forgotten then, and the exact version is run */
+    if (L->mode == MODE_PARALLEL) { /* all results are then discarded, and the exact version runs */
         kloop_emit(L, (KMake){K_CHECK, .a = cond, .imm = (uint64_t)kir_message(L->f, s, sentence)});
         return;
     }
@@ -510,14 +510,14 @@ void kloop_fail_unless(Loops *L, KRef cond, qs_status s, const char *sentence, K
     kloop_flow(L, K_END, 0);
 }
 
-/* -- notes --------------------------------------------------------------------------------------------------------- */
+/* -- warnings ------------------------------------------------------------------------------------------------------ */
 static int note_at(Loops *L, Slip slip) {
     LoopResult *r = L->out;
     for (int i = 0; i < r->nnotes; i++)
         if (r->notes[i].func == L->in->func && r->notes[i].pos == L->pos && r->notes[i].slip == slip) return i;
     if (r->nnotes == LOOP_NOTES) return -1;
     r->notes[r->nnotes] = (LoopNote){.func = L->in->func, .pos = L->pos, .slip = (uint8_t)slip};
-    return L->changed = true, r->nnotes++; /* its LOCAL is there in the next pass */
+    return L->changed = true, r->nnotes++; /* its LOCAL exists from the next pass on */
 }
 
 static void set_note(Loops *L, int n, KRef when) {
@@ -539,14 +539,14 @@ void kloop_note_place(Loops *L, const char *name, int rank) {
     set_note(L, n, kbuild_int(&L->walk, QS_B1, 1));
 }
 
-static bool rounds(const KIns *i) {
+static bool is_rounding(const KIns *i) {
     return i->op == K_MATH && (i->flag == MF_floor || i->flag == MF_ceil || i->flag == MF_round || i->flag == MF_trunc);
 }
 
 void kloop_note_fraction(Loops *L, KRef x, KRef whole) {
     const KIns *i = &L->f->ins[x];
     bool counted = i->op == K_CAST && !qdtype_is_real((qs_dtype)L->f->ins[i->a].dtype);
-    if (!counted && !rounds(i)) kloop_note(L, SLIP_FRACTION, kloop_op(L, K_NE, x, whole));
+    if (!counted && !is_rounding(i)) kloop_note(L, SLIP_FRACTION, kloop_op(L, K_NE, x, whole));
 }
 
 void kloop_inside(Loops *L, AxisIndex x, const char *array, int axis) {

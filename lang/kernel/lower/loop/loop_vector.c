@@ -1,20 +1,21 @@
-/* loop_vector.c -- short vectors that a loop makes, as the arrays of the host: [x,y], p + q, A[i,:], v[0].
+/* loop_vector.c -- computes with short vectors and matrices, as the host's arrays: [x,y], p + q, A[i,:], v[0].
  *
- * The length is known, and each element is a number of its own, rounded to what an array holds: float32, or float64.
- * A list with a whole number that float32 rounds is of float64, and so is what is made of it.  Where that shows in each
- * turn only (Value.f64), elements are computed as float32 holds them, and then, if it has to be, once more.
- * Elements compute in that type, reductions in double, in the order of vm/array/contiguous.c and vm/array/reduce.c.
+ * The length is known, and each element is a separate number, rounded to the element type of the array: float32 or
+ * float64.  A list with an integral number that float32 rounds is float64, and so is everything computed from it.  If
+ * this is known only at run time (Value.f64), elements are computed in float32 and, if necessary, a second time in
+ * float64.  Elementwise operations compute in that type, reductions in double, in the order of vm/array/contiguous.c
+ * and vm/array/reduce.c.
  *
- * A whole element keeps its twin where float32 surely holds it; extents and counters of at most 20 bits are compiled in
- * as small for that.  Arrays are shared by their names, so single elements of a vector are set only while its array has
- * one name. */
+ * An integral element keeps its twin if float32 certainly represents it; extents and counters of at most 20 bits are
+ * compiled in as small for this purpose.  Variables share arrays, so single elements of a vector are set only while one
+ * variable holds its array. */
 #include "lang/kernel/lower/loop/loop_internal.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static qs_dtype elem(const Loops *L) { return L->c->scalar_dtype; }
+static qs_dtype elem_dtype(const Loops *L) { return L->c->scalar_dtype; }
 
 Value kloop_vector(Loops *L, int n) {
     return (Value){.what = WHAT_VECTOR,
@@ -44,33 +45,35 @@ static SmallShape shape_of(const Value *v) {
     return v->cols ? (SmallShape){2, {v->n / v->cols, v->cols}} : (SmallShape){1, {v->n}};
 }
 
-/* What the operands of an operation on elements are stretched to. */
+/* The shapes of the operands of an elementwise operation, and the shape that they are broadcast to. */
 typedef struct {
     SmallShape of[LOOP_ROW_ARGS], all;
 } Stretch;
 
-static bool stretch(const Value *args, int n, Stretch *s) {
+static bool broadcast_shapes(const Value *args, int n, Stretch *s) {
     for (int k = 0; k < n; k++) s->of[k] = shape_of(&args[k]);
     return ksmall_meet(s->of, n, &s->all) == n && ksmall_count(&s->all) <= LOOP_VECTOR_MAX;
 }
 
-/* Whole numbers up to here are exact. */
-static double exact(const Loops *L) { return elem(L) == QS_F32 ? 0x1p24 : 0x1p53; }
+/* Integers up to here are exact. */
+static double exact_limit(const Loops *L) { return elem_dtype(L) == QS_F32 ? 0x1p24 : 0x1p53; }
 
 Number kloop_rounded(Loops *L, Number a) {
     a = kloop_to_num(L, a);
-    if (elem(L) == QS_F64 || (a.twin && a.lo >= -exact(L) && a.hi <= exact(L))) return a;
+    if (elem_dtype(L) == QS_F64 || (a.twin && a.lo >= -exact_limit(L) && a.hi <= exact_limit(L))) return a;
     return kloop_num(kloop_cast(L, kloop_cast(L, a.v, QS_F32), QS_F64));
 }
 
 KRef kloop_or(Loops *L, KRef a, KRef b) { return !a || !b ? a | b : kloop_op(L, K_OR, a, b); }
 
-static Number either(Loops *L, KRef f64, Number wide, Number narrow) {
+static Number select_width(Loops *L, KRef f64, Number wide, Number narrow) {
     if (!f64 || wide.v == narrow.v) return narrow;
     return kloop_num(kbuild_pure(&L->walk, (KMake){K_SELECT, .a = f64, .b = wide.v, .c = narrow.v}));
 }
 
-Number kloop_held(Loops *L, KRef f64, Number a) { return either(L, f64, kloop_to_num(L, a), kloop_rounded(L, a)); }
+Number kloop_held(Loops *L, KRef f64, Number a) {
+    return select_width(L, f64, kloop_to_num(L, a), kloop_rounded(L, a));
+}
 
 /* -- operators ----------------------------------------------------------------------------------------------------- */
 static bool is_element_wise(Op op) {
@@ -80,9 +83,9 @@ static bool is_element_wise(Op op) {
 
 static Number wide(Loops *L, KRef v) { return kloop_num(kloop_cast(L, v, QS_F64)); }
 
-/* The twin of the result goes along as long as the element surely holds it. */
+/* Adds the twin of the result if the element certainly represents it. */
 static Number with_twin(const Loops *L, Number n, Number doubles) {
-    if (!doubles.twin || doubles.lo < -exact(L) || doubles.hi > exact(L)) return n;
+    if (!doubles.twin || doubles.lo < -exact_limit(L) || doubles.hi > exact_limit(L)) return n;
     return n.twin = doubles.twin, n.lo = doubles.lo, n.hi = doubles.hi, n;
 }
 
@@ -94,8 +97,8 @@ static Number row_in(Loops *L, Elem e, qs_dtype d, const Number *x, int n) {
     return wide(L, kelem_real(kbuild_rows(&L->walk), e, d, refs).re);
 }
 
-/* What all elements are made of: `at` computes the i-th in type d.  Where the array is of float64 they are computed
- * again: a branch costs less than both. */
+/* The computation of all elements: `at` computes the i-th in type d.  If the array is float64, they are computed again
+ * in a branch, which is cheaper than always computing both. */
 typedef struct Making {
     Number (*at)(Loops *L, const struct Making *m, qs_dtype d, int i);
     const void *a, *b;
@@ -109,7 +112,8 @@ void kloop_fork(Loops *L, const Value *v, KRef *again) {
     for (int i = 0; i < v->n; i++) again[i] = kbuild_local(&L->walk, v->at[i].v);
 }
 
-/* Of a whole number both are the same.  What follows in float32 follows from there, without a look at the branch. */
+/* Reads the LOCALs after the branch.  Integral elements are the same in both types.  Float32 computations that follow
+ * use the float32 value (f32) and do not depend on the branch. */
 void kloop_merge(Loops *L, Value *v, const KRef *again) {
     for (int i = 0; i < v->n; i++) {
         KIns made = L->f->ins[v->at[i].v];
@@ -121,7 +125,7 @@ void kloop_merge(Loops *L, Value *v, const KRef *again) {
 
 static void make_elements(Loops *L, const Making *m, Value *out) {
     KRef again[LOOP_VECTOR_MAX];
-    for (int i = 0; i < out->n; i++) out->at[i] = m->at(L, m, elem(L), i);
+    for (int i = 0; i < out->n; i++) out->at[i] = m->at(L, m, elem_dtype(L), i);
     if (!out->f64) return;
     kloop_fork(L, out, again);
     kloop_flow(L, K_IF, out->f64);
@@ -143,8 +147,8 @@ static bool takes_part(const Value *a) {
     return a->what == WHAT_VECTOR || (a->what == WHAT_NUMBER && a->num.kind != LOOP_COMPLEX);
 }
 
-/* Of operand k what takes part in element i.  A number takes part in the type of the arrays. */
-static Number element(Loops *L, const Value *args, int k, const Stretch *s, int i, KRef f64) {
+/* The element of operand k that contributes to element i.  A number is converted to the type of the arrays. */
+static Number operand_element(Loops *L, const Value *args, int k, const Stretch *s, int i, KRef f64) {
     const Value *a = &args[k];
     return a->what == WHAT_NUMBER ? kloop_held(L, f64, a->num) : a->at[ksmall_source(&s->all, i, &s->of[k])];
 }
@@ -162,7 +166,7 @@ static KRef f64_of(Loops *L, const Value *args, int n) {
     return f64;
 }
 
-/* Sums in the type of the elements, as vm/array/gemm.c has them. */
+/* Sums products in the element type, as vm/array/gemm.c does. */
 static Number product_at(Loops *L, const Making *m, qs_dtype d, int i) {
     const Value *a = m->a, *b = m->b;
     KRef sum = kbuild_const(&L->walk, d, 0);
@@ -174,8 +178,8 @@ static Number product_at(Loops *L, const Making *m, qs_dtype d, int i) {
     return wide(L, sum);
 }
 
-static qs_status product(Loops *L, const Value *a, const Value *b, Value *out) {
-    enum { IN_STRANDS = 8 /* that long, a sum into a single column is cut */, LARGE = 16 /* elements */ };
+static qs_status matrix_product(Loops *L, const Value *a, const Value *b, Value *out) {
+    enum { IN_STRANDS = 8 /* the host splits sums of this depth into one column */, LARGE = 16 /* elements */ };
     Making m = {.at = product_at, .a = a, .b = b};
     SmallShape left = shape_of(a), right = shape_of(b);
     Product *p = &m.product;
@@ -197,14 +201,14 @@ static Number row_at(Loops *L, const Making *m, qs_dtype d, int i) {
     return row_in(L, m->e, d, (const Number *)m->a + i * m->n, m->n);
 }
 
-static qs_status powers(Loops *L, const Number *x, Number n, Value *out) {
+static qs_status apply_powers(Loops *L, const Number *x, Number n, Value *out) {
     Making m = {.at = power_at, .a = x};
     if (!kloop_known(L, n, &m.power)) return kloop_decline(L, L->pos, "a power of a vector that is not known");
     return make_elements(L, &m, out), QS_OK;
 }
 
-/* x: the operands of each element, side by side. */
-static qs_status operated(Loops *L, Op op, const Number *x, Value *out) {
+/* x: the operands of each element, adjacent. */
+static qs_status apply_operator(Loops *L, Op op, const Number *x, Value *out) {
     Number doubles;
     make_elements(L, &(Making){.at = row_at, .a = x, .n = 2, .e = kelem_operator(op)}, out);
     for (int i = 0; i < out->n; i++) {
@@ -222,38 +226,38 @@ qs_status kloop_vector_binary(Loops *L, Op op, const Value *a, const Value *b, V
     if (!takes_part(a) || !takes_part(b) || !known || (op == OP_PWPOW && b->what == WHAT_VECTOR))
         return kloop_decline(L, L->pos, "the operator `%s` of a vector",
                              *qop_text(op) ? qop_text(op) : qop_inplace(op));
-    if (both && op == OP_MUL) return product(L, a, b, out);
+    if (both && op == OP_MUL) return matrix_product(L, a, b, out);
     bool many = both && a->n != 1 && b->n != 1;
-    if (!stretch(args, 2, &s) || (many && op == OP_DIV && (a->n != b->n || a->cols != b->cols)))
+    if (!broadcast_shapes(args, 2, &s) || (many && op == OP_DIV && (a->n != b->n || a->cols != b->cols)))
         return kloop_decline(L, L->pos, "vectors or matrices of different sizes");
     *out = shaped(L, &s.all);
     out->f64 = f64_of(L, args, 2), out->like = like_of(args, 2);
     Number x[2 * LOOP_VECTOR_MAX];
     for (int i = 0; i < out->n; i++) {
-        Number p = element(L, args, 0, &s, i, out->f64), q = element(L, args, 1, &s, i, out->f64);
+        Number p = operand_element(L, args, 0, &s, i, out->f64), q = operand_element(L, args, 1, &s, i, out->f64);
         if (op == OP_PWPOW) x[i] = p;
         else x[2 * i] = p, x[2 * i + 1] = q;
     }
-    if (op == OP_PWPOW) return powers(L, x, b->num, out);
-    if (!is_comparison(op)) return operated(L, op, x, out);
+    if (op == OP_PWPOW) return apply_powers(L, x, b->num, out);
+    if (!is_comparison(op)) return apply_operator(L, op, x, out);
     for (int i = 0; i < out->n; i++) TRY(kloop_binary(L, op, x[2 * i], x[2 * i + 1], &out->at[i]));
     return out->what = WHAT_TRUTHS, QS_OK;
 }
 
-/* Vectors are of the type `scalar`, or where one of them is of float64 (f64_of). */
-static Term term(const Loops *L, const Value *v) {
+/* Vectors have the type `scalar`, or float64 if one of them does (f64_of). */
+static Term term_of(const Loops *L, const Value *v) {
     static const qs_dtype numbers[] = {
         [LOOP_NUM] = QS_F64, [LOOP_INT] = QS_I64, [LOOP_BOOL] = QS_B1, [LOOP_COMPLEX] = QS_C128};
-    return v->what == WHAT_NUMBER ? (Term){numbers[v->num.kind], true} : (Term){elem(L), false};
+    return v->what == WHAT_NUMBER ? (Term){numbers[v->num.kind], true} : (Term){elem_dtype(L), false};
 }
 
-/* A list of numbers may be of float64 unless they are known. */
-static bool rounds(Loops *L, const Value *v) {
+/* Whether a list with this number may be float64, because the number is unknown or rounded. */
+static bool may_round(Loops *L, const Value *v) {
     double x;
     return v->what == WHAT_NUMBER && (!kloop_known(L, v->num, &x) || qdtype_rounds_whole(x));
 }
 
-/* An int that doubles do not hold would be rounded twice. */
+/* Whether the value is exact in a double; an int that is not would be rounded twice. */
 static bool is_exact(Loops *L, const Value *v) {
     return v->what != WHAT_NUMBER || v->num.kind != LOOP_INT || kloop_twin(L, v->num);
 }
@@ -262,17 +266,17 @@ qs_status kloop_vector_choose(Loops *L, const Value *c, const Value *a, const Va
     const Value args[3] = {*c, *a, *b};
     Stretch s;
     bool values = takes_part(a) && takes_part(b);
-    if (!values || !stretch(args, 3, &s)) return kloop_decline(L, L->pos, "`?` of vectors of different sizes");
-    Term x = term(L, a), y = term(L, b);
-    qs_dtype list = rounds(L, a) || rounds(L, b) ? QS_NDTYPES : elem(L);
-    bool plain = qdtype_choose(x, y, list, qdtype_meet(x, y, false, elem(L))) == elem(L);
+    if (!values || !broadcast_shapes(args, 3, &s)) return kloop_decline(L, L->pos, "`?` of vectors of different sizes");
+    Term x = term_of(L, a), y = term_of(L, b);
+    qs_dtype list = may_round(L, a) || may_round(L, b) ? QS_NDTYPES : elem_dtype(L);
+    bool plain = qdtype_choose(x, y, list, qdtype_meet(x, y, false, elem_dtype(L))) == elem_dtype(L);
     if (!plain || !is_exact(L, a) || !is_exact(L, b))
         return kloop_decline(L, L->pos, "`?` of a vector and numbers whose type is not known");
     Value r = shaped(L, &s.all);
     r.f64 = f64_of(L, args + 1, 2), r.like = like_of(args, 3);
     for (int i = 0; i < r.n; i++)
-        r.at[i] = kloop_choose(L, kloop_truth(L, element(L, args, 0, &s, i, 0)), element(L, args, 1, &s, i, r.f64),
-                               element(L, args, 2, &s, i, r.f64));
+        r.at[i] = kloop_choose(L, kloop_truth(L, operand_element(L, args, 0, &s, i, 0)),
+                               operand_element(L, args, 1, &s, i, r.f64), operand_element(L, args, 2, &s, i, r.f64));
     return *out = r, QS_OK;
 }
 
@@ -284,7 +288,7 @@ qs_status kloop_vector_unary(Loops *L, Op op, const Value *a, Value *out) {
 }
 
 /* -- elements ------------------------------------------------------------------------------------------------------ */
-/* As an index of an array without a mode; the number of the element as int64. */
+/* Lowers an index of an array without an access mode and tests it; returns it as int64. */
 static KRef place_in(Loops *L, int extent, int axis, Number index, const char *name) {
     char text[160];
     KRef t = index.kind == LOOP_INT ? index.v : kloop_twin(L, index), shown = t, n = kloop_i64(L, extent);
@@ -299,13 +303,13 @@ static KRef place_in(Loops *L, int extent, int axis, Number index, const char *n
     return kloop_inside(L, (AxisIndex){t, n, shown}, name, axis), t;
 }
 
-static KRef place(Loops *L, const Value *v, const Number *index, const char *name) {
+static KRef linear_place(Loops *L, const Value *v, const Number *index, const char *name) {
     if (!v->cols) return place_in(L, v->n, 1, index[0], name);
     KRef row = place_in(L, rows_of(v), 0, index[0], name), col = place_in(L, v->cols, 1, index[1], name);
     return kloop_op(L, K_ADD, kloop_op(L, K_MUL, row, kloop_i64(L, v->cols)), col);
 }
 
-static qs_status pick(Loops *L, KRef at, const Number *x, int n, int step, Number *out) {
+static qs_status pick_element(Loops *L, KRef at, const Number *x, int n, int step, Number *out) {
     Value *items = kval_new(&L->walk, n), one;
     for (int i = 0; i < n; i++) items[i] = (Value){.what = WHAT_NUMBER, .num = x[i * step]};
     TRY(ksmall_pick(&L->walk, at, items, n, &one));
@@ -316,21 +320,21 @@ qs_status kloop_vector_row(Loops *L, const Value *m, Number index, const char *n
     KRef at = place_in(L, rows_of(m), 0, index, name);
     *out = kloop_vector(L, m->cols);
     out->f64 = m->f64;
-    for (int k = 0; k < m->cols; k++) TRY(pick(L, at, m->at + k, rows_of(m), m->cols, &out->at[k]));
+    for (int k = 0; k < m->cols; k++) TRY(pick_element(L, at, m->at + k, rows_of(m), m->cols, &out->at[k]));
     return QS_OK;
 }
 
 qs_status kloop_vector_element(Loops *L, const Value *v, const Number *index, const char *name, Number *out) {
     double k;
-    KRef at = place(L, v, index, name);
+    KRef at = linear_place(L, v, index, name);
     if (kir_is_const(L->f, at, &k) && k >= 0 && k < v->n) return *out = v->at[(int)k], QS_OK;
     if (!v->n) return kloop_decline(L, L->pos, "an element of an empty vector");
-    return pick(L, at, v->at, v->n, 1, out);
+    return pick_element(L, at, v->at, v->n, 1, out);
 }
 
 qs_status kloop_vector_patch(Loops *L, const Value *v, const Number *index, const char *name, Number to, Value *out) {
     double k;
-    KRef at = place(L, v, index, name);
+    KRef at = linear_place(L, v, index, name);
     bool known = kir_is_const(L->f, at, &k);
     *out = shaped_as(L, v);
     Number e = kloop_held(L, v->f64, to);
@@ -341,7 +345,7 @@ qs_status kloop_vector_patch(Loops *L, const Value *v, const Number *index, cons
 }
 
 /* -- reductions ---------------------------------------------------------------------------------------------------- */
-/* Sums are taken in sixteen lanes, which are then added pairwise from halves: lane l and lane l + 8, 4, 2, 1. */
+/* Sums in sixteen lanes, which are then added pairwise by halves: lane l and lane l + 8, 4, 2, 1. */
 static Number sum_of(Loops *L, KRef *x, int n) {
     enum { LANES = 16 };
     for (int i = 0; i < n && i < LANES; i++) x[i] = kloop_op(L, K_ADD, kloop_f64(L, 0), x[i]);
@@ -352,8 +356,8 @@ static Number sum_of(Loops *L, KRef *x, int n) {
     return kloop_num(x[0]);
 }
 
-/* What has no sum of its own is merged in halves, the rest to the first. */
-static Number merged(Loops *L, KOp op, KRef *x, int n) {
+/* Reduces by halves, for the operations other than sums. */
+static Number merge_halves(Loops *L, KOp op, KRef *x, int n) {
     while (n > 1) {
         int half = (n + 1) / 2;
         for (int l = 0; l < n - half; l++) x[l] = kloop_op(L, op, x[l], x[half + l]);
@@ -362,57 +366,57 @@ static Number merged(Loops *L, KOp op, KRef *x, int n) {
     return kloop_num(x[0]);
 }
 
-static void values(const Value *a, KRef *x) {
+static void get_values(const Value *a, KRef *x) {
     for (int i = 0; i < a->n; i++) x[i] = a->at[i].v;
 }
 
-static Number dot(Loops *L, const Value *a, const Value *b) {
+static Number dot_product(Loops *L, const Value *a, const Value *b) {
     KRef x[LOOP_VECTOR_MAX];
     for (int i = 0; i < a->n; i++) x[i] = kloop_op(L, K_MUL, a->at[i].v, b->at[i].v);
     return sum_of(L, x, a->n);
 }
 
-static bool reduction(Loops *L, const char *name, const Value *a, Number *out) {
+static bool apply_reduction(Loops *L, const char *name, const Value *a, Number *out) {
     KRef x[LOOP_VECTOR_MAX];
-    values(a, x);
+    get_values(a, x);
     if (!strcmp(name, "sum")) *out = sum_of(L, x, a->n);
-    else if (!strcmp(name, "prod")) *out = merged(L, K_MUL, x, a->n);
-    else if (!strcmp(name, "max")) *out = merged(L, K_MAX, x, a->n);
-    else if (!strcmp(name, "min")) *out = merged(L, K_MIN, x, a->n);
+    else if (!strcmp(name, "prod")) *out = merge_halves(L, K_MUL, x, a->n);
+    else if (!strcmp(name, "max")) *out = merge_halves(L, K_MAX, x, a->n);
+    else if (!strcmp(name, "min")) *out = merge_halves(L, K_MIN, x, a->n);
     else if (!strcmp(name, "mean")) *out = kloop_num(kloop_op(L, K_DIV, sum_of(L, x, a->n).v, kloop_f64(L, a->n)));
-    else if (!strcmp(name, "squared_norm")) *out = dot(L, a, a);
+    else if (!strcmp(name, "squared_norm")) *out = dot_product(L, a, a);
     else if (!strcmp(name, "norm"))
-        *out = kloop_num(kbuild_pure(&L->walk, (KMake){K_MATH, .flag = MF_sqrt, .a = dot(L, a, a).v}));
+        *out = kloop_num(kbuild_pure(&L->walk, (KMake){K_MATH, .flag = MF_sqrt, .a = dot_product(L, a, a).v}));
     else if (!strcmp(name, "numel")) *out = kloop_const(L, a->n);
     else return false;
     return true;
 }
 
 /* -- built-ins ----------------------------------------------------------------------------------------------------- */
-/* A row of elem.def on elements, in their type. */
-static qs_status map(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
+/* Applies a row of elem.def to the elements, in their type. */
+static qs_status map_row(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
     Elem e = kelem_find(name, nargs);
     Stretch s;
     if (e == EL__COUNT || kelem_info[e].real != ELEM_NUMBER) return kloop_decline(L, L->pos, "%s of a vector", name);
-    bool fits = stretch(args, nargs, &s);
+    bool fits = broadcast_shapes(args, nargs, &s);
     for (int k = 0; k < nargs; k++) fits = fits && takes_part(&args[k]);
     if (!fits) return kloop_decline(L, L->pos, "%s of vectors that do not fit", name);
     *out = shaped(L, &s.all);
     out->f64 = f64_of(L, args, nargs), out->like = like_of(args, nargs);
     Number x[LOOP_VECTOR_MAX * LOOP_ROW_ARGS];
     for (int i = 0; i < out->n; i++)
-        for (int k = 0; k < nargs; k++) x[i * nargs + k] = element(L, args, k, &s, i, out->f64);
+        for (int k = 0; k < nargs; k++) x[i * nargs + k] = operand_element(L, args, k, &s, i, out->f64);
     make_elements(L, &(Making){.at = row_at, .a = x, .n = nargs, .e = e}, out);
     for (int i = 0; i < out->n; i++)
         if (kelem_info[e].whole == ELEM_ITSELF && x[i * nargs].twin) out->at[i] = x[i * nargs];
     return QS_OK;
 }
 
-static qs_status extreme(Loops *L, const char *name, const Value *a, const Value *b, Value *out) {
+static qs_status vector_extreme(Loops *L, const char *name, const Value *a, const Value *b, Value *out) {
     return kloop_vector_binary(L, !strcmp(name, "max") ? OP_MAXEQ : OP_MINEQ, a, b, out);
 }
 
-static qs_status extent(Loops *L, const Value *args, Value *out) {
+static qs_status vector_extent(Loops *L, const Value *args, Value *out) {
     double d;
     if (args[1].what != WHAT_NUMBER || !kloop_known(L, args[1].num, &d) || d < 0 || d != floor(d))
         return kloop_decline(L, L->pos, "size of a dimension that is not known");
@@ -422,7 +426,7 @@ static qs_status extent(Loops *L, const Value *args, Value *out) {
     return QS_OK;
 }
 
-static Value transposed(Loops *L, const Value *m) {
+static Value transpose_matrix(Loops *L, const Value *m) {
     SmallShape s = shape_of(m);
     Value t = kloop_matrix(L, (int)ksmall_extent(&s, 1), (int)ksmall_extent(&s, 0));
     t.f64 = m->f64, t.like = m->cols ? LOOP_LIKE(LOOP_TWO) : 0;
@@ -430,7 +434,7 @@ static Value transposed(Loops *L, const Value *m) {
     return t;
 }
 
-/* zeros(n), zeros(r,c), ones, eye, of a size that is known. */
+/* zeros(n), zeros(r,c), ones and eye of a known size. */
 qs_status kloop_made(Loops *L, const char *name, const Value *args, int nargs, bool *found, Value *out) {
     double sizes[2] = {1, 1};
     bool eye = !strcmp(name, "eye"), ones = !strcmp(name, "ones");
@@ -456,12 +460,13 @@ qs_status kloop_vector_call(Loops *L, const char *name, const Value *args, int n
     for (int i = 0; i < nargs; i++) vectors &= args[i].what == WHAT_VECTOR;
     bool lengths = !strcmp(name, "norm") || !strcmp(name, "squared_norm") || !strcmp(name, "dotprod");
     if (args[0].cols && lengths) return kloop_decline(L, L->pos, "%s of a matrix", name);
-    if (nargs == 1 && !strcmp(name, "transpose")) return *out = transposed(L, &args[0]), QS_OK;
-    if (nargs == 1) return args[0].n && reduction(L, name, &args[0], &out->num) ? QS_OK : map(L, name, args, 1, out);
-    if (nargs != 2) return map(L, name, args, nargs, out);
-    if (!strcmp(name, "size")) return extent(L, args, out);
-    if (extremes) return extreme(L, name, &args[0], &args[1], out);
+    if (nargs == 1 && !strcmp(name, "transpose")) return *out = transpose_matrix(L, &args[0]), QS_OK;
+    if (nargs == 1)
+        return args[0].n && apply_reduction(L, name, &args[0], &out->num) ? QS_OK : map_row(L, name, args, 1, out);
+    if (nargs != 2) return map_row(L, name, args, nargs, out);
+    if (!strcmp(name, "size")) return vector_extent(L, args, out);
+    if (extremes) return vector_extreme(L, name, &args[0], &args[1], out);
     if (!strcmp(name, "dotprod") && vectors && args[0].n == args[1].n)
-        return out->num = dot(L, &args[0], &args[1]), QS_OK;
-    return map(L, name, args, nargs, out);
+        return out->num = dot_product(L, &args[0], &args[1]), QS_OK;
+    return map_row(L, name, args, nargs, out);
 }
