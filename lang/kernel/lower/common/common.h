@@ -35,7 +35,7 @@ struct Val;
 struct Var;
 struct Range;
 
-/* The code between IF, ELSE, LOOP or FOR and the matching END or ELSE. A value computed in a block may be used only
+/* The code between IF, ELSE, LOOP or FOR and the matching END or ELSE.  A value computed in a block may be used only
  * while the block is `open`; code that keeps a value also keeps a pointer to its block and checks this. */
 typedef struct BlockScope BlockScope;
 struct BlockScope {

@@ -1,5 +1,7 @@
-/* common_call.c -- lowers names, nested functions and calls.  Every function is inlined where it is called, with its
- * own variables.  The next pass finds the frame of a call again by its node in the tree. */
+/* common_call.c -- lowers names, nested functions and calls.
+ *
+ * Every function is inlined where it is called, with its own variables.  The next pass finds the frame of a call again
+ * by its node in the tree. */
 #include "lang/kernel/lower/common/common.h"
 #include "lang/names/scope.h"
 

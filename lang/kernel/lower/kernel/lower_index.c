@@ -353,7 +353,7 @@ static qs_status beyond_rank(Lower *L, Access *a, const Subindex *it, int number
     return QS_OK;
 }
 
-/* Distributes n indices over the dimensions: a vec with two indices is 1xN. The dimensions of an entry are selected
+/* Distributes n indices over the dimensions: a vec with two indices is 1xN.  The dimensions of an entry are selected
  * completely. */
 static qs_status place_items(Lower *L, Access *a, const Subindex *items, int n) {
     int outer = outer_rank(&a->base);

@@ -1,5 +1,4 @@
-/* lower_val.c -- operates on values: small arrays of numbers, elementwise operations with broadcasting, type joins,
- * type names. */
+/* lower_val.c -- operates on values: small arrays, elementwise operations, type joins, type names. */
 #include "lang/kernel/lower/kernel/lower_internal.h"
 
 #include <math.h>

@@ -265,7 +265,7 @@ static qs_status keep_code(Loops *L, Arena *arena, LoopCode *out) {
     return kir_verify(L->c, out->func);
 }
 
-static qs_status keep(Walk *w, void *ud) {
+static qs_status keep_version(Walk *w, void *ud) {
     Loops *L = (Loops *)w;
     const Version *v = ud;
     if (L->mode == MODE_EXACT) L->out->draws = L->draws, L->axes = kloop_parallel_depth(L);
@@ -275,7 +275,7 @@ static qs_status keep(Walk *w, void *ud) {
     return v->guard ? kloop_guard(L, v->arena, v->guard) : QS_OK;
 }
 
-static qs_status pass(Walk *w, Arena *scratch) {
+static qs_status run_pass(Walk *w, Arena *scratch) {
     Loops *L = (Loops *)w;
     begin_pass(L, scratch);
     return L->mode == MODE_PARALLEL ? parallel_pass(L) : serial_pass(L);
@@ -286,7 +286,7 @@ static qs_status compile_version(Loops *L, Mode mode, Arena *arena, LoopCode *ou
     Version v = {arena, out, guard};
     bool done;
     L->mode = mode;
-    TRY(kbuild_passes(&L->walk, LOOP_PASSES, pass, keep, &v, &done));
+    TRY(kbuild_passes(&L->walk, LOOP_PASSES, run_pass, keep_version, &v, &done));
     return done ? QS_OK : kloop_decline(L, L->job->loop->pos, "the types of its variables");
 }
 

@@ -1,5 +1,6 @@
-/* loop_index.c -- lowers x[…] in a loop: elements, read, written and updated as the host does; x[p] with the position
- * in a vector; slices of few elements, such as x[i,:]. */
+/* loop_index.c -- lowers x[…] in a loop: elements and short slices, read, written and updated as the host does.
+ *
+ * x[p] with a vector p is the element at that position; x[i,:] and other slices of few elements are vectors. */
 #include "lang/kernel/lower/loop/loop_internal.h"
 #include "lang/syntax/fold.h"
 

@@ -72,7 +72,7 @@ static qs_status spread_elements(Walk *w, const Value *x, int n, Value *out) {
     return QS_OK;
 }
 
-static int count(Walk *w, const Value *v) { return (void)w, v->what == WHAT_VECTOR ? v->n : -1; }
+static int count_elements(Walk *w, const Value *v) { return (void)w, v->what == WHAT_VECTOR ? v->n : -1; }
 
 /* Compares by the rules of `match`: an int and a number are equal if they are exactly the same. */
 static qs_status equal_pattern(Walk *w, const Value *x, Node *n, KRef *out) {
@@ -311,7 +311,7 @@ const WalkRules kloop_rules = {
     .fail = decline_loop,
     .nothing = set_nothing,
     .is_nothing = is_nothing,
-    .count = count,
+    .count = count_elements,
     .spread = spread_elements,
     .equal = equal_pattern,
     .set_name = set_name,
