@@ -155,8 +155,8 @@ typedef struct ExprRules {
     void (*boolean)(Walk *, KRef c, struct Val *out); /* makes a value of a condition */
     /* The value as a condition; *known is 1 or 0 if it is constant, else -1. */
     qs_status (*truth)(Walk *, const struct Val *, KRef *out, int *known);
-    bool (*elementwise)(const struct Val *); /* && and || work element by element */
-    bool (*many)(const struct Val *);        /* as a condition of ?:, it selects element by element (`choose`) */
+    bool (*elementwise)(const struct Val *); /* whether && and || with this operand work element by element */
+    bool (*many)(const struct Val *);        /* whether ?: with this condition selects element by element (`choose`) */
     qs_status (*choose)(Walk *, struct Val *c, struct Val *a, struct Val *b, struct Val *out);
     bool (*cheap)(const Node *); /* may be computed speculatively, if its code cannot fail (see mark) */
     /* Speculation: `mark` is called before the code is emitted.  If the emitted code can fail, `take_back` removes the

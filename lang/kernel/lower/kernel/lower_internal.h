@@ -363,8 +363,8 @@ int klidx_ndims(const Val *v);
 /* -- lower_call.c -------------------------------------------------------------------------------------------------- */
 extern const CallRules klcall_rules;
 Callee klcall_callee(Closure *fn);
-/* Binds the parameter p of the entered function to v, converted to its declared type; checked: the conversion is known
- * to lose nothing. */
+/* Binds the parameter p of the entered function to v, converted to its declared type; checked: the host checks run-time
+ * numbers, so the code need not. */
 qs_status klcall_bind(Lower *L, const Param *p, bool checked, Val *v);
 /* Lowers the body of the entered kernel; a kernel has no result. */
 qs_status klcall_kernel_body(Lower *L);

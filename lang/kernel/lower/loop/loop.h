@@ -86,7 +86,7 @@ typedef struct {
     Node *loop;                   /* N_FOR over ranges, N_WHILE, N_REPEAT */
     Func *func;                   /* the function that contains the loop */
     LoopRange range[QS_MAX_RANK]; /* one per counter */
-    bool ends;                    /* no code reads top-level variables after the loop has ended */
+    bool ends;                    /* nothing reads top-level variables after the end of the program */
     void *ud;
     /* Gives the current value of a name: with of == -1, a local, global or captured name of the function that contains
      * the loop; otherwise a captured or global name of the function with the source `of`. */

@@ -45,7 +45,7 @@ static Subscript subscript_of(const Loops *L, KRef r) {
     for (int i = 0; i < all.n; i++) {
         int level = level_of(L, all.term[i].ref);
         if (level < 0 && !is_invariant(L->f, all.term[i].ref)) return s;
-        if (level >= 0 && s.level >= 0) return s; /* two counters in one subscript */
+        if (level >= 0 && s.level >= 0) return s; /* two counters in one subscript: not handled */
         if (level >= 0) s.level = level, s.factor = all.term[i].factor;
         else s.rest.term[s.rest.n++] = all.term[i];
     }

@@ -41,7 +41,7 @@ typedef struct Val {
     What what;
     Number num; /* WHAT_NUMBER */
     Number *at;
-    int n;              /* WHAT_VECTOR: the elements, each rounded to the element type */
+    int n;              /* WHAT_VECTOR: number of elements in `at`, each rounded to the element type */
                         /* WHAT_TRUTHS: truth values instead, as a condition of ?: */
     int cols;           /* columns of a matrix, stored row by row; 0: a vec */
     uint64_t like;      /* for a vec: how many dimensions Python sees (LOOP_LIKE) */
@@ -72,7 +72,7 @@ typedef struct Var { /* a variable of the loop's function or an inlined one, or 
     uint8_t maybe;      /* MaybeReal, of LOOP_COMPLEX */
     bool replaced;      /* its value before the loop has a different type and is never read in the loop */
     bool doubted;       /* it is read where it may have no value */
-    LoopValue replacee; /* that value */
+    LoopValue replacee; /* if replaced: its value before the loop */
     double lo, hi;
     /* only for variables of the loop's function */
     LoopValue entry;
