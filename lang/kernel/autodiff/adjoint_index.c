@@ -1,14 +1,14 @@
-/* adjoint_index.c -- elements of arrays and of their adjoints.
+/* adjoint_index.c -- finds the elements of arrays and adjoints that an instruction accesses.
  *
- * Adjoints are packed whatever the strides of their arrays are.  An index is a sum of coordinates times strides; where
- * it names STRIDEs, those of a packed array take their place: products of extents.
+ * Adjoints are packed, whatever strides their arrays have.  An index is a sum of coordinates times strides.  In the
+ * index of an adjoint, each STRIDE is replaced by the stride of a packed array: a product of extents.
  *
- * Coordinates are read out of an index as walk/mem.c puts them in: ((c0*d1 + c1)*d2 + c2) of packed arrays, else
- * c0*s0 + c1*s1 + c2.  A coordinate that is not there is 0. */
+ * lower/common/memory.c builds the indices, and this file finds the coordinates in them: ((c0*d1 + c1)*d2 + c2) for
+ * packed arrays, else c0*s0 + c1*s1 + c2.  A coordinate that does not occur is 0. */
 #include "lang/kernel/autodiff/autodiff_internal.h"
 #include "lang/kernel/ir/affine.h"
 
-enum { DEPTH = 40, VISITS = 256 /* a value that is used twice is visited twice */ };
+enum { DEPTH = 40, VISITS = 256 /* values visited; a value that is used twice counts twice */ };
 
 typedef struct {
     KFunc *g;
@@ -17,7 +17,7 @@ typedef struct {
     KUse *use;
     void *ud;
     uint32_t pos;
-    bool *strided; /* by instruction of f: it names a STRIDE of the array */
+    bool *strided; /* by instruction of f: it depends on a STRIDE of the array */
     KRef *done;
 } Pack;
 
@@ -30,7 +30,7 @@ static void find_strided(Pack *p, KRef last) {
     }
 }
 
-static KRef stride(const Pack *p, int axis) {
+static KRef packed_stride(const Pack *p, int axis) {
     KRef n = kir_const_int(p->g, QS_I64, 1, p->pos);
     for (int a = axis + 1; a < p->f->params[p->param].rank; a++) {
         KRef extent = kir_add(p->g, (KMake){K_DIM, .imm = p->param << 8 | (uint64_t)a, .pos = p->pos});
@@ -39,12 +39,12 @@ static KRef stride(const Pack *p, int axis) {
     return n;
 }
 
-static KRef packed(const Pack *p, KRef r) {
+static KRef pack_index(const Pack *p, KRef r) {
     const KIns *i = &p->f->ins[r];
     if (!p->strided[r]) return r ? p->use(p->ud, r) : 0;
     if (p->done[r]) return p->done[r];
-    if (i->op == K_STRIDE) return p->done[r] = stride(p, (int)(i->imm & 255));
-    KRef a = packed(p, i->a), b = packed(p, i->b), c = packed(p, i->c);
+    if (i->op == K_STRIDE) return p->done[r] = packed_stride(p, (int)(i->imm & 255));
+    KRef a = pack_index(p, i->a), b = pack_index(p, i->b), c = pack_index(p, i->c);
     return p->done[r] = kir_copy(p->g, i, a, b, c);
 }
 
@@ -54,7 +54,7 @@ KRef kadjindex_packed(KFunc *g, const KFunc *f, const KIns *i, KUse *use, void *
     p.strided = qarena_alloc(g->arena, i->a + 1),
     p.done = qarena_alloc(g->arena, qmem_size(i->a, sizeof(KRef), sizeof(KRef)));
     find_strided(&p, i->a);
-    return packed(&p, i->a);
+    return pack_index(&p, i->a);
 }
 
 /* -- coordinates --------------------------------------------------------------------------------------------------- */
@@ -64,7 +64,7 @@ static bool is_number(const KFunc *f, KRef r, int64_t n) {
     return r && f->ins[r].op == K_CONST && (int64_t)f->ins[r].imm == n;
 }
 
-/* The element that a part of a complex number belongs to. */
+/* Returns the index of the complex element whose real or imaginary part has the index `at`; 0: unknown. */
 static KRef whole_element(const KFunc *f, KRef at) {
     const KIns *i = &f->ins[at];
     if (i->op == K_ADD && is_number(f, i->b, 1) && f->ins[i->a].op == K_MUL) i = &f->ins[i->a];
@@ -77,7 +77,7 @@ static bool is_extent(const KFunc *f, KRef r, int axis) {
     return i->op == K_CONST || (i->op == K_DIM && (int)(i->imm & 255) == axis);
 }
 
-/* x goes through a BOUND, or an INB of the guard, by the extent along an axis. */
+/* Returns true if x is a BOUND by the extent along the axis, or the guard tests it with such an INB. */
 static bool is_inside(const KFunc *f, KRef guard, KRef x, int axis, int depth) {
     const KIns *i = &f->ins[guard];
     if (f->ins[x].op == K_BOUND) return f->ins[f->ins[x].b].op == K_DIM && is_extent(f, f->ins[x].b, axis);
@@ -86,7 +86,7 @@ static bool is_inside(const KFunc *f, KRef guard, KRef x, int axis, int depth) {
     return i->op == K_INB && f->ins[i->b].op == K_DIM && is_extent(f, i->b, axis) && kadjindex_same(f, i->a, x);
 }
 
-/* Surely not negative. */
+/* Returns true if x is certainly not negative. */
 static bool is_natural(const KFunc *f, KRef x, int depth) {
     const KIns *i = &f->ins[x];
     double step;
@@ -100,13 +100,15 @@ static bool is_natural(const KFunc *f, KRef x, int depth) {
     }
 }
 
-/* Without a test every coordinate is inside, so that one which is not negative cannot reach back into another row. */
+/* Returns true if x cannot reach into another row: it is tested, or there is no test at all and it is not negative.
+ * Without a test the program promises that every coordinate is in range. */
 static bool is_column(const KFunc *f, const KIns *i, KRef x, int axis) {
     KRef guard = kadjindex_guard(i);
     return is_inside(f, guard, x, axis, DEPTH) || (!guard && is_natural(f, x, DEPTH));
 }
 
-/* Of the first row only the coordinate in it is there; of the second the extent and that. */
+/* The index of an element in the first row is only its coordinate there; in the second row it is the extent plus
+ * that. */
 static bool packed_coords(const KFunc *f, const KIns *i, KRef at, KRef *out) {
     for (int d = f->params[i->imm].rank - 1; d > 0; d--) {
         const KIns *sum = &f->ins[at], *row = sum->op == K_ADD ? &f->ins[sum->a] : sum;
@@ -147,18 +149,18 @@ bool kadjindex_coords(const KFunc *f, const KIns *i, KRef *out) {
 }
 
 /* -- equal values -------------------------------------------------------------------------------------------------- */
-static bool same(const KFunc *f, KRef a, KRef b, int *left) {
+static bool same_value(const KFunc *f, KRef a, KRef b, int *left) {
     if (a == b) return true;
     if (!a || !b || a == KINDEX_ONE || b == KINDEX_ONE || --*left < 0) return false;
     const KIns *x = &f->ins[a], *y = &f->ins[b];
     if (x->op != y->op || x->imm != y->imm || x->flag != y->flag || x->dtype != y->dtype) return false;
     if (kir_ops[x->op].effect != KE_PURE) return false;
-    return same(f, x->a, y->a, left) && same(f, x->b, y->b, left) && same(f, x->c, y->c, left);
+    return same_value(f, x->a, y->a, left) && same_value(f, x->b, y->b, left) && same_value(f, x->c, y->c, left);
 }
 
 bool kadjindex_same(const KFunc *f, KRef a, KRef b) {
     int left = VISITS;
-    return same(f, a, b, &left);
+    return same_value(f, a, b, &left);
 }
 
 static bool is_fixed(const KFunc *f, KRef r, int *left) {
@@ -178,7 +180,7 @@ static bool is_known(const KFunc *f, KRef coord, int64_t *out) {
     return !coord || coord == KINDEX_ONE || f->ins[coord].op == K_CONST;
 }
 
-/* In different rows, or the like. */
+/* Returns true if a coordinate of a and b is constant and different. */
 static bool coords_differ(const KFunc *f, KRef a, KRef b) {
     KRef p[QS_MAX_RANK], q[QS_MAX_RANK];
     int64_t x, y;
@@ -197,8 +199,8 @@ bool kadjindex_apart(const KFunc *f, KRef a, KRef b, bool again) {
     return !again || (kadjindex_is_fixed(f, p) && kadjindex_is_fixed(f, q));
 }
 
-/* -- whose elements they are --------------------------------------------------------------------------------------- */
-static int axis_of(const KFunc *f, KRef coord) { /* of a position itself; -1: it is something else */
+/* -- owners of elements -------------------------------------------------------------------------------------------- */
+static int axis_of(const KFunc *f, KRef coord) { /* axis of the position that coord is; -1: it is something else */
     if (coord == KINDEX_ONE) return -1;
     const KIns *i = &f->ins[coord];
     if (i->op == K_CAST) i = &f->ins[i->a];
@@ -218,18 +220,18 @@ bool kadjindex_axes(const KFunc *f, const KIns *i, int *out) {
     return true;
 }
 
-static bool touches(const KIns *i, int param) {
+static bool is_access_of(const KIns *i, int param) {
     return (i->op == K_LOAD || i->op == K_STORE || i->op == K_ATOMIC) && (int)i->imm == param;
 }
 
 bool kadjindex_is_there(const KFunc *f, int param) {
     for (KRef r = 1; r < f->nins; r++)
-        if (touches(&f->ins[r], param) && !f->regions[r].around && !kadjindex_guard(&f->ins[r])) return true;
+        if (is_access_of(&f->ins[r], param) && !f->regions[r].around && !kadjindex_guard(&f->ins[r])) return true;
     return false;
 }
 
-/* Of the one element of each position can be asked whether it is there. */
-static bool is_told(const KFunc *f, int param, KRef touch) {
+/* Returns true if the backward pass can test whether the element of a position exists. */
+static bool is_testable(const KFunc *f, int param, KRef touch) {
     KRef c[QS_MAX_RANK];
     const KIns *i = &f->ins[touch];
     return kadjindex_guard(i) || kadjindex_is_there(f, param) || kadjindex_coords(f, i, c);
@@ -241,7 +243,7 @@ KOwner kadjindex_owner(const KFunc *f, int param, KRef *first) {
     *first = 0;
     for (KRef r = 1; r < f->nins; r++) {
         const KIns *i = &f->ins[r], *before = &f->ins[*first];
-        if (!touches(i, param)) continue;
+        if (!is_access_of(i, param)) continue;
         if (!kadjindex_axes(f, i, *first ? more : axes)) return KOWN_NOT;
         if (!*first) *first = r, one = kadjindex_is_fixed(f, i->a) && kadjindex_is_fixed(f, kadjindex_guard(i));
         else {
@@ -251,5 +253,5 @@ KOwner kadjindex_owner(const KFunc *f, int param, KRef *first) {
                   kadjindex_same(f, kadjindex_guard(i), kadjindex_guard(before));
         }
     }
-    return !*first ? KOWN_NOT : one && is_told(f, param, *first) ? KOWN_ELEMENT : KOWN_SOME;
+    return !*first ? KOWN_NOT : one && is_testable(f, param, *first) ? KOWN_ELEMENT : KOWN_SOME;
 }

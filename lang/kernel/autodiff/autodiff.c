@@ -1,7 +1,8 @@
-/* autodiff.c -- see autodiff.h: which functions there are, and what their parameters are.
+/* autodiff.c -- makes the passes of a derivative and their parameters; see autodiff.h.
  *
- * The way back is made twice.  First as if all reads that find other contents later were on a tape; then it is known
- * which of them it uses, and only those are kept.  Mostly there are none, and one function is all. */
+ * The backward pass is built twice.  The first time, all reads that would return other contents later are assumed
+ * to be on a tape.  Then it is known which of them the pass uses, and only those are saved.  Usually there are
+ * none, and the derivative is one function. */
 #include "lang/kernel/autodiff/autodiff_internal.h"
 #include "lang/kernel/passes/plan.h"
 
@@ -10,26 +11,26 @@
 
 enum {
     MAX_EXTRAS = QS_MAX_RANK + 3 * KTAPES,
-    GROUP_EXTRAS = 3 /* for one array */,
+    GROUP_EXTRAS = 3 /* per array */,
     GROUP_PASSES = 3,
-    MOST = 4 /* gathering passes for one array */
+    MOST = 4 /* gathering passes per array */
 };
 
 typedef struct {
     Ctx *c;
     Arena *arena;
-    const KFunc *given; /* as it came */
+    const KFunc *given; /* the function to differentiate */
     KNormal normal;
     const bool *active, *enters, *adds, *one;
     KGrad *out;
-    KGroup *group;         /* by parameter of given */
-    uint8_t *used;         /* by instruction of normal.func: a read that is kept, and asked for */
+    KGroup *group;         /* by parameter of `given` */
+    uint8_t *used;         /* a read whose value is saved and used */
     const uint8_t *common; /* by instruction of normal.func: see KGrading */
     KGrading s;
 } Grad;
 
-/* -- what cannot be done ------------------------------------------------------------------------------------------- */
-static qs_status refuse(const Grad *d, const KFunc *f, uint32_t pos, const char *what) {
+/* -- unsupported functions ----------------------------------------------------------------------------------------- */
+static qs_status refuse_function(const Grad *d, const KFunc *f, uint32_t pos, const char *what) {
     return qerr_at(d->c, QS_ETYPE, (Where){f->src, pos}, "kernel %s has no derivative: %s", f->name->s, what);
 }
 
@@ -51,13 +52,13 @@ static qs_status check_params(const Grad *d) {
 
 static qs_status check_ins(const Grad *d, const KFunc *f, const KActive *act, KRef r) {
     const KIns *i = &f->ins[r];
-    if (i->op == K_ANY) return refuse(d, f, i->pos, "it asks other positions (any)");
+    if (i->op == K_ANY) return refuse_function(d, f, i->pos, "it asks other positions (any)");
     if (i->op == K_AATOMIC && act->live[i->a] && !kshared_is_sum(i))
-        return refuse(d, f, i->pos,
-                      "of updates of shared memory where positions meet only += and -= are "
-                      "differentiated; reductions by syncthreads and s[i] = max(s[i], …) are, too");
+        return refuse_function(d, f, i->pos,
+                               "of updates of shared memory where positions meet only += and -= are "
+                               "differentiated; reductions by syncthreads and s[i] = max(s[i], …) are, too");
     if (f->serial && (i->op == K_BLKPOS || i->op == K_BLKIDX))
-        return refuse(d, f, i->pos, "it runs in order, and asks for its block");
+        return refuse_function(d, f, i->pos, "it runs in order, and asks for its block");
     return QS_OK;
 }
 
@@ -67,7 +68,7 @@ static qs_status check_all(const Grad *d, const KFunc *f, const KActive *act) {
 }
 
 /* -- parameters ---------------------------------------------------------------------------------------------------- */
-static KFunc *shell(Ctx *c, Arena *arena, const KFunc *f, const KParam *params, int n) {
+static KFunc *make_shell(Ctx *c, Arena *arena, const KFunc *f, const KParam *params, int n) {
     KFunc *g = kir_shell(c, arena, f);
     KParam *p = qarena_alloc(arena, qmem_size((size_t)n, sizeof *p, sizeof *p));
     if (n) memcpy(p, params, (size_t)n * sizeof *p);
@@ -75,10 +76,12 @@ static KFunc *shell(Ctx *c, Arena *arena, const KFunc *f, const KParam *params, 
     return g;
 }
 
-KFunc *kautodiff_copy_shell(Ctx *c, Arena *arena, const KFunc *f) { return shell(c, arena, f, f->params, f->nparams); }
-KFunc *kautodiff_shell(const KGrading *s) { return shell(s->ctx, s->arena, s->f, s->params, s->nparams); }
+KFunc *kautodiff_copy_shell(Ctx *c, Arena *arena, const KFunc *f) {
+    return make_shell(c, arena, f, f->params, f->nparams);
+}
+KFunc *kautodiff_shell(const KGrading *s) { return make_shell(s->ctx, s->arena, s->f, s->params, s->nparams); }
 
-/* t is a product with x; what it is without x, else 0. */
+/* Returns the other factor if t is a product with the factor x, else 0. */
 static KRef without_factor(const KFunc *g, KRef t, KRef x) {
     const KIns *i = &g->ins[t];
     return i->op != K_MUL ? 0 : i->a == x ? i->b : i->b == x ? i->a : 0;
@@ -91,7 +94,7 @@ static KRef op(KFunc *g, const KIns *of, KOp op, KRef a, KRef b) {
 KRef kautodiff_slope(KFunc *g, const KIns *i, int arg, const KRef *args, KRef result, KRef t) {
     double x;
     KRef rest = g->fast && i->op == K_MATH && i->flag == MF_sqrt ? without_factor(g, t, args[0]) : 0;
-    if (rest) { /* a number over its root is the root */
+    if (rest) { /* a value divided by its root is the root */
         KRef half = kir_const_num(g, (qs_dtype)i->dtype, 0.5, i->pos);
         return op(g, i, K_MUL, op(g, i, K_MUL, rest, half), result);
     }
@@ -211,7 +214,8 @@ int64_t kautodiff_turns(const KFunc *f, KRef loop) {
     return n > INT32_MAX ? -1 : (int64_t)n;
 }
 
-static int64_t times(const KFunc *f, KRef r) { /* that r runs at most; -1: not known */
+/* Returns how often a position executes r at most; -1: unknown. */
+static int64_t count_runs(const KFunc *f, KRef r) {
     enum { MANY = 1 << 20 };
     int64_t n = 1;
     for (KRef l = kir_loop_around(f, r); l; l = kir_loop_around(f, l)) {
@@ -227,7 +231,7 @@ static void count_room(Grad *d, const uint8_t *used) {
     for (KRef r = 1; r < f->nins; r++) {
         if (!used[r]) continue;
         int t = kautodiff_tape_of(f, d->common, r);
-        int64_t n = times(f, r), *room = &d->s.fixed_room[t];
+        int64_t n = count_runs(f, r), *room = &d->s.fixed_room[t];
         *room = n < 0 || *room < 0 ? -1 : *room + n;
     }
 }
@@ -238,7 +242,8 @@ static void move_pointer(KFunc *g, KRef pointer, uint32_t pos) {
     kir_add(g, (KMake){K_SET, .a = pointer, .b = n, .pos = pos});
 }
 
-/* A copy of the normal function that counts what is read; map: where its instructions are there. */
+/* Copies the structurized function and adds the pointers, which count the saved reads.  map: by instruction of the
+ * function, the instruction of the copy. */
 static void add_pointers(Grad *d, const uint8_t *used, KRef *map) {
     const KFunc *f = d->normal.func;
     KFunc *g = kautodiff_copy_shell(d->c, d->arena, f);
@@ -248,7 +253,7 @@ static void add_pointers(Grad *d, const uint8_t *used, KRef *map) {
         if (wants[t]) d->s.pointer[t] = kir_add(g, (KMake){K_LOCAL, .a = kir_const_int(g, QS_I64, 0, 0)});
     for (KRef r = 1; r < f->nins; r++) {
         const KIns *i = &f->ins[r];
-        /* as it is: kir_copy could fold, and normal code has to stay normal */
+        /* not kir_copy, which may fold: the copy must have the same structure */
         map[r] = kir_add(g, kir_like(i, map[i->a], map[i->b], map[i->c]));
         if (used[r]) move_pointer(g, d->s.pointer[kautodiff_tape_of(f, d->common, r)], i->pos);
     }
@@ -267,8 +272,8 @@ static bool on_tape(const Grad *d, const uint8_t *used, int t) {
     return false;
 }
 
-/* Everything for the way back that keeps the reads in `used`. */
-static qs_status prepare(Grad *d, const uint8_t *used, KRef *map) {
+/* Prepares the parameters and the function for a backward pass that saves the reads in `used`. */
+static qs_status prepare_pass(Grad *d, const uint8_t *used, KRef *map) {
     const KFunc *f = d->normal.func;
     begin_params(d, "adjoint of ");
     count_room(d, used);
@@ -284,8 +289,9 @@ static qs_status prepare(Grad *d, const uint8_t *used, KRef *map) {
     return QS_OK;
 }
 
-/* -- the way back -------------------------------------------------------------------------------------------------- */
-/* Nobody asks what comes out, and no position finds there what another one has taken. */
+/* -- backward pass ------------------------------------------------------------------------------------------------- */
+/* Returns true if the resulting adjoint of parameter p is not wanted, and no position reads an element of it that
+ * another position has changed. */
 static bool is_spent(const Grad *d, int p) {
     KRef first;
     const KParam *x = &d->given->params[p];
@@ -300,11 +306,11 @@ static bool *adjoints_wanted(const Grad *d) {
     return wanted;
 }
 
-/* used: goes in as what is kept, comes out as what of it is asked for, here or by passes for groups. */
+/* Builds the backward pass.  used: the saved reads; reduced to those that this pass or the passes for groups use. */
 static qs_status make_adjoint(Grad *d, uint8_t *used, KFunc **out) {
     KAdjoint a;
     KRef *swept, *map = qarena_alloc(d->arena, qmem_size(d->normal.func->nins, sizeof *map, 0));
-    TRY(prepare(d, used, map));
+    TRY(prepare_pass(d, used, map));
     TRY(kadjoint_make(&d->s, &a));
     *out = kdeadcode(d->c, d->arena, a.func, adjoints_wanted(d), &swept);
     uint8_t *asked = qarena_alloc(d->arena, d->s.f->nins);
@@ -321,7 +327,7 @@ static bool is_one(const Grad *d, const KIns *i) {
     return false;
 }
 
-/* The same, which reads the first element of adjoints that are one number. */
+/* Returns f, changed so that it reads element 0 of each adjoint that is stored as one number (KGradOf.one). */
 static KFunc *with_numbers(const Grad *d, KFunc *f) {
     bool any = false;
     for (KRef r = 1; r < f->nins; r++) any = any || is_one(d, &f->ins[r]);
@@ -347,7 +353,7 @@ static bool has_tape(const Grad *d, bool counted) {
     return false;
 }
 
-static bool is_empty(const KFunc *f) { /* it changes nothing */
+static bool is_empty(const KFunc *f) { /* it has no effect */
     return !kir_has(f, K_STORE) && !kir_has(f, K_ATOMIC);
 }
 
@@ -363,7 +369,8 @@ static bool writes_another(const KFunc *f, int param) {
     return false;
 }
 
-/* A pass of its own for what few positions add; false: it would take adjoints that a later pass reads. */
+/* Adds a separate pass for the additions at the border, which few positions make.  Returns false if that pass would
+ * clear adjoints that a later one reads. */
 static bool add_border(Grad *d, const KFunc *rest, int p) {
     bool *wanted = qarena_alloc(d->arena, (size_t)d->s.nparams + 1);
     wanted[d->s.param[p].adjoint] = true;
@@ -417,7 +424,7 @@ static void end_groups(Grad *d) {
         if (d->group[p].kind) add_element_pass(d, p, kshared_end);
 }
 
-static KFunc *gather(Grad *d, KFunc *adjoint, int p) {
+static KFunc *gather_adjoint(Grad *d, KFunc *adjoint, int p) {
     KGathered g;
     for (int n = 0; n < MOST && kscatter_make(&d->s, adjoint, p, n == 0, &g); n++) {
         KGradPass pass = {.func = kdeadcode(d->c, d->arena, g.func, adjoints_wanted(d), NULL), .over = p};
@@ -430,12 +437,12 @@ static KFunc *gather(Grad *d, KFunc *adjoint, int p) {
     return adjoint;
 }
 
-/* Passes for arrays whose adjoints can be gathered; comes back: the way back without that. */
+/* Adds the gathering passes for all arrays; returns the backward pass without their additions. */
 static KFunc *gather_all(Grad *d, KFunc *adjoint) {
     for (int p = 0; p < d->given->nparams; p++) {
         const KParam *x = &d->given->params[p];
         if (x->kind != KP_ARRAY || x->written || d->s.param[p].adjoint < 0) continue;
-        adjoint = gather(d, adjoint, p);
+        adjoint = gather_adjoint(d, adjoint, p);
     }
     KGathered rows;
     if (!kscatter_rows(&d->s, adjoint, &rows)) return adjoint;
@@ -449,23 +456,25 @@ static KFunc *with_windows(Grad *d, KFunc *adjoint) {
     return g == adjoint ? g : kdeadcode(d->c, d->arena, g, adjoints_wanted(d), NULL);
 }
 
-static void tell_own(Grad *d, int p, KRef element) {
+/* Records that each position stores its own element of the adjoint. */
+static void report_own(Grad *d, int p, KRef element) {
     KGradParam *out = (KGradParam *)&d->out->param[p];
     out->stored = KSTORED_OWN;
     kadjindex_axes(d->normal.func, &d->normal.func->ins[element], out->axis);
 }
 
-static void tell_stored(Grad *d) {
+static void report_stored(Grad *d) {
     KRef first;
     for (int p = 0; p < d->out->nparams; p++) {
         const KParam *x = &d->given->params[p];
         if (x->kind != KP_ARRAY || d->s.param[p].adjoint < 0 || d->given->serial) continue;
         bool own = kadjindex_owner(d->normal.func, p, &first) == KOWN_ELEMENT;
-        if (own && !x->written && !d->s.param[p].adds && !qdtype_is_complex((qs_dtype)x->dtype)) tell_own(d, p, first);
+        if (own && !x->written && !d->s.param[p].adds && !qdtype_is_complex((qs_dtype)x->dtype))
+            report_own(d, p, first);
     }
 }
 
-static void tell_needs(Grad *d) {
+static void report_needs(Grad *d) {
     for (int p = 0; p < d->out->nparams; p++)
         for (int k = 0; k < d->out->npasses; k++) {
             const KParam *x = &d->out->pass[k].func->params[p];
@@ -474,12 +483,12 @@ static void tell_needs(Grad *d) {
         }
 }
 
-static qs_status verify(const Grad *d) {
+static qs_status verify_passes(const Grad *d) {
     for (int k = 0; k < d->out->npasses; k++) TRY(kir_verify(d->c, d->out->pass[k].func));
     return QS_OK;
 }
 
-static Grad begin(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KGrad *out) {
+static Grad begin_grad(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KGrad *out) {
     size_t n = (size_t)f->nparams, most = (MOST + 1 + GROUP_PASSES) * n + 8;
     *out = (KGrad){.pass = qarena_alloc(arena, qmem_size(most, sizeof(KGradPass), 0))};
     return (Grad){.c = c,
@@ -492,7 +501,7 @@ static Grad begin(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KGra
 
 qs_status kautodiff_reverse(Ctx *c, Arena *arena, const KFunc *f, const KGradOf *of, KGrad *out) {
     const bool *active = of->active;
-    Grad d = begin(c, arena, f, active, out);
+    Grad d = begin_grad(c, arena, f, active, out);
     d.enters = of->enters, d.adds = of->adds, d.one = of->one;
     KActive act;
     KFunc *adjoint;
@@ -518,20 +527,20 @@ qs_status kautodiff_reverse(Ctx *c, Arena *arena, const KFunc *f, const KGradOf 
     adjoint = with_windows(&d, gather_all(&d, adjoint));
     if (!is_empty(adjoint) || !out->npasses) add_pass(&d, (KGradPass){.func = adjoint, .over = -1});
     end_groups(&d);
-    tell_needs(&d), tell_stored(&d);
-    return verify(&d);
+    report_needs(&d), report_stored(&d);
+    return verify_passes(&d);
 }
 
-/* -- tangents ------------------------------------------------------------------------------------------------------ */
+/* -- forward mode -------------------------------------------------------------------------------------------------- */
 static qs_status check_sums(const Grad *d, const KFunc *f) {
     for (KRef r = 1; r < f->nins; r++)
         if (f->ins[r].op == K_ATOMIC && d->active[f->ins[r].imm] && !kshared_is_sum(&f->ins[r]))
-            return refuse(d, f, f->ins[r].pos, "of updates that positions share only += and -= have tangents");
+            return refuse_function(d, f, f->ins[r].pos, "of updates that positions share only += and -= have tangents");
     return QS_OK;
 }
 
 qs_status kautodiff_forward(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KGrad *out) {
-    Grad d = begin(c, arena, f, active, out);
+    Grad d = begin_grad(c, arena, f, active, out);
     TRY(check_params(&d));
     begin_params(&d, "tangent of ");
     d.s.f = f;
@@ -540,6 +549,6 @@ qs_status kautodiff_forward(Ctx *c, Arena *arena, const KFunc *f, const bool *ac
     TRY(check_sums(&d, f));
     KFunc *dual = kdeadcode(c, arena, kforward_make(&d.s), adjoints_wanted(&d), NULL);
     add_pass(&d, (KGradPass){.func = dual, .again = true, .over = -1});
-    tell_needs(&d);
-    return verify(&d);
+    report_needs(&d);
+    return verify_passes(&d);
 }

@@ -16,8 +16,7 @@
  *
  * Reverse mode: the adjoint of a position runs f again for that position, then goes through it backward.  Values that
  * can be computed from the inputs are recomputed.  Other values (elements that f overwrites, shared memory) are saved
- * on
- * a tape by a pass that runs f before.  The derivative of an instruction is the column `derivative` of elem.def.
+ * on a tape by a pass that runs f before.  The derivative of an instruction is the column `derivative` of elem.def.
  *
  * The result is ordinary KIR: it is compiled, run and differentiated again.  A derivative that cannot be computed
  * correctly is an error with its source location. */
@@ -86,8 +85,8 @@ typedef struct {
 /* Each table has an entry for each parameter of f.
  *   active   it has a derivative; only floats and complex numbers may.  An array that f reads, and writes with values
  *            that depend on an active parameter, must be active itself.
- *   enters   the adjoint of its contents before the launch is wanted; otherwise the result there is undefined.  NULL:
- * all
+ *   enters   the adjoint of its contents before the launch is wanted; otherwise the result there is undefined.
+ *            NULL: all
  *   adds     as in KGradParam.  NULL: none
  *   one      its adjoint is an array of one element that stands for all, and no pass changes it.  NULL: none */
 typedef struct {
@@ -98,9 +97,8 @@ qs_status kautodiff_reverse(Ctx *c, Arena *arena, const KFunc *f, const KGradOf 
 
 /* -- producer_fusion.c --------------------------------------------------------------------------------------------- */
 /* Fuses two passes: f reads its parameter `param`, which is the array that `of` stores through its parameter `store`.
- * The
- * result computes the elements where f reads them.  Its parameters are f's, followed by `of`'s.  NULL: not possible, or
- * slower. */
+ * The result computes the elements where f reads them.  Its parameters are f's, followed by `of`'s.  NULL: not
+ * possible, or slower. */
 qs_status kproducer_make(Ctx *c, Arena *arena, const KFunc *f, int param, const KFunc *of, int store, KFunc **out);
 
 /* -- footprint.c --------------------------------------------------------------------------------------------------- */

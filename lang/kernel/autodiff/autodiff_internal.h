@@ -1,4 +1,4 @@
-/* autodiff_internal.h -- private to lang/kernel/autodiff: what its files give each other. */
+/* autodiff_internal.h -- declarations that the files of lang/kernel/autodiff share. */
 #ifndef LANG_AUTODIFF_INTERNAL_H
 #define LANG_AUTODIFF_INTERNAL_H
 #include "lang/kernel/autodiff/autodiff.h"
@@ -6,27 +6,30 @@
 
 static inline bool kautodiff_is_float(qs_dtype d) { return d == QS_F32 || d == QS_F64; }
 
-/* An empty function with parameters of its own, as kir_seal notes what is read and written in them. */
+/* Returns an empty function with a copy of f's parameters: kir_seal records in them which are read and written. */
 KFunc *kautodiff_copy_shell(Ctx *c, Arena *arena, const KFunc *f);
 
-/* In g: what a change t of an argument of i, times the derivative by it, is.  A reciprocal is squared where elem.def,
- * which does not see that it is one, divides again. */
+/* Returns, in g, t times the derivative of i with respect to argument `arg`.  args, result: the arguments and the
+ * result of i, in g.  The derivative of a reciprocal is computed from its square; elem.def, which does not
+ * recognize reciprocals, would divide again. */
 KRef kautodiff_slope(KFunc *g, const KIns *i, int arg, const KRef *args, KRef result, KRef t);
 
-/* In g: the derivative of the function that the ANALYTIC i is a part of, and what a change t of argument arg (1 or 2: a
- * part of x) is in i. */
+/* An ANALYTIC is the real or imaginary part of a complex function of x.  kautodiff_analytic returns the derivative
+ * of this function, in g.  kautodiff_along returns t times the partial derivative of i with respect to argument
+ * `arg` (1: real part of x, 2: imaginary part). */
 KPair kautodiff_analytic(KFunc *g, const KIns *i, KPair x);
 KRef kautodiff_along(KFunc *g, const KIns *i, int arg, KPair slope, KRef t);
 
-/* Turns of a FOR between known numbers; -1: they are not known, or very many. */
+/* Returns the number of iterations of a FOR with constant bounds and step; -1: not constant, or more than INT32_MAX. */
 int64_t kautodiff_turns(const KFunc *f, KRef loop);
 
-/* -- structurize.c: jumps become conditions ------------------------------------------------------------------------ */
-/* No CONTINUE, RET or CHECK; BREAK only in the head of a LOOP, which decides about one more turn:
+/* -- structurize.c: replaces jumps by conditions ------------------------------------------------------------------- */
+/* A function without CONTINUE, RET and CHECK.  BREAK occurs only in the head of a LOOP, which decides whether there
+ * is another iteration:
  *
  *     LOOP
  *       head …  IF over  BREAK  END
- *       body                          from body[loop] on; of a FOR the instruction after it
+ *       body                          starts at body[loop]; the body of a FOR starts after the FOR itself
  *     END */
 typedef struct {
     KFunc *func;
@@ -34,87 +37,90 @@ typedef struct {
 } KNormal;
 void kstructurize_make(Ctx *c, Arena *arena, const KFunc *f, KNormal *out);
 
-/* -- active.c: what carries a derivative --------------------------------------------------------------------------- */
-/* By instruction. live: a float, or the name of memory of floats, that depends on an active parameter and on which the
- * new contents of one depend.  kept: a read that finds other contents when the position is run again. */
+/* -- active.c: finds the values that have a derivative ------------------------------------------------------------- */
+/* Indexed by instruction.  live: a float, or memory of floats, that depends on an active parameter and influences
+ * the new contents of one.  varies: it depends on an active parameter.  kept: a read that would return other
+ * contents if the position were run again. */
 typedef struct {
     uint8_t *live, *varies, *kept;
 } KActive;
 qs_status kactive_find(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KActive *out);
-bool kactive_reads_first(const KFunc *f, KRef r); /* nothing before the LOAD or ALOAD r writes what it reads */
+bool kactive_reads_first(const KFunc *f, KRef r); /* no earlier write of this position changes what r reads */
 bool kactive_share_loop(const KFunc *f, KRef a, KRef b);
 KRef kactive_frame(const KFunc *f, KRef r); /* the innermost loop around r; 0: the function */
 
-/* -- dead_code.c: what nobody needs goes --------------------------------------------------------------------------- */
-/* A copy of f without what has no influence on the parameters that are `wanted`.  map: by instruction of f, what it is
- * in the copy, 0 where it went; NULL: nobody asks. */
+/* -- dead_code.c: removes instructions without effect -------------------------------------------------------------- */
+/* Returns a copy of f without the instructions that do not influence the `wanted` parameters.  map: by instruction
+ * of f, the instruction of the copy, or 0 if it was removed; NULL: not returned. */
 KFunc *kdeadcode(Ctx *c, Arena *arena, const KFunc *f, const bool *wanted, KRef **map);
 
-/* -- simplify.c: of functions with fast math ----------------------------------------------------------------------- */
-KFunc *ksimplify_join(Ctx *c, Arena *arena, const KFunc *f); /* the same with fewer products */
+/* -- simplify.c: simplifies functions with fast math --------------------------------------------------------------- */
+KFunc *ksimplify_join(Ctx *c, Arena *arena, const KFunc *f); /* returns f with fewer products */
 
-/* -- what is made of what ------------------------------------------------------------------------------------------ */
-/* Of float32; float64; integers and truth values, as int64; then of these what all positions of a block read alike. */
+/* -- state of a transformation ------------------------------------------------------------------------------------- */
+/* Tapes: one of float32, one of float64, one of integers and bools (as int64); then the same three for values that
+ * are equal in all positions of a block. */
 enum { KKINDS = KGRAD_TAPES / 2, KTAPES = KGRAD_TAPES };
 typedef enum { KGROUP_NOT, KGROUP_MIN, KGROUP_MAX, KGROUP_PRODUCT } KGroupKind;
-typedef struct { /* how positions meet at elements of an array */
+typedef struct { /* how several positions combine values in one element of an array: see shared_update.c */
     uint8_t kind;
-    int of, zeros, count; /* parameters; of: the result, or the product */
-    bool meets;
-    int claim; /* of write_conflict.c: they may do so with =; the parameter */
+    int of, zeros, count; /* parameters; of: the minimum, the maximum, or the product of the nonzero factors */
+    bool meets;           /* several positions may write one element with = */
+    int claim;            /* parameter of write_conflict.c; valid if `meets` */
 } KGroup;
 typedef struct {
     Ctx *ctx;
     Arena *arena;
-    const KFunc *f;        /* normal; it counts what was kept in `pointer` */
-    const KRef *body;      /* of KNormal */
-    KActive act;           /* kept: KKept */
-    const uint8_t *common; /* by instruction: all positions of a block have it, and the same; NULL: not known */
+    const KFunc *f;        /* without jumps (KNormal); its LOCALs `pointer` count the saved values */
+    const KRef *body;      /* body of the KNormal */
+    KActive act;           /* its `kept` holds KKept */
+    const uint8_t *common; /* by instruction: equal in all positions of a block; NULL: unknown */
     const KGradParam *param;
     const KParam *params;
-    int nparams;                                                        /* of the functions that are made */
+    int nparams;                                                        /* of the generated functions */
     KGroup *group;                                                      /* by parameter of f */
     int extent[QS_MAX_RANK], tape[KTAPES], room[KTAPES], count[KTAPES]; /* parameters; -1: none */
-    KRef pointer[KTAPES];       /* LOCALs of f, int64: entries kept so far; 0: none */
-    int64_t fixed_room[KTAPES]; /* known before the launch; -1: a parameter says it */
+    KRef pointer[KTAPES];       /* by tape: LOCAL of f, int64, that counts the saved entries; 0: none */
+    int64_t fixed_room[KTAPES]; /* by tape: entries per position; -1: the parameter `room` has it */
 } KGrading;
-typedef enum { KEPT_NOT, KEPT_ON_TAPE, KEPT_UNUSED } KKept; /* UNUSED: nobody asks what was read */
+typedef enum { KEPT_NOT, KEPT_ON_TAPE, KEPT_UNUSED } KKept; /* UNUSED: the value is not needed */
 int kautodiff_tape_of(const KFunc *f, const uint8_t *common, KRef r);
 KFunc *kautodiff_shell(const KGrading *s); /* an empty function with the common parameters */
 
-/* -- adjoint_index.c: elements of adjoints ------------------------------------------------------------------------- */
-/* In g: the place, in the packed twin of the array, of what the LOAD, STORE or ATOMIC i of f touches; use gives the
- * value that an instruction of f has there. */
+/* -- adjoint_index.c: indices of adjoints -------------------------------------------------------------------------- */
+/* Returns, in g, the index of the element that the LOAD, STORE or ATOMIC i of f accesses, in a packed array of the
+ * same extents.  use returns the value of an instruction of f in g. */
 typedef KRef KUse(void *ud, KRef r);
 KRef kadjindex_packed(KFunc *g, const KFunc *f, const KIns *i, KUse *use, void *ud);
 
-/* By dimension of the array: the coordinate in the index of the LOAD, STORE or ATOMIC i; 0: zero; false: it has another
- * form. */
-#define KINDEX_ONE UINT32_MAX /* the coordinate 1, where its row has no instruction */
+/* Finds the coordinates in the index of the LOAD, STORE or ATOMIC i, by dimension of the array; 0: the coordinate
+ * is zero.  Returns false if the index is not of that form. */
+#define KINDEX_ONE UINT32_MAX /* stands for the coordinate 1, for which f has no instruction */
 bool kadjindex_coords(const KFunc *f, const KIns *i, KRef *out);
-bool kadjindex_same(const KFunc *f, KRef a, KRef b); /* surely the same value */
-bool kadjindex_is_fixed(const KFunc *f, KRef r);     /* position and launch determine it, in few instructions */
-/* What a position touches at a and at b, LOADs or STOREs of one array, are surely different elements.  again: also in
- * different turns of a loop around both. */
+bool kadjindex_same(const KFunc *f, KRef a, KRef b); /* certainly have the same value */
+bool kadjindex_is_fixed(const KFunc *f, KRef r);     /* depends only on position and launch; few instructions */
+/* Returns true if one position certainly accesses different elements at a and at b, which are LOADs or STOREs of
+ * one array.  again: also in different iterations of a loop around both. */
 bool kadjindex_apart(const KFunc *f, KRef a, KRef b, bool again);
 typedef enum {
     KOWN_NOT,
-    KOWN_SOME,   /* what a position touches no other one does */
-    KOWN_ELEMENT /* each position touches one element, always the same */
+    KOWN_SOME,   /* no two positions access the same element */
+    KOWN_ELEMENT /* each position accesses one element, always the same */
 } KOwner;
-KRef kadjindex_guard(const KIns *i);                /* of a LOAD, STORE, ATOMIC */
-bool kadjindex_is_there(const KFunc *f, int param); /* each position touches an element, without guard or condition */
-KOwner kadjindex_owner(const KFunc *f, int param, KRef *first); /* first: an instruction that touches it */
-/* Of what a LOAD, STORE, ATOMIC touches, out: by axis of the launch, the dimension whose coordinate is the position. */
+KRef kadjindex_guard(const KIns *i);                            /* guard of a LOAD, STORE or ATOMIC; 0: none */
+bool kadjindex_is_there(const KFunc *f, int param);             /* each position accesses an element, unconditionally */
+KOwner kadjindex_owner(const KFunc *f, int param, KRef *first); /* first: an instruction that accesses it */
+/* Finds, by axis of the launch, the dimension of the array whose coordinate is the position on that axis.  i: a
+ * LOAD, STORE or ATOMIC.  Returns false if there is an axis without one. */
 bool kadjindex_axes(const KFunc *f, const KIns *i, int *out);
 
 /* -- forward_mode.c ------------------------------------------------------------------------------------------------ */
 KFunc *kforward_make(const KGrading *s);
 
-/* -- adjoint.c, rematerialize.c: the way back ---------------------------------------------------------------------- */
+/* -- adjoint.c, rematerialize.c: the backward pass ----------------------------------------------------------------- */
 typedef struct {
     KRef at, of;
-} KTapeRead; /* in the function that was made; the read of f that it stands for */
+} KTapeRead; /* at: the LOAD from a tape, in the generated function; of: the read of f whose value it loads */
 typedef struct {
     KFunc *func;
     KTapeRead *read;
@@ -122,42 +128,43 @@ typedef struct {
 } KAdjoint;
 qs_status kadjoint_make(const KGrading *s, KAdjoint *out);
 
-/* -- primal.c: f again, which keeps what the way back needs; or only counts it ------------------------------------- */
+/* -- primal.c: runs f and saves what the backward pass needs, or only counts it ------------------------------------ */
 KFunc *kprimal_make(const KGrading *s, bool counts);
-/* In g: the place on the tape of the first entry of a position; pos gives a coordinate, as int64. */
+/* Returns, in g, the index of the position's first entry on the tape.  pos returns a coordinate of the position,
+ * int64. */
 KRef kprimal_base(const KGrading *s, KFunc *g, int tape, KRef (*pos)(void *ud, int axis), void *ud);
 
-/* -- shared_update.c: updates that positions share, other than sums ------------------------------------------------ */
+/* -- shared_update.c: updates of shared elements, other than sums -------------------------------------------------- */
 static inline bool kshared_is_sum(const KIns *i) { return i->flag == KA_ADD || i->flag == KA_SUB; }
 qs_status kshared_find(Ctx *c, const KFunc *f, const bool *active, KGroup *group);
-/* kept: what has to be on the tape; comes back: whether anything. */
+/* Marks in `kept` the values that must be on the tape.  Returns whether there are any. */
 bool kshared_keep(const KFunc *f, const KGroup *group, uint8_t *kept);
-/* Passes: over positions, and over elements of the parameter p. */
+/* Passes over positions (collect, count) and over the elements of parameter p (begin, share, end). */
 qs_status kshared_collect(const KGrading *s, KFunc **out);
 qs_status kshared_count(const KGrading *s, KFunc **out);
 KFunc *kshared_begin(const KGrading *s, int p);
 KFunc *kshared_share(const KGrading *s, int p);
 KFunc *kshared_end(const KGrading *s, int p);
 
-/* -- write_conflict.c: positions that write one element with = are an error ---------------------------------------- */
+/* -- write_conflict.c: reports positions that write the same element with = ---------------------------------------- */
 void kconflict_find(const KFunc *f, const KActive *act, const bool *active, KGroup *group);
 qs_status kconflict_claim(const KGrading *s, KFunc **out);
 qs_status kconflict_check(const KGrading *s, KFunc **out);
 
-/* -- scatter_to_gather.c: sums instead of additions ---------------------------------------------------------------- */
+/* -- scatter_to_gather.c: replaces atomic additions by sums -------------------------------------------------------- */
 typedef struct {
-    KFunc *func, *rest;    /* to be launched in this order; rest: the way back without what func does */
-    int axis[QS_MAX_RANK]; /* func's positions are elements: the dimension by axis of its launch */
-    bool all;              /* it stores every element */
-    bool border;           /* what rest still adds to the array comes from its border */
+    KFunc *func, *rest;    /* launched in this order; rest: the backward pass without what func computes */
+    int axis[QS_MAX_RANK]; /* func is launched over elements: the dimension of the array, by axis of its launch */
+    bool all;              /* func stores every element */
+    bool border;           /* rest still adds to the array, but only for positions at its border */
 } KGathered;
-/* f: the way back; of param, an array that nobody writes; first: no pass has added to its adjoint.  false: there is
- * nothing to gain, or it is not possible. */
+/* f: the backward pass.  param: an array that f does not write.  first: no earlier pass adds to its adjoint.
+ * Returns false if the transform is not possible or gains nothing. */
 bool kscatter_make(const KGrading *s, const KFunc *f, int param, bool first, KGathered *out);
-/* Sums over rows of positions: func is launched over positions divided by KGRAD_ROW along the last axis. */
+/* Sums over rows of positions; func is launched over the positions divided by KGRAD_ROW along the last axis. */
 enum { KGRAD_ROW = 512 };
 bool kscatter_rows(const KGrading *s, const KFunc *f, KGathered *out);
 
-/* -- privatize.c: additions of many turns are summed up first ------------------------------------------------------ */
-KFunc *kprivatize_make(const KGrading *s, KFunc *f); /* f itself where there is nothing to gain */
+/* -- privatize.c: sums the additions of a loop in private memory first --------------------------------------------- */
+KFunc *kprivatize_make(const KGrading *s, KFunc *f); /* returns f itself if nothing is gained */
 #endif

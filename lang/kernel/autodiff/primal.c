@@ -1,4 +1,4 @@
-/* primal.c -- f again, before the way back: what a position cannot read a second time goes on its tape. */
+/* primal.c -- runs f before the backward pass and saves on a tape the values that cannot be read a second time. */
 #include "lang/kernel/autodiff/autodiff_internal.h"
 
 int kautodiff_tape_of(const KFunc *f, const uint8_t *common, KRef r) {
@@ -13,11 +13,11 @@ typedef struct {
     uint32_t pos;
 } Record;
 
-static KRef fold(Record *v, KOp op, KRef a, KRef b) {
+static KRef fold_op(Record *v, KOp op, KRef a, KRef b) {
     return kir_fold(v->g, (KMake){op, .a = a, .b = b, .pos = v->pos});
 }
-static KRef number(KFunc *g, int64_t n) { return kir_const_int(g, QS_I64, n, 0); }
-static KRef param(KFunc *g, int p) { return kir_add(g, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)p}); }
+static KRef int_const(KFunc *g, int64_t n) { return kir_const_int(g, QS_I64, n, 0); }
+static KRef load_param(KFunc *g, int p) { return kir_add(g, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)p}); }
 
 static KRef position(void *v, int axis) {
     return kir_add(((Record *)v)->g, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)axis});
@@ -26,27 +26,28 @@ static KRef position(void *v, int axis) {
 KRef kprimal_base(const KGrading *s, KFunc *g, int tape, KRef (*pos)(void *ud, int axis), void *ud) {
     KRef at = pos(ud, 0);
     for (int a = 1; a < s->f->rank; a++) {
-        KRef row = kir_fold(g, (KMake){K_MUL, .a = at, .b = param(g, s->extent[a])});
+        KRef row = kir_fold(g, (KMake){K_MUL, .a = at, .b = load_param(g, s->extent[a])});
         at = kir_fold(g, (KMake){K_ADD, .a = row, .b = pos(ud, a)});
     }
     bool known = s->fixed_room[tape] >= 0;
-    KRef room = known ? number(g, s->fixed_room[tape]) : param(g, s->room[tape]);
+    KRef room = known ? int_const(g, s->fixed_room[tape]) : load_param(g, s->room[tape]);
     return kir_fold(g, (KMake){K_MUL, .a = at, .b = room});
 }
 
-static void keep(Record *v, KRef r) {
+static void save_value(Record *v, KRef r) {
     int t = kautodiff_tape_of(v->s->f, v->s->common, r), p = v->s->tape[t];
     KRef n = kir_add(v->g, (KMake){K_GET, .a = v->map[v->s->pointer[t]], .pos = v->pos});
-    KRef at = fold(v, K_ADD, v->base[t], n);
+    KRef at = fold_op(v, K_ADD, v->base[t], n);
     KRef x = kir_fold(v->g, (KMake){K_CAST, .own = (qs_dtype)v->g->params[p].dtype, .a = v->map[r], .pos = v->pos});
     kir_add(v->g, (KMake){K_STORE, .a = at, .b = x, .imm = (uint64_t)p, .pos = v->pos});
 }
 
-static void tell_counts(Record *v) {
+static void report_counts(Record *v) {
     for (int t = 0; t < KTAPES; t++) {
         if (v->s->count[t] < 0) continue;
         KRef n = kir_add(v->g, (KMake){K_GET, .a = v->map[v->s->pointer[t]]});
-        kir_add(v->g, (KMake){K_ATOMIC, .flag = KA_MAX, .a = number(v->g, 0), .b = n, .imm = (uint64_t)v->s->count[t]});
+        kir_add(v->g,
+                (KMake){K_ATOMIC, .flag = KA_MAX, .a = int_const(v->g, 0), .b = n, .imm = (uint64_t)v->s->count[t]});
     }
 }
 
@@ -59,9 +60,9 @@ KFunc *kprimal_make(const KGrading *s, bool counts) {
         const KIns *i = &s->f->ins[r];
         v.pos = i->pos;
         v.map[r] = kir_copy(v.g, i, v.map[i->a], v.map[i->b], v.map[i->c]);
-        if (s->act.kept[r] == KEPT_ON_TAPE && !counts) keep(&v, r);
+        if (s->act.kept[r] == KEPT_ON_TAPE && !counts) save_value(&v, r);
     }
-    if (counts) tell_counts(&v);
+    if (counts) report_counts(&v);
     kir_seal(v.g);
     for (int t = 0; t < KTAPES; t++) {
         int p = counts ? s->count[t] : s->tape[t];

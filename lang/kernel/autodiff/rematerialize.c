@@ -1,4 +1,4 @@
-/* rematerialize.c -- see rematerialize.h: what a position computed, once more. */
+/* rematerialize.c -- runs a position again, so that the backward pass has its values; see rematerialize.h. */
 #include "lang/kernel/autodiff/rematerialize.h"
 
 #include <string.h>
@@ -7,11 +7,11 @@ enum {
     FEW_TURNS = 64,
     NESTING = 512,
     KEPT_TURNS = 256,
-    KEPT_BYTES = 2048 /* of a position */,
+    KEPT_BYTES = 2048 /* per position */,
     UNDONE = 64 /* instructions */
 };
 
-/* -- into g -------------------------------------------------------------------------------------------------------- */
+/* -- building g ---------------------------------------------------------------------------------------------------- */
 KRef kremat_add(KRemat *v, KMake i) {
     i.pos = v->pos;
     return kir_add(v->g, i);
@@ -61,7 +61,8 @@ static KRef zero_of(KRemat *v, qs_dtype d) { return kir_const_bits(v->g, d, 0, v
 static KRef get(KRemat *v, KRef local) { return kremat_add(v, (KMake){K_GET, .a = local}); }
 
 /* -- values -------------------------------------------------------------------------------------------------------- */
-/* Serial kernels: the way back takes the positions in the opposite order. */
+/* Returns the coordinate of the position.  In a serial kernel the backward pass visits the positions in reverse
+ * order. */
 static KRef position(KRemat *v, qs_dtype d, uint64_t axis) {
     KRef p = kremat_add(v, (KMake){K_POS, .own = d, .imm = axis});
     if (!v->f->serial) return p;
@@ -71,7 +72,7 @@ static KRef position(KRemat *v, qs_dtype d, uint64_t axis) {
 
 KRef kremat_pos(void *v, int axis) { return position(v, QS_I64, (uint64_t)axis); }
 
-/* So that it is seen to be the same for all positions of the block: plan.h. */
+/* Computed from the block index only, so that plan.h finds it equal in all positions of the block. */
 static KRef first_of_block(void *ud, int axis) {
     KRemat *v = ud;
     KRef n = kremat_add(v, (KMake){K_BLKIDX, .own = QS_I32, .imm = (uint64_t)axis});
@@ -79,10 +80,10 @@ static KRef first_of_block(void *ud, int axis) {
     return kremat_fold(v, K_MUL, kremat_cast(v, QS_I64, n), kremat_cast(v, QS_I64, extent), 0);
 }
 
-/* Known from the launch alone. */
+/* Returns true if the value depends only on position and launch: a PURE instruction without operands. */
 static bool is_given(const KIns *i) { return kir_ops[i->op].effect == KE_PURE && kir_ops[i->op].a == KARG__; }
 
-static KRef given(KRemat *v, const KIns *i) {
+static KRef given_value(KRemat *v, const KIns *i) {
     if (i->op == K_POS) return position(v, (qs_dtype)i->dtype, i->imm);
     return kir_copy(v->g, i, 0, 0, 0);
 }
@@ -92,7 +93,7 @@ KRef kremat_use(KRemat *v, KRef r) {
     if (!r) return 0;
     if (v->map[r] && !v->closed[v->seen[r]]) return v->map[r];
     if (v->box[r] && !v->closed[v->box_seen[r]]) return get(v, v->box[r]);
-    if (is_given(i)) return given(v, i);
+    if (is_given(i)) return given_value(v, i);
     if (v->status == QS_OK)
         v->status = qerr_at(v->s->ctx, QS_EINTERNAL, (Where){v->f->src, i->pos},
                             "kernel %s: the way back through it does not know %%%u (%s)", v->f->name->s, r,
@@ -110,7 +111,7 @@ static void note_read(KRemat *v, KRef at, KRef of) {
     v->read[v->nread++] = (KTapeRead){at, of};
 }
 
-/* What was read then; the pointer is moved on by instructions of f. */
+/* Returns the value that f read, from the tape.  Instructions of f (autodiff.c) advance the pointer. */
 static KRef from_tape(KRemat *v, KRef r) {
     qs_dtype d = (qs_dtype)v->f->ins[r].dtype;
     int t = kautodiff_tape_of(v->f, v->s->common, r), p = v->s->tape[t];
@@ -127,7 +128,7 @@ static KRef read_again(KRemat *v, KRef r) {
     return kir_copy(v->g, i, kremat_use(v, i->a), kremat_use(v, i->b), 0);
 }
 
-/* Private arrays of this frame and of what is in it. */
+/* Returns true for a private array that is declared in the current frame or in a region of it. */
 static bool is_own(const KRemat *v, KRef array) {
     return !v->frame || (array > v->frame && array < v->f->regions[v->frame].end);
 }
@@ -164,16 +165,16 @@ static void count_turn(KRemat *v, KLoopState *l) {
     kremat_add(v, (KMake){K_SET, .a = l->count, .b = n});
 }
 
-static void run(KRemat *v, KRef first, KRef last);
+static void run_range(KRemat *v, KRef first, KRef last);
 
-/* The head of a LOOP is computed as it stands, up to its BREAK. */
+/* Runs the head of a LOOP, up to and including its BREAK. */
 static void run_head(KRemat *v, KRef first, KRef last) {
     for (KRef r = first; r < last; r++) {
         const KIns *i = &v->f->ins[r];
         if (i->op == K_IF) kremat_open(v, K_IF, QS_B1, kremat_use(v, i->a), 0, 0);
         else if (i->op == K_BREAK) kremat_add(v, (KMake){.op = K_BREAK});
         else if (i->op == K_END) kremat_close(v);
-        else run(v, r, r + 1);
+        else run_range(v, r, r + 1);
     }
 }
 
@@ -197,14 +198,14 @@ static void run_loop(KRemat *v, KRef loop) {
         run_head(v, loop + 1, v->s->body[loop]);
         if (boxing) count_turn(v, l);
     }
-    run(v, v->s->body[loop], v->f->regions[loop].end);
+    run_range(v, v->s->body[loop], v->f->regions[loop].end);
     kremat_close(v);
     if (boxing) keep_after(v, l);
     v->boxing = boxing;
 }
 
-/* -- values that are kept ------------------------------------------------------------------------------------------ */
-/* Which turn of the loops around r this is, counted through. */
+/* -- values that are saved per iteration --------------------------------------------------------------------------- */
+/* Returns the number of the current iteration, counted through all loops around r; 0: there is no loop. */
 static KRef turn_of(KRemat *v, KRef loop) {
     if (!loop) return 0;
     KRef outer = turn_of(v, kir_loop_around(v->f, loop));
@@ -219,7 +220,7 @@ static KRef turn_of(KRemat *v, KRef loop) {
 
 static KRef kept_place(KRemat *v, KRef r) { return kremat_cast(v, QS_I32, turn_of(v, kir_loop_around(v->f, r))); }
 
-static int64_t kept_turns(const KRemat *v, KRef r) { /* 0: too many, or not known */
+static int64_t kept_turns(const KRemat *v, KRef r) { /* 0: too many, or unknown */
     int64_t n = 1;
     for (KRef l = kir_loop_around(v->f, r); l && n; l = kir_loop_around(v->f, l)) {
         int64_t turns = v->f->ins[l].op == K_FOR ? v->loop[l].turns : -1;
@@ -228,7 +229,7 @@ static int64_t kept_turns(const KRemat *v, KRef r) { /* 0: too many, or not know
     return n;
 }
 
-/* The LOCAL was made in this turn, and a loop in it has changed it. */
+/* Returns true if `get` reads a LOCAL that is declared in the same iteration and changed by a loop within it. */
 static bool sums_up(const KRemat *v, KRef local, KRef get) {
     KRef loop = kir_loop_around(v->f, get);
     for (KRef r = local; local > loop && r < get; r++)
@@ -243,7 +244,8 @@ static bool is_dear(const KRemat *v, KRef r, const bool *summed) {
 }
 
 static void find_dear(KRemat *v) {
-    bool *summed = qarena_alloc(v->s->arena, v->f->nins); /* it comes out of a loop of the turn */
+    bool *summed =
+        qarena_alloc(v->s->arena, v->f->nins); /* the value depends on the result of a loop within the iteration */
     uint64_t bytes = 0;
     for (KRef r = 1; r < v->f->nins; r++) {
         const KIns *i = &v->f->ins[r];
@@ -267,7 +269,7 @@ static KRef compute(KRemat *v, KRef r) {
     case K_ALOAD: return read_again(v, r);
     default: break;
     }
-    if (is_given(i)) return given(v, i);
+    if (is_given(i)) return given_value(v, i);
     return kir_copy(v->g, i, kremat_use(v, i->a), kremat_use(v, i->b), kremat_use(v, i->c));
 }
 
@@ -305,7 +307,7 @@ static void run_one(KRemat *v, KRef r) {
     if (v->boxing && v->box[r]) kremat_add(v, (KMake){K_SET, .a = v->box[r], .b = v->map[r]});
 }
 
-static void run(KRemat *v, KRef first, KRef last) {
+static void run_range(KRemat *v, KRef first, KRef last) {
     for (KRef r = first; r < last; r++) {
         v->pos = v->f->ins[r].pos;
         if (kir_is_loop(v->f->ins[r].op)) run_loop(v, r), r = v->f->regions[r].end;
@@ -350,19 +352,20 @@ static void make_room(KRemat *v, KRef first, KRef last) {
 void kremat_frame(KRemat *v, KRef first, KRef last) {
     make_room(v, first, last);
     v->boxing = true;
-    run(v, first, last);
+    run_range(v, first, last);
     v->boxing = false;
 }
 
-void kremat_turn(KRemat *v, KRef first, KRef last) { run(v, first, last); }
+void kremat_turn(KRemat *v, KRef first, KRef last) { run_range(v, first, last); }
 
-/* -- before -------------------------------------------------------------------------------------------------------- */
+/* -- analysis of loops --------------------------------------------------------------------------------------------- */
 static int64_t few_turns(const KFunc *f, KRef loop) {
     int64_t n = kautodiff_turns(f, loop);
     return n > FEW_TURNS || n == 0 ? -1 : n;
 }
 
-/* The same in each run of the turn: what stands before the loop, and what is computed from that and its counter. */
+/* Returns true if r has the same value whenever the iteration is run: it is computed from values before the loop
+ * and from the loop counter. */
 static bool is_told(const KRemat *v, KRef loop, KRef r, int *left) {
     const KIns *i = &v->f->ins[r];
     if (r <= loop) return true;
@@ -370,7 +373,8 @@ static bool is_told(const KRemat *v, KRef loop, KRef r, int *left) {
     return is_told(v, loop, i->a, left) && is_told(v, loop, i->b, left) && is_told(v, loop, i->c, left);
 }
 
-/* r is what the turn found in the LOCAL: read in this turn, and not before the loop or in a turn of one around. */
+/* Returns true if r is the value of the LOCAL at the beginning of the iteration: a read in this iteration, not
+ * outside. */
 static bool finds(const KFunc *f, KRef loop, KRef local, KRef r) {
     return r > loop && f->ins[r].op == K_GET && f->ins[r].a == local;
 }
@@ -383,7 +387,8 @@ KRef kremat_step(const KFunc *f, KRef set) {
     return sum->op == K_ADD && finds(f, loop, local, sum->b) ? sum->a : 0;
 }
 
-/* The only SET in the loop, once in each turn, of what the turn found plus what is told. */
+/* Returns the SET of the LOCAL that the backward pass can undo; 0: none.  It must be the only one in the loop, run
+ * once per iteration, and add a recomputable value to the value at the beginning of the iteration. */
 static KRef find_undo(const KRemat *v, KRef loop, KRef local) {
     KRef set = 0;
     for (KRef r = loop; r < v->f->regions[loop].end; r++) {

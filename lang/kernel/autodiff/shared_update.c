@@ -1,22 +1,22 @@
-/* shared_update.c -- updates that positions share, other than sums.
+/* shared_update.c -- differentiates updates that several positions make to one element, other than sums.
  *
- * An element of such an array has a group: what it held, and all values that positions bring.
+ * The group of an element is its old value and all values with which positions update it.
  *
- *     y[i] ^^= x   y[i] __= x   those that equal the result share its adjoint evenly, as in torch
- *     y[i] *= x    y[i] /= x    the adjoint times the product of the others: that of all but zeros, divided by x;
- *                               zeros are counted, and added up: a sum that is 0, and has a derivative
+ *     y[i] ^^= x   y[i] __= x   the values that equal the result share its adjoint evenly, as in PyTorch
+ *     y[i] *= x    y[i] /= x    the adjoint times the product of the other factors: the product of the nonzero ones,
+ *                               divided by x.  Zeros are counted, and also added up: the sum is 0, but has a derivative
  *
- * What a position brings is compared with what came of it.  So it is on the tape, unless computing it again rounds
- * nothing.  The passes around the way back:
+ * The backward pass compares a value with the result of the update.  So the value must have the same bits as
+ * before: it is saved on a tape unless recomputing it does not round.  The passes around the backward pass:
  *
- *     begin     over elements     of = old, or its factor; count = 0, or whether it is 0
- *     collect   over positions    of max= x; or of *= x, count += x == 0
+ *     begin     over elements     of = old value (1 if it is a factor 0); count = 0, or 1 for a factor 0
+ *     collect   over positions    of max= x; for products: of *= x, count += x == 0
  *     count     over positions    min, max: count += x == of
  *     share     over elements     min, max: adjoint /= count
- *     (the way back)              adjoint of x += x == of ? adjoint : 0; or adjoint times the product of the others
- *     end       over elements     the same for what it held
+ *     backward pass               adjoint of x += x == of ? adjoint : 0; products: adjoint times the other factors
+ *     end       over elements     the same for the old value
  *
- * Derivatives of products are right to second order where several factors are 0, and nan beyond. */
+ * If several factors are 0, derivatives of products are correct up to second order, and nan beyond. */
 #include "lang/kernel/autodiff/rematerialize.h"
 
 #include <float.h>
@@ -28,11 +28,11 @@ static const uint8_t kind_of[KA__COUNT] = {
     [KA_MUL] = KGROUP_PRODUCT, [KA_DIV] = KGROUP_PRODUCT, [KA_MIN] = KGROUP_MIN, [KA_MAX] = KGROUP_MAX};
 
 /* -- which arrays -------------------------------------------------------------------------------------------------- */
-static bool touches(const KIns *i, uint64_t param) {
+static bool is_access_of(const KIns *i, uint64_t param) {
     return (i->op == K_LOAD || i->op == K_STORE || i->op == K_ATOMIC) && i->imm == param;
 }
 
-static qs_status refuse(Ctx *c, const KFunc *f, KRef r, const char *what) {
+static qs_status refuse_update(Ctx *c, const KFunc *f, KRef r, const char *what) {
     return qerr_at(c, QS_ETYPE, (Where){f->src, f->ins[r].pos}, "kernel %s has no derivative: %s %s", f->name->s,
                    f->params[f->ins[r].imm].name->s, what);
 }
@@ -40,13 +40,14 @@ static qs_status refuse(Ctx *c, const KFunc *f, KRef r, const char *what) {
 static qs_status find_group(Ctx *c, const KFunc *f, KRef r, KGroup *out) {
     const KIns *i = &f->ins[r];
     out->kind = kind_of[i->flag];
-    if (!out->kind) return refuse(c, f, r, "is updated where positions meet, and not by += -= *= /= ^^= __=");
+    if (!out->kind) return refuse_update(c, f, r, "is updated where positions meet, and not by += -= *= /= ^^= __=");
     if (!kautodiff_is_float((qs_dtype)f->params[i->imm].dtype))
-        return refuse(c, f, r, "is updated where positions meet; other than += and -= that wants float32 or float64");
+        return refuse_update(c, f, r,
+                             "is updated where positions meet; other than += and -= that wants float32 or float64");
     for (KRef k = 1; k < f->nins; k++) {
         const KIns *other = &f->ins[k];
-        if (!touches(other, i->imm) || (other->op == K_ATOMIC && kind_of[other->flag] == out->kind)) continue;
-        return refuse(c, f, k, "is updated in one way where positions meet, and touched in another");
+        if (!is_access_of(other, i->imm) || (other->op == K_ATOMIC && kind_of[other->flag] == out->kind)) continue;
+        return refuse_update(c, f, k, "is updated in one way where positions meet, and touched in another");
     }
     return QS_OK;
 }
@@ -67,7 +68,7 @@ static bool rounds(const KIns *i) {
     return kautodiff_is_float((qs_dtype)i->dtype);
 }
 
-/* It has the same bits wherever it is computed again. */
+/* Returns true if r has the same bits when it is computed again. */
 static bool is_exact(const KFunc *f, KRef r, int *left) {
     const KIns *i = &f->ins[r];
     if (!r) return true;
@@ -87,104 +88,110 @@ bool kshared_keep(const KFunc *f, const KGroup *group, uint8_t *kept) {
     return any;
 }
 
-/* -- numbers ------------------------------------------------------------------------------------------------------- */
-static KRef fold(KFunc *g, KOp op, KRef a, KRef b, KRef c) { return kir_fold(g, (KMake){op, .a = a, .b = b, .c = c}); }
-static KRef real(KFunc *g, double x) { return kir_const_num(g, QS_F64, x, 0); }
-static KRef whole(KFunc *g, int64_t n) { return kir_const_int(g, QS_I64, n, 0); }
-static KRef cast(KFunc *g, qs_dtype d, KRef a) { return kir_fold(g, (KMake){K_CAST, .own = d, .a = a}); }
+/* -- instructions of g --------------------------------------------------------------------------------------------- */
+static KRef fold_op(KFunc *g, KOp op, KRef a, KRef b, KRef c) {
+    return kir_fold(g, (KMake){op, .a = a, .b = b, .c = c});
+}
+static KRef real_const(KFunc *g, double x) { return kir_const_num(g, QS_F64, x, 0); }
+static KRef int_const(KFunc *g, int64_t n) { return kir_const_int(g, QS_I64, n, 0); }
+static KRef cast_to(KFunc *g, qs_dtype d, KRef a) { return kir_fold(g, (KMake){K_CAST, .own = d, .a = a}); }
 static KRef zero_like(KFunc *g, KRef x) { return kir_const_bits(g, (qs_dtype)g->ins[x].dtype, 0, 0); }
 
-static KRef load(KFunc *g, int param, KRef at, KRef guard) {
+static KRef load_element(KFunc *g, int param, KRef at, KRef guard) {
     qs_dtype d = kir_value_dtype((qs_dtype)g->params[param].dtype);
     return kir_add(g, (KMake){K_LOAD, .own = d, .a = at, .b = guard, .imm = (uint64_t)param});
 }
 
-static void store(KFunc *g, int param, KRef at, KRef x) {
+static void store_element(KFunc *g, int param, KRef at, KRef x) {
     kir_add(g, (KMake){K_STORE, .a = at, .b = x, .imm = (uint64_t)param});
 }
 
-static void update(KFunc *g, int param, KAtomic op, KRef at, KRef x, KRef guard) {
+static void update_element(KFunc *g, int param, KAtomic op, KRef at, KRef x, KRef guard) {
     kir_add(g, (KMake){K_ATOMIC, .flag = op, .a = at, .b = x, .c = guard, .imm = (uint64_t)param});
 }
 
-static KRef is_zero(KFunc *g, KRef x) { return fold(g, K_EQ, x, zero_like(g, x), 0); }
-static KRef one_if(KFunc *g, KRef c) { return fold(g, K_SELECT, c, whole(g, 1), whole(g, 0)); }
+static KRef is_zero(KFunc *g, KRef x) { return fold_op(g, K_EQ, x, zero_like(g, x), 0); }
+static KRef one_if(KFunc *g, KRef c) { return fold_op(g, K_SELECT, c, int_const(g, 1), int_const(g, 0)); }
 
-/* Of a product that has left what float64 holds nothing is known. */
-static KRef known(KFunc *g, KRef x) {
-    KRef size = fold(g, K_ABS, x, 0, 0);
-    KRef in = fold(g, K_AND, fold(g, K_LE, real(g, DBL_MIN), size, 0), fold(g, K_LE, size, real(g, DBL_MAX), 0), 0);
-    return fold(g, K_SELECT, in, x, real(g, (double)NAN));
+/* Returns x, or nan if the product has overflowed or underflowed float64. */
+static KRef nan_if_out_of_range(KFunc *g, KRef x) {
+    KRef size = fold_op(g, K_ABS, x, 0, 0);
+    KRef in = fold_op(g, K_AND, fold_op(g, K_LE, real_const(g, DBL_MIN), size, 0),
+                      fold_op(g, K_LE, size, real_const(g, DBL_MAX), 0), 0);
+    return fold_op(g, K_SELECT, in, x, real_const(g, (double)NAN));
 }
 
-/* Of x = 0: 0, as its first derivative is; the second is not.  Where it is not asked for, it depends on nothing. */
-static KRef vanishing(KFunc *g, KRef asked, KRef x) {
-    return kir_fold(g,
-                    (KMake){K_MATH, .flag = MF_pow, .a = fold(g, K_SELECT, asked, x, real(g, 1)), .b = real(g, 1.5)});
+/* Returns pow(x, 1.5) for x = 0: the value and its first derivative are 0, the second derivative does not exist.
+ * If `asked` is false, the result does not depend on x. */
+static KRef vanishing_power(KFunc *g, KRef asked, KRef x) {
+    return kir_fold(g, (KMake){K_MATH, .flag = MF_pow, .a = fold_op(g, K_SELECT, asked, x, real_const(g, 1)),
+                               .b = real_const(g, 1.5)});
 }
 
 typedef struct {
     KRef of, zeros, count;
-} Group; /* what is known of an element; zeros: of a product */
+} Group; /* collected values of an element's group: see KGroup; zeros: sum of the zero factors, of a product */
 
 static Group load_group(KFunc *g, const KGroup *k, KRef at, KRef guard) {
-    Group r = {load(g, k->of, at, guard), 0, load(g, k->count, at, guard)};
-    if (k->kind == KGROUP_PRODUCT) r.zeros = load(g, k->zeros, at, guard);
+    Group r = {load_element(g, k->of, at, guard), 0, load_element(g, k->count, at, guard)};
+    if (k->kind == KGROUP_PRODUCT) r.zeros = load_element(g, k->zeros, at, guard);
     return r;
 }
 
-/* The product of all factors but x. */
-static KRef others(KFunc *g, const Group *k, KRef x) {
-    KRef zero = is_zero(g, x), none = fold(g, K_EQ, k->count, whole(g, 0), 0), p = known(g, k->of);
-    KRef one = fold(g, K_EQ, k->count, whole(g, 1), 0), two = fold(g, K_EQ, k->count, whole(g, 2), 0);
-    KRef some = fold(g, K_LT, whole(g, 1), k->count, 0), many = fold(g, K_LT, whole(g, 2), k->count, 0);
-    KRef rest = fold(g, K_DIV, p, fold(g, K_SELECT, zero, real(g, 1), x), 0);
-    KRef left = fold(g, K_SUB, k->zeros, x, 0);
-    KRef zeros_left = fold(g, K_SELECT, two, left, vanishing(g, fold(g, K_AND, zero, many, 0), left));
-    KRef of_zero = fold(g, K_SELECT, one, p, fold(g, K_MUL, p, zeros_left, 0));
-    KRef with_zeros = fold(g, K_MUL, rest, fold(g, K_SELECT, one, k->zeros, vanishing(g, some, k->zeros)), 0);
-    return fold(g, K_SELECT, zero, of_zero, fold(g, K_SELECT, none, rest, with_zeros));
+/* Returns the product of all factors except x. */
+static KRef product_of_others(KFunc *g, const Group *k, KRef x) {
+    KRef zero = is_zero(g, x), none = fold_op(g, K_EQ, k->count, int_const(g, 0), 0), p = nan_if_out_of_range(g, k->of);
+    KRef one = fold_op(g, K_EQ, k->count, int_const(g, 1), 0), two = fold_op(g, K_EQ, k->count, int_const(g, 2), 0);
+    KRef some = fold_op(g, K_LT, int_const(g, 1), k->count, 0), many = fold_op(g, K_LT, int_const(g, 2), k->count, 0);
+    KRef rest = fold_op(g, K_DIV, p, fold_op(g, K_SELECT, zero, real_const(g, 1), x), 0);
+    KRef left = fold_op(g, K_SUB, k->zeros, x, 0);
+    KRef zeros_left = fold_op(g, K_SELECT, two, left, vanishing_power(g, fold_op(g, K_AND, zero, many, 0), left));
+    KRef of_zero = fold_op(g, K_SELECT, one, p, fold_op(g, K_MUL, p, zeros_left, 0));
+    KRef with_zeros =
+        fold_op(g, K_MUL, rest, fold_op(g, K_SELECT, one, k->zeros, vanishing_power(g, some, k->zeros)), 0);
+    return fold_op(g, K_SELECT, zero, of_zero, fold_op(g, K_SELECT, none, rest, with_zeros));
 }
 
-/* What the adjoint of the result is for one of the group. */
+/* Returns the adjoint of x, a value of the group, from the adjoint of the result. */
 static KRef part_of(KFunc *g, const KGroup *kind, const Group *k, KRef x, KRef adjoint) {
     qs_dtype d = (qs_dtype)g->ins[adjoint].dtype;
     if (kind->kind != KGROUP_PRODUCT)
-        return fold(g, K_SELECT, fold(g, K_EQ, x, k->of, 0), adjoint, zero_like(g, adjoint));
-    return cast(g, d, fold(g, K_MUL, cast(g, QS_F64, adjoint), others(g, k, cast(g, QS_F64, x)), 0));
+        return fold_op(g, K_SELECT, fold_op(g, K_EQ, x, k->of, 0), adjoint, zero_like(g, adjoint));
+    return cast_to(g, d,
+                   fold_op(g, K_MUL, cast_to(g, QS_F64, adjoint), product_of_others(g, k, cast_to(g, QS_F64, x)), 0));
 }
 
 /* -- over positions ------------------------------------------------------------------------------------------------ */
-static KRef use(void *v, KRef r) { return kremat_use(v, r); }
-static KRef place(KRemat *v, const KIns *i) { return kadjindex_packed(v->g, v->f, i, use, v); }
+static KRef use_value(void *v, KRef r) { return kremat_use(v, r); }
+static KRef packed_index(KRemat *v, const KIns *i) { return kadjindex_packed(v->g, v->f, i, use_value, v); }
 
-/* What i brings, as a factor. */
-static KRef factor(KFunc *g, const KIns *i, KRef x) {
-    x = cast(g, QS_F64, x);
-    return i->flag == KA_DIV ? fold(g, K_DIV, real(g, 1), x, 0) : x;
+/* Returns the factor by which i multiplies. */
+static KRef factor_of(KFunc *g, const KIns *i, KRef x) {
+    x = cast_to(g, QS_F64, x);
+    return i->flag == KA_DIV ? fold_op(g, K_DIV, real_const(g, 1), x, 0) : x;
 }
 
 static void collect_factor(KRemat *v, const KGroup *k, const KIns *i, KRef at, KRef guard) {
     KFunc *g = v->g;
-    KRef x = factor(g, i, kremat_use(v, i->b)), zero = is_zero(g, x);
-    update(g, k->of, KA_MUL, at, fold(g, K_SELECT, zero, real(g, 1), x), guard);
-    update(g, k->zeros, KA_ADD, at, fold(g, K_SELECT, zero, x, real(g, 0)), guard);
-    update(g, k->count, KA_ADD, at, one_if(g, zero), guard);
+    KRef x = factor_of(g, i, kremat_use(v, i->b)), zero = is_zero(g, x);
+    update_element(g, k->of, KA_MUL, at, fold_op(g, K_SELECT, zero, real_const(g, 1), x), guard);
+    update_element(g, k->zeros, KA_ADD, at, fold_op(g, K_SELECT, zero, x, real_const(g, 0)), guard);
+    update_element(g, k->count, KA_ADD, at, one_if(g, zero), guard);
 }
 
-static void collect(KRemat *v, const KIns *i) {
+static void collect_update(KRemat *v, const KIns *i) {
     const KGroup *k = &v->s->group[i->imm];
     if (!k->kind) return;
-    KRef at = place(v, i), guard = kremat_use(v, i->c);
+    KRef at = packed_index(v, i), guard = kremat_use(v, i->c);
     if (k->kind == KGROUP_PRODUCT) collect_factor(v, k, i, at, guard);
-    else update(v->g, k->of, (KAtomic)i->flag, at, kremat_use(v, i->b), guard);
+    else update_element(v->g, k->of, (KAtomic)i->flag, at, kremat_use(v, i->b), guard);
 }
 
 static void count_winner(KRemat *v, const KIns *i) {
     const KGroup *k = &v->s->group[i->imm];
     if (!k->kind || k->kind == KGROUP_PRODUCT) return;
-    KRef at = place(v, i), guard = kremat_use(v, i->c), best = load(v->g, k->of, at, guard);
-    update(v->g, k->count, KA_ADD, at, one_if(v->g, fold(v->g, K_EQ, kremat_use(v, i->b), best, 0)), guard);
+    KRef at = packed_index(v, i), guard = kremat_use(v, i->c), best = load_element(v->g, k->of, at, guard);
+    update_element(v->g, k->count, KA_ADD, at, one_if(v->g, fold_op(v->g, K_EQ, kremat_use(v, i->b), best, 0)), guard);
 }
 
 static qs_status over_positions(const KGrading *s, KVisit *visit, bool counts, KFunc **out) {
@@ -204,7 +211,7 @@ static qs_status over_positions(const KGrading *s, KVisit *visit, bool counts, K
     return *out = kdeadcode(s->ctx, s->arena, v.g, wanted, NULL), v.status;
 }
 
-qs_status kshared_collect(const KGrading *s, KFunc **out) { return over_positions(s, collect, false, out); }
+qs_status kshared_collect(const KGrading *s, KFunc **out) { return over_positions(s, collect_update, false, out); }
 qs_status kshared_count(const KGrading *s, KFunc **out) { return over_positions(s, count_winner, true, out); }
 
 KRef kshared_back(KRemat *v, const KIns *i, KRef at, KRef adjoint) {
@@ -212,20 +219,22 @@ KRef kshared_back(KRemat *v, const KIns *i, KRef at, KRef adjoint) {
     KRef guard = kremat_use(v, i->c), x = kremat_use(v, i->b);
     Group k = load_group(v->g, kind, at, guard);
     if (i->flag != KA_DIV) return part_of(v->g, kind, &k, x, adjoint);
-    KRef f = factor(v->g, i, x), slope = fold(v->g, K_NEG, fold(v->g, K_MUL, f, f, 0), 0, 0);
-    KRef wide = fold(v->g, K_MUL, cast(v->g, QS_F64, adjoint), slope, 0);
-    return cast(v->g, (qs_dtype)v->g->ins[adjoint].dtype, part_of(v->g, kind, &k, f, wide));
+    KRef f = factor_of(v->g, i, x), slope = fold_op(v->g, K_NEG, fold_op(v->g, K_MUL, f, f, 0), 0, 0);
+    KRef wide = fold_op(v->g, K_MUL, cast_to(v->g, QS_F64, adjoint), slope, 0);
+    return cast_to(v->g, (qs_dtype)v->g->ins[adjoint].dtype, part_of(v->g, kind, &k, f, wide));
 }
 
 /* -- over elements ------------------------------------------------------------------------------------------------- */
 typedef struct {
     KFunc *g;
     KRef at, own;
-} Element; /* in packed arrays, in the array itself */
+} Element; /* index of the element in packed arrays, index in the array itself */
 
-static KRef coordinate(KFunc *g, int axis) { return kir_add(g, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)axis}); }
+static KRef load_coordinate(KFunc *g, int axis) {
+    return kir_add(g, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)axis});
+}
 
-static KRef extent(KFunc *g, KOp op, int param, int axis) {
+static KRef load_extent(KFunc *g, KOp op, int param, int axis) {
     return kir_add(g, (KMake){op, .own = QS_I64, .imm = (uint64_t)param << 8 | (uint64_t)axis});
 }
 
@@ -233,13 +242,13 @@ static Element over_elements(const KGrading *s, int p) {
     KFunc *g = kautodiff_shell(s);
     g->rank = s->params[p].rank;
     g->serial = g->barrier = g->shared = g->fixed_block = false;
-    Element e = {g, coordinate(g, 0), 0};
+    Element e = {g, load_coordinate(g, 0), 0};
     for (int d = 1; d < g->rank; d++)
-        e.at = fold(g, K_ADD, fold(g, K_MUL, e.at, extent(g, K_DIM, p, d), 0), coordinate(g, d), 0);
+        e.at = fold_op(g, K_ADD, fold_op(g, K_MUL, e.at, load_extent(g, K_DIM, p, d), 0), load_coordinate(g, d), 0);
     if (s->params[p].contiguous) return e.own = e.at, e;
     for (int d = 0; d < g->rank; d++) {
-        KRef step = fold(g, K_MUL, coordinate(g, d), extent(g, K_STRIDE, p, d), 0);
-        e.own = e.own ? fold(g, K_ADD, e.own, step, 0) : step;
+        KRef step = fold_op(g, K_MUL, load_coordinate(g, d), load_extent(g, K_STRIDE, p, d), 0);
+        e.own = e.own ? fold_op(g, K_ADD, e.own, step, 0) : step;
     }
     return e;
 }
@@ -247,34 +256,35 @@ static Element over_elements(const KGrading *s, int p) {
 KFunc *kshared_begin(const KGrading *s, int p) {
     const KGroup *k = &s->group[p];
     Element e = over_elements(s, p);
-    KRef old = load(e.g, p, e.own, 0), zero = is_zero(e.g, old);
+    KRef old = load_element(e.g, p, e.own, 0), zero = is_zero(e.g, old);
     bool product = k->kind == KGROUP_PRODUCT;
     if (product) {
-        old = cast(e.g, QS_F64, old);
-        store(e.g, k->zeros, e.at, fold(e.g, K_SELECT, zero, old, real(e.g, 0)));
-        old = fold(e.g, K_SELECT, zero, real(e.g, 1), old);
+        old = cast_to(e.g, QS_F64, old);
+        store_element(e.g, k->zeros, e.at, fold_op(e.g, K_SELECT, zero, old, real_const(e.g, 0)));
+        old = fold_op(e.g, K_SELECT, zero, real_const(e.g, 1), old);
     }
-    store(e.g, k->of, e.at, old);
-    store(e.g, k->count, e.at, product ? one_if(e.g, zero) : whole(e.g, 0));
+    store_element(e.g, k->of, e.at, old);
+    store_element(e.g, k->count, e.at, product ? one_if(e.g, zero) : int_const(e.g, 0));
     return kir_seal(e.g), e.g;
 }
 
-/* Where nothing equals the result, it is nan, and so is the adjoint of nothing. */
+/* If no value equals the result, the result is nan; its adjoint is divided by 1 and reaches no value. */
 KFunc *kshared_share(const KGrading *s, int p) {
     const KGroup *k = &s->group[p];
     Element e = over_elements(s, p);
-    KRef adjoint = load(e.g, s->param[p].adjoint, e.at, 0);
-    KRef own = one_if(e.g, fold(e.g, K_EQ, load(e.g, p, e.own, 0), load(e.g, k->of, e.at, 0), 0));
-    KRef n = fold(e.g, K_MAX, fold(e.g, K_ADD, load(e.g, k->count, e.at, 0), own, 0), whole(e.g, 1), 0);
-    n = cast(e.g, (qs_dtype)e.g->ins[adjoint].dtype, n);
-    store(e.g, s->param[p].adjoint, e.at, fold(e.g, K_DIV, adjoint, n, 0));
+    KRef adjoint = load_element(e.g, s->param[p].adjoint, e.at, 0);
+    KRef own = one_if(e.g, fold_op(e.g, K_EQ, load_element(e.g, p, e.own, 0), load_element(e.g, k->of, e.at, 0), 0));
+    KRef n =
+        fold_op(e.g, K_MAX, fold_op(e.g, K_ADD, load_element(e.g, k->count, e.at, 0), own, 0), int_const(e.g, 1), 0);
+    n = cast_to(e.g, (qs_dtype)e.g->ins[adjoint].dtype, n);
+    store_element(e.g, s->param[p].adjoint, e.at, fold_op(e.g, K_DIV, adjoint, n, 0));
     return kir_seal(e.g), e.g;
 }
 
 KFunc *kshared_end(const KGrading *s, int p) {
     Element e = over_elements(s, p);
     Group k = load_group(e.g, &s->group[p], e.at, 0);
-    KRef adjoint = load(e.g, s->param[p].adjoint, e.at, 0), old = load(e.g, p, e.own, 0);
-    store(e.g, s->param[p].adjoint, e.at, part_of(e.g, &s->group[p], &k, old, adjoint));
+    KRef adjoint = load_element(e.g, s->param[p].adjoint, e.at, 0), old = load_element(e.g, p, e.own, 0);
+    store_element(e.g, s->param[p].adjoint, e.at, part_of(e.g, &s->group[p], &k, old, adjoint));
     return kir_seal(e.g), e.g;
 }
