@@ -233,12 +233,12 @@ static void back(KRemat *v, KRef first, KRef last);
 
 static bool acts(const KRemat *v, KRef first, KRef last) { return v->acts[last] != v->acts[first]; }
 
-static void back_if(KRemat *v, KRef begin_pass, KRef other, KRef end) {
+static void back_if(KRemat *v, KRef begin, KRef other, KRef end) {
     KRef mid = other ? other : end;
-    KRef cond = kremat_use(v, get_ins(v, begin_pass)->a);
+    KRef cond = kremat_use(v, get_ins(v, begin)->a);
     settle(v);
     kremat_open(v, K_IF, QS_B1, cond, 0, 0);
-    back(v, begin_pass + 1, mid);
+    back(v, begin + 1, mid);
     settle(v);
     if (other && acts(v, other, end)) {
         kremat_else(v);
@@ -279,7 +279,7 @@ typedef struct {
     qs_dtype d;
 } KWayBack; /* outer: by state, its LOCAL before; a, step: operands of a FOR, 0 for a LOOP */
 
-/* Recomputes the iteration that starts with the LOCALs in `local`, then goes through it backward. */
+/* Recomputes the iteration that begins with the LOCALs v->local, then goes through it backward. */
 static void back_turn(KRemat *v, const KWayBack *w) {
     KRef first = v->s->body[w->loop], end = v->f->regions[w->loop].end, frame = v->frame;
     v->frame = w->loop;
@@ -309,9 +309,8 @@ static void begin_with_history(KRemat *v, const KWayBack *w, KRef turn) {
     }
 }
 
-/* A stack of checkpoints.  LARRAYs: iteration (turn) and, by state, the values at its beginning (slot).  LOCALs: index
- * of
- * the last one (top), iteration of the next one (next), iterations between two (step). */
+/* A stack of checkpoints.  LARRAYs: iteration (turn) and, by state, the values at its beginning (slot).  LOCALs:
+ * top: index of the last one; next: iteration of the next one; step: iterations between two. */
 typedef struct {
     KRef top, turn, *slot, next, step;
 } KSlots;
@@ -469,14 +468,14 @@ static void back(KRemat *v, KRef first, KRef last) {
             back_one(v, r);
             continue;
         }
-        KRef end = r, other = v->f->regions[r].opener, begin_pass = other;
-        if (get_ins(v, other)->op == K_ELSE) begin_pass = v->f->regions[other].opener;
+        KRef end = r, other = v->f->regions[r].opener, begin = other;
+        if (get_ins(v, other)->op == K_ELSE) begin = v->f->regions[other].opener;
         else other = 0;
-        r = begin_pass;
-        v->pos = get_ins(v, begin_pass)->pos;
-        if (!acts(v, begin_pass, end)) continue;
-        if (kir_is_loop(get_ins(v, begin_pass)->op)) back_loop(v, begin_pass);
-        else back_if(v, begin_pass, other, end);
+        r = begin;
+        v->pos = get_ins(v, begin)->pos;
+        if (!acts(v, begin, end)) continue;
+        if (kir_is_loop(get_ins(v, begin)->op)) back_loop(v, begin);
+        else back_if(v, begin, other, end);
     }
 }
 
@@ -518,7 +517,7 @@ static void find_owners(KRemat *v) {
     }
 }
 
-static void begin_pass(KRemat *v, const KGrading *s) {
+static void begin(KRemat *v, const KGrading *s) {
     size_t n = s->f->nins;
     Arena *a = s->arena;
     kremat_begin(v, s);
@@ -600,7 +599,7 @@ static void end_params(KRemat *v) {
 
 qs_status kadjoint_make(const KGrading *s, KAdjoint *out) {
     KRemat v;
-    begin_pass(&v, s);
+    begin(&v, s);
     begin_params(&v);
     kremat_frame(&v, 1, s->f->nins);
     make_sums(&v, 1, s->f->nins);

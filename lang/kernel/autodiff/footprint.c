@@ -1,13 +1,12 @@
-/* footprint.c -- how far a kernel reads around its own position: what a block of a larger array lacks to compute its
- * part.
+/* footprint.c -- computes how far a kernel reads around its position: which border a block of a larger array needs.
  *
  *     coordinate of a LOAD    BOUND(pos1 + counter - 2, dim)  ──►  axis 1, from lo-2 to hi-2     Span
  *     depends on              position, memory, extents        ──►  bits, for every instruction   Depends
  *
- * Each array has one role.  It is read around the position, or in places that no position decides (a table: the weights
- * of a filter), or written at the position.  Besides, nothing that is computed may depend on the position itself or on
- * an extent that a block has fewer of: then the parts of a result are what the whole would be,
- * up to rounding: a compiler may keep a*b + c unrounded in one loop and not in another. */
+ * Each array has one role.  It is read around the position; or it is read at indices that do not depend on the
+ * position (a table, such as the weights of a filter); or it is written at the position.  Besides, no result may
+ * depend on the position itself, or on an extent that is smaller in a block.  Then the blocks of a result equal
+ * those of the whole array, up to rounding: a compiler may fuse a*b + c in one loop and not in another. */
 #include "lang/kernel/autodiff/autodiff_internal.h"
 
 #include <math.h>
@@ -16,7 +15,7 @@
 enum { VISITS = 4096, DEP_POS = 1, DEP_MEMORY = 2, DEP_EXTENT = 4 };
 static const double FAR = 0x1p53;
 
-/* axis: of the position that is added, -1: none.  whole: no value between lo and hi has a fraction. */
+/* A range of values: position along axis + lo … hi; axis -1: no position.  whole: all values in it are integers. */
 typedef struct {
     int axis;
     double lo, hi;
@@ -27,9 +26,9 @@ typedef struct {
     const KFunc *f;
     const KGiven *given;
     KFootprint *out;
-    uint8_t *depends, *open; /* by instruction; open: a LOCAL whose span is being looked for */
+    uint8_t *depends, *open; /* by instruction: DEP_… bits; the span of this LOCAL is being computed */
     int left;
-    KRef missing; /* the PARAM or DIM whose value is wanted, when a span was not found for its sake */
+    KRef missing; /* the PARAM or DIM whose unknown value prevents a span; 0: none */
 } Halo;
 
 /* -- spans --------------------------------------------------------------------------------------------------------- */
@@ -45,7 +44,7 @@ static bool missing(Halo *h, KRef r) {
     return false;
 }
 
-static double number(qs_dtype d, uint64_t bits) {
+static double const_value(qs_dtype d, uint64_t bits) {
     KSlot s = {bits};
     if (d == QS_F32) return s.F32;
     if (d == QS_F64) return s.F64;
@@ -58,7 +57,7 @@ static bool of_param(Halo *h, KRef r, Span *out) {
     return g->known ? fixed(g->number, g->number, out) : missing(h, r);
 }
 
-/* An extent that a block has less of than the array. */
+/* Returns true for an extent that is smaller in a block than in the whole array. */
 static bool is_cut(const Halo *h, const KIns *i) {
     return h->out->param[i->imm >> 8].role != KROLE_TABLE && (int)(i->imm & 255) < h->f->rank;
 }
@@ -67,17 +66,17 @@ static bool of_extent(Halo *h, KRef r, Span *out) {
     const KIns *i = &h->f->ins[r];
     const KGiven *g = &h->given[i->imm >> 8];
     double n = g->known ? (double)g->dims[i->imm & 255] : 0;
-    if (is_cut(h, i)) return false; /* a distance that would be another one in a block */
+    if (is_cut(h, i)) return false; /* the distance would differ in a block */
     return g->known ? fixed(n, n, out) : missing(h, r);
 }
 
-static bool joined(Span a, Span b, Span *out) {
+static bool join_spans(Span a, Span b, Span *out) {
     *out = (Span){a.axis, fmin(a.lo, b.lo), fmax(a.hi, b.hi), a.whole && b.whole};
     return a.axis == b.axis;
 }
 
 static bool of_sum(Span a, Span b, int sign, Span *out) {
-    if (b.axis >= 0 && (a.axis >= 0 || sign < 0)) { /* pos - pos: the distance is left */
+    if (b.axis >= 0 && (a.axis >= 0 || sign < 0)) { /* pos - pos is a distance without a position */
         *out = (Span){-1, a.lo - b.hi, a.hi - b.lo, a.whole && b.whole};
         return sign < 0 && a.axis == b.axis;
     }
@@ -96,9 +95,10 @@ static bool of_product(Span a, Span b, bool quotient, Span *out) {
     return ok;
 }
 
-/* What a conversion to an integer, or a quotient of integers, gives. */
+/* Truncates the range as a conversion to an integer or an integer division does. */
 static bool truncate(Span *s) {
-    bool ok = s->whole || s->axis < 0; /* a position with a fraction: its sign decides how it is rounded */
+    bool ok =
+        s->whole || s->axis < 0; /* for a position plus a fraction, the direction of rounding depends on the sign */
     s->lo = trunc(s->lo), s->hi = trunc(s->hi), s->whole = true;
     return ok;
 }
@@ -121,21 +121,21 @@ static bool of_two(const KIns *i, Span a, Span b, Span *out) {
     }
 }
 
-/* Between distances; a choice by the place would be another one in a block. */
+/* Returns the union of two ranges.  If the condition depends on the position, it would differ in a block. */
 static bool of_choice(Halo *h, const KIns *i, Span *out) {
     Span a, b;
     if (h->depends[i->a] & (DEP_POS | DEP_EXTENT)) return false;
-    return span_of(h, i->b, &a) && span_of(h, i->c, &b) && joined(a, b, out);
+    return span_of(h, i->b, &a) && span_of(h, i->c, &b) && join_spans(a, b, out);
 }
 
-/* From a to b; which of them is the smaller one, the sign of the step says. */
+/* Returns the range from a to b, in either order, as the step may be negative. */
 static bool of_counter(Halo *h, const KIns *i, Span *out) {
     Span a, b;
-    bool ok = span_of(h, i->a, &a) && span_of(h, i->b, &b) && joined(a, b, out);
+    bool ok = span_of(h, i->a, &a) && span_of(h, i->b, &b) && join_spans(a, b, out);
     return out->whole = true, ok; /* a FOR counts integers */
 }
 
-/* All that it may hold: its first value, and each that it is set to. */
+/* Returns the union of the initial value of the LOCAL and of all values that it is set to. */
 static bool of_local(Halo *h, KRef local, Span *out) {
     Span next;
     if (h->open[local] || !span_of(h, h->f->ins[local].a, out)) return false;
@@ -143,7 +143,7 @@ static bool of_local(Halo *h, KRef local, Span *out) {
     bool ok = true;
     for (KRef r = local; ok && r < h->f->nins; r++) {
         const KIns *i = &h->f->ins[r];
-        if (i->op == K_SET && i->a == local) ok = span_of(h, i->b, &next) && joined(*out, next, out);
+        if (i->op == K_SET && i->a == local) ok = span_of(h, i->b, &next) && join_spans(*out, next, out);
     }
     return h->open[local] = false, ok;
 }
@@ -153,7 +153,7 @@ static bool of_cast(Halo *h, const KIns *i, Span *out) {
     return !qdtype_is_int((qs_dtype)i->dtype) || !kautodiff_is_float((qs_dtype)h->f->ins[i->a].dtype) || truncate(out);
 }
 
-/* Of a fraction that is an index: what it loses does not depend on the position. */
+/* Returns the range of floor(x).  The fraction that is lost does not depend on the position. */
 static bool of_floor(Halo *h, const KIns *i, Span *out) {
     if (i->flag != MF_floor || !span_of(h, i->a, out)) return false;
     out->lo = floor(out->lo), out->hi = floor(out->hi), out->whole = true;
@@ -173,7 +173,7 @@ static bool span_of(Halo *h, KRef r, Span *out) {
     if (--h->left < 0) return false;
     switch ((KOp)i->op) {
     case K_POS: return *out = (Span){(int)i->imm, 0, 0, true}, true;
-    case K_CONST: return fixed(number((qs_dtype)i->dtype, i->imm), number((qs_dtype)i->dtype, i->imm), out);
+    case K_CONST: return fixed(const_value((qs_dtype)i->dtype, i->imm), const_value((qs_dtype)i->dtype, i->imm), out);
     case K_PARAM: return of_param(h, r, out);
     case K_DIM: return of_extent(h, r, out);
     case K_CAST: return of_cast(h, i, out);
@@ -187,7 +187,7 @@ static bool span_of(Halo *h, KRef r, Span *out) {
     }
 }
 
-/* -- what depends on what ------------------------------------------------------------------------------------------ */
+/* -- dependencies -------------------------------------------------------------------------------------------------- */
 static uint8_t own_bits(const Halo *h, const KIns *i) {
     switch ((KOp)i->op) {
     case K_POS: return DEP_POS;
@@ -198,13 +198,13 @@ static uint8_t own_bits(const Halo *h, const KIns *i) {
     }
 }
 
-/* Memory of the position, LOCAL and LARRAY, depends on all that is ever put there. */
-static void add(Halo *h, KRef r, uint8_t bits, bool *more) {
+/* Adds bits to r.  A LOCAL or LARRAY depends on all values that are stored in it. */
+static void add_bits(Halo *h, KRef r, uint8_t bits, bool *more) {
     if ((h->depends[r] | bits) == h->depends[r]) return;
     h->depends[r] |= bits, *more = true;
 }
 
-static void spread(Halo *h) {
+static void spread_bits(Halo *h) {
     const KFunc *f = h->f;
     memset(h->depends, 0, f->nins);
     for (bool more = true; more;) {
@@ -212,28 +212,29 @@ static void spread(Halo *h) {
         for (KRef r = 1; r < f->nins; r++) {
             const KIns *i = &f->ins[r];
             uint8_t all = h->depends[i->a] | h->depends[i->b] | h->depends[i->c];
-            if (i->op == K_SET || i->op == K_ASTORE) add(h, i->a, all, &more);
-            else add(h, r, i->op == K_LOAD ? DEP_MEMORY : (uint8_t)(own_bits(h, i) | all), &more);
+            if (i->op == K_SET || i->op == K_ASTORE) add_bits(h, i->a, all, &more);
+            else add_bits(h, r, i->op == K_LOAD ? DEP_MEMORY : (uint8_t)(own_bits(h, i) | all), &more);
         }
     }
 }
 
 /* -- arrays -------------------------------------------------------------------------------------------------------- */
-static qs_status wrong(const Halo *h, const KIns *i, const char *how) {
+static qs_status report_access(const Halo *h, const KIns *i, const char *how) {
     const KFunc *f = h->f;
     return qerr_at(f->ctx, QS_EVALUE, (Where){f->src, i->pos}, "halo: kernel %s %s %s %s", f->name->s,
                    i->op == K_LOAD ? "reads" : "writes", f->params[i->imm].name->s, how);
 }
 
-static qs_status far_away(const Halo *h, const KIns *i) {
-    return wrong(h, i, i->op == K_LOAD ? "at no known distance from its position" : "elsewhere than at its position");
+static qs_status report_far_access(const Halo *h, const KIns *i) {
+    return report_access(h, i,
+                         i->op == K_LOAD ? "at no known distance from its position" : "elsewhere than at its position");
 }
 
-static qs_status across(const Halo *h, const KIns *i) {
-    return wrong(h, i, "along a dimension that is not that of its position");
+static qs_status report_across(const Halo *h, const KIns *i) {
+    return report_access(h, i, "along a dimension that is not that of its position");
 }
 
-static qs_status wanted(const Halo *h, const KIns *i) {
+static qs_status report_missing(const Halo *h, const KIns *i) {
     const KFunc *f = h->f;
     const KIns *m = &f->ins[h->missing];
     bool extent = m->op == K_DIM;
@@ -245,21 +246,21 @@ static qs_status wanted(const Halo *h, const KIns *i) {
 
 static uint8_t bits_of(const Halo *h, KRef coord) { return coord == KINDEX_ONE ? 0 : h->depends[coord]; }
 
-/* Of a coordinate along which the launch has positions. */
-static qs_status widen(Halo *h, const KIns *i, KRef coord, int axis) {
+/* Extends the reach along the axis by a coordinate of the access i. */
+static qs_status widen_reach(Halo *h, const KIns *i, KRef coord, int axis) {
     Span s;
-    if (!(bits_of(h, coord) & DEP_POS)) return across(h, i);
+    if (!(bits_of(h, coord) & DEP_POS)) return report_across(h, i);
     h->left = VISITS, h->missing = 0;
-    if (!span_of(h, coord, &s)) return h->missing ? wanted(h, i) : far_away(h, i);
-    if (s.axis != axis || !s.whole) return across(h, i);
+    if (!span_of(h, coord, &s)) return h->missing ? report_missing(h, i) : report_far_access(h, i);
+    if (s.axis != axis || !s.whole) return report_across(h, i);
     int64_t far = (int64_t)fmax(fmax(-s.lo, s.hi), 0);
-    if (i->op != K_LOAD && (s.lo != 0 || s.hi != 0)) return far_away(h, i);
+    if (i->op != K_LOAD && (s.lo != 0 || s.hi != 0)) return report_far_access(h, i);
     if (far > h->out->reach[axis]) h->out->reach[axis] = far;
     if (s.lo != 0 || s.hi != 0) h->out->param[i->imm].shifted = true;
     return QS_OK;
 }
 
-/* How a coordinate stays inside; a guard is there for 'safe only. */
+/* Returns the access mode of a coordinate; a guard means 'safe. */
 static uint8_t mode_of(const Halo *h, const KIns *i, KRef coord) {
     const KIns *x = &h->f->ins[coord == KINDEX_ONE ? 0 : coord];
     if (coord && x->op == K_BOUND) return (uint8_t)x->flag;
@@ -269,7 +270,7 @@ static uint8_t mode_of(const Halo *h, const KIns *i, KRef coord) {
 static qs_status note_role(Halo *h, const KIns *i, KFootprintRole role) {
     KFootprintParam *p = &h->out->param[i->imm];
     if (p->role != KROLE_NONE && p->role != role && (p->role == KROLE_TABLE || role == KROLE_TABLE))
-        return wrong(h, i, "around its position and elsewhere");
+        return report_access(h, i, "around its position and elsewhere");
     if (p->role != KROLE_NONE && p->role != role) role = KROLE_CHANGED;
     return p->role = (uint8_t)role, QS_OK;
 }
@@ -278,13 +279,13 @@ static qs_status note_mode(Halo *h, const KIns *i, const KRef *coord, int n) {
     KFootprintParam *p = &h->out->param[i->imm];
     for (int d = 0; i->op == K_LOAD && d < n; d++) {
         uint8_t mode = mode_of(h, i, coord[d]);
-        if (p->mode != ACC_DEFAULT && p->mode != mode) return wrong(h, i, "with several access modes");
+        if (p->mode != ACC_DEFAULT && p->mode != mode) return report_access(h, i, "with several access modes");
         p->mode = mode;
     }
     return QS_OK;
 }
 
-static int blocked(const Halo *h, const KIns *i) { /* dimensions that are cut */
+static int blocked(const Halo *h, const KIns *i) { /* number of dimensions along which blocks cut the array */
     int rank = h->f->params[i->imm].rank;
     return rank < h->f->rank ? rank : h->f->rank;
 }
@@ -293,15 +294,15 @@ static qs_status look_at(Halo *h, const KIns *i) {
     KRef coord[QS_MAX_RANK];
     uint8_t bits = h->depends[i->a];
     KFootprintRole role = i->op == K_LOAD ? KROLE_READ : KROLE_WRITTEN;
-    if (i->op == K_ATOMIC) return wrong(h, i, "from many positions");
-    if (i->op == K_LOAD && !(bits & (DEP_POS | DEP_MEMORY))) return QS_OK; /* find_tables has noted it */
-    if (bits & DEP_MEMORY) return wrong(h, i, "at a place that it reads from memory");
-    if (!kadjindex_coords(h->f, i, coord)) return far_away(h, i);
+    if (i->op == K_ATOMIC) return report_access(h, i, "from many positions");
+    if (i->op == K_LOAD && !(bits & (DEP_POS | DEP_MEMORY))) return QS_OK; /* find_tables has recorded it */
+    if (bits & DEP_MEMORY) return report_access(h, i, "at a place that it reads from memory");
+    if (!kadjindex_coords(h->f, i, coord)) return report_far_access(h, i);
     TRY(note_role(h, i, role));
     TRY(note_mode(h, i, coord, blocked(h, i)));
-    for (int d = 0; d < blocked(h, i); d++) TRY(widen(h, i, coord[d], d));
+    for (int d = 0; d < blocked(h, i); d++) TRY(widen_reach(h, i, coord[d], d));
     for (int d = blocked(h, i); d < h->f->params[i->imm].rank; d++)
-        if (bits_of(h, coord[d]) & DEP_POS) return across(h, i);
+        if (bits_of(h, coord[d]) & DEP_POS) return report_across(h, i);
     return QS_OK;
 }
 
@@ -325,13 +326,14 @@ static qs_status look_at_arrays(Halo *h) {
     return QS_OK;
 }
 
-/* -- what is computed ---------------------------------------------------------------------------------------------- */
+/* -- computed values ----------------------------------------------------------------------------------------------- */
 static bool is_range_test(const KFunc *f, KRef r) {
     const KIns *i = &f->ins[r];
     return i->op == K_INB || (i->op == K_AND && is_range_test(f, i->a) && is_range_test(f, i->b));
 }
 
-/* What of it decides about results.  What is stored in LOCALs and LARRAYs does when it is used (spread). */
+/* Returns the dependencies of i that influence results.  Values in LOCALs and LARRAYs count where they are used
+ * (spread_bits). */
 static uint8_t decides(const Halo *h, const KIns *i) {
     switch ((KOp)i->op) {
     case K_STORE: return h->depends[i->b];
@@ -370,9 +372,9 @@ qs_status kfootprint_find(Arena *scratch, const KFunc *f, const KGiven *given, K
     out->param = qarena_alloc(scratch, qmem_size((size_t)f->nparams, sizeof *out->param, sizeof *out->param));
     memset(out->reach, 0, sizeof out->reach);
     TRY(check_blocks(f));
-    spread(&h);
+    spread_bits(&h);
     TRY(find_tables(&h));
-    spread(&h); /* again: extents of tables are those of the whole */
+    spread_bits(&h); /* again: now the tables are known, whose extents do not depend on the block */
     TRY(look_at_arrays(&h));
     return look_at_values(&h);
 }

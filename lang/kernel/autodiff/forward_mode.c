@@ -12,8 +12,7 @@ typedef struct {
     const KGrading *s;
     const KFunc *f;
     KFunc *g;
-    KRef *map,
-        *tangent; /* by instruction of f: its value and its tangent; of a LOCAL or array: its copy, the one for tangents */
+    KRef *map, *tangent; /* by instruction of f: its value, its tangent; for LOCALs and arrays: the two copies */
     uint32_t pos;
 } Dual;
 

@@ -1,24 +1,24 @@
-/* scatter_to_gather.c -- additions that many positions make to one element become sums that each element makes for
- * itself.
+/* scatter_to_gather.c -- replaces atomic additions to an element by a sum that the element computes for itself.
  *
- *     of the way back                              instead, for each element q of x
+ *     the backward pass                            becomes, for each element q of x
  *       FOR o  adjoint of x [p + o] += g(p, o)       sum = 0;  FOR o  sum += g(q - o, o)
  *       FOR k  adjoint of x [p0, k] += g(p, k)       sum = 0;  FOR p1 in 0 … extent-1  sum += g((q0, p1), q1)
  *
- * Each coordinate of the element is a position or the counter of a loop, plus what does not depend on it: so it can be
- * solved for that.  Axes of the launch that are not found so are gone through by loops; so are loops whose counter is
- * not.  What is added, g, must be computable from memory alone for any position: arithmetic of elements that nobody has
- * changed yet.  Positions outside of the launch, turns outside of the loop add nothing.
+ * Each coordinate of the element must be a position or a loop counter, plus or minus a term that does not depend on
+ * it.  So the equation can be solved for the position or counter.  Axes of the launch that are not determined this
+ * way become loops, and loops whose counter is not determined stay.  The value g that is added must be computable
+ * for any position from memory that nothing has changed.  Positions outside of the launch and iterations outside of
+ * the loop add 0.
  *
- * Where a coordinate goes through BOUND, this is the interior, for which BOUND is nothing.  What the border folds back
- * is added as before, behind the guard that BOUND was needed; opt.c makes an interior without it.  Factors that all
- * terms have in common are taken out of the sum.
+ * If a coordinate is a BOUND, the transform covers only the interior, where BOUND has no effect.  Additions at the
+ * border stay, with the guard that BOUND changed the coordinate; opt.c splits off an interior without them.
+ * Factors that all terms have in common are multiplied after the sum.
  *
- * Where a position adds to its own element and, in the turns of a loop, to those of all others, as bodies do that
- * attract each other, both sums go through the same pairs: one loop makes them, and what both need is computed once.
+ * Pairs: if a position adds to its own element and, in a loop, to the elements of all others (as in an n-body
+ * simulation), both sums run over the same pairs.  One loop computes both, and common values once.
  *
- * Where all positions add to a few elements, a number or the weights of a filter, a position sums up ROW of them first.
- * That is a loop that runs in vectors, and leaves one addition of ROW. */
+ * Rows: if all positions add to a few elements (a number, the weights of a filter), each position of the new pass
+ * first sums KGRAD_ROW positions.  This loop can be vectorized, and leaves one addition per row. */
 #include "lang/kernel/autodiff/autodiff_internal.h"
 
 #include "lang/kernel/ir/affine.h"
@@ -36,37 +36,37 @@ typedef struct {
     KRef coord[QS_MAX_RANK], bound[QS_MAX_RANK]; /* inside its BOUND, if there is one; the BOUND, or 0 */
     Solved by[QS_MAX_RANK];
     KRef value;
-    int nfactors; /* what is added, without common factors */
+    int nfactors; /* nfactors: common factors that were taken out of value */
     struct {
         uint8_t op;
         KRef by;
     } factor[FACTORS];
-    int sum; /* where it is added up */
+    int sum; /* number of the sum that it adds to */
     bool done;
 } Site;
 
 typedef struct {
     const KGrading *s;
-    const KFunc *f;           /* the way back */
+    const KFunc *f;           /* the backward pass */
     KFunc *g;                 /* the gathering function */
-    int param, adjoint, rank; /* of f; rank: of the array */
+    int param, adjoint, rank; /* param: parameter of f; adjoint: that of its adjoint; rank: of the array */
     Site site[SITES];
     int n;
-    bool first;                   /* nothing was added before by this kernel */
+    bool first;                   /* no earlier pass adds to the adjoint */
     int axes[QS_MAX_RANK], naxes; /* dimensions that are solved */
-    KRef *map, *wide;
-    uint32_t *when, now;   /* values in g, while `when` is now */
-    KRef pos[QS_MAX_RANK]; /* in g: by axis of the launch of the way back */
+    KRef *map, *wide;             /* by instruction of f: its value in g; the same as int64, 0: none */
+    uint32_t *when, now;          /* map holds the value in g of an instruction whose `when` is `now` */
+    KRef pos[QS_MAX_RANK];        /* in g: the position, by axis of the launch of f */
     KRef inside, sum[SITES];
     int sum_site[SITES], nsums;
-    KRef turn[SITES]; /* in pairs: what a turn adds to the sum; 0: nothing yet */
-    bool many;        /* turns of the loops that are open: their sums may run abreast */
-    uint8_t own;      /* in pairs: what the element is, K_POS or K_FOR; else 0 */
+    KRef turn[SITES]; /* pairs: by sum: what the iteration adds to it; 0: nothing yet */
+    bool many;        /* the open loops have many iterations: the order of their sums is free */
+    uint8_t own;      /* pairs: the element is the position (K_POS) or the counter (K_FOR); else 0 */
 } Gather;
 
-static const KIns *ins(const Gather *v, KRef r) { return &v->f->ins[r]; }
+static const KIns *get_ins(const Gather *v, KRef r) { return &v->f->ins[r]; }
 
-/* -- looking: coordinates ------------------------------------------------------------------------------------------ */
+/* -- analysis: coordinates ----------------------------------------------------------------------------------------- */
 static KRef uncast(const KFunc *f, KRef r) {
     while (f->ins[r].op == K_CAST && (f->ins[f->ins[r].a].dtype == QS_I32 || f->ins[f->ins[r].a].dtype == QS_I64))
         r = f->ins[r].a;
@@ -81,7 +81,7 @@ static bool depends_on(const KFunc *f, KRef r, uint8_t op, int *left) {
     return depends_on(f, i->a, op, left) || depends_on(f, i->b, op, left) || depends_on(f, i->c, op, left);
 }
 
-static bool depends(const KFunc *f, KRef r, uint8_t op) { /* on a POS, or FOR; or it is not easily seen */
+static bool depends(const KFunc *f, KRef r, uint8_t op) { /* also true if it is not easily seen */
     int left = VISITS;
     return depends_on(f, r, op, &left);
 }
@@ -99,12 +99,12 @@ static bool is_taken(const Site *s, int before, const KFunc *f, KRef var) {
     return false;
 }
 
-/* coordinate = ± x + rest */
+/* Solves coordinate d = ± x + rest for x, a POS or FOR (op). */
 static bool solve_for(const Gather *v, Site *s, int d, const Affine *sum, uint8_t op) {
     for (int i = 0; i < sum->n; i++) {
         KRef x = uncast(v->f, sum->term[i].ref);
         int64_t factor = sum->term[i].factor;
-        if (ins(v, x)->op != op || (factor != 1 && factor != -1) || is_taken(s, d, v->f, x)) continue;
+        if (get_ins(v, x)->op != op || (factor != 1 && factor != -1) || is_taken(s, d, v->f, x)) continue;
         if (op == K_FOR && !by_one(v->f, x)) continue;
         s->by[d] = (Solved){x, factor, *sum};
         Affine one = {.n = 1};
@@ -128,22 +128,23 @@ static bool solve_coord(const Gather *v, Site *s, int d) {
     return !has_op(v, &sum, K_POS) && !has_op(v, &sum, K_FOR) && !s->bound[d];
 }
 
-/* What the rests say must be known when the counters are: of loops that stay. */
+/* Returns true if the rests use only counters of loops that stay: they must be known when the counters are solved
+ * for. */
 static bool rests_are_known(const Gather *v, const Site *s) {
     for (int d = 0; d < v->rank; d++)
         for (int i = 0; i < s->by[d].rest.n; i++) {
             KRef x = uncast(v->f, s->by[d].rest.term[i].ref);
-            if (ins(v, x)->op == K_FOR && is_taken(s, v->rank, v->f, x)) return false;
+            if (get_ins(v, x)->op == K_FOR && is_taken(s, v->rank, v->f, x)) return false;
         }
     return true;
 }
 
 static bool take_apart(const Gather *v, Site *s) {
-    if (!kadjindex_coords(v->f, ins(v, s->at), s->coord)) return false;
+    if (!kadjindex_coords(v->f, get_ins(v, s->at), s->coord)) return false;
     for (int d = 0; d < v->rank; d++) {
-        const KIns *i = s->coord[d] == KINDEX_ONE ? &v->f->ins[0] : ins(v, s->coord[d]);
+        const KIns *i = s->coord[d] == KINDEX_ONE ? &v->f->ins[0] : get_ins(v, s->coord[d]);
         if (i->op != K_BOUND) continue;
-        if (!v->first) return false; /* what is left over of the first time: the border */
+        if (!v->first) return false; /* an earlier pass has left the border only */
         s->bound[d] = s->coord[d], s->coord[d] = i->a;
     }
     for (int d = 0; d < v->rank; d++)
@@ -151,9 +152,9 @@ static bool take_apart(const Gather *v, Site *s) {
     return rests_are_known(v, s);
 }
 
-/* -- looking: values ----------------------------------------------------------------------------------------------- */
+/* -- analysis: values ---------------------------------------------------------------------------------------------- */
 static bool is_computable(Gather *v, KRef r, int *left) {
-    const KIns *i = ins(v, r);
+    const KIns *i = get_ins(v, r);
     if (!r) return true;
     if (v->when[r] == v->now) return true;
     if (--*left < 0) return false;
@@ -164,10 +165,10 @@ static bool is_computable(Gather *v, KRef r, int *left) {
     return is_computable(v, i->a, left) && is_computable(v, i->b, left) && is_computable(v, i->c, left);
 }
 
-/* Work that the way back does once for a position, and that would be done for each of many elements. */
+/* Returns true if r has costly work that f does once per position, but the sum would do for each of many elements. */
 static bool is_dear(Gather *v, KRef r) {
-    const KIns *i = ins(v, r);
-    if (!r || v->when[r] == v->now) return false; /* it was looked at */
+    const KIns *i = get_ins(v, r);
+    if (!r || v->when[r] == v->now) return false; /* already visited */
     v->when[r] = v->now;
     if (i->op == K_MATH && i->flag != MF_sqrt && !depends(v->f, r, K_FOR)) return true;
     return is_dear(v, i->a) || is_dear(v, i->b) || is_dear(v, i->c);
@@ -175,9 +176,9 @@ static bool is_dear(Gather *v, KRef r) {
 
 static bool surroundings_are_known(Gather *v, KRef at, int *left) {
     for (KRef r = v->f->regions[at].around; r; r = v->f->regions[r].around) {
-        const KIns *i = ins(v, r);
+        const KIns *i = get_ins(v, r);
         KRef begin = i->op == K_ELSE ? v->f->regions[r].opener : r;
-        const KIns *b = ins(v, begin);
+        const KIns *b = get_ins(v, begin);
         if (b->op == K_LOOP) return false;
         for (int k = 0; k < 3; k++)
             if (!is_computable(v, b->arg[k], left)) return false;
@@ -187,9 +188,9 @@ static bool surroundings_are_known(Gather *v, KRef at, int *left) {
 }
 
 static void take_factors(const Gather *v, Site *s) {
-    s->value = ins(v, s->at)->b;
+    s->value = get_ins(v, s->at)->b;
     while (s->nfactors < FACTORS) {
-        const KIns *i = ins(v, s->value);
+        const KIns *i = get_ins(v, s->value);
         bool first = i->op == K_MUL && !depends(v->f, i->a, K_POS) && !depends(v->f, i->a, K_FOR);
         bool second = (i->op == K_MUL || i->op == K_DIV) && !depends(v->f, i->b, K_POS) && !depends(v->f, i->b, K_FOR);
         if (!first && !second) return;
@@ -198,12 +199,12 @@ static void take_factors(const Gather *v, Site *s) {
     }
 }
 
-/* A few elements to which all positions add are better left to the device, which shares that out. */
+/* Returns true if all positions add to a few elements: atomic additions, which the device combines, are faster then. */
 static bool is_reduction(const Gather *v, const Site *s) {
     for (int d = 0; d < v->rank; d++) {
         KRef x = s->by[d].var;
         if (!x) continue;
-        int64_t turns = ins(v, x)->op == K_POS ? -1 : kautodiff_turns(v->f, x);
+        int64_t turns = get_ins(v, x)->op == K_POS ? -1 : kautodiff_turns(v->f, x);
         if (turns < 0 || turns > FEW) return false;
     }
     return true;
@@ -211,7 +212,7 @@ static bool is_reduction(const Gather *v, const Site *s) {
 
 static bool can_gather(Gather *v, Site *s) {
     int left = COST;
-    const KIns *i = ins(v, s->at);
+    const KIns *i = get_ins(v, s->at);
     v->now++;
     if (!take_apart(v, s) || !is_computable(v, i->b, &left) || !is_computable(v, i->c, &left)) return false;
     if (!surroundings_are_known(v, s->at, &left)) return false;
@@ -222,19 +223,20 @@ static bool can_gather(Gather *v, Site *s) {
     return true;
 }
 
-/* The same coordinates are solved for the same: what is solved otherwise gets a function of its own. */
+/* Returns true if a and b solve the same coordinates for the same variables; otherwise they need separate functions. */
 static bool solves_the_same(const Gather *v, const Site *a, const Site *b) {
     for (int d = 0; d < v->rank; d++) {
         KRef x = a->by[d].var, y = b->by[d].var;
-        if (ins(v, x)->op != ins(v, y)->op || !x != !y) return false;
-        if (x && (ins(v, x)->op == K_POS ? ins(v, x)->imm != ins(v, y)->imm : x != y)) return false;
+        if (get_ins(v, x)->op != get_ins(v, y)->op || !x != !y) return false;
+        if (x && (get_ins(v, x)->op == K_POS ? get_ins(v, x)->imm != get_ins(v, y)->imm : x != y)) return false;
     }
     return true;
 }
 
-/* The loop whose counter solves b, where the position solves a: the same pairs, seen from both sides. */
+/* Returns the loop whose counter solves b, if the position solves a: the same pairs from both sides.  0: there is
+ * none. */
 static KRef loop_of_pairs(const Gather *v, const Site *a, const Site *b) {
-    const KIns *by_pos = ins(v, a->by[v->axes[0]].var), *by_turn = ins(v, b->by[v->axes[0]].var);
+    const KIns *by_pos = get_ins(v, a->by[v->axes[0]].var), *by_turn = get_ins(v, b->by[v->axes[0]].var);
     KRef loop = b->by[v->axes[0]].var;
     if (v->f->rank != 1 || v->naxes != 1 || by_pos->op != K_POS || by_turn->op != K_FOR) return 0;
     for (int d = 0; d < v->rank; d++)
@@ -251,7 +253,7 @@ static bool is_paired(const Gather *v, const Site *s) {
 
 static void find_sites(Gather *v) {
     for (KRef r = 1; r < v->f->nins && v->n < SITES; r++) {
-        const KIns *i = ins(v, r);
+        const KIns *i = get_ins(v, r);
         if (i->op != K_ATOMIC || (int)i->imm != v->adjoint || i->flag != KA_ADD) continue;
         Site *s = &v->site[v->n];
         *s = (Site){.at = r};
@@ -263,84 +265,89 @@ static void find_sites(Gather *v) {
     }
 }
 
-/* -- making -------------------------------------------------------------------------------------------------------- */
-static KRef fold(Gather *v, KOp op, KRef a, KRef b, KRef c) {
+/* -- generated code ------------------------------------------------------------------------------------------------ */
+static KRef fold_op(Gather *v, KOp op, KRef a, KRef b, KRef c) {
     return kir_fold(v->g, (KMake){op, .a = a, .b = b, .c = c});
 }
-static KRef number(Gather *v, int64_t n) { return kir_const_int(v->g, QS_I64, n, 0); }
-static KRef cast(Gather *v, qs_dtype d, KRef a) { return kir_fold(v->g, (KMake){K_CAST, .own = d, .a = a}); }
+static KRef int_const(Gather *v, int64_t n) { return kir_const_int(v->g, QS_I64, n, 0); }
+static KRef cast_to(Gather *v, qs_dtype d, KRef a) { return kir_fold(v->g, (KMake){K_CAST, .own = d, .a = a}); }
 
 static void set_value(Gather *v, KRef r, KRef x) { v->map[r] = x, v->when[r] = v->now, v->wide[r] = 0; }
 
-/* A position or a counter that was solved, as int64: what indices are made of. */
+/* Returns the solved position or counter r as int64, as indices use it; 0: none. */
 static KRef wide(const Gather *v, KRef r) {
-    const KIns *i = ins(v, r);
+    const KIns *i = get_ins(v, r);
     if (i->op == K_POS) return v->pos[i->imm];
     return i->op == K_FOR && v->when[r] == v->now ? v->wide[r] : 0;
 }
 
 static bool reaches(const Gather *v, KRef r, uint8_t op, int *left) {
-    const KIns *i = ins(v, r);
+    const KIns *i = get_ins(v, r);
     if (!r || --*left < 0) return false;
     if (i->op == op) return true;
     return reaches(v, i->a, op, left) || reaches(v, i->b, op, left) || reaches(v, i->c, op, left);
 }
 
-/* A square of a difference is the same from both sides of a pair: the element comes first. */
+/* Returns true for the square of a difference that the other side of a pair computes with its operands exchanged.
+ * Then both sides share one instruction. */
 static bool is_turned(const Gather *v, const KIns *i) {
     int left = VISITS;
-    const KIns *x = ins(v, i->a);
+    const KIns *x = get_ins(v, i->a);
     if (!v->own || i->op != K_MUL || i->a != i->b || x->op != K_SUB) return false;
     return !reaches(v, x->a, v->own, &left) && reaches(v, x->b, v->own, &left);
 }
 
-static KRef guard(Gather *v, KRef b) { /* 0: it is surely inside */
-    KRef all = b ? fold(v, K_AND, v->inside, b, 0) : v->inside;
+static KRef guard(Gather *v, KRef b) { /* 0: always true */
+    KRef all = b ? fold_op(v, K_AND, v->inside, b, 0) : v->inside;
     double x;
     return kir_is_const(v->g, all, &x) && x == 1 ? 0 : all;
 }
 
 static KRef value(Gather *v, KRef r) {
-    const KIns *i = ins(v, r);
+    const KIns *i = get_ins(v, r);
     if (!r) return 0;
     if (v->when[r] == v->now) return v->map[r];
-    if (i->op == K_POS) return cast(v, (qs_dtype)i->dtype, v->pos[i->imm]);
+    if (i->op == K_POS) return cast_to(v, (qs_dtype)i->dtype, v->pos[i->imm]);
     if (i->op == K_CAST && i->dtype == QS_I64 && wide(v, i->a)) return wide(v, i->a);
     KRef a = value(v, i->a), b = value(v, i->b), c = value(v, i->c);
     if (i->op == K_LOAD) b = guard(v, b);
-    if (is_turned(v, i)) a = b = kir_copy(v->g, ins(v, i->a), value(v, ins(v, i->a)->b), value(v, ins(v, i->a)->a), 0);
+    if (is_turned(v, i))
+        a = b = kir_copy(v->g, get_ins(v, i->a), value(v, get_ins(v, i->a)->b), value(v, get_ins(v, i->a)->a), 0);
     KRef x = kir_copy(v->g, i, a, b, c);
     set_value(v, r, x);
     return x;
 }
 
 static KRef sum_of(Gather *v, const Affine *a) {
-    KRef sum = number(v, a->constant);
+    KRef sum = int_const(v, a->constant);
     for (int i = 0; i < a->n; i++) {
-        KRef t = cast(v, QS_I64, value(v, a->term[i].ref));
-        KRef x = a->term[i].factor == 1 ? t : fold(v, K_MUL, t, number(v, a->term[i].factor), 0);
-        sum = i == 0 && a->constant == 0 ? x : fold(v, K_ADD, sum, x, 0);
+        KRef t = cast_to(v, QS_I64, value(v, a->term[i].ref));
+        KRef x = a->term[i].factor == 1 ? t : fold_op(v, K_MUL, t, int_const(v, a->term[i].factor), 0);
+        sum = i == 0 && a->constant == 0 ? x : fold_op(v, K_ADD, sum, x, 0);
     }
     return sum;
 }
 
-static KRef element(Gather *v, int axis) { return kir_add(v->g, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)axis}); }
+static KRef element_coord(Gather *v, int axis) {
+    return kir_add(v->g, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)axis});
+}
 
-static void both(Gather *v, KRef x) { v->inside = v->inside ? fold(v, K_AND, v->inside, x, 0) : x; }
+static void both(Gather *v, KRef x) { v->inside = v->inside ? fold_op(v, K_AND, v->inside, x, 0) : x; }
 
-static KRef extent(Gather *v, int axis) {
+static KRef launch_extent(Gather *v, int axis) {
     return kir_add(v->g, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)v->s->extent[axis]});
 }
 
-/* The turn that var has, where it is one of the loop. */
+/* Sets the counter of the loop to x, and `inside` to whether the loop has such an iteration. */
 static void solve_counter(Gather *v, KRef loop, KRef x) {
-    const KIns *i = ins(v, loop);
+    const KIns *i = get_ins(v, loop);
     double c = 1;
     kir_is_const(v->f, i->c, &c);
-    KRef a = cast(v, QS_I64, value(v, i->a)), b = cast(v, QS_I64, value(v, i->b));
-    KRef low = c > 0 ? a : b, high = c > 0 ? b : a, n = fold(v, K_ADD, fold(v, K_SUB, high, low, 0), number(v, 1), 0);
-    both(v, fold(v, K_INB, fold(v, K_SUB, x, low, 0), n, 0)); /* in this form opt.c finds where it holds */
-    set_value(v, loop, cast(v, (qs_dtype)i->dtype, x));
+    KRef a = cast_to(v, QS_I64, value(v, i->a)), b = cast_to(v, QS_I64, value(v, i->b));
+    KRef low = c > 0 ? a : b, high = c > 0 ? b : a,
+         n = fold_op(v, K_ADD, fold_op(v, K_SUB, high, low, 0), int_const(v, 1), 0);
+    both(v, fold_op(v, K_INB, fold_op(v, K_SUB, x, low, 0), n, 0)); /* opt.c recognizes this form of the test */
+    set_value(v, loop, cast_to(v, (qs_dtype)i->dtype, x));
     v->wide[loop] = x;
 }
 
@@ -363,15 +370,15 @@ static int open_loops(Gather *v, const Site *s) {
     bool solved[QS_MAX_RANK] = {0};
     v->many = false;
     for (int d = 0; d < v->rank; d++)
-        if (s->by[d].var && ins(v, s->by[d].var)->op == K_POS) solved[ins(v, s->by[d].var)->imm] = true;
+        if (s->by[d].var && get_ins(v, s->by[d].var)->op == K_POS) solved[get_ins(v, s->by[d].var)->imm] = true;
     for (int a = 0; a < v->f->rank; a++) {
         if (solved[a]) continue;
-        KRef last = fold(v, K_SUB, extent(v, a), number(v, 1), 0);
-        v->pos[a] = kir_add(v->g, (KMake){K_FOR, .own = QS_I64, .a = number(v, 0), .b = last, .c = number(v, 1)});
+        KRef last = fold_op(v, K_SUB, launch_extent(v, a), int_const(v, 1), 0);
+        v->pos[a] = kir_add(v->g, (KMake){K_FOR, .own = QS_I64, .a = int_const(v, 0), .b = last, .c = int_const(v, 1)});
         v->many = true, n++;
     }
     for (int k = inner; k-- > 0;) {
-        const KIns *i = ins(v, loop[k]);
+        const KIns *i = get_ins(v, loop[k]);
         KRef a = value(v, i->a), b = value(v, i->b), c = value(v, i->c);
         KRef counter = kir_add(v->g, (KMake){K_FOR, .own = (qs_dtype)i->dtype, .a = a, .b = b, .c = c});
         set_value(v, loop[k], counter), n++;
@@ -381,30 +388,30 @@ static int open_loops(Gather *v, const Site *s) {
     return n;
 }
 
-/* Positions first: loops may have bounds that depend on them no more than on what is fixed. */
+/* Solves the positions and counters from the coordinates of the element. */
 static void solve(Gather *v, const Site *s) {
     v->inside = 0;
     for (int k = 0; k < v->naxes; k++) {
         const Solved *b = &s->by[v->axes[k]];
-        KRef q = element(v, k), x = fold(v, K_SUB, q, sum_of(v, &b->rest), 0);
-        if (b->sign < 0) x = fold(v, K_SUB, sum_of(v, &b->rest), q, 0);
-        if (ins(v, b->var)->op == K_FOR) solve_counter(v, b->var, x);
+        KRef q = element_coord(v, k), x = fold_op(v, K_SUB, q, sum_of(v, &b->rest), 0);
+        if (b->sign < 0) x = fold_op(v, K_SUB, sum_of(v, &b->rest), q, 0);
+        if (get_ins(v, b->var)->op == K_FOR) solve_counter(v, b->var, x);
         else {
-            int a = (int)ins(v, b->var)->imm;
+            int a = (int)get_ins(v, b->var)->imm;
             v->pos[a] = x;
-            both(v, fold(v, K_INB, x, extent(v, a), 0));
+            both(v, fold_op(v, K_INB, x, launch_extent(v, a), 0));
         }
     }
     if (!v->inside) v->inside = kir_const_int(v->g, QS_B1, 1, 0);
 }
 
 static KRef condition(Gather *v, KRef at) {
-    KRef c = value(v, ins(v, at)->c), all = c ? fold(v, K_AND, v->inside, c, 0) : v->inside;
+    KRef c = value(v, get_ins(v, at)->c), all = c ? fold_op(v, K_AND, v->inside, c, 0) : v->inside;
     for (KRef r = v->f->regions[at].around; r; r = v->f->regions[r].around) {
-        if (kir_is_loop(ins(v, r)->op)) continue;
-        bool other = ins(v, r)->op == K_ELSE;
-        KRef x = value(v, ins(v, other ? v->f->regions[r].opener : r)->a);
-        all = fold(v, K_AND, all, other ? fold(v, K_NOT, x, 0, 0) : x, 0);
+        if (kir_is_loop(get_ins(v, r)->op)) continue;
+        bool other = get_ins(v, r)->op == K_ELSE;
+        KRef x = value(v, get_ins(v, other ? v->f->regions[r].opener : r)->a);
+        all = fold_op(v, K_AND, all, other ? fold_op(v, K_NOT, x, 0, 0) : x, 0);
     }
     return all;
 }
@@ -417,13 +424,13 @@ static void add_to_sum(Gather *v, KRef sum, KRef x) {
 
 static void add_site(Gather *v, Site *s) {
     KRef x = value(v, s->value), none = kir_const_bits(v->g, (qs_dtype)v->g->ins[x].dtype, 0, 0);
-    KRef some = fold(v, K_SELECT, condition(v, s->at), x, none), *turn = &v->turn[s->sum];
-    if (v->own) *turn = *turn ? fold(v, K_ADD, *turn, some, 0) : some;
+    KRef some = fold_op(v, K_SELECT, condition(v, s->at), x, none), *turn = &v->turn[s->sum];
+    if (v->own) *turn = *turn ? fold_op(v, K_ADD, *turn, some, 0) : some;
     else add_to_sum(v, v->sum[s->sum], some);
     s->done = true;
 }
 
-/* They have the same position and turn, and stand in the same region: what one computes the other uses. */
+/* Returns true if a and b are in one region and have the same position and iteration, so that they share values. */
 static bool go_together(const Gather *v, const Site *a, const Site *b) {
     if (v->f->regions[a->at].around != v->f->regions[b->at].around) return false;
     for (int d = 0; d < v->rank; d++)
@@ -468,17 +475,17 @@ static void gather_group(Gather *v, int first) {
     while (open-- > 0) kir_add(v->g, (KMake){.op = K_END});
 }
 
-/* -- making: pairs ------------------------------------------------------------------------------------------------- */
-/* What the first site of a side has in turn t of the loop that goes through the others. */
+/* -- generated code: pairs ----------------------------------------------------------------------------------------- */
+/* Solves the first site of a side for iteration t of the loop over the other elements. */
 static void begin_side(Gather *v, const Site *first, KRef loop, KRef t) {
     v->now++, v->many = true;
-    v->own = ins(v, first->by[v->axes[0]].var)->op;
+    v->own = get_ins(v, first->by[v->axes[0]].var)->op;
     if (v->own == K_FOR) v->pos[0] = t;
-    else set_value(v, loop, cast(v, (qs_dtype)ins(v, loop)->dtype, t)), v->wide[loop] = t;
+    else set_value(v, loop, cast_to(v, (qs_dtype)get_ins(v, loop)->dtype, t)), v->wide[loop] = t;
     solve(v, first);
 }
 
-/* inside: known before; 0: it is not. */
+/* Adds the sites of a side.  inside: the condition, if it is known before the loop; else 0. */
 static void add_side(Gather *v, int first, KRef loop, KRef t, KRef inside) {
     Site *s = &v->site[first];
     begin_side(v, s, loop, t);
@@ -489,8 +496,8 @@ static void add_side(Gather *v, int first, KRef loop, KRef t, KRef inside) {
 }
 
 static KRef open_turns(Gather *v, KRef from, KRef end) {
-    KRef one = number(v, 1);
-    return kir_add(v->g, (KMake){K_FOR, .own = QS_I64, .a = from, .b = fold(v, K_SUB, end, one, 0), .c = one});
+    KRef one = int_const(v, 1);
+    return kir_add(v->g, (KMake){K_FOR, .own = QS_I64, .a = from, .b = fold_op(v, K_SUB, end, one, 0), .c = one});
 }
 
 static void close_turns(Gather *v) {
@@ -501,24 +508,25 @@ static void close_turns(Gather *v) {
     kir_add(v->g, (KMake){.op = K_END});
 }
 
-/* Whether the element is inside of a side, where that is the same in all turns; else 0. */
+/* Returns whether the element is inside of a side, if that does not depend on the iteration; else 0. */
 static KRef side_inside(Gather *v, const Site *first, KRef loop) {
     if (first->by[v->axes[0]].rest.n) return 0;
-    begin_side(v, first, loop, number(v, 0));
+    begin_side(v, first, loop, int_const(v, 0));
     return v->own = 0, v->inside;
 }
 
-/* Turns that both sides have, without tests, then those that one of them has. */
+/* Generates a loop over the iterations that both sides have, without tests, then one for the rest of each side. */
 static void gather_pairs(Gather *v, KRef loop, int a, int b) {
-    const KIns *i = ins(v, loop);
+    const KIns *i = get_ins(v, loop);
     double step = 1;
     kir_is_const(v->f, i->c, &step);
     KRef in[2] = {side_inside(v, &v->site[a], loop), side_inside(v, &v->site[b], loop)}, sure = 0;
     v->now++;
-    KRef end[2] = {fold(v, K_ADD, cast(v, QS_I64, value(v, step > 0 ? i->b : i->a)), number(v, 1), 0), extent(v, 0)};
-    KRef zero = number(v, 0), both = fold(v, K_MAX, fold(v, K_MIN, end[0], end[1], 0), zero, 0);
+    KRef end[2] = {fold_op(v, K_ADD, cast_to(v, QS_I64, value(v, step > 0 ? i->b : i->a)), int_const(v, 1), 0),
+                   launch_extent(v, 0)};
+    KRef zero = int_const(v, 0), both = fold_op(v, K_MAX, fold_op(v, K_MIN, end[0], end[1], 0), zero, 0);
     if (in[0] && in[1]) {
-        both = fold(v, K_SELECT, fold(v, K_AND, in[0], in[1], 0), both, zero);
+        both = fold_op(v, K_SELECT, fold_op(v, K_AND, in[0], in[1], 0), both, zero);
         sure = kir_const_int(v->g, QS_B1, 1, 0);
     }
     KRef t = open_turns(v, zero, both);
@@ -531,12 +539,12 @@ static void gather_pairs(Gather *v, KRef loop, int a, int b) {
     }
 }
 
-/* a, b: a site of each side; what does not go together with them is left to groups. */
+/* Finds a site of each side and their loop.  gather_group handles the sites that do not fit. */
 static bool find_pairs(const Gather *v, int *a, int *b, KRef *loop) {
     int other = 0;
     while (other < v->n && solves_the_same(v, &v->site[0], &v->site[other])) other++;
     if (other == v->n) return false;
-    bool first = ins(v, v->site[0].by[v->axes[0]].var)->op == K_POS;
+    bool first = get_ins(v, v->site[0].by[v->axes[0]].var)->op == K_POS;
     *a = first ? 0 : other, *b = first ? other : 0;
     return (*loop = loop_of_pairs(v, &v->site[*a], &v->site[*b])) != 0;
 }
@@ -545,26 +553,26 @@ static bool find_pairs(const Gather *v, int *a, int *b, KRef *loop) {
 static KRef sum_with_factors(Gather *v, int k) {
     const Site *s = &v->site[v->sum_site[k]];
     KRef x = kir_add(v->g, (KMake){K_GET, .a = v->sum[k]});
-    for (int n = s->nfactors; n-- > 0;) x = fold(v, (KOp)s->factor[n].op, x, value(v, s->factor[n].by), 0);
+    for (int n = s->nfactors; n-- > 0;) x = fold_op(v, (KOp)s->factor[n].op, x, value(v, s->factor[n].by), 0);
     return x;
 }
 
 static KRef fixed_coord(Gather *v, KRef c) {
-    if (c == KINDEX_ONE) return number(v, 1);
-    return c ? cast(v, QS_I64, value(v, c)) : number(v, 0);
+    if (c == KINDEX_ONE) return int_const(v, 1);
+    return c ? cast_to(v, QS_I64, value(v, c)) : int_const(v, 0);
 }
 
-/* Fixed coordinates may be outside of the array: then nothing was added. */
-static KRef place(Gather *v, const Site *s, KRef *guard) {
+/* Returns the index of the element.  guard: fixed coordinates are inside of the array; otherwise nothing was added. */
+static KRef element_index(Gather *v, const Site *s, KRef *guard) {
     KRef at = 0;
     *guard = 0;
     for (int d = 0, k = 0; d < v->rank; d++) {
         bool solved = k < v->naxes && v->axes[k] == d;
-        KRef c = solved ? element(v, k++) : fixed_coord(v, s->coord[d]);
+        KRef c = solved ? element_coord(v, k++) : fixed_coord(v, s->coord[d]);
         KRef n = kir_add(v->g, (KMake){K_DIM, .imm = (uint64_t)v->adjoint << 8 | (uint64_t)d});
-        KRef in = solved ? 0 : fold(v, K_INB, c, n, 0);
-        if (in) *guard = *guard ? fold(v, K_AND, *guard, in, 0) : in;
-        at = at ? fold(v, K_ADD, fold(v, K_MUL, at, n, 0), c, 0) : c;
+        KRef in = solved ? 0 : fold_op(v, K_INB, c, n, 0);
+        if (in) *guard = *guard ? fold_op(v, K_AND, *guard, in, 0) : in;
+        at = at ? fold_op(v, K_ADD, fold_op(v, K_MUL, at, n, 0), c, 0) : c;
     }
     return at;
 }
@@ -578,23 +586,23 @@ static void write_sums(Gather *v) {
     for (int k = 0; k < v->nsums; k++) {
         if (written[k]) continue;
         const Site *s = &v->site[v->sum_site[k]];
-        KRef guard, x = sum_with_factors(v, k), at = place(v, s, &guard);
+        KRef guard, x = sum_with_factors(v, k), at = element_index(v, s, &guard);
         for (int m = k + 1; m < v->nsums; m++)
             if (same_place(v, s, &v->site[v->sum_site[m]]))
-                written[m] = true, x = fold(v, K_ADD, x, sum_with_factors(v, m), 0);
+                written[m] = true, x = fold_op(v, K_ADD, x, sum_with_factors(v, m), 0);
         KMake old = (KMake){K_LOAD, .own = t, .a = at, .b = guard, .imm = (uint64_t)v->adjoint};
-        if (!all) x = fold(v, K_ADD, kir_add(v->g, old), x, 0);
+        if (!all) x = fold_op(v, K_ADD, kir_add(v->g, old), x, 0);
         kir_add(v->g, (KMake){K_STORE, .a = at, .b = x, .c = guard, .imm = (uint64_t)v->adjoint});
     }
 }
 
-/* -- the way back without them ------------------------------------------------------------------------------------- */
-/* Where a BOUND did something. */
-static KRef outside(KFunc *g, const Gather *v, const Site *s, const KRef *map) {
+/* -- the backward pass without the gathered additions -------------------------------------------------------------- */
+/* Returns the condition that a BOUND changed a coordinate of s; 0: it has no BOUND. */
+static KRef test_outside(KFunc *g, const Gather *v, const Site *s, const KRef *map) {
     KRef all = 0;
     for (int d = 0; d < v->rank; d++) {
         if (!s->bound[d]) continue;
-        const KIns *b = ins(v, s->bound[d]);
+        const KIns *b = get_ins(v, s->bound[d]);
         KRef in = kir_fold(g, (KMake){K_INB, .a = map[b->a], .b = map[b->b], .pos = b->pos});
         all = all ? kir_fold(g, (KMake){K_AND, .a = all, .b = in, .pos = b->pos}) : in;
     }
@@ -606,10 +614,10 @@ static KFunc *without(const Gather *v) {
     KRef *map = qarena_alloc(v->s->arena, qmem_size(v->f->nins, sizeof *map, 0));
     int k = 0;
     for (KRef r = 1; r < v->f->nins; r++) {
-        const KIns *i = ins(v, r);
+        const KIns *i = get_ins(v, r);
         KRef a = map[i->a], b = map[i->b], c = map[i->c];
         bool gathered = k < v->n && v->site[k].at == r;
-        KRef edge = gathered ? outside(g, v, &v->site[k++], map) : 0;
+        KRef edge = gathered ? test_outside(g, v, &v->site[k++], map) : 0;
         if (gathered && !edge) continue;
         if (edge) c = c ? kir_fold(g, (KMake){K_AND, .a = c, .b = edge, .pos = i->pos}) : edge;
         map[r] = kir_copy(g, i, a, b, c);
@@ -618,11 +626,12 @@ static KFunc *without(const Gather *v) {
     return g;
 }
 
-/* All that is left over of its additions is what the border folds back. */
+/* Returns true if the additions that stay are those at the border only. */
 static bool has_border(const Gather *v) {
     int left = 0;
     bool any = false;
-    for (KRef r = 1; r < v->f->nins; r++) left += ins(v, r)->op == K_ATOMIC && (int)ins(v, r)->imm == v->adjoint;
+    for (KRef r = 1; r < v->f->nins; r++)
+        left += get_ins(v, r)->op == K_ATOMIC && (int)get_ins(v, r)->imm == v->adjoint;
     for (int k = 0; k < v->n; k++)
         for (int d = 0; d < v->rank; d++) any |= v->site[k].bound[d] != 0;
     return any && left == v->n;
@@ -638,19 +647,20 @@ static Gather *begin(const KGrading *s, const KFunc *f) {
 }
 
 /* -- rows ---------------------------------------------------------------------------------------------------------- */
-/* A test beside the position itself: in a row there is no interior without it. */
+/* Returns true if r has an index test of a neighbour of the position: a row has no interior in which it could be
+ * dropped. */
 static bool tests_neighbours(Gather *v, KRef r) {
-    const KIns *i = ins(v, r);
+    const KIns *i = get_ins(v, r);
     if (!r || v->when[r] == v->now) return false;
     v->when[r] = v->now;
-    bool test = (i->op == K_BOUND || i->op == K_INB) && ins(v, uncast(v->f, i->a))->op != K_POS;
+    bool test = (i->op == K_BOUND || i->op == K_INB) && get_ins(v, uncast(v->f, i->a))->op != K_POS;
     if (test && depends(v->f, i->a, K_POS)) return true;
     return tests_neighbours(v, i->a) || tests_neighbours(v, i->b) || tests_neighbours(v, i->c);
 }
 
 static bool can_sum_up(Gather *v, Site *s) {
     int left = COST;
-    const KIns *i = ins(v, s->at);
+    const KIns *i = get_ins(v, s->at);
     v->now++;
     s->value = i->b;
     if (tests_neighbours(v, i->b) || tests_neighbours(v, i->c)) return false;
@@ -662,50 +672,54 @@ static bool can_sum_up(Gather *v, Site *s) {
 static void find_sums(Gather *v) {
     for (KRef r = 1; r < v->f->nins && v->n < SITES; r++) {
         v->site[v->n] = (Site){.at = r};
-        if (ins(v, r)->op == K_ATOMIC && ins(v, r)->flag == KA_ADD && can_sum_up(v, &v->site[v->n])) v->n++;
+        if (get_ins(v, r)->op == K_ATOMIC && get_ins(v, r)->flag == KA_ADD && can_sum_up(v, &v->site[v->n])) v->n++;
     }
 }
 
-/* The positions of a row along the last axis. */
+/* Opens the loop over the positions of a row along the last axis. */
 static void open_row(Gather *v) {
     int last = v->f->rank - 1;
-    for (int a = 0; a < last; a++) v->pos[a] = element(v, a);
-    KRef from = fold(v, K_MUL, element(v, last), number(v, KGRAD_ROW), 0), zero = number(v, 0);
-    KRef n = kir_add(v->g, (KMake){K_FOR, .own = QS_I64, .a = zero, .b = number(v, KGRAD_ROW - 1), .c = number(v, 1)});
-    v->pos[last] = fold(v, K_ADD, from, n, 0);
-    v->inside = fold(v, K_INB, v->pos[last], extent(v, last), 0); /* opt.c: in all rows but the last */
+    for (int a = 0; a < last; a++) v->pos[a] = element_coord(v, a);
+    KRef from = fold_op(v, K_MUL, element_coord(v, last), int_const(v, KGRAD_ROW), 0), zero = int_const(v, 0);
+    KRef n =
+        kir_add(v->g, (KMake){K_FOR, .own = QS_I64, .a = zero, .b = int_const(v, KGRAD_ROW - 1), .c = int_const(v, 1)});
+    v->pos[last] = fold_op(v, K_ADD, from, n, 0);
+    v->inside =
+        fold_op(v, K_INB, v->pos[last], launch_extent(v, last), 0); /* opt.c drops the test in all rows but the last */
 }
 
-static KRef elements(Gather *v, uint64_t param) {
+static KRef count_elements(Gather *v, uint64_t param) {
     const KParam *p = &v->f->params[param];
-    KRef n = number(v, qdtype_is_complex((qs_dtype)p->dtype) ? 2 : 1);
+    KRef n = int_const(v, qdtype_is_complex((qs_dtype)p->dtype) ? 2 : 1);
     for (int d = 0; d < p->rank; d++)
-        n = fold(v, K_MUL, n, kir_add(v->g, (KMake){K_DIM, .imm = param << 8 | (uint64_t)d}), 0);
+        n = fold_op(v, K_MUL, n, kir_add(v->g, (KMake){K_DIM, .imm = param << 8 | (uint64_t)d}), 0);
     return n;
 }
 
-/* Where no position adds anything, its index may be outside. */
+/* Adds the sum of a row to its element.  If no position adds anything, the index may be out of range. */
 static void add_row(Gather *v, Site *s, KRef sum) {
-    const KIns *i = ins(v, s->at);
+    const KIns *i = get_ins(v, s->at);
     KRef x = kir_add(v->g, (KMake){K_GET, .a = sum, .pos = i->pos});
-    KRef at = value(v, i->a), in = fold(v, K_INB, at, elements(v, i->imm), 0);
+    KRef at = value(v, i->a), in = fold_op(v, K_INB, at, count_elements(v, i->imm), 0);
     kir_add(v->g, (KMake){K_ATOMIC, .flag = KA_ADD, .a = at, .b = x, .c = in, .imm = i->imm, .pos = i->pos});
 }
 
-static KRef zero_for(Gather *v, const Site *s) { return kir_const_bits(v->g, (qs_dtype)ins(v, s->value)->dtype, 0, 0); }
+static KRef zero_for(Gather *v, const Site *s) {
+    return kir_const_bits(v->g, (qs_dtype)get_ins(v, s->value)->dtype, 0, 0);
+}
 
 static bool in_region_of(const Gather *v, const Site *a, const Site *b) {
     return v->f->regions[a->at].around == v->f->regions[b->at].around;
 }
 
-/* All sites of one region: they are computed together. */
+/* Sums the sites of one region together. */
 static void sum_up(Gather *v, int first) {
     KRef loop[LOOPS];
     Site *s = &v->site[first];
     int n = loops_around(v, s, loop);
     v->now++, v->many = true, v->inside = kir_const_int(v->g, QS_B1, 1, 0);
     for (int k = n; k-- > 0;) {
-        const KIns *i = ins(v, loop[k]);
+        const KIns *i = get_ins(v, loop[k]);
         KRef a = value(v, i->a), b = value(v, i->b), c = value(v, i->c);
         set_value(v, loop[k], kir_add(v->g, (KMake){K_FOR, .own = (qs_dtype)i->dtype, .a = a, .b = b, .c = c}));
     }
@@ -716,7 +730,7 @@ static void sum_up(Gather *v, int first) {
     for (int k = first; k < v->n; k++)
         if (in_region_of(v, s, &v->site[k])) add_site(v, &v->site[k]);
     kir_add(v->g, (KMake){.op = K_END});
-    v->now++; /* what was computed in the row is not seen here */
+    v->now++; /* values of the row are out of scope here */
     for (int k = n; k-- > 0;) set_value(v, loop[k], v->map[loop[k]]);
     for (int k = first; k < v->n; k++)
         if (in_region_of(v, s, &v->site[k])) add_row(v, &v->site[k], v->sum[k]);

@@ -1,8 +1,8 @@
-/* collapse.h -- two axes of a launch that memory cannot tell apart.
+/* collapse.h -- merges the last two axes of a launch into one loop.
  *
- * Images have a short last axis, the colours: a loop of three turns cannot be vectorised.  But where every index
- * depends on the last two positions only as  s·(p·n + q),  with n the extent of the last axis, the loops over p
- * and q are one loop over p·n + q. */
+ * Images have a short last axis, the color channels: a loop of three iterations cannot be vectorized.  But if every
+ * index depends on the last two positions p and q only as  s·(p·n + q),  where n is the extent of the last axis,
+ * the loops over p and q can become one loop over p·n + q. */
 #ifndef LANG_KERNEL_COLLAPSE_H
 #define LANG_KERNEL_COLLAPSE_H
 #include "lang/kernel/ir/kir.h"
@@ -13,11 +13,12 @@ typedef struct {
     int64_t number;
     int n;
     KRef factor[POLY_FACTORS];
-} Monomial; /* factors in order; equal values, one KRef */
+} Monomial; /* a number times factors, which are sorted; equal values have the same KRef */
 typedef struct {
     Monomial outer, inner;
-} CollapsePair; /* factors of p and q in one index: outer must be inner · extent of q */
+} CollapsePair; /* the factors of p and q in one index; the launch must satisfy outer = inner · extent of q */
 
-/* transparent: by instruction; a BOUND that is its index, an INB that is true.  false: the axes cannot become one. */
+/* Finds the conditions under which the axes can be merged; false: they cannot.  transparent: by instruction: a
+ * BOUND whose value is its index, or an INB that is true. */
 bool kcollapse_pairs(Arena *a, const KFunc *f, const uint8_t *transparent, CollapsePair *out, int *n);
 #endif

@@ -1,26 +1,24 @@
-/* legal.h -- a kernel in terms of what its target has.
+/* legal.h -- legalization: expresses a kernel in instructions that its target has.
  *
- *     DIV, MOD of integers    the divisor is never 0, nor -1 of a signed one, and MOD is of unsigned ones only; an
- *                             atomic update divides by such a one, too
+ *     DIV, MOD of integers    the divisor is never 0, nor -1 of a signed type, and MOD has unsigned operands; also in
+ *                             atomic updates
  *     SHL, SHR                the count is within the width
- *     BOUND                   comparisons, a minimum, a division where the index is outside
+ *     BOUND                   comparisons, a minimum, a division if the index is outside
  *     MIN, MAX, ABS           comparisons
- *     CAST, STORE             what they convert fits; a truth value becomes a number by SELECT
- *     ATOMIC, AATOMIC         a load, the operation, a store: where one position runs after the other
+ *     CAST, STORE             the converted value fits; a bool becomes a number by SELECT
+ *     ATOMIC, AATOMIC         a load, the operation, a store: if positions run one after another
  *
- * So a backend prints what its language has, as that language means it.  What it has with the meaning of KIR (sem.h) it
- * keeps, and says so by the bits below.  The remainder of floats is a function in every language.
+ * So a backend prints instructions with the meaning that they have in its language.  The bits below name what a
+ * target has with the meaning of KIR (sem.h).  The remainder of floats is a function in every language.
  *
- * float16 and bfloat16 stay with the emitters, which make a value of each short element, and back (decode and encode
- * of emit_llvm.c; load_text and store_text of emit_clike.c).  An instruction that sees a float as bits would let this
- * pass do it, but not instead of them: an atomic update of a short element is a loop around an exchange of the word
- * in which it lies, and converts in its middle; and NVIDIA, AMD and OpenCL have instructions for float16, which the
- * pass would have to spare.  So the conversions would be written once more, and not in fewer places.
+ * The emitters convert float16 and bfloat16 themselves, at each load and store (decode and encode of emit_llvm.c;
+ * load_text and store_text of emit_clike.c).  This pass could not replace all of these conversions: an atomic
+ * update of a short element is a loop around an exchange of the word that contains it, with a conversion inside;
+ * and NVIDIA, AMD and OpenCL have float16 instructions.
  *
- * LLVM keeps all but division.  Its conversions, minima and shifts are instructions or calls of intrinsics, which
- * become vectors as such, and a BOUND is a call of a function, which does not cut a loop into parts as a branch would.
- * Measured on x86 with 8 floats in a vector: as comparisons a blur with mirrored borders takes 11 times as long, one
- * line of min and max 2 times, conversions to int 1.2 times. */
+ * For LLVM the pass changes only division.  LLVM's conversions, minima and shifts are instructions or intrinsics,
+ * which can be vectorized, and a BOUND is a call of a function, which does not split the loop as a branch would.
+ * Comparisons instead would be much slower. */
 #ifndef LANG_KERNEL_LEGAL_H
 #define LANG_KERNEL_LEGAL_H
 #include "lang/kernel/passes/opt.h"
@@ -29,17 +27,18 @@ enum {
     LEGAL_DIVIDE = 1,
     LEGAL_SHIFT = 2,
     LEGAL_BOUND = 4,
-    LEGAL_EXTREME = 8,   /* MIN and MAX; of floats, whichever zero they give */
-    LEGAL_ABS = 16,      /* of integers */
-    LEGAL_SATURATE = 32, /* CAST and STORE to integers: into their range, and 0 of NaN */
-    LEGAL_TRUTH = 64,    /* CAST of a truth value */
+    LEGAL_EXTREME = 8,   /* MIN and MAX; for floats, the sign of a zero result is free */
+    LEGAL_ABS = 16,      /* ABS of integers */
+    LEGAL_SATURATE = 32, /* CAST and STORE to integers saturate, and convert NaN to 0 */
+    LEGAL_TRUTH = 64,    /* CAST of a bool */
     LEGAL_ATOMIC = 128,
-    LEGAL_ZEROS = 256, /* MIN and MAX with KFLAG_ZEROS, and in strict functions */
-    LEGAL_FLOOR = 512, /* MOD of signed integers too, by such divisors */
+    LEGAL_ZEROS =
+        256, /* MIN and MAX of floats with correct signs of zeros: with KFLAG_ZEROS, and in strict functions */
+    LEGAL_FLOOR = 512, /* MOD of signed integers, by divisors other than 0 and -1 */
     LEGAL_ALL = 1023
 };
 
-/* f, or a copy of it where there is something to do; split, if it is not NULL, is of f and becomes that of the copy.
- * MIN and MAX beside a known zero become comparisons for every target: that is exact, and costs nothing. */
+/* Returns f if it is legal, otherwise a legal copy.  split: of f; becomes that of the copy; NULL: none.  MIN and
+ * MAX with a constant zero become comparisons for every target: that is exact, and costs nothing. */
 const KFunc *klegal(Ctx *c, Arena *arena, const KFunc *f, unsigned can, KSplit *split);
 #endif

@@ -1,4 +1,4 @@
-/* window_sums.h -- sums over windows get a sum of their own for each row of the window.
+/* window_sums.h -- splits the sum over a window into one sum per row.
  *
  *     FOR m                                FOR m
  *       FOR n                                t = 0
@@ -8,14 +8,14 @@
  *                                            s += t
  *                                          END
  *
- * Positions that are neighbours along the axis before the last one have all rows of their windows in common but one.
- * Where several of them are computed at once (emit_rows.c), equal sums are one: a window of 5x5 takes 24 additions, of
- * two, one below the other, 16 each, of four 12.  The order of a sum is free where it holds integers, which wrap, and
- * with fast math. */
+ * The windows of two neighbors along the second-to-last axis have all rows but one in common.  If several positions
+ * are computed together (emit_rows.c), equal sums are computed once.  A window of 5x5 takes 24 additions; two
+ * windows, one below the other, take 16 each, and four take 12 each.  Sums may be reordered if they are integers,
+ * which wrap, or with fast math. */
 #ifndef LANG_WINDOW_SUMS_H
 #define LANG_WINDOW_SUMS_H
 #include "lang/kernel/ir/kir.h"
 
-/* f itself where it has no such sum. */
+/* Returns f itself if it has no such sum. */
 const KFunc *kwindowsums_regroup(Ctx *c, Arena *a, const KFunc *f);
 #endif
