@@ -1,9 +1,9 @@
-/* flatten.c -- see flatten.h. */
+/* flatten.c -- replaces short branches by selections; see flatten.h. */
 #include "lang/kernel/passes/flatten.h"
 
 enum { MAX_DEPTH = 256, MAX_SIZE = 32 /* instructions of a branch */, VISITS = 64 };
 
-/* The index cannot leave its array: all that varies in it went through a test. */
+/* Returns true if the index is certainly inside of its array: all varying parts of it are BOUNDs. */
 static bool tested(const KFunc *f, KRef r, int *visits) {
     const KIns *i = &f->ins[r];
     if (++*visits > VISITS) return false;
@@ -18,7 +18,7 @@ static bool always(const KFunc *f, const uint8_t *sure, KRef guard, int *visits)
     return i->op == K_INB && sure[guard];
 }
 
-/* The instruction does no harm, and little work, where its branch is not taken. */
+/* Returns true if r is harmless and cheap when its branch is not taken. */
 static bool harmless(const KFunc *f, const uint8_t *sure, KRef r) {
     const KIns *i = &f->ins[r];
     bool real = i->dtype == QS_F32 || i->dtype == QS_F64;
@@ -35,15 +35,15 @@ static bool harmless(const KFunc *f, const uint8_t *sure, KRef r) {
     }
 }
 
-/* -- loops that all turn ------------------------------------------------------------------------------------------- */
+/* -- loops that run for a whole strip ------------------------------------------------------------------------------ */
 
-/* What a position may do in such a loop when it has left it: nothing that is seen outside. */
+/* Returns true if a position that has left the loop may execute op: it has no effect outside. */
 static bool keeps_quiet(uint8_t op) {
     return op == K_IF || op == K_ELSE || op == K_END || op == K_LOCAL || op == K_GET || op == K_SET || op == K_BREAK ||
            (kir_ops[op].effect == KE_PURE && op != K_BOUND && op != K_INB);
 }
 
-/* The LOOP holds no other loop and touches no memory. */
+/* Returns true if the LOOP contains no other loop and does not access memory. */
 static bool is_quiet(const KFunc *f, KRef loop) {
     int breaks = 0;
     for (KRef r = loop + 1; r < f->regions[loop].end; r++) {
@@ -60,12 +60,12 @@ static bool in_branch(const KFunc *f, KRef r) {
     return false;
 }
 
-static bool steps_apart(const KFunc *f) { /* no strips are made of such kernels */
+static bool steps_apart(const KFunc *f) { /* such kernels do not run in strips */
     if (kir_has(f, K_ATOMIC) || kir_has(f, K_LARRAY) || kir_has(f, K_CHECK)) return true;
     return f->serial || f->barrier || f->shared;
 }
 
-/* Loops at the top of the kernel or in loops, not in branches, which not all positions might take. */
+/* Chooses loops that are not inside branches, which some positions might not take. */
 static void choose_turning(const KFunc *f, uint8_t *how) {
     for (KRef r = 1; r < f->nins; r++) {
         if (f->ins[r].op != K_LOOP || in_branch(f, r) || !is_quiet(f, r)) continue;
@@ -93,7 +93,7 @@ static void choose_branches(const KFunc *f, uint8_t *how, const uint8_t *sure, b
     int n = 0;
     for (KRef r = 1; r < f->nins; r++) {
         uint8_t op = f->ins[r].op;
-        bool inside = n && open[n - 1].turns; /* a loop that all turn */
+        bool inside = n && open[n - 1].turns; /* inside of a FLAT_TURNS loop */
         if (kir_opens(op)) {
             bool turns = inside || how[r] == FLAT_TURNS;
             open[n++] = (Region){r, 0, 0, op == K_IF && (turns || !fixed(self, f->ins[r].a)), turns};

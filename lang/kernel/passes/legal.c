@@ -1,4 +1,5 @@
-/* legal.c -- see legal.h.  Each instruction is copied, or said in others; constants fold on the way. */
+/* legal.c -- replaces instructions that a target lacks; see legal.h.  Copies each instruction or expands it into
+ * others; constants fold on the way. */
 #include "lang/kernel/passes/legal.h"
 
 #include <math.h>
@@ -8,7 +9,7 @@ typedef struct {
     KFunc *g;
     unsigned can;
     KRef *map;   /* instruction of f -> its value in g */
-    KRef *start; /* the same -> the first instruction of g that was made for it */
+    KRef *start; /* instruction of f -> the first instruction of g that was made for it */
     uint32_t pos;
 } Legal;
 
@@ -18,46 +19,48 @@ static int bits_of(qs_dtype d) { return (int)qdtype_size(d) * 8; }
 static qs_dtype dtype_of(const Legal *l, KRef r) { return (qs_dtype)l->g->ins[r].dtype; }
 
 static KRef whole(Legal *l, qs_dtype d, int64_t v) { return kir_const_int(l->g, d, v, l->pos); }
-static KRef number(Legal *l, qs_dtype d, double v) { return kir_const_num(l->g, d, v, l->pos); }
-static KRef op(Legal *l, KOp o, KRef a, KRef b) { return kir_fold(l->g, (KMake){o, .a = a, .b = b, .pos = l->pos}); }
-static KRef pick(Legal *l, KRef c, KRef a, KRef b) {
+static KRef float_const(Legal *l, qs_dtype d, double v) { return kir_const_num(l->g, d, v, l->pos); }
+static KRef fold_op(Legal *l, KOp o, KRef a, KRef b) {
+    return kir_fold(l->g, (KMake){o, .a = a, .b = b, .pos = l->pos});
+}
+static KRef select_value(Legal *l, KRef c, KRef a, KRef b) {
     return kir_fold(l->g, (KMake){K_SELECT, .a = c, .b = a, .c = b, .pos = l->pos});
 }
-static KRef add(Legal *l, KOp o, qs_dtype own, KRef a, KRef b) {
+static KRef add_ins(Legal *l, KOp o, qs_dtype own, KRef a, KRef b) {
     return kir_add(l->g, (KMake){o, .own = own, .a = a, .b = b, .pos = l->pos});
 }
 
 /* -- division ------------------------------------------------------------------------------------------------------ */
-/* b, or 1 where the quotient by it is not the machine's. */
+/* Returns b, or 1 if b is 0 or -1, where a processor's quotient differs from KIR's. */
 static KRef divisor(Legal *l, KRef b, KRef *zero, KRef *minus) {
     qs_dtype d = dtype_of(l, b);
-    *zero = op(l, K_EQ, b, whole(l, d, 0));
-    *minus = is_signed(d) ? op(l, K_EQ, b, whole(l, d, -1)) : whole(l, QS_B1, 0);
-    return pick(l, op(l, K_OR, *zero, *minus), whole(l, d, 1), b);
+    *zero = fold_op(l, K_EQ, b, whole(l, d, 0));
+    *minus = is_signed(d) ? fold_op(l, K_EQ, b, whole(l, d, -1)) : whole(l, QS_B1, 0);
+    return select_value(l, fold_op(l, K_OR, *zero, *minus), whole(l, d, 1), b);
 }
 
-static KRef divide(Legal *l, KRef a, KRef b) {
-    KRef zero, minus, q = op(l, K_DIV, a, divisor(l, b, &zero, &minus));
-    if (is_signed(dtype_of(l, a))) q = pick(l, minus, op(l, K_NEG, a, 0), q);
-    return pick(l, zero, whole(l, dtype_of(l, a), 0), q);
+static KRef legal_divide(Legal *l, KRef a, KRef b) {
+    KRef zero, minus, q = fold_op(l, K_DIV, a, divisor(l, b, &zero, &minus));
+    if (is_signed(dtype_of(l, a))) q = select_value(l, minus, fold_op(l, K_NEG, a, 0), q);
+    return select_value(l, zero, whole(l, dtype_of(l, a), 0), q);
 }
 
 static KRef remainder_of(Legal *l, KRef a, KRef b) {
     qs_dtype d = dtype_of(l, a);
     KRef zero, minus, by = divisor(l, b, &zero, &minus);
-    if (!is_signed(d) || l->can & LEGAL_FLOOR) return op(l, K_MOD, a, by);
-    KRef r = op(l, K_SUB, a, op(l, K_MUL, op(l, K_DIV, a, by), by)), none = whole(l, d, 0);
-    KRef differ = op(l, K_LT, op(l, K_XOR, r, by), none);
-    return pick(l, op(l, K_AND, op(l, K_NE, r, none), differ), op(l, K_ADD, r, by), r);
+    if (!is_signed(d) || l->can & LEGAL_FLOOR) return fold_op(l, K_MOD, a, by);
+    KRef r = fold_op(l, K_SUB, a, fold_op(l, K_MUL, fold_op(l, K_DIV, a, by), by)), none = whole(l, d, 0);
+    KRef differ = fold_op(l, K_LT, fold_op(l, K_XOR, r, by), none);
+    return select_value(l, fold_op(l, K_AND, fold_op(l, K_NE, r, none), differ), fold_op(l, K_ADD, r, by), r);
 }
 
-static KRef shift(Legal *l, KOp o, KRef a, KRef n) {
+static KRef legal_shift(Legal *l, KOp o, KRef a, KRef n) {
     qs_dtype d = dtype_of(l, a);
     int64_t top = bits_of(d) - 1;
-    KRef inside = op(l, K_EQ, op(l, K_AND, n, op(l, K_NOT, whole(l, d, top), 0)), whole(l, d, 0));
-    KRef count = op(l, K_AND, n, whole(l, d, top));
-    if (o == K_SHR && is_signed(d)) return op(l, o, a, pick(l, inside, count, whole(l, d, top)));
-    return pick(l, inside, op(l, o, a, count), whole(l, d, 0));
+    KRef inside = fold_op(l, K_EQ, fold_op(l, K_AND, n, fold_op(l, K_NOT, whole(l, d, top), 0)), whole(l, d, 0));
+    KRef count = fold_op(l, K_AND, n, whole(l, d, top));
+    if (o == K_SHR && is_signed(d)) return fold_op(l, o, a, select_value(l, inside, count, whole(l, d, top)));
+    return select_value(l, inside, fold_op(l, o, a, count), whole(l, d, 0));
 }
 
 /* -- order --------------------------------------------------------------------------------------------------------- */
@@ -67,32 +70,33 @@ static bool is_zero(const Legal *l, KRef r, bool *minus) {
     return *minus = signbit(v), true;
 }
 
-/* Beside a zero that is known: it is the result, or x; a nan fails the test. */
+/* Returns the extreme of x and a constant zero.  A comparison with nan is false, so that zero wins. */
 static KRef beside_zero(Legal *l, KOp o, KRef x, KRef zero, bool minus) {
     bool most = o == K_MAX;
     KOp how = most == minus ? K_LE : K_LT;
-    return pick(l, most ? op(l, how, zero, x) : op(l, how, x, zero), x, zero);
+    return select_value(l, most ? fold_op(l, how, zero, x) : fold_op(l, how, x, zero), x, zero);
 }
 
-/* Equal zeros: the sum is -0 of two of them only, and the negated sum of the negated ones +0 of two of that. */
+/* Returns the extreme of two zeros.  MAX: the sum of zeros is -0 only if both are.  MIN: the negated sum of the
+ * negated ones is +0 only if both are. */
 static KRef of_zeros(Legal *l, KOp o, KRef a, KRef b) {
-    if (o == K_MAX) return op(l, K_ADD, a, b);
-    return op(l, K_NEG, op(l, K_ADD, op(l, K_NEG, a, 0), op(l, K_NEG, b, 0)), 0);
+    if (o == K_MAX) return fold_op(l, K_ADD, a, b);
+    return fold_op(l, K_NEG, fold_op(l, K_ADD, fold_op(l, K_NEG, a, 0), fold_op(l, K_NEG, b, 0)), 0);
 }
 
-/* One of the operands, whichever zero; a nan loses. */
+/* Returns the extreme of a and b with either sign of a zero; a nan operand loses. */
 static KRef either(Legal *l, KOp o, KRef a, KRef b) {
-    if (l->can & LEGAL_EXTREME) return op(l, o, a, b);
-    KRef less = o == K_MIN ? op(l, K_LT, b, a) : op(l, K_LT, a, b);
-    return pick(l, is_real(dtype_of(l, a)) ? op(l, K_OR, less, op(l, K_NE, a, a)) : less, b, a);
+    if (l->can & LEGAL_EXTREME) return fold_op(l, o, a, b);
+    KRef less = o == K_MIN ? fold_op(l, K_LT, b, a) : fold_op(l, K_LT, a, b);
+    return select_value(l, is_real(dtype_of(l, a)) ? fold_op(l, K_OR, less, fold_op(l, K_NE, a, a)) : less, b, a);
 }
 
-static KRef extreme(Legal *l, KOp o, KRef a, KRef b) {
+static KRef exact_extreme(Legal *l, KOp o, KRef a, KRef b) {
     qs_dtype d = dtype_of(l, a);
-    KRef m = either(l, o, a, b), zero = number(l, d, 0);
+    KRef m = either(l, o, a, b), zero = float_const(l, d, 0);
     if (!is_real(d)) return m;
-    KRef zeros = op(l, K_AND, op(l, K_EQ, a, zero), op(l, K_EQ, b, zero));
-    return pick(l, zeros, of_zeros(l, o, a, b), m);
+    KRef zeros = fold_op(l, K_AND, fold_op(l, K_EQ, a, zero), fold_op(l, K_EQ, b, zero));
+    return select_value(l, zeros, of_zeros(l, o, a, b), m);
 }
 
 static KRef extreme_or_keep(Legal *l, KOp o, uint16_t flag, KRef a, KRef b) {
@@ -104,33 +108,33 @@ static KRef extreme_or_keep(Legal *l, KOp o, uint16_t flag, KRef a, KRef b) {
     bool zeros = real && !orders && (flag == KFLAG_ZEROS || l->f->strict);
     if (l->can & LEGAL_EXTREME && !zeros)
         return kir_fold(l->g, (KMake){o, .flag = flag, .a = a, .b = b, .pos = l->pos});
-    return extreme(l, o, a, b);
+    return exact_extreme(l, o, a, b);
 }
 
 static KRef least(Legal *l, KRef a, KRef b) { return extreme_or_keep(l, K_MIN, 0, a, b); }
 static KRef most(Legal *l, KRef a, KRef b) { return extreme_or_keep(l, K_MAX, 0, a, b); }
 
 /* -- indices ------------------------------------------------------------------------------------------------------- */
-/* -1-a is the image of a < 0; every other stretch of n goes back. */
+/* Mirrors the index a into 0 … n-1.  -1-a is the image of a < 0; every second period of length n runs backward. */
 static KRef mirrored(Legal *l, KRef a, KRef n) {
-    KRef one = whole(l, QS_I64, 1), x = op(l, K_XOR, a, op(l, K_SHR, a, whole(l, QS_I64, 63)));
-    KRef stretch = op(l, K_DIV, x, n), r = op(l, K_SUB, x, op(l, K_MUL, stretch, n));
-    KRef forth = op(l, K_EQ, op(l, K_AND, stretch, one), whole(l, QS_I64, 0));
-    return pick(l, forth, r, op(l, K_SUB, op(l, K_SUB, n, one), r));
+    KRef one = whole(l, QS_I64, 1), x = fold_op(l, K_XOR, a, fold_op(l, K_SHR, a, whole(l, QS_I64, 63)));
+    KRef stretch = fold_op(l, K_DIV, x, n), r = fold_op(l, K_SUB, x, fold_op(l, K_MUL, stretch, n));
+    KRef forth = fold_op(l, K_EQ, fold_op(l, K_AND, stretch, one), whole(l, QS_I64, 0));
+    return select_value(l, forth, r, fold_op(l, K_SUB, fold_op(l, K_SUB, n, one), r));
 }
 
-/* Most indices are inside, and a division is dear. */
-static KRef bound(Legal *l, AccessMode mode, KRef a, KRef extent) {
+/* Expands a BOUND.  Divides only if the index is outside, because most are inside and divisions are slow. */
+static KRef legal_bound(Legal *l, AccessMode mode, KRef a, KRef extent) {
     KRef n = most(l, extent, whole(l, QS_I64, 1));
     if (mode == ACC_CLAMPED) {
-        KRef low = least(l, a, op(l, K_SUB, n, whole(l, QS_I64, 1)));
+        KRef low = least(l, a, fold_op(l, K_SUB, n, whole(l, QS_I64, 1)));
         return most(l, low, whole(l, QS_I64, 0));
     }
-    KRef kept = add(l, K_LOCAL, QS_B1, a, 0);
-    add(l, K_IF, QS_B1, op(l, K_NOT, op(l, K_INB, a, extent), 0), 0);
-    add(l, K_SET, QS_B1, kept, mode == ACC_MIRROR ? mirrored(l, a, n) : remainder_of(l, a, n));
-    add(l, K_END, QS_B1, 0, 0);
-    return add(l, K_GET, QS_B1, kept, 0);
+    KRef kept = add_ins(l, K_LOCAL, QS_B1, a, 0);
+    add_ins(l, K_IF, QS_B1, fold_op(l, K_NOT, fold_op(l, K_INB, a, extent), 0), 0);
+    add_ins(l, K_SET, QS_B1, kept, mode == ACC_MIRROR ? mirrored(l, a, n) : remainder_of(l, a, n));
+    add_ins(l, K_END, QS_B1, 0, 0);
+    return add_ins(l, K_GET, QS_B1, kept, 0);
 }
 
 /* -- conversions --------------------------------------------------------------------------------------------------- */
@@ -139,15 +143,15 @@ static KRef plain_cast(Legal *l, qs_dtype to, KRef a) {
 }
 
 static KRef of_truth(Legal *l, qs_dtype to, KRef a) {
-    if (is_real(to)) return pick(l, a, number(l, to, 1), number(l, to, 0));
-    return pick(l, a, whole(l, to, 1), whole(l, to, 0));
+    if (is_real(to)) return select_value(l, a, float_const(l, to, 1), float_const(l, to, 0));
+    return select_value(l, a, whole(l, to, 1), whole(l, to, 0));
 }
 
 typedef struct {
     int64_t lo;
     uint64_t hi;
     double beyond;
-} Span; /* beyond: hi + 1, which every float type has */
+} Span; /* range of an integer type; beyond: hi + 1, which every float type can represent */
 static Span span_of(qs_dtype d) {
     switch (d) {
     case QS_I32: return (Span){INT32_MIN, INT32_MAX, 0x1p31};
@@ -160,10 +164,12 @@ static Span span_of(qs_dtype d) {
 static KRef float_to_int(Legal *l, qs_dtype to, KRef a) {
     qs_dtype d = dtype_of(l, a);
     Span s = span_of(to);
-    KRef below = op(l, K_LT, a, number(l, d, (double)s.lo)), above = op(l, K_LE, number(l, d, s.beyond), a);
-    KRef odd = op(l, K_OR, op(l, K_OR, below, above), op(l, K_NE, a, a));
-    KRef v = plain_cast(l, to, pick(l, odd, number(l, d, 0), a));
-    return pick(l, below, whole(l, to, s.lo), pick(l, above, kir_const_bits(l->g, to, s.hi, l->pos), v));
+    KRef below = fold_op(l, K_LT, a, float_const(l, d, (double)s.lo)),
+         above = fold_op(l, K_LE, float_const(l, d, s.beyond), a);
+    KRef odd = fold_op(l, K_OR, fold_op(l, K_OR, below, above), fold_op(l, K_NE, a, a));
+    KRef v = plain_cast(l, to, select_value(l, odd, float_const(l, d, 0), a));
+    return select_value(l, below, whole(l, to, s.lo),
+                        select_value(l, above, kir_const_bits(l->g, to, s.hi, l->pos), v));
 }
 
 static KRef int_to_int(Legal *l, qs_dtype to, KRef a) {
@@ -174,7 +180,7 @@ static KRef int_to_int(Legal *l, qs_dtype to, KRef a) {
     return plain_cast(l, to, a);
 }
 
-static KRef cast(Legal *l, qs_dtype to, KRef a) {
+static KRef legal_cast(Legal *l, qs_dtype to, KRef a) {
     qs_dtype d = dtype_of(l, a);
     if (d == to) return a;
     if (d == QS_B1) return l->can & LEGAL_TRUTH ? plain_cast(l, to, a) : of_truth(l, to, a);
@@ -183,16 +189,16 @@ static KRef cast(Legal *l, qs_dtype to, KRef a) {
 }
 
 /* -- updates ------------------------------------------------------------------------------------------------------- */
-static KRef arith(Legal *l, KOp o, uint16_t flag, KRef a, KRef b);
+static KRef legal_arith(Legal *l, KOp o, uint16_t flag, KRef a, KRef b);
 
 static KRef combined(Legal *l, KAtomic how, KRef a, KRef b) {
     static const KOp ops[KA__COUNT] = {K_ADD, K_SUB, K_MUL, K_DIV, K_MIN, K_MAX, K_AND, K_OR, K_XOR, K_MATH};
     if (how == KA_POW) return kir_fold(l->g, (KMake){K_MATH, .flag = MF_pow, .a = a, .b = b, .pos = l->pos});
-    return arith(l, ops[how], 0, a, b);
+    return legal_arith(l, ops[how], 0, a, b);
 }
 
-/* Memory of 8 and 16 bits takes what fits. */
-static KRef store(Legal *l, const KIns *i, KRef at, KRef v, KRef guard) {
+/* Stores v, saturated to the range of 8- and 16-bit memory. */
+static KRef legal_store(Legal *l, const KIns *i, KRef at, KRef v, KRef guard) {
     qs_dtype d = (qs_dtype)l->g->params[i->imm].dtype;
     double lo, hi;
     if (d >= QS_I8 && d <= QS_U16 && !(l->can & LEGAL_SATURATE)) {
@@ -205,7 +211,7 @@ static KRef store(Legal *l, const KIns *i, KRef at, KRef v, KRef guard) {
 static void update_array(Legal *l, const KIns *i, KRef at, KRef v, KRef guard) {
     qs_dtype d = kir_value_dtype((qs_dtype)l->g->params[i->imm].dtype);
     KRef old = kir_add(l->g, (KMake){K_LOAD, .own = d, .a = at, .b = guard, .imm = i->imm, .pos = l->pos});
-    store(l, i, at, combined(l, (KAtomic)i->flag, old, v), guard);
+    legal_store(l, i, at, combined(l, (KAtomic)i->flag, old, v), guard);
 }
 
 static void update_shared(Legal *l, const KIns *i, KRef array, KRef at, KRef v) {
@@ -213,44 +219,44 @@ static void update_shared(Legal *l, const KIns *i, KRef array, KRef at, KRef v) 
     kir_add(l->g, (KMake){K_ASTORE, .a = array, .b = at, .c = combined(l, (KAtomic)i->flag, old, v), .pos = l->pos});
 }
 
-static void again(Legal *l, const KIns *i, KAtomic how, const KRef *x) {
+static void repeat_update(Legal *l, const KIns *i, KAtomic how, const KRef *x) {
     kir_add(l->g, (KMake){(KOp)i->op, .own = (qs_dtype)i->dtype, .flag = how, .a = x[0], .b = x[1], .c = x[2],
                           .imm = i->imm, .pos = l->pos});
 }
 
-/* An atomic division: x/0 is 0, as x & 0, and x/-1 is x * -1. */
-static void divide_there(Legal *l, const KIns *i, const KRef *x, int at) {
+/* Expands an atomic division: x/0 = 0 is x & 0, and x/-1 is x * -1. */
+static void divide_atomically(Legal *l, const KIns *i, const KRef *x, int at) {
     KRef zero, minus, args[3] = {x[0], x[1], x[2]};
     qs_dtype d = dtype_of(l, x[at]);
     double k;
     args[at] = divisor(l, x[at], &zero, &minus);
     if (kir_is_const(l->g, zero, &k) && k == 0 && kir_is_const(l->g, minus, &k) && k == 0) {
-        again(l, i, KA_DIV, args);
+        repeat_update(l, i, KA_DIV, args);
         return;
     }
-    add(l, K_IF, QS_B1, op(l, K_OR, zero, minus), 0);
+    add_ins(l, K_IF, QS_B1, fold_op(l, K_OR, zero, minus), 0);
     KRef never[3] = {x[0], x[1], x[2]};
-    never[at] = pick(l, zero, whole(l, d, 0), whole(l, d, -1));
-    again(l, i, is_signed(d) ? KA_MUL : KA_AND, never); /* x * 0 is 0 as well */
-    add(l, K_ELSE, QS_B1, 0, 0);
-    again(l, i, KA_DIV, args);
-    add(l, K_END, QS_B1, 0, 0);
+    never[at] = select_value(l, zero, whole(l, d, 0), whole(l, d, -1));
+    repeat_update(l, i, is_signed(d) ? KA_MUL : KA_AND, never); /* x * 0 is 0 as well */
+    add_ins(l, K_ELSE, QS_B1, 0, 0);
+    repeat_update(l, i, KA_DIV, args);
+    add_ins(l, K_END, QS_B1, 0, 0);
 }
 
 /* -- one instruction ----------------------------------------------------------------------------------------------- */
-static KRef arith(Legal *l, KOp o, uint16_t flag, KRef a, KRef b) {
+static KRef legal_arith(Legal *l, KOp o, uint16_t flag, KRef a, KRef b) {
     bool real = is_real(dtype_of(l, a));
     if (o == K_MIN || o == K_MAX) return extreme_or_keep(l, o, flag, a, b);
-    if (!real && o == K_DIV && !(l->can & LEGAL_DIVIDE)) return divide(l, a, b);
+    if (!real && o == K_DIV && !(l->can & LEGAL_DIVIDE)) return legal_divide(l, a, b);
     if (!real && o == K_MOD && !(l->can & LEGAL_DIVIDE)) return remainder_of(l, a, b);
-    if ((o == K_SHL || o == K_SHR) && !(l->can & LEGAL_SHIFT)) return shift(l, o, a, b);
+    if ((o == K_SHL || o == K_SHR) && !(l->can & LEGAL_SHIFT)) return legal_shift(l, o, a, b);
     return kir_fold(l->g, (KMake){o, .flag = flag, .a = a, .b = b, .pos = l->pos});
 }
 
 static KRef absolute(Legal *l, KRef a) {
     qs_dtype d = dtype_of(l, a);
-    if (is_real(d) || l->can & LEGAL_ABS) return op(l, K_ABS, a, 0);
-    return is_signed(d) ? pick(l, op(l, K_LT, a, whole(l, d, 0)), op(l, K_NEG, a, 0), a) : a;
+    if (is_real(d) || l->can & LEGAL_ABS) return fold_op(l, K_ABS, a, 0);
+    return is_signed(d) ? select_value(l, fold_op(l, K_LT, a, whole(l, d, 0)), fold_op(l, K_NEG, a, 0), a) : a;
 }
 
 static KRef legal_one(Legal *l, const KIns *i) {
@@ -261,21 +267,21 @@ static KRef legal_one(Legal *l, const KIns *i) {
     case K_MIN:
     case K_MAX:
     case K_SHL:
-    case K_SHR: return arith(l, (KOp)i->op, i->flag, a, b);
+    case K_SHR: return legal_arith(l, (KOp)i->op, i->flag, a, b);
     case K_ABS: return absolute(l, a);
     case K_ANALYTIC: return a;
-    case K_CAST: return cast(l, (qs_dtype)i->dtype, a);
+    case K_CAST: return legal_cast(l, (qs_dtype)i->dtype, a);
     case K_BOUND:
         if (l->can & LEGAL_BOUND) break;
-        return bound(l, (AccessMode)i->flag, a, b);
-    case K_STORE: return store(l, i, a, b, c);
+        return legal_bound(l, (AccessMode)i->flag, a, b);
+    case K_STORE: return legal_store(l, i, a, b, c);
     case K_ATOMIC:
     case K_AATOMIC: {
         int at = i->op == K_ATOMIC ? 1 : 2;
         bool array = i->op == K_ATOMIC, whole = !is_real(dtype_of(l, array ? b : c));
         if (!(l->can & LEGAL_ATOMIC)) return array ? update_array(l, i, a, b, c) : update_shared(l, i, a, b, c), 0;
         if (i->flag != KA_DIV || !whole || l->can & LEGAL_DIVIDE) break;
-        return divide_there(l, i, (KRef[]){a, b, c}, at), 0;
+        return divide_atomically(l, i, (KRef[]){a, b, c}, at), 0;
     }
     default: break;
     }
@@ -292,7 +298,7 @@ static bool has_known_zero(const KFunc *f) {
     return false;
 }
 
-/* Nothing is to be done: what the target lacks is not there. */
+/* Returns true if f has no instruction that the target lacks. */
 static bool is_legal(const KFunc *f, unsigned can) {
     bool divides = kir_has(f, K_DIV) || kir_has(f, K_MOD) || kir_has(f, K_ATOMIC) || kir_has(f, K_AATOMIC);
     if (!divides) can |= LEGAL_DIVIDE;

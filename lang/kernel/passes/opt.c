@@ -1,14 +1,14 @@
-/* opt.c -- see opt.h.
+/* opt.c -- splits a kernel into an interior without index tests, a border and edges; see opt.h.
  *
- * Interior and border.  An access near position p reads x[p0-1, p1+2] through index tests: INB (outside is 0) or
- * BOUND (mirror, circular, clamped).  For every test whose index is an affine function of one position axis, of
- * numbers that the launch fixes, and of loop counters between such limits, the positions where it cannot fail form an
- * interval.  The intersection of all intervals is the box; in it the tests are dropped, and with them the guards of
- * loads and stores, which is what lets the loop be vectorised.
+ * Interior and border.  An access near position p reads x[p0-1, p1+2] through index tests: INB (0 outside) or BOUND
+ * (mirror, circular, clamped).  A test is considered if its index is an affine function of one position axis, of
+ * values that the launch determines, and of loop counters between such values.  The positions where such a test
+ * cannot fail form an interval.  The intersection of all intervals is the box.  In the box the tests are dropped,
+ * and so are the guards of loads and stores, which allows the loop to be vectorized.
  *
- * Safety.  In the box memory is touched without a test, so the arithmetic that computes the box must not be fooled by
- * wrapping: factors, positions and loop counters are limited to ranges in which nothing can wrap, and `ok` tests at
- * launch time what is not known before. */
+ * Safety.  In the box memory is accessed without a test, so the computation of the box must not be affected by
+ * wrapping.  Factors, positions and loop counters are limited to ranges in which nothing can wrap, and `ok` tests
+ * at launch time the limits that are not known earlier. */
 #include "lang/kernel/passes/opt.h"
 #include "lang/kernel/ir/affine.h"
 #include "lang/kernel/passes/flatten.h"
@@ -18,13 +18,13 @@
 enum {
     MAX_FACTOR = 1 << 16,
     MAX_LIMITS = 64,
-    MAX_VISITS = 256 /* instructions looked at for one test */,
+    MAX_VISITS = 256 /* instructions visited for one test */,
     MAX_NESTED = 256,
     TURNS = 4,
     SHORT_BODY = 64 /* instructions */,
     MAX_DISTANCE = 32,
     MAX_PAD = 4096 /* elements */,
-    WIDE_BORDER = 6, /* columns of both ends: fewer are not worth compiling the kernel once more */
+    WIDE_BORDER = 6, /* columns at both ends: for fewer, another copy of the kernel does not pay */
     ANY_MODE = -2
 };
 static const int64_t far_position = (int64_t)1 << 40, far_offset = (int64_t)1 << 50;
@@ -33,7 +33,7 @@ typedef struct {
     Affine lo, hi;
 } Range; /* bounds of a value, both included */
 
-/* factor · POS[axis] + sum >= 0, for every position of the box; axis -1: a condition on the launch */
+/* factor · POS[axis] + sum >= 0 for every position of the box; axis -1: a condition on the launch */
 typedef struct {
     int axis;
     int64_t factor;
@@ -42,36 +42,36 @@ typedef struct {
 
 typedef struct {
     const KFunc *f;
-    uint8_t *fixed; /* by instruction: the launch determines it (2: yes, 1: no, 0: not asked yet) */
-    uint8_t *sure;  /* test that cannot fail in the box */
+    uint8_t *fixed; /* by instruction: the launch determines its value (2: yes, 1: no, 0: not computed yet) */
+    uint8_t *sure;  /* by instruction: a test that cannot fail in the box */
     Limit limit[MAX_LIMITS];
     int nlimits;
     Affine ends[MAX_LIMITS];
-    int nends; /* of loop counters in int64: must be far from wrapping */
+    int nends; /* ends of int64 loop counters, which must be far from wrapping */
     int visits;
-    bool rows; /* index maps of outer axes stay: they cost once per row */
+    bool rows; /* BOUNDs of outer axes stay: they cost time once per row */
     KFunc *g;
     KRef *map;            /* instruction of f -> of g */
     uint8_t *flat;        /* Flat: how an instruction is copied */
-    KRef turning, inside; /* the loop that all turn; LOCAL of g: this position is in it */
-    int outermost;        /* its place in cond */
+    KRef turning, inside; /* turning: the FLAT_TURNS loop; inside: LOCAL of g: this position is still in it */
+    int outermost;        /* index of the loop's condition in cond */
     struct {
         KRef own, all;
     } cond[MAX_NESTED];
-    int nconds;       /* of the open ones: its own condition; with those around */
-    KRef *prologue;   /* the same for what was copied there */
-    KRef (*at)[2];    /* the same, of a LOAD or ATOMIC of an array with a pad: row and column, or outside; else 0 */
-    uint8_t *live;    /* the same: the copy for edges has use for it */
-    const KPad *pads; /* of edges, while their copy is made; else NULL */
+    int nconds;       /* open flattened branches: own: condition of the branch; all: with those around it */
+    KRef *prologue;   /* instruction of f -> its copy in the prologue, of g */
+    KRef (*at)[2];    /* by LOAD or ATOMIC of an array with a pad: row and column, inside or outside; else 0 */
+    uint8_t *live;    /* by instruction of f: the code for edges needs it */
+    const KPad *pads; /* the pads while the code for edges is generated; else NULL */
 } Splitter;
 
-static const KIns *ins(const Splitter *s, KRef r) { return &s->f->ins[r]; }
+static const KIns *get_ins(const Splitter *s, KRef r) { return &s->f->ins[r]; }
 
-/* -- what the launch determines ------------------------------------------------------------------------------------ */
+/* -- values that the launch determines ----------------------------------------------------------------------------- */
 static bool is_fixed(Splitter *s, KRef r) {
     if (!r) return true;
     if (s->fixed[r]) return s->fixed[r] == 2;
-    const KIns *i = ins(s, r);
+    const KIns *i = get_ins(s, r);
     bool pure = kir_ops[i->op].effect == KE_PURE && i->op != K_POS && i->op != K_BLKPOS && i->op != K_BLKIDX &&
                 i->op != K_BOUND && i->op != K_MATH;
     bool yes = pure && is_fixed(s, i->a) && is_fixed(s, i->b) && is_fixed(s, i->c);
@@ -107,14 +107,14 @@ static bool sum_range(Splitter *s, const KIns *i, int64_t factor, Range *out) {
 
 static bool scaled_range(Splitter *s, KRef x, KRef by, Range *out) {
     Range a;
-    if (ins(s, by)->op != K_CONST) return false;
-    int64_t factor = (int64_t)ins(s, by)->imm;
+    if (get_ins(s, by)->op != K_CONST) return false;
+    int64_t factor = (int64_t)get_ins(s, by)->imm;
     if (factor > MAX_FACTOR || factor < -MAX_FACTOR || !range_of(s, x, &a)) return false;
     between(out, 0, 0);
     return add_range(out, &a, factor);
 }
 
-/* A counter between sane ends cannot wrap when it is scaled. */
+/* Records an end of a loop counter.  A counter between ends that are far from wrapping can be scaled. */
 static bool keep_end(Splitter *s, const Affine *a) {
     if (s->nends == MAX_LIMITS) return false;
     s->ends[s->nends++] = *a;
@@ -122,7 +122,7 @@ static bool keep_end(Splitter *s, const Affine *a) {
 }
 
 static bool counter_range(Splitter *s, KRef r, Range *out) {
-    const KIns *i = ins(s, r), *step = ins(s, i->c);
+    const KIns *i = get_ins(s, r), *step = get_ins(s, i->c);
     Range a, b;
     if (step->op != K_CONST || (int64_t)step->imm == 0 || !range_of(s, i->a, &a) || !range_of(s, i->b, &b))
         return false;
@@ -139,16 +139,16 @@ static bool element_range(const Splitter *s, const KIns *i, Range *out) {
     return between(out, (int64_t)lo, (int64_t)hi);
 }
 
-/* The sum of two ints is what it seems where it does not wrap: the box is limited to such positions. */
+/* Limits the box to positions where the int value does not wrap. */
 static bool fits_int(Splitter *s, const Range *r) {
     Affine low = r->lo, room = {.constant = INT32_MAX};
     low.constant -= INT32_MIN;
     return kaffine_add(&room, &r->hi, -1) && add_limit(s, &low) && add_limit(s, &room);
 }
 
-/* r is int or int64. */
+/* Finds the bounds of r, which is int or int64. */
 static bool range_of(Splitter *s, KRef r, Range *out) {
-    const KIns *i = ins(s, r), *by = ins(s, i->b);
+    const KIns *i = get_ins(s, r), *by = get_ins(s, i->b);
     bool done = false;
     if (++s->visits > MAX_VISITS) return false;
     switch ((KOp)i->op) {
@@ -157,7 +157,7 @@ static bool range_of(Splitter *s, KRef r, Range *out) {
     case K_ADD: done = sum_range(s, i, 1, out); break;
     case K_SUB: done = sum_range(s, i, -1, out); break;
     case K_MUL: done = scaled_range(s, i->a, i->b, out) || scaled_range(s, i->b, i->a, out); break;
-    case K_CAST: done = ins(s, i->a)->dtype == QS_I32 && range_of(s, i->a, out); break;
+    case K_CAST: done = get_ins(s, i->a)->dtype == QS_I32 && range_of(s, i->a, out); break;
     default: break;
     }
     if (done && i->dtype == QS_I32) done = fits_int(s, out);
@@ -177,12 +177,12 @@ static bool range_of(Splitter *s, KRef r, Range *out) {
 
 /* -- limits -------------------------------------------------------------------------------------------------------- */
 
-/* Takes the position out of the sum; false when there are two of them. */
+/* Moves the position out of the sum; false: there are two of them. */
 static bool isolate(const Splitter *s, Limit *l) {
     int kept = 0;
     l->axis = -1, l->factor = 0;
     for (int i = 0; i < l->sum.n; i++) {
-        const KIns *t = ins(s, l->sum.term[i].ref);
+        const KIns *t = get_ins(s, l->sum.term[i].ref);
         if (t->op != K_POS) l->sum.term[kept++] = l->sum.term[i];
         else if (l->axis >= 0 && l->axis != (int)t->imm) return false;
         else l->axis = (int)t->imm, l->factor += l->sum.term[i].factor;
@@ -199,7 +199,7 @@ static bool same_limit(const Limit *a, const Limit *b) {
     return true;
 }
 
-/* Limits that differ in the constant only are one: the smaller constant. */
+/* Adds a limit.  Of limits that differ only in the constant, the one with the smallest constant is kept. */
 static bool add_limit(Splitter *s, const Affine *sum) {
     Limit l = {.sum = *sum};
     if (!isolate(s, &l)) return false;
@@ -218,9 +218,9 @@ static bool equal_forms(const Affine *a, const Affine *b) {
     return kaffine_add(&d, b, -1) && d.n == 0 && d.constant == 0;
 }
 
-/* 0 <= index and index <= n - 1 */
+/* Adds the limits 0 <= index and index <= n - 1 of a test. */
 static bool test_limits(Splitter *s, KRef test) {
-    const KIns *i = ins(s, test);
+    const KIns *i = get_ins(s, test);
     Range index, n;
     int limits = s->nlimits, ends = s->nends;
     s->visits = 0;
@@ -232,11 +232,11 @@ static bool test_limits(Splitter *s, KRef test) {
     return false;
 }
 
-/* The one axis that the index of a test depends on; -1: none, or several. */
+/* Returns the only axis on which the index of a test depends; -1: none, or several. */
 static int axis_of(Splitter *s, KRef test) {
     Range index;
     s->visits = 0;
-    if (!range_of(s, ins(s, test)->a, &index)) return -1;
+    if (!range_of(s, get_ins(s, test)->a, &index)) return -1;
     Limit l = {.sum = index.lo};
     return isolate(s, &l) ? l.axis : -1;
 }
@@ -245,14 +245,15 @@ static bool is_test(uint8_t op) { return op == K_BOUND || op == K_INB; }
 
 static bool tests_last_axis(Splitter *s) {
     for (KRef r = 1; r < s->f->nins; r++)
-        if (is_test(ins(s, r)->op) && axis_of(s, r) == s->f->rank - 1) return true;
+        if (is_test(get_ins(s, r)->op) && axis_of(s, r) == s->f->rank - 1) return true;
     return false;
 }
 
-/* The last axis looks like colours: it is tested, but always at the position itself. */
+/* Returns false if the last axis looks like color channels: it is tested, but only at the position itself. */
 static bool tests_neighbours(Splitter *s) {
     for (KRef r = 1; r < s->f->nins; r++)
-        if (is_test(ins(s, r)->op) && axis_of(s, r) == s->f->rank - 1 && ins(s, ins(s, r)->a)->op != K_POS) return true;
+        if (is_test(get_ins(s, r)->op) && axis_of(s, r) == s->f->rank - 1 && get_ins(s, get_ins(s, r)->a)->op != K_POS)
+            return true;
     return false;
 }
 
@@ -260,16 +261,16 @@ static bool find_tests(Splitter *s) {
     bool any = false, rows = s->rows && tests_last_axis(s) && (s->f->rank < 3 || tests_neighbours(s));
     s->nlimits = s->nends = 0;
     for (KRef r = 1; r < s->f->nins; r++) {
-        uint8_t op = ins(s, r)->op;
+        uint8_t op = get_ins(s, r)->op;
         if (!is_test(op) || (rows && op == K_BOUND && axis_of(s, r) != s->f->rank - 1)) continue;
         any |= s->sure[r] = test_limits(s, r);
     }
     return any;
 }
 
-/* -n <= index < 2n: then the image of an index is found without dividing */
+/* Adds the limits -n <= index < 2n: then the index can be mapped without a division. */
 static bool near_limits(Splitter *s, KRef test) {
-    const KIns *i = ins(s, test);
+    const KIns *i = get_ins(s, test);
     Range index, n;
     s->visits = 0;
     if (!range_of(s, i->a, &index) || !range_of(s, i->b, &n) || !is_fixed(s, i->b) || !equal_forms(&n.lo, &n.hi))
@@ -279,12 +280,12 @@ static bool near_limits(Splitter *s, KRef test) {
            add_limit(s, &low) && add_limit(s, &room);
 }
 
-/* All of the tests that would have to divide. */
+/* Adds these limits for all tests that would need a division. */
 static bool find_near(Splitter *s) {
     bool any = false;
     s->nlimits = s->nends = 0;
     for (KRef r = 1; r < s->f->nins; r++) {
-        const KIns *i = ins(s, r);
+        const KIns *i = get_ins(s, r);
         if (i->op != K_BOUND || i->flag == ACC_CLAMPED) continue;
         if (!near_limits(s, r)) return false;
         any = true;
@@ -294,12 +295,12 @@ static bool find_near(Splitter *s) {
 
 /* -- edges --------------------------------------------------------------------------------------------------------- */
 static bool is_extent(const Splitter *s, KRef r, uint64_t param, int axis) {
-    return ins(s, r)->op == K_DIM && ins(s, r)->imm == (param << 8 | (uint64_t)axis);
+    return get_ins(s, r)->op == K_DIM && get_ins(s, r)->imm == (param << 8 | (uint64_t)axis);
 }
 
-/* Which element a LOAD or ATOMIC touches, and whether its guard says that it is inside, and nothing else. */
+/* Finds the row and column of the element that a LOAD or ATOMIC accesses. */
 static bool row_and_column(const Splitter *s, const KIns *i, KRef at[2]) {
-    const KIns *sum = ins(s, i->a), *row = ins(s, sum->a), *step = ins(s, row->b);
+    const KIns *sum = get_ins(s, i->a), *row = get_ins(s, sum->a), *step = get_ins(s, row->b);
     bool whole = s->f->params[i->imm].contiguous;
     if (sum->op != K_ADD || row->op != K_MUL) return false;
     if (whole ? !is_extent(s, row->b, i->imm, 1) : step->op != K_STRIDE || step->imm != i->imm << 8) return false;
@@ -307,22 +308,23 @@ static bool row_and_column(const Splitter *s, const KIns *i, KRef at[2]) {
     return true;
 }
 
+/* Returns true if the guard tests only that the element is inside of the array. */
 static bool asks_inside(const Splitter *s, KRef guard, uint64_t param, const KRef at[2]) {
-    const KIns *i = ins(s, guard);
+    const KIns *i = get_ins(s, guard);
     if (i->op == K_AND) return asks_inside(s, i->a, param, at) && asks_inside(s, i->b, param, at);
     for (int axis = 0; axis < 2; axis++)
         if (i->op == K_INB && i->a == at[axis] && is_extent(s, i->b, param, axis)) return true;
     return false;
 }
 
-/* r is the position along the axis, and something between two constants. */
+/* Extends the pad by r; false: r is not the position along the axis plus a value between two constants. */
 static bool find_distance(Splitter *s, KRef r, int axis, KPad *pad) {
     Range range;
     s->visits = 0;
     if (!range_of(s, r, &range)) return false;
     const Affine *const ends[] = {&range.lo, &range.hi};
     for (int k = 0; k < 2; k++) {
-        const KIns *pos = ins(s, ends[k]->term[0].ref);
+        const KIns *pos = get_ins(s, ends[k]->term[0].ref);
         int64_t d = ends[k]->constant;
         if (ends[k]->n != 1 || ends[k]->term[0].factor != 1 || pos->op != K_POS || (int)pos->imm != axis) return false;
         if (d < -MAX_DISTANCE || d > MAX_DISTANCE) return false;
@@ -334,7 +336,7 @@ static bool find_distance(Splitter *s, KRef r, int axis, KPad *pad) {
 
 static KRef guard_of(const KIns *i) { return i->op == K_LOAD ? i->b : i->c; }
 
-/* What the launch decides is asked before there are edges at all. */
+/* Returns true if the guard can be dropped.  prepare_edges tests a guard that the launch determines once. */
 static bool may_drop_guard(Splitter *s, const KIns *i, const KRef at[2], int mode) {
     KRef guard = guard_of(i);
     if (mode == EDGE_ZERO) return guard && asks_inside(s, guard, i->imm, at);
@@ -342,11 +344,11 @@ static bool may_drop_guard(Splitter *s, const KIns *i, const KRef at[2], int mod
 }
 
 static bool pad_access(Splitter *s, KRef r, KPad *pad) {
-    const KIns *access = ins(s, r);
+    const KIns *access = get_ins(s, r);
     KRef at[2];
     if (!row_and_column(s, access, at)) return false;
     for (int axis = 0; axis < 2; axis++) {
-        const KIns *i = ins(s, at[axis]);
+        const KIns *i = get_ins(s, at[axis]);
         bool image = i->op == K_BOUND && is_fixed(s, i->b);
         int mode = image ? i->flag : EDGE_ZERO;
         KRef extent = image ? kaffine_leader(s->f, i->b) : 0, *known = &pad->extent[axis];
@@ -358,14 +360,14 @@ static bool pad_access(Splitter *s, KRef r, KPad *pad) {
     return may_drop_guard(s, access, at, pad->mode);
 }
 
-/* Of an array that is only read, or that is only added to. */
+/* Returns true for an array that is only read, or only added to. */
 static bool may_have_pad(const KParam *param, bool sums) {
     qs_dtype d = (qs_dtype)param->dtype;
     bool used = sums ? param->written && (d == QS_F32 || d == QS_F64) : param->read && !param->written;
     return param->kind == KP_ARRAY && param->rank == 2 && param->unit_last && used && !qdtype_is_complex(d);
 }
 
-static bool touches(const KIns *i, int p) {
+static bool is_access_of(const KIns *i, int p) {
     return (i->op == K_LOAD || i->op == K_STORE || i->op == K_ATOMIC) && (int)i->imm == p;
 }
 
@@ -374,27 +376,27 @@ static bool pad_array(Splitter *s, int p, KPad *pad) {
     int limits = s->nlimits, ends = s->nends;
     *pad = (KPad){.param = p, .mode = ANY_MODE, .sums = sums};
     for (KRef r = 1; r < s->f->nins && good; r++) {
-        const KIns *i = ins(s, r);
-        if (touches(i, p))
+        const KIns *i = get_ins(s, r);
+        if (is_access_of(i, p))
             good = i->op == (sums ? K_ATOMIC : K_LOAD) && (!sums || i->flag == KA_ADD) && pad_access(s, r, pad);
     }
     if (good && kpad_extent(pad, 0) * kpad_extent(pad, 1) <= MAX_PAD) return true;
     s->nlimits = limits, s->nends = ends;
     for (KRef r = 1; r < s->f->nins; r++)
-        if (touches(ins(s, r), p)) s->at[r][0] = s->at[r][1] = 0;
+        if (is_access_of(get_ins(s, r), p)) s->at[r][0] = s->at[r][1] = 0;
     return false;
 }
 
 static bool all_sums_have_pads(const Splitter *s) {
     for (KRef r = 1; r < s->f->nins; r++)
-        if (ins(s, r)->op == K_ATOMIC && !s->at[r][0]) return false;
+        if (get_ins(s, r)->op == K_ATOMIC && !s->at[r][0]) return false;
     return true;
 }
 
-/* What is computed when arrays with pads are touched at rows and columns as they are. */
+/* Marks the instructions that are needed if arrays with pads are accessed by row and column. */
 static void find_live(Splitter *s) {
     for (KRef r = s->f->nins; --r;) {
-        const KIns *i = ins(s, r);
+        const KIns *i = get_ins(s, r);
         KEffect effect = (KEffect)kir_ops[i->op].effect;
         if (effect != KE_PURE && effect != KE_READ) s->live[r] = 1;
         if (!s->live[r]) continue;
@@ -404,16 +406,16 @@ static void find_live(Splitter *s) {
     }
 }
 
-/* The tests that are left hold up to the ends of rows, too. */
+/* Adds the limits of the remaining tests; false: one of them fails near the ends of rows. */
 static bool limit_edges(Splitter *s) {
-    for (int axis = 0; axis < 2; axis++) { /* so that positions are the numbers they seem to be */
+    for (int axis = 0; axis < 2; axis++) { /* limits positions to their range without wrapping */
         Limit any = {.axis = axis, .factor = 1};
         if (s->nlimits == MAX_LIMITS) return false;
         s->limit[s->nlimits++] = any;
     }
     for (KRef r = 1; r < s->f->nins; r++) {
-        if (!is_test(ins(s, r)->op) || !s->sure[r] || !s->live[r]) continue;
-        if (!test_limits(s, r) || (axis_of(s, r) == 1 && ins(s, ins(s, r)->a)->op != K_POS)) return false;
+        if (!is_test(get_ins(s, r)->op) || !s->sure[r] || !s->live[r]) continue;
+        if (!test_limits(s, r) || (axis_of(s, r) == 1 && get_ins(s, get_ins(s, r)->a)->op != K_POS)) return false;
     }
     return true;
 }
@@ -439,12 +441,12 @@ static bool find_edges(Splitter *s, Arena *arena, KEdge *out) {
 
 /* -- the prologue -------------------------------------------------------------------------------------------------- */
 static KRef number(Splitter *s, int64_t v) { return kir_const_int(s->g, QS_I64, v, 0); }
-static KRef fold(Splitter *s, KOp op, KRef a, KRef b) {
+static KRef fold_op(Splitter *s, KOp op, KRef a, KRef b) {
     return kir_fold(s->g, (KMake){op, .own = QS_I64, .a = a, .b = b});
 }
 
 static KRef copy_fixed(Splitter *s, KRef r) {
-    const KIns *i = ins(s, r);
+    const KIns *i = get_ins(s, r);
     if (!r || s->prologue[r]) return s->prologue[r];
     if (i->op == K_ANALYTIC) return s->prologue[r] = copy_fixed(s, i->a);
     KRef a = copy_fixed(s, i->a), b = copy_fixed(s, i->b), c = copy_fixed(s, i->c);
@@ -455,49 +457,53 @@ static KRef sum_up(Splitter *s, const Affine *a) {
     KRef sum = number(s, a->constant);
     for (int i = 0; i < a->n; i++) {
         KRef t = kir_fold(s->g, (KMake){K_CAST, .own = QS_I64, .a = copy_fixed(s, a->term[i].ref)});
-        sum = fold(s, K_ADD, sum, fold(s, K_MUL, t, number(s, a->term[i].factor)));
+        sum = fold_op(s, K_ADD, sum, fold_op(s, K_MUL, t, number(s, a->term[i].factor)));
     }
     return sum;
 }
 
-static void both(Splitter *s, KBox *out, KRef cond) { out->ok = out->ok ? fold(s, K_AND, out->ok, cond) : cond; }
+static void add_condition(Splitter *s, KBox *out, KRef cond) {
+    out->ok = out->ok ? fold_op(s, K_AND, out->ok, cond) : cond;
+}
 
 static KRef within(Splitter *s, KRef x, int64_t limit) {
-    return kir_fold(s->g, (KMake){K_INB, .a = fold(s, K_ADD, x, number(s, limit)), .b = number(s, 2 * limit)});
+    return kir_fold(s->g, (KMake){K_INB, .a = fold_op(s, K_ADD, x, number(s, limit)), .b = number(s, 2 * limit)});
 }
 
 static KRef floor_div(Splitter *s, KRef x, int64_t by) {
     if (by == 1) return x;
     KRef n = number(s, by);
-    return fold(s, K_DIV, fold(s, K_SUB, x, fold(s, K_MOD, x, n)), n);
+    return fold_op(s, K_DIV, fold_op(s, K_SUB, x, fold_op(s, K_MOD, x, n)), n);
 }
 
-/* factor·p + sum >= 0:  p >= ceil(-sum / factor), or for a negative factor p <= floor(sum / -factor) */
+/* Bounds the box by factor·p + sum >= 0:  p >= ceil(-sum / factor), or for a negative factor p <= floor(sum /
+ * -factor). */
 static void bound_axis(Splitter *s, KBox *out, const Limit *l) {
     KRef sum = sum_up(s, &l->sum);
-    if (l->sum.n) both(s, out, within(s, sum, far_offset));
+    if (l->sum.n) add_condition(s, out, within(s, sum, far_offset));
     if (l->axis < 0) {
-        both(s, out, kir_fold(s->g, (KMake){K_LE, .a = number(s, 0), .b = sum}));
+        add_condition(s, out, kir_fold(s->g, (KMake){K_LE, .a = number(s, 0), .b = sum}));
         return;
     }
     KRef *bound = l->factor > 0 ? &out->lo[l->axis] : &out->hi[l->axis], b;
-    if (l->factor > 0) b = floor_div(s, fold(s, K_SUB, number(s, l->factor - 1), sum), l->factor);
-    else b = fold(s, K_ADD, floor_div(s, sum, -l->factor), number(s, 1));
-    *bound = *bound ? fold(s, l->factor > 0 ? K_MAX : K_MIN, *bound, b) : b;
+    if (l->factor > 0) b = floor_div(s, fold_op(s, K_SUB, number(s, l->factor - 1), sum), l->factor);
+    else b = fold_op(s, K_ADD, floor_div(s, sum, -l->factor), number(s, 1));
+    *bound = *bound ? fold_op(s, l->factor > 0 ? K_MAX : K_MIN, *bound, b) : b;
 }
 
 static void limit_counters(Splitter *s, KBox *out) {
     for (int i = 0; i < s->nends; i++) {
         Limit l = {.sum = s->ends[i]};
-        if (isolate(s, &l)) both(s, out, within(s, sum_up(s, &l.sum), far_position));
-        else both(s, out, kir_const_int(s->g, QS_B1, 0, 0));
+        if (isolate(s, &l)) add_condition(s, out, within(s, sum_up(s, &l.sum), far_position));
+        else add_condition(s, out, kir_const_int(s->g, QS_B1, 0, 0));
     }
 }
 
-/* Positions read as int wrap beyond its range. */
+/* Returns the end of the range of a position: positions that are read as int wrap beyond its range. */
 static int64_t last_position(const Splitter *s, int axis) {
     for (KRef r = 1; r < s->f->nins; r++)
-        if (ins(s, r)->op == K_POS && ins(s, r)->dtype == QS_I32 && (int)ins(s, r)->imm == axis) return INT32_MAX;
+        if (get_ins(s, r)->op == K_POS && get_ins(s, r)->dtype == QS_I32 && (int)get_ins(s, r)->imm == axis)
+            return INT32_MAX;
     return far_position;
 }
 
@@ -507,19 +513,19 @@ static void build_box(Splitter *s, KBox *out) {
     for (int a = 0; a < s->f->rank; a++) {
         if (!out->lo[a] && !out->hi[a]) continue;
         KRef low = number(s, 0), high = number(s, last_position(s, a));
-        out->lo[a] = out->lo[a] ? fold(s, K_MAX, out->lo[a], low) : low;
-        out->hi[a] = out->hi[a] ? fold(s, K_MIN, out->hi[a], high) : high;
+        out->lo[a] = out->lo[a] ? fold_op(s, K_MAX, out->lo[a], low) : low;
+        out->hi[a] = out->hi[a] ? fold_op(s, K_MIN, out->hi[a], high) : high;
     }
     out->given = true;
 }
 
-/* What is asked once for a launch with edges, and not again for each access. */
+/* Copies the extents of pads, and the guards that the launch determines, to the prologue. */
 static void prepare_edges(Splitter *s, KEdge *out) {
     for (KPad *p = out->pad; p < out->pad + out->npads; p++)
         for (int axis = 0; axis < 2; axis++) p->extent[axis] = copy_fixed(s, p->extent[axis]);
     for (KRef r = 1; r < s->f->nins; r++)
-        if (s->at[r][0] && guard_of(ins(s, r)) && is_fixed(s, guard_of(ins(s, r))))
-            both(s, &out->box, copy_fixed(s, guard_of(ins(s, r))));
+        if (s->at[r][0] && guard_of(get_ins(s, r)) && is_fixed(s, guard_of(get_ins(s, r))))
+            add_condition(s, &out->box, copy_fixed(s, guard_of(get_ins(s, r))));
 }
 
 static KRef in_box(Splitter *s, const KBox *out) {
@@ -527,8 +533,8 @@ static KRef in_box(Splitter *s, const KBox *out) {
     for (int a = 0; a < s->f->rank; a++) {
         if (!out->lo[a]) continue;
         KRef p = kir_add(s->g, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)a});
-        KRef in = fold(s, K_AND, fold(s, K_LE, out->lo[a], p), fold(s, K_LT, p, out->hi[a]));
-        cond = cond ? fold(s, K_AND, cond, in) : in;
+        KRef in = fold_op(s, K_AND, fold_op(s, K_LE, out->lo[a], p), fold_op(s, K_LT, p, out->hi[a]));
+        cond = cond ? fold_op(s, K_AND, cond, in) : in;
     }
     return cond;
 }
@@ -539,26 +545,28 @@ static bool is_const(const Splitter *s, KRef r, uint64_t v) {
 }
 static bool is_true(const Splitter *s, KRef r) { return is_const(s, r, 1); }
 
-/* IF, ELSE and END that go: what is between them runs anyway, and its SETs keep the old value where it should not. */
-static void enter(Splitter *s, KRef own) {
+/* Enters a branch whose IF, ELSE and END are removed: its code always runs, and its SETs keep the old value if the
+ * condition is false. */
+static void enter_branch(Splitter *s, KRef own) {
     KRef outer = s->nconds ? s->cond[s->nconds - 1].all : 0;
     s->cond[s->nconds].own = own;
-    s->cond[s->nconds++].all = outer ? fold(s, K_AND, outer, own) : own;
+    s->cond[s->nconds++].all = outer ? fold_op(s, K_AND, outer, own) : own;
 }
 
 static KRef negated(Splitter *s, KRef cond) { return kir_fold(s->g, (KMake){K_NOT, .a = cond}); }
 
 static void pass_edge(Splitter *s, const KIns *i) {
     if (i->op != K_IF) s->nconds--;
-    if (i->op == K_IF) enter(s, s->map[i->a]);
-    if (i->op == K_ELSE) enter(s, negated(s, s->cond[s->nconds].own));
+    if (i->op == K_IF) enter_branch(s, s->map[i->a]);
+    if (i->op == K_ELSE) enter_branch(s, negated(s, s->cond[s->nconds].own));
 }
 
-/* A LOOP that turns until no position is in it; the condition of its body is that this one still is. */
+/* Begins a LOOP that runs until no position of the strip is in it.  The condition of its body is that this position
+ * still is. */
 static void begin_turns(Splitter *s, KRef loop) {
     KRef yes = kir_const_int(s->g, QS_B1, 1, 0);
     s->turning = loop, s->inside = kir_add(s->g, (KMake){K_LOCAL, .a = yes});
-    kir_add(s->g, (KMake){K_LOOP, .pos = ins(s, loop)->pos});
+    kir_add(s->g, (KMake){K_LOOP, .pos = get_ins(s, loop)->pos});
     s->cond[s->nconds].own = 0;
     s->cond[s->nconds++].all = kir_add(s->g, (KMake){K_GET, .a = s->inside});
     s->outermost = s->nconds - 1;
@@ -566,13 +574,13 @@ static void begin_turns(Splitter *s, KRef loop) {
 
 static void leave_turns(Splitter *s) {
     KRef stays = negated(s, s->cond[s->nconds - 1].all);
-    for (int k = s->outermost; k < s->nconds; k++) s->cond[k].all = fold(s, K_AND, s->cond[k].all, stays);
+    for (int k = s->outermost; k < s->nconds; k++) s->cond[k].all = fold_op(s, K_AND, s->cond[k].all, stays);
     kir_add(s->g, (KMake){K_SET, .a = s->inside, .b = s->cond[s->outermost].all});
 }
 
 static KRef copy_one(Splitter *s, KRef r, bool fast);
 
-/* Asking all positions costs about as much as a short body, so several turns are made before. */
+/* Testing all positions costs about as much as a short body, so several iterations run between tests. */
 static void end_turns(Splitter *s, KRef end) {
     KRef first = s->turning + 1;
     for (int turn = 1; turn < TURNS && end - first <= SHORT_BODY; turn++)
@@ -587,7 +595,7 @@ static void end_turns(Splitter *s, KRef end) {
 }
 
 static void flatten(Splitter *s, KRef r) {
-    const KIns *i = ins(s, r);
+    const KIns *i = get_ins(s, r);
     switch ((Flat)s->flat[r]) {
     case FLAT_NOT: break;
     case FLAT_GOES: pass_edge(s, i); break;
@@ -603,11 +611,11 @@ static KRef where(Splitter *s, KRef local, KRef value, uint32_t pos) {
 }
 
 static KRef element_of_pad(Splitter *s, const KPad *pad, KRef row, KRef column) {
-    return fold(s, K_ADD, fold(s, K_MUL, row, number(s, kpad_extent(pad, 1))), column);
+    return fold_op(s, K_ADD, fold_op(s, K_MUL, row, number(s, kpad_extent(pad, 1))), column);
 }
 
 static KRef touch_pad(Splitter *s, KRef r) {
-    const KIns *i = ins(s, r);
+    const KIns *i = get_ins(s, r);
     const KPad *pad = s->pads;
     while (pad->param != (int)i->imm) pad++;
     KRef at = element_of_pad(s, pad, s->map[s->at[r][0]], s->map[s->at[r][1]]);
@@ -615,9 +623,9 @@ static KRef touch_pad(Splitter *s, KRef r) {
 }
 
 static KRef copy_one(Splitter *s, KRef r, bool fast) {
-    const KIns *i = ins(s, r);
+    const KIns *i = get_ins(s, r);
     KRef a = s->map[i->a], b = s->map[i->b], c = s->map[i->c];
-    if (i->op == K_ANALYTIC) return a; /* derivatives have been taken */
+    if (i->op == K_ANALYTIC) return a; /* only derivatives need it, and these already exist */
     if (s->pads && !s->live[r]) return 0;
     if (s->pads && s->at[r][0]) return touch_pad(s, r);
     if (fast && s->flat[r]) return flatten(s, r), 0;
@@ -625,7 +633,7 @@ static KRef copy_one(Splitter *s, KRef r, bool fast) {
     if (fast && s->sure[r]) return i->op == K_BOUND ? a : kir_const_int(s->g, QS_B1, 1, i->pos);
     if (fast && i->op == K_LOAD && is_true(s, b)) b = 0;
     bool writes = i->op == K_STORE || i->op == K_ATOMIC;
-    if (fast && writes && is_const(s, c, 0)) return 0; /* only the border does that */
+    if (fast && writes && is_const(s, c, 0)) return 0; /* only positions at the border write */
     if (fast && writes && is_true(s, c)) c = 0;
     if (fast && i->op == K_CHECK && is_true(s, a)) return 0;
     return kir_copy(s->g, i, a, b, c);
@@ -638,7 +646,7 @@ static void copy_all(Splitter *s, bool fast, KRef *first, KRef *last) {
     *last = s->g->nins;
 }
 
-/* Neither runs as KIR: a backend that has use for them prints them. */
+/* Code between these is never executed as KIR; backends that use it emit it elsewhere. */
 static void begin_aside(Splitter *s, KRef *first) {
     kir_add(s->g, (KMake){K_IF, .a = kir_const_int(s->g, QS_B1, 0, 0)});
     *first = s->g->nins;
@@ -648,7 +656,8 @@ static void end_aside(Splitter *s, KRef *last) {
     kir_add(s->g, (KMake){.op = K_END});
 }
 
-/* What a position reads of an array, as one of its LOADs does; or what is added to it, as one of its ATOMICs does. */
+/* Generates the code that copies an element to the pad, as a LOAD of the kernel reads it, or adds it to the array,
+ * as an ATOMIC does. */
 static void build_fill(Splitter *s, KPad *pad) {
     const KParam *param = &s->f->params[pad->param];
     uint64_t number = (uint64_t)pad->param;
@@ -664,12 +673,12 @@ static void build_fill(Splitter *s, KPad *pad) {
         KRef n =
             pad->extent[axis] ? pad->extent[axis] : kir_add(s->g, (KMake){K_DIM, .imm = number << 8 | (uint64_t)axis});
         KRef in = pad->mode == EDGE_ZERO ? kir_add(s->g, (KMake){K_INB, .a = at[axis], .b = n}) : 0;
-        if (in) guard = guard ? fold(s, K_AND, guard, in) : in;
+        if (in) guard = guard ? fold_op(s, K_AND, guard, in) : in;
         else at[axis] = kir_add(s->g, (KMake){K_BOUND, .flag = (unsigned)pad->mode, .a = at[axis], .b = n});
     }
     KRef step = kir_add(s->g, param->contiguous ? (KMake){K_DIM, .imm = number << 8 | 1}
                                                 : (KMake){K_STRIDE, .imm = number << 8});
-    KRef element = fold(s, K_ADD, fold(s, K_MUL, at[0], step), at[1]);
+    KRef element = fold_op(s, K_ADD, fold_op(s, K_MUL, at[0], step), at[1]);
     if (pad->sums)
         kir_add(s->g, (KMake){K_ATOMIC, .flag = KA_ADD, .a = element, .b = pad->value, .c = guard, .imm = number});
     else pad->value = kir_add(s->g, (KMake){K_LOAD, .own = d, .a = element, .b = guard, .imm = number});
@@ -689,7 +698,7 @@ static void build_edges(Splitter *s, KEdge *out) {
 static KRef value_of(Splitter *s, const Monomial *m) {
     KRef v = number(s, m->number);
     for (int i = 0; i < m->n; i++)
-        v = fold(s, K_MUL, v, kir_fold(s->g, (KMake){K_CAST, .own = QS_I64, .a = copy_fixed(s, m->factor[i])}));
+        v = fold_op(s, K_MUL, v, kir_fold(s->g, (KMake){K_CAST, .own = QS_I64, .a = copy_fixed(s, m->factor[i])}));
     return v;
 }
 
@@ -714,7 +723,7 @@ static void build_copies(Splitter *s, KSplit *out) {
 bool kopt_interior(Ctx *c, Arena *arena, const KFunc *f, bool rows, KSplit *out) {
     CollapsePair pair[COLLAPSE_PAIRS];
     int npairs = 0;
-    if (f->barrier || f->shared) return false; /* their positions work together: a block cannot be cut */
+    if (f->barrier || f->shared) return false; /* their positions cooperate, so a block cannot be split */
     Splitter s = {.f = f, .rows = rows, .fixed = qarena_alloc(arena, f->nins), .sure = qarena_alloc(arena, f->nins)};
     bool boxed = find_tests(&s);
     s.flat = kflatten_choose(arena, f, rows, s.sure, fixed_by_launch, &s);

@@ -1,18 +1,18 @@
-/* plan.c -- see plan.h. */
+/* plan.c -- cuts the code of one position into pieces that run for many positions; see plan.h. */
 #include "lang/kernel/passes/plan.h"
 #include "lang/kernel/ir/affine.h"
 
 #include <string.h>
 
 enum {
-    CHEAP = 8 /* instructions: computed again rather than kept */,
+    CHEAP = 8 /* instructions: a cheaper value is computed again instead of saved */,
     DEAR = 1000,
     MAX_DEPTH = 256,
     UNROLLED = 1500, /* instructions */
-    SMALL = 100,     /* the same, where time is hardly spent */
-    PATCH = 2000,    /* the same, of several rows together */
-    LANES = 4096,    /* bytes of private arrays of a position that are arrays of a strip */
-    WORTH = 24       /* instructions: vectors gain more than keeping their results costs */
+    SMALL = 100,     /* instructions, in code that runs rarely */
+    PATCH = 2000,    /* instructions, of several rows together */
+    LANES = 4096,    /* bytes per position of private arrays that a strip stores together */
+    WORTH = 24       /* instructions: with fewer, saving the results costs more than vectors gain */
 };
 
 typedef struct {
@@ -20,36 +20,36 @@ typedef struct {
     const KFunc *f;
     KRef first, last;
     int axis;        /* positions differ along this axis only; -1: along all */
-    uint8_t *varies; /* the value differs between positions; LOCAL, LARRAY: its contents do */
-    uint8_t *parts;  /* LOOP, FOR: positions leave it at different turns */
-    uint8_t *split;  /* IF, LOOP, FOR that runs once for all */
-    uint32_t *piece; /* number of the piece */
+    uint8_t *varies; /* by instruction: the value differs between positions; LOCAL, LARRAY: the contents do */
+    uint8_t *parts;  /* by LOOP or FOR: positions may leave it in different iterations */
+    uint8_t *split;  /* by IF, LOOP or FOR: runs once for all positions */
+    uint32_t *piece; /* by instruction: number of its piece */
     KPlan *plan;
-    KRef culprit; /* what varies and must not; 0: all is well */
+    KRef culprit; /* a value that varies but must not; 0: none */
     bool changed;
 } Planner;
 
-static const KIns *ins(const Planner *p, KRef r) { return &p->f->ins[r]; }
+static const KIns *get_ins(const Planner *p, KRef r) { return &p->f->ins[r]; }
 
-/* The IF, LOOP or FOR whose region this is. */
+/* Returns the IF, LOOP or FOR of a region, which may be an ELSE. */
 static KRef construct(const Planner *p, KRef region) {
-    return ins(p, region)->op == K_ELSE ? p->f->regions[region].opener : region;
+    return get_ins(p, region)->op == K_ELSE ? p->f->regions[region].opener : region;
 }
-/* The one around r, of those that are cut; 0: none. */
+/* Returns the IF, LOOP or FOR around r in the cut range; 0: none. */
 static KRef around(const Planner *p, KRef r) {
     KRef region = p->f->regions[r].around;
     return region < p->first ? 0 : construct(p, region);
 }
 
-/* -- what differs between positions -------------------------------------------------------------------------------- */
-static void vary(Planner *p, uint8_t *flag) {
+/* -- finding values that differ between positions ------------------------------------------------------------------ */
+static void set_flag(Planner *p, uint8_t *flag) {
     if (!*flag) *flag = 1, p->changed = true;
 }
 
-/* Positions may disagree about being here (at all, or how often). */
+/* Returns true if positions may diverge at r: not all execute it, or not equally often. */
 static bool parted(const Planner *p, KRef r) {
     for (KRef x = around(p, r); x; x = around(p, x))
-        if (ins(p, x)->op == K_IF ? p->varies[ins(p, x)->a] : p->parts[x]) return true;
+        if (get_ins(p, x)->op == K_IF ? p->varies[get_ins(p, x)->a] : p->parts[x]) return true;
     return false;
 }
 
@@ -57,17 +57,17 @@ static bool operand_varies(const Planner *p, const KIns *i) {
     return p->varies[i->a] || p->varies[i->b] || p->varies[i->c];
 }
 
-static void jump(Planner *p, KRef r) {
+static void note_jump(Planner *p, KRef r) {
     if (!parted(p, r)) return;
     KRef to = kir_jump_target(p->f, r);
     for (KRef x = around(p, r);; x = around(p, x)) {
-        if (kir_is_loop(ins(p, x)->op)) vary(p, &p->parts[x]);
+        if (kir_is_loop(get_ins(p, x)->op)) set_flag(p, &p->parts[x]);
         if (x == to) return;
     }
 }
 
-static void look(Planner *p, KRef r) {
-    const KIns *i = ins(p, r);
+static void propagate_varies(Planner *p, KRef r) {
+    const KIns *i = get_ins(p, r);
     bool v = operand_varies(p, i);
     switch ((KOp)i->op) {
     case K_POS:
@@ -75,31 +75,31 @@ static void look(Planner *p, KRef r) {
     case K_LOAD: v = v || p->f->params[i->imm].written; break;
     case K_ASTORE:
     case K_AATOMIC:
-        if (ins(p, i->a)->op == K_LARRAY && (v || parted(p, r))) vary(p, &p->varies[i->a]);
+        if (get_ins(p, i->a)->op == K_LARRAY && (v || parted(p, r))) set_flag(p, &p->varies[i->a]);
         return;
-    case K_ANY: return; /* strips ask it once for all their positions */
+    case K_ANY: return; /* a strip evaluates it once for all positions */
     case K_SET:
-        if (p->varies[i->b] || parted(p, r)) vary(p, &p->varies[i->a]);
+        if (p->varies[i->b] || parted(p, r)) set_flag(p, &p->varies[i->a]);
         return;
     case K_FOR:
-        if (v) vary(p, &p->parts[r]);
+        if (v) set_flag(p, &p->parts[r]);
         v = v || p->parts[r];
         break;
     case K_BREAK:
-    case K_CONTINUE: jump(p, r); return;
+    case K_CONTINUE: note_jump(p, r); return;
     default: break;
     }
-    if (v && kir_has_result(i)) vary(p, &p->varies[r]);
+    if (v && kir_has_result(i)) set_flag(p, &p->varies[r]);
 }
 
 static void find_varying(Planner *p) {
     do {
         p->changed = false;
-        for (KRef r = p->first; r < p->last; r++) look(p, r);
+        for (KRef r = p->first; r < p->last; r++) propagate_varies(p, r);
     } while (p->changed);
 }
 
-/* -- what runs once for all ---------------------------------------------------------------------------------------- */
+/* -- finding code that runs once for all positions ----------------------------------------------------------------- */
 static void share(Planner *p, KRef r);
 
 static void split_around(Planner *p, KRef r) {
@@ -107,10 +107,10 @@ static void split_around(Planner *p, KRef r) {
         if (!p->split[x]) p->split[x] = 1, p->changed = true;
 }
 
-/* The LOCAL lives once for all: so do its readings and settings. */
+/* Makes a LOCAL common to all positions, with its GETs and SETs. */
 static void share_local(Planner *p, KRef local) {
     for (KRef r = p->first; r < p->last; r++) {
-        const KIns *i = ins(p, r);
+        const KIns *i = get_ins(p, r);
         if ((i->op != K_GET && i->op != K_SET) || i->a != local) continue;
         p->plan->cls[r] = KC_COMMON;
         if (i->op == K_GET) continue;
@@ -120,10 +120,10 @@ static void share_local(Planner *p, KRef local) {
     }
 }
 
-/* So does an array with the same contents for all; positions may read different elements of it. */
+/* Makes an array with equal contents common; positions may still read different elements of it. */
 static void share_array(Planner *p, KRef array) {
     for (KRef r = p->first; r < p->last; r++) {
-        const KIns *i = ins(p, r);
+        const KIns *i = get_ins(p, r);
         if ((i->op != K_ALOAD && i->op != K_ASTORE) || i->a != array || p->varies[i->b]) continue;
         p->plan->cls[r] = KC_COMMON, p->plan->cut[r] = 1;
         share(p, i->b), share(p, i->c);
@@ -131,15 +131,15 @@ static void share_array(Planner *p, KRef array) {
     }
 }
 
-/* r has to be known outside the loops over positions. */
+/* Makes the value r available outside of the loops over positions. */
 static void share(Planner *p, KRef r) {
-    if (!r || p->plan->cls[r] == KC_COMMON || ins(p, r)->op == K_CONST) return;
+    if (!r || p->plan->cls[r] == KC_COMMON || get_ins(p, r)->op == K_CONST) return;
     if (p->varies[r]) {
         if (!p->culprit) p->culprit = r;
         return;
     }
-    if (r < p->first || r >= p->last || kir_is_loop(ins(p, r)->op) || ins(p, r)->op == K_SHARED) return;
-    const KIns *i = ins(p, r);
+    if (r < p->first || r >= p->last || kir_is_loop(get_ins(p, r)->op) || get_ins(p, r)->op == K_SHARED) return;
+    const KIns *i = get_ins(p, r);
     p->plan->cls[r] = KC_COMMON, p->changed = true;
     if (i->op == K_ANY) {
         p->plan->cut[r] = 1;
@@ -153,7 +153,7 @@ static void share(Planner *p, KRef r) {
 }
 
 static void settle_control(Planner *p, KRef r) {
-    const KIns *i = ins(p, r);
+    const KIns *i = get_ins(p, r);
     if (kir_opens(i->op) && p->split[r]) {
         split_around(p, r);
         for (int k = 0; k < 3; k++) share(p, i->arg[k]);
@@ -179,7 +179,7 @@ static bool all_split(const Planner *p, KRef r) {
 
 static void classify(Planner *p) {
     for (KRef r = p->first; r < p->last; r++) {
-        uint8_t op = ins(p, r)->op;
+        uint8_t op = get_ins(p, r)->op;
         bool control = op == K_BARRIER || (kir_opens(op) && p->split[r]);
         if (op == K_ELSE || op == K_END) control = p->split[construct(p, p->f->regions[r].opener)];
         if (op == K_BREAK || op == K_CONTINUE) control = p->split[kir_jump_target(p->f, r)];
@@ -199,9 +199,9 @@ static void number_pieces(Planner *p) {
     }
 }
 
-/* Instructions it takes to compute r again from what each piece knows. */
+/* Returns the number of instructions that compute r from values that every piece has. */
 static int cost(const Planner *p, KRef r) {
-    const KIns *i = ins(p, r);
+    const KIns *i = get_ins(p, r);
     if (!r || r < p->first || p->plan->cls[r] != KC_PIECE || i->op == K_CONST) return 0;
     if (kir_ops[i->op].effect != KE_PURE || i->op == K_MATH || i->op == K_DIV || i->op == K_MOD) return DEAR;
     int sum = 1;
@@ -209,18 +209,18 @@ static int cost(const Planner *p, KRef r) {
     return sum;
 }
 
-static void use(Planner *p, KRef r, KRef by) {
-    if (!r || r < p->first || r >= p->last || p->plan->cls[r] != KC_PIECE || ins(p, r)->op == K_CONST) return;
+static void assign_home(Planner *p, KRef r, KRef by) {
+    if (!r || r < p->first || r >= p->last || p->plan->cls[r] != KC_PIECE || get_ins(p, r)->op == K_CONST) return;
     if (p->piece[r] == p->piece[by] || p->plan->home[r] != KH_HERE) return;
     p->plan->home[r] = cost(p, r) < CHEAP ? KH_AGAIN : KH_KEPT;
     if (p->plan->home[r] == KH_KEPT) return;
-    for (int k = 0; k < 3; k++) use(p, ins(p, r)->arg[k], by);
+    for (int k = 0; k < 3; k++) assign_home(p, get_ins(p, r)->arg[k], by);
 }
 
 static void find_homes(Planner *p) {
     for (KRef r = p->first; r < p->last; r++) {
-        const KIns *i = ins(p, r);
-        for (int k = 0; k < 3 && p->plan->cls[r] == KC_PIECE; k++) use(p, i->arg[k], r);
+        const KIns *i = get_ins(p, r);
+        for (int k = 0; k < 3 && p->plan->cls[r] == KC_PIECE; k++) assign_home(p, i->arg[k], r);
         if (i->op == K_ANY && p->plan->cls[r] == KC_COMMON) p->plan->home[i->a] = KH_KEPT;
     }
 }
@@ -229,12 +229,12 @@ static uint64_t bytes_of(const KIns *i) {
     return (i->op == K_LARRAY || i->op == K_SHARED ? i->imm : 1) * qdtype_size((qs_dtype)i->dtype);
 }
 
-/* Larger elements first: then all are aligned whatever the number of positions. */
+/* Assigns offsets.  Larger elements come first, so that all are aligned for any number of positions. */
 static void assign_slots(Planner *p) {
     KPlan *plan = p->plan;
     for (size_t size = 8; size; size /= 2)
         for (KRef r = p->first; r < p->last; r++) {
-            const KIns *i = ins(p, r);
+            const KIns *i = get_ins(p, r);
             if (plan->home[r] != KH_KEPT || qdtype_size((qs_dtype)i->dtype) != size) continue;
             plan->slot[r] = plan->item_bytes;
             plan->item_bytes += (uint32_t)bytes_of(i);
@@ -242,19 +242,20 @@ static void assign_slots(Planner *p) {
     plan->alive = plan->item_bytes;
     if (plan->mortal) plan->item_bytes++;
     for (KRef r = p->first; r < p->last; r++)
-        if (ins(p, r)->op == K_SHARED) {
+        if (get_ins(p, r)->op == K_SHARED) {
             plan->slot[r] = plan->shared_bytes;
-            plan->shared_bytes += (uint32_t)(bytes_of(ins(p, r)) + 63) & ~63u;
+            plan->shared_bytes += (uint32_t)(bytes_of(get_ins(p, r)) + 63) & ~63u;
         }
 }
 
 static void find_mortal(Planner *p) {
     for (KRef r = p->first; r < p->last; r++)
-        if (p->plan->cls[r] == KC_PIECE && (ins(p, r)->op == K_RET || ins(p, r)->op == K_CHECK)) p->plan->mortal = true;
+        if (p->plan->cls[r] == KC_PIECE && (get_ins(p, r)->op == K_RET || get_ins(p, r)->op == K_CHECK))
+            p->plan->mortal = true;
 }
 
-/* -- the two uses -------------------------------------------------------------------------------------------------- */
-static Planner begin(Ctx *c, Arena *a, const KFunc *f, KRef first, KRef last, int axis, KPlan *out) {
+/* -- blocks -------------------------------------------------------------------------------------------------------- */
+static Planner begin_plan(Ctx *c, Arena *a, const KFunc *f, KRef first, KRef last, int axis, KPlan *out) {
     size_t n = f->nins;
     *out = (KPlan){.first = first, .last = last};
     out->cls = qarena_alloc(a, n), out->cut = qarena_alloc(a, n), out->home = qarena_alloc(a, n);
@@ -271,7 +272,7 @@ static Planner begin(Ctx *c, Arena *a, const KFunc *f, KRef first, KRef last, in
                      .piece = qarena_alloc(a, qmem_size(n, sizeof(uint32_t), 0))};
 }
 
-static void finish(Planner *p) {
+static void finish_plan(Planner *p) {
     classify(p);
     number_pieces(p);
     find_homes(p);
@@ -281,7 +282,7 @@ static void finish(Planner *p) {
 
 uint8_t *kplan_common(Ctx *c, Arena *a, const KFunc *f) {
     KPlan plan;
-    Planner p = begin(c, a, f, 1, f->nins, -1, &plan);
+    Planner p = begin_plan(c, a, f, 1, f->nins, -1, &plan);
     uint8_t *common = qarena_alloc(a, f->nins);
     find_varying(&p);
     for (KRef r = 1; r < f->nins; r++) common[r] = !p.varies[r] && !parted(&p, r);
@@ -289,7 +290,7 @@ uint8_t *kplan_common(Ctx *c, Arena *a, const KFunc *f) {
 }
 
 qs_status kplan_block(Ctx *c, Arena *a, const KFunc *f, KPlan *out) {
-    Planner p = begin(c, a, f, 1, f->nins, -1, out);
+    Planner p = begin_plan(c, a, f, 1, f->nins, -1, out);
     find_varying(&p);
     for (KRef r = 1; r < f->nins; r++)
         if (f->ins[r].op == K_BARRIER) split_around(&p, r);
@@ -300,7 +301,7 @@ qs_status kplan_block(Ctx *c, Arena *a, const KFunc *f, KPlan *out) {
                        "about it, differs "
                        "between them",
                        f->name->s);
-    finish(&p);
+    finish_plan(&p);
     return QS_OK;
 }
 
@@ -314,7 +315,7 @@ int64_t kplan_turns(const KFunc *f, KRef loop) {
     return n > 1e9 ? -1 : (int64_t)n;
 }
 
-/* Instructions of [first, last) with all loops unrolled; more than UNROLLED: too many. */
+/* Returns the number of instructions of [first, last) with all loops unrolled; more than UNROLLED: too many. */
 static int64_t unrolled_size(const KFunc *f, KRef first, KRef last) {
     int64_t sum = 0;
     for (KRef r = first; r < last && sum <= UNROLLED; r++) {
@@ -343,7 +344,7 @@ static const KIns *uncast(const KFunc *f, KRef r) {
     return i->op == K_CAST ? &f->ins[i->a] : i;
 }
 
-/* Position plus what is another number in each of some straight lines of code: a constant, or the counter of a loop. */
+/* Returns true if i is the position plus a constant or a loop counter, which differ in repeated code. */
 static bool is_neighbour(const KFunc *f, const KIns *i, int axis) {
     if (i->op != K_ADD && i->op != K_SUB) return false;
     const KIns *a = uncast(f, i->a), *b = uncast(f, i->b);
@@ -363,14 +364,14 @@ bool kplan_rows_share(const KFunc *f, KRef first, KRef last, int times) {
     return any && unrolled_size(f, first, last) * times <= PATCH;
 }
 
-/* Memory that neighbouring positions touch side by side, or at one place: what vectors load well. */
+/* Returns true if neighboring positions access adjacent elements, or the same one, which vectors load efficiently. */
 static bool side_by_side(const Planner *p, KRef index) {
     Affine a;
     if (!p->varies[index]) return true;
     if (!kaffine_of(p->f, index, &a)) return false;
     for (int i = 0; i < a.n; i++) {
-        const KIns *t = ins(p, a.term[i].ref);
-        if (t->op == K_CAST) t = ins(p, t->a);
+        const KIns *t = get_ins(p, a.term[i].ref);
+        if (t->op == K_CAST) t = get_ins(p, t->a);
         if (t->op == K_POS && (int)t->imm == p->axis ? a.term[i].factor != 1 : p->varies[a.term[i].ref]) return false;
     }
     return true;
@@ -381,12 +382,12 @@ bool kplan_rounds(KAtomic op, qs_dtype elem) {
     return op == KA_DIV || (elem != QS_I32 && elem != QS_U32 && elem != QS_I64 && elem != QS_U64);
 }
 
-/* Everything here can be a vector, atomic updates too: the positions of a strip update different elements, and no other
- * thread does at the same time. */
+/* Returns true if all accesses can be vectors, atomic updates too: the positions of a strip update different
+ * elements, and no other thread does so at the same time. */
 static bool stands_abreast(const Planner *p) {
     bool any = false;
     for (KRef r = p->first; r < p->last; r++) {
-        const KIns *i = ins(p, r);
+        const KIns *i = get_ins(p, r);
         bool memory = i->op == K_LOAD || i->op == K_STORE || i->op == K_ATOMIC;
         if (memory && !side_by_side(p, i->a)) return false;
         if (i->op != K_ATOMIC) continue;
@@ -397,23 +398,24 @@ static bool stands_abreast(const Planner *p) {
     return any;
 }
 
-/* Atomic updates come one by one.  Where there is much to compute before the first of them, the kernel is cut there, so
- * that it is computed in vectors.  false: such a cut is not possible, or not worth it. */
+/* Cuts the kernel before the first atomic update, which run one by one, so that the code before it is vectorized.
+ * Returns false if that is impossible or does not pay. */
 static bool cut_at_atomics(Planner *p, bool *any) {
     KRef at = p->first;
-    while (at < p->last && ins(p, at)->op != K_ATOMIC) at++;
+    while (at < p->last && get_ins(p, at)->op != K_ATOMIC) at++;
     if (at == p->last) return true;
     for (KRef r = p->first; r < at; r++)
-        if ((ins(p, r)->op == K_LOAD || ins(p, r)->op == K_STORE) && !side_by_side(p, ins(p, r)->a)) return false;
+        if ((get_ins(p, r)->op == K_LOAD || get_ins(p, r)->op == K_STORE) && !side_by_side(p, get_ins(p, r)->a))
+            return false;
     p->plan->cut[at] = 1, *any = true;
     return !around(p, at) && unrolled_size(p->f, p->first, at) >= WORTH;
 }
 
-/* Private arrays become arrays of the strip. */
+/* Turns private arrays into arrays of the strip; false: impossible. */
 static bool place_arrays(Planner *p) {
     uint64_t bytes = 0;
     for (KRef r = p->first; r < p->last; r++) {
-        const KIns *i = ins(p, r);
+        const KIns *i = get_ins(p, r);
         bool access = i->op == K_ALOAD || i->op == K_ASTORE;
         if (i->op == K_AATOMIC || (access && p->varies[i->b])) return false;
         if (i->op != K_LARRAY) continue;
@@ -421,22 +423,22 @@ static bool place_arrays(Planner *p) {
         bytes += p->varies[r] ? bytes_of(i) : 0;
     }
     for (KRef r = p->first; r < p->last; r++)
-        if (ins(p, r)->op == K_LARRAY && p->plan->lanes[r]) p->plan->cls[r] = KC_COMMON;
-        else if (ins(p, r)->op == K_LARRAY) share(p, r);
+        if (get_ins(p, r)->op == K_LARRAY && p->plan->lanes[r]) p->plan->cls[r] = KC_COMMON;
+        else if (get_ins(p, r)->op == K_LARRAY) share(p, r);
     return bytes <= LANES;
 }
 
-/* Marks the loops to cut around; false when there are none, or when strips would not vectorise. */
+/* Marks the loops to cut around; false: there are none, or strips would not be vectorized. */
 static bool choose_loops(Planner *p, bool all) {
     if (!place_arrays(p)) return false;
     bool any = p->plan->abreast = stands_abreast(p);
     if (!any && !cut_at_atomics(p, &any)) return false;
-    int inside = 0; /* > 0: in a loop that is cut around */
+    int inside = 0; /* > 0: number of loops around r that are cut around */
     for (KRef r = p->first; r < p->last; r++) {
-        const KIns *i = ins(p, r);
+        const KIns *i = get_ins(p, r);
         if (kir_is_loop(i->op) && !all && kplan_unrolls(p->f, r)) {
             for (KRef x = r; inside && x < p->f->regions[r].end; x++)
-                if ((ins(p, x)->op == K_LOAD || ins(p, x)->op == K_STORE) && !side_by_side(p, ins(p, x)->a))
+                if ((get_ins(p, x)->op == K_LOAD || get_ins(p, x)->op == K_STORE) && !side_by_side(p, get_ins(p, x)->a))
                     return false;
             r = p->f->regions[r].end;
             continue;
@@ -445,7 +447,7 @@ static bool choose_loops(Planner *p, bool all) {
             p->split[r] = 1, any = true, inside++;
             split_around(p, r);
         }
-        if (i->op == K_END && kir_is_loop(ins(p, p->f->regions[r].opener)->op)) inside--;
+        if (i->op == K_END && kir_is_loop(get_ins(p, p->f->regions[r].opener)->op)) inside--;
         if (i->op == K_ATOMIC && !p->plan->abreast && around(p, r)) return false;
         if (inside && (i->op == K_LOAD || i->op == K_STORE) && !side_by_side(p, i->a)) return false;
     }
@@ -454,11 +456,11 @@ static bool choose_loops(Planner *p, bool all) {
 
 bool kplan_strip(Ctx *c, Arena *a, const KFunc *f, KRef first, KRef last, bool all, KPlan *out) {
     if (f->serial || f->barrier || f->shared) return false;
-    Planner p = begin(c, a, f, first, last, f->rank - 1, out);
+    Planner p = begin_plan(c, a, f, first, last, f->rank - 1, out);
     find_varying(&p);
     if (!choose_loops(&p, all)) return false;
     find_common(&p);
     if (p.culprit) return false;
-    finish(&p);
+    finish_plan(&p);
     return true;
 }

@@ -1,10 +1,10 @@
-/* window_sums.c -- see window_sums.h. */
+/* window_sums.c -- splits the sum over a window into one sum per row; see window_sums.h. */
 #include "lang/kernel/passes/window_sums.h"
 #include "lang/kernel/passes/plan.h"
 
 #include <string.h>
 
-/* -- which sums ---------------------------------------------------------------------------------------------------- */
+/* -- finding sums -------------------------------------------------------------------------------------------------- */
 static const KIns *uncast(const KFunc *f, KRef r) {
     const KIns *i = &f->ins[r];
     return i->op == K_CAST ? &f->ins[i->a] : i;
@@ -17,8 +17,8 @@ static bool is_row_of_window(const KFunc *f, const KIns *i, KRef loop) {
     return i->op == K_ADD && ((is_row(f, a) && b == turn) || (is_row(f, b) && a == turn));
 }
 
-/* By instruction up to `last`: not 0 where it is the same at row p in turn m of the loop and at row p+1 in the turn
- * before. */
+/* Marks each instruction before `last` whose value for row p in one iteration of the loop equals that for row p+1 in
+ * the iteration before. */
 static void find_sliding(const KFunc *f, KRef loop, KRef last, uint8_t *slides) {
     slides[0] = 1;
     for (KRef r = 1; r < last; r++) {
@@ -32,7 +32,7 @@ static void find_sliding(const KFunc *f, KRef loop, KRef last, uint8_t *slides) 
 
 static bool uses(const KIns *i, KRef r) { return i->a == r || i->b == r || i->c == r; }
 
-/* The LOCAL to which the loop adds a value in each turn, and does nothing else; 0: it is another loop. */
+/* Returns the LOCAL to which the loop adds one value per iteration, if it does nothing else; else 0. */
 static KRef sum_of(const KFunc *f, KRef loop, KRef *term) {
     KRef end = f->regions[loop].end, set = 0, get = 0;
     for (KRef r = loop + 1; r < end; r++) {
@@ -54,7 +54,7 @@ static bool turns_by_one(const KFunc *f, KRef loop) {
     return kir_is_const(f, f->ins[loop].c, &step) && (step == 1 || step == -1);
 }
 
-/* The same of a loop that runs over a row of a window, in one that runs over its rows. */
+/* The same for a loop over one row of a window, inside a loop over its rows. */
 static KRef sum_of_row(const KFunc *f, KRef loop, uint8_t *slides) {
     KRef rows = f->regions[loop].around, term, sum = 0;
     if (!rows || f->ins[rows].op != K_FOR || !turns_by_one(f, rows) || !kplan_unrolls(f, rows)) return 0;
@@ -82,7 +82,7 @@ static void close_row(Row *row, KRef local, uint32_t pos) {
     row->map[local] = row->sum;
 }
 
-static const KFunc *copy(Ctx *c, Arena *arena, const KFunc *f, const KRef *sums) {
+static const KFunc *regroup_sums(Ctx *c, Arena *arena, const KFunc *f, const KRef *sums) {
     KRef local = 0, *map = qarena_alloc(arena, qmem_size(f->nins, sizeof *map, 0));
     Row row = {.g = kir_shell(c, arena, f), .map = map};
     for (KRef r = 1; r < f->nins; r++) {
@@ -107,5 +107,5 @@ const KFunc *kwindowsums_regroup(Ctx *c, Arena *a, const KFunc *f) {
     uint8_t *slides = qarena_alloc(a, f->nins);
     for (KRef r = 1; r < f->nins; r++)
         if (f->ins[r].op == K_FOR && (sums[r] = sum_of_row(f, r, slides))) any = true;
-    return any ? copy(c, a, f, sums) : f;
+    return any ? regroup_sums(c, a, f, sums) : f;
 }
