@@ -1,11 +1,11 @@
-/* elem.c -- the rows of elem.def as instructions. */
+/* elem.c -- generates KIR from the rows of elem.def. */
 #include "lang/kernel/elem/elem.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-/* -- what is known of a row ---------------------------------------------------------------------------------------- */
+/* -- table of rows ------------------------------------------------------------------------------------------------- */
 #define REAL(...)          ELEM_NUMBER
 #define TRUTH(...)         ELEM_TRUTH
 #define JOIN(...)          ELEM_COMPLEX
@@ -42,8 +42,8 @@ const ElemInfo kelem_info[EL__COUNT] = {
 #undef PART_OF
 #undef TEST
 
-/* Built-ins by name.  SpecializationList with another number of arguments than the row of that name stand with their
- * own. */
+/* The built-ins by name.  Variants with a different number of arguments than the row of the same name have their own
+ * entries. */
 typedef struct {
     const char *name;
     uint8_t nargs, elem;
@@ -108,7 +108,7 @@ qs_dtype kelem_meet(Elem e, const Term *args, qs_dtype scalar_dtype) {
     if (keeps || (n == 1 && !fraction)) return args[0].dtype;
     Term all = args[0];
     int met = -1;
-    for (int numbers = 0; numbers < 2; numbers++) /* which come last; elements of one type are one */
+    for (int numbers = 0; numbers < 2; numbers++) /* arrays first, then numbers; arrays of one type count once */
         for (int i = 0; i < n; i++) {
             if (args[i].number != numbers || (met >= 0 && !numbers && args[i].dtype == all.dtype)) continue;
             Term both = {qdtype_meet(all, args[i], fraction, scalar_dtype), all.number && args[i].number};
@@ -117,7 +117,7 @@ qs_dtype kelem_meet(Elem e, const Term *args, qs_dtype scalar_dtype) {
     return met ? all.dtype : qdtype_meet(all, all, fraction, scalar_dtype);
 }
 
-/* -- into a function ----------------------------------------------------------------------------------------------- */
+/* -- builder that adds to a function ------------------------------------------------------------------------------- */
 static KRef into_fold(void *ud, KMake i) {
     const KInto *to = ud;
     if ((i.op == K_MIN || i.op == K_MAX) && to->zeros) i.flag = KFLAG_ZEROS;
@@ -139,7 +139,7 @@ static inline KRef op(const KBuild *build, KOp k, KRef x, KRef y) {
 static inline KRef select_op(const KBuild *build, KRef c, KRef x, KRef y) {
     return build->fold(build->ud, (KMake){K_SELECT, .a = c, .b = x, .c = y});
 }
-static inline KRef math(const KBuild *build, MathFn fn, KRef x, KRef y) {
+static inline KRef math_op(const KBuild *build, MathFn fn, KRef x, KRef y) {
     return build->fold(build->ud, (KMake){K_MATH, .flag = fn, .a = x, .b = y});
 }
 static inline KPair analytic(const KBuild *build, Elem e, KPair v, KPair x) {
@@ -173,8 +173,8 @@ static inline KPair itself(KPair v) { return v; }
 #define SHL(x, y)        op(build, K_SHL, x, y)
 #define SHR(x, y)        op(build, K_SHR, x, y)
 #define NUM(v)           build->num(build->ud, build->d, v)
-#define MATH1(f, x)      math(build, MF_##f, x, 0)
-#define MATH2(f, x, y)   math(build, MF_##f, x, y)
+#define MATH1(f, x)      math_op(build, MF_##f, x, 0)
+#define MATH2(f, x, y)   math_op(build, MF_##f, x, y)
 #define RE(x)            (x).re
 #define IM(x)            (x).im
 #define PAIR(re, im)     ((KPair){re, im})
@@ -190,7 +190,7 @@ static inline KPair itself(KPair v) { return v; }
 #define LET(name, v)     const __auto_type name = v;
 #define GIVE(v)          return _Generic((v), KPair : itself, default : as_pair)(v);
 
-/* Rows use as many of the three as they have. */
+/* A body uses as many of the three arguments as its row has. */
 #define BODY(kind, id, Type, ...)                                                                                      \
     static KPair kind##_##id(const KBuild *build, Type x, Type y, Type z) {                                            \
         (void)build, (void)x, (void)y, (void)z;                                                                        \
@@ -226,20 +226,21 @@ static const KPair absent = {0, 0};
 #include "lang/kernel/elem/elem.def"
 
 /* -- derivatives --------------------------------------------------------------------------------------------------- */
-static KRef less(const KBuild *build, KRef t, KRef x, KRef y) {
+static KRef less_slope(const KBuild *build, KRef t, KRef x, KRef y) {
     KRef wins = EITHER(LT(x, y), NE(y, y)), half = MUL(t, NUM(0.5));
     return SELECT(wins, t, SELECT(EQ(x, y), half, NUM(0)));
 }
 
-/* Derivatives of it, by t as well, must not meet 0/0: what is not chosen would be 0 times nan. */
-static KRef part(const KBuild *build, KRef t, KRef x, KRef w) {
+/* Returns t*(x/w), 0 if w is 0.  Derivatives of this must not contain 0/0, because the branch not selected would be
+ * 0 times nan. */
+static KRef part_slope(const KBuild *build, KRef t, KRef x, KRef w) {
     KRef none = EQ(w, NUM(0));
     return MUL(SELECT(none, NUM(0), t), DIV(x, SELECT(none, NUM(1), w)));
 }
 
-/* log(y) - 1/(2y) - sum of B(2k)/(2k y^2k) for y >= 10 (Abramowitz and Stegun 6.3.18), which x is brought to by
- * psi(x) = psi(x+1) - 1/x; below 1/2 by psi(x) = psi(1-x) - pi/tan(pi x), of which
- * the period is taken from the nearest pole, where a difference is exact. */
+/* Returns the digamma function.  For y >= 10 it is log(y) - 1/(2y) - sum of B(2k)/(2k y^2k) (Abramowitz and Stegun
+ * 6.3.18); psi(x) = psi(x+1) - 1/x brings x there.  Below 1/2 it is psi(1-x) - pi/tan(pi x), where the angle is
+ * reduced to the nearest pole, because that difference is exact. */
 static KRef digamma(const KBuild *build, KRef x) {
     enum { STEPS = 10, TERMS = 7 };
     static const double b[TERMS] = {1.0 / 12, -1.0 / 120, 1.0 / 252, -1.0 / 240, 1.0 / 132, -691.0 / 32760, 1.0 / 12};
@@ -252,8 +253,8 @@ static KRef digamma(const KBuild *build, KRef x) {
     return SELECT(below, SUB(psi, DIV(NUM(M_PI), MATH1(tan, SELECT(below, angle, NUM(1))))), psi);
 }
 
-#define LESS(t, x, y)                less(build, t, x, y)
-#define PART(t, x, w)                part(build, t, x, w)
+#define LESS(t, x, y)                less_slope(build, t, x, y)
+#define PART(t, x, w)                part_slope(build, t, x, w)
 #define DIGAMMA(x)                   digamma(build, x)
 #define SLOPES(...)                  return SLOPE_OF(__VA_ARGS__, 0, )
 #define SLOPE_OF(first, second, ...) arg == 0 ? (first) : (second)
@@ -321,7 +322,7 @@ Elem kelem_instruction(const KIns *i) {
     return (Elem)functions[i->flag];
 }
 
-/* -- the doors ----------------------------------------------------------------------------------------------------- */
+/* -- generating code ----------------------------------------------------------------------------------------------- */
 typedef KPair RealBody(const KBuild *, KRef, KRef, KRef);
 typedef KPair ComplexBody(const KBuild *, KPair, KPair, KPair);
 static const struct {
@@ -343,11 +344,11 @@ KPair kelem_complex(KBuild b, Elem e, qs_dtype d, const KPair *args) {
     return b.d = d, bodies[e].complex(&b, args[0], n > 1 ? args[1] : absent, n > 2 ? args[2] : absent);
 }
 
-static KRef cast(KBuild b, KRef x, qs_dtype d) { return b.fold(b.ud, (KMake){K_CAST, .own = d, .a = x}); }
+static KRef cast_op(KBuild b, KRef x, qs_dtype d) { return b.fold(b.ud, (KMake){K_CAST, .own = d, .a = x}); }
 
 KRef kelem_compare_signs(KBuild b, Elem e, KRef x, KRef y, bool x_signed) {
-    KRef s = x_signed ? x : y, same = cast(b, s, QS_U64), zero = b.num(b.ud, QS_I64, 0);
-    s = cast(b, s, QS_I64);
+    KRef s = x_signed ? x : y, same = cast_op(b, s, QS_U64), zero = b.num(b.ud, QS_I64, 0);
+    s = cast_op(b, s, QS_I64);
     KRef below = kelem_real(b, e, QS_I64, x_signed ? (KRef[]){s, zero} : (KRef[]){zero, s}).re;
     KRef above = kelem_real(b, e, QS_U64, x_signed ? (KRef[]){same, y} : (KRef[]){x, same}).re;
     KRef negative = op(&b, K_LT, s, zero);
@@ -355,34 +356,34 @@ KRef kelem_compare_signs(KBuild b, Elem e, KRef x, KRef y, bool x_signed) {
 }
 
 KRef kelem_mod_signs(KBuild b, KRef x, KRef y, bool x_signed) {
-    KRef s = cast(b, x_signed ? x : y, QS_I64), below = op(&b, K_LT, s, b.num(b.ud, QS_I64, 0));
-    KRef flipped = op(&b, K_NOT, s, 0); /* -1 - s, which fits where -s does not */
-    KRef size = cast(b, select_op(&b, below, flipped, s), QS_U64);
+    KRef s = cast_op(b, x_signed ? x : y, QS_I64), below = op(&b, K_LT, s, b.num(b.ud, QS_I64, 0));
+    KRef flipped = op(&b, K_NOT, s, 0); /* -1 - s, which does not overflow as -s may */
+    KRef size = cast_op(b, select_op(&b, below, flipped, s), QS_U64);
     KRef one = b.num(b.ud, QS_U64, 1), zero = b.num(b.ud, QS_U64, 0);
     if (x_signed) {
         KRef r = kelem_real(b, EL_mod, QS_U64, (KRef[]){size, y}).re;
         KRef rest = op(&b, K_SUB, op(&b, K_SUB, y, one), r);
         KRef other = op(&b, K_AND, below, op(&b, K_NE, y, zero));
-        return cast(b, select_op(&b, other, rest, r), QS_F64);
+        return cast_op(b, select_op(&b, other, rest, r), QS_F64);
     }
     size = select_op(&b, below, op(&b, K_ADD, size, one), size);
     KRef r = kelem_real(b, EL_mod, QS_U64, (KRef[]){x, size}).re;
     KRef other = op(&b, K_AND, below, op(&b, K_NE, r, zero));
-    KRef rest = cast(b, op(&b, K_SUB, size, r), QS_F64);
-    return select_op(&b, other, op(&b, K_NEG, rest, 0), cast(b, r, QS_F64));
+    KRef rest = cast_op(b, op(&b, K_SUB, size, r), QS_F64);
+    return select_op(&b, other, op(&b, K_NEG, rest, 0), cast_op(b, r, QS_F64));
 }
 
-/* A count beyond 64 is as good as 64, so that no negation overflows, and one of the two is 0. */
+/* Counts beyond 64 are limited to 64, so that the negation does not overflow.  One of the two shifts has count 0. */
 KRef kelem_shift(KBuild b, Elem e, qs_dtype d, KRef x, KRef n, qs_dtype of_n, bool never_negative) {
     bool is_signed = of_n == QS_I32 || of_n == QS_I64;
-    if (never_negative || !is_signed) return kelem_real(b, e, d, (KRef[]){x, cast(b, n, d)}).re;
+    if (never_negative || !is_signed) return kelem_real(b, e, d, (KRef[]){x, cast_op(b, n, d)}).re;
     KRef zero = b.num(b.ud, of_n, 0), near = op(&b, K_MAX, n, b.num(b.ud, of_n, -64));
     KRef back = op(&b, K_NEG, op(&b, K_MIN, near, zero), 0);
-    x = kelem_real(b, e, d, (KRef[]){x, cast(b, op(&b, K_MAX, n, zero), d)}).re;
-    return kelem_real(b, e == EL_shl ? EL_shr : EL_shl, d, (KRef[]){x, cast(b, back, d)}).re;
+    x = kelem_real(b, e, d, (KRef[]){x, cast_op(b, op(&b, K_MAX, n, zero), d)}).re;
+    return kelem_real(b, e == EL_shl ? EL_shr : EL_shl, d, (KRef[]){x, cast_op(b, back, d)}).re;
 }
 
-/* hi + 1 is a power of 2, which d has where it has more than hi. */
+/* hi + 1 is a power of 2, which d can represent if its range exceeds hi. */
 KRef kelem_holds(KBuild b, qs_dtype to, KRef x, qs_dtype d, double least, double most) {
     double lo, hi, first, last;
     bool real = qdtype_is_real(d);
@@ -390,13 +391,13 @@ KRef kelem_holds(KBuild b, qs_dtype to, KRef x, qs_dtype d, double least, double
     if (d == QS_B1) return holds;
     qdtype_int_span(to, &lo, &hi);
     if (!real) qdtype_int_span(d, &first, &last), least = fmax(least, first), most = fmin(most, last);
-    if (real) holds = op(&b, K_EQ, math(&b, MF_trunc, x, 0), x);
+    if (real) holds = op(&b, K_EQ, math_op(&b, MF_trunc, x, 0), x);
     if (least < lo) holds = op(&b, K_AND, holds, op(&b, K_LE, b.num(b.ud, d, lo), x));
     if (real ? most >= hi + 1 : most > hi) holds = op(&b, K_AND, holds, op(&b, K_LT, x, b.num(b.ud, d, hi + 1)));
     return holds;
 }
 
-static KPair multiply(KBuild b, qs_dtype d, bool is_complex, KPair x, KPair y) {
+static KPair multiply_pairs(KBuild b, qs_dtype d, bool is_complex, KPair x, KPair y) {
     if (is_complex) return kelem_complex(b, EL_mul, d, (KPair[]){x, y});
     return kelem_real(b, EL_mul, d, (KRef[]){x.re, y.re});
 }
@@ -407,7 +408,8 @@ bool kelem_power(KBuild b, qs_dtype d, KPair x, double n, KPair *out) {
     KPair unit = {one, zero}, product = unit;
     if (n == 0.5 && !is_complex) return *out = kelem_real(b, EL_half_power, d, &x.re), true;
     if (!kelem_is_chain(n)) return false;
-    KELEM_CHAIN(n, product = x, product = multiply(b, d, is_complex, product, x), x = multiply(b, d, is_complex, x, x))
+    KELEM_CHAIN(n, product = x, product = multiply_pairs(b, d, is_complex, product, x),
+                x = multiply_pairs(b, d, is_complex, x, x))
     if (n < 0 && is_complex) product = kelem_complex(b, EL_div, d, (KPair[]){unit, product});
     else if (n < 0) product = kelem_real(b, EL_div, d, (KRef[]){one, product.re});
     return *out = product, true;

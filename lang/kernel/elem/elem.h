@@ -1,10 +1,10 @@
-/* elem.h -- elementwise functions and operators as instructions of KIR, made of the rows of elem.def.
+/* elem.h -- generates KIR for elementwise functions and operators, from the rows of elem.def.
  *
- *     in    a row, its arguments as instructions of one dtype (complex ones as pairs of them)
- *     out   the instructions of the row's body, through the builder of whoever asks: walk, lower, host
+ *     in    a row, and its arguments as instructions of one dtype (complex ones as pairs)
+ *     out   the instructions of the row's body, added by the builder of the caller
  *
- * Which dtype the arguments meet in is a rule of the one who asks: kernels compute in 32 bits, loops of the host in
- * doubles, expressions as arrays do.  What is then computed is said in the rows alone.  elem_host.h makes C of them. */
+ * The caller chooses the dtype of the computation: kernels compute in 32 bits, host loops in doubles, expressions
+ * as arrays do.  The rows alone define what is computed.  elem_host.h makes C functions of them. */
 #ifndef LANG_KERNEL_ELEM_H
 #define LANG_KERNEL_ELEM_H
 #include "lang/kernel/ir/kir.h"
@@ -25,52 +25,53 @@ typedef enum { ELEM_OWN, ELEM_WIDE } ElemPrecision;
 typedef struct {
     const char *name;
     uint8_t nargs;
-    uint8_t real, complex; /* ElemGives: of real, and of complex numbers */
-    uint8_t whole;         /* ElemWhole */
-    uint8_t precision;     /* ElemPrecision, of complex numbers */
+    uint8_t real, complex; /* ElemGives: type of the result for real and for complex arguments */
+    uint8_t whole;         /* ElemWhole: treatment of integers */
+    uint8_t precision;     /* ElemPrecision of complex numbers */
 } ElemInfo;
 extern const ElemInfo kelem_info[EL__COUNT];
 
-/* Where a real argument, a truth value too, is the answer itself. */
+/* Returns true if a real argument, or a bool, is itself the result. */
 static inline bool kelem_is_itself(Elem e, bool complex) { return (e == EL_real || e == EL_conj) && !complex; }
-/* What messages call it. */
+/* Returns the name that error messages use. */
 const char *kelem_name(Elem e);
-/* The row of a built-in with so many arguments; EL__COUNT: it has none. */
+/* Returns the row of a built-in with nargs arguments; EL__COUNT: it has none. */
 Elem kelem_find(const char *name, int nargs);
-/* The row of an operator of operators.def: its meaning between numbers; EL__COUNT: it has none. */
+/* Returns the row of an operator of operators.def, which defines it for numbers; EL__COUNT: it has none. */
 Elem kelem_operator(Op op);
 
-/* The product of two arrays of bool, element by element, is one of bool: a mask of what both masks select. */
+/* Returns true for the elementwise product of two bool arrays, which is bool: the intersection of two masks. */
 static inline bool kelem_is_mask(Elem e, qs_dtype a, qs_dtype b) { return e == EL_mul && a == QS_B1 && b == QS_B1; }
 
-/* mod of truth values alone: a remainder is none, so they are floats first. */
+/* Returns true for mod of two bools, which are converted to floats because a remainder is not a bool. */
 static inline bool kelem_truths_divide(Elem e, qs_dtype a, qs_dtype b) {
     return e == EL_mod && a == QS_B1 && b == QS_B1;
 }
 
-/* Whether elements of one integer type keep it. */
+/* Returns true if the result of elements of one integer type has that type. */
 static inline bool kelem_keeps(Elem e) {
     ElemWhole whole = (ElemWhole)kelem_info[e].whole;
     return whole != ELEM_FLOATS && whole != ELEM_ARITH && whole != ELEM_FIRST;
 }
 
-/* The type in which elements and numbers meet in a row; at least one is an array.  Elements alone of one type keep it
- * where the row keeps integers; otherwise they meet as in arithmetic, truth values alone as in a quotient. */
+/* Returns the type in which a row is computed for arrays and numbers; at least one argument is an array.  Arrays
+ * alone of one type keep it if the row keeps integers.  Otherwise the types are promoted as in arithmetic; bools
+ * alone as in a quotient. */
 qs_dtype kelem_meet(Elem e, const Term *args, qs_dtype scalar_dtype);
 
 /* -- building ------------------------------------------------------------------------------------------------------ */
 typedef struct KPair {
     KRef re, im;
-} KPair; /* a complex number; im 0: a real one */
+} KPair; /* a complex number; im 0: it is real */
 
-/* Where instructions go.  fold appends an instruction, or finds one that is equal to it. */
+/* A builder: where instructions are added.  fold adds an instruction, or finds an equal one; num adds a constant. */
 typedef struct KBuild {
     void *ud;
     KRef (*fold)(void *ud, KMake i);
     KRef (*num)(void *ud, qs_dtype d, double v);
-    qs_dtype d; /* of the computation: set by the functions below */
+    qs_dtype d; /* dtype of the computation; set by the functions below */
 } KBuild;
-/* Into f, at the source position that *pos is then.  zeros: MIN and MAX tell the zeros apart in every backend. */
+/* A builder that adds to f, at the source position *pos.  zeros: MIN and MAX distinguish -0 and +0 in every backend. */
 typedef struct {
     KFunc *f;
     const uint32_t *pos;
@@ -78,49 +79,53 @@ typedef struct {
 } KInto;
 KBuild kelem_into(KInto *into);
 
-/* The body of e in the dtype d, float32, float64 or an integer; args have it already.  im is 0 unless it gives a
- * complex number; a truth value is a bool. */
+/* Generates the body of e in dtype d: float32, float64 or an integer type, which the arguments have.  The result
+ * has im 0 unless it is complex; a truth value is a bool. */
 KPair kelem_real(KBuild b, Elem e, qs_dtype d, const KRef *args);
-/* The same of complex numbers, whose parts are of dtype d, float32 or float64. */
+/* The same for complex numbers, whose parts have dtype d, float32 or float64. */
 KPair kelem_complex(KBuild b, Elem e, qs_dtype d, const KPair *args);
 
-/* The derivative of e for real numbers, of dtype d, by its argument arg, times t; result is what the body gave. */
+/* Derivatives of e for real numbers.  kelem_slope generates t times the derivative with respect to argument arg;
+ * result: value of the body. */
 typedef enum { ELEM_BODY, ELEM_FLAT, ELEM_SLOPES } ElemSlope;
 ElemSlope kelem_slope_kind(Elem e);
-KRef kelem_slope(KBuild b, Elem e, qs_dtype d, int arg, const KRef *args, KRef result, KRef t); /* only ELEM_SLOPES */
-/* The derivative, a complex number, of what the ANALYTIC i is a part of, at x. */
+KRef kelem_slope(KBuild b, Elem e, qs_dtype d, int arg, const KRef *args, KRef result,
+                 KRef t); /* only for ELEM_SLOPES */
+/* Generates the complex derivative at x of the function that the ANALYTIC i is a part of. */
 KPair kelem_analytic(KBuild b, const KIns *i, KPair x);
-/* The row that says what an instruction of kir.def does to floats; EL__COUNT: none has a derivative of its own. */
+/* Returns the row for an instruction on floats; EL__COUNT: the instruction has no derivative of its own. */
 Elem kelem_instruction(const KIns *i);
 
-/* A comparison where qdtype_mixes_signs: x_signed says that x is the one with a sign.  It gives a bool. */
+/* Generates a comparison of types for which qdtype_mixes_signs; x_signed: x has the signed type.  The result is a
+ * bool. */
 KRef kelem_compare_signs(KBuild b, Elem e, KRef x, KRef y, bool x_signed);
 
-/* x mod y where qdtype_mixes_signs: exact, and then rounded once, to float64. */
+/* Generates x mod y of such types: computed exactly, then rounded once to float64. */
 KRef kelem_mod_signs(KBuild b, KRef x, KRef y, bool x_signed);
 
-/* EL_shl or EL_shr of x, of the integer type d, by n, of any integer type; the other way where n is negative, which
- * nobody asks when it is known that it never is. */
+/* Generates EL_shl or EL_shr of x, of integer type d, by n, of any integer type.  A negative n shifts in the other
+ * direction; never_negative: n is known not to be negative, and no code for this is generated. */
 KRef kelem_shift(KBuild b, Elem e, qs_dtype d, KRef x, KRef n, qs_dtype of_n, bool never_negative);
 
-/* What must hold of x, of the type d and from least to most (infinite where nobody knows), that it is one of the
- * integer type `to`: it is whole, and inside. */
+/* Generates the condition that x is a value of the integer type `to`: integral, and in range.  d: type of x; least,
+ * most:  its known range, infinite if unknown. */
 KRef kelem_holds(KBuild b, qs_dtype to, KRef x, qs_dtype d, double least, double most);
 
-/* The same of a float that is to have bits.  The error otherwise is "shl: " KELEM_NO_BITS and the number. */
+/* The same for a float that is used as bits.  Otherwise the error is "shl: " KELEM_NO_BITS and the number. */
 static inline KRef kelem_has_bits(KBuild b, KRef x, qs_dtype d) {
     return kelem_holds(b, QS_I64, x, d, -INFINITY, INFINITY);
 }
-/* The error of a number beside elements that has more: the function, the number, how many they have, their type. */
+/* Error if a number has more bits than the elements: the function, the number, their number of bits, their type. */
 #define KELEM_OTHER_BITS "%s: %s has other bits than the %d of %s"
 #define KELEM_NO_BITS    "a whole number of 64 bits is needed, got "
 static inline bool kelem_number_has_bits(double x) { return x == trunc(x) && x >= -0x1p63 && x < 0x1p63; }
 
-/* Exponents whose powers of elements are products. */
+/* Returns true for exponents for which powers of elements are computed as products. */
 static inline bool kelem_is_chain(double n) { return n >= -64 && n <= 64 && n == (int)n; }
-/* Their products, in one order for all, because rounding depends on it: `first` makes the square at hand the result,
- * `multiply` takes it in, and `square` squares it.  It begins with the first of them, not with 1: a product with 1+0i
- * is not the number where a part is infinite or -0.  A negative power is 1 divided by the result. */
+/* Computes such a power by repeated squaring, in one order everywhere, because rounding depends on it.  `first`:
+ * assigns the current square to the result; `multiply`: multiplies the result by it; `square`: squares it.  The
+ * result starts with the first factor, not with 1: a product with 1+0i changes numbers with an infinite part or -0.
+ * A negative power is 1 divided by the result. */
 #define KELEM_CHAIN(n, first, multiply, square)                                                                        \
     for (uint64_t bits_ = (uint64_t)((n) < 0 ? -(n) : (n)), taken_ = 0; bits_; bits_ >>= 1) {                          \
         if (bits_ & 1) {                                                                                               \
@@ -134,7 +139,7 @@ static inline bool kelem_is_chain(double n) { return n >= -64 && n <= 64 && n ==
         if (bits_ > 1) { square; }                                                                                     \
     }
 
-/* x to a power that is known, as arrays of the host have it: products, roots for 0.5;
- * false: it is neither, and EL_pow says what it is. */
+/* Generates x to a constant power as host arrays compute it: products, or a root for 0.5.  Returns false for other
+ * powers: then EL_pow is used. */
 bool kelem_power(KBuild b, qs_dtype d, KPair x, double n, KPair *out);
 #endif

@@ -1,10 +1,11 @@
-/* elem_host.h -- the rows of elem.def as C functions of one element, for the machine: elem_sqrt_F32, …
+/* elem_host.h -- makes C functions for one element from the rows of elem.def, for code on the host: elem_sqrt_F32,
+ * …
  *
- *     elem_<row>_<type>    of F32 F64, and of I32 U32 I64 U64 where the row says what whole numbers do
- *     elem_<row>_<type>    of C64 C128: with complex arguments; of C64 in the precision that the row says
+ *     elem_<row>_<type>    for F32 F64, and for I32 U32 I64 U64 if the row defines integers
+ *     elem_<row>_<type>    for C64 C128: with complex arguments; C64 in the precision that the row gives
  *
- * Instructions compute what sem.h says, functions what the C library does, so these are the values of the evaluator.
- * Who includes this gets some hundred static functions, of which only the used ones become code. */
+ * Instructions compute as in sem.h and functions as in the C library, so the results equal those of the evaluator.
+ * A file that includes this gets some hundred static functions; only those that it uses become code. */
 #ifndef LANG_KERNEL_ELEM_HOST_H
 #define LANG_KERNEL_ELEM_HOST_H
 #include "lang/kernel/ir/sem.h"
@@ -40,7 +41,7 @@
 #undef tgammaf
 #undef hypotf
 
-/* -- the words of the rows ----------------------------------------------------------------------------------------- */
+/* -- operations of the rows ---------------------------------------------------------------------------------------- */
 #define ADD(x, y)        ELEM_SEM(ADD)(x, y)
 #define SUB(x, y)        ELEM_SEM(SUB)(x, y)
 #define MUL(x, y)        ELEM_SEM(MUL)(x, y)
@@ -84,7 +85,7 @@
 #define ELEM_FN(R, id, suffix, args, ...)                                                                              \
     ELEM_UNUSED static inline R ELEM_NAME(id, suffix)(args) { __VA_ARGS__ }
 
-/* A column expands to its kind and its body, and the kind says which function is made of it. */
+/* A column expands to its kind and its body; the kind selects which function is made. */
 #define REAL(...)         REAL_, __VA_ARGS__
 #define TRUTH(...)        TRUTH_, __VA_ARGS__
 #define JOIN(...)         JOIN_, __VA_ARGS__
@@ -102,7 +103,7 @@
 #define ELEM_MAKE_TEST_(id, nargs, ...)    ELEM_FN(bool, id, ZD, ELEM_ARGS_##nargs(Z), __VA_ARGS__)
 #define ELEM_MAKE_NOTHING_(id, nargs, ...)
 
-/* -- floats: of real numbers, and of complex ones with such parts -------------------------------------------------- */
+/* -- floats: real numbers, and complex numbers with such parts ----------------------------------------------------- */
 #define ELEM(id, nargs, bound, reals, whole, pairs, ...) ELEM_MAKE(id, nargs, reals) ELEM_MAKE(id, nargs, pairs)
 #define D                                                F64
 #define ZD                                               C128
@@ -123,7 +124,7 @@
 #undef EXP_OF_MOST
 #undef COMPLEX
 #undef PART_OF
-/* Of complex64 the body in float32 where the row says OWN; where it says WIDE, the function above, rounded once. */
+/* complex64: the body in float32 if the row has OWN; if it has WIDE, the complex128 function, rounded once. */
 #define COMPLEX(how, ...)      COMPLEX_##how##_, __VA_ARGS__
 #define PART_OF(how, ...)      PART_OF_##how##_, __VA_ARGS__
 #define ELEM_MAKE_COMPLEX_OWN_ ELEM_MAKE_COMPLEX_
@@ -154,7 +155,7 @@ static inline QComplexF elem_narrow(QComplexD z) { return (QComplexF){(float)z.r
 #undef EXP_MOST
 #undef EXP_OF_MOST
 
-/* -- whole numbers: first the rows that take the body of reals, then those with one of their own ------------------- */
+/* -- integers: first the rows that use the body of reals, then those with a body for integers ---------------------- */
 #define ELEM_INT(id, nargs, whole, ...) ELEM_INT_##whole(id, nargs, __VA_ARGS__)
 #define ELEM_INT_FLOATS_(id, nargs, ...)
 #define ELEM_INT_WHOLE_(id, nargs, ...)

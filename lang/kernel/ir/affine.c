@@ -1,13 +1,14 @@
+/* affine.c -- expresses indices as affine sums; see affine.h. */
 #include "lang/kernel/ir/affine.h"
 
-static int64_t add(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
-static int64_t mul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
+static int64_t wrap_add(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
+static int64_t wrap_mul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
 
 static bool add_term(Affine *a, KRef r, int64_t factor) {
     int i = 0;
     while (i < a->n && a->term[i].ref < r) i++;
     if (i < a->n && a->term[i].ref == r) {
-        if ((a->term[i].factor = add(a->term[i].factor, factor))) return true;
+        if ((a->term[i].factor = wrap_add(a->term[i].factor, factor))) return true;
         for (a->n--; i < a->n; i++) a->term[i] = a->term[i + 1];
         return true;
     }
@@ -18,18 +19,19 @@ static bool add_term(Affine *a, KRef r, int64_t factor) {
 }
 
 bool kaffine_add(Affine *a, const Affine *b, int64_t factor) {
-    a->constant = add(a->constant, mul(factor, b->constant));
+    a->constant = wrap_add(a->constant, wrap_mul(factor, b->constant));
     for (int i = 0; i < b->n; i++)
-        if (!add_term(a, b->term[i].ref, mul(factor, b->term[i].factor))) return false;
+        if (!add_term(a, b->term[i].ref, wrap_mul(factor, b->term[i].factor))) return false;
     return true;
 }
 
-/* The same parameter, extent or position read twice is one value; so is a conversion of it. */
-static bool equal(const KFunc *f, KRef a, KRef b) {
+/* Returns true if a and b have the same value: two reads of one parameter, extent or position, or conversions of
+ * those. */
+static bool equal_values(const KFunc *f, KRef a, KRef b) {
     const KIns *x = &f->ins[a], *y = &f->ins[b];
     if (a == b) return true;
     if (x->op != y->op || x->imm != y->imm || x->dtype != y->dtype) return false;
-    if (x->op == K_CAST) return equal(f, x->a, y->a);
+    if (x->op == K_CAST) return equal_values(f, x->a, y->a);
     return x->op == K_PARAM || x->op == K_DIM || x->op == K_STRIDE || (x->op >= K_POS && x->op <= K_BLKCNT);
 }
 
@@ -37,26 +39,30 @@ KRef kaffine_leader(const KFunc *f, KRef r) {
     uint8_t op = f->ins[r].op;
     if (op != K_CAST && op != K_PARAM && op != K_DIM && op != K_STRIDE && (op < K_POS || op > K_BLKCNT)) return r;
     for (KRef x = 1; x < r; x++)
-        if (equal(f, x, r)) return x;
+        if (equal_values(f, x, r)) return x;
     return r;
 }
 
-enum { VISITS = 64 }; /* a value used twice is visited twice: that must not get out of hand */
+enum { VISITS = 64 }; /* limits the time: a value that is used twice is visited twice */
 
-static bool collect(const KFunc *f, KRef r, int64_t factor, Affine *out, int *visits) {
+static bool collect_terms(const KFunc *f, KRef r, int64_t factor, Affine *out, int *visits) {
     const KIns *i = &f->ins[r];
     if (++*visits > VISITS) return false;
     switch ((KOp)i->op) {
-    case K_CONST: out->constant = add(out->constant, mul(factor, (int64_t)i->imm)); return true;
-    case K_ADD: return collect(f, i->a, factor, out, visits) && collect(f, i->b, factor, out, visits);
-    case K_SUB: return collect(f, i->a, factor, out, visits) && collect(f, i->b, mul(factor, -1), out, visits);
-    case K_NEG: return collect(f, i->a, mul(factor, -1), out, visits);
+    case K_CONST: out->constant = wrap_add(out->constant, wrap_mul(factor, (int64_t)i->imm)); return true;
+    case K_ADD: return collect_terms(f, i->a, factor, out, visits) && collect_terms(f, i->b, factor, out, visits);
+    case K_SUB:
+        return collect_terms(f, i->a, factor, out, visits) && collect_terms(f, i->b, wrap_mul(factor, -1), out, visits);
+    case K_NEG: return collect_terms(f, i->a, wrap_mul(factor, -1), out, visits);
     case K_MUL:
-        if (f->ins[i->b].op == K_CONST) return collect(f, i->a, mul(factor, (int64_t)f->ins[i->b].imm), out, visits);
-        if (f->ins[i->a].op == K_CONST) return collect(f, i->b, mul(factor, (int64_t)f->ins[i->a].imm), out, visits);
+        if (f->ins[i->b].op == K_CONST)
+            return collect_terms(f, i->a, wrap_mul(factor, (int64_t)f->ins[i->b].imm), out, visits);
+        if (f->ins[i->a].op == K_CONST)
+            return collect_terms(f, i->b, wrap_mul(factor, (int64_t)f->ins[i->a].imm), out, visits);
         break;
     case K_CAST:
-        if (f->ins[i->a].op == K_CONST && f->ins[i->a].dtype == QS_I32) return collect(f, i->a, factor, out, visits);
+        if (f->ins[i->a].op == K_CONST && f->ins[i->a].dtype == QS_I32)
+            return collect_terms(f, i->a, factor, out, visits);
         break;
     default: break;
     }
@@ -66,7 +72,7 @@ static bool collect(const KFunc *f, KRef r, int64_t factor, Affine *out, int *vi
 bool kaffine_of(const KFunc *f, KRef r, Affine *out) {
     int visits = 0;
     *out = (Affine){0};
-    return f->ins[r].dtype == QS_I64 && collect(f, r, 1, out, &visits);
+    return f->ins[r].dtype == QS_I64 && collect_terms(f, r, 1, out, &visits);
 }
 
 bool kaffine_differ(const Affine *a, const Affine *b) {

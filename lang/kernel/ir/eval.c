@@ -1,13 +1,13 @@
-/* eval.c -- the reference evaluator: what a KFunc does, in the most direct way that can be checked by reading.
+/* eval.c -- the reference evaluator: executes a KFunc in the most direct way, so that it can be checked by reading.
  *
- *     KIR ──prepare──► steps (constants taken out, jumps resolved) + a frame template
- *     blocks one after another, in row-major order (serial launches: positions, wherever their blocks lie)
- *       positions of a block in turn, each to its next BARRIER or its end, until all have ended
+ *     KIR ──prepare──► steps (without constants, jumps resolved) + a frame template
+ *     blocks run one after another, in row-major order (serial launches: positions do, across blocks)
+ *       each position of a block runs to its next BARRIER or its end, until all have ended
  *
- * A position works in a frame: one slot per instruction, then counters of FOR loops, then its LARRAYs.  What is known
- * at launch (CONST, PARAM, DIM, STRIDE, BLKDIM, BLKCNT) lies in the template and costs nothing later.  Kernels without
- * BARRIER use one frame for all positions.  Every access to memory is tested against the extents of the argument: an
- * oracle reports what the kernel did wrong, it does not crash with it. */
+ * The state of a position is a frame: one slot per instruction, then counters of FOR loops, then its LARRAYs.
+ * Values that are known at launch (CONST, PARAM, DIM, STRIDE, BLKDIM, BLKCNT) are in the template and need no
+ * steps.  Kernels without BARRIER use one frame for all positions.  Every memory access is checked against the
+ * extents of the argument, so that an error in a kernel is reported and does not crash the evaluator. */
 #include "lang/kernel/ir/sem.h"
 #include "vm/base/libm.h"
 
@@ -67,7 +67,7 @@ typedef struct {
     char *data;
     int64_t first, last;
     uint8_t dtype;
-} Memory; /* first > last: nothing is there */
+} Memory; /* first, last: linear indices that may be accessed; first > last: none */
 
 static KSlot load_element(const Memory *m, int64_t i) {
     KSlot r = {0};
@@ -79,7 +79,7 @@ static KSlot load_element(const Memory *m, int64_t i) {
         return r;                                                                                                      \
     }
         ELEMENTS(LOAD)
-    default: return r.F32 = (float)qdtype_get((qs_dtype)m->dtype, m->data + 2 * i), r; /* a float of 16 bits */
+    default: return r.F32 = (float)qdtype_get((qs_dtype)m->dtype, m->data + 2 * i), r; /* a 16-bit float */
     }
 }
 
@@ -96,7 +96,7 @@ static void store_element(const Memory *m, int64_t i, KSlot s) {
     }
 }
 
-/* What an array argument may touch: with negative strides the first element is not the lowest. */
+/* Returns the accessible memory of an array argument.  With negative strides the first element is not the lowest. */
 static Memory memory_of(const KParam *p, const KArg *a) {
     Memory m = {a->data, 0, 0, p->dtype};
     int parts = qdtype_is_complex((qs_dtype)p->dtype) ? 2 : 1;
@@ -110,7 +110,7 @@ static Memory memory_of(const KParam *p, const KArg *a) {
     return m;
 }
 
-/* -- atomics: there is one position at a time, so they are read, apply, write -------------------------------------- */
+/* -- atomics: only one position runs at a time, so a load, the operation and a store suffice ----------------------- */
 #define APPLY_ARITHMETIC(D)                                                                                            \
     case KA_ADD: r.D = ksem_ADD_##D(a.D, b.D); break;                                                                  \
     case KA_SUB: r.D = ksem_SUB_##D(a.D, b.D); break;                                                                  \
@@ -137,7 +137,7 @@ static Memory memory_of(const KParam *p, const KArg *a) {
         }                                                                                                              \
         return r;
 
-static KSlot apply(KAtomic op, qs_dtype d, KSlot a, KSlot b) {
+static KSlot apply_atomic(KAtomic op, qs_dtype d, KSlot a, KSlot b) {
     KSlot r = {0};
     switch (d) {
         APPLY_INT(I32)
@@ -189,14 +189,15 @@ typedef enum {
     S_CHECK
 } StepOp;
 
-/* r a b c are slots of the frame; imm is a jump target, a parameter or an axis; at is the instruction, for messages. */
+/* r, a, b, c: slots of the frame; imm: a jump target, a parameter or an axis; at: the instruction, for messages */
 typedef struct {
     uint16_t op, flag;
     uint32_t r, a, b, c, at;
     uint64_t imm;
 } Step;
 
-/* Where the memory of a LARRAY (in the frame) or SHARED (in the block's slots) begins; of a FOR, its count of turns. */
+/* Memory of a LARRAY (in the frame) or SHARED (in the block's slots): its first slot and the number of slots.  A FOR
+ * has one slot, which counts the remaining iterations. */
 typedef struct {
     uint32_t base, count;
     bool shared;
@@ -216,24 +217,24 @@ typedef struct {
     int64_t blkcnt[QS_MAX_RANK], blkidx[QS_MAX_RANK];
     Step *steps;
     uint32_t nsteps;
-    uint32_t *first;  /* per instruction: its first step, or the one after where it needs none */
-    Storage *storage; /* per instruction */
-    Memory *memory;   /* per parameter */
+    uint32_t *first;  /* by instruction: its first step, or the next step if it needs none */
+    Storage *storage; /* by instruction */
+    Memory *memory;   /* by parameter */
     KSlot *frame;     /* the template */
     uint32_t nslots;
     KSlot *shared;
     uint32_t nshared;
     Item *items;
     KSlot *frames;
-    size_t nitems; /* one, or a block of them in kernels with BARRIER */
+    size_t nitems; /* 1, or the number of positions of a block in kernels with BARRIER */
     uint32_t polls;
     const Flag *stop;
     KFault *fault;
-    const Item *fault_item; /* found in the block that runs now; NULL otherwise */
+    const Item *fault_item; /* position of the fault, if it occurred in the current block; else NULL */
 } Run;
 
 /* -- preparing ----------------------------------------------------------------------------------------------------- */
-/* LARRAYs and counts of turns lie behind the slots of the frame. */
+/* Assigns memory to LARRAYs and iteration counters, behind the slots of the frame, and to SHAREDs. */
 static void place_storage(Run *r) {
     r->nslots = r->f->nins;
     for (uint32_t i = 1; i < r->f->nins; i++) {
@@ -245,7 +246,7 @@ static void place_storage(Run *r) {
     }
 }
 
-/* What is known at launch; false: the instruction needs a step. */
+/* Computes a value that is known at launch; false: the instruction needs a step. */
 static bool known_at_launch(const Run *r, const KIns *k, KSlot *s) {
     switch ((KOp)k->op) {
     case K_CONST: s->bits = k->imm; return true;
@@ -258,7 +259,7 @@ static bool known_at_launch(const Run *r, const KIns *k, KSlot *s) {
     }
 }
 
-enum { PAIR = 16 }; /* two small numbers as one, for a switch */
+enum { PAIR = 16 }; /* combines two small numbers for a switch */
 
 static uint16_t arith_step(KOp op, qs_dtype d) {
     switch ((int)op * PAIR + (int)d) {
@@ -267,7 +268,7 @@ static uint16_t arith_step(KOp op, qs_dtype d) {
         KSEM_UNARY(ARITH) KSEM_BINARY(ARITH)
 #undef ARITH
     }
-    return S_END; /* the verifier lets nothing else through */
+    return S_END; /* not reached: kir_verify rejects other dtypes */
 }
 
 static uint16_t cast_step(qs_dtype from, qs_dtype to) {
@@ -300,7 +301,7 @@ static void add_turn(Run *r, uint32_t at, uint32_t loop) {
     s->r = loop, s->a = k->c, s->b = r->storage[loop].base, s->imm = loop + 1;
 }
 
-/* Jumps name instructions here; resolve_jumps turns them into steps. */
+/* Adds the step of a control-flow instruction.  Jump targets are instructions; resolve_jumps replaces them by steps. */
 static void add_flow(Run *r, uint32_t at) {
     const KIns *k = &r->f->ins[at];
     const KRegion *region = r->f->regions;
@@ -367,7 +368,7 @@ static void add_steps(Run *r) {
         if (jumps(s->op)) s->imm = r->first[s->imm];
 }
 
-/* -- what goes wrong ----------------------------------------------------------------------------------------------- */
+/* -- errors -------------------------------------------------------------------------------------------------------- */
 static qs_status QS_PRINTF(3, 4) wrong(const Run *r, const Step *s, const char *fmt, ...) {
     char text[256];
     va_list ap;
@@ -393,7 +394,7 @@ static bool stopped(Run *r) { return (++r->polls & 0xfff) == 0 && r->stop && qfl
 
 static double as_double(qs_dtype d, KSlot s) { return ksem_pure(K_CAST, 0, d, QS_F64, s, (KSlot){0}, (KSlot){0}).F64; }
 
-/* The first fault in the order of blocks, then of positions in the block, stays. */
+/* Records a fault unless there is an earlier one, in the order of blocks and then of positions in the block. */
 static void record_fault(Run *r, const Item *it, const Step *s) {
     if (!r->fault || (r->fault->message && !(r->fault_item && it < r->fault_item))) return;
     const KIns *k = &r->f->ins[s->at];
@@ -405,7 +406,7 @@ static void record_fault(Run *r, const Item *it, const Step *s) {
 }
 
 /* -- running ------------------------------------------------------------------------------------------------------- */
-/* How many turns follow the first one; false: there is not even that.  Never overflows, whatever the range. */
+/* Computes the number of iterations after the first; false: there is no iteration.  Never overflows. */
 static bool count_turns(int64_t from, int64_t to, int64_t step, uint64_t *more) {
     if (step == 0 || (step > 0 ? to < from : to > from)) return false;
     uint64_t span = step > 0 ? (uint64_t)to - (uint64_t)from : (uint64_t)from - (uint64_t)to;
@@ -460,7 +461,7 @@ static qs_status run_item(Run *r, Item *it) {
             break;
         case S_AATOMIC:
             if (!(e = array_element(r, x, s, &i))) return outside_array(r, s, i);
-            *e = apply((KAtomic)s->flag, (qs_dtype)r->f->ins[s->a].dtype, *e, x[s->c]);
+            *e = apply_atomic((KAtomic)s->flag, (qs_dtype)r->f->ins[s->a].dtype, *e, x[s->c]);
             break;
         case S_LOAD: /* an absent guard is slot 0, which is true */
             m = &r->memory[s->imm], i = x[s->a].I64;
@@ -478,7 +479,8 @@ static qs_status run_item(Run *r, Item *it) {
             m = &r->memory[s->imm], i = x[s->a].I64;
             if (!x[s->c].B1) break;
             if (!in_memory(m, i)) return outside_memory(r, s, i);
-            store_element(m, i, apply((KAtomic)s->flag, (qs_dtype)r->f->ins[s->b].dtype, load_element(m, i), x[s->b]));
+            store_element(m, i,
+                          apply_atomic((KAtomic)s->flag, (qs_dtype)r->f->ins[s->b].dtype, load_element(m, i), x[s->b]));
             break;
         case S_UNLESS:
             if (!x[s->a].B1) s = r->steps + s->imm - 1;
@@ -516,7 +518,7 @@ static qs_status run_item(Run *r, Item *it) {
         }
 }
 
-/* Counts at up to (excluded) limit, last axis fastest; false after the last one. */
+/* Advances `at` to the next position below limit, last axis fastest; false: it was the last one. */
 static bool advance(int rank, int64_t *at, const int64_t *limit) {
     for (int d = rank - 1; d >= 0; d--) {
         if (++at[d] < limit[d]) return true;
@@ -533,7 +535,7 @@ static void place_item(const Run *r, Item *it, const int64_t *blkpos) {
     it->next = r->steps;
 }
 
-/* All positions have come to rest: none, or all that have not ended, must stand at one BARRIER. */
+/* Checks that all positions that have not ended wait at the same BARRIER.  *waiting: there are such positions. */
 static qs_status check_barrier(const Run *r, size_t n, bool *waiting) {
     const Step *at = NULL;
     for (const Item *it = r->items; it < r->items + n; it++) {
@@ -601,7 +603,7 @@ static qs_status run_blocks(Run *r) {
 }
 
 /* -- a launch ------------------------------------------------------------------------------------------------------ */
-static qs_status measure(Run *r, bool *empty) {
+static qs_status measure_launch(Run *r, bool *empty) {
     const KLaunch *l = r->l;
     size_t items = 1;
     *empty = false;
@@ -660,7 +662,7 @@ qs_status keval_run(Ctx *c, const KFunc *f, const KArg *args, const KLaunch *l, 
     Arena arena;
     bool empty;
     if (fault) *fault = (KFault){0};
-    TRY(measure(&r, &empty));
+    TRY(measure_launch(&r, &empty));
     if (empty) return QS_OK;
     qarena_init(&arena, c);
     qs_status s = run_launch(&r, &arena);

@@ -1,5 +1,5 @@
-/* kfunc.h -- a kernel as those see it who carry it about, check it, print it and run it: compilation for a device, the
- * launches.  Who reads or makes its instructions includes kir.h, which says what they mean. */
+/* kfunc.h -- declares KFunc, a kernel in KIR, for code that passes kernels on, checks, prints or runs them.  Code
+ * that reads or builds instructions includes kir.h, which explains them. */
 #ifndef LANG_KERNEL_KFUNC_H
 #define LANG_KERNEL_KFUNC_H
 #include "vm/base/flag.h"
@@ -20,23 +20,23 @@ typedef uint32_t KRef; /* index into KFunc.ins; 0 is no instruction (ins[0] is u
 
 typedef struct {
     uint8_t op;    /* KOp */
-    uint8_t dtype; /* of the result; QS_B1 where there is none */
-    uint16_t flag; /* MathFn, KAtomic, AccessMode, KFLAG_…; 0 where the op has none */
+    uint8_t dtype; /* dtype of the result; QS_B1 if there is none */
+    uint16_t flag; /* MathFn, KAtomic, AccessMode or KFLAG_…; 0 if the op has none */
     union {
         struct {
             KRef a, b, c;
         };
-        KRef arg[3]; /* the same; 0 where there is none */
+        KRef arg[3]; /* a, b, c as an array; 0: no operand */
     };
     uint32_t pos; /* byte offset in the kernel's source, for messages */
-    uint64_t imm; /* CONST: a KSlot, 32-bit dtypes extended as their sign says, float32 and bool with zeros */
+    uint64_t imm; /* CONST: a KSlot; I32 sign-extended, U32, F32 and bool zero-extended */
 } KIns;
 
-/* How an instruction stands among the regions, which are named by the IF, ELSE, LOOP or FOR that begins them. */
+/* The region structure at an instruction.  A region is named by the IF, ELSE, LOOP or FOR that begins it. */
 typedef struct {
     KRef end;    /* IF: its ELSE or END; ELSE, LOOP, FOR: its END; else 0 */
     KRef opener; /* ELSE: its IF; END: the region that ends here; else 0 */
-    KRef around; /* the innermost region around it, of an ELSE or END that of its IF, LOOP or FOR; 0: none */
+    KRef around; /* the innermost region around it; ELSE, END: the region around its IF, LOOP or FOR; 0: none */
 } KRegion;
 
 typedef enum { KP_NUM, KP_ARRAY } KParamKind;
@@ -47,7 +47,7 @@ typedef struct {
     uint8_t rank;       /* array */
     bool contiguous;    /* array: strides follow from dims (row-major, no gaps): STRIDE is not used */
     bool unit_last;     /* array: stride of the last axis is 1 */
-    bool read, written; /* array: what the kernel does with it; atomic counts as both */
+    bool read, written; /* array: the kernel reads it, writes it; an atomic does both */
 } KParam;
 
 /* A sentence for CHECK.  %0 and %1 stand for the values b and c, %p for the position, %% for a percent sign. */
@@ -57,60 +57,60 @@ typedef struct {
 } KMessage;
 
 typedef struct KFunc {
-    Arena *arena; /* everything below lives here */
+    Arena *arena; /* owns everything below */
     Ctx *ctx;
     Str *name;
     const Source *src;
     KIns *ins;
     uint32_t nins, cap;
     KRegion *regions;
-    uint32_t nregions; /* by instruction; made by kir_match, of so many instructions */
+    uint32_t nregions; /* regions: by instruction; made by kir_match, when f had nregions instructions */
     KParam *params;
     int nparams;
     KMessage *messages;
     int nmessages;
-    int rank;         /* of the launch domain, 1..8 */
-    uint64_t ops;     /* bit K_x: has the instruction x; made by kir_match */
+    int rank;         /* rank of the launch domain, 1..8 */
+    uint64_t ops;     /* bit K_x: the instruction x occurs; made by kir_match */
     bool barrier;     /* has BARRIER */
     bool shared;      /* has SHARED */
     bool serial;      /* positions run one after another in index order (serial_do, host loops); set before kcompile */
-    bool strict;      /* a*b+c rounds twice, functions are those of libm: what is computed has the bits of the host's */
-    bool few;         /* few positions update what others update: no copies are worth it (devices/private_copies.h) */
-    bool fast;        /* fast math: backends may estimate and regroup (docs/kernels.md); the evaluator does not */
+    bool strict;      /* a*b+c is rounded twice, functions are those of libm: the same bits as on the host */
+    bool few;         /* few positions update shared elements: no private copies (devices/private_copies.h) */
+    bool fast;        /* fast math: backends may estimate and reorder (docs/kernels.md); the evaluator does not */
     bool fixed_block; /* compiled for exactly `block` (shared sizes were computed from it) */
-    bool small;       /* launches and arrays are no larger than KIR_SMALL says: indices fit into 32 bits */
+    bool small;       /* launches and arrays are within the limits of KIR_SMALL: indices fit into 32 bits */
     int32_t block[QS_MAX_RANK];
     Str *ruled;
-    uint32_t ruled_pos; /* a function called in it that has a rule for its derivative, and where; or NULL */
-    uint64_t hash;      /* of everything that determines the code; set by kir_seal */
+    uint32_t ruled_pos; /* a called function with a rule for its derivative, position of the call; NULL: none */
+    uint64_t hash;      /* hash of everything that determines the code; set by kir_seal */
 } KFunc;
 
-/* Of a launch of a small kernel: extents of the domain and of arrays are at most that, their strides are int32 numbers,
- * and so is the number of each element, counted from the first. */
+/* Limit of small kernels: extents of the domain and of arrays are at most this.  Strides fit into int32, and so does
+ * the linear index of each element. */
 #define KIR_SMALL ((int64_t)1 << 28)
-/* The same kernel, promised to be launched like that. */
+/* Returns a copy of the kernel that may be launched only within these limits. */
 KFunc *kir_small(Arena *a, const KFunc *f);
 
 static inline bool kir_is_value_dtype(qs_dtype d) {
     return d == QS_B1 || (d >= QS_I32 && d <= QS_U64) || d == QS_F32 || d == QS_F64;
 }
-/* The dtype in which the elements of an array of dtype `elem` take part in arithmetic. */
+/* Returns the dtype in which arithmetic with elements of dtype `elem` is done. */
 static inline qs_dtype kir_value_dtype(qs_dtype elem) {
     if (elem >= QS_I8 && elem <= QS_U16) return QS_I32;
     if (qdtype_is_short(elem)) return QS_F32;
     return qdtype_real_of(elem);
 }
 
-/* -- checking and text: the text form is read back exactly --------------------------------------------------------- */
-qs_status kir_verify(Ctx *c, const KFunc *f); /* QS_EINTERNAL with the instruction at fault */
+/* -- verification and text; the text form is read back exactly ----------------------------------------------------- */
+qs_status kir_verify(Ctx *c, const KFunc *f); /* returns QS_EINTERNAL, and names the malformed instruction */
 void kir_print(const KFunc *f, Text *out);
 qs_status kir_parse(Ctx *c, Arena *arena, const char *text, size_t n, KFunc **out);
 
-/* -- running: the reference evaluator, oracle of every backend.  f must have passed kir_verify. -------------------- */
+/* -- the reference evaluator, with which every backend is compared; f must have passed kir_verify ------------------ */
 typedef struct {
     void *data; /* KP_ARRAY: first element */
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
-    uint64_t bits; /* KP_NUM: the value as the bits of a 64-bit slot of its dtype */
+    uint64_t bits; /* KP_NUM: the value as a 64-bit slot of its dtype */
 } KArg;
 
 typedef struct {
@@ -119,15 +119,14 @@ typedef struct {
     int32_t block[QS_MAX_RANK];
 } KLaunch;
 
-/* What a CHECK leaves behind; the first one of a launch wins. */
-/* message: index + 1, or 0. */
+/* A failed CHECK; the first one of a launch is reported. */
 typedef struct {
-    uint32_t message, pos;
+    uint32_t message, pos; /* message: index + 1; 0: no CHECK has failed */
     double value[2];
     int64_t at[QS_MAX_RANK];
 } KFault;
 
-/* stop: polled now and then (NULL: never); non-zero ends the launch with QS_EINTERRUPT. */
+/* Runs a launch.  stop: polled regularly (NULL: never); if it is set, the launch ends with QS_EINTERRUPT. */
 qs_status keval_run(Ctx *c, const KFunc *f, const KArg *args, const KLaunch *l, KFault *fault, const Flag *stop);
-void kir_fault_text(const KFunc *f, const KFault *fault, Text *out); /* the sentence with its values put in */
+void kir_fault_text(const KFunc *f, const KFault *fault, Text *out); /* appends the error message with its values */
 #endif

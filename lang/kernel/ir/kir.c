@@ -1,3 +1,4 @@
+/* kir.c -- builds KIR, folds constants, matches regions and computes the hash of a kernel; see kir.h. */
 #include "lang/kernel/ir/sem.h"
 
 #include <assert.h>
@@ -75,7 +76,8 @@ KRef kir_const_num(KFunc *f, qs_dtype d, double v, uint32_t pos) {
     return kir_const_bits(f, d, ksem_pure(K_CAST, 0, QS_F64, d, (KSlot){.F64 = v}, (KSlot){0}, (KSlot){0}).bits, pos);
 }
 
-static void *grown(Arena *arena, const void *old, int n, size_t elem) { /* room for one more; arrays here stay short */
+/* Returns a copy of an array with room for one more element; these arrays are short. */
+static void *grown(Arena *arena, const void *old, int n, size_t elem) {
     char *p = qarena_alloc(arena, qmem_size((size_t)n, elem, elem));
     if (n) memcpy(p, old, (size_t)n * elem);
     return p;
@@ -104,7 +106,7 @@ bool kir_is_const(const KFunc *f, KRef r, double *v) {
 }
 
 /* -- folding ------------------------------------------------------------------------------------------------------- */
-enum { PAIR = 16 }; /* (op, dtype) in one number for a switch */
+enum { PAIR = 16 }; /* combines (op, dtype) in one number for a switch */
 _Static_assert((int)QS_NDTYPES <= (int)PAIR, "dtypes in a pair");
 
 #define UNARY(op, D, R)                                                                                                \
@@ -118,19 +120,19 @@ _Static_assert((int)QS_NDTYPES <= (int)PAIR, "dtypes in a pair");
 #define CONVERT(D, R)                                                                                                  \
     case QS_##D *PAIR + QS_##R: r.R = ksem_CAST_##D##_##R(a.D); return r;
 
-static KSlot convert(qs_dtype from, qs_dtype to, KSlot a) {
+static KSlot fold_cast(qs_dtype from, qs_dtype to, KSlot a) {
     KSlot r = {0};
     switch ((int)from * PAIR + (int)to) { KSEM_CAST(CONVERT) }
     return r;
 }
 
-static KSlot arith(KOp op, qs_dtype from, KSlot a, KSlot b) {
+static KSlot fold_arith(KOp op, qs_dtype from, KSlot a, KSlot b) {
     KSlot r = {0};
     switch ((int)op * PAIR + (int)from) { KSEM_UNARY(UNARY) KSEM_BINARY(BINARY) }
     return r;
 }
 
-static KSlot math(MathFn fn, qs_dtype d, KSlot a, KSlot b) {
+static KSlot fold_math(MathFn fn, qs_dtype d, KSlot a, KSlot b) {
     KSlot r = {0};
     if (d == QS_F32) r.F32 = (float)keval_math(fn, d, (double)a.F32, (double)b.F32);
     else r.F64 = keval_math(fn, d, a.F64, b.F64);
@@ -149,20 +151,20 @@ KSlot ksem_pure(KOp op, uint16_t flag, qs_dtype from, qs_dtype to, KSlot a, KSlo
     case K_INB: r.B1 = ksem_inb(a.I64, b.I64); break;
     case K_SELECT: r = a.B1 ? b : c; break;
     case K_ANALYTIC: r = a; break;
-    case K_CAST: r = convert(from, to, a); break;
-    case K_MATH: r = math((MathFn)flag, to, a, b); break;
-    default: r = arith(op, from, a, b); break;
+    case K_CAST: r = fold_cast(from, to, a); break;
+    case K_MATH: r = fold_math((MathFn)flag, to, a, b); break;
+    default: r = fold_arith(op, from, a, b); break;
     }
     return canonical(to, r);
 }
 
-/* Whether r is the constant v, 0 or 1; of the floats only the positive zero is 0. */
+/* Returns whether r is the constant v, 0 or 1.  For floats, only +0 counts as 0. */
 static bool is_value(const KFunc *f, KRef r, int v) {
     const KIns *i = &f->ins[r];
-    return r && i->op == K_CONST && i->imm == convert(QS_I32, (qs_dtype)i->dtype, (KSlot){.I32 = v}).bits;
+    return r && i->op == K_CONST && i->imm == fold_cast(QS_I32, (qs_dtype)i->dtype, (KSlot){.I32 = v}).bits;
 }
 
-/* All values that an index can have, as far as that is easily seen. */
+/* Finds the range of an index, if it is easy to see. */
 static bool interval(const KFunc *f, KRef r, int depth, int64_t *lo, int64_t *hi) {
     const KIns *i = &f->ins[r];
     int64_t b[2];
@@ -190,7 +192,7 @@ static bool surely_inside(const KFunc *f, KRef index, KRef extent) {
            hi < (int64_t)f->ins[extent].imm;
 }
 
-/* The operand that the instruction is equal to whatever the other one is, or 0. */
+/* Returns a value that the instruction always equals: an operand, or a new constant; 0: none. */
 static KRef identity(KFunc *f, KOp op, KRef a, KRef b, KRef c, uint32_t pos) {
     qs_dtype d = f->ins[a].dtype;
     bool integer = qdtype_is_int(d) || d == QS_B1;
@@ -270,28 +272,28 @@ KRef kir_copy(KFunc *to, const KIns *i, KRef a, KRef b, KRef c) {
 }
 
 /* -- sealing ------------------------------------------------------------------------------------------------------- */
-static uint64_t mix(uint64_t h, uint64_t w) {
+static uint64_t mix_hash(uint64_t h, uint64_t w) {
     h = (h ^ w) * 0x9e3779b97f4a7c15u;
     return h ^ h >> 32;
 }
 
 static uint64_t hash_text(uint64_t h, const Str *s) {
-    h = mix(h, s->len);
-    for (uint32_t i = 0; i < s->len; i++) h = mix(h, (uint8_t)s->s[i]);
+    h = mix_hash(h, s->len);
+    for (uint32_t i = 0; i < s->len; i++) h = mix_hash(h, (uint8_t)s->s[i]);
     return h;
 }
 
-/* A CHECK reports its place, so its position is part of the code; no other position is. */
+/* A CHECK reports its source position, so that position is part of the code; no other position is. */
 static uint64_t hash_ins(uint64_t h, const KIns *i) {
-    h = mix(h, (uint64_t)i->op | (uint64_t)i->dtype << 8 | (uint64_t)i->flag << 16 | (uint64_t)i->a << 32);
-    h = mix(h, (uint64_t)i->b | (uint64_t)i->c << 32);
-    return mix(mix(h, i->imm), i->op == K_CHECK ? i->pos : 0);
+    h = mix_hash(h, (uint64_t)i->op | (uint64_t)i->dtype << 8 | (uint64_t)i->flag << 16 | (uint64_t)i->a << 32);
+    h = mix_hash(h, (uint64_t)i->b | (uint64_t)i->c << 32);
+    return mix_hash(mix_hash(h, i->imm), i->op == K_CHECK ? i->pos : 0);
 }
 
 static uint64_t hash_param(uint64_t h, const KParam *p) {
     unsigned bits =
         (unsigned)p->contiguous | (unsigned)p->unit_last << 1 | (unsigned)p->read << 2 | (unsigned)p->written << 3;
-    h = mix(h, (uint64_t)p->kind | (uint64_t)p->dtype << 8 | (uint64_t)p->rank << 16 | (uint64_t)bits << 24);
+    h = mix_hash(h, (uint64_t)p->kind | (uint64_t)p->dtype << 8 | (uint64_t)p->rank << 16 | (uint64_t)bits << 24);
     return hash_text(h, p->name);
 }
 
@@ -299,14 +301,14 @@ static uint64_t hash_func(const KFunc *f) {
     uint64_t h = hash_text(1, f->name);
     uint64_t bits = (uint64_t)f->fast << 3 | (uint64_t)f->strict << 2 | (uint64_t)f->serial << 1;
     bits |= (uint64_t)f->small << 5 | (uint64_t)f->few << 4;
-    h = mix(h, (uint64_t)f->rank << 32 | bits | (uint64_t)f->fixed_block);
-    for (int i = 0; f->fixed_block && i < f->rank; i++) h = mix(h, (uint64_t)f->block[i]);
+    h = mix_hash(h, (uint64_t)f->rank << 32 | bits | (uint64_t)f->fixed_block);
+    for (int i = 0; f->fixed_block && i < f->rank; i++) h = mix_hash(h, (uint64_t)f->block[i]);
     for (int i = 0; i < f->nparams; i++) h = hash_param(h, &f->params[i]);
     for (uint32_t i = 1; i < f->nins; i++) h = hash_ins(h, &f->ins[i]);
     return h;
 }
 
-/* An open region holds the one around it, as any instruction does; that is the stack. */
+/* `open` is the innermost open region; the member `around` of the open regions serves as the stack. */
 void kir_match(KFunc *f) {
     KRegion *regions = f->regions = qarena_alloc(f->arena, qmem_size(f->nins, sizeof *regions, 0));
     KRef open = 0;

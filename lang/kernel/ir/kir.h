@@ -1,28 +1,29 @@
-/* kir.h -- the kernel intermediate representation.
+/* kir.h -- KIR, the intermediate representation of kernels.
  *
- * One KFunc is the work of one position of a launch, for concrete element types, ranks and access modes.  It is a flat
- * list of instructions; an operand is the number of an earlier instruction.  Everything is a single number: vec3 and
- * complex values were split by the lowering, device functions inlined, modifiers turned into BOUND, INB and guards.  So
- * the evaluator and every backend know numbers only, and LLVM sees plain loops over positions instead of short vectors.
+ * One KFunc is the code for one position of a launch, for fixed element types, ranks and access modes.  It is a
+ * flat list of instructions; an operand is the index of an earlier instruction.  Every value is a single number:
+ * the lowering has split vec3 and complex values, inlined device functions, and turned access modifiers into BOUND,
+ * INB and guards.  So the evaluator and all backends handle numbers only, and LLVM sees simple loops over positions
+ * instead of short vectors.
  *
- *     kir.c affine.c   the builder, which folds constants; indices as sums
- *     kir_text.c       KIR as text and back            verify.c   what well-formed KIR is
- *     eval.c           the evaluator                   sem.h      what instructions compute
+ *     kir.c        builds KIR and folds constants      affine.c   expresses indices as sums
+ *     kir_text.c   prints and parses KIR               verify.c   checks that KIR is well-formed
+ *     eval.c       the reference evaluator             sem.h      defines what instructions compute
  *
- * Instructions come in one by one, a KFunc goes out.  Whoever makes or reads KIR calls these files: walk, lower, host,
- * passes, emit; vm/launch runs the evaluator as the device `ref`.
+ * Users of KIR: lower/, autodiff/, passes/ and codegen/; vm/launch runs the evaluator as the device `ref`.
  *
- * Control flow is structured (IF ELSE END, LOOP FOR END), state that changes is in LOCAL, so there is no phi: it prints
- * as OpenCL C and LLVM's mem2reg makes the rest.
+ * Control flow is structured (IF ELSE END, LOOP FOR END) and mutable state is in LOCALs, so there are no phi
+ * instructions.  It prints directly as OpenCL C, and LLVM's mem2reg converts it to SSA form.
  *
- * Value dtypes: B1 I32 U32 I64 U64 F32 F64.  Memory may hold any dtype: LOAD widens (8/16-bit integers to I32, half and
- * bfloat16 to F32), STORE and ATOMIC take a value of that wider dtype (kir_value_dtype) and narrow it by CAST's rule. A
- * complex array is addressed by component: element k has parts at linear index 2k and 2k+1, of type F32 or F64, and its
- * strides and dims still count elements.
+ * Value dtypes: B1 I32 U32 I64 U64 F32 F64.  Memory may hold any dtype.  LOAD widens: 8- and 16-bit integers to
+ * I32, half and bfloat16 to F32.  STORE and ATOMIC take a value of that wider dtype (kir_value_dtype) and narrow it
+ * as CAST does.  A complex array is addressed by component: element k has its parts, of type F32 or F64, at linear
+ * indices 2k and 2k+1; its strides and extents count elements.
  *
- * A value is visible from its instruction to the end of the region (IF or ELSE branch, loop body) that it stands in.
- * Instructions after BREAK, CONTINUE or RET up to the end of the region are dead, and allowed.  IFs and loops around a
- * BARRIER go the same way for all positions of a block; one that has ended (RET, CHECK) takes no part in barriers. */
+ * A value is in scope from its instruction to the end of the region that contains it (IF or ELSE branch, loop
+ * body).  Instructions after BREAK, CONTINUE or RET up to the end of the region are dead, and allowed.  All
+ * positions of a block must take the same path through IFs and loops around a BARRIER.  A position that has ended
+ * (RET, CHECK) takes no part in barriers. */
 #ifndef LANG_KERNEL_KIR_H
 #define LANG_KERNEL_KIR_H
 #include "lang/kernel/ir/kfunc.h"
@@ -42,8 +43,8 @@ typedef enum {
 /* Operators of ATOMIC and AATOMIC.  AND OR XOR: integers and bool; POW: floats; the rest: integers and floats. */
 typedef enum { KA_ADD, KA_SUB, KA_MUL, KA_DIV, KA_MIN, KA_MAX, KA_AND, KA_OR, KA_XOR, KA_POW, KA__COUNT } KAtomic;
 
-/* KIns.flag of ADD, MUL, MIN, MAX: when loop turns accumulate with it, their order is free, so that they may run
- * abreast. */
+/* KIns.flag of ADD, MUL, MIN, MAX.  REASSOC: if loop iterations accumulate with this instruction, they may run in
+ * any order, so that the loop can be vectorized. */
 enum { KFLAG_REASSOC = 1, KFLAG_ZEROS = 2 /* MIN, MAX: -0 is the smaller zero in every backend */ };
 
 typedef struct {
@@ -56,23 +57,23 @@ typedef enum { KI_none, KI_bits, KI_param, KI_axis, KI_count, KI_depth, KI_messa
 typedef enum { KR_own, KR_same, KR_of_b, KR_bool, KR_i64, KR_none } KResultUse;
 typedef enum { KF_none, KF_zeroed, KF_atomic, KF_access, KF_math, KF_order } KFlagUse;
 extern const KOpInfo kir_ops[K__COUNT];
-typedef enum { MATH_exact, MATH_own, MATH_near, MATH_far } MathHow; /* mathfn.def explains them */
+typedef enum { MATH_exact, MATH_own, MATH_near, MATH_far } MathHow; /* explained in mathfn.def */
 typedef struct {
-    const char *name; /* in the text form, in OpenCL, in LLVM where it is exact */
+    const char *name; /* in the text form and in OpenCL; in LLVM if `how` is exact */
     uint8_t nargs, how, libmvec;
-    const char *c[2], *nv[2]; /* of float and double: in C, in libdevice */
-    const char *estimate;     /* NULL: a GPU has none */
+    const char *c[2], *nv[2]; /* names of the float and the double function: c: in C, nv: in libdevice */
+    const char *estimate;     /* GPU instruction that estimates it; NULL: none */
     float before, after;
     uint8_t ulp32, ulp64, own32, own64;
 } MathFnInfo;
 extern const MathFnInfo kir_math[MF__COUNT];
-const char *kir_atomic_name(KAtomic op); /* "add", "sub", … as in the text form */
+const char *kir_atomic_name(KAtomic op); /* "add", "sub", …, as in the text form */
 
 static inline bool kir_has_result(const KIns *i) { return kir_ops[i->op].result != KR_none; }
 
 /* -- building ------------------------------------------------------------------------------------------------------ */
 KFunc *kir_new(Ctx *c, Arena *arena, Str *name, const Source *src);
-/* An instruction that is to be made, see KIns; own: its dtype, where the row in kir.def says `own`. */
+/* An instruction to be added, see KIns.  own: its dtype, if its row in kir.def says `own`. */
 typedef struct {
     KOp op;
     qs_dtype own;
@@ -81,7 +82,7 @@ typedef struct {
     uint64_t imm;
     uint32_t pos;
 } KMake;
-/* What i says, of other operands. */
+/* Returns instruction i with other operands. */
 static inline KMake kir_like(const KIns *i, KRef a, KRef b, KRef c) {
     return (KMake){(KOp)i->op, (qs_dtype)i->dtype, i->flag, a, b, c, i->imm, i->pos};
 }
@@ -91,39 +92,40 @@ KRef kir_const_int(KFunc *f, qs_dtype d, int64_t v, uint32_t pos);
 KRef kir_const_num(KFunc *f, qs_dtype d, double v, uint32_t pos);
 int kir_param(KFunc *f, const KParam *p);
 int kir_message(KFunc *f, qs_status s, const char *text);
-bool kir_is_const(const KFunc *f, KRef r, double *v); /* any value dtype, as double */
-/* Folds constants and removes identities while adding a PURE instruction: what walk/build.c calls for arithmetic. */
+bool kir_is_const(const KFunc *f, KRef r, double *v); /* of any value dtype; *v: the value as double */
+/* Adds a PURE instruction with operands: folds constants and removes identities.  lower/common/build.c uses it for
+ * arithmetic. */
 KRef kir_fold(KFunc *f, KMake i);
-void kir_seal(KFunc *f); /* sets hash, barrier, shared, read/written; and matches */
-/* Sets regions and ops; where regions do not nest, kir_verify says so. */
+void kir_seal(KFunc *f); /* sets barrier, shared, read, written and hash; calls kir_match */
+/* Sets regions and ops.  kir_verify reports regions that do not nest. */
 void kir_match(KFunc *f);
 
-/* Copying: an empty function of the same parameters, messages and properties; and one instruction with the operands
- * that it has there, folded as kir_fold does. */
+/* Copying.  kir_shell returns an empty function with the same parameters, messages and properties.  kir_copy adds a
+ * copy of i with the given operands, folded as by kir_fold. */
 KFunc *kir_shell(Ctx *c, Arena *arena, const KFunc *f);
 KRef kir_copy(KFunc *to, const KIns *i, KRef a, KRef b, KRef c);
 
 static inline bool kir_has(const KFunc *f, KOp op) { return f->ops >> op & 1; }
-/* The kernel knows of its block: it cannot be launched with another one. */
+/* Returns true if the result may depend on the block: the block cannot be changed. */
 static inline bool kir_knows_blocks(const KFunc *f) {
     return f->barrier || f->shared || f->fixed_block || kir_has(f, K_BLKPOS) || kir_has(f, K_BLKDIM) ||
            kir_has(f, K_BLKIDX) || kir_has(f, K_BLKCNT);
 }
 
 static inline bool kir_is_loop(uint8_t op) { return op == K_LOOP || op == K_FOR; }
-static inline bool kir_opens(uint8_t op) { return op == K_IF || kir_is_loop(op); } /* ELSE ends one as well */
-/* The innermost LOOP or FOR around r; 0: none. */
+static inline bool kir_opens(uint8_t op) { return op == K_IF || kir_is_loop(op); } /* not ELSE, which also ends one */
+/* Returns the innermost LOOP or FOR around r; 0: none. */
 static inline KRef kir_loop_around(const KFunc *f, KRef r) {
     do r = f->regions[r].around;
     while (r && !kir_is_loop(f->ins[r].op));
     return r;
 }
-/* The LOOP or FOR that the BREAK or CONTINUE r means. */
+/* Returns the LOOP or FOR to which the BREAK or CONTINUE r refers. */
 static inline KRef kir_jump_target(const KFunc *f, KRef r) {
     KRef loop = kir_loop_around(f, r);
     for (uint64_t left = f->ins[r].imm; left--;) loop = kir_loop_around(f, loop);
     return loop;
 }
 
-double keval_math(MathFn fn, qs_dtype d, double a, double b); /* eval.c: one function, in the precision of d */
+double keval_math(MathFn fn, qs_dtype d, double a, double b); /* eval.c: evaluates a function in the precision of d */
 #endif

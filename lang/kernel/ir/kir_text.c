@@ -1,4 +1,4 @@
-/* kir_text.c -- KIR as text, for people, golden tests and bug reports; read back exactly.
+/* kir_text.c -- prints KIR as text and parses it exactly, for people, golden tests and bug reports.
  *
  *     kernel "scale" rank 1 {                           (rank 2 serial strict few small fast block 8 8)
  *       param a$0 float32
@@ -11,9 +11,9 @@
  *       end
  *     }
  *
- * A line is: %number =, op.flag, dtype, immediate, operands.  Only instructions with a value show number and dtype, but
- * all are counted.  A reader may number as it likes: a number stands for the instruction it was given to last.
- * CHECK alone shows its position in the source (@byte), because it is part of the code. */
+ * A line has: %number =, op.flag, dtype, immediate, operands.  Only instructions with a value show number and dtype,
+ * but all are counted.  Input may be numbered freely: a number refers to the last instruction that it was given to.
+ * Only CHECK shows its source position (@byte), because that is part of the code. */
 #include "lang/kernel/ir/kir.h"
 #include "vm/base/number.h"
 
@@ -181,7 +181,7 @@ typedef struct {
     KFunc *f;
     const char *p, *end;
     int line;
-    KRef *label; /* number as written -> instruction */
+    KRef *label; /* number in the text -> instruction */
     uint32_t nlabels;
     char word[WORD]; /* the last word read */
 } Reader;
@@ -191,21 +191,21 @@ static qs_status bad(const Reader *r, const char *wanted) {
     return qerr_set(r->ctx, QS_ESYNTAX, "kernel text, line %d: %s wanted before '%.*s'", r->line, wanted, left, r->p);
 }
 
-static char peek(Reader *r) { /* after blanks; '\n' ends a line, 0 the text */
+static char peek(Reader *r) { /* next character after blanks; '\n': end of the line, 0: end of the text */
     while (r->p < r->end && (*r->p == ' ' || *r->p == '\t' || *r->p == '\r')) r->p++;
     return r->p < r->end ? *r->p : 0;
 }
 
-static bool take(Reader *r, char c) {
+static bool take_char(Reader *r, char c) {
     if (peek(r) != c || !c) return false;
     r->p++;
     return true;
 }
 
 static bool end_line(Reader *r) {
-    if (!take(r, '\n')) return peek(r) == 0;
+    if (!take_char(r, '\n')) return peek(r) == 0;
     do r->line++;
-    while (take(r, '\n'));
+    while (take_char(r, '\n'));
     return true;
 }
 
@@ -234,7 +234,7 @@ static qs_status read_number(Reader *r, uint64_t limit, uint64_t *out) {
 }
 
 static qs_status read_quoted(Reader *r, Str **out) {
-    if (!take(r, '"')) return bad(r, "a quoted text");
+    if (!take_char(r, '"')) return bad(r, "a quoted text");
     Text t;
     qtext_init(&t, r->ctx);
     for (; r->p < r->end && *r->p != '"' && (unsigned char)*r->p >= ' '; r->p++) {
@@ -317,7 +317,7 @@ static qs_status read_const(Reader *r, qs_dtype d, uint64_t *bits) {
 
 static qs_status read_param_ref(Reader *r, uint64_t *n) {
     if (peek(r) != '$' && !take_word(r)) return bad(r, "a parameter");
-    if (!take(r, '$')) return bad(r, "$");
+    if (!take_char(r, '$')) return bad(r, "$");
     const char *digits = r->p;
     for (*n = 0; r->p < r->end && isdigit((unsigned char)*r->p) && r->p - digits < 9; r->p++)
         *n = *n * 10 + (uint64_t)(*r->p - '0');
@@ -332,12 +332,12 @@ static qs_status read_imm(Reader *r, KIns *i) {
     case KI_param: return read_param_ref(r, &i->imm);
     case KI_dim:
         TRY(read_param_ref(r, &i->imm));
-        if (!take(r, '.')) return bad(r, ".axis");
+        if (!take_char(r, '.')) return bad(r, ".axis");
         TRY(read_number(r, 255, &axis));
         i->imm = i->imm << 8 | axis;
         return QS_OK;
     case KI_message:
-        if (!take(r, '#')) return bad(r, "#message");
+        if (!take_char(r, '#')) return bad(r, "#message");
         return read_number(r, INT32_MAX, &i->imm);
     case KI_axis:
     case KI_count:
@@ -351,7 +351,7 @@ static qs_status read_operands(Reader *r, KIns *i) {
     for (int k = 0; k < 3; k++) {
         uint64_t n;
         if (take_keyword(r, "_")) continue;
-        if (!take(r, '%')) return QS_OK;
+        if (!take_char(r, '%')) return QS_OK;
         TRY(read_number(r, MAX_LABEL, &n));
         if (n >= r->nlabels || !r->label[n]) return bad(r, "an instruction that came before");
         *ref[k] = r->label[n];
@@ -372,20 +372,20 @@ static qs_status read_ins(Reader *r) {
     KIns i = {0};
     qs_dtype d = QS_B1;
     uint64_t label = 0, pos = 0;
-    bool named = take(r, '%');
+    bool named = take_char(r, '%');
     if (named) TRY(read_number(r, MAX_LABEL, &label));
-    if (named && !take(r, '=')) return bad(r, "=");
+    if (named && !take_char(r, '=')) return bad(r, "=");
     TRY(read_op(r, &i));
     if (named != kir_has_result(&i)) return bad(r, named ? "an op with a value" : "%number =");
     if (named) TRY(read_dtype(r, &d));
     i.dtype = (uint8_t)d;
     TRY(read_imm(r, &i));
     TRY(read_operands(r, &i));
-    if (take(r, '@')) TRY(read_number(r, UINT32_MAX, &pos));
+    if (take_char(r, '@')) TRY(read_number(r, UINT32_MAX, &pos));
     i.pos = (uint32_t)pos;
     if (named) set_label(r, label);
     KRef at = kir_add(r->f, kir_like(&i, i.a, i.b, i.c));
-    r->f->ins[at].dtype = i.dtype; /* as written: it is the verifier's to judge */
+    r->f->ins[at].dtype = i.dtype; /* the dtype from the text, which kir_verify checks */
     return QS_OK;
 }
 
@@ -409,12 +409,12 @@ static qs_status read_head(Reader *r, Arena *arena) {
         TRY(read_number(r, INT32_MAX, &n));
         r->f->block[i] = (int32_t)n;
     }
-    return take(r, '{') && end_line(r) ? QS_OK : bad(r, "{");
+    return take_char(r, '{') && end_line(r) ? QS_OK : bad(r, "{");
 }
 
 static qs_status read_func(Reader *r, Arena *arena) {
     TRY(read_head(r, arena));
-    while (!take(r, '}')) {
+    while (!take_char(r, '}')) {
         if (!peek(r)) return bad(r, "}");
         if (take_keyword(r, "param")) TRY(read_param(r));
         else if (take_keyword(r, "message")) TRY(read_message(r));
@@ -434,7 +434,8 @@ qs_status kir_parse(Ctx *c, Arena *arena, const char *text, size_t n, KFunc **ou
 }
 
 /* -- faults -------------------------------------------------------------------------------------------------------- */
-/* Kernels have floats, loops of the host doubles, and indices as the interpreter shows them (vm/array/select.c). */
+/* Prints a value: in loops of the host (strict), and if it is integral, as the interpreter does (vm/array/select.c);
+ * in kernels with 6 digits. */
 static void print_value(const KFunc *f, Text *t, double v) {
     char text[NUMBER_TEXT];
     bool whole = v == floor(v) && fabs(v) < 1e15;

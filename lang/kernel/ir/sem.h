@@ -1,11 +1,11 @@
-/* sem.h -- what those instructions of KIR compute that make one value of others: arithmetic, comparisons, casts, index
- * maps; one inline function for each (op, dtype).
+/* sem.h -- defines the KIR instructions that compute a value from values (arithmetic, comparisons, casts, index
+ * maps): one inline function for each (op, dtype).
  *
- * The evaluator runs them and kir_fold folds with them, so the two cannot disagree; every backend prints the same in
- * its own language and is tested against them.  What memory, LOCALs and control flow do is said by the evaluator
- * (eval.c), what MATH computes by the C library, within the bounds of mathfn.def.
+ * The evaluator executes these functions and kir_fold folds constants with them, so the two cannot disagree.  Every
+ * backend prints the same operations in its own language and is tested against them.  The evaluator (eval.c)
+ * defines memory, LOCALs and control flow; the C library defines MATH, within the bounds of mathfn.def.
  *
- * The C type of each dtype is used throughout: float32 arithmetic is rounded to float32 at each step. */
+ * Each dtype is computed in its C type: float32 arithmetic is rounded to float32 at each step. */
 #ifndef LANG_KERNEL_SEM_H
 #define LANG_KERNEL_SEM_H
 #include "lang/kernel/ir/kir.h"
@@ -63,13 +63,12 @@ static inline bool ksem_NE_B1(bool a, bool b) { return a != b; }
 
 /* -- floats; S is the suffix of the C functions --------------------------------------------------------------------
  *
- * MIN and MAX: of the zeros -0 is the smaller one.  Equal floats have the same bits, but for the sign of a zero: the
- * smaller one has the bits of both, the greater one those that both have.  That needs no branch, so loops of it become
- * vectors.
+ * MIN and MAX: -0 is smaller than +0.  Equal floats have the same bits, except for the sign of a zero: the minimum
+ * is the OR of the bits, the maximum their AND.  This needs no branch, so loops with it can be vectorized.
  *
- * A backend may give either zero where both operands are zeros that the compiler does not know, the function is not
- * strict, and the instruction has no KFLAG_ZEROS: a processor's instruction takes the second one, and to tell them
- * apart makes a median of five a third slower. */
+ * A backend may return either zero if both operands are zeros that the compiler does not know, the function is not
+ * strict, and the instruction has no KFLAG_ZEROS: the instruction of a processor returns the second operand, and
+ * distinguishing zeros takes extra instructions. */
 #define KSEM_BITS(D, T, U)                                                                                             \
     static inline T ksem_or_##D(T a, T b) {                                                                            \
         union {                                                                                                        \
@@ -136,7 +135,7 @@ static inline int64_t ksem_bound(AccessMode m, int64_t a, int64_t n) {
     return (int64_t)(r < (uint64_t)n ? r : 2 * (uint64_t)n - 1 - r);
 }
 
-/* -- conversions: FROM x TO; integers meet in a type that holds them all ------------------------------------------- */
+/* -- conversions: FROM x TO; integers are compared in a type that holds them all ----------------------------------- */
 #define KSEM_CAST_INT(D, T, LO, HI)                                                                                    \
     static inline T ksem_from_int_##D(__int128 x) { return x < LO ? LO : x > HI ? HI : (T)x; }
 /* clang-format off */
@@ -202,6 +201,7 @@ KSEM_CAST_FROM_REAL(F64, double)
     KSEM_EACH_VALUE(X, U64) KSEM_EACH_VALUE(X, F32) KSEM_EACH_VALUE(X, F64)
 /* clang-format on */
 
-/* One PURE instruction that has operands; `from` is the dtype of a.  Slots come back in the form CONST keeps. */
+/* Computes a PURE instruction with operands.  from: dtype of a; to: dtype of the result.  The result has the form of
+ * a CONST. */
 KSlot ksem_pure(KOp op, uint16_t flag, qs_dtype from, qs_dtype to, KSlot a, KSlot b, KSlot c);
 #endif

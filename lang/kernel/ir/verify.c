@@ -1,8 +1,8 @@
-/* verify.c -- what well-formed KIR is.
+/* verify.c -- checks that KIR is well-formed.
  *
- * Checks the structure (regions nest and close), that every operand is a value visible where it is used, that dtypes
- * and immediates fit the op, and that sizes are sane.  After it neither the evaluator nor a backend needs to look
- * twice.  It cannot see what depends on values: an index out of memory or a barrier in divergent control flow. */
+ * Checks that regions nest and close, that every operand is a value in scope, that dtypes and immediates fit the
+ * op, and that sizes are within limits.  The evaluator and the backends rely on it.  It cannot detect errors that
+ * depend on values:  an index out of range, or a barrier in divergent control flow. */
 #include "lang/kernel/ir/kir.h"
 
 #include <stdio.h>
@@ -13,16 +13,16 @@ typedef struct {
     uint8_t op;
     bool has_else;
     uint32_t start;
-} Region; /* values from start on die at its end */
+} Region; /* values from `start` on go out of scope at its end */
 
 typedef struct {
     Ctx *ctx;
     const KFunc *f;
-    uint32_t at; /* the instruction under test */
+    uint32_t at; /* the current instruction */
     Region region[MAX_NESTING];
     int depth, loops;
-    uint64_t larray, shared; /* elements so far */
-    uint32_t *until;         /* per instruction: 0 while its value is visible */
+    uint64_t larray, shared; /* number of elements so far */
+    uint32_t *until;         /* by instruction: where its value went out of scope; 0: it is in scope */
 } Verifier;
 
 static qs_status QS_PRINTF(2, 3) fault(const Verifier *v, const char *fmt, ...) {
@@ -125,7 +125,7 @@ static qs_status check_operand(const Verifier *v, KArgUse use, KRef r) {
 
 static bool is_container(uint8_t op) { return op == K_LOCAL || op == K_LARRAY || op == K_SHARED; }
 
-/* LOCAL, LARRAY and SHARED are names of memory: only the ops made for them may take them, as operand a. */
+/* Checks that only instructions for memory take LOCAL, LARRAY and SHARED, and only as operand a. */
 static qs_status check_containers(const Verifier *v, const KIns *i) {
     const KIns *ins = v->f->ins;
     bool local = i->op == K_GET || i->op == K_SET, array = i->op == K_ALOAD || i->op == K_ASTORE;
@@ -221,7 +221,7 @@ static qs_status check_totals(Verifier *v, const KIns *i) {
                 "the kernel was not sealed");
 }
 
-/* The dtype that the table gives; own dtypes need only be value dtypes. */
+/* Checks that the dtype of the result is the one that kir.def gives; `own` may be any value dtype. */
 static qs_status check_result(const Verifier *v, const KIns *i) {
     const KIns *ins = v->f->ins;
     bool ok = false;
@@ -244,7 +244,7 @@ static void hide_from(Verifier *v, uint32_t start) {
 
 static qs_status open_region(Verifier *v, const KIns *i) {
     if (v->depth == MAX_NESTING) return fault(v, "nested more than %d deep", MAX_NESTING);
-    /* the value of FOR is visible in its body only */
+    /* the value of FOR is in scope in its body only */
     v->region[v->depth++] = (Region){i->op, false, i->op == K_FOR ? v->at : v->at + 1};
     if (i->op != K_IF) v->loops++;
     return QS_OK;
