@@ -19,13 +19,13 @@ typedef struct {
     KRef *is; /* the instruction itself, or the known value that a GET reads */
 } Sweep;
 
-static void mark(Sweep *s, KRef r) {
+static void mark_live(Sweep *s, KRef r) {
     r = s->is[r];
     if (r && !s->live[r]) s->live[r] = 1, s->work[s->n++] = r;
 }
 
 static void mark_all(Sweep *s, KRef list) {
-    for (; list; list = s->next[list]) mark(s, list);
+    for (; list; list = s->next[list]) mark_live(s, list);
 }
 
 static void want(Sweep *s, uint64_t param) {
@@ -39,14 +39,14 @@ static void mark_writes_before(Sweep *s, KRef r) {
     const KFunc *f = s->f;
     bool all = f->barrier || f->serial;
     for (KRef w = s->of_param[f->ins[r].imm]; w; w = s->next[w])
-        if (all || w < r || kactive_share_loop(f, w, r)) mark(s, w);
+        if (all || w < r || kactive_share_loop(f, w, r)) mark_live(s, w);
 }
 
-static void visit(Sweep *s, KRef r) {
+static void visit_ins(Sweep *s, KRef r) {
     const KIns *i = &s->f->ins[r];
     const KRegion *g = &s->f->regions[r];
-    for (int k = 0; k < 3; k++) mark(s, i->arg[k]);
-    mark(s, g->around), mark(s, g->opener), mark(s, g->end);
+    for (int k = 0; k < 3; k++) mark_live(s, i->arg[k]);
+    mark_live(s, g->around), mark_live(s, g->opener), mark_live(s, g->end);
     if (i->op == K_LOCAL || i->op == K_LARRAY || i->op == K_SHARED || kir_is_loop(i->op)) mark_all(s, s->first[r]);
     if (i->op == K_LOAD) mark_writes_before(s, r);
     if (i->op == K_ATOMIC) want(s, i->imm);
@@ -82,14 +82,14 @@ static void find_values(Sweep *s, Arena *arena) {
 static void mark_roots(Sweep *s) {
     for (KRef r = 1; r < s->f->nins; r++) {
         uint8_t op = s->f->ins[r].op;
-        if (op == K_RET || op == K_CHECK || op == K_BARRIER) mark(s, r);
+        if (op == K_RET || op == K_CHECK || op == K_BARRIER) mark_live(s, r);
     }
     for (int p = 0; p < s->f->nparams; p++)
         if (s->wanted[p]) mark_all(s, s->of_param[p]);
-    while (s->n) visit(s, s->work[--s->n]);
+    while (s->n) visit_ins(s, s->work[--s->n]);
 }
 
-static Sweep begin(Arena *arena, const KFunc *f, const bool *wanted) {
+static Sweep begin_sweep(Arena *arena, const KFunc *f, const bool *wanted) {
     size_t n = f->nins;
     Sweep s = {.f = f, .live = qarena_alloc(arena, n), .work = qarena_alloc(arena, qmem_size(n, sizeof(KRef), 0))};
     s.next = qarena_alloc(arena, qmem_size(n, sizeof(KRef), 0)),
@@ -103,7 +103,7 @@ static Sweep begin(Arena *arena, const KFunc *f, const bool *wanted) {
 }
 
 KFunc *kdeadcode(Ctx *c, Arena *arena, const KFunc *f, const bool *wanted, KRef **map) {
-    Sweep s = begin(arena, f, wanted);
+    Sweep s = begin_sweep(arena, f, wanted);
     KFunc *g = kautodiff_copy_shell(c, arena, f);
     KRef *to = qarena_alloc(arena, qmem_size(f->nins, sizeof *to, 0));
     list_writes(&s);

@@ -5,10 +5,9 @@
  *
  * The index must be fixed by the position, plus an offset made of counters of loops with known bounds.  A window is a
  * private array with an element for each offset.  When a strip of positions is vectorized, its elements are vectors,
- * and an addition to them does not wait for stores to overlapping vectors of the output.  A BOUND around a coordinate
- * is
- * applied when the window is added to the output.  The last axis becomes the outermost loop of this addition, so that
- * neighbouring offsets are not stored one after the other. */
+ * and an addition to them does not wait for stores to overlapping vectors of the output.  A BOUND around a
+ * coordinate is applied when the window is added to the output.  The last axis becomes the outermost loop of this
+ * addition, so that neighbouring offsets are not stored one after the other. */
 #include "lang/kernel/autodiff/autodiff_internal.h"
 
 #include "lang/kernel/ir/affine.h"
@@ -40,8 +39,8 @@ typedef struct {
     int nwindows;
 } Windows;
 
-static const KIns *ins(const Windows *v, KRef r) { return &v->f->ins[r]; }
-static int rank(const Windows *v, const Site *s) { return v->f->params[ins(v, s->at)->imm].rank; }
+static const KIns *get_ins(const Windows *v, KRef r) { return &v->f->ins[r]; }
+static int get_rank(const Windows *v, const Site *s) { return v->f->params[get_ins(v, s->at)->imm].rank; }
 
 /* -- looking ------------------------------------------------------------------------------------------------------- */
 static KRef counter_of(const KFunc *f, KRef r) { /* 0: r is not a counter */
@@ -51,7 +50,7 @@ static KRef counter_of(const KFunc *f, KRef r) { /* 0: r is not a counter */
 
 static bool extend(const Windows *v, Site *s, int d, KRef loop, int64_t factor) {
     if (kautodiff_turns(v->f, loop) <= 0 || factor > PLACES || factor < -PLACES) return false;
-    int64_t a = (int64_t)ins(v, ins(v, loop)->a)->imm, b = (int64_t)ins(v, ins(v, loop)->b)->imm;
+    int64_t a = (int64_t)get_ins(v, get_ins(v, loop)->a)->imm, b = (int64_t)get_ins(v, get_ins(v, loop)->b)->imm;
     if (a > MANY || a < -MANY || b > MANY || b < -MANY) return false;
     int64_t x = factor * a, y = factor * b;
     s->lo[d] += x < y ? x : y, s->hi[d] += x < y ? y : x;
@@ -94,12 +93,12 @@ static void count_times(const Windows *v, Site *s) {
 }
 
 static bool take_apart(const Windows *v, Site *s) {
-    const KIns *i = ins(v, s->at);
+    const KIns *i = get_ins(v, s->at);
     KRef coord[QS_MAX_RANK];
     if (i->flag != KA_ADD || !kautodiff_is_float((qs_dtype)v->f->params[i->imm].dtype)) return false;
     if (!only_added_to(v->f, i->imm) || !kadjindex_coords(v->f, i, coord)) return false;
     count_times(v, s);
-    for (int d = 0; d < rank(v, s); d++) {
+    for (int d = 0; d < get_rank(v, s); d++) {
         if (coord[d] == KINDEX_ONE) s->lo[d] = s->hi[d] = s->moves[d].constant = 1;
         else if (coord[d] && !split_coord(v, s, d, coord[d])) return false;
     }
@@ -116,14 +115,14 @@ static bool same_sum(const Affine *a, const Affine *b) {
 
 static bool same_bound(const Windows *v, KRef a, KRef b) {
     if (!a || !b) return a == b;
-    return ins(v, a)->flag == ins(v, b)->flag && kadjindex_same(v->f, ins(v, a)->b, ins(v, b)->b);
+    return get_ins(v, a)->flag == get_ins(v, b)->flag && kadjindex_same(v->f, get_ins(v, a)->b, get_ins(v, b)->b);
 }
 
 /* Whether both sites use the same counters, so that their elements differ by a constant. */
 static bool same_counters(const Windows *v, const Site *a, const Site *b) {
     for (KRef l = kir_loop_around(v->f, a->at); l; l = kir_loop_around(v->f, l)) {
         if (b->at < l || b->at > v->f->regions[l].end) continue;
-        for (int d = 0; d < rank(v, a); d++) {
+        for (int d = 0; d < get_rank(v, a); d++) {
             int64_t x = 0, y = 0;
             for (int k = 0; k < a->moves[d].n; k++)
                 if (counter_of(v->f, a->moves[d].term[k].ref) == l) x = a->moves[d].term[k].factor;
@@ -136,24 +135,24 @@ static bool same_counters(const Windows *v, const Site *a, const Site *b) {
 }
 
 static bool belong_together(const Windows *v, const Site *a, const Site *b) {
-    if (ins(v, a->at)->imm != ins(v, b->at)->imm || !same_counters(v, a, b)) return false;
-    for (int d = 0; d < rank(v, a); d++)
+    if (get_ins(v, a->at)->imm != get_ins(v, b->at)->imm || !same_counters(v, a, b)) return false;
+    for (int d = 0; d < get_rank(v, a); d++)
         if (!same_sum(&a->fixed[d], &b->fixed[d]) || !same_bound(v, a->bound[d], b->bound[d])) return false;
     return true;
 }
 
 static int64_t width(const Window *w, int d) { return w->hi[d] - w->lo[d] + 1; }
 
-static int64_t places(const Windows *v, const Window *w) {
+static int64_t count_places(const Windows *v, const Window *w) {
     int64_t n = 1;
-    for (int d = 0; d < rank(v, &v->site[w->first]) && n <= PLACES; d++)
+    for (int d = 0; d < get_rank(v, &v->site[w->first]) && n <= PLACES; d++)
         n = width(w, d) > PLACES ? PLACES + 1 : n * width(w, d);
     return n;
 }
 
-static Window joined(const Windows *v, const Window *w, const Site *s) {
+static Window join_ranges(const Windows *v, const Window *w, const Site *s) {
     Window all = *w;
-    for (int d = 0; d < rank(v, s); d++) {
+    for (int d = 0; d < get_rank(v, s); d++) {
         if (s->lo[d] < all.lo[d]) all.lo[d] = s->lo[d];
         if (s->hi[d] > all.hi[d]) all.hi[d] = s->hi[d];
     }
@@ -164,14 +163,14 @@ static Window joined(const Windows *v, const Window *w, const Site *s) {
 static void choose_window(Windows *v, int n) {
     Site *s = &v->site[n];
     for (int k = 0; k < v->nwindows; k++) {
-        Window all = joined(v, &v->window[k], s);
-        if (!belong_together(v, &v->site[v->window[k].first], s) || places(v, &all) > PLACES) continue;
+        Window all = join_ranges(v, &v->window[k], s);
+        if (!belong_together(v, &v->site[v->window[k].first], s) || count_places(v, &all) > PLACES) continue;
         v->window[k] = all, s->window = k;
         return;
     }
     Window *w = &v->window[v->nwindows];
     *w = (Window){.first = n, .times = s->times};
-    for (int d = 0; d < rank(v, s); d++) w->lo[d] = s->lo[d], w->hi[d] = s->hi[d];
+    for (int d = 0; d < get_rank(v, s); d++) w->lo[d] = s->lo[d], w->hi[d] = s->hi[d];
     s->window = v->nwindows++;
 }
 
@@ -181,8 +180,8 @@ static bool keep_good_ones(Windows *v) {
     bool any = false;
     for (int k = 0; k < v->nwindows; k++) {
         const Window *w = &v->window[k];
-        size_t size = qdtype_size((qs_dtype)v->f->params[ins(v, v->site[w->first].at)->imm].dtype);
-        int64_t n = places(v, w);
+        size_t size = qdtype_size((qs_dtype)v->f->params[get_ins(v, v->site[w->first].at)->imm].dtype);
+        int64_t n = count_places(v, w);
         bool good = n <= PLACES && w->times >= GAIN * n && bytes + (uint64_t)n * size <= BYTES;
         if (good) bytes += (uint64_t)n * size, any = true;
         for (int i = 0; i < v->n && !good; i++)
@@ -194,28 +193,28 @@ static bool keep_good_ones(Windows *v) {
 static void find_sites(Windows *v) {
     for (KRef r = 1; r < v->f->nins && v->n < SITES; r++) {
         v->site[v->n] = (Site){.at = r, .window = -1};
-        if (ins(v, r)->op == K_ATOMIC && take_apart(v, &v->site[v->n])) choose_window(v, v->n), v->n++;
+        if (get_ins(v, r)->op == K_ATOMIC && take_apart(v, &v->site[v->n])) choose_window(v, v->n), v->n++;
     }
 }
 
 /* -- making -------------------------------------------------------------------------------------------------------- */
-static KRef fold(Windows *v, KOp op, KRef a, KRef b, KRef c) {
+static KRef fold_op(Windows *v, KOp op, KRef a, KRef b, KRef c) {
     return kir_fold(v->g, (KMake){op, .a = a, .b = b, .c = c});
 }
-static KRef number(Windows *v, int64_t n) { return kir_const_int(v->g, QS_I64, n, 0); }
+static KRef int_const(Windows *v, int64_t n) { return kir_const_int(v->g, QS_I64, n, 0); }
 static bool is_used(const Windows *v, int window) { return v->site[v->window[window].first].window == window; }
 
 static KRef again(Windows *v, KRef r) { /* rebuilds at another point of g what the position fixes */
-    const KIns *i = ins(v, r);
+    const KIns *i = get_ins(v, r);
     return r ? kir_copy(v->g, i, again(v, i->a), again(v, i->b), again(v, i->c)) : 0;
 }
 
 static KRef sum_of(Windows *v, const Affine *a, int64_t constant, KRef value(Windows *v, KRef r)) {
-    KRef sum = number(v, constant);
+    KRef sum = int_const(v, constant);
     for (int k = 0; k < a->n; k++) {
         KRef x = kir_fold(v->g, (KMake){K_CAST, .own = QS_I64, .a = value(v, a->term[k].ref)});
-        if (a->term[k].factor != 1) x = fold(v, K_MUL, x, number(v, a->term[k].factor), 0);
-        sum = k == 0 && constant == 0 ? x : fold(v, K_ADD, x, sum, 0);
+        if (a->term[k].factor != 1) x = fold_op(v, K_MUL, x, int_const(v, a->term[k].factor), 0);
+        sum = k == 0 && constant == 0 ? x : fold_op(v, K_ADD, x, sum, 0);
     }
     return sum;
 }
@@ -225,47 +224,47 @@ static KRef counter(Windows *v, KRef r) { return v->map[counter_of(v->f, r)]; }
 static void make_arrays(Windows *v) {
     for (int k = 0; k < v->nwindows; k++) {
         Window *w = &v->window[k];
-        qs_dtype d = (qs_dtype)v->f->params[ins(v, v->site[w->first].at)->imm].dtype;
-        if (is_used(v, k)) w->array = kir_add(v->g, (KMake){K_LARRAY, .own = d, .imm = (uint64_t)places(v, w)});
+        qs_dtype d = (qs_dtype)v->f->params[get_ins(v, v->site[w->first].at)->imm].dtype;
+        if (is_used(v, k)) w->array = kir_add(v->g, (KMake){K_LARRAY, .own = d, .imm = (uint64_t)count_places(v, w)});
     }
 }
 
 /* The row of o0 … is the outer index. */
 static KRef step(Windows *v, const Window *w, KRef at, int d, KRef offset) {
-    return at ? fold(v, K_ADD, fold(v, K_MUL, at, number(v, width(w, d)), 0), offset, 0) : offset;
+    return at ? fold_op(v, K_ADD, fold_op(v, K_MUL, at, int_const(v, width(w, d)), 0), offset, 0) : offset;
 }
 
 static void add_to_window(Windows *v, const Site *s) {
     const Window *w = &v->window[s->window];
-    const KIns *i = ins(v, s->at);
+    const KIns *i = get_ins(v, s->at);
     KRef at = 0, x = v->map[i->b], none = kir_const_bits(v->g, (qs_dtype)v->g->ins[x].dtype, 0, i->pos);
-    for (int d = 0; d < rank(v, s); d++)
+    for (int d = 0; d < get_rank(v, s); d++)
         at = step(v, w, at, d, sum_of(v, &s->moves[d], s->moves[d].constant - w->lo[d], counter));
-    if (i->c) x = fold(v, K_SELECT, v->map[i->c], x, none);
+    if (i->c) x = fold_op(v, K_SELECT, v->map[i->c], x, none);
     at = kir_fold(v->g, (KMake){K_CAST, .own = QS_I32, .a = at, .pos = i->pos});
     KRef sum = kir_add(v->g, (KMake){K_ALOAD, .a = w->array, .b = at, .pos = i->pos});
-    kir_add(v->g, (KMake){K_ASTORE, .a = w->array, .b = at, .c = fold(v, K_ADD, sum, x, 0), .pos = i->pos});
+    kir_add(v->g, (KMake){K_ASTORE, .a = w->array, .b = at, .c = fold_op(v, K_ADD, sum, x, 0), .pos = i->pos});
 }
 
 /* Adds the window to the output array, without the elements outside it (all of them if the array is empty). */
 static void add_window(Windows *v, const Window *w) {
     const Site *s = &v->site[w->first];
-    const KIns *i = ins(v, s->at);
+    const KIns *i = get_ins(v, s->at);
     KRef offset[QS_MAX_RANK], place = 0, at = 0, guard = 0;
-    int n = rank(v, s);
+    int n = get_rank(v, s);
     for (int d = n; d-- > 0;)
-        offset[d] = kir_add(
-            v->g, (KMake){K_FOR, .own = QS_I64, .a = number(v, w->lo[d]), .b = number(v, w->hi[d]), .c = number(v, 1)});
+        offset[d] = kir_add(v->g, (KMake){K_FOR, .own = QS_I64, .a = int_const(v, w->lo[d]),
+                                          .b = int_const(v, w->hi[d]), .c = int_const(v, 1)});
     for (int d = 0; d < n; d++) {
-        KRef x = fold(v, K_ADD, sum_of(v, &s->fixed[d], 0, again), offset[d], 0);
+        KRef x = fold_op(v, K_ADD, sum_of(v, &s->fixed[d], 0, again), offset[d], 0);
         KRef extent = kir_add(v->g, (KMake){K_DIM, .imm = i->imm << 8 | (uint64_t)d});
-        const KIns *b = ins(v, s->bound[d]);
-        KRef in = fold(v, K_INB, s->bound[d] ? number(v, 0) : x, extent, 0);
+        const KIns *b = get_ins(v, s->bound[d]);
+        KRef in = fold_op(v, K_INB, s->bound[d] ? int_const(v, 0) : x, extent, 0);
         if (s->bound[d])
             x = kir_fold(v->g, (KMake){K_BOUND, .flag = b->flag, .a = x, .b = again(v, b->b), .pos = b->pos});
-        guard = guard ? fold(v, K_AND, guard, in, 0) : in;
-        at = at ? fold(v, K_ADD, fold(v, K_MUL, at, extent, 0), x, 0) : x;
-        place = step(v, w, place, d, fold(v, K_SUB, offset[d], number(v, w->lo[d]), 0));
+        guard = guard ? fold_op(v, K_AND, guard, in, 0) : in;
+        at = at ? fold_op(v, K_ADD, fold_op(v, K_MUL, at, extent, 0), x, 0) : x;
+        place = step(v, w, place, d, fold_op(v, K_SUB, offset[d], int_const(v, w->lo[d]), 0));
     }
     place = kir_fold(v->g, (KMake){K_CAST, .own = QS_I32, .a = place});
     KRef sum = kir_add(v->g, (KMake){K_ALOAD, .a = w->array, .b = place});
@@ -273,11 +272,11 @@ static void add_window(Windows *v, const Window *w) {
     while (n-- > 0) kir_add(v->g, (KMake){.op = K_END});
 }
 
-static void make(Windows *v) {
+static void build_function(Windows *v) {
     int n = 0;
     make_arrays(v);
     for (KRef r = 1; r < v->f->nins; r++) {
-        const KIns *i = ins(v, r);
+        const KIns *i = get_ins(v, r);
         while (n < v->n && v->site[n].at < r) n++;
         if (n < v->n && v->site[n].at == r && v->site[n].window >= 0) add_to_window(v, &v->site[n]);
         else v->map[r] = kir_copy(v->g, i, v->map[i->a], v->map[i->b], v->map[i->c]);
@@ -295,6 +294,6 @@ KFunc *kprivatize_make(const KGrading *s, KFunc *f) {
     if (!keep_good_ones(v)) return f;
     v->g = kautodiff_copy_shell(s->ctx, s->arena, f);
     v->map = qarena_alloc(s->arena, qmem_size(f->nins, sizeof *v->map, 0));
-    make(v);
+    build_function(v);
     return v->g;
 }

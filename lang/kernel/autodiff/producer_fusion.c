@@ -5,9 +5,8 @@
  *     f     …  y[i] …                  becomes     …  e(i) …        y is neither written nor read
  *
  * This is used for an adjoint that only one backward pass reads.  `of` must store one element per position, at the
- * index
- * of the position, and have no jumps or loops.  f must read the array at one place outside loops; otherwise computing
- * could take longer than reading. */
+ * index of the position, and have no jumps or loops.  f must read the array at one place outside loops; otherwise
+ * computing could take longer than reading. */
 #include "lang/kernel/autodiff/autodiff_internal.h"
 
 #include <string.h>
@@ -61,7 +60,7 @@ static bool find_axes(Join *j) {
     return true;
 }
 
-static bool fits(const Join *j) {
+static bool can_fuse(const Join *j) {
     const KFunc *f = j->f, *of = j->of;
     const KParam *a = &f->params[j->param], *b = &of->params[j->store];
     bool alike = f->strict == of->strict && f->fast == of->fast;
@@ -70,7 +69,7 @@ static bool fits(const Join *j) {
 }
 
 /* -- doing it ------------------------------------------------------------------------------------------------------ */
-static KRef op(Join *j, KOp k, KRef a, KRef b, KRef c) {
+static KRef fold_op(Join *j, KOp k, KRef a, KRef b, KRef c) {
     return kir_fold(j->g, (KMake){k, .a = a, .b = b, .c = c, .pos = j->f->ins[j->read].pos});
 }
 
@@ -81,7 +80,7 @@ static KRef coordinate(Join *j, const KIns *i) {
     return kir_fold(j->g, (KMake){K_CAST, .own = (qs_dtype)i->dtype, .a = x, .pos = pos});
 }
 
-static KRef both(Join *j, KRef a, KRef b) { return a && b ? op(j, K_AND, a, b, 0) : a ? a : b; }
+static KRef and_conditions(Join *j, KRef a, KRef b) { return a && b ? fold_op(j, K_AND, a, b, 0) : a ? a : b; }
 
 /* Copies an instruction of `of` to the point where f reads, under the guard of that read. */
 static KRef moved(Join *j, const KIns *i, KRef guard) {
@@ -90,20 +89,20 @@ static KRef moved(Join *j, const KIns *i, KRef guard) {
     if (i->op == K_POS) return coordinate(j, i);
     if (i->op == K_PARAM || i->op == K_LOAD) k.imm += (uint64_t)j->f->nparams;
     if (i->op == K_DIM || i->op == K_STRIDE) k.imm += (uint64_t)j->f->nparams << 8;
-    if (i->op == K_LOAD) b = both(j, guard, b);
+    if (i->op == K_LOAD) b = and_conditions(j, guard, b);
     k.pos = j->f->ins[j->read].pos;
     return kir_copy(j->g, &k, j->inner[i->a], b, j->inner[i->c]);
 }
 
-static KRef element(Join *j) {
+static KRef compute_element(Join *j) {
     const KIns *read = &j->f->ins[j->read], *write = &j->of->ins[j->write];
     KRef guard = read->b ? j->map[read->b] : 0;
     for (KRef r = 1; r < j->of->nins; r++)
         if (r != j->write) j->inner[r] = moved(j, &j->of->ins[r], guard);
     KRef x = j->inner[write->b];
-    guard = both(j, guard, write->c ? j->inner[write->c] : 0);
+    guard = and_conditions(j, guard, write->c ? j->inner[write->c] : 0);
     if (!guard) return x;
-    return op(j, K_SELECT, guard, x, kir_const_num(j->g, (qs_dtype)read->dtype, 0, read->pos));
+    return fold_op(j, K_SELECT, guard, x, kir_const_num(j->g, (qs_dtype)read->dtype, 0, read->pos));
 }
 
 static KFunc *shell(Ctx *c, Arena *arena, const KFunc *f, const KFunc *of) {
@@ -115,13 +114,13 @@ static KFunc *shell(Ctx *c, Arena *arena, const KFunc *f, const KFunc *of) {
     return g;
 }
 
-static KFunc *join(Join *j, Ctx *c, Arena *arena) {
+static KFunc *fuse_functions(Join *j, Ctx *c, Arena *arena) {
     j->g = shell(c, arena, j->f, j->of);
     j->map = qarena_alloc(arena, qmem_size(j->f->nins, sizeof *j->map, 0));
     j->inner = qarena_alloc(arena, qmem_size(j->of->nins, sizeof *j->inner, 0));
     for (KRef r = 1; r < j->f->nins; r++) {
         const KIns *i = &j->f->ins[r];
-        j->map[r] = r == j->read ? element(j) : kir_copy(j->g, i, j->map[i->a], j->map[i->b], j->map[i->c]);
+        j->map[r] = r == j->read ? compute_element(j) : kir_copy(j->g, i, j->map[i->a], j->map[i->b], j->map[i->c]);
     }
     kir_seal(j->g);
     return j->g;
@@ -132,7 +131,7 @@ qs_status kproducer_make(Ctx *c, Arena *arena, const KFunc *f, int param, const 
     wanted[store] = true;
     Join j = {.f = f, .of = kdeadcode(c, arena, of, wanted, NULL), .param = param, .store = store};
     *out = NULL;
-    if (!fits(&j) || !find_write(&j) || !find_read(&j) || !find_axes(&j)) return QS_OK;
-    *out = join(&j, c, arena);
+    if (!can_fuse(&j) || !find_write(&j) || !find_read(&j) || !find_axes(&j)) return QS_OK;
+    *out = fuse_functions(&j, c, arena);
     return kir_verify(c, *out);
 }

@@ -9,8 +9,7 @@
  * A value is a number times powers of values that are not products.  Exponents are multiples of one half.  The pass
  * rebuilds a product only if roots or quotients meet in it; other products stay as written, so that they remain common
  * subexpressions.  A sum keeps a list of its terms, and a sum that is its only user takes them over.  Equal
- * instructions
- * are merged, so that equal factors are recognized. */
+ * instructions are merged, so that equal factors are recognized. */
 #include "lang/kernel/autodiff/autodiff_internal.h"
 
 #include <math.h>
@@ -72,7 +71,7 @@ static uint32_t *bucket_of(Powers *v, const KIns *i) {
     return &v->bucket[h * 0x9e3779b97f4a7c15u >> 56];
 }
 
-static bool equal(const KIns *i, const KIns *k) {
+static bool equal_ins(const KIns *i, const KIns *k) {
     return i->op == k->op && i->dtype == k->dtype && i->flag == k->flag && i->a == k->a && i->b == k->b &&
            i->c == k->c && i->imm == k->imm;
 }
@@ -93,7 +92,7 @@ static KRef one(Powers *v, KRef r) {
     if (r + 1 != v->g->nins || !is_repeatable(v, i)) return r;
     uint32_t *bucket = bucket_of(v, i);
     for (uint32_t k = *bucket; k; k = v->seen[k - 1].before)
-        if (v->seen[k - 1].ref == r || equal(i, &v->g->ins[v->seen[k - 1].ref])) {
+        if (v->seen[k - 1].ref == r || equal_ins(i, &v->g->ins[v->seen[k - 1].ref])) {
             if (v->seen[k - 1].ref != r) v->g->nins--;
             return v->seen[k - 1].ref;
         }
@@ -110,10 +109,10 @@ static void follow_regions(Powers *v, const KIns *i) {
     if (kir_opens(i->op) || i->op == K_ELSE) v->open[v->nopen++] = v->nseen;
 }
 
-static KRef fold(Powers *v, KOp op, KRef a, KRef b) {
+static KRef fold_op(Powers *v, KOp op, KRef a, KRef b) {
     return one(v, kir_fold(v->g, (KMake){op, .a = a, .b = b, .pos = v->pos}));
 }
-static KRef times(Powers *v, KRef a, KRef b) { return !a ? b : fold(v, K_MUL, a, b); }
+static KRef multiply_values(Powers *v, KRef a, KRef b) { return !a ? b : fold_op(v, K_MUL, a, b); }
 static KRef number(Powers *v, qs_dtype d, double x) { return one(v, kir_const_num(v->g, d, x, v->pos)); }
 static KRef root(Powers *v, KRef x) {
     return one(v, kir_fold(v->g, (KMake){K_MATH, .flag = MF_sqrt, .a = x, .pos = v->pos}));
@@ -121,27 +120,27 @@ static KRef root(Powers *v, KRef x) {
 
 /* -- making values ------------------------------------------------------------------------------------------------- */
 static KRef whole_power(Powers *v, KRef x, int n) { /* n > 0; larger powers are built from smaller ones */
-    if (n <= 2) return n == 1 ? x : fold(v, K_MUL, x, x);
-    return fold(v, K_MUL, whole_power(v, x, n - 2), whole_power(v, x, 2));
+    if (n <= 2) return n == 1 ? x : fold_op(v, K_MUL, x, x);
+    return fold_op(v, K_MUL, whole_power(v, x, n - 2), whole_power(v, x, 2));
 }
 
 static KRef power(Powers *v, const Power *p) {
     qs_dtype d = (qs_dtype)v->g->ins[p->of].dtype;
     int n = p->halves;
-    if (n < 0 && p->rooted) return whole_power(v, fold(v, K_DIV, number(v, d, 1), root(v, p->of)), -n);
-    if (n < 0) return whole_power(v, fold(v, K_DIV, number(v, d, 1), p->of), -n / 2);
+    if (n < 0 && p->rooted) return whole_power(v, fold_op(v, K_DIV, number(v, d, 1), root(v, p->of)), -n);
+    if (n < 0) return whole_power(v, fold_op(v, K_DIV, number(v, d, 1), p->of), -n / 2);
     KRef whole = n > 1 ? whole_power(v, p->of, n / 2) : 0;
-    return n & 1 ? times(v, whole, root(v, p->of)) : whole;
+    return n & 1 ? multiply_values(v, whole, root(v, p->of)) : whole;
 }
 
 /* Multiplies roots, quotients and the number first, because products often share these. */
-static KRef make(Powers *v, const Product *p, qs_dtype d) {
+static KRef make_product(Powers *v, const Product *p, qs_dtype d) {
     KRef x = 0;
     for (int k = 0; k < p->n; k++)
-        if (p->power[k].halves != 2) x = times(v, x, power(v, &p->power[k]));
-    if (fabs(p->number) != 1 || p->n == 0) x = times(v, x, number(v, d, fabs(p->number)));
+        if (p->power[k].halves != 2) x = multiply_values(v, x, power(v, &p->power[k]));
+    if (fabs(p->number) != 1 || p->n == 0) x = multiply_values(v, x, number(v, d, fabs(p->number)));
     for (int k = 0; k < p->n; k++)
-        if (p->power[k].halves == 2) x = times(v, x, p->power[k].of);
+        if (p->power[k].halves == 2) x = multiply_values(v, x, p->power[k].of);
     return x;
 }
 
@@ -152,7 +151,7 @@ static Product atom(KRef value, double sign) {
 /* -- products ------------------------------------------------------------------------------------------------------ */
 static bool is_plain(int halves) { return halves > 0 && halves % 2 == 0; }
 
-static Power *find(Product *p, KRef of) {
+static Power *find_power(Product *p, KRef of) {
     for (int k = 0; k < p->n; k++)
         if (p->power[k].of == of) return &p->power[k];
     return NULL;
@@ -160,7 +159,7 @@ static Power *find(Product *p, KRef of) {
 
 /* Sets *meet if a root or quotient is combined with another factor of the same base. */
 static bool add_power(Product *p, Power b, bool *meet) {
-    Power *a = find(p, b.of);
+    Power *a = find_power(p, b.of);
     if (!a) {
         if (p->n == FACTORS) return false;
         return p->power[p->n++] = b, true;
@@ -176,7 +175,7 @@ static bool is_factor(qs_dtype d, double x) { /* neither 0 nor out of range of d
 }
 
 /* Multiplies or divides as products of powers; false: this gains nothing. */
-static bool multiply(Powers *v, const KIns *i, Product *out) {
+static bool multiply_products(Powers *v, const KIns *i, Product *out) {
     const Product *a = &v->product[i->a], *b = &v->product[i->b];
     bool over = i->op == K_DIV, meet = over && b->joined;
     *out = *a;
@@ -189,7 +188,7 @@ static bool multiply(Powers *v, const KIns *i, Product *out) {
     out->number = over ? a->number / b->number : a->number * b->number;
     out->joined = meet || (a->joined && b->n == 0) || (b->joined && a->n == 0);
     if (!is_factor((qs_dtype)i->dtype, out->number)) return false;
-    if (out->joined) out->value = make(v, out, (qs_dtype)i->dtype);
+    if (out->joined) out->value = make_product(v, out, (qs_dtype)i->dtype);
     else out->value = one(v, kir_fold(v->g, kir_like(i, a->value, b->value, 0)));
     return true;
 }
@@ -216,16 +215,16 @@ static uint64_t key(Powers *v, KRef x) {
     return v->key[x];
 }
 
-static Product plus(Powers *v, const Product *a, const Product *b) {
+static Product sum_of_products(Powers *v, const Product *a, const Product *b) {
     bool minus_a = a->number < 0, minus_b = b->number < 0;
-    if (minus_a == minus_b) return atom(fold(v, K_ADD, a->value, b->value), minus_a ? -1 : 1);
-    if (key(v, a->value) <= key(v, b->value)) return atom(fold(v, K_SUB, a->value, b->value), minus_a ? -1 : 1);
-    return atom(fold(v, K_SUB, b->value, a->value), minus_b ? -1 : 1);
+    if (minus_a == minus_b) return atom(fold_op(v, K_ADD, a->value, b->value), minus_a ? -1 : 1);
+    if (key(v, a->value) <= key(v, b->value)) return atom(fold_op(v, K_SUB, a->value, b->value), minus_a ? -1 : 1);
+    return atom(fold_op(v, K_SUB, b->value, a->value), minus_b ? -1 : 1);
 }
 
 static bool same_powers(Product *a, const Product *b) {
     for (int k = 0; k < b->n; k++) {
-        const Power *p = find(a, b->power[k].of);
+        const Power *p = find_power(a, b->power[k].of);
         if (!p || p->halves != b->power[k].halves) return false;
     }
     return a->n == b->n && a->n > 0;
@@ -238,7 +237,7 @@ static bool add_alike(Powers *v, Product *a, const Product *b, qs_dtype d, Produ
     out->number = sum;
     out->joined = a->joined || a->value != b->value;
     KRef x = number(v, d, fabs(sum / a->number));
-    out->value = out->joined ? make(v, out, d) : fold(v, K_MUL, a->value, x);
+    out->value = out->joined ? make_product(v, out, d) : fold_op(v, K_MUL, a->value, x);
     return true;
 }
 
@@ -246,7 +245,7 @@ static bool add_alike(Powers *v, Product *a, const Product *b, qs_dtype d, Produ
 static Power *odd_one(Product *a, Product *b) {
     Power *odd = NULL;
     for (int k = 0; k < a->n; k++) {
-        const Power *p = find(b, a->power[k].of);
+        const Power *p = find_power(b, a->power[k].of);
         if (p && p->halves == a->power[k].halves) continue;
         if (odd || p || a->power[k].halves != 2) return NULL;
         odd = &a->power[k];
@@ -254,19 +253,19 @@ static Power *odd_one(Product *a, Product *b) {
     return a->n > 1 ? odd : NULL;
 }
 
-static Product add(Powers *v, Product a, Product b, qs_dtype d);
+static Product add_products(Powers *v, Product a, Product b, qs_dtype d);
 
 /* Combines a + b into one product, if possible. */
 static bool unite(Powers *v, Product *a, Product *b, qs_dtype d, Product *out) {
     if (add_alike(v, a, b, d, out)) return true;
     Power *x = odd_one(a, b), *y = odd_one(b, a);
     if (!x || !y || fabs(a->number) != fabs(b->number)) return false;
-    Product sum = add(v, atom(x->of, a->number < 0 ? -1 : 1), atom(y->of, b->number < 0 ? -1 : 1), d);
+    Product sum = add_products(v, atom(x->of, a->number < 0 ? -1 : 1), atom(y->of, b->number < 0 ? -1 : 1), d);
     *out = *a;
     out->number = fabs(a->number) * sum.number;
-    if (sum.n != 1 || sum.power[0].halves != 2 || find(a, sum.power[0].of)) return false;
+    if (sum.n != 1 || sum.power[0].halves != 2 || find_power(a, sum.power[0].of)) return false;
     out->power[x - a->power] = sum.power[0];
-    out->joined = true, out->value = make(v, out, d);
+    out->joined = true, out->value = make_product(v, out, d);
     return true;
 }
 
@@ -306,14 +305,14 @@ static void note(Powers *v, const Sum *s, const Product *sum) {
     v->sums = all;
 }
 
-static Product add(Powers *v, Product a, Product b, qs_dtype d) {
+static Product add_products(Powers *v, Product a, Product b, qs_dtype d) {
     Product term[TERMS];
     Sum s = {.term = term};
-    if (!take_terms(v, &s, &a) || !take_terms(v, &s, &b)) return plus(v, &a, &b);
+    if (!take_terms(v, &s, &a) || !take_terms(v, &s, &b)) return sum_of_products(v, &a, &b);
     bool united = false;
     while (unite_some(v, &s, d)) united = true;
-    Product sum = united ? term[0] : plus(v, &a, &b);
-    for (int k = 1; united && k < s.n; k++) sum = plus(v, &sum, &term[k]);
+    Product sum = united ? term[0] : sum_of_products(v, &a, &b);
+    for (int k = 1; united && k < s.n; k++) sum = sum_of_products(v, &sum, &term[k]);
     if (s.n > 1) note(v, &s, &sum);
     return sum;
 }
@@ -321,11 +320,11 @@ static Product add(Powers *v, Product a, Product b, qs_dtype d) {
 static Product add_both(Powers *v, const KIns *i) {
     Product b = v->product[i->b];
     if (i->op == K_SUB) b.number = -b.number;
-    return add(v, v->product[i->a], b, (qs_dtype)i->dtype);
+    return add_products(v, v->product[i->a], b, (qs_dtype)i->dtype);
 }
 
 /* -- all instructions ---------------------------------------------------------------------------------------------- */
-static Product constant(Powers *v, const KIns *i, KRef value) {
+static Product make_constant(Powers *v, const KIns *i, KRef value) {
     double x;
     qs_dtype d = (qs_dtype)i->dtype;
     if (!kir_is_const(v->g, value, &x) || !is_factor(d, x)) return atom(value, 1);
@@ -334,7 +333,7 @@ static Product constant(Powers *v, const KIns *i, KRef value) {
 
 static Product other(Powers *v, const KIns *i) {
     KRef x = one(v, kir_copy(v->g, i, v->map[i->a], v->map[i->b], v->map[i->c]));
-    return kautodiff_is_float((qs_dtype)i->dtype) && kir_has_result(i) ? constant(v, i, x) : (Product){.value = x};
+    return kautodiff_is_float((qs_dtype)i->dtype) && kir_has_result(i) ? make_constant(v, i, x) : (Product){.value = x};
 }
 
 static Product product_of(Powers *v, const KIns *i) {
@@ -342,7 +341,7 @@ static Product product_of(Powers *v, const KIns *i) {
     if (!kautodiff_is_float((qs_dtype)i->dtype)) return other(v, i);
     switch ((KOp)i->op) {
     case K_MUL:
-    case K_DIV: return multiply(v, i, &p) ? p : other(v, i);
+    case K_DIV: return multiply_products(v, i, &p) ? p : other(v, i);
     case K_ADD:
     case K_SUB: return i->flag ? other(v, i) : add_both(v, i);
     case K_NEG: p = v->product[i->a], p.number = -p.number; return p;
@@ -351,12 +350,12 @@ static Product product_of(Powers *v, const KIns *i) {
     }
 }
 
-static void visit(Powers *v, KRef r) {
+static void visit_ins(Powers *v, KRef r) {
     const KIns *i = &v->f->ins[r];
     v->at = r, v->pos = i->pos;
     follow_regions(v, i);
     Product p = v->product[r] = product_of(v, i);
-    v->map[r] = p.number < 0 ? fold(v, K_NEG, p.value, 0) : p.value;
+    v->map[r] = p.number < 0 ? fold_op(v, K_NEG, p.value, 0) : p.value;
 }
 
 static void count_uses(Powers *v) {
@@ -364,7 +363,7 @@ static void count_uses(Powers *v) {
         for (int k = 0; k < 3; k++) v->uses[v->f->ins[r].arg[k]]++;
 }
 
-static Powers begin(Ctx *c, Arena *arena, const KFunc *f) {
+static Powers begin_powers(Ctx *c, Arena *arena, const KFunc *f) {
     size_t n = f->nins;
     Powers v = {.f = f, .g = kautodiff_copy_shell(c, arena, f), .arena = arena, .cap_seen = f->nins};
     v.map = qarena_alloc(arena, qmem_size(n, sizeof *v.map, 0)),
@@ -376,10 +375,10 @@ static Powers begin(Ctx *c, Arena *arena, const KFunc *f) {
 }
 
 KFunc *ksimplify_join(Ctx *c, Arena *arena, const KFunc *f) {
-    Powers v = begin(c, arena, f);
+    Powers v = begin_powers(c, arena, f);
     bool *wanted = qarena_alloc(arena, (size_t)f->nparams + 1);
     count_uses(&v);
-    for (KRef r = 1; r < f->nins; r++) visit(&v, r);
+    for (KRef r = 1; r < f->nins; r++) visit_ins(&v, r);
     kir_seal(v.g);
     for (int p = 0; p < f->nparams; p++) wanted[p] = f->params[p].written;
     return kdeadcode(c, arena, v.g, wanted, NULL);

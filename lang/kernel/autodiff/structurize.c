@@ -11,10 +11,9 @@
  *                                     END
  *                                   END
  *
- * A jump clears the flags of all loops that it leaves.  The rest of the regions that it leaves is guarded by the flag
- * of
- * the innermost enclosing loop, or of the position.  A FOR that a jump may leave counts its iterations in a LOCAL.
- * CHECKs are removed: a launch in which one failed has no derivative. */
+ * A jump clears the flags of all loops that it leaves.  The rest of the regions that it leaves is guarded by the
+ * flag of the innermost enclosing loop, or of the position.  A FOR that a jump may leave counts its iterations in a
+ * LOCAL.  CHECKs are removed: a launch in which one failed has no derivative. */
 #include "lang/kernel/autodiff/autodiff_internal.h"
 
 enum { DEPTH = 1024 };
@@ -26,8 +25,7 @@ typedef struct {
 } Open;
 
 /* go, turn, counter, turns: LOCALs; counter and turns belong to a FOR with its own counter.  at, first: the new LOOP
- * and
- * its body. */
+ * and its body. */
 typedef struct {
     KRef go, turn, counter, turns, step, at, first;
 } Loop;
@@ -44,25 +42,27 @@ typedef struct {
     uint32_t pos;
 } Normal;
 
-static KRef add(Normal *s, KOp op, KRef a, KRef b) { return kir_add(s->g, (KMake){op, .a = a, .b = b, .pos = s->pos}); }
-static KRef fold(Normal *s, KOp op, KRef a, KRef b) {
+static KRef add_ins(Normal *s, KOp op, KRef a, KRef b) {
+    return kir_add(s->g, (KMake){op, .a = a, .b = b, .pos = s->pos});
+}
+static KRef fold_op(Normal *s, KOp op, KRef a, KRef b) {
     return kir_fold(s->g, (KMake){op, .a = a, .b = b, .pos = s->pos});
 }
-static KRef truth(Normal *s, bool v) { return kir_const_int(s->g, QS_B1, v, s->pos); }
-static KRef whole(Normal *s, int64_t v) { return kir_const_int(s->g, QS_I64, v, s->pos); }
-static KRef cast(Normal *s, qs_dtype d, KRef a) {
+static KRef bool_const(Normal *s, bool v) { return kir_const_int(s->g, QS_B1, v, s->pos); }
+static KRef int_const(Normal *s, int64_t v) { return kir_const_int(s->g, QS_I64, v, s->pos); }
+static KRef cast_to(Normal *s, qs_dtype d, KRef a) {
     return kir_fold(s->g, (KMake){K_CAST, .own = d, .a = a, .pos = s->pos});
 }
 
 static bool is_jump(uint8_t op) { return op == K_BREAK || op == K_CONTINUE || op == K_RET; }
 
 /* The outermost loop that the jump r leaves; 0: the whole function. */
-static KRef target(const KFunc *f, KRef r) { return f->ins[r].op == K_RET ? 0 : kir_jump_target(f, r); }
+static KRef jump_target(const KFunc *f, KRef r) { return f->ins[r].op == K_RET ? 0 : kir_jump_target(f, r); }
 
 static void find_left_early(Normal *s) {
     for (KRef r = 1; r < s->f->nins; r++) {
         if (!is_jump(s->f->ins[r].op)) continue;
-        KRef to = target(s->f, r);
+        KRef to = jump_target(s->f, r);
         for (KRef l = kir_loop_around(s->f, r); l; l = kir_loop_around(s->f, l)) {
             if (l != to || s->f->ins[r].op == K_BREAK) s->left_early[l] = 1;
             if (l == to) break;
@@ -71,14 +71,14 @@ static void find_left_early(Normal *s) {
 }
 
 /* -- jumps --------------------------------------------------------------------------------------------------------- */
-static void jump(Normal *s, KRef r) {
-    KRef to = target(s->f, r), no = truth(s, false);
+static void copy_jump(Normal *s, KRef r) {
+    KRef to = jump_target(s->f, r), no = bool_const(s, false);
     for (KRef l = kir_loop_around(s->f, r); l; l = kir_loop_around(s->f, l)) {
-        add(s, K_SET, s->loop[l].turn, no);
-        if (l != to || s->f->ins[r].op == K_BREAK) add(s, K_SET, s->loop[l].go, no);
+        add_ins(s, K_SET, s->loop[l].turn, no);
+        if (l != to || s->f->ins[r].op == K_BREAK) add_ins(s, K_SET, s->loop[l].go, no);
         if (l == to) break;
     }
-    if (!to) add(s, K_SET, s->alive, no);
+    if (!to) add_ins(s, K_SET, s->alive, no);
     for (int k = s->n - 1; k > 0 && s->open[k].of != to; k--) s->open[k].left = true;
 }
 
@@ -86,24 +86,24 @@ static void guard_rest(Normal *s) {
     int k = s->n - 1;
     while (k > 0 && !kir_is_loop(s->f->ins[s->open[k].of].op)) k--;
     KRef flag = k > 0 ? s->loop[s->open[k].of].turn : s->alive;
-    add(s, K_IF, add(s, K_GET, flag, 0), 0);
+    add_ins(s, K_IF, add_ins(s, K_GET, flag, 0), 0);
     s->open[s->n - 1].guards++;
 }
 
 static void close_guards(Normal *s) {
-    for (Open *o = &s->open[s->n - 1]; o->guards; o->guards--) add(s, K_END, 0, 0);
+    for (Open *o = &s->open[s->n - 1]; o->guards; o->guards--) add_ins(s, K_END, 0, 0);
 }
 
 /* -- loops --------------------------------------------------------------------------------------------------------- */
 /* The number of iterations of FOR a..b by c. */
 static KRef turns_of(Normal *s, KRef a, KRef b, KRef c) {
-    a = cast(s, QS_I64, a), b = cast(s, QS_I64, b), c = cast(s, QS_I64, c);
-    KRef up = fold(s, K_LT, whole(s, 0), c), some = fold(s, K_NE, c, whole(s, 0));
-    KRef reached =
-        kir_fold(s->g, (KMake){K_SELECT, .a = up, .b = fold(s, K_LE, a, b), .c = fold(s, K_LE, b, a), .pos = s->pos});
-    KRef n = fold(s, K_ADD, fold(s, K_DIV, fold(s, K_SUB, b, a), c), whole(s, 1));
-    return kir_fold(s->g,
-                    (KMake){K_SELECT, .a = fold(s, K_AND, some, reached), .b = n, .c = whole(s, 0), .pos = s->pos});
+    a = cast_to(s, QS_I64, a), b = cast_to(s, QS_I64, b), c = cast_to(s, QS_I64, c);
+    KRef up = fold_op(s, K_LT, int_const(s, 0), c), some = fold_op(s, K_NE, c, int_const(s, 0));
+    KRef reached = kir_fold(
+        s->g, (KMake){K_SELECT, .a = up, .b = fold_op(s, K_LE, a, b), .c = fold_op(s, K_LE, b, a), .pos = s->pos});
+    KRef n = fold_op(s, K_ADD, fold_op(s, K_DIV, fold_op(s, K_SUB, b, a), c), int_const(s, 1));
+    return kir_fold(
+        s->g, (KMake){K_SELECT, .a = fold_op(s, K_AND, some, reached), .b = n, .c = int_const(s, 0), .pos = s->pos});
 }
 
 static void begin_loop(Normal *s, KRef r) {
@@ -112,29 +112,29 @@ static void begin_loop(Normal *s, KRef r) {
     bool counts = i->op == K_FOR;
     if (counts && !s->left_early[r]) {
         s->map[r] = kir_copy(s->g, i, s->map[i->a], s->map[i->b], s->map[i->c]);
-        l->turn = add(s, K_LOCAL, truth(s, true), 0);
+        l->turn = add_ins(s, K_LOCAL, bool_const(s, true), 0);
         return;
     }
     KRef n = counts ? turns_of(s, s->map[i->a], s->map[i->b], s->map[i->c]) : 0;
-    l->go = add(s, K_LOCAL, truth(s, true), 0);
-    if (counts) l->counter = add(s, K_LOCAL, s->map[i->a], 0), l->turns = add(s, K_LOCAL, whole(s, 0), 0);
-    KRef loop = add(s, K_LOOP, 0, 0), on = add(s, K_GET, l->go, 0);
-    if (counts) on = fold(s, K_AND, on, add(s, K_LT, add(s, K_GET, l->turns, 0), n));
-    add(s, K_IF, fold(s, K_NOT, on, 0), 0), add(s, K_BREAK, 0, 0), add(s, K_END, 0, 0);
+    l->go = add_ins(s, K_LOCAL, bool_const(s, true), 0);
+    if (counts) l->counter = add_ins(s, K_LOCAL, s->map[i->a], 0), l->turns = add_ins(s, K_LOCAL, int_const(s, 0), 0);
+    KRef loop = add_ins(s, K_LOOP, 0, 0), on = add_ins(s, K_GET, l->go, 0);
+    if (counts) on = fold_op(s, K_AND, on, add_ins(s, K_LT, add_ins(s, K_GET, l->turns, 0), n));
+    add_ins(s, K_IF, fold_op(s, K_NOT, on, 0), 0), add_ins(s, K_BREAK, 0, 0), add_ins(s, K_END, 0, 0);
     l->at = loop, l->first = s->g->nins;
-    l->turn = add(s, K_LOCAL, truth(s, true), 0);
-    if (counts) s->map[r] = add(s, K_GET, l->counter, 0), l->step = s->map[i->c];
+    l->turn = add_ins(s, K_LOCAL, bool_const(s, true), 0);
+    if (counts) s->map[r] = add_ins(s, K_GET, l->counter, 0), l->step = s->map[i->c];
 }
 
 static void end_loop(Normal *s, KRef loop) {
     Loop *l = &s->loop[loop];
     if (!l->counter) return;
-    add(s, K_SET, l->counter, fold(s, K_ADD, add(s, K_GET, l->counter, 0), l->step));
-    add(s, K_SET, l->turns, fold(s, K_ADD, add(s, K_GET, l->turns, 0), whole(s, 1)));
+    add_ins(s, K_SET, l->counter, fold_op(s, K_ADD, add_ins(s, K_GET, l->counter, 0), l->step));
+    add_ins(s, K_SET, l->turns, fold_op(s, K_ADD, add_ins(s, K_GET, l->turns, 0), int_const(s, 1)));
 }
 
 /* -- all ----------------------------------------------------------------------------------------------------------- */
-static void edge(Normal *s, KRef r) {
+static void end_region(Normal *s, KRef r) {
     const KIns *i = &s->f->ins[r];
     close_guards(s);
     KRef opener = s->f->regions[r].opener, first = opener;
@@ -167,10 +167,10 @@ static KRef one(Normal *s, KRef r) {
     const KIns *i = &s->f->ins[r];
     s->pos = i->pos;
     if (is_jump(i->op)) {
-        jump(s, r);
+        copy_jump(s, r);
         return end_of_dead(s->f, r);
     }
-    if (i->op == K_END || i->op == K_ELSE) edge(s, r);
+    if (i->op == K_END || i->op == K_ELSE) end_region(s, r);
     else if (kir_is_loop(i->op)) begin_loop(s, r), s->open[s->n++] = (Open){.of = r};
     else if (i->op != K_CHECK) s->map[r] = kir_copy(s->g, i, s->map[i->a], s->map[i->b], s->map[i->c]);
     if (i->op == K_IF) s->open[s->n++] = (Open){.of = r};
@@ -185,7 +185,7 @@ void kstructurize_make(Ctx *c, Arena *arena, const KFunc *f, KNormal *out) {
     s->loop = qarena_alloc(arena, qmem_size(n, sizeof *s->loop, 0));
     s->left_early = qarena_alloc(arena, n);
     find_left_early(s);
-    if (kir_has(f, K_RET)) s->alive = add(s, K_LOCAL, truth(s, true), 0);
+    if (kir_has(f, K_RET)) s->alive = add_ins(s, K_LOCAL, bool_const(s, true), 0);
     for (KRef r = 1; r < n;) r = one(s, r);
     close_guards(s);
     kir_seal(s->g);

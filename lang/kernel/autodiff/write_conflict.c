@@ -1,17 +1,14 @@
 /* write_conflict.c -- detects array elements that several positions write with =, where the code does not show that
- * each
- * element has one writer.
+ * each element has one writer.
  *
  * The backward pass gives the adjoint of an element to its last write.  If two positions write one element, the order
- * is
- * undefined, so it is an error.  Two passes check arrays whose new contents have derivatives:
+ * is undefined, so it is an error.  Two passes check arrays whose new contents have derivatives:
  *
  *     claim    over positions    claim[element] = number of the position
  *     check    over positions    an error if the claim has the number of another position
  *
- * One position may write an element several times.  Writes without a derivative claim nothing: if all positions write
- * 0,
- * for example, the order does not matter. */
+ * One position may write an element several times.  Writes without a derivative claim nothing: if all positions
+ * write 0, for example, the order does not matter. */
 #include "lang/kernel/autodiff/rematerialize.h"
 
 #include <stdio.h>
@@ -25,16 +22,16 @@ void kconflict_find(const KFunc *f, const KActive *act, const bool *active, KGro
     }
 }
 
-static KRef use(void *v, KRef r) { return kremat_use(v, r); }
+static KRef use_value(void *v, KRef r) { return kremat_use(v, r); }
 
 /* The index in the packed array of claims; both parts of a complex element share one claim. */
-static KRef place(KRemat *v, const KIns *i) {
-    KRef at = kadjindex_packed(v->g, v->f, i, use, v);
+static KRef claim_index(KRemat *v, const KIns *i) {
+    KRef at = kadjindex_packed(v->g, v->f, i, use_value, v);
     if (!qdtype_is_complex((qs_dtype)v->f->params[i->imm].dtype)) return at;
     return kremat_fold(v, K_SHR, at, kremat_whole(v, (qs_dtype)v->g->ins[at].dtype, 1), 0);
 }
 
-static KRef number(KRemat *v) { /* number of the position, counted from 1 */
+static KRef position_number(KRemat *v) { /* number of the position, counted from 1 */
     KRef at = kremat_pos(v, 0);
     for (int a = 1; a < v->f->rank; a++) {
         KRef extent = kremat_add(v, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)v->s->extent[a]});
@@ -43,21 +40,21 @@ static KRef number(KRemat *v) { /* number of the position, counted from 1 */
     return kremat_fold(v, K_ADD, at, kremat_whole(v, QS_I64, 1), 0);
 }
 
-static void claim(KRemat *v, const KIns *i) {
+static void write_claim(KRemat *v, const KIns *i) {
     const KGroup *k = &v->s->group[i->imm];
     if (!k->meets || !v->s->act.live[i->b]) return;
-    kremat_add(v,
-               (KMake){K_STORE, .a = place(v, i), .b = number(v), .c = kremat_use(v, i->c), .imm = (uint64_t)k->claim});
+    kremat_add(v, (KMake){K_STORE, .a = claim_index(v, i), .b = position_number(v), .c = kremat_use(v, i->c),
+                          .imm = (uint64_t)k->claim});
 }
 
-static void check(KRemat *v, const KIns *i) {
+static void check_claim(KRemat *v, const KIns *i) {
     const KGroup *k = &v->s->group[i->imm];
     char text[280];
     if (!k->meets) return;
     KRef owner = kremat_add(
-        v, (KMake){K_LOAD, .own = QS_I64, .a = place(v, i), .b = kremat_use(v, i->c), .imm = (uint64_t)k->claim});
+        v, (KMake){K_LOAD, .own = QS_I64, .a = claim_index(v, i), .b = kremat_use(v, i->c), .imm = (uint64_t)k->claim});
     KRef none = kremat_fold(v, K_EQ, owner, kremat_whole(v, QS_I64, 0), 0);
-    KRef fits = kremat_fold(v, K_OR, none, kremat_fold(v, K_EQ, owner, number(v), 0), 0);
+    KRef fits = kremat_fold(v, K_OR, none, kremat_fold(v, K_EQ, owner, position_number(v), 0), 0);
     snprintf(text, sizeof text,
              "kernel %.60s has no derivative here: several positions write one element of %.60s "
              "with =, and which of them is the last is not known",
@@ -77,5 +74,5 @@ static qs_status over_positions(const KGrading *s, KVisit *visit, KFunc **out) {
     return *out = kdeadcode(s->ctx, s->arena, v.g, wanted, NULL), v.status;
 }
 
-qs_status kconflict_claim(const KGrading *s, KFunc **out) { return over_positions(s, claim, out); }
-qs_status kconflict_check(const KGrading *s, KFunc **out) { return over_positions(s, check, out); }
+qs_status kconflict_claim(const KGrading *s, KFunc **out) { return over_positions(s, write_claim, out); }
+qs_status kconflict_check(const KGrading *s, KFunc **out) { return over_positions(s, check_claim, out); }
