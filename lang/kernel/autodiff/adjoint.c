@@ -280,7 +280,7 @@ typedef struct {
 } KWayBack; /* outer: by state, its LOCAL before; a, step: operands of a FOR, 0 for a LOOP */
 
 /* Recomputes the iteration that begins with the LOCALs v->local, then goes through it backward. */
-static void back_turn(KRemat *v, const KWayBack *w) {
+static void back_iteration(KRemat *v, const KWayBack *w) {
     KRef first = v->s->body[w->loop], end = v->f->regions[w->loop].end, frame = v->frame;
     v->frame = w->loop;
     kremat_frame(v, first, end);
@@ -383,19 +383,20 @@ static void return_to(KRemat *v, const KWayBack *w, const KSlots *s, KRef turn) 
 }
 
 /* Recomputes r, which depends only on values before the loop and on its counter. */
-static KRef told(KRemat *v, KRef loop, KRef r) {
+static KRef recompute_value(KRemat *v, KRef loop, KRef r) {
     const KIns *i = get_ins(v, r);
     if (r <= loop || !i->a) return kremat_use(v, r);
-    return kir_copy(v->g, i, told(v, loop, i->a), told(v, loop, i->b), told(v, loop, i->c));
+    return kir_copy(v->g, i, recompute_value(v, loop, i->a), recompute_value(v, loop, i->b),
+                    recompute_value(v, loop, i->c));
 }
 
 /* Subtracts the steps of this iteration from integers that need no checkpoint (KLoopState.undo). */
-static void take_back(KRemat *v, const KWayBack *w) {
+static void undo_steps(KRemat *v, const KWayBack *w) {
     for (int k = 0; k < w->l->n; k++) {
         KRef undo = w->l->undo[k];
         if (!undo) continue;
         KOp op = get_ins(v, get_ins(v, undo)->b)->op == K_ADD ? K_SUB : K_ADD;
-        KRef step = told(v, w->loop, kremat_step(v->f, undo));
+        KRef step = recompute_value(v, w->loop, kremat_step(v->f, undo));
         KRef found = kremat_fold(v, op, get_local(v, w->l->after[k]), step, 0);
         set_local(v, w->l->after[k], found);
         v->local[w->l->state[k]] = new_local(v, found);
@@ -403,7 +404,7 @@ static void take_back(KRemat *v, const KWayBack *w) {
 }
 
 /* Restores the LOCALs for iteration `turn`.  dead_code.c removes this code if all needed LOCALs can be undone. */
-static void start_turn(KRemat *v, const KWayBack *w, const KSlots *s, KRef turn) {
+static void begin_iteration(KRemat *v, const KWayBack *w, const KSlots *s, KRef turn) {
     if (!w->l->any_set) begin_state(v, w, true);
     else if (w->l->turns > 0) begin_state(v, w, false), begin_with_history(v, w, turn);
     else return_to(v, w, s, turn);
@@ -411,8 +412,8 @@ static void start_turn(KRemat *v, const KWayBack *w, const KSlots *s, KRef turn)
 
 static bool needs_slots(const KLoopState *l) { return l->any_set && l->turns < 0; }
 
-/* Goes through FOR a..b by c backward.  If the step is not 1 or -1, the last value of the counter is computed,
- * inside an IF that the loop has iterations. */
+/* Goes through FOR a..b by c backward.  If the step is not 1 or -1, the last value of the counter must be computed;
+ * an IF around it tests that the loop has iterations. */
 static void back_for(KRemat *v, KWayBack *w) {
     const KIns *i = get_ins(v, w->loop);
     double c = 0;
@@ -433,10 +434,10 @@ static void back_for(KRemat *v, KWayBack *w) {
     KRef gone = kremat_fold(v, K_SUB, kremat_cast(v, QS_I64, n), a64, 0);
     KRef turn = kremat_fold(v, K_DIV, gone, step64, 0);
     if (c == -1) turn = kremat_fold(v, K_NEG, gone, 0, 0);
-    start_turn(v, w, &slots, turn);
+    begin_iteration(v, w, &slots, turn);
     kremat_bind(v, w->loop, n);
-    take_back(v, w);
-    back_turn(v, w);
+    undo_steps(v, w);
+    back_iteration(v, w);
     kremat_close(v);
     if (!by_one) kremat_close(v);
 }
@@ -445,9 +446,9 @@ static void back_while(KRemat *v, KWayBack *w) {
     KRef count = get_local(v, w->l->count), one = int_const(v, 1);
     KSlots slots = w->l->any_set ? begin_slots(v, w) : (KSlots){0};
     KRef n = kremat_open(v, K_FOR, QS_I64, kremat_fold(v, K_SUB, count, one, 0), int_const(v, 0), int_const(v, -1));
-    start_turn(v, w, &slots, n);
-    take_back(v, w);
-    back_turn(v, w);
+    begin_iteration(v, w, &slots, n);
+    undo_steps(v, w);
+    back_iteration(v, w);
     kremat_close(v);
 }
 

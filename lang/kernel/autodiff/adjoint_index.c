@@ -71,7 +71,8 @@ static KRef whole_element(const KFunc *f, KRef at) {
     return i->op == K_MUL && is_number(f, i->b, 2) ? i->a : 0;
 }
 
-/* Of the array, or of the one that it is the adjoint of. */
+/* Returns true for an extent along the axis, constant or not: of the accessed array, or of the array whose adjoint
+ * it is. */
 static bool is_extent(const KFunc *f, KRef r, int axis) {
     const KIns *i = &f->ins[r];
     return i->op == K_CONST || (i->op == K_DIM && (int)(i->imm & 255) == axis);

@@ -17,32 +17,32 @@ typedef struct {
     KRef *of_param;
     bool *wanted;
     KRef *is; /* the instruction itself, or the known value that a GET reads */
-} Sweep;
+} Liveness;
 
-static void mark_live(Sweep *s, KRef r) {
+static void mark_live(Liveness *s, KRef r) {
     r = s->is[r];
     if (r && !s->live[r]) s->live[r] = 1, s->work[s->n++] = r;
 }
 
-static void mark_all(Sweep *s, KRef list) {
+static void mark_all(Liveness *s, KRef list) {
     for (; list; list = s->next[list]) mark_live(s, list);
 }
 
-static void want(Sweep *s, uint64_t param) {
+static void want(Liveness *s, uint64_t param) {
     if (s->wanted[param]) return;
     s->wanted[param] = true;
     mark_all(s, s->of_param[param]);
 }
 
 /* Marks the stores that a position may have executed before r, and those of other positions if there are barriers. */
-static void mark_writes_before(Sweep *s, KRef r) {
+static void mark_writes_before(Liveness *s, KRef r) {
     const KFunc *f = s->f;
     bool all = f->barrier || f->serial;
     for (KRef w = s->of_param[f->ins[r].imm]; w; w = s->next[w])
         if (all || w < r || kactive_share_loop(f, w, r)) mark_live(s, w);
 }
 
-static void visit_ins(Sweep *s, KRef r) {
+static void visit_ins(Liveness *s, KRef r) {
     const KIns *i = &s->f->ins[r];
     const KRegion *g = &s->f->regions[r];
     for (int k = 0; k < 3; k++) mark_live(s, i->arg[k]);
@@ -52,7 +52,7 @@ static void visit_ins(Sweep *s, KRef r) {
     if (i->op == K_ATOMIC) want(s, i->imm);
 }
 
-static void list_writes(Sweep *s) {
+static void list_writes(Liveness *s) {
     for (KRef r = 1; r < s->f->nins; r++) {
         const KIns *i = &s->f->ins[r];
         KRef *list = NULL;
@@ -64,7 +64,7 @@ static void list_writes(Sweep *s) {
 }
 
 /* by LOCAL: its current value; 0: unknown, because another region writes it */
-static void find_values(Sweep *s, Arena *arena) {
+static void find_values(Liveness *s, Arena *arena) {
     const KFunc *f = s->f;
     KRef *now = qarena_alloc(arena, qmem_size(f->nins, sizeof *now, 0));
     bool *elsewhere = qarena_alloc(arena, f->nins);
@@ -79,7 +79,7 @@ static void find_values(Sweep *s, Arena *arena) {
     }
 }
 
-static void mark_roots(Sweep *s) {
+static void mark_roots(Liveness *s) {
     for (KRef r = 1; r < s->f->nins; r++) {
         uint8_t op = s->f->ins[r].op;
         if (op == K_RET || op == K_CHECK || op == K_BARRIER) mark_live(s, r);
@@ -89,9 +89,9 @@ static void mark_roots(Sweep *s) {
     while (s->n) visit_ins(s, s->work[--s->n]);
 }
 
-static Sweep begin_sweep(Arena *arena, const KFunc *f, const bool *wanted) {
+static Liveness begin_liveness(Arena *arena, const KFunc *f, const bool *wanted) {
     size_t n = f->nins;
-    Sweep s = {.f = f, .live = qarena_alloc(arena, n), .work = qarena_alloc(arena, qmem_size(n, sizeof(KRef), 0))};
+    Liveness s = {.f = f, .live = qarena_alloc(arena, n), .work = qarena_alloc(arena, qmem_size(n, sizeof(KRef), 0))};
     s.next = qarena_alloc(arena, qmem_size(n, sizeof(KRef), 0)),
     s.first = qarena_alloc(arena, qmem_size(n, sizeof(KRef), 0));
     s.is = qarena_alloc(arena, qmem_size(n, sizeof(KRef), 0));
@@ -103,7 +103,7 @@ static Sweep begin_sweep(Arena *arena, const KFunc *f, const bool *wanted) {
 }
 
 KFunc *kdeadcode(Ctx *c, Arena *arena, const KFunc *f, const bool *wanted, KRef **map) {
-    Sweep s = begin_sweep(arena, f, wanted);
+    Liveness s = begin_liveness(arena, f, wanted);
     KFunc *g = kautodiff_copy_shell(c, arena, f);
     KRef *to = qarena_alloc(arena, qmem_size(f->nins, sizeof *to, 0));
     list_writes(&s);

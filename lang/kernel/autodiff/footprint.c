@@ -29,17 +29,17 @@ typedef struct {
     uint8_t *depends, *open; /* by instruction: DEP_… bits; the span of this LOCAL is being computed */
     int left;
     KRef missing; /* the PARAM or DIM whose unknown value prevents a span; 0: none */
-} Halo;
+} FootprintScan;
 
 /* -- spans --------------------------------------------------------------------------------------------------------- */
-static bool span_of(Halo *h, KRef r, Span *out);
+static bool span_of(FootprintScan *h, KRef r, Span *out);
 
 static bool fixed(double lo, double hi, Span *out) {
     *out = (Span){-1, lo, hi, lo == hi && lo == floor(lo)};
     return fabs(lo) < FAR && fabs(hi) < FAR;
 }
 
-static bool missing(Halo *h, KRef r) {
+static bool missing(FootprintScan *h, KRef r) {
     if (!h->missing) h->missing = r;
     return false;
 }
@@ -51,18 +51,18 @@ static double const_value(qs_dtype d, uint64_t bits) {
     return d == QS_U64 ? (double)s.U64 : (double)s.I64;
 }
 
-static bool of_param(Halo *h, KRef r, Span *out) {
+static bool of_param(FootprintScan *h, KRef r, Span *out) {
     const KIns *i = &h->f->ins[r];
     const KGiven *g = &h->given[i->imm];
     return g->known ? fixed(g->number, g->number, out) : missing(h, r);
 }
 
 /* Returns true for an extent that is smaller in a block than in the whole array. */
-static bool is_cut(const Halo *h, const KIns *i) {
+static bool is_cut(const FootprintScan *h, const KIns *i) {
     return h->out->param[i->imm >> 8].role != KROLE_TABLE && (int)(i->imm & 255) < h->f->rank;
 }
 
-static bool of_extent(Halo *h, KRef r, Span *out) {
+static bool of_extent(FootprintScan *h, KRef r, Span *out) {
     const KIns *i = &h->f->ins[r];
     const KGiven *g = &h->given[i->imm >> 8];
     double n = g->known ? (double)g->dims[i->imm & 255] : 0;
@@ -97,8 +97,7 @@ static bool of_product(Span a, Span b, bool quotient, Span *out) {
 
 /* Truncates the range as a conversion to an integer or an integer division does. */
 static bool truncate(Span *s) {
-    bool ok =
-        s->whole || s->axis < 0; /* for a position plus a fraction, the direction of rounding depends on the sign */
+    bool ok = s->whole || s->axis < 0; /* rounding of position plus fraction depends on the sign */
     s->lo = trunc(s->lo), s->hi = trunc(s->hi), s->whole = true;
     return ok;
 }
@@ -122,21 +121,21 @@ static bool of_two(const KIns *i, Span a, Span b, Span *out) {
 }
 
 /* Returns the union of two ranges.  If the condition depends on the position, it would differ in a block. */
-static bool of_choice(Halo *h, const KIns *i, Span *out) {
+static bool of_choice(FootprintScan *h, const KIns *i, Span *out) {
     Span a, b;
     if (h->depends[i->a] & (DEP_POS | DEP_EXTENT)) return false;
     return span_of(h, i->b, &a) && span_of(h, i->c, &b) && join_spans(a, b, out);
 }
 
 /* Returns the range from a to b, in either order, as the step may be negative. */
-static bool of_counter(Halo *h, const KIns *i, Span *out) {
+static bool of_counter(FootprintScan *h, const KIns *i, Span *out) {
     Span a, b;
     bool ok = span_of(h, i->a, &a) && span_of(h, i->b, &b) && join_spans(a, b, out);
     return out->whole = true, ok; /* a FOR counts integers */
 }
 
 /* Returns the union of the initial value of the LOCAL and of all values that it is set to. */
-static bool of_local(Halo *h, KRef local, Span *out) {
+static bool of_local(FootprintScan *h, KRef local, Span *out) {
     Span next;
     if (h->open[local] || !span_of(h, h->f->ins[local].a, out)) return false;
     h->open[local] = true;
@@ -148,25 +147,25 @@ static bool of_local(Halo *h, KRef local, Span *out) {
     return h->open[local] = false, ok;
 }
 
-static bool of_cast(Halo *h, const KIns *i, Span *out) {
+static bool of_cast(FootprintScan *h, const KIns *i, Span *out) {
     if (!span_of(h, i->a, out)) return false;
     return !qdtype_is_int((qs_dtype)i->dtype) || !kautodiff_is_float((qs_dtype)h->f->ins[i->a].dtype) || truncate(out);
 }
 
 /* Returns the range of floor(x).  The fraction that is lost does not depend on the position. */
-static bool of_floor(Halo *h, const KIns *i, Span *out) {
+static bool of_floor(FootprintScan *h, const KIns *i, Span *out) {
     if (i->flag != MF_floor || !span_of(h, i->a, out)) return false;
     out->lo = floor(out->lo), out->hi = floor(out->hi), out->whole = true;
     return true;
 }
 
-static bool of_negative(Halo *h, const KIns *i, Span *out) {
+static bool of_negative(FootprintScan *h, const KIns *i, Span *out) {
     Span a;
     if (!span_of(h, i->a, &a) || a.axis >= 0) return false;
     return *out = (Span){-1, -a.hi, -a.lo, a.whole}, true;
 }
 
-static bool span_of(Halo *h, KRef r, Span *out) {
+static bool span_of(FootprintScan *h, KRef r, Span *out) {
     const KIns *i = &h->f->ins[r];
     Span a, b;
     if (r == 0 || r == KINDEX_ONE) return fixed(r != 0, r != 0, out);
@@ -188,7 +187,7 @@ static bool span_of(Halo *h, KRef r, Span *out) {
 }
 
 /* -- dependencies -------------------------------------------------------------------------------------------------- */
-static uint8_t own_bits(const Halo *h, const KIns *i) {
+static uint8_t own_bits(const FootprintScan *h, const KIns *i) {
     switch ((KOp)i->op) {
     case K_POS: return DEP_POS;
     case K_LOAD:
@@ -199,12 +198,12 @@ static uint8_t own_bits(const Halo *h, const KIns *i) {
 }
 
 /* Adds bits to r.  A LOCAL or LARRAY depends on all values that are stored in it. */
-static void add_bits(Halo *h, KRef r, uint8_t bits, bool *more) {
+static void add_bits(FootprintScan *h, KRef r, uint8_t bits, bool *more) {
     if ((h->depends[r] | bits) == h->depends[r]) return;
     h->depends[r] |= bits, *more = true;
 }
 
-static void spread_bits(Halo *h) {
+static void spread_bits(FootprintScan *h) {
     const KFunc *f = h->f;
     memset(h->depends, 0, f->nins);
     for (bool more = true; more;) {
@@ -219,22 +218,22 @@ static void spread_bits(Halo *h) {
 }
 
 /* -- arrays -------------------------------------------------------------------------------------------------------- */
-static qs_status report_access(const Halo *h, const KIns *i, const char *how) {
+static qs_status report_access(const FootprintScan *h, const KIns *i, const char *how) {
     const KFunc *f = h->f;
     return qerr_at(f->ctx, QS_EVALUE, (Where){f->src, i->pos}, "halo: kernel %s %s %s %s", f->name->s,
                    i->op == K_LOAD ? "reads" : "writes", f->params[i->imm].name->s, how);
 }
 
-static qs_status report_far_access(const Halo *h, const KIns *i) {
+static qs_status report_far_access(const FootprintScan *h, const KIns *i) {
     return report_access(h, i,
                          i->op == K_LOAD ? "at no known distance from its position" : "elsewhere than at its position");
 }
 
-static qs_status report_across(const Halo *h, const KIns *i) {
+static qs_status report_across(const FootprintScan *h, const KIns *i) {
     return report_access(h, i, "along a dimension that is not that of its position");
 }
 
-static qs_status report_missing(const Halo *h, const KIns *i) {
+static qs_status report_missing(const FootprintScan *h, const KIns *i) {
     const KFunc *f = h->f;
     const KIns *m = &f->ins[h->missing];
     bool extent = m->op == K_DIM;
@@ -244,10 +243,10 @@ static qs_status report_missing(const Halo *h, const KIns *i) {
                    f->params[i->imm].name->s, extent ? "size" : "value", who);
 }
 
-static uint8_t bits_of(const Halo *h, KRef coord) { return coord == KINDEX_ONE ? 0 : h->depends[coord]; }
+static uint8_t bits_of(const FootprintScan *h, KRef coord) { return coord == KINDEX_ONE ? 0 : h->depends[coord]; }
 
 /* Extends the reach along the axis by a coordinate of the access i. */
-static qs_status widen_reach(Halo *h, const KIns *i, KRef coord, int axis) {
+static qs_status widen_reach(FootprintScan *h, const KIns *i, KRef coord, int axis) {
     Span s;
     if (!(bits_of(h, coord) & DEP_POS)) return report_across(h, i);
     h->left = VISITS, h->missing = 0;
@@ -261,13 +260,13 @@ static qs_status widen_reach(Halo *h, const KIns *i, KRef coord, int axis) {
 }
 
 /* Returns the access mode of a coordinate; a guard means 'safe. */
-static uint8_t mode_of(const Halo *h, const KIns *i, KRef coord) {
+static uint8_t mode_of(const FootprintScan *h, const KIns *i, KRef coord) {
     const KIns *x = &h->f->ins[coord == KINDEX_ONE ? 0 : coord];
     if (coord && x->op == K_BOUND) return (uint8_t)x->flag;
     return kadjindex_guard(i) ? ACC_SAFE : ACC_UNCHECKED;
 }
 
-static qs_status note_role(Halo *h, const KIns *i, KFootprintRole role) {
+static qs_status note_role(FootprintScan *h, const KIns *i, KFootprintRole role) {
     KFootprintParam *p = &h->out->param[i->imm];
     if (p->role != KROLE_NONE && p->role != role && (p->role == KROLE_TABLE || role == KROLE_TABLE))
         return report_access(h, i, "around its position and elsewhere");
@@ -275,7 +274,7 @@ static qs_status note_role(Halo *h, const KIns *i, KFootprintRole role) {
     return p->role = (uint8_t)role, QS_OK;
 }
 
-static qs_status note_mode(Halo *h, const KIns *i, const KRef *coord, int n) {
+static qs_status note_mode(FootprintScan *h, const KIns *i, const KRef *coord, int n) {
     KFootprintParam *p = &h->out->param[i->imm];
     for (int d = 0; i->op == K_LOAD && d < n; d++) {
         uint8_t mode = mode_of(h, i, coord[d]);
@@ -285,12 +284,12 @@ static qs_status note_mode(Halo *h, const KIns *i, const KRef *coord, int n) {
     return QS_OK;
 }
 
-static int blocked(const Halo *h, const KIns *i) { /* number of dimensions along which blocks cut the array */
+static int blocked(const FootprintScan *h, const KIns *i) { /* number of dimensions along which blocks cut the array */
     int rank = h->f->params[i->imm].rank;
     return rank < h->f->rank ? rank : h->f->rank;
 }
 
-static qs_status look_at(Halo *h, const KIns *i) {
+static qs_status check_access(FootprintScan *h, const KIns *i) {
     KRef coord[QS_MAX_RANK];
     uint8_t bits = h->depends[i->a];
     KFootprintRole role = i->op == K_LOAD ? KROLE_READ : KROLE_WRITTEN;
@@ -306,7 +305,7 @@ static qs_status look_at(Halo *h, const KIns *i) {
     return QS_OK;
 }
 
-static qs_status find_tables(Halo *h) {
+static qs_status find_tables(FootprintScan *h) {
     for (KRef r = 1; r < h->f->nins; r++) {
         const KIns *i = &h->f->ins[r];
         if (i->op == K_LOAD && !(h->depends[i->a] & (DEP_POS | DEP_MEMORY))) TRY(note_role(h, i, KROLE_TABLE));
@@ -314,10 +313,11 @@ static qs_status find_tables(Halo *h) {
     return QS_OK;
 }
 
-static qs_status look_at_arrays(Halo *h) {
+static qs_status check_arrays(FootprintScan *h) {
     const KFunc *f = h->f;
     for (KRef r = 1; r < f->nins; r++)
-        if (f->ins[r].op == K_LOAD || f->ins[r].op == K_STORE || f->ins[r].op == K_ATOMIC) TRY(look_at(h, &f->ins[r]));
+        if (f->ins[r].op == K_LOAD || f->ins[r].op == K_STORE || f->ins[r].op == K_ATOMIC)
+            TRY(check_access(h, &f->ins[r]));
     for (int p = 0; p < f->nparams; p++)
         if (h->out->param[p].role == KROLE_CHANGED && h->out->param[p].shifted)
             return qerr_at(f->ctx, QS_EVALUE, (Where){f->src, f->ins[1].pos},
@@ -334,7 +334,7 @@ static bool is_range_test(const KFunc *f, KRef r) {
 
 /* Returns the dependencies of i that influence results.  Values in LOCALs and LARRAYs count where they are used
  * (spread_bits). */
-static uint8_t decides(const Halo *h, const KIns *i) {
+static uint8_t decides(const FootprintScan *h, const KIns *i) {
     switch ((KOp)i->op) {
     case K_STORE: return h->depends[i->b];
     case K_IF: return h->depends[i->a];
@@ -344,7 +344,7 @@ static uint8_t decides(const Halo *h, const KIns *i) {
     }
 }
 
-static qs_status look_at_values(Halo *h) {
+static qs_status check_values(FootprintScan *h) {
     const KFunc *f = h->f;
     for (KRef r = 1; r < f->nins; r++) {
         uint8_t bits = decides(h, &f->ins[r]);
@@ -366,7 +366,7 @@ static qs_status check_blocks(const KFunc *f) {
 }
 
 qs_status kfootprint_find(Arena *scratch, const KFunc *f, const KGiven *given, KFootprint *out) {
-    Halo h = {.f = f, .given = given, .out = out};
+    FootprintScan h = {.f = f, .given = given, .out = out};
     h.depends = qarena_alloc(scratch, f->nins + 1), h.open = qarena_alloc(scratch, f->nins + 1);
     out->rank = f->rank,
     out->param = qarena_alloc(scratch, qmem_size((size_t)f->nparams, sizeof *out->param, sizeof *out->param));
@@ -375,6 +375,6 @@ qs_status kfootprint_find(Arena *scratch, const KFunc *f, const KGiven *given, K
     spread_bits(&h);
     TRY(find_tables(&h));
     spread_bits(&h); /* again: now the tables are known, whose extents do not depend on the block */
-    TRY(look_at_arrays(&h));
-    return look_at_values(&h);
+    TRY(check_arrays(&h));
+    return check_values(&h);
 }

@@ -42,7 +42,7 @@ typedef struct {
 static const KIns *get_ins(const Windows *v, KRef r) { return &v->f->ins[r]; }
 static int get_rank(const Windows *v, const Site *s) { return v->f->params[get_ins(v, s->at)->imm].rank; }
 
-/* -- looking ------------------------------------------------------------------------------------------------------- */
+/* -- analysis ------------------------------------------------------------------------------------------------------ */
 static KRef counter_of(const KFunc *f, KRef r) { /* 0: r is not a counter */
     while (f->ins[r].op == K_CAST && qdtype_is_int((qs_dtype)f->ins[f->ins[r].a].dtype)) r = f->ins[r].a;
     return f->ins[r].op == K_FOR ? r : 0;
@@ -197,7 +197,7 @@ static void find_sites(Windows *v) {
     }
 }
 
-/* -- making -------------------------------------------------------------------------------------------------------- */
+/* -- generated code ------------------------------------------------------------------------------------------------ */
 static KRef fold_op(Windows *v, KOp op, KRef a, KRef b, KRef c) {
     return kir_fold(v->g, (KMake){op, .a = a, .b = b, .c = c});
 }

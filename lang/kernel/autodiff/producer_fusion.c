@@ -21,7 +21,7 @@ typedef struct {
     KRef *map, *inner; /* instructions of g, by instruction of f and of `of` */
 } Join;
 
-/* -- whether it can be done ---------------------------------------------------------------------------------------- */
+/* -- conditions ---------------------------------------------------------------------------------------------------- */
 static bool find_write(Join *j) {
     const KFunc *of = j->of;
     for (KRef r = 1; r < of->nins; r++) {
@@ -68,7 +68,7 @@ static bool can_fuse(const Join *j) {
            kautodiff_is_float((qs_dtype)a->dtype);
 }
 
-/* -- doing it ------------------------------------------------------------------------------------------------------ */
+/* -- fusion -------------------------------------------------------------------------------------------------------- */
 static KRef fold_op(Join *j, KOp k, KRef a, KRef b, KRef c) {
     return kir_fold(j->g, (KMake){k, .a = a, .b = b, .c = c, .pos = j->f->ins[j->read].pos});
 }

@@ -53,9 +53,9 @@ void kremat_close(KRemat *v) {
     kremat_add(v, (KMake){.op = K_END});
 }
 
-static uint32_t here(const KRemat *v) { return v->open[v->nopen - 1]; }
+static uint32_t current_region(const KRemat *v) { return v->open[v->nopen - 1]; }
 
-void kremat_bind(KRemat *v, KRef r, KRef value) { v->map[r] = value, v->seen[r] = here(v); }
+void kremat_bind(KRemat *v, KRef r, KRef value) { v->map[r] = value, v->seen[r] = current_region(v); }
 
 static KRef zero_of(KRemat *v, qs_dtype d) { return kir_const_bits(v->g, d, 0, v->pos); }
 static KRef get(KRemat *v, KRef local) { return kremat_add(v, (KMake){K_GET, .a = local}); }
@@ -160,7 +160,7 @@ static void keep_after(KRemat *v, KLoopState *l) {
         if (l->undo[k]) kremat_add(v, (KMake){K_SET, .a = l->after[k], .b = get(v, v->local[l->state[k]])});
 }
 
-static void count_turn(KRemat *v, KLoopState *l) {
+static void count_iteration(KRemat *v, KLoopState *l) {
     KRef n = kremat_fold(v, K_ADD, get(v, l->count), kremat_whole(v, QS_I64, 1), 0);
     kremat_add(v, (KMake){K_SET, .a = l->count, .b = n});
 }
@@ -196,7 +196,7 @@ static void run_loop(KRemat *v, KRef loop) {
         if (boxing) kremat_add(v, (KMake){K_SET, .a = l->count, .b = kremat_whole(v, QS_I64, 0)});
         kremat_open(v, K_LOOP, QS_B1, 0, 0, 0);
         run_head(v, loop + 1, v->s->body[loop]);
-        if (boxing) count_turn(v, l);
+        if (boxing) count_iteration(v, l);
     }
     run_range(v, v->s->body[loop], v->f->regions[loop].end);
     kremat_close(v);
@@ -206,9 +206,9 @@ static void run_loop(KRemat *v, KRef loop) {
 
 /* -- values that are saved per iteration --------------------------------------------------------------------------- */
 /* Returns the number of the current iteration, counted through all loops around r; 0: there is no loop. */
-static KRef turn_of(KRemat *v, KRef loop) {
+static KRef iteration_number(KRemat *v, KRef loop) {
     if (!loop) return 0;
-    KRef outer = turn_of(v, kir_loop_around(v->f, loop));
+    KRef outer = iteration_number(v, kir_loop_around(v->f, loop));
     const KIns *i = &v->f->ins[loop];
     KRef gone = kremat_fold(v, K_SUB, kremat_cast(v, QS_I64, kremat_use(v, loop)),
                             kremat_cast(v, QS_I64, kremat_use(v, i->a)), 0);
@@ -218,9 +218,11 @@ static KRef turn_of(KRemat *v, KRef loop) {
     return kremat_fold(v, K_ADD, kremat_fold(v, K_MUL, outer, turns, 0), turn, 0);
 }
 
-static KRef kept_place(KRemat *v, KRef r) { return kremat_cast(v, QS_I32, turn_of(v, kir_loop_around(v->f, r))); }
+static KRef saved_index(KRemat *v, KRef r) {
+    return kremat_cast(v, QS_I32, iteration_number(v, kir_loop_around(v->f, r)));
+}
 
-static int64_t kept_turns(const KRemat *v, KRef r) { /* 0: too many, or unknown */
+static int64_t saved_iterations(const KRemat *v, KRef r) { /* 0: too many, or unknown */
     int64_t n = 1;
     for (KRef l = kir_loop_around(v->f, r); l && n; l = kir_loop_around(v->f, l)) {
         int64_t turns = v->f->ins[l].op == K_FOR ? v->loop[l].turns : -1;
@@ -237,24 +239,24 @@ static bool sums_up(const KRemat *v, KRef local, KRef get) {
     return false;
 }
 
-static bool is_dear(const KRemat *v, KRef r, const bool *summed) {
+static bool is_expensive(const KRemat *v, KRef r, const bool *summed) {
     const KIns *i = &v->f->ins[r];
     if (!kir_loop_around(v->f, r) || !v->s->act.varies[r] || v->s->act.kept[r]) return false;
     return i->op == K_GET ? sums_up(v, i->a, r) : i->op == K_MATH && (summed[i->a] || summed[i->b]);
 }
 
-static void find_dear(KRemat *v) {
-    bool *summed =
-        qarena_alloc(v->s->arena, v->f->nins); /* the value depends on the result of a loop within the iteration */
+static void find_expensive(KRemat *v) {
+    bool *summed = qarena_alloc(v->s->arena, v->f->nins); /* depends on a loop within the iteration */
     uint64_t bytes = 0;
     for (KRef r = 1; r < v->f->nins; r++) {
         const KIns *i = &v->f->ins[r];
-        bool dear = is_dear(v, r, summed);
+        bool dear = is_expensive(v, r, summed);
         summed[r] = dear || (kir_ops[i->op].effect == KE_PURE && (summed[i->a] || summed[i->b] || summed[i->c]));
-        uint64_t size = dear ? (uint64_t)kept_turns(v, r) * qdtype_size((qs_dtype)i->dtype) : 0;
+        uint64_t size = dear ? (uint64_t)saved_iterations(v, r) * qdtype_size((qs_dtype)i->dtype) : 0;
         if (!size || bytes + size > KEPT_BYTES) continue;
         bytes += size;
-        v->kept[r] = kremat_add(v, (KMake){K_LARRAY, .own = (qs_dtype)i->dtype, .imm = (uint64_t)kept_turns(v, r)});
+        v->kept[r] =
+            kremat_add(v, (KMake){K_LARRAY, .own = (qs_dtype)i->dtype, .imm = (uint64_t)saved_iterations(v, r)});
     }
 }
 
@@ -262,7 +264,7 @@ static void find_dear(KRemat *v) {
 static KRef compute(KRemat *v, KRef r) {
     const KIns *i = &v->f->ins[r];
     if (v->s->act.kept[r] == KEPT_ON_TAPE) return from_tape(v, r);
-    if (v->kept[r] && v->frame) return kremat_add(v, (KMake){K_ALOAD, .a = v->kept[r], .b = kept_place(v, r)});
+    if (v->kept[r] && v->frame) return kremat_add(v, (KMake){K_ALOAD, .a = v->kept[r], .b = saved_index(v, r)});
     switch ((KOp)i->op) {
     case K_GET: return get(v, v->local[i->a]);
     case K_LOAD:
@@ -303,7 +305,7 @@ static void run_one(KRemat *v, KRef r) {
     }
     kremat_bind(v, r, compute(v, r));
     if (v->kept[r] && !v->frame)
-        kremat_add(v, (KMake){K_ASTORE, .a = v->kept[r], .b = kept_place(v, r), .c = v->map[r]});
+        kremat_add(v, (KMake){K_ASTORE, .a = v->kept[r], .b = saved_index(v, r), .c = v->map[r]});
     if (v->boxing && v->box[r]) kremat_add(v, (KMake){K_SET, .a = v->box[r], .b = v->map[r]});
 }
 
@@ -345,7 +347,8 @@ static void make_room(KRemat *v, KRef first, KRef last) {
         if (kir_is_loop(i->op)) {
             make_room_for_loop(v, r, inside);
             r = v->f->regions[r].end;
-        } else if (inside && wants_box(i)) v->box[r] = new_local(v, (qs_dtype)i->dtype), v->box_seen[r] = here(v);
+        } else if (inside && wants_box(i))
+            v->box[r] = new_local(v, (qs_dtype)i->dtype), v->box_seen[r] = current_region(v);
     }
 }
 
@@ -359,18 +362,19 @@ void kremat_frame(KRemat *v, KRef first, KRef last) {
 void kremat_turn(KRemat *v, KRef first, KRef last) { run_range(v, first, last); }
 
 /* -- analysis of loops --------------------------------------------------------------------------------------------- */
-static int64_t few_turns(const KFunc *f, KRef loop) {
+static int64_t small_iteration_count(const KFunc *f, KRef loop) {
     int64_t n = kautodiff_turns(f, loop);
     return n > FEW_TURNS || n == 0 ? -1 : n;
 }
 
 /* Returns true if r has the same value whenever the iteration is run: it is computed from values before the loop
  * and from the loop counter. */
-static bool is_told(const KRemat *v, KRef loop, KRef r, int *left) {
+static bool is_recomputable(const KRemat *v, KRef loop, KRef r, int *left) {
     const KIns *i = &v->f->ins[r];
     if (r <= loop) return true;
     if (--*left < 0 || kir_ops[i->op].effect != KE_PURE) return false;
-    return is_told(v, loop, i->a, left) && is_told(v, loop, i->b, left) && is_told(v, loop, i->c, left);
+    return is_recomputable(v, loop, i->a, left) && is_recomputable(v, loop, i->b, left) &&
+           is_recomputable(v, loop, i->c, left);
 }
 
 /* Returns true if r is the value of the LOCAL at the beginning of the iteration: a read in this iteration, not
@@ -398,7 +402,7 @@ static KRef find_undo(const KRemat *v, KRef loop, KRef local) {
     }
     KRef step = set ? kremat_step(v->f, set) : 0;
     int left = UNDONE;
-    return step && is_told(v, loop, step, &left) ? set : 0;
+    return step && is_recomputable(v, loop, step, &left) ? set : 0;
 }
 
 static void find_state(KRemat *v, KRef loop) {
@@ -422,7 +426,7 @@ static void find_state(KRemat *v, KRef loop) {
     int k = 0;
     for (KRef r = 1; r < loop; r++)
         if (used[r]) l->undo[k] = find_undo(v, loop, r), l->state[k] = r, l->set[k++] = used[r] & 2;
-    l->turns = few_turns(v->f, loop);
+    l->turns = small_iteration_count(v->f, loop);
 }
 
 void kremat_begin(KRemat *v, const KGrading *s) {
@@ -441,7 +445,7 @@ void kremat_begin(KRemat *v, const KGrading *s) {
     push_region(v);
     for (KRef r = 1; r < n; r++)
         if (kir_is_loop(s->f->ins[r].op)) find_state(v, r);
-    if (!s->f->barrier && !s->f->shared && !s->f->serial) find_dear(v);
+    if (!s->f->barrier && !s->f->shared && !s->f->serial) find_expensive(v);
     for (int t = 0; t < KTAPES; t++)
         if (s->pointer[t]) v->base[t] = kprimal_base(s, v->g, t, t < KKINDS ? kremat_pos : first_of_block, v);
 }

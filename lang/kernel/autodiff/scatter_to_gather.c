@@ -139,7 +139,7 @@ static bool rests_are_known(const Gather *v, const Site *s) {
     return true;
 }
 
-static bool take_apart(const Gather *v, Site *s) {
+static bool solve_coords(const Gather *v, Site *s) {
     if (!kadjindex_coords(v->f, get_ins(v, s->at), s->coord)) return false;
     for (int d = 0; d < v->rank; d++) {
         const KIns *i = s->coord[d] == KINDEX_ONE ? &v->f->ins[0] : get_ins(v, s->coord[d]);
@@ -166,12 +166,12 @@ static bool is_computable(Gather *v, KRef r, int *left) {
 }
 
 /* Returns true if r has costly work that f does once per position, but the sum would do for each of many elements. */
-static bool is_dear(Gather *v, KRef r) {
+static bool is_expensive(Gather *v, KRef r) {
     const KIns *i = get_ins(v, r);
     if (!r || v->when[r] == v->now) return false; /* already visited */
     v->when[r] = v->now;
     if (i->op == K_MATH && i->flag != MF_sqrt && !depends(v->f, r, K_FOR)) return true;
-    return is_dear(v, i->a) || is_dear(v, i->b) || is_dear(v, i->c);
+    return is_expensive(v, i->a) || is_expensive(v, i->b) || is_expensive(v, i->c);
 }
 
 static bool surroundings_are_known(Gather *v, KRef at, int *left) {
@@ -214,11 +214,11 @@ static bool can_gather(Gather *v, Site *s) {
     int left = COST;
     const KIns *i = get_ins(v, s->at);
     v->now++;
-    if (!take_apart(v, s) || !is_computable(v, i->b, &left) || !is_computable(v, i->c, &left)) return false;
+    if (!solve_coords(v, s) || !is_computable(v, i->b, &left) || !is_computable(v, i->c, &left)) return false;
     if (!surroundings_are_known(v, s->at, &left)) return false;
     if (is_reduction(v, s)) return false;
     v->now++;
-    if (kir_loop_around(v->f, s->at) && is_dear(v, i->b)) return false;
+    if (kir_loop_around(v->f, s->at) && is_expensive(v, i->b)) return false;
     take_factors(v, s);
     return true;
 }
@@ -290,7 +290,7 @@ static bool reaches(const Gather *v, KRef r, uint8_t op, int *left) {
 
 /* Returns true for the square of a difference that the other side of a pair computes with its operands exchanged.
  * Then both sides share one instruction. */
-static bool is_turned(const Gather *v, const KIns *i) {
+static bool is_exchanged(const Gather *v, const KIns *i) {
     int left = VISITS;
     const KIns *x = get_ins(v, i->a);
     if (!v->own || i->op != K_MUL || i->a != i->b || x->op != K_SUB) return false;
@@ -311,7 +311,7 @@ static KRef value(Gather *v, KRef r) {
     if (i->op == K_CAST && i->dtype == QS_I64 && wide(v, i->a)) return wide(v, i->a);
     KRef a = value(v, i->a), b = value(v, i->b), c = value(v, i->c);
     if (i->op == K_LOAD) b = guard(v, b);
-    if (is_turned(v, i))
+    if (is_exchanged(v, i))
         a = b = kir_copy(v->g, get_ins(v, i->a), value(v, get_ins(v, i->a)->b), value(v, get_ins(v, i->a)->a), 0);
     KRef x = kir_copy(v->g, i, a, b, c);
     set_value(v, r, x);
@@ -431,21 +431,21 @@ static void add_site(Gather *v, Site *s) {
 }
 
 /* Returns true if a and b are in one region and have the same position and iteration, so that they share values. */
-static bool go_together(const Gather *v, const Site *a, const Site *b) {
+static bool share_values(const Gather *v, const Site *a, const Site *b) {
     if (v->f->regions[a->at].around != v->f->regions[b->at].around) return false;
     for (int d = 0; d < v->rank; d++)
         if (a->by[d].var && !kadjindex_same(v->f, a->coord[d], b->coord[d])) return false;
     return true;
 }
 
-static bool same_place(const Gather *v, const Site *a, const Site *b) {
+static bool same_element(const Gather *v, const Site *a, const Site *b) {
     for (int d = 0; d < v->rank; d++)
         if (!a->by[d].var && !kadjindex_same(v->f, a->coord[d], b->coord[d])) return false;
     return true;
 }
 
 static bool same_sum(const Gather *v, const Site *a, const Site *b) {
-    if (a->nfactors != b->nfactors || !same_place(v, a, b)) return false;
+    if (a->nfactors != b->nfactors || !same_element(v, a, b)) return false;
     for (int k = 0; k < a->nfactors; k++) {
         if (a->factor[k].op != b->factor[k].op) return false;
         if (!kadjindex_same(v->f, a->factor[k].by, b->factor[k].by)) return false;
@@ -471,7 +471,7 @@ static void gather_group(Gather *v, int first) {
     int open = open_loops(v, s);
     solve(v, s);
     for (int k = first; k < v->n; k++)
-        if (!v->site[k].done && go_together(v, s, &v->site[k])) add_site(v, &v->site[k]);
+        if (!v->site[k].done && share_values(v, s, &v->site[k])) add_site(v, &v->site[k]);
     while (open-- > 0) kir_add(v->g, (KMake){.op = K_END});
 }
 
@@ -491,16 +491,16 @@ static void add_side(Gather *v, int first, KRef loop, KRef t, KRef inside) {
     begin_side(v, s, loop, t);
     if (inside) v->inside = inside;
     for (int k = 0; k < v->n; k++)
-        if (go_together(v, s, &v->site[k])) add_site(v, &v->site[k]);
+        if (share_values(v, s, &v->site[k])) add_site(v, &v->site[k]);
     v->own = 0;
 }
 
-static KRef open_turns(Gather *v, KRef from, KRef end) {
+static KRef open_pair_loop(Gather *v, KRef from, KRef end) {
     KRef one = int_const(v, 1);
     return kir_add(v->g, (KMake){K_FOR, .own = QS_I64, .a = from, .b = fold_op(v, K_SUB, end, one, 0), .c = one});
 }
 
-static void close_turns(Gather *v) {
+static void close_pair_loop(Gather *v) {
     for (int k = 0; k < v->nsums; k++) {
         if (v->turn[k]) add_to_sum(v, v->sum[k], v->turn[k]);
         v->turn[k] = 0;
@@ -529,13 +529,13 @@ static void gather_pairs(Gather *v, KRef loop, int a, int b) {
         both = fold_op(v, K_SELECT, fold_op(v, K_AND, in[0], in[1], 0), both, zero);
         sure = kir_const_int(v->g, QS_B1, 1, 0);
     }
-    KRef t = open_turns(v, zero, both);
+    KRef t = open_pair_loop(v, zero, both);
     add_side(v, a, loop, t, sure), add_side(v, b, loop, t, sure);
-    close_turns(v);
+    close_pair_loop(v);
     for (int side = 0; side < 2; side++) {
-        t = open_turns(v, both, end[side]);
+        t = open_pair_loop(v, both, end[side]);
         add_side(v, side == 0 ? a : b, loop, t, 0);
-        close_turns(v);
+        close_pair_loop(v);
     }
 }
 
@@ -549,7 +549,7 @@ static bool find_pairs(const Gather *v, int *a, int *b, KRef *loop) {
     return (*loop = loop_of_pairs(v, &v->site[*a], &v->site[*b])) != 0;
 }
 
-/* -- writing the sums ---------------------------------------------------------------------------------------------- */
+/* -- generated code: stores of the sums ---------------------------------------------------------------------------- */
 static KRef sum_with_factors(Gather *v, int k) {
     const Site *s = &v->site[v->sum_site[k]];
     KRef x = kir_add(v->g, (KMake){K_GET, .a = v->sum[k]});
@@ -588,7 +588,7 @@ static void write_sums(Gather *v) {
         const Site *s = &v->site[v->sum_site[k]];
         KRef guard, x = sum_with_factors(v, k), at = element_index(v, s, &guard);
         for (int m = k + 1; m < v->nsums; m++)
-            if (same_place(v, s, &v->site[v->sum_site[m]]))
+            if (same_element(v, s, &v->site[v->sum_site[m]]))
                 written[m] = true, x = fold_op(v, K_ADD, x, sum_with_factors(v, m), 0);
         KMake old = (KMake){K_LOAD, .own = t, .a = at, .b = guard, .imm = (uint64_t)v->adjoint};
         if (!all) x = fold_op(v, K_ADD, kir_add(v->g, old), x, 0);
@@ -684,8 +684,7 @@ static void open_row(Gather *v) {
     KRef n =
         kir_add(v->g, (KMake){K_FOR, .own = QS_I64, .a = zero, .b = int_const(v, KGRAD_ROW - 1), .c = int_const(v, 1)});
     v->pos[last] = fold_op(v, K_ADD, from, n, 0);
-    v->inside =
-        fold_op(v, K_INB, v->pos[last], launch_extent(v, last), 0); /* opt.c drops the test in all rows but the last */
+    v->inside = fold_op(v, K_INB, v->pos[last], launch_extent(v, last), 0); /* opt.c: only in the last row */
 }
 
 static KRef count_elements(Gather *v, uint64_t param) {

@@ -27,7 +27,7 @@ enum { VISITS = 256 };
 static const uint8_t kind_of[KA__COUNT] = {
     [KA_MUL] = KGROUP_PRODUCT, [KA_DIV] = KGROUP_PRODUCT, [KA_MIN] = KGROUP_MIN, [KA_MAX] = KGROUP_MAX};
 
-/* -- which arrays -------------------------------------------------------------------------------------------------- */
+/* -- finding arrays ------------------------------------------------------------------------------------------------ */
 static bool is_access_of(const KIns *i, uint64_t param) {
     return (i->op == K_LOAD || i->op == K_STORE || i->op == K_ATOMIC) && i->imm == param;
 }
@@ -161,7 +161,7 @@ static KRef part_of(KFunc *g, const KGroup *kind, const Group *k, KRef x, KRef a
                    fold_op(g, K_MUL, cast_to(g, QS_F64, adjoint), product_of_others(g, k, cast_to(g, QS_F64, x)), 0));
 }
 
-/* -- over positions ------------------------------------------------------------------------------------------------ */
+/* -- passes over positions ----------------------------------------------------------------------------------------- */
 static KRef use_value(void *v, KRef r) { return kremat_use(v, r); }
 static KRef packed_index(KRemat *v, const KIns *i) { return kadjindex_packed(v->g, v->f, i, use_value, v); }
 
@@ -224,7 +224,7 @@ KRef kshared_back(KRemat *v, const KIns *i, KRef at, KRef adjoint) {
     return cast_to(v->g, (qs_dtype)v->g->ins[adjoint].dtype, part_of(v->g, kind, &k, f, wide));
 }
 
-/* -- over elements ------------------------------------------------------------------------------------------------- */
+/* -- passes over elements ------------------------------------------------------------------------------------------ */
 typedef struct {
     KFunc *g;
     KRef at, own;

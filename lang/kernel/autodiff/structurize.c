@@ -133,7 +133,7 @@ static void end_loop(Normal *s, KRef loop) {
     add_ins(s, K_SET, l->turns, fold_op(s, K_ADD, add_ins(s, K_GET, l->turns, 0), int_const(s, 1)));
 }
 
-/* -- all ----------------------------------------------------------------------------------------------------------- */
+/* -- function ------------------------------------------------------------------------------------------------------ */
 static void end_region(Normal *s, KRef r) {
     const KIns *i = &s->f->ins[r];
     close_guards(s);

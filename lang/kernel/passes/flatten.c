@@ -4,22 +4,22 @@
 enum { MAX_DEPTH = 256, MAX_SIZE = 32 /* instructions of a branch */, VISITS = 64 };
 
 /* Returns true if the index is certainly inside of its array: all varying parts of it are BOUNDs. */
-static bool tested(const KFunc *f, KRef r, int *visits) {
+static bool is_tested(const KFunc *f, KRef r, int *visits) {
     const KIns *i = &f->ins[r];
     if (++*visits > VISITS) return false;
-    if (i->op == K_ADD || i->op == K_MUL) return tested(f, i->a, visits) && tested(f, i->b, visits);
+    if (i->op == K_ADD || i->op == K_MUL) return is_tested(f, i->a, visits) && is_tested(f, i->b, visits);
     return i->op == K_BOUND || i->op == K_DIM || i->op == K_STRIDE || i->op == K_CONST;
 }
 
-static bool always(const KFunc *f, const uint8_t *sure, KRef guard, int *visits) {
+static bool is_always_true(const KFunc *f, const uint8_t *sure, KRef guard, int *visits) {
     const KIns *i = &f->ins[guard];
     if (++*visits > VISITS) return false;
-    if (i->op == K_AND) return always(f, sure, i->a, visits) && always(f, sure, i->b, visits);
+    if (i->op == K_AND) return is_always_true(f, sure, i->a, visits) && is_always_true(f, sure, i->b, visits);
     return i->op == K_INB && sure[guard];
 }
 
 /* Returns true if r is harmless and cheap when its branch is not taken. */
-static bool harmless(const KFunc *f, const uint8_t *sure, KRef r) {
+static bool is_harmless(const KFunc *f, const uint8_t *sure, KRef r) {
     const KIns *i = &f->ins[r];
     bool real = i->dtype == QS_F32 || i->dtype == QS_F64;
     int visits = 0;
@@ -27,7 +27,7 @@ static bool harmless(const KFunc *f, const uint8_t *sure, KRef r) {
     case K_LOCAL:
     case K_GET:
     case K_SET: return true;
-    case K_LOAD: return i->b ? always(f, sure, i->b, &visits) : tested(f, i->a, &visits);
+    case K_LOAD: return i->b ? is_always_true(f, sure, i->b, &visits) : is_tested(f, i->a, &visits);
     case K_MATH:
     case K_MOD: return false;
     case K_DIV: return real;
@@ -60,13 +60,13 @@ static bool in_branch(const KFunc *f, KRef r) {
     return false;
 }
 
-static bool steps_apart(const KFunc *f) { /* such kernels do not run in strips */
+static bool never_in_strips(const KFunc *f) { /* such kernels do not run in strips */
     if (kir_has(f, K_ATOMIC) || kir_has(f, K_LARRAY) || kir_has(f, K_CHECK)) return true;
     return f->serial || f->barrier || f->shared;
 }
 
 /* Chooses loops that are not inside branches, which some positions might not take. */
-static void choose_turning(const KFunc *f, uint8_t *how) {
+static void choose_strip_loops(const KFunc *f, uint8_t *how) {
     for (KRef r = 1; r < f->nins; r++) {
         if (f->ins[r].op != K_LOOP || in_branch(f, r) || !is_quiet(f, r)) continue;
         how[r] = how[f->regions[r].end] = FLAT_TURNS;
@@ -104,7 +104,7 @@ static void choose_branches(const KFunc *f, uint8_t *how, const uint8_t *sure, b
             n--;
         } else if (inside) {
             if (op == K_BREAK) how[r] = FLAT_LEAVES;
-        } else if (n) open[n - 1].good &= harmless(f, sure, r), open[n - 1].size += op != K_CONST;
+        } else if (n) open[n - 1].good &= is_harmless(f, sure, r), open[n - 1].size += op != K_CONST;
     }
     how[0] = 0;
 }
@@ -112,7 +112,7 @@ static void choose_branches(const KFunc *f, uint8_t *how, const uint8_t *sure, b
 uint8_t *kflatten_choose(Arena *a, const KFunc *f, bool loops, const uint8_t *sure, bool (*fixed)(void *self, KRef r),
                          void *self) {
     uint8_t *how = qarena_alloc(a, f->nins);
-    if (loops && !steps_apart(f)) choose_turning(f, how);
+    if (loops && !never_in_strips(f)) choose_strip_loops(f, how);
     choose_branches(f, how, sure, fixed, self);
     return how;
 }

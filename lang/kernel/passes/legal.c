@@ -63,7 +63,7 @@ static KRef legal_shift(Legal *l, KOp o, KRef a, KRef n) {
     return select_value(l, inside, fold_op(l, o, a, count), whole(l, d, 0));
 }
 
-/* -- order --------------------------------------------------------------------------------------------------------- */
+/* -- minimum and maximum ------------------------------------------------------------------------------------------- */
 static bool is_zero(const Legal *l, KRef r, bool *minus) {
     double v;
     if (!kir_is_const(l->g, r, &v) || v != 0) return false;
@@ -243,7 +243,7 @@ static void divide_atomically(Legal *l, const KIns *i, const KRef *x, int at) {
     add_ins(l, K_END, QS_B1, 0, 0);
 }
 
-/* -- one instruction ----------------------------------------------------------------------------------------------- */
+/* -- dispatch ------------------------------------------------------------------------------------------------------ */
 static KRef legal_arith(Legal *l, KOp o, uint16_t flag, KRef a, KRef b) {
     bool real = is_real(dtype_of(l, a));
     if (o == K_MIN || o == K_MAX) return extreme_or_keep(l, o, flag, a, b);

@@ -32,8 +32,7 @@ enum {
     LEGAL_SATURATE = 32, /* CAST and STORE to integers saturate, and convert NaN to 0 */
     LEGAL_TRUTH = 64,    /* CAST of a bool */
     LEGAL_ATOMIC = 128,
-    LEGAL_ZEROS =
-        256, /* MIN and MAX of floats with correct signs of zeros: with KFLAG_ZEROS, and in strict functions */
+    LEGAL_ZEROS = 256, /* MIN and MAX of floats order zeros: with KFLAG_ZEROS, and in strict functions */
     LEGAL_FLOOR = 512, /* MOD of signed integers, by divisors other than 0 and -1 */
     LEGAL_ALL = 1023
 };

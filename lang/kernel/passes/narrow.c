@@ -85,7 +85,7 @@ static Interval interval(const Narrower *n, KRef r) {
 /* -- locals -------------------------------------------------------------------------------------------------------- */
 
 /* Returns how often r is executed after its LOCAL was declared; -1: unknown. */
-static int64_t turns_around(const Narrower *n, KRef r, KRef local) {
+static int64_t count_executions(const Narrower *n, KRef r, KRef local) {
     int64_t turns = 1;
     for (KRef loop = kir_loop_around(n->f, r); loop > local; loop = kir_loop_around(n->f, loop)) {
         int64_t t = get_ins(n, loop)->op == K_FOR ? kplan_turns(n->f, loop) : -1;
@@ -116,7 +116,7 @@ static void settle_locals(Narrower *n) {
     for (KRef r = 1; r < f->nins; r++)
         if (f->ins[r].op == K_LOCAL) n->base[r] = n->of[f->ins[r].a], n->grow[r] = (Interval){0, 0};
     for (KRef r = 1; r < f->nins; r++)
-        if (f->ins[r].op == K_SET) note_set(n, f->ins[r].a, f->ins[r].b, turns_around(n, r, f->ins[r].a), 4);
+        if (f->ins[r].op == K_SET) note_set(n, f->ins[r].a, f->ins[r].b, count_executions(n, r, f->ins[r].a), 4);
     for (KRef r = 1; r < f->nins; r++)
         if (f->ins[r].op == K_LOCAL && f->ins[r].dtype == QS_I32)
             n->of[r] = wrap_interval(QS_I32, (Wide)n->base[r].lo + n->grow[r].lo, (Wide)n->base[r].hi + n->grow[r].hi);

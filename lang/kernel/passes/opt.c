@@ -539,7 +539,7 @@ static KRef in_box(Splitter *s, const KBox *out) {
     return cond;
 }
 
-/* -- the two copies ------------------------------------------------------------------------------------------------ */
+/* -- copies of the kernel ------------------------------------------------------------------------------------------ */
 static bool is_const(const Splitter *s, KRef r, uint64_t v) {
     return r && s->g->ins[r].op == K_CONST && s->g->ins[r].imm == v;
 }
@@ -563,7 +563,7 @@ static void pass_edge(Splitter *s, const KIns *i) {
 
 /* Begins a LOOP that runs until no position of the strip is in it.  The condition of its body is that this position
  * still is. */
-static void begin_turns(Splitter *s, KRef loop) {
+static void begin_strip_loop(Splitter *s, KRef loop) {
     KRef yes = kir_const_int(s->g, QS_B1, 1, 0);
     s->turning = loop, s->inside = kir_add(s->g, (KMake){K_LOCAL, .a = yes});
     kir_add(s->g, (KMake){K_LOOP, .pos = get_ins(s, loop)->pos});
@@ -572,7 +572,7 @@ static void begin_turns(Splitter *s, KRef loop) {
     s->outermost = s->nconds - 1;
 }
 
-static void leave_turns(Splitter *s) {
+static void leave_strip_loop(Splitter *s) {
     KRef stays = negated(s, s->cond[s->nconds - 1].all);
     for (int k = s->outermost; k < s->nconds; k++) s->cond[k].all = fold_op(s, K_AND, s->cond[k].all, stays);
     kir_add(s->g, (KMake){K_SET, .a = s->inside, .b = s->cond[s->outermost].all});
@@ -581,7 +581,7 @@ static void leave_turns(Splitter *s) {
 static KRef copy_one(Splitter *s, KRef r, bool fast);
 
 /* Testing all positions costs about as much as a short body, so several iterations run between tests. */
-static void end_turns(Splitter *s, KRef end) {
+static void end_strip_loop(Splitter *s, KRef end) {
     KRef first = s->turning + 1;
     for (int turn = 1; turn < TURNS && end - first <= SHORT_BODY; turn++)
         for (KRef r = first; r < end; r++) s->map[r] = copy_one(s, r, true);
@@ -599,12 +599,12 @@ static void flatten(Splitter *s, KRef r) {
     switch ((Flat)s->flat[r]) {
     case FLAT_NOT: break;
     case FLAT_GOES: pass_edge(s, i); break;
-    case FLAT_LEAVES: leave_turns(s); break;
-    case FLAT_TURNS: i->op == K_LOOP ? begin_turns(s, r) : end_turns(s, r); break;
+    case FLAT_LEAVES: leave_strip_loop(s); break;
+    case FLAT_TURNS: i->op == K_LOOP ? begin_strip_loop(s, r) : end_strip_loop(s, r); break;
     }
 }
 
-static KRef where(Splitter *s, KRef local, KRef value, uint32_t pos) {
+static KRef select_old_value(Splitter *s, KRef local, KRef value, uint32_t pos) {
     if (!s->nconds) return value;
     KRef old = kir_add(s->g, (KMake){K_GET, .a = local, .pos = pos});
     return kir_fold(s->g, (KMake){K_SELECT, .a = s->cond[s->nconds - 1].all, .b = value, .c = old, .pos = pos});
@@ -629,7 +629,7 @@ static KRef copy_one(Splitter *s, KRef r, bool fast) {
     if (s->pads && !s->live[r]) return 0;
     if (s->pads && s->at[r][0]) return touch_pad(s, r);
     if (fast && s->flat[r]) return flatten(s, r), 0;
-    if (fast && i->op == K_SET) b = where(s, a, b, i->pos);
+    if (fast && i->op == K_SET) b = select_old_value(s, a, b, i->pos);
     if (fast && s->sure[r]) return i->op == K_BOUND ? a : kir_const_int(s->g, QS_B1, 1, i->pos);
     if (fast && i->op == K_LOAD && is_true(s, b)) b = 0;
     bool writes = i->op == K_STORE || i->op == K_ATOMIC;

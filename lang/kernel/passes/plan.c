@@ -6,7 +6,7 @@
 
 enum {
     CHEAP = 8 /* instructions: a cheaper value is computed again instead of saved */,
-    DEAR = 1000,
+    EXPENSIVE = 1000,
     MAX_DEPTH = 256,
     UNROLLED = 1500, /* instructions */
     SMALL = 100,     /* instructions, in code that runs rarely */
@@ -47,7 +47,7 @@ static void set_flag(Planner *p, uint8_t *flag) {
 }
 
 /* Returns true if positions may diverge at r: not all execute it, or not equally often. */
-static bool parted(const Planner *p, KRef r) {
+static bool diverges_at(const Planner *p, KRef r) {
     for (KRef x = around(p, r); x; x = around(p, x))
         if (get_ins(p, x)->op == K_IF ? p->varies[get_ins(p, x)->a] : p->parts[x]) return true;
     return false;
@@ -58,7 +58,7 @@ static bool operand_varies(const Planner *p, const KIns *i) {
 }
 
 static void note_jump(Planner *p, KRef r) {
-    if (!parted(p, r)) return;
+    if (!diverges_at(p, r)) return;
     KRef to = kir_jump_target(p->f, r);
     for (KRef x = around(p, r);; x = around(p, x)) {
         if (kir_is_loop(get_ins(p, x)->op)) set_flag(p, &p->parts[x]);
@@ -75,11 +75,11 @@ static void propagate_varies(Planner *p, KRef r) {
     case K_LOAD: v = v || p->f->params[i->imm].written; break;
     case K_ASTORE:
     case K_AATOMIC:
-        if (get_ins(p, i->a)->op == K_LARRAY && (v || parted(p, r))) set_flag(p, &p->varies[i->a]);
+        if (get_ins(p, i->a)->op == K_LARRAY && (v || diverges_at(p, r))) set_flag(p, &p->varies[i->a]);
         return;
     case K_ANY: return; /* a strip evaluates it once for all positions */
     case K_SET:
-        if (p->varies[i->b] || parted(p, r)) set_flag(p, &p->varies[i->a]);
+        if (p->varies[i->b] || diverges_at(p, r)) set_flag(p, &p->varies[i->a]);
         return;
     case K_FOR:
         if (v) set_flag(p, &p->parts[r]);
@@ -189,7 +189,7 @@ static void classify(Planner *p) {
     }
 }
 
-/* -- pieces and homes ---------------------------------------------------------------------------------------------- */
+/* -- pieces, and where their values are stored --------------------------------------------------------------------- */
 static void number_pieces(Planner *p) {
     uint32_t n = 1;
     for (KRef r = p->first; r < p->last; r++) {
@@ -203,7 +203,7 @@ static void number_pieces(Planner *p) {
 static int cost(const Planner *p, KRef r) {
     const KIns *i = get_ins(p, r);
     if (!r || r < p->first || p->plan->cls[r] != KC_PIECE || i->op == K_CONST) return 0;
-    if (kir_ops[i->op].effect != KE_PURE || i->op == K_MATH || i->op == K_DIV || i->op == K_MOD) return DEAR;
+    if (kir_ops[i->op].effect != KE_PURE || i->op == K_MATH || i->op == K_DIV || i->op == K_MOD) return EXPENSIVE;
     int sum = 1;
     for (int k = 0; k < 3 && sum < CHEAP; k++) sum += cost(p, i->arg[k]);
     return sum;
@@ -285,7 +285,7 @@ uint8_t *kplan_common(Ctx *c, Arena *a, const KFunc *f) {
     Planner p = begin_plan(c, a, f, 1, f->nins, -1, &plan);
     uint8_t *common = qarena_alloc(a, f->nins);
     find_varying(&p);
-    for (KRef r = 1; r < f->nins; r++) common[r] = !p.varies[r] && !parted(&p, r);
+    for (KRef r = 1; r < f->nins; r++) common[r] = !p.varies[r] && !diverges_at(&p, r);
     return common;
 }
 
@@ -384,7 +384,7 @@ bool kplan_rounds(KAtomic op, qs_dtype elem) {
 
 /* Returns true if all accesses can be vectors, atomic updates too: the positions of a strip update different
  * elements, and no other thread does so at the same time. */
-static bool stands_abreast(const Planner *p) {
+static bool can_vectorize_all(const Planner *p) {
     bool any = false;
     for (KRef r = p->first; r < p->last; r++) {
         const KIns *i = get_ins(p, r);
@@ -431,7 +431,7 @@ static bool place_arrays(Planner *p) {
 /* Marks the loops to cut around; false: there are none, or strips would not be vectorized. */
 static bool choose_loops(Planner *p, bool all) {
     if (!place_arrays(p)) return false;
-    bool any = p->plan->abreast = stands_abreast(p);
+    bool any = p->plan->abreast = can_vectorize_all(p);
     if (!any && !cut_at_atomics(p, &any)) return false;
     int inside = 0; /* > 0: number of loops around r that are cut around */
     for (KRef r = p->first; r < p->last; r++) {

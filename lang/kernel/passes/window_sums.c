@@ -49,7 +49,7 @@ static KRef sum_of(const KFunc *f, KRef loop, KRef *term) {
     return f->ins[set].a;
 }
 
-static bool turns_by_one(const KFunc *f, KRef loop) {
+static bool steps_by_one(const KFunc *f, KRef loop) {
     double step;
     return kir_is_const(f, f->ins[loop].c, &step) && (step == 1 || step == -1);
 }
@@ -57,14 +57,14 @@ static bool turns_by_one(const KFunc *f, KRef loop) {
 /* The same for a loop over one row of a window, inside a loop over its rows. */
 static KRef sum_of_row(const KFunc *f, KRef loop, uint8_t *slides) {
     KRef rows = f->regions[loop].around, term, sum = 0;
-    if (!rows || f->ins[rows].op != K_FOR || !turns_by_one(f, rows) || !kplan_unrolls(f, rows)) return 0;
+    if (!rows || f->ins[rows].op != K_FOR || !steps_by_one(f, rows) || !kplan_unrolls(f, rows)) return 0;
     sum = sum_of(f, loop, &term);
     if (!sum || sum > rows || (!f->fast && !qdtype_is_int((qs_dtype)f->ins[sum].dtype))) return 0;
     find_sliding(f, rows, f->regions[loop].end, slides);
     return slides[term] ? sum : 0;
 }
 
-/* -- the copy ------------------------------------------------------------------------------------------------------ */
+/* -- regrouped copy ------------------------------------------------------------------------------------------------ */
 typedef struct {
     KFunc *g;
     KRef *map, sum /* of g */, own, end;
