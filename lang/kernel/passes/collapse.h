@@ -1,6 +1,6 @@
 /* collapse.h -- merges the last two axes of a launch into one loop.
  *
- * Images have a short last axis, the color channels: a loop of three iterations cannot be vectorized.  But if every
+ * Images have a short last axis, the colour channels: a loop of three iterations cannot be vectorized.  But if every
  * index depends on the last two positions p and q only as  s·(p·n + q),  where n is the extent of the last axis,
  * the loops over p and q can become one loop over p·n + q. */
 #ifndef LANG_KERNEL_COLLAPSE_H

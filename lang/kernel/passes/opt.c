@@ -249,7 +249,7 @@ static bool tests_last_axis(Splitter *s) {
     return false;
 }
 
-/* Returns false if the last axis looks like color channels: it is tested, but only at the position itself. */
+/* Returns false if the last axis looks like colour channels: it is tested, but only at the position itself. */
 static bool tests_neighbours(Splitter *s) {
     for (KRef r = 1; r < s->f->nins; r++)
         if (is_test(get_ins(s, r)->op) && axis_of(s, r) == s->f->rank - 1 && get_ins(s, get_ins(s, r)->a)->op != K_POS)

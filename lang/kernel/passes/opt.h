@@ -3,7 +3,7 @@
  *
  *     opt.c       interior and border: a copy of the kernel without index tests runs where none can fail; another copy
  *                 runs at the ends of rows and reads from a copy of the elements around them
- *     window_sums.c   splits sums over windows into sums of rows, which neighboring positions share
+ *     window_sums.c   splits sums over windows into sums of rows, which neighbouring positions share
  *     flatten.c   replaces short branches of the interior by selections, because vectors have no branches
  *     collapse.c  merges the last two axes into one loop if all memory accesses allow it
  *     narrow.c    computes small integers in few bits, so that more of them fit into a vector

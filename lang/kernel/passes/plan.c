@@ -364,7 +364,7 @@ bool kplan_rows_share(const KFunc *f, KRef first, KRef last, int times) {
     return any && unrolled_size(f, first, last) * times <= PATCH;
 }
 
-/* Returns true if neighboring positions access adjacent elements, or the same one, which vectors load efficiently. */
+/* Returns true if neighbouring positions access adjacent elements, or the same one, which vectors load efficiently. */
 static bool side_by_side(const Planner *p, KRef index) {
     Affine a;
     if (!p->varies[index]) return true;

@@ -13,7 +13,7 @@
  * positions:  either this is proved here, or the kernel is refused.  A value that one piece computes and another
  * uses is computed again if that is cheap, otherwise stored in an array with an element per position.
  *
- * The same cut makes vector code, because LLVM does not vectorize outer loops.  A FOR that neighboring positions
+ * The same cut makes vector code, because LLVM does not vectorize outer loops.  A FOR that neighbouring positions
  * share (`for j = 0..n-1` in a pairwise sum) runs around strips of 32 positions instead of inside each, and its
  * body becomes straight vector code.  No sum is reordered except those of atomic updates.  Atomic updates run one
  * by one, after the part that a strip can compute in vectors.  They are vectorized too if the positions of a strip
@@ -60,7 +60,7 @@ int64_t kplan_turns(const KFunc *f, KRef loop); /* iterations of a FOR; -1: not 
 /* Returns true for a FOR that is better unrolled: few iterations of a short body, nested loops included. */
 bool kplan_unrolls(const KFunc *f, KRef loop);
 bool kplan_is_small(const KFunc *f, KRef loop); /* the same for code that runs rarely */
-/* Returns true if positions that are neighbors along the second-to-last axis read the same elements, as in a
+/* Returns true if positions that are neighbours along the second-to-last axis read the same elements, as in a
  * stencil, and [first, last) does little else and is short enough to be repeated `times` times in straight code. */
 bool kplan_rows_share(const KFunc *f, KRef first, KRef last, int times);
 #endif

@@ -8,7 +8,7 @@
  *                                            s += t
  *                                          END
  *
- * The windows of two neighbors along the second-to-last axis have all rows but one in common.  If several positions
+ * The windows of two neighbours along the second-to-last axis have all rows but one in common.  If several positions
  * are computed together (emit_rows.c), equal sums are computed once.  A window of 5x5 takes 24 additions; two
  * windows, one below the other, take 16 each, and four take 12 each.  Sums may be reordered if they are integers,
  * which wrap, or with fast math. */
