@@ -36,7 +36,7 @@ typedef struct {
     KRef coord[QS_MAX_RANK], bound[QS_MAX_RANK]; /* inside its BOUND, if there is one; the BOUND, or 0 */
     Solved by[QS_MAX_RANK];
     KRef value;
-    int nfactors; /* nfactors: common factors that were taken out of value */
+    int nfactors; /* common factors that were taken out of value */
     struct {
         uint8_t op;
         KRef by;

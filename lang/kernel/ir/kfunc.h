@@ -57,7 +57,7 @@ typedef struct {
 } KMessage;
 
 typedef struct KFunc {
-    Arena *arena; /* owns everything below */
+    Arena *arena; /* contains the function and its arrays */
     Ctx *ctx;
     Str *name;
     const Source *src;

@@ -16,7 +16,7 @@
  * update of a short element is a loop around an exchange of the word that contains it, with a conversion inside;
  * and NVIDIA, AMD and OpenCL have float16 instructions.
  *
- * For LLVM the pass changes only division.  LLVM's conversions, minima and shifts are instructions or intrinsics,
+ * For LLVM the pass changes little but division.  LLVM's conversions, minima and shifts are instructions or intrinsics,
  * which can be vectorized, and a BOUND is a call of a function, which does not split the loop as a branch would.
  * Comparisons instead would be much slower. */
 #ifndef LANG_KERNEL_LEGAL_H
