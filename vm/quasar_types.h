@@ -1,7 +1,7 @@
-/* quasar_types.h -- the words that every layer speaks: status, kind, element type, value.
+/* quasar_types.h -- defines the types that all layers share: status, value kind, element type, value.
  *
- * They are apart from quasar.h, which includes them, so that the layers below the machine know nothing of its interface
- * and stay as they are when it changes.  Programs include quasar.h; this file is installed beside it. */
+ * They are separate from quasar.h, which includes them, so that the layers below the VM do not depend on its API.
+ * Programs include quasar.h; this file is installed beside it. */
 #ifndef QUASAR_TYPES_H
 #define QUASAR_TYPES_H
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 
 typedef struct qs_vm qs_vm; /* one interpreter */
 
-typedef enum { /* every fallible call returns one; 0 is success */
+typedef enum { /* returned by every function that can fail; 0 is success */
                QS_OK = 0,
                QS_ESYNTAX,
                QS_ETYPE,
@@ -32,24 +32,25 @@ typedef enum { /* every fallible call returns one; 0 is success */
                QS_EINTERNAL
 } qs_status;
 
-typedef enum { /* kinds up to QS_NUM hold everything in the 16 bytes; from QS_COMPLEX on u.p is a counted object.
-                * QS_TRACED: a number to which a derivative is being taken; natives and foreign types do not meet it */
-               QS_NIL,
-               QS_BOOL,
-               QS_INT,
-               QS_NUM,
-               QS_COMPLEX,
-               QS_STRING,
-               QS_ARRAY,
-               QS_CELL,
-               QS_OBJECT,
-               QS_FUNCTION,
-               QS_TYPE,
-               QS_FOREIGN,
-               QS_TRACED
+/* Values up to QS_NUM are stored in the 16 bytes of qs_value; from QS_COMPLEX on, u.p is a reference-counted object.
+ * QS_TRACED is a number whose derivative is being taken; natives and foreign types never receive it. */
+typedef enum {
+    QS_NIL,
+    QS_BOOL,
+    QS_INT,
+    QS_NUM,
+    QS_COMPLEX,
+    QS_STRING,
+    QS_ARRAY,
+    QS_CELL,
+    QS_OBJECT,
+    QS_FUNCTION,
+    QS_TYPE,
+    QS_FOREIGN,
+    QS_TRACED
 } qs_kind;
 
-typedef enum { /* element types; the order is that of dtypes.def */
+typedef enum { /* element types, in the order of dtypes.def */
                QS_B1,
                QS_I8,
                QS_U8,
@@ -69,7 +70,7 @@ typedef enum { /* element types; the order is that of dtypes.def */
 
 typedef enum { QS_READ = 1, QS_WRITE = 2, QS_READWRITE = 3 } qs_access;
 
-typedef struct { /* 16 bytes, two registers; treat the fields as private */
+typedef struct { /* 16 bytes, passed in two registers; the fields are private */
     uint32_t kind, aux;
     union {
         double f;

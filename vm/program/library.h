@@ -1,22 +1,24 @@
-/* library.h -- private to the machine: the files of modules. */
+/* library.h -- finds the files of modules (private to the VM). */
 #ifndef VM_LIBRARY_H
 #define VM_LIBRARY_H
 #include "vm/value/object.h"
 
 #include <limits.h>
 
-/* The file that an import names, absolute: beside the importer (NULL: in the current folder), then in the library. */
+/* Finds the file that an import names and returns its absolute path.  Looks beside the importer (NULL: in the current
+ * folder), then in the library. */
 bool qlibrary_find_import(qs_vm *vm, const char *importer, const char *name, char out[PATH_MAX]);
-bool qlibrary_find(qs_vm *vm, const char *name, char out[PATH_MAX]); /* in the library alone */
-bool qlibrary_own(const char *name, char out[PATH_MAX]);             /* in what is installed, or the tree, alone */
-bool qlibrary_has(qs_vm *vm, const char *path);                      /* a file of that */
-/* Calls f for the files of the library, in order, until it says true. */
+bool qlibrary_find(qs_vm *vm, const char *name, char out[PATH_MAX]); /* searches only the library */
+/* searches only the installed library, or the one of the source tree */
+bool qlibrary_own(const char *name, char out[PATH_MAX]);
+bool qlibrary_has(qs_vm *vm, const char *path); /* whether `path` is a file of that library */
+/* Calls f for the files of the library, in order, until f returns true. */
 bool qlibrary_each(qs_vm *vm, bool (*f)(void *ud, const char *path), void *ud);
-/* A file in one of these places, which begin with "/", beside the executable, or beside the library that the machine is
- * in: what is installed is found from there. */
+/* Finds a file in one of the given folders, which begin with "/" and are relative to the folder of the executable or of
+ * the shared library that contains the VM.  Installed files are found this way. */
 bool qlibrary_beside(const char *const *places, int n, const char *file, char out[PATH_MAX]);
-/* The file of the library that has to be imported for a function. */
+/* Finds the library file that must be imported for a function. */
 bool qlibrary_home(qs_vm *vm, const char *name, char out[PATH_MAX]);
-/* Names of functions of the library; `home` becomes the module of the best. */
+/* Offers the names of library functions; near->home becomes the module of the best match. */
 void qlibrary_offer(qs_vm *vm, Nearest *near);
 #endif

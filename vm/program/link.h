@@ -1,9 +1,9 @@
-/* link.h -- private to the machine: a unit becomes part of its module. */
+/* link.h -- links a unit into its module (private to the VM). */
 #ifndef VM_LINK_H
 #define VM_LINK_H
 #include "vm/program/module.h"
 
-/* Two steps over all files that are new, so that files may import each other. */
+/* Linking has two steps, each for all new files, so that files may import each other. */
 void qlink_enter(qs_vm *vm, Module *m, Unit *u);
-qs_status qlink_unit(qs_vm *vm, Module *m, Unit *u); /* what is wrong is in the unit's report */
+qs_status qlink_unit(qs_vm *vm, Module *m, Unit *u); /* errors are in the report of the unit */
 #endif

@@ -1,16 +1,16 @@
-/* module.h -- private to the machine: source files as modules, and what their names mean.
+/* module.h -- represents source files as modules and resolves their names (private to the VM).
  *
- *     module.c    finds, reads and runs files       names.c     what a name means to a module
- *     link.c      joins a file to its imports       modtype.c   what a type means to it
- *     unload.c    what became of replaced ones      source_bundle.c     programs as texts, for other processes
- *     prebuilt.c    programs that were compiled       make.c      compiles them
+ *     module.c         finds, reads and runs files        names.c    meaning of a name in a module
+ *     link.c           links a file to its imports        modtype.c  meaning of a type in a module
+ *     unload.c         frees replaced modules             make.c     ahead-of-time compilation
+ *     prebuilt.c       loads compiled programs            source_bundle.c  sends sources to other processes
  *
- * Paths and texts come in, running programs go out; api.c is the door for host programs (quasar.h), qrun.c and prompt.c
- * are the command.  The interpreter asks here what a name or a type means.
+ * The input is paths and texts, the result running programs.  Host programs use api.c (quasar.h); qrun.c and prompt.c
+ * implement the command.  The interpreter calls these functions to resolve names and types.
  *
- * A file sees its own names, then those of its imports, later ones first, then the built-ins; functions of one name
- * join as overloads.  One flat table for all, as in the original, breaks as soon as two libraries have a helper of the
- * same name. */
+ * A file sees its own names, then those of its imports (later imports first), then the built-ins.  Functions of the
+ * same name are joined into overload sets.  A single flat table, as in the original implementation, would fail as soon
+ * as two libraries had a helper of the same name. */
 #ifndef VM_MODULE_H
 #define VM_MODULE_H
 #include "lang/names/scope.h"
@@ -23,49 +23,50 @@ typedef struct ClassInstance {
     const Type **args;
     int nargs;
     Class *cls;
-} ClassInstance; /* of a generic class */
+} ClassInstance; /* an instance of a generic class */
 
 typedef struct ModType { /* a type definition */
     TypeDef *def;
-    const Source *src; /* where it is defined */
-    const Type *type;  /* NULL: generic, or not yet known */
+    const Source *src; /* source that defines it */
+    const Type *type;  /* NULL: generic, or not yet resolved */
     Class *cls;
     bool resolving;
     ClassInstance *instances;
     uint32_t ninstances, cap_instances;
 } ModType;
 
-typedef enum { MOD_PARSED, MOD_LINKED, MOD_RUNNING, MOD_FAILED, MOD_DONE } ModState; /* from MOD_FAILED on: it ran */
+/* states from MOD_FAILED on: it has run */
+typedef enum { MOD_PARSED, MOD_LINKED, MOD_RUNNING, MOD_FAILED, MOD_DONE } ModState;
 
 typedef struct {
     uint64_t slot;
     qs_value before;
-} Adopted; /* a slot that was another module's, and what it held */
+} Adopted; /* a slot taken over from another module, and its previous value */
 
 typedef struct Module {
     struct Module *next;
     char *path;
-    size_t path_size; /* the file, absolute; of other modules their name; "" when it was refused */
+    size_t path_size; /* absolute path of the file, or the name of a module without one; "" when it was rejected */
     Unit **units;
-    uint32_t nunits, cap_units; /* one; the session has one per line */
-    Map names;                  /* own top-level names: global slot */
-    Map joined;                 /* names whose functions come from several places: see qnames_joined_again */
-    Map types;                  /* own type names: number in typedefs */
+    uint32_t nunits, cap_units; /* one unit; the session has one per line */
+    Map names;                  /* its own top-level names, mapped to global slots */
+    Map joined;                 /* names whose functions come from several modules: see qnames_joined_again */
+    Map types;                  /* its own type names, mapped to indices in typedefs */
     ModType *typedefs;
     uint32_t ntypedefs, cap_typedefs;
     struct Module **imports;
     uint32_t nimports, cap_imports;
     Reduction **rules;
     uint32_t nrules, cap_rules;
-    bool rules_known; /* its own and its imports', ordered */
+    bool rules_known; /* whether `rules` is complete: its own and those of its imports, in order */
     ModState state;
-    bool left; /* another one has taken its place before it had run: it goes then */
+    bool left; /* it was replaced before it had run; freed afterwards */
     struct timespec changed;
-    int64_t bytes;          /* of its file, when it was read */
-    const char *called;     /* of the library, whose functions C calls: its name there (qmod_library); else NULL */
-    uint32_t visited;       /* of the walk over imports that came by last */
+    int64_t bytes;          /* size of its file when it was read */
+    const char *called;     /* name of a library module whose functions C calls (qmod_library); else NULL */
+    uint32_t visited;       /* number of the last walk over imports that reached it */
     Function *main;         /* its top level */
-    struct Module *heir_of; /* unload.c: whose slots it takes over; NULL when that is settled */
+    struct Module *heir_of; /* unload.c: module whose slots it takes over; NULL once that is settled */
     Adopted *adopted;
     uint32_t nadopted, cap_adopted;
 } Module;
@@ -75,30 +76,31 @@ qs_status qmod_open(qs_vm *vm);
 void qmod_close(qs_vm *vm);
 static inline Module *qmod_of(const Func *f) { return f->unit->module; }
 
-/* Reads, checks and links a file with all that it imports; nothing runs.  A file that is loaded already is found again,
- * unless it was edited, or what it imports; "-" is the standard input. */
+/* Reads, checks and links a file and everything it imports, without running anything.  A file that is already loaded is
+ * reused, unless it or one of its imports was edited; "-" is the standard input. */
 qs_status qmod_load_file(qs_vm *vm, const char *path, Module **out);
 qs_status qmod_load_text(qs_vm *vm, const char *name, const char *text, size_t n, Module **out);
-/* Loads again what the session imported and was edited since, with what imports it, and runs it.  Each goes to f. */
+/* Reloads and runs the modules that the session imported and that were edited since, with the modules that import them.
+ * Calls f for each. */
 qs_status qmod_reload(qs_vm *vm, void (*f)(qs_vm *vm, const Module *m));
-Module *qmod_at(qs_vm *vm, const char *path); /* the one that is loaded; of a library: its
-                                                               * program; NULL: none */
-qs_status qmod_run(qs_vm *vm, Module *m);     /* its top level, until it succeeds once */
-/* A function of a module of the library that C calls, "planes.q"; borrowed.  The first call loads the module. */
+Module *qmod_at(qs_vm *vm, const char *path); /* the loaded module; for a library, its program; NULL: none */
+qs_status qmod_run(qs_vm *vm, Module *m);     /* runs its top level, until it succeeds once */
+/* Finds a function in a library module that C calls, such as "planes.q"; borrowed.  The first call loads the module. */
 qs_status qmod_library(qs_vm *vm, const char *file, const char *name, qs_value *out);
-extern const char *const qmod_called[]; /* all such modules, NULL at the end: compiled programs take them along */
-void qmod_import_name(const Node *n, Text *out); /* what stands behind `import`, with its ${…} replaced */
-qs_status qmod_import(qs_vm *vm, Node *import);  /* an import statement is reached */
-qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out); /* one more unit of the session */
-void qmod_use(qs_vm *vm, Module *into, Module *m);                         /* names of m become visible in `into` */
+extern const char *const qmod_called[];          /* all such modules, NULL-terminated; compiled programs include them */
+void qmod_import_name(const Node *n, Text *out); /* the name after `import`, with ${…} expanded */
+qs_status qmod_import(qs_vm *vm, Node *import);  /* executes an import statement */
+qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out); /* runs one more unit in the session */
+void qmod_use(qs_vm *vm, Module *into, Module *m);                         /* makes the names of m visible in `into` */
 
-/* source_bundle.c: a text that came with a program of another process; NULL, false: there is none. */
+/* source_bundle.c: text received with a program of another process; NULL or false: there is none. */
 const char *qmovelaunch_text(qs_vm *vm, const char *path, size_t *n);
 bool qmovelaunch_find(qs_vm *vm, const char *importer, const char *name, char out[]);
 void qmovelaunch_close(qs_vm *vm);
 
-Reduction **qmod_rules(qs_vm *vm, Module *m, int *n); /* those that apply to its code */
+Reduction **qmod_rules(qs_vm *vm, Module *m, int *n); /* the reductions that apply to its code */
 
-/* Calls f for m's imports, direct and indirect, those that win first; stops when f returns true, and says so. */
+/* Calls f for the direct and indirect imports of m, in order of precedence.  Stops and returns true when f returns
+ * true. */
 bool qmod_over_imports(qs_vm *vm, Module *m, bool (*f)(void *ud, Module *m), void *ud);
 #endif
