@@ -1,4 +1,4 @@
-/* api.c -- the public functions of quasar.h: thin doors to the files that do the work. */
+/* api.c -- implements the public functions of quasar.h by calling the files that do the work. */
 #include "vm/array/index.h"
 #include "vm/base/number.h"
 #include "vm/base/warning.h"
@@ -26,7 +26,7 @@ enum { OUT_PENDING = 32 * 1024 };
 static void write_out(qs_vm *vm, int fd, const char *s, size_t n) {
     const qs_config *c = &qvm(vm)->config;
     Doing *d = &qvm_ctx(vm)->doing;
-    if (qflag_is_up(&d->shown) || d->stands) d->ends(qvm_ctx(vm)); /* the line on the terminal */
+    if (qflag_is_up(&d->shown) || d->stands) d->ends(qvm_ctx(vm)); /* erases the progress line on the terminal */
     if (c->write) {
         c->write(c->ud, fd, s, n);
         return;
@@ -53,7 +53,7 @@ void qvm_diagnostic(qs_vm *vm, const char *s, size_t n) {
     write_out(vm, 2, s, n);
 }
 
-/* Ctx.warn: to who listens, or as text. */
+/* Implements Ctx.warn: calls the host's callback, or prints a text. */
 static qs_status tell_warning(Ctx *ctx, Where w, const char *sentence) {
     qs_vm *vm = (qs_vm *)ctx;
     const qs_config *c = &qvm(vm)->config;
@@ -72,10 +72,11 @@ static qs_status tell_warning(Ctx *ctx, Where w, const char *sentence) {
 }
 
 /* -- memory -------------------------------------------------------------------------------------------------------- */
-/* Ctx.reserve_used: the next safe point of the interpreter is an error that programs can catch (qvm_attend). */
+/* Implements Ctx.reserve_used: the interpreter's next safe point raises an error that programs can catch (qvm_attend).
+ */
 static void call_attention(Ctx *ctx) { qflag_raise(&qvm((qs_vm *)ctx)->attention); }
 
-/* Ctx.cannot_go_on: nothing here allocates. */
+/* Implements Ctx.cannot_go_on; must not allocate memory. */
 static void write_last_words(Ctx *ctx) {
     qs_vm *vm = (qs_vm *)ctx;
     char text[512];
@@ -92,19 +93,19 @@ static void write_last_words(Ctx *ctx) {
 
 void qs_config_init(qs_config *c) { *c = (qs_config){.size = sizeof *c, .precision = 32}; }
 
-static char *keep(qs_vm *vm, const char *s) {
+static char *copy_text(qs_vm *vm, const char *s) {
     if (!s) return NULL;
-    return qstr_cname(qvm_ctx(vm), s)->s; /* lives as long as the machine */
+    return qstr_cname(qvm_ctx(vm), s)->s; /* lives as long as the VM */
 }
 
 static void keep_config(qs_vm *vm, const qs_config *c) {
     Machine *m = qvm(vm);
     m->config = *c;
-    m->config.device = keep(vm, c->device);
-    m->config.library_path = keep(vm, c->library_path);
-    m->config.cache_dir = keep(vm, c->cache_dir);
-    m->config.compile_for = keep(vm, c->compile_for);
-    m->config.llvmlite = keep(vm, c->llvmlite);
+    m->config.device = copy_text(vm, c->device);
+    m->config.library_path = copy_text(vm, c->library_path);
+    m->config.cache_dir = copy_text(vm, c->cache_dir);
+    m->config.compile_for = copy_text(vm, c->compile_for);
+    m->config.llvmlite = copy_text(vm, c->llvmlite);
     m->line_buffered = !c->write && isatty(1);
     m->unbuffered = !c->write && c->unbuffered;
     bool never = c->loops && !strcmp(c->loops, "never"), always = c->loops && !strcmp(c->loops, "always");
@@ -113,12 +114,13 @@ static void keep_config(qs_vm *vm, const qs_config *c) {
     m->fuse_least = never ? SIZE_MAX : always ? 1 : FUSE_LEAST;
 }
 
-static qs_status start(qs_vm *vm) {
+static qs_status open_parts(qs_vm *vm) {
     TRY(qframe_open(vm));
     TRY(qmod_open(vm));
     qlib_register(vm);
     const qs_config *c = &qvm(vm)->config;
-    return c->device || c->memory_limit ? qdevices_open(vm, c->device) : QS_OK; /* else with the first kernel */
+    /* Otherwise the first kernel opens the devices. */
+    return c->device || c->memory_limit ? qdevices_open(vm, c->device) : QS_OK;
 }
 
 qs_status qs_open(const qs_config *config, qs_vm **out) {
@@ -141,7 +143,7 @@ qs_status qs_open(const qs_config *config, qs_vm **out) {
     m->base.reserve_used = call_attention, m->base.cannot_go_on = write_last_words;
     m->base.llvmlite = m->config.llvmlite;
     m->base.no_warnings = c.no_warnings;
-    return start(*out);
+    return open_parts(*out);
 }
 
 void qs_close(qs_vm *vm) {
@@ -168,34 +170,36 @@ void *qs_userdata(qs_vm *vm) { return qvm(vm)->config.ud; }
 
 /* -- running ------------------------------------------------------------------------------------------------------- */
 
-/* Control goes back to the host program: it shall see what was printed. */
-static qs_status back(qs_vm *vm, qs_status s) {
+/* Shows pending output before control returns to the host program. */
+static qs_status finish_call(qs_vm *vm, qs_status s) {
     if (qvm(vm)->depth == 0) {
-        qs_status shown = qfigure_flush(vm); /* after an error, too, which is then the first one */
+        qs_status shown = qfigure_flush(vm); /* also after an error, which is then the one that is kept */
         s = s == QS_OK ? shown : s;
         qvm_flush(vm);
     }
     return s;
 }
 
-static qs_status load(qs_vm *vm, const char *name, const char *src, size_t n) {
+static qs_status load_text(qs_vm *vm, const char *name, const char *src, size_t n) {
     Module *m;
     TRY(qmod_load_text(vm, name, src, n, &m));
     if (!m->left) qmod_use(vm, qvm(vm)->session, m);
     return qmod_run(vm, m);
 }
 
-qs_status qs_load(qs_vm *vm, const char *name, const char *src, size_t n) { return back(vm, load(vm, name, src, n)); }
+qs_status qs_load(qs_vm *vm, const char *name, const char *src, size_t n) {
+    return finish_call(vm, load_text(vm, name, src, n));
+}
 
 qs_status qs_eval(qs_vm *vm, const char *src, qs_value *out) {
     qs_value v = qs_nil();
     qs_status s = qmod_eval(vm, src, strlen(src), &v);
     if (s == QS_OK && out) *out = v;
     else qval_release(vm, v);
-    return back(vm, s);
+    return finish_call(vm, s);
 }
 
-/* -- main: of the file that is started, with the arguments of the command ------------------------------------------ */
+/* -- main: called in the file that is started, with the arguments of the command ----------------------------------- */
 
 enum { MAIN_ARGS = 64 };
 
@@ -206,12 +210,12 @@ static int count_required(const Func *f) {
     return required;
 }
 
-static bool takes(const Func *f, int n) {
+static bool main_takes(const Func *f, int n) {
     int most = f->nparams && f->params[f->nparams - 1].variadic ? MAIN_ARGS : f->nparams;
     return f->qual == Q_HOST && n >= count_required(f) && n <= most && n <= MAIN_ARGS;
 }
 
-/* main(…) of the file: of several the last that takes the arguments, or one without parameters. */
+/* Finds main(…) in the file: the last definition that takes the given arguments, else one without parameters. */
 static const Func *find_main(const Unit *u, int *nargs) {
     const Func *any = NULL;
     int given = *nargs;
@@ -219,7 +223,7 @@ static const Func *find_main(const Unit *u, int *nargs) {
         for (int i = u->nfuncs; i-- > 0;) {
             const Func *f = u->funcs[i]->u.func;
             if (strcmp(f->name->s, "main") != 0) continue;
-            if (takes(f, *nargs) && (pass == 0 || f->nparams == 0)) return f;
+            if (main_takes(f, *nargs) && (pass == 0 || f->nparams == 0)) return f;
             any = f;
         }
     *nargs = given;
@@ -235,7 +239,7 @@ static void find_name(void *ud, Node **child) {
     else qast_children(*child, find_name, ud);
 }
 
-/* Where the statements of the file name main; NULL: nowhere. */
+/* The place where statements of the file name main; NULL: none. */
 static const Node *find_own_call(const Unit *u) {
     struct {
         const char *name;
@@ -245,8 +249,9 @@ static const Node *find_own_call(const Unit *u) {
     return x.found;
 }
 
-/* A number or truth value where the parameter is declared as one and the text is one; else the text. */
-static qs_status argument(qs_vm *vm, const Func *f, int i, const char *text, qs_value *out) {
+/* Converts an argument to a number or truth value if the parameter is declared so and the text is one; else passes the
+ * text. */
+static qs_status convert_argument(qs_vm *vm, const Func *f, int i, const char *text, qs_value *out) {
     const Type *t = i < f->nparams && f->params[i].type ? qvm_param_type(vm, f, i) : NULL;
     char *end;
     double x = qnum_read(text, &end);
@@ -260,7 +265,8 @@ static qs_status call_with(qs_vm *vm, const Func *f, qs_value fn, int n) {
     qs_value in[MAIN_ARGS];
     int made = 0;
     qs_status s = QS_OK;
-    for (; made < n && s == QS_OK; made += s == QS_OK) s = argument(vm, f, made, qvm(vm)->config.argv[made], &in[made]);
+    for (; made < n && s == QS_OK; made += s == QS_OK)
+        s = convert_argument(vm, f, made, qvm(vm)->config.argv[made], &in[made]);
     if (s == QS_OK) s = qvm_call(vm, fn, n, in, 0, NULL);
     while (made-- > 0) qval_release(vm, in[made]);
     return s;
@@ -278,7 +284,8 @@ static qs_status not_called(qs_vm *vm, Where at, const Func *f, int given) {
                    range, least == most && most == 1 ? "" : "s", given == 1 ? "is" : "are", given);
 }
 
-/* The statements of the file call it: it does not run again.  Without parameters nothing but habit is a reason. */
+/* The statements of the file call main themselves, so it does not run again.  Warns if it has no parameters, because
+ * the call is then unnecessary. */
 static qs_status called_already(qs_vm *vm, const Unit *u, const Func *f, const Node *at) {
     if (f->nparams) return QS_OK;
     return qwarn_at(qvm_ctx(vm), qast_where(u, at->pos),
@@ -294,7 +301,7 @@ static qs_status call_main(qs_vm *vm, const Module *m) {
     if (!f || !qmap_get(&m->names, f->name, &slot)) return QS_OK;
     const Node *own = find_own_call(u);
     if (own) return called_already(vm, u, f, own);
-    if (!takes(f, n)) {
+    if (!main_takes(f, n)) {
         if (f->qual != Q_HOST) return QS_OK;
         return not_called(vm, qast_where(u, f->pos), f, given);
     }
@@ -313,14 +320,14 @@ static qs_status run_file(qs_vm *vm, const char *path) {
     return call_main(vm, m);
 }
 
-qs_status qs_run_file(qs_vm *vm, const char *path) { return back(vm, run_file(vm, path)); }
+qs_status qs_run_file(qs_vm *vm, const char *path) { return finish_call(vm, run_file(vm, path)); }
 
 qs_status qs_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nout, qs_value *out) {
-    return back(vm, qvm_call(vm, fn, nin, in, nout, out));
+    return finish_call(vm, qvm_call(vm, fn, nin, in, nout, out));
 }
 
 bool qs_has(const char *what) {
-    int library = qlib_has(what); /* modules of Python have such names, too */
+    int library = qlib_has(what); /* checked first, because Python modules may have the same names */
     return qdevices_has(what) || (library < 0 ? qpython_has(what) : library);
 }
 
@@ -345,7 +352,7 @@ bool qvm_take_interrupt(qs_vm *vm) {
 
 bool qvm_is_stuck(qs_vm *vm, const char *what_follows) {
     static const char sentence[] = "interrupted: the driver cannot stop the kernel that it runs or compiles: ";
-    enum { LONG = 200000000 }; /* ns; a shorter wait ends soon, or is asked again */
+    enum { LONG = 200000000 }; /* ns; a shorter wait ends soon, or another interrupt follows */
     int64_t since = qsince_get(&qvm(vm)->waits);
     if (!since || (int64_t)qclock_ns() - since < LONG) return false;
     if (qsince_get(&qvm(vm)->told) == since) return true;
@@ -377,7 +384,8 @@ qs_status qs_fail(qs_vm *vm, qs_status s, const char *fmt, ...) {
     return s;
 }
 
-/* Adds to the message what is only looked for when somebody reads it: most errors of Python are caught unread. */
+/* Completes the message with a hint that is computed only when the error is read, because most Python errors are caught
+ * without being read. */
 static void complete_error(qs_vm *vm) {
     ErrorState *e = &qvm_ctx(vm)->err;
     const Python *python = qvm(vm)->python;
@@ -395,7 +403,7 @@ const char *qs_error(qs_vm *vm) {
     return qvm_ctx(vm)->err.status ? qvm_ctx(vm)->err.text : NULL;
 }
 
-/* One frame, whose line is shown above already. */
+/* Whether the call chain has only one frame, whose line is already shown. */
 static bool is_plain(const ErrorState *e) {
     int at = 0, line = 0, col;
     Where w = e->frames[0].where;
@@ -414,7 +422,7 @@ static void add_chain(const ErrorState *e, Text *t) {
     if (e->nlost) qtext_printf(t, "  … and %d more calls\n", e->nlost);
 }
 
-/* Below the report of a text that is refused: who called eval. */
+/* Adds the call chain of eval below the report of a rejected text. */
 void qvm_report_calls(qs_vm *vm) {
     ErrorState calls = {.nframes = 0};
     calls.nframes = qframe_chain(vm, calls.frames, &calls.nlost);
@@ -434,7 +442,7 @@ const char *qs_error_report(qs_vm *vm) {
     const ErrorState *e = &m->base.err;
     if (!e->status) return NULL;
     complete_error(vm);
-    if (m->base.doing.stands) m->base.doing.ends(&m->base); /* a line of progress makes room */
+    if (m->base.doing.stands) m->base.doing.ends(&m->base); /* erases the progress line */
     if (m->refused) return m->report.s;
     m->report.len = 0;
     if (e->where.src) qsource_report(&m->report, e->where, "error", e->text);
@@ -566,7 +574,7 @@ static void give_back(qs_vm *vm, qs_value v, Device *d, qs_access mode) {
     (void)qbuf_unlock(qvm_ctx(vm), qval_array(v)->buf, d, mode);
 }
 
-/* The pointer goes to code that knows nothing of our queue: what was queued for the device is done when it gets it. */
+/* The pointer is passed to code that does not use the VM's queue, so work queued on the device is completed first. */
 qs_status qs_lock(qs_vm *vm, qs_value v, int device, qs_access mode, void **ptr) {
     Device host = {.memory = HOST_MEMORY, .named = "the host"}, *d;
     DevPtr p;
@@ -590,7 +598,7 @@ qs_status qs_unlock(qs_vm *vm, qs_value v, int device, qs_access mode) {
     return qarr_lock_failed(vm, qval_array(v), NULL, qbuf_unlock(qvm_ctx(vm), qval_array(v)->buf, d, mode));
 }
 
-/* -- containers, globals ------------------------------------------------------------------------------------------- */
+/* -- containers and globals ---------------------------------------------------------------------------------------- */
 
 qs_status qs_cell(qs_vm *vm, int n, const qs_value *items, qs_value *out) {
     Cell *c;
@@ -601,7 +609,7 @@ qs_status qs_cell(qs_vm *vm, int n, const qs_value *items, qs_value *out) {
     return QS_OK;
 }
 
-/* A field by its name; elements by an index, or by a cell of one index per dimension. */
+/* The key is a field name, an index, or a cell with one index per dimension. */
 qs_status qs_get(qs_vm *vm, qs_value v, qs_value key, qs_value *out) {
     FieldCache none = {0};
     if (key.kind == QS_STRING) {

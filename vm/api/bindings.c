@@ -1,6 +1,7 @@
-/* bindings.c -- see bindings.h.
+/* bindings.c -- generates C, C++ and Python bindings (see bindings.h).
  *
- * One table says what a letter of a signature is in each language; a function is printed by the same walk in all. */
+ * One table gives the type of each signature letter in every language; all generators traverse functions the same way.
+ */
 #include "vm/api/bindings.h"
 #include "vm/value/machine.h"
 
@@ -37,7 +38,7 @@ static bool is_one_of(const char *word, const char *list) {
     return false;
 }
 
-/* Words of C, C++ and Python cannot be names there, and what our headers say, or gcc defines, must keep its meaning. */
+/* Names that cannot be used: reserved words of C, C++ and Python, names in our headers, and macros of gcc. */
 static const char words[] =
     "alignas alignof and and_eq as asm assert async atomic_cancel atomic_commit atomic_noexcept auto await bitand "
     "bitor bool break case catch char char16_t char32_t char8_t class co_await co_return co_yield compl concept "
@@ -49,7 +50,7 @@ static const char words[] =
     "template this thread_local throw true True try typedef typeid typename typeof typeof_unqual union unix "
     "unsigned using virtual void volatile wchar_t while with xor xor_eq yield";
 
-/* Letters, digits and _, and no beginning with _: what C takes, and what is not private by custom. */
+/* Whether C accepts the name: letters, digits and _.  Names that begin with _ are private by convention. */
 static bool is_plain(const char *name) {
     if (!isalpha((unsigned char)*name)) return false;
     while (*name && (isalnum((unsigned char)*name) || *name == '_')) name++;
@@ -65,18 +66,18 @@ static bool is_service(const char *name) {
 static int count_results(const Func *f) { return f->is_lambda ? f->expr != NULL : f->nouts; }
 static int count_values(const Func *f) { return f->nparams + count_results(f); }
 
-/* Of argument i, or of a result behind the arguments, before it is made one of its kind. */
+/* Appends the preferred name of argument i, or of a result (numbered after the arguments), before it is made unique. */
 static void wanted_name(const Func *f, int i, Text *out) {
     int result = i - f->nparams;
     const char *name = result < 0 ? f->params[i].name->s : f->is_lambda ? "result" : f->outs[result].name->s;
     if (!is_plain(name)) qtext_printf(out, result < 0 ? "argument%d" : "result%d", result < 0 ? i : result);
     else qtext_puts(out, name);
     if (out->s && is_one_of(out->s, words)) qtext_putc(out, '_');
-    for (int k = 0; k < f->nparams && result >= 0; k++) /* a result may be called as an argument is */
+    for (int k = 0; k < f->nparams && result >= 0; k++) /* a result may have the same name as an argument */
         if (!strcmp(f->params[k].name->s, name)) return qtext_puts(out, "_out");
 }
 
-/* No two have one name: `int` and `int_` would. */
+/* Makes the names unique; `int` and `int_` would both become `int_`. */
 static void name_values(Face *face, Shown *s) {
     Text name;
     qtext_init(&name, qvm_ctx(face->vm));
@@ -106,16 +107,16 @@ static const char *symbol_of(const Face *face, const char *name) {
     return symbol;
 }
 
-/* -- which ones ---------------------------------------------------------------------------------------------------- */
-/* 0: C has none that is like it. */
-static char letter(const Type *t) {
+/* -- selection of functions ---------------------------------------------------------------------------------------- */
+/* Returns the signature letter of a type; 0: C has no equivalent. */
+static char type_letter(const Type *t) {
     if (!t || t->kind == TY_ANY || t->kind == TY_UNION || qtype_is_numeric_array(t)) return 'a';
     if (t->kind == TY_STRING) return 's';
     if (t->kind != TY_NUM) return 0;
     return t->dtype == QS_B1 ? 'b' : t->dtype < QS_F16 ? 'i' : t->dtype <= QS_F64 ? 'd' : 'a';
 }
 
-/* The type of a result is known by its declaration alone. */
+/* Returns the signature letter of a result; only its declaration is known. */
 static char result_letter(const Func *f, int i) {
     static const struct {
         const char *name;
@@ -127,8 +128,8 @@ static char result_letter(const Func *f, int i) {
     return 'a';
 }
 
-static const char *say(Face *face, const char *fmt, ...) QS_PRINTF(2, 3);
-static const char *say(Face *face, const char *fmt, ...) {
+static const char *intern_text(Face *face, const char *fmt, ...) QS_PRINTF(2, 3);
+static const char *intern_text(Face *face, const char *fmt, ...) {
     char text[256];
     va_list ap;
     va_start(ap, fmt);
@@ -137,16 +138,17 @@ static const char *say(Face *face, const char *fmt, ...) {
     return qstr_cname(qvm_ctx(face->vm), text)->s;
 }
 
-/* Why C cannot call it; NULL: it can, and the signature is written. */
-static const char *sign(Face *face, const char *name, const Func *f, char out[64]) {
+/* Writes the signature and returns NULL, or returns the reason why C cannot call the function. */
+static const char *write_signature(Face *face, const char *name, const Func *f, char out[64]) {
     int n = 0;
     if (!is_plain(name)) return "C has no such names";
     if (count_values(f) > 31) return "it has more than 31 arguments and results";
     for (int i = 0; i < f->nparams; i++) {
         const Type *t = f->params[i].type ? qvm_param_type(face->vm, f, i) : NULL;
         const char *argument = f->params[i].name->s;
-        if (f->params[i].variadic) return say(face, "its argument %s is any number of arguments", argument);
-        if (!(out[n++] = letter(t))) return say(face, "its argument %s is of type %s", argument, qtype_name(t));
+        if (f->params[i].variadic) return intern_text(face, "its argument %s is any number of arguments", argument);
+        if (!(out[n++] = type_letter(t)))
+            return intern_text(face, "its argument %s is of type %s", argument, qtype_name(t));
     }
     out[n++] = '>';
     for (int i = 0; i < count_results(f); i++) out[n++] = result_letter(f, i);
@@ -158,14 +160,14 @@ static bool is_seen(const char *name, const Func *f) {
     return f->qual != Q_KERNEL && name[0] != '_' && strcmp(name, "main") != 0;
 }
 
-static void hide(Face *face, const Shown *s, const char *why) {
+static void hide_function(Face *face, const Shown *s, const char *why) {
     face->hidden[face->nhidden] = *s;
     face->hidden[face->nhidden++].why = why;
 }
 
-/* Of several with one name the call chooses by the values: where they differ, the one that C sees takes any array or
- * number.  false: they differ more than that. */
-static bool join(Shown *s, const char *other) {
+/* Merges overloads, which a call selects by its values: where they differ, the C function takes any array or number.
+ * false: they differ in other ways. */
+static bool merge_signature(Shown *s, const char *other) {
     if (strlen(s->signature) != strlen(other)) return false;
     for (int i = 0; other[i]; i++)
         if (s->signature[i] != other[i] && (strchr("s>", other[i]) || strchr("s>", s->signature[i]))) return false;
@@ -174,19 +176,19 @@ static bool join(Shown *s, const char *other) {
     return true;
 }
 
-static void gather(Face *face, const char *name, const Func *f) {
+static void gather_function(Face *face, const char *name, const Func *f) {
     Shown s = {.f = f, .name = name};
     int i = 0;
-    const char *why = sign(face, name, f, s.signature);
+    const char *why = write_signature(face, name, f, s.signature);
     while (i < face->n && strcmp(face->at[i].name, name) != 0) i++;
-    if (why) return hide(face, &s, why);
+    if (why) return hide_function(face, &s, why);
     if (i == face->n) {
         s.symbol = symbol_of(face, name), name_values(face, &s);
         face->at[face->n++] = s;
-    } else if (join(&s, face->at[i].signature)) {
+    } else if (merge_signature(&s, face->at[i].signature)) {
         s.symbol = face->at[i].symbol, name_values(face, &s);
         face->at[i] = s;
-    } else hide(face, &s, "C sees another function of this name, whose arguments are others");
+    } else hide_function(face, &s, "C sees another function of this name, whose arguments are others");
 }
 
 void qbindings_gather(Face *face, const Module *m) {
@@ -197,14 +199,15 @@ void qbindings_gather(Face *face, const Module *m) {
     face->hidden = qmem_alloc(c, qmem_size((size_t)face->room, sizeof *face->at, 0));
     for (int i = 0; i < u->nfuncs; i++) {
         const Func *f = u->funcs[i]->u.func;
-        if (is_seen(f->name->s, f)) gather(face, f->name->s, f);
+        if (is_seen(f->name->s, f)) gather_function(face, f->name->s, f);
     }
     for (uint32_t i = 0; i < m->names.n; i++) {
         const qs_value *v = qvm_global(face->vm, m->names.entries[i].val);
         const Function *f = v->kind == QS_FUNCTION ? v->u.p : NULL;
         const char *name = m->names.entries[i].key->s;
         if (qast_is_initial_name(m->names.entries[i].key)) continue;
-        if (f && f->fkind == FN_SCRIPT && f->ast->is_lambda && is_seen(name, f->ast)) gather(face, name, f->ast);
+        if (f && f->fkind == FN_SCRIPT && f->ast->is_lambda && is_seen(name, f->ast))
+            gather_function(face, name, f->ast);
     }
 }
 
@@ -213,16 +216,16 @@ void qbindings_free(Face *f) {
     qmem_free(qvm_ctx(f->vm), f->hidden, (size_t)f->room * sizeof *f->at);
 }
 
-static const char *results(const Shown *s) { return strchr(s->signature, '>') + 1; }
+static const char *result_letters(const Shown *s) { return strchr(s->signature, '>') + 1; }
 
-/* What the program says above the function, as a comment. */
+/* Appends the function's documentation comment. */
 static void add_doc(Text *out, const Func *f) {
     if (!f->doc || !f->doc->len) return;
     qtext_puts(out, "/* ");
     for (const char *p = f->doc->s; *p; p++) {
         if (*p == '\n' && p[1]) qtext_puts(out, "\n * ");
         else if (*p != '\n') qtext_putc(out, *p);
-        if (p[0] == '*' && p[1] == '/') qtext_putc(out, ' '); /* they would end the comment */
+        if (p[0] == '*' && p[1] == '/') qtext_putc(out, ' '); /* splits the end of a comment */
     }
     qtext_puts(out, " */\n");
 }
@@ -240,7 +243,7 @@ static void add_c_function(const Face *face, const Shown *s, Text *out) {
     for (int i = 0; i < count_values(s->f); i++, separator = ", ") {
         int result = i - s->f->nparams;
         qtext_puts(out, separator);
-        qtext_puts(out, result < 0 ? row_of(s->signature[i])->c_in : row_of(results(s)[result])->c_out);
+        qtext_puts(out, result < 0 ? row_of(s->signature[i])->c_in : row_of(result_letters(s)[result])->c_out);
         qtext_puts(out, s->values[i]);
     }
     qtext_puts(out, *separator ? ");\n" : "void);\n");
@@ -282,7 +285,7 @@ void qbindings_c(const Face *f, Text *out) {
 
 /* -- C++ ----------------------------------------------------------------------------------------------------------- */
 static void add_cpp_result(const Shown *s, Text *out) {
-    const char *kinds = results(s);
+    const char *kinds = result_letters(s);
     int n = count_results(s->f);
     if (n != 1) qtext_puts(out, n ? "std::tuple<" : "void");
     for (int i = 0; i < n; i++) qtext_printf(out, "%s%s", i ? ", " : "", row_of(kinds[i])->cpp_out);
@@ -309,7 +312,7 @@ static void add_cpp_function(const Face *face, const Shown *s, Text *out) {
     }
     qtext_puts(out, ") {\n");
     for (int i = 0; i < n; i++) {
-        qtext_printf(out, "    %s ", row_of(results(s)[i])->cpp_out);
+        qtext_printf(out, "    %s ", row_of(result_letters(s)[i])->cpp_out);
         qtext_puts(out, s->values[first + i]), qtext_puts(out, "{};\n");
     }
     add_cpp_call(face, s, out);
@@ -361,7 +364,7 @@ void qbindings_python(const Face *f, Text *out) {
                     "def __dir__():\n    return dir(_library) + list(_renamed)\n");
 }
 
-/* Whether Python has more of that name than C, among the first n that are hidden. */
+/* Whether one of the first n hidden functions has this name; Python then has more overloads than C. */
 static bool is_hidden(const Face *f, const char *name, int n) {
     for (int i = 0; i < n; i++)
         if (!strcmp(f->hidden[i].name, name)) return true;
@@ -376,11 +379,11 @@ static void add_stub(const Shown *s, Text *out) {
                      s->f->params[k].init ? " = ..." : "");
     qtext_puts(out, ") -> ");
     if (n != 1) qtext_puts(out, n ? "_t.Tuple[" : "None");
-    for (int k = 0; k < n; k++) qtext_printf(out, "%s%s", k ? ", " : "", row_of(results(s)[k])->python);
+    for (int k = 0; k < n; k++) qtext_printf(out, "%s%s", k ? ", " : "", row_of(result_letters(s)[k])->python);
     qtext_puts(out, n > 1 ? "]: ...\n" : ": ...\n");
 }
 
-/* Types have names that no function can have. */
+/* The imported types get names with _, which no function can have. */
 void qbindings_stub(const Face *f, Text *out) {
     qtext_printf(out, "\"\"\"The functions of %s.\"\"\"\nimport builtins as _b\nimport typing as _t\n\n", f->source);
     for (int i = 0; i < f->n; i++)

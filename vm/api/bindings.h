@@ -1,18 +1,18 @@
-/* bindings.h -- private to the machine: what other languages see of a library that qrun --make-lib makes. */
+/* bindings.h -- generates the bindings of a library made by qrun --make-lib for other languages (private to the VM). */
 #ifndef VM_BINDINGS_H
 #define VM_BINDINGS_H
 #include "vm/program/module.h"
 
-/* A function of a module's top level: one that C can call, or one that it cannot, and why. */
+/* A top-level function of a module. */
 typedef struct {
     const Func *f;
-    const char *name, *symbol; /* in the program, and for others: with _ where they have the name for themselves */
-    const char *why;           /* it is hidden; NULL: it is not */
+    const char *name, *symbol; /* name in the program, and in other languages, where reserved words get a trailing _ */
+    const char *why;           /* reason why C cannot call it; NULL: it can */
     const char *values[32];    /* names of its arguments, then of its results */
     char signature[64];        /* see native_entry.c */
 } Shown;
 enum { NATIVE_SERVICES = 3 };
-extern const char *const qbindings_services[NATIVE_SERVICES]; /* error, release, device: what every library has */
+extern const char *const qbindings_services[NATIVE_SERVICES]; /* error, release, device: functions of every library */
 
 typedef struct {
     qs_vm *vm;
@@ -20,13 +20,13 @@ typedef struct {
     Shown *at, *hidden;
     int n, nhidden, room;
 } Face;
-/* Fills in the functions: those whose arguments are numbers, truth values, strings, arrays, or of no declared type, and
- * lambdas that a variable has when the top level has run.  Kernels, main and what begins with _ are in neither list. */
+/* Collects the functions whose arguments are numbers, truth values, strings, arrays or untyped, and lambdas stored in
+ * variables after the top level has run.  Kernels, main and names that begin with _ are in neither list. */
 void qbindings_gather(Face *f, const Module *m);
 void qbindings_free(Face *f);
 
-/* The files beside libNAME.so, a header for C, one for C++, a module of Python and its types.  Each is appended to a
- * text. */
+/* Append the contents of the files beside libNAME.so: a header for C, one for C++, a Python module and its type stubs.
+ */
 void qbindings_c(const Face *f, Text *out);
 void qbindings_cpp(const Face *f, Text *out);
 void qbindings_python(const Face *f, Text *out);

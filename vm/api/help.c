@@ -1,5 +1,5 @@
-/* help.c -- what `?name` shows: built-ins from their table, functions of scripts from the comment above them, objects
- * of Python from Python; and, of a word that is no name, the built-ins whose description has it. */
+/* help.c -- shows the help of `?name`: built-ins from their table, script functions from the comment above them, Python
+ * objects from Python.  For a word that is not a name, lists the built-ins whose description contains it. */
 #include "vm/api/help.h"
 
 #include "lang/syntax/diag.h"
@@ -21,9 +21,9 @@ static void bare_signature(const Func *f, Text *out) {
     qtext_puts(out, ")\n");
 }
 
-/* The comment above a function.  Lines that are for programs which make manuals are not shown as they stand:
- * "Function: name" says nothing new, ":function y = name(…)" is the signature. */
-static void documented(const Func *f, Text *out) {
+/* Shows the comment above a function.  Lines meant for documentation generators are treated specially: "Function: name"
+ * is omitted, ":function y = name(…)" gives the signature. */
+static void show_documented(const Func *f, Text *out) {
     const char *doc = f->doc ? f->doc->s : "";
     const char *line = strncmp(doc, ":function ", 10) ? strstr(doc, "\n:function ") : doc;
     if (!line) bare_signature(f, out);
@@ -60,17 +60,17 @@ static void show_row(const LibDoc *row, Text *out) {
                      *row->matlab && *row->numpy ? ", " : "", *row->numpy ? "NumPy: " : "", row->numpy);
 }
 
-static void describe(const Function *fn, Text *out) {
+static void describe_function(const Function *fn, Text *out) {
     const LibDoc *row = fn->fkind == FN_NATIVE ? row_of(fn->native->name) : NULL;
-    if (fn->fkind == FN_SCRIPT) documented(fn->ast, out);
+    if (fn->fkind == FN_SCRIPT) show_documented(fn->ast, out);
     else if (row) show_row(row, out);
     else if (fn->fkind == FN_NATIVE && fn->native->doc) qtext_printf(out, "%s\n", fn->native->doc);
-    for (int i = 0; i < fn->nmembers; i++) describe(fn->members[i], out);
+    for (int i = 0; i < fn->nmembers; i++) describe_function(fn->members[i], out);
 }
 
 /* -- names --------------------------------------------------------------------------------------------------------- */
 
-/* ?np.linalg.norm */
+/* Describes a Python object: ?np.linalg.norm */
 static bool describe_foreign(qs_vm *vm, const char *name, Text *out) {
     uint64_t slot;
     qs_value text, v = qs_nil();
@@ -83,7 +83,7 @@ static bool describe_foreign(qs_vm *vm, const char *name, Text *out) {
     return true;
 }
 
-/* A variable: its type and its value in short. */
+/* Describes a variable: its type and short value. */
 static bool describe_value(qs_vm *vm, qs_value v, const char *name, Text *out) {
     if (v.kind == QS_NIL) return false;
     qtext_printf(out, "%s is a %s: ", name, qs_type_name(vm, v));
@@ -92,7 +92,7 @@ static bool describe_value(qs_vm *vm, qs_value v, const char *name, Text *out) {
     return true;
 }
 
-/* A function of a library module that is not imported yet. */
+/* Describes a function of a library module that is not imported. */
 static bool describe_library(qs_vm *vm, const char *name, Text *out) {
     char path[PATH_MAX];
     Module *m;
@@ -100,19 +100,18 @@ static bool describe_library(qs_vm *vm, const char *name, Text *out) {
     if (qmod_load_file(vm, path, &m) != QS_OK) return qs_error_clear(vm), false;
     const Unit *u = m->units[0];
     for (int i = 0; i < u->nfuncs; i++)
-        if (!strcmp(u->funcs[i]->u.func->name->s, name)) documented(u->funcs[i]->u.func, out);
+        if (!strcmp(u->funcs[i]->u.func->name->s, name)) show_documented(u->funcs[i]->u.func, out);
     qtext_printf(out, "import \"%s\" brings it.\n", strrchr(path, '/') + 1);
     return true;
 }
 
-/* What is known of a name: signature and description, of a function that could be imported also from where.  false:
- * nothing. */
+/* Shows the signature and description of a name, and the module to import if needed.  false: the name is unknown. */
 static bool describe_name(qs_vm *vm, const char *name, Text *out) {
     if (describe_foreign(vm, name, out)) return true;
     int slot = qnames_lookup(vm, qvm(vm)->session, qstr_cname(qvm_ctx(vm), name));
     qs_value v = slot >= 0 ? *qvm_global(vm, (uint64_t)slot) : qs_nil();
     const LibDoc *row = row_of(name), *other = qlib_called_elsewhere(name);
-    if (v.kind == QS_FUNCTION) describe(v.u.p, out);
+    if (v.kind == QS_FUNCTION) describe_function(v.u.p, out);
     else if (row) show_row(row, out);
     else if (describe_value(vm, v, name, out) || describe_library(vm, name, out)) return true;
     else if (other) show_row(other, out);
@@ -120,7 +119,7 @@ static bool describe_name(qs_vm *vm, const char *name, Text *out) {
     return true;
 }
 
-/* A word of the language itself. */
+/* Describes a keyword of the language. */
 static bool show_word(const char *name, Text *out) {
     static const struct {
         const char *word, *form, *sentence;
@@ -153,7 +152,7 @@ static void show_groups(qs_vm *vm, const LibDoc *docs, int n, Text *out) {
                     "who lists the variables.  Ctrl-C stops what runs, Ctrl-D or exit ends.\n");
 }
 
-/* The signatures of a group whose title begins with the word. */
+/* Lists the signatures of a group whose title begins with the word. */
 static bool show_group(const LibDoc *docs, int n, const char *word, Text *out) {
     bool in = false, found = false;
     for (int i = 0; i < n; i++) {
@@ -214,7 +213,7 @@ void qhelp_show(qs_vm *vm, const char *question) {
     Nearest near = {.wanted = name.s};
     if (!name.len) show_groups(vm, docs, n, &t);
     else if (show_word(name.s, &t) | describe_name(vm, name.s, &t) || show_group(docs, n, name.s, &t) ||
-             show_hits(vm, docs, n, name.s, &t)) { /* that was the answer */
+             show_hits(vm, docs, n, name.s, &t)) { /* already answered */
     } else if (qdiag_habit(name.s, name.len)) {
         qtext_printf(&t, "nothing is called %s here: %s\n", name.s, qdiag_habit(name.s, name.len));
     } else if (qnames_offer(vm, qvm(vm)->session, &near) && near.best)
@@ -248,7 +247,7 @@ typedef struct {
     Text *out;
 } Manual;
 
-/* Text in a cell of a table. */
+/* Appends text in a table cell. */
 static void add_cell(Text *out, const char *s, size_t n) {
     for (size_t i = 0; i < n; i++) {
         if (s[i] == '|') qtext_putc(out, '\\');
@@ -256,7 +255,7 @@ static void add_cell(Text *out, const char *s, size_t n) {
     }
 }
 
-/* A row for a function with a description: its signature and the first paragraph. */
+/* Appends a table row for a documented function: its signature and first paragraph. */
 static void add_function(const Func *f, const char *module, Text *out) {
     const char *doc = f->doc ? f->doc->s : "";
     const char *title = strstr(doc, "Function: "), *line = strstr(doc, ":function ");

@@ -1,13 +1,13 @@
-/* make.c -- programs and libraries that start without a compiler.
+/* make.c -- creates executables and libraries that need no compiler at run time.
  *
- * What machine code they need is found by running: a kernel has a form for each kind of its arguments, and a loop or an
- * expression becomes code where it turns out to be worth it, so no one can tell from the text alone.  While the program
- * (or a script that is given: --train) runs, all that is compiled is also compiled for the targets, and goes into a
- * bundle (devices/bundle.h), with the text of the program and of all that it imports.
+ * The required machine code is found by running the program.  A kernel has a specialization for each specialization key
+ * of its arguments, and loops and expressions are compiled only where it pays off, so the text alone does not determine
+ * it.  While the program (or a script given with --train) runs, everything that is compiled is also compiled for the
+ * targets and added to a bundle (devices/bundle.h), together with the texts of the program and its imports.
  *
  *     program ──► run, with config.compile_for ──► code by its keys ─┐
- *        └──────► its modules and what they import, as texts ────────┴─► bundle ──► behind a copy of qrun   exe
- *                                                                              └──► in a shared object      lib   */
+ *        └──────► its modules and imports, as texts ─────────────────┴─► bundle ──► behind a copy of qrun   exe
+ *                                                                              └──► in a shared object      lib */
 #include "vm/api/make.h"
 #include "devices/bundle.h"
 #include "devices/solib.h"
@@ -36,18 +36,18 @@ typedef struct {
     BundleMaker *maker;
     Module *at[MODULES];
     int n;
-    char folder[PATH_MAX]; /* of the program */
+    char folder[PATH_MAX]; /* folder of the program */
 } Gather;
 
-static int number_of(const Gather *g, const Module *m) {
+static int index_of(const Gather *g, const Module *m) {
     int i = 0;
     while (i < g->n && g->at[i] != m) i++;
     return i;
 }
 
-static bool gather(void *ud, Module *m) {
+static bool gather_module(void *ud, Module *m) {
     Gather *g = ud;
-    if (number_of(g, m) == g->n && g->n < MODULES && m->nunits) g->at[g->n++] = m;
+    if (index_of(g, m) == g->n && g->n < MODULES && m->nunits) g->at[g->n++] = m;
     return false;
 }
 
@@ -60,8 +60,8 @@ static bool is_library(qs_vm *vm, const Module *m, const char **name) {
 
 static bool is_ours(const char *path) { return path[0] == '+' || !strncmp(path, "stdlib/", 7); }
 
-/* As messages call it: from the folder of the program on.  What lies elsewhere has its number, and so has what is
- * called as if it did, or as the library: no two meet. */
+/* Names a module as messages show it: by its path relative to the program's folder, or as stdlib/name.  All other
+ * modules get a number, also if their path looks like one of these, so that names are unique. */
 static bool name_module(const Gather *g, int i, char out[PATH_MAX]) {
     const char *name, *path = g->at[i]->path;
     size_t n = strlen(g->folder);
@@ -75,8 +75,8 @@ static bool name_module(const Gather *g, int i, char out[PATH_MAX]) {
 static void add_imports(const Gather *g, const Unit *u) {
     for (int i = 0; i < u->imports.n; i++) {
         const Node *n = u->imports.at[i];
-        int to = n->u.import.unit ? number_of(g, n->u.import.unit->module) : g->n;
-        if (to == g->n) continue; /* what is built in */
+        int to = n->u.import.unit ? index_of(g, n->u.import.unit->module) : g->n;
+        if (to == g->n) continue; /* built in */
         Text name;
         qtext_init(&name, qvm_ctx(g->vm));
         qmod_import_name(n, &name);
@@ -85,15 +85,15 @@ static void add_imports(const Gather *g, const Unit *u) {
     }
 }
 
-/* What no program has to import. */
+/* Adds the library modules that C calls, which programs do not import. */
 static qs_status gather_called(Gather *g) {
     char path[PATH_MAX];
     Module *m;
     for (const char *const *file = qmod_called; *file; file++) {
         if (!qlibrary_find(g->vm, *file, path)) continue;
         TRY(qmod_load_file(g->vm, path, &m));
-        gather(g, m);
-        qmod_over_imports(g->vm, m, gather, g);
+        gather_module(g, m);
+        qmod_over_imports(g->vm, m, gather_module, g);
     }
     return QS_OK;
 }
@@ -103,8 +103,8 @@ static qs_status add_modules(qs_vm *vm, BundleMaker *maker, Module *program) {
     const char *slash = strrchr(program->path, '/');
     g->vm = vm, g->maker = maker;
     snprintf(g->folder, sizeof g->folder, "%.*s", slash ? (int)(slash + 1 - program->path) : 0, program->path);
-    gather(g, program);
-    qmod_over_imports(vm, program, gather, g);
+    gather_module(g, program);
+    qmod_over_imports(vm, program, gather_module, g);
     qs_status s = gather_called(g);
     if (s == QS_OK && g->n == MODULES) s = qerr_set(qvm_ctx(vm), QS_EIO, "more than %d files", MODULES - 1);
     for (int i = 0; i < g->n && s == QS_OK; i++) {
@@ -127,7 +127,7 @@ static void add_targets(qs_vm *vm, BundleMaker *maker) {
     while (list && qdevices_next_target(&list, name)) qbundle_add_target(maker, name, qdevprog_libc());
 }
 
-static qs_status load(qs_vm *vm, const char *file, Module **out) {
+static qs_status load_file(qs_vm *vm, const char *file, Module **out) {
     TRY(qmod_load_file(vm, file, out));
     qmod_use(vm, qvm(vm)->session, *out);
     return QS_OK;
@@ -145,32 +145,32 @@ static bool compile_module(void *ud, Module *m) {
     return a->status != QS_OK;
 }
 
-/* Kernels of a library that are declared with types; those of a program are seen in its run. */
+/* Compiles kernels that are declared with types.  Only for libraries; running a program shows its kernels. */
 static qs_status compile_declared(qs_vm *vm, Module *program) {
     Ahead a = {vm, QS_OK};
     if (!compile_module(&a, program)) qmod_over_imports(vm, program, compile_module, &a);
     return a.status;
 }
 
-/* Runs what shows which code is needed. */
-static qs_status train(qs_vm *vm, const Make *m, Module **program) {
+/* Runs the code that shows what must be compiled. */
+static qs_status run_training(qs_vm *vm, const Make *m, Module **program) {
     if (m->train) TRY(qs_run_file(vm, m->train));
     else if (m->exe && !m->untrained) TRY(qs_run_file(vm, m->file));
-    TRY(load(vm, m->file, program));
+    TRY(load_file(vm, m->file, program));
     if (m->exe) return QS_OK;
     TRY(qmod_run(vm, *program));
     return compile_declared(vm, *program);
 }
 
 /* -- files --------------------------------------------------------------------------------------------------------- */
-/* A program must not take the place of its source. */
+/* Prevents the output from overwriting the source. */
 static qs_status check_target(qs_vm *vm, const char *path, const char *source) {
     struct stat to, from;
     if (stat(path, &to) || stat(source, &from) || to.st_dev != from.st_dev || to.st_ino != from.st_ino) return QS_OK;
     return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s is the program itself; -o names another file", path);
 }
 
-/* Who runs the old one keeps it, and who opens it now finds one of the two whole. */
+/* Writes a new file and renames it, so that running processes keep the old file and readers see a complete one. */
 static qs_status write_file(qs_vm *vm, const char *path, const Text *t, mode_t mode) {
     char fresh[PATH_MAX * 3 + 8];
     TRY(qtext_status(t));
@@ -196,7 +196,7 @@ static qs_status read_file(qs_vm *vm, const char *path, Text *out) {
     return bad ? qerr_set(qvm_ctx(vm), QS_EIO, "%s cannot be read", path) : qtext_status(out);
 }
 
-/* A copy of this executable whose mark says that it has a program behind it. */
+/* Copies this executable, with a mark that says that a program follows. */
 static qs_status begin_exe(qs_vm *vm, const Make *m, const char *settings, Text *out) {
     TRY(read_file(vm, "/proc/self/exe", out));
     char *at = memmem(out->s, out->len, m->mark, sizeof *m->mark);
@@ -207,7 +207,7 @@ static qs_status begin_exe(qs_vm *vm, const Make *m, const char *settings, Text 
     return QS_OK;
 }
 
-static void tell(qs_vm *vm, const char *path, const BundleMaker *maker, size_t bytes) {
+static void report_file(qs_vm *vm, const char *path, const BundleMaker *maker, size_t bytes) {
     Text t;
     qtext_init(&t, qvm_ctx(vm));
     qtext_printf(&t, "%s: %u pieces of code for %s, %.1f MB\n", path, qbundle_ncodes(maker),
@@ -216,66 +216,66 @@ static void tell(qs_vm *vm, const char *path, const BundleMaker *maker, size_t b
     qtext_free(&t);
 }
 
-/* prog.q: prog */
+/* Default name: prog for prog.q. */
 static void name_exe(const Make *m, char out[PATH_MAX]) {
     const char *slash = strrchr(m->file, '/'), *name = slash ? slash + 1 : m->file, *dot = strrchr(name, '.');
     snprintf(out, PATH_MAX, "%.*s%s", dot ? (int)(dot - name) : (int)strlen(name), name, dot ? "" : ".exe");
     if (m->out) snprintf(out, PATH_MAX, "%s", m->out);
 }
 
-/* -- whether a program uses Python --------------------------------------------------------------------------------- */
+/* -- detection of programs that use Python ------------------------------------------------------------------------- */
 typedef struct {
     qs_vm *vm;
     Module *m;
     bool found;
-} Doors;
+} PythonUse;
 
-static bool is_door(const Function *f) {
-    static const char *const doors[] = {"pyimport", "pyint",    "pybool", "pyfloat", "pystr",
+static bool is_python_builtin(const Function *f) {
+    static const char *const names[] = {"pyimport", "pyint",    "pybool", "pyfloat", "pystr",
                                         "pyfunc",   "pyconfig", "to_py",  "from_py"};
     for (int i = 0; i < f->nmembers; i++)
-        if (is_door(f->members[i])) return true;
-    for (size_t i = 0; f->fkind == FN_NATIVE && i < sizeof doors / sizeof *doors; i++)
-        if (!strcmp(f->name->s, doors[i])) return true;
+        if (is_python_builtin(f->members[i])) return true;
+    for (size_t i = 0; f->fkind == FN_NATIVE && i < sizeof names / sizeof *names; i++)
+        if (!strcmp(f->name->s, names[i])) return true;
     return false;
 }
 
-static void look_at(Doors *d, int slot) {
+static void look_at(PythonUse *d, int slot) {
     const qs_value *v = slot < 0 ? NULL : qvm_global(d->vm, (uint64_t)slot);
-    d->found = d->found || (v && v->kind == QS_FUNCTION && is_door(v->u.p));
+    d->found = d->found || (v && v->kind == QS_FUNCTION && is_python_builtin(v->u.p));
 }
 
-static void look_in_function(Doors *d, Func *f);
-static void look(void *ud, Node **child) {
-    Doors *d = ud;
+static void look_in_function(PythonUse *d, Func *f);
+static void look_at_node(void *ud, Node **child) {
+    PythonUse *d = ud;
     const Node *n = *child, *callee = n->kind == N_CALL ? n->u.call.callee : NULL;
     const Sym *sym = n->kind == N_IDENT ? n->u.ident.sym : NULL;
     if (sym && sym->kind == SYM_GLOBAL) look_at(d, sym->index);
     if (callee && callee->kind == N_FIELD) look_at(d, qnames_lookup(d->vm, d->m, callee->u.field.name));
     if (n->kind == N_LAMBDA) look_in_function(d, n->u.lambda.func);
     else if (n->kind == N_FUNC) look_in_function(d, n->u.func);
-    else qast_children(*child, look, d);
+    else qast_children(*child, look_at_node, d);
 }
 
-static void look_in_function(Doors *d, Func *f) {
+static void look_in_function(PythonUse *d, Func *f) {
     for (int i = 0; i < f->nparams; i++)
-        if (f->params[i].init) look(d, &f->params[i].init);
-    for (int i = 0; i < f->body.n; i++) look(d, &f->body.at[i]);
-    if (f->expr) look(d, &f->expr);
+        if (f->params[i].init) look_at_node(d, &f->params[i].init);
+    for (int i = 0; i < f->body.n; i++) look_at_node(d, &f->body.at[i]);
+    if (f->expr) look_at_node(d, &f->expr);
 }
 
-/* By the names that were found to be those of built-ins, and methods that may be. */
+/* Whether a module calls one of these built-ins by name, or has a method call that may be one. */
 static bool calls_python(void *ud, Module *m) {
-    Doors d = {.vm = ud, .m = m};
+    PythonUse d = {.vm = ud, .m = m};
     const char *name;
     if (!m->nunits || is_library(ud, m, &name)) return false;
     Unit *u = m->units[0];
     look_in_function(&d, u->main);
-    for (int i = 0; i < u->nreductions; i++) look(&d, &u->reductions[i]->replacement);
+    for (int i = 0; i < u->nreductions; i++) look_at_node(&d, &u->reductions[i]->replacement);
     return d.found;
 }
 
-/* In its run, or by what it says. */
+/* Whether the program used Python in its run, or its text does. */
 static bool uses_python(qs_vm *vm, Module *program) {
     return qvm(vm)->python || calls_python(vm, program) || qmod_over_imports(vm, program, calls_python, vm);
 }
@@ -296,7 +296,7 @@ static qs_status add_file(qs_vm *vm, BundleMaker *maker, const char *path, const
     return s;
 }
 
-/* What a folder of Python's package has: below `top`, in the order of names. */
+/* Adds a folder of the Python package, relative to `top`, in alphabetical order. */
 static qs_status add_package(qs_vm *vm, BundleMaker *maker, const char *top, const char *folder) {
     char path[PATH_MAX * 2], name[PATH_MAX];
     struct dirent **files;
@@ -324,7 +324,8 @@ static void tell_unbridged(qs_vm *vm, const Module *program) {
     qtext_free(&t);
 }
 
-/* Python itself comes from where the program runs; the bridge goes by names of this very build, and goes along. */
+/* Python itself is taken from the system where the program runs.  The bridge is added, because it depends on symbols of
+ * this build. */
 static qs_status add_python(qs_vm *vm, BundleMaker *maker, Module *program) {
     char top[PATH_MAX];
     if (!uses_python(vm, program)) return QS_OK;
@@ -343,7 +344,7 @@ static qs_status write_exe(qs_vm *vm, const Make *m, BundleMaker *maker, Module 
     if (s == QS_OK) s = add_python(vm, maker, program);
     if (s == QS_OK) qbundle_write(maker, qs_version(), settings, &t);
     if (s == QS_OK) s = write_file(vm, path, &t, 0755);
-    if (s == QS_OK) tell(vm, path, maker, t.len);
+    if (s == QS_OK) report_file(vm, path, maker, t.len);
     qtext_free(&t);
     return s;
 }
@@ -353,7 +354,7 @@ typedef struct {
     char name[PATH_MAX], folder[PATH_MAX], object[PATH_MAX];
 } Names;
 
-/* filters.q: filters, libfilters.so; -o x/liby.so: y.  The name begins all names of functions. */
+/* filters.q: filters, libfilters.so; -o x/liby.so: y.  The name is the prefix of all function names. */
 static qs_status name_library(qs_vm *vm, const Make *m, Names *n) {
     char path[PATH_MAX];
     const char *slash = strrchr(m->file, '/'), *name = slash ? slash + 1 : m->file, *dot = strrchr(name, '.');
@@ -377,8 +378,8 @@ static qs_status name_library(qs_vm *vm, const Make *m, Names *n) {
                            path);
 }
 
-/* A file of this name may be the user's: those that were made here say in their first line whose functions they are. */
-static qs_status check_face(qs_vm *vm, const char *path) {
+/* Refuses to overwrite a user's file: generated files mention "the functions of" in their first line. */
+static qs_status check_bindings(qs_vm *vm, const char *path) {
     char line[256] = "";
     FILE *f = qfile_stream(path);
     bool ours = (!f && errno != ENOTSUP) || (f && fgets(line, sizeof line, f) && strstr(line, "he functions of "));
@@ -395,7 +396,7 @@ static qs_status write_beside(qs_vm *vm, const Names *n, const Face *f, const ch
     char path[PATH_MAX * 3];
     Text t;
     snprintf(path, sizeof path, "%s%s%s", n->folder, n->name, end);
-    TRY(check_face(vm, path));
+    TRY(check_bindings(vm, path));
     qtext_init(&t, qvm_ctx(vm));
     print(f, &t);
     qs_status s = write_file(vm, path, &t, 0644);
@@ -403,7 +404,7 @@ static qs_status write_beside(qs_vm *vm, const Names *n, const Face *f, const ch
     return s;
 }
 
-static qs_status write_faces(qs_vm *vm, const Names *n, const Face *f) {
+static qs_status write_bindings(qs_vm *vm, const Names *n, const Face *f) {
     TRY(write_beside(vm, n, f, ".h", qbindings_c));
     TRY(write_beside(vm, n, f, ".hpp", qbindings_cpp));
     TRY(write_beside(vm, n, f, ".py", qbindings_python));
@@ -428,7 +429,7 @@ static qs_status write_object(qs_vm *vm, const Names *n, const Face *f, BundleMa
     qs_status s = qsolib_write(qvm_ctx(vm), &lib, &all);
     snprintf(path, sizeof path, "%s%s", n->folder, n->object);
     if (s == QS_OK) s = write_file(vm, path, &all, 0755);
-    if (s == QS_OK) tell(vm, path, maker, all.len);
+    if (s == QS_OK) report_file(vm, path, maker, all.len);
     qtext_free(&bundle), qtext_free(&all);
     qmem_free(qvm_ctx(vm), names, (size_t)n_all * sizeof *names);
     return s;
@@ -445,14 +446,14 @@ static qs_status write_library(qs_vm *vm, const Make *m, BundleMaker *maker, con
     Face f = {.vm = vm, .name = n.name, .source = slash ? slash + 1 : m->file, .object = n.object};
     qbindings_gather(&f, program);
     qs_status s = write_object(vm, &n, &f, maker);
-    if (s == QS_OK) s = write_faces(vm, &n, &f);
+    if (s == QS_OK) s = write_bindings(vm, &n, &f);
     for (int i = 0; i < f.nhidden && s == QS_OK; i++) s = tell_hidden(vm, &f, &f.hidden[i]);
     qbindings_free(&f);
     return s;
 }
 
-/* What can be wrong with the place is told before the program runs, which may take long. */
-static qs_status check_place(qs_vm *vm, const Make *m) {
+/* Checks the output path before the program runs, which may take long. */
+static qs_status check_output(qs_vm *vm, const Make *m) {
     char path[2 * PATH_MAX], folder[2 * PATH_MAX];
     Names n;
     struct stat st;
@@ -469,11 +470,11 @@ static qs_status check_place(qs_vm *vm, const Make *m) {
 }
 
 qs_status qmake_run(qs_vm *vm, const Make *m) {
-    TRY(check_place(vm, m));
+    TRY(check_output(vm, m));
     BundleMaker *maker = qbundle_maker(qvm_ctx(vm));
     Module *program;
     qdevprog_listen(vm, add_code, maker);
-    qs_status s = train(vm, m, &program);
+    qs_status s = run_training(vm, m, &program);
     qdevprog_listen(vm, NULL, NULL);
     add_targets(vm, maker);
     if (s == QS_OK) s = add_modules(vm, maker, program);

@@ -1,16 +1,16 @@
-/* native_entry.c -- the functions of a library that qrun --make-lib made, called from C.
+/* native_entry.c -- calls functions of a library made by qrun --make-lib from C.
  *
  *     filters_twice(&x, &y) ── a stub in libfilters.so ── qs_native_call(library, 0, {&x, &y})
- *         the library's machine, opened by the first call ── arguments as the signature says ── qs_call ── results
+ *         the library's VM, opened by the first call ── arguments by signature ── qs_call ── results
  *
- * A signature is one letter for each argument, '>', one for each result:  d double  i int64_t  b bool  s char *
- * a qs_view.  Before the functions of the program come NAME_error, NAME_release and NAME_device, by numbers.
+ * A signature has one letter for each argument, '>', and one letter for each result:  d double  i int64_t  b bool s
+ * char *  a qs_view.  NAME_error, NAME_release and NAME_device have the first numbers, before the program's functions.
  *
- * A library that uses Python has the GIL during a call, and no thread keeps it afterwards.  Nobody waits for a library
- * with the GIL in his hands, for who is in it may need it.
+ * A library that uses Python holds the GIL during a call and releases it afterwards.  A thread never waits for a
+ * library while it holds the GIL, because the thread inside the library may need it.
  *
- * The state that is global here is what a library has to find without being given a machine: a lock while one is made,
- * and the error of each thread.  All else hangs on the library. */
+ * The only global state is the lock for the creation of a Library and the error of each thread.  Everything else
+ * belongs to the Library. */
 #include "devices/bundle.h"
 #include "devices/solib.h"
 #include "vm/api/bindings.h"
@@ -28,19 +28,19 @@
 
 enum { ERROR_TEXT = 4096, MOST = 32 /* arguments and results */ };
 typedef struct {
-    pthread_mutex_t lock; /* of all that follows */
-    qs_vm *vm;            /* NULL: not opened, or that failed, and the next call tries again */
+    pthread_mutex_t lock; /* protects the following members */
+    qs_vm *vm;            /* NULL: not opened, or opening failed; the next call tries again */
     bool ready;           /* its top level has run */
     const Bundle *bundle;
     char settings[PREBUILT_SETTINGS], program[PATH_MAX];
-    struct Owner *_Atomic late; /* results that were given back when no turn could begin; of any thread */
+    struct Owner *_Atomic late; /* results released by any thread when begin_turn failed; freed later */
 } Library;
 typedef struct Owner {
     Library *library;
     qs_value v;
     double number[2];
     struct Owner *next;
-} Owner; /* of a result */
+} Owner; /* the owner of a result */
 
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local char last_error[ERROR_TEXT];
@@ -54,8 +54,8 @@ static qs_status keep_error(qs_vm *vm, qs_status s) {
     return s;
 }
 
-/* -- the machine of a library -------------------------------------------------------------------------------------- */
-static qs_status import(Library *l, const SolibData *d) {
+/* -- the VM of a library ------------------------------------------------------------------------------------------- */
+static qs_status load_program(Library *l, const SolibData *d) {
     Dl_info where;
     char path[PATH_MAX];
     if (!dladdr(d, &where) || !realpath(where.dli_fname, path))
@@ -71,7 +71,7 @@ static qs_status open_machine(Library *l, const SolibData *d) {
     qbundle_settings(d->bundle, d->n, l->settings, sizeof l->settings);
     qprebuilt_set(l->settings, &c);
     qs_status s = qs_open(&c, &l->vm);
-    if (s == QS_OK) s = import(l, d);
+    if (s == QS_OK) s = load_program(l, d);
     if (s == QS_OK) return l->ready = true, s;
     keep_error(l->vm, s);
     qs_close(l->vm);
@@ -79,7 +79,8 @@ static qs_status open_machine(Library *l, const SolibData *d) {
 }
 
 static Library *new_library(void) {
-    static const pthread_mutex_t again = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP; /* Python in a call may call back */
+    /* recursive, because Python code in a call may call back */
+    static const pthread_mutex_t again = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
     Library *l = calloc(1, sizeof *l);
     if (l) l->lock = again;
     return l;
@@ -95,7 +96,7 @@ static Library *library_of(SolibData *d) {
     return l;
 }
 
-/* -- turns of threads ---------------------------------------------------------------------------------------------- */
+/* -- serialization of threads -------------------------------------------------------------------------------------- */
 static void wait_for(Library *l) {
     if (!pthread_mutex_trylock(&l->lock)) return;
     void *paused = qpython_pause();
@@ -113,14 +114,14 @@ static qs_status cannot_begin(Library *l, qs_status s, const char *why) {
     return snprintf(last_error, sizeof last_error, "%s\n", why), s;
 }
 
-static void drop(Owner *o) {
+static void free_owner(Owner *o) {
     qs_vm *vm = o->library->vm;
     if (o->v.kind == QS_ARRAY && qs_unlock(vm, o->v, -1, QS_READ)) qs_error_clear(vm);
     qs_release(vm, o->v), free(o);
 }
 
-static void drop_late(Library *l) {
-    for (Owner *o = atomic_exchange(&l->late, NULL), *next; o; o = next) next = o->next, drop(o);
+static void free_released(Library *l) {
+    for (Owner *o = atomic_exchange(&l->late, NULL), *next; o; o = next) next = o->next, free_owner(o);
 }
 
 static qs_status begin_turn(Library *l, PythonTurn *turn) {
@@ -130,10 +131,10 @@ static qs_status begin_turn(Library *l, PythonTurn *turn) {
     if (!l->ready) return cannot_begin(l, QS_EVALUE, "a library is called by its own top level, before that has ended");
     if (qvm(l->vm)->python && qvm(l->vm)->python->attach(l->vm, turn) != QS_OK)
         return cannot_begin(l, QS_ENOMEM, "no memory for the stack of another thread");
-    return drop_late(l), QS_OK;
+    return free_released(l), QS_OK;
 }
 
-/* Runs something in the library, which is opened for it; a failure is kept for this thread. */
+/* Runs a job in the library, which is opened if needed; saves the error for this thread. */
 typedef qs_status Job(Library *l, void *what, va_list ap);
 static qs_status in_turn(SolibData *d, Job *job, void *what, va_list ap) {
     PythonTurn turn;
@@ -149,13 +150,13 @@ static qs_status in_turn(SolibData *d, Job *job, void *what, va_list ap) {
 /* -- views --------------------------------------------------------------------------------------------------------- */
 static Owner *owner_of(const qs_view *v) { return v->owner == QS_READONLY ? NULL : v->owner; }
 
-static void release(qs_view *v) {
-    if (owner_of(v)) drop(owner_of(v));
+static void release_view(qs_view *v) {
+    if (owner_of(v)) free_owner(owner_of(v));
     *v = (qs_view){.data = NULL};
 }
 
-/* With the next turn where none can begin. */
-static void release_late(qs_view *v) {
+/* Queues the release for the next thread that enters the library. */
+static void queue_release(qs_view *v) {
     Owner *o = owner_of(v);
     o->next = atomic_load(&o->library->late);
     while (!atomic_compare_exchange_weak(&o->library->late, &o->next, o)) {}
@@ -165,9 +166,9 @@ static void release_late(qs_view *v) {
 void qs_view_release(qs_view *v) {
     PythonTurn turn;
     Library *l = owner_of(v) ? owner_of(v)->library : NULL;
-    if (!l) release(v);
-    else if (begin_turn(l, &turn) == QS_OK) release(v), end_turn(l, &turn);
-    else release_late(v);
+    if (!l) release_view(v);
+    else if (begin_turn(l, &turn) == QS_OK) release_view(v), end_turn(l, &turn);
+    else queue_release(v);
 }
 
 /* -- arguments ----------------------------------------------------------------------------------------------------- */
@@ -176,51 +177,53 @@ typedef struct {
     const char *name;
     size_t nname;
     int number;
-} Place; /* of which function, which argument */
+} Place; /* the function and the argument, for messages */
 
-static qs_status wrong(const Place *p, const char *what) {
+static qs_status argument_error(const Place *p, const char *what) {
     return qs_fail(p->vm, QS_EVALUE, "argument %d of %.*s: %s", p->number + 1, (int)p->nname, p->name, what);
 }
 
 static qs_status number_of(qs_vm *vm, const qs_view *v, qs_value *out) { return qarr_load(vm, v->dtype, v->data, out); }
 
 static qs_status array_of(const Place *p, const qs_view *v, qs_value *out) {
-    if (!v) return wrong(p, "an array is wanted, got NULL");
-    if (v->rank < 0 || v->rank > QS_MAX_RANK) return wrong(p, "an array has 0 to 8 dimensions");
-    if (v->dtype > QS_C128) return wrong(p, "this is no type of elements");
+    if (!v) return argument_error(p, "an array is wanted, got NULL");
+    if (v->rank < 0 || v->rank > QS_MAX_RANK) return argument_error(p, "an array has 0 to 8 dimensions");
+    if (v->dtype > QS_C128) return argument_error(p, "this is no type of elements");
     qs_array_info info = {.dtype = v->dtype, .rank = v->rank, .readonly = v->owner == QS_READONLY};
     size_t last = 0, n = 1;
     for (int i = 0; i < v->rank; i++) {
-        if (v->dims[i] < 0) return wrong(p, "an extent is negative");
+        if (v->dims[i] < 0) return argument_error(p, "an extent is negative");
         info.dims[i] = v->dims[i], info.strides[i] = v->strides[i], n *= (size_t)v->dims[i];
         if (v->dims[i]) last += (size_t)(v->dims[i] - 1) * (size_t)llabs(v->strides[i]);
     }
-    if (n && !v->data) return wrong(p, "its data are NULL");
+    if (n && !v->data) return argument_error(p, "its data are NULL");
     if (!v->rank) return number_of(p->vm, v, out);
     info.nbytes = n ? (last + 1) * qdtype_size(v->dtype) : 0;
     return qs_array_wrap(p->vm, &info, v->data, -1, NULL, NULL, out);
 }
 
-/* What a va_list is differs: on aarch64 a function gets a copy, and does not move that of its caller on. */
+/* Wraps a va_list in a struct, which can be passed by pointer.  On aarch64, a va_list parameter is a copy, and the
+ * caller's list would not advance. */
 typedef struct {
     va_list list;
 } Rest;
 
-static qs_status argument(const Place *p, char kind, Rest *rest, qs_value *out) {
+static qs_status read_argument(const Place *p, char kind, Rest *rest, qs_value *out) {
     const char *text;
     switch (kind) {
     case 'd': return *out = qs_num(va_arg(rest->list, double)), QS_OK;
     case 'i': return *out = qs_int(va_arg(rest->list, int64_t)), QS_OK;
-    case 'b': return *out = qs_bool(va_arg(rest->list, int) & 0xff), QS_OK; /* of a bool the lowest byte counts */
+    /* Only the lowest byte of a bool is defined. */
+    case 'b': return *out = qs_bool(va_arg(rest->list, int) & 0xff), QS_OK;
     case 's':
         text = va_arg(rest->list, const char *);
-        return text ? qs_string(p->vm, text, strlen(text), out) : wrong(p, "a text is wanted, got NULL");
+        return text ? qs_string(p->vm, text, strlen(text), out) : argument_error(p, "a text is wanted, got NULL");
     default: return array_of(p, va_arg(rest->list, const qs_view *), out);
     }
 }
 
 /* -- results ------------------------------------------------------------------------------------------------------- */
-static qs_status own(Library *l, qs_value v, qs_view *out, Owner **made) {
+static qs_status create_owner(Library *l, qs_value v, qs_view *out, Owner **made) {
     if (!(*made = calloc(1, sizeof **made))) return qs_fail(l->vm, QS_ENOMEM, "no memory for a result");
     **made = (Owner){.library = l, .v = v};
     out->owner = *made;
@@ -250,7 +253,7 @@ static qs_status show_array(qs_vm *vm, qs_value v, qs_view *out) {
     return qs_lock(vm, v, -1, QS_READ, &out->data);
 }
 
-/* The view takes v. */
+/* Takes the reference to v. */
 static qs_status view_of(Library *l, const Place *p, qs_value v, qs_view *out) {
     Owner *o;
     bool number = v.kind == QS_BOOL || v.kind == QS_INT || v.kind == QS_NUM || v.kind == QS_COMPLEX;
@@ -262,7 +265,7 @@ static qs_status view_of(Library *l, const Place *p, qs_value v, qs_view *out) {
                               p->number + 1, (int)p->nname, p->name, qs_type_name(l->vm, v));
         return qs_release(l->vm, v), s;
     }
-    qs_status s = own(l, v, out, &o);
+    qs_status s = create_owner(l, v, out, &o);
     if (s != QS_OK) return qs_release(l->vm, v), s;
     if (number) show_number(o, v, out);
     else if (v.kind == QS_STRING) show_string(v, out);
@@ -281,7 +284,7 @@ static qs_status number_result(qs_vm *vm, char kind, qs_value v, void *to) {
     return QS_OK;
 }
 
-/* What Python gave becomes what from_py makes of it. */
+/* Converts a Python object as from_py does. */
 static qs_status from_python(qs_vm *vm, qs_value *v) {
     qs_value fn, made;
     if (v->kind != QS_FOREIGN || !qvm(vm)->python) return QS_OK;
@@ -292,8 +295,8 @@ static qs_status from_python(qs_vm *vm, qs_value *v) {
     return s;
 }
 
-/* Takes v; NULL: it is not wanted. */
-static qs_status result(Library *l, const Place *p, char kind, qs_value v, void *to) {
+/* Takes the reference to v; `to` NULL: the result is ignored. */
+static qs_status give_result(Library *l, const Place *p, char kind, qs_value v, void *to) {
     qs_status given = to ? from_python(l->vm, &v) : QS_OK;
     if (given != QS_OK) return qs_release(l->vm, v), given;
     if (kind == 'a' && to) return view_of(l, p, v, to);
@@ -312,7 +315,7 @@ typedef struct {
 static qs_status read_arguments(Place *p, const char *signature, Rest *rest, Call *c) {
     for (; *signature != '>'; signature++) {
         p->number = c->nin;
-        TRY(argument(p, *signature, rest, &c->in[c->nin]));
+        TRY(read_argument(p, *signature, rest, &c->in[c->nin]));
         c->nin++;
     }
     for (signature++; *signature; signature++) {
@@ -323,16 +326,16 @@ static qs_status read_arguments(Place *p, const char *signature, Rest *rest, Cal
     return QS_OK;
 }
 
-/* After a failure the views that were made go again, so that nobody has to ask which. */
+/* After a failure, the views created before are released, so that the caller need not check them. */
 static qs_status give_results(Library *l, Place *p, const char *signature, Call *c) {
     const char *kinds = strchr(signature, '>') + 1;
     qs_status s = QS_OK;
     for (int i = 0; i < c->nout; i++) {
-        if (s == QS_OK) p->number = i, s = result(l, p, kinds[i], c->out[i], c->to[i]);
+        if (s == QS_OK) p->number = i, s = give_result(l, p, kinds[i], c->out[i], c->to[i]);
         else qs_release(l->vm, c->out[i]);
     }
     for (int i = 0; i < p->number && s != QS_OK; i++)
-        if (kinds[i] == 'a' && c->to[i]) release(c->to[i]);
+        if (kinds[i] == 'a' && c->to[i]) release_view(c->to[i]);
     return s;
 }
 
@@ -342,7 +345,7 @@ static bool is_good(const char *signature) {
            strspn(more + 1, "diba") == strlen(more + 1);
 }
 
-static qs_status call(Library *l, void *number, va_list ap) {
+static qs_status call_function(Library *l, void *number, va_list ap) {
     const BundleFunction *f = &l->bundle->functions[*(uint32_t *)number - NATIVE_SERVICES];
     const char *signature = qbundle_text(l->bundle, f->signature), *name = qbundle_text(l->bundle, f->name);
     Place p = {l->vm, name, f->name.n, 0};
@@ -366,12 +369,12 @@ static qs_status choose_device(Library *l, void *unused, va_list ap) {
     return name ? qs_use_device(l->vm, name) : qs_fail(l->vm, QS_EVALUE, "the name of a device is wanted, got NULL");
 }
 
-/* The first numbers are not of functions of the program; so nobody has to link libquasar.so for these. */
+/* The first numbers are services of the library, so that users need not link libquasar.so for them. */
 intptr_t qs_native_call(void *library, uint32_t function, va_list ap) {
     switch (function) {
     case 0: return (intptr_t)qs_native_error();
     case 1: return qs_view_release(va_arg(ap, qs_view *)), 0;
     case 2: return in_turn(library, choose_device, NULL, ap);
-    default: return in_turn(library, call, &function, ap);
+    default: return in_turn(library, call_function, &function, ap);
     }
 }

@@ -20,14 +20,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* -- completion: what the word being typed may become -------------------------------------------------------------- */
+/* -- completion of the word being typed ---------------------------------------------------------------------------- */
 
-/* readline passes no data to its callbacks, so the prompt that is reading a line is known to them by this. */
+/* The active prompt.  readline passes no user data to its callbacks. */
 static struct Completion {
     qs_vm *vm;
-    Text words;  /* the candidates, each ended by a NUL */
-    size_t at;   /* of the next one to give */
-    char **line; /* what is typed, up to *point; NULL: not known */
+    Text words;  /* the candidates, each terminated by a NUL */
+    size_t at;   /* offset of the next candidate */
+    char **line; /* the typed line, up to *point; NULL: unknown */
     int *point;
 } * completing;
 
@@ -37,13 +37,13 @@ static void add_word(struct Completion *c, const char *prefix, size_t nprefix, c
     qtext_add(&c->words, name, strlen(name) + 1);
 }
 
-/* While the prompt waits for a line, other threads may use the VM, and windows of Python live on. */
+/* Releases the VM while the prompt waits for a line, so that other threads and Python's windows can run. */
 static void release_vm(qs_vm *vm) {
     const Python *python = qpython_release_vm(vm);
     if (python) python->serve_windows();
 }
 
-/* m.linalg.no: attributes of something of Python. */
+/* Adds the attributes of a Python object: m.linalg.no */
 static void add_members(struct Completion *c, qs_value v, const char *text, const char *first, const char *last) {
     qs_value names;
     char path[256] = "";
@@ -55,13 +55,13 @@ static void add_members(struct Completion *c, qs_value v, const char *text, cons
     release_vm(c->vm);
     if (!known) return;
     for (char *s = ((Str *)names.u.p)->s, *end; (end = strchr(s, '\n')); s = end + 1) {
-        *end = 0; /* the string is ours alone */
+        *end = 0; /* the string has no other reference */
         add_word(c, text, (size_t)(last + 1 - text), s, text);
     }
     qval_release(c->vm, names);
 }
 
-/* o.fi: fields of an object that a variable of the session holds. */
+/* Adds the fields of an object in a session variable: o.fi */
 static void add_fields(struct Completion *c, const char *text, const char *dot) {
     uint64_t slot;
     const char *first = strchr(text, '.');
@@ -78,8 +78,8 @@ static void add_name(void *ud, const char *name) {
     add_word(completing, "", 0, name, *text);
 }
 
-/* In strings: files, and modules of the library.  The word ends at a '/' or '-', so what the string holds counts, and
- * a candidate is the word with what is missing. */
+/* Completion in strings: files and library modules.  readline's word ends at '/' or '-', so the whole string is used,
+ * and a candidate is the word plus the missing part. */
 typedef struct {
     struct Completion *c;
     const char *word, *text;
@@ -98,7 +98,7 @@ static bool add_module(void *ud, const char *path) {
     return false;
 }
 
-/* A folder has its slash; hidden files are there only when asked for. */
+/* Folders end with a slash; hidden files are listed only if the name begins with a dot. */
 static void add_files(const InString *s) {
     const char *slash = strrchr(s->text, '/'), *leaf = slash ? slash + 1 : s->text;
     char folder[PATH_MAX], path[PATH_MAX * 2], name[NAME_MAX + 2];
@@ -116,7 +116,7 @@ static void add_files(const InString *s) {
     if (n >= 0) free(files);
 }
 
-/* What the string that is open where the line ends holds so far; NULL: none is. */
+/* Returns the contents of the string that is open at the end of the line; NULL: none. */
 static const char *open_string(const char *line) {
     const char *open = NULL;
     for (; *line; line++)
@@ -134,12 +134,12 @@ static void add_candidates(struct Completion *c, const char *text) {
         add_files(&s);
     } else if (dot) {
         add_fields(c, text, dot);
-    } else if (*text) { /* of nothing, nothing is completed: a pasted tab is an indentation */
+    } else if (*text) { /* an empty word is not completed: a pasted tab is indentation */
         qnames_each(c->vm, qvm(c->vm)->session, add_name, &text);
     }
 }
 
-static char *complete(const char *text, int again) {
+static char *complete_word(const char *text, int again) {
     struct Completion *c = completing;
     if (!again) {
         c->words.len = c->at = 0;
@@ -151,16 +151,16 @@ static char *complete(const char *text, int again) {
     return word;
 }
 
-/* -- lines: libedit when it is there and somebody types, else plain reading ---------------------------------------- */
+/* -- input lines: by libedit if available and the input is a terminal, else by getline ----------------------------- */
 
 typedef struct {
     qs_vm *vm;
     bool typed;                            /* input is a terminal */
-    char *(*readline)(const char *prompt); /* NULL: plain */
+    char *(*readline)(const char *prompt); /* NULL: libedit is not available */
     void (*add_history)(const char *line);
     int (*write_history)(const char *file);
-    int (**while_waiting)(void); /* what libedit calls over and over while nobody types; NULL: unknown */
-    char history[PATH_MAX];      /* the file, "" for none */
+    int (**while_waiting)(void); /* called repeatedly by libedit while it waits for input; NULL: unknown */
+    char history[PATH_MAX];      /* path of the file; "": none */
     struct Completion completion;
 } Lines;
 
@@ -179,7 +179,7 @@ static void open_completion(Lines *l, void *lib) {
     const char **breaks = dlsym(lib, "rl_basic_word_break_characters");
     int *append = dlsym(lib, "rl_completion_append_character");
     if (!entry) return;
-    *entry = complete;
+    *entry = complete_word;
     if (breaks) *breaks = " \t\n\"'`@$><=;|&{}()[]+-*/^,:!?";
     if (append) *append = 0;
     l->completion.point = dlsym(lib, "rl_point");
@@ -195,8 +195,7 @@ static void open_lines(qs_vm *vm, Lines *l) {
     void *lib = NULL;
     for (int i = 0; l->typed && !lib && i < 3; i++) lib = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     if (!lib) return;
-    if (!setlocale(LC_CTYPE, "C.UTF-8"))
-        setlocale(LC_CTYPE, ""); /* else what is not ASCII is dropped while it is typed */
+    if (!setlocale(LC_CTYPE, "C.UTF-8")) setlocale(LC_CTYPE, ""); /* otherwise typed non-ASCII characters are lost */
     *(void **)&l->readline = dlsym(lib, "readline");
     *(void **)&l->add_history = dlsym(lib, "add_history");
     l->while_waiting = dlsym(lib, "rl_event_hook");
@@ -210,10 +209,10 @@ static void close_lines(Lines *l) {
     completing = NULL;
 }
 
-/* Functions of the program are run for what happens in windows; their errors are told, and end nothing. */
+/* Runs window event handlers of the program; their errors are reported and otherwise ignored. */
 static int look_at_windows(qs_vm *vm) {
     bool happened = qflag_is_up(&qvm(vm)->attention);
-    if (!happened) poll(&(struct pollfd){.fd = 0, .events = POLLIN}, 1, 20); /* what is typed comes first */
+    if (!happened) poll(&(struct pollfd){.fd = 0, .events = POLLIN}, 1, 20); /* typed input has priority */
     if (!happened) return 0;
     qpython_acquire_vm(qvm(vm)->python);
     if (qvm_attend(vm) != QS_OK) {
@@ -225,7 +224,7 @@ static int look_at_windows(qs_vm *vm) {
     return 0;
 }
 
-static int while_waiting(void) { return look_at_windows(completing->vm); } /* libedit passes nothing */
+static int while_waiting(void) { return look_at_windows(completing->vm); } /* libedit passes no argument */
 
 static char *plain_line(const Lines *l, const char *prompt) {
     char *line = NULL;
@@ -252,16 +251,16 @@ static char *next_line(const Lines *l, const char *prompt) {
     return l->readline(prompt);
 }
 
-/* The history brings back what was typed, of a block all lines. */
-static void remember(const Lines *l, Text *text) {
-    size_t last = text->len - 1; /* the end of the last line */
+/* Adds a statement to the history, with all lines of a block. */
+static void add_to_history(const Lines *l, Text *text) {
+    size_t last = text->len - 1; /* newline at the end of the last line */
     if (!l->add_history || !text->s[strspn(text->s, " \t\r\n")]) return;
     text->s[last] = 0;
     l->add_history(text->s);
     text->s[last] = '\n';
 }
 
-/* `sum?`, as IPython has it, is made ?sum. */
+/* Converts `sum?`, the syntax of IPython, to ?sum. */
 static void turn_question(Text *text) {
     size_t n = 0;
     while (isalnum((unsigned char)text->s[n]) || text->s[n] == '_') n++;
@@ -270,7 +269,7 @@ static void turn_question(Text *text) {
     text->s[0] = '?';
 }
 
-/* A whole statement, perhaps of several lines, added to `text`; false at the end of the input. */
+/* Reads a complete statement, possibly of several lines, into `text`; false at the end of the input. */
 static bool read_statement(const Lines *l, Text *text) {
     bool more = false;
     text->len = 0;
@@ -278,7 +277,7 @@ static bool read_statement(const Lines *l, Text *text) {
         release_vm(l->vm);
         char *line = next_line(l, more ? "... " : "> ");
         qpython_acquire_vm(qvm(l->vm)->python);
-        if (qvm_take_interrupt(l->vm)) { /* Ctrl-C: what was typed so far is dropped */
+        if (qvm_take_interrupt(l->vm)) { /* Ctrl-C: discards the typed text */
             free(line);
             clearerr(stdin);
             text->len = 0;
@@ -293,12 +292,12 @@ static bool read_statement(const Lines *l, Text *text) {
         turn_question(text);
         more = qparse_incomplete(qvm_ctx(l->vm), text->s, text->len);
     } while (more || text->len == 0);
-    return remember(l, text), true;
+    return add_to_history(l, text), true;
 }
 
 /* -- running ------------------------------------------------------------------------------------------------------- */
 
-static void echo(qs_vm *vm, qs_value v) {
+static void echo_value(qs_vm *vm, qs_value v) {
     Text t;
     if (v.kind == QS_NIL) return;
     qtext_init(&t, qvm_ctx(vm));
@@ -311,7 +310,7 @@ static void echo(qs_vm *vm, qs_value v) {
     qtext_free(&t);
 }
 
-/* A semicolon at the end: the value is not to be shown. */
+/* A final semicolon suppresses the value. */
 static bool is_quiet(const char *text) {
     size_t n = strlen(text);
     while (n && strchr(" \t\r\n", text[n - 1])) n--;
@@ -332,7 +331,7 @@ static bool run_statement(qs_vm *vm, const char *text) {
     qs_value v = qs_nil();
     qs_status s = qs_eval(vm, text, &v);
     if (s == QS_OK) {
-        if (!is_quiet(text)) echo(vm, v);
+        if (!is_quiet(text)) echo_value(vm, v);
         if (v.kind != QS_NIL) s = qs_set_global(vm, "ans", v);
     }
     bool good = finish_statement(vm, s);
@@ -348,16 +347,16 @@ static void tell_reloaded(qs_vm *vm, const Module *m) {
     qtext_free(&t);
 }
 
-static bool reload(qs_vm *vm) { return finish_statement(vm, qmod_reload(vm, tell_reloaded)); }
+static bool reload_modules(qs_vm *vm) { return finish_statement(vm, qmod_reload(vm, tell_reloaded)); }
 
-/* What people type at any prompt, when the program has not given the word a meaning of its own. */
+/* Recognizes common prompt commands, unless the program defines the word. */
 static bool is_word(qs_vm *vm, const char *text, const char *word) {
     size_t n = strlen(word);
     if (qmap_at(&qvm(vm)->session->names, qstr_cname(qvm_ctx(vm), word))) return false;
     return strncmp(text, word, n) == 0 && text[n + strspn(text + n, " \t\r\n;()")] == 0;
 }
 
-/* `help sum`, as MATLAB has it. */
+/* Recognizes `help sum`, the syntax of MATLAB. */
 static bool is_command(qs_vm *vm, const char *text, const char *word) {
     size_t n = strlen(word);
     if (qmap_at(&qvm(vm)->session->names, qstr_cname(qvm_ctx(vm), word))) return false;
@@ -376,7 +375,7 @@ bool qprompt_run(qs_vm *vm) {
         if (is_word(vm, text.s, "help")) qhelp_show(vm, text.s + strlen(text.s));
         else if (is_command(vm, text.s, "help") || is_command(vm, text.s, "doc")) qhelp_show(vm, strchr(text.s, ' '));
         else if (is_word(vm, text.s, "who") || is_word(vm, text.s, "whos")) qhelp_variables(vm);
-        else if (is_word(vm, text.s, "reload")) good = reload(vm) && good;
+        else if (is_word(vm, text.s, "reload")) good = reload_modules(vm) && good;
         else if (text.s[0] == '?') qhelp_show(vm, text.s + 1);
         else good = run_statement(vm, text.s) && good;
         qvm_flush(vm);

@@ -1,4 +1,4 @@
-/* library.c -- where modules are: beside their importer, on the paths that were configured, in the library. */
+/* library.c -- searches for module files: beside the importer, in the configured folders, and in the library. */
 #include "vm/program/library.h"
 #include "vm/base/file.h"
 #include "vm/program/prebuilt.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char main_object = 0; /* an address in the executable or library that holds the machine */
+static const char main_object = 0; /* its address identifies the executable or shared object that contains the VM */
 
 static bool is_file(const char *folder, size_t n, const char *name, char *out) {
     char joined_path[PATH_MAX * 2];
@@ -24,7 +24,7 @@ static bool in_folders(const char *list, const char *name, char *out) {
     for (const char *p = list; p && *p;) {
         size_t n = strcspn(p, ":");
         if (n && is_file(p, n, name, out)) return true;
-        if (n && n + 8 < PATH_MAX) { /* QUASAR_PATH names an installation, whose library is in Library */
+        if (n && n + 8 < PATH_MAX) { /* QUASAR_PATH may name an installation, whose library is in Library */
             char library[PATH_MAX];
             snprintf(library, sizeof library, "%.*s/Library", (int)n, p);
             if (is_file(library, strlen(library), name, out)) return true;
@@ -34,7 +34,7 @@ static bool in_folders(const char *list, const char *name, char *out) {
     return false;
 }
 
-/* The folder of the file `path`, with `place` behind it. */
+/* Looks for `file` in the folder of the file `path`, extended by `place`. */
 static bool in_place(const char *path, const char *place, const char *file, char *out) {
     const char *slash = strrchr(path, '/');
     char folder[PATH_MAX * 2];
@@ -54,8 +54,9 @@ bool qlibrary_beside(const char *const *places, int n, const char *file, char ou
     return false;
 }
 
-/* Of a package of Python, an installed command, an installed library in a folder of its architecture; last, of a build
- * folder in the source tree, where the package of Python lies two folders deeper. */
+/* The library folder relative to: a Python package, an installed command, and a shared library installed in an
+ * architecture folder; then relative to a build folder in the source tree, and to the Python package inside it, which
+ * is two folders deeper. */
 static bool in_library(const char *name, char *out) {
     static const char *const places[] = {"/stdlib", "/../share/quasar/stdlib", "/../../share/quasar/stdlib",
                                          "/../stdlib", "/../../../stdlib"};
@@ -67,7 +68,7 @@ bool qlibrary_own(const char *name, char out[PATH_MAX]) { return in_library(name
 bool qlibrary_has(qs_vm *vm, const char *path) {
     const char *folder = strstr(path, "/stdlib/"), *name = strrchr(path, '/');
     char own[PATH_MAX];
-    if (!folder) return false; /* what nearly all programs are: nothing is looked for */
+    if (!folder) return false; /* the path of almost any program: avoids a search */
     return (in_library(name + 1, own) && !strcmp(own, path)) ||
            (qprebuilt_library(vm, name + 1, own) && !strcmp(own, path));
 }
@@ -87,16 +88,17 @@ static bool is_itself(const char *importer, const char *found) {
     return importer && realpath(importer, real) && strcmp(real, found) == 0;
 }
 
-/* A program may be called as the module of the library that it imports. */
+/* A program may have the same name as the library module that it imports. */
 bool qlibrary_find_import(qs_vm *vm, const char *importer, const char *name, char out[PATH_MAX]) {
     if (name[0] == '/') return is_file(NULL, 0, name, out);
     if (beside(importer, name, out) && !is_itself(importer, out)) return true;
     return qlibrary_find(vm, name, out) || beside(importer, name, out);
 }
 
-/* -- which module of the library has a function -------------------------------------------------------------------- */
+/* -- search for the module that defines a function ----------------------------------------------------------------- */
 
-/* How long the name is that a line `function … name(…)` defines for use by others: of no kernel or device function. */
+/* Returns the length of the name that a line `function … name(…)` defines, 0 if there is none.  Kernels and device
+ * functions do not count. */
 static size_t defined_name(const char *line, const char **name) {
     const char *open = strchr(line, '('), *first = open;
     if (!open || strncmp(line, "function", 8) != 0 || strstr(line, "__")) return 0;
@@ -110,7 +112,7 @@ typedef struct {
     void *ud;
 } Names;
 
-/* The functions of a file, until f is content. */
+/* Calls all->f for the functions of a file until it returns true. */
 static bool names_of(void *ud, const char *path) {
     const Names *all = ud;
     FILE *f = qfile_stream(path);
@@ -125,7 +127,7 @@ static bool names_of(void *ud, const char *path) {
     return found;
 }
 
-/* Programs import it; the rules of derivatives are read by vm/tape alone. */
+/* Excludes adjoints.q: it contains derivative rules, which only vm/tape reads. */
 static int is_module(const struct dirent *e) {
     const char *dot = strrchr(e->d_name, '.');
     return dot && !strcmp(dot, ".q") && strcmp(e->d_name, "adjoints.q") != 0;
@@ -166,7 +168,7 @@ typedef struct {
     Nearest *near;
 } Offer;
 
-static bool offer(void *ud, const char *path, const char *name, size_t n) {
+static bool offer_function(void *ud, const char *path, const char *name, size_t n) {
     const Offer *o = ud;
     Ctx *c = qvm_ctx(o->vm);
     const char *before = o->near->best;
@@ -177,5 +179,5 @@ static bool offer(void *ud, const char *path, const char *name, size_t n) {
 
 void qlibrary_offer(qs_vm *vm, Nearest *near) {
     Offer o = {vm, near};
-    (void)qlibrary_each(vm, names_of, &(Names){offer, &o});
+    (void)qlibrary_each(vm, names_of, &(Names){offer_function, &o});
 }

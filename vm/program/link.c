@@ -1,4 +1,4 @@
-/* link.c -- a unit's names, types and functions enter its module; then every name that it uses is looked up. */
+/* link.c -- enters the names, types and functions of a unit into its module, then resolves every name it uses. */
 #include "vm/program/link.h"
 #include "vm/value/machine.h"
 
@@ -34,7 +34,7 @@ static void enter_assigned(void *ud, Node **child) {
     if (!NODE_IS_EXPR(n)) qast_children(n, enter_assigned, e);
 }
 
-/* What scope.c will define: files that import each other need it before. */
+/* Enters the names that scope.c will define, because files that import each other need them before that. */
 void qlink_enter(qs_vm *vm, Module *m, Unit *u) {
     Entering e = {vm, m};
     qmodtype_add(vm, m, u);
@@ -51,8 +51,8 @@ static bool same_parameters(const Func *a, const Func *b) {
     return true;
 }
 
-/* The functions of a unit by name: `last` has the number of the last definition of a name, `before[i]` that of the one
- * before number i; -1: none. */
+/* The functions of a unit by name.  last: index of the last definition of a name; before[i]: index of the previous
+ * definition of the same name as function i, -1: none. */
 typedef struct {
     Map last;
     int *before;
@@ -75,7 +75,8 @@ static void free_definitions(Ctx *c, const Unit *u, Definitions *d) {
     qmap_free(&d->last, c);
 }
 
-/* The definitions of one name, the last one first; of equal ones only the last. */
+/* Collects the definitions of one name, the last one first.  Of definitions with equal parameters, only the last one
+ * counts. */
 static int own_functions(qs_vm *vm, const Unit *u, const Definitions *d, int last, Function **out) {
     int n = 0;
     for (int i = last; i >= 0; i = d->before[i]) {
@@ -92,7 +93,7 @@ static int count_members(qs_value v) {
     return v.kind != QS_FUNCTION ? 0 : f->fkind == FN_SET ? f->nmembers : 1;
 }
 
-/* What the name meant before in this module (the session), as far as it is not defined anew. */
+/* Collects the earlier functions of this name in the module (the session), except those that are redefined. */
 static int earlier_functions(qs_value v, Function **own, int nown, Function **out) {
     Function *f = v.u.p;
     int n = 0;
@@ -141,7 +142,7 @@ static void define_functions(qs_vm *vm, Module *m, Unit *u) {
     free_definitions(qvm_ctx(vm), u, &d);
 }
 
-/* -- what scope.c asks --------------------------------------------------------------------------------------------- */
+/* -- callbacks for scope.c ----------------------------------------------------------------------------------------- */
 
 typedef struct {
     qs_vm *vm;
@@ -194,18 +195,18 @@ static void scope_offer(void *ud, Nearest *near) {
     qnames_offer(u->vm, u->module, near);
 }
 
-/* The sentence of an error that is not to be one yet, beside those that are. */
+/* Saves the current error while a check runs whose error becomes only a text. */
 typedef struct {
     Ctx *c;
     ErrorState before;
-} Asking;
+} SavedError;
 
-static Asking ask(qs_vm *vm) {
-    Asking a = {qvm_ctx(vm), qvm_ctx(vm)->err};
+static SavedError begin_check(qs_vm *vm) {
+    SavedError a = {qvm_ctx(vm), qvm_ctx(vm)->err};
     return qerr_clear(a.c), a;
 }
 
-static bool answer(const Asking *a, bool fails, Text *why) {
+static bool end_check(const SavedError *a, bool fails, Text *why) {
     if (fails) qtext_puts(why, a->c->err.text);
     qerr_clear(a->c);
     return a->c->err = a->before, fails;
@@ -224,15 +225,15 @@ static bool scope_call_fails(void *ud, const Node *call, Text *why) {
     if (!s || s->kind != SYM_GLOBAL || s->variable || nnamed == MOST) return false;
     qs_value v = *qvm_global(vm, (uint64_t)s->index);
     const CallArgs as = {args->n, NULL, nnamed, names};
-    Asking a = ask(vm);
-    return answer(&a, v.kind == QS_FUNCTION && qcall_fits(vm, v.u.p, &as) != QS_OK, why);
+    SavedError a = begin_check(vm);
+    return end_check(&a, v.kind == QS_FUNCTION && qcall_fits(vm, v.u.p, &as) != QS_OK, why);
 }
 
-/* -- calls whose arguments have types that the text tells ---------------------------------------------------------- */
+/* -- calls whose argument types are known at compile time ---------------------------------------------------------- */
 
 static bool lambda_takes(const void *of, int n) { return ((const Func *)of)->nparams == n; }
 
-/* A list of numbers, or of such lists of one length; 0: it is none. */
+/* Returns the rank of a list of numbers, or of nested lists of equal length; <= 0: it is not such a list. */
 static int list_rank(const Node *n) {
     int inner = -1;
     for (int i = 0; i < n->u.items.n; i++) {
@@ -245,7 +246,7 @@ static int list_rank(const Node *n) {
     return inner + 1;
 }
 
-/* int(2), point(…); NULL: the call makes no value of a known type. */
+/* Returns the type of a call such as int(2) or point(…); NULL: unknown. */
 static const Type *made_type(const ScopeUser *u, const Node *call) {
     const Sym *s = call->u.call.callee->u.ident.sym;
     const ArgList *args = &call->u.call.args;
@@ -256,7 +257,7 @@ static const Type *made_type(const ScopeUser *u, const Node *call) {
     return number && qfold_number(args->at[0].value, &x) ? t : NULL;
 }
 
-/* false: the text does not tell its type. */
+/* Describes the type of an expression; false: not known at compile time. */
 static bool describe_node(const ScopeUser *u, const Node *n, GivenArg *out) {
     Ctx *c = qvm_ctx(u->vm);
     double x;
@@ -271,11 +272,11 @@ static bool describe_node(const ScopeUser *u, const Node *n, GivenArg *out) {
     else if (n->kind == N_MATRIX && list_rank(n) > 0) out->type = qtype_array(c, qtype_scalar(c), list_rank(n));
     else if (callee && callee->kind == N_IDENT && callee->u.ident.sym) out->type = made_type(u, n);
     else if (s && s->declared && s->owner && !qmodtype_mentions_param(s->declared, s->owner)) {
-        Asking a = ask(u->vm);
+        SavedError a = begin_check(u->vm);
         if (qmodtype_resolve(u->vm, u->module, s->declared, NULL, NULL, &out->type, &mods) != QS_OK) out->type = NULL;
         Text none;
         qtext_init(&none, c);
-        (void)answer(&a, false, &none);
+        (void)end_check(&a, false, &none);
     }
     return out->type && out->type->kind != TY_ANY && out->type->kind != TY_UNION;
 }
@@ -313,7 +314,7 @@ static bool scope_call_ties(void *ud, const Node *call, Text *why) {
     return true;
 }
 
-/* An earlier definition of the file whose parameters have the same types. */
+/* Reports an earlier definition in the file whose parameters have the same types. */
 static bool scope_repeats(void *ud, const Func *f, Text *why) {
     const ScopeUser *u = ud;
     const Overloads o = {.c = qvm_ctx(u->vm), .declared = qcall_declared, .ud = u->vm};
@@ -330,20 +331,20 @@ static bool scope_repeats(void *ud, const Func *f, Text *why) {
     return false;
 }
 
-/* Of other mistakes the running program knows more: sizes may be variables. */
+/* Reports only unknown names; other errors depend on run-time values, because sizes may be variables. */
 static bool scope_type_fails(void *ud, TypeExpr *e, const Func *in, Text *why) {
     const ScopeUser *u = ud;
     const Type *t;
     TypeMods mods;
     if (qmodtype_mentions_param(e, in)) return false;
-    Asking a = ask(u->vm);
-    return answer(&a, qmodtype_resolve(u->vm, u->module, e, NULL, NULL, &t, &mods) == QS_ENAME, why);
+    SavedError a = begin_check(u->vm);
+    return end_check(&a, qmodtype_resolve(u->vm, u->module, e, NULL, NULL, &t, &mods) == QS_ENAME, why);
 }
 
-/* The assert itself says it: what parts make is known in one place. */
+/* Gets the message by calling assert itself, so that only one function formats it. */
 static void assert_message(void *ud, int n, const Constant *parts, Text *out) {
     qs_vm *vm = ud;
-    Asking a = ask(vm);
+    SavedError a = begin_check(vm);
     qs_value in[1 + CONSTANTS] = {qs_bool(false)}, none = qs_nil();
     uint64_t slot = *qmap_at(&qvm(vm)->builtins, qstr_cname(a.c, "assert"));
     for (int i = 0; i < n; i++)
@@ -351,7 +352,7 @@ static void assert_message(void *ud, int n, const Constant *parts, Text *out) {
     (void)qvm_call(vm, *qvm_global(vm, slot), n + 1, in, -1, &none);
     for (int i = 0; i <= n; i++) qval_release(vm, in[i]);
     qval_release(vm, none);
-    (void)answer(&a, true, out);
+    (void)end_check(&a, true, out);
 }
 
 static qs_status resolve_names(qs_vm *vm, Module *m, Unit *u) {
@@ -364,7 +365,7 @@ static qs_status resolve_names(qs_vm *vm, Module *m, Unit *u) {
     return u->nerrors ? QS_EASSERT : QS_OK;
 }
 
-/* What the names of a unit's functions meant before; a unit that is refused leaves it as it was. */
+/* Saves the values of the unit's function names, so that they can be restored if the unit is rejected. */
 static qs_value *save_functions(qs_vm *vm, Module *m, const Unit *u) {
     qs_value *before = qmem_alloc(qvm_ctx(vm), qmem_size((size_t)u->nfuncs, sizeof *before, 0));
     for (int i = 0; i < u->nfuncs; i++)
@@ -378,7 +379,8 @@ static void settle_functions(qs_vm *vm, Module *m, const Unit *u, qs_value *befo
         *at = before[i];
         before[i] = now;
     }
-    int n = u->nfuncs; /* what goes may be the last of something that compiles when it goes */
+    /* A released value may run a finalizer that compiles code; so nothing of u is used after the loop starts. */
+    int n = u->nfuncs;
     for (int i = 0; i < n; i++) qval_release(vm, before[i]);
     qmem_free(qvm_ctx(vm), before, (size_t)n * sizeof *before);
 }

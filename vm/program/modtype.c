@@ -1,4 +1,4 @@
-/* modtype.c -- the types that a module defines: aliases, classes, and generic classes with what they were made for. */
+/* modtype.c -- resolves the types that a module defines: aliases, classes, and instances of generic classes. */
 #include "vm/program/modtype.h"
 #include "vm/value/machine.h"
 
@@ -98,8 +98,9 @@ static const Type *class_param(void *ud, Str *name) {
     return NULL;
 }
 
-/* A number, text or list of numbers (wide: as float64), or a constant such as true, pi or null; others are computed. */
-static qs_status constant(qs_vm *vm, Module *m, const Node *n, bool wide, qs_value *out, bool *is) {
+/* Evaluates a number, text or list of numbers (wide: as float64), or a constant such as true, pi or null.  Sets *is to
+ * false for any other expression, which must be computed at run time. */
+static qs_status evaluate_constant(qs_vm *vm, Module *m, const Node *n, bool wide, qs_value *out, bool *is) {
     double x;
     uint64_t slot;
     NumTable *t;
@@ -107,12 +108,12 @@ static qs_status constant(qs_vm *vm, Module *m, const Node *n, bool wide, qs_val
     if (qfold_number(n, &x)) return *out = qs_num(x), QS_OK;
     if (n->kind == N_STR) return *out = qval_retain(qval_object(QS_STRING, n->u.str)), QS_OK;
     if (n->kind == N_IDENT && qmap_get(&qvm(vm)->builtins, n->u.ident.name, &slot) &&
-        qnames_lookup(vm, m, n->u.ident.name) == (int)slot) { /* which the program has not made its own */
+        qnames_lookup(vm, m, n->u.ident.name) == (int)slot) { /* unless the program redefines the name */
         *out = *qvm_global(vm, slot);
         if (out->kind == QS_NIL || qval_is_number(*out) || out->kind == QS_COMPLEX) return qval_retain(*out), QS_OK;
     }
     if (n->kind == N_UNARY && n->op == OP_NEG) { /* -inf, -pi */
-        TRY(constant(vm, m, n->u.bin.a, wide, out, is));
+        TRY(evaluate_constant(vm, m, n->u.bin.a, wide, out, is));
         if (*is && qval_is_number(*out)) return *out = qs_num(-qval_number(*out)), QS_OK;
         qval_release(vm, *out), *out = qs_nil();
     }
@@ -124,10 +125,11 @@ static qs_status constant(qs_vm *vm, Module *m, const Node *n, bool wide, qs_val
     return qarena_free(&arena), s;
 }
 
-static qs_status initial(qs_vm *vm, Module *m, const TypeDef *def, const Param *p, const Source *src, Field *f) {
-    qs_value v = qs_nil(); /* which a failure leaves */
+static qs_status set_initial_value(qs_vm *vm, Module *m, const TypeDef *def, const Param *p, const Source *src,
+                                   Field *f) {
+    qs_value v = qs_nil(); /* the result after a failure */
     bool is;
-    TRY(constant(vm, m, p->init, f->type && f->type->kind == TY_ARRAY, &v, &is));
+    TRY(evaluate_constant(vm, m, p->init, f->type && f->type->kind == TY_ARRAY, &v, &is));
     qs_status s = QS_OK;
     if (!is) f->given = 1 + qnames_slot(vm, m, qast_initial_name(qvm_ctx(vm), def->name, p->name));
     else if (!f->type || v.kind == QS_NIL) f->init = qval_retain(v);
@@ -136,7 +138,7 @@ static qs_status initial(qs_vm *vm, Module *m, const TypeDef *def, const Param *
     return qval_release(vm, v), s;
 }
 
-/* Fields of a class whose type object exists already, since a field may point to the class itself. */
+/* Resolves the fields of a class.  The type object already exists, because a field may refer to the class itself. */
 static qs_status class_fields(qs_vm *vm, Module *m, const TypeDef *def, const Source *src, const TypeHost *params,
                               Field *fields) {
     for (int i = 0; i < def->nfields; i++) {
@@ -144,12 +146,12 @@ static qs_status class_fields(qs_vm *vm, Module *m, const TypeDef *def, const So
         TypeMods mods = {0};
         fields[i].name = p->name;
         if (p->type) TRY(qmodtype_resolve(vm, m, p->type, src, params, &fields[i].type, &mods));
-        if (p->init) TRY(initial(vm, m, def, p, src, &fields[i]));
+        if (p->init) TRY(set_initial_value(vm, m, def, p, src, &fields[i]));
     }
     return QS_OK;
 }
 
-/* The class without the types of its fields, which may mention it. */
+/* Creates a class without the types of its fields, which may refer to it. */
 static Class *new_class(qs_vm *vm, const TypeDef *def, Str *name) {
     Ctx *c = qvm_ctx(vm);
     Field *fields = qmem_alloc(c, qmem_size((size_t)def->nfields, sizeof *fields, 0));
@@ -260,7 +262,7 @@ bool qmodtype_mentions_param(const TypeExpr *e, const Func *in) {
 void qmodtype_add(qs_vm *vm, Module *m, Unit *u) {
     qvm(vm)->types_defined++;
     for (int i = 0; i < u->ntypedefs; i++) {
-        uint32_t at = m->ntypedefs++; /* an earlier definition stays, for the objects that are made already */
+        uint32_t at = m->ntypedefs++; /* an earlier definition is kept for existing objects */
         qmem_grow(qvm_ctx(vm), &m->typedefs, &m->cap_typedefs, at, sizeof *m->typedefs);
         qmap_set(&m->types, qvm_ctx(vm), u->typedefs[i]->name, at);
         m->typedefs[at] = (ModType){.def = u->typedefs[i], .src = u->src};

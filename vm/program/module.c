@@ -1,8 +1,8 @@
-/* module.c -- files as modules: finding, reading, linking and running them.
+/* module.c -- finds, reads, links and runs files as modules.
  *
- * Linking goes in two steps over all files that are new (link.c), so that files may import each other: first every
- * file's own names, types and functions are entered, then every name that is used is looked up.  Nothing runs before
- * all of it is known to be right. */
+ * Linking has two steps, each for all new files (link.c), so that files may import each other.  The first step enters
+ * the names, types and functions of every file; the second resolves every name that is used.  No code runs before all
+ * files are known to be correct. */
 #include "vm/program/module.h"
 #include "vm/base/file.h"
 
@@ -28,7 +28,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* -- the walk over imports ----------------------------------------------------------------------------------------- */
+/* -- traversal of imports ------------------------------------------------------------------------------------------ */
 
 static uint32_t new_visit(qs_vm *vm) {
     uint32_t last = 0;
@@ -37,7 +37,7 @@ static uint32_t new_visit(qs_vm *vm) {
     return last + 1;
 }
 
-/* Calls f for m's imports, direct and indirect, those that win first; stops when f returns true. */
+/* Calls f for the direct and indirect imports of m, in order of precedence; stops when f returns true. */
 static bool each_import(Module *m, uint32_t visit, bool (*f)(void *ud, Module *m), void *ud) {
     for (uint32_t i = m->nimports; i-- > 0;) {
         Module *n = m->imports[i];
@@ -77,7 +77,7 @@ Reduction **qmod_rules(qs_vm *vm, Module *m, int *n) {
         FindRules f = {vm, m};
         m->nrules = 0;
         qmod_over_imports(vm, m, add_rules, &f);
-        add_rules(&f, m); /* its own last: of equals the latest wins */
+        add_rules(&f, m); /* its own come last: of equal rules the latest wins */
         qrewrite_order(m->rules, (int)m->nrules);
         m->rules_known = true;
     }
@@ -98,7 +98,7 @@ static Module *new_module(qs_vm *vm, const char *path) {
     return m;
 }
 
-/* Diagnostics of a unit become the machine's report: all of them, not only the first. */
+/* Makes all diagnostics of a unit the VM's error report, not only the first. */
 static qs_status failed_unit(qs_vm *vm, Unit *u, qs_status s) {
     if (u->nerrors > 0) {
         qtext_free(&qvm(vm)->report);
@@ -120,7 +120,7 @@ static qs_status tell_warnings(qs_vm *vm, const Unit *u) {
     return QS_OK;
 }
 
-static qs_status parse(qs_vm *vm, Module *m, Source *src, Unit **out) {
+static qs_status parse_source(qs_vm *vm, Module *m, Source *src, Unit **out) {
     Ctx *c = qvm_ctx(vm);
     Unit *u = NULL;
     qs_status s = qparse_unit(c, src, &u);
@@ -133,7 +133,7 @@ static qs_status parse(qs_vm *vm, Module *m, Source *src, Unit **out) {
     return s ? failed_unit(vm, u, s) : QS_OK;
 }
 
-/* A program may come from a pipe; an import is a regular file.  NULL: errno says why. */
+/* Reads a file.  A program may come from a pipe; an import must be a regular file.  NULL: see errno. */
 static char *read_file(qs_vm *vm, const char *path, bool imported, size_t *n) {
     FILE *f = imported ? qfile_stream(path) : fopen(path, "rb");
     if (!f) return NULL;
@@ -150,14 +150,14 @@ static char *read_file(qs_vm *vm, const char *path, bool imported, size_t *n) {
     return errno = why, text;
 }
 
-/* errno says why. */
+/* The reason is in errno. */
 static qs_status unreadable(qs_vm *vm, const char *path) {
     return qerr_set(qvm_ctx(vm), QS_EIO, "cannot read %s: %s", path, qfile_error(errno));
 }
 
 /* -- import names -------------------------------------------------------------------------------------------------- */
 
-static void expand(const char *s, Text *out) {
+static void expand_name(const char *s, Text *out) {
     static const struct { const char *name, *value; } variables[] = {{"${BITNESS}", "64"}, {"${NATIVEEXT}", "so"}};
     while (*s) {
         int i = 0;
@@ -172,10 +172,10 @@ static void expand(const char *s, Text *out) {
     }
 }
 
-void qmod_import_name(const Node *n, Text *out) { expand(n->u.import.path->s, out); }
+void qmod_import_name(const Node *n, Text *out) { expand_name(n->u.import.path->s, out); }
 
-/* Quasar.UI.dll and its like are modules of the library where it has them, and nothing otherwise, because their
- * functions are built in; so is the bridge. */
+/* Quasar.UI.dll and similar libraries of the original implementation, and the bridge.  They map to a library module if
+ * there is one; otherwise the import does nothing, because their functions are built in. */
 static bool known_library(const char *path, char *q_name, size_t size) {
     static const struct {
         const char *name, *file;
@@ -194,7 +194,7 @@ static bool known_library(const char *path, char *q_name, size_t size) {
     return false;
 }
 
-/* A library by its name; out empty: it is part of this one. */
+/* Finds a library by name; out empty: its functions are built in. */
 static qs_status resolve_native(qs_vm *vm, const char *importer, const char *name, char out[PATH_MAX]) {
     char file[64];
     if (!known_library(name, file, sizeof file)) return qprebuilt_find(vm, importer, name, out);
@@ -202,18 +202,18 @@ static qs_status resolve_native(qs_vm *vm, const char *importer, const char *nam
     return QS_OK;
 }
 
-/* out empty: the import is harmless and means nothing. */
+/* out empty: the import has no effect. */
 static qs_status resolve_import(qs_vm *vm, const Unit *u, const Node *n, char out[PATH_MAX]) {
     Text path;
     qs_status s = QS_OK;
     Where w = qast_where(u, n->pos);
     const char *importer = u->src->internal ? NULL : u->src->path;
     qtext_init(&path, qvm_ctx(vm));
-    expand(n->u.import.path->s, &path);
+    expand_name(n->u.import.path->s, &path);
     const char *name = path.s ? path.s : "";
     out[0] = 0;
     if (qprebuilt_import(vm, ((const Module *)u->module)->path, name, out)) {
-        /* a program that was compiled before brings what it imports */
+        /* a compiled program contains its imports */
     } else if (qparse_is_native(name)) {
         s = resolve_native(vm, importer, name, out);
         if (s) qerr_place(qvm_ctx(vm), w);
@@ -235,7 +235,7 @@ Module *qmod_at(qs_vm *vm, const char *path) {
     return NULL;
 }
 
-/* What was concluded from all names and rules that a module sees. */
+/* Discards results derived from the names and rules that a module sees. */
 static void forget_derived(Module *m) {
     m->rules_known = false;
     qnames_joined_again(m);
@@ -251,7 +251,8 @@ void qmod_use(qs_vm *vm, Module *into, Module *m) {
         qmem_grow(qvm_ctx(vm), &into->imports, &into->cap_imports, into->nimports, sizeof *into->imports);
         into->nimports++;
     }
-    for (; at + 1 < into->nimports; at++) into->imports[at] = into->imports[at + 1]; /* the latest wins */
+    /* The latest import has precedence. */
+    for (; at + 1 < into->nimports; at++) into->imports[at] = into->imports[at + 1];
     into->imports[into->nimports - 1] = m;
 }
 
@@ -278,21 +279,22 @@ static qs_status read_imports(qs_vm *vm, Module *m, Unit *u, Fresh *fresh) {
 
 static qs_status read_source(qs_vm *vm, Module *m, Source *src, Fresh *fresh) {
     Unit *u;
-    TRY(parse(vm, m, src, &u));
+    TRY(parse_source(vm, m, src, &u));
     TRY(read_imports(vm, m, u, fresh));
     if (fresh->n == 256) return qerr_set(qvm_ctx(vm), QS_EIO, "more than 256 files import each other");
     fresh->at[fresh->n++] = m;
     return QS_OK;
 }
 
-static const char *shown_path(const char *path, char buf[PATH_MAX]) { /* relative to where we are, when it lies below */
+/* Relative to the current folder, if it is inside. */
+static const char *shown_path(const char *path, char buf[PATH_MAX]) {
     size_t n;
     if (!getcwd(buf, PATH_MAX)) return path;
     n = strlen(buf);
     return strncmp(path, buf, n) == 0 && path[n] == '/' ? path + n + 1 : path;
 }
 
-/* What is on the disk of a module: its text, or the library that it is in. */
+/* Gets the status of the file of a module: its text, or the library that contains it. */
 static bool look_at(qs_vm *vm, const Module *m, struct stat *now) {
     const char *library = qprebuilt_file(vm, m->path);
     return stat(library ? library : m->path, now) == 0 && S_ISREG(now->st_mode);
@@ -307,7 +309,7 @@ static bool was_edited(qs_vm *vm, const Module *m) {
 
 static bool import_was_edited(void *vm, Module *m) { return was_edited(vm, m); }
 
-/* Its file, or one that it imports, is not what was read. */
+/* Whether the file or one of its imports was edited after it was read. */
 static bool is_stale(qs_vm *vm, Module *m) {
     return m->state >= MOD_FAILED && (was_edited(vm, m) || qmod_over_imports(vm, m, import_was_edited, vm));
 }
@@ -372,7 +374,7 @@ static bool uses(const Module *user, const Module *m, uint32_t *at) {
     return false;
 }
 
-/* The import statements of `user` that name `old` name m. */
+/* Redirects import statements of `user` from `old` to m. */
 static void import_instead(Module *user, const Module *old, const Module *m) {
     for (uint32_t k = 0; k < user->nunits; k++) {
         NodeList list = user->units[k]->imports;
@@ -382,8 +384,9 @@ static void import_instead(Module *user, const Module *old, const Module *m) {
     }
 }
 
-/* Who saw `old` sees m in its place (NULL: nothing); what was compiled from the old one works on, and then it goes. */
-static void replace(qs_vm *vm, Module *old, Module *m) {
+/* Makes all modules that import `old` import m instead (NULL: nothing).  Code compiled from the old module keeps
+ * working and is freed when it is no longer used. */
+static void replace_module(qs_vm *vm, Module *old, Module *m) {
     uint32_t at, ignored;
     old->path[0] = 0;
     for (Module *user = qvm(vm)->modules; user; user = user->next) {
@@ -397,29 +400,29 @@ static void replace(qs_vm *vm, Module *old, Module *m) {
     qunload_module(vm, old);
 }
 
-/* What is refused is forgotten, so that it can be loaded again when it has been mended. */
+/* Removes a rejected module, so that it can be loaded again after it is fixed. */
 static void forget_module(qs_vm *vm, Module *m) {
     qunload_settle(vm, m, false);
     m->state = MOD_DONE; /* it never runs */
-    replace(vm, m, NULL);
+    replace_module(vm, m, NULL);
 }
 
-/* Of files of which one was refused none stays. */
-static void forget(qs_vm *vm, const Fresh *fresh) {
+/* Removes all files of a load in which one was rejected. */
+static void forget_modules(qs_vm *vm, const Fresh *fresh) {
     for (int i = 0; i < fresh->n; i++) forget_module(vm, fresh->at[i]);
 }
 
-/* Modules that were read again take the place of those they came from. */
+/* Replaces the old versions of modules that were read again. */
 static void replace_old(qs_vm *vm, const Fresh *fresh) {
     for (int i = 0; i < fresh->n; i++) {
         qunload_settle(vm, fresh->at[i], true);
         for (Module *old = fresh->at[i]->next; old; old = old->next)
             if (old != qvm(vm)->session && fresh->at[i]->path[0] && !strcmp(old->path, fresh->at[i]->path))
-                replace(vm, old, fresh->at[i]);
+                replace_module(vm, old, fresh->at[i]);
     }
 }
 
-/* Pipes have no path of their own. */
+/* Pipes have no real path. */
 static bool find_file(const char *path, char real[PATH_MAX]) {
     const char *from = strcmp(path, "-") ? path : "/dev/stdin";
     if (realpath(from, real)) return true;
@@ -427,9 +430,9 @@ static bool find_file(const char *path, char real[PATH_MAX]) {
     return access(from, R_OK) == 0;
 }
 
-static qs_status load(qs_vm *vm, qs_status s, Fresh *fresh) {
+static qs_status link_loaded(qs_vm *vm, qs_status s, Fresh *fresh) {
     if (!s) s = link_modules(vm, fresh);
-    if (s) forget(vm, fresh);
+    if (s) forget_modules(vm, fresh);
     else replace_old(vm, fresh);
     for (Module *m = qvm(vm)->modules; m; m = m->next) qnames_rejoin(vm, m);
     return s;
@@ -443,10 +446,10 @@ qs_status qmod_load_file(qs_vm *vm, const char *path, Module **out) {
     TRY(qprebuilt_refresh(vm, path));
     bool inside = qprebuilt_text(vm, path, &n) && snprintf(real, sizeof real, "%s", path) < (int)sizeof real;
     if (!inside && !find_file(path, real)) return unreadable(vm, path);
-    return load(vm, read_module(vm, real, false, &fresh, out), &fresh);
+    return link_loaded(vm, read_module(vm, real, false, &fresh, out), &fresh);
 }
 
-/* In the place of a module of that name, if the text is right. */
+/* Replaces a loaded module of this name if the text is correct. */
 qs_status qmod_load_text(qs_vm *vm, const char *name, const char *text, size_t n, Module **out) {
     Fresh fresh = {.n = 0};
     qunload_sweep(vm);
@@ -454,7 +457,7 @@ qs_status qmod_load_text(qs_vm *vm, const char *name, const char *text, size_t n
     Module *old = qmod_at(vm, name), *m = *out = new_module(vm, name);
     m->bytes = -1;
     qunload_inherit(m, old);
-    qs_status read = read_source(vm, m, src, &fresh), s = load(vm, read, &fresh);
+    qs_status read = read_source(vm, m, src, &fresh), s = link_loaded(vm, read, &fresh);
     if (read) forget_module(vm, m);
     return s;
 }
@@ -483,7 +486,7 @@ qs_status qmod_run(qs_vm *vm, Module *m) {
     return s;
 }
 
-/* -- functions of the library that C calls ------------------------------------------------------------------------- */
+/* -- library functions that C calls -------------------------------------------------------------------------------- */
 const char *const qmod_called[] = {"adjoints.q", "planes.q", NULL};
 
 static qs_status load_called(qs_vm *vm, const char *file, Module **out) {
@@ -528,8 +531,8 @@ static qs_status eval_unit(qs_vm *vm, Module *m, Unit *u, Fresh *fresh) {
     return link_unit(vm, m, u);
 }
 
-/* A text that was evaluated goes with the last function of it, so that a host program may evaluate without end. */
-static qs_status evaluated(qs_vm *vm, Unit *u, qs_status s) {
+/* Frees an evaluated text with its last function, so that a host program may evaluate without limit. */
+static qs_status finish_eval(qs_vm *vm, Unit *u, qs_status s) {
     qunload_unit(vm, u);
     return s;
 }
@@ -542,21 +545,21 @@ qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out) {
     qunload_sweep(vm);
     Source *src = qsource_add(qvm_ctx(vm), "input", text, n);
     src->internal = true;
-    qs_status s = parse(vm, m, src, &u);
-    if (s) return evaluated(vm, u, s);
+    qs_status s = parse_source(vm, m, src, &u);
+    if (s) return finish_eval(vm, u, s);
     if (u->nfuncs || u->nreductions || u->imports.n) forget_derived(m);
     s = eval_unit(vm, m, u, &fresh);
     if (s) {
-        forget(vm, &fresh);
-        return evaluated(vm, u, s);
+        forget_modules(vm, &fresh);
+        return finish_eval(vm, u, s);
     }
     replace_old(vm, &fresh);
-    if ((s = qproto_of(vm, u->main, true, &p))) return evaluated(vm, u, s);
+    if ((s = qproto_of(vm, u->main, true, &p))) return finish_eval(vm, u, s);
     Function *f = main_function(vm, u);
     *out = qs_nil();
     s = qvm_call(vm, qval_object(QS_FUNCTION, f), 0, NULL, -1, out);
     qval_release(vm, qval_object(QS_FUNCTION, f));
-    return evaluated(vm, u, s);
+    return finish_eval(vm, u, s);
 }
 
 const char *qvm_script(qs_vm *vm, const char **folder) {
@@ -637,7 +640,7 @@ qs_status qvm_type_named(qs_vm *vm, const char *text, size_t n, const Type **out
     if (f) from = qmod_of(f->proto->func);
     qs_status s = qmodtype_resolve(vm, from, e, u->src, NULL, out, mods);
     ErrorState *err = &qvm_ctx(vm)->err;
-    if (s != QS_OK && err->where.src == u->src) { /* a place in a text that goes; that of the caller says more */
+    if (s != QS_OK && err->where.src == u->src) { /* the text is freed; the caller's location is more useful */
         err->where = (Where){NULL, 0};
         err->placed = false;
     }
@@ -670,7 +673,7 @@ static void close_module(qs_vm *vm, Module *m) {
     qmem_free(c, m, sizeof *m);
 }
 
-/* One that nobody sees and that has no code. */
+/* Frees a module without code that no other module imports. */
 void qmod_free(qs_vm *vm, Module *m) {
     Module **at = &qvm(vm)->modules;
     while (*at != m) at = &(*at)->next;
@@ -678,7 +681,7 @@ void qmod_free(qs_vm *vm, Module *m) {
     close_module(vm, m);
 }
 
-/* Globals first: what they hold may need classes and code to be released. */
+/* Clears the globals first: releasing their values may need classes and code. */
 void qmod_close(qs_vm *vm) {
     Machine *m = qvm(vm);
     for (uint32_t i = 0; i < m->nglobals; i++) qinterp_clear(vm, m->globals[i]);
@@ -690,7 +693,7 @@ void qmod_close(qs_vm *vm) {
     qgc_collect(vm);
     qproto_close(vm);
     Module *at = m->modules;
-    m->modules = NULL; /* functions that go from now on look at no program (object.c) */
+    m->modules = NULL; /* functions released from here on do not access any program (object.c) */
     for (Module *next; at; at = next) {
         next = at->next;
         close_module(vm, at);

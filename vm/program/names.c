@@ -1,7 +1,7 @@
-/* names.c -- global slots, and what a name means to a module: its own, then its imports', later ones first, then the
- * built-ins'.
+/* names.c -- manages global slots and resolves names: first in the module, then in its imports (later ones first), then
+ * among the built-ins.
  *
- * Functions of one name join into a set; a variable hides whatever comes after it. */
+ * Functions of the same name are joined into a set; a variable hides the later candidates. */
 #include "vm/program/names.h"
 #include "vm/interp/interp.h"
 #include "vm/value/machine.h"
@@ -19,7 +19,7 @@ enum { CELLS = 256 };
 typedef struct GlobalCells {
     struct GlobalCells *next;
     qs_value at[CELLS];
-} GlobalCells; /* cells never move */
+} GlobalCells; /* the cells never move */
 
 static qs_value *new_cell(qs_vm *vm) {
     Machine *m = qvm(vm);
@@ -75,7 +75,7 @@ static bool meaning_in(void *ud, Module *m) {
     if (!qmap_get(&m->names, w->name, &slot)) return false;
     if (w->first < 0) w->first = (int)slot;
     if (qvm_global(w->vm, (uint64_t)w->first)->kind != QS_FUNCTION)
-        return true; /* a variable hides what comes after it */
+        return true; /* a variable hides the later candidates */
     add_function(w, (int)slot);
     return false;
 }
@@ -94,8 +94,8 @@ Meaning qnames_outside(qs_vm *vm, Module *m, Str *name) {
     return w;
 }
 
-/* `general` takes every call that `special` takes, and comes first: special would never be chosen. */
-static bool covers(const Function *general, const Function *special) {
+/* Whether `general` accepts every call that `special` accepts; as it has precedence, `special` is never chosen. */
+static bool covers_native(const Function *general, const Function *special) {
     if (general->fkind != FN_SCRIPT || special->fkind != FN_NATIVE) return false;
     const Func *f = general->ast;
     int required = 0;
@@ -120,12 +120,12 @@ Function *qnames_set(qs_vm *vm, Str *name, Function **functions, int n) {
 }
 
 qs_value qnames_joined(qs_vm *vm, Str *name, Function **functions, int n) {
-    while (n > 1 && functions[0]->fkind == FN_SCRIPT && covers(functions[0], functions[n - 1])) n--;
+    while (n > 1 && functions[0]->fkind == FN_SCRIPT && covers_native(functions[0], functions[n - 1])) n--;
     if (n == 1) return qval_retain(qval_object(QS_FUNCTION, functions[0]));
     return qval_object(QS_FUNCTION, qnames_set(vm, name, functions, n));
 }
 
-/* In Module.joined: twice the global slot of the joined set, and whether it must be joined again. */
+/* Values in Module.joined: twice the global slot of the joined set, plus STALE if it must be joined again. */
 enum { STALE = 1 };
 
 void qnames_joined_again(Module *m) {
@@ -143,7 +143,8 @@ int qnames_lookup(qs_vm *vm, Module *m, Str *name) {
     bool before = qmap_get(&m->joined, name, &joined);
     if (before && !(joined & STALE)) return (int)(joined / 2);
     Meaning w = qnames_outside(vm, m, name);
-    if (w.n <= 1 && before) qinterp_put(vm, qvm_global(vm, joined / 2), qval_unset()); /* who reads it looks on */
+    /* unset: readers continue the lookup */
+    if (w.n <= 1 && before) qinterp_put(vm, qvm_global(vm, joined / 2), qval_unset());
     if (w.n <= 1) return w.first;
     slot = before ? joined / 2 : (uint64_t)new_global(vm, name);
     qinterp_put(vm, qvm_global(vm, slot), qnames_joined(vm, name, w.functions, w.n));

@@ -1,4 +1,4 @@
-/* prebuilt.c -- see prebuilt.h. */
+/* prebuilt.c -- loads compiled programs (see prebuilt.h). */
 #include "vm/program/prebuilt.h"
 #include "devices/bundle.h"
 #include "vm/program/python.h"
@@ -16,7 +16,7 @@ static bool name_module(qs_vm *vm, const Bundle *b, uint32_t i, char out[PATH_MA
            PATH_MAX;
 }
 
-/* The bundle's module of that name. */
+/* Finds the module of that name in the bundle. */
 static const BundleModule *module_in(qs_vm *vm, const Bundle *b, const char *path) {
     if (b != qvm(vm)->own) {
         size_t n = strlen(b->path);
@@ -77,30 +77,30 @@ bool qprebuilt_python(qs_vm *vm, int number, const char **name, const char **byt
 }
 
 /* -- opening ------------------------------------------------------------------------------------------------------- */
-static void enter(qs_vm *vm, Bundle *b) {
+static void add_bundle(qs_vm *vm, Bundle *b) {
     b->next = qvm(vm)->bundles;
     qvm(vm)->bundles = b;
 }
 
-static const Bundle *opened(qs_vm *vm, const char *path) {
+static const Bundle *find_bundle(qs_vm *vm, const char *path) {
     const Bundle *b = qvm(vm)->bundles;
     while (b && strcmp(b->path, path) != 0) b = b->next;
     return b;
 }
 
-static void leave(qs_vm *vm, const Bundle *b) {
+static void remove_bundle(qs_vm *vm, const Bundle *b) {
     Bundle **at = &qvm(vm)->bundles, *gone;
     while (*at != b) at = &(*at)->next;
     gone = *at, *at = gone->next;
     qbundle_close(qvm_ctx(vm), gone);
 }
 
-/* Texts of modules are copies, and so is code: nobody points into a bundle that goes. */
+/* Texts of modules and code are copied, so that no pointers into the freed bundle remain. */
 static qs_status open_again(qs_vm *vm, const Bundle *old) {
     Bundle *b;
     TRY(qbundle_open_file(qvm_ctx(vm), old->path, qs_version(), &b));
-    leave(vm, old);
-    enter(vm, b);
+    remove_bundle(vm, old);
+    add_bundle(vm, b);
     return QS_OK;
 }
 
@@ -122,24 +122,24 @@ qs_status qprebuilt_refresh(qs_vm *vm, const char *path) {
 }
 
 bool qprebuilt_program(qs_vm *vm, const char *file, char out[PATH_MAX]) {
-    const Bundle *b = qvm(vm)->bundles ? opened(vm, file) : NULL;
+    const Bundle *b = qvm(vm)->bundles ? find_bundle(vm, file) : NULL;
     return b && b != qvm(vm)->own && name_module(vm, b, 0, out);
 }
 
 qs_status qprebuilt_take(qs_vm *vm, const char *path, const void *at, size_t n, char out[PATH_MAX]) {
     Bundle *b;
-    const Bundle *known = opened(vm, path);
+    const Bundle *known = find_bundle(vm, path);
     if (known && was_made_again(vm, known)) TRY(open_again(vm, known));
     if (!known) {
         if (at) TRY(qbundle_open(qvm_ctx(vm), path, qs_version(), at, n, &b));
         else TRY(qbundle_open_file(qvm_ctx(vm), path, qs_version(), &b));
-        enter(vm, b);
+        add_bundle(vm, b);
     }
-    if (name_module(vm, opened(vm, path), 0, out)) return QS_OK;
+    if (name_module(vm, find_bundle(vm, path), 0, out)) return QS_OK;
     return qerr_set(qvm_ctx(vm), QS_EIO, "%s: the path is too long", path);
 }
 
-/* x.so as libx.so, x.64.so, libx.64.so, too, and x.64.so as x.so. */
+/* Also tries libx.so, x.64.so and libx.64.so for x.so, and x.so for x.64.so. */
 static bool find_file(qs_vm *vm, const char *importer, const char *name, char out[PATH_MAX]) {
     const char *slash = strrchr(name, '/'), *stem = slash ? slash + 1 : name, *dot = strrchr(stem, '.');
     int n = (int)(dot - stem);
@@ -163,7 +163,8 @@ qs_status qprebuilt_find(qs_vm *vm, const char *importer, const char *name, char
                     name);
 }
 
-/* multiprocessing starts this executable as if it were Python (pyquasar/_packed.py): flags, -c, code of its own. */
+/* multiprocessing starts this executable as if it were Python (pyquasar/_packed.py): with flags, -c and its own code.
+ */
 static bool is_spawned(const qs_config *c) {
     static const char start[] = "from multiprocessing.";
     for (int i = 0; i + 1 < c->argc; i++)
@@ -178,7 +179,7 @@ qs_status qprebuilt_run_own(qs_vm *vm, const char *settings) {
     if (n <= 0) return qerr_set(qvm_ctx(vm), QS_EIO, "this program cannot find its own file in /proc");
     real[n] = 0;
     TRY(qbundle_open_file(qvm_ctx(vm), real, qs_version(), &b));
-    enter(vm, b);
+    add_bundle(vm, b);
     qvm(vm)->own = b;
     qbundle_settings(b->at, b->n, checked, sizeof checked);
     if (strcmp(checked, settings) != 0)

@@ -1,8 +1,8 @@
-/* source_bundle.c -- a program as texts, which another process can take without its files.
+/* source_bundle.c -- exports a program as source texts, which another process can load without its files.
  *
- * Out goes the text of the module that defines something, and of all that it imports, but for modules of the library,
- * which every installation has.  What comes in are such texts with their paths: from then on imports that mean one of
- * these find it here, before the disk, which may have another one by now. */
+ * The sender passes the text of the module that defines a value and of all its imports, except library modules, which
+ * every installation has.  The receiver stores these texts with their paths.  Imports are looked up there first, before
+ * the disk, which may have a different version by then. */
 #include "vm/program/library.h"
 #include "vm/program/module.h"
 #include "vm/program/python.h"
@@ -17,7 +17,7 @@ typedef struct Carried {
     char path[];
 } Carried;
 
-/* -- out ----------------------------------------------------------------------------------------------------------- */
+/* -- sending ------------------------------------------------------------------------------------------------------- */
 
 static Module *home_of_class(qs_vm *vm, const Class *cls) {
     for (Module *m = qvm(vm)->modules; m; m = m->next)
@@ -26,7 +26,7 @@ static Module *home_of_class(qs_vm *vm, const Class *cls) {
     return NULL;
 }
 
-static Module *home(qs_vm *vm, qs_value v) {
+static Module *find_home(qs_vm *vm, qs_value v) {
     const Function *f = v.kind == QS_FUNCTION ? v.u.p : NULL;
     if (f && f->fkind == FN_SET && f->nmembers) f = f->members[f->nmembers - 1];
     if (f) return f->fkind == FN_SCRIPT ? qmod_of(f->ast) : NULL;
@@ -36,7 +36,7 @@ static Module *home(qs_vm *vm, qs_value v) {
 }
 
 const char *qmovelaunch_home(qs_vm *vm, qs_value v) {
-    const Module *m = home(vm, v);
+    const Module *m = find_home(vm, v);
     return m && m != qvm(vm)->session && m->path[0] ? m->path : NULL;
 }
 
@@ -52,7 +52,7 @@ typedef struct {
     void *ud;
 } Visitor;
 
-static bool show(void *ud, Module *m) {
+static bool visit_module(void *ud, Module *m) {
     const Visitor *v = ud;
     if (m->nunits && !is_library(v->vm, m)) v->f(v->ud, m->path, m->units[0]->src->text, m->units[0]->src->len);
     return false;
@@ -63,12 +63,12 @@ bool qmovelaunch_each(qs_vm *vm, const char *module, void (*f)(void *ud, const c
     Visitor v = {vm, f, ud};
     Module *m = qmod_at(vm, module);
     if (!m) return false;
-    qmod_over_imports(vm, m, show, &v);
-    show(&v, m);
+    qmod_over_imports(vm, m, visit_module, &v);
+    visit_module(&v, m);
     return true;
 }
 
-/* -- in ------------------------------------------------------------------------------------------------------------ */
+/* -- receiving ----------------------------------------------------------------------------------------------------- */
 
 static const Carried *carried_at(qs_vm *vm, const char *path) {
     const Carried *c = qvm(vm)->carried;
@@ -103,7 +103,7 @@ const char *qmovelaunch_text(qs_vm *vm, const char *path, size_t *n) {
     return c ? *n = c->ntext, c->text : NULL;
 }
 
-/* Beside the importer, as written; else wherever a file of that name was. */
+/* Looks beside the importer first; then accepts any text whose path ends with this name. */
 bool qmovelaunch_find(qs_vm *vm, const char *importer, const char *name, char out[]) {
     const char *slash = importer ? strrchr(importer, '/') : NULL;
     const Carried *c = NULL;

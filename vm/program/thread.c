@@ -1,5 +1,4 @@
-/* thread.c -- what of the machine belongs to a thread that runs script code: its stack, its frames, its error; and how
- * such a thread waits. */
+/* thread.c -- switches the per-thread state of the VM: stack, frames and error; implements waits. */
 #include "vm/base/clock.h"
 #include "vm/interp/frame.h"
 #include "vm/launch/run.h"
@@ -17,7 +16,7 @@ struct QThread {
     struct KernelReach *reach;
     RandomStream *random_own;
     uint64_t random_took;
-    const char *doing; /* the built-in that it is in, for who looks on */
+    const char *doing; /* the running built-in, for the progress display */
     ErrorState err;
 };
 
@@ -25,7 +24,7 @@ QThread *qthread_running(qs_vm *vm) { return qmem_alloc(qvm_ctx(vm), sizeof(QThr
 
 void qthread_drop(qs_vm *vm, QThread *t) { qmem_free(qvm_ctx(vm), t, sizeof *t); }
 
-/* Machine.stack and .frames are reserved by qframe_open; a new thread reserves its own the same way. */
+/* Reserves a stack for a new thread, as qframe_open does for Machine.stack and .frames. */
 qs_status qthread_new(qs_vm *vm, QThread **out) {
     QThread running, *t = qmem_alloc(qvm_ctx(vm), sizeof *t);
     qthread_switch(vm, &running, t);
@@ -66,7 +65,7 @@ void qthread_switch(qs_vm *vm, QThread *from, QThread *to) {
     qdoing_switch(&m->base.doing, to->doing);
 }
 
-/* Random numbers of the processes of a pool shall differ, as those of Python's `random` do. */
+/* Changes the random seed, so that the processes of a pool get different numbers, as with Python's `random`. */
 void qthread_forked(qs_vm *vm) {
     qdevices_forked(vm);
     qvm(vm)->random.seed += (uint64_t)getpid() * 0x9e3779b97f4a7c15;
@@ -87,8 +86,8 @@ qs_status qthread_sleep(qs_vm *vm, double seconds) {
     return qthread_check(vm);
 }
 
-/* `attention` stays up for events of windows, whose functions run at the end of the statement.  A thread that works
- * without Python's lock goes on without it. */
+/* `attention` stays raised for window events, whose handlers run at the end of the statement.  A thread that worked
+ * without the GIL releases it again. */
 qs_status qthread_yield(qs_vm *vm) {
     Machine *m = qvm(vm);
     if (!m->windows && !qflag_is_up(&m->interrupted)) qflag_lower(&m->attention);

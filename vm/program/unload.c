@@ -8,11 +8,11 @@
 
 /* -- freeing ------------------------------------------------------------------------------------------------------- */
 
-/* Types and rules are known by address to other programs. */
-static bool may_go(const Unit *u) { return !u->loose && !u->ntypedefs && !u->nreductions; }
+/* Types and rules are referenced by address from other programs. */
+static bool is_freeable(const Unit *u) { return !u->loose && !u->ntypedefs && !u->nreductions; }
 
 void qunload_unit(qs_vm *vm, Unit *u) {
-    if (!may_go(u)) return;
+    if (!is_freeable(u)) return;
     u->loose = true;
     if (u->functions > 0) return;
     u->next_dead = qvm(vm)->dead_units;
@@ -20,7 +20,7 @@ void qunload_unit(qs_vm *vm, Unit *u) {
 }
 
 void qunload_module(qs_vm *vm, Module *m) {
-    if (m->state < MOD_FAILED) { /* something that went has loaded another one in its place before it ran */
+    if (m->state < MOD_FAILED) { /* a finalizer replaced the module before it had run */
         m->left = true;
         return;
     }
@@ -36,7 +36,8 @@ static Proto *proto_of(qs_vm *vm, const Unit *u) {
     return p;
 }
 
-/* A value that goes may be the last one of something that compiles when it goes: the list is another one after each. */
+/* Releasing a value may run a finalizer that compiles code, which changes the list; so the search starts anew each
+ * time. */
 static void drop_protos(qs_vm *vm, const Unit *u) {
     for (Proto *p; (p = proto_of(vm, u));) qproto_drop(vm, p);
 }
@@ -58,10 +59,11 @@ static void free_unit(qs_vm *vm, Unit *u) {
     if (m != qvm(vm)->session && m->nunits == 0) qmod_free(vm, m);
 }
 
-/* Dropping code releases values, which may be the last functions of other programs: the list may grow meanwhile. */
+/* Freeing code releases values, which may be the last functions of other programs; the list may grow meanwhile. */
 void qunload_sweep(qs_vm *vm) {
     Machine *v = qvm(vm);
-    while (v->dead_units && v->base.err.status == QS_OK && !v->base.owed) { /* which may be of them */
+    /* The error may refer to one of these units. */
+    while (v->dead_units && v->base.err.status == QS_OK && !v->base.owed) {
         Unit *u = v->dead_units;
         v->dead_units = u->next_dead;
         free_unit(vm, u);
@@ -83,7 +85,7 @@ bool qunload_adopt(qs_vm *vm, Module *m, Str *name, uint64_t *slot) {
     return true;
 }
 
-/* What goes is let go of when all is in its place: a finaliser of it may compile the same module again. */
+/* Releases old values only after all slots are set: a finalizer may compile the same module again. */
 void qunload_settle(qs_vm *vm, Module *m, bool taken) {
     Adopted *list = m->adopted;
     uint32_t n = m->nadopted, cap = m->cap_adopted;
