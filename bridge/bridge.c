@@ -1,4 +1,4 @@
-/* bridge.c -- opening and closing: Python for a machine, the C module for Python, and what both have in common. */
+/* bridge.c -- opens and closes the bridge: Python for a VM, the C module for Python, and their common parts. */
 #include "bridge/bridge.h"
 
 #include <dlfcn.h>
@@ -21,7 +21,7 @@ PyObject *qbridge_support(const char *name, const char *format, ...) {
     return r;
 }
 
-/* -- borders ------------------------------------------------------------------------------------------------------- */
+/* -- Border objects ------------------------------------------------------------------------------------------------ */
 
 void qborder_release(Border *b) {
     if (--b->refs > 0) return;
@@ -47,7 +47,7 @@ static void forget_names(Border *b) {
     for (int i = 0; i < TUPLE_SLOTS; i++) Py_CLEAR(b->tuples[i].tuple);
 }
 
-/* Python may keep its wrappers, but not what is in them. */
+/* Empties a wrapper: Python may keep the wrapper, but not its value. */
 static bool empty_wrapper(Border *b, qs_value *v) {
     qgil_lock();
     Wrapper *w = b->wrappers.next;
@@ -71,7 +71,7 @@ static void empty_wrappers(Border *b) {
 
 /* -- built-ins ----------------------------------------------------------------------------------------------------- */
 
-static qs_status import(qs_vm *vm, qs_call_args *c) {
+static qs_status import_module(qs_vm *vm, qs_call_args *c) {
     Border *b = border_of(vm);
     size_t n;
     const char *name = qs_to_string(c->in[0], &n);
@@ -81,8 +81,8 @@ static qs_status import(qs_vm *vm, qs_call_args *c) {
     return qpy_result(b, PyImport_ImportModule(name), &c->out[0]);
 }
 
-/* A Python object that stays one: not converted back. */
-static qs_status keep(Border *b, PyObject *o, qs_value *out) {
+/* Returns a Python object without converting it back. */
+static qs_status keep_object(Border *b, PyObject *o, qs_value *out) {
     qgil_back(b);
     if (!o) return qerror_take(b);
     *out = qpyvalue_new(b->vm, o);
@@ -96,7 +96,7 @@ static qs_status to_py(qs_vm *vm, qs_call_args *c) {
     if (v.kind == QS_ARRAY) o = qnd_from_array(b, v.u.p);
     else if (v.kind == QS_NUM) o = PyFloat_FromDouble(v.u.f);
     else o = qpy_from_value(b, v);
-    return keep(b, o, &c->out[0]);
+    return keep_object(b, o, &c->out[0]);
 }
 
 static qs_status from_py(qs_vm *vm, qs_call_args *c) {
@@ -106,7 +106,7 @@ static qs_status from_py(qs_vm *vm, qs_call_args *c) {
     return qnd_import(b, o, &c->out[0]);
 }
 
-static PyObject *integer(Border *b, qs_value v) {
+static PyObject *to_int(Border *b, qs_value v) {
     PyObject *o, *r;
     if (v.kind == QS_NUM) return PyLong_FromDouble(v.u.f);
     if (v.kind == QS_ARRAY) return qnd_integers(b, v.u.p);
@@ -120,11 +120,11 @@ static PyObject *integer(Border *b, qs_value v) {
 
 static qs_status make_int(qs_vm *vm, qs_call_args *c) {
     Border *b = qgil_border(vm);
-    return keep(b, integer(b, c->in[0]), &c->out[0]);
+    return keep_object(b, to_int(b, c->in[0]), &c->out[0]);
 }
 
-/* An array becomes one of elements of type d. */
-static PyObject *converted(Border *b, Array *a, qs_dtype d) {
+/* Converts an array to elements of type d. */
+static PyObject *convert_elements(Border *b, Array *a, qs_dtype d) {
     Array *r;
     qs_status s = qarr_convert(b->vm, a, d, &r);
     if (s != QS_OK) return qerror_raise(b, s);
@@ -133,8 +133,8 @@ static PyObject *converted(Border *b, Array *a, qs_dtype d) {
     return o;
 }
 
-static PyObject *boolean(Border *b, qs_value v) {
-    if (v.kind == QS_ARRAY) return converted(b, v.u.p, QS_B1);
+static PyObject *to_bool(Border *b, qs_value v) {
+    if (v.kind == QS_ARRAY) return convert_elements(b, v.u.p, QS_B1);
     PyObject *o = qpy_from_value(b, v);
     int t = o ? PyObject_IsTrue(o) : -1;
     Py_XDECREF(o);
@@ -143,12 +143,12 @@ static PyObject *boolean(Border *b, qs_value v) {
 
 static qs_status make_bool(qs_vm *vm, qs_call_args *c) {
     Border *b = qgil_border(vm);
-    return keep(b, boolean(b, c->in[0]), &c->out[0]);
+    return keep_object(b, to_bool(b, c->in[0]), &c->out[0]);
 }
 
-static PyObject *real(Border *b, qs_value v) {
+static PyObject *to_float(Border *b, qs_value v) {
     if (qval_is_number(v)) return PyFloat_FromDouble(qval_number(v));
-    if (v.kind == QS_ARRAY) return converted(b, v.u.p, QS_F64);
+    if (v.kind == QS_ARRAY) return convert_elements(b, v.u.p, QS_F64);
     PyObject *o = qpy_from_value(b, v), *r = o ? PyNumber_Float(o) : NULL;
     Py_XDECREF(o);
     return r;
@@ -156,7 +156,7 @@ static PyObject *real(Border *b, qs_value v) {
 
 static qs_status make_float(qs_vm *vm, qs_call_args *c) {
     Border *b = qgil_border(vm);
-    return keep(b, real(b, c->in[0]), &c->out[0]);
+    return keep_object(b, to_float(b, c->in[0]), &c->out[0]);
 }
 
 static qs_status make_string(qs_vm *vm, qs_call_args *c) {
@@ -165,7 +165,7 @@ static qs_status make_string(qs_vm *vm, qs_call_args *c) {
     TRY(qs_format(vm, c->in[0], &text));
     const char *s = qs_to_string(text, &n);
     Border *b = qgil_border(vm);
-    qs_status status = keep(b, qpy_string(s, n), &c->out[0]);
+    qs_status status = keep_object(b, qpy_string(s, n), &c->out[0]);
     qs_release(vm, text);
     return status;
 }
@@ -185,9 +185,9 @@ static qs_status version(qs_vm *vm, qs_call_args *c) {
     return qs_string(vm, s, strcspn(s, "\n"), &c->out[0]);
 }
 
-/* -- the prompt ---------------------------------------------------------------------------------------------------- */
+/* -- help and completion at the prompt ----------------------------------------------------------------------------- */
 
-static qs_status about(qs_vm *vm, const char *what, qs_value v, const char *path, qs_value *out) {
+static qs_status ask_support(qs_vm *vm, const char *what, qs_value v, const char *path, qs_value *out) {
     Border *b = qgil_border(vm);
     PyObject *o = qpyvalue_get(v), *text = o ? qbridge_support(what, "(Os)", o, path) : NULL;
     qgil_back(b);
@@ -196,32 +196,32 @@ static qs_status about(qs_vm *vm, const char *what, qs_value v, const char *path
 }
 
 static qs_status members(qs_vm *vm, qs_value v, const char *path, qs_value *out) {
-    return about(vm, "members", v, path, out);
+    return ask_support(vm, "members", v, path, out);
 }
-static qs_status describe(qs_vm *vm, qs_value v, const char *path, qs_value *out) {
-    return about(vm, "description", v, path, out);
+static qs_status describe_member(qs_vm *vm, qs_value v, const char *path, qs_value *out) {
+    return ask_support(vm, "description", v, path, out);
 }
 
 /* -- interrupts ---------------------------------------------------------------------------------------------------- */
 
 static void interrupt(void) { PyErr_SetInterrupt(); }
 
-/* Python has been told too; what it was told is taken back. */
+/* Clears the interrupt that Python has also received. */
 static void forget_interrupt(qs_vm *vm) {
     qgil_here(border_of(vm));
     if (PyErr_CheckSignals() < 0) PyErr_Clear();
 }
 
-/* -- the end ------------------------------------------------------------------------------------------------------- */
+/* -- shutdown ------------------------------------------------------------------------------------------------------ */
 
 static void finalize(void) {
-    if (qbridge.borders) return; /* exit() in the middle of a program */
+    if (qbridge.borders) return; /* exit() was called while a program runs */
     PyGILState_Ensure();
     qbridge.finished = true;
     Py_FinalizeEx();
 }
 
-/* A machine that started Python hands that to another one of its thread. */
+/* Hands the ownership of Python from a closing VM to another VM of the same thread.  false: there is none. */
 static bool has_heir(void) {
     Border *b = qbridge.borders;
     pthread_t me = pthread_self();
@@ -230,15 +230,16 @@ static bool has_heir(void) {
     return b && (b->gil = GIL_STARTED);
 }
 
-/* How this thread came to the GIL, which b forgets: as soon as the GIL is gone, b is another thread's. */
-static enum Gil taken(Border *b) {
+/* Returns how this thread got the GIL and clears it in b, because b belongs to another thread once the GIL is released.
+ */
+static enum Gil take_gil_state(Border *b) {
     enum Gil gil = b->gil == GIL_STARTED && has_heir() ? GIL_OF_OTHERS : b->gil;
     b->gil = GIL_OF_OTHERS;
     return gil;
 }
 
-/* Gives the GIL back, where the bridge has taken it. */
-static void give_back(enum Gil gil) {
+/* Releases the GIL if the bridge acquired it. */
+static void release_gil(enum Gil gil) {
     if (gil == GIL_ENSURED) PyGILState_Release(PyGILState_UNLOCKED);
     if (gil == GIL_STARTED) PyEval_SaveThread();
 }
@@ -260,7 +261,7 @@ static void detach(qs_vm *vm, const PythonTurn *turn) {
     qgil_rest(b, turn->works);
     if (qgil_leave(b) < 0) PyErr_WriteUnraisable(NULL);
     if (turn->on) PyGILState_Release((PyGILState_STATE)turn->gil);
-    else give_back(taken(b));
+    else release_gil(take_gil_state(b));
 }
 
 static void forget_host(void) {
@@ -269,7 +270,7 @@ static void forget_host(void) {
     qgil_unlock();
 }
 
-static void closing(qs_vm *vm) {
+static void close_border(qs_vm *vm) {
     Border *b = qgil_border(vm);
     qgil_hold(b);
     qwritten_tell(b);
@@ -290,16 +291,17 @@ static void closed(qs_vm *vm) {
     Border *b = border_of(vm);
     forget_names(b);
     qgil_stopped(b);
-    enum Gil gil = taken(b);
+    enum Gil gil = take_gil_state(b);
     qborder_release(b);
     qvm(vm)->border = NULL;
-    if (qbridge.ours && !registered) registered = !atexit(finalize); /* before what Python has loaded is taken down */
-    give_back(gil);
+    /* Runs before the libraries that Python loaded are unloaded. */
+    if (qbridge.ours && !registered) registered = !atexit(finalize);
+    release_gil(gil);
 }
 
 static const Python table = {
     .size = sizeof(Python),
-    .import = import,
+    .import = import_module,
     .to_py = to_py,
     .from_py = from_py,
     .make_int = make_int,
@@ -317,18 +319,18 @@ static const Python table = {
     .acquire_vm = qgil_acquire_vm,
     .serve_windows = qgil_serve_windows,
     .members = members,
-    .describe = describe,
+    .describe = describe_member,
     .hint = qerror_hint,
     .attach = attach,
     .detach = detach,
     .collect = qcycles_collect,
-    .close = closing,
+    .close = close_border,
     .closed = closed,
 };
 
 void qbridge_attach(qs_vm *vm) { qvm(vm)->python = &table; }
 
-/* -- output of Python ---------------------------------------------------------------------------------------------- */
+/* -- redirection of Python's output -------------------------------------------------------------------------------- */
 
 static PyObject *write_text(const char *s, size_t n) {
     if (qbridge.host && qgil_enter(qbridge.host) == 0) {
@@ -379,8 +381,8 @@ static PyObject *output_flush(PyObject *module, PyObject *unused) {
 
 /* -- the module ---------------------------------------------------------------------------------------------------- */
 
-/* A module like this one is copied into other interpreters without being asked. */
-static PyObject *claim(PyObject *module, PyObject *unused) {
+/* Fails in subinterpreters, which would share this module without initializing it. */
+static PyObject *check_interpreter(PyObject *module, PyObject *unused) {
     (void)module;
     (void)unused;
     if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return Py_INCREF(Py_None), Py_None;
@@ -388,12 +390,9 @@ static PyObject *claim(PyObject *module, PyObject *unused) {
 }
 
 static PyMethodDef functions[] = {
-    {"_claim", claim, METH_NOARGS, NULL},
-    {"_write", output_write, METH_O, NULL},
-    {"_write_bytes", output_write_bytes, METH_O, NULL},
-    {"_flush", output_flush, METH_NOARGS, NULL},
-    {"_watch", qcycles_watch, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
+    {"_claim", check_interpreter, METH_NOARGS, NULL},   {"_write", output_write, METH_O, NULL},
+    {"_write_bytes", output_write_bytes, METH_O, NULL}, {"_flush", output_flush, METH_NOARGS, NULL},
+    {"_watch", qcycles_watch, METH_VARARGS, NULL},      {NULL, NULL, 0, NULL},
 };
 
 #define TEXT_(x)    #x
@@ -402,7 +401,7 @@ static PyMethodDef functions[] = {
 #define JOIN(a, b)  JOIN_(a, b)
 #define MODULE_NAME "pyquasar." TEXT(BRIDGE_MODULE)
 
-/* gc.callbacks.append(_watch) */
+/* Implements gc.callbacks.append(_watch). */
 static int watch_collections(PyObject *module) {
     PyObject *gc = PyImport_ImportModule("gc"), *watch = PyObject_GetAttrString(module, "_watch");
     PyObject *callbacks = gc ? PyObject_GetAttrString(gc, "callbacks") : NULL;
@@ -442,7 +441,7 @@ static PyModuleDef definition = {PyModuleDef_HEAD_INIT, MODULE_NAME, NULL, -1, f
 
 PyMODINIT_FUNC JOIN(PyInit_, BRIDGE_MODULE)(void);
 PyMODINIT_FUNC JOIN(PyInit_, BRIDGE_MODULE)(void) {
-    PyObject *m = PyModule_Create(&definition), *mine = m ? claim(m, NULL) : NULL;
+    PyObject *m = PyModule_Create(&definition), *mine = m ? check_interpreter(m, NULL) : NULL;
 #ifdef Py_GIL_DISABLED
     if (mine) PyUnstable_Module_SetGIL(m, Py_MOD_GIL_NOT_USED);
 #endif
@@ -451,7 +450,7 @@ PyMODINIT_FUNC JOIN(PyInit_, BRIDGE_MODULE)(void) {
     return m;
 }
 
-/* -- for a machine ------------------------------------------------------------------------------------------------- */
+/* -- start of Python for a VM -------------------------------------------------------------------------------------- */
 
 static qs_status start_python(qs_vm *vm, const PythonPlace *place) {
     struct sigaction on_interrupt;
@@ -473,7 +472,7 @@ static int add_path(const char *folder) {
     return r;
 }
 
-/* pyquasar was there before, with the machine of its own: this bridge has its types beside those of that one. */
+/* Handles a process that already uses pyquasar with a VM of its own: this bridge registers its types as well. */
 static int join_package(PyObject *package) {
     PyObject *version = PyObject_GetAttrString(package, "__version__"), *m = NULL, *values = NULL, *r = NULL;
     const char *v = version ? PyUnicode_AsUTF8AndSize(version, NULL) : NULL;
@@ -489,7 +488,7 @@ static int join_package(PyObject *package) {
     return r ? 0 : -1;
 }
 
-/* The files of the package that are inside this executable, as a dict; importer: the text of its _packed.py. */
+/* Returns the files of the package inside this executable as a dict; importer: the text of its _packed.py. */
 static PyObject *packed_files(qs_vm *vm, const char **importer) {
     PyObject *files = PyDict_New();
     const char *name, *bytes;
@@ -530,7 +529,7 @@ static PyObject *import_from(const char *folder) {
     return package;
 }
 
-/* The package of this build, even where another one is installed. */
+/* Imports the package of this build, even if another one is installed. */
 static int import_package(qs_vm *vm, const PythonPlace *place) {
     if (PySys_SetObject("_quasar_inside", Py_True) < 0 || (!place->package && add_importer(vm, place) < 0)) return -1;
     PyObject *package = place->package ? import_from(place->package) : PyImport_ImportModule("pyquasar");
@@ -540,8 +539,8 @@ static int import_package(qs_vm *vm, const PythonPlace *place) {
     return r;
 }
 
-/* sys.argv and the folder of the script. */
-static PyObject *arguments(qs_vm *vm, const char **folder) {
+/* Returns sys.argv; *folder: the folder of the script. */
+static PyObject *make_argv(qs_vm *vm, const char **folder) {
     const qs_config *c = &qvm(vm)->config;
     PyObject *argv = PyList_New(0);
     const char *script = qvm_script(vm, folder);
@@ -554,11 +553,11 @@ static PyObject *arguments(qs_vm *vm, const char **folder) {
     return argv;
 }
 
-/* The interrupt handler of the program stays: it tells Python too. */
-static int begin(qs_vm *vm) {
+/* Sets up Python for a script.  Keeps the program's interrupt handler, which notifies Python as well. */
+static int begin_script(qs_vm *vm) {
     const char *folder;
     struct sigaction on_interrupt;
-    PyObject *argv = arguments(vm, &folder), *module = PyImport_ImportModule(MODULE_NAME), *r = NULL;
+    PyObject *argv = make_argv(vm, &folder), *module = PyImport_ImportModule(MODULE_NAME), *r = NULL;
     PyObject *write = module ? PyObject_GetAttrString(module, "_write") : NULL;
     PyObject *bytes = module ? PyObject_GetAttrString(module, "_write_bytes") : NULL;
     PyObject *flush = module ? PyObject_GetAttrString(module, "_flush") : NULL;
@@ -574,7 +573,7 @@ static int begin(qs_vm *vm) {
     return r ? 0 : -1;
 }
 
-static qs_status cannot_start(qs_vm *vm) { /* before errors.c can work */
+static qs_status cannot_start(qs_vm *vm) { /* prints the exception, because errors.c is not initialized yet */
     PyErr_Print();
     return qs_fail(vm, QS_EIO, "Python: the package pyquasar cannot be imported");
 }
@@ -590,7 +589,7 @@ qs_status qbridge_open(qs_vm *vm, const PythonPlace *place, const Python **out) 
     b->gil = first ? GIL_STARTED : here ? GIL_OF_OTHERS : GIL_ENSURED;
     if (qbridge.ours && !qbridge.host) {
         qbridge.host = b;
-        if (begin(vm) < 0) return cannot_start(vm);
+        if (begin_script(vm) < 0) return cannot_start(vm);
     }
     *out = &table;
     return QS_OK;

@@ -1,16 +1,16 @@
-/* cycles.c -- garbage that holds itself through both heaps: a script object with a dict that holds the object.
+/* cycles.c -- collects garbage cycles through both heaps, such as a script object with a dict that holds the object.
  *
  *     wrapper (Python) ──► object (script) ──► … ──► pyvalue ──► dict (Python) ──► wrapper
  *
- * Python's collector sees only what tp_traverse shows it, and a wrapper cannot simply show what its object reaches:
- * two wrappers may reach the same pyvalue, whose one reference must be shown once, and what the machine itself holds
- * must not be shown at all.  So when a full collection starts, objects that only wrappers hold are found by trial
- * deletion (as in vm/value/gc.c), and those that touch each other form a group.  Every wrapper of a group shows the
- * hub of the group, and the hub shows the pyvalues in it.  If any wrapper lives, all the group does; if none does,
- * Python clears them, and the script objects go with their last reference.
+ * Python's collector sees only the references that tp_traverse visits.  A wrapper cannot simply visit everything its
+ * object reaches: two wrappers may reach the same pyvalue, whose single reference must be visited once, and references
+ * held by the VM itself must not be visited.  Therefore, when a full collection starts, the objects that are held only
+ * by wrappers are found by trial deletion (as in vm/value/gc.c) and partitioned into connected groups.  Every wrapper
+ * of a group visits the hub of the group, and the hub visits the pyvalues in it.  If any wrapper is reachable, the
+ * whole group is; if none is, Python clears them, and the script objects are freed with their last reference.
  *
- * A hub tells the truth only while nothing changes.  Whatever enters the machine during the collection (a __del__)
- * makes hubs silent from then on, and the objects live until the next one. */
+ * Hubs are correct only while no references change.  If code enters the VM during the collection (a __del__), the hubs
+ * stop visiting, and the objects survive until the next collection. */
 #include "bridge/bridge.h"
 
 #include <stdlib.h>
@@ -18,8 +18,8 @@
 
 typedef struct Hub {
     PyObject ob_base;
-    struct Hub *next; /* all hubs */
-    PyObject **items; /* with a reference of its own beside that of the pyvalue */
+    struct Hub *next; /* list of all hubs */
+    PyObject **items; /* each with a reference of the hub, in addition to that of the pyvalue */
     int n, cap;
 } Hub;
 
@@ -35,7 +35,7 @@ static int traverse(PyObject *o, visitproc visit, void *arg) {
     Py_VISIT(Py_TYPE(o));
     for (int i = 0; i < h->n; i++) {
         Py_VISIT(h->items[i]);
-        if (!qbridge.disturbed) Py_VISIT(h->items[i]); /* the reference of the pyvalue */
+        if (!qbridge.disturbed) Py_VISIT(h->items[i]); /* the reference held by the pyvalue */
     }
     return 0;
 }
@@ -83,7 +83,7 @@ static bool add_item(Hub *h, PyObject *o) {
     return true;
 }
 
-/* -- the script's heap: trial of each container is what holds it beside containers and wrappers -------------------- */
+/* -- the script heap: `trial` counts the references to a container from outside of containers and wrappers --------- */
 
 static GcObj *container(qs_value v) {
     bool is = v.kind == QS_CELL || v.kind == QS_OBJECT || v.kind == QS_FUNCTION || v.kind == QS_FOREIGN;
@@ -91,7 +91,7 @@ static GcObj *container(qs_value v) {
     return o && o->next ? o : NULL;
 }
 
-static void take_away(void *ud, qs_value child) {
+static void remove_reference(void *ud, qs_value child) {
     (void)ud;
     GcObj *o = container(child);
     if (o) o->trial--;
@@ -104,7 +104,7 @@ typedef struct {
     bool failed;
 } Stack;
 
-static void push(Stack *s, GcObj *o) {
+static void push_object(Stack *s, GcObj *o) {
     if (s->n == s->cap) {
         size_t cap = s->cap ? 2 * s->cap : 256;
         GcObj **at = realloc(s->at, qmem_size(cap, sizeof *at, 0));
@@ -118,35 +118,36 @@ static void push(Stack *s, GcObj *o) {
     s->at[s->n++] = o;
 }
 
-static void revive(void *ud, qs_value child) {
+static void mark_alive(void *ud, qs_value child) {
     GcObj *o = container(child);
     if (!o || o->trial == ALIVE) return;
     o->trial = ALIVE;
-    push(ud, o);
+    push_object(ud, o);
 }
 
-/* Everything that something outside reaches gets trial ALIVE; the rest is collected in `rest`, numbered from 0. */
+/* Sets trial to ALIVE for all containers reachable from outside.  Collects the others in `rest` and sets trial to their
+ * index there. */
 static void find_rest(Border *b, Stack *rest) {
     GcObj *list = &qvm(b->vm)->gc_list;
     Stack alive = {0};
     for (GcObj *o = list->next; o != list; o = o->next) o->trial = o->hdr.refs;
-    for (GcObj *o = list->next; o != list; o = o->next) qgc_children(o, take_away, NULL);
+    for (GcObj *o = list->next; o != list; o = o->next) qgc_children(o, remove_reference, NULL);
     qgil_lock();
-    for (Wrapper *w = b->wrappers.next; w != &b->wrappers; w = w->next) take_away(NULL, w->v);
+    for (Wrapper *w = b->wrappers.next; w != &b->wrappers; w = w->next) remove_reference(NULL, w->v);
     qgil_unlock();
     for (GcObj *o = list->next; o != list; o = o->next)
-        if (o->trial != 0 && o->trial != ALIVE) revive(&alive, qval_object(o->hdr.kind, o));
-    while (alive.n) qgc_children(alive.at[--alive.n], revive, &alive);
+        if (o->trial != 0 && o->trial != ALIVE) mark_alive(&alive, qval_object(o->hdr.kind, o));
+    while (alive.n) qgc_children(alive.at[--alive.n], mark_alive, &alive);
     for (GcObj *o = list->next; o != list; o = o->next)
-        if (o->trial != ALIVE) push(rest, o);
+        if (o->trial != ALIVE) push_object(rest, o);
     rest->failed = rest->failed || alive.failed;
     free(alive.at);
     for (size_t i = 0; i < rest->n; i++) rest->at[i]->trial = (uint32_t)i;
 }
 
-/* -- groups: union-find over the rest ------------------------------------------------------------------------------ */
+/* -- groups: union-find over `rest` -------------------------------------------------------------------------------- */
 
-static uint32_t root(uint32_t *parent, uint32_t i) {
+static uint32_t find_root(uint32_t *parent, uint32_t i) {
     while (parent[i] != i) i = parent[i] = parent[parent[i]];
     return i;
 }
@@ -155,27 +156,27 @@ typedef struct {
     uint32_t *parent, from;
 } Join;
 
-static void join(void *ud, qs_value child) {
+static void join_groups(void *ud, qs_value child) {
     Join *j = ud;
     GcObj *o = container(child);
-    if (o && o->trial != ALIVE) j->parent[root(j->parent, o->trial)] = root(j->parent, j->from);
+    if (o && o->trial != ALIVE) j->parent[find_root(j->parent, o->trial)] = find_root(j->parent, j->from);
 }
 
 static void make_groups(const Stack *rest, uint32_t *parent) {
     for (uint32_t i = 0; i < rest->n; i++) parent[i] = i;
     for (uint32_t i = 0; i < rest->n; i++) {
         Join j = {parent, i};
-        qgc_children(rest->at[i], join, &j);
+        qgc_children(rest->at[i], join_groups, &j);
     }
 }
 
-/* That of what a wrapper holds; ALIVE: none. */
+/* The group of the value in a wrapper; ALIVE: none. */
 static uint32_t group_of(uint32_t *parent, const Wrapper *w) {
     const GcObj *o = container(w->v);
-    return o && o->trial != ALIVE ? root(parent, o->trial) : ALIVE;
+    return o && o->trial != ALIVE ? find_root(parent, o->trial) : ALIVE;
 }
 
-/* A group without a wrapper is the machine's own garbage. */
+/* A group without a wrapper is garbage of the VM alone and gets no hub. */
 static void make_hubs(Border *b, uint32_t *parent, size_t n, bool *wanted, Hub **of) {
     qgil_lock();
     for (Wrapper *w = b->wrappers.next; w != &b->wrappers; w = w->next)
@@ -198,17 +199,17 @@ static void give_hubs(Border *b, uint32_t *parent, Hub **of) {
 
 static void fill_hubs(const Stack *rest, uint32_t *parent, Hub **of) {
     for (uint32_t i = 0; i < rest->n; i++) {
-        Hub *h = of[root(parent, i)];
+        Hub *h = of[find_root(parent, i)];
         PyObject *o = qpyvalue_get(qval_object(rest->at[i]->hdr.kind, rest->at[i]));
         if (h && o && !add_item(h, o)) qbridge.disturbed = true;
     }
 }
 
-static void drop_own(Hub **of, size_t n) { /* wrappers hold them now */
+static void drop_own(Hub **of, size_t n) { /* the wrappers hold them now */
     for (size_t i = 0; i < n; i++) Py_XDECREF((PyObject *)of[i]);
 }
 
-static void show(Border *b) {
+static void make_visible(Border *b) {
     Stack rest = {0};
     if (!b->vm || qflag_is_up(&b->away) || b->wrappers.next == &b->wrappers || !qvm(b->vm)->gc_list.next ||
         qvm(b->vm)->gc_running)
@@ -230,27 +231,28 @@ static void show(Border *b) {
     free(rest.at);
 }
 
-/* -- before and after a full collection ---------------------------------------------------------------------------- */
+/* -- callbacks before and after a full collection ------------------------------------------------------------------ */
 
-/* Without the GIL others may run until Python stops them: whoever takes the machine from here on disturbs. */
+/* Without the GIL, other threads run until Python stops them; a thread that takes the VM from here on sets `disturbed`.
+ */
 #ifdef Py_GIL_DISABLED
-static void begin(void) {
+static void begin_collection(void) {
     qbridge.disturbed = false;
     for (Border *b = qgil_next(NULL); b; b = qgil_next(b)) {
         bool had = qgil_holds(b);
         if (!had && !qgil_try(b)) continue;
-        show(b);
+        make_visible(b);
         if (!had) qgil_give(b);
     }
 }
 #else
-static void begin(void) {
+static void begin_collection(void) {
     qbridge.disturbed = false;
-    for (Border *b = qbridge.borders; b; b = b->next) show(b);
+    for (Border *b = qbridge.borders; b; b = b->next) make_visible(b);
 }
 #endif
 
-/* References that are dropped when nobody goes through what they were in any more. */
+/* References to release after the traversal of the containers that held them. */
 typedef struct {
     PyObject **at;
     size_t n, cap;
@@ -276,7 +278,7 @@ static void take_hubs(Border *b, Dropped *d) {
         if (w->hub && drop_later(d, w->hub)) w->hub = NULL;
 }
 
-static void end(void) {
+static void end_collection(void) {
     Dropped d = {0};
     qgil_lock();
     empty_hubs(&d);
@@ -293,8 +295,8 @@ PyObject *qcycles_watch(PyObject *module, PyObject *args) {
     if (!PyArg_ParseTuple(args, "sO", &phase, &info)) return NULL;
     PyObject *generation = PyDict_GetItemString(info, "generation");
     if (generation && PyLong_AsLong(generation) == 2) {
-        if (strcmp(phase, "start") == 0) begin();
-        else end();
+        if (strcmp(phase, "start") == 0) begin_collection();
+        else end_collection();
     }
     return Py_INCREF(Py_None), Py_None;
 }

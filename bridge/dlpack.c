@@ -1,12 +1,12 @@
-/* dlpack.c -- the exchange of tensors with libraries that speak DLPack 1.x: torch, CuPy, JAX, Paddle, NumPy.
+/* dlpack.c -- exchanges tensors with libraries that support DLPack 1.x: torch, CuPy, JAX, Paddle, NumPy.
  *
- * In: a type may offer a table of C functions (__dlpack_c_exchange_api__), which describes a tensor in some ten
- * nanoseconds; every other producer makes a capsule.  Its contents are used in place and end with the last view.  Out:
- * a capsule with a view of the array's memory, versioned or not as the consumer asks for.
+ * Import: a type may offer a table of C functions (__dlpack_c_exchange_api__), the fastest way to describe a tensor;
+ * all other producers create a capsule.  Its memory is used in place and released with the last view.  Export: a
+ * capsule with a view of the array's memory, versioned or not as the consumer requests.
  *
- * A call borrows no more of a tensor than its memory, for as long as it lasts.  Where an array stays, another tensor
- * keeps it (qdl_hold), because torch gives a tensor object other memory as it likes; from then on the storage cannot be
- * resized, as after t.numpy(). */
+ * A call borrows only the memory of a tensor, for the duration of the call.  If an array outlives the call, another
+ * tensor keeps the memory (qdl_hold), because torch may give a tensor object different memory.  From then on the
+ * storage cannot be resized, as after t.numpy(). */
 #include "bridge/bridge.h"
 
 #include <stdlib.h>
@@ -56,7 +56,7 @@ enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_CUDA_MANAGED = 13 };
 enum { DL_READ_ONLY = 1, DL_IS_COPIED = 2, DL_MAJOR = 1, DL_MINOR = 0 };
 static const char plain_name[] = "dltensor", versioned_name[] = "dltensor_versioned";
 
-enum { DL_COMPLEX = 5 }; /* the codes of the others: dtypes.def */
+enum { DL_COMPLEX = 5 }; /* the codes of the other types are in dtypes.def */
 
 static DlType type_of(qs_dtype d) { return (DlType){qdtype_info[d].dlcode, (uint8_t)(8 * qdtype_size(d)), 1}; }
 
@@ -68,9 +68,9 @@ static bool dtype_of(DlType t, qs_dtype *out) {
     return false;
 }
 
-/* -- in ------------------------------------------------------------------------------------------------------------ */
+/* -- import -------------------------------------------------------------------------------------------------------- */
 
-/* Where the elements are: on the host (NULL), or on a device of ours. */
+/* Finds the memory of the elements: the host (NULL) or an open device. */
 static qs_status place_of(Border *b, DlDevice d, Device **out) {
     static const char *const names[] = {
         [DL_CUDA] = "cuda", [4] = "opencl", [7] = "vulkan", [8] = "metal", [10] = "rocm", [DL_CUDA_MANAGED] = "cuda"};
@@ -81,7 +81,7 @@ static qs_status place_of(Border *b, DlDevice d, Device **out) {
     return *out ? QS_OK : qgpu_absent(b, known ? names[d.type] : "device", d.id);
 }
 
-static qs_status check(Border *b, const DlTensor *t, Device **place, qs_dtype *dtype) {
+static qs_status check_tensor(Border *b, const DlTensor *t, Device **place, qs_dtype *dtype) {
     TRY(place_of(b, t->device, place));
     if (!dtype_of(t->dtype, dtype))
         return qs_fail(b->vm, QS_ETYPE,
@@ -92,13 +92,13 @@ static qs_status check(Border *b, const DlTensor *t, Device **place, qs_dtype *d
     return QS_OK;
 }
 
-/* The tensor as an array over the same memory; takes the reference to owner. */
-static qs_status wrap(Border *b, const DlTensor *t, bool readonly, PyObject *owner, Array **out) {
+/* Wraps the tensor as an array on the same memory; takes the reference to owner. */
+static qs_status wrap_tensor(Border *b, const DlTensor *t, bool readonly, PyObject *owner, Array **out) {
     qs_array_info info = {.rank = t->ndim, .readonly = readonly};
     Py_ssize_t strides[QS_MAX_RANK];
     int64_t packed = 1;
     Device *place;
-    qs_status s = check(b, t, &place, &info.dtype);
+    qs_status s = check_tensor(b, t, &place, &info.dtype);
     if (s != QS_OK) return qgil_decref(owner), s;
     for (int i = t->ndim; i-- > 0;) {
         info.dims[i] = t->shape[i];
@@ -128,12 +128,12 @@ enum { KNOWN_TYPES = 8 };
 typedef struct {
     PyTypeObject *type;
     const DlExchange *exchange;
-    bool derives; /* gradients, of tensors that say requires_grad */
-    bool counts;  /* changes of tensors */
+    bool derives; /* tensors of this type have requires_grad */
+    bool counts;  /* tensors of this type have a version counter */
 } TensorType;
-static TensorType known[KNOWN_TYPES]; /* under the GIL; keeps the types */
+static TensorType known[KNOWN_TYPES]; /* protected by the GIL; holds references to the types */
 
-/* What is known of a tensor's type; NULL when it has no table.  `look`: also of types that were not met before. */
+/* Returns the properties of a tensor's type; NULL: it has no table.  look: also examine types not seen before. */
 static const TensorType *known_type(PyTypeObject *t, bool look) {
     for (int i = 0; i < KNOWN_TYPES && known[i].type; i++)
         if (known[i].type == t) return &known[i];
@@ -149,7 +149,7 @@ static const TensorType *known_type(PyTypeObject *t, bool look) {
     return &known[i];
 }
 
-/* A tensor without dimensions is a number. */
+/* A tensor without dimensions becomes a number. */
 static qs_status number_or_array(Border *b, Array *a, qs_value *out) {
     *out = qarr_value(a);
     if (a->ndim) return QS_OK;
@@ -158,7 +158,7 @@ static qs_status number_or_array(Border *b, Array *a, qs_value *out) {
     return s;
 }
 
-static bool says(PyObject *o, const char *method) {
+static bool is_marked(PyObject *o, const char *method) {
     PyObject *r = PyObject_HasAttrString(o, method) ? PyObject_CallMethod(o, method, NULL) : NULL;
     bool yes = r && PyObject_IsTrue(r) == 1;
     PyErr_Clear();
@@ -173,18 +173,18 @@ static bool is_packed(const DlTensor *t) {
     return packed != 1;
 }
 
-/* torch's conjugates, and the imaginary parts of them, are marks on a tensor that its memory does not show.  What is
- * real and packed is never marked. */
+/* torch marks lazy conjugates, and imaginary parts of them, on the tensor; its memory does not show them.  A real,
+ * packed tensor never has these marks. */
 static qs_status check_marks(Border *b, PyObject *o, const DlTensor *t) {
     if (t->dtype.code != DL_COMPLEX && is_packed(t)) return QS_OK;
-    bool marked = says(o, "is_conj") || says(o, "is_neg");
+    bool marked = is_marked(o, "is_conj") || is_marked(o, "is_neg");
     qgil_back(b);
     if (!marked) return QS_OK;
     return qs_fail(b->vm, QS_ETYPE,
                    "the tensor is a conjugate that is not computed yet; x.resolve_conj().resolve_neg() does that");
 }
 
-/* torch would record what its own functions do with the tensor. */
+/* Rejects a tensor with requires_grad while torch records, because torch would not see the computation. */
 static qs_status check_gradient(Border *b, PyObject *o) {
     static PyObject *name;
     if (!name) name = PyUnicode_InternFromString("requires_grad");
@@ -201,7 +201,7 @@ static qs_status check_gradient(Border *b, PyObject *o) {
                    "does not, torch_op makes an operator with gradients");
 }
 
-/* The library works on a stream that it names. */
+/* Orders the VM's queue after the stream that the library works on. */
 static qs_status follow_producer(Border *b, const DlExchange *x, DlDevice at) {
     void *stream = NULL;
     Device *d = qgpu_named(b, at.id);
@@ -210,13 +210,13 @@ static qs_status follow_producer(Border *b, const DlExchange *x, DlDevice at) {
     return qgpu_follow(b, d, (uintptr_t)stream);
 }
 
-static bool is_nowhere(const DlTensor *t) { /* the library only imagines its elements */
+static bool is_nowhere(const DlTensor *t) { /* the library has only a description of the tensor, no elements */
     bool empty = false;
     for (int i = 0; i < t->ndim; i++) empty |= t->shape[i] == 0;
     return !t->data && !empty;
 }
 
-/* Why the elements are nowhere, and what helps; else the exception that is set. */
+/* Explains why the elements have no memory and what helps; otherwise converts the current exception. */
 static qs_status unreachable(Border *b, PyObject *o) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
@@ -242,7 +242,7 @@ bool qdl_borrow(Border *b, PyObject *o, bool look, qs_value *out, qs_status *s) 
     if (*s == QS_OK && t.device.type == DL_CUDA) *s = follow_producer(b, type->exchange, t.device);
     if (*s != QS_OK) return true;
     Py_INCREF(o);
-    *s = wrap(b, &t, false, o, &a);
+    *s = wrap_tensor(b, &t, false, o, &a);
     if (*s == QS_OK && type->counts) qwritten_watch(b, a);
     if (*s == QS_OK) *s = number_or_array(b, a, out);
     return true;
@@ -260,7 +260,7 @@ void qdl_hold(Border *b, qs_value v) {
     PyErr_Restore(type, value, traceback);
 }
 
-/* Deleters may be written in Python; one that runs while an exception is on its way must not see it. */
+/* Calls the deleter, which may be Python code, without a pending exception. */
 static void delete (void *m, bool versioned) {
     DlManaged *p = m;
     DlVersioned *v = m;
@@ -276,19 +276,19 @@ static void end_versioned(PyObject *capsule) { delete (PyCapsule_GetPointer(caps
 
 typedef struct {
     PyObject *capsule;
-    PyObject *counted; /* the tensor whose changes are counted; NULL: none are */
+    PyObject *counted; /* the tensor with the version counter; NULL: none */
     int constant;
 } Lent;
 
-/* (owner, tensor); takes the reference to owner. */
+/* Returns (owner, tensor); takes the reference to owner. */
 static PyObject *with_tensor(PyObject *owner, PyObject *tensor) {
     PyObject *pair = PyTuple_Pack(2, owner, tensor);
     Py_DECREF(owner);
     return pair;
 }
 
-/* The capsule's contents become ours: who asks again finds it used. */
-static qs_status consume(Border *b, const Lent *lent, Array **out) {
+/* Takes over the contents of the capsule and marks it as used. */
+static qs_status consume_capsule(Border *b, const Lent *lent, Array **out) {
     PyObject *capsule = lent->capsule;
     bool versioned = PyCapsule_IsValid(capsule, versioned_name);
     if (!versioned && !PyCapsule_IsValid(capsule, plain_name))
@@ -304,17 +304,17 @@ static qs_status consume(Border *b, const Lent *lent, Array **out) {
     if (!owner) return delete (m, versioned), qerror_take(b);
     if (lent->counted && !(owner = with_tensor(owner, lent->counted))) return qerror_take(b);
     bool readonly = lent->constant || (versioned && v->flags & DL_READ_ONLY);
-    return wrap(b, versioned ? &v->tensor : &((DlManaged *)m)->tensor, readonly, owner, out);
+    return wrap_tensor(b, versioned ? &v->tensor : &((DlManaged *)m)->tensor, readonly, owner, out);
 }
 
-static int refuse(PyObject *kind, const char *why) { return PyErr_SetString(kind, why), -1; }
+static int raise_error(PyObject *kind, const char *why) { return PyErr_SetString(kind, why), -1; }
 
-/* Two numbers, as DLPack tells devices and versions; why: the error when it is something else. */
+/* Reads two numbers, DLPack's form of devices and versions; why: the error message for anything else. */
 static int take_pair(PyObject *o, int *first, int *second, const char *why) {
-    return PyTuple_Check(o) && PyArg_ParseTuple(o, "ii", first, second) ? 0 : refuse(PyExc_TypeError, why);
+    return PyTuple_Check(o) && PyArg_ParseTuple(o, "ii", first, second) ? 0 : raise_error(PyExc_TypeError, why);
 }
 
-/* The device that o says to be on; the cpu for those that say nothing. */
+/* Returns the device reported by o; the CPU if it reports none. */
 static qs_status device_of(Border *b, PyObject *o, DlDevice *out) {
     *out = (DlDevice){DL_CPU, 0};
     bool says_so = PyObject_HasAttrString(o, "__dlpack_device__");
@@ -326,7 +326,7 @@ static qs_status device_of(Border *b, PyObject *o, DlDevice *out) {
     return right ? QS_OK : unreachable(b, o);
 }
 
-/* A new capsule of o, of the newest kind that it can make, ordered before our queue where that has one. */
+/* Requests a new capsule of o, of the newest version that it supports, ordered before the VM's queue if it has one. */
 static qs_status capsule_of(Border *b, PyObject *o, bool away, Lent *out) {
     DlDevice at;
     Device *place;
@@ -352,7 +352,7 @@ qs_status qdl_take(Border *b, PyObject *o, bool away, qs_value *out) {
     Lent lent = {.capsule = o};
     if (Py_TYPE(o) == &PyCapsule_Type) Py_INCREF(o);
     else TRY(capsule_of(b, o, away, &lent));
-    qs_status s = consume(b, &lent, &a);
+    qs_status s = consume_capsule(b, &lent, &a);
     Py_DECREF(lent.capsule);
     Py_XDECREF(lent.counted);
     if (s == QS_OK && lent.counted) qwritten_watch(b, a);
@@ -369,9 +369,9 @@ bool qdl_argument(Border *b, PyObject *o, qs_value *out, qs_status *s) {
     return true;
 }
 
-/* -- out ----------------------------------------------------------------------------------------------------------- */
+/* -- export -------------------------------------------------------------------------------------------------------- */
 
-typedef struct { /* what a capsule holds: one of the two kinds, and the memory */
+typedef struct { /* the contents of a capsule: one of the two structures, and the memory */
     union {
         DlManaged plain;
         DlVersioned versioned;
@@ -380,17 +380,17 @@ typedef struct { /* what a capsule holds: one of the two kinds, and the memory *
     int64_t shape[QS_MAX_RANK], strides[QS_MAX_RANK];
 } Held;
 
-static void let_go(Held *h) {
+static void free_held(Held *h) {
     if (!Py_IsInitialized() || qbridge.finished) return;
     PyGILState_STATE state = PyGILState_Ensure();
     qnd_take_back(h->given);
     PyGILState_Release(state);
     free(h);
 }
-static void delete_plain(DlManaged *m) { let_go(m->context); }
-static void delete_versioned(DlVersioned *m) { let_go(m->context); }
+static void delete_plain(DlManaged *m) { free_held(m->context); }
+static void delete_versioned(DlVersioned *m) { free_held(m->context); }
 
-static void drop_plain(PyObject *capsule) { /* nobody has consumed it */
+static void drop_plain(PyObject *capsule) { /* the capsule was not consumed */
     if (PyCapsule_IsValid(capsule, plain_name)) delete_plain(PyCapsule_GetPointer(capsule, plain_name));
 }
 static void drop_versioned(PyObject *capsule) {
@@ -399,7 +399,7 @@ static void drop_versioned(PyObject *capsule) {
 
 static DlDevice dl_device(const Device *d) { return d ? (DlDevice){DL_CUDA, d->ordinal} : (DlDevice){DL_CPU, 0}; }
 
-static DlTensor describe(Held *h, const Array *a, const Device *d) {
+static DlTensor describe_array(Held *h, const Array *a, const Device *d) {
     qarr_shape(a, h->shape, h->strides);
     return (DlTensor){.data = a->count ? h->given->data : NULL,
                       .device = dl_device(d),
@@ -413,7 +413,7 @@ static PyObject *make_capsule(Border *b, Array *a, Device *d, bool versioned, bo
     Held *h = calloc(1, sizeof *h);
     qs_status s = h ? qnd_give(b, a, d, &h->given) : qs_fail(b->vm, QS_ENOMEM, "out of memory");
     if (s != QS_OK) return free(h), qerror_raise(b, s);
-    DlTensor t = describe(h, a, d);
+    DlTensor t = describe_array(h, a, d);
     uint64_t flags = (h->given->readonly ? DL_READ_ONLY : 0) | (copied ? DL_IS_COPIED : 0);
     if (versioned) h->head.versioned = (DlVersioned){{DL_MAJOR, DL_MINOR}, h, delete_versioned, flags, t};
     else h->head.plain = (DlManaged){t, h, delete_plain};
@@ -423,7 +423,7 @@ static PyObject *make_capsule(Border *b, Array *a, Device *d, bool versioned, bo
     return r;
 }
 
-enum { NO_ORDER = -1 }; /* of streams: the consumer sees to it himself */
+enum { NO_ORDER = -1 }; /* the consumer orders its streams itself */
 
 /* None is the default stream. */
 static int check_stream(PyObject *stream, const Device *d, long long *out) {
@@ -432,11 +432,12 @@ static int check_stream(PyObject *stream, const Device *d, long long *out) {
     *out = PyLong_Check(stream) ? PyLong_AsLongLong(stream) : NO_ORDER - 1;
     if (PyErr_Occurred()) return -1;
     if (!d && *out != NO_ORDER)
-        return refuse(PyExc_TypeError, "__dlpack__: memory of the cpu has no streams; stream must be None or -1");
-    return *out >= NO_ORDER ? 0 : refuse(PyExc_TypeError, "__dlpack__: stream must be None, -1, or a stream of CUDA");
+        return raise_error(PyExc_TypeError, "__dlpack__: memory of the cpu has no streams; stream must be None or -1");
+    return *out >= NO_ORDER ? 0
+                            : raise_error(PyExc_TypeError, "__dlpack__: stream must be None, -1, or a stream of CUDA");
 }
 
-/* Whether the elements are wanted on the host although they are on a device. */
+/* Whether elements on a device must be copied to the host; -1 with an exception. */
 static int check_device(PyObject *wanted, const Device *d) {
     DlDevice here = dl_device(d), w = here;
     if (wanted != Py_None && take_pair(wanted, &w.type, &w.id, "__dlpack__: dl_device must be two numbers") < 0)
@@ -464,7 +465,7 @@ static PyObject *make_copied(Border *b, Array *a, Device *d, bool versioned) {
     return r;
 }
 
-/* Work that is queued on the array comes before what the consumer queues. */
+/* Orders the consumer's stream after the work queued on the array. */
 static int lead_consumer(Border *b, Device *d, long long stream) {
     qs_status s = d && stream != NO_ORDER ? d->ops->sharing->order(d, (DevPtr)stream, true) : QS_OK;
     return s == QS_OK ? 0 : (qerror_raise(b, s), -1);
@@ -472,10 +473,10 @@ static int lead_consumer(Border *b, Device *d, long long stream) {
 
 typedef struct {
     PyObject *stream, *max_version, *device;
-    int copy; /* -1: if need be */
+    int copy; /* -1: only if necessary */
 } Wishes;
 
-static int take_copy(PyObject *o, void *out) { /* a converter of PyArg_ParseTuple */
+static int take_copy(PyObject *o, void *out) { /* converter for PyArg_ParseTuple */
     int wish = o == Py_None ? -1 : PyObject_IsTrue(o);
     return *(int *)out = wish, o == Py_None || wish >= 0;
 }
@@ -486,21 +487,23 @@ static bool goes_back(const Array *a) {
     return false;
 }
 
-static PyObject *export(Border *b, Array *a, const Wishes *w) {
+static PyObject *export_array(Border *b, Array *a, const Wishes *w) {
     Device *d = qgpu_of(b, a);
     long long stream;
     int versioned = wants_versioned(w->max_version), away = check_device(w->device, d);
     if (versioned < 0 || away < 0 || check_stream(w->stream, d, &stream) < 0) return NULL;
     bool copied = w->copy < 0 ? away : w->copy;
     if (away && !copied)
-        return refuse(PyExc_BufferError, "__dlpack__: on the cpu the elements are a copy, and copy is False"), NULL;
-    if (!copied && qarr_is_readonly(a) && !versioned)
-        return refuse(PyExc_BufferError,
-                      "__dlpack__: the array is read-only, which only version 1.0 and later can tell"),
+        return raise_error(PyExc_BufferError, "__dlpack__: on the cpu the elements are a copy, and copy is False"),
                NULL;
-    if (!copied && goes_back(a)) /* DLPack has no rule against it, but torch ends the process */
-        return refuse(PyExc_BufferError,
-                      "__dlpack__: a dimension goes backwards, which tensors do not; copy(A) makes an array in order"),
+    if (!copied && qarr_is_readonly(a) && !versioned)
+        return raise_error(PyExc_BufferError,
+                           "__dlpack__: the array is read-only, which only version 1.0 and later can tell"),
+               NULL;
+    if (!copied && goes_back(a)) /* DLPack allows negative strides, but torch aborts on them */
+        return raise_error(
+                   PyExc_BufferError,
+                   "__dlpack__: a dimension goes backwards, which tensors do not; copy(A) makes an array in order"),
                NULL;
     PyObject *r = copied ? make_copied(b, a, away ? NULL : d, versioned) : make_capsule(b, a, d, versioned, false);
     if (r && !away && lead_consumer(b, d, stream) < 0) Py_CLEAR(r);
@@ -514,9 +517,9 @@ PyObject *qdl_export(PyObject *self, PyObject *args, PyObject *names) {
     if (!PyArg_ParseTupleAndKeywords(args, names, "|$OOOO&:__dlpack__", (char **)(uintptr_t)keywords, &wishes.stream,
                                      &wishes.max_version, &wishes.device, take_copy, &wishes.copy))
         return NULL;
-    if (w->v.kind != QS_ARRAY) return refuse(PyExc_BufferError, "__dlpack__: only arrays have memory"), NULL;
+    if (w->v.kind != QS_ARRAY) return raise_error(PyExc_BufferError, "__dlpack__: only arrays have memory"), NULL;
     if (qgil_enter(w->border) < 0) return NULL;
-    PyObject *r = export(w->border, w->v.u.p, &wishes);
+    PyObject *r = export_array(w->border, w->v.u.p, &wishes);
     qgil_leave(w->border);
     return r;
 }
@@ -524,7 +527,8 @@ PyObject *qdl_export(PyObject *self, PyObject *args, PyObject *names) {
 PyObject *qdl_device(PyObject *self, PyObject *unused) {
     Wrapper *w = (Wrapper *)self;
     (void)unused;
-    if (w->v.kind != QS_ARRAY) return refuse(PyExc_BufferError, "__dlpack_device__: only arrays have memory"), NULL;
+    if (w->v.kind != QS_ARRAY)
+        return raise_error(PyExc_BufferError, "__dlpack_device__: only arrays have memory"), NULL;
     if (qgil_enter(w->border) < 0) return NULL;
     DlDevice d = dl_device(qgpu_of(w->border, w->v.u.p));
     qgil_leave(w->border);

@@ -1,8 +1,8 @@
-/* errors.c -- an exception of Python as an error of the machine, and the other way.
+/* errors.c -- converts Python exceptions to errors of the VM and back.
  *
- * A Python exception that a script lets through is the same object on the other side.  A script's error is a
- * QuasarError in Python, of a class that is also IndexError, TypeError … where one fits.  Either way the exception
- * carries both stacks: frames of script functions are put into its traceback, with file, line and source
+ * A Python exception that a script does not catch is the same object on the other side.  A script error becomes a
+ * QuasarError in Python, whose class also derives from IndexError, TypeError … where one fits.  In both cases the
+ * exception carries both stacks: frames of script functions are added to its traceback, with file, line and source
  * (pyquasar/_support.py). */
 #include "bridge/bridge.h"
 
@@ -23,9 +23,9 @@ int qerror_init(PyObject *module) {
     return base && qbridge.closed ? 0 : -1;
 }
 
-/* -- Python → machine ---------------------------------------------------------------------------------------------- */
+/* -- Python → VM --------------------------------------------------------------------------------------------------- */
 
-static PyObject *fetch(void) { /* the exception that is set, whole, with its traceback */
+static PyObject *fetch_exception(void) { /* returns the current exception, with its traceback, and clears it */
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
     PyErr_NormalizeException(&type, &value, &traceback);
@@ -35,8 +35,8 @@ static PyObject *fetch(void) { /* the exception that is set, whole, with its tra
     return value;
 }
 
-/* The error is that exception, if there was none before.  Takes the reference. */
-static qs_status carry(Border *b, qs_status s, const char *text, PyObject *e) {
+/* Sets the error with e as its payload, unless an error was set before.  Takes the reference to e. */
+static qs_status set_error(Border *b, qs_status s, const char *text, PyObject *e) {
     ErrorState *err = &qvm_ctx(b->vm)->err;
     bool first = err->status == QS_OK;
     qs_fail(b->vm, s, "%s", text);
@@ -45,10 +45,11 @@ static qs_status carry(Border *b, qs_status s, const char *text, PyObject *e) {
     return s;
 }
 
-/* SystemExit: the program ends; of a machine that Python holds only what runs, and Python may go on. */
-static qs_status leave(Border *b, PyObject *e) {
+/* Handles SystemExit: ends the program.  In a VM opened by Python it ends only the running call, and Python may
+ * continue. */
+static qs_status exit_program(Border *b, PyObject *e) {
     Machine *m = qvm(b->vm);
-    if (b->hosted) return carry(b, QS_EINTERRUPT, "exit", e);
+    if (b->hosted) return set_error(b, QS_EINTERRUPT, "exit", e);
     PyObject *code = qbridge_support("exit_code", "(O)", e);
     qgil_back(b);
     m->exit_code = code ? (int)PyLong_AsLong(code) : 1;
@@ -59,7 +60,7 @@ static qs_status leave(Border *b, PyObject *e) {
     return qs_fail(b->vm, QS_EINTERRUPT, "exit");
 }
 
-static qs_status interrupt(Border *b, PyObject *e) {
+static qs_status set_interrupt(Border *b, PyObject *e) {
     qflag_lower(&qvm(b->vm)->interrupted);
     Py_DECREF(e);
     return qs_fail(b->vm, QS_EINTERRUPT, "interrupted");
@@ -72,9 +73,9 @@ static qs_status status_of(PyObject *e) {
     return QS_EFOREIGN;
 }
 
-static qs_status format(Border *b, const char *function, PyObject *e, qs_value *out) {
+static qs_status format_exception(Border *b, const char *function, PyObject *e, qs_value *out) {
     PyObject *text = qbridge_support(function, "(O)", e);
-    qgil_back(b); /* else the error would be that of another thread */
+    qgil_back(b); /* otherwise the error could be that of another thread */
     if (!text) {
         PyErr_Clear();
         text = PyUnicode_FromString("an exception that cannot be described");
@@ -82,7 +83,7 @@ static qs_status format(Border *b, const char *function, PyObject *e, qs_value *
     return text ? qpy_text(b, text, out) : qs_fail(b->vm, QS_ENOMEM, "out of memory");
 }
 
-qs_status qerror_format(Border *b, PyObject *e, qs_value *out) { return format(b, "describe", e, out); }
+qs_status qerror_format(Border *b, PyObject *e, qs_value *out) { return format_exception(b, "describe", e, out); }
 
 qs_status qerror_hint(qs_vm *vm, qs_value payload, qs_value *out) {
     Border *b = qgil_border(vm);
@@ -93,7 +94,7 @@ qs_status qerror_hint(qs_vm *vm, qs_value payload, qs_value *out) {
     return qs_string(vm, "", 0, out);
 }
 
-/* "AttributeError: …" of a lookup that has failed; NULL: the exception, or its text, is another. */
+/* Returns "AttributeError: …" for a failed attribute lookup; NULL: e or its text is of a different type. */
 static PyObject *text_of_missing(PyObject *e) {
     if (Py_TYPE(e) != (PyTypeObject *)PyExc_AttributeError) return NULL;
     PyObject *s = PyObject_Str(e), *text = NULL;
@@ -104,23 +105,23 @@ static PyObject *text_of_missing(PyObject *e) {
     return text;
 }
 
-/* Without a suggestion: a script may ask for an attribute to see whether it is there. */
+/* Omits suggestions, because scripts may look attributes up just to test whether they exist. */
 static qs_status error_of(Border *b, PyObject *e) {
     qs_value text = qs_nil();
-    PyObject *missing = text_of_missing(e); /* the same, sooner */
+    PyObject *missing = text_of_missing(e); /* a faster path with the same result */
     qgil_back(b);
-    TRY(missing ? qpy_text(b, missing, &text) : format(b, "summary", e, &text));
-    qs_status s = carry(b, status_of(e), qs_to_string(text, NULL), e);
+    TRY(missing ? qpy_text(b, missing, &text) : format_exception(b, "summary", e, &text));
+    qs_status s = set_error(b, status_of(e), qs_to_string(text, NULL), e);
     qs_release(b->vm, text);
     return s;
 }
 
 qs_status qerror_take(Border *b) {
-    PyObject *e = fetch();
+    PyObject *e = fetch_exception();
     qgil_back(b);
     if (!e) return qs_fail(b->vm, QS_EINTERNAL, "Python failed without an exception");
-    if (PyErr_GivenExceptionMatches(e, PyExc_SystemExit)) return leave(b, e);
-    if (PyErr_GivenExceptionMatches(e, PyExc_KeyboardInterrupt)) return interrupt(b, e);
+    if (PyErr_GivenExceptionMatches(e, PyExc_SystemExit)) return exit_program(b, e);
+    if (PyErr_GivenExceptionMatches(e, PyExc_KeyboardInterrupt)) return set_interrupt(b, e);
     return error_of(b, e);
 }
 
@@ -133,7 +134,7 @@ qs_status qerror_report(qs_vm *vm, PyObject *e, qs_value *out) {
     return qs_string(vm, "", 0, out);
 }
 
-/* -- machine → Python ---------------------------------------------------------------------------------------------- */
+/* -- VM → Python --------------------------------------------------------------------------------------------------- */
 
 static PyObject *frame_entry(const Where w, const char *function) {
     int line = 0, column = 0;
@@ -159,7 +160,7 @@ static bool on_one_line(Where a, Where b) {
     return lines[0] == lines[1];
 }
 
-/* Innermost first.  Kernels are not among the frames, but errors know their place in them. */
+/* Lists the frames, innermost first.  Kernels have no frame, but an error in one has its source location. */
 static PyObject *frames_list(const ErrorState *e) {
     PyObject *list = PyList_New(0);
     bool apart = e->placed && e->where.src && (!e->nframes || !on_one_line(e->where, e->frames[0].where));
@@ -169,7 +170,7 @@ static PyObject *frames_list(const ErrorState *e) {
     return list;
 }
 
-/* As Python's own, with file, line and column. */
+/* Creates a SyntaxError with file, line and column, like Python's own. */
 static PyObject *syntax_error(const ErrorState *e) {
     int line = 0, column = 0;
     const Source *src = e->where.src;
@@ -178,7 +179,7 @@ static PyObject *syntax_error(const ErrorState *e) {
                            qpy_string(src->path, strlen(src->path)), line, column, qpy_string(src->text, src->len));
 }
 
-/* The exception that the error is: the one that caused it, or a new one. */
+/* Returns the exception that caused the error, or creates one. */
 static PyObject *exception_of(Border *b, qs_status s) {
     Machine *m = qvm(b->vm);
     const ErrorState *e = &qvm_ctx(b->vm)->err;

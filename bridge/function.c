@@ -1,4 +1,4 @@
-/* function.c -- a function of the language as a Python callable, and what it shares with value_type.c. */
+/* function.c -- exposes functions of the language as Python callables; contains code shared with value_type.c. */
 #include "bridge/bridge.h"
 #include "lang/syntax/ast.h"
 #include "vm/base/number.h"
@@ -12,19 +12,19 @@
 
 typedef struct {
     Wrapper head;
-    PyObject *(*call)(PyObject *, PyObject *const *, size_t, PyObject *);
-    const void *identity; /* the function, by which the object is found in sets also when the machine is closed */
+    PyObject *(*call_wrapper)(PyObject *, PyObject *const *, size_t, PyObject *);
+    const void *identity; /* the function; identifies the object in sets even after the VM is closed */
 } FunctionObject;
 
 /* -- wrappers ------------------------------------------------------------------------------------------------------ */
 
-/* Script code alone makes Python collect too seldom, in 3.12 and later hardly ever. */
+/* Collects garbage, because script code alone rarely triggers Python's collector (from 3.12 on hardly ever). */
 static void collect_some(Border *b) {
     PyGC_Collect();
     b->many = 2 * b->nwrappers > MANY_WRAPPERS ? 2 * b->nwrappers : MANY_WRAPPERS;
 }
 
-/* A new one for v, which is retained. */
+/* Creates a wrapper of v, which is retained. */
 PyObject *qwrapper_make(PyTypeObject *t, Border *b, qs_value v) {
     if (b->nwrappers >= b->many) collect_some(b);
     Wrapper *w = (Wrapper *)PyType_GenericAlloc(t, 0);
@@ -109,7 +109,7 @@ const Type *qfunction_declares(Border *b, qs_value fn, int i) {
     return f ? qvm_param_type(b->vm, f, i) : c && i < c->nfields ? c->fields[i].type : NULL;
 }
 
-/* Which parameter or field argument i is for; the last ones are named. */
+/* Returns the index of the parameter or field for argument i; the last arguments are named. */
 static int parameter_of(qs_value fn, Py_ssize_t i, Py_ssize_t positional, PyObject *names) {
     const Class *c = class_of(fn);
     const Func *f = script_of(fn);
@@ -121,7 +121,7 @@ static int parameter_of(qs_value fn, Py_ssize_t i, Py_ssize_t positional, PyObje
     return p;
 }
 
-/* From 2^63 on Python's own integers are no numbers of the language. */
+/* Python integers from 2^63 on are not numbers of the language. */
 static bool is_huge(PyObject *o, qs_value v) { return v.kind == QS_FOREIGN && PyLong_Check(o); }
 
 static qs_status too_large(Border *b, const char *fn, const char *what, const char *wanted, PyObject *o) {
@@ -130,19 +130,19 @@ static qs_status too_large(Border *b, const char *fn, const char *what, const ch
     return qerror_take(b);
 }
 
-/* Parameter i of a built-in, as its signature at the beginning of doc calls it; "": there is none. */
+/* Finds the name of parameter i of a built-in in the signature at the beginning of doc; "": none. */
 static void parameter_called(const char *doc, int i, char name[ARGUMENT_NAME]) {
     const char *p = strchr(doc, '(');
     *name = 0;
     for (; p && *p != ')' && i >= 0; i--) {
         p += strspn(p, "(, [");
         size_t n = strcspn(p, ",) .]");
-        if (n) snprintf(name, ARGUMENT_NAME, "%.*s", (int)n, p); /* else …: more of the same */
+        if (n) snprintf(name, ARGUMENT_NAME, "%.*s", (int)n, p); /* otherwise …: the last parameter is repeated */
         p += strcspn(p, ",)");
     }
 }
 
-/* How many elements there shall be is no number with a fraction. */
+/* Rejects a number of elements that is not integral. */
 static qs_status take_size(Border *b, const Function *f, PyObject *o, int i, qs_value v) {
     char name[ARGUMENT_NAME];
     char text[NUMBER_TEXT];
@@ -161,7 +161,8 @@ static qs_status take_size(Border *b, const Function *f, PyObject *o, int i, qs_
     return qs_fail(b->vm, QS_EVALUE, "%s: a size must be a whole number, got %s", f->name->s, qnum_shown(bad, text));
 }
 
-/* Whether argument i of a built-in is a dimension of its arrays, in one of the forms that its manual begins with. */
+/* Whether argument i of a built-in is a dimension of its arrays, in one of the signatures at the beginning of its
+ * manual. */
 static bool is_dimension(const char *doc, int i) {
     const char *line = strchr(doc, '\n'), *form = doc;
     char name[ARGUMENT_NAME];
@@ -178,8 +179,8 @@ static int dimensions_of(qs_value v) {
     return v.kind == QS_ARRAY ? qval_array(v)->ndim : v.kind == QS_CELL ? ((Cell *)v.u.p)->rank : 0;
 }
 
-/* A dimension that none of the arrays has: programs may look along one, where the extent is 1, and Python does not.  A
- * vec has the dimensions 0 and 1. */
+/* Rejects a dimension that none of the arrays has: scripts may use further dimensions, of extent 1, but Python code may
+ * not.  A vec has the dimensions 0 and 1. */
 static qs_status check_dimensions(Border *b, const Function *f, int nin, const qs_value *in, PyObject *names) {
     int positional = nin - (names ? (int)PyTuple_Size(names) : 0), arrays = 0;
     for (int i = 0; i < nin; i++) arrays += in[i].kind == QS_ARRAY || in[i].kind == QS_CELL;
@@ -191,7 +192,7 @@ static qs_status check_dimensions(Border *b, const Function *f, int nin, const q
         int most = 2;
         bool several = in[i].kind == QS_ARRAY && !strcmp(f->name->s, "size");
         bool high = qval_is_number(in[i]) && !(qval_number(in[i]) < most);
-        if (!several && !high) continue; /* as a rule, and then the manual need not be read */
+        if (!several && !high) continue; /* the usual case, which need not parse the manual */
         if (name ? strcmp(name, "dim") : !is_dimension(f->native->doc, i)) continue;
         for (int k = 0; k < nin; k++)
             if (k != i && dimensions_of(in[k]) > most) most = dimensions_of(in[k]);
@@ -215,7 +216,7 @@ qs_status qfunction_holds(Border *b, const Type *t, const char *what, qs_value v
     return qs_release(b->vm, same), QS_OK;
 }
 
-/* What the language itself would say less well of an argument, or not at all. */
+/* Checks an argument where the VM would report a worse error, or none. */
 static qs_status check_arg(Border *b, qs_value fn, PyObject *o, int i, qs_value v) {
     char name[ARGUMENT_NAME], what[ARGUMENT_NAME + sizeof "argument "];
     const Function *f = fn.kind == QS_FUNCTION ? fn.u.p : NULL;
@@ -236,7 +237,7 @@ static qs_status take_arg(Border *b, qs_value fn, PyObject *o, int i, qs_value *
     return qpy_to_value(b, o, out);
 }
 
-/* The values that a Python call hands over, named ones last. */
+/* Converts the arguments of a Python call, named ones last. */
 static int take_args(Border *b, qs_value fn, PyObject *const *args, Py_ssize_t n, PyObject *names, qs_value *in) {
     Py_ssize_t positional = names ? n - PyTuple_Size(names) : n;
     for (Py_ssize_t i = 0; i < n; i++) {
@@ -262,14 +263,14 @@ static int take_names(Border *b, PyObject *names, int n, Str **out) {
 
 enum { MOST_RESULTS = 16, PERHAPS = -1 };
 
-/* How many results to ask for. */
+/* The number of results to request. */
 static int results_of(qs_value fn) {
     const Function *f = fn.u.p;
     if (fn.kind != QS_FUNCTION || f->fkind != FN_SCRIPT || f->ast->is_lambda) return PERHAPS;
     return f->ast->nouts <= MOST_RESULTS ? f->ast->nouts : PERHAPS;
 }
 
-/* [a, b] = f() is a tuple in Python. */
+/* [a, b] = f() becomes a tuple in Python. */
 static PyObject *give_all(Border *b, qs_value *out, int n) {
     PyObject *r = PyTuple_New(n);
     for (int i = 0; i < n; i++) {
@@ -280,18 +281,18 @@ static PyObject *give_all(Border *b, qs_value *out, int n) {
     return r;
 }
 
-/* A list that was passed may be the result as well, or be kept; now it is an array like others. */
-static void be_seen(qs_value v) {
+/* Makes an array made from a list an ordinary one, because the call may return or keep it. */
+static void make_visible(qs_value v) {
     Buffer *memory = v.kind == QS_ARRAY ? qval_array(v)->buf : NULL;
     if (memory && memory->unseen) memory->unseen = memory->readonly = false;
 }
 
-/* Somebody besides the call has the array, or a view of it. */
+/* Whether the array, or a view of it, is referenced from outside the call. */
 static bool outlives(qs_value v) {
     return v.kind == QS_ARRAY && (qval_array(v)->hdr.refs > 1 || qbuf_shared(qval_array(v)->buf));
 }
 
-static PyObject *run(Border *b, qs_value fn, const CallArgs *a, int wanted) {
+static PyObject *run_function(Border *b, qs_value fn, const CallArgs *a, int wanted) {
     int n = wanted ? wanted : results_of(fn);
     qs_value out[MOST_RESULTS];
     out[0] = qs_nil();
@@ -300,14 +301,14 @@ static PyObject *run(Border *b, qs_value fn, const CallArgs *a, int wanted) {
     if (s == QS_OK) s = qvm_call_named(b->vm, fn, a, n, out);
     qgil_rest(b, before);
     if (s != QS_OK) return qerror_raise(b, s);
-    be_seen(out[0]);
+    make_visible(out[0]);
     return n > 1 ? give_all(b, out, n) : qpy_give(b, out[0]);
 }
 
 static PyObject *run_named(Border *b, qs_value fn, int nin, qs_value *in, PyObject *names, int wanted) {
     Str *strings[MOST];
     int n = (int)PyTuple_Size(names);
-    return take_names(b, names, n, strings) < 0 ? NULL : run(b, fn, &(CallArgs){nin, in, n, strings}, wanted);
+    return take_names(b, names, n, strings) < 0 ? NULL : run_function(b, fn, &(CallArgs){nin, in, n, strings}, wanted);
 }
 
 static PyObject *call_inside(Border *b, qs_value fn, PyObject *const *args, int nin, PyObject *names, int wanted) {
@@ -319,9 +320,9 @@ static PyObject *call_inside(Border *b, qs_value fn, PyObject *const *args, int 
         qs_status s = f && f->fkind == FN_NATIVE && nin > 1 ? check_dimensions(b, f, nin, in, names) : QS_OK;
         if (s != QS_OK) r = qerror_raise(b, s);
         else if (names) r = run_named(b, fn, nin, in, names, wanted);
-        else r = run(b, fn, &(CallArgs){.nin = nin, .in = in}, wanted);
+        else r = run_function(b, fn, &(CallArgs){.nin = nin, .in = in}, wanted);
         for (int i = 0; i < nin; i++) {
-            be_seen(in[i]);
+            make_visible(in[i]);
             if (outlives(in[i])) qdl_hold(b, in[i]);
             qval_release(b->vm, in[i]);
         }
@@ -330,14 +331,14 @@ static PyObject *call_inside(Border *b, qs_value fn, PyObject *const *args, int 
     return r;
 }
 
-/* wanted: how many results; 0: those that are declared, of a built-in the first. */
+/* wanted: number of results; 0: the declared ones, or the first of a built-in. */
 static PyObject *call_for(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names, int wanted) {
     Wrapper *w = (Wrapper *)self;
     Border *b = w->border;
     Py_ssize_t n = (Py_ssize_t)(nargsf & ~ARGUMENTS_OFFSET) + (names ? PyTuple_Size(names) : 0);
     if (n > MOST) return PyErr_Format(PyExc_TypeError, "at most %d arguments can be given to a script function", MOST);
     if (qgil_enter(b) < 0) return NULL;
-    qs_value fn = qval_retain(w->v); /* the object may go while it runs */
+    qs_value fn = qval_retain(w->v); /* the object may be freed during the call */
     PyObject *r = call_inside(b, fn, args, (int)n, names, wanted);
     qval_release(b->vm, fn);
     return qgil_result(b, r);
@@ -351,7 +352,7 @@ static bool has_nargout(const Function *f) {
     return false;
 }
 
-/* Where nargout= stands among the names, unless it is a parameter of the function; -1: nowhere. */
+/* The position of nargout= among the names, unless the function has such a parameter; -1: none. */
 static Py_ssize_t place_of_nargout(PyObject *self, PyObject *names) {
     ALONE;
     qs_value fn = ((Wrapper *)self)->v;
@@ -369,7 +370,7 @@ static int results_wanted(PyObject *nargout) {
     return -1;
 }
 
-/* The call without that one. */
+/* Calls the function without nargout. */
 static PyObject *call_nargout(PyObject *self, PyObject *const *args, size_t n, PyObject *names, Py_ssize_t at) {
     Py_ssize_t nnames = PyTuple_Size(names);
     size_t place = n + (size_t)at, after = (size_t)(nnames - at - 1);
@@ -388,7 +389,7 @@ static PyObject *call_nargout(PyObject *self, PyObject *const *args, size_t n, P
     return r;
 }
 
-static PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names) {
+static PyObject *call_wrapper(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names) {
     Py_ssize_t at = names ? place_of_nargout(self, names) : -1;
     if (at < 0) return call_for(self, args, nargsf, names, 0);
     return call_nargout(self, args, nargsf & ~ARGUMENTS_OFFSET, names, at);
@@ -403,9 +404,9 @@ static PyObject *name_of(PyObject *o, void *unused) {
     return f && f->name ? qpy_string(f->name->s, f->name->len) : PyUnicode_FromString("function");
 }
 
-/* -- what is known of it: inspect.signature, help ------------------------------------------------------------------ */
+/* -- introspection: inspect.signature, help ------------------------------------------------------------------------ */
 
-/* A literal as a default value; … for anything that must be computed. */
+/* Returns a literal default value; … for anything that must be computed. */
 static PyObject *default_value(const Node *n) {
     if (n->kind == N_NUM && n->u.num.is_uint64) return PyLong_FromUnsignedLongLong((uint64_t)n->u.num.whole);
     if (n->kind == N_NUM && n->u.num.whole) return PyLong_FromLongLong(n->u.num.whole);
@@ -423,7 +424,7 @@ static PyObject *type_text(const TypeExpr *t) {
     return PyUnicode_FromString(s);
 }
 
-/* (name, type, whether it takes the rest[, default]) */
+/* (name, type, is variadic[, default]) */
 static PyObject *parameter(const Param *p) {
     PyObject *name = qpy_string(p->name->s, p->name->len), *type = name ? type_text(p->type) : NULL;
     PyObject *rest = PyBool_FromLong(p->variadic), *r = NULL;
@@ -435,8 +436,8 @@ static PyObject *parameter(const Param *p) {
     return r;
 }
 
-/* What a caller gives; of a kernel that is what parallel_do gives, without what the launch sets. */
-static PyObject *parameters(const Func *f) {
+/* Lists the parameters that a caller passes; for a kernel, without those that the launch sets. */
+static PyObject *list_parameters(const Func *f) {
     PyObject *list = PyList_New(0);
     for (int i = 0; list && i < f->nparams; i++) {
         if (f->qual == Q_KERNEL && qkernel_sets(&f->params[i])) continue;
@@ -447,15 +448,16 @@ static PyObject *parameters(const Func *f) {
     return list;
 }
 
-/* Of a script function (comment or None, [parameter]); of a built-in its manual, the signature in the first line. */
-static PyObject *known(PyObject *o, void *unused) {
+/* Returns (comment or None, [parameter]) for a script function, the manual with the signature in its first line for a
+ * built-in. */
+static PyObject *get_signature(PyObject *o, void *unused) {
     ALONE;
     const Function *f = ((Wrapper *)o)->v.kind == QS_FUNCTION ? ((Wrapper *)o)->v.u.p : NULL;
     (void)unused;
     if (f && f->fkind == FN_NATIVE && f->native->doc) return PyUnicode_FromString(f->native->doc);
     if (!f || f->fkind != FN_SCRIPT) return Py_INCREF(Py_None), Py_None;
     PyObject *doc = f->ast->doc ? qpy_string(f->ast->doc->s, f->ast->doc->len) : (Py_INCREF(Py_None), Py_None);
-    return Py_BuildValue("(NN)", doc, parameters(f->ast));
+    return Py_BuildValue("(NN)", doc, list_parameters(f->ast));
 }
 
 static PyObject *is_kernel(PyObject *o, void *unused) {
@@ -465,7 +467,7 @@ static PyObject *is_kernel(PyObject *o, void *unused) {
     return PyBool_FromLong(f && f->fkind == FN_SCRIPT && f->ast->qual == Q_KERNEL);
 }
 
-/* How many results it has when all are taken; 1 where that is not declared. */
+/* The number of results when all are requested; 1 if undeclared. */
 static PyObject *number_of_results(PyObject *o, void *unused) {
     ALONE;
     qs_value fn = ((Wrapper *)o)->v;
@@ -474,8 +476,8 @@ static PyObject *number_of_results(PyObject *o, void *unused) {
     return PyLong_FromLong(n > 1 ? n : 1);
 }
 
-/* (i): why no derivative is taken to argument i, as a sentence; None: one may be. */
-static PyObject *constant(PyObject *o, PyObject *place) {
+/* (i): the reason why no derivative is taken with respect to argument i, as a sentence; None: it can be. */
+static PyObject *why_constant(PyObject *o, PyObject *place) {
     char why[WHY_CONSTANT];
     Border *b = ((Wrapper *)o)->border;
     long i = PyLong_AsLong(place);
@@ -484,7 +486,7 @@ static PyObject *constant(PyObject *o, PyObject *place) {
     return qgil_result(b, yes ? PyUnicode_FromString(why) : (Py_INCREF(Py_None), Py_None));
 }
 
-static PyMethodDef methods[] = {{"_constant", constant, METH_O, NULL}, {NULL, NULL, 0, NULL}};
+static PyMethodDef methods[] = {{"_constant", why_constant, METH_O, NULL}, {NULL, NULL, 0, NULL}};
 
 static PyObject *repr(PyObject *o) {
     PyObject *name = name_of(o, NULL), *r = name ? PyUnicode_FromFormat("<quasar function %U>", name) : NULL;
@@ -497,8 +499,8 @@ static Py_hash_t hash(PyObject *o) {
     return h == -1 ? -2 : h;
 }
 
-/* Two wrappers of one function are equal, so that a callback can be found again to remove it. */
-static PyObject *compare(PyObject *a, PyObject *b, int op) {
+/* Two wrappers of one function are equal, so that a callback can be found for removal. */
+static PyObject *compare_functions(PyObject *a, PyObject *b, int op) {
     if ((op != Py_EQ && op != Py_NE) || Py_TYPE(b) != qbridge.function)
         return Py_INCREF(Py_NotImplemented), Py_NotImplemented;
     const FunctionObject *f = (FunctionObject *)a, *g = (FunctionObject *)b;
@@ -510,23 +512,20 @@ static PyObject *call_by_tuple(PyObject *o, PyObject *args, PyObject *names) {
     return PyVectorcall_Call(o, args, names);
 }
 
-/* As an attribute of a class it is a method. */
-static PyObject *bind(PyObject *o, PyObject *owner, PyObject *type) {
+/* Binds the function as a method when it is an attribute of a class. */
+static PyObject *bind_method(PyObject *o, PyObject *owner, PyObject *type) {
     (void)type;
     if (!owner || owner == Py_None) return Py_INCREF(o), o;
     return qbridge_support("method", "(OO)", o, owner);
 }
 
 static PyGetSetDef attributes[] = {
-    {"__name__", name_of, NULL, NULL, NULL},
-    {"__qualname__", name_of, NULL, NULL, NULL},
-    {"_known", known, NULL, NULL, NULL},
-    {"_is_kernel", is_kernel, NULL, NULL, NULL},
-    {"_results", number_of_results, NULL, NULL, NULL},
-    {NULL, NULL, NULL, NULL, NULL},
+    {"__name__", name_of, NULL, NULL, NULL},           {"__qualname__", name_of, NULL, NULL, NULL},
+    {"_known", get_signature, NULL, NULL, NULL},       {"_is_kernel", is_kernel, NULL, NULL, NULL},
+    {"_results", number_of_results, NULL, NULL, NULL}, {NULL, NULL, NULL, NULL, NULL},
 };
 static PyMemberDef members[] = {
-    {"__vectorcalloffset__", T_PYSSIZET, offsetof(FunctionObject, call), READONLY, NULL},
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(FunctionObject, call_wrapper), READONLY, NULL},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(Wrapper, weak), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };
@@ -537,9 +536,9 @@ static PyType_Slot slots[] = {
     {Py_tp_clear, (void *)qwrapper_clear},
     {Py_tp_repr, (void *)repr},
     {Py_tp_hash, (void *)hash},
-    {Py_tp_richcompare, (void *)compare},
+    {Py_tp_richcompare, (void *)compare_functions},
     {Py_tp_call, (void *)call_by_tuple},
-    {Py_tp_descr_get, (void *)bind},
+    {Py_tp_descr_get, (void *)bind_method},
     {Py_tp_methods, methods},
     {Py_tp_getset, attributes},
     {Py_tp_members, members},
@@ -555,6 +554,6 @@ int qfunction_init(void) {
 
 PyObject *qfunction_new(Border *b, qs_value fn) {
     FunctionObject *f = (FunctionObject *)qwrapper_make(qbridge.function, b, fn);
-    if (f) f->call = call, f->identity = fn.u.p;
+    if (f) f->call_wrapper = call_wrapper, f->identity = fn.u.p;
     return (PyObject *)f;
 }

@@ -1,26 +1,25 @@
-/* gil.c -- one machine, one GIL, many threads.
+/* gil.c -- coordinates threads that use a VM and the GIL.
  *
- * Script code runs with the GIL held, built-ins included, so the GIL is the machine's lock too.  There are two ways in
- * which other threads get their turn.
+ * Script code, including built-ins, runs with the GIL held, so the GIL also protects the VM.  Other threads can run in
+ * two ways:
  *
- * The compiler, and a launch that takes longer than some tenths of a millisecond (vm/launch/launch.c), let the GIL go
- * (unblock … block), and so does whoever works on a large array: from there on until script code calls Python,
- * yields, or has its result (let_go … take).  The machine is `away` meanwhile: whoever wants it waits without the GIL,
- * and references to its values that others drop are kept until it is back.  So built-ins need not know of Python.
- * What is shorter keeps the GIL, because who lets it go while another thread computes gets it back only after that
- * thread's turn of 5 ms.
+ * 1. The GIL is released while the VM works.  The compiler and longer launches (vm/launch/launch.c) do this (unblock …
+ * block), as does work on a large array: until script code calls Python, yields, or has its result (let_go … take).
+ * Meanwhile the VM is `away`: a thread that needs it waits without the GIL, and references to its values that other
+ * threads drop are queued until it is back.  Thus built-ins need not know about Python.  Shorter work keeps the GIL,
+ * because a thread that releases it while another one computes gets it back only after the switch interval of 5 ms.
  *
- * And when script code calls Python, waits, or yields, another thread may get the GIL and enter the machine: it then
- * runs on a stack of its own (Thread, vm/program/thread.c), and the first one switches back when it returns
- * (qgil_back).  A computation on memory that no other thread knows is such a wait, too (release_vm … acquire_vm).
+ * 2. When script code calls Python, waits or yields, another thread may get the GIL and enter the VM.  It runs on its
+ * own stack (Thread, vm/program/thread.c), and the first thread switches back when it returns (qgil_back).  A
+ * computation on memory that no other thread accesses counts as such a wait (release_vm … acquire_vm).
  *
- * The order is always GIL first, machine second; nobody waits for the machine with the GIL in his hands.
+ * Lock order: the GIL first, then the VM.  No thread waits for the VM while it holds the GIL.
  *
- * A Python without the GIL lets threads in side by side.  Two locks are in its place then.  The machine is held from
- * where a thread enters to where it leaves, also while it is away; it is given up while script code calls what may be
- * anybody's Python (qgil_outside), and where the GIL would be.  Who waits for it is no running thread for Python.
- * What is reached without the machine (the ring of wrappers, what others drop) is under `lock`, for moments in which
- * nobody calls Python.  What is only read of a value needs neither, if no machine closes meanwhile (ALONE). */
+ * In a Python without the GIL, threads enter in parallel, and two locks replace it.  A thread holds the VM from entry
+ * to exit, also while the VM is away; it releases the VM while script code calls unknown Python code (qgil_outside),
+ * and where the GIL would be released.  A thread that waits for the VM is detached from Python.  Data that is used
+ * without the VM (the ring of wrappers, queued references) is protected by `lock`, which is held briefly and never
+ * across a call of Python.  Code that only reads a value needs neither, as long as no VM closes meanwhile (ALONE). */
 #include "bridge/bridge.h"
 
 #include <signal.h>
@@ -30,14 +29,14 @@
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t back = PTHREAD_COND_INITIALIZER; /* some machine is not away any more */
-/* Of this thread, while it goes without the GIL.  So aligned, it never begins 16 bytes into a page, where the leak
- * check of GCC 12 takes it for what glibc once put there, and reads at any address. */
+static pthread_cond_t back = PTHREAD_COND_INITIALIZER; /* signalled when a VM is no longer away */
+/* The Python state of this thread while it has released the GIL.  The alignment avoids an offset of 16 bytes into a
+ * page, where the leak checker of GCC 12 takes it for a glibc structure and reads invalid addresses. */
 static _Thread_local _Alignas(64) PyThreadState *resting;
-static _Thread_local Border *left;         /* the machine that it has released; retained */
-static _Thread_local bool left_to_compute; /* … in whose memory it computes */
+static _Thread_local Border *left;         /* the VM that this thread has released; retained */
+static _Thread_local bool left_to_compute; /* … and in whose memory it computes */
 
-/* -- threads of a machine ------------------------------------------------------------------------------------------ */
+/* -- threads of a VM ----------------------------------------------------------------------------------------------- */
 
 static Thread *thread_of(Border *b, pthread_t id) {
     for (Thread *t = b->threads; t; t = t->next)
@@ -72,7 +71,7 @@ static void switch_to(Border *b, Thread *t) {
     to_front(b, t);
 }
 
-/* The first machine state belongs to whoever opens the border. */
+/* Creates the Thread for the first VM state, which belongs to the thread that opens the border. */
 static void first_thread(Border *b) {
     Thread *t = calloc(1, sizeof *t);
     t->id = pthread_self();
@@ -92,8 +91,8 @@ static Thread *new_thread(Border *b) {
     return t;
 }
 
-/* Its own, or one for a thread that comes in; NULL: no memory. */
-static Thread *machine_of(Border *b, pthread_t id) {
+/* Returns the Thread of a thread that enters, creating it if needed; NULL: no memory. */
+static Thread *find_or_make_thread(Border *b, pthread_t id) {
     Thread *t = thread_of(b, id);
     if (!t) t = idle_thread(b);
     if (!t) t = new_thread(b);
@@ -101,13 +100,13 @@ static Thread *machine_of(Border *b, pthread_t id) {
     return t;
 }
 
-/* -- what was dropped meanwhile ------------------------------------------------------------------------------------ */
+/* -- references dropped meanwhile ---------------------------------------------------------------------------------- */
 
 static struct {
     PyObject **at;
     SHARED(int) n;
     int cap;
-} orphans; /* references dropped without the GIL; under `lock` */
+} orphans; /* references dropped without the GIL; protected by `lock` */
 
 static int release_orphans(void *unused) {
     (void)unused;
@@ -128,8 +127,8 @@ static bool next_dropped(Border *b, struct Dropped *out) {
     return any;
 }
 
-/* What other threads dropped while the machine was away.  Not before a launch is over: the last reference to an object
- * may run a finaliser, which may enter the machine and replace what the launch works on. */
+/* Releases the references that other threads dropped while the VM was away.  Must not be called before a launch is
+ * over: a finalizer may enter the VM and replace data that the launch uses. */
 static __attribute__((noinline)) void release_dropped(Border *b) {
     struct Dropped d;
     while (b->ndropped && next_dropped(b, &d)) {
@@ -139,7 +138,7 @@ static __attribute__((noinline)) void release_dropped(Border *b) {
     if (orphans.n) release_orphans(NULL);
 }
 
-/* Under `lock`, or the GIL. */
+/* The caller holds `lock` or the GIL. */
 static void drop_later(Border *b, qs_value v, struct Export *e) {
     if (b->ndropped == b->cap_dropped) {
         uint32_t cap = b->cap_dropped ? 2 * b->cap_dropped : 64;
@@ -154,12 +153,12 @@ static void drop_later(Border *b, qs_value v, struct Export *e) {
 /* -- waiting ------------------------------------------------------------------------------------------------------- */
 
 #ifdef Py_GIL_DISABLED
-enum { TOO_LONG_NS = 1000000 }; /* who waits so long comes next, before those who have just had the machine */
+enum { TOO_LONG_NS = 1000000 }; /* a thread that has waited this long is next, before threads that just had the VM */
 
 void qgil_lock(void) { pthread_mutex_lock(&lock); }
 void qgil_unlock(void) { pthread_mutex_unlock(&lock); }
 
-/* Under `lock`. */
+/* The caller holds `lock`. */
 static bool is_free_for(Border *b, pthread_t me) {
     return !b->holder && (!b->next_holder || pthread_equal(b->next_holder, me));
 }
@@ -200,7 +199,7 @@ bool qgil_hold(Border *b) {
     return true;
 }
 
-/* What was left to the holder comes first. */
+/* Releases the queued references first. */
 void qgil_give(Border *b) {
     pthread_mutex_lock(&lock);
     while (b->ndropped) {
@@ -235,8 +234,8 @@ Border *qgil_next(Border *b) {
     return next;
 }
 
-/* Of the entry that begins: whether it is inside one that has the machine, and leaves it that. */
-static bool remember(Thread *t, bool had) {
+/* Records whether the thread already held the VM when this entry began, and thus keeps it afterwards. */
+static bool push_entry(Thread *t, bool had) {
     if (t->depth >= t->cap_had) {
         int cap = 2 * t->depth + 8;
         bool *at = realloc(t->had, qmem_size((size_t)cap, sizeof *at, 0));
@@ -250,7 +249,7 @@ static void leave_as_it_was(Border *b, const Thread *t) {
     if (!t->had[t->depth]) qgil_give(b);
 }
 
-/* In the child of a fork, where there are none; false: one of them had the machine. */
+/* Called in the child of a fork, which has no other threads; false: one of them held the VM. */
 static bool forget_others(Border *b) {
     bool mine = !b->holder || qgil_holds(b);
     b->next_holder = 0;
@@ -258,7 +257,7 @@ static bool forget_others(Border *b) {
     return mine;
 }
 #else
-static bool remember(Thread *t, bool had) { return (void)t, (void)had, true; }
+static bool push_entry(Thread *t, bool had) { return (void)t, (void)had, true; }
 static void leave_as_it_was(Border *b, const Thread *t) { (void)b, (void)t; }
 static bool forget_others(Border *b) { return (void)b, true; }
 #endif
@@ -279,7 +278,7 @@ static void wait_until_back(Border *b) {
     PyEval_RestoreThread(me);
 }
 
-/* Until nobody works in the machine without the GIL.  It may be closed then. */
+/* Waits until no thread works in the VM without the GIL.  The VM may be closed meanwhile. */
 static void await_machine(Border *b) {
     if (!b->vm || !qflag_is_up(&b->away)) return;
     b->waiting++;
@@ -287,11 +286,11 @@ static void await_machine(Border *b) {
     b->waiting--;
     pthread_mutex_lock(&lock);
     b->entered++;
-    pthread_cond_broadcast(&back); /* who lets others in may go on: let_in */
+    pthread_cond_broadcast(&back); /* wakes let_in */
     pthread_mutex_unlock(&lock);
 }
 
-/* The machine was closed under a thread that still has frames in it: it can never go on. */
+/* Blocks a thread that still has frames in a closed VM and therefore cannot continue. */
 static void stop_forever(void) {
     PyEval_SaveThread();
     for (;;) pause();
@@ -304,20 +303,22 @@ void qgil_reclaim(Border *b) {
     if (!b->vm) stop_forever();
     Thread *mine = thread_of(b, pthread_self());
     if (mine) switch_to(b, mine);
-    else if (b->closing && !pthread_equal(b->closer, pthread_self())) stop_forever(); /* its stack is gone */
+    else if (b->closing && !pthread_equal(b->closer, pthread_self())) stop_forever(); /* its stack was freed */
 }
 
 const char qgil_closed_text[] = "the machine of this value was closed";
 
 int qgil_closed(void) { return PyErr_SetString(qbridge.closed, qgil_closed_text), -1; }
 
-static __attribute__((noinline)) int enter(Border *b, bool had) { /* apart, so that what is simple is quick */
+static __attribute__((noinline)) int enter_thread(Border *b,
+                                                  bool had) { /* separate function, to keep the fast path short */
     pthread_t me = pthread_self();
-    if (qbridge.ending && qflag_is_up(&b->away)) return qgil_closed(); /* who has it may never come back */
+    /* The thread that holds the VM may never return. */
+    if (qbridge.ending && qflag_is_up(&b->away)) return qgil_closed();
     await_machine(b);
     if (!b->vm) return qgil_closed();
-    Thread *t = machine_of(b, me);
-    if (!t || !remember(t, had)) return qerror_raise(b, QS_ENOMEM), -1;
+    Thread *t = find_or_make_thread(b, me);
+    if (!t || !push_entry(t, had)) return qerror_raise(b, QS_ENOMEM), -1;
     switch_to(b, t);
     t->depth++;
     return 0;
@@ -327,19 +328,19 @@ static __attribute__((noinline)) int enter(Border *b, bool had) { /* apart, so t
 int qgil_enter(Border *b) {
     if (qbridge.ending && !qgil_holds(b) && b->holder) return qgil_closed();
     bool taken = qgil_hold(b);
-    int r = enter(b, !taken);
+    int r = enter_thread(b, !taken);
     if (r < 0 && taken) qgil_give(b);
     return r;
 }
 #else
 int qgil_enter(Border *b) {
-    qbridge.disturbed = true; /* cycles.c */
+    qbridge.disturbed = true; /* see cycles.c */
     bool simple = b->vm && !qflag_is_up(&b->away) && pthread_equal(b->owner, pthread_self());
-    return simple ? b->threads->depth++, 0 : enter(b, true);
+    return simple ? b->threads->depth++, 0 : enter_thread(b, true);
 }
 #endif
 
-/* An exception that is on its way comes before one of ours. */
+/* Ends stream ordering; an exception that is already set takes precedence over a new one. */
 static int hand_back(Border *b) {
     qs_status s = qgpu_hand_back(b);
     if (s == QS_OK) return 0;
@@ -348,7 +349,7 @@ static int hand_back(Border *b) {
     return -1;
 }
 
-/* What Python did inside may have let another thread run the machine. */
+/* Python code called inside may have let another thread run the VM. */
 int qgil_leave(Border *b) {
     qgil_back(b);
     qwritten_tell(b);
@@ -359,7 +360,7 @@ int qgil_leave(Border *b) {
     return r;
 }
 
-/* -- windows without the GIL --------------------------------------------------------------------------------------- */
+/* -- work without the GIL ------------------------------------------------------------------------------------------ */
 
 static void let_go(Border *b) {
     if (b->loose++) return;
@@ -387,8 +388,8 @@ void qgil_block(qs_vm *vm) {
     else if (b->loose) b->loose--;
 }
 
-/* Only where the machine works for itself: a Python function that it has called may use it, too, and counts on the
- * GIL. */
+/* Releases the GIL only where the VM computes by itself.  A Python function that it called may use the VM, too, and
+ * relies on the GIL. */
 static void let_go_at_work(Ctx *c) {
     Border *b = border_of((qs_vm *)c);
     if (!b->loose && b->threads->works == b->threads->depth) let_go(b);
@@ -400,7 +401,7 @@ int qgil_work(Border *b) {
     return before;
 }
 
-/* Of a Ctrl-C that came too late to stop anything Python knows, too. */
+/* Python also knows of a Ctrl-C that came too late to stop anything, so the flag is cleared. */
 void qgil_rest(Border *b, int before) {
     qgil_here(b);
     qgil_back(b);
@@ -409,14 +410,14 @@ void qgil_rest(Border *b, int before) {
     b->threads->works = before;
 }
 
-/* A thread that waits for the machine is woken when it is back, but a program that works on one large array after the
- * other is away again before that thread has the GIL.  So all that wait now get the machine before the program goes on.
- * Without the GIL; `until`: that many must have entered. */
+/* Lets all waiting threads enter the VM before the program continues.  Otherwise a program that works on one large
+ * array after the other would be away again before a woken thread gets the GIL.  Called without the GIL; `until` is the
+ * value that b->entered must reach. */
 #ifdef Py_GIL_DISABLED
-static void let_in(Border *b, unsigned until) { (void)b, (void)until; } /* next_holder sees to that */
+static void let_in(Border *b, unsigned until) { (void)b, (void)until; } /* next_holder ensures this */
 #else
 static void let_in(Border *b, unsigned until) {
-    enum { AT_MOST_MS = 50 }; /* one of them may work for long: then the program waits for its turn as others do */
+    enum { AT_MOST_MS = 50 }; /* one of them may work longer; then the program waits for the VM like other threads */
     struct timespec end;
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_nsec += AT_MOST_MS * 1000000L;
@@ -428,13 +429,13 @@ static void let_in(Border *b, unsigned until) {
 }
 #endif
 
-/* Python's own loop would also collect garbage here, from 3.12 on nowhere else. */
+/* Also checks signals.  Python's own eval loop would collect garbage here as well, from 3.12 on only here. */
 qs_status qgil_yield(qs_vm *vm) {
     Border *b = border_of(vm);
     qgil_here(b);
     qwritten_tell(b);
     qgil_outside(b);
-    unsigned all = b->entered + (unsigned)b->waiting; /* both change with the GIL alone */
+    unsigned all = b->entered + (unsigned)b->waiting; /* both change only with the GIL held */
     bool wanted = b->waiting > 0;
     PyThreadState *me = PyEval_SaveThread();
     if (wanted) let_in(b, all);
@@ -460,16 +461,16 @@ void qgil_acquire_vm(void) {
     if (left_to_compute) atomic_fetch_sub(&b->computing, 1);
     PyEval_RestoreThread(resting);
     resting = NULL, left = NULL;
-    qgil_back(b); /* a thread that finds the VM closed stops there, and keeps its reference */
+    qgil_back(b); /* a thread that finds the VM closed blocks here and keeps its reference */
     qborder_release(b);
 }
 
-/* At the prompt.  Toolkits set PyOS_InputHook, which serves their windows until there is something to read. */
+/* Called at the prompt.  GUI toolkits set PyOS_InputHook, which handles window events until input is available. */
 void qgil_serve_windows(void) {
     if (PyOS_InputHook) PyOS_InputHook();
 }
 
-/* -- finalisers ---------------------------------------------------------------------------------------------------- */
+/* -- finalizers ---------------------------------------------------------------------------------------------------- */
 
 static void add_orphan(PyObject *o) {
     pthread_mutex_lock(&lock);
@@ -505,23 +506,23 @@ void qgil_release(Border *b, qs_value v) {
 }
 #endif
 
-/* -- ticks: a script loop gives way now and then, as Python's own threads do --------------------------------------- */
+/* -- ticks: make script loops yield regularly, as Python threads do ------------------------------------------------ */
 
 enum { TICK_MS = 10 };
 static struct {
     bool running;
     int machines;
-} ticker; /* under `lock` */
+} ticker; /* protected by `lock` */
 
-/* While a kernel runs nobody asks Python whether somebody has pressed Ctrl-C.  So whoever notices that the machine is
- * away (the ticker, TICK_MS later) stands in front of Python's own handler until it is back: the kernel stops, and
- * Python raises KeyboardInterrupt.  At all other times a package must not touch signal handlers.
- * In qrun, which has a handler of its own, there is no need to. */
+/* While a kernel runs, Python does not check for Ctrl-C.  Therefore, when the ticker finds the VM away, it installs a
+ * handler in front of Python's until the VM is back: the kernel stops, and Python raises KeyboardInterrupt.  At other
+ * times the signal handlers are not touched, because a package must not change them.  qrun has its own handler and does
+ * not need this. */
 static struct {
     bool on;
     struct sigaction before;
     Machine *_Atomic machine;
-} watch; /* under `lock` */
+} watch; /* protected by `lock` */
 
 static void on_interrupt(int sig) {
     Machine *m = atomic_load(&watch.machine);
@@ -546,7 +547,7 @@ static void end_watch(void) {
     struct sigaction now;
     atomic_store(&watch.machine, NULL);
     if (!watch.on) return;
-    watch.on = false; /* somebody may have put another handler in the place of ours */
+    watch.on = false; /* unless other code has replaced our handler */
     if (sigaction(SIGINT, NULL, &now) == 0 && now.sa_handler == on_interrupt) sigaction(SIGINT, &watch.before, NULL);
 }
 
@@ -593,7 +594,7 @@ void qgil_start(Border *b, bool inside) {
     pthread_mutex_unlock(&lock);
 }
 
-/* Before the memory of the machine goes. */
+/* Waits for computations before the memory of the VM is freed. */
 static void await_computations(Border *b) {
     const struct timespec pause_time = {0, 1000000};
     while (atomic_load(&b->computing)) {
@@ -605,7 +606,7 @@ static void await_computations(Border *b) {
     }
 }
 
-/* Threads that are still inside keep their stacks: they are stopped when they come back. */
+/* Threads that are still inside keep their stacks; they block when they return. */
 void qgil_stop(Border *b) {
     await_computations(b);
     b->closing = true, b->closer = pthread_self();
@@ -625,21 +626,21 @@ void qgil_stop(Border *b) {
     b->threads->next = NULL;
 }
 
-/* Besides the caller: somebody is inside. */
+/* Whether a thread other than the caller is inside. */
 bool qgil_used(Border *b) {
     int depth = b->away;
     for (Thread *t = b->threads; t; t = t->next) depth += t->depth;
     return depth > (pthread_equal(b->owner, pthread_self()) && b->threads->depth > 0);
 }
 
-/* The machine goes on in the child of a fork, on the one thread that there is; the others have stayed behind, and so
- * have their stacks.  Not when somebody was at work in it without the GIL, for then it is as he left it: half done. */
-static bool goes_on(Border *b) {
+/* Prepares the VM for use in the child of a fork, by the only remaining thread; the other threads and their stacks are
+ * gone.  Returns false if a thread was at work in the VM without the GIL, because its state is then inconsistent. */
+static bool survive_fork(Border *b) {
     b->waiting = 0;
     atomic_store(&b->computing, 0);
     bool others = !forget_others(b);
     if (!b->vm || qflag_is_up(&b->away) || others) return false;
-    Thread *mine = machine_of(b, pthread_self());
+    Thread *mine = find_or_make_thread(b, pthread_self());
     if (!mine) return false;
     switch_to(b, mine);
     mine->next = NULL;
@@ -657,7 +658,7 @@ void qgil_forked(void) {
     qbridge.borders = NULL;
     for (Border *b = list, *next; b; b = next) {
         next = b->next;
-        if (goes_on(b)) {
+        if (survive_fork(b)) {
             b->next = qbridge.borders;
             qbridge.borders = b;
             ticker.machines++;

@@ -1,21 +1,21 @@
-/* gpu.c -- memory of a GPU that other libraries of the process use, too: where it is, in which order, and the CUDA
- * Array Interface (DLPack is in dlpack.c).
+/* gpu.c -- shares GPU memory with other libraries of the process: devices, stream ordering, and the CUDA Array
+ * Interface (DLPack is in dlpack.c).
  *
- * Our queue is an ordinary stream, which the driver orders with the default stream.  So work on the default stream
- * needs nothing; other streams are made to wait for ours, and ours for them, by events: nobody waits on the host.  A
- * stream that an argument names (DLPack, the CUDA Array Interface) is followed by the entry that takes the argument;
- * where none is named, `with stream(s)` does the same.  Each entry has a list of its own.  Its streams get their turn
- * whenever Python does: where the entry ends (qgil_leave), and for the time of each call of Python by script code,
- * since a callback may use the memory or queue more work. */
+ * The VM's queue is an ordinary stream, which the driver orders with the default stream.  So work on the default stream
+ * needs no ordering.  Other streams wait for the VM's queue, and the queue for them, by events; the host never waits.
+ * A stream named by an argument (DLPack, the CUDA Array Interface) is followed by the entry that takes the argument;
+ * otherwise `with stream(s)` does the same.  Each entry has its own list of streams.  They are ordered whenever Python
+ * may run: where the entry ends (qgil_leave), and around each call of Python by script code, because a callback may use
+ * the memory or queue more work. */
 #include "bridge/bridge.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* -- places -------------------------------------------------------------------------------------------------------- */
+/* -- devices ------------------------------------------------------------------------------------------------------- */
 
-static Device *next_shared(Border *b, Device *after) { /* NULL: the first */
+static Device *next_shared(Border *b, Device *after) { /* after NULL: returns the first */
     Machine *m = qvm(b->vm);
     for (Device *d = after ? after + 1 : m->devices; d && d < m->devices + m->ndevices; d++)
         if (d->ops->sharing) return d;
@@ -30,7 +30,7 @@ Device *qgpu_named(Border *b, int ordinal) {
     return d;
 }
 
-/* Where others have it already, else where kernels run. */
+/* Returns the device where others already use the memory, else the device where kernels run. */
 Device *qgpu_of(Border *b, const Array *a) {
     Device *kernels = qvm(b->vm)->device;
     if (a->buf->home >= 0) return a->buf->home == HOST_MEMORY ? NULL : qvm_ctx(b->vm)->spaces[a->buf->home];
@@ -54,9 +54,9 @@ qs_status qgpu_absent(Border *b, const char *kind, int id) {
     return s;
 }
 
-/* -- order --------------------------------------------------------------------------------------------------------- */
+/* -- ordering ------------------------------------------------------------------------------------------------------ */
 
-/* Of the entry that runs now; those further out have streams of their own, which got work of others since. */
+/* Returns the first stream of the current entry.  Streams of outer entries have received other work since. */
 static struct Followed *first_followed(const Thread *t) {
     struct Followed *f = t->followed + t->nfollowed;
     while (f > t->followed && f[-1].depth == t->depth) f--;
@@ -79,7 +79,7 @@ static qs_status reserve(Border *b, Thread *t) {
     return QS_OK;
 }
 
-/* 0 and 1 are the default stream. */
+/* Streams 0 and 1 are the default stream. */
 qs_status qgpu_follow(Border *b, Device *d, DevPtr stream) {
     Thread *t = b->threads;
     if (stream <= 1 || is_followed(t, d, stream)) return QS_OK;
@@ -89,7 +89,7 @@ qs_status qgpu_follow(Border *b, Device *d, DevPtr stream) {
     return QS_OK;
 }
 
-/* One that fails is no reason to leave out the others. */
+/* Continues after a failure, so that the other streams are ordered; returns the first error. */
 qs_status qgpu_order_all(Border *b, bool back) {
     const Thread *t = b->threads;
     qs_status first = QS_OK;
@@ -106,7 +106,7 @@ qs_status qgpu_hand_back(Border *b) {
     return s;
 }
 
-/* -- the CUDA Array Interface, in ---------------------------------------------------------------------------------- */
+/* -- import by the CUDA Array Interface ---------------------------------------------------------------------------- */
 
 int qgpu_stream(PyObject *o, void *out) {
     int overflow;
@@ -127,7 +127,7 @@ typedef struct {
     Py_ssize_t strides[QS_MAX_RANK];
 } Description;
 
-/* What _support.cuda_interface makes of it: (address, shape, strides, element type, read-only, stream). */
+/* Reads the result of _support.cuda_interface: (address, shape, strides, element type, read-only, stream). */
 static bool read_description(PyObject *parts, Description *out) {
     PyObject *shape, *strides;
     int64_t steps[QS_MAX_RANK];
@@ -145,7 +145,7 @@ static bool read_description(PyObject *parts, Description *out) {
     return true;
 }
 
-/* What has no elements may be anywhere. */
+/* An array without elements may be on any device. */
 static qs_status place_of(Border *b, const Description *x, Device **out) {
     Device *first = qgpu_first(b);
     if (!first) return qgpu_absent(b, "cuda", -1);
@@ -156,7 +156,7 @@ static qs_status place_of(Border *b, const Description *x, Device **out) {
     return *out ? QS_OK : qgpu_absent(b, "cuda", ordinal);
 }
 
-static qs_status wrap(Border *b, const Description *x, Device *d, PyObject *owner, Array **out) {
+static qs_status wrap_memory(Border *b, const Description *x, Device *d, PyObject *owner, Array **out) {
     qs_array_info info = {.rank = x->rank, .readonly = x->readonly, .dtype = (qs_dtype)qnd_named(x->dtype)};
     Py_ssize_t size = (Py_ssize_t)qdtype_size(info.dtype);
     for (int i = 0; i < x->rank; i++) {
@@ -179,13 +179,13 @@ qs_status qgpu_import(Border *b, PyObject *o, qs_value *out) {
     qgil_back(b);
     qs_status s = right ? place_of(b, &x, &d) : qerror_take(b);
     if (s == QS_OK) s = qgpu_follow(b, d, x.stream);
-    if (s == QS_OK) s = wrap(b, &x, d, o, &a);
+    if (s == QS_OK) s = wrap_memory(b, &x, d, o, &a);
     Py_XDECREF(parts);
     if (s == QS_OK) *out = qarr_value(a);
     return s;
 }
 
-/* -- for pyquasar/_interop.py -------------------------------------------------------------------------------------- */
+/* -- functions for pyquasar/_interop.py ---------------------------------------------------------------------------- */
 
 static Device *enter_device(int ordinal, const char *what) {
     Border *b = qhost_enter(what);
@@ -197,8 +197,8 @@ static Device *enter_device(int ordinal, const char *what) {
     return NULL;
 }
 
-/* (ordinal): our stream there, -1 is the first. */
-static PyObject *queue(PyObject *module, PyObject *args) {
+/* (ordinal): the VM's stream on that device; -1: the first. */
+static PyObject *get_queue(PyObject *module, PyObject *args) {
     int ordinal;
     (void)module;
     if (!PyArg_ParseTuple(args, "i", &ordinal)) return NULL;
@@ -209,7 +209,7 @@ static PyObject *queue(PyObject *module, PyObject *args) {
     return PyLong_FromUnsignedLongLong(q);
 }
 
-/* The address of a stream that Python names. */
+/* Converts a stream given in Python to its address. */
 static PyObject *stream_address(PyObject *module, PyObject *o) {
     DevPtr stream;
     (void)module;
@@ -217,7 +217,7 @@ static PyObject *stream_address(PyObject *module, PyObject *o) {
 }
 
 /* (ordinal, stream, back) */
-static PyObject *order(PyObject *module, PyObject *args) {
+static PyObject *order_stream(PyObject *module, PyObject *args) {
     int ordinal, back;
     DevPtr stream;
     (void)module;
@@ -232,8 +232,8 @@ static PyObject *order(PyObject *module, PyObject *args) {
 }
 
 PyMethodDef qgpu_functions[] = {
-    {"_queue", queue, METH_VARARGS, NULL},
-    {"_order", order, METH_VARARGS, NULL},
+    {"_queue", get_queue, METH_VARARGS, NULL},
+    {"_order", order_stream, METH_VARARGS, NULL},
     {"_stream", stream_address, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };

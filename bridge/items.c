@@ -1,8 +1,8 @@
-/* items.c -- x[…] of a qvalue, as NumPy means it.
+/* items.c -- implements x[…] of a qvalue with NumPy's rules.
  *
- * Numbers, slices, … and None give a view of the same memory, of exactly the shape that NumPy would give it; a mask of
- * the same shape is the language's own; whatever else an index may be (lists, index arrays, several of them) NumPy
- * itself does on a view of the array.  Cells and strings take numbers and slices. */
+ * Numbers, slices, … and None give a view of the same memory, of the shape that NumPy would give it.  A mask of the
+ * same shape is handled by the language.  All other indices (lists, index arrays, several of them) are passed to NumPy
+ * on a view of the array.  Cells and strings accept numbers and slices. */
 #include "bridge/bridge.h"
 #include "vm/array/index.h"
 #include "vm/tape/tape.h"
@@ -10,17 +10,17 @@
 #include <string.h>
 
 static qs_value value_of(PyObject *o) { return ((Wrapper *)o)->v; }
-static Border *border(PyObject *o) { return ((Wrapper *)o)->border; }
+static Border *border_of_wrapper(PyObject *o) { return ((Wrapper *)o)->border; }
 
 /* -- keys ---------------------------------------------------------------------------------------------------------- */
 
-typedef struct { /* what is left of an array after the indices met so far */
+typedef struct { /* the part of an array selected by the indices so far */
     const Array *a;
-    int next;                                     /* dimension of a that the next index is for */
+    int next;                                     /* dimension of a that the next index applies to */
     int64_t has[QS_MAX_RANK], steps[QS_MAX_RANK]; /* extents and strides of a */
     int rank;
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK], offset;
-    bool rest; /* … is among them: what is left is an array, also one without dimensions */
+    bool rest; /* the key contains …: the result is an array even without dimensions */
 } View;
 
 typedef enum { KEY_NUMBER, KEY_SLICE, KEY_REST, KEY_NEW, KEY_OTHER } KeyKind;
@@ -31,14 +31,15 @@ static KeyKind kind_of(PyObject *k) {
     if (PySlice_Check(k)) return KEY_SLICE;
     if (qvalue_check(k)) return qval_is_number(value_of(k)) ? KEY_NUMBER : KEY_OTHER;
     if (PyLong_Check(k)) return PyBool_Check(k) ? KEY_OTHER : KEY_NUMBER;
-    bool number = PyIndex_Check(k) && !PySequence_Check(k); /* arrays may be both, and tensors are numbers by type */
+    /* Arrays may be both, and tensors have the number protocol. */
+    bool number = PyIndex_Check(k) && !PySequence_Check(k);
     return number && (!qnd_is_tensor(k) || qnd_is_point(NULL, k)) ? KEY_NUMBER : KEY_OTHER;
 }
 
 static Py_ssize_t key_count(PyObject *key) { return PyTuple_Check(key) ? PyTuple_Size(key) : 1; }
 static PyObject *key_at(PyObject *key, Py_ssize_t i) { return PyTuple_Check(key) ? PyTuple_GetItem(key, i) : key; }
 
-/* Whether a view is what the key gives; *indexed: how many dimensions it takes. */
+/* Whether the key gives a view; *indexed: number of dimensions it consumes. */
 static bool makes_view(PyObject *key, int *indexed) {
     int rests = 0;
     *indexed = 0;
@@ -51,17 +52,17 @@ static bool makes_view(PyObject *key, int *indexed) {
     return rests <= 1;
 }
 
-static int outside(Py_ssize_t i, int64_t n, int dim) {
+static int raise_outside(Py_ssize_t i, int64_t n, int dim) {
     PyErr_Format(qbridge.errors[QS_EINDEX], "index %zd is outside dimension %d of size %lld", i, dim, (long long)n);
     return -1;
 }
 
-/* A place among n elements; negative ones count from the end. */
-static int place(PyObject *k, int64_t n, int dim, int64_t *out) {
+/* Converts an index among n elements; negative ones count from the end. */
+static int read_index(PyObject *k, int64_t n, int dim, int64_t *out) {
     Py_ssize_t i = PyNumber_AsSsize_t(k, PyExc_IndexError);
     if (i == -1 && PyErr_Occurred()) return -1;
     *out = i < 0 ? i + n : i;
-    return *out < 0 || *out >= n ? outside(i, n, dim) : 0;
+    return *out < 0 || *out >= n ? raise_outside(i, n, dim) : 0;
 }
 
 static int add_dimension(View *v, int64_t dim, int64_t stride) {
@@ -84,7 +85,7 @@ static int take_slice(View *v, PyObject *k) {
 
 static int take_number(View *v, PyObject *k) {
     int64_t i;
-    if (place(k, v->has[v->next], v->next, &i) < 0) return -1;
+    if (read_index(k, v->has[v->next], v->next, &i) < 0) return -1;
     v->offset += i * v->steps[v->next++];
     return 0;
 }
@@ -119,7 +120,7 @@ static int make_view(const Array *a, PyObject *key, int indexed, View *v) {
 
 /* -- arrays -------------------------------------------------------------------------------------------------------- */
 
-static char *element(const View *v, const void *first) {
+static char *element_address(const View *v, const void *first) {
     return (char *)(uintptr_t)first + (v->offset - (int64_t)v->a->offset) * (int64_t)qdtype_size((qs_dtype)v->a->dtype);
 }
 
@@ -133,7 +134,7 @@ static qs_status read_view(Border *b, Array *a, const View *v, qs_value *out) {
     }
     if (v->rank == 0 && !v->rest) {
         TRY(qarr_read(b->vm, a, &p));
-        return qnd_element(b, (qs_dtype)a->dtype, element(v, p), out);
+        return qnd_element(b, (qs_dtype)a->dtype, element_address(v, p), out);
     }
     TRY(qhook_view(b->vm, a, v->rank, v->dims, v->strides, (size_t)v->offset, &r));
     return *out = qarr_value(r), QS_OK;
@@ -142,13 +143,13 @@ static qs_status read_view(Border *b, Array *a, const View *v, qs_value *out) {
 static qs_status write_element(Border *b, Array *a, const View *v, qs_value x) {
     void *p;
     TRY(qarr_write(b->vm, a, &p));
-    TRY(qarr_store(b->vm, (qs_dtype)a->dtype, element(v, p), x));
+    TRY(qarr_store(b->vm, (qs_dtype)a->dtype, element_address(v, p), x));
     return qarr_settle(b->vm, a);
 }
 
 static bool same_shape(const Array *a, const Array *b) { return a->ndim == b->ndim && qarr_same_shape(a, b); }
 
-/* *fits false: the shapes differ, so that NumPy has to say whether one stretches to the other. */
+/* *fits false: the shapes differ, so NumPy decides whether they broadcast. */
 static qs_status write_view(Border *b, Array *a, const View *v, qs_value x, bool *fits) {
     Array *r;
     *fits = true;
@@ -186,7 +187,7 @@ static PyObject *array_item(Border *b, PyObject *o, PyObject *key) {
     return qvalue_result(b, s, &r);
 }
 
-static int done(Border *b, qs_status s) { return s == QS_OK ? 0 : (qerror_raise(b, s), -1); }
+static int check_status(Border *b, qs_status s) { return s == QS_OK ? 0 : (qerror_raise(b, s), -1); }
 
 static int set_by_numpy(PyObject *o, PyObject *key, PyObject *x) {
     PyObject *r = qbridge_support("set_item", "(OOO)", o, key, x);
@@ -203,27 +204,28 @@ static int set_in_array(Border *b, PyObject *o, PyObject *key, PyObject *x) {
     if (view && make_view(a, key, indexed, &v) < 0) return -1;
     if (!view && !is_mask(key, a)) return set_by_numpy(o, key, x);
     qs_status s = qnd_assigned(b, x, &y);
-    if (s != QS_OK) return done(b, s);
+    if (s != QS_OK) return check_status(b, s);
     if (qtape_any(b->vm, 2, (const qs_value[]){value_of(o), y})) {
         qs_release(b->vm, y);
-        return done(b, qtape_refuse(b->vm, "x[…] = v in Python",
-                                    "it changes an array that other names may share; where(c, v, x) makes a new one, "
-                                    "and a function of a script may assign"));
+        return check_status(
+            b, qtape_refuse(b->vm, "x[…] = v in Python",
+                            "it changes an array that other names may share; where(c, v, x) makes a new one, "
+                            "and a function of a script may assign"));
     }
-    if (y.kind == QS_ARRAY && qval_array(y)->ndim == 0 && (s = qnd_number(b, &y)) != QS_OK) return done(b, s);
+    if (y.kind == QS_ARRAY && qval_array(y)->ndim == 0 && (s = qnd_number(b, &y)) != QS_OK) return check_status(b, s);
     mask = view ? qs_nil() : value_of(key);
     int before = qgil_work(b);
-    if (y.kind == QS_FOREIGN && PyLong_Check(x)) fits = false; /* elements of uint64 may hold it nevertheless */
+    if (y.kind == QS_FOREIGN && PyLong_Check(x)) fits = false; /* uint64 elements may be able to hold it */
     else if (view) s = write_view(b, a, &v, y, &fits);
     else s = qidx_set(b->vm, value_of(o), &(Subscript){.n = 1, .at = &mask}, y);
     qgil_rest(b, before);
     qs_release(b->vm, y);
-    return fits ? done(b, s) : set_by_numpy(o, key, x);
+    return fits ? check_status(b, s) : set_by_numpy(o, key, x);
 }
 
 /* -- cells and strings --------------------------------------------------------------------------------------------- */
 
-/* The elements lo, lo+step, … of a cell of one dimension, as another. */
+/* Copies the elements lo, lo+step, … of a one-dimensional cell to a new cell. */
 static qs_status cell_part(Border *b, const Cell *c, Py_ssize_t lo, Py_ssize_t step, Py_ssize_t n, qs_value *out) {
     Cell *r;
     int64_t dims[1] = {n};
@@ -235,7 +237,7 @@ static qs_status cell_part(Border *b, const Cell *c, Py_ssize_t lo, Py_ssize_t s
     return *out = qval_object(QS_CELL, r), QS_OK;
 }
 
-/* Linear place of an element; -1 with an exception. */
+/* Returns the linear index of an element; -1 with an exception. */
 static int64_t cell_place(const Cell *c, PyObject *key) {
     int64_t at = 0, i;
     if (key_count(key) != c->rank)
@@ -246,7 +248,7 @@ static int64_t cell_place(const Cell *c, PyObject *key) {
         PyObject *k = key_at(key, d);
         if (kind_of(k) != KEY_NUMBER)
             return PyErr_SetString(PyExc_TypeError, "elements of a cell are found by numbers"), -1;
-        if (place(k, c->dims[d], d, &i) < 0) return -1;
+        if (read_index(k, c->dims[d], d, &i) < 0) return -1;
         at = at * c->dims[d] + i;
     }
     return at;
@@ -269,10 +271,10 @@ static int set_in_cell(Border *b, Cell *c, PyObject *key, PyObject *x) {
     int64_t at = cell_place(c, key);
     if (at < 0) return -1;
     qs_status s = qnd_value(b, x, &v);
-    if (s != QS_OK) return done(b, s);
+    if (s != QS_OK) return check_status(b, s);
     s = qcell_store(b->vm, c, (size_t)at, v);
     qs_release(b->vm, v);
-    return done(b, s);
+    return check_status(b, s);
 }
 
 static PyObject *string_item(qs_value v, PyObject *key) {
@@ -285,12 +287,13 @@ static PyObject *string_item(qs_value v, PyObject *key) {
 /* -- any value ----------------------------------------------------------------------------------------------------- */
 
 static PyObject *no_items(PyObject *o) {
-    PyErr_Format(PyExc_TypeError, "a value of type %s has no elements", qval_type_name(border(o)->vm, value_of(o)));
+    PyErr_Format(PyExc_TypeError, "a value of type %s has no elements",
+                 qval_type_name(border_of_wrapper(o)->vm, value_of(o)));
     return NULL;
 }
 
 PyObject *qitem_get(PyObject *o, PyObject *key) {
-    Border *b = border(o);
+    Border *b = border_of_wrapper(o);
     PyObject *r;
     if (qgil_enter(b) < 0) return NULL;
     switch (value_of(o).kind) {
@@ -303,7 +306,7 @@ PyObject *qitem_get(PyObject *o, PyObject *key) {
 }
 
 int qitem_set(PyObject *o, PyObject *key, PyObject *x) {
-    Border *b = border(o);
+    Border *b = border_of_wrapper(o);
     int r;
     if (!x) return PyErr_SetString(PyExc_TypeError, "elements cannot be deleted"), -1;
     if (qgil_enter(b) < 0) return -1;
@@ -327,9 +330,9 @@ Py_ssize_t qitem_count(PyObject *o) {
         Py_XDECREF(text);
         return n;
     }
-    if (qgil_enter(border(o)) < 0) return -1;
-    PyErr_Format(PyExc_TypeError, "a value of type %s has no length", qval_type_name(border(o)->vm, v));
-    return qgil_leave(border(o)), -1;
+    if (qgil_enter(border_of_wrapper(o)) < 0) return -1;
+    PyErr_Format(PyExc_TypeError, "a value of type %s has no length", qval_type_name(border_of_wrapper(o)->vm, v));
+    return qgil_leave(border_of_wrapper(o)), -1;
 }
 
 PyObject *qitem_at(PyObject *o, Py_ssize_t i) { /* iteration ends with the IndexError */

@@ -1,40 +1,41 @@
-/* written.c -- tells torch which of its tensors were written here.
+/* written.c -- reports to torch which of its tensors were written by the VM.
  *
- * Autograd keeps what backward will need by reference, with the number of changes that the tensor had, and refuses a
- * tensor that was changed since.  torch counts what its own functions write; what is written here is told to it.
+ * Autograd keeps the tensors needed by backward() by reference, with their version counters, and rejects a tensor that
+ * was changed since.  torch counts the writes of its own functions; writes of the VM must be reported.
  *
- *     the first write to a watched buffer ──► a note; the buffer is watched no more, so others cost nothing
- *     Python has its turn ──► torch is told of all notes, and their buffers are watched again
+ *     first write to a watched buffer ──► a note; the buffer is no longer watched, so further writes are free
+ *     Python is about to run ──► all notes are reported to torch, and their buffers are watched again
  *
- * Python has its turn where an entry ends, where script code calls it, and where a loop gives way.  A note is made with
- * the GIL or without it.  It takes the place of the buffer's owner, so that a buffer may end before torch is told. */
+ * Notes are reported where an entry into the VM ends, where script code calls Python, and where a loop yields.  A note
+ * is made with or without the GIL.  It replaces the owner of the buffer, because the buffer may be freed before the
+ * report. */
 #include "bridge/bridge.h"
 
 struct Written {
     struct Written *next;
-    PyObject *owner; /* the tensor, or (whoever keeps the memory, the tensor) */
-    Buffer *memory;  /* NULL: it has ended, and left its reference to the owner here */
+    PyObject *owner; /* the tensor, or a tuple (owner of the memory, tensor) */
+    Buffer *memory;  /* NULL: the buffer was freed; the note then holds its reference to the owner */
 };
 
-static void ended(void *note) { ((struct Written *)note)->memory = NULL; }
+static void clear_memory(void *note_write) { ((struct Written *)note_write)->memory = NULL; }
 
-static void note(Ctx *c, Buffer *memory) {
+static void note_write(Ctx *c, Buffer *memory) {
     Border *b = border_of((qs_vm *)c);
     struct Written *w = qmem_alloc(c, sizeof *w);
     *w = (struct Written){b->written, memory->owner, memory};
     b->written = w;
     memory->watched = false;
-    memory->release = ended, memory->owner = w;
+    memory->release = clear_memory, memory->owner = w;
 }
 
 void qwritten_watch(Border *b, Array *a) {
     if (a->buf->readonly) return;
-    qvm_ctx(b->vm)->written = note;
+    qvm_ctx(b->vm)->written = note_write;
     a->buf->watched = true;
 }
 
-static void tell(PyObject *owner) {
-    static PyObject *increment; /* under the GIL */
+static void report_write(PyObject *owner) {
+    static PyObject *increment; /* protected by the GIL */
     PyObject *tensor = PyTuple_Check(owner) ? PyTuple_GetItem(owner, 1) : owner;
     if (!increment) increment = qbridge_support("version_counter", "()");
     PyObject *r = increment ? PyObject_CallFunctionObjArgs(increment, tensor, NULL) : NULL;
@@ -59,7 +60,7 @@ void qwritten_tell_all(Border *b) {
     PyErr_Fetch(&type, &value, &traceback);
     while (b->written) {
         PyObject *owner = take_note(b);
-        tell(owner);
+        report_write(owner);
         Py_DECREF(owner);
         qgil_back(b);
     }

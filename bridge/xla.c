@@ -1,13 +1,19 @@
-/* xla.c -- calls from programs that XLA has compiled, by its foreign function interface, without a copy.
+/* xla.c -- handles calls from XLA programs through its foreign function interface, without copying arrays.
  *
  *     jax_op (pyquasar/_jax_op.py) ──► a custom call "quasar_call" with a key ──► handler: memory of the arguments and
  *     of the results as memoryviews ──► called(key, arguments, results) in Python, on the thread of XLA
  *
- * The structures are those of XLA's C interface, version 0 (xla/ffi/api/c_api.h, which comes with jaxlib), as far as
- * they are read here.  Each begins with its size and a list of extensions; what newer versions add comes at the end. */
+ * The structures are the fields used here of XLA's C API, version 0 (xla/ffi/api/c_api.h, part of jaxlib).  Each begins
+ * with its size and a list of extensions; newer versions append fields. */
 #include "bridge/bridge.h"
 
-enum { BUFFER = 1, SCALAR = 3, EXECUTE = 3, METADATA = 1, FAILED = 2 /* kinds, a stage, an extension, an error */ };
+enum {
+    BUFFER = 1,
+    SCALAR = 3,
+    EXECUTE = 3,
+    METADATA = 1,
+    FAILED = 2 /* argument types, a stage, an extension, an error code */
+};
 enum { S64 = 5 };
 
 typedef struct Extension {
@@ -84,18 +90,18 @@ typedef struct {
 
 static PyObject *called;
 
-static void *failed(const Frame *f, const char *why) {
+static void *make_error(const Frame *f, const char *why) {
     NewError e = {.size = sizeof e, .message = why, .code = FAILED};
     return f->api->error(&e);
 }
 
-/* By XLA's number of the type; 0: not known. */
+/* Returns the element size in bytes by XLA's type number; 0: unknown. */
 static int64_t element_size(int dtype) {
     static const uint8_t size[] = {[1] = 1, [2] = 1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 8, [15] = 8, [16] = 2, [18] = 16};
     return dtype > 0 && dtype < (int)sizeof size ? size[dtype] : 0;
 }
 
-static PyObject *view(const Memory *m, bool write) {
+static PyObject *make_view(const Memory *m, bool write) {
     static char nothing;
     int64_t bytes = element_size(m->dtype);
     if (!bytes) return PyErr_Format(PyExc_TypeError, "elements of XLA's type %d are not known here", m->dtype);
@@ -103,10 +109,10 @@ static PyObject *view(const Memory *m, bool write) {
     return PyMemoryView_FromMemory(m->data ? m->data : &nothing, bytes, write ? 0x200 : 0x100);
 }
 
-static PyObject *views(const Memories *all, bool write) {
+static PyObject *make_views(const Memories *all, bool write) {
     PyObject *t = PyTuple_New(all->n);
     for (int64_t i = 0; t && i < all->n; i++) {
-        PyObject *v = all->kind[i] == BUFFER ? view(all->item[i], write) : NULL;
+        PyObject *v = all->kind[i] == BUFFER ? make_view(all->item[i], write) : NULL;
         if (!v && !PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "an argument that is no memory");
         if (!v || PyTuple_SetItem(t, i, v) < 0) Py_CLEAR(t);
     }
@@ -122,32 +128,32 @@ static PyObject *key_of(const Attributes *a) {
     return PyErr_Format(PyExc_TypeError, "a call from XLA without its key");
 }
 
-/* The exception that is set, as "Type: text". */
-static void *tell(const Frame *f) {
+/* Converts the current exception to an XLA error "Type: text". */
+static void *report_exception(const Frame *f) {
     PyObject *type, *e, *trace;
     PyErr_Fetch(&type, &e, &trace);
     PyErr_NormalizeException(&type, &e, &trace);
     PyObject *name = type ? PyObject_GetAttrString(type, "__name__") : NULL, *text = e ? PyObject_Str(e) : NULL;
     PyObject *both = name && text ? PyUnicode_FromFormat("%U: %U", name, text) : NULL;
     const char *s = both ? PyUnicode_AsUTF8AndSize(both, NULL) : NULL;
-    void *error = failed(f, s ? s : "an error without a text");
+    void *error = make_error(f, s ? s : "an error without a text");
     PyErr_Clear();
     Py_XDECREF(both), Py_XDECREF(name), Py_XDECREF(text), Py_XDECREF(type), Py_XDECREF(e), Py_XDECREF(trace);
     return error;
 }
 
-static void *call(const Frame *f) {
+static void *call_python(const Frame *f) {
     PyGILState_STATE state = PyGILState_Ensure();
-    PyObject *key = key_of(&f->attributes), *args = key ? views(&f->args, false) : NULL;
-    PyObject *results = args ? views(&f->results, true) : NULL;
+    PyObject *key = key_of(&f->attributes), *args = key ? make_views(&f->args, false) : NULL;
+    PyObject *results = args ? make_views(&f->results, true) : NULL;
     PyObject *r = results ? PyObject_CallFunctionObjArgs(called, key, args, results, NULL) : NULL;
-    void *error = r ? NULL : tell(f);
+    void *error = r ? NULL : report_exception(f);
     Py_XDECREF(r), Py_XDECREF(results), Py_XDECREF(args), Py_XDECREF(key);
     PyGILState_Release(state);
     return error;
 }
 
-/* XLA asks a handler for which version it was made: for the one that asks, of which all is there that is read here. */
+/* Answers XLA's query for the API version with the caller's version, because all fields used here exist in it. */
 static void *handler(Frame *f) {
     if (f->first && f->first->type == METADATA) {
         Metadata *m = ((Asked *)f->first)->metadata;
@@ -155,8 +161,8 @@ static void *handler(Frame *f) {
         m->traits = 0;
         return NULL;
     }
-    if (f->api->version.major != 0) return failed(f, "XLA's interface for foreign functions has changed");
-    return f->stage == EXECUTE ? call(f) : NULL;
+    if (f->api->version.major != 0) return make_error(f, "XLA's interface for foreign functions has changed");
+    return f->stage == EXECUTE ? call_python(f) : NULL;
 }
 
 /* _xla_handler(called): the address for jax.ffi.register_ffi_target. */
